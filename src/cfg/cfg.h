@@ -1,0 +1,33 @@
+/* cfg.h - basic blocks of a function, and where diverged lanes meet again.
+ *
+ * A block ends at bra, brx.idx, ret, exit and trap, and before a label that something jumps to. Calls do not end a
+ * block. A guarded ret, exit or trap falls through as well. The reconvergence point of a branch is the immediate
+ * post-dominator of its block (Fung et al., MICRO 2007); blocks that only reach the function's end share a virtual
+ * exit, shown as MG_CFG_EXIT. Endless loops are given a virtual edge to the exit, so that every block has one.
+ */
+#ifndef MG_CFG_H
+#define MG_CFG_H
+#include "ptx/ptx.h"
+
+#define MG_CFG_EXIT UINT32_MAX
+
+struct mg_cfg_block {
+    uint32_t first, end;      /* instructions first … end-1 */
+    const uint32_t *succ;     /* fall-through first where there is one */
+    uint32_t nsucc;
+    const uint32_t *pred;
+    uint32_t npred;
+    uint32_t idom;            /* immediate dominator; the entry's and an unreachable block's is itself */
+    uint32_t ipdom;           /* immediate post-dominator, or MG_CFG_EXIT */
+    bool reachable, loop_head;
+    bool reconverges;         /* is the ipdom of some block with two successors or more */
+};
+struct mg_cfg {
+    struct mg_arena arena;
+    struct mg_cfg_block *blocks; /* in program order; [0] is the entry */
+    uint32_t nblocks;
+    uint32_t *block_of;          /* by instruction */
+};
+enum mg_status mg__cfg_build(const struct mg_ptx_func *func, struct mg_cfg **cfg);
+void mg__cfg_free(struct mg_cfg *cfg);
+#endif

@@ -1,0 +1,63 @@
+/* report.h - records of what a run did: written as a stream by the simulated process, read and rendered by the command.
+ *
+ * The stream is JSON lines, so that what was written is good even when the process dies: one object a line with a
+ * "record" key: "header", "launch", "finding", "error", "progress", "end". docs/report.md is its manual. The report file of
+ * --json is the same records put together. A metric is a row of metric.def.
+ */
+#ifndef MG_REPORT_H
+#define MG_REPORT_H
+#include "base/base.h"
+
+enum mg_metric {
+#define METRIC(id, name, unit, text) MG_METRIC_##id,
+#include "report/metric.def"
+#undef METRIC
+    MG_METRIC_COUNT
+};
+const char *mg__metric_name(enum mg_metric metric);
+const char *mg__metric_unit(enum mg_metric metric);
+const char *mg__metric_text(enum mg_metric metric);
+
+struct mg_metrics {
+    uint64_t v[MG_METRIC_COUNT];
+};
+struct mg_report_line {
+    const char *file; /* "" when unknown */
+    uint32_t line;
+    struct mg_metrics metrics;
+};
+struct mg_report_var { /* a shared variable */
+    const char *name;  /* demangled and short: "tile" */
+    uint32_t offset, size;
+    struct mg_metrics metrics; /* the shared-memory ones; others 0 */
+};
+struct mg_report_launch {
+    const char *kernel, *mangled; /* demangled; as in PTX */
+    struct mg_dim3 grid, block;
+    uint32_t shared_static, shared_dynamic, regs;
+    double seconds; /* host time */
+    enum mg_status status;
+    struct mg_metrics metrics;
+    struct mg_report_line *lines; /* by file and line */
+    size_t nlines;
+    struct mg_report_var *vars;
+    size_t nvars;
+};
+struct mg_report_device {
+    const char *name;
+    unsigned cc, sm_count;
+};
+
+/* ---- writing: thread-safe, each record is one write(2) ---- */
+struct mg_report_writer;
+/* `target` is "fd:N" (an inherited descriptor) or a path. */
+enum mg_status mg__report_open(const char *target, const struct mg_report_device *device, struct mg_report_writer **w);
+enum mg_status mg__report_launch(struct mg_report_writer *w, const struct mg_report_launch *launch);
+enum mg_status mg__report_error(struct mg_report_writer *w, const char *kernel, const struct mg_diag *diag);
+enum mg_status mg__report_progress(struct mg_report_writer *w, const char *kernel, uint64_t done, uint64_t total);
+void mg__report_close(struct mg_report_writer *w);
+/* The launch as one JSON object, without the newline: what report files hold in "launches". */
+bool mg__report_launch_json(const struct mg_report_launch *launch, struct mg_strbuf *out);
+/* "_Z5scalePfi" -> "scale(float*, int)"; a C name comes back as it is. malloc'd. */
+char *mg__report_demangle(const char *name);
+#endif

@@ -1,0 +1,80 @@
+/* observe.h - the engine's only window: what models and checks see of a launch.
+ *
+ * Events are per warp, never per lane. Two kinds of observers:
+ *
+ *  MG_OBSERVE_SHAPES  the cost of an access depends on its shape alone: the active lanes, the distances of their
+ *                     addresses, and the base modulo 128. The engine remembers shapes and reports each once, with the
+ *                     number of `times` it occurred, at the end of the launch or when its memory of them is full.
+ *                     Addresses are then right modulo 128 and in their distances, not absolutely.
+ *  MG_OBSERVE_EVERY   every access, in each warp's program order, with exact addresses, before it takes effect.
+ *
+ * A launch runs on several workers. Each has its own observer state, made by worker_begin and given back to
+ * worker_end on one thread, in worker order, after the last block: no locks are needed. Sums over workers are
+ * the same for any number of them.
+ */
+#ifndef MG_OBSERVE_H
+#define MG_OBSERVE_H
+#include "base/base.h"
+
+struct mg_ptx_module;
+struct mg_ptx_func;
+struct mg_ptx_insn;
+
+enum mg_access_kind { MG_ACCESS_LD, MG_ACCESS_ST, MG_ACCESS_ATOM, MG_ACCESS_RED, MG_ACCESS_CP_ASYNC };
+
+/* One instruction of a launched kernel, functions it calls included. Indexed 0 … launch->ninsns-1. */
+struct mg_insn_info {
+    const struct mg_ptx_func *func;
+    const struct mg_ptx_insn *insn;
+    const char *file; /* source file, or "" */
+    uint32_t line;    /* source line, or 0 */
+};
+struct mg_shared_var { /* a variable in the block's shared memory */
+    const char *name;  /* as in PTX (mangled); "(dynamic)" for dynamic shared memory */
+    const struct mg_ptx_var *var;
+    uint32_t offset, size;
+};
+struct mg_launch_info {
+    const char *kernel; /* mangled */
+    struct mg_dim3 grid, block;
+    uint32_t shared_static, shared_dynamic;
+    const struct mg_ptx_module *module;
+    const struct mg_insn_info *insns;
+    uint32_t ninsns;
+    const struct mg_shared_var *shared_vars;
+    uint32_t nshared_vars;
+    unsigned device_cc;
+};
+struct mg_access {
+    uint32_t insn;      /* index into launch->insns */
+    uint8_t kind;       /* enum mg_access_kind */
+    uint8_t space;      /* MG_SPACE_SHARED, _GLOBAL, _LOCAL or _CONST: generic addresses are resolved, and an access whose lanes
+                           reach several spaces is reported once for each */
+    uint16_t width;     /* bytes a lane: 1 … 32 (element × vector) */
+    uint32_t mask;      /* lanes that access, never 0 */
+    uint64_t address[32]; /* shared, local, const: offset in that space; global: device address. Junk in idle lanes */
+    uint64_t times;     /* 1 for MG_OBSERVE_EVERY */
+    int32_t shared_var; /* index into launch->shared_vars, -1: none or not shared */
+    uint64_t block;     /* linear block index, and the warp in it: MG_OBSERVE_EVERY only */
+    uint32_t warp;
+    bool generic;       /* the instruction used a generic address */
+};
+struct mg_insn_counts {
+    uint64_t warps;     /* times a warp issued it (a guard that is false for all lanes included) */
+    uint64_t threads;   /* active threads, before the guard */
+    uint64_t divergent; /* branches: times that active lanes went different ways */
+};
+enum { MG_OBSERVE_SHAPES = 1, MG_OBSERVE_EVERY = 2, MG_OBSERVE_COUNTS = 4 };
+struct mg_observer {
+    void *self;
+    unsigned wants; /* MG_OBSERVE_* */
+    enum mg_status (*launch_begin)(void *self, const struct mg_launch_info *launch, unsigned workers, void **state);
+    void *(*worker_begin)(void *state, unsigned worker); /* NULL: out of memory */
+    void (*access)(void *worker, const struct mg_access *access);
+    /* once a worker, before worker_end: counts of its blocks, by instruction index */
+    void (*counts)(void *worker, const struct mg_insn_counts *counts, uint32_t ninsns);
+    void (*worker_end)(void *state, void *worker);
+    /* `status`: how the launch ended. The last call of the launch; frees `state`. */
+    void (*launch_end)(void *state, enum mg_status status);
+};
+#endif

@@ -1,0 +1,80 @@
+/* simt.h - the engine: device memory, modules, and launches of warps over blocks.
+ *
+ * Device memory is one reserved range of this process's address space; a device address is a host address. Shared,
+ * local and parameter windows are ranges inside the same reservation, so that generic addresses tell them apart.
+ */
+#ifndef MG_SIMT_H
+#define MG_SIMT_H
+#include "arch/arch.h"
+#include "ptx/ptx.h"
+#include "simt/observe.h"
+
+struct mg_simt;
+struct mg_simt_module;
+struct mg_simt_kernel;
+
+struct mg_simt_options {
+    const struct mg_arch *arch; /* limits; NULL: compute capability 9.0 */
+    unsigned threads;           /* 0: one a processor */
+    unsigned timeout_ms;        /* a launch; 0: none */
+    size_t memory;              /* device memory in bytes; 0: the arch's board */
+    /* kernel printf; NULL: stdout. Called from one thread at a time, in block order within a worker. */
+    void (*print)(void *arg, const char *text, size_t length);
+    void *print_arg;
+    /* progress of a launch, about ten times a second, from the launching thread; may be NULL */
+    void (*progress)(void *arg, const char *kernel, uint64_t blocks_done, uint64_t blocks);
+    void *progress_arg;
+};
+enum mg_status mg__simt_create(const struct mg_simt_options *options, struct mg_simt **simt);
+void mg__simt_destroy(struct mg_simt *simt);
+const struct mg_arch *mg__simt_arch(const struct mg_simt *simt);
+/* Attached observers see every launch from then on. The struct is copied. At most 4. */
+enum mg_status mg__simt_observe(struct mg_simt *simt, const struct mg_observer *observer);
+
+/* ---- device memory: thread-safe ---- */
+struct mg_allocation {
+    uint64_t address, size;
+    const char *name; /* a module variable's, or NULL for mg__mem_alloc's */
+};
+enum mg_status mg__mem_alloc(struct mg_simt *simt, uint64_t size, uint64_t align, uint64_t *address);
+enum mg_status mg__mem_free(struct mg_simt *simt, uint64_t address); /* MG_ERR_INVALID: no live allocation starts there */
+/* The live allocation that holds `address`; false when none does. */
+bool mg__mem_find(const struct mg_simt *simt, uint64_t address, struct mg_allocation *found);
+bool mg__mem_in_range(const struct mg_simt *simt, uint64_t address); /* inside the reserved device range at all */
+void mg__mem_info(const struct mg_simt *simt, uint64_t *free_bytes, uint64_t *total_bytes);
+/* Page-locked host memory that kernels may touch (cudaMallocHost, managed memory, cudaHostRegister): any host range. */
+enum mg_status mg__mem_register_host(struct mg_simt *simt, void *host, uint64_t size);
+enum mg_status mg__mem_unregister_host(struct mg_simt *simt, void *host);
+
+/* ---- modules ---- */
+/* Takes ownership of `ptx` on success. Allocates its global and constant variables. Unresolved externs are an error. */
+enum mg_status mg__simt_module_load(struct mg_simt *simt, struct mg_ptx_module *ptx, struct mg_simt_module **module,
+                                    struct mg_diag *diag);
+void mg__simt_module_unload(struct mg_simt_module *module);
+bool mg__simt_module_symbol(const struct mg_simt_module *module, const char *name, uint64_t *address, uint64_t *size);
+struct mg_simt_kernel *mg__simt_kernel_find(struct mg_simt_module *module, const char *name); /* NULL: none */
+
+/* ---- kernels ---- */
+struct mg_simt_kernel_info {
+    const char *name;
+    const struct mg_ptx_func *func;
+    const struct mg_ptx_module *ptx;
+    uint32_t shared_static, local_bytes, const_bytes; /* shared: bytes a block; local: bytes a thread */
+    uint32_t max_threads; /* a block: the device's limit or .maxntid */
+    uint32_t regs;        /* registers a thread: an estimate from liveness (PTX has no allocation), at least 16 */
+    uint64_t param_size;
+};
+void mg__simt_kernel_info(const struct mg_simt_kernel *kernel, struct mg_simt_kernel_info *info);
+
+struct mg_simt_launch {
+    struct mg_dim3 grid, block;
+    uint32_t shared;          /* dynamic, bytes */
+    const void *params;       /* info.param_size bytes, laid out as func->params[i]->offset says */
+    bool cooperative;         /* grid-wide synchronisation: all blocks resident at once */
+    uint32_t shared_optin;    /* the kernel's cudaFuncAttributeMaxDynamicSharedMemorySize, or 0 */
+};
+/* Synchronous. Limits are checked first (MG_ERR_LAUNCH_LIMIT); what the engine cannot execute stops the launch before
+ * its first block (MG_ERR_UNSUPPORTED). `diag` names the source line, block and thread of a fault. */
+enum mg_status mg__simt_launch(struct mg_simt *simt, struct mg_simt_kernel *kernel,
+                               const struct mg_simt_launch *launch, struct mg_diag *diag);
+#endif
