@@ -58,6 +58,12 @@ enum mg_status mg__report_progress(struct mg_report_writer *w, const char *kerne
 void mg__report_close(struct mg_report_writer *w);
 /* The launch as one JSON object, without the newline: what report files hold in "launches". */
 bool mg__report_launch_json(const struct mg_report_launch *launch, struct mg_strbuf *out);
+/* A whole report file is: begin, launches separated by commas, end. For those who hold the launches in memory. */
+#define MG_REPORT_SCHEMA 1
+bool mg__report_begin_json(const struct mg_report_device *device, struct mg_strbuf *out);
+bool mg__report_end_json(struct mg_strbuf *out);
 /* "_Z5scalePfi" -> "scale(float*, int)"; a C name comes back as it is. malloc'd. */
 char *mg__report_demangle(const char *name);
+/* "_ZZ2mmPKfPfE4tile" -> "tile": a shared variable's own name. malloc'd. Launch records are given this treatment anyway. */
+char *mg__report_variable_name(const char *name);
 #endif

@@ -1,0 +1,169 @@
+/* json.c - the records as JSON text.
+ *
+ * Written by hand and not with a library: this code runs inside the simulated program, whose own libraries and locale are
+ * none of our business (a printf of a double would follow the program's decimal comma, so times are written as integers).
+ * Strings come from file names, kernel names and source lines, which may hold any bytes; the output is valid UTF-8 always.
+ * The layout is documented in docs/report.md. A field may be added; one that is there keeps its name and meaning.
+ */
+#include "report/report_priv.h"
+
+/* The length of the well-formed UTF-8 sequence at `s`, or 0 (RFC 3629: no overlong forms, no surrogates). */
+static size_t utf8_sequence(const unsigned char *s)
+{
+    if (s[0] < 0x80)
+        return 1;
+    unsigned low = 0x80, high = 0xBF, more;
+    if (s[0] >= 0xC2 && s[0] <= 0xDF) {
+        more = 1;
+    } else if (s[0] >= 0xE0 && s[0] <= 0xEF) {
+        more = 2;
+        if (s[0] == 0xE0)
+            low = 0xA0;
+        if (s[0] == 0xED)
+            high = 0x9F;
+    } else if (s[0] >= 0xF0 && s[0] <= 0xF4) {
+        more = 3;
+        if (s[0] == 0xF0)
+            low = 0x90;
+        if (s[0] == 0xF4)
+            high = 0x8F;
+    } else {
+        return 0;
+    }
+    for (unsigned i = 1; i <= more; i++) {
+        if (s[i] < low || s[i] > high)
+            return 0; /* a NUL ends up here too, so nothing is read past the end */
+        low = 0x80;
+        high = 0xBF;
+    }
+    return more + 1;
+}
+
+bool mg__json_string(struct mg_strbuf *out, const char *text)
+{
+    const unsigned char *s = (const unsigned char *)(text ? text : "");
+    bool ok = mg__strbuf_append(out, "\"", 1);
+    while (ok && *s) {
+        const unsigned char *run = s;
+        size_t n;
+        while (*s >= 0x20 && *s != '"' && *s != '\\' && *s != 0x7F && (n = utf8_sequence(s)) > 0)
+            s += n;
+        if (s > run)
+            ok = mg__strbuf_append(out, (const char *)run, (size_t)(s - run));
+        if (!ok || !*s)
+            break;
+        if (*s == '"' || *s == '\\') {
+            char pair[2] = {'\\', (char)*s};
+            ok = mg__strbuf_append(out, pair, 2);
+        } else if (*s == '\n') {
+            ok = mg__strbuf_append(out, "\\n", 2);
+        } else if (*s == '\t') {
+            ok = mg__strbuf_append(out, "\\t", 2);
+        } else if (*s < 0x80) {
+            ok = mg__strbuf_printf(out, "\\u%04x", *s);
+        } else {
+            ok = mg__strbuf_append(out, "\xEF\xBF\xBD", 3);
+        }
+        s++;
+    }
+    return ok && mg__strbuf_append(out, "\"", 1);
+}
+
+static bool field(struct mg_strbuf *out, const char *name, const char *text)
+{
+    return mg__strbuf_printf(out, "\"%s\": ", name) && mg__json_string(out, text);
+}
+
+static bool dim3(struct mg_strbuf *out, const char *name, struct mg_dim3 d)
+{
+    return mg__strbuf_printf(out, "\"%s\": [%u, %u, %u]", name, d.x, d.y, d.z);
+}
+
+static bool in_shared_memory(enum mg_metric m)
+{
+    return m == MG_METRIC_WAVEFRONTS_SHARED || m == MG_METRIC_WAVEFRONTS_SHARED_IDEAL ||
+           m == MG_METRIC_INST_SHARED_LD || m == MG_METRIC_INST_SHARED_ST;
+}
+
+/* Which counters an object holds: all for a launch, those that belong to one place for a line, those of the
+ * shared-memory pipe for a variable. A zero is written like any other number: a reader need not ask whether it is there. */
+enum scope { OF_LAUNCH, OF_LINE, OF_VARIABLE };
+
+static bool metrics(struct mg_strbuf *out, const struct mg_metrics *values, enum scope scope)
+{
+    bool ok = mg__strbuf_printf(out, "\"metrics\": {");
+    const char *comma = "";
+    for (unsigned m = 0; ok && m < MG_METRIC_COUNT; m++) {
+        bool launch_only = m == MG_METRIC_SHARED_STATIC || m == MG_METRIC_SHARED_DYNAMIC;
+        if ((scope == OF_LINE && launch_only) || (scope == OF_VARIABLE && !in_shared_memory((enum mg_metric)m)))
+            continue;
+        ok = mg__strbuf_printf(out, "%s\"%s\": %llu", comma, mg__metric_name((enum mg_metric)m),
+                               (unsigned long long)values->v[m]);
+        comma = ", ";
+    }
+    return ok && mg__strbuf_append(out, "}", 1);
+}
+
+bool mg__report_launch_json(const struct mg_report_launch *launch, struct mg_strbuf *out)
+{
+    double seconds = launch->seconds > 0 && launch->seconds < 1e9 ? launch->seconds : 0;
+    uint64_t ns = (uint64_t)(seconds * 1e9 + 0.5);
+    char *demangled = NULL;
+    const char *kernel = launch->kernel;
+    if (!kernel || !kernel[0] || !strncmp(kernel, "_Z", 2)) {
+        demangled = mg__report_demangle(launch->mangled ? launch->mangled : kernel);
+        kernel = demangled ? demangled : launch->mangled;
+    }
+    bool ok = mg__strbuf_append(out, "{", 1) && field(out, "kernel", kernel) && mg__strbuf_append(out, ", ", 2) &&
+              field(out, "mangled", launch->mangled) && mg__strbuf_append(out, ", ", 2) &&
+              dim3(out, "grid", launch->grid) && mg__strbuf_append(out, ", ", 2) && dim3(out, "block", launch->block) &&
+              mg__strbuf_printf(out, ", \"shared_static\": %u, \"shared_dynamic\": %u, \"regs\": %u",
+                                launch->shared_static, launch->shared_dynamic, launch->regs) &&
+              mg__strbuf_printf(out, ", \"seconds\": %llu.%09llu, ", (unsigned long long)(ns / 1000000000u),
+                                (unsigned long long)(ns % 1000000000u)) &&
+              field(out, "status", mg_status_name(launch->status)) && mg__strbuf_append(out, ", ", 2) &&
+              metrics(out, &launch->metrics, OF_LAUNCH) && mg__strbuf_printf(out, ", \"lines\": [");
+    free(demangled);
+    for (size_t i = 0; ok && i < launch->nlines; i++)
+        ok = mg__strbuf_append(out, i ? ", {" : "{", i ? 3 : 1) && field(out, "file", launch->lines[i].file) &&
+             mg__strbuf_printf(out, ", \"line\": %u, ", launch->lines[i].line) &&
+             metrics(out, &launch->lines[i].metrics, OF_LINE) && mg__strbuf_append(out, "}", 1);
+    ok = ok && mg__strbuf_printf(out, "], \"variables\": [");
+    for (size_t i = 0; ok && i < launch->nvars; i++) {
+        const struct mg_report_var *var = &launch->vars[i];
+        char *name = mg__report_variable_name(var->name);
+        ok = mg__strbuf_append(out, i ? ", {" : "{", i ? 3 : 1) && field(out, "name", name ? name : var->name) &&
+             mg__strbuf_printf(out, ", \"offset\": %u, \"size\": %u, ", var->offset, var->size) &&
+             metrics(out, &var->metrics, OF_VARIABLE) && mg__strbuf_append(out, "}", 1);
+        free(name);
+    }
+    return ok && mg__strbuf_append(out, "]}", 2);
+}
+
+bool mg__json_device(struct mg_strbuf *out, const struct mg_report_device *device)
+{
+    return mg__strbuf_append(out, "{", 1) && field(out, "name", device->name) &&
+           mg__strbuf_printf(out, ", \"compute_capability\": \"%u.%u\", \"sm_count\": %u}", device->cc / 10,
+                             device->cc % 10, device->sm_count);
+}
+
+bool mg__json_diag(struct mg_strbuf *out, const char *kernel, const struct mg_diag *diag)
+{
+    return field(out, "kernel", kernel) && mg__strbuf_append(out, ", ", 2) &&
+           field(out, "status", mg_status_name(diag->status)) && mg__strbuf_append(out, ", ", 2) &&
+           field(out, "message", diag->message) && mg__strbuf_append(out, ", ", 2) && field(out, "file", diag->file) &&
+           mg__strbuf_printf(out, ", \"line\": %u, \"column\": %u, ", diag->line, diag->column) &&
+           field(out, "excerpt", diag->excerpt) && mg__strbuf_append(out, ", ", 2) && field(out, "hint", diag->hint);
+}
+
+bool mg__report_begin_json(const struct mg_report_device *device, struct mg_strbuf *out)
+{
+    return mg__strbuf_printf(out, "{\"margay\": {\"version\": \"%s\", \"schema\": %d},\n\"device\": ",
+                             MG_VERSION_STRING, MG_REPORT_SCHEMA) &&
+           mg__json_device(out, device) && mg__strbuf_printf(out, ",\n\"launches\": [");
+}
+
+bool mg__report_end_json(struct mg_strbuf *out)
+{
+    return mg__strbuf_printf(out, "],\n\"findings\": []}\n");
+}

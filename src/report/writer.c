@@ -1,0 +1,170 @@
+/* writer.c - the record stream, as the simulated process writes it.
+ *
+ * One record is one line and, where the kernel takes it whole, one write(2): what was written before a crash is good. A
+ * mutex keeps threads apart. The other end may be gone (the command was killed): the simulated program must not die of
+ * our SIGPIPE, so the signal is held back for the time of the write and swallowed; the writer then goes quiet and says
+ * MG_ERR_IO from there on. Other signals of the program are left alone.
+ */
+#include "report/report_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+struct mg_report_writer {
+    pthread_mutex_t lock;
+    int fd;
+    bool owned;  /* opened by us: a path */
+    bool broken; /* a write failed: nothing more is tried */
+    uint64_t launches;
+};
+
+/* Writes all of it or fails. EAGAIN happens when the program made the inherited pipe non-blocking. */
+static bool write_all(int fd, const char *data, size_t size)
+{
+    while (size) {
+        ssize_t n = write(fd, data, size);
+        if (n > 0) {
+            data += n;
+            size -= (size_t)n;
+        } else if (n < 0 && errno == EAGAIN) {
+            struct pollfd p = {.fd = fd, .events = POLLOUT};
+            (void)poll(&p, 1, 1000);
+        } else if (n < 0 && errno != EINTR) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static enum mg_status emit(struct mg_report_writer *w, struct mg_strbuf *line, bool formatted)
+{
+    enum mg_status status = MG_OK;
+    if (!formatted || !mg__strbuf_append(line, "\n", 1)) {
+        mg__strbuf_free(line);
+        return MG_ERR_NOMEM;
+    }
+    sigset_t pipe_only, before, pending;
+    sigemptyset(&pipe_only);
+    sigaddset(&pipe_only, SIGPIPE);
+    sigpending(&pending);
+    bool was_pending = sigismember(&pending, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &pipe_only, &before);
+    pthread_mutex_lock(&w->lock);
+    if (w->broken) {
+        status = MG_ERR_IO;
+    } else if (!write_all(w->fd, line->at, line->count)) {
+        int why = errno;
+        w->broken = true;
+        status = MG_ERR_IO;
+        if (why == EPIPE && !was_pending) {
+            struct timespec now = {0, 0};
+            while (sigtimedwait(&pipe_only, NULL, &now) < 0 && errno == EINTR)
+                ;
+        }
+    }
+    pthread_mutex_unlock(&w->lock);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    mg__strbuf_free(line);
+    return status;
+}
+
+enum mg_status mg__report_open(const char *target, const struct mg_report_device *device, struct mg_report_writer **out)
+{
+    *out = NULL;
+    if (!target || !target[0] || !device)
+        return MG_ERR_INVALID;
+    int fd;
+    bool owned = false;
+    if (!strncmp(target, "fd:", 3)) {
+        char *end;
+        errno = 0;
+        long n = strtol(target + 3, &end, 10);
+        if (errno || end == target + 3 || *end || n < 0 || n > INT32_MAX)
+            return MG_ERR_INVALID;
+        fd = (int)n;
+        if (fcntl(fd, F_GETFD) < 0)
+            return MG_ERR_IO;
+    } else {
+        fd = open(target, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+        if (fd < 0)
+            return MG_ERR_IO;
+        owned = true;
+    }
+    struct mg_report_writer *w = calloc(1, sizeof(*w));
+    if (!w) {
+        if (owned)
+            close(fd);
+        return MG_ERR_NOMEM;
+    }
+    w->fd = fd;
+    w->owned = owned;
+    pthread_mutex_init(&w->lock, NULL);
+    struct mg_strbuf line = {0};
+    bool ok = mg__strbuf_printf(&line, "{\"record\": \"header\", \"version\": \"%s\", \"schema\": %d, \"pid\": %ld, \"device\": ",
+                                MG_VERSION_STRING, MG_REPORT_SCHEMA, (long)getpid()) &&
+              mg__json_device(&line, device) && mg__strbuf_append(&line, "}", 1);
+    enum mg_status status = emit(w, &line, ok);
+    if (status != MG_OK) {
+        if (owned)
+            close(fd);
+        pthread_mutex_destroy(&w->lock);
+        free(w);
+        return status;
+    }
+    *out = w;
+    return MG_OK;
+}
+
+enum mg_status mg__report_launch(struct mg_report_writer *w, const struct mg_report_launch *launch)
+{
+    struct mg_strbuf line = {0};
+    bool ok = mg__strbuf_printf(&line, "{\"record\": \"launch\", \"launch\": ") && mg__report_launch_json(launch, &line) &&
+              mg__strbuf_append(&line, "}", 1);
+    enum mg_status status = emit(w, &line, ok);
+    if (status == MG_OK) {
+        pthread_mutex_lock(&w->lock);
+        w->launches++;
+        pthread_mutex_unlock(&w->lock);
+    }
+    return status;
+}
+
+enum mg_status mg__report_error(struct mg_report_writer *w, const char *kernel, const struct mg_diag *diag)
+{
+    struct mg_strbuf line = {0};
+    char *name = mg__report_demangle(kernel ? kernel : "");
+    bool ok = mg__strbuf_printf(&line, "{\"record\": \"error\", ") && mg__json_diag(&line, name ? name : kernel, diag) &&
+              mg__strbuf_append(&line, "}", 1);
+    free(name);
+    return emit(w, &line, ok);
+}
+
+enum mg_status mg__report_progress(struct mg_report_writer *w, const char *kernel, uint64_t done, uint64_t total)
+{
+    struct mg_strbuf line = {0};
+    char *name = mg__report_demangle(kernel ? kernel : "");
+    bool ok = mg__strbuf_printf(&line, "{\"record\": \"progress\", \"kernel\": ") &&
+              mg__json_string(&line, name ? name : kernel) &&
+              mg__strbuf_printf(&line, ", \"done\": %llu, \"total\": %llu}", (unsigned long long)done,
+                                (unsigned long long)total);
+    free(name);
+    return emit(w, &line, ok);
+}
+
+void mg__report_close(struct mg_report_writer *w)
+{
+    if (!w)
+        return;
+    struct mg_strbuf line = {0};
+    bool ok = mg__strbuf_printf(&line, "{\"record\": \"end\", \"launches\": %llu}", (unsigned long long)w->launches);
+    (void)emit(w, &line, ok);
+    if (w->owned)
+        close(w->fd);
+    pthread_mutex_destroy(&w->lock);
+    free(w);
+}
