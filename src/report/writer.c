@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -41,6 +42,15 @@ static bool write_all(int fd, const char *data, size_t size)
     return true;
 }
 
+/* A script may run several programs at once on one inherited pipe, where only writes of up to PIPE_BUF are atomic. A
+ * record lock keeps processes apart for the longer ones; where the descriptor has no such locks, we do without. */
+static void lock_process(int fd, short type)
+{
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET};
+    while (fcntl(fd, F_SETLKW, &lock) < 0 && errno == EINTR)
+        ;
+}
+
 static enum mg_status emit(struct mg_report_writer *w, struct mg_strbuf *line, bool formatted)
 {
     enum mg_status status = MG_OK;
@@ -55,6 +65,9 @@ static enum mg_status emit(struct mg_report_writer *w, struct mg_strbuf *line, b
     bool was_pending = sigismember(&pending, SIGPIPE) == 1;
     pthread_sigmask(SIG_BLOCK, &pipe_only, &before);
     pthread_mutex_lock(&w->lock);
+    bool locked = !w->broken && line->count > PIPE_BUF;
+    if (locked)
+        lock_process(w->fd, F_WRLCK);
     if (w->broken) {
         status = MG_ERR_IO;
     } else if (!write_all(w->fd, line->at, line->count)) {
@@ -67,6 +80,8 @@ static enum mg_status emit(struct mg_report_writer *w, struct mg_strbuf *line, b
                 ;
         }
     }
+    if (locked)
+        lock_process(w->fd, F_UNLCK);
     pthread_mutex_unlock(&w->lock);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     mg__strbuf_free(line);

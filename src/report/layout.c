@@ -1,0 +1,223 @@
+/* layout.c - text that fits its place: columns, numbers, source lines.
+ *
+ * Width is counted in terminal columns: one a code point, none for combining marks, two for the East Asian wide ranges.
+ * That is not all of Unicode's rules, but right for source code and names. Text from outside is made harmless first: a
+ * source file must not be able to send escape sequences to the reader's terminal.
+ */
+#include "report/render.h"
+
+/* Decodes one code point; 0xFFFD for a malformed byte. Returns its bytes. */
+static size_t decode(const unsigned char *s, size_t left, uint32_t *code)
+{
+    static const unsigned char first_bits[5] = {0, 0x7F, 0x1F, 0x0F, 0x07};
+    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t n = s[0] < 0x80 ? 1 : (s[0] >> 5) == 6 ? 2 : (s[0] >> 4) == 14 ? 3 : (s[0] >> 3) == 30 ? 4 : 0;
+    *code = 0xFFFD;
+    if (n == 0 || n > left)
+        return 1;
+    uint32_t c = s[0] & first_bits[n];
+    for (size_t i = 1; i < n; i++) {
+        if ((s[i] & 0xC0) != 0x80)
+            return 1;
+        c = c << 6 | (s[i] & 0x3Fu);
+    }
+    if (c < least[n] || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF))
+        return 1;
+    *code = c;
+    return n;
+}
+
+static unsigned columns(uint32_t c)
+{
+    if ((c >= 0x300 && c <= 0x36F) || (c >= 0x200B && c <= 0x200F) || (c >= 0xFE00 && c <= 0xFE0F))
+        return 0;
+    if ((c >= 0x1100 && c <= 0x115F) || (c >= 0x2E80 && c <= 0xA4CF) || (c >= 0xAC00 && c <= 0xD7A3) ||
+        (c >= 0xF900 && c <= 0xFAFF) || (c >= 0xFE30 && c <= 0xFE6F) || (c >= 0xFF00 && c <= 0xFF60) ||
+        (c >= 0xFFE0 && c <= 0xFFE6) || (c >= 0x1F300 && c <= 0x1FAFF) || (c >= 0x20000 && c <= 0x3FFFD))
+        return 2;
+    return 1;
+}
+
+bool mg__layout_text(struct mg_strbuf *out, const struct mg_style *style, const char *text, size_t length,
+                     unsigned width, unsigned *used)
+{
+    const char *dots = style->utf8 ? "…" : "...";
+    unsigned dots_width = style->utf8 ? 1 : 3;
+    size_t start = out->count, cut = start; /* cut: where the ellipsis goes if the text turns out too long */
+    unsigned at = 0, cut_at = 0;
+    bool ok = mg__strbuf_append(out, "", 0);
+    for (size_t i = 0; ok && i < length;) {
+        uint32_t c;
+        size_t n = decode((const unsigned char *)text + i, length - i, &c);
+        unsigned w = columns(c);
+        if (at + w > width) {
+            out->count = cut;
+            out->at[cut] = 0;
+            at = cut_at;
+            if (width >= dots_width) {
+                ok = mg__strbuf_append(out, dots, strlen(dots));
+                at += dots_width;
+            }
+            break;
+        }
+        if (c == '\t')
+            ok = mg__strbuf_append(out, " ", 1);
+        else if (c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029 || (c >= 0x202A && c <= 0x202E) ||
+                 (c >= 0x2066 && c <= 0x2069))
+            ok = mg__strbuf_append(out, "?", 1);
+        else if (c == 0xFFFD || (c >= 0x80 && !style->utf8))
+            ok = mg__strbuf_append(out, "?", 1);
+        else
+            ok = mg__strbuf_append(out, text + i, n);
+        at += w;
+        i += n;
+        if (at + dots_width <= width) {
+            cut = out->count;
+            cut_at = at;
+        }
+    }
+    if (used)
+        *used = at;
+    return ok;
+}
+
+bool mg__layout_tone(struct mg_strbuf *out, const struct mg_style *style, enum mg_tone tone, bool on)
+{
+    static const char *const codes[] = {[MG_TONE_BOLD] = "\x1b[1m", [MG_TONE_RED] = "\x1b[31m", [MG_TONE_DIM] = "\x1b[2m"};
+    const char *code = on ? codes[tone] : "\x1b[0m";
+    return !style->color || mg__strbuf_append(out, code, strlen(code));
+}
+
+bool mg__layout_right(struct mg_strbuf *out, const char *text, unsigned width, unsigned used)
+{
+    return mg__strbuf_printf(out, "%*s%s", (int)(width > used ? width - used : 0), "", text);
+}
+
+static void with_commas(char *to, size_t size, uint64_t value)
+{
+    char digits[24];
+    int n = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value);
+    size_t at = 0;
+    for (int i = 0; i < n && at + 2 < size; i++) {
+        if (i && (n - i) % 3 == 0)
+            to[at++] = ',';
+        to[at++] = digits[i];
+    }
+    to[at] = 0;
+}
+
+bool mg__layout_number(struct mg_strbuf *out, uint64_t value, unsigned width)
+{
+    static const char units[] = "MGTPE";
+    char text[32];
+    if (value < 10000000) {
+        with_commas(text, sizeof(text), value);
+    } else {
+        double v = (double)value / 1e6;
+        unsigned u = 0;
+        for (; v >= 999.95 && u < 4; u++)
+            v /= 1000;
+        snprintf(text, sizeof(text), "%.1f %c", v, units[u]);
+    }
+    return mg__layout_right(out, text, width, (unsigned)strlen(text));
+}
+
+bool mg__layout_bytes(struct mg_strbuf *out, uint64_t bytes)
+{
+    char text[32];
+    if (bytes >= 1024 && bytes % 1024 == 0) {
+        with_commas(text, sizeof(text), bytes / 1024);
+        return mg__strbuf_printf(out, "%s KiB", text);
+    }
+    with_commas(text, sizeof(text), bytes);
+    return mg__strbuf_printf(out, "%s B", text);
+}
+
+bool mg__layout_seconds(struct mg_strbuf *out, double s)
+{
+    if (s < 1e-3)
+        return mg__strbuf_printf(out, "%.0f us", s * 1e6);
+    if (s < 1)
+        return mg__strbuf_printf(out, "%.1f ms", s * 1e3);
+    return mg__strbuf_printf(out, "%.2f s", s);
+}
+
+bool mg__layout_dim3(struct mg_strbuf *out, const struct mg_style *style, struct mg_dim3 d)
+{
+    const char *times = style->utf8 ? "×" : "x";
+    if (d.z != 1)
+        return mg__strbuf_printf(out, "%u%s%u%s%u", d.x, times, d.y, times, d.z);
+    if (d.y != 1)
+        return mg__strbuf_printf(out, "%u%s%u", d.x, times, d.y);
+    return mg__strbuf_printf(out, "%u", d.x);
+}
+
+/* ---- source files ---- */
+struct source_file {
+    char *text;
+    size_t size;
+    size_t *starts; /* nlines + 1 offsets */
+    uint32_t nlines;
+};
+
+void mg__sources_init(struct mg_sources *sources)
+{
+    mg__arena_init(&sources->arena);
+    mg__strtab_init(&sources->files, &sources->arena);
+}
+
+void mg__sources_free(struct mg_sources *sources)
+{
+    mg__arena_free(&sources->arena);
+}
+
+#define SOURCE_LIMIT ((size_t)64 << 20)
+
+static struct source_file *load(struct mg_sources *sources, const char *file)
+{
+    struct source_file *f = mg__strtab_get(&sources->files, file, strlen(file));
+    if (f)
+        return f;
+    f = mg__arena_alloc(&sources->arena, sizeof(*f));
+    if (!f || !mg__strtab_put(&sources->files, file, strlen(file), f))
+        return NULL;
+    char *data;
+    size_t size;
+    struct mg_diag diag;
+    if (!file[0] || mg__file_read(file, SOURCE_LIMIT, &data, &size, &diag) != MG_OK)
+        return f; /* remembered as empty */
+    f->text = mg__arena_strndup(&sources->arena, data, size);
+    free(data);
+    uint32_t lines = 1;
+    for (size_t i = 0; f->text && i < size; i++)
+        lines += f->text[i] == '\n' && lines < UINT32_MAX - 1;
+    f->starts = f->text ? mg__arena_array(&sources->arena, (size_t)lines + 1, sizeof(*f->starts)) : NULL;
+    if (!f->starts)
+        return f;
+    uint32_t n = 1;
+    for (size_t i = 0; i < size && n < lines; i++)
+        if (f->text[i] == '\n')
+            f->starts[n++] = i + 1;
+    f->starts[n] = size + 1;
+    f->size = size;
+    f->nlines = n;
+    return f;
+}
+
+bool mg__sources_line(struct mg_sources *sources, const char *file, uint32_t line, const char **text, size_t *length,
+                      size_t *indent)
+{
+    struct source_file *f = load(sources, file);
+    if (!f || line == 0 || line > f->nlines)
+        return false;
+    const char *begin = f->text + f->starts[line - 1], *end = f->text + f->starts[line] - 1, *all = begin;
+    while (begin < end && (*begin == ' ' || *begin == '\t'))
+        begin++;
+    while (end > begin && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
+        end--;
+    *text = begin;
+    *length = (size_t)(end - begin);
+    if (indent)
+        *indent = (size_t)(begin - all);
+    return *length > 0;
+}

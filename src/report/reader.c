@@ -1,0 +1,165 @@
+/* reader.c - lines of the record stream back into records.
+ *
+ * The stream comes from another process, so nothing in it is trusted: a missing field reads as empty or zero, a number
+ * that is none or is negative as zero, an unknown record or metric is skipped (a later version may write it). Only what is
+ * no JSON object at all is an error.
+ */
+#include "report/render.h"
+
+#include <jansson.h>
+
+static uint64_t get_u64(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    json_int_t n = json_is_integer(value) ? json_integer_value(value) : 0;
+    return n > 0 ? (uint64_t)n : 0;
+}
+
+static uint32_t get_u32(const json_t *object, const char *key)
+{
+    return (uint32_t)MG_MIN(get_u64(object, key), UINT32_MAX);
+}
+
+static const char *get_text(const json_t *object, const char *key, struct mg_arena *arena)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    text = mg__arena_strdup(arena, text ? text : "");
+    return text ? text : "";
+}
+
+static void copy_text(char *to, size_t size, const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    snprintf(to, size, "%s", text ? text : "");
+}
+
+static struct mg_dim3 get_dim3(const json_t *object, const char *key)
+{
+    uint32_t v[3] = {1, 1, 1};
+    const json_t *array = json_object_get(object, key);
+    for (size_t i = 0; i < 3 && i < json_array_size(array); i++) {
+        json_int_t n = json_integer_value(json_array_get(array, i));
+        v[i] = n > 0 && n <= UINT32_MAX ? (uint32_t)n : 0;
+    }
+    return (struct mg_dim3){v[0], v[1], v[2]};
+}
+
+static struct mg_metrics get_metrics(const json_t *object)
+{
+    struct mg_metrics m = {{0}};
+    const json_t *values = json_object_get(object, "metrics");
+    for (unsigned i = 0; i < MG_METRIC_COUNT; i++)
+        m.v[i] = get_u64(values, mg__metric_name((enum mg_metric)i));
+    return m;
+}
+
+static enum mg_status get_status(const json_t *object)
+{
+    const char *name = json_string_value(json_object_get(object, "status"));
+    for (int s = MG_OK; name && s <= MG_ERR_INTERNAL; s++)
+        if (!strcmp(name, mg_status_name((enum mg_status)s)))
+            return (enum mg_status)s;
+    return name ? MG_ERR_INTERNAL : MG_OK;
+}
+
+static const char *dump(const json_t *value, struct mg_arena *arena)
+{
+    char *text = json_dumps(value, JSON_REAL_PRECISION(12));
+    char *copy = text ? mg__arena_strdup(arena, text) : NULL;
+    free(text);
+    return copy;
+}
+
+static enum mg_status parse_launch(const json_t *object, struct mg_arena *arena, struct mg_record *record)
+{
+    struct mg_report_launch *launch = &record->launch;
+    if (!json_is_object(object))
+        return MG_ERR_SYNTAX;
+    launch->kernel = get_text(object, "kernel", arena);
+    launch->mangled = get_text(object, "mangled", arena);
+    launch->grid = get_dim3(object, "grid");
+    launch->block = get_dim3(object, "block");
+    launch->shared_static = get_u32(object, "shared_static");
+    launch->shared_dynamic = get_u32(object, "shared_dynamic");
+    launch->regs = get_u32(object, "regs");
+    launch->seconds = json_number_value(json_object_get(object, "seconds"));
+    launch->status = get_status(object);
+    launch->metrics = get_metrics(object);
+
+    const json_t *lines = json_object_get(object, "lines"), *vars = json_object_get(object, "variables");
+    launch->nlines = json_array_size(lines);
+    launch->nvars = json_array_size(vars);
+    launch->lines = mg__arena_array(arena, launch->nlines, sizeof(*launch->lines));
+    launch->vars = mg__arena_array(arena, launch->nvars, sizeof(*launch->vars));
+    if ((launch->nlines && !launch->lines) || (launch->nvars && !launch->vars))
+        return MG_ERR_NOMEM;
+    for (size_t i = 0; i < launch->nlines; i++) {
+        const json_t *line = json_array_get(lines, i);
+        launch->lines[i].file = get_text(line, "file", arena);
+        launch->lines[i].line = get_u32(line, "line");
+        launch->lines[i].metrics = get_metrics(line);
+    }
+    for (size_t i = 0; i < launch->nvars; i++) {
+        const json_t *var = json_array_get(vars, i);
+        launch->vars[i].name = get_text(var, "name", arena);
+        launch->vars[i].offset = get_u32(var, "offset");
+        launch->vars[i].size = get_u32(var, "size");
+        launch->vars[i].metrics = get_metrics(var);
+    }
+    record->json = dump(object, arena);
+    return record->json ? MG_OK : MG_ERR_NOMEM;
+}
+
+/* "9.0" -> 90 */
+static unsigned parse_cc(const char *text)
+{
+    unsigned major = 0, minor = 0;
+    if (text && sscanf(text, "%3u.%1u", &major, &minor) == 2)
+        return major * 10 + minor;
+    return 0;
+}
+
+enum mg_status mg__record_parse(const char *line, size_t length, struct mg_arena *arena, struct mg_record *record)
+{
+    memset(record, 0, sizeof(*record));
+    json_t *root = json_loadb(line, length, 0, NULL);
+    const char *kind = json_string_value(json_object_get(root, "record"));
+    enum mg_status status = kind ? MG_OK : MG_ERR_SYNTAX;
+    if (!kind) {
+        record->kind = MG_RECORD_UNKNOWN;
+    } else if (!strcmp(kind, "header")) {
+        const json_t *device = json_object_get(root, "device");
+        record->kind = MG_RECORD_HEADER;
+        record->version = get_text(root, "version", arena);
+        record->schema = (int)get_u32(root, "schema");
+        record->device.name = get_text(device, "name", arena);
+        record->device.cc = parse_cc(json_string_value(json_object_get(device, "compute_capability")));
+        record->device.sm_count = get_u32(device, "sm_count");
+    } else if (!strcmp(kind, "launch")) {
+        record->kind = MG_RECORD_LAUNCH;
+        status = parse_launch(json_object_get(root, "launch"), arena, record);
+    } else if (!strcmp(kind, "finding")) {
+        record->kind = MG_RECORD_FINDING;
+        record->json = dump(json_object_get(root, "finding"), arena);
+        status = record->json ? MG_OK : MG_ERR_SYNTAX;
+    } else if (!strcmp(kind, "error")) {
+        record->kind = MG_RECORD_ERROR;
+        record->kernel = get_text(root, "kernel", arena);
+        record->diag.status = get_status(root);
+        record->diag.line = get_u32(root, "line");
+        record->diag.column = get_u32(root, "column");
+        copy_text(record->diag.message, sizeof(record->diag.message), root, "message");
+        copy_text(record->diag.file, sizeof(record->diag.file), root, "file");
+        copy_text(record->diag.excerpt, sizeof(record->diag.excerpt), root, "excerpt");
+        copy_text(record->diag.hint, sizeof(record->diag.hint), root, "hint");
+    } else if (!strcmp(kind, "progress")) {
+        record->kind = MG_RECORD_PROGRESS;
+        record->kernel = get_text(root, "kernel", arena);
+        record->done = get_u64(root, "done");
+        record->total = get_u64(root, "total");
+    } else if (!strcmp(kind, "end")) {
+        record->kind = MG_RECORD_END;
+    }
+    json_decref(root);
+    return status;
+}

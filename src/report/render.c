@@ -1,0 +1,426 @@
+/* render.c - the tables that people read.
+ *
+ * One set of columns serves kernels and source lines: shared-memory wavefronts (taken, ideal, how many times the ideal),
+ * global-memory sectors (taken, ideal, efficiency), divergent branches; the words are Nsight Compute's. Each row has its
+ * name on a line of its own above the numbers, so that C++ names and source text have the whole width of the terminal.
+ * "-" says that nothing of the kind was accessed. Worst first means: by wavefronts above the ideal, then sectors above the
+ * ideal; kernels are ordered by cost, see tally.h.
+ */
+#include "report/render.h"
+
+#define MAX_LINE_ROWS 40 /* more would scroll the worst off the screen; the rest is in the JSON */
+
+static uint64_t above(uint64_t taken, uint64_t ideal)
+{
+    return taken > ideal ? taken - ideal : 0;
+}
+
+static bool spaces(struct mg_strbuf *out, unsigned n)
+{
+    return mg__strbuf_printf(out, "%*s", (int)n, "");
+}
+
+static bool plain(struct mg_strbuf *out, const char *text)
+{
+    return mg__strbuf_append(out, text, strlen(text));
+}
+
+/* "16.5×", right-aligned; red from twice the ideal on. */
+static bool times_ideal(struct mg_strbuf *out, const struct mg_style *style, uint64_t taken, uint64_t ideal,
+                        unsigned width)
+{
+    char text[40];
+    if (!taken || !ideal)
+        return mg__layout_right(out, "-", width, 1);
+    double ratio = (double)taken / (double)ideal;
+    int n = snprintf(text, sizeof(text), "%.*f%s", ratio < 1000 ? 1 : 0, ratio, style->utf8 ? "×" : "x");
+    unsigned used = (unsigned)n - (style->utf8 ? 1 : 0);
+    bool red = ratio >= 2;
+    return (!red || mg__layout_tone(out, style, MG_TONE_RED, true)) && mg__layout_right(out, text, width, used) &&
+           (!red || mg__layout_tone(out, style, MG_TONE_RED, false));
+}
+
+static bool efficiency(struct mg_strbuf *out, const struct mg_style *style, uint64_t taken, uint64_t ideal,
+                       unsigned width)
+{
+    char text[24];
+    if (!taken)
+        return mg__layout_right(out, "-", width, 1);
+    /* A broadcast moves fewer sectors than its lanes' bytes would fill: that is no more than full efficiency. */
+    double percent = ideal >= taken ? 100 : 100 * (double)ideal / (double)taken;
+    int n = snprintf(text, sizeof(text), "%.0f %%", percent < 100 && percent > 99 ? 99 : percent);
+    bool red = percent <= 50;
+    return (!red || mg__layout_tone(out, style, MG_TONE_RED, true)) && mg__layout_right(out, text, width, (unsigned)n) &&
+           (!red || mg__layout_tone(out, style, MG_TONE_RED, false));
+}
+
+static bool count_or_dash(struct mg_strbuf *out, bool any, uint64_t value, unsigned width)
+{
+    return any ? mg__layout_number(out, value, width) : mg__layout_right(out, "-", width, 1);
+}
+
+static bool header(struct mg_strbuf *out, const struct mg_style *style)
+{
+    return mg__layout_tone(out, style, MG_TONE_DIM, true) &&
+           mg__strbuf_printf(out, "    %s\n    %10s %10s %s%s %11s %10s %10s %10s\n",
+                             "   --- shared memory ---       ------ global memory ------   divergent", "wavefronts",
+                             "ideal", style->utf8 ? "  " : "  ", style->utf8 ? "×ideal" : "xideal", "sectors", "ideal",
+                             "efficiency", "branches") &&
+           mg__layout_tone(out, style, MG_TONE_DIM, false);
+}
+
+static bool numbers(struct mg_strbuf *out, const struct mg_style *style, const struct mg_metrics *m)
+{
+    uint64_t wave = m->v[MG_METRIC_WAVEFRONTS_SHARED], wave_ideal = m->v[MG_METRIC_WAVEFRONTS_SHARED_IDEAL];
+    uint64_t sect = m->v[MG_METRIC_SECTORS_GLOBAL], sect_ideal = m->v[MG_METRIC_SECTORS_GLOBAL_IDEAL];
+    return spaces(out, 4) && count_or_dash(out, wave, wave, 10) && spaces(out, 1) &&
+           count_or_dash(out, wave, wave_ideal, 10) && spaces(out, 1) && times_ideal(out, style, wave, wave_ideal, 8) &&
+           spaces(out, 1) && count_or_dash(out, sect, sect, 11) && spaces(out, 1) &&
+           count_or_dash(out, sect, sect_ideal, 10) && spaces(out, 1) && efficiency(out, style, sect, sect_ideal, 10) &&
+           spaces(out, 1) && mg__layout_number(out, m->v[MG_METRIC_DIVERGENT], 10) && plain(out, "\n");
+}
+
+static bool title(struct mg_strbuf *out, const struct mg_style *style, const char *text, const char *rest)
+{
+    return plain(out, "\n") && mg__layout_tone(out, style, MG_TONE_BOLD, true) && plain(out, text) &&
+           mg__layout_tone(out, style, MG_TONE_BOLD, false) && plain(out, rest) && plain(out, "\n");
+}
+
+/* ---- kernels ---- */
+
+/* "grid 32×32, block 32×8, 4 KiB shared, 12 launches" */
+static bool shape(struct mg_strbuf *out, const struct mg_style *style, const struct mg_tally_kernel *k)
+{
+    uint64_t shared = (uint64_t)k->shared_static + k->shared_dynamic;
+    bool ok = plain(out, "grid ") && mg__layout_dim3(out, style, k->grid) && plain(out, ", block ") &&
+              mg__layout_dim3(out, style, k->block);
+    if (k->shapes_differ)
+        ok = ok && plain(out, " and others");
+    if (shared)
+        ok = ok && plain(out, ", ") && mg__layout_bytes(out, shared) && plain(out, " shared");
+    if (k->launches != 1)
+        ok = ok && mg__strbuf_printf(out, ", %s%llu launches", style->utf8 ? "×" : "x", (unsigned long long)k->launches);
+    if (k->failed)
+        ok = ok && mg__strbuf_printf(out, ", %llu failed", (unsigned long long)k->failed);
+    return ok;
+}
+
+static unsigned text_columns(const char *text)
+{
+    unsigned n = 0;
+    for (; *text; text++)
+        n += ((unsigned char)*text & 0xC0) != 0x80;
+    return n;
+}
+
+static bool kernel_name(struct mg_strbuf *out, const struct mg_style *style, const struct mg_tally_kernel *k)
+{
+    struct mg_strbuf tail = {0};
+    const char *name = k->kernel[0] ? k->kernel : k->mangled;
+    bool ok = shape(&tail, style, k);
+    unsigned used = 0;
+    if (ok) {
+        unsigned tail_width = text_columns(tail.at);
+        bool fits = text_columns(name) + 2 + tail_width <= style->width;
+        ok = mg__layout_tone(out, style, MG_TONE_BOLD, true) &&
+             mg__layout_text(out, style, name, strlen(name), style->width, &used) &&
+             mg__layout_tone(out, style, MG_TONE_BOLD, false) && plain(out, fits ? "  " : "\n  ") &&
+             plain(out, tail.at) && plain(out, "\n");
+    }
+    mg__strbuf_free(&tail);
+    return ok;
+}
+
+/* ---- source lines: those of all kernels, one row for a line of a kernel ---- */
+struct row {
+    const struct mg_tally_kernel *kernel;
+    const char *file;
+    uint32_t line;
+    struct mg_metrics metrics;
+    bool several; /* the line is in more than one kernel: the row says which it is */
+};
+
+static bool worth_a_row(const struct mg_metrics *m)
+{
+    return m->v[MG_METRIC_WAVEFRONTS_SHARED] || m->v[MG_METRIC_SECTORS_GLOBAL] || m->v[MG_METRIC_DIVERGENT];
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const struct row *a = left, *b = right;
+    int order = strcmp(a->file, b->file);
+    if (order == 0)
+        order = (a->line > b->line) - (a->line < b->line);
+    if (order == 0)
+        order = strcmp(a->kernel->mangled, b->kernel->mangled);
+    return order;
+}
+
+static int by_badness(const void *left, const void *right)
+{
+    const struct row *a = left, *b = right;
+    const uint64_t *x = a->metrics.v, *y = b->metrics.v;
+    const uint64_t keys[][2] = {
+        {above(x[MG_METRIC_WAVEFRONTS_SHARED], x[MG_METRIC_WAVEFRONTS_SHARED_IDEAL]),
+         above(y[MG_METRIC_WAVEFRONTS_SHARED], y[MG_METRIC_WAVEFRONTS_SHARED_IDEAL])},
+        {above(x[MG_METRIC_SECTORS_GLOBAL], x[MG_METRIC_SECTORS_GLOBAL_IDEAL]),
+         above(y[MG_METRIC_SECTORS_GLOBAL], y[MG_METRIC_SECTORS_GLOBAL_IDEAL])},
+        {x[MG_METRIC_WAVEFRONTS_SHARED], y[MG_METRIC_WAVEFRONTS_SHARED]},
+        {x[MG_METRIC_SECTORS_GLOBAL], y[MG_METRIC_SECTORS_GLOBAL]},
+        {x[MG_METRIC_DIVERGENT], y[MG_METRIC_DIVERGENT]},
+    };
+    for (size_t i = 0; i < MG_COUNT(keys); i++)
+        if (keys[i][0] != keys[i][1])
+            return keys[i][0] > keys[i][1] ? -1 : 1;
+    return by_place(left, right);
+}
+
+/* Rows of all kernels, equal places of one kernel (launched in several shapes) merged, worst first. */
+static bool gather_rows(const struct mg_tally *tally, struct row **rows, size_t *count)
+{
+    MG_VEC(struct row) v = {0};
+    for (size_t i = 0; i < tally->kernels.count; i++) {
+        const struct mg_tally_kernel *k = tally->kernels.at[i];
+        for (size_t j = 0; j < k->lines.count; j++) {
+            const struct mg_report_line *l = &k->lines.at[j];
+            struct row r = {.kernel = k, .file = l->file, .line = l->line, .metrics = l->metrics};
+            if (l->file[0] && l->line && worth_a_row(&l->metrics) && !mg__vec_push(&v, r)) {
+                mg__vec_free(&v);
+                return false;
+            }
+        }
+    }
+    if (v.count > 1)
+        qsort(v.at, v.count, sizeof(*v.at), by_place);
+    size_t n = 0;
+    for (size_t i = 0; i < v.count; i++) {
+        struct row *last = n ? &v.at[n - 1] : NULL;
+        bool same_line = last && last->line == v.at[i].line && !strcmp(last->file, v.at[i].file);
+        if (same_line && !strcmp(last->kernel->mangled, v.at[i].kernel->mangled)) {
+            for (unsigned m = 0; m < MG_METRIC_COUNT; m++)
+                last->metrics.v[m] += v.at[i].metrics.v[m];
+            continue;
+        }
+        if (same_line)
+            last->several = v.at[i].several = true;
+        v.at[n++] = v.at[i];
+    }
+    if (n > 1)
+        qsort(v.at, n, sizeof(*v.at), by_badness);
+    *rows = v.at;
+    *count = n;
+    return true;
+}
+
+static const char *short_path(const struct mg_style *style, const char *file)
+{
+    size_t n = style->cwd ? strlen(style->cwd) : 0;
+    if (n && !strncmp(file, style->cwd, n) && file[n] == '/' && file[n + 1])
+        return file + n + 1;
+    return file;
+}
+
+/* Return type and parameters left away: "void f<32>(int)" -> "f<32>". */
+static void bare_name(const char *kernel, size_t *start, size_t *length)
+{
+    size_t open = strlen(kernel), begin = 0;
+    int depth = 0;
+    for (size_t i = 0; kernel[i]; i++) {
+        if (kernel[i] == '<')
+            depth++;
+        else if (kernel[i] == '>')
+            depth--;
+        else if (depth == 0 && kernel[i] == '(' && strncmp(kernel + i, "(anonymous", 10)) {
+            open = i;
+            break;
+        } else if (depth == 0 && kernel[i] == ' ' && (i < 10 || strncmp(kernel + i - 10, "(anonymous ", 11)))
+            begin = i + 1;
+    }
+    *start = begin < open ? begin : 0;
+    *length = open - *start;
+}
+
+static bool line_row(struct mg_strbuf *out, const struct mg_style *style, struct mg_sources *sources,
+                     const struct row *row)
+{
+    const char *file = short_path(style, row->file), *text;
+    size_t length;
+    char number[16];
+    int n = snprintf(number, sizeof(number), ":%u", row->line);
+    unsigned used = 0, half = style->width / 2, left;
+    /* A path that would leave the text no room loses its front: its end is what tells files apart. */
+    size_t skip = 0, size = strlen(file);
+    if (size > half) {
+        const char *slash = strchr(file + (size - half), '/');
+        skip = slash ? (size_t)(slash - file) + 1 : size - half;
+    }
+    bool ok = mg__layout_tone(out, style, MG_TONE_BOLD, true) &&
+              mg__layout_text(out, style, file + skip, size - skip, style->width - (unsigned)n, &used) &&
+              plain(out, number) && mg__layout_tone(out, style, MG_TONE_BOLD, false);
+    left = style->width - MG_MIN(style->width, used + (unsigned)n + 2);
+    if (ok && row->several) {
+        size_t start, bare;
+        bare_name(row->kernel->kernel, &start, &bare);
+        ok = plain(out, " (") && mg__layout_text(out, style, row->kernel->kernel + start, bare, left / 2, &used) &&
+             plain(out, ")");
+        left -= MG_MIN(left, used + 3);
+    }
+    if (ok && left > 8 && mg__sources_line(sources, row->file, row->line, &text, &length, NULL))
+        ok = plain(out, "  ") && mg__layout_text(out, style, text, length, left, NULL);
+    return ok && plain(out, "\n") && numbers(out, style, &row->metrics);
+}
+
+static bool source_table(const struct mg_tally *tally, const struct mg_style *style, struct mg_strbuf *out)
+{
+    struct row *rows = NULL;
+    size_t count = 0;
+    bool ok = gather_rows(tally, &rows, &count);
+    if (ok && count) {
+        struct mg_sources sources;
+        mg__sources_init(&sources);
+        ok = title(out, style, "Source lines", ", worst first") && header(out, style);
+        for (size_t i = 0; ok && i < count && i < MAX_LINE_ROWS; i++)
+            ok = line_row(out, style, &sources, &rows[i]);
+        if (ok && count > MAX_LINE_ROWS)
+            ok = mg__strbuf_printf(out, "and %zu more lines, none worse than these: --json FILE has them all\n",
+                                   count - MAX_LINE_ROWS);
+        mg__sources_free(&sources);
+    }
+    free(rows);
+    return ok;
+}
+
+/* ---- shared variables ---- */
+static bool variable_table(const struct mg_tally *tally, const struct mg_style *style, struct mg_strbuf *out)
+{
+    bool ok = true, titled = false;
+    for (size_t i = 0; ok && i < tally->kernels.count; i++) {
+        const struct mg_tally_kernel *k = tally->kernels.at[i];
+        for (size_t j = 0; ok && j < k->vars.count; j++) {
+            const struct mg_report_var *v = &k->vars.at[j];
+            uint64_t wave = v->metrics.v[MG_METRIC_WAVEFRONTS_SHARED];
+            uint64_t ideal = v->metrics.v[MG_METRIC_WAVEFRONTS_SHARED_IDEAL];
+            if (!wave)
+                continue;
+            if (!titled) {
+                ok = title(out, style, "Shared variables", "") && mg__layout_tone(out, style, MG_TONE_DIM, true) &&
+                     mg__strbuf_printf(out, "    %10s %10s   %s %11s %10s %10s\n", "wavefronts", "ideal",
+                                       style->utf8 ? "×ideal" : "xideal", "loads", "stores", "bytes") &&
+                     mg__layout_tone(out, style, MG_TONE_DIM, false);
+                titled = true;
+            }
+            size_t start, length;
+            unsigned used = 0;
+            bare_name(k->kernel, &start, &length);
+            ok = ok && mg__layout_tone(out, style, MG_TONE_BOLD, true) &&
+                 mg__layout_text(out, style, v->name, strlen(v->name), style->width / 2, &used) &&
+                 mg__layout_tone(out, style, MG_TONE_BOLD, false) && plain(out, " in ") &&
+                 mg__layout_text(out, style, k->kernel + start, length, style->width - used - 4, NULL) &&
+                 plain(out, "\n") && spaces(out, 4) && mg__layout_number(out, wave, 10) && spaces(out, 1) &&
+                 mg__layout_number(out, ideal, 10) && spaces(out, 1) && times_ideal(out, style, wave, ideal, 8) &&
+                 spaces(out, 1) && mg__layout_number(out, v->metrics.v[MG_METRIC_INST_SHARED_LD], 11) &&
+                 spaces(out, 1) && mg__layout_number(out, v->metrics.v[MG_METRIC_INST_SHARED_ST], 10) &&
+                 spaces(out, 1) && mg__layout_number(out, v->size, 10) && plain(out, "\n");
+        }
+    }
+    return ok;
+}
+
+bool mg__render_profile(const struct mg_tally *tally, const struct mg_report_device *device,
+                        const struct mg_style *style, struct mg_strbuf *out)
+{
+    bool ok = mg__strbuf_printf(out, "margay %s: counts of a simulated %s (compute capability %u.%u)\n",
+                                MG_VERSION_STRING, device->name, device->cc / 10, device->cc % 10);
+    if (!tally->kernels.count)
+        return ok && plain(out, "no kernel was launched\n");
+    bool any_line = false;
+    ok = ok && title(out, style, "Kernels", ", costliest first") && header(out, style);
+    for (size_t i = 0; ok && i < tally->kernels.count; i++) {
+        const struct mg_tally_kernel *k = tally->kernels.at[i];
+        ok = kernel_name(out, style, k) && numbers(out, style, &k->metrics);
+        for (size_t j = 0; j < k->lines.count; j++)
+            any_line |= k->lines.at[j].file[0] && k->lines.at[j].line;
+    }
+    ok = ok && source_table(tally, style, out) && variable_table(tally, style, out);
+    if (ok && !any_line)
+        ok = plain(out, "\nno source lines are known: compile with nvcc -lineinfo to see the counts of each line\n");
+    return ok;
+}
+
+bool mg__render_summary(const struct mg_tally *tally, const struct mg_style *style, struct mg_strbuf *out)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < tally->kernels.count; i++) {
+        const struct mg_tally_kernel *k = tally->kernels.at[i];
+        struct mg_strbuf tail = {0};
+        const char *name = k->kernel[0] ? k->kernel : k->mangled;
+        ok = plain(&tail, ": ") && shape(&tail, style, k) && plain(&tail, ", ") && mg__layout_seconds(&tail, k->seconds);
+        if (ok) {
+            /* One line a kernel whatever its name: the name gives way, down to half a screen. */
+            unsigned rest = text_columns(tail.at) + 8, half = style->width / 2;
+            unsigned room = style->width > rest + half ? style->width - rest : half;
+            ok = plain(out, "margay: ") && mg__layout_text(out, style, name, strlen(name), room, NULL) &&
+                 plain(out, tail.at) && plain(out, "\n");
+        }
+        mg__strbuf_free(&tail);
+    }
+    return ok;
+}
+
+/* ---- errors ----
+ * margay: error: scale(float*, int): global load of 4 bytes at 0x7f… is outside every allocation
+ *   --> examples/scale.cu:12:9
+ *    12 | x[i] = y[i + 4096];
+ *       | ^
+ *   hint: …
+ */
+bool mg__render_error(const char *kernel, const struct mg_diag *diag, const struct mg_style *style,
+                      struct mg_strbuf *out)
+{
+    bool ok = mg__layout_tone(out, style, MG_TONE_BOLD, true) && plain(out, "margay: ") &&
+              mg__layout_tone(out, style, MG_TONE_BOLD, false) && mg__layout_tone(out, style, MG_TONE_RED, true) &&
+              plain(out, "error: ") && mg__layout_tone(out, style, MG_TONE_RED, false);
+    if (ok && kernel && kernel[0])
+        ok = mg__layout_text(out, style, kernel, strlen(kernel), style->width, NULL) && plain(out, ": ");
+    const char *message = diag->message[0] ? diag->message : mg_status_text(diag->status);
+    ok = ok && mg__layout_text(out, style, message, strlen(message), UINT32_MAX, NULL) && plain(out, "\n");
+    struct mg_sources sources;
+    mg__sources_init(&sources);
+    const char *text = diag->excerpt;
+    size_t length = strlen(text), indent = 0;
+    bool has_place = diag->file[0] && diag->line;
+    if (ok && has_place) {
+        const char *file = short_path(style, diag->file);
+        ok = plain(out, "  --> ") && mg__layout_text(out, style, file, strlen(file), UINT32_MAX, NULL) &&
+             mg__strbuf_printf(out, ":%u", diag->line) &&
+             (!diag->column || mg__strbuf_printf(out, ":%u", diag->column)) && plain(out, "\n");
+        const char *line;
+        size_t line_length;
+        if (mg__sources_line(&sources, diag->file, diag->line, &line, &line_length, &indent)) {
+            text = line;
+            length = line_length;
+        }
+    }
+    if (ok && length) {
+        char number[16] = "";
+        if (has_place)
+            snprintf(number, sizeof(number), "%u", diag->line);
+        unsigned gutter = (unsigned)MG_MAX(strlen(number), 4u), room = style->width - MG_MIN(style->width, gutter + 4);
+        unsigned caret = 0;
+        ok = mg__strbuf_printf(out, "%*s | ", (int)gutter + 1, number) &&
+             mg__layout_text(out, style, text, length, MG_MAX(room, 20u), NULL) && plain(out, "\n");
+        if (diag->column > indent + 1 && diag->column - 1 - indent < length) {
+            /* Columns count bytes; the caret goes under the character. */
+            struct mg_strbuf measured = {0};
+            ok = ok && mg__layout_text(&measured, style, text, diag->column - 1 - indent, UINT32_MAX, &caret);
+            mg__strbuf_free(&measured);
+        }
+        if (ok && has_place && caret < room)
+            ok = mg__strbuf_printf(out, "%*s | %*s^\n", (int)gutter + 1, "", (int)caret, "");
+    }
+    if (ok && diag->hint[0])
+        ok = plain(out, "  hint: ") && mg__layout_text(out, style, diag->hint, strlen(diag->hint), UINT32_MAX, NULL) &&
+             plain(out, "\n");
+    mg__sources_free(&sources);
+    return ok;
+}

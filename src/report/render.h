@@ -1,0 +1,96 @@
+/* render.h - the command's half of src/report: records read back, added up, and shown.
+ *
+ * A record is parsed into an arena and owned by it. A tally adds launches up: by kernel and launch shape, each with its
+ * source lines and shared variables. Renderers append text to a buffer and never touch the terminal; a style says what
+ * the place that the text goes to can show.
+ */
+#ifndef MG_RENDER_H
+#define MG_RENDER_H
+#include "report/report.h"
+
+enum mg_record_kind {
+    MG_RECORD_UNKNOWN, /* a later version's: ignored */
+    MG_RECORD_HEADER,
+    MG_RECORD_LAUNCH,
+    MG_RECORD_FINDING,
+    MG_RECORD_ERROR,
+    MG_RECORD_PROGRESS,
+    MG_RECORD_END
+};
+struct mg_record {
+    enum mg_record_kind kind;
+    struct mg_report_device device; /* HEADER */
+    const char *version;            /* HEADER */
+    int schema;                     /* HEADER */
+    struct mg_report_launch launch; /* LAUNCH */
+    const char *json;               /* LAUNCH: its object, as report files hold it. FINDING: the same */
+    const char *kernel;             /* ERROR, PROGRESS */
+    struct mg_diag diag;            /* ERROR */
+    uint64_t done, total;           /* PROGRESS */
+};
+/* One line of the stream, without its newline. MG_ERR_SYNTAX: damaged; the reader may go on with the next line. */
+enum mg_status mg__record_parse(const char *line, size_t length, struct mg_arena *arena, struct mg_record *record);
+
+/* ---- tally ---- */
+struct mg_tally_kernel {
+    const char *kernel, *mangled;
+    struct mg_dim3 grid, block; /* the first launch's, when launches are not kept apart by shape */
+    uint32_t shared_static, shared_dynamic, regs;
+    uint64_t launches, failed;
+    bool shapes_differ;
+    double seconds;
+    struct mg_metrics metrics; /* sums */
+    MG_VEC(struct mg_report_line) lines;
+    MG_VEC(struct mg_report_var) vars;
+};
+struct mg_tally {
+    struct mg_arena arena;
+    struct mg_strtab index;
+    bool by_shape; /* a kernel launched in two shapes is two rows */
+    MG_VEC(struct mg_tally_kernel *) kernels;
+};
+void mg__tally_init(struct mg_tally *tally, bool by_shape);
+void mg__tally_free(struct mg_tally *tally);
+enum mg_status mg__tally_add(struct mg_tally *tally, const struct mg_report_launch *launch);
+/* Costliest first: wavefronts and sectors together, then instructions. Ties stay in the order of their first launch. */
+void mg__tally_sort(struct mg_tally *tally);
+
+/* ---- layout: text that fits its place ---- */
+struct mg_style {
+    unsigned width; /* columns */
+    bool color;     /* escape sequences are welcome */
+    bool utf8;      /* characters beyond ASCII are */
+    const char *cwd; /* file names below it are shown relative to it; may be NULL */
+};
+enum mg_tone { MG_TONE_BOLD, MG_TONE_RED, MG_TONE_DIM };
+/* Appends `text` made harmless (control characters and bad UTF-8 replaced), cut to `width` columns with an ellipsis, and
+ * returns through *used the columns that it took. `used` may be NULL. */
+bool mg__layout_text(struct mg_strbuf *out, const struct mg_style *style, const char *text, size_t length,
+                     unsigned width, unsigned *used);
+bool mg__layout_tone(struct mg_strbuf *out, const struct mg_style *style, enum mg_tone tone, bool on);
+/* "1,048,576", from ten million on "10.5 M" (G, T, P, E); right-aligned in `width` columns. */
+bool mg__layout_number(struct mg_strbuf *out, uint64_t value, unsigned width);
+bool mg__layout_right(struct mg_strbuf *out, const char *ascii, unsigned width, unsigned columns);
+bool mg__layout_bytes(struct mg_strbuf *out, uint64_t bytes);     /* "4,224 B", "48 KiB" */
+bool mg__layout_seconds(struct mg_strbuf *out, double seconds);   /* "1.2 ms" */
+bool mg__layout_dim3(struct mg_strbuf *out, const struct mg_style *style, struct mg_dim3 d); /* "32×32": ones at the end left out */
+
+/* ---- source files, read when first asked for ---- */
+struct mg_sources {
+    struct mg_arena arena;
+    struct mg_strtab files;
+};
+void mg__sources_init(struct mg_sources *sources);
+void mg__sources_free(struct mg_sources *sources);
+/* The text of a line without leading and trailing blanks; false when the file or the line is not there. `indent` may be
+ * NULL; it gets the bytes of leading blanks. */
+bool mg__sources_line(struct mg_sources *sources, const char *file, uint32_t line, const char **text, size_t *length,
+                      size_t *indent);
+
+/* ---- renderers ---- */
+bool mg__render_profile(const struct mg_tally *tally, const struct mg_report_device *device,
+                        const struct mg_style *style, struct mg_strbuf *out);
+bool mg__render_summary(const struct mg_tally *tally, const struct mg_style *style, struct mg_strbuf *out);
+bool mg__render_error(const char *kernel, const struct mg_diag *diag, const struct mg_style *style,
+                      struct mg_strbuf *out);
+#endif
