@@ -1,0 +1,229 @@
+/* banks.c - what one warp's access to shared memory costs, from its addresses alone.
+ *
+ * Shared memory has 32 banks, each 32 bits wide. One wavefront serves one row of every bank. The rules below are those by
+ * which Nsight Compute computes memory_l1_wavefronts_shared and its ideal on an H100; tests/model holds them to
+ * tests/hardware/h100_lane_patterns.json, every row of it.
+ *
+ *   load up to 32 bits    the largest number of distinct words in one bank
+ *   load of 64 bits       two phases, lanes 0-15 and 16-31, each counted as above, and added. When every pair of active
+ *                         lanes (i, i^1) shares an address, or every pair (i, i^2) does, and all 32 lanes together have no
+ *                         conflict, one phase serves them all
+ *   load of 128 bits      four phases of eight lanes; two of sixteen under the same condition
+ *   store                 as the loads, without that condition
+ *   reduction, native     as a 32-bit load
+ *   atomic, native        the largest number of lanes in one bank
+ *   compare-and-swap loop what ptxas makes of the atomics that the hardware lacks: see `swap_loop`
+ *
+ * Ideal: the bytes of the active lanes over 128, rounded up; for a load served in fewer phases, those phases.
+ *
+ * To add an operation: name its lowering in `lowering_of`.
+ */
+#include "model/model_priv.h"
+
+enum { BANKS = 32, BANK_BYTES = 4, ROW_BYTES = BANKS * BANK_BYTES };
+
+/* The largest number of distinct addresses among `n` that fall into one bank, for accesses of `width` (4, 8, 16 …)
+ * aligned bytes: such an access occupies width/4 neighbouring banks whole, so that the banks count as ROW_BYTES/width
+ * wider ones. `key` is address / width (for less than a word: the word). */
+static unsigned degree(const uint64_t *key, unsigned n, unsigned nbanks)
+{
+    uint32_t seen = 0;
+    for (unsigned i = 0; i < n; i++)
+        seen |= 1u << (key[i] & (nbanks - 1));
+    if ((unsigned)__builtin_popcount(seen) == n)
+        return n != 0;
+    bool uniform = true;
+    for (unsigned i = 1; i < n; i++)
+        uniform &= key[i] == key[0];
+    if (uniform)
+        return 1;
+    struct mg_keyset set = {{0}};
+    uint8_t count[BANKS] = {0};
+    unsigned most = 0;
+    for (unsigned i = 0; i < n; i++)
+        if (mg__keyset_add(&set, key, i) == i) {
+            unsigned c = ++count[key[i] & (nbanks - 1)];
+            most = MG_MAX(most, c);
+        }
+    return most;
+}
+
+/* The active lanes of one access, as keys in lane order; at[p] is where the lanes of the p-th group of four start. */
+struct lanes {
+    uint64_t key[32];
+    uint8_t lane[32];
+    unsigned n, nbanks;
+    uint8_t first_of[33]; /* by lane: how many active lanes lie below it */
+};
+
+static void gather(struct lanes *l, unsigned width, uint32_t mask, const uint64_t address[32])
+{
+    unsigned shift = width <= BANK_BYTES ? 2 : (unsigned)__builtin_ctz(width);
+    l->nbanks = width <= BANK_BYTES ? BANKS : width >= ROW_BYTES ? 1 : ROW_BYTES / width;
+    l->n = 0;
+    for (unsigned i = 0; i < 32; i++) {
+        l->first_of[i] = (uint8_t)l->n;
+        l->key[l->n & 31] = address[i] >> shift;
+        l->lane[l->n & 31] = (uint8_t)i;
+        l->n += mask >> i & 1;
+    }
+    l->first_of[32] = (uint8_t)l->n;
+}
+
+static unsigned phase(const struct lanes *l, unsigned from, unsigned to)
+{
+    return degree(l->key + l->first_of[from], (unsigned)(l->first_of[to] - l->first_of[from]), l->nbanks);
+}
+
+static unsigned phases(const struct lanes *l, unsigned size, bool *clean, unsigned *used)
+{
+    unsigned sum = 0;
+    for (unsigned from = 0; from < 32; from += size) {
+        unsigned d = phase(l, from, from + size);
+        sum += d;
+        *clean &= d <= 1;
+        *used += d != 0;
+    }
+    return sum;
+}
+
+static bool paired(uint32_t mask, const uint64_t address[32], unsigned distance)
+{
+    for (unsigned i = 0; i < 32; i++)
+        if (!(i & distance) && (mask >> i & 1) && (mask >> (i | distance) & 1) && address[i] != address[i | distance])
+            return false;
+    return true;
+}
+
+static unsigned ideal_of(unsigned width, uint32_t mask)
+{
+    return (mg__model_bytes(width, mask) + ROW_BYTES - 1) / ROW_BYTES;
+}
+
+static struct mg_cost plain(unsigned width, uint32_t mask, const uint64_t address[32], bool load)
+{
+    struct lanes l;
+    gather(&l, width, mask, address);
+    struct mg_cost cost = {0, ideal_of(width, mask)};
+    bool clean = true;
+    unsigned used = 0;
+    if (width <= BANK_BYTES) {
+        cost.wavefronts = phase(&l, 0, 32);
+        return cost;
+    }
+    unsigned size = width >= ROW_BYTES ? 1 : ROW_BYTES / width;
+    if (load && (paired(mask, address, 1) || paired(mask, address, 2))) {
+        unsigned sum = phases(&l, MG_MIN(2 * size, 32u), &clean, &used);
+        if (clean)
+            return (struct mg_cost){sum, used};
+    }
+    cost.wavefronts = phases(&l, size, &clean, &used);
+    return cost;
+}
+
+static struct mg_cost lanes_per_bank(unsigned width, uint32_t mask, const uint64_t address[32])
+{
+    uint8_t count[BANKS] = {0};
+    unsigned shift = width <= BANK_BYTES ? 2 : (unsigned)__builtin_ctz(width);
+    unsigned nbanks = width <= BANK_BYTES ? BANKS : ROW_BYTES / width, most = 0;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        unsigned c = ++count[address[__builtin_ctz(m)] >> shift & (nbanks - 1)];
+        most = MG_MAX(most, c);
+    }
+    return (struct mg_cost){most, ideal_of(width, mask)};
+}
+
+/* What the hardware has no instruction for runs as
+ *
+ *     again: old = LDS [a];  new = op(old);  won = ATOMS.CAST.SPIN [a], old, new;  if (!won) goto again
+ *
+ * Each round costs the load of the lanes still at it, and two wavefronts for the swap (of 64 bits: two for each half of
+ * the warp that is still at it). In a round the first lane of each bank and half tries; it loses when the other half has
+ * just changed its address. Rows of red.shared.add.f32 and atom.shared.add.u64 agree, 59 of 59 each, wavefronts, ideal and
+ * the hardware's own counter. The model takes every swap to change the value: adding zero may need fewer rounds. */
+static struct mg_cost swap_loop(unsigned width, uint32_t mask, const uint64_t address[32])
+{
+    struct mg_cost total = {0, 0};
+    unsigned shift = width <= BANK_BYTES ? 2 : (unsigned)__builtin_ctz(width);
+    unsigned nbanks = width <= BANK_BYTES ? BANKS : ROW_BYTES / width;
+    unsigned half = width <= BANK_BYTES ? 32 : ROW_BYTES / width;
+    while (mask) {
+        struct mg_cost load = plain(width, mask, address, true);
+        total.wavefronts += load.wavefronts;
+        total.ideal += load.ideal + 2 * ideal_of(width, mask);
+        uint32_t won = 0;
+        uint64_t changed[32];
+        unsigned nchanged = 0;
+        for (unsigned from = 0; from < 32; from += half) {
+            uint32_t here = half == 32 ? mask : mask & (((1u << half) - 1) << from);
+            uint32_t busy = 0;
+            unsigned before = nchanged;
+            total.wavefronts += here ? 2 : 0;
+            for (; here; here &= here - 1) {
+                unsigned i = (unsigned)__builtin_ctz(here);
+                uint64_t key = address[i] >> shift;
+                uint32_t bank = 1u << (key & (nbanks - 1));
+                bool lost = busy & bank;
+                busy |= bank;
+                for (unsigned c = 0; c < before && !lost; c++)
+                    lost = changed[c] == key;
+                if (!lost) {
+                    won |= 1u << i;
+                    changed[nchanged++] = key;
+                }
+            }
+        }
+        mask &= ~won;
+    }
+    return total;
+}
+
+enum lowering { NATIVE, NATIVE_SWAP, SWAP_LOOP };
+
+/* Which atomics sm_90 has, as ptxas 13.0 writes them; older architectures agree on 32-bit and 64-bit types. */
+static enum lowering lowering_of(const struct mg_ptx_insn *insn, unsigned width)
+{
+    if (!insn)
+        return NATIVE;
+    if (insn->atomop == MG_ATOM_CAS || insn->atomop == MG_ATOM_EXCH)
+        return width < BANK_BYTES ? SWAP_LOOP : NATIVE_SWAP;
+    if (width != BANK_BYTES)
+        return SWAP_LOOP;
+    for (unsigned t = 0; t < insn->ntypes && t < MG_COUNT(insn->type); t++)
+        switch (insn->type[t]) {
+        case MG_T_F32:
+        case MG_T_F16X2:
+        case MG_T_BF16X2:
+        case MG_T_F16:
+        case MG_T_BF16:
+            return SWAP_LOOP;
+        default:
+            break;
+        }
+    return NATIVE;
+}
+
+struct mg_cost mg__model_shared(enum mg_access_kind kind, const struct mg_ptx_insn *insn, unsigned width,
+                                uint32_t mask, const uint64_t address[32])
+{
+    if (!mask || !width || width > ROW_BYTES || (width & (width - 1)))
+        return (struct mg_cost){0, 0};
+    switch (kind) {
+    case MG_ACCESS_LD:
+        return plain(width, mask, address, true);
+    case MG_ACCESS_ST:
+    case MG_ACCESS_CP_ASYNC:
+        return plain(width, mask, address, false);
+    case MG_ACCESS_ATOM:
+    case MG_ACCESS_RED:
+        switch (lowering_of(insn, width)) {
+        case NATIVE:
+            return kind == MG_ACCESS_RED ? plain(width, mask, address, true) : lanes_per_bank(width, mask, address);
+        case NATIVE_SWAP:
+            return lanes_per_bank(width, mask, address);
+        case SWAP_LOOP:
+            return swap_loop(width, mask, address);
+        }
+    }
+    return (struct mg_cost){0, 0};
+}

@@ -1,0 +1,351 @@
+/* model.c - the observer: turns the engine's accesses into counters, by kernel, source line and shared variable.
+ *
+ * Each worker adds up per instruction and per shared variable, without locks; worker_end adds the worker's sums to the
+ * launch's, and launch_end folds instructions into source lines and hands the record to `done`. An access is counted as
+ * the machine code makes it (merge.c): the leader of a merged group counts the wide access, its followers nothing.
+ *
+ * What counts where:
+ *   shared     wavefronts and their ideal; load and store instructions
+ *   global     requests (one a warp instruction with an active lane) and sectors by operation, and the sectors of all
+ *   local, const and param accesses are not counted
+ */
+#include "model/model_priv.h"
+
+struct mg_model {
+    void (*done)(void *arg, struct mg_report_launch *launch);
+    void *arg;
+};
+
+struct tally { /* of an instruction or a shared variable */
+    uint64_t wavefronts, ideal, shared_ld, shared_st;
+    uint64_t sectors, sectors_ideal;
+    uint64_t requests[4], moved[4]; /* by operation: ld, st, red, atom */
+    uint64_t warps, threads, divergent;
+};
+
+struct launch {
+    struct mg_model *model;
+    const struct mg_launch_info *info;
+    struct mg_model_plan *plans; /* by launch instruction; NULL: as written */
+    struct tally *insns, *vars;
+};
+struct worker {
+    struct launch *launch;
+    struct tally *insns, *vars;
+};
+
+static void tally_add(struct tally *to, const struct tally *from)
+{
+    uint64_t *t = (uint64_t *)to;
+    const uint64_t *f = (const uint64_t *)from;
+    for (size_t i = 0; i < sizeof(*to) / sizeof(*t); i++)
+        t[i] += f[i];
+}
+
+/* ---- launch ---- */
+static void free_launch(struct launch *l)
+{
+    free(l->plans);
+    free(l->insns);
+    free(l->vars);
+    free(l);
+}
+
+static bool plan_launch(struct launch *l)
+{
+    const struct mg_launch_info *info = l->info;
+    l->plans = calloc((size_t)info->ninsns + 1, sizeof(*l->plans));
+    if (!l->plans)
+        return false;
+    /* An instruction's place in its function is its distance from the first; a function's instructions stay together. */
+    const struct mg_ptx_func *func = NULL;
+    struct mg_model_plan *plan = NULL;
+    for (uint32_t i = 0; i < info->ninsns; i++) {
+        const struct mg_insn_info *at = &info->insns[i];
+        if (!at->func || !at->insn)
+            continue;
+        if (at->func != func) {
+            free(plan);
+            func = at->func;
+            plan = mg__model_merge(func);
+            if (!plan)
+                return false;
+        }
+        size_t k = (size_t)(at->insn - func->insns);
+        if (k < func->ninsns)
+            l->plans[i] = plan[k];
+    }
+    free(plan);
+    return true;
+}
+
+static enum mg_status launch_begin(void *self, const struct mg_launch_info *info, unsigned workers, void **state)
+{
+    (void)workers;
+    struct launch *l = calloc(1, sizeof(*l));
+    *state = NULL;
+    if (!l)
+        return MG_ERR_NOMEM;
+    l->model = self;
+    l->info = info;
+    l->insns = calloc((size_t)info->ninsns + 1, sizeof(*l->insns));
+    l->vars = calloc((size_t)info->nshared_vars + 1, sizeof(*l->vars));
+    if (!l->insns || !l->vars || !plan_launch(l)) {
+        free_launch(l);
+        return MG_ERR_NOMEM;
+    }
+    *state = l;
+    return MG_OK;
+}
+
+/* ---- worker ---- */
+static void *worker_begin(void *state, unsigned worker)
+{
+    (void)worker;
+    struct launch *l = state;
+    struct worker *w = calloc(1, sizeof(*w));
+    if (!w)
+        return NULL;
+    w->launch = l;
+    w->insns = calloc((size_t)l->info->ninsns + 1, sizeof(*w->insns));
+    w->vars = calloc((size_t)l->info->nshared_vars + 1, sizeof(*w->vars));
+    if (!w->insns || !w->vars) {
+        free(w->insns);
+        free(w->vars);
+        free(w);
+        return NULL;
+    }
+    return w;
+}
+
+static void count_shared(struct worker *w, const struct mg_access *a, enum mg_access_kind kind, unsigned width,
+                         const struct mg_ptx_insn *insn, struct tally *t)
+{
+    struct mg_cost cost = mg__model_shared(kind, insn, width, a->mask, a->address);
+    struct tally *var = a->shared_var >= 0 && (uint32_t)a->shared_var < w->launch->info->nshared_vars
+                            ? &w->vars[a->shared_var]
+                            : NULL;
+    for (; t; t = t == var ? NULL : var) {
+        t->wavefronts += cost.wavefronts * a->times;
+        t->ideal += cost.ideal * a->times;
+        t->shared_ld += kind == MG_ACCESS_LD ? a->times : 0;
+        t->shared_st += kind == MG_ACCESS_ST ? a->times : 0;
+    }
+}
+
+static void count_global(const struct mg_access *a, enum mg_access_kind kind, unsigned width, struct tally *t)
+{
+    static const uint8_t operation[] = {[MG_ACCESS_LD] = 0, [MG_ACCESS_ST] = 1, [MG_ACCESS_RED] = 2,
+                                        [MG_ACCESS_ATOM] = 3, [MG_ACCESS_CP_ASYNC] = 0};
+    if (kind >= MG_COUNT(operation))
+        return;
+    unsigned op = operation[kind];
+    uint64_t sectors = mg__model_sectors(kind, width, a->mask, a->address);
+    t->requests[op] += a->times;
+    t->moved[op] += sectors * a->times;
+    t->sectors += sectors * a->times;
+    t->sectors_ideal += (mg__model_bytes(width, a->mask) + 31u) / 32u * a->times;
+}
+
+static void on_access(void *worker, const struct mg_access *a)
+{
+    struct worker *w = worker;
+    if (a->insn >= w->launch->info->ninsns)
+        return;
+    const struct mg_model_plan *plan = &w->launch->plans[a->insn];
+    enum mg_access_kind kind = a->kind;
+    unsigned width = a->width;
+    if (plan->counted) {
+        if (!plan->width)
+            return;
+        width = plan->width;
+        kind = plan->kind;
+    }
+    if (a->space == MG_SPACE_SHARED)
+        count_shared(w, a, kind, width, w->launch->info->insns[a->insn].insn, &w->insns[a->insn]);
+    else if (a->space == MG_SPACE_GLOBAL)
+        count_global(a, kind, width, &w->insns[a->insn]);
+}
+
+static void on_counts(void *worker, const struct mg_insn_counts *counts, uint32_t ninsns)
+{
+    struct worker *w = worker;
+    for (uint32_t i = 0; i < ninsns && i < w->launch->info->ninsns; i++) {
+        w->insns[i].warps += counts[i].warps;
+        w->insns[i].threads += counts[i].threads;
+        w->insns[i].divergent += counts[i].divergent;
+    }
+}
+
+static void worker_end(void *state, void *worker)
+{
+    struct launch *l = state;
+    struct worker *w = worker;
+    for (uint32_t i = 0; i < l->info->ninsns; i++)
+        tally_add(&l->insns[i], &w->insns[i]);
+    for (uint32_t i = 0; i < l->info->nshared_vars; i++)
+        tally_add(&l->vars[i], &w->vars[i]);
+    free(w->insns);
+    free(w->vars);
+    free(w);
+}
+
+/* ---- the record ---- */
+static void add_to_metrics(struct mg_metrics *m, const struct tally *t, const struct mg_ptx_insn *insn)
+{
+    m->v[MG_METRIC_WAVEFRONTS_SHARED] += t->wavefronts;
+    m->v[MG_METRIC_WAVEFRONTS_SHARED_IDEAL] += t->ideal;
+    m->v[MG_METRIC_INST_SHARED_LD] += t->shared_ld;
+    m->v[MG_METRIC_INST_SHARED_ST] += t->shared_st;
+    m->v[MG_METRIC_SECTORS_GLOBAL] += t->sectors;
+    m->v[MG_METRIC_SECTORS_GLOBAL_IDEAL] += t->sectors_ideal;
+    m->v[MG_METRIC_REQUESTS_LD] += t->requests[0];
+    m->v[MG_METRIC_REQUESTS_ST] += t->requests[1];
+    m->v[MG_METRIC_REQUESTS_RED] += t->requests[2];
+    m->v[MG_METRIC_REQUESTS_ATOM] += t->requests[3];
+    m->v[MG_METRIC_SECTORS_LD] += t->moved[0];
+    m->v[MG_METRIC_SECTORS_ST] += t->moved[1];
+    m->v[MG_METRIC_SECTORS_RED] += t->moved[2];
+    m->v[MG_METRIC_SECTORS_ATOM] += t->moved[3];
+    m->v[MG_METRIC_INST] += t->warps;
+    m->v[MG_METRIC_THREAD_INST] += t->threads;
+    if (insn && (insn->opcode == MG_OP_BRA || insn->opcode == MG_OP_BRX_IDX)) {
+        m->v[MG_METRIC_BRANCHES] += t->warps;
+        m->v[MG_METRIC_DIVERGENT] += t->divergent;
+    }
+}
+
+static int by_file_and_line(const void *left, const void *right)
+{
+    const struct mg_insn_info *a = *(const struct mg_insn_info *const *)left;
+    const struct mg_insn_info *b = *(const struct mg_insn_info *const *)right;
+    int order = strcmp(a->file ? a->file : "", b->file ? b->file : "");
+    if (order)
+        return order;
+    if (a->line != b->line)
+        return a->line < b->line ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+/* "reduce(float*)::tile" -> "tile": the last name outside of brackets. */
+static const char *short_name(const char *name)
+{
+    const char *start = name;
+    int depth = 0;
+    for (const char *p = name; *p; p++) {
+        depth += *p == '<' || *p == '(';
+        depth -= (*p == '>' || *p == ')') && depth > 0;
+        if (!depth && p[0] == ':' && p[1] == ':')
+            start = p + 2;
+    }
+    return *start ? start : name;
+}
+
+static bool fold_lines(const struct launch *l, struct mg_report_launch *r)
+{
+    const struct mg_launch_info *info = l->info;
+    const struct mg_insn_info **order = calloc((size_t)info->ninsns + 1, sizeof(*order));
+    r->lines = calloc((size_t)info->ninsns + 1, sizeof(*r->lines));
+    if (!order || !r->lines) {
+        free(order);
+        return false;
+    }
+    for (uint32_t i = 0; i < info->ninsns; i++)
+        order[i] = &info->insns[i];
+    qsort(order, info->ninsns, sizeof(*order), by_file_and_line);
+    for (uint32_t i = 0; i < info->ninsns; i++) {
+        const char *file = order[i]->file ? order[i]->file : "";
+        struct mg_report_line *line = r->nlines ? &r->lines[r->nlines - 1] : NULL;
+        if (!line || line->line != order[i]->line || strcmp(line->file, file)) {
+            line = &r->lines[r->nlines++];
+            line->file = file;
+            line->line = order[i]->line;
+        }
+        const struct tally *t = &l->insns[order[i] - info->insns];
+        add_to_metrics(&line->metrics, t, order[i]->insn);
+        add_to_metrics(&r->metrics, t, order[i]->insn);
+    }
+    free(order);
+    return true;
+}
+
+static bool fold_vars(const struct launch *l, struct mg_report_launch *r, char **names)
+{
+    const struct mg_launch_info *info = l->info;
+    r->vars = calloc((size_t)info->nshared_vars + 1, sizeof(*r->vars));
+    if (!r->vars)
+        return false;
+    r->nvars = info->nshared_vars;
+    for (uint32_t i = 0; i < info->nshared_vars; i++) {
+        const struct mg_shared_var *v = &info->shared_vars[i];
+        const char *name = v->name ? v->name : "";
+        names[i] = name[0] == '(' ? NULL : mg__report_demangle(name);
+        r->vars[i].name = names[i] ? short_name(names[i]) : name;
+        r->vars[i].offset = v->offset;
+        r->vars[i].size = v->size;
+        add_to_metrics(&r->vars[i].metrics, &l->vars[i], NULL);
+    }
+    return true;
+}
+
+static void launch_end(void *state, enum mg_status status)
+{
+    struct launch *l = state;
+    if (!l)
+        return;
+    const struct mg_launch_info *info = l->info;
+    struct mg_report_launch r = {
+        .mangled = info->kernel,
+        .grid = info->grid,
+        .block = info->block,
+        .shared_static = info->shared_static,
+        .shared_dynamic = info->shared_dynamic,
+        .status = status,
+    };
+    char *kernel = mg__report_demangle(info->kernel);
+    char **names = calloc((size_t)info->nshared_vars + 1, sizeof(*names));
+    r.kernel = kernel ? kernel : info->kernel;
+    if (names && fold_lines(l, &r) && fold_vars(l, &r, names)) {
+        r.metrics.v[MG_METRIC_SHARED_STATIC] = info->shared_static;
+        r.metrics.v[MG_METRIC_SHARED_DYNAMIC] = info->shared_dynamic;
+        l->model->done(l->model->arg, &r);
+    }
+    for (uint32_t i = 0; names && i < info->nshared_vars; i++)
+        free(names[i]);
+    free(names);
+    free(kernel);
+    free(r.lines);
+    free(r.vars);
+    free_launch(l);
+}
+
+/* ---- public ---- */
+enum mg_status mg__model_create(void (*done)(void *arg, struct mg_report_launch *launch), void *arg,
+                                struct mg_model **model)
+{
+    *model = calloc(1, sizeof(**model));
+    if (!*model)
+        return MG_ERR_NOMEM;
+    (*model)->done = done;
+    (*model)->arg = arg;
+    return MG_OK;
+}
+
+void mg__model_destroy(struct mg_model *model)
+{
+    free(model);
+}
+
+struct mg_observer mg__model_observer(struct mg_model *model)
+{
+    return (struct mg_observer){
+        .self = model,
+        .wants = MG_OBSERVE_SHAPES | MG_OBSERVE_COUNTS,
+        .launch_begin = launch_begin,
+        .worker_begin = worker_begin,
+        .access = on_access,
+        .counts = on_counts,
+        .worker_end = worker_end,
+        .launch_end = launch_end,
+    };
+}

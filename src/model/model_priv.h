@@ -1,0 +1,41 @@
+/* model_priv.h - what the files of this room share. */
+#ifndef MG_MODEL_PRIV_H
+#define MG_MODEL_PRIV_H
+#include "model/model.h"
+#include "ptx/ptx.h"
+
+/* How an instruction of the PTX text is counted, after what ptxas makes of it. */
+struct mg_model_plan {
+    uint8_t width;     /* bytes a lane of the access that the hardware makes; 0: counted with the group's leader */
+    uint8_t kind;      /* enum mg_access_kind: an atom without a reader of its result is a red */
+    bool counted;      /* false: the instruction is no access, or another one carries it */
+};
+
+/* One plan an instruction of `func`; `align_of(var)` says on how many bytes a shared variable is known to lie. The array
+ * is calloc'd and the caller's; NULL when out of memory. */
+struct mg_model_plan *mg__model_merge(const struct mg_ptx_func *func);
+
+/* The bytes of the active lanes. */
+static inline unsigned mg__model_bytes(unsigned width, uint32_t mask)
+{
+    return width * (unsigned)__builtin_popcount(mask);
+}
+
+/* A set of up to 32 keys in open addressing; slots hold indices into the caller's array, so that clearing it is cheap. */
+struct mg_keyset {
+    uint8_t slot[128];
+};
+/* The index of the key in keys[0 … n-1] equal to keys[n], or n when it is new (it is then in the set). */
+static inline unsigned mg__keyset_add(struct mg_keyset *set, const uint64_t *keys, unsigned n)
+{
+    unsigned h = (unsigned)((keys[n] * UINT64_C(0x9E3779B97F4A7C15)) >> 57);
+    while (set->slot[h]) {
+        unsigned other = set->slot[h] - 1u;
+        if (keys[other] == keys[n])
+            return other;
+        h = (h + 1) & 127;
+    }
+    set->slot[h] = (uint8_t)(n + 1);
+    return n;
+}
+#endif
