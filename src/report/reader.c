@@ -152,6 +152,10 @@ enum mg_status mg__record_parse(const char *line, size_t length, struct mg_arena
         copy_text(record->diag.file, sizeof(record->diag.file), root, "file");
         copy_text(record->diag.excerpt, sizeof(record->diag.excerpt), root, "excerpt");
         copy_text(record->diag.hint, sizeof(record->diag.hint), root, "hint");
+        json_object_del(root, "record");
+        kind = NULL; /* it pointed into what was deleted */
+        record->json = dump(root, arena);
+        status = record->json ? MG_OK : MG_ERR_NOMEM;
     } else if (!strcmp(kind, "progress")) {
         record->kind = MG_RECORD_PROGRESS;
         record->kernel = get_text(root, "kernel", arena);

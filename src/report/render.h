@@ -23,7 +23,7 @@ struct mg_record {
     const char *version;            /* HEADER */
     int schema;                     /* HEADER */
     struct mg_report_launch launch; /* LAUNCH */
-    const char *json;               /* LAUNCH: its object, as report files hold it. FINDING: the same */
+    const char *json;               /* LAUNCH, FINDING, ERROR: the object that report files hold */
     const char *kernel;             /* ERROR, PROGRESS */
     struct mg_diag diag;            /* ERROR */
     uint64_t done, total;           /* PROGRESS */

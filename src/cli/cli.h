@@ -1,0 +1,81 @@
+/* cli.h - what the files of the command share. */
+#ifndef MG_CLI_H
+#define MG_CLI_H
+#include "arch/arch.h"
+#include "report/render.h"
+
+enum { MG_EXIT_SETUP = 2 }; /* our own failures: usage, no such program, compilation, an unwritable report */
+
+enum mg_command { MG_CMD_RUN = 1, MG_CMD_PROFILE = 2 };
+
+struct mg_cli_options {
+    enum mg_command command;
+    const char *name; /* "run" */
+    const char *json, *output, *kernel, *nvcc_args;
+    const struct mg_arch *arch;
+    unsigned launches, threads, timeout_ms; /* 0: not given */
+    bool verbose;
+    char **program; /* PROGRAM and its arguments, ending in NULL */
+    struct mg_style style; /* of standard error */
+    char cwd[4096];
+};
+
+/* ---- options.c ---- */
+/* Fills *options. Returns -1 to go on, or the status to exit with (help and version were printed, or a complaint). */
+int mg__cli_parse(enum mg_command command, int argc, char **argv, struct mg_cli_options *options);
+int mg__cli_help(enum mg_command command);
+/* The entry of `names` (ends in NULL) nearest to `word`, or NULL when none is near. */
+const char *mg__cli_nearest(const char *word, const char *const *names);
+/* "margay: …" on standard error. complain returns MG_EXIT_SETUP. */
+int mg__cli_complain(const struct mg_cli_options *options, const char *format, ...) MG_PRINTF(2, 3);
+void mg__cli_say(const struct mg_cli_options *options, const char *format, ...) MG_PRINTF(2, 3); /* when verbose */
+extern const char *const mg__cli_commands[];
+
+/* ---- find.c ---- */
+/* PROGRAM as execvp would find it. False: *why is an errno. */
+bool mg__find_program(const char *name, char *path, size_t size, int *why);
+bool mg__find_own_dir(char *path, size_t size); /* the folder that the command itself is in */
+/* The folder of Margay's own CUDA runtime. */
+bool mg__find_libdir(char *path, size_t size);
+/* The runtime that the program asks for by name: 12 or 13, and 0 when it names none or is no ELF file. */
+unsigned mg__find_cudart_needed(const char *program);
+bool mg__find_nvcc(char *path, size_t size);
+
+/* ---- child.c ---- */
+struct mg_child {
+    const char *path;  /* what to execute */
+    char **argv;
+    bool quiet_stdout; /* its standard output goes to our standard error */
+    /* Called in the child before exec; report_fd is -1 without `data`. */
+    void (*setup)(void *arg, int report_fd);
+    /* What the child writes to the report pipe, piece by piece. NULL: no pipe is made. */
+    void (*data)(void *arg, const char *bytes, size_t size);
+    void *arg;
+};
+/* Runs it to its end; *status as from waitpid. On failure *error is an errno. */
+enum mg_status mg__child_run(const struct mg_child *child, int *status, int *error);
+
+/* ---- compile.c ---- */
+struct mg_compiled {
+    char dir[1024], program[2048];
+};
+/* Returns -1 to go on, or the status to exit with. */
+int mg__compile(const struct mg_cli_options *options, const char *source, struct mg_compiled *compiled);
+void mg__compile_clean(struct mg_compiled *compiled);
+
+/* ---- session.c: one program run under Margay, its records collected ---- */
+struct mg_session {
+    const struct mg_cli_options *options;
+    struct mg_tally tally;
+    struct mg_report_device device;
+    uint64_t launches, errors, damaged;
+};
+/* Runs options->program (compiling it first if it is a .cu file). Returns -1 when the program ran, with its exit status
+ * in *status; or the status to exit with. The session must be freed in either case. */
+int mg__session_run(struct mg_session *session, const struct mg_cli_options *options, int *status);
+void mg__session_free(struct mg_session *session);
+
+/* ---- commands ---- */
+int mg__cmd_run(int argc, char **argv);
+int mg__cmd_profile(int argc, char **argv);
+#endif

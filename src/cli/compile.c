@@ -1,0 +1,115 @@
+/* compile.c - a .cu file becomes a program in a folder of its own under $TMPDIR, which is removed after the run.
+ *
+ * nvcc's messages pass through. -lineinfo gives the PTX its source lines; -arch=sm_<device> puts PTX in beside the machine
+ * code, and the PTX is what we run.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <libgen.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Splits at blanks; '…' and "…" keep blanks, a backslash keeps the next character (not within '…'). `storage` is as long
+ * as `text`. */
+static bool split(const char *text, char *storage, const char **words, size_t *count, size_t most)
+{
+    char quote = 0, *to = storage;
+    bool inside = false;
+    for (;; text++) {
+        char c = *text;
+        if (!c || (!quote && (c == ' ' || c == '\t' || c == '\n'))) {
+            if (inside)
+                *to++ = 0;
+            inside = false;
+            if (!c)
+                return !quote;
+            continue;
+        }
+        if (!inside) {
+            if (*count == most)
+                return false;
+            words[(*count)++] = to;
+            inside = true;
+        }
+        if (quote ? c == quote : (c == '"' || c == '\''))
+            quote = quote ? 0 : c;
+        else if (c == '\\' && quote != '\'' && text[1])
+            *to++ = *++text;
+        else
+            *to++ = c;
+    }
+}
+
+int mg__compile(const struct mg_cli_options *o, const char *source, struct mg_compiled *compiled)
+{
+    char nvcc[4096], arch[24];
+    const char *argv[512];
+    size_t argc = 0;
+    memset(compiled, 0, sizeof(*compiled));
+    if (access(source, R_OK) < 0)
+        return mg__cli_complain(o, "%s: %s", source, strerror(errno));
+    if (!mg__find_nvcc(nvcc, sizeof(nvcc)))
+        return mg__cli_complain(o, "nvcc was not found in PATH, $NVCC or $CUDA_HOME/bin; `make setup` in Margay's "
+                                   "source folder installs it");
+    snprintf(arch, sizeof(arch), "-arch=sm_%u", o->arch->cc);
+    argv[argc++] = nvcc;
+    argv[argc++] = "-lineinfo";
+    argv[argc++] = arch;
+
+    char *storage = malloc(strlen(o->nvcc_args ? o->nvcc_args : "") + 1);
+    if (!storage)
+        return mg__cli_complain(o, "out of memory");
+    if (o->nvcc_args && !split(o->nvcc_args, storage, argv, &argc, MG_COUNT(argv) - 8)) {
+        free(storage);
+        return mg__cli_complain(o, "--nvcc-args: a quote is not closed, or there are too many words");
+    }
+    const char *tmp = getenv("TMPDIR");
+    snprintf(compiled->dir, sizeof(compiled->dir), "%s/margay-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
+    if (!mkdtemp(compiled->dir)) {
+        int result = mg__cli_complain(o, "%s: %s", compiled->dir, strerror(errno));
+        compiled->dir[0] = 0;
+        free(storage);
+        return result;
+    }
+    const char *slash = strrchr(source, '/'), *base = slash ? slash + 1 : source;
+    snprintf(compiled->program, sizeof(compiled->program), "%s/%.*s", compiled->dir,
+             (int)MG_MIN(strlen(base) - 3, (size_t)255), base);
+    argv[argc++] = "-o";
+    argv[argc++] = compiled->program;
+    argv[argc++] = source;
+    argv[argc] = NULL;
+    if (o->verbose) {
+        fputs("margay: compiling:", stderr);
+        for (size_t i = 0; i < argc; i++)
+            fprintf(stderr, " %s", argv[i]);
+        fputc('\n', stderr);
+    }
+    struct mg_child child = {.path = nvcc, .argv = (char **)argv, .quiet_stdout = true};
+    int status = 0, error = 0;
+    enum mg_status ran = mg__child_run(&child, &status, &error);
+    free(storage);
+    if (ran == MG_OK && WIFEXITED(status) && WEXITSTATUS(status) == 0 && access(compiled->program, X_OK) == 0)
+        return -1;
+    mg__compile_clean(compiled);
+    if (ran != MG_OK)
+        return mg__cli_complain(o, "%s: %s", nvcc, strerror(error));
+    if (WIFSIGNALED(status))
+        return mg__cli_complain(o, "%s was ended by signal %d while it compiled %s", nvcc, WTERMSIG(status), source);
+    return mg__cli_complain(o, "%s could not compile %s", nvcc, source);
+}
+
+static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *walk)
+{
+    (void)st, (void)flag, (void)walk;
+    (void)remove(path);
+    return 0;
+}
+
+void mg__compile_clean(struct mg_compiled *compiled)
+{
+    if (compiled->dir[0])
+        nftw(compiled->dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    compiled->dir[0] = 0;
+}

@@ -1,0 +1,67 @@
+/* main.c - the command `margay`: picks the command and hands over. A new command is a file cmd_<name>.c, a row of the table
+ * below, and its options in option.def. */
+#include "cli.h"
+
+#include <locale.h>
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    enum mg_command id;
+} commands[] = {
+    {"run", mg__cmd_run, MG_CMD_RUN},
+    {"profile", mg__cmd_profile, MG_CMD_PROFILE},
+};
+
+const char *const mg__cli_commands[] = {"run", "profile", "help", NULL};
+
+static int help(void)
+{
+    fputs("Margay runs CUDA programs on a machine with no GPU, and says what their shared memory did.\n"
+          "\n"
+          "usage: margay run [options] PROGRAM [args...]\n"
+          "       margay profile [options] PROGRAM|FILE.cu [args...]\n"
+          "       margay help [COMMAND]\n"
+          "\n"
+          "  run      run the program; one line for each kernel on standard error\n"
+          "  profile  run the program and count: shared-memory wavefronts, global sectors and\n"
+          "           divergent branches, for every kernel and every source line\n"
+          "  help     show the options of a command\n"
+          "\n"
+          "  --help, --version\n"
+          "\n"
+          "Exit status: the program's own (128 + N when signal N ended it); 2, with a message that\n"
+          "starts with \"margay: error:\", when Margay could not start it.\n",
+          stdout);
+    return 0;
+}
+
+static int version(void)
+{
+    puts("margay " MG_VERSION_STRING);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    setlocale(LC_CTYPE, ""); /* which characters the terminal can show; numbers stay in the C locale */
+    const char *name = argc > 1 ? argv[1] : NULL;
+    if (!name) {
+        help();
+        return MG_EXIT_SETUP;
+    }
+    if (!strcmp(name, "--version"))
+        return version();
+    if (!strcmp(name, "--help") || !strcmp(name, "-h") || (!strcmp(name, "help") && argc == 2))
+        return help();
+    const char *wanted = !strcmp(name, "help") ? argv[2] : name;
+    for (size_t i = 0; i < MG_COUNT(commands); i++)
+        if (!strcmp(commands[i].name, wanted))
+            return wanted == name ? commands[i].run(argc - 1, argv + 1) : mg__cli_help(commands[i].id);
+    const char *near = mg__cli_nearest(wanted, mg__cli_commands);
+    if (wanted[0] == '-')
+        return mg__cli_complain(NULL, "unknown option '%s'; see 'margay --help'", wanted);
+    if (near)
+        return mg__cli_complain(NULL, "unknown command '%s'; did you mean '%s'?", wanted, near);
+    return mg__cli_complain(NULL, "unknown command '%s'; see 'margay --help'", wanted);
+}

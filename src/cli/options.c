@@ -1,0 +1,284 @@
+/* options.c - the command line, read and checked.
+ *
+ * Options end at the first word that is none, or at `--`: what follows belongs to the program. Values are checked here, so
+ * that a slip costs no run.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <langinfo.h>
+#include <math.h>
+#include <regex.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum {
+    OPT_FIRST = 1000,
+#define OPTION(id, name, arg, commands, text) OPT_##id,
+#include "option.def"
+#undef OPTION
+    OPT_END
+};
+
+static const struct {
+    int id;
+    const char *name, *arg, *text;
+    unsigned commands;
+} table[] = {
+#define RUN MG_CMD_RUN
+#define PROFILE MG_CMD_PROFILE
+#define OPTION(id, name, arg, commands, text) {OPT_##id, name, arg, text, commands},
+#include "option.def"
+#undef OPTION
+#undef RUN
+#undef PROFILE
+};
+
+static void complain(const struct mg_cli_options *options, const char *kind, const char *format, va_list args)
+{
+    fputs(options && options->style.color ? "\x1b[1mmargay:\x1b[0m " : "margay: ", stderr);
+    fputs(kind, stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
+int mg__cli_complain(const struct mg_cli_options *options, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    complain(options, "error: ", format, args);
+    va_end(args);
+    return MG_EXIT_SETUP;
+}
+
+void mg__cli_say(const struct mg_cli_options *options, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (options->verbose)
+        complain(options, "", format, args);
+    va_end(args);
+}
+
+/* Edit distance (Levenshtein), rows of at most 32. */
+static unsigned distance(const char *a, const char *b)
+{
+    unsigned row[33];
+    size_t n = strlen(b);
+    if (n > 32 || strlen(a) > 32)
+        return UINT32_MAX;
+    for (unsigned j = 0; j <= n; j++)
+        row[j] = j;
+    for (unsigned i = 1; a[i - 1]; i++) {
+        unsigned diagonal = row[0];
+        row[0] = i;
+        for (unsigned j = 1; j <= n; j++) {
+            unsigned change = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = MG_MIN(change, MG_MIN(row[j], row[j - 1]) + 1);
+        }
+    }
+    return row[n];
+}
+
+const char *mg__cli_nearest(const char *word, const char *const *names)
+{
+    const char *best = NULL;
+    unsigned least = (unsigned)MG_MIN(strlen(word), 100u) / 3 + 1;
+    for (; *names; names++) {
+        unsigned d = distance(word, *names);
+        if (d <= least && (!best || d < least)) {
+            least = d;
+            best = *names;
+        }
+    }
+    return best;
+}
+
+int mg__cli_help(enum mg_command command)
+{
+    if (command == MG_CMD_RUN)
+        fputs("usage: margay run [options] PROGRAM [args...]\n"
+              "\n"
+              "Runs a CUDA program on a simulated GPU. Its output and exit status are its own; one line\n"
+              "for each kernel goes to standard error.\n",
+              stdout);
+    else
+        fputs("usage: margay profile [options] PROGRAM|FILE.cu [args...]\n"
+              "\n"
+              "Runs a CUDA program on a simulated GPU and shows, on standard error, what every kernel\n"
+              "and every source line did with shared and global memory, worst first. A .cu file is\n"
+              "compiled with nvcc first. Programs compiled with -lineinfo have source lines.\n",
+              stdout);
+    fputs("\noptions:\n", stdout);
+    for (size_t i = 0; i < MG_COUNT(table); i++) {
+        char left[40];
+        if (!(table[i].commands & command))
+            continue;
+        snprintf(left, sizeof(left), "--%s%s%s", table[i].name, table[i].arg ? " " : "",
+                 table[i].arg ? table[i].arg : "");
+        printf("  %-20s %s\n", left, table[i].text);
+    }
+    fputs("\n"
+          "Exit status: the program's own (128 + N when signal N ended it); 2, with a message that\n"
+          "starts with \"margay: error:\", when Margay could not start it or not write the report.\n",
+          stdout);
+    return 0;
+}
+
+static void find_style(struct mg_cli_options *o)
+{
+    struct winsize size;
+    bool tty = isatty(STDERR_FILENO);
+    const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
+    o->style.width = 80;
+    if (tty && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
+        o->style.width = MG_MAX(60u, MG_MIN(size.ws_col, 240u));
+    o->style.color = tty && !(no_color && no_color[0]) && term && strcmp(term, "dumb");
+    o->style.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+    o->style.cwd = getcwd(o->cwd, sizeof(o->cwd)) ? o->cwd : NULL;
+}
+
+static bool parse_count(const char *text, unsigned *value)
+{
+    char *end;
+    errno = 0;
+    unsigned long n = strtoul(text, &end, 10);
+    if (errno || end == text || *end || text[0] == '-' || n == 0 || n > INT32_MAX)
+        return false;
+    *value = (unsigned)n;
+    return true;
+}
+
+/* "9.0", "90" or "sm_90" */
+static const struct mg_arch *parse_device(const char *text)
+{
+    unsigned major, minor;
+    int n = -1;
+    if (!strncmp(text, "sm_", 3))
+        text += 3;
+    if (sscanf(text, "%3u.%1u%n", &major, &minor, &n) == 2 && n >= 0 && !text[n])
+        return mg__arch_find(major * 10 + minor);
+    unsigned cc;
+    return parse_count(text, &cc) ? mg__arch_find(cc) : NULL;
+}
+
+static int bad_device(const struct mg_cli_options *o, const char *text)
+{
+    char known[512] = "";
+    const struct mg_arch *arch;
+    for (size_t i = 0; (arch = mg__arch_at(i)) != NULL; i++) {
+        size_t at = strlen(known);
+        snprintf(known + at, sizeof(known) - at, "%s%u.%u", i ? ", " : "", arch->cc / 10, arch->cc % 10);
+    }
+    return mg__cli_complain(o, "--device %s: no such compute capability; known are %s", text, known);
+}
+
+/* Returns -1 to go on. */
+static int apply(struct mg_cli_options *o, int id, const char *value)
+{
+    char *end;
+    switch (id) {
+    case OPT_JSON:
+        o->json = value;
+        break;
+    case OPT_OUTPUT:
+        o->output = value;
+        break;
+    case OPT_KERNEL: {
+        regex_t regex;
+        int error = regcomp(&regex, value, REG_EXTENDED | REG_NOSUB);
+        if (error) {
+            char why[128];
+            regerror(error, &regex, why, sizeof(why));
+            return mg__cli_complain(o, "--kernel '%s': %s", value, why);
+        }
+        regfree(&regex);
+        o->kernel = value;
+        break;
+    }
+    case OPT_LAUNCHES:
+        if (!parse_count(value, &o->launches))
+            return mg__cli_complain(o, "--launches %s: a number from 1 is needed", value);
+        break;
+    case OPT_THREADS:
+        if (!parse_count(value, &o->threads) || o->threads > 4096)
+            return mg__cli_complain(o, "--threads %s: a number from 1 to 4096 is needed", value);
+        break;
+    case OPT_DEVICE:
+        o->arch = parse_device(value);
+        if (!o->arch)
+            return bad_device(o, value);
+        break;
+    case OPT_TIMEOUT: {
+        errno = 0;
+        double seconds = strtod(value, &end);
+        if (errno || end == value || *end || !(seconds >= 0.001 && seconds <= 4e6))
+            return mg__cli_complain(o, "--timeout %s: seconds are needed, such as 30 or 0.5", value);
+        o->timeout_ms = (unsigned)lround(seconds * 1000);
+        break;
+    }
+    case OPT_NVCC_ARGS:
+        o->nvcc_args = value;
+        break;
+    case OPT_VERBOSE:
+        o->verbose = true;
+        break;
+    case OPT_HELP:
+        return mg__cli_help(o->command);
+    case OPT_VERSION:
+        puts("margay " MG_VERSION_STRING);
+        return 0;
+    default:
+        return mg__cli_complain(o, "option %d is not handled", id);
+    }
+    return -1;
+}
+
+int mg__cli_parse(enum mg_command command, int argc, char **argv, struct mg_cli_options *o)
+{
+    struct option longs[MG_COUNT(table) + 1] = {{0}};
+    const char *names[MG_COUNT(table) + 1] = {0};
+    size_t n = 0;
+    memset(o, 0, sizeof(*o));
+    o->command = command;
+    o->name = argv[0];
+    o->arch = mg__arch_find(90);
+    find_style(o);
+    for (size_t i = 0; i < MG_COUNT(table); i++) {
+        if (!(table[i].commands & command))
+            continue;
+        longs[n] = (struct option){table[i].name, table[i].arg ? required_argument : no_argument, NULL, table[i].id};
+        names[n++] = table[i].name;
+    }
+    opterr = 0;
+    for (;;) {
+        int at = optind;
+        int id = getopt_long(argc, argv, "+:h", longs, NULL);
+        if (id == -1)
+            break;
+        if (id == ':')
+            return mg__cli_complain(o, "option '%s' needs a value; see 'margay %s --help'", argv[at], o->name);
+        if (id == '?') {
+            char word[64] = "";
+            const char *given = argv[at], *near = NULL;
+            if (!strncmp(given, "--", 2)) {
+                snprintf(word, sizeof(word), "%.*s", (int)strcspn(given + 2, "="), given + 2);
+                near = mg__cli_nearest(word, names);
+            }
+            if (near && strcmp(near, word))
+                return mg__cli_complain(o, "unknown option '%s'; did you mean '--%s'?", given, near);
+            if (near)
+                return mg__cli_complain(o, "option '--%s' takes no value", near);
+            return mg__cli_complain(o, "unknown option '%s'; see 'margay %s --help'", given, o->name);
+        }
+        int result = apply(o, id == 'h' ? OPT_HELP : id, optarg);
+        if (result >= 0)
+            return result;
+    }
+    if (optind >= argc)
+        return mg__cli_complain(o, "no program given; usage: margay %s [options] PROGRAM [args...]", o->name);
+    o->program = argv + optind;
+    return -1;
+}
