@@ -1,0 +1,188 @@
+/* sem_base.h - what all of src/sem stands on: mode bits, bit casts, rounding to a narrower format.
+ *
+ * Nothing here looks at or changes the floating-point environment: the host is taken to round to nearest and to keep
+ * subnormals, as every program does that has not asked otherwise. Directed rounding is computed, not asked for:
+ * either the exact result is first rounded to odd in double (which keeps enough to round once more to a narrower
+ * format: Boldo and Melquiond, "When double rounding is odd"), or it is held in a 128-bit integer (sem_soft.h).
+ */
+#ifndef MG_SEM_BASE_H
+#define MG_SEM_BASE_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+enum {
+    SEM_RND_MASK = 7,
+    SEM_RN = 0,  /* nearest even; as an integral rounding .rni */
+    SEM_RZ = 1,  /* towards zero; .rzi */
+    SEM_RM = 2,  /* towards minus infinity; .rmi */
+    SEM_RP = 3,  /* towards plus infinity; .rpi */
+    SEM_RNA = 4, /* nearest, ties away from zero */
+    SEM_INTEGRAL = 8, /* a float-to-float cvt rounds to an integral value */
+    SEM_FTZ = 16,
+    SEM_SAT = 32,
+    SEM_RELU = 64,
+    SEM_NAN = 128,
+    SEM_XORSIGN_ABS = 256,
+    SEM_SATFINITE = 512,
+    SEM_APPROX = 1024
+};
+
+__extension__ typedef unsigned __int128 sem_u128;
+__extension__ typedef __int128 sem_s128;
+
+static inline float sem__f32(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+static inline uint32_t sem__bits32(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+static inline double sem__f64(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+static inline uint64_t sem__bits64(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+/* Conversion to a signed type of the same width, defined for every value. */
+static inline int16_t sem__s16(uint16_t a)
+{
+    return (int16_t)a;
+}
+static inline int32_t sem__s32(uint32_t a)
+{
+    return (int32_t)a;
+}
+static inline int64_t sem__s64(uint64_t a)
+{
+    return (int64_t)a;
+}
+
+/* ---- flushing and clamping of raw f32, f64 and f16 values ---- */
+/* PTX ISA, "Floating-Point Instructions": .ftz flushes subnormal inputs and results to sign-preserving zero. */
+static inline uint32_t sem__ftz32(uint32_t a, uint32_t mode)
+{
+    uint32_t flushed = (a & 0x7f800000u) == 0 ? a & 0x80000000u : a;
+    return (mode & SEM_FTZ) ? flushed : a;
+}
+static inline uint32_t sem__isnan32(uint32_t a)
+{
+    return (a & 0x7fffffffu) > 0x7f800000u;
+}
+static inline uint32_t sem__isnan64(uint64_t a)
+{
+    return (a & 0x7fffffffffffffffu) > 0x7ff0000000000000u;
+}
+/* The end of every f32 operation: the one NaN, flush, clamp to [0, 1] (where NaN becomes +0). */
+static inline uint32_t sem__out32(uint32_t r, uint32_t mode)
+{
+    r = sem__isnan32(r) ? 0x7fffffffu : r;
+    r = sem__ftz32(r, mode);
+    uint32_t clamped = r > 0x3f800000u ? 0x3f800000u : r;
+    clamped = r > 0x7f800000u ? 0 : clamped; /* negative, or NaN: the sign bit makes both large */
+    return (mode & SEM_SAT) ? clamped : r;
+}
+
+/* ---- rounding to odd ---- */
+/* s, the double nearest to an exact value, and err of the exact value's side: odd if inexact. */
+static inline double sem__to_odd(double s, double err)
+{
+    uint64_t u = sem__bits64(s);
+    uint64_t inexact = (uint64_t)(err > 0.0) | (uint64_t)(err < 0.0);
+    uint64_t toward = (sem__bits64(err) ^ u) >> 63; /* 1: the exact value is nearer zero than s */
+    uint64_t step = inexact & ~u & 1u;
+    return sem__f64(u + step - 2 * (step & toward));
+}
+/* x + y rounded to odd (Knuth's two-sum). Neither may be so large that the sum overflows. */
+static inline double sem__add_odd(double x, double y)
+{
+    double s = x + y;
+    double t = s - x;
+    double err = (x - (s - t)) + (y - t);
+    return sem__to_odd(s, err);
+}
+
+/* ---- one rounding to a narrower format ---- */
+/* The value of magnitude src >> sh, `src` having bits below, rounded by mode. sh is at least 1. */
+static inline uint64_t sem__round_shift64(uint64_t src, uint32_t sh, uint32_t sign, uint32_t mode)
+{
+    uint64_t q = src >> sh;
+    uint64_t rem = src & (((uint64_t)1 << sh) - 1);
+    uint64_t half = (uint64_t)1 << (sh - 1);
+    uint32_t rnd = mode & SEM_RND_MASK;
+    uint64_t up = rnd == SEM_RN    ? (uint64_t)(rem > half) | ((uint64_t)(rem == half) & q & 1u)
+                  : rnd == SEM_RZ  ? 0
+                  : rnd == SEM_RM  ? (uint64_t)(rem != 0) & sign
+                  : rnd == SEM_RP  ? (uint64_t)(rem != 0) & (sign ^ 1u)
+                                   : (uint64_t)(rem >= half);
+    return q + up;
+}
+/* What a finite value too large for the format becomes: infinity, or the largest finite value. */
+static inline uint32_t sem__overflow(uint32_t infinity, uint32_t sign, uint32_t mode)
+{
+    uint32_t rnd = mode & SEM_RND_MASK;
+    uint32_t finite = rnd == SEM_RZ || (rnd == SEM_RM && !sign) || (rnd == SEM_RP && sign);
+    return infinity - finite;
+}
+/* Double to a format of `mbits` stored significand bits and exponent bias `bias` (a sign, then exponent and
+ * significand as IEEE has them). NaN becomes all ones without the sign. SEM_SATFINITE: no infinities. */
+static inline uint32_t sem__narrow64(uint64_t u, uint32_t mode, uint32_t mbits, uint32_t bias, uint32_t signbit)
+{
+    uint32_t sign = (uint32_t)(u >> 63);
+    uint64_t a = u & 0x7fffffffffffffffu;
+    uint32_t e = (uint32_t)(a >> 52), minexp = 1023 - bias;
+    uint64_t full = (a & 0xfffffffffffffu) | (e ? 0x10000000000000u : 0);
+    uint32_t normal = e > minexp;
+    uint32_t below = minexp + 1 - (e ? e : 1);
+    below = below > 55 - (52 - mbits) ? 55 - (52 - mbits) : below;
+    uint32_t sh = 52 - mbits + (normal ? 0 : below);
+    uint64_t src = normal ? a - ((uint64_t)minexp << 52) : full;
+    uint32_t q = (uint32_t)sem__round_shift64(src, sh, sign, mode);
+    uint32_t infinity = (2 * bias + 1) << mbits;
+    q = q >= infinity ? sem__overflow(infinity, sign, mode) : q;
+    q = a == 0x7ff0000000000000u ? infinity : q;
+    q = (mode & SEM_SATFINITE) && q >= infinity ? infinity - 1 : q;
+    q |= sign << signbit;
+    return a > 0x7ff0000000000000u ? (1u << signbit) - 1 : q;
+}
+/* The same from f32, in 32-bit arithmetic. */
+static inline uint32_t sem__narrow32(uint32_t u, uint32_t mode, uint32_t mbits, uint32_t bias, uint32_t signbit)
+{
+    uint32_t sign = u >> 31;
+    uint32_t a = u & 0x7fffffffu;
+    uint32_t e = a >> 23, minexp = 127 - bias;
+    uint32_t full = (a & 0x7fffffu) | (e ? 0x800000u : 0);
+    uint32_t normal = e > minexp;
+    uint32_t below = minexp + 1 - (e ? e : 1);
+    below = below > 26 - (23 - mbits) ? 26 - (23 - mbits) : below;
+    uint32_t sh = 23 - mbits + (normal ? 0 : below);
+    uint32_t src = normal ? a - (minexp << 23) : full;
+    uint32_t rnd = mode & SEM_RND_MASK;
+    uint32_t q = src >> sh, rem = src & ((1u << sh) - 1), half = 1u << (sh - 1);
+    uint32_t up = rnd == SEM_RN    ? (uint32_t)(rem > half) | ((uint32_t)(rem == half) & q & 1u)
+                  : rnd == SEM_RZ  ? 0
+                  : rnd == SEM_RM  ? (uint32_t)(rem != 0) & sign
+                  : rnd == SEM_RP  ? (uint32_t)(rem != 0) & (sign ^ 1u)
+                                   : (uint32_t)(rem >= half);
+    q += up;
+    uint32_t infinity = (2 * bias + 1) << mbits;
+    q = q >= infinity ? sem__overflow(infinity, sign, mode) : q;
+    q = a == 0x7f800000u ? infinity : q;
+    q = (mode & SEM_SATFINITE) && q >= infinity ? infinity - 1 : q;
+    q |= sign << signbit;
+    return a > 0x7f800000u ? (1u << signbit) - 1 : q;
+}
+#endif
