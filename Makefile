@@ -1,0 +1,60 @@
+# Margay. CMake does the work (presets in CMakePresets.json); this file names the jobs. `make help` lists them.
+BUILD ?= build
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+PREFIX ?= /usr/local
+DESTDIR ?=
+CTEST_FLAGS ?=
+
+generator := $(if $(shell command -v ninja 2>/dev/null),-G Ninja,)
+# Configures a folder once; CMake looks after changes by itself.
+configure = test -f $(1)/CMakeCache.txt || cmake --preset $(2) -B $(1) $(generator)
+ctest = ctest --test-dir $(1) --output-on-failure -j $(JOBS) $(CTEST_FLAGS)
+
+.PHONY: all setup demo test test-default test-asan test-tsan bench install clean help docs
+
+all: ## build into build/; installs nothing (this is plain `make`)
+	@$(call configure,$(BUILD),default)
+	@cmake --build $(BUILD) -j $(JOBS)
+
+setup: ## install what is missing: Debian packages, nvcc
+	@tools/setup.sh build $(BUILD)
+
+demo: setup ## set up, build, and profile examples/transpose.cu
+	@$(MAKE) --no-print-directory all
+	$(BUILD)/margay profile examples/transpose.cu
+
+test: ## set up, build and pass all tests, then again under the address and undefined-behaviour sanitizers
+	@tools/setup.sh test $(BUILD)
+	@$(MAKE) --no-print-directory test-default
+	@$(MAKE) --no-print-directory test-asan
+
+test-default: all
+	$(call ctest,$(BUILD))
+
+test-asan: ## all tests under the address and undefined-behaviour sanitizers, in build-asan/
+	@$(call configure,$(BUILD)-asan,asan)
+	@cmake --build $(BUILD)-asan -j $(JOBS)
+	$(call ctest,$(BUILD)-asan)
+
+test-tsan: ## all tests under the thread sanitizer, in build-tsan/
+	@$(call configure,$(BUILD)-tsan,tsan)
+	@cmake --build $(BUILD)-tsan -j $(JOBS)
+	$(call ctest,$(BUILD)-tsan)
+
+bench: ## set up, build, and run the benchmarks: verified, then timed against named peers
+	@tools/setup.sh bench $(BUILD)
+	@$(MAKE) --no-print-directory all
+	bench/run.sh $(BUILD)
+
+docs: all ## make the reference pages from the tables again
+	$(BUILD)/metrics_doc > docs/metrics.md
+
+install: all ## install into DESTDIR and PREFIX (/usr/local unless told)
+	DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean: ## remove the build folders, but for nvcc's wheels in build/cuda
+	rm -rf $(BUILD)-asan $(BUILD)-tsan
+	@if test -d $(BUILD); then find $(BUILD) -mindepth 1 -maxdepth 1 ! -name cuda -exec rm -rf {} +; fi
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
