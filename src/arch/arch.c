@@ -38,6 +38,16 @@ static uint64_t round_up(uint64_t value, uint64_t unit)
     return (value + unit - 1) / unit * unit;
 }
 
+/* Blocks that the register file of a SM holds, when it has so many parts. The check of a block rounds its warps up to the
+ * number of parts; the count of blocks does not. */
+static uint64_t blocks_by_regs(const struct mg_arch *arch, uint64_t warps, uint64_t regs, uint64_t parts)
+{
+    uint64_t regs_warp = round_up(regs * 32, arch->reg_alloc_unit);
+    if (regs_warp * round_up(warps, parts) > arch->regs_block)
+        return 0;
+    return arch->regs_sm / parts / regs_warp * parts / warps;
+}
+
 unsigned mg__arch_blocks_per_sm(const struct mg_arch *arch, unsigned threads, unsigned regs, unsigned shared)
 {
     if (threads == 0 || threads > arch->max_threads_block || regs > arch->max_regs_thread ||
@@ -46,11 +56,11 @@ unsigned mg__arch_blocks_per_sm(const struct mg_arch *arch, unsigned threads, un
     uint64_t warps = (threads + 31u) / 32u;
     uint64_t blocks = MG_MIN(arch->max_blocks_sm, arch->max_warps_sm / warps);
     if (regs) {
-        uint64_t parts = arch->warp_alloc_granularity;
-        uint64_t regs_warp = round_up((uint64_t)regs * 32, arch->reg_alloc_unit);
-        if (regs_warp * round_up(warps, parts) > arch->regs_block)
-            return 0;
-        blocks = MG_MIN(blocks, arch->regs_sm / parts / regs_warp * parts / warps);
+        uint64_t by_regs = blocks_by_regs(arch, warps, regs, arch->warp_alloc_granularity);
+        /* The two-part SM of 6.0 refuses what its four-part sisters (6.1, 6.2) could not run: code is one family's. */
+        if (arch->warp_alloc_granularity != 4 && blocks_by_regs(arch, warps, regs, 4) == 0)
+            by_regs = 0;
+        blocks = MG_MIN(blocks, by_regs);
     }
     uint64_t shared_block = round_up((uint64_t)shared + arch->shared_reserved, arch->shared_alloc_unit);
     if (shared_block)
