@@ -1,0 +1,105 @@
+/* bench.h - the parts of bench_engine: cases, and the contenders that run them.
+ *
+ * A case is a kernel with its data: buffers, the launches that make the result, and the bytes that must come out. A
+ * contender (our engine, PoCL, plain C) gets a case ready, runs it as often as it is asked, and hands over its result.
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { BENCH_BUFFERS = 3, BENCH_STEPS = 3 };
+
+struct bench_step {           /* one launch: kernel(buffer[args[0]], …, n) */
+    int args[3], nargs;
+    int n;
+    unsigned grid[2];
+};
+struct bench_case {
+    const char *name, *kernel, *size;
+    unsigned block[2];
+    struct bench_step steps[BENCH_STEPS];
+    int nsteps;
+    size_t bytes[BENCH_BUFFERS]; /* 0: no such buffer */
+    void *data[BENCH_BUFFERS];   /* what is in it before the first launch; NULL: zeros */
+    int result;                  /* the buffer of the result */
+    size_t result_bytes;
+    void *expect;                /* made by double-precision arithmetic; all results are exact */
+    void (*plain)(void *const *buffers);
+};
+
+/* ---- cases.c: data and expectations ---- */
+size_t bench_case_count(void);
+/* Makes case `i`; false: out of memory. bench_case_free frees what it holds. */
+bool bench_case_make(size_t i, struct bench_case *c);
+void bench_case_free(struct bench_case *c);
+
+/* ---- plain.c: the same work in plain C, at -O3 with function multiversioning ---- */
+void bench_plain_matmul_naive(void *const *buffers);
+void bench_plain_matmul_tiled(void *const *buffers);
+void bench_plain_reduce(void *const *buffers);
+void bench_plain_transpose_naive(void *const *buffers);
+void bench_plain_transpose_tiled(void *const *buffers);
+void bench_plain_histogram(void *const *buffers);
+
+enum { MATMUL_N = 512, TRANSPOSE_N = 1024, REDUCE_N = 1 << 20, HISTOGRAM_N = 1 << 20 };
+
+/* ---- contenders: each is opened once and then loaded with one case after another ---- */
+struct bench_peer;
+struct bench_peer_ops {
+    /* Gets ready for `c` (copies the data, compiles what there is to compile) and drops the case before it. */
+    bool (*load)(struct bench_peer *peer, const struct bench_case *c);
+    /* Puts the inputs back and clears the result; not timed. */
+    bool (*reset)(struct bench_peer *peer);
+    /* All launches of the case, to their end; this is what is timed. */
+    bool (*run)(struct bench_peer *peer);
+    /* The result buffer; NULL on failure. Valid until the next call. */
+    const void *(*result)(struct bench_peer *peer);
+    void (*close)(struct bench_peer *peer);
+};
+struct bench_peer {
+    const struct bench_peer_ops *ops;
+    const struct bench_case *current;
+    char error[768];        /* why the last call failed */
+    char description[256];  /* what it is, with its version */
+};
+
+struct bench_peer *bench_plain_open(void);
+
+/* ---- engine.c ---- */
+enum bench_engine_mode { BENCH_BARE, BENCH_MODELS, BENCH_COUNT };
+/* NULL with the reason in `error`. BENCH_COUNT only counts the warp instructions of the last run. */
+struct bench_peer *bench_engine_open(const char *ptx, size_t length, unsigned threads, enum bench_engine_mode mode,
+                                     char *error, size_t size);
+uint64_t bench_engine_warp_instructions(const struct bench_peer *engine);
+/* What the model saw in the last run: shows that it was at work. */
+uint64_t bench_engine_wavefronts(const struct bench_peer *engine);
+
+/* ---- pocl.c: any OpenCL CPU device through the ICD loader; NULL with the reason in `error` ---- */
+struct bench_peer *bench_opencl_open(const char *source, size_t length, char *error, size_t size);
+
+/* ---- report.c ---- */
+struct bench_time { /* seconds */
+    double best, median;
+    int runs;
+};
+enum bench_column { COL_MODELS, COL_BARE, COL_THREADS, COL_OPENCL, COL_PLAIN, COL_COUNT };
+struct bench_row {
+    const char *name, *size;
+    uint64_t warp_instructions, wavefronts;
+    struct bench_time time[COL_COUNT]; /* runs == 0: not measured */
+};
+struct bench_report {
+    char processor[128], opencl[320]; /* opencl: the device, or why there is none */
+    unsigned processors, threads;     /* allowed to us; of the engine's column with several */
+    int reps;
+    struct bench_row rows[8];
+    size_t nrows;
+};
+/* The table and the targets as text; returns the number of targets that were measured and not met. */
+int bench_report_print(const struct bench_report *report, bool markdown);
+bool bench_report_json(const struct bench_report *report, const char *path);
+
+#endif

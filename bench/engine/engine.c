@@ -1,0 +1,218 @@
+/* engine.c - the contender that is ours: PTX text through the parser and the engine, in this process.
+ *
+ * Three modes: bare (no observer), with the models (the observer that `margay profile` attaches), and counting, which
+ * asks the engine how many instructions warps issued and is never timed. Loading (parsing, translating, allocating) is
+ * not timed, as compiling is not for the peer; a run is the launches.
+ */
+#include "bench.h"
+
+#include "model/model.h"
+#include "simt/simt.h"
+
+struct engine {
+    struct bench_peer peer;
+    struct mg_simt *simt;
+    struct mg_model *model;
+    struct mg_simt_module *module;
+    struct mg_simt_kernel *kernel;
+    uint64_t buffers[BENCH_BUFFERS];
+    struct {
+        struct mg_simt_launch launch;
+        unsigned char params[64];
+    } steps[BENCH_STEPS];
+    uint64_t warp_instructions, wavefronts;
+};
+
+static bool failed(struct engine *e, const char *what, enum mg_status status, const struct mg_diag *diag)
+{
+    if (diag && diag->message[0])
+        snprintf(e->peer.error, sizeof e->peer.error, "%s: %s [%s:%u: %s]", what, diag->message, diag->file, diag->line,
+                 diag->excerpt);
+    else
+        snprintf(e->peer.error, sizeof e->peer.error, "%s: status %d", what, (int)status);
+    return false;
+}
+
+/* ---- the observer that counts ---- */
+static enum mg_status count_begin(void *self, const struct mg_launch_info *launch, unsigned workers, void **state)
+{
+    (void)launch, (void)workers;
+    *state = self;
+    return MG_OK;
+}
+
+static void *count_worker_begin(void *state, unsigned worker)
+{
+    (void)state, (void)worker;
+    return calloc(1, sizeof(uint64_t));
+}
+
+static void count_counts(void *worker, const struct mg_insn_counts *counts, uint32_t ninsns)
+{
+    uint64_t *total = worker;
+    for (uint32_t i = 0; i < ninsns; i++)
+        *total += counts[i].warps;
+}
+
+static void count_worker_end(void *state, void *worker)
+{
+    ((struct engine *)state)->warp_instructions += *(uint64_t *)worker;
+    free(worker);
+}
+
+static void count_end(void *state, enum mg_status status)
+{
+    (void)state, (void)status;
+}
+
+static void model_done(void *arg, struct mg_report_launch *launch)
+{
+    ((struct engine *)arg)->wavefronts += launch->metrics.v[MG_METRIC_WAVEFRONTS_SHARED];
+}
+
+/* ---- the contender ---- */
+static void drop(struct engine *e)
+{
+    for (int i = 0; i < BENCH_BUFFERS; i++) {
+        if (e->buffers[i])
+            mg__mem_free(e->simt, e->buffers[i]);
+        e->buffers[i] = 0;
+    }
+}
+
+static bool engine_reset(struct bench_peer *peer)
+{
+    struct engine *e = (struct engine *)peer;
+    const struct bench_case *c = peer->current;
+    for (int i = 0; i < BENCH_BUFFERS; i++)
+        if (c->bytes[i] && c->data[i])
+            memcpy((void *)(uintptr_t)e->buffers[i], c->data[i], c->bytes[i]);
+        else if (c->bytes[i])
+            memset((void *)(uintptr_t)e->buffers[i], 0, c->bytes[i]);
+    e->warp_instructions = e->wavefronts = 0;
+    return true;
+}
+
+static bool engine_load(struct bench_peer *peer, const struct bench_case *c)
+{
+    struct engine *e = (struct engine *)peer;
+    drop(e);
+    peer->current = c;
+    e->kernel = mg__simt_kernel_find(e->module, c->kernel);
+    if (!e->kernel)
+        return failed(e, c->kernel, MG_ERR_NOT_FOUND, NULL);
+    for (int i = 0; i < BENCH_BUFFERS; i++)
+        if (c->bytes[i]) {
+            enum mg_status status = mg__mem_alloc(e->simt, c->bytes[i], 256, &e->buffers[i]);
+            if (status != MG_OK)
+                return failed(e, "device memory", status, NULL);
+        }
+    struct mg_simt_kernel_info info;
+    mg__simt_kernel_info(e->kernel, &info);
+    for (int s = 0; s < c->nsteps; s++) {
+        const struct bench_step *step = &c->steps[s];
+        if (info.param_size > sizeof e->steps[s].params || info.func->nparams != (size_t)step->nargs + 1)
+            return failed(e, "the kernel's parameters are not those of kernels.cu", MG_ERR_INVALID, NULL);
+        for (int i = 0; i < step->nargs; i++)
+            memcpy(e->steps[s].params + info.func->params[i]->offset, &e->buffers[step->args[i]], 8);
+        memcpy(e->steps[s].params + info.func->params[step->nargs]->offset, &step->n, 4);
+        e->steps[s].launch = (struct mg_simt_launch){.grid = {step->grid[0], step->grid[1], 1},
+                                                     .block = {c->block[0], c->block[1], 1},
+                                                     .params = e->steps[s].params};
+    }
+    return engine_reset(peer);
+}
+
+static bool engine_run(struct bench_peer *peer)
+{
+    struct engine *e = (struct engine *)peer;
+    for (int s = 0; s < peer->current->nsteps; s++) {
+        struct mg_diag diag = {.status = MG_OK};
+        enum mg_status status = mg__simt_launch(e->simt, e->kernel, &e->steps[s].launch, &diag);
+        if (status != MG_OK)
+            return failed(e, peer->current->kernel, status, &diag);
+    }
+    return true;
+}
+
+static const void *engine_result(struct bench_peer *peer)
+{
+    return (const void *)(uintptr_t)((struct engine *)peer)->buffers[peer->current->result];
+}
+
+static void engine_close(struct bench_peer *peer)
+{
+    struct engine *e = (struct engine *)peer;
+    if (e->simt) {
+        drop(e);
+        if (e->module)
+            mg__simt_module_unload(e->module);
+        mg__simt_destroy(e->simt);
+    }
+    if (e->model)
+        mg__model_destroy(e->model);
+    free(e);
+}
+
+struct bench_peer *bench_engine_open(const char *ptx, size_t length, unsigned threads, enum bench_engine_mode mode,
+                                     char *error, size_t size)
+{
+    static const struct bench_peer_ops ops = {engine_load, engine_reset, engine_run, engine_result, engine_close};
+    struct mg_ptx_module *parsed = NULL;
+    struct mg_diag diag = {.status = MG_OK};
+    struct engine *e = calloc(1, sizeof *e);
+    if (!e) {
+        snprintf(error, size, "out of memory");
+        return NULL;
+    }
+    e->peer.ops = &ops;
+    struct mg_simt_options options = {.threads = threads, .memory = (size_t)256 << 20};
+    enum mg_status status = mg__simt_create(&options, &e->simt);
+    if (status != MG_OK) {
+        failed(e, "the engine does not start", status, NULL);
+        goto fail;
+    }
+    if (mode == BENCH_MODELS) {
+        status = mg__model_create(model_done, e, &e->model);
+        if (status == MG_OK) {
+            struct mg_observer observer = mg__model_observer(e->model);
+            status = mg__simt_observe(e->simt, &observer);
+        }
+    } else if (mode == BENCH_COUNT) {
+        struct mg_observer observer = {.self = e,
+                                       .wants = MG_OBSERVE_COUNTS,
+                                       .launch_begin = count_begin,
+                                       .worker_begin = count_worker_begin,
+                                       .counts = count_counts,
+                                       .worker_end = count_worker_end,
+                                       .launch_end = count_end};
+        status = mg__simt_observe(e->simt, &observer);
+    }
+    if (status != MG_OK) {
+        failed(e, "no observer", status, NULL);
+        goto fail;
+    }
+    status = mg__ptx_parse(ptx, length, &parsed, &diag);
+    if (status == MG_OK)
+        status = mg__simt_module_load(e->simt, parsed, &e->module, &diag);
+    if (status != MG_OK) {
+        mg__ptx_free(parsed);
+        failed(e, "the PTX does not load", status, &diag);
+        goto fail;
+    }
+    return &e->peer;
+fail:
+    snprintf(error, size, "%s", e->peer.error);
+    engine_close(&e->peer);
+    return NULL;
+}
+
+uint64_t bench_engine_warp_instructions(const struct bench_peer *engine)
+{
+    return ((const struct engine *)engine)->warp_instructions;
+}
+
+uint64_t bench_engine_wavefronts(const struct bench_peer *engine)
+{
+    return ((const struct engine *)engine)->wavefronts;
+}

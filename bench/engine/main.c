@@ -1,0 +1,294 @@
+/* main.c - bench_engine: how fast the engine is, beside plain C and PoCL doing the same work.
+ *
+ * For each kernel every contender is first verified (its result must be that of double-precision arithmetic, bit for
+ * bit) and then timed. The contenders take turns, one run each a round, because other work on the machine comes and
+ * goes: what slows one slows its neighbours. The best time of each counts, and ratios are only taken within one run.
+ *
+ * One core is one core for all: the calling thread is pinned to a processor, the engine has one worker, PoCL is told to
+ * use its device that runs on the calling thread. For the column with several threads the pin is lifted.
+ *
+ *     bench_engine [--only NAME] [--reps N] [--threads N] [--json FILE] [--markdown] [--ptx FILE] [--cl FILE] [--strict]
+ *
+ * Exit status: 0; 1 if a result is wrong or a contender fails; 2 for a bad argument; with --strict 3 if a target is missed.
+ * To add a kernel: kernels.cu and kernels.cl, its data in cases.c, plain.c.
+ */
+#define _GNU_SOURCE
+#include "bench.h"
+
+#include "base/base.h"
+
+#include <getopt.h>
+#include <sched.h>
+#include <unistd.h>
+
+#ifndef BENCH_PTX
+#define BENCH_PTX "bench/engine/kernels.ptx"
+#endif
+#ifndef BENCH_CL
+#define BENCH_CL "bench/engine/kernels.cl"
+#endif
+
+enum { MAX_REPS = 1000 };
+
+struct contender {
+    enum bench_column column;
+    struct bench_peer *peer;
+    bool loaded;
+    double samples[MAX_REPS];
+};
+
+static cpu_set_t allowed;
+static int first_cpu;
+
+static void pin(bool one)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)first_cpu, &set);
+    sched_setaffinity(0, sizeof set, one ? &set : &allowed);
+}
+
+static unsigned processors(void)
+{
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return 1;
+    /* the last one: interrupts tend to land on the first */
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        if (CPU_ISSET((size_t)i, &allowed))
+            first_cpu = i;
+    return (unsigned)CPU_COUNT(&allowed);
+}
+
+static void processor_name(char *name, size_t size)
+{
+    char line[256];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    snprintf(name, size, "unknown");
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':')) {
+            snprintf(name, size, "%s", strchr(line, ':') + 2);
+            name[strcspn(name, "\n")] = '\0';
+            break;
+        }
+    if (file)
+        fclose(file);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* On a terminal a line that is written over (and wiped at the end), else one line a kernel. */
+static void progress(const char *name, int done, int reps)
+{
+    if (!isatty(STDERR_FILENO)) {
+        if (done == 1 && reps)
+            fprintf(stderr, "bench_engine: %s\n", name);
+    } else if (reps) {
+        fprintf(stderr, "\r%-16s %d/%d ", name, done, reps);
+    } else {
+        fprintf(stderr, "\r%32s\r", "");
+    }
+}
+
+/* One run, verified; the time is only of the run. Negative: it failed or its result is wrong. */
+static double run_once(struct contender *c, const struct bench_case *cs)
+{
+    struct bench_peer *peer = c->peer;
+    pin(c->column != COL_THREADS);
+    if (!peer->ops->reset(peer))
+        return -1.0;
+    uint64_t start = mg__time_ns();
+    bool good = peer->ops->run(peer);
+    uint64_t end = mg__time_ns();
+    if (!good)
+        return -1.0;
+    const void *result = peer->ops->result(peer);
+    if (!result)
+        return -1.0;
+    if (memcmp(result, cs->expect, cs->result_bytes) != 0) {
+        snprintf(peer->error, sizeof peer->error, "%s: the result is wrong", cs->name);
+        return -1.0;
+    }
+    return (double)(end - start) * 1e-9;
+}
+
+/* Fills `row`; returns the number of contenders that failed. */
+static int measure(struct contender *contenders, size_t count, struct bench_peer *counter, const struct bench_case *cs,
+                   int reps, struct bench_row *row)
+{
+    static const char *const names[COL_COUNT] = {"models", "bare", "threads", "opencl", "plain C"};
+    int failures = 0;
+    row->name = cs->name;
+    row->size = cs->size;
+    if (counter) {
+        if (counter->ops->load(counter, cs) && counter->ops->run(counter)) {
+            row->warp_instructions = bench_engine_warp_instructions(counter);
+        } else {
+            fprintf(stderr, "bench_engine: %s: counting: %s\n", cs->name, counter->error);
+            failures++;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct contender *c = &contenders[i];
+        pin(c->column != COL_THREADS);
+        c->loaded = c->peer->ops->load(c->peer, cs) && run_once(c, cs) >= 0.0;
+        if (!c->loaded) {
+            fprintf(stderr, "bench_engine: %s: %s: %s\n", cs->name, names[c->column], c->peer->error);
+            failures++;
+        } else if (c->column == COL_MODELS) {
+            row->wavefronts = bench_engine_wavefronts(c->peer);
+        }
+    }
+    for (int rep = 0; rep < reps; rep++) {
+        progress(cs->name, rep + 1, reps);
+        for (size_t i = 0; i < count; i++) {
+            struct contender *c = &contenders[i];
+            if (!c->loaded)
+                continue;
+            c->samples[rep] = run_once(c, cs);
+            if (c->samples[rep] < 0.0) {
+                fprintf(stderr, "\nbench_engine: %s: %s: %s\n", cs->name, names[c->column], c->peer->error);
+                c->loaded = false;
+                failures++;
+            }
+        }
+    }
+    progress(cs->name, reps, 0);
+    for (size_t i = 0; i < count; i++) {
+        struct contender *c = &contenders[i];
+        if (!c->loaded)
+            continue;
+        qsort(c->samples, (size_t)reps, sizeof c->samples[0], by_value);
+        row->time[c->column] = (struct bench_time){c->samples[0], c->samples[reps / 2], reps};
+    }
+    return failures;
+}
+
+static int number(const char *text, int least, int most, const char *option)
+{
+    char *end;
+    long value = strtol(text, &end, 10);
+    if (*end || end == text || value < least || value > most) {
+        fprintf(stderr, "bench_engine: %s: a number from %d to %d, not \"%s\"\n", option, least, most, text);
+        exit(2);
+    }
+    return (int)value;
+}
+
+static char *slurp(const char *path, size_t *size)
+{
+    char *data;
+    struct mg_diag diag;
+    if (mg__file_read(path, (size_t)16 << 20, &data, size, &diag) != MG_OK) {
+        fprintf(stderr, "bench_engine: %s: %s\n", path, diag.message);
+        exit(2);
+    }
+    return data;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"only", required_argument, NULL, 'o'},    {"reps", required_argument, NULL, 'r'},
+        {"threads", required_argument, NULL, 't'}, {"json", required_argument, NULL, 'j'},
+        {"markdown", no_argument, NULL, 'm'},      {"ptx", required_argument, NULL, 'p'},
+        {"cl", required_argument, NULL, 'c'},      {"strict", no_argument, NULL, 's'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+    };
+    const char *only = NULL, *json = NULL, *ptx_path = BENCH_PTX, *cl_path = BENCH_CL;
+    static struct bench_report report;
+    static struct contender contenders[COL_COUNT];
+    bool markdown = false, strict = false;
+    report.reps = 15;
+    report.processors = processors();
+    report.threads = MG_MIN(2u, report.processors);
+    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        switch (option) {
+        case 'o': only = optarg; break;
+        case 'r': report.reps = number(optarg, 1, MAX_REPS, "--reps"); break;
+        case 't': report.threads = (unsigned)number(optarg, 1, 1024, "--threads"); break;
+        case 'j': json = optarg; break;
+        case 'm': markdown = true; break;
+        case 'p': ptx_path = optarg; break;
+        case 'c': cl_path = optarg; break;
+        case 's': strict = true; break;
+        default:
+            fprintf(option == 'h' ? stdout : stderr,
+                    "usage: bench_engine [--only NAME] [--reps N] [--threads N] [--json FILE] [--markdown] [--ptx FILE] "
+                    "[--cl FILE] [--strict]\n");
+            return option == 'h' ? 0 : 2;
+        }
+    }
+    if (optind < argc) {
+        fprintf(stderr, "bench_engine: what is \"%s\"?\n", argv[optind]);
+        return 2;
+    }
+    processor_name(report.processor, sizeof report.processor);
+
+    char error[1024];
+    size_t ptx_size, cl_size, count = 0;
+    int failures = 0;
+    char *ptx = slurp(ptx_path, &ptx_size), *cl = slurp(cl_path, &cl_size);
+    struct bench_peer *counter = bench_engine_open(ptx, ptx_size, 1, BENCH_COUNT, error, sizeof error);
+    static const struct {
+        enum bench_column column;
+        enum bench_engine_mode mode;
+    } engines[] = {{COL_MODELS, BENCH_MODELS}, {COL_BARE, BENCH_BARE}, {COL_THREADS, BENCH_MODELS}};
+    for (size_t i = 0; i < MG_COUNT(engines); i++) {
+        bool several = engines[i].column == COL_THREADS;
+        if (several && report.threads < 2)
+            continue;
+        struct bench_peer *peer = bench_engine_open(ptx, ptx_size, several ? report.threads : 1, engines[i].mode, error,
+                                                    sizeof error);
+        if (peer) {
+            contenders[count++] = (struct contender){.column = engines[i].column, .peer = peer};
+        } else {
+            fprintf(stderr, "bench_engine: %s\n", error);
+            failures++;
+        }
+    }
+    setenv("POCL_DEVICES", "basic", 0);
+    setenv("POCL_WORK_GROUP_METHOD", "cbs", 0);
+    pin(true); /* threads that the OpenCL library makes stay on this processor too */
+    struct bench_peer *peer = bench_opencl_open(cl, cl_size, error, sizeof error);
+    if (peer) {
+        contenders[count++] = (struct contender){.column = COL_OPENCL, .peer = peer};
+        snprintf(report.opencl, sizeof report.opencl, "%s", peer->description);
+    } else {
+        snprintf(report.opencl, sizeof report.opencl, "%.300s", error);
+    }
+    if ((peer = bench_plain_open()))
+        contenders[count++] = (struct contender){.column = COL_PLAIN, .peer = peer};
+
+    for (size_t i = 0; i < bench_case_count(); i++) {
+        struct bench_case cs;
+        if (!bench_case_make(i, &cs)) {
+            fprintf(stderr, "bench_engine: out of memory\n");
+            return 1;
+        }
+        if (!only || strcmp(only, cs.name) == 0)
+            failures += measure(contenders, count, counter, &cs, report.reps, &report.rows[report.nrows++]);
+        for (size_t k = 0; k < count; k++)
+            contenders[k].peer->current = NULL;
+        bench_case_free(&cs);
+    }
+    if (report.nrows == 0) {
+        fprintf(stderr, "bench_engine: no kernel is called \"%s\"\n", only ? only : "");
+        return 2;
+    }
+    int missed = bench_report_print(&report, markdown);
+    if (json && !bench_report_json(&report, json)) {
+        fprintf(stderr, "bench_engine: %s cannot be written\n", json);
+        failures++;
+    }
+    for (size_t i = 0; i < count; i++)
+        contenders[i].peer->ops->close(contenders[i].peer);
+    if (counter)
+        counter->ops->close(counter);
+    free(ptx);
+    free(cl);
+    return failures ? 1 : strict && missed ? 3 : 0;
+}

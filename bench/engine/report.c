@@ -1,0 +1,188 @@
+/* report.c - what bench_engine prints: the table, the targets, and the same as JSON.
+ *
+ * All ratios are of the best times of one run in which the contenders took turns. A target is only judged where both of
+ * its sides were measured.
+ */
+#include "bench.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static double best(const struct bench_row *row, enum bench_column column)
+{
+    return row->time[column].runs ? row->time[column].best : 0.0;
+}
+
+/* x / y where both were measured, or 0. */
+static double ratio(double x, double y)
+{
+    return x > 0.0 && y > 0.0 ? x / y : 0.0;
+}
+
+static double rate(const struct bench_row *row)
+{
+    return ratio((double)row->warp_instructions, best(row, COL_MODELS)) * 1e-6;
+}
+
+static const char *cell(char *text, size_t size, const char *format, double value)
+{
+    if (value > 0.0)
+        snprintf(text, size, format, value);
+    else
+        snprintf(text, size, "-");
+    return text;
+}
+
+enum { CELLS = 12 };
+static const char *const heads[CELLS] = {"kernel",   "warp insns", "Margay",  "M insn/s", "PoCL",    "x PoCL",
+                                         "plain C",  "x C",        "no model", "model x",  "threads", "speed-up"};
+static const int widths[CELLS] = {15, 10, 10, 8, 10, 7, 10, 7, 10, 7, 10, 8};
+
+static void row_cells(const struct bench_row *row, char text[CELLS][32])
+{
+    snprintf(text[0], 32, "%s", row->name);
+    snprintf(text[1], 32, "%llu", (unsigned long long)row->warp_instructions);
+    cell(text[2], 32, "%.3f ms", best(row, COL_MODELS) * 1e3);
+    cell(text[3], 32, "%.0f", rate(row));
+    cell(text[4], 32, "%.3f ms", best(row, COL_OPENCL) * 1e3);
+    cell(text[5], 32, "%.2f", ratio(best(row, COL_MODELS), best(row, COL_OPENCL)));
+    cell(text[6], 32, "%.3f ms", best(row, COL_PLAIN) * 1e3);
+    cell(text[7], 32, "%.2f", ratio(best(row, COL_MODELS), best(row, COL_PLAIN)));
+    cell(text[8], 32, "%.3f ms", best(row, COL_BARE) * 1e3);
+    cell(text[9], 32, "%.2f", ratio(best(row, COL_MODELS), best(row, COL_BARE)));
+    cell(text[10], 32, "%.3f ms", best(row, COL_THREADS) * 1e3);
+    cell(text[11], 32, "%.2f", ratio(best(row, COL_MODELS), best(row, COL_THREADS)));
+}
+
+static void print_cells(const char text[CELLS][32], bool markdown)
+{
+    for (int i = 0; i < CELLS; i++)
+        if (markdown)
+            printf("| %s %s", text[i], i == CELLS - 1 ? "|\n" : "");
+        else
+            printf(i ? "  %*s" : "%-*s", widths[i], text[i]);
+    if (!markdown)
+        printf("\n");
+}
+
+static int judge(bool markdown, bool measured, bool met, const char *target, const char *detail)
+{
+    const char *verdict = !measured ? "not measured" : met ? "met" : "NOT MET";
+    if (markdown)
+        printf("| %s | %s | %s |\n", target, detail, verdict);
+    else
+        printf("  %-12s %-55s %s\n", verdict, target, detail);
+    return measured && !met;
+}
+
+/* The rows on the wrong side of `limit`, and the worst value; `above`: more than the limit is wrong. */
+static int judge_rows(const struct bench_report *report, bool markdown, const char *target, double limit, bool above,
+                      double (*value)(const struct bench_row *row))
+{
+    char detail[512] = "";
+    size_t used = 0;
+    double worst = 0.0;
+    bool met = true, measured = false;
+    const char *worst_name = "";
+    for (size_t i = 0; i < report->nrows; i++) {
+        double v = value(&report->rows[i]);
+        if (!(v > 0.0))
+            continue;
+        if (!measured || (above ? v > worst : v < worst))
+            worst = v, worst_name = report->rows[i].name;
+        measured = true;
+        met = met && (above ? v <= limit : v >= limit);
+    }
+    if (measured)
+        used = (size_t)snprintf(detail, sizeof detail, "worst: %s %.2f", worst_name, worst);
+    for (size_t i = 0; i < report->nrows && !met; i++) {
+        double v = value(&report->rows[i]);
+        if (v > 0.0 && (above ? v > limit : v < limit) && strcmp(report->rows[i].name, worst_name) != 0 &&
+            used < sizeof detail)
+            used += (size_t)snprintf(detail + used, sizeof detail - used, ", %s %.2f", report->rows[i].name, v);
+    }
+    return judge(markdown, measured, met, target, detail);
+}
+
+static double models_cost(const struct bench_row *row)
+{
+    return ratio(best(row, COL_MODELS), best(row, COL_BARE));
+}
+
+static double second_core(const struct bench_row *row)
+{
+    return ratio(best(row, COL_MODELS), best(row, COL_THREADS));
+}
+
+static double tiled_to_opencl(const struct bench_row *row)
+{
+    return strcmp(row->name, "matmul_tiled") == 0 ? ratio(best(row, COL_MODELS), best(row, COL_OPENCL)) : 0.0;
+}
+
+int bench_report_print(const struct bench_report *report, bool markdown)
+{
+    char text[CELLS][32];
+    int missed = 0;
+    printf("%sProcessor: %s, %u allowed to this process. OpenCL: %s. Best of %d runs, contenders in turn; one core but for "
+           "the column \"threads\" (%u). \"Margay\" is with the models on; x is its time over the peer's.\n\n",
+           markdown ? "" : "\n", report->processor, report->processors, report->opencl, report->reps, report->threads);
+    for (int i = 0; i < CELLS; i++)
+        snprintf(text[i], sizeof text[i], "%s", heads[i]);
+    print_cells((const char(*)[32])text, markdown);
+    if (markdown) {
+        printf("| --- ");
+        for (int i = 1; i < CELLS; i++)
+            printf("| ---: ");
+        printf("|\n");
+    }
+    for (size_t i = 0; i < report->nrows; i++) {
+        row_cells(&report->rows[i], text);
+        print_cells((const char(*)[32])text, markdown);
+    }
+    printf(markdown ? "\n| target | measured | verdict |\n| --- | --- | --- |\n" : "\nTargets\n");
+    missed += judge_rows(report, markdown, "at least 200 M warp instructions/s, models on", 200.0, false, rate);
+    missed += judge_rows(report, markdown, "tiled matmul at most 1.2 times PoCL's time", 1.2, true, tiled_to_opencl);
+    missed += judge_rows(report, markdown, "the models cost at most 1.5 times", 1.5, true, models_cost);
+    if (report->threads == 2)
+        missed += judge_rows(report, markdown, "a second core brings at least 1.8 times", 1.8, false, second_core);
+    return missed;
+}
+
+static void json_string(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; *text; text++)
+        if (*text == '"' || *text == '\\')
+            fprintf(out, "\\%c", *text);
+        else
+            fputc((unsigned char)*text < 0x20 ? ' ' : *text, out);
+    fputc('"', out);
+}
+
+bool bench_report_json(const struct bench_report *report, const char *path)
+{
+    static const char *const names[COL_COUNT] = {"margay_models", "margay_bare", "margay_threads", "opencl", "plain_c"};
+    FILE *out = fopen(path, "w");
+    if (!out)
+        return false;
+    fprintf(out, "{\"schema\": 1, \"processor\": ");
+    json_string(out, report->processor);
+    fprintf(out, ", \"processors\": %u, \"threads\": %u, \"reps\": %d, \"opencl\": ", report->processors,
+            report->threads, report->reps);
+    json_string(out, report->opencl);
+    fprintf(out, ",\n \"kernels\": [");
+    for (size_t i = 0; i < report->nrows; i++) {
+        const struct bench_row *row = &report->rows[i];
+        fprintf(out, "%s\n  {\"name\": \"%s\", \"size\": \"%s\", \"warp_instructions\": %llu, \"wavefronts_shared\": %llu",
+                i ? "," : "", row->name, row->size, (unsigned long long)row->warp_instructions,
+                (unsigned long long)row->wavefronts);
+        for (int k = 0; k < COL_COUNT; k++)
+            if (row->time[k].runs)
+                fprintf(out, ",\n   \"%s\": {\"best_s\": %.9f, \"median_s\": %.9f, \"runs\": %d}", names[k],
+                        row->time[k].best, row->time[k].median, row->time[k].runs);
+        fprintf(out, "}");
+    }
+    fprintf(out, "\n ]}\n");
+    bool bad = ferror(out) != 0;
+    return fclose(out) == 0 && !bad;
+}
