@@ -29,6 +29,11 @@ def number(text):
     return int(value) if value == int(value) else value
 
 
+def kernel_name(text):
+    """"void row<(int)1>(float *)" -> "row<1>": as Margay's records are compared, too."""
+    return re.sub(r"\([a-z ]+\)(?=\d)", "", re.sub(r"^void ", "", text)).split("(")[0]
+
+
 def triple(text):
     return [int(n) for n in re.findall(r"\d+", text)][:3]
 
@@ -45,8 +50,7 @@ def rows(path):
             continue  # units
         metrics = {name: number(row[i]) for name, i in column.items()
                    if KEY.match(name) and (not name.startswith("launch__") or name in FIXED)}
-        kernel = re.sub(r"^void ", "", row[column["Kernel Name"]]).split("(")[0]
-        yield kernel, triple(row[column["Grid Size"]]), triple(row[column["Block Size"]]), metrics
+        yield kernel_name(row[column["Kernel Name"]]), triple(row[column["Grid Size"]]), triple(row[column["Block Size"]]), metrics
 
 
 def program(path):
@@ -97,7 +101,7 @@ def instructions(folder):
                     value = metric.as_uint64(i)
                     if value:
                         by_pc.setdefault(ids.as_uint64(i), {})[name] = value
-            name = re.sub(r"^void ", "", action.name(action.NameBase_DEMANGLED)).split("(")[0]
+            name = kernel_name(action.name(action.NameBase_DEMANGLED))
             kernels[name] = [[action.sass_by_pc(pc), values] for pc, values in sorted(by_pc.items())
                              if set(values) - {"inst_executed"}]
     return kernels
