@@ -12,39 +12,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char ptx[] =
-    ".version 8.0\n"
-    ".target sm_90\n"
-    ".address_size 64\n"
-    ".visible .entry reverse(.param .u64 y, .param .u64 x, .param .u32 stride)\n"
-    "{\n"
-    "    .reg .b32 %r<10>;\n"
-    "    .reg .b64 %rd<6>;\n"
-    "    .shared .align 4 .b8 tile[512];\n"
-    "    ld.param.u64 %rd1, [y];\n"
-    "    ld.param.u64 %rd2, [x];\n"
-    "    ld.param.u32 %r1, [stride];\n"
-    "    cvta.to.global.u64 %rd1, %rd1;\n"
-    "    cvta.to.global.u64 %rd2, %rd2;\n"
-    "    mov.u32 %r2, %tid.x;\n"
-    "    mov.u32 %r3, %ctaid.x;\n"
-    "    shl.b32 %r4, %r3, 6;\n"
-    "    add.s32 %r4, %r4, %r2;\n"          /* this thread's element */
-    "    mul.wide.u32 %rd3, %r4, 4;\n"
-    "    add.s64 %rd4, %rd2, %rd3;\n"
-    "    ld.global.u32 %r5, [%rd4];\n"
-    "    shl.b32 %r6, %r1, 2;\n"            /* bytes between neighbours in the tile */
-    "    mov.u32 %r7, tile;\n"
-    "    mad.lo.s32 %r8, %r2, %r6, %r7;\n"
-    "    st.shared.u32 [%r8], %r5;\n"
-    "    bar.sync 0;\n"
-    "    sub.s32 %r9, 63, %r2;\n"
-    "    mad.lo.s32 %r8, %r9, %r6, %r7;\n"
-    "    ld.shared.u32 %r5, [%r8];\n"
-    "    add.s64 %rd5, %rd1, %rd3;\n"
-    "    st.global.u32 [%rd5], %r5;\n"
-    "    ret;\n"
-    "}\n";
+static const char ptx[] = ".version 8.0\n"
+                          ".target sm_90\n"
+                          ".address_size 64\n"
+                          ".visible .entry reverse(.param .u64 y, .param .u64 x, .param .u32 stride)\n"
+                          "{\n"
+                          "    .reg .b32 %r<10>;\n"
+                          "    .reg .b64 %rd<6>;\n"
+                          "    .shared .align 4 .b8 tile[512];\n"
+                          "    ld.param.u64 %rd1, [y];\n"
+                          "    ld.param.u64 %rd2, [x];\n"
+                          "    ld.param.u32 %r1, [stride];\n"
+                          "    cvta.to.global.u64 %rd1, %rd1;\n"
+                          "    cvta.to.global.u64 %rd2, %rd2;\n"
+                          "    mov.u32 %r2, %tid.x;\n"
+                          "    mov.u32 %r3, %ctaid.x;\n"
+                          "    shl.b32 %r4, %r3, 6;\n"
+                          "    add.s32 %r4, %r4, %r2;\n" /* this thread's element */
+                          "    mul.wide.u32 %rd3, %r4, 4;\n"
+                          "    add.s64 %rd4, %rd2, %rd3;\n"
+                          "    ld.global.u32 %r5, [%rd4];\n"
+                          "    shl.b32 %r6, %r1, 2;\n" /* bytes between neighbours in the tile */
+                          "    mov.u32 %r7, tile;\n"
+                          "    mad.lo.s32 %r8, %r2, %r6, %r7;\n"
+                          "    st.shared.u32 [%r8], %r5;\n"
+                          "    bar.sync 0;\n"
+                          "    sub.s32 %r9, 63, %r2;\n"
+                          "    mad.lo.s32 %r8, %r9, %r6, %r7;\n"
+                          "    ld.shared.u32 %r5, [%r8];\n"
+                          "    add.s64 %rd5, %rd1, %rd3;\n"
+                          "    st.global.u32 [%rd5], %r5;\n"
+                          "    ret;\n"
+                          "}\n";
 
 enum { BLOCK = 64, BLOCKS = 16, COUNT = BLOCK * BLOCKS };
 

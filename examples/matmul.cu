@@ -7,12 +7,12 @@
  *
  * naive   One thread an element of C: it walks a row of A and a column of B in global memory. Each element of A is read
  *         N times, each of B M times.
- * tiled   A block computes a 16x16 tile of C. In each of K/16 steps its 256 threads copy one tile of A and one of B into
- *         shared memory, one element each, and every element is then used 16 times. Elements outside the matrices are
- *         zero in the tiles, so that sizes need not be multiples of 16. The two barriers are both needed: no thread may
- *         read a tile before all have written it, nor overwrite it before all have read it.
- *         A warp is two rows of the tile: its reads of tile_a are two words that are broadcast, in different banks, its
- *         reads of tile_b one row of 16 words that both halves share. No conflict.
+ * tiled   A block computes a 16x16 tile of C. In each of K/16 steps its 256 threads copy one tile of A and one of B
+ *         into shared memory, one element each, and every element is then used 16 times. Elements outside the matrices
+ *         are zero in the tiles, so that sizes need not be multiples of 16. The two barriers are both needed: no thread
+ *         may read a tile before all have written it, nor overwrite it before all have read it. A warp is two rows of
+ *         the tile: its reads of tile_a are two words that are broadcast, in different banks, its reads of tile_b one
+ *         row of 16 words that both halves share. No conflict.
  *
  * The inputs are multiples of 1/8 between -1 and 1, so every product is a multiple of 1/64 and every sum is exact in
  * float: the result must equal that of plain C in double precision to the last bit, in any order of summation.

@@ -7,10 +7,10 @@
  *
  * At the two ends the window is cut off: the mean is over the elements that exist.
  *
- * naive   Each thread reads its 2 RADIUS + 1 elements from global memory; a warp's reads are contiguous, but each element
- *         is asked for 2 RADIUS + 1 times, and most of those accesses straddle one sector more than they need.
- * shared  A block copies its 256 elements and RADIUS more on each side (the halo) into shared memory once, and reads the
- *         windows there. Lanes read neighbouring words: no conflict at any offset. Elements outside the vector are zero
+ * naive   Each thread reads its 2 RADIUS + 1 elements from global memory; a warp's reads are contiguous, but each
+ *         element is asked for 2 RADIUS + 1 times, and most of those accesses straddle one sector more than they need.
+ * shared  A block copies its 256 elements and RADIUS more on each side (the halo) into shared memory once, and reads
+ *         the windows there. Lanes read neighbouring words: no conflict at any offset. Elements outside the vector are zero
  *         in the tile, so that no window has a branch; only the divisor knows how many there were.
  *
  * Compared with double precision. Exits 0 if all is right, 1 on a mismatch, 2 on an error.

@@ -12,7 +12,7 @@
 
 enum { BENCH_BUFFERS = 3, BENCH_STEPS = 3 };
 
-struct bench_step {           /* one launch: kernel(buffer[args[0]], …, n) */
+struct bench_step { /* one launch: kernel(buffer[args[0]], …, n) */
     int args[3], nargs;
     int n;
     unsigned grid[2];
@@ -26,7 +26,7 @@ struct bench_case {
     void *data[BENCH_BUFFERS];   /* what is in it before the first launch; NULL: zeros */
     int result;                  /* the buffer of the result */
     size_t result_bytes;
-    void *expect;                /* made by double-precision arithmetic; all results are exact */
+    void *expect; /* made by double-precision arithmetic; all results are exact */
     void (*plain)(void *const *buffers);
 };
 
@@ -62,8 +62,8 @@ struct bench_peer_ops {
 struct bench_peer {
     const struct bench_peer_ops *ops;
     const struct bench_case *current;
-    char error[768];        /* why the last call failed */
-    char description[256];  /* what it is, with its version */
+    char error[768];       /* why the last call failed */
+    char description[256]; /* what it is, with its version */
 };
 
 struct bench_peer *bench_plain_open(void);

@@ -7,10 +7,11 @@
  * One core is one core for all: the calling thread is pinned to a processor, the engine has one worker, PoCL is told to
  * use its device that runs on the calling thread. For the column with several threads the pin is lifted.
  *
- *     bench_engine [--only NAME] [--reps N] [--threads N] [--json FILE] [--markdown] [--ptx FILE] [--cl FILE] [--strict]
+ *     bench_engine [--only NAME] [--reps N] [--threads N] [--json FILE] [--markdown] [--ptx FILE] [--cl FILE]
+ *                  [--strict]
  *
- * Exit status: 0; 1 if a result is wrong or a contender fails; 2 for a bad argument; with --strict 3 if a target is missed.
- * To add a kernel: kernels.cu and kernels.cl, its data in cases.c, plain.c.
+ * Exit status: 0; 1 if a result is wrong or a contender fails; 2 for a bad argument; with --strict 3 if a target is
+ * missed. To add a kernel: kernels.cu and kernels.cl, its data in cases.c, plain.c.
  */
 #define _GNU_SOURCE
 #include "bench.h"
@@ -207,18 +208,35 @@ int main(int argc, char **argv)
     report.threads = MG_MIN(2u, report.processors);
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         switch (option) {
-        case 'o': only = optarg; break;
-        case 'r': report.reps = number(optarg, 1, MAX_REPS, "--reps"); break;
-        case 't': report.threads = (unsigned)number(optarg, 1, 1024, "--threads"); break;
-        case 'j': json = optarg; break;
-        case 'm': markdown = true; break;
-        case 'p': ptx_path = optarg; break;
-        case 'c': cl_path = optarg; break;
-        case 's': strict = true; break;
+        case 'o':
+            only = optarg;
+            break;
+        case 'r':
+            report.reps = number(optarg, 1, MAX_REPS, "--reps");
+            break;
+        case 't':
+            report.threads = (unsigned)number(optarg, 1, 1024, "--threads");
+            break;
+        case 'j':
+            json = optarg;
+            break;
+        case 'm':
+            markdown = true;
+            break;
+        case 'p':
+            ptx_path = optarg;
+            break;
+        case 'c':
+            cl_path = optarg;
+            break;
+        case 's':
+            strict = true;
+            break;
         default:
-            fprintf(option == 'h' ? stdout : stderr,
-                    "usage: bench_engine [--only NAME] [--reps N] [--threads N] [--json FILE] [--markdown] [--ptx FILE] "
-                    "[--cl FILE] [--strict]\n");
+            fprintf(
+                option == 'h' ? stdout : stderr,
+                "usage: bench_engine [--only NAME] [--reps N] [--threads N] [--json FILE] [--markdown] [--ptx FILE] "
+                "[--cl FILE] [--strict]\n");
             return option == 'h' ? 0 : 2;
         }
     }
@@ -241,8 +259,8 @@ int main(int argc, char **argv)
         bool several = engines[i].column == COL_THREADS;
         if (several && report.threads < 2)
             continue;
-        struct bench_peer *peer = bench_engine_open(ptx, ptx_size, several ? report.threads : 1, engines[i].mode, error,
-                                                    sizeof error);
+        struct bench_peer *peer =
+            bench_engine_open(ptx, ptx_size, several ? report.threads : 1, engines[i].mode, error, sizeof error);
         if (peer) {
             contenders[count++] = (struct contender){.column = engines[i].column, .peer = peer};
         } else {

@@ -1,8 +1,8 @@
 /* plain.c - the six kernels as a C programmer would write them, for one core.
  *
- * "naive" is the kernel's own loop nest with the threads as loops. "tiled" is the same idea done for a cache: blocks that
- * fit, with the inner loop over neighbouring elements, which the compiler turns into vector code. Compiled at -O3 with
- * the compiler's function multiversioning, so that one portable binary uses the vectors of the machine it runs on.
+ * "naive" is the kernel's own loop nest with the threads as loops. "tiled" is the same idea done for a cache: blocks
+ * that fit, with the inner loop over neighbouring elements, which the compiler turns into vector code. Compiled at -O3
+ * with the compiler's function multiversioning, so that one portable binary uses the vectors of the machine it runs on.
  */
 #include "bench.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* ifunc resolvers run before the sanitizers' runtime is up */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&               \
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
 #define CLONES __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
 #else

@@ -1,11 +1,12 @@
 /* pocl.c - the peer: the same kernels in OpenCL C on a CPU device, that of PoCL where it is installed.
  *
- * main.c sets two variables before the first call of OpenCL, unless the user has. POCL_DEVICES=basic picks the device that
- * runs everything on the calling thread, which is pinned. POCL_WORK_GROUP_METHOD=cbs picks how PoCL turns a work-group
- * into loops: of its three ways the fastest one for kernels with barriers (the reduction 10 ms, 19 and 46 with the other
- * two), and no slower for the rest. The peer is measured at its best. Compiling is not timed: the first run of each kernel, which is
- * when PoCL compiles it for the work-group size, belongs to load. Buffers are used through the map and write calls,
- * outside the timed part; a run is the launches and clFinish.
+ * main.c sets two variables before the first call of OpenCL, unless the user has. POCL_DEVICES=basic picks the device
+ * that runs everything on the calling thread, which is pinned. POCL_WORK_GROUP_METHOD=cbs picks how PoCL turns a
+ * work-group into loops: of its three ways the fastest one for kernels with barriers (the reduction 10 ms, 19 and 46
+ * with the other two), and no slower for the rest. The peer is measured at its best.
+ *
+ * Compiling is not timed: the first run of each kernel, which is when PoCL compiles it for the work-group size, belongs
+ * to load. A run is the launches and clFinish.
  */
 #include "bench.h"
 
@@ -117,8 +118,8 @@ static const void *opencl_result(struct bench_peer *peer)
 {
     struct opencl *cl = (struct opencl *)peer;
     const struct bench_case *c = peer->current;
-    cl_int code = clEnqueueReadBuffer(cl->queue, cl->buffers[c->result], CL_TRUE, 0, c->result_bytes, cl->result, 0,
-                                      NULL, NULL);
+    cl_int code =
+        clEnqueueReadBuffer(cl->queue, cl->buffers[c->result], CL_TRUE, 0, c->result_bytes, cl->result, 0, NULL, NULL);
     if (code != CL_SUCCESS) {
         failed(cl, "clEnqueueReadBuffer", code);
         return NULL;

@@ -34,8 +34,8 @@ static const char *cell(char *text, size_t size, const char *format, double valu
 }
 
 enum { CELLS = 12 };
-static const char *const heads[CELLS] = {"kernel",   "warp insns", "Margay",  "M insn/s", "PoCL",    "x PoCL",
-                                         "plain C",  "x C",        "no model", "model x",  "threads", "speed-up"};
+static const char *const heads[CELLS] = {"kernel",  "warp insns", "Margay",   "M insn/s", "PoCL",    "x PoCL",
+                                         "plain C", "x C",        "no model", "model x",  "threads", "speed-up"};
 static const int widths[CELLS] = {15, 10, 10, 8, 10, 7, 10, 7, 10, 7, 10, 8};
 
 static void row_cells(const struct bench_row *row, char text[CELLS][32])
@@ -123,8 +123,9 @@ int bench_report_print(const struct bench_report *report, bool markdown)
 {
     char text[CELLS][32];
     int missed = 0;
-    printf("%sProcessor: %s, %u allowed to this process. OpenCL: %s. Best of %d runs, contenders in turn; one core but for "
-           "the column \"threads\" (%u). \"Margay\" is with the models on; x is its time over the peer's.\n\n",
+    printf("%sProcessor: %s, %u allowed to this process.\nOpenCL: %s.\n"
+           "Best of %d runs, contenders in turn; one core, but for the column \"threads\" (%u).\n"
+           "\"Margay\" is with the models on; x is its time over the peer's.\n\n",
            markdown ? "" : "\n", report->processor, report->processors, report->opencl, report->reps, report->threads);
     for (int i = 0; i < CELLS; i++)
         snprintf(text[i], sizeof text[i], "%s", heads[i]);
@@ -173,7 +174,8 @@ bool bench_report_json(const struct bench_report *report, const char *path)
     fprintf(out, ",\n \"kernels\": [");
     for (size_t i = 0; i < report->nrows; i++) {
         const struct bench_row *row = &report->rows[i];
-        fprintf(out, "%s\n  {\"name\": \"%s\", \"size\": \"%s\", \"warp_instructions\": %llu, \"wavefronts_shared\": %llu",
+        fprintf(out,
+                "%s\n  {\"name\": \"%s\", \"size\": \"%s\", \"warp_instructions\": %llu, \"wavefronts_shared\": %llu",
                 i ? "," : "", row->name, row->size, (unsigned long long)row->warp_instructions,
                 (unsigned long long)row->wavefronts);
         for (int k = 0; k < COL_COUNT; k++)
