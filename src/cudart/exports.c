@@ -1,0 +1,74 @@
+/* exports.c - the public names of libcudart.so.MARGAY_CUDART, all from api.def, and the constructor.
+ *
+ * Compiled once a library, with MARGAY_CUDART 12 or 13. A public name is a jump to the hidden function behind it, so that one
+ * function can stand behind several names, versions can differ, and no call inside the library goes through a name
+ * that a program may have taken.
+ */
+#include "cudart/cudart.h"
+
+#include <dlfcn.h>
+
+#if defined(__x86_64__)
+#define JUMP "endbr64\n\tjmp "
+#elif defined(__aarch64__)
+#define JUMP "bti c\n\tb "
+#else
+#error "exports.c needs the jump instruction of this processor"
+#endif
+
+/* For rows of the other version, which are not exported. */
+#define SKIP_V12(...)
+#define SKIP_V13(...)
+#if MARGAY_CUDART == 12
+#define IF_V12(...) __VA_ARGS__
+#define IF_V13(...)
+#else
+#define IF_V12(...)
+#define IF_V13(...) __VA_ARGS__
+#endif
+#define IF_BOTH(...) __VA_ARGS__
+
+/* The functions, whatever their type. */
+#define SECTION(title)
+#define API(name, in, function, note) extern void function(void);
+#define API_LATER(name, in, note)                                                                                      \
+    static __attribute__((used)) int later_##name(void) __asm__("mg__later_" #name);                                   \
+    static int later_##name(void)                                                                                      \
+    {                                                                                                                  \
+        return mg__cudart_missing(#name);                                                                              \
+    }
+#include "cudart/api.def"
+#undef API
+#undef API_LATER
+
+/* The names. */
+#define EXPORT(name, target)                                                                                           \
+    __asm__(".text\n\t.globl " #name "\n\t.type " #name ", %function\n\t.p2align 4\n" #name ":\n\t" JUMP target        \
+            "\n\t.size " #name ", .-" #name "\n");
+#define API(name, in, function, note) IF_##in(EXPORT(name, #function))
+#define API_LATER(name, in, note) IF_##in(EXPORT(name, "mg__later_" #name))
+#include "cudart/api.def"
+#undef API
+#undef API_LATER
+
+/* The same for redirect.c, for both versions: a static program brings its own. */
+enum { IN_V12 = CUDART_V12, IN_V13 = CUDART_V13, IN_BOTH = CUDART_V12 | CUDART_V13 };
+const struct cudart_api mg__cudart_api[] = {
+#define API(name, in, function, note) {#name, function, IN_##in},
+#define API_LATER(name, in, note) {#name, (void (*)(void))later_##name, IN_##in},
+#include "cudart/api.def"
+#undef API
+#undef API_LATER
+    {NULL, NULL, 0}};
+
+/* Linked with -z initfirst: this runs before the constructors of every other object, which register their fatbins.
+ * With libcudart.so.12 and .13 both preloaded, the first to come redirects. */
+__attribute__((visibility("default"))) int margay_cudart_claimed;
+
+__attribute__((constructor)) static void start(void)
+{
+    int *claimed = dlsym(RTLD_DEFAULT, "margay_cudart_claimed");
+    if (claimed && (*claimed)++)
+        return;
+    mg__cudart_redirect((void *)start);
+}

@@ -1,0 +1,238 @@
+/* launch.c - kernel launches in every form that the API has: limits, parameters, the launch itself, what became of it.
+ *
+ * A launch that breaks a limit fails at once and leaves the context as it was. One that faults while it runs poisons the
+ * context and returns success, as the program of a GPU sees it (cudart.c). Either way the user is told what, where and
+ * why, which no GPU does.
+ *
+ * One launch runs at a time, whatever its stream or thread: it has all host threads to itself.
+ * Clusters are refused with a message. Registers are an estimate, so no launch is refused for their number.
+ */
+#include "cudart/cudart.h"
+
+struct request {
+    struct mg_dim3 grid, block;
+    size_t shared;
+    void **args;
+    void *stream;
+    bool cooperative;
+};
+
+/* ---- limits ---- */
+static int refuse(const struct cudart_func *func, int error, struct mg_diag *diag)
+{
+    mg__cudart_tell(func->demangled ? func->demangled : func->name, diag);
+    return error;
+}
+
+static int check_limits(const struct cudart_func *func, const struct request *r)
+{
+    const struct mg_arch *arch = mg__cudart.arch;
+    struct mg_diag diag;
+    memset(&diag, 0, sizeof(diag));
+    const struct mg_dim3 *g = &r->grid, *b = &r->block;
+    int error = cudaErrorInvalidValue;
+    if (!g->x || !g->y || !g->z || !b->x || !b->y || !b->z) {
+        mg__diag_set(&diag, MG_ERR_LAUNCH_LIMIT, "launched with a dimension of 0: grid %u x %u x %u, block %u x %u x %u",
+                     g->x, g->y, g->z, b->x, b->y, b->z);
+        mg__diag_hint(&diag, "check the numbers between <<< and >>>");
+        return refuse(func, error, &diag);
+    }
+    if (g->x > INT32_MAX || g->y > 65535 || g->z > 65535) {
+        mg__diag_set(&diag, MG_ERR_LAUNCH_LIMIT,
+                     "launched with a grid of %u x %u x %u blocks; a device allows 2147483647 x 65535 x 65535", g->x, g->y, g->z);
+        mg__diag_hint(&diag, "let x be the largest dimension, or let each block do more");
+        return refuse(func, error, &diag);
+    }
+    uint64_t threads = (uint64_t)b->x * b->y;
+    threads = threads > UINT32_MAX ? threads : threads * b->z;
+    if (b->x > 1024 || b->y > 1024 || b->z > 64 || threads > arch->max_threads_block) {
+        mg__diag_set(&diag, MG_ERR_LAUNCH_LIMIT,
+                     "launched with blocks of %u x %u x %u threads; a device allows %u threads in all, 1024 x 1024 x 64 at most",
+                     b->x, b->y, b->z, arch->max_threads_block);
+        mg__diag_hint(&diag, "use smaller blocks and more of them");
+        return refuse(func, error, &diag);
+    }
+    if (threads > func->info.max_threads) {
+        mg__diag_set(&diag, MG_ERR_LAUNCH_LIMIT, "launched with blocks of %u threads; its __launch_bounds__ allows %u",
+                     (unsigned)threads, func->info.max_threads);
+        mg__diag_hint(&diag, "use smaller blocks or larger launch bounds");
+        return refuse(func, error, &diag);
+    }
+    uint64_t fixed = func->info.shared_static;
+    uint64_t room = fixed > arch->shared_block ? 0 : arch->shared_block - fixed;
+    if (func->shared_optin > room)
+        room = func->shared_optin;
+    if (r->shared > room) {
+        mg__diag_set(&diag, MG_ERR_LAUNCH_LIMIT,
+                     "launched with %zu bytes of dynamic shared memory (and %u static); %llu are allowed", r->shared,
+                     func->info.shared_static, (unsigned long long)room);
+        if (r->shared + fixed <= arch->shared_block_optin)
+            mg__diag_hint(&diag, "allow them first: cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, %zu)",
+                          r->shared);
+        else
+            mg__diag_hint(&diag, "a block can have %u bytes on this device, static and dynamic together",
+                          arch->shared_block_optin);
+        return refuse(func, error, &diag);
+    }
+    if (r->cooperative) {
+        uint64_t blocks = (uint64_t)g->x * g->y * g->z; /* fits: 31 + 16 + 16 bits */
+        uint64_t resident = (uint64_t)arch->sm_count * mg__arch_blocks_per_sm(arch, (unsigned)threads, func->info.regs,
+                                                                                (unsigned)(fixed + r->shared));
+        if (blocks > resident) {
+            mg__diag_set(&diag, MG_ERR_LAUNCH_LIMIT,
+                         "launched cooperatively with %llu blocks; the device holds %llu of them at once",
+                         (unsigned long long)blocks, (unsigned long long)resident);
+            mg__diag_hint(&diag, "ask cudaOccupancyMaxActiveBlocksPerMultiprocessor how many blocks fit");
+            return refuse(func, cudaErrorCooperativeLaunchTooLarge, &diag);
+        }
+    }
+    return 0;
+}
+
+/* ---- the launch ---- */
+/* Whether this launch goes into the report. Under the launch lock. */
+static bool recorded(struct cudart_func *func)
+{
+    struct cudart *c = &mg__cudart;
+    if (!c->report || !c->launches_left)
+        return false;
+    if (func->recorded < 0)
+        func->recorded = !c->has_filter || !regexec(&c->filter, func->demangled ? func->demangled : func->name, 0, NULL, 0);
+    if (!func->recorded)
+        return false;
+    if (c->launches_left != UINT64_MAX)
+        c->launches_left--;
+    return true;
+}
+
+static enum mg_status run(struct cudart_func *func, const struct request *r, const void *params, struct mg_diag *diag)
+{
+    struct cudart *c = &mg__cudart;
+    struct mg_simt_launch launch = {r->grid, r->block, (uint32_t)r->shared, params, r->cooperative, func->shared_optin};
+    mg__simt_observe_enable(c->simt, recorded(func));
+    c->launch_regs = func->info.regs;
+    c->launch_start = mg__time_ns();
+    return mg__simt_launch(c->simt, func->kernel, &launch, diag);
+}
+
+static int launch(const void *handle, const struct request *r)
+{
+    struct cudart_func *func;
+    struct mg_diag diag;
+    CUDART_ENTER();
+    int error = mg__cudart_func_find(handle, &func);
+    if (!error && !mg__cudart_stream_ok(r->stream))
+        error = cudaErrorInvalidResourceHandle;
+    if (!error)
+        error = check_limits(func, r);
+    const struct mg_ptx_func *f = error ? NULL : func->info.func;
+    if (!error && f->nparams && !r->args)
+        error = cudaErrorInvalidValue;
+    if (error)
+        return mg__cudart_done(error);
+
+    unsigned char small[512];
+    unsigned char *params = func->info.param_size <= sizeof(small) ? small : malloc(func->info.param_size);
+    if (!params)
+        return mg__cudart_done(cudaErrorMemoryAllocation);
+    memset(params, 0, func->info.param_size);
+    for (size_t i = 0; i < f->nparams && !error; i++) {
+        const struct mg_ptx_var *p = f->params[i];
+        if (p->offset > func->info.param_size || p->size > func->info.param_size - p->offset)
+            error = cudaErrorInvalidPtx;
+        else if (r->args[i])
+            memcpy(params + p->offset, r->args[i], p->size);
+        else
+            error = cudaErrorInvalidValue;
+    }
+
+    enum mg_status status = MG_OK;
+    memset(&diag, 0, sizeof(diag));
+    if (!error) {
+        pthread_mutex_lock(&mg__cudart.launch);
+        error = atomic_load(&mg__cudart.poison); /* of a launch that we waited for */
+        if (!error)
+            status = run(func, r, params, &diag);
+        pthread_mutex_unlock(&mg__cudart.launch);
+    }
+    if (params != small)
+        free(params);
+    if (status) {
+        if (!diag.message[0])
+            mg__diag_set(&diag, status, "%s", mg_status_text(status));
+        error = mg__cudart_error_of(status);
+        if (mg__cudart_sticky(status)) {
+            mg__cudart_poison(error);
+            error = 0;
+        }
+        mg__cudart_tell(func->demangled ? func->demangled : func->name, &diag);
+    }
+    return mg__cudart_done(error);
+}
+
+/* ---- entry points ---- */
+int mg__cudaLaunchKernel(const void *kernel, struct mg_dim3 grid, struct mg_dim3 block, void **args, size_t shared,
+                         void *stream)
+{
+    return launch(kernel, &(struct request){grid, block, shared, args, stream, false});
+}
+
+int mg__cudaLaunchCooperativeKernel(const void *kernel, struct mg_dim3 grid, struct mg_dim3 block, void **args,
+                                    size_t shared, void *stream)
+{
+    return launch(kernel, &(struct request){grid, block, shared, args, stream, true});
+}
+
+int mg__cudaLaunchKernelExC(const struct cu_launch_config *config, const void *kernel, void **args)
+{
+    if (!config || (config->nattributes && !config->attributes))
+        return mg__cudart_done(cudaErrorInvalidValue);
+    struct request r = {{config->grid.x, config->grid.y, config->grid.z},
+                        {config->block.x, config->block.y, config->block.z},
+                        config->shared,
+                        args,
+                        config->stream,
+                        false};
+    for (unsigned i = 0; i < config->nattributes; i++) {
+        const struct cu_launch_attribute *a = &config->attributes[i];
+        if (a->id == CU_LAUNCH_COOPERATIVE)
+            r.cooperative = a->value.cooperative != 0;
+        else if ((a->id == CU_LAUNCH_CLUSTER || a->id == CU_LAUNCH_PREFERRED_CLUSTER) &&
+                 (a->value.cluster.x > 1 || a->value.cluster.y > 1 || a->value.cluster.z > 1))
+            return mg__cudart_missing("cudaLaunchKernelExC with a cluster dimension");
+    } /* all others are hints for scheduling and caches */
+    return launch(kernel, &r);
+}
+
+/* What stands between <<< and >>> is pushed here and popped by the kernel's host stub. */
+enum { CONFIGURATIONS = 64 };
+static _Thread_local struct {
+    struct mg_dim3 grid, block;
+    size_t shared;
+    void *stream;
+} configurations[CONFIGURATIONS];
+static _Thread_local unsigned nconfigurations;
+
+unsigned mg____cudaPushCallConfiguration(struct mg_dim3 grid, struct mg_dim3 block, size_t shared, void *stream)
+{
+    if (nconfigurations == CONFIGURATIONS)
+        return 1;
+    configurations[nconfigurations].grid = grid;
+    configurations[nconfigurations].block = block;
+    configurations[nconfigurations].shared = shared;
+    configurations[nconfigurations].stream = stream;
+    nconfigurations++;
+    return 0;
+}
+
+int mg____cudaPopCallConfiguration(struct mg_dim3 *grid, struct mg_dim3 *block, size_t *shared, void *stream)
+{
+    if (!nconfigurations)
+        return mg__cudart_done(cudaErrorMissingConfiguration);
+    nconfigurations--;
+    *grid = configurations[nconfigurations].grid;
+    *block = configurations[nconfigurations].block;
+    *shared = configurations[nconfigurations].shared;
+    memcpy(stream, &configurations[nconfigurations].stream, sizeof(void *));
+    return 0;
+}
