@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -281,19 +282,22 @@ int mg__session_run(struct mg_session *s, const struct mg_cli_options *o, int *s
         result = start(&run, program, argv, status);
     mg__compile_clean(&compiled);
     if (run.json) {
+        struct stat st;
+        bool ours = fstat(fileno(run.json), &st) == 0 && S_ISREG(st.st_mode); /* and no device or pipe */
+        if (result >= 0 && ours)
+            (void)remove(o->json); /* no run, no report: an old or empty file must not pass for one */
         json_end(&run);
         if (fclose(run.json) != 0 || run.json_failed) {
             int failed = mg__cli_complain(o, "%s could not be written", o->json);
             if (result < 0 && *status == 0)
                 result = failed;
         }
-        if (result >= 0)
-            (void)remove(o->json); /* no run, no report: an old or empty file must not pass for one */
     }
     if (s->errors > MAX_ERRORS_SHOWN)
-        fprintf(stderr, "margay: and %llu more errors\n", (unsigned long long)(s->errors - MAX_ERRORS_SHOWN));
+        fprintf(stderr, "margay: errors beyond the first %d, not shown: %llu\n", MAX_ERRORS_SHOWN,
+                (unsigned long long)(s->errors - MAX_ERRORS_SHOWN));
     if (s->damaged)
-        fprintf(stderr, "margay: warning: %llu records of the run were damaged and are missing here\n",
+        fprintf(stderr, "margay: warning: damaged records of the run, missing here: %llu\n",
                 (unsigned long long)s->damaged);
     mg__strbuf_free(&run.line);
     mg__strbuf_free(&run.findings);

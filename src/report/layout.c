@@ -110,7 +110,7 @@ bool mg__layout_number(struct mg_strbuf *out, uint64_t value, unsigned width)
 {
     static const char units[] = "MGTPE";
     char text[32];
-    if (value < 10000000) {
+    if (value < 100000000) {
         with_commas(text, sizeof(text), value);
     } else {
         double v = (double)value / 1e6;

@@ -62,10 +62,9 @@ static bool count_or_dash(struct mg_strbuf *out, bool any, uint64_t value, unsig
 static bool header(struct mg_strbuf *out, const struct mg_style *style)
 {
     return mg__layout_tone(out, style, MG_TONE_DIM, true) &&
-           mg__strbuf_printf(out, "    %s\n    %10s %10s %s%s %11s %10s %10s %10s\n",
-                             "   --- shared memory ---       ------ global memory ------   divergent", "wavefronts",
-                             "ideal", style->utf8 ? "  " : "  ", style->utf8 ? "×ideal" : "xideal", "sectors", "ideal",
-                             "efficiency", "branches") &&
+           plain(out, "    -------- shared memory -------  --------- global memory --------  divergent\n") &&
+           mg__strbuf_printf(out, "    %10s %10s   %s %11s %10s %10s %10s\n", "wavefronts", "ideal",
+                             style->utf8 ? "×ideal" : "xideal", "sectors", "ideal", "efficiency", "branches") &&
            mg__layout_tone(out, style, MG_TONE_DIM, false);
 }
 

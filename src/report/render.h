@@ -68,7 +68,7 @@ enum mg_tone { MG_TONE_BOLD, MG_TONE_RED, MG_TONE_DIM };
 bool mg__layout_text(struct mg_strbuf *out, const struct mg_style *style, const char *text, size_t length,
                      unsigned width, unsigned *used);
 bool mg__layout_tone(struct mg_strbuf *out, const struct mg_style *style, enum mg_tone tone, bool on);
-/* "1,048,576", from ten million on "10.5 M" (G, T, P, E); right-aligned in `width` columns. */
+/* "1,048,576", from a hundred million on "104.9 M" (G, T, P, E); right-aligned in `width` columns. */
 bool mg__layout_number(struct mg_strbuf *out, uint64_t value, unsigned width);
 bool mg__layout_right(struct mg_strbuf *out, const char *ascii, unsigned width, unsigned columns);
 bool mg__layout_bytes(struct mg_strbuf *out, uint64_t bytes);     /* "4,224 B", "48 KiB" */

@@ -1,0 +1,537 @@
+#!/usr/bin/env python3
+"""test_cli.py - the command `margay`, driven as a person would.
+
+The simulated program is fake_run.c, which writes a report stream, and our runtime is an empty library: what is tested here is
+the command alone. Each test holds its input and what must come of it.
+
+    test_cli.py MARGAY FAKE_RUN CC [unittest arguments]
+"""
+import json
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+MARGAY, FAKE, CC = (os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3])
+TREE = pathlib.Path(__file__).resolve().parents[2]
+SOURCE = """\
+// transpose.cu
+__global__ void transpose_naive(const float *in, float *out, int n)
+{   out[x * n + y] = in[y * n + x]; }
+__global__ void transpose_shared(const float *in, float *out, int n) {
+    __shared__ float tile[32][32];
+
+    tile[threadIdx.y][threadIdx.x] = in[y * n + x];
+    __syncthreads();
+\tout[(by + threadIdx.y) * n + bx + threadIdx.x] = tile[threadIdx.x][threadIdx.y];   // \u00e9
+}
+    if (threadIdx.x & 1) p[i] = n;
+"""
+PROFILE = """\
+margay 0.1.0: counts of a simulated NVIDIA H100 80GB HBM3 (compute capability 9.0)
+
+Kernels, costliest first
+    -------- shared memory -------  --------- global memory --------  divergent
+    wavefronts      ideal   \u00d7ideal     sectors      ideal efficiency   branches
+transpose_shared(float const*, float*, int)
+  grid 32\u00d732, block 32\u00d78, 4 KiB shared
+       540,672     32,768    16.5\u00d7      65,536     65,536      100 %          0
+transpose_naive(float const*, float*, int)  grid 32\u00d732, block 32\u00d78
+             -          -        -     147,456     65,536       44 %          0
+void odd<float>(float*, int)  grid 1, block 64, \u00d72 launches
+             -          -        -          24         24      100 %         62
+void odd<float>(float*, int)  grid 2, block 64
+             -          -        -          12         12      100 %         31
+
+Source lines, worst first
+    -------- shared memory -------  --------- global memory --------  divergent
+    wavefronts      ideal   \u00d7ideal     sectors      ideal efficiency   branches
+src.cu:9  out[(by + threadIdx.y) * n + bx + threadIdx.x] = tile[threadIdx.x][th\u2026
+       524,288     16,384    32.0\u00d7      32,768     32,768      100 %          0
+src.cu:3  {   out[x * n + y] = in[y * n + x]; }
+             -          -        -     147,456     65,536       44 %          0
+src.cu:7  tile[threadIdx.y][threadIdx.x] = in[y * n + x];
+        16,384     16,384     1.0\u00d7      32,768     32,768      100 %          0
+src.cu:11  if (threadIdx.x & 1) p[i] = n;
+             -          -        -          24         24      100 %         93
+
+Shared variables
+    wavefronts      ideal   \u00d7ideal       loads     stores      bytes
+tile in transpose_shared
+       540,672     32,768    16.5\u00d7      16,384     16,384      4,096
+"""
+
+
+class Result:
+    def __init__(self, status, out, err):
+        self.status, self.out, self.err = status, out, err
+
+
+class Cli(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.shared = tempfile.mkdtemp(prefix="margay-cli-")
+        cls.libdir = os.path.join(cls.shared, "lib")
+        os.mkdir(cls.libdir)
+        empty = os.path.join(cls.shared, "empty.c")
+        pathlib.Path(empty).write_text("int margay_test_runtime;\n")
+        for version in (12, 13):
+            name = f"libcudart.so.{version}"
+            subprocess.run([CC, "-shared", "-fPIC", f"-Wl,-soname,{name}", "-o", os.path.join(cls.libdir, name), empty],
+                           check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.shared)
+
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="margay-cli-")
+        self.addCleanup(shutil.rmtree, self.dir)
+        self.source = os.path.join(self.dir, "src.cu")
+        pathlib.Path(self.source).write_text(SOURCE, encoding="utf-8")
+
+    def environment(self, **more):
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("MARGAY_", "LD_", "LC_", "LANG", "NVCC", "CUDA_"))}
+        env.update(LC_ALL="C.UTF-8", TMPDIR=self.dir, MARGAY_LIBDIR=self.libdir)
+        env.update(more)
+        return env
+
+    def margay(self, *args, stdin=None, **env):
+        done = subprocess.run([MARGAY, *args], cwd=self.dir, env=self.environment(**env), input=stdin,
+                              capture_output=True, timeout=60)
+        return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def check(self, result, status, out=None, err=None):
+        self.assertEqual((result.status, result.out if out is None else out), (status, result.out), result.err)
+        if out is not None:
+            self.assertEqual(result.out, out)
+        if err is not None:
+            self.assertEqual(result.err, err)
+
+    # ---- usage ----
+
+    def test_help_names_commands_and_statuses(self):
+        for args in (["--help"], ["-h"], ["help"]):
+            r = self.margay(*args)
+            self.check(r, 0, err="")
+            for word in ("margay run", "margay profile", "Exit status"):
+                self.assertIn(word, r.out)
+
+    def test_no_arguments_is_a_usage_error(self):
+        self.assertEqual(self.margay().status, 2)
+
+    def test_help_of_each_command_lists_its_options(self):
+        common = ["--json", "--kernel", "--launches", "--threads", "--device", "--timeout", "--nvcc-args", "--verbose",
+                  "--help", "--version"]
+        for command, options in (("run", common), ("profile", common + ["--output"])):
+            ways = [self.margay("help", command), self.margay(command, "--help"), self.margay(command, "-h")]
+            self.assertEqual(len({w.out for w in ways}), 1)
+            self.check(ways[0], 0, err="")
+            for option in options:
+                self.assertIn("\n  " + option, ways[0].out)
+            self.assertIn("Exit status", ways[0].out)
+        self.assertNotIn("--output", self.margay("help", "run").out)
+
+    def test_manual_has_every_option(self):
+        page = (TREE / "docs" / "margay.1").read_text().replace("\\-", "-")
+        for command in ("run", "profile"):
+            for option in re.findall(r"^  --([a-z-]+)", self.margay("help", command).out, re.M):
+                self.assertRegex(page, rf"(?m)^\.It Fl -{option}\b")
+
+    def test_manual_is_clean(self):
+        mandoc = shutil.which("mandoc")
+        if not mandoc:
+            self.skipTest("mandoc is not installed")
+        done = subprocess.run([mandoc, "-T", "lint", "-W", "warning", TREE / "docs" / "margay.1"], capture_output=True)
+        self.assertEqual((done.returncode, done.stdout.decode()), (0, ""))
+
+    def test_version(self):
+        for args in (["--version"], ["run", "--version"]):
+            r = self.margay(*args)
+            self.check(r, 0, err="")
+            self.assertRegex(r.out, r"^margay \d+\.\d+\.\d+\n$")
+
+    def test_complaints(self):
+        for args, message in (
+            (["profle"], "unknown command 'profle'; did you mean 'profile'?"),
+            (["help", "rn"], "unknown command 'rn'; did you mean 'run'?"),
+            (["zzzzzzzz"], "unknown command 'zzzzzzzz'; see 'margay --help'"),
+            (["--nonsense"], "unknown option '--nonsense'; see 'margay --help'"),
+            (["run"], "no program given; usage: margay run [options] PROGRAM [args...]"),
+            (["run", "--"], "no program given; usage: margay run [options] PROGRAM [args...]"),
+            (["run", "--jsno", "x", "true"], "unknown option '--jsno'; did you mean '--json'?"),
+            (["run", "--output", "x", "true"], "unknown option '--output'; see 'margay run --help'"),
+            (["run", "-x", "true"], "unknown option '-x'; see 'margay run --help'"),
+            (["run", "--json"], "option '--json' needs a value; see 'margay run --help'"),
+            (["run", "--verbose=1", "true"], "option '--verbose' takes no value"),
+            (["run", "--launches", "0", "true"], "--launches 0: a number from 1 is needed"),
+            (["run", "--launches", "-1", "true"], "--launches -1: a number from 1 is needed"),
+            (["run", "--launches", "3x", "true"], "--launches 3x: a number from 1 is needed"),
+            (["run", "--threads", "99999", "true"], "--threads 99999: a number from 1 to 4096 is needed"),
+            (["run", "--timeout", "soon", "true"], "--timeout soon: seconds are needed, such as 30 or 0.5"),
+            (["run", "--timeout", "nan", "true"], "--timeout nan: seconds are needed, such as 30 or 0.5"),
+            (["run", "--timeout", "0", "true"], "--timeout 0: seconds are needed, such as 30 or 0.5"),
+            (["run", "nosuchprogram"], "nosuchprogram: No such file or directory"),
+            (["run", "./nosuch"], "./nosuch: No such file or directory"),
+            (["run", ""], ": No such file or directory"),
+            (["run", "/tmp"], "/tmp: is a folder"),
+            (["run", "./src.cu.txt"], "./src.cu.txt: No such file or directory"),
+            (["profile", "none.cu"], "none.cu: No such file or directory"),
+            (["run", "--nvcc-args", "-O3", "true"], "--nvcc-args is for .cu files, and true is none"),
+            (["run", "--json", "/no/such/x.json", "true"], "/no/such/x.json: No such file or directory"),
+            (["profile", "--output", "/no/such/x", "true"], "/no/such/x: No such file or directory"),
+        ):
+            with self.subTest(args=args):
+                self.check(self.margay(*args), 2, out="", err=f"margay: error: {message}\n")
+
+    def test_bad_regular_expression(self):
+        r = self.margay("run", "--kernel", "a(", "true")
+        self.check(r, 2, out="")
+        self.assertIn("--kernel 'a('", r.err)
+
+    def test_unknown_device_lists_the_known(self):
+        for cc in ("9.9", "91", "h100", "9.0x", ""):
+            r = self.margay("run", "--device", cc, "true")
+            self.check(r, 2, out="")
+            self.assertIn("known are 5.0, ", r.err)
+            self.assertIn("9.0", r.err)
+
+    def test_not_executable(self):
+        r = self.margay("run", "./src.txt")
+        shutil.copy(self.source, os.path.join(self.dir, "src.txt"))
+        os.chmod(os.path.join(self.dir, "src.txt"), 0o644)
+        r = self.margay("run", "./src.txt")
+        self.check(r, 2, out="", err="margay: error: ./src.txt: Permission denied\n")
+
+    def test_runtime_is_missing(self):
+        r = self.margay("run", "true", MARGAY_LIBDIR=self.dir)
+        self.check(r, 2, out="")
+        self.assertIn("libcudart.so.13", r.err)
+
+    # ---- passing through ----
+
+    def test_plain_program(self):
+        self.check(self.margay("run", "/bin/echo", "hello", "--help", "-x"), 0, "hello --help -x\n",
+                   "margay: no kernel was launched\n")
+
+    def test_double_dash_ends_our_options(self):
+        self.check(self.margay("run", "--", "/bin/echo", "--", "-n"), 0, "-- -n\n")
+
+    def test_stdin_reaches_the_program(self):
+        self.check(self.margay("run", "cat", stdin=b"line\n" * 1000), 0, "line\n" * 1000)
+
+    def test_exit_status(self):
+        for status in (0, 1, 2, 7, 255):
+            self.check(self.margay("run", "sh", "-c", f"exit {status}"), status)
+
+    def test_killed_by_a_signal(self):
+        r = self.margay("run", "sh", "-c", "kill -SEGV $$")
+        self.check(r, 128 + signal.SIGSEGV)
+        self.assertIn("was ended by signal 11", r.err)
+
+    def test_script_without_interpreter_line(self):
+        path = os.path.join(self.dir, "script")
+        pathlib.Path(path).write_text("echo from a script; exit 5\n")
+        os.chmod(path, 0o755)
+        self.check(self.margay("run", "./script"), 5, "from a script\n")
+
+    def test_environment(self):
+        r = self.margay("profile", "--threads", "3", "--device", "sm_80", "--launches", "4", "--timeout", "1.5", "--kernel",
+                        "^a|b$", FAKE, "env", "--json", "x", LD_LIBRARY_PATH="/opt/x:/opt/y")
+        self.check(r, 0, out=f"""\
+MARGAY_MODE=profile
+MARGAY_DEVICE=80
+MARGAY_THREADS=3
+MARGAY_LAUNCHES=4
+MARGAY_TIMEOUT=1.500
+MARGAY_KERNEL=^a|b$
+MARGAY_PROGRESS=(none)
+LD_LIBRARY_PATH={self.libdir}:/opt/x:/opt/y
+argument --json
+argument x
+""")
+        r = self.margay("run", FAKE, "env", MARGAY_THREADS="9", MARGAY_KERNEL="x", MARGAY_TIMEOUT="1")
+        self.check(r, 0, out=f"""\
+MARGAY_MODE=run
+MARGAY_DEVICE=90
+MARGAY_THREADS=(none)
+MARGAY_LAUNCHES=(none)
+MARGAY_TIMEOUT=(none)
+MARGAY_KERNEL=(none)
+MARGAY_PROGRESS=(none)
+LD_LIBRARY_PATH={self.libdir}
+""")
+
+    def test_device_spellings(self):
+        for cc, number in (("9.0", "90"), ("90", "90"), ("12.1", "121"), ("sm_75", "75")):
+            self.assertIn(f"MARGAY_DEVICE={number}\n", self.margay("run", "--device", cc, FAKE, "env").out)
+
+    def build(self, name, *flags):
+        path = os.path.join(self.dir, name)
+        code = pathlib.Path(self.dir, "p.c")
+        code.write_text('#include <stdio.h>\n#include <stdlib.h>\nint main(void) { puts(getenv("LD_PRELOAD")); }\n')
+        subprocess.run([CC, "-Wl,--no-as-needed", "-o", path, code, *flags], check=True)
+        return path
+
+    def test_which_runtime_is_preloaded(self):
+        for name, flags, version in (("none", [], 13), ("v13", [f"{self.libdir}/libcudart.so.13"], 13),
+                                     ("v12", [f"{self.libdir}/libcudart.so.12"], 12)):
+            r = self.margay("run", self.build(name, *flags))
+            self.check(r, 0)
+            libraries = r.out.strip().split(":")
+            self.assertIn(f"{self.libdir}/libcudart.so.{version}", libraries)
+            self.assertEqual(sum("libcudart" in lib for lib in libraries), 1)
+
+    def test_preload_of_the_user_is_kept(self):
+        r = self.margay("run", self.build("p"), LD_PRELOAD=f"{self.libdir}/libcudart.so.12")
+        self.assertTrue(r.out.strip().endswith(f"libcudart.so.13:{self.libdir}/libcudart.so.12"), r.out)
+
+    def test_files_that_are_nearly_programs(self):
+        """The look into the program for the runtime it needs must stand anything."""
+        whole = pathlib.Path(self.build("p")).read_bytes()
+        path = os.path.join(self.dir, "broken")
+        for n in list(range(0, 64, 7)) + list(range(64, len(whole), len(whole) // 20)):
+            pathlib.Path(path).write_bytes(whole[:n])
+            os.chmod(path, 0o755)
+            self.assertGreaterEqual(self.margay("run", "./broken").status, 0)
+        header = bytearray(whole)
+        for at in range(16, 64):
+            header[at] ^= 0xFF
+            pathlib.Path(path).write_bytes(header)
+            self.assertGreaterEqual(self.margay("run", "./broken").status, 0)
+            header[at] ^= 0xFF
+
+    # ---- signals ----
+
+    def start(self, *args):
+        process = subprocess.Popen([MARGAY, *args], cwd=self.dir, env=self.environment(), stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, start_new_session=True)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        return process
+
+    def test_signals_are_forwarded(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
+            process = self.start("run", FAKE, "wait")
+            process.send_signal(number)
+            out, err = process.communicate(timeout=20)
+            self.assertEqual(process.returncode, 128 + number, err)
+
+    def test_program_may_handle_the_signal(self):
+        process = self.start("run", "sh", "-c", "trap 'echo caught; exit 9' TERM; echo ready; while :; do sleep 0.05; done")
+        process.send_signal(signal.SIGTERM)
+        out, _ = process.communicate(timeout=20)
+        self.assertEqual((process.returncode, out), (9, b"caught\n"))
+
+    def test_child_starts_with_an_open_signal_mask(self):
+        r = self.margay("run", "grep", "SigBlk", "/proc/self/status")
+        self.check(r, 0, "SigBlk:\t0000000000000000\n")
+
+    def test_orphan_that_keeps_the_pipe_does_not_hold_us_up(self):
+        begin = time.monotonic()
+        r = self.margay("run", FAKE, "orphan", self.source)
+        self.check(r, 0)
+        self.assertLess(time.monotonic() - begin, 15)
+        self.assertEqual(r.err.count("margay: "), 3)
+
+    # ---- reports ----
+
+    def test_profile(self):
+        self.check(self.margay("profile", FAKE, "launches", self.source), 0, "PASSED\n", PROFILE)
+
+    def test_profile_to_a_file(self):
+        self.check(self.margay("profile", "--output", "out.txt", FAKE, "launches", self.source), 0, "PASSED\n", "")
+        self.assertEqual(pathlib.Path(self.dir, "out.txt").read_text(encoding="utf-8"), PROFILE)
+
+    def test_profile_in_ascii(self):
+        r = self.margay("profile", FAKE, "launches", self.source, LC_ALL="C")
+        self.check(r, 0, "PASSED\n")
+        self.assertTrue(r.err.isascii())
+        self.assertEqual(r.err.replace("...", "\u2026"), re.sub("th\u2026", "\u2026", PROFILE.replace("\u00d7", "x")))
+
+    def test_run_summary(self):
+        self.check(self.margay("run", FAKE, "launches", self.source), 0, "PASSED\n", """\
+margay: transpose_naive(float const*, float*, i\u2026: grid 32\u00d732, block 32\u00d78, 12.5 ms
+margay: transpose_shared(float const*, float*, \u2026: grid 32\u00d732, block 32\u00d78, 4 KiB shared, 12.5 ms
+margay: void odd<float>(float*, int): grid 1, block 64 and others, \u00d73 launches, 37.5 ms
+""")
+
+    def test_json(self):
+        self.check(self.margay("profile", "--json", "report.json", FAKE, "launches", self.source), 0)
+        report = json.loads(pathlib.Path(self.dir, "report.json").read_text(encoding="utf-8"))
+        self.assertEqual(list(report), ["margay", "device", "launches", "findings", "errors"])
+        self.assertEqual(report["margay"], {"version": "0.1.0", "schema": 1})
+        self.assertEqual(report["device"], {"name": "NVIDIA H100 80GB HBM3", "compute_capability": "9.0", "sm_count": 132})
+        self.assertEqual((report["findings"], report["errors"]), ([], []))
+        self.assertEqual(len(report["launches"]), 5)  # each launch, not each row
+        for launch in report["launches"]:
+            self.assertEqual(list(launch), ["kernel", "mangled", "grid", "block", "shared_static", "shared_dynamic", "regs",
+                                            "seconds", "status", "metrics", "lines", "variables"])
+        one = report["launches"][1]
+        self.assertEqual(one["kernel"], "transpose_shared(float const*, float*, int)")
+        self.assertEqual(one["mangled"], "_Z16transpose_sharedPKfPfi")
+        self.assertEqual((one["grid"], one["block"], one["shared_static"]), ([32, 32, 1], [32, 8, 1], 4096))
+        self.assertEqual((one["seconds"], one["status"]), (0.0125, "MG_OK"))
+        self.assertEqual(one["metrics"]["memory_l1_wavefronts_shared"], 540672)
+        self.assertEqual([(l["file"], l["line"], l["metrics"]["memory_l1_wavefronts_shared"]) for l in one["lines"]],
+                         [(self.source, 7, 16384), (self.source, 9, 524288)])
+        self.assertEqual([(v["name"], v["size"], v["metrics"]["memory_l1_wavefronts_shared_ideal"])
+                          for v in one["variables"]], [("tile", 4096, 32768)])
+        page = (TREE / "docs" / "metrics.md").read_text(encoding="utf-8")
+        for name in one["metrics"]:
+            self.assertIn(f"| `{name}` |", page)
+
+    def test_json_without_a_launch(self):
+        self.check(self.margay("run", "--json", "report.json", "--device", "8.0", "true"), 0)
+        report = json.loads(pathlib.Path(self.dir, "report.json").read_text())
+        self.assertEqual((report["launches"], report["device"]["compute_capability"]), ([], "8.0"))
+
+    def test_json_of_a_program_that_died(self):
+        r = self.margay("run", "--json", "report.json", FAKE, "partial", self.source)
+        self.check(r, 137)
+        self.assertIn("damaged records of the run, missing here: 1\n", r.err)
+        self.assertEqual(len(json.loads(pathlib.Path(self.dir, "report.json").read_text())["launches"]), 5)
+
+    def test_no_json_without_a_run(self):
+        self.check(self.margay("run", "--json", "report.json", "./nosuch"), 2)
+        self.assertFalse(os.path.exists(os.path.join(self.dir, "report.json")))
+
+    def test_json_that_cannot_be_written(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        r = self.margay("run", "--json", "/dev/full", FAKE, "launches", self.source)
+        self.check(r, 2, "PASSED\n")
+        self.assertIn("/dev/full could not be written", r.err)
+        self.assertTrue(os.path.exists("/dev/full"))
+
+    def test_damaged_records(self):
+        r = self.margay("profile", FAKE, "damaged", self.source)
+        self.check(r, 0)
+        self.assertIn("damaged records of the run, missing here: 4\n", r.err)
+        self.assertTrue(r.err.endswith(PROFILE), r.err)
+
+    def test_no_line_information(self):
+        r = self.margay("profile", FAKE, "no-lines")
+        self.check(r, 0)
+        self.assertIn("\nk()  grid 1, block 64\n            64         32     2.0\u00d7", r.err)
+        self.assertIn("compile with nvcc -lineinfo", r.err)
+        self.assertNotIn("Source lines", r.err)
+
+    def test_error_with_source(self):
+        for column, caret in ((0, ""), (2, ""), (6, "    "), (59, " " * 57)):
+            r = self.margay("run", FAKE, "error", self.source, str(column))
+            self.check(r, 3, "", f"""\
+margay: error: scale(float*, int): global load of 4 bytes at 0x7f0000001000 is outside every allocation
+  --> src.cu:9{f":{column}" if column else ""}
+    9 | out[(by + threadIdx.y) * n + bx + threadIdx.x] = tile[threadIdx.x][thre\u2026
+      | {caret}^
+  hint: the nearest allocation ends 4096 bytes before
+""")
+
+    def test_error_in_json(self):
+        self.check(self.margay("run", "--json", "r.json", FAKE, "error", self.source, "6"), 3)
+        errors = json.loads(pathlib.Path(self.dir, "r.json").read_text())["errors"]
+        self.assertEqual(errors, [{
+            "kernel": "scale(float*, int)", "status": "MG_ERR_ADDRESS",
+            "message": "global load of 4 bytes at 0x7f0000001000 is outside every allocation", "file": self.source,
+            "line": 9, "column": 6, "excerpt": "", "hint": "the nearest allocation ends 4096 bytes before"}])
+
+    def test_error_without_the_source(self):
+        r = self.margay("run", FAKE, "error", "/gone/away.cu", "6")
+        self.check(r, 3, "", """\
+margay: error: scale(float*, int): global load of 4 bytes at 0x7f0000001000 is outside every allocation
+  --> /gone/away.cu:9:6
+  hint: the nearest allocation ends 4096 bytes before
+""")
+
+    def test_a_thousand_errors_are_not_a_thousand_messages(self):
+        r = self.margay("run", FAKE, "many-errors")
+        self.assertEqual(r.err.count("error:"), 10)
+        self.assertIn("errors beyond the first 10, not shown: 990\n", r.err)
+
+    # ---- terminals ----
+
+    def on_terminal(self, *args, **env):
+        """What arrives on standard error when that is a terminal."""
+        master, slave = pty.openpty()
+        process = subprocess.Popen([MARGAY, *args], cwd=self.dir, env=self.environment(TERM="xterm", **env),
+                                   stdout=subprocess.PIPE, stderr=slave)
+        os.close(slave)
+        text = b""
+        while select.select([master], [], [], 20)[0]:
+            try:
+                piece = os.read(master, 65536)
+            except OSError:
+                break
+            if not piece:
+                break
+            text += piece
+        os.close(master)
+        process.stdout.close()
+        self.assertEqual(process.wait(timeout=20), 0)
+        return text.decode()
+
+    def test_colour_on_a_terminal_only(self):
+        plain = PROFILE.replace("\n", "\r\n")
+        coloured = self.on_terminal("profile", FAKE, "launches", self.source)
+        self.assertIn("\x1b[1mKernels\x1b[0m", coloured)
+        self.assertEqual(re.sub("\x1b\\[[0-9]*m", "", coloured), plain)
+        self.assertEqual(self.on_terminal("profile", FAKE, "launches", self.source, NO_COLOR="1"), plain)
+
+    def test_progress_on_a_terminal_only(self):
+        text = self.on_terminal("run", FAKE, "progress", NO_COLOR="1")
+        self.assertIn("\r\x1b[K 50 % of scale(float*, int)", text)
+        self.assertTrue(text.endswith("\r\x1b[Kmargay: no kernel was launched\r\n"), repr(text))
+        self.assertEqual(self.margay("run", FAKE, "progress").err, "margay: no kernel was launched\n")
+
+    # ---- .cu files: a stand-in for nvcc, so that the test needs no CUDA toolkit ----
+
+    def fake_nvcc(self, status=0):
+        path = os.path.join(self.dir, "nvcc")
+        pathlib.Path(path).write_text(f"""#!/bin/sh
+for word; do printf '<%s>' "$word"; done >{self.dir}/words
+echo a line on standard output; echo a warning >&2
+while [ "$1" != -o ]; do shift; done
+printf '#!/bin/sh\\necho "ran $@"; exit 6\\n' >"$2"; chmod +x "$2"
+exit {status}
+""")
+        os.chmod(path, 0o755)
+        return path
+
+    def test_cu_file_is_compiled_and_cleaned_up(self):
+        r = self.margay("profile", "--nvcc-args", "-O3 -D'A B'=\"1 2\" x\\ y", "--device", "8.6", "src.cu", "a b",
+                        NVCC=self.fake_nvcc())
+        self.check(r, 6, "ran a b\n")
+        words = pathlib.Path(self.dir, "words").read_text()
+        self.assertRegex(words, rf"^<-lineinfo><-arch=sm_86><-O3><-DA B=1 2><x y><-o><{self.dir}/margay-\w+/src><src.cu>$")
+        self.assertIn("a warning\n", r.err)
+        self.assertIn("a line on standard output\n", r.err)
+        self.assertEqual([n for n in os.listdir(self.dir) if n.startswith("margay-")], [])
+
+    def test_nvcc_is_found_in_cuda_home(self):
+        os.mkdir(os.path.join(self.dir, "bin"))
+        os.rename(self.fake_nvcc(), os.path.join(self.dir, "bin", "nvcc"))
+        self.check(self.margay("run", "src.cu", CUDA_HOME=self.dir, PATH="/usr/bin:/bin"), 6, "ran \n")
+
+    def test_compilation_fails(self):
+        r = self.margay("profile", "--json", "r.json", "src.cu", NVCC=self.fake_nvcc(status=1))
+        self.check(r, 2, "")
+        self.assertTrue(r.err.endswith(f"margay: error: {self.dir}/nvcc could not compile src.cu\n"), r.err)
+        self.assertEqual([n for n in os.listdir(self.dir) if n.startswith(("margay-", "r.json"))], [])
+
+    def test_bad_quotes(self):
+        r = self.margay("profile", "--nvcc-args", "-D'x", "src.cu", NVCC=self.fake_nvcc())
+        self.check(r, 2, "", "margay: error: --nvcc-args: a quote is not closed, or there are too many words\n")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]] + sys.argv[4:])

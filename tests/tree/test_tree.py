@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""test_tree.py - holds every #include of src/ to the one-way dependencies between rooms.
+
+A room may include its own headers, those of the rooms named here, and what those may include in turn. Three more rules:
+a *_priv.h stays in its room; of the engine, an observer sees simt/observe.h alone; every room has a README. A room that is
+not in the table fails, so that a new one is thought about.
+
+    test_tree.py SOURCE_FOLDER
+"""
+import pathlib
+import re
+import sys
+
+MAY_INCLUDE = {
+    "base": set(),
+    "sem": set(),
+    "arch": {"base"},
+    "report": {"base"},
+    "ptx": {"base"},
+    "cfg": {"ptx"},
+    "simt": {"sem", "cfg", "ptx", "arch"},
+    "jit": {"simt", "sem", "cfg"},
+    # Observers get pointers to instructions, and may look at them: observe.h is the engine's only window.
+    "model": {"simt/observe.h", "ptx", "arch", "report"},
+    "check": {"simt/observe.h", "ptx", "arch", "report"},
+    "embed": {"simt", "jit", "model", "check", "report"},
+    "cudart": {"simt", "jit", "model", "check", "report"},
+    "cli": {"report", "arch"},
+}
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.M)
+
+
+def reach(room):
+    """All that `room` may include: rooms, and single headers written room/header.h."""
+    seen, todo = set(), [room]
+    while todo:
+        one = todo.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        todo += MAY_INCLUDE.get(one, ())
+    return seen
+
+
+def complaint(src, path, name):
+    """What is wrong with `path` (below src) including `name`, or None."""
+    room = path.parts[0]
+    target = (src / path).parent / name
+    if target.exists():  # the same room's, without its name
+        target = target.resolve().relative_to(src.resolve())
+    elif (src / name).exists():
+        target = pathlib.PurePath(name)
+    else:
+        return None  # a system header, a public one, or one that the build makes
+    other = target.parts[0]
+    if other == room:
+        return None
+    allowed = reach(room)
+    if other not in allowed and str(target) not in allowed:
+        return f"{room} may not include {other}"
+    if target.name.endswith("_priv.h"):
+        return f"{target} is private to {other}"
+    return None
+
+
+def self_test(src):
+    """The rules can fail: includes that must be refused, and some that must not."""
+    bad = [("simt/x.c", "model/model.h"), ("base/x.c", "ptx/ptx.h"), ("model/x.c", "simt/simt.h"),
+           ("cli/x.c", "simt/simt.h"), ("cli/x.c", "report/report_priv.h"), ("ptx/x.c", "cfg/cfg.h")]
+    good = [("simt/x.c", "ptx/ptx.h"), ("model/x.c", "simt/observe.h"), ("cli/x.c", "report/render.h"),
+            ("cudart/x.c", "base/base.h"), ("simt/x.c", "stdio.h"), ("report/x.c", "report/report_priv.h")]
+    for path, name in bad + good:
+        refused = complaint(src, pathlib.PurePath(path), name) is not None
+        if (src / name).exists() and refused != ((path, name) in bad):
+            yield f"self-test: {path} including {name}: refused is {refused}"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    src = root / "src"
+    faults = list(self_test(src))
+    rooms = sorted(p.name for p in src.iterdir() if p.is_dir())
+    for room in rooms:
+        if room not in MAY_INCLUDE:
+            faults.append(f"src/{room} is not in the table of rooms (tests/tree/test_tree.py)")
+        files = [p for p in (src / room).rglob("*") if p.suffix in (".c", ".h", ".def", ".cc", ".cpp")]
+        if files and not (src / room / "README.md").exists():
+            faults.append(f"src/{room} has no README.md")
+        for file in sorted(files):
+            path = file.relative_to(src)
+            for match in INCLUDE.finditer(file.read_text(encoding="utf-8")):
+                wrong = complaint(src, pathlib.PurePath(path), match.group(1))
+                if wrong:
+                    line = file.read_text(encoding="utf-8").count("\n", 0, match.start()) + 1
+                    faults.append(f"src/{path}:{line}: {wrong} ({match.group(1)})")
+    for header in sorted((root / "include").rglob("*.h")):
+        for match in INCLUDE.finditer(header.read_text(encoding="utf-8")):
+            if (src / match.group(1)).exists():
+                faults.append(f"{header.relative_to(root)}: a public header includes src/{match.group(1)}")
+    for fault in faults:
+        print(fault)
+    print(f"{len(rooms)} rooms, {len(faults)} faults")
+    return 1 if faults else 0
+
+
+sys.exit(main())
