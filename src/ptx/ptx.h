@@ -13,6 +13,12 @@
  *   call          VEC of returned params (SYMBOL), target (FUNC or REG), VEC of argument params (SYMBOL)
  *                 [, PROTO or TABLE]; absent lists are empty VECs
  *   bar/barrier   ids, counts and predicates in PTX order; opcode MG_OP_BAR, sub-operation in `sub`
+ *
+ * The parser holds every instruction that the engine executes to this: the number and kinds of its operands, the
+ * modifiers it must have and no others, vectors as long as .v2 .v4 .v8 say. A cache policy is one operand more at the
+ * end. Only registers that the code names exist in func->regs: a range %r<1000> costs nothing by itself. Names there
+ * and in func->vars need not be unique, for inner scopes may shadow outer ones; indices and pointers are.
+ * cvta and isspacep carry their space in both `space` and `space2`.
  */
 #ifndef MG_PTX_H
 #define MG_PTX_H
@@ -115,6 +121,7 @@ enum mg_ptx_sreg {
     MG_SR_CLUSTER,       /* any cluster register; dim: see mg__ptx_sreg_name */
     MG_SR_OTHER
 };
+const char *mg__ptx_sreg_name(enum mg_ptx_sreg sreg, unsigned dim); /* "%tid.x"; "" if there is none */
 
 enum mg_ptx_opnd_kind {
     MG_OPND_NONE, MG_OPND_REG, MG_OPND_IMM, MG_OPND_SREG, MG_OPND_ADDR, MG_OPND_SYMBOL, MG_OPND_VEC,
@@ -128,7 +135,8 @@ struct mg_ptx_opnd {
     uint8_t dim;      /* SREG */
     uint32_t index;   /* REG: register; SREG: enum mg_ptx_sreg; LABEL: instruction index; TABLE/PROTO: its index;
                          ADDR based on a register: that register, with var NULL */
-    uint32_t first, count; /* VEC: operands func->operands[first … first+count-1] */
+    uint32_t first, count; /* VEC: operands func->operands[first … first+count-1]; ADDR of an instruction of group
+                              LATER: what follows the address inside the brackets */
     int64_t imm;      /* IMM: value; ADDR and SYMBOL: byte offset. ADDR with neither var nor register: absolute */
     bool has_reg;     /* ADDR: `index` is a register */
     const struct mg_ptx_var *var;   /* ADDR, SYMBOL: the variable or parameter */
@@ -225,6 +233,9 @@ struct mg_ptx_func {
     uint32_t id;  /* unique in the module: 0 … module->nfuncs-1 */
     uint32_t ptx_line;
 };
+struct mg_ptx_alias { /* .alias alias, target: calls and addresses of `alias` are those of `target` already */
+    const struct mg_ptx_func *alias, *target;
+};
 struct mg_ptx_module {
     struct mg_arena arena;
     unsigned version_major, version_minor, target_sm; /* 90 */
@@ -237,6 +248,8 @@ struct mg_ptx_module {
     size_t nvars;
     struct mg_ptx_func **funcs; /* by id; declarations merged with their definition */
     size_t nfuncs;
+    struct mg_ptx_alias *aliases;
+    size_t naliases;
     struct mg_strtab names;     /* module scope: function and variable names; see mg__ptx_find_* */
 };
 
