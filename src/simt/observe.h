@@ -3,9 +3,9 @@
  * Events are per warp, never per lane. Two kinds of observers:
  *
  *  MG_OBSERVE_SHAPES  the cost of an access depends on its shape alone: the active lanes, the distances of their
- *                     addresses, and the base modulo 128. The engine remembers shapes and reports each once, with the
+ *                     addresses, and the base modulo 32. The engine remembers shapes and reports each once, with the
  *                     number of `times` it occurred, at the end of the launch or when its memory of them is full.
- *                     Addresses are then right modulo 128 and in their distances, not absolutely.
+ *                     Addresses are then right modulo 32 and in their distances, not absolutely.
  *  MG_OBSERVE_EVERY   every access, in each warp's program order, with exact addresses, before it takes effect.
  *
  * A launch runs on several workers. Each has its own observer state, made by worker_begin and given back to

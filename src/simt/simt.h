@@ -30,11 +30,16 @@ void mg__simt_destroy(struct mg_simt *simt);
 const struct mg_arch *mg__simt_arch(const struct mg_simt *simt);
 /* Attached observers see every launch from then on. The struct is copied. At most 4. */
 enum mg_status mg__simt_observe(struct mg_simt *simt, const struct mg_observer *observer);
+/* Turns all observers off and on again for the launches that follow (on at first). */
+void mg__simt_observe_enable(struct mg_simt *simt, bool enable);
+void mg__simt_set_timeout(struct mg_simt *simt, unsigned timeout_ms);
 
 /* ---- device memory: thread-safe ---- */
 struct mg_allocation {
     uint64_t address, size;
     const char *name; /* a module variable's, or NULL for mg__mem_alloc's */
+    bool constant;    /* a variable of the constant bank */
+    bool host;        /* registered host memory */
 };
 enum mg_status mg__mem_alloc(struct mg_simt *simt, uint64_t size, uint64_t align, uint64_t *address);
 enum mg_status mg__mem_free(struct mg_simt *simt, uint64_t address); /* MG_ERR_INVALID: no live allocation starts there */
@@ -73,8 +78,8 @@ struct mg_simt_launch {
     bool cooperative;         /* grid-wide synchronisation: all blocks resident at once */
     uint32_t shared_optin;    /* the kernel's cudaFuncAttributeMaxDynamicSharedMemorySize, or 0 */
 };
-/* Synchronous. Limits are checked first (MG_ERR_LAUNCH_LIMIT); what the engine cannot execute stops the launch before
- * its first block (MG_ERR_UNSUPPORTED). `diag` names the source line, block and thread of a fault. */
+/* Synchronous. Limits are checked first (MG_ERR_LAUNCH_LIMIT). An instruction that the engine does not execute stops the
+ * launch when a warp reaches it (MG_ERR_UNSUPPORTED). `diag` names the source line, block and thread of a fault. */
 enum mg_status mg__simt_launch(struct mg_simt *simt, struct mg_simt_kernel *kernel,
                                const struct mg_simt_launch *launch, struct mg_diag *diag);
 #endif

@@ -1,0 +1,350 @@
+/* access.c - the slow path of memory accesses: resolve every lane's address, report the access, remember its shape.
+ *
+ * The vector handlers (lanes.c) come here when an access has a shape that its instruction has not shown lately, and
+ * whenever an observer wants every access. What is found out here about a shape, which object it stays inside and how its
+ * lanes may be loaded, makes the next access of that shape a comparison of two vectors.
+ */
+#include "simt/simt_priv.h"
+
+#define MG_IRREGULAR_AFTER 24  /* misses in a row that make a site irregular */
+#define MG_IRREGULAR_FOR 1024  /* accesses until shapes are tried again */
+#define MG_SHAPE_BASE ((uint64_t)1 << 40)
+
+void mg__access_event(struct mg_worker *worker, const struct mg_access *event)
+{
+    const struct mg_run *run = worker->run;
+    for (unsigned i = 0; i < run->nobservers; i++) {
+        const struct mg_observer *o = &run->observers[i];
+        if (o->access && (o->wants & (MG_OBSERVE_EVERY | MG_OBSERVE_SHAPES)))
+            o->access(worker->observers[i], event);
+    }
+}
+
+/* An observer that wants shapes only may be given every access too: each is a shape that occurred once. */
+static void report(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t space, const uint64_t *address,
+                   int32_t var, bool generic)
+{
+    struct mg_access *e = &w->worker->event;
+    const struct mg_mem *mem = op->u.mem;
+    e->insn = op->insn;
+    e->kind = mem->kind;
+    e->space = space;
+    e->width = (uint16_t)(mem->width * mem->vec);
+    e->mask = mask;
+    memcpy(e->address, address, sizeof e->address);
+    e->times = 1;
+    e->shared_var = var;
+    e->block = w->block->linear;
+    e->warp = w->index;
+    e->generic = generic;
+    mg__access_event(w->worker, e);
+}
+
+static void flush_shape(struct mg_worker *worker, uint32_t insn, const struct mg_mem *mem, struct mg_shape *s)
+{
+    if (s->mask && worker->run->want_shapes && !worker->run->want_every) {
+        struct mg_access *e = &worker->event;
+        for (unsigned m = 0; m < 32; m++) {
+            if (!s->times[m])
+                continue;
+            e->insn = insn;
+            e->kind = mem->kind;
+            e->space = s->space;
+            e->width = (uint16_t)(mem->width * mem->vec);
+            e->mask = s->mask;
+            for (unsigned i = 0; i < 32; i++)
+                e->address[i] = MG_SHAPE_BASE + m + (uint64_t)(int64_t)s->delta[i];
+            e->times = s->times[m];
+            e->shared_var = s->var;
+            e->block = 0;
+            e->warp = 0;
+            e->generic = mem->space == MG_SPACE_GENERIC;
+            mg__access_event(worker, e);
+        }
+    }
+    memset(s->times, 0, sizeof s->times);
+    s->mask = 0;
+}
+
+void mg__sites_flush(struct mg_worker *worker)
+{
+    const struct mg_program *p = worker->run->program;
+    for (uint32_t c = 0; c < p->ncodes; c++) {
+        for (uint32_t i = 0; i < p->codes[c]->nops; i++) {
+            const struct mg_op *op = &p->codes[c]->ops[i];
+            if (!(op->mode & MG_MODE_SITE))
+                continue;
+            struct mg_site *site = &worker->sites[op->u.mem->site];
+            for (unsigned k = 0; site->shapes && k < MG_SHAPES; k++)
+                flush_shape(worker, op->insn, op->u.mem, &site->shapes[k]);
+        }
+    }
+}
+
+static int32_t shared_var_of(const struct mg_run *run, uint64_t lo, uint64_t hi)
+{
+    for (uint32_t i = 0; i < run->nshared_vars; i++) {
+        const struct mg_shared_var *v = &run->shared_vars[i];
+        if (lo >= v->offset && hi <= (uint64_t)v->offset + v->size)
+            return (int32_t)i;
+    }
+    return -1;
+}
+
+/* Remembers the shape in place of the site's oldest; the lanes are known to lie in one object [lo, hi). */
+static void remember(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t *address, uint8_t space,
+                     uint64_t lo, uint64_t hi, int32_t var)
+{
+    const struct mg_mem *mem = op->u.mem;
+    /* A window load may read past the object: our own memory is padded for that, registered host memory is not. */
+    bool padded = space == MG_SPACE_SHARED || mg__mem_in_range(w->worker->run->simt, lo);
+    struct mg_site *site = &w->sites[mem->site];
+    unsigned bytes = mem->width * mem->vec;
+    if (!site->shapes) {
+        site->shapes = aligned_alloc(64, MG_SHAPES * sizeof *site->shapes);
+        if (!site->shapes) {
+            site->skip = UINT16_MAX; /* works without, only slower; events go out one by one */
+            return;
+        }
+        memset(site->shapes, 0, MG_SHAPES * sizeof *site->shapes);
+    }
+    struct mg_shape *s = &site->shapes[MG_SHAPES - 1];
+    flush_shape(w->worker, op->insn, mem, s);
+    memmove(&site->shapes[1], &site->shapes[0], (MG_SHAPES - 1) * sizeof *s);
+    s = &site->shapes[0];
+    uint64_t base = address[__builtin_ctz(mask)];
+    int64_t low = 0, high = 0;
+    bool words = true, uniform = true, contiguous = mask == ~0u;
+    for (unsigned i = 0; i < 32; i++) {
+        int64_t delta = mask >> i & 1 ? (int64_t)(address[i] - base) : 0;
+        s->delta[i] = (int32_t)delta;
+        low = MG_MIN(low, delta);
+        high = MG_MAX(high, delta);
+        words &= delta % 4 == 0;
+        uniform &= delta == 0;
+        contiguous &= delta == (int64_t)i * bytes;
+    }
+    for (unsigned i = 0; i < 32; i++)
+        s->index[i] = (uint32_t)((s->delta[i] - low) / 4);
+    s->mask = mask;
+    s->low = (int32_t)low;
+    s->lo = lo - (uint64_t)low;
+    s->range = hi - bytes - (uint64_t)high - s->lo;
+    s->space = space;
+    s->var = var;
+    s->plan = uniform      ? MG_PLAN_UNIFORM
+              : contiguous ? MG_PLAN_CONTIGUOUS
+              : words && bytes == 4 && high - low < 128 && padded ? MG_PLAN_WINDOW
+                                                                                    : MG_PLAN_LANES;
+    s->times[base & 31] = 1;
+}
+
+static bool fault_at(struct mg_warp *w, const struct mg_op *op, unsigned lane, uint64_t address, unsigned bytes,
+                     const char *space)
+{
+    if (address & (bytes - 1)) {
+        mg__fault(w, op, lane, MG_ERR_MISALIGNED, "%s address 0x%llx is not a multiple of the access's %u bytes", space,
+                  (unsigned long long)address, bytes);
+        mg__fault_hint(w, "Align the pointer: a vector access needs an address that is a multiple of its whole size.");
+        return false;
+    }
+    return true;
+}
+
+static uint8_t *resolve_global(struct mg_warp *w, const struct mg_op *op, unsigned lane, uint64_t address,
+                               unsigned bytes, uint64_t *lo, uint64_t *hi)
+{
+    if (!fault_at(w, op, lane, address, bytes, "global"))
+        return NULL;
+    if (!(address >= *lo && address + bytes <= *hi && address + bytes > address)) {
+        const struct mg_run *run = w->worker->run;
+        const struct mg_allocation *a = mg__snapshot_find(run, address);
+        if (!a || address + bytes > a->address + a->size) {
+            if (address < 4096) {
+                mg__fault(w, op, lane, MG_ERR_ADDRESS, "null pointer: access of %u bytes at 0x%llx", bytes,
+                          (unsigned long long)address);
+                mg__fault_hint(w, "A pointer argument is null, or an index was added to a null pointer.");
+                return NULL;
+            }
+            /* Say how far it is from the nearest allocation below: most often an index ran past its end. */
+            const struct mg_allocation *near = a;
+            for (size_t i = 0; !near && i < run->nallocations; i++)
+                if (run->allocations[i].address <= address &&
+                    (i + 1 == run->nallocations || run->allocations[i + 1].address > address))
+                    near = &run->allocations[i];
+            uint64_t past = near ? address + bytes - (near->address + near->size) : 0;
+            if (near && past <= (64u << 20)) {
+                mg__fault(w, op, lane, MG_ERR_ADDRESS,
+                          "access of %u bytes at 0x%llx, %llu bytes past the end of an allocation of %llu bytes%s%s%s",
+                          bytes, (unsigned long long)address, (unsigned long long)past, (unsigned long long)near->size,
+                          near->name ? " ('" : "", near->name ? near->name : "", near->name ? "')" : "");
+                mg__fault_hint(w, "Check the index against the number of elements before the access.");
+            } else {
+                mg__fault(w, op, lane, MG_ERR_ADDRESS, "access of %u bytes at 0x%llx, which is in no live allocation",
+                          bytes, (unsigned long long)address);
+                mg__fault_hint(w, "The pointer was freed, never allocated, or is a host pointer.");
+            }
+            return NULL;
+        }
+        *lo = a->address;
+        *hi = a->address + a->size;
+    }
+    return (uint8_t *)(uintptr_t)address;
+}
+
+static uint8_t *resolve_shared(struct mg_warp *w, const struct mg_op *op, unsigned lane, uint64_t offset, unsigned bytes)
+{
+    if (!fault_at(w, op, lane, offset, bytes, "shared"))
+        return NULL;
+    uint32_t size = w->block->shared_size;
+    if (offset > size || bytes > size - offset) {
+        mg__fault(w, op, lane, MG_ERR_ADDRESS,
+                  "access of %u bytes at shared address 0x%llx: the block has %u bytes of shared memory", bytes,
+                  (unsigned long long)offset, size);
+        mg__fault_hint(w, "An index runs past the array, or the launch asks for too little dynamic shared memory.");
+        return NULL;
+    }
+    return w->block->shared + offset;
+}
+
+static bool local_memory(struct mg_warp *w)
+{
+    if (!w->local) {
+        w->local_stride = w->worker->run->local_stride;
+        w->local = calloc(1, (size_t)w->local_stride * 32 + MG_PAD);
+    }
+    return w->local != NULL;
+}
+
+static uint8_t *resolve_local(struct mg_warp *w, const struct mg_op *op, unsigned lane, uint64_t offset, unsigned bytes)
+{
+    if (!fault_at(w, op, lane, offset, bytes, "local"))
+        return NULL;
+    if (!local_memory(w)) {
+        mg__fault(w, op, lane, MG_ERR_NOMEM, "no host memory for local memory");
+        return NULL;
+    }
+    if (offset > w->local_stride || bytes > w->local_stride - offset) {
+        mg__fault(w, op, lane, MG_ERR_ADDRESS, "access of %u bytes at local address 0x%llx is outside the thread's stack",
+                  bytes, (unsigned long long)offset);
+        mg__fault_hint(w, "An index runs past a local array.");
+        return NULL;
+    }
+    return w->local + (size_t)lane * w->local_stride + offset;
+}
+
+/* One space's lanes of an access. Addresses are offsets in the space. */
+static bool access_space(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t space,
+                         const uint64_t address[32], uint8_t *where[32], bool generic)
+{
+    const struct mg_mem *mem = op->u.mem;
+    struct mg_site *site = &w->sites[mem->site];
+    unsigned bytes = mem->width * mem->vec;
+    uint64_t lo = site->lo, hi = site->hi, least = UINT64_MAX, most = 0;
+    bool one_object = true;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        uint64_t before = lo;
+        if (space == MG_SPACE_SHARED)
+            where[i] = resolve_shared(w, op, i, address[i], bytes);
+        else if (space == MG_SPACE_LOCAL)
+            where[i] = resolve_local(w, op, i, address[i], bytes);
+        else
+            where[i] = resolve_global(w, op, i, address[i], bytes, &lo, &hi);
+        if (!where[i])
+            return false;
+        one_object &= rest == mask || lo == before;
+        least = MG_MIN(least, address[i]);
+        most = MG_MAX(most, address[i]);
+    }
+    int32_t var = -1;
+    if (space == MG_SPACE_SHARED) {
+        var = shared_var_of(w->worker->run, least, most + bytes);
+        lo = var < 0 ? 0 : w->worker->run->shared_vars[var].offset;
+        hi = var < 0 ? w->block->shared_size : lo + w->worker->run->shared_vars[var].size;
+    } else if (space == MG_SPACE_LOCAL) {
+        lo = 0;
+        hi = w->local_stride;
+    } else {
+        site->lo = lo;
+        site->hi = hi;
+    }
+    const struct mg_run *run = w->worker->run;
+    if (run->want_every) {
+        report(w, op, mask, space, address, var, generic);
+        return true;
+    }
+    /* Shapes serve loads and stores of known space; a site that keeps changing is left alone for a while. */
+    bool remembers = !generic && !mem->no_shape && space != MG_SPACE_LOCAL && one_object && most - least < (1u << 30) && site->skip == 0;
+    if (remembers) {
+        uint64_t hits = 0;
+        for (unsigned i = 0; site->shapes && i < 32; i++)
+            hits += site->shapes[0].times[i];
+        site->misses = hits > 8 ? 0 : (uint16_t)(site->misses + 1);
+        if (site->misses >= MG_IRREGULAR_AFTER) {
+            site->misses = 0;
+            site->skip = MG_IRREGULAR_FOR;
+        }
+        remember(w, op, mask, address, space, lo, hi, var);
+        if (site->shapes)
+            return true;
+    } else if (site->skip) {
+        site->skip--;
+    }
+    if (run->want_shapes)
+        report(w, op, mask, space, address, var, generic);
+    return true;
+}
+
+bool mg__access_slow(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t address[32],
+                     uint8_t *where[32])
+{
+    const struct mg_mem *mem = op->u.mem;
+    const struct mg_simt *simt = w->worker->run->simt;
+    if (mem->space != MG_SPACE_GENERIC)
+        return access_space(w, op, mask, mem->space, address, where, false);
+    uint32_t shared = 0, local = 0, param = 0;
+    uint64_t offset[32];
+    for (unsigned i = 0; i < 32; i++) {
+        uint64_t s = address[i] - simt->shared_window, l = address[i] - simt->local_window,
+                 p = address[i] - simt->param_window;
+        shared |= (uint32_t)(s < MG_WINDOW_SIZE) << i;
+        local |= (uint32_t)(l < MG_WINDOW_SIZE) << i;
+        param |= (uint32_t)(p < MG_WINDOW_SIZE) << i;
+        offset[i] = s < MG_WINDOW_SIZE ? s : l < MG_WINDOW_SIZE ? l : p < MG_WINDOW_SIZE ? p : address[i];
+    }
+    shared &= mask;
+    local &= mask;
+    param &= mask;
+    uint32_t global = mask & ~(shared | local | param);
+    unsigned bytes = mem->width * mem->vec;
+    for (uint32_t rest = param; rest; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        const struct mg_run *run = w->worker->run;
+        if (mem->kind != MG_ACCESS_LD || offset[i] > run->param_size || bytes > run->param_size - offset[i]) {
+            mg__fault(w, op, i, MG_ERR_ADDRESS, "access outside the kernel's parameters, or a write to them");
+            return false;
+        }
+        where[i] = (uint8_t *)(uintptr_t)(run->params + offset[i]);
+    }
+    return (!global || access_space(w, op, global, MG_SPACE_GLOBAL, offset, where, true)) &&
+           (!shared || access_space(w, op, shared, MG_SPACE_SHARED, offset, where, true)) &&
+           (!local || access_space(w, op, local, MG_SPACE_LOCAL, offset, where, true));
+}
+
+void mg__address(const struct mg_warp *w, const struct mg_mem *mem, uint64_t address[32])
+{
+    uint64_t offset = (uint64_t)mem->offset + (mem->local_frame ? w->frame->local_base : 0);
+    if (mem->addr < 0) {
+        for (unsigned i = 0; i < 32; i++)
+            address[i] = offset;
+    } else if (mem->addr64) {
+        const uint64_t *a = mg__slot(w, mem->addr);
+        for (unsigned i = 0; i < 32; i++)
+            address[i] = a[i] + offset;
+    } else {
+        const uint32_t *a = mg__slot(w, mem->addr);
+        for (unsigned i = 0; i < 32; i++)
+            address[i] = (uint32_t)(a[i] + (uint32_t)offset);
+    }
+}

@@ -1,0 +1,382 @@
+/* lower.c - from parsed PTX to what the interpreter runs: one kernel and all functions that it may call.
+ *
+ * Every register gets a slot in its function's frame, every immediate one in the program's pool, and every instruction becomes
+ * one handler or a few (lower_insn.c). A basic block starts with an op that counts it; instructions are not counted one by one, because all
+ * of a block, or of the part of it between two calls, execute as often as its first.
+ *
+ * Shared variables that the kernel or its callees name are laid out by declaration order and alignment; dynamic shared
+ * memory follows them.
+ */
+#include "simt/lower.h"
+
+static const char *const system_names[] = {
+    [MG_SYS_VPRINTF] = "vprintf", [MG_SYS_ASSERTFAIL] = "__assertfail", [MG_SYS_MALLOC] = "malloc", [MG_SYS_FREE] = "free"};
+
+enum mg_system_call mg__system_find(const char *name)
+{
+    for (unsigned i = 1; i < MG_COUNT(system_names); i++)
+        if (strcmp(name, system_names[i]) == 0)
+            return (enum mg_system_call)i;
+    return MG_SYS_NONE;
+}
+
+uint32_t mg__lower_new_slot(struct mg_lower *L, unsigned bytes)
+{
+    uint32_t align = bytes <= 4 ? 4 : 64, at = (L->frame_bytes + align - 1) / align * align;
+    L->frame_bytes = at + bytes;
+    return at;
+}
+
+int32_t mg__lower_const(struct mg_lower *L, uint64_t value, bool wide)
+{
+    uint64_t key[2] = {wide ? value : (uint32_t)value, wide};
+    void *hit = mg__strtab_get(&L->pool_index, (const char *)key, sizeof key);
+    if (hit)
+        return (int32_t)((intptr_t)hit - 1);
+    size_t at = L->pool.count, bytes = wide ? 256 : 128;
+    while (L->pool.count < at + bytes) {
+        uint64_t unit = wide ? value : (uint32_t)value | (uint64_t)(uint32_t)value << 32;
+        if (!mg__strbuf_append(&L->pool, (const char *)&unit, 8)) {
+            L->status = MG_ERR_NOMEM;
+            return 1;
+        }
+    }
+    int32_t operand = (int32_t)at | 1;
+    if (!mg__strtab_put(&L->pool_index, (const char *)key, sizeof key, (void *)((intptr_t)operand + 1)))
+        L->status = MG_ERR_NOMEM;
+    return operand;
+}
+
+struct mg_op *mg__lower_emit_bare(struct mg_lower *L, mg_handler fn)
+{
+    struct mg_op op = {.fn = fn, .d = -1, .a = -1, .b = -1, .c = -1, .e = -1, .d2 = -1, .guard = -1, .insn = L->insn_index};
+    if (!mg__vec_push(&L->ops, op)) {
+        L->status = MG_ERR_NOMEM;
+        return &L->spare;
+    }
+    return &L->ops.at[L->ops.count - 1];
+}
+
+struct mg_op *mg__lower_emit(struct mg_lower *L, mg_handler fn)
+{
+    if (L->insn->guard >= 0) {
+        struct mg_op *g = mg__lower_emit_bare(L, mg__op_guard);
+        g->guard = L->slots[L->insn->guard];
+        g->invert = L->insn->guard_negate ? ~0u : 0;
+    }
+    return mg__lower_emit_bare(L, fn);
+}
+
+/* ---- which functions and variables take part ---- */
+static bool add_function(struct mg_program *p, const struct mg_ptx_module *ptx, const struct mg_ptx_func *f)
+{
+    for (uint32_t i = 0; i < p->ncodes; i++)
+        if (p->codes[i]->func == f)
+            return true;
+    if (!p->codes)
+        p->codes = mg__arena_array(&p->arena, ptx->nfuncs, sizeof *p->codes);
+    struct mg_code *code = mg__arena_alloc(&p->arena, sizeof *code);
+    if (!code || !p->codes)
+        return false;
+    code->func = f;
+    code->id = p->ncodes;
+    p->codes[p->ncodes++] = code;
+    return true;
+}
+
+static bool reach(struct mg_program *p, const struct mg_ptx_module *ptx)
+{
+    for (uint32_t c = 0; c < p->ncodes; c++) {
+        const struct mg_ptx_func *f = p->codes[c]->func;
+        for (size_t i = 0; i < f->ninsns; i++) {
+            if (f->insns[i].opcode != MG_OP_CALL)
+                continue;
+            const struct mg_ptx_opnd *target = mg__ptx_op(f, &f->insns[i], 1);
+            if (target->kind == MG_OPND_FUNC && target->func->defined && !add_function(p, ptx, target->func))
+                return false;
+            if (target->kind == MG_OPND_FUNC || p->indirect)
+                continue;
+            p->indirect = true; /* any function of the module may be meant */
+            for (size_t k = 0; k < ptx->nfuncs; k++)
+                if (ptx->funcs[k]->defined && !ptx->funcs[k]->is_entry && !add_function(p, ptx, ptx->funcs[k]))
+                    return false;
+        }
+    }
+    return true;
+}
+
+static bool layout_shared(struct mg_lower *L)
+{
+    struct mg_program *p = L->program;
+    const struct mg_ptx_module *ptx = L->module->ptx;
+    bool *used = mg__arena_array(&p->arena, ptx->nvars + 1, sizeof *used);
+    L->shared_at = mg__arena_array(&p->arena, ptx->nvars + 1, sizeof *L->shared_at);
+    if (!used || !L->shared_at)
+        return false;
+    for (uint32_t c = 0; c < p->ncodes; c++)
+        for (size_t i = 0; i < p->codes[c]->func->noperands; i++) {
+            const struct mg_ptx_var *v = p->codes[c]->func->operands[i].var;
+            if (v && v->space == MG_SPACE_SHARED)
+                used[v->id] = true;
+        }
+    p->shared_vars = mg__arena_array(&p->arena, ptx->nvars + 1, sizeof *p->shared_vars);
+    if (!p->shared_vars)
+        return false;
+    uint64_t at = 0;
+    p->dynamic_align = 16;
+    for (size_t i = 0; i < ptx->nvars; i++) {
+        const struct mg_ptx_var *v = ptx->vars[i];
+        if (!used[i])
+            continue;
+        uint32_t align = MG_MAX(v->align, 1);
+        if (v->unsized) {
+            p->dynamic_align = MG_MAX(p->dynamic_align, align);
+            continue;
+        }
+        at = (at + align - 1) / align * align;
+        if (at + v->size > UINT32_MAX / 2) {
+            mg__diag_set(&p->error, MG_ERR_LAUNCH_LIMIT, "the kernel's shared variables have more than 2 GB");
+            return true;
+        }
+        L->shared_at[i] = (uint32_t)at;
+        p->shared_vars[p->nshared_vars++] = (struct mg_shared_var){v->name, v, (uint32_t)at, (uint32_t)v->size};
+        at += v->size;
+    }
+    p->shared_static = (uint32_t)at;
+    uint32_t dynamic = (uint32_t)((at + p->dynamic_align - 1) / p->dynamic_align * p->dynamic_align);
+    for (size_t i = 0; i < ptx->nvars; i++)
+        if (used[i] && ptx->vars[i]->unsized)
+            L->shared_at[i] = dynamic;
+    return true;
+}
+
+/* ---- one function ---- */
+static uint32_t place(uint32_t *top, uint64_t size, uint32_t align)
+{
+    align = MG_MAX(align, 1);
+    uint32_t at = (*top + align - 1) / align * align;
+    *top = at + (uint32_t)size;
+    return at;
+}
+
+static bool layout_frame(struct mg_lower *L)
+{
+    const struct mg_ptx_func *f = L->func;
+    struct mg_arena *a = &L->program->arena;
+    struct mg_code *code = L->code;
+    L->frame_bytes = 0;
+    L->slots = mg__arena_array(a, f->nregs + 1, sizeof *L->slots);
+    if (!L->slots)
+        return false;
+    /* Predicates first: they are four bytes each and share cache lines. */
+    for (size_t i = 0; i < f->nregs; i++)
+        if (f->regs[i].type == MG_T_PRED)
+            L->slots[i] = (int32_t)mg__lower_new_slot(L, 4);
+    L->carry = (int32_t)mg__lower_new_slot(L, 4);
+    for (unsigned i = 0; i < MG_COUNT(L->temp_pred); i++)
+        L->temp_pred[i] = (int32_t)mg__lower_new_slot(L, 4);
+    for (unsigned i = 0; i < MG_COUNT(L->temp); i++)
+        L->temp[i] = (int32_t)mg__lower_new_slot(L, 256);
+    for (size_t i = 0; i < f->nregs; i++) {
+        unsigned size = mg__ptx_type_size((enum mg_ptx_type)f->regs[i].type);
+        if (f->regs[i].type != MG_T_PRED)
+            L->slots[i] = (int32_t)mg__lower_new_slot(L, size > 8 ? 512 : size > 4 ? 256 : 128);
+        if (L->frame_bytes > 256u << 20)
+            return false;
+    }
+    size_t nvars = L->module->ptx->nvars;
+    memset(L->var_at, 0, nvars * sizeof *L->var_at);
+    uint32_t params = 0, locals = 0;
+    uint32_t *offsets = mg__arena_array(a, 2 * (f->nparams + f->nrets) + 1, sizeof *offsets);
+    if (!offsets)
+        return false;
+    if (!f->is_entry) {
+        code->nformal = (uint32_t)f->nparams;
+        code->nret = (uint32_t)f->nrets;
+        uint32_t *formal = offsets, *formal_sizes = formal + f->nparams, *ret = formal_sizes + f->nparams,
+                 *ret_sizes = ret + f->nrets;
+        for (size_t i = 0; i < f->nparams; i++) {
+            formal[i] = L->var_at[f->params[i]->id] = place(&params, f->params[i]->size, f->params[i]->align);
+            formal_sizes[i] = (uint32_t)f->params[i]->size;
+        }
+        for (size_t i = 0; i < f->nrets; i++) {
+            ret[i] = L->var_at[f->rets[i]->id] = place(&params, f->rets[i]->size, f->rets[i]->align);
+            ret_sizes[i] = (uint32_t)f->rets[i]->size;
+        }
+        code->formal = formal;
+        code->formal_sizes = formal_sizes;
+        code->ret = ret;
+        code->ret_sizes = ret_sizes;
+    }
+    for (size_t i = 0; i < f->nvars; i++) {
+        const struct mg_ptx_var *v = f->vars[i];
+        if (v->size > 16u << 20)
+            return false;
+        if (v->space == MG_SPACE_PARAM)
+            L->var_at[v->id] = place(&params, v->size, v->align);
+        else if (v->space == MG_SPACE_LOCAL)
+            L->var_at[v->id] = place(&locals, v->size, v->align);
+    }
+    code->param_bytes = (params + 15) & ~15u;
+    code->local_bytes = (locals + 15) & ~15u;
+    return true;
+}
+
+static uint32_t begin_segment(struct mg_lower *L)
+{
+    struct mg_segment s = {.first_insn = L->insn_index};
+    if (!mg__vec_push(&L->segments, s))
+        L->status = MG_ERR_NOMEM;
+    return (uint32_t)L->segments.count - 1;
+}
+
+static void emit_block(struct mg_lower *L, bool join)
+{
+    struct mg_op *op = mg__lower_emit_bare(L, join ? mg__op_block_join : mg__op_block);
+    op->d = (int32_t)begin_segment(L);
+}
+
+static bool lower_function(struct mg_lower *L, uint32_t insn_base)
+{
+    const struct mg_ptx_func *f = L->func;
+    struct mg_code *code = L->code;
+    if (!layout_frame(L)) {
+        mg__diag_set(&L->program->error, MG_ERR_UNSUPPORTED, "the function %s is too large to be simulated", f->name);
+        return true;
+    }
+    struct mg_cfg *cfg;
+    if (mg__cfg_build(f, &cfg) != MG_OK)
+        return false;
+    uint32_t *block_op = mg__arena_array(&L->program->arena, cfg->nblocks + 1, sizeof *block_op);
+    L->reads = mg__arena_array(&L->program->arena, f->nregs + 1, sizeof *L->reads);
+    if (!block_op || !L->reads) {
+        mg__cfg_free(cfg);
+        return false;
+    }
+    for (size_t i = 0; i < f->noperands; i++)
+        if (f->operands[i].kind == MG_OPND_REG || (f->operands[i].kind == MG_OPND_ADDR && f->operands[i].has_reg))
+            L->reads[f->operands[i].index]++;
+    for (size_t i = 0; i < f->ninsns; i++)
+        if (f->insns[i].guard >= 0)
+            L->reads[f->insns[i].guard]++;
+    L->ops.count = 0;
+    L->cfg = cfg;
+    L->fixups.count = 0;
+    for (uint32_t b = 0; b < cfg->nblocks; b++) {
+        block_op[b] = (uint32_t)L->ops.count;
+        L->insn_index = insn_base + cfg->blocks[b].first;
+        emit_block(L, cfg->blocks[b].reconverges);
+        for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end && L->status == MG_OK; i++) {
+            L->insn_index = insn_base + i;
+            L->insn = &f->insns[i];
+            L->segments.at[L->segments.count - 1].ninsns++;
+            mg__lower_insn(L, b);
+            if (f->insns[i].opcode == MG_OP_CALL) {
+                L->insn_index++;
+                emit_block(L, true);
+            }
+        }
+    }
+    /* Running off the end returns. */
+    L->insn_index = f->ninsns ? insn_base + (uint32_t)f->ninsns - 1 : insn_base;
+    block_op[cfg->nblocks] = (uint32_t)L->ops.count;
+    mg__lower_emit_bare(L, mg__op_ret);
+    code->nops = (uint32_t)L->ops.count;
+    code->ops = mg__arena_array(&L->program->arena, code->nops, sizeof *code->ops);
+    code->frame_bytes = L->frame_bytes;
+    if (!code->ops || L->status != MG_OK) {
+        mg__cfg_free(cfg);
+        return false;
+    }
+    memcpy(code->ops, L->ops.at, code->nops * sizeof *code->ops);
+    for (size_t k = 0; k < L->fixups.count; k++) {
+        const struct mg_fixup *x = &L->fixups.at[k];
+        struct mg_op *op = &code->ops[x->op];
+        uint32_t ipdom = cfg->blocks[x->block].ipdom;
+        op->d2 = ipdom == MG_CFG_EXIT ? -1 : (int32_t)block_op[ipdom];
+        if (x->table) {
+            for (size_t i = 0; i < x->table->count; i++) {
+                uint32_t label = x->labels[i];
+                x->table->targets[i] = &code->ops[label < f->ninsns ? block_op[cfg->block_of[label]] : block_op[cfg->nblocks]];
+            }
+        } else {
+            op->u.target = &code->ops[x->label < f->ninsns ? block_op[cfg->block_of[x->label]] : block_op[cfg->nblocks]];
+        }
+    }
+    mg__cfg_free(cfg);
+    return true;
+}
+
+static bool gather_insns(struct mg_program *p, const struct mg_ptx_module *ptx)
+{
+    uint64_t total = 0;
+    for (uint32_t c = 0; c < p->ncodes; c++)
+        total += p->codes[c]->func->ninsns;
+    if (total >= UINT32_MAX)
+        return false;
+    p->insns = mg__arena_array(&p->arena, total + 1, sizeof *p->insns);
+    if (!p->insns)
+        return false;
+    for (uint32_t c = 0; c < p->ncodes; c++) {
+        const struct mg_ptx_func *f = p->codes[c]->func;
+        for (size_t i = 0; i < f->ninsns; i++) {
+            const struct mg_ptx_loc *loc = &ptx->locs[f->insns[i].loc];
+            p->insns[p->ninsns++] = (struct mg_insn_info){f, &f->insns[i], ptx->files[loc->file], loc->line};
+        }
+    }
+    return true;
+}
+
+enum mg_status mg__lower(struct mg_simt_module *module, const struct mg_ptx_func *kernel, struct mg_program **program)
+{
+    struct mg_program *p = calloc(1, sizeof *p);
+    if (!p)
+        return MG_ERR_NOMEM;
+    mg__arena_init(&p->arena);
+    p->kernel = kernel;
+    struct mg_lower L = {.module = module, .program = p, .lanes = module->simt->lanes};
+    mg__strtab_init(&L.pool_index, &p->arena);
+    mg__lower_const(&L, 0, true); /* offset 0 is a valid operand for anything unused */
+    enum mg_status status = MG_ERR_NOMEM;
+    L.var_at = mg__arena_array(&p->arena, module->ptx->nvars + 1, sizeof *L.var_at);
+    if (!L.var_at || !add_function(p, module->ptx, kernel) || !reach(p, module->ptx) || !gather_insns(p, module->ptx) ||
+        !layout_shared(&L))
+        goto fail;
+    p->entry = p->codes[0];
+    uint32_t base = 0;
+    for (uint32_t c = 0; c < p->ncodes && p->error.status == MG_OK; c++) {
+        L.code = p->codes[c];
+        L.func = L.code->func;
+        if (!lower_function(&L, base))
+            goto fail;
+        base += (uint32_t)L.func->ninsns;
+    }
+    p->pool = mg__arena_alloc_aligned(&p->arena, L.pool.count, 64);
+    p->segments = mg__arena_array(&p->arena, L.segments.count + 1, sizeof *p->segments);
+    if (!p->pool || !p->segments || L.status != MG_OK)
+        goto fail;
+    memcpy(p->pool, L.pool.at, L.pool.count);
+    if (L.segments.count)
+        memcpy(p->segments, L.segments.at, L.segments.count * sizeof *p->segments);
+    p->nsegments = (uint32_t)L.segments.count;
+    status = MG_OK;
+fail:
+    mg__vec_free(&L.ops);
+    mg__vec_free(&L.segments);
+    mg__vec_free(&L.fixups);
+    mg__strbuf_free(&L.pool);
+    if (status != MG_OK) {
+        mg__program_free(p);
+        p = NULL;
+    }
+    *program = p;
+    return status;
+}
+
+void mg__program_free(struct mg_program *program)
+{
+    if (!program)
+        return;
+    mg__arena_free(&program->arena);
+    free(program);
+}

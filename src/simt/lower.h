@@ -1,0 +1,41 @@
+/* lower.h - the state of lowering one kernel: shared by lower.c and lower_insn.c, which has a function an instruction. */
+#ifndef MG_LOWER_H
+#define MG_LOWER_H
+#include "simt/simt_priv.h"
+
+struct mg_fixup { /* a branch whose targets are known when all blocks are placed */
+    uint32_t op, block, label;
+    struct mg_switch *table;
+    const uint32_t *labels;
+};
+struct mg_lower {
+    struct mg_simt_module *module;
+    struct mg_program *program;
+    const struct mg_lanes *lanes;
+    struct mg_code *code;
+    const struct mg_ptx_func *func;
+    const struct mg_cfg *cfg;
+    const struct mg_ptx_insn *insn;
+    uint32_t insn_index;
+    MG_VEC(struct mg_op) ops;
+    MG_VEC(struct mg_segment) segments;
+    MG_VEC(struct mg_fixup) fixups;
+    struct mg_strbuf pool;
+    struct mg_strtab pool_index;
+    uint32_t frame_bytes;
+    int32_t *slots;     /* by register */
+    uint32_t *reads;    /* by register: times it is named */
+    uint32_t *var_at;   /* by variable id: offset of params and locals in the frame */
+    uint32_t *shared_at; /* by variable id */
+    int32_t carry, temp_pred[3], temp[6];
+    struct mg_op spare;
+    enum mg_status status;
+};
+uint32_t mg__lower_new_slot(struct mg_lower *L, unsigned bytes);
+/* An operand of the pool: the value in 32 lanes of 32 or, if wide, 64 bits. As a predicate, 0 or ~0. */
+int32_t mg__lower_const(struct mg_lower *L, uint64_t value, bool wide);
+struct mg_op *mg__lower_emit(struct mg_lower *L, mg_handler fn);      /* under the instruction's guard */
+struct mg_op *mg__lower_emit_bare(struct mg_lower *L, mg_handler fn); /* without: the handler looks at it itself */
+void mg__lower_insn(struct mg_lower *L, uint32_t block);
+enum mg_system_call mg__system_find(const char *name);
+#endif

@@ -1,0 +1,347 @@
+/* memory.c - device memory: one reserved range of addresses, handed out in order and never reused soon.
+ *
+ * The range is reserved without access; an allocation makes its pages readable and writable, and freeing a large one
+ * gives the pages back to the host. The search for room goes on from where the last one ended, so that a freed address
+ * stays invalid for as long as the range lasts and a use after free is seen. At least MG_PAD bytes lie between two allocations,
+ * so that a small overrun hits nothing, and so that a vector load that starts inside one stays readable.
+ *
+ * The windows of shared, local and parameter memory, and one whose addresses stand for functions, are ranges behind
+ * device memory that are never made accessible: they only tell generic addresses apart.
+ */
+#define _GNU_SOURCE
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "simt/simt_priv.h"
+
+struct mg_block_of_memory {
+    uint64_t address, size;
+    const char *name;
+    bool host; /* registered, not ours */
+    bool constant;
+};
+struct mg_memory {
+    uint8_t *base;
+    uint64_t reserved, capacity, used, rover;
+    MG_VEC(struct mg_block_of_memory) live; /* by address */
+};
+
+static uint64_t round_up(uint64_t value, uint64_t align)
+{
+    return (value + align - 1) & ~(align - 1);
+}
+
+enum mg_status mg__memory_create(struct mg_simt *simt)
+{
+    struct mg_memory *m = calloc(1, sizeof *m);
+    if (!m)
+        return MG_ERR_NOMEM;
+    m->capacity = simt->options.memory ? simt->options.memory : simt->arch->memory;
+    /* Half as much again of addresses, so that gaps do not make memory smaller than promised. */
+    m->reserved = round_up(m->capacity + m->capacity / 2 + (64ull << 20), MG_WINDOW_SIZE);
+    void *at = mmap(NULL, m->reserved + 5 * MG_WINDOW_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) {
+        free(m);
+        return MG_ERR_NOMEM;
+    }
+    m->base = at;
+    m->rover = round_up((uintptr_t)at, 2u << 20);
+    uint64_t windows = round_up((uintptr_t)at + m->reserved, MG_WINDOW_SIZE);
+    simt->shared_window = windows;
+    simt->local_window = windows + MG_WINDOW_SIZE;
+    simt->param_window = windows + 2 * MG_WINDOW_SIZE;
+    simt->func_window = windows + 3 * MG_WINDOW_SIZE;
+    simt->memory = m;
+    return MG_OK;
+}
+
+void mg__memory_destroy(struct mg_simt *simt)
+{
+    struct mg_memory *m = simt->memory;
+    if (!m)
+        return;
+    munmap(m->base, m->reserved + 5 * MG_WINDOW_SIZE);
+    mg__vec_free(&m->live);
+    free(m);
+    simt->memory = NULL;
+}
+
+/* The first live block whose end lies behind `address`. */
+static size_t first_after(const struct mg_memory *m, uint64_t address)
+{
+    size_t lo = 0, hi = m->live.count;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (m->live.at[mid].address + m->live.at[mid].size > address)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return lo;
+}
+
+static enum mg_status insert(struct mg_memory *m, size_t at, struct mg_block_of_memory block)
+{
+    if (!mg__vec_push(&m->live, block))
+        return MG_ERR_NOMEM;
+    memmove(&m->live.at[at + 1], &m->live.at[at], (m->live.count - 1 - at) * sizeof block);
+    m->live.at[at] = block;
+    return MG_OK;
+}
+
+/* Room for `size` bytes in [from, to): its address, or 0. */
+static uint64_t find_room(const struct mg_memory *m, uint64_t from, uint64_t to, uint64_t size, uint64_t align)
+{
+    uint64_t at = round_up(from, align);
+    for (size_t i = first_after(m, from); at < to && size <= to - at; i++) {
+        const struct mg_block_of_memory *b = i < m->live.count ? &m->live.at[i] : NULL;
+        if (!b || at + size + MG_PAD <= b->address)
+            return at;
+        at = MG_MAX(at, round_up(b->address + b->size + MG_PAD, align));
+    }
+    return 0;
+}
+
+enum mg_status mg__memory_alloc_named(struct mg_simt *simt, uint64_t size, uint64_t align, const char *name,
+                                      uint64_t *address)
+{
+    struct mg_memory *m = simt->memory;
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    *address = 0;
+    if (size == 0)
+        size = 1;
+    align = MG_MAX(align, 512);
+    if (size > m->capacity)
+        return MG_ERR_NOMEM;
+    pthread_mutex_lock(&simt->lock);
+    enum mg_status status = MG_ERR_NOMEM;
+    uint64_t begin = (uintptr_t)m->base, end = begin + m->reserved - MG_PAD - page;
+    if (m->used + size <= m->capacity) {
+        uint64_t at = find_room(m, m->rover, end, size, align);
+        if (!at)
+            at = find_room(m, begin + page, end, size, align);
+        uint64_t from = at / page * page, to = round_up(at + size + MG_PAD, page);
+        if (at && mprotect((void *)(uintptr_t)from, to - from, PROT_READ | PROT_WRITE) == 0) {
+            struct mg_block_of_memory block = {at, size, name, false, false};
+            status = insert(m, first_after(m, at), block);
+            if (status == MG_OK) {
+                m->used += size;
+                m->rover = at + size + MG_PAD;
+                *address = at;
+            }
+        }
+    }
+    pthread_mutex_unlock(&simt->lock);
+    return status;
+}
+
+enum mg_status mg__mem_alloc(struct mg_simt *simt, uint64_t size, uint64_t align, uint64_t *address)
+{
+    return mg__memory_alloc_named(simt, size, align, NULL, address);
+}
+
+static enum mg_status remove_block(struct mg_simt *simt, uint64_t address, bool host)
+{
+    struct mg_memory *m = simt->memory;
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    pthread_mutex_lock(&simt->lock);
+    size_t i = first_after(m, address);
+    enum mg_status status = MG_ERR_INVALID;
+    if (i < m->live.count && m->live.at[i].address == address && m->live.at[i].host == host) {
+        uint64_t size = m->live.at[i].size;
+        m->live.count--;
+        memmove(&m->live.at[i], &m->live.at[i + 1], (m->live.count - i) * sizeof m->live.at[0]);
+        if (!host) {
+            uint64_t from = round_up(address, page), to = (address + size) / page * page;
+            if (to > from)
+                madvise((void *)(uintptr_t)from, to - from, MADV_DONTNEED);
+            m->used -= size;
+        }
+        status = MG_OK;
+    }
+    pthread_mutex_unlock(&simt->lock);
+    return status;
+}
+
+enum mg_status mg__mem_free(struct mg_simt *simt, uint64_t address)
+{
+    return remove_block(simt, address, false);
+}
+
+enum mg_status mg__mem_register_host(struct mg_simt *simt, void *host, uint64_t size)
+{
+    uint64_t address = (uintptr_t)host;
+    if (!host || size == 0 || address + size < address)
+        return MG_ERR_INVALID;
+    pthread_mutex_lock(&simt->lock);
+    struct mg_memory *m = simt->memory;
+    size_t i = first_after(m, address);
+    enum mg_status status = MG_ERR_INVALID; /* overlaps */
+    if (i == m->live.count || address + size <= m->live.at[i].address)
+        status = insert(m, i, (struct mg_block_of_memory){address, size, NULL, true, false});
+    pthread_mutex_unlock(&simt->lock);
+    return status;
+}
+
+enum mg_status mg__mem_unregister_host(struct mg_simt *simt, void *host)
+{
+    return remove_block(simt, (uintptr_t)host, true);
+}
+
+static struct mg_allocation describe(const struct mg_block_of_memory *b)
+{
+    return (struct mg_allocation){b->address, b->size, b->name, b->constant, b->host};
+}
+
+void mg__memory_mark_constant(struct mg_simt *simt, uint64_t address)
+{
+    pthread_mutex_lock(&simt->lock);
+    size_t i = first_after(simt->memory, address);
+    if (i < simt->memory->live.count && simt->memory->live.at[i].address == address)
+        simt->memory->live.at[i].constant = true;
+    pthread_mutex_unlock(&simt->lock);
+}
+
+bool mg__mem_find(const struct mg_simt *simt, uint64_t address, struct mg_allocation *found)
+{
+    struct mg_simt *s = (struct mg_simt *)simt; /* the lock is the only thing written */
+    pthread_mutex_lock(&s->lock);
+    const struct mg_memory *m = s->memory;
+    size_t i = first_after(m, address);
+    bool hit = i < m->live.count && address >= m->live.at[i].address;
+    if (hit)
+        *found = describe(&m->live.at[i]);
+    pthread_mutex_unlock(&s->lock);
+    return hit;
+}
+
+bool mg__mem_in_range(const struct mg_simt *simt, uint64_t address)
+{
+    return address - (uintptr_t)simt->memory->base < simt->memory->reserved;
+}
+
+void mg__mem_info(const struct mg_simt *simt, uint64_t *free_bytes, uint64_t *total_bytes)
+{
+    struct mg_simt *s = (struct mg_simt *)simt;
+    pthread_mutex_lock(&s->lock);
+    *total_bytes = s->memory->capacity;
+    *free_bytes = s->memory->capacity - s->memory->used;
+    pthread_mutex_unlock(&s->lock);
+}
+
+enum mg_status mg__memory_snapshot(struct mg_simt *simt, struct mg_allocation **list, size_t *count)
+{
+    struct mg_memory *m = simt->memory;
+    pthread_mutex_lock(&simt->lock);
+    *count = m->live.count;
+    *list = malloc(MG_MAX(m->live.count, 1) * sizeof **list);
+    for (size_t i = 0; *list && i < m->live.count; i++)
+        (*list)[i] = describe(&m->live.at[i]);
+    pthread_mutex_unlock(&simt->lock);
+    return *list ? MG_OK : MG_ERR_NOMEM;
+}
+
+const struct mg_allocation *mg__snapshot_find(const struct mg_run *run, uint64_t address)
+{
+    size_t lo = 0, hi = run->nallocations;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        const struct mg_allocation *a = &run->allocations[mid];
+        if (address - a->address < a->size)
+            return a;
+        if (address < a->address)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return NULL;
+}
+
+/* ---- the heap of device-side malloc: first fit over a list of blocks inside one allocation ---- */
+struct mg_heap_block {
+    uint64_t at, size;
+    bool taken;
+};
+struct mg_heap {
+    MG_VEC(struct mg_heap_block) blocks; /* by address, without gaps */
+};
+
+uint64_t mg__heap_alloc(struct mg_simt *simt, uint64_t size)
+{
+    struct mg_heap *h = simt->heap_state;
+    uint64_t result = 0;
+    if (!h || size == 0 || size > simt->heap_size)
+        return 0;
+    size = round_up(size, 16);
+    pthread_mutex_lock(&simt->lock);
+    if (h->blocks.count == 0)
+        (void)mg__vec_push(&h->blocks, ((struct mg_heap_block){simt->heap, simt->heap_size, false}));
+    for (size_t i = 0; i < h->blocks.count; i++) {
+        struct mg_heap_block *b = &h->blocks.at[i];
+        if (b->taken || b->size < size)
+            continue;
+        struct mg_heap_block rest = {b->at + size, b->size - size, false};
+        if (rest.size) {
+            if (!mg__vec_push(&h->blocks, rest))
+                break;
+            memmove(&h->blocks.at[i + 2], &h->blocks.at[i + 1], (h->blocks.count - i - 2) * sizeof rest);
+            h->blocks.at[i + 1] = rest;
+        }
+        h->blocks.at[i].size = size;
+        h->blocks.at[i].taken = true;
+        result = h->blocks.at[i].at;
+        break;
+    }
+    pthread_mutex_unlock(&simt->lock);
+    return result;
+}
+
+void mg__heap_free(struct mg_simt *simt, uint64_t address)
+{
+    struct mg_heap *h = simt->heap_state;
+    if (!h)
+        return;
+    pthread_mutex_lock(&simt->lock);
+    for (size_t i = 0; i < h->blocks.count; i++) {
+        if (h->blocks.at[i].at != address || !h->blocks.at[i].taken)
+            continue;
+        h->blocks.at[i].taken = false;
+        if (i + 1 < h->blocks.count && !h->blocks.at[i + 1].taken) {
+            h->blocks.at[i].size += h->blocks.at[i + 1].size;
+            h->blocks.count--;
+            memmove(&h->blocks.at[i + 1], &h->blocks.at[i + 2], (h->blocks.count - i - 1) * sizeof h->blocks.at[0]);
+        }
+        if (i > 0 && !h->blocks.at[i - 1].taken) {
+            h->blocks.at[i - 1].size += h->blocks.at[i].size;
+            h->blocks.count--;
+            memmove(&h->blocks.at[i], &h->blocks.at[i + 1], (h->blocks.count - i) * sizeof h->blocks.at[0]);
+        }
+        break;
+    }
+    pthread_mutex_unlock(&simt->lock);
+}
+
+enum mg_status mg__heap_create(struct mg_simt *simt)
+{
+    if (simt->heap_state)
+        return MG_OK;
+    struct mg_heap *h = calloc(1, sizeof *h);
+    if (!h)
+        return MG_ERR_NOMEM;
+    simt->heap_size = simt->heap_size ? simt->heap_size : 8u << 20; /* cudaLimitMallocHeapSize's default */
+    enum mg_status status = mg__memory_alloc_named(simt, simt->heap_size, 512, "(device heap)", &simt->heap);
+    if (status != MG_OK) {
+        free(h);
+        return status;
+    }
+    simt->heap_state = h;
+    return MG_OK;
+}
+
+void mg__heap_destroy(struct mg_simt *simt)
+{
+    if (simt->heap_state)
+        mg__vec_free(&simt->heap_state->blocks);
+    free(simt->heap_state);
+    simt->heap_state = NULL;
+}

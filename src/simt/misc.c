@@ -1,0 +1,348 @@
+/* misc.c - handlers that move values inside a thread: special registers, packing, parameters, the stack. */
+#include "simt/simt_priv.h"
+
+#define FOR_LANES(i, mask)                                                                                             \
+    for (uint32_t rest_ = (mask), i; rest_ && (i = (uint32_t)__builtin_ctz(rest_), true); rest_ &= rest_ - 1)
+
+MG_HANDLER(mg__op_nop)
+{
+    (void)w;
+    (void)mask;
+    return op + 1;
+}
+
+MG_HANDLER(mg__op_mov_pred)
+{
+    mg__pred_set(w, op->d, mg__pred(w, op->a), mask);
+    return op + 1;
+}
+
+static void set_lane(struct mg_warp *w, int32_t operand, bool wide, unsigned lane, uint64_t value)
+{
+    if (wide)
+        ((uint64_t *)mg__slot(w, operand))[lane] = value;
+    else
+        ((uint32_t *)mg__slot(w, operand))[lane] = (uint32_t)value;
+}
+
+/* mov between a register and its parts: mode is the number of parts, their bytes << 8, and bit 16: 64 bits. */
+MG_HANDLER(mg__op_pack)
+{
+    unsigned n = op->mode & 0xff, bytes = op->mode >> 8 & 0xff;
+    bool wide = op->mode >> 16;
+    const int32_t part[4] = {op->a, op->b, op->c, op->e};
+    FOR_LANES(i, mask)
+    {
+        uint64_t value = 0;
+        for (unsigned k = 0; k < n; k++) {
+            uint64_t v = mg__lane32(w, part[k], i);
+            value |= (bytes == 4 ? v : v & ((1u << 8 * bytes) - 1)) << (8 * bytes * k);
+        }
+        set_lane(w, op->d, wide, i, value);
+    }
+    return op + 1;
+}
+
+MG_HANDLER(mg__op_unpack)
+{
+    unsigned n = op->mode & 0xff, bytes = op->mode >> 8 & 0xff;
+    bool wide = op->mode >> 16;
+    const int32_t part[4] = {op->a, op->b, op->c, op->e};
+    FOR_LANES(i, mask)
+    {
+        uint64_t value = wide ? mg__lane64(w, op->d, i) : mg__lane32(w, op->d, i);
+        for (unsigned k = 0; k < n; k++) {
+            uint64_t v = value >> (8 * bytes * k);
+            if (part[k] >= 0)
+                set_lane(w, part[k], false, i, bytes == 4 ? v : v & ((1u << 8 * bytes) - 1));
+        }
+    }
+    return op + 1;
+}
+
+MG_HANDLER(mg__op_halves)
+{
+    const uint32_t *a = mg__slot(w, op->a);
+    uint32_t *d = mg__slot(w, op->d);
+    FOR_LANES(i, mask)
+    d[i] = op->mode ? a[i] >> 16 : a[i] & 0xffff;
+    return op + 1;
+}
+
+static uint64_t special(const struct mg_warp *w, const struct mg_op *op, unsigned lane)
+{
+    const struct mg_run *run = w->worker->run;
+    const struct mg_dim3 *grid = &run->launch->grid, *block = &run->launch->block;
+    unsigned dim = (unsigned)op->b;
+    switch (op->a) {
+    case MG_SR_TID:
+        return dim < 3 ? w->tid[dim][lane] : 0;
+    case MG_SR_NTID:
+        return dim == 0 ? block->x : dim == 1 ? block->y : dim == 2 ? block->z : 0;
+    case MG_SR_CTAID:
+        return dim < 3 ? w->block->ctaid[dim] : 0;
+    case MG_SR_NCTAID:
+        return dim == 0 ? grid->x : dim == 1 ? grid->y : dim == 2 ? grid->z : 0;
+    case MG_SR_LANEID:
+        return lane;
+    case MG_SR_WARPID:
+        return w->index;
+    case MG_SR_NWARPID:
+        return run->simt->arch->max_warps_sm;
+    case MG_SR_SMID:
+        return w->block->linear % run->simt->arch->sm_count;
+    case MG_SR_NSMID:
+        return run->simt->arch->sm_count;
+    case MG_SR_GRIDID:
+        return 1;
+    case MG_SR_LANEMASK_EQ:
+        return 1u << lane;
+    case MG_SR_LANEMASK_LE:
+        return (2ull << lane) - 1;
+    case MG_SR_LANEMASK_LT:
+        return (1u << lane) - 1;
+    case MG_SR_LANEMASK_GE:
+        return (uint32_t)~((1u << lane) - 1);
+    case MG_SR_LANEMASK_GT:
+        return (uint32_t)~((2ull << lane) - 1);
+    case MG_SR_CLOCK:
+        return (uint32_t)w->issued;
+    case MG_SR_CLOCK_HI:
+        return w->issued >> 32;
+    case MG_SR_CLOCK64:
+        return w->issued;
+    case MG_SR_GLOBALTIMER:
+        return mg__time_ns();
+    case MG_SR_GLOBALTIMER_LO:
+        return (uint32_t)mg__time_ns();
+    case MG_SR_GLOBALTIMER_HI:
+        return mg__time_ns() >> 32;
+    case MG_SR_DYNAMIC_SMEM_SIZE:
+        return run->launch->shared;
+    case MG_SR_TOTAL_SMEM_SIZE:
+        return run->shared_total;
+    case MG_SR_ENVREG: /* 1 and 2: where the grid-wide barrier of a cooperative launch lives */
+        return dim == 1 ? run->workspace >> 32 : dim == 2 ? (uint32_t)run->workspace : 0;
+    case MG_SR_RESERVED_SMEM:
+        return 0;
+    default:
+        return UINT64_MAX;
+    }
+}
+
+MG_HANDLER(mg__op_sreg)
+{
+    bool wide = op->mode;
+    if (op->a == MG_SR_CLUSTER || op->a == MG_SR_OTHER)
+        return mg__op_unsupported(w, op, mask);
+    if (op->a == MG_SR_CLOCK || op->a == MG_SR_CLOCK64)
+        w->issued += 16; /* so that a wait by clock ends */
+    if (!wide && mask == ~0u && op->a == MG_SR_TID && op->b < 3) {
+        memcpy(mg__slot(w, op->d), w->tid[op->b], 128);
+        return op + 1;
+    }
+    bool varies = op->a == MG_SR_TID || (op->a >= MG_SR_LANEMASK_EQ && op->a <= MG_SR_LANEMASK_GT) || op->a == MG_SR_LANEID;
+    uint64_t same = varies ? 0 : special(w, op, 0);
+    if (!varies && !wide && mask == ~0u) {
+        uint32_t *d = mg__slot(w, op->d);
+        for (unsigned i = 0; i < 32; i++)
+            d[i] = (uint32_t)same;
+        return op + 1;
+    }
+    FOR_LANES(i, mask)
+    set_lane(w, op->d, wide, i, varies ? special(w, op, i) : same);
+    return op + 1;
+}
+
+MG_HANDLER(mg__op_local_address)
+{
+    uint64_t address = op->u.imm + w->frame->local_base;
+    FOR_LANES(i, mask)
+    set_lane(w, op->d, op->mode, i, address);
+    return op + 1;
+}
+
+MG_HANDLER(mg__op_isspacep)
+{
+    const struct mg_run *run = w->worker->run;
+    const struct mg_simt *s = run->simt;
+    const uint64_t *a = mg__slot(w, op->a);
+    uint32_t result = 0;
+    for (unsigned i = 0; i < 32; i++) {
+        bool shared = a[i] - s->shared_window < MG_WINDOW_SIZE, local = a[i] - s->local_window < MG_WINDOW_SIZE,
+             param = a[i] - s->param_window < MG_WINDOW_SIZE, constant = false;
+        if (!shared && !local && !param && op->mode == MG_SPACE_CONST) {
+            const struct mg_allocation *found = mg__snapshot_find(run, a[i]);
+            constant = found && found->constant;
+        }
+        bool yes = op->mode == MG_SPACE_SHARED  ? shared
+                   : op->mode == MG_SPACE_LOCAL ? local
+                   : op->mode == MG_SPACE_PARAM ? param
+                   : op->mode == MG_SPACE_CONST ? constant
+                                                : !shared && !local && !param;
+        result |= (uint32_t)yes << i;
+    }
+    mg__pred_set(w, op->d, result, mask);
+    return op + 1;
+}
+
+static uint32_t combine(uint32_t a, uint32_t c, uint32_t boolop)
+{
+    return boolop == MG_BOOL_AND ? a & c : boolop == MG_BOOL_OR ? a | c : boolop == MG_BOOL_XOR ? a ^ c : a;
+}
+
+MG_HANDLER(mg__op_setp_bool)
+{
+    uint32_t a = mg__pred(w, op->a), c = op->c >= 0 ? mg__pred(w, op->c) : 0;
+    uint32_t other = op->b >= 0 ? mg__pred(w, op->b) : ~a;
+    mg__pred_set(w, op->d, combine(a, c, op->mode), mask);
+    if (op->d2 >= 0)
+        mg__pred_set(w, op->d2, combine(other, c, op->mode), mask);
+    return op + 1;
+}
+
+MG_HANDLER(mg__op_set)
+{
+    uint32_t c = op->c >= 0 ? mg__pred(w, op->c) : 0;
+    uint32_t low = combine(mg__pred(w, op->a), c, op->mode);
+    uint32_t high = op->b >= 0 ? combine(mg__pred(w, op->b), c, op->mode) : 0;
+    uint32_t yes;
+    switch (op->u.imm) {
+    case MG_T_F32:
+        yes = 0x3f800000u;
+        break;
+    case MG_T_F16:
+    case MG_T_F16X2:
+        yes = 0x3c00u;
+        break;
+    case MG_T_BF16:
+    case MG_T_BF16X2:
+        yes = 0x3f80u;
+        break;
+    default:
+        yes = ~0u;
+        break;
+    }
+    uint32_t *d = mg__slot(w, op->d);
+    FOR_LANES(i, mask)
+    {
+        uint32_t value = low >> i & 1 ? yes : 0;
+        if (op->b >= 0)
+            value = (value & 0xffff) | (high >> i & 1 ? yes << 16 : 0);
+        d[i] = value;
+    }
+    return op + 1;
+}
+
+/* ---- parameters ---- */
+static uint64_t read_bytes(const uint8_t *p, unsigned width, bool sext)
+{
+    uint64_t value = 0;
+    memcpy(&value, p, width);
+    if (sext && width < 8 && value >> (8 * width - 1) & 1)
+        value |= ~0ull << (8 * width);
+    return value;
+}
+
+MG_HANDLER(mg__op_ld_kparam)
+{
+    const struct mg_mem *mem = op->u.mem;
+    const struct mg_run *run = w->worker->run;
+    unsigned bytes = mem->width * mem->vec;
+    for (unsigned v = 0; v < mem->vec; v++) {
+        if (mem->reg[v] < 0)
+            continue;
+        uint64_t same = 0;
+        bool known = false;
+        FOR_LANES(i, mask)
+        {
+            if (!known) {
+                uint64_t at = (uint64_t)mem->offset;
+                if (mem->addr >= 0)
+                    at += mem->addr64 ? mg__lane64(w, mem->addr, i) : mg__lane32(w, mem->addr, i);
+                if (at > run->param_size || bytes > run->param_size - at)
+                    return mg__fault(w, op, i, MG_ERR_ADDRESS, "access of %u bytes at offset %llu of the kernel's %u "
+                                     "bytes of parameters", bytes, (unsigned long long)at, run->param_size);
+                same = read_bytes(run->params + at + v * mem->width, mem->width, mem->sext);
+                known = mem->addr < 0;
+                if (known && mask == ~0u && !mem->dst64) {
+                    uint32_t *d = mg__slot(w, mem->reg[v]);
+                    for (unsigned k = 0; k < 32; k++)
+                        d[k] = (uint32_t)same;
+                    break;
+                }
+            }
+            set_lane(w, mem->reg[v], mem->dst64, i, same);
+        }
+    }
+    return op + 1;
+}
+
+MG_HANDLER(mg__op_ld_param)
+{
+    const struct mg_mem *mem = op->u.mem;
+    const uint8_t *base = w->frame->params + mem->offset;
+    for (unsigned v = 0; v < mem->vec; v++)
+        if (mem->reg[v] >= 0)
+            FOR_LANES(i, mask)
+    set_lane(w, mem->reg[v], mem->dst64, i,
+             read_bytes(base + (size_t)i * w->frame->code->param_bytes + v * mem->width, mem->width, mem->sext));
+    return op + 1;
+}
+
+MG_HANDLER(mg__op_st_param)
+{
+    const struct mg_mem *mem = op->u.mem;
+    uint8_t *base = w->frame->params + mem->offset;
+    for (unsigned v = 0; v < mem->vec; v++)
+        FOR_LANES(i, mask)
+        {
+            uint64_t value = mem->dst64 ? mg__lane64(w, mem->reg[v], i) : mg__lane32(w, mem->reg[v], i);
+            memcpy(base + (size_t)i * w->frame->code->param_bytes + v * mem->width, &value, mem->width);
+        }
+    return op + 1;
+}
+
+/* ---- the stack ----
+ * It grows upwards here, and all lanes that run together share its top: alloca takes the most that a lane asks for. */
+MG_HANDLER(mg__op_alloca)
+{
+    const uint64_t *size = mg__slot(w, op->a);
+    uint64_t most = 0, align = MG_MAX(op->u.imm, 16);
+    FOR_LANES(i, mask)
+    most = MG_MAX(most, size[i]);
+    uint32_t top = w->frame->local_top;
+    uint64_t at = (top + align - 1) / align * align;
+    if (align & (align - 1) || most > MG_LOCAL_LIMIT || at + most > w->worker->run->local_stride) {
+        mg__fault(w, op, (uint32_t)__builtin_ctz(mask), MG_ERR_ADDRESS, "alloca of %llu bytes overflows the thread's stack",
+                  (unsigned long long)most);
+        return NULL;
+    }
+    w->frame->local_top = (uint32_t)(at + most);
+    FOR_LANES(i, mask)
+    set_lane(w, op->d, op->mode, i, at);
+    return op + 1;
+}
+
+MG_HANDLER(mg__op_stack)
+{
+    bool save = op->mode & 1, wide = op->mode & 2;
+    if (save) {
+        FOR_LANES(i, mask)
+        set_lane(w, op->d, wide, i, w->frame->local_top);
+    } else {
+        unsigned lane = (unsigned)__builtin_ctz(mask);
+        uint64_t top = wide ? mg__lane64(w, op->d, lane) : mg__lane32(w, op->d, lane);
+        if (top >= w->frame->local_base && top <= w->worker->run->local_stride)
+            w->frame->local_top = (uint32_t)top;
+    }
+    return op + 1;
+}
+
+MG_HANDLER(mg__op_nanosleep)
+{
+    (void)mask;
+    w->slice -= MG_POLL_COST;
+    w->polled = true;
+    return op + 1;
+}

@@ -1,0 +1,393 @@
+/* simt.c - the device: its creation, its modules, and a launch's checks before the first block.
+ *
+ * To add a limit that a device enforces, add its check to check_launch and its row to arch.def.
+ */
+#include "simt/simt_priv.h"
+
+enum mg_status mg__simt_create(const struct mg_simt_options *options, struct mg_simt **simt)
+{
+    *simt = NULL;
+    struct mg_simt *s = calloc(1, sizeof *s);
+    if (!s)
+        return MG_ERR_NOMEM;
+    if (options)
+        s->options = *options;
+    s->arch = s->options.arch ? s->options.arch : mg__arch_find(90);
+    s->observe = true;
+    s->lanes = mg__lanes_select();
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_mutex_init(&s->launch_lock, NULL);
+    pthread_mutex_init(&s->print_lock, NULL);
+    enum mg_status status = s->arch ? mg__memory_create(s) : MG_ERR_NOT_FOUND;
+    if (status == MG_OK)
+        status = mg__pool_create(s->options.threads, &s->pool);
+    if (status != MG_OK) {
+        mg__simt_destroy(s);
+        return status;
+    }
+    *simt = s;
+    return MG_OK;
+}
+
+void mg__simt_destroy(struct mg_simt *simt)
+{
+    if (!simt)
+        return;
+    while (simt->modules)
+        mg__simt_module_unload(simt->modules);
+    if (simt->pool)
+        mg__pool_destroy(simt->pool);
+    mg__heap_destroy(simt);
+    mg__memory_destroy(simt);
+    pthread_mutex_destroy(&simt->lock);
+    pthread_mutex_destroy(&simt->launch_lock);
+    pthread_mutex_destroy(&simt->print_lock);
+    free(simt);
+}
+
+const struct mg_arch *mg__simt_arch(const struct mg_simt *simt)
+{
+    return simt->arch;
+}
+
+enum mg_status mg__simt_observe(struct mg_simt *simt, const struct mg_observer *observer)
+{
+    if (simt->nobservers == MG_MAX_OBSERVERS)
+        return MG_ERR_INVALID;
+    simt->observers[simt->nobservers++] = *observer;
+    return MG_OK;
+}
+
+void mg__simt_observe_enable(struct mg_simt *simt, bool enable)
+{
+    pthread_mutex_lock(&simt->launch_lock);
+    simt->observe = enable;
+    pthread_mutex_unlock(&simt->launch_lock);
+}
+
+void mg__simt_set_timeout(struct mg_simt *simt, unsigned timeout_ms)
+{
+    pthread_mutex_lock(&simt->launch_lock);
+    simt->options.timeout_ms = timeout_ms;
+    pthread_mutex_unlock(&simt->launch_lock);
+}
+
+/* ---- modules ---- */
+static bool names_function(const struct mg_ptx_module *ptx, const char *name)
+{
+    for (size_t f = 0; f < ptx->nfuncs; f++)
+        if (strcmp(ptx->funcs[f]->name, name) == 0)
+            return true;
+    return false;
+}
+
+static void write_reloc(const struct mg_simt_module *m, const struct mg_ptx_var *v, const struct mg_ptx_reloc *r)
+{
+    uint64_t value = r->func ? m->simt->func_window + 16ull * r->func->id
+                     : r->var ? m->addresses[r->var->id] : 0;
+    value += (uint64_t)r->addend;
+    if (r->mask != ~0ull && r->mask) {
+        value = (value & r->mask) >> __builtin_ctzll(r->mask);
+    }
+    if (r->offset <= v->size && r->size <= v->size - r->offset && r->size <= 8)
+        memcpy((uint8_t *)(uintptr_t)m->addresses[v->id] + r->offset, &value, r->size);
+}
+
+enum mg_status mg__simt_module_load(struct mg_simt *simt, struct mg_ptx_module *ptx, struct mg_simt_module **module,
+                                    struct mg_diag *diag)
+{
+    *module = NULL;
+    struct mg_simt_module *m = calloc(1, sizeof *m);
+    if (!m)
+        return mg__diag_set(diag, MG_ERR_NOMEM, "no host memory for a module");
+    m->simt = simt;
+    m->ptx = ptx;
+    m->addresses = calloc(ptx->nvars + 1, sizeof *m->addresses);
+    m->kernels = calloc(ptx->nfuncs + 1, sizeof(struct mg_simt_kernel *));
+    enum mg_status status = MG_ERR_NOMEM;
+    if (!m->addresses || !m->kernels) {
+        mg__diag_set(diag, status, "no host memory for a module");
+        goto fail;
+    }
+    for (size_t i = 0; i < ptx->nvars; i++) {
+        const struct mg_ptx_var *v = ptx->vars[i];
+        if (v->is_param || (v->space != MG_SPACE_GLOBAL && v->space != MG_SPACE_CONST))
+            continue;
+        if (v->linkage == MG_LINK_EXTERN) {
+            status = mg__diag_set(diag, MG_ERR_NOT_FOUND, "the variable %s is declared extern and defined nowhere", v->name);
+            mg__diag_at(diag, "<ptx>", v->ptx_line, 0);
+            mg__diag_hint(diag, "Link the object that defines it (nvcc -rdc=true needs all parts in one program).");
+            goto fail;
+        }
+        status = mg__memory_alloc_named(simt, v->size, v->align, v->name, &m->addresses[i]);
+        if (status != MG_OK) {
+            mg__diag_set(diag, status, "no device memory for the variable %s of %llu bytes", v->name,
+                         (unsigned long long)v->size);
+            goto fail;
+        }
+        if (v->space == MG_SPACE_CONST)
+            mg__memory_mark_constant(simt, m->addresses[i]);
+        if (v->init)
+            memcpy((void *)(uintptr_t)m->addresses[i], v->init, v->size);
+    }
+    for (size_t i = 0; i < ptx->nvars; i++)
+        for (size_t k = 0; m->addresses[i] && k < ptx->vars[i]->nrelocs; k++)
+            write_reloc(m, ptx->vars[i], &ptx->vars[i]->relocs[k]);
+    if (names_function(ptx, "malloc") && (status = mg__heap_create(simt)) != MG_OK) {
+        mg__diag_set(diag, status, "no device memory for the heap of device-side malloc");
+        goto fail;
+    }
+    m->next = simt->modules;
+    simt->modules = m;
+    *module = m;
+    return MG_OK;
+fail:
+    for (size_t i = 0; m->addresses && i < ptx->nvars; i++)
+        if (m->addresses[i])
+            mg__mem_free(simt, m->addresses[i]);
+    free(m->addresses);
+    free(m->kernels);
+    free(m);
+    return status;
+}
+
+void mg__simt_module_unload(struct mg_simt_module *module)
+{
+    if (!module)
+        return;
+    for (struct mg_simt_module **at = &module->simt->modules; *at; at = &(*at)->next)
+        if (*at == module) {
+            *at = module->next;
+            break;
+        }
+    for (size_t i = 0; i < module->ptx->nfuncs; i++)
+        if (module->kernels[i]) {
+            mg__program_free(module->kernels[i]->program);
+            free(module->kernels[i]);
+        }
+    for (size_t i = 0; i < module->ptx->nvars; i++)
+        if (module->addresses[i])
+            mg__mem_free(module->simt, module->addresses[i]);
+    free(module->addresses);
+    free(module->kernels);
+    mg__ptx_free(module->ptx);
+    free(module);
+}
+
+bool mg__simt_module_symbol(const struct mg_simt_module *module, const char *name, uint64_t *address, uint64_t *size)
+{
+    const struct mg_ptx_var *v = mg__ptx_find_var(module->ptx, name);
+    if (!v || !module->addresses[v->id])
+        return false;
+    *address = module->addresses[v->id];
+    *size = v->size;
+    return true;
+}
+
+/* ---- kernels ---- */
+static void describe(struct mg_simt_kernel *k)
+{
+    const struct mg_ptx_func *f = k->func;
+    const struct mg_arch *arch = k->module->simt->arch;
+    struct mg_simt_kernel_info *i = &k->info;
+    i->name = f->name;
+    i->func = f;
+    i->ptx = k->module->ptx;
+    i->shared_static = k->program->shared_static;
+    i->local_bytes = k->program->entry->local_bytes;
+    for (size_t v = 0; v < k->module->ptx->nvars; v++)
+        if (k->module->ptx->vars[v]->space == MG_SPACE_CONST)
+            i->const_bytes += (uint32_t)k->module->ptx->vars[v]->size;
+    i->max_threads = arch->max_threads_block;
+    uint32_t given = f->maxntid[0] * MG_MAX(f->maxntid[1], 1) * MG_MAX(f->maxntid[2], 1);
+    uint32_t required = f->reqntid[0] * MG_MAX(f->reqntid[1], 1) * MG_MAX(f->reqntid[2], 1);
+    if (given)
+        i->max_threads = MG_MIN(i->max_threads, given);
+    if (required)
+        i->max_threads = MG_MIN(i->max_threads, required);
+    i->regs = mg__estimate_regs(f);
+    if (f->maxnreg)
+        i->regs = MG_MIN(i->regs, f->maxnreg);
+    /* What fits when a block of the largest size must be able to launch. */
+    uint32_t most = arch->regs_block / MG_MAX(i->max_threads, 1);
+    if (given || required)
+        i->regs = MG_MIN(i->regs, MG_MAX(most, 16));
+    i->regs = MG_MIN(i->regs, arch->max_regs_thread);
+    i->param_size = f->param_size;
+}
+
+struct mg_simt_kernel *mg__simt_kernel_find(struct mg_simt_module *module, const char *name)
+{
+    const struct mg_ptx_func *f = mg__ptx_find_func(module->ptx, name);
+    if (!f || !f->is_entry || !f->defined)
+        return NULL;
+    pthread_mutex_lock(&module->simt->launch_lock);
+    struct mg_simt_kernel *k = module->kernels[f->id];
+    if (!k && (k = calloc(1, sizeof *k))) {
+        k->module = module;
+        k->func = f;
+        if (mg__lower(module, f, &k->program) == MG_OK) {
+            describe(k);
+            module->kernels[f->id] = k;
+        } else {
+            free(k);
+            k = NULL;
+        }
+    }
+    pthread_mutex_unlock(&module->simt->launch_lock);
+    return k;
+}
+
+void mg__simt_kernel_info(const struct mg_simt_kernel *kernel, struct mg_simt_kernel_info *info)
+{
+    *info = kernel->info;
+}
+
+/* ---- launches ---- */
+static enum mg_status check_launch(const struct mg_simt *s, const struct mg_simt_kernel *k, const struct mg_simt_launch *l,
+                                   struct mg_diag *diag)
+{
+    const struct mg_arch *a = s->arch;
+    const char *name = k->info.name;
+    const struct mg_dim3 *g = &l->grid, *b = &l->block;
+    if (!g->x || !g->y || !g->z || !b->x || !b->y || !b->z) {
+        mg__diag_set(diag, MG_ERR_INVALID, "%s: a dimension of the grid (%u,%u,%u) or of the block (%u,%u,%u) is zero", name,
+                     g->x, g->y, g->z, b->x, b->y, b->z);
+        mg__diag_hint(diag, "An element count of zero must not be launched: test for it first.");
+        return MG_ERR_INVALID;
+    }
+    if (g->x > 2147483647u || g->y > 65535 || g->z > 65535) {
+        mg__diag_set(diag, MG_ERR_INVALID, "%s: the grid (%u,%u,%u) exceeds (2147483647,65535,65535)", name, g->x, g->y, g->z);
+        return MG_ERR_INVALID;
+    }
+    uint64_t threads = (uint64_t)b->x * b->y;
+    threads = threads > UINT32_MAX ? threads : threads * b->z;
+    if (b->x > 1024 || b->y > 1024 || b->z > 64 || threads > a->max_threads_block) {
+        mg__diag_set(diag, MG_ERR_INVALID, "%s: a block of (%u,%u,%u) has %llu threads; the device allows %u, and (1024,1024,64) by dimension",
+                     name, b->x, b->y, b->z, (unsigned long long)threads, a->max_threads_block);
+        mg__diag_hint(diag, "Use smaller blocks and more of them.");
+        return MG_ERR_INVALID;
+    }
+    if (threads > k->info.max_threads) {
+        mg__diag_set(diag, MG_ERR_LAUNCH_LIMIT, "%s: %llu threads a block; the kernel was compiled for %u (__launch_bounds__)",
+                     name, (unsigned long long)threads, k->info.max_threads);
+        return MG_ERR_LAUNCH_LIMIT;
+    }
+    uint32_t limit = MG_MAX(a->shared_block, MG_MIN(l->shared_optin + k->info.shared_static, a->shared_block_optin));
+    uint64_t shared = (uint64_t)k->info.shared_static + l->shared;
+    if (shared > limit) {
+        mg__diag_set(diag, MG_ERR_LAUNCH_LIMIT,
+                     "%s: %llu bytes of shared memory a block (%u static, %u dynamic); the limit is %u", name,
+                     (unsigned long long)shared, k->info.shared_static, l->shared, limit);
+        if (shared <= a->shared_block_optin)
+            mg__diag_hint(diag, "More than %u bytes must be asked for: cudaFuncSetAttribute(kernel, "
+                          "cudaFuncAttributeMaxDynamicSharedMemorySize, %u).", a->shared_block, l->shared);
+        else
+            mg__diag_hint(diag, "No block of this device may have more than %u bytes.", a->shared_block_optin);
+        return MG_ERR_LAUNCH_LIMIT;
+    }
+    if (k->func->cluster) {
+        mg__diag_set(diag, MG_ERR_UNSUPPORTED, "%s: launches as thread-block clusters are not simulated", name);
+        return MG_ERR_UNSUPPORTED;
+    }
+    return MG_OK;
+}
+
+static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const struct mg_simt_launch *l, struct mg_diag *diag)
+{
+    const struct mg_program *p = k->program;
+    enum mg_status status = check_launch(s, k, l, diag);
+    if (status != MG_OK)
+        return status;
+    if (p->error.status != MG_OK) {
+        if (diag)
+            *diag = p->error;
+        return p->error.status;
+    }
+    struct mg_run *run = calloc(1, sizeof *run);
+    if (!run)
+        return mg__diag_set(diag, MG_ERR_NOMEM, "%s: no host memory for the launch", k->info.name);
+    uint8_t *params = calloc(1, k->info.param_size + 64);
+    run->simt = s;
+    run->program = p;
+    run->launch = l;
+    run->params = params;
+    run->param_size = (uint32_t)k->info.param_size;
+    run->nblocks = (uint64_t)l->grid.x * l->grid.y * l->grid.z;
+    uint32_t dynamic_at = (p->shared_static + p->dynamic_align - 1) / p->dynamic_align * p->dynamic_align;
+    run->shared_total = l->shared ? dynamic_at + l->shared : p->shared_static;
+    run->shared_vars = calloc(p->nshared_vars + 1, sizeof *run->shared_vars);
+    status = mg__memory_snapshot(s, &run->allocations, &run->nallocations);
+    if (!params || !run->shared_vars || status != MG_OK) {
+        status = mg__diag_set(diag, MG_ERR_NOMEM, "%s: no host memory for the launch", k->info.name);
+        goto done;
+    }
+    if (k->info.param_size)
+        memcpy(params, l->params, k->info.param_size);
+    if (p->nshared_vars)
+        memcpy(run->shared_vars, p->shared_vars, p->nshared_vars * sizeof *run->shared_vars);
+    run->nshared_vars = p->nshared_vars;
+    if (l->shared)
+        run->shared_vars[run->nshared_vars++] = (struct mg_shared_var){"(dynamic)", NULL, dynamic_at, l->shared};
+    uint32_t threads = l->block.x * l->block.y * l->block.z;
+    unsigned per_sm = mg__arch_blocks_per_sm(s->arch, threads, k->info.regs, run->shared_total);
+    run->resident = MG_MAX(s->arch->sm_count * MG_MAX(per_sm, 1), 1);
+    if (l->cooperative) {
+        if (run->nblocks > run->resident) {
+            status = mg__diag_set(diag, MG_ERR_LAUNCH_LIMIT,
+                                  "%s: a cooperative launch of %llu blocks; the device holds %u of them at once",
+                                  k->info.name, (unsigned long long)run->nblocks, run->resident);
+            mg__diag_hint(diag, "cudaOccupancyMaxActiveBlocksPerMultiprocessor times the number of SMs is the most.");
+            goto done;
+        }
+        if (!s->workspace && (status = mg__memory_alloc_named(s, 512, 512, "(grid barrier)", &s->workspace)) != MG_OK)
+            goto done;
+        /* Cooperative groups' grid barrier: its size, and a counter that starts at zero. */
+        memset((void *)(uintptr_t)s->workspace, 0, 512);
+        memcpy((void *)(uintptr_t)s->workspace, &(uint32_t){8}, 4);
+        run->workspace = s->workspace;
+        free(run->allocations);
+        run->allocations = NULL;
+        if ((status = mg__memory_snapshot(s, &run->allocations, &run->nallocations)) != MG_OK)
+            goto done;
+    }
+    run->serial = p->ordered || l->cooperative || mg__pool_workers(s->pool) == 1 || run->nblocks == 1;
+    run->nworkers = run->serial ? 1 : (unsigned)MG_MIN(mg__pool_workers(s->pool), run->nblocks);
+    if (s->observe) {
+        run->observers = s->observers;
+        run->nobservers = s->nobservers;
+    }
+    for (unsigned i = 0; i < run->nobservers; i++) {
+        run->want_every |= (run->observers[i].wants & MG_OBSERVE_EVERY) != 0;
+        run->want_shapes |= (run->observers[i].wants & MG_OBSERVE_SHAPES) != 0;
+    }
+    /* A thread's stack: what the kernel and a chain of calls need; recursion and alloca get the default limit's worth more. */
+    uint64_t local = 0;
+    for (uint32_t c = 0; c < p->ncodes; c++)
+        local += p->codes[c]->local_bytes + 16;
+    run->local_stride = (uint32_t)MG_MIN(local + (p->ncodes > 1 || p->stack ? 64u << 10 : 0), MG_LOCAL_LIMIT);
+    run->local_stride = MG_MAX(run->local_stride, p->entry->local_bytes);
+    run->info = (struct mg_launch_info){
+        .kernel = k->info.name, .grid = l->grid, .block = l->block, .shared_static = p->shared_static,
+        .shared_dynamic = l->shared, .module = k->module->ptx, .insns = p->insns, .ninsns = p->ninsns,
+        .shared_vars = run->shared_vars, .nshared_vars = run->nshared_vars, .device_cc = s->arch->cc};
+    run->last_progress = mg__time_ns();
+    if (s->options.timeout_ms)
+        run->deadline = run->last_progress + s->options.timeout_ms * 1000000ull;
+    status = mg__run(run, diag);
+done:
+    free(run->allocations);
+    free(run->shared_vars);
+    free(params);
+    free(run);
+    return status;
+}
+
+enum mg_status mg__simt_launch(struct mg_simt *simt, struct mg_simt_kernel *kernel, const struct mg_simt_launch *l,
+                               struct mg_diag *diag)
+{
+    pthread_mutex_lock(&simt->launch_lock);
+    enum mg_status status = launch(simt, kernel, l, diag);
+    pthread_mutex_unlock(&simt->launch_lock);
+    return status;
+}

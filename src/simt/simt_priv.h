@@ -1,0 +1,447 @@
+/* simt_priv.h - the engine's own structures.
+ *
+ * A kernel is lowered to an array of `struct mg_op`, one handler each, a basic block after the other. A register is a slot of 32 lanes
+ * in the frame's register file: 128 bytes for types up to 32 bits (16-bit values zero-extended), 256 for 64 bits, and a
+ * 32-bit mask for a predicate. An operand is a byte offset; its low bit chooses between the frame's registers and the
+ * launch's constant pool, where immediates stand broadcast over 32 lanes.
+ *
+ * A warp is a tree. Its leaves (struct mg_split) are groups of lanes that run together; its inner nodes (struct mg_join)
+ * are the places where diverged leaves meet: the branch's immediate post-dominator, or the instruction after a call.
+ * Leaves run one at a time, last made first, so that without spinning the tree behaves as the classic reconvergence
+ * stack; when a leaf spins, others get their turn, and lanes that wait at a join are let go (see split.c).
+ */
+#ifndef MG_SIMT_PRIV_H
+#define MG_SIMT_PRIV_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "cfg/cfg.h"
+#include "sem/sem.h"
+#include "simt/simt.h"
+
+#define MG_LANES 32u
+#define MG_MAX_WARPS 32u
+#define MG_MAX_OBSERVERS 4u
+#define MG_WINDOW_SIZE (1ull << 24) /* bytes of the shared, the local and the parameter window */
+#define MG_LOCAL_LIMIT (512u << 10) /* bytes of local memory a thread, as on every device since 2.0 */
+#define MG_SLICE 16384              /* basic blocks that a leaf may run before others get their turn */
+#define MG_POLL_COST 256            /* what a polling access (volatile load, compare-and-swap) takes of the slice */
+#define MG_PAD 256                  /* readable bytes after shared and local memory, for whole-vector loads */
+
+#if defined(__SANITIZE_THREAD__)
+#define MG_NO_TSAN __attribute__((no_sanitize("thread")))
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define MG_NO_TSAN __attribute__((no_sanitize("thread")))
+#endif
+#endif
+#ifndef MG_NO_TSAN
+#define MG_NO_TSAN
+#endif
+
+struct mg_warp;
+struct mg_block;
+struct mg_worker;
+struct mg_run;
+struct mg_op;
+
+/* Executes `op` for the lanes of `mask` and returns the next one, or NULL when the leaf must stop (w->stop says why). */
+typedef const struct mg_op *(*mg_handler)(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
+
+/* ---- code ---- */
+struct mg_op {
+    mg_handler fn;
+    int32_t d, a, b, c; /* operands: see mg__slot */
+    int32_t e, d2;
+    uint32_t mode;   /* of the sem row; else handler-specific */
+    uint32_t insn;   /* index into code->insns */
+    union {
+        uint64_t imm;
+        const struct mg_op *target;
+        const struct mg_mem *mem;
+        const struct mg_callsite *call;
+        const struct mg_switch *table;
+        const struct mg_ptx_var *var;
+    } u;
+    int32_t guard;   /* predicate operand of a branch, exit or guard op; -1: none */
+    uint32_t invert; /* ~0 for @!p */
+};
+
+#define MG_MODE_SITE 0x80000000u /* op->mode: the op has a site, u.mem */
+
+/* What a memory instruction is, beyond its operands. */
+struct mg_mem {
+    uint32_t site;   /* index into the worker's sites */
+    uint8_t space;   /* MG_SPACE_*; GENERIC: per lane */
+    uint8_t kind;    /* enum mg_access_kind */
+    uint8_t width;   /* bytes an element */
+    uint8_t vec;     /* elements */
+    uint8_t dst64;   /* elements go to 64-bit registers */
+    uint8_t sext;    /* sign-extend elements to the register */
+    uint8_t addr64;  /* the address register has 64 bits */
+    uint8_t poll;    /* a volatile, relaxed or acquire load, or compare-and-swap: may be spinning */
+    uint8_t atomop, type, scope;
+    int16_t sem_row; /* atomics: the operation's row, -1: exch or cas */
+    int32_t reg[8];  /* elements: destinations, or sources of a store */
+    int32_t addr;    /* operand of the address, -1: `offset` alone */
+    int64_t offset;
+    bool no_shape;    /* this site's shapes are not remembered */
+    bool local_frame; /* `offset` is relative to the frame's local memory */
+};
+struct mg_callsite {
+    const struct mg_code *callee; /* NULL: indirect, or a system routine */
+    int32_t target;               /* indirect: operand with function addresses */
+    uint8_t system;               /* enum mg_system_call, 0: none */
+    uint32_t nargs, nrets;
+    uint32_t *args, *arg_sizes;   /* offsets into the caller's parameter block */
+    uint32_t *rets, *ret_sizes;
+};
+enum mg_system_call { MG_SYS_NONE, MG_SYS_VPRINTF, MG_SYS_ASSERTFAIL, MG_SYS_MALLOC, MG_SYS_FREE };
+struct mg_switch {
+    const struct mg_op **targets;
+    size_t count;
+};
+struct mg_segment { /* straight-line run of instructions with one count */
+    uint32_t first_insn, ninsns; /* into code->insns */
+};
+/* One function, lowered. */
+struct mg_code {
+    const struct mg_ptx_func *func;
+    struct mg_op *ops;
+    uint32_t nops;
+    uint32_t frame_bytes;  /* registers and predicates */
+    uint32_t param_bytes;  /* call argument blocks and formal parameters, a lane */
+    uint32_t local_bytes;  /* a lane */
+    const uint32_t *formal, *formal_sizes; /* parameters' offsets in the parameter block */
+    const uint32_t *ret, *ret_sizes;
+    uint32_t nformal, nret;
+    uint32_t id;           /* in the program */
+};
+/* A kernel with all that it calls, ready to run. Immutable once made. */
+struct mg_program {
+    struct mg_arena arena;
+    const struct mg_ptx_func *kernel;
+    struct mg_code **codes;
+    uint32_t ncodes;
+    struct mg_code *entry;
+    uint8_t *pool;           /* constants, 64-byte aligned */
+    struct mg_insn_info *insns;
+    uint32_t ninsns;
+    struct mg_segment *segments;
+    uint32_t nsegments;
+    uint32_t nsites;
+    struct mg_shared_var *shared_vars; /* static ones; the launch appends "(dynamic)" */
+    uint32_t nshared_vars;
+    uint32_t shared_static, dynamic_align;
+    bool ordered; /* what it does may depend on the order of blocks: they run in order on one worker */
+    bool stack;    /* alloca is used: its frames may grow */
+    bool indirect; /* holds indirect calls: their targets are looked up among codes */
+    struct mg_diag error; /* not MG_OK: it cannot be lowered */
+};
+
+/* ---- shapes: what a memory instruction's addresses looked like before ---- */
+enum mg_plan { MG_PLAN_LANES, MG_PLAN_UNIFORM, MG_PLAN_CONTIGUOUS, MG_PLAN_WINDOW };
+#define MG_SHAPES 4u
+struct mg_shape {
+    int32_t delta[32] __attribute__((aligned(64))); /* address minus the first active lane's; 0 in idle lanes */
+    uint32_t index[32] __attribute__((aligned(64))); /* WINDOW: word of each lane, from `low` */
+    uint64_t times[32];  /* by base modulo 32 */
+    uint64_t lo, range;  /* all lanes are inside one object when base - lo <= range */
+    uint32_t mask;       /* 0: free */
+    int32_t low;         /* lowest delta */
+    uint8_t plan;
+    uint8_t space;
+    int32_t var;         /* shared: index of the variable */
+};
+struct mg_site {
+    struct mg_shape *shapes; /* MG_SHAPES of them, made when first needed; [0] is the latest */
+    uint16_t misses;         /* in a row; past a limit the site counts as irregular */
+    uint16_t skip;           /* accesses to go before shapes are tried again */
+    uint64_t lo, hi;         /* the object of the last irregular access */
+};
+
+/* ---- warps ---- */
+struct mg_frame {
+    struct mg_frame *next; /* in the free list */
+    const struct mg_code *code;
+    uint8_t *regs;
+    uint8_t *params;       /* [lane][code->param_bytes] */
+    uint32_t local_base, local_top; /* bytes in each lane's local memory */
+};
+enum mg_wait { MG_WAIT_NONE, MG_WAIT_BARRIER, MG_WAIT_WARP };
+struct mg_split { /* a leaf */
+    const struct mg_op *pc;
+    struct mg_frame *frame;
+    uint32_t mask;
+    int32_t join;    /* index of the join it will arrive at, -1: none */
+    uint8_t wait;
+    uint8_t barrier;
+    bool resumed;    /* the wait is over: the handler at pc finishes its work */
+    uint32_t member; /* MG_WAIT_WARP: lanes that must come */
+    uint32_t result; /* bar.red: its value */
+};
+struct mg_join {
+    const struct mg_op *pc; /* where lanes go on */
+    struct mg_frame *frame; /* with this frame */
+    struct mg_frame *callee; /* a call: its frame, freed when all have returned */
+    const struct mg_callsite *call;
+    uint32_t expected, arrived;
+    int32_t parent;
+    int32_t next_free;
+    bool live;
+};
+enum mg_stop { MG_STOP_NONE, MG_STOP_YIELD, MG_STOP_WAIT, MG_STOP_SWITCH /* tree changed: choose a leaf */, MG_STOP_DONE,
+               MG_STOP_FAULT };
+struct mg_warp {
+    /* of the running leaf, kept here for speed */
+    uint8_t *base[2]; /* registers, constants */
+    const struct mg_op *join_pc;
+    uint32_t mask;
+    int32_t active;   /* number of lanes in mask */
+    int32_t slice;    /* basic blocks left */
+    uint8_t stop;
+    bool polled;      /* the leaf has done a polling access in this slice */
+    struct mg_frame *frame;
+    struct mg_block *block;
+    struct mg_worker *worker;
+    struct mg_site *sites;
+    struct mg_insn_counts *counts; /* by segment */
+    uint32_t index;   /* in the block */
+    uint32_t live;    /* lanes that exist and have not exited */
+    int32_t current;  /* index of the running leaf */
+    MG_VEC(struct mg_split) splits; /* mask 0: dead; compacted when the warp ends */
+    MG_VEC(struct mg_join) joins;
+    int32_t free_join;
+    uint32_t nleaves;
+    uint32_t polls;   /* slices in a row that only polled */
+    struct mg_frame *root;
+    uint8_t *local;   /* [lane][local_stride], made when first needed */
+    uint32_t local_stride;
+    uint64_t issued;  /* instructions, for clock */
+    uint32_t tid[3][32] __attribute__((aligned(64)));
+};
+struct mg_barrier {
+    uint32_t arrived, expected; /* threads; expected 0: all of the block */
+    uint32_t warps;             /* that take part, a bit each */
+    uint32_t any, all_false;    /* bar.red: lanes with a true and with a false predicate were seen */
+    uint32_t count;             /* bar.red.popc */
+};
+struct mg_block {
+    struct mg_warp *warps;
+    uint32_t nwarps, live_warps;
+    uint32_t live_threads;
+    struct mg_barrier barriers[16];
+    uint8_t *shared;
+    uint32_t shared_size;
+    uint32_t ctaid[3];
+    uint64_t linear;
+    bool busy;      /* holds a block that has begun and not ended */
+    uint32_t rounds;   /* in a row in which warps only polled */
+    uint64_t progress; /* barriers passed and warps ended */
+    struct mg_run *run;
+};
+struct mg_worker {
+    struct mg_run *run;
+    unsigned index;
+    struct mg_site *sites;
+    struct mg_insn_counts *counts;   /* by segment */
+    struct mg_insn_counts *by_insn;  /* divergent branches, and the final sums */
+    struct mg_frame **free_frames;   /* by code id */
+    struct mg_block **blocks;        /* contexts, all of them */
+    uint32_t nblocks;
+    uint64_t next, end;              /* blocks taken and not begun */
+    bool parked_last;                /* the last block was parked: begin another */
+    uint64_t fault_block;
+    void *observers[MG_MAX_OBSERVERS];
+    struct mg_access event;
+    struct mg_diag diag;
+};
+/* One launch under way. */
+struct mg_run {
+    struct mg_simt *simt;
+    const struct mg_program *program;
+    struct mg_launch_info info;
+    const struct mg_simt_launch *launch;
+    const uint8_t *params;
+    uint32_t param_size;
+    uint32_t shared_total;
+    uint32_t local_stride;
+    unsigned nworkers;
+    bool serial;          /* one worker: atomics need no lock prefix */
+    bool want_shapes, want_every;
+    struct mg_observer *observers;
+    unsigned nobservers;
+    void *observer_state[MG_MAX_OBSERVERS];
+    struct mg_allocation *allocations; /* snapshot, by address */
+    size_t nallocations;
+    uint64_t nblocks;
+    uint32_t resident;    /* most blocks that a worker may hold at once */
+    atomic_ullong next_block, blocks_done;
+    atomic_int stop;      /* a fault, a time-out: everybody ends */
+    uint64_t deadline;    /* ns, 0: none */
+    uint64_t last_progress;
+    struct mg_worker *workers;
+    uint64_t workspace;   /* device address of the grid barrier's word pair */
+    struct mg_shared_var *shared_vars;
+    uint32_t nshared_vars;
+};
+
+/* ---- the device ---- */
+struct mg_simt_module {
+    struct mg_simt *simt;
+    struct mg_ptx_module *ptx;
+    uint64_t *addresses; /* by variable id: device address of module-scope global and const variables, 0: none */
+    struct mg_simt_kernel **kernels; /* by function id */
+    struct mg_simt_module *next;
+};
+struct mg_simt_kernel {
+    struct mg_simt_module *module;
+    const struct mg_ptx_func *func;
+    struct mg_program *program; /* made at the first launch */
+    struct mg_simt_kernel_info info;
+};
+struct mg_simt {
+    struct mg_simt_options options;
+    const struct mg_arch *arch;
+    struct mg_pool *pool;
+    struct mg_observer observers[MG_MAX_OBSERVERS];
+    unsigned nobservers;
+    bool observe;
+    pthread_mutex_t lock; /* memory */
+    pthread_mutex_t launch_lock, print_lock;
+    struct mg_memory *memory;
+    struct mg_simt_module *modules;
+    const struct mg_lanes *lanes;
+    uint64_t shared_window, local_window, param_window, func_window;
+    uint64_t heap, heap_size; /* device-side malloc; made when first needed */
+    struct mg_heap *heap_state;
+    uint64_t workspace;
+};
+
+/* ---- the parts that are compiled for several vector extensions (lanes.c) ---- */
+struct mg_lanes {
+    const char *isa;
+    const mg_handler (*alu)[3]; /* by sem row: mode 0, mode FTZ, any mode */
+    mg_handler ld_shared32, ld_shared64, ld_global, ld_lanes;
+    mg_handler st_shared32, st_shared64, st_global, st_lanes;
+    mg_handler mov32, mov64;
+};
+const struct mg_lanes *mg__lanes_select(void); /* the best that this processor runs */
+
+/* Operands. */
+static inline void *mg__slot(const struct mg_warp *w, int32_t operand)
+{
+    return w->base[operand & 1] + (operand & ~1);
+}
+static inline uint32_t mg__pred(const struct mg_warp *w, int32_t operand)
+{
+    uint32_t mask;
+    memcpy(&mask, mg__slot(w, operand), sizeof mask);
+    return mask;
+}
+static inline void mg__pred_set(struct mg_warp *w, int32_t operand, uint32_t value, uint32_t mask)
+{
+    uint32_t *p = mg__slot(w, operand);
+    *p = (*p & ~mask) | (value & mask);
+}
+static inline uint64_t mg__lane64(const struct mg_warp *w, int32_t operand, unsigned lane)
+{
+    return ((const uint64_t *)mg__slot(w, operand))[lane];
+}
+static inline uint32_t mg__lane32(const struct mg_warp *w, int32_t operand, unsigned lane)
+{
+    return ((const uint32_t *)mg__slot(w, operand))[lane];
+}
+
+/* memory.c */
+enum mg_status mg__memory_create(struct mg_simt *simt);
+void mg__memory_destroy(struct mg_simt *simt);
+enum mg_status mg__memory_alloc_named(struct mg_simt *simt, uint64_t size, uint64_t align, const char *name,
+                                      uint64_t *address);
+void mg__memory_mark_constant(struct mg_simt *simt, uint64_t address);
+enum mg_status mg__memory_snapshot(struct mg_simt *simt, struct mg_allocation **list, size_t *count);
+const struct mg_allocation *mg__snapshot_find(const struct mg_run *run, uint64_t address);
+uint64_t mg__heap_alloc(struct mg_simt *simt, uint64_t size);
+enum mg_status mg__heap_create(struct mg_simt *simt);
+void mg__heap_destroy(struct mg_simt *simt);
+void mg__heap_free(struct mg_simt *simt, uint64_t address);
+
+/* lower.c */
+enum mg_status mg__lower(struct mg_simt_module *module, const struct mg_ptx_func *kernel, struct mg_program **program);
+void mg__program_free(struct mg_program *program);
+uint32_t mg__estimate_regs(const struct mg_ptx_func *func);
+
+/* split.c: the tree of lanes */
+bool mg__warp_begin(struct mg_warp *w, uint32_t live);
+bool mg__warp_choose(struct mg_warp *w);                 /* makes a runnable leaf current; false: none */
+const struct mg_op *mg__warp_run(struct mg_warp *w);     /* runs the current leaf until it stops */
+const struct mg_op *mg__leaf_arrive(struct mg_warp *w, uint32_t mask);  /* lanes reach their join */
+void mg__leaf_exit(struct mg_warp *w, uint32_t mask);
+const struct mg_op *mg__warp_next(struct mg_warp *w);    /* the current leaf ended or waits: another, or NULL */
+bool mg__leaf_split(struct mg_warp *w, uint32_t stay, const struct mg_op *others); /* lanes not in `stay` go on there */
+struct mg_frame *mg__frame_new(struct mg_worker *worker, const struct mg_code *code);
+bool mg__warp_release(struct mg_warp *w);                /* lets lanes go that wait at a join; false: none do */
+#define MG_HANDLER(name) const struct mg_op *name(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
+MG_HANDLER(mg__op_block);
+MG_HANDLER(mg__op_block_join);
+MG_HANDLER(mg__op_guard);
+MG_HANDLER(mg__op_bra);
+MG_HANDLER(mg__op_jump);
+MG_HANDLER(mg__op_brx);
+MG_HANDLER(mg__op_call);
+MG_HANDLER(mg__op_ret);
+MG_HANDLER(mg__op_exit);
+MG_HANDLER(mg__op_trap);
+MG_HANDLER(mg__op_unsupported);
+
+/* misc.c, warp.c, sync.c: handlers that are not worth several builds */
+MG_HANDLER(mg__op_mov_pred);
+MG_HANDLER(mg__op_pack);
+MG_HANDLER(mg__op_unpack);
+MG_HANDLER(mg__op_sreg);
+MG_HANDLER(mg__op_local_address);
+MG_HANDLER(mg__op_isspacep);
+MG_HANDLER(mg__op_setp_bool);
+MG_HANDLER(mg__op_set);
+MG_HANDLER(mg__op_halves);
+MG_HANDLER(mg__op_ld_kparam);
+MG_HANDLER(mg__op_ld_param);
+MG_HANDLER(mg__op_st_param);
+MG_HANDLER(mg__op_alloca);
+MG_HANDLER(mg__op_stack);
+MG_HANDLER(mg__op_nop);
+MG_HANDLER(mg__op_nanosleep);
+MG_HANDLER(mg__op_fence);
+MG_HANDLER(mg__op_shfl);
+MG_HANDLER(mg__op_vote);
+MG_HANDLER(mg__op_match);
+MG_HANDLER(mg__op_redux);
+MG_HANDLER(mg__op_activemask);
+MG_HANDLER(mg__op_elect);
+MG_HANDLER(mg__op_bar);
+MG_HANDLER(mg__op_bar_warp);
+MG_HANDLER(mg__op_cp_async);
+MG_HANDLER(mg__op_atom);
+
+
+/* access.c: what all engines share of a memory access */
+/* Resolves the lanes' addresses into `where` (host pointers), reports the access, remembers its shape. False: a fault. */
+bool mg__access_slow(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t address[32],
+                     uint8_t *where[32]);
+void mg__access_event(struct mg_worker *worker, const struct mg_access *event);
+void mg__sites_flush(struct mg_worker *worker);
+void mg__address(const struct mg_warp *w, const struct mg_mem *mem, uint64_t address[32]);
+
+/* fault.c */
+const struct mg_op *mg__fault(struct mg_warp *w, const struct mg_op *op, uint32_t lane, enum mg_status status,
+                              const char *format, ...) MG_PRINTF(5, 6);
+void mg__fault_hint(struct mg_warp *w, const char *format, ...) MG_PRINTF(2, 3);
+
+/* system.c: printf, assert, malloc, free of kernels */
+const struct mg_op *mg__system_call(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
+
+/* sched.c */
+enum mg_status mg__run(struct mg_run *run, struct mg_diag *diag);
+void mg__barrier_check(struct mg_block *block, unsigned index);
+#endif

@@ -1,0 +1,543 @@
+/* split.c - how a warp diverges and meets again.
+ *
+ * A branch that sends active lanes two ways makes a join at its block's immediate post-dominator and a leaf for each
+ * way. A leaf that reaches its join ends there; when all lanes that the join expects have come, they go on as one leaf.
+ * Two shortcuts keep loops flat: a leaf whose join is already the branch's post-dominator needs no second one, and lanes
+ * whose way starts at the join arrive at once.
+ *
+ * A call is a join as well: the lanes that make it meet at the instruction behind it. Only `ret` arrives there.
+ *
+ * Independent progress (CUDA promises it from compute capability 7.0 on): leaves of a warp take turns when one has used
+ * its slice, and when every leaf only polls, the lanes that wait at a join are let go, for they may hold the lock that
+ * the others poll. That ends their convergence, not the program's correctness.
+ */
+#include "simt/simt_priv.h"
+
+static struct mg_split *current(struct mg_warp *w)
+{
+    return &w->splits.at[w->current];
+}
+
+static void load(struct mg_warp *w)
+{
+    const struct mg_split *s = current(w);
+    w->mask = s->mask;
+    w->active = __builtin_popcount(s->mask);
+    w->frame = s->frame;
+    w->base[0] = s->frame->regs;
+    /* A call's join is reached by `ret` alone: in a recursion its pc would be met too early. */
+    w->join_pc = s->join >= 0 && !w->joins.at[s->join].call ? w->joins.at[s->join].pc : NULL;
+}
+
+static void set_mask(struct mg_warp *w, uint32_t mask)
+{
+    current(w)->mask = mask;
+    w->mask = mask;
+    w->active = __builtin_popcount(mask);
+}
+
+static const struct mg_op *out_of_memory(struct mg_warp *w, const struct mg_op *op)
+{
+    return mg__fault(w, op, 0, MG_ERR_NOMEM, "no host memory for a warp's state");
+}
+
+/* A slot for a leaf; dead ones are used again so that the list stays short. */
+static struct mg_split *new_split(struct mg_warp *w)
+{
+    if (w->nleaves < w->splits.count)
+        for (size_t i = w->splits.count; i-- > 0;)
+            if (w->splits.at[i].mask == 0 && i != (size_t)w->current) {
+                memset(&w->splits.at[i], 0, sizeof w->splits.at[i]);
+                return &w->splits.at[i];
+            }
+    if (!mg__vec_push(&w->splits, ((struct mg_split){0})))
+        return NULL;
+    return &w->splits.at[w->splits.count - 1];
+}
+
+static int32_t new_join(struct mg_warp *w, const struct mg_op *pc, uint32_t expected, int32_t parent)
+{
+    int32_t at = w->free_join;
+    if (at >= 0) {
+        w->free_join = w->joins.at[at].next_free;
+    } else {
+        if (!mg__vec_push(&w->joins, ((struct mg_join){0})))
+            return -1;
+        at = (int32_t)w->joins.count - 1;
+    }
+    w->joins.at[at] =
+        (struct mg_join){.pc = pc, .frame = w->frame, .expected = expected, .parent = parent, .next_free = -1, .live = true};
+    return at;
+}
+
+static void free_join(struct mg_warp *w, int32_t at)
+{
+    struct mg_join *j = &w->joins.at[at];
+    if (j->callee) {
+        j->callee->next = w->worker->free_frames[j->callee->code->id];
+        w->worker->free_frames[j->callee->code->id] = j->callee;
+        j->callee = NULL;
+    }
+    j->live = false;
+    j->next_free = w->free_join;
+    w->free_join = at;
+}
+
+bool mg__warp_begin(struct mg_warp *w, uint32_t live)
+{
+    w->splits.count = 0;
+    w->joins.count = 0;
+    w->free_join = -1;
+    w->live = live;
+    w->nleaves = 1;
+    w->current = 0;
+    w->stop = MG_STOP_NONE;
+    w->polled = false;
+    struct mg_split first = {.pc = w->root->code->ops, .frame = w->root, .mask = live, .join = -1};
+    return mg__vec_push(&w->splits, first);
+}
+
+bool mg__warp_choose(struct mg_warp *w)
+{
+    int32_t n = (int32_t)w->splits.count;
+    int32_t from = w->stop == MG_STOP_YIELD ? w->current : n;
+    for (int32_t k = 1; k <= n; k++) {
+        int32_t i = (from - k % n + n) % n;
+        const struct mg_split *s = &w->splits.at[i];
+        if (s->mask && s->wait == MG_WAIT_NONE) {
+            w->current = i;
+            load(w);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The leaf that ran is dead or waits: another one, or the end of this warp's turn. */
+const struct mg_op *mg__warp_next(struct mg_warp *w)
+{
+    if (w->nleaves == 0) {
+        w->stop = MG_STOP_DONE;
+        return NULL;
+    }
+    w->stop = MG_STOP_SWITCH;
+    if (mg__warp_choose(w))
+        return current(w)->pc;
+    w->stop = MG_STOP_WAIT;
+    return NULL;
+}
+
+bool mg__leaf_split(struct mg_warp *w, uint32_t stay, const struct mg_op *others)
+{
+    struct mg_split other = *current(w);
+    other.pc = others;
+    other.mask &= ~stay;
+    struct mg_split *slot = new_split(w);
+    if (!slot)
+        return false;
+    *slot = other;
+    w->nleaves++;
+    set_mask(w, current(w)->mask & stay);
+    return true;
+}
+
+static bool complete(struct mg_warp *w, int32_t at)
+{
+    struct mg_join j = w->joins.at[at];
+    struct mg_split *s = new_split(w);
+    if (!s)
+        return false;
+    *s = (struct mg_split){.pc = j.pc, .frame = j.frame, .mask = j.arrived, .join = j.parent};
+    w->nleaves++;
+    free_join(w, at);
+    return true;
+}
+
+const struct mg_op *mg__leaf_arrive(struct mg_warp *w, uint32_t mask)
+{
+    struct mg_split *s = current(w);
+    int32_t at = s->join;
+    struct mg_join *j = &w->joins.at[at];
+    j->arrived |= mask;
+    s->mask = 0;
+    w->nleaves--;
+    if (j->arrived == j->expected && !complete(w, at))
+        return out_of_memory(w, j->pc);
+    return mg__warp_next(w);
+}
+
+/* After lanes have left for good: leaves that waited for them at a barrier or a warp-level operation may go on. */
+static void lanes_left(struct mg_warp *w)
+{
+    for (unsigned b = 0; b < MG_COUNT(w->block->barriers); b++)
+        if (w->block->barriers[b].arrived)
+            mg__barrier_check(w->block, b);
+    for (size_t i = 0; i < w->splits.count; i++)
+        if (w->splits.at[i].mask && w->splits.at[i].wait == MG_WAIT_WARP) {
+            /* it looks again at who must come */
+            w->splits.at[i].wait = MG_WAIT_NONE;
+        }
+}
+
+void mg__leaf_exit(struct mg_warp *w, uint32_t mask)
+{
+    struct mg_split *s = current(w);
+    w->live &= ~mask;
+    w->block->live_threads -= (uint32_t)__builtin_popcount(mask);
+    for (int32_t at = s->join; at >= 0; at = w->joins.at[at].parent)
+        w->joins.at[at].expected &= ~mask;
+    if (s->mask == mask) {
+        int32_t at = s->join;
+        s->mask = 0;
+        w->nleaves--;
+        while (at >= 0 && w->joins.at[at].expected == w->joins.at[at].arrived) {
+            int32_t parent = w->joins.at[at].parent;
+            if (w->joins.at[at].arrived) {
+                if (!complete(w, at))
+                    out_of_memory(w, w->joins.at[at].pc);
+                break;
+            }
+            free_join(w, at);
+            at = parent;
+        }
+    } else {
+        set_mask(w, s->mask & ~mask);
+    }
+    if (w->block->live_threads)
+        lanes_left(w);
+}
+
+bool mg__warp_release(struct mg_warp *w)
+{
+    for (size_t i = w->joins.count; i-- > 0;) {
+        struct mg_join *j = &w->joins.at[i];
+        if (!j->live || j->call || !j->arrived)
+            continue;
+        struct mg_split *s = new_split(w);
+        if (!s)
+            return false;
+        *s = (struct mg_split){.pc = j->pc, .frame = j->frame, .mask = j->arrived, .join = j->parent};
+        w->nleaves++;
+        j->expected &= ~j->arrived;
+        j->arrived = 0;
+        return true;
+    }
+    return false;
+}
+
+const struct mg_op *mg__warp_run(struct mg_warp *w)
+{
+    w->slice = MG_SLICE;
+    w->polled = false;
+    w->stop = MG_STOP_NONE;
+    const struct mg_op *op = current(w)->pc;
+    do
+        op = op->fn(w, op, w->mask);
+    while (op);
+    return NULL;
+}
+
+/* ---- handlers ---- */
+static const struct mg_op *yield(struct mg_warp *w, const struct mg_op *op)
+{
+    current(w)->pc = op;
+    w->stop = MG_STOP_YIELD;
+    return NULL;
+}
+
+static inline void count(struct mg_warp *w, const struct mg_op *op)
+{
+    struct mg_insn_counts *c = &w->counts[op->d];
+    c->warps++;
+    c->threads += (uint64_t)w->active;
+}
+
+MG_HANDLER(mg__op_block)
+{
+    (void)mask;
+    if (MG_UNLIKELY(--w->slice < 0))
+        return yield(w, op);
+    count(w, op);
+    return op + 1;
+}
+
+MG_HANDLER(mg__op_block_join)
+{
+    if (op == w->join_pc)
+        return mg__leaf_arrive(w, mask);
+    return mg__op_block(w, op, mask);
+}
+
+/* Stands before an instruction with a guard. */
+MG_HANDLER(mg__op_guard)
+{
+    mask &= mg__pred(w, op->guard) ^ op->invert;
+    return mask ? op[1].fn(w, op + 1, mask) : op + 2;
+}
+
+MG_HANDLER(mg__op_jump)
+{
+    (void)w;
+    (void)mask;
+    return op->u.target;
+}
+
+MG_HANDLER(mg__op_bra)
+{
+    uint32_t taken = mask & (mg__pred(w, op->guard) ^ op->invert);
+    if (taken == mask)
+        return op->u.target;
+    if (!taken)
+        return op + 1;
+    uint32_t rest = mask & ~taken;
+    w->worker->by_insn[op->insn].divergent++;
+    const struct mg_op *rpc = op->d2 >= 0 ? &w->frame->code->ops[op->d2] : NULL;
+    if (rpc && rpc != w->join_pc) {
+        int32_t at = new_join(w, rpc, mask, current(w)->join);
+        if (at < 0)
+            return out_of_memory(w, op);
+        current(w)->join = at;
+        w->join_pc = rpc;
+    }
+    struct mg_split *s = current(w);
+    if (rpc == op->u.target) {
+        w->joins.at[s->join].arrived |= taken;
+        set_mask(w, rest);
+        return op + 1;
+    }
+    if (rpc == op + 1) {
+        w->joins.at[s->join].arrived |= rest;
+        set_mask(w, taken);
+        return op->u.target;
+    }
+    if (!mg__leaf_split(w, rest, op->u.target))
+        return out_of_memory(w, op);
+    return op + 1;
+}
+
+/* brx.idx: the lanes that go where the first one goes, and the others come back here. */
+MG_HANDLER(mg__op_brx)
+{
+    const uint32_t *index = mg__slot(w, op->a);
+    const struct mg_switch *table = op->u.table;
+    uint32_t first = index[__builtin_ctz(mask)], same = 0;
+    for (unsigned i = 0; i < 32; i++)
+        same |= (uint32_t)(index[i] == first) << i;
+    same &= mask;
+    if (first >= table->count)
+        return mg__fault(w, op, (uint32_t)__builtin_ctz(mask), MG_ERR_TRAP,
+                         "brx.idx takes entry %u of a table of %zu targets", first, table->count);
+    const struct mg_op *target = table->targets[first];
+    if (same == mask)
+        return target;
+    w->worker->by_insn[op->insn].divergent++;
+    const struct mg_op *rpc = op->d2 >= 0 ? &w->frame->code->ops[op->d2] : NULL;
+    if (rpc && rpc != w->join_pc) {
+        int32_t at = new_join(w, rpc, mask, current(w)->join);
+        if (at < 0)
+            return out_of_memory(w, op);
+        current(w)->join = at;
+        w->join_pc = rpc;
+    }
+    if (!mg__leaf_split(w, same, op))
+        return out_of_memory(w, op);
+    return target;
+}
+
+struct mg_frame *mg__frame_new(struct mg_worker *worker, const struct mg_code *code)
+{
+    struct mg_frame *f = worker->free_frames[code->id];
+    if (f) {
+        worker->free_frames[code->id] = f->next;
+        return f;
+    }
+    size_t header = (sizeof *f + 63) / 64 * 64, regs = (code->frame_bytes + 63u) / 64u * 64u;
+    size_t total = (header + regs + (size_t)code->param_bytes * 32 + 63) / 64 * 64;
+    f = aligned_alloc(64, total);
+    if (!f)
+        return NULL;
+    memset(f, 0, total);
+    f->code = code;
+    f->regs = (uint8_t *)f + header;
+    f->params = f->regs + regs;
+    return f;
+}
+
+static void copy_params(struct mg_frame *to, const uint32_t *to_at, struct mg_frame *from, const uint32_t *from_at,
+                        const uint32_t *sizes, uint32_t n, uint32_t mask)
+{
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        for (uint32_t k = 0; k < n; k++)
+            memcpy(to->params + (size_t)lane * to->code->param_bytes + to_at[k],
+                   from->params + (size_t)lane * from->code->param_bytes + from_at[k], sizes[k]);
+    }
+}
+
+static const struct mg_op *enter(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const struct mg_code *callee)
+{
+    const struct mg_callsite *site = op->u.call;
+    if (callee->nformal != site->nargs || callee->nret != site->nrets)
+        return mg__fault(w, op, (uint32_t)__builtin_ctz(mask), MG_ERR_TRAP,
+                         "call of %s with %u arguments and %u results; it has %u and %u", callee->func->name,
+                         site->nargs, site->nrets, callee->nformal, callee->nret);
+    for (uint32_t k = 0; k < site->nargs; k++)
+        if (site->arg_sizes[k] != callee->formal_sizes[k])
+            return mg__fault(w, op, (uint32_t)__builtin_ctz(mask), MG_ERR_TRAP,
+                             "call of %s: argument %u has %u bytes, the parameter %u", callee->func->name, k,
+                             site->arg_sizes[k], callee->formal_sizes[k]);
+    for (uint32_t k = 0; k < site->nrets; k++)
+        if (site->ret_sizes[k] != callee->ret_sizes[k])
+            return mg__fault(w, op, (uint32_t)__builtin_ctz(mask), MG_ERR_TRAP,
+                             "call of %s: its result has another size than the call expects", callee->func->name);
+    struct mg_frame *frame = mg__frame_new(w->worker, callee);
+    if (!frame)
+        return out_of_memory(w, op);
+    frame->local_base = (w->frame->local_top + 15) & ~15u;
+    frame->local_top = frame->local_base + callee->local_bytes;
+    if (frame->local_top > w->worker->run->local_stride) {
+        frame->next = w->worker->free_frames[callee->id];
+        w->worker->free_frames[callee->id] = frame;
+        mg__fault(w, op, (uint32_t)__builtin_ctz(mask), MG_ERR_ADDRESS, "the thread's stack is full in the call of %s",
+                  callee->func->name);
+        mg__fault_hint(w, "The recursion is too deep, or its locals too large, for the stack of a thread.");
+        return NULL;
+    }
+    copy_params(frame, callee->formal, w->frame, site->args, site->arg_sizes, site->nargs, mask);
+    int32_t at = new_join(w, op + 1, mask, current(w)->join);
+    if (at < 0)
+        return out_of_memory(w, op);
+    w->joins.at[at].callee = frame;
+    w->joins.at[at].call = site;
+    struct mg_split *s = current(w);
+    uint32_t rest = s->mask & ~mask;
+    if (rest) {
+        /* A guarded or indirect call: the other lanes run by themselves and meet the callers behind the call, or make
+         * their own call first. */
+        struct mg_split other = *s;
+        other.mask = rest;
+        other.pc = op->mode ? op : op + 1; /* indirect: back here */
+        int32_t meet = new_join(w, op + 1, s->mask, s->join);
+        if (meet < 0)
+            return out_of_memory(w, op);
+        w->joins.at[at].parent = meet;
+        other.join = meet;
+        struct mg_split *slot = new_split(w);
+        if (!slot)
+            return out_of_memory(w, op);
+        *slot = other;
+        w->nleaves++;
+        s = current(w);
+    }
+    s->mask = mask;
+    s->frame = frame;
+    s->join = at;
+    s->pc = callee->ops;
+    load(w);
+    return callee->ops;
+}
+
+MG_HANDLER(mg__op_call)
+{
+    const struct mg_callsite *site = op->u.call;
+    if (op->guard >= 0) {
+        mask &= mg__pred(w, op->guard) ^ op->invert;
+        if (!mask)
+            return op + 1;
+    }
+    if (site->system)
+        return mg__system_call(w, op, mask);
+    if (site->callee)
+        return enter(w, op, mask, site->callee);
+    /* Indirect: the lanes that call what the first one calls; the others come back. */
+    const uint64_t *targets = mg__slot(w, site->target);
+    unsigned first = (unsigned)__builtin_ctz(mask);
+    uint64_t address = targets[first];
+    uint32_t same = 0;
+    for (unsigned i = 0; i < 32; i++)
+        same |= (uint32_t)(targets[i] == address) << i;
+    const struct mg_program *program = w->worker->run->program;
+    uint64_t id = (address - w->worker->run->simt->func_window) / 16;
+    for (uint32_t k = 0; k < program->ncodes; k++)
+        if (address % 16 == 0 && program->codes[k]->func->id == id)
+            return enter(w, op, mask & same, program->codes[k]);
+    return mg__fault(w, op, first, MG_ERR_ADDRESS, "indirect call to 0x%llx, which is no function",
+                     (unsigned long long)address);
+}
+
+MG_HANDLER(mg__op_ret)
+{
+    if (op->guard >= 0) {
+        mask &= mg__pred(w, op->guard) ^ op->invert;
+        if (!mask)
+            return op + 1;
+    }
+    int32_t at = current(w)->join;
+    while (at >= 0 && !w->joins.at[at].call)
+        at = w->joins.at[at].parent;
+    if (at < 0)
+        return mg__op_exit(w, op, mask); /* the kernel itself */
+    struct mg_join *j = &w->joins.at[at];
+    copy_params(j->frame, j->call->rets, w->frame, w->frame->code->ret, j->call->ret_sizes, j->call->nrets, mask);
+    /* Joins between here and the call lose these lanes, as in an exit. */
+    struct mg_split *s = current(w);
+    uint32_t rest = s->mask & ~mask;
+    int32_t inner = s->join;
+    for (int32_t k = inner; k != at; k = w->joins.at[k].parent)
+        w->joins.at[k].expected &= ~mask;
+    j->arrived |= mask;
+    if (rest) {
+        set_mask(w, rest);
+        return op + 1;
+    }
+    s->mask = 0;
+    w->nleaves--;
+    while (inner != at && w->joins.at[inner].expected == w->joins.at[inner].arrived) {
+        int32_t parent = w->joins.at[inner].parent;
+        if (w->joins.at[inner].arrived) {
+            if (!complete(w, inner))
+                return out_of_memory(w, op);
+            return mg__warp_next(w);
+        }
+        free_join(w, inner);
+        inner = parent;
+    }
+    if (inner == at && j->arrived == j->expected && !complete(w, at))
+        return out_of_memory(w, op);
+    return mg__warp_next(w);
+}
+
+MG_HANDLER(mg__op_exit)
+{
+    if (op->fn == mg__op_exit && op->guard >= 0) {
+        mask &= mg__pred(w, op->guard) ^ op->invert;
+        if (!mask)
+            return op + 1;
+    }
+    bool all = mask == w->mask;
+    mg__leaf_exit(w, mask);
+    if (w->stop == MG_STOP_FAULT)
+        return NULL;
+    return all ? mg__warp_next(w) : op + 1;
+}
+
+MG_HANDLER(mg__op_trap)
+{
+    if (op->guard >= 0) {
+        mask &= mg__pred(w, op->guard) ^ op->invert;
+        if (!mask)
+            return op + 1;
+    }
+    mg__fault(w, op, (uint32_t)__builtin_ctz(mask), MG_ERR_TRAP, "the kernel executed %s",
+              w->worker->run->program->insns[op->insn].insn->text);
+    mg__fault_hint(w, "A __trap(), or code that the compiler proved unreachable, was reached.");
+    return NULL;
+}
+
+MG_HANDLER(mg__op_unsupported)
+{
+    const struct mg_ptx_insn *insn = w->worker->run->program->insns[op->insn].insn;
+    mg__fault(w, op, (uint32_t)__builtin_ctz(mask), MG_ERR_UNSUPPORTED, "the instruction %s is not simulated", insn->text);
+    mg__fault_hint(w, "docs/isa.md lists what is. Compile for an older architecture, or give the kernel a path without it.");
+    return NULL;
+}

@@ -1,0 +1,133 @@
+/* sync.c - barriers of a block, fences, asynchronous copies.
+ *
+ * A barrier counts threads, not warps, as it does from compute capability 7.0 on (PTX ISA, "barrier"). Lanes that have
+ * exited, or that the last warp of the block never had, count as arrived with their warp. Copies of cp.async are made when they are issued,
+ * which is one of the orders that the ISA allows.
+ */
+#include "simt/simt_priv.h"
+
+/* Opens the barrier if all have come. */
+void mg__barrier_check(struct mg_block *block, unsigned index)
+{
+    struct mg_barrier *b = &block->barriers[index];
+    uint32_t need = block->live_threads;
+    if (b->expected) {
+        need = b->expected;
+        for (uint32_t rest = b->warps; rest; rest &= rest - 1) {
+            const struct mg_warp *w = &block->warps[__builtin_ctz(rest)];
+            uint32_t gone = 32 - (uint32_t)__builtin_popcount(w->live);
+            need = need > gone ? need - gone : 0;
+        }
+    }
+    if (b->arrived < need)
+        return;
+    for (uint32_t k = 0; k < block->nwarps; k++) {
+        struct mg_warp *w = &block->warps[k];
+        for (size_t i = 0; i < w->splits.count; i++) {
+            struct mg_split *s = &w->splits.at[i];
+            if (!s->mask || s->wait != MG_WAIT_BARRIER || s->barrier != index)
+                continue;
+            s->wait = MG_WAIT_NONE;
+            s->resumed = true;
+            uint32_t boolop = s->pc->mode >> 8;
+            s->result = boolop == MG_BOOL_POPC ? b->count : boolop == MG_BOOL_AND ? !b->all_false : b->any;
+        }
+    }
+    memset(b, 0, sizeof *b);
+    block->progress++;
+}
+
+MG_HANDLER(mg__op_bar)
+{
+    struct mg_split *s = &w->splits.at[w->current];
+    unsigned sub = op->mode & 0xff, boolop = op->mode >> 8;
+    if (s->resumed) {
+        s->resumed = false;
+        if (sub == MG_SUB_RED && boolop == MG_BOOL_POPC) {
+            uint32_t *d = mg__slot(w, op->d);
+            for (uint32_t rest = s->mask; rest; rest &= rest - 1)
+                d[__builtin_ctz(rest)] = s->result;
+        } else if (sub == MG_SUB_RED) {
+            mg__pred_set(w, op->d, s->result ? ~0u : 0, s->mask);
+        }
+        return op + 1;
+    }
+    unsigned first = (unsigned)__builtin_ctz(mask);
+    uint32_t id = mg__lane32(w, op->a, first), expected = op->b >= 0 ? mg__lane32(w, op->b, first) : 0;
+    if (id >= MG_COUNT(w->block->barriers))
+        return mg__fault(w, op, first, MG_ERR_TRAP, "barrier %u: a block has %zu", id, MG_COUNT(w->block->barriers));
+    if (op->b >= 0 && (expected == 0 || expected % 32 || expected > 1024))
+        return mg__fault(w, op, first, MG_ERR_TRAP, "a barrier for %u threads: the number must be a multiple of 32 up to 1024",
+                         expected);
+    struct mg_barrier *b = &w->block->barriers[id];
+    if (b->arrived && b->expected != expected) {
+        mg__fault(w, op, first, MG_ERR_TRAP, "barrier %u is used with %u threads here and with %u elsewhere", id, expected,
+                  b->expected);
+        mg__fault_hint(w, "All that meet at a barrier must name the same number of threads.");
+        return NULL;
+    }
+    if (mask != s->mask) { /* under a guard: the others go on */
+        if (!mg__leaf_split(w, mask, op + 1))
+            return mg__fault(w, op, first, MG_ERR_NOMEM, "no host memory for a warp's state");
+        s = &w->splits.at[w->current];
+    }
+    b->expected = expected;
+    b->arrived += (uint32_t)__builtin_popcount(mask);
+    b->warps |= 1u << w->index;
+    if (sub == MG_SUB_RED) {
+        uint32_t p = mg__pred(w, op->c);
+        b->any |= (p & mask) != 0;
+        b->all_false |= (~p & mask) != 0;
+        b->count += (uint32_t)__builtin_popcount(p & mask);
+    }
+    s->pc = op;
+    if (sub == MG_SUB_ARRIVE) {
+        mg__barrier_check(w->block, id);
+        return op + 1;
+    }
+    s->wait = MG_WAIT_BARRIER;
+    s->barrier = (uint8_t)id;
+    mg__barrier_check(w->block, id);
+    return s->wait == MG_WAIT_NONE ? op : mg__warp_next(w);
+}
+
+MG_HANDLER(mg__op_fence)
+{
+    (void)w;
+    (void)mask;
+    atomic_thread_fence(memory_order_seq_cst);
+    return op + 1;
+}
+
+/* u.mem[0] is the shared destination, u.mem[1] the global source; a: bytes to read (the rest is zero), or with
+ * mem[0].sext a predicate that says to read nothing. */
+MG_NO_TSAN MG_HANDLER(mg__op_cp_async)
+{
+    const struct mg_mem *mem = op->u.mem;
+    uint64_t to[32], from[32];
+    uint8_t *dst[32], *src[32];
+    uint32_t bytes = mem->width * mem->vec, reads = 0, size[32];
+    mg__address(w, &mem[0], to);
+    mg__address(w, &mem[1], from);
+    for (unsigned i = 0; i < 32; i++) {
+        size[i] = op->a < 0        ? bytes
+                  : mem[0].sext    ? (mg__pred(w, op->a) >> i & 1 ? 0 : bytes)
+                                   : MG_MIN(mg__lane32(w, op->a, i), bytes);
+        reads |= (uint32_t)(size[i] != 0) << i;
+    }
+    struct mg_op part = *op;
+    part.u.mem = &mem[1];
+    if ((reads & mask) && !mg__access_slow(w, &part, reads & mask, from, src))
+        return NULL;
+    part.u.mem = &mem[0];
+    if (!mg__access_slow(w, &part, mask, to, dst))
+        return NULL;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        uint8_t value[16] = {0};
+        if (size[i])
+            memcpy(value, src[i], size[i]);
+        memcpy(dst[i], value, bytes);
+    }
+    return op + 1;
+}

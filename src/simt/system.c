@@ -1,0 +1,209 @@
+/* system.c - what kernels call and no PTX defines: vprintf, __assertfail, malloc, free.
+ *
+ * printf's arguments lie in the thread's local memory, each aligned to its size, floats as doubles (CUDA programming
+ * guide, "Formatted output"). Conversions are done one by one with the host's printf, with the length that the
+ * conversion has on the device.
+ */
+#include "simt/simt_priv.h"
+
+/* A readable byte of any space for one lane, or NULL. */
+static const uint8_t *peek(struct mg_warp *w, unsigned lane, uint64_t address, uint64_t bytes)
+{
+    const struct mg_run *run = w->worker->run;
+    const struct mg_simt *s = run->simt;
+    if (address - s->local_window < MG_WINDOW_SIZE) {
+        uint64_t at = address - s->local_window;
+        return w->local && at + bytes <= w->local_stride ? w->local + (size_t)lane * w->local_stride + at : NULL;
+    }
+    if (address - s->shared_window < MG_WINDOW_SIZE) {
+        uint64_t at = address - s->shared_window;
+        return at + bytes <= w->block->shared_size ? w->block->shared + at : NULL;
+    }
+    const struct mg_allocation *a = mg__snapshot_find(run, address);
+    return a && address + bytes <= a->address + a->size ? (const uint8_t *)(uintptr_t)address : NULL;
+}
+
+/* A string of any space, at most `limit` bytes; false when it leaves its memory. */
+static bool peek_string(struct mg_warp *w, unsigned lane, uint64_t address, struct mg_strbuf *out, size_t limit)
+{
+    for (size_t i = 0; i < limit; i++) {
+        const uint8_t *p = peek(w, lane, address + i, 1);
+        if (!p)
+            return false;
+        if (!*p)
+            return mg__strbuf_append(out, "", 0);
+        if (!mg__strbuf_append(out, (const char *)p, 1))
+            return false;
+    }
+    return true;
+}
+
+static bool argument(struct mg_warp *w, unsigned lane, uint64_t base, uint64_t *offset, unsigned size, uint64_t *value)
+{
+    *offset = (*offset + size - 1) / size * size;
+    const uint8_t *p = peek(w, lane, base + *offset, size);
+    *value = 0;
+    if (!p)
+        return false;
+    memcpy(value, p, size);
+    *offset += size;
+    return true;
+}
+
+/* One conversion: `spec` is "%…" up to its letter. */
+static bool convert(struct mg_warp *w, unsigned lane, const char *spec, size_t length, uint64_t base, uint64_t *offset,
+                    struct mg_strbuf *out)
+{
+    char flags[64], letter = spec[length - 1];
+    size_t n = 0;
+    unsigned longs = 0;
+    flags[n++] = '%';
+    for (size_t i = 1; i + 1 < length && n < sizeof flags - 16; i++) {
+        uint64_t star;
+        if (spec[i] == 'l' || spec[i] == 'z' || spec[i] == 'j' || spec[i] == 't')
+            longs++;
+        else if (spec[i] == '*' && argument(w, lane, base, offset, 4, &star))
+            n += (size_t)snprintf(flags + n, sizeof flags - n, "%d", (int)star);
+        else if (spec[i] != 'h' && spec[i] != 'L' && spec[i] != '*')
+            flags[n++] = spec[i];
+    }
+    flags[n] = 0;
+    uint64_t v;
+    char full[80];
+    switch (letter) {
+    case 'd': case 'i': case 'u': case 'x': case 'X': case 'o':
+        if (!argument(w, lane, base, offset, longs ? 8 : 4, &v))
+            return false;
+        snprintf(full, sizeof full, "%sll%c", flags, letter);
+        if (letter == 'd' || letter == 'i')
+            return mg__strbuf_printf(out, full, longs ? (long long)v : (long long)(int32_t)(uint32_t)v);
+        return mg__strbuf_printf(out, full, (unsigned long long)v);
+    case 'c':
+        if (!argument(w, lane, base, offset, 4, &v))
+            return false;
+        snprintf(full, sizeof full, "%sc", flags);
+        return mg__strbuf_printf(out, full, (int)v);
+    case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': case 'a': case 'A': {
+        double d;
+        if (!argument(w, lane, base, offset, 8, &v))
+            return false;
+        memcpy(&d, &v, 8);
+        snprintf(full, sizeof full, "%s%c", flags, letter);
+        return mg__strbuf_printf(out, full, d);
+    }
+    case 'p':
+        if (!argument(w, lane, base, offset, 8, &v))
+            return false;
+        snprintf(full, sizeof full, "%sp", flags);
+        return mg__strbuf_printf(out, full, (void *)(uintptr_t)v);
+    case 's': {
+        struct mg_strbuf text = {0};
+        bool good = argument(w, lane, base, offset, 8, &v) && peek_string(w, lane, v, &text, 1 << 16);
+        snprintf(full, sizeof full, "%ss", flags);
+        good = good && mg__strbuf_printf(out, full, text.at ? text.at : "");
+        mg__strbuf_free(&text);
+        return good;
+    }
+    default:
+        return mg__strbuf_append(out, spec, length);
+    }
+}
+
+static bool format(struct mg_warp *w, unsigned lane, const char *f, uint64_t base, struct mg_strbuf *out)
+{
+    uint64_t offset = 0;
+    while (*f) {
+        if (*f != '%') {
+            size_t n = strcspn(f, "%");
+            if (!mg__strbuf_append(out, f, n))
+                return false;
+            f += n;
+            continue;
+        }
+        if (f[1] == '%') {
+            if (!mg__strbuf_append(out, "%", 1))
+                return false;
+            f += 2;
+            continue;
+        }
+        size_t n = 1 + strspn(f + 1, "#0- +'123456789.*hlLzjt");
+        if (!f[n])
+            return mg__strbuf_append(out, f, n);
+        if (!convert(w, lane, f, n + 1, base, &offset, out))
+            return false;
+        f += n + 1;
+    }
+    return true;
+}
+
+static void print(struct mg_simt *s, const char *text, size_t length)
+{
+    pthread_mutex_lock(&s->print_lock);
+    if (s->options.print)
+        s->options.print(s->options.print_arg, text, length);
+    else
+        fwrite(text, 1, length, stdout);
+    pthread_mutex_unlock(&s->print_lock);
+}
+
+static uint64_t arg(const struct mg_warp *w, const struct mg_callsite *site, unsigned lane, unsigned k)
+{
+    uint64_t value = 0;
+    memcpy(&value, w->frame->params + (size_t)lane * w->frame->code->param_bytes + site->args[k],
+           MG_MIN(site->arg_sizes[k], 8));
+    return value;
+}
+
+static void give(struct mg_warp *w, const struct mg_callsite *site, unsigned lane, uint64_t value)
+{
+    if (site->nrets)
+        memcpy(w->frame->params + (size_t)lane * w->frame->code->param_bytes + site->rets[0], &value, site->ret_sizes[0]);
+}
+
+static const struct mg_op *assert_failed(struct mg_warp *w, const struct mg_op *op, unsigned lane)
+{
+    const struct mg_callsite *site = op->u.call;
+    struct mg_strbuf text = {0}, file = {0}, function = {0};
+    peek_string(w, lane, arg(w, site, lane, 0), &text, 200);
+    peek_string(w, lane, arg(w, site, lane, 1), &file, 200);
+    peek_string(w, lane, arg(w, site, lane, 3), &function, 100);
+    mg__fault(w, op, lane, MG_ERR_ASSERT, "assertion `%s' failed at %s:%u in %s", text.at ? text.at : "?",
+              file.at ? file.at : "?", (unsigned)arg(w, site, lane, 2), function.at ? function.at : "?");
+    mg__strbuf_free(&text);
+    mg__strbuf_free(&file);
+    mg__strbuf_free(&function);
+    return NULL;
+}
+
+const struct mg_op *mg__system_call(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
+{
+    const struct mg_callsite *site = op->u.call;
+    struct mg_simt *simt = w->worker->run->simt;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        switch (site->system) {
+        case MG_SYS_VPRINTF: {
+            struct mg_strbuf f = {0}, out = {0};
+            bool good = peek_string(w, lane, arg(w, site, lane, 0), &f, 1 << 16) &&
+                        format(w, lane, f.at ? f.at : "", arg(w, site, lane, 1), &out);
+            if (good)
+                print(simt, out.at ? out.at : "", out.count);
+            mg__strbuf_free(&f);
+            mg__strbuf_free(&out);
+            if (!good)
+                return mg__fault(w, op, lane, MG_ERR_ADDRESS, "printf was given a format or an argument it cannot read");
+            give(w, site, lane, 0);
+            break;
+        }
+        case MG_SYS_MALLOC:
+            give(w, site, lane, mg__heap_alloc(simt, arg(w, site, lane, 0)));
+            break;
+        case MG_SYS_FREE:
+            mg__heap_free(simt, arg(w, site, lane, 0));
+            break;
+        default:
+            return assert_failed(w, op, lane);
+        }
+    }
+    return op + 1;
+}
