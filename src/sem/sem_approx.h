@@ -162,7 +162,7 @@ static inline uint32_t sem_div_approx_f32(uint32_t a, uint32_t b, uint32_t mode)
 /* ---- f64: the .ftz forms look at the upper half of the operand and give an upper half ---- */
 static inline uint64_t sem__upper64(uint64_t r, uint64_t special, uint32_t is_special)
 {
-    r = (r + 0x80000000u) & 0xffffffff00000000u;
+    r &= 0xffffffff00000000u;
     r = (r & 0x7ff0000000000000u) == 0 ? r & 0x8000000000000000u : r;
     return is_special ? special : r;
 }
@@ -171,14 +171,14 @@ static inline uint64_t sem_rcp_approx_ftz_f64(uint64_t a, uint32_t mode)
     SEM__UNUSED_MODE;
     uint64_t x = a & 0xffffffff00000000u;
     x = (x & 0x7ff0000000000000u) == 0 ? x & 0x8000000000000000u : x;
-    return sem__upper64(sem__bits64(1.0 / sem__f64(x)), 0x7fffffff00000000u, sem__isnan64(a));
+    return sem__upper64(sem__bits64(1.0 / sem__f64(x)), 0x7fffffff00000000u, sem__isnan64(x));
 }
 static inline uint64_t sem_rsqrt_approx_ftz_f64(uint64_t a, uint32_t mode)
 {
     SEM__UNUSED_MODE;
     uint64_t x = a & 0xffffffff00000000u;
     x = (x & 0x7ff0000000000000u) == 0 ? x & 0x8000000000000000u : x;
-    uint32_t nan = sem__isnan64(a) | (x > 0x8000000000000000u);
+    uint32_t nan = sem__isnan64(x) | (x > 0x8000000000000000u);
     uint64_t r = sem__bits64(1.0 / __builtin_sqrt(sem__f64(x)));
     return sem__upper64(r, 0x7fffffff00000000u, nan);
 }

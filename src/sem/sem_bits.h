@@ -127,7 +127,9 @@ static inline uint64_t sem_brev_b64(uint64_t a, uint32_t mode)
     return (uint64_t)sem_brev_b32((uint32_t)a, mode) << 32 | sem_brev_b32((uint32_t)(a >> 32), mode);
 }
 
-/* ---- bit fields ---- */
+/* ---- bit fields ----
+ * Positions and lengths are eight bits of b and c in the 32-bit forms. The 64-bit ones an H100 makes of several
+ * instructions that look at all 32 bits (measured); in PTX ISA's range, up to 255, both are the same. */
 static inline uint32_t sem_bfe_u32(uint32_t a, uint32_t b, uint32_t c, uint32_t mode)
 {
     SEM__UNUSED_MODE;
@@ -139,7 +141,7 @@ static inline uint32_t sem_bfe_u32(uint32_t a, uint32_t b, uint32_t c, uint32_t 
 static inline uint64_t sem_bfe_u64(uint64_t a, uint32_t b, uint32_t c, uint32_t mode)
 {
     SEM__UNUSED_MODE;
-    uint32_t pos = b & 0xffu, len = c & 0xffu;
+    uint32_t pos = b, len = c;
     uint64_t r = pos < 64 ? a >> (pos & 63u) : 0;
     uint64_t mask = len < 64 ? ((uint64_t)1 << (len & 63u)) - 1 : ~(uint64_t)0;
     return r & mask;
@@ -157,7 +159,7 @@ static inline uint32_t sem_bfe_s32(uint32_t a, uint32_t b, uint32_t c, uint32_t 
 static inline uint64_t sem_bfe_s64(uint64_t a, uint32_t b, uint32_t c, uint32_t mode)
 {
     SEM__UNUSED_MODE;
-    uint32_t pos = b & 0xffu, len = c & 0xffu;
+    uint32_t pos = b, len = c;
     int64_t r = sem__s64(a) >> (pos < 63 ? pos : 63);
     uint32_t up = (64 - (len < 64 ? len : 64)) & 63u;
     uint64_t field = (uint64_t)(sem__s64((uint64_t)r << up) >> up);
@@ -175,7 +177,7 @@ static inline uint32_t sem_bfi_b32(uint32_t a, uint32_t b, uint32_t c, uint32_t 
 static inline uint64_t sem_bfi_b64(uint64_t a, uint64_t b, uint32_t c, uint32_t d, uint32_t mode)
 {
     SEM__UNUSED_MODE;
-    uint32_t pos = c & 0xffu, len = d & 0xffu;
+    uint32_t pos = c, len = d;
     uint64_t mask = len < 64 ? ((uint64_t)1 << (len & 63u)) - 1 : ~(uint64_t)0;
     mask = pos < 64 ? mask << (pos & 63u) : 0;
     return (b & ~mask) | (a << (pos & 63u) & mask);

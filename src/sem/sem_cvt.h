@@ -21,8 +21,7 @@ static inline uint32_t sem__f16_to_f32(uint16_t h)
 }
 static inline uint32_t sem__bf16_to_f32(uint16_t h)
 {
-    uint32_t r = (uint32_t)h << 16;
-    return sem__isnan32(r) ? 0x7fffffffu : r;
+    return (uint32_t)h << 16;
 }
 /* The end of every 16-bit float operation; NaN is already the one NaN 0x7fff. */
 static inline uint16_t sem__clamp16(uint32_t r, uint32_t one, uint32_t infinity, uint32_t mode)
@@ -169,8 +168,20 @@ static inline uint64_t sem__f64_to_u64(double t)
     return t >= 0x1p64 ? UINT64_MAX : r;
 }
 /* NaN: 0 where the destination is 8, 16 or 32 bits and the source f32 or a half ("NaN inputs are converted to 0",
- * PTX ISA, cvt); elsewhere as measured on an H100, see docs/semantics.md. */
-#define SEM__NAN_INT(D) SEM__NAN_##D
+ * PTX ISA, cvt); for 64-bit destinations and for f64 sources the top bit alone, as measured on an H100. */
+#define SEM__NAN_INT(D, S) SEM__NAN_##S(SEM__NAN_##D, SEM__TOP_##D)
+#define SEM__NAN_f32(low, top) (low)
+#define SEM__NAN_f16(low, top) (low)
+#define SEM__NAN_bf16(low, top) (low)
+#define SEM__NAN_f64(low, top) (top)
+#define SEM__TOP_u8 0x80
+#define SEM__TOP_s8 0xff80
+#define SEM__TOP_u16 0x8000
+#define SEM__TOP_s16 0x8000
+#define SEM__TOP_u32 0x80000000u
+#define SEM__TOP_s32 0x80000000u
+#define SEM__TOP_u64 0x8000000000000000u
+#define SEM__TOP_s64 0x8000000000000000u
 #define SEM__NAN_u8 0
 #define SEM__NAN_s8 0
 #define SEM__NAN_u16 0
@@ -185,7 +196,7 @@ static inline uint64_t sem__f64_to_u64(double t)
     {                                                                                                                  \
         X t = ROUND(SEM__FVAL_##S(a), mode);                                                                           \
         DC r = (DC)(conv);                                                                                             \
-        return t != t ? (DC)SEM__NAN_INT(D) : r;                                                                       \
+        return t != t ? (DC)SEM__NAN_INT(D, S) : r;                                                                       \
     }
 #define SEM__CVT_I_FROM_F32(S, SC)                                                                                     \
     SEM__CVT_IF(u8, uint16_t, S, SC, float, sem__integral32, sem__f32_to_small(t, 0.0f, 255.0f))                       \
@@ -296,7 +307,8 @@ SEM__CVT_F_32(s32, sem__s32_to_double)
 SEM__CVT_F_64(u64, 0, a)
 SEM__CVT_F_64(s64, (uint32_t)(a >> 63), (a >> 63 ? 0 - a : a))
 
-/* ---- float to float ---- */
+/* ---- float to float ----
+ * Conversions between f64 and narrower formats keep a NaN's sign and as much of its payload as fits (measured). */
 static inline uint32_t sem_cvt_f32_f32(uint32_t a, uint32_t mode)
 {
     a = sem__ftz32(a, mode);
@@ -327,18 +339,20 @@ static inline uint16_t sem_cvt_bf16_bf16(uint16_t a, uint32_t mode)
 }
 static inline uint32_t sem_cvt_f32_f64(uint64_t a, uint32_t mode)
 {
-    uint32_t r;
+    uint32_t r, nan = (uint32_t)(a >> 32 & 0x80000000u) | 0x7fc00000u | (uint32_t)(a >> 29 & 0x7fffffu);
     if (mode & SEM_RND_MASK)
         r = sem__narrow64(a, mode, 23, 127, 31);
     else
         r = sem__bits32((float)sem__f64(a));
-    return sem__out32(r, mode);
+    r = (mode & SEM_FTZ) && sem__tiny32(sem__f64(a), mode) ? r & 0x80000000u : r;
+    return sem__isnan64(a) && !(mode & SEM_SAT) ? nan : sem__out32(r, mode);
 }
 static inline uint64_t sem_cvt_f64_f32(uint32_t a, uint32_t mode)
 {
     a = sem__ftz32(a, mode);
-    uint64_t r = sem__bits64((double)sem__f32(a));
-    return sem__sat64(sem__isnan32(a) ? 0x7fffffffe0000000u : r, mode); /* f32's one NaN, widened */
+    uint64_t nan = (uint64_t)(a >> 31) << 63 | 0x7ff8000000000000u | (uint64_t)(a & 0x7fffffu) << 29;
+    nan = (mode & SEM_FTZ) ? 0x7fffffffe0000000u : nan; /* flushing goes through an f32 operation with its one NaN */
+    return sem__sat64(sem__isnan32(a) ? nan : sem__bits64((double)sem__f32(a)), mode);
 }
 static inline uint32_t sem_cvt_f32_f16(uint16_t a, uint32_t mode)
 {
@@ -346,11 +360,14 @@ static inline uint32_t sem_cvt_f32_f16(uint16_t a, uint32_t mode)
 }
 static inline uint32_t sem_cvt_f32_bf16(uint16_t a, uint32_t mode)
 {
-    return sem__out32(sem__bf16_to_f32(a), mode);
+    uint32_t r = sem__bf16_to_f32(a);
+    return (mode & SEM_SAT) ? sem__out32(r, mode) : r; /* a shift: NaN stays as it is (measured) */
 }
 static inline uint64_t sem_cvt_f64_f16(uint16_t a, uint32_t mode)
 {
-    return sem_cvt_f64_f32(sem__f16_to_f32(a), mode & SEM_SAT);
+    uint64_t nan = (uint64_t)(a >> 15) << 63 | 0x7ff8000000000000u | (uint64_t)(a & 0x3ffu) << 42;
+    uint64_t r = sem__bits64((double)sem__f32(sem__f16_to_f32(a)));
+    return sem__sat64((a & 0x7fffu) > 0x7c00u ? nan : r, mode);
 }
 static inline uint64_t sem_cvt_f64_bf16(uint16_t a, uint32_t mode)
 {
@@ -358,7 +375,7 @@ static inline uint64_t sem_cvt_f64_bf16(uint16_t a, uint32_t mode)
 }
 static inline uint16_t sem_cvt_f16_f32(uint32_t a, uint32_t mode)
 {
-    return sem__f32_to_f16(sem__ftz32(a, mode), mode);
+    return sem__f32_to_f16(a, mode); /* .ftz flushes nothing here (measured): only directed roundings could tell */
 }
 static inline uint16_t sem_cvt_bf16_f32(uint32_t a, uint32_t mode)
 {
@@ -366,11 +383,13 @@ static inline uint16_t sem_cvt_bf16_f32(uint32_t a, uint32_t mode)
 }
 static inline uint16_t sem_cvt_f16_f64(uint64_t a, uint32_t mode)
 {
-    return sem__f64_to_f16(a, mode);
+    uint32_t nan = (uint32_t)(a >> 48 & 0x8000u) | 0x7e00u | (uint32_t)(a >> 42 & 0x3ffu);
+    return sem__isnan64(a) ? sem__clamp16(nan, 0x3c00u, 0x7c00u, mode) : sem__f64_to_f16(a, mode);
 }
 static inline uint16_t sem_cvt_bf16_f64(uint64_t a, uint32_t mode)
 {
-    return sem__f64_to_bf16(a, mode);
+    uint32_t nan = (uint32_t)(a >> 48 & 0x8000u) | 0x7fc0u | (uint32_t)(a >> 45 & 0x7fu);
+    return sem__isnan64(a) ? sem__clamp16(nan, 0x3f80u, 0x7f80u, mode) : sem__f64_to_bf16(a, mode);
 }
 static inline uint16_t sem_cvt_bf16_f16(uint16_t a, uint32_t mode)
 {
@@ -383,10 +402,13 @@ static inline uint16_t sem_cvt_f16_bf16(uint16_t a, uint32_t mode)
 /* tf32 keeps f32's place with ten bits of significand; the other thirteen are zero. */
 static inline uint32_t sem_cvt_tf32_f32(uint32_t a, uint32_t mode)
 {
-    uint32_t r = sem__narrow32(a, mode, 10, 127, 18);
+    uint32_t r = sem__narrow32(a, mode & ~(uint32_t)SEM_SATFINITE, 10, 127, 18);
     uint32_t wide = (r & 0x3ffffu) << 13 | (r >> 18) << 31;
     wide = (mode & SEM_RELU) && wide >> 31 ? 0 : wide;
-    return sem__isnan32(a) ? 0x7fffffffu : wide;
+    /* .rna keeps NaN's upper bits, which may be none; its .satfinite takes one unit off all that is not finite */
+    uint32_t nan = (mode & SEM_RND_MASK) == SEM_RNA ? a & 0xffffe000u : 0x7fffe000u;
+    wide = sem__isnan32(a) ? nan : wide;
+    return (mode & SEM_SATFINITE) && (wide & 0x7f800000u) == 0x7f800000u ? wide - 0x2000u : wide;
 }
 /* Two sources to one register: the first goes to the upper half. */
 static inline uint32_t sem_cvt_f16x2_f32(uint32_t a, uint32_t b, uint32_t mode)
@@ -402,9 +424,8 @@ static inline uint32_t sem_cvt_bf16x2_f32(uint32_t a, uint32_t b, uint32_t mode)
  * Only saturating conversions exist: what is too large, infinity included, becomes the largest finite value. */
 static inline uint32_t sem__f32_to_e4m3(uint32_t a, uint32_t mode)
 {
-    uint32_t r = sem__narrow32(a, SEM_RN, 3, 7, 7);
-    uint32_t mag = (a & 0x7fffffffu) >= 0x43e00000u ? 0x7eu : r & 0x7fu; /* 448 and up */
-    r = mag | (a >> 31) << 7;
+    uint32_t mag = sem__round32(a, SEM_RN, 3, 7);
+    uint32_t r = (mag > 0x7eu ? 0x7eu : mag) | (a >> 31) << 7;
     r = (mode & SEM_RELU) && a >> 31 ? 0 : r;
     return sem__isnan32(a) ? 0x7fu : r;
 }

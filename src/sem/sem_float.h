@@ -2,8 +2,8 @@
  *
  * f32: a NaN result is the one NaN 0x7fffffff. Rounding to nearest is the host's operator. The directed roundings of
  * add, mul and fma go through double rounded to odd and stay branch-free (libdevice's expf is full of fma.rm).
- * f64: a NaN operand is passed on, made quiet; an invalid operation gives 0xfff8000000000000.
- * Tininess for .ftz is judged on the rounded result; docs/semantics.md has the measurements.
+ * f64: a NaN operand is passed on, made quiet; an invalid operation gives 0xfff8000000000000. Of several NaN operands
+ * the hardware prefers b, then c, then a (division: a); docs/semantics.md has the measurements.
  */
 #ifndef MG_SEM_FLOAT_H
 #define MG_SEM_FLOAT_H
@@ -19,7 +19,14 @@ static inline uint32_t sem__add_f32_directed(double x, double y, uint32_t mode)
     /* An exact zero from terms of different sign is -0 when rounding down, +0 otherwise. */
     uint32_t differ = (uint32_t)((sem__bits64(x) ^ sem__bits64(y)) >> 63);
     uint32_t zero = (mode & SEM_RND_MASK) == SEM_RM ? 0x80000000u : 0;
+    r = (mode & SEM_FTZ) && sem__tiny32(s, mode) ? r & 0x80000000u : r;
     return s == 0.0 && differ ? zero : r;
+}
+/* Rounding to nearest alone: the same product with exponents 24 higher tells what .ftz flushes (see sem__tiny32). An
+ * overflow of the higher one is no matter: its comparison is false, and the product is far from tiny. */
+static inline uint32_t sem__flush_if(uint32_t r, float higher, uint32_t mode)
+{
+    return (mode & SEM_FTZ) && __builtin_fabsf(higher) < 0x1p-102f ? r & 0x80000000u : r;
 }
 static inline uint32_t sem_add_f32(uint32_t a, uint32_t b, uint32_t mode)
 {
@@ -41,10 +48,14 @@ static inline uint32_t sem_mul_f32(uint32_t a, uint32_t b, uint32_t mode)
     a = sem__ftz32(a, mode);
     b = sem__ftz32(b, mode);
     uint32_t r;
-    if (mode & SEM_RND_MASK)
-        r = sem__narrow64(sem__bits64((double)sem__f32(a) * (double)sem__f32(b)), mode, 23, 127, 31);
-    else
+    if (mode & SEM_RND_MASK) {
+        double p = (double)sem__f32(a) * (double)sem__f32(b);
+        r = sem__narrow64(sem__bits64(p), mode, 23, 127, 31);
+        r = (mode & SEM_FTZ) && sem__tiny32(p, mode) ? r & 0x80000000u : r;
+    } else {
         r = sem__bits32(sem__f32(a) * sem__f32(b));
+        r = sem__flush_if(r, sem__f32(a) * 0x1p24f * sem__f32(b), mode);
+    }
     return sem__out32(r, mode);
 }
 static inline uint32_t sem_fma_f32(uint32_t a, uint32_t b, uint32_t c, uint32_t mode)
@@ -58,9 +69,13 @@ static inline uint32_t sem_fma_f32(uint32_t a, uint32_t b, uint32_t c, uint32_t 
     } else {
 #ifdef __FMA__
         r = sem__bits32(__builtin_fmaf(sem__f32(a), sem__f32(b), sem__f32(c)));
+        if (mode & SEM_FTZ)
+            r = sem__flush_if(r, __builtin_fmaf(sem__f32(a) * 0x1p24f, sem__f32(b), sem__f32(c) * 0x1p24f), mode);
 #else
         /* The product of two f32 is exact in double; rounded to odd, the sum survives the second rounding. */
-        r = sem__bits32((float)sem__add_odd((double)sem__f32(a) * (double)sem__f32(b), (double)sem__f32(c)));
+        double s = sem__add_odd((double)sem__f32(a) * (double)sem__f32(b), (double)sem__f32(c));
+        r = sem__bits32((float)s);
+        r = (mode & SEM_FTZ) && sem__tiny32(s, SEM_RN) ? r & 0x80000000u : r;
 #endif
     }
     return sem__out32(r, mode);
@@ -81,6 +96,8 @@ static inline uint32_t sem_div_f32(uint32_t a, uint32_t b, uint32_t mode)
         if (x != 0 && x < 0x7f800000u && y != 0 && y < 0x7f800000u)
             r = (uint32_t)sem__soft_div((double)sem__f32(a), (double)sem__f32(b), mode, 23, 127);
     }
+    if (mode & SEM_FTZ)
+        r = sem__tiny32((double)sem__f32(a) / (double)sem__f32(b), mode) ? r & 0x80000000u : r;
     return sem__out32(r, mode);
 }
 static inline uint32_t sem_rcp_f32(uint32_t a, uint32_t mode)
@@ -99,11 +116,11 @@ static inline uint32_t sem_sqrt_f32(uint32_t a, uint32_t mode)
 /* ---- f32: sign, minimum, maximum ---- */
 static inline uint32_t sem_abs_f32(uint32_t a, uint32_t mode)
 {
-    return sem__ftz32(a, mode) & 0x7fffffffu;
+    return sem__isnan32(a) ? 0x7fffffffu : sem__ftz32(a, mode) & 0x7fffffffu;
 }
 static inline uint32_t sem_neg_f32(uint32_t a, uint32_t mode)
 {
-    return sem__ftz32(a, mode) ^ 0x80000000u;
+    return sem__isnan32(a) ? 0x7fffffffu : sem__ftz32(a, mode) ^ 0x80000000u;
 }
 static inline uint32_t sem_copysign_f32(uint32_t a, uint32_t b, uint32_t mode)
 {
@@ -150,34 +167,34 @@ static inline uint32_t sem__finite64(uint64_t a)
 {
     return (a & 0x7ff0000000000000u) != 0x7ff0000000000000u;
 }
-/* The result r of an operation on a, b and c: which NaN, if any. */
-static inline uint64_t sem__out64(uint64_t r, uint64_t a, uint64_t b, uint64_t c)
+/* The result r of an operation on some operands: which NaN, if any. The last operand given is preferred. */
+static inline uint64_t sem__out64(uint64_t r, uint64_t third, uint64_t second, uint64_t first)
 {
     r = sem__isnan64(r) ? 0xfff8000000000000u : r;
-    r = sem__isnan64(c) ? sem__quiet64(c) : r;
-    r = sem__isnan64(b) ? sem__quiet64(b) : r;
-    return sem__isnan64(a) ? sem__quiet64(a) : r;
+    r = sem__isnan64(third) ? sem__quiet64(third) : r;
+    r = sem__isnan64(second) ? sem__quiet64(second) : r;
+    return sem__isnan64(first) ? sem__quiet64(first) : r;
 }
 static inline uint64_t sem_add_f64(uint64_t a, uint64_t b, uint32_t mode)
 {
     uint64_t r = sem__bits64(sem__f64(a) + sem__f64(b));
     if ((mode & SEM_RND_MASK) && sem__finite64(a) && sem__finite64(b))
         r = sem__soft_fma(sem__f64(a), 1.0, sem__f64(b), mode, 52, 1023);
-    return sem__out64(r, a, b, 0);
+    return sem__out64(r, 0, a, b);
 }
 static inline uint64_t sem_sub_f64(uint64_t a, uint64_t b, uint32_t mode)
 {
     uint64_t r = sem__bits64(sem__f64(a) - sem__f64(b));
     if ((mode & SEM_RND_MASK) && sem__finite64(a) && sem__finite64(b))
         r = sem__soft_fma(sem__f64(a), 1.0, -sem__f64(b), mode, 52, 1023);
-    return sem__out64(r, a, b, 0);
+    return sem__out64(r, 0, a, b);
 }
 static inline uint64_t sem_mul_f64(uint64_t a, uint64_t b, uint32_t mode)
 {
     uint64_t r = sem__bits64(sem__f64(a) * sem__f64(b));
     if ((mode & SEM_RND_MASK) && sem__finite64(a) && sem__finite64(b) && a << 1 != 0 && b << 1 != 0)
         r = sem__soft_fma(sem__f64(a), sem__f64(b), 0.0, mode, 52, 1023);
-    return sem__out64(r, a, b, 0);
+    return sem__out64(r, 0, a, b);
 }
 static inline uint64_t sem_fma_f64(uint64_t a, uint64_t b, uint64_t c, uint32_t mode)
 {
@@ -186,7 +203,7 @@ static inline uint64_t sem_fma_f64(uint64_t a, uint64_t b, uint64_t c, uint32_t 
         r = sem__soft_fma(sem__f64(a), sem__f64(b), sem__f64(c), mode, 52, 1023);
     else
         r = sem__bits64(__builtin_fma(sem__f64(a), sem__f64(b), sem__f64(c)));
-    return sem__out64(r, a, b, c);
+    return sem__out64(r, a, c, b);
 }
 static inline uint64_t sem_mad_f64(uint64_t a, uint64_t b, uint64_t c, uint32_t mode)
 {
@@ -197,7 +214,7 @@ static inline uint64_t sem_div_f64(uint64_t a, uint64_t b, uint32_t mode)
     uint64_t r = sem__bits64(sem__f64(a) / sem__f64(b));
     if ((mode & SEM_RND_MASK) && sem__finite64(a) && sem__finite64(b) && a << 1 != 0 && b << 1 != 0)
         r = sem__soft_div(sem__f64(a), sem__f64(b), mode, 52, 1023);
-    return sem__out64(r, a, b, 0);
+    return sem__out64(r, 0, b, a);
 }
 static inline uint64_t sem_rcp_f64(uint64_t a, uint32_t mode)
 {
@@ -213,12 +230,12 @@ static inline uint64_t sem_sqrt_f64(uint64_t a, uint32_t mode)
 static inline uint64_t sem_abs_f64(uint64_t a, uint32_t mode)
 {
     SEM__UNUSED_MODE;
-    return a & 0x7fffffffffffffffu;
+    return sem__isnan64(a) ? sem__quiet64(a) : a & 0x7fffffffffffffffu;
 }
 static inline uint64_t sem_neg_f64(uint64_t a, uint32_t mode)
 {
     SEM__UNUSED_MODE;
-    return a ^ 0x8000000000000000u;
+    return sem__isnan64(a) ? sem__quiet64(a) : a ^ 0x8000000000000000u;
 }
 static inline uint64_t sem_copysign_f64(uint64_t a, uint64_t b, uint32_t mode)
 {
@@ -233,8 +250,8 @@ static inline uint64_t sem__minmax_f64(uint64_t a, uint64_t b, uint32_t max)
 {
     uint32_t less = sem__order64(a) < sem__order64(b);
     uint64_t r = (less ^ max) ? a : b;
-    r = sem__isnan64(a) ? b : r;
     r = sem__isnan64(b) ? a : r;
+    r = sem__isnan64(a) ? b : r;
     return sem__isnan64(r) ? sem__quiet64(r) : r;
 }
 static inline uint64_t sem_min_f64(uint64_t a, uint64_t b, uint32_t mode)

@@ -18,7 +18,8 @@ static inline uint16_t sem__ftz16(uint16_t a, uint32_t mode)
 /* f32, f64 bits to f16 with .ftz, .sat and .relu. */
 static inline uint16_t sem__out_f16(uint32_t wide, uint32_t mode)
 {
-    uint16_t r = sem__ftz16((uint16_t)sem__narrow32(wide, SEM_RN, 10, 15, 15), mode);
+    uint32_t r = sem__narrow32(wide, SEM_RN, 10, 15, 15);
+    r = (mode & SEM_FTZ) && (wide & 0x7fffffffu) < 0x387ff000u ? r & 0x8000u : r; /* rounds to less than 2^-14 */
     return sem__clamp16(r, 0x3c00u, 0x7c00u, mode);
 }
 #define SEM__F16(a) sem__f32(sem__f16_to_f32(sem__ftz16(a, mode)))
@@ -39,7 +40,8 @@ static inline uint16_t sem_mul_f16(uint16_t a, uint16_t b, uint32_t mode)
 static inline uint16_t sem_fma_f16(uint16_t a, uint16_t b, uint16_t c, uint32_t mode)
 {
     double r = (double)SEM__F16(a) * (double)SEM__F16(b) + (double)SEM__F16(c);
-    uint16_t h = sem__ftz16((uint16_t)sem__narrow64(sem__bits64(r), SEM_RN, 10, 15, 15), mode);
+    uint32_t h = sem__narrow64(sem__bits64(r), SEM_RN, 10, 15, 15);
+    h = (mode & SEM_FTZ) && __builtin_fabs(r) < 0x1.ffep-15 ? h & 0x8000u : h;
     return sem__clamp16(h, 0x3c00u, 0x7c00u, mode);
 }
 static inline uint16_t sem_add_bf16(uint16_t a, uint16_t b, uint32_t mode)
@@ -63,21 +65,21 @@ static inline uint16_t sem_fma_bf16(uint16_t a, uint16_t b, uint16_t c, uint32_t
 /* ---- sign, minimum, maximum ---- */
 static inline uint16_t sem_abs_f16(uint16_t a, uint32_t mode)
 {
-    return sem__ftz16(a, mode) & 0x7fffu;
+    return (a & 0x7fffu) > 0x7c00u ? 0x7fffu : sem__ftz16(a, mode) & 0x7fffu;
 }
 static inline uint16_t sem_neg_f16(uint16_t a, uint32_t mode)
 {
-    return sem__ftz16(a, mode) ^ 0x8000u;
+    return (a & 0x7fffu) > 0x7c00u ? 0x7fffu : sem__ftz16(a, mode) ^ 0x8000u;
 }
 static inline uint16_t sem_abs_bf16(uint16_t a, uint32_t mode)
 {
     SEM__UNUSED_MODE;
-    return a & 0x7fffu;
+    return (a & 0x7fffu) > 0x7f80u ? 0x7fffu : a & 0x7fffu;
 }
 static inline uint16_t sem_neg_bf16(uint16_t a, uint32_t mode)
 {
     SEM__UNUSED_MODE;
-    return a ^ 0x8000u;
+    return (a & 0x7fffu) > 0x7f80u ? 0x7fffu : a ^ 0x8000u;
 }
 static inline int32_t sem__order16(uint32_t a)
 {

@@ -212,7 +212,7 @@ static inline uint32_t sem_max_s16x2(uint32_t a, uint32_t b, uint32_t mode)
 }
 
 /* ---- division ----
- * PTX leaves division by zero open; an H100 gives a quotient of all ones and the dividend as remainder (measured, see
+ * PTX leaves division by zero open; an H100 gives all ones as quotient and as remainder (measured, see
  * docs/semantics.md). Quotients of up to 32 bits are taken in floating point: the nearest double to a/b is never
  * rounded up to an integer that a/b does not reach, since a/b is at least 1/b > 2^-32 away from it. */
 static inline uint32_t sem__double_to_u32(double t)
@@ -234,7 +234,7 @@ static inline uint32_t sem_div_u32(uint32_t a, uint32_t b, uint32_t mode)
 static inline uint32_t sem_rem_u32(uint32_t a, uint32_t b, uint32_t mode)
 {
     uint32_t q = sem_div_u32(a, b, mode);
-    return a - q * b;
+    return b ? a - q * b : 0xffffffffu;
 }
 static inline uint32_t sem_div_s32(uint32_t a, uint32_t b, uint32_t mode)
 {
@@ -247,7 +247,7 @@ static inline uint32_t sem_div_s32(uint32_t a, uint32_t b, uint32_t mode)
 static inline uint32_t sem_rem_s32(uint32_t a, uint32_t b, uint32_t mode)
 {
     uint32_t q = sem_div_s32(a, b, mode);
-    return a - q * b;
+    return b ? a - q * b : 0xffffffffu;
 }
 static inline uint16_t sem_div_u16(uint16_t a, uint16_t b, uint32_t mode)
 {
@@ -257,7 +257,7 @@ static inline uint16_t sem_div_u16(uint16_t a, uint16_t b, uint32_t mode)
 }
 static inline uint16_t sem_rem_u16(uint16_t a, uint16_t b, uint32_t mode)
 {
-    return (uint16_t)(a - (uint32_t)sem_div_u16(a, b, mode) * b);
+    return (uint16_t)(b ? a - (uint32_t)sem_div_u16(a, b, mode) * b : 0xffffu);
 }
 static inline uint16_t sem_div_s16(uint16_t a, uint16_t b, uint32_t mode)
 {
@@ -267,7 +267,7 @@ static inline uint16_t sem_div_s16(uint16_t a, uint16_t b, uint32_t mode)
 }
 static inline uint16_t sem_rem_s16(uint16_t a, uint16_t b, uint32_t mode)
 {
-    return (uint16_t)(a - (uint32_t)sem_div_s16(a, b, mode) * b);
+    return (uint16_t)(b ? a - (uint32_t)sem_div_s16(a, b, mode) * b : 0xffffu);
 }
 static inline uint64_t sem_div_u64(uint64_t a, uint64_t b, uint32_t mode)
 {
@@ -277,7 +277,7 @@ static inline uint64_t sem_div_u64(uint64_t a, uint64_t b, uint32_t mode)
 static inline uint64_t sem_rem_u64(uint64_t a, uint64_t b, uint32_t mode)
 {
     SEM__UNUSED_MODE;
-    return b ? a % b : a;
+    return b ? a % b : ~(uint64_t)0;
 }
 static inline uint64_t sem_div_s64(uint64_t a, uint64_t b, uint32_t mode)
 {
@@ -292,7 +292,7 @@ static inline uint64_t sem_rem_s64(uint64_t a, uint64_t b, uint32_t mode)
 {
     SEM__UNUSED_MODE;
     if (b == 0)
-        return a;
+        return ~(uint64_t)0;
     if (b == ~(uint64_t)0)
         return 0;
     return (uint64_t)(sem__s64(a) % sem__s64(b));

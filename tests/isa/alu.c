@@ -103,7 +103,8 @@ static int find_row(const char *text, bool keep_ftz, uint32_t *mode)
     snprintf(name + at, sizeof(name) - at, "%s", tail);
     if (strncmp(text, "cvt.pack", 8) == 0)
         *mode = 0;
-    if (integral && (strstr(name, "f32_f32") || strstr(name, "f64_f64") || strstr(name, "f16_f16")))
+    if (integral && (strstr(name, "f32_f32") || strstr(name, "f64_f64") || strstr(name, "f16_f16") ||
+                     strstr(name, "bf16_bf16")))
         *mode |= SEM_INTEGRAL;
     return mg__sem_find(name);
 }
