@@ -208,8 +208,10 @@ static void set_environment(void *arg, int report_fd)
     prefix_path("LD_PRELOAD", text);
 #ifdef MARGAY_PRELOAD_FIRST
     prefix_path("LD_PRELOAD", MARGAY_PRELOAD_FIRST);
-    /* Leaks of the simulated program are its own affair, and it was not built to be checked. */
-    prefix_path("ASAN_OPTIONS", "detect_leaks=0");
+    /* The leaks and crashes of the simulated program are its own affair: it was not built to be checked. */
+    prefix_path("ASAN_OPTIONS", "detect_leaks=0:handle_segv=0:handle_sigbus=0:handle_abort=0:handle_sigfpe=0:"
+                                "handle_sigill=0");
+    prefix_path("TSAN_OPTIONS", "handle_segv=0:handle_sigbus=0:handle_abort=0:handle_sigfpe=0:handle_sigill=0");
 #endif
 }
 
