@@ -67,7 +67,7 @@ static bool plan_launch(struct launch *l)
         if (at->func != func) {
             free(plan);
             func = at->func;
-            plan = mg__model_merge(func);
+            plan = mg__model_merge(info->module, func);
             if (!plan)
                 return false;
         }
@@ -147,24 +147,40 @@ static void count_global(const struct mg_access *a, enum mg_access_kind kind, un
     t->sectors_ideal += (mg__model_bytes(width, a->mask) + 31u) / 32u * a->times;
 }
 
+static bool uniform(const struct mg_access *a)
+{
+    uint64_t first = a->address[__builtin_ctz(a->mask)];
+    for (uint32_t m = a->mask; m; m &= m - 1)
+        if (a->address[__builtin_ctz(m)] != first)
+            return false;
+    return true;
+}
+
 static void on_access(void *worker, const struct mg_access *a)
 {
     struct worker *w = worker;
     if (a->insn >= w->launch->info->ninsns)
         return;
     const struct mg_model_plan *plan = &w->launch->plans[a->insn];
-    enum mg_access_kind kind = a->kind;
-    unsigned width = a->width;
-    if (plan->counted) {
+    struct mg_access made; /* by the machine code; only what differs is copied */
+    if (plan->changed) {
         if (!plan->width)
             return;
-        width = plan->width;
-        kind = plan->kind;
+        made = *a;
+        made.width = plan->width;
+        for (unsigned i = 0; plan->delta && i < 32; i++)
+            made.address[i] += (uint64_t)(int64_t)plan->delta;
+        a = &made;
+    } else if (plan->one_lane && uniform(a)) {
+        made = *a;
+        made.mask &= -made.mask;
+        a = &made;
     }
+    enum mg_access_kind kind = plan->no_result && a->kind == MG_ACCESS_ATOM ? MG_ACCESS_RED : a->kind;
     if (a->space == MG_SPACE_SHARED)
-        count_shared(w, a, kind, width, w->launch->info->insns[a->insn].insn, &w->insns[a->insn]);
+        count_shared(w, a, kind, a->width, w->launch->info->insns[a->insn].insn, &w->insns[a->insn]);
     else if (a->space == MG_SPACE_GLOBAL)
-        count_global(a, kind, width, &w->insns[a->insn]);
+        count_global(a, kind, a->width, &w->insns[a->insn]);
 }
 
 static void on_counts(void *worker, const struct mg_insn_counts *counts, uint32_t ninsns)

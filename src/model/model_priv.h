@@ -6,14 +6,16 @@
 
 /* How an instruction of the PTX text is counted, after what ptxas makes of it. */
 struct mg_model_plan {
-    uint8_t width;     /* bytes a lane of the access that the hardware makes; 0: counted with the group's leader */
-    uint8_t kind;      /* enum mg_access_kind: an atom without a reader of its result is a red */
-    bool counted;      /* false: the instruction is no access, or another one carries it */
+    uint8_t width;   /* bytes a lane of the access that the hardware makes; 0: another instruction carries this one */
+    int8_t delta;    /* that access starts this many bytes from the instruction's own address */
+    bool changed;    /* `width` and `delta` hold; false: as written */
+    bool no_result;  /* an atom whose result nobody reads: a red */
+    bool one_lane;   /* lanes that agree on the address are added up first, and one of them does it */
 };
 
-/* One plan an instruction of `func`; `align_of(var)` says on how many bytes a shared variable is known to lie. The array
- * is calloc'd and the caller's; NULL when out of memory. */
-struct mg_model_plan *mg__model_merge(const struct mg_ptx_func *func);
+/* One plan an instruction of `func`, calloc'd and the caller's; NULL when out of memory. `module` gives the shared
+ * variables at module scope that come after the function's own, and may be NULL. */
+struct mg_model_plan *mg__model_merge(const struct mg_ptx_module *module, const struct mg_ptx_func *func);
 
 /* The bytes of the active lanes. */
 static inline unsigned mg__model_bytes(unsigned width, uint32_t mask)
