@@ -1,0 +1,271 @@
+/* cfg.c - from instructions to blocks, edges and reconvergence points.
+ *
+ * Two graphs are built. The one that the caller sees has the blocks as nodes. The one for post-dominators has one node
+ * more, the virtual exit, and lacks edges that lead to code that only traps or never ends ("doomed"): see README.md.
+ * In doomed code a trap leads to the exit, and of each endless loop that nothing leaves, the last block does.
+ */
+#include "cfg/cfg_priv.h"
+
+#define MOST_EDGES (UINT64_C(1) << 27) /* hostile text: many brx.idx over one long table */
+
+struct builder {
+    const struct mg_ptx_func *func;
+    struct mg_cfg *cfg;
+    struct mg_arena temp;
+    struct graph succ;
+    bool *exits, *traps; /* by block: leaves the function at its end; ends in a trap */
+    bool *doomed;
+};
+
+static bool ends_block(const struct mg_ptx_insn *insn)
+{
+    switch (insn->opcode) {
+    case MG_OP_BRA:
+    case MG_OP_BRX_IDX:
+    case MG_OP_RET:
+    case MG_OP_EXIT:
+    case MG_OP_TRAP:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The instructions that a branch may go to; ninsns stands for the function's end. */
+static const uint32_t *targets(const struct mg_ptx_func *func, const struct mg_ptx_insn *insn, uint32_t *count)
+{
+    *count = 0;
+    if (insn->opcode == MG_OP_BRA) {
+        *count = 1;
+        return &mg__ptx_op(func, insn, 0)->index;
+    }
+    if (insn->opcode == MG_OP_BRX_IDX) {
+        const struct mg_ptx_table *table = &func->tables[mg__ptx_op(func, insn, 1)->index];
+        *count = table->labels ? (uint32_t)table->count : 0;
+        return table->labels;
+    }
+    return NULL;
+}
+
+static bool make_blocks(struct builder *b)
+{
+    const struct mg_ptx_func *func = b->func;
+    struct mg_cfg *cfg = b->cfg;
+    uint32_t n = (uint32_t)func->ninsns;
+    bool *leader = mg__arena_alloc(&b->temp, (size_t)n + 1);
+    cfg->block_of = mg__arena_array(&cfg->arena, n, sizeof(uint32_t));
+    if (!leader || !cfg->block_of)
+        return false;
+    leader[0] = true;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t count;
+        const uint32_t *to = targets(func, &func->insns[i], &count);
+        for (uint32_t k = 0; k < count; k++)
+            leader[to[k]] = true;
+        if (ends_block(&func->insns[i]))
+            leader[i + 1] = true;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        cfg->nblocks += leader[i];
+    cfg->blocks = mg__arena_array(&cfg->arena, cfg->nblocks, sizeof(*cfg->blocks));
+    if (!cfg->blocks)
+        return false;
+    uint32_t block = UINT32_MAX;
+    for (uint32_t i = 0; i < n; i++) {
+        if (leader[i])
+            cfg->blocks[++block].first = i;
+        cfg->blocks[block].end = i + 1;
+        cfg->block_of[i] = block;
+    }
+    return true;
+}
+
+/* Edges of all blocks, each successor once: the fall-through first, then targets in their order. */
+static bool make_edges(struct builder *b)
+{
+    const struct mg_ptx_func *func = b->func;
+    struct mg_cfg *cfg = b->cfg;
+    uint32_t n = cfg->nblocks;
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t count;
+        targets(func, &func->insns[cfg->blocks[i].end - 1], &count);
+        most += (uint64_t)count + 1;
+    }
+    if (most > MOST_EDGES)
+        return false;
+    b->succ.nodes = n;
+    b->succ.first = mg__arena_array(&cfg->arena, (size_t)n + 1, sizeof(uint32_t));
+    b->succ.to = mg__arena_array(&cfg->arena, (size_t)most, sizeof(uint32_t));
+    b->exits = mg__arena_alloc(&b->temp, n);
+    b->traps = mg__arena_alloc(&b->temp, n);
+    uint32_t *seen = mg__arena_array(&b->temp, n, sizeof(uint32_t)); /* block + 1 that has it as a successor */
+    if (!b->succ.first || !b->succ.to || !b->exits || !b->traps || !seen)
+        return false;
+    uint32_t edges = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct mg_ptx_insn *last = &func->insns[cfg->blocks[i].end - 1];
+        uint32_t count;
+        const uint32_t *to = targets(func, last, &count);
+        bool falls = !ends_block(last) || last->guard >= 0;
+        b->traps[i] = !falls && last->opcode == MG_OP_TRAP;
+        b->exits[i] = !falls && (last->opcode == MG_OP_RET || last->opcode == MG_OP_EXIT);
+        for (uint32_t k = 0; k < count + falls; k++) {
+            uint32_t insn = falls && k == 0 ? cfg->blocks[i].end : to[k - falls];
+            if (insn >= func->ninsns) {
+                b->exits[i] = true; /* past the last instruction is the function's end */
+                continue;
+            }
+            uint32_t block = cfg->block_of[insn];
+            if (seen[block] == i + 1)
+                continue;
+            seen[block] = i + 1;
+            b->succ.to[edges++] = block;
+        }
+        b->succ.first[i + 1] = edges;
+    }
+    struct graph pred;
+    if (!mg__cfg_reverse(&cfg->arena, &b->succ, &pred))
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        cfg->blocks[i].succ = b->succ.to + b->succ.first[i];
+        cfg->blocks[i].nsucc = b->succ.first[i + 1] - b->succ.first[i];
+        cfg->blocks[i].pred = pred.to + pred.first[i];
+        cfg->blocks[i].npred = pred.first[i + 1] - pred.first[i];
+    }
+    return true;
+}
+
+/* Blocks from which no path leaves the function. */
+static bool find_doomed(struct builder *b)
+{
+    struct mg_cfg *cfg = b->cfg;
+    uint32_t n = cfg->nblocks, count = 0;
+    uint32_t *queue = mg__arena_array(&b->temp, n, sizeof(uint32_t));
+    b->doomed = mg__arena_alloc(&b->temp, n);
+    if (!queue || !b->doomed)
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        b->doomed[i] = !b->exits[i];
+        if (b->exits[i])
+            queue[count++] = i;
+    }
+    for (uint32_t at = 0; at < count; at++) {
+        const struct mg_cfg_block *block = &cfg->blocks[queue[at]];
+        for (uint32_t k = 0; k < block->npred; k++) {
+            if (b->doomed[block->pred[k]]) {
+                b->doomed[block->pred[k]] = false;
+                queue[count++] = block->pred[k];
+            }
+        }
+    }
+    return true;
+}
+
+/* Of every component that no edge leaves and no trap ends, the last block gets an edge to the exit. */
+static bool end_loops(struct builder *b, bool *to_exit)
+{
+    struct mg_cfg *cfg = b->cfg;
+    uint32_t *component, count;
+    if (!mg__cfg_components(&b->temp, &b->succ, &component, &count))
+        return false;
+    bool *leaves = mg__arena_alloc(&b->temp, (size_t)count + 1);
+    bool *done = mg__arena_alloc(&b->temp, (size_t)count + 1);
+    if (!leaves || !done)
+        return false;
+    for (uint32_t i = 0; i < cfg->nblocks; i++) {
+        const struct mg_cfg_block *block = &cfg->blocks[i];
+        for (uint32_t k = 0; k < block->nsucc; k++)
+            leaves[component[i]] |= component[block->succ[k]] != component[i];
+        leaves[component[i]] |= to_exit[i];
+    }
+    for (uint32_t i = cfg->nblocks; i-- > 0;) {
+        if (b->doomed[i] && !leaves[component[i]] && !done[component[i]]) {
+            done[component[i]] = true;
+            to_exit[i] = true;
+        }
+    }
+    return true;
+}
+
+static bool post_dominators(struct builder *b)
+{
+    struct mg_cfg *cfg = b->cfg;
+    uint32_t n = cfg->nblocks, edges = 0, *ipdom;
+    bool *to_exit = mg__arena_alloc(&b->temp, n);
+    struct graph graph = {.nodes = n + 1}, backwards;
+    graph.first = mg__arena_array(&b->temp, (size_t)n + 2, sizeof(uint32_t));
+    graph.to = mg__arena_array(&b->temp, (size_t)b->succ.first[n] + n, sizeof(uint32_t));
+    if (!to_exit || !graph.first || !graph.to || !find_doomed(b))
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        to_exit[i] = b->exits[i] || b->traps[i];
+    if (!end_loops(b, to_exit))
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct mg_cfg_block *block = &cfg->blocks[i];
+        for (uint32_t k = 0; k < block->nsucc; k++) {
+            if (b->doomed[i] || !b->doomed[block->succ[k]])
+                graph.to[edges++] = block->succ[k];
+        }
+        if (to_exit[i])
+            graph.to[edges++] = n;
+        graph.first[i + 1] = edges;
+    }
+    graph.first[n + 1] = edges;
+    if (!mg__cfg_reverse(&b->temp, &graph, &backwards) || !mg__cfg_dominators(&b->temp, &backwards, n, &ipdom))
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        cfg->blocks[i].ipdom = ipdom[i] < n ? ipdom[i] : MG_CFG_EXIT;
+    for (uint32_t i = 0; i < n; i++) {
+        if (cfg->blocks[i].nsucc > 1 && cfg->blocks[i].ipdom != MG_CFG_EXIT)
+            cfg->blocks[cfg->blocks[i].ipdom].reconverges = true;
+    }
+    return true;
+}
+
+static bool dominators(struct builder *b)
+{
+    struct mg_cfg *cfg = b->cfg;
+    uint32_t *idom, *order, *place, count;
+    if (!mg__cfg_dominators(&b->temp, &b->succ, 0, &idom) ||
+        !mg__cfg_order(&b->temp, &b->succ, 0, &order, &count, &place))
+        return false;
+    for (uint32_t i = 0; i < cfg->nblocks; i++) {
+        struct mg_cfg_block *block = &cfg->blocks[i];
+        block->reachable = idom[i] != UINT32_MAX;
+        block->idom = block->reachable ? idom[i] : i;
+        for (uint32_t k = 0; block->reachable && k < block->npred; k++) {
+            uint32_t from = place[block->pred[k]]; /* an edge against the order closes a loop */
+            block->loop_head |= from != UINT32_MAX && from >= place[i];
+        }
+    }
+    return true;
+}
+
+enum mg_status mg__cfg_build(const struct mg_ptx_func *func, struct mg_cfg **result)
+{
+    *result = NULL;
+    if (func->ninsns >= UINT32_MAX)
+        return MG_ERR_INVALID;
+    struct mg_cfg *cfg = calloc(1, sizeof(*cfg));
+    if (!cfg)
+        return MG_ERR_NOMEM;
+    struct builder b = {.func = func, .cfg = cfg};
+    bool ok = func->ninsns == 0 || (make_blocks(&b) && make_edges(&b) && dominators(&b) && post_dominators(&b));
+    mg__arena_free(&b.temp);
+    if (!ok) {
+        mg__cfg_free(cfg);
+        return MG_ERR_NOMEM;
+    }
+    *result = cfg;
+    return MG_OK;
+}
+
+void mg__cfg_free(struct mg_cfg *cfg)
+{
+    if (!cfg)
+        return;
+    mg__arena_free(&cfg->arena);
+    free(cfg);
+}
