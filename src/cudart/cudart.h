@@ -78,6 +78,7 @@ struct cudart {
     atomic_int poison; /* the error that every later call returns, after a kernel faulted */
     int init_error;
     int pid;
+    unsigned version;  /* of the API that the program was built for: 12 or 13 */
     const struct mg_arch *arch;
     struct mg_simt *simt;
     struct mg_report_writer *report;

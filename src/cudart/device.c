@@ -456,6 +456,14 @@ int mg__cudaSetDoubleForDevice(double *value)
 }
 
 /* ---- kernels ---- */
+/* The dynamic shared memory that a launch may ask for. */
+static unsigned dynamic_room(const struct cudart_func *func)
+{
+    unsigned fixed = func->info.shared_static;
+    unsigned room = arch()->shared_block > fixed ? arch()->shared_block - fixed : 0;
+    return func->shared_optin ? func->shared_optin : room;
+}
+
 int mg__cudaFuncGetAttributes(struct cu_func_attributes *out, const void *kernel)
 {
     struct cudart_func *func;
@@ -473,8 +481,7 @@ int mg__cudaFuncGetAttributes(struct cu_func_attributes *out, const void *kernel
     out->regs = (int)func->info.regs;
     out->ptx_version = (int)func->info.ptx->target_sm;
     out->binary_version = (int)arch()->cc;
-    unsigned room = arch()->shared_block > func->info.shared_static ? arch()->shared_block - func->info.shared_static : 0;
-    out->max_dynamic_shared = (int)(func->shared_optin ? func->shared_optin : room);
+    out->max_dynamic_shared = (int)dynamic_room(func);
     out->shared_carveout = func->carveout;
     return mg__cudart_done(0);
 }
@@ -529,11 +536,10 @@ int mg__cudaFuncSetSharedMemConfig(const void *kernel, int config)
 /* ---- occupancy ---- */
 static unsigned resident(const struct cudart_func *func, int threads, size_t dynamic)
 {
-    uint64_t shared = func->info.shared_static + (uint64_t)dynamic;
-    uint64_t room = MG_MAX(arch()->shared_block, func->shared_optin + func->info.shared_static);
-    if (threads > (int)func->info.max_threads || dynamic > UINT32_MAX || shared > room)
+    if (threads > (int)func->info.max_threads || dynamic > dynamic_room(func))
         return 0;
-    return mg__arch_blocks_per_sm(arch(), (unsigned)threads, func->info.regs, (unsigned)shared);
+    return mg__arch_blocks_per_sm(arch(), (unsigned)threads, func->info.regs,
+                                  func->info.shared_static + (unsigned)dynamic);
 }
 
 int mg__cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *kernel, int threads,
@@ -554,7 +560,8 @@ int mg__cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *k
     return mg__cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, kernel, threads, dynamic, 0);
 }
 
-/* The most dynamic shared memory with which `blocks` of them still fit. */
+/* The dynamic shared memory that `blocks` blocks leave each other. Driver 580 does not count the kilobyte that every
+ * block reserves, so its answer can be one that does not fit; we give the same one. */
 int mg__cudaOccupancyAvailableDynamicSMemPerBlock(size_t *out, const void *kernel, int blocks, int threads)
 {
     struct cudart_func *func;
@@ -566,14 +573,8 @@ int mg__cudaOccupancyAvailableDynamicSMemPerBlock(size_t *out, const void *kerne
         return mg__cudart_done(error);
     if (resident(func, threads, 0) < (unsigned)blocks)
         return mg__cudart_done(cudaErrorInvalidValue);
-    uint64_t low = 0, high = MG_MAX(arch()->shared_block, func->shared_optin + func->info.shared_static);
-    while (low < high) {
-        uint64_t middle = (low + high + 1) / 2;
-        if (resident(func, threads, (size_t)middle) >= (unsigned)blocks)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    *out = (size_t)low;
+    unsigned unit = MG_MAX(arch()->shared_alloc_unit, 1), fixed = func->info.shared_static;
+    unsigned share = arch()->shared_sm / (unsigned)blocks / unit * unit;
+    *out = MG_MIN(share > fixed ? share - fixed : 0, dynamic_room(func));
     return mg__cudart_done(0);
 }

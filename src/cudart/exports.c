@@ -67,6 +67,7 @@ __attribute__((visibility("default"))) int margay_cudart_claimed;
 
 __attribute__((constructor)) static void start(void)
 {
+    mg__cudart.version = MARGAY_CUDART;
     int *claimed = dlsym(RTLD_DEFAULT, "margay_cudart_claimed");
     if (claimed && (*claimed)++)
         return;

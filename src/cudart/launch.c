@@ -30,7 +30,8 @@ static int check_limits(const struct cudart_func *func, const struct request *r)
     struct mg_diag diag;
     memset(&diag, 0, sizeof(diag));
     const struct mg_dim3 *g = &r->grid, *b = &r->block;
-    int error = cudaErrorInvalidValue;
+    /* CUDA 12 has a code of its own for wrong dimensions, 13 no more. Both read off driver 580. */
+    int error = mg__cudart.version == 12 ? cudaErrorInvalidConfiguration : cudaErrorInvalidValue;
     if (!g->x || !g->y || !g->z || !b->x || !b->y || !b->z) {
         mg__diag_set(&diag, MG_ERR_LAUNCH_LIMIT, "launched with a dimension of 0: grid %u x %u x %u, block %u x %u x %u",
                      g->x, g->y, g->z, b->x, b->y, b->z);
@@ -56,7 +57,7 @@ static int check_limits(const struct cudart_func *func, const struct request *r)
         mg__diag_set(&diag, MG_ERR_LAUNCH_LIMIT, "launched with blocks of %u threads; its __launch_bounds__ allows %u",
                      (unsigned)threads, func->info.max_threads);
         mg__diag_hint(&diag, "use smaller blocks or larger launch bounds");
-        return refuse(func, error, &diag);
+        return refuse(func, cudaErrorInvalidValue, &diag);
     }
     uint64_t fixed = func->info.shared_static;
     uint64_t room = fixed > arch->shared_block ? 0 : arch->shared_block - fixed;
@@ -72,7 +73,7 @@ static int check_limits(const struct cudart_func *func, const struct request *r)
         else
             mg__diag_hint(&diag, "a block can have %u bytes on this device, static and dynamic together",
                           arch->shared_block_optin);
-        return refuse(func, error, &diag);
+        return refuse(func, cudaErrorInvalidValue, &diag);
     }
     if (r->cooperative) {
         uint64_t blocks = (uint64_t)g->x * g->y * g->z; /* fits: 31 + 16 + 16 bits */

@@ -269,6 +269,7 @@ static void redirect_object(const struct dl_phdr_info *info, const struct symbol
 {
     /* cudaDeviceProp and a few signatures changed with 13, whose runtime has no cudaGetDeviceProperties_v2. */
     unsigned version = symbol_named(symbols, "cudaGetDeviceProperties_v2") ? CUDART_V12 : CUDART_V13;
+    mg__cudart.version = version == CUDART_V12 ? 12 : 13;
     struct patch patches[1024];
     size_t count = 0;
     const char *failed = NULL;

@@ -296,6 +296,14 @@ int mg__cudart_load(struct cudart_module *module)
             mg__diag_set(&diag, status, "the program's device code cannot be loaded: %s", mg_status_text(status));
         mg__cudart_tell(NULL, &diag);
         module->error = mg__cudart_error_of(status);
+        for (size_t i = 0; i < module->vars.count; i++) { /* the host may touch managed variables all the same */
+            struct cudart_var *var = module->vars.at[i];
+            uint64_t address;
+            if (var->managed && !*var->managed && !mg__mem_alloc(mg__cudart.simt, MG_MAX(var->size, 1), 256, &address)) {
+                memset((void *)(uintptr_t)address, 0, var->size);
+                *var->managed = (void *)(uintptr_t)address;
+            }
+        }
         return module->error;
     }
     for (size_t i = 0; i < module->vars.count; i++) {
