@@ -17,8 +17,8 @@
  * function's own shared variables in the order of their declaration, then those of the module that it uses, dynamic
  * shared memory behind them at a multiple of 16.
  *
- * Atomics whose result nobody reads become reductions. Integer sums at an address that all lanes provably share are added
- * up over the warp first, and one lane does the rest.
+ * Atomics whose result nobody reads become reductions. Integer reductions at an address that all lanes provably share are
+ * made over the warp first, and one lane does the rest (`lanes_of`).
  *
  * Left out: joining across blocks (ptxas may hoist a load over a branch), loads that it removes as redundant where nvcc
  * has left any, and unrolling, which joins nothing that was not joined before.
@@ -629,12 +629,31 @@ static bool becomes_call(const struct mg_ptx_insn *insn)
     }
 }
 
-/* Integer sums that ptxas adds up over the warp when all lanes share the address. */
-static bool summed_over_warp(const struct analysis *a, const struct mg_ptx_insn *insn)
+/* What ptxas does for the warp as a whole where all lanes share the address: 32-bit reductions by REDUX, counting lanes
+ * where the operand is the same for all (64-bit sums too). Sums with a result and an operand of their own go that way
+ * only in a full warp. */
+static enum mg_model_lanes lanes_of(const struct analysis *a, const struct mg_ptx_insn *insn, bool result)
 {
-    const struct mg_ptx_opnd *addr = operand(a, insn, insn->opcode == MG_OP_ATOM ? 1 : 0);
+    unsigned first = insn->opcode == MG_OP_ATOM ? 1 : 0;
     enum mg_ptx_type type = insn->ntypes ? insn->type[insn->ntypes - 1] : MG_T_NONE;
-    return insn->atomop == MG_ATOM_ADD && (type == MG_T_U32 || type == MG_T_S32) && !operand_varies(a, addr);
+    bool word = type == MG_T_U32 || type == MG_T_S32 || type == MG_T_B32;
+    bool same_value = !operand_varies(a, operand(a, insn, first + 1));
+    if (operand_varies(a, operand(a, insn, first)))
+        return MG_MODEL_ALL_LANES;
+    switch (insn->atomop) {
+    case MG_ATOM_ADD:
+        if (same_value && (word || type == MG_T_U64))
+            return MG_MODEL_ONE_LANE;
+        return !word ? MG_MODEL_ALL_LANES : result ? MG_MODEL_ONE_IF_FULL : MG_MODEL_ONE_LANE;
+    case MG_ATOM_MIN:
+    case MG_ATOM_MAX:
+    case MG_ATOM_AND:
+    case MG_ATOM_OR:
+    case MG_ATOM_XOR:
+        return word && !result ? MG_MODEL_ONE_LANE : MG_MODEL_ALL_LANES;
+    default:
+        return MG_MODEL_ALL_LANES;
+    }
 }
 
 static void visit(struct analysis *a, uint32_t i)
@@ -679,13 +698,13 @@ static void visit(struct analysis *a, uint32_t i)
             end_loads(a);
             end_stores(a);
         }
-        a->plan[i].one_lane = summed_over_warp(a, insn);
         if (insn->opcode == MG_OP_ATOM) {
             const struct mg_ptx_opnd *d = operand(a, insn, 0);
             a->plan[i].no_result = d->kind == MG_OPND_SINK ||
                                    (d->kind == MG_OPND_REG && d->index < a->func->nregs && !a->regs[d->index].read);
             a->plan[i].no_result &= insn->atomop != MG_ATOM_CAS && insn->atomop != MG_ATOM_EXCH;
         }
+        a->plan[i].lanes = lanes_of(a, insn, insn->opcode == MG_OP_ATOM && !a->plan[i].no_result);
         break;
     case MG_OP_BAR:
     case MG_OP_BAR_WARP:

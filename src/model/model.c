@@ -171,7 +171,8 @@ static void on_access(void *worker, const struct mg_access *a)
         for (unsigned i = 0; plan->delta && i < 32; i++)
             made.address[i] += (uint64_t)(int64_t)plan->delta;
         a = &made;
-    } else if (plan->one_lane && uniform(a)) {
+    } else if ((plan->lanes == MG_MODEL_ONE_LANE || (plan->lanes == MG_MODEL_ONE_IF_FULL && a->mask == UINT32_MAX)) &&
+               uniform(a)) {
         made = *a;
         made.mask &= -made.mask;
         a = &made;

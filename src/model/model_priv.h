@@ -4,13 +4,19 @@
 #include "model/model.h"
 #include "ptx/ptx.h"
 
+enum mg_model_lanes {
+    MG_MODEL_ALL_LANES,   /* the active ones */
+    MG_MODEL_ONE_LANE,    /* one of them does it for all */
+    MG_MODEL_ONE_IF_FULL, /* the same, in a warp with all lanes active only */
+};
+
 /* How an instruction of the PTX text is counted, after what ptxas makes of it. */
 struct mg_model_plan {
     uint8_t width;   /* bytes a lane of the access that the hardware makes; 0: another instruction carries this one */
     int8_t delta;    /* that access starts this many bytes from the instruction's own address */
     bool changed;    /* `width` and `delta` hold; false: as written */
     bool no_result;  /* an atom whose result nobody reads: a red */
-    bool one_lane;   /* lanes that agree on the address are added up first, and one of them does it */
+    uint8_t lanes;   /* enum mg_model_lanes: who takes part */
 };
 
 /* One plan an instruction of `func`, calloc'd and the caller's; NULL when out of memory. `module` gives the shared
