@@ -62,7 +62,7 @@ struct bench_peer_ops {
 struct bench_peer {
     const struct bench_peer_ops *ops;
     const struct bench_case *current;
-    char error[768];       /* why the last call failed */
+    char error[2048];      /* why the last call failed */
     char description[256]; /* what it is, with its version */
 };
 
