@@ -9,10 +9,6 @@
 
 #define RESERVE 8u
 
-static bool test(const uint64_t *set, uint32_t i)
-{
-    return set[i / 64] >> (i % 64) & 1;
-}
 static void put(uint64_t *set, uint32_t i, bool on)
 {
     if (on)
