@@ -37,8 +37,8 @@ program_of() {
 }
 
 have_package() {
-    p=$(program_of "$1")
-    [ -n "$p" ] && command -v "$p" >/dev/null 2>&1 && return 0
+    program=$(program_of "$1")
+    [ -n "$program" ] && command -v "$program" >/dev/null 2>&1 && return 0
     command -v dpkg-query >/dev/null 2>&1 &&
         [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
