@@ -95,6 +95,7 @@ struct bench_report {
     char processor[128], opencl[320]; /* opencl: the device, or why there is none */
     unsigned processors, threads;     /* allowed to us; of the engine's column with several */
     int reps;
+    bool cpu_time; /* processor time, not time that passes */
     struct bench_row rows[8];
     size_t nrows;
 };

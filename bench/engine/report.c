@@ -124,9 +124,10 @@ int bench_report_print(const struct bench_report *report, bool markdown)
     char text[CELLS][32];
     int missed = 0;
     printf("%sProcessor: %s, %u allowed to this process.\nOpenCL: %s.\n"
-           "Best of %d runs, contenders in turn; one core, but for the column \"threads\" (%u).\n"
+           "Best of %d runs, contenders in turn; %s; one core, but for the column \"threads\" (%u).\n"
            "\"Margay\" is with the models on; x is its time over the peer's.\n\n",
-           markdown ? "" : "\n", report->processor, report->processors, report->opencl, report->reps, report->threads);
+           markdown ? "" : "\n", report->processor, report->processors, report->opencl, report->reps,
+           report->cpu_time ? "processor time" : "time that passes", report->threads);
     for (int i = 0; i < CELLS; i++)
         snprintf(text[i], sizeof text[i], "%s", heads[i]);
     print_cells((const char(*)[32])text, markdown);
@@ -168,8 +169,9 @@ bool bench_report_json(const struct bench_report *report, const char *path)
         return false;
     fprintf(out, "{\"schema\": 1, \"processor\": ");
     json_string(out, report->processor);
-    fprintf(out, ", \"processors\": %u, \"threads\": %u, \"reps\": %d, \"opencl\": ", report->processors,
-            report->threads, report->reps);
+    fprintf(out,
+            ", \"processors\": %u, \"threads\": %u, \"reps\": %d, \"cpu_time\": %s, \"opencl\": ", report->processors,
+            report->threads, report->reps, report->cpu_time ? "true" : "false");
     json_string(out, report->opencl);
     fprintf(out, ",\n \"kernels\": [");
     for (size_t i = 0; i < report->nrows; i++) {
