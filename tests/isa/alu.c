@@ -232,6 +232,17 @@ void alu_module(FILE *out, const struct alu_case *cases, size_t first, size_t co
     }
 }
 
+bool alu_is_exact(const struct alu_case *c)
+{
+    return !strstr(c->text, "approx") && !strstr(c->text, "full");
+}
+uint64_t alu_hash(uint64_t hash, uint64_t result)
+{
+    for (int i = 0; i < 8; i++)
+        hash = (hash ^ (result >> (8 * i) & 0xff)) * 0x100000001b3u;
+    return hash;
+}
+
 /* ---- inputs ---- */
 static const uint64_t edges16[] = {
     0x0000, 0x8000, 0x0001, 0x8001, 0x0002, 0x0003, 0x0007, 0x0008, 0x0010, 0x001f, 0x0020, 0x0040, 0x007f, 0x0080,
@@ -303,7 +314,14 @@ static const uint64_t edges64[] = {0x0000000000000000,
                                    0x7f80000000000000,
                                    0x7fd0000000000000,
                                    0x40effdffffffffff,
-                                   0x40effe0000000000};
+                                   0x40effe0000000000,
+                                   0x380fffffe0000000,
+                                   0x380ffffff0000000,
+                                   0x380fffffefffffff,
+                                   0x380ffffff8000000,
+                                   0x380fffffffffffff,
+                                   0x3f0ffe0000000000,
+                                   0x3f0fff0000000000};
 
 static uint64_t next(uint64_t *state) /* splitmix64 */
 {
@@ -382,6 +400,27 @@ void alu_input(const struct alu_case *c, uint32_t i, uint32_t n, uint64_t slots[
     }
     if (strcmp(row->name, "lop3_b32") == 0)
         slots[3] = lop3_tables[next(&state) & 7];
-    if (strcmp(row->name, "fns_b32") == 0) /* PTX ISA: a base outside of the word is undefined */
+    if (strcmp(row->name, "fns_b32") == 0) { /* PTX ISA: a base outside of the word is undefined */
         slots[1] &= 31;
+        slots[2] ^= slots[2] == 0x80000000; /* and so is what the magnitude of this offset would be */
+    }
+    if ((c->mode & SEM_FTZ) && row->nargs > 1 && i % 8 == 5) { /* results around the smallest normal number */
+        uint64_t r = next(&state);
+        bool half = strstr(row->name, "f16") != NULL;
+        uint32_t one = half ? 0x3c003c00 : 0x3f800000, least = half ? 0x04000400 : 0x00800000;
+        uint32_t step = half ? 0x00010001 : 1, mask = half ? 0xffff : 0xffffffff;
+        if (row->arg[0] == MG_SEM_B32 && half)
+            mask = 0xffffffff;
+        slots[0] = (one + step * (2 - (uint32_t)(r & 7))) & mask;
+        slots[1] = (least + step * (uint32_t)(r >> 8 & 3)) & mask;
+        if (strncmp(row->name, "div", 3) == 0) {
+            slots[1] = slots[0];
+            slots[0] = least + (uint32_t)(r >> 8 & 3);
+        }
+        if (row->nargs > 2 && (r & 0x10000))
+            slots[2] = (r & 0x20000) ? least & mask : 0;
+        slots[0] ^= (r & 0x40000) ? (half ? 0x80008000 : 0x80000000) & mask : 0;
+    }
+    for (int a = 0; a < row->nargs; a++)
+        slots[a] &= row->arg[a] == MG_SEM_B16 ? 0xffff : ~(uint64_t)0;
 }

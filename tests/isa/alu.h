@@ -32,4 +32,12 @@ void alu_module(FILE *out, const struct alu_case *cases, size_t first, size_t co
 /* The i-th of `n` inputs of a case: edge values crossed first, then random ones of several kinds. Slots beyond the
  * operation's carriers are zero. The same for every machine and run. */
 void alu_input(const struct alu_case *c, uint32_t i, uint32_t n, uint64_t slots[4]);
+
+/* Whether PTX or the hardware leaves one right answer: not so for the approximate instructions. */
+bool alu_is_exact(const struct alu_case *c);
+
+/* What tests/sem/h100.txt holds: a line "<hash> <text>" a case, the hash over the results of this many inputs. */
+enum { ALU_H100_INPUTS = 2048 };
+#define ALU_HASH_START 0xcbf29ce484222325u
+uint64_t alu_hash(uint64_t hash, uint64_t result);
 #endif
