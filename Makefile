@@ -6,8 +6,9 @@ DESTDIR ?=
 CTEST_FLAGS ?=
 
 generator := $(if $(shell command -v ninja 2>/dev/null),-G Ninja,)
-# Configures a folder once; CMake looks after changes by itself.
-configure = test -f $(1)/CMakeCache.txt || cmake --preset $(2) -B $(1) $(generator)
+# Configures a folder once, or again when there is something to add; CMake looks after changes by itself.
+configure = test -z "$(3)" -a -f $(1)/CMakeCache.txt || \
+	cmake --preset $(2) -B $(1) $(if $(wildcard $(1)/CMakeCache.txt),,$(generator)) $(3)
 ctest = ctest --test-dir $(1) --output-on-failure -j $(JOBS) $(CTEST_FLAGS)
 
 .PHONY: all setup demo test test-default test-asan test-tsan bench install clean help docs
@@ -20,7 +21,8 @@ setup: ## install what is missing: Debian packages, nvcc
 	@tools/setup.sh build $(BUILD)
 
 demo: setup ## set up, build, and profile examples/transpose.cu
-	@$(MAKE) --no-print-directory all
+	@$(call configure,$(BUILD),default)
+	@cmake --build $(BUILD) -j $(JOBS) --target margay mg_cudart_12 mg_cudart_13
 	$(BUILD)/margay profile examples/transpose.cu
 
 test: ## set up, build and pass all tests, then again under the address and undefined-behaviour sanitizers
@@ -28,22 +30,25 @@ test: ## set up, build and pass all tests, then again under the address and unde
 	@$(MAKE) --no-print-directory test-default
 	@$(MAKE) --no-print-directory test-asan
 
-test-default: all
+test-default:
+	@$(call configure,$(BUILD),default,-DMARGAY_TESTS=ON)
+	@cmake --build $(BUILD) -j $(JOBS)
 	$(call ctest,$(BUILD))
 
 test-asan: ## all tests under the address and undefined-behaviour sanitizers, in build-asan/
-	@$(call configure,$(BUILD)-asan,asan)
+	@$(call configure,$(BUILD)-asan,asan,-DMARGAY_TESTS=ON)
 	@cmake --build $(BUILD)-asan -j $(JOBS)
 	$(call ctest,$(BUILD)-asan)
 
 test-tsan: ## all tests under the thread sanitizer, in build-tsan/
-	@$(call configure,$(BUILD)-tsan,tsan)
+	@$(call configure,$(BUILD)-tsan,tsan,-DMARGAY_TESTS=ON)
 	@cmake --build $(BUILD)-tsan -j $(JOBS)
 	$(call ctest,$(BUILD)-tsan)
 
 bench: ## set up, build, and run the benchmarks: verified, then timed against named peers
 	@tools/setup.sh bench $(BUILD)
-	@$(MAKE) --no-print-directory all
+	@$(call configure,$(BUILD),default,-DMARGAY_BENCH=ON)
+	@cmake --build $(BUILD) -j $(JOBS) --target bench_engine
 	bench/run.sh $(BUILD)
 
 docs: all ## make the reference pages from the tables again

@@ -12,7 +12,7 @@ goal=${1:-build}
 build=${2:-build}
 
 build_packages="gcc g++ make cmake ninja-build libjansson-dev libzstd-dev liblz4-dev"
-test_packages="libcmocka-dev python3 mandoc clang"
+test_packages="libcmocka-dev libmpfr-dev python3 mandoc clang"
 bench_packages="ocl-icd-opencl-dev opencl-c-headers pocl-opencl-icd"
 # The wheels of one CUDA release. nvidia-cuda-cccl holds the headers of libcu++, CUB and Thrust.
 cuda_wheels="nvidia-cuda-nvcc==13.0.* nvidia-nvvm==13.0.* nvidia-cuda-crt==13.0.* nvidia-cuda-runtime==13.0.* nvidia-cuda-cccl==13.0.*"
@@ -101,4 +101,12 @@ install_wheels() {
 
 # shellcheck disable=SC2086
 install_packages $packages
+if [ "$goal" = test ]; then
+    # libFuzzer and its runtime are a package of their own, named after clang's version.
+    probe=$(mktemp)
+    echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return d && n ? 0 : 0; }' |
+        clang -fsanitize=fuzzer,address -x c - -o "$probe" 2>/dev/null ||
+        install_packages "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
+    rm -f "$probe"
+fi
 find_toolkit || install_wheels
