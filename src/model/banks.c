@@ -20,59 +20,79 @@
  */
 #include "model/model_priv.h"
 
-enum { BANKS = 32, BANK_BYTES = 4, ROW_BYTES = BANKS * BANK_BYTES };
+enum { BANKS = 32, BANK_BYTES = 4, ROW_BYTES = BANKS * BANK_BYTES, ROW_SHIFT = 7 };
 
-/* The largest number of distinct addresses among `n` that fall into one bank, for accesses of `width` (4, 8, 16 …)
- * aligned bytes: such an access occupies width/4 neighbouring banks whole, so that the banks count as ROW_BYTES/width
- * wider ones. `key` is address / width (for less than a word: the word). */
-static unsigned degree(const uint64_t *key, unsigned n, unsigned nbanks)
-{
-    uint32_t seen = 0;
-    for (unsigned i = 0; i < n; i++)
-        seen |= 1u << (key[i] & (nbanks - 1));
-    if ((unsigned)__builtin_popcount(seen) == n)
-        return n != 0;
-    bool uniform = true;
-    for (unsigned i = 1; i < n; i++)
-        uniform &= key[i] == key[0];
-    if (uniform)
-        return 1;
-    struct mg_keyset set = {{0}};
-    uint8_t count[BANKS] = {0};
-    unsigned most = 0;
-    for (unsigned i = 0; i < n; i++)
-        if (mg__keyset_add(&set, key, i) == i) {
-            unsigned c = ++count[key[i] & (nbanks - 1)];
-            most = MG_MAX(most, c);
-        }
-    return most;
-}
-
-/* The active lanes of one access, as keys in lane order; at[p] is where the lanes of the p-th group of four start. */
+/* The active lanes of one access, in lane order. An access of `width` (4, 8, 16 …) aligned bytes occupies width/4
+ * neighbouring banks whole, so that the banks count as 128/width wider ones; less than a word counts as the word. A unit's
+ * bank is its low bits and its row the rest. */
 struct lanes {
-    uint64_t key[32];
-    uint8_t lane[32];
-    unsigned n, nbanks;
+    uint32_t unit[32]; /* relative: distances and the bank are right */
+    unsigned n, row_shift;
     uint8_t first_of[33]; /* by lane: how many active lanes lie below it */
 };
 
 static void gather(struct lanes *l, unsigned width, uint32_t mask, const uint64_t address[32])
 {
     unsigned shift = width <= BANK_BYTES ? 2 : (unsigned)__builtin_ctz(width);
-    l->nbanks = width <= BANK_BYTES ? BANKS : width >= ROW_BYTES ? 1 : ROW_BYTES / width;
+    l->row_shift = ROW_SHIFT - shift;
     l->n = 0;
     for (unsigned i = 0; i < 32; i++) {
         l->first_of[i] = (uint8_t)l->n;
-        l->key[l->n & 31] = address[i] >> shift;
-        l->lane[l->n & 31] = (uint8_t)i;
+        l->unit[l->n & 31] = (uint32_t)(address[i] >> shift);
         l->n += mask >> i & 1;
     }
     l->first_of[32] = (uint8_t)l->n;
 }
 
+/* The largest number of distinct units in one bank, for lanes that lie too far apart for `degree`. */
+static unsigned degree_far(const uint32_t *unit, unsigned n, unsigned row_shift)
+{
+    struct mg_keyset set = {{0}};
+    uint8_t count[BANKS] = {0};
+    uint64_t key[32];
+    unsigned most = 0;
+    for (unsigned i = 0; i < n; i++) {
+        key[i] = unit[i];
+        if (mg__keyset_add(&set, key, i) == i) {
+            unsigned c = ++count[unit[i] & ((1u << row_shift) - 1)];
+            most = MG_MAX(most, c);
+        }
+    }
+    return most;
+}
+
+/* The same, for up to 64 rows (8 KB) without a branch that depends on an address: a bit a row, a word a bank. */
+static unsigned degree(const uint32_t *unit, unsigned n, unsigned row_shift)
+{
+    uint32_t low = UINT32_MAX, high = 0, seen = 0, bank_mask = (1u << row_shift) - 1;
+    for (unsigned i = 0; i < n; i++) {
+        low = MG_MIN(low, unit[i]);
+        high = MG_MAX(high, unit[i]);
+        seen |= 1u << (unit[i] & bank_mask);
+    }
+    if (low >= high || (unsigned)__builtin_popcount(seen) == n)
+        return n != 0;
+    uint32_t first_row = low >> row_shift;
+    if ((high >> row_shift) - first_row >= 64)
+        return degree_far(unit, n, row_shift);
+    uint64_t rows[BANKS];
+    uint32_t count[BANKS];
+    memset(rows, 0, sizeof(rows[0]) * (bank_mask + 1u));
+    memset(count, 0, sizeof(count[0]) * (bank_mask + 1u));
+    uint32_t most = 0;
+    for (unsigned i = 0; i < n; i++) {
+        uint32_t bank = unit[i] & bank_mask, row = (unit[i] >> row_shift) - first_row;
+        uint32_t c = count[bank] + (uint32_t)(~rows[bank] >> row & 1);
+        rows[bank] |= UINT64_C(1) << row;
+        count[bank] = c;
+        most = MG_MAX(most, c);
+    }
+    return most;
+}
+
 static unsigned phase(const struct lanes *l, unsigned from, unsigned to)
 {
-    return degree(l->key + l->first_of[from], (unsigned)(l->first_of[to] - l->first_of[from]), l->nbanks);
+    return degree(l->unit + l->first_of[from], (unsigned)(l->first_of[to] - l->first_of[from]), l->row_shift);
 }
 
 static unsigned phases(const struct lanes *l, unsigned size, bool *clean, unsigned *used)

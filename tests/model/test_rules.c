@@ -1,0 +1,235 @@
+/* test_rules.c - mg__model_shared and mg__model_sectors against the counters of an H100 and against slow, obvious code.
+ *
+ *     test_rules h100_lane_patterns.json
+ *
+ * The file has 59 lane patterns and 21 operations; each row of each is compared: wavefronts, ideal, sectors. Then random
+ * patterns with random masks, of every width, against a second implementation that is written for nothing but being plain.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "model/model.h"
+#include "ptx/ptx.h"
+
+static const char *patterns_path;
+
+/* The operation's kind and, for atomics, the instruction that the name stands for. */
+static enum mg_access_kind parse_operation(const char *name, struct mg_ptx_insn *insn)
+{
+    static const struct {
+        const char *suffix;
+        enum mg_ptx_type type;
+    } types[] = {{".u32", MG_T_U32}, {".f32", MG_T_F32}, {".u64", MG_T_U64}};
+    memset(insn, 0, sizeof(*insn));
+    insn->atomop = MG_ATOM_ADD;
+    insn->ntypes = 1;
+    for (size_t i = 0; i < MG_COUNT(types); i++)
+        if (strstr(name, types[i].suffix))
+            insn->type[0] = types[i].type;
+    return !strncmp(name, "ld.", 3)     ? MG_ACCESS_LD
+           : !strncmp(name, "st.", 3)   ? MG_ACCESS_ST
+           : !strncmp(name, "atom.", 5) ? MG_ACCESS_ATOM
+                                        : MG_ACCESS_RED;
+}
+
+static void every_row_of_the_hardware(void **state)
+{
+    (void)state;
+    json_error_t error;
+    json_t *root = json_load_file(patterns_path, 0, &error);
+    if (!root)
+        fail_msg("%s: %s", patterns_path, error.text);
+    json_t *patterns = json_object_get(root, "patterns"), *pattern, *row;
+    assert_int_equal(json_array_size(patterns), 59);
+    size_t p, rows = 0, wrong = 0;
+    json_array_foreach(patterns, p, pattern) {
+        const char *name;
+        json_object_foreach(json_object_get(pattern, "ops"), name, row) {
+            unsigned width = (unsigned)json_integer_value(json_object_get(row, "width"));
+            uint64_t address[32];
+            for (size_t i = 0; i < 32; i++)
+                address[i] =
+                    (uint64_t)json_integer_value(json_array_get(json_object_get(pattern, "lanes"), i)) * width;
+            struct mg_ptx_insn insn;
+            enum mg_access_kind kind = parse_operation(name, &insn);
+            long long got[2], want[2] = {0, 0};
+            if (strstr(name, ".shared")) {
+                struct mg_cost cost = mg__model_shared(kind, &insn, width, UINT32_MAX, address);
+                got[0] = cost.wavefronts;
+                got[1] = cost.ideal;
+                want[0] = json_integer_value(json_object_get(row, "memory_l1_wavefronts_shared"));
+                want[1] = json_integer_value(json_object_get(row, "memory_l1_wavefronts_shared_ideal"));
+            } else {
+                got[0] = mg__model_sectors(kind, width, UINT32_MAX, address);
+                want[0] = json_integer_value(json_object_get(row, "sectors"));
+                got[1] = want[1];
+            }
+            rows++;
+            if (got[0] != want[0] || got[1] != want[1]) {
+                print_error("pattern %zu %s: %lld, ideal %lld; on the device %lld, %lld\n", p, name, got[0], got[1],
+                            want[0], want[1]);
+                wrong++;
+            }
+        }
+    }
+    json_decref(root);
+    assert_int_equal(rows, 59 * 21);
+    assert_int_equal(wrong, 0);
+}
+
+/* ---- the obvious implementation: sets as arrays, one lane after the other ---- */
+static unsigned slow_degree(unsigned width, uint32_t mask, const uint64_t *address, unsigned from, unsigned to)
+{
+    unsigned most = 0;
+    for (unsigned bank = 0; bank < 32; bank++) {
+        uint64_t words[256];
+        unsigned n = 0;
+        for (unsigned i = from; i < to; i++)
+            for (uint64_t b = 0; mask >> i & 1 && b < width; b++) {
+                uint64_t word = (address[i] + b) / 4;
+                unsigned k = 0;
+                while (k < n && words[k] != word)
+                    k++;
+                if (word % 32 == bank && k == n)
+                    words[n++] = word;
+            }
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+static struct mg_cost slow_shared(bool load, unsigned width, uint32_t mask, const uint64_t *address)
+{
+    unsigned phases = width <= 4 ? 1 : width / 4, active = 0;
+    for (unsigned i = 0; i < 32; i++)
+        active += mask >> i & 1;
+    bool pairs[3] = {false, true, true};
+    for (unsigned d = 1; d <= 2; d++)
+        for (unsigned i = 0; i < 32; i++)
+            if (mask >> i & 1 && mask >> (i ^ d) & 1 && address[i] != address[i ^ d])
+                pairs[d] = false;
+    struct mg_cost cost = {0, (active * width + 127) / 128};
+    if (load && phases > 1 && (pairs[1] || pairs[2])) {
+        unsigned most = 0, sum = 0, used = 0, size = 32 / (phases / 2);
+        for (unsigned at = 0; at < 32; at += size) {
+            unsigned d = slow_degree(width, mask, address, at, at + size);
+            most = d > most ? d : most;
+            sum += d;
+            used += d > 0;
+        }
+        if (most <= 1)
+            return (struct mg_cost){sum, used};
+    }
+    for (unsigned at = 0; at < 32; at += 32 / phases)
+        cost.wavefronts += slow_degree(width, mask, address, at, at + 32 / phases);
+    return cost;
+}
+
+static uint32_t slow_sectors(bool atomic, uint32_t mask, const uint64_t *address)
+{
+    uint32_t sum = 0;
+    for (unsigned i = 0; i < 32; i++) {
+        bool first = mask >> i & 1;
+        for (unsigned k = 0; k < i; k++)
+            first &= !(mask >> k & 1) || address[k] / 32 != address[i] / 32;
+        if (!first)
+            continue;
+        unsigned most = 1;
+        for (unsigned x = 0; atomic && x < 32; x++) {
+            unsigned same = 0;
+            for (unsigned y = 0; y < 32; y++)
+                same += mask >> x & 1 && mask >> y & 1 && address[x] == address[y];
+            if (mask >> x & 1 && address[x] / 32 == address[i] / 32 && same > most)
+                most = same;
+        }
+        sum += most;
+    }
+    return sum;
+}
+
+static uint64_t random_state = 1;
+static uint32_t dice(uint32_t n)
+{
+    random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return (uint32_t)(random_state >> 33) % n;
+}
+
+static void fast_and_slow_agree(void **state)
+{
+    (void)state;
+    static const uint32_t ranges[] = {1, 2, 4, 9, 16, 33, 64, 300, 2000};
+    for (unsigned round = 0; round < 20000; round++) {
+        unsigned width = 1u << dice(6);
+        uint32_t mask = dice(3) ? UINT32_MAX : (uint32_t)dice(1u << 31) << dice(2) | 1u << dice(32);
+        uint32_t range = ranges[dice(MG_COUNT(ranges))], stride = dice(4) ? 0 : dice(40);
+        uint64_t address[32];
+        unsigned twin = dice(3);
+        uint64_t base = (uint64_t)dice(64) * width + (UINT64_C(1) << 40);
+        for (unsigned i = 0; i < 32; i++)
+            address[i] = base + (stride ? (uint64_t)i * stride : dice(range)) * width;
+        for (unsigned i = 0; twin && i < 32; i++)
+            address[i | twin] = address[i & ~twin]; /* equal pairs at distance 1 or 2 */
+        for (unsigned i = 0; i < 32; i++)
+            if (!(mask >> i & 1))
+                address[i] = UINT64_C(0xdeadbeef00000000) + dice(1000000); /* junk in idle lanes */
+        for (unsigned load = 0; load < 2 && width <= 16; load++) {
+            struct mg_cost fast = mg__model_shared(load ? MG_ACCESS_LD : MG_ACCESS_ST, NULL, width, mask, address);
+            struct mg_cost slow = slow_shared(load, width, mask, address);
+            if (fast.wavefronts != slow.wavefronts || fast.ideal != slow.ideal)
+                fail_msg("round %u width %u mask %08x load %u: %u/%u, slowly %u/%u", round, width, mask, load,
+                         fast.wavefronts, fast.ideal, slow.wavefronts, slow.ideal);
+        }
+        assert_int_equal(mg__model_sectors(MG_ACCESS_LD, width, mask, address), slow_sectors(false, mask, address));
+        if (width <= 8)
+            assert_int_equal(mg__model_sectors(MG_ACCESS_RED, width, mask, address), slow_sectors(true, mask, address));
+    }
+}
+
+static void nothing_costs_nothing(void **state)
+{
+    (void)state;
+    uint64_t address[32] = {0};
+    for (int kind = MG_ACCESS_LD; kind <= MG_ACCESS_CP_ASYNC; kind++) {
+        struct mg_cost cost = mg__model_shared((enum mg_access_kind)kind, NULL, 4, 0, address);
+        assert_int_equal(cost.wavefronts + cost.ideal, 0);
+        assert_int_equal(mg__model_sectors((enum mg_access_kind)kind, 4, 0, address), 0);
+    }
+    /* widths that no instruction has are refused, not computed */
+    assert_int_equal(mg__model_shared(MG_ACCESS_LD, NULL, 0, 1, address).wavefronts, 0);
+    assert_int_equal(mg__model_shared(MG_ACCESS_LD, NULL, 3, 1, address).wavefronts, 0);
+    assert_int_equal(mg__model_shared(MG_ACCESS_LD, NULL, 4096, 1, address).wavefronts, 0);
+}
+
+/* An irregular access is computed each time it occurs. The bound is loose: it is to notice a quadratic mistake. */
+static void fast_enough(void **state)
+{
+    (void)state;
+    uint64_t address[64][32];
+    for (unsigned k = 0; k < 64; k++)
+        for (unsigned i = 0; i < 32; i++)
+            address[k][i] = 4 * dice(256);
+    unsigned sum = 0;
+    uint64_t start = mg__time_ns();
+    for (unsigned round = 0; round < 100000; round++)
+        sum += mg__model_shared(MG_ACCESS_RED, NULL, 4, UINT32_MAX, address[round & 63]).wavefronts;
+    double each = (double)(mg__time_ns() - start) / 1e5;
+    print_message("an irregular access: %.0f ns (%u)\n", each, sum);
+    assert_true(sum > 0 && each < 5000);
+}
+
+int main(int argc, char **argv)
+{
+    patterns_path = argc > 1 ? argv[1] : "tests/hardware/h100_lane_patterns.json";
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_row_of_the_hardware),
+        cmocka_unit_test(fast_and_slow_agree),
+        cmocka_unit_test(nothing_costs_nothing),
+        cmocka_unit_test(fast_enough),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
