@@ -35,6 +35,14 @@ static void gather(struct lanes *l, unsigned width, uint32_t mask, const uint64_
 {
     unsigned shift = width <= BANK_BYTES ? 2 : (unsigned)__builtin_ctz(width);
     l->row_shift = ROW_SHIFT - shift;
+    if (mask == UINT32_MAX) {
+        l->n = 32;
+        for (unsigned i = 0; i < 32; i++)
+            l->unit[i] = (uint32_t)(address[i] >> shift);
+        for (unsigned i = 0; i <= 32; i++)
+            l->first_of[i] = (uint8_t)i;
+        return;
+    }
     l->n = 0;
     for (unsigned i = 0; i < 32; i++) {
         l->first_of[i] = (uint8_t)l->n;
@@ -61,19 +69,14 @@ static unsigned degree_far(const uint32_t *unit, unsigned n, unsigned row_shift)
     return most;
 }
 
-/* The same, for up to 64 rows (8 KB) without a branch that depends on an address: a bit a row, a word a bank. */
+/* The same, for lanes within 4 KB of the first, without a branch that depends on an address: a bit a row, a word a bank. */
 static unsigned degree(const uint32_t *unit, unsigned n, unsigned row_shift)
 {
-    uint32_t low = UINT32_MAX, high = 0, seen = 0, bank_mask = (1u << row_shift) - 1;
-    for (unsigned i = 0; i < n; i++) {
-        low = MG_MIN(low, unit[i]);
-        high = MG_MAX(high, unit[i]);
-        seen |= 1u << (unit[i] & bank_mask);
-    }
-    if (low >= high || (unsigned)__builtin_popcount(seen) == n)
-        return n != 0;
-    uint32_t first_row = low >> row_shift;
-    if ((high >> row_shift) - first_row >= 64)
+    uint32_t far = 0, bank_mask = (1u << row_shift) - 1;
+    uint32_t first_row = n ? (unit[0] >> row_shift) - 32 : 0; /* 32 rows below the first lane's and 31 above */
+    for (unsigned i = 0; i < n; i++)
+        far |= (unit[i] >> row_shift) - first_row;
+    if (far >= 64)
         return degree_far(unit, n, row_shift);
     uint64_t rows[BANKS];
     uint32_t count[BANKS];
