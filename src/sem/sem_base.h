@@ -126,21 +126,36 @@ static inline double sem__add_odd(double x, double y)
     return sem__to_odd(s, err);
 }
 
-/* ---- one rounding to a narrower format ---- */
-/* The value of magnitude src >> sh, `src` having bits below, rounded by mode. sh is at least 1. */
-static inline uint64_t sem__round_shift64(uint64_t src, uint32_t sh, uint32_t sign, uint32_t mode)
+static inline float sem__add_odd32(float x, float y)
 {
-    uint64_t q = src >> sh;
-    uint64_t rem = src & (((uint64_t)1 << sh) - 1);
-    uint64_t half = (uint64_t)1 << (sh - 1);
-    uint32_t rnd = mode & SEM_RND_MASK;
-    uint64_t up = rnd == SEM_RN    ? (uint64_t)(rem > half) | ((uint64_t)(rem == half) & q & 1u)
-                  : rnd == SEM_RZ  ? 0
-                  : rnd == SEM_RM  ? (uint64_t)(rem != 0) & sign
-                  : rnd == SEM_RP  ? (uint64_t)(rem != 0) & (sign ^ 1u)
-                                   : (uint64_t)(rem >= half);
-    return q + up;
+    float s = x + y;
+    float t = s - x;
+    float err = (x - (s - t)) + (y - t);
+    uint32_t u = sem__bits32(s);
+    uint32_t inexact = (uint32_t)(err > 0.0f) | (uint32_t)(err < 0.0f);
+    uint32_t toward = (sem__bits32(err) ^ u) >> 31;
+    uint32_t step = inexact & ~u & 1u;
+    return sem__f32(u + step - 2 * (step & toward));
 }
+
+/* ---- one rounding to a narrower format ---- */
+/* src >> sh rounded by mode: what is added below decides whether the part cut off carries. Nothing here compares, which
+ * is what lets loops of it vectorise. sh is at least 1; src leaves the top bit free. */
+#define SEM__ROUND_SHIFT(name, C)                                                                                      \
+    static inline C name(C src, uint32_t sh, uint32_t sign, uint32_t mode)                                             \
+    {                                                                                                                  \
+        uint32_t rnd = mode & SEM_RND_MASK;                                                                            \
+        C half = (C)1 << (sh - 1), all = ((C)1 << sh) - 1;                                                             \
+        C negative = (C)0 - sign;                                                                                      \
+        C add = rnd == SEM_RN   ? half - 1 + (src >> sh & 1u)                                                          \
+                : rnd == SEM_RZ ? 0                                                                                    \
+                : rnd == SEM_RM ? all & negative                                                                       \
+                : rnd == SEM_RP ? all & ~negative                                                                      \
+                                : half;                                                                                \
+        return (src + add) >> sh;                                                                                      \
+    }
+SEM__ROUND_SHIFT(sem__round_shift32, uint32_t)
+SEM__ROUND_SHIFT(sem__round_shift64, uint64_t)
 /* What a finite value too large for the format becomes: infinity, or the largest finite value. */
 static inline uint32_t sem__overflow(uint32_t infinity, uint32_t sign, uint32_t mode)
 {
@@ -181,14 +196,7 @@ static inline uint32_t sem__round32(uint32_t u, uint32_t mode, uint32_t mbits, u
     below = below > 26 - (23 - mbits) ? 26 - (23 - mbits) : below;
     uint32_t sh = 23 - mbits + (normal ? 0 : below);
     uint32_t src = normal ? a - (minexp << 23) : full;
-    uint32_t rnd = mode & SEM_RND_MASK;
-    uint32_t q = src >> sh, rem = src & ((1u << sh) - 1), half = 1u << (sh - 1);
-    uint32_t up = rnd == SEM_RN    ? (uint32_t)(rem > half) | ((uint32_t)(rem == half) & q & 1u)
-                  : rnd == SEM_RZ  ? 0
-                  : rnd == SEM_RM  ? (uint32_t)(rem != 0) & sign
-                  : rnd == SEM_RP  ? (uint32_t)(rem != 0) & (sign ^ 1u)
-                                   : (uint32_t)(rem >= half);
-    return q + up;
+    return sem__round_shift32(src, sh, sign, mode);
 }
 static inline uint32_t sem__narrow32(uint32_t u, uint32_t mode, uint32_t mbits, uint32_t bias, uint32_t signbit)
 {
@@ -198,7 +206,7 @@ static inline uint32_t sem__narrow32(uint32_t u, uint32_t mode, uint32_t mbits, 
     q = q >= infinity ? sem__overflow(infinity, sign, mode) : q;
     q = a == 0x7f800000u ? infinity : q;
     q = (mode & SEM_SATFINITE) && q >= infinity ? infinity - 1 : q;
-    q |= sign << signbit;
+    q |= u >> (31 - signbit) & 1u << signbit;
     return a > 0x7f800000u ? (1u << signbit) - 1 : q;
 }
 #endif

@@ -2,8 +2,8 @@
  *
  * Each operation is exact, or exact enough, in a wider format and then rounded once more: a second rounding is harmless
  * when the wider format has twice the digits and two (Figueroa), so f32 serves add and mul of f16 and add of bf16.
- * bf16 products can be f32 subnormals and are taken in double. A half fma in double: 22 bits of f16 product and 11 of
- * addend never reach both ends of 53 bits in a way that makes a tie; of bf16 they can, so that sum is rounded to odd.
+ * An f16 product is exact in f32, and the sum of a fma is rounded to odd there, which survives the second rounding.
+ * bf16 products can be f32 subnormals: they and their sums are taken in double, likewise rounded to odd.
  */
 #ifndef MG_SEM_HALF_H
 #define MG_SEM_HALF_H
@@ -39,10 +39,7 @@ static inline uint16_t sem_mul_f16(uint16_t a, uint16_t b, uint32_t mode)
 }
 static inline uint16_t sem_fma_f16(uint16_t a, uint16_t b, uint16_t c, uint32_t mode)
 {
-    double r = (double)SEM__F16(a) * (double)SEM__F16(b) + (double)SEM__F16(c);
-    uint32_t h = sem__narrow64(sem__bits64(r), SEM_RN, 10, 15, 15);
-    h = (mode & SEM_FTZ) && __builtin_fabs(r) < 0x1.ffep-15 ? h & 0x8000u : h;
-    return sem__clamp16(h, 0x3c00u, 0x7c00u, mode);
+    return sem__out_f16(sem__bits32(sem__add_odd32(SEM__F16(a) * SEM__F16(b), SEM__F16(c))), mode);
 }
 static inline uint16_t sem_add_bf16(uint16_t a, uint16_t b, uint32_t mode)
 {
