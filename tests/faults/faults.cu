@@ -1,0 +1,149 @@
+// faults.cu - programs that misuse CUDA: each must end with the message and the error code stated beside it, and leave the
+// program itself running. The codes are those of an H200 with driver 580.159 and CUDA 13.0; where a GPU notices nothing
+// (memory after free) or has no such limit (the timeout), the code is the nearest that it has.
+// ENV: MARGAY_DEVICE=90
+// CASE null: EXPECT: launch 0, sync 700, again 700, after reset 46
+// CASE null: STDERR: margay: error: kernel store(int*, int)
+// CASE null: STDERR: faults.cu:@store
+// CASE freed: EXPECT: launch 0, sync 700, again 700, after reset 46
+// CASE freed: STDERR: faults.cu:@store
+// CASE beyond: EXPECT: launch 0, sync 700, again 700, after reset 46
+// CASE beyond: STDERR: faults.cu:@store
+// CASE host: EXPECT: launch 0, sync 700, again 700, after reset 46
+// CASE host: STDERR: faults.cu:@store
+// CASE misaligned: EXPECT: launch 0, sync 716, again 716, after reset 46
+// CASE misaligned: STDERR: faults.cu:@misaligned
+// CASE assert: EXPECT: launch 0, sync 710, again 710, after reset 46
+// CASE assert: STDERR: faults.cu:@assert
+// CASE assert: STDERR: value == 2
+// CASE trap: EXPECT: launch 0, sync 719, again 719, after reset 46
+// CASE trap: STDERR: faults.cu:@trap
+// CASE endless: ENV: MARGAY_TIMEOUT=0.3
+// CASE endless: EXPECT: launch 0, sync 702, again 702, after reset 46
+// CASE endless: STDERR: kernel endless(int volatile*)
+// CASE deadlock: EXPECT: launch 0, sync 702, again 702, after reset 46
+// CASE deadlock: STDERR: faults.cu:@deadlock
+// CASE threads: EXPECT: launch 1, sync 0, again 0, after reset 0
+// CASE threads: STDERR: blocks of 2048 x 1 x 1 threads; a device allows 1024 threads in all
+// CASE shared: EXPECT: launch 1, sync 0, again 0, after reset 0
+// CASE shared: STDERR: 300000 bytes of dynamic shared memory
+// CASE shared: STDERR: 232448 bytes
+// CASE matrix: EXPECT: launch 801, sync 0, again 0, after reset 0
+// CASE matrix: STDERR: ldmatrix
+// CASE matrix: STDERR: faults.cu:@matrix
+// CASE copy: EXPECT: null 1, freed 1, too long 1, wild 1
+// CASE fork: EXPECT: child 3, parent 0
+#include <cassert>
+#include <cstdio>
+#include <cstring>
+#include <sys/wait.h>
+#include <unistd.h>
+
+__global__ void store(int *p, int i)
+{
+    p[i] = 1; // @store
+}
+
+__global__ void misaligned(char *p)
+{
+    *(int *)(p + 1) = 1; // @misaligned
+}
+
+__global__ void check(int value)
+{
+    assert(value == 2); // @assert
+}
+
+__global__ void trap()
+{
+    asm("trap;"); // @trap
+}
+
+__global__ void endless(volatile int *p)
+{
+    while (*p == 0)
+        ;
+}
+
+__global__ void deadlock(volatile int *p)
+{
+    if (threadIdx.x == 0) asm volatile("barrier.sync 1, 64;"); // @deadlock
+    p[threadIdx.x] = 1;
+}
+
+__global__ void matrix(int *p)
+{
+    __shared__ int tile[256];
+    int r;
+    unsigned at = (unsigned)__cvta_generic_to_shared(tile);
+    tile[threadIdx.x] = 1;
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(r) : "r"(at)); // @matrix
+    p[threadIdx.x] = r;
+}
+
+static int copies(int *d)
+{
+    int h[4] = {0}, *freed;
+    cudaMalloc(&freed, 16);
+    cudaFree(freed);
+    printf("null %d", cudaMemcpy(0, h, 16, cudaMemcpyHostToDevice));
+    printf(", freed %d", cudaMemcpy(h, freed, 16, cudaMemcpyDeviceToHost));
+    printf(", too long %d", cudaMemcpy(d, h, 1 << 20, cudaMemcpyHostToDevice));
+    printf(", wild %d\n", cudaMemcpy((void *)0x10, h, 16, cudaMemcpyHostToDevice));
+    return 0;
+}
+
+static int forks()
+{
+    int status, *p;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(cudaMalloc(&p, 4));
+    waitpid(child, &status, 0);
+    printf("child %d, parent %d\n", WEXITSTATUS(status), cudaMalloc(&p, 4));
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    static int on_host;
+    int *d, *gone;
+    cudaMalloc(&d, 1024);
+    cudaMemset(d, 0, 1024);
+    if (!strcmp(what, "copy"))
+        return copies(d);
+    if (!strcmp(what, "fork"))
+        return forks();
+    if (!strcmp(what, "null"))
+        store<<<1, 1>>>(0, 0);
+    if (!strcmp(what, "freed")) {
+        cudaMalloc(&gone, 1 << 20);
+        cudaFree(gone);
+        store<<<1, 1>>>(gone, 5);
+    }
+    if (!strcmp(what, "beyond"))
+        store<<<1, 1>>>(d, 1 << 28);
+    if (!strcmp(what, "host"))
+        store<<<1, 1>>>(&on_host, 0);
+    if (!strcmp(what, "misaligned"))
+        misaligned<<<1, 1>>>((char *)d);
+    if (!strcmp(what, "assert"))
+        check<<<2, 32>>>(1);
+    if (!strcmp(what, "trap"))
+        trap<<<1, 32>>>();
+    if (!strcmp(what, "endless"))
+        endless<<<1, 32>>>(d);
+    if (!strcmp(what, "deadlock"))
+        deadlock<<<1, 32>>>(d);
+    if (!strcmp(what, "threads"))
+        store<<<1, 2048>>>(d, 0);
+    if (!strcmp(what, "shared"))
+        store<<<1, 1, 300000>>>(d, 0);
+    if (!strcmp(what, "matrix"))
+        matrix<<<1, 32>>>(d);
+    int launch = cudaGetLastError(), sync = cudaDeviceSynchronize(), again = cudaMalloc(&gone, 4);
+    cudaDeviceReset();
+    printf("launch %d, sync %d, again %d, after reset %d\n", launch, sync, again, cudaMalloc(&gone, 4));
+    return 0;
+}
