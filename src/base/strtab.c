@@ -1,8 +1,8 @@
 /* strtab.c - a string table: text to pointer, open addressing with linear probing, at most half full.
  *
- * Keys are byte strings (a NUL inside is a byte like any other), copied into the arena. A value of NULL reads as absent,
- * which is all the deletion there is. Old slot arrays stay in the arena when the table doubles: together they are as
- * large as the newest.
+ * Keys are byte strings (a NUL inside is a byte like any other), copied into the arena. A value of NULL reads as
+ * absent, which is all the deletion there is. Old slot arrays stay in the arena when the table doubles: together they
+ * are as large as the newest.
  */
 #include "base/base.h"
 

@@ -273,8 +273,10 @@ static bool directive_targets(struct parser *p, const struct tok *name, bool cal
             }
             table.funcs[i] = found->func;
         } else {
-            struct pending use = {.scope = p->scopes.at[p->scopes.count - 1].id, .operand = index,
-                                  .slot = (uint32_t)i, .tok = list.at[i]};
+            struct pending use = {.scope = p->scopes.at[p->scopes.count - 1].id,
+                                  .operand = index,
+                                  .slot = (uint32_t)i,
+                                  .tok = list.at[i]};
             if (!mg__vec_push(&p->pending, use)) {
                 mg__ptx_nomem(p);
                 goto done;
@@ -371,16 +373,14 @@ static bool statement(struct parser *p)
                         (int)MG_MIN(p->tok.length, 60u), p->tok.at);
 }
 
-/* Moves a growing list into the module's arena. */
+/* Moves a growing list into the module's arena; never to NULL, so that an offset into an empty list is defined. */
 static bool keep(struct parser *p, const void *from, size_t count, size_t size, void *result)
 {
-    void *copy = NULL;
-    if (count) {
-        copy = mg__arena_array(&p->module->arena, count, size);
-        if (!copy)
-            return mg__ptx_nomem(p);
+    void *copy = mg__arena_array(&p->module->arena, count, size);
+    if (!copy)
+        return mg__ptx_nomem(p);
+    if (count)
         memcpy(copy, from, count * size);
-    }
     memcpy(result, &copy, sizeof(copy));
     return true;
 }

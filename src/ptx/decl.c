@@ -277,8 +277,8 @@ static bool put_element(struct parser *p, struct init *init)
     MG_TRY(mg__ptx_expr(p, &value));
     if (!mg__ptx_punct(&p->tok, '('))
         return put_constant(p, init, &value);
-    unsigned low = value.bits ? (unsigned)__builtin_ctzll(value.bits) : 64; /* mask(address): whole bytes of it */
-    if (value.is_float || low % 8 != 0 || value.bits >> low != 0xFF)
+    unsigned low = value.bits ? (unsigned)__builtin_ctzll(value.bits) : 64; /* mask(address): one byte of it */
+    if (value.is_float || low > 56 || low % 8 != 0 || value.bits >> low != 0xFF)
         return mg__ptx_fail_at(p, &start, "a mask must pick one byte, such as 0xFF00");
     MG_TRY(mg__ptx_next(p));
     if (p->tok.kind != TOK_IDENT)

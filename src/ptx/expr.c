@@ -4,6 +4,7 @@
  */
 #include "ptx/ptx_priv.h"
 
+static bool unary(struct parser *p, struct value *value);
 static bool ternary(struct parser *p, struct value *value);
 
 static bool enter(struct parser *p)
@@ -48,7 +49,7 @@ static bool primary(struct parser *p, struct value *value)
             bool to_unsigned = mg__ptx_dot(&p->tok, ".u64");
             MG_TRY(mg__ptx_next(p));
             MG_TRY(mg__ptx_expect(p, ')', "behind the type of a cast"));
-            MG_TRY(primary(p, value));
+            MG_TRY(unary(p, value));
             MG_TRY(need_integer(p, value));
             value->is_unsigned = to_unsigned;
         } else {
@@ -93,17 +94,36 @@ static int precedence(const struct tok *tok)
     if (tok->kind != TOK_PUNCT)
         return 0;
     switch (tok->punct) {
-    case P2('|', '|'): return 1;
-    case P2('&', '&'): return 2;
-    case '|': return 3;
-    case '^': return 4;
-    case '&': return 5;
-    case P2('=', '='): case P2('!', '='): return 6;
-    case '<': case '>': case P2('<', '='): case P2('>', '='): return 7;
-    case P2('<', '<'): case P2('>', '>'): return 8;
-    case '+': case '-': return 9;
-    case '*': case '/': case '%': return 10;
-    default: return 0;
+    case P2('|', '|'):
+        return 1;
+    case P2('&', '&'):
+        return 2;
+    case '|':
+        return 3;
+    case '^':
+        return 4;
+    case '&':
+        return 5;
+    case P2('=', '='):
+    case P2('!', '='):
+        return 6;
+    case '<':
+    case '>':
+    case P2('<', '='):
+    case P2('>', '='):
+        return 7;
+    case P2('<', '<'):
+    case P2('>', '>'):
+        return 8;
+    case '+':
+    case '-':
+        return 9;
+    case '*':
+    case '/':
+    case '%':
+        return 10;
+    default:
+        return 0;
     }
 }
 
@@ -140,31 +160,62 @@ static bool apply(struct parser *p, uint32_t op, struct value *a, const struct v
     bool less = is_unsigned ? ua < ub : (int64_t)ua < (int64_t)ub;
     bool is_bool = true;
     switch (op) {
-    case P2('|', '|'): a->bits = ua || ub; break;
-    case P2('&', '&'): a->bits = ua && ub; break;
-    case P2('=', '='): a->bits = ua == ub; break;
-    case P2('!', '='): a->bits = ua != ub; break;
-    case '<': a->bits = less; break;
-    case P2('>', '='): a->bits = !less; break;
-    case P2('<', '='): a->bits = less || ua == ub; break;
-    case '>': a->bits = !(less || ua == ub); break;
-    default: is_bool = false;
+    case P2('|', '|'):
+        a->bits = ua || ub;
+        break;
+    case P2('&', '&'):
+        a->bits = ua && ub;
+        break;
+    case P2('=', '='):
+        a->bits = ua == ub;
+        break;
+    case P2('!', '='):
+        a->bits = ua != ub;
+        break;
+    case '<':
+        a->bits = less;
+        break;
+    case P2('>', '='):
+        a->bits = !less;
+        break;
+    case P2('<', '='):
+        a->bits = less || ua == ub;
+        break;
+    case '>':
+        a->bits = !(less || ua == ub);
+        break;
+    default:
+        is_bool = false;
     }
     if (is_bool) {
         a->is_unsigned = false;
         return true;
     }
     switch (op) {
-    case '|': a->bits = ua | ub; break;
-    case '^': a->bits = ua ^ ub; break;
-    case '&': a->bits = ua & ub; break;
-    case '+': a->bits = ua + ub; break;
-    case '-': a->bits = ua - ub; break;
-    case '*': a->bits = ua * ub; break;
-    case P2('<', '<'): case P2('>', '>'):
+    case '|':
+        a->bits = ua | ub;
+        break;
+    case '^':
+        a->bits = ua ^ ub;
+        break;
+    case '&':
+        a->bits = ua & ub;
+        break;
+    case '+':
+        a->bits = ua + ub;
+        break;
+    case '-':
+        a->bits = ua - ub;
+        break;
+    case '*':
+        a->bits = ua * ub;
+        break;
+    case P2('<', '<'):
+    case P2('>', '>'):
         a->bits = shift(op, a->is_unsigned, ua, ub);
         return true; /* keeps the type of its left side */
-    default: MG_TRY(divide(p, op, is_unsigned, a, ub));
+    default:
+        MG_TRY(divide(p, op, is_unsigned, a, ub));
     }
     a->is_unsigned = is_unsigned;
     return true;

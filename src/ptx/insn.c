@@ -377,24 +377,32 @@ static bool vector_fits(const struct parser *p, const struct mg_ptx_insn *insn, 
 static const char *wants(char code)
 {
     switch (code) {
-    case 'd': return "a register to write";
-    case 'v': return "a register to write, or a vector of as many as .v2, .v4, .v8 say";
-    case 's': return "a register or a constant";
-    case 'w': return "a register, a constant, or a vector of as many as .v2, .v4, .v8 say";
-    case 'm': return "an address in brackets";
-    default: return "a label";
+    case 'd':
+        return "a register to write";
+    case 'v':
+        return "a register to write, or a vector of as many as .v2, .v4, .v8 say";
+    case 's':
+        return "a register or a constant";
+    case 'w':
+        return "a register, a constant, or a vector of as many as .v2, .v4, .v8 say";
+    case 'm':
+        return "an address in brackets";
+    default:
+        return "a label";
     }
 }
 
 static bool fits(const struct parser *p, const struct mg_ptx_insn *insn, char code, const struct mg_ptx_opnd *op)
 {
-    bool source = op->kind == MG_OPND_REG || op->kind == MG_OPND_IMM || op->kind == MG_OPND_SREG ||
-                  op->kind == MG_OPND_SYMBOL;
+    bool source =
+        op->kind == MG_OPND_REG || op->kind == MG_OPND_IMM || op->kind == MG_OPND_SREG || op->kind == MG_OPND_SYMBOL;
     bool dest = (op->kind == MG_OPND_REG && !op->negate) || op->kind == MG_OPND_SINK;
     bool packs = insn->opcode == MG_OP_MOV || insn->opcode == MG_OP_CVT;
     switch (code) {
-    case 'd': return dest;
-    case 's': return source;
+    case 'd':
+        return dest;
+    case 's':
+        return source;
     case 'v':
     case 'w':
         if (op->kind == MG_OPND_VEC)
@@ -402,9 +410,12 @@ static bool fits(const struct parser *p, const struct mg_ptx_insn *insn, char co
         if (insn->vec > 1 && !packs)
             return false;
         return code == 'v' ? dest : source;
-    case 'm': return op->kind == MG_OPND_ADDR;
-    case 'l': return op->kind == MG_OPND_LABEL;
-    default: return op->kind == MG_OPND_TABLE;
+    case 'm':
+        return op->kind == MG_OPND_ADDR;
+    case 'l':
+        return op->kind == MG_OPND_LABEL;
+    default:
+        return op->kind == MG_OPND_TABLE;
     }
 }
 

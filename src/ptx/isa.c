@@ -3,7 +3,7 @@
 
 static const struct mg_ptx_isa isa[MG_OP_COUNT] = {
     [MG_OP_INVALID] = {"", MG_G_LATER, false, "", ""},
-#define ISA(id, name, group, since_ptx, since_sm, engine)                                                              \
+#define ISA(id, name, group, since_ptx, since_sm, engine) \
     [MG_OP_##id] = {name, MG_G_##group, engine, since_ptx, since_sm},
 #include "ptx/isa.def"
 #undef ISA
@@ -43,16 +43,16 @@ static const struct {
     const char *name;
     uint8_t size;
 } types[MG_T_COUNT] = {
-    [MG_T_NONE] = {"", 0},           [MG_T_B8] = {"b8", 1},           [MG_T_B16] = {"b16", 2},
-    [MG_T_B32] = {"b32", 4},         [MG_T_B64] = {"b64", 8},         [MG_T_B128] = {"b128", 16},
-    [MG_T_U8] = {"u8", 1},           [MG_T_U16] = {"u16", 2},         [MG_T_U32] = {"u32", 4},
-    [MG_T_U64] = {"u64", 8},         [MG_T_S8] = {"s8", 1},           [MG_T_S16] = {"s16", 2},
-    [MG_T_S32] = {"s32", 4},         [MG_T_S64] = {"s64", 8},         [MG_T_F16] = {"f16", 2},
-    [MG_T_BF16] = {"bf16", 2},       [MG_T_F32] = {"f32", 4},         [MG_T_F64] = {"f64", 8},
-    [MG_T_F16X2] = {"f16x2", 4},     [MG_T_BF16X2] = {"bf16x2", 4},   [MG_T_U16X2] = {"u16x2", 4},
-    [MG_T_S16X2] = {"s16x2", 4},     [MG_T_TF32] = {"tf32", 4},       [MG_T_E4M3] = {"e4m3", 1},
-    [MG_T_E5M2] = {"e5m2", 1},       [MG_T_E4M3X2] = {"e4m3x2", 2},   [MG_T_E5M2X2] = {"e5m2x2", 2},
-    [MG_T_PRED] = {"pred", 0},       [MG_T_OTHER] = {"(other)", 0},
+    [MG_T_NONE] = {"", 0},       [MG_T_B8] = {"b8", 1},         [MG_T_B16] = {"b16", 2},
+    [MG_T_B32] = {"b32", 4},     [MG_T_B64] = {"b64", 8},       [MG_T_B128] = {"b128", 16},
+    [MG_T_U8] = {"u8", 1},       [MG_T_U16] = {"u16", 2},       [MG_T_U32] = {"u32", 4},
+    [MG_T_U64] = {"u64", 8},     [MG_T_S8] = {"s8", 1},         [MG_T_S16] = {"s16", 2},
+    [MG_T_S32] = {"s32", 4},     [MG_T_S64] = {"s64", 8},       [MG_T_F16] = {"f16", 2},
+    [MG_T_BF16] = {"bf16", 2},   [MG_T_F32] = {"f32", 4},       [MG_T_F64] = {"f64", 8},
+    [MG_T_F16X2] = {"f16x2", 4}, [MG_T_BF16X2] = {"bf16x2", 4}, [MG_T_U16X2] = {"u16x2", 4},
+    [MG_T_S16X2] = {"s16x2", 4}, [MG_T_TF32] = {"tf32", 4},     [MG_T_E4M3] = {"e4m3", 1},
+    [MG_T_E5M2] = {"e5m2", 1},   [MG_T_E4M3X2] = {"e4m3x2", 2}, [MG_T_E5M2X2] = {"e5m2x2", 2},
+    [MG_T_PRED] = {"pred", 0},   [MG_T_OTHER] = {"(other)", 0},
 };
 
 unsigned mg__ptx_type_size(enum mg_ptx_type type)
@@ -89,18 +89,21 @@ const char *mg__ptx_space_name(enum mg_ptx_space space)
 const char *mg__ptx_cmp_name(enum mg_ptx_cmp cmp)
 {
     static const char *const names[] = {
-        [MG_CMP_NONE] = "",    [MG_CMP_EQ] = "eq",   [MG_CMP_NE] = "ne",   [MG_CMP_LT] = "lt",   [MG_CMP_LE] = "le",
-        [MG_CMP_GT] = "gt",    [MG_CMP_GE] = "ge",   [MG_CMP_LO] = "lo",   [MG_CMP_LS] = "ls",   [MG_CMP_HI] = "hi",
-        [MG_CMP_HS] = "hs",    [MG_CMP_EQU] = "equ", [MG_CMP_NEU] = "neu", [MG_CMP_LTU] = "ltu", [MG_CMP_LEU] = "leu",
-        [MG_CMP_GTU] = "gtu",  [MG_CMP_GEU] = "geu", [MG_CMP_NUM] = "num", [MG_CMP_NAN] = "nan",
+        [MG_CMP_NONE] = "",   [MG_CMP_EQ] = "eq",   [MG_CMP_NE] = "ne",   [MG_CMP_LT] = "lt",   [MG_CMP_LE] = "le",
+        [MG_CMP_GT] = "gt",   [MG_CMP_GE] = "ge",   [MG_CMP_LO] = "lo",   [MG_CMP_LS] = "ls",   [MG_CMP_HI] = "hi",
+        [MG_CMP_HS] = "hs",   [MG_CMP_EQU] = "equ", [MG_CMP_NEU] = "neu", [MG_CMP_LTU] = "ltu", [MG_CMP_LEU] = "leu",
+        [MG_CMP_GTU] = "gtu", [MG_CMP_GEU] = "geu", [MG_CMP_NUM] = "num", [MG_CMP_NAN] = "nan",
     };
     return (unsigned)cmp < MG_COUNT(names) ? names[cmp] : "";
 }
 
 /* PTX ISA chapter 10. `dim` counts the parts of one enum value; for CLUSTER and OTHER it is the row's place. */
 const struct sreg_entry mg__ptx_sregs[] = {
-#define XYZW(name, sreg)                                                                                               \
-    {name ".x", sreg, 0}, {name ".y", sreg, 1}, {name ".z", sreg, 2}, {name ".w", sreg, 3}
+#define XYZW(name, sreg)                                              \
+    {name ".x", sreg, 0}, {name ".y", sreg, 1}, {name ".z", sreg, 2}, \
+    {                                                                 \
+        name ".w", sreg, 3                                            \
+    }
     XYZW("%tid", MG_SR_TID),
     XYZW("%ntid", MG_SR_NTID),
     XYZW("%ctaid", MG_SR_CTAID),
@@ -125,26 +128,48 @@ const struct sreg_entry mg__ptx_sregs[] = {
     {"%globaltimer_hi", MG_SR_GLOBALTIMER_HI, 0},
     {"%dynamic_smem_size", MG_SR_DYNAMIC_SMEM_SIZE, 0},
     {"%total_smem_size", MG_SR_TOTAL_SMEM_SIZE, 0},
-    {"%envreg0", MG_SR_ENVREG, 0},   {"%envreg1", MG_SR_ENVREG, 1},   {"%envreg2", MG_SR_ENVREG, 2},
-    {"%envreg3", MG_SR_ENVREG, 3},   {"%envreg4", MG_SR_ENVREG, 4},   {"%envreg5", MG_SR_ENVREG, 5},
-    {"%envreg6", MG_SR_ENVREG, 6},   {"%envreg7", MG_SR_ENVREG, 7},   {"%envreg8", MG_SR_ENVREG, 8},
-    {"%envreg9", MG_SR_ENVREG, 9},   {"%envreg10", MG_SR_ENVREG, 10}, {"%envreg11", MG_SR_ENVREG, 11},
-    {"%envreg12", MG_SR_ENVREG, 12}, {"%envreg13", MG_SR_ENVREG, 13}, {"%envreg14", MG_SR_ENVREG, 14},
-    {"%envreg15", MG_SR_ENVREG, 15}, {"%envreg16", MG_SR_ENVREG, 16}, {"%envreg17", MG_SR_ENVREG, 17},
-    {"%envreg18", MG_SR_ENVREG, 18}, {"%envreg19", MG_SR_ENVREG, 19}, {"%envreg20", MG_SR_ENVREG, 20},
-    {"%envreg21", MG_SR_ENVREG, 21}, {"%envreg22", MG_SR_ENVREG, 22}, {"%envreg23", MG_SR_ENVREG, 23},
-    {"%envreg24", MG_SR_ENVREG, 24}, {"%envreg25", MG_SR_ENVREG, 25}, {"%envreg26", MG_SR_ENVREG, 26},
-    {"%envreg27", MG_SR_ENVREG, 27}, {"%envreg28", MG_SR_ENVREG, 28}, {"%envreg29", MG_SR_ENVREG, 29},
-    {"%envreg30", MG_SR_ENVREG, 30}, {"%envreg31", MG_SR_ENVREG, 31},
+    {"%envreg0", MG_SR_ENVREG, 0},
+    {"%envreg1", MG_SR_ENVREG, 1},
+    {"%envreg2", MG_SR_ENVREG, 2},
+    {"%envreg3", MG_SR_ENVREG, 3},
+    {"%envreg4", MG_SR_ENVREG, 4},
+    {"%envreg5", MG_SR_ENVREG, 5},
+    {"%envreg6", MG_SR_ENVREG, 6},
+    {"%envreg7", MG_SR_ENVREG, 7},
+    {"%envreg8", MG_SR_ENVREG, 8},
+    {"%envreg9", MG_SR_ENVREG, 9},
+    {"%envreg10", MG_SR_ENVREG, 10},
+    {"%envreg11", MG_SR_ENVREG, 11},
+    {"%envreg12", MG_SR_ENVREG, 12},
+    {"%envreg13", MG_SR_ENVREG, 13},
+    {"%envreg14", MG_SR_ENVREG, 14},
+    {"%envreg15", MG_SR_ENVREG, 15},
+    {"%envreg16", MG_SR_ENVREG, 16},
+    {"%envreg17", MG_SR_ENVREG, 17},
+    {"%envreg18", MG_SR_ENVREG, 18},
+    {"%envreg19", MG_SR_ENVREG, 19},
+    {"%envreg20", MG_SR_ENVREG, 20},
+    {"%envreg21", MG_SR_ENVREG, 21},
+    {"%envreg22", MG_SR_ENVREG, 22},
+    {"%envreg23", MG_SR_ENVREG, 23},
+    {"%envreg24", MG_SR_ENVREG, 24},
+    {"%envreg25", MG_SR_ENVREG, 25},
+    {"%envreg26", MG_SR_ENVREG, 26},
+    {"%envreg27", MG_SR_ENVREG, 27},
+    {"%envreg28", MG_SR_ENVREG, 28},
+    {"%envreg29", MG_SR_ENVREG, 29},
+    {"%envreg30", MG_SR_ENVREG, 30},
+    {"%envreg31", MG_SR_ENVREG, 31},
     {"%reserved_smem_offset_begin", MG_SR_RESERVED_SMEM, 0},
     {"%reserved_smem_offset_end", MG_SR_RESERVED_SMEM, 1},
     {"%reserved_smem_offset_cap", MG_SR_RESERVED_SMEM, 2},
     {"%reserved_smem_offset_0", MG_SR_RESERVED_SMEM, 3},
     {"%reserved_smem_offset_1", MG_SR_RESERVED_SMEM, 4},
-#define CLUSTER_XYZW(name, first)                                                                                      \
-    {name ".x", MG_SR_CLUSTER, first}, {name ".y", MG_SR_CLUSTER, (first) + 1}, {name ".z", MG_SR_CLUSTER, (first) + 2},   \
-    {                                                                                                                  \
-        name ".w", MG_SR_CLUSTER, (first) + 3                                                                          \
+#define CLUSTER_XYZW(name, first)                                               \
+    {name ".x", MG_SR_CLUSTER, first}, {name ".y", MG_SR_CLUSTER, (first) + 1}, \
+        {name ".z", MG_SR_CLUSTER, (first) + 2},                                \
+    {                                                                           \
+        name ".w", MG_SR_CLUSTER, (first) + 3                                   \
     }
     CLUSTER_XYZW("%clusterid", 0),
     CLUSTER_XYZW("%nclusterid", 4),
@@ -154,12 +179,24 @@ const struct sreg_entry mg__ptx_sregs[] = {
     {"%cluster_ctarank", MG_SR_CLUSTER, 16},
     {"%cluster_nctarank", MG_SR_CLUSTER, 17},
     {"%is_explicit_cluster", MG_SR_CLUSTER, 18},
-    {"%pm0", MG_SR_OTHER, 0},     {"%pm1", MG_SR_OTHER, 1},     {"%pm2", MG_SR_OTHER, 2},
-    {"%pm3", MG_SR_OTHER, 3},     {"%pm4", MG_SR_OTHER, 4},     {"%pm5", MG_SR_OTHER, 5},
-    {"%pm6", MG_SR_OTHER, 6},     {"%pm7", MG_SR_OTHER, 7},     {"%pm0_64", MG_SR_OTHER, 8},
-    {"%pm1_64", MG_SR_OTHER, 9},  {"%pm2_64", MG_SR_OTHER, 10}, {"%pm3_64", MG_SR_OTHER, 11},
-    {"%pm4_64", MG_SR_OTHER, 12}, {"%pm5_64", MG_SR_OTHER, 13}, {"%pm6_64", MG_SR_OTHER, 14},
-    {"%pm7_64", MG_SR_OTHER, 15}, {"%aggr_smem_size", MG_SR_OTHER, 16}, {"%current_graph_exec", MG_SR_OTHER, 17},
+    {"%pm0", MG_SR_OTHER, 0},
+    {"%pm1", MG_SR_OTHER, 1},
+    {"%pm2", MG_SR_OTHER, 2},
+    {"%pm3", MG_SR_OTHER, 3},
+    {"%pm4", MG_SR_OTHER, 4},
+    {"%pm5", MG_SR_OTHER, 5},
+    {"%pm6", MG_SR_OTHER, 6},
+    {"%pm7", MG_SR_OTHER, 7},
+    {"%pm0_64", MG_SR_OTHER, 8},
+    {"%pm1_64", MG_SR_OTHER, 9},
+    {"%pm2_64", MG_SR_OTHER, 10},
+    {"%pm3_64", MG_SR_OTHER, 11},
+    {"%pm4_64", MG_SR_OTHER, 12},
+    {"%pm5_64", MG_SR_OTHER, 13},
+    {"%pm6_64", MG_SR_OTHER, 14},
+    {"%pm7_64", MG_SR_OTHER, 15},
+    {"%aggr_smem_size", MG_SR_OTHER, 16},
+    {"%current_graph_exec", MG_SR_OTHER, 17},
 };
 const size_t mg__ptx_nsregs = MG_COUNT(mg__ptx_sregs);
 

@@ -5,15 +5,16 @@
  * of group LATER have no rule and take anything. The result depends on the text alone, so each text is decoded once a
  * module. To add a modifier: a row in `modifiers`, and its class in the rules that take it.
  *
- * The rules also hold the kinds of operands, checked in insn.c: d destination register, v the same or a vector, s source
- * (register, constant, special register, symbol), w the same or a vector, m address, l label, t branch table; what
- * follows a `?` may be absent, `*` is anything. The second half of a dual destination is not counted.
+ * The rules also hold the kinds of operands, checked in insn.c: d destination register, v the same or a vector, s
+ * source (register, constant, special register, symbol), w the same or a vector, m address, l label, t branch table;
+ * what follows a `?` may be absent, `*` is anything. The second half of a dual destination is not counted.
  */
 #include "ptx/ptx_priv.h"
 
 #define CLASSES(X)                                                                                                     \
-    X(TYPE) X(ROUND) X(CMP) X(BOOL) X(ATOMOP) X(SEM) X(SCOPE) X(SPACE) X(VEC) X(FLAG) X(CACHE) X(LEVEL)                \
-    X(SHFL) X(VOTE) X(BAR) X(PRMT) X(SHF) X(TESTP) X(CPASYNC) X(PACK) X(WORD) X(PROXY) X(LATER)
+    X(TYPE)                                                                                                            \
+    X(ROUND) X(CMP) X(BOOL) X(ATOMOP) X(SEM) X(SCOPE) X(SPACE) X(VEC) X(FLAG) X(CACHE) X(LEVEL) X(SHFL) X(VOTE) X(BAR) \
+        X(PRMT) X(SHF) X(TESTP) X(CPASYNC) X(PACK) X(WORD) X(PROXY) X(LATER)
 enum {
 #define BIT_NUMBER(name) BIT_##name,
     CLASSES(BIT_NUMBER)
@@ -321,13 +322,27 @@ static bool is_word(const struct modifier *modifier, const char *word, size_t le
 static void set(struct mg_ptx_insn *insn, const struct modifier *m, bool *later)
 {
     switch (__builtin_ctzll(m->class)) {
-    case BIT_ROUND: insn->round = (uint8_t)m->value; break;
-    case BIT_CMP: insn->cmp = (uint8_t)m->value; break;
-    case BIT_BOOL: insn->boolop = (uint8_t)m->value; break;
-    case BIT_ATOMOP: insn->atomop = (uint8_t)m->value; break;
-    case BIT_SCOPE: insn->scope = (uint8_t)m->value; break;
-    case BIT_VEC: insn->vec = (uint8_t)m->value; break;
-    case BIT_FLAG: insn->flags |= m->value; break;
+    case BIT_ROUND:
+        insn->round = (uint8_t)m->value;
+        break;
+    case BIT_CMP:
+        insn->cmp = (uint8_t)m->value;
+        break;
+    case BIT_BOOL:
+        insn->boolop = (uint8_t)m->value;
+        break;
+    case BIT_ATOMOP:
+        insn->atomop = (uint8_t)m->value;
+        break;
+    case BIT_SCOPE:
+        insn->scope = (uint8_t)m->value;
+        break;
+    case BIT_VEC:
+        insn->vec = (uint8_t)m->value;
+        break;
+    case BIT_FLAG:
+        insn->flags |= m->value;
+        break;
     case BIT_SEM: /* .mmio.relaxed is mmio */
         if (insn->sem != MG_SEM_MMIO)
             insn->sem = (uint8_t)m->value;
@@ -339,7 +354,13 @@ static void set(struct mg_ptx_insn *insn, const struct modifier *m, bool *later)
             insn->space2 = (uint8_t)m->value;
         insn->flags |= m->value2;
         break;
-    case BIT_SHFL: case BIT_VOTE: case BIT_BAR: case BIT_PRMT: case BIT_SHF: case BIT_TESTP: case BIT_CPASYNC:
+    case BIT_SHFL:
+    case BIT_VOTE:
+    case BIT_BAR:
+    case BIT_PRMT:
+    case BIT_SHF:
+    case BIT_TESTP:
+    case BIT_CPASYNC:
     case BIT_PACK:
         insn->sub = (uint8_t)m->value;
         break;
@@ -348,7 +369,8 @@ static void set(struct mg_ptx_insn *insn, const struct modifier *m, bool *later)
         if (m->value && insn->ntypes < MG_COUNT(insn->type))
             insn->type[insn->ntypes++] = MG_T_OTHER;
         break;
-    default: break; /* a hint */
+    default:
+        break; /* a hint */
     }
 }
 
@@ -389,15 +411,24 @@ static const char *missing(const struct mg_ptx_insn *insn, const struct rule *ru
     if (!lack)
         return NULL;
     switch (__builtin_ctzll(lack)) {
-    case BIT_CMP: return "a comparison, such as .lt";
-    case BIT_ATOMOP: return "an operation, such as .add";
-    case BIT_SPACE: return "a state space, such as .global";
-    case BIT_SCOPE: return "a level, such as .gl";
-    case BIT_SHFL: return "a mode: .up, .down, .bfly or .idx";
-    case BIT_VOTE: return "a mode, such as .any";
-    case BIT_BAR: return ".sync, .arrive or .red";
-    case BIT_SHF: return "a direction: .l or .r";
-    default: return "a property, such as .finite";
+    case BIT_CMP:
+        return "a comparison, such as .lt";
+    case BIT_ATOMOP:
+        return "an operation, such as .add";
+    case BIT_SPACE:
+        return "a state space, such as .global";
+    case BIT_SCOPE:
+        return "a level, such as .gl";
+    case BIT_SHFL:
+        return "a mode: .up, .down, .bfly or .idx";
+    case BIT_VOTE:
+        return "a mode, such as .any";
+    case BIT_BAR:
+        return ".sync, .arrive or .red";
+    case BIT_SHF:
+        return "a direction: .l or .r";
+    default:
+        return "a property, such as .finite";
     }
 }
 

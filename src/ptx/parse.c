@@ -175,7 +175,8 @@ bool mg__ptx_directive_pragma(struct parser *p)
 /* .section name { … } ; with its name in one or several words */
 static bool directive_section(struct parser *p)
 {
-    while (p->tok.kind == TOK_DOT || p->tok.kind == TOK_IDENT || p->tok.kind == TOK_STRING || mg__ptx_punct(&p->tok, ','))
+    while (p->tok.kind == TOK_DOT || p->tok.kind == TOK_IDENT || p->tok.kind == TOK_STRING ||
+           mg__ptx_punct(&p->tok, ','))
         MG_TRY(mg__ptx_next(p));
     if (!mg__ptx_punct(&p->tok, '{'))
         return mg__ptx_fail(p, "'{' is expected behind .section");
@@ -486,16 +487,16 @@ static bool apply_aliases(struct parser *p)
     return true;
 }
 
-#define KEEP(p, list, field, count_field)                                                                              \
-    do {                                                                                                               \
-        (p)->module->count_field = (p)->list.count;                                                                    \
-        if ((p)->list.count) {                                                                                         \
-            size_t bytes = (p)->list.count * sizeof(*(p)->list.at);                                                    \
-            (p)->module->field = mg__arena_alloc(&(p)->module->arena, bytes);                                          \
-            if (!(p)->module->field)                                                                                   \
-                return mg__ptx_nomem(p);                                                                               \
-            memcpy((p)->module->field, (p)->list.at, bytes);                                                           \
-        }                                                                                                              \
+#define KEEP(p, list, field, count_field)                                     \
+    do {                                                                      \
+        (p)->module->count_field = (p)->list.count;                           \
+        if ((p)->list.count) {                                                \
+            size_t bytes = (p)->list.count * sizeof(*(p)->list.at);           \
+            (p)->module->field = mg__arena_alloc(&(p)->module->arena, bytes); \
+            if (!(p)->module->field)                                          \
+                return mg__ptx_nomem(p);                                      \
+            memcpy((p)->module->field, (p)->list.at, bytes);                  \
+        }                                                                     \
     } while (0)
 
 static bool module(struct parser *p)

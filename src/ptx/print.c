@@ -345,7 +345,8 @@ static void location(struct printer *pr, uint32_t index)
 {
     uint32_t sites[MG_PTX_MAX_INLINED + 1];
     unsigned count = 0;
-    for (uint32_t i = pr->module->locs[index].inlined_at; i && count < MG_COUNT(sites); i = pr->module->locs[i].inlined_at)
+    for (uint32_t i = pr->module->locs[index].inlined_at; i && count < MG_COUNT(sites);
+         i = pr->module->locs[i].inlined_at)
         sites[count++] = i;
     while (count--) {
         const struct mg_ptx_loc *site = &pr->module->locs[sites[count]];

@@ -68,7 +68,7 @@ struct mark { /* a label, or a label that names a .branchtargets, .calltargets o
     enum mark_kind kind;
     uint32_t index;
 };
-struct pending { /* a use of a mark, resolved at the function's end */
+struct pending {                   /* a use of a mark, resolved at the function's end */
     uint32_t scope, operand, slot; /* slot: UINT32_MAX for an operand, else the entry of table `operand` */
     bool other;                    /* any mark but a label is wanted */
     struct tok tok;
@@ -196,9 +196,9 @@ extern const size_t mg__ptx_nsregs;
 enum mg_ptx_opcode mg__ptx_find_opcode(const char *text, size_t length, size_t *used);
 
 #define P2(a, b) ((uint32_t)(a) | (uint32_t)(b) << 8)
-#define MG_TRY(call)                                                                                                   \
-    do {                                                                                                               \
-        if (!(call))                                                                                                   \
-            return false;                                                                                              \
+#define MG_TRY(call)      \
+    do {                  \
+        if (!(call))      \
+            return false; \
     } while (0)
 #endif
