@@ -289,7 +289,44 @@ static bool source_table(const struct mg_tally *tally, const struct mg_style *st
     return ok;
 }
 
-/* ---- shared variables ---- */
+/* ---- shared variables: one row for a variable of a kernel, whatever the launch shapes ---- */
+
+/* Adds to `sum` the same variable of the kernel's other rows, from row `from` on; true when there was any. */
+static bool same_variable(const struct mg_tally *tally, size_t from, size_t to, const char *mangled,
+                          const struct mg_report_var *var, struct mg_metrics *sum)
+{
+    bool any = false;
+    for (size_t i = from; i < to; i++) {
+        const struct mg_tally_kernel *k = tally->kernels.at[i];
+        for (size_t j = 0; !strcmp(k->mangled, mangled) && j < k->vars.count; j++) {
+            if (k->vars.at[j].offset != var->offset || strcmp(k->vars.at[j].name, var->name))
+                continue;
+            for (unsigned m = 0; sum && m < MG_METRIC_COUNT; m++)
+                sum->v[m] += k->vars.at[j].metrics.v[m];
+            any = true;
+        }
+    }
+    return any;
+}
+
+static bool variable_row(struct mg_strbuf *out, const struct mg_style *style, const struct mg_tally_kernel *k,
+                         const struct mg_report_var *v, const struct mg_metrics *sum)
+{
+    uint64_t wave = sum->v[MG_METRIC_WAVEFRONTS_SHARED], ideal = sum->v[MG_METRIC_WAVEFRONTS_SHARED_IDEAL];
+    size_t start, length;
+    unsigned used = 0;
+    bare_name(k->kernel, &start, &length);
+    return mg__layout_tone(out, style, MG_TONE_BOLD, true) &&
+           mg__layout_text(out, style, v->name, strlen(v->name), style->width / 2, &used) &&
+           mg__layout_tone(out, style, MG_TONE_BOLD, false) && plain(out, " in ") &&
+           mg__layout_text(out, style, k->kernel + start, length, style->width - used - 4, NULL) && plain(out, "\n") &&
+           spaces(out, 4) && mg__layout_number(out, wave, 10) && spaces(out, 1) && mg__layout_number(out, ideal, 10) &&
+           spaces(out, 1) && times_ideal(out, style, wave, ideal, 8) && spaces(out, 1) &&
+           mg__layout_number(out, sum->v[MG_METRIC_INST_SHARED_LD], 11) && spaces(out, 1) &&
+           mg__layout_number(out, sum->v[MG_METRIC_INST_SHARED_ST], 10) && spaces(out, 1) &&
+           mg__layout_number(out, v->size, 10) && plain(out, "\n");
+}
+
 static bool variable_table(const struct mg_tally *tally, const struct mg_style *style, struct mg_strbuf *out)
 {
     bool ok = true, titled = false;
@@ -297,29 +334,19 @@ static bool variable_table(const struct mg_tally *tally, const struct mg_style *
         const struct mg_tally_kernel *k = tally->kernels.at[i];
         for (size_t j = 0; ok && j < k->vars.count; j++) {
             const struct mg_report_var *v = &k->vars.at[j];
-            uint64_t wave = v->metrics.v[MG_METRIC_WAVEFRONTS_SHARED];
-            uint64_t ideal = v->metrics.v[MG_METRIC_WAVEFRONTS_SHARED_IDEAL];
-            if (!wave)
+            struct mg_metrics sum = {{0}};
+            if (same_variable(tally, 0, i, k->mangled, v, NULL))
+                continue; /* it has its row */
+            same_variable(tally, i, tally->kernels.count, k->mangled, v, &sum);
+            if (!sum.v[MG_METRIC_WAVEFRONTS_SHARED])
                 continue;
-            if (!titled) {
+            if (!titled)
                 ok = title(out, style, "Shared variables", "") && mg__layout_tone(out, style, MG_TONE_DIM, true) &&
                      mg__strbuf_printf(out, "    %10s %10s   %s %11s %10s %10s\n", "wavefronts", "ideal",
                                        style->utf8 ? "×ideal" : "xideal", "loads", "stores", "bytes") &&
                      mg__layout_tone(out, style, MG_TONE_DIM, false);
-                titled = true;
-            }
-            size_t start, length;
-            unsigned used = 0;
-            bare_name(k->kernel, &start, &length);
-            ok = ok && mg__layout_tone(out, style, MG_TONE_BOLD, true) &&
-                 mg__layout_text(out, style, v->name, strlen(v->name), style->width / 2, &used) &&
-                 mg__layout_tone(out, style, MG_TONE_BOLD, false) && plain(out, " in ") &&
-                 mg__layout_text(out, style, k->kernel + start, length, style->width - used - 4, NULL) &&
-                 plain(out, "\n") && spaces(out, 4) && mg__layout_number(out, wave, 10) && spaces(out, 1) &&
-                 mg__layout_number(out, ideal, 10) && spaces(out, 1) && times_ideal(out, style, wave, ideal, 8) &&
-                 spaces(out, 1) && mg__layout_number(out, v->metrics.v[MG_METRIC_INST_SHARED_LD], 11) &&
-                 spaces(out, 1) && mg__layout_number(out, v->metrics.v[MG_METRIC_INST_SHARED_ST], 10) &&
-                 spaces(out, 1) && mg__layout_number(out, v->size, 10) && plain(out, "\n");
+            titled = true;
+            ok = ok && variable_row(out, style, k, v, &sum);
         }
     }
     return ok;
