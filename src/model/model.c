@@ -140,11 +140,14 @@ static void count_global(const struct mg_access *a, enum mg_access_kind kind, un
     if (kind >= MG_COUNT(operation))
         return;
     unsigned op = operation[kind];
-    uint64_t sectors = mg__model_sectors(kind, width, a->mask, a->address);
+    uint32_t moved = mg__model_sectors(kind, width, a->mask, a->address);
+    /* The theoretical sectors are those touched, for atomics too; the ideal is never more than what was touched. */
+    uint32_t touched = op < 2 ? moved : mg__model_sectors(MG_ACCESS_LD, width, a->mask, a->address);
+    uint32_t ideal = MG_MIN((mg__model_bytes(width, a->mask) + 31u) / 32u, touched);
     t->requests[op] += a->times;
-    t->moved[op] += sectors * a->times;
-    t->sectors += sectors * a->times;
-    t->sectors_ideal += (mg__model_bytes(width, a->mask) + 31u) / 32u * a->times;
+    t->moved[op] += moved * a->times;
+    t->sectors += touched * a->times;
+    t->sectors_ideal += ideal * a->times;
 }
 
 static bool uniform(const struct mg_access *a)
