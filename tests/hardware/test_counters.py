@@ -1,0 +1,90 @@
+"""Holds the counters of this folder's programs to those that an H100 gave: test_counters.py MARGAY NVCC COUNTERS.JSON NAME...
+
+NAME is a program of counters.json: NAME.cu here or in examples/. It is built as collect.sh builds it and run under
+`margay profile --json`; each launch must agree in kernel, grid, block and in the counters below, to the last digit.
+
+What is known to differ is in `differs.json`: [{"program", "kernel", "metric", "reason"}]. An entry that no longer differs in
+any launch fails the test, so that the list stays true; so does one without a reason.
+
+Exit status 0: all agree; 1: not; 77: counters.json is not there (the programs were not yet run on a device).
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+COMPARED = [
+    "memory_l1_wavefronts_shared",
+    "memory_l1_wavefronts_shared_ideal",
+    "memory_l2_theoretical_sectors_global",
+    "memory_l2_theoretical_sectors_global_ideal",
+    *(f"l1tex__t_{what}_pipe_lsu_mem_global_op_{op}.sum" for what in ("requests", "sectors") for op in ("ld", "st", "red", "atom")),
+    "launch__shared_mem_per_block_static",
+    "launch__shared_mem_per_block_dynamic",
+]
+
+
+def kernel_name(text):
+    return re.sub(r"\([a-z ]+\)(?=\d)", "", re.sub(r"^void ", "", text)).split("(")[0]
+
+
+def profile(margay, nvcc, name, work):
+    source = os.path.join(HERE, name + ".cu")
+    if not os.path.exists(source):
+        source = os.path.join(HERE, "..", "..", "examples", name + ".cu")
+    program, report = os.path.join(work, name), os.path.join(work, name + ".json")
+    subprocess.run([nvcc, "-O3", "-arch=sm_90", "-lineinfo", "-o", program, source], check=True)
+    subprocess.run([margay, "profile", "--json", report, program], check=True, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, timeout=300)
+    with open(report) as file:
+        return json.load(file)["launches"]
+
+
+def compare(name, device, ours, known, failures):
+    """Adds to failures; returns the known differences that were met."""
+    names, met = device["metrics"], set()
+    if len(ours) != len(device["launches"]):
+        failures.append(f"{name}: {len(ours)} launches, the device had {len(device['launches'])}")
+    for number, (launch, (kernel, grid, block, values)) in enumerate(zip(ours, device["launches"])):
+        where = f"{name} launch {number} {kernel} {grid}"
+        if kernel_name(launch["kernel"]) != kernel or launch["grid"] != grid or launch["block"] != block:
+            failures.append(f"{where}: is {launch['kernel']} {launch['grid']} {launch['block']}")
+            continue
+        for metric, want in zip(names, values):
+            if metric not in COMPARED or want is None:
+                continue
+            got = launch["metrics"].get(metric, 0)
+            if got != want:
+                key = (name, kernel, metric)
+                met.add(key)
+                if key not in known:
+                    failures.append(f"{where}: {metric} is {got}, on the device {want}")
+    return met
+
+
+def main():
+    margay, nvcc, path, *programs = sys.argv[1:]
+    if not os.path.exists(path):
+        print(f"{path}: not there; see collect.sh")
+        return 77
+    with open(path) as file:
+        device = json.load(file)["programs"]
+    with open(os.path.join(HERE, "differs.json")) as file:
+        listed = json.load(file)
+    known = {(d["program"], d["kernel"], d["metric"]) for d in listed if d["program"] in programs}
+    failures = [f"{d}: no reason" for d in listed if not d.get("reason")]
+    met = set()
+    with tempfile.TemporaryDirectory() as work:
+        for name in programs:
+            met |= compare(name, device[name], profile(margay, nvcc, name, work), known, failures)
+    failures += [f"{key}: is listed as different and is not" for key in sorted(known - met)]
+    for line in failures:
+        print(line, file=sys.stderr)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
