@@ -23,7 +23,7 @@ setup: ## install what is missing: Debian packages, nvcc
 demo: setup ## set up, build, and profile examples/transpose.cu
 	@$(call configure,$(BUILD),default)
 	@cmake --build $(BUILD) -j $(JOBS) --target margay mg_cudart_12 mg_cudart_13
-	$(BUILD)/margay profile examples/transpose.cu
+	$(BUILD)/margay profile --launches 3 examples/transpose.cu
 
 test: ## set up, build and pass all tests, then again under the address and undefined-behaviour sanitizers
 	@tools/setup.sh test $(BUILD)
