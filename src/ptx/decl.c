@@ -189,7 +189,7 @@ static bool put_bytes(struct parser *p, struct init *init, uint64_t bits, unsign
         to = var->init;
     }
     for (unsigned i = 0; i < size; i++)
-        to[init->at + i] = i < 8 ? (uint8_t)(bits >> 8 * i) : 0;
+        to[init->at + i] = (uint8_t)(i < 8 ? bits >> 8 * i : 0);
     init->at += size;
     init->high = MG_MAX(init->high, init->at);
     return true;

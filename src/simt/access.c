@@ -42,7 +42,7 @@ static void report(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uin
 
 static void flush_shape(struct mg_worker *worker, uint32_t insn, const struct mg_mem *mem, struct mg_shape *s)
 {
-    if (s->mask && worker->run->want_shapes && !worker->run->want_every) {
+    if (s->pattern && worker->run->want_shapes && !worker->run->want_every) {
         struct mg_access *e = &worker->event;
         for (unsigned m = 0; m < 32; m++) {
             if (!s->times[m])
@@ -51,9 +51,9 @@ static void flush_shape(struct mg_worker *worker, uint32_t insn, const struct mg
             e->kind = mem->kind;
             e->space = s->space;
             e->width = (uint16_t)(mem->width * mem->vec);
-            e->mask = s->mask;
+            e->mask = s->pattern->mask;
             for (unsigned i = 0; i < 32; i++)
-                e->address[i] = MG_SHAPE_BASE + m + (uint64_t)(int64_t)s->delta[i];
+                e->address[i] = MG_SHAPE_BASE + m + (uint64_t)(int64_t)s->pattern->delta[i];
             e->times = s->times[m];
             e->shared_var = s->var;
             e->block = 0;
@@ -62,8 +62,7 @@ static void flush_shape(struct mg_worker *worker, uint32_t insn, const struct mg
             mg__access_event(worker, e);
         }
     }
-    memset(s->times, 0, sizeof s->times);
-    s->mask = 0;
+    memset(s, 0, sizeof *s);
 }
 
 void mg__sites_flush(struct mg_worker *worker)
@@ -72,11 +71,12 @@ void mg__sites_flush(struct mg_worker *worker)
     for (uint32_t c = 0; c < p->ncodes; c++) {
         for (uint32_t i = 0; i < p->codes[c]->nops; i++) {
             const struct mg_op *op = &p->codes[c]->ops[i];
-            if (!(op->mode & MG_MODE_SITE))
+            if (!(op->mode & MG_MODE_SITE) || op->fn == mg__op_unsupported)
                 continue;
             struct mg_site *site = &worker->sites[op->u.mem->site];
-            for (unsigned k = 0; site->shapes && k < MG_SHAPES; k++)
-                flush_shape(worker, op->insn, op->u.mem, &site->shapes[k]);
+            flush_shape(worker, op->insn, op->u.mem, &site->first);
+            for (unsigned k = 0; site->others && k < MG_SHAPES - 1; k++)
+                flush_shape(worker, op->insn, op->u.mem, &site->others[k]);
         }
     }
 }
@@ -91,52 +91,67 @@ static int32_t shared_var_of(const struct mg_run *run, uint64_t lo, uint64_t hi)
     return -1;
 }
 
-/* Remembers the shape in place of the site's oldest; the lanes are known to lie in one object [lo, hi). */
-static void remember(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t *address, uint8_t space,
+/* The worker's one object for these distances; NULL when it has too many, or no memory. */
+static const struct mg_pattern *intern(struct mg_worker *worker, uint32_t mask, const uint64_t *address)
+{
+    struct mg_pattern p = {.mask = mask};
+    uint64_t base = address[__builtin_ctz(mask)];
+    for (unsigned i = 0; i < 32; i++) {
+        p.delta[i] = mask >> i & 1 ? (int32_t)(address[i] - base) : 0;
+        p.low = MG_MIN(p.low, p.delta[i]);
+        p.high = MG_MAX(p.high, p.delta[i]);
+    }
+    uint32_t h = (uint32_t)(mg__hash(p.delta, sizeof p.delta) ^ mask) % MG_PATTERN_HASH;
+    for (struct mg_pattern *at = worker->patterns[h]; at; at = at->next)
+        if (at->mask == mask && memcmp(at->delta, p.delta, sizeof p.delta) == 0)
+            return at;
+    struct mg_pattern *fresh;
+    if (worker->npatterns == MG_PATTERN_LIMIT || !(fresh = aligned_alloc(64, sizeof *fresh)))
+        return NULL;
+    for (unsigned i = 0; i < 32; i++)
+        p.index[i] = (uint32_t)((int64_t)p.delta[i] - p.low) / 4;
+    p.next = worker->patterns[h];
+    *fresh = p;
+    worker->patterns[h] = fresh;
+    worker->npatterns++;
+    return fresh;
+}
+
+/* Remembers the shape in place of the site's oldest; the lanes are known to lie in one object [lo, hi). False: it cannot. */
+static bool remember(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t *address, uint8_t space,
                      uint64_t lo, uint64_t hi, int32_t var)
 {
     const struct mg_mem *mem = op->u.mem;
-    /* A window load may read past the object: our own memory is padded for that, registered host memory is not. */
-    bool padded = space == MG_SPACE_SHARED || mg__mem_in_range(w->worker->run->simt, lo);
     struct mg_site *site = &w->sites[mem->site];
     unsigned bytes = mem->width * mem->vec;
-    if (!site->shapes) {
-        site->shapes = aligned_alloc(64, MG_SHAPES * sizeof *site->shapes);
-        if (!site->shapes) {
-            site->skip = UINT16_MAX; /* works without, only slower; events go out one by one */
-            return;
-        }
-        memset(site->shapes, 0, MG_SHAPES * sizeof *site->shapes);
+    const struct mg_pattern *p = intern(w->worker, mask, address);
+    if (!p || (!site->others && !(site->others = calloc(MG_SHAPES - 1, sizeof *site->others))))
+        return false;
+    if (site->first.pattern) {
+        flush_shape(w->worker, op->insn, mem, &site->others[MG_SHAPES - 2]);
+        memmove(&site->others[1], &site->others[0], (MG_SHAPES - 2) * sizeof site->others[0]);
+        site->others[0] = site->first;
     }
-    struct mg_shape *s = &site->shapes[MG_SHAPES - 1];
-    flush_shape(w->worker, op->insn, mem, s);
-    memmove(&site->shapes[1], &site->shapes[0], (MG_SHAPES - 1) * sizeof *s);
-    s = &site->shapes[0];
-    uint64_t base = address[__builtin_ctz(mask)];
-    int64_t low = 0, high = 0;
-    bool words = true, uniform = true, contiguous = mask == ~0u;
+    /* A window load may read past the object: our own memory is padded for that, registered host memory is not. */
+    bool padded = space == MG_SPACE_SHARED || mg__mem_in_range(w->worker->run->simt, lo);
+    bool words = true, contiguous = mask == ~0u;
     for (unsigned i = 0; i < 32; i++) {
-        int64_t delta = mask >> i & 1 ? (int64_t)(address[i] - base) : 0;
-        s->delta[i] = (int32_t)delta;
-        low = MG_MIN(low, delta);
-        high = MG_MAX(high, delta);
-        words &= delta % 4 == 0;
-        uniform &= delta == 0;
-        contiguous &= delta == (int64_t)i * bytes;
+        words &= p->delta[i] % 4 == 0;
+        contiguous &= p->delta[i] == (int32_t)(i * bytes);
     }
-    for (unsigned i = 0; i < 32; i++)
-        s->index[i] = (uint32_t)((s->delta[i] - low) / 4);
-    s->mask = mask;
-    s->low = (int32_t)low;
-    s->lo = lo - (uint64_t)low;
-    s->range = hi - bytes - (uint64_t)high - s->lo;
-    s->space = space;
-    s->var = var;
-    s->plan = uniform      ? MG_PLAN_UNIFORM
-              : contiguous ? MG_PLAN_CONTIGUOUS
-              : words && bytes == 4 && high - low < 128 && padded ? MG_PLAN_WINDOW
-                                                                                    : MG_PLAN_LANES;
-    s->times[base & 31] = 1;
+    uint64_t base = address[__builtin_ctz(mask)];
+    site->first = (struct mg_shape){
+        .pattern = p,
+        .lo = lo - (uint64_t)(int64_t)p->low,
+        .range = hi - bytes - (uint64_t)(int64_t)p->high - (lo - (uint64_t)(int64_t)p->low),
+        .space = space,
+        .var = var,
+        .plan = p->low == p->high                                              ? MG_PLAN_UNIFORM
+                : contiguous                                                   ? MG_PLAN_CONTIGUOUS
+                : words && bytes == 4 && p->high - p->low < 128 && padded      ? MG_PLAN_WINDOW
+                                                                               : MG_PLAN_LANES};
+    site->first.times[base & 31] = 1;
+    return true;
 }
 
 static bool fault_at(struct mg_warp *w, const struct mg_op *op, unsigned lane, uint64_t address, unsigned bytes,
@@ -278,15 +293,14 @@ static bool access_space(struct mg_warp *w, const struct mg_op *op, uint32_t mas
     bool remembers = !generic && !mem->no_shape && space != MG_SPACE_LOCAL && one_object && most - least < (1u << 30) && site->skip == 0;
     if (remembers) {
         uint64_t hits = 0;
-        for (unsigned i = 0; site->shapes && i < 32; i++)
-            hits += site->shapes[0].times[i];
+        for (unsigned i = 0; i < 32; i++)
+            hits += site->first.times[i];
         site->misses = hits > 8 ? 0 : (uint16_t)(site->misses + 1);
         if (site->misses >= MG_IRREGULAR_AFTER) {
             site->misses = 0;
             site->skip = MG_IRREGULAR_FOR;
         }
-        remember(w, op, mask, address, space, lo, hi, var);
-        if (site->shapes)
+        if (remember(w, op, mask, address, space, lo, hi, var))
             return true;
     } else if (site->skip) {
         site->skip--;

@@ -11,7 +11,7 @@
  */
 #include "simt/simt_priv.h"
 
-#ifdef __AVX512F__
+#ifdef __AVX__
 #include <immintrin.h>
 #endif
 
@@ -22,8 +22,16 @@
 #define STRING(x) STRING2(x)
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
+/* Handlers here end by calling the next one, which the compiler makes a jump: every handler has its own indirect branch
+ * for the processor to predict. Where it does not (sanitizers, no optimisation) the stack would grow, so they return. */
+#if defined(__OPTIMIZE__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define NEXT return op[1].fn(w, op + 1, w->mask);
+#else
+#define NEXT return op + 1;
+#endif
+
 /* All lanes of `mask` as a vector of 0 and ~0. */
-static ALWAYS_INLINE uint32_t lane_on(uint32_t mask, unsigned i)
+static inline uint32_t lane_on(uint32_t mask, unsigned i)
 {
     return 0u - (mask >> i & 1u);
 }
@@ -48,36 +56,54 @@ static ALWAYS_INLINE uint32_t lane_on(uint32_t mask, unsigned i)
 #define ARGS_3(A, B, C, D) GET_##A(pa), GET_##B(pb), GET_##C(pc)
 #define ARGS_4(A, B, C, D) GET_##A(pa), GET_##B(pb), GET_##C(pc), GET_##D(pd)
 
-/* A destination is either one of the sources, lane for lane, or another slot: vector loads before stores are right. */
-#define STORE_LANES(T, CALL)                                                                                           \
+/* A destination is either one of the sources, lane for lane, or another slot: vector loads before stores are right.
+ * Some lanes idle is the rarer case, in a function of its own, so that the common one needs no stack. */
+#define LOOP(T, VALUE)                                                                                                 \
     T *const out = mg__slot(w, op->d);                                                                                 \
-    if (MG_LIKELY(mask == ~0u)) {                                                                                      \
-        _Pragma("GCC ivdep") for (unsigned i = 0; i < 32; i++) out[i] = (T)(CALL);                                     \
-    } else {                                                                                                           \
-        _Pragma("GCC ivdep") for (unsigned i = 0; i < 32; i++) out[i] = mask >> i & 1u ? (T)(CALL) : out[i];           \
-    }
-#define RESULT_B16(CALL) STORE_LANES(uint32_t, CALL)
-#define RESULT_B32(CALL) STORE_LANES(uint32_t, CALL)
-#define RESULT_B64(CALL) STORE_LANES(uint64_t, CALL)
-#define RESULT_B1(CALL)                                                                                                \
-    uint32_t bits = 0;                                                                                                 \
-    for (unsigned i = 0; i < 32; i++)                                                                                  \
-        bits |= (uint32_t)(CALL) << i;                                                                                 \
-    mg__pred_set(w, op->d, bits, mask);
+    _Pragma("GCC ivdep") for (unsigned i = 0; i < 32; i++) out[i] = VALUE;
 
-#define HANDLER(name, suffix, MODE, RET, N, A, B, C, D)                                                                \
-    static MG_HANDLER(h_##name##suffix)                                                                                \
+#define RESULT(T, HOW, name, CALL_ARGS, PREPARE)                                                                       \
+    static HOW __attribute__((noinline)) MG_HANDLER(name##_some)                                                       \
     {                                                                                                                  \
-        const uint32_t mode = MODE;                                                                                    \
-        (void)mode;                                                                                                    \
-        PTR_##A(pa, op->a) PTR_##B(pb, op->b) PTR_##C(pc, op->c) PTR_##D(pd, op->e)                                    \
-        RESULT_##RET(sem_##name(ARGS_##N(A, B, C, D), mode)) return op + 1;                                            \
+        PREPARE LOOP(T, mask >> i & 1u ? (T)(CALL_ARGS) : out[i]) NEXT                                                 \
+    }                                                                                                                  \
+    static HOW MG_HANDLER(name)                                                                                        \
+    {                                                                                                                  \
+        if (MG_UNLIKELY(mask != ~0u))                                                                                  \
+            return name##_some(w, op, mask);                                                                           \
+        PREPARE LOOP(T, (T)(CALL_ARGS)) NEXT                                                                           \
     }
-#define MODES_0(name, RET, N, A, B, C, D) HANDLER(name, _0, 0, RET, N, A, B, C, D)
+#define RESULT_B16(HOW, name, CALL_ARGS, PREPARE) RESULT(uint32_t, HOW, name, CALL_ARGS, PREPARE)
+#define RESULT_B32(HOW, name, CALL_ARGS, PREPARE) RESULT(uint32_t, HOW, name, CALL_ARGS, PREPARE)
+#define RESULT_B64(HOW, name, CALL_ARGS, PREPARE) RESULT(uint64_t, HOW, name, CALL_ARGS, PREPARE)
+#define RESULT_B1(HOW, name, CALL_ARGS, PREPARE)                                                                       \
+    static HOW MG_HANDLER(name)                                                                                        \
+    {                                                                                                                  \
+        PREPARE uint32_t bits = 0;                                                                                     \
+        for (unsigned i = 0; i < 32; i++)                                                                              \
+            bits |= (uint32_t)(CALL_ARGS) << i;                                                                        \
+        mg__pred_set(w, op->d, bits, mask);                                                                            \
+        NEXT                                                                                                           \
+    }
+
+/* Modes beyond the default and flush-to-zero are rare: they are not worth the compiler's time. */
+#define FAST
+#if defined(__GNUC__) && !defined(__clang__)
+#define RARE __attribute__((optimize("O1")))
+#else
+#define RARE
+#endif
+#define PREPARE(MODE, A, B, C, D)                                                                                      \
+    const uint32_t mode = MODE;                                                                                        \
+    (void)mode;                                                                                                        \
+    PTR_##A(pa, op->a) PTR_##B(pb, op->b) PTR_##C(pc, op->c) PTR_##D(pd, op->e)
+#define HANDLER(HOW, name, suffix, MODE, RET, N, A, B, C, D)                                                           \
+    RESULT_##RET(HOW, h_##name##suffix, sem_##name(ARGS_##N(A, B, C, D), mode), PREPARE(MODE, A, B, C, D))
+#define MODES_0(name, RET, N, A, B, C, D) HANDLER(FAST, name, _0, 0, RET, N, A, B, C, D)
 #define MODES_1(name, RET, N, A, B, C, D)                                                                              \
-    HANDLER(name, _0, 0, RET, N, A, B, C, D)                                                                           \
-    HANDLER(name, _f, SEM_FTZ, RET, N, A, B, C, D)                                                                     \
-    HANDLER(name, _m, op->mode, RET, N, A, B, C, D)
+    HANDLER(FAST, name, _0, 0, RET, N, A, B, C, D)                                                                           \
+    HANDLER(FAST, name, _f, SEM_FTZ, RET, N, A, B, C, D)                                                                     \
+    HANDLER(RARE, name, _m, op->mode, RET, N, A, B, C, D)
 #define SEM(name, RET, N, A, B, C, D, M) MODES_##M(name, RET, N, A, B, C, D)
 #include "sem/sem.def"
 #undef SEM
@@ -90,53 +116,71 @@ static const mg_handler alu[][3] = {
 #undef SEM
 };
 
-static MG_HANDLER(h_mov32)
-{
-    uint32_t *d = mg__slot(w, op->d);
-    const uint32_t *a = mg__slot(w, op->a);
-    if (MG_LIKELY(mask == ~0u))
-        memcpy(d, a, 128);
-    else
-        for (unsigned i = 0; i < 32; i++)
-            d[i] = mask >> i & 1u ? a[i] : d[i];
-    return op + 1;
-}
-
-static MG_HANDLER(h_mov64)
-{
-    uint64_t *d = mg__slot(w, op->d);
-    const uint64_t *a = mg__slot(w, op->a);
-    if (MG_LIKELY(mask == ~0u))
-        memcpy(d, a, 256);
-    else
-        for (unsigned i = 0; i < 32; i++)
-            d[i] = mask >> i & 1u ? a[i] : d[i];
-    return op + 1;
-}
+#define MOVE(name, T)                                                                                                  \
+    static MG_HANDLER(name)                                                                                            \
+    {                                                                                                                  \
+        T *const d = mg__slot(w, op->d);                                                                               \
+        const T *const a = mg__slot(w, op->a);                                                                         \
+        if (MG_LIKELY(mask == ~0u))                                                                                    \
+            _Pragma("GCC ivdep") for (unsigned i = 0; i < 32; i++) d[i] = a[i];                                        \
+        else                                                                                                           \
+            _Pragma("GCC ivdep") for (unsigned i = 0; i < 32; i++) d[i] = mask >> i & 1u ? a[i] : d[i];                \
+        NEXT                                                                                                           \
+    }
+MOVE(h_mov32, uint32_t)
+MOVE(h_mov64, uint64_t)
 
 /* ---- memory ---- */
-static ALWAYS_INLINE bool same_shape32(const struct mg_shape *s, const uint32_t *a, uint32_t base, uint32_t mask)
+static ALWAYS_INLINE bool same_pattern32(const struct mg_pattern *p, const uint32_t *a, uint32_t base, uint32_t mask)
 {
+#ifdef __AVX512F__
+    __m512i b = _mm512_set1_epi32((int)base);
+    __mmask16 lo = _mm512_mask_cmpneq_epi32_mask((__mmask16)mask, _mm512_sub_epi32(_mm512_loadu_si512(a), b),
+                                                 _mm512_load_si512(p->delta));
+    __mmask16 hi = _mm512_mask_cmpneq_epi32_mask((__mmask16)(mask >> 16), _mm512_sub_epi32(_mm512_loadu_si512(a + 16), b),
+                                                 _mm512_load_si512(p->delta + 16));
+    return _mm512_kortestz(lo, hi);
+#else
     uint32_t differ = 0;
     if (MG_LIKELY(mask == ~0u))
         for (unsigned i = 0; i < 32; i++)
-            differ |= (a[i] - base) ^ (uint32_t)s->delta[i];
+            differ |= (a[i] - base) ^ (uint32_t)p->delta[i];
     else
         for (unsigned i = 0; i < 32; i++)
-            differ |= ((a[i] - base) ^ (uint32_t)s->delta[i]) & lane_on(mask, i);
+            differ |= ((a[i] - base) ^ (uint32_t)p->delta[i]) & lane_on(mask, i);
     return differ == 0;
+#endif
 }
 
-static ALWAYS_INLINE bool same_shape64(const struct mg_shape *s, const uint64_t *a, uint64_t base, uint32_t mask)
+static ALWAYS_INLINE bool same_pattern64(const struct mg_pattern *p, const uint64_t *a, uint64_t base, uint32_t mask)
 {
+#ifdef __AVX512F__
+    __m512i b = _mm512_set1_epi64((long long)base);
+    unsigned differ = 0;
+    for (unsigned k = 0; k < 4; k++) {
+        __m512i d = _mm512_cvtepi32_epi64(_mm256_load_si256((const void *)(p->delta + 8 * k)));
+        differ |= _mm512_mask_cmpneq_epi64_mask((__mmask8)(mask >> 8 * k),
+                                                _mm512_sub_epi64(_mm512_loadu_si512(a + 8 * k), b), d);
+    }
+    return differ == 0;
+#else
     uint64_t differ = 0;
     if (MG_LIKELY(mask == ~0u))
         for (unsigned i = 0; i < 32; i++)
-            differ |= (a[i] - base) ^ (uint64_t)(int64_t)s->delta[i];
+            differ |= (a[i] - base) ^ (uint64_t)(int64_t)p->delta[i];
     else
         for (unsigned i = 0; i < 32; i++)
-            differ |= ((a[i] - base) ^ (uint64_t)(int64_t)s->delta[i]) & ((uint64_t)0 - (mask >> i & 1u));
+            differ |= ((a[i] - base) ^ (uint64_t)(int64_t)p->delta[i]) & ((uint64_t)0 - (mask >> i & 1u));
     return differ == 0;
+#endif
+}
+
+static ALWAYS_INLINE bool matches(const struct mg_shape *s, const void *address, uint64_t base, uint32_t mask,
+                                  const bool addr64)
+{
+    const struct mg_pattern *p = s->pattern;
+    return p && p->mask == mask &&
+           (addr64 ? same_pattern64(p, address, base, mask) : same_pattern32(p, address, (uint32_t)base, mask));
 }
 
 /* The remembered shape of this access, or NULL. `base` gets the first active lane's address. */
@@ -144,39 +188,30 @@ static ALWAYS_INLINE struct mg_shape *find_shape(struct mg_warp *w, const struct
                                                  const bool addr64, uint64_t *base)
 {
     struct mg_site *site = &w->sites[mem->site];
-    struct mg_shape *s = site->shapes;
-    if (MG_UNLIKELY(!s))
-        return NULL;
     const unsigned first = (unsigned)__builtin_ctz(mask);
     const uint64_t low_bits = (uint64_t)mem->width * mem->vec - 1;
     const void *address = mg__slot(w, mem->addr);
-    uint64_t offset = (uint64_t)mem->offset + (mem->local_frame ? w->frame->local_base : 0);
-    for (unsigned k = 0; k < MG_SHAPES; k++, s++) {
-        if (s->mask != mask)
-            continue;
-        if (addr64) {
-            const uint64_t *a = address;
-            uint64_t b = a[first];
-            if (!same_shape64(s, a, b, mask))
-                continue;
-            b += offset;
-            if (b - s->lo > s->range || b & low_bits)
-                continue;
-            *base = b;
-        } else {
-            const uint32_t *a = address;
-            uint32_t b = a[first];
-            if (!same_shape32(s, a, b, mask))
-                continue;
-            b += (uint32_t)offset;
-            if ((uint64_t)b - s->lo > s->range || b & low_bits)
-                continue;
-            *base = b;
-        }
-        s->times[*base & 31]++;
-        return s;
+    uint64_t value = addr64 ? ((const uint64_t *)address)[first] : ((const uint32_t *)address)[first];
+    uint64_t at = value + (uint64_t)mem->offset + (mem->local_frame ? w->frame->local_base : 0);
+    if (!addr64)
+        at = (uint32_t)at;
+    struct mg_shape *s = &site->first;
+    if (mem->leads)
+        w->leads[mem->lead].pattern = NULL;
+    for (unsigned k = 0;; k++) {
+        if (matches(s, address, value, mask, addr64) && at - s->lo <= s->range && !(at & low_bits))
+            break;
+        if (k == MG_SHAPES - 1 || !site->others)
+            return NULL;
+        s = &site->others[k];
     }
-    return NULL;
+    if (mem->leads) {
+        w->leads[mem->lead].pattern = s->pattern;
+        w->leads[mem->lead].base = value;
+    }
+    s->times[at & 31]++;
+    *base = at;
+    return s;
 }
 
 static ALWAYS_INLINE uint64_t load_element(const uint8_t *p, unsigned width, bool sext)
@@ -308,7 +343,7 @@ MG_NO_TSAN static ALWAYS_INLINE void load_shape(struct mg_warp *w, const struct 
     if (MG_LIKELY(mask == ~0u && mem->width == 4 && mem->vec == 1 && !mem->dst64)) {
         uint32_t *d = mg__slot(w, mem->reg[0]);
         if (s->plan == MG_PLAN_WINDOW) {
-            load_window(d, p + s->low, s->index);
+            load_window(d, p + s->pattern->low, s->pattern->index);
         } else if (s->plan == MG_PLAN_CONTIGUOUS) {
             memcpy(d, p, 128);
         } else if (s->plan == MG_PLAN_UNIFORM) {
@@ -317,7 +352,7 @@ MG_NO_TSAN static ALWAYS_INLINE void load_shape(struct mg_warp *w, const struct 
             for (unsigned i = 0; i < 32; i++)
                 d[i] = v;
         } else {
-            gather32(d, p, s->delta);
+            gather32(d, p, s->pattern->delta);
         }
         return;
     }
@@ -327,14 +362,14 @@ MG_NO_TSAN static ALWAYS_INLINE void load_shape(struct mg_warp *w, const struct 
         if (mem->width == 8 && mask == ~0u) {
             uint64_t *d = mg__slot(w, mem->reg[v]);
             for (unsigned i = 0; i < 32; i++)
-                memcpy(&d[i], p + s->delta[i], 8);
+                memcpy(&d[i], p + s->pattern->delta[i], 8);
         } else if (mem->width == 4 && mask == ~0u && !mem->dst64) {
-            gather32(mg__slot(w, mem->reg[v]), p, s->delta);
+            gather32(mg__slot(w, mem->reg[v]), p, s->pattern->delta);
         } else {
             void *d = mg__slot(w, mem->reg[v]);
             for (uint32_t rest = mask; rest; rest &= rest - 1) {
                 unsigned i = (unsigned)__builtin_ctz(rest);
-                uint64_t value = load_element(p + s->delta[i], mem->width, mem->sext);
+                uint64_t value = load_element(p + s->pattern->delta[i], mem->width, mem->sext);
                 if (mem->dst64)
                     ((uint64_t *)d)[i] = value;
                 else
@@ -357,16 +392,16 @@ MG_NO_TSAN static ALWAYS_INLINE void store_shape(struct mg_warp *w, const struct
             const uint32_t *r4 = r;
             if (mask == ~0u)
                 for (unsigned i = 0; i < 32; i++)
-                    memcpy(p + s->delta[i], &r4[i], 4);
+                    memcpy(p + s->pattern->delta[i], &r4[i], 4);
             else
                 for (uint32_t rest = mask; rest; rest &= rest - 1) {
                     unsigned i = (unsigned)__builtin_ctz(rest);
-                    memcpy(p + s->delta[i], &r4[i], 4);
+                    memcpy(p + s->pattern->delta[i], &r4[i], 4);
                 }
         } else {
             for (uint32_t rest = mask; rest; rest &= rest - 1) {
                 unsigned i = (unsigned)__builtin_ctz(rest);
-                store_element(p + s->delta[i], mem->width, mem->dst64 ? ((const uint64_t *)r)[i] : ((const uint32_t *)r)[i]);
+                store_element(p + s->pattern->delta[i], mem->width, mem->dst64 ? ((const uint64_t *)r)[i] : ((const uint32_t *)r)[i]);
             }
         }
     }
@@ -381,7 +416,7 @@ static ALWAYS_INLINE void polling(struct mg_warp *w, const struct mg_mem *mem)
 }
 
 #define LOAD(name, ADDR64, WHERE)                                                                                      \
-    static MG_HANDLER(name)                                                                                            \
+    static __attribute__((noinline)) MG_HANDLER(name)                                                                  \
     {                                                                                                                  \
         const struct mg_mem *mem = op->u.mem;                                                                          \
         uint64_t base;                                                                                                 \
@@ -393,7 +428,7 @@ static ALWAYS_INLINE void polling(struct mg_warp *w, const struct mg_mem *mem)
         return op + 1;                                                                                                 \
     }
 #define STORE(name, ADDR64, WHERE)                                                                                     \
-    static MG_HANDLER(name)                                                                                            \
+    static __attribute__((noinline)) MG_HANDLER(name)                                                                  \
     {                                                                                                                  \
         const struct mg_mem *mem = op->u.mem;                                                                          \
         uint64_t base;                                                                                                 \
@@ -409,6 +444,90 @@ LOAD(h_ld_global, true, (const uint8_t *)(uintptr_t)base)
 STORE(h_st_shared32, false, w->block->shared + base)
 STORE(h_st_shared64, true, w->block->shared + base)
 STORE(h_st_global, true, (uint8_t *)(uintptr_t)base)
+
+/* ---- words: one 32-bit element a lane, all lanes active. What does not fit goes to the handlers above. ---- */
+static ALWAYS_INLINE struct mg_shape *word_shape(struct mg_warp *w, const struct mg_op *op, const bool addr64,
+                                                 const bool follows, uint64_t *at)
+{
+    struct mg_shape *s = &w->sites[op->b].first;
+    uint64_t base;
+    if (follows) {
+        const struct mg_lead *lead = &w->leads[op->e];
+        base = lead->base;
+        if (MG_UNLIKELY(!s->pattern || s->pattern != lead->pattern))
+            return NULL;
+    } else {
+        const void *address = mg__slot(w, op->a);
+        base = addr64 ? *(const uint64_t *)address : *(const uint32_t *)address;
+        if (MG_UNLIKELY(!matches(s, address, base, ~0u, addr64)))
+            return NULL;
+        if (op->e >= 0) {
+            w->leads[op->e].pattern = s->pattern;
+            w->leads[op->e].base = base;
+        }
+    }
+    *at = addr64 ? base + (uint64_t)(int64_t)op->c : (uint32_t)base + (uint32_t)op->c;
+    if (!addr64)
+        *at = (uint32_t)*at;
+    if (MG_UNLIKELY(*at - s->lo > s->range || *at & 3))
+        return NULL;
+    s->times[*at & 31]++;
+    return s;
+}
+
+MG_NO_TSAN static ALWAYS_INLINE void load_word(const struct mg_shape *s, uint32_t *restrict d, const uint8_t *p)
+{
+    if (s->plan == MG_PLAN_WINDOW) {
+        load_window(d, p + s->pattern->low, s->pattern->index);
+    } else if (s->plan == MG_PLAN_CONTIGUOUS) {
+        memcpy(d, p, 128);
+    } else if (s->plan == MG_PLAN_UNIFORM) {
+        uint32_t v;
+        memcpy(&v, p, 4);
+        for (unsigned i = 0; i < 32; i++)
+            d[i] = v;
+    } else {
+        gather32(d, p, s->pattern->delta);
+    }
+}
+
+MG_NO_TSAN static ALWAYS_INLINE void store_word(const struct mg_shape *s, const uint32_t *r, uint8_t *p)
+{
+    if (s->plan == MG_PLAN_CONTIGUOUS)
+        memcpy(p, r, 128);
+    else
+        for (unsigned i = 0; i < 32; i++)
+            memcpy(p + s->pattern->delta[i], &r[i], 4);
+}
+
+#define WORD(name, GENERAL, ADDR64, FOLLOWS, DO)                                                                       \
+    static MG_HANDLER(name)                                                                                            \
+    {                                                                                                                  \
+        uint64_t at;                                                                                                   \
+        const struct mg_shape *s;                                                                                      \
+        if (MG_UNLIKELY(mask != ~0u) || MG_UNLIKELY(!(s = word_shape(w, op, ADDR64, FOLLOWS, &at))))                   \
+            return GENERAL(w, op, mask);                                                                               \
+        DO;                                                                                                            \
+        NEXT                                                                                                           \
+    }
+#define SHARED (w->block->shared + at)
+#define GLOBAL ((uint8_t *)(uintptr_t)at)
+WORD(h_ld_shared_lead, h_ld_shared32, false, false, load_word(s, mg__slot(w, op->d), SHARED))
+WORD(h_ld_shared_follow, h_ld_shared32, false, true, load_word(s, mg__slot(w, op->d), SHARED))
+WORD(h_ld_global_lead, h_ld_global, true, false, load_word(s, mg__slot(w, op->d), GLOBAL))
+WORD(h_ld_global_follow, h_ld_global, true, true, load_word(s, mg__slot(w, op->d), GLOBAL))
+WORD(h_st_shared_lead, h_st_shared32, false, false, store_word(s, mg__slot(w, op->d), SHARED))
+WORD(h_st_shared_follow, h_st_shared32, false, true, store_word(s, mg__slot(w, op->d), SHARED))
+WORD(h_st_global_lead, h_st_global, true, false, store_word(s, mg__slot(w, op->d), GLOBAL))
+WORD(h_st_global_follow, h_st_global, true, true, store_word(s, mg__slot(w, op->d), GLOBAL))
+
+/* This file is compiled without the instruction that clears the upper halves of vector registers at every return. */
+static void leave(void)
+{
+#ifdef __AVX__
+    _mm256_zeroupper();
+#endif
+}
 
 /* Generic addresses may mean a space a lane, and local ones mean another place in every lane: no shapes. */
 static MG_HANDLER(h_ld_lanes)
@@ -434,4 +553,9 @@ const struct mg_lanes ISA(mg__lanes) = {
     .st_lanes = h_st_lanes,
     .mov32 = h_mov32,
     .mov64 = h_mov64,
+    .ld_shared_word = {h_ld_shared_lead, h_ld_shared_follow},
+    .ld_global_word = {h_ld_global_lead, h_ld_global_follow},
+    .st_shared_word = {h_st_shared_lead, h_st_shared_follow},
+    .st_global_word = {h_st_global_lead, h_st_global_follow},
+    .leave = leave,
 };

@@ -1,6 +1,6 @@
 /* lower.c - from parsed PTX to what the interpreter runs: one kernel and all functions that it may call.
  *
- * Every register gets a slot in its function's frame, every immediate one in the program's pool, and every instruction becomes
+ * Every register gets a slot in its function's frame, every immediate one behind them, and every instruction becomes
  * one handler or a few (lower_insn.c). A basic block starts with an op that counts it; instructions are not counted one by one, because all
  * of a block, or of the part of it between two calls, execute as often as its first.
  *
@@ -233,7 +233,42 @@ static uint32_t begin_segment(struct mg_lower *L)
 static void emit_block(struct mg_lower *L, bool join)
 {
     struct mg_op *op = mg__lower_emit_bare(L, join ? mg__op_block_join : mg__op_block);
-    op->d = (int32_t)begin_segment(L);
+    op->mode = begin_segment(L);
+    L->nleads = 0;
+}
+
+/* Constants are known by odd numbers until the registers' room is: now they get their slots behind the registers. */
+static void settle(const struct mg_code *code, int32_t *operand)
+{
+    if (*operand >= 0 && *operand & 1)
+        *operand = (int32_t)code->pool_at + (*operand & ~1);
+}
+
+static bool place_pool(struct mg_lower *L)
+{
+    struct mg_code *code = L->code;
+    code->pool_at = (L->frame_bytes + 63) & ~63u;
+    code->pool_bytes = (uint32_t)L->pool.count;
+    code->frame_bytes = code->pool_at + code->pool_bytes;
+    uint8_t *pool = mg__arena_alloc_aligned(&L->program->arena, L->pool.count + 1, 64);
+    if (!pool)
+        return false;
+    if (L->pool.count)
+        memcpy(pool, L->pool.at, L->pool.count);
+    code->pool = pool;
+    for (size_t i = 0; i < L->ops.count; i++) {
+        struct mg_op *op = &L->ops.at[i];
+        int32_t *operands[] = {&op->d, &op->a, &op->b, &op->c, &op->e, &op->d2, &op->guard};
+        for (unsigned k = 0; k < MG_COUNT(operands); k++)
+            settle(code, operands[k]);
+    }
+    for (size_t i = 0; i < L->mems.count; i++) {
+        settle(code, &L->mems.at[i]->addr);
+        for (unsigned k = 0; k < MG_COUNT(L->mems.at[i]->reg); k++)
+            settle(code, &L->mems.at[i]->reg[k]);
+    }
+    mg__lower_words(L);
+    return true;
 }
 
 static bool lower_function(struct mg_lower *L, uint32_t insn_base)
@@ -260,8 +295,11 @@ static bool lower_function(struct mg_lower *L, uint32_t insn_base)
         if (f->insns[i].guard >= 0)
             L->reads[f->insns[i].guard]++;
     L->ops.count = 0;
+    L->pool.count = 0;
+    mg__strtab_init(&L->pool_index, &L->program->arena);
     L->cfg = cfg;
     L->fixups.count = 0;
+    L->mems.count = 0;
     for (uint32_t b = 0; b < cfg->nblocks; b++) {
         block_op[b] = (uint32_t)L->ops.count;
         L->insn_index = insn_base + cfg->blocks[b].first;
@@ -283,8 +321,7 @@ static bool lower_function(struct mg_lower *L, uint32_t insn_base)
     mg__lower_emit_bare(L, mg__op_ret);
     code->nops = (uint32_t)L->ops.count;
     code->ops = mg__arena_array(&L->program->arena, code->nops, sizeof *code->ops);
-    code->frame_bytes = L->frame_bytes;
-    if (!code->ops || L->status != MG_OK) {
+    if (!place_pool(L) || !code->ops || L->status != MG_OK) {
         mg__cfg_free(cfg);
         return false;
     }
@@ -335,8 +372,6 @@ enum mg_status mg__lower(struct mg_simt_module *module, const struct mg_ptx_func
     mg__arena_init(&p->arena);
     p->kernel = kernel;
     struct mg_lower L = {.module = module, .program = p, .lanes = module->simt->lanes};
-    mg__strtab_init(&L.pool_index, &p->arena);
-    mg__lower_const(&L, 0, true); /* offset 0 is a valid operand for anything unused */
     enum mg_status status = MG_ERR_NOMEM;
     L.var_at = mg__arena_array(&p->arena, module->ptx->nvars + 1, sizeof *L.var_at);
     if (!L.var_at || !add_function(p, module->ptx, kernel) || !reach(p, module->ptx) || !gather_insns(p, module->ptx) ||
@@ -351,11 +386,9 @@ enum mg_status mg__lower(struct mg_simt_module *module, const struct mg_ptx_func
             goto fail;
         base += (uint32_t)L.func->ninsns;
     }
-    p->pool = mg__arena_alloc_aligned(&p->arena, L.pool.count, 64);
     p->segments = mg__arena_array(&p->arena, L.segments.count + 1, sizeof *p->segments);
-    if (!p->pool || !p->segments || L.status != MG_OK)
+    if (!p->segments || L.status != MG_OK)
         goto fail;
-    memcpy(p->pool, L.pool.at, L.pool.count);
     if (L.segments.count)
         memcpy(p->segments, L.segments.at, L.segments.count * sizeof *p->segments);
     p->nsegments = (uint32_t)L.segments.count;
@@ -364,6 +397,7 @@ fail:
     mg__vec_free(&L.ops);
     mg__vec_free(&L.segments);
     mg__vec_free(&L.fixups);
+    mg__vec_free(&L.mems);
     mg__strbuf_free(&L.pool);
     if (status != MG_OK) {
         mg__program_free(p);

@@ -20,6 +20,12 @@ struct mg_lower {
     MG_VEC(struct mg_op) ops;
     MG_VEC(struct mg_segment) segments;
     MG_VEC(struct mg_fixup) fixups;
+    MG_VEC(struct mg_mem *) mems;
+    struct { /* address registers of the block so far */
+        uint32_t reg;
+        bool open;
+    } leads[MG_LEADS];
+    uint32_t nleads;
     struct mg_strbuf pool;
     struct mg_strtab pool_index;
     uint32_t frame_bytes;
@@ -36,6 +42,8 @@ uint32_t mg__lower_new_slot(struct mg_lower *L, unsigned bytes);
 int32_t mg__lower_const(struct mg_lower *L, uint64_t value, bool wide);
 struct mg_op *mg__lower_emit(struct mg_lower *L, mg_handler fn);      /* under the instruction's guard */
 struct mg_op *mg__lower_emit_bare(struct mg_lower *L, mg_handler fn); /* without: the handler looks at it itself */
+/* Gives plain 32-bit loads and stores their own handlers, once operands are settled. */
+void mg__lower_words(struct mg_lower *L);
 void mg__lower_insn(struct mg_lower *L, uint32_t block);
 enum mg_system_call mg__system_find(const char *name);
 #endif

@@ -114,8 +114,7 @@ static int32_t source(struct mg_lower *L, const struct mg_ptx_opnd *o, unsigned 
         return mg__lower_const(L, immediate(o, type), bytes == 8);
     case MG_OPND_SREG:
         op = mg__lower_emit(L, mg__op_sreg);
-        op->a = (int32_t)o->index;
-        op->b = o->dim;
+        op->u.imm = o->index | (uint64_t)o->dim << 16;
         op->mode = bytes == 8;
         return op->d = L->temp[temp];
     case MG_OPND_SYMBOL:
@@ -436,8 +435,7 @@ static void lower_mov(struct mg_lower *L)
     int32_t to = destination(L, d, bytes);
     if (to >= 0 && s->kind == MG_OPND_SREG) {
         op = mg__lower_emit(L, mg__op_sreg);
-        op->a = (int32_t)s->index;
-        op->b = s->dim;
+        op->u.imm = s->index | (uint64_t)s->dim << 16;
         op->mode = bytes == 8;
         op->d = to;
         widen(L, d, bytes, i->type[0]);
@@ -463,7 +461,10 @@ static struct mg_mem *new_mem(struct mg_lower *L, uint8_t space, uint8_t kind)
         static struct mg_mem spare; /* written, never run: the status ends the lowering */
         return &spare;
     }
+    if (!mg__vec_push(&L->mems, m))
+        L->status = MG_ERR_NOMEM;
     m->site = L->program->nsites++;
+    m->lead = -1;
     m->space = space;
     m->kind = kind;
     m->vec = 1;
@@ -579,6 +580,68 @@ static void lower_param(struct mg_lower *L, bool load)
     mg__lower_emit(L, kernel ? mg__op_ld_kparam : load ? mg__op_ld_param : mg__op_st_param)->u.mem = m;
 }
 
+/* Accesses of one block by one register show the same pattern: the first compares the lanes, the others rely on it. */
+static void join_lead(struct mg_lower *L, struct mg_mem *m, uint32_t reg)
+{
+    for (uint32_t k = 0; k < L->nleads; k++)
+        if (L->leads[k].open && L->leads[k].reg == reg) {
+            m->lead = (int8_t)k;
+            return;
+        }
+    if (L->nleads == MG_LEADS)
+        return;
+    L->leads[L->nleads].reg = reg;
+    L->leads[L->nleads].open = true;
+    m->lead = (int8_t)L->nleads++;
+    m->leads = true;
+}
+
+/* What an instruction writes starts a new lead; where leaves may change, all do. */
+static void close_leads(struct mg_lower *L)
+{
+    const struct mg_ptx_insn *i = L->insn;
+    enum mg_ptx_group group = mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->group;
+    if (group == MG_G_SYNC || group == MG_G_WARP || i->opcode == MG_OP_CALL) {
+        L->nleads = 0;
+        return;
+    }
+    for (unsigned n = 0; n < i->nops && n < (i->flags & MG_F_DUAL ? 2u : 1u); n++) {
+        const struct mg_ptx_opnd *o = opnd(L, n);
+        uint32_t count = o->kind == MG_OPND_VEC ? o->count : 1;
+        const struct mg_ptx_opnd *e = o->kind == MG_OPND_VEC ? &L->func->operands[o->first] : o;
+        for (uint32_t v = 0; v < count; v++)
+            for (uint32_t k = 0; e[v].kind == MG_OPND_REG && k < L->nleads; k++)
+                if (L->leads[k].reg == e[v].index)
+                    L->leads[k].open = false;
+    }
+}
+
+void mg__lower_words(struct mg_lower *L)
+{
+    const struct mg_lanes *l = L->lanes;
+    for (size_t k = 0; k < L->ops.count; k++) {
+        struct mg_op *op = &L->ops.at[k];
+        if (!(op->mode & MG_MODE_SITE))
+            continue;
+        const struct mg_mem *m = op->u.mem;
+        bool load = m->kind == MG_ACCESS_LD, follows = m->lead >= 0 && !m->leads;
+        if (m->width != 4 || m->vec != 1 || m->dst64 || m->poll || m->local_frame || m->no_shape || m->reg[0] < 0 ||
+            m->offset != (int32_t)m->offset)
+            continue;
+        if (m->space == MG_SPACE_SHARED && !m->addr64)
+            op->fn = load ? l->ld_shared_word[follows] : l->st_shared_word[follows];
+        else if ((m->space == MG_SPACE_GLOBAL || m->space == MG_SPACE_CONST) && m->addr64)
+            op->fn = load ? l->ld_global_word[follows] : l->st_global_word[follows];
+        else
+            continue;
+        op->a = m->addr;
+        op->b = (int32_t)m->site;
+        op->c = (int32_t)m->offset;
+        op->d = m->reg[0];
+        op->e = m->lead;
+    }
+}
+
 static void lower_ld_st(struct mg_lower *L, bool load)
 {
     const struct mg_ptx_insn *i = L->insn;
@@ -602,6 +665,9 @@ static void lower_ld_st(struct mg_lower *L, bool load)
         fn = load ? l->ld_global : l->st_global;
     else
         fn = load ? l->ld_lanes : l->st_lanes;
+    const struct mg_ptx_opnd *at = opnd(L, load ? 1 : 0);
+    if (at->has_reg && i->guard < 0)
+        join_lead(L, m, at->index);
     struct mg_op *op = mg__lower_emit(L, fn);
     op->mode = MG_MODE_SITE;
     op->u.mem = m;
@@ -664,7 +730,10 @@ static void lower_cp_async(struct mg_lower *L)
     int64_t bytes = opnd(L, 2)->imm;
     bool good = bytes == 4 || bytes == 8 || bytes == 16;
     for (unsigned k = 0; k < 2; k++) {
+        if (!mg__vec_push(&L->mems, &m[k]))
+            L->status = MG_ERR_NOMEM;
         m[k].site = L->program->nsites++;
+        m[k].lead = -1;
         m[k].space = k ? MG_SPACE_GLOBAL : MG_SPACE_SHARED;
         m[k].kind = MG_ACCESS_CP_ASYNC;
         m[k].no_shape = true;
@@ -903,7 +972,7 @@ static void lower_bar(struct mg_lower *L)
     op->mode = i->sub | (uint32_t)i->boolop << 8;
 }
 
-void mg__lower_insn(struct mg_lower *L, uint32_t block)
+static void lower_one(struct mg_lower *L, uint32_t block)
 {
     const struct mg_ptx_insn *i = L->insn;
     struct mg_op *op;
@@ -1041,4 +1110,10 @@ void mg__lower_insn(struct mg_lower *L, uint32_t block)
         else
             unsupported(L);
     }
+}
+
+void mg__lower_insn(struct mg_lower *L, uint32_t block)
+{
+    lower_one(L, block);
+    close_leads(L);
 }

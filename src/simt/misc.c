@@ -73,8 +73,8 @@ static uint64_t special(const struct mg_warp *w, const struct mg_op *op, unsigne
 {
     const struct mg_run *run = w->worker->run;
     const struct mg_dim3 *grid = &run->launch->grid, *block = &run->launch->block;
-    unsigned dim = (unsigned)op->b;
-    switch (op->a) {
+    unsigned dim = op->u.imm >> 16 & 0xff;
+    switch (op->u.imm & 0xffff) {
     case MG_SR_TID:
         return dim < 3 ? w->tid[dim][lane] : 0;
     case MG_SR_NTID:
@@ -133,15 +133,16 @@ static uint64_t special(const struct mg_warp *w, const struct mg_op *op, unsigne
 MG_HANDLER(mg__op_sreg)
 {
     bool wide = op->mode;
-    if (op->a == MG_SR_CLUSTER || op->a == MG_SR_OTHER)
+    unsigned reg = op->u.imm & 0xffff, dim = op->u.imm >> 16 & 0xff;
+    if (reg == MG_SR_CLUSTER || reg == MG_SR_OTHER)
         return mg__op_unsupported(w, op, mask);
-    if (op->a == MG_SR_CLOCK || op->a == MG_SR_CLOCK64)
+    if (reg == MG_SR_CLOCK || reg == MG_SR_CLOCK64)
         w->issued += 16; /* so that a wait by clock ends */
-    if (!wide && mask == ~0u && op->a == MG_SR_TID && op->b < 3) {
-        memcpy(mg__slot(w, op->d), w->tid[op->b], 128);
+    if (!wide && mask == ~0u && reg == MG_SR_TID && dim < 3) {
+        memcpy(mg__slot(w, op->d), w->tid[dim], 128);
         return op + 1;
     }
-    bool varies = op->a == MG_SR_TID || (op->a >= MG_SR_LANEMASK_EQ && op->a <= MG_SR_LANEMASK_GT) || op->a == MG_SR_LANEID;
+    bool varies = reg == MG_SR_TID || (reg >= MG_SR_LANEMASK_EQ && reg <= MG_SR_LANEMASK_GT) || reg == MG_SR_LANEID;
     uint64_t same = varies ? 0 : special(w, op, 0);
     if (!varies && !wide && mask == ~0u) {
         uint32_t *d = mg__slot(w, op->d);

@@ -29,7 +29,6 @@ static bool make_block(struct mg_worker *worker, struct mg_block *b)
         w->index = k;
         w->sites = worker->sites;
         w->counts = worker->counts;
-        w->base[1] = run->program->pool;
         w->root = mg__frame_new(worker, run->program->entry);
         if (!w->root)
             return false;
@@ -284,7 +283,8 @@ static bool make_worker(struct mg_run *run, unsigned index)
     worker->counts = calloc(p->nsegments + 1, sizeof *worker->counts);
     worker->by_insn = calloc(p->ninsns + 1, sizeof *worker->by_insn);
     worker->free_frames = calloc(p->ncodes + 1, sizeof(struct mg_frame *));
-    if (!worker->sites || !worker->counts || !worker->by_insn || !worker->free_frames)
+    worker->patterns = calloc(MG_PATTERN_HASH, sizeof(struct mg_pattern *));
+    if (!worker->sites || !worker->counts || !worker->by_insn || !worker->free_frames || !worker->patterns)
         return false;
     for (unsigned i = 0; i < run->nobservers; i++) {
         const struct mg_observer *o = &run->observers[i];
@@ -329,8 +329,15 @@ static void end_worker(struct mg_run *run, unsigned index, bool complete)
         }
     free(worker->free_frames);
     for (uint32_t s = 0; worker->sites && s < p->nsites; s++)
-        free(worker->sites[s].shapes);
+        free(worker->sites[s].others);
     free(worker->sites);
+    for (uint32_t h = 0; worker->patterns && h < MG_PATTERN_HASH; h++)
+        while (worker->patterns[h]) {
+            struct mg_pattern *next = worker->patterns[h]->next;
+            free(worker->patterns[h]);
+            worker->patterns[h] = next;
+        }
+    free(worker->patterns);
     free(worker->counts);
     free(worker->by_insn);
 }

@@ -2,8 +2,8 @@
  *
  * A kernel is lowered to an array of `struct mg_op`, one handler each, a basic block after the other. A register is a slot of 32 lanes
  * in the frame's register file: 128 bytes for types up to 32 bits (16-bit values zero-extended), 256 for 64 bits, and a
- * 32-bit mask for a predicate. An operand is a byte offset; its low bit chooses between the frame's registers and the
- * launch's constant pool, where immediates stand broadcast over 32 lanes.
+ * 32-bit mask for a predicate. Immediates stand behind the registers, broadcast over 32 lanes. An operand is the byte
+ * offset of a slot in the frame.
  *
  * A warp is a tree. Its leaves (struct mg_split) are groups of lanes that run together; its inner nodes (struct mg_join)
  * are the places where diverged leaves meet: the branch's immediate post-dominator, or the instruction after a call.
@@ -69,6 +69,7 @@ struct mg_op {
 };
 
 #define MG_MODE_SITE 0x80000000u /* op->mode: the op has a site, u.mem */
+#define MG_LEADS 16u             /* address registers of a basic block whose lanes are compared once for several accesses */
 
 /* What a memory instruction is, beyond its operands. */
 struct mg_mem {
@@ -87,6 +88,8 @@ struct mg_mem {
     int32_t addr;    /* operand of the address, -1: `offset` alone */
     int64_t offset;
     bool no_shape;    /* this site's shapes are not remembered */
+    int8_t lead;      /* index into the warp's leads, -1: none */
+    bool leads;       /* the first access of the block by that register: it compares, the others follow */
     bool local_frame; /* `offset` is relative to the frame's local memory */
 };
 struct mg_callsite {
@@ -110,7 +113,9 @@ struct mg_code {
     const struct mg_ptx_func *func;
     struct mg_op *ops;
     uint32_t nops;
-    uint32_t frame_bytes;  /* registers and predicates */
+    uint32_t frame_bytes;  /* predicates, registers, constants */
+    const uint8_t *pool;   /* constants: copied into each frame */
+    uint32_t pool_at, pool_bytes;
     uint32_t param_bytes;  /* call argument blocks and formal parameters, a lane */
     uint32_t local_bytes;  /* a lane */
     const uint32_t *formal, *formal_sizes; /* parameters' offsets in the parameter block */
@@ -125,7 +130,6 @@ struct mg_program {
     struct mg_code **codes;
     uint32_t ncodes;
     struct mg_code *entry;
-    uint8_t *pool;           /* constants, 64-byte aligned */
     struct mg_insn_info *insns;
     uint32_t ninsns;
     struct mg_segment *segments;
@@ -143,22 +147,34 @@ struct mg_program {
 /* ---- shapes: what a memory instruction's addresses looked like before ---- */
 enum mg_plan { MG_PLAN_LANES, MG_PLAN_UNIFORM, MG_PLAN_CONTIGUOUS, MG_PLAN_WINDOW };
 #define MG_SHAPES 4u
+#define MG_PATTERN_HASH 256u
+#define MG_PATTERN_LIMIT 4096u /* of a worker; more count as irregular */
+/* Distances of the lanes' addresses from the first active lane's; one object for each in a worker. */
+struct mg_pattern {
+    int32_t delta[32] __attribute__((aligned(64)));  /* 0 in idle lanes */
+    uint32_t index[32] __attribute__((aligned(64))); /* the lane's 32-bit word, from `low` */
+    uint32_t mask;
+    int32_t low, high; /* least and greatest delta */
+    struct mg_pattern *next;
+};
+/* A pattern at one instruction: where it is known to be in bounds, and how often it occurred. */
 struct mg_shape {
-    int32_t delta[32] __attribute__((aligned(64))); /* address minus the first active lane's; 0 in idle lanes */
-    uint32_t index[32] __attribute__((aligned(64))); /* WINDOW: word of each lane, from `low` */
-    uint64_t times[32];  /* by base modulo 32 */
-    uint64_t lo, range;  /* all lanes are inside one object when base - lo <= range */
-    uint32_t mask;       /* 0: free */
-    int32_t low;         /* lowest delta */
-    uint8_t plan;
-    uint8_t space;
-    int32_t var;         /* shared: index of the variable */
+    const struct mg_pattern *pattern; /* NULL: free */
+    uint64_t lo, range; /* all lanes are inside one object when base - lo <= range */
+    uint8_t plan, space;
+    int32_t var;        /* shared: index of the variable */
+    uint64_t times[32]; /* by base modulo 32 */
 };
 struct mg_site {
-    struct mg_shape *shapes; /* MG_SHAPES of them, made when first needed; [0] is the latest */
+    struct mg_shape first;   /* the latest */
+    struct mg_shape *others; /* MG_SHAPES - 1 of them, made when needed */
     uint16_t misses;         /* in a row; past a limit the site counts as irregular */
     uint16_t skip;           /* accesses to go before shapes are tried again */
     uint64_t lo, hi;         /* the object of the last irregular access */
+};
+struct mg_lead { /* an address register whose lanes were just compared */
+    const struct mg_pattern *pattern; /* NULL: unknown */
+    uint64_t base;                    /* the first active lane's value */
 };
 
 /* ---- warps ---- */
@@ -195,7 +211,7 @@ enum mg_stop { MG_STOP_NONE, MG_STOP_YIELD, MG_STOP_WAIT, MG_STOP_SWITCH /* tree
                MG_STOP_FAULT };
 struct mg_warp {
     /* of the running leaf, kept here for speed */
-    uint8_t *base[2]; /* registers, constants */
+    uint8_t *regs;    /* of the leaf's frame */
     const struct mg_op *join_pc;
     uint32_t mask;
     int32_t active;   /* number of lanes in mask */
@@ -219,6 +235,7 @@ struct mg_warp {
     uint8_t *local;   /* [lane][local_stride], made when first needed */
     uint32_t local_stride;
     uint64_t issued;  /* instructions, for clock */
+    struct mg_lead leads[MG_LEADS];
     uint32_t tid[3][32] __attribute__((aligned(64)));
 };
 struct mg_barrier {
@@ -248,6 +265,8 @@ struct mg_worker {
     struct mg_insn_counts *counts;   /* by segment */
     struct mg_insn_counts *by_insn;  /* divergent branches, and the final sums */
     struct mg_frame **free_frames;   /* by code id */
+    struct mg_pattern **patterns;    /* hash table */
+    uint32_t npatterns;
     struct mg_block **blocks;        /* contexts, all of them */
     uint32_t nblocks;
     uint64_t next, end;              /* blocks taken and not begun */
@@ -326,13 +345,17 @@ struct mg_lanes {
     mg_handler ld_shared32, ld_shared64, ld_global, ld_lanes;
     mg_handler st_shared32, st_shared64, st_global, st_lanes;
     mg_handler mov32, mov64;
+    /* 32-bit elements, one a lane, 32-bit shared or 64-bit global addresses: op->a address, op->c offset, op->d element,
+     * op->b site; the second of each follows a lead */
+    mg_handler ld_shared_word[2], ld_global_word[2], st_shared_word[2], st_global_word[2];
+    void (*leave)(void); /* before other code runs: ends the use of wide registers */
 };
 const struct mg_lanes *mg__lanes_select(void); /* the best that this processor runs */
 
 /* Operands. */
 static inline void *mg__slot(const struct mg_warp *w, int32_t operand)
 {
-    return w->base[operand & 1] + (operand & ~1);
+    return w->regs + (uint32_t)operand;
 }
 static inline uint32_t mg__pred(const struct mg_warp *w, int32_t operand)
 {
@@ -375,7 +398,7 @@ uint32_t mg__estimate_regs(const struct mg_ptx_func *func);
 /* split.c: the tree of lanes */
 bool mg__warp_begin(struct mg_warp *w, uint32_t live);
 bool mg__warp_choose(struct mg_warp *w);                 /* makes a runnable leaf current; false: none */
-const struct mg_op *mg__warp_run(struct mg_warp *w);     /* runs the current leaf until it stops */
+void mg__warp_run(struct mg_warp *w);                    /* runs the current leaf until it stops */
 const struct mg_op *mg__leaf_arrive(struct mg_warp *w, uint32_t mask);  /* lanes reach their join */
 void mg__leaf_exit(struct mg_warp *w, uint32_t mask);
 const struct mg_op *mg__warp_next(struct mg_warp *w);    /* the current leaf ended or waits: another, or NULL */

@@ -24,7 +24,7 @@ static void load(struct mg_warp *w)
     w->mask = s->mask;
     w->active = __builtin_popcount(s->mask);
     w->frame = s->frame;
-    w->base[0] = s->frame->regs;
+    w->regs = s->frame->regs;
     /* A call's join is reached by `ret` alone: in a recursion its pc would be met too early. */
     w->join_pc = s->join >= 0 && !w->joins.at[s->join].call ? w->joins.at[s->join].pc : NULL;
 }
@@ -225,7 +225,7 @@ bool mg__warp_release(struct mg_warp *w)
     return false;
 }
 
-const struct mg_op *mg__warp_run(struct mg_warp *w)
+void mg__warp_run(struct mg_warp *w)
 {
     w->slice = MG_SLICE;
     w->polled = false;
@@ -234,7 +234,7 @@ const struct mg_op *mg__warp_run(struct mg_warp *w)
     do
         op = op->fn(w, op, w->mask);
     while (op);
-    return NULL;
+    w->worker->run->simt->lanes->leave();
 }
 
 /* ---- handlers ---- */
@@ -247,7 +247,7 @@ static const struct mg_op *yield(struct mg_warp *w, const struct mg_op *op)
 
 static inline void count(struct mg_warp *w, const struct mg_op *op)
 {
-    struct mg_insn_counts *c = &w->counts[op->d];
+    struct mg_insn_counts *c = &w->counts[op->mode];
     c->warps++;
     c->threads += (uint64_t)w->active;
 }
@@ -360,6 +360,7 @@ struct mg_frame *mg__frame_new(struct mg_worker *worker, const struct mg_code *c
     f->code = code;
     f->regs = (uint8_t *)f + header;
     f->params = f->regs + regs;
+    memcpy(f->regs + code->pool_at, code->pool, code->pool_bytes);
     return f;
 }
 
