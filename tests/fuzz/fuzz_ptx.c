@@ -1,6 +1,4 @@
 /* fuzz_ptx.c - any bytes are PTX text or a failure with a place; what parses, prints to a fixed point and has a graph.
- *
- * fuzz: ptx cfg base
  */
 #include "cfg/cfg.h"
 
