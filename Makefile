@@ -51,8 +51,11 @@ bench: ## set up, build, and run the benchmarks: verified, then timed against na
 	@cmake --build $(BUILD) -j $(JOBS) --target bench_engine
 	bench/run.sh $(BUILD)
 
-docs: all ## make the reference pages from the tables again
+docs: ## make the reference pages from the tables again
+	@$(call configure,$(BUILD),default,-DMARGAY_TESTS=ON)
+	@cmake --build $(BUILD) -j $(JOBS) --target metrics_doc gen_isa_doc
 	$(BUILD)/metrics_doc > docs/metrics.md
+	$(BUILD)/gen_isa_doc > docs/isa.md
 
 install: all ## install into DESTDIR and PREFIX (/usr/local unless told)
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX)
