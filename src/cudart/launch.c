@@ -159,6 +159,9 @@ static int launch(const void *handle, const struct request *r)
     if (params != small)
         free(params);
     if (status) {
+        size_t n = strlen(func->name); /* the engine's "name: " as well would say it twice */
+        if (!strncmp(diag.message, func->name, n) && !strncmp(diag.message + n, ": ", 2))
+            memmove(diag.message, diag.message + n + 2, strlen(diag.message + n + 2) + 1);
         if (!diag.message[0])
             mg__diag_set(&diag, status, "%s", mg_status_text(status));
         error = mg__cudart_error_of(status);

@@ -1,6 +1,9 @@
 // damaged.cu - device code that is no more what nvcc wrote (damage.sh): an error, and the program goes on.
-// EXPECT: launch 218, malloc 0
-// STDERR: margay: error: the program's fatbin is corrupt
+// EXPECT: launch 218, again 218, malloc 0
+// CASE header: STDERR: margay: error: the program's fatbin is corrupt
+// CASE text: RUN: --compress-mode=none
+// CASE text: STDERR: margay: error:
+// CASE text: STDERR: <ptx>:
 #include <cstdio>
 
 __global__ void nop() {}
@@ -10,6 +13,8 @@ int main()
     void *p;
     nop<<<1, 1>>>();
     int launch = cudaGetLastError();
-    printf("launch %d, malloc %d\n", launch, cudaMalloc(&p, 4));
+    nop<<<1, 1>>>();
+    int again = cudaGetLastError();
+    printf("launch %d, again %d, malloc %d\n", launch, again, cudaMalloc(&p, 4));
     return 0;
 }
