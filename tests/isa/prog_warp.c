@@ -1,0 +1,164 @@
+/* prog_warp.c - operations across the lanes of a warp and the warps of a block. */
+#include "prog.h"
+
+/* The first thread of a thread's warp, for blocks of whole warps. */
+static uint32_t warp_of(uint32_t i)
+{
+    return i & ~31u;
+}
+
+PROG(shuffles, 2, 64, 0, "",
+     "shfl.sync.idx.b32 %r0|%p0, %a, %b, 31, -1; shfl.sync.up.b32 %r1|%p1, %a, 3, 0, -1; mov.b64 %d0, {%r0, %r1};\n"
+     "st.global.u64 [%out], %d0; shfl.sync.down.b32 %r2|%p2, %a, 5, 31, -1; shfl.sync.bfly.b32 %r3, %a, 9, 31, -1;\n"
+     "mov.b64 %d1, {%r2, %r3}; st.global.u64 [%out+8], %d1;\n"
+     /* segments of eight lanes: bits 12…8 of the fourth operand are the lanes that must agree */
+     "shfl.sync.down.b32 %r4|%p3, %a, 2, 0x1807, -1; shfl.sync.idx.b32 %r5|%p4, %a, 2, 0x181f, -1;\n"
+     "mov.b64 %d2, {%r4, %r5}; st.global.u64 [%out+16], %d2; shfl.sync.up.b32 %r6|%p5, %a, 2, 0x1800, -1;\n"
+     "selp.u32 %r7, 1, 0, %p0; selp.u32 %r8, 2, 0, %p1; selp.u32 %r9, 4, 0, %p2; selp.u32 %r10, 8, 0, %p3;\n"
+     "selp.u32 %r11, 16, 0, %p4; selp.u32 %r12, 32, 0, %p5; or.b32 %r7, %r7, %r8; or.b32 %r7, %r7, %r9;\n"
+     "or.b32 %r7, %r7, %r10; or.b32 %r7, %r7, %r11; or.b32 %r7, %r7, %r12; mov.b64 %d3, {%r6, %r7};\n"
+     "st.global.u64 [%out+24], %d3;")
+{
+    EACH(i)
+    {
+        uint32_t w = warp_of(i), l = i % 32, seg = l & ~7u;
+        bool up3 = l >= 3, down5 = l + 5 <= 31, down2 = (l & 7) + 2 <= 7, up2 = (l & 7) >= 2;
+        OUT(i, 0) = A(w + B(i) % 32) | (uint64_t)A(up3 ? i - 3 : i) << 32;
+        OUT(i, 1) = A(down5 ? i + 5 : i) | (uint64_t)A(w + (l ^ 9)) << 32;
+        OUT(i, 2) = A(down2 ? i + 2 : i) | (uint64_t)A(w + (seg | 2)) << 32;
+        uint32_t bits = 1u | up3 << 1 | down5 << 2 | down2 << 3 | 16u | (uint32_t)up2 << 5;
+        OUT(i, 3) = A(up2 ? i - 2 : i) | (uint64_t)bits << 32;
+    }
+}
+
+PROG(votes, 2, 64, 0, "",
+     "and.b32 %r0, %a, 3; setp.eq.u32 %p0, %r0, 0; vote.sync.ballot.b32 %r1, %p0, -1; vote.sync.any.pred %p1, %p0, -1;\n"
+     "vote.sync.all.pred %p2, %p0, -1; vote.sync.uni.pred %p3, %p0, -1; vote.sync.ballot.b32 %r2, !%p0, -1;\n"
+     "mov.b64 %d0, {%r1, %r2}; st.global.u64 [%out], %d0; setp.ge.u32 %p4, %t, 32; vote.sync.all.pred %p5, %p4, -1;\n"
+     "vote.sync.uni.pred %p6, %p4, -1; selp.u32 %r3, 1, 0, %p1; selp.u32 %r4, 2, 0, %p2; selp.u32 %r5, 4, 0, %p3;\n"
+     "selp.u32 %r6, 8, 0, %p5; selp.u32 %r7, 16, 0, %p6; or.b32 %r3, %r3, %r4; or.b32 %r3, %r3, %r5; or.b32 %r3, %r3, %r6;\n"
+     "or.b32 %r3, %r3, %r7; cvt.u64.u32 %d1, %r3; st.global.u64 [%out+8], %d1;\n"
+     "activemask.b32 %r8; mov.u32 %r9, 0; and.b32 %r10, %t, 1; setp.eq.u32 %p1, %r10, 1; @!%p1 bra EVEN;\n"
+     "activemask.b32 %r9; vote.sync.ballot.b32 %r11, %p0, 0xaaaaaaaa; bra DONE;\n"
+     "EVEN: activemask.b32 %r9; vote.sync.ballot.b32 %r11, %p0, 0x55555555;\n"
+     "DONE: mov.b64 %d2, {%r8, %r9}; st.global.u64 [%out+16], %d2; bar.warp.sync -1; cvt.u64.u32 %d3, %r11;\n"
+     "st.global.u64 [%out+24], %d3;")
+{
+    EACH(i)
+    {
+        uint32_t ballot = 0;
+        for (uint32_t l = 0; l < 32; l++)
+            ballot |= (uint32_t)((A(warp_of(i) + l) & 3) == 0) << l;
+        uint32_t side = i & 1 ? 0xaaaaaaaa : 0x55555555;
+        OUT(i, 0) = ballot | (uint64_t)(uint32_t)~ballot << 32;
+        OUT(i, 1) = (uint64_t)(ballot != 0) | (uint64_t)(ballot == 0xffffffff) << 1 |
+                    (uint64_t)(ballot == 0 || ballot == 0xffffffff) << 2 | (uint64_t)(i >= 32) << 3 | 16;
+        OUT(i, 2) = 0xffffffff | (uint64_t)side << 32;
+        OUT(i, 3) = ballot & side;
+    }
+}
+
+PROG(matches_and_reductions, 2, 64, 0, "",
+     "and.b32 %r0, %a, 7; match.any.sync.b32 %r1, %r0, -1; match.all.sync.b32 %r2|%p0, %r0, -1; and.b32 %r3, %a, 0;\n"
+     "match.all.sync.b32 %r4|%p1, %r3, -1; selp.u32 %r5, 1, 0, %p0; selp.u32 %r6, 2, 0, %p1; or.b32 %r5, %r5, %r6;\n"
+     "mov.b64 %d0, {%r1, %r5}; st.global.u64 [%out], %d0; mov.b64 %d4, {%c, %r0}; and.b64 %d4, %d4, 0x700000000;\n"
+     "match.any.sync.b64 %r7, %d4, -1; xor.b32 %r2, %r2, %r7; mov.b64 %d1, {%r2, %r4}; st.global.u64 [%out+8], %d1;\n"
+     "redux.sync.add.s32 %r8, %a, -1; redux.sync.min.s32 %r9, %a, -1; redux.sync.max.u32 %r10, %a, -1;\n"
+     "redux.sync.and.b32 %r11, %b, -1; redux.sync.or.b32 %r12, %b, -1; redux.sync.xor.b32 %r13, %b, -1;\n"
+     "redux.sync.min.u32 %r14, %c, -1; redux.sync.max.s32 %r15, %c, -1; redux.sync.add.u32 %r16, %c, -1;\n"
+     "xor.b32 %r11, %r11, %r14; xor.b32 %r12, %r12, %r15; xor.b32 %r13, %r13, %r16; xor.b32 %r8, %r8, %r11;\n"
+     "mov.b64 %d2, {%r8, %r9}; st.global.u64 [%out+16], %d2; xor.b32 %r12, %r12, %r13; mov.b64 %d3, {%r10, %r12};\n"
+     "st.global.u64 [%out+24], %d3;")
+{
+    EACH(i)
+    {
+        uint32_t w = warp_of(i), any = 0, add = 0, and = ~0u, or = 0, xor = 0, cadd = 0, umax = 0, cmin = ~0u;
+        int32_t smin = INT32_MAX, csmax = INT32_MIN;
+        for (uint32_t j = w; j < w + 32; j++) {
+            any |= (uint32_t)((A(j) & 7) == (A(i) & 7)) << (j - w);
+            add += A(j), cadd += C(j);
+            and &= B(j), or |= B(j), xor ^= B(j);
+            smin = (int32_t)A(j) < smin ? (int32_t)A(j) : smin;
+            umax = A(j) > umax ? A(j) : umax;
+            cmin = C(j) < cmin ? C(j) : cmin;
+            csmax = (int32_t)C(j) > csmax ? (int32_t)C(j) : csmax;
+        }
+        bool same = any == 0xffffffff;
+        OUT(i, 0) = any | (uint64_t)(same ? 3 : 2) << 32;
+        OUT(i, 1) = ((same ? 0xffffffff : 0) ^ any) | (uint64_t)0xffffffff << 32;
+        OUT(i, 2) = (add ^ and ^ cmin) | (uint64_t)(uint32_t)smin << 32;
+        OUT(i, 3) = umax | (uint64_t)((or ^ (uint32_t)csmax) ^ (xor ^ cadd)) << 32;
+    }
+}
+
+PROG(one_is_elected, 1, 64, 0, "",
+     "elect.sync %r0|%p0, -1; selp.u32 %r1, 1, 0, %p0; vote.sync.ballot.b32 %r2, %p0, -1; popc.b32 %r3, %r2;\n"
+     "bfind.u32 %r4, %r2; sub.u32 %r5, %r4, %r0; mov.b64 %d0, {%r3, %r5}; mov.u64 %d1, 0;\n"
+     "st.global.v2.u64 [%out], {%d0, %d1}; st.global.v2.u64 [%out+16], {%d1, %d1};")
+{
+    EACH(i)
+    {
+        OUT(i, 0) = 1;
+        OUT(i, 1) = OUT(i, 2) = OUT(i, 3) = 0;
+    }
+}
+
+PROG(block_reductions, 2, 96, 0, "",
+     "and.b32 %r0, %a, 3; setp.eq.u32 %p0, %r0, 0; bar.red.popc.u32 %r1, 0, %p0; barrier.red.and.pred %p1, 1, %p0;\n"
+     "bar.red.or.pred %p2, 2, 96, %p0; setp.lt.u32 %p3, %t, 1000; barrier.sync.aligned 3; bar.red.and.pred %p4, 3, %p3;\n"
+     "bar.red.popc.u32 %r2, 4, 96, !%p0; selp.u32 %r3, 1, 0, %p1; selp.u32 %r4, 2, 0, %p2; selp.u32 %r5, 4, 0, %p4;\n"
+     "or.b32 %r3, %r3, %r4; or.b32 %r3, %r3, %r5; mov.b64 %d0, {%r1, %r3}; cvt.u64.u32 %d1, %r2; mov.u64 %d2, 0;\n"
+     "st.global.v2.u64 [%out], {%d0, %d1}; st.global.v2.u64 [%out+16], {%d2, %d2};")
+{
+    EACH(i)
+    {
+        uint32_t base = i / 96 * 96, count = 0;
+        for (uint32_t j = base; j < base + 96; j++)
+            count += (A(j) & 3) == 0;
+        OUT(i, 0) = count | (uint64_t)((uint32_t)(count == 96) | (uint32_t)(count > 0) << 1 | 4) << 32;
+        OUT(i, 1) = 96 - count;
+        OUT(i, 2) = OUT(i, 3) = 0;
+    }
+}
+
+/* Warps 0 and 1 produce for warps 2 and 3 through named barriers: one side arrives, the other waits. */
+PROG(producers_and_consumers, 2, 128, 0, "",
+     ".shared .align 8 .b8 s[512];\n"
+     "mov.u32 %r0, %tid.x; and.b32 %r1, %r0, 63; shl.b32 %r2, %r1, 3; mov.u32 %r3, s; add.u32 %r2, %r2, %r3;\n"
+     "shr.u32 %r4, %r1, 5; add.u32 %r4, %r4, 1; setp.lt.u32 %p0, %r0, 64; mov.u64 %d0, %da; @!%p0 bra CONSUME;\n"
+     "st.shared.u64 [%r2], %da; membar.cta; bar.arrive %r4, 64; bra DONE;\n"
+     "CONSUME: bar.sync %r4, 64; ld.shared.u64 %d0, [%r2];\n"
+     "DONE: fence.acq_rel.gpu; fence.sc.sys; membar.gl; membar.sys; fence.proxy.async; mov.u64 %d1, 0;\n"
+     "st.global.v2.u64 [%out], {%d0, %d1}; st.global.v2.u64 [%out+16], {%d1, %d1};")
+{
+    EACH(i)
+    {
+        OUT(i, 0) = IN(i % 128 < 64 ? i : i - 64, 0);
+        OUT(i, 1) = OUT(i, 2) = OUT(i, 3) = 0;
+    }
+}
+
+/* Lanes of one warp that hand over through memory, half at a time. */
+PROG(partial_warp_barriers, 1, 64, 0, "",
+     ".shared .align 4 .b8 s[256];\n"
+     "mov.u32 %r0, %tid.x; shl.b32 %r1, %r0, 2; mov.u32 %r2, s; add.u32 %r1, %r1, %r2; st.shared.u32 [%r1], %a;\n"
+     "bar.warp.sync 0xffffffff; and.b32 %r3, %r0, 16; setp.eq.u32 %p0, %r3, 0; xor.b32 %r4, %r0, 15; shl.b32 %r4, %r4, 2;\n"
+     "add.u32 %r4, %r4, %r2; @!%p0 bra UPPER; ld.shared.u32 %r5, [%r4]; bar.warp.sync 0x0000ffff; st.shared.u32 [%r1], %r5;\n"
+     "bar.warp.sync 0x0000ffff; bra MEET; UPPER: ld.shared.u32 %r5, [%r4]; add.u32 %r5, %r5, 1;\n"
+     "bar.warp.sync 0xffff0000; st.shared.u32 [%r1], %r5; bar.warp.sync 0xffff0000;\n"
+     "MEET: bar.warp.sync -1; xor.b32 %r6, %r0, 31; shl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r2; ld.shared.u32 %r7, [%r6];\n"
+     "mov.b64 %d0, {%r5, %r7}; mov.u64 %d1, 0; st.global.v2.u64 [%out], {%d0, %d1}; st.global.v2.u64 [%out+16], {%d1, %d1};")
+{
+    EACH(i)
+    {
+        uint32_t mine = A(i ^ 15) + (i >> 4 & 1), other = i ^ 31, theirs = A(other ^ 15) + (other >> 4 & 1);
+        OUT(i, 0) = mine | (uint64_t)theirs << 32;
+        OUT(i, 1) = OUT(i, 2) = OUT(i, 3) = 0;
+    }
+}
+
+static const struct prog *const all[] = {&prog_shuffles,       &prog_votes,
+                                         &prog_matches_and_reductions, &prog_one_is_elected,
+                                         &prog_block_reductions, &prog_producers_and_consumers,
+                                         &prog_partial_warp_barriers};
+const struct prog_list prog_warp = {all, sizeof(all) / sizeof(all[0])};
