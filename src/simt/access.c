@@ -44,7 +44,7 @@ static void flush_shape(struct mg_worker *worker, uint32_t insn, const struct mg
 {
     if (s->pattern && worker->run->want_shapes && !worker->run->want_every) {
         struct mg_access *e = &worker->event;
-        for (unsigned m = 0; m < 32; m++) {
+        for (unsigned m = 0; m < 8; m++) {
             if (!s->times[m])
                 continue;
             e->insn = insn;
@@ -53,7 +53,7 @@ static void flush_shape(struct mg_worker *worker, uint32_t insn, const struct mg
             e->width = (uint16_t)(mem->width * mem->vec);
             e->mask = s->pattern->mask;
             for (unsigned i = 0; i < 32; i++)
-                e->address[i] = MG_SHAPE_BASE + m + (uint64_t)(int64_t)s->pattern->delta[i];
+                e->address[i] = MG_SHAPE_BASE + 4 * m + s->pattern->phase + (uint64_t)(int64_t)s->pattern->delta[i];
             e->times = s->times[m];
             e->shared_var = s->var;
             e->block = 0;
@@ -94,16 +94,16 @@ static int32_t shared_var_of(const struct mg_run *run, uint64_t lo, uint64_t hi)
 /* The worker's one object for these distances; NULL when it has too many, or no memory. */
 static const struct mg_pattern *intern(struct mg_worker *worker, uint32_t mask, const uint64_t *address)
 {
-    struct mg_pattern p = {.mask = mask};
     uint64_t base = address[__builtin_ctz(mask)];
+    struct mg_pattern p = {.mask = mask, .phase = base & 3};
     for (unsigned i = 0; i < 32; i++) {
         p.delta[i] = mask >> i & 1 ? (int32_t)(address[i] - base) : 0;
         p.low = MG_MIN(p.low, p.delta[i]);
         p.high = MG_MAX(p.high, p.delta[i]);
     }
-    uint32_t h = (uint32_t)(mg__hash(p.delta, sizeof p.delta) ^ mask) % MG_PATTERN_HASH;
+    uint32_t h = (uint32_t)(mg__hash(p.delta, sizeof p.delta) ^ mask ^ p.phase) % MG_PATTERN_HASH;
     for (struct mg_pattern *at = worker->patterns[h]; at; at = at->next)
-        if (at->mask == mask && memcmp(at->delta, p.delta, sizeof p.delta) == 0)
+        if (at->mask == mask && at->phase == p.phase && memcmp(at->delta, p.delta, sizeof p.delta) == 0)
             return at;
     struct mg_pattern *fresh;
     if (worker->npatterns == MG_PATTERN_LIMIT || !(fresh = aligned_alloc(64, sizeof *fresh)))
@@ -150,7 +150,7 @@ static bool remember(struct mg_warp *w, const struct mg_op *op, uint32_t mask, c
                 : contiguous                                                   ? MG_PLAN_CONTIGUOUS
                 : words && bytes == 4 && p->high - p->low < 128 && padded      ? MG_PLAN_WINDOW
                                                                                : MG_PLAN_LANES};
-    site->first.times[base & 31] = 1;
+    site->first.times[base >> 2 & 7] = 1;
     return true;
 }
 
@@ -293,7 +293,7 @@ static bool access_space(struct mg_warp *w, const struct mg_op *op, uint32_t mas
     bool remembers = !generic && !mem->no_shape && space != MG_SPACE_LOCAL && one_object && most - least < (1u << 30) && site->skip == 0;
     if (remembers) {
         uint64_t hits = 0;
-        for (unsigned i = 0; i < 32; i++)
+        for (unsigned i = 0; i < 8; i++)
             hits += site->first.times[i];
         site->misses = hits > 8 ? 0 : (uint16_t)(site->misses + 1);
         if (site->misses >= MG_IRREGULAR_AFTER) {

@@ -1,120 +1,17 @@
-/* lanes.c - the handlers that run over all 32 lanes: arithmetic, loads, stores, atomics. Compiled once for each vector
- * extension (x86-64-v2, -v3 and -v4, or once elsewhere); MG_ISA names the build, mg__lanes_select picks one at run time.
- *
- * Arithmetic handlers are generated from sem.def: each row becomes a loop over the lanes around its scalar function, in
- * three versions: default mode, flush-to-zero, and any mode. With all lanes active the loop writes straight to the
- * destination; otherwise it computes all lanes (the functions are total, so idle lanes may hold anything) and blends.
+/* lanes.c - moves, loads and stores over 32 lanes, compiled once for each vector extension (x86-64-v2, -v3 and -v4, or
+ * once elsewhere); MG_ISA names the build, mg__lanes_select picks one at run time.
  *
  * Loads and stores look for the access's shape in the instruction's site: the same active lanes, and the same distances
  * of the addresses from the first. Then bounds, bank conflicts and sectors are known from before, and what is left is
- * one comparison, one count, and the move itself.
+ * one comparison, one count, and the move itself. Accesses of a basic block by one register share that comparison.
  */
-#include "simt/simt_priv.h"
-
-#ifdef __AVX__
-#include <immintrin.h>
-#endif
-
-#define PASTE2(a, b) a##b
-#define PASTE(a, b) PASTE2(a, b)
-#define ISA(name) PASTE(PASTE(name, _), MG_ISA)
-#define STRING2(x) #x
-#define STRING(x) STRING2(x)
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-
-/* Handlers here end by calling the next one, which the compiler makes a jump: every handler has its own indirect branch
- * for the processor to predict. Where it does not (sanitizers, no optimisation) the stack would grow, so they return. */
-#if defined(__OPTIMIZE__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define NEXT return op[1].fn(w, op + 1, w->mask);
-#else
-#define NEXT return op + 1;
-#endif
+#include "simt/lanes.h"
 
 /* All lanes of `mask` as a vector of 0 and ~0. */
 static inline uint32_t lane_on(uint32_t mask, unsigned i)
 {
     return 0u - (mask >> i & 1u);
 }
-
-/* ---- arithmetic ---- */
-#define C_B1 uint32_t
-#define C_B16 uint16_t
-#define C_B32 uint32_t
-#define C_B64 uint64_t
-#define PTR_B1(n, operand) const uint32_t n = mg__pred(w, operand);
-#define PTR_B16(n, operand) const uint32_t *const n = mg__slot(w, operand);
-#define PTR_B32(n, operand) const uint32_t *const n = mg__slot(w, operand);
-#define PTR_B64(n, operand) const uint64_t *const n = mg__slot(w, operand);
-#define PTR_V(n, operand)
-#define GET_B1(n) (n >> i & 1u)
-#define GET_B16(n) (uint16_t) n[i]
-#define GET_B32(n) n[i]
-#define GET_B64(n) n[i]
-
-#define ARGS_1(A, B, C, D) GET_##A(pa)
-#define ARGS_2(A, B, C, D) GET_##A(pa), GET_##B(pb)
-#define ARGS_3(A, B, C, D) GET_##A(pa), GET_##B(pb), GET_##C(pc)
-#define ARGS_4(A, B, C, D) GET_##A(pa), GET_##B(pb), GET_##C(pc), GET_##D(pd)
-
-/* A destination is either one of the sources, lane for lane, or another slot: vector loads before stores are right.
- * Some lanes idle is the rarer case, in a function of its own, so that the common one needs no stack. */
-#define LOOP(T, VALUE)                                                                                                 \
-    T *const out = mg__slot(w, op->d);                                                                                 \
-    _Pragma("GCC ivdep") for (unsigned i = 0; i < 32; i++) out[i] = VALUE;
-
-#define RESULT(T, HOW, name, CALL_ARGS, PREPARE)                                                                       \
-    static HOW __attribute__((noinline)) MG_HANDLER(name##_some)                                                       \
-    {                                                                                                                  \
-        PREPARE LOOP(T, mask >> i & 1u ? (T)(CALL_ARGS) : out[i]) NEXT                                                 \
-    }                                                                                                                  \
-    static HOW MG_HANDLER(name)                                                                                        \
-    {                                                                                                                  \
-        if (MG_UNLIKELY(mask != ~0u))                                                                                  \
-            return name##_some(w, op, mask);                                                                           \
-        PREPARE LOOP(T, (T)(CALL_ARGS)) NEXT                                                                           \
-    }
-#define RESULT_B16(HOW, name, CALL_ARGS, PREPARE) RESULT(uint32_t, HOW, name, CALL_ARGS, PREPARE)
-#define RESULT_B32(HOW, name, CALL_ARGS, PREPARE) RESULT(uint32_t, HOW, name, CALL_ARGS, PREPARE)
-#define RESULT_B64(HOW, name, CALL_ARGS, PREPARE) RESULT(uint64_t, HOW, name, CALL_ARGS, PREPARE)
-#define RESULT_B1(HOW, name, CALL_ARGS, PREPARE)                                                                       \
-    static HOW MG_HANDLER(name)                                                                                        \
-    {                                                                                                                  \
-        PREPARE uint32_t bits = 0;                                                                                     \
-        for (unsigned i = 0; i < 32; i++)                                                                              \
-            bits |= (uint32_t)(CALL_ARGS) << i;                                                                        \
-        mg__pred_set(w, op->d, bits, mask);                                                                            \
-        NEXT                                                                                                           \
-    }
-
-/* Modes beyond the default and flush-to-zero are rare: they are not worth the compiler's time. */
-#define FAST
-#if defined(__GNUC__) && !defined(__clang__)
-#define RARE __attribute__((optimize("O1")))
-#else
-#define RARE
-#endif
-#define PREPARE(MODE, A, B, C, D)                                                                                      \
-    const uint32_t mode = MODE;                                                                                        \
-    (void)mode;                                                                                                        \
-    PTR_##A(pa, op->a) PTR_##B(pb, op->b) PTR_##C(pc, op->c) PTR_##D(pd, op->e)
-#define HANDLER(HOW, name, suffix, MODE, RET, N, A, B, C, D)                                                           \
-    RESULT_##RET(HOW, h_##name##suffix, sem_##name(ARGS_##N(A, B, C, D), mode), PREPARE(MODE, A, B, C, D))
-#define MODES_0(name, RET, N, A, B, C, D) HANDLER(FAST, name, _0, 0, RET, N, A, B, C, D)
-#define MODES_1(name, RET, N, A, B, C, D)                                                                              \
-    HANDLER(FAST, name, _0, 0, RET, N, A, B, C, D)                                                                           \
-    HANDLER(FAST, name, _f, SEM_FTZ, RET, N, A, B, C, D)                                                                     \
-    HANDLER(RARE, name, _m, op->mode, RET, N, A, B, C, D)
-#define SEM(name, RET, N, A, B, C, D, M) MODES_##M(name, RET, N, A, B, C, D)
-#include "sem/sem.def"
-#undef SEM
-
-#define ROW_0(name) {h_##name##_0, h_##name##_0, h_##name##_0},
-#define ROW_1(name) {h_##name##_0, h_##name##_f, h_##name##_m},
-static const mg_handler alu[][3] = {
-#define SEM(name, RET, N, A, B, C, D, M) ROW_##M(name)
-#include "sem/sem.def"
-#undef SEM
-};
 
 #define MOVE(name, T)                                                                                                  \
     static MG_HANDLER(name)                                                                                            \
@@ -199,7 +96,8 @@ static ALWAYS_INLINE struct mg_shape *find_shape(struct mg_warp *w, const struct
     if (mem->leads)
         w->leads[mem->lead].pattern = NULL;
     for (unsigned k = 0;; k++) {
-        if (matches(s, address, value, mask, addr64) && at - s->lo <= s->range && !(at & low_bits))
+        if (matches(s, address, value, mask, addr64) && at - s->lo <= s->range && !(at & low_bits) &&
+            (at & 3) == s->pattern->phase)
             break;
         if (k == MG_SHAPES - 1 || !site->others)
             return NULL;
@@ -209,7 +107,7 @@ static ALWAYS_INLINE struct mg_shape *find_shape(struct mg_warp *w, const struct
         w->leads[mem->lead].pattern = s->pattern;
         w->leads[mem->lead].base = value;
     }
-    s->times[at & 31]++;
+    s->times[at >> 2 & 7]++;
     *base = at;
     return s;
 }
@@ -471,7 +369,7 @@ static ALWAYS_INLINE struct mg_shape *word_shape(struct mg_warp *w, const struct
         *at = (uint32_t)*at;
     if (MG_UNLIKELY(*at - s->lo > s->range || *at & 3))
         return NULL;
-    s->times[*at & 31]++;
+    s->times[*at >> 2 & 7]++;
     return s;
 }
 
@@ -542,7 +440,7 @@ static MG_HANDLER(h_st_lanes)
 
 const struct mg_lanes ISA(mg__lanes) = {
     .isa = STRING(MG_ISA),
-    .alu = alu,
+    .alu = ISA(mg__alu),
     .ld_shared32 = h_ld_shared32,
     .ld_shared64 = h_ld_shared64,
     .ld_global = h_ld_global,

@@ -168,22 +168,13 @@ static bool layout_frame(struct mg_lower *L)
     L->slots = mg__arena_array(a, f->nregs + 1, sizeof *L->slots);
     if (!L->slots)
         return false;
-    /* Predicates first: they are four bytes each and share cache lines. */
-    for (size_t i = 0; i < f->nregs; i++)
-        if (f->regs[i].type == MG_T_PRED)
-            L->slots[i] = (int32_t)mg__lower_new_slot(L, 4);
     L->carry = (int32_t)mg__lower_new_slot(L, 4);
     for (unsigned i = 0; i < MG_COUNT(L->temp_pred); i++)
         L->temp_pred[i] = (int32_t)mg__lower_new_slot(L, 4);
     for (unsigned i = 0; i < MG_COUNT(L->temp); i++)
         L->temp[i] = (int32_t)mg__lower_new_slot(L, 256);
-    for (size_t i = 0; i < f->nregs; i++) {
-        unsigned size = mg__ptx_type_size((enum mg_ptx_type)f->regs[i].type);
-        if (f->regs[i].type != MG_T_PRED)
-            L->slots[i] = (int32_t)mg__lower_new_slot(L, size > 8 ? 512 : size > 4 ? 256 : 128);
-        if (L->frame_bytes > 256u << 20)
-            return false;
-    }
+    if (!mg__assign_slots(L) || L->frame_bytes > 256u << 20)
+        return false;
     size_t nvars = L->module->ptx->nvars;
     memset(L->var_at, 0, nvars * sizeof *L->var_at);
     uint32_t params = 0, locals = 0;
@@ -275,13 +266,15 @@ static bool lower_function(struct mg_lower *L, uint32_t insn_base)
 {
     const struct mg_ptx_func *f = L->func;
     struct mg_code *code = L->code;
-    if (!layout_frame(L)) {
-        mg__diag_set(&L->program->error, MG_ERR_UNSUPPORTED, "the function %s is too large to be simulated", f->name);
-        return true;
-    }
     struct mg_cfg *cfg;
     if (mg__cfg_build(f, &cfg) != MG_OK)
         return false;
+    L->cfg = cfg;
+    if (!layout_frame(L)) {
+        mg__cfg_free(cfg);
+        mg__diag_set(&L->program->error, MG_ERR_UNSUPPORTED, "the function %s is too large to be simulated", f->name);
+        return true;
+    }
     uint32_t *block_op = mg__arena_array(&L->program->arena, cfg->nblocks + 1, sizeof *block_op);
     L->reads = mg__arena_array(&L->program->arena, f->nregs + 1, sizeof *L->reads);
     if (!block_op || !L->reads) {
@@ -297,7 +290,6 @@ static bool lower_function(struct mg_lower *L, uint32_t insn_base)
     L->ops.count = 0;
     L->pool.count = 0;
     mg__strtab_init(&L->pool_index, &L->program->arena);
-    L->cfg = cfg;
     L->fixups.count = 0;
     L->mems.count = 0;
     for (uint32_t b = 0; b < cfg->nblocks; b++) {

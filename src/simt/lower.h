@@ -42,6 +42,8 @@ uint32_t mg__lower_new_slot(struct mg_lower *L, unsigned bytes);
 int32_t mg__lower_const(struct mg_lower *L, uint64_t value, bool wide);
 struct mg_op *mg__lower_emit(struct mg_lower *L, mg_handler fn);      /* under the instruction's guard */
 struct mg_op *mg__lower_emit_bare(struct mg_lower *L, mg_handler fn); /* without: the handler looks at it itself */
+/* regs.c: a slot of the frame for each register of the function; registers that are never live together share. */
+bool mg__assign_slots(struct mg_lower *L);
 /* Gives plain 32-bit loads and stores their own handlers, once operands are settled. */
 void mg__lower_words(struct mg_lower *L);
 void mg__lower_insn(struct mg_lower *L, uint32_t block);

@@ -1,14 +1,23 @@
-/* regs.c - how many registers a thread of a kernel needs, about.
+/* regs.c - registers: which are live where, how many a thread needs, and which may share a slot of the frame.
  *
- * PTX has as many virtual registers as it likes; the machine's allocator runs in ptxas. What can be known from PTX is
- * how many values are live at once: a backward dataflow over basic blocks (the classic liveness equations), counting
- * 32-bit units, predicates apart. The device code needs a few more for addresses and reserves; 8 is what ptxas 13 was
- * seen to add on the programs in examples/.
+ * PTX is close to SSA: an unrolled loop has a new register for every value, and a frame with a slot for each would push
+ * the warps of a block out of the processor's first cache. So slots are shared by linear scan (Poletto and Sarkar, TOPLAS
+ * 1999): a register owns its slot from its first to its last instruction in program order, widened over the blocks that it
+ * is live through. Handlers write active lanes only, so a lane's registers follow that lane's own path, and what is right for one
+ * thread is right for diverged warps.
+ *
+ * How many registers the machine code will need is ptxas' business. From PTX one can tell how many values are live at
+ * once; the device code needs a few more for addresses and reserves: RESERVE is what ptxas 13 was seen to add on the
+ * programs in examples/.
  */
-#include "simt/simt_priv.h"
+#include "simt/lower.h"
 
 #define RESERVE 8u
 
+static bool test(const uint64_t *set, uint32_t i)
+{
+    return set[i / 64] >> (i % 64) & 1;
+}
 static void put(uint64_t *set, uint32_t i, bool on)
 {
     if (on)
@@ -61,38 +70,153 @@ static uint32_t weight(const struct mg_ptx_func *f, const uint64_t *live, size_t
     return total;
 }
 
-uint32_t mg__estimate_regs(const struct mg_ptx_func *func)
+struct liveness {
+    size_t words;
+    uint64_t *in, *live; /* by block; one set to work with */
+};
+
+static bool liveness(const struct mg_ptx_func *func, const struct mg_cfg *cfg, struct liveness *l)
 {
-    struct mg_cfg *cfg;
-    if (!func->ninsns || mg__cfg_build(func, &cfg) != MG_OK)
-        return 16;
-    size_t words = func->nregs / 64 + 1;
-    uint64_t *in = calloc(words * (cfg->nblocks + 1), sizeof *in);
-    uint32_t most = 0;
-    if (in) {
-        uint64_t *live = &in[words * cfg->nblocks];
-        bool changed = true;
-        while (changed) {
-            changed = false;
-            most = 0;
-            for (uint32_t b = cfg->nblocks; b-- > 0;) {
-                const struct mg_cfg_block *k = &cfg->blocks[b];
-                memset(live, 0, words * sizeof *live);
-                for (uint32_t s = 0; s < k->nsucc; s++)
-                    for (size_t w = 0; w < words; w++)
-                        live[w] |= in[words * k->succ[s] + w];
-                for (uint32_t i = k->end; i-- > k->first;) {
-                    step(func, &func->insns[i], live);
-                    most = MG_MAX(most, weight(func, live, words));
-                }
-                if (memcmp(&in[words * b], live, words * sizeof *live) != 0) {
-                    memcpy(&in[words * b], live, words * sizeof *live);
-                    changed = true;
-                }
+    l->words = func->nregs / 64 + 1;
+    l->in = calloc(l->words * (cfg->nblocks + 1), sizeof *l->in);
+    if (!l->in)
+        return false;
+    l->live = &l->in[l->words * cfg->nblocks];
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t b = cfg->nblocks; b-- > 0;) {
+            const struct mg_cfg_block *k = &cfg->blocks[b];
+            memset(l->live, 0, l->words * sizeof *l->live);
+            for (uint32_t s = 0; s < k->nsucc; s++)
+                for (size_t w = 0; w < l->words; w++)
+                    l->live[w] |= l->in[l->words * k->succ[s] + w];
+            for (uint32_t i = k->end; i-- > k->first;)
+                step(func, &func->insns[i], l->live);
+            if (memcmp(&l->in[l->words * b], l->live, l->words * sizeof *l->live) != 0) {
+                memcpy(&l->in[l->words * b], l->live, l->words * sizeof *l->live);
+                changed = true;
             }
         }
     }
-    free(in);
+    return true;
+}
+
+static void live_out(const struct liveness *l, const struct mg_cfg_block *block)
+{
+    memset(l->live, 0, l->words * sizeof *l->live);
+    for (uint32_t s = 0; s < block->nsucc; s++)
+        for (size_t w = 0; w < l->words; w++)
+            l->live[w] |= l->in[l->words * block->succ[s] + w];
+}
+
+uint32_t mg__estimate_regs(const struct mg_ptx_func *func)
+{
+    struct mg_cfg *cfg;
+    struct liveness l;
+    if (!func->ninsns || mg__cfg_build(func, &cfg) != MG_OK)
+        return 16;
+    uint32_t most = 0;
+    if (liveness(func, cfg, &l)) {
+        for (uint32_t b = 0; b < cfg->nblocks; b++) {
+            live_out(&l, &cfg->blocks[b]);
+            for (uint32_t i = cfg->blocks[b].end; i-- > cfg->blocks[b].first;) {
+                step(func, &func->insns[i], l.live);
+                most = MG_MAX(most, weight(func, l.live, l.words));
+            }
+        }
+        free(l.in);
+    }
     mg__cfg_free(cfg);
     return MG_MAX(most + RESERVE, 16);
+}
+
+/* ---- slots ---- */
+struct interval {
+    uint32_t reg, begin, end; /* instructions, both included */
+    uint8_t size;             /* bytes of the register; 0: a predicate */
+};
+
+static void widen_to(struct interval *v, uint32_t at)
+{
+    v->begin = MG_MIN(v->begin, at);
+    v->end = MG_MAX(v->end, at);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct interval *x = a, *y = b;
+    return x->begin != y->begin ? (x->begin < y->begin ? -1 : 1) : (x->reg > y->reg) - (x->reg < y->reg);
+}
+
+static void widen_by_operands(const struct mg_ptx_func *f, uint32_t i, struct interval *all)
+{
+    const struct mg_ptx_insn *insn = &f->insns[i];
+    for (unsigned n = 0; n < insn->nops; n++) {
+        const struct mg_ptx_opnd *o = mg__ptx_op(f, insn, n);
+        bool nested = o->kind == MG_OPND_VEC || (o->kind == MG_OPND_ADDR && o->count);
+        if (o->kind == MG_OPND_REG || (o->kind == MG_OPND_ADDR && o->has_reg))
+            widen_to(&all[o->index], i);
+        for (uint32_t k = 0; nested && k < o->count; k++)
+            if (f->operands[o->first + k].kind == MG_OPND_REG)
+                widen_to(&all[f->operands[o->first + k].index], i);
+    }
+    if (insn->guard >= 0)
+        widen_to(&all[insn->guard], i);
+}
+
+/* Sizes share slots with their like: predicates, up to 32 bits, 64 bits, and more. */
+static unsigned class_of(uint8_t size)
+{
+    return size == 0 ? 0 : size <= 4 ? 1 : size <= 8 ? 2 : 3;
+}
+
+struct expiry {
+    uint32_t end;
+    int32_t slot;
+};
+
+bool mg__assign_slots(struct mg_lower *L)
+{
+    static const unsigned bytes[] = {4, 128, 256, 512};
+    const struct mg_ptx_func *f = L->func;
+    struct liveness l;
+    struct interval *all = calloc(f->nregs + 1, sizeof *all);
+    MG_VEC(struct expiry) active[4] = {0};
+    bool good = all && liveness(f, L->cfg, &l);
+    if (!good) {
+        free(all);
+        return false;
+    }
+    for (uint32_t r = 0; r < f->nregs; r++)
+        all[r] = (struct interval){r, UINT32_MAX, 0, (uint8_t)mg__ptx_type_size((enum mg_ptx_type)f->regs[r].type)};
+    for (uint32_t b = 0; b < L->cfg->nblocks; b++) {
+        const struct mg_cfg_block *k = &L->cfg->blocks[b];
+        live_out(&l, k);
+        for (uint32_t r = 0; r < f->nregs; r++) {
+            if (test(&l.in[l.words * b], r))
+                widen_to(&all[r], k->first);
+            if (test(l.live, r))
+                widen_to(&all[r], k->end - 1);
+        }
+        for (uint32_t i = k->first; i < k->end; i++)
+            widen_by_operands(f, i, all);
+    }
+    free(l.in);
+    qsort(all, f->nregs, sizeof *all, by_begin);
+    for (uint32_t n = 0; good && n < f->nregs && all[n].begin != UINT32_MAX; n++) {
+        unsigned c = class_of(all[n].size);
+        size_t at = 0;
+        while (at < active[c].count && active[c].at[at].end >= all[n].begin)
+            at++;
+        if (at == active[c].count)
+            good = mg__vec_push(&active[c], ((struct expiry){0, (int32_t)mg__lower_new_slot(L, bytes[c])}));
+        if (good) {
+            active[c].at[at].end = all[n].end;
+            L->slots[all[n].reg] = active[c].at[at].slot;
+        }
+    }
+    free(all);
+    for (unsigned c = 0; c < MG_COUNT(active); c++)
+        mg__vec_free(&active[c]);
+    return good;
 }

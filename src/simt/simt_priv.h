@@ -154,6 +154,7 @@ struct mg_pattern {
     int32_t delta[32] __attribute__((aligned(64)));  /* 0 in idle lanes */
     uint32_t index[32] __attribute__((aligned(64))); /* the lane's 32-bit word, from `low` */
     uint32_t mask;
+    uint32_t phase;    /* base modulo 4 */
     int32_t low, high; /* least and greatest delta */
     struct mg_pattern *next;
 };
@@ -163,7 +164,7 @@ struct mg_shape {
     uint64_t lo, range; /* all lanes are inside one object when base - lo <= range */
     uint8_t plan, space;
     int32_t var;        /* shared: index of the variable */
-    uint64_t times[32]; /* by base modulo 32 */
+    uint64_t times[8]; /* by the base's 32-bit word in its sector */
 };
 struct mg_site {
     struct mg_shape first;   /* the latest */

@@ -1,0 +1,26 @@
+/* lanes.h - what the files that are compiled for several vector extensions share. */
+#ifndef MG_LANES_H
+#define MG_LANES_H
+#include "simt/simt_priv.h"
+
+#ifdef __AVX__
+#include <immintrin.h>
+#endif
+
+#define PASTE2(a, b) a##b
+#define PASTE(a, b) PASTE2(a, b)
+#define ISA(name) PASTE(PASTE(name, _), MG_ISA)
+#define STRING2(x) #x
+#define STRING(x) STRING2(x)
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
+/* Handlers here end by calling the next one, which the compiler makes a jump: every handler has its own indirect branch
+ * for the processor to predict. Where it does not (sanitizers, no optimisation) the stack would grow, so they return. */
+#if defined(__OPTIMIZE__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define NEXT return op[1].fn(w, op + 1, w->mask);
+#else
+#define NEXT return op + 1;
+#endif
+
+extern const mg_handler ISA(mg__alu)[MG_SEM_OP_COUNT][3];
+#endif
