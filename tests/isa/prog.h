@@ -61,5 +61,5 @@ size_t atomic_cases(struct atomic_case *cases, size_t room);
 void atomic_ptx(FILE *out, const struct atomic_case *c); /* a kernel run(in, out, buf), as above; 64 threads a block */
 /* The expected outputs of a thread: [0] the old value (0 for red), [1] what memory holds after. */
 void atomic_inputs(const struct atomic_case *c, uint64_t *in, uint32_t n);
-bool atomic_expect(const struct atomic_case *c, const uint64_t in[4], uint64_t out[2]);
+bool atomic_expect(const struct atomic_case *c, uint32_t thread, const uint64_t in[4], uint64_t out[2]);
 #endif
