@@ -37,6 +37,7 @@ static struct {
     MG_VEC(struct cudart_module *) modules;
     struct map funcs, vars; /* by host address */
     struct map handles;     /* the kernel handles that we gave out */
+    struct map ours;        /* the fatbin handles that we gave out */
 } registry;
 
 static struct map_slot *map_slot(const struct map *map, const void *key)
@@ -106,6 +107,15 @@ static size_t readable(const void *data)
     return e.left;
 }
 
+/* NULL for a handle that is not ours: of another runtime that was at work before its entry points led here. */
+static struct cudart_module *module_of(void **handle)
+{
+    mg__cudart_lock();
+    struct cudart_module *module = map_get(&registry.ours, handle);
+    mg__cudart_unlock();
+    return module;
+}
+
 void **mg____cudaRegisterFatBinary(const void *fat)
 {
     const struct wrapper *w = fat;
@@ -120,7 +130,9 @@ void **mg____cudaRegisterFatBinary(const void *fat)
             module->parts = w->file_or_parts;
     }
     mg__cudart_lock();
-    bool kept = mg__vec_push(&registry.modules, module);
+    bool kept = map_put(&registry.ours, module, module) && mg__vec_push(&registry.modules, module);
+    if (!kept)
+        map_put(&registry.ours, module, NULL);
     mg__cudart_unlock();
     if (!kept) {
         free(module);
@@ -136,7 +148,7 @@ void mg____cudaRegisterFatBinaryEnd(void **handle)
 
 void mg____cudaUnregisterFatBinary(void **handle)
 {
-    struct cudart_module *module = (struct cudart_module *)handle;
+    struct cudart_module *module = module_of(handle);
     if (!module)
         return;
     mg__cudart_lock();
@@ -158,7 +170,7 @@ void mg____cudaUnregisterFatBinary(void **handle)
 void mg____cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int thread_limit,
                                 void *tid, void *bid, void *block, void *grid, int *warp_size)
 {
-    struct cudart_module *module = (struct cudart_module *)handle;
+    struct cudart_module *module = module_of(handle);
     (void)device, (void)thread_limit, (void)tid, (void)bid, (void)block, (void)grid, (void)warp_size;
     if (!module || !name)
         return;
@@ -187,7 +199,7 @@ void mg____cudaRegisterFunction(void **handle, const char *host, char *device, c
 
 static void register_var(void **handle, const void *host, void **managed, const char *name, size_t size)
 {
-    struct cudart_module *module = (struct cudart_module *)handle;
+    struct cudart_module *module = module_of(handle);
     if (!module || !name)
         return;
     struct cudart_var *var = calloc(1, sizeof(*var));
@@ -232,7 +244,7 @@ void mg____cudaRegisterHostVar(void **handle, const char *name, char *host, size
 /* Called by host code before it first touches a managed variable. */
 char mg____cudaInitModule(void **handle)
 {
-    struct cudart_module *module = (struct cudart_module *)handle;
+    struct cudart_module *module = module_of(handle);
     if (!module || mg__cudart_enter())
         return 1;
     mg__cudart_lock();
