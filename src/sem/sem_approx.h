@@ -68,7 +68,7 @@ static inline double sem__sin(double x, double quarters)
     c = c * z + 1.0;
     n += quarters;
     double q = n - 4.0 * __builtin_floor(n * 0.25);
-    double r = (q == 1.0) | (q == 3.0) ? c : s;
+    double r = ((q == 1.0) | (q == 3.0)) ? c : s;
     return q >= 2.0 ? -r : r;
 }
 static inline double sem__tanh(double x)
