@@ -254,6 +254,12 @@ MG_NO_TSAN static ALWAYS_INLINE void load_shape(struct mg_warp *w, const struct 
         }
         return;
     }
+    if (mask == ~0u && mem->width == 1 && s->plan == MG_PLAN_CONTIGUOUS && mem->vec == 1 && !mem->dst64 && !mem->sext) {
+        uint32_t *d = mg__slot(w, mem->reg[0]);
+        for (unsigned i = 0; i < 32; i++)
+            d[i] = p[i];
+        return;
+    }
     for (unsigned v = 0; v < mem->vec; v++, p += mem->width) {
         if (mem->reg[v] < 0)
             continue;
@@ -419,6 +425,56 @@ WORD(h_st_shared_follow, h_st_shared32, false, true, store_word(s, mg__slot(w, o
 WORD(h_st_global_lead, h_st_global, true, false, store_word(s, mg__slot(w, op->d), GLOBAL))
 WORD(h_st_global_follow, h_st_global, true, true, store_word(s, mg__slot(w, op->d), GLOBAL))
 
+/* Counters in shared memory: add without a result, 32-bit addresses. Bounds are checked as vectors; what does not fit goes
+ * to the general handler, which says why. */
+static MG_HANDLER(h_red_shared_add)
+{
+    const struct mg_mem *m = op->u.mem;
+    const struct mg_run *run = w->worker->run;
+    const uint32_t *a = mg__slot(w, m->addr), *b = mg__slot(w, m->reg[1]);
+    struct mg_access *e = &w->worker->event;
+    uint32_t high = 0, bits = 0, low = ~0u, at[32];
+    const uint32_t offset = (uint32_t)m->offset;
+    for (unsigned i = 0; i < 32; i++) {
+        uint32_t on = lane_on(mask, i);
+        at[i] = a[i] + offset;
+        high = MG_MAX(high, at[i] & on);
+        low = MG_MIN(low, at[i] | ~on);
+        bits |= at[i] & on;
+    }
+    const uint32_t size = w->block->shared_size;
+    if (MG_UNLIKELY(bits & 3 || size < 4 || high > size - 4 || run->want_every))
+        return mg__op_atom(w, op, mask);
+    uint8_t *shared = w->block->shared;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        uint32_t v;
+        memcpy(&v, shared + at[i], 4);
+        v += b[i];
+        memcpy(shared + at[i], &v, 4);
+    }
+    if (run->want_shapes) {
+        int32_t var = -1;
+        for (uint32_t k = 0; k < run->nshared_vars && var < 0; k++)
+            if (low >= run->shared_vars[k].offset && high + 4 <= run->shared_vars[k].offset + run->shared_vars[k].size)
+                var = (int32_t)k;
+        e->insn = op->insn;
+        e->kind = m->kind;
+        e->space = MG_SPACE_SHARED;
+        e->width = 4;
+        e->mask = mask;
+        for (unsigned i = 0; i < 32; i++)
+            e->address[i] = at[i];
+        e->times = 1;
+        e->shared_var = var;
+        e->block = w->block->linear;
+        e->warp = w->index;
+        e->generic = false;
+        mg__access_event(w->worker, e);
+    }
+    NEXT
+}
+
 /* This file is compiled without the instruction that clears the upper halves of vector registers at every return. */
 static void leave(void)
 {
@@ -455,5 +511,6 @@ const struct mg_lanes ISA(mg__lanes) = {
     .ld_global_word = {h_ld_global_lead, h_ld_global_follow},
     .st_shared_word = {h_st_shared_lead, h_st_shared_follow},
     .st_global_word = {h_st_global_lead, h_st_global_follow},
+    .red_shared_add = h_red_shared_add,
     .leave = leave,
 };

@@ -47,6 +47,21 @@ int32_t mg__lower_const(struct mg_lower *L, uint64_t value, bool wide)
     return operand;
 }
 
+int32_t mg__lower_fill(struct mg_lower *L, struct mg_fill fill)
+{
+    static const uint8_t zero[256];
+    for (size_t i = 0; i < L->fills.count; i++) {
+        const struct mg_fill *f = &L->fills.at[i];
+        if (f->kind == fill.kind && f->bytes == fill.bytes && f->dim == fill.dim && f->sreg == fill.sreg &&
+            f->offset == fill.offset)
+            return f->slot;
+    }
+    fill.slot = (int32_t)L->pool.count | 1;
+    if (!mg__strbuf_append(&L->pool, (const char *)zero, fill.bytes == 8 ? 256 : 128) || !mg__vec_push(&L->fills, fill))
+        L->status = MG_ERR_NOMEM;
+    return fill.slot;
+}
+
 struct mg_op *mg__lower_emit_bare(struct mg_lower *L, mg_handler fn)
 {
     struct mg_op op = {.fn = fn, .d = -1, .a = -1, .b = -1, .c = -1, .e = -1, .d2 = -1, .guard = -1, .insn = L->insn_index};
@@ -166,7 +181,8 @@ static bool layout_frame(struct mg_lower *L)
     struct mg_code *code = L->code;
     L->frame_bytes = 0;
     L->slots = mg__arena_array(a, f->nregs + 1, sizeof *L->slots);
-    if (!L->slots)
+    L->skip = mg__arena_array(a, f->ninsns + 1, sizeof *L->skip);
+    if (!L->slots || !L->skip)
         return false;
     L->carry = (int32_t)mg__lower_new_slot(L, 4);
     for (unsigned i = 0; i < MG_COUNT(L->temp_pred); i++)
@@ -258,6 +274,14 @@ static bool place_pool(struct mg_lower *L)
         for (unsigned k = 0; k < MG_COUNT(L->mems.at[i]->reg); k++)
             settle(code, &L->mems.at[i]->reg[k]);
     }
+    code->fills = mg__arena_array(&L->program->arena, L->fills.count + 1, sizeof *code->fills);
+    if (!code->fills)
+        return false;
+    for (size_t i = 0; i < L->fills.count; i++) {
+        code->fills[i] = L->fills.at[i];
+        settle(code, &code->fills[i].slot);
+    }
+    code->nfills = (uint32_t)L->fills.count;
     mg__lower_words(L);
     return true;
 }
@@ -269,6 +293,9 @@ static bool lower_function(struct mg_lower *L, uint32_t insn_base)
     struct mg_cfg *cfg;
     if (mg__cfg_build(f, &cfg) != MG_OK)
         return false;
+    L->pool.count = 0;
+    L->fills.count = 0;
+    mg__strtab_init(&L->pool_index, &L->program->arena);
     L->cfg = cfg;
     if (!layout_frame(L)) {
         mg__cfg_free(cfg);
@@ -288,8 +315,6 @@ static bool lower_function(struct mg_lower *L, uint32_t insn_base)
         if (f->insns[i].guard >= 0)
             L->reads[f->insns[i].guard]++;
     L->ops.count = 0;
-    L->pool.count = 0;
-    mg__strtab_init(&L->pool_index, &L->program->arena);
     L->fixups.count = 0;
     L->mems.count = 0;
     for (uint32_t b = 0; b < cfg->nblocks; b++) {
@@ -300,6 +325,8 @@ static bool lower_function(struct mg_lower *L, uint32_t insn_base)
             L->insn_index = insn_base + i;
             L->insn = &f->insns[i];
             L->segments.at[L->segments.count - 1].ninsns++;
+            if (L->skip[i])
+                continue;
             mg__lower_insn(L, b);
             if (f->insns[i].opcode == MG_OP_CALL) {
                 L->insn_index++;
@@ -390,6 +417,7 @@ fail:
     mg__vec_free(&L.segments);
     mg__vec_free(&L.fixups);
     mg__vec_free(&L.mems);
+    mg__vec_free(&L.fills);
     mg__strbuf_free(&L.pool);
     if (status != MG_OK) {
         mg__program_free(p);

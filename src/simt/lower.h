@@ -30,6 +30,8 @@ struct mg_lower {
     struct mg_strtab pool_index;
     uint32_t frame_bytes;
     int32_t *slots;     /* by register */
+    bool *skip;         /* by instruction: its result is a slot that another value fills */
+    MG_VEC(struct mg_fill) fills;
     uint32_t *reads;    /* by register: times it is named */
     uint32_t *var_at;   /* by variable id: offset of params and locals in the frame */
     uint32_t *shared_at; /* by variable id */
@@ -40,6 +42,8 @@ struct mg_lower {
 uint32_t mg__lower_new_slot(struct mg_lower *L, unsigned bytes);
 /* An operand of the pool: the value in 32 lanes of 32 or, if wide, 64 bits. As a predicate, 0 or ~0. */
 int32_t mg__lower_const(struct mg_lower *L, uint64_t value, bool wide);
+/* A slot among the constants that a mg_fill fills. */
+int32_t mg__lower_fill(struct mg_lower *L, struct mg_fill fill);
 struct mg_op *mg__lower_emit(struct mg_lower *L, mg_handler fn);      /* under the instruction's guard */
 struct mg_op *mg__lower_emit_bare(struct mg_lower *L, mg_handler fn); /* without: the handler looks at it itself */
 /* regs.c: a slot of the frame for each register of the function; registers that are never live together share. */

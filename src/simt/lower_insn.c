@@ -710,7 +710,9 @@ static void lower_atomic(struct mg_lower *L)
     }
     if (m->kind == MG_ACCESS_ATOM && m->space != MG_SPACE_SHARED)
         L->program->ordered = true;
-    struct mg_op *op = mg__lower_emit(L, mg__op_atom);
+    bool counter = m->space == MG_SPACE_SHARED && !m->addr64 && m->kind == MG_ACCESS_RED && m->atomop == MG_ATOM_ADD &&
+                   (m->type == MG_T_U32 || m->type == MG_T_S32);
+    struct mg_op *op = mg__lower_emit(L, counter ? L->lanes->red_shared_add : mg__op_atom);
     op->mode = MG_MODE_SITE;
     op->u.mem = m;
 }

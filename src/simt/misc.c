@@ -69,12 +69,11 @@ MG_HANDLER(mg__op_halves)
     return op + 1;
 }
 
-static uint64_t special(const struct mg_warp *w, const struct mg_op *op, unsigned lane)
+static uint64_t special(const struct mg_warp *w, unsigned reg, unsigned dim, unsigned lane)
 {
     const struct mg_run *run = w->worker->run;
     const struct mg_dim3 *grid = &run->launch->grid, *block = &run->launch->block;
-    unsigned dim = op->u.imm >> 16 & 0xff;
-    switch (op->u.imm & 0xffff) {
+    switch (reg) {
     case MG_SR_TID:
         return dim < 3 ? w->tid[dim][lane] : 0;
     case MG_SR_NTID:
@@ -143,7 +142,7 @@ MG_HANDLER(mg__op_sreg)
         return op + 1;
     }
     bool varies = reg == MG_SR_TID || (reg >= MG_SR_LANEMASK_EQ && reg <= MG_SR_LANEMASK_GT) || reg == MG_SR_LANEID;
-    uint64_t same = varies ? 0 : special(w, op, 0);
+    uint64_t same = varies ? 0 : special(w, reg, dim, 0);
     if (!varies && !wide && mask == ~0u) {
         uint32_t *d = mg__slot(w, op->d);
         for (unsigned i = 0; i < 32; i++)
@@ -151,8 +150,40 @@ MG_HANDLER(mg__op_sreg)
         return op + 1;
     }
     FOR_LANES(i, mask)
-    set_lane(w, op->d, wide, i, varies ? special(w, op, i) : same);
+    set_lane(w, op->d, wide, i, varies ? special(w, reg, dim, i) : same);
     return op + 1;
+}
+
+static void fill(struct mg_warp *w, const struct mg_fill *f)
+{
+    uint8_t *slot = w->root->regs + f->slot;
+    for (unsigned i = 0; i < 32; i++) {
+        uint64_t value = 0;
+        if (f->kind == MG_FILL_SREG)
+            value = special(w, f->sreg, f->dim, i);
+        else
+            memcpy(&value, w->worker->run->params + f->offset, f->bytes);
+        memcpy(slot + (size_t)i * f->bytes, &value, f->bytes);
+    }
+}
+
+void mg__fill_warp(struct mg_warp *w)
+{
+    const struct mg_code *code = w->root->code;
+    for (uint32_t k = 0; k < code->nfills; k++)
+        if (code->fills[k].sreg != MG_SR_CTAID)
+            fill(w, &code->fills[k]);
+}
+
+void mg__fill_block(struct mg_warp *w)
+{
+    const struct mg_code *code = w->root->code;
+    for (uint32_t k = 0; k < code->nfills; k++)
+        if (code->fills[k].sreg == MG_SR_CTAID) {
+            uint32_t *slot = (uint32_t *)(void *)(w->root->regs + code->fills[k].slot);
+            for (unsigned i = 0; i < 32; i++)
+                slot[i] = w->block->ctaid[code->fills[k].dim];
+        }
 }
 
 MG_HANDLER(mg__op_local_address)

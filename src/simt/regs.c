@@ -148,26 +148,126 @@ static int by_begin(const void *a, const void *b)
     return x->begin != y->begin ? (x->begin < y->begin ? -1 : 1) : (x->reg > y->reg) - (x->reg < y->reg);
 }
 
-static void widen_by_operands(const struct mg_ptx_func *f, uint32_t i, struct interval *all)
+static void widen_by_operands(const struct mg_ptx_func *f, uint32_t i, struct interval *all, const uint32_t *same)
 {
     const struct mg_ptx_insn *insn = &f->insns[i];
     for (unsigned n = 0; n < insn->nops; n++) {
         const struct mg_ptx_opnd *o = mg__ptx_op(f, insn, n);
         bool nested = o->kind == MG_OPND_VEC || (o->kind == MG_OPND_ADDR && o->count);
         if (o->kind == MG_OPND_REG || (o->kind == MG_OPND_ADDR && o->has_reg))
-            widen_to(&all[o->index], i);
+            widen_to(&all[same[o->index]], i);
         for (uint32_t k = 0; nested && k < o->count; k++)
             if (f->operands[o->first + k].kind == MG_OPND_REG)
-                widen_to(&all[f->operands[o->first + k].index], i);
+                widen_to(&all[same[f->operands[o->first + k].index]], i);
     }
     if (insn->guard >= 0)
-        widen_to(&all[insn->guard], i);
+        widen_to(&all[same[insn->guard]], i);
 }
 
 /* Sizes share slots with their like: predicates, up to 32 bits, 64 bits, and more. */
 static unsigned class_of(uint8_t size)
 {
     return size == 0 ? 0 : size <= 4 ? 1 : size <= 8 ? 2 : 3;
+}
+
+/* ---- registers that need no slot of their own ----
+ * A register with one definition, which only copies a value that does not change as long as the copy is used (PTX is SSA
+ * there), is that value: another such register, an immediate, a parameter of the kernel, or a special register that is
+ * fixed for the warp or the block. */
+static uint32_t *definitions(const struct mg_ptx_func *f)
+{
+    uint32_t *n = calloc(f->nregs + 1, sizeof *n);
+    for (size_t i = 0; n && i < f->ninsns; i++)
+        for (unsigned k = 0; k < f->insns[i].nops; k++) {
+            const struct mg_ptx_opnd *o = mg__ptx_op(f, &f->insns[i], k);
+            if (!writes(&f->insns[i], k))
+                continue;
+            if (o->kind == MG_OPND_REG)
+                n[o->index]++;
+            for (uint32_t e = 0; o->kind == MG_OPND_VEC && e < o->count; e++)
+                if (f->operands[o->first + e].kind == MG_OPND_REG)
+                    n[f->operands[o->first + e].index]++;
+        }
+    return n;
+}
+
+static bool fixed_sreg(uint32_t sreg)
+{
+    return sreg == MG_SR_TID || sreg == MG_SR_NTID || sreg == MG_SR_CTAID || sreg == MG_SR_NCTAID || sreg == MG_SR_LANEID;
+}
+
+static bool is_kernel_param(const struct mg_ptx_func *f, const struct mg_ptx_var *v)
+{
+    for (size_t i = 0; f->is_entry && i < f->nparams; i++)
+        if (f->params[i] == v)
+            return true;
+    return false;
+}
+
+/* What instruction i makes of its one-definition destination d: slots[d] if it is fixed, or same[d]; false: neither. */
+static bool stands_for(struct mg_lower *L, const struct mg_ptx_insn *i, const uint32_t *defs, uint32_t *same)
+{
+    const struct mg_ptx_func *f = L->func;
+    if (i->guard >= 0 || i->nops != 2)
+        return false;
+    const struct mg_ptx_opnd *d = mg__ptx_op(f, i, 0), *s = mg__ptx_op(f, i, 1);
+    if (d->kind != MG_OPND_REG || defs[d->index] != 1)
+        return false;
+    unsigned size = mg__ptx_type_size((enum mg_ptx_type)f->regs[d->index].type);
+    unsigned type = mg__ptx_type_size((enum mg_ptx_type)i->type[0]);
+    if ((size != 4 && size != 8) || type != size)
+        return false;
+    bool copy = i->opcode == MG_OP_MOV ||
+                (i->opcode == MG_OP_CVTA && (i->space == MG_SPACE_GLOBAL || i->space == MG_SPACE_CONST));
+    if (copy && s->kind == MG_OPND_REG && defs[s->index] == 1 && s->index != d->index &&
+        mg__ptx_type_size((enum mg_ptx_type)f->regs[s->index].type) == size) {
+        same[d->index] = s->index;
+        return true;
+    }
+    struct mg_fill fill = {.bytes = (uint8_t)size};
+    if (i->opcode == MG_OP_MOV && s->kind == MG_OPND_IMM && !s->is_float) {
+        L->slots[d->index] = mg__lower_const(L, (uint64_t)s->imm, size == 8);
+        return true;
+    }
+    if (i->opcode == MG_OP_MOV && s->kind == MG_OPND_SREG && f->is_entry && size == 4 && fixed_sreg(s->index) && s->dim < 3) {
+        fill.kind = MG_FILL_SREG;
+        fill.sreg = (uint16_t)s->index;
+        fill.dim = s->dim;
+    } else if (i->opcode == MG_OP_LD && i->space == MG_SPACE_PARAM && i->vec <= 1 && s->kind == MG_OPND_ADDR && !s->has_reg &&
+               s->var && is_kernel_param(f, s->var) && s->imm >= 0 && (uint64_t)s->imm + size <= s->var->size) {
+        fill.kind = MG_FILL_PARAM;
+        fill.offset = (uint32_t)(s->var->offset + (uint64_t)s->imm);
+    } else {
+        return false;
+    }
+    L->slots[d->index] = mg__lower_fill(L, fill);
+    return true;
+}
+
+/* Fills same[] (itself, or the register that it is) and fixed[] (it has a slot already). */
+static bool find_copies(struct mg_lower *L, uint32_t *same, bool *fixed)
+{
+    const struct mg_ptx_func *f = L->func;
+    uint32_t *defs = definitions(f);
+    if (!defs)
+        return false;
+    for (uint32_t r = 0; r < f->nregs; r++)
+        same[r] = r;
+    for (size_t i = 0; i < f->ninsns; i++) {
+        if (!stands_for(L, &f->insns[i], defs, same))
+            continue;
+        uint32_t d = mg__ptx_op(f, &f->insns[i], 0)->index;
+        L->skip[i] = true;
+        fixed[d] = same[d] == d;
+    }
+    for (uint32_t r = 0; r < f->nregs; r++) {
+        uint32_t root = r;
+        for (uint32_t hops = 0; same[root] != root && hops <= f->nregs; hops++)
+            root = same[root];
+        same[r] = root;
+    }
+    free(defs);
+    return true;
 }
 
 struct expiry {
@@ -181,10 +281,14 @@ bool mg__assign_slots(struct mg_lower *L)
     const struct mg_ptx_func *f = L->func;
     struct liveness l;
     struct interval *all = calloc(f->nregs + 1, sizeof *all);
+    uint32_t *same = calloc(f->nregs + 1, sizeof *same);
+    bool *fixed = calloc(f->nregs + 1, sizeof *fixed);
     MG_VEC(struct expiry) active[4] = {0};
-    bool good = all && liveness(f, L->cfg, &l);
+    bool good = all && same && fixed && find_copies(L, same, fixed) && liveness(f, L->cfg, &l);
     if (!good) {
         free(all);
+        free(same);
+        free(fixed);
         return false;
     }
     for (uint32_t r = 0; r < f->nregs; r++)
@@ -194,16 +298,18 @@ bool mg__assign_slots(struct mg_lower *L)
         live_out(&l, k);
         for (uint32_t r = 0; r < f->nregs; r++) {
             if (test(&l.in[l.words * b], r))
-                widen_to(&all[r], k->first);
+                widen_to(&all[same[r]], k->first);
             if (test(l.live, r))
-                widen_to(&all[r], k->end - 1);
+                widen_to(&all[same[r]], k->end - 1);
         }
         for (uint32_t i = k->first; i < k->end; i++)
-            widen_by_operands(f, i, all);
+            widen_by_operands(f, i, all, same);
     }
     free(l.in);
     qsort(all, f->nregs, sizeof *all, by_begin);
     for (uint32_t n = 0; good && n < f->nregs && all[n].begin != UINT32_MAX; n++) {
+        if (fixed[all[n].reg] || same[all[n].reg] != all[n].reg)
+            continue;
         unsigned c = class_of(all[n].size);
         size_t at = 0;
         while (at < active[c].count && active[c].at[at].end >= all[n].begin)
@@ -215,7 +321,11 @@ bool mg__assign_slots(struct mg_lower *L)
             L->slots[all[n].reg] = active[c].at[at].slot;
         }
     }
+    for (uint32_t r = 0; r < f->nregs; r++)
+        L->slots[r] = L->slots[same[r]];
     free(all);
+    free(same);
+    free(fixed);
     for (unsigned c = 0; c < MG_COUNT(active); c++)
         mg__vec_free(&active[c]);
     return good;

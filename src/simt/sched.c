@@ -39,6 +39,7 @@ static bool make_block(struct mg_worker *worker, struct mg_block *b)
             w->tid[1][i] = t / dim->x % dim->y;
             w->tid[2][i] = t / dim->x / dim->y;
         }
+        mg__fill_warp(w);
     }
     return true;
 }
@@ -82,6 +83,7 @@ static bool begin_block(struct mg_worker *worker, struct mg_block *b, uint64_t l
         b->warps[k].root->local_top = worker->run->program->entry->local_bytes;
         if (!mg__warp_begin(&b->warps[k], lanes == 32 ? ~0u : (1u << lanes) - 1))
             return false;
+        mg__fill_block(&b->warps[k]);
     }
     return true;
 }

@@ -108,6 +108,16 @@ struct mg_switch {
 struct mg_segment { /* straight-line run of instructions with one count */
     uint32_t first_insn, ninsns; /* into code->insns */
 };
+/* A slot of the kernel's own frame that is filled before the first instruction: what the launch, the warp or the block
+ * fixes needs no instruction to fetch it. */
+enum mg_fill_kind { MG_FILL_PARAM, MG_FILL_SREG };
+struct mg_fill {
+    uint8_t kind, bytes;
+    uint8_t dim;
+    uint16_t sreg;
+    uint32_t offset; /* PARAM: in the parameter buffer */
+    int32_t slot;
+};
 /* One function, lowered. */
 struct mg_code {
     const struct mg_ptx_func *func;
@@ -116,6 +126,8 @@ struct mg_code {
     uint32_t frame_bytes;  /* predicates, registers, constants */
     const uint8_t *pool;   /* constants: copied into each frame */
     uint32_t pool_at, pool_bytes;
+    struct mg_fill *fills;
+    uint32_t nfills;
     uint32_t param_bytes;  /* call argument blocks and formal parameters, a lane */
     uint32_t local_bytes;  /* a lane */
     const uint32_t *formal, *formal_sizes; /* parameters' offsets in the parameter block */
@@ -244,6 +256,7 @@ struct mg_barrier {
     uint32_t warps;             /* that take part, a bit each */
     uint32_t any, all_false;    /* bar.red: lanes with a true and with a false predicate were seen */
     uint32_t count;             /* bar.red.popc */
+    uint32_t lanes[32];         /* that have come, by warp: one that came (bar.arrive) and then exited counts once */
 };
 struct mg_block {
     struct mg_warp *warps;
@@ -349,6 +362,7 @@ struct mg_lanes {
     /* 32-bit elements, one a lane, 32-bit shared or 64-bit global addresses: op->a address, op->c offset, op->d element,
      * op->b site; the second of each follows a lead */
     mg_handler ld_shared_word[2], ld_global_word[2], st_shared_word[2], st_global_word[2];
+    mg_handler red_shared_add;
     void (*leave)(void); /* before other code runs: ends the use of wide registers */
 };
 const struct mg_lanes *mg__lanes_select(void); /* the best that this processor runs */
@@ -418,6 +432,10 @@ MG_HANDLER(mg__op_ret);
 MG_HANDLER(mg__op_exit);
 MG_HANDLER(mg__op_trap);
 MG_HANDLER(mg__op_unsupported);
+
+/* misc.c: the slots that are filled when a warp is made, or when it begins a block */
+void mg__fill_warp(struct mg_warp *w);
+void mg__fill_block(struct mg_warp *w);
 
 /* misc.c, warp.c, sync.c: handlers that are not worth several builds */
 MG_HANDLER(mg__op_mov_pred);

@@ -99,6 +99,14 @@ bool mg__warp_begin(struct mg_warp *w, uint32_t live)
 
 bool mg__warp_choose(struct mg_warp *w)
 {
+    if (w->splits.count == 1) { /* never diverged in this block */
+        const struct mg_split *s = &w->splits.at[0];
+        if (!s->mask || s->wait != MG_WAIT_NONE)
+            return false;
+        w->current = 0;
+        load(w);
+        return true;
+    }
     int32_t n = (int32_t)w->splits.count;
     int32_t from = w->stop == MG_STOP_YIELD ? w->current : n;
     for (int32_t k = 1; k <= n; k++) {

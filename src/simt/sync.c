@@ -15,7 +15,7 @@ void mg__barrier_check(struct mg_block *block, unsigned index)
         need = b->expected;
         for (uint32_t rest = b->warps; rest; rest &= rest - 1) {
             const struct mg_warp *w = &block->warps[__builtin_ctz(rest)];
-            uint32_t gone = 32 - (uint32_t)__builtin_popcount(w->live);
+            uint32_t gone = (uint32_t)__builtin_popcount(~(w->live | b->lanes[w->index]));
             need = need > gone ? need - gone : 0;
         }
     }
@@ -74,6 +74,7 @@ MG_HANDLER(mg__op_bar)
     b->expected = expected;
     b->arrived += (uint32_t)__builtin_popcount(mask);
     b->warps |= 1u << w->index;
+    b->lanes[w->index] |= mask;
     if (sub == MG_SUB_RED) {
         uint32_t p = mg__pred(w, op->c);
         b->any |= (p & mask) != 0;
