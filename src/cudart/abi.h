@@ -106,20 +106,20 @@ struct cu_launch_config {
 };
 
 /* cudaDeviceProp of CUDA 13. The fields keep the API's names: there are too many to rename. */
-#define CU_PROP_TEXTURES                                                                                               \
-    int maxTexture2D[2], maxTexture2DMipmap[2], maxTexture2DLinear[3], maxTexture2DGather[2], maxTexture3D[3],         \
-        maxTexture3DAlt[3], maxTextureCubemap, maxTexture1DLayered[2], maxTexture2DLayered[3],                         \
-        maxTextureCubemapLayered[2], maxSurface1D, maxSurface2D[2], maxSurface3D[3], maxSurface1DLayered[2],           \
-        maxSurface2DLayered[3], maxSurfaceCubemap, maxSurfaceCubemapLayered[2];                                        \
-    size_t surfaceAlignment;                                                                                           \
-    int concurrentKernels, ECCEnabled, pciBusID, pciDeviceID, pciDomainID, tccDriver, asyncEngineCount,                \
+#define CU_PROP_TEXTURES                                                                                       \
+    int maxTexture2D[2], maxTexture2DMipmap[2], maxTexture2DLinear[3], maxTexture2DGather[2], maxTexture3D[3], \
+        maxTexture3DAlt[3], maxTextureCubemap, maxTexture1DLayered[2], maxTexture2DLayered[3],                 \
+        maxTextureCubemapLayered[2], maxSurface1D, maxSurface2D[2], maxSurface3D[3], maxSurface1DLayered[2],   \
+        maxSurface2DLayered[3], maxSurfaceCubemap, maxSurfaceCubemapLayered[2];                                \
+    size_t surfaceAlignment;                                                                                   \
+    int concurrentKernels, ECCEnabled, pciBusID, pciDeviceID, pciDomainID, tccDriver, asyncEngineCount,        \
         unifiedAddressing
-#define CU_PROP_POOLS                                                                                                  \
-    int hostRegisterSupported, sparseCudaArraySupported, hostRegisterReadOnlySupported,                                \
-        timelineSemaphoreInteropSupported, memoryPoolsSupported, gpuDirectRDMASupported;                               \
-    unsigned gpuDirectRDMAFlushWritesOptions;                                                                          \
-    int gpuDirectRDMAWritesOrdering;                                                                                   \
-    unsigned memoryPoolSupportedHandleTypes;                                                                           \
+#define CU_PROP_POOLS                                                                    \
+    int hostRegisterSupported, sparseCudaArraySupported, hostRegisterReadOnlySupported,  \
+        timelineSemaphoreInteropSupported, memoryPoolsSupported, gpuDirectRDMASupported; \
+    unsigned gpuDirectRDMAFlushWritesOptions;                                            \
+    int gpuDirectRDMAWritesOrdering;                                                     \
+    unsigned memoryPoolSupportedHandleTypes;                                             \
     int deferredMappingCudaArraySupported, ipcEventSupported, clusterLaunch, unifiedFunctionPointers
 struct cu_prop_13 {
     char name[256], uuid[16], luid[8];

@@ -1,8 +1,9 @@
 /* copy.c - copies and fills: linear, two- and three-dimensional, to and from symbols.
  *
- * All memory is one address space here, so a copy is a memmove once its ranges have been checked as a GPU checks them: a
- * range that begins in an allocation must end in it, an address in the device's range that no allocation holds is invalid,
- * and the side that the kind calls device must be memory that CUDA knows. Copies to CUDA arrays come with textures.
+ * All memory is one address space here, so a copy is a memmove once its ranges have been checked as a GPU checks them:
+ * a range that begins in an allocation must end in it, an address in the device's range that no allocation holds is
+ * invalid, and the side that the kind calls device must be memory that CUDA knows. Copies to CUDA arrays come with
+ * textures.
  *
  * Launches are synchronous, so a copy always finds the kernels before it finished.
  */
@@ -167,8 +168,8 @@ int mg__cudaMemcpy3DPeer(const struct cu_memcpy_3d_peer *p)
         return mg__cudart_done(cudaErrorInvalidValue);
     if (p->src_device || p->dst_device)
         return mg__cudart_done(cudaErrorInvalidDevice);
-    struct cu_memcpy_3d q = {p->src_array, p->src_pos, p->src, p->dst_array, p->dst_pos, p->dst, p->extent,
-                             CU_DEVICE_TO_DEVICE};
+    struct cu_memcpy_3d q = {p->src_array, p->src_pos, p->src,    p->dst_array,
+                             p->dst_pos,   p->dst,     p->extent, CU_DEVICE_TO_DEVICE};
     return mg__cudart_done(copy_3d(&q));
 }
 

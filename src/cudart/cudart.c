@@ -1,9 +1,9 @@
 /* cudart.c - the context: made on first use from the environment, its errors, its messages, its report.
  *
- * Errors are kept as a GPU keeps them (read off one, driver 580, see docs/cuda-runtime.md): a call that fails sets its thread's
- * last error; cudaGetLastError takes it away. A kernel that faults poisons the context: its launch still succeeds, and
- * each later call that touches the device returns the fault and sets the last error again. Streams are synchronous
- * here, so a fault is known at once, but it is kept back until such a call, as the host program expects.
+ * Errors are kept as a GPU keeps them (read off one, driver 580, see docs/cuda-runtime.md): a call that fails sets its
+ * thread's last error; cudaGetLastError takes it away. A kernel that faults poisons the context: its launch still
+ * succeeds, and each later call that touches the device returns the fault and sets the last error again. Streams are
+ * synchronous here, so a fault is known at once, but it is kept back until such a call, as the host program expects.
  *
  * The environment, which the command line sets:
  *   MARGAY_REPORT    fd:N or a path: where records go (report.h). Unset: no report, no model, messages on stderr
@@ -111,8 +111,8 @@ int mg__cudart_error_of(enum mg_status status)
 
 bool mg__cudart_sticky(enum mg_status status)
 {
-    return status == MG_ERR_ADDRESS || status == MG_ERR_MISALIGNED || status == MG_ERR_ASSERT || status == MG_ERR_TRAP ||
-           status == MG_ERR_DEADLOCK || status == MG_ERR_TIMEOUT || status == MG_ERR_INTERNAL;
+    return status == MG_ERR_ADDRESS || status == MG_ERR_MISALIGNED || status == MG_ERR_ASSERT ||
+           status == MG_ERR_TRAP || status == MG_ERR_DEADLOCK || status == MG_ERR_TIMEOUT || status == MG_ERR_INTERNAL;
 }
 
 void mg__cudart_poison(int error)
@@ -305,8 +305,8 @@ int mg__cudaPeekAtLastError(void)
 const char *mg__cudaGetErrorName(int error)
 {
     switch (error) {
-#define CUDA_ERROR(value, name, text)                                                                                  \
-    case value:                                                                                                        \
+#define CUDA_ERROR(value, name, text) \
+    case value:                       \
         return #name;
 #include "cudart/errors.def"
 #undef CUDA_ERROR
@@ -317,8 +317,8 @@ const char *mg__cudaGetErrorName(int error)
 const char *mg__cudaGetErrorString(int error)
 {
     switch (error) {
-#define CUDA_ERROR(value, name, text)                                                                                  \
-    case value:                                                                                                        \
+#define CUDA_ERROR(value, name, text) \
+    case value:                       \
         return text;
 #include "cudart/errors.def"
 #undef CUDA_ERROR

@@ -1,7 +1,7 @@
 /* cudart.h - what the files of this room share: the process's one CUDA context, its registry and its allocations.
  *
- * The CUDA runtime is an API of the whole process, so its context is too: `mg__cudart` is the one mutable global of this
- * room. Locks, in the order in which they may be taken: launch, then state. Both are recursive; the engine's own
+ * The CUDA runtime is an API of the whole process, so its context is too: `mg__cudart` is the one mutable global of
+ * this room. Locks, in the order in which they may be taken: launch, then state. Both are recursive; the engine's own
  * memory calls are thread-safe by themselves.
  *
  * Every entry point is named mg__<its name in the API> here, hidden; exports.c gives them their public names. They
@@ -21,10 +21,10 @@
 /* ---- registered code ---- */
 struct cudart_var {
     struct cudart_module *module;
-    const void *host;     /* its shadow, or for a managed variable the pointer that we set */
-    void **managed;       /* the same for a managed variable, else NULL */
+    const void *host; /* its shadow, or for a managed variable the pointer that we set */
+    void **managed;   /* the same for a managed variable, else NULL */
     char *name;
-    uint64_t size;        /* as the program registered it */
+    uint64_t size;                 /* as the program registered it */
     uint64_t address, device_size; /* once resolved */
 };
 struct cudart_func {
@@ -35,11 +35,11 @@ struct cudart_func {
     struct mg_simt_kernel_info info;
     uint32_t shared_optin; /* cudaFuncAttributeMaxDynamicSharedMemorySize, 0: not set */
     int carveout;
-    int recorded;          /* -1: not yet asked whether MARGAY_KERNEL matches it */
+    int recorded; /* -1: not yet asked whether MARGAY_KERNEL matches it */
 };
 struct cudart_module { /* a fatbin that the program registered */
     const void *data;
-    size_t limit;          /* bytes that may be read at `data` */
+    size_t limit;             /* bytes that may be read at `data` */
     const void *const *parts; /* of a program linked from several relocatable objects; ends with NULL */
     const void *wrapper;
     struct mg_simt_module *simt; /* once loaded */
@@ -49,7 +49,8 @@ struct cudart_module { /* a fatbin that the program registered */
     bool gone; /* unregistered: kept, because handles to it may live on */
 };
 int mg__cudart_load(struct cudart_module *module); /* parses and loads on first use */
-int mg__cudart_func_find(const void *handle, struct cudart_func **func); /* by host address or kernel handle; resolves */
+int mg__cudart_func_find(const void *handle,
+                         struct cudart_func **func); /* by host address or kernel handle; resolves */
 int mg__cudart_var_find(const void *symbol, struct cudart_var **var);
 void mg__cudart_registry_reset(void); /* unloads all modules; they load anew on next use */
 
@@ -78,7 +79,7 @@ struct cudart {
     atomic_int poison; /* the error that every later call returns, after a kernel faulted */
     int init_error;
     int pid;
-    unsigned version;  /* of the API that the program was built for: 12 or 13 */
+    unsigned version; /* of the API that the program was built for: 12 or 13 */
     const struct mg_arch *arch;
     struct mg_simt *simt;
     struct mg_report_writer *report;
@@ -86,7 +87,7 @@ struct cudart {
     uint64_t launch_start; /* of the launch under way, for its record: mg__time_ns, registers a thread */
     uint32_t launch_regs;
     bool has_filter;
-    regex_t filter;    /* MARGAY_KERNEL */
+    regex_t filter;         /* MARGAY_KERNEL */
     uint64_t launches_left; /* MARGAY_LAUNCHES */
     bool progress;
     unsigned timeout_ms;
@@ -118,10 +119,10 @@ enum { CUDART_V12 = 1, CUDART_V13 = 2 };
 extern const struct cudart_api mg__cudart_api[]; /* ends with a NULL name */
 void mg__cudart_redirect(void *self);            /* self: any address inside this library */
 
-#define CUDART_ENTER()                                                                                                 \
-    do {                                                                                                               \
-        int enter_error_ = mg__cudart_enter();                                                                         \
-        if (enter_error_)                                                                                              \
-            return mg__cudart_done(enter_error_);                                                                      \
+#define CUDART_ENTER()                            \
+    do {                                          \
+        int enter_error_ = mg__cudart_enter();    \
+        if (enter_error_)                         \
+            return mg__cudart_done(enter_error_); \
     } while (0)
 #endif

@@ -21,9 +21,9 @@ static bool attribute(int number, int *value)
 {
     const struct mg_arch *a = arch();
     switch (number) {
-#define ATTR(id, name, v)                                                                                              \
-    case id:                                                                                                           \
-        *value = (int)(v);                                                                                             \
+#define ATTR(id, name, v)  \
+    case id:               \
+        *value = (int)(v); \
         return true;
 #include "cudart/device_attr.def"
 #undef ATTR
@@ -144,80 +144,80 @@ static uint64_t memory_total(void)
 }
 
 /* What the layouts of 12 and 13 have in common. */
-#define FILL_PROPERTIES(p)                                                                                             \
-    do {                                                                                                               \
-        snprintf((p)->name, sizeof((p)->name), "%s", arch()->board);                                                   \
-        memcpy((p)->uuid, "margay-simulated", 16);                                                                     \
-        (p)->totalGlobalMem = memory_total();                                                                          \
-        (p)->sharedMemPerBlock = (size_t)get(8);                                                                       \
-        (p)->regsPerBlock = get(12);                                                                                   \
-        (p)->warpSize = get(10);                                                                                       \
-        (p)->memPitch = (size_t)get(11);                                                                               \
-        (p)->maxThreadsPerBlock = get(1);                                                                              \
-        for (int i_ = 0; i_ < 3; i_++) {                                                                               \
-            (p)->maxThreadsDim[i_] = get(2 + i_);                                                                      \
-            (p)->maxGridSize[i_] = get(5 + i_);                                                                        \
-            (p)->maxTexture3D[i_] = get(24 + i_);                                                                      \
-            (p)->maxTexture3DAlt[i_] = get(47 + i_);                                                                   \
-            (p)->maxTexture2DLayered[i_] = get(27 + i_);                                                               \
-            (p)->maxTexture2DLinear[i_] = get(70 + i_);                                                                \
-            (p)->maxSurface3D[i_] = get(58 + i_);                                                                      \
-            (p)->maxSurface2DLayered[i_] = get(63 + i_);                                                               \
-        }                                                                                                              \
-        for (int i_ = 0; i_ < 2; i_++) {                                                                               \
-            (p)->maxTexture2D[i_] = get(22 + i_);                                                                      \
-            (p)->maxTexture2DMipmap[i_] = get(73 + i_);                                                                \
-            (p)->maxTexture2DGather[i_] = get(45 + i_);                                                                \
-            (p)->maxTexture1DLayered[i_] = get(42 + i_);                                                               \
-            (p)->maxTextureCubemapLayered[i_] = get(53 + i_);                                                          \
-            (p)->maxSurface2D[i_] = get(56 + i_);                                                                      \
-            (p)->maxSurface1DLayered[i_] = get(61 + i_);                                                               \
-            (p)->maxSurfaceCubemapLayered[i_] = get(67 + i_);                                                          \
-        }                                                                                                              \
-        (p)->totalConstMem = (size_t)get(9);                                                                           \
-        (p)->major = get(75);                                                                                          \
-        (p)->minor = get(76);                                                                                          \
-        (p)->textureAlignment = (size_t)get(14);                                                                       \
-        (p)->texturePitchAlignment = (size_t)get(51);                                                                  \
-        (p)->multiProcessorCount = get(16);                                                                            \
-        (p)->canMapHostMemory = get(19);                                                                               \
-        (p)->maxTexture1D = get(21);                                                                                   \
-        (p)->maxTexture1DMipmap = get(77);                                                                             \
-        (p)->maxTextureCubemap = get(52);                                                                              \
-        (p)->maxSurface1D = get(55);                                                                                   \
-        (p)->maxSurfaceCubemap = get(66);                                                                              \
-        (p)->surfaceAlignment = (size_t)get(30);                                                                       \
-        (p)->concurrentKernels = get(31);                                                                              \
-        (p)->ECCEnabled = get(32);                                                                                     \
-        (p)->asyncEngineCount = get(40);                                                                               \
-        (p)->unifiedAddressing = get(41);                                                                              \
-        (p)->memoryBusWidth = get(37);                                                                                 \
-        (p)->l2CacheSize = get(38);                                                                                    \
-        (p)->persistingL2CacheMaxSize = get(108);                                                                      \
-        (p)->maxThreadsPerMultiProcessor = get(39);                                                                    \
-        (p)->streamPrioritiesSupported = get(78);                                                                      \
-        (p)->globalL1CacheSupported = get(79);                                                                         \
-        (p)->localL1CacheSupported = get(80);                                                                          \
-        (p)->sharedMemPerMultiprocessor = (size_t)get(81);                                                             \
-        (p)->regsPerMultiprocessor = get(82);                                                                          \
-        (p)->managedMemory = get(83);                                                                                  \
-        (p)->concurrentManagedAccess = get(89);                                                                        \
-        (p)->computePreemptionSupported = get(90);                                                                     \
-        (p)->canUseHostPointerForRegisteredMem = get(91);                                                              \
-        (p)->cooperativeLaunch = get(95);                                                                              \
-        (p)->sharedMemPerBlockOptin = (size_t)get(97);                                                                 \
-        (p)->directManagedMemAccessFromHost = get(101);                                                                \
-        (p)->maxBlocksPerMultiProcessor = get(106);                                                                    \
-        (p)->accessPolicyMaxWindowSize = get(109);                                                                     \
-        (p)->reservedSharedMemPerBlock = (size_t)get(111);                                                             \
+#define FILL_PROPERTIES(p)                                           \
+    do {                                                             \
+        snprintf((p)->name, sizeof((p)->name), "%s", arch()->board); \
+        memcpy((p)->uuid, "margay-simulated", 16);                   \
+        (p)->totalGlobalMem = memory_total();                        \
+        (p)->sharedMemPerBlock = (size_t)get(8);                     \
+        (p)->regsPerBlock = get(12);                                 \
+        (p)->warpSize = get(10);                                     \
+        (p)->memPitch = (size_t)get(11);                             \
+        (p)->maxThreadsPerBlock = get(1);                            \
+        for (int i_ = 0; i_ < 3; i_++) {                             \
+            (p)->maxThreadsDim[i_] = get(2 + i_);                    \
+            (p)->maxGridSize[i_] = get(5 + i_);                      \
+            (p)->maxTexture3D[i_] = get(24 + i_);                    \
+            (p)->maxTexture3DAlt[i_] = get(47 + i_);                 \
+            (p)->maxTexture2DLayered[i_] = get(27 + i_);             \
+            (p)->maxTexture2DLinear[i_] = get(70 + i_);              \
+            (p)->maxSurface3D[i_] = get(58 + i_);                    \
+            (p)->maxSurface2DLayered[i_] = get(63 + i_);             \
+        }                                                            \
+        for (int i_ = 0; i_ < 2; i_++) {                             \
+            (p)->maxTexture2D[i_] = get(22 + i_);                    \
+            (p)->maxTexture2DMipmap[i_] = get(73 + i_);              \
+            (p)->maxTexture2DGather[i_] = get(45 + i_);              \
+            (p)->maxTexture1DLayered[i_] = get(42 + i_);             \
+            (p)->maxTextureCubemapLayered[i_] = get(53 + i_);        \
+            (p)->maxSurface2D[i_] = get(56 + i_);                    \
+            (p)->maxSurface1DLayered[i_] = get(61 + i_);             \
+            (p)->maxSurfaceCubemapLayered[i_] = get(67 + i_);        \
+        }                                                            \
+        (p)->totalConstMem = (size_t)get(9);                         \
+        (p)->major = get(75);                                        \
+        (p)->minor = get(76);                                        \
+        (p)->textureAlignment = (size_t)get(14);                     \
+        (p)->texturePitchAlignment = (size_t)get(51);                \
+        (p)->multiProcessorCount = get(16);                          \
+        (p)->canMapHostMemory = get(19);                             \
+        (p)->maxTexture1D = get(21);                                 \
+        (p)->maxTexture1DMipmap = get(77);                           \
+        (p)->maxTextureCubemap = get(52);                            \
+        (p)->maxSurface1D = get(55);                                 \
+        (p)->maxSurfaceCubemap = get(66);                            \
+        (p)->surfaceAlignment = (size_t)get(30);                     \
+        (p)->concurrentKernels = get(31);                            \
+        (p)->ECCEnabled = get(32);                                   \
+        (p)->asyncEngineCount = get(40);                             \
+        (p)->unifiedAddressing = get(41);                            \
+        (p)->memoryBusWidth = get(37);                               \
+        (p)->l2CacheSize = get(38);                                  \
+        (p)->persistingL2CacheMaxSize = get(108);                    \
+        (p)->maxThreadsPerMultiProcessor = get(39);                  \
+        (p)->streamPrioritiesSupported = get(78);                    \
+        (p)->globalL1CacheSupported = get(79);                       \
+        (p)->localL1CacheSupported = get(80);                        \
+        (p)->sharedMemPerMultiprocessor = (size_t)get(81);           \
+        (p)->regsPerMultiprocessor = get(82);                        \
+        (p)->managedMemory = get(83);                                \
+        (p)->concurrentManagedAccess = get(89);                      \
+        (p)->computePreemptionSupported = get(90);                   \
+        (p)->canUseHostPointerForRegisteredMem = get(91);            \
+        (p)->cooperativeLaunch = get(95);                            \
+        (p)->sharedMemPerBlockOptin = (size_t)get(97);               \
+        (p)->directManagedMemAccessFromHost = get(101);              \
+        (p)->maxBlocksPerMultiProcessor = get(106);                  \
+        (p)->accessPolicyMaxWindowSize = get(109);                   \
+        (p)->reservedSharedMemPerBlock = (size_t)get(111);           \
     } while (0)
 /* The fields after those of CUDA 11. */
-#define FILL_PROPERTIES_12(p)                                                                                          \
-    do {                                                                                                               \
-        (p)->hostRegisterSupported = get(99);                                                                          \
-        (p)->hostRegisterReadOnlySupported = get(113);                                                                 \
-        (p)->memoryPoolsSupported = get(115);                                                                          \
-        (p)->unifiedFunctionPointers = 1;                                                                              \
+#define FILL_PROPERTIES_12(p)                          \
+    do {                                               \
+        (p)->hostRegisterSupported = get(99);          \
+        (p)->hostRegisterReadOnlySupported = get(113); \
+        (p)->memoryPoolsSupported = get(115);          \
+        (p)->unifiedFunctionPointers = 1;              \
     } while (0)
 
 static void fill_12(struct cu_prop_12 *p)

@@ -1,8 +1,8 @@
 /* exports.c - the public names of libcudart.so.MARGAY_CUDART, all from api.def, and the constructor.
  *
- * Compiled once a library, with MARGAY_CUDART 12 or 13. A public name is a jump to the hidden function behind it, so that one
- * function can stand behind several names, versions can differ, and no call inside the library goes through a name
- * that a program may have taken.
+ * Compiled once a library, with MARGAY_CUDART 12 or 13. A public name is a jump to the hidden function behind it, so
+ * that one function can stand behind several names, versions can differ, and no call inside the library goes through a
+ * name that a program may have taken.
  */
 #include "cudart/cudart.h"
 
@@ -31,19 +31,19 @@
 /* The functions, whatever their type. */
 #define SECTION(title)
 #define API(name, in, function, note) extern void function(void);
-#define API_LATER(name, in, note)                                                                                      \
-    static __attribute__((used)) int later_##name(void) __asm__("mg__later_" #name);                                   \
-    static int later_##name(void)                                                                                      \
-    {                                                                                                                  \
-        return mg__cudart_missing(#name);                                                                              \
+#define API_LATER(name, in, note)                                                    \
+    static __attribute__((used)) int later_##name(void) __asm__("mg__later_" #name); \
+    static int later_##name(void)                                                    \
+    {                                                                                \
+        return mg__cudart_missing(#name);                                            \
     }
 #include "cudart/api.def"
 #undef API
 #undef API_LATER
 
 /* The names. */
-#define EXPORT(name, target)                                                                                           \
-    __asm__(".text\n\t.globl " #name "\n\t.type " #name ", %function\n\t.p2align 4\n" #name ":\n\t" JUMP target        \
+#define EXPORT(name, target)                                                                                    \
+    __asm__(".text\n\t.globl " #name "\n\t.type " #name ", %function\n\t.p2align 4\n" #name ":\n\t" JUMP target \
             "\n\t.size " #name ", .-" #name "\n");
 #define API(name, in, function, note) IF_##in(EXPORT(name, #function))
 #define API_LATER(name, in, note) IF_##in(EXPORT(name, "mg__later_" #name))

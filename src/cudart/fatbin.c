@@ -160,12 +160,14 @@ enum mg_status mg__fatbin_choose(const void *data, size_t limit, unsigned cc, st
     if (found)
         return MG_OK;
     if (text)
-        mg__diag_set(diag, MG_ERR_NO_PTX, "the program's PTX is for compute_%u%s, which compute capability %u.%u cannot run",
-                     other, other_suffix, cc / 10, cc % 10);
+        mg__diag_set(diag, MG_ERR_NO_PTX,
+                     "the program's PTX is for compute_%u%s, which compute capability %u.%u cannot run", other,
+                     other_suffix, cc / 10, cc % 10);
     else
         mg__diag_set(diag, MG_ERR_NO_PTX, "the program holds %s and no PTX",
                      code ? "machine code only" : "no device code that is known here");
-    mg__diag_hint(diag, "rebuild it with nvcc -arch=sm_%u, or add -gencode arch=compute_%u,code=compute_%u", cc, cc, cc);
+    mg__diag_hint(diag, "rebuild it with nvcc -arch=sm_%u, or add -gencode arch=compute_%u,code=compute_%u", cc, cc,
+                  cc);
     return MG_ERR_NO_PTX;
 }
 

@@ -1,8 +1,8 @@
 /* launch.c - kernel launches in every form that the API has: limits, parameters, the launch itself, what became of it.
  *
- * A launch that breaks a limit fails at once and leaves the context as it was. One that faults while it runs poisons the
- * context and returns success, as the program of a GPU sees it (cudart.c). Either way the user is told what, where and
- * why, which no GPU does.
+ * A launch that breaks a limit fails at once and leaves the context as it was. One that faults while it runs poisons
+ * the context and returns success, as the program of a GPU sees it (cudart.c). Either way the user is told what, where
+ * and why, which no GPU does.
  *
  * One launch runs at a time, whatever its stream or thread: it has all host threads to itself.
  * Clusters are refused with a message. Registers are an estimate, so no launch is refused for their number.
@@ -33,23 +33,26 @@ static int check_limits(const struct cudart_func *func, const struct request *r)
     /* CUDA 12 has a code of its own for wrong dimensions, 13 no more. Both read off driver 580. */
     int error = mg__cudart.version == 12 ? cudaErrorInvalidConfiguration : cudaErrorInvalidValue;
     if (!g->x || !g->y || !g->z || !b->x || !b->y || !b->z) {
-        mg__diag_set(&diag, MG_ERR_LAUNCH_LIMIT, "launched with a dimension of 0: grid %u x %u x %u, block %u x %u x %u",
-                     g->x, g->y, g->z, b->x, b->y, b->z);
+        mg__diag_set(&diag, MG_ERR_LAUNCH_LIMIT,
+                     "launched with a dimension of 0: grid %u x %u x %u, block %u x %u x %u", g->x, g->y, g->z, b->x,
+                     b->y, b->z);
         mg__diag_hint(&diag, "check the numbers between <<< and >>>");
         return refuse(func, error, &diag);
     }
     if (g->x > INT32_MAX || g->y > 65535 || g->z > 65535) {
         mg__diag_set(&diag, MG_ERR_LAUNCH_LIMIT,
-                     "launched with a grid of %u x %u x %u blocks; a device allows 2147483647 x 65535 x 65535", g->x, g->y, g->z);
+                     "launched with a grid of %u x %u x %u blocks; a device allows 2147483647 x 65535 x 65535", g->x,
+                     g->y, g->z);
         mg__diag_hint(&diag, "let x be the largest dimension, or let each block do more");
         return refuse(func, error, &diag);
     }
     uint64_t threads = (uint64_t)b->x * b->y;
     threads = threads > UINT32_MAX ? threads : threads * b->z;
     if (b->x > 1024 || b->y > 1024 || b->z > 64 || threads > arch->max_threads_block) {
-        mg__diag_set(&diag, MG_ERR_LAUNCH_LIMIT,
-                     "launched with blocks of %u x %u x %u threads; a device allows %u threads in all, 1024 x 1024 x 64 at most",
-                     b->x, b->y, b->z, arch->max_threads_block);
+        mg__diag_set(
+            &diag, MG_ERR_LAUNCH_LIMIT,
+            "launched with blocks of %u x %u x %u threads; a device allows %u threads in all, 1024 x 1024 x 64 at most",
+            b->x, b->y, b->z, arch->max_threads_block);
         mg__diag_hint(&diag, "use smaller blocks and more of them");
         return refuse(func, error, &diag);
     }
@@ -68,8 +71,10 @@ static int check_limits(const struct cudart_func *func, const struct request *r)
                      "launched with %zu bytes of dynamic shared memory (and %u static); %llu are allowed", r->shared,
                      func->info.shared_static, (unsigned long long)room);
         if (r->shared + fixed <= arch->shared_block_optin)
-            mg__diag_hint(&diag, "allow them first: cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, %zu)",
-                          r->shared);
+            mg__diag_hint(
+                &diag,
+                "allow them first: cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, %zu)",
+                r->shared);
         else
             mg__diag_hint(&diag, "a block can have %u bytes on this device, static and dynamic together",
                           arch->shared_block_optin);
@@ -78,7 +83,7 @@ static int check_limits(const struct cudart_func *func, const struct request *r)
     if (r->cooperative) {
         uint64_t blocks = (uint64_t)g->x * g->y * g->z; /* fits: 31 + 16 + 16 bits */
         uint64_t resident = (uint64_t)arch->sm_count * mg__arch_blocks_per_sm(arch, (unsigned)threads, func->info.regs,
-                                                                                (unsigned)(fixed + r->shared));
+                                                                              (unsigned)(fixed + r->shared));
         if (blocks > resident) {
             mg__diag_set(&diag, MG_ERR_LAUNCH_LIMIT,
                          "launched cooperatively with %llu blocks; the device holds %llu of them at once",
@@ -98,7 +103,8 @@ static bool recorded(struct cudart_func *func)
     if (!c->report || !c->launches_left)
         return false;
     if (func->recorded < 0)
-        func->recorded = !c->has_filter || !regexec(&c->filter, func->demangled ? func->demangled : func->name, 0, NULL, 0);
+        func->recorded =
+            !c->has_filter || !regexec(&c->filter, func->demangled ? func->demangled : func->name, 0, NULL, 0);
     if (!func->recorded)
         return false;
     if (c->launches_left != UINT64_MAX)

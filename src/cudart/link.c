@@ -1,9 +1,10 @@
 /* link.c - makes one PTX text of those of several translation units, as nvlink does for machine code.
  *
- * The texts are cut into their module-scope statements and put together anew: one header (the newest language version), the
- * .file table, declarations of functions, variables, then functions. An extern variable gives way to its definition,
- * a weak or common symbol to the first of its name, and a name that two units use for something of their own (string
- * literals, say) is renamed in all but the first. File numbers are shifted unit by unit, so that lines stay right.
+ * The texts are cut into their module-scope statements and put together anew: one header (the newest language version),
+ * the .file table, declarations of functions, variables, then functions. An extern variable gives way to its
+ * definition, a weak or common symbol to the first of its name, and a name that two units use for something of their
+ * own (string literals, say) is renamed in all but the first. File numbers are shifted unit by unit, so that lines stay
+ * right.
  *
  * It works on tokens and does not understand instructions: what is wrong inside a function is the parser's to say.
  * Left out: variables that are declared several to a statement, which nvcc does not write; .alias across units.
@@ -44,8 +45,8 @@ struct mg_linker {
     unsigned version, file_base; /* 904: 9.4; the file numbers taken so far */
     const char *header;          /* .version, .target and .address_size of the newest unit */
     size_t header_length;
-    MG_VEC(unsigned) file_bases;       /* by unit */
-    MG_VEC(struct mg_strtab) renames;  /* by unit: name -> new name */
+    MG_VEC(unsigned) file_bases;      /* by unit */
+    MG_VEC(struct mg_strtab) renames; /* by unit: name -> new name */
 };
 
 /* ---- tokens ---- */
@@ -290,7 +291,8 @@ static enum mg_status resolve(struct mg_linker *l, struct mg_diag *diag)
         size_t n = strlen(s->name);
         struct statement *old = mg__strtab_get(&symbols, s->name, n);
         if (old && old->unit != s->unit && (s->linkage == OWN || old->linkage == OWN)) {
-            /* One of the two is its unit's own: the later one is renamed, or the earlier when that is the private one. */
+            /* One of the two is its unit's own: the later one is renamed, or the earlier when that is the private one.
+             */
             struct statement *own = s->linkage == OWN ? s : old;
             struct mg_strtab *table = &l->renames.at[own->unit];
             if (!mg__strtab_get(table, own->name, n)) {
@@ -309,14 +311,16 @@ static enum mg_status resolve(struct mg_linker *l, struct mg_diag *diag)
             else if (old->linkage == EXTERN || old->linkage == WEAK)
                 old->dropped = true;
             else
-                return mg__diag_set(diag, MG_ERR_SYNTAX, "the variable %s is defined in two translation units", s->name);
+                return mg__diag_set(diag, MG_ERR_SYNTAX, "the variable %s is defined in two translation units",
+                                    s->name);
         } else if (old && s->kind == FUNCTION && old->kind == FUNCTION) {
             if (s->linkage == WEAK)
                 s->dropped = true;
             else if (old->linkage == WEAK)
                 old->dropped = true;
             else
-                return mg__diag_set(diag, MG_ERR_SYNTAX, "the function %s is defined in two translation units", s->name);
+                return mg__diag_set(diag, MG_ERR_SYNTAX, "the function %s is defined in two translation units",
+                                    s->name);
         } else if (old && s->kind == DECLARATION && !same) {
             s->dropped = old->kind == DECLARATION; /* once is enough; declarations come before definitions */
             if (s->dropped)

@@ -1,11 +1,11 @@
-/* redirect.c - statically linked runtimes: every CUDA entry point found in an object's symbol table is overwritten with a jump
- * to ours.
+/* redirect.c - statically linked runtimes: every CUDA entry point found in an object's symbol table is overwritten with
+ * a jump to ours.
  *
  * nvcc links libcudart_static.a unless told otherwise, so an ordinary program carries the runtime's code inside, and
- * no preloaded symbol reaches it. But the linker leaves the names in .symtab. Before the program's constructors run (they
- * register its fatbins), each loaded object is looked at; where it defines __cudaRegisterFatBinary, all functions of
- * api.def that it defines are patched. A patch is a 5-byte jump to a slot in a page mapped near the object, which holds the
- * far jump: some of the entry points are only three bytes long and padded to sixteen.
+ * no preloaded symbol reaches it. But the linker leaves the names in .symtab. Before the program's constructors run
+ * (they register its fatbins), each loaded object is looked at; where it defines __cudaRegisterFatBinary, all functions
+ * of api.def that it defines are patched. A patch is a 5-byte jump to a slot in a page mapped near the object, which
+ * holds the far jump: some of the entry points are only three bytes long and padded to sixteen.
  *
  * Left out: objects that dlopen brings in later, and shared libraries without a symbol table (cuBLAS, say), which keep
  * their own runtime and find no driver. A program without a symbol table ends here with a message. x86-64 only.
@@ -32,7 +32,7 @@ struct patch {
 struct image { /* an ELF file, mapped */
     const uint8_t *at;
     size_t size;
-    const ElfW(Shdr) *sections;
+    const ElfW(Shdr) * sections;
     size_t nsections;
     const char *names;
     size_t names_size;
@@ -101,7 +101,7 @@ static const char *string_at(const char *table, size_t size, uint64_t offset)
     return table + offset;
 }
 
-static const ElfW(Shdr) *section(const struct image *image, uint32_t type, const char *name)
+static const ElfW(Shdr) * section(const struct image *image, uint32_t type, const char *name)
 {
     for (size_t i = 0; i < image->nsections; i++) {
         const ElfW(Shdr) *s = &image->sections[i];
@@ -118,7 +118,7 @@ static const ElfW(Shdr) *section(const struct image *image, uint32_t type, const
 }
 
 struct symbols {
-    const ElfW(Sym) *at;
+    const ElfW(Sym) * at;
     size_t count;
     const char *names;
     size_t names_size;
@@ -141,7 +141,7 @@ static bool symbols_of(const struct image *image, uint32_t type, struct symbols 
     return true;
 }
 
-static const ElfW(Sym) *symbol_named(const struct symbols *symbols, const char *name)
+static const ElfW(Sym) * symbol_named(const struct symbols *symbols, const char *name)
 {
     for (size_t i = 0; i < symbols->count; i++) {
         const char *n = string_at(symbols->names, symbols->names_size, symbols->at[i].st_name);
@@ -151,7 +151,7 @@ static const ElfW(Sym) *symbol_named(const struct symbols *symbols, const char *
     return NULL;
 }
 
-static bool defined_function(const ElfW(Sym) *s)
+static bool defined_function(const ElfW(Sym) * s)
 {
     return s && ELF64_ST_TYPE(s->st_info) == STT_FUNC && s->st_shndx != SHN_UNDEF && s->st_value;
 }
@@ -178,8 +178,9 @@ static uint8_t *map_near(uintptr_t low, uintptr_t high, size_t size)
     return NULL;
 }
 
-/* The bytes that may be overwritten at a symbol: its size, or up to the next 16-byte boundary, where the next begins. */
-static size_t room_at(const ElfW(Sym) *s)
+/* The bytes that may be overwritten at a symbol: its size, or up to the next 16-byte boundary, where the next begins.
+ */
+static size_t room_at(const ElfW(Sym) * s)
 {
     size_t padded = s->st_value % 16 ? s->st_size : (s->st_size + 15) / 16 * 16;
     return MG_MAX(padded, s->st_size);
@@ -230,7 +231,7 @@ static bool write_patches(const struct dl_phdr_info *info, const struct patch *p
     return true;
 }
 #else
-static size_t room_at(const ElfW(Sym) *s)
+static size_t room_at(const ElfW(Sym) * s)
 {
     return s->st_size;
 }
@@ -309,7 +310,8 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *arg)
     if (symbols_of(&image, SHT_SYMTAB, &all) && defined_function(symbol_named(&all, "__cudaRegisterFatBinary"))) {
         redirect_object(info, &all, path);
     } else if (program && device_code && !(have_dynamic && symbol_named(&dynamic, "__cudaRegisterFatBinary"))) {
-        say("this program carries the CUDA runtime inside and has no symbol table by which to find it; relink it without -s "
+        say("this program carries the CUDA runtime inside and has no symbol table by which to find it; relink it "
+            "without -s "
             "and do not strip it, or link with nvcc -cudart shared",
             "", "");
         _exit(EXIT_STATUS);

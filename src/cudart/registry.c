@@ -1,7 +1,7 @@
 /* registry.c - the device code of the program: fatbins, kernels and variables as nvcc's start-up code registers them.
  *
- * Registration happens before main and keeps pointers only. A fatbin's PTX is parsed and loaded when one of its kernels or
- * variables is first needed; what goes wrong then is told once and returned by every use. Kernels are found by the
+ * Registration happens before main and keeps pointers only. A fatbin's PTX is parsed and loaded when one of its kernels
+ * or variables is first needed; what goes wrong then is told once and returned by every use. Kernels are found by the
  * address of their host stub, variables by that of their host shadow.
  *
  * A program linked from relocatable objects (nvcc -rdc=true) registers one wrapper of version 2, whose `data` is the
@@ -311,7 +311,8 @@ int mg__cudart_load(struct cudart_module *module)
         for (size_t i = 0; i < module->vars.count; i++) { /* the host may touch managed variables all the same */
             struct cudart_var *var = module->vars.at[i];
             uint64_t address;
-            if (var->managed && !*var->managed && !mg__mem_alloc(mg__cudart.simt, MG_MAX(var->size, 1), 256, &address)) {
+            if (var->managed && !*var->managed &&
+                !mg__mem_alloc(mg__cudart.simt, MG_MAX(var->size, 1), 256, &address)) {
                 memset((void *)(uintptr_t)address, 0, var->size);
                 *var->managed = (void *)(uintptr_t)address;
             }

@@ -1,9 +1,9 @@
 /* stream.c - streams and events.
  *
- * Everything a stream is given has finished when the call returns, so a stream keeps its properties and no work, waiting is
- * over at once, and host functions run on the calling thread. An event is the host time at which it was recorded.
- * Two kernels, or a kernel and the host, that wait for each other while both run can therefore not make progress:
- * MARGAY_TIMEOUT ends them.
+ * Everything a stream is given has finished when the call returns, so a stream keeps its properties and no work,
+ * waiting is over at once, and host functions run on the calling thread. An event is the host time at which it was
+ * recorded. Two kernels, or a kernel and the host, that wait for each other while both run can therefore not make
+ * progress: MARGAY_TIMEOUT ends them.
  *
  * Handles are checked against those that live, so that a stale one is an error and never a crash. Stream capture
  * belongs to graphs, which are not here.

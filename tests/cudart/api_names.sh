@@ -1,6 +1,6 @@
 #!/bin/sh
-# api_names.sh OURS TOOLKITS - every name that the toolkit's libcudart exports is exported by ours, under the same version
-# node. Exit status 77: no toolkit's library.
+# api_names.sh OURS TOOLKITS - every name that the toolkit's libcudart exports is exported by ours, under the same
+# version node. Exit status 77: no toolkit's library.
 ours=$1 theirs=$2
 [ -r "$theirs" ] || { echo "no libcudart of a toolkit: skipped"; exit 77; }
 names() {

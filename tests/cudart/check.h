@@ -11,7 +11,8 @@ static int bad;
     do {                                                                                                               \
         int got_ = (int)(call);                                                                                        \
         if (got_ != (code)) {                                                                                          \
-            printf("%s:%d: %s is %d %s, not %d\n", __FILE__, __LINE__, #call, got_, cudaGetErrorName((cudaError_t)got_), code); \
+            printf("%s:%d: %s is %d %s, not %d\n", __FILE__, __LINE__, #call, got_,                                    \
+                   cudaGetErrorName((cudaError_t)got_), code);                                                         \
             bad++;                                                                                                     \
         }                                                                                                              \
     } while (0)

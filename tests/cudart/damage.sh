@@ -1,6 +1,6 @@
 #!/bin/sh
-# damage.sh PROGRAM [text] - makes the sizes in the headers of all its fatbins impossible; with `text`, ends its PTX, which must be
-# stored raw, before the last instruction.
+# damage.sh PROGRAM [text] - makes the sizes in the headers of all its fatbins impossible; with `text`, ends its PTX,
+# which must be stored raw, before the last instruction.
 program=$1
 at() { # PATTERN: the offsets where it occurs
     LC_ALL=C grep -obUaP "$1" "$program" | cut -d: -f1

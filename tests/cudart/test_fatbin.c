@@ -7,8 +7,9 @@
 #include <zstd.h>
 #include <cmocka.h>
 
-static const char ptx[] = ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n"
-                          "// spaces to pack:                                                                        \n";
+static const char ptx[] =
+    ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n"
+    "// spaces to pack:                                                                        \n";
 
 struct blob {
     uint8_t bytes[8192];
@@ -261,9 +262,12 @@ static int print(const char *path, const char *cc)
 int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_packing),       cmocka_unit_test(best_for_the_device),
-        cmocka_unit_test(no_text_for_the_device), cmocka_unit_test(cut_short),
-        cmocka_unit_test(wrong_sizes),         cmocka_unit_test(flipped_bits),
+        cmocka_unit_test(every_packing),
+        cmocka_unit_test(best_for_the_device),
+        cmocka_unit_test(no_text_for_the_device),
+        cmocka_unit_test(cut_short),
+        cmocka_unit_test(wrong_sizes),
+        cmocka_unit_test(flipped_bits),
         cmocka_unit_test(packed_size_is_held_to),
     };
     if (argc == 3)

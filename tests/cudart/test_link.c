@@ -25,7 +25,7 @@ static char *link_texts(const char *const *texts, size_t count, enum mg_status w
 }
 
 #define LINK(...)                                                                                                      \
-    link_texts((const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), MG_OK,  \
+    link_texts((const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), MG_OK, \
                &(struct mg_diag){0})
 
 static size_t count(const char *text, const char *what)
@@ -74,8 +74,9 @@ static void own_names_are_kept_apart(void **state)
 
 static void weak_and_shared_once(void **state)
 {
-    const char *unit = HEADER ".extern .shared .align 16 .b8 dyn[];\n.extern .func (.param .b32 r) vprintf(.param .b64 f);\n"
-                              ".weak .func inlined() { ret; }\n.weak .global .u32 w = 3;\n";
+    const char *unit =
+        HEADER ".extern .shared .align 16 .b8 dyn[];\n.extern .func (.param .b32 r) vprintf(.param .b64 f);\n"
+               ".weak .func inlined() { ret; }\n.weak .global .u32 w = 3;\n";
     (void)state;
     char *t = LINK(unit, unit, unit);
     assert_int_equal(count(t, "dyn[]"), 1);
@@ -117,8 +118,16 @@ static void refused(void **state)
     assert_non_null(strstr(diag.message, "x is defined in two"));
     const char *functions[] = {HEADER ".visible .func f() {}\n", HEADER ".visible .func f() {}\n"};
     link_texts(functions, 2, MG_ERR_SYNTAX, &diag);
-    static const char *const wrong[] = {"", "}", ".func", ".func f(", ".global .u32 x", HEADER ".entry {", "\"open",
-                                        HEADER ".file 99999999999 \"a\"\n", HEADER ".global ;", "/* never ends"};
+    static const char *const wrong[] = {"",
+                                        "}",
+                                        ".func",
+                                        ".func f(",
+                                        ".global .u32 x",
+                                        HEADER ".entry {",
+                                        "\"open",
+                                        HEADER ".file 99999999999 \"a\"\n",
+                                        HEADER ".global ;",
+                                        "/* never ends"};
     for (size_t i = 0; i < MG_COUNT(wrong); i++)
         link_texts(&wrong[i], 1, MG_ERR_SYNTAX, &diag);
 }
@@ -126,9 +135,13 @@ static void refused(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions_across_units), cmocka_unit_test(variables_across_units),
-        cmocka_unit_test(own_names_are_kept_apart), cmocka_unit_test(weak_and_shared_once),
-        cmocka_unit_test(lines_stay_right), cmocka_unit_test(newest_header_wins), cmocka_unit_test(refused),
+        cmocka_unit_test(functions_across_units),
+        cmocka_unit_test(variables_across_units),
+        cmocka_unit_test(own_names_are_kept_apart),
+        cmocka_unit_test(weak_and_shared_once),
+        cmocka_unit_test(lines_stay_right),
+        cmocka_unit_test(newest_header_wins),
+        cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
