@@ -4,7 +4,7 @@
  "programs": {NAME: {"metrics": [name...], "launches": [[kernel, grid, block, [value...]]...]}},
  "lanes": {"patterns": [[32 indices]...], "metrics": [name...],
            "rows": {operation: {"width": bytes, "counts": {pattern: [value...]}}}},
- "instructions": {kernel: [[machine instruction, {metric: value}]...]}, "names": [metric descriptions]}
+ "instructions": {kernel: [[machine instruction, {metric: value}]...]}}, of which what was collected
 
 Values are as ncu gives them, null where it gave none.
 """
@@ -134,14 +134,14 @@ def main():
                 out["programs"][name[:-4]] = program(os.path.join(folder, name))
             except Exception:
                 print(name, traceback.format_exc())
-    for key, make in ("lanes", lanes), ("instructions", instructions), ("source_page", source_page):
-        if key == "source_page" and "instructions" in out:
+    steps = ("lanes", lanes, "lanes.csv"), ("instructions", instructions, "sass.csv"), ("source_page", source_page, "sass.csv")
+    for key, make, needs in steps:
+        if not os.path.exists(os.path.join(folder, needs)) or (key == "source_page" and "instructions" in out):
             continue
         try:
             out[key] = make(folder)
         except Exception:
             print(key, traceback.format_exc())
-    out["names"] = text(folder, "known.txt").splitlines()
     with open(target, "w") as file:
         file.write("{\n" + ",\n".join(f"{json.dumps(k)}: " + pretty(v) for k, v in out.items()) + "\n}\n")
 
