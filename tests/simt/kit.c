@@ -1,0 +1,194 @@
+/* kit.c - see kit.h. The observer's sectors are counted here, from addresses alone, not by the model. */
+#include "kit.h"
+
+#include "model/model.h"
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * 0x9e3779b97f4a7c15ull;
+    return h ^ h >> 29;
+}
+
+static enum mg_status launch_begin(void *self, const struct mg_launch_info *launch, unsigned workers, void **state)
+{
+    struct kit *kit = self;
+    (void)workers;
+    memset(&kit->sums, 0, sizeof kit->sums);
+    kit->launch = launch;
+    *state = kit;
+    return MG_OK;
+}
+
+struct seen {
+    struct kit *kit;
+    struct kit_sums sums;
+};
+static void *worker_begin(void *state, unsigned worker)
+{
+    (void)worker;
+    struct seen *s = calloc(1, sizeof *s);
+    if (s)
+        s->kit = state;
+    return s;
+}
+
+static unsigned sectors_of(const struct mg_access *a)
+{
+    uint64_t seen[64];
+    unsigned n = 0;
+    for (unsigned i = 0; i < 32; i++) {
+        if (!(a->mask >> i & 1))
+            continue;
+        for (uint64_t s = a->address[i] / 32; s <= (a->address[i] + a->width - 1) / 32; s++) {
+            unsigned k = 0;
+            while (k < n && seen[k] != s)
+                k++;
+            if (k == n)
+                seen[n++] = s;
+        }
+    }
+    return n;
+}
+
+static void on_access(void *worker, const struct mg_access *a)
+{
+    struct seen *s = worker;
+    struct kit_sums *sum = &s->sums;
+    assert_true(a->mask != 0 && a->insn < s->kit->launch->ninsns && a->times > 0);
+    uint64_t base = a->address[__builtin_ctz(a->mask)], h = mix(a->insn, a->mask);
+    h = mix(h, a->width | (uint64_t)a->kind << 16 | (uint64_t)a->space << 24 | (uint64_t)a->generic << 40);
+    h = mix(mix(h, (uint64_t)(a->shared_var + 1)), base % 32);
+    for (unsigned i = 0; i < 32; i++)
+        if (a->mask >> i & 1)
+            h = mix(h, a->address[i] - base);
+    sum->events++;
+    sum->requests += a->times;
+    sum->lanes += a->times * (unsigned)__builtin_popcount(a->mask);
+    sum->shapes += h * a->times;
+    if (a->space == MG_SPACE_GLOBAL)
+        sum->sectors += a->times * sectors_of(a);
+    if (a->space == MG_SPACE_SHARED)
+        sum->wavefronts += a->times * mg__model_shared((enum mg_access_kind)a->kind, s->kit->launch->insns[a->insn].insn,
+                                                       a->width, a->mask, a->address).wavefronts;
+}
+
+static void on_counts(void *worker, const struct mg_insn_counts *counts, uint32_t ninsns)
+{
+    struct seen *s = worker;
+    assert_int_equal(ninsns, s->kit->launch->ninsns);
+    for (uint32_t i = 0; i < ninsns; i++) {
+        s->sums.counts += counts[i].warps * mix(i, 1) + counts[i].threads * mix(i, 2) + counts[i].divergent * mix(i, 3);
+        s->sums.issued += counts[i].warps;
+        s->sums.threads += counts[i].threads;
+        s->sums.divergent += counts[i].divergent;
+    }
+}
+
+static void worker_end(void *state, void *worker)
+{
+    struct kit_sums *to = &((struct kit *)state)->sums;
+    struct seen *s = worker;
+    const struct kit_sums *from = &s->sums;
+    to->events += from->events;
+    to->requests += from->requests;
+    to->lanes += from->lanes;
+    to->sectors += from->sectors;
+    to->wavefronts += from->wavefronts;
+    to->shapes += from->shapes;
+    to->counts += from->counts;
+    to->issued += from->issued;
+    to->threads += from->threads;
+    to->divergent += from->divergent;
+    free(s);
+}
+
+static void launch_end(void *state, enum mg_status status)
+{
+    (void)status;
+    ((struct kit *)state)->launch = NULL;
+}
+
+static void print(void *arg, const char *text, size_t length)
+{
+    struct kit *kit = arg;
+    size_t had = kit->printed ? strlen(kit->printed) : 0;
+    kit->printed = realloc(kit->printed, had + length + 1);
+    assert_non_null(kit->printed);
+    memcpy(kit->printed + had, text, length);
+    kit->printed[had + length] = 0;
+}
+
+void kit_open(struct kit *kit, unsigned threads, unsigned timeout_ms, unsigned wants, const char *isa)
+{
+    memset(kit, 0, sizeof *kit);
+    if (isa)
+        setenv("MARGAY_ISA", isa, 1);
+    struct mg_simt_options o = {.threads = threads, .timeout_ms = timeout_ms, .memory = 256u << 20, .print = print,
+                                .print_arg = kit};
+    assert_int_equal(mg__simt_create(&o, &kit->simt), MG_OK);
+    if (isa)
+        unsetenv("MARGAY_ISA");
+    struct mg_observer observer = {kit, wants, launch_begin, worker_begin, on_access, on_counts, worker_end, launch_end};
+    if (wants)
+        assert_int_equal(mg__simt_observe(kit->simt, &observer), MG_OK);
+}
+
+void kit_close(struct kit *kit)
+{
+    mg__simt_destroy(kit->simt);
+    free(kit->printed);
+    memset(kit, 0, sizeof *kit);
+}
+
+void kit_load(struct kit *kit, const char *ptx)
+{
+    struct mg_ptx_module *parsed = NULL;
+    struct mg_diag diag = {0};
+    if (kit->module)
+        mg__simt_module_unload(kit->module);
+    kit->module = NULL;
+    if (mg__ptx_parse(ptx, strlen(ptx), &parsed, &diag) != MG_OK)
+        fail_msg("line %u: %s [%s]\n%s", diag.line, diag.message, diag.excerpt, ptx);
+    if (mg__simt_module_load(kit->simt, parsed, &kit->module, &diag) != MG_OK)
+        fail_msg("%s", diag.message);
+    kit->kernel = mg__simt_kernel_find(kit->module, "k");
+    assert_non_null(kit->kernel);
+}
+
+uint64_t kit_alloc(struct kit *kit, uint64_t size)
+{
+    uint64_t address;
+    assert_int_equal(mg__mem_alloc(kit->simt, size, 256, &address), MG_OK);
+    memset((void *)(uintptr_t)address, 0, size);
+    return address;
+}
+
+enum mg_status kit_launch_full(struct kit *kit, const struct mg_simt_launch *launch)
+{
+    memset(&kit->diag, 0, sizeof kit->diag);
+    free(kit->printed);
+    kit->printed = NULL;
+    return mg__simt_launch(kit->simt, kit->kernel, launch, &kit->diag);
+}
+
+enum mg_status kit_launch(struct kit *kit, uint32_t grid, uint32_t block, struct kit_params params)
+{
+    struct mg_simt_launch l = {.grid = {grid, 1, 1}, .block = {block, 1, 1}, .params = params.p};
+    return kit_launch_full(kit, &l);
+}
+
+void kit_expect_at(const struct kit *kit, enum mg_status status, const char *file, int line)
+{
+    if (status != MG_OK)
+        print_error("%s:%u: %s [%s]\n", kit->diag.file, kit->diag.line, kit->diag.message, kit->diag.excerpt);
+    _assert_int_equal((uintmax_t)status, MG_OK, file, line);
+}
+
+unsigned kit_line(const char *ptx)
+{
+    const char *here = strstr(ptx, "HERE");
+    unsigned line = 1;
+    for (const char *c = ptx; here && c < here; c++)
+        line += *c == '\n';
+    return here ? line : 0;
+}

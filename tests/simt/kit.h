@@ -1,0 +1,62 @@
+/* kit.h - what the engine's tests share: PTX around a body, a device, a launch, and an observer that sums.
+ *
+ * A test's kernel is named k and has four parameters of 64 bits. KERNEL wraps a body that finds them in %a %b %c %e, its
+ * thread in %t, block in %bid, lane in %lane, threads a block in %nt, and the thread of the grid in %gid.
+ */
+#ifndef MG_TESTS_SIMT_KIT_H
+#define MG_TESTS_SIMT_KIT_H
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "simt/simt.h"
+
+#define HEADER ".version 8.0\n.target sm_90\n.address_size 64\n"
+#define ENTRY                                                                                                          \
+    ".visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3)\n{\n"                           \
+    ".reg .pred %p<16>; .reg .b16 %h<16>; .reg .b32 %r<64>; .reg .b64 %d<64>; .reg .b64 %a, %b, %c, %e;\n"              \
+    ".reg .b32 %t, %bid, %lane, %nt, %gid;\n"                                                                          \
+    "ld.param.u64 %a, [p0]; ld.param.u64 %b, [p1]; ld.param.u64 %c, [p2]; ld.param.u64 %e, [p3];\n"                     \
+    "mov.u32 %t, %tid.x; mov.u32 %bid, %ctaid.x; mov.u32 %lane, %laneid; mov.u32 %nt, %ntid.x;\n"                      \
+    "mad.lo.u32 %gid, %bid, %nt, %t;\n"
+#define KERNEL(declarations, body) HEADER declarations ENTRY body "\nret;\n}\n"
+
+/* Sums of what an observer saw. Everything but `events` must not depend on threads, extension or kind of observer. */
+struct kit_sums {
+    uint64_t events; /* calls of access() */
+    uint64_t requests, lanes, sectors, wavefronts;
+    uint64_t shapes; /* of each access's instruction, lanes, width, space, distances and base modulo 32 */
+    uint64_t counts; /* of each instruction's counts */
+    uint64_t issued, threads, divergent;
+};
+struct kit {
+    struct mg_simt *simt;
+    struct mg_simt_module *module;
+    struct mg_simt_kernel *kernel;
+    struct kit_sums sums; /* of the last launch */
+    struct mg_diag diag;  /* likewise */
+    char *printed;        /* likewise */
+    const struct mg_launch_info *launch;
+};
+/* `wants`: what its observer asks for; 0: none. `isa`: MARGAY_ISA, or NULL. */
+void kit_open(struct kit *kit, unsigned threads, unsigned timeout_ms, unsigned wants, const char *isa);
+void kit_close(struct kit *kit);
+void kit_load(struct kit *kit, const char *ptx);
+uint64_t kit_alloc(struct kit *kit, uint64_t size); /* filled with zeros */
+struct kit_params {
+    uint64_t p[4];
+};
+enum mg_status kit_launch(struct kit *kit, uint32_t grid, uint32_t block, struct kit_params params);
+enum mg_status kit_launch_full(struct kit *kit, const struct mg_simt_launch *launch);
+#define kit_expect(kit, status) kit_expect_at(kit, status, __FILE__, __LINE__)
+void kit_expect_at(const struct kit *kit, enum mg_status status, const char *file, int line);
+/* The line of `ptx` that holds the comment HERE; 0: none. */
+unsigned kit_line(const char *ptx);
+
+int kit_run_shapes(void);
+int kit_run_progress(void);
+int kit_run_faults(void);
+int kit_run_system(void);
+#endif
