@@ -89,7 +89,8 @@ static inline uint32_t sem__isnan64(uint64_t a)
 /* The end of every f32 operation: the one NaN, flush, clamp to [0, 1] (where NaN becomes +0). */
 static inline uint32_t sem__out32(uint32_t r, uint32_t mode)
 {
-    r = sem__isnan32(r) ? 0x7fffffffu : r;
+    float value = sem__f32(r);
+    r = value != value ? 0x7fffffffu : r; /* one comparison of vectors, where the bits would take two */
     r = sem__ftz32(r, mode);
     uint32_t clamped = r > 0x3f800000u ? 0x3f800000u : r;
     clamped = r > 0x7f800000u ? 0 : clamped; /* negative, or NaN: the sign bit makes both large */

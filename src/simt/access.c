@@ -40,27 +40,37 @@ static void report(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uin
     mg__access_event(w->worker, e);
 }
 
+static void report_times(struct mg_worker *worker, uint32_t insn, const struct mg_mem *mem, const struct mg_shape *s,
+                         const uint64_t times[8], int32_t offset)
+{
+    struct mg_access *e = &worker->event;
+    for (unsigned m = 0; m < 8; m++) {
+        if (!times[m])
+            continue;
+        e->insn = insn;
+        e->kind = mem->kind;
+        e->space = s->space;
+        e->width = (uint16_t)(mem->width * mem->vec);
+        e->mask = s->pattern->mask;
+        for (unsigned i = 0; i < 32; i++)
+            e->address[i] =
+                MG_SHAPE_BASE + 4 * m + s->pattern->phase + (uint64_t)(int64_t)s->pattern->delta[i] + (uint64_t)(int64_t)offset;
+        e->times = times[m];
+        e->shared_var = s->var;
+        e->block = 0;
+        e->warp = 0;
+        e->generic = mem->space == MG_SPACE_GENERIC;
+        mg__access_event(worker, e);
+    }
+}
+
 static void flush_shape(struct mg_worker *worker, uint32_t insn, const struct mg_mem *mem, struct mg_shape *s)
 {
     if (s->pattern && worker->run->want_shapes && !worker->run->want_every) {
-        struct mg_access *e = &worker->event;
-        for (unsigned m = 0; m < 8; m++) {
-            if (!s->times[m])
-                continue;
-            e->insn = insn;
-            e->kind = mem->kind;
-            e->space = s->space;
-            e->width = (uint16_t)(mem->width * mem->vec);
-            e->mask = s->pattern->mask;
-            for (unsigned i = 0; i < 32; i++)
-                e->address[i] = MG_SHAPE_BASE + 4 * m + s->pattern->phase + (uint64_t)(int64_t)s->pattern->delta[i];
-            e->times = s->times[m];
-            e->shared_var = s->var;
-            e->block = 0;
-            e->warp = 0;
-            e->generic = mem->space == MG_SPACE_GENERIC;
-            mg__access_event(worker, e);
-        }
+        report_times(worker, insn, mem, s, s->times, 0);
+        for (uint32_t k = 0; mem->group && k < mem->group->count; k++)
+            report_times(worker, mem->group->members[k].insn, mem->group->members[k].mem, s, s->group_times,
+                         mem->group->members[k].offset);
     }
     memset(s, 0, sizeof *s);
 }
@@ -151,6 +161,12 @@ static bool remember(struct mg_warp *w, const struct mg_op *op, uint32_t mask, c
                 : words && bytes == 4 && p->high - p->low < 128 && padded      ? MG_PLAN_WINDOW
                                                                                : MG_PLAN_LANES};
     site->first.times[base >> 2 & 7] = 1;
+    if (mem->group) {
+        int64_t from = (int64_t)lo - p->low - mem->group->least;
+        int64_t to = (int64_t)hi - bytes - p->high - mem->group->greatest;
+        site->first.group_lo = to >= from ? (uint64_t)from : 1; /* 1 is no aligned address: never */
+        site->first.group_range = to >= from ? (uint64_t)(to - from) : 0;
+    }
     return true;
 }
 

@@ -93,8 +93,10 @@ static ALWAYS_INLINE struct mg_shape *find_shape(struct mg_warp *w, const struct
     if (!addr64)
         at = (uint32_t)at;
     struct mg_shape *s = &site->first;
-    if (mem->leads)
+    if (mem->leads) {
         w->leads[mem->lead].pattern = NULL;
+        w->leads[mem->lead].shape = NULL;
+    }
     for (unsigned k = 0;; k++) {
         if (matches(s, address, value, mask, addr64) && at - s->lo <= s->range && !(at & low_bits) &&
             (at & 3) == s->pattern->phase)
@@ -350,33 +352,51 @@ STORE(h_st_shared64, true, w->block->shared + base)
 STORE(h_st_global, true, (uint8_t *)(uintptr_t)base)
 
 /* ---- words: one 32-bit element a lane, all lanes active. What does not fit goes to the handlers above. ---- */
-static ALWAYS_INLINE struct mg_shape *word_shape(struct mg_warp *w, const struct mg_op *op, const bool addr64,
-                                                 const bool follows, uint64_t *at)
+static ALWAYS_INLINE uint64_t word_address(const struct mg_op *op, uint64_t base, const bool addr64)
+{
+    return addr64 ? base + (uint64_t)(int64_t)op->c : (uint32_t)((uint32_t)base + (uint32_t)op->c);
+}
+
+static ALWAYS_INLINE const struct mg_shape *count_word(struct mg_shape *s, uint64_t at)
+{
+    if (MG_UNLIKELY(at - s->lo > s->range || at & 3))
+        return NULL;
+    s->times[at >> 2 & 7]++;
+    return s;
+}
+
+static ALWAYS_INLINE const struct mg_shape *lead_word(struct mg_warp *w, const struct mg_op *op, const bool addr64,
+                                                      uint64_t *at)
 {
     struct mg_shape *s = &w->sites[op->b].first;
-    uint64_t base;
-    if (follows) {
-        const struct mg_lead *lead = &w->leads[op->e];
-        base = lead->base;
-        if (MG_UNLIKELY(!s->pattern || s->pattern != lead->pattern))
-            return NULL;
-    } else {
-        const void *address = mg__slot(w, op->a);
-        base = addr64 ? *(const uint64_t *)address : *(const uint32_t *)address;
-        if (MG_UNLIKELY(!matches(s, address, base, ~0u, addr64)))
-            return NULL;
-        if (op->e >= 0) {
-            w->leads[op->e].pattern = s->pattern;
-            w->leads[op->e].base = base;
-        }
-    }
-    *at = addr64 ? base + (uint64_t)(int64_t)op->c : (uint32_t)base + (uint32_t)op->c;
-    if (!addr64)
-        *at = (uint32_t)*at;
-    if (MG_UNLIKELY(*at - s->lo > s->range || *at & 3))
+    const void *address = mg__slot(w, op->a);
+    uint64_t base = addr64 ? *(const uint64_t *)address : *(const uint32_t *)address;
+    if (MG_UNLIKELY(!matches(s, address, base, ~0u, addr64)))
         return NULL;
-    s->times[*at >> 2 & 7]++;
+    *at = word_address(op, base, addr64);
+    if (op->e < 0)
+        return count_word(s, *at);
+    struct mg_lead *lead = &w->leads[op->e];
+    lead->pattern = s->pattern;
+    lead->base = base;
+    lead->shape = NULL;
+    if (!op->d2 || *at - s->group_lo > s->group_range || *at & 3)
+        return count_word(s, *at);
+    lead->shape = s;
+    s->group_times[*at >> 2 & 7]++;
     return s;
+}
+
+/* The group's first access has counted for this one, or it looks at its own site. */
+static ALWAYS_INLINE const struct mg_shape *follow_word(struct mg_warp *w, const struct mg_op *op, const bool addr64,
+                                                        uint64_t *at)
+{
+    const struct mg_lead *lead = &w->leads[op->e];
+    *at = word_address(op, lead->base, addr64);
+    if (MG_LIKELY(lead->shape != NULL))
+        return lead->shape;
+    struct mg_shape *s = &w->sites[op->b].first;
+    return s->pattern && s->pattern == lead->pattern ? count_word(s, *at) : NULL;
 }
 
 MG_NO_TSAN static ALWAYS_INLINE void load_word(const struct mg_shape *s, uint32_t *restrict d, const uint8_t *p)
@@ -404,26 +424,26 @@ MG_NO_TSAN static ALWAYS_INLINE void store_word(const struct mg_shape *s, const 
             memcpy(p + s->pattern->delta[i], &r[i], 4);
 }
 
-#define WORD(name, GENERAL, ADDR64, FOLLOWS, DO)                                                                       \
+#define WORD(name, GENERAL, ADDR64, FIND, DO)                                                                          \
     static MG_HANDLER(name)                                                                                            \
     {                                                                                                                  \
         uint64_t at;                                                                                                   \
         const struct mg_shape *s;                                                                                      \
-        if (MG_UNLIKELY(mask != ~0u) || MG_UNLIKELY(!(s = word_shape(w, op, ADDR64, FOLLOWS, &at))))                   \
+        if (MG_UNLIKELY(mask != ~0u) || MG_UNLIKELY(!(s = FIND(w, op, ADDR64, &at))))                   \
             return GENERAL(w, op, mask);                                                                               \
         DO;                                                                                                            \
         NEXT                                                                                                           \
     }
 #define SHARED (w->block->shared + at)
 #define GLOBAL ((uint8_t *)(uintptr_t)at)
-WORD(h_ld_shared_lead, h_ld_shared32, false, false, load_word(s, mg__slot(w, op->d), SHARED))
-WORD(h_ld_shared_follow, h_ld_shared32, false, true, load_word(s, mg__slot(w, op->d), SHARED))
-WORD(h_ld_global_lead, h_ld_global, true, false, load_word(s, mg__slot(w, op->d), GLOBAL))
-WORD(h_ld_global_follow, h_ld_global, true, true, load_word(s, mg__slot(w, op->d), GLOBAL))
-WORD(h_st_shared_lead, h_st_shared32, false, false, store_word(s, mg__slot(w, op->d), SHARED))
-WORD(h_st_shared_follow, h_st_shared32, false, true, store_word(s, mg__slot(w, op->d), SHARED))
-WORD(h_st_global_lead, h_st_global, true, false, store_word(s, mg__slot(w, op->d), GLOBAL))
-WORD(h_st_global_follow, h_st_global, true, true, store_word(s, mg__slot(w, op->d), GLOBAL))
+WORD(h_ld_shared_lead, h_ld_shared32, false, lead_word, load_word(s, mg__slot(w, op->d), SHARED))
+WORD(h_ld_shared_follow, h_ld_shared32, false, follow_word, load_word(s, mg__slot(w, op->d), SHARED))
+WORD(h_ld_global_lead, h_ld_global, true, lead_word, load_word(s, mg__slot(w, op->d), GLOBAL))
+WORD(h_ld_global_follow, h_ld_global, true, follow_word, load_word(s, mg__slot(w, op->d), GLOBAL))
+WORD(h_st_shared_lead, h_st_shared32, false, lead_word, store_word(s, mg__slot(w, op->d), SHARED))
+WORD(h_st_shared_follow, h_st_shared32, false, follow_word, store_word(s, mg__slot(w, op->d), SHARED))
+WORD(h_st_global_lead, h_st_global, true, lead_word, store_word(s, mg__slot(w, op->d), GLOBAL))
+WORD(h_st_global_follow, h_st_global, true, follow_word, store_word(s, mg__slot(w, op->d), GLOBAL))
 
 /* Counters in shared memory: add without a result, 32-bit addresses. Bounds are checked as vectors; what does not fit goes
  * to the general handler, which says why. */

@@ -616,29 +616,78 @@ static void close_leads(struct mg_lower *L)
     }
 }
 
+static bool word_handler(const struct mg_lanes *l, const struct mg_mem *m, mg_handler *fn)
+{
+    bool load = m->kind == MG_ACCESS_LD, follows = m->lead >= 0 && !m->leads;
+    if (m->width != 4 || m->vec != 1 || m->dst64 || m->poll || m->local_frame || m->no_shape || m->reg[0] < 0 ||
+        m->offset != (int32_t)m->offset)
+        return false;
+    if (m->space == MG_SPACE_SHARED && !m->addr64)
+        *fn = load ? l->ld_shared_word[follows] : l->st_shared_word[follows];
+    else if ((m->space == MG_SPACE_GLOBAL || m->space == MG_SPACE_CONST) && m->addr64)
+        *fn = load ? l->ld_global_word[follows] : l->st_global_word[follows];
+    else
+        return false;
+    return true;
+}
+
+/* The word accesses that follow ops[first], up to where the next lead of that number begins. */
+static bool make_group(struct mg_lower *L, size_t first)
+{
+    const struct mg_op *lead = &L->ops.at[first];
+    struct mg_mem *m = (struct mg_mem *)lead->u.mem;
+    struct mg_group g = {0};
+    for (unsigned pass = 0; pass < 2; pass++) {
+        g.count = 0;
+        for (size_t k = first; k < L->ops.count; k++) {
+            const struct mg_op *op = &L->ops.at[k];
+            mg_handler fn;
+            if (op->fn == mg__op_block || op->fn == mg__op_block_join)
+                break;
+            if (!(op->mode & MG_MODE_SITE) || op->u.mem->lead != m->lead)
+                continue;
+            if (k != first && op->u.mem->leads)
+                break;
+            int64_t offset = op->u.mem->offset - m->offset;
+            if (!word_handler(L->lanes, op->u.mem, &fn) || op->u.mem->space != m->space || offset != (int32_t)offset)
+                return true; /* a member that must look for itself: so do all */
+            if (pass) {
+                g.members[g.count] = (struct mg_member){op->insn, (int32_t)offset, op->u.mem};
+                g.least = MG_MIN(g.least, (int32_t)offset);
+                g.greatest = MG_MAX(g.greatest, (int32_t)offset);
+            }
+            g.count++;
+        }
+        if (g.count < 2)
+            return true;
+        if (!pass && !(g.members = mg__arena_array(&L->program->arena, g.count, sizeof *g.members)))
+            return false;
+    }
+    struct mg_group *kept = mg__arena_alloc(&L->program->arena, sizeof *kept);
+    if (!kept)
+        return false;
+    *kept = g;
+    m->group = kept;
+    return true;
+}
+
 void mg__lower_words(struct mg_lower *L)
 {
-    const struct mg_lanes *l = L->lanes;
     for (size_t k = 0; k < L->ops.count; k++) {
         struct mg_op *op = &L->ops.at[k];
-        if (!(op->mode & MG_MODE_SITE))
+        mg_handler fn;
+        if (!(op->mode & MG_MODE_SITE) || !word_handler(L->lanes, op->u.mem, &fn))
             continue;
         const struct mg_mem *m = op->u.mem;
-        bool load = m->kind == MG_ACCESS_LD, follows = m->lead >= 0 && !m->leads;
-        if (m->width != 4 || m->vec != 1 || m->dst64 || m->poll || m->local_frame || m->no_shape || m->reg[0] < 0 ||
-            m->offset != (int32_t)m->offset)
-            continue;
-        if (m->space == MG_SPACE_SHARED && !m->addr64)
-            op->fn = load ? l->ld_shared_word[follows] : l->st_shared_word[follows];
-        else if ((m->space == MG_SPACE_GLOBAL || m->space == MG_SPACE_CONST) && m->addr64)
-            op->fn = load ? l->ld_global_word[follows] : l->st_global_word[follows];
-        else
-            continue;
+        if (m->leads && !make_group(L, k))
+            L->status = MG_ERR_NOMEM;
+        op->fn = fn;
         op->a = m->addr;
         op->b = (int32_t)m->site;
         op->c = (int32_t)m->offset;
         op->d = m->reg[0];
         op->e = m->lead;
+        op->d2 = m->group != NULL;
     }
 }
 

@@ -68,6 +68,17 @@ struct mg_op {
     uint32_t invert; /* ~0 for @!p */
 };
 
+/* Accesses of one block by one address register, words all of them: when the first is in bounds for all, it counts for all,
+ * and the others need no look at their own site. */
+struct mg_group {
+    uint32_t count;          /* members, the first included */
+    int32_t least, greatest; /* offsets from the first's address */
+    struct mg_member {
+        uint32_t insn;
+        int32_t offset;
+        const struct mg_mem *mem;
+    } *members;
+};
 #define MG_MODE_SITE 0x80000000u /* op->mode: the op has a site, u.mem */
 #define MG_LEADS 16u             /* address registers of a basic block whose lanes are compared once for several accesses */
 
@@ -89,6 +100,7 @@ struct mg_mem {
     int64_t offset;
     bool no_shape;    /* this site's shapes are not remembered */
     int8_t lead;      /* index into the warp's leads, -1: none */
+    const struct mg_group *group; /* of the first access; NULL: it has no followers */
     bool leads;       /* the first access of the block by that register: it compares, the others follow */
     bool local_frame; /* `offset` is relative to the frame's local memory */
 };
@@ -177,6 +189,8 @@ struct mg_shape {
     uint8_t plan, space;
     int32_t var;        /* shared: index of the variable */
     uint64_t times[8]; /* by the base's 32-bit word in its sector */
+    uint64_t group_lo, group_range; /* as lo and range, for all members of the group */
+    uint64_t group_times[8];
 };
 struct mg_site {
     struct mg_shape first;   /* the latest */
@@ -188,6 +202,7 @@ struct mg_site {
 struct mg_lead { /* an address register whose lanes were just compared */
     const struct mg_pattern *pattern; /* NULL: unknown */
     uint64_t base;                    /* the first active lane's value */
+    const struct mg_shape *shape;     /* the whole group is in bounds and counted: move by this; NULL: look for oneself */
 };
 
 /* ---- warps ---- */
