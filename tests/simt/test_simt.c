@@ -3,5 +3,7 @@
 
 int main(void)
 {
-    return kit_run_shapes() != 0;
+    int failed = kit_run_shapes();
+    failed += kit_run_progress();
+    return failed != 0;
 }
