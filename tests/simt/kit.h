@@ -16,7 +16,7 @@
 #define HEADER ".version 8.0\n.target sm_90\n.address_size 64\n"
 #define ENTRY                                                                                                          \
     ".visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3)\n{\n"                           \
-    ".reg .pred %p<16>; .reg .b16 %h<16>; .reg .b32 %r<64>; .reg .b64 %d<64>; .reg .b64 %a, %b, %c, %e;\n"              \
+    ".reg .pred %p<16>; .reg .b16 %h<16>; .reg .f32 %f<8>; .reg .b32 %r<64>; .reg .b64 %d<64>; .reg .b64 %a, %b, %c, %e;\n"              \
     ".reg .b32 %t, %bid, %lane, %nt, %gid;\n"                                                                          \
     "ld.param.u64 %a, [p0]; ld.param.u64 %b, [p1]; ld.param.u64 %c, [p2]; ld.param.u64 %e, [p3];\n"                     \
     "mov.u32 %t, %tid.x; mov.u32 %bid, %ctaid.x; mov.u32 %lane, %laneid; mov.u32 %nt, %ntid.x;\n"                      \

@@ -5,5 +5,6 @@ int main(void)
 {
     int failed = kit_run_shapes();
     failed += kit_run_progress();
+    failed += kit_run_faults();
     return failed != 0;
 }
