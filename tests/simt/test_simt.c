@@ -6,5 +6,6 @@ int main(void)
     int failed = kit_run_shapes();
     failed += kit_run_progress();
     failed += kit_run_faults();
+    failed += kit_run_system();
     return failed != 0;
 }
