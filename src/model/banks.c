@@ -1,20 +1,24 @@
 /* banks.c - what one warp's access to shared memory costs, from its addresses alone.
  *
  * Shared memory has 32 banks, each 32 bits wide. One wavefront serves one row of every bank. The rules below are those by
- * which Nsight Compute computes memory_l1_wavefronts_shared and its ideal on an H100; tests/model holds them to
- * tests/hardware/h100_lane_patterns.json, every row of it.
+ * which Nsight Compute computes memory_l1_wavefronts_shared and its ideal on an H100; tests/model and tests/hardware hold
+ * them to what one gave.
  *
  *   load up to 32 bits    the largest number of distinct words in one bank
  *   load of 64 bits       two phases, lanes 0-15 and 16-31, each counted as above, and added. When every pair of active
  *                         lanes (i, i^1) shares an address, or every pair (i, i^2) does, and all 32 lanes together have no
  *                         conflict, one phase serves them all
- *   load of 128 bits      four phases of eight lanes; two of sixteen under the same condition
+ *   load of 128 bits      four phases of eight lanes; of each half of the warp one under the same condition on that half
  *   store                 as the loads, without that condition
- *   reduction, native     as a 32-bit load
- *   atomic, native        the largest number of lanes in one bank
- *   compare-and-swap loop what ptxas makes of the atomics that the hardware lacks: see `swap_loop`
+ *   atomic, reduction     the largest number of lanes in one bank, whether they meet on one word or not; of 64 bits in
+ *                         each half of the warp, added. Adding the constant 1 with nobody reading the result costs what a
+ *                         load does: lanes that meet are counted first (the observer asks for a load then)
+ *   compare-and-swap      twice that, ideal too
+ *   swap loop             what ptxas makes of the atomics that the hardware lacks: see `swap_loop`
+ *   asynchronous copy     through the first-level cache as an atomic, of 128 bits in phases of eight lanes; past it: see
+ *                         `by_sectors`
  *
- * Ideal: the bytes of the active lanes over 128, rounded up; for a load served in fewer phases, those phases.
+ * Ideal: the bytes of the active lanes over 128, rounded up; for a load no more than its phases.
  *
  * To add an operation: name its lowering in `lowering_of`.
  */
@@ -98,21 +102,10 @@ static unsigned phase(const struct lanes *l, unsigned from, unsigned to)
     return degree(l->unit + l->first_of[from], (unsigned)(l->first_of[to] - l->first_of[from]), l->row_shift);
 }
 
-static unsigned phases(const struct lanes *l, unsigned size, bool *clean, unsigned *used)
+/* Whether the active lanes i and i^distance, from lane `from` on, share their address wherever both are active. */
+static bool paired(uint32_t mask, const uint64_t address[32], unsigned distance, unsigned from, unsigned to)
 {
-    unsigned sum = 0;
-    for (unsigned from = 0; from < 32; from += size) {
-        unsigned d = phase(l, from, from + size);
-        sum += d;
-        *clean &= d <= 1;
-        *used += d != 0;
-    }
-    return sum;
-}
-
-static bool paired(uint32_t mask, const uint64_t address[32], unsigned distance)
-{
-    for (unsigned i = 0; i < 32; i++)
+    for (unsigned i = from; i < to; i++)
         if (!(i & distance) && (mask >> i & 1) && (mask >> (i | distance) & 1) && address[i] != address[i | distance])
             return false;
     return true;
@@ -123,37 +116,82 @@ static unsigned ideal_of(unsigned width, uint32_t mask)
     return (mg__model_bytes(width, mask) + ROW_BYTES - 1) / ROW_BYTES;
 }
 
+/* How many lanes one wavefront can serve at the most. */
+static unsigned phase_lanes(unsigned width)
+{
+    return width <= BANK_BYTES ? 32 : ROW_BYTES / width;
+}
+
 static struct mg_cost plain(unsigned width, uint32_t mask, const uint64_t address[32], bool load)
 {
     struct lanes l;
     gather(&l, width, mask, address);
-    struct mg_cost cost = {0, ideal_of(width, mask)};
-    bool clean = true;
-    unsigned used = 0;
-    if (width <= BANK_BYTES) {
-        cost.wavefronts = phase(&l, 0, 32);
-        return cost;
+    if (width <= BANK_BYTES)
+        return (struct mg_cost){phase(&l, 0, 32), ideal_of(width, mask)};
+    struct mg_cost cost = {0, 0};
+    unsigned size = phase_lanes(width);
+    for (unsigned from = 0; from < 32; from += 2 * size) { /* two phases, or one of twice the lanes */
+        unsigned to = from + 2 * size;
+        if (load && (paired(mask, address, 1, from, to) || paired(mask, address, 2, from, to))) {
+            unsigned both = phase(&l, from, to);
+            if (both <= 1) {
+                cost.wavefronts += both;
+                cost.ideal += both;
+                continue;
+            }
+        }
+        unsigned first = phase(&l, from, from + size), second = phase(&l, from + size, to);
+        cost.wavefronts += first + second;
+        cost.ideal += (first != 0) + (second != 0);
     }
-    unsigned size = width >= ROW_BYTES ? 1 : ROW_BYTES / width;
-    if (load && (paired(mask, address, 1) || paired(mask, address, 2))) {
-        unsigned sum = phases(&l, MG_MIN(2 * size, 32u), &clean, &used);
-        if (clean)
-            return (struct mg_cost){sum, used};
-    }
-    cost.wavefronts = phases(&l, size, &clean, &used);
+    cost.ideal = MG_MIN(cost.ideal, ideal_of(width, mask));
     return cost;
 }
 
+/* An atomic, a native one: in each phase the largest number of lanes in one bank, wherever in it they go. */
 static struct mg_cost lanes_per_bank(unsigned width, uint32_t mask, const uint64_t address[32])
 {
-    uint8_t count[BANKS] = {0};
     unsigned shift = width <= BANK_BYTES ? 2 : (unsigned)__builtin_ctz(width);
-    unsigned nbanks = width <= BANK_BYTES ? BANKS : ROW_BYTES / width, most = 0;
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned c = ++count[address[__builtin_ctz(m)] >> shift & (nbanks - 1)];
-        most = MG_MAX(most, c);
+    unsigned nbanks = width <= BANK_BYTES ? BANKS : ROW_BYTES / width, size = phase_lanes(width);
+    struct mg_cost cost = {0, ideal_of(width, mask)};
+    for (unsigned from = 0; from < 32; from += size) {
+        uint8_t count[BANKS] = {0};
+        unsigned most = 0;
+        for (unsigned i = from; i < from + size; i++) {
+            if (!(mask >> i & 1))
+                continue;
+            unsigned c = ++count[address[i] >> shift & (nbanks - 1)];
+            most = MG_MAX(most, c);
+        }
+        cost.wavefronts += most;
     }
-    return (struct mg_cost){most, ideal_of(width, mask)};
+    return cost;
+}
+
+/* An asynchronous copy that passes by the first-level cache: what comes are sectors. Of each row of 128 bytes, sectors that
+ * are wanted whole arrive together, those of which the lower half is wanted do, and those of the upper. Lanes that copy
+ * the same cost nothing more. (Measured with source and destination at the same offset; taken here by the destination.) */
+static struct mg_cost by_sectors(unsigned width, uint32_t mask, const uint64_t address[32])
+{
+    uint64_t unit[32], half[32], group[32];
+    uint8_t halves[32] = {0};
+    struct mg_keyset units = {{0}}, sectors = {{0}}, groups = {{0}};
+    unsigned n = 0, distinct = 0, nsectors = 0, ngroups = 0;
+    for (uint32_t m = mask; m; m &= m - 1, n++) {
+        uint64_t at = address[__builtin_ctz(m)];
+        unit[n] = at >> 4;
+        half[n] = at >> 5;
+        distinct += mg__keyset_add(&units, unit, n) == n;
+        halves[mg__keyset_add(&sectors, half, n)] |= (uint8_t)(1u << (unit[n] & 1));
+    }
+    for (unsigned i = 0; i < n; i++) {
+        if (!halves[i])
+            continue; /* not the first lane of its sector */
+        group[nsectors] = half[i] >> 2 << 2 | halves[i];
+        ngroups += mg__keyset_add(&groups, group, nsectors) == nsectors;
+        nsectors++;
+    }
+    return (struct mg_cost){ngroups, (width * distinct + ROW_BYTES - 1) / ROW_BYTES};
 }
 
 /* What the hardware has no instruction for runs as
@@ -201,7 +239,7 @@ static struct mg_cost swap_loop(unsigned width, uint32_t mask, const uint64_t ad
     return total;
 }
 
-enum lowering { NATIVE, NATIVE_SWAP, SWAP_LOOP };
+enum lowering { NATIVE, COMPARE_SWAP, SWAP_LOOP };
 
 /* Which atomics sm_90 has, as ptxas 13.0 writes them; older architectures agree on 32-bit and 64-bit types. */
 static enum lowering lowering_of(const struct mg_ptx_insn *insn, unsigned width)
@@ -209,7 +247,7 @@ static enum lowering lowering_of(const struct mg_ptx_insn *insn, unsigned width)
     if (!insn)
         return NATIVE;
     if (insn->atomop == MG_ATOM_CAS || insn->atomop == MG_ATOM_EXCH)
-        return width < BANK_BYTES ? SWAP_LOOP : NATIVE_SWAP;
+        return width < BANK_BYTES ? SWAP_LOOP : insn->atomop == MG_ATOM_CAS ? COMPARE_SWAP : NATIVE;
     if (width != BANK_BYTES)
         return SWAP_LOOP;
     for (unsigned t = 0; t < insn->ntypes && t < MG_COUNT(insn->type); t++)
@@ -235,15 +273,18 @@ struct mg_cost mg__model_shared(enum mg_access_kind kind, const struct mg_ptx_in
     case MG_ACCESS_LD:
         return plain(width, mask, address, true);
     case MG_ACCESS_ST:
-    case MG_ACCESS_CP_ASYNC:
         return plain(width, mask, address, false);
+    case MG_ACCESS_CP_ASYNC:
+        return mg__model_bypass(insn) ? by_sectors(width, mask, address) : lanes_per_bank(width, mask, address);
     case MG_ACCESS_ATOM:
     case MG_ACCESS_RED:
         switch (lowering_of(insn, width)) {
         case NATIVE:
-            return kind == MG_ACCESS_RED ? plain(width, mask, address, true) : lanes_per_bank(width, mask, address);
-        case NATIVE_SWAP:
             return lanes_per_bank(width, mask, address);
+        case COMPARE_SWAP: {
+            struct mg_cost once = lanes_per_bank(width, mask, address);
+            return (struct mg_cost){2 * once.wavefronts, 2 * once.ideal};
+        }
         case SWAP_LOOP:
             return swap_loop(width, mask, address);
         }

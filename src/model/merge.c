@@ -656,6 +656,21 @@ static enum mg_model_lanes lanes_of(const struct analysis *a, const struct mg_pt
     }
 }
 
+/* Whether a 32-bit reduction adds the constant 1, for which the hardware has an instruction that counts lanes. */
+static bool adds_one(const struct analysis *a, const struct mg_ptx_insn *insn)
+{
+    enum mg_ptx_type type = insn->ntypes ? insn->type[insn->ntypes - 1] : MG_T_NONE;
+    if (insn->atomop != MG_ATOM_ADD || (type != MG_T_U32 && type != MG_T_S32))
+        return false;
+    const struct mg_ptx_opnd *value = operand(a, insn, insn->opcode == MG_OP_ATOM ? 2 : 1);
+    if (value->kind == MG_OPND_REG && value->index < a->func->nregs && a->regs[value->index].ndefs == 1) {
+        const struct mg_ptx_insn *def = &a->func->insns[a->regs[value->index].def];
+        if (def->opcode == MG_OP_MOV && def->guard < 0)
+            value = operand(a, def, 1);
+    }
+    return value->kind == MG_OPND_IMM && !value->is_float && value->imm == 1;
+}
+
 static void visit(struct analysis *a, uint32_t i)
 {
     const struct mg_ptx_insn *insn = &a->func->insns[i];
@@ -704,6 +719,7 @@ static void visit(struct analysis *a, uint32_t i)
                                    (d->kind == MG_OPND_REG && d->index < a->func->nregs && !a->regs[d->index].read);
             a->plan[i].no_result &= insn->atomop != MG_ATOM_CAS && insn->atomop != MG_ATOM_EXCH;
         }
+        a->plan[i].counts = (insn->opcode == MG_OP_RED || a->plan[i].no_result) && adds_one(a, insn);
         a->plan[i].lanes = lanes_of(a, insn, insn->opcode == MG_OP_ATOM && !a->plan[i].no_result);
         break;
     case MG_OP_BAR:

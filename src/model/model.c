@@ -121,7 +121,8 @@ static void *worker_begin(void *state, unsigned worker)
 static void count_shared(struct worker *w, const struct mg_access *a, enum mg_access_kind kind, unsigned width,
                          const struct mg_ptx_insn *insn, struct tally *t)
 {
-    struct mg_cost cost = mg__model_shared(kind, insn, width, a->mask, a->address);
+    bool counts = kind == MG_ACCESS_RED && width == 4 && w->launch->plans[a->insn].counts;
+    struct mg_cost cost = mg__model_shared(counts ? MG_ACCESS_LD : kind, insn, width, a->mask, a->address);
     struct tally *var = a->shared_var >= 0 && (uint32_t)a->shared_var < w->launch->info->nshared_vars
                             ? &w->vars[a->shared_var]
                             : NULL;
@@ -133,7 +134,21 @@ static void count_shared(struct worker *w, const struct mg_access *a, enum mg_ac
     }
 }
 
-static void count_global(const struct mg_access *a, enum mg_access_kind kind, unsigned width, struct tally *t)
+/* The lanes of the mask, those of one address counted once. */
+static unsigned distinct_lanes(uint32_t mask, const uint64_t address[32])
+{
+    struct mg_keyset set = {{0}};
+    uint64_t key[32];
+    unsigned n = 0, distinct = 0;
+    for (uint32_t m = mask; m; m &= m - 1, n++) {
+        key[n] = address[__builtin_ctz(m)];
+        distinct += mg__keyset_add(&set, key, n) == n;
+    }
+    return distinct;
+}
+
+static void count_global(const struct mg_access *a, enum mg_access_kind kind, unsigned width,
+                         const struct mg_ptx_insn *insn, struct tally *t)
 {
     static const uint8_t operation[] = {[MG_ACCESS_LD] = 0, [MG_ACCESS_ST] = 1, [MG_ACCESS_RED] = 2,
                                         [MG_ACCESS_ATOM] = 3, [MG_ACCESS_CP_ASYNC] = 0};
@@ -143,7 +158,9 @@ static void count_global(const struct mg_access *a, enum mg_access_kind kind, un
     uint32_t moved = mg__model_sectors(kind, width, a->mask, a->address);
     /* The theoretical sectors are those touched, for atomics too; the ideal is never more than what was touched. */
     uint32_t touched = op < 2 ? moved : mg__model_sectors(MG_ACCESS_LD, width, a->mask, a->address);
-    uint32_t ideal = MG_MIN((mg__model_bytes(width, a->mask) + 31u) / 32u, touched);
+    unsigned bytes = kind == MG_ACCESS_CP_ASYNC && mg__model_bypass(insn) ? width * distinct_lanes(a->mask, a->address)
+                                                                          : mg__model_bytes(width, a->mask);
+    uint32_t ideal = MG_MIN((bytes + 31u) / 32u, touched);
     t->requests[op] += a->times;
     t->moved[op] += moved * a->times;
     t->sectors += touched * a->times;
@@ -181,10 +198,11 @@ static void on_access(void *worker, const struct mg_access *a)
         a = &made;
     }
     enum mg_access_kind kind = plan->no_result && a->kind == MG_ACCESS_ATOM ? MG_ACCESS_RED : a->kind;
+    const struct mg_ptx_insn *insn = w->launch->info->insns[a->insn].insn;
     if (a->space == MG_SPACE_SHARED)
-        count_shared(w, a, kind, a->width, w->launch->info->insns[a->insn].insn, &w->insns[a->insn]);
+        count_shared(w, a, kind, a->width, insn, &w->insns[a->insn]);
     else if (a->space == MG_SPACE_GLOBAL)
-        count_global(a, kind, a->width, &w->insns[a->insn]);
+        count_global(a, kind, a->width, insn, &w->insns[a->insn]);
 }
 
 static void on_counts(void *worker, const struct mg_insn_counts *counts, uint32_t ninsns)
@@ -326,7 +344,7 @@ static void launch_end(void *state, enum mg_status status)
     char **names = calloc((size_t)info->nshared_vars + 1, sizeof(*names));
     r.kernel = kernel ? kernel : info->kernel;
     if (names && fold_lines(l, &r) && fold_vars(l, &r, names)) {
-        r.metrics.v[MG_METRIC_SHARED_STATIC] = info->shared_static;
+        r.metrics.v[MG_METRIC_SHARED_STATIC] = (info->shared_static + 15) / 16 * 16; /* as the device allots it */
         r.metrics.v[MG_METRIC_SHARED_DYNAMIC] = info->shared_dynamic;
         l->model->done(l->model->arg, &r);
     }

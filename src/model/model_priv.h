@@ -16,12 +16,19 @@ struct mg_model_plan {
     int8_t delta;    /* that access starts this many bytes from the instruction's own address */
     bool changed;    /* `width` and `delta` hold; false: as written */
     bool no_result;  /* an atom whose result nobody reads: a red */
+    bool counts;     /* a reduction that adds the constant 1 */
     uint8_t lanes;   /* enum mg_model_lanes: who takes part */
 };
 
 /* One plan an instruction of `func`, calloc'd and the caller's; NULL when out of memory. `module` gives the shared
  * variables at module scope that come after the function's own, and may be NULL. */
 struct mg_model_plan *mg__model_merge(const struct mg_ptx_module *module, const struct mg_ptx_func *func);
+
+/* An asynchronous copy that passes by the first-level cache: cp.async.cg. */
+static inline bool mg__model_bypass(const struct mg_ptx_insn *insn)
+{
+    return insn && insn->text && strstr(insn->text, ".cg");
+}
 
 /* The bytes of the active lanes. */
 static inline unsigned mg__model_bytes(unsigned width, uint32_t mask)

@@ -16,7 +16,7 @@ import re
 import sys
 import traceback
 
-KEY = re.compile(r"^(memory_|l1tex__|smsp__|launch__)")
+KEY = re.compile(r"^(memory_\w+|(l1tex__|smsp__)\w+\.sum|launch__\w+)$")
 FIXED = ("launch__shared_mem_per_block_static", "launch__shared_mem_per_block_dynamic", "launch__registers_per_thread")
 
 

@@ -9,7 +9,8 @@
 # instruction), lanes, examples; all of them unless given. counters.json is written anew after each, so that what was
 # finished is there when the rest is cut off. A program that fails is named in log.txt and left out.
 #
-# Every command has a limit and no standard input; NCU and NVCC name other tools than those found.
+# Every command has a limit and no standard input; NCU and NVCC name other tools than those found. The variable LANES may
+# hold operations of lanes.cu, one a line: then these alone, in all patterns.
 set -u
 out=${1:?usage: collect.sh OUT [SECONDS [WHAT...]]}
 seconds=${2:-150}
@@ -105,10 +106,11 @@ main() {
     limited 30 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | tee "$work/gpu"
     limited 30 "$ncu" --version | tee "$work/ncu"
     "$nvcc" --version | grep release | tee "$work/nvcc"
-    local what source sources=($here/natural.cu)
+    local what source sources=() operations=()
+    [ -z "${LANES:-}" ] || mapfile -t operations <<<"$LANES"
     for what in "$@"; do
         case $what in
-        lanes) sources+=($here/lanes.cu) ;;
+        natural | lanes) sources+=($here/$what.cu) ;;
         examples) sources+=(examples/*.cu) ;;
         esac
     done
@@ -119,7 +121,7 @@ main() {
         case $what in
         natural) profile 120 natural "$wanted,$launch,$more$pipe" ",$more$pipe" ;;
         instructions) instructions ;;
-        lanes) profile $((seconds + 60)) lanes "$wanted$pipe" "$pipe" $here/h100_lane_patterns.json "$seconds" ;;
+        lanes) profile $((seconds + 60)) lanes "$wanted$pipe" "$pipe" $here/h100_lane_patterns.json "$seconds" "${operations[@]}" ;;
         examples)
             for source in examples/*.cu; do
                 profile 100 "$(basename "$source" .cu)" "$wanted,$launch,$more" ",$more"

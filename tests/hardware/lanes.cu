@@ -1,11 +1,11 @@
 /* lanes.cu - one warp, one memory instruction, one lane pattern a launch: what the counters say about each.
  *
- *     lanes PATTERNS.json [SECONDS]        PATTERNS.json: h100_lane_patterns.json, for its 59 patterns
+ *     lanes PATTERNS.json [SECONDS [OP...]]        PATTERNS.json: h100_lane_patterns.json, for its 59 patterns
  *
  * Prints a line `launch OP WIDTH PATTERN` for each launch in order, and `pattern N: lanes` first. A lane's index is an
  * element index, its byte address index * WIDTH; -1 is an idle lane. Pattern 59 has all lanes idle: what its launch counts is
  * the kernel's own and to be taken off. Launches come in the order of their worth, and end after SECONDS: under a profiler
- * each takes long. Nothing but the instruction itself touches shared or global memory, but for kernels of
+ * each takes long. Given OPs, all patterns of these alone. Nothing but the instruction itself touches shared or global memory, but for kernels of
  * compare-and-swap loops, which clear shared memory first.
  */
 #include <cstdio>
@@ -228,7 +228,7 @@ static double now()
 int main(int argc, char **argv)
 {
     if (argc < 2 || !given(argv[1])) {
-        fprintf(stderr, "usage: lanes PATTERNS.json [SECONDS]\n");
+        fprintf(stderr, "usage: lanes PATTERNS.json [SECONDS [OP...]]\n");
         return 2;
     }
     setvbuf(stdout, nullptr, _IOLBF, 0);
@@ -258,7 +258,12 @@ int main(int argc, char **argv)
         int p = order[k];
         for (const op &o : ops) {
             bool wide = !strncmp(o.name, "ld.shared", 9) && o.width >= 8, gather = p >= PATTERNS - GATHERS;
-            if (!o.is_new && (p < GIVEN || (!wide && !gather && p != GIVEN)))
+            bool named = argc <= 3;
+            for (int i = 3; i < argc; i++)
+                named |= !strcmp(argv[i], o.name);
+            if (!named || (!o.is_new && p < GIVEN))
+                continue;
+            if (argc <= 3 && !o.is_new && !wide && !gather && p != GIVEN)
                 continue;
             if (now() > end)
                 return 0;

@@ -32,6 +32,8 @@ static enum mg_access_kind parse_operation(const char *name, struct mg_ptx_insn 
     for (size_t i = 0; i < MG_COUNT(types); i++)
         if (strstr(name, types[i].suffix))
             insn->type[0] = types[i].type;
+    if (!strcmp(name, "red.shared.add.u32")) /* it added the constant 1, which costs what a load does */
+        return MG_ACCESS_LD;
     return !strncmp(name, "ld.", 3)     ? MG_ACCESS_LD
            : !strncmp(name, "st.", 3)   ? MG_ACCESS_ST
            : !strncmp(name, "atom.", 5) ? MG_ACCESS_ATOM
@@ -109,25 +111,25 @@ static struct mg_cost slow_shared(bool load, unsigned width, uint32_t mask, cons
     unsigned phases = width <= 4 ? 1 : width / 4, active = 0;
     for (unsigned i = 0; i < 32; i++)
         active += mask >> i & 1;
-    bool pairs[3] = {false, true, true};
-    for (unsigned d = 1; d <= 2; d++)
-        for (unsigned i = 0; i < 32; i++)
-            if (mask >> i & 1 && mask >> (i ^ d) & 1 && address[i] != address[i ^ d])
-                pairs[d] = false;
     struct mg_cost cost = {0, (active * width + 127) / 128};
-    if (load && phases > 1 && (pairs[1] || pairs[2])) {
-        unsigned most = 0, sum = 0, used = 0, size = 32 / (phases / 2);
-        for (unsigned at = 0; at < 32; at += size) {
-            unsigned d = slow_degree(width, mask, address, at, at + size);
-            most = d > most ? d : most;
-            sum += d;
-            used += d > 0;
-        }
-        if (most <= 1)
-            return (struct mg_cost){sum, used};
+    unsigned size = 32 / phases, ideal = 0;
+    for (unsigned at = 0; phases > 1 && at < 32; at += 2 * size) {
+        bool pairs[3] = {false, true, true};
+        for (unsigned d = 1; d <= 2; d++)
+            for (unsigned i = at; i < at + 2 * size; i++)
+                if (mask >> i & 1 && mask >> (i ^ d) & 1 && address[i] != address[i ^ d])
+                    pairs[d] = false;
+        unsigned both = slow_degree(width, mask, address, at, at + 2 * size);
+        unsigned one = slow_degree(width, mask, address, at, at + size);
+        unsigned two = slow_degree(width, mask, address, at + size, at + 2 * size);
+        bool joined = load && (pairs[1] || pairs[2]) && both <= 1;
+        cost.wavefronts += joined ? both : (one + two);
+        ideal += joined ? both : (one > 0 ? 1u : 0u) + (two > 0 ? 1u : 0u);
     }
-    for (unsigned at = 0; at < 32; at += 32 / phases)
-        cost.wavefronts += slow_degree(width, mask, address, at, at + 32 / phases);
+    if (phases > 1)
+        cost.ideal = ideal < cost.ideal ? ideal : cost.ideal;
+    else
+        cost.wavefronts = slow_degree(width, mask, address, 0, 32);
     return cost;
 }
 
