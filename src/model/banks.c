@@ -130,6 +130,7 @@ static struct mg_cost plain(unsigned width, uint32_t mask, const uint64_t addres
         return (struct mg_cost){phase(&l, 0, 32), ideal_of(width, mask)};
     struct mg_cost cost = {0, 0};
     unsigned size = phase_lanes(width);
+    bool conflict = false; /* where the condition held */
     for (unsigned from = 0; from < 32; from += 2 * size) { /* two phases, or one of twice the lanes */
         unsigned to = from + 2 * size;
         if (load && (paired(mask, address, 1, from, to) || paired(mask, address, 2, from, to))) {
@@ -139,12 +140,13 @@ static struct mg_cost plain(unsigned width, uint32_t mask, const uint64_t addres
                 cost.ideal += both;
                 continue;
             }
+            conflict = true;
         }
         unsigned first = phase(&l, from, from + size), second = phase(&l, from + size, to);
         cost.wavefronts += first + second;
         cost.ideal += (first != 0) + (second != 0);
     }
-    cost.ideal = MG_MIN(cost.ideal, ideal_of(width, mask));
+    cost.ideal = conflict ? ideal_of(width, mask) : MG_MIN(cost.ideal, ideal_of(width, mask));
     return cost;
 }
 

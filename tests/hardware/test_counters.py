@@ -1,7 +1,8 @@
 """Holds the counters of this folder's programs to those that an H100 gave: test_counters.py MARGAY NVCC COUNTERS.JSON NAME...
 
 NAME is a program of counters.json: NAME.cu here or in examples/. It is built as collect.sh builds it and run under
-`margay profile --json`; each launch must agree in kernel, grid, block and in the counters below, to the last digit.
+`margay profile --json`; each launch must agree in kernel, grid, block and in the counters below, to the last digit. NAME
+"lanes" is lanes.cu: each launch that the device made, by operation and pattern.
 
 What is known to differ is in `differs.json`: [{"program", "kernel", "metric", "reason"}]. An entry that no longer differs in
 any launch fails the test, so that the list stays true; so does one without a reason.
@@ -65,13 +66,44 @@ def compare(name, device, ours, known, failures):
     return met
 
 
+def compare_lanes(margay, nvcc, device, work, known, failures):
+    """lanes.cu, every launch that the device made; a row's operation stands for the kernel. Returns as `compare` does."""
+    program, report = os.path.join(work, "lanes"), os.path.join(work, "lanes.json")
+    subprocess.run([nvcc, "-O3", "-arch=sm_90", "-lineinfo", "-o", program, os.path.join(HERE, "lanes.cu")], check=True)
+    done = subprocess.run([margay, "profile", "--json", report, program, os.path.join(HERE, "h100_lane_patterns.json")],
+                          check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=300)
+    with open(report) as file:
+        launches = json.load(file)["launches"]
+    made = re.findall(r"^launch (\d+) \d+ (.*)$", done.stdout, re.M)
+    patterns = [[int(n) for n in line.split()] for line in re.findall(r"^pattern \d+: (.*)$", done.stdout, re.M)]
+    if patterns != device["patterns"] or len(made) != len(launches):
+        failures.append(f"lanes: other patterns than on the device, or {len(launches)} launches for {len(made)}")
+        return set()
+    met, compared = set(), 0
+    for (pattern, operation), launch in zip(made, launches):
+        values = device["rows"].get(operation, {"counts": {}})["counts"].get(pattern, [])
+        for metric, want in zip(device["metrics"], values):
+            if metric not in COMPARED or want is None:
+                continue
+            compared += 1
+            got = launch["metrics"].get(metric, 0)
+            if got != want:
+                met.add(("lanes", operation, metric))
+                if ("lanes", operation, metric) not in known:
+                    failures.append(f"lanes {operation} pattern {pattern}: {metric} is {got}, on the device {want}")
+    if compared < 10000:
+        failures.append(f"lanes: only {compared} counters to compare")
+    return met
+
+
 def main():
     margay, nvcc, path, *programs = sys.argv[1:]
     if not os.path.exists(path):
         print(f"{path}: not there; see collect.sh")
         return 77
     with open(path) as file:
-        device = json.load(file)["programs"]
+        counters = json.load(file)
+    device = counters["programs"]
     with open(os.path.join(HERE, "differs.json")) as file:
         listed = json.load(file)
     known = {(d["program"], d["kernel"], d["metric"]) for d in listed if d["program"] in programs}
@@ -79,6 +111,9 @@ def main():
     met = set()
     with tempfile.TemporaryDirectory() as work:
         for name in programs:
+            if name == "lanes":
+                met |= compare_lanes(margay, nvcc, counters["lanes"], work, known, failures)
+                continue
             met |= compare(name, device[name], profile(margay, nvcc, name, work), known, failures)
     failures += [f"{key}: is listed as different and is not" for key in sorted(known - met)]
     for line in failures:

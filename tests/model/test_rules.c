@@ -113,6 +113,7 @@ static struct mg_cost slow_shared(bool load, unsigned width, uint32_t mask, cons
         active += mask >> i & 1;
     struct mg_cost cost = {0, (active * width + 127) / 128};
     unsigned size = 32 / phases, ideal = 0;
+    bool conflict = false;
     for (unsigned at = 0; phases > 1 && at < 32; at += 2 * size) {
         bool pairs[3] = {false, true, true};
         for (unsigned d = 1; d <= 2; d++)
@@ -123,11 +124,12 @@ static struct mg_cost slow_shared(bool load, unsigned width, uint32_t mask, cons
         unsigned one = slow_degree(width, mask, address, at, at + size);
         unsigned two = slow_degree(width, mask, address, at + size, at + 2 * size);
         bool joined = load && (pairs[1] || pairs[2]) && both <= 1;
+        conflict |= load && (pairs[1] || pairs[2]) && both > 1;
         cost.wavefronts += joined ? both : (one + two);
         ideal += joined ? both : (one > 0 ? 1u : 0u) + (two > 0 ? 1u : 0u);
     }
     if (phases > 1)
-        cost.ideal = ideal < cost.ideal ? ideal : cost.ideal;
+        cost.ideal = !conflict && ideal < cost.ideal ? ideal : cost.ideal;
     else
         cost.wavefronts = slow_degree(width, mask, address, 0, 32);
     return cost;
