@@ -13,7 +13,7 @@ static int open_kits(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
-        kit_open(&kits[i], i ? 3 : 1, 10000, 0, NULL);
+        kit_open(&kits[i], i ? 3 : 1, 60000, 0, NULL);
         memory[i] = kit_alloc(&kits[i], 65536);
     }
     return 0;
