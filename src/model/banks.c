@@ -144,7 +144,7 @@ static struct mg_cost plain(unsigned width, uint32_t mask, const uint64_t addres
         }
         unsigned first = phase(&l, from, from + size), second = phase(&l, from + size, to);
         cost.wavefronts += first + second;
-        cost.ideal += (first != 0) + (second != 0);
+        cost.ideal += (first ? 1u : 0u) + (second ? 1u : 0u);
     }
     cost.ideal = conflict ? ideal_of(width, mask) : MG_MIN(cost.ideal, ideal_of(width, mask));
     return cost;
