@@ -344,7 +344,7 @@ static void launch_end(void *state, enum mg_status status)
     char **names = calloc((size_t)info->nshared_vars + 1, sizeof(*names));
     r.kernel = kernel ? kernel : info->kernel;
     if (names && fold_lines(l, &r) && fold_vars(l, &r, names)) {
-        r.metrics.v[MG_METRIC_SHARED_STATIC] = (info->shared_static + 15) / 16 * 16; /* as the device allots it */
+        r.metrics.v[MG_METRIC_SHARED_STATIC] = info->shared_static;
         r.metrics.v[MG_METRIC_SHARED_DYNAMIC] = info->shared_dynamic;
         l->model->done(l->model->arg, &r);
     }
