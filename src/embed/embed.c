@@ -211,7 +211,7 @@ enum mg_status mg_report_json(struct mg_context *c, char **json)
     bool good = !c->lost &&
                 mg__strbuf_printf(&out,
                                   "{\"margay\": {\"version\": \"%s\", \"schema\": 1},\n\"device\": {\"name\": \"%s\", "
-                                  "\"cc\": \"%u.%u\", \"sm_count\": %u},\n\"launches\": [",
+                                  "\"compute_capability\": \"%u.%u\", \"sm_count\": %u},\n\"launches\": [",
                                   MG_VERSION_STRING, arch->board, arch->cc / 10, arch->cc % 10, arch->sm_count) &&
                 mg__strbuf_append(&out, c->launches.at ? c->launches.at : "", c->launches.count) &&
                 mg__strbuf_printf(&out, "],\n\"findings\": []}\n");

@@ -204,7 +204,7 @@ static uint8_t *resolve_global(struct mg_warp *w, const struct mg_op *op, unsign
                     (i + 1 == run->nallocations || run->allocations[i + 1].address > address))
                     near = &run->allocations[i];
             uint64_t past = near ? address + bytes - (near->address + near->size) : 0;
-            if (near && past <= (64u << 20)) {
+            if (near && past <= (64u << 10)) {
                 mg__fault(w, op, lane, MG_ERR_ADDRESS,
                           "access of %u bytes at 0x%llx, %llu bytes past the end of an allocation of %llu bytes%s%s%s",
                           bytes, (unsigned long long)address, (unsigned long long)past, (unsigned long long)near->size,

@@ -14,7 +14,7 @@ static inline uint32_t lane_on(uint32_t mask, unsigned i)
 }
 
 #define MOVE(name, T)                                                                                                  \
-    static MG_HANDLER(name)                                                                                            \
+    MG_NO_TSAN static MG_HANDLER(name)                                                                                          \
     {                                                                                                                  \
         T *const d = mg__slot(w, op->d);                                                                               \
         const T *const a = mg__slot(w, op->a);                                                                         \
@@ -425,7 +425,7 @@ MG_NO_TSAN static ALWAYS_INLINE void store_word(const struct mg_shape *s, const 
 }
 
 #define WORD(name, GENERAL, ADDR64, FIND, DO)                                                                          \
-    static MG_HANDLER(name)                                                                                            \
+    MG_NO_TSAN static MG_HANDLER(name)                                                                                          \
     {                                                                                                                  \
         uint64_t at;                                                                                                   \
         const struct mg_shape *s;                                                                                      \

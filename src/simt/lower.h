@@ -46,6 +46,50 @@ int32_t mg__lower_const(struct mg_lower *L, uint64_t value, bool wide);
 int32_t mg__lower_fill(struct mg_lower *L, struct mg_fill fill);
 struct mg_op *mg__lower_emit(struct mg_lower *L, mg_handler fn);      /* under the instruction's guard */
 struct mg_op *mg__lower_emit_bare(struct mg_lower *L, mg_handler fn); /* without: the handler looks at it itself */
+/* lower_operand.c */
+static inline const struct mg_ptx_opnd *mg__lower_opnd(const struct mg_lower *L, unsigned n)
+{
+    return mg__ptx_op(L->func, L->insn, n);
+}
+static inline unsigned mg__lower_type_size(uint8_t type)
+{
+    return mg__ptx_type_size((enum mg_ptx_type)type);
+}
+static inline unsigned mg__lower_reg_size(const struct mg_lower *L, const struct mg_ptx_opnd *o)
+{
+    return mg__lower_type_size(L->func->regs[o->index].type); /* 0: a predicate */
+}
+static inline bool mg__lower_is_signed(uint8_t type)
+{
+    return type >= MG_T_S8 && type <= MG_T_S64;
+}
+static inline unsigned mg__lower_carrier_bytes(uint8_t carrier)
+{
+    return carrier == MG_SEM_B64 ? 8 : carrier == MG_SEM_B32 ? 4 : carrier == MG_SEM_B16 ? 2 : 0;
+}
+void mg__lower_unsupported(struct mg_lower *L); /* the instruction stops the launch when it is reached */
+/* Where a variable's address is known when the kernel is lowered; local ones depend on the frame: false. */
+bool mg__lower_address(const struct mg_lower *L, const struct mg_ptx_opnd *o, uint64_t *address);
+/* The operand as a slot of the carrier's size; conversions on the way are emitted. -1: it cannot be. */
+int32_t mg__lower_source(struct mg_lower *L, const struct mg_ptx_opnd *o, unsigned bytes, uint8_t type, unsigned temp);
+/* The slot that an operation of `bytes` writes for destination `o`; mg__lower_widen then emits what a wider register needs. */
+int32_t mg__lower_destination(struct mg_lower *L, const struct mg_ptx_opnd *o, unsigned bytes);
+void mg__lower_widen(struct mg_lower *L, const struct mg_ptx_opnd *o, unsigned bytes, uint8_t type);
+
+/* lower_alu.c */
+bool mg__lower_row(struct mg_lower *L, int row, uint32_t mode, int32_t d, const int32_t args[4]);
+void mg__lower_alu(struct mg_lower *L);
+void mg__lower_carry(struct mg_lower *L);
+void mg__lower_compare(struct mg_lower *L);
+void mg__lower_mov(struct mg_lower *L);
+
+/* lower_mem.c */
+void mg__lower_ld_st(struct mg_lower *L, bool load);
+void mg__lower_atomic(struct mg_lower *L);
+void mg__lower_cp_async(struct mg_lower *L);
+void mg__lower_cvta(struct mg_lower *L);
+void mg__lower_close_leads(struct mg_lower *L);
+
 /* regs.c: a slot of the frame for each register of the function; registers that are never live together share. */
 bool mg__assign_slots(struct mg_lower *L);
 /* Gives plain 32-bit loads and stores their own handlers, once operands are settled. */

@@ -138,6 +138,13 @@ static bool out_of_time(struct mg_worker *worker, struct mg_block *b)
         mg__fault_hint(w, "An endless loop, or a wait for what never happens; or raise --timeout.");
         break;
     }
+    if (worker->diag.status == MG_OK) { /* between two blocks: no warp is at fault */
+        mg__diag_set(&worker->diag, MG_ERR_TIMEOUT, "%s: the launch ran longer than its limit of %.3g s (after block %u,%u,%u)",
+                     run->info.kernel, run->simt->options.timeout_ms / 1000.0, b->ctaid[0], b->ctaid[1], b->ctaid[2]);
+        mg__diag_hint(&worker->diag, "The grid has %llu blocks; or raise --timeout.", (unsigned long long)run->nblocks);
+        worker->fault_block = b->linear;
+        atomic_store(&run->stop, 1);
+    }
     return true;
 }
 

@@ -403,7 +403,8 @@ static const struct mg_op *enter(struct mg_warp *w, const struct mg_op *op, uint
     if (!frame)
         return out_of_memory(w, op);
     frame->local_base = (w->frame->local_top + 15) & ~15u;
-    frame->local_top = frame->local_base + callee->local_bytes;
+    /* A frame without locals takes room too, or endless recursion would end with the host's memory. */
+    frame->local_top = frame->local_base + MG_MAX(callee->local_bytes, 16);
     if (frame->local_top > w->worker->run->local_stride) {
         frame->next = w->worker->free_frames[callee->id];
         w->worker->free_frames[callee->id] = frame;

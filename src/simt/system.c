@@ -58,12 +58,14 @@ static bool convert(struct mg_warp *w, unsigned lane, const char *spec, size_t l
     size_t n = 0;
     unsigned longs = 0;
     flags[n++] = '%';
+    if (length > 32) /* a width that no line has room for: as it stands */
+        return mg__strbuf_append(out, spec, length);
     for (size_t i = 1; i + 1 < length && n < sizeof flags - 16; i++) {
         uint64_t star;
         if (spec[i] == 'l' || spec[i] == 'z' || spec[i] == 'j' || spec[i] == 't')
             longs++;
         else if (spec[i] == '*' && argument(w, lane, base, offset, 4, &star))
-            n += (size_t)snprintf(flags + n, sizeof flags - n, "%d", (int)star);
+            n += (size_t)snprintf(flags + n, sizeof flags - n, "%d", MG_MAX(MG_MIN((int)star, 4096), -4096));
         else if (spec[i] != 'h' && spec[i] != 'L' && spec[i] != '*')
             flags[n++] = spec[i];
     }

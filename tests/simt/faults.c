@@ -76,6 +76,8 @@ static const struct bad {
             "add.u32 %q0, %q0, 1;\n{ .param .b32 a0; .param .b32 r0; st.param.b32 [a0], %q0;\n"
             "call (r0), down, (a0); // HERE\nld.param.b32 %q1, [r0]; }\nst.param.b32 [r], %q1; ret;\n}\n",
             "{ .param .b32 a0; .param .b32 r0; st.param.b32 [a0], %t;\ncall (r0), down, (a0);\nld.param.b32 %r1, [r0]; }\n")},
+    {"recursion without end or locals", MG_ERR_ADDRESS, "stack is full", "block 0,0,0, thread 0,0,0", 1, 32, 0,
+     KERNEL(".func down()\n{\ncall down; // HERE\nret;\n}\n", "call down;")},
     {"a call of what is no function", MG_ERR_ADDRESS, "no function", "thread 5,0,0", 1, 32, 0,
      KERNEL(".func f(.param .b32 x)\n{ ret; }\n",
             "mov.u64 %d0, f; setp.eq.u32 %p0, %t, 5; @%p0 mov.u64 %d0, 0x12345;\n"
@@ -219,6 +221,11 @@ static void the_largest_grid(void **state)
         mg__simt_set_timeout(kits[i].simt, 20000);
         assert_int_equal(kit_launch(&kits[i], 2147483647, 1024, params[i]), MG_ERR_TRAP);
         assert_non_null(strstr(kits[i].diag.message, "block 5000,0,0"));
+        kit_load(&kits[i], KERNEL("", "mad.lo.u32 %r0, %t, 3, %bid; red.global.add.u32 [%a], %r0;"));
+        mg__simt_set_timeout(kits[i].simt, 200);
+        uint64_t began = mg__time_ns();
+        assert_int_equal(kit_launch(&kits[i], 2147483647, 256, params[i]), MG_ERR_TIMEOUT);
+        assert_true(mg__time_ns() - began < 3000000000ull);
         assert_true(resident_kb() - before < 64 << 10);
         still_works(i);
     }

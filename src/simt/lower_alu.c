@@ -1,0 +1,292 @@
+/* lower_alu.c - arithmetic: found by name, and the few that need more than a row of sem.def.
+ *
+ * Opcode, parts and types as written make the name of a row, whose handlers do the work. To add an arithmetic
+ * instruction, add its row to isa.def and sem.def; only carries, comparisons and moves need code here.
+ */
+#include "simt/lower.h"
+
+static uint32_t mode_of(const struct mg_ptx_insn *i)
+{
+    uint32_t mode = 0;
+    switch (i->round) {
+    case MG_RND_RZ:
+    case MG_RND_RZI:
+        mode = 1;
+        break;
+    case MG_RND_RM:
+    case MG_RND_RMI:
+        mode = 2;
+        break;
+    case MG_RND_RP:
+    case MG_RND_RPI:
+        mode = 3;
+        break;
+    case MG_RND_RNA:
+        mode = 4;
+        break;
+    default:
+        break;
+    }
+    if (i->round >= MG_RND_RNI && i->round <= MG_RND_RPI && i->opcode == MG_OP_CVT && i->type[0] >= MG_T_F16 &&
+        i->type[0] <= MG_T_F64)
+        mode |= SEM_INTEGRAL;
+    mode |= i->flags & MG_F_FTZ ? SEM_FTZ : 0;
+    mode |= i->flags & MG_F_SAT ? SEM_SAT : 0;
+    mode |= i->flags & MG_F_RELU ? SEM_RELU : 0;
+    mode |= i->flags & MG_F_NAN ? SEM_NAN : 0;
+    mode |= i->flags & MG_F_XORSIGN_ABS ? SEM_XORSIGN_ABS : 0;
+    mode |= i->flags & MG_F_SATFINITE ? SEM_SATFINITE : 0;
+    return mode;
+}
+
+static const char *sub_name(const struct mg_ptx_insn *i)
+{
+    static const char *const names[] = {
+        [MG_SUB_F4E] = "_f4e", [MG_SUB_B4E] = "_b4e", [MG_SUB_RC8] = "_rc8", [MG_SUB_ECL] = "_ecl",
+        [MG_SUB_ECR] = "_ecr", [MG_SUB_RC16] = "_rc16", [MG_SUB_L] = "_l", [MG_SUB_R] = "_r",
+        [MG_SUB_FINITE] = "_finite", [MG_SUB_INFINITE] = "_infinite", [MG_SUB_NUMBER] = "_number",
+        [MG_SUB_NOTANUMBER] = "_notanumber", [MG_SUB_NORMAL] = "_normal", [MG_SUB_SUBNORMAL] = "_subnormal",
+        [MG_SUB_PACK] = "_pack"};
+    return i->sub < MG_COUNT(names) && names[i->sub] ? names[i->sub] : "";
+}
+
+/* The row of sem.def that an arithmetic instruction names, or -1. `stem` replaces the opcode's name if not NULL. */
+static int find_row(const struct mg_ptx_insn *i, const char *stem, bool with_ftz)
+{
+    char name[96];
+    const char *type0 = i->ntypes > 0 ? mg__ptx_type_name((enum mg_ptx_type)i->type[0]) : "";
+    const char *type1 = i->ntypes > 1 ? mg__ptx_type_name((enum mg_ptx_type)i->type[1]) : "";
+    snprintf(name, sizeof name, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s", stem ? stem : mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->name,
+             i->flags & MG_F_LO ? "_lo" : i->flags & MG_F_HI ? "_hi" : i->flags & MG_F_WIDE ? "_wide" : "", sub_name(i),
+             i->flags & MG_F_SHIFTAMT ? "_shiftamt" : "", i->flags & MG_F_WRAP ? "_wrap" : i->flags & MG_F_CLAMP ? "_clamp" : "",
+             i->flags & MG_F_FULL ? "_full" : "", i->flags & MG_F_APPROX ? "_approx" : "", with_ftz ? "_ftz" : "",
+             i->cmp ? "_" : "", i->cmp ? mg__ptx_cmp_name((enum mg_ptx_cmp)i->cmp) : "", *type0 ? "_" : "", type0,
+             *type1 ? "_" : "", type1);
+    return mg__sem_find(name);
+}
+
+static mg_handler row_handler(const struct mg_lower *L, int row, uint32_t mode)
+{
+    return L->lanes->alu[row][mode == 0 ? 0 : mode == SEM_FTZ ? 1 : 2];
+}
+
+/* Emits row(d; operands from..). Returns false when an operand does not fit. */
+bool mg__lower_row(struct mg_lower *L, int row, uint32_t mode, int32_t d, const int32_t args[4])
+{
+    struct mg_op *op = mg__lower_emit(L, row_handler(L, row, mode));
+    op->mode = mode;
+    op->d = d;
+    op->a = args[0];
+    op->b = args[1];
+    op->c = args[2];
+    op->e = args[3];
+    return true;
+}
+
+static bool row_args(struct mg_lower *L, int row, unsigned first, int32_t args[4])
+{
+    const struct mg_sem_row *r = &mg_sem_rows[row];
+    if (first + r->nargs > L->insn->nops)
+        return false;
+    for (unsigned k = 0; k < 4; k++)
+        args[k] = -1;
+    for (unsigned k = 0; k < r->nargs; k++) {
+        uint8_t type = L->insn->type[L->insn->ntypes > 1 ? L->insn->ntypes - 1 : 0];
+        args[k] = mg__lower_source(L, mg__lower_opnd(L, first + k), mg__lower_carrier_bytes(r->arg[k]), type, k);
+        if (args[k] < 0)
+            return false;
+    }
+    return true;
+}
+
+void mg__lower_alu(struct mg_lower *L)
+{
+    const struct mg_ptx_insn *i = L->insn;
+    int row = i->flags & MG_F_APPROX && i->flags & MG_F_FTZ ? find_row(i, NULL, true) : -1;
+    if (row < 0)
+        row = find_row(i, NULL, false);
+    int32_t args[4], d;
+    if (row < 0 || i->flags & (MG_F_CC | MG_F_DUAL) || i->nops != 1u + mg_sem_rows[row].nargs || !row_args(L, row, 1, args)) {
+        mg__lower_unsupported(L);
+        return;
+    }
+    unsigned bytes = mg__lower_carrier_bytes(mg_sem_rows[row].ret);
+    d = mg__lower_destination(L, mg__lower_opnd(L, 0), bytes);
+    if (d < 0) {
+        mg__lower_unsupported(L);
+        return;
+    }
+    mg__lower_row(L, row, mg_sem_rows[row].mode ? mode_of(i) : 0, d, args);
+    mg__lower_widen(L, mg__lower_opnd(L, 0), bytes, i->type[0]);
+}
+
+/* add.cc, addc, sub.cc, subc, mad.cc, madc: the carry flag is a predicate of the frame. */
+void mg__lower_carry(struct mg_lower *L)
+{
+    const struct mg_ptx_insn *i = L->insn;
+    bool in = i->opcode == MG_OP_ADDC || i->opcode == MG_OP_SUBC || i->opcode == MG_OP_MADC;
+    bool mad = i->opcode == MG_OP_MAD || i->opcode == MG_OP_MADC;
+    bool sub = i->opcode == MG_OP_SUB || i->opcode == MG_OP_SUBC;
+    bool wide = mg__lower_type_size(i->type[0]) == 8, hi = mad && i->flags & MG_F_HI;
+    char name[48], carry[48];
+    const char *stem = mad ? (hi ? "madx_hi" : "madx_lo") : sub ? "subx" : "addx";
+    char sign = hi && mg__lower_is_signed(i->type[0]) ? 's' : 'u';
+    snprintf(name, sizeof name, "%s_%c%d", stem, sign, wide ? 64 : 32);
+    snprintf(carry, sizeof carry, "%s_carry_%c%d", stem, sign, wide ? 64 : 32);
+    int row = mg__sem_find(name), carry_row = mg__sem_find(carry);
+    unsigned n = mad ? 3 : 2;
+    int32_t args[4] = {-1, -1, -1, -1}, d = -1;
+    if (row >= 0 && carry_row >= 0 && i->nops == n + 1) {
+        for (unsigned k = 0; k < n; k++)
+            args[k] = mg__lower_source(L, mg__lower_opnd(L, 1 + k), wide ? 8 : 4, i->type[0], k);
+        args[n] = in ? L->carry : mg__lower_const(L, 0, false);
+        d = mg__lower_destination(L, mg__lower_opnd(L, 0), wide ? 8 : 4);
+    }
+    if (d < 0 || args[0] < 0 || args[1] < 0 || args[2] < 0) {
+        mg__lower_unsupported(L);
+        return;
+    }
+    if (i->flags & MG_F_CC)
+        mg__lower_row(L, carry_row, 0, L->temp_pred[0], args);
+    mg__lower_row(L, row, 0, d, args);
+    if (i->flags & MG_F_CC) {
+        struct mg_op *op = mg__lower_emit(L, mg__op_mov_pred);
+        op->d = L->carry;
+        op->a = L->temp_pred[0];
+    }
+}
+
+/* setp and set: the comparison into a temporary predicate, then what is made of it. */
+void mg__lower_compare(struct mg_lower *L)
+{
+    const struct mg_ptx_insn *i = L->insn;
+    bool setp = i->opcode == MG_OP_SETP;
+    uint8_t source_type = i->type[setp ? 0 : 1];
+    bool pair = source_type == MG_T_F16X2 || source_type == MG_T_BF16X2;
+    unsigned first = setp && i->flags & MG_F_DUAL ? 2 : 1;
+    char name[48];
+    const char *type = pair ? (source_type == MG_T_F16X2 ? "f16" : "bf16") : mg__ptx_type_name((enum mg_ptx_type)source_type);
+    snprintf(name, sizeof name, "setp_%s_%s", mg__ptx_cmp_name((enum mg_ptx_cmp)i->cmp), type);
+    int row = mg__sem_find(name);
+    unsigned bytes = row >= 0 ? mg__lower_carrier_bytes(mg_sem_rows[row].arg[0]) : 0;
+    if (row < 0 || i->nops < first + 2u) {
+        mg__lower_unsupported(L);
+        return;
+    }
+    int32_t args[4] = {mg__lower_source(L, mg__lower_opnd(L, first), pair ? 4 : bytes, source_type, 0),
+                       mg__lower_source(L, mg__lower_opnd(L, first + 1), pair ? 4 : bytes, source_type, 1), -1, -1};
+    int32_t with = i->nops > first + 2u ? mg__lower_source(L, mg__lower_opnd(L, first + 2), 0, MG_T_PRED, 2) : -1;
+    if (args[0] < 0 || args[1] < 0 || (i->boolop && with < 0)) {
+        mg__lower_unsupported(L);
+        return;
+    }
+    uint32_t mode = mg_sem_rows[row].mode ? mode_of(i) & SEM_FTZ : 0;
+    const struct mg_ptx_opnd *d = mg__lower_opnd(L, 0), *d2 = first == 2 ? mg__lower_opnd(L, 1) : NULL;
+    if (setp && !pair && !i->boolop && !d2) {
+        int32_t slot = mg__lower_destination(L, d, 0);
+        if (slot < 0)
+            mg__lower_unsupported(L);
+        else
+            mg__lower_row(L, row, mode, slot, args);
+        return;
+    }
+    struct mg_op *op;
+    if (pair) { /* low halves into temp_pred[0], high halves into temp_pred[1] */
+        for (unsigned half = 0; half < 2; half++) {
+            int32_t halves[4] = {L->temp[2], L->temp[3], -1, -1};
+            for (unsigned k = 0; k < 2; k++) {
+                op = mg__lower_emit(L, mg__op_halves);
+                op->d = halves[k];
+                op->a = args[k];
+                op->mode = half;
+            }
+            mg__lower_row(L, row, mode, L->temp_pred[half], halves);
+        }
+    } else {
+        mg__lower_row(L, row, mode, L->temp_pred[0], args);
+    }
+    if (setp) {
+        op = mg__lower_emit(L, mg__op_setp_bool);
+        op->a = L->temp_pred[0];
+        op->b = pair ? L->temp_pred[1] : -1; /* -1: the second result is the first comparison negated */
+        op->c = with;
+        op->d = mg__lower_destination(L, d, 0);
+        op->d2 = d2 ? mg__lower_destination(L, d2, 0) : -1;
+        op->mode = i->boolop;
+    } else {
+        op = mg__lower_emit(L, mg__op_set);
+        op->a = L->temp_pred[0];
+        op->b = pair ? L->temp_pred[1] : -1;
+        op->c = with;
+        op->mode = i->boolop;
+        op->u.imm = i->type[0];
+        op->d = mg__lower_destination(L, d, i->type[0] == MG_T_F16 || i->type[0] == MG_T_BF16 || mg__lower_type_size(i->type[0]) == 2 ? 2 : 4);
+    }
+    if (op->d < 0 || (d2 && op->d2 < 0))
+        op->fn = mg__op_unsupported;
+}
+
+void mg__lower_mov(struct mg_lower *L)
+{
+    const struct mg_ptx_insn *i = L->insn;
+    const struct mg_ptx_opnd *d = mg__lower_opnd(L, 0), *s = mg__lower_opnd(L, 1);
+    struct mg_op *op;
+    if (d->kind == MG_OPND_VEC || s->kind == MG_OPND_VEC) {
+        const struct mg_ptx_opnd *v = d->kind == MG_OPND_VEC ? d : s, *whole = v == d ? s : d;
+        if (d->kind == s->kind || v->count == 0 || v->count > 4 || mg__lower_type_size(i->type[0]) > 8) {
+            mg__lower_unsupported(L);
+            return;
+        }
+        unsigned bytes = mg__lower_type_size(i->type[0]) / v->count;
+        int32_t part[4] = {-1, -1, -1, -1};
+        bool good = true;
+        for (unsigned k = 0; k < v->count; k++) {
+            const struct mg_ptx_opnd *e = &L->func->operands[v->first + k];
+            if (v == s)
+                good &= (part[k] = mg__lower_source(L, e, bytes, i->type[0], k)) >= 0;
+            else if (e->kind == MG_OPND_REG)
+                good &= mg__lower_reg_size(L, e) >= bytes && mg__lower_reg_size(L, e) <= 4 && (part[k] = L->slots[e->index]) >= 0;
+        }
+        int32_t w = v == d ? mg__lower_source(L, whole, mg__lower_type_size(i->type[0]), i->type[0], 4)
+                           : mg__lower_destination(L, whole, mg__lower_type_size(i->type[0]));
+        if (!good || w < 0 || bytes == 0) {
+            mg__lower_unsupported(L);
+            return;
+        }
+        op = mg__lower_emit(L, v == d ? mg__op_unpack : mg__op_pack);
+        op->d = w;
+        op->a = part[0];
+        op->b = part[1];
+        op->c = part[2];
+        op->e = part[3];
+        op->mode = v->count | bytes << 8 | (mg__lower_type_size(i->type[0]) == 8 ? 1u << 16 : 0);
+        return;
+    }
+    unsigned bytes = mg__lower_type_size(i->type[0]);
+    if (i->type[0] == MG_T_PRED) {
+        op = mg__lower_emit(L, mg__op_nop);
+        int32_t a = mg__lower_source(L, s, 0, MG_T_PRED, 0), to = mg__lower_destination(L, d, 0);
+        op = mg__lower_emit(L, a < 0 || to < 0 ? mg__op_unsupported : mg__op_mov_pred);
+        op->a = a;
+        op->d = to;
+        return;
+    }
+    int32_t to = mg__lower_destination(L, d, bytes);
+    if (to >= 0 && s->kind == MG_OPND_SREG) {
+        op = mg__lower_emit(L, mg__op_sreg);
+        op->u.imm = s->index | (uint64_t)s->dim << 16;
+        op->mode = bytes == 8;
+        op->d = to;
+        mg__lower_widen(L, d, bytes, i->type[0]);
+        return;
+    }
+    int32_t a = mg__lower_source(L, s, bytes, i->type[0], 0);
+    if (a < 0 || to < 0 || bytes > 8) {
+        mg__lower_unsupported(L);
+        return;
+    }
+    op = mg__lower_emit(L, bytes == 8 ? L->lanes->mov64 : L->lanes->mov32);
+    op->a = a;
+    op->d = to;
+    mg__lower_widen(L, d, bytes, i->type[0]);
+}

@@ -1,0 +1,384 @@
+/* lower_mem.c - loads, stores, atomics, asynchronous copies; and which accesses of a block share one address register. */
+#include "simt/lower.h"
+
+/* ---- memory ---- */
+static struct mg_mem *new_mem(struct mg_lower *L, uint8_t space, uint8_t kind)
+{
+    struct mg_mem *m = mg__arena_alloc(&L->program->arena, sizeof *m);
+    if (!m) {
+        L->status = MG_ERR_NOMEM;
+        static struct mg_mem spare; /* written, never run: the status ends the lowering */
+        return &spare;
+    }
+    if (!mg__vec_push(&L->mems, m))
+        L->status = MG_ERR_NOMEM;
+    m->site = L->program->nsites++;
+    m->lead = -1;
+    m->space = space;
+    m->kind = kind;
+    m->vec = 1;
+    m->scope = L->insn->scope;
+    return m;
+}
+
+static bool set_address(struct mg_lower *L, struct mg_mem *m, const struct mg_ptx_opnd *o)
+{
+    if (o->kind != MG_OPND_ADDR)
+        return false;
+    if (o->has_reg) {
+        m->addr = L->slots[o->index];
+        m->addr64 = mg__lower_type_size(L->func->regs[o->index].type) == 8;
+        m->offset = o->imm;
+        if (!o->var)
+            return m->addr64 || m->space == MG_SPACE_SHARED || m->space == MG_SPACE_LOCAL || m->space == MG_SPACE_PARAM;
+        uint64_t address;
+        struct mg_ptx_opnd plain = *o;
+        plain.kind = MG_OPND_SYMBOL;
+        if (o->var->space == MG_SPACE_LOCAL) {
+            m->offset += L->var_at[o->var->id];
+            m->local_frame = true;
+            return true;
+        }
+        if (!mg__lower_address(L, &plain, &address))
+            return false;
+        m->offset = (int64_t)address;
+        return true;
+    }
+    uint64_t address;
+    m->addr64 = m->space != MG_SPACE_SHARED && m->space != MG_SPACE_LOCAL;
+    if (o->var && o->var->space == MG_SPACE_LOCAL) {
+        m->local_frame = true;
+        m->offset = (int64_t)L->var_at[o->var->id] + o->imm;
+        if (m->space == MG_SPACE_GENERIC)
+            m->space = MG_SPACE_LOCAL;
+        m->addr64 = false;
+        m->addr = mg__lower_const(L, 0, false);
+        return true;
+    }
+    if (!mg__lower_address(L, o, &address))
+        return false;
+    if (o->var && m->space == MG_SPACE_GENERIC)
+        m->space = o->var->space;
+    m->addr = mg__lower_const(L, address, m->addr64);
+    return true;
+}
+
+/* The elements of a load or store; false when a register does not fit. */
+static bool set_elements(struct mg_lower *L, struct mg_mem *m, const struct mg_ptx_opnd *o, bool load)
+{
+    const struct mg_ptx_insn *i = L->insn;
+    unsigned n = o->kind == MG_OPND_VEC ? o->count : 1;
+    const struct mg_ptx_opnd *e = o->kind == MG_OPND_VEC ? &L->func->operands[o->first] : o;
+    m->width = (uint8_t)mg__lower_type_size(i->type[0]);
+    m->vec = (uint8_t)n;
+    m->type = i->type[0];
+    if (n == 0 || n > 8 || m->width == 0 || m->width > 8 || n * m->width > 32)
+        return false;
+    m->dst64 = m->width == 8;
+    for (unsigned k = 0; k < n; k++)
+        if (e[k].kind == MG_OPND_REG && mg__lower_reg_size(L, &e[k]) == 8)
+            m->dst64 = true;
+    for (unsigned k = 0; k < n; k++) {
+        m->reg[k] = -1;
+        if (e[k].kind == MG_OPND_REG) {
+            unsigned size = mg__lower_reg_size(L, &e[k]);
+            if (size == 0 || size > 8 || size < m->width || (size == 8) != m->dst64)
+                return false;
+            m->reg[k] = L->slots[e[k].index];
+            m->sext = load && mg__lower_is_signed(i->type[0]) && size > m->width;
+        } else if (!load) {
+            m->reg[k] = mg__lower_source(L, &e[k], m->dst64 ? 8 : 4, i->type[0], k % 6);
+            if (m->reg[k] < 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool polls(const struct mg_ptx_insn *i)
+{
+    return i->sem == MG_SEM_VOLATILE || i->sem == MG_SEM_RELAXED || i->sem == MG_SEM_ACQUIRE || i->sem == MG_SEM_MMIO;
+}
+
+static void lower_param(struct mg_lower *L, bool load)
+{
+    const struct mg_ptx_opnd *at = mg__lower_opnd(L, load ? 1 : 0);
+    struct mg_mem *m = new_mem(L, MG_SPACE_PARAM, load ? MG_ACCESS_LD : MG_ACCESS_ST);
+    bool kernel = L->func->is_entry && (!at->var || (at->var->is_param && at->var->owner != L->func)) ;
+    /* a formal parameter of the kernel is in its parameter buffer; an argument block is in the frame */
+    if (L->func->is_entry) {
+        kernel = at->var == NULL;
+        for (size_t k = 0; k < L->func->nparams; k++)
+            kernel |= at->var == L->func->params[k];
+    } else {
+        kernel = false;
+    }
+    bool good = set_elements(L, m, mg__lower_opnd(L, load ? 0 : 1), load) && at->kind == MG_OPND_ADDR;
+    if (good && kernel) {
+        m->addr = at->has_reg ? L->slots[at->index] : -1;
+        m->addr64 = at->has_reg && mg__lower_type_size(L->func->regs[at->index].type) == 8;
+        m->offset = at->imm + (at->var ? (int64_t)at->var->offset : 0);
+    } else if (good) {
+        good = at->var && !at->has_reg && at->imm >= 0 && (uint64_t)at->imm + (uint64_t)m->width * m->vec <= at->var->size;
+        m->offset = good ? (int64_t)L->var_at[at->var->id] + at->imm : 0;
+    }
+    if (!good || (kernel && !load)) {
+        mg__lower_unsupported(L);
+        return;
+    }
+    mg__lower_emit(L, kernel ? mg__op_ld_kparam : load ? mg__op_ld_param : mg__op_st_param)->u.mem = m;
+}
+
+/* Accesses of one block by one register show the same pattern: the first compares the lanes, the others rely on it. */
+static void join_lead(struct mg_lower *L, struct mg_mem *m, uint32_t reg)
+{
+    for (uint32_t k = 0; k < L->nleads; k++)
+        if (L->leads[k].open && L->leads[k].reg == reg) {
+            m->lead = (int8_t)k;
+            return;
+        }
+    if (L->nleads == MG_LEADS)
+        return;
+    L->leads[L->nleads].reg = reg;
+    L->leads[L->nleads].open = true;
+    m->lead = (int8_t)L->nleads++;
+    m->leads = true;
+}
+
+/* What an instruction writes starts a new lead; where leaves may change, all do. */
+void mg__lower_close_leads(struct mg_lower *L)
+{
+    const struct mg_ptx_insn *i = L->insn;
+    enum mg_ptx_group group = mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->group;
+    if (group == MG_G_SYNC || group == MG_G_WARP || i->opcode == MG_OP_CALL) {
+        L->nleads = 0;
+        return;
+    }
+    for (unsigned n = 0; n < i->nops && n < (i->flags & MG_F_DUAL ? 2u : 1u); n++) {
+        const struct mg_ptx_opnd *o = mg__lower_opnd(L, n);
+        uint32_t count = o->kind == MG_OPND_VEC ? o->count : 1;
+        const struct mg_ptx_opnd *e = o->kind == MG_OPND_VEC ? &L->func->operands[o->first] : o;
+        for (uint32_t v = 0; v < count; v++)
+            for (uint32_t k = 0; e[v].kind == MG_OPND_REG && k < L->nleads; k++)
+                if (L->leads[k].reg == e[v].index)
+                    L->leads[k].open = false;
+    }
+}
+
+static bool word_handler(const struct mg_lanes *l, const struct mg_mem *m, mg_handler *fn)
+{
+    bool load = m->kind == MG_ACCESS_LD, follows = m->lead >= 0 && !m->leads;
+    if (m->width != 4 || m->vec != 1 || m->dst64 || m->poll || m->local_frame || m->no_shape || m->reg[0] < 0 ||
+        m->offset != (int32_t)m->offset)
+        return false;
+    if (m->space == MG_SPACE_SHARED && !m->addr64)
+        *fn = load ? l->ld_shared_word[follows] : l->st_shared_word[follows];
+    else if ((m->space == MG_SPACE_GLOBAL || m->space == MG_SPACE_CONST) && m->addr64)
+        *fn = load ? l->ld_global_word[follows] : l->st_global_word[follows];
+    else
+        return false;
+    return true;
+}
+
+/* The word accesses that follow ops[first], up to where the next lead of that number begins. */
+static bool make_group(struct mg_lower *L, size_t first)
+{
+    const struct mg_op *lead = &L->ops.at[first];
+    struct mg_mem *m = (struct mg_mem *)lead->u.mem;
+    struct mg_group g = {0};
+    for (unsigned pass = 0; pass < 2; pass++) {
+        g.count = 0;
+        for (size_t k = first; k < L->ops.count; k++) {
+            const struct mg_op *op = &L->ops.at[k];
+            mg_handler fn;
+            if (op->fn == mg__op_block || op->fn == mg__op_block_join)
+                break;
+            if (!(op->mode & MG_MODE_SITE) || op->u.mem->lead != m->lead)
+                continue;
+            if (k != first && op->u.mem->leads)
+                break;
+            int64_t offset = op->u.mem->offset - m->offset;
+            if (!word_handler(L->lanes, op->u.mem, &fn) || op->u.mem->space != m->space || offset != (int32_t)offset)
+                return true; /* a member that must look for itself: so do all */
+            if (pass) {
+                g.members[g.count] = (struct mg_member){op->insn, (int32_t)offset, op->u.mem};
+                g.least = MG_MIN(g.least, (int32_t)offset);
+                g.greatest = MG_MAX(g.greatest, (int32_t)offset);
+            }
+            g.count++;
+        }
+        if (g.count < 2)
+            return true;
+        if (!pass && !(g.members = mg__arena_array(&L->program->arena, g.count, sizeof *g.members)))
+            return false;
+    }
+    struct mg_group *kept = mg__arena_alloc(&L->program->arena, sizeof *kept);
+    if (!kept)
+        return false;
+    *kept = g;
+    m->group = kept;
+    return true;
+}
+
+void mg__lower_words(struct mg_lower *L)
+{
+    for (size_t k = 0; k < L->ops.count; k++) {
+        struct mg_op *op = &L->ops.at[k];
+        mg_handler fn;
+        if (!(op->mode & MG_MODE_SITE) || !word_handler(L->lanes, op->u.mem, &fn))
+            continue;
+        const struct mg_mem *m = op->u.mem;
+        if (m->leads && !make_group(L, k))
+            L->status = MG_ERR_NOMEM;
+        op->fn = fn;
+        op->a = m->addr;
+        op->b = (int32_t)m->site;
+        op->c = (int32_t)m->offset;
+        op->d = m->reg[0];
+        op->e = m->lead;
+        op->d2 = m->group != NULL;
+    }
+}
+
+void mg__lower_ld_st(struct mg_lower *L, bool load)
+{
+    const struct mg_ptx_insn *i = L->insn;
+    if (i->space == MG_SPACE_PARAM) {
+        lower_param(L, load);
+        return;
+    }
+    struct mg_mem *m = new_mem(L, i->space, load ? MG_ACCESS_LD : MG_ACCESS_ST);
+    m->poll = load && polls(i);
+    if (!set_elements(L, m, mg__lower_opnd(L, load ? 0 : 1), load) || !set_address(L, m, mg__lower_opnd(L, load ? 1 : 0))) {
+        mg__lower_unsupported(L);
+        return;
+    }
+    if (m->poll && (m->space == MG_SPACE_GLOBAL || m->space == MG_SPACE_GENERIC))
+        L->program->ordered = true;
+    const struct mg_lanes *l = L->lanes;
+    mg_handler fn;
+    if (m->space == MG_SPACE_SHARED)
+        fn = load ? (m->addr64 ? l->ld_shared64 : l->ld_shared32) : (m->addr64 ? l->st_shared64 : l->st_shared32);
+    else if (m->space == MG_SPACE_GLOBAL || m->space == MG_SPACE_CONST)
+        fn = load ? l->ld_global : l->st_global;
+    else
+        fn = load ? l->ld_lanes : l->st_lanes;
+    const struct mg_ptx_opnd *at = mg__lower_opnd(L, load ? 1 : 0);
+    if (at->has_reg && i->guard < 0)
+        join_lead(L, m, at->index);
+    struct mg_op *op = mg__lower_emit(L, fn);
+    op->mode = MG_MODE_SITE;
+    op->u.mem = m;
+}
+
+void mg__lower_atomic(struct mg_lower *L)
+{
+    const struct mg_ptx_insn *i = L->insn;
+    bool atom = i->opcode == MG_OP_ATOM;
+    const struct mg_ptx_opnd *d = atom ? mg__lower_opnd(L, 0) : NULL;
+    unsigned first = atom ? 1 : 0;
+    struct mg_mem *m = new_mem(L, i->space, MG_ACCESS_RED);
+    m->width = (uint8_t)mg__lower_type_size(i->type[0]);
+    m->type = i->type[0];
+    m->atomop = i->atomop;
+    m->dst64 = m->width == 8;
+    m->no_shape = true;
+    m->reg[0] = m->reg[1] = m->reg[2] = -1;
+    m->vec = 1;
+    if (i->nops < first + 2u || i->vec > 1 || m->width < 2 || m->width > 8 || !set_address(L, m, mg__lower_opnd(L, first))) {
+        mg__lower_unsupported(L);
+        return;
+    }
+    /* ptxas turns an atom whose result nobody reads into red, where red has the operation; so do the counts. */
+    bool unused = !atom || d->kind == MG_OPND_SINK || (d->kind == MG_OPND_REG && L->reads[d->index] == 1);
+    bool always = i->atomop == MG_ATOM_CAS || i->atomop == MG_ATOM_EXCH;
+    m->kind = unused && !always ? MG_ACCESS_RED : MG_ACCESS_ATOM;
+    m->poll = i->atomop == MG_ATOM_CAS || i->atomop == MG_ATOM_EXCH;
+    bool good = true;
+    if (atom && d->kind == MG_OPND_REG) {
+        m->reg[0] = mg__lower_destination(L, d, m->width);
+        good = m->reg[0] >= 0 && !(mg__lower_reg_size(L, d) == 8 && m->width < 8);
+    }
+    m->reg[1] = mg__lower_source(L, mg__lower_opnd(L, first + 1), m->dst64 ? 8 : 4, i->type[0], 0);
+    if (i->atomop == MG_ATOM_CAS)
+        m->reg[2] = i->nops > first + 2u ? mg__lower_source(L, mg__lower_opnd(L, first + 2), m->dst64 ? 8 : 4, i->type[0], 1) : -1;
+    if (!good || m->reg[1] < 0 || (i->atomop == MG_ATOM_CAS && m->reg[2] < 0)) {
+        mg__lower_unsupported(L);
+        return;
+    }
+    if (m->kind == MG_ACCESS_ATOM && m->space != MG_SPACE_SHARED)
+        L->program->ordered = true;
+    bool counter = m->space == MG_SPACE_SHARED && !m->addr64 && m->kind == MG_ACCESS_RED && m->atomop == MG_ATOM_ADD &&
+                   (m->type == MG_T_U32 || m->type == MG_T_S32);
+    struct mg_op *op = mg__lower_emit(L, counter ? L->lanes->red_shared_add : mg__op_atom);
+    op->mode = MG_MODE_SITE;
+    op->u.mem = m;
+}
+
+void mg__lower_cp_async(struct mg_lower *L)
+{
+    const struct mg_ptx_insn *i = L->insn;
+    if (i->sub != MG_SUB_NONE) {
+        mg__lower_emit(L, mg__op_nop); /* copies are made at once: every wait is over when it begins */
+        return;
+    }
+    struct mg_mem *m = mg__arena_array(&L->program->arena, 2, sizeof *m);
+    if (!m || i->nops < 3 || mg__lower_opnd(L, 2)->kind != MG_OPND_IMM) {
+        mg__lower_unsupported(L);
+        return;
+    }
+    int64_t bytes = mg__lower_opnd(L, 2)->imm;
+    bool good = bytes == 4 || bytes == 8 || bytes == 16;
+    for (unsigned k = 0; k < 2; k++) {
+        if (!mg__vec_push(&L->mems, &m[k]))
+            L->status = MG_ERR_NOMEM;
+        m[k].site = L->program->nsites++;
+        m[k].lead = -1;
+        m[k].space = k ? MG_SPACE_GLOBAL : MG_SPACE_SHARED;
+        m[k].kind = MG_ACCESS_CP_ASYNC;
+        m[k].no_shape = true;
+        m[k].width = (uint8_t)(bytes == 16 ? 8 : bytes);
+        m[k].vec = bytes == 16 ? 2 : 1;
+        m[k].reg[0] = -1;
+        good = good && set_address(L, &m[k], mg__lower_opnd(L, k));
+    }
+    int32_t size = -1;
+    if (good && i->nops > 3) {
+        const struct mg_ptx_opnd *o = mg__lower_opnd(L, 3);
+        bool predicate = o->kind == MG_OPND_REG && mg__lower_reg_size(L, o) == 0; /* ignore-src */
+        size = mg__lower_source(L, o, predicate ? 0 : 4, MG_T_U32, 0);
+        good = size >= 0;
+        m[0].sext = predicate;
+    }
+    if (!good) {
+        mg__lower_unsupported(L);
+        return;
+    }
+    struct mg_op *op = mg__lower_emit(L, mg__op_cp_async);
+    op->a = size;
+    op->u.mem = m;
+}
+
+void mg__lower_cvta(struct mg_lower *L)
+{
+    const struct mg_ptx_insn *i = L->insn;
+    const struct mg_simt *simt = L->module->simt;
+    uint8_t space = i->space;
+    uint64_t window = space == MG_SPACE_SHARED  ? simt->shared_window
+                      : space == MG_SPACE_LOCAL ? simt->local_window
+                      : space == MG_SPACE_PARAM ? simt->param_window
+                                                : 0;
+    int32_t a = mg__lower_source(L, mg__lower_opnd(L, 1), 8, MG_T_U64, 0), d = mg__lower_destination(L, mg__lower_opnd(L, 0), 8);
+    if (a < 0 || d < 0) {
+        mg__lower_unsupported(L);
+        return;
+    }
+    if (!window) {
+        struct mg_op *op = mg__lower_emit(L, L->lanes->mov64);
+        op->a = a;
+        op->d = d;
+        return;
+    }
+    int32_t args[4] = {a, mg__lower_const(L, window, true), -1, -1};
+    mg__lower_row(L, mg__sem_find(i->flags & MG_F_TO ? "sub_u64" : "add_u64"), 0, d, args);
+}

@@ -1,0 +1,137 @@
+/* lower_operand.c - operands of PTX instructions as slots: registers of another size, immediates, addresses, special registers. */
+#include "simt/lower.h"
+
+void mg__lower_unsupported(struct mg_lower *L)
+{
+    mg__lower_emit(L, mg__op_unsupported);
+}
+
+static uint64_t immediate(const struct mg_ptx_opnd *o, uint8_t type)
+{
+    if (!o->is_float)
+        return (uint64_t)o->imm;
+    uint64_t bits = (uint64_t)o->imm;
+    if (type == MG_T_F64 && !o->wide_float) {
+        float f;
+        memcpy(&f, &(uint32_t){(uint32_t)bits}, 4);
+        double d = f;
+        memcpy(&bits, &d, 8);
+    } else if (type != MG_T_F64 && o->wide_float && type != MG_T_B64) {
+        double d;
+        memcpy(&d, &bits, 8);
+        float f = (float)d;
+        uint32_t b;
+        memcpy(&b, &f, 4);
+        bits = b;
+    }
+    return bits;
+}
+
+/* Where a variable's address is known when the launch is lowered; local ones depend on the frame. */
+bool mg__lower_address(const struct mg_lower *L, const struct mg_ptx_opnd *o, uint64_t *address)
+{
+    if (o->func) {
+        *address = L->module->simt->func_window + 16ull * o->func->id;
+        return true;
+    }
+    const struct mg_ptx_var *v = o->var;
+    if (!v) {
+        *address = (uint64_t)o->imm;
+        return true;
+    }
+    switch (v->space) {
+    case MG_SPACE_SHARED:
+        *address = L->shared_at[v->id] + (uint64_t)o->imm;
+        return true;
+    case MG_SPACE_PARAM:
+        *address = v->offset + (uint64_t)o->imm;
+        return L->func->is_entry;
+    case MG_SPACE_GLOBAL:
+    case MG_SPACE_CONST:
+        *address = L->module->addresses[v->id] + (uint64_t)o->imm;
+        return L->module->addresses[v->id] != 0;
+    default:
+        return false;
+    }
+}
+
+/* The operand as a slot of the carrier's size; conversions on the way are emitted. -1: it cannot be. */
+int32_t mg__lower_source(struct mg_lower *L, const struct mg_ptx_opnd *o, unsigned bytes, uint8_t type, unsigned temp)
+{
+    struct mg_op *op;
+    uint64_t address;
+    switch (o->kind) {
+    case MG_OPND_REG: {
+        unsigned size = mg__lower_reg_size(L, o);
+        if (size == 0) {
+            if (!o->negate)
+                return L->slots[o->index];
+            int row = mg__sem_find("not_pred");
+            op = mg__lower_emit(L, L->lanes->alu[row][0]);
+            op->a = L->slots[o->index];
+            return op->d = L->temp_pred[temp % MG_COUNT(L->temp_pred)];
+        }
+        if (size == 8 && bytes <= 4) { /* the low half of a wider register */
+            op = mg__lower_emit(L, L->lanes->alu[mg__sem_find("cvt_u32_u64")][0]);
+            op->a = L->slots[o->index];
+            return op->d = L->temp[temp];
+        }
+        if (size <= 4 && bytes == 8) {
+            op = mg__lower_emit(L, L->lanes->alu[mg__sem_find(mg__lower_is_signed(type) ? "cvt_s64_s32" : "cvt_u64_u32")][0]);
+            op->a = L->slots[o->index];
+            return op->d = L->temp[temp];
+        }
+        return size > 8 ? -1 : L->slots[o->index];
+    }
+    case MG_OPND_IMM:
+        if (bytes == 0)
+            return mg__lower_const(L, ((o->imm != 0) != o->negate) ? ~0u : 0, false);
+        return mg__lower_const(L, immediate(o, type), bytes == 8);
+    case MG_OPND_SREG:
+        op = mg__lower_emit(L, mg__op_sreg);
+        op->u.imm = o->index | (uint64_t)o->dim << 16;
+        op->mode = bytes == 8;
+        return op->d = L->temp[temp];
+    case MG_OPND_SYMBOL:
+    case MG_OPND_FUNC:
+        if (o->var && o->var->space == MG_SPACE_LOCAL) {
+            op = mg__lower_emit(L, mg__op_local_address);
+            op->u.imm = L->var_at[o->var->id] + (uint64_t)o->imm;
+            op->mode = bytes == 8;
+            return op->d = L->temp[temp];
+        }
+        return mg__lower_address(L, o, &address) ? mg__lower_const(L, address, bytes == 8) : -1;
+    default:
+        return -1;
+    }
+}
+
+/* The slot that an operation of `carrier` writes for destination `o`, and what must follow for a wider register. */
+int32_t mg__lower_destination(struct mg_lower *L, const struct mg_ptx_opnd *o, unsigned bytes)
+{
+    if (o->kind == MG_OPND_SINK)
+        return bytes == 0 ? L->temp_pred[2] : L->temp[5];
+    if (o->kind != MG_OPND_REG)
+        return -1;
+    unsigned size = mg__lower_reg_size(L, o);
+    if ((size == 0) != (bytes == 0) || size > 8 || (bytes == 8 && size < 8))
+        return -1;
+    return size == 8 && bytes < 8 ? L->temp[5] : L->slots[o->index];
+}
+
+void mg__lower_widen(struct mg_lower *L, const struct mg_ptx_opnd *o, unsigned bytes, uint8_t type)
+{
+    if (o->kind != MG_OPND_REG || bytes == 0)
+        return;
+    unsigned size = mg__lower_reg_size(L, o);
+    struct mg_op *op;
+    if (bytes == 2 && size > 2 && mg__lower_is_signed(type)) {
+        op = mg__lower_emit(L, L->lanes->alu[mg__sem_find("cvt_s32_s16")][0]);
+        op->d = op->a = size == 8 ? L->temp[5] : L->slots[o->index];
+    }
+    if (size == 8 && bytes < 8) {
+        op = mg__lower_emit(L, L->lanes->alu[mg__sem_find(mg__lower_is_signed(type) ? "cvt_s64_s32" : "cvt_u64_u32")][0]);
+        op->a = L->temp[5];
+        op->d = L->slots[o->index];
+    }
+}
