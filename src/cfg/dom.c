@@ -36,7 +36,7 @@ bool mg__cfg_order(struct mg_arena *arena, const struct graph *graph, uint32_t r
     if (!stack || !edge || !*order || !*place)
         return false;
     memset(*place, 0xFF, n * sizeof(uint32_t));
-    (*place)[root] = 0; /* for now: visited */
+    (*place)[root] = 0; /* anything but UINT32_MAX marks a visited node; the places follow below */
     edge[root] = graph->first[root];
     stack[depth++] = root;
     while (depth) {
