@@ -43,6 +43,21 @@ struct mg_report_launch {
     struct mg_report_var *vars;
     size_t nvars;
 };
+/* What is wrong with a kernel, or with a call that concerns it: one record for each pair of source lines, variable and
+ * kind, not one for each occurrence. Strings may be NULL where nothing is known, and lines 0. */
+enum mg_severity { MG_SEVERITY_NOTE, MG_SEVERITY_WARNING, MG_SEVERITY_ERROR };
+struct mg_report_finding {
+    const char *check; /* "race", "barrier", "init", "bounds", "launch": what --only and suppressions select */
+    const char *kind;  /* a row of check's catalogue: "write-read" */
+    enum mg_severity severity;
+    const char *kernel, *mangled; /* NULL for a finding of the host side */
+    const char *file, *other_file;
+    uint32_t line, other_line; /* where it happened; the other access of a race, the barrier where the rest wait */
+    const char *variable;      /* "tile[17][3]", "dynamic shared memory, byte 132", "allocation of 4096 bytes, byte 4096" */
+    uint64_t count;            /* times it happened */
+    const char *message;       /* what happened, first block and threads included: one sentence */
+    const char *advice;        /* what to do about it: one sentence */
+};
 struct mg_report_device {
     const char *name;
     unsigned cc, sm_count;
@@ -53,6 +68,7 @@ struct mg_report_writer;
 /* `target` is "fd:N" (an inherited descriptor) or a path. */
 enum mg_status mg__report_open(const char *target, const struct mg_report_device *device, struct mg_report_writer **w);
 enum mg_status mg__report_launch(struct mg_report_writer *w, const struct mg_report_launch *launch);
+enum mg_status mg__report_finding(struct mg_report_writer *w, const struct mg_report_finding *finding);
 enum mg_status mg__report_error(struct mg_report_writer *w, const char *kernel, const struct mg_diag *diag);
 enum mg_status mg__report_progress(struct mg_report_writer *w, const char *kernel, uint64_t done, uint64_t total);
 void mg__report_close(struct mg_report_writer *w);
