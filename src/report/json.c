@@ -140,6 +140,36 @@ bool mg__report_launch_json(const struct mg_report_launch *launch, struct mg_str
     return ok && mg__strbuf_append(out, "]}", 2);
 }
 
+const char *mg__report_severity_name(enum mg_severity severity)
+{
+    return severity == MG_SEVERITY_ERROR ? "error" : severity == MG_SEVERITY_WARNING ? "warning" : "note";
+}
+
+bool mg__report_finding_json(const struct mg_report_finding *f, struct mg_strbuf *out)
+{
+    char *demangled = NULL;
+    const char *kernel = f->kernel;
+    if (!kernel || !kernel[0] || !strncmp(kernel, "_Z", 2)) {
+        demangled = mg__report_demangle(f->mangled ? f->mangled : kernel ? kernel : "");
+        kernel = demangled ? demangled : f->mangled;
+    }
+    const char *other = f->other_file ? f->other_file : f->other_line ? f->file : NULL;
+    const struct {
+        const char *name, *text;
+    } texts[] = {
+        {"check", f->check},       {"kind", f->kind}, {"severity", mg__report_severity_name(f->severity)},
+        {"kernel", kernel},        {"mangled", f->mangled ? f->mangled : f->kernel},
+        {"variable", f->variable}, {"message", f->message},
+        {"advice", f->advice},     {"file", f->file}, {"other_file", other},
+    };
+    bool ok = true;
+    for (size_t i = 0; ok && i < MG_COUNT(texts); i++)
+        ok = mg__strbuf_append(out, i ? ", " : "{", i ? 2 : 1) && field(out, texts[i].name, texts[i].text);
+    free(demangled);
+    return ok && mg__strbuf_printf(out, ", \"line\": %u, \"other_line\": %u, \"count\": %llu}", f->line, f->other_line,
+                                   (unsigned long long)f->count);
+}
+
 bool mg__json_device(struct mg_strbuf *out, const struct mg_report_device *device)
 {
     return mg__strbuf_append(out, "{", 1) && field(out, "name", device->name) &&

@@ -74,6 +74,9 @@ enum mg_status mg__report_progress(struct mg_report_writer *w, const char *kerne
 void mg__report_close(struct mg_report_writer *w);
 /* The launch as one JSON object, without the newline: what report files hold in "launches". */
 bool mg__report_launch_json(const struct mg_report_launch *launch, struct mg_strbuf *out);
+/* The finding likewise: what report files hold in "findings". */
+bool mg__report_finding_json(const struct mg_report_finding *finding, struct mg_strbuf *out);
+const char *mg__report_severity_name(enum mg_severity severity); /* "note", "warning", "error" */
 /* A whole report file is: begin, launches separated by commas, end. For those who hold the launches in memory. */
 #define MG_REPORT_SCHEMA 1
 bool mg__report_begin_json(const struct mg_report_device *device, struct mg_strbuf *out);

@@ -149,6 +149,14 @@ enum mg_status mg__report_launch(struct mg_report_writer *w, const struct mg_rep
     return status;
 }
 
+enum mg_status mg__report_finding(struct mg_report_writer *w, const struct mg_report_finding *finding)
+{
+    struct mg_strbuf line = {0};
+    bool ok = mg__strbuf_printf(&line, "{\"record\": \"finding\", \"finding\": ") &&
+              mg__report_finding_json(finding, &line) && mg__strbuf_append(&line, "}", 1);
+    return emit(w, &line, ok);
+}
+
 enum mg_status mg__report_error(struct mg_report_writer *w, const char *kernel, const struct mg_diag *diag)
 {
     struct mg_strbuf line = {0};
