@@ -1,5 +1,5 @@
-/* common.cu - what belongs to no operation: the names of statuses, the list of operations. */
-#include "common/kernels_priv.h"
+/* common.c - what belongs to no operation: the names of statuses, the list of operations. */
+#include "margay/kernels.h"
 
 static const char *const names[] = {"MG_KERNELS_OK",
                                     "MG_KERNELS_ERR_INVALID",
@@ -14,15 +14,15 @@ static const char *const texts[] = {"no error",
                                     "this rung cannot do it; MG_BEST can",
                                     "the CUDA runtime refused the launch"};
 
-MG_API const char *mg_kernels_status_name(enum mg_kernels_status status)
+const char *mg_kernels_status_name(enum mg_kernels_status status)
 {
-    unsigned i = static_cast<unsigned>(status);
+    unsigned i = (unsigned)status;
     return i < sizeof names / sizeof *names ? names[i] : "unknown status";
 }
 
-MG_API const char *mg_kernels_status_text(enum mg_kernels_status status)
+const char *mg_kernels_status_text(enum mg_kernels_status status)
 {
-    unsigned i = static_cast<unsigned>(status);
+    unsigned i = (unsigned)status;
     return i < sizeof texts / sizeof *texts ? texts[i] : "unknown status";
 }
 
@@ -30,10 +30,10 @@ static const struct mg_operation operations[] = {
 #define OPERATION(name, text) {#name, text, mg_##name##_variants},
 #include "common/operation.def"
 #undef OPERATION
-    {nullptr, nullptr, nullptr},
+    {NULL, NULL, NULL},
 };
 
-MG_API const struct mg_operation *mg_operations(size_t *count)
+const struct mg_operation *mg_operations(size_t *count)
 {
     *count = sizeof operations / sizeof *operations - 1;
     return operations;
