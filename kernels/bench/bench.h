@@ -1,6 +1,7 @@
 /* bench.h - what the drivers of the operations give to the bench: how to make a case, run a rung, check it, and the peers.
  *
- * A driver is a file <op>.cu here with one `struct bench_op`, listed in op.def. main.c does the rest: it makes the inputs
+ * A driver is a file <op>.cu here with one or more `const struct bench_op bench_<name>`, each a row of op.def: OP(<name>). CUB
+ * peers are in files peer_*.cu, compiled when MARGAY_KERNELS_PEERS is on (drivers see the macro). main.c does the rest: it makes the inputs
  * once a case, verifies every rung and every peer against the reference, then times them (CUDA events, the second cache
  * flushed before each repetition, median of at least 20), and prints. Under the simulator nothing is timed: each rung runs
  * once between two marks, and `margay bench` shows its counters.
@@ -50,8 +51,11 @@ struct bench_op {
     /* Plain C on the host as a rung of its own ("plain C"), or NULL. Timed with the host's clock. */
     void (*plain)(void *state);
     bool (*skip)(const struct bench_size *size, int variant); /* rungs that would take minutes at this size; may be NULL */
+    /* A figure that the last run of the rung itself gave, such as cycles a load, shown in place of the rate; NULL: none.
+     * Returns a negative number for a rung that has none. */
+    double (*figure)(void *state, int variant, const char **unit);
 };
-/* The rate of levels: operations "stream", "banks" and "hierarchy" have rows of their own columns; see table.c. */
+extern const struct bench_op *const bench_ops[]; /* made from op.def: OP(symbol) for each `struct bench_op bench_<symbol>` */
 
 /* Helpers of main.c for the drivers. */
 void *bench_alloc(size_t bytes);                       /* device memory, NULL when there is none left */
