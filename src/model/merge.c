@@ -486,9 +486,9 @@ static void carry(struct analysis *a, struct access **owner, unsigned n, int64_t
             lead = owner[i];
     for (unsigned i = 0; i < n; i++)
         if (owner[i])
-            a->plan[owner[i]->insn] = (struct mg_model_plan){.changed = true};
-    a->plan[lead->insn] =
-        (struct mg_model_plan){.changed = true, .width = (uint8_t)width, .delta = (int8_t)(start - lead->at.add)};
+            a->plan[owner[i]->insn] = (struct mg_model_plan){.changed = true, .joined = (uint8_t)width};
+    a->plan[lead->insn] = (struct mg_model_plan){
+        .changed = true, .width = (uint8_t)width, .joined = (uint8_t)width, .delta = (int8_t)(start - lead->at.add)};
 }
 
 /* How many different instructions own elements, and how many elements are owned. */
@@ -548,7 +548,7 @@ static void join(struct analysis *a, struct access *at, size_t count, bool full)
                 }
             }
             if (!fresh && !full) /* loads what another has loaded */
-                a->plan[at[k].insn] = (struct mg_model_plan){.changed = true};
+                a->plan[at[k].insn] = (struct mg_model_plan){.changed = true, .joined = (uint8_t)size};
         }
         join_window(a, owner, size / element, element, window * size - base, full);
     }

@@ -26,7 +26,7 @@ struct tally { /* of an instruction or a shared variable */
 struct launch {
     struct mg_model *model;
     const struct mg_launch_info *info;
-    struct mg_model_plan *plans; /* by launch instruction; NULL: as written */
+    struct mg_model_made *made;
     struct tally *insns, *vars;
 };
 struct worker {
@@ -45,38 +45,10 @@ static void tally_add(struct tally *to, const struct tally *from)
 /* ---- launch ---- */
 static void free_launch(struct launch *l)
 {
-    free(l->plans);
+    mg__model_made_free(l->made);
     free(l->insns);
     free(l->vars);
     free(l);
-}
-
-static bool plan_launch(struct launch *l)
-{
-    const struct mg_launch_info *info = l->info;
-    l->plans = calloc((size_t)info->ninsns + 1, sizeof(*l->plans));
-    if (!l->plans)
-        return false;
-    /* An instruction's place in its function is its distance from the first; a function's instructions stay together. */
-    const struct mg_ptx_func *func = NULL;
-    struct mg_model_plan *plan = NULL;
-    for (uint32_t i = 0; i < info->ninsns; i++) {
-        const struct mg_insn_info *at = &info->insns[i];
-        if (!at->func || !at->insn)
-            continue;
-        if (at->func != func) {
-            free(plan);
-            func = at->func;
-            plan = mg__model_merge(info->module, func);
-            if (!plan)
-                return false;
-        }
-        size_t k = (size_t)(at->insn - func->insns);
-        if (k < func->ninsns)
-            l->plans[i] = plan[k];
-    }
-    free(plan);
-    return true;
 }
 
 static enum mg_status launch_begin(void *self, const struct mg_launch_info *info, unsigned workers, void **state)
@@ -90,7 +62,8 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     l->info = info;
     l->insns = calloc((size_t)info->ninsns + 1, sizeof(*l->insns));
     l->vars = calloc((size_t)info->nshared_vars + 1, sizeof(*l->vars));
-    if (!l->insns || !l->vars || !plan_launch(l)) {
+    l->made = mg__model_made_create(info);
+    if (!l->insns || !l->vars || !l->made) {
         free_launch(l);
         return MG_ERR_NOMEM;
     }
@@ -118,11 +91,10 @@ static void *worker_begin(void *state, unsigned worker)
     return w;
 }
 
-static void count_shared(struct worker *w, const struct mg_access *a, enum mg_access_kind kind, unsigned width,
-                         const struct mg_ptx_insn *insn, struct tally *t)
+static void count_shared(struct worker *w, const struct mg_access *a, enum mg_access_kind kind,
+                         enum mg_access_kind rule, const struct mg_ptx_insn *insn, struct tally *t)
 {
-    bool counts = kind == MG_ACCESS_RED && width == 4 && w->launch->plans[a->insn].counts;
-    struct mg_cost cost = mg__model_shared(counts ? MG_ACCESS_LD : kind, insn, width, a->mask, a->address);
+    struct mg_cost cost = mg__model_shared(rule, insn, a->width, a->mask, a->address);
     struct tally *var = a->shared_var >= 0 && (uint32_t)a->shared_var < w->launch->info->nshared_vars
                             ? &w->vars[a->shared_var]
                             : NULL;
@@ -134,19 +106,6 @@ static void count_shared(struct worker *w, const struct mg_access *a, enum mg_ac
     }
 }
 
-/* The lanes of the mask, those of one address counted once. */
-static unsigned distinct_lanes(uint32_t mask, const uint64_t address[32])
-{
-    struct mg_keyset set = {{0}};
-    uint64_t key[32];
-    unsigned n = 0, distinct = 0;
-    for (uint32_t m = mask; m; m &= m - 1, n++) {
-        key[n] = address[__builtin_ctz(m)];
-        distinct += mg__keyset_add(&set, key, n) == n;
-    }
-    return distinct;
-}
-
 static void count_global(const struct mg_access *a, enum mg_access_kind kind, unsigned width,
                          const struct mg_ptx_insn *insn, struct tally *t)
 {
@@ -155,25 +114,11 @@ static void count_global(const struct mg_access *a, enum mg_access_kind kind, un
     if (kind >= MG_COUNT(operation))
         return;
     unsigned op = operation[kind];
-    uint32_t moved = mg__model_sectors(kind, width, a->mask, a->address);
-    /* The theoretical sectors are those touched, for atomics too; the ideal is never more than what was touched. */
-    uint32_t touched = op < 2 ? moved : mg__model_sectors(MG_ACCESS_LD, width, a->mask, a->address);
-    unsigned bytes = kind == MG_ACCESS_CP_ASYNC && mg__model_bypass(insn) ? width * distinct_lanes(a->mask, a->address)
-                                                                          : mg__model_bytes(width, a->mask);
-    uint32_t ideal = MG_MIN((bytes + 31u) / 32u, touched);
+    struct mg_global_cost cost = mg__model_global(kind, insn, width, a->mask, a->address);
     t->requests[op] += a->times;
-    t->moved[op] += moved * a->times;
-    t->sectors += touched * a->times;
-    t->sectors_ideal += ideal * a->times;
-}
-
-static bool uniform(const struct mg_access *a)
-{
-    uint64_t first = a->address[__builtin_ctz(a->mask)];
-    for (uint32_t m = a->mask; m; m &= m - 1)
-        if (a->address[__builtin_ctz(m)] != first)
-            return false;
-    return true;
+    t->moved[op] += cost.moved * a->times;
+    t->sectors += cost.touched * a->times;
+    t->sectors_ideal += cost.ideal * a->times;
 }
 
 static void on_access(void *worker, const struct mg_access *a)
@@ -181,26 +126,14 @@ static void on_access(void *worker, const struct mg_access *a)
     struct worker *w = worker;
     if (a->insn >= w->launch->info->ninsns)
         return;
-    const struct mg_model_plan *plan = &w->launch->plans[a->insn];
-    struct mg_access made; /* by the machine code; only what differs is copied */
-    if (plan->changed) {
-        if (!plan->width)
-            return;
-        made = *a;
-        made.width = plan->width;
-        for (unsigned i = 0; plan->delta && i < 32; i++)
-            made.address[i] += (uint64_t)(int64_t)plan->delta;
-        a = &made;
-    } else if ((plan->lanes == MG_MODEL_ONE_LANE || (plan->lanes == MG_MODEL_ONE_IF_FULL && a->mask == UINT32_MAX)) &&
-               uniform(a)) {
-        made = *a;
-        made.mask &= -made.mask;
-        a = &made;
-    }
-    enum mg_access_kind kind = plan->no_result && a->kind == MG_ACCESS_ATOM ? MG_ACCESS_RED : a->kind;
+    struct mg_access copy;
+    enum mg_access_kind kind, cost;
+    a = mg__model_as_made(&w->launch->made->plans[a->insn], a, true, &copy, &kind, &cost);
+    if (!a)
+        return;
     const struct mg_ptx_insn *insn = w->launch->info->insns[a->insn].insn;
     if (a->space == MG_SPACE_SHARED)
-        count_shared(w, a, kind, a->width, insn, &w->insns[a->insn]);
+        count_shared(w, a, kind, cost, insn, &w->insns[a->insn]);
     else if (a->space == MG_SPACE_GLOBAL)
         count_global(a, kind, a->width, insn, &w->insns[a->insn]);
 }

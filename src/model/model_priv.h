@@ -13,6 +13,7 @@ enum mg_model_lanes {
 /* How an instruction of the PTX text is counted, after what ptxas makes of it. */
 struct mg_model_plan {
     uint8_t width;   /* bytes a lane of the access that the hardware makes; 0: another instruction carries this one */
+    uint8_t joined;  /* the alignment that joining it took, in bytes; 0: not joined */
     int8_t delta;    /* that access starts this many bytes from the instruction's own address */
     bool changed;    /* `width` and `delta` hold; false: as written */
     bool no_result;  /* an atom whose result nobody reads: a red */
@@ -23,6 +24,16 @@ struct mg_model_plan {
 /* One plan an instruction of `func`, calloc'd and the caller's; NULL when out of memory. `module` gives the shared
  * variables at module scope that come after the function's own, and may be NULL. */
 struct mg_model_plan *mg__model_merge(const struct mg_ptx_module *module, const struct mg_ptx_func *func);
+
+/* The plans of a launch, by its instructions. */
+struct mg_model_made {
+    uint32_t ninsns;
+    struct mg_model_plan *plans;
+};
+/* mg__model_made_access of one plan. *kind: what the machine code does. */
+const struct mg_access *mg__model_as_made(const struct mg_model_plan *plan, const struct mg_access *a, bool joined,
+                                          struct mg_access *copy, enum mg_access_kind *kind,
+                                          enum mg_access_kind *cost);
 
 /* An asynchronous copy that passes by the first-level cache: cp.async.cg. */
 static inline bool mg__model_bypass(const struct mg_ptx_insn *insn)

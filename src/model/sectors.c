@@ -60,3 +60,29 @@ uint32_t mg__model_sectors(enum mg_access_kind kind, unsigned width, uint32_t ma
         return serialised_sectors(mask, address);
     return distinct_sectors(width, mask, address);
 }
+
+/* The lanes of the mask, those of one address counted once. */
+static unsigned distinct_lanes(uint32_t mask, const uint64_t address[32])
+{
+    struct mg_keyset set = {{0}};
+    uint64_t key[32];
+    unsigned n = 0, distinct = 0;
+    for (uint32_t m = mask; m; m &= m - 1, n++) {
+        key[n] = address[__builtin_ctz(m)];
+        distinct += mg__keyset_add(&set, key, n) == n;
+    }
+    return distinct;
+}
+
+struct mg_global_cost mg__model_global(enum mg_access_kind kind, const struct mg_ptx_insn *insn, unsigned width,
+                                       uint32_t mask, const uint64_t address[32])
+{
+    struct mg_global_cost cost = {.moved = mg__model_sectors(kind, width, mask, address)};
+    bool atomic = kind == MG_ACCESS_ATOM || kind == MG_ACCESS_RED;
+    /* The theoretical sectors are those touched, for atomics too; the ideal is never more than what was touched. */
+    cost.touched = atomic ? mg__model_sectors(MG_ACCESS_LD, width, mask, address) : cost.moved;
+    unsigned bytes = kind == MG_ACCESS_CP_ASYNC && mg__model_bypass(insn) ? width * distinct_lanes(mask, address)
+                                                                          : mg__model_bytes(width, mask);
+    cost.ideal = MG_MIN((bytes + 31u) / 32u, cost.touched);
+    return cost;
+}

@@ -1,0 +1,95 @@
+/* made.c - one access as the machine code makes it, by the plan that merge.c worked out for its instruction.
+ *
+ * The leader of a joined group makes the wide access and its followers none. An atomic whose result nobody reads is a
+ * reduction, one that all lanes make at one address is made by one of them, and one that adds the constant 1 costs what a
+ * load does.
+ */
+#include "model/model_priv.h"
+
+struct mg_model_made *mg__model_made_create(const struct mg_launch_info *info)
+{
+    struct mg_model_made *made = calloc(1, sizeof(*made));
+    if (!made)
+        return NULL;
+    made->ninsns = info->ninsns;
+    made->plans = calloc((size_t)info->ninsns + 1, sizeof(*made->plans));
+    if (!made->plans)
+        goto fail;
+    /* An instruction's place in its function is its distance from the first; a function's instructions stay together. */
+    const struct mg_ptx_func *func = NULL;
+    struct mg_model_plan *plan = NULL;
+    for (uint32_t i = 0; i < info->ninsns; i++) {
+        const struct mg_insn_info *at = &info->insns[i];
+        if (!at->func || !at->insn)
+            continue;
+        if (at->func != func) {
+            free(plan);
+            func = at->func;
+            plan = mg__model_merge(info->module, func);
+            if (!plan)
+                goto fail;
+        }
+        size_t k = (size_t)(at->insn - func->insns);
+        if (k < func->ninsns)
+            made->plans[i] = plan[k];
+    }
+    free(plan);
+    return made;
+fail:
+    mg__model_made_free(made);
+    return NULL;
+}
+
+void mg__model_made_free(struct mg_model_made *made)
+{
+    if (made)
+        free(made->plans);
+    free(made);
+}
+
+static bool uniform(const struct mg_access *a)
+{
+    uint64_t first = a->address[__builtin_ctz(a->mask)];
+    for (uint32_t m = a->mask; m; m &= m - 1)
+        if (a->address[__builtin_ctz(m)] != first)
+            return false;
+    return true;
+}
+
+const struct mg_access *mg__model_as_made(const struct mg_model_plan *plan, const struct mg_access *a, bool joined,
+                                          struct mg_access *copy, enum mg_access_kind *kind, enum mg_access_kind *cost)
+{
+    *kind = plan->no_result && a->kind == MG_ACCESS_ATOM ? MG_ACCESS_RED : (enum mg_access_kind)a->kind;
+    if (plan->changed && joined) {
+        if (!plan->width)
+            return NULL;
+        *copy = *a;
+        copy->width = plan->width;
+        for (unsigned i = 0; plan->delta && i < 32; i++)
+            copy->address[i] += (uint64_t)(int64_t)plan->delta;
+        a = copy;
+    } else if ((plan->lanes == MG_MODEL_ONE_LANE || (plan->lanes == MG_MODEL_ONE_IF_FULL && a->mask == UINT32_MAX)) &&
+               uniform(a)) { /* only what differs is copied */
+        *copy = *a;
+        copy->mask &= -copy->mask;
+        a = copy;
+    }
+    *cost = *kind == MG_ACCESS_RED && a->width == 4 && plan->counts && a->space == MG_SPACE_SHARED ? MG_ACCESS_LD : *kind;
+    return a;
+}
+
+const struct mg_access *mg__model_made_access(const struct mg_model_made *made, const struct mg_access *access,
+                                              bool joined, struct mg_access *copy, enum mg_access_kind *cost)
+{
+    enum mg_access_kind kind;
+    if (access->insn >= made->ninsns)
+        return NULL;
+    return mg__model_as_made(&made->plans[access->insn], access, joined, copy, &kind, cost);
+}
+
+unsigned mg__model_made_joined(const struct mg_model_made *made, uint32_t insn)
+{
+    if (insn >= made->ninsns || !made->plans[insn].changed)
+        return 0;
+    return made->plans[insn].joined;
+}
