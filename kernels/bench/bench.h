@@ -4,7 +4,7 @@
  * peers are in files peer_*.cu, compiled when MARGAY_KERNELS_PEERS is on (drivers see the macro). main.c does the rest: it makes the inputs
  * once a case, verifies every rung and every peer against the reference, then times them (CUDA events, the second cache
  * flushed before each repetition, median of at least 20), and prints. Under the simulator nothing is timed: each rung runs
- * once between two marks, and `margay bench` shows its counters.
+ * once after a mark, and `margay bench` shows its counters.
  */
 #ifndef MG_BENCH_KERNELS_H
 #define MG_BENCH_KERNELS_H
