@@ -11,7 +11,7 @@ configure = test -z "$(3)" -a -f $(1)/CMakeCache.txt || \
 	cmake --preset $(2) -B $(1) $(if $(wildcard $(1)/CMakeCache.txt),,$(generator)) $(3)
 ctest = ctest --test-dir $(1) --output-on-failure -j $(JOBS) $(CTEST_FLAGS)
 
-.PHONY: all setup demo test test-default test-asan test-tsan bench install clean help docs
+.PHONY: all setup demo test test-default test-asan test-tsan bench build-gpu bench-gpu test-gpu install clean help docs
 
 all: ## build into build/; installs nothing (this is plain `make`)
 	@$(call configure,$(BUILD),default)
@@ -51,6 +51,18 @@ bench: ## set up, build, and run the benchmarks: verified, then timed against na
 	@cmake --build $(BUILD) -j $(JOBS) --target bench_engine
 	bench/run.sh $(BUILD)
 
+build-gpu: kernels/CMakeLists.txt
+	@cmake -S kernels -B build-gpu $(generator) -DMARGAY_KERNELS_PEERS=ON
+	@cmake --build build-gpu -j $(JOBS)
+
+bench-gpu: build-gpu ## on a machine with a GPU: the ladders beside cuBLAS and CUB, into bench/results/ and docs/results.md
+	@mkdir -p bench/results
+	build-gpu/margay-bench --json bench/results/$$(build-gpu/margay-bench --device).json --markdown docs/results.md
+
+test-gpu: build-gpu ## on a machine with a GPU: the collection's tests, and again under compute-sanitizer
+	ctest --test-dir build-gpu --output-on-failure
+	tests/kernels/sanitizer.sh build-gpu
+
 docs: ## make the reference pages from the tables again
 	@$(call configure,$(BUILD),default,-DMARGAY_TESTS=ON)
 	@cmake --build $(BUILD) -j $(JOBS) --target metrics_doc gen_isa_doc
@@ -61,7 +73,7 @@ install: all ## install into DESTDIR and PREFIX (/usr/local unless told)
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX)
 
 clean: ## remove the build folders, but for nvcc's wheels in build/cuda
-	rm -rf $(BUILD)-asan $(BUILD)-tsan
+	rm -rf $(BUILD)-asan $(BUILD)-tsan build-gpu
 	@if test -d $(BUILD); then find $(BUILD) -mindepth 1 -maxdepth 1 ! -name cuda -exec rm -rf {} +; fi
 
 help: ## this list

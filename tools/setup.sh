@@ -12,7 +12,7 @@ goal=${1:-build}
 build=${2:-build}
 
 build_packages="gcc g++ make cmake ninja-build libjansson-dev libzstd-dev liblz4-dev"
-test_packages="libcmocka-dev libmpfr-dev python3 mandoc clang"
+test_packages="pkg-config libcmocka-dev libmpfr-dev python3 mandoc clang"
 bench_packages="ocl-icd-opencl-dev opencl-c-headers pocl-opencl-icd"
 # The wheels of one CUDA release. nvidia-cuda-cccl holds the headers of libcu++, CUB and Thrust.
 cuda_wheels="nvidia-cuda-nvcc==13.0.* nvidia-nvvm==13.0.* nvidia-cuda-crt==13.0.* nvidia-cuda-runtime==13.0.* nvidia-cuda-cccl==13.0.*"

@@ -9,6 +9,7 @@
 #include "bench_priv.h"
 
 #include <cuda_runtime_api.h>
+#include <ctype.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -36,6 +37,7 @@ static const char usage[] =
     "  --markdown FILE  write the tables as Markdown\n"
     "  --rows FILE      write one line a row: what `margay bench` reads under the simulator\n"
     "  --list           list operations and their rungs\n"
+    "  --device         print the device's name as a file name has it: nvidia-h100-80gb-hbm3\n"
     "  --quiet          no progress\n"
     "  --help           this text\n"
     "\n"
@@ -114,6 +116,25 @@ static void list(void)
     }
 }
 
+/* The device's name in lower case, with dashes. */
+static int print_device(void)
+{
+    struct cudaDeviceProp prop;
+    if (cudaGetDeviceProperties(&prop, 0) != cudaSuccess)
+        return complain("no GPU", NULL);
+    bool dash = false;
+    for (const char *p = prop.name; *p; p++) {
+        bool plain = isalnum((unsigned char)*p) != 0;
+        if (plain && dash)
+            putchar('-');
+        if (plain)
+            putchar(tolower((unsigned char)*p));
+        dash = !plain && p != prop.name;
+    }
+    putchar('\n');
+    return 0;
+}
+
 static bool wanted(const struct bench_options *options, const struct bench_op *op)
 {
     for (int i = 0; i < options->nnames; i++)
@@ -181,7 +202,8 @@ int main(int argc, char **argv)
     static const struct option longs[] = {{"sizes", required_argument, NULL, 's'}, {"reps", required_argument, NULL, 'r'},
                                           {"json", required_argument, NULL, 'j'},  {"markdown", required_argument, NULL, 'm'},
                                           {"rows", required_argument, NULL, 'w'},  {"list", no_argument, NULL, 'l'},
-                                          {"quiet", no_argument, NULL, 'q'},       {"help", no_argument, NULL, 'h'},
+                                          {"quiet", no_argument, NULL, 'q'},       {"device", no_argument, NULL, 'd'},
+                                                {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
     struct bench_options options = {.reps = 25};
     int letter, result = 0, devices = 0;
@@ -193,6 +215,7 @@ int main(int argc, char **argv)
         case 'm': options.markdown = optarg; break;
         case 'w': options.rows = optarg; break;
         case 'l': list(); return 0;
+        case 'd': return print_device();
         case 'q': options.quiet = true; break;
         case 'h': fputs(usage, stdout); return 0;
         default: return 2;
