@@ -4,9 +4,10 @@
 #include "arch/arch.h"
 #include "report/render.h"
 
-enum { MG_EXIT_SETUP = 2 }; /* our own failures: usage, no such program, compilation, an unwritable report */
+/* Our own failures (usage, no such program, compilation, an unwritable report); and what a check found. */
+enum { MG_EXIT_SETUP = 2, MG_EXIT_FINDINGS = 1 };
 
-enum mg_command { MG_CMD_RUN = 1, MG_CMD_PROFILE = 2 };
+enum mg_command { MG_CMD_RUN = 1, MG_CMD_PROFILE = 2, MG_CMD_CHECK = 4 };
 
 struct mg_cli_options {
     enum mg_command command;
@@ -15,6 +16,12 @@ struct mg_cli_options {
     const struct mg_arch *arch;
     unsigned launches, threads, timeout_ms; /* 0: not given */
     bool verbose;
+    /* check: */
+    const char *sarif, *suppress;
+    bool leaks;
+    int fail_on;     /* the least enum mg_severity that fails; above all of them: never */
+    char checks[64]; /* what to look for: "race,init" */
+    struct mg_suppressions *suppressions;
     char **program; /* PROGRAM and its arguments, ending in NULL */
     struct mg_style style; /* of standard error */
     char cwd[4096];
@@ -63,12 +70,31 @@ struct mg_compiled {
 int mg__compile(const struct mg_cli_options *options, const char *source, struct mg_compiled *compiled);
 void mg__compile_clean(struct mg_compiled *compiled);
 
+/* ---- kinds.c: the catalogue of what is found ---- */
+const struct mg_sarif_rule *mg__kinds(size_t *count);
+/* Whether a check has the name's first `length` characters as its name. */
+bool mg__kinds_has_check(const char *name, size_t length);
+
+/* ---- suppress.c: findings that are known and accepted ---- */
+struct mg_suppressions;
+/* Returns -1 to go on, or the status to exit with. */
+int mg__suppressions_load(const struct mg_cli_options *options, const char *file, struct mg_suppressions **list);
+void mg__suppressions_free(struct mg_suppressions *list);
+/* Marks every entry that covers the finding as used. */
+bool mg__suppressions_match(struct mg_suppressions *list, const struct mg_report_finding *finding);
+/* Says on standard error which entries covered nothing, of those that concern the checks that ran. */
+void mg__suppressions_tell_unused(const struct mg_suppressions *list, const struct mg_cli_options *options);
+/* The line that suppresses exactly this finding. */
+bool mg__suppression_for(const struct mg_report_finding *finding, const struct mg_style *style, struct mg_strbuf *out);
+
 /* ---- session.c: one program run under Margay, its records collected ---- */
 struct mg_session {
     const struct mg_cli_options *options;
     struct mg_tally tally;
     struct mg_report_device device;
+    struct mg_findings findings, suppressed; /* in order, once the run is over */
     uint64_t launches, errors, damaged;
+    uint64_t unexplained; /* errors that no finding stands for: what came after them was not looked at */
 };
 /* Runs options->program (compiling it first if it is a .cu file). Returns -1 when the program ran, with its exit status
  * in *status; or the status to exit with. The session must be freed in either case. */
@@ -78,4 +104,5 @@ void mg__session_free(struct mg_session *session);
 /* ---- commands ---- */
 int mg__cmd_run(int argc, char **argv);
 int mg__cmd_profile(int argc, char **argv);
+int mg__cmd_check(int argc, char **argv);
 #endif

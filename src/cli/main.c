@@ -11,9 +11,10 @@ static const struct {
 } commands[] = {
     {"run", mg__cmd_run, MG_CMD_RUN},
     {"profile", mg__cmd_profile, MG_CMD_PROFILE},
+    {"check", mg__cmd_check, MG_CMD_CHECK},
 };
 
-const char *const mg__cli_commands[] = {"run", "profile", "help", NULL};
+const char *const mg__cli_commands[] = {"run", "profile", "check", "help", NULL};
 
 static int help(void)
 {
@@ -21,17 +22,21 @@ static int help(void)
           "\n"
           "usage: margay run [options] PROGRAM [args...]\n"
           "       margay profile [options] PROGRAM|FILE.cu [args...]\n"
+          "       margay check [options] PROGRAM|FILE.cu [args...]\n"
           "       margay help [COMMAND]\n"
           "\n"
           "  run      run the program; one line for each kernel on standard error\n"
           "  profile  run the program and count: shared-memory wavefronts, global sectors and\n"
           "           divergent branches, for every kernel and every source line\n"
+          "  check    run the program and look for races, barriers that threads miss, reads of what\n"
+          "           nobody wrote, accesses out of bounds, and launches that no device takes\n"
           "  help     show the options of a command\n"
           "\n"
           "  --help, --version\n"
           "\n"
           "Exit status: the program's own (128 + N when signal N ended it); 2, with a message that\n"
-          "starts with \"margay: error:\", when Margay could not start it.\n",
+          "starts with \"margay: error:\", when Margay could not start it. Of check: 0 when nothing\n"
+          "was found, 1 when something was, 2 when it could not run to its end.\n",
           stdout);
     return 0;
 }

@@ -28,11 +28,13 @@ static const struct {
 } table[] = {
 #define RUN MG_CMD_RUN
 #define PROFILE MG_CMD_PROFILE
+#define CHECK MG_CMD_CHECK
 #define OPTION(id, name, arg, commands, text) {OPT_##id, name, arg, text, commands},
 #include "option.def"
 #undef OPTION
 #undef RUN
 #undef PROFILE
+#undef CHECK
 };
 
 static void complain(const struct mg_cli_options *options, const char *kind, const char *format, va_list args)
@@ -104,6 +106,14 @@ int mg__cli_help(enum mg_command command)
               "Runs a CUDA program on a simulated GPU. Its output and exit status are its own; one line\n"
               "for each kernel goes to standard error.\n",
               stdout);
+    else if (command == MG_CMD_CHECK)
+        fputs("usage: margay check [options] PROGRAM|FILE.cu [args...]\n"
+              "\n"
+              "Runs a CUDA program on a simulated GPU and says, on standard error, what is wrong with its\n"
+              "kernels, gravest first: race (two threads, one byte, no order), barrier (threads that miss\n"
+              "one), init (a read of what nobody wrote), bounds, launch (beyond the device's limits).\n"
+              "A .cu file is compiled with nvcc first. Compile with -lineinfo to get source lines.\n",
+              stdout);
     else
         fputs("usage: margay profile [options] PROGRAM|FILE.cu [args...]\n"
               "\n"
@@ -120,10 +130,17 @@ int mg__cli_help(enum mg_command command)
                  table[i].arg ? table[i].arg : "");
         printf("  %-20s %s\n", left, table[i].text);
     }
-    fputs("\n"
-          "Exit status: the program's own (128 + N when signal N ended it); 2, with a message that\n"
-          "starts with \"margay: error:\", when Margay could not start it or not write the report.\n",
-          stdout);
+    if (command == MG_CMD_CHECK)
+        fputs("\n"
+              "Exit status: 0 when nothing was found, 1 when something was (--fail-on says what counts),\n"
+              "2 when the program could not be started or checked to its end, launched no kernel, or\n"
+              "failed by itself.\n",
+              stdout);
+    else
+        fputs("\n"
+              "Exit status: the program's own (128 + N when signal N ended it); 2, with a message that\n"
+              "starts with \"margay: error:\", when Margay could not start it or not write the report.\n",
+              stdout);
     return 0;
 }
 
@@ -173,6 +190,26 @@ static int bad_device(const struct mg_cli_options *o, const char *text)
         snprintf(known + at, sizeof(known) - at, "%s%u.%u", i ? ", " : "", arch->cc / 10, arch->cc % 10);
     }
     return mg__cli_complain(o, "--device %s: no such compute capability; known are %s", text, known);
+}
+
+/* "race,init": names of checks, blanks allowed around them. */
+static int parse_checks(struct mg_cli_options *o, const char *text)
+{
+    o->checks[0] = 0;
+    for (const char *at = text;; at++) {
+        at += strspn(at, " ");
+        size_t n = strcspn(at, ", "), used = strlen(o->checks);
+        if (!mg__kinds_has_check(at, n))
+            return mg__cli_complain(o, "--only %s: a list of race, barrier, init, bounds and launch is needed", text);
+        if (used + n + 2 > sizeof(o->checks))
+            return mg__cli_complain(o, "--only %s: too long", text);
+        snprintf(o->checks + used, sizeof(o->checks) - used, "%s%.*s", used ? "," : "", (int)n, at);
+        at += n + strspn(at + n, " ");
+        if (!*at)
+            return -1;
+        if (*at != ',')
+            return mg__cli_complain(o, "--only %s: commas are needed between the names", text);
+    }
 }
 
 /* Returns -1 to go on. */
@@ -225,6 +262,27 @@ static int apply(struct mg_cli_options *o, int id, const char *value)
     case OPT_VERBOSE:
         o->verbose = true;
         break;
+    case OPT_SARIF:
+        o->sarif = value;
+        break;
+    case OPT_ONLY:
+        return parse_checks(o, value);
+    case OPT_LEAKS:
+        o->leaks = true;
+        break;
+    case OPT_SUPPRESS:
+        o->suppress = value;
+        break;
+    case OPT_FAIL_ON:
+        if (!strcmp(value, "error"))
+            o->fail_on = MG_SEVERITY_ERROR;
+        else if (!strcmp(value, "warning"))
+            o->fail_on = MG_SEVERITY_WARNING;
+        else if (!strcmp(value, "never"))
+            o->fail_on = MG_SEVERITY_ERROR + 1;
+        else
+            return mg__cli_complain(o, "--fail-on %s: error, warning or never is needed", value);
+        break;
     case OPT_HELP:
         return mg__cli_help(o->command);
     case OPT_VERSION:
@@ -245,6 +303,8 @@ int mg__cli_parse(enum mg_command command, int argc, char **argv, struct mg_cli_
     o->command = command;
     o->name = argv[0];
     o->arch = mg__arch_find(90);
+    o->fail_on = MG_SEVERITY_WARNING;
+    snprintf(o->checks, sizeof(o->checks), "race,barrier,init,bounds,launch");
     find_style(o);
     for (size_t i = 0; i < MG_COUNT(table); i++) {
         if (!(table[i].commands & command))

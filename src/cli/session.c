@@ -3,7 +3,8 @@
  * The program finds our runtime twice over: it is preloaded, for programs that carry the static runtime, and its folder
  * leads LD_LIBRARY_PATH, for those that load libcudart by name. Both are inherited, so a script that starts a CUDA program
  * works as well. Records arrive over a pipe as they happen; launches go to the --json file at once and into the tally, and
- * errors are shown at once, so a program that never ends still says what it did.
+ * errors are shown at once, so a program that never ends still says what it did. A check's findings are put together first,
+ * and its errors wait for them: one that a finding tells better is not told twice.
  */
 #include "cli.h"
 
@@ -16,13 +17,20 @@
 #define MAX_ERRORS_SHOWN 10
 #define MAX_RECORD ((size_t)256 << 20) /* a longer line is damage, not a record */
 
+struct held_error {
+    const char *kernel;
+    struct mg_diag diag;
+};
+
 struct run {
     struct mg_session *session;
     FILE *json;
     bool json_failed, any_launch;
     struct mg_strbuf line;     /* the record that is still incomplete */
     bool skip_line;            /* it was too long: drop it up to its newline */
-    struct mg_strbuf findings, errors; /* JSON objects, commas between */
+    struct mg_strbuf errors;   /* JSON objects, commas between */
+    struct mg_arena held_arena; /* check: errors wait until it is known whether a finding stands for them */
+    MG_VEC(struct held_error *) held;
     bool progress_shown;
     char libdir[PATH_MAX];
     unsigned cudart; /* 12 or 13 */
@@ -54,13 +62,23 @@ static void json_launch(struct run *run, const char *object)
     run->any_launch = true;
 }
 
+static bool append_findings(struct mg_strbuf *text, const char *name, const struct mg_findings *findings)
+{
+    bool ok = mg__strbuf_printf(text, ",\n\"%s\": [", name);
+    for (size_t i = 0; ok && i < findings->at.count; i++)
+        ok = mg__strbuf_append(text, i ? ",\n" : "\n", i ? 2 : 1) && mg__report_finding_json(findings->at.at[i], text);
+    return ok && mg__strbuf_append(text, "]", 1);
+}
+
 static void json_end(struct run *run)
 {
+    struct mg_session *s = run->session;
     if (!run->any_launch)
         json_begin(run);
     struct mg_strbuf text = {0};
-    if (mg__strbuf_printf(&text, "],\n\"findings\": [%s],\n\"errors\": [%s]}\n", run->findings.at ? run->findings.at : "",
-                          run->errors.at ? run->errors.at : ""))
+    if (mg__strbuf_append(&text, "]", 1) && append_findings(&text, "findings", &s->findings) &&
+        (s->options->command != MG_CMD_CHECK || append_findings(&text, "suppressed", &s->suppressed)) &&
+        mg__strbuf_printf(&text, ",\n\"errors\": [%s]}\n", run->errors.at ? run->errors.at : ""))
         json_put(run, text.at, text.count);
     else
         run->json_failed = true;
@@ -96,16 +114,74 @@ static void show_progress(struct run *run, const struct mg_record *record)
     mg__strbuf_free(&text);
 }
 
-static void show_error(struct run *run, const struct mg_record *record)
+static void show_error(struct run *run, const char *kernel, const struct mg_diag *diag)
 {
     struct mg_strbuf text = {0};
     if (++run->session->errors > MAX_ERRORS_SHOWN)
         return;
-    if (mg__render_error(record->kernel, &record->diag, &run->session->options->style, &text)) {
+    if (mg__render_error(kernel, diag, &run->session->options->style, &text)) {
         fputs(text.at, stderr);
         fflush(stderr);
     }
     mg__strbuf_free(&text);
+}
+
+static void hold_error(struct run *run, const struct mg_record *record)
+{
+    struct held_error *held = mg__arena_alloc(&run->held_arena, sizeof(*held));
+    if (held) {
+        held->kernel = mg__arena_strdup(&run->held_arena, record->kernel);
+        held->diag = record->diag;
+    }
+    if (!held || !held->kernel || !mg__vec_push(&run->held, held))
+        run->session->damaged++;
+}
+
+/* ---- findings, once all are there ---- */
+
+/* Whether the finding says the same as the error that ended its launch. */
+static bool stands_for(const struct mg_report_finding *f, const struct held_error *e)
+{
+    if (strcmp(f->kernel, e->kernel))
+        return false;
+    switch (e->diag.status) {
+    case MG_ERR_ADDRESS:
+    case MG_ERR_MISALIGNED:
+        return !strcmp(f->check, "bounds");
+    case MG_ERR_DEADLOCK:
+    case MG_ERR_TIMEOUT:
+        return !strcmp(f->check, "barrier");
+    case MG_ERR_LAUNCH_LIMIT:
+    case MG_ERR_INVALID:
+        return !strcmp(f->check, "launch");
+    default:
+        return false;
+    }
+}
+
+/* Suppressed ones are put aside; errors without a finding are shown. */
+static void sort_out(struct run *run)
+{
+    struct mg_session *s = run->session;
+    struct mg_findings all = s->findings;
+    mg__findings_init(&s->findings);
+    for (size_t i = 0; i < all.at.count; i++) {
+        bool accepted = mg__suppressions_match(s->options->suppressions, all.at.at[i]);
+        if (mg__findings_add(accepted ? &s->suppressed : &s->findings, all.at.at[i]) != MG_OK)
+            s->damaged++;
+    }
+    for (size_t i = 0; i < run->held.count; i++) {
+        bool explained = false;
+        for (size_t j = 0; j < all.at.count && !explained; j++)
+            explained = stands_for(all.at.at[j], run->held.at[i]);
+        if (!explained) {
+            s->unexplained++;
+            show_error(run, run->held.at[i]->kernel, &run->held.at[i]->diag);
+        }
+    }
+    mg__findings_free(&all);
+    mg__findings_sort(&s->findings);
+    mg__findings_sort(&s->suppressed);
 }
 
 /* ---- records ---- */
@@ -128,10 +204,14 @@ static void handle(struct run *run, const char *line, size_t length)
             if (run->json)
                 json_launch(run, record.json);
         } else if (record.kind == MG_RECORD_FINDING) {
-            append_object(run, &run->findings, record.json);
+            if (mg__findings_add(&s->findings, &record.finding) != MG_OK)
+                s->damaged++;
         } else if (record.kind == MG_RECORD_ERROR) {
             append_object(run, &run->errors, record.json);
-            show_error(run, &record);
+            if (s->options->command == MG_CMD_CHECK)
+                hold_error(run, &record);
+            else
+                show_error(run, record.kernel, &record.diag);
         }
     }
     mg__arena_free(&arena);
@@ -188,7 +268,13 @@ static void set_environment(void *arg, int report_fd)
     char text[PATH_MAX + 64];
     snprintf(text, sizeof(text), "fd:%d", report_fd);
     setenv("MARGAY_REPORT", text, 1);
-    setenv("MARGAY_MODE", o->command == MG_CMD_PROFILE ? "profile" : "run", 1);
+    setenv("MARGAY_MODE", o->command == MG_CMD_PROFILE ? "profile" : o->command == MG_CMD_CHECK ? "check" : "run", 1);
+    if (o->command == MG_CMD_CHECK) {
+        snprintf(text, sizeof(text), "%s%s", o->checks, o->leaks ? ",leaks" : "");
+        setenv("MARGAY_CHECK", text, 1);
+    } else {
+        unsetenv("MARGAY_CHECK");
+    }
     set_number("MARGAY_DEVICE", o->arch->cc);
     set_number("MARGAY_THREADS", o->threads);
     set_number("MARGAY_LAUNCHES", o->launches);
@@ -268,6 +354,9 @@ int mg__session_run(struct mg_session *s, const struct mg_cli_options *o, int *s
     s->options = o;
     s->device = (struct mg_report_device){.name = o->arch->board, .cc = o->arch->cc, .sm_count = o->arch->sm_count};
     mg__tally_init(&s->tally, o->command == MG_CMD_PROFILE);
+    mg__findings_init(&s->findings);
+    mg__findings_init(&s->suppressed);
+    mg__arena_init(&run.held_arena);
     if (o->json) {
         run.json = fopen(o->json, "we");
         if (!run.json)
@@ -283,6 +372,7 @@ int mg__session_run(struct mg_session *s, const struct mg_cli_options *o, int *s
     if (result < 0)
         result = start(&run, program, argv, status);
     mg__compile_clean(&compiled);
+    sort_out(&run);
     if (run.json) {
         struct stat st;
         bool ours = fstat(fileno(run.json), &st) == 0 && S_ISREG(st.st_mode); /* and no device or pipe */
@@ -302,12 +392,15 @@ int mg__session_run(struct mg_session *s, const struct mg_cli_options *o, int *s
         fprintf(stderr, "margay: warning: damaged records of the run, missing here: %llu\n",
                 (unsigned long long)s->damaged);
     mg__strbuf_free(&run.line);
-    mg__strbuf_free(&run.findings);
     mg__strbuf_free(&run.errors);
+    mg__vec_free(&run.held);
+    mg__arena_free(&run.held_arena);
     return result;
 }
 
 void mg__session_free(struct mg_session *s)
 {
     mg__tally_free(&s->tally);
+    mg__findings_free(&s->findings);
+    mg__findings_free(&s->suppressed);
 }

@@ -166,8 +166,8 @@ bool mg__report_finding_json(const struct mg_report_finding *f, struct mg_strbuf
     for (size_t i = 0; ok && i < MG_COUNT(texts); i++)
         ok = mg__strbuf_append(out, i ? ", " : "{", i ? 2 : 1) && field(out, texts[i].name, texts[i].text);
     free(demangled);
-    return ok && mg__strbuf_printf(out, ", \"line\": %u, \"other_line\": %u, \"count\": %llu}", f->line, f->other_line,
-                                   (unsigned long long)f->count);
+    return ok && mg__strbuf_printf(out, ", \"line\": %u, \"column\": %u, \"other_line\": %u, \"other_column\": %u, \"count\": %llu}",
+                                   f->line, f->column, f->other_line, f->other_column, (unsigned long long)f->count);
 }
 
 bool mg__json_device(struct mg_strbuf *out, const struct mg_report_device *device)

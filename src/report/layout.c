@@ -221,3 +221,31 @@ bool mg__sources_line(struct mg_sources *sources, const char *file, uint32_t lin
         *indent = (size_t)(begin - all);
     return *length > 0;
 }
+
+const char *mg__layout_path(const struct mg_style *style, const char *file)
+{
+    size_t n = style->cwd ? strlen(style->cwd) : 0;
+    if (n && !strncmp(file, style->cwd, n) && file[n] == '/' && file[n + 1])
+        return file + n + 1;
+    return file;
+}
+
+/* Return type and parameters left away: "void f<32>(int)" -> "f<32>". */
+void mg__kernel_bare_name(const char *kernel, size_t *start, size_t *length)
+{
+    size_t open = strlen(kernel), begin = 0;
+    int depth = 0;
+    for (size_t i = 0; kernel[i]; i++) {
+        if (kernel[i] == '<')
+            depth++;
+        else if (kernel[i] == '>')
+            depth--;
+        else if (depth == 0 && kernel[i] == '(' && strncmp(kernel + i, "(anonymous", 10)) {
+            open = i;
+            break;
+        } else if (depth == 0 && kernel[i] == ' ' && (i < 10 || strncmp(kernel + i - 10, "(anonymous ", 11)))
+            begin = i + 1;
+    }
+    *start = begin < open ? begin : 0;
+    *length = open - *start;
+}

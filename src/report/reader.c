@@ -110,6 +110,32 @@ static enum mg_status parse_launch(const json_t *object, struct mg_arena *arena,
     return record->json ? MG_OK : MG_ERR_NOMEM;
 }
 
+static enum mg_status parse_finding(const json_t *object, struct mg_arena *arena, struct mg_report_finding *f)
+{
+    if (!json_is_object(object))
+        return MG_ERR_SYNTAX;
+    const char *severity = json_string_value(json_object_get(object, "severity"));
+    f->severity = MG_SEVERITY_ERROR; /* of a later version's severity, the gravest is assumed */
+    for (int s = MG_SEVERITY_NOTE; severity && s <= MG_SEVERITY_ERROR; s++)
+        if (!strcmp(severity, mg__report_severity_name((enum mg_severity)s)))
+            f->severity = (enum mg_severity)s;
+    f->check = get_text(object, "check", arena);
+    f->kind = get_text(object, "kind", arena);
+    f->kernel = get_text(object, "kernel", arena);
+    f->mangled = get_text(object, "mangled", arena);
+    f->file = get_text(object, "file", arena);
+    f->other_file = get_text(object, "other_file", arena);
+    f->variable = get_text(object, "variable", arena);
+    f->message = get_text(object, "message", arena);
+    f->advice = get_text(object, "advice", arena);
+    f->line = get_u32(object, "line");
+    f->column = get_u32(object, "column");
+    f->other_line = get_u32(object, "other_line");
+    f->other_column = get_u32(object, "other_column");
+    f->count = get_u64(object, "count");
+    return MG_OK;
+}
+
 /* "9.0" -> 90 */
 static unsigned parse_cc(const char *text)
 {
@@ -140,8 +166,7 @@ enum mg_status mg__record_parse(const char *line, size_t length, struct mg_arena
         status = parse_launch(json_object_get(root, "launch"), arena, record);
     } else if (!strcmp(kind, "finding")) {
         record->kind = MG_RECORD_FINDING;
-        record->json = dump(json_object_get(root, "finding"), arena);
-        status = record->json ? MG_OK : MG_ERR_SYNTAX;
+        status = parse_finding(json_object_get(root, "finding"), arena, &record->finding);
     } else if (!strcmp(kind, "error")) {
         record->kind = MG_RECORD_ERROR;
         record->kernel = get_text(root, "kernel", arena);

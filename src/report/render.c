@@ -211,38 +211,10 @@ static bool gather_rows(const struct mg_tally *tally, struct row **rows, size_t 
     return true;
 }
 
-static const char *short_path(const struct mg_style *style, const char *file)
-{
-    size_t n = style->cwd ? strlen(style->cwd) : 0;
-    if (n && !strncmp(file, style->cwd, n) && file[n] == '/' && file[n + 1])
-        return file + n + 1;
-    return file;
-}
-
-/* Return type and parameters left away: "void f<32>(int)" -> "f<32>". */
-static void bare_name(const char *kernel, size_t *start, size_t *length)
-{
-    size_t open = strlen(kernel), begin = 0;
-    int depth = 0;
-    for (size_t i = 0; kernel[i]; i++) {
-        if (kernel[i] == '<')
-            depth++;
-        else if (kernel[i] == '>')
-            depth--;
-        else if (depth == 0 && kernel[i] == '(' && strncmp(kernel + i, "(anonymous", 10)) {
-            open = i;
-            break;
-        } else if (depth == 0 && kernel[i] == ' ' && (i < 10 || strncmp(kernel + i - 10, "(anonymous ", 11)))
-            begin = i + 1;
-    }
-    *start = begin < open ? begin : 0;
-    *length = open - *start;
-}
-
 static bool line_row(struct mg_strbuf *out, const struct mg_style *style, struct mg_sources *sources,
                      const struct row *row)
 {
-    const char *file = short_path(style, row->file), *text;
+    const char *file = mg__layout_path(style, row->file), *text;
     size_t length;
     char number[16];
     int n = snprintf(number, sizeof(number), ":%u", row->line);
@@ -259,7 +231,7 @@ static bool line_row(struct mg_strbuf *out, const struct mg_style *style, struct
     left = style->width - MG_MIN(style->width, used + (unsigned)n + 2);
     if (ok && row->several) {
         size_t start, bare;
-        bare_name(row->kernel->kernel, &start, &bare);
+        mg__kernel_bare_name(row->kernel->kernel, &start, &bare);
         ok = plain(out, " (") && mg__layout_text(out, style, row->kernel->kernel + start, bare, left / 2, &used) &&
              plain(out, ")");
         left -= MG_MIN(left, used + 3);
@@ -315,7 +287,7 @@ static bool variable_row(struct mg_strbuf *out, const struct mg_style *style, co
     uint64_t wave = sum->v[MG_METRIC_WAVEFRONTS_SHARED], ideal = sum->v[MG_METRIC_WAVEFRONTS_SHARED_IDEAL];
     size_t start, length;
     unsigned used = 0;
-    bare_name(k->kernel, &start, &length);
+    mg__kernel_bare_name(k->kernel, &start, &length);
     return mg__layout_tone(out, style, MG_TONE_BOLD, true) &&
            mg__layout_text(out, style, v->name, strlen(v->name), style->width / 2, &used) &&
            mg__layout_tone(out, style, MG_TONE_BOLD, false) && plain(out, " in ") &&
@@ -416,7 +388,7 @@ bool mg__render_error(const char *kernel, const struct mg_diag *diag, const stru
     size_t length = strlen(text), indent = 0;
     bool has_place = diag->file[0] && diag->line;
     if (ok && has_place) {
-        const char *file = short_path(style, diag->file);
+        const char *file = mg__layout_path(style, diag->file);
         ok = plain(out, "  --> ") && mg__layout_text(out, style, file, strlen(file), UINT32_MAX, NULL) &&
              mg__strbuf_printf(out, ":%u", diag->line) &&
              (!diag->column || mg__strbuf_printf(out, ":%u", diag->column)) && plain(out, "\n");

@@ -1,7 +1,7 @@
 /* render.h - the command's half of src/report: records read back, added up, and shown.
  *
  * A record is parsed into an arena and owned by it. A tally adds launches up: by kernel and launch shape, each with its
- * source lines and shared variables. Renderers append text to a buffer and never touch the terminal; a style says what
+ * source lines and shared variables; findings are merged likewise. Renderers append text to a buffer and never touch the terminal; a style says what
  * the place that the text goes to can show.
  */
 #ifndef MG_RENDER_H
@@ -23,6 +23,7 @@ struct mg_record {
     const char *version;            /* HEADER */
     int schema;                     /* HEADER */
     struct mg_report_launch launch; /* LAUNCH */
+    struct mg_report_finding finding; /* FINDING; no string of it is NULL */
     const char *json;               /* LAUNCH, FINDING, ERROR: the object that report files hold */
     const char *kernel;             /* ERROR, PROGRESS */
     struct mg_diag diag;            /* ERROR */
@@ -55,6 +56,22 @@ enum mg_status mg__tally_add(struct mg_tally *tally, const struct mg_report_laun
 /* Costliest first: wavefronts and sectors together, then instructions. Ties stay in the order of their first launch. */
 void mg__tally_sort(struct mg_tally *tally);
 
+/* ---- findings of all launches: those of one kernel, place and kind are one ---- */
+struct mg_findings {
+    struct mg_arena arena;
+    struct mg_strtab index;
+    MG_VEC(struct mg_report_finding *) at;
+};
+void mg__findings_init(struct mg_findings *findings);
+void mg__findings_free(struct mg_findings *findings);
+enum mg_status mg__findings_add(struct mg_findings *findings, const struct mg_report_finding *finding);
+/* Gravest first, then by place. The order is total: it depends on what was found alone. */
+void mg__findings_sort(struct mg_findings *findings);
+/* How much of `variable` is its name: "tile" of "tile[17][3]". */
+size_t mg__finding_variable_name(const char *variable);
+/* Where in a demangled name the kernel's own begins, and how long it is: "f<32>" of "void f<32>(int)". */
+void mg__kernel_bare_name(const char *kernel, size_t *start, size_t *length);
+
 /* ---- layout: text that fits its place ---- */
 struct mg_style {
     unsigned width; /* columns */
@@ -75,6 +92,9 @@ bool mg__layout_bytes(struct mg_strbuf *out, uint64_t bytes);     /* "4,224 B", 
 bool mg__layout_seconds(struct mg_strbuf *out, double seconds);   /* "1.2 ms" */
 bool mg__layout_dim3(struct mg_strbuf *out, const struct mg_style *style, struct mg_dim3 d); /* "32×32": ones at the end left out */
 
+/* The file's name relative to the style's folder, where it is below that: the end of `file`. */
+const char *mg__layout_path(const struct mg_style *style, const char *file);
+
 /* ---- source files, read when first asked for ---- */
 struct mg_sources {
     struct mg_arena arena;
@@ -92,5 +112,17 @@ bool mg__render_profile(const struct mg_tally *tally, const struct mg_report_dev
                         const struct mg_style *style, struct mg_strbuf *out);
 bool mg__render_summary(const struct mg_tally *tally, const struct mg_style *style, struct mg_strbuf *out);
 bool mg__render_error(const char *kernel, const struct mg_diag *diag, const struct mg_style *style,
+                      struct mg_strbuf *out);
+bool mg__render_finding(const struct mg_report_finding *finding, struct mg_sources *sources,
+                        const struct mg_style *style, struct mg_strbuf *out);
+
+/* ---- SARIF 2.1.0 ---- */
+struct mg_sarif_rule { /* a row of the catalogue of kinds */
+    const char *check, *kind, *text, *advice;
+    enum mg_severity severity;
+};
+/* `suppressed` findings are in the file too, marked as such. `root`: the folder that file names are told relative to. */
+bool mg__render_sarif(const struct mg_findings *findings, const struct mg_findings *suppressed,
+                      const struct mg_sarif_rule *rules, size_t nrules, const char *root, bool complete,
                       struct mg_strbuf *out);
 #endif

@@ -53,6 +53,7 @@ struct mg_report_finding {
     const char *kernel, *mangled; /* NULL for a finding of the host side */
     const char *file, *other_file;
     uint32_t line, other_line; /* where it happened; the other access of a race, the barrier where the rest wait */
+    uint32_t column, other_column; /* from 1, in bytes; 0: unknown */
     const char *variable;      /* "tile[17][3]", "dynamic shared memory, byte 132", "allocation of 4096 bytes, byte 4096" */
     uint64_t count;            /* times it happened */
     const char *message;       /* what happened, first block and threads included: one sentence */

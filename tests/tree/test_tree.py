@@ -25,7 +25,7 @@ MAY_INCLUDE = {
     "check": {"simt/observe.h", "ptx", "arch", "report"},
     "embed": {"simt", "jit", "model", "check", "report"},
     "cudart": {"simt", "jit", "model", "check", "report"},
-    "cli": {"report", "arch"},
+    "cli": {"report", "arch", "check/kind.def"},
 }
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.M)
 

@@ -1,0 +1,184 @@
+/* cmd_check.c - `margay check`: the program's own output, then what is wrong with its kernels.
+ *
+ * Findings go to standard error, or where --output says; --json and --sarif have them for machines. The exit status is
+ * about the check and not the program's: 1 when something was found, 2 when there is no saying. A program that fails,
+ * that launches nothing, or a kernel of which a part was not executed is no pass: what was not looked at may be wrong.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#define MAX_SHOWN 50 /* more would scroll the gravest off the screen; --json and --sarif have them all */
+
+static const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static uint64_t count_of(const struct mg_findings *findings, enum mg_severity severity)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < findings->at.count; i++)
+        n += findings->at.at[i]->severity == severity;
+    return n;
+}
+
+/* "margay: 1 error and 2 warnings: 3 launches of 2 kernels checked for race, init; 1 suppressed" */
+static bool summary(const struct mg_session *s, struct mg_strbuf *out)
+{
+    const char *between = "";
+    bool ok = mg__strbuf_printf(out, "margay: ");
+    for (int severity = MG_SEVERITY_ERROR; ok && severity >= MG_SEVERITY_NOTE; severity--) {
+        uint64_t n = count_of(&s->findings, (enum mg_severity)severity);
+        if (n)
+            ok = mg__strbuf_printf(out, "%s%llu %s%s", between, (unsigned long long)n,
+                                   mg__report_severity_name((enum mg_severity)severity), plural(n));
+        between = n ? ", " : between;
+    }
+    if (ok && !s->findings.at.count)
+        ok = mg__strbuf_printf(out, "no findings");
+    ok = ok && mg__strbuf_printf(out, ": %llu launch%s of %zu kernel%s checked for ", (unsigned long long)s->launches,
+                                 s->launches == 1 ? "" : "es", s->tally.kernels.count, plural(s->tally.kernels.count));
+    for (const char *c = s->options->checks; ok && *c; c++)
+        ok = *c == ',' ? mg__strbuf_append(out, ", ", 2) : mg__strbuf_append(out, c, 1);
+    if (ok && s->suppressed.at.count)
+        ok = mg__strbuf_printf(out, "; %zu suppressed", s->suppressed.at.count);
+    return ok && mg__strbuf_append(out, "\n", 1);
+}
+
+static bool render(const struct mg_session *s, const struct mg_style *style, struct mg_strbuf *out)
+{
+    struct mg_sources sources;
+    bool ok = true, lines = true;
+    size_t count = s->findings.at.count;
+    mg__sources_init(&sources);
+    for (size_t i = 0; ok && i < count && i < MAX_SHOWN; i++) {
+        const struct mg_report_finding *f = s->findings.at.at[i];
+        lines &= f->line || !f->kernel[0] || !strcmp(f->check, "launch");
+        ok = mg__render_finding(f, &sources, style, out);
+        if (s->options->verbose)
+            ok = ok && mg__strbuf_printf(out, "  suppress: ") && mg__suppression_for(f, style, out) &&
+                 mg__strbuf_append(out, "\n", 1);
+        ok = ok && mg__strbuf_append(out, "\n", 1);
+    }
+    if (ok && count > MAX_SHOWN)
+        ok = mg__strbuf_printf(out, "margay: %zu more, none graver: --json FILE has them all\n", count - MAX_SHOWN);
+    if (ok && !lines)
+        ok = mg__strbuf_printf(out, "margay: some source lines are unknown: compile with nvcc -lineinfo to see them\n");
+    mg__sources_free(&sources);
+    return ok && summary(s, out);
+}
+
+static bool write_sarif(const struct mg_session *s, FILE *to, bool complete)
+{
+    size_t nrules;
+    const struct mg_sarif_rule *rules = mg__kinds(&nrules);
+    struct mg_strbuf text = {0};
+    bool ok = mg__render_sarif(&s->findings, &s->suppressed, rules, nrules, s->options->style.cwd, complete, &text) &&
+              fwrite(text.at, 1, text.count, to) == text.count;
+    mg__strbuf_free(&text);
+    return ok;
+}
+
+/* What the run says, if all that was asked for could be written. */
+static int verdict(const struct mg_session *s, int program_status)
+{
+    const struct mg_cli_options *o = s->options;
+    bool found = false;
+    for (size_t i = 0; i < s->findings.at.count; i++)
+        found |= (int)s->findings.at.at[i]->severity >= o->fail_on;
+    if (found)
+        return MG_EXIT_FINDINGS;
+    if (s->unexplained)
+        return mg__cli_complain(o, "not everything was checked: a kernel stopped with the error above");
+    if (s->damaged)
+        return mg__cli_complain(o, "not everything was checked: records of the run were lost");
+    if (program_status && o->fail_on <= MG_SEVERITY_ERROR && !s->findings.at.count)
+        return mg__cli_complain(o, "nothing was found, but %s ended with status %d, and a run that fails is no proof",
+                                o->program[0], program_status);
+    if (!s->launches && !s->findings.at.count && !s->suppressed.at.count)
+        return mg__cli_complain(o, "no kernel was launched: nothing was checked");
+    return 0;
+}
+
+/* Opens a file that was asked for. False: it was, and cannot be. */
+static bool open_output(const struct mg_cli_options *o, const char *name, FILE **file)
+{
+    if (!name)
+        return true;
+    *file = fopen(name, "we");
+    if (!*file)
+        mg__cli_complain(o, "%s: %s", name, strerror(errno));
+    return *file != NULL;
+}
+
+static bool close_output(const struct mg_cli_options *o, const char *name, FILE *file, bool written)
+{
+    if (!file || file == stderr)
+        return written;
+    if (fclose(file) == 0 && written)
+        return true;
+    mg__cli_complain(o, "%s could not be written", name);
+    return false;
+}
+
+/* No run, no report: an old or empty file must not pass for one. */
+static void discard(const char *name, FILE *file)
+{
+    struct stat st;
+    if (file && file != stderr && fstat(fileno(file), &st) == 0 && S_ISREG(st.st_mode))
+        (void)remove(name);
+}
+
+int mg__cmd_check(int argc, char **argv)
+{
+    struct mg_cli_options options;
+    struct mg_session session;
+    FILE *to = stderr, *sarif = NULL;
+    int status = 0;
+    int result = mg__cli_parse(MG_CMD_CHECK, argc, argv, &options);
+    if (result >= 0)
+        return result;
+    if (options.suppress) {
+        result = mg__suppressions_load(&options, options.suppress, &options.suppressions);
+        if (result >= 0)
+            return result;
+    }
+    memset(&session, 0, sizeof(session));
+    result = MG_EXIT_SETUP;
+    if (!open_output(&options, options.output, &to) || !open_output(&options, options.sarif, &sarif))
+        goto done;
+    const char *program = options.program[0]; /* compiling replaces it */
+    result = mg__session_run(&session, &options, &status);
+    if (result < 0) {
+        struct mg_strbuf text = {0};
+        struct mg_style style = options.style;
+        if (to != stderr) {
+            style.color = false;
+            style.width = 100;
+        }
+        options.program[0] = (char *)(uintptr_t)program;
+        bool ok = render(&session, &style, &text) && fputs(text.at, to) >= 0 && fflush(to) == 0;
+        mg__strbuf_free(&text);
+        mg__suppressions_tell_unused(options.suppressions, &options);
+        bool sarif_ok = !sarif || write_sarif(&session, sarif, !session.unexplained && !session.damaged);
+        ok = close_output(&options, options.output, to, ok);
+        ok = close_output(&options, options.sarif, sarif, sarif_ok) && ok;
+        to = stderr;
+        sarif = NULL;
+        result = verdict(&session, status);
+        if (!ok)
+            result = MG_EXIT_SETUP;
+    }
+    mg__session_free(&session);
+done:
+    discard(options.output, to);
+    discard(options.sarif, sarif);
+    if (to && to != stderr)
+        fclose(to);
+    if (sarif)
+        fclose(sarif);
+    mg__suppressions_free(options.suppressions);
+    return result;
+}
