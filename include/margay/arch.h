@@ -52,7 +52,7 @@ struct mg_arch {
     unsigned shared_reserved;                  /* taken by the system in every block, on top */
     unsigned shared_sm, shared_alloc_unit, banks, bank_bytes;
     unsigned unified_cache; /* L1, texture and shared memory together; before 7.0 without shared memory; 0: not published */
-    unsigned carveouts[MG_MAX_CARVEOUTS], ncarveouts; /* the sizes that shared memory of an SM can be set to, ascending */
+    unsigned carveouts_kib[MG_MAX_CARVEOUTS], ncarveouts; /* sizes that an SM can set aside for shared memory, ascending */
     unsigned const_total, const_cache; /* the constant bank; its cache in an SM */
     const struct mg_board *board;      /* the one that stands for the capability: what the simulator reports */
 };
@@ -101,7 +101,8 @@ struct mg_occupancy_query {
     unsigned regs;             /* a thread, as compiled; 0: not counted */
     uint32_t shared_static;    /* a block */
     uint32_t shared_dynamic;
-    uint32_t shared_optin;     /* cudaFuncAttributeMaxDynamicSharedMemorySize; what shared_dynamic needs if it is smaller */
+    uint32_t shared_optin;     /* cudaFuncAttributeMaxDynamicSharedMemorySize, 0: not set. mg_arch_launch_check alone asks
+                                  for it; the others take it that shared_dynamic was allowed */
     int carveout;              /* cudaFuncAttributePreferredSharedMemoryCarveout, percent; -1: the driver's choice */
     unsigned barriers;         /* named barriers that the kernel uses; 0: not counted */
     unsigned max_threads;      /* what the kernel was compiled for (__launch_bounds__); 0: the device's limit */
@@ -121,7 +122,9 @@ struct mg_occupancy {
                                           barriers, warps, block slots: what a programmer can change comes first */
     unsigned regs_warp, regs_block;    /* as allocated, after rounding */
     uint32_t shared_block;             /* as allocated: static, dynamic, reserved, rounded up */
-    uint32_t shared_sm;                /* what the SM is set to for this kernel */
+    uint32_t shared_sm;                /* what the SM can give under the kernel's carve-out preference */
+    uint32_t shared_config;            /* what the driver sets it to: the smallest carve-out that holds all the blocks.
+                                          Nsight Compute's limit by shared memory is this one over shared_block */
 };
 /* MG_ERR_INVALID: a null pointer, no threads, or a carve-out beyond -1 to 100. A block that is too large for the device is
  * an answer: 0 blocks. Equal to cudaOccupancyMaxActiveBlocksPerMultiprocessor for a kernel whose attributes are these. */

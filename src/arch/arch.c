@@ -1,69 +1,162 @@
-/* arch.c - hardware limits by compute capability, and how many blocks of a kernel a multiprocessor holds.
+/* arch.c - the tables of capabilities, boards and limits, and look-ups in them.
  *
- * The model: blocks are limited by four things, and the tightest counts: block slots, warp slots, registers, shared memory.
- * Registers are given to warps in units of `reg_alloc_unit`; each part (scheduler) of a SM has its own share of the register
- * file and holds whole warps, so the count of warps is per part. Since compute capability 8.0 the system keeps 1 KiB of
- * shared memory for itself in every block. Left out: the carve-out between L1 and shared memory (a SM is taken to give
- * shared memory all it can) and clusters. To add a device, add its row to arch.def.
+ * The data are arch.def, board.def and limit.def, which say where they come from. A new device is a row of the first two; a
+ * new limit is a field of struct mg_arch and a row of the third.
  */
 #include "arch/arch.h"
 
-static const struct mg_arch rows[] = {
-#define ARCH(cc_, board_, warps, blocks, regs_block_, regs_sm_, parts, optin, shared_sm_, reserved, unit, sms, l2,     \
-             clock, mclock, bus, memory_)                                                                              \
-    {.cc = cc_, .board = board_, .max_threads_block = 1024, .max_warps_sm = warps, .max_blocks_sm = blocks,            \
-     .max_regs_thread = 255, .regs_block = regs_block_, .regs_sm = regs_sm_, .reg_alloc_unit = 256,                    \
-     .warp_alloc_granularity = parts, .shared_block = 49152, .shared_block_optin = optin, .shared_sm = shared_sm_,     \
-     .shared_reserved = reserved, .shared_alloc_unit = unit, .const_total = 65536, .sm_count = sms, .l2_bytes = l2,    \
-     .clock_khz = clock, .memory_clock_khz = mclock, .memory_bus_bits = bus, .memory = memory_},
+#include <ctype.h>
+
+enum board_id {
+#define BOARD(id, ...) BOARD_##id,
+#include "arch/board.def"
+#undef BOARD
+};
+
+static const struct mg_board boards[] = {
+#define BOARD(id, cc_, name_, sms, l2, clock, mclock, bus, memory_, source_)                                           \
+    [BOARD_##id] = {.name = name_, .cc = cc_, .sm_count = sms, .l2_bytes = l2, .clock_khz = clock,                     \
+                    .memory_clock_khz = mclock, .memory_bus_bits = bus, .memory = memory_, .source = source_},
+#include "arch/board.def"
+#undef BOARD
+};
+
+static const struct mg_arch archs[] = {
+#define ARCH(cc_, family_, board_, warps, blocks, regs_block_, parts, fp32, fp64, optin, shared_sm_, reserved, unit,   \
+             carveouts, unified, ccache, params, cluster, barriers)                                                    \
+    {.cc = cc_, .family = family_, .board = &boards[BOARD_##board_],                                                   \
+     .warp_size = 32, .max_threads_block = 1024, .max_block_dim = {1024, 1024, 64},                                    \
+     .max_grid_dim = {2147483647, 65535, 65535}, .max_regs_thread = 255, .regs_block = regs_block_,                    \
+     .max_local_thread = 512 * 1024, .max_param_bytes = params, .max_cluster_blocks = cluster,                         \
+     .max_threads_sm = (warps) * 32, .max_warps_sm = warps, .max_blocks_sm = blocks, .regs_sm = 65536,                 \
+     .partitions = parts, .reg_alloc_unit = 256, .barriers_block = 16, .barriers_sm = barriers,                        \
+     .fp32_lanes = fp32, .fp64_lanes = fp64, .shared_block = 49152, .shared_block_optin = optin,                       \
+     .shared_reserved = reserved, .shared_sm = shared_sm_, .shared_alloc_unit = unit, .banks = 32, .bank_bytes = 4,    \
+     .unified_cache = unified, .carveouts_kib = carveouts,                                                             \
+     .ncarveouts = sizeof((const unsigned[])carveouts) / sizeof(unsigned), .const_total = 65536,                       \
+     .const_cache = ccache},
 #include "arch/arch.def"
 #undef ARCH
 };
 
-const struct mg_arch *mg__arch_find(unsigned cc)
+static const struct mg_limit limits[] = {
+#define LIMIT(group_, key_, text_, unit_, attribute_, of_board_, value)                                                \
+    {.key = #key_, .group = group_, .text = text_, .unit = unit_, .attribute = attribute_, .of_board = of_board_},
+#include "arch/limit.def"
+#undef LIMIT
+};
+
+const struct mg_arch *mg_arch_find(unsigned cc)
 {
-    for (size_t i = 0; i < MG_COUNT(rows); i++)
-        if (rows[i].cc == cc)
-            return &rows[i];
+    for (size_t i = 0; i < MG_COUNT(archs); i++)
+        if (archs[i].cc == cc)
+            return &archs[i];
     return NULL;
 }
 
-const struct mg_arch *mg__arch_at(size_t i)
+const struct mg_arch *mg_arch_at(size_t index)
 {
-    return i < MG_COUNT(rows) ? &rows[i] : NULL;
+    return index < MG_COUNT(archs) ? &archs[index] : NULL;
 }
 
-static uint64_t round_up(uint64_t value, uint64_t unit)
+const struct mg_arch *mg_arch_parse(const char *text)
 {
-    return (value + unit - 1) / unit * unit;
+    unsigned major, minor;
+    int end = -1;
+    if (!text)
+        return NULL;
+    if (isdigit((unsigned char)text[0]) && sscanf(text, "%3u.%1u%n", &major, &minor, &end) == 2 && end > 0 && !text[end])
+        return mg_arch_find(major * 10 + minor);
+    bool prefixed = true;
+    if (!strncmp(text, "sm_", 3))
+        text += 3;
+    else if (!strncmp(text, "compute_", 8))
+        text += 8;
+    else
+        prefixed = false;
+    if (!isdigit((unsigned char)text[0]) || sscanf(text, "%4u%n", &major, &end) != 1 || end < 0)
+        return NULL;
+    if (prefixed && (text[end] == 'a' || text[end] == 'f'))
+        end++;
+    return text[end] ? NULL : mg_arch_find(major);
 }
 
-/* Blocks that the register file of a SM holds, when it has so many parts. The check of a block rounds its warps up to the
- * number of parts; the count of blocks does not. */
-static uint64_t blocks_by_regs(const struct mg_arch *arch, uint64_t warps, uint64_t regs, uint64_t parts)
+const struct mg_board *mg_board_at(size_t index)
 {
-    uint64_t regs_warp = round_up(regs * 32, arch->reg_alloc_unit);
-    if (regs_warp * round_up(warps, parts) > arch->regs_block)
-        return 0;
-    return arch->regs_sm / parts / regs_warp * parts / warps;
+    return index < MG_COUNT(boards) ? &boards[index] : NULL;
 }
 
-unsigned mg__arch_blocks_per_sm(const struct mg_arch *arch, unsigned threads, unsigned regs, unsigned shared)
+/* Where `part` (lower or upper case alike) is in `name`: 2 as whole words, 1 inside one, 0 not. */
+static int has_words(const char *name, const char *part)
 {
-    if (threads == 0 || threads > arch->max_threads_block || regs > arch->max_regs_thread ||
-        shared > arch->shared_block_optin)
-        return 0;
-    uint64_t warps = (threads + 31u) / 32u;
-    uint64_t blocks = MG_MIN(arch->max_blocks_sm, arch->max_warps_sm / warps);
-    if (regs) {
-        uint64_t by_regs = blocks_by_regs(arch, warps, regs, arch->warp_alloc_granularity);
-        /* The two-part SM of 6.0 refuses what its four-part sisters (6.1, 6.2) could not run: code is one family's. */
-        if (arch->warp_alloc_granularity != 4 && blocks_by_regs(arch, warps, regs, 4) == 0)
-            by_regs = 0;
-        blocks = MG_MIN(blocks, by_regs);
+    size_t n = strlen(part);
+    int found = 0;
+    for (const char *at = name; *at && strlen(at) >= n; at++) {
+        if (strncasecmp(at, part, n))
+            continue;
+        bool begins = at == name || !isalnum((unsigned char)at[-1]), ends = !isalnum((unsigned char)at[n]);
+        found = MG_MAX(found, begins && ends ? 2 : 1);
     }
-    uint64_t shared_block = round_up((uint64_t)shared + arch->shared_reserved, arch->shared_alloc_unit);
-    if (shared_block)
-        blocks = MG_MIN(blocks, arch->shared_sm / shared_block);
-    return (unsigned)blocks;
+    return found;
+}
+
+const struct mg_board *mg_board_find(const char *name)
+{
+    if (!name || !name[0])
+        return NULL;
+    for (int wanted = 2; wanted > 0; wanted--)
+        for (size_t i = 0; i < MG_COUNT(boards); i++)
+            if (has_words(boards[i].name, name) == wanted)
+                return &boards[i];
+    return NULL;
+}
+
+double mg_board_fp32_peak(const struct mg_board *board)
+{
+    const struct mg_arch *arch = mg_arch_find(board->cc);
+    return arch ? 2.0 * arch->fp32_lanes * board->sm_count * board->clock_khz * 1e3 : 0;
+}
+
+double mg_board_memory_peak(const struct mg_board *board)
+{
+    return 2.0 * board->memory_clock_khz * 1e3 * board->memory_bus_bits / 8;
+}
+
+double mg_board_shared_peak(const struct mg_board *board)
+{
+    const struct mg_arch *arch = mg_arch_find(board->cc);
+    return arch ? (double)arch->banks * arch->bank_bytes * board->sm_count * board->clock_khz * 1e3 : 0;
+}
+
+const struct mg_limit *mg_limit_at(size_t index)
+{
+    return index < MG_COUNT(limits) ? &limits[index] : NULL;
+}
+
+uint64_t mg_limit_value(size_t index, const struct mg_arch *arch, const struct mg_board *board)
+{
+    const struct mg_arch *a = arch;
+    const struct mg_board *b = board ? board : a->board;
+    enum {
+#define LIMIT(group, key, ...) LIMIT_##key,
+#include "arch/limit.def"
+#undef LIMIT
+    };
+    switch (index) {
+#define LIMIT(group, key, text, unit, attribute, of_board, value) \
+    case LIMIT_##key:                                             \
+        return (uint64_t)(value);
+#include "arch/limit.def"
+#undef LIMIT
+    }
+    return 0;
+}
+
+const char *mg_limiter_name(enum mg_limiter limiter)
+{
+    static const char *const names[MG_LIMITER_COUNT] = {
+        [MG_LIMITER_BLOCKS] = "block slots",   [MG_LIMITER_WARPS] = "warp slots",  [MG_LIMITER_REGISTERS] = "registers",
+        [MG_LIMITER_SHARED] = "shared memory", [MG_LIMITER_BARRIERS] = "barriers",
+    };
+    return (unsigned)limiter < MG_LIMITER_COUNT ? names[limiter] : "?";
 }

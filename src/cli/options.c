@@ -168,24 +168,11 @@ static bool parse_count(const char *text, unsigned *value)
     return true;
 }
 
-/* "9.0", "90" or "sm_90" */
-static const struct mg_arch *parse_device(const char *text)
-{
-    unsigned major, minor;
-    int n = -1;
-    if (!strncmp(text, "sm_", 3))
-        text += 3;
-    if (sscanf(text, "%3u.%1u%n", &major, &minor, &n) == 2 && n >= 0 && !text[n])
-        return mg__arch_find(major * 10 + minor);
-    unsigned cc;
-    return parse_count(text, &cc) ? mg__arch_find(cc) : NULL;
-}
-
 static int bad_device(const struct mg_cli_options *o, const char *text)
 {
     char known[512] = "";
     const struct mg_arch *arch;
-    for (size_t i = 0; (arch = mg__arch_at(i)) != NULL; i++) {
+    for (size_t i = 0; (arch = mg_arch_at(i)) != NULL; i++) {
         size_t at = strlen(known);
         snprintf(known + at, sizeof(known) - at, "%s%u.%u", i ? ", " : "", arch->cc / 10, arch->cc % 10);
     }
@@ -244,7 +231,7 @@ static int apply(struct mg_cli_options *o, int id, const char *value)
             return mg__cli_complain(o, "--threads %s: a number from 1 to 4096 is needed", value);
         break;
     case OPT_DEVICE:
-        o->arch = parse_device(value);
+        o->arch = mg_arch_parse(value);
         if (!o->arch)
             return bad_device(o, value);
         break;
@@ -302,7 +289,7 @@ int mg__cli_parse(enum mg_command command, int argc, char **argv, struct mg_cli_
     memset(o, 0, sizeof(*o));
     o->command = command;
     o->name = argv[0];
-    o->arch = mg__arch_find(90);
+    o->arch = mg_arch_find(90);
     o->fail_on = MG_SEVERITY_WARNING;
     snprintf(o->checks, sizeof(o->checks), "race,barrier,init,bounds,launch");
     find_style(o);

@@ -352,7 +352,7 @@ int mg__session_run(struct mg_session *s, const struct mg_cli_options *o, int *s
     int result = -1;
     memset(s, 0, sizeof(*s));
     s->options = o;
-    s->device = (struct mg_report_device){.name = o->arch->board, .cc = o->arch->cc, .sm_count = o->arch->sm_count};
+    s->device = (struct mg_report_device){.name = o->arch->board->name, .cc = o->arch->cc, .sm_count = o->arch->board->sm_count};
     mg__tally_init(&s->tally, o->command == MG_CMD_PROFILE);
     mg__findings_init(&s->findings);
     mg__findings_init(&s->suppressed);

@@ -191,7 +191,7 @@ static int make_context(void)
     if (!env_number("MARGAY_DEVICE", 1, 999, &cc) || !env_number("MARGAY_THREADS", 0, 4096, &threads) ||
         !env_number("MARGAY_TIMEOUT", 0, 4e6, &timeout) || !env_number("MARGAY_LAUNCHES", 0, 1e15, &launches))
         return cudaErrorInitializationError;
-    c->arch = mg__arch_find((unsigned)cc);
+    c->arch = mg_arch_find((unsigned)cc);
     if (!c->arch) {
         mg__diag_set(&diag, MG_ERR_NOT_FOUND, "there is no device of compute capability %u.%u here", (unsigned)cc / 10,
                      (unsigned)cc % 10);
@@ -213,7 +213,7 @@ static int make_context(void)
 
     const char *target = getenv("MARGAY_REPORT");
     if (target && *target) {
-        struct mg_report_device device = {c->arch->board, c->arch->cc, c->arch->sm_count};
+        struct mg_report_device device = {c->arch->board->name, c->arch->cc, c->arch->board->sm_count};
         if (mg__report_open(target, &device, &c->report)) {
             c->report = NULL;
             mg__diag_set(&diag, MG_ERR_IO, "the report cannot be written to MARGAY_REPORT=%s", target);
@@ -243,7 +243,7 @@ static int make_context(void)
             return fail_init(&diag, cudaErrorInitializationError);
         }
     }
-    uint64_t l2 = c->arch->l2_bytes;
+    uint64_t l2 = c->arch->board->l2_bytes;
     c->limits[CU_LIMIT_STACK] = 1024; /* as an H100 starts */
     c->limits[CU_LIMIT_PRINTF_FIFO] = 8650752;
     c->limits[CU_LIMIT_MALLOC_HEAP] = 8u << 20;

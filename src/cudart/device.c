@@ -146,7 +146,7 @@ static uint64_t memory_total(void)
 /* What the layouts of 12 and 13 have in common. */
 #define FILL_PROPERTIES(p)                                           \
     do {                                                             \
-        snprintf((p)->name, sizeof((p)->name), "%s", arch()->board); \
+        snprintf((p)->name, sizeof((p)->name), "%s", arch()->board->name); \
         memcpy((p)->uuid, "margay-simulated", 16);                   \
         (p)->totalGlobalMem = memory_total();                        \
         (p)->sharedMemPerBlock = (size_t)get(8);                     \

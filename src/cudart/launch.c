@@ -82,7 +82,7 @@ static int check_limits(const struct cudart_func *func, const struct request *r)
     }
     if (r->cooperative) {
         uint64_t blocks = (uint64_t)g->x * g->y * g->z; /* fits: 31 + 16 + 16 bits */
-        uint64_t resident = (uint64_t)arch->sm_count * mg__arch_blocks_per_sm(arch, (unsigned)threads, func->info.regs,
+        uint64_t resident = (uint64_t)arch->board->sm_count * mg__arch_blocks_per_sm(arch, (unsigned)threads, func->info.regs,
                                                                               (unsigned)(fixed + r->shared));
         if (blocks > resident) {
             mg__diag_set(&diag, MG_ERR_LAUNCH_LIMIT,

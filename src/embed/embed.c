@@ -53,7 +53,7 @@ enum mg_status mg_context_create(const struct mg_options *options, struct mg_con
     if (options) {
         o.threads = options->threads;
         o.timeout_ms = options->timeout_ms;
-        o.arch = mg__arch_find(options->device_cc ? options->device_cc : 90);
+        o.arch = mg_arch_find(options->device_cc ? options->device_cc : 90);
         if (!o.arch)
             return MG_ERR_NOT_FOUND;
     }
@@ -212,7 +212,7 @@ enum mg_status mg_report_json(struct mg_context *c, char **json)
                 mg__strbuf_printf(&out,
                                   "{\"margay\": {\"version\": \"%s\", \"schema\": 1},\n\"device\": {\"name\": \"%s\", "
                                   "\"compute_capability\": \"%u.%u\", \"sm_count\": %u},\n\"launches\": [",
-                                  MG_VERSION_STRING, arch->board, arch->cc / 10, arch->cc % 10, arch->sm_count) &&
+                                  MG_VERSION_STRING, arch->board->name, arch->cc / 10, arch->cc % 10, arch->board->sm_count) &&
                 mg__strbuf_append(&out, c->launches.at ? c->launches.at : "", c->launches.count) &&
                 mg__strbuf_printf(&out, "],\n\"findings\": []}\n");
     mg__strbuf_free(&c->launches);

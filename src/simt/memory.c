@@ -36,7 +36,7 @@ enum mg_status mg__memory_create(struct mg_simt *simt)
     struct mg_memory *m = calloc(1, sizeof *m);
     if (!m)
         return MG_ERR_NOMEM;
-    m->capacity = simt->options.memory ? simt->options.memory : simt->arch->memory;
+    m->capacity = simt->options.memory ? simt->options.memory : simt->arch->board->memory;
     /* Half as much again of addresses, so that gaps do not make memory smaller than promised. */
     m->reserved = round_up(m->capacity + m->capacity / 2 + (64ull << 20), MG_WINDOW_SIZE);
     void *at = mmap(NULL, m->reserved + 5 * MG_WINDOW_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -89,9 +89,9 @@ static uint64_t special(const struct mg_warp *w, unsigned reg, unsigned dim, uns
     case MG_SR_NWARPID:
         return run->simt->arch->max_warps_sm;
     case MG_SR_SMID:
-        return w->block->linear % run->simt->arch->sm_count;
+        return w->block->linear % run->simt->arch->board->sm_count;
     case MG_SR_NSMID:
-        return run->simt->arch->sm_count;
+        return run->simt->arch->board->sm_count;
     case MG_SR_GRIDID:
         return 1;
     case MG_SR_LANEMASK_EQ:

@@ -12,7 +12,7 @@ enum mg_status mg__simt_create(const struct mg_simt_options *options, struct mg_
         return MG_ERR_NOMEM;
     if (options)
         s->options = *options;
-    s->arch = s->options.arch ? s->options.arch : mg__arch_find(90);
+    s->arch = s->options.arch ? s->options.arch : mg_arch_find(90);
     s->observe = true;
     s->lanes = mg__lanes_select();
     pthread_mutex_init(&s->lock, NULL);
@@ -331,7 +331,7 @@ static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const 
         run->shared_vars[run->nshared_vars++] = (struct mg_shared_var){"(dynamic)", NULL, dynamic_at, l->shared};
     uint32_t threads = l->block.x * l->block.y * l->block.z;
     unsigned per_sm = mg__arch_blocks_per_sm(s->arch, threads, k->info.regs, run->shared_total);
-    run->resident = MG_MAX(s->arch->sm_count * MG_MAX(per_sm, 1), 1);
+    run->resident = MG_MAX(s->arch->board->sm_count * MG_MAX(per_sm, 1), 1);
     if (l->cooperative) {
         if (run->nblocks > run->resident) {
             status = mg__diag_set(diag, MG_ERR_LAUNCH_LIMIT,
