@@ -1,0 +1,300 @@
+/* barrier.cu - barriers and warp operations that part of the threads miss. cases.cuh says how to read it. */
+#include <cooperative_groups.h>
+
+#include "cases.cuh"
+
+namespace cg = cooperative_groups;
+
+template <bool fault> __global__ void barrier_in_branch(const int *in, int *out)
+{
+    __shared__ int s[64];
+    int t = threadIdx.x;
+    s[t] = in[t];
+    if (fault) {
+        if (t < 32)
+            __syncthreads(); // EXPECT: barrier/*
+    } else {
+        __syncthreads();
+    }
+    out[t] = s[t];
+}
+CASE(barrier_in_branch, ALONE)
+{
+    barrier_in_branch<fault><<<1, 64>>>(zeros(64), zeros(64));
+}
+
+template <bool fault> __global__ void barrier_of_some_lanes(const int *in, int *out)
+{
+    __shared__ int s[32];
+    int t = threadIdx.x;
+    s[t] = in[t];
+    if (fault) {
+        if (in[t] == 0 && t % 2)
+            __syncthreads(); // EXPECT: barrier/*
+    } else {
+        __syncthreads();
+    }
+    out[t] = s[t];
+}
+CASE(barrier_of_some_lanes, ALONE | HANGS)
+{
+    barrier_of_some_lanes<fault><<<1, 32>>>(zeros(32), zeros(32));
+}
+
+template <bool fault> __global__ void two_barriers(const int *in, int *out)
+{
+    __shared__ int s[64];
+    int t = threadIdx.x;
+    s[t] = in[t];
+    if (!fault) {
+        __syncthreads();
+        out[t] = s[63 - t];
+    } else if (t < 32) {
+        __syncthreads(); // EXPECT: barrier/different-lines
+        out[t] = s[63 - t];
+    } else {
+        __syncthreads(); // ALSO: barrier/different-lines
+        out[t] = s[63 - t] + 1;
+    }
+}
+CASE(two_barriers, ALONE)
+{
+    two_barriers<fault><<<1, 64>>>(zeros(64), zeros(64));
+}
+
+template <bool fault> __global__ void early_return(const int *in, int *out, int n)
+{
+    __shared__ int s[64];
+    int i = threadIdx.x;
+    if (fault && i >= n)
+        return; // ALSO: barrier/*
+    s[i] = i < n ? in[i] : 0;
+    __syncthreads(); // EXPECT: barrier/left
+    if (i < n)
+        out[i] = s[n - 1 - i];
+}
+CASE(early_return, ALONE)
+{
+    early_return<fault><<<1, 64>>>(zeros(64), zeros(64), 40);
+}
+
+template <bool fault> __global__ void loop_of_different_lengths(const int *in, int *out)
+{
+    __shared__ int s[64];
+    int t = threadIdx.x, sum = 0;
+    int rounds = fault ? 2 + in[t] + t / 32 : 3;
+    for (int k = 0; k < rounds; k++) {
+        s[t] = in[t] + k;
+        __syncthreads(); // EXPECT: barrier/*
+        sum += s[t];
+    }
+    out[t] = sum;
+}
+CASE(loop_of_different_lengths, ALONE)
+{
+    loop_of_different_lengths<fault><<<1, 64>>>(zeros(64), zeros(64));
+}
+
+template <bool fault> __global__ void break_before_barrier(const int *in, int *out)
+{
+    __shared__ int s[64];
+    int t = threadIdx.x;
+    for (int k = 0; k < 4; k++) {
+        if (fault && t >= 32 && in[t] + k == 2)
+            break; // ALSO: barrier/*
+        s[t] = k;
+        __syncthreads(); // EXPECT: barrier/*
+    }
+    out[t] = s[t];
+}
+CASE(break_before_barrier, ALONE)
+{
+    break_before_barrier<fault><<<1, 64>>>(zeros(64), zeros(64));
+}
+
+template <bool fault> __global__ void group_sync_in_branch(const int *in, int *out)
+{
+    cg::thread_block block = cg::this_thread_block();
+    __shared__ int s[96];
+    s[threadIdx.x] = in[threadIdx.x];
+    if (!fault || threadIdx.x < 64)
+        block.sync(); // EXPECT: barrier/*
+    out[threadIdx.x] = s[threadIdx.x];
+}
+CASE(group_sync_in_branch, ALONE)
+{
+    group_sync_in_branch<fault><<<1, 96>>>(zeros(96), zeros(96));
+}
+
+/* ---- masks ---- */
+template <bool fault> __global__ void warp_barrier_mask(const int *in, int *out)
+{
+    int t = threadIdx.x;
+    if (t < 16) {
+        int v = in[t];
+        __syncwarp(fault ? 0xffffffffu : 0xffffu); // EXPECT: barrier/mask
+        out[t] = v;
+    }
+}
+CASE(warp_barrier_mask, ALONE)
+{
+    warp_barrier_mask<fault><<<1, 32>>>(zeros(32), zeros(32));
+}
+
+template <bool fault> __global__ void shuffle_mask(const int *in, int *out)
+{
+    int t = threadIdx.x, v = in[t];
+    if (t < 16)
+        v += __shfl_down_sync(fault ? 0xffffffffu : 0xffffu, v, 8, 16); // EXPECT: barrier/mask
+    out[t] = v;
+}
+CASE(shuffle_mask, ALONE)
+{
+    shuffle_mask<fault><<<1, 32>>>(zeros(32), zeros(32));
+}
+
+template <bool fault> __global__ void vote_mask(const int *in, int *out)
+{
+    int t = threadIdx.x, v = 0;
+    if (in[t] + t < 20)
+        v = __any_sync(fault ? 0xffffffffu : 0xfffffu, in[t] > 0); // EXPECT: barrier/mask
+    out[t] = v;
+}
+CASE(vote_mask, ALONE)
+{
+    vote_mask<fault><<<1, 32>>>(zeros(32), zeros(32));
+}
+
+template <bool fault> __global__ void partial_warp(const int *in, int *out)
+{
+    int v = in[threadIdx.x];
+    unsigned mask = fault ? 0xffffffffu : 0xffu; /* the last warp of a block of 40 has 8 lanes */
+    if (threadIdx.x < 32)
+        mask = 0xffffffffu;
+    v += __shfl_xor_sync(mask, v, 4); // EXPECT: barrier/mask
+    out[threadIdx.x] = v;
+}
+CASE(partial_warp, ALONE)
+{
+    partial_warp<fault><<<1, 40>>>(zeros(40), zeros(40));
+}
+
+template <bool fault> __global__ void mask_without_self(const int *in, int *out)
+{
+    int t = threadIdx.x;
+    unsigned mask = fault ? 0x0000ffffu : 0xffffffffu;
+    out[t] = __shfl_sync(mask, in[t], 0); // EXPECT: barrier/mask-self
+}
+CASE(mask_without_self, ALONE | HANGS)
+{
+    mask_without_self<fault><<<1, 32>>>(zeros(32), zeros(32));
+}
+
+template <bool fault> __global__ void shuffle_from_outside(const int *in, int *out)
+{
+    int t = threadIdx.x, v = in[t];
+    if (t < 8)
+        v = __shfl_sync(0xffu, v, fault ? t + 8 : 7 - t); // EXPECT: barrier/shuffle-source
+    out[t] = v;
+}
+CASE(shuffle_from_outside, ALONE)
+{
+    shuffle_from_outside<fault><<<1, 32>>>(zeros(32), zeros(32));
+}
+
+template <bool fault> __global__ void reduce_mask(const int *in, int *out)
+{
+    int t = threadIdx.x, v = in[t];
+    if (t >= 8)
+        v = __reduce_add_sync(fault ? 0xffffffffu : 0xffffff00u, v); // EXPECT: barrier/mask
+    out[t] = v;
+}
+CASE(reduce_mask, ALONE)
+{
+    reduce_mask<fault><<<1, 32>>>(zeros(32), zeros(32));
+}
+
+/* ---- named barriers ---- */
+template <bool fault> __global__ void counts_differ(int *out)
+{
+    int warp = threadIdx.x / 32;
+    int count = fault && warp ? 96 : 64;
+    if (warp < 2)
+        asm volatile("bar.sync 1, %0;" ::"r"(count) : "memory"); // EXPECT: barrier/*
+    out[threadIdx.x] = warp;
+}
+CASE(counts_differ, ALONE | HANGS)
+{
+    counts_differ<fault><<<1, 96>>>(zeros(96));
+}
+
+template <bool fault> __global__ void odd_count(const int *in, int *out)
+{
+    int count = in[0] + (fault ? 40 : 64);
+    asm volatile("bar.sync 2, %0;" ::"r"(count) : "memory"); // EXPECT: barrier/count
+    out[threadIdx.x] = count;
+}
+CASE(odd_count, ALONE | HANGS)
+{
+    odd_count<fault><<<1, 64>>>(zeros(1), zeros(64));
+}
+
+template <bool fault> __global__ void waits_for_too_many(const int *in, int *out)
+{
+    int count = in[0] + (fault ? 128 : 64);
+    asm volatile("bar.sync 3, %0;" ::"r"(count) : "memory"); // EXPECT: barrier/*
+    out[threadIdx.x] = count;
+}
+CASE(waits_for_too_many, ALONE | HANGS)
+{
+    waits_for_too_many<fault><<<1, 64>>>(zeros(1), zeros(64));
+}
+
+template <bool fault> __global__ void nobody_arrives(const int *in, int *out)
+{
+    if (threadIdx.x < 32) {
+        asm volatile("bar.sync 4, 64;" ::: "memory"); // EXPECT: barrier/*
+        out[threadIdx.x] = in[threadIdx.x];
+    } else if (!fault) {
+        asm volatile("bar.arrive 4, 64;" ::: "memory");
+    }
+}
+CASE(nobody_arrives, ALONE | HANGS)
+{
+    nobody_arrives<fault><<<1, 64>>>(zeros(64), zeros(64));
+}
+
+/* Half the block waits at one barrier and half at the other: neither can go on. */
+template <bool fault> __global__ void crossed(int *out)
+{
+    if (!fault || threadIdx.x < 32) {
+        asm volatile("bar.sync 1, 64;" ::: "memory"); // EXPECT: barrier/*
+        asm volatile("bar.sync 2, 64;" ::: "memory"); // ALSO: barrier/*
+    } else {
+        asm volatile("bar.sync 2, 64;" ::: "memory"); // ALSO: barrier/*
+        asm volatile("bar.sync 1, 64;" ::: "memory"); // ALSO: barrier/*
+    }
+    out[threadIdx.x] = 1;
+}
+CASE(crossed, ALONE | HANGS)
+{
+    crossed<fault><<<1, 64>>>(zeros(64));
+}
+
+/* A block that returns never comes to the grid's barrier. */
+template <bool fault> __global__ void grid_barrier_missed(int *out)
+{
+    cg::grid_group grid = cg::this_grid();
+    out[blockIdx.x] = 1;
+    if (fault && blockIdx.x == 3)
+        return; // ALSO: barrier/*
+    grid.sync(); // EXPECT: barrier/*
+    if (threadIdx.x == 0)
+        out[4 + blockIdx.x] = 2;
+}
+CASE(grid_barrier_missed, ALONE | HANGS)
+{
+    int *out = zeros(8);
+    void *args[] = {&out};
+    cudaLaunchCooperativeKernel((void *)grid_barrier_missed<fault>, 4, 1, args, 0, 0);
+}

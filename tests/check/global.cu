@@ -1,0 +1,229 @@
+/* global.cu - races in device memory: in a block, between blocks, between streams. cases.cuh says how to read it. */
+#include <cooperative_groups.h>
+
+#include "cases.cuh"
+
+namespace cg = cooperative_groups;
+
+template <bool fault> __global__ void through_global(int *buffer, int *out)
+{
+    int t = threadIdx.x;
+    buffer[t] = t; // OTHER
+    if (!fault)
+        __syncthreads();
+    out[t] = buffer[127 - t]; // EXPECT: race/write-read
+}
+CASE(through_global, 0)
+{
+    through_global<fault><<<1, 128>>>(zeros(128), zeros(128));
+}
+
+template <bool fault> __global__ void same_place(int *out)
+{
+    int i = fault ? threadIdx.x : blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = blockIdx.x; // EXPECT: race/blocks-write-write
+}
+CASE(same_place, 0)
+{
+    same_place<fault><<<4, 64>>>(zeros(256));
+}
+
+template <bool fault> __global__ void smooth_in_place(const float *in, float *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float left = i > 0 ? in[i - 1] : 0; // OTHER
+    float right = i + 1 < n ? in[i + 1] : 0; // ALSO: race/*
+    float middle = in[i];
+    __syncthreads();
+    out[i] = (left + middle + right) / 3; // EXPECT: race/blocks-*-*
+}
+CASE(smooth_in_place, 0)
+{
+    float *in = zeros<float>(256), *out = zeros<float>(256);
+    smooth_in_place<fault><<<4, 64>>>(in, fault ? in : out, 256);
+}
+
+template <bool fault> __global__ void add_up_the_blocks(int *part, int *sum)
+{
+    if (threadIdx.x == 0)
+        part[blockIdx.x] = blockIdx.x; // OTHER
+    if (fault && blockIdx.x == 0 && threadIdx.x == 0) {
+        int s = 0;
+        for (int i = 0; i < gridDim.x; i++)
+            s += ((volatile int *)part)[i]; // EXPECT: race/blocks-write-read
+        *sum = s;
+    }
+}
+template <bool fault> __global__ void add_up_afterwards(const int *part, int *sum, int n)
+{
+    int s = 0;
+    for (int i = 0; i < n; i++)
+        s += part[i];
+    *sum = s;
+}
+CASE(add_up_the_blocks, 0)
+{
+    int *part = zeros(8), *sum = zeros(1);
+    add_up_the_blocks<fault><<<8, 32>>>(part, sum);
+    if (!fault)
+        add_up_afterwards<fault><<<1, 1>>>(part, sum, 8);
+}
+
+template <bool fault> __global__ void done_flag(int *done)
+{
+    if (fault)
+        *done = 1; // EXPECT: race/same-value
+    else
+        atomicExch(done, 1);
+}
+CASE(done_flag, 0)
+{
+    done_flag<fault><<<4, 1>>>(zeros(1));
+}
+
+template <bool fault> __global__ void counter_without_atomic(int *counter)
+{
+    if (fault)
+        *counter += 1; // EXPECT: race/*
+    else
+        atomicAdd(counter, 1);
+}
+CASE(counter_without_atomic, 0)
+{
+    counter_without_atomic<fault><<<8, 1>>>(zeros(1));
+}
+
+/* The last block to finish adds up what all wrote; the fence makes the writes come before the count. */
+template <bool fault> __global__ void last_block(volatile int *part, unsigned *tickets, int *sum)
+{
+    part[blockIdx.x] = blockIdx.x + 1; // OTHER
+    if (!fault)
+        __threadfence();
+    unsigned ticket = atomicAdd(tickets, 1);
+    if (ticket == gridDim.x - 1) {
+        int s = 0;
+        if (!fault)
+            __threadfence();
+        for (int i = 0; i < gridDim.x; i++)
+            s += part[i]; // EXPECT: race/blocks-write-read
+        *sum = s;
+    }
+}
+CASE(last_block, 0)
+{
+    last_block<fault><<<8, 1>>>(zeros(8), zeros<unsigned>(1), zeros(1));
+}
+
+template <bool fault> __global__ void lock_without_fence(int *lock, volatile int *value)
+{
+    while (atomicCAS(lock, 0, 1) != 0) {
+    }
+    if (!fault)
+        __threadfence();
+    int v = *value; // ALSO: race/*
+    *value = v + blockIdx.x + 1; // EXPECT: race/*
+    if (!fault)
+        __threadfence();
+    atomicExch(lock, 0);
+}
+CASE(lock_without_fence, 0)
+{
+    lock_without_fence<fault><<<4, 1>>>(zeros(1), zeros(1));
+}
+
+template <bool fault> __global__ void grid_barrier(int *part, int *out)
+{
+    cg::grid_group grid = cg::this_grid();
+    int i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x;
+    part[i] = i; // OTHER
+    if (fault)
+        __syncthreads();
+    else
+        grid.sync();
+    out[i] = ((volatile int *)part)[n - 1 - i]; // EXPECT: race/blocks-write-read
+}
+CASE(grid_barrier, 0)
+{
+    int *part = zeros(256), *out = zeros(256);
+    void *args[] = {&part, &out};
+    cudaLaunchCooperativeKernel((void *)grid_barrier<fault>, 4, 64, args, 0, 0);
+}
+
+template <bool fault> __global__ void transpose_in_place(float *m, int n)
+{
+    int x = threadIdx.x, y = blockIdx.x;
+    if (fault ? x != y : x < y) {
+        float a = m[y * n + x], b = m[x * n + y]; // ALSO: race/*
+        m[y * n + x] = b + 1; // EXPECT: race/*
+        m[x * n + y] = a + 1; // ALSO: race/*
+    }
+}
+CASE(transpose_in_place, 0)
+{
+    transpose_in_place<fault><<<32, 32>>>(zeros<float>(1024), 32);
+}
+
+template <bool fault> __global__ void carry_to_the_right(int *edge, int *out)
+{
+    if (threadIdx.x == 0 && !fault)
+        atomicAdd(&edge[blockIdx.x + 1], 5);
+    if (threadIdx.x == 0 && fault)
+        edge[blockIdx.x + 1] = 5; // EXPECT: race/blocks-*-*
+    if (threadIdx.x == 1 && fault)
+        out[blockIdx.x] = edge[blockIdx.x]; // EXPECT: race/blocks-*-*
+}
+CASE(carry_to_the_right, 0)
+{
+    carry_to_the_right<fault><<<4, 64>>>(zeros(5), zeros(4));
+}
+
+/* ---- streams ---- */
+template <bool fault> __global__ void produce(int *data)
+{
+    data[threadIdx.x] = threadIdx.x + 1; // ALSO: race/streams
+}
+template <bool fault> __global__ void consume(const int *data, int *out)
+{
+    out[threadIdx.x] = data[threadIdx.x]; // EXPECT: race/streams
+}
+CASE(two_streams, 0)
+{
+    int *data = zeros(64), *out = zeros(64);
+    cudaStream_t a, b;
+    cudaEvent_t event;
+    cudaDeviceSynchronize();
+    cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking);
+    cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking);
+    cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    produce<fault><<<1, 64, 0, a>>>(data);
+    cudaEventRecord(event, a);
+    if (!fault)
+        cudaStreamWaitEvent(b, event, 0);
+    consume<fault><<<1, 64, 0, b>>>(data, out);
+    cudaDeviceSynchronize();
+    cudaEventDestroy(event);
+    cudaStreamDestroy(a);
+    cudaStreamDestroy(b);
+}
+
+template <bool fault> __global__ void write_in_stream(int *data)
+{
+    data[threadIdx.x] = threadIdx.x; // ALSO: race/streams
+}
+CASE(copy_beside_a_kernel, ALONE)
+{
+    int *data = zeros(64), *host = nullptr;
+    cudaStream_t a, b;
+    cudaMallocHost((void **)&host, 64 * sizeof(int));
+    cudaDeviceSynchronize();
+    cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking);
+    cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking);
+    write_in_stream<fault><<<1, 64, 0, a>>>(data);
+    if (!fault)
+        cudaStreamSynchronize(a);
+    cudaMemcpyAsync(host, data, 64 * sizeof(int), cudaMemcpyDeviceToHost, b); // EXPECT: race/streams
+    cudaDeviceSynchronize();
+    cudaFreeHost(host);
+    cudaStreamDestroy(a);
+    cudaStreamDestroy(b);
+}

@@ -1,0 +1,263 @@
+/* init.cu - reads of memory that nobody wrote. cases.cuh says how to read it. */
+#include "cases.cuh"
+
+/* ---- shared memory ---- */
+template <bool fault> __global__ void tail_not_loaded(const int *in, int *out, int n)
+{
+    __shared__ int tile[64];
+    int t = threadIdx.x;
+    if (t < n)
+        tile[t] = in[t];
+    else if (!fault)
+        tile[t] = 0;
+    __syncthreads();
+    out[t] = tile[63 - t]; // EXPECT: init/shared tile
+}
+CASE(tail_not_loaded, 0)
+{
+    tail_not_loaded<fault><<<1, 64>>>(zeros(64), zeros(64), 50);
+}
+
+template <bool fault> __global__ void halo_not_loaded(const float *in, float *out, int n)
+{
+    __shared__ float s[66];
+    int i = blockIdx.x * 64 + threadIdx.x, t = threadIdx.x + 1;
+    s[t] = in[i];
+    if (threadIdx.x == 0 && !fault)
+        s[0] = i > 0 ? in[i - 1] : 0;
+    if (threadIdx.x == 63)
+        s[65] = i + 1 < n ? in[i + 1] : 0;
+    __syncthreads();
+    float left = s[t - 1]; // EXPECT: init/shared s
+    out[i] = left + s[t] + s[t + 1];
+}
+CASE(halo_not_loaded, 0)
+{
+    halo_not_loaded<fault><<<2, 64>>>(zeros<float>(128), zeros<float>(128), 128);
+}
+
+template <bool fault> __global__ void bins_not_cleared(const int *in, int *out)
+{
+    __shared__ int bins[16];
+    int t = threadIdx.x;
+    if (t < (fault ? 8 : 16))
+        bins[t] = 0;
+    __syncthreads();
+    atomicAdd(&bins[(in[t] + t) % 16], 1); // EXPECT: init/shared bins
+    __syncthreads();
+    if (t < 16)
+        out[t] = bins[t]; // ALSO: init/shared
+}
+CASE(bins_not_cleared, 0)
+{
+    bins_not_cleared<fault><<<1, 64>>>(zeros(64), zeros(16));
+}
+
+template <bool fault> __global__ void half_of_a_word(const short *in, int *out)
+{
+    __shared__ __align__(8) short pair[64];
+    int t = threadIdx.x;
+    pair[2 * t] = in[t];
+    if (!fault)
+        pair[2 * t + 1] = 0;
+    __syncthreads();
+    out[t] = *(int *)&pair[2 * (31 - t)]; // EXPECT: init/shared pair
+}
+CASE(half_of_a_word, 0)
+{
+    half_of_a_word<fault><<<1, 32>>>(zeros<short>(32), zeros(32));
+}
+
+template <bool fault> __global__ void dynamic_not_written(const int *in, int *out, int n)
+{
+    extern __shared__ int pool[];
+    int t = threadIdx.x;
+    pool[t] = in[t];
+    if (!fault)
+        pool[t + n] = in[t];
+    __syncthreads();
+    out[t] = pool[n + n - 1 - t]; // EXPECT: init/shared
+}
+CASE(dynamic_not_written, 0)
+{
+    dynamic_not_written<fault><<<1, 32, 256>>>(zeros(32), zeros(32), 32);
+}
+
+/* Shared memory does not last from one block, or launch, to the next. */
+template <bool fault> __global__ void remembered(const int *in, int *out)
+{
+    __shared__ int kept;
+    if (threadIdx.x == 0 && (!fault || blockIdx.x == 0))
+        kept = in[0] + 7;
+    __syncthreads();
+    out[blockIdx.x * 32 + threadIdx.x] = kept; // EXPECT: init/shared kept
+}
+CASE(remembered, 0)
+{
+    remembered<fault><<<3, 32>>>(zeros(1), zeros(96));
+}
+
+template <bool fault> __global__ void padding_column(const float *in, float *out)
+{
+    __shared__ float tile[16][17];
+    int x = threadIdx.x, y = threadIdx.y;
+    tile[y][x] = in[y * 16 + x];
+    __syncthreads();
+    out[y * 16 + x] = tile[x][fault ? y + 1 : y]; // EXPECT: init/shared tile
+}
+CASE(padding_column, 0)
+{
+    padding_column<fault><<<1, dim3(16, 16)>>>(zeros<float>(256), zeros<float>(256));
+}
+
+/* Through a copy within shared memory: the byte is as unwritten where it went. Told where it is read first. */
+template <bool fault> __global__ void reduce_past_the_end(const float *in, float *out, int n)
+{
+    __shared__ float s[128];
+    int t = threadIdx.x;
+    if (t < n)
+        s[t] = in[t];
+    __syncthreads();
+    for (int half = 64; half; half /= 2) {
+        if (t < half && (fault || t + half < n))
+            s[t] += s[t + half]; // EXPECT: init/shared s
+        __syncthreads();
+    }
+    if (t == 0)
+        *out = s[0];
+}
+CASE(reduce_past_the_end, 0)
+{
+    reduce_past_the_end<fault><<<1, 128>>>(zeros<float>(100), zeros<float>(1), 100);
+}
+
+/* ---- local memory ---- */
+template <bool fault> __global__ void local_array(const int *in, int *out)
+{
+    int queue[8];
+    for (int i = 0; i < (fault ? 7 : 8); i++)
+        queue[(in[i] + i) & 7] = i;
+    out[threadIdx.x] = queue[(threadIdx.x + in[0]) & 7]; // EXPECT: init/local
+}
+CASE(local_array, 0)
+{
+    local_array<fault><<<1, 32>>>(zeros(8), zeros(32));
+}
+
+struct Item {
+    int key, weight;
+};
+template <bool fault> __global__ void local_struct(const int *in, int *out)
+{
+    Item items[4];
+    for (int i = 0; i < 4; i++) {
+        items[in[i] + i].key = i;
+        if (!fault)
+            items[in[i] + i].weight = i;
+    }
+    int k = (threadIdx.x + in[1]) & 3;
+    out[threadIdx.x] = items[k].key + items[k].weight; // EXPECT: init/local
+}
+CASE(local_struct, 0)
+{
+    local_struct<fault><<<1, 32>>>(zeros(4), zeros(32));
+}
+
+/* ---- device memory ---- */
+template <bool fault> __global__ void read_fresh(const int *in, int *out)
+{
+    out[threadIdx.x] = in[threadIdx.x] + 1; // EXPECT: init/global
+}
+CASE(read_fresh, 0)
+{
+    read_fresh<fault><<<1, 64>>>(fault ? fresh(64) : zeros(64), zeros(64));
+}
+
+template <bool fault> __global__ void half_cleared(const int *in, int *out)
+{
+    out[threadIdx.x] = in[63 - threadIdx.x]; // EXPECT: init/global
+}
+CASE(half_cleared, 0)
+{
+    int *in = fresh(64);
+    cudaMemset(in, 0, fault ? 32 * sizeof(int) : 64 * sizeof(int));
+    half_cleared<fault><<<1, 64>>>(in, zeros(64));
+}
+
+template <bool fault> __global__ void elements_for_bytes(const float *in, float *out)
+{
+    out[threadIdx.x] = in[threadIdx.x] * 2; // EXPECT: init/global
+}
+CASE(elements_for_bytes, 0)
+{
+    float host[64] = {0}, *in = fresh<float>(64);
+    cudaMemcpy(in, host, fault ? 64 : sizeof(host), cudaMemcpyHostToDevice);
+    elements_for_bytes<fault><<<1, 64>>>(in, zeros<float>(64));
+}
+
+template <bool fault> __global__ void through_a_copy(const int *in, int *out)
+{
+    out[threadIdx.x] = in[threadIdx.x]; // EXPECT: init/global
+}
+CASE(through_a_copy, 0)
+{
+    int *from = fault ? fresh(32) : zeros(32), *to = zeros(32);
+    cudaMemcpy(to, from, 32 * sizeof(int), cudaMemcpyDeviceToDevice);
+    through_a_copy<fault><<<1, 32>>>(to, zeros(32));
+}
+
+template <bool fault> __global__ void write_some(int *data, int n)
+{
+    if (threadIdx.x < n)
+        data[threadIdx.x] = threadIdx.x;
+}
+template <bool fault> __global__ void kernel_wrote_part(const int *data, int *out)
+{
+    out[threadIdx.x] = data[threadIdx.x]; // EXPECT: init/global
+}
+CASE(kernel_wrote_part, 0)
+{
+    int *data = fresh(64);
+    write_some<fault><<<1, 64>>>(data, fault ? 60 : 64);
+    kernel_wrote_part<fault><<<1, 64>>>(data, zeros(64));
+}
+
+template <bool fault> __global__ void sum_not_cleared(const int *in, int *sum)
+{
+    atomicAdd(sum, in[threadIdx.x]); // EXPECT: init/global
+}
+CASE(sum_not_cleared, 0)
+{
+    int *sum = fresh(1);
+    if (!fault)
+        cudaMemset(sum, 0, sizeof(int));
+    sum_not_cleared<fault><<<1, 32>>>(zeros(32), sum);
+}
+
+template <bool fault> __global__ void vector_with_a_gap(const float3 *in, float *out)
+{
+    float3 v = in[threadIdx.x]; // EXPECT: init/global
+    out[threadIdx.x] = v.x + v.y + v.z;
+}
+CASE(vector_with_a_gap, 0)
+{
+    float *in = fresh<float>(96);
+    cudaMemset2D(in, 12, 0, fault ? 8 : 12, 32);
+    vector_with_a_gap<fault><<<1, 32>>>((float3 *)in, zeros<float>(32));
+}
+
+template <bool fault> __global__ void reused_allocation(const int *in, int *out)
+{
+    out[threadIdx.x] = in[threadIdx.x]; // EXPECT: init/global
+}
+CASE(reused_allocation, 0)
+{
+    int *first;
+    cudaMalloc((void **)&first, 4096);
+    cudaMemset(first, 0, 4096);
+    cudaFree(first);
+    int *second = fresh(1024); /* may well lie where the first was */
+    if (!fault)
+        cudaMemset(second, 0, 4096);
+    reused_allocation<fault><<<1, 64>>>(second, zeros(64));
+}
