@@ -1,0 +1,145 @@
+/* decoupled look-back: one pass, in which tiles learn their prefix from the tiles before them.
+ *
+ * (After D. Merrill and M. Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016.) A tile publishes
+ * its sum as soon as it has it, and then looks at the tiles before it, nearest first: sums are added up until one is
+ * found that has published the prefix of all up to its end. The tile then publishes its own. No tile waits for the one
+ * before it to be done, only for it to have read its elements. Every element is read once and written once: 8 bytes,
+ * what a copy moves. Should gain half as much again as three passes.
+ *
+ * What is published is one 64-bit word, state and value together, so that a single access makes or sees it whole and no
+ * fence is needed. All tiles that a tile may wait for have to be running: tiles are therefore numbered in the order in
+ * which blocks start, by a ticket, and not by blockIdx, of whose order nothing is promised. A warp looks back, 64 tiles
+ * at a time: half of them are asked for again only when the sum must go on past the others, or when one had not
+ * published yet.
+ *
+ * How far the sum of a tile reaches back depends on what was published when: the order of additions varies, and with it
+ * the last bits of floats. */
+#include "scan/scan_priv.h"
+
+enum { SCAN_NOTHING = 0, SCAN_SUM = 1, SCAN_PREFIX = 2 }; /* in the upper half of a tile's word */
+
+static __device__ inline uint32_t scan_bits(uint32_t v)
+{
+    return v;
+}
+static __device__ inline uint32_t scan_bits(float v)
+{
+    return __float_as_uint(v);
+}
+static __device__ inline void scan_from_bits(uint32_t bits, uint32_t &v)
+{
+    v = bits;
+}
+static __device__ inline void scan_from_bits(uint32_t bits, float &v)
+{
+    v = __uint_as_float(bits);
+}
+
+template <typename T> static __device__ inline void publish(uint64_t *word, uint32_t state, T value)
+{
+    uint64_t w = static_cast<uint64_t>(state) << 32 | scan_bits(value);
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(word), "l"(w) : "memory");
+}
+/* The word of a tile; tiles before the first know their prefix: nothing. */
+static __device__ inline uint64_t look(const uint64_t *words, int64_t tile)
+{
+    uint64_t w = static_cast<uint64_t>(SCAN_PREFIX) << 32;
+    if (tile >= 0)
+        asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(w) : "l"(words + tile) : "memory");
+    return w;
+}
+
+/* A whole warp: the sum of all that is before `tile`, in all lanes. A lane has LOOK words, 32 tiles apart. */
+template <int LOOK, typename T> static __device__ inline T look_back(const uint64_t *words, int64_t tile)
+{
+    T prefix = T(0);
+    int64_t at = tile - 1 - threadIdx.x % 32;
+    for (;; at -= 32 * LOOK) {
+        uint64_t w[LOOK];
+#pragma unroll
+        for (int k = 0; k < LOOK; k++)
+            w[k] = look(words, at - 32 * k);
+#pragma unroll
+        for (int k = 0; k < LOOK; k++) {
+            unsigned known, upto;
+            for (;;) {
+                uint32_t state = static_cast<uint32_t>(w[k] >> 32);
+                known = __ballot_sync(0xffffffffu, state == SCAN_PREFIX);
+                upto = known ? (known & -known) * 2 - 1 : 0xffffffffu; /* lanes up to the nearest prefix */
+                if (!(__ballot_sync(0xffffffffu, state == SCAN_NOTHING) & upto))
+                    break;
+                w[k] = look(words, at - 32 * k);
+            }
+            T v;
+            scan_from_bits(static_cast<uint32_t>(w[k]), v);
+            if (!(upto >> threadIdx.x % 32 & 1))
+                v = T(0);
+            for (int d = 16; d > 0; d /= 2)
+                v = __shfl_xor_sync(0xffffffffu, v, d) + v;
+            prefix = v + prefix;
+            if (known)
+                return prefix;
+        }
+    }
+}
+
+template <typename T, bool ALIKE, int THREADS, int VECTORS, int LOOK>
+static __global__ void __launch_bounds__(THREADS)
+    scan_look_back_kernel(bool exclusive, int64_t n, int64_t phase, const T *x, T *y, unsigned *tickets,
+                          uint64_t *words)
+{
+    constexpr int WARPS = THREADS / 32;
+    __shared__ T warps[WARPS];
+    __shared__ T shared_prefix;
+    __shared__ unsigned ticket;
+    if (threadIdx.x == 0)
+        ticket = gridDim.x > 1 ? atomicAdd(tickets, 1u) : 0;
+    __syncthreads();
+    int64_t number = ticket, start = number * (THREADS * VECTORS * 4) - phase;
+    scan_tile<T, THREADS, VECTORS> tile;
+    tile.load(x, n, start);
+    T sum = tile.scan();
+    if (threadIdx.x % 32 == 0)
+        warps[threadIdx.x / 32] = sum;
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        T all = scan_warp(threadIdx.x < WARPS ? warps[threadIdx.x] : T(0));
+        all = __shfl_sync(0xffffffffu, all, 31);
+        T prefix = T(0);
+        if (gridDim.x > 1) {
+            if (threadIdx.x == 0)
+                publish(words + number, number ? SCAN_SUM : SCAN_PREFIX, all);
+            if (number) {
+                prefix = look_back<LOOK, T>(words, number);
+                if (threadIdx.x == 0)
+                    publish(words + number, SCAN_PREFIX, prefix + all);
+            }
+        }
+        if (threadIdx.x == 0)
+            shared_prefix = prefix;
+    }
+    T within = T(0);
+    for (unsigned w = 0; w < threadIdx.x / 32; w++)
+        within = within + warps[w];
+    __syncthreads();
+    tile.template store<ALIKE>(y, n, start, shared_prefix + within, exclusive);
+}
+
+template <typename T> enum mg_kernels_status mg__scan_look_back(const scan_call<T> &c)
+{
+    int64_t phase = scan_phase(c.x);
+    unsigned tiles = mg__kernels_grid(c.n + phase, SCAN_LOOK_TILE, INT32_MAX);
+    unsigned *tickets = static_cast<unsigned *>(c.workspace);
+    uint64_t *words = static_cast<uint64_t *>(c.workspace) + 1;
+    if (tiles > 1) {
+        cudaError_t error = cudaMemsetAsync(c.workspace, 0, (static_cast<size_t>(tiles) + 1) * sizeof *words, c.stream);
+        if (error != cudaSuccess)
+            return mg__kernels_status(error);
+    }
+    auto kernel = scan_look_back_kernel<T, false, SCAN_LOOK_THREADS, SCAN_LOOK_VECTORS, SCAN_LOOK_WORDS>;
+    if (phase == scan_phase(c.y))
+        kernel = scan_look_back_kernel<T, true, SCAN_LOOK_THREADS, SCAN_LOOK_VECTORS, SCAN_LOOK_WORDS>;
+    return mg__kernels_launch(kernel, tiles, SCAN_LOOK_THREADS, 0, c.stream, c.exclusive, c.n, phase, c.x, c.y, tickets,
+                              words);
+}
+SCAN_INSTANCES(look_back)
