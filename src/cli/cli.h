@@ -94,6 +94,7 @@ struct mg_session {
     struct mg_report_device device;
     struct mg_findings findings, suppressed; /* in order, once the run is over */
     uint64_t launches, errors, damaged;
+    bool checked; /* the runtime said that it checks */
     uint64_t unexplained; /* errors that no finding stands for: what came after them was not looked at */
 };
 /* Runs options->program (compiling it first if it is a .cu file). Returns -1 when the program ran, with its exit status

@@ -28,6 +28,8 @@ static uint64_t count_of(const struct mg_findings *findings, enum mg_severity se
 static bool summary(const struct mg_session *s, struct mg_strbuf *out)
 {
     const char *between = "";
+    if (!s->checked && !s->findings.at.count)
+        return true; /* the verdict says why */
     bool ok = mg__strbuf_printf(out, "margay: ");
     for (int severity = MG_SEVERITY_ERROR; ok && severity >= MG_SEVERITY_NOTE; severity--) {
         uint64_t n = count_of(&s->findings, (enum mg_severity)severity);
@@ -90,6 +92,8 @@ static int verdict(const struct mg_session *s, int program_status)
         found |= (int)s->findings.at.at[i]->severity >= o->fail_on;
     if (found)
         return MG_EXIT_FINDINGS;
+    if (s->launches && !s->checked)
+        return mg__cli_complain(o, "nothing was checked: this CUDA runtime runs kernels but does not check them");
     if (s->unexplained)
         return mg__cli_complain(o, "not everything was checked: a kernel stopped with the error above");
     if (s->damaged)
@@ -159,7 +163,7 @@ int mg__cmd_check(int argc, char **argv)
             style.width = 100;
         }
         options.program[0] = (char *)(uintptr_t)program;
-        bool ok = render(&session, &style, &text) && fputs(text.at, to) >= 0 && fflush(to) == 0;
+        bool ok = render(&session, &style, &text) && fputs(text.at ? text.at : "", to) >= 0 && fflush(to) == 0;
         mg__strbuf_free(&text);
         mg__suppressions_tell_unused(options.suppressions, &options);
         bool sarif_ok = !sarif || write_sarif(&session, sarif, !session.unexplained && !session.damaged);

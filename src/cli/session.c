@@ -203,6 +203,8 @@ static void handle(struct run *run, const char *line, size_t length)
                 s->damaged++;
             if (run->json)
                 json_launch(run, record.json);
+        } else if (record.kind == MG_RECORD_CHECKS) {
+            s->checked = true;
         } else if (record.kind == MG_RECORD_FINDING) {
             if (mg__findings_add(&s->findings, &record.finding) != MG_OK)
                 s->damaged++;

@@ -164,6 +164,8 @@ enum mg_status mg__record_parse(const char *line, size_t length, struct mg_arena
     } else if (!strcmp(kind, "launch")) {
         record->kind = MG_RECORD_LAUNCH;
         status = parse_launch(json_object_get(root, "launch"), arena, record);
+    } else if (!strcmp(kind, "checks")) {
+        record->kind = MG_RECORD_CHECKS;
     } else if (!strcmp(kind, "finding")) {
         record->kind = MG_RECORD_FINDING;
         status = parse_finding(json_object_get(root, "finding"), arena, &record->finding);

@@ -12,6 +12,7 @@ enum mg_record_kind {
     MG_RECORD_UNKNOWN, /* a later version's: ignored */
     MG_RECORD_HEADER,
     MG_RECORD_LAUNCH,
+    MG_RECORD_CHECKS, /* launches are checked */
     MG_RECORD_FINDING,
     MG_RECORD_ERROR,
     MG_RECORD_PROGRESS,

@@ -70,6 +70,8 @@ struct mg_report_writer;
 enum mg_status mg__report_open(const char *target, const struct mg_report_device *device, struct mg_report_writer **w);
 enum mg_status mg__report_launch(struct mg_report_writer *w, const struct mg_report_launch *launch);
 enum mg_status mg__report_finding(struct mg_report_writer *w, const struct mg_report_finding *finding);
+/* Says that launches are checked, and for what ("race,init"): a report without it is no proof that nothing is wrong. */
+enum mg_status mg__report_checks(struct mg_report_writer *w, const char *checks);
 enum mg_status mg__report_error(struct mg_report_writer *w, const char *kernel, const struct mg_diag *diag);
 enum mg_status mg__report_progress(struct mg_report_writer *w, const char *kernel, uint64_t done, uint64_t total);
 void mg__report_close(struct mg_report_writer *w);

@@ -5,6 +5,7 @@
  *   damaged          lines that are no records                       partial       dies inside a record
  *   many-errors      a thousand errors                               orphan        leaves a child that holds the pipe
  *   env              prints what it was started with                 no-lines      a kernel without -lineinfo
+ *   findings SOURCE  what a check writes, in two launches            faulted SOURCE  an error, and the finding for it
  *   wait             prints "ready" and waits for a signal           progress      progress records
  */
 #include <signal.h>
@@ -68,6 +69,36 @@ static void error(const char *source, unsigned column)
     mg__report_error(writer, "_Z5scalePfi", &diag);
 }
 
+static void findings(const char *source, bool faulted)
+{
+    struct mg_report_finding race = {
+        .check = "race", .kind = "write-read", .severity = MG_SEVERITY_ERROR,
+        .mangled = "_Z16transpose_sharedPKfPfi", .file = source, .line = 9, .other_line = 7, .variable = "tile[1][0]",
+        .count = 1000, .message = "thread (1,0,0) of block (0,0,0) reads tile[1][0], which thread (0,1,0) writes",
+        .advice = "Put a __syncthreads() between the write and the read."};
+    struct mg_report_finding same = {.check = "race", .kind = "same-value", .severity = MG_SEVERITY_WARNING,
+                                     .mangled = "_Z15transpose_naivePKfPfi", .file = source, .line = 3, .other_line = 3,
+                                     .variable = "allocation of 64 bytes, byte 0", .count = 2, .message = "two write",
+                                     .advice = "Let one write."};
+    struct mg_report_finding copy = {.check = "bounds", .kind = "copy", .severity = MG_SEVERITY_ERROR, .count = 1,
+                                     .message = "cudaMemcpy of 1024 bytes into 512", .advice = "Check the size."};
+    struct mg_report_finding outside = {.check = "bounds", .kind = "out-of-allocation", .severity = MG_SEVERITY_ERROR,
+                                        .mangled = "_Z5scalePfi", .file = source, .line = 9, .count = 1,
+                                        .message = "beyond", .advice = "Check the index."};
+    launches(source);
+    if (faulted) {
+        mg__report_finding(writer, &outside);
+        error(source, 0);
+        return;
+    }
+    mg__report_finding(writer, &same);
+    mg__report_finding(writer, &race);
+    mg__report_finding(writer, &copy);
+    race.variable = "tile[2][0]"; /* the next launch: the same mistake */
+    race.count = 24;
+    mg__report_finding(writer, &race);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "", *source = argc > 2 ? argv[2] : "";
@@ -92,9 +123,17 @@ int main(int argc, char **argv)
     }
     if (!writer)
         return 98;
+    if (getenv("MARGAY_CHECK") && strcmp(what, "no-lines"))
+        mg__report_checks(writer, getenv("MARGAY_CHECK"));
     if (!strcmp(what, "launches")) {
         puts("PASSED");
         launches(source);
+    } else if (!strcmp(what, "findings")) {
+        findings(source, false);
+    } else if (!strcmp(what, "faulted")) {
+        findings(source, true);
+    } else if (!strcmp(what, "check-env")) {
+        puts(getenv("MARGAY_CHECK") ? getenv("MARGAY_CHECK") : "(none)");
     } else if (!strcmp(what, "no-lines")) {
         struct mg_report_line unknown[] = {{"", 0, metrics(64, 32, 8, 8, 0)}};
         launch("_Z1kv", (struct mg_dim3){1, 1, 1}, (struct mg_dim3){64, 1, 1}, unknown, 1, NULL, 0);
