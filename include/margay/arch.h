@@ -105,7 +105,11 @@ struct mg_occupancy_query {
                                   for it; the others take it that shared_dynamic was allowed */
     int carveout;              /* cudaFuncAttributePreferredSharedMemoryCarveout, percent; -1: the driver's choice */
     unsigned barriers;         /* named barriers that the kernel uses; 0: not counted */
-    unsigned max_threads;      /* what the kernel was compiled for (__launch_bounds__); 0: the device's limit */
+    uint32_t shared_config;    /* what an SM is known to be set to (launch__shared_mem_config_size); 0: not known. Then the
+                                  limit by shared memory is Nsight Compute's, else the CUDA occupancy API's, which takes
+                                  it that the driver will set aside as much as is needed */
+    unsigned max_threads;      /* what the kernel was compiled for (__launch_bounds__); 0: the device's limit.
+                                  mg_arch_best_threads and mg_arch_launch_check ask for it; occupancy, like the API, not */
 };
 /* A query with these four and everything else as a program that sets nothing has it. */
 struct mg_occupancy_query mg_arch_query(unsigned threads, unsigned regs, uint32_t shared_static,
@@ -123,8 +127,6 @@ struct mg_occupancy {
     unsigned regs_warp, regs_block;    /* as allocated, after rounding */
     uint32_t shared_block;             /* as allocated: static, dynamic, reserved, rounded up */
     uint32_t shared_sm;                /* what the SM can give under the kernel's carve-out preference */
-    uint32_t shared_config;            /* what the driver sets it to: the smallest carve-out that holds all the blocks.
-                                          Nsight Compute's limit by shared memory is this one over shared_block */
 };
 /* MG_ERR_INVALID: a null pointer, no threads, or a carve-out beyond -1 to 100. A block that is too large for the device is
  * an answer: 0 blocks. Equal to cudaOccupancyMaxActiveBlocksPerMultiprocessor for a kernel whose attributes are these. */

@@ -11,6 +11,9 @@
  *   size that exists; a block that needs more than was preferred gets the smallest size that holds it.
  * - Code is one family's: what 6.1 could not run for its four partitions, the two partitions of 6.0 refuse as well.
  *
+ * What the driver sets an SM to when a kernel prefers nothing is not documented, and an H100 often sets aside more than the
+ * blocks need; a caller that knows it says so (shared_config).
+ *
  * Left out: the partitioned caching of 5.2 to 6.2 (-Xptxas -dlcm=ca), with which a block has half an SM; clusters, whose
  * blocks must fit one group of SMs together.
  * Checked against NVIDIA's occupancy calculator and against an H100 (tests/arch).
@@ -58,21 +61,23 @@ static uint64_t shared_allocated(const struct mg_arch *a, uint64_t shared)
     return round_up(shared + a->shared_reserved, a->shared_alloc_unit);
 }
 
-/* What an SM gives a kernel that prefers `percent` of its shared memory and allocates so much a block. */
-static uint32_t shared_of_sm(const struct mg_arch *a, int percent, uint64_t allocated)
+/* What an SM gives a kernel that allocates so much a block: what it is set to, or can be set to. */
+static uint32_t shared_of_sm(const struct mg_arch *a, const struct mg_occupancy_query *q, uint64_t allocated)
 {
-    if (percent < 0 || a->ncarveouts < 2)
+    if (q->shared_config)
+        return q->shared_config;
+    if (q->carveout < 0 || a->ncarveouts < 2)
         return a->shared_sm;
-    uint32_t preferred = carveout(a, (uint64_t)a->shared_sm * (unsigned)percent / 100);
+    uint32_t preferred = carveout(a, (uint64_t)a->shared_sm * (unsigned)q->carveout / 100);
     return MG_MAX(preferred, carveout(a, allocated));
 }
 
-static unsigned by_shared(const struct mg_arch *a, int percent, uint64_t shared)
+static unsigned by_shared(const struct mg_arch *a, const struct mg_occupancy_query *q, uint64_t shared)
 {
     uint64_t allocated = shared_allocated(a, shared);
     if (shared > a->shared_block_optin)
         return 0;
-    return allocated ? (unsigned)(shared_of_sm(a, percent, allocated) / allocated) : MG_NO_LIMIT;
+    return allocated ? (unsigned)(shared_of_sm(a, q, allocated) / allocated) : MG_NO_LIMIT;
 }
 
 enum mg_status mg_arch_occupancy(const struct mg_arch *a, const struct mg_occupancy_query *q, struct mg_occupancy *o)
@@ -82,21 +87,20 @@ enum mg_status mg_arch_occupancy(const struct mg_arch *a, const struct mg_occupa
     if (!a || !q || !o || q->threads == 0 || q->carveout < -1 || q->carveout > 100)
         return MG_ERR_INVALID;
     uint64_t shared = (uint64_t)q->shared_static + q->shared_dynamic, allocated = shared_allocated(a, shared);
-    unsigned most = q->max_threads ? MG_MIN(q->max_threads, a->max_threads_block) : a->max_threads_block;
     unsigned warps = (unsigned)(round_up(q->threads, a->warp_size) / a->warp_size);
     memset(o, 0, sizeof(*o));
     o->warps_block = warps;
     o->regs_warp = (unsigned)round_up((uint64_t)MG_MIN(q->regs, 1u << 20) * a->warp_size, a->reg_alloc_unit);
     o->regs_block = capped((uint64_t)o->regs_warp * warps);
     o->shared_block = capped(allocated);
-    o->shared_sm = shared_of_sm(a, q->carveout, allocated);
+    o->shared_sm = shared_of_sm(a, q, allocated);
 
     o->limit[MG_LIMITER_BLOCKS] = a->max_blocks_sm;
-    o->limit[MG_LIMITER_WARPS] = q->threads > most ? 0 : a->max_warps_sm / warps;
+    o->limit[MG_LIMITER_WARPS] = q->threads > a->max_threads_block ? 0 : a->max_warps_sm / warps;
     o->limit[MG_LIMITER_REGISTERS] = by_registers(a, warps, q->regs, a->partitions);
     if (a->partitions < 4 && by_registers(a, warps, q->regs, 4) == 0)
         o->limit[MG_LIMITER_REGISTERS] = 0;
-    o->limit[MG_LIMITER_SHARED] = by_shared(a, q->carveout, shared);
+    o->limit[MG_LIMITER_SHARED] = by_shared(a, q, shared);
     o->limit[MG_LIMITER_BARRIERS] = q->barriers && a->cc >= 90 ? a->barriers_sm / q->barriers : MG_NO_LIMIT;
 
     o->blocks = MG_NO_LIMIT;
@@ -107,9 +111,6 @@ enum mg_status mg_arch_occupancy(const struct mg_arch *a, const struct mg_occupa
         }
     o->warps = o->blocks * warps;
     o->occupancy = (double)o->warps / a->max_warps_sm;
-    o->shared_config = a->ncarveouts < 2 ? a->shared_sm : carveout(a, MG_MAX(o->blocks, 1) * allocated);
-    if (q->carveout >= 0)
-        o->shared_config = o->shared_sm;
     return MG_OK;
 }
 
@@ -129,14 +130,14 @@ static unsigned blocks_of(const struct mg_arch *a, const struct mg_occupancy_que
 /* ---- the other way round: what may a block have? ---- */
 /* The most static and dynamic shared memory together with which shared memory allows `blocks` blocks; false: not even
  * none. More memory never allows more blocks, so the answer can be halved for. */
-static bool most_shared(const struct mg_arch *a, int percent, unsigned blocks, uint32_t *most)
+static bool most_shared(const struct mg_arch *a, const struct mg_occupancy_query *q, unsigned blocks, uint32_t *most)
 {
     uint32_t low = 0, high = a->shared_block_optin;
-    if (by_shared(a, percent, 0) < blocks)
+    if (by_shared(a, q, 0) < blocks)
         return false;
     while (low < high) {
         uint32_t middle = high - (high - low) / 2;
-        if (by_shared(a, percent, middle) >= blocks)
+        if (by_shared(a, q, middle) >= blocks)
             low = middle;
         else
             high = middle - 1;
@@ -157,7 +158,7 @@ enum mg_status mg_arch_max_dynamic_shared(const struct mg_arch *a, const struct 
     enum mg_status status = mg_arch_occupancy(a, &q, &o);
     if (status)
         return status;
-    if (o.blocks < blocks || !most_shared(a, q.carveout, blocks, &most) || most < q.shared_static)
+    if (o.blocks < blocks || !most_shared(a, &q, blocks, &most) || most < q.shared_static)
         return MG_ERR_NOT_FOUND;
     *bytes = most - q.shared_static;
     return MG_OK;
@@ -222,7 +223,7 @@ enum mg_status mg_arch_next_step(const struct mg_arch *a, const struct mg_occupa
     /* With the other of the two out of the way, how far must each go down? */
     q.shared_static = q.shared_dynamic = 0;
     bool regs_can = query->regs && mg_arch_max_regs(a, &q, step->blocks, &regs) == MG_OK;
-    bool shared_can = most_shared(a, query->carveout, step->blocks, &most);
+    bool shared_can = most_shared(a, query, step->blocks, &most);
     bool regs_must = query->regs && now.limit[MG_LIMITER_REGISTERS] < step->blocks;
     bool shared_must = now.limit[MG_LIMITER_SHARED] < step->blocks;
     q = *query;
