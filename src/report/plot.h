@@ -22,7 +22,8 @@ enum mg_plot_kind {
 struct mg_plot_axis {
     const char *label; /* with its unit: "arithmetic intensity (FLOP/byte)" */
     enum mg_plot_scale scale;
-    double min, max; /* equal: taken from the data. Log axes need min > 0. Points outside are not drawn. */
+    double min, max; /* equal: taken from the data. Log axes need min > 0. What lies outside is cut off. */
+    double step;     /* between the ticks of a linear axis; 0: chosen */
 };
 struct mg_plot_series {
     const char *name; /* for the legend; NULL: not in it */
@@ -42,6 +43,6 @@ struct mg_plot {
 };
 /* At most style->width columns wide. In ASCII where style->utf8 is false. False: out of memory. */
 bool mg__plot_text(const struct mg_plot *plot, const struct mg_style *style, struct mg_strbuf *out);
-/* A whole SVG document, 720 units wide, with its own colours for light and dark (prefers-color-scheme). */
+/* A whole SVG document, 760 units wide, with its own colours for light and dark (prefers-color-scheme). */
 bool mg__plot_svg(const struct mg_plot *plot, struct mg_strbuf *out);
 #endif

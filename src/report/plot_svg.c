@@ -1,0 +1,257 @@
+/* plot_svg.c - a plot as an SVG document of its own.
+ *
+ * It carries its colours for light and dark grounds (prefers-color-scheme), asks for no font but the reader's sans-serif,
+ * and says in every point's tooltip what the label and the numbers are. Colours are told apart by lightness too, so that
+ * print and colour-blind readers keep them.
+ */
+#include "report/plot_priv.h"
+
+#include <math.h>
+
+enum { WIDTH = 760, LEFT = 76, RIGHT = 24, TOP = 62, HEIGHT = 300, BOTTOM = 58, COLOURS = 6, MAX_LABELS = 64 };
+
+struct box {
+    double x, y, width;
+};
+struct labels {
+    struct box at[MAX_LABELS];
+    unsigned n;
+};
+
+/* Text between tags: XML's own characters named, control characters and broken UTF-8 replaced. */
+static bool put_escaped(struct mg_strbuf *out, const char *text)
+{
+    static const struct mg_style plain = {.width = 4096, .utf8 = true};
+    struct mg_strbuf clean = {0};
+    bool ok = mg__layout_text(&clean, &plain, text, strlen(text), plain.width, NULL);
+    for (size_t i = 0; ok && i < clean.count; i++) {
+        char c = clean.at[i];
+        const char *name = c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : c == '"' ? "&quot;" : NULL;
+        ok = name ? mg__strbuf_append(out, name, strlen(name)) : mg__strbuf_append(out, &c, 1);
+    }
+    mg__strbuf_free(&clean);
+    return ok;
+}
+
+static bool put_label(struct mg_strbuf *out, const char *class, const char *anchor, double x, double y, const char *text)
+{
+    return mg__strbuf_printf(out, "<text class=\"%s\" text-anchor=\"%s\" x=\"%.1f\" y=\"%.1f\">", class, anchor, x, y) &&
+           put_escaped(out, text) && mg__strbuf_printf(out, "</text>\n");
+}
+
+static double px(const struct mg_plot_range *r, double value)
+{
+    return LEFT + mg__plot_at(r, value) * (WIDTH - LEFT - RIGHT);
+}
+
+static double py(const struct mg_plot_range *r, double value)
+{
+    return TOP + (1 - mg__plot_at(r, value)) * HEIGHT;
+}
+
+static bool put_axes(struct mg_strbuf *out, const struct mg_plot *plot, const struct mg_plot_range *xr,
+                     const struct mg_plot_range *yr)
+{
+    char number[16];
+    bool ok = true;
+    double last = -1e9;
+    for (unsigned i = 0; ok && i < yr->nticks; i++) {
+        double y = py(yr, yr->ticks[i]);
+        mg__plot_number(yr->ticks[i], number);
+        ok = mg__strbuf_printf(out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>\n", LEFT, y, WIDTH - RIGHT) &&
+             put_label(out, "tick", "end", LEFT - 8, y + 4, number);
+    }
+    for (unsigned i = 0; ok && i < xr->nticks; i++) {
+        double x = px(xr, xr->ticks[i]);
+        mg__plot_number(xr->ticks[i], number);
+        ok = mg__strbuf_printf(out, "<path class=\"grid\" d=\"M%.1f %dV%d\"/>\n", x, TOP, TOP + HEIGHT);
+        if (ok && x - last >= 7.5 * (double)strlen(number)) {
+            ok = put_label(out, "tick", "middle", x, TOP + HEIGHT + 18, number);
+            last = x;
+        }
+    }
+    ok = ok && mg__strbuf_printf(out, "<path class=\"axis\" d=\"M%d %dV%dH%d\"/>\n", LEFT, TOP, TOP + HEIGHT, WIDTH - RIGHT);
+    if (ok && plot->x.label)
+        ok = put_label(out, "name", "middle", (LEFT + WIDTH - RIGHT) / 2.0, TOP + HEIGHT + 42, plot->x.label);
+    if (ok && plot->y.label) {
+        double middle = TOP + HEIGHT / 2.0;
+        ok = mg__strbuf_printf(out, "<g transform=\"rotate(-90 18 %.1f)\">", middle) &&
+             put_label(out, "name", "middle", 18, middle, plot->y.label) && mg__strbuf_printf(out, "</g>\n");
+    }
+    return ok;
+}
+
+static bool put_line(struct mg_strbuf *out, const struct mg_plot_series *s, const char *class, const struct mg_plot_range *xr,
+                     const struct mg_plot_range *yr)
+{
+    bool ok = mg__strbuf_printf(out, "<path class=\"%s\" d=\"", class), pen = false;
+    for (size_t i = 0; ok && i < s->n; i++) {
+        double x = px(xr, s->x[i]), y = py(yr, s->y[i]);
+        if (!isfinite(x) || !isfinite(y)) {
+            pen = false;
+            continue;
+        }
+        x = fmax(-1e4, fmin(1e4, x)), y = fmax(-1e4, fmin(1e4, y));
+        if (pen && s->kind == MG_PLOT_STEPS)
+            ok = mg__strbuf_printf(out, "H%.1fV%.1f", x, y);
+        else
+            ok = mg__strbuf_printf(out, "%c%.1f %.1f", pen ? 'L' : 'M', x, y);
+        pen = true;
+    }
+    if (ok && pen && s->kind == MG_PLOT_STEPS)
+        ok = mg__strbuf_printf(out, "H%d", WIDTH - RIGHT);
+    return ok && mg__strbuf_printf(out, "\" clip-path=\"url(#area)\"/>\n");
+}
+
+/* Where a label of that many characters may stand beside a point without covering another: below the others, if need be. */
+static double place(struct labels *labels, double x, double y, double width)
+{
+    for (int tries = 0; tries < 16; tries++) {
+        bool hit = false;
+        for (unsigned i = 0; i < labels->n; i++)
+            hit |= fabs(labels->at[i].y - y) < 13 && x < labels->at[i].x + labels->at[i].width && labels->at[i].x < x + width;
+        if (!hit)
+            break;
+        y += tries % 2 ? 13 * (tries + 1) : -13 * (tries + 1);
+    }
+    y = fmax(TOP + 10, fmin(TOP + HEIGHT - 4, y));
+    if (labels->n < MAX_LABELS)
+        labels->at[labels->n++] = (struct box){x, y, width};
+    return y;
+}
+
+static bool put_points(struct mg_strbuf *out, const struct mg_plot_series *s, const char *class, struct labels *labels,
+                       const struct mg_plot_range *xr, const struct mg_plot_range *yr)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < s->n; i++) {
+        double x = px(xr, s->x[i]), y = py(yr, s->y[i]);
+        char nx[16], ny[16];
+        const char *label = s->labels ? s->labels[i] : NULL;
+        if (!(x >= LEFT - 1 && x <= WIDTH - RIGHT + 1 && y >= TOP - 1 && y <= TOP + HEIGHT + 1))
+            continue;
+        mg__plot_number(s->x[i], nx);
+        mg__plot_number(s->y[i], ny);
+        ok = mg__strbuf_printf(out, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"><title>", class, x, y) &&
+             (!label || put_escaped(out, label)) && mg__strbuf_printf(out, " (%s, %s)</title></circle>\n", nx, ny);
+        if (!ok || !label)
+            continue;
+        double width = 6.6 * (double)MG_MIN(strlen(label), 40u);
+        bool left = x + 9 + width > WIDTH - RIGHT;
+        double at = left ? x - 9 - width : x + 9;
+        double line = place(labels, at, y + 4, width);
+        char shortened[164];
+        snprintf(shortened, sizeof(shortened), "%.120s", label);
+        if (strlen(label) > 40)
+            snprintf(shortened, sizeof(shortened), "%.39s…", label);
+        ok = put_label(out, "label", left ? "end" : "start", left ? x - 9 : x + 9, line, shortened);
+    }
+    return ok;
+}
+
+static bool put_style(struct mg_strbuf *out, double height)
+{
+    static const char *const light[COLOURS] = {"#1a5fb4", "#b5380b", "#1d7a43", "#7d3c98", "#8a6100", "#006c7a"};
+    static const char *const dark[COLOURS] = {"#78aeff", "#ff9a66", "#63cf8f", "#d39bf0", "#e6bd4d", "#4fd0de"};
+    bool ok = mg__strbuf_printf(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" width=\"%d\" height=\"%.0f\" role=\"img\">\n<style>\n"
+        "svg{--ground:#fff;--ink:#1c1e21;--soft:#565b62;--grid:#e2e5e9;--axis:#8b9198;--guide:#70767d}\n"
+        "@media(prefers-color-scheme:dark){svg{--ground:#16181c;--ink:#eceef1;--soft:#aab1ba;--grid:#2c3036;"
+        "--axis:#78808a;--guide:#8f97a1}}\n"
+        "text{font:12px system-ui,sans-serif;fill:var(--soft)}.title{font-size:16px;font-weight:600;fill:var(--ink)}\n"
+        ".name{font-size:13px;fill:var(--ink)}.label{fill:var(--ink)}\n"
+        ".ground{fill:var(--ground)}.grid{stroke:var(--grid)}.axis{stroke:var(--axis);fill:none}\n"
+        ".line{fill:none;stroke-width:2.2;stroke-linejoin:round}.muted{fill:none;stroke:var(--guide);stroke-width:1.4;"
+        "stroke-dasharray:5 4}\n.point{stroke:var(--ground);stroke-width:1.5}\n",
+        WIDTH, height, WIDTH, height);
+    for (int theme = 0; ok && theme < 2; theme++) {
+        if (theme)
+            ok = mg__strbuf_printf(out, "@media(prefers-color-scheme:dark){\n");
+        for (int i = 0; ok && i < COLOURS; i++) {
+            const char *colour = theme ? dark[i] : light[i];
+            ok = mg__strbuf_printf(out, ".line.c%d{stroke:%s}.point.c%d{fill:%s}\n", i, colour, i, colour);
+        }
+        if (ok && theme)
+            ok = mg__strbuf_printf(out, "}\n");
+    }
+    return ok && mg__strbuf_printf(out,
+                                   "</style>\n<clipPath id=\"area\"><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>"
+                                   "</clipPath>\n<rect class=\"ground\" width=\"100%%\" height=\"100%%\"/>\n",
+                                   LEFT - 2, TOP - 2, WIDTH - LEFT - RIGHT + 4, HEIGHT + 4);
+}
+
+/* Rows of "— name", as many as fit side by side. */
+static bool put_legend(struct mg_strbuf *out, const struct mg_plot *plot)
+{
+    bool ok = true;
+    unsigned colour = 0, row = 0;
+    double x = LEFT, y = TOP + HEIGHT + BOTTOM + 6;
+    for (size_t s = 0; ok && s < plot->nseries; s++) {
+        const struct mg_plot_series *series = &plot->series[s];
+        unsigned mine = series->muted ? 0 : colour++ % COLOURS;
+        if (!series->name)
+            continue;
+        double width = 34 + 7.0 * (double)MG_MIN(strlen(series->name), 90u);
+        if (x > LEFT && x + width > WIDTH - RIGHT)
+            x = LEFT, row++;
+        double at = y + row * 20;
+        if (series->kind == MG_PLOT_POINTS)
+            ok = mg__strbuf_printf(out, "<circle class=\"point c%u\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"/>\n", mine, x + 9, at - 4);
+        else if (series->muted)
+            ok = mg__strbuf_printf(out, "<path class=\"muted\" d=\"M%.1f %.1fh18\"/>\n", x, at - 4);
+        else
+            ok = mg__strbuf_printf(out, "<path class=\"line c%u\" d=\"M%.1f %.1fh18\"/>\n", mine, x, at - 4);
+        ok = ok && put_label(out, "label", "start", x + 24, at, series->name);
+        x += width;
+    }
+    return ok;
+}
+
+static unsigned legend_rows(const struct mg_plot *plot)
+{
+    double x = LEFT;
+    unsigned rows = 0;
+    for (size_t s = 0; s < plot->nseries; s++) {
+        if (!plot->series[s].name)
+            continue;
+        double width = 34 + 7.0 * (double)MG_MIN(strlen(plot->series[s].name), 90u);
+        if (!rows)
+            rows = 1;
+        if (x > LEFT && x + width > WIDTH - RIGHT)
+            x = LEFT, rows++;
+        x += width;
+    }
+    return rows;
+}
+
+bool mg__plot_svg(const struct mg_plot *plot, struct mg_strbuf *out)
+{
+    struct mg_plot_range xr, yr;
+    struct labels labels = {.n = 0};
+    unsigned colour = 0;
+    char class[24];
+    mg__plot_range(plot, false, 9, &xr);
+    mg__plot_range(plot, true, 7, &yr);
+    bool ok = put_style(out, TOP + HEIGHT + BOTTOM + 4 + legend_rows(plot) * 20.0);
+    if (ok && plot->title)
+        ok = mg__strbuf_printf(out, "<title>") && put_escaped(out, plot->title) && mg__strbuf_printf(out, "</title>\n") &&
+             put_label(out, "title", "start", LEFT, 26, plot->title);
+    if (ok && plot->subtitle)
+        ok = put_label(out, "tick", "start", LEFT, 46, plot->subtitle);
+    ok = ok && put_axes(out, plot, &xr, &yr);
+    for (size_t s = 0; ok && s < plot->nseries; s++)
+        if (plot->series[s].muted && plot->series[s].kind != MG_PLOT_POINTS)
+            ok = put_line(out, &plot->series[s], "muted", &xr, &yr);
+    for (size_t s = 0; ok && s < plot->nseries; s++) {
+        const struct mg_plot_series *series = &plot->series[s];
+        if (series->muted)
+            continue;
+        snprintf(class, sizeof(class), "%s c%u", series->kind == MG_PLOT_POINTS ? "point" : "line", colour++ % COLOURS);
+        if (series->kind == MG_PLOT_POINTS)
+            ok = put_points(out, series, class, &labels, &xr, &yr);
+        else
+            ok = put_line(out, series, class, &xr, &yr);
+    }
+    return ok && put_legend(out, plot) && mg__strbuf_printf(out, "</svg>\n");
+}
