@@ -20,9 +20,32 @@ void mg__access_event(struct mg_worker *worker, const struct mg_access *event)
     }
 }
 
+struct mg_sync *mg__sync_event(struct mg_warp *w, const struct mg_op *op, enum mg_sync_kind kind, uint32_t mask)
+{
+    struct mg_sync *e = &w->worker->sync;
+    e->kind = (uint8_t)kind;
+    e->arrive = false;
+    e->insn = op ? op->insn : ~0u;
+    e->block = w->block->linear;
+    e->warp = w->index;
+    e->mask = mask;
+    e->barrier = e->count = e->missing = 0;
+    return e;
+}
+
+void mg__sync_emit(struct mg_worker *worker)
+{
+    const struct mg_run *run = worker->run;
+    for (unsigned i = 0; i < run->nobservers; i++) {
+        const struct mg_observer *o = &run->observers[i];
+        if (o->sync && (o->wants & MG_OBSERVE_SYNC))
+            o->sync(worker->observers[i], &worker->sync);
+    }
+}
+
 /* An observer that wants shapes only may be given every access too: each is a shape that occurred once. */
-static void report(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t space, const uint64_t *address,
-                   int32_t var, bool generic)
+static struct mg_access *describe(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t space,
+                                  const uint64_t *address, int32_t var, bool generic)
 {
     struct mg_access *e = &w->worker->event;
     const struct mg_mem *mem = op->u.mem;
@@ -37,7 +60,32 @@ static void report(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uin
     e->block = w->block->linear;
     e->warp = w->index;
     e->generic = generic;
+    e->where = NULL;
+    e->value[0] = NULL;
+    return e;
+}
+
+static void report(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t space, const uint64_t *address,
+                   int32_t var, bool generic, uint8_t *const where[32])
+{
+    struct mg_access *e = describe(w, op, mask, space, address, var, generic);
+    const struct mg_mem *mem = op->u.mem;
+    e->where = where;
+    e->value64 = mem->dst64;
+    for (unsigned v = 0; mem->kind == MG_ACCESS_ST && v < mem->vec; v++)
+        e->value[v] = mg__slot(w, mem->reg[v]);
     mg__access_event(w->worker, e);
+}
+
+/* Lanes that no device would let through: the observers that asked for them are told. */
+static void report_faults(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t space,
+                          const uint64_t *address, bool generic, enum mg_fault_kind kind)
+{
+    const struct mg_run *run = w->worker->run;
+    struct mg_access *e = describe(w, op, mask, space, address, -1, generic);
+    for (unsigned i = 0; mask && i < run->nobservers; i++)
+        if (run->observers[i].fault)
+            run->observers[i].fault(w->worker->observers[i], e, kind);
 }
 
 static void report_times(struct mg_worker *worker, uint32_t insn, const struct mg_mem *mem, const struct mg_shape *s,
@@ -273,6 +321,8 @@ static bool access_space(struct mg_warp *w, const struct mg_op *op, uint32_t mas
     unsigned bytes = mem->width * mem->vec;
     uint64_t lo = site->lo, hi = site->hi, least = UINT64_MAX, most = 0;
     bool one_object = true;
+    uint32_t outside = 0, misaligned = 0;
+    w->worker->passes = w->worker->run->goes_on;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
         uint64_t before = lo;
@@ -282,11 +332,24 @@ static bool access_space(struct mg_warp *w, const struct mg_op *op, uint32_t mas
             where[i] = resolve_local(w, op, i, address[i], bytes);
         else
             where[i] = resolve_global(w, op, i, address[i], bytes, &lo, &hi);
-        if (!where[i])
-            return false;
+        if (MG_UNLIKELY(!where[i])) {
+            if (!w->worker->passes || w->stop == MG_STOP_FAULT)
+                return false;
+            *(address[i] & (bytes - 1) ? &misaligned : &outside) |= 1u << i;
+            where[i] = memset(w->worker->sink, 0, sizeof w->worker->sink);
+            continue;
+        }
         one_object &= rest == mask || lo == before;
         least = MG_MIN(least, address[i]);
         most = MG_MAX(most, address[i]);
+    }
+    w->worker->passes = false;
+    if (MG_UNLIKELY(outside | misaligned)) {
+        report_faults(w, op, outside, space, address, generic, MG_FAULT_ADDRESS);
+        report_faults(w, op, misaligned, space, address, generic, MG_FAULT_MISALIGNED);
+        mask &= ~(outside | misaligned);
+        if (!mask)
+            return true;
     }
     int32_t var = -1;
     if (space == MG_SPACE_SHARED) {
@@ -302,7 +365,7 @@ static bool access_space(struct mg_warp *w, const struct mg_op *op, uint32_t mas
     }
     const struct mg_run *run = w->worker->run;
     if (run->want_every) {
-        report(w, op, mask, space, address, var, generic);
+        report(w, op, mask, space, address, var, generic, where);
         return true;
     }
     /* Shapes serve loads and stores of known space; a site that keeps changing is left alone for a while. */
@@ -322,7 +385,7 @@ static bool access_space(struct mg_warp *w, const struct mg_op *op, uint32_t mas
         site->skip--;
     }
     if (run->want_shapes)
-        report(w, op, mask, space, address, var, generic);
+        report(w, op, mask, space, address, var, generic, where);
     return true;
 }
 

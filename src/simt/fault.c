@@ -6,8 +6,10 @@ const struct mg_op *mg__fault(struct mg_warp *w, const struct mg_op *op, uint32_
 {
     struct mg_worker *worker = w->worker;
     struct mg_run *run = worker->run;
-    w->stop = MG_STOP_FAULT;
-    atomic_store(&run->stop, 1);
+    if (!worker->passes || (status != MG_ERR_ADDRESS && status != MG_ERR_MISALIGNED)) {
+        w->stop = MG_STOP_FAULT;
+        atomic_store(&run->stop, 1);
+    }
     if (worker->diag.status != MG_OK)
         return NULL;
     char what[384];

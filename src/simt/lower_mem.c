@@ -319,7 +319,11 @@ void mg__lower_cp_async(struct mg_lower *L)
 {
     const struct mg_ptx_insn *i = L->insn;
     if (i->sub != MG_SUB_NONE) {
-        mg__lower_emit(L, mg__op_nop); /* copies are made at once: every wait is over when it begins */
+        bool all = i->sub == MG_SUB_WAIT_ALL || i->nops == 0 || mg__lower_opnd(L, 0)->kind != MG_OPND_IMM;
+        uint64_t pending = all ? ~0u : (uint64_t)mg__lower_opnd(L, 0)->imm;
+        struct mg_op *group = mg__lower_emit(L, mg__op_cp_group);
+        group->mode = i->sub != MG_SUB_COMMIT_GROUP;
+        group->u.imm = pending;
         return;
     }
     struct mg_mem *m = mg__arena_array(&L->program->arena, 2, sizeof *m);

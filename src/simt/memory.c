@@ -215,6 +215,12 @@ bool mg__mem_find(const struct mg_simt *simt, uint64_t address, struct mg_alloca
     return hit;
 }
 
+void mg__memory_range(const struct mg_simt *simt, uint64_t *base, uint64_t *size)
+{
+    *base = (uintptr_t)simt->memory->base;
+    *size = simt->memory->reserved;
+}
+
 bool mg__mem_in_range(const struct mg_simt *simt, uint64_t address)
 {
     return address - (uintptr_t)simt->memory->base < simt->memory->reserved;

@@ -7,6 +7,10 @@
  *                     number of `times` it occurred, at the end of the launch or when its memory of them is full.
  *                     Addresses are then right modulo 32 and in their distances, not absolutely.
  *  MG_OBSERVE_EVERY   every access, in each warp's program order, with exact addresses, before it takes effect.
+ *  MG_OBSERVE_SYNC    what orders accesses, in the order in which it happens in a block: barriers, warp operations, fences,
+ *                     asynchronous copies, exits, and what the scheduler had to do so that the block went on.
+ *
+ * A launch that an observer of MG_OBSERVE_EVERY or MG_OBSERVE_SYNC sees runs interpreted.
  *
  * A launch runs on several workers. Each has its own observer state, made by worker_begin and given back to
  * worker_end on one thread, in worker order, after the last block: no locks are needed. Sums over workers are
@@ -34,6 +38,12 @@ struct mg_shared_var { /* a variable in the block's shared memory */
     const struct mg_ptx_var *var;
     uint32_t offset, size;
 };
+struct mg_allocation { /* live device memory, or registered host memory */
+    uint64_t address, size;
+    const char *name; /* a module variable's, or NULL for mg__mem_alloc's; "(…)": the engine's own */
+    bool constant;    /* a variable of the constant bank */
+    bool host;        /* registered host memory */
+};
 struct mg_launch_info {
     const char *kernel; /* mangled */
     struct mg_dim3 grid, block;
@@ -44,6 +54,14 @@ struct mg_launch_info {
     const struct mg_shared_var *shared_vars;
     uint32_t nshared_vars;
     unsigned device_cc;
+    const struct mg_ptx_func *func;
+    const struct mg_allocation *allocations; /* by address */
+    size_t nallocations;
+    const uint8_t *params; /* the kernel's, laid out as func->params[i]->offset says */
+    uint32_t param_size;
+    uint32_t local_stride;   /* bytes of local memory a thread has */
+    bool ordered;            /* blocks run on one worker, because they may wait for one another */
+    uint64_t range, range_size; /* device addresses lie in here */
 };
 struct mg_access {
     uint32_t insn;      /* index into launch->insns */
@@ -58,13 +76,48 @@ struct mg_access {
     uint64_t block;     /* linear block index, and the warp in it: MG_OBSERVE_EVERY only */
     uint32_t warp;
     bool generic;       /* the instruction used a generic address */
+    /* MG_OBSERVE_EVERY: where each lane reads or writes, as host pointers; what a store is about to write: for each
+     * element of the vector 32 lanes of 32 or, if value64, 64 bits, or NULL for other operations. */
+    uint8_t *const *where;
+    const void *value[8];
+    bool value64;
+};
+/* An access that no device would make: `mask` are the lanes at fault; their loads give 0 and their stores are dropped. */
+enum mg_fault_kind { MG_FAULT_ADDRESS, MG_FAULT_MISALIGNED };
+
+/* ---- MG_OBSERVE_SYNC ---- */
+enum mg_sync_kind {
+    MG_SYNC_BLOCK_BEGIN,
+    MG_SYNC_BLOCK_END,
+    MG_SYNC_BARRIER,      /* lanes arrive at barrier `barrier` for `count` threads, 0: all; `arrive`: they do not wait */
+    MG_SYNC_BARRIER_OPEN, /* `barrier` opens: `count` threads had arrived. Those that wait go on */
+    MG_SYNC_WARP,         /* lanes execute a warp operation together; members[i]: the mask that lane i names */
+    MG_SYNC_WARP_WAIT,    /* lanes arrive at one and wait for `missing` */
+    MG_SYNC_WARP_SOURCE,  /* a shuffle: lanes read from lanes members[i] that do not take part with them */
+    MG_SYNC_FENCE,
+    MG_SYNC_COPY_COMMIT,  /* cp.async.commit_group */
+    MG_SYNC_COPY_WAIT,    /* at most `count` groups may be pending, ~0u: wait_all */
+    MG_SYNC_EXIT,         /* lanes end */
+    MG_SYNC_RELEASE,      /* lanes that waited for reconvergence at `insn` are let go, because no lane of the block could go
+                             on, or if `arrive` because all others of the warp poll */
+    MG_SYNC_STUCK,        /* deadlock: lanes wait for ever, at `barrier` or, if that is ~0u, for lanes `missing` */
+    MG_SYNC_TIMEOUT       /* out of time: where a warp of the block was; `arrive`: it was polling */
+};
+struct mg_sync {
+    uint8_t kind;      /* enum mg_sync_kind */
+    bool arrive;
+    uint32_t insn;     /* index into launch->insns, ~0u: none */
+    uint64_t block;
+    uint32_t warp, mask;
+    uint32_t barrier, count, missing;
+    uint32_t members[32];
 };
 struct mg_insn_counts {
     uint64_t warps;     /* times a warp issued it (a guard that is false for all lanes included) */
     uint64_t threads;   /* active threads, before the guard */
     uint64_t divergent; /* branches: times that active lanes went different ways */
 };
-enum { MG_OBSERVE_SHAPES = 1, MG_OBSERVE_EVERY = 2, MG_OBSERVE_COUNTS = 4 };
+enum { MG_OBSERVE_SHAPES = 1, MG_OBSERVE_EVERY = 2, MG_OBSERVE_COUNTS = 4, MG_OBSERVE_SYNC = 8 };
 struct mg_observer {
     void *self;
     unsigned wants; /* MG_OBSERVE_* */
@@ -76,5 +129,9 @@ struct mg_observer {
     void (*worker_end)(void *state, void *worker);
     /* `status`: how the launch ended. The last call of the launch; frees `state`. */
     void (*launch_end)(void *state, enum mg_status status);
+    void (*sync)(void *worker, const struct mg_sync *sync);
+    /* With one of these attached a faulting access does not end the launch: it goes on without those lanes, and ends with
+     * the error all the same. `access` has no `where`, and times and shared_var mean nothing. */
+    void (*fault)(void *worker, const struct mg_access *access, enum mg_fault_kind kind);
 };
 #endif

@@ -60,6 +60,14 @@ static void free_block(struct mg_block *b)
     free(b->shared);
 }
 
+static void block_event(struct mg_block *b, enum mg_sync_kind kind)
+{
+    if (!mg__wants_sync(&b->warps[0]))
+        return;
+    mg__sync_event(&b->warps[0], NULL, kind, 0);
+    mg__sync_emit(b->warps[0].worker);
+}
+
 static bool begin_block(struct mg_worker *worker, struct mg_block *b, uint64_t linear)
 {
     const struct mg_dim3 *grid = &worker->run->launch->grid, *dim = &worker->run->launch->block;
@@ -85,6 +93,7 @@ static bool begin_block(struct mg_worker *worker, struct mg_block *b, uint64_t l
             return false;
         mg__fill_block(&b->warps[k]);
     }
+    block_event(b, MG_SYNC_BLOCK_BEGIN);
     return true;
 }
 
@@ -92,6 +101,7 @@ enum outcome { BLOCK_DONE, BLOCK_PARKED, BLOCK_STOPPED };
 
 static void deadlock(struct mg_block *b)
 {
+    bool told = false;
     for (uint32_t k = 0; k < b->nwarps; k++) {
         struct mg_warp *w = &b->warps[k];
         for (size_t i = 0; i < w->splits.count; i++) {
@@ -99,6 +109,15 @@ static void deadlock(struct mg_block *b)
             if (!s->mask || s->wait == MG_WAIT_NONE)
                 continue;
             unsigned lane = (unsigned)__builtin_ctz(s->mask);
+            if (mg__wants_sync(w)) {
+                struct mg_sync *e = mg__sync_event(w, s->pc, MG_SYNC_STUCK, s->mask);
+                e->barrier = s->wait == MG_WAIT_BARRIER ? s->barrier : ~0u;
+                e->missing = s->wait == MG_WAIT_BARRIER ? 0 : s->member & ~s->mask;
+                mg__sync_emit(w->worker);
+            }
+            if (told)
+                continue;
+            told = true;
             if (s->wait == MG_WAIT_BARRIER) {
                 const struct mg_barrier *bar = &b->barriers[s->barrier];
                 mg__fault(w, s->pc, lane, MG_ERR_DEADLOCK,
@@ -111,7 +130,6 @@ static void deadlock(struct mg_block *b)
                           s->member & ~s->mask);
                 mg__fault_hint(w, "The mask of a warp-level operation must name exactly the lanes that execute it.");
             }
-            return;
         }
     }
 }
@@ -133,6 +151,10 @@ static bool out_of_time(struct mg_worker *worker, struct mg_block *b)
             continue;
         const struct mg_split *s = &w->splits.at[w->current];
         uint32_t mask = s->mask ? s->mask : 1;
+        if (mg__wants_sync(w)) {
+            mg__sync_event(w, s->mask ? s->pc : NULL, MG_SYNC_TIMEOUT, s->mask)->arrive = w->polled;
+            mg__sync_emit(w->worker);
+        }
         mg__fault(w, s->mask ? s->pc : NULL, (unsigned)__builtin_ctz(mask), MG_ERR_TIMEOUT,
                   "the launch ran longer than its limit of %.3g s", run->simt->options.timeout_ms / 1000.0);
         mg__fault_hint(w, "An endless loop, or a wait for what never happens; or raise --timeout.");
@@ -171,7 +193,7 @@ static enum outcome run_block(struct mg_worker *worker, struct mg_block *b)
                 /* All leaves of the warp poll: what they wait for may be held by lanes that wait at a join. */
                 if (w->polled && ++w->polls > w->nleaves) {
                     w->polls = 0;
-                    mg__warp_release(w);
+                    mg__warp_release(w, true);
                 }
             }
         }
@@ -184,7 +206,7 @@ static enum outcome run_block(struct mg_worker *worker, struct mg_block *b)
         if (!ran) {
             bool released = false;
             for (uint32_t k = 0; k < b->nwarps; k++)
-                released |= b->warps[k].nleaves && mg__warp_release(&b->warps[k]);
+                released |= b->warps[k].nleaves && mg__warp_release(&b->warps[k], false);
             if (!released) {
                 deadlock(b);
                 return BLOCK_STOPPED;
@@ -271,6 +293,7 @@ static void work(void *arg, unsigned index)
             break;
         worker->parked_last = outcome == BLOCK_PARKED;
         if (outcome == BLOCK_DONE) {
+            block_event(b, MG_SYNC_BLOCK_END);
             b->busy = false;
             held--;
             atomic_fetch_add_explicit(&run->blocks_done, 1, memory_order_relaxed);

@@ -360,6 +360,8 @@ static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const 
     for (unsigned i = 0; i < run->nobservers; i++) {
         run->want_every |= (run->observers[i].wants & MG_OBSERVE_EVERY) != 0;
         run->want_shapes |= (run->observers[i].wants & MG_OBSERVE_SHAPES) != 0;
+        run->want_sync |= (run->observers[i].wants & MG_OBSERVE_SYNC) != 0;
+        run->goes_on |= run->observers[i].fault != NULL;
     }
     /* A thread's stack: what the kernel and a chain of calls need; recursion and alloca get the default limit's worth more. */
     uint64_t local = 0;
@@ -370,7 +372,10 @@ static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const 
     run->info = (struct mg_launch_info){
         .kernel = k->info.name, .grid = l->grid, .block = l->block, .shared_static = p->shared_static,
         .shared_dynamic = l->shared, .module = k->module->ptx, .insns = p->insns, .ninsns = p->ninsns,
-        .shared_vars = run->shared_vars, .nshared_vars = run->nshared_vars, .device_cc = s->arch->cc};
+        .shared_vars = run->shared_vars, .nshared_vars = run->nshared_vars, .device_cc = s->arch->cc,
+        .func = k->func, .allocations = run->allocations, .nallocations = run->nallocations, .params = params,
+        .param_size = run->param_size, .local_stride = run->local_stride, .ordered = p->ordered || l->cooperative};
+    mg__memory_range(s, &run->info.range, &run->info.range_size);
     run->last_progress = mg__time_ns();
     if (s->options.timeout_ms)
         run->deadline = run->last_progress + s->options.timeout_ms * 1000000ull;

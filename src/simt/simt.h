@@ -35,12 +35,6 @@ void mg__simt_observe_enable(struct mg_simt *simt, bool enable);
 void mg__simt_set_timeout(struct mg_simt *simt, unsigned timeout_ms);
 
 /* ---- device memory: thread-safe ---- */
-struct mg_allocation {
-    uint64_t address, size;
-    const char *name; /* a module variable's, or NULL for mg__mem_alloc's */
-    bool constant;    /* a variable of the constant bank */
-    bool host;        /* registered host memory */
-};
 enum mg_status mg__mem_alloc(struct mg_simt *simt, uint64_t size, uint64_t align, uint64_t *address);
 enum mg_status mg__mem_free(struct mg_simt *simt, uint64_t address); /* MG_ERR_INVALID: no live allocation starts there */
 /* The live allocation that holds `address`; false when none does. */

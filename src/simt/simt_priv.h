@@ -303,6 +303,9 @@ struct mg_worker {
     uint64_t fault_block;
     void *observers[MG_MAX_OBSERVERS];
     struct mg_access event;
+    struct mg_sync sync;
+    uint64_t sink[4];                /* where faulting lanes read and write when the launch goes on */
+    bool passes;                     /* a fault now does not stop the launch */
     struct mg_diag diag;
 };
 /* One launch under way. */
@@ -317,7 +320,8 @@ struct mg_run {
     uint32_t local_stride;
     unsigned nworkers;
     bool serial;          /* one worker: atomics need no lock prefix */
-    bool want_shapes, want_every;
+    bool want_shapes, want_every, want_sync;
+    bool goes_on;         /* an observer takes faults: the launch ends with its error, but later */
     struct mg_observer *observers;
     unsigned nobservers;
     void *observer_state[MG_MAX_OBSERVERS];
@@ -412,6 +416,7 @@ enum mg_status mg__memory_create(struct mg_simt *simt);
 void mg__memory_destroy(struct mg_simt *simt);
 enum mg_status mg__memory_alloc_named(struct mg_simt *simt, uint64_t size, uint64_t align, const char *name,
                                       uint64_t *address);
+void mg__memory_range(const struct mg_simt *simt, uint64_t *base, uint64_t *size);
 void mg__memory_mark_constant(struct mg_simt *simt, uint64_t address);
 enum mg_status mg__memory_snapshot(struct mg_simt *simt, struct mg_allocation **list, size_t *count);
 const struct mg_allocation *mg__snapshot_find(const struct mg_run *run, uint64_t address);
@@ -430,11 +435,11 @@ bool mg__warp_begin(struct mg_warp *w, uint32_t live);
 bool mg__warp_choose(struct mg_warp *w);                 /* makes a runnable leaf current; false: none */
 void mg__warp_run(struct mg_warp *w);                    /* runs the current leaf until it stops */
 const struct mg_op *mg__leaf_arrive(struct mg_warp *w, uint32_t mask);  /* lanes reach their join */
-void mg__leaf_exit(struct mg_warp *w, uint32_t mask);
+void mg__leaf_exit(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
 const struct mg_op *mg__warp_next(struct mg_warp *w);    /* the current leaf ended or waits: another, or NULL */
 bool mg__leaf_split(struct mg_warp *w, uint32_t stay, const struct mg_op *others); /* lanes not in `stay` go on there */
 struct mg_frame *mg__frame_new(struct mg_worker *worker, const struct mg_code *code);
-bool mg__warp_release(struct mg_warp *w);                /* lets lanes go that wait at a join; false: none do */
+bool mg__warp_release(struct mg_warp *w, bool polled);   /* lets lanes go that wait at a join; false: none do */
 #define MG_HANDLER(name) const struct mg_op *name(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 MG_HANDLER(mg__op_block);
 MG_HANDLER(mg__op_block_join);
@@ -479,6 +484,7 @@ MG_HANDLER(mg__op_elect);
 MG_HANDLER(mg__op_bar);
 MG_HANDLER(mg__op_bar_warp);
 MG_HANDLER(mg__op_cp_async);
+MG_HANDLER(mg__op_cp_group);
 MG_HANDLER(mg__op_atom);
 
 
@@ -489,6 +495,14 @@ bool mg__access_slow(struct mg_warp *w, const struct mg_op *op, uint32_t mask, c
 void mg__access_event(struct mg_worker *worker, const struct mg_access *event);
 void mg__sites_flush(struct mg_worker *worker);
 void mg__address(const struct mg_warp *w, const struct mg_mem *mem, uint64_t address[32]);
+
+/* For observers of MG_OBSERVE_SYNC: fills worker->sync; the caller adds what the kind needs and calls mg__sync_emit. */
+struct mg_sync *mg__sync_event(struct mg_warp *w, const struct mg_op *op, enum mg_sync_kind kind, uint32_t mask);
+void mg__sync_emit(struct mg_worker *worker);
+static inline bool mg__wants_sync(const struct mg_warp *w)
+{
+    return MG_UNLIKELY(w->worker->run->want_sync);
+}
 
 /* fault.c */
 const struct mg_op *mg__fault(struct mg_warp *w, const struct mg_op *op, uint32_t lane, enum mg_status status,

@@ -187,9 +187,13 @@ static void lanes_left(struct mg_warp *w)
         }
 }
 
-void mg__leaf_exit(struct mg_warp *w, uint32_t mask)
+void mg__leaf_exit(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 {
     struct mg_split *s = current(w);
+    if (mg__wants_sync(w)) {
+        mg__sync_event(w, op, MG_SYNC_EXIT, mask);
+        mg__sync_emit(w->worker);
+    }
     w->live &= ~mask;
     w->block->live_threads -= (uint32_t)__builtin_popcount(mask);
     for (int32_t at = s->join; at >= 0; at = w->joins.at[at].parent)
@@ -215,7 +219,7 @@ void mg__leaf_exit(struct mg_warp *w, uint32_t mask)
         lanes_left(w);
 }
 
-bool mg__warp_release(struct mg_warp *w)
+bool mg__warp_release(struct mg_warp *w, bool polled)
 {
     for (size_t i = w->joins.count; i-- > 0;) {
         struct mg_join *j = &w->joins.at[i];
@@ -224,6 +228,10 @@ bool mg__warp_release(struct mg_warp *w)
         struct mg_split *s = new_split(w);
         if (!s)
             return false;
+        if (mg__wants_sync(w)) {
+            mg__sync_event(w, j->pc, MG_SYNC_RELEASE, j->arrived)->arrive = polled;
+            mg__sync_emit(w->worker);
+        }
         *s = (struct mg_split){.pc = j->pc, .frame = j->frame, .mask = j->arrived, .join = j->parent};
         w->nleaves++;
         j->expected &= ~j->arrived;
@@ -525,7 +533,7 @@ MG_HANDLER(mg__op_exit)
             return op + 1;
     }
     bool all = mask == w->mask;
-    mg__leaf_exit(w, mask);
+    mg__leaf_exit(w, op, mask);
     if (w->stop == MG_STOP_FAULT)
         return NULL;
     return all ? mg__warp_next(w) : op + 1;

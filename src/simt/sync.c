@@ -21,6 +21,12 @@ void mg__barrier_check(struct mg_block *block, unsigned index)
     }
     if (b->arrived < need)
         return;
+    if (mg__wants_sync(&block->warps[0])) {
+        struct mg_sync *e = mg__sync_event(&block->warps[0], NULL, MG_SYNC_BARRIER_OPEN, 0);
+        e->barrier = index;
+        e->count = b->arrived;
+        mg__sync_emit(block->warps[0].worker);
+    }
     for (uint32_t k = 0; k < block->nwarps; k++) {
         struct mg_warp *w = &block->warps[k];
         for (size_t i = 0; i < w->splits.count; i++) {
@@ -60,6 +66,13 @@ MG_HANDLER(mg__op_bar)
         return mg__fault(w, op, first, MG_ERR_TRAP, "a barrier for %u threads: the number must be a multiple of 32 up to 1024",
                          expected);
     struct mg_barrier *b = &w->block->barriers[id];
+    if (mg__wants_sync(w)) {
+        struct mg_sync *e = mg__sync_event(w, op, MG_SYNC_BARRIER, mask);
+        e->barrier = id;
+        e->count = expected;
+        e->arrive = sub == MG_SUB_ARRIVE;
+        mg__sync_emit(w->worker);
+    }
     if (b->arrived && b->expected != expected) {
         mg__fault(w, op, first, MG_ERR_TRAP, "barrier %u is used with %u threads here and with %u elsewhere", id, expected,
                   b->expected);
@@ -94,9 +107,22 @@ MG_HANDLER(mg__op_bar)
 
 MG_HANDLER(mg__op_fence)
 {
-    (void)w;
-    (void)mask;
+    if (mg__wants_sync(w)) {
+        mg__sync_event(w, op, MG_SYNC_FENCE, mask);
+        mg__sync_emit(w->worker);
+    }
     atomic_thread_fence(memory_order_seq_cst);
+    return op + 1;
+}
+
+/* cp.async.commit_group and the waits. Copies are made at once, so every wait is over when it begins. */
+MG_HANDLER(mg__op_cp_group)
+{
+    if (mg__wants_sync(w)) {
+        struct mg_sync *e = mg__sync_event(w, op, op->mode ? MG_SYNC_COPY_WAIT : MG_SYNC_COPY_COMMIT, mask);
+        e->count = (uint32_t)op->u.imm;
+        mg__sync_emit(w->worker);
+    }
     return op + 1;
 }
 

@@ -20,12 +20,24 @@ static uint32_t members_of(const struct mg_warp *w, const struct mg_op *op, uint
     return members & w->live;
 }
 
+/* `run` do it together, each with the set that it names. */
+static void tell(struct mg_warp *w, const struct mg_op *op, uint32_t run)
+{
+    struct mg_sync *e = mg__sync_event(w, op, MG_SYNC_WARP, run);
+    for (unsigned i = 0; i < 32; i++)
+        e->members[i] = op->e < 0 ? run : mg__lane32(w, op->e, i);
+    mg__sync_emit(w->worker);
+}
+
 /* The lanes that execute `op` now, or 0 when the leaf has to wait (w->stop is set) and `*next` is to be returned. */
 static uint32_t gather(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const struct mg_op **next)
 {
     uint32_t members = members_of(w, op, mask);
-    if ((members & ~mask) == 0)
+    if ((members & ~mask) == 0) {
+        if (mg__wants_sync(w))
+            tell(w, op, mask);
         return mask;
+    }
     bool anywhere = op->fn == mg__op_bar_warp;
     struct mg_split *self = &w->splits.at[w->current];
     if (mask != self->mask) { /* under a guard: the others go on */
@@ -46,6 +58,10 @@ static uint32_t gather(struct mg_warp *w, const struct mg_op *op, uint32_t mask,
             come |= s->mask;
     }
     if (members & ~come) {
+        if (mg__wants_sync(w)) {
+            mg__sync_event(w, op, MG_SYNC_WARP_WAIT, mask)->missing = members & ~come;
+            mg__sync_emit(w->worker);
+        }
         *next = mg__warp_next(w);
         return 0;
     }
@@ -60,6 +76,8 @@ static uint32_t gather(struct mg_warp *w, const struct mg_op *op, uint32_t mask,
             continue;
         if (here)
             together |= s->mask;
+        if (mg__wants_sync(w))
+            tell(w, s->pc, s->mask);
         s->wait = MG_WAIT_NONE;
         s->pc = s->pc + 1;
     }
@@ -73,6 +91,12 @@ MG_HANDLER(mg__op_bar_warp)
     return next;
 }
 
+/* The lanes of lane i's own set. */
+static uint32_t set_of(const struct mg_warp *w, const struct mg_op *op, uint32_t run, unsigned i)
+{
+    return op->e < 0 ? run : mg__lane32(w, op->e, i) & run;
+}
+
 /* PTX ISA, "shfl.sync": c holds the clamp in its low five bits and the segment mask in bits 8 to 12. */
 MG_HANDLER(mg__op_shfl)
 {
@@ -84,7 +108,7 @@ MG_HANDLER(mg__op_shfl)
     const uint32_t *b = mg__slot(w, op->b), *c = mg__slot(w, op->c);
     uint32_t a[32], valid = 0;
     memcpy(a, mg__slot(w, op->a), sizeof a);
-    uint32_t result[32];
+    uint32_t result[32], from[32];
     for (unsigned i = 0; i < 32; i++) {
         int32_t lane = (int32_t)i, bval = (int32_t)(b[i] & 31), cval = (int32_t)(c[i] & 31);
         int32_t segment = (int32_t)(c[i] >> 8 & 31);
@@ -110,18 +134,24 @@ MG_HANDLER(mg__op_shfl)
         }
         result[i] = a[p ? j & 31 : lane];
         valid |= (uint32_t)p << i;
+        from[i] = p ? (uint32_t)j & 31 : i;
+    }
+    if (mg__wants_sync(w)) {
+        uint32_t astray = 0;
+        for (uint32_t rest = run; rest; rest &= rest - 1) {
+            unsigned i = (unsigned)__builtin_ctz(rest);
+            astray |= (~set_of(w, op, run, i) >> from[i] & 1) << i;
+        }
+        if (astray) {
+            memcpy(mg__sync_event(w, op, MG_SYNC_WARP_SOURCE, astray)->members, from, sizeof from);
+            mg__sync_emit(w->worker);
+        }
     }
     for (unsigned i = 0; i < 32; i++)
         d[i] = run >> i & 1 ? result[i] : d[i];
     if (op->d2 >= 0)
         mg__pred_set(w, op->d2, valid, run);
     return next;
-}
-
-/* The lanes of lane i's own set. */
-static uint32_t set_of(const struct mg_warp *w, const struct mg_op *op, uint32_t run, unsigned i)
-{
-    return op->e < 0 ? run : mg__lane32(w, op->e, i) & run;
 }
 
 MG_HANDLER(mg__op_vote)

@@ -128,7 +128,14 @@ void kit_open(struct kit *kit, unsigned threads, unsigned timeout_ms, unsigned w
     assert_int_equal(mg__simt_create(&o, &kit->simt), MG_OK);
     if (isa)
         unsetenv("MARGAY_ISA");
-    struct mg_observer observer = {kit, wants, launch_begin, worker_begin, on_access, on_counts, worker_end, launch_end};
+    struct mg_observer observer = {.self = kit,
+                                   .wants = wants,
+                                   .launch_begin = launch_begin,
+                                   .worker_begin = worker_begin,
+                                   .access = on_access,
+                                   .counts = on_counts,
+                                   .worker_end = worker_end,
+                                   .launch_end = launch_end};
     if (wants)
         assert_int_equal(mg__simt_observe(kit->simt, &observer), MG_OK);
 }
