@@ -10,7 +10,7 @@
 #ifndef MG_CUDART_H
 #define MG_CUDART_H
 #include "cudart/abi.h"
-#include "cudart/fatbin.h"
+#include "fatbin/fatbin.h"
 #include "report/report.h"
 #include "simt/simt.h"
 

@@ -1,5 +1,5 @@
 /* The fatbin reader on containers made here byte by byte, and on every damage of them. */
-#include "cudart/fatbin.h"
+#include "fatbin/fatbin.h"
 
 #include <lz4.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* The fatbin reader on any bytes: what it accepts, it must be able to walk, choose from and unpack. Needs mg_fatbin. */
-#include "cudart/fatbin.h"
+#include "fatbin/fatbin.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

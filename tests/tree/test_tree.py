@@ -15,6 +15,7 @@ MAY_INCLUDE = {
     "base": set(),
     "sem": set(),
     "arch": {"base"},
+    "fatbin": {"base"},
     "report": {"base"},
     "ptx": {"base"},
     "cfg": {"ptx"},
@@ -23,9 +24,11 @@ MAY_INCLUDE = {
     # Observers get pointers to instructions, and may look at them: observe.h is the engine's only window.
     "model": {"simt/observe.h", "ptx", "arch", "report"},
     "check": {"simt/observe.h", "ptx", "arch", "report"},
+    # Asks the model's rules what other addresses would have cost.
+    "advise": {"simt/observe.h", "model", "ptx", "arch", "report"},
     "embed": {"simt", "jit", "model", "check", "report"},
-    "cudart": {"simt", "jit", "model", "check", "report"},
-    "cli": {"report", "arch", "check/kind.def"},
+    "cudart": {"fatbin", "simt", "jit", "model", "advise", "check", "report"},
+    "cli": {"report", "arch", "fatbin", "check/kind.def"},
 }
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.M)
 

@@ -2,11 +2,11 @@
  *
  * All functions are safe on hostile bytes: they read inside [data, data + size) alone, and what they unpack is bounded.
  */
-#ifndef MG_CUDART_FATBIN_H
-#define MG_CUDART_FATBIN_H
+#ifndef MG_FATBIN_H
+#define MG_FATBIN_H
 #include "base/base.h"
 
-#define MG_FATBIN_MAX_TEXT ((size_t)256 << 20) /* bytes of PTX that one entry may unpack to */
+#define MG_FATBIN_MAX_TEXT ((size_t)256 << 20) /* bytes that one entry may unpack to */
 
 enum mg_fatbin_kind { MG_FATBIN_PTX = 1, MG_FATBIN_ELF = 2 }; /* others are skipped: LTO intermediate code, … */
 enum mg_fatbin_packing { MG_FATBIN_RAW, MG_FATBIN_LZ4, MG_FATBIN_ZSTD, MG_FATBIN_UNKNOWN };
@@ -36,6 +36,12 @@ enum mg_status mg__fatbin_next(struct mg_fatbin *fatbin, struct mg_fatbin_entry 
  * nvcc flag to add. */
 enum mg_status mg__fatbin_choose(const void *data, size_t limit, unsigned cc, struct mg_fatbin_entry *entry,
                                  struct mg_diag *diag);
+/* The machine code for `cc`: what runs there, the latest; without it, unless `exact`, the nearest. MG_ERR_NOT_FOUND (diag
+ * untouched): none. */
+enum mg_status mg__fatbin_code(const void *data, size_t limit, unsigned cc, bool exact, struct mg_fatbin_entry *entry,
+                               struct mg_diag *diag);
+/* The entry's bytes, unpacked, with a NUL after them. The caller frees *data. */
+enum mg_status mg__fatbin_unpack(const struct mg_fatbin_entry *entry, char **data, size_t *length, struct mg_diag *diag);
 /* The entry's text, unpacked; a NUL follows it that *length does not count. The caller frees *text. */
 enum mg_status mg__fatbin_text(const struct mg_fatbin_entry *entry, char **text, size_t *length, struct mg_diag *diag);
 #endif

@@ -12,10 +12,10 @@
  *               +20 u32 offset of the options
  *   flags       0x1 64-bit, 0x2 debug, 0x10 Linux, 0x2000 LZ4, 0x8000 zstd, 0x100000 "a", 0x200000 "f"
  *
- * Left out: machine code, which the simulator cannot use, and intermediate code for link-time optimisation.
- * Another packing is one more case in mg__fatbin_text.
+ * Left out: intermediate code for link-time optimisation. What is inside machine code is cubin.c's matter.
+ * Another packing is one more case in mg__fatbin_unpack.
  */
-#include "cudart/fatbin.h"
+#include "fatbin/fatbin.h"
 
 #include <lz4.h>
 #include <zstd.h>
@@ -171,16 +171,16 @@ enum mg_status mg__fatbin_choose(const void *data, size_t limit, unsigned cc, st
     return MG_ERR_NO_PTX;
 }
 
-enum mg_status mg__fatbin_text(const struct mg_fatbin_entry *entry, char **text, size_t *length, struct mg_diag *diag)
+enum mg_status mg__fatbin_unpack(const struct mg_fatbin_entry *entry, char **data, size_t *length, struct mg_diag *diag)
 {
     size_t size = entry->unpacked_size;
-    *text = NULL;
+    *data = NULL;
     *length = 0;
     if (size > MG_FATBIN_MAX_TEXT)
         return mg__diag_set(diag, MG_ERR_SYNTAX, "the program's fatbin is corrupt: an entry of %zu bytes", size);
     char *out = malloc(size + 1);
     if (!out)
-        return mg__diag_set(diag, MG_ERR_NOMEM, "out of memory for %zu bytes of PTX", size);
+        return mg__diag_set(diag, MG_ERR_NOMEM, "out of memory for %zu bytes of device code", size);
     size_t got = size;
     bool good = true;
     switch (entry->packing) {
@@ -211,7 +211,53 @@ enum mg_status mg__fatbin_text(const struct mg_fatbin_entry *entry, char **text,
         return corrupt(diag, "an entry does not unpack to the size that it names");
     }
     out[size] = '\0';
-    *length = strnlen(out, size);
-    *text = out;
+    *length = size;
+    *data = out;
     return MG_OK;
+}
+
+enum mg_status mg__fatbin_text(const struct mg_fatbin_entry *entry, char **text, size_t *length, struct mg_diag *diag)
+{
+    enum mg_status status = mg__fatbin_unpack(entry, text, length, diag);
+    if (!status)
+        *length = strnlen(*text, *length);
+    return status;
+}
+
+/* Machine code of sm_X runs on X and on later minor versions of the same major one; of sm_Xa on X alone; of sm_Xf like
+ * that of X. */
+static bool code_runs_on(const struct mg_fatbin_entry *entry, unsigned cc)
+{
+    return entry->arch_specific ? entry->sm == cc : entry->sm <= cc && entry->sm / 10 == cc / 10;
+}
+
+/* Which of two is nearer to `cc`: what runs there before what does not, then the later of earlier devices, then the
+ * earliest of later ones. */
+static bool nearer(const struct mg_fatbin_entry *a, const struct mg_fatbin_entry *b, unsigned cc)
+{
+    if (code_runs_on(a, cc) != code_runs_on(b, cc))
+        return code_runs_on(a, cc);
+    if ((a->sm <= cc) != (b->sm <= cc))
+        return a->sm <= cc;
+    return a->sm <= cc ? a->sm > b->sm : a->sm < b->sm;
+}
+
+enum mg_status mg__fatbin_code(const void *data, size_t limit, unsigned cc, bool exact, struct mg_fatbin_entry *entry,
+                               struct mg_diag *diag)
+{
+    struct mg_fatbin fatbin;
+    struct mg_fatbin_entry e;
+    bool found = false;
+    memset(entry, 0, sizeof(*entry));
+    enum mg_status status = mg__fatbin_open(data, limit, &fatbin, diag);
+    if (status)
+        return status;
+    while ((status = mg__fatbin_next(&fatbin, &e, diag)) == MG_OK)
+        if (e.kind == MG_FATBIN_ELF && (!exact || code_runs_on(&e, cc)) && (!found || nearer(&e, entry, cc))) {
+            *entry = e;
+            found = true;
+        }
+    if (status != MG_ERR_NOT_FOUND)
+        return status;
+    return found ? MG_OK : MG_ERR_NOT_FOUND;
 }

@@ -1,0 +1,26 @@
+/* cubin.h - what machine code says about its kernels. Safe on hostile bytes: it reads inside [data, data + size) alone. */
+#ifndef MG_CUBIN_H
+#define MG_CUBIN_H
+#include "base/base.h"
+
+struct mg_cubin_kernel {
+    const char *name;       /* as in PTX; in the arena */
+    uint32_t regs;          /* a thread; what cudaFuncGetAttributes and ptxas say */
+    uint32_t shared_static; /* bytes a block */
+    uint32_t frame;         /* bytes of stack a thread, without calls */
+    uint32_t barriers;      /* named barriers: the highest used plus one; 0: none */
+    uint32_t max_threads;   /* __launch_bounds__ or __block_size__; 0: none given */
+    uint32_t param_bytes;
+};
+struct mg_cubin {
+    unsigned cc; /* 90; 0: not told */
+    bool linked; /* false: an object file, whose numbers may change when it is linked */
+    struct mg_cubin_kernel *kernels;
+    size_t nkernels;
+};
+/* Whether it begins like one. */
+bool mg__cubin_is(const void *data, size_t size);
+enum mg_status mg__cubin_read(const void *data, size_t size, struct mg_arena *arena, struct mg_cubin *cubin,
+                              struct mg_diag *diag);
+const struct mg_cubin_kernel *mg__cubin_find(const struct mg_cubin *cubin, const char *name); /* NULL: none */
+#endif

@@ -1,0 +1,25 @@
+/* program.h - the kernels of a file: a program or library with device code in it, a fatbin, or a cubin. */
+#ifndef MG_PROGRAM_H
+#define MG_PROGRAM_H
+#include "fatbin/cubin.h"
+#include "fatbin/fatbin.h"
+
+struct mg_program_kernel {
+    struct mg_cubin_kernel kernel;
+    unsigned cc; /* of the machine code that it was read from */
+};
+struct mg_program {
+    struct mg_program_kernel *kernels;
+    size_t nkernels;
+    /* PTX for the device, of the first part of the program that has no machine code; malloc'd, NULL: none */
+    char *ptx;
+    size_t ptx_length;
+};
+/* The kernels as compiled for `cc`, or for the device nearest to it. MG_ERR_NO_PTX: there is no device code in the file.
+ * The arena holds the kernels; the caller frees program->ptx. */
+enum mg_status mg__program_read(const char *path, unsigned cc, struct mg_arena *arena, struct mg_program *program,
+                                struct mg_diag *diag);
+/* The same of bytes in memory. */
+enum mg_status mg__program_read_bytes(const void *data, size_t size, unsigned cc, struct mg_arena *arena,
+                                      struct mg_program *program, struct mg_diag *diag);
+#endif
