@@ -7,7 +7,7 @@
 /* Our own failures (usage, no such program, compilation, an unwritable report); and what a check found. */
 enum { MG_EXIT_SETUP = 2, MG_EXIT_FINDINGS = 1 };
 
-enum mg_command { MG_CMD_RUN = 1, MG_CMD_PROFILE = 2, MG_CMD_CHECK = 4 };
+enum mg_command { MG_CMD_RUN = 1, MG_CMD_PROFILE = 2, MG_CMD_CHECK = 4, MG_CMD_ADVISE = 16 };
 
 struct mg_cli_options {
     enum mg_command command;
@@ -16,6 +16,7 @@ struct mg_cli_options {
     const struct mg_arch *arch;
     unsigned launches, threads, timeout_ms; /* 0: not given */
     bool verbose;
+    const char *svg; /* advise */
     /* check: */
     const char *sarif, *suppress;
     bool leaks;
@@ -92,6 +93,7 @@ struct mg_session {
     const struct mg_cli_options *options;
     struct mg_tally tally;
     struct mg_report_device device;
+    struct mg_advices advices;
     struct mg_findings findings, suppressed; /* in order, once the run is over */
     uint64_t launches, errors, damaged;
     bool checked; /* the runtime said that it checks */
@@ -106,4 +108,5 @@ void mg__session_free(struct mg_session *session);
 int mg__cmd_run(int argc, char **argv);
 int mg__cmd_profile(int argc, char **argv);
 int mg__cmd_check(int argc, char **argv);
+int mg__cmd_advise(int argc, char **argv);
 #endif

@@ -12,9 +12,10 @@ static const struct {
     {"run", mg__cmd_run, MG_CMD_RUN},
     {"profile", mg__cmd_profile, MG_CMD_PROFILE},
     {"check", mg__cmd_check, MG_CMD_CHECK},
+    {"advise", mg__cmd_advise, MG_CMD_ADVISE},
 };
 
-const char *const mg__cli_commands[] = {"run", "profile", "check", "help", NULL};
+const char *const mg__cli_commands[] = {"run", "profile", "check", "advise", "help", NULL};
 
 static int help(void)
 {
@@ -23,6 +24,7 @@ static int help(void)
           "usage: margay run [options] PROGRAM [args...]\n"
           "       margay profile [options] PROGRAM|FILE.cu [args...]\n"
           "       margay check [options] PROGRAM|FILE.cu [args...]\n"
+          "       margay advise [options] PROGRAM|FILE.cu [args...]\n"
           "       margay help [COMMAND]\n"
           "\n"
           "  run      run the program; one line for each kernel on standard error\n"
@@ -30,6 +32,8 @@ static int help(void)
           "           divergent branches, for every kernel and every source line\n"
           "  check    run the program and look for races, barriers that threads miss, reads of what\n"
           "           nobody wrote, accesses out of bounds, and launches that no device takes\n"
+          "  advise   run the program and say what would make each kernel faster, tried where it can\n"
+          "           be: shared memory or none, padding, index order, block size; the roofline\n"
           "  help     show the options of a command\n"
           "\n"
           "  --help, --version\n"

@@ -29,12 +29,14 @@ static const struct {
 #define RUN MG_CMD_RUN
 #define PROFILE MG_CMD_PROFILE
 #define CHECK MG_CMD_CHECK
+#define ADVISE MG_CMD_ADVISE
 #define OPTION(id, name, arg, commands, text) {OPT_##id, name, arg, text, commands},
 #include "option.def"
 #undef OPTION
 #undef RUN
 #undef PROFILE
 #undef CHECK
+#undef ADVISE
 };
 
 static void complain(const struct mg_cli_options *options, const char *kind, const char *format, va_list args)
@@ -105,6 +107,14 @@ int mg__cli_help(enum mg_command command)
               "\n"
               "Runs a CUDA program on a simulated GPU. Its output and exit status are its own; one line\n"
               "for each kernel goes to standard error.\n",
+              stdout);
+    else if (command == MG_CMD_ADVISE)
+        fputs("usage: margay advise [options] PROGRAM|FILE.cu [args...]\n"
+              "\n"
+              "Runs a CUDA program on a simulated GPU and says, on standard error, what would make each\n"
+              "kernel faster, largest gain first, with what was counted and what the counters would be\n"
+              "afterwards; whether shared memory is of use; the occupancy; the roofline; a checklist.\n"
+              "A .cu file is compiled with nvcc first. Compile with -lineinfo to get source lines.\n",
               stdout);
     else if (command == MG_CMD_CHECK)
         fputs("usage: margay check [options] PROGRAM|FILE.cu [args...]\n"
@@ -248,6 +258,9 @@ static int apply(struct mg_cli_options *o, int id, const char *value)
         break;
     case OPT_VERBOSE:
         o->verbose = true;
+        break;
+    case OPT_SVG:
+        o->svg = value;
         break;
     case OPT_SARIF:
         o->sarif = value;

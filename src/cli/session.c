@@ -28,6 +28,7 @@ struct run {
     bool json_failed, any_launch;
     struct mg_strbuf line;     /* the record that is still incomplete */
     bool skip_line;            /* it was too long: drop it up to its newline */
+    struct mg_strbuf advice;   /* JSON objects, commas between */
     struct mg_strbuf errors;   /* JSON objects, commas between */
     struct mg_arena held_arena; /* check: errors wait until it is known whether a finding stands for them */
     MG_VEC(struct held_error *) held;
@@ -78,6 +79,8 @@ static void json_end(struct run *run)
     struct mg_strbuf text = {0};
     if (mg__strbuf_append(&text, "]", 1) && append_findings(&text, "findings", &s->findings) &&
         (s->options->command != MG_CMD_CHECK || append_findings(&text, "suppressed", &s->suppressed)) &&
+        (s->options->command != MG_CMD_ADVISE ||
+         mg__strbuf_printf(&text, ",\n\"advice\": [%s]", run->advice.at ? run->advice.at : "")) &&
         mg__strbuf_printf(&text, ",\n\"errors\": [%s]}\n", run->errors.at ? run->errors.at : ""))
         json_put(run, text.at, text.count);
     else
@@ -203,6 +206,11 @@ static void handle(struct run *run, const char *line, size_t length)
                 s->damaged++;
             if (run->json)
                 json_launch(run, record.json);
+        } else if (record.kind == MG_RECORD_ADVICE) {
+            if (mg__advices_add(&s->advices, record.json) != MG_OK)
+                s->damaged++;
+            if (run->json)
+                append_object(run, &run->advice, record.json);
         } else if (record.kind == MG_RECORD_CHECKS) {
             s->checked = true;
         } else if (record.kind == MG_RECORD_FINDING) {
@@ -277,6 +285,7 @@ static void set_environment(void *arg, int report_fd)
     } else {
         unsetenv("MARGAY_CHECK");
     }
+    set_number("MARGAY_ADVISE", o->command == MG_CMD_ADVISE ? 1 : 0);
     set_number("MARGAY_DEVICE", o->arch->cc);
     set_number("MARGAY_THREADS", o->threads);
     set_number("MARGAY_LAUNCHES", o->launches);
@@ -356,6 +365,7 @@ int mg__session_run(struct mg_session *s, const struct mg_cli_options *o, int *s
     s->options = o;
     s->device = (struct mg_report_device){.name = o->arch->board->name, .cc = o->arch->cc, .sm_count = o->arch->board->sm_count};
     mg__tally_init(&s->tally, o->command == MG_CMD_PROFILE);
+    mg__advices_init(&s->advices);
     mg__findings_init(&s->findings);
     mg__findings_init(&s->suppressed);
     mg__arena_init(&run.held_arena);
@@ -395,6 +405,7 @@ int mg__session_run(struct mg_session *s, const struct mg_cli_options *o, int *s
                 (unsigned long long)s->damaged);
     mg__strbuf_free(&run.line);
     mg__strbuf_free(&run.errors);
+    mg__strbuf_free(&run.advice);
     mg__vec_free(&run.held);
     mg__arena_free(&run.held_arena);
     return result;
@@ -405,4 +416,5 @@ void mg__session_free(struct mg_session *s)
     mg__tally_free(&s->tally);
     mg__findings_free(&s->findings);
     mg__findings_free(&s->suppressed);
+    mg__advices_free(&s->advices);
 }

@@ -8,6 +8,7 @@
  * The environment, which the command line sets:
  *   MARGAY_REPORT    fd:N or a path: where records go (report.h). Unset: no report, no model, messages on stderr
  *   MARGAY_MODE      run or profile; both count
+ *   MARGAY_ADVISE    1: every recorded launch is followed for advice as well (slower: it runs interpreted)
  *   MARGAY_DEVICE    compute capability, 90 unless told
  *   MARGAY_THREADS   host threads that run blocks
  *   MARGAY_TIMEOUT   seconds a launch may take, fractions allowed
@@ -16,6 +17,7 @@
  *   MARGAY_PROGRESS  1: progress records of long launches
  */
 #include "cudart/cudart.h"
+#include "advise/advise.h"
 #include "model/model.h"
 
 #include <errno.h>
@@ -176,6 +178,12 @@ static void on_launch_done(void *arg, struct mg_report_launch *launch)
     mg__report_launch(mg__cudart.report, launch);
 }
 
+static void on_advice(void *arg, const struct mg_report_advice *advice)
+{
+    (void)arg;
+    mg__report_advice(mg__cudart.report, advice);
+}
+
 static int fail_init(const struct mg_diag *diag, int error)
 {
     mg__cudart_tell(NULL, diag);
@@ -236,6 +244,13 @@ static int make_context(void)
         status = mg__model_create(on_launch_done, NULL, &c->model);
         if (!status) {
             struct mg_observer observer = mg__model_observer(c->model);
+            status = mg__simt_observe(c->simt, &observer);
+        }
+        const char *advise = getenv("MARGAY_ADVISE");
+        if (!status && advise && !strcmp(advise, "1"))
+            status = mg__advise_create(on_advice, NULL, &c->advise);
+        if (!status && c->advise) {
+            struct mg_observer observer = mg__advise_observer(c->advise);
             status = mg__simt_observe(c->simt, &observer);
         }
         if (status) {

@@ -84,6 +84,7 @@ struct cudart {
     struct mg_simt *simt;
     struct mg_report_writer *report;
     struct mg_model *model;
+    struct mg_advise *advise; /* MARGAY_ADVISE */
     uint64_t launch_start; /* of the launch under way, for its record: mg__time_ns, registers a thread */
     uint32_t launch_regs;
     bool has_filter;

@@ -7,6 +7,7 @@
  * One launch runs at a time, whatever its stream or thread: it has all host threads to itself.
  * Clusters are refused with a message. Registers are an estimate, so no launch is refused for their number.
  */
+#include "advise/advise.h"
 #include "cudart/cudart.h"
 
 struct request {
@@ -118,6 +119,8 @@ static enum mg_status run(struct cudart_func *func, const struct request *r, con
     struct mg_simt_launch launch = {r->grid, r->block, (uint32_t)r->shared, params, r->cooperative, func->shared_optin};
     mg__simt_observe_enable(c->simt, recorded(func));
     c->launch_regs = func->info.regs;
+    if (c->advise)
+        mg__advise_regs(c->advise, func->info.regs);
     c->launch_start = mg__time_ns();
     return mg__simt_launch(c->simt, func->kernel, &launch, diag);
 }

@@ -169,6 +169,11 @@ enum mg_status mg__record_parse(const char *line, size_t length, struct mg_arena
     } else if (!strcmp(kind, "finding")) {
         record->kind = MG_RECORD_FINDING;
         status = parse_finding(json_object_get(root, "finding"), arena, &record->finding);
+    } else if (!strcmp(kind, "advice")) {
+        const json_t *advice = json_object_get(root, "advice");
+        record->kind = MG_RECORD_ADVICE;
+        record->json = json_is_object(advice) ? dump(advice, arena) : NULL;
+        status = record->json ? MG_OK : MG_ERR_SYNTAX;
     } else if (!strcmp(kind, "error")) {
         record->kind = MG_RECORD_ERROR;
         record->kernel = get_text(root, "kernel", arena);

@@ -14,6 +14,7 @@ enum mg_record_kind {
     MG_RECORD_LAUNCH,
     MG_RECORD_CHECKS, /* launches are checked */
     MG_RECORD_FINDING,
+    MG_RECORD_ADVICE,
     MG_RECORD_ERROR,
     MG_RECORD_PROGRESS,
     MG_RECORD_END
@@ -25,7 +26,7 @@ struct mg_record {
     int schema;                     /* HEADER */
     struct mg_report_launch launch; /* LAUNCH */
     struct mg_report_finding finding; /* FINDING; no string of it is NULL */
-    const char *json;               /* LAUNCH, FINDING, ERROR: the object that report files hold */
+    const char *json;               /* LAUNCH, FINDING, ADVICE, ERROR: the object that report files hold */
     const char *kernel;             /* ERROR, PROGRESS */
     struct mg_diag diag;            /* ERROR */
     uint64_t done, total;           /* PROGRESS */
@@ -73,6 +74,22 @@ size_t mg__finding_variable_name(const char *variable);
 /* Where in a demangled name the kernel's own begins, and how long it is: "f<32>" of "void f<32>(int)". */
 void mg__kernel_bare_name(const char *kernel, size_t *start, size_t *length);
 
+/* ---- advice: of launches of one kernel in one shape, the one that is estimated to take longest ---- */
+struct mg_advice_row {
+    struct mg_report_advice advice; /* no string of it is NULL */
+    uint64_t launches;
+};
+struct mg_advices {
+    struct mg_arena arena;
+    struct mg_strtab index;
+    MG_VEC(struct mg_advice_row *) at;
+};
+void mg__advices_init(struct mg_advices *advices);
+void mg__advices_free(struct mg_advices *advices);
+/* `json`: the record's object. MG_ERR_SYNTAX: it is none. */
+enum mg_status mg__advices_add(struct mg_advices *advices, const char *json);
+void mg__advices_sort(struct mg_advices *advices); /* longest first */
+
 /* ---- layout: text that fits its place ---- */
 struct mg_style {
     unsigned width; /* columns */
@@ -116,6 +133,9 @@ bool mg__render_error(const char *kernel, const struct mg_diag *diag, const stru
                       struct mg_strbuf *out);
 bool mg__render_finding(const struct mg_report_finding *finding, struct mg_sources *sources,
                         const struct mg_style *style, struct mg_strbuf *out);
+bool mg__render_advice(const struct mg_advices *advices, const struct mg_style *style, struct mg_strbuf *out);
+/* The rooflines of all, as one SVG picture. */
+bool mg__render_roofline_svg(const struct mg_advices *advices, struct mg_strbuf *out);
 
 /* ---- SARIF 2.1.0 ---- */
 struct mg_sarif_rule { /* a row of the catalogue of kinds */

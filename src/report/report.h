@@ -59,6 +59,72 @@ struct mg_report_finding {
     const char *message;       /* what happened, first block and threads included: one sentence */
     const char *advice;        /* what to do about it: one sentence */
 };
+/* ---- advice: what would make one launch faster (docs/advise.md) ---- */
+struct mg_report_value { /* one number of a piece of advice or a check */
+    const char *name;    /* "conflicts", "memory_l1_wavefronts_shared" */
+    double value;
+};
+struct mg_report_advice_item {
+    const char *id;    /* a row of advice.def: "pad" */
+    const char *title; /* what to do: "Pad each row of 'tile' by 1 element (4 bytes)" */
+    const char *why;   /* what was counted: sentences */
+    const char *how;   /* the change, and what it costs */
+    const char *file;  /* where; "" and 0 when it is the launch itself */
+    uint32_t line;
+    const char *variable;       /* shared variable or array; "" */
+    double gain, seconds;       /* of the launch's estimated time: a fraction; and in seconds */
+    struct mg_report_value *values; /* what it rests on */
+    size_t nvalues;
+    struct mg_report_value *predicted; /* counters of the launch after the change, by their names in metric.def */
+    size_t npredicted;
+};
+struct mg_report_advice_site { /* one access site of global memory */
+    const char *file;
+    uint32_t line;
+    const char *operation; /* "load", "store", "atomic" */
+    const char *array;     /* "parameter 2", the name of a __device__ variable, or "" */
+    const char *pattern;   /* "contiguous", "stride of 4096 bytes", "one address", "scattered" … */
+    uint64_t requests, sectors, ideal; /* as the counters: sectors touched */
+    double uses_byte, threads_byte;    /* in a block: accesses of each byte, and the threads that make them */
+    uint64_t bytes_block;              /* different bytes that a block touches here */
+    bool sampled;                      /* those of a sample of its sectors */
+};
+struct mg_report_advice_row { /* of the checklist, or a question of the decision chart */
+    const char *id;     /* "conflicts" */
+    const char *text;   /* "No bank conflicts" */
+    const char *result; /* "passed", "failed", "none" (does not apply); of a question "yes", "no" */
+    const char *counts; /* the numbers, as a phrase */
+};
+struct mg_report_roof {
+    const char *name;    /* "device memory" */
+    double peak;         /* bytes a second, or FLOP a second for arithmetic */
+    double amount;       /* bytes or FLOP of the launch */
+    double intensity;    /* FLOP a byte; 0 for arithmetic */
+    double seconds;      /* amount over peak */
+};
+struct mg_report_advice {
+    const char *kernel, *mangled, *board;
+    struct mg_dim3 grid, block;
+    unsigned cc;
+    uint32_t shared_static, shared_dynamic, regs;
+    enum mg_status status;
+    uint64_t blocks, blocks_sampled;
+    unsigned occupancy_blocks, occupancy_warps, occupancy_max_warps;
+    const char *occupancy_limiter, *occupancy_step; /* "registers"; what would admit one block more, or "" */
+    uint64_t flops_f16, flops_f32, flops_f64;
+    struct mg_report_roof *roofs; /* arithmetic, device memory, shared memory, instruction issue */
+    size_t nroofs, binding;
+    double attainable;            /* FLOP a second under the roofs */
+    double seconds;               /* the estimate that gains are fractions of: all parts added up */
+    const char *verdict;          /* of the decision chart: "shared memory would pay: …" */
+    struct mg_report_advice_row *chart, *checks;
+    size_t nchart, nchecks;
+    struct mg_report_advice_site *sites;
+    size_t nsites;
+    struct mg_report_advice_item *items; /* largest gain first; never empty: "nothing" is an item */
+    size_t nitems;
+};
+
 struct mg_report_device {
     const char *name;
     unsigned cc, sm_count;
@@ -70,6 +136,7 @@ struct mg_report_writer;
 enum mg_status mg__report_open(const char *target, const struct mg_report_device *device, struct mg_report_writer **w);
 enum mg_status mg__report_launch(struct mg_report_writer *w, const struct mg_report_launch *launch);
 enum mg_status mg__report_finding(struct mg_report_writer *w, const struct mg_report_finding *finding);
+enum mg_status mg__report_advice(struct mg_report_writer *w, const struct mg_report_advice *advice);
 /* Says that launches are checked, and for what ("race,init"): a report without it is no proof that nothing is wrong. */
 enum mg_status mg__report_checks(struct mg_report_writer *w, const char *checks);
 enum mg_status mg__report_error(struct mg_report_writer *w, const char *kernel, const struct mg_diag *diag);
@@ -80,6 +147,7 @@ bool mg__report_launch_json(const struct mg_report_launch *launch, struct mg_str
 /* The finding likewise: what report files hold in "findings". */
 bool mg__report_finding_json(const struct mg_report_finding *finding, struct mg_strbuf *out);
 const char *mg__report_severity_name(enum mg_severity severity); /* "note", "warning", "error" */
+bool mg__report_advice_json(const struct mg_report_advice *advice, struct mg_strbuf *out);
 /* A whole report file is: begin, launches separated by commas, end. For those who hold the launches in memory. */
 #define MG_REPORT_SCHEMA 1
 bool mg__report_begin_json(const struct mg_report_device *device, struct mg_strbuf *out);

@@ -157,6 +157,14 @@ enum mg_status mg__report_finding(struct mg_report_writer *w, const struct mg_re
     return emit(w, &line, ok);
 }
 
+enum mg_status mg__report_advice(struct mg_report_writer *w, const struct mg_report_advice *advice)
+{
+    struct mg_strbuf line = {0};
+    bool ok = mg__strbuf_printf(&line, "{\"record\": \"advice\", \"advice\": ") &&
+              mg__report_advice_json(advice, &line) && mg__strbuf_append(&line, "}", 1);
+    return emit(w, &line, ok);
+}
+
 enum mg_status mg__report_checks(struct mg_report_writer *w, const char *checks)
 {
     struct mg_strbuf line = {0};

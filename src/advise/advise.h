@@ -1,0 +1,20 @@
+/* advise.h - what would make a kernel faster, worked out from what it did. An observer.
+ *
+ * Every access is recorded as it happens (shapes, and for a sample of blocks which bytes which threads touch); when the
+ * launch ends, the record is judged: reuse, coalescing, bank conflicts with other layouts tried on the recorded accesses,
+ * lanes, occupancy, the roofline. docs/advise.md says what each estimate rests on.
+ */
+#ifndef MG_ADVISE_H
+#define MG_ADVISE_H
+#include "report/report.h"
+#include "simt/observe.h"
+
+struct mg_advise;
+/* `done` gets each launch's advice, valid during the call only. */
+enum mg_status mg__advise_create(void (*done)(void *arg, const struct mg_report_advice *advice), void *arg,
+                                 struct mg_advise **advise);
+void mg__advise_destroy(struct mg_advise *advise);
+struct mg_observer mg__advise_observer(struct mg_advise *advise);
+/* Registers a thread of the launch that follows, which no observer is told. */
+void mg__advise_regs(struct mg_advise *advise, uint32_t regs);
+#endif

@@ -1,0 +1,116 @@
+/* advise_priv.h - what the files of this room share. */
+#ifndef MG_ADVISE_PRIV_H
+#define MG_ADVISE_PRIV_H
+#include "advise/advise.h"
+#include "margay/arch.h"
+#include "model/model.h"
+#include "ptx/ptx.h"
+
+enum {
+    MG_SHAPES_KEPT = 1024,  /* different accesses of an instruction that are kept before they are sampled */
+    MG_BLOCKS_SAMPLED = 8,  /* blocks whose bytes are followed one by one */
+    MG_GRAINS_KEPT = 16384, /* (site, granule) pairs of such a block before sectors are sampled */
+    MG_SITES_JOINED = 64,   /* access sites that can share a tile; further ones stand alone */
+    MG_MAX_THREADS = 1024,
+};
+
+/* ---- shapes.c ---- */
+struct mg_shape { /* one access, up to where in global memory it is */
+    uint64_t hash, times;
+    uint32_t mask;
+    int32_t var;       /* shared variable, -1: none */
+    uint16_t width;    /* bytes a lane, as written */
+    uint8_t kind;      /* enum mg_access_kind, as written */
+    uint8_t phase;     /* global: address of the first active lane modulo 32 */
+    int32_t at[32];    /* shared: offsets; global: distances from the first active lane; 0 in idle lanes */
+    uint32_t taken, ideal, moved; /* wavefronts or sectors touched, and their ideal; sectors moved */
+};
+struct mg_shapes {
+    struct mg_shape *at;
+    uint32_t count, capacity, nslots;
+    uint32_t *slots;
+    unsigned level; /* one in 2^level is kept */
+};
+uint64_t mg__shape_hash(const struct mg_shape *shape);
+struct mg_shape *mg__shapes_find(struct mg_shapes *set, const struct mg_shape *like);
+bool mg__shapes_keeps(const struct mg_shapes *set, uint64_t hash); /* not thinned away */
+bool mg__shapes_add(struct mg_shapes *set, const struct mg_shape *shape); /* a new one; false: out of memory */
+bool mg__shapes_merge(struct mg_shapes *to, const struct mg_shapes *from);
+void mg__shapes_sort(struct mg_shapes *set);
+void mg__shapes_free(struct mg_shapes *set);
+
+/* ---- blocks.c: the sampled blocks ---- */
+struct mg_grain { /* a granule of global memory, as one site of one block used it */
+    uint64_t key;    /* address in granules */
+    uint32_t uses;   /* thread accesses */
+    uint16_t site;
+    uint16_t unused;
+    uint32_t threads[MG_MAX_THREADS / 32]; /* by warp, a bit a lane */
+};
+struct mg_word { /* a word of the block's shared memory */
+    uint32_t writes, reads;
+    uint16_t writer;  /* thread + 1 of the last write */
+    bool by_other_thread, by_other_warp; /* read, or written again, by one that did not write it */
+};
+struct mg_walk { /* a site's addresses in the order of its threads: of each its first and its second access */
+    uint64_t first[MG_MAX_THREADS], second[MG_MAX_THREADS]; /* 0: none */
+};
+struct mg_block {
+    uint64_t index;
+    struct mg_grain *grains;
+    uint32_t ngrains, capacity, nslots;
+    uint32_t *slots;
+    unsigned level;
+    struct mg_word *words; /* nwords of them */
+    uint32_t nwords;
+    uint64_t *moved;       /* by site: sectors that its accesses moved */
+    struct mg_walk **walks; /* by site; NULL in blocks other than the middle one */
+};
+struct mg_block *mg__block_create(uint64_t index, uint32_t nsites, uint32_t shared_bytes, bool walk);
+void mg__block_free(struct mg_block *block, uint32_t nsites);
+/* `shift`: log2 of the granule. False: out of memory. */
+bool mg__block_global(struct mg_block *block, const struct mg_access *access, uint32_t site, unsigned shift);
+void mg__block_shared(struct mg_block *block, const struct mg_access *access);
+
+/* ---- sites.c: what the programmer sees as one access: a line, a direction, an array ---- */
+enum mg_direction { MG_DIR_LOAD, MG_DIR_STORE, MG_DIR_ATOMIC };
+struct mg_site {
+    const char *file;
+    uint32_t line;
+    int param;                 /* kernel parameter that the address comes from, from 0; -1: not one alone */
+    const struct mg_ptx_var *global; /* or a __device__ variable */
+    uint8_t direction;
+};
+struct mg_sites {
+    struct mg_site *at;
+    uint32_t count;
+    uint32_t *of;       /* by instruction; UINT32_MAX: none */
+    unsigned shift;     /* log2 of the smallest global access: the granule */
+};
+bool mg__sites_find(const struct mg_launch_info *info, struct mg_sites *sites);
+void mg__sites_free(struct mg_sites *sites);
+
+/* ---- observe.c: what a launch left ---- */
+struct mg_tried { /* totals of an instruction, exact */
+    uint64_t requests, lanes, bytes;
+    uint64_t touched, ideal, moved; /* global sectors */
+    uint64_t wavefronts, wavefronts_ideal;
+    uint64_t warps, threads, divergent; /* executed */
+};
+struct mg_seen {
+    const struct mg_launch_info *info;
+    struct mg_model_made *made;
+    struct mg_sites sites;
+    struct mg_tried *insns;
+    struct mg_shapes *global, *shared; /* by instruction */
+    struct mg_block *blocks[MG_BLOCKS_SAMPLED];
+    uint64_t sampled[MG_BLOCKS_SAMPLED]; /* their indices, ascending */
+    unsigned nsampled;
+    uint64_t nblocks;
+    uint32_t regs;
+};
+
+/* ---- judge.c ---- */
+enum mg_status mg__advise_judge(struct mg_seen *seen, enum mg_status ended,
+                                void (*done)(void *arg, const struct mg_report_advice *advice), void *arg);
+#endif

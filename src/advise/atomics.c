@@ -1,0 +1,162 @@
+/* atomics.c - atomics that get into each other's way, in global and in shared memory.
+ *
+ * Global: a block that adds several times to one address can add up in shared memory first, and once in global memory. One
+ * address takes one operation a cycle, from the whole device; so what counts is the address that is hit most.
+ *
+ * Shared: lanes of a warp on one address, or in one bank, are served one after the other. Two remedies are tried on the
+ * recorded accesses: copies of the variable, interleaved word by word, lane i using copy i modulo their number; and adding up
+ * the lanes of an address before (a reduction over the warp), one lane doing the atomic.
+ */
+#include "advise/facts.h"
+
+#include <math.h>
+
+enum { MOST_COPIES = 32, AGGREGATE_INSTRUCTIONS = 12 };
+
+static void global_atomics(struct mg_facts *f, uint32_t index)
+{
+    const struct mg_group *g = &f->groups[index];
+    const struct mg_use *u = &g->use;
+    double blocks = (double)f->seen->nblocks, lanes = 0, bytes = u->bytes / MG_MAX(u->blocks, 1);
+    uint32_t worst = g->first;
+    if (g->direction != MG_DIR_ATOMIC || u->bytes <= 0 || u->uses < 2 * u->bytes || f->sampled_blocks <= 0)
+        return;
+    for (uint32_t i = 0; i < f->nsites; i++) {
+        if (f->sites[i].group != index)
+            continue;
+        lanes += (double)f->sites[i].sum.lanes;
+        if (f->sites[i].sum.moved > f->sites[worst].sum.moved)
+            worst = i;
+    }
+    if (bytes > f->arch->shared_block || lanes <= 0)
+        return;
+    unsigned width = f->sites[worst].width;
+    double words = u->bytes / width * blocks / f->sampled_blocks; /* (address, block) pairs: an atomic each is left */
+    double queue = g->hottest * (double)g->moved / lanes * f->price.cycle;
+    double now = MG_MAX(queue, (double)g->moved * f->price.again);
+    double then = MG_MAX(blocks * f->price.cycle, words * f->price.again) + (double)g->moved * f->price.wavefront +
+                  2 * f->warps * blocks * f->price.barrier;
+    struct mg_report_advice_item *item = mg__advise_add(f, "privatise", now - then);
+    if (!item)
+        return;
+    const struct mg_site_fact *s = &f->sites[worst];
+    item->file = s->site->file;
+    item->line = s->site->line;
+    item->variable = mg__facts_array(f, s->site);
+    bool sum = words <= 4 * blocks;
+    item->title = sum ? "Sum over the block first, and add once" : "Give each block a copy in shared memory, and add it once";
+    item->why = mg__advise_text(f, "%.0f atomic operations; in a block %.1f for each address that it touches, and %.0f on the "
+                                   "one that is hit most.", lanes, u->uses / u->bytes, g->hottest);
+    item->how = sum ? mg__advise_text(f, "Reduce in the block, with shuffles in each warp and %u words of shared memory between "
+                                         "warps, and let one thread add the sum: %.0f atomics are left.", f->warps, words)
+                    : mg__advise_text(f, "Add to %.0f bytes of shared memory that the block set to zero; after a barrier, add "
+                                         "those to global memory: %.0f atomics are left.", bytes, words);
+    mg__advise_value(f, item, "operations", lanes);
+    mg__advise_value(f, item, "uses_per_address", u->uses / u->bytes);
+    mg__advise_value(f, item, "hottest", g->hottest);
+    mg__advise_value(f, item, "operations_then", (double)mg__facts_round(words));
+}
+
+/* Wavefronts of a variable's accesses with `copies` of it, or (0) with one lane for each address. */
+static double replay(const struct mg_facts *f, uint32_t var, unsigned copies)
+{
+    double total = 0;
+    uint32_t base = f->info->shared_vars[var].offset;
+    for (uint32_t i = 0; i < f->info->ninsns; i++) {
+        const struct mg_shapes *set = &f->seen->shared[i];
+        double scale = ldexp(1, (int)set->level);
+        for (uint32_t k = 0; k < set->count; k++) {
+            const struct mg_shape *s = &set->at[k];
+            bool atomic = s->kind == MG_ACCESS_ATOM || s->kind == MG_ACCESS_RED;
+            if (s->var != (int32_t)var)
+                continue;
+            if (!atomic) {
+                total += (double)s->taken * (double)s->times * scale;
+                continue;
+            }
+            struct mg_access a = {.insn = i, .kind = s->kind, .space = MG_SPACE_SHARED, .width = s->width, .mask = s->mask,
+                                  .shared_var = s->var, .times = s->times};
+            for (unsigned lane = 0; lane < 32; lane++) {
+                uint64_t at = (uint32_t)s->at[lane];
+                if (copies)
+                    at = base + (at - base) * copies + (uint64_t)(lane % copies) * s->width;
+                a.address[lane] = at;
+            }
+            for (unsigned lane = 0; !copies && lane < 32; lane++)
+                for (unsigned other = 0; other < lane; other++)
+                    if ((a.mask >> lane & 1) && (a.mask >> other & 1) && a.address[lane] == a.address[other])
+                        a.mask &= ~(1u << lane);
+            struct mg_access copy;
+            enum mg_access_kind kind;
+            const struct mg_access *made = mg__model_made_access(f->seen->made, &a, true, &copy, &kind);
+            if (made)
+                total += mg__model_shared(kind, f->info->insns[i].insn, made->width, made->mask, made->address).wavefronts *
+                         (double)s->times * scale;
+        }
+    }
+    return total;
+}
+
+static void shared_atomics(struct mg_facts *f, uint32_t var)
+{
+    const struct mg_var_fact *v = &f->vars[var];
+    double now = (double)v->wavefronts, best = 0, best_cost = 0, best_then = now;
+    unsigned best_copies = 1, blocks = f->occupancy.blocks;
+    uint32_t size = f->info->shared_vars[var].size;
+    if (!v->atomics || v->wavefronts <= v->ideal)
+        return;
+    for (unsigned copies = 2; copies <= MOST_COPIES && (uint64_t)size * copies <= f->arch->shared_block_optin; copies *= 2) {
+        double cost, then = replay(f, var, copies);
+        unsigned fit = mg__advise_blocks_with(f, (int64_t)size * (copies - 1), &cost);
+        /* Clearing the copies and adding them up at the end: each word of them twice. */
+        cost += 2.0 * size * copies / 128 * (double)f->seen->nblocks * f->price.wavefront;
+        double saved = (now - then) * f->price.wavefront - cost;
+        if (fit && saved > best * 1.02) {
+            best = saved;
+            best_copies = copies;
+            best_then = then;
+            best_cost = cost;
+            blocks = fit;
+        }
+    }
+    double alone = replay(f, var, 0);
+    double aggregate = (now - alone) * f->price.wavefront - AGGREGATE_INSTRUCTIONS * (double)v->atomics * f->price.issue;
+    const char *name = mg__facts_variable(f, var);
+    struct mg_report_advice_item *item;
+    if (aggregate > best) {
+        item = mg__advise_add(f, "aggregate", aggregate);
+        if (!item)
+            return;
+        item->title = mg__advise_text(f, "Add up over the warp before the atomic on '%s'", name);
+        item->how = mg__advise_text(f, "Lanes with the same address reduce first (__reduce_add_sync, or shuffles; "
+                                       "__match_any_sync finds them) and one of them adds: tried on the recorded accesses, "
+                                       "%.0f wavefronts become %.0f.", now, alone);
+        best_then = alone;
+    } else {
+        item = mg__advise_add(f, "copies", best);
+        if (!item)
+            return;
+        item->title = mg__advise_text(f, "Keep %u copies of '%s' in a block", best_copies, name);
+        item->how = mg__advise_text(f, "Interleave them, %s[bin * %u + lane %% %u], and sum them at the end: tried on the "
+                                       "recorded accesses, %.0f wavefronts become %.0f. %u bytes more; %u blocks fit on an "
+                                       "SM, now %u.", name, best_copies, best_copies, now, best_then,
+                                    size * (best_copies - 1), blocks, f->occupancy.blocks);
+        mg__advise_value(f, item, "copies", best_copies);
+        mg__advise_value(f, item, "added_bytes", (double)size * (best_copies - 1));
+        (void)best_cost;
+    }
+    mg__advise_at(f, item, v->worst);
+    item->variable = name;
+    item->why = mg__advise_text(f, "Lanes of a warp meet: %.0f wavefronts for atomics whose ideal is %.0f.", now,
+                                (double)v->ideal);
+    mg__advise_value(f, item, "wavefronts_now", now);
+    mg__advise_value(f, item, "wavefronts_then", best_then);
+}
+
+void mg__advise_atomics(struct mg_facts *f)
+{
+    for (uint32_t g = 0; g < f->ngroups; g++)
+        global_atomics(f, g);
+    for (uint32_t v = 0; v < f->info->nshared_vars; v++)
+        shared_atomics(f, v);
+}

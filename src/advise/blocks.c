@@ -1,0 +1,179 @@
+/* blocks.c - a sampled block: which bytes of global memory each site of it touched, how often and by which threads, and how
+ * its words of shared memory passed between threads.
+ *
+ * Global memory is followed in granules, the smallest access of the kernel. A block may touch more than there is room for:
+ * then whole sectors are sampled, by a hash of their address, so that what is kept of a sector is all of it. Shared memory
+ * is followed whole, in words of four bytes.
+ *
+ * Accesses come in the order in which the engine ran the warps, with a barrier's two sides on their right sides; that is
+ * all that "who wrote it" needs in a program without races.
+ */
+#include "advise/advise_priv.h"
+
+enum { FIRST_SLOTS = 256, SECTOR_SHIFT = 5 };
+
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ (x >> 31)) * UINT64_C(0xD6E8FEB86659FD93);
+    return x ^ (x >> 29);
+}
+
+struct mg_block *mg__block_create(uint64_t index, uint32_t nsites, uint32_t shared_bytes, bool walk)
+{
+    struct mg_block *b = calloc(1, sizeof(*b));
+    if (!b)
+        return NULL;
+    b->index = index;
+    b->nwords = (shared_bytes + 3) / 4;
+    b->words = calloc((size_t)b->nwords + 1, sizeof(*b->words));
+    b->moved = calloc((size_t)nsites + 1, sizeof(*b->moved));
+    b->walks = walk ? calloc((size_t)nsites + 1, sizeof(*b->walks)) : NULL;
+    if (!b->words || !b->moved || (walk && !b->walks)) {
+        mg__block_free(b, nsites);
+        return NULL;
+    }
+    return b;
+}
+
+void mg__block_free(struct mg_block *b, uint32_t nsites)
+{
+    if (!b)
+        return;
+    for (uint32_t i = 0; b->walks && i < nsites; i++)
+        free(b->walks[i]);
+    free(b->walks);
+    free(b->grains);
+    free(b->slots);
+    free(b->words);
+    free(b->moved);
+    free(b);
+}
+
+static uint32_t slot_of(const struct mg_block *b, uint64_t key, uint32_t site)
+{
+    return (uint32_t)(mix(key * 64 + site) >> 24) & (b->nslots - 1);
+}
+
+static bool rebuild(struct mg_block *b, uint32_t nslots)
+{
+    if (nslots != b->nslots) {
+        uint32_t *slots = malloc(nslots * sizeof(*slots));
+        if (!slots)
+            return false;
+        free(b->slots);
+        b->slots = slots;
+        b->nslots = nslots;
+    }
+    memset(b->slots, 0, b->nslots * sizeof(*b->slots));
+    for (uint32_t i = 0; i < b->ngrains; i++) {
+        uint32_t h = slot_of(b, b->grains[i].key, b->grains[i].site);
+        while (b->slots[h])
+            h = (h + 1) & (b->nslots - 1);
+        b->slots[h] = i + 1;
+    }
+    return true;
+}
+
+static bool kept(const struct mg_block *b, uint64_t sector)
+{
+    return (mix(sector) & ((UINT64_C(1) << b->level) - 1)) == 0;
+}
+
+static struct mg_grain *grain(struct mg_block *b, uint64_t key, uint32_t site, unsigned shift)
+{
+    if (b->nslots) {
+        uint32_t h = slot_of(b, key, site);
+        for (; b->slots[h]; h = (h + 1) & (b->nslots - 1)) {
+            struct mg_grain *g = &b->grains[b->slots[h] - 1];
+            if (g->key == key && g->site == site)
+                return g;
+        }
+    }
+    while (b->ngrains >= MG_GRAINS_KEPT && b->level < 40) {
+        uint32_t n = 0;
+        b->level++;
+        for (uint32_t i = 0; i < b->ngrains; i++)
+            if (kept(b, b->grains[i].key << shift >> SECTOR_SHIFT))
+                b->grains[n++] = b->grains[i];
+        b->ngrains = n;
+        (void)rebuild(b, b->nslots);
+    }
+    if (b->ngrains == b->capacity) {
+        uint32_t capacity = b->capacity ? b->capacity * 2 : FIRST_SLOTS / 2;
+        struct mg_grain *grains = realloc(b->grains, capacity * sizeof(*grains));
+        if (!grains)
+            return NULL;
+        b->grains = grains;
+        b->capacity = capacity;
+    }
+    if ((b->ngrains + 1) * 2 > b->nslots && !rebuild(b, b->nslots ? b->nslots * 2 : FIRST_SLOTS))
+        return NULL;
+    uint32_t h = slot_of(b, key, site);
+    while (b->slots[h])
+        h = (h + 1) & (b->nslots - 1);
+    struct mg_grain *g = &b->grains[b->ngrains++];
+    memset(g, 0, sizeof(*g));
+    g->key = key;
+    g->site = (uint16_t)site;
+    b->slots[h] = b->ngrains;
+    return g;
+}
+
+bool mg__block_global(struct mg_block *b, const struct mg_access *a, uint32_t site, unsigned shift)
+{
+    if (a->warp >= MG_MAX_THREADS / 32 || site > UINT16_MAX)
+        return true;
+    if (b->walks && !b->walks[site])
+        b->walks[site] = calloc(1, sizeof(**b->walks));
+    struct mg_walk *walk = b->walks ? b->walks[site] : NULL;
+    if (b->walks && !walk)
+        return false;
+    for (uint32_t m = a->mask; m; m &= m - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(m), thread = a->warp * 32 + lane;
+        uint64_t from = a->address[lane] >> shift, to = (a->address[lane] + a->width - 1) >> shift;
+        if (walk && !walk->first[thread])
+            walk->first[thread] = a->address[lane];
+        else if (walk && !walk->second[thread])
+            walk->second[thread] = a->address[lane];
+        for (uint64_t key = from; key <= to; key++) {
+            if (b->level && !kept(b, key << shift >> SECTOR_SHIFT))
+                continue;
+            struct mg_grain *g = grain(b, key, site, shift);
+            if (!g)
+                return false;
+            if (b->level && !kept(b, key << shift >> SECTOR_SHIFT)) { /* making room raised the level above it */
+                b->ngrains--;
+                (void)rebuild(b, b->nslots);
+                continue;
+            }
+            g->uses++;
+            g->threads[a->warp] |= 1u << lane;
+        }
+    }
+    return true;
+}
+
+void mg__block_shared(struct mg_block *b, const struct mg_access *a)
+{
+    bool reads = a->kind == MG_ACCESS_LD || a->kind == MG_ACCESS_ATOM || a->kind == MG_ACCESS_RED;
+    bool writes = a->kind != MG_ACCESS_LD;
+    for (unsigned pass = 0; pass < 2; pass++) { /* the lanes of one access read before any of them writes */
+        if (pass == 0 ? !reads : !writes)
+            continue;
+        for (uint32_t m = a->mask; m; m &= m - 1) {
+            unsigned lane = (unsigned)__builtin_ctz(m), thread = a->warp * 32 + lane;
+            for (uint64_t i = a->address[lane] / 4; i <= (a->address[lane] + a->width - 1) / 4 && i < b->nwords; i++) {
+                struct mg_word *w = &b->words[i];
+                bool other = w->writer && w->writer != thread + 1;
+                w->by_other_thread |= other;
+                w->by_other_warp |= other && (w->writer - 1u) / 32 != a->warp;
+                if (pass == 0) {
+                    w->reads++;
+                } else {
+                    w->writes++;
+                    w->writer = (uint16_t)(thread + 1);
+                }
+            }
+        }
+    }
+}

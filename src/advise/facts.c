@@ -1,0 +1,611 @@
+/* facts.c - from the record of a launch to its facts: what was counted, put together in the terms that advice is given in.
+ *
+ * The time estimate. Each thing that the kernel does has a price, in seconds with the whole board at its peak rate, and the
+ * prices are added: nothing is taken to overlap, so that a change is credited with what it saves wherever the bottleneck is.
+ *   a sector that the block moves for the first time   32 bytes of device memory
+ *   a sector that it has moved before                  one a cycle and SM. No cache is modelled: a first-level hit is
+ *                                                      up to four times as fast, one in the second level somewhat slower
+ *   a wavefront of shared memory                       one a cycle and SM
+ *   an instruction of a warp                           one a cycle and scheduler
+ *   a warp at a barrier                                BARRIER_SLOTS instructions
+ * With these, a tile that each byte is read from once costs more than it saves, twice is about even, and from three times on
+ * it pays: the rule of thumb that everyone gives.
+ */
+#include "advise/facts.h"
+
+#include <math.h>
+
+enum { BARRIER_SLOTS = 10 };
+
+uint64_t mg__facts_round(double v)
+{
+    return v <= 0 ? 0 : v >= 1e18 ? (uint64_t)1e18 : (uint64_t)(v + 0.5);
+}
+
+static void add_tried(struct mg_tried *to, const struct mg_tried *from)
+{
+    uint64_t *t = (uint64_t *)to;
+    const uint64_t *s = (const uint64_t *)from;
+    for (size_t i = 0; i < sizeof(*to) / sizeof(*t); i++)
+        t[i] += s[i];
+}
+
+/* ---- arithmetic ---- */
+static bool is_half(enum mg_ptx_type t)
+{
+    return t == MG_T_F16 || t == MG_T_BF16 || t == MG_T_F16X2 || t == MG_T_BF16X2;
+}
+
+/* Floating-point operations of one lane: a fused multiply-add is two, a packed pair twice as many. */
+static unsigned flops_of(const struct mg_ptx_insn *insn, enum mg_ptx_type *type)
+{
+    unsigned n;
+    *type = insn->ntypes ? (enum mg_ptx_type)insn->type[0] : MG_T_NONE;
+    switch (insn->opcode) {
+    case MG_OP_FMA:
+    case MG_OP_MAD:
+        n = 2;
+        break;
+    case MG_OP_ADD:
+    case MG_OP_SUB:
+    case MG_OP_MUL:
+    case MG_OP_DIV:
+    case MG_OP_SQRT:
+    case MG_OP_RSQRT:
+    case MG_OP_RCP:
+    case MG_OP_SIN:
+    case MG_OP_COS:
+    case MG_OP_EX2:
+    case MG_OP_LG2:
+    case MG_OP_TANH:
+    case MG_OP_MIN:
+    case MG_OP_MAX:
+        n = 1;
+        break;
+    default:
+        return 0;
+    }
+    if (*type == MG_T_F32 || *type == MG_T_F64 || *type == MG_T_F16 || *type == MG_T_BF16)
+        return n;
+    return is_half(*type) ? 2 * n : 0;
+}
+
+static void count_instructions(struct mg_facts *f)
+{
+    uint64_t worst = 0;
+    f->worst_branch = UINT32_MAX;
+    for (uint32_t i = 0; i < f->info->ninsns; i++) {
+        const struct mg_tried *t = &f->seen->insns[i];
+        const struct mg_ptx_insn *insn = f->info->insns[i].insn;
+        add_tried(&f->total, t);
+        f->inst += (double)t->warps;
+        f->thread_inst += (double)t->threads;
+        if (!insn)
+            continue;
+        if (insn->opcode == MG_OP_BRA || insn->opcode == MG_OP_BRX_IDX) {
+            f->branches += (double)t->warps;
+            f->divergent += (double)t->divergent;
+            if (t->divergent > worst) {
+                worst = t->divergent;
+                f->worst_branch = i;
+            }
+        }
+        if (insn->opcode == MG_OP_BAR && insn->sub != MG_SUB_WARP_SYNC)
+            f->barriers += (double)t->warps;
+        enum mg_ptx_type type;
+        uint64_t flops = flops_of(insn, &type) * t->threads;
+        if (type == MG_T_F64)
+            f->flops_f64 += flops;
+        else if (is_half(type))
+            f->flops_f16 += flops;
+        else
+            f->flops_f32 += flops;
+    }
+}
+
+/* ---- patterns ---- */
+static enum mg_pattern_kind classify(const struct mg_shape *s, int64_t *stride)
+{
+    int first = -1, last = -1;
+    int64_t step = 0;
+    bool uniform = true, even = true, pieces = true;
+    unsigned lanes = 0;
+    for (int i = 0; i < 32; i++) {
+        if (!(s->mask >> i & 1))
+            continue;
+        if (first >= 0) {
+            int64_t d = (int64_t)s->at[i] - s->at[last], gap = i - last;
+            if (lanes == 1)
+                step = d / gap;
+            uniform &= d == 0;
+            even &= d == step * gap;
+            pieces &= d == s->width * gap || ((i & 3) == 0 && d != 0);
+        } else {
+            first = i;
+        }
+        last = i;
+        lanes++;
+    }
+    *stride = step;
+    if (lanes == 1)
+        return MG_PATTERN_NONE;
+    if (uniform)
+        return MG_PATTERN_UNIFORM;
+    if (even)
+        return step == s->width ? MG_PATTERN_UNIT : MG_PATTERN_STRIDED;
+    return pieces ? MG_PATTERN_RUNS : MG_PATTERN_SCATTERED;
+}
+
+static void find_pattern(struct mg_facts *f, uint32_t site)
+{
+    enum { STRIDES = 16 };
+    struct mg_site_fact *s = &f->sites[site];
+    double weight[MG_PATTERN_SCATTERED + 1] = {0}, of_stride[STRIDES] = {0}, best = 0;
+    int64_t strides[STRIDES];
+    unsigned nstrides = 0;
+    double widths[6] = {0};
+    for (uint32_t i = 0; i < f->info->ninsns; i++) {
+        const struct mg_shapes *set = &f->seen->global[i];
+        if (f->seen->sites.of[i] != site)
+            continue;
+        double scale = ldexp(1, (int)set->level);
+        for (uint32_t k = 0; k < set->count; k++) {
+            const struct mg_shape *shape = &set->at[k];
+            int64_t stride;
+            double times = (double)shape->times * scale, w = times * MG_MAX(shape->taken, 1u);
+            enum mg_pattern_kind kind = classify(shape, &stride);
+            unsigned lanes = (unsigned)__builtin_popcount(shape->mask);
+            weight[kind] += kind == MG_PATTERN_NONE ? w * 1e-3 : w; /* one lane shows no pattern */
+            widths[MG_MIN(__builtin_ctz(shape->width | 32), 5)] += times;
+            s->ideal_staged += times * (kind == MG_PATTERN_UNIFORM ? 1 : (lanes * shape->width + 127) / 128);
+            if (kind != MG_PATTERN_STRIDED)
+                continue;
+            unsigned at = 0;
+            while (at < nstrides && strides[at] != stride)
+                at++;
+            if (at == nstrides && nstrides < STRIDES)
+                strides[nstrides++] = stride;
+            if (at < nstrides)
+                of_stride[at] += w;
+        }
+    }
+    for (unsigned k = 0; k <= MG_PATTERN_SCATTERED; k++)
+        if (weight[k] > weight[s->pattern])
+            s->pattern = (enum mg_pattern_kind)k;
+    for (unsigned k = 0; k < nstrides; k++)
+        if (of_stride[k] > best) {
+            best = of_stride[k];
+            s->stride = strides[k];
+        }
+    best = 0;
+    for (unsigned k = 0; k < MG_COUNT(widths); k++)
+        if (widths[k] > best) {
+            best = widths[k];
+            s->width = 1u << k;
+        }
+}
+
+/* The difference that most pairs of threads show, or 0. */
+struct vote {
+    int64_t value;
+    unsigned lead, votes, agree;
+};
+
+static void vote(struct vote *v, int64_t d)
+{
+    v->votes++;
+    v->agree += v->lead && d == v->value; /* a lower bound */
+    if (!v->lead) {
+        v->value = d;
+        v->agree = 1;
+        v->lead = 1;
+    } else if (d == v->value) {
+        v->lead++;
+    } else {
+        v->lead--;
+    }
+}
+
+static int64_t elected(const struct vote *v)
+{
+    return v->votes && v->agree * 2 > v->votes ? v->value : 0;
+}
+
+static void find_steps(struct mg_facts *f, const struct mg_block *b)
+{
+    uint32_t bx = f->info->block.x;
+    for (uint32_t site = 0; b && b->walks && site < f->nsites; site++) {
+        const struct mg_walk *w = b->walks[site];
+        struct vote x = {0}, y = {0}, next = {0};
+        for (uint32_t t = 0; w && t < f->threads; t++) {
+            if (!w->first[t])
+                continue;
+            if (t % bx + 1 < bx && t + 1 < f->threads && w->first[t + 1])
+                vote(&x, (int64_t)(w->first[t + 1] - w->first[t]));
+            if (t + bx < f->threads && w->first[t + bx])
+                vote(&y, (int64_t)(w->first[t + bx] - w->first[t]));
+            if (w->second[t])
+                vote(&next, (int64_t)(w->second[t] - w->first[t]));
+        }
+        f->sites[site].step_x = elected(&x);
+        f->sites[site].step_y = f->info->block.y > 1 ? elected(&y) : 0;
+        f->sites[site].step_next = elected(&next);
+    }
+}
+
+/* ---- groups ---- */
+static uint32_t root(uint32_t *parent, uint32_t i)
+{
+    while (parent[i] != i)
+        i = parent[i] = parent[parent[i]];
+    return i;
+}
+
+static void unite(uint32_t *parent, uint32_t a, uint32_t b)
+{
+    a = root(parent, a);
+    b = root(parent, b);
+    if (a != b)
+        parent[MG_MAX(a, b)] = MG_MIN(a, b);
+}
+
+static int by_key(const void *left, const void *right)
+{
+    const struct mg_grain *a = left, *b = right;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return (a->site > b->site) - (a->site < b->site);
+}
+
+/* Load sites whose granules overlap read one array, whatever the parameters are called. */
+static void unite_sites(struct mg_facts *f, uint32_t *parent)
+{
+    static const unsigned overlap = 16; /* one in so many is enough: a halo is not */
+    uint32_t n = MG_MIN(f->nsites, (uint32_t)MG_SITES_JOINED);
+    uint64_t *common = mg__arena_array(&f->arena, (size_t)n * n + 1, sizeof(*common));
+    for (uint32_t i = 0; i < f->nsites; i++)
+        for (uint32_t k = 0; k < i; k++) {
+            const struct mg_site *a = f->sites[i].site, *b = f->sites[k].site;
+            if (a->direction == b->direction && ((a->param >= 0 && a->param == b->param) || (a->global && a->global == b->global)))
+                unite(parent, i, k);
+        }
+    for (unsigned s = 0; common && s < f->seen->nsampled; s++) {
+        const struct mg_block *b = f->seen->blocks[s];
+        for (uint32_t i = 0; b && i < b->ngrains; i++)
+            for (uint32_t k = i; k < b->ngrains && b->grains[k].key == b->grains[i].key; k++)
+                if (b->grains[i].site < n && b->grains[k].site < n)
+                    common[b->grains[i].site * n + b->grains[k].site]++;
+    }
+    for (uint32_t i = 0; common && i < n; i++)
+        for (uint32_t k = i + 1; k < n; k++)
+            if (f->sites[i].site->direction == MG_DIR_LOAD && f->sites[k].site->direction == MG_DIR_LOAD &&
+                common[i * n + k] * overlap > MG_MIN(common[i * n + i], common[k * n + k]) && common[i * n + k])
+                unite(parent, i, k);
+}
+
+static unsigned popcount_all(const uint32_t *set)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < MG_MAX_THREADS / 32; i++)
+        n += (unsigned)__builtin_popcount(set[i]);
+    return n;
+}
+
+static void add_use(struct mg_use *u, const struct mg_block *b, double uses, unsigned threads, double bytes, bool sector)
+{
+    double scale = ldexp(1, (int)b->level);
+    u->sampled |= b->level > 0;
+    u->uses += uses * bytes * scale;
+    u->threads += threads * bytes * scale;
+    u->bytes += bytes * scale;
+    u->sectors += sector ? scale : 0;
+}
+
+static void use_block(struct mg_facts *f, const struct mg_block *b, uint64_t *last_site, uint64_t *last_group)
+{
+    unsigned shift = f->seen->sites.shift;
+    double bytes = 1u << shift;
+    for (uint32_t i = 0; i < f->nsites; i++) {
+        last_site[i] = UINT64_MAX;
+        f->sites[i].use.moved += (double)b->moved[i];
+        f->groups[f->sites[i].group].use.moved += (double)b->moved[i];
+    }
+    for (uint32_t g = 0; g < f->ngroups; g++)
+        last_group[g] = UINT64_MAX;
+    for (uint32_t i = 0, end; i < b->ngrains; i = end) {
+        uint64_t key = b->grains[i].key, sector = key << shift >> 5;
+        for (end = i; end < b->ngrains && b->grains[end].key == key; end++)
+            ;
+        uint32_t wrote[MG_MAX_THREADS / 32] = {0}, read[MG_MAX_THREADS / 32] = {0};
+        for (uint32_t k = i; k < end; k++) {
+            const struct mg_grain *g = &b->grains[k];
+            struct mg_site_fact *s = &f->sites[g->site];
+            add_use(&s->use, b, g->uses, popcount_all(g->threads), bytes, last_site[g->site] != sector);
+            last_site[g->site] = sector;
+            for (unsigned w = 0; w < MG_MAX_THREADS / 32; w++)
+                *(s->site->direction == MG_DIR_LOAD ? &read[w] : &wrote[w]) |= g->threads[w];
+            /* The group's share is taken at its first site of the granule, for all of its sites. */
+            bool first = true;
+            for (uint32_t m = i; m < k; m++)
+                first &= f->sites[b->grains[m].site].group != s->group;
+            if (!first)
+                continue;
+            uint32_t threads[MG_MAX_THREADS / 32] = {0};
+            double uses = 0;
+            for (uint32_t m = k; m < end; m++) {
+                if (f->sites[b->grains[m].site].group != s->group)
+                    continue;
+                uses += b->grains[m].uses;
+                for (unsigned w = 0; w < MG_MAX_THREADS / 32; w++)
+                    threads[w] |= b->grains[m].threads[w];
+            }
+            add_use(&f->groups[s->group].use, b, uses, popcount_all(threads), bytes, last_group[s->group] != sector);
+            last_group[s->group] = sector;
+        }
+        unsigned all = 0, writers = popcount_all(wrote);
+        for (unsigned w = 0; w < MG_MAX_THREADS / 32; w++)
+            all += (unsigned)__builtin_popcount(read[w] & ~wrote[w]);
+        f->global_exchange |= writers && (all || (popcount_all(read) && writers > 1));
+    }
+    for (uint32_t i = 0; i < f->nsites; i++)
+        f->sites[i].use.blocks += last_site[i] != UINT64_MAX;
+    for (uint32_t g = 0; g < f->ngroups; g++)
+        f->groups[g].use.blocks += last_group[g] != UINT64_MAX;
+}
+
+/* The most used granule of each group of atomics, over the sampled blocks, scaled to all. */
+static int by_group_and_key(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+    if (a[0] != b[0])
+        return a[0] < b[0] ? -1 : 1;
+    return (a[1] > b[1]) - (a[1] < b[1]);
+}
+
+static bool find_hottest(struct mg_facts *f)
+{
+    MG_VEC(struct { uint64_t v[3]; }) all = {0};
+    struct { uint64_t v[3]; } one;
+    for (unsigned s = 0; s < f->seen->nsampled; s++) {
+        const struct mg_block *b = f->seen->blocks[s];
+        for (uint32_t i = 0; b && i < b->ngrains; i++) {
+            const struct mg_site_fact *site = &f->sites[b->grains[i].site];
+            if (site->site->direction != MG_DIR_ATOMIC)
+                continue;
+            one.v[0] = site->group;
+            one.v[1] = b->grains[i].key;
+            one.v[2] = b->grains[i].uses;
+            if (!mg__vec_grow((void **)&all.at, &all.capacity, all.count + 1, sizeof(*all.at))) {
+                mg__vec_free(&all);
+                return false;
+            }
+            memcpy(&all.at[all.count++], &one, sizeof(one));
+        }
+    }
+    if (all.count > 1)
+        qsort(all.at, all.count, sizeof(*all.at), by_group_and_key);
+    double scale = f->sampled_blocks ? (double)f->seen->nblocks / f->sampled_blocks : 0;
+    for (size_t i = 0, end; i < all.count; i = end) {
+        double uses = 0;
+        for (end = i; end < all.count && all.at[end].v[0] == all.at[i].v[0] && all.at[end].v[1] == all.at[i].v[1]; end++)
+            uses += (double)all.at[end].v[2];
+        struct mg_group *g = &f->groups[all.at[i].v[0]];
+        g->hottest = MG_MAX(g->hottest, uses * scale);
+    }
+    mg__vec_free(&all);
+    return true;
+}
+
+static bool gather_sites(struct mg_facts *f)
+{
+    const struct mg_seen *seen = f->seen;
+    f->nsites = seen->sites.count;
+    f->sites = mg__arena_array(&f->arena, (size_t)f->nsites + 1, sizeof(*f->sites));
+    uint32_t *parent = mg__arena_array(&f->arena, (size_t)f->nsites + 1, sizeof(*parent));
+    uint64_t *last = mg__arena_array(&f->arena, 2 * (size_t)f->nsites + 2, sizeof(*last));
+    f->groups = mg__arena_array(&f->arena, (size_t)f->nsites + 1, sizeof(*f->groups));
+    if (!f->sites || !parent || !last || !f->groups)
+        return false;
+    for (uint32_t i = 0; i < f->nsites; i++) {
+        parent[i] = i;
+        f->sites[i].site = &seen->sites.at[i];
+        f->sites[i].width = 4;
+        find_pattern(f, i);
+    }
+    for (uint32_t i = 0; i < f->info->ninsns; i++)
+        if (seen->sites.of[i] != UINT32_MAX)
+            add_tried(&f->sites[seen->sites.of[i]].sum, &seen->insns[i]);
+    for (unsigned s = 0; s < seen->nsampled; s++) {
+        struct mg_block *b = seen->blocks[s];
+        if (b && b->ngrains > 1)
+            qsort(b->grains, b->ngrains, sizeof(*b->grains), by_key);
+        f->sampled_blocks += b != NULL;
+    }
+    unite_sites(f, parent);
+    for (uint32_t i = 0; i < f->nsites; i++) {
+        uint32_t r = root(parent, i);
+        if (r == i) {
+            f->groups[f->ngroups].direction = f->sites[i].site->direction;
+            f->groups[f->ngroups].first = i;
+            f->sites[i].group = f->ngroups++;
+        } else {
+            f->sites[i].group = f->sites[r].group; /* a root comes before its others */
+        }
+        struct mg_group *g = &f->groups[f->sites[i].group];
+        g->moved += f->sites[i].sum.moved;
+        g->touched += f->sites[i].sum.touched;
+        g->ideal += f->sites[i].sum.ideal;
+        g->requests += f->sites[i].sum.requests;
+        g->staged += f->sites[i].ideal_staged;
+    }
+    for (unsigned s = 0; s < seen->nsampled; s++)
+        if (seen->blocks[s])
+            use_block(f, seen->blocks[s], last, last + f->nsites + 1);
+    find_steps(f, seen->blocks[seen->nsampled / 2]);
+    return find_hottest(f);
+}
+
+/* ---- shared memory ---- */
+static bool gather_vars(struct mg_facts *f)
+{
+    uint32_t n = f->info->nshared_vars;
+    f->vars = mg__arena_array(&f->arena, (size_t)n + 1, sizeof(*f->vars));
+    uint64_t *worst = mg__arena_array(&f->arena, (size_t)n + 1, sizeof(*worst));
+    if (!f->vars || !worst)
+        return false;
+    for (uint32_t i = 0; i < f->info->ninsns; i++) {
+        const struct mg_shapes *set = &f->seen->shared[i];
+        double scale = ldexp(1, (int)set->level);
+        for (uint32_t k = 0; k < set->count; k++) {
+            const struct mg_shape *s = &set->at[k];
+            if (s->var < 0 || (uint32_t)s->var >= n)
+                continue;
+            struct mg_var_fact *v = &f->vars[s->var];
+            uint64_t times = mg__facts_round((double)s->times * scale), excess = 0;
+            v->used = true;
+            v->wavefronts += s->taken * times;
+            v->ideal += s->ideal * times;
+            *(s->kind == MG_ACCESS_LD ? &v->loads : s->kind == MG_ACCESS_ST || s->kind == MG_ACCESS_CP_ASYNC ? &v->stores : &v->atomics) += times;
+            excess = s->taken > s->ideal ? (s->taken - s->ideal) * times : 0;
+            if (excess > worst[s->var] || !worst[s->var]) {
+                worst[s->var] = MG_MAX(excess, 1u);
+                v->worst = i;
+            }
+        }
+    }
+    for (unsigned s = 0; s < f->seen->nsampled; s++) {
+        const struct mg_block *b = f->seen->blocks[s];
+        for (uint32_t i = 0; b && i < n; i++) {
+            const struct mg_shared_var *var = &f->info->shared_vars[i];
+            for (uint64_t w = var->offset / 4; w < ((uint64_t)var->offset + var->size + 3) / 4 && w < b->nwords; w++) {
+                const struct mg_word *word = &b->words[w];
+                f->vars[i].words += word->writes > 0;
+                f->vars[i].writes += word->writes;
+                f->vars[i].reads += word->reads;
+                f->vars[i].by_other_thread += word->by_other_thread;
+                f->vars[i].by_other_warp += word->by_other_warp;
+            }
+        }
+    }
+    return true;
+}
+
+/* ---- prices ---- */
+double mg__facts_first(const struct mg_use *use)
+{
+    double part = use->moved > 0 ? use->sectors / use->moved : 1;
+    return part > 1 ? 1 : part;
+}
+
+double mg__facts_sector_seconds(const struct mg_facts *f, double moved, double first)
+{
+    return moved * (first * f->price.memory + (1 - first) * f->price.again);
+}
+
+static void price(struct mg_facts *f)
+{
+    const struct mg_board *b = f->arch->board;
+    double clock = b->clock_khz * 1e3;
+    f->price.cycle = 1 / clock;
+    f->price.memory = 32 / mg_board_memory_peak(b);
+    f->price.again = 1 / (clock * b->sm_count);
+    f->price.wavefront = 128 / mg_board_shared_peak(b);
+    f->price.issue = 1 / (clock * b->sm_count * f->arch->partitions);
+    f->price.barrier = BARRIER_SLOTS * f->price.issue;
+    for (uint32_t g = 0; g < f->ngroups; g++) {
+        const struct mg_group *group = &f->groups[g];
+        double first = mg__facts_first(&group->use);
+        if (group->direction == MG_DIR_ATOMIC) {
+            double lanes = 0;
+            for (uint32_t i = 0; i < f->nsites; i++)
+                lanes += f->sites[i].group == g ? (double)f->sites[i].sum.lanes : 0;
+            /* One address takes one operation a cycle, wherever they come from; lanes that were added up before count once. */
+            double queue = lanes > 0 ? group->hottest * (double)group->moved / lanes * f->price.cycle : 0;
+            f->s_atomic += MG_MAX(queue, (double)group->moved * f->price.again);
+        } else {
+            f->s_memory += (double)group->moved * first * f->price.memory;
+            f->s_again += (double)group->moved * (1 - first) * f->price.again;
+        }
+    }
+    f->s_shared = (double)f->total.wavefronts * f->price.wavefront;
+    f->s_issue = f->inst * f->price.issue;
+    f->s_barrier = f->barriers * f->price.barrier;
+    f->seconds = f->s_memory + f->s_again + f->s_atomic + f->s_shared + f->s_issue + f->s_barrier;
+}
+
+static void occupy(struct mg_facts *f)
+{
+    f->query = mg_arch_query(f->threads, f->seen->regs, f->info->shared_static, f->info->shared_dynamic);
+    f->query.shared_optin = f->info->shared_dynamic;
+    f->has_occupancy = mg_arch_occupancy(f->arch, &f->query, &f->occupancy) == MG_OK && f->occupancy.blocks > 0;
+}
+
+bool mg__facts_gather(struct mg_facts *f, const struct mg_seen *seen)
+{
+    memset(f, 0, sizeof(*f));
+    mg__arena_init(&f->arena);
+    f->seen = seen;
+    f->info = seen->info;
+    f->arch = mg_arch_find(seen->info->device_cc);
+    f->threads = seen->info->block.x * seen->info->block.y * seen->info->block.z;
+    f->warps = (f->threads + 31) / 32;
+    if (!f->arch || !f->arch->board)
+        return false;
+    count_instructions(f);
+    if (!gather_sites(f) || !gather_vars(f))
+        return false;
+    price(f);
+    occupy(f);
+    return true;
+}
+
+void mg__facts_free(struct mg_facts *f)
+{
+    for (size_t i = 0; i < f->items.count; i++) {
+        free(f->items.at[i].values);
+        free(f->items.at[i].predicted);
+    }
+    mg__vec_free(&f->items);
+    mg__arena_free(&f->arena);
+}
+
+/* ---- names ---- */
+const char *mg__facts_array(struct mg_facts *f, const struct mg_site *site)
+{
+    if (site->global) {
+        char *name = mg__report_demangle(site->global->name);
+        const char *copy = name ? mg__arena_strdup(&f->arena, name) : NULL;
+        free(name);
+        return copy ? copy : "";
+    }
+    return site->param >= 0 ? mg__advise_text(f, "parameter %d", site->param + 1) : "";
+}
+
+const char *mg__facts_variable(struct mg_facts *f, uint32_t var)
+{
+    const char *name = f->info->shared_vars[var].name;
+    if (!name || name[0] == '(')
+        return "dynamic shared memory";
+    char *own = mg__report_variable_name(name);
+    const char *copy = own ? mg__arena_strdup(&f->arena, own) : NULL;
+    free(own);
+    return copy ? copy : name;
+}
+
+const char *mg__facts_pattern(struct mg_facts *f, const struct mg_site_fact *s)
+{
+    switch (s->pattern) {
+    case MG_PATTERN_NONE:
+        return s->sum.requests ? "one lane" : "not executed";
+    case MG_PATTERN_UNIFORM:
+        return "one address";
+    case MG_PATTERN_UNIT:
+        return s->sum.touched > s->sum.ideal ? "contiguous, not aligned" : "contiguous";
+    case MG_PATTERN_STRIDED:
+        return mg__advise_text(f, "stride of %lld bytes", (long long)s->stride);
+    case MG_PATTERN_RUNS:
+        return "contiguous in pieces";
+    default:
+        return "scattered";
+    }
+}

@@ -1,0 +1,123 @@
+/* facts.h - a launch as the judge sees it: sites, groups of sites that read one array, shared variables, rates, prices. */
+#ifndef MG_ADVISE_FACTS_H
+#define MG_ADVISE_FACTS_H
+#include "advise/advise_priv.h"
+
+enum mg_pattern_kind { /* of a site's accesses, by the sectors that they touch */
+    MG_PATTERN_NONE,
+    MG_PATTERN_UNIFORM,   /* one address */
+    MG_PATTERN_UNIT,      /* neighbours: lane by lane the next element */
+    MG_PATTERN_STRIDED,   /* a constant distance that is not the element */
+    MG_PATTERN_RUNS,      /* neighbours in pieces: rows of a tile narrower than a warp */
+    MG_PATTERN_SCATTERED,
+};
+struct mg_use { /* of the sampled blocks, scaled where sectors were sampled */
+    double moved;    /* sectors that accesses moved there */
+    double sectors;  /* different ones */
+    double bytes;    /* different bytes */
+    double uses;     /* accesses of bytes: thread by thread */
+    double threads;  /* sum over bytes of the threads that touch them */
+    double blocks;   /* blocks that touched any */
+    bool sampled;
+};
+struct mg_site_fact {
+    const struct mg_site *site;
+    struct mg_tried sum;
+    struct mg_use use;
+    uint32_t group;
+    unsigned width;              /* bytes a lane, of most accesses */
+    enum mg_pattern_kind pattern;
+    int64_t stride;              /* of MG_PATTERN_STRIDED, between lanes */
+    int64_t step_x, step_y, step_next; /* between threads (x, x+1), (y, y+1), and a thread's first two accesses; 0: unknown */
+    uint8_t cause;               /* enum mg_cause: why it does not coalesce */
+    bool swaps;                  /* exchanging indices mends it */
+    double ideal_staged;         /* wavefronts of the same loads from shared memory, without conflicts */
+};
+enum mg_cause { MG_FINE, MG_VECTOR, MG_ORDER, MG_FIELDS, MG_OFFSET, MG_NARROW, MG_SCATTER }; /* global.c */
+struct mg_group { /* sites of one direction that use one array */
+    uint8_t direction;
+    uint32_t first;     /* its first site */
+    uint64_t moved, touched, ideal, requests;
+    double staged;      /* wavefronts, as above */
+    struct mg_use use;
+    bool stages;        /* staging it is advised */
+    double hottest;     /* atomics: accesses of the most used granule, of all blocks by estimate */
+};
+struct mg_var_fact {
+    uint64_t wavefronts, ideal, loads, stores, atomics;
+    uint64_t words, writes, reads; /* of sampled blocks: words written, and their uses */
+    uint64_t by_other_thread, by_other_warp; /* words */
+    uint32_t worst;     /* the instruction with most wavefronts above the ideal */
+    bool used;
+};
+struct mg_prices { /* seconds each, with the whole board at work */
+    double memory;    /* a sector from device memory */
+    double again;     /* a sector that the block has moved before */
+    double wavefront; /* of shared memory */
+    double issue;     /* of a warp's instruction */
+    double barrier;   /* a warp at a barrier */
+    double cycle;
+};
+struct mg_facts {
+    struct mg_arena arena;
+    const struct mg_seen *seen;
+    const struct mg_launch_info *info;
+    const struct mg_arch *arch;
+    struct mg_prices price;
+    struct mg_site_fact *sites;
+    uint32_t nsites;
+    struct mg_group *groups;
+    uint32_t ngroups;
+    struct mg_var_fact *vars;
+    struct mg_tried total;       /* of the launch */
+    double inst, thread_inst;    /* warp instructions, and times their active threads */
+    double barriers;             /* warps at block-wide barriers */
+    double branches, divergent;
+    uint32_t worst_branch;       /* the instruction that diverged most; UINT32_MAX: none did */
+    uint64_t flops_f16, flops_f32, flops_f64;
+    double flop_seconds;
+    unsigned threads, warps;     /* a block */
+    double sampled_blocks;
+    bool global_exchange;        /* a thread reads global memory that another of its block wrote */
+    double s_memory, s_again, s_shared, s_issue, s_barrier, s_atomic, seconds;
+    struct mg_occupancy_query query;
+    struct mg_occupancy occupancy;
+    bool has_occupancy;
+    MG_VEC(struct mg_report_advice_item) items;
+};
+
+bool mg__facts_gather(struct mg_facts *f, const struct mg_seen *seen);
+void mg__facts_free(struct mg_facts *f);
+const char *mg__facts_array(struct mg_facts *f, const struct mg_site *site);  /* "parameter 2" */
+const char *mg__facts_pattern(struct mg_facts *f, const struct mg_site_fact *site);
+const char *mg__facts_variable(struct mg_facts *f, uint32_t var);             /* "tile" */
+/* Seconds of a group's accesses, and of `moved` sectors of which a part `first` has not been moved by the block before. */
+double mg__facts_sector_seconds(const struct mg_facts *f, double moved, double first);
+double mg__facts_first(const struct mg_use *use); /* that part */
+uint64_t mg__facts_round(double v);
+
+/* ---- the advisers: each adds what it has to say ---- */
+void mg__advise_causes(struct mg_facts *f);    /* global.c: fills in `cause` and `swaps` */
+void mg__advise_global(struct mg_facts *f);
+void mg__advise_staging(struct mg_facts *f);   /* staging.c */
+void mg__advise_atomics(struct mg_facts *f);   /* atomics.c */
+void mg__advise_layout(struct mg_facts *f);    /* layout.c */
+void mg__advise_shared(struct mg_facts *f);    /* shared.c */
+void mg__advise_lanes(struct mg_facts *f);     /* lanes.c */
+void mg__advise_occupancy(struct mg_facts *f); /* lanes.c */
+/* A new item, with its gain in seconds; NULL when that is nothing or memory is out. `id`: a row of advice.def. */
+struct mg_report_advice_item *mg__advise_add(struct mg_facts *f, const char *id, double seconds);
+void mg__advise_at(struct mg_facts *f, struct mg_report_advice_item *item, uint32_t insn);
+void mg__advise_value(struct mg_facts *f, struct mg_report_advice_item *item, const char *name, double value);
+void mg__advise_predict(struct mg_facts *f, struct mg_report_advice_item *item, enum mg_metric metric, double value);
+char *mg__advise_text(struct mg_facts *f, const char *format, ...) MG_PRINTF(2, 3);
+const struct mg_report_advice_item *mg__advise_has(const struct mg_facts *f, const char *id);
+/* What `change` bytes of shared memory more would do: blocks on an SM; and the seconds that the lower occupancy costs. */
+unsigned mg__advise_blocks_with(const struct mg_facts *f, int64_t change, double *cost);
+
+/* ---- checklist.c ---- */
+void mg__advise_checklist(struct mg_facts *f, struct mg_report_advice *a);
+void mg__advise_chart(struct mg_facts *f, struct mg_report_advice *a);
+/* ---- roofline.c ---- */
+void mg__advise_roofline(struct mg_facts *f, struct mg_report_advice *a);
+#endif

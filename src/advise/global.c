@@ -1,0 +1,212 @@
+/* global.c - global accesses that do not coalesce: why, and which of the remedies mends them.
+ *
+ * A site fails when its accesses touch a quarter more sectors than their bytes would fill. Why is read off the middle one of
+ * the sampled blocks:
+ *   a thread's own neighbours  lanes are 8 or 16 bytes apart and each thread uses all of them: a vector load (VECTOR)
+ *   the other index            threads next to one another in y, or a thread's next access, are neighbours: the indices, or
+ *                              the loop and the thread index, are the wrong way round (ORDER)
+ *   another order              all bytes of the sectors are used by the block, in some other order (ORDER too)
+ *   holes                      the block does not use what lies between: fields of records (FIELDS)
+ *   an offset                  lanes are neighbours that start in the middle of a sector (OFFSET)
+ *   narrow rows                pieces shorter than a sector (NARROW)
+ * ORDER is mended by exchanging the indices where nothing else depends on their order, that is, where no other site is in
+ * order now and would be out of it then; else by a tile in shared memory. Each remedy covers all the sites that it mends.
+ */
+#include "advise/facts.h"
+
+static bool fails(const struct mg_site_fact *s)
+{
+    return s->site->direction != MG_DIR_ATOMIC && s->sum.touched * 4 > s->sum.ideal * 5;
+}
+
+/* The part of the group's sectors' bytes that its blocks use. */
+static double fill(const struct mg_group *g)
+{
+    return g->use.sectors > 0 ? g->use.bytes / (g->use.sectors * 32) : 1;
+}
+
+static int64_t size_of(int64_t v)
+{
+    return v < 0 ? -v : v;
+}
+
+static enum mg_cause cause_of(const struct mg_facts *f, const struct mg_site_fact *s)
+{
+    const struct mg_group *g = &f->groups[s->group];
+    if (!fails(s))
+        return MG_FINE;
+    bool full = fill(g) >= 0.75;
+    switch (s->pattern) {
+    case MG_PATTERN_UNIT:
+        return MG_OFFSET;
+    case MG_PATTERN_RUNS:
+        return f->info->block.x * s->width < 32 ? MG_NARROW : full ? MG_ORDER : MG_SCATTER;
+    case MG_PATTERN_STRIDED: {
+        int64_t stride = size_of(s->stride), width = s->width;
+        if (full && (stride == 8 || stride == 16) && stride > width)
+            return MG_VECTOR;
+        if (size_of(s->step_y) == width || size_of(s->step_next) == width || full)
+            return MG_ORDER;
+        return MG_FIELDS;
+    }
+    default:
+        return full && g->use.uses < 1.5 * g->use.bytes ? MG_ORDER : MG_SCATTER;
+    }
+}
+
+/* Whether an exchange of the thread indices would bring a site that is in order now out of order. */
+static bool would_break(const struct mg_site_fact *s)
+{
+    if (!s->sum.requests || fails(s) || s->pattern == MG_PATTERN_UNIFORM || s->pattern == MG_PATTERN_NONE)
+        return false;
+    return size_of(s->step_x) == s->width && size_of(s->step_next) != s->width;
+}
+
+struct remedy {
+    const char *id;
+    double seconds, before, after, moved; /* sectors touched by the sites that it mends, now and then */
+    uint32_t worst;
+    double worst_seconds;
+    unsigned sites;
+    uint64_t requests;
+};
+
+static void mend(struct mg_facts *f, struct remedy *r, uint32_t site, double sectors)
+{
+    const struct mg_site_fact *s = &f->sites[site];
+    double now = mg__facts_sector_seconds(f, (double)s->sum.moved, mg__facts_first(&f->groups[s->group].use));
+    double then = sectors * f->price.memory;
+    double saved = MG_MAX(now - then, 0);
+    if (!r->sites++ || saved > r->worst_seconds) {
+        r->worst = site;
+        r->worst_seconds = saved;
+    }
+    r->seconds += saved;
+    r->before += (double)s->sum.touched;
+    r->after += sectors;
+    r->requests += s->sum.requests;
+}
+
+/* Sectors of a site when each of its bytes is moved once a block, whole sectors at a time. */
+static double sectors_once(const struct mg_facts *f, const struct mg_site_fact *s, double width)
+{
+    double blocks = f->sampled_blocks > 0 ? (double)f->seen->nblocks / f->sampled_blocks : 0;
+    double once = s->use.bytes * blocks / width;
+    return MG_MIN(once, (double)s->sum.touched);
+}
+
+static const char *place(struct mg_facts *f, const struct mg_site_fact *s)
+{
+    static const char *const verbs[] = {"read", "written", "updated"};
+    const char *array = mg__facts_array(f, s->site);
+    return mg__advise_text(f, "%s%s%s", array[0] ? array : "memory", " is ", verbs[s->site->direction]);
+}
+
+static void tell(struct mg_facts *f, const struct remedy *r, const char *title, const char *how)
+{
+    if (!r->sites)
+        return;
+    struct mg_report_advice_item *item = mg__advise_add(f, r->id, r->seconds);
+    if (!item)
+        return;
+    const struct mg_site_fact *s = &f->sites[r->worst];
+    item->title = title;
+    item->how = how;
+    item->file = s->site->file;
+    item->line = s->site->line;
+    item->variable = mg__facts_array(f, s->site);
+    double requests = (double)s->sum.requests;
+    item->why = mg__advise_text(
+        f, "%s with a pattern of '%s': %.1f sectors a request, where its bytes would fill %.1f.%s", place(f, s),
+        mg__facts_pattern(f, s), (double)s->sum.touched / requests, (double)s->sum.ideal / requests,
+        r->sites > 1 ? mg__advise_text(f, " %u access sites are concerned.", r->sites) : "");
+    mg__advise_value(f, item, "sites", r->sites);
+    mg__advise_value(f, item, "sectors_now", r->before);
+    mg__advise_value(f, item, "sectors_then", (double)mg__facts_round(r->after));
+    mg__advise_value(f, item, "stride", (double)s->stride);
+    mg__advise_predict(f, item, MG_METRIC_SECTORS_GLOBAL,
+                       (double)mg__facts_round((double)f->total.touched - r->before + r->after));
+}
+
+void mg__advise_causes(struct mg_facts *f)
+{
+    bool breaks = false;
+    for (uint32_t i = 0; i < f->nsites; i++)
+        breaks |= would_break(&f->sites[i]);
+    for (uint32_t i = 0; i < f->nsites; i++) {
+        struct mg_site_fact *s = &f->sites[i];
+        s->cause = (uint8_t)cause_of(f, s);
+        s->swaps = s->cause == MG_ORDER && !breaks &&
+                   (size_of(s->step_y) == s->width || size_of(s->step_next) == s->width);
+    }
+}
+
+void mg__advise_global(struct mg_facts *f)
+{
+    struct remedy swap = {.id = "swap"}, order = {.id = "stage-order"}, vector = {.id = "vectorise"},
+                  fields = {.id = "fields"}, offset = {.id = "align"}, narrow = {.id = "widen"}, scatter = {.id = "gather"};
+    for (uint32_t i = 0; i < f->nsites; i++) {
+        const struct mg_site_fact *s = &f->sites[i];
+        if (f->groups[s->group].stages && (s->cause == MG_SCATTER || (s->cause == MG_ORDER && !s->swaps)))
+            continue; /* the tile that is advised for its reuse mends this too */
+        switch ((enum mg_cause)s->cause) {
+        case MG_VECTOR:
+            mend(f, &vector, i, sectors_once(f, s, 32));
+            break;
+        case MG_ORDER:
+            mend(f, s->swaps ? &swap : &order, i, sectors_once(f, s, 32));
+            break;
+        case MG_FIELDS:
+            mend(f, &fields, i, (double)s->sum.ideal);
+            break;
+        case MG_OFFSET:
+            if (f->groups[s->group].use.uses < 1.5 * f->groups[s->group].use.bytes)
+                mend(f, &offset, i, (double)s->sum.ideal);
+            break;
+        case MG_NARROW:
+            mend(f, &narrow, i, sectors_once(f, s, 32));
+            break;
+        case MG_SCATTER:
+            mend(f, &scatter, i, (double)s->sum.ideal);
+            break;
+        case MG_FINE:
+            break;
+        }
+    }
+    const struct mg_site_fact *s = &f->sites[swap.worst];
+    tell(f, &swap,
+         size_of(s->step_y) == s->width ? "Exchange the roles of threadIdx.x and threadIdx.y"
+                                        : "Let neighbouring threads take neighbouring elements",
+         size_of(s->step_y) == s->width
+             ? "Threads next to one another in y touch neighbouring elements; a warp runs along x. Index the fastest "
+               "dimension with threadIdx.x. No other access site depends on the order."
+             : "Each thread walks through neighbouring elements by itself. Start at the thread's index and advance by "
+               "the number of threads, so that at each step the warp's lanes are neighbours.");
+    s = &f->sites[order.worst];
+    /* Through a tile: each request becomes one to shared memory as well, there and back, and the block meets once. */
+    order.seconds -= 2 * (double)order.requests * f->price.wavefront +
+                     (double)f->warps * (double)f->seen->nblocks * f->price.barrier;
+    tell(f, &order, "Go through a tile in shared memory",
+         "Read and write global memory with neighbouring threads on neighbouring elements, and change the order in a "
+         "tile in shared memory between, with __syncthreads() after it is filled and a padded row (32 x 33 words) so "
+         "that its columns are free of bank conflicts.");
+    s = &f->sites[vector.worst];
+    tell(f, &vector, "Load what a thread uses as one vector",
+         mg__advise_text(f, "A thread uses %lld neighbouring bytes by accesses of %u: one access of a %lld-byte vector "
+                            "type (float2, float4, uint4 or an aligned struct) moves the same sectors once.",
+                         (long long)size_of(s->stride), s->width, (long long)size_of(s->stride)));
+    s = &f->sites[fields.worst];
+    tell(f, &fields, "Keep the field in an array of its own",
+         mg__advise_text(f, "Lanes are %lld bytes apart and the block uses %.0f %% of the bytes that it moves. A "
+                            "structure of arrays (all x, then all y) lets lanes be neighbours.",
+                         (long long)size_of(s->stride), 100 * fill(&f->groups[s->group])));
+    tell(f, &offset, "Align the array",
+         "Each warp's bytes are neighbours but start inside a sector, so that they touch one sector more. Pad rows to a "
+         "multiple of 32 bytes (cudaMallocPitch), or shift the index so that a warp starts at a multiple of 8 words.");
+    tell(f, &narrow, "Make the block wider in x",
+         mg__advise_text(f, "The block is %u threads wide, which is less than a sector of elements. Let threadIdx.x run "
+                            "over at least %u.", f->info->block.x, 32 / MG_MIN(f->sites[narrow.worst].width, 16u)));
+    tell(f, &scatter, "Bring the indices into order",
+         "Lanes go to addresses that follow no pattern, a sector for each. Sort the work by address, or stage the table "
+         "in shared memory where it fits.");
+}

@@ -1,0 +1,254 @@
+/* judge.c - from the record of a launch to its advice: gathers the facts, asks each adviser, and puts what they say in order.
+ *
+ * Advice is ordered by the seconds that it would save by the estimate of facts.c; what ties (equal to a tenth of a percent of
+ * the launch) stands in the order of importance that advice.def gives. What would save less than MIN_GAIN of the launch is
+ * left out. To add a kind: a row of advice.def, and an adviser that calls mg__advise_add.
+ */
+#include "advise/facts.h"
+
+#include <math.h>
+#include <stdarg.h>
+
+static const double min_gain = 0.03;
+
+static const struct {
+    const char *id;
+    int order;
+} catalogue[] = {
+#define ADVICE(name, id, order, text) {id, order},
+#include "advise/advice.def"
+#undef ADVICE
+};
+
+static int order_of(const char *id)
+{
+    for (size_t i = 0; i < MG_COUNT(catalogue); i++)
+        if (!strcmp(catalogue[i].id, id))
+            return catalogue[i].order;
+    return 100;
+}
+
+char *mg__advise_text(struct mg_facts *f, const char *format, ...)
+{
+    va_list args;
+    char small[1024];
+    va_start(args, format);
+    int n = vsnprintf(small, sizeof(small), format, args);
+    va_end(args);
+    char *copy = n < 0 ? NULL : mg__arena_strdup(&f->arena, small);
+    static char none[1];
+    return copy ? copy : none;
+}
+
+struct mg_report_advice_item *mg__advise_add(struct mg_facts *f, const char *id, double seconds)
+{
+    struct mg_report_advice_item item = {.id = id, .title = "", .why = "", .how = "", .file = "", .variable = "",
+                                         .seconds = seconds};
+    item.gain = f->seconds > 0 ? seconds / f->seconds : 0;
+    bool nothing = !strcmp(id, "nothing");
+    if ((!nothing && !(item.gain >= min_gain)) || !mg__vec_push(&f->items, item))
+        return NULL;
+    return &f->items.at[f->items.count - 1];
+}
+
+void mg__advise_at(struct mg_facts *f, struct mg_report_advice_item *item, uint32_t insn)
+{
+    if (insn >= f->info->ninsns)
+        return;
+    item->file = f->info->insns[insn].file ? f->info->insns[insn].file : "";
+    item->line = f->info->insns[insn].line;
+}
+
+static void push(struct mg_report_value **at, size_t *n, const char *name, double value)
+{
+    struct mg_report_value *grown = realloc(*at, (*n + 1) * sizeof(**at));
+    if (!grown)
+        return;
+    grown[(*n)++] = (struct mg_report_value){name, value};
+    *at = grown;
+}
+
+void mg__advise_value(struct mg_facts *f, struct mg_report_advice_item *item, const char *name, double value)
+{
+    (void)f;
+    push(&item->values, &item->nvalues, name, value);
+}
+
+void mg__advise_predict(struct mg_facts *f, struct mg_report_advice_item *item, enum mg_metric metric, double value)
+{
+    (void)f;
+    push(&item->predicted, &item->npredicted, mg__metric_name(metric), value);
+}
+
+const struct mg_report_advice_item *mg__advise_has(const struct mg_facts *f, const char *id)
+{
+    for (size_t i = 0; i < f->items.count; i++)
+        if (!strcmp(f->items.at[i].id, id))
+            return &f->items.at[i];
+    return NULL;
+}
+
+/* Latency is hidden by other warps: below half of the warp slots, the time spent on global memory is taken to grow as they
+ * shrink. (Texts ask for more than 50 %.) */
+unsigned mg__advise_blocks_with(const struct mg_facts *f, int64_t change, double *cost)
+{
+    struct mg_occupancy_query q = f->query;
+    struct mg_occupancy o;
+    int64_t bytes = (int64_t)q.shared_dynamic + change;
+    *cost = 0;
+    if (!f->has_occupancy)
+        return 0;
+    if (bytes < 0) {
+        q.shared_static = (uint32_t)MG_MAX(0, (int64_t)q.shared_static + bytes);
+        bytes = 0;
+    }
+    q.shared_dynamic = (uint32_t)MG_MIN(bytes, (int64_t)UINT32_MAX);
+    q.shared_optin = q.shared_dynamic;
+    if (mg_arch_occupancy(f->arch, &q, &o) != MG_OK || !o.blocks) {
+        *cost = f->seconds;
+        return 0;
+    }
+    double now = MG_MIN(f->occupancy.occupancy, 0.5), then = MG_MIN(o.occupancy, 0.5);
+    if (then < now)
+        *cost = (f->s_memory + f->s_again) * (now / then - 1);
+    return o.blocks;
+}
+
+static bool before(const struct mg_report_advice_item *a, const struct mg_report_advice_item *b)
+{
+    double x = floor(a->gain * 1000 + 0.5), y = floor(b->gain * 1000 + 0.5);
+    if (x != y)
+        return x > y;
+    return order_of(a->id) < order_of(b->id);
+}
+
+static void sort_items(struct mg_facts *f)
+{
+    struct mg_report_advice_item *at = f->items.at;
+    for (size_t i = 1; i < f->items.count; i++) { /* insertion: few, and stable */
+        struct mg_report_advice_item item = at[i];
+        size_t k = i;
+        for (; k > 0 && before(&item, &at[k - 1]); k--)
+            at[k] = at[k - 1];
+        at[k] = item;
+    }
+}
+
+static void say_nothing(struct mg_facts *f, const struct mg_report_advice *a)
+{
+    struct mg_report_advice_item *item = mg__advise_add(f, "nothing", 0);
+    if (!item)
+        return;
+    item->title = "Nothing to do";
+    if (!f->inst)
+        item->why = "No instruction was executed.";
+    else if (a->binding < a->nroofs)
+        item->why = mg__advise_text(f, "No change that the counts point to would save %.0f %% of the estimated time. "
+                                       "What binds is %s.", min_gain * 100, a->roofs[a->binding].name);
+    item->how = "";
+}
+
+static void list_sites(struct mg_facts *f, struct mg_report_advice *a)
+{
+    static const char *const operations[] = {"load", "store", "atomic"};
+    a->sites = mg__arena_array(&f->arena, (size_t)f->nsites + 1, sizeof(*a->sites));
+    for (uint32_t i = 0; a->sites && i < f->nsites; i++) {
+        const struct mg_site_fact *s = &f->sites[i];
+        if (!s->sum.requests)
+            continue;
+        struct mg_report_advice_site *r = &a->sites[a->nsites++];
+        r->file = s->site->file;
+        r->line = s->site->line;
+        r->operation = operations[s->site->direction];
+        r->array = mg__facts_array(f, s->site);
+        r->pattern = mg__facts_pattern(f, s);
+        r->requests = s->sum.requests;
+        r->sectors = s->sum.touched;
+        r->ideal = s->sum.ideal;
+        r->uses_byte = s->use.bytes > 0 ? s->use.uses / s->use.bytes : 0;
+        r->threads_byte = s->use.bytes > 0 ? s->use.threads / s->use.bytes : 0;
+        r->bytes_block = mg__facts_round(s->use.blocks > 0 ? s->use.bytes / s->use.blocks : 0);
+        r->sampled = s->use.sampled;
+    }
+}
+
+static void describe(struct mg_facts *f, enum mg_status ended, struct mg_report_advice *a)
+{
+    const struct mg_launch_info *info = f->info;
+    *a = (struct mg_report_advice){
+        .mangled = info->kernel,
+        .board = f->arch->board->name,
+        .grid = info->grid,
+        .block = info->block,
+        .cc = info->device_cc,
+        .shared_static = info->shared_static,
+        .shared_dynamic = info->shared_dynamic,
+        .regs = f->seen->regs,
+        .status = ended,
+        .blocks = f->seen->nblocks,
+        .blocks_sampled = mg__facts_round(f->sampled_blocks),
+        .occupancy_limiter = "",
+        .occupancy_step = "",
+        .occupancy_max_warps = f->arch->max_warps_sm,
+        .flops_f16 = f->flops_f16,
+        .flops_f32 = f->flops_f32,
+        .flops_f64 = f->flops_f64,
+        .seconds = f->seconds,
+        .verdict = "",
+    };
+    char *name = mg__report_demangle(info->kernel);
+    a->kernel = name ? mg__arena_strdup(&f->arena, name) : info->kernel;
+    free(name);
+    if (!a->kernel)
+        a->kernel = info->kernel;
+    if (f->has_occupancy) {
+        struct mg_occupancy_step step;
+        a->occupancy_blocks = f->occupancy.blocks;
+        a->occupancy_warps = f->occupancy.warps;
+        a->occupancy_limiter = mg_limiter_name(f->occupancy.binding);
+        if (mg_arch_next_step(f->arch, &f->query, &step) == MG_OK && step.blocks) {
+            if (step.by_regs)
+                a->occupancy_step = mg__advise_text(f, "%u registers a thread", step.regs);
+            if (step.by_shared)
+                a->occupancy_step = mg__advise_text(f, "%s%s%u bytes of shared memory a block", a->occupancy_step,
+                                                    a->occupancy_step[0] ? ", or " : "", step.shared);
+            if (step.by_threads)
+                a->occupancy_step = mg__advise_text(f, "%s%sblocks of %u threads", a->occupancy_step,
+                                                    a->occupancy_step[0] ? ", or " : "", step.threads);
+            if (a->occupancy_step[0])
+                a->occupancy_step = mg__advise_text(f, "one block more with %s", a->occupancy_step);
+        }
+    }
+}
+
+enum mg_status mg__advise_judge(struct mg_seen *seen, enum mg_status ended,
+                                void (*done)(void *arg, const struct mg_report_advice *advice), void *arg)
+{
+    struct mg_facts f;
+    struct mg_report_advice a;
+    if (!mg__facts_gather(&f, seen)) {
+        mg__facts_free(&f);
+        return MG_ERR_NOMEM;
+    }
+    describe(&f, ended, &a);
+    mg__advise_roofline(&f, &a);
+    list_sites(&f, &a);
+    mg__advise_causes(&f);
+    mg__advise_staging(&f);
+    mg__advise_global(&f);
+    mg__advise_atomics(&f);
+    mg__advise_layout(&f);
+    mg__advise_shared(&f);
+    mg__advise_lanes(&f);
+    mg__advise_occupancy(&f);
+    mg__advise_chart(&f, &a);
+    mg__advise_checklist(&f, &a);
+    sort_items(&f);
+    if (!f.items.count)
+        say_nothing(&f, &a);
+    a.items = f.items.at;
+    a.nitems = f.items.count;
+    done(arg, &a);
+    mg__facts_free(&f);
+    return MG_OK;
+}

@@ -1,0 +1,131 @@
+/* lanes.c - lanes that do nothing, and warps that are not there: block size, divergence, occupancy.
+ *
+ * Idle lanes are counted: a block that is no multiple of 32 leaves the last warp's idle in every instruction; the rest of what
+ * is missing from 32 active threads an instruction is divergence (or lanes that left early).
+ *
+ * Occupancy is worth something where warps wait for memory. The estimate: below half of the warp slots, the time of global
+ * memory grows as they shrink. What holds it back is what the occupancy rules say (margay/arch.h); registers are those
+ * of the launch record, an estimate from the PTX: `margay occupancy --kernel` reads the machine code.
+ */
+#include "advise/facts.h"
+
+static void partial_warps(struct mg_facts *f)
+{
+    unsigned idle = f->warps * 32 - f->threads;
+    double part = (double)idle / (f->warps * 32);
+    double saved = idle ? (f->s_issue + f->s_shared + f->s_barrier) * part : 0;
+    struct mg_report_advice_item *item = idle ? mg__advise_add(f, "block-size", saved) : NULL;
+    if (!item)
+        return;
+    unsigned larger = MG_MIN(f->warps * 32, f->arch->max_threads_block);
+    item->title = mg__advise_text(f, "Launch blocks of %u threads", larger);
+    item->why = mg__advise_text(f, "A block of %u threads takes %u warps, and %u of their %u lanes never do anything (%.0f %%).",
+                                f->threads, f->warps, idle, f->warps * 32, 100 * part);
+    item->how = "Choose a multiple of 32, and let the kernel check its index against the size of the problem.";
+    mg__advise_value(f, item, "threads", f->threads);
+    mg__advise_value(f, item, "threads_then", larger);
+    mg__advise_value(f, item, "idle_lanes", idle);
+}
+
+static void divergence(struct mg_facts *f)
+{
+    double lanes = (double)f->threads / f->warps; /* of a warp, at most */
+    double lost = f->inst * lanes - f->thread_inst, part = f->inst > 0 ? lost / (f->inst * lanes) : 0;
+    if (f->worst_branch == UINT32_MAX || part < 0.1)
+        return;
+    struct mg_report_advice_item *item = mg__advise_add(f, "divergence", part * f->s_issue);
+    if (!item)
+        return;
+    mg__advise_at(f, item, f->worst_branch);
+    item->title = "Let whole warps take one way at this branch";
+    item->why = mg__advise_text(f, "%.0f of %.0f branches sent lanes of a warp different ways; an instruction has %.1f active "
+                                   "lanes of %.0f.", f->divergent, f->branches, f->thread_inst / f->inst, lanes);
+    item->how = "Number the work so that a condition is the same for the 32 threads of a warp: tid < n / 2 in place of "
+                "tid % 2 == 0, consecutive threads for the active elements of a reduction, shuffles for its last 32.";
+    mg__advise_value(f, item, "divergent_branches", f->divergent);
+    mg__advise_value(f, item, "lanes_per_instruction", f->thread_inst / f->inst);
+}
+
+void mg__advise_lanes(struct mg_facts *f)
+{
+    partial_warps(f);
+    divergence(f);
+}
+
+void mg__advise_occupancy(struct mg_facts *f)
+{
+    const struct mg_occupancy *o = &f->occupancy;
+    if (!f->has_occupancy || o->occupancy >= 0.5 || !o->warps_block)
+        return;
+    unsigned target = (f->arch->max_warps_sm / 2 + o->warps_block - 1) / o->warps_block, regs = 0;
+    uint32_t bytes = 0;
+    struct mg_occupancy_query q = f->query;
+    struct mg_occupancy then = *o;
+    const char *id = "block-size";
+    unsigned threads = f->threads;
+    q.shared_optin = f->arch->shared_block_optin;
+    switch (o->binding) {
+    case MG_LIMITER_REGISTERS:
+        id = "registers";
+        while (target > o->blocks && mg_arch_max_regs(f->arch, &q, target, &regs) != MG_OK)
+            target--;
+        q.regs = regs;
+        break;
+    case MG_LIMITER_SHARED:
+        id = "capacity";
+        while (target > o->blocks && mg_arch_max_dynamic_shared(f->arch, &q, target, &bytes) != MG_OK) {
+            if (q.shared_static) { /* it is the sum that counts: as if all of it were dynamic */
+                q.shared_static = 0;
+                continue;
+            }
+            target--;
+        }
+        q.shared_dynamic = bytes;
+        q.shared_optin = bytes;
+        break;
+    default: {
+        struct mg_occupancy_step step;
+        if (mg_arch_next_step(f->arch, &q, &step) != MG_OK || !step.larger_threads)
+            return;
+        threads = step.larger_threads;
+        while (threads < 256 && (double)f->arch->max_blocks_sm * ((threads + 31) / 32) < 0.5 * f->arch->max_warps_sm)
+            threads += 32;
+        q.threads = threads;
+        break;
+    }
+    }
+    if (mg_arch_occupancy(f->arch, &q, &then) != MG_OK || then.occupancy <= o->occupancy)
+        return;
+    double part = 1 - o->occupancy / MG_MIN(then.occupancy, 0.5);
+    struct mg_report_advice_item *item = mg__advise_add(f, id, part * (f->s_memory + f->s_again));
+    if (!item)
+        return;
+    item->why = mg__advise_text(f, "%u blocks of %u warps are resident on an SM, %.0f %% of its %u warp slots; what holds back is "
+                                   "%s.", o->blocks, o->warps_block, 100 * o->occupancy, f->arch->max_warps_sm,
+                                mg_limiter_name(o->binding));
+    if (!strcmp(id, "registers")) {
+        item->title = mg__advise_text(f, "Use at most %u registers a thread", regs);
+        item->how = mg__advise_text(f, "Now %u (an estimate from the PTX). __launch_bounds__(%u, %u) asks the compiler for it; then "
+                                       "%u blocks fit, %.0f %%. Spills cost: look at the result.", f->query.regs, f->threads,
+                                    then.blocks, then.blocks, 100 * then.occupancy);
+        mg__advise_value(f, item, "regs", f->query.regs);
+        mg__advise_value(f, item, "regs_then", regs);
+    } else if (!strcmp(id, "capacity")) {
+        uint32_t now = f->info->shared_static + f->info->shared_dynamic, most = q.shared_static + bytes;
+        item->title = mg__advise_text(f, "Use at most %u bytes of shared memory a block", most);
+        item->how = mg__advise_text(f, "Now %u. A smaller tile, a narrower type, or two passes: then %u blocks fit, %.0f %%.", now,
+                                    then.blocks, 100 * then.occupancy);
+        mg__advise_value(f, item, "shared", now);
+        mg__advise_value(f, item, "shared_then", most);
+    } else {
+        item->title = mg__advise_text(f, "Launch blocks of %u threads", threads);
+        item->how = mg__advise_text(f, "An SM holds at most %u blocks, however small. With %u threads a block, %u blocks fit and fill "
+                                       "%.0f %%.", f->arch->max_blocks_sm, threads, then.blocks, 100 * then.occupancy);
+        mg__advise_value(f, item, "threads", f->threads);
+        mg__advise_value(f, item, "threads_then", threads);
+    }
+    mg__advise_value(f, item, "occupancy", o->occupancy);
+    mg__advise_value(f, item, "occupancy_then", then.occupancy);
+    mg__advise_value(f, item, "blocks_now", o->blocks);
+    mg__advise_value(f, item, "blocks_then", then.blocks);
+}

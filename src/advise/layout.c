@@ -1,0 +1,269 @@
+/* layout.c - bank conflicts: other layouts of a shared variable, tried on the accesses that were recorded.
+ *
+ * A layout sees the variable as rows of `row` elements. A padded one adds elements to the end of each row, so that a column
+ * goes through the banks; a swizzled one permutes the columns of a row by exclusive or with the row's number, which costs no
+ * memory. Row lengths to try are the distances between the lanes of the accesses that conflict, and a full row of banks
+ * (the idiom i + i / 32). Every recorded access of the variable, store and load, is moved to its new place and counted by
+ * the same rules; so a layout that mends the column and spoils the row does not look good. The element is the widest
+ * access, so that vector accesses stay whole and aligned. Where neighbouring loads are joined by the compiler, a layout that
+ * breaks their alignment is counted with the loads as written.
+ *
+ * Exact where all different accesses of the variable were kept; else scaled from a sample of them (shapes.c). What is left
+ * out: that neighbours of the variable move, which turns all their banks alike.
+ */
+#include "advise/facts.h"
+
+#include <math.h>
+
+enum { MOST_ROWS = 16, MOST_PAD = 32, BANK_BYTES = 4, BANKS = 32 };
+
+struct layout {
+    uint32_t element, row, pad;       /* bytes; elements; elements */
+    uint32_t xor_mask, xor_shift;     /* column ^ (row >> shift & mask); 0: none */
+};
+struct trial {
+    struct layout layout;
+    double wavefronts, ideal;
+    uint32_t added; /* bytes */
+    bool any;
+};
+
+static uint32_t moved(const struct layout *l, uint32_t offset)
+{
+    uint32_t index = offset / l->element, rest = offset % l->element;
+    uint32_t row = index / l->row, column = index % l->row;
+    if (l->xor_mask)
+        return (row * l->row + (column ^ (row >> l->xor_shift & l->xor_mask))) * l->element + rest;
+    return (row * (l->row + l->pad) + column) * l->element + rest;
+}
+
+/* Whether loads that need `bytes` of alignment can still be joined. */
+static bool joins(const struct layout *l, unsigned bytes)
+{
+    return bytes <= l->element || (!l->xor_mask && (uint64_t)(l->row + l->pad) * l->element % bytes == 0);
+}
+
+static void try_layout(const struct mg_facts *f, uint32_t var, const struct layout *l, struct trial *t)
+{
+    uint32_t base = f->info->shared_vars[var].offset, size = f->info->shared_vars[var].size;
+    *t = (struct trial){.layout = *l, .any = true};
+    uint32_t rows = (size / l->element + l->row - 1) / l->row;
+    t->added = rows * l->pad * l->element;
+    for (uint32_t i = 0; i < f->info->ninsns; i++) {
+        const struct mg_shapes *set = &f->seen->shared[i];
+        double scale = ldexp(1, (int)set->level);
+        if (!set->count)
+            continue;
+        bool joined = joins(l, mg__model_made_joined(f->seen->made, i));
+        const struct mg_ptx_insn *insn = f->info->insns[i].insn;
+        for (uint32_t k = 0; k < set->count; k++) {
+            const struct mg_shape *s = &set->at[k];
+            if (s->var != (int32_t)var)
+                continue;
+            struct mg_access a = {.insn = i, .kind = s->kind, .space = MG_SPACE_SHARED, .width = s->width, .mask = s->mask,
+                                  .shared_var = s->var};
+            for (unsigned lane = 0; lane < 32; lane++)
+                a.address[lane] = base + (s->mask >> lane & 1 ? moved(l, (uint32_t)s->at[lane] - base) : 0);
+            struct mg_access copy;
+            enum mg_access_kind kind;
+            const struct mg_access *made = mg__model_made_access(f->seen->made, &a, joined, &copy, &kind);
+            if (!made)
+                continue;
+            struct mg_cost c = mg__model_shared(kind, insn, made->width, made->mask, made->address);
+            t->wavefronts += c.wavefronts * (double)s->times * scale;
+            t->ideal += c.ideal * (double)s->times * scale;
+        }
+    }
+}
+
+static bool better(const struct trial *a, const struct trial *b)
+{
+    if (!b->any || a->wavefronts != b->wavefronts)
+        return !b->any || a->wavefronts < b->wavefronts;
+    return a->added < b->added;
+}
+
+static uint32_t widest(const struct mg_facts *f, uint32_t var, bool *sampled)
+{
+    uint32_t width = 1;
+    for (uint32_t i = 0; i < f->info->ninsns; i++)
+        for (uint32_t k = 0; k < f->seen->shared[i].count; k++)
+            if (f->seen->shared[i].at[k].var == (int32_t)var) {
+                width = MG_MAX(width, f->seen->shared[i].at[k].width);
+                *sampled |= f->seen->shared[i].level > 0;
+            }
+    return width;
+}
+
+/* Row lengths that the conflicting accesses show, by the wavefronts that they cost too much; most first. */
+static unsigned candidate_rows(const struct mg_facts *f, uint32_t var, uint32_t element, uint32_t rows[MOST_ROWS])
+{
+    double weight[MOST_ROWS] = {0};
+    unsigned n = 0;
+    uint32_t elements = f->info->shared_vars[var].size / element;
+    for (uint32_t i = 0; i < f->info->ninsns; i++) {
+        for (uint32_t k = 0; k < f->seen->shared[i].count; k++) {
+            const struct mg_shape *s = &f->seen->shared[i].at[k];
+            if (s->var != (int32_t)var || s->taken <= s->ideal)
+                continue;
+            int last = -1;
+            for (int lane = 0; lane < 32; lane++) {
+                if (!(s->mask >> lane & 1))
+                    continue;
+                uint32_t d = last < 0 ? 0 : (uint32_t)abs(s->at[lane] - s->at[last]);
+                last = lane;
+                if (!d || d % element || d / element < 2 || d / element > elements / 2)
+                    continue;
+                unsigned at = 0;
+                while (at < n && rows[at] != d / element)
+                    at++;
+                if (at == n && n == MOST_ROWS - 1)
+                    continue;
+                if (at == n)
+                    rows[n++] = d / element;
+                weight[at] += (double)(s->taken - s->ideal) * (double)s->times;
+            }
+        }
+    }
+    for (unsigned i = 1; i < n; i++)
+        for (unsigned k = i; k > 0 && weight[k] > weight[k - 1]; k--) {
+            double w = weight[k];
+            uint32_t r = rows[k];
+            weight[k] = weight[k - 1];
+            rows[k] = rows[k - 1];
+            weight[k - 1] = w;
+            rows[k - 1] = r;
+        }
+    uint32_t banks = element >= BANKS * BANK_BYTES ? 1 : BANKS * BANK_BYTES / element;
+    bool have = banks < 2 || banks > elements;
+    for (unsigned i = 0; i < n; i++)
+        have |= rows[i] == banks;
+    if (!have)
+        rows[n++] = banks;
+    return n;
+}
+
+static void try_pads(const struct mg_facts *f, uint32_t var, uint32_t element, uint32_t row, struct trial *best)
+{
+    uint32_t unit = element < BANK_BYTES ? BANK_BYTES / element : 1; /* a pad moves whole banks */
+    uint64_t room = f->arch->shared_block_optin;
+    for (uint32_t p = 1; p <= MOST_PAD; p++) {
+        struct layout l = {.element = element, .row = row, .pad = p * unit};
+        struct trial t;
+        uint64_t rows = (f->info->shared_vars[var].size / element + row - 1) / row;
+        if (rows * l.pad * element + f->info->shared_static + f->info->shared_dynamic > room)
+            break;
+        try_layout(f, var, &l, &t);
+        if (better(&t, best))
+            *best = t;
+        if (t.wavefronts <= t.ideal)
+            break; /* none is better, and larger ones cost more */
+    }
+}
+
+static void try_swizzles(const struct mg_facts *f, uint32_t var, uint32_t element, uint32_t row, struct trial *best)
+{
+    uint32_t banks = element <= BANK_BYTES ? BANKS * BANK_BYTES / element : BANKS * BANK_BYTES / MG_MIN(element, 64u);
+    uint32_t mask = MG_MIN(row, banks) - 1, elements = f->info->shared_vars[var].size / element;
+    if ((row & (row - 1)) || elements % row) /* it stays inside full rows of a power of two */
+        return;
+    for (uint32_t shift = 0; shift < 5; shift++) {
+        struct layout l = {.element = element, .row = row, .xor_mask = mask, .xor_shift = shift};
+        struct trial t;
+        try_layout(f, var, &l, &t);
+        if (better(&t, best))
+            *best = t;
+    }
+}
+
+static const char *swizzle_text(struct mg_facts *f, const struct layout *l)
+{
+    if (l->xor_shift)
+        return mg__advise_text(f, "column ^ (row >> %u & %u)", l->xor_shift, l->xor_mask);
+    return mg__advise_text(f, "column ^ (row & %u)", l->xor_mask);
+}
+
+static void advise_var(struct mg_facts *f, uint32_t var)
+{
+    const struct mg_var_fact *v = &f->vars[var];
+    const struct mg_shared_var *info = &f->info->shared_vars[var];
+    bool sampled = false;
+    uint32_t element = widest(f, var, &sampled), rows[MOST_ROWS + 1];
+    if (v->wavefronts <= v->ideal || info->size < 2 * element)
+        return;
+    unsigned nrows = candidate_rows(f, var, element, rows);
+    struct trial pad = {.any = false}, swizzle = {.any = false};
+    for (unsigned i = 0; i < nrows; i++) {
+        try_pads(f, var, element, rows[i], &pad);
+        try_swizzles(f, var, element, rows[i], &swizzle);
+    }
+    double now = (double)v->wavefronts, pad_cost = 0, none;
+    unsigned blocks = pad.any ? mg__advise_blocks_with(f, pad.added, &pad_cost) : 0, same = mg__advise_blocks_with(f, 0, &none);
+    bool is_static = info->name && info->name[0] != '(';
+    if (is_static && (uint64_t)f->info->shared_static + pad.added > f->arch->shared_block)
+        blocks = 0; /* a static declaration cannot grow so far */
+    double by_pad = pad.any && blocks ? (now - pad.wavefronts) * f->price.wavefront - pad_cost : 0;
+    double by_swizzle = swizzle.any ? (now - swizzle.wavefronts) * f->price.wavefront : 0;
+    bool padded = by_pad >= by_swizzle;
+    const struct trial *t = padded ? &pad : &swizzle;
+    double conflicts = now - (double)v->ideal;
+    if ((padded ? by_pad : by_swizzle) <= 0 || now - t->wavefronts < 0.05 * conflicts)
+        return;
+    struct mg_report_advice_item *item = mg__advise_add(f, padded ? "pad" : "swizzle", padded ? by_pad : by_swizzle);
+    if (!item)
+        return;
+    const struct layout *l = &t->layout;
+    const char *name = mg__facts_variable(f, var);
+    mg__advise_at(f, item, v->worst);
+    item->variable = name;
+    if (padded)
+        item->title = mg__advise_text(f, "Pad each row of '%s' by %u element%s (%u bytes)", name, l->pad, l->pad > 1 ? "s" : "",
+                                      l->pad * element);
+    else
+        item->title = mg__advise_text(f, "Swizzle the columns of '%s'", name);
+    item->why = mg__advise_text(f, "%.0f wavefronts where %.0f would do: %.1f times.%s", now, (double)v->ideal,
+                                now / (double)MG_MAX(v->ideal, 1u), sampled ? " (From a sample of its accesses.)" : "");
+    const char *after = mg__advise_text(f, "%.0f wavefronts, %.0f more than the ideal", t->wavefronts, t->wavefronts - t->ideal);
+    const char *other = "";
+    if (padded && swizzle.any && by_swizzle > 0)
+        other = mg__advise_text(f, " Or keep the size and put element (row, column) at %s in rows of %u: %.0f wavefronts.",
+                                swizzle_text(f, &swizzle.layout), swizzle.layout.row, swizzle.wavefronts);
+    else if (!padded && pad.any)
+        other = mg__advise_text(f, " Padding rows of %u by %u gives %.0f wavefronts and %u bytes more, and %u blocks on an SM "
+                                   "instead of %u.", pad.layout.row, pad.layout.pad, pad.wavefronts, pad.added, blocks, same);
+    if (padded)
+        item->how = mg__advise_text(f, "Rows of %u elements become %u (%u bytes each). Tried on the recorded accesses: %s; "
+                                       "%u bytes more, %u blocks on an SM, now %u.%s",
+                                    l->row, l->row + l->pad, element, after, t->added, blocks, same, other);
+    else
+        item->how = mg__advise_text(f, "In rows of %u elements of %u bytes, put element (row, column) at %s. Tried on the "
+                                       "recorded accesses: %s; no byte more.%s", l->row, element, swizzle_text(f, l), after, other);
+    mg__advise_value(f, item, "element_bytes", element);
+    mg__advise_value(f, item, "row_elements", l->row);
+    mg__advise_value(f, item, "pad_elements", l->pad);
+    mg__advise_value(f, item, "added_bytes", t->added);
+    mg__advise_value(f, item, "wavefronts_now", now);
+    mg__advise_value(f, item, "wavefronts_then", t->wavefronts);
+    mg__advise_value(f, item, "conflicts_now", conflicts);
+    mg__advise_value(f, item, "conflicts_then", t->wavefronts - t->ideal);
+    mg__advise_value(f, item, "blocks_now", same);
+    mg__advise_value(f, item, "blocks_then", padded ? blocks : same);
+    if (swizzle.any) {
+        mg__advise_value(f, item, "swizzle_row_elements", swizzle.layout.row);
+        mg__advise_value(f, item, "swizzle_mask", swizzle.layout.xor_mask);
+        mg__advise_value(f, item, "swizzle_shift", swizzle.layout.xor_shift);
+        mg__advise_value(f, item, "swizzle_wavefronts", swizzle.wavefronts);
+    }
+    double total = (double)f->total.wavefronts, ideal = (double)f->total.wavefronts_ideal;
+    mg__advise_predict(f, item, MG_METRIC_WAVEFRONTS_SHARED, total - now + t->wavefronts);
+    mg__advise_predict(f, item, MG_METRIC_WAVEFRONTS_SHARED_IDEAL, ideal - (double)v->ideal + t->ideal);
+    mg__advise_predict(f, item, is_static ? MG_METRIC_SHARED_STATIC : MG_METRIC_SHARED_DYNAMIC,
+                       (double)(is_static ? f->info->shared_static : f->info->shared_dynamic) + t->added);
+}
+
+void mg__advise_layout(struct mg_facts *f)
+{
+    for (uint32_t v = 0; v < f->info->nshared_vars; v++)
+        if (!f->vars[v].atomics || f->vars[v].loads + f->vars[v].stores > f->vars[v].atomics)
+            advise_var(f, v);
+}

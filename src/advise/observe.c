@@ -1,0 +1,292 @@
+/* observe.c - the observer: records a launch for the judge.
+ *
+ * It wants every access, because two of its questions need exact addresses: which bytes the threads of a block share (asked
+ * of a sample of blocks, spread evenly over the grid), and where in its rows a shared variable was touched, so that another
+ * layout can be tried. All sums are exact whatever is sampled. Workers keep their own record and are merged in order;
+ * nothing in the result depends on how blocks were dealt out.
+ *
+ * What an access costs is computed once for each shape of it that is kept.
+ */
+#include "advise/advise_priv.h"
+
+struct mg_advise {
+    void (*done)(void *arg, const struct mg_report_advice *advice);
+    void *arg;
+    uint32_t regs;
+};
+
+struct worker {
+    struct mg_seen *seen; /* info, made, sites and sampled: read only */
+    struct mg_tried *insns;
+    struct mg_shapes *global, *shared;
+    struct mg_block *blocks[MG_BLOCKS_SAMPLED];
+    bool failed; /* out of memory: the launch gets no advice */
+};
+struct launch {
+    struct mg_advise *advise;
+    struct mg_seen seen;
+    bool failed;
+};
+
+static void free_seen(struct mg_seen *s)
+{
+    for (uint32_t i = 0; s->global && i < s->info->ninsns; i++)
+        mg__shapes_free(&s->global[i]);
+    for (uint32_t i = 0; s->shared && i < s->info->ninsns; i++)
+        mg__shapes_free(&s->shared[i]);
+    for (unsigned i = 0; i < MG_BLOCKS_SAMPLED; i++)
+        mg__block_free(s->blocks[i], s->sites.count);
+    mg__model_made_free(s->made);
+    mg__sites_free(&s->sites);
+    free(s->insns);
+    free(s->global);
+    free(s->shared);
+}
+
+/* Blocks (2i + 1) / 2n of the way through the grid: all of a small one, and the middles of n equal parts of a large one. */
+static void choose_blocks(struct mg_seen *s)
+{
+    const struct mg_dim3 *g = &s->info->grid;
+    s->nblocks = (uint64_t)g->x * g->y * g->z;
+    s->nsampled = (unsigned)MG_MIN(s->nblocks, (uint64_t)MG_BLOCKS_SAMPLED);
+    uint64_t part = s->nblocks / MG_BLOCKS_SAMPLED, rest = s->nblocks % MG_BLOCKS_SAMPLED;
+    for (unsigned i = 0; i < s->nsampled; i++)
+        s->sampled[i] = s->nblocks <= MG_BLOCKS_SAMPLED ? i : part * i + rest * i / MG_BLOCKS_SAMPLED + part / 2;
+}
+
+static enum mg_status launch_begin(void *self, const struct mg_launch_info *info, unsigned workers, void **state)
+{
+    (void)workers;
+    struct launch *l = calloc(1, sizeof(*l));
+    *state = NULL;
+    if (!l)
+        return MG_ERR_NOMEM;
+    l->advise = self;
+    struct mg_seen *s = &l->seen;
+    s->info = info;
+    s->regs = l->advise->regs;
+    choose_blocks(s);
+    s->made = mg__model_made_create(info);
+    s->insns = calloc((size_t)info->ninsns + 1, sizeof(*s->insns));
+    s->global = calloc((size_t)info->ninsns + 1, sizeof(*s->global));
+    s->shared = calloc((size_t)info->ninsns + 1, sizeof(*s->shared));
+    if (!s->made || !s->insns || !s->global || !s->shared || !mg__sites_find(info, &s->sites)) {
+        free_seen(s);
+        free(l);
+        return MG_ERR_NOMEM;
+    }
+    *state = l;
+    return MG_OK;
+}
+
+static void free_worker(struct worker *w)
+{
+    uint32_t n = w->seen->info->ninsns;
+    for (uint32_t i = 0; w->global && i < n; i++)
+        mg__shapes_free(&w->global[i]);
+    for (uint32_t i = 0; w->shared && i < n; i++)
+        mg__shapes_free(&w->shared[i]);
+    for (unsigned i = 0; i < MG_BLOCKS_SAMPLED; i++)
+        mg__block_free(w->blocks[i], w->seen->sites.count);
+    free(w->global);
+    free(w->shared);
+    free(w->insns);
+    free(w);
+}
+
+static void *worker_begin(void *state, unsigned worker)
+{
+    (void)worker;
+    struct launch *l = state;
+    struct worker *w = calloc(1, sizeof(*w));
+    if (!w)
+        return NULL;
+    uint32_t n = l->seen.info->ninsns;
+    w->seen = &l->seen;
+    w->insns = calloc((size_t)n + 1, sizeof(*w->insns));
+    w->global = calloc((size_t)n + 1, sizeof(*w->global));
+    w->shared = calloc((size_t)n + 1, sizeof(*w->shared));
+    if (!w->insns || !w->global || !w->shared) {
+        free_worker(w);
+        return NULL;
+    }
+    return w;
+}
+
+static struct mg_block *sampled_block(struct worker *w, uint64_t index)
+{
+    const struct mg_seen *s = w->seen;
+    for (unsigned i = 0; i < s->nsampled; i++) {
+        if (s->sampled[i] != index)
+            continue;
+        if (!w->blocks[i])
+            w->blocks[i] = mg__block_create(index, s->sites.count, s->info->shared_static + s->info->shared_dynamic + 16,
+                                            i == s->nsampled / 2);
+        w->failed |= !w->blocks[i];
+        return w->blocks[i];
+    }
+    return NULL;
+}
+
+/* The shape of an access; its hash is not filled in for one whose lanes lie too far apart to be told by distances. */
+static void shape_of(const struct mg_access *a, struct mg_shape *s)
+{
+    bool shared = a->space == MG_SPACE_SHARED;
+    uint64_t base = shared ? 0 : a->address[__builtin_ctz(a->mask)];
+    *s = (struct mg_shape){.mask = a->mask, .width = a->width, .kind = a->kind};
+    s->var = shared ? a->shared_var : -1;
+    s->phase = (uint8_t)(base & 31);
+    for (unsigned i = 0; i < 32; i++) { /* far lanes wrap: still different shapes, and their cost was computed exactly */
+        uint32_t d = (uint32_t)(a->address[i] - base);
+        s->at[i] = a->mask >> i & 1 ? (int32_t)d : 0;
+    }
+    s->hash = mg__shape_hash(s);
+}
+
+static void cost_of(const struct mg_seen *seen, const struct mg_access *a, struct mg_shape *s)
+{
+    struct mg_access copy;
+    enum mg_access_kind kind;
+    const struct mg_access *made = mg__model_made_access(seen->made, a, true, &copy, &kind);
+    if (!made)
+        return; /* another instruction's access carries it */
+    const struct mg_ptx_insn *insn = seen->info->insns[a->insn].insn;
+    if (a->space == MG_SPACE_SHARED) {
+        struct mg_cost c = mg__model_shared(kind, insn, made->width, made->mask, made->address);
+        s->taken = c.wavefronts;
+        s->ideal = c.ideal;
+    } else {
+        struct mg_global_cost c = mg__model_global(kind, insn, made->width, made->mask, made->address);
+        s->taken = c.touched;
+        s->ideal = c.ideal;
+        s->moved = c.moved;
+    }
+}
+
+static void on_access(void *worker, const struct mg_access *a)
+{
+    struct worker *w = worker;
+    const struct mg_seen *seen = w->seen;
+    bool shared = a->space == MG_SPACE_SHARED;
+    if (a->insn >= seen->info->ninsns || (!shared && a->space != MG_SPACE_GLOBAL) || !a->mask)
+        return;
+    struct mg_shapes *set = shared ? &w->shared[a->insn] : &w->global[a->insn];
+    struct mg_shape fresh;
+    shape_of(a, &fresh);
+    struct mg_shape *s = mg__shapes_find(set, &fresh);
+    if (!s) {
+        cost_of(seen, a, &fresh);
+        fresh.times = a->times;
+        s = &fresh;
+        w->failed |= !mg__shapes_add(set, &fresh);
+    } else {
+        s->times += a->times;
+    }
+    struct mg_tried *t = &w->insns[a->insn];
+    if (shared) {
+        t->wavefronts += s->taken * a->times;
+        t->wavefronts_ideal += s->ideal * a->times;
+    } else {
+        unsigned lanes = (unsigned)__builtin_popcount(a->mask);
+        t->requests += a->times;
+        t->lanes += lanes * a->times;
+        t->bytes += (uint64_t)lanes * a->width * a->times;
+        t->touched += s->taken * a->times;
+        t->ideal += s->ideal * a->times;
+        t->moved += s->moved * a->times;
+    }
+    struct mg_block *block = sampled_block(w, a->block);
+    if (!block)
+        return;
+    if (shared) {
+        mg__block_shared(block, a);
+    } else if (seen->sites.of[a->insn] != UINT32_MAX) {
+        uint32_t site = seen->sites.of[a->insn];
+        block->moved[site] += s->moved;
+        w->failed |= !mg__block_global(block, a, site, seen->sites.shift);
+    }
+}
+
+static void on_counts(void *worker, const struct mg_insn_counts *counts, uint32_t ninsns)
+{
+    struct worker *w = worker;
+    for (uint32_t i = 0; i < ninsns && i < w->seen->info->ninsns; i++) {
+        w->insns[i].warps += counts[i].warps;
+        w->insns[i].threads += counts[i].threads;
+        w->insns[i].divergent += counts[i].divergent;
+    }
+}
+
+static void worker_end(void *state, void *worker)
+{
+    struct launch *l = state;
+    struct worker *w = worker;
+    struct mg_seen *s = &l->seen;
+    for (uint32_t i = 0; i < s->info->ninsns; i++) {
+        uint64_t *to = (uint64_t *)&s->insns[i];
+        const uint64_t *from = (const uint64_t *)&w->insns[i];
+        for (size_t k = 0; k < sizeof(struct mg_tried) / sizeof(*to); k++)
+            to[k] += from[k];
+        w->failed |= !mg__shapes_merge(&s->global[i], &w->global[i]) || !mg__shapes_merge(&s->shared[i], &w->shared[i]);
+    }
+    for (unsigned i = 0; i < MG_BLOCKS_SAMPLED; i++) {
+        if (!s->blocks[i]) { /* a block runs on one worker */
+            s->blocks[i] = w->blocks[i];
+            w->blocks[i] = NULL;
+        }
+    }
+    l->failed |= w->failed;
+    free_worker(w);
+}
+
+static void launch_end(void *state, enum mg_status status)
+{
+    struct launch *l = state;
+    if (!l)
+        return;
+    if (!l->failed) {
+        for (uint32_t i = 0; i < l->seen.info->ninsns; i++) {
+            mg__shapes_sort(&l->seen.global[i]);
+            mg__shapes_sort(&l->seen.shared[i]);
+        }
+        (void)mg__advise_judge(&l->seen, status, l->advise->done, l->advise->arg);
+    }
+    free_seen(&l->seen);
+    free(l);
+}
+
+/* ---- public ---- */
+enum mg_status mg__advise_create(void (*done)(void *arg, const struct mg_report_advice *advice), void *arg,
+                                 struct mg_advise **advise)
+{
+    *advise = calloc(1, sizeof(**advise));
+    if (!*advise)
+        return MG_ERR_NOMEM;
+    (*advise)->done = done;
+    (*advise)->arg = arg;
+    return MG_OK;
+}
+
+void mg__advise_destroy(struct mg_advise *advise)
+{
+    free(advise);
+}
+
+void mg__advise_regs(struct mg_advise *advise, uint32_t regs)
+{
+    advise->regs = regs;
+}
+
+struct mg_observer mg__advise_observer(struct mg_advise *advise)
+{
+    return (struct mg_observer){
+        .self = advise,
+        .wants = MG_OBSERVE_EVERY | MG_OBSERVE_COUNTS,
+        .launch_begin = launch_begin,
+        .worker_begin = worker_begin,
+        .access = on_access,
+        .counts = on_counts,
+        .worker_end = worker_end,
+        .launch_end = launch_end,
+    };
+}

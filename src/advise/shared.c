@@ -1,0 +1,83 @@
+/* shared.c - shared memory that is not needed, and barriers that are more than is needed.
+ *
+ * Both are read off the sampled blocks, word by word: who wrote it, who read it. Where no word of a variable is ever read or
+ * overwritten by another thread than its writer, the variable is private storage: a register does it, without wavefronts, and
+ * without the barriers if no variable needs them. Where words pass between threads, but never out of a warp, and nothing
+ * passes through global memory either, __syncwarp is enough. What cannot be seen: an exchange that happens in other blocks
+ * only.
+ */
+#include "advise/facts.h"
+
+enum { MOST_PRIVATE_WORDS = 8 }; /* of a thread: more, or indexed ones, do not fit in registers */
+
+static bool exchanges(const struct mg_facts *f, bool between_warps)
+{
+    for (uint32_t v = 0; v < f->info->nshared_vars; v++)
+        if (between_warps ? f->vars[v].by_other_warp : f->vars[v].by_other_thread)
+            return true;
+    return f->global_exchange;
+}
+
+static void unused(struct mg_facts *f, uint32_t var)
+{
+    const struct mg_var_fact *v = &f->vars[var];
+    double words = (double)v->words, threads = f->threads * f->sampled_blocks;
+    if (!v->used || !v->words || v->by_other_thread || v->atomics || words > MOST_PRIVATE_WORDS * threads)
+        return;
+    bool alone = !exchanges(f, false);
+    double saved = (double)v->wavefronts * f->price.wavefront + (double)(v->loads + v->stores) * f->price.issue +
+                   (alone ? f->s_barrier : 0);
+    double cost;
+    uint32_t size = f->info->shared_vars[var].size;
+    unsigned blocks = mg__advise_blocks_with(f, -(int64_t)size, &cost);
+    struct mg_report_advice_item *item = mg__advise_add(f, "unstage", saved);
+    if (!item)
+        return;
+    const char *name = mg__facts_variable(f, var);
+    mg__advise_at(f, item, v->worst);
+    item->variable = name;
+    item->title = mg__advise_text(f, "Keep '%s' in registers", name);
+    item->why = mg__advise_text(f, "Each of its words is written and read by one thread only: %.1f writes and %.1f reads a "
+                                   "word, and none by another thread.", (double)v->writes / words, (double)v->reads / words);
+    item->how = mg__advise_text(f, "Use a local variable. That saves %.0f wavefronts%s and %u bytes of shared memory; %u blocks "
+                                   "fit on an SM, now %u.", (double)v->wavefronts,
+                                alone && f->barriers > 0 ? ", every barrier" : "", size, blocks, f->occupancy.blocks);
+    mg__advise_value(f, item, "wavefronts_now", (double)v->wavefronts);
+    mg__advise_value(f, item, "writes_per_word", (double)v->writes / words);
+    mg__advise_value(f, item, "reads_per_word", (double)v->reads / words);
+    mg__advise_predict(f, item, MG_METRIC_WAVEFRONTS_SHARED, (double)(f->total.wavefronts - v->wavefronts));
+}
+
+static void syncwarp(struct mg_facts *f)
+{
+    uint32_t insn = UINT32_MAX;
+    uint64_t most = 0;
+    if (f->barriers <= 0 || exchanges(f, true) || !exchanges(f, false) || mg__advise_has(f, "unstage"))
+        return;
+    for (uint32_t i = 0; i < f->info->ninsns; i++) {
+        const struct mg_ptx_insn *bar = f->info->insns[i].insn;
+        if (bar && bar->opcode == MG_OP_BAR && bar->sub == MG_SUB_RED)
+            return; /* it brings a result from all warps */
+        if (bar && bar->opcode == MG_OP_BAR && f->seen->insns[i].warps > most) {
+            most = f->seen->insns[i].warps;
+            insn = i;
+        }
+    }
+    struct mg_report_advice_item *item = mg__advise_add(f, "syncwarp", f->s_barrier - f->barriers * f->price.issue);
+    if (!item)
+        return;
+    mg__advise_at(f, item, insn);
+    item->title = "Replace __syncthreads() by __syncwarp()";
+    item->why = mg__advise_text(f, "%.0f warps waited at barriers, but no word of shared memory passed from one warp to another.",
+                                f->barriers);
+    item->how = "Each warp waits for its own lanes only. (Seen in the blocks that were followed; an exchange that depends on "
+                "data may need the barrier.)";
+    mg__advise_value(f, item, "barriers", f->barriers);
+}
+
+void mg__advise_shared(struct mg_facts *f)
+{
+    for (uint32_t v = 0; v < f->info->nshared_vars; v++)
+        unused(f, v);
+    syncwarp(f);
+}

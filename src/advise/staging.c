@@ -1,0 +1,132 @@
+/* staging.c - whether a tile in shared memory would pay: the texts' question, answered per array.
+ *
+ * An array that a block's threads read more than once can be copied to shared memory first. Then each of its sectors is
+ * moved once a block, and every read becomes a wavefront there, or a fraction of one. Against the sectors saved stand
+ *   the wavefronts of filling the tile and of reading it (counted without conflicts: ptxas may join neighbouring reads),
+ *   two barriers a phase, a phase for each tileful: the tile is what fits without costing a resident block,
+ *   the blocks that no longer fit, where not even a small tile is free.
+ * What exchanging indices would save by itself is not credited to the tile. What stays out: the instructions that fill the
+ * tile, and the cache that may have served the repeated reads.
+ */
+#include "advise/facts.h"
+
+#include <math.h>
+
+enum { LEAST_TILE = 1024, MOST_TILE = 48 * 1024 };
+
+struct plan {
+    double saved, wavefronts, barriers, sectors_before, sectors_after, bytes, tile, cost;
+    uint32_t best; /* the site of the group that saves most */
+    double best_saved;
+    unsigned arrays;
+    double uses, threads; /* of the best group: a byte */
+    bool sampled;
+    unsigned phases;
+};
+
+/* Seconds that the group's sectors take now, not counting what an exchange of indices mends. */
+static double seconds_now(const struct mg_facts *f, uint32_t group, double once)
+{
+    double moved = 0;
+    for (uint32_t i = 0; i < f->nsites; i++) {
+        const struct mg_site_fact *s = &f->sites[i];
+        if (s->group != group)
+            continue;
+        bool mended = s->swaps || s->cause == MG_VECTOR || s->cause == MG_OFFSET || s->cause == MG_NARROW;
+        moved += (double)s->sum.moved * (mended && s->sum.touched ? (double)s->sum.ideal / (double)s->sum.touched : 1);
+    }
+    return once * f->price.memory + MG_MAX(moved - once, 0) * f->price.again;
+}
+
+/* Free shared memory of a block: what it may take without a resident block less. */
+static double free_shared(const struct mg_facts *f)
+{
+    uint32_t bytes = 0;
+    struct mg_occupancy_query q = f->query;
+    if (!f->has_occupancy)
+        return MOST_TILE;
+    q.shared_optin = f->arch->shared_block_optin;
+    if (mg_arch_max_dynamic_shared(f->arch, &q, f->occupancy.blocks, &bytes) != MG_OK)
+        return 0;
+    double most = bytes > f->info->shared_dynamic ? (double)(bytes - f->info->shared_dynamic) : 0;
+    double room = f->info->shared_static < MOST_TILE ? (double)(MOST_TILE - f->info->shared_static) : 0;
+    return MG_MIN(most, room);
+}
+
+static void weigh(struct mg_facts *f, uint32_t index, double tile, struct plan *all)
+{
+    struct mg_group *g = &f->groups[index];
+    const struct mg_use *u = &g->use;
+    double blocks = (double)f->seen->nblocks;
+    if (g->direction != MG_DIR_LOAD || u->bytes <= 0 || u->uses < 1.5 * u->bytes || u->threads < 1.5 * u->bytes)
+        return;
+    double once = (double)g->moved * mg__facts_first(u), bytes = u->bytes / MG_MAX(u->blocks, 1);
+    double saved = seconds_now(f, index, once) - once * f->price.memory;
+    double fills = bytes / 128 * blocks, phases = ceil(bytes / tile);
+    double cost = (fills + g->staged) * f->price.wavefront + 2 * phases * f->warps * blocks * f->price.barrier;
+    if (saved <= cost)
+        return;
+    g->stages = true;
+    all->arrays++;
+    all->saved += saved - cost;
+    all->wavefronts += fills + g->staged;
+    all->barriers = MG_MAX(all->barriers, 2 * phases * f->warps * blocks);
+    all->phases = MG_MAX(all->phases, (unsigned)MG_MIN(phases, 1e9));
+    all->sectors_before += (double)g->touched;
+    all->sectors_after += once;
+    all->bytes += bytes;
+    all->sampled |= u->sampled;
+    if (saved - cost <= all->best_saved)
+        return;
+    all->best_saved = saved - cost;
+    all->uses = u->uses / u->bytes;
+    all->threads = u->threads / u->bytes;
+    all->best = g->first;
+    for (uint32_t i = 0; i < f->nsites; i++) /* the line with most sectors */
+        if (f->sites[i].group == index && f->sites[i].sum.moved > f->sites[all->best].sum.moved)
+            all->best = i;
+}
+
+void mg__advise_staging(struct mg_facts *f)
+{
+    struct plan p = {0};
+    double room = free_shared(f), cost = 0;
+    double tile = MG_MAX(room, (double)LEAST_TILE);
+    for (uint32_t g = 0; g < f->ngroups; g++)
+        weigh(f, g, tile, &p);
+    if (!p.arrays)
+        return;
+    double size = MG_MIN(p.bytes, tile);
+    unsigned blocks = mg__advise_blocks_with(f, (int64_t)size, &cost);
+    struct mg_report_advice_item *item = mg__advise_add(f, "stage", p.saved - cost);
+    if (!item) {
+        for (uint32_t g = 0; g < f->ngroups; g++)
+            f->groups[g].stages = false;
+        return;
+    }
+    const struct mg_site_fact *s = &f->sites[p.best];
+    item->file = s->site->file;
+    item->line = s->site->line;
+    item->variable = mg__facts_array(f, s->site);
+    item->title = mg__advise_text(f, "Stage %s in shared memory",
+                                  p.arrays > 1 ? mg__advise_text(f, "%u arrays", p.arrays)
+                                  : item->variable[0] ? item->variable : "the array");
+    item->why = mg__advise_text(f, "In a block, each byte of %s is read %.1f times, by %.1f threads%s. "
+                                   "Staged, %.0f sectors become %.0f.",
+                                item->variable[0] ? item->variable : "it", p.uses, p.threads,
+                                p.sampled ? " (of a sample of its sectors)" : "", p.sectors_before, p.sectors_after);
+    item->how = mg__advise_text(f, "A block reads %.0f different bytes: %s of %.0f bytes, filled by neighbouring threads, "
+                                   "with two barriers each. That adds %.0f wavefronts and %.0f warps at barriers; "
+                                   "%u blocks fit on an SM, now %u.",
+                                p.bytes, p.phases > 1 ? mg__advise_text(f, "%u tiles", p.phases) : "one tile", size,
+                                p.wavefronts, p.barriers, blocks, f->occupancy.blocks);
+    mg__advise_value(f, item, "uses_per_byte", p.uses);
+    mg__advise_value(f, item, "threads_per_byte", p.threads);
+    mg__advise_value(f, item, "sectors_now", p.sectors_before);
+    mg__advise_value(f, item, "sectors_then", (double)mg__facts_round(p.sectors_after));
+    mg__advise_value(f, item, "added_wavefronts", (double)mg__facts_round(p.wavefronts));
+    mg__advise_value(f, item, "added_barriers", (double)mg__facts_round(p.barriers));
+    mg__advise_value(f, item, "tile_bytes", (double)mg__facts_round(size));
+    mg__advise_predict(f, item, MG_METRIC_SECTORS_GLOBAL,
+                       (double)mg__facts_round((double)f->total.touched - p.sectors_before + p.sectors_after));
+}

@@ -1,0 +1,357 @@
+/* advice_text.c - advice as people read it: for each kernel what to do, then what that rests on.
+ *
+ * In order: the pieces of advice, largest gain first, each with its source line; whether shared memory is of use (the
+ * decision chart); occupancy; the roofline; the access sites; the checklist. What is long is wrapped at the width.
+ */
+#include "report/plot.h"
+
+#define MAX_SITES 12 /* more would bury the rest; the JSON has them all */
+
+static bool plain(struct mg_strbuf *out, const char *text)
+{
+    return mg__strbuf_append(out, text, strlen(text));
+}
+
+/* Words of `text` in lines of at most the style's width, each line indented; the first continues at column `at`. */
+static bool wrap(struct mg_strbuf *out, const struct mg_style *style, const char *text, unsigned indent, unsigned at)
+{
+    bool ok = true, fresh = true;
+    while (ok && *text) {
+        size_t n = strcspn(text, " ");
+        if (n) {
+            if (!fresh && at + 1 + n > style->width) {
+                ok = mg__strbuf_printf(out, "\n%*s", (int)indent, "");
+                at = indent;
+                fresh = true;
+            }
+            if (ok && !fresh)
+                ok = plain(out, " ");
+            unsigned used = 0;
+            ok = ok && mg__layout_text(out, style, text, n, UINT32_MAX, &used);
+            at += used + !fresh;
+            fresh = false;
+        }
+        text += n + strspn(text + n, " ");
+    }
+    return ok && plain(out, "\n");
+}
+
+static bool tone(struct mg_strbuf *out, const struct mg_style *style, enum mg_tone t, const char *text)
+{
+    return mg__layout_tone(out, style, t, true) && mg__layout_text(out, style, text, strlen(text), UINT32_MAX, NULL) &&
+           mg__layout_tone(out, style, t, false);
+}
+
+static bool place(struct mg_strbuf *out, const struct mg_style *style, struct mg_sources *sources, const char *file,
+                  uint32_t line, unsigned indent)
+{
+    const char *source;
+    size_t length;
+    unsigned used = 0;
+    char number[16];
+    if (!file[0] || !line)
+        return true;
+    const char *shown = mg__layout_path(style, file);
+    snprintf(number, sizeof(number), ":%u", line);
+    bool ok = mg__strbuf_printf(out, "%*s", (int)indent, "") &&
+              mg__layout_text(out, style, shown, strlen(shown), style->width / 2, &used) && plain(out, number);
+    used += indent + (unsigned)strlen(number) + 2;
+    if (ok && mg__sources_line(sources, file, line, &source, &length, NULL) && used < style->width)
+        ok = plain(out, "  ") && mg__layout_text(out, style, source, length, style->width - used, NULL);
+    return ok && plain(out, "\n");
+}
+
+static bool items(struct mg_strbuf *out, const struct mg_style *style, struct mg_sources *sources,
+                  const struct mg_report_advice *a)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < a->nitems; i++) {
+        const struct mg_report_advice_item *item = &a->items[i];
+        bool nothing = !strcmp(item->id, "nothing");
+        char gain[48];
+        unsigned at = (unsigned)snprintf(gain, sizeof(gain), nothing ? "  " : "  %zu. ", i + 1);
+        ok = plain(out, gain) && tone(out, style, MG_TONE_BOLD, item->title);
+        snprintf(gain, sizeof(gain), " [%s]: about %.0f %%", item->id, 100 * item->gain);
+        ok = ok && (nothing || plain(out, gain)) && plain(out, "\n") &&
+             place(out, style, sources, item->file, item->line, at);
+        if (ok && item->why[0])
+            ok = mg__strbuf_printf(out, "%*s", (int)at, "") && wrap(out, style, item->why, at, at);
+        if (ok && item->how[0])
+            ok = mg__strbuf_printf(out, "%*s", (int)at, "") && wrap(out, style, item->how, at, at);
+        for (size_t k = 0; ok && k < item->npredicted; k++)
+            ok = mg__strbuf_printf(out, "%*safterwards: %s = ", (int)at, "", item->predicted[k].name) &&
+                 mg__layout_number(out, (uint64_t)item->predicted[k].value, 0) && plain(out, "\n");
+    }
+    return ok;
+}
+
+static bool heading(struct mg_strbuf *out, const struct mg_style *style, const char *text)
+{
+    return mg__layout_tone(out, style, MG_TONE_DIM, true) && mg__strbuf_printf(out, "  %s\n", text) &&
+           mg__layout_tone(out, style, MG_TONE_DIM, false);
+}
+
+static bool chart(struct mg_strbuf *out, const struct mg_style *style, const struct mg_report_advice *a)
+{
+    bool ok = heading(out, style, "Should it use shared memory?") && plain(out, "    ") &&
+              wrap(out, style, a->verdict, 4, 4);
+    for (size_t i = 0; ok && i < a->nchart; i++) {
+        struct mg_strbuf line = {0};
+        ok = mg__strbuf_printf(&line, "%s %s: %s.", a->chart[i].text, a->chart[i].result, a->chart[i].counts) &&
+             plain(out, "    - ") && wrap(out, style, line.at, 6, 6);
+        mg__strbuf_free(&line);
+    }
+    return ok;
+}
+
+static bool occupancy(struct mg_strbuf *out, const struct mg_style *style, const struct mg_report_advice *a)
+{
+    struct mg_strbuf line = {0};
+    if (!a->occupancy_max_warps || !a->occupancy_blocks)
+        return true;
+    bool ok = mg__strbuf_printf(&line, "%.0f %%: %u block%s, %u of %u warps on an SM; held back by %s (%u registers a thread, by "
+                                       "estimate; %u bytes of shared memory a block).",
+                                100.0 * a->occupancy_warps / a->occupancy_max_warps, a->occupancy_blocks,
+                                a->occupancy_blocks == 1 ? "" : "s", a->occupancy_warps, a->occupancy_max_warps,
+                                a->occupancy_limiter, a->regs, a->shared_static + a->shared_dynamic);
+    if (a->occupancy_step[0])
+        ok = ok && mg__strbuf_printf(&line, " Next: %s.", a->occupancy_step);
+    ok = ok && heading(out, style, "Occupancy") && plain(out, "    ") && wrap(out, style, line.at, 4, 4);
+    mg__strbuf_free(&line);
+    return ok;
+}
+
+/* "1.2 T" of a number of something a second or of bytes */
+static void scaled(char text[32], double v)
+{
+    static const char *const units[] = {"", " k", " M", " G", " T", " P"};
+    unsigned u = 0;
+    while (v >= 999.5 && u + 1 < MG_COUNT(units)) {
+        v /= 1000;
+        u++;
+    }
+    snprintf(text, 32, v < 9.95 ? "%.2f%s" : v < 99.5 ? "%.1f%s" : "%.0f%s", v, units[u]);
+}
+
+/* ---- the roofline ---- */
+enum { ROOF_FLOPS, ROOF_MEMORY, ROOF_SHARED };
+
+struct picture {
+    double x[2][8], y[2][8], lowest, highest;
+};
+
+/* Roofs from left to right: bandwidth times intensity up to the arithmetic roof, then flat. */
+static void draw_roof(double x[8], double y[8], double bandwidth, double peak, double low, double high)
+{
+    x[0] = low;
+    y[0] = MG_MIN(low * bandwidth, peak) / 1e9;
+    x[1] = MG_MIN(MG_MAX(peak / bandwidth, low), high);
+    y[1] = MG_MIN(x[1] * bandwidth, peak) / 1e9;
+    x[2] = high;
+    y[2] = MG_MIN(high * bandwidth, peak) / 1e9;
+}
+
+static double flops(const struct mg_report_advice *a)
+{
+    return (double)(a->flops_f16 + a->flops_f32 + a->flops_f64);
+}
+
+static bool has_roofline(const struct mg_report_advice *a)
+{
+    return a->nroofs > ROOF_SHARED && flops(a) > 0 && a->roofs[ROOF_MEMORY].peak > 0 && a->roofs[ROOF_SHARED].peak > 0 &&
+           a->attainable > 0;
+}
+
+/* The picture of n kernels on one board. `draw` is mg__plot_text or mg__plot_svg behind one face. */
+static bool roofline_plot(const struct mg_report_advice *const *kernels, size_t n, const struct mg_style *style, bool svg,
+                          struct mg_strbuf *out)
+{
+    const struct mg_report_advice *a = kernels[0];
+    double *points = calloc(n * 4 + 1, sizeof(*points)), low = 1e300, high = 0;
+    const char **names = calloc(n + 1, sizeof(*names));
+    char **owned = calloc(n + 1, sizeof(*owned));
+    bool ok = points && names && owned;
+    size_t nglobal = 0, nshared = 0;
+    for (size_t i = 0; ok && i < n; i++) {
+        const struct mg_report_advice *k = kernels[i];
+        size_t start, length;
+        mg__kernel_bare_name(k->kernel, &start, &length);
+        owned[i] = malloc(length + 1);
+        if (!owned[i]) {
+            ok = false;
+            break;
+        }
+        memcpy(owned[i], k->kernel + start, length);
+        owned[i][length] = 0;
+        double x = k->roofs[ROOF_MEMORY].intensity, s = k->roofs[ROOF_SHARED].intensity;
+        if (x > 0) {
+            points[nglobal] = x;
+            points[n + nglobal] = k->attainable / 1e9;
+            names[nglobal++] = owned[i];
+            low = MG_MIN(low, x);
+            high = MG_MAX(high, x);
+        }
+        if (s > 0) {
+            points[2 * n + nshared] = s;
+            points[3 * n + nshared++] = k->attainable / 1e9;
+            low = MG_MIN(low, s);
+            high = MG_MAX(high, s);
+        }
+    }
+    if (!ok || (!nglobal && !nshared)) {
+        for (size_t i = 0; owned && i < n; i++)
+            free(owned[i]);
+        free(owned);
+        free(names);
+        free(points);
+        return ok;
+    }
+    double ridge = a->roofs[0].peak / a->roofs[ROOF_MEMORY].peak;
+    low = MG_MIN(low, 0.1) / 2;
+    high = MG_MAX(high, ridge) * 4;
+    double x[2][8], y[2][8];
+    draw_roof(x[0], y[0], a->roofs[ROOF_MEMORY].peak, a->roofs[0].peak, low, high);
+    draw_roof(x[1], y[1], a->roofs[ROOF_SHARED].peak, a->roofs[0].peak, low, high);
+    struct mg_plot_series series[] = {
+        {.name = "roof of device memory and arithmetic", .kind = MG_PLOT_LINE, .x = x[0], .y = y[0], .n = 3},
+        {.name = "roof of shared memory", .kind = MG_PLOT_LINE, .x = x[1], .y = y[1], .n = 3, .muted = true},
+        {.name = "kernel, by global traffic", .kind = MG_PLOT_POINTS, .x = points, .y = points + n, .labels = names, .n = nglobal},
+        {.name = "the same, by shared traffic", .kind = MG_PLOT_POINTS, .x = points + 2 * n, .y = points + 3 * n, .n = nshared},
+    };
+    struct mg_plot plot = {.title = "Roofline",
+                           .subtitle = a->board,
+                           .x = {"arithmetic intensity (FLOP/byte)", MG_PLOT_LOG, low, high},
+                           .y = {"attainable (GFLOP/s)", MG_PLOT_LOG, 0, 0},
+                           .series = series,
+                           .nseries = nshared ? 4 : 3,
+                           .rows = 12};
+    ok = svg ? mg__plot_svg(&plot, out) : mg__plot_text(&plot, style, out);
+    for (size_t i = 0; i < n; i++)
+        free(owned[i]);
+    free(owned);
+    free(names);
+    free(points);
+    return ok;
+}
+
+static bool roofline(struct mg_strbuf *out, const struct mg_style *style, const struct mg_report_advice *a)
+{
+    bool ok = heading(out, style, "Roofline");
+    for (size_t i = 0; ok && i < a->nroofs; i++) {
+        const struct mg_report_roof *r = &a->roofs[i];
+        static const char *const unit[] = {"FLOP", "byte", "byte", "inst"};
+        char amount[32], peak[32];
+        struct mg_strbuf time = {0};
+        scaled(amount, r->amount);
+        scaled(peak, r->peak);
+        ok = mg__layout_seconds(&time, r->seconds) &&
+             mg__strbuf_printf(out, "    %c %-17s %8s %s  of %8s %s/s", i == a->binding ? '>' : ' ', r->name, amount,
+                               i < MG_COUNT(unit) ? unit[i] : "", peak, i < MG_COUNT(unit) ? unit[i] : "") &&
+             mg__strbuf_printf(out, "  %9s", time.at);
+        if (ok && i && i < 3 && r->intensity > 0)
+            ok = mg__strbuf_printf(out, "  %.3g FLOP/byte", r->intensity);
+        ok = ok && plain(out, "\n");
+        mg__strbuf_free(&time);
+    }
+    char reach[32];
+    if (!ok || a->binding >= a->nroofs)
+        return ok;
+    if (flops(a) <= 0)
+        return mg__strbuf_printf(out, "    What binds is %s. There are no floating-point operations.\n", a->roofs[a->binding].name);
+    scaled(reach, a->attainable);
+    ok = mg__strbuf_printf(out, "    What binds is %s: %sFLOP/s are within reach, %.1f %% of the peak.\n", a->roofs[a->binding].name,
+                           reach, a->roofs[0].peak > 0 ? 100 * a->attainable / a->roofs[0].peak : 0);
+    return ok && (!has_roofline(a) || roofline_plot(&a, 1, style, false, out));
+}
+
+static bool sites(struct mg_strbuf *out, const struct mg_style *style, struct mg_sources *sources,
+                  const struct mg_report_advice *a)
+{
+    bool ok = !a->nsites || (heading(out, style, "Global access sites") &&
+                             mg__layout_tone(out, style, MG_TONE_DIM, true) &&
+                             mg__strbuf_printf(out, "    %9s %13s %13s %9s %9s %s\n", "requests", "sectors", "ideal", "uses", "threads",
+                                               "(of a byte, in a block)") &&
+                             mg__layout_tone(out, style, MG_TONE_DIM, false));
+    for (size_t i = 0; ok && i < a->nsites && i < MAX_SITES; i++) {
+        const struct mg_report_advice_site *s = &a->sites[i];
+        ok = place(out, style, sources, s->file, s->line, 4) && plain(out, "    ") &&
+             mg__layout_number(out, s->requests, 9) && plain(out, " ") && mg__layout_number(out, s->sectors, 13) &&
+             plain(out, " ") && mg__layout_number(out, s->ideal, 13) &&
+             mg__strbuf_printf(out, " %9.1f %9.1f  %s%s%s, ", s->uses_byte, s->threads_byte, s->operation,
+                               s->array[0] ? " " : "", s->array) &&
+             plain(out, s->pattern) && plain(out, s->sampled ? ", sampled\n" : "\n");
+    }
+    if (ok && a->nsites > MAX_SITES)
+        ok = mg__strbuf_printf(out, "    and %zu more: --json FILE has them all\n", a->nsites - MAX_SITES);
+    return ok;
+}
+
+static bool checklist(struct mg_strbuf *out, const struct mg_style *style, const struct mg_report_advice *a)
+{
+    bool ok = !a->nchecks || heading(out, style, "Checklist");
+    for (size_t i = 0; ok && i < a->nchecks; i++) {
+        const struct mg_report_advice_row *r = &a->checks[i];
+        bool bad = !strcmp(r->result, "failed");
+        struct mg_strbuf line = {0};
+        ok = mg__strbuf_printf(&line, "%s%s%s%s", r->text, r->counts[0] ? " (" : "", r->counts, r->counts[0] ? ")" : "") &&
+             plain(out, "    ") && (!bad || mg__layout_tone(out, style, MG_TONE_RED, true)) &&
+             mg__strbuf_printf(out, "%-6s", bad ? "failed" : !strcmp(r->result, "passed") ? "passed" : "-") &&
+             (!bad || mg__layout_tone(out, style, MG_TONE_RED, false)) && plain(out, "  ") &&
+             wrap(out, style, line.at, 12, 12);
+        mg__strbuf_free(&line);
+    }
+    return ok;
+}
+
+static bool title(struct mg_strbuf *out, const struct mg_style *style, const struct mg_advice_row *row)
+{
+    const struct mg_report_advice *a = &row->advice;
+    uint64_t shared = (uint64_t)a->shared_static + a->shared_dynamic;
+    bool ok = plain(out, "\n") && mg__layout_tone(out, style, MG_TONE_BOLD, true) &&
+              mg__layout_text(out, style, a->kernel, strlen(a->kernel), style->width, NULL) &&
+              mg__layout_tone(out, style, MG_TONE_BOLD, false) && plain(out, "\n  grid ") &&
+              mg__layout_dim3(out, style, a->grid) && plain(out, ", block ") && mg__layout_dim3(out, style, a->block);
+    if (ok && shared)
+        ok = plain(out, ", ") && mg__layout_bytes(out, shared) && plain(out, " shared");
+    if (ok && row->launches > 1)
+        ok = mg__strbuf_printf(out, ", the longest of %llu launches", (unsigned long long)row->launches);
+    ok = ok && plain(out, ", estimate ") && mg__layout_seconds(out, a->seconds) && plain(out, "\n");
+    if (ok && a->status != MG_OK)
+        ok = plain(out, "  The launch failed: what follows is about the part that ran.\n");
+    if (ok && a->blocks_sampled < a->blocks)
+        ok = mg__strbuf_printf(out, "  Bytes were followed in %llu of %llu blocks; all other counts are of all blocks.\n",
+                               (unsigned long long)a->blocks_sampled, (unsigned long long)a->blocks);
+    return ok;
+}
+
+bool mg__render_advice(const struct mg_advices *advices, const struct mg_style *style, struct mg_strbuf *out)
+{
+    struct mg_sources sources;
+    bool ok = true;
+    if (!advices->at.count)
+        return mg__strbuf_printf(out, "margay: no kernel was launched\n");
+    const struct mg_report_advice *first = &advices->at.at[0]->advice;
+    ok = mg__strbuf_printf(out, "margay %s: advice for an %s (compute capability %u.%u)\n", MG_VERSION_STRING, first->board,
+                           first->cc / 10, first->cc % 10);
+    mg__sources_init(&sources);
+    for (size_t i = 0; ok && i < advices->at.count; i++) {
+        const struct mg_report_advice *a = &advices->at.at[i]->advice;
+        ok = title(out, style, advices->at.at[i]) && items(out, style, &sources, a) && chart(out, style, a) &&
+             occupancy(out, style, a) && roofline(out, style, a) && sites(out, style, &sources, a) && checklist(out, style, a);
+    }
+    mg__sources_free(&sources);
+    return ok;
+}
+
+bool mg__render_roofline_svg(const struct mg_advices *advices, struct mg_strbuf *out)
+{
+    const struct mg_report_advice **kernels = calloc(advices->at.count + 1, sizeof(*kernels));
+    size_t n = 0;
+    bool ok = kernels != NULL;
+    for (size_t i = 0; ok && i < advices->at.count; i++)
+        if (has_roofline(&advices->at.at[i]->advice))
+            kernels[n++] = &advices->at.at[i]->advice;
+    ok = ok && n && roofline_plot(kernels, n, NULL, true, out);
+    free(kernels);
+    return ok;
+}

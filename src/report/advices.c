@@ -1,0 +1,242 @@
+/* advices.c - advice read back: one row a kernel and launch shape.
+ *
+ * Launches of one kernel in one shape may differ, where work depends on data: the one that the estimate says takes longest
+ * stands for them. As with all records nothing is trusted: what is missing reads as empty or zero, what is too much is cut.
+ */
+#include "report/render.h"
+
+#include <jansson.h>
+
+enum { MOST = 4096 }; /* entries of a list */
+
+void mg__advices_init(struct mg_advices *a)
+{
+    memset(a, 0, sizeof(*a));
+    mg__arena_init(&a->arena);
+    mg__strtab_init(&a->index, &a->arena);
+}
+
+void mg__advices_free(struct mg_advices *a)
+{
+    mg__vec_free(&a->at);
+    mg__arena_free(&a->arena);
+}
+
+static const char *text(struct mg_arena *arena, const json_t *object, const char *key)
+{
+    const char *value = json_string_value(json_object_get(object, key));
+    value = mg__arena_strdup(arena, value ? value : "");
+    return value ? value : "";
+}
+
+static double real(const json_t *object, const char *key)
+{
+    double v = json_number_value(json_object_get(object, key));
+    return v >= 0 ? v : 0;
+}
+
+static uint64_t whole(const json_t *object, const char *key)
+{
+    json_int_t v = json_integer_value(json_object_get(object, key));
+    return v > 0 ? (uint64_t)v : 0;
+}
+
+static uint32_t small(const json_t *object, const char *key)
+{
+    return (uint32_t)MG_MIN(whole(object, key), UINT32_MAX);
+}
+
+static struct mg_dim3 dim3(const json_t *object, const char *key)
+{
+    const json_t *array = json_object_get(object, key);
+    uint32_t v[3] = {1, 1, 1};
+    for (size_t i = 0; i < 3 && i < json_array_size(array); i++) {
+        json_int_t n = json_integer_value(json_array_get(array, i));
+        v[i] = n > 0 && n <= UINT32_MAX ? (uint32_t)n : 1;
+    }
+    return (struct mg_dim3){v[0], v[1], v[2]};
+}
+
+/* The elements of a list, and room for as many of `size`; NULL where there are none. */
+static void *list(struct mg_arena *arena, const json_t *object, const char *key, size_t size, const json_t **array, size_t *n)
+{
+    *array = json_object_get(object, key);
+    *n = MG_MIN(json_array_size(*array), (size_t)MOST);
+    void *at = *n ? mg__arena_array(arena, *n, size) : NULL;
+    if (!at)
+        *n = 0;
+    return at;
+}
+
+static struct mg_report_value *values(struct mg_arena *arena, const json_t *object, const char *key, size_t *n)
+{
+    json_t *from = json_object_get(object, key);
+    const char *name;
+    json_t *value;
+    size_t room = MG_MIN(json_object_size(from), (size_t)MOST);
+    struct mg_report_value *v = room ? mg__arena_array(arena, room, sizeof(*v)) : NULL;
+    *n = 0;
+    if (!v)
+        return NULL;
+    json_object_foreach(from, name, value) {
+        if (*n == room)
+            break;
+        v[*n].name = mg__arena_strdup(arena, name);
+        v[*n].value = json_number_value(value);
+        if (v[*n].name)
+            (*n)++;
+    }
+    return v;
+}
+
+static struct mg_report_advice_row *rows(struct mg_arena *arena, const json_t *object, const char *key, size_t *n)
+{
+    const json_t *array;
+    struct mg_report_advice_row *r = list(arena, object, key, sizeof(*r), &array, n);
+    for (size_t i = 0; i < *n; i++) {
+        const json_t *row = json_array_get(array, i);
+        r[i] = (struct mg_report_advice_row){text(arena, row, "id"), text(arena, row, "text"), text(arena, row, "result"),
+                                             text(arena, row, "counts")};
+    }
+    return r;
+}
+
+static void read_items(struct mg_arena *arena, const json_t *object, struct mg_report_advice *a)
+{
+    const json_t *array;
+    a->items = list(arena, object, "advice", sizeof(*a->items), &array, &a->nitems);
+    for (size_t i = 0; i < a->nitems; i++) {
+        const json_t *from = json_array_get(array, i);
+        struct mg_report_advice_item *item = &a->items[i];
+        item->id = text(arena, from, "id");
+        item->title = text(arena, from, "title");
+        item->why = text(arena, from, "why");
+        item->how = text(arena, from, "how");
+        item->file = text(arena, from, "file");
+        item->line = small(from, "line");
+        item->variable = text(arena, from, "variable");
+        item->gain = real(from, "gain");
+        item->seconds = real(from, "seconds");
+        item->values = values(arena, from, "values", &item->nvalues);
+        item->predicted = values(arena, from, "predicted", &item->npredicted);
+    }
+}
+
+static void read_sites(struct mg_arena *arena, const json_t *object, struct mg_report_advice *a)
+{
+    const json_t *array;
+    a->sites = list(arena, object, "sites", sizeof(*a->sites), &array, &a->nsites);
+    for (size_t i = 0; i < a->nsites; i++) {
+        const json_t *from = json_array_get(array, i);
+        a->sites[i] = (struct mg_report_advice_site){
+            .file = text(arena, from, "file"),
+            .line = small(from, "line"),
+            .operation = text(arena, from, "operation"),
+            .array = text(arena, from, "array"),
+            .pattern = text(arena, from, "pattern"),
+            .requests = whole(from, "requests"),
+            .sectors = whole(from, "sectors"),
+            .ideal = whole(from, "sectors_ideal"),
+            .uses_byte = real(from, "uses_per_byte"),
+            .threads_byte = real(from, "threads_per_byte"),
+            .bytes_block = whole(from, "bytes_per_block"),
+            .sampled = json_is_true(json_object_get(from, "sampled")),
+        };
+    }
+}
+
+static void read_roofline(struct mg_arena *arena, const json_t *object, struct mg_report_advice *a)
+{
+    const json_t *from = json_object_get(object, "roofline"), *array;
+    const char *binding = json_string_value(json_object_get(from, "binding"));
+    a->flops_f16 = whole(from, "flops_f16");
+    a->flops_f32 = whole(from, "flops_f32");
+    a->flops_f64 = whole(from, "flops_f64");
+    a->attainable = real(from, "attainable_flops_per_second");
+    a->roofs = list(arena, from, "roofs", sizeof(*a->roofs), &array, &a->nroofs);
+    for (size_t i = 0; i < a->nroofs; i++) {
+        const json_t *roof = json_array_get(array, i);
+        a->roofs[i] = (struct mg_report_roof){text(arena, roof, "name"), real(roof, "peak"), real(roof, "amount"),
+                                              real(roof, "intensity"), real(roof, "seconds")};
+        if (binding && !strcmp(binding, a->roofs[i].name))
+            a->binding = i;
+    }
+}
+
+static void read_advice(struct mg_arena *arena, const json_t *object, struct mg_report_advice *a)
+{
+    const json_t *occupancy = json_object_get(object, "occupancy");
+    unsigned major = 0, minor = 0;
+    memset(a, 0, sizeof(*a));
+    a->kernel = text(arena, object, "kernel");
+    a->mangled = text(arena, object, "mangled");
+    a->board = text(arena, object, "board");
+    if (sscanf(text(arena, object, "compute_capability"), "%3u.%1u", &major, &minor) == 2)
+        a->cc = major * 10 + minor;
+    a->grid = dim3(object, "grid");
+    a->block = dim3(object, "block");
+    a->shared_static = small(object, "shared_static");
+    a->shared_dynamic = small(object, "shared_dynamic");
+    a->regs = small(object, "regs");
+    a->status = strcmp(text(arena, object, "status"), "MG_OK") ? MG_ERR_INTERNAL : MG_OK;
+    a->blocks = whole(object, "blocks");
+    a->blocks_sampled = whole(object, "blocks_sampled");
+    a->seconds = real(object, "seconds");
+    a->occupancy_blocks = small(occupancy, "blocks");
+    a->occupancy_warps = small(occupancy, "warps");
+    a->occupancy_max_warps = small(occupancy, "max_warps");
+    a->occupancy_limiter = text(arena, occupancy, "limiter");
+    a->occupancy_step = text(arena, occupancy, "step");
+    a->verdict = text(arena, object, "verdict");
+    a->chart = rows(arena, object, "chart", &a->nchart);
+    a->checks = rows(arena, object, "checklist", &a->nchecks);
+    read_roofline(arena, object, a);
+    read_sites(arena, object, a);
+    read_items(arena, object, a);
+}
+
+enum mg_status mg__advices_add(struct mg_advices *all, const char *json)
+{
+    enum mg_status status = MG_ERR_NOMEM;
+    struct mg_strbuf key = {0};
+    json_t *root = json_loads(json, 0, NULL);
+    if (!json_is_object(root)) {
+        json_decref(root);
+        return MG_ERR_SYNTAX;
+    }
+    const char *mangled = json_string_value(json_object_get(root, "mangled"));
+    struct mg_dim3 g = dim3(root, "grid"), b = dim3(root, "block");
+    if (!mg__strbuf_printf(&key, "%s|%u,%u,%u|%u,%u,%u|%u|%u", mangled ? mangled : "", g.x, g.y, g.z, b.x, b.y, b.z,
+                           small(root, "shared_static"), small(root, "shared_dynamic")))
+        goto done;
+    struct mg_advice_row *row = mg__strtab_get(&all->index, key.at, key.count);
+    if (row) {
+        row->launches++;
+        if (real(root, "seconds") > row->advice.seconds)
+            read_advice(&all->arena, root, &row->advice);
+    } else {
+        row = mg__arena_alloc(&all->arena, sizeof(*row));
+        if (!row || !mg__strtab_put(&all->index, key.at, key.count, row) || !mg__vec_push(&all->at, row))
+            goto done;
+        row->launches = 1;
+        read_advice(&all->arena, root, &row->advice);
+    }
+    status = MG_OK;
+done:
+    mg__strbuf_free(&key);
+    json_decref(root);
+    return status;
+}
+
+void mg__advices_sort(struct mg_advices *a)
+{
+    for (size_t i = 1; i < a->at.count; i++) { /* insertion: few rows, and ties stay in order */
+        struct mg_advice_row *row = a->at.at[i];
+        size_t k = i;
+        for (; k > 0 && row->advice.seconds * (double)row->launches >
+                            a->at.at[k - 1]->advice.seconds * (double)a->at.at[k - 1]->launches;
+             k--)
+            a->at.at[k] = a->at.at[k - 1];
+        a->at.at[k] = row;
+    }
+}
