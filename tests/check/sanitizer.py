@@ -1,0 +1,343 @@
+#!/usr/bin/env python3
+"""sanitizer.py - the suites of this folder under compute-sanitizer on a GPU, and under `margay check`, side by side.
+
+    sanitizer.py collect SANITIZER PROGRAMS OUT [--seconds N]   on the GPU machine; sanitizer.sh builds the programs and calls it
+    sanitizer.py join MARGAY PROGRAMS DEVICE.json               here: adds what Margay finds, and writes sanitizer.json
+    sanitizer.py table                                          writes the tables of docs/check.md from sanitizer.json
+    sanitizer.py table --check                                  ... says whether they are as they would be written
+
+collect: all twins of a suite run in one process, one process at a time, with and without each tool, and are timed; the
+faults run in parallel and are not. Faults that end nothing share a process as long as no call fails in it; each of the
+others has its own. A tool has found a fault when it reports anything in that case's kernels, or, where the case has a
+process of its own, anything at all.
+"""
+import argparse
+import collections
+import concurrent.futures
+import gzip
+import json
+import os
+import pathlib
+import platform
+import re
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+DOC = HERE.parent.parent / "docs" / "check.md"
+RESULT = HERE / "sanitizer.json"
+SUITES = ["race", "global", "barrier", "init", "bounds", "launch"]
+TOOLS = ["memcheck", "racecheck", "initcheck", "synccheck"]
+CASE = re.compile(r"^CASE\((\w+), ([A-Z0-9 |]+)\)")
+LIMIT = 25  # seconds a process
+SUMMARY = re.compile(r"(ERROR|RACECHECK|LEAK) SUMMARY|Internal|^Target application|^COMPUTE-SANITIZER$|No CUDA-GPU")
+
+
+def suite_cases(name):
+    """The cases of a suite: its flags, and the kernels that it launches with the fault."""
+    cases, current = {}, None
+    for text in (HERE / f"{name}.cu").read_text(encoding="utf-8").splitlines():
+        case = CASE.match(text)
+        if case:
+            current = case.group(1)
+            cases[current] = {"flags": case.group(2), "kernels": []}
+        if current:
+            cases[current]["kernels"] += re.findall(r"(\w+)<fault>", text)
+    return cases
+
+
+# ---- on the GPU machine
+
+def run(command):
+    began = time.monotonic()
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, errors="replace", timeout=LIMIT, check=False)
+        status, text = done.returncode, done.stdout
+    except OSError as e:
+        status, text = "absent", str(e)
+    except subprocess.TimeoutExpired as e:
+        status, text = "time-out", (e.stdout or b"").decode(errors="replace")
+    return {"command": command[1:] if command else [], "status": status, "text": text[:200000],
+            "seconds": round(time.monotonic() - began, 3)}
+
+
+def options(sanitizer):
+    """What each tool is called with, by the options that this one has."""
+    text = subprocess.run([sanitizer, "--help"], capture_output=True, text=True, timeout=60, check=False).stdout
+    extra = {tool: ["--tool", tool] for tool in TOOLS}
+    extra["memcheck"] += ["--leak-check", "full"] if "--leak-check" in text else []
+    space = re.search(r"(--initcheck-address-space|--check-address-space)\b[^\n]*", text)
+    if space:
+        extra["initcheck"] += [space.group(1), "all"]
+    return extra, [line for line in text.splitlines() if "address" in line or "racecheck" in line]
+
+
+def first_failure(text):
+    """The name of the first case of a process that a failing call ended or disturbed."""
+    for line in text.splitlines():
+        m = re.match(r"fault (\w+): (\w+), (\w+)", line)
+        if m and (m.group(2), m.group(3)) != ("cudaSuccess", "cudaSuccess"):
+            return m.group(1)
+    return None
+
+
+def reports_of(text):
+    """The reports of one process: the text of each, its kernel and its line, one entry for equal ones."""
+    seen, current = collections.OrderedDict(), None
+
+    def close():
+        if current:
+            key = (current["message"], current["kernel"], tuple(current["lines"]))
+            seen.setdefault(key, dict(current, count=0))["count"] += 1
+
+    for raw in text.splitlines():
+        if not raw.startswith("========="):
+            continue
+        line = raw[9:].rstrip()
+        body = line.strip()
+        if not body:
+            close()
+            current = None
+            continue
+        if SUMMARY.search(body):
+            close()
+            current = None
+            continue
+        if current is None:
+            current = {"message": re.sub(r"0x[0-9a-f]+|\(?\d+,\d+,\d+\)?|\d+ (hazards|bytes)", "#", body)[:160],
+                       "kernel": "", "lines": []}
+        at = re.search(r"(?:at|in)\s+(?:void )?(?:[\w:]+::)?(\w+)<\(bool\)([01])>", body)
+        if at and not current["kernel"]:
+            current["kernel"] = f"{at.group(1)}<{'true' if at.group(2) == '1' else 'false'}>"
+        for place in re.findall(r"(?:in |\()(?:[^\s()]*/)?(\w+\.cuh?:\d+)", body):
+            if place not in current["lines"] and len(current["lines"]) < 4:
+                current["lines"].append(place)
+    close()
+    return list(seen.values())
+
+
+def collect(args):
+    end = time.monotonic() + args.seconds
+    extra, known = options(args.sanitizer)
+    raw = {"options": extra, "known": known, "runs": []}
+    result = {"machine": {}, "options": {t: " ".join(o) for t, o in extra.items()}, "suites": {}}
+    version = subprocess.run([args.sanitizer, "--version"], capture_output=True, text=True, check=False).stdout
+    gpu = run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"])["text"]
+    result["machine"] = {"gpu": gpu.strip(), "sanitizer": (re.findall(r"Version ([\d.]+)", version) or [version])[0],
+                         "cpu": cpu_name(), "cores": os.cpu_count()}
+    print(result["machine"], result["options"])
+
+    def command(suite, tool, *how):
+        program = [os.path.join(args.programs, suite), *how]
+        return program if tool == "plain" else [args.sanitizer, *extra[tool], *program]
+
+    suites = {name: suite_cases(name) for name in SUITES}
+    for name, cases in suites.items():
+        result["suites"][name] = {
+            "twins": {}, "cases": {c: {"flags": v["flags"], "tools": {}} for c, v in cases.items()}}
+
+    def one(item):
+        suite, tool, case = item
+        if time.monotonic() > end:
+            return None
+        return run(command(suite, tool, "fault", *([case] if case else [])))
+
+    def keep(item, done):
+        suite, tool, case = item
+        if done:
+            raw["runs"].append([suite, tool, case or "", "fault", done])
+        names = [case] if case else [c for c, v in suites[suite].items() if v["flags"].strip() == "0"]
+        reports = reports_of(done["text"]) if done and tool != "plain" else []
+        again = []
+        failed = first_failure(done["text"]) if done else None
+        disturbed = False
+        for c in names:
+            entry = result["suites"][suite]["cases"][c]["tools"]
+            disturbed |= not case and (c == failed or done["status"] == "time-out") if done else False
+            if disturbed:
+                again.append((suite, tool, c))
+                continue
+            if not done:
+                entry[tool] = {"found": None, "why": "not run"}
+                continue
+            own = [r for r in reports if case or r["kernel"].split("<")[0] in suites[suite][c]["kernels"]]
+            entry[tool] = {"found": bool(own), "status": done["status"], "reports": own[:4]}
+            said = re.search(rf"^fault {c}: (\w+), (\w+)", done["text"], re.M)
+            if said:
+                entry[tool]["returned"] = [said.group(1), said.group(2)]
+        return again
+
+    def in_parallel(items):
+        again = []
+        with concurrent.futures.ThreadPoolExecutor(args.workers) as pool:
+            for item, done in zip(items, pool.map(one, items)):
+                again += keep(item, done)
+        return again
+
+    # The twins, one process at a time: what is timed is undisturbed.
+    for suite in SUITES:
+        for tool in ["plain"] + TOOLS:
+            if time.monotonic() > end - 0.4 * args.seconds:
+                break
+            if suite == SUITES[0] and tool == "plain":
+                run(command(suite, tool, "right"))  # the driver wakes up
+            done = run(command(suite, tool, "right"))
+            raw["runs"].append([suite, tool, "", "right", done])
+            result["suites"][suite]["twins"][tool] = {
+                "seconds": done["seconds"], "status": done["status"],
+                "reports": reports_of(done["text"])[:8] if tool != "plain" else []}
+    print(f"twins done, {end - time.monotonic():.0f} s left")
+    items = [(s, t, None) for s in SUITES for t in ["plain"] + TOOLS
+             if any(v["flags"].strip() == "0" for v in suites[s].values())]
+    items += [(s, t, c) for s in SUITES for c, v in suites[s].items() for t in ["plain"] + TOOLS
+              if v["flags"].strip() != "0" and "HANGS" not in v["flags"]]
+    again = in_parallel(items)
+    print(f"faults done, {len(again)} again, {end - time.monotonic():.0f} s left")
+    in_parallel(again)
+    print(f"done, {end - time.monotonic():.0f} s left")
+    out = pathlib.Path(args.out)
+    (out / "device.json").write_text(json.dumps(result, indent=1), encoding="utf-8")
+    with gzip.open(out / "raw.json.gz", "wt", encoding="utf-8") as f:
+        json.dump(raw, f)
+    return 0
+
+
+# ---- here
+
+def cpu_name():
+    try:
+        return re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text()).group(1)
+    except (OSError, AttributeError):
+        return platform.processor() or platform.machine()
+
+
+def margay_run(margay, report, program, *how):
+    began = time.monotonic()
+    subprocess.run([margay, "check", "--leaks", "--json", report, "--timeout", "60", program, *how],
+                   stdin=subprocess.DEVNULL, capture_output=True, timeout=300, check=False)
+    seconds = round(time.monotonic() - began, 3)
+    data = json.loads(pathlib.Path(report).read_text(encoding="utf-8"))
+    os.unlink(report)
+    return data["findings"], seconds
+
+
+def plain_run(margay, program, *how):
+    began = time.monotonic()
+    subprocess.run([margay, "run", program, *how], stdin=subprocess.DEVNULL, capture_output=True, timeout=300, check=False)
+    return round(time.monotonic() - began, 3)
+
+
+def join(args):
+    result = json.loads(pathlib.Path(args.device).read_text(encoding="utf-8"))
+    version = subprocess.run([args.margay, "--version"], capture_output=True, text=True, check=True).stdout.split()
+    result["margay"] = {"version": version[-1], "cpu": cpu_name(), "cores": os.cpu_count(), "date": args.date}
+    report = f"/tmp/margay-join-{os.getpid()}.json"
+    for suite in SUITES:
+        program = os.path.join(args.programs, suite)
+        entry = result["suites"][suite]
+        found, seconds = margay_run(args.margay, report, program, "right")
+        entry["margay"] = {"seconds": seconds, "run": plain_run(args.margay, program, "right"), "twins": len(found)}
+        for name, case in entry["cases"].items():
+            found, _ = margay_run(args.margay, report, program, "fault", name)
+            case["margay"] = sorted({f"{f['check']}/{f['kind']}" for f in found})
+    RESULT.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+def mark(case, tool):
+    r = case["tools"].get(tool)
+    if not r or r["found"] is None:
+        return "hangs" if "HANGS" in case["flags"] else "?"
+    if r["status"] == "time-out" and not r["found"]:
+        return "time-out"
+    return "found" if r["found"] else "-"
+
+
+def tables(result):
+    out = [f"compute-sanitizer {result['machine']['sanitizer']} on one {result['machine']['gpu'].replace(', ', ', driver ')}"
+           f" ({result['machine']['cores']} cores of {result['machine']['cpu']}); "
+           f"`margay check` {result['margay']['version']} on {result['margay']['cores']} cores of "
+           f"{result['margay']['cpu']}, without a GPU; {result['margay']['date']}.", ""]
+    out += ["| suite | faults | " + " | ".join(TOOLS) + " | the four together | margay check |", "| --- |" + " ---: |" * 7]
+    total = collections.Counter()
+    for suite in SUITES:
+        cases = result["suites"][suite]["cases"]
+        row = collections.Counter(faults=len(cases))
+        for case in cases.values():
+            for tool in TOOLS:
+                row[tool] += mark(case, tool) == "found"
+            row["any"] += any(mark(case, tool) == "found" for tool in TOOLS)
+            row["margay"] += bool(case["margay"])
+        total += row
+        out.append(f"| `{suite}.cu` | {row['faults']} | " + " | ".join(str(row[t]) for t in TOOLS) +
+                   f" | {row['any']} | {row['margay']} |")
+    out.append(f"| all | {total['faults']} | " + " | ".join(str(total[t]) for t in TOOLS) +
+               f" | {total['any']} | {total['margay']} |")
+    twins = {t: sum(len(result["suites"][s]["twins"].get(t, {}).get("reports", [])) for s in SUITES) for t in TOOLS}
+    out += ["", "On the twins, which are right: " + ", ".join(f"{t} {n}" for t, n in twins.items()) +
+            f", margay check {sum(result['suites'][s]['margay']['twins'] for s in SUITES)} reports.", "",
+            "Seconds for all twins of a suite in one process, its start included:", "",
+            "| suite | GPU alone | " + " | ".join(TOOLS) + " | the four passes | margay run | margay check |",
+            "| --- |" + " ---: |" * 8]
+    sums = collections.Counter()
+    for suite in SUITES:
+        entry = result["suites"][suite]
+        times = [entry["twins"].get(t, {}).get("seconds", float("nan")) for t in ["plain"] + TOOLS]
+        times += [sum(times[1:]), entry["margay"]["run"], entry["margay"]["seconds"]]
+        for i, t in enumerate(times):
+            sums[i] += t
+        out.append(f"| `{suite}.cu` | " + " | ".join(f"{t:.2f}" for t in times) + " |")
+    out.append("| all | " + " | ".join(f"{sums[i]:.2f}" for i in range(8)) + " |")
+    out += ["", "<details><summary>Case by case</summary>", "",
+            "| case | " + " | ".join(TOOLS) + " | margay check |", "| --- |" + " --- |" * 5]
+    for suite in SUITES:
+        for name, case in result["suites"][suite]["cases"].items():
+            out.append(f"| {suite}: {name} | " + " | ".join(mark(case, t) for t in TOOLS) +
+                       f" | {', '.join(case['margay']) or '-'} |")
+    out += ["", "</details>", "", "`hangs`: left out, since the program would not end on a GPU."]
+    return "\n".join(out)
+
+
+def table(args):
+    begin, end = "<!-- sanitizer: made by tests/check/sanitizer.py from tests/check/sanitizer.json -->", "<!-- /sanitizer -->"
+    text = DOC.read_text(encoding="utf-8")
+    head, _, rest = text.partition(begin)
+    _, found, tail = rest.partition(end)
+    if not found:
+        print(f"{DOC}: no place for the tables")
+        return 1
+    new = f"{head}{begin}\n\n{tables(json.loads(RESULT.read_text(encoding='utf-8')))}\n\n{end}{tail}"
+    if args.check:
+        if new != text:
+            print("docs/check.md differs from sanitizer.json: tests/check/sanitizer.py table writes it")
+        return new != text
+    DOC.write_text(new, encoding="utf-8")
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    sub = parser.add_subparsers(required=True)
+    c = sub.add_parser("collect")
+    c.add_argument("sanitizer")
+    c.add_argument("programs")
+    c.add_argument("out")
+    c.add_argument("--seconds", type=float, default=120)
+    c.add_argument("--workers", type=int, default=12)
+    c.set_defaults(do=collect)
+    j = sub.add_parser("join")
+    j.add_argument("margay")
+    j.add_argument("programs")
+    j.add_argument("device")
+    j.add_argument("--date", default=time.strftime("%Y-%m-%d"))
+    j.set_defaults(do=join)
+    t = sub.add_parser("table")
+    t.add_argument("--check", action="store_true")
+    t.set_defaults(do=table)
+    args = parser.parse_args()
+    return args.do(args)
+
+
+sys.exit(main())
