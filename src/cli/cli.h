@@ -7,7 +7,7 @@
 /* Our own failures (usage, no such program, compilation, an unwritable report); and what a check found. */
 enum { MG_EXIT_SETUP = 2, MG_EXIT_FINDINGS = 1 };
 
-enum mg_command { MG_CMD_RUN = 1, MG_CMD_PROFILE = 2, MG_CMD_CHECK = 4, MG_CMD_ADVISE = 16 };
+enum mg_command { MG_CMD_RUN = 1, MG_CMD_PROFILE = 2, MG_CMD_CHECK = 4, MG_CMD_BENCH = 8, MG_CMD_ADVISE = 16 };
 
 struct mg_cli_options {
     enum mg_command command;
@@ -23,6 +23,12 @@ struct mg_cli_options {
     int fail_on;     /* the least enum mg_severity that fails; above all of them: never */
     char checks[64]; /* what to look for: "race,init" */
     struct mg_suppressions *suppressions;
+    /* bench: */
+    const char *sizes, *reps;
+    bool simulate;
+    /* Sees each launch record of the run, in order; may be NULL. */
+    void (*on_launch)(void *arg, const struct mg_report_launch *launch);
+    void *on_launch_arg;
     char **program; /* PROGRAM and its arguments, ending in NULL */
     struct mg_style style; /* of standard error */
     char cwd[4096];
@@ -109,4 +115,5 @@ int mg__cmd_run(int argc, char **argv);
 int mg__cmd_profile(int argc, char **argv);
 int mg__cmd_check(int argc, char **argv);
 int mg__cmd_advise(int argc, char **argv);
+int mg__cmd_bench(int argc, char **argv);
 #endif

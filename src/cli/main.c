@@ -13,9 +13,10 @@ static const struct {
     {"profile", mg__cmd_profile, MG_CMD_PROFILE},
     {"check", mg__cmd_check, MG_CMD_CHECK},
     {"advise", mg__cmd_advise, MG_CMD_ADVISE},
+    {"bench", mg__cmd_bench, MG_CMD_BENCH},
 };
 
-const char *const mg__cli_commands[] = {"run", "profile", "check", "advise", "help", NULL};
+const char *const mg__cli_commands[] = {"run", "profile", "check", "advise", "bench", "help", NULL};
 
 static int help(void)
 {
@@ -25,6 +26,7 @@ static int help(void)
           "       margay profile [options] PROGRAM|FILE.cu [args...]\n"
           "       margay check [options] PROGRAM|FILE.cu [args...]\n"
           "       margay advise [options] PROGRAM|FILE.cu [args...]\n"
+          "       margay bench [options] [OPERATION...]\n"
           "       margay help [COMMAND]\n"
           "\n"
           "  run      run the program; one line for each kernel on standard error\n"
@@ -34,6 +36,7 @@ static int help(void)
           "           nobody wrote, accesses out of bounds, and launches that no device takes\n"
           "  advise   run the program and say what would make each kernel faster, tried where it can\n"
           "           be: shared memory or none, padding, index order, block size; the roofline\n"
+          "  bench    verify the collection's kernels, and time them on a GPU or count without one\n"
           "  help     show the options of a command\n"
           "\n"
           "  --help, --version\n"

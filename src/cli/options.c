@@ -30,6 +30,7 @@ static const struct {
 #define PROFILE MG_CMD_PROFILE
 #define CHECK MG_CMD_CHECK
 #define ADVISE MG_CMD_ADVISE
+#define BENCH MG_CMD_BENCH
 #define OPTION(id, name, arg, commands, text) {OPT_##id, name, arg, text, commands},
 #include "option.def"
 #undef OPTION
@@ -37,6 +38,7 @@ static const struct {
 #undef PROFILE
 #undef CHECK
 #undef ADVISE
+#undef BENCH
 };
 
 static void complain(const struct mg_cli_options *options, const char *kind, const char *format, va_list args)
@@ -124,6 +126,14 @@ int mg__cli_help(enum mg_command command)
               "one), init (a read of what nobody wrote), bounds, launch (beyond the device's limits).\n"
               "A .cu file is compiled with nvcc first. Compile with -lineinfo to get source lines.\n",
               stdout);
+    else if (command == MG_CMD_BENCH)
+        fputs("usage: margay bench [options] [OPERATION...]\n"
+              "\n"
+              "Runs every rung of the collection's ladders (gemm, reduce, scan, ...; all, or those named)\n"
+              "and holds its result to plain C. On a GPU it is then timed beside cuBLAS, CUB and a device\n"
+              "copy; without one, or with --simulate, its shared-memory wavefronts, global sectors and\n"
+              "instructions are counted.\n",
+              stdout);
     else
         fputs("usage: margay profile [options] PROGRAM|FILE.cu [args...]\n"
               "\n"
@@ -140,7 +150,11 @@ int mg__cli_help(enum mg_command command)
                  table[i].arg ? table[i].arg : "");
         printf("  %-20s %s\n", left, table[i].text);
     }
-    if (command == MG_CMD_CHECK)
+    if (command == MG_CMD_BENCH)
+        fputs("\n"
+              "Exit status: 0; 1 when a rung's result is wrong; 2 when it could not run.\n",
+              stdout);
+    else if (command == MG_CMD_CHECK)
         fputs("\n"
               "Exit status: 0 when nothing was found, 1 when something was (--fail-on says what counts),\n"
               "2 when the program could not be started or checked to its end, launched no kernel, or\n"
@@ -259,6 +273,19 @@ static int apply(struct mg_cli_options *o, int id, const char *value)
     case OPT_VERBOSE:
         o->verbose = true;
         break;
+    case OPT_SIZES:
+        o->sizes = value;
+        break;
+    case OPT_REPS: {
+        unsigned n;
+        if (!parse_count(value, &n) || n < 20 || n > 1000)
+            return mg__cli_complain(o, "--reps %s: a number from 20 to 1000 is needed", value);
+        o->reps = value;
+        break;
+    }
+    case OPT_SIMULATE:
+        o->simulate = true;
+        break;
     case OPT_SVG:
         o->svg = value;
         break;
@@ -314,10 +341,12 @@ int mg__cli_parse(enum mg_command command, int argc, char **argv, struct mg_cli_
     }
     opterr = 0;
     for (;;) {
-        int at = optind;
-        int id = getopt_long(argc, argv, "+:h", longs, NULL);
+        int at = optind; /* not where options and operands may be mixed: there it is the word before the next */
+        int id = getopt_long(argc, argv, command == MG_CMD_BENCH ? ":h" : "+:h", longs, NULL);
         if (id == -1)
             break;
+        if (command == MG_CMD_BENCH)
+            at = optind - 1;
         if (id == ':')
             return mg__cli_complain(o, "option '%s' needs a value; see 'margay %s --help'", argv[at], o->name);
         if (id == '?') {
@@ -337,7 +366,7 @@ int mg__cli_parse(enum mg_command command, int argc, char **argv, struct mg_cli_
         if (result >= 0)
             return result;
     }
-    if (optind >= argc)
+    if (optind >= argc && command != MG_CMD_BENCH)
         return mg__cli_complain(o, "no program given; usage: margay %s [options] PROGRAM [args...]", o->name);
     o->program = argv + optind;
     return -1;

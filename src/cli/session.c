@@ -204,6 +204,8 @@ static void handle(struct run *run, const char *line, size_t length)
             s->launches++;
             if (mg__tally_add(&s->tally, &record.launch) != MG_OK)
                 s->damaged++;
+            if (s->options->on_launch)
+                s->options->on_launch(s->options->on_launch_arg, &record.launch);
             if (run->json)
                 json_launch(run, record.json);
         } else if (record.kind == MG_RECORD_ADVICE) {
@@ -278,7 +280,7 @@ static void set_environment(void *arg, int report_fd)
     char text[PATH_MAX + 64];
     snprintf(text, sizeof(text), "fd:%d", report_fd);
     setenv("MARGAY_REPORT", text, 1);
-    setenv("MARGAY_MODE", o->command == MG_CMD_PROFILE ? "profile" : o->command == MG_CMD_CHECK ? "check" : "run", 1);
+    setenv("MARGAY_MODE", o->command & (MG_CMD_PROFILE | MG_CMD_BENCH) ? "profile" : o->command == MG_CMD_CHECK ? "check" : "run", 1);
     if (o->command == MG_CMD_CHECK) {
         snprintf(text, sizeof(text), "%s%s", o->checks, o->leaks ? ",leaks" : "");
         setenv("MARGAY_CHECK", text, 1);
