@@ -1,8 +1,8 @@
 /* banks_priv.h - the kernel that all rungs of banks share, for a width in words and a stride in items of that width.
  *
- * The reads are volatile assembly: the compiler may neither drop, merge nor widen them, so that a round is one request of
- * each warp. The addresses do not depend on what was read, and BANKS_SHIFTS rounds have theirs in the instruction: requests
- * follow each other with one addition between them.
+ * The reads are volatile assembly: the compiler may neither drop, merge nor widen them, so that a round is one request
+ * of each warp. The addresses do not depend on what was read, and BANKS_SHIFTS rounds have theirs in the instruction:
+ * requests follow each other with one addition between them.
  */
 #ifndef MG_BANKS_PRIV_H
 #define MG_BANKS_PRIV_H
@@ -23,7 +23,9 @@ template <int WIDTH> static __device__ uint32_t mg__banks_read(uint32_t address)
 {
     uint32_t a, b, c, d;
     if (WIDTH == 4) {
-        asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "r"(address));
+        asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+                     : "r"(address));
         return a + b + c + d;
     }
     if (WIDTH == 2) {

@@ -1,8 +1,8 @@
 /* 01_global.cu - every key is an atomic addition in global memory.
  *
  * Adds: the plain way: a thread a key.
- * Gains: nothing yet. The second cache does the additions; those to the same bin one after the other, so that 256 bins, let
- * alone one that most keys fall into, leave most of the chip waiting.
+ * Gains: nothing yet. The second cache does the additions; those to the same bin one after the other, so that 256
+ * bins, let alone one that most keys fall into, leave most of the chip waiting.
  */
 #include "histogram/histogram_priv.h"
 

@@ -1,9 +1,9 @@
 /* 02_shared.cu - each block counts in shared memory.
  *
- * Adds: a copy of the bins (or of a range of them, see histogram_priv.h) in each block; when its keys are counted, the block
- * adds it to the bins in global memory. The grid is no larger than what runs at once, so that this is rare.
- * Gains: additions stay in the multiprocessor: one addition in global memory for a bin and block instead of one for a key.
- * Lanes whose keys differ but lie in the same bank wait for each other.
+ * Adds: a copy of the bins (or of a range of them, see histogram_priv.h) in each block; when its keys are counted, the
+ * block adds it to the bins in global memory. The grid is no larger than what runs at once, so that this is rare.
+ * Gains: additions stay in the multiprocessor: one addition in global memory for a bin and block instead of one for a
+ * key. Lanes whose keys differ but lie in the same bank wait for each other.
  */
 #include "histogram/histogram_priv.h"
 

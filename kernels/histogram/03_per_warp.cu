@@ -1,8 +1,9 @@
 /* 03_per_warp.cu - each warp has a copy of the bins.
  *
  * Adds: eight copies in a block, one a warp; fewer, shared evenly, where the bins are so many that eight do not fit.
- * Gains: warps no longer meet in a bin. Since shared memory takes the requests of a multiprocessor one by one anyway, what
- * is saved is little on chips that add in shared memory itself; it was much where a loop of compare and swap did it.
+ * Gains: warps no longer meet in a bin. Since shared memory takes the requests of a multiprocessor one by one anyway,
+ * what is saved is little on chips that add in shared memory itself; it was much where a loop of compare and swap did
+ * it.
  */
 #include "histogram/histogram_priv.h"
 
@@ -43,12 +44,14 @@ enum mg_kernels_status mg__histogram_per_warp(const struct mg__histogram *call)
         int64_t range = call->nbins - low < most ? call->nbins - low : most;
         int64_t copies = most / range < WARPS ? most / range : WARPS;
         size_t shared = static_cast<size_t>(range * copies) * 4;
-        dim3 grid(mg__histogram_grid(call, range * copies, 1024, mg__kernels_sm_count() * int64_t{shared <= 16384 ? 8 : 4}));
-        status = call->size == 1
-                     ? mg__kernels_launch(histogram_per_warp<uint8_t>, grid, dim3(WARPS * 32), shared, call->stream, call->n,
-                                          static_cast<const uint8_t *>(call->x), low, range, copies, call->bins)
-                     : mg__kernels_launch(histogram_per_warp<uint32_t>, grid, dim3(WARPS * 32), shared, call->stream,
-                                          call->n, static_cast<const uint32_t *>(call->x), low, range, copies, call->bins);
+        dim3 grid(
+            mg__histogram_grid(call, range * copies, 1024, mg__kernels_sm_count() * int64_t{shared <= 16384 ? 8 : 4}));
+        status =
+            call->size == 1
+                ? mg__kernels_launch(histogram_per_warp<uint8_t>, grid, dim3(WARPS * 32), shared, call->stream, call->n,
+                                     static_cast<const uint8_t *>(call->x), low, range, copies, call->bins)
+                : mg__kernels_launch(histogram_per_warp<uint32_t>, grid, dim3(WARPS * 32), shared, call->stream,
+                                     call->n, static_cast<const uint32_t *>(call->x), low, range, copies, call->bins);
     }
     return status;
 }

@@ -1,11 +1,11 @@
 /* 04_replicated.cu - copies interleaved so that each lane has its own bank.
  *
- * Adds: bin b of copy c is word b * copies + c of shared memory, and lane l counts in copy l modulo copies. With 32 copies a
- * lane never leaves its bank. Bytes always have 32 (32 KB a block); of other keys there are as many copies, a power of two,
- * as fit COPIES_BYTES, and one where the bins fill more than half of that. Keys are read 16 bytes at a time, several reads
- * ahead of the first addition.
- * Gains: the additions of a warp take one wavefront, whether its keys are random, all the same, or chosen to collide. What
- * is left is reading the keys, which takes all of DRAM's rate.
+ * Adds: bin b of copy c is word b * copies + c of shared memory, and lane l counts in copy l modulo copies. With 32
+ * copies a lane never leaves its bank. Bytes always have 32 (32 KB a block); of other keys there are as many copies, a
+ * power of two, as fit COPIES_BYTES, and one where the bins fill more than half of that. Keys are read 16 bytes at a
+ * time, several reads ahead of the first addition.
+ * Gains: the additions of a warp take one wavefront, whether its keys are random, all the same, or chosen to collide.
+ * What is left is reading the keys, which takes all of DRAM's rate.
  */
 #include "histogram/histogram_priv.h"
 
@@ -39,7 +39,8 @@ static __device__ void count_bytes(uint32_t *mine, uint32_t four)
     atomicAdd(&mine[four >> 19 & 0x1fe0], 1u);
 }
 
-__global__ void __launch_bounds__(THREADS) histogram_replicated_u8(int64_t n, const uint8_t *x, int64_t head, uint32_t *bins)
+__global__ void __launch_bounds__(THREADS)
+    histogram_replicated_u8(int64_t n, const uint8_t *x, int64_t head, uint32_t *bins)
 {
     __shared__ uint32_t counts[256 * 32];
     clear(counts, 256 * 32);
@@ -160,11 +161,11 @@ static enum mg_kernels_status replicated_u32(const struct mg__histogram *call)
                 histogram_replicated_u32, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(most * 4)));
         int64_t blocks = most / words < 1 ? 1 : most / words > 2048 / THREADS ? 2048 / THREADS : most / words;
         if (status == MG_KERNELS_OK)
-            status = mg__kernels_launch(histogram_replicated_u32,
-                                        dim3(mg__histogram_grid(call, words, THREADS * 4, mg__kernels_sm_count() * blocks)),
-                                        dim3(THREADS), shared, call->stream, call->n,
-                                        static_cast<const uint32_t *>(call->x), head_of(call), low, range, copies_log2,
-                                        call->bins);
+            status =
+                mg__kernels_launch(histogram_replicated_u32,
+                                   dim3(mg__histogram_grid(call, words, THREADS * 4, mg__kernels_sm_count() * blocks)),
+                                   dim3(THREADS), shared, call->stream, call->n, static_cast<const uint32_t *>(call->x),
+                                   head_of(call), low, range, copies_log2, call->bins);
     }
     return status;
 }

@@ -1,8 +1,8 @@
 /* histogram_priv.h - what the rungs of histogram share: a call's arguments, checked, the keys, and bins in ranges.
  *
  * Bins that do not fit shared memory are counted in passes over ranges of them, each of which reads all keys; from
- * MG__HISTOGRAM_PASSES passes on, additions in global memory are quicker (docs/tuning/histogram.md), and the rung "global"
- * does the work.
+ * MG__HISTOGRAM_PASSES passes on, additions in global memory are quicker (docs/tuning/histogram.md), and the rung
+ * "global" does the work.
  */
 #ifndef MG_HISTOGRAM_PRIV_H
 #define MG_HISTOGRAM_PRIV_H
@@ -30,8 +30,8 @@ static inline enum mg_kernels_status mg__histogram_clear(const struct mg__histog
         cudaMemsetAsync(call->bins, 0, static_cast<size_t>(call->nbins) * sizeof *call->bins, call->stream));
 }
 
-/* Blocks for keys at `per_block` at least each: no more than run at once, and none that would have fewer keys to count than
- * bins to clear and add up. */
+/* Blocks for keys at `per_block` at least each: no more than run at once, and none that would have fewer keys to count
+ * than bins to clear and add up. */
 static inline unsigned mg__histogram_grid(const struct mg__histogram *call, int64_t bins, int64_t per_block,
                                           int64_t resident)
 {

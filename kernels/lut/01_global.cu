@@ -1,8 +1,8 @@
 /* 01_global.cu - the table in global memory, a thread a byte.
  *
  * Adds: the plain way. A first launch writes the table, which comes as a parameter, to the workspace.
- * Gains: nothing yet. A warp moves 32 bytes with three requests, and the one in the middle is a gather: as many wavefronts
- * in the first cache as there are lines and conflicts in it.
+ * Gains: nothing yet. A warp moves 32 bytes with three requests, and the one in the middle is a gather: as many
+ * wavefronts in the first cache as there are lines and conflicts in it.
  */
 #include "lut/lut_priv.h"
 

@@ -1,9 +1,9 @@
 /* 02_constant.cu - the table in constant memory, where the kernel's arguments lie.
  *
- * Adds: the table is indexed in place, as a parameter. (A __constant__ array would be one for all callers, and calls from
- * several threads would overwrite each other's.)
- * Gains: no first launch, no copy. But the constant cache answers one address at a time: it is made for the case in which all
- * lanes ask for the same, and here up to 32 lanes ask for up to 32 of the 64 words.
+ * Adds: the table is indexed in place, as a parameter. (A __constant__ array would be one for all callers, and calls
+ * from several threads would overwrite each other's.)
+ * Gains: no first launch, no copy. But the constant cache answers one address at a time: it is made for the case in
+ * which all lanes ask for the same, and here up to 32 lanes ask for up to 32 of the 64 words.
  */
 #include "lut/lut_priv.h"
 

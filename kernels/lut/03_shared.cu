@@ -1,14 +1,14 @@
 /* 03_shared.cu - every block keeps the table in shared memory.
  *
- * Adds: a copy of the table's 64 words in each block, and a grid of no more blocks than run at once, so that it is made
- * rarely; four bytes are read, looked up and written together.
- * Gains: 32 banks answer at once. Two lanes still wait for each other when their entries are in the same bank and not in the
- * same word: with random bytes the fullest bank is asked for about 3.4 words.
+ * Adds: a copy of the table's 64 words in each block, and a grid of no more blocks than run at once, so that it is
+ * made rarely; four bytes are read, looked up and written together.
+ * Gains: 32 banks answer at once. Two lanes still wait for each other when their entries are in the same bank and not
+ * in the same word: with random bytes the fullest bank is asked for about 3.4 words.
  */
 #include "lut/lut_priv.h"
 
-__global__ void __launch_bounds__(256) lut_shared(mg__lut_parts parts, const uint8_t *x,
-                                                  const __grid_constant__ mg__lut_table table, uint8_t *y)
+__global__ void __launch_bounds__(256)
+    lut_shared(mg__lut_parts parts, const uint8_t *x, const __grid_constant__ mg__lut_table table, uint8_t *y)
 {
     __shared__ uint32_t words[64];
     if (threadIdx.x < 64)

@@ -1,16 +1,17 @@
 /* 04_replicated.cu - a copy of the table in each bank.
  *
- * Adds: word w of the table is there 32 times, for lane l at w * 32 + l: 8 KB. A lane never leaves its own bank. 16 bytes are
- * read and written at a time, several of them before the first look-up.
- * Gains: 1 wavefront for the look-ups of any 32 bytes, where the single copy needs 3.4 on random ones; what is left is moving
- * the bytes. The copies are spread by the lanes themselves once a block, and blocks are few and long.
+ * Adds: word w of the table is there 32 times, for lane l at w * 32 + l: 8 KB. A lane never leaves its own bank. 16
+ * bytes are read and written at a time, several of them before the first look-up.
+ * Gains: 1 wavefront for the look-ups of any 32 bytes, where the single copy needs 3.4 on random ones; what is left is
+ * moving the bytes. The copies are spread by the lanes themselves once a block, and blocks are few and long.
  * Arrays of which one is not aligned to 16 bytes where the other is, are moved by 4 bytes, or one.
  */
 #include "lut/lut_priv.h"
 
 enum { THREADS = 512, VECTORS = 2 };
 
-/* The four entries for the bytes of `four`. `lane` is the address of the lane's copy in bytes, as an offset in `table`. */
+/* The four entries for the bytes of `four`. `lane` is the address of the lane's copy in bytes, as an offset in `table`.
+ */
 static __device__ uint32_t look_up(const uint8_t *table, uint32_t lane, uint32_t four)
 {
     uint32_t entry[4];
@@ -31,8 +32,8 @@ static __device__ void look_up(const uint8_t *table, uint32_t lane, uint4 *v)
     v->w = look_up(table, lane, v->w);
 }
 
-__global__ void __launch_bounds__(THREADS)
-    lut_replicated(mg__lut_parts parts, int width, const uint8_t *x, const __grid_constant__ mg__lut_table table, uint8_t *y)
+__global__ void __launch_bounds__(THREADS) lut_replicated(mg__lut_parts parts, int width, const uint8_t *x,
+                                                          const __grid_constant__ mg__lut_table table, uint8_t *y)
 {
     __shared__ uint32_t words[64 * 32];
     for (unsigned i = threadIdx.x; i < 64 * 32; i += THREADS)

@@ -1,6 +1,7 @@
 /* 01_unit.cu - thread t takes element t.
  *
- * Adds: the coalesced order. A request of a warp covers 128 bytes without a gap: 4 sectors of 32 bytes, all of them used.
+ * Adds: the coalesced order. A request of a warp covers 128 bytes without a gap: 4 sectors of 32 bytes, all of them
+ * used.
  * Gains: it is the measure for the others.
  */
 #include "stream/stream_priv.h"

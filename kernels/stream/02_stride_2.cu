@@ -1,7 +1,7 @@
 /* 02_stride_2.cu - neighbouring threads take elements 2 apart.
  *
- * Adds: a gap of one element between lanes. The elements between are taken by later threads, when the sectors are long gone
- * from the caches if the array is larger than those.
+ * Adds: a gap of one element between lanes. The elements between are taken by later threads, when the sectors are long
+ * gone from the caches if the array is larger than those.
  * Gains: nothing; it shows that 8 sectors are moved where 4 would do, so that about half of the rate is left.
  */
 #include "stream/stream_priv.h"

@@ -1,8 +1,8 @@
 /* 06_misaligned.cu - thread t takes element t + 1, the last thread element 0.
  *
  * Adds: an offset of 4 bytes from where a warp's 128 bytes would be aligned (when the arrays are).
- * Gains: nothing; a request touches 5 sectors instead of 4. The fifth is the first of the next warp's and comes from the
- * first cache, so that little of this shows in the rate on chips that cache global loads there.
+ * Gains: nothing; a request touches 5 sectors instead of 4. The fifth is the first of the next warp's and comes from
+ * the first cache, so that little of this shows in the rate on chips that cache global loads there.
  */
 #include "stream/stream_priv.h"
 

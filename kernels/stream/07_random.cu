@@ -1,8 +1,9 @@
 /* 07_random.cu - thread t takes the element that a random permutation gives it.
  *
- * Adds: a permutation of 0..n-1 without a table. Steps that can be undone (times an odd number, xor with a shift of itself)
- * permute the numbers of `bits` bits; where the result is n or above they are applied again until it is below (cycle
- * walking: it ends, since the walk comes back to t at the latest; twice at most on average, as n is over half of 2^bits).
+ * Adds: a permutation of 0..n-1 without a table. Steps that can be undone (times an odd number, xor with a shift of
+ * itself) permute the numbers of `bits` bits; where the result is n or above they are applied again until it is below
+ * (cycle walking: it ends, since the walk comes back to t at the latest; twice at most on average, as n is over half
+ * of 2^bits).
  * Gains: nothing; 32 sectors a request as at stride 32, in no order that pages of DRAM or the second cache could use.
  */
 #include "stream/stream_priv.h"

@@ -1,6 +1,6 @@
-/* stream_priv.h - the kernel that all rungs of stream share: c[i] = a[i] + b[i], where a rung says which element a thread
- * takes. An order is a struct with `threads(n)`, how many are wanted (host), and `element(t)`, the element of thread t or a
- * number from n on for none (device); each element below n is taken by just one thread.
+/* stream_priv.h - the kernel that all rungs of stream share: c[i] = a[i] + b[i], where a rung says which element a
+ * thread takes. An order is a struct with `threads(n)`, how many are wanted (host), and `element(t)`, the element of
+ * thread t or a number from n on for none (device); each element below n is taken by just one thread.
  */
 #ifndef MG_STREAM_PRIV_H
 #define MG_STREAM_PRIV_H
@@ -35,7 +35,8 @@ template <typename Order> static enum mg_kernels_status mg__stream_launch(const 
 {
     int64_t threads = order.threads(call->n);
     return mg__kernels_launch(stream_add<Order>, dim3(mg__kernels_grid(threads, MG__STREAM_BLOCK, INT32_MAX)),
-                              dim3(MG__STREAM_BLOCK), 0, call->stream, order, threads, call->n, call->a, call->b, call->c);
+                              dim3(MG__STREAM_BLOCK), 0, call->stream, order, threads, call->n, call->a, call->b,
+                              call->c);
 }
 
 /* Stride S: the array as a matrix of S columns, taken a column at a time; the last row may be short. */

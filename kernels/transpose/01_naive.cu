@@ -7,7 +7,8 @@
 #include "transpose/transpose_priv.h"
 
 template <typename T>
-__global__ void __launch_bounds__(256) transpose_naive(int64_t rows, int64_t cols, const T *x, int64_t ldx, T *y, int64_t ldy)
+__global__ void __launch_bounds__(256)
+    transpose_naive(int64_t rows, int64_t cols, const T *x, int64_t ldx, T *y, int64_t ldy)
 {
     for (int64_t top = blockIdx.y * int64_t{32}; top < rows; top += gridDim.y * int64_t{32})
         for (int64_t j = blockIdx.x * int64_t{32} + threadIdx.x; j < cols; j += gridDim.x * int64_t{32})

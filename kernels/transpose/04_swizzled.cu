@@ -1,9 +1,9 @@
 /* 04_swizzled.cu - the tile is swizzled instead of padded.
  *
- * Adds: row k keeps its element of column c at c xor k. Both are below 32, and so is the result; for a fixed row it is a
- * permutation of the columns, and for a fixed column it is a different bank in each row.
- * Gains: no conflicts along rows nor columns, like the padding, with a tile that is a power of two: no memory lost, and rows
- * that stay aligned for wider accesses, which padding by one element spoils.
+ * Adds: row k keeps its element of column c at c xor k. Both are below 32, and so is the result; for a fixed row it is
+ * a permutation of the columns, and for a fixed column it is a different bank in each row.
+ * Gains: no conflicts along rows nor columns, like the padding, with a tile that is a power of two: no memory lost,
+ * and rows that stay aligned for wider accesses, which padding by one element spoils.
  */
 #include "transpose/transpose_priv.h"
 

@@ -1,10 +1,10 @@
 /* 05_vectorised.cu - 16-byte accesses to global and shared memory.
  *
- * Adds: a thread reads VxV elements, V vectors of 16 bytes from V rows (V is 4, or 2 for 8-byte elements), turns them in its
- * registers, and puts V vectors of y into the tile; the tile's rows are rows of y and leave it as vectors too. Vectors are
- * swizzled: the eight lanes that go through the banks together hold eight different positions modulo 128 bytes, on the way
- * in (eight columns of x) and on the way out (eight neighbours in a row of y). Tiles are taken in strips of `group` tile
- * rows, so that what is under way at one time is near each other in y as well as in x.
+ * Adds: a thread reads VxV elements, V vectors of 16 bytes from V rows (V is 4, or 2 for 8-byte elements), turns them
+ * in its registers, and puts V vectors of y into the tile; the tile's rows are rows of y and leave it as vectors too.
+ * Vectors are swizzled: the eight lanes that go through the banks together hold eight different positions modulo 128
+ * bytes, on the way in (eight columns of x) and on the way out (eight neighbours in a row of y). Tiles are taken in
+ * strips of `group` tile rows, so that what is under way at one time is near each other in y as well as in x.
  * Gains: a quarter of the load and store instructions, and all of a thread's loads in flight before the first is used.
  * Matrices that are not aligned to 16 bytes, rows included, are left to the rung "swizzled".
  */
@@ -18,8 +18,8 @@ template <typename T> union parts {
 
 template <typename T, int ROWS, int COLS, int THREADS>
 __global__ void __launch_bounds__(THREADS)
-    transpose_vectorised(int64_t rows, int64_t cols, const T *__restrict__ x, int64_t ldx, T *__restrict__ y, int64_t ldy,
-                         int group_log2)
+    transpose_vectorised(int64_t rows, int64_t cols, const T *__restrict__ x, int64_t ldx, T *__restrict__ y,
+                         int64_t ldy, int group_log2)
 {
     constexpr int V = 16 / sizeof(T), WIDE = COLS / V, HIGH = ROWS / V; /* the tile in squares of VxV */
     constexpr int TURNS = WIDE * HIGH / THREADS;

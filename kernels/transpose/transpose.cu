@@ -32,8 +32,8 @@ static bool touches(uintptr_t matrix, int64_t rows, uintptr_t row, uintptr_t pit
     return matrix + last * pitch + row > begin;
 }
 
-/* Elements of x and y in the same place. Seen for certain where one of them has no gaps between its rows; two matrices that
- * share a pitched buffer side by side are told apart from their first rows alone. */
+/* Elements of x and y in the same place. Seen for certain where one of them has no gaps between its rows; two matrices
+ * that share a pitched buffer side by side are told apart from their first rows alone. */
 static bool overlap(const struct mg__transpose *call)
 {
     uintptr_t size = static_cast<uintptr_t>(call->size);
@@ -47,8 +47,8 @@ static bool overlap(const struct mg__transpose *call)
     return x < y + row_y && y < x + row_x;
 }
 
-static enum mg_kernels_status transpose(struct CUstream_st *stream, int variant, int64_t rows, int64_t cols, const void *x,
-                                        int64_t ldx, void *y, int64_t ldy, int size)
+static enum mg_kernels_status transpose(struct CUstream_st *stream, int variant, int64_t rows, int64_t cols,
+                                        const void *x, int64_t ldx, void *y, int64_t ldy, int size)
 {
     if (variant < MG_BEST || variant >= RUNGS)
         return MG_KERNELS_ERR_VARIANT;

@@ -1,4 +1,5 @@
-/* transpose_priv.h - what the rungs of transpose share: a call's arguments, checked, and how a grid covers the matrix. */
+/* transpose_priv.h - what the rungs of transpose share: a call's arguments, checked, and how a grid covers the matrix.
+ */
 #ifndef MG_TRANSPOSE_PRIV_H
 #define MG_TRANSPOSE_PRIV_H
 #include "common/kernels_priv.h"
@@ -27,11 +28,9 @@ static inline dim3 mg__transpose_grid(int64_t rows, int64_t cols, int height, in
 #define MG__TRANSPOSE_LAUNCH(kernel, call)                                                                             \
     ((call)->size == 4                                                                                                 \
          ? mg__kernels_launch(kernel<uint32_t>, mg__transpose_grid((call)->rows, (call)->cols, 32, 32), dim3(32, 8),   \
-                              0, (call)->stream, (call)->rows, (call)->cols,                                           \
-                              static_cast<const uint32_t *>((call)->x), (call)->ldx,                                   \
-                              static_cast<uint32_t *>((call)->y), (call)->ldy)                                         \
+                              0, (call)->stream, (call)->rows, (call)->cols, static_cast<const uint32_t *>((call)->x), \
+                              (call)->ldx, static_cast<uint32_t *>((call)->y), (call)->ldy)                            \
          : mg__kernels_launch(kernel<uint64_t>, mg__transpose_grid((call)->rows, (call)->cols, 32, 32), dim3(32, 8),   \
-                              0, (call)->stream, (call)->rows, (call)->cols,                                           \
-                              static_cast<const uint64_t *>((call)->x), (call)->ldx,                                   \
-                              static_cast<uint64_t *>((call)->y), (call)->ldy))
+                              0, (call)->stream, (call)->rows, (call)->cols, static_cast<const uint64_t *>((call)->x), \
+                              (call)->ldx, static_cast<uint64_t *>((call)->y), (call)->ldy))
 #endif

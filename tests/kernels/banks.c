@@ -1,5 +1,5 @@
-/* banks.c - every pattern of banks against its sum in plain C; and that the sum is that of the words which the pattern's name
- * speaks of, worked out here a second time for a few of them. */
+/* banks.c - every pattern of banks against its sum in plain C; and that the sum is that of the words which the
+ * pattern's name speaks of, worked out here a second time for a few of them. */
 #include "test.h"
 
 static void check(int variant, int64_t blocks, int64_t rounds)
@@ -11,7 +11,8 @@ static void check(int variant, int64_t blocks, int64_t rounds)
     struct test_buffer out = test_alloc(bytes, 4);
     CHECK(mg_banks_u32(NULL, variant, blocks, rounds, out.at) == MG_KERNELS_OK, "rung %d", variant);
     test_download(&out, got);
-    CHECK(!memcmp(got, want, bytes), "rung %d, %lld blocks, %lld rounds", variant, (long long)blocks, (long long)rounds);
+    CHECK(!memcmp(got, want, bytes), "rung %d, %lld blocks, %lld rounds", variant, (long long)blocks,
+          (long long)rounds);
     test_free(&out, "out");
     free(want);
     free(got);

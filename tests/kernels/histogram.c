@@ -1,5 +1,5 @@
-/* histogram.c - every rung of histogram against plain C: bytes and 32-bit keys, random, all the same, out of range, more bins
- * than shared memory holds. Counts are exact. */
+/* histogram.c - every rung of histogram against plain C: bytes and 32-bit keys, random, all the same, out of range,
+ * more bins than shared memory holds. Counts are exact. */
 #include "test.h"
 
 static uint32_t seed = 4;
@@ -7,8 +7,9 @@ static uint32_t seed = 4;
 enum keys { RANDOM, SAME, RAMP, KINDS };
 static uint32_t key_of(enum keys kind, int64_t i, uint64_t bins)
 {
-    return kind == RANDOM ? (uint32_t)(test_random(&seed) % (bins + bins / 8 + 1)) : kind == SAME ? (uint32_t)bins / 3
-                                                                                                : (uint32_t)i;
+    return kind == RANDOM ? (uint32_t)(test_random(&seed) % (bins + bins / 8 + 1))
+           : kind == SAME ? (uint32_t)bins / 3
+                          : (uint32_t)i;
 }
 
 static void check_u8(int64_t n, enum keys kind, size_t offset)
@@ -46,8 +47,8 @@ static void check_u32(int64_t n, int64_t nbins, enum keys kind, size_t offset)
         struct test_buffer bins = test_alloc(bytes, 4);
         CHECK(mg_histogram_u32(NULL, variant, n, from.at, nbins, bins.at) == MG_KERNELS_OK, "rung %d", variant);
         test_download(&bins, got);
-        CHECK(!memcmp(got, want, bytes), "n %lld, %lld bins, keys %d, offset %zu, rung %d", (long long)n, (long long)nbins,
-              kind, offset, variant);
+        CHECK(!memcmp(got, want, bytes), "n %lld, %lld bins, keys %d, offset %zu, rung %d", (long long)n,
+              (long long)nbins, kind, offset, variant);
         test_free(&bins, "bins");
     }
     test_free(&from, "x");

@@ -29,7 +29,8 @@ static void check_size(int64_t n, size_t offset_x, size_t offset_y)
         struct test_buffer from = test_upload(x, (size_t)n, offset_x), to = test_alloc((size_t)n, offset_y);
         CHECK(call(NULL, variant, n, from.at, to.at) == MG_KERNELS_OK, "rung %d", variant);
         test_download(&to, got);
-        CHECK(!memcmp(got, want, (size_t)n), "n %lld, offsets %zu %zu, rung %d", (long long)n, offset_x, offset_y, variant);
+        CHECK(!memcmp(got, want, (size_t)n), "n %lld, offsets %zu %zu, rung %d", (long long)n, offset_x, offset_y,
+              variant);
         CHECK(call(NULL, variant, n, from.at, from.at) == MG_KERNELS_OK, "rung %d", variant);
         test_download(&from, got);
         CHECK(!memcmp(got, want, (size_t)n), "in place, n %lld, offset %zu, rung %d", (long long)n, offset_x, variant);
@@ -38,7 +39,8 @@ static void check_size(int64_t n, size_t offset_x, size_t offset_y)
     }
 }
 
-/* The table is a parameter: it is free to change as soon as the call is back, and calls of other threads have their own. */
+/* The table is a parameter: it is free to change as soon as the call is back, and calls of other threads have their
+ * own. */
 static void *thread(void *argument)
 {
     const int k = *(int *)argument;
@@ -54,7 +56,8 @@ static void *thread(void *argument)
         for (int i = 0; i < 256; i++)
             own[i] = (uint8_t)(i + k * 31 + turn);
         bytes = 256;
-        wrong += mg_lut_u8(stream, turn % (int)rungs, sizeof got, from.at, own, to.at, workspace.at, &bytes) != MG_KERNELS_OK;
+        wrong += mg_lut_u8(stream, turn % (int)rungs, sizeof got, from.at, own, to.at, workspace.at, &bytes) !=
+                 MG_KERNELS_OK;
         memset(own, 0, sizeof own);
         CUDA(cudaMemcpyAsync(got, to.at, sizeof got, cudaMemcpyDeviceToHost, stream));
         CUDA(cudaStreamSynchronize(stream));

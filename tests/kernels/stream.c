@@ -1,5 +1,5 @@
-/* stream.c - every order of stream against a + b on the host: each element must be written, whatever n is. The sum is one
- * rounding, the same everywhere. */
+/* stream.c - every order of stream against a + b on the host: each element must be written, whatever n is. The sum is
+ * one rounding, the same everywhere. */
 #include "test.h"
 
 static uint32_t seed = 2;
@@ -54,7 +54,8 @@ static void check_large(void)
     for (int variant = 0; variant < (int)rungs; variant++) {
         CUDA(cudaMemset(p[2], 0, bytes));
         CHECK(mg_stream_f32(NULL, variant, n, p[0], p[1], p[2]) == MG_KERNELS_OK, "rung %d", variant);
-        for (int64_t at = 0; at + 64 <= n; at += at + 64 + 97 * 1024 * 1024 > n - 64 && at < n - 64 ? n - 64 - at : 97 * 1024 * 1024) {
+        for (int64_t at = 0; at + 64 <= n;
+             at += at + 64 + 97 * 1024 * 1024 > n - 64 && at < n - 64 ? n - 64 - at : 97 * 1024 * 1024) {
             CUDA(cudaMemcpy(got, p[2] + at, sizeof got, cudaMemcpyDeviceToHost));
             for (int i = 0; i < 64; i++)
                 CHECK(got[i] == word + word, "rung %d, element %lld", variant, (long long)at + i);
@@ -79,7 +80,8 @@ static void check_arguments(void)
         CHECK(mg_stream_f32(NULL, variant, 9, p, p + 64, NULL) == MG_KERNELS_ERR_INVALID, "c");
         CHECK(mg_stream_f32(NULL, variant, 9, p, p + 64, p + 8) == MG_KERNELS_ERR_INVALID, "a over c");
         CHECK(mg_stream_f32(NULL, variant, 9, p, p + 64, p + 56) == MG_KERNELS_ERR_INVALID, "c over b");
-        CHECK(mg_stream_f32(NULL, variant, 9, p, p + 64, (float *)((char *)p + 513)) == MG_KERNELS_ERR_INVALID, "alignment");
+        CHECK(mg_stream_f32(NULL, variant, 9, p, p + 64, (float *)((char *)p + 513)) == MG_KERNELS_ERR_INVALID,
+              "alignment");
         CHECK(mg_stream_f32(NULL, variant, 0, NULL, NULL, NULL) == MG_KERNELS_OK, "nothing to do");
     }
     CHECK(mg_stream_f32(NULL, -2, 9, p, p + 64, p + 128) == MG_KERNELS_ERR_VARIANT, "-2");
@@ -97,7 +99,8 @@ static void check_arguments(void)
 int main(void)
 {
     test_begin();
-    static const int64_t sizes[] = {0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 255, 256, 257, 1021, 4099, 65536, 100003};
+    static const int64_t sizes[] = {0,  1,  2,   3,   15,  16,  17,   31,   32,    33,    63,
+                                    64, 65, 127, 255, 256, 257, 1021, 4099, 65536, 100003};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         check_size(sizes[i], i % 3, i % 5, i % 4);
     if (!test_on_simulator() && getenv("MARGAY_TEST_LARGE"))

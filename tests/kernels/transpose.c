@@ -1,5 +1,5 @@
-/* transpose.c - every rung of transpose against plain C: shapes, leading dimensions, alignments, and what lies between the
- * rows of y, which must not change. Elements are moved bit by bit, so that there is no error to allow. */
+/* transpose.c - every rung of transpose against plain C: shapes, leading dimensions, alignments, and what lies between
+ * the rows of y, which must not change. Elements are moved bit by bit, so that there is no error to allow. */
 #include "test.h"
 
 static uint32_t seed = 1;
@@ -84,7 +84,8 @@ static void check_far(void)
     for (int variant = MG_BEST; variant < (int)rungs; variant++) {
         for (int r = 0; r < ROWS; r++)
             CUDA(cudaMemcpy(wide + r * far, x + r * COLS, COLS * 4, cudaMemcpyHostToDevice));
-        CHECK(mg_transpose_b32(NULL, variant, ROWS, COLS, wide, far, narrow, ROWS) == MG_KERNELS_OK, "rung %d", variant);
+        CHECK(mg_transpose_b32(NULL, variant, ROWS, COLS, wide, far, narrow, ROWS) == MG_KERNELS_OK, "rung %d",
+              variant);
         CUDA(cudaMemcpy(got, narrow, sizeof got, cudaMemcpyDeviceToHost));
         int wrong = 0;
         for (int i = 0; i < ROWS * COLS; i++)
@@ -92,7 +93,8 @@ static void check_far(void)
         CHECK(!wrong, "rung %d: %d of %d wrong when x is far apart", variant, wrong, ROWS * COLS);
         for (int r = 0; r < ROWS; r++)
             CUDA(cudaMemset(wide + r * far, 0, COLS * 4));
-        CHECK(mg_transpose_b32(NULL, variant, COLS, ROWS, narrow, ROWS, wide, far) == MG_KERNELS_OK, "rung %d", variant);
+        CHECK(mg_transpose_b32(NULL, variant, COLS, ROWS, narrow, ROWS, wide, far) == MG_KERNELS_OK, "rung %d",
+              variant);
         for (int r = 0; r < ROWS; r++)
             CUDA(cudaMemcpy(got + r * COLS, wide + r * far, COLS * 4, cudaMemcpyDeviceToHost));
         CHECK(!memcmp(got, x, sizeof x), "rung %d: y far apart", variant);
@@ -135,8 +137,10 @@ static void check_arguments(void)
             CHECK(call(size, NULL, variant, 4, 4, p, 4, NULL, 4) == MG_KERNELS_ERR_INVALID, "y");
             CHECK(call(size, NULL, variant, 4, 4, (char *)p + 1, 4, q, 4) == MG_KERNELS_ERR_INVALID, "alignment");
             CHECK(call(size, NULL, variant, 4, 4, p, 4, p, 4) == MG_KERNELS_ERR_INVALID, "in place");
-            CHECK(call(size, NULL, variant, 4, 4, p, 4, p + 14, 4) == MG_KERNELS_ERR_INVALID, "overlap at the end of x");
-            CHECK(call(size, NULL, variant, 4, 4, p + 14, 4, p, 4) == MG_KERNELS_ERR_INVALID, "overlap at the end of y");
+            CHECK(call(size, NULL, variant, 4, 4, p, 4, p + 14, 4) == MG_KERNELS_ERR_INVALID,
+                  "overlap at the end of x");
+            CHECK(call(size, NULL, variant, 4, 4, p + 14, 4, p, 4) == MG_KERNELS_ERR_INVALID,
+                  "overlap at the end of y");
             CHECK(call(size, NULL, variant, 4, 4, p, 8, p + 8, 4) == MG_KERNELS_ERR_INVALID, "y within x");
             CHECK(call(size, NULL, variant, 4, 4, p, INT64_MAX, q, 4) == MG_KERNELS_ERR_INVALID, "size of x");
             CHECK(call(size, NULL, variant, 4, 4, p, 4, q, INT64_MAX / 8) == MG_KERNELS_ERR_INVALID, "size of y");
