@@ -174,6 +174,7 @@ static void on_launch_done(void *arg, struct mg_report_launch *launch)
 {
     (void)arg;
     launch->regs = mg__cudart.launch_regs;
+    launch->regs_from = mg__cudart.launch_regs_from;
     launch->seconds = (double)(mg__time_ns() - mg__cudart.launch_start) * 1e-9;
     mg__report_launch(mg__cudart.report, launch);
 }

@@ -10,6 +10,7 @@
 #ifndef MG_CUDART_H
 #define MG_CUDART_H
 #include "cudart/abi.h"
+#include "fatbin/cubin.h"
 #include "fatbin/fatbin.h"
 #include "report/report.h"
 #include "simt/simt.h"
@@ -35,6 +36,10 @@ struct cudart_func {
     struct mg_simt_kernel_info info;
     uint32_t shared_optin; /* cudaFuncAttributeMaxDynamicSharedMemorySize, 0: not set */
     int carveout;
+    /* As the program's machine code has it; without any, info.regs is an estimate. */
+    bool exact;         /* for this very device: what a launch is held to */
+    char regs_from[32]; /* "machine code for 9.0", "an estimate" */
+    uint32_t barriers, bounds; /* bounds: the largest block that __launch_bounds__ and the device allow */
     int recorded; /* -1: not yet asked whether MARGAY_KERNEL matches it */
 };
 struct cudart_module { /* a fatbin that the program registered */
@@ -44,6 +49,10 @@ struct cudart_module { /* a fatbin that the program registered */
     const void *wrapper;
     struct mg_simt_module *simt; /* once loaded */
     int error;                   /* why it could not be, as a CUDA error */
+    bool code_read;              /* its machine code, if it has any: */
+    unsigned code_cc;
+    struct mg_arena code_arena;
+    struct mg_cubin code;
     MG_VEC(struct cudart_var *) vars;
     MG_VEC(struct cudart_func *) funcs;
     bool gone; /* unregistered: kept, because handles to it may live on */
@@ -87,6 +96,7 @@ struct cudart {
     struct mg_advise *advise; /* MARGAY_ADVISE */
     uint64_t launch_start; /* of the launch under way, for its record: mg__time_ns, registers a thread */
     uint32_t launch_regs;
+    const char *launch_regs_from;
     bool has_filter;
     regex_t filter;         /* MARGAY_KERNEL */
     uint64_t launches_left; /* MARGAY_LAUNCHES */

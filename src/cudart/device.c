@@ -534,12 +534,17 @@ int mg__cudaFuncSetSharedMemConfig(const void *kernel, int config)
 }
 
 /* ---- occupancy ---- */
+/* As a device answers: launch bounds are not looked at (a launch beyond them fails all the same). */
 static unsigned resident(const struct cudart_func *func, int threads, size_t dynamic)
 {
-    if (threads > (int)func->info.max_threads || dynamic > dynamic_room(func))
+    if (dynamic > dynamic_room(func))
         return 0;
-    return mg__arch_blocks_per_sm(arch(), (unsigned)threads, func->info.regs,
-                                  func->info.shared_static + (unsigned)dynamic);
+    struct mg_occupancy_query q =
+        mg_arch_query((unsigned)threads, func->info.regs, func->info.shared_static, (uint32_t)dynamic);
+    struct mg_occupancy o;
+    q.carveout = func->carveout;
+    q.barriers = func->barriers;
+    return mg_arch_occupancy(arch(), &q, &o) == MG_OK ? o.blocks : 0;
 }
 
 int mg__cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *kernel, int threads,

@@ -5,7 +5,8 @@
  * and why, which no GPU does.
  *
  * One launch runs at a time, whatever its stream or thread: it has all host threads to itself.
- * Clusters are refused with a message. Registers are an estimate, so no launch is refused for their number.
+ * Clusters are refused with a message. Registers are those of the program's machine code for this device; where it has
+ * none they are an estimate, and no launch is refused for their number.
  */
 #include "advise/advise.h"
 #include "cudart/cudart.h"
@@ -27,73 +28,40 @@ static int refuse(const struct cudart_func *func, int error, struct mg_diag *dia
 
 static int check_limits(const struct cudart_func *func, const struct request *r)
 {
-    const struct mg_arch *arch = mg__cudart.arch;
+    struct mg_launch_shape shape = {.grid = r->grid, .block = r->block, .cooperative = r->cooperative,
+                                    .param_bytes = func->info.param_size};
     struct mg_diag diag;
     memset(&diag, 0, sizeof(diag));
-    const struct mg_dim3 *g = &r->grid, *b = &r->block;
-    /* CUDA 12 has a code of its own for wrong dimensions, 13 no more. Both read off driver 580. */
-    int error = mg__cudart.version == 12 ? cudaErrorInvalidConfiguration : cudaErrorInvalidValue;
-    if (!g->x || !g->y || !g->z || !b->x || !b->y || !b->z) {
-        mg__diag_set(&diag, MG_ERR_LAUNCH_LIMIT,
-                     "launched with a dimension of 0: grid %u x %u x %u, block %u x %u x %u", g->x, g->y, g->z, b->x,
-                     b->y, b->z);
-        mg__diag_hint(&diag, "check the numbers between <<< and >>>");
-        return refuse(func, error, &diag);
+    /* An estimate says how many blocks are resident, but is no reason to refuse one. */
+    shape.kernel = mg_arch_query(0, func->info.regs, func->info.shared_static, (uint32_t)MG_MIN(r->shared, UINT32_MAX));
+    shape.kernel.shared_optin = func->shared_optin;
+    shape.kernel.carveout = func->carveout;
+    shape.kernel.barriers = func->barriers;
+    shape.kernel.max_threads = func->bounds;
+    enum mg_launch_fault fault = mg_arch_launch_check(mg__cudart.arch, &shape, &diag);
+    if (fault == MG_LAUNCH_REGISTERS && !func->exact) {
+        memset(&diag, 0, sizeof(diag));
+        shape.kernel.regs = 0;
+        fault = mg_arch_launch_check(mg__cudart.arch, &shape, &diag);
     }
-    if (g->x > INT32_MAX || g->y > 65535 || g->z > 65535) {
-        mg__diag_set(&diag, MG_ERR_LAUNCH_LIMIT,
-                     "launched with a grid of %u x %u x %u blocks; a device allows 2147483647 x 65535 x 65535", g->x,
-                     g->y, g->z);
-        mg__diag_hint(&diag, "let x be the largest dimension, or let each block do more");
-        return refuse(func, error, &diag);
+    switch (fault) {
+    case MG_LAUNCH_OK:
+        return 0;
+    case MG_LAUNCH_ZERO:
+    case MG_LAUNCH_GRID:
+    case MG_LAUNCH_BLOCK:
+        /* CUDA 12 has a code of its own for wrong dimensions, 13 no more. Both read off driver 580. */
+        return refuse(func, mg__cudart.version == 12 ? cudaErrorInvalidConfiguration : cudaErrorInvalidValue, &diag);
+    case MG_LAUNCH_REGISTERS:
+        return refuse(func, cudaErrorLaunchOutOfResources, &diag);
+    case MG_LAUNCH_COOPERATIVE:
+        return refuse(func, cudaErrorCooperativeLaunchTooLarge, &diag);
+    case MG_LAUNCH_BOUNDS:
+    case MG_LAUNCH_SHARED:
+    case MG_LAUNCH_PARAMS:
+        break;
     }
-    uint64_t threads = (uint64_t)b->x * b->y;
-    threads = threads > UINT32_MAX ? threads : threads * b->z;
-    if (b->x > 1024 || b->y > 1024 || b->z > 64 || threads > arch->max_threads_block) {
-        mg__diag_set(
-            &diag, MG_ERR_LAUNCH_LIMIT,
-            "launched with blocks of %u x %u x %u threads; a device allows %u threads in all, 1024 x 1024 x 64 at most",
-            b->x, b->y, b->z, arch->max_threads_block);
-        mg__diag_hint(&diag, "use smaller blocks and more of them");
-        return refuse(func, error, &diag);
-    }
-    if (threads > func->info.max_threads) {
-        mg__diag_set(&diag, MG_ERR_LAUNCH_LIMIT, "launched with blocks of %u threads; its __launch_bounds__ allows %u",
-                     (unsigned)threads, func->info.max_threads);
-        mg__diag_hint(&diag, "use smaller blocks or larger launch bounds");
-        return refuse(func, cudaErrorInvalidValue, &diag);
-    }
-    uint64_t fixed = func->info.shared_static;
-    uint64_t room = fixed > arch->shared_block ? 0 : arch->shared_block - fixed;
-    if (func->shared_optin > room)
-        room = func->shared_optin;
-    if (r->shared > room) {
-        mg__diag_set(&diag, MG_ERR_LAUNCH_LIMIT,
-                     "launched with %zu bytes of dynamic shared memory (and %u static); %llu are allowed", r->shared,
-                     func->info.shared_static, (unsigned long long)room);
-        if (r->shared + fixed <= arch->shared_block_optin)
-            mg__diag_hint(
-                &diag,
-                "allow them first: cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, %zu)",
-                r->shared);
-        else
-            mg__diag_hint(&diag, "a block can have %u bytes on this device, static and dynamic together",
-                          arch->shared_block_optin);
-        return refuse(func, cudaErrorInvalidValue, &diag);
-    }
-    if (r->cooperative) {
-        uint64_t blocks = (uint64_t)g->x * g->y * g->z; /* fits: 31 + 16 + 16 bits */
-        uint64_t resident = (uint64_t)arch->board->sm_count * mg__arch_blocks_per_sm(arch, (unsigned)threads, func->info.regs,
-                                                                              (unsigned)(fixed + r->shared));
-        if (blocks > resident) {
-            mg__diag_set(&diag, MG_ERR_LAUNCH_LIMIT,
-                         "launched cooperatively with %llu blocks; the device holds %llu of them at once",
-                         (unsigned long long)blocks, (unsigned long long)resident);
-            mg__diag_hint(&diag, "ask cudaOccupancyMaxActiveBlocksPerMultiprocessor how many blocks fit");
-            return refuse(func, cudaErrorCooperativeLaunchTooLarge, &diag);
-        }
-    }
-    return 0;
+    return refuse(func, cudaErrorInvalidValue, &diag);
 }
 
 /* ---- the launch ---- */
@@ -116,9 +84,11 @@ static bool recorded(struct cudart_func *func)
 static enum mg_status run(struct cudart_func *func, const struct request *r, const void *params, struct mg_diag *diag)
 {
     struct cudart *c = &mg__cudart;
-    struct mg_simt_launch launch = {r->grid, r->block, (uint32_t)r->shared, params, r->cooperative, func->shared_optin};
+    struct mg_simt_launch launch = {r->grid, r->block, (uint32_t)r->shared, params, r->cooperative, func->shared_optin,
+                                    func->exact ? func->info.regs : 0};
     mg__simt_observe_enable(c->simt, recorded(func));
     c->launch_regs = func->info.regs;
+    c->launch_regs_from = func->regs_from;
     if (c->advise)
         mg__advise_regs(c->advise, func->info.regs);
     c->launch_start = mg__time_ns();

@@ -332,6 +332,48 @@ int mg__cudart_load(struct cudart_module *module)
     return 0;
 }
 
+/* ---- machine code: not run, but it says what a kernel takes ---- */
+static void read_code(struct cudart_module *module)
+{
+    struct mg_fatbin_entry entry;
+    struct mg_diag ignored; /* damaged machine code hurts nobody: PTX is what runs */
+    char *bytes;
+    size_t size;
+    module->code_read = true;
+    mg__arena_init(&module->code_arena);
+    if (!module->data || mg__fatbin_code(module->data, module->limit, mg__cudart.arch->cc, false, &entry, &ignored) ||
+        mg__fatbin_unpack(&entry, &bytes, &size, &ignored))
+        return;
+    module->code_cc = entry.sm;
+    if (mg__cubin_read(bytes, size, &module->code_arena, &module->code, &ignored))
+        memset(&module->code, 0, sizeof(module->code));
+    free(bytes);
+}
+
+/* What the compiler gave the kernel, in place of the engine's estimate. */
+static void apply_code(struct cudart_func *func)
+{
+    unsigned cc = mg__cudart.arch->cc;
+    if (!func->module->code_read)
+        read_code(func->module);
+    unsigned from = func->module->code_cc;
+    const struct mg_cubin_kernel *k = mg__cubin_find(&func->module->code, func->name);
+    snprintf(func->regs_from, sizeof(func->regs_from), "an estimate");
+    if (!k)
+        return;
+    func->info.regs = k->regs;
+    func->barriers = k->barriers;
+    func->exact = from <= cc && from / 10 == cc / 10;
+    snprintf(func->regs_from, sizeof(func->regs_from), "machine code for %u.%u", from / 10, from % 10);
+    if (!func->exact)
+        return;
+    /* A device counts only blocks that the register file takes. */
+    struct mg_occupancy_query q = mg_arch_query(func->info.max_threads, k->regs, 0, 0);
+    while (q.threads > 32 && mg__arch_blocks_per_sm(mg__cudart.arch, q.threads, k->regs, 0) == 0)
+        q.threads = (q.threads - 1) / 32 * 32;
+    func->info.max_threads = q.threads;
+}
+
 int mg__cudart_func_find(const void *handle, struct cudart_func **out)
 {
     int error = 0;
@@ -348,10 +390,13 @@ int mg__cudart_func_find(const void *handle, struct cudart_func **out)
         error = mg__cudart_load(func->module);
     if (!error && !func->kernel) {
         func->kernel = mg__simt_kernel_find(func->module->simt, func->name);
-        if (func->kernel)
+        if (func->kernel) {
             mg__simt_kernel_info(func->kernel, &func->info);
-        else
+            func->bounds = func->info.max_threads;
+            apply_code(func);
+        } else {
             error = cudaErrorInvalidDeviceFunction;
+        }
     }
     mg__cudart_unlock();
     *out = error ? NULL : func;

@@ -119,6 +119,7 @@ bool mg__report_launch_json(const struct mg_report_launch *launch, struct mg_str
               dim3(out, "grid", launch->grid) && mg__strbuf_append(out, ", ", 2) && dim3(out, "block", launch->block) &&
               mg__strbuf_printf(out, ", \"shared_static\": %u, \"shared_dynamic\": %u, \"regs\": %u",
                                 launch->shared_static, launch->shared_dynamic, launch->regs) &&
+              (!launch->regs_from || (mg__strbuf_append(out, ", ", 2) && field(out, "regs_from", launch->regs_from))) &&
               mg__strbuf_printf(out, ", \"seconds\": %llu.%09llu, ", (unsigned long long)(ns / 1000000000u),
                                 (unsigned long long)(ns % 1000000000u)) &&
               field(out, "status", mg_status_name(launch->status)) && mg__strbuf_append(out, ", ", 2) &&

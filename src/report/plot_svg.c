@@ -149,36 +149,38 @@ static bool put_points(struct mg_strbuf *out, const struct mg_plot_series *s, co
     return ok;
 }
 
+/* The colours of one kind of ground. Written out, not by variables: not every viewer knows those. */
+static bool put_colours(struct mg_strbuf *out, const char *ground, const char *ink, const char *soft, const char *grid,
+                        const char *axis, const char *guide, const char *const series[COLOURS])
+{
+    bool ok = mg__strbuf_printf(out,
+                                "text{fill:%s}.title,.name,.label{fill:%s}.ground{fill:%s}.grid{stroke:%s}.axis{stroke:%s}"
+                                ".muted{stroke:%s}.point{stroke:%s}\n",
+                                soft, ink, ground, grid, axis, guide, ground);
+    for (int i = 0; ok && i < COLOURS; i++)
+        ok = mg__strbuf_printf(out, ".line.c%d{stroke:%s}.point.c%d{fill:%s}\n", i, series[i], i, series[i]);
+    return ok;
+}
+
 static bool put_style(struct mg_strbuf *out, double height)
 {
     static const char *const light[COLOURS] = {"#1a5fb4", "#b5380b", "#1d7a43", "#7d3c98", "#8a6100", "#006c7a"};
     static const char *const dark[COLOURS] = {"#78aeff", "#ff9a66", "#63cf8f", "#d39bf0", "#e6bd4d", "#4fd0de"};
-    bool ok = mg__strbuf_printf(
-        out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" width=\"%d\" height=\"%.0f\" role=\"img\">\n<style>\n"
-        "svg{--ground:#fff;--ink:#1c1e21;--soft:#565b62;--grid:#e2e5e9;--axis:#8b9198;--guide:#70767d}\n"
-        "@media(prefers-color-scheme:dark){svg{--ground:#16181c;--ink:#eceef1;--soft:#aab1ba;--grid:#2c3036;"
-        "--axis:#78808a;--guide:#8f97a1}}\n"
-        "text{font:12px system-ui,sans-serif;fill:var(--soft)}.title{font-size:16px;font-weight:600;fill:var(--ink)}\n"
-        ".name{font-size:13px;fill:var(--ink)}.label{fill:var(--ink)}\n"
-        ".ground{fill:var(--ground)}.grid{stroke:var(--grid)}.axis{stroke:var(--axis);fill:none}\n"
-        ".line{fill:none;stroke-width:2.2;stroke-linejoin:round}.muted{fill:none;stroke:var(--guide);stroke-width:1.4;"
-        "stroke-dasharray:5 4}\n.point{stroke:var(--ground);stroke-width:1.5}\n",
-        WIDTH, height, WIDTH, height);
-    for (int theme = 0; ok && theme < 2; theme++) {
-        if (theme)
-            ok = mg__strbuf_printf(out, "@media(prefers-color-scheme:dark){\n");
-        for (int i = 0; ok && i < COLOURS; i++) {
-            const char *colour = theme ? dark[i] : light[i];
-            ok = mg__strbuf_printf(out, ".line.c%d{stroke:%s}.point.c%d{fill:%s}\n", i, colour, i, colour);
-        }
-        if (ok && theme)
-            ok = mg__strbuf_printf(out, "}\n");
-    }
-    return ok && mg__strbuf_printf(out,
-                                   "</style>\n<clipPath id=\"area\"><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>"
-                                   "</clipPath>\n<rect class=\"ground\" width=\"100%%\" height=\"100%%\"/>\n",
-                                   LEFT - 2, TOP - 2, WIDTH - LEFT - RIGHT + 4, HEIGHT + 4);
+    return mg__strbuf_printf(out,
+                             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" width=\"%d\" "
+                             "height=\"%.0f\" role=\"img\">\n<style>\n"
+                             "text{font:12px system-ui,sans-serif}.title{font-size:16px;font-weight:600}"
+                             ".name{font-size:13px}\n.axis,.line,.muted{fill:none}"
+                             ".line{stroke-width:2.2;stroke-linejoin:round}"
+                             ".muted{stroke-width:1.4;stroke-dasharray:5 4}.point{stroke-width:1.5}\n",
+                             WIDTH, height, WIDTH, height) &&
+           put_colours(out, "#ffffff", "#1c1e21", "#565b62", "#e2e5e9", "#8b9198", "#70767d", light) &&
+           mg__strbuf_printf(out, "@media(prefers-color-scheme:dark){\n") &&
+           put_colours(out, "#16181c", "#eceef1", "#aab1ba", "#2c3036", "#78808a", "#8f97a1", dark) &&
+           mg__strbuf_printf(out,
+                             "}\n</style>\n<clipPath id=\"area\"><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>"
+                             "</clipPath>\n<rect class=\"ground\" width=\"100%%\" height=\"100%%\"/>\n",
+                             LEFT - 2, TOP - 2, WIDTH - LEFT - RIGHT + 4, HEIGHT + 4);
 }
 
 /* Rows of "— name", as many as fit side by side. */

@@ -35,6 +35,7 @@ struct mg_report_launch {
     const char *kernel, *mangled; /* demangled; as in PTX */
     struct mg_dim3 grid, block;
     uint32_t shared_static, shared_dynamic, regs;
+    const char *regs_from; /* "machine code for 9.0", "an estimate"; NULL: not said */
     double seconds; /* host time */
     enum mg_status status;
     struct mg_metrics metrics;

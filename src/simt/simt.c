@@ -1,6 +1,6 @@
 /* simt.c - the device: its creation, its modules, and a launch's checks before the first block.
  *
- * To add a limit that a device enforces, add its check to check_launch and its row to arch.def.
+ * A limit that devices enforce is mg_arch_launch_check's.
  */
 #include "simt/simt_priv.h"
 
@@ -247,47 +247,21 @@ void mg__simt_kernel_info(const struct mg_simt_kernel *kernel, struct mg_simt_ke
 static enum mg_status check_launch(const struct mg_simt *s, const struct mg_simt_kernel *k, const struct mg_simt_launch *l,
                                    struct mg_diag *diag)
 {
-    const struct mg_arch *a = s->arch;
-    const char *name = k->info.name;
-    const struct mg_dim3 *g = &l->grid, *b = &l->block;
-    if (!g->x || !g->y || !g->z || !b->x || !b->y || !b->z) {
-        mg__diag_set(diag, MG_ERR_INVALID, "%s: a dimension of the grid (%u,%u,%u) or of the block (%u,%u,%u) is zero", name,
-                     g->x, g->y, g->z, b->x, b->y, b->z);
-        mg__diag_hint(diag, "An element count of zero must not be launched: test for it first.");
-        return MG_ERR_INVALID;
-    }
-    if (g->x > 2147483647u || g->y > 65535 || g->z > 65535) {
-        mg__diag_set(diag, MG_ERR_INVALID, "%s: the grid (%u,%u,%u) exceeds (2147483647,65535,65535)", name, g->x, g->y, g->z);
-        return MG_ERR_INVALID;
-    }
-    uint64_t threads = (uint64_t)b->x * b->y;
-    threads = threads > UINT32_MAX ? threads : threads * b->z;
-    if (b->x > 1024 || b->y > 1024 || b->z > 64 || threads > a->max_threads_block) {
-        mg__diag_set(diag, MG_ERR_INVALID, "%s: a block of (%u,%u,%u) has %llu threads; the device allows %u, and (1024,1024,64) by dimension",
-                     name, b->x, b->y, b->z, (unsigned long long)threads, a->max_threads_block);
-        mg__diag_hint(diag, "Use smaller blocks and more of them.");
-        return MG_ERR_INVALID;
-    }
-    if (threads > k->info.max_threads) {
-        mg__diag_set(diag, MG_ERR_LAUNCH_LIMIT, "%s: %llu threads a block; the kernel was compiled for %u (__launch_bounds__)",
-                     name, (unsigned long long)threads, k->info.max_threads);
-        return MG_ERR_LAUNCH_LIMIT;
-    }
-    uint32_t limit = MG_MAX(a->shared_block, MG_MIN(l->shared_optin + k->info.shared_static, a->shared_block_optin));
-    uint64_t shared = (uint64_t)k->info.shared_static + l->shared;
-    if (shared > limit) {
-        mg__diag_set(diag, MG_ERR_LAUNCH_LIMIT,
-                     "%s: %llu bytes of shared memory a block (%u static, %u dynamic); the limit is %u", name,
-                     (unsigned long long)shared, k->info.shared_static, l->shared, limit);
-        if (shared <= a->shared_block_optin)
-            mg__diag_hint(diag, "More than %u bytes must be asked for: cudaFuncSetAttribute(kernel, "
-                          "cudaFuncAttributeMaxDynamicSharedMemorySize, %u).", a->shared_block, l->shared);
-        else
-            mg__diag_hint(diag, "No block of this device may have more than %u bytes.", a->shared_block_optin);
-        return MG_ERR_LAUNCH_LIMIT;
+    struct mg_launch_shape shape = {.grid = l->grid, .block = l->block, .param_bytes = k->info.param_size};
+    struct mg_diag why;
+    memset(&why, 0, sizeof why);
+    shape.kernel = mg_arch_query(0, l->regs, k->info.shared_static, l->shared);
+    shape.kernel.shared_optin = l->shared_optin;
+    shape.kernel.max_threads = k->info.max_threads;
+    enum mg_launch_fault fault = mg_arch_launch_check(s->arch, &shape, &why);
+    if (fault) {
+        bool dimensions = fault == MG_LAUNCH_ZERO || fault == MG_LAUNCH_GRID || fault == MG_LAUNCH_BLOCK;
+        mg__diag_set(diag, dimensions ? MG_ERR_INVALID : MG_ERR_LAUNCH_LIMIT, "%s: %s", k->info.name, why.message);
+        mg__diag_hint(diag, "%s", why.hint);
+        return dimensions ? MG_ERR_INVALID : MG_ERR_LAUNCH_LIMIT;
     }
     if (k->func->cluster) {
-        mg__diag_set(diag, MG_ERR_UNSUPPORTED, "%s: launches as thread-block clusters are not simulated", name);
+        mg__diag_set(diag, MG_ERR_UNSUPPORTED, "%s: launches as thread-block clusters are not simulated", k->info.name);
         return MG_ERR_UNSUPPORTED;
     }
     return MG_OK;
@@ -330,7 +304,7 @@ static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const 
     if (l->shared)
         run->shared_vars[run->nshared_vars++] = (struct mg_shared_var){"(dynamic)", NULL, dynamic_at, l->shared};
     uint32_t threads = l->block.x * l->block.y * l->block.z;
-    unsigned per_sm = mg__arch_blocks_per_sm(s->arch, threads, k->info.regs, run->shared_total);
+    unsigned per_sm = mg__arch_blocks_per_sm(s->arch, threads, l->regs ? l->regs : k->info.regs, run->shared_total);
     run->resident = MG_MAX(s->arch->board->sm_count * MG_MAX(per_sm, 1), 1);
     if (l->cooperative) {
         if (run->nblocks > run->resident) {

@@ -71,6 +71,7 @@ struct mg_simt_launch {
     const void *params;       /* info.param_size bytes, laid out as func->params[i]->offset says */
     bool cooperative;         /* grid-wide synchronisation: all blocks resident at once */
     uint32_t shared_optin;    /* the kernel's cudaFuncAttributeMaxDynamicSharedMemorySize, or 0 */
+    uint32_t regs;            /* registers a thread of the compiled kernel; 0: not known, info.regs will do */
 };
 /* Synchronous. Limits are checked first (MG_ERR_LAUNCH_LIMIT). An instruction that the engine does not execute stops the
  * launch when a warp reaches it (MG_ERR_UNSUPPORTED). `diag` names the source line, block and thread of a fault. */

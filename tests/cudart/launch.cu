@@ -2,7 +2,7 @@
 // RUN: -arch=sm_90
 // ENV: MARGAY_DEVICE=90
 // EXPECT: ok
-// STDERR: blocks of 2048 x 1 x 1 threads; a device allows 1024 threads in all
+// STDERR: blocks of 2048 x 1 x 1 threads; NVIDIA H100 80GB HBM3 (compute capability 9.0) allows 1024 threads in all
 // STDERR: cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 60000)
 #include "check.h"
 

@@ -24,7 +24,7 @@
 // CASE deadlock: EXPECT: launch 0, sync 702, again 702, after reset 46
 // CASE deadlock: STDERR: faults.cu:@deadlock
 // CASE threads: EXPECT: launch 1, sync 0, again 0, after reset 0
-// CASE threads: STDERR: blocks of 2048 x 1 x 1 threads; a device allows 1024 threads in all
+// CASE threads: STDERR: blocks of 2048 x 1 x 1 threads; NVIDIA H100 80GB HBM3 (compute capability 9.0) allows 1024 threads in all
 // CASE shared: EXPECT: launch 1, sync 0, again 0, after reset 0
 // CASE shared: STDERR: 300000 bytes of dynamic shared memory
 // CASE shared: STDERR: 232448 bytes

@@ -1,0 +1,240 @@
+// device.cu - asks a device what the table of limits and the occupancy rules are held to (device.sh runs it).
+//
+//     device ask COUNT   as JSON: the attributes of the device; the kernels' registers; the answers of
+//                        cudaOccupancyMaxActiveBlocksPerMultiprocessor to COUNT configurations, one character each ('0' to
+//                        '9', 'a' on for 10 and more); what launches that break a limit return
+//     device launch N    launches the first N configurations that can run, for a profiler to look at; prints their numbers
+//
+// The kernels differ in what a launch takes: registers (__maxnreg__, with more values alive than fit), static shared memory,
+// named barriers.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "config.h"
+
+template <int BARRIER>
+__device__ __forceinline__ void sync_all()
+{
+    asm volatile("bar.sync %0;" ::"n"(BARRIER - 1));
+    if constexpr (BARRIER > 1)
+        sync_all<BARRIER - 1>();
+}
+
+template <int FLOATS, int STATIC, int BARRIERS>
+__device__ __forceinline__ void work(float *data, int n)
+{
+    extern __shared__ float dynamic[];
+    if (n == 0) // as every launch here has it
+        return;
+    float v[FLOATS];
+#pragma unroll
+    for (int i = 0; i < FLOATS; i++)
+        v[i] = data[i * n + threadIdx.x];
+    if constexpr (STATIC > 0) {
+        __shared__ float fixed[STATIC / 4];
+        fixed[threadIdx.x % (STATIC / 4)] = v[0];
+        __syncwarp();
+        v[1] += fixed[(threadIdx.x + n) % (STATIC / 4)];
+    }
+    if (n > 1)
+        dynamic[threadIdx.x] = v[2];
+    if constexpr (BARRIERS > 0)
+        sync_all<BARRIERS>();
+    for (int k = 0; k < n; k++)
+#pragma unroll
+        for (int i = 0; i < FLOATS; i++)
+            v[i] = v[i] * v[(i + 7) % FLOATS] + data[k];
+#pragma unroll
+    for (int i = 0; i < FLOATS; i++)
+        data[i * n + threadIdx.x] = v[i] + dynamic[i];
+}
+
+template <int REGS, int STATIC, int BARRIERS>
+__global__ void __maxnreg__(REGS) kernel(float *data, int n)
+{
+    work<(REGS < 24 ? 8 : REGS - 16), STATIC, BARRIERS>(data, n);
+}
+__global__ void __launch_bounds__(256) bounded(float *data, int n)
+{
+    work<24, 0, 0>(data, n);
+}
+
+template <int FLOATS> // __maxnreg__ cannot ask for fewer than 24; small kernels have fewer all the same
+__global__ void small(float *data, int n)
+{
+    work<FLOATS, 0, 0>(data, n);
+}
+__global__ void nothing(float *, int) {}
+
+typedef void (*kernel_t)(float *, int);
+struct entry {
+    kernel_t kernel;
+    int barriers;
+};
+static std::vector<entry> kernels;
+
+template <int REGS>
+static void add_registers()
+{
+    kernels.push_back({kernel<REGS, 0, 0>, 0});
+    if constexpr (REGS < 252)
+        add_registers<REGS + 4>();
+}
+static void add_all()
+{
+    kernels.push_back({nothing, 0});
+    kernels.push_back({small<3>, 0});
+    kernels.push_back({small<6>, 0});
+    kernels.push_back({bounded, 0});
+    add_registers<24>();
+    kernels.push_back({kernel<255, 0, 0>, 0});
+    kernels.push_back({kernel<32, 1024, 1>, 1});
+    kernels.push_back({kernel<32, 4100, 2>, 2});
+    kernels.push_back({kernel<40, 20000, 3>, 3});
+    kernels.push_back({kernel<48, 48000, 1>, 1});
+    kernels.push_back({kernel<64, 12, 5>, 5});
+    kernels.push_back({kernel<24, 128, 8>, 8});
+    kernels.push_back({kernel<32, 0, 16>, 16});
+}
+
+#define TRY(call)                                                                                          \
+    do {                                                                                                   \
+        cudaError_t error_ = (call);                                                                       \
+        if (error_ != cudaSuccess) {                                                                       \
+            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error_));     \
+            exit(1);                                                                                       \
+        }                                                                                                  \
+    } while (0)
+
+static const uint64_t first_seed = 20261121;
+
+static void prepare(const entry &k, const config &c)
+{
+    TRY(cudaFuncSetAttribute(k.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)c.dynamic));
+    TRY(cudaFuncSetAttribute(k.kernel, cudaFuncAttributePreferredSharedMemoryCarveout, c.carveout));
+}
+
+static void ask_attributes()
+{
+    // Every number that is known, whatever it means: the comparison picks.
+    printf("\"attributes\": {");
+    bool first = true;
+    for (int i = 1; i < 150; i++) {
+        int value;
+        if (cudaDeviceGetAttribute(&value, (cudaDeviceAttr)i, 0) != cudaSuccess)
+            continue;
+        printf("%s\"%d\": %d", first ? "" : ", ", i, value);
+        first = false;
+    }
+    cudaGetLastError();
+    printf("},\n");
+}
+
+static int launched(kernel_t k, dim3 grid, dim3 block, size_t dynamic)
+{
+    k<<<grid, block, dynamic>>>(nullptr, 0);
+    cudaError_t error = cudaGetLastError();
+    cudaError_t after = cudaDeviceSynchronize();
+    return error ? error : after;
+}
+
+
+static void ask_launches()
+{
+    struct {
+        const char *what;
+        int code;
+    } rows[] = {
+        {"1024 threads of 128 registers", launched(kernel<128, 0, 0>, 1, 1024, 0)},
+        {"512 threads of 128 registers", launched(kernel<128, 0, 0>, 1, 512, 0)},
+        {"257 threads of 255 registers", launched(kernel<255, 0, 0>, 1, 257, 0)},
+        {"256 threads of 255 registers", launched(kernel<255, 0, 0>, 1, 256, 0)},
+        {"288 threads, bounds 256", launched(bounded, 1, 288, 0)},
+        {"1025 threads", launched(bounded, 1, 1025, 0)},
+        {"65 in z", launched(bounded, 1, dim3(1, 1, 65), 0)},
+        {"a grid of 65536 in y", launched(bounded, dim3(1, 65536), 32, 0)},
+        {"a grid of 0", launched(bounded, 0, 32, 0)},
+        {"49153 bytes, not opted in", launched(bounded, 1, 32, 49153)},
+        {"49152 bytes, not opted in", launched(bounded, 1, 32, 49152)},
+    };
+    printf("\"launches\": {");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        printf("%s\"%s\": %d", i ? ", " : "", rows[i].what, rows[i].code);
+    printf("},\n");
+}
+
+static int ask(unsigned count)
+{
+    cudaDeviceProp p;
+    int runtime = 0, driver = 0;
+    TRY(cudaGetDeviceProperties(&p, 0));
+    TRY(cudaRuntimeGetVersion(&runtime));
+    TRY(cudaDriverGetVersion(&driver));
+    printf("{\"device\": \"%s\", \"cc\": %d, \"runtime\": %d, \"driver\": %d, \"memory\": %zu, \"l2\": %d,\n", p.name,
+           p.major * 10 + p.minor, runtime, driver, p.totalGlobalMem, p.l2CacheSize);
+    ask_attributes();
+    ask_launches();
+    printf("\"kernels\": [\n");
+    std::vector<unsigned> fixed;
+    for (size_t i = 0; i < kernels.size(); i++) {
+        cudaFuncAttributes a;
+        TRY(cudaFuncGetAttributes(&a, kernels[i].kernel));
+        const char *name;
+        TRY(cudaFuncGetName(&name, (const void *)kernels[i].kernel));
+        fixed.push_back((unsigned)a.sharedSizeBytes);
+        printf(" {\"name\": \"%s\", \"regs\": %d, \"static\": %zu, \"local\": %zu, \"max_threads\": %d, \"barriers\": %d}%s\n",
+               name, a.numRegs, a.sharedSizeBytes, a.localSizeBytes, a.maxThreadsPerBlock, kernels[i].barriers,
+               i + 1 < kernels.size() ? "," : "],");
+    }
+    uint64_t seed = first_seed;
+    printf("\"seed\": %llu, \"count\": %u,\n\"blocks\": \"", (unsigned long long)seed, count);
+    for (unsigned i = 0; i < count; i++) {
+        config c = config_next(&seed, (unsigned)kernels.size(), fixed.data(), (unsigned)p.sharedMemPerBlockOptin);
+        int blocks = 0;
+        prepare(kernels[c.kernel], c);
+        TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernels[c.kernel].kernel, (int)c.threads, c.dynamic));
+        putchar("0123456789abcdefghijklmnopqrstuvwxyz"[blocks]);
+    }
+    printf("\"}\n");
+    return 0;
+}
+
+static int launch(unsigned wanted)
+{
+    cudaDeviceProp p;
+    std::vector<unsigned> fixed;
+    TRY(cudaGetDeviceProperties(&p, 0));
+    for (const entry &k : kernels) {
+        cudaFuncAttributes a;
+        TRY(cudaFuncGetAttributes(&a, k.kernel));
+        fixed.push_back((unsigned)a.sharedSizeBytes);
+    }
+    uint64_t seed = first_seed;
+    for (unsigned i = 0, done = 0; done < wanted; i++) {
+        config c = config_next(&seed, (unsigned)kernels.size(), fixed.data(), (unsigned)p.sharedMemPerBlockOptin);
+        int blocks = 0;
+        prepare(kernels[c.kernel], c);
+        TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernels[c.kernel].kernel, (int)c.threads, c.dynamic));
+        if (!blocks)
+            continue;
+        kernels[c.kernel].kernel<<<264, c.threads, c.dynamic>>>(nullptr, 0);
+        TRY(cudaGetLastError());
+        TRY(cudaDeviceSynchronize());
+        printf("%u\n", i);
+        done++;
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    add_all();
+    if (argc == 3 && !strcmp(argv[1], "ask"))
+        return ask((unsigned)atoi(argv[2]));
+    if (argc == 3 && !strcmp(argv[1], "launch"))
+        return launch((unsigned)atoi(argv[2]));
+    fprintf(stderr, "usage: device ask COUNT | launch N\n");
+    return 2;
+}
