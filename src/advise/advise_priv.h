@@ -56,7 +56,7 @@ struct mg_walk { /* a site's addresses in the order of its threads: of each its 
     uint64_t first[MG_MAX_THREADS], second[MG_MAX_THREADS]; /* 0: none */
 };
 struct mg_block {
-    uint64_t index;
+    uint64_t index, range;
     struct mg_grain *grains;
     uint32_t ngrains, capacity, nslots;
     uint32_t *slots;
@@ -66,7 +66,8 @@ struct mg_block {
     uint64_t *moved;       /* by site: sectors that its accesses moved */
     struct mg_walk **walks; /* by site; NULL in blocks other than the middle one */
 };
-struct mg_block *mg__block_create(uint64_t index, uint32_t nsites, uint32_t shared_bytes, bool walk);
+/* `range`: where device memory starts. */
+struct mg_block *mg__block_create(uint64_t index, uint64_t range, uint32_t nsites, uint32_t shared_bytes, bool walk);
 void mg__block_free(struct mg_block *block, uint32_t nsites);
 /* `shift`: log2 of the granule. False: out of memory. */
 bool mg__block_global(struct mg_block *block, const struct mg_access *access, uint32_t site, unsigned shift);

@@ -97,13 +97,33 @@ static double replay(const struct mg_facts *f, uint32_t var, unsigned copies)
     return total;
 }
 
+/* Whether in most atomics of the variable all lanes go to one address. */
+static bool meet_at_one(const struct mg_facts *f, uint32_t var)
+{
+    double one = 0, all = 0;
+    for (uint32_t i = 0; i < f->info->ninsns; i++) {
+        for (uint32_t k = 0; k < f->seen->shared[i].count; k++) {
+            const struct mg_shape *s = &f->seen->shared[i].at[k];
+            if (s->var != (int32_t)var || (s->kind != MG_ACCESS_ATOM && s->kind != MG_ACCESS_RED))
+                continue;
+            bool same = true;
+            int first = __builtin_ctz(s->mask);
+            for (unsigned lane = 0; lane < 32; lane++)
+                same &= !(s->mask >> lane & 1) || s->at[lane] == s->at[first];
+            all += (double)s->times;
+            one += same ? (double)s->times : 0;
+        }
+    }
+    return one * 2 > all;
+}
+
 static void shared_atomics(struct mg_facts *f, uint32_t var)
 {
     const struct mg_var_fact *v = &f->vars[var];
     double now = (double)v->wavefronts, best = 0, best_cost = 0, best_then = now;
     unsigned best_copies = 1, blocks = f->occupancy.blocks;
     uint32_t size = f->info->shared_vars[var].size;
-    if (!v->atomics || v->wavefronts <= v->ideal)
+    if (!v->atomics)
         return;
     for (unsigned copies = 2; copies <= MOST_COPIES && (uint64_t)size * copies <= f->arch->shared_block_optin; copies *= 2) {
         double cost, then = replay(f, var, copies);
@@ -120,6 +140,8 @@ static void shared_atomics(struct mg_facts *f, uint32_t var)
         }
     }
     double alone = replay(f, var, 0);
+    if (meet_at_one(f, var)) /* copies of a sum would be summed in the same way */
+        best = 0;
     double aggregate = (now - alone) * f->price.wavefront - AGGREGATE_INSTRUCTIONS * (double)v->atomics * f->price.issue;
     const char *name = mg__facts_variable(f, var);
     struct mg_report_advice_item *item;
@@ -147,8 +169,8 @@ static void shared_atomics(struct mg_facts *f, uint32_t var)
     }
     mg__advise_at(f, item, v->worst);
     item->variable = name;
-    item->why = mg__advise_text(f, "Lanes of a warp meet: %.0f wavefronts for atomics whose ideal is %.0f.", now,
-                                (double)v->ideal);
+    item->why = mg__advise_text(f, "Lanes of a warp meet: %.0f wavefronts for %llu accesses, most of them atomics.", now,
+                                (unsigned long long)(v->atomics + v->loads + v->stores));
     mg__advise_value(f, item, "wavefronts_now", now);
     mg__advise_value(f, item, "wavefronts_then", best_then);
 }

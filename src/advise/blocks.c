@@ -18,12 +18,13 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 29);
 }
 
-struct mg_block *mg__block_create(uint64_t index, uint32_t nsites, uint32_t shared_bytes, bool walk)
+struct mg_block *mg__block_create(uint64_t index, uint64_t range, uint32_t nsites, uint32_t shared_bytes, bool walk)
 {
     struct mg_block *b = calloc(1, sizeof(*b));
     if (!b)
         return NULL;
     b->index = index;
+    b->range = range;
     b->nwords = (shared_bytes + 3) / 4;
     b->words = calloc((size_t)b->nwords + 1, sizeof(*b->words));
     b->moved = calloc((size_t)nsites + 1, sizeof(*b->moved));
@@ -74,9 +75,10 @@ static bool rebuild(struct mg_block *b, uint32_t nslots)
     return true;
 }
 
+/* By the address in the device's range: where that lies differs from run to run. */
 static bool kept(const struct mg_block *b, uint64_t sector)
 {
-    return (mix(sector) & ((UINT64_C(1) << b->level) - 1)) == 0;
+    return (mix(sector - (b->range >> SECTOR_SHIFT)) & ((UINT64_C(1) << b->level) - 1)) == 0;
 }
 
 static struct mg_grain *grain(struct mg_block *b, uint64_t key, uint32_t site, unsigned shift)

@@ -120,8 +120,8 @@ static struct mg_block *sampled_block(struct worker *w, uint64_t index)
         if (s->sampled[i] != index)
             continue;
         if (!w->blocks[i])
-            w->blocks[i] = mg__block_create(index, s->sites.count, s->info->shared_static + s->info->shared_dynamic + 16,
-                                            i == s->nsampled / 2);
+            w->blocks[i] = mg__block_create(index, s->info->range, s->sites.count,
+                                            s->info->shared_static + s->info->shared_dynamic + 16, i == s->nsampled / 2);
         w->failed |= !w->blocks[i];
         return w->blocks[i];
     }

@@ -133,12 +133,21 @@ static void scaled(char text[32], double v)
     snprintf(text, 32, v < 9.95 ? "%.2f%s" : v < 99.5 ? "%.1f%s" : "%.0f%s", v, units[u]);
 }
 
-/* ---- the roofline ---- */
-enum { ROOF_FLOPS, ROOF_MEMORY, ROOF_SHARED };
+/* "3.4 us": launches are short */
+static void duration(char text[32], double seconds)
+{
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    double v = seconds * 1e9;
+    unsigned u = 0;
+    while (v >= 999.5 && u + 1 < MG_COUNT(units)) {
+        v /= 1000;
+        u++;
+    }
+    snprintf(text, 32, v > 0 && v < 9.95 ? "%.1f %s" : "%.0f %s", v, units[u]);
+}
 
-struct picture {
-    double x[2][8], y[2][8], lowest, highest;
-};
+/* ---- the roofline ---- */
+enum { ROOF_MEMORY = 1, ROOF_SHARED };
 
 /* Roofs from left to right: bandwidth times intensity up to the arithmetic roof, then flat. */
 static void draw_roof(double x[8], double y[8], double bandwidth, double peak, double low, double high)
@@ -162,7 +171,7 @@ static bool has_roofline(const struct mg_report_advice *a)
            a->attainable > 0;
 }
 
-/* The picture of n kernels on one board. `draw` is mg__plot_text or mg__plot_svg behind one face. */
+/* The picture of n kernels on one board; the style is for text. */
 static bool roofline_plot(const struct mg_report_advice *const *kernels, size_t n, const struct mg_style *style, bool svg,
                           struct mg_strbuf *out)
 {
@@ -241,17 +250,16 @@ static bool roofline(struct mg_strbuf *out, const struct mg_style *style, const 
         const struct mg_report_roof *r = &a->roofs[i];
         static const char *const unit[] = {"FLOP", "byte", "byte", "inst"};
         char amount[32], peak[32];
-        struct mg_strbuf time = {0};
+        char time[32];
         scaled(amount, r->amount);
         scaled(peak, r->peak);
-        ok = mg__layout_seconds(&time, r->seconds) &&
-             mg__strbuf_printf(out, "    %c %-17s %8s %s  of %8s %s/s", i == a->binding ? '>' : ' ', r->name, amount,
+        duration(time, r->seconds);
+        ok = mg__strbuf_printf(out, "    %c %-17s %7s %s of %7s %s/s", i == a->binding ? '>' : ' ', r->name, amount,
                                i < MG_COUNT(unit) ? unit[i] : "", peak, i < MG_COUNT(unit) ? unit[i] : "") &&
-             mg__strbuf_printf(out, "  %9s", time.at);
+             mg__strbuf_printf(out, " %7s", time);
         if (ok && i && i < 3 && r->intensity > 0)
-            ok = mg__strbuf_printf(out, "  %.3g FLOP/byte", r->intensity);
+            ok = mg__strbuf_printf(out, " %6.3g FLOP/byte", r->intensity);
         ok = ok && plain(out, "\n");
-        mg__strbuf_free(&time);
     }
     char reach[32];
     if (!ok || a->binding >= a->nroofs)
@@ -259,7 +267,7 @@ static bool roofline(struct mg_strbuf *out, const struct mg_style *style, const 
     if (flops(a) <= 0)
         return mg__strbuf_printf(out, "    What binds is %s. There are no floating-point operations.\n", a->roofs[a->binding].name);
     scaled(reach, a->attainable);
-    ok = mg__strbuf_printf(out, "    What binds is %s: %sFLOP/s are within reach, %.1f %% of the peak.\n", a->roofs[a->binding].name,
+    ok = mg__strbuf_printf(out, "    What binds is %s: %sFLOP/s are in reach, %.1f %% of the peak.\n", a->roofs[a->binding].name,
                            reach, a->roofs[0].peak > 0 ? 100 * a->attainable / a->roofs[0].peak : 0);
     return ok && (!has_roofline(a) || roofline_plot(&a, 1, style, false, out));
 }
@@ -269,17 +277,19 @@ static bool sites(struct mg_strbuf *out, const struct mg_style *style, struct mg
 {
     bool ok = !a->nsites || (heading(out, style, "Global access sites") &&
                              mg__layout_tone(out, style, MG_TONE_DIM, true) &&
-                             mg__strbuf_printf(out, "    %9s %13s %13s %9s %9s %s\n", "requests", "sectors", "ideal", "uses", "threads",
-                                               "(of a byte, in a block)") &&
+                             mg__strbuf_printf(out, "    %11s %11s %11s %8s %8s  %s\n", "requests", "sectors", "ideal", "uses", "threads",
+                                               "of a byte in a block") &&
                              mg__layout_tone(out, style, MG_TONE_DIM, false));
     for (size_t i = 0; ok && i < a->nsites && i < MAX_SITES; i++) {
         const struct mg_report_advice_site *s = &a->sites[i];
-        ok = place(out, style, sources, s->file, s->line, 4) && plain(out, "    ") &&
-             mg__layout_number(out, s->requests, 9) && plain(out, " ") && mg__layout_number(out, s->sectors, 13) &&
-             plain(out, " ") && mg__layout_number(out, s->ideal, 13) &&
-             mg__strbuf_printf(out, " %9.1f %9.1f  %s%s%s, ", s->uses_byte, s->threads_byte, s->operation,
-                               s->array[0] ? " " : "", s->array) &&
-             plain(out, s->pattern) && plain(out, s->sampled ? ", sampled\n" : "\n");
+        struct mg_strbuf what = {0};
+        ok = mg__strbuf_printf(&what, "%s%s%s: %s", s->operation, s->array[0] ? " of " : "", s->array, s->pattern) &&
+             place(out, style, sources, s->file, s->line, 4) && plain(out, "      ") &&
+             mg__layout_text(out, style, what.at, what.count, style->width - 6, NULL) && plain(out, "\n    ") &&
+             mg__layout_number(out, s->requests, 11) && plain(out, " ") && mg__layout_number(out, s->sectors, 11) &&
+             plain(out, " ") && mg__layout_number(out, s->ideal, 11) &&
+             mg__strbuf_printf(out, " %8.1f %8.1f%s\n", s->uses_byte, s->threads_byte, s->sampled ? "  sampled" : "");
+        mg__strbuf_free(&what);
     }
     if (ok && a->nsites > MAX_SITES)
         ok = mg__strbuf_printf(out, "    and %zu more: --json FILE has them all\n", a->nsites - MAX_SITES);
@@ -315,7 +325,9 @@ static bool title(struct mg_strbuf *out, const struct mg_style *style, const str
         ok = plain(out, ", ") && mg__layout_bytes(out, shared) && plain(out, " shared");
     if (ok && row->launches > 1)
         ok = mg__strbuf_printf(out, ", the longest of %llu launches", (unsigned long long)row->launches);
-    ok = ok && plain(out, ", estimate ") && mg__layout_seconds(out, a->seconds) && plain(out, "\n");
+    char time[32];
+    duration(time, a->seconds);
+    ok = ok && mg__strbuf_printf(out, ", estimate %s\n", time);
     if (ok && a->status != MG_OK)
         ok = plain(out, "  The launch failed: what follows is about the part that ran.\n");
     if (ok && a->blocks_sampled < a->blocks)

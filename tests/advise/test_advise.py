@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""test_advise.py - holds `margay advise` to what stands beside the kernels of kernels.cu.
+
+    test_advise.py MARGAY PROGRAM KERNELS.CU MODE
+
+MODE is what to look at:
+    first    the first advice of each kernel, with the values that are given
+    twins    what advice predicts is what the kernel that follows it is counted with
+    threads  the same report for any number of host threads
+    text     the terminal's page, the SVG picture, exit statuses
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+margay, program, source, mode = sys.argv[1:5]
+faults = []
+VERDICTS = {"no": "Shared memory does not pay", "pay": "Shared memory would pay", "needed": "Shared memory is used, and needed",
+            "not-needed": "Shared memory is not needed"}
+
+
+def check(condition, text):
+    if not condition:
+        faults.append(text)
+
+
+def run(*options, args=(), expect=0):
+    env = {k: v for k, v in os.environ.items() if not k.startswith("MARGAY_")}
+    env["LC_ALL"] = "C.UTF-8"
+    done = subprocess.run([margay, "advise", *options, *args], capture_output=True, env=env, timeout=300, check=False)
+    check(done.returncode == expect, f"advise {options} {args}: exit status {done.returncode}: {done.stderr.decode()[:300]}")
+    return done
+
+
+def report(*options, args=None):
+    with tempfile.TemporaryDirectory() as folder:
+        name = os.path.join(folder, "report.json")
+        run("--json", name, *options, args=args or [program])
+        with open(name, encoding="utf-8") as file:
+            return json.load(file)
+
+
+def bare(name):
+    return re.match(r"(?:\w+ )?(\w+)", name).group(1) if "(" not in name.split("<")[0] else re.search(r"(\w+)\(", name).group(1)
+
+
+def expectations():
+    with open(source, encoding="utf-8") as file:
+        for line in file:
+            match = re.match(r"\s*// ADVISE (\w+): ([\w-]+)(.*)", line)
+            if match:
+                yield match.group(1), match.group(2), dict(w.split("=") for w in match.group(3).split())
+
+
+def test_first():
+    found = {bare(a["kernel"]): a for a in report()["advice"]}
+    count = 0
+    for kernel, wanted, values in expectations():
+        count += 1
+        if kernel not in found:
+            check(False, f"{kernel}: no advice")
+            continue
+        items = found[kernel]["advice"]
+        first = items[0]
+        check(first["id"] == wanted, f"{kernel}: the first advice is {first['id']}, not {wanted}: "
+              f"{[(i['id'], round(i['gain'], 3)) for i in items]}")
+        check(wanted == "nothing" or first["gain"] > 0, f"{kernel}: gain {first['gain']}")
+        for name, value in values.items():
+            if name == "twin":
+                continue
+            if name == "verdict":
+                check(found[kernel]["verdict"].startswith(VERDICTS[value]), f"{kernel}: {found[kernel]['verdict']}")
+            else:
+                check(first["values"].get(name) == float(value), f"{kernel}: {name} is {first['values'].get(name)}, not {value}")
+        gains = [i["gain"] for i in items]
+        check(all(a >= b - 0.001 for a, b in zip(gains, gains[1:])), f"{kernel}: not in order of gain: {gains}")
+        ids = [row["id"] for row in found[kernel]["checklist"]]
+        check(len(ids) == len(set(ids)) and len(ids) > 15, f"{kernel}: checklist {ids}")
+        check(all(row["result"] in ("passed", "failed", "none") for row in found[kernel]["checklist"]), f"{kernel}: results")
+    check(count >= 25, f"{count} kernels with a known remedy")
+    print(f"{count} kernels")
+
+
+def test_twins():
+    data = report()
+    advice = {bare(a["kernel"]): a for a in data["advice"]}
+    launches = {bare(x["kernel"]): x for x in data["launches"]}
+    count = 0
+    for kernel, _, values in expectations():
+        if "twin" not in values or kernel not in advice:
+            continue
+        predicted = advice[kernel]["advice"][0]["predicted"]
+        measured = launches[values["twin"]]["metrics"]
+        check(predicted, f"{kernel}: nothing is predicted")
+        for name, value in predicted.items():
+            count += 1
+            check(measured[name] == value, f"{kernel}: {name} predicted {value}, {values['twin']} has {measured[name]}")
+        sectors = sum(s["sectors"] for s in advice[kernel]["sites"])
+        check(sectors == launches[kernel]["metrics"]["memory_l2_theoretical_sectors_global"], f"{kernel}: sites add up to {sectors}")
+    check(count >= 15, f"{count} predictions")
+    print(f"{count} predictions")
+
+
+def stable(data):
+    for launch in data["launches"]:
+        del launch["seconds"]
+    return json.dumps(data, sort_keys=True)
+
+
+def test_threads():
+    first = stable(report("--threads", "1"))
+    for threads in ("2", "7"):
+        check(stable(report("--threads", threads)) == first, f"--threads {threads} gives another report")
+
+
+def test_text():
+    done = run(args=[program, "transpose_shared", "matmul_naive"])
+    page = done.stderr.decode()
+    for line in page.splitlines():
+        check(len(line) <= 80, f"wider than 80 columns: {line}")
+    for words in ("Pad each row of 'tile' by 1 element (4 bytes)", "afterwards: memory_l1_wavefronts_shared = ", "Roofline",
+                  "Should it use shared memory?", "Occupancy", "Checklist", "tile[threadI",
+                  "arithmetic intensity (FLOP/byte)", "FLOP/s are in reach"):
+        check(words in page, f"the page lacks: {words}")
+    check("\x1b" not in page, "colours in a pipe")
+    with tempfile.TemporaryDirectory() as folder:
+        svg, text = os.path.join(folder, "roofline.svg"), os.path.join(folder, "page")
+        done = run("--svg", svg, "--output", text, "--device", "8.0", args=[program, "matmul_naive"])
+        with open(svg, encoding="utf-8") as file:
+            picture = file.read()
+        check(picture.startswith("<svg") or picture.startswith("<?xml"), picture[:60])
+        check("matmul_naive" in picture and "FLOP/byte" in picture and "A100" in picture, "the picture lacks its words")
+        with open(text, encoding="utf-8") as file:
+            check("A100" in file.read(), "--output lacks the board")
+        check(b"matmul" not in done.stderr, "--output, and yet on standard error")
+        done = run("--svg", svg, args=[program, "transpose_shared"], expect=2)
+        check(b"margay: error:" in done.stderr, "no roofline, no word")
+        run("--svg", os.path.join(folder, "none", "x.svg"), args=[program, "matmul_naive"], expect=2)
+    only = report("--kernel", "transpose_", "--launches", "2")
+    check([bare(a["kernel"]) for a in only["advice"]] == ["transpose_naive", "transpose_shared"], "--kernel and --launches")
+    none = report(args=[program, "no_such_kernel"])
+    check(none["advice"] == [] and none["launches"] == [], "no launch, no advice")
+    done = run(args=["/nowhere/at/all"], expect=2)
+    check(b"margay: error:" in done.stderr, "no such program")
+    done = run("--svg", args=[], expect=2)
+    plain = subprocess.run([margay, "profile", "--json", "/dev/stdout", program, "vector_add"], capture_output=True, check=False)
+    check(b'"advice"' not in plain.stdout, "a profile with advice")
+
+
+{"first": test_first, "twins": test_twins, "threads": test_threads, "text": test_text}[mode]()
+for fault in faults:
+    print("FAULT", fault)
+sys.exit(1 if faults else 0)
