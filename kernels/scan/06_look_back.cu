@@ -14,74 +14,7 @@
  *
  * How far the sum of a tile reaches back depends on what was published when: the order of additions varies, and with it
  * the last bits of floats. */
-#include "scan/scan_priv.h"
-
-enum { SCAN_NOTHING = 0, SCAN_SUM = 1, SCAN_PREFIX = 2 }; /* in the upper half of a tile's word */
-
-static __device__ inline uint32_t scan_bits(uint32_t v)
-{
-    return v;
-}
-static __device__ inline uint32_t scan_bits(float v)
-{
-    return __float_as_uint(v);
-}
-static __device__ inline void scan_from_bits(uint32_t bits, uint32_t &v)
-{
-    v = bits;
-}
-static __device__ inline void scan_from_bits(uint32_t bits, float &v)
-{
-    v = __uint_as_float(bits);
-}
-
-template <typename T> static __device__ inline void publish(uint64_t *word, uint32_t state, T value)
-{
-    uint64_t w = static_cast<uint64_t>(state) << 32 | scan_bits(value);
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(word), "l"(w) : "memory");
-}
-/* The word of a tile; tiles before the first know their prefix: nothing. */
-static __device__ inline uint64_t look(const uint64_t *words, int64_t tile)
-{
-    uint64_t w = static_cast<uint64_t>(SCAN_PREFIX) << 32;
-    if (tile >= 0)
-        asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(w) : "l"(words + tile) : "memory");
-    return w;
-}
-
-/* A whole warp: the sum of all that is before `tile`, in all lanes. A lane has LOOK words, 32 tiles apart. */
-template <int LOOK, typename T> static __device__ inline T look_back(const uint64_t *words, int64_t tile)
-{
-    T prefix = T(0);
-    int64_t at = tile - 1 - threadIdx.x % 32;
-    for (;; at -= 32 * LOOK) {
-        uint64_t w[LOOK];
-#pragma unroll
-        for (int k = 0; k < LOOK; k++)
-            w[k] = look(words, at - 32 * k);
-#pragma unroll
-        for (int k = 0; k < LOOK; k++) {
-            unsigned known, upto;
-            for (;;) {
-                uint32_t state = static_cast<uint32_t>(w[k] >> 32);
-                known = __ballot_sync(0xffffffffu, state == SCAN_PREFIX);
-                upto = known ? (known & -known) * 2 - 1 : 0xffffffffu; /* lanes up to the nearest prefix */
-                if (!(__ballot_sync(0xffffffffu, state == SCAN_NOTHING) & upto))
-                    break;
-                w[k] = look(words, at - 32 * k);
-            }
-            T v;
-            scan_from_bits(static_cast<uint32_t>(w[k]), v);
-            if (!(upto >> threadIdx.x % 32 & 1))
-                v = T(0);
-            for (int d = 16; d > 0; d /= 2)
-                v = __shfl_xor_sync(0xffffffffu, v, d) + v;
-            prefix = v + prefix;
-            if (known)
-                return prefix;
-        }
-    }
-}
+#include "scan/look_back.cuh"
 
 template <typename T, bool ALIKE, int THREADS, int VECTORS, int LOOK>
 static __global__ void __launch_bounds__(THREADS)
@@ -106,15 +39,8 @@ static __global__ void __launch_bounds__(THREADS)
         T all = scan_warp(threadIdx.x < WARPS ? warps[threadIdx.x] : T(0));
         all = __shfl_sync(0xffffffffu, all, 31);
         T prefix = T(0);
-        if (gridDim.x > 1) {
-            if (threadIdx.x == 0)
-                publish(words + number, number ? SCAN_SUM : SCAN_PREFIX, all);
-            if (number) {
-                prefix = look_back<LOOK, T>(words, number);
-                if (threadIdx.x == 0)
-                    publish(words + number, SCAN_PREFIX, prefix + all);
-            }
-        }
+        if (gridDim.x > 1)
+            prefix = look_back_and_publish<LOOK>(words, number, all);
         if (threadIdx.x == 0)
             shared_prefix = prefix;
     }
@@ -132,9 +58,9 @@ template <typename T> enum mg_kernels_status mg__scan_look_back(const scan_call<
     unsigned *tickets = static_cast<unsigned *>(c.workspace);
     uint64_t *words = static_cast<uint64_t *>(c.workspace) + 1;
     if (tiles > 1) {
-        cudaError_t error = cudaMemsetAsync(c.workspace, 0, (static_cast<size_t>(tiles) + 1) * sizeof *words, c.stream);
-        if (error != cudaSuccess)
-            return mg__kernels_status(error);
+        enum mg_kernels_status status = look_back_clear(c.workspace, tiles, c.stream);
+        if (status)
+            return status;
     }
     auto kernel = scan_look_back_kernel<T, false, SCAN_LOOK_THREADS, SCAN_LOOK_VECTORS, SCAN_LOOK_WORDS>;
     if (phase == scan_phase(c.y))

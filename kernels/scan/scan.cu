@@ -26,8 +26,10 @@ static size_t scratch(int rung, int64_t n)
         return static_cast<size_t>(scan_passes_scratch(n, SCAN_SHUFFLE_BLOCK)) * 4;
     case SCAN_three_pass:
         return static_cast<size_t>(n / SCAN_TILE + 2) * 4;
-    default:
+    case SCAN_look_back:
         return static_cast<size_t>(n / SCAN_LOOK_TILE + 3) * 8;
+    default:
+        return static_cast<size_t>(n / SCAN_PIPE_TILE + 3) * 8;
     }
 }
 
@@ -41,7 +43,7 @@ static enum mg_kernels_status scan(cudaStream_t stream, int variant, enum mg_sca
 #undef RUNG
     };
     if (variant == MG_BEST)
-        variant = SCAN_look_back;
+        variant = SCAN_pipelined;
     if (variant < 0 || variant >= SCAN_RUNGS)
         return MG_KERNELS_ERR_VARIANT;
     if (n < 0 || n > INT64_MAX / 64 || (kind != MG_SCAN_INCLUSIVE && kind != MG_SCAN_EXCLUSIVE))

@@ -44,7 +44,12 @@ enum {
     SCAN_LOOK_THREADS = 256,
     SCAN_LOOK_VECTORS = 8,
     SCAN_LOOK_TILE = SCAN_LOOK_THREADS * SCAN_LOOK_VECTORS * 4,
-    SCAN_LOOK_WORDS = 2 /* that a lane reads at a time when it looks back */
+    SCAN_LOOK_WORDS = 2, /* that a lane reads at a time when it looks back */
+    SCAN_PIPE_THREADS = 512,
+    SCAN_PIPE_VECTORS = 4,
+    SCAN_PIPE_STAGES = 3,
+    SCAN_PIPE_BLOCKS = 2, /* a multiprocessor's: 2 rings of 96 KiB */
+    SCAN_PIPE_TILE = SCAN_PIPE_THREADS * SCAN_PIPE_VECTORS * 4
 };
 
 /* ---- passes: blocks scan by themselves, their sums are scanned in the same way, and added ----
@@ -175,13 +180,17 @@ static __device__ inline void scan_unpack(uint4 v, float *e)
     e[0] = __uint_as_float(v.x), e[1] = __uint_as_float(v.y);
     e[2] = __uint_as_float(v.z), e[3] = __uint_as_float(v.w);
 }
-static __device__ inline void scan_write(uint32_t *p, const uint32_t *e)
+static __device__ inline uint4 scan_pack(const uint32_t *e)
 {
-    __stcs(reinterpret_cast<uint4 *>(p), make_uint4(e[0], e[1], e[2], e[3]));
+    return make_uint4(e[0], e[1], e[2], e[3]);
 }
-static __device__ inline void scan_write(float *p, const float *e)
+static __device__ inline uint4 scan_pack(const float *e)
 {
-    __stcs(reinterpret_cast<float4 *>(p), make_float4(e[0], e[1], e[2], e[3]));
+    return make_uint4(__float_as_uint(e[0]), __float_as_uint(e[1]), __float_as_uint(e[2]), __float_as_uint(e[3]));
+}
+template <typename T> static __device__ inline void scan_write(T *p, const T *e)
+{
+    __stcs(reinterpret_cast<uint4 *>(p), scan_pack(e));
 }
 
 template <typename T, int THREADS, int VECTORS> struct scan_tile {
@@ -190,9 +199,13 @@ template <typename T, int THREADS, int VECTORS> struct scan_tile {
     T before[VECTORS]; /* after scan(): what the warp has before the vector */
     int64_t at;        /* of this lane's first element; row r begins 128 r further */
 
-    __device__ void load(const T *x, int64_t n, int64_t start)
+    __device__ void place(int64_t start)
     {
         at = start + (threadIdx.x / 32) * (VECTORS * 128) + threadIdx.x % 32 * 4;
+    }
+    __device__ void load(const T *x, int64_t n, int64_t start)
+    {
+        place(start);
         if (start >= 0 && start + ELEMENTS <= n) {
             uint4 raw[VECTORS];
 #pragma unroll

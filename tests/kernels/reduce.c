@@ -138,8 +138,8 @@ static void arguments(void)
 {
     float ones[8] = {1, 1, 1, 1, 1, 1, 1, 1}, got;
     struct test_buffer x = test_upload(ones, sizeof ones, 0), result = test_upload(ones, sizeof *ones, 0);
-    struct test_buffer work = test_workspace(1 << 16);
-    size_t need = 0, bytes = 1 << 16, little;
+    struct test_buffer work = test_workspace(1 << 17);
+    size_t need = 0, bytes = 1 << 17, little;
 #define EXPECT(want, ...)                                                                                          \
     do {                                                                                                           \
         int status_ = mg_reduce_f32(NULL, __VA_ARGS__);                                                            \

@@ -1,0 +1,99 @@
+/* look_back.cuh - what tiles publish, and how a warp looks back over it: shared by the two rungs of a single pass.
+ *
+ * A tile's word holds state and value together in 64 bits, so that one access makes or sees it whole and no fence is
+ * needed. The workspace is 0 before the kernel starts: nothing published, no ticket drawn. Its first words are the
+ * tickets' counter.
+ */
+#ifndef MG_SCAN_LOOK_BACK_CUH
+#define MG_SCAN_LOOK_BACK_CUH
+#include "scan/scan_priv.h"
+
+enum { SCAN_NOTHING = 0, SCAN_SUM = 1, SCAN_PREFIX = 2 }; /* in the upper half of a tile's word */
+
+static __device__ inline uint32_t scan_bits(uint32_t v)
+{
+    return v;
+}
+static __device__ inline uint32_t scan_bits(float v)
+{
+    return __float_as_uint(v);
+}
+static __device__ inline void scan_from_bits(uint32_t bits, uint32_t &v)
+{
+    v = bits;
+}
+static __device__ inline void scan_from_bits(uint32_t bits, float &v)
+{
+    v = __uint_as_float(bits);
+}
+
+template <typename T> static __device__ inline void publish(uint64_t *word, uint32_t state, T value)
+{
+    uint64_t w = static_cast<uint64_t>(state) << 32 | scan_bits(value);
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(word), "l"(w) : "memory");
+}
+/* The word of a tile; tiles before the first know their prefix: nothing. */
+static __device__ inline uint64_t look(const uint64_t *words, int64_t tile)
+{
+    uint64_t w = static_cast<uint64_t>(SCAN_PREFIX) << 32;
+    if (tile >= 0)
+        asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(w) : "l"(words + tile) : "memory");
+    return w;
+}
+
+/* A whole warp: the sum of all that is before `tile`, in all lanes. A lane has LOOK words, 32 tiles apart. */
+template <int LOOK, typename T> static __device__ inline T look_back(const uint64_t *words, int64_t tile)
+{
+    T prefix = T(0);
+    int64_t at = tile - 1 - threadIdx.x % 32;
+    for (;; at -= 32 * LOOK) {
+        uint64_t w[LOOK];
+#pragma unroll
+        for (int k = 0; k < LOOK; k++)
+            w[k] = look(words, at - 32 * k);
+#pragma unroll
+        for (int k = 0; k < LOOK; k++) {
+            unsigned known, upto;
+            for (;;) {
+                uint32_t state = static_cast<uint32_t>(w[k] >> 32);
+                known = __ballot_sync(0xffffffffu, state == SCAN_PREFIX);
+                upto = known ? (known & -known) * 2 - 1 : 0xffffffffu; /* lanes up to the nearest prefix */
+                if (!(__ballot_sync(0xffffffffu, state == SCAN_NOTHING) & upto))
+                    break;
+                w[k] = look(words, at - 32 * k);
+            }
+            T v;
+            scan_from_bits(static_cast<uint32_t>(w[k]), v);
+            if (!(upto >> threadIdx.x % 32 & 1))
+                v = T(0);
+            for (int d = 16; d > 0; d /= 2)
+                v = __shfl_xor_sync(0xffffffffu, v, d) + v;
+            prefix = v + prefix;
+            if (known)
+                return prefix;
+        }
+    }
+}
+
+/* One warp of the tile's block: publishes the tile's sum, finds what is before the tile, publishes the prefix. */
+template <int LOOK, typename T> static __device__ inline T look_back_and_publish(uint64_t *words, int64_t tile, T sum)
+{
+    if (tile == 0) {
+        if (threadIdx.x % 32 == 0)
+            publish(words, SCAN_PREFIX, sum);
+        return T(0);
+    }
+    if (threadIdx.x % 32 == 0)
+        publish(words + tile, SCAN_SUM, sum);
+    T prefix = look_back<LOOK, T>(words, tile);
+    if (threadIdx.x % 32 == 0)
+        publish(words + tile, SCAN_PREFIX, prefix + sum);
+    return prefix;
+}
+
+/* Clears what a kernel of `tiles` tiles publishes. */
+static inline enum mg_kernels_status look_back_clear(void *workspace, int64_t tiles, cudaStream_t stream)
+{
+    return mg__kernels_status(cudaMemsetAsync(workspace, 0, static_cast<size_t>(tiles + 1) * 8, stream));
+}
+#endif
