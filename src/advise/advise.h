@@ -15,6 +15,7 @@ enum mg_status mg__advise_create(void (*done)(void *arg, const struct mg_report_
                                  struct mg_advise **advise);
 void mg__advise_destroy(struct mg_advise *advise);
 struct mg_observer mg__advise_observer(struct mg_advise *advise);
-/* Registers a thread of the launch that follows, which no observer is told. */
-void mg__advise_regs(struct mg_advise *advise, uint32_t regs);
+/* Registers a thread of the launch that follows, which no observer is told; where the number comes from ("an estimate"; kept
+ * by the caller until the launch has ended). */
+void mg__advise_regs(struct mg_advise *advise, uint32_t regs, const char *from);
 #endif

@@ -109,6 +109,7 @@ struct mg_seen {
     unsigned nsampled;
     uint64_t nblocks;
     uint32_t regs;
+    const char *regs_from;
 };
 
 /* ---- judge.c ---- */

@@ -5,7 +5,7 @@
  *
  * Occupancy is worth something where warps wait for memory. The estimate: below half of the warp slots, the time of global
  * memory grows as they shrink. What holds it back is what the occupancy rules say (margay/arch.h); registers are those
- * of the launch record, an estimate from the PTX: `margay occupancy --kernel` reads the machine code.
+ * of the launch record: of the program's machine code, or an estimate from the PTX where it has none.
  */
 #include "advise/facts.h"
 
@@ -105,8 +105,8 @@ void mg__advise_occupancy(struct mg_facts *f)
                                 mg_limiter_name(o->binding));
     if (!strcmp(id, "registers")) {
         item->title = mg__advise_text(f, "Use at most %u registers a thread", regs);
-        item->how = mg__advise_text(f, "Now %u (an estimate from the PTX). __launch_bounds__(%u, %u) asks the compiler for it; then "
-                                       "%u blocks fit, %.0f %%. Spills cost: look at the result.", f->query.regs, f->threads,
+        item->how = mg__advise_text(f, "Now %u (%s). __launch_bounds__(%u, %u) asks the compiler for it; then "
+                                       "%u blocks fit, %.0f %%. Spills cost: look at the result.", f->query.regs, f->seen->regs_from, f->threads,
                                     then.blocks, then.blocks, 100 * then.occupancy);
         mg__advise_value(f, item, "regs", f->query.regs);
         mg__advise_value(f, item, "regs_then", regs);

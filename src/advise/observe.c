@@ -13,6 +13,7 @@ struct mg_advise {
     void (*done)(void *arg, const struct mg_report_advice *advice);
     void *arg;
     uint32_t regs;
+    const char *regs_from;
 };
 
 struct worker {
@@ -65,6 +66,7 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     struct mg_seen *s = &l->seen;
     s->info = info;
     s->regs = l->advise->regs;
+    s->regs_from = l->advise->regs_from ? l->advise->regs_from : "";
     choose_blocks(s);
     s->made = mg__model_made_create(info);
     s->insns = calloc((size_t)info->ninsns + 1, sizeof(*s->insns));
@@ -272,9 +274,10 @@ void mg__advise_destroy(struct mg_advise *advise)
     free(advise);
 }
 
-void mg__advise_regs(struct mg_advise *advise, uint32_t regs)
+void mg__advise_regs(struct mg_advise *advise, uint32_t regs, const char *from)
 {
     advise->regs = regs;
+    advise->regs_from = from;
 }
 
 struct mg_observer mg__advise_observer(struct mg_advise *advise)

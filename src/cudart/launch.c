@@ -90,7 +90,7 @@ static enum mg_status run(struct cudart_func *func, const struct request *r, con
     c->launch_regs = func->info.regs;
     c->launch_regs_from = func->regs_from;
     if (c->advise)
-        mg__advise_regs(c->advise, func->info.regs);
+        mg__advise_regs(c->advise, func->info.regs, func->regs_from);
     c->launch_start = mg__time_ns();
     return mg__simt_launch(c->simt, func->kernel, &launch, diag);
 }

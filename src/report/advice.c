@@ -112,7 +112,7 @@ bool mg__report_advice_json(const struct mg_report_advice *a, struct mg_strbuf *
     bool ok = mg__strbuf_append(out, "{", 1) && text(out, "kernel", a->kernel) && text(out, "mangled", a->mangled) &&
               dim3(out, "grid", a->grid) && dim3(out, "block", a->block) && text(out, "board", a->board) &&
               text(out, "compute_capability", cc) && whole(out, "shared_static", a->shared_static) &&
-              whole(out, "shared_dynamic", a->shared_dynamic) && whole(out, "regs", a->regs) &&
+              whole(out, "shared_dynamic", a->shared_dynamic) && whole(out, "regs", a->regs) && text(out, "regs_from", a->regs_from) &&
               text(out, "status", mg_status_name(a->status)) && whole(out, "blocks", a->blocks) &&
               whole(out, "blocks_sampled", a->blocks_sampled) && real(out, "seconds", a->seconds) &&
               key(out, "occupancy") && mg__strbuf_append(out, "{", 1) && whole(out, "blocks", a->occupancy_blocks) &&

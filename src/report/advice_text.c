@@ -109,11 +109,12 @@ static bool occupancy(struct mg_strbuf *out, const struct mg_style *style, const
     struct mg_strbuf line = {0};
     if (!a->occupancy_max_warps || !a->occupancy_blocks)
         return true;
-    bool ok = mg__strbuf_printf(&line, "%.0f %%: %u block%s, %u of %u warps on an SM; held back by %s (%u registers a thread, by "
-                                       "estimate; %u bytes of shared memory a block).",
+    bool ok = mg__strbuf_printf(&line, "%.0f %%: %u block%s, %u of %u warps on an SM; held back by %s (%u registers a thread%s%s; "
+                                       "%u bytes of shared memory a block).",
                                 100.0 * a->occupancy_warps / a->occupancy_max_warps, a->occupancy_blocks,
                                 a->occupancy_blocks == 1 ? "" : "s", a->occupancy_warps, a->occupancy_max_warps,
-                                a->occupancy_limiter, a->regs, a->shared_static + a->shared_dynamic);
+                                a->occupancy_limiter, a->regs, a->regs_from[0] ? ", " : "", a->regs_from,
+                                a->shared_static + a->shared_dynamic);
     if (a->occupancy_step[0])
         ok = ok && mg__strbuf_printf(&line, " Next: %s.", a->occupancy_step);
     ok = ok && heading(out, style, "Occupancy") && plain(out, "    ") && wrap(out, style, line.at, 4, 4);
@@ -177,7 +178,7 @@ static bool roofline_plot(const struct mg_report_advice *const *kernels, size_t 
 {
     const struct mg_report_advice *a = kernels[0];
     double *points = calloc(n * 4 + 1, sizeof(*points)), low = 1e300, high = 0;
-    const char **names = calloc(n + 1, sizeof(*names));
+    const char **names = calloc(2 * n + 1, sizeof(*names));
     char **owned = calloc(n + 1, sizeof(*owned));
     bool ok = points && names && owned;
     size_t nglobal = 0, nshared = 0;
@@ -202,7 +203,8 @@ static bool roofline_plot(const struct mg_report_advice *const *kernels, size_t 
         }
         if (s > 0) {
             points[2 * n + nshared] = s;
-            points[3 * n + nshared++] = k->attainable / 1e9;
+            points[3 * n + nshared] = k->attainable / 1e9;
+            names[n + nshared++] = owned[i];
             low = MG_MIN(low, s);
             high = MG_MAX(high, s);
         }
@@ -225,7 +227,8 @@ static bool roofline_plot(const struct mg_report_advice *const *kernels, size_t 
         {.name = "roof of device memory and arithmetic", .kind = MG_PLOT_LINE, .x = x[0], .y = y[0], .n = 3},
         {.name = "roof of shared memory", .kind = MG_PLOT_LINE, .x = x[1], .y = y[1], .n = 3, .muted = true},
         {.name = "kernel, by global traffic", .kind = MG_PLOT_POINTS, .x = points, .y = points + n, .labels = names, .n = nglobal},
-        {.name = "the same, by shared traffic", .kind = MG_PLOT_POINTS, .x = points + 2 * n, .y = points + 3 * n, .n = nshared},
+        {.name = "the same, by shared traffic", .kind = MG_PLOT_POINTS, .x = points + 2 * n, .y = points + 3 * n,
+         .labels = names + n, .n = nshared},
     };
     struct mg_plot plot = {.title = "Roofline",
                            .subtitle = a->board,

@@ -108,6 +108,7 @@ struct mg_report_advice {
     struct mg_dim3 grid, block;
     unsigned cc;
     uint32_t shared_static, shared_dynamic, regs;
+    const char *regs_from; /* as of a launch */
     enum mg_status status;
     uint64_t blocks, blocks_sampled;
     unsigned occupancy_blocks, occupancy_warps, occupancy_max_warps;

@@ -466,6 +466,19 @@ __global__ void much_shared(float *out, const float *in)
     out[i] = pool[127 - t] + pool[20127 - t];
 }
 
+/* 72 KiB: three blocks of eight warps on a multiprocessor that has room for 64 warps, 37.5 %. */
+// ADVISE three_blocks: capacity blocks_now=3 blocks_then=4
+__global__ void three_blocks(float *out, const float *in)
+{
+    extern __shared__ float pool[];
+    int t = threadIdx.x, i = blockIdx.x * 256 + t;
+    for (int k = 0; k < 8; k++)
+        pool[t + k * 256] = in[i + k * 4096];
+    __syncthreads();
+    for (int k = 0; k < 8; k++)
+        out[i + k * 4096] = pool[(t ^ 32) + k * 256];
+}
+
 // ADVISE many_registers: registers
 __global__ void __launch_bounds__(256) many_registers(float *out, const float *in)
 {
@@ -506,6 +519,7 @@ int main(int argc, char **argv)
     cudaMemset(b, 0, bytes);
     cudaMemcpy(index, host, bytes, cudaMemcpyHostToDevice);
     cudaFuncSetAttribute(much_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, 100 * 1024);
+    cudaFuncSetAttribute(three_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, 72 * 1024);
     dim3 tile(32, 8), grid(W / 32, W / 32), t16(16, 16), g16(W / 16, W / 16), gm(4, 4);
 
 #define RUN(name, ...)                  \
@@ -556,6 +570,7 @@ int main(int argc, char **argv)
     RUN(block_of_40, <<<200, 40>>>(out, a))
     RUN(odd_and_even, <<<32, 256>>>(out, a))
     RUN(much_shared, <<<64, 128, 100 * 1024>>>(out, a))
+    RUN(three_blocks, <<<16, 256, 72 * 1024>>>(out, a))
     RUN(many_registers, <<<2, 256>>>(out, a))
     cudaError_t error = cudaDeviceSynchronize();
     if (error != cudaSuccess)
