@@ -70,6 +70,30 @@ tile in transpose_shared
 """
 
 
+# The objects of SARIF 2.1.0 that are written here: their properties, * an array of it, ! it must be there.
+SARIF = {
+    "log": {"$schema": "str", "version": "=2.1.0!", "runs": "run*!"},
+    "run": {"tool": "tool!", "results": "result*!", "originalUriBaseIds": "bases", "invocations": "invocation*",
+            "columnKind": "utf16CodeUnits|unicodeCodePoints"},
+    "tool": {"driver": "driver!"},
+    "driver": {"name": "str!", "version": "str", "semanticVersion": "str", "informationUri": "str", "rules": "rule*"},
+    "rule": {"id": "str!", "name": "str", "shortDescription": "text", "fullDescription": "text", "help": "text",
+             "helpUri": "str", "defaultConfiguration": "configuration"},
+    "configuration": {"level": "none|note|warning|error", "enabled": "bool"},
+    "text": {"text": "str!", "markdown": "str"},
+    "invocation": {"executionSuccessful": "bool!", "exitCode": "int"},
+    "result": {"ruleId": "str", "ruleIndex": "int", "level": "none|note|warning|error", "message": "text!",
+               "locations": "location*", "relatedLocations": "location*", "partialFingerprints": "map",
+               "suppressions": "suppression*", "occurrenceCount": "int", "properties": "bag"},
+    "suppression": {"kind": "inSource|external!", "status": "accepted|underReview|rejected", "justification": "str"},
+    "location": {"id": "int", "message": "text", "physicalLocation": "physical", "logicalLocations": "logical*"},
+    "logical": {"name": "str", "fullyQualifiedName": "str", "decoratedName": "str", "kind": "str"},
+    "physical": {"artifactLocation": "artifactLocation", "region": "region"},
+    "artifactLocation": {"uri": "uri", "uriBaseId": "str"},
+    "region": {"startLine": "int", "startColumn": "int", "endLine": "int", "endColumn": "int"},
+}
+
+
 class Result:
     def __init__(self, status, out, err):
         self.status, self.out, self.err = status, out, err
@@ -441,6 +465,7 @@ margay: error: race/write-read in transpose_shared(float const*, float*, int)
     def test_sarif(self):
         self.assertEqual(self.suppress("race/same-value\n", "--sarif", "out.sarif").status, 1)
         log = json.loads(pathlib.Path(self.dir, "out.sarif").read_text(encoding="utf-8"))
+        self.sarif_object("log", log)
         self.assertEqual((log["version"], len(log["runs"])), ("2.1.0", 1))
         run = log["runs"][0]
         rules = run["tool"]["driver"]["rules"]
@@ -461,6 +486,37 @@ margay: error: race/write-read in transpose_shared(float const*, float*, int)
         self.assertEqual([len(r["suppressions"]) for r in run["results"]], [0, 0, 1])
         self.assertEqual(self.margay("check", "--sarif", "none.sarif", "./nosuch").status, 2)
         self.assertFalse(os.path.exists(os.path.join(self.dir, "none.sarif")))
+
+    def sarif_object(self, kind, value):
+        """Holds an object of the file to what section 3 of SARIF 2.1.0 allows in it and demands of it."""
+        self.assertIsInstance(value, dict, kind)
+        for name, kept in value.items():
+            self.assertIn(name, SARIF[kind], kind)
+            what = SARIF[kind][name].rstrip("!")
+            many = what.endswith("*")
+            what = what.rstrip("*")
+            self.assertIsInstance(kept, list if many else object)
+            for item in kept if many else [kept]:
+                if what == "map":
+                    self.assertTrue(item and all(isinstance(v, str) for v in item.values()))
+                elif what == "bases":
+                    for base in item.values():
+                        self.sarif_object("artifactLocation", base)
+                elif what == "uri":
+                    self.assertRegex(item, r"^(file:///)?([A-Za-z0-9._~/-]|%[0-9A-F]{2})*$")
+                elif what in ("int", "bool"):
+                    self.assertIs(type(item), {"int": int, "bool": bool}[what], name)
+                    self.assertGreaterEqual(item, 0 if name == "ruleIndex" else 1 if what == "int" else 0, name)
+                elif what == "str":
+                    self.assertIsInstance(item, str, name)
+                elif what == "bag":
+                    self.assertIsInstance(item, dict, name)
+                elif "|" in what or what[0] == "=":
+                    self.assertIn(item, what.lstrip("=").split("|"), name)
+                else:
+                    self.sarif_object(what, item)
+        for name, what in SARIF[kind].items():
+            self.assertTrue(not what.endswith("!") or name in value, f"{kind} needs {name}")
 
     # ---- reports ----
 
