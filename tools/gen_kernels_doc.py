@@ -19,7 +19,7 @@ def text(literal):
 
 def rows(path, macro, fields):
     source = path.read_text(encoding="utf-8")
-    found = re.findall(rf"^{macro}\(\w+,\s*" + r",\s*".join([STRING] * fields) + r"\)", source, re.M)
+    found = re.findall(rf"^{macro}\(\w+,\s*" + r",\s*".join([STRING] * fields) + r"(?:,[^\"()]*)?\)", source, re.M)
     if len(found) != len(re.findall(rf"^{macro}\(", source, re.M)):
         sys.exit(f"gen_kernels_doc.py: a row of {path} does not parse")
     return [[text(t) for t in (row if fields > 1 else (row,))] for row in found]
