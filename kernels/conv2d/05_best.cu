@@ -1,7 +1,7 @@
 /* 05_best.cu - adds: registers instead of shared memory, and as few loads as there can be.
  *
  * A convolution with a small filter moves 8 bytes an element, and with 3x3 to 7x7 taps that takes longer than its arithmetic:
- * it should run at the speed of a copy. March.cuh has that kernel. Larger filters and those that are not square are limited
+ * it should run at the speed of a copy. march.cuh has that kernel. Larger filters and those that are not square are limited
  * by arithmetic: their kernel is here. A thread computes 4 columns of ROWS rows; going through the rows of the filter it needs,
  * for each, one input row more, and keeps the last ROWS windows in registers: a tap is loaded once for 4 ROWS products.
  */
@@ -14,12 +14,14 @@ template <int FC, bool VECTOR> static __global__ __launch_bounds__(THREADS) void
     constexpr int R = FC / 2, QUADS = (R + 3) / 4;
     int64_t tiles = (g.cols + THREADS * 4 - 1) / (THREADS * 4);
     int64_t row0 = blockIdx.x / tiles * ROWS, col = (blockIdx.x % tiles * THREADS + threadIdx.x) * 4;
+    conv_columns<QUADS, VECTOR> columns(g, col);
     int64_t row = row0 - g.fr / 2;
+    const float *x = g.x + row * g.ldx + col;
     conv_window<QUADS, VECTOR> window[ROWS]; /* of input row row + i at i % ROWS */
     float sum[ROWS][4] = {};
 #pragma unroll
     for (int i = 0; i < ROWS - 1; i++)
-        window[i].template load<R>(g, g.x + (row + i) * g.ldx, col, row + i >= 0 && row + i < g.rows);
+        window[i].template load<R>(x + i * g.ldx, columns, row + i >= 0 && row + i < g.rows);
     for (int base = 0; base < g.fr; base += ROWS) {
 #pragma unroll
         for (int u = 0; u < ROWS; u++) {
@@ -27,7 +29,7 @@ template <int FC, bool VECTOR> static __global__ __launch_bounds__(THREADS) void
             if (p >= g.fr)
                 break;
             int64_t last = row + p + ROWS - 1;
-            window[(u + ROWS - 1) % ROWS].template load<R>(g, g.x + last * g.ldx, col, last >= 0 && last < g.rows);
+            window[(u + ROWS - 1) % ROWS].template load<R>(x + (p + ROWS - 1) * g.ldx, columns, last >= 0 && last < g.rows);
             const float *taps = filter.f + p * FC;
 #pragma unroll
             for (int q = 0; q < FC; q++) {
@@ -43,7 +45,7 @@ template <int FC, bool VECTOR> static __global__ __launch_bounds__(THREADS) void
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
         if (row0 + r < g.rows)
-            conv_store<VECTOR>(g, row0 + r, col, sum[r]);
+            conv_store<QUADS, VECTOR>(g.y + (row0 + r) * g.ldy + col, columns, sum[r]);
 }
 
 template <int FC>
@@ -58,7 +60,7 @@ template <int N>
 static enum mg_kernels_status run_march(cudaStream_t stream, const struct conv_args *args, const struct conv_filter *filter,
                                         bool vector)
 {
-    constexpr int AHEAD = 2, HEIGHT = 64, BLOCKS = N <= 5 ? 6 : 4;
+    constexpr int AHEAD = N == 3 ? 3 : N == 5 ? 4 : 2, HEIGHT = 64, BLOCKS = N == 3 ? 6 : 4; /* docs/tuning/conv2d.md */
     return mg__kernels_launch(vector ? conv_march<N, AHEAD, HEIGHT, THREADS, BLOCKS, true>
                                      : conv_march<N, AHEAD, HEIGHT, THREADS, BLOCKS, false>,
                               conv_grid(args, HEIGHT, THREADS * 4), dim3(THREADS), 0, stream, *args, *filter);

@@ -14,42 +14,52 @@
 #define MG_CONV2D_MARCH_CUH
 #include "conv2d/conv2d_priv.h"
 
-/* Columns col - 4 QUADS … col + 4 QUADS + 3 of one row of x; zeros outside. */
+/* A thread's columns: which of the quads around it lie in the image, told once. */
+template <int QUADS, bool VECTOR> struct conv_columns {
+    static constexpr int COUNT = VECTOR ? 1 + 2 * QUADS : 4 + 8 * QUADS;
+    bool inside[COUNT];
+
+    __device__ conv_columns(const conv_args &g, int64_t col)
+    {
+#pragma unroll
+        for (int j = 0; j < COUNT; j++) {
+            int64_t c = col - 4 * QUADS + j * (VECTOR ? 4 : 1);
+            inside[j] = c >= 0 && c < g.cols;
+        }
+    }
+};
+
+/* Columns col - 4 QUADS … col + 4 QUADS + 3 of one row of x, of which those within REACH of the thread's four matter. */
 template <int QUADS, bool VECTOR> struct conv_window {
     float v[4 + 8 * QUADS];
 
-    template <int REACH>
-    __device__ void load(const conv_args &g, const float *row, int64_t col, bool inside) /* REACH: columns to each side */
+    /* `at` is the thread's first column in the row; zeros where the row or the column is not in the image. */
+    template <int REACH> __device__ void load(const float *at, const conv_columns<QUADS, VECTOR> &columns, bool row_inside)
     {
 #pragma unroll
-        for (int j = 0; j < 1 + 2 * QUADS; j++) {
-            int64_t c = col + (j - QUADS) * 4;
+        for (int j = 0; j < columns.COUNT; j++) {
             if (VECTOR) {
                 float4 quad = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-                if (inside && c >= 0 && c < g.cols)
-                    quad = __ldg(reinterpret_cast<const float4 *>(row + c));
+                if (row_inside && columns.inside[j])
+                    quad = __ldg(reinterpret_cast<const float4 *>(at + (j - QUADS) * 4));
                 *reinterpret_cast<float4 *>(&v[j * 4]) = quad;
-            } else {
-#pragma unroll
-                for (int e = 0; e < 4; e++)
-                    if (j * 4 + e >= 4 * QUADS - REACH && j * 4 + e < 4 * QUADS + 4 + REACH)
-                        v[j * 4 + e] = inside && c + e >= 0 && c + e < g.cols ? __ldg(row + c + e) : 0.0f;
+            } else if (j >= 4 * QUADS - REACH && j < 4 * QUADS + 4 + REACH) {
+                v[j] = row_inside && columns.inside[j] ? __ldg(at + j - 4 * QUADS) : 0.0f;
             }
         }
     }
 };
 
-template <bool VECTOR>
-__device__ static inline void conv_store(const conv_args &g, int64_t row, int64_t col, const float (&sum)[4])
+template <int QUADS, bool VECTOR>
+__device__ static inline void conv_store(float *at, const conv_columns<QUADS, VECTOR> &columns, const float (&sum)[4])
 {
-    float *at = g.y + row * g.ldy + col;
     if (VECTOR) {
-        if (col < g.cols)
+        if (columns.inside[QUADS])
             __stcs(reinterpret_cast<float4 *>(at), make_float4(sum[0], sum[1], sum[2], sum[3]));
     } else {
 #pragma unroll
         for (int e = 0; e < 4; e++)
-            if (col + e < g.cols)
+            if (columns.inside[4 * QUADS + e])
                 at[e] = sum[e];
     }
 }
@@ -60,14 +70,19 @@ static __global__ __launch_bounds__(THREADS, BLOCKS) void conv_march(conv_args g
     constexpr int R = N / 2, QUADS = (R + 3) / 4;
     int64_t tiles = (g.cols + THREADS * 4 - 1) / (THREADS * 4);
     int64_t row0 = blockIdx.x / tiles * HEIGHT, col = (blockIdx.x % tiles * THREADS + threadIdx.x) * 4;
+    conv_columns<QUADS, VECTOR> columns(g, col);
+    /* Input rows are counted from row0 - R; those from `first` on, `count` of them, are in the image and wanted. */
     int height = g.rows - row0 < HEIGHT ? static_cast<int>(g.rows - row0) : HEIGHT;
+    int first = row0 < R ? static_cast<int>(R - row0) : 0;
+    int last = g.rows - row0 + R < height + N - 1 ? static_cast<int>(g.rows - row0) + R : height + N - 1;
+    unsigned count = last - first;
 
     conv_window<QUADS, VECTOR> window[AHEAD + 1];
-    int64_t row = row0 - R;
-    const float *at = g.x + row * g.ldx;
+    const float *x = g.x + (row0 - R) * g.ldx + col;
+    float *y = g.y + (row0 - (N - 1)) * g.ldy + col;
 #pragma unroll
-    for (int i = 0; i < AHEAD; i++, row++, at += g.ldx)
-        window[i].template load<R>(g, at, col, row >= 0 && row < g.rows);
+    for (int i = 0; i < AHEAD; i++, x += g.ldx)
+        window[i].template load<R>(x, columns, static_cast<unsigned>(i - first) < count);
 
     float sum[N][4];
 #pragma unroll
@@ -77,8 +92,8 @@ static __global__ __launch_bounds__(THREADS, BLOCKS) void conv_march(conv_args g
             sum[s][e] = 0.0f;
     for (int base = 0; base < height + N - 1; base += N) {
 #pragma unroll
-        for (int u = 0; u < N; u++, row++, at += g.ldx) {
-            window[AHEAD].template load<R>(g, at, col, row >= 0 && row < g.rows && base + u + AHEAD < height + N - 1);
+        for (int u = 0; u < N; u++, x += g.ldx, y += g.ldy) {
+            window[AHEAD].template load<R>(x, columns, static_cast<unsigned>(base + u + AHEAD - first) < count);
 #pragma unroll
             for (int p = 0; p < N; p++) {
                 const int s = (u - p + N) % N; /* the output whose row p this is */
@@ -89,9 +104,8 @@ static __global__ __launch_bounds__(THREADS, BLOCKS) void conv_march(conv_args g
                         sum[s][e] = fmaf(filter.f[p * N + q], window[0].v[4 * QUADS - R + q + e], sum[s][e]);
             }
             const int done = (u + 1) % N; /* it has had its last row */
-            int out = base + u - (N - 1);
-            if (out >= 0 && out < height)
-                conv_store<VECTOR>(g, row0 + out, col, sum[done]);
+            if (static_cast<unsigned>(base + u - (N - 1)) < static_cast<unsigned>(height))
+                conv_store<QUADS, VECTOR>(y, columns, sum[done]);
 #pragma unroll
             for (int e = 0; e < 4; e++)
                 sum[done][e] = 0.0f;

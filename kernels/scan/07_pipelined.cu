@@ -1,13 +1,19 @@
-/* pipelined: blocks that stay, and read their next tiles while the present one looks back.
+/* pipelined: blocks that stay; while one tile is scanned, the next one's prefix is looked up and more are on their way.
  *
- * In the rung before, a tile's registers wait for its elements, then for the tiles before it, and a multiprocessor that
- * waits asks for nothing. Here a block stays and has a ring of tiles in shared memory, filled by asynchronous copies
- * (cp.async): while one tile is scanned, looks back and is written, the next ones are on their way. A thread copies the
- * very 16 bytes that it will scan, so that the ring needs no barrier, only the copy's own wait. Should gain what the
- * memory idles: up to the rate of a copy.
+ * In the rung before, a tile waits for its elements, then for the tiles before it, and holds its registers all the
+ * while; what a multiprocessor has under way is what it has registers for. Here a block stays, and has a ring of tiles
+ * in shared memory, filled by asynchronous copies (cp.async). Its warps but one scan; the last one, the scout, draws
+ * tickets, publishes and looks back. In phase j, between two barriers,
  *
- * A block draws a tile's ticket when it begins to read it. Of all tiles that are not done the first is always the
- * present one of its block, since a block takes its tiles in order: it waits for none, and everything moves on. */
+ *     the others   scan and write tile j, whose prefix is known; begin to copy tile j + STAGES into its place in the
+ * ring; wait for tile j + 2 and sum it; the scout    publishes the sum of tile j + 1 and looks back for its prefix.
+ *
+ * So a tile's sum is published long before its prefix is needed, and the look-back costs nothing as long as it is
+ * shorter than a phase. A thread copies the very 16 bytes that it will scan: the ring needs no barrier, only the copy's
+ * own wait. Should gain the time in which the memory idles: towards the rate of a copy.
+ *
+ * Of all tiles that are not done the first is always the present one of its block or next to it, since a block takes
+ * its tiles in the order of their tickets, and waits only for tiles before them: everything moves on. */
 #include "scan/look_back.cuh"
 
 static __device__ inline void copy_async(uint4 *to, const void *from)
@@ -46,71 +52,96 @@ static __device__ inline void prefetch(uint4 *slots, const T *x, int64_t n, int6
     }
 }
 
+/* The sum of what the thread's slots hold. */
+template <typename T, int THREADS, int VECTORS> static __device__ inline T slots_sum(const uint4 *slots)
+{
+    T sum = T(0);
+#pragma unroll
+    for (int r = 0; r < VECTORS; r++) {
+        T e[4];
+        scan_unpack(slots[r * THREADS], e);
+        sum = sum + ((e[0] + e[1]) + (e[2] + e[3]));
+    }
+    return sum;
+}
+template <typename T> static __device__ inline T warp_sum(T v) /* in all lanes */
+{
+    for (int d = 16; d > 0; d /= 2)
+        v = v + __shfl_xor_sync(0xffffffffu, v, d);
+    return v;
+}
+
+enum { RING = 8 }; /* of small things, by tile: more than the tiles that are under way */
+
 template <typename T, bool ALIKE, int THREADS, int VECTORS, int STAGES, int BLOCKS, int LOOK>
-static __global__ void __launch_bounds__(THREADS, BLOCKS)
+static __global__ void __launch_bounds__(THREADS + 32, BLOCKS)
     scan_pipelined_kernel(bool exclusive, int64_t n, int64_t phase, unsigned tiles, const T *x, T *y, unsigned *tickets,
                           uint64_t *words)
 {
     constexpr int WARPS = THREADS / 32;
     constexpr int64_t TILE = THREADS * VECTORS * 4;
+    static_assert(STAGES >= 3 && STAGES + 2 <= RING && WARPS <= 32, "tiles under way, warps that a warp can sum");
     extern __shared__ uint4 ring[]; /* STAGES x VECTORS x THREADS */
-    __shared__ T warps[2][WARPS];   /* by turns: the next tile's may be written while this one's are read */
-    __shared__ T prefixes[2];
-    __shared__ unsigned drawn[2];
-    unsigned queue[STAGES]; /* the numbers of the tiles in the ring, the present one first */
-#pragma unroll
-    for (int s = 0; s < STAGES; s++) { /* one after the other, so that blocks draw by turns */
-        if (threadIdx.x == 0)
-            drawn[s % 2] = atomicAdd(tickets, 1u);
+    __shared__ T sums[RING][WARPS];
+    __shared__ T prefixes[RING];
+    __shared__ unsigned numbers[RING]; /* the tickets */
+    const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const bool scout = warp == WARPS;
+
+    for (int s = 0; s < STAGES - 1; s++) { /* one after the other, so that blocks draw by turns */
+        if (threadIdx.x == THREADS)
+            numbers[s] = atomicAdd(tickets, 1u);
         __syncthreads();
-        queue[s] = drawn[s % 2];
-        if (queue[s] < tiles)
-            prefetch<T, THREADS, VECTORS>(ring + s * (VECTORS * THREADS) + threadIdx.x, x, n, queue[s] * TILE - phase);
-        copy_commit();
-    }
-    unsigned ticket = 0, stage = 0, turn = 0;
-    if (threadIdx.x == 0)
-        ticket = atomicAdd(tickets, 1u);
-    __syncthreads();
-    while (queue[0] < tiles) {
-        uint4 *slots = ring + stage * (VECTORS * THREADS) + threadIdx.x;
-        int64_t start = queue[0] * TILE - phase;
-        copy_wait<STAGES - 1>();
-        scan_tile<T, THREADS, VECTORS> tile;
-        tile.place(start);
-#pragma unroll
-        for (int r = 0; r < VECTORS; r++)
-            scan_unpack(slots[r * THREADS], tile.e[r]);
-        T sum = tile.scan();
-        if (threadIdx.x % 32 == 0)
-            warps[turn][threadIdx.x / 32] = sum;
-        if (threadIdx.x == 0)
-            drawn[turn] = ticket;
-        __syncthreads();
-        unsigned fresh = drawn[turn];
-        if (fresh < tiles)
-            prefetch<T, THREADS, VECTORS>(slots, x, n, fresh * TILE - phase);
-        copy_commit(); /* a group even where it is empty: groups are counted */
-        if (threadIdx.x == 0)
-            ticket = atomicAdd(tickets, 1u);
-        if (threadIdx.x < 32) {
-            T all = scan_warp(threadIdx.x < WARPS ? warps[turn][threadIdx.x] : T(0));
-            all = __shfl_sync(0xffffffffu, all, 31);
-            T prefix = look_back_and_publish<LOOK>(words, queue[0], all);
-            if (threadIdx.x == 0)
-                prefixes[turn] = prefix;
+        if (!scout) {
+            if (numbers[s] < tiles)
+                prefetch<T, THREADS, VECTORS>(ring + s * (VECTORS * THREADS) + threadIdx.x, x, n,
+                                              numbers[s] * TILE - phase);
+            copy_commit();
         }
-        T within = T(0);
-        for (unsigned w = 0; w < threadIdx.x / 32; w++)
-            within = within + warps[turn][w];
-        __syncthreads();
-        tile.template store<ALIKE>(y, n, start, prefixes[turn] + within, exclusive);
+    }
+    unsigned stage = STAGES - 2; /* of tile j */
+    for (int64_t j = -2; j < 0 || numbers[j % RING] < tiles; j++) {
+        if (scout) {
+            unsigned ticket = 0;
+            if (lane == 0)
+                ticket = atomicAdd(tickets, 1u);
+            if (j >= -1 && numbers[(j + 1) % RING] < tiles) {
+                T all = warp_sum(lane < WARPS ? sums[(j + 1) % RING][lane] : T(0));
+                T prefix = look_back_and_publish<LOOK>(words, numbers[(j + 1) % RING], all);
+                if (lane == 0)
+                    prefixes[(j + 1) % RING] = prefix;
+            }
+            if (lane == 0)
+                numbers[(j + 1 + STAGES) % RING] = ticket;
+        } else {
+            uint4 *slots = ring + stage * (VECTORS * THREADS) + threadIdx.x;
+            if (j >= 0) {
+                int64_t start = numbers[j % RING] * TILE - phase;
+                scan_tile<T, THREADS, VECTORS> tile;
+                tile.place(start);
 #pragma unroll
-        for (int s = 0; s < STAGES - 1; s++)
-            queue[s] = queue[s + 1];
-        queue[STAGES - 1] = fresh;
+                for (int r = 0; r < VECTORS; r++)
+                    scan_unpack(slots[r * THREADS], tile.e[r]);
+                T within = warp_sum(lane < warp ? sums[j % RING][lane] : T(0));
+                tile.scan();
+                tile.template store<ALIKE>(y, n, start, prefixes[j % RING] + within, exclusive);
+            }
+            if (j >= -1) {
+                unsigned number = numbers[(j + STAGES) % RING];
+                if (number < tiles)
+                    prefetch<T, THREADS, VECTORS>(slots, x, n, number * TILE - phase);
+                copy_commit(); /* a group even where it is empty: groups are counted */
+            }
+            copy_wait<STAGES - 2>();
+            unsigned later = stage + 2 < STAGES ? stage + 2 : stage + 2 - STAGES;
+            if (numbers[(j + 2) % RING] < tiles) {
+                T sum = warp_sum(slots_sum<T, THREADS, VECTORS>(ring + later * (VECTORS * THREADS) + threadIdx.x));
+                if (lane == 0)
+                    sums[(j + 2) % RING][warp] = sum;
+            }
+        }
         stage = stage == STAGES - 1 ? 0 : stage + 1;
-        turn ^= 1;
+        __syncthreads();
     }
 }
 
@@ -122,14 +153,14 @@ static enum mg_kernels_status launch(const scan_call<T> &c)
     enum mg_kernels_status status = look_back_clear(c.workspace, tiles, c.stream);
     if (status)
         return status;
-    constexpr int RING = STAGES * VECTORS * THREADS * 16;
+    constexpr int BYTES = STAGES * VECTORS * THREADS * 16;
     auto kernel = scan_pipelined_kernel<T, ALIKE, THREADS, VECTORS, STAGES, BLOCKS, LOOK>;
-    cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, RING);
+    cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES);
     if (error != cudaSuccess)
         return mg__kernels_status(error);
     int64_t most = static_cast<int64_t>(mg__kernels_sm_count()) * BLOCKS;
     unsigned blocks = static_cast<unsigned>(tiles < most ? tiles : most);
-    return mg__kernels_launch(kernel, blocks, THREADS, RING, c.stream, c.exclusive, c.n, phase, tiles, c.x, c.y,
+    return mg__kernels_launch(kernel, blocks, THREADS + 32, BYTES, c.stream, c.exclusive, c.n, phase, tiles, c.x, c.y,
                               static_cast<unsigned *>(c.workspace), static_cast<uint64_t *>(c.workspace) + 1);
 }
 

@@ -1,14 +1,14 @@
 /* 03_best.cu - adds: registers instead of shared memory, and 128-bit accesses.
  *
- * A thread takes four neighbouring elements, a quad, and UNROLL quads a block's width apart, all loaded before the first is
- * used. The elements on both sides are those of the neighbouring lanes: up to radius 4 they come by shuffles, and only the
- * first and the last lane load a quad more; beyond that the neighbouring quads are loaded again, from the first-level cache.
+ * A thread takes four neighbouring elements, a quad. The elements on both sides are those of the neighbouring lanes: up to
+ * radius 4 they come by shuffles, and only the first and the last lane load a quad more; beyond that the neighbouring quads
+ * are loaded again, from the first-level cache. More quads a thread were tried, and gain nothing (docs/tuning/stencil1d.md).
  * The radius is known at compile time, so the weights are operands from the constant bank. Should reach the speed of a copy:
  * 8 bytes an element, and at radius 16 33 products for them. Arrays that do not begin at 16 bytes go to the rung before.
  */
 #include "stencil1d/stencil1d_priv.h"
 
-enum { UNROLL = 2 };
+enum { THREADS = 512 };
 
 /* Quad q of x: zeros outside, a part of it where x ends within. */
 __device__ static inline float4 quad(const stencil_args &g, int64_t q)
@@ -32,57 +32,44 @@ __device__ static inline void put(float *to, float4 v)
     to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
 }
 
-template <int RADIUS> static __global__ __launch_bounds__(STENCIL_THREADS) void best(stencil_args g)
+template <int RADIUS> static __global__ __launch_bounds__(THREADS) void best(stencil_args g)
 {
     constexpr int QUADS = (RADIUS + 3) / 4, SIDE = 4 * QUADS;
-    constexpr bool SHUFFLE = RADIUS > 0 && RADIUS <= 4;
-    int64_t first = static_cast<int64_t>(blockIdx.x) * (STENCIL_THREADS * UNROLL) + threadIdx.x;
+    int64_t q = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
     int lane = threadIdx.x % 32;
-    float window[UNROLL][4 + 2 * SIDE];
-    float4 edge[UNROLL];
+    float window[4 + 2 * SIDE];
+    put(&window[SIDE], quad(g, q));
+    if (RADIUS > 0 && RADIUS <= 4) {
+        float edge[4] = {};
+        if (lane == 0 || lane == 31)
+            put(edge, quad(g, lane ? q + 1 : q - 1));
 #pragma unroll
-    for (int u = 0; u < UNROLL; u++) {
-        int64_t q = first + u * STENCIL_THREADS;
-        put(&window[u][SIDE], quad(g, q));
-        if (SHUFFLE && (lane == 0 || lane == 31))
-            edge[u] = quad(g, lane ? q + 1 : q - 1);
-        if (!SHUFFLE) {
+        for (int d = 1; d <= RADIUS; d++) {
+            float left = __shfl_up_sync(0xffffffffu, window[SIDE + 4 - d], 1);
+            float right = __shfl_down_sync(0xffffffffu, window[SIDE + d - 1], 1);
+            window[SIDE - d] = lane == 0 ? edge[4 - d] : left;
+            window[SIDE + 3 + d] = lane == 31 ? edge[d - 1] : right;
+        }
+    } else {
 #pragma unroll
-            for (int s = 1; s <= QUADS; s++) {
-                put(&window[u][SIDE - 4 * s], quad(g, q - s));
-                put(&window[u][SIDE + 4 * s], quad(g, q + s));
-            }
+        for (int s = 1; s <= QUADS; s++) {
+            put(&window[SIDE - 4 * s], quad(g, q - s));
+            put(&window[SIDE + 4 * s], quad(g, q + s));
         }
     }
+    float sum[4] = {};
 #pragma unroll
-    for (int u = 0; u < UNROLL; u++) {
-        float *w = window[u];
-        if (SHUFFLE) {
+    for (int d = 0; d <= 2 * RADIUS; d++)
 #pragma unroll
-            for (int d = 1; d <= RADIUS; d++) {
-                float left = __shfl_up_sync(0xffffffffu, w[SIDE + 4 - d], 1);
-                float right = __shfl_down_sync(0xffffffffu, w[SIDE + d - 1], 1);
-                float sides[4];
-                put(sides, edge[u]);
-                w[SIDE - d] = lane == 0 ? sides[4 - d] : left;
-                w[SIDE + 3 + d] = lane == 31 ? sides[d - 1] : right;
-            }
-        }
-        float sum[4] = {};
+        for (int e = 0; e < 4; e++)
+            sum[e] = fmaf(g.weights[d], window[SIDE - RADIUS + e + d], sum[e]);
+    if (q * 4 + 4 <= g.n) {
+        __stcs(reinterpret_cast<float4 *>(g.y) + q, make_float4(sum[0], sum[1], sum[2], sum[3]));
+    } else {
 #pragma unroll
-        for (int d = 0; d <= 2 * RADIUS; d++)
-#pragma unroll
-            for (int e = 0; e < 4; e++)
-                sum[e] = fmaf(g.weights[d], w[SIDE - RADIUS + e + d], sum[e]);
-        int64_t q = first + u * STENCIL_THREADS;
-        if (q * 4 + 4 <= g.n) {
-            __stcs(reinterpret_cast<float4 *>(g.y) + q, make_float4(sum[0], sum[1], sum[2], sum[3]));
-        } else {
-#pragma unroll
-            for (int e = 0; e < 3; e++)
-                if (q * 4 + e < g.n)
-                    g.y[q * 4 + e] = sum[e];
-        }
+        for (int e = 0; e < 3; e++)
+            if (q * 4 + e < g.n)
+                g.y[q * 4 + e] = sum[e];
     }
 }
 
@@ -94,6 +81,6 @@ enum mg_kernels_status mg__stencil1d_best(cudaStream_t stream, const struct sten
     static_assert(sizeof kernels / sizeof *kernels == MG_STENCIL_MAX_RADIUS + 1, "a kernel for every radius");
     if (reinterpret_cast<uintptr_t>(args->x) % 16 || reinterpret_cast<uintptr_t>(args->y) % 16)
         return mg__stencil1d_halo(stream, args);
-    unsigned blocks = mg__kernels_grid(args->n, STENCIL_THREADS * UNROLL * 4, INT32_MAX);
-    return mg__kernels_launch(kernels[args->radius], dim3(blocks), dim3(STENCIL_THREADS), 0, stream, *args);
+    unsigned blocks = mg__kernels_grid(args->n, THREADS * 4, INT32_MAX);
+    return mg__kernels_launch(kernels[args->radius], dim3(blocks), dim3(THREADS), 0, stream, *args);
 }
