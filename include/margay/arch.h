@@ -123,7 +123,8 @@ struct mg_occupancy {
     double occupancy;                  /* warps of the SM's warp slots, 0 to 1 */
     unsigned limit[MG_LIMITER_COUNT];  /* blocks that each would allow by itself; MG_NO_LIMIT: it does not count */
     enum mg_limiter binding;           /* the one that is the tightest; of several the first of registers, shared memory,
-                                          barriers, warps, block slots: what a programmer can change comes first */
+                                          barriers, warps, block slots: what a programmer can change comes first;
+                                          warps when all of them are taken */
     unsigned regs_warp, regs_block;    /* as allocated, after rounding */
     uint32_t shared_block;             /* as allocated: static, dynamic, reserved, rounded up */
     uint32_t shared_sm;                /* what the SM can give under the kernel's carve-out preference */

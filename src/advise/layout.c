@@ -232,9 +232,10 @@ static void advise_var(struct mg_facts *f, uint32_t var)
         other = mg__advise_text(f, " Padding rows of %u by %u gives %.0f wavefronts and %u bytes more, and %u blocks on an SM "
                                    "instead of %u.", pad.layout.row, pad.layout.pad, pad.wavefronts, pad.added, blocks, same);
     if (padded)
-        item->how = mg__advise_text(f, "Rows of %u elements become %u (%u bytes each; element i goes to i + i / %u * %u). Tried on the recorded accesses: %s; "
+        item->how = mg__advise_text(f, "Rows of %u elements become %u (%u bytes each; element i goes to i + i / %u%s). Tried on the recorded accesses: %s; "
                                        "%u bytes more, %u blocks on an SM, now %u.%s",
-                                    l->row, l->row + l->pad, element, l->row, l->pad, after, t->added, blocks, same, other);
+                                    l->row, l->row + l->pad, element, l->row,
+                                    l->pad > 1 ? mg__advise_text(f, " * %u", l->pad) : "", after, t->added, blocks, same, other);
     else
         item->how = mg__advise_text(f, "In rows of %u elements of %u bytes, put element (row, column) at %s. Tried on the "
                                        "recorded accesses: %s; no byte more.%s", l->row, element, swizzle_text(f, l), after, other);

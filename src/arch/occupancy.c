@@ -110,6 +110,8 @@ enum mg_status mg_arch_occupancy(const struct mg_arch *a, const struct mg_occupa
             o->binding = order[i];
         }
     o->warps = o->blocks * warps;
+    if (o->warps == a->max_warps_sm) /* full: nothing else is to blame */
+        o->binding = MG_LIMITER_WARPS;
     o->occupancy = (double)o->warps / a->max_warps_sm;
     return MG_OK;
 }

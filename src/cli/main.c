@@ -14,9 +14,11 @@ static const struct {
     {"check", mg__cmd_check, MG_CMD_CHECK},
     {"advise", mg__cmd_advise, MG_CMD_ADVISE},
     {"bench", mg__cmd_bench, MG_CMD_BENCH},
+    {"limits", mg__cmd_limits, 0}, /* 0: it has options of its own (device_option.def) */
+    {"occupancy", mg__cmd_occupancy, 0},
 };
 
-const char *const mg__cli_commands[] = {"run", "profile", "check", "advise", "bench", "help", NULL};
+const char *const mg__cli_commands[] = {"run", "profile", "check", "advise", "bench", "limits", "occupancy", "help", NULL};
 
 static int help(void)
 {
@@ -27,6 +29,8 @@ static int help(void)
           "       margay check [options] PROGRAM|FILE.cu [args...]\n"
           "       margay advise [options] PROGRAM|FILE.cu [args...]\n"
           "       margay bench [options] [OPERATION...]\n"
+          "       margay limits [--cc CC | --board NAME | --device N | --all] [--json]\n"
+          "       margay occupancy --threads N --regs N --smem BYTES | --kernel PROGRAM[:REGEX]\n"
           "       margay help [COMMAND]\n"
           "\n"
           "  run      run the program; one line for each kernel on standard error\n"
@@ -37,6 +41,8 @@ static int help(void)
           "  advise   run the program and say what would make each kernel faster, tried where it can\n"
           "           be: shared memory or none, padding, index order, block size; the roofline\n"
           "  bench    verify the collection's kernels, and time them on a GPU or count without one\n"
+          "  limits   what a launch, a block and a multiprocessor may have, for any GPU from 5.0 on\n"
+          "  occupancy  how many blocks a multiprocessor holds, what binds, what to change\n"
           "  help     show the options of a command\n"
           "\n"
           "  --help, --version\n"
@@ -69,7 +75,9 @@ int main(int argc, char **argv)
     const char *wanted = !strcmp(name, "help") ? argv[2] : name;
     for (size_t i = 0; i < MG_COUNT(commands); i++)
         if (!strcmp(commands[i].name, wanted))
-            return wanted == name ? commands[i].run(argc - 1, argv + 1) : mg__cli_help(commands[i].id);
+            return wanted == name         ? commands[i].run(argc - 1, argv + 1)
+                   : commands[i].id == 0 ? commands[i].run(2, (char *[]){argv[2], "--help", NULL})
+                                         : mg__cli_help(commands[i].id);
     const char *near = mg__cli_nearest(wanted, mg__cli_commands);
     if (wanted[0] == '-')
         return mg__cli_complain(NULL, "unknown option '%s'; see 'margay --help'", wanted);

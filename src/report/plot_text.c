@@ -83,6 +83,8 @@ static void draw_points(struct canvas *c, const struct mg_plot_series *s, const 
         double x = mg__plot_at(xr, s->x[i]), y = mg__plot_at(yr, s->y[i]);
         struct cell *cell = cell_at(c, round(x * (c->columns - 1)), round((1 - y) * (c->rows - 1)));
         char m = s->labels && s->labels[i] ? letter((*lettered)++) : mark;
+        while (cell && cell->mark >= 'A' && cell < c->cells + (size_t)c->columns * c->rows - 1) /* one beside the other */
+            cell++;
         if (cell)
             cell->mark = m;
     }
