@@ -1,0 +1,64 @@
+/* check.h - what is wrong with a program's kernels: races, missed barriers, reads of unwritten memory, accesses out of
+ * bounds, launches that no device takes. An observer of the engine, told by the CUDA runtime what the host does.
+ *
+ * Every function may be called from any thread; the callers' order is the program's order. `check` may be NULL everywhere
+ * but in the observer: then nothing happens.
+ */
+#ifndef MG_CHECK_H
+#define MG_CHECK_H
+#include "arch/arch.h"
+#include "report/report.h"
+#include "simt/observe.h"
+
+struct mg_check;
+enum { /* what is looked for */
+    MG_CHECK_RACE = 1,
+    MG_CHECK_BARRIER = 2,
+    MG_CHECK_INIT = 4,
+    MG_CHECK_BOUNDS = 8,
+    MG_CHECK_LAUNCH = 16,
+    MG_CHECK_LEAKS = 32,
+    MG_CHECK_ALL = 31
+};
+/* "race,init,leaks": the bits; 0 when a word is none of them. */
+unsigned mg__check_parse(const char *list);
+/* `found` gets each finding, valid during the call: at the end of its launch, or at once when the host is to blame. */
+enum mg_status mg__check_create(unsigned checks, void (*found)(void *arg, const struct mg_report_finding *finding), void *arg,
+                                struct mg_check **check);
+void mg__check_destroy(struct mg_check *check);
+struct mg_observer mg__check_observer(struct mg_check *check);
+/* The kernel about to be launched is not observed: what it writes is not known, so all memory counts as written. */
+void mg__check_unobserved(struct mg_check *check);
+
+/* ---- what the host does ---- */
+enum mg_check_memory { MG_CHECK_DEVICE, MG_CHECK_MANAGED, MG_CHECK_HOST /* pinned or registered */ };
+void mg__check_allocated(struct mg_check *check, uint64_t address, uint64_t size, enum mg_check_memory kind);
+void mg__check_freed(struct mg_check *check, uint64_t address);
+void mg__check_bad_free(struct mg_check *check, const char *call, uint64_t address);
+void mg__check_filled(struct mg_check *check, uint64_t address, uint64_t size); /* by cudaMemset or from the host */
+void mg__check_copied(struct mg_check *check, uint64_t to, uint64_t from, uint64_t size);
+/* A copy or fill that was refused. Bytes [address, address+size) were to be device memory (or, `device` false, host's). */
+void mg__check_bad_range(struct mg_check *check, const char *call, uint64_t address, uint64_t size, bool device);
+void mg__check_ended(struct mg_check *check); /* the program ends: leaks */
+
+/* ---- streams: what orders launches and copies of one stream with those of another ----
+ * Stream 0 is the legacy default stream; `blocking` ones wait for it and it for them. */
+void mg__check_stream_made(struct mg_check *check, uint64_t stream, bool blocking);
+void mg__check_stream_gone(struct mg_check *check, uint64_t stream);
+void mg__check_stream_is(struct mg_check *check, uint64_t stream); /* what comes next is in this stream */
+void mg__check_host_waited(struct mg_check *check, uint64_t stream, bool all);
+void mg__check_event_recorded(struct mg_check *check, uint64_t event, uint64_t stream);
+void mg__check_event_waited(struct mg_check *check, uint64_t event, uint64_t stream, bool host);
+
+/* ---- launches that are refused ---- */
+struct mg_check_launch {
+    const char *kernel; /* mangled */
+    const struct mg_arch *arch;
+    struct mg_dim3 grid, block;
+    uint64_t shared;              /* dynamic */
+    uint32_t shared_static, shared_optin, max_threads; /* the kernel's own */
+    uint64_t resident;            /* cooperative: blocks that fit at once; else 0 */
+};
+/* Tells what no device would take; false when there is nothing. */
+bool mg__check_launch(struct mg_check *check, const struct mg_check_launch *launch);
+#endif

@@ -1,0 +1,213 @@
+/* check_priv.h - what the files of this room share.
+ *
+ *   order.c    happens-before in a block            grid.c    between blocks of a launch
+ *   code.c     what the instructions tell: classes, where an address comes from, what leads where
+ *   region.c   device memory: what is written, and the cells of a launch
+ *   watch.c    the observer: accesses                meet.c    barriers and warp operations
+ *   find.c     occurrences to findings               name.c    variables and threads in words
+ *   host.c     the host's calls                      limits.c  refused launches
+ */
+#ifndef MG_CHECK_PRIV_H
+#define MG_CHECK_PRIV_H
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "check/check.h"
+#include "check/order.h"
+#include "ptx/ptx.h"
+
+enum check_kind {
+#define CHECK_KIND(id, check, name, severity, title, advice) KIND_##id,
+#include "check/kind.def"
+#undef CHECK_KIND
+    KIND_COUNT
+};
+#define NO_INSN UINT32_MAX
+
+/* ---- code.c ---- */
+/* Where an address comes from: what it was computed from, as far as the PTX tells. */
+enum source_kind { SOURCE_NONE, SOURCE_VAR, SOURCE_PARAM, SOURCE_MANY };
+struct source {
+    uint8_t kind;
+    const struct mg_ptx_var *var; /* VAR */
+    uint32_t offset;              /* PARAM: in the parameter buffer */
+};
+struct site { /* one instruction that accesses memory */
+    struct source source, from; /* from: of an asynchronous copy */
+    uint16_t number; /* 1 …: its number among those that access memory; the last one stands for all above 65535 */
+    uint8_t class;   /* enum mg_order_class */
+    bool reads, writes, atomic;
+    bool async;
+    bool publishes, takes; /* a strong write, a strong read */
+    bool own_fence;        /* .release or .acq_rel: it is its own fence */
+    int32_t object, from_object; /* launch: index into allocations or shared_vars that it means, -1: not known */
+    uint32_t object_end;   /* of a local variable: where its function's frame ends */
+};
+struct code {
+    struct site *sites;     /* by launch instruction */
+    uint32_t *insn_of;      /* by number: the instruction */
+    uint32_t nnumbers;
+    uint32_t unit_shared, unit_global; /* bytes of the narrowest access: log2 */
+};
+bool mg__code_read(const struct mg_launch_info *info, struct code *code);
+void mg__code_free(struct code *code);
+/* Whether control can go from instruction `from` to `to` without meeting a barrier of the block (or, `warp`, one of a warp
+ * either); `stops` false: meeting what it may. */
+bool mg__code_leads(const struct mg_launch_info *info, uint32_t from, uint32_t to, bool stops, bool warp);
+/* Whether a thread that never meets `barrier` goes on with what follows it, instead of ending. */
+bool mg__code_goes_around(const struct mg_launch_info *info, uint32_t barrier);
+
+/* ---- region.c ---- */
+/* Device memory of one allocation. A cell of 64 bits stands for 4 bytes while a launch runs (grid.c). */
+struct region {
+    uint64_t address, size;
+    const char *name;
+    bool constant, host, managed;
+    enum { WRITTEN_NONE, WRITTEN_SOME, WRITTEN_ALL } written;
+    uint64_t *bits;              /* SOME: a bit a byte, set when written before the launch */
+    _Atomic uint64_t *cells;     /* NULL: no kernel has written here yet */
+    atomic_uchar *touched;       /* a byte for each 1024 cells */
+    bool tracked;                /* the launch under way may write here */
+    uint64_t serial;             /* order of allocation */
+};
+struct freed {
+    uint64_t address, size;
+};
+struct footprints;
+struct mg_check {
+    unsigned checks;
+    void (*found)(void *arg, const struct mg_report_finding *finding);
+    void *arg;
+    pthread_mutex_t lock;
+    MG_VEC(struct region *) regions; /* by address */
+    MG_VEC(struct freed) freed;      /* oldest first; a ring once it is full */
+    size_t next_freed;
+    uint64_t serial;
+    struct footprints *footprints;   /* stream.c */
+};
+struct region *mg__region_find(struct mg_check *check, uint64_t address);
+struct region *mg__region_add(struct mg_check *check, uint64_t address, uint64_t size);
+void mg__region_remove(struct mg_check *check, struct region *region);
+void mg__region_free(struct region *region);
+bool mg__region_cells(struct region *region); /* makes them; false: no memory */
+void mg__region_mark(struct region *region, uint64_t from, uint64_t to, bool written);
+void mg__region_settle(struct region *region); /* after the last of several marks: all written needs no bits */
+bool mg__region_written(const struct region *region, uint64_t from, uint64_t to);
+const struct freed *mg__freed_find(const struct mg_check *check, uint64_t address);
+
+/* ---- find.c: occurrences, added up ---- */
+enum place_kind { PLACE_NONE, PLACE_SHARED, PLACE_GLOBAL, PLACE_LOCAL, PLACE_FREED, PLACE_ADDRESS };
+struct actor {
+    uint64_t block;
+    uint16_t warp;
+    uint8_t lane; /* MG_ORDER_MANY: several; 0xff: not known */
+};
+struct occurrence {
+    uint8_t kind;  /* enum check_kind */
+    uint8_t place; /* enum place_kind */
+    uint32_t insn, other; /* NO_INSN: none */
+    int32_t object;       /* index of the shared variable or allocation, -1: none */
+    uint64_t count;
+    struct actor who, with; /* of the first time */
+    uint64_t offset;        /* in the object, or an address */
+    uint32_t width;
+    uint32_t value[2];      /* what the message of the kind needs */
+};
+struct tally {
+    struct occurrence *at;
+    uint32_t count, capacity;
+    uint32_t *index;
+    uint32_t nindex;
+};
+struct occurrence *mg__tally_note(struct tally *tally, const struct occurrence *occurrence); /* NULL: no memory */
+void mg__tally_free(struct tally *tally);
+
+/* ---- the launch ---- */
+struct launch {
+    struct mg_check *check;
+    const struct mg_launch_info *info;
+    struct code code;
+    struct region **regions; /* by launch allocation; NULL: none of ours (the engine's own) */
+    struct tally tally;
+    unsigned workers;
+    bool ordered, race, init, bounds, barrier;
+    /* grid.c */
+    uint32_t block_shift, block_bits, site_bits, epoch_bits;
+    struct grid *grid;
+    struct mixed *mixed;
+    pthread_mutex_t lock;
+};
+struct segments { /* global memory that a block has touched: rows of 32 units */
+    uint64_t *keys;
+    uint32_t *rows;
+    uint32_t capacity, count, nrows;
+    struct mg_order_row *at;
+};
+struct meeting { /* at one barrier */
+    uint32_t insn, count, arrived;
+    struct actor who;
+};
+struct stuck { /* lanes that wait for ever */
+    uint32_t insn, barrier, missing;
+    struct actor who;
+};
+struct block {
+    bool busy;
+    uint64_t linear;
+    struct mg_order *order;
+    struct mg_order_row *rows; /* of shared memory */
+    uint64_t *written;         /* a bit a byte of shared memory */
+    uint8_t **local;           /* by warp: a bit a byte a lane, made when needed */
+    struct segments segments;
+    struct meeting meetings[16];
+    uint32_t exited;           /* threads */
+    struct { uint32_t insn; struct actor who; } left; /* the first that ended */
+    uint32_t waits[MG_ORDER_WARPS], waits_for[MG_ORDER_WARPS]; /* at a warp operation: its instruction + 1, and for whom */
+    MG_VEC(struct stuck) stuck;
+};
+struct worker {
+    struct launch *launch;
+    unsigned index;
+    struct tally tally;
+    MG_VEC(struct block *) blocks;
+    struct block *current;
+    int32_t *last; /* by instruction: index of the allocation it accessed last */
+    MG_VEC(struct freed) late; /* bytes that atomics wrote over unwritten ones */
+};
+void mg__watch_note(struct worker *w, enum check_kind kind, enum place_kind place, int32_t object, uint64_t offset,
+                    uint32_t width, uint32_t insn, uint32_t other, struct actor who, struct actor with);
+
+/* ---- grid.c ---- */
+bool mg__grid_begin(struct launch *l);
+void mg__grid_end(struct launch *l);
+void mg__grid_fence(struct launch *l, uint64_t block);
+void mg__grid_publish(struct launch *l, uint64_t block, uint64_t address);
+void mg__grid_take(struct launch *l, uint64_t block, uint64_t address);
+/* An access to the 4 bytes at `offset` (a multiple of 4) of the region, `bytes` of them: a bit each. */
+struct touch {
+    uint64_t block, offset;
+    const struct site *site;
+    uint8_t bytes;
+    bool differs; /* a write: of another value than is there */
+    bool late;    /* it does not make the bytes written */
+};
+void mg__grid_touch(struct worker *w, int32_t object, const struct touch *touch, uint32_t insn, struct actor who);
+/* After the launch: races between blocks, from the cells; what was written is then written for good. */
+void mg__grid_collect(struct launch *l);
+
+/* ---- meet.c ---- */
+void mg__meet(struct worker *w, struct block *b, const struct mg_sync *e);
+void mg__meet_end(struct worker *w, struct block *b); /* the launch is over, and the block perhaps not */
+
+/* ---- find.c, name.c ---- */
+struct line { /* of the source: where the program's author would look for the instruction */
+    const char *file;
+    uint32_t line, column;
+};
+struct line mg__name_line(const struct mg_launch_info *info, uint32_t insn);
+void mg__find_report(struct launch *l);
+void mg__find_host(struct mg_check *check, enum check_kind kind, const char *kernel, const char *variable,
+                   const char *format, ...) MG_PRINTF(5, 6);
+bool mg__name_object(const struct launch *l, const struct occurrence *o, struct mg_strbuf *out);
+bool mg__name_thread(const struct launch *l, const struct actor *who, bool block, struct mg_strbuf *out);
+#endif

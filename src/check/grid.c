@@ -1,0 +1,570 @@
+/* grid.c - between the blocks of a launch: who touched each 4 bytes of global memory, and who may rely on whom.
+ *
+ * A cell of 64 bits stands for 4 bytes of an allocation that the launch may write to:
+ *
+ *     bits 60-63  bytes written in this launch
+ *     bit  59     MIXED: blocks have touched different bytes of it; the details are in a table of their own
+ *     bit  58     a value was overwritten by another block with a different one
+ *     bit  57     written by an atomic or another strong operation
+ *     bits 28-55  an entry, and bits 0-27 another; 0: none
+ *
+ * Most launches have blocks that never wait for one another and run on all threads, in any order. Their cells keep what
+ * does not depend on the order: of each block its gravest access (plain write, plain read, strong write, strong read), and of
+ * all blocks the two gravest, the lower block first. If the first is a write there is a race, and these two name it.
+ *
+ * Launches whose blocks may wait for one another run in order. There the entries are the last write and a read, with the
+ * number of fences that the block had gone through: a release (a strong write after a fence) publishes what came before the
+ * fence at that address, and a strong read of the address takes it, and what its publisher had taken before.
+ */
+#include "check/check_priv.h"
+
+enum { ENTRY_BITS = 28, FLAG_STRONG = 57, FLAG_DIFFERS = 58, FLAG_MIXED = 59 };
+#define ENTRY_MASK ((1ull << ENTRY_BITS) - 1)
+enum { PLAIN_WRITE, PLAIN_READ, STRONG_WRITE, STRONG_READ };
+
+struct release {
+    uint64_t block;
+    uint32_t place, epoch; /* fences that the block had gone through */
+    uint64_t order;
+};
+struct taken {
+    uint32_t place;
+    uint64_t order; /* of the latest release there that was taken */
+};
+struct place { /* an address that blocks synchronise by */
+    uint64_t address;
+    MG_VEC(uint32_t) releases;
+};
+struct member { /* a block */
+    uint32_t fences, published; /* published: epoch of its last release */
+    uint32_t published_at;      /* … and its place + 1 */
+    MG_VEC(uint32_t) releases;
+    MG_VEC(struct taken) taken;
+};
+struct grid {
+    struct member *members;
+    uint64_t nblocks;
+    MG_VEC(struct release) releases;
+    MG_VEC(struct place) places;
+    uint32_t *index;
+    size_t nindex;
+    /* what one block knows of the others, worked out when a release of theirs was not taken directly */
+    uint64_t knower, knows_taken;
+    uint32_t *known;
+    bool has_known;
+};
+struct mixed_use {
+    int32_t object;
+    uint64_t offset, block;
+    uint8_t written, read;
+    uint32_t insn_w, insn_r;
+    struct actor who_w, who_r;
+    bool differs;
+};
+struct mixed {
+    MG_VEC(struct mixed_use) uses;
+    uint32_t *index;
+    size_t nindex;
+};
+
+bool mg__grid_begin(struct launch *l)
+{
+    const struct mg_dim3 *g = &l->info->grid;
+    uint64_t nblocks = (uint64_t)g->x * g->y * g->z;
+    unsigned site_bits = 1, block_bits = 1;
+    while (l->code.nnumbers >> site_bits)
+        site_bits++;
+    site_bits = MG_MIN(site_bits, 12u);
+    while (nblocks >> block_bits)
+        block_bits++;
+    unsigned room = ENTRY_BITS - 2 - site_bits - (l->ordered ? 4 : 0);
+    l->block_shift = block_bits > room ? block_bits - room : 0;
+    l->block_bits = MG_MIN(block_bits, room);
+    l->site_bits = site_bits;
+    l->epoch_bits = l->ordered ? ENTRY_BITS - 2 - site_bits - l->block_bits : 0;
+    l->mixed = calloc(1, sizeof(*l->mixed));
+    if (!l->mixed)
+        return false;
+    if (!l->ordered)
+        return true;
+    l->grid = calloc(1, sizeof(*l->grid));
+    if (!l->grid)
+        return false;
+    l->grid->nblocks = nblocks;
+    l->grid->members = calloc(nblocks, sizeof(*l->grid->members));
+    return l->grid->members != NULL;
+}
+
+void mg__grid_end(struct launch *l)
+{
+    struct grid *g = l->grid;
+    if (g) {
+        for (uint64_t b = 0; g->members && b < g->nblocks; b++) {
+            mg__vec_free(&g->members[b].releases);
+            mg__vec_free(&g->members[b].taken);
+        }
+        for (size_t p = 0; p < g->places.count; p++)
+            mg__vec_free(&g->places.at[p].releases);
+        mg__vec_free(&g->places);
+        mg__vec_free(&g->releases);
+        free(g->members);
+        free(g->index);
+        free(g->known);
+        free(g);
+    }
+    if (l->mixed) {
+        mg__vec_free(&l->mixed->uses);
+        free(l->mixed->index);
+        free(l->mixed);
+    }
+}
+
+/* ---- synchronisation between blocks ---- */
+static uint64_t scatter(uint64_t key)
+{
+    key *= 0x9e3779b97f4a7c15ull;
+    return key ^ key >> 29;
+}
+
+/* The address's place, made if need be; UINT32_MAX: no memory. */
+static uint32_t place_of(struct grid *g, uint64_t address, bool make)
+{
+    if (g->nindex) {
+        for (size_t h = scatter(address) & (g->nindex - 1); g->index[h]; h = (h + 1) & (g->nindex - 1))
+            if (g->places.at[g->index[h] - 1].address == address)
+                return g->index[h] - 1;
+    }
+    if (!make)
+        return UINT32_MAX;
+    if (!mg__vec_push(&g->places, ((struct place){.address = address})))
+        return UINT32_MAX;
+    if (g->places.count * 2 > g->nindex) {
+        size_t n = MG_MAX(g->nindex * 2, 64);
+        uint32_t *index = calloc(n, sizeof(*index));
+        if (!index) {
+            g->places.count--;
+            return UINT32_MAX;
+        }
+        free(g->index);
+        g->index = index;
+        g->nindex = n;
+        for (size_t p = 0; p + 1 < g->places.count; p++) {
+            size_t h = scatter(g->places.at[p].address) & (n - 1);
+            while (index[h])
+                h = (h + 1) & (n - 1);
+            index[h] = (uint32_t)p + 1;
+        }
+    }
+    size_t h = scatter(address) & (g->nindex - 1);
+    while (g->index[h])
+        h = (h + 1) & (g->nindex - 1);
+    g->index[h] = (uint32_t)g->places.count;
+    return (uint32_t)g->places.count - 1;
+}
+
+void mg__grid_fence(struct launch *l, uint64_t block)
+{
+    if (l->grid)
+        l->grid->members[block].fences++;
+}
+
+void mg__grid_publish(struct launch *l, uint64_t block, uint64_t address)
+{
+    struct grid *g = l->grid;
+    if (!g || !g->members[block].fences)
+        return;
+    struct member *m = &g->members[block];
+    uint32_t p = place_of(g, address, true);
+    if (p == UINT32_MAX || (m->published == m->fences && m->published_at == p + 1))
+        return;
+    struct release r = {block, p, m->fences, g->releases.count};
+    uint32_t at = (uint32_t)g->releases.count;
+    if (!mg__vec_push(&g->releases, r))
+        return;
+    (void)mg__vec_push(&g->places.at[p].releases, at);
+    (void)mg__vec_push(&m->releases, at);
+    m->published = m->fences;
+    m->published_at = p + 1;
+}
+
+void mg__grid_take(struct launch *l, uint64_t block, uint64_t address)
+{
+    struct grid *g = l->grid;
+    uint32_t p = g ? place_of(g, address, false) : UINT32_MAX;
+    if (p == UINT32_MAX || !g->places.at[p].releases.count)
+        return;
+    uint32_t latest = g->places.at[p].releases.at[g->places.at[p].releases.count - 1];
+    struct member *m = &g->members[block];
+    for (size_t k = m->taken.count; k-- > 0;)
+        if (m->taken.at[k].place == p) {
+            if (m->taken.at[k].order == latest)
+                return;
+            break;
+        }
+    (void)mg__vec_push(&m->taken, ((struct taken){p, latest}));
+}
+
+/* All that `block` knows: of each other block the greatest epoch published to it, directly or through others. */
+static void work_out(struct grid *g, uint64_t block)
+{
+    struct member *me = &g->members[block];
+    if (g->has_known && g->knower == block && g->knows_taken == me->taken.count)
+        return;
+    if (!g->known && !(g->known = calloc(g->nblocks, sizeof(*g->known))))
+        return;
+    memset(g->known, 0, g->nblocks * sizeof(*g->known));
+    /* Releases taken, walked backwards: what a publisher took before its release is known as well. */
+    uint64_t *upto = calloc(g->places.count + 1, sizeof(*upto));
+    MG_VEC(struct taken) todo = {0};
+    for (size_t k = 0; upto && k < me->taken.count; k++)
+        (void)mg__vec_push(&todo, me->taken.at[k]);
+    while (upto && todo.count) {
+        struct taken t = todo.at[--todo.count];
+        const struct place *p = &g->places.at[t.place];
+        for (size_t k = 0; k < p->releases.count && p->releases.at[k] <= t.order; k++) {
+            uint32_t at = p->releases.at[k];
+            if (at + 1u <= upto[t.place])
+                continue;
+            const struct release *r = &g->releases.at[at];
+            g->known[r->block] = MG_MAX(g->known[r->block], r->epoch);
+            const struct member *m = &g->members[r->block];
+            for (size_t j = 0; j < m->taken.count; j++) /* more than it had taken by then, at worst: races go unseen */
+                if (m->taken.at[j].order < at && m->taken.at[j].order + 1 > upto[m->taken.at[j].place])
+                    (void)mg__vec_push(&todo, m->taken.at[j]);
+        }
+        upto[t.place] = MG_MAX(upto[t.place], t.order + 1);
+    }
+    mg__vec_free(&todo);
+    free(upto);
+    g->has_known = true;
+    g->knower = block;
+    g->knows_taken = me->taken.count;
+}
+
+/* Whether `block` may rely on what `other` did when it had gone through `epoch` fences. */
+static bool relies(struct grid *g, uint64_t block, uint64_t other, uint32_t epoch, uint32_t most)
+{
+    const struct member *me = &g->members[block], *m = &g->members[other];
+    for (size_t k = 0; k < m->releases.count; k++) {
+        const struct release *r = &g->releases.at[m->releases.at[k]];
+        if (r->epoch <= epoch && !(epoch == most && r->epoch >= most))
+            continue;
+        for (size_t j = me->taken.count; j-- > 0;)
+            if (me->taken.at[j].place == r->place && me->taken.at[j].order >= r->order)
+                return true;
+    }
+    if (!m->releases.count || !me->taken.count)
+        return false;
+    work_out(g, block);
+    return g->has_known && g->known && (g->known[other] > epoch || (epoch == most && g->known[other] >= most));
+}
+
+/* ---- cells ---- */
+static uint64_t entry_of(const struct launch *l, unsigned kind, uint64_t block, uint32_t number)
+{
+    uint32_t site = MG_MIN(number, (1u << l->site_bits) - 1);
+    uint64_t key = (uint64_t)kind << (ENTRY_BITS - 2) | (block >> l->block_shift) << (l->site_bits + l->epoch_bits) |
+                   (uint64_t)site << l->epoch_bits;
+    return key;
+}
+static unsigned kind_in(uint64_t entry)
+{
+    return (unsigned)(entry >> (ENTRY_BITS - 2)) & 3;
+}
+static uint64_t block_in(const struct launch *l, uint64_t entry)
+{
+    return entry >> (l->site_bits + l->epoch_bits) & ((1ull << l->block_bits) - 1);
+}
+static uint32_t insn_in(const struct launch *l, uint64_t entry)
+{
+    uint32_t site = (uint32_t)(entry >> l->epoch_bits) & ((1u << l->site_bits) - 1);
+    return site && site <= l->code.nnumbers ? l->code.insn_of[site] : NO_INSN;
+}
+
+/* Where blocks may wait for one another, a volatile write may be the flag that another one polls. */
+static unsigned kind_of(const struct launch *l, const struct site *s, bool write)
+{
+    bool strong = s->class >= MG_ORDER_STRONG || (l->ordered && write && s->class == MG_ORDER_VOLATILE);
+    return write ? (strong ? STRONG_WRITE : PLAIN_WRITE) : strong ? STRONG_READ : PLAIN_READ;
+}
+
+static bool race(unsigned a, unsigned b)
+{
+    bool writes = a == PLAIN_WRITE || a == STRONG_WRITE || b == PLAIN_WRITE || b == STRONG_WRITE;
+    return writes && !(a >= STRONG_WRITE && b >= STRONG_WRITE);
+}
+
+static void note(struct worker *w, const struct launch *l, int32_t object, uint64_t offset, uint32_t width, unsigned kind_a,
+                 uint32_t insn_a, struct actor a, unsigned kind_b, uint32_t insn_b, struct actor b, bool differs)
+{
+    (void)l;
+    bool write_a = kind_a == PLAIN_WRITE || kind_a == STRONG_WRITE, write_b = kind_b == PLAIN_WRITE || kind_b == STRONG_WRITE;
+    enum check_kind kind = write_a && write_b ? (differs ? KIND_RACE_BLOCKS_WRITE_WRITE : KIND_RACE_SAME_VALUE)
+                                              : KIND_RACE_BLOCKS_WRITE_READ; /* find.c tells write-read from read-write */
+    if (write_a && !write_b) /* the read first: as with races in a block */
+        mg__watch_note(w, kind, PLACE_GLOBAL, object, offset, width, insn_b, insn_a, b, a);
+    else
+        mg__watch_note(w, kind, PLACE_GLOBAL, object, offset, width, insn_a, insn_b, a, b);
+}
+
+static struct actor some_thread(uint64_t block)
+{
+    return (struct actor){.block = block, .lane = 0xff};
+}
+
+/* ---- words that blocks share by bytes ---- */
+static void mix(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who, uint64_t before)
+{
+    struct launch *l = w->launch;
+    struct mixed *m = l->mixed;
+    pthread_mutex_lock(&l->lock);
+    uint64_t first = before >> ENTRY_BITS & ENTRY_MASK;
+    struct mixed_use uses[2] = {{.object = object, .offset = t->offset, .block = t->block, .insn_w = insn, .insn_r = insn,
+                                 .who_w = who, .who_r = who, .written = t->site->writes ? t->bytes : 0,
+                                 .read = t->site->reads ? t->bytes : 0, .differs = t->differs}};
+    unsigned n = 1;
+    if (!(before >> FLAG_MIXED & 1) && first) { /* who was there before: what it read is not known to the byte */
+        uint64_t real = ENTRY_MASK - first;
+        uses[n++] = (struct mixed_use){.object = object, .offset = t->offset, .block = block_in(l, real) << l->block_shift,
+                                       .insn_w = insn_in(l, real), .insn_r = insn_in(l, real),
+                                       .who_w = some_thread(block_in(l, real) << l->block_shift),
+                                       .who_r = some_thread(block_in(l, real) << l->block_shift),
+                                       .written = kind_in(real) == PLAIN_WRITE ? (uint8_t)(before >> 60) : 0, .differs = true};
+    }
+    for (unsigned k = 0; k < n; k++) {
+        uint64_t key = scatter(((uint64_t)(uint32_t)object << 44) ^ uses[k].offset ^ uses[k].block << 20);
+        bool found = false;
+        if (m->nindex)
+            for (size_t h = key & (m->nindex - 1); m->index[h] && !found; h = (h + 1) & (m->nindex - 1)) {
+                struct mixed_use *u = &m->uses.at[m->index[h] - 1];
+                if (u->object == object && u->offset == uses[k].offset && u->block == uses[k].block) {
+                    if (!u->written && uses[k].written) {
+                        u->insn_w = uses[k].insn_w;
+                        u->who_w = uses[k].who_w;
+                    }
+                    if (!u->read && uses[k].read) {
+                        u->insn_r = uses[k].insn_r;
+                        u->who_r = uses[k].who_r;
+                    }
+                    u->written |= uses[k].written;
+                    u->read |= uses[k].read;
+                    u->differs |= uses[k].differs;
+                    found = true;
+                }
+            }
+        if (found || !mg__vec_push(&m->uses, uses[k]))
+            continue;
+        if (m->uses.count * 2 > m->nindex) {
+            size_t size = MG_MAX(m->nindex * 2, 256);
+            uint32_t *index = calloc(size, sizeof(*index));
+            if (!index) {
+                m->uses.count--;
+                continue;
+            }
+            free(m->index);
+            m->index = index;
+            m->nindex = size;
+            for (size_t i = 0; i + 1 < m->uses.count; i++) {
+                const struct mixed_use *u = &m->uses.at[i];
+                size_t h = scatter(((uint64_t)(uint32_t)u->object << 44) ^ u->offset ^ u->block << 20) & (size - 1);
+                while (index[h])
+                    h = (h + 1) & (size - 1);
+                index[h] = (uint32_t)i + 1;
+            }
+        }
+        size_t h = key & (m->nindex - 1);
+        while (m->index[h])
+            h = (h + 1) & (m->nindex - 1);
+        m->index[h] = (uint32_t)m->uses.count;
+    }
+    pthread_mutex_unlock(&l->lock);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct mixed_use *x = a, *y = b;
+    if (x->object != y->object)
+        return x->object < y->object ? -1 : 1;
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
+    return x->block < y->block ? -1 : x->block > y->block;
+}
+
+static void collect_mixed(struct worker *w)
+{
+    struct mixed *m = w->launch->mixed;
+    if (m->uses.count)
+        qsort(m->uses.at, m->uses.count, sizeof(*m->uses.at), by_place);
+    for (size_t i = 0; i < m->uses.count; i++)
+        for (size_t k = i + 1; k < m->uses.count && k < i + 8 && m->uses.at[k].object == m->uses.at[i].object &&
+                               m->uses.at[k].offset == m->uses.at[i].offset; k++) {
+            const struct mixed_use *a = &m->uses.at[i], *b = &m->uses.at[k];
+            uint64_t byte = a->offset;
+            if (a->written & b->written)
+                note(w, w->launch, a->object, byte + (unsigned)__builtin_ctz(a->written & b->written), 1, PLAIN_WRITE, a->insn_w,
+                     a->who_w, PLAIN_WRITE, b->insn_w, b->who_w, a->differs || b->differs);
+            else if (a->written & b->read)
+                note(w, w->launch, a->object, byte + (unsigned)__builtin_ctz(a->written & b->read), 1, PLAIN_WRITE, a->insn_w,
+                     a->who_w, PLAIN_READ, b->insn_r, b->who_r, true);
+            else if (a->read & b->written)
+                note(w, w->launch, a->object, byte + (unsigned)__builtin_ctz(a->read & b->written), 1, PLAIN_READ, a->insn_r,
+                     a->who_r, PLAIN_WRITE, b->insn_w, b->who_w, true);
+        }
+}
+
+/* ---- any order ---- */
+/* Entries are kept as ENTRY_MASK - key, so that 0 is none and the gravest is the greatest. */
+static uint64_t put_in(const struct launch *l, uint64_t cell, uint64_t entry)
+{
+    uint64_t one = cell >> ENTRY_BITS & ENTRY_MASK, two = cell & ENTRY_MASK, mine = ENTRY_MASK - entry;
+    uint64_t block = block_in(l, entry);
+    if (one && block_in(l, ENTRY_MASK - one) == block) {
+        one = MG_MAX(one, mine);
+    } else if (two && block_in(l, ENTRY_MASK - two) == block) {
+        two = MG_MAX(two, mine);
+    } else if (mine > two) {
+        two = mine;
+    }
+    if (two > one) {
+        uint64_t swap = one;
+        one = two;
+        two = swap;
+    }
+    return (cell & ~(ENTRY_MASK | ENTRY_MASK << ENTRY_BITS)) | one << ENTRY_BITS | two;
+}
+
+static void touch_any(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who)
+{
+    struct launch *l = w->launch;
+    struct region *r = l->regions[object];
+    _Atomic uint64_t *at = &r->cells[t->offset / 4];
+    uint64_t entry = entry_of(l, kind_of(l, t->site, t->site->writes), t->block, t->site->number);
+    uint64_t old = atomic_load_explicit(at, memory_order_relaxed), new;
+    bool part = t->bytes != 15;
+    do {
+        uint64_t one = old >> ENTRY_BITS & ENTRY_MASK, two = old & ENTRY_MASK;
+        bool another = (one && block_in(l, ENTRY_MASK - one) != block_in(l, entry)) || two;
+        if (old >> FLAG_MIXED & 1 || (another && ((part && (t->site->writes || old >> 60)) || (old >> 60 && old >> 60 != 15)))) {
+            new = old | 1ull << FLAG_MIXED;
+        } else {
+            new = put_in(l, old, entry);
+            if (t->site->writes && another && t->differs)
+                new |= 1ull << FLAG_DIFFERS;
+            if (t->site->writes && t->site->class >= MG_ORDER_STRONG)
+                new |= 1ull << FLAG_STRONG;
+        }
+        if (t->site->writes && !t->late)
+            new |= (uint64_t)t->bytes << 60;
+    } while (new != old && !atomic_compare_exchange_weak_explicit(at, &old, new, memory_order_relaxed, memory_order_relaxed));
+    if (new >> FLAG_MIXED & 1)
+        mix(w, object, t, insn, who, old);
+}
+
+/* ---- in order ---- */
+static bool conflict(struct launch *l, const struct touch *t, uint64_t entry, bool write)
+{
+    uint64_t block = block_in(l, entry);
+    unsigned mine = kind_of(l, t->site, write), theirs = kind_in(entry);
+    uint32_t most = (1u << l->epoch_bits) - 1, epoch = (uint32_t)entry & most;
+    return entry && block != t->block >> l->block_shift && race(mine, theirs) && !relies(l->grid, t->block, block, epoch, most);
+}
+
+static void touch_in_order(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who)
+{
+    struct launch *l = w->launch;
+    struct region *r = l->regions[object];
+    _Atomic uint64_t *at = &r->cells[t->offset / 4];
+    uint64_t old = atomic_load_explicit(at, memory_order_relaxed), new = old;
+    uint64_t wrote = old >> ENTRY_BITS & ENTRY_MASK, read = old & ENTRY_MASK;
+    uint32_t most = (1u << l->epoch_bits) - 1, epoch = MG_MIN(l->grid->members[t->block].fences, most);
+    uint64_t entry = entry_of(l, kind_of(l, t->site, t->site->writes), t->block, t->site->number) | epoch;
+    bool part = t->bytes != 15 || (old >> 60 && old >> 60 != 15);
+    uint64_t block = t->block >> l->block_shift;
+    if (part && ((wrote && block_in(l, wrote) != block) || (read && block_in(l, read) != block)) && !(t->bytes & old >> 60)) {
+        new |= t->site->writes ? (uint64_t)t->bytes << 60 : 0; /* other bytes of the same word: not told apart, not a race */
+        atomic_store_explicit(at, new, memory_order_relaxed);
+        return;
+    }
+    if (conflict(l, t, wrote, t->site->writes))
+        note(w, l, object, t->offset, 4, kind_of(l, t->site, t->site->writes), insn, who, kind_in(wrote), insn_in(l, wrote),
+             some_thread(block_in(l, wrote) << l->block_shift), t->differs);
+    else if (t->site->writes && conflict(l, t, read, true))
+        note(w, l, object, t->offset, 4, kind_of(l, t->site, true), insn, who, kind_in(read), insn_in(l, read),
+             some_thread(block_in(l, read) << l->block_shift), true);
+    if (t->site->writes) {
+        new = (new & ~(ENTRY_MASK << ENTRY_BITS)) | entry << ENTRY_BITS | (t->late ? 0 : (uint64_t)t->bytes << 60);
+    } else if (!read || block_in(l, read) == block || kind_in(read) == STRONG_READ ||
+               relies(l->grid, t->block, block_in(l, read), (uint32_t)read & most, most)) {
+        new = (new & ~ENTRY_MASK) | entry;
+    }
+    atomic_store_explicit(at, new, memory_order_relaxed);
+}
+
+void mg__grid_touch(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who)
+{
+    struct launch *l = w->launch;
+    struct region *r = l->regions[object];
+    atomic_uchar *touched = &r->touched[t->offset / 4096];
+    if (!atomic_load_explicit(touched, memory_order_relaxed))
+        atomic_store_explicit(touched, 1, memory_order_relaxed);
+    if (l->ordered)
+        touch_in_order(w, object, t, insn, who);
+    else
+        touch_any(w, object, t, insn, who);
+}
+
+/* ---- the end ---- */
+static void judge(struct worker *w, int32_t object, uint64_t offset, uint64_t cell)
+{
+    struct launch *l = w->launch;
+    uint64_t one = cell >> ENTRY_BITS & ENTRY_MASK, two = cell & ENTRY_MASK;
+    if (!one || !two || cell >> FLAG_MIXED & 1)
+        return;
+    one = ENTRY_MASK - one;
+    two = ENTRY_MASK - two;
+    unsigned a = kind_in(one), b = kind_in(two);
+    struct actor who = some_thread(block_in(l, one) << l->block_shift), with = some_thread(block_in(l, two) << l->block_shift);
+    if (race(a, b))
+        note(w, l, object, offset, 4, a, insn_in(l, one), who, b, insn_in(l, two), with, cell >> FLAG_DIFFERS & 1);
+    else if (a == PLAIN_READ && b == PLAIN_READ && cell >> FLAG_STRONG & 1) /* an atomic of some block, and two that read */
+        note(w, l, object, offset, 4, a, insn_in(l, one), who, STRONG_WRITE, NO_INSN, with, true);
+}
+
+void mg__grid_collect(struct launch *l)
+{
+    struct worker w = {.launch = l};
+    if (l->race)
+        collect_mixed(&w);
+    for (size_t k = 0; k < l->info->nallocations; k++) {
+        struct region *r = l->regions[k];
+        if (!r || !r->tracked || !r->cells)
+            continue;
+        uint64_t n = (r->size + 3) / 4;
+        for (uint64_t chunk = 0; chunk <= n / 1024; chunk++) {
+            if (!atomic_load_explicit(&r->touched[chunk], memory_order_relaxed))
+                continue;
+            atomic_store_explicit(&r->touched[chunk], 0, memory_order_relaxed);
+            uint64_t from = chunk * 1024, to = MG_MIN(from + 1024, n), run = from;
+            for (uint64_t i = from; i < to; i++) {
+                uint64_t cell = atomic_load_explicit(&r->cells[i], memory_order_relaxed);
+                if (l->race && !l->ordered && cell & ENTRY_MASK)
+                    judge(&w, (int32_t)k, 4 * i, cell);
+                if (r->written == WRITTEN_ALL || cell >> 60 == 15)
+                    continue;
+                if (run < i)
+                    mg__region_mark(r, 4 * run, 4 * i, true);
+                run = i + 1;
+                for (unsigned byte = 0; byte < 4; byte++)
+                    if (cell >> (60 + byte) & 1)
+                        mg__region_mark(r, 4 * i + byte, 4 * i + byte + 1, true);
+            }
+            if (run < to && r->written != WRITTEN_ALL)
+                mg__region_mark(r, 4 * run, 4 * to, true);
+            memset((void *)&r->cells[from], 0, (to - from) * sizeof(*r->cells));
+        }
+        mg__region_settle(r);
+    }
+    for (uint32_t i = 0; i < w.tally.count; i++)
+        mg__tally_note(&l->tally, &w.tally.at[i]);
+    mg__tally_free(&w.tally);
+}

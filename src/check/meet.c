@@ -1,0 +1,171 @@
+/* meet.c - barriers and warp operations: who was expected and did not come.
+ *
+ * A device lets threads that have ended count as arrived (compute capability 7.0 on), so such a barrier opens, here as there.
+ * It is told all the same: code that every thread comes to, barrier or not, makes it a barrier in a branch; otherwise the
+ * threads returned early (find.c asks code.c which).
+ *
+ * A mask is wrong when the lanes it names have to be let go from where they waited for the others to come back, or never
+ * existed; lanes that ended before are what the documentation allows.
+ */
+#include "check/check_priv.h"
+
+enum { STUCK_MOST = 64 };
+
+static struct actor first_of(const struct mg_sync *e)
+{
+    return (struct actor){e->block, (uint16_t)e->warp, (uint8_t)(e->mask ? __builtin_ctz(e->mask) : 0)};
+}
+
+static const struct actor nobody = {.lane = 0xff};
+
+static void note(struct worker *w, enum check_kind kind, uint32_t insn, uint32_t other, struct actor who, struct actor with,
+                 uint32_t a, uint32_t b)
+{
+    if (insn == NO_INSN)
+        return;
+    struct occurrence o = {.kind = (uint8_t)kind, .place = PLACE_NONE, .insn = insn, .other = other, .object = -1, .count = 1,
+                           .who = who, .with = with, .value = {a, b}};
+    mg__tally_note(&w->tally, &o);
+}
+
+static uint32_t threads_of(const struct launch *l)
+{
+    return l->info->block.x * l->info->block.y * l->info->block.z;
+}
+
+static void arrive(struct worker *w, struct block *b, const struct mg_sync *e)
+{
+    if (e->barrier >= 16)
+        return;
+    struct meeting *m = &b->meetings[e->barrier];
+    const struct mg_launch_info *info = w->launch->info;
+    uint32_t n = (uint32_t)__builtin_popcount(e->mask);
+    if (e->count && (e->count % 32 || e->count > 1024)) {
+        note(w, KIND_BARRIER_COUNT, e->insn, NO_INSN, first_of(e), nobody, e->count, 0);
+        return;
+    }
+    if (m->arrived && m->count != e->count) {
+        note(w, KIND_BARRIER_COUNT, e->insn, m->insn, first_of(e), m->who, e->count, m->count);
+        return;
+    }
+    if (m->arrived && !e->count && m->insn != e->insn) {
+        struct line a = mg__name_line(info, m->insn), c = mg__name_line(info, e->insn);
+        if (a.line != c.line || strcmp(a.file, c.file))
+            note(w, KIND_BARRIER_DIFFERENT, e->insn, m->insn, first_of(e), m->who, 0, 0);
+    }
+    if (!m->arrived) {
+        m->insn = e->insn;
+        m->who = first_of(e);
+    }
+    m->arrived += n;
+}
+
+static void open(struct worker *w, struct block *b, const struct mg_sync *e)
+{
+    const struct meeting *m = &b->meetings[e->barrier & 15];
+    uint32_t all = threads_of(w->launch);
+    if (m->arrived && !m->count && m->arrived < all && b->exited)
+        note(w, KIND_BARRIER_LEFT, m->insn, b->left.insn, m->who, b->left.who, m->arrived, all - m->arrived);
+}
+
+static void warp_operation(struct worker *w, struct block *b, const struct mg_sync *e)
+{
+    uint32_t threads = threads_of(w->launch), first = 32 * e->warp;
+    uint32_t exist = threads - first >= 32 ? ~0u : (1u << (threads - first)) - 1, self = 0;
+    bool named = e->insn < w->launch->info->ninsns && (w->launch->info->insns[e->insn].insn->flags & MG_F_SYNC ||
+                                                       w->launch->info->insns[e->insn].insn->opcode == MG_OP_BAR_WARP);
+    b->waits[e->warp] = 0;
+    for (uint32_t rest = e->mask; named && rest; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        self |= (~e->members[i] >> i & 1) << i;
+        if (e->members[i] & ~exist) {
+            note(w, KIND_BARRIER_MASK, e->insn, NO_INSN, (struct actor){e->block, (uint16_t)e->warp, (uint8_t)i}, nobody,
+                 e->members[i], e->members[i] & ~exist);
+            break;
+        }
+    }
+    if (self) {
+        unsigned i = (unsigned)__builtin_ctz(self);
+        note(w, KIND_BARRIER_MASK_SELF, e->insn, NO_INSN, (struct actor){e->block, (uint16_t)e->warp, (uint8_t)i}, nobody,
+             e->members[i], 0);
+    }
+}
+
+static void let_go(struct worker *w, struct block *b, const struct mg_sync *e)
+{
+    uint32_t waits = b->waits[e->warp], missing = b->waits_for[e->warp] & e->mask;
+    if (!waits || !missing || e->arrive)
+        return;
+    struct actor who = {e->block, (uint16_t)e->warp, MG_ORDER_MANY};
+    struct actor with = {e->block, (uint16_t)e->warp, (uint8_t)__builtin_ctz(missing)};
+    note(w, KIND_BARRIER_MASK, waits - 1, e->insn, who, with, 0, b->waits_for[e->warp]);
+    b->waits[e->warp] = 0;
+}
+
+void mg__meet(struct worker *w, struct block *b, const struct mg_sync *e)
+{
+    switch (e->kind) {
+    case MG_SYNC_BARRIER:
+        arrive(w, b, e);
+        break;
+    case MG_SYNC_BARRIER_OPEN:
+        open(w, b, e);
+        break;
+    case MG_SYNC_WARP:
+        warp_operation(w, b, e);
+        break;
+    case MG_SYNC_WARP_WAIT:
+        b->waits[e->warp] = e->insn + 1;
+        b->waits_for[e->warp] = e->missing;
+        break;
+    case MG_SYNC_WARP_SOURCE: {
+        unsigned i = (unsigned)__builtin_ctz(e->mask);
+        note(w, KIND_BARRIER_SHUFFLE_SOURCE, e->insn, NO_INSN, first_of(e), nobody, e->members[i], 0);
+        break;
+    }
+    case MG_SYNC_EXIT:
+        if (!b->exited) {
+            b->left.insn = e->insn;
+            b->left.who = first_of(e);
+        }
+        b->exited += (uint32_t)__builtin_popcount(e->mask);
+        break;
+    case MG_SYNC_RELEASE:
+        let_go(w, b, e);
+        break;
+    case MG_SYNC_STUCK:
+        if (b->stuck.count < STUCK_MOST)
+            (void)mg__vec_push(&b->stuck, ((struct stuck){e->insn, e->barrier, e->missing, first_of(e)}));
+        break;
+    case MG_SYNC_TIMEOUT:
+        if (e->arrive)
+            note(w, KIND_BARRIER_NO_PROGRESS, e->insn, NO_INSN, first_of(e), nobody, 0, 0);
+        break;
+    default:
+        break;
+    }
+}
+
+void mg__meet_end(struct worker *w, struct block *b)
+{
+    const struct stuck *at = NULL, *other = NULL;
+    for (size_t i = 0; i < b->stuck.count; i++) { /* a barrier first, then the place earliest in the program */
+        const struct stuck *s = &b->stuck.at[i];
+        bool barrier = s->barrier != ~0u;
+        if (!at || (barrier && at->barrier == ~0u) || (barrier == (at->barrier != ~0u) && s->insn < at->insn))
+            at = s;
+    }
+    for (size_t i = 0; at && i < b->stuck.count; i++)
+        if (b->stuck.at[i].insn != at->insn && (!other || b->stuck.at[i].insn < other->insn))
+            other = &b->stuck.at[i];
+    if (!at)
+        return;
+    uint32_t insn = other ? other->insn : b->exited ? b->left.insn : NO_INSN;
+    struct actor with = other ? other->who : b->exited ? b->left.who : nobody;
+    if (at->barrier != ~0u)
+        note(w, KIND_BARRIER_NOT_REACHED, at->insn, insn, at->who, with, b->meetings[at->barrier & 15].arrived,
+             other ? 1 : b->exited ? 2 : 0);
+    else
+        note(w, KIND_BARRIER_MASK, at->insn, insn, at->who, with, 0, at->missing);
+    b->stuck.count = 0;
+}

@@ -1,0 +1,189 @@
+/* name.c - source lines, variables and threads in words.
+ *
+ * PTX has no types for arrays: `float tile[20][20]` is 1600 bytes. The declaration is looked for in the source file, for its
+ * element type and its dimensions; where they are numbers that fit the size, an element is named as the program names it,
+ * and otherwise counted from the start.
+ */
+#include "check/check_priv.h"
+
+#include <ctype.h>
+
+/* Lines of headers that come with the toolkit or the system are of no use: the line that called them is. */
+static bool is_system(const char *file)
+{
+    return strncmp(file, "/usr/", 5) == 0 || strstr(file, "/cooperative_groups/") || strstr(file, "/crt/") ||
+           (strstr(file, "/cuda") && strstr(file, "/include/"));
+}
+
+struct line mg__name_line(const struct mg_launch_info *info, uint32_t insn)
+{
+    struct line line = {"", 0, 0};
+    if (insn >= info->ninsns)
+        return line;
+    const struct mg_insn_info *i = &info->insns[insn];
+    line = (struct line){i->file, i->line, 0};
+    const struct mg_ptx_module *m = info->module;
+    uint32_t at = i->insn ? i->insn->loc : 0;
+    for (unsigned depth = 0; m && at && at < m->nlocs && depth < 64; depth++) {
+        const struct mg_ptx_loc *loc = &m->locs[at];
+        line = (struct line){loc->file < m->nfiles ? m->files[loc->file] : "", loc->line, loc->column};
+        if (!is_system(line.file) || !loc->inlined_at)
+            break;
+        at = loc->inlined_at;
+    }
+    return line;
+}
+
+/* ---- declarations ---- */
+static size_t size_of_type(const char *word, size_t n)
+{
+    static const struct {
+        const char *name;
+        size_t size;
+    } types[] = {{"float", 4},  {"double", 8}, {"int", 4},       {"unsigned", 4}, {"char", 1},     {"short", 2},   {"bool", 1},
+                 {"float2", 8}, {"float4", 16}, {"int2", 8},     {"int4", 16},    {"double2", 16}, {"half", 2},    {"__half", 2},
+                 {"uint", 4},   {"uint4", 16}, {"uint8_t", 1},   {"int8_t", 1},   {"uint16_t", 2}, {"int16_t", 2}, {"uint32_t", 4},
+                 {"int32_t", 4}, {"uint64_t", 8}, {"int64_t", 8}, {"size_t", 8},  {"uint2", 8},    {"__half2", 4}, {"half2", 4}};
+    for (size_t i = 0; i < MG_COUNT(types); i++)
+        if (strlen(types[i].name) == n && !memcmp(types[i].name, word, n))
+            return types[i].size;
+    return 0;
+}
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* The dimensions of `name`, declared in `text` before `limit`: a positive number each, 0 where it is no number. */
+static unsigned dimensions(const char *text, const char *limit, const char *name, size_t *dims, unsigned most, size_t *element)
+{
+    size_t n = strlen(name);
+    unsigned found = 0;
+    *element = 0;
+    for (const char *p = text; n && (p = strstr(p, name)) && p < limit; p += n) {
+        if ((p > text && is_word(p[-1])) || is_word(p[n]) || p[n] != '[')
+            continue;
+        const char *begin = p; /* of the declaration: behind the last ; { } */
+        while (begin > text && !strchr(";{}", begin[-1]))
+            begin--;
+        const char *shared = strstr(begin, "__shared__"), *device = strstr(begin, "__device__");
+        if (!(shared && shared < p) && !(device && device < p))
+            continue;
+        size_t size = 0;
+        for (const char *q = begin; q < p; q++)
+            if (is_word(*q) && (q == begin || !is_word(q[-1]))) {
+                size_t length = 0;
+                while (is_word(q[length]))
+                    length++;
+                size_t s = size_of_type(q, length);
+                size = s ? s : size;
+                q += length - 1;
+            }
+        unsigned k = 0;
+        const char *q = p + n;
+        while (*q == '[' && k < most) {
+            const char *close = strchr(q, ']');
+            if (!close || close > limit + 4096)
+                break;
+            char *end;
+            unsigned long v = strtoul(q + 1, &end, 10);
+            while (*end == ' ')
+                end++;
+            dims[k++] = *end == ']' ? v : 0;
+            q = close + 1;
+        }
+        found = k;
+        *element = size;
+    }
+    return found;
+}
+
+/* "[3][7]" for byte `offset` of a variable of `size` bytes; false: not known, or outside. */
+static bool element_name(const struct launch *l, uint32_t insn, const char *name, uint64_t size, uint64_t offset, uint32_t width,
+                         struct mg_strbuf *out)
+{
+    size_t dims[4], element = 0, length;
+    unsigned n = 0;
+    char *text;
+    struct line line = mg__name_line(l->info, insn);
+    if (line.file[0] && mg__file_read(line.file, 4u << 20, &text, &length, NULL) == MG_OK) {
+        const char *limit = text; /* the declaration that is nearest above the line */
+        for (uint32_t k = 1; k < line.line && *limit; limit++)
+            k += *limit == '\n';
+        n = dimensions(text, limit, name, dims, MG_COUNT(dims), &element);
+        free(text);
+    }
+    uint64_t inner = 1;
+    bool whole = n > 0 && element;
+    for (unsigned k = 1; k < n; k++) {
+        whole &= dims[k] != 0 && dims[k] <= size;
+        inner = whole ? inner * dims[k] : inner;
+    }
+    if (whole && size % (inner * element) == 0 && (!dims[0] || dims[0] * inner * element == size) && offset < size) {
+        uint64_t index = offset / element;
+        for (unsigned k = 0; k < n; k++) {
+            if (!mg__strbuf_printf(out, "[%llu]", (unsigned long long)(index / inner)))
+                return false;
+            index %= inner;
+            inner /= k + 1 < n ? dims[k + 1] : 1;
+        }
+        return true;
+    }
+    uint64_t step = element && !n ? element : element ? element : width;
+    if (!step || (int64_t)offset < 0 || step == size)
+        return (int64_t)offset < 0 && step ? mg__strbuf_printf(out, "[%lld]", (long long)((int64_t)offset / (int64_t)step)) : true;
+    return mg__strbuf_printf(out, "[%llu]", (unsigned long long)(offset / step));
+}
+
+bool mg__name_object(const struct launch *l, const struct occurrence *o, struct mg_strbuf *out)
+{
+    const struct mg_launch_info *info = l->info;
+    if (o->place == PLACE_SHARED) {
+        if (o->object < 0)
+            return mg__strbuf_printf(out, "shared memory, byte %llu", (unsigned long long)o->offset);
+        const struct mg_shared_var *v = &info->shared_vars[o->object];
+        if (!v->var)
+            return mg__strbuf_printf(out, "dynamic shared memory, byte %lld", (long long)o->offset);
+        char *name = mg__report_variable_name(v->name);
+        bool good = name && mg__strbuf_printf(out, "%s", name) &&
+                    element_name(l, o->insn, name, v->size, o->offset, o->width, out);
+        free(name);
+        return good;
+    }
+    if (o->place == PLACE_GLOBAL && o->object >= 0) {
+        const struct mg_allocation *a = &info->allocations[o->object];
+        if (a->name) {
+            char *name = mg__report_variable_name(a->name);
+            bool good = name && mg__strbuf_printf(out, "%s", name) &&
+                        element_name(l, o->insn, name, a->size, o->offset, o->width, out);
+            free(name);
+            return good;
+        }
+        return mg__strbuf_printf(out, "%s of %llu bytes, byte %lld", a->host ? "pinned memory" : "allocation",
+                                 (unsigned long long)a->size, (long long)o->offset);
+    }
+    if (o->place == PLACE_LOCAL)
+        return mg__strbuf_printf(out, "local memory, byte %llu", (unsigned long long)o->offset);
+    if (o->place == PLACE_FREED)
+        return mg__strbuf_printf(out, "freed memory, byte %llu", (unsigned long long)o->offset);
+    if (o->place == PLACE_ADDRESS)
+        return mg__strbuf_printf(out, "address 0x%llx", (unsigned long long)o->offset);
+    return true;
+}
+
+bool mg__name_thread(const struct launch *l, const struct actor *who, bool block, struct mg_strbuf *out)
+{
+    const struct mg_dim3 *b = &l->info->block, *g = &l->info->grid;
+    bool good = true;
+    if (who->lane < 32) {
+        uint32_t t = 32u * who->warp + who->lane;
+        good = mg__strbuf_printf(out, "thread (%u,%u,%u)", t % b->x, t / b->x % b->y, t / b->x / b->y);
+    } else if (who->lane == MG_ORDER_MANY) {
+        good = mg__strbuf_printf(out, "threads of warp %u", who->warp);
+    }
+    if (good && (block || who->lane == 0xff))
+        good = mg__strbuf_printf(out, "%sblock (%u,%u,%u)", who->lane == 0xff ? "" : " of ", (uint32_t)(who->block % g->x),
+                                 (uint32_t)(who->block / g->x % g->y), (uint32_t)(who->block / g->x / g->y));
+    return good;
+}

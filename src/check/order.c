@@ -1,0 +1,279 @@
+/* order.c - the happens-before core of a block; order.h says what it rests on.
+ *
+ * A warp counts as one in what it may rely on from other warps: what one of its lanes has learnt by a barrier or a flag,
+ * all have. Lanes that part of the warp's barrier excludes are rare, and only make a race go unseen.
+ */
+#include "check/order.h"
+
+struct mg_order *mg__order_new(void)
+{
+    return calloc(1, sizeof(struct mg_order));
+}
+
+void mg__order_free(struct mg_order *o)
+{
+    for (uint32_t w = 0; o && w < MG_ORDER_WARPS; w++)
+        free(o->pairs[w]);
+    free(o);
+}
+
+bool mg__order_begin(struct mg_order *o, uint32_t threads)
+{
+    bool goes_on = o->now < 3u << 30;
+    if (!goes_on) {
+        o->now = 0;
+        for (uint32_t w = 0; w < MG_ORDER_WARPS; w++) {
+            free(o->pairs[w]);
+            o->pairs[w] = NULL;
+        }
+        memset(o->known, 0, sizeof(o->known));
+    }
+    o->floor = ++o->now;
+    o->now++;
+    o->nwarps = MG_MIN((threads + 31) / 32, MG_ORDER_WARPS);
+    o->partial = o->flagged = false;
+    for (uint32_t w = 0; w < o->nwarps; w++)
+        o->live[w] = threads - 32 * w >= 32 ? ~0u : (1u << (threads - 32 * w)) - 1;
+    memset(o->fenced, 0, sizeof(o->fenced));
+    memset(o->flags, 0, sizeof(o->flags));
+    memset(o->lanes, 0, sizeof(o->lanes));
+    memset(o->barriers, 0, sizeof(o->barriers));
+    memset(o->copies, 0, sizeof(o->copies));
+    return goes_on;
+}
+
+static void join(uint32_t *to, const uint32_t *from)
+{
+    for (uint32_t v = 0; v < MG_ORDER_WARPS; v++)
+        to[v] = MG_MAX(to[v], from[v]);
+}
+
+void mg__order_exit(struct mg_order *o, uint32_t warp, uint32_t lanes)
+{
+    o->live[warp] &= ~lanes;
+}
+
+/* ---- within a warp ---- */
+void mg__order_warp(struct mg_order *o, uint32_t warp, uint32_t lanes)
+{
+    uint32_t t = o->now++;
+    if ((o->live[warp] & ~lanes) == 0) {
+        o->lanes[warp] = t;
+        return;
+    }
+    uint32_t(*pairs)[32] = o->pairs[warp];
+    if (!pairs && !(pairs = o->pairs[warp] = calloc(32, sizeof(*pairs)))) {
+        o->lanes[warp] = t; /* without memory: believe too much rather than report what is not there */
+        return;
+    }
+    uint32_t together[32] = {0};
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        for (unsigned k = 0; k < 32; k++)
+            together[k] = MG_MAX(together[k], pairs[i][k]);
+    }
+    for (unsigned k = 0; k < 32; k++)
+        together[k] = lanes >> k & 1 ? t : together[k];
+    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+        memcpy(pairs[__builtin_ctz(rest)], together, sizeof(together));
+}
+
+/* ---- between warps ---- */
+void mg__order_arrive(struct mg_order *o, uint32_t barrier, uint32_t warp, uint32_t lanes, bool waits)
+{
+    struct mg_order_barrier *b = &o->barriers[barrier & 15];
+    uint32_t t = o->now++;
+    join(b->known, o->known[warp]);
+    b->known[warp] = t;
+    b->all |= 1u << warp;
+    if (waits) {
+        b->waiting |= 1u << warp;
+        b->lanes[warp] |= lanes;
+    }
+}
+
+void mg__order_open(struct mg_order *o, uint32_t barrier, bool all)
+{
+    struct mg_order_barrier *b = &o->barriers[barrier & 15];
+    uint32_t t = o->now++;
+    if (all) {
+        o->floor = t;
+        o->partial = false;
+        for (uint32_t w = 0; w < o->nwarps; w++)
+            if (o->copies[w].done_at) { /* the whole block may rely on what was waited for before it came here */
+                o->copies[w].done_before = o->copies[w].done;
+                o->copies[w].done_before_at = t;
+            }
+    } else {
+        for (uint32_t rest = b->waiting; rest; rest &= rest - 1) {
+            uint32_t w = (uint32_t)__builtin_ctz(rest);
+            join(o->known[w], b->known);
+            join(o->fenced[w], o->known[w]); /* a barrier orders memory for those that meet */
+            mg__order_warp(o, w, b->lanes[w]);
+        }
+        o->partial = true;
+    }
+    memset(b, 0, sizeof(*b));
+}
+
+void mg__order_fence(struct mg_order *o, uint32_t warp)
+{
+    memcpy(o->fenced[warp], o->known[warp], sizeof(o->fenced[warp]));
+    o->fenced[warp][warp] = o->now++;
+}
+
+void mg__order_publish(struct mg_order *o, uint32_t warp)
+{
+    join(o->flags, o->fenced[warp]);
+    o->flagged = true;
+}
+
+void mg__order_take(struct mg_order *o, uint32_t warp)
+{
+    if (!o->flagged)
+        return;
+    join(o->known[warp], o->flags);
+    o->partial = true;
+    o->now++;
+}
+
+/* ---- asynchronous copies ---- */
+void mg__order_commit(struct mg_order *o, uint32_t warp)
+{
+    struct mg_order_copies *c = &o->copies[warp];
+    c->commits[c->ncommits++ % MG_COUNT(c->commits)] = o->now++;
+}
+
+void mg__order_wait(struct mg_order *o, uint32_t warp, uint32_t pending)
+{
+    struct mg_order_copies *c = &o->copies[warp];
+    uint32_t t = o->now++;
+    uint32_t done = 0;
+    if (pending == ~0u)
+        done = t;
+    else if (pending < MG_COUNT(c->commits) && c->ncommits > pending)
+        done = c->commits[(c->ncommits - 1 - pending) % MG_COUNT(c->commits)];
+    if (done > c->done) {
+        c->done = done;
+        c->done_at = t;
+    }
+}
+
+/* ---- accesses ---- */
+static uint32_t relies(const struct mg_order *o, uint32_t warp, uint32_t other)
+{
+    return o->partial ? MG_MAX(o->floor, o->known[warp][other]) : o->floor;
+}
+
+uint32_t mg__order_floor(const struct mg_order *o, uint32_t warp)
+{
+    uint32_t least = o->floor;
+    if (!o->partial)
+        return least;
+    least = ~0u;
+    for (uint32_t v = 0; v < o->nwarps; v++)
+        if (v != warp)
+            least = MG_MIN(least, o->known[warp][v]);
+    return MG_MAX(o->floor, least == ~0u ? 0 : least);
+}
+
+/* A copy is over for its own lane once it has waited, for others once they have met it after that. */
+static bool copied(const struct mg_order *o, uint32_t time, struct mg_order_who who, struct mg_order_who me)
+{
+    const struct mg_order_copies *c = &o->copies[who.warp];
+    if (time <= c->done_before && c->done_before_at <= o->floor)
+        return true;
+    if (time > c->done)
+        return false;
+    return who.warp == me.warp || c->done_at <= relies(o, me.warp, who.warp);
+}
+
+bool mg__order_before(const struct mg_order *o, uint32_t time, struct mg_order_who who, struct mg_order_who me)
+{
+    if (who.async && !copied(o, time, who, me))
+        return false;
+    if (time <= o->floor)
+        return true;
+    if (who.warp != me.warp)
+        return time <= relies(o, me.warp, who.warp);
+    if (who.lane == me.lane)
+        return true;
+    if (time <= o->lanes[me.warp])
+        return true;
+    const uint32_t(*pairs)[32] = (const uint32_t(*)[32])o->pairs[me.warp];
+    if (!pairs || me.lane == MG_ORDER_MANY)
+        return false;
+    if (who.lane != MG_ORDER_MANY)
+        return time <= pairs[me.lane][who.lane];
+    for (unsigned k = 0; k < 32; k++) /* which lanes it was is not known: any of those that have not met counts as one */
+        if (o->live[me.warp] >> k & 1 && k != me.lane && time > pairs[me.lane][k])
+            return false;
+    return true;
+}
+
+static bool harmless(struct mg_order_who a, struct mg_order_who b)
+{
+    return a.class != MG_ORDER_PLAIN && b.class != MG_ORDER_PLAIN &&
+           (a.class >= MG_ORDER_STRONG || b.class >= MG_ORDER_STRONG);
+}
+
+/* Whether the remembered access conflicts with `me`. */
+static bool conflicts(const struct mg_order *o, uint32_t time, struct mg_order_who who, struct mg_order_who me)
+{
+    if (!time || harmless(who, me))
+        return false;
+    if (!mg__order_before(o, time, who, me))
+        return true;
+    /* Its own warp's, or one that it knows of; but other warps had done the same. A race if none of them has met us since. */
+    if (!who.others || time <= o->floor)
+        return false;
+    for (uint32_t v = 0; v < o->nwarps; v++)
+        if (v != me.warp && time <= relies(o, me.warp, v))
+            return false;
+    return true;
+}
+
+static void remember(const struct mg_order *o, uint32_t *time, uint32_t *packed, struct mg_order_who me, bool keeps)
+{
+    struct mg_order_who old = mg__order_unpack(*packed);
+    if (keeps && *time > o->floor) {
+        if (old.warp == me.warp) {
+            if (old.class == MG_ORDER_PLAIN && me.class != MG_ORDER_PLAIN)
+                return;
+            me.others = old.others;
+            if (old.lane != me.lane)
+                me.lane = MG_ORDER_MANY;
+        } else if (!mg__order_before(o, *time, old, me) &&
+                   !(old.class != MG_ORDER_PLAIN && me.class == MG_ORDER_PLAIN)) {
+            old.others = true;
+            *packed = mg__order_pack(old);
+            return;
+        }
+    }
+    *time = o->now;
+    *packed = mg__order_pack(me);
+}
+
+void mg__order_read(struct mg_order *o, struct mg_order_row *row, unsigned at, struct mg_order_who me,
+                    struct mg_order_hit *with)
+{
+    struct mg_order_who w = mg__order_unpack(row->w_who[at]);
+    with->time = 0;
+    if (conflicts(o, row->w_time[at], w, me))
+        *with = (struct mg_order_hit){row->w_time[at], w};
+    remember(o, &row->r_time[at], &row->r_who[at], me, true);
+}
+
+void mg__order_write(struct mg_order *o, struct mg_order_row *row, unsigned at, struct mg_order_who me,
+                     struct mg_order_hit *with, struct mg_order_hit *read)
+{
+    struct mg_order_who w = mg__order_unpack(row->w_who[at]), r = mg__order_unpack(row->r_who[at]);
+    with->time = read->time = 0;
+    if (conflicts(o, row->w_time[at], w, me))
+        *with = (struct mg_order_hit){row->w_time[at], w};
+    if (conflicts(o, row->r_time[at], r, me))
+        *read = (struct mg_order_hit){row->r_time[at], r};
+    /* Atomics of several warps: the first is kept, as with reads. Of other writes the last one counts. */
+    bool keeps = me.class == MG_ORDER_STRONG && w.class == MG_ORDER_STRONG;
+    remember(o, &row->w_time[at], &row->w_who[at], me, keeps);
+}

@@ -1,0 +1,115 @@
+/* order.h - the happens-before core: what a block's threads may rely on having happened. It knows no engine types.
+ *
+ * Time in a block is one counter, moved on by every access and every synchronisation in the order in which the engine runs
+ * them; that order is the same in every run, and what is found does not depend on it, but on what orders two accesses:
+ *
+ *   between warps   known[w][v]: warp w may rely on what warp v did up to that time. Barriers join rows; a barrier of the
+ *                   whole block only raises `floor`, which stands below all rows.
+ *   within a warp   lanes[w]: up to that time all lanes of the warp have met (__syncwarp, a shuffle, a vote). A mask that
+ *                   names part of the warp fills a matrix of pairs, made when first needed.
+ *   flags           a fence keeps a copy of the warp's row; a strong write publishes that copy, a strong read takes it.
+ *
+ * For each unit of memory (4 bytes, or 1 or 2 when the kernel uses such) a cell remembers the last write and a read:
+ * when, and by which lane at which site. Two accesses conflict if one of them writes and the later may not rely on the
+ * earlier. One read is enough: while other warps have read as well, a flag says so, and a later write is then a race unless
+ * some synchronisation came in between. What this cannot see: a race hidden behind another one at the same place.
+ */
+#ifndef MG_CHECK_ORDER_H
+#define MG_CHECK_ORDER_H
+#include "base/base.h"
+
+#define MG_ORDER_WARPS 32u
+#define MG_ORDER_MANY 32u /* as a lane: several of the warp */
+
+/* How an access takes part in synchronisation. Two that are not PLAIN do not race if one of them is STRONG or a POLL. */
+enum mg_order_class { MG_ORDER_PLAIN, MG_ORDER_VOLATILE, MG_ORDER_STRONG, MG_ORDER_POLL };
+
+/* Who made an access, in 32 bits. */
+struct mg_order_who {
+    uint16_t site;
+    uint8_t warp, lane; /* lane may be MG_ORDER_MANY */
+    uint8_t class;
+    bool async;         /* a copy that goes on by itself until it is waited for */
+    bool others;        /* other warps have done the same since, unordered */
+};
+/* The cells of 32 units in a row. A time of 0 is none. */
+struct mg_order_row {
+    uint32_t w_time[32], r_time[32], w_who[32], r_who[32];
+};
+
+struct mg_order_copies { /* a warp's asynchronous copies */
+    uint32_t commits[8];  /* times of the latest commits, a ring */
+    uint32_t ncommits;
+    uint32_t done;        /* copies issued up to here have been waited for … */
+    uint32_t done_at;     /* … at this time; 0: never */
+    uint32_t done_before, done_before_at; /* the wait before that */
+    uint32_t issued;      /* time of the latest copy */
+};
+struct mg_order_barrier {
+    uint32_t known[MG_ORDER_WARPS]; /* what arrived */
+    uint32_t waiting;               /* warps */
+    uint32_t lanes[MG_ORDER_WARPS];
+    uint32_t all;                   /* warps that arrived */
+};
+struct mg_order {
+    uint32_t now, floor;
+    uint32_t nwarps;
+    bool partial;      /* a row of `known` is above the floor */
+    uint32_t live[MG_ORDER_WARPS]; /* lanes */
+    uint32_t known[MG_ORDER_WARPS][MG_ORDER_WARPS], fenced[MG_ORDER_WARPS][MG_ORDER_WARPS];
+    uint32_t flags[MG_ORDER_WARPS]; /* what strong writes published */
+    bool flagged;
+    uint32_t lanes[MG_ORDER_WARPS];
+    uint32_t (*pairs[MG_ORDER_WARPS])[32]; /* [lane][other]; rows hold times above lanes[w], or stale ones */
+    struct mg_order_barrier barriers[16];
+    struct mg_order_copies copies[MG_ORDER_WARPS];
+};
+
+struct mg_order *mg__order_new(void);
+void mg__order_free(struct mg_order *order);
+/* A new block: `threads` of them. Times go on, so that cells of the block before are old and need no clearing; false: the
+ * counter would run over, and they must be cleared after all. */
+bool mg__order_begin(struct mg_order *order, uint32_t threads);
+
+/* ---- synchronisation ---- */
+void mg__order_exit(struct mg_order *order, uint32_t warp, uint32_t lanes);
+void mg__order_warp(struct mg_order *order, uint32_t warp, uint32_t lanes); /* these meet */
+void mg__order_arrive(struct mg_order *order, uint32_t barrier, uint32_t warp, uint32_t lanes, bool waits);
+void mg__order_open(struct mg_order *order, uint32_t barrier, bool all);
+void mg__order_fence(struct mg_order *order, uint32_t warp);
+void mg__order_publish(struct mg_order *order, uint32_t warp); /* a strong write */
+void mg__order_take(struct mg_order *order, uint32_t warp);    /* a strong read */
+void mg__order_commit(struct mg_order *order, uint32_t warp);
+void mg__order_wait(struct mg_order *order, uint32_t warp, uint32_t pending); /* ~0u: all copies */
+
+/* ---- accesses ---- */
+static inline uint32_t mg__order_pack(struct mg_order_who w)
+{
+    return (uint32_t)w.site | (uint32_t)w.warp << 16 | (uint32_t)w.lane << 21 | (uint32_t)w.class << 27 |
+           (uint32_t)w.async << 29 | (uint32_t)w.others << 30;
+}
+static inline struct mg_order_who mg__order_unpack(uint32_t v)
+{
+    return (struct mg_order_who){.site = (uint16_t)v,
+                                 .warp = (uint8_t)(v >> 16 & 31),
+                                 .lane = (uint8_t)(v >> 21 & 63),
+                                 .class = (uint8_t)(v >> 27 & 3),
+                                 .async = v >> 29 & 1,
+                                 .others = v >> 30 & 1};
+}
+/* Whether `me`, acting now, may rely on what `who` did at `time`. */
+bool mg__order_before(const struct mg_order *order, uint32_t time, struct mg_order_who who, struct mg_order_who me);
+/* The least time that `warp` may rely on from all other warps. */
+uint32_t mg__order_floor(const struct mg_order *order, uint32_t warp);
+
+/* One lane's access to a cell: what it conflicts with goes to *with (a write) and *read, whose times are 0 if there is
+ * none; then the cell remembers the access. */
+struct mg_order_hit {
+    uint32_t time;
+    struct mg_order_who who;
+};
+void mg__order_read(struct mg_order *order, struct mg_order_row *row, unsigned at, struct mg_order_who me,
+                    struct mg_order_hit *with);
+void mg__order_write(struct mg_order *order, struct mg_order_row *row, unsigned at, struct mg_order_who me,
+                     struct mg_order_hit *with, struct mg_order_hit *read);
+#endif

@@ -1,0 +1,167 @@
+/* region.c - device memory as the checks see it: which bytes were ever written, and room for a launch's cells.
+ *
+ * Most allocations are wholly written or not at all, so a bit for each byte is kept only in between. What a kernel writes
+ * stands in the cells of its launch (grid.c) and becomes bits when it ends: until then the bits say what was written
+ * before, which makes what is found the same for any order of blocks.
+ */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
+#include "check/check_priv.h"
+
+#include <sys/mman.h>
+
+enum { FREED_KEPT = 4096 };
+
+static size_t first_after(const struct mg_check *c, uint64_t address)
+{
+    size_t lo = 0, hi = c->regions.count;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (c->regions.at[mid]->address + c->regions.at[mid]->size > address)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return lo;
+}
+
+struct region *mg__region_find(struct mg_check *c, uint64_t address)
+{
+    size_t i = first_after(c, address);
+    return i < c->regions.count && c->regions.at[i]->address <= address ? c->regions.at[i] : NULL;
+}
+
+struct region *mg__region_add(struct mg_check *c, uint64_t address, uint64_t size)
+{
+    size_t i = first_after(c, address);
+    if (size == 0 || (i < c->regions.count && c->regions.at[i]->address < address + size))
+        return NULL;
+    struct region *r = calloc(1, sizeof(*r));
+    if (!r || !mg__vec_push(&c->regions, r)) {
+        free(r);
+        return NULL;
+    }
+    memmove(&c->regions.at[i + 1], &c->regions.at[i], (c->regions.count - 1 - i) * sizeof(struct region *));
+    c->regions.at[i] = r;
+    r->address = address;
+    r->size = size;
+    r->serial = c->serial++;
+    return r;
+}
+
+static uint64_t cell_count(const struct region *r)
+{
+    return (r->size + 3) / 4;
+}
+
+void mg__region_free(struct region *r)
+{
+    if (r->cells)
+        munmap((void *)r->cells, cell_count(r) * sizeof(*r->cells));
+    free(r->touched);
+    free(r->bits);
+    free(r);
+}
+
+void mg__region_remove(struct mg_check *c, struct region *r)
+{
+    size_t i = first_after(c, r->address);
+    if (i == c->regions.count || c->regions.at[i] != r)
+        return;
+    c->regions.count--;
+    memmove(&c->regions.at[i], &c->regions.at[i + 1], (c->regions.count - i) * sizeof(struct region *));
+    if (!r->host) {
+        struct freed f = {r->address, r->size};
+        if (c->freed.count < FREED_KEPT)
+            (void)mg__vec_push(&c->freed, f);
+        else
+            c->freed.at[c->next_freed++ % FREED_KEPT] = f;
+    }
+    mg__region_free(r);
+}
+
+const struct freed *mg__freed_find(const struct mg_check *c, uint64_t address)
+{
+    for (size_t i = 0; i < c->freed.count; i++)
+        if (address - c->freed.at[i].address < c->freed.at[i].size)
+            return &c->freed.at[i];
+    return NULL;
+}
+
+bool mg__region_cells(struct region *r)
+{
+    if (r->cells)
+        return true;
+    uint64_t n = cell_count(r);
+    void *at = mmap(NULL, n * sizeof(*r->cells), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED)
+        return false;
+    r->touched = calloc(n / 1024 + 1, sizeof(*r->touched));
+    if (!r->touched) {
+        munmap(at, n * sizeof(*r->cells));
+        return false;
+    }
+    r->cells = at;
+    return true;
+}
+
+/* ---- written bytes ---- */
+static bool all_set(const uint64_t *bits, uint64_t from, uint64_t to)
+{
+    for (; from < to && from % 64; from++)
+        if (!(bits[from / 64] >> (from % 64) & 1))
+            return false;
+    for (; from + 64 <= to; from += 64)
+        if (bits[from / 64] != ~0ull)
+            return false;
+    for (; from < to; from++)
+        if (!(bits[from / 64] >> (from % 64) & 1))
+            return false;
+    return true;
+}
+
+bool mg__region_written(const struct region *r, uint64_t from, uint64_t to)
+{
+    return r->written == WRITTEN_ALL || (r->written == WRITTEN_SOME && all_set(r->bits, from, to));
+}
+
+static void set(uint64_t *bits, uint64_t from, uint64_t to, bool on)
+{
+    while (from < to) {
+        uint64_t n = MG_MIN(64 - from % 64, to - from), mask = (n == 64 ? ~0ull : (1ull << n) - 1) << (from % 64);
+        bits[from / 64] = on ? bits[from / 64] | mask : bits[from / 64] & ~mask;
+        from += n;
+    }
+}
+
+void mg__region_mark(struct region *r, uint64_t from, uint64_t to, bool written)
+{
+    to = MG_MIN(to, r->size);
+    if (from >= to || r->written == (written ? WRITTEN_ALL : WRITTEN_NONE))
+        return;
+    if (from == 0 && to == r->size) {
+        free(r->bits);
+        r->bits = NULL;
+        r->written = written ? WRITTEN_ALL : WRITTEN_NONE;
+        return;
+    }
+    if (!r->bits) {
+        r->bits = calloc(r->size / 64 + 1, sizeof(*r->bits));
+        if (!r->bits) {
+            r->written = WRITTEN_ALL; /* no memory: claim nothing */
+            return;
+        }
+        if (r->written == WRITTEN_ALL)
+            set(r->bits, 0, r->size, true);
+        r->written = WRITTEN_SOME;
+    }
+    set(r->bits, from, to, written);
+}
+
+void mg__region_settle(struct region *r)
+{
+    if (r->written == WRITTEN_SOME && all_set(r->bits, 0, r->size)) {
+        free(r->bits);
+        r->bits = NULL;
+        r->written = WRITTEN_ALL;
+    }
+}

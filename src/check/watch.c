@@ -1,0 +1,850 @@
+/* watch.c - the observer: each access of a warp is held against what is known of its bytes.
+ *
+ *   bounds   the object that the address was computed from, if the PTX tells (code.c); what the engine refuses anyway
+ *   init     bits of what was written: a block's shared memory, a thread's local memory, the device's
+ *   race     in a block by order.c: rows of cells for shared memory, and for global memory those that the block has touched
+ *            since its last barrier; between blocks by grid.c
+ *
+ * Global memory that no instruction of the kernel can write to, as far as its addresses can be traced, needs no cells. Lanes
+ * that reach beyond their variable are told and then left out: what they do to the neighbour is the same mistake.
+ */
+#include "check/check_priv.h"
+
+enum { SEGMENTS_MOST = 1u << 16, SEGMENTS_FORGOTTEN = 1u << 10, LATE_MOST = 1u << 16 };
+
+/* ---- blocks ---- */
+static struct block *find_block(struct worker *w, uint64_t linear)
+{
+    if (w->current && w->current->busy && w->current->linear == linear)
+        return w->current;
+    for (size_t i = 0; i < w->blocks.count; i++)
+        if (w->blocks.at[i]->busy && w->blocks.at[i]->linear == linear)
+            return w->current = w->blocks.at[i];
+    return NULL;
+}
+
+static uint32_t shared_bytes(const struct mg_launch_info *info)
+{
+    uint32_t size = info->shared_static;
+    for (uint32_t k = 0; k < info->nshared_vars; k++)
+        size = MG_MAX(size, info->shared_vars[k].offset + info->shared_vars[k].size);
+    return size;
+}
+
+static void free_block(struct block *b, uint32_t nwarps)
+{
+    mg__order_free(b->order);
+    free(b->rows);
+    free(b->written);
+    for (uint32_t k = 0; b->local && k < nwarps; k++)
+        free(b->local[k]);
+    free(b->local);
+    free(b->segments.keys);
+    free(b->segments.rows);
+    free(b->segments.at);
+    mg__vec_free(&b->stuck);
+    free(b);
+}
+
+static uint32_t threads_of(const struct launch *l)
+{
+    return l->info->block.x * l->info->block.y * l->info->block.z;
+}
+
+static uint32_t warps_of(const struct launch *l)
+{
+    return (threads_of(l) + 31) / 32;
+}
+
+static struct block *make_block(const struct launch *l)
+{
+    struct block *b = calloc(1, sizeof(*b));
+    if (!b)
+        return NULL;
+    size_t bytes = shared_bytes(l->info), rows = ((bytes >> l->code.unit_shared) + 32) / 32;
+    b->order = mg__order_new();
+    b->rows = l->race ? calloc(rows, sizeof(*b->rows)) : NULL;
+    b->written = calloc(bytes / 64 + 2, sizeof(*b->written));
+    b->local = calloc(MG_ORDER_WARPS, sizeof(*b->local));
+    if (!b->order || (l->race && !b->rows) || !b->written || !b->local) {
+        free_block(b, MG_ORDER_WARPS);
+        return NULL;
+    }
+    return b;
+}
+
+static void forget_segments(struct segments *s)
+{
+    if (s->count)
+        memset(s->rows, 0, s->capacity * sizeof(*s->rows));
+    s->count = 0;
+    s->nrows = 0;
+}
+
+static void begin_block(struct worker *w, uint64_t linear)
+{
+    struct launch *l = w->launch;
+    struct block *b = NULL;
+    for (size_t i = 0; i < w->blocks.count && !b; i++)
+        if (!w->blocks.at[i]->busy)
+            b = w->blocks.at[i];
+    if (!b) {
+        b = make_block(l);
+        if (!b || !mg__vec_push(&w->blocks, b)) {
+            if (b)
+                free_block(b, MG_ORDER_WARPS);
+            return; /* without memory the block goes unchecked */
+        }
+    }
+    b->busy = true;
+    b->linear = linear;
+    size_t bytes = shared_bytes(l->info);
+    if (!mg__order_begin(b->order, threads_of(l)) && b->rows)
+        memset(b->rows, 0, ((bytes >> l->code.unit_shared) + 32) / 32 * sizeof(*b->rows));
+    memset(b->written, 0, (bytes / 64 + 2) * sizeof(*b->written));
+    for (uint32_t k = 0; k < warps_of(l); k++)
+        if (b->local[k])
+            memset(b->local[k], 0, ((size_t)l->info->local_stride / 8 + 8) * 32);
+    forget_segments(&b->segments);
+    memset(b->meetings, 0, sizeof(b->meetings));
+    memset(b->waits, 0, sizeof(b->waits));
+    b->exited = 0;
+    b->left.insn = NO_INSN;
+    w->current = b;
+}
+
+/* ---- what was noticed ---- */
+void mg__watch_note(struct worker *w, enum check_kind kind, enum place_kind place, int32_t object, uint64_t offset,
+                    uint32_t width, uint32_t insn, uint32_t other, struct actor who, struct actor with)
+{
+    struct occurrence o = {.kind = (uint8_t)kind, .place = (uint8_t)place, .insn = insn, .other = other, .object = object,
+                           .count = 1, .who = who, .with = with, .offset = offset, .width = width};
+    mg__tally_note(&w->tally, &o);
+}
+
+static const struct actor nobody = {.lane = 0xff};
+
+static struct actor actor(const struct mg_access *a, unsigned lane)
+{
+    return (struct actor){a->block, (uint16_t)a->warp, (uint8_t)lane};
+}
+
+/* ---- values ---- */
+/* What the lane is about to store, `bytes` of it from `from` on. False: not known. */
+static bool value_of(const struct mg_access *a, unsigned element, unsigned lane, unsigned from, unsigned bytes, uint8_t *out)
+{
+    if (a->kind != MG_ACCESS_ST || !a->value[0])
+        return false;
+    for (unsigned k = 0; k < bytes; k++) {
+        unsigned v = (from + k) / element, byte = (from + k) % element;
+        const uint8_t *lanes = a->value[v];
+        out[k] = lanes[(size_t)lane * (a->value64 ? 8 : 4) + byte];
+    }
+    return true;
+}
+
+static unsigned element_of(const struct launch *l, const struct mg_access *a)
+{
+    unsigned bytes = mg__ptx_type_size((enum mg_ptx_type)l->info->insns[a->insn].insn->type[0]);
+    return bytes && bytes <= a->width ? bytes : a->width;
+}
+
+static bool same_value(const struct launch *l, const struct mg_access *a, unsigned lane, unsigned from, unsigned bytes,
+                       bool at_once, unsigned other)
+{
+    uint8_t mine[32], theirs[32];
+    unsigned element = element_of(l, a);
+    if (!value_of(a, element, lane, from, bytes, mine))
+        return false;
+    if (at_once)
+        return other < 32 && value_of(a, element, other, from, bytes, theirs) && !memcmp(mine, theirs, bytes);
+    return !memcmp(mine, a->where[lane] + from, bytes);
+}
+
+/* ---- races in a block ---- */
+struct cells {
+    struct launch *l;
+    struct worker *w;
+    struct block *b;
+    const struct mg_access *a;
+    const struct site *site;
+    enum place_kind place;
+    unsigned unit;
+};
+
+static struct actor other_of(const struct cells *c, struct mg_order_who who)
+{
+    return (struct actor){c->a->block, who.warp, who.lane};
+}
+
+static void race(const struct cells *c, unsigned lane, unsigned from, int32_t object, uint64_t offset, bool writes,
+                 const struct mg_order_hit *hit, bool wrote)
+{
+    uint32_t other = hit->who.site <= c->l->code.nnumbers ? c->l->code.insn_of[hit->who.site] : NO_INSN;
+    bool in_warp = hit->who.warp == c->a->warp, at_once = hit->time == c->b->order->now && in_warp;
+    uint32_t bytes = MG_MIN(1u << c->unit, (uint32_t)c->a->width);
+    enum check_kind kind;
+    if (hit->who.async && wrote && (c->site->async ? 0 : 1))
+        kind = KIND_RACE_ASYNC;
+    else if (writes && wrote)
+        kind = same_value(c->l, c->a, lane, from, bytes, at_once, hit->who.lane) ? KIND_RACE_SAME_VALUE
+               : in_warp && !at_once                                            ? KIND_RACE_IN_STEP
+                                                                                : KIND_RACE_WRITE_WRITE;
+    else
+        kind = in_warp ? KIND_RACE_IN_STEP : KIND_RACE_WRITE_READ;
+    struct occurrence o = {.kind = (uint8_t)kind, .place = (uint8_t)c->place, .insn = c->a->insn, .other = other,
+                           .object = object, .count = 1, .who = actor(c->a, lane), .with = other_of(c, hit->who),
+                           .offset = offset, .width = element_of(c->l, c->a),
+                           .value = {(uint32_t)writes, (uint32_t)wrote}};
+    if (kind == KIND_RACE_WRITE_READ && writes) { /* the read first: find.c looks which comes first in the program */
+        o.insn = other;
+        o.other = c->a->insn;
+        o.who = o.with;
+        o.with = actor(c->a, lane);
+    }
+    mg__tally_note(&c->w->tally, &o);
+}
+
+/* A finished copy is ordered like any write; one that nobody has waited for is a mistake of its own. */
+static bool pending(const struct mg_order *o, const struct mg_order_hit *hit, struct mg_order_who me)
+{
+    struct mg_order_who done = hit->who;
+    done.async = false;
+    const struct mg_order_copies *c = &o->copies[hit->who.warp];
+    return mg__order_before(o, hit->time, done, me) || hit->time > c->done;
+}
+
+static void one_cell(const struct cells *c, struct mg_order_row *row, unsigned at, struct mg_order_who me, unsigned lane,
+                     unsigned from, int32_t object, uint64_t offset, bool *told)
+{
+    struct mg_order_hit with = {0}, read = {0};
+    if (c->site->writes && c->place != PLACE_NONE)
+        mg__order_write(c->b->order, row, at, me, &with, &read);
+    else
+        mg__order_read(c->b->order, row, at, me, &with);
+    if (*told || !(with.time | read.time))
+        return;
+    *told = true;
+    if (with.time && with.who.async && !pending(c->b->order, &with, me))
+        with.who.async = false;
+    if (with.time)
+        race(c, lane, from, object, offset, c->site->writes, &with, true);
+    if (read.time)
+        race(c, lane, from, object, offset, true, &read, false);
+}
+
+static struct mg_order_who who_of(const struct cells *c, unsigned lane)
+{
+    return (struct mg_order_who){.site = c->site->number, .warp = (uint8_t)c->a->warp, .lane = (uint8_t)lane,
+                                 .class = c->site->class, .async = c->site->async};
+}
+
+static void race_shared(const struct cells *c, uint32_t mask, int32_t object)
+{
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        struct mg_order_who me = who_of(c, lane);
+        uint64_t first = c->a->address[lane], last = first + c->a->width - 1;
+        bool told = false;
+        for (uint64_t u = first >> c->unit; u <= last >> c->unit; u++) {
+            uint64_t base = object >= 0 ? c->l->info->shared_vars[object].offset : 0;
+            unsigned from = (unsigned)((u << c->unit) - first);
+            one_cell(c, &c->b->rows[u / 32], u % 32, me, lane, from, object, (u << c->unit) - base, &told);
+        }
+    }
+}
+
+/* The row of global memory that holds unit `u`; NULL: no more are kept. */
+static struct mg_order_row *segment(struct segments *s, uint64_t u)
+{
+    uint64_t key = u / 32 + 1;
+    if (s->capacity) {
+        for (size_t h = key * 0x9e3779b97f4a7c15ull >> 20 & (s->capacity - 1); s->rows[h]; h = (h + 1) & (s->capacity - 1))
+            if (s->keys[h] == key)
+                return &s->at[s->rows[h] - 1];
+    }
+    if (s->count == SEGMENTS_MOST)
+        return NULL;
+    if (s->count * 2 >= s->capacity) {
+        uint32_t capacity = MG_MAX(s->capacity * 2, 64);
+        uint64_t *keys = calloc(capacity, sizeof(*keys));
+        uint32_t *rows = calloc(capacity, sizeof(*rows));
+        struct mg_order_row *at = realloc(s->at, (capacity / 2 + 1) * sizeof(*at));
+        if (at)
+            s->at = at;
+        if (!keys || !rows || !at) {
+            free(keys);
+            free(rows);
+            return NULL;
+        }
+        for (uint32_t k = 0; k < s->capacity; k++) {
+            if (!s->rows[k])
+                continue;
+            size_t h = s->keys[k] * 0x9e3779b97f4a7c15ull >> 20 & (capacity - 1);
+            while (rows[h])
+                h = (h + 1) & (capacity - 1);
+            keys[h] = s->keys[k];
+            rows[h] = s->rows[k];
+        }
+        free(s->keys);
+        free(s->rows);
+        s->keys = keys;
+        s->rows = rows;
+        s->capacity = capacity;
+    }
+    size_t h = key * 0x9e3779b97f4a7c15ull >> 20 & (s->capacity - 1);
+    while (s->rows[h])
+        h = (h + 1) & (s->capacity - 1);
+    s->keys[h] = key;
+    s->rows[h] = ++s->nrows;
+    s->count++;
+    memset(&s->at[s->nrows - 1], 0, sizeof(*s->at));
+    return &s->at[s->nrows - 1];
+}
+
+static void race_global(const struct cells *c, unsigned lane, int32_t object, uint64_t offset)
+{
+    struct mg_order_who me = who_of(c, lane);
+    uint64_t first = c->a->address[lane], last = first + c->a->width - 1;
+    bool told = false;
+    for (uint64_t u = first >> c->unit; u <= last >> c->unit; u++) {
+        struct mg_order_row *row = segment(&c->b->segments, u);
+        unsigned from = (unsigned)((u << c->unit) - first);
+        if (row)
+            one_cell(c, row, u % 32, me, lane, from, object, offset + from, &told);
+    }
+}
+
+/* ---- written bytes of shared and local memory ---- */
+static bool any_unset(const uint64_t *bits, uint64_t from, unsigned n, unsigned *which)
+{
+    for (unsigned k = 0; k < n; k++)
+        if (!(bits[(from + k) / 64] >> ((from + k) % 64) & 1)) {
+            *which = k;
+            return true;
+        }
+    return false;
+}
+
+static void set_bits(uint64_t *bits, uint64_t from, unsigned n)
+{
+    for (unsigned k = 0; k < n; k++)
+        bits[(from + k) / 64] |= 1ull << ((from + k) % 64);
+}
+
+static int32_t shared_object(const struct launch *l, uint64_t offset)
+{
+    for (uint32_t k = 0; k < l->info->nshared_vars; k++)
+        if (offset - l->info->shared_vars[k].offset < l->info->shared_vars[k].size)
+            return (int32_t)k;
+    return -1;
+}
+
+static void watch_shared(struct worker *w, struct block *b, const struct mg_access *a, const struct site *site)
+{
+    struct launch *l = w->launch;
+    const struct mg_launch_info *info = l->info;
+    uint32_t mask = a->mask;
+    bool writes = site->writes, reads = site->reads;
+    int32_t object = site->source.kind == SOURCE_VAR && site->source.var->space == MG_SPACE_SHARED ? site->object : -1;
+    if (object >= 0) {
+        const struct mg_shared_var *v = &info->shared_vars[object];
+        for (uint32_t rest = mask; rest; rest &= rest - 1) {
+            unsigned lane = (unsigned)__builtin_ctz(rest);
+            uint64_t at = a->address[lane] - v->offset;
+            if (at < v->size && a->width <= v->size - at)
+                continue;
+            mask &= ~(1u << lane);
+            if (l->bounds)
+                mg__watch_note(w, KIND_BOUNDS_VARIABLE, PLACE_SHARED, object, at, element_of(l, a), a->insn, NO_INSN,
+                               actor(a, lane), nobody);
+        }
+    } else {
+        object = a->shared_var >= 0 ? a->shared_var : shared_object(l, a->address[__builtin_ctz(mask)]);
+    }
+    if (!mask)
+        return;
+    if (site->takes)
+        mg__order_take(b->order, a->warp);
+    uint64_t base = object >= 0 ? info->shared_vars[object].offset : 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest), which;
+        if (reads && l->init && any_unset(b->written, a->address[lane], a->width, &which))
+            mg__watch_note(w, KIND_INIT_SHARED, PLACE_SHARED, object, a->address[lane] + which - base, element_of(l, a),
+                           a->insn, NO_INSN, actor(a, lane), nobody);
+    }
+    if (writes)
+        for (uint32_t rest = mask; rest; rest &= rest - 1)
+            set_bits(b->written, a->address[__builtin_ctz(rest)], a->width);
+    if (l->race) {
+        struct cells c = {l, w, b, a, site, PLACE_SHARED, l->code.unit_shared};
+        race_shared(&c, mask, object);
+        b->order->now++;
+    }
+    if (site->publishes) {
+        if (site->own_fence)
+            mg__order_fence(b->order, a->warp);
+        mg__order_publish(b->order, a->warp);
+    }
+}
+
+/* ---- local memory ---- */
+static void watch_local(struct worker *w, struct block *b, const struct mg_access *a, const struct site *site)
+{
+    struct launch *l = w->launch;
+    size_t words = l->info->local_stride / 64 + 1;
+    uint32_t mask = a->mask;
+    if (site->source.kind == SOURCE_VAR && site->source.var->space == MG_SPACE_LOCAL && l->bounds) {
+        for (uint32_t rest = mask; rest && site->object_end; rest &= rest - 1) {
+            unsigned lane = (unsigned)__builtin_ctz(rest);
+            if (a->address[lane] + a->width <= site->object_end)
+                continue;
+            mask &= ~(1u << lane);
+            mg__watch_note(w, KIND_BOUNDS_VARIABLE, PLACE_LOCAL, -1, a->address[lane], element_of(l, a), a->insn, NO_INSN,
+                           actor(a, lane), nobody);
+        }
+    }
+    if (!l->init)
+        return;
+    if (!b->local[a->warp] && !(b->local[a->warp] = calloc(words * 8, 32)))
+        return;
+    uint64_t *bits = (uint64_t *)(void *)b->local[a->warp];
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest), which;
+        uint64_t *mine = bits + lane * words;
+        if (site->reads && any_unset(mine, a->address[lane], a->width, &which))
+            mg__watch_note(w, KIND_INIT_LOCAL, PLACE_LOCAL, -1, a->address[lane] + which, element_of(l, a), a->insn, NO_INSN,
+                           actor(a, lane), nobody);
+        if (site->writes)
+            set_bits(mine, a->address[lane], a->width);
+    }
+}
+
+/* ---- global memory ---- */
+static int32_t find_allocation(const struct launch *l, uint64_t address, int32_t guess)
+{
+    const struct mg_allocation *list = l->info->allocations;
+    if (guess >= 0 && address - list[guess].address < list[guess].size)
+        return guess;
+    size_t lo = 0, hi = l->info->nallocations;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (address - list[mid].address < list[mid].size)
+            return (int32_t)mid;
+        if (address < list[mid].address)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return -1;
+}
+
+/* Bytes of the region from `offset` on that neither the host nor this launch has written. */
+static bool unwritten(const struct launch *l, const struct region *r, uint64_t offset, unsigned width, unsigned *which)
+{
+    (void)l;
+    if (mg__region_written(r, offset, offset + width))
+        return false;
+    for (unsigned k = 0; k < width; k++) {
+        uint64_t at = offset + k;
+        if (mg__region_written(r, at, at + 1))
+            continue;
+        if (r->tracked && r->cells &&
+            atomic_load_explicit(&r->cells[at / 4], memory_order_relaxed) >> (60 + at % 4) & 1)
+            continue;
+        *which = k;
+        return true;
+    }
+    return false;
+}
+
+static void watch_global(struct worker *w, struct block *b, const struct mg_access *a, const struct site *site)
+{
+    struct launch *l = w->launch;
+    const struct mg_launch_info *info = l->info;
+    bool from = site->async; /* the global side of a copy: a read */
+    struct site as_read;
+    int32_t meant = site->object;
+    bool known = site->source.kind == SOURCE_PARAM ||
+                 (site->source.kind == SOURCE_VAR && site->source.var->space != MG_SPACE_SHARED && site->source.var->space != MG_SPACE_LOCAL);
+    if (from) {
+        as_read = *site;
+        as_read.reads = true;
+        as_read.writes = as_read.async = false;
+        meant = site->from_object;
+        known = site->from.kind == SOURCE_PARAM || site->from.kind == SOURCE_VAR;
+        site = &as_read;
+    }
+    struct cells c = {l, w, b, a, site, PLACE_GLOBAL, l->code.unit_global};
+    uint64_t told_address = 0;
+    for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest), which;
+        uint64_t address = a->address[lane];
+        if ((site->takes || site->publishes) && address != told_address) {
+            told_address = address;
+            if (site->takes) {
+                mg__order_take(b->order, a->warp);
+                mg__grid_take(l, a->block, address);
+            }
+        }
+        int32_t k = find_allocation(l, address, w->last[a->insn]);
+        if (k < 0)
+            continue;
+        w->last[a->insn] = k;
+        struct region *r = l->regions[k];
+        const struct mg_allocation *alloc = &info->allocations[k];
+        uint64_t offset = address - alloc->address;
+        if (known && meant >= 0 && meant != k) {
+            if (l->bounds)
+                mg__watch_note(w, info->allocations[meant].name ? KIND_BOUNDS_VARIABLE : KIND_BOUNDS_ALLOCATION, PLACE_GLOBAL,
+                               meant, address - info->allocations[meant].address, element_of(l, a), a->insn, NO_INSN,
+                               actor(a, lane), nobody);
+            continue;
+        }
+        if (!r)
+            continue;
+        if (alloc->constant && site->writes) {
+            if (l->bounds)
+                mg__watch_note(w, KIND_BOUNDS_CONSTANT, PLACE_GLOBAL, k, offset, element_of(l, a), a->insn, NO_INSN,
+                               actor(a, lane), nobody);
+            continue;
+        }
+        bool fresh = site->reads && unwritten(l, r, offset, a->width, &which);
+        if (fresh && l->init)
+            mg__watch_note(w, KIND_INIT_GLOBAL, PLACE_GLOBAL, k, offset + which, element_of(l, a), a->insn, NO_INSN,
+                           actor(a, lane), nobody);
+        if (!r->tracked)
+            continue;
+        if (l->race)
+            race_global(&c, lane, k, offset);
+        bool late = fresh && site->writes; /* the sum of garbage and a number is garbage: not written before the launch ends */
+        if (late && w->late.count < LATE_MOST)
+            (void)mg__vec_push(&w->late, ((struct freed){address, a->width}));
+        for (uint64_t word = offset / 4 * 4; word < offset + a->width; word += 4) {
+            uint64_t lo = MG_MAX(word, offset), hi = MG_MIN(word + 4, offset + a->width);
+            struct touch t = {.block = a->block, .offset = word, .site = site,
+                              .bytes = (uint8_t)(((1u << (hi - lo)) - 1) << (lo - word))};
+            if (site->writes)
+                t.differs = !same_value(l, a, lane, (unsigned)(lo - offset), (unsigned)(hi - lo), false, 0);
+            if (late)
+                t.late = true;
+            mg__grid_touch(w, k, &t, a->insn, actor(a, lane));
+        }
+    }
+    if (l->race)
+        b->order->now++;
+    if (site->publishes) {
+        if (site->own_fence) {
+            mg__order_fence(b->order, a->warp);
+            mg__grid_fence(l, a->block);
+        }
+        mg__order_publish(b->order, a->warp);
+        uint64_t last = 0;
+        for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+            uint64_t address = a->address[__builtin_ctz(rest)];
+            if (address != last)
+                mg__grid_publish(l, a->block, address);
+            last = address;
+        }
+    }
+}
+
+static void on_access(void *self, const struct mg_access *a)
+{
+    struct worker *w = self;
+    struct block *b = find_block(w, a->block);
+    const struct site *site = &w->launch->code.sites[a->insn];
+    if (!b || !site->number)
+        return;
+    if (a->space == MG_SPACE_SHARED)
+        watch_shared(w, b, a, site);
+    else if (a->space == MG_SPACE_LOCAL)
+        watch_local(w, b, a, site);
+    else if (a->space == MG_SPACE_GLOBAL)
+        watch_global(w, b, a, site);
+}
+
+/* ---- faults ---- */
+static void on_fault(void *self, const struct mg_access *a, enum mg_fault_kind fault)
+{
+    struct worker *w = self;
+    struct launch *l = w->launch;
+    const struct site *site = &l->code.sites[a->insn];
+    bool from = site->async && a->space == MG_SPACE_GLOBAL;
+    int32_t meant = from ? site->from_object : site->object;
+    const struct source *source = from ? &site->from : &site->source;
+    bool shared = source->kind == SOURCE_VAR && source->var->space == MG_SPACE_SHARED;
+    if (!l->bounds)
+        return;
+    for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        uint64_t address = a->address[lane];
+        enum check_kind kind = fault == MG_FAULT_MISALIGNED ? KIND_BOUNDS_MISALIGNED : KIND_BOUNDS_ALLOCATION;
+        enum place_kind place = PLACE_ADDRESS;
+        int32_t object = -1;
+        uint64_t offset = address;
+        if (a->space == MG_SPACE_SHARED) {
+            place = PLACE_SHARED;
+            object = shared ? meant : shared_object(l, address);
+            if (object >= 0)
+                offset = address - l->info->shared_vars[object].offset;
+            if (fault == MG_FAULT_ADDRESS)
+                kind = KIND_BOUNDS_VARIABLE;
+        } else if (a->space == MG_SPACE_LOCAL) {
+            place = PLACE_LOCAL;
+            if (fault == MG_FAULT_ADDRESS)
+                kind = KIND_BOUNDS_VARIABLE;
+        } else if (fault == MG_FAULT_ADDRESS && address < 4096) {
+            kind = KIND_BOUNDS_NULL;
+        } else {
+            object = meant >= 0 && !shared ? meant : find_allocation(l, address, -1);
+            if (object >= 0) {
+                place = PLACE_GLOBAL;
+                offset = address - l->info->allocations[object].address;
+                if (fault == MG_FAULT_ADDRESS && l->info->allocations[object].name)
+                    kind = KIND_BOUNDS_VARIABLE;
+            } else if (fault == MG_FAULT_ADDRESS) {
+                pthread_mutex_lock(&l->check->lock);
+                const struct freed *f = mg__freed_find(l->check, address);
+                if (f) {
+                    kind = KIND_BOUNDS_FREED;
+                    place = PLACE_FREED;
+                    offset = address - f->address;
+                } else if (address - l->info->range >= l->info->range_size) {
+                    kind = KIND_BOUNDS_HOST_POINTER;
+                }
+                pthread_mutex_unlock(&l->check->lock);
+                if (!f && kind == KIND_BOUNDS_ALLOCATION) { /* the one before it, most often */
+                    for (size_t k = 0; k < l->info->nallocations; k++)
+                        if (l->info->allocations[k].address <= address && address - l->info->allocations[k].address -
+                                l->info->allocations[k].size < 64u << 10) {
+                            object = (int32_t)k;
+                            place = PLACE_GLOBAL;
+                            offset = address - l->info->allocations[k].address;
+                        }
+                }
+            }
+        }
+        mg__watch_note(w, kind, place, object, offset, element_of(l, a), a->insn, NO_INSN, actor(a, lane), nobody);
+    }
+}
+
+/* ---- synchronisation ---- */
+static bool of_the_device(const struct mg_ptx_insn *i)
+{
+    return i->scope != MG_SCOPE_CTA && i->opcode != MG_OP_FENCE_PROXY;
+}
+
+static void on_sync(void *self, const struct mg_sync *e)
+{
+    struct worker *w = self;
+    struct launch *l = w->launch;
+    if (e->kind == MG_SYNC_BLOCK_BEGIN) {
+        begin_block(w, e->block);
+        return;
+    }
+    struct block *b = find_block(w, e->block);
+    if (!b)
+        return;
+    struct mg_order *o = b->order;
+    if (l->barrier)
+        mg__meet(w, b, e);
+    switch (e->kind) {
+    case MG_SYNC_BLOCK_END:
+        b->busy = false;
+        break;
+    case MG_SYNC_BARRIER:
+        if (e->barrier < 16)
+            mg__order_arrive(o, e->barrier, e->warp, e->mask, !e->arrive);
+        b->meetings[e->barrier & 15].count = e->count;
+        break;
+    case MG_SYNC_BARRIER_OPEN:
+        mg__order_open(o, e->barrier, b->meetings[e->barrier & 15].count == 0);
+        if (b->meetings[e->barrier & 15].count == 0 && b->segments.count > SEGMENTS_FORGOTTEN)
+            forget_segments(&b->segments);
+        memset(&b->meetings[e->barrier & 15], 0, sizeof(b->meetings[0]));
+        break;
+    case MG_SYNC_WARP: {
+        uint32_t rest = e->mask;
+        while (rest) { /* each set of lanes that names the same mask */
+            unsigned i = (unsigned)__builtin_ctz(rest);
+            uint32_t set = e->members[i] | 1u << i;
+            mg__order_warp(o, e->warp, set);
+            rest &= ~set;
+        }
+        break;
+    }
+    case MG_SYNC_FENCE:
+        mg__order_fence(o, e->warp);
+        if (e->insn < l->info->ninsns && of_the_device(l->info->insns[e->insn].insn))
+            mg__grid_fence(l, e->block);
+        break;
+    case MG_SYNC_COPY_COMMIT:
+        mg__order_commit(o, e->warp);
+        break;
+    case MG_SYNC_COPY_WAIT:
+        mg__order_wait(o, e->warp, e->count);
+        break;
+    case MG_SYNC_EXIT:
+        mg__order_exit(o, e->warp, e->mask);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- launches ---- */
+static void end_launch(struct launch *l)
+{
+    mg__grid_end(l);
+    mg__code_free(&l->code);
+    mg__tally_free(&l->tally);
+    pthread_mutex_destroy(&l->lock);
+    free(l->regions);
+    free(l);
+}
+
+/* Which allocations the launch may write to: those that a store's address comes from, or all when one's is not known. */
+static bool track(struct launch *l)
+{
+    const struct mg_launch_info *info = l->info;
+    bool all = false;
+    l->regions = calloc(info->nallocations + 1, sizeof(struct region *));
+    if (!l->regions)
+        return false;
+    for (size_t k = 0; k < info->nallocations; k++) {
+        const struct mg_allocation *a = &info->allocations[k];
+        if (a->name && a->name[0] == '(')
+            continue;
+        struct region *r = mg__region_find(l->check, a->address);
+        if (!r && (r = mg__region_add(l->check, a->address, a->size)))
+            r->written = WRITTEN_ALL; /* a module's variable: zero or as initialised */
+        if (r) {
+            r->name = a->name;
+            r->constant = a->constant;
+            r->tracked = false;
+        }
+        l->regions[k] = r;
+    }
+    for (uint32_t k = 0; k < info->ninsns; k++) {
+        const struct site *s = &l->code.sites[k];
+        uint8_t space = info->insns[k].insn->space;
+        if (!s->number || !s->writes || s->async || space == MG_SPACE_SHARED || space == MG_SPACE_LOCAL)
+            continue;
+        if (s->source.kind == SOURCE_VAR && (s->source.var->space == MG_SPACE_SHARED || s->source.var->space == MG_SPACE_LOCAL))
+            continue;
+        if (s->object >= 0 && s->source.kind != SOURCE_MANY && l->regions[s->object])
+            l->regions[s->object]->tracked = true;
+        else
+            all |= s->object < 0;
+    }
+    for (size_t k = 0; k < info->nallocations; k++) {
+        struct region *r = l->regions[k];
+        if (r && !r->constant && (all || r->tracked))
+            r->tracked = mg__region_cells(r);
+    }
+    return true;
+}
+
+/* The end of a kernel's own frame of local variables, as the engine lays it out: in the order of their declaration. */
+static uint32_t frame_end(const struct mg_ptx_func *f)
+{
+    uint32_t top = 0;
+    for (size_t i = 0; i < f->nvars; i++)
+        if (f->vars[i]->space == MG_SPACE_LOCAL) {
+            uint32_t align = MG_MAX(f->vars[i]->align, 1);
+            top = (top + align - 1) / align * align + (uint32_t)f->vars[i]->size;
+        }
+    return top;
+}
+
+static enum mg_status launch_begin(void *self, const struct mg_launch_info *info, unsigned workers, void **state)
+{
+    struct mg_check *check = self;
+    struct launch *l = calloc(1, sizeof(*l));
+    if (!l)
+        return MG_ERR_NOMEM;
+    l->check = check;
+    l->info = info;
+    l->workers = workers;
+    l->ordered = info->ordered;
+    l->race = check->checks & MG_CHECK_RACE;
+    l->init = check->checks & MG_CHECK_INIT;
+    l->bounds = check->checks & MG_CHECK_BOUNDS;
+    l->barrier = check->checks & MG_CHECK_BARRIER;
+    pthread_mutex_init(&l->lock, NULL);
+    pthread_mutex_lock(&check->lock);
+    bool good = mg__code_read(info, &l->code) && mg__grid_begin(l) && track(l);
+    pthread_mutex_unlock(&check->lock);
+    if (!good) {
+        end_launch(l);
+        return MG_ERR_NOMEM;
+    }
+    uint32_t frame = frame_end(info->func);
+    for (uint32_t k = 0; k < info->ninsns; k++)
+        if (info->insns[k].func == info->func)
+            l->code.sites[k].object_end = frame;
+    *state = l;
+    return MG_OK;
+}
+
+static void *worker_begin(void *state, unsigned index)
+{
+    struct launch *l = state;
+    struct worker *w = calloc(1, sizeof(*w));
+    if (!w || !(w->last = malloc((l->info->ninsns + 1) * sizeof(*w->last)))) {
+        free(w);
+        return NULL;
+    }
+    for (uint32_t k = 0; k < l->info->ninsns; k++)
+        w->last[k] = -1;
+    w->launch = l;
+    w->index = index;
+    return w;
+}
+
+static void worker_end(void *state, void *worker)
+{
+    struct launch *l = state;
+    struct worker *w = worker;
+    for (size_t i = 0; i < w->blocks.count; i++)
+        mg__meet_end(w, w->blocks.at[i]);
+    for (uint32_t i = 0; i < w->tally.count; i++)
+        mg__tally_note(&l->tally, &w->tally.at[i]);
+    for (size_t i = 0; i < w->late.count; i++) {
+        struct region *r = mg__region_find(l->check, w->late.at[i].address);
+        if (r)
+            mg__region_mark(r, w->late.at[i].address - r->address, w->late.at[i].address - r->address + w->late.at[i].size, true);
+    }
+    for (size_t i = 0; i < w->blocks.count; i++)
+        free_block(w->blocks.at[i], MG_ORDER_WARPS);
+    mg__vec_free(&w->blocks);
+    mg__vec_free(&w->late);
+    mg__tally_free(&w->tally);
+    free(w->last);
+    free(w);
+}
+
+static void launch_end(void *state, enum mg_status status)
+{
+    struct launch *l = state;
+    (void)status;
+    pthread_mutex_lock(&l->check->lock);
+    mg__grid_collect(l);
+    mg__find_report(l);
+    pthread_mutex_unlock(&l->check->lock);
+    end_launch(l);
+}
+
+struct mg_observer mg__check_observer(struct mg_check *check)
+{
+    return (struct mg_observer){.self = check,
+                                .wants = MG_OBSERVE_EVERY | MG_OBSERVE_SYNC,
+                                .launch_begin = launch_begin,
+                                .worker_begin = worker_begin,
+                                .access = on_access,
+                                .worker_end = worker_end,
+                                .launch_end = launch_end,
+                                .sync = on_sync,
+                                .fault = on_fault};
+}
