@@ -51,14 +51,7 @@ void mg__check_event_recorded(struct mg_check *check, uint64_t event, uint64_t s
 void mg__check_event_waited(struct mg_check *check, uint64_t event, uint64_t stream, bool host);
 
 /* ---- launches that are refused ---- */
-struct mg_check_launch {
-    const char *kernel; /* mangled */
-    const struct mg_arch *arch;
-    struct mg_dim3 grid, block;
-    uint64_t shared;              /* dynamic */
-    uint32_t shared_static, shared_optin, max_threads; /* the kernel's own */
-    uint64_t resident;            /* cooperative: blocks that fit at once; else 0 */
-};
-/* Tells what no device would take; false when there is nothing. */
-bool mg__check_launch(struct mg_check *check, const struct mg_check_launch *launch);
+/* What mg_arch_launch_check found, and how it said it. `kernel` is mangled. */
+void mg__check_refused(struct mg_check *check, const char *kernel, const struct mg_arch *arch, const struct mg_launch_shape *shape,
+                       enum mg_launch_fault fault, const char *message);
 #endif

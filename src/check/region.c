@@ -30,24 +30,6 @@ struct region *mg__region_find(struct mg_check *c, uint64_t address)
     return i < c->regions.count && c->regions.at[i]->address <= address ? c->regions.at[i] : NULL;
 }
 
-struct region *mg__region_add(struct mg_check *c, uint64_t address, uint64_t size)
-{
-    size_t i = first_after(c, address);
-    if (size == 0 || (i < c->regions.count && c->regions.at[i]->address < address + size))
-        return NULL;
-    struct region *r = calloc(1, sizeof(*r));
-    if (!r || !mg__vec_push(&c->regions, r)) {
-        free(r);
-        return NULL;
-    }
-    memmove(&c->regions.at[i + 1], &c->regions.at[i], (c->regions.count - 1 - i) * sizeof(struct region *));
-    c->regions.at[i] = r;
-    r->address = address;
-    r->size = size;
-    r->serial = c->serial++;
-    return r;
-}
-
 static uint64_t cell_count(const struct region *r)
 {
     return (r->size + 3) / 4;
@@ -62,13 +44,38 @@ void mg__region_free(struct region *r)
     free(r);
 }
 
+static void drop(struct mg_check *c, size_t i)
+{
+    mg__region_free(c->regions.at[i]);
+    c->regions.count--;
+    memmove(&c->regions.at[i], &c->regions.at[i + 1], (c->regions.count - i) * sizeof(struct region *));
+}
+
+struct region *mg__region_add(struct mg_check *c, uint64_t address, uint64_t size)
+{
+    size_t i = first_after(c, address);
+    while (size && i < c->regions.count && c->regions.at[i]->address < address + size)
+        drop(c, i); /* of a module that was unloaded */
+    if (size == 0)
+        return NULL;
+    struct region *r = calloc(1, sizeof(*r));
+    if (!r || !mg__vec_push(&c->regions, r)) {
+        free(r);
+        return NULL;
+    }
+    memmove(&c->regions.at[i + 1], &c->regions.at[i], (c->regions.count - 1 - i) * sizeof(struct region *));
+    c->regions.at[i] = r;
+    r->address = address;
+    r->size = size;
+    r->serial = c->serial++;
+    return r;
+}
+
 void mg__region_remove(struct mg_check *c, struct region *r)
 {
     size_t i = first_after(c, r->address);
     if (i == c->regions.count || c->regions.at[i] != r)
         return;
-    c->regions.count--;
-    memmove(&c->regions.at[i], &c->regions.at[i + 1], (c->regions.count - i) * sizeof(struct region *));
     if (!r->host) {
         struct freed f = {r->address, r->size};
         if (c->freed.count < FREED_KEPT)
@@ -76,7 +83,7 @@ void mg__region_remove(struct mg_check *c, struct region *r)
         else
             c->freed.at[c->next_freed++ % FREED_KEPT] = f;
     }
-    mg__region_free(r);
+    drop(c, i);
 }
 
 const struct freed *mg__freed_find(const struct mg_check *c, uint64_t address)

@@ -30,9 +30,17 @@ static bool side_ok(const void *pointer, uint64_t bytes, bool device)
 {
     uint64_t left;
     enum cudart_kind kind = mg__cudart_classify(pointer, &left, NULL);
-    if (!pointer || kind == CUDART_WILD || (device && kind == CUDART_PAGEABLE))
-        return false;
-    return left >= bytes;
+    bool good = pointer && kind != CUDART_WILD && !(device && kind == CUDART_PAGEABLE) && left >= bytes;
+    if (!good)
+        mg__check_bad_range(mg__cudart.check, mg__cudart_call, (uint64_t)(uintptr_t)pointer, bytes, true);
+    return good;
+}
+
+/* A side that the direction calls the host's, and that is the device's: it works, and is a mistake all the same. */
+static void tell_direction(const void *pointer, uint64_t bytes, bool host)
+{
+    if (mg__cudart.check && host && mg__cudart_classify(pointer, NULL, NULL) == CUDART_DEVICE)
+        mg__check_bad_range(mg__cudart.check, mg__cudart_call, (uint64_t)(uintptr_t)pointer, bytes, false);
 }
 
 static int copy_box(struct box dst, struct box src, struct cu_extent size, int kind)
@@ -47,10 +55,14 @@ static int copy_box(struct box dst, struct box src, struct cu_extent size, int k
     if (!side_ok(dst.at, dst_bytes, kind == CU_HOST_TO_DEVICE || kind == CU_DEVICE_TO_DEVICE) ||
         !side_ok(src.at, src_bytes, kind == CU_DEVICE_TO_HOST || kind == CU_DEVICE_TO_DEVICE))
         return cudaErrorInvalidValue;
+    tell_direction(dst.at, dst_bytes, kind == CU_DEVICE_TO_HOST || kind == CU_HOST_TO_HOST);
+    tell_direction(src.at, src_bytes, kind == CU_HOST_TO_DEVICE || kind == CU_HOST_TO_HOST);
     for (size_t z = 0; z < size.depth; z++)
-        for (size_t y = 0; y < size.height; y++)
-            memmove((char *)dst.at + z * dst.slice + y * dst.pitch, (char *)src.at + z * src.slice + y * src.pitch,
-                    size.width);
+        for (size_t y = 0; y < size.height; y++) {
+            char *to = (char *)dst.at + z * dst.slice + y * dst.pitch, *from = (char *)src.at + z * src.slice + y * src.pitch;
+            memmove(to, from, size.width);
+            mg__check_copied(mg__cudart.check, (uint64_t)(uintptr_t)to, (uint64_t)(uintptr_t)from, size.width);
+        }
     return 0;
 }
 
@@ -235,8 +247,11 @@ static int fill(struct box dst, int value, struct cu_extent size)
     if (!span(&dst, size, &bytes) || !side_ok(dst.at, bytes, true))
         return cudaErrorInvalidValue;
     for (size_t z = 0; z < size.depth; z++)
-        for (size_t y = 0; y < size.height; y++)
-            memset((char *)dst.at + z * dst.slice + y * dst.pitch, value, size.width);
+        for (size_t y = 0; y < size.height; y++) {
+            char *to = (char *)dst.at + z * dst.slice + y * dst.pitch;
+            memset(to, value, size.width);
+            mg__check_filled(mg__cudart.check, (uint64_t)(uintptr_t)to, size.width);
+        }
     return 0;
 }
 

@@ -7,7 +7,8 @@
  *
  * The environment, which the command line sets:
  *   MARGAY_REPORT    fd:N or a path: where records go (report.h). Unset: no report, no model, messages on stderr
- *   MARGAY_MODE      run or profile; both count
+ *   MARGAY_MODE      run or profile: both count; check: look for mistakes instead (check/check.h)
+ *   MARGAY_CHECK     for which, commas between: race,barrier,init,bounds,launch,leaks
  *   MARGAY_ADVISE    1: every recorded launch is followed for advice as well (slower: it runs interpreted)
  *   MARGAY_DEVICE    compute capability, 90 unless told
  *   MARGAY_THREADS   host threads that run blocks
@@ -24,6 +25,7 @@
 #include <unistd.h>
 
 struct cudart mg__cudart = {.launches_left = UINT64_MAX};
+_Thread_local const char *mg__cudart_call = "";
 
 static _Thread_local int last_error;
 
@@ -185,10 +187,51 @@ static void on_advice(void *arg, const struct mg_report_advice *advice)
     mg__report_advice(mg__cudart.report, advice);
 }
 
+static void on_finding(void *arg, const struct mg_report_finding *finding)
+{
+    (void)arg;
+    mg__report_finding(mg__cudart.report, finding);
+}
+
 static int fail_init(const struct mg_diag *diag, int error)
 {
     mg__cudart_tell(NULL, diag);
     return error;
+}
+
+static enum mg_status attach_check(struct cudart *c, struct mg_diag *diag)
+{
+    const char *list = getenv("MARGAY_CHECK");
+    list = list && *list ? list : "race,barrier,init,bounds,launch";
+    unsigned checks = mg__check_parse(list);
+    if (!checks)
+        return mg__diag_set(diag, MG_ERR_INVALID, "MARGAY_CHECK=%s is no list of checks", list);
+    enum mg_status status = mg__check_create(checks, on_finding, NULL, &c->check);
+    if (status)
+        return status;
+    struct mg_observer observer = mg__check_observer(c->check);
+    status = mg__simt_observe(c->simt, &observer);
+    return status ? status : mg__report_checks(c->report, list);
+}
+
+/* What the report is for: counts, and advice if asked for; or mistakes. */
+static enum mg_status attach(struct cudart *c, struct mg_diag *diag)
+{
+    const char *mode = getenv("MARGAY_MODE"), *advise = getenv("MARGAY_ADVISE");
+    if (mode && !strcmp(mode, "check"))
+        return attach_check(c, diag);
+    enum mg_status status = mg__model_create(on_launch_done, NULL, &c->model);
+    if (!status) {
+        struct mg_observer observer = mg__model_observer(c->model);
+        status = mg__simt_observe(c->simt, &observer);
+    }
+    if (!status && advise && !strcmp(advise, "1"))
+        status = mg__advise_create(on_advice, NULL, &c->advise);
+    if (!status && c->advise) {
+        struct mg_observer observer = mg__advise_observer(c->advise);
+        status = mg__simt_observe(c->simt, &observer);
+    }
+    return status;
 }
 
 static int make_context(void)
@@ -242,20 +285,10 @@ static int make_context(void)
         return fail_init(&diag, status == MG_ERR_NOMEM ? cudaErrorMemoryAllocation : cudaErrorInitializationError);
     }
     if (c->report) {
-        status = mg__model_create(on_launch_done, NULL, &c->model);
-        if (!status) {
-            struct mg_observer observer = mg__model_observer(c->model);
-            status = mg__simt_observe(c->simt, &observer);
-        }
-        const char *advise = getenv("MARGAY_ADVISE");
-        if (!status && advise && !strcmp(advise, "1"))
-            status = mg__advise_create(on_advice, NULL, &c->advise);
-        if (!status && c->advise) {
-            struct mg_observer observer = mg__advise_observer(c->advise);
-            status = mg__simt_observe(c->simt, &observer);
-        }
+        status = attach(c, &diag);
         if (status) {
-            mg__diag_set(&diag, status, "launches cannot be observed: %s", mg_status_text(status));
+            if (!diag.message[0])
+                mg__diag_set(&diag, status, "launches cannot be observed: %s", mg_status_text(status));
             return fail_init(&diag, cudaErrorInitializationError);
         }
     }
@@ -300,6 +333,7 @@ __attribute__((destructor)) static void finish(void)
 {
     struct cudart *c = &mg__cudart;
     if (atomic_load(&c->ready) && c->report && c->pid == (int)getpid()) {
+        mg__check_ended(c->check);
         mg__report_close(c->report);
         c->report = NULL;
     }

@@ -9,6 +9,7 @@
  */
 #ifndef MG_CUDART_H
 #define MG_CUDART_H
+#include "check/check.h"
 #include "cudart/abi.h"
 #include "fatbin/cubin.h"
 #include "fatbin/fatbin.h"
@@ -94,6 +95,7 @@ struct cudart {
     struct mg_report_writer *report;
     struct mg_model *model;
     struct mg_advise *advise; /* MARGAY_ADVISE */
+    struct mg_check *check;   /* MARGAY_MODE=check, else NULL */
     uint64_t launch_start; /* of the launch under way, for its record: mg__time_ns, registers a thread */
     uint32_t launch_regs;
     const char *launch_regs_from;
@@ -130,8 +132,11 @@ enum { CUDART_V12 = 1, CUDART_V13 = 2 };
 extern const struct cudart_api mg__cudart_api[]; /* ends with a NULL name */
 void mg__cudart_redirect(void *self);            /* self: any address inside this library */
 
+extern _Thread_local const char *mg__cudart_call; /* the entry point that the thread is in, for what checks say */
+
 #define CUDART_ENTER()                            \
     do {                                          \
+        mg__cudart_call = __func__ + 4;           \
         int enter_error_ = mg__cudart_enter();    \
         if (enter_error_)                         \
             return mg__cudart_done(enter_error_); \

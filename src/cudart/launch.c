@@ -44,6 +44,8 @@ static int check_limits(const struct cudart_func *func, const struct request *r)
         shape.kernel.regs = 0;
         fault = mg_arch_launch_check(mg__cudart.arch, &shape, &diag);
     }
+    if (fault)
+        mg__check_refused(mg__cudart.check, func->name, mg__cudart.arch, &shape, fault, diag.message);
     switch (fault) {
     case MG_LAUNCH_OK:
         return 0;
@@ -81,18 +83,36 @@ static bool recorded(struct cudart_func *func)
     return true;
 }
 
+/* A checked launch is not counted: its record says that it was there, and how it ended. */
+static void record_checked(const struct cudart_func *func, const struct request *r, enum mg_status status)
+{
+    struct cudart *c = &mg__cudart;
+    struct mg_report_launch record = {.kernel = func->demangled ? func->demangled : func->name, .mangled = func->name,
+                                      .grid = r->grid, .block = r->block, .shared_static = func->info.shared_static,
+                                      .shared_dynamic = (uint32_t)r->shared, .regs = func->info.regs,
+                                      .regs_from = func->regs_from, .status = status,
+                                      .seconds = (double)(mg__time_ns() - c->launch_start) * 1e-9};
+    mg__report_launch(c->report, &record);
+}
+
 static enum mg_status run(struct cudart_func *func, const struct request *r, const void *params, struct mg_diag *diag)
 {
     struct cudart *c = &mg__cudart;
     struct mg_simt_launch launch = {r->grid, r->block, (uint32_t)r->shared, params, r->cooperative, func->shared_optin,
                                     func->exact ? func->info.regs : 0};
-    mg__simt_observe_enable(c->simt, recorded(func));
+    bool watched = recorded(func);
+    mg__simt_observe_enable(c->simt, watched);
+    if (!watched)
+        mg__check_unobserved(c->check);
     c->launch_regs = func->info.regs;
     c->launch_regs_from = func->regs_from;
     if (c->advise)
         mg__advise_regs(c->advise, func->info.regs, func->regs_from);
     c->launch_start = mg__time_ns();
-    return mg__simt_launch(c->simt, func->kernel, &launch, diag);
+    enum mg_status status = mg__simt_launch(c->simt, func->kernel, &launch, diag);
+    if (watched && c->check)
+        record_checked(func, r, status);
+    return status;
 }
 
 static int launch(const void *handle, const struct request *r)

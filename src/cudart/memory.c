@@ -68,6 +68,7 @@ static void alloc_remove(struct cudart_alloc *alloc)
 static void release(const struct cudart_alloc *alloc)
 {
     void *host = (void *)(uintptr_t)alloc->address;
+    mg__check_freed(mg__cudart.check, alloc->address);
     if (alloc->kind == CUDART_PINNED) {
         mg__mem_unregister_host(mg__cudart.simt, host);
         if (!alloc->registered)
@@ -132,6 +133,7 @@ static int device_alloc(void **pointer, size_t size, enum cudart_kind kind)
         mg__mem_free(mg__cudart.simt, address);
         return cudaErrorMemoryAllocation;
     }
+    mg__check_allocated(mg__cudart.check, address, size, kind == CUDART_MANAGED ? MG_CHECK_MANAGED : MG_CHECK_DEVICE);
     *pointer = (void *)(uintptr_t)address;
     return 0;
 }
@@ -144,6 +146,7 @@ static int device_free(void *pointer)
     mg__cudart_lock();
     struct cudart_alloc *alloc = alloc_of((uint64_t)(uintptr_t)pointer);
     if (!alloc || alloc->address != (uint64_t)(uintptr_t)pointer || alloc->kind == CUDART_PINNED) {
+        mg__check_bad_free(mg__cudart.check, mg__cudart_call, (uint64_t)(uintptr_t)pointer);
         error = cudaErrorInvalidValue;
     } else {
         release(alloc);
@@ -242,6 +245,7 @@ static int host_alloc(void **pointer, size_t size, unsigned flags)
         release(&alloc);
         return cudaErrorMemoryAllocation;
     }
+    mg__check_allocated(mg__cudart.check, alloc.address, size, MG_CHECK_HOST);
     *pointer = host;
     return 0;
 }
@@ -265,6 +269,7 @@ static int host_free(void *pointer, bool registered, int unknown)
     struct cudart_alloc *alloc = alloc_of((uint64_t)(uintptr_t)pointer);
     if (!alloc || alloc->address != (uint64_t)(uintptr_t)pointer || alloc->kind != CUDART_PINNED ||
         alloc->registered != registered) {
+        mg__check_bad_free(mg__cudart.check, mg__cudart_call, (uint64_t)(uintptr_t)pointer);
         error = unknown;
     } else {
         release(alloc);
@@ -299,6 +304,8 @@ int mg__cudaHostRegister(void *pointer, size_t size, unsigned flags)
         release(&alloc);
         error = cudaErrorMemoryAllocation;
     }
+    if (!error)
+        mg__check_allocated(mg__cudart.check, address, size, MG_CHECK_HOST);
     mg__cudart_unlock();
     return mg__cudart_done(error);
 }
