@@ -35,7 +35,7 @@ struct bench_case {
     struct bench_row row[BENCH_MAX_ROWS];
 };
 struct bench_options {
-    const char *json, *markdown, *rows, *sizes;
+    const char *json, *rows, *sizes;
     int reps;
     bool list, quiet, help;
     char **names; /* operations; empty: all */

@@ -34,7 +34,6 @@ static const char usage[] =
     "  --sizes LIST     sizes in place of the usual ones: 4096x4096x4096,2^28 (one operation only)\n"
     "  --reps N         repetitions of each timing, at least 20; default: 25\n"
     "  --json FILE      write the results as JSON\n"
-    "  --markdown FILE  write the tables as Markdown\n"
     "  --rows FILE      write one line a row: what `margay bench` reads under the simulator\n"
     "  --list           list operations and their rungs\n"
     "  --device         print the device's name as a file name has it: nvidia-h100-80gb-hbm3\n"
@@ -200,10 +199,9 @@ static int run_op(const struct bench_op *op, const struct bench_options *options
 int main(int argc, char **argv)
 {
     static const struct option longs[] = {{"sizes", required_argument, NULL, 's'}, {"reps", required_argument, NULL, 'r'},
-                                          {"json", required_argument, NULL, 'j'},  {"markdown", required_argument, NULL, 'm'},
-                                          {"rows", required_argument, NULL, 'w'},  {"list", no_argument, NULL, 'l'},
-                                          {"quiet", no_argument, NULL, 'q'},       {"device", no_argument, NULL, 'd'},
-                                                {"help", no_argument, NULL, 'h'},
+                                          {"json", required_argument, NULL, 'j'},  {"rows", required_argument, NULL, 'w'},
+                                          {"list", no_argument, NULL, 'l'},        {"quiet", no_argument, NULL, 'q'},
+                                          {"device", no_argument, NULL, 'd'},      {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
     struct bench_options options = {.reps = 25};
     int letter, result = 0, devices = 0;
@@ -212,7 +210,6 @@ int main(int argc, char **argv)
         case 's': options.sizes = optarg; break;
         case 'r': options.reps = atoi(optarg); break;
         case 'j': options.json = optarg; break;
-        case 'm': options.markdown = optarg; break;
         case 'w': options.rows = optarg; break;
         case 'l': list(); return 0;
         case 'd': return print_device();

@@ -1,4 +1,7 @@
-/* output.c - where results go: a table on standard output, JSON, Markdown, and the rows that `margay bench` asks for. */
+/* output.c - where results go: a table on standard output, JSON, and the rows that `margay bench` asks for.
+ *
+ * The JSON is whole after every case: its end is written, and overwritten by the next case. What was cut short can be read.
+ */
 #include "bench_priv.h"
 
 #include <cuda_runtime_api.h>
@@ -6,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static FILE *json, *markdown, *rows;
+static FILE *json, *rows;
 static bool any_case, failed, shown;
 
 static const char *const kinds[] = {"rung", "plain", "peer"};
@@ -36,46 +39,54 @@ static bool open_one(const char *path, FILE **file)
     return *file != NULL;
 }
 
-/* The machine's name, the driver and the runtime, the date: what a figure must name. */
-static void describe(char *name, size_t room, int *runtime, int *driver, char date[16])
+/* The kernel driver's version, such as 580.159.04: the first word of digits and points in the file that it keeps. */
+static void driver_version(char *version, size_t room)
+{
+    char line[256];
+    FILE *file = fopen("/proc/driver/nvidia/version", "re");
+    snprintf(version, room, "unknown");
+    if (!file)
+        return;
+    if (fgets(line, sizeof line, file))
+        for (char *at = NULL, *word = strtok_r(line, " \t\n", &at); word; word = strtok_r(NULL, " \t\n", &at))
+            if (strchr(word, '.') && strspn(word, "0123456789.") == strlen(word)) {
+                snprintf(version, room, "%s", word);
+                break;
+            }
+    fclose(file);
+}
+
+/* The machine's name, the runtime, the date: what a figure must name. */
+static void describe(char *name, size_t room, int *runtime, char date[16])
 {
     struct cudaDeviceProp prop;
     int device = 0;
     time_t t = time(NULL);
     struct tm tm;
-    *runtime = *driver = 0;
+    *runtime = 0;
     snprintf(name, room, "unknown device");
     if (cudaGetDevice(&device) == cudaSuccess && cudaGetDeviceProperties(&prop, device) == cudaSuccess)
         snprintf(name, room, "%s", prop.name);
     (void)cudaRuntimeGetVersion(runtime);
-    (void)cudaDriverGetVersion(driver);
     strftime(date, 16, "%Y-%m-%d", gmtime_r(&t, &tm));
 }
 
 bool bench_output_begin(const struct bench_options *options)
 {
-    char name[300], date[16];
-    int runtime, driver;
-    if (!open_one(options->json, &json) || !open_one(options->markdown, &markdown) || !open_one(options->rows, &rows))
+    char name[300], date[16], driver[64];
+    int runtime;
+    if (!open_one(options->json, &json) || !open_one(options->rows, &rows))
         return false;
-    describe(name, sizeof name, &runtime, &driver, date);
+    describe(name, sizeof name, &runtime, date);
     if (json) {
+        driver_version(driver, sizeof driver);
         fprintf(json, "{\"margay\": {\"bench\": %d, \"kernels\": \"0.1.0\"},\n\"device\": {\"name\": ", BENCH_VERSION);
         put_string(json, name);
-        fprintf(json, ", \"runtime\": %d, \"driver\": %d, \"copy_bytes_per_second\": %.4g, \"fp32_flops_per_second\": %.4g},\n"
+        fprintf(json, ", \"runtime\": %d, \"driver\": \"%s\", \"copy_bytes_per_second\": %.4g, \"fp32_flops_per_second\": %.4g},\n"
                       "\"measured\": %s, \"date\": \"%s\", \"repetitions\": %d,\n\"cases\": [",
                 runtime, driver, options->copy_rate, options->fp32_rate, bench_on_simulator() ? "false" : "true", date,
                 options->reps);
     }
-    if (markdown)
-        fprintf(markdown,
-                "# Results\n\n"
-                "Made by `make bench-gpu` on %s, %s; CUDA runtime %d.%d, driver %d.%d. Each time is the median of %d runs,\n"
-                "with the second-level cache overwritten before each; all rows of a table were run in turn, so that they saw\n"
-                "the same clocks. Every row was verified against plain C first. Limits measured in the same run: device copy\n"
-                "%.0f GB/s (bytes read and written), FP32 fused multiply-add %.1f TFLOP/s. A ratio above 1 is faster.\n",
-                name, date, runtime / 1000, runtime % 1000 / 10, driver / 1000, driver % 1000 / 10, options->reps,
-                1e-9 * options->copy_rate, 1e-12 * options->fp32_rate);
     if (!bench_on_simulator())
         printf("%s, %s: device copy %.0f GB/s, FP32 FMA %.1f TFLOP/s\n", name, date, 1e-9 * options->copy_rate,
                1e-12 * options->fp32_rate);
@@ -168,34 +179,11 @@ static void put_table(const struct bench_case *c)
     }
 }
 
-static void put_markdown(const struct bench_case *c)
-{
-    const char *peer = c->peer_row < 0 ? NULL : c->row[c->peer_row].name;
-    fprintf(markdown, "\n## %s %s, %s\n\n| | time | rate | times the first |", c->op->name, c->op->type, c->size_text);
-    if (peer)
-        fprintf(markdown, " of %s |", peer);
-    fprintf(markdown, " of the limit (%s) |\n| --- | ---: | ---: | ---: |%s ---: |\n", by_flops(c) ? "FP32" : "copy",
-            peer ? " ---: |" : "");
-    for (int i = 0; i < c->rows; i++) {
-        const struct bench_row *row = &c->row[i];
-        if (!row->ran)
-            continue;
-        struct cells t = cells_of(c, row);
-        fprintf(markdown, "| %s%s%s | %s | %s | %s |", row->kind == BENCH_RUNG ? "" : "*", row->name,
-                row->kind == BENCH_RUNG ? "" : "*", t.time, t.rate, t.first);
-        if (peer)
-            fprintf(markdown, " %s |", t.peer);
-        fprintf(markdown, " %s |%s\n", t.limit, row->ok ? "" : " **wrong**");
-    }
-    for (int i = 0; i < c->rows; i++)
-        if (!c->row[i].ran && c->row[i].kind == BENCH_RUNG)
-            fprintf(markdown, "\n%s was not run: %s.\n", c->row[i].name, c->row[i].why ? c->row[i].why : "");
-}
-
 static void put_json(const struct bench_case *c)
 {
-    fprintf(json, "%s\n{\"operation\": \"%s\", \"type\": \"%s\", \"size\": \"%s\", \"bytes\": %.17g, \"flops\": %.17g, \"rows\": [",
-            any_case ? "," : "", c->op->name, c->op->type, c->size_text, c->work.bytes, c->work.flops);
+    fprintf(json, "%s\n{\"operation\": \"%s\", \"type\": \"%s\", \"size\": \"%s\", \"limit\": \"%s\", \"bytes\": %.17g, "
+                  "\"flops\": %.17g, \"rows\": [",
+            any_case ? "," : "", c->op->name, c->op->type, c->size_text, c->op->limit, c->work.bytes, c->work.flops);
     for (int i = 0; i < c->rows; i++) {
         const struct bench_row *row = &c->row[i];
         fprintf(json, "%s\n  {\"kind\": \"%s\", \"name\": ", i ? "," : "", kinds[row->kind]);
@@ -224,6 +212,18 @@ static void put_json(const struct bench_case *c)
     fprintf(json, "]}");
 }
 
+/* The end of the JSON; but for the last time the next case will overwrite it, where the file is one that can be sought. */
+static void end_json(bool last)
+{
+    long at = ftell(json);
+    if (!last && at < 0)
+        return;
+    fputs("\n]}\n", json);
+    fflush(json);
+    if (!last)
+        (void)fseek(json, at, SEEK_SET);
+}
+
 /* operation, type, size, kind, rung, its mark (-1: it launched nothing), verdict, error: tab-separated. */
 static void put_rows(const struct bench_case *c)
 {
@@ -241,10 +241,10 @@ void bench_output_case(const struct bench_case *c, const struct bench_options *o
         fputs("\r\x1b[K", stderr);
     if (!rows)
         put_table(c);
-    if (markdown)
-        put_markdown(c);
-    if (json)
+    if (json) {
         put_json(c);
+        end_json(false);
+    }
     if (rows)
         put_rows(c);
     any_case = true;
@@ -265,9 +265,8 @@ static void close_one(FILE *file, const char *path)
 bool bench_output_end(const struct bench_options *options)
 {
     if (json)
-        fputs("\n]}\n", json);
+        end_json(true);
     close_one(json, options->json);
-    close_one(markdown, options->markdown);
     close_one(rows, options->rows);
     return !failed;
 }

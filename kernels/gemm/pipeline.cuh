@@ -234,18 +234,23 @@ template <class S, bool EXACT> static __global__ __launch_bounds__(S::THREADS, S
     }
 }
 
+template <class S, bool EXACT> static enum mg_kernels_status gemm_launch(cudaStream_t stream, const struct gemm_args *args)
+{
+    if (S::SHARED > 48 * 1024) {
+        cudaError_t error = cudaFuncSetAttribute(reinterpret_cast<const void *>(gemm_pipeline<S, EXACT>),
+                                                 cudaFuncAttributeMaxDynamicSharedMemorySize, S::SHARED);
+        if (error != cudaSuccess)
+            return MG_KERNELS_ERR_DEVICE;
+    }
+    return mg__kernels_launch(gemm_pipeline<S, EXACT>, gemm_grid(args, S::BM, S::BN), dim3(S::THREADS), S::SHARED, stream,
+                              *args);
+}
+
 /* Launches the kernel of a shape, the exact one where the arguments allow. */
 template <class S> static enum mg_kernels_status gemm_run(cudaStream_t stream, const struct gemm_args *args)
 {
     bool exact = args->k % S::BK == 0 && args->n % 4 == 0 && gemm_aligned(args->b, args->ldb) &&
                  gemm_aligned(args->c, args->ldc);
-    void (*kernel)(gemm_args) = exact ? gemm_pipeline<S, true> : gemm_pipeline<S, false>;
-    if (S::SHARED > 48 * 1024) {
-        cudaError_t error = cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
-                                                 cudaFuncAttributeMaxDynamicSharedMemorySize, S::SHARED);
-        if (error != cudaSuccess)
-            return MG_KERNELS_ERR_DEVICE;
-    }
-    return mg__kernels_launch(kernel, gemm_grid(args, S::BM, S::BN), dim3(S::THREADS), S::SHARED, stream, *args);
+    return exact ? gemm_launch<S, true>(stream, args) : gemm_launch<S, false>(stream, args);
 }
 #endif

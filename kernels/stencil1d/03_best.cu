@@ -1,83 +1,20 @@
 /* 03_best.cu - adds: registers instead of shared memory, and 128-bit accesses.
  *
- * A thread takes four neighbouring elements, a quad. The elements on both sides are those of the neighbouring lanes: up to
- * radius 4 they come by shuffles, and only the first and the last lane load a quad more; beyond that the neighbouring quads
- * are loaded again, from the first-level cache. More quads a thread were tried, and gain nothing (docs/tuning/stencil1d.md).
- * The radius is known at compile time, so the weights are operands from the constant bank. Should reach the speed of a copy:
- * 8 bytes an element, and at radius 16 33 products for them. Arrays that do not begin at 16 bytes go to the rung before.
+ * A thread takes four neighbouring elements; those on both sides come from the neighbouring lanes' registers. quads.cuh has
+ * the kernel. More quads a thread were tried, and gain nothing (docs/tuning/stencil1d.md). The radius is known at compile
+ * time, so the weights are operands from the constant bank. Should reach the speed of a copy: 8 bytes an element, and at
+ * radius 16 33 products for them. Arrays that do not begin at 16 bytes go to the rung before.
  */
-#include "stencil1d/stencil1d_priv.h"
+#include "stencil1d/quads.cuh"
 
 enum { THREADS = 512 };
 
-/* Quad q of x: zeros outside, a part of it where x ends within. */
-__device__ static inline float4 quad(const stencil_args &g, int64_t q)
-{
-    float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    if (q < 0)
-        return v;
-    if (q * 4 + 4 <= g.n)
-        return __ldg(reinterpret_cast<const float4 *>(g.x) + q);
-    if (q * 4 < g.n)
-        v.x = g.x[q * 4];
-    if (q * 4 + 1 < g.n)
-        v.y = g.x[q * 4 + 1];
-    if (q * 4 + 2 < g.n)
-        v.z = g.x[q * 4 + 2];
-    return v;
-}
-
-__device__ static inline void put(float *to, float4 v)
-{
-    to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
-}
-
-template <int RADIUS> static __global__ __launch_bounds__(THREADS) void best(stencil_args g)
-{
-    constexpr int QUADS = (RADIUS + 3) / 4, SIDE = 4 * QUADS;
-    int64_t q = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
-    int lane = threadIdx.x % 32;
-    float window[4 + 2 * SIDE];
-    put(&window[SIDE], quad(g, q));
-    if (RADIUS > 0 && RADIUS <= 4) {
-        float edge[4] = {};
-        if (lane == 0 || lane == 31)
-            put(edge, quad(g, lane ? q + 1 : q - 1));
-#pragma unroll
-        for (int d = 1; d <= RADIUS; d++) {
-            float left = __shfl_up_sync(0xffffffffu, window[SIDE + 4 - d], 1);
-            float right = __shfl_down_sync(0xffffffffu, window[SIDE + d - 1], 1);
-            window[SIDE - d] = lane == 0 ? edge[4 - d] : left;
-            window[SIDE + 3 + d] = lane == 31 ? edge[d - 1] : right;
-        }
-    } else {
-#pragma unroll
-        for (int s = 1; s <= QUADS; s++) {
-            put(&window[SIDE - 4 * s], quad(g, q - s));
-            put(&window[SIDE + 4 * s], quad(g, q + s));
-        }
-    }
-    float sum[4] = {};
-#pragma unroll
-    for (int d = 0; d <= 2 * RADIUS; d++)
-#pragma unroll
-        for (int e = 0; e < 4; e++)
-            sum[e] = fmaf(g.weights[d], window[SIDE - RADIUS + e + d], sum[e]);
-    if (q * 4 + 4 <= g.n) {
-        __stcs(reinterpret_cast<float4 *>(g.y) + q, make_float4(sum[0], sum[1], sum[2], sum[3]));
-    } else {
-#pragma unroll
-        for (int e = 0; e < 3; e++)
-            if (q * 4 + e < g.n)
-                g.y[q * 4 + e] = sum[e];
-    }
-}
-
 enum mg_kernels_status mg__stencil1d_best(cudaStream_t stream, const struct stencil_args *args)
 {
-    static void (*const kernels[])(stencil_args) = {best<0>,  best<1>,  best<2>,  best<3>,  best<4>,  best<5>,
-                                                    best<6>,  best<7>,  best<8>,  best<9>,  best<10>, best<11>,
-                                                    best<12>, best<13>, best<14>, best<15>, best<16>};
+#define Q(radius) stencil_quads<radius, THREADS>
+    static void (*const kernels[])(stencil_args) = {Q(0), Q(1), Q(2),  Q(3),  Q(4),  Q(5),  Q(6),  Q(7), Q(8),
+                                                    Q(9), Q(10), Q(11), Q(12), Q(13), Q(14), Q(15), Q(16)};
+#undef Q
     static_assert(sizeof kernels / sizeof *kernels == MG_STENCIL_MAX_RADIUS + 1, "a kernel for every radius");
     if (reinterpret_cast<uintptr_t>(args->x) % 16 || reinterpret_cast<uintptr_t>(args->y) % 16)
         return mg__stencil1d_halo(stream, args);
