@@ -11,7 +11,8 @@ configure = test -z "$(3)" -a -f $(1)/CMakeCache.txt || \
 	cmake --preset $(2) -B $(1) $(if $(wildcard $(1)/CMakeCache.txt),,$(generator)) $(3)
 ctest = ctest --test-dir $(1) --output-on-failure -j $(JOBS) $(CTEST_FLAGS)
 
-.PHONY: all setup demo test test-default test-asan test-tsan bench build-gpu bench-gpu test-gpu install clean help docs
+.PHONY: all setup demo test test-default test-asan test-tsan bench gpu build-gpu bench-gpu test-gpu tune-gpu results install clean \
+	help docs
 
 all: ## build into build/; installs nothing (this is plain `make`)
 	@$(call configure,$(BUILD),default)
@@ -51,17 +52,34 @@ bench: ## set up, build, and run the benchmarks: verified, then timed against na
 	@cmake --build $(BUILD) -j $(JOBS) --target bench_engine
 	bench/run.sh $(BUILD)
 
+# ---- on a machine with a GPU ----
+RESULTS ?= bench/results
+device = $$(build-gpu/margay-bench --device)
+
+gpu: ## on a machine with a GPU: all four of build-gpu, bench-gpu, test-gpu and tune-gpu, each for a bounded time
+	tools/gpu.sh $(RESULTS)
+
 build-gpu: kernels/CMakeLists.txt
-	@cmake -S kernels -B build-gpu $(generator) -DMARGAY_KERNELS_PEERS=ON
-	@cmake --build build-gpu -j $(JOBS)
+	@cmake -S kernels -B build-gpu $(if $(wildcard build-gpu/CMakeCache.txt),,$(generator)) -DMARGAY_KERNELS_PEERS=ON
+	@cmake --build build-gpu -j $(JOBS) --target all margay-tune
 
 bench-gpu: build-gpu ## on a machine with a GPU: the ladders beside cuBLAS and CUB, into bench/results/ and docs/results.md
-	@mkdir -p bench/results
-	build-gpu/margay-bench --json bench/results/$$(build-gpu/margay-bench --device).json --markdown docs/results.md
+	@mkdir -p $(RESULTS)
+	build-gpu/margay-bench --json $(RESULTS)/$(device).json
+	@$(MAKE) --no-print-directory results
 
 test-gpu: build-gpu ## on a machine with a GPU: the collection's tests, and again under compute-sanitizer
-	ctest --test-dir build-gpu --output-on-failure
-	tests/kernels/sanitizer.sh build-gpu
+	@mkdir -p $(RESULTS)
+	tests/kernels/gpu.sh build-gpu $(RESULTS)/$(device).tests.txt $(JOBS)
+
+tune-gpu: build-gpu ## on a machine with a GPU: the shapes behind the best rungs, into bench/results/ and docs/tuning/
+	@mkdir -p $(RESULTS)
+	build-gpu/margay-tune | tee $(RESULTS)/$(device).tune.md
+	@$(MAKE) --no-print-directory results
+
+results: ## make docs/results.md and the tables in docs/tuning/ from bench/results/
+	@if command -v python3 >/dev/null; then tools/gen_results.py . $(RESULTS); \
+	    else echo "no python3: docs/results.md was not made; tools/gen_results.py makes it from $(RESULTS)"; fi
 
 docs: ## make the reference pages from the tables again
 	@$(call configure,$(BUILD),default,-DMARGAY_TESTS=ON)
