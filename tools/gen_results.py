@@ -59,7 +59,7 @@ def best_of(case):
 
 def ladder(case):
     peer, limit = peer_of(case), {"fp32": "FP32", "copy": "copy"}[case["limit"]]
-    lines = [f"#### {case['operation']} {case['type']}, {case['size'].replace('^', '\\^')}", ""]
+    lines = [f"#### {case['operation']} {case['type']}, {case['size']}", ""]
     head = ["", "time", "rate", "× the first"] + ([f"of {peer['name']}"] if peer else []) + [f"of the {limit} limit"]
     lines += [f"| {' | '.join(head)} |", "| --- |" + " ---: |" * (len(head) - 1)]
     for row in case["rows"]:
@@ -90,7 +90,6 @@ def targets(result):
 def target_table(result):
     lines = ["| operation | best rung | rate | against | ratio | aim | |", "| --- | --- | ---: | --- | ---: | ---: | --- |"]
     for what, best, peer, ratio, wanted, case in targets(result):
-        what = what.replace("^", "\\^")
         if ratio is None:
             lines.append(f"| {what} | | | | | {wanted:.2f} | not measured |")
             continue
