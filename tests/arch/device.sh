@@ -5,7 +5,8 @@
 #
 # Run from the repository's root on a machine with a GPU and ncu, and nvcc unless PROGRAM (device.cu, compiled) is given. It
 # takes under two minutes. OUT gets ask.json and ncu.csv, which device.py makes into tests/arch/h100.json, and log.txt.
-# With MARGAY=build/margay limits.txt is its table beside the device. COUNT and LAUNCHES say how many configurations are asked about and how many of them are launched under ncu.
+# With MARGAY=build/margay limits.txt is its table beside the device. COUNT and LAUNCHES say how many configurations are asked
+# about and how many of them are launched under ncu.
 set -u
 out=${1:?usage: device.sh OUT [PROGRAM]}
 here=tests/arch
