@@ -115,6 +115,26 @@ ATOMIC(16)
 ATOMIC(32)
 ATOMIC(64)
 
+/* The elements of a vector, one operation each; `where`, for the caller's lanes. */
+MG_NO_TSAN static void vectors(struct mg_warp *w, const struct mg_mem *m, uint32_t mask, uint8_t *const where[32], bool own)
+{
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        uint32_t with[8], old[8]; /* the results may go where the operands are */
+        for (unsigned k = 0; k < m->vec; k++)
+            with[k] = ((const uint32_t *)mg__slot(w, m->with[k]))[i];
+        for (unsigned k = 0; k < m->vec; k++) {
+            uint8_t *at = where[i] + k * m->width;
+            old[k] = (uint32_t)(own             ? plain(m, at, with[k], 0, SEM_FTZ)
+                                : m->width == 4 ? atomic32(m, at, with[k], 0, SEM_FTZ)
+                                                : atomic16(m, at, with[k], 0, SEM_FTZ));
+        }
+        for (unsigned k = 0; k < m->vec; k++)
+            if (m->reg[k] >= 0)
+                ((uint32_t *)mg__slot(w, m->reg[k]))[i] = old[k];
+    }
+}
+
 MG_NO_TSAN MG_HANDLER(mg__op_atom)
 {
     const struct mg_mem *m = op->u.mem;
@@ -130,6 +150,10 @@ MG_NO_TSAN MG_HANDLER(mg__op_atom)
     if (!mg__access_slow(w, op, mask, address, where))
         return NULL;
     bool own = m->space == MG_SPACE_SHARED || w->worker->run->serial;
+    if (m->vec > 1) {
+        vectors(w, m, mask, where, own);
+        return op + 1;
+    }
     const void *bs = mg__slot(w, m->reg[1]), *cs = m->reg[2] >= 0 ? mg__slot(w, m->reg[2]) : bs;
     void *d = m->reg[0] >= 0 ? mg__slot(w, m->reg[0]) : NULL;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {

@@ -271,8 +271,10 @@ static bool place_pool(struct mg_lower *L)
     }
     for (size_t i = 0; i < L->mems.count; i++) {
         settle(code, &L->mems.at[i]->addr);
-        for (unsigned k = 0; k < MG_COUNT(L->mems.at[i]->reg); k++)
+        for (unsigned k = 0; k < MG_COUNT(L->mems.at[i]->reg); k++) {
             settle(code, &L->mems.at[i]->reg[k]);
+            settle(code, &L->mems.at[i]->with[k]);
+        }
     }
     code->fills = mg__arena_array(&L->program->arena, L->fills.count + 1, sizeof *code->fills);
     if (!code->fills)

@@ -271,6 +271,28 @@ void mg__lower_ld_st(struct mg_lower *L, bool load)
     op->u.mem = m;
 }
 
+/* Whether somebody reads what an atom gives back. */
+static bool is_read(const struct mg_lower *L, const struct mg_ptx_opnd *d)
+{
+    return d->kind == MG_OPND_REG && L->reads[d->index] != 1;
+}
+
+/* atom and red on a vector in global memory: each element is an operation of its own. */
+static bool set_vector(struct mg_lower *L, struct mg_mem *m, const struct mg_ptx_opnd *d, const struct mg_ptx_opnd *with)
+{
+    struct mg_mem sources = *m;
+    bool wide = m->width == 4 || m->width == 2;
+    bool one = m->atomop == MG_ATOM_ADD || m->atomop == MG_ATOM_MIN || m->atomop == MG_ATOM_MAX;
+    if (!wide || !one || !set_elements(L, &sources, with, false) || sources.vec != L->insn->vec || sources.dst64)
+        return false;
+    if (d && (!set_elements(L, m, d, true) || m->vec != sources.vec || m->dst64))
+        return false;
+    memcpy(m->with, sources.reg, sizeof m->with);
+    m->vec = sources.vec;
+    m->sext = false;
+    return true;
+}
+
 void mg__lower_atomic(struct mg_lower *L)
 {
     const struct mg_ptx_insn *i = L->insn;
@@ -283,26 +305,35 @@ void mg__lower_atomic(struct mg_lower *L)
     m->atomop = i->atomop;
     m->dst64 = m->width == 8;
     m->no_shape = true;
-    m->reg[0] = m->reg[1] = m->reg[2] = -1;
+    for (unsigned k = 0; k < MG_COUNT(m->reg); k++)
+        m->reg[k] = -1;
     m->vec = 1;
-    if (i->nops < first + 2u || i->vec > 1 || m->width < 2 || m->width > 8 || !set_address(L, m, mg__lower_opnd(L, first))) {
+    if (i->nops < first + 2u || m->width < 2 || m->width > 8 || !set_address(L, m, mg__lower_opnd(L, first))) {
         mg__lower_unsupported(L);
         return;
     }
     /* ptxas turns an atom whose result nobody reads into red, where red has the operation; so do the counts. */
-    bool unused = !atom || d->kind == MG_OPND_SINK || (d->kind == MG_OPND_REG && L->reads[d->index] == 1);
+    bool used = false;
+    for (unsigned k = 0; d && k < (d->kind == MG_OPND_VEC ? d->count : 1); k++)
+        used |= is_read(L, d->kind == MG_OPND_VEC ? &L->func->operands[d->first + k] : d);
     bool always = i->atomop == MG_ATOM_CAS || i->atomop == MG_ATOM_EXCH;
-    m->kind = unused && !always ? MG_ACCESS_RED : MG_ACCESS_ATOM;
-    m->poll = i->atomop == MG_ATOM_CAS || i->atomop == MG_ATOM_EXCH;
+    m->kind = used || always ? MG_ACCESS_ATOM : MG_ACCESS_RED;
+    m->poll = always;
     bool good = true;
-    if (atom && d->kind == MG_OPND_REG) {
-        m->reg[0] = mg__lower_destination(L, d, m->width);
-        good = m->reg[0] >= 0 && !(mg__lower_reg_size(L, d) == 8 && m->width < 8);
+    const struct mg_ptx_opnd *with = mg__lower_opnd(L, first + 1);
+    if (i->vec > 1) {
+        good = set_vector(L, m, d, with);
+    } else {
+        if (atom && d->kind == MG_OPND_REG) {
+            m->reg[0] = mg__lower_destination(L, d, m->width);
+            good = m->reg[0] >= 0 && !(mg__lower_reg_size(L, d) == 8 && m->width < 8);
+        }
+        m->reg[1] = mg__lower_source(L, with, m->dst64 ? 8 : 4, i->type[0], 0);
+        if (i->atomop == MG_ATOM_CAS)
+            m->reg[2] = i->nops > first + 2u ? mg__lower_source(L, mg__lower_opnd(L, first + 2), m->dst64 ? 8 : 4, i->type[0], 1) : -1;
+        good = good && m->reg[1] >= 0 && (i->atomop != MG_ATOM_CAS || m->reg[2] >= 0);
     }
-    m->reg[1] = mg__lower_source(L, mg__lower_opnd(L, first + 1), m->dst64 ? 8 : 4, i->type[0], 0);
-    if (i->atomop == MG_ATOM_CAS)
-        m->reg[2] = i->nops > first + 2u ? mg__lower_source(L, mg__lower_opnd(L, first + 2), m->dst64 ? 8 : 4, i->type[0], 1) : -1;
-    if (!good || m->reg[1] < 0 || (i->atomop == MG_ATOM_CAS && m->reg[2] < 0)) {
+    if (!good) {
         mg__lower_unsupported(L);
         return;
     }

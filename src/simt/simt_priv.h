@@ -95,7 +95,8 @@ struct mg_mem {
     uint8_t poll;    /* a volatile, relaxed or acquire load, or compare-and-swap: may be spinning */
     uint8_t atomop, type, scope;
     int16_t sem_row; /* atomics: the operation's row, -1: exch or cas */
-    int32_t reg[8];  /* elements: destinations, or sources of a store */
+    int32_t reg[8];  /* elements: destinations, or sources of a store; of atomics that are no vectors: old value, operands */
+    int32_t with[8]; /* atomics on vectors: the elements' operands */
     int32_t addr;    /* operand of the address, -1: `offset` alone */
     int64_t offset;
     bool no_shape;    /* this site's shapes are not remembered */

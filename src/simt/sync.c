@@ -62,10 +62,6 @@ MG_HANDLER(mg__op_bar)
     uint32_t id = mg__lane32(w, op->a, first), expected = op->b >= 0 ? mg__lane32(w, op->b, first) : 0;
     if (id >= MG_COUNT(w->block->barriers))
         return mg__fault(w, op, first, MG_ERR_TRAP, "barrier %u: a block has %zu", id, MG_COUNT(w->block->barriers));
-    if (op->b >= 0 && (expected == 0 || expected % 32 || expected > 1024))
-        return mg__fault(w, op, first, MG_ERR_TRAP, "a barrier for %u threads: the number must be a multiple of 32 up to 1024",
-                         expected);
-    struct mg_barrier *b = &w->block->barriers[id];
     if (mg__wants_sync(w)) {
         struct mg_sync *e = mg__sync_event(w, op, MG_SYNC_BARRIER, mask);
         e->barrier = id;
@@ -73,6 +69,10 @@ MG_HANDLER(mg__op_bar)
         e->arrive = sub == MG_SUB_ARRIVE;
         mg__sync_emit(w->worker);
     }
+    if (op->b >= 0 && (expected == 0 || expected % 32 || expected > 1024))
+        return mg__fault(w, op, first, MG_ERR_TRAP, "a barrier for %u threads: the number must be a multiple of 32 up to 1024",
+                         expected);
+    struct mg_barrier *b = &w->block->barriers[id];
     if (b->arrived && b->expected != expected) {
         mg__fault(w, op, first, MG_ERR_TRAP, "barrier %u is used with %u threads here and with %u elsewhere", id, expected,
                   b->expected);

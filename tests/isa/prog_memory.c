@@ -305,6 +305,36 @@ PROG(many_threads_one_cell, 4, 128, 0, ".global .align 8 .b8 unused[8];",
     memcpy(e->buf + 60016, &bits, 4);
 }
 
+PROG(atomics_on_vectors, 1, 64, 0, "",
+     "mul.lo.u32 %r0, %t, 32; cvt.u64.u32 %d0, %r0; add.u64 %d0, %d0, %buf; mov.u64 %d1, 0;\n"
+     "st.global.v2.u64 [%d0+4096], {%d1, %d1}; st.global.v2.u64 [%d0+4112], {%d1, %d1}; cvt.rn.f32.u32 %f0, %t;\n"
+     "red.global.add.v4.f32 [%d0+4096], {%f0, 0f3F800000, %f0, 0f40000000};\n" /* t 1 t 2 */
+     "atom.global.add.v4.f32 {%f1, %f2, %f3, %f4}, [%d0+4096], {%f0, %f0, 0f40400000, 0f40800000};\n" /* t t 3 4 */
+     "atom.global.add.v2.f32 {%f2, %f1}, [%d0+4104], {%f1, %f2};\n" /* t 1, and back comes t + 3, 6 */
+     "mov.u32 %r1, 0x3c004000; red.global.add.noftz.v2.f16x2 [%d0+4112], {%r1, %r1};\n" /* 2 1 2 1 */
+     "mov.b16 %h0, 0x3c00; mov.b16 %h1, 0xc000; mov.b16 %h2, 0x7bff;\n"
+     "atom.global.max.noftz.v4.f16 {%h3, %h4, %h5, %h6}, [%d0+4112], {%h0, %h1, %h2, %h0};\n"
+     "mov.b64 %d2, {%h3, %h4, %h5, %h6}; mov.b64 %d3, {%f1, %f2};\n"
+     "st.global.v2.u64 [%out], {%d2, %d3}; ld.global.v2.u64 {%d4, %d5}, [%d0+4096]; ld.global.u64 %d6, [%d0+4112];\n"
+     "xor.b64 %d5, %d5, %d6; st.global.v2.u64 [%out+16], {%d4, %d5};")
+{
+    EACH(i)
+    {
+        float t = (float)i, cell[4] = {t + t, 1 + t, t + 3 + t, 2 + 4 + 1}, back[2] = {6, t + 3};
+        uint16_t before[4] = {0x4000, 0x3c00, 0x4000, 0x3c00}, after[4] = {0x4000, 0x3c00, 0x7bff, 0x3c00};
+        uint64_t two[2], halves;
+        memcpy(two, cell, 16);
+        memcpy(&halves, after, 8);
+        memcpy(e->buf + 4096 + i * 32, cell, 16);
+        memcpy(e->buf + 4112 + i * 32, after, 8);
+        memset(e->buf + 4120 + i * 32, 0, 8);
+        memcpy(&OUT(i, 0), before, 8);
+        memcpy(&OUT(i, 1), back, 8);
+        OUT(i, 2) = two[0];
+        OUT(i, 3) = two[1] ^ halves;
+    }
+}
+
 static const struct prog *const all[] = {&prog_load_widths,       &prog_store_widths,
                                          &prog_vectors,           &prog_cache_operators,
                                          &prog_shared_reversed,   &prog_shared_dynamic,
@@ -312,5 +342,6 @@ static const struct prog *const all[] = {&prog_load_widths,       &prog_store_wi
                                          &prog_generic_addresses, &prog_async_copies,
                                          &prog_alloca_and_stack,  &prog_hints_change_nothing,
                                          &prog_registers_given_and_taken,
-                                         &prog_discard_spares_the_rest, &prog_many_threads_one_cell};
+                                         &prog_discard_spares_the_rest, &prog_many_threads_one_cell,
+                                         &prog_atomics_on_vectors};
 const struct prog_list prog_memory = {all, sizeof(all) / sizeof(all[0])};
