@@ -138,6 +138,12 @@ static void settle(const struct launch *l, struct occurrence *o)
     case KIND_RACE_BLOCKS_WRITE_WRITE:
         orient_writes(info, o);
         break;
+    case KIND_BARRIER_DIFFERENT: { /* in the order of the text, whoever came first */
+        struct line a = mg__name_line(info, o->insn), b = mg__name_line(info, o->other);
+        if (strcmp(a.file, b.file) ? o->other < o->insn : b.line < a.line)
+            swap_actors(o);
+        break;
+    }
     case KIND_BARRIER_LEFT:
         if (mg__code_goes_around(info, o->insn))
             o->kind = KIND_BARRIER_NOT_REACHED;
@@ -375,9 +381,10 @@ void mg__find_report(struct launch *l)
     for (uint32_t i = 0; i < n; i++) {
         if (list[i].drop)
             continue;
-        /* Whether another block's write was already there is chance: the race between the two says it all. */
-        for (uint32_t k = 0; list[i].o.kind == KIND_INIT_GLOBAL && k < n; k++)
-            if (is_race(list[k].o.kind) && list[k].o.who.block != list[k].o.with.block && list[k].o.object == list[i].o.object &&
+        /* Whether another thread's write was already there is chance: the race between the two says it all. */
+        bool init = list[i].o.kind == KIND_INIT_GLOBAL || list[i].o.kind == KIND_INIT_SHARED;
+        for (uint32_t k = 0; init && k < n; k++)
+            if (is_race(list[k].o.kind) && list[k].o.place == list[i].o.place && list[k].o.object == list[i].o.object &&
                 (list[k].o.insn == list[i].o.insn || list[k].o.other == list[i].o.insn))
                 list[i].drop = true;
         if (list[i].drop)

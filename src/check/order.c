@@ -273,7 +273,8 @@ void mg__order_write(struct mg_order *o, struct mg_order_row *row, unsigned at, 
         *with = (struct mg_order_hit){row->w_time[at], w};
     if (conflicts(o, row->r_time[at], r, me))
         *read = (struct mg_order_hit){row->r_time[at], r};
-    /* Atomics of several warps: the first is kept, as with reads. Of other writes the last one counts. */
-    bool keeps = me.class == MG_ORDER_STRONG && w.class == MG_ORDER_STRONG;
+    /* Atomics of several warps: the first is kept, as with reads, or the plain write before them, which is graver. Of other
+     * writes the last one counts. */
+    bool keeps = me.class == MG_ORDER_STRONG;
     remember(o, &row->w_time[at], &row->w_who[at], me, keeps);
 }

@@ -154,8 +154,8 @@ template <bool fault> __global__ void transpose_in_place(float *m, int n)
     int x = threadIdx.x, y = blockIdx.x;
     if (fault ? x != y : x < y) {
         float a = m[y * n + x], b = m[x * n + y]; // ALSO: race/*
-        m[y * n + x] = b + 1; // EXPECT: race/*
-        m[x * n + y] = a + 1; // ALSO: race/*
+        m[y * n + x] = b + 1; // OTHER
+        m[x * n + y] = a + 1; // EXPECT: race/blocks-write-write
     }
 }
 CASE(transpose_in_place, 0)
@@ -168,7 +168,7 @@ template <bool fault> __global__ void carry_to_the_right(int *edge, int *out)
     if (threadIdx.x == 0 && !fault)
         atomicAdd(&edge[blockIdx.x + 1], 5);
     if (threadIdx.x == 0 && fault)
-        edge[blockIdx.x + 1] = 5; // EXPECT: race/blocks-*-*
+        edge[blockIdx.x + 1] = 5; // OTHER
     if (threadIdx.x == 1 && fault)
         out[blockIdx.x] = edge[blockIdx.x]; // EXPECT: race/blocks-*-*
 }

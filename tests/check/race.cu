@@ -154,8 +154,8 @@ template <bool fault> __global__ void double_buffer(const int *in, int *out)
     __syncthreads();
     for (int k = 1; k <= 4; k++) {
         int next = fault ? (k - 1) & 1 : k & 1;
-        buffer[next][t] = in[k * 64 + t]; // EXPECT: race/*-* buffer
-        sum += buffer[(k - 1) & 1][63 - t]; // ALSO: race/write-read
+        buffer[next][t] = in[k * 64 + t]; // OTHER
+        sum += buffer[(k - 1) & 1][63 - t]; // EXPECT: race/write-read buffer
         __syncthreads();
     }
     out[t] = sum;

@@ -77,12 +77,13 @@ class Suite:
         return self.cases.get(case, []) + [e for k in dict.fromkeys(self.launched[case]) for e in self.kernels.get(k, [])]
 
 
-def check(args, threads, how, case, leaks=False):
+def check(args, threads, how, case, flags=""):
     """The findings of one run, and the text of what went wrong."""
     with tempfile.TemporaryDirectory(prefix="margay-check-") as folder:
         report = os.path.join(folder, "report.json")
-        command = [args.margay, "check", "--json", report, "--timeout", "60", "--threads", str(threads)]
-        command += ["--leaks"] if leaks else []
+        command = [args.margay, "check", "--json", report, "--timeout", "3" if "HANGS" in flags and how == "fault" else "60",
+                   "--threads", str(threads)]
+        command += ["--leaks"] if "LEAKS" in flags else []
         command += [args.program, how] + ([case] if case else [])
         done = subprocess.run(command, capture_output=True, text=True, timeout=300)
         where = f"{how} {case or ''} ({threads} threads)"
@@ -136,20 +137,20 @@ def main():
     alone = [c for c, flags in suite.flags.items() if flags.strip() != "0"]
     together = [c for c in suite.flags if c not in alone]
     complaints = []
-    runs = [("right", None, [], False)]
+    runs = [("right", None, [], "")]
     if together:
-        runs.append(("fault", None, [e for c in together for e in suite.expectations_of(c)], False))
-    runs += [("fault", c, suite.expectations_of(c), "LEAKS" in suite.flags[c]) for c in alone]
-    runs += [("right", c, [], True) for c in alone if "LEAKS" in suite.flags[c]]
+        runs.append(("fault", None, [e for c in together for e in suite.expectations_of(c)], ""))
+    runs += [("fault", c, suite.expectations_of(c), suite.flags[c]) for c in alone]
+    runs += [("right", c, [], suite.flags[c]) for c in alone if "LEAKS" in suite.flags[c]]
     if args.only_case:
         runs = [(how, args.only_case, suite.expectations_of(args.only_case) if how == "fault" else [],
-                 "LEAKS" in suite.flags[args.only_case]) for how in ("right", "fault")]
-    for how, case, expected, leaks in runs:
+                 suite.flags[args.only_case]) for how in ("right", "fault")]
+    for how, case, expected, flags in runs:
         if how == "fault" and not expected:
             complaints.append(f"{case or 'the suite'}: nothing is expected of its fault")
         first = None
         for threads in counts:
-            result, trouble = check(args, threads, how, case, leaks)
+            result, trouble = check(args, threads, how, case, flags)
             if trouble:
                 complaints.append(trouble)
                 break
