@@ -164,11 +164,19 @@ enum mg_kernels_status mg_stream_f32(struct CUstream_st *stream, int variant, in
 enum mg_kernels_status mg_banks_u32(struct CUstream_st *stream, int variant, int64_t blocks, int64_t rounds, uint32_t *out);
 
 /* ---- hierarchy: the latency and the bandwidth of registers, shared memory, L1, L2 and global memory ----
- * A variant is a level and a way to measure it. `x` holds `n` 32-bit words: for the latency rungs a cycle of indices (x[i] is
- * the next one; mg_ref_chain makes one), for the others any words. `steps` loads are made by each thread (latency: of one
- * thread); out[0] gets the last index, or the sum of what was read mod 2^32, and out[1], out[2] the low and high halves of
- * the clock cycles that it took (0 in the bandwidth rungs: time those from outside). *bytes (host; may be NULL) gets the
- * bytes that all threads of the launch will read. Levels that hold fewer than n words use the first of them. */
+ * A variant is a level and a way to read it. Latency: one thread makes `steps` loads, of which each tells the next one's
+ * address: x[0..n-1] is a cycle of indices, all of them below n (mg_ref_chain makes one), followed from 0. Bandwidth: all
+ * threads of a grid that fills the device make `steps` loads of 16 bytes each (in registers: multiply-adds of 12) through any
+ * words x[0..n-1], round after round.
+ *
+ * out has three words, device memory apart from x: out[0] is the index where the chase ended, or the sum mod 2^32 of all words
+ * that were read (of their low 8 bits, in registers); out[1] and out[2] are the low and high halves of the multiprocessor's
+ * clock cycles that the chase took, 0 for bandwidth, which is *bytes over the launch's duration. *bytes (host; may be NULL)
+ * gets what all threads read. n and steps are at most 2^32; where one is 0, out and *bytes are.
+ *
+ * The caller chooses n: 8192 words at most for shared memory and L1, 2^20 for L2 (more: MG_KERNELS_ERR_UNSUPPORTED); for global
+ * memory several times what the L2 cache holds, of which nothing was read just before, else the figure is the cache's.
+ * Registers have no addresses: their latency is that of a chain index = index * 1664525 + x[0]. */
 enum mg_kernels_status mg_hierarchy_u32(struct CUstream_st *stream, int variant, int64_t n, const uint32_t *x, int64_t steps,
                                         uint32_t *out, uint64_t *bytes);
 
@@ -195,6 +203,8 @@ void mg_ref_histogram_u8(int64_t n, const uint8_t *x, uint32_t *bins);
 void mg_ref_histogram_u32(int64_t n, const uint32_t *x, int64_t nbins, uint32_t *bins);
 void mg_ref_lut_u8(int64_t n, const uint8_t *x, const uint8_t table[256], uint8_t *y);
 void mg_ref_banks_u32(int variant, int64_t blocks, int64_t rounds, uint32_t *out);
+/* out[0] of the call that reported `bytes`. */
+uint32_t mg_ref_hierarchy_u32(int variant, int64_t n, const uint32_t *x, int64_t steps, uint64_t bytes);
 /* x[0..n-1] becomes one random cycle through all n indices, the same for the same seed. */
 void mg_ref_chain(int64_t n, uint32_t seed, uint32_t *x);
 

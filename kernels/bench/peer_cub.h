@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-int bench_cub_reduce(void *workspace, size_t *bytes, enum sums_type type, enum mg_reduce_op op, const void *x, int64_t n,
-                     void *result, struct CUstream_st *stream);
+int bench_cub_reduce(void *workspace, size_t *bytes, enum sums_type type, enum mg_reduce_op op, const void *x,
+                     int64_t n, void *result, struct CUstream_st *stream);
 /* DeviceReduce::TransformReduce: the sum of squares. */
 int bench_cub_square_sum(void *workspace, size_t *bytes, enum sums_type type, const void *x, int64_t n, void *result,
                          struct CUstream_st *stream);

@@ -23,8 +23,8 @@ static int reduce(void *workspace, size_t *bytes, enum mg_reduce_op op, const vo
     }
 }
 
-int bench_cub_reduce(void *workspace, size_t *bytes, enum sums_type type, enum mg_reduce_op op, const void *x, int64_t n,
-                     void *result, struct CUstream_st *stream)
+int bench_cub_reduce(void *workspace, size_t *bytes, enum sums_type type, enum mg_reduce_op op, const void *x,
+                     int64_t n, void *result, struct CUstream_st *stream)
 {
     switch (type) {
     case SUMS_I32:

@@ -1,6 +1,6 @@
 /* square_sum.c - the bench's drivers of square_sum. Plain C is the first row; the peers are cuBLAS's nrm2, whose result
- * is the root of ours and is squared here before it is looked at, and CUB's reduction with a square for each element. See
- * sums.h for what a result is held to. */
+ * is the root of ours and is squared here before it is looked at, and CUB's reduction with a square for each element.
+ * See sums.h for what a result is held to. */
 #include "peer_cub.h"
 
 static int call(struct sums *s, int variant, struct CUstream_st *stream, void *work, size_t *bytes)

@@ -1,9 +1,9 @@
-/* sums.h - what the drivers of reduce, square_sum and dot share: arrays on both sides, one result, and how far it may be
- * off.
+/* sums.h - what the drivers of reduce, square_sum and dot share: arrays on both sides, one result, and how far it may
+ * be off.
  *
- * The result is held to the library's plain C (mg_ref_*, which carries double or more), to the last bit for integers and
- * for min and max. A float sum may be off by the bound of kernels.h: (64 + n / 100000) u sum|x|, n u sum|x| for the rung
- * of global atomics, and as much as rounding may have moved the reference. Peers are held to the tighter one.
+ * The result is held to the library's plain C (mg_ref_*, which carries double or more), to the last bit for integers
+ * and for min and max. A float sum may be off by the bound of kernels.h: (64 + n / 100000) u sum|x|, n u sum|x| for the
+ * rung of global atomics, and as much as rounding may have moved the reference. Peers are held to the tighter one.
  */
 #ifndef MG_BENCH_SUMS_H
 #define MG_BENCH_SUMS_H
