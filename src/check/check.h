@@ -45,10 +45,14 @@ void mg__check_ended(struct mg_check *check); /* the program ends: leaks */
  * Stream 0 is the legacy default stream; `blocking` ones wait for it and it for them. */
 void mg__check_stream_made(struct mg_check *check, uint64_t stream, bool blocking);
 void mg__check_stream_gone(struct mg_check *check, uint64_t stream);
-void mg__check_stream_is(struct mg_check *check, uint64_t stream); /* what comes next is in this stream */
 void mg__check_host_waited(struct mg_check *check, uint64_t stream, bool all);
 void mg__check_event_recorded(struct mg_check *check, uint64_t event, uint64_t stream);
 void mg__check_event_waited(struct mg_check *check, uint64_t event, uint64_t stream, bool host);
+void mg__check_event_gone(struct mg_check *check, uint64_t event);
+/* Around each launch, copy or fill, one at a time: what is done is done in this stream. `call` lives for ever; `waits`: the
+ * host goes on when it is over. */
+void mg__check_begins(struct mg_check *check, const char *call, uint64_t stream, bool waits);
+void mg__check_ends(struct mg_check *check);
 
 /* ---- launches that are refused ---- */
 /* What mg_arch_launch_check found, and how it said it. `kernel` is mangled. */

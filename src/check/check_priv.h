@@ -5,6 +5,7 @@
  *   region.c   device memory: what is written, and the cells of a launch
  *   watch.c    the observer: accesses                meet.c    barriers and warp operations
  *   find.c     occurrences to findings               name.c    variables and threads in words
+ *   stream.c   what orders streams
  *   host.c     the host's calls                      limits.c  refused launches
  */
 #ifndef MG_CHECK_PRIV_H
@@ -73,7 +74,7 @@ struct region {
 struct freed {
     uint64_t address, size;
 };
-struct footprints;
+struct streams;
 struct mg_check {
     unsigned checks;
     void (*found)(void *arg, const struct mg_report_finding *finding);
@@ -83,7 +84,7 @@ struct mg_check {
     MG_VEC(struct freed) freed;      /* oldest first; a ring once it is full */
     size_t next_freed;
     uint64_t serial;
-    struct footprints *footprints;   /* stream.c */
+    struct streams *streams;         /* stream.c; NULL: none was made */
 };
 struct region *mg__region_find(struct mg_check *check, uint64_t address);
 struct region *mg__region_add(struct mg_check *check, uint64_t address, uint64_t size);
@@ -195,6 +196,14 @@ void mg__grid_touch(struct worker *w, int32_t object, const struct touch *touch,
 /* After the launch: races between blocks, from the cells; what was written is then written for good. */
 void mg__grid_collect(struct launch *l);
 
+/* ---- stream.c ---- */
+enum mg__use { MG__USE_WRITE, MG__USE_READ, MG__USE_ATOMIC };
+bool mg__streams_matter(const struct mg_check *check);
+/* The work under way used these bytes of the region; `launch` is NULL for what the host's calls do. */
+void mg__streams_use(struct mg_check *check, const struct region *region, enum mg__use use, uint64_t from, uint64_t to,
+                     const struct launch *launch, uint32_t insn);
+void mg__streams_free(struct streams *streams);
+
 /* ---- meet.c ---- */
 void mg__meet(struct worker *w, struct block *b, const struct mg_sync *e);
 void mg__meet_end(struct worker *w, struct block *b); /* the launch is over, and the block perhaps not */
@@ -208,6 +217,9 @@ struct line mg__name_line(const struct mg_launch_info *info, uint32_t insn);
 void mg__find_report(struct launch *l);
 void mg__find_host(struct mg_check *check, enum check_kind kind, const char *kernel, const char *variable,
                    const char *format, ...) MG_PRINTF(5, 6);
+void mg__find_streams(struct mg_check *check, const char *kernel, const char *file, uint32_t line, uint32_t column,
+                      const char *other_file, uint32_t other_line, uint32_t other_column, const char *variable,
+                      const char *format, ...) MG_PRINTF(10, 11);
 bool mg__name_object(const struct launch *l, const struct occurrence *o, struct mg_strbuf *out);
 bool mg__name_thread(const struct launch *l, const struct actor *who, bool block, struct mg_strbuf *out);
 #endif

@@ -399,20 +399,41 @@ void mg__find_report(struct launch *l)
     free(list);
 }
 
+static void tell(struct mg_check *check, enum check_kind kind, const char *kernel, struct mg_report_finding f, const char *format,
+                 va_list args)
+{
+    char text[512];
+    vsnprintf(text, sizeof(text), format, args);
+    char *name = kernel ? mg__report_demangle(kernel) : NULL;
+    f.check = kinds[kind].check;
+    f.kind = kinds[kind].name;
+    f.severity = kinds[kind].severity;
+    f.kernel = name;
+    f.mangled = kernel;
+    f.count = 1;
+    f.message = text;
+    f.advice = kinds[kind].advice;
+    check->found(check->arg, &f);
+    free(name);
+}
+
 void mg__find_host(struct mg_check *check, enum check_kind kind, const char *kernel, const char *variable, const char *format,
                    ...)
 {
-    struct mg_strbuf message = {0};
-    char text[512];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
+    tell(check, kind, kernel, (struct mg_report_finding){.variable = variable}, format, args);
     va_end(args);
-    char *name = kernel ? mg__report_demangle(kernel) : NULL;
-    struct mg_report_finding f = {.check = kinds[kind].check, .kind = kinds[kind].name, .severity = kinds[kind].severity,
-                                  .kernel = name, .mangled = kernel, .variable = variable, .count = 1, .message = text,
-                                  .advice = kinds[kind].advice};
-    check->found(check->arg, &f);
-    free(name);
-    mg__strbuf_free(&message);
+}
+
+void mg__find_streams(struct mg_check *check, const char *kernel, const char *file, uint32_t line, uint32_t column,
+                      const char *other_file, uint32_t other_line, uint32_t other_column, const char *variable,
+                      const char *format, ...)
+{
+    struct mg_report_finding f = {.file = file, .line = line, .column = column, .other_file = other_file,
+                                  .other_line = other_line, .other_column = other_column, .variable = variable};
+    va_list args;
+    va_start(args, format);
+    tell(check, KIND_RACE_STREAMS, kernel, f, format, args);
+    va_end(args);
 }

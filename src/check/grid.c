@@ -530,9 +530,26 @@ static void judge(struct worker *w, int32_t object, uint64_t offset, uint64_t ce
         note(w, l, object, offset, 4, a, insn_in(l, one), who, STRONG_WRITE, NO_INSN, with, true);
 }
 
+/* What work in another stream must not touch before this launch is over. */
+static void leave(struct launch *l, struct region *r, uint64_t offset, uint64_t cell)
+{
+    static const enum mg__use uses[] = {MG__USE_WRITE, MG__USE_READ, MG__USE_ATOMIC, MG__USE_READ};
+    uint64_t one = cell >> ENTRY_BITS & ENTRY_MASK, two = cell & ENTRY_MASK;
+    if (l->ordered) {
+        if (one)
+            mg__streams_use(l->check, r, uses[kind_in(one)], offset, offset + 4, l, insn_in(l, one));
+        if (two)
+            mg__streams_use(l->check, r, uses[kind_in(two)], offset, offset + 4, l, insn_in(l, two));
+    } else if (one) {
+        one = ENTRY_MASK - one;
+        mg__streams_use(l->check, r, uses[kind_in(one)], offset, offset + 4, l, insn_in(l, one));
+    }
+}
+
 void mg__grid_collect(struct launch *l)
 {
     struct worker w = {.launch = l};
+    bool streams = l->race && mg__streams_matter(l->check);
     if (l->race)
         collect_mixed(&w);
     for (size_t k = 0; k < l->info->nallocations; k++) {
@@ -549,6 +566,8 @@ void mg__grid_collect(struct launch *l)
                 uint64_t cell = atomic_load_explicit(&r->cells[i], memory_order_relaxed);
                 if (l->race && !l->ordered && cell & ENTRY_MASK)
                     judge(&w, (int32_t)k, 4 * i, cell);
+                if (streams && cell & (ENTRY_MASK | ENTRY_MASK << ENTRY_BITS))
+                    leave(l, r, 4 * i, cell);
                 if (r->written == WRITTEN_ALL || cell >> 60 == 15)
                     continue;
                 if (run < i)

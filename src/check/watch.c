@@ -708,7 +708,7 @@ static void end_launch(struct launch *l)
 static bool track(struct launch *l)
 {
     const struct mg_launch_info *info = l->info;
-    bool all = false;
+    bool all = l->race && mg__streams_matter(l->check); /* what is read counts as well */
     l->regions = calloc(info->nallocations + 1, sizeof(struct region *));
     if (!l->regions)
         return false;

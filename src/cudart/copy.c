@@ -32,7 +32,7 @@ static bool side_ok(const void *pointer, uint64_t bytes, bool device)
     enum cudart_kind kind = mg__cudart_classify(pointer, &left, NULL);
     bool good = pointer && kind != CUDART_WILD && !(device && kind == CUDART_PAGEABLE) && left >= bytes;
     if (!good)
-        mg__check_bad_range(mg__cudart.check, mg__cudart_call, (uint64_t)(uintptr_t)pointer, bytes, true);
+        mg__check_bad_range(mg__cudart.check, mg__cudart_call.name, (uint64_t)(uintptr_t)pointer, bytes, true);
     return good;
 }
 
@@ -40,7 +40,13 @@ static bool side_ok(const void *pointer, uint64_t bytes, bool device)
 static void tell_direction(const void *pointer, uint64_t bytes, bool host)
 {
     if (mg__cudart.check && host && mg__cudart_classify(pointer, NULL, NULL) == CUDART_DEVICE)
-        mg__check_bad_range(mg__cudart.check, mg__cudart_call, (uint64_t)(uintptr_t)pointer, bytes, false);
+        mg__check_bad_range(mg__cudart.check, mg__cudart_call.name, (uint64_t)(uintptr_t)pointer, bytes, false);
+}
+
+static void begins(bool waits)
+{
+    const struct cudart_call *call = &mg__cudart_call;
+    mg__check_begins(mg__cudart.check, call->name, call->stream, waits && !call->async);
 }
 
 static int copy_box(struct box dst, struct box src, struct cu_extent size, int kind)
@@ -57,12 +63,14 @@ static int copy_box(struct box dst, struct box src, struct cu_extent size, int k
         return cudaErrorInvalidValue;
     tell_direction(dst.at, dst_bytes, kind == CU_DEVICE_TO_HOST || kind == CU_HOST_TO_HOST);
     tell_direction(src.at, src_bytes, kind == CU_HOST_TO_DEVICE || kind == CU_HOST_TO_HOST);
+    begins(true);
     for (size_t z = 0; z < size.depth; z++)
         for (size_t y = 0; y < size.height; y++) {
             char *to = (char *)dst.at + z * dst.slice + y * dst.pitch, *from = (char *)src.at + z * src.slice + y * src.pitch;
             memmove(to, from, size.width);
             mg__check_copied(mg__cudart.check, (uint64_t)(uintptr_t)to, (uint64_t)(uintptr_t)from, size.width);
         }
+    mg__check_ends(mg__cudart.check);
     return 0;
 }
 
@@ -246,12 +254,14 @@ static int fill(struct box dst, int value, struct cu_extent size)
         return 0;
     if (!span(&dst, size, &bytes) || !side_ok(dst.at, bytes, true))
         return cudaErrorInvalidValue;
+    begins(false); /* a fill goes on by itself */
     for (size_t z = 0; z < size.depth; z++)
         for (size_t y = 0; y < size.height; y++) {
             char *to = (char *)dst.at + z * dst.slice + y * dst.pitch;
             memset(to, value, size.width);
             mg__check_filled(mg__cudart.check, (uint64_t)(uintptr_t)to, size.width);
         }
+    mg__check_ends(mg__cudart.check);
     return 0;
 }
 

@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 struct cudart mg__cudart = {.launches_left = UINT64_MAX};
-_Thread_local const char *mg__cudart_call = "";
+_Thread_local struct cudart_call mg__cudart_call = {"", 0, false};
 
 static _Thread_local int last_error;
 

@@ -132,13 +132,19 @@ enum { CUDART_V12 = 1, CUDART_V13 = 2 };
 extern const struct cudart_api mg__cudart_api[]; /* ends with a NULL name */
 void mg__cudart_redirect(void *self);            /* self: any address inside this library */
 
-extern _Thread_local const char *mg__cudart_call; /* the entry point that the thread is in, for what checks say */
+/* The entry point that the thread is in, for what checks say. */
+struct cudart_call {
+    const char *name;
+    uint64_t stream;
+    bool async; /* it was given a stream */
+};
+extern _Thread_local struct cudart_call mg__cudart_call;
 
-#define CUDART_ENTER()                            \
-    do {                                          \
-        mg__cudart_call = __func__ + 4;           \
-        int enter_error_ = mg__cudart_enter();    \
-        if (enter_error_)                         \
-            return mg__cudart_done(enter_error_); \
-    } while (0)
+#define CUDART_ENTER()                                                  \
+    do {                                                                \
+        mg__cudart_call = (struct cudart_call){__func__ + 4, 0, false}; \
+        int enter_error_ = mg__cudart_enter();                          \
+        if (enter_error_)                                               \
+            return mg__cudart_done(enter_error_);                       \
+    }while (0)
 #endif

@@ -112,6 +112,7 @@ int mg__cudaInitDevice(int device, unsigned device_flags, unsigned flags)
 int mg__cudaDeviceSynchronize(void)
 {
     CUDART_ENTER();
+    mg__check_host_waited(mg__cudart.check, 0, true);
     return mg__cudart_done(0);
 }
 
@@ -126,6 +127,7 @@ int mg__cudaDeviceReset(void)
     if (atomic_load(&mg__cudart.poison)) {
         atomic_store(&mg__cudart.poison, cudaErrorDevicesUnavailable);
     } else {
+        mg__check_host_waited(mg__cudart.check, 0, true);
         mg__cudart_registry_reset();
         mg__cudart_memory_reset();
         mg__cudart_stream_reset();

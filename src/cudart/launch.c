@@ -109,7 +109,9 @@ static enum mg_status run(struct cudart_func *func, const struct request *r, con
     if (c->advise)
         mg__advise_regs(c->advise, func->info.regs, func->regs_from);
     c->launch_start = mg__time_ns();
+    mg__check_begins(c->check, func->name, mg__cudart_call.stream, false);
     enum mg_status status = mg__simt_launch(c->simt, func->kernel, &launch, diag);
+    mg__check_ends(c->check);
     if (watched && c->check)
         record_checked(func, r, status);
     return status;

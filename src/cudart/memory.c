@@ -146,7 +146,7 @@ static int device_free(void *pointer)
     mg__cudart_lock();
     struct cudart_alloc *alloc = alloc_of((uint64_t)(uintptr_t)pointer);
     if (!alloc || alloc->address != (uint64_t)(uintptr_t)pointer || alloc->kind == CUDART_PINNED) {
-        mg__check_bad_free(mg__cudart.check, mg__cudart_call, (uint64_t)(uintptr_t)pointer);
+        mg__check_bad_free(mg__cudart.check, mg__cudart_call.name, (uint64_t)(uintptr_t)pointer);
         error = cudaErrorInvalidValue;
     } else {
         release(alloc);
@@ -165,6 +165,7 @@ int mg__cudaMalloc(void **pointer, size_t size)
 int mg__cudaFree(void *pointer)
 {
     CUDART_ENTER();
+    mg__check_host_waited(mg__cudart.check, 0, true);
     return mg__cudart_done(device_free(pointer));
 }
 
@@ -269,7 +270,7 @@ static int host_free(void *pointer, bool registered, int unknown)
     struct cudart_alloc *alloc = alloc_of((uint64_t)(uintptr_t)pointer);
     if (!alloc || alloc->address != (uint64_t)(uintptr_t)pointer || alloc->kind != CUDART_PINNED ||
         alloc->registered != registered) {
-        mg__check_bad_free(mg__cudart.check, mg__cudart_call, (uint64_t)(uintptr_t)pointer);
+        mg__check_bad_free(mg__cudart.check, mg__cudart_call.name, (uint64_t)(uintptr_t)pointer);
         error = unknown;
     } else {
         release(alloc);
@@ -282,6 +283,7 @@ static int host_free(void *pointer, bool registered, int unknown)
 int mg__cudaFreeHost(void *pointer)
 {
     CUDART_ENTER();
+    mg__check_host_waited(mg__cudart.check, 0, true);
     return mg__cudart_done(pointer ? host_free(pointer, false, cudaErrorInvalidValue) : 0);
 }
 

@@ -51,6 +51,8 @@ static int make(void **handle, enum object_kind kind, unsigned flags, int priori
     o->next = *bucket(o);
     *bucket(o) = o;
     mg__cudart_unlock();
+    if (kind == STREAM)
+        mg__check_stream_made(mg__cudart.check, (uint64_t)(uintptr_t)o, !(flags & 1)); /* cudaStreamNonBlocking */
     *handle = o;
     return 0;
 }
@@ -58,6 +60,10 @@ static int make(void **handle, enum object_kind kind, unsigned flags, int priori
 static int destroy(void *handle, enum object_kind kind)
 {
     int error = cudaErrorInvalidResourceHandle;
+    if (kind == STREAM)
+        mg__check_stream_gone(mg__cudart.check, (uint64_t)(uintptr_t)handle);
+    else
+        mg__check_event_gone(mg__cudart.check, (uint64_t)(uintptr_t)handle);
     mg__cudart_lock();
     for (struct object **p = bucket(handle); *p; p = &(*p)->next)
         if (*p == handle && (*p)->kind == kind) {
@@ -86,6 +92,12 @@ static bool is_default(const void *stream)
     return (uintptr_t)stream <= CU_STREAM_PER_THREAD;
 }
 
+/* As the checks know it: both handles of the legacy default stream are 0. */
+static uint64_t stream_id(const void *stream)
+{
+    return (uintptr_t)stream == CU_STREAM_LEGACY ? 0 : (uint64_t)(uintptr_t)stream;
+}
+
 /* A copy of the stream's properties. */
 static int look_up(const void *stream, struct object *out)
 {
@@ -103,6 +115,8 @@ static int look_up(const void *stream, struct object *out)
 bool mg__cudart_stream_ok(const void *stream)
 {
     struct object o;
+    mg__cudart_call.stream = stream_id(stream);
+    mg__cudart_call.async = true;
     return look_up(stream, &o) == 0;
 }
 
@@ -135,7 +149,10 @@ int mg__cudaStreamDestroy(void *stream)
 int mg__cudaStreamSynchronize(void *stream)
 {
     CUDART_ENTER();
-    return mg__cudart_done(mg__cudart_stream_ok(stream) ? 0 : cudaErrorInvalidResourceHandle);
+    bool known = mg__cudart_stream_ok(stream);
+    if (known)
+        mg__check_host_waited(mg__cudart.check, stream_id(stream), false);
+    return mg__cudart_done(known ? 0 : cudaErrorInvalidResourceHandle);
 }
 
 int mg__cudaStreamQuery(void *stream)
@@ -191,6 +208,8 @@ int mg__cudaStreamWaitEvent(void *stream, void *event, unsigned flags)
     mg__cudart_unlock();
     if (!known || !mg__cudart_stream_ok(stream))
         return mg__cudart_done(cudaErrorInvalidResourceHandle);
+    if (flags <= 1)
+        mg__check_event_waited(mg__cudart.check, (uint64_t)(uintptr_t)event, stream_id(stream), false);
     return mg__cudart_done(flags > 1 ? cudaErrorInvalidValue : 0);
 }
 
@@ -283,6 +302,8 @@ int mg__cudaEventRecordWithFlags(void *event, void *stream, unsigned flags)
     if (o)
         o->time = mg__time_ns();
     mg__cudart_unlock();
+    if (o)
+        mg__check_event_recorded(mg__cudart.check, (uint64_t)(uintptr_t)event, stream_id(stream));
     return mg__cudart_done(o ? 0 : cudaErrorInvalidResourceHandle);
 }
 
@@ -297,6 +318,8 @@ int mg__cudaEventSynchronize(void *event)
     mg__cudart_lock();
     bool known = find(event, EVENT);
     mg__cudart_unlock();
+    if (known)
+        mg__check_event_waited(mg__cudart.check, (uint64_t)(uintptr_t)event, 0, true);
     return mg__cudart_done(known ? 0 : cudaErrorInvalidResourceHandle);
 }
 

@@ -1,0 +1,369 @@
+/* stream.c - what orders the work of one stream with that of another: race/streams.
+ *
+ * Each stream knows, of every other, up to which time its work is over by the time its own next work begins: a vector of
+ * times, joined by events and by the host, which knows what it waited for and passes it on with everything it starts. The
+ * legacy default stream waits for all blocking streams, and they for it.
+ *
+ * A piece of work leaves behind what it used: ranges of bytes of allocations, read, written, or only touched by atomics.
+ * Work in another stream that does not know of it and uses the same bytes races with it, unless both only read or both are
+ * atomic. What the host has waited for is forgotten. What the host itself does with pinned and managed memory is not seen.
+ *
+ * Streams that cannot be out of order (one blocking stream, and the default) cost nothing.
+ */
+#include "check/check_priv.h"
+
+enum { STREAMS = 64, USES_MOST = 4096, RANGES_MOST = 1 << 16 };
+
+struct slot {
+    uint64_t id;
+    bool live, blocking;
+    uint64_t knows[STREAMS];
+};
+struct event {
+    uint64_t id;
+    uint64_t knows[STREAMS];
+};
+struct range {
+    uint64_t from, to;
+};
+struct use {
+    uint64_t time, serial; /* of the region */
+    unsigned slot;
+    enum mg__use use;
+    char *kernel;          /* mangled; NULL: a call of the host, and its name */
+    const char *call;
+    char *file;
+    uint32_t line, column;
+    MG_VEC(struct range) ranges;
+};
+struct streams {
+    bool matter, blind; /* blind: more streams than there is room for, and nothing is claimed */
+    unsigned nslots;    /* slot 0: the default stream */
+    struct slot slots[STREAMS];
+    uint64_t host[STREAMS], now;
+    MG_VEC(struct event) events;
+    MG_VEC(struct use) uses, fresh;
+    unsigned slot; /* of the work under way */
+    const char *call;
+    bool waits;
+};
+
+static void free_use(struct use *u)
+{
+    free(u->kernel);
+    free(u->file);
+    mg__vec_free(&u->ranges);
+}
+
+void mg__streams_free(struct streams *s)
+{
+    for (size_t i = 0; s && i < s->uses.count; i++)
+        free_use(&s->uses.at[i]);
+    for (size_t i = 0; s && i < s->fresh.count; i++)
+        free_use(&s->fresh.at[i]);
+    if (s) {
+        mg__vec_free(&s->uses);
+        mg__vec_free(&s->fresh);
+        mg__vec_free(&s->events);
+    }
+    free(s);
+}
+
+static struct streams *streams_of(struct mg_check *c)
+{
+    if (!c->streams && (c->streams = calloc(1, sizeof(*c->streams)))) {
+        c->streams->nslots = 1;
+        c->streams->slots[0].live = true;
+    }
+    return c->streams;
+}
+
+static void join(uint64_t *to, const uint64_t *from)
+{
+    for (unsigned k = 0; k < STREAMS; k++)
+        to[k] = MG_MAX(to[k], from[k]);
+}
+
+/* The stream's slot; of an unknown one (made by another library) that of the default stream, which is ordered with most. */
+static unsigned slot_of(const struct streams *s, uint64_t id)
+{
+    for (unsigned k = 1; k < s->nslots; k++)
+        if (s->slots[k].live && s->slots[k].id == id)
+            return k;
+    return 0;
+}
+
+/* What is about to happen in the stream may rely on what it waits for. */
+static void catch_up(struct streams *s, unsigned slot)
+{
+    uint64_t *mine = s->slots[slot].knows;
+    join(mine, s->host);
+    if (slot && s->slots[slot].blocking)
+        join(mine, s->slots[0].knows);
+    for (unsigned k = 1; !slot && k < s->nslots; k++)
+        if (s->slots[k].live && s->slots[k].blocking)
+            join(mine, s->slots[k].knows);
+}
+
+static void forget(struct streams *s)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->uses.count; i++) {
+        struct use *u = &s->uses.at[i];
+        if (u->time <= s->host[u->slot])
+            free_use(u);
+        else
+            s->uses.at[kept++] = *u;
+    }
+    s->uses.count = kept;
+}
+
+/* ---- streams, events, waiting ---- */
+void mg__check_stream_made(struct mg_check *c, uint64_t stream, bool blocking)
+{
+    if (!c)
+        return;
+    pthread_mutex_lock(&c->lock);
+    struct streams *s = streams_of(c);
+    if (s) {
+        unsigned k = 1, others = 0;
+        while (k < s->nslots && (s->slots[k].live || s->slots[k].knows[k] > s->host[k]))
+            k++;
+        if (k == STREAMS) {
+            s->blind = true;
+        } else {
+            s->nslots = MG_MAX(s->nslots, k + 1);
+            uint64_t last = s->slots[k].knows[k];
+            s->slots[k] = (struct slot){.id = stream, .live = true, .blocking = blocking};
+            s->slots[k].knows[k] = last;
+        }
+        for (unsigned n = 1; n < s->nslots; n++)
+            others += s->slots[n].live;
+        s->matter |= !blocking || others > 1;
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+void mg__check_stream_gone(struct mg_check *c, uint64_t stream)
+{
+    if (!c)
+        return;
+    pthread_mutex_lock(&c->lock);
+    unsigned k = c->streams ? slot_of(c->streams, stream) : 0;
+    if (k)
+        c->streams->slots[k].live = false;
+    pthread_mutex_unlock(&c->lock);
+}
+
+void mg__check_host_waited(struct mg_check *c, uint64_t stream, bool all)
+{
+    if (!c || !c->streams)
+        return;
+    pthread_mutex_lock(&c->lock);
+    struct streams *s = c->streams;
+    unsigned slot = slot_of(s, stream);
+    for (unsigned k = 0; all && k < s->nslots; k++)
+        join(s->host, s->slots[k].knows);
+    catch_up(s, slot);
+    join(s->host, s->slots[slot].knows);
+    forget(s);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static struct event *event_of(struct streams *s, uint64_t id, bool make)
+{
+    for (size_t i = 0; i < s->events.count; i++)
+        if (s->events.at[i].id == id)
+            return &s->events.at[i];
+    if (!make || !mg__vec_push(&s->events, (struct event){.id = id}))
+        return NULL;
+    return &s->events.at[s->events.count - 1];
+}
+
+void mg__check_event_recorded(struct mg_check *c, uint64_t event, uint64_t stream)
+{
+    if (!c)
+        return;
+    pthread_mutex_lock(&c->lock);
+    struct streams *s = streams_of(c);
+    struct event *e = s ? event_of(s, event, true) : NULL;
+    if (e) {
+        unsigned slot = slot_of(s, stream);
+        catch_up(s, slot);
+        memcpy(e->knows, s->slots[slot].knows, sizeof(e->knows));
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+void mg__check_event_waited(struct mg_check *c, uint64_t event, uint64_t stream, bool host)
+{
+    if (!c || !c->streams)
+        return;
+    pthread_mutex_lock(&c->lock);
+    struct streams *s = c->streams;
+    const struct event *e = event_of(s, event, false);
+    if (e) {
+        join(host ? s->host : s->slots[slot_of(s, stream)].knows, e->knows);
+        if (host)
+            forget(s);
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+void mg__check_event_gone(struct mg_check *c, uint64_t event)
+{
+    if (!c || !c->streams)
+        return;
+    pthread_mutex_lock(&c->lock);
+    struct event *e = event_of(c->streams, event, false);
+    if (e)
+        *e = c->streams->events.at[--c->streams->events.count];
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* ---- work ---- */
+void mg__check_begins(struct mg_check *c, const char *call, uint64_t stream, bool waits)
+{
+    if (!c || !c->streams)
+        return;
+    pthread_mutex_lock(&c->lock);
+    struct streams *s = c->streams;
+    s->slot = slot_of(s, stream);
+    s->call = call;
+    s->waits = waits;
+    catch_up(s, s->slot);
+    pthread_mutex_unlock(&c->lock);
+}
+
+bool mg__streams_matter(const struct mg_check *c)
+{
+    return c->streams && c->streams->matter && !c->streams->blind && c->checks & MG_CHECK_RACE;
+}
+
+void mg__streams_use(struct mg_check *c, const struct region *r, enum mg__use use, uint64_t from, uint64_t to,
+                     const struct launch *l, uint32_t insn)
+{
+    struct streams *s = c->streams;
+    struct use *u = NULL;
+    for (size_t i = 0; i < s->fresh.count && !u; i++)
+        if (s->fresh.at[i].serial == r->serial && s->fresh.at[i].use == use)
+            u = &s->fresh.at[i];
+    if (!u) {
+        struct use new = {.serial = r->serial, .slot = s->slot, .use = use, .call = s->call};
+        if (l) {
+            struct line line = mg__name_line(l->info, insn);
+            new.kernel = strdup(l->info->kernel);
+            new.file = strdup(line.file);
+            new.line = line.line;
+            new.column = line.column;
+        }
+        if ((l && (!new.kernel || !new.file)) || !mg__vec_push(&s->fresh, new)) {
+            free_use(&new);
+            return;
+        }
+        u = &s->fresh.at[s->fresh.count - 1];
+    }
+    struct range *last = u->ranges.count ? &u->ranges.at[u->ranges.count - 1] : NULL;
+    if (last && last->to == from)
+        last->to = to;
+    else if (u->ranges.count < RANGES_MOST)
+        (void)mg__vec_push(&u->ranges, ((struct range){from, to}));
+}
+
+static int by_from(const void *a, const void *b)
+{
+    const struct range *x = a, *y = b;
+    return x->from < y->from ? -1 : x->from > y->from;
+}
+
+/* The first byte that both use; UINT64_MAX: none. */
+static uint64_t meets(const struct use *a, const struct use *b)
+{
+    size_t i = 0, k = 0;
+    while (i < a->ranges.count && k < b->ranges.count) {
+        const struct range *x = &a->ranges.at[i], *y = &b->ranges.at[k];
+        if (x->from < y->to && y->from < x->to)
+            return MG_MAX(x->from, y->from);
+        if (x->to <= y->from)
+            i++;
+        else
+            k++;
+    }
+    return UINT64_MAX;
+}
+
+static bool same_work(const struct use *a, const struct use *b)
+{
+    return a->serial == b->serial && a->slot == b->slot && a->use == b->use && a->line == b->line && a->call == b->call &&
+           !a->kernel == !b->kernel && (!a->kernel || !strcmp(a->kernel, b->kernel)) && a->ranges.count == b->ranges.count &&
+           (!a->ranges.count || !memcmp(a->ranges.at, b->ranges.at, a->ranges.count * sizeof(*a->ranges.at)));
+}
+
+static void tell(struct mg_check *c, const struct use *u, const struct use *with, uint64_t byte)
+{
+    static const char *const verbs[] = {"writes", "reads", "changes"};
+    const struct region *r = NULL;
+    for (size_t i = 0; i < c->regions.count && !r; i++)
+        if (c->regions.at[i]->serial == u->serial)
+            r = c->regions.at[i];
+    if (!r)
+        return;
+    char variable[160], other[160];
+    char *own = r->name ? mg__report_variable_name(r->name) : NULL;
+    if (own)
+        snprintf(variable, sizeof(variable), "%s, byte %llu", own, (unsigned long long)byte);
+    else
+        snprintf(variable, sizeof(variable), "%s of %llu bytes, byte %llu", r->host ? "pinned memory" : "allocation",
+                 (unsigned long long)r->size, (unsigned long long)byte);
+    char *name = with->kernel ? mg__report_demangle(with->kernel) : NULL;
+    snprintf(other, sizeof(other), "%s", name ? name : with->call);
+    mg__find_streams(c, u->kernel, u->file, u->line, u->column, with->file, with->line, with->column, variable,
+                     "%s%s%s, which %s %s in another stream, and nothing orders the two",
+                     u->kernel ? verbs[u->use] : u->call, u->kernel ? " " : u->use == MG__USE_READ ? " reads " : " writes ",
+                     variable, other, verbs[with->use]);
+    free(own);
+    free(name);
+}
+
+void mg__check_ends(struct mg_check *c)
+{
+    if (!c || !c->streams)
+        return;
+    pthread_mutex_lock(&c->lock);
+    struct streams *s = c->streams;
+    uint64_t *mine = s->slots[s->slot].knows;
+    for (size_t i = 0; i < s->fresh.count; i++) {
+        struct use *f = &s->fresh.at[i];
+        f->time = s->now + 1;
+        if (f->ranges.count)
+            qsort(f->ranges.at, f->ranges.count, sizeof(*f->ranges.at), by_from);
+        for (size_t k = 0; k < s->uses.count; k++) {
+            const struct use *u = &s->uses.at[k];
+            bool harmless = f->use == u->use && f->use != MG__USE_WRITE;
+            if (u->slot == f->slot || u->serial != f->serial || harmless || u->time <= mine[u->slot])
+                continue;
+            uint64_t byte = meets(f, u);
+            if (byte != UINT64_MAX)
+                tell(c, f, u, byte);
+        }
+    }
+    mine[s->slot] = ++s->now;
+    if (s->waits)
+        join(s->host, mine);
+    for (size_t i = 0; i < s->fresh.count; i++) {
+        struct use *f = &s->fresh.at[i];
+        size_t k = 0;
+        while (k < s->uses.count && !same_work(&s->uses.at[k], f))
+            k++;
+        if (k < s->uses.count) {
+            s->uses.at[k].time = f->time;
+            free_use(f);
+        } else if (s->waits || s->uses.count >= USES_MOST || !mg__vec_push(&s->uses, *f)) {
+            free_use(f);
+        }
+    }
+    s->fresh.count = 0;
+    if (s->waits)
+        forget(s);
+    pthread_mutex_unlock(&c->lock);
+}
