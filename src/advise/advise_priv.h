@@ -7,7 +7,10 @@
 #include "ptx/ptx.h"
 
 enum {
-    MG_SHAPES_KEPT = 1024,  /* different accesses of an instruction that are kept before they are sampled */
+    MG_SHAPES_KEPT = 1024,  /* different accesses of an instruction that are kept before they are sampled, */
+    MG_SHAPES_LEAST = 64,   /* and as few as this where a kernel has very many instructions: */
+    MG_SHAPES_ALL = 256 * 1024, /* of all instructions of a launch, about */
+    MG_WALKS = 1024,        /* access sites whose threads' steps are followed */
     MG_BLOCKS_SAMPLED = 8,  /* blocks whose bytes are followed one by one */
     MG_GRAINS_KEPT = 16384, /* (site, granule) pairs of such a block before sectors are sampled */
     MG_SITES_JOINED = 64,   /* access sites that can share a tile; further ones stand alone */
@@ -15,20 +18,22 @@ enum {
 };
 
 /* ---- shapes.c ---- */
+enum { MG_VAR_CONST = -2 };
 struct mg_shape { /* one access, up to where in global memory it is */
     uint64_t hash, times;
     uint32_t mask;
-    int32_t var;       /* shared variable, -1: none */
+    int32_t var;       /* shared variable, -1: none; of constant memory MG_VAR_CONST */
     uint16_t width;    /* bytes a lane, as written */
     uint8_t kind;      /* enum mg_access_kind, as written */
     uint8_t phase;     /* global: address of the first active lane modulo 32 */
-    int32_t at[32];    /* shared: offsets; global: distances from the first active lane; 0 in idle lanes */
-    uint32_t taken, ideal, moved; /* wavefronts or sectors touched, and their ideal; sectors moved */
+    int32_t at[32];    /* shared, constant: offsets; global: distances from the first active lane; 0 in idle lanes */
+    uint32_t taken, ideal, moved; /* wavefronts or sectors touched, and their ideal; sectors moved. Of constants: addresses, 1 */
 };
 struct mg_shapes {
     struct mg_shape *at;
     uint32_t count, capacity, nslots;
     uint32_t *slots;
+    uint32_t most;  /* kept; 0: MG_SHAPES_KEPT */
     unsigned level; /* one in 2^level is kept */
 };
 uint64_t mg__shape_hash(const struct mg_shape *shape);
@@ -97,17 +102,19 @@ struct mg_tried { /* totals of an instruction, exact */
     uint64_t touched, ideal, moved; /* global sectors */
     uint64_t wavefronts, wavefronts_ideal;
     uint64_t warps, threads, divergent; /* executed */
+    uint64_t const_requests, const_passes; /* of constant memory: an address a pass */
 };
 struct mg_seen {
     const struct mg_launch_info *info;
     struct mg_model_made *made;
     struct mg_sites sites;
     struct mg_tried *insns;
-    struct mg_shapes *global, *shared; /* by instruction */
+    struct mg_shapes *global, *shared; /* by instruction; those of constant memory are among the shared */
     struct mg_block *blocks[MG_BLOCKS_SAMPLED];
     uint64_t sampled[MG_BLOCKS_SAMPLED]; /* their indices, ascending */
     unsigned nsampled;
     uint64_t nblocks;
+    uint32_t most; /* shapes of an instruction that are kept */
     uint32_t regs;
     const char *regs_from;
 };

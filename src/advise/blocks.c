@@ -125,10 +125,11 @@ bool mg__block_global(struct mg_block *b, const struct mg_access *a, uint32_t si
 {
     if (a->warp >= MG_MAX_THREADS / 32 || site > UINT16_MAX)
         return true;
-    if (b->walks && !b->walks[site])
+    bool walks = b->walks && site < MG_WALKS;
+    if (walks && !b->walks[site])
         b->walks[site] = calloc(1, sizeof(**b->walks));
-    struct mg_walk *walk = b->walks ? b->walks[site] : NULL;
-    if (b->walks && !walk)
+    struct mg_walk *walk = walks ? b->walks[site] : NULL;
+    if (walks && !walk)
         return false;
     for (uint32_t m = a->mask; m; m &= m - 1) {
         unsigned lane = (unsigned)__builtin_ctz(m), thread = a->warp * 32 + lane;

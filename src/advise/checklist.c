@@ -141,6 +141,8 @@ static const char *answer(struct mg_facts *f, enum check check, const char **cou
     }
     case CHECK_NOT_ONCE: {
         unsigned alone = 0, used = 0;
+        if (!any_shared(f))
+            return none;
         for (uint32_t v = 0; v < f->info->nshared_vars; v++) {
             used += f->vars[v].words > 0;
             alone += f->vars[v].words > 0 && !f->vars[v].by_other_thread && !f->vars[v].atomics;
@@ -154,6 +156,12 @@ static const char *answer(struct mg_facts *f, enum check check, const char **cou
         *counts = mg__advise_text(f, "at most %.1f reads of a byte in a block%s", uses(group),
                                   mg__advise_has(f, "stage") ? "" : ", and a tile would cost more than it saves");
         return judge(!mg__advise_has(f, "stage"));
+    case CHECK_CONSTANTS:
+        if (!f->total.const_requests)
+            return none;
+        *counts = mg__advise_text(f, "%llu passes for %llu loads", (unsigned long long)f->total.const_passes,
+                                  (unsigned long long)f->total.const_requests);
+        return judge(f->total.const_passes * 10 <= f->total.const_requests * 11);
     case CHECK_CONFLICTS:
         if (!any_shared(f))
             return none;
@@ -301,7 +309,7 @@ void mg__advise_chart(struct mg_facts *f, struct mg_report_advice *a)
         words ? mg__advise_text(f, "%llu of %llu shared words pass between threads", (unsigned long long)passing,
                                 (unsigned long long)words)
               : f->global_exchange ? "through global memory" : "nothing passes between threads");
-    ask(f, a, "reuse", "Does a block read the same global bytes three times or more?", uses(group) >= 3,
+    ask(f, a, "reuse", "Does a block read the same global bytes three times or more?", uses(group) >= 2.95, /* edges */
         group ? mg__advise_text(f, "%s is read %.1f times a byte, by %.1f threads",
                                 mg__facts_array(f, f->sites[group->first].site)[0]
                                     ? mg__facts_array(f, f->sites[group->first].site) : "the most used array",
@@ -312,8 +320,11 @@ void mg__advise_chart(struct mg_facts *f, struct mg_report_advice *a)
 
     const struct mg_report_advice_item *stage = mg__advise_has(f, "stage"), *order = mg__advise_has(f, "stage-order"),
                                        *sum = mg__advise_has(f, "privatise"), *drop = mg__advise_has(f, "unstage");
+    double pays = (f->tiles.as_global - f->tiles.filled) * f->price.again - f->tiles.wavefronts * f->price.wavefront - f->s_barrier;
     if (drop)
-        a->verdict = "Shared memory is not needed here: no thread reads what another wrote.";
+        a->verdict = f->tiles.count && passing ? "Shared memory is wasted here: what is staged is read about once, and global memory itself "
+                                    "would do."
+                                  : "Shared memory is not needed here: no thread reads what another wrote.";
     else if (stage)
         a->verdict = mg__advise_text(f, "Shared memory would pay: staging saves about %.0f %% of the estimated time.",
                                      100 * stage->gain);
@@ -323,6 +334,10 @@ void mg__advise_chart(struct mg_facts *f, struct mg_report_advice *a)
     else if (sum)
         a->verdict = mg__advise_text(f, "Shared memory would pay, to add up in a block first: about %.0f %% of the estimated "
                                         "time.", 100 * sum->gain);
+    else if (f->tiles.count && pays > 0)
+        a->verdict = mg__advise_text(f, "Shared memory already pays: without its tiles, the same reads would touch about %.0f sectors "
+                                        "of global memory; filling them touches %.0f. That takes %.0f wavefronts and %.0f warps "
+                                        "at barriers.", f->tiles.as_global, f->tiles.filled, f->tiles.wavefronts, f->barriers);
     else if (shared && passing)
         a->verdict = "Shared memory is used, and needed: threads exchange data through it.";
     else if (shared)

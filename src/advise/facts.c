@@ -6,6 +6,7 @@
  *   a sector that it has moved before                  one a cycle and SM. No cache is modelled: a first-level hit is
  *                                                      up to four times as fast, one in the second level somewhat slower
  *   a wavefront of shared memory                       one a cycle and SM
+ *   an address of a load of constant memory            one a cycle and SM, beyond the first, which comes with the instruction
  *   an instruction of a warp                           one a cycle and scheduler
  *   a warp at a barrier                                BARRIER_SLOTS instructions
  * With these, a tile that each byte is read from once costs more than it saves, twice is about even, and from three times on
@@ -72,8 +73,8 @@ static unsigned flops_of(const struct mg_ptx_insn *insn, enum mg_ptx_type *type)
 
 static void count_instructions(struct mg_facts *f)
 {
-    uint64_t worst = 0;
-    f->worst_branch = UINT32_MAX;
+    uint64_t worst = 0, worst_const = 0;
+    f->worst_branch = f->worst_const = UINT32_MAX;
     for (uint32_t i = 0; i < f->info->ninsns; i++) {
         const struct mg_tried *t = &f->seen->insns[i];
         const struct mg_ptx_insn *insn = f->info->insns[i].insn;
@@ -82,6 +83,13 @@ static void count_instructions(struct mg_facts *f)
         f->thread_inst += (double)t->threads;
         if (!insn)
             continue;
+        if (t->const_passes > t->const_requests) {
+            uint64_t more = t->const_passes - t->const_requests;
+            if (f->worst_const == UINT32_MAX || more > worst_const) {
+                worst_const = more;
+                f->worst_const = i;
+            }
+        }
         if (insn->opcode == MG_OP_BRA || insn->opcode == MG_OP_BRX_IDX) {
             f->branches += (double)t->warps;
             f->divergent += (double)t->divergent;
@@ -109,7 +117,7 @@ static enum mg_pattern_kind classify(const struct mg_shape *s, int64_t *stride)
     int first = -1, last = -1;
     int64_t step = 0;
     bool uniform = true, even = true, pieces = true;
-    unsigned lanes = 0;
+    unsigned lanes = 0, jumps = 0;
     for (int i = 0; i < 32; i++) {
         if (!(s->mask >> i & 1))
             continue;
@@ -118,6 +126,7 @@ static enum mg_pattern_kind classify(const struct mg_shape *s, int64_t *stride)
             if (lanes == 1)
                 step = d / gap;
             uniform &= d == 0;
+            jumps += d != 0;
             even &= d == step * gap;
             pieces &= d == s->width * gap || ((i & 3) == 0 && d != 0);
         } else {
@@ -133,6 +142,8 @@ static enum mg_pattern_kind classify(const struct mg_shape *s, int64_t *stride)
         return MG_PATTERN_UNIFORM;
     if (even)
         return step == s->width ? MG_PATTERN_UNIT : MG_PATTERN_STRIDED;
+    if ((jumps + 1) * 4 <= lanes)
+        return MG_PATTERN_FEW;
     return pieces ? MG_PATTERN_RUNS : MG_PATTERN_SCATTERED;
 }
 
@@ -345,6 +356,8 @@ static void use_block(struct mg_facts *f, const struct mg_block *b, uint64_t *la
         unsigned all = 0, writers = popcount_all(wrote);
         for (unsigned w = 0; w < MG_MAX_THREADS / 32; w++)
             all += (unsigned)__builtin_popcount(read[w] & ~wrote[w]);
+        for (unsigned w = 0; w < MG_MAX_THREADS / 32; w++)
+            f->in_place |= writers && read[w];
         f->global_exchange |= writers && (all || (popcount_all(read) && writers > 1));
     }
     for (uint32_t i = 0; i < f->nsites; i++)
@@ -528,9 +541,10 @@ static void price(struct mg_facts *f)
         }
     }
     f->s_shared = (double)f->total.wavefronts * f->price.wavefront;
+    f->s_const = (double)(f->total.const_passes - f->total.const_requests) * f->price.again;
     f->s_issue = f->inst * f->price.issue;
     f->s_barrier = f->barriers * f->price.barrier;
-    f->seconds = f->s_memory + f->s_again + f->s_atomic + f->s_shared + f->s_issue + f->s_barrier;
+    f->seconds = f->s_memory + f->s_again + f->s_atomic + f->s_shared + f->s_issue + f->s_barrier + f->s_const;
 }
 
 static void occupy(struct mg_facts *f)
@@ -552,7 +566,7 @@ bool mg__facts_gather(struct mg_facts *f, const struct mg_seen *seen)
     if (!f->arch || !f->arch->board)
         return false;
     count_instructions(f);
-    if (!gather_sites(f) || !gather_vars(f))
+    if (!gather_sites(f) || !gather_vars(f) || !mg__facts_tiles(f))
         return false;
     price(f);
     occupy(f);
@@ -603,6 +617,8 @@ const char *mg__facts_pattern(struct mg_facts *f, const struct mg_site_fact *s)
         return s->sum.touched > s->sum.ideal ? "contiguous, not aligned" : "contiguous";
     case MG_PATTERN_STRIDED:
         return mg__advise_text(f, "stride of %lld bytes", (long long)s->stride);
+    case MG_PATTERN_FEW:
+        return "a few addresses a warp";
     case MG_PATTERN_RUNS:
         return "contiguous in pieces";
     default:

@@ -8,6 +8,7 @@ enum mg_pattern_kind { /* of a site's accesses, by the sectors that they touch *
     MG_PATTERN_UNIFORM,   /* one address */
     MG_PATTERN_UNIT,      /* neighbours: lane by lane the next element */
     MG_PATTERN_STRIDED,   /* a constant distance that is not the element */
+    MG_PATTERN_FEW,       /* a few addresses, each of several lanes: broadcast */
     MG_PATTERN_RUNS,      /* neighbours in pieces: rows of a tile narrower than a warp */
     MG_PATTERN_SCATTERED,
 };
@@ -34,6 +35,7 @@ struct mg_site_fact {
     double ideal_staged;         /* wavefronts of the same loads from shared memory, without conflicts */
 };
 enum mg_cause { MG_FINE, MG_VECTOR, MG_ORDER, MG_FIELDS, MG_OFFSET, MG_NARROW, MG_SCATTER }; /* global.c */
+enum mg_staging { MG_STAGE_NONE, MG_STAGE_PAYS, MG_STAGE_COSTS }; /* of what several threads read several times */
 struct mg_group { /* sites of one direction that use one array */
     uint8_t direction;
     uint32_t first;     /* its first site */
@@ -41,6 +43,8 @@ struct mg_group { /* sites of one direction that use one array */
     double staged;      /* wavefronts, as above */
     struct mg_use use;
     bool stages;        /* staging it is advised */
+    uint8_t staging;    /* enum mg_staging; and what it would save and take: */
+    double stage_sectors, stage_wavefronts, stage_barriers;
     double hottest;     /* atomics: accesses of the most used granule, of all blocks by estimate */
 };
 struct mg_var_fact {
@@ -49,6 +53,10 @@ struct mg_var_fact {
     uint64_t by_other_thread, by_other_warp; /* words */
     uint32_t worst;     /* the instruction with most wavefronts above the ideal */
     bool used;
+    bool copy;          /* of global memory: nothing else is stored into it (tiles.c) */
+    bool computed, filled_any;
+    double filled;      /* global sectors that filling it moved */
+    double as_global;   /* sectors that its reads would touch, were they of global memory */
 };
 struct mg_prices { /* seconds each, with the whole board at work */
     double memory;    /* a sector from device memory */
@@ -78,7 +86,16 @@ struct mg_facts {
     double flop_seconds;
     unsigned threads, warps;     /* a block */
     double sampled_blocks;
+    bool in_place;               /* a block writes global memory that it reads */
     bool global_exchange;        /* a thread reads global memory that another of its block wrote */
+    int32_t *tile_of;            /* by instruction: the shared variable that its load from global memory fills, or -1 */
+    struct {
+        unsigned count;          /* variables that are copies of global memory */
+        bool only;               /* no other shared variable is used */
+        double filled, as_global, wavefronts;
+    } tiles;
+    uint32_t worst_const;
+    double s_const;
     double s_memory, s_again, s_shared, s_issue, s_barrier, s_atomic, seconds;
     struct mg_occupancy_query query;
     struct mg_occupancy occupancy;
@@ -88,6 +105,7 @@ struct mg_facts {
 
 bool mg__facts_gather(struct mg_facts *f, const struct mg_seen *seen);
 void mg__facts_free(struct mg_facts *f);
+bool mg__facts_tiles(struct mg_facts *f); /* tiles.c: fills in the vars' copies, `tile_of` and `tiles` */
 const char *mg__facts_array(struct mg_facts *f, const struct mg_site *site);  /* "parameter 2" */
 const char *mg__facts_pattern(struct mg_facts *f, const struct mg_site_fact *site);
 const char *mg__facts_variable(struct mg_facts *f, uint32_t var);             /* "tile" */
@@ -99,10 +117,12 @@ uint64_t mg__facts_round(double v);
 /* ---- the advisers: each adds what it has to say ---- */
 void mg__advise_causes(struct mg_facts *f);    /* global.c: fills in `cause` and `swaps` */
 void mg__advise_global(struct mg_facts *f);
+const char *mg__advise_remedy(const struct mg_facts *f, const struct mg_site_fact *site); /* the id of the advice, or "" */
 void mg__advise_staging(struct mg_facts *f);   /* staging.c */
 void mg__advise_atomics(struct mg_facts *f);   /* atomics.c */
 void mg__advise_layout(struct mg_facts *f);    /* layout.c */
 void mg__advise_shared(struct mg_facts *f);    /* shared.c */
+void mg__advise_constant(struct mg_facts *f);  /* constant.c */
 void mg__advise_lanes(struct mg_facts *f);     /* lanes.c */
 void mg__advise_occupancy(struct mg_facts *f); /* lanes.c */
 /* A new item, with its gain in seconds; NULL when that is nothing or memory is out. `id`: a row of advice.def. */

@@ -89,10 +89,9 @@ static void mend(struct mg_facts *f, struct remedy *r, uint32_t site, double sec
 }
 
 /* Sectors of a site when each of its bytes is moved once a block, whole sectors at a time. */
-static double sectors_once(const struct mg_facts *f, const struct mg_site_fact *s, double width)
+static double sectors_once(const struct mg_site_fact *s)
 {
-    double blocks = f->sampled_blocks > 0 ? (double)f->seen->nblocks / f->sampled_blocks : 0;
-    double once = s->use.bytes * blocks / width;
+    double once = s->use.uses > 0 ? (double)s->sum.bytes * (s->use.bytes / s->use.uses) / 32 : (double)s->sum.touched;
     return MG_MIN(once, (double)s->sum.touched);
 }
 
@@ -129,6 +128,17 @@ static void tell(struct mg_facts *f, const struct remedy *r, const char *title, 
                        (double)mg__facts_round((double)f->total.touched - r->before + r->after));
 }
 
+const char *mg__advise_remedy(const struct mg_facts *f, const struct mg_site_fact *s)
+{
+    static const char *const remedies[] = {"", "vectorise", "stage-order", "fields", "align", "widen", "gather"};
+    const char *id = s->cause == MG_ORDER && s->swaps ? "swap" : remedies[s->cause];
+    if (f->groups[s->group].stages)
+        id = "stage";
+    if (s->site->direction == MG_DIR_ATOMIC)
+        id = "privatise";
+    return mg__advise_has(f, id) ? id : "";
+}
+
 void mg__advise_causes(struct mg_facts *f)
 {
     bool breaks = false;
@@ -152,10 +162,10 @@ void mg__advise_global(struct mg_facts *f)
             continue; /* the tile that is advised for its reuse mends this too */
         switch ((enum mg_cause)s->cause) {
         case MG_VECTOR:
-            mend(f, &vector, i, sectors_once(f, s, 32));
+            mend(f, &vector, i, sectors_once(s));
             break;
         case MG_ORDER:
-            mend(f, s->swaps ? &swap : &order, i, sectors_once(f, s, 32));
+            mend(f, s->swaps ? &swap : &order, i, sectors_once(s));
             break;
         case MG_FIELDS:
             mend(f, &fields, i, (double)s->sum.ideal);
@@ -165,7 +175,7 @@ void mg__advise_global(struct mg_facts *f)
                 mend(f, &offset, i, (double)s->sum.ideal);
             break;
         case MG_NARROW:
-            mend(f, &narrow, i, sectors_once(f, s, 32));
+            mend(f, &narrow, i, sectors_once(s));
             break;
         case MG_SCATTER:
             mend(f, &scatter, i, (double)s->sum.ideal);

@@ -148,6 +148,28 @@ static void say_nothing(struct mg_facts *f, const struct mg_report_advice *a)
     item->how = "";
 }
 
+/* Whether a tile would pay for the site, or does: of its array, what is saved and what that takes. */
+static void stage_site(const struct mg_facts *f, uint32_t site, struct mg_report_advice_site *r)
+{
+    const struct mg_group *g = &f->groups[f->sites[site].group];
+    r->staging = g->staging == MG_STAGE_PAYS ? "would pay" : g->staging == MG_STAGE_COSTS ? "would not pay" : "";
+    r->stage_sectors = g->stage_sectors;
+    r->stage_wavefronts = g->stage_wavefronts;
+    r->stage_barriers = g->stage_barriers;
+    for (uint32_t i = 0; i < f->info->ninsns; i++) {
+        if (f->seen->sites.of[i] != site || f->tile_of[i] < 0 || !f->vars[f->tile_of[i]].copy)
+            continue;
+        const struct mg_var_fact *v = &f->vars[f->tile_of[i]];
+        double wavefronts = (double)v->wavefronts;
+        double saved = (v->as_global - v->filled) * f->price.again;
+        r->staging = saved > wavefronts * f->price.wavefront + f->s_barrier / f->tiles.count ? "pays already" : "is there, and does not pay";
+        r->stage_sectors = MG_MAX(v->as_global - v->filled, 0);
+        r->stage_wavefronts = wavefronts;
+        r->stage_barriers = f->barriers;
+        return;
+    }
+}
+
 static void list_sites(struct mg_facts *f, struct mg_report_advice *a)
 {
     static const char *const operations[] = {"load", "store", "atomic"};
@@ -169,6 +191,8 @@ static void list_sites(struct mg_facts *f, struct mg_report_advice *a)
         r->threads_byte = s->use.bytes > 0 ? s->use.threads / s->use.bytes : 0;
         r->bytes_block = mg__facts_round(s->use.blocks > 0 ? s->use.bytes / s->use.blocks : 0);
         r->sampled = s->use.sampled;
+        r->remedy = mg__advise_remedy(f, s);
+        stage_site(f, i, r);
     }
 }
 
@@ -233,15 +257,16 @@ enum mg_status mg__advise_judge(struct mg_seen *seen, enum mg_status ended,
     }
     describe(&f, ended, &a);
     mg__advise_roofline(&f, &a);
-    list_sites(&f, &a);
     mg__advise_causes(&f);
     mg__advise_staging(&f);
     mg__advise_global(&f);
     mg__advise_atomics(&f);
+    mg__advise_constant(&f);
     mg__advise_layout(&f);
     mg__advise_shared(&f);
     mg__advise_lanes(&f);
     mg__advise_occupancy(&f);
+    list_sites(&f, &a);
     mg__advise_chart(&f, &a);
     mg__advise_checklist(&f, &a);
     sort_items(&f);

@@ -100,8 +100,9 @@ void mg__advise_occupancy(struct mg_facts *f)
     struct mg_report_advice_item *item = mg__advise_add(f, id, part * (f->s_memory + f->s_again));
     if (!item)
         return;
-    item->why = mg__advise_text(f, "%u blocks of %u warps are resident on an SM, %.0f %% of its %u warp slots; what holds back is "
-                                   "%s.", o->blocks, o->warps_block, 100 * o->occupancy, f->arch->max_warps_sm,
+    item->why = mg__advise_text(f, "%u block%s of %u warps %s resident on an SM, %.0f %% of its %u warp slots; what holds "
+                                   "back is %s.", o->blocks, o->blocks == 1 ? "" : "s", o->warps_block,
+                                o->blocks == 1 ? "is" : "are", 100 * o->occupancy, f->arch->max_warps_sm,
                                 mg_limiter_name(o->binding));
     if (!strcmp(id, "registers")) {
         item->title = mg__advise_text(f, "Use at most %u registers a thread", regs);

@@ -21,7 +21,8 @@ struct worker {
     struct mg_tried *insns;
     struct mg_shapes *global, *shared;
     struct mg_block *blocks[MG_BLOCKS_SAMPLED];
-    bool failed; /* out of memory: the launch gets no advice */
+    uint32_t most; /* shapes of an instruction */
+    bool failed;   /* out of memory: the launch gets no advice */
 };
 struct launch {
     struct mg_advise *advise;
@@ -55,6 +56,20 @@ static void choose_blocks(struct mg_seen *s)
         s->sampled[i] = s->nblocks <= MG_BLOCKS_SAMPLED ? i : part * i + rest * i / MG_BLOCKS_SAMPLED + part / 2;
 }
 
+static bool is_access(const struct mg_ptx_insn *insn)
+{
+    switch (insn->opcode) {
+    case MG_OP_LD:
+    case MG_OP_ST:
+    case MG_OP_ATOM:
+    case MG_OP_RED:
+    case MG_OP_CP_ASYNC:
+        return insn->space != MG_SPACE_PARAM;
+    default:
+        return false;
+    }
+}
+
 static enum mg_status launch_begin(void *self, const struct mg_launch_info *info, unsigned workers, void **state)
 {
     (void)workers;
@@ -68,6 +83,10 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     s->regs = l->advise->regs;
     s->regs_from = l->advise->regs_from ? l->advise->regs_from : "";
     choose_blocks(s);
+    uint32_t naccesses = 0;
+    for (uint32_t i = 0; i < info->ninsns; i++)
+        naccesses += info->insns[i].insn && is_access(info->insns[i].insn);
+    s->most = MG_MAX(MG_MIN(MG_SHAPES_ALL / MG_MAX(naccesses, 1u), (uint32_t)MG_SHAPES_KEPT), (uint32_t)MG_SHAPES_LEAST);
     s->made = mg__model_made_create(info);
     s->insns = calloc((size_t)info->ninsns + 1, sizeof(*s->insns));
     s->global = calloc((size_t)info->ninsns + 1, sizeof(*s->global));
@@ -105,6 +124,7 @@ static void *worker_begin(void *state, unsigned worker)
         return NULL;
     uint32_t n = l->seen.info->ninsns;
     w->seen = &l->seen;
+    w->most = l->seen.most;
     w->insns = calloc((size_t)n + 1, sizeof(*w->insns));
     w->global = calloc((size_t)n + 1, sizeof(*w->global));
     w->shared = calloc((size_t)n + 1, sizeof(*w->shared));
@@ -133,10 +153,10 @@ static struct mg_block *sampled_block(struct worker *w, uint64_t index)
 /* The shape of an access; its hash is not filled in for one whose lanes lie too far apart to be told by distances. */
 static void shape_of(const struct mg_access *a, struct mg_shape *s)
 {
-    bool shared = a->space == MG_SPACE_SHARED;
+    bool shared = a->space != MG_SPACE_GLOBAL; /* or constant: by offset, not by distance */
     uint64_t base = shared ? 0 : a->address[__builtin_ctz(a->mask)];
     *s = (struct mg_shape){.mask = a->mask, .width = a->width, .kind = a->kind};
-    s->var = shared ? a->shared_var : -1;
+    s->var = a->space == MG_SPACE_CONST ? MG_VAR_CONST : shared ? a->shared_var : -1;
     s->phase = (uint8_t)(base & 31);
     for (unsigned i = 0; i < 32; i++) { /* far lanes wrap: still different shapes, and their cost was computed exactly */
         uint32_t d = (uint32_t)(a->address[i] - base);
@@ -149,6 +169,16 @@ static void cost_of(const struct mg_seen *seen, const struct mg_access *a, struc
 {
     struct mg_access copy;
     enum mg_access_kind kind;
+    if (a->space == MG_SPACE_CONST) {
+        s->ideal = 1;
+        for (unsigned lane = 0; lane < 32; lane++) {
+            bool fresh = a->mask >> lane & 1;
+            for (unsigned other = 0; other < lane && fresh; other++)
+                fresh = !(a->mask >> other & 1) || a->address[other] != a->address[lane];
+            s->taken += fresh;
+        }
+        return;
+    }
     const struct mg_access *made = mg__model_made_access(seen->made, a, true, &copy, &kind);
     if (!made)
         return; /* another instruction's access carries it */
@@ -169,10 +199,11 @@ static void on_access(void *worker, const struct mg_access *a)
 {
     struct worker *w = worker;
     const struct mg_seen *seen = w->seen;
-    bool shared = a->space == MG_SPACE_SHARED;
-    if (a->insn >= seen->info->ninsns || (!shared && a->space != MG_SPACE_GLOBAL) || !a->mask)
+    bool shared = a->space == MG_SPACE_SHARED, constant = a->space == MG_SPACE_CONST;
+    if (a->insn >= seen->info->ninsns || (!shared && !constant && a->space != MG_SPACE_GLOBAL) || !a->mask)
         return;
-    struct mg_shapes *set = shared ? &w->shared[a->insn] : &w->global[a->insn];
+    struct mg_shapes *set = shared || constant ? &w->shared[a->insn] : &w->global[a->insn];
+    set->most = w->most;
     struct mg_shape fresh;
     shape_of(a, &fresh);
     struct mg_shape *s = mg__shapes_find(set, &fresh);
@@ -185,6 +216,11 @@ static void on_access(void *worker, const struct mg_access *a)
         s->times += a->times;
     }
     struct mg_tried *t = &w->insns[a->insn];
+    if (constant) {
+        t->const_requests += a->times;
+        t->const_passes += s->taken * a->times;
+        return;
+    }
     if (shared) {
         t->wavefronts += s->taken * a->times;
         t->wavefronts_ideal += s->ideal * a->times;
@@ -229,6 +265,7 @@ static void worker_end(void *state, void *worker)
         const uint64_t *from = (const uint64_t *)&w->insns[i];
         for (size_t k = 0; k < sizeof(struct mg_tried) / sizeof(*to); k++)
             to[k] += from[k];
+        s->global[i].most = s->shared[i].most = w->most;
         w->failed |= !mg__shapes_merge(&s->global[i], &w->global[i]) || !mg__shapes_merge(&s->shared[i], &w->shared[i]);
     }
     for (unsigned i = 0; i < MG_BLOCKS_SAMPLED; i++) {

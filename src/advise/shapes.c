@@ -98,7 +98,7 @@ bool mg__shapes_add(struct mg_shapes *set, const struct mg_shape *shape)
         h = (h + 1) & (set->nslots - 1);
     set->at[set->count++] = *shape;
     set->slots[h] = set->count;
-    while (set->count > MG_SHAPES_KEPT)
+    while (set->count > (set->most ? set->most : (uint32_t)MG_SHAPES_KEPT))
         thin(set, set->level + 1);
     return true;
 }

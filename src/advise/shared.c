@@ -1,8 +1,9 @@
 /* shared.c - shared memory that is not needed, and barriers that are more than is needed.
  *
- * Both are read off the sampled blocks, word by word: who wrote it, who read it. Where no word of a variable is ever read or
+ * These are read off the sampled blocks, word by word: who wrote it, who read it. Where no word of a variable is ever read or
  * overwritten by another thread than its writer, the variable is private storage: a register does it, without wavefronts, and
- * without the barriers if no variable needs them. Where words pass between threads, but never out of a warp, and nothing
+ * without the barriers if no variable needs them. Where words pass between threads, but each is a copy of global memory and
+ * read about once, global memory itself does as well (tiles.c counts what that would cost). Where words pass between threads, but never out of a warp, and nothing
  * passes through global memory either, __syncwarp is enough. What cannot be seen: an exchange that happens in other blocks
  * only.
  */
@@ -48,6 +49,52 @@ static void unused(struct mg_facts *f, uint32_t var)
     mg__advise_predict(f, item, MG_METRIC_WAVEFRONTS_SHARED, (double)(f->total.wavefronts - v->wavefronts));
 }
 
+/* Tiles that are read about once: the same reads from global memory would touch no more sectors than filling the tile does.
+ * Left out: kernels that write what they read, where the tile may keep old values, and tiles beside other shared memory. */
+static void read_once(struct mg_facts *f)
+{
+    double reads = 0, writes = 0, words = 0, ideal = 0, size = 0, cost;
+    uint64_t accesses = 0;
+    uint32_t first = UINT32_MAX;
+    if (!f->tiles.count || !f->tiles.only || f->in_place || mg__advise_has(f, "unstage"))
+        return;
+    for (uint32_t v = 0; v < f->info->nshared_vars; v++) {
+        const struct mg_var_fact *var = &f->vars[v];
+        if (!var->copy)
+            continue;
+        first = MG_MIN(first, v);
+        reads += (double)var->reads;
+        writes += (double)var->writes;
+        words += (double)var->words;
+        ideal += (double)var->ideal; /* conflicts have a remedy of their own */
+        accesses += var->loads + var->stores;
+        size += f->info->shared_vars[v].size;
+    }
+    if (first == UINT32_MAX || words <= 0 || reads >= 2 * writes)
+        return;
+    double saved = ideal * f->price.wavefront + (double)accesses / 2 * f->price.issue + f->s_barrier -
+                   (f->tiles.as_global - f->tiles.filled) * f->price.again;
+    unsigned blocks = mg__advise_blocks_with(f, -(int64_t)size, &cost);
+    struct mg_report_advice_item *item = mg__advise_add(f, "unstage", saved);
+    if (!item)
+        return;
+    const char *name = mg__facts_variable(f, first);
+    mg__advise_at(f, item, f->vars[first].worst);
+    item->variable = name;
+    item->title = mg__advise_text(f, "Do without '%s': read global memory where it is used", name);
+    item->why = mg__advise_text(f, "A word of it is read %.1f times for each time it is filled. Read straight from global memory, "
+                                   "the same accesses would touch about %.0f sectors; filling it touches %.0f.",
+                                reads / writes, f->tiles.as_global, f->tiles.filled);
+    item->how = mg__advise_text(f, "That saves %.0f wavefronts, %.0f warps at barriers and %.0f bytes of shared memory; %u "
+                                   "blocks fit on an SM, now %u.", f->tiles.wavefronts, f->barriers, size, blocks,
+                                f->occupancy.blocks);
+    mg__advise_value(f, item, "reads_per_fill", reads / writes);
+    mg__advise_value(f, item, "sectors_filled", f->tiles.filled);
+    mg__advise_value(f, item, "sectors_then", f->tiles.as_global);
+    mg__advise_value(f, item, "wavefronts_now", f->tiles.wavefronts);
+    mg__advise_predict(f, item, MG_METRIC_WAVEFRONTS_SHARED, (double)f->total.wavefronts - f->tiles.wavefronts);
+}
+
 static void syncwarp(struct mg_facts *f)
 {
     uint32_t insn = UINT32_MAX;
@@ -79,5 +126,6 @@ void mg__advise_shared(struct mg_facts *f)
 {
     for (uint32_t v = 0; v < f->info->nshared_vars; v++)
         unused(f, v);
+    read_once(f);
     syncwarp(f);
 }

@@ -3,7 +3,7 @@
  * An array that a block's threads read more than once can be copied to shared memory first. Then each of its sectors is
  * moved once a block, and every read becomes a wavefront there, or a fraction of one. Against the sectors saved stand
  *   the wavefronts of filling the tile and of reading it (counted without conflicts: ptxas may join neighbouring reads),
- *   two barriers a phase, a phase for each tileful: the tile is what fits without costing a resident block,
+ *   two barriers a phase (one if there is one phase), a phase for each tileful: the tile is what fits without costing a resident block,
  *   the blocks that no longer fit, where not even a small tile is free.
  * What exchanging indices would save by itself is not credited to the tile. What stays out: the instructions that fill the
  * tile, and the cache that may have served the repeated reads.
@@ -63,14 +63,19 @@ static void weigh(struct mg_facts *f, uint32_t index, double tile, struct plan *
     double once = (double)g->moved * mg__facts_first(u), bytes = u->bytes / MG_MAX(u->blocks, 1);
     double saved = seconds_now(f, index, once) - once * f->price.memory;
     double fills = bytes / 128 * blocks, phases = ceil(bytes / tile);
-    double cost = (fills + g->staged) * f->price.wavefront + 2 * phases * f->warps * blocks * f->price.barrier;
+    double barriers = (phases > 1 ? 2 * phases : 1) * f->warps * blocks; /* one tile is not filled again */
+    double cost = (fills + g->staged) * f->price.wavefront + barriers * f->price.barrier;
+    g->staging = saved > cost ? MG_STAGE_PAYS : MG_STAGE_COSTS;
+    g->stage_sectors = MG_MAX((double)g->touched - once, 0);
+    g->stage_wavefronts = fills + g->staged;
+    g->stage_barriers = barriers;
     if (saved <= cost)
         return;
     g->stages = true;
     all->arrays++;
     all->saved += saved - cost;
     all->wavefronts += fills + g->staged;
-    all->barriers = MG_MAX(all->barriers, 2 * phases * f->warps * blocks);
+    all->barriers = MG_MAX(all->barriers, barriers);
     all->phases = MG_MAX(all->phases, (unsigned)MG_MIN(phases, 1e9));
     all->sectors_before += (double)g->touched;
     all->sectors_after += once;
@@ -100,8 +105,11 @@ void mg__advise_staging(struct mg_facts *f)
     unsigned blocks = mg__advise_blocks_with(f, (int64_t)size, &cost);
     struct mg_report_advice_item *item = mg__advise_add(f, "stage", p.saved - cost);
     if (!item) {
-        for (uint32_t g = 0; g < f->ngroups; g++)
+        for (uint32_t g = 0; g < f->ngroups; g++) { /* it would gain nothing to speak of */
             f->groups[g].stages = false;
+            if (f->groups[g].staging)
+                f->groups[g].staging = MG_STAGE_COSTS;
+        }
         return;
     }
     const struct mg_site_fact *s = &f->sites[p.best];
@@ -115,10 +123,11 @@ void mg__advise_staging(struct mg_facts *f)
                                    "Staged, %.0f sectors become %.0f.",
                                 item->variable[0] ? item->variable : "it", p.uses, p.threads,
                                 p.sampled ? " (of a sample of its sectors)" : "", p.sectors_before, p.sectors_after);
-    item->how = mg__advise_text(f, "A block reads %.0f different bytes: %s of %.0f bytes, filled by neighbouring threads, "
-                                   "with two barriers each. That adds %.0f wavefronts and %.0f warps at barriers; "
+    item->how = mg__advise_text(f, "A block reads %.0f different bytes: %s of %.0f bytes, filled by neighbouring threads from "
+                                   "the start of a sector on, with %s. That adds %.0f wavefronts and %.0f warps at barriers; "
                                    "%u blocks fit on an SM, now %u.",
                                 p.bytes, p.phases > 1 ? mg__advise_text(f, "%u tiles", p.phases) : "one tile", size,
+                                p.phases > 1 ? "two barriers each" : "a barrier before it is read",
                                 p.wavefronts, p.barriers, blocks, f->occupancy.blocks);
     mg__advise_value(f, item, "uses_per_byte", p.uses);
     mg__advise_value(f, item, "threads_per_byte", p.threads);

@@ -40,6 +40,8 @@ static int show(struct mg_session *session, const struct mg_cli_options *options
         style.color = false;
         style.width = 80;
     }
+    if (mg__advices_read(&session->advices) != MG_OK)
+        return mg__cli_complain(options, "out of memory");
     mg__advices_sort(&session->advices);
     if (session->launches && !session->advices.at.count)
         result = mg__cli_complain(options, "no advice: this CUDA runtime runs kernels but does not look at them");

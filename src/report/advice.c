@@ -77,6 +77,9 @@ static bool site(struct mg_strbuf *out, const struct mg_report_advice_site *s)
            whole(out, "sectors_ideal", s->ideal) && real(out, "uses_per_byte", s->uses_byte) &&
            real(out, "threads_per_byte", s->threads_byte) && whole(out, "bytes_per_block", s->bytes_block) &&
            key(out, "sampled") && mg__strbuf_printf(out, s->sampled ? "true" : "false") &&
+           text(out, "remedy", s->remedy) && text(out, "staging", s->staging) &&
+           real(out, "staging_sectors_saved", s->stage_sectors) && real(out, "staging_wavefronts", s->stage_wavefronts) &&
+           real(out, "staging_warps_at_barriers", s->stage_barriers) &&
            mg__strbuf_append(out, "}", 1);
 }
 

@@ -12,10 +12,28 @@ static bool plain(struct mg_strbuf *out, const char *text)
     return mg__strbuf_append(out, text, strlen(text));
 }
 
-/* Words of `text` in lines of at most the style's width, each line indented; the first continues at column `at`. */
-static bool wrap(struct mg_strbuf *out, const struct mg_style *style, const char *text, unsigned indent, unsigned at)
+/* Whole numbers of five digits and more with commas, as the tables have them: "67584 wavefronts" is hard to read. */
+static bool group_digits(struct mg_strbuf *out, const char *text)
 {
-    bool ok = true, fresh = true;
+    bool ok = true;
+    for (size_t i = 0; ok && text[i];) {
+        size_t n = strspn(text + i, "0123456789");
+        bool whole = n >= 5 && (!i || !(strchr("._", text[i - 1]) || (text[i - 1] >= 'A' && text[i - 1] <= 'z')));
+        for (size_t k = 0; ok && k < n; k++)
+            ok = mg__strbuf_append(out, text + i + k, 1) && (!whole || (n - k) % 3 != 1 || k + 1 == n || mg__strbuf_append(out, ",", 1));
+        i += n;
+        if (ok && !n)
+            ok = mg__strbuf_append(out, text + i++, 1);
+    }
+    return ok;
+}
+
+/* Words of `text` in lines of at most the style's width, each line indented; the first continues at column `at`. */
+static bool wrap(struct mg_strbuf *out, const struct mg_style *style, const char *words, unsigned indent, unsigned at)
+{
+    struct mg_strbuf grouped = {0};
+    bool ok = group_digits(&grouped, words), fresh = true;
+    const char *text = ok && grouped.at ? grouped.at : "";
     while (ok && *text) {
         size_t n = strcspn(text, " ");
         if (n) {
@@ -33,6 +51,7 @@ static bool wrap(struct mg_strbuf *out, const struct mg_style *style, const char
         }
         text += n + strspn(text + n, " ");
     }
+    mg__strbuf_free(&grouped);
     return ok && plain(out, "\n");
 }
 
@@ -230,8 +249,8 @@ static bool roofline_plot(const struct mg_report_advice *const *kernels, size_t 
         {.name = "the same, by shared traffic", .kind = MG_PLOT_POINTS, .x = points + 2 * n, .y = points + 3 * n,
          .labels = names + n, .n = nshared},
     };
-    struct mg_plot plot = {.title = "Roofline",
-                           .subtitle = a->board,
+    struct mg_plot plot = {.title = svg ? "Roofline" : NULL, /* the text has a heading of its own */
+                           .subtitle = svg ? a->board : NULL,
                            .x = {"arithmetic intensity (FLOP/byte)", MG_PLOT_LOG, low, high},
                            .y = {"attainable (GFLOP/s)", MG_PLOT_LOG, 0, 0},
                            .series = series,
@@ -275,6 +294,26 @@ static bool roofline(struct mg_strbuf *out, const struct mg_style *style, const 
     return ok && (!has_roofline(a) || roofline_plot(&a, 1, style, false, out));
 }
 
+/* "load of parameter 2: stride of 16 bytes, mended by 1" and what staging would do; one array's staging is told once. */
+static bool site_words(struct mg_strbuf *out, const struct mg_report_advice *a, size_t at)
+{
+    const struct mg_report_advice_site *s = &a->sites[at];
+    bool ok = mg__strbuf_printf(out, "%s%s%s: %s", s->operation, s->array[0] ? " of " : "", s->array, s->pattern);
+    for (size_t i = 0; ok && s->remedy[0] && i < a->nitems; i++)
+        if (!strcmp(a->items[i].id, s->remedy)) {
+            ok = mg__strbuf_printf(out, "; mended by %zu.", i + 1);
+            break;
+        }
+    for (size_t i = 0; i < at; i++)
+        if (!strcmp(a->sites[i].array, s->array) && !strcmp(a->sites[i].staging, s->staging) &&
+            a->sites[i].stage_sectors == s->stage_sectors && s->array[0])
+            return ok;
+    if (ok && s->staging[0])
+        ok = mg__strbuf_printf(out, "%s A tile %s: %.0f sectors saved for %.0f wavefronts and %.0f warps at barriers.",
+                               s->remedy[0] ? "" : ".", s->staging, s->stage_sectors, s->stage_wavefronts, s->stage_barriers);
+    return ok;
+}
+
 static bool sites(struct mg_strbuf *out, const struct mg_style *style, struct mg_sources *sources,
                   const struct mg_report_advice *a)
 {
@@ -286,12 +325,12 @@ static bool sites(struct mg_strbuf *out, const struct mg_style *style, struct mg
     for (size_t i = 0; ok && i < a->nsites && i < MAX_SITES; i++) {
         const struct mg_report_advice_site *s = &a->sites[i];
         struct mg_strbuf what = {0};
-        ok = mg__strbuf_printf(&what, "%s%s%s: %s", s->operation, s->array[0] ? " of " : "", s->array, s->pattern) &&
-             place(out, style, sources, s->file, s->line, 4) && plain(out, "      ") &&
-             mg__layout_text(out, style, what.at, what.count, style->width - 6, NULL) && plain(out, "\n    ") &&
+        bool again = i && s->line == a->sites[i - 1].line && !strcmp(s->file, a->sites[i - 1].file);
+        ok = (again || place(out, style, sources, s->file, s->line, 4)) && plain(out, "    ") &&
              mg__layout_number(out, s->requests, 11) && plain(out, " ") && mg__layout_number(out, s->sectors, 11) &&
              plain(out, " ") && mg__layout_number(out, s->ideal, 11) &&
-             mg__strbuf_printf(out, " %8.1f %8.1f%s\n", s->uses_byte, s->threads_byte, s->sampled ? "  sampled" : "");
+             mg__strbuf_printf(out, " %8.1f %8.1f%s\n      ", s->uses_byte, s->threads_byte, s->sampled ? "  sampled" : "") &&
+             site_words(&what, a, i) && wrap(out, style, what.at, 6, 6);
         mg__strbuf_free(&what);
     }
     if (ok && a->nsites > MAX_SITES)
@@ -355,6 +394,9 @@ bool mg__render_advice(const struct mg_advices *advices, const struct mg_style *
              occupancy(out, style, a) && roofline(out, style, a) && sites(out, style, &sources, a) && checklist(out, style, a);
     }
     mg__sources_free(&sources);
+    if (ok && advices->left_out)
+        ok = mg__strbuf_printf(out, "\nmargay: %llu launches of further kernels and shapes are left out: --kernel chooses\n",
+                               (unsigned long long)advices->left_out);
     return ok;
 }
 

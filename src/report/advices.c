@@ -1,7 +1,7 @@
 /* advices.c - advice read back: one row a kernel and launch shape.
  *
  * Launches of one kernel in one shape may differ, where work depends on data: the one that the estimate says takes longest
- * stands for them. As with all records nothing is trusted: what is missing reads as empty or zero, what is too much is cut.
+ * stands for them. At most MG_ADVICE_ROWS rows are kept. As with all records nothing is trusted: what is missing reads as empty or zero, what is too much is cut.
  */
 #include "report/render.h"
 
@@ -18,6 +18,8 @@ void mg__advices_init(struct mg_advices *a)
 
 void mg__advices_free(struct mg_advices *a)
 {
+    for (size_t i = 0; i < a->at.count; i++)
+        free(a->at.at[i]->json);
     mg__vec_free(&a->at);
     mg__arena_free(&a->arena);
 }
@@ -141,6 +143,11 @@ static void read_sites(struct mg_arena *arena, const json_t *object, struct mg_r
             .threads_byte = real(from, "threads_per_byte"),
             .bytes_block = whole(from, "bytes_per_block"),
             .sampled = json_is_true(json_object_get(from, "sampled")),
+            .remedy = text(arena, from, "remedy"),
+            .staging = text(arena, from, "staging"),
+            .stage_sectors = real(from, "staging_sectors_saved"),
+            .stage_wavefronts = real(from, "staging_wavefronts"),
+            .stage_barriers = real(from, "staging_warps_at_barriers"),
         };
     }
 }
@@ -196,6 +203,7 @@ static void read_advice(struct mg_arena *arena, const json_t *object, struct mg_
     read_items(arena, object, a);
 }
 
+/* Only the launch that stands for a row is kept, as the record that it came in, so that memory does not grow with launches. */
 enum mg_status mg__advices_add(struct mg_advices *all, const char *json)
 {
     enum mg_status status = MG_ERR_NOMEM;
@@ -211,22 +219,59 @@ enum mg_status mg__advices_add(struct mg_advices *all, const char *json)
                            small(root, "shared_static"), small(root, "shared_dynamic")))
         goto done;
     struct mg_advice_row *row = mg__strtab_get(&all->index, key.at, key.count);
-    if (row) {
-        row->launches++;
-        if (real(root, "seconds") > row->advice.seconds)
-            read_advice(&all->arena, root, &row->advice);
-    } else {
+    if (!row && all->at.count == MG_ADVICE_ROWS) {
+        all->left_out++;
+        status = MG_OK;
+        goto done;
+    }
+    if (!row) {
         row = mg__arena_alloc(&all->arena, sizeof(*row));
         if (!row || !mg__strtab_put(&all->index, key.at, key.count, row) || !mg__vec_push(&all->at, row))
             goto done;
-        row->launches = 1;
-        read_advice(&all->arena, root, &row->advice);
+        memset(row, 0, sizeof(*row));
     }
+    double seconds = real(root, "seconds");
+    if (!row->json || seconds > row->advice.seconds) {
+        char *copy = strdup(json);
+        if (!copy)
+            goto done;
+        free(row->json);
+        row->json = copy;
+        row->advice.seconds = seconds;
+    }
+    row->launches++;
     status = MG_OK;
 done:
     mg__strbuf_free(&key);
     json_decref(root);
     return status;
+}
+
+bool mg__advices_json(const struct mg_advices *a, struct mg_strbuf *out)
+{
+    bool ok = mg__strbuf_append(out, "[", 1), first = true;
+    for (size_t i = 0; ok && i < a->at.count; i++) {
+        const struct mg_advice_row *row = a->at.at[i];
+        if (!row->json || row->json[0] != '{')
+            continue;
+        ok = mg__strbuf_printf(out, "%s{\"launches\": %llu, %s", first ? "\n" : ",\n", (unsigned long long)row->launches,
+                               row->json + 1);
+        first = false;
+    }
+    return ok && mg__strbuf_append(out, "]", 1);
+}
+
+enum mg_status mg__advices_read(struct mg_advices *a)
+{
+    for (size_t i = 0; i < a->at.count; i++) {
+        struct mg_advice_row *row = a->at.at[i];
+        json_t *root = row->json ? json_loads(row->json, 0, NULL) : NULL;
+        if (!root)
+            return MG_ERR_NOMEM;
+        read_advice(&a->arena, root, &row->advice);
+        json_decref(root);
+    }
+    return MG_OK;
 }
 
 void mg__advices_sort(struct mg_advices *a)

@@ -76,19 +76,26 @@ void mg__kernel_bare_name(const char *kernel, size_t *start, size_t *length);
 
 /* ---- advice: of launches of one kernel in one shape, the one that is estimated to take longest ---- */
 struct mg_advice_row {
-    struct mg_report_advice advice; /* no string of it is NULL */
+    struct mg_report_advice advice; /* once it is read: no string of it is NULL */
     uint64_t launches;
+    char *json;
 };
+#define MG_ADVICE_ROWS 1000
 struct mg_advices {
     struct mg_arena arena;
     struct mg_strtab index;
     MG_VEC(struct mg_advice_row *) at;
+    uint64_t left_out; /* launches of further kernels and shapes */
 };
 void mg__advices_init(struct mg_advices *advices);
 void mg__advices_free(struct mg_advices *advices);
 /* `json`: the record's object. MG_ERR_SYNTAX: it is none. */
 enum mg_status mg__advices_add(struct mg_advices *advices, const char *json);
-void mg__advices_sort(struct mg_advices *advices); /* longest first */
+/* Fills in the rows' `advice`, once all launches are there. */
+enum mg_status mg__advices_read(struct mg_advices *advices);
+void mg__advices_sort(struct mg_advices *advices); /* longest first; after mg__advices_read */
+/* The rows as a JSON list, in the order of their first launches, each with its number of "launches". */
+bool mg__advices_json(const struct mg_advices *advices, struct mg_strbuf *out);
 
 /* ---- layout: text that fits its place ---- */
 struct mg_style {

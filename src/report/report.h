@@ -89,6 +89,9 @@ struct mg_report_advice_site { /* one access site of global memory */
     double uses_byte, threads_byte;    /* in a block: accesses of each byte, and the threads that make them */
     uint64_t bytes_block;              /* different bytes that a block touches here */
     bool sampled;                      /* those of a sample of its sectors */
+    const char *remedy;                /* of what does not coalesce, or is read too often: an id of the advice; or "" */
+    const char *staging;               /* of a tile for its array: "would pay", "would not pay", "pays already" …; or "" */
+    double stage_sectors, stage_wavefronts, stage_barriers; /* sectors saved; what that takes: wavefronts, warps at barriers */
 };
 struct mg_report_advice_row { /* of the checklist, or a question of the decision chart */
     const char *id;     /* "conflicts" */

@@ -9,6 +9,7 @@
  *
  * Usage: kernels [NAME ...]: all, or those named.
  */
+#include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +74,7 @@ __global__ void transpose_shared(float *out, const float *in)
         out[(y + i) * W + x] = tile[threadIdx.x][threadIdx.y + i];
 }
 
-// ADVISE transpose_padded: nothing verdict=needed
+// ADVISE transpose_padded: nothing verdict=already
 __global__ void transpose_padded(float *out, const float *in)
 {
     __shared__ float tile[32][33];
@@ -193,6 +194,30 @@ __global__ void stride_of_two_padded(float *out, const float *in)
     every_second<true>(out, in);
 }
 
+/* Lanes 32 words apart, as in data[tid * 32]. */
+template <int ROW> __device__ void rows_apart(float *out, const float *in)
+{
+    __shared__ float data[64 * ROW];
+    int t = threadIdx.x, i = blockIdx.x * 2048 + t;
+    for (int k = 0; k < 32; k++)
+        data[t / 32 * ROW + t % 32 + k * 2 * ROW] = in[i + k * 64] * 2;
+    __syncthreads();
+    float sum = 0;
+    for (int k = 0; k < 32; k++)
+        sum += data[t * ROW + k];
+    out[blockIdx.x * 64 + t] = sum;
+}
+// ADVISE lanes_32_apart: pad row_elements=32 pad_elements=1 conflicts_then=0 twin=lanes_33_apart
+__global__ void lanes_32_apart(float *out, const float *in)
+{
+    rows_apart<32>(out, in);
+}
+// ADVISE lanes_33_apart: nothing
+__global__ void lanes_33_apart(float *out, const float *in)
+{
+    rows_apart<33>(out, in);
+}
+
 /* ---- matrix products ---- */
 
 // ADVISE matmul_naive: stage verdict=pay twin=matmul_tiled
@@ -205,7 +230,7 @@ __global__ void matmul_naive(float *c, const float *a, const float *b)
     c[row * 64 + col] = sum;
 }
 
-// ADVISE matmul_tiled: nothing verdict=needed
+// ADVISE matmul_tiled: nothing verdict=already
 __global__ void matmul_tiled(float *c, const float *a, const float *b)
 {
     __shared__ float ta[16][16], tb[16][16];
@@ -217,6 +242,41 @@ __global__ void matmul_tiled(float *c, const float *a, const float *b)
         __syncthreads();
         for (int k = 0; k < 16; k++)
             sum += ta[threadIdx.y][k] * tb[k][threadIdx.x];
+        __syncthreads();
+    }
+    c[row * 64 + col] = sum;
+}
+
+/* Both matrices are read along their rows, so that lanes are rows apart in b: a tile mends the order and the reuse. */
+// ADVISE matmul_by_rows: stage verdict=pay
+__global__ void matmul_by_rows(float *c, const float *a, const float *b)
+{
+    int col = blockIdx.x * 16 + threadIdx.x, row = blockIdx.y * 16 + threadIdx.y;
+    float sum = 0;
+    for (int k = 0; k < 64; k++)
+        sum += a[row * 64 + k] * b[col * 64 + k];
+    c[row * 64 + col] = sum;
+}
+
+/* The tiles come by asynchronous copies, one ahead of the one that is used. */
+// ADVISE matmul_copies: nothing verdict=already
+__global__ void matmul_copies(float *c, const float *a, const float *b)
+{
+    __shared__ float ta[2][16][16], tb[2][16][16];
+    int x = threadIdx.x, y = threadIdx.y, col = blockIdx.x * 16 + x, row = blockIdx.y * 16 + y;
+    float sum = 0;
+    for (int t = 0; t <= 4; t++) {
+        if (t < 4) {
+            __pipeline_memcpy_async(&ta[t & 1][y][x], &a[row * 64 + t * 16 + x], 4);
+            __pipeline_memcpy_async(&tb[t & 1][y][x], &b[(t * 16 + y) * 64 + col], 4);
+        }
+        __pipeline_commit();
+        if (!t)
+            continue;
+        __pipeline_wait_prior(1);
+        __syncthreads();
+        for (int k = 0; k < 16; k++)
+            sum += ta[(t - 1) & 1][y][k] * tb[(t - 1) & 1][k][x];
         __syncthreads();
     }
     c[row * 64 + col] = sum;
@@ -238,6 +298,18 @@ __global__ void add_by_rows(float *c, const float *a, const float *b)
     c[row * W + col] = a[row * W + col] + b[row * W + col];
 }
 
+// ADVISE write_columns: swap twin=write_rows
+__global__ void write_columns(float *out)
+{
+    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
+    out[x * W + y] = x * 0.5f + y;
+}
+__global__ void write_rows(float *out)
+{
+    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
+    out[y * W + x] = x * 0.5f + y;
+}
+
 // ADVISE copy_chunks: swap twin=copy_strided
 __global__ void copy_chunks(float *out, const float *in)
 {
@@ -253,7 +325,7 @@ __global__ void copy_strided(float *out, const float *in)
 }
 
 /* A thread sums a row: its own order is wanted, so a tile must change it. */
-// ADVISE sum_rows: stage-order
+// ADVISE sum_rows: stage-order verdict=pay twin=sum_rows_tiled
 __global__ void sum_rows(float *out, const float *in)
 {
     int row = blockIdx.x * blockDim.x + threadIdx.x;
@@ -261,6 +333,23 @@ __global__ void sum_rows(float *out, const float *in)
     for (int k = 0; k < W; k++)
         sum += in[row * W + k];
     out[row] = sum;
+}
+
+// ADVISE sum_rows_tiled: nothing verdict=already
+__global__ void sum_rows_tiled(float *out, const float *in)
+{
+    __shared__ float tile[128][33];
+    int t = threadIdx.x, row = blockIdx.x * 128;
+    float sum = 0;
+    for (int c = 0; c < W; c += 32) {
+        for (int r = t / 32; r < 128; r += 4)
+            tile[r][t % 32] = in[(row + r) * W + c + t % 32];
+        __syncthreads();
+        for (int k = 0; k < 32; k++)
+            sum += tile[t][k];
+        __syncthreads();
+    }
+    out[row + t] = sum;
 }
 
 /* ---- records ---- */
@@ -293,6 +382,26 @@ __global__ void one_array(float *out, const float *in)
     out[i] = in[i] * 2;
 }
 
+// ADVISE every_32nd: fields twin=packed
+__global__ void every_32nd(float *out, const float *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[i * 32] * 2;
+}
+__global__ void packed(float *out, const float *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[i] * 2;
+}
+
+/* All lanes read one element: one sector, and no reason for a tile. */
+// ADVISE broadcast: nothing
+__global__ void broadcast(float *out, const float *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[blockIdx.x] * threadIdx.x;
+}
+
 /* ---- where accesses start ---- */
 
 // ADVISE shifted: align twin=aligned
@@ -307,10 +416,16 @@ __global__ void aligned(float *out, const float *in)
     out[i] = in[i] * 2;
 }
 
-// ADVISE narrow_block: widen
+// ADVISE narrow_block: widen twin=wide_block
 __global__ void narrow_block(float *out, const float *in)
 {
     int x = blockIdx.x * 4 + threadIdx.x, y = blockIdx.y * 64 + threadIdx.y;
+    out[y * W + x] = in[y * W + x] * 2;
+}
+
+__global__ void wide_block(float *out, const float *in)
+{
+    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
     out[y * W + x] = in[y * W + x] * 2;
 }
 
@@ -331,13 +446,78 @@ __global__ void look_up(float *out, const int *index, const float *table)
         out[i + k * blockDim.x] = table[index[i + k * blockDim.x] & 255];
 }
 
-// ADVISE stencil9: stage
+/* A table in constant memory, and coefficients there: the one is read at as many places as there are lanes, the others
+ * at one. */
+__constant__ float constants[256];
+// ADVISE look_up_constant: constant twin=look_up_shared
+__global__ void look_up_constant(float *out, const int *index)
+{
+    int i = blockIdx.x * blockDim.x * 8 + threadIdx.x;
+    for (int k = 0; k < 8; k++)
+        out[i + k * blockDim.x] = constants[index[i + k * blockDim.x] & 255];
+}
+// ADVISE look_up_shared: nothing
+__global__ void look_up_shared(float *out, const int *index, const float *table)
+{
+    __shared__ float mine[256];
+    int i = blockIdx.x * blockDim.x * 8 + threadIdx.x;
+    mine[threadIdx.x] = table[threadIdx.x];
+    __syncthreads();
+    for (int k = 0; k < 8; k++)
+        out[i + k * blockDim.x] = mine[index[i + k * blockDim.x] & 255];
+}
+// ADVISE coefficients: nothing
+__global__ void coefficients(float *out, const float *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0, v = in[i];
+#pragma unroll 1
+    for (int k = 0; k < 8; k++)
+        sum = sum * v + constants[k];
+    out[i] = sum;
+}
+
+/* Three points: a byte is read three times, which a tile saves. */
+// ADVISE smooth3: stage verdict=pay twin=smooth3_tiled
+__global__ void smooth3(float *out, const float *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x + 8;
+    out[i] = (in[i - 1] + in[i] + in[i + 1]) / 3;
+}
+// ADVISE smooth3_tiled: nothing verdict=already
+__global__ void smooth3_tiled(float *out, const float *in)
+{
+    __shared__ float tile[258];
+    int t = threadIdx.x, i = blockIdx.x * 256 + t + 8;
+    tile[t + 1] = in[i];
+    if (t == 0)
+        tile[0] = in[i - 1];
+    if (t == 255)
+        tile[257] = in[i + 1];
+    __syncthreads();
+    out[i] = (tile[t] + tile[t + 1] + tile[t + 2]) / 3;
+}
+
+// ADVISE stencil9: stage twin=stencil9_tiled
 __global__ void stencil9(float *out, const float *in)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x + 16;
     float sum = 0;
     for (int k = -4; k <= 4; k++)
         sum += in[i + k];
+    out[i] = sum;
+}
+
+__global__ void stencil9_tiled(float *out, const float *in)
+{
+    __shared__ float tile[272]; /* from a sector's start on: four of the eight before the first are not used */
+    int t = threadIdx.x, i = blockIdx.x * 256 + t + 16;
+    for (int k = t; k < 272; k += 256)
+        tile[k] = in[i - t + k - 8];
+    __syncthreads();
+    float sum = 0;
+    for (int k = 4; k <= 12; k++)
+        sum += tile[t + k];
     out[i] = sum;
 }
 
@@ -371,6 +551,32 @@ __global__ void not_staged(float *out, const float *in)
     out[i] = in[i] * 2;
 }
 
+/* Read once, by another thread than the one that staged it: global memory would do as well. */
+// ADVISE reversed_tile: unstage verdict=wasted twin=reversed
+__global__ void reversed_tile(float *out, const float *in)
+{
+    __shared__ float buffer[256];
+    int t = threadIdx.x, i = blockIdx.x * 256;
+    buffer[t] = in[i + t];
+    __syncthreads();
+    out[i + t] = buffer[255 - t];
+}
+__global__ void reversed(float *out, const float *in)
+{
+    int t = threadIdx.x, i = blockIdx.x * 256;
+    out[i + t] = in[i + 255 - t];
+}
+/* The same in place: now the tile keeps what is overwritten. */
+// ADVISE reversed_in_place: nothing
+__global__ void reversed_in_place(float *data)
+{
+    __shared__ float buffer[256];
+    int t = threadIdx.x, i = blockIdx.x * 256;
+    buffer[t] = data[i + t];
+    __syncthreads();
+    data[i + t] = buffer[255 - t];
+}
+
 // ADVISE turn_in_warps: syncwarp
 __global__ void turn_in_warps(float *out, const float *in)
 {
@@ -388,7 +594,7 @@ __global__ void turn_in_warps(float *out, const float *in)
 
 /* ---- atomics ---- */
 
-// ADVISE histogram_global: privatise verdict=pay
+// ADVISE histogram_global: privatise verdict=pay operations_then=1024
 __global__ void histogram_global(unsigned *bins, const int *in)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -396,7 +602,20 @@ __global__ void histogram_global(unsigned *bins, const int *in)
         atomicAdd(&bins[in[i] & 63], 1u);
 }
 
-// ADVISE dot_global: privatise
+// ADVISE histogram_shared: nothing verdict=needed
+__global__ void histogram_shared(unsigned *bins, const int *in)
+{
+    __shared__ unsigned mine[256];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    mine[threadIdx.x] = 0;
+    __syncthreads();
+    for (; i < N; i += gridDim.x * blockDim.x)
+        atomicAdd(&mine[in[i] & 255], 1u);
+    __syncthreads();
+    atomicAdd(&bins[threadIdx.x], mine[threadIdx.x]);
+}
+
+// ADVISE dot_global: privatise operations_then=64
 __global__ void dot_global(float *sum, const float *a, const float *b)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -430,6 +649,51 @@ __global__ void sum_shared_float(float *out, const float *in)
         out[blockIdx.x] = sum;
 }
 
+/* ---- reductions, as the tutorials improve them ---- */
+template <int STEP> __device__ void reduce(float *out, const float *in)
+{
+    __shared__ float part[256];
+    int t = threadIdx.x;
+    part[t] = in[blockIdx.x * 256 + t];
+    __syncthreads();
+    if (STEP == 0)
+        for (int s = 1; s < 256; s *= 2) {
+            if (t % (2 * s) == 0)
+                part[t] += part[t + s];
+            __syncthreads();
+        }
+    if (STEP == 1)
+        for (int s = 1; s < 256; s *= 2) {
+            int at = 2 * s * t;
+            if (at < 256)
+                part[at] += part[at + s];
+            __syncthreads();
+        }
+    if (STEP == 2)
+        for (int s = 128; s > 0; s /= 2) {
+            if (t < s)
+                part[t] += part[t + s];
+            __syncthreads();
+        }
+    if (t == 0)
+        out[blockIdx.x] = part[0];
+}
+// ADVISE reduce_interleaved: divergence
+__global__ void reduce_interleaved(float *out, const float *in)
+{
+    reduce<0>(out, in);
+}
+// ADVISE reduce_spread: pad row_elements=32 pad_elements=1
+__global__ void reduce_spread(float *out, const float *in)
+{
+    reduce<1>(out, in);
+}
+// ADVISE reduce_halves: nothing verdict=needed
+__global__ void reduce_halves(float *out, const float *in)
+{
+    reduce<2>(out, in);
+}
+
 /* ---- lanes and warps ---- */
 __device__ float busy(float x, int rounds)
 {
@@ -440,6 +704,20 @@ __device__ float busy(float x, int rounds)
 
 // ADVISE block_of_40: block-size threads_then=64
 __global__ void block_of_40(float *out, const float *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = busy(in[i], 100);
+}
+
+// ADVISE block_of_16: block-size threads_then=32
+__global__ void block_of_16(float *out, const float *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = busy(in[i], 100);
+}
+
+// ADVISE block_of_33: block-size threads_then=64
+__global__ void block_of_33(float *out, const float *in)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     out[i] = busy(in[i], 100);
@@ -460,36 +738,56 @@ __global__ void much_shared(float *out, const float *in)
 {
     extern __shared__ float pool[];
     int t = threadIdx.x, i = blockIdx.x * 128 + t;
-    pool[t] = in[i];
-    pool[t + 20000] = in[i + N / 2];
+    pool[t] = in[i] * 2;
+    pool[t + 20000] = in[i + N / 2] * 3;
     __syncthreads();
     out[i] = pool[127 - t] + pool[20127 - t];
 }
 
 /* 72 KiB: three blocks of eight warps on a multiprocessor that has room for 64 warps, 37.5 %. */
-// ADVISE three_blocks: capacity blocks_now=3 blocks_then=4
+// ADVISE three_blocks: capacity blocks_now=3 blocks_then=4 twin=four_blocks
 __global__ void three_blocks(float *out, const float *in)
 {
     extern __shared__ float pool[];
     int t = threadIdx.x, i = blockIdx.x * 256 + t;
     for (int k = 0; k < 8; k++)
-        pool[t + k * 256] = in[i + k * 4096];
+        pool[t + k * 256] = in[i + k * 4096] * 2;
     __syncthreads();
     for (int k = 0; k < 8; k++)
         out[i + k * 4096] = pool[(t ^ 32) + k * 256];
 }
 
-// ADVISE many_registers: registers
-__global__ void __launch_bounds__(256) many_registers(float *out, const float *in)
+/* The same with as much shared memory as the advice for it says. */
+__global__ void four_blocks(float *out, const float *in)
 {
-    float v[160];
+    extern __shared__ float pool[];
+    int t = threadIdx.x, i = blockIdx.x * 256 + t;
+    for (int k = 0; k < 8; k++)
+        pool[t + k * 256] = in[i + k * 4096] * 2;
+    __syncthreads();
+    for (int k = 0; k < 8; k++)
+        out[i + k * 4096] = pool[(t ^ 32) + k * 256];
+}
+
+template <int VALUES> __device__ void reuse_many(float *out, const float *in)
+{
+    float v[VALUES];
     int t = blockIdx.x * 256 + threadIdx.x;
 #pragma unroll
-    for (int k = 0; k < 160; k++)
+    for (int k = 0; k < VALUES; k++)
         v[k] = in[k * 512 + t];
 #pragma unroll
-    for (int k = 0; k < 160; k++)
-        out[k * 512 + t] = v[k] + v[159 - k] * v[(k * 7 + 3) % 160];
+    for (int k = 0; k < VALUES; k++)
+        out[k * 512 + t] = v[k] + v[VALUES - 1 - k] * v[(k * 7 + 3) % VALUES];
+}
+// ADVISE many_registers: registers regs_then=64 blocks_then=4 twin=bounded_registers
+__global__ void __launch_bounds__(256) many_registers(float *out, const float *in)
+{
+    reuse_many<160>(out, in);
+}
+__global__ void __launch_bounds__(256, 4) bounded_registers(float *out, const float *in)
+{
+    reuse_many<160>(out, in);
 }
 
 /* ---- main ---- */
@@ -519,6 +817,7 @@ int main(int argc, char **argv)
     cudaMemset(b, 0, bytes);
     cudaMemcpy(index, host, bytes, cudaMemcpyHostToDevice);
     cudaFuncSetAttribute(much_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, 100 * 1024);
+    cudaFuncSetAttribute(four_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, 72 * 1024);
     cudaFuncSetAttribute(three_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, 72 * 1024);
     dim3 tile(32, 8), grid(W / 32, W / 32), t16(16, 16), g16(W / 16, W / 16), gm(4, 4);
 
@@ -542,36 +841,64 @@ int main(int argc, char **argv)
     RUN(tile_of_48k_swizzled, <<<4, tile>>>(out, a))
     RUN(stride_of_two, <<<N / 512, 256>>>(out, a))
     RUN(stride_of_two_padded, <<<N / 512, 256>>>(out, a))
+    RUN(lanes_32_apart, <<<N / 2048, 64>>>(out, a))
+    RUN(lanes_33_apart, <<<N / 2048, 64>>>(out, a))
     RUN(matmul_naive, <<<gm, t16>>>(out, a, b))
     RUN(matmul_tiled, <<<gm, t16>>>(out, a, b))
+    RUN(matmul_by_rows, <<<gm, t16>>>(out, a, b))
+    RUN(matmul_copies, <<<gm, t16>>>(out, a, b))
     RUN(add_by_columns, <<<g16, t16>>>(out, a, b))
     RUN(add_by_rows, <<<g16, t16>>>(out, a, b))
+    RUN(write_columns, <<<dim3(W / 32, W / 8), tile>>>(out))
+    RUN(write_rows, <<<dim3(W / 32, W / 8), tile>>>(out))
     RUN(copy_chunks, <<<16, 256>>>(out, a))
     RUN(copy_strided, <<<16, 256>>>(out, a))
     RUN(sum_rows, <<<2, 128>>>(out, a))
+    RUN(sum_rows_tiled, <<<2, 128>>>(out, a))
     RUN(sum_fields, <<<64, 256>>>(out, a))
     RUN(sum_vector, <<<64, 256>>>(out, (float4 *)a))
     RUN(one_field, <<<64, 256>>>(out, (particle *)a))
     RUN(one_array, <<<64, 256>>>(out, a))
+    RUN(every_32nd, <<<32, 256>>>(out, a))
+    RUN(packed, <<<32, 256>>>(out, a))
+    RUN(broadcast, <<<64, 256>>>(out, a))
     RUN(shifted, <<<N / 256, 256>>>(out, a))
     RUN(aligned, <<<N / 256, 256>>>(out, a))
     RUN(narrow_block, <<<dim3(W / 4, W / 64), dim3(4, 64)>>>(out, a))
+    RUN(wide_block, <<<dim3(W / 32, W / 8), tile>>>(out, a))
     RUN(gather, <<<N / 256, 256>>>(out, a, index))
     RUN(look_up, <<<32, 256>>>(out, index, a))
+    RUN(look_up_constant, <<<32, 256>>>(out, index))
+    RUN(look_up_shared, <<<32, 256>>>(out, index, a))
+    RUN(coefficients, <<<64, 256>>>(out, a))
+    RUN(smooth3, <<<64, 256>>>(out, a))
+    RUN(smooth3_tiled, <<<64, 256>>>(out, a))
     RUN(stencil9, <<<64, 256>>>(out, a))
+    RUN(stencil9_tiled, <<<64, 256>>>(out, a))
     RUN(blur5x5, <<<g16, t16>>>(out, a))
     RUN(staged_once, <<<N / 256, 256>>>(out, a))
     RUN(not_staged, <<<N / 256, 256>>>(out, a))
+    RUN(reversed_tile, <<<N / 256, 256>>>(out, a))
+    RUN(reversed, <<<N / 256, 256>>>(out, a))
+    RUN(reversed_in_place, <<<N / 256, 256>>>(b))
     RUN(turn_in_warps, <<<64, 256>>>(out, a))
     RUN(histogram_global, <<<16, 256>>>((unsigned *)out, index))
+    RUN(histogram_shared, <<<16, 256>>>((unsigned *)out, index))
     RUN(dot_global, <<<64, 256>>>(out, a, b))
     RUN(histogram_few, <<<16, 256>>>((unsigned *)out, index))
     RUN(sum_shared_float, <<<64, 256>>>(out, a))
+    RUN(reduce_interleaved, <<<64, 256>>>(out, a))
+    RUN(reduce_spread, <<<64, 256>>>(out, a))
+    RUN(reduce_halves, <<<64, 256>>>(out, a))
     RUN(block_of_40, <<<200, 40>>>(out, a))
+    RUN(block_of_16, <<<512, 16>>>(out, a))
+    RUN(block_of_33, <<<200, 33>>>(out, a))
     RUN(odd_and_even, <<<32, 256>>>(out, a))
     RUN(much_shared, <<<64, 128, 100 * 1024>>>(out, a))
     RUN(three_blocks, <<<16, 256, 72 * 1024>>>(out, a))
+    RUN(four_blocks, <<<16, 256, 56 * 1024>>>(out, a))
     RUN(many_registers, <<<2, 256>>>(out, a))
+    RUN(bounded_registers, <<<2, 256>>>(out, a))
     cudaError_t error = cudaDeviceSynchronize();
     if (error != cudaSuccess)
         printf("%s\n", cudaGetErrorString(error));

@@ -18,7 +18,8 @@ import tempfile
 
 margay, program, source, mode = sys.argv[1:5]
 faults = []
-VERDICTS = {"no": "Shared memory does not pay", "pay": "Shared memory would pay", "needed": "Shared memory is used, and needed",
+VERDICTS = {"no": "Shared memory does not pay", "pay": "Shared memory would pay", "needed": "Shared memory is used, and needed", "already": "Shared memory already pays",
+            "wasted": "Shared memory is wasted here",
             "not-needed": "Shared memory is not needed"}
 
 
@@ -94,10 +95,15 @@ def test_twins():
             continue
         predicted = advice[kernel]["advice"][0]["predicted"]
         measured = launches[values["twin"]]["metrics"]
-        check(predicted, f"{kernel}: nothing is predicted")
+        check(predicted or "blocks_then" in advice[kernel]["advice"][0]["values"], f"{kernel}: nothing is predicted")
         for name, value in predicted.items():
             count += 1
             check(measured[name] == value, f"{kernel}: {name} predicted {value}, {values['twin']} has {measured[name]}")
+        then = advice[kernel]["advice"][0]["values"].get("blocks_then")
+        twin = advice.get(values["twin"])
+        if then is not None:
+            count += 1
+            check(twin["occupancy"]["blocks"] == then, f"{kernel}: {then} blocks on an SM predicted, {values['twin']} has {twin['occupancy']['blocks']}")
         sectors = sum(s["sectors"] for s in advice[kernel]["sites"])
         check(sectors == launches[kernel]["metrics"]["memory_l2_theoretical_sectors_global"], f"{kernel}: sites add up to {sectors}")
     check(count >= 15, f"{count} predictions")

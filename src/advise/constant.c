@@ -1,0 +1,63 @@
+/* constant.c - constant memory that lanes of a warp read at different addresses.
+ *
+ * The constant bank serves one address of a warp at a time: made for coefficients that all lanes read together, it makes a
+ * look-up table that each lane reads at its own index wait once for each different index. The remedy is a table in shared
+ * memory. It is tried: the recorded accesses are counted as accesses of shared memory at the same offsets, and the copy that
+ * each block makes of the table is paid for.
+ */
+#include "advise/facts.h"
+
+#include <math.h>
+
+void mg__advise_constant(struct mg_facts *f)
+{
+    double passes = 0, requests = 0, wavefronts = 0, blocks = (double)f->seen->nblocks, cost;
+    int64_t low = INT64_MAX, high = 0;
+    for (uint32_t i = 0; i < f->info->ninsns; i++) {
+        const struct mg_tried *t = &f->seen->insns[i];
+        const struct mg_shapes *set = &f->seen->shared[i];
+        double scale = ldexp(1, (int)set->level);
+        if (t->const_passes == t->const_requests)
+            continue; /* stays where it is */
+        passes += (double)t->const_passes;
+        requests += (double)t->const_requests;
+        for (uint32_t k = 0; k < set->count; k++) {
+            const struct mg_shape *s = &set->at[k];
+            uint64_t address[32];
+            if (s->var != MG_VAR_CONST)
+                continue;
+            for (unsigned lane = 0; lane < 32; lane++) {
+                address[lane] = (uint32_t)s->at[lane];
+                if (s->mask >> lane & 1) {
+                    low = MG_MIN(low, (int64_t)(uint32_t)s->at[lane]);
+                    high = MG_MAX(high, (int64_t)(uint32_t)s->at[lane] + s->width);
+                }
+            }
+            wavefronts += mg__model_shared(MG_ACCESS_LD, f->info->insns[i].insn, s->width, s->mask, address).wavefronts *
+                          (double)s->times * scale;
+        }
+    }
+    if (passes <= 0 || high <= low || f->worst_const == UINT32_MAX)
+        return;
+    double bytes = (double)(high - low), fills = ceil(bytes / 128) * blocks;
+    unsigned fit = mg__advise_blocks_with(f, (int64_t)bytes, &cost);
+    if (f->has_occupancy && !fit)
+        return;
+    cost += fills * f->price.wavefront + ceil(bytes / 32) * blocks * f->price.again + f->warps * blocks * f->price.barrier;
+    struct mg_report_advice_item *item =
+        mg__advise_add(f, "constant", (passes - requests) * f->price.again - wavefronts * f->price.wavefront - cost);
+    if (!item)
+        return;
+    mg__advise_at(f, item, f->worst_const);
+    item->title = "Read this table from shared memory, not from constant memory";
+    item->why = mg__advise_text(f, "Lanes of a warp read different addresses, and constant memory serves one at a time: %.0f passes "
+                                   "for %.0f loads, %.1f each.", passes, requests, passes / requests);
+    item->how = mg__advise_text(f, "Pass the table in global memory and let each block copy its %.0f bytes to shared memory "
+                                   "first. Tried on the recorded accesses: %.0f wavefronts, and %.0f to fill it; %u blocks fit on "
+                                   "an SM, now %u.", bytes, wavefronts, fills, fit, f->occupancy.blocks);
+    mg__advise_value(f, item, "passes", passes);
+    mg__advise_value(f, item, "loads", requests);
+    mg__advise_value(f, item, "table_bytes", bytes);
+    mg__advise_value(f, item, "wavefronts_then", wavefronts + fills);
+    mg__advise_predict(f, item, MG_METRIC_WAVEFRONTS_SHARED, (double)f->total.wavefronts + wavefronts + fills);
+}

@@ -1,0 +1,221 @@
+/* tiles.c - what the kernel has staged in shared memory already, and what its reads would cost without.
+ *
+ * A variable is a copy of global memory when every store into it writes what a load of global memory brought (or a constant:
+ * zeros beyond an edge), or is an asynchronous copy. That is read off the definitions of the stored registers, through moves and
+ * selections; a value that was computed makes the variable no copy. For a copy there is an alternative, no shared memory at
+ * all; so its recorded reads are counted as if they went to global memory: the fewest pieces of 32 bytes that cover the bytes
+ * of each access, where they lie in the variable. Where a tile holds rows that are apart in global memory this is a lower
+ * bound, so a tile that pays by this count pays.
+ */
+#include "advise/facts.h"
+
+#include <math.h>
+
+enum { MOST_STEPS = 8 };
+
+struct flow { /* the definitions of a function's registers */
+    const struct mg_ptx_func *func;
+    uint32_t first;        /* index of its first instruction in the launch */
+    uint32_t *head, *next; /* by register; of a definition: +1, 0 ends */
+    uint32_t *by;          /* the instruction of a definition */
+    uint32_t ndefs;
+};
+
+static const struct mg_ptx_opnd *operand(const struct mg_ptx_func *f, const struct mg_ptx_insn *insn, unsigned n)
+{
+    return n < insn->nops && insn->first_op + n < f->noperands ? mg__ptx_op(f, insn, n) : NULL;
+}
+
+/* The registers of an operand: itself, or the parts of a vector. */
+static const struct mg_ptx_opnd *parts(const struct mg_ptx_func *f, const struct mg_ptx_opnd *o, uint32_t *n)
+{
+    *n = o ? 1 : 0;
+    if (!o || o->kind != MG_OPND_VEC)
+        return o;
+    *n = (uint64_t)o->first + o->count <= f->noperands ? o->count : 0;
+    return &f->operands[o->first];
+}
+
+static void flow_free(struct flow *w)
+{
+    free(w->head);
+    free(w->next);
+    free(w->by);
+    memset(w, 0, sizeof(*w));
+}
+
+static bool flow_build(struct flow *w, const struct mg_ptx_func *func, uint32_t first)
+{
+    flow_free(w);
+    w->func = func;
+    w->first = first;
+    w->head = calloc(func->nregs + 1, sizeof(*w->head));
+    w->next = calloc(func->noperands + 1, sizeof(*w->next));
+    w->by = calloc(func->noperands + 1, sizeof(*w->by));
+    if (!w->head || !w->next || !w->by)
+        return false;
+    for (uint32_t i = 0; i < func->ninsns; i++) {
+        const struct mg_ptx_insn *insn = &func->insns[i];
+        uint32_t n;
+        if (insn->opcode == MG_OP_ST || insn->opcode == MG_OP_RED || insn->opcode == MG_OP_CP_ASYNC)
+            continue; /* no result */
+        const struct mg_ptx_opnd *o = parts(func, operand(func, insn, 0), &n);
+        for (uint32_t k = 0; k < n; k++) {
+            if (o[k].kind != MG_OPND_REG || o[k].index >= func->nregs || w->ndefs >= func->noperands)
+                continue;
+            w->by[w->ndefs] = i;
+            w->next[w->ndefs] = w->head[o[k].index];
+            w->head[o[k].index] = ++w->ndefs;
+        }
+    }
+    return true;
+}
+
+/* Whether a register holds what loads of global memory brought, or constants; those loads are charged to the variable. */
+static bool from_global(struct mg_facts *f, const struct flow *w, const struct mg_ptx_opnd *o, int32_t var, unsigned steps,
+                        bool *any)
+{
+    if (o->kind == MG_OPND_IMM)
+        return true;
+    if (o->kind != MG_OPND_REG || o->index >= w->func->nregs || steps > MOST_STEPS || !w->head[o->index])
+        return false;
+    for (uint32_t d = w->head[o->index]; d; d = w->next[d - 1]) {
+        const struct mg_ptx_insn *insn = &w->func->insns[w->by[d - 1]];
+        uint32_t at = w->first + w->by[d - 1];
+        const struct mg_ptx_opnd *a = operand(w->func, insn, 1), *b = operand(w->func, insn, 2);
+        switch (insn->opcode) {
+        case MG_OP_LD:
+            if (insn->space != MG_SPACE_GLOBAL || at >= f->info->ninsns)
+                return false;
+            f->tile_of[at] = var;
+            *any = true;
+            break;
+        case MG_OP_MOV:
+            if (!a || !from_global(f, w, a, var, steps + 1, any))
+                return false;
+            break;
+        case MG_OP_SELP:
+            if (!a || !b || !from_global(f, w, a, var, steps + 1, any) || !from_global(f, w, b, var, steps + 1, any))
+                return false;
+            break;
+        default:
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The variable that an instruction's accesses went to: -1 none, -2 several. */
+static int32_t variable_of(const struct mg_shapes *set)
+{
+    int32_t var = -1;
+    for (uint32_t k = 0; k < set->count; k++) {
+        if (set->at[k].var < 0)
+            continue;
+        if (var >= 0 && set->at[k].var != var)
+            return -2;
+        var = set->at[k].var;
+    }
+    return var;
+}
+
+static void refuse(struct mg_facts *f, const struct mg_shapes *set)
+{
+    for (uint32_t k = 0; k < set->count; k++)
+        if (set->at[k].var >= 0 && (uint32_t)set->at[k].var < f->info->nshared_vars)
+            f->vars[set->at[k].var].computed = true;
+}
+
+static int by_value(const void *left, const void *right)
+{
+    const uint32_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* The fewest pieces of 32 bytes that hold all bytes of an access. */
+static unsigned cover(const struct mg_shape *s)
+{
+    uint32_t at[32];
+    unsigned n = 0, pieces = 0;
+    uint64_t end = 0;
+    for (unsigned lane = 0; lane < 32; lane++)
+        if (s->mask >> lane & 1)
+            at[n++] = (uint32_t)s->at[lane];
+    qsort(at, n, sizeof(*at), by_value);
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t from = MG_MAX((uint64_t)at[i], end), to = (uint64_t)at[i] + s->width;
+        while (from < to) {
+            pieces++;
+            end = from + 32;
+            from = end;
+        }
+    }
+    return pieces;
+}
+
+bool mg__facts_tiles(struct mg_facts *f)
+{
+    const struct mg_launch_info *info = f->info;
+    struct flow w = {0};
+    f->tile_of = mg__arena_array(&f->arena, (size_t)info->ninsns + 1, sizeof(*f->tile_of));
+    if (!f->tile_of)
+        return false;
+    for (uint32_t i = 0; i < info->ninsns; i++)
+        f->tile_of[i] = -1;
+    for (uint32_t i = 0; i < info->ninsns; i++) {
+        const struct mg_ptx_insn *insn = info->insns[i].insn;
+        const struct mg_ptx_func *func = info->insns[i].func;
+        const struct mg_shapes *set = &f->seen->shared[i];
+        if (!insn || !func || !set->count || insn->opcode == MG_OP_LD)
+            continue;
+        int32_t var = variable_of(set);
+        uint32_t n;
+        bool good = false, any = false;
+        if (insn->opcode == MG_OP_CP_ASYNC && var >= 0) {
+            f->tile_of[i] = var;
+            good = any = true;
+        } else if (insn->opcode == MG_OP_ST && var >= 0) {
+            uint32_t local = (uint32_t)(insn - func->insns);
+            if (insn < func->insns || local >= func->ninsns || local > i || info->insns[i - local].func != func)
+                good = false; /* not laid out as thought */
+            else if ((w.func != func || w.first != i - local) && !flow_build(&w, func, i - local)) {
+                flow_free(&w);
+                return false;
+            } else {
+                const struct mg_ptx_opnd *o = parts(func, operand(func, insn, 1), &n);
+                good = n > 0;
+                for (uint32_t k = 0; k < n && good; k++)
+                    good = from_global(f, &w, &o[k], var, 0, &any);
+            }
+        }
+        if (!good)
+            refuse(f, set);
+        else if (any && var >= 0)
+            f->vars[var].filled_any = true;
+    }
+    flow_free(&w);
+    for (uint32_t i = 0; i < info->ninsns; i++) {
+        const struct mg_shapes *set = &f->seen->shared[i];
+        double scale = ldexp(1, (int)set->level);
+        if (f->tile_of[i] >= 0)
+            f->vars[f->tile_of[i]].filled += (double)f->seen->insns[i].moved;
+        for (uint32_t k = 0; k < set->count; k++)
+            if (set->at[k].kind == MG_ACCESS_LD && set->at[k].var >= 0 && (uint32_t)set->at[k].var < info->nshared_vars)
+                f->vars[set->at[k].var].as_global += cover(&set->at[k]) * (double)set->at[k].times * scale;
+    }
+    f->tiles.only = true;
+    for (uint32_t v = 0; v < info->nshared_vars; v++) {
+        struct mg_var_fact *var = &f->vars[v];
+        var->copy = var->filled_any && !var->computed && !var->atomics && var->loads;
+        if (!var->used)
+            continue;
+        f->tiles.only &= var->copy;
+        if (!var->copy)
+            continue;
+        f->tiles.count++;
+        f->tiles.filled += var->filled;
+        f->tiles.as_global += var->as_global;
+        f->tiles.wavefronts += (double)var->wavefronts;
+    }
+    return true;
+}
