@@ -1,5 +1,5 @@
 /* arch.h - include/margay/arch.h for the rooms of Margay: what a device has, what a block takes of it, which launches it
- * takes. All of it is public, but for this one shorthand. Kernels as they were compiled are read by arch/cubin.h.
+ * takes. All of it is public, but for this one shorthand. Kernels as they were compiled are read by fatbin/cubin.h.
  */
 #ifndef MG_ARCH_H
 #define MG_ARCH_H

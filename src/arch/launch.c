@@ -96,6 +96,12 @@ static enum mg_launch_fault check_registers(const struct mg_arch *a, const struc
     char name[128];
     if (o->limit[MG_LIMITER_REGISTERS])
         return MG_LAUNCH_OK;
+    if (s->kernel.regs > a->max_regs_thread) {
+        mg__diag_set(diag, MG_ERR_LAUNCH_LIMIT, "compiled for %u registers a thread; %s has %u", s->kernel.regs,
+                     device(a, s, name, sizeof(name)), a->max_regs_thread);
+        mg__diag_hint(diag, "compile it for this device");
+        return MG_LAUNCH_REGISTERS;
+    }
     mg_arch_max_regs(a, &q, 1, &regs);
     mg__diag_set(diag, MG_ERR_LAUNCH_LIMIT,
                  "launched with blocks of %u threads with %u registers each; the registers of a block are %u on %s", threads,

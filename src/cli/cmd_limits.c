@@ -99,28 +99,50 @@ static bool show_one(const struct mg_device_options *o, const struct mg_arch *a,
         char text[48], other[48] = "";
         if (strcmp(group, limit->group)) {
             group = limit->group;
-            ok = mg__strbuf_printf(out, "\n%s%*s%s\n", group, d ? (int)(58 - strlen(group)) : 0, "", d ? "the device" : "");
+            ok = mg__strbuf_printf(out, "\n%s", group) &&
+                 (!d || mg__strbuf_printf(out, "%*s%22s", (int)(58 - strlen(group)), "table", "device")) &&
+                 mg__strbuf_append(out, "\n", 1);
         }
         format(limit, value, false, text);
-        ok = ok && mg__strbuf_printf(out, "  %-36s%20s", limit->text, text);
-        if (ok && asked(d, limit, &theirs)) {
-            bool same = equal(limit, value, theirs);
-            *differ += !same;
+        bool told = asked(d, limit, &theirs), same = !told || equal(limit, value, theirs);
+        *differ += !same;
+        if (told)
             format(limit, theirs, false, other);
-            ok = mg__strbuf_printf(out, "  ") && (same || mg__layout_tone(out, &o->style, MG_TONE_RED, true)) &&
-                 mg__strbuf_printf(out, "%s%s", other, same ? "" : "   DIFFERS") &&
-                 (same || mg__layout_tone(out, &o->style, MG_TONE_RED, false));
+        ok = ok && (same || mg__layout_tone(out, &o->style, MG_TONE_RED, true)) &&
+             mg__strbuf_printf(out, "%s %-36s%20s", same ? " " : "!", limit->text, text) &&
+             (!told || mg__strbuf_printf(out, "%22s", other)) &&
+             (same || mg__layout_tone(out, &o->style, MG_TONE_RED, false)) && mg__strbuf_append(out, "\n", 1);
+        if (ok && !strcmp(limit->key, "shared_memory_per_sm")) {
+            struct mg_strbuf sizes = {0};
+            ok = put_carveouts(&sizes, a, ", ") && mg__strbuf_printf(out, "  can be set to%*s KiB\n", 40, sizes.at);
+            mg__strbuf_free(&sizes);
         }
-        ok = ok && mg__strbuf_append(out, "\n", 1);
-        if (ok && !strcmp(limit->key, "shared_memory_per_sm"))
-            ok = mg__strbuf_printf(out, "  of which an SM can be set to       ") && put_carveouts(out, a, ", ") &&
-                 mg__strbuf_printf(out, " KiB\n");
     }
-    if (ok && d)
-        ok = mg__strbuf_printf(out, *differ ? "\n%u row%s differ%s from the device.\n" : "\nEvery row that the driver tells is equal.\n",
-                               *differ, *differ == 1 ? "" : "s", *differ == 1 ? "s" : "");
+    if (ok && d && *differ)
+        ok = mg__strbuf_printf(out, "\n%u row%s (!) differ%s from the device.\n", *differ, *differ == 1 ? "" : "s",
+                               *differ == 1 ? "s" : "");
+    else if (ok && d)
+        ok = mg__strbuf_printf(out, "\nEvery row that the driver tells is equal.\n");
     else if (ok)
         ok = mg__strbuf_printf(out, "\nThe board's row: %s.", b->source) && put_boards(out, a, b);
+    return ok;
+}
+
+/* What the known boards have, in a row each. */
+static bool show_boards(struct mg_strbuf *out)
+{
+    const struct mg_board *b;
+    const struct mg_limit bytes = {.key = "", .unit = "B"};
+    bool ok = mg__strbuf_printf(out, "\n%-32s%4s%5s%10s%11s%9s%8s\n", "Boards", "", "SMs", "L2", "memory", "GB/s", "TFLOP/s");
+    for (size_t i = 0; ok && (b = mg_board_at(i)) != NULL; i++) {
+        const char *name = strncmp(b->name, "NVIDIA ", 7) ? b->name : b->name + 7;
+        char cc[16], l2[48], memory[48];
+        snprintf(cc, sizeof(cc), "%u.%u", b->cc / 10, b->cc % 10);
+        format(&bytes, b->l2_bytes, true, l2);
+        format(&bytes, b->memory, true, memory);
+        ok = mg__strbuf_printf(out, "  %-30s%4s%5u%10s%11s%9.0f%8.1f\n", name, cc, b->sm_count, l2, memory,
+                               mg_board_memory_peak(b) / 1e9, mg_board_fp32_peak(b) / 1e12);
+    }
     return ok;
 }
 
@@ -156,7 +178,23 @@ static bool show_all(const struct mg_device_options *o, struct mg_strbuf *out)
         }
         ok = ok && mg__strbuf_append(out, "\n", 1);
     }
-    return ok;
+    ok = ok && mg__strbuf_printf(out, "\nShared memory that an SM can be set to (KiB)\n");
+    for (size_t i = 0; ok && i < count; i++)
+        ok = mg__strbuf_printf(out, "  %u.%u%*s", mg_arch_at(i)->cc / 10, mg_arch_at(i)->cc % 10,
+                               mg_arch_at(i)->cc < 100 ? 4 : 3, "") &&
+             put_carveouts(out, mg_arch_at(i), ", ") && mg__strbuf_append(out, "\n", 1);
+    return ok && show_boards(out);
+}
+
+static bool json_board(const struct mg_board *b, struct mg_strbuf *out)
+{
+    const struct mg_limit *limit;
+    bool ok = mg__strbuf_printf(out, "{\"name\": ") && mg__device_json_text(out, b->name) &&
+              mg__strbuf_printf(out, ", \"compute_capability\": \"%u.%u\"", b->cc / 10, b->cc % 10);
+    for (size_t i = 0; ok && (limit = mg_limit_at(i)) != NULL; i++)
+        ok = !limit->of_board || mg__strbuf_printf(out, ", \"%s\": %llu", limit->key,
+                                                   (unsigned long long)mg_limit_value(i, mg_arch_find(b->cc), b));
+    return ok && mg__strbuf_append(out, "}", 1);
 }
 
 static bool json_one(const struct mg_arch *a, const struct mg_board *b, const struct mg_driver_device *d, unsigned *differ,
@@ -200,7 +238,11 @@ static bool json(const struct mg_device_options *o, const struct mg_driver_devic
         ok = ok && json_one(o->arch, o->board, d, differ, out);
     for (size_t i = 0; ok && o->all && (a = mg_arch_at(i)) != NULL; i++)
         ok = mg__strbuf_printf(out, "%s", i ? ",\n" : "") && json_one(a, a->board, NULL, differ, out);
-    return ok && mg__strbuf_printf(out, "\n]}\n");
+    ok = ok && mg__strbuf_printf(out, "\n]%s", o->all ? ", \"boards\": [" : "");
+    const struct mg_board *b;
+    for (size_t i = 0; ok && o->all && (b = mg_board_at(i)) != NULL; i++)
+        ok = mg__strbuf_printf(out, "%s", i ? ",\n" : "\n") && json_board(b, out);
+    return ok && mg__strbuf_printf(out, "%s}\n", o->all ? "\n]" : "");
 }
 
 /* The board of that name, or of a name that the device's begins with: "NVIDIA H100 PCIe". */

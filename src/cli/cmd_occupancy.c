@@ -20,11 +20,13 @@ struct subject {
 struct result {
     struct mg_occupancy o;
     struct mg_occupancy_step step;
+    unsigned best_threads; /* 0: no size of block fills more */
+    double best;
     char refused[512], hint[256]; /* why no device of the kind takes such a block; "" */
 };
 struct curve {
-    double x[MAX_POINTS], occupancy[MAX_POINTS];
-    unsigned blocks[MAX_POINTS];
+    double x[MAX_POINTS], occupancy[MAX_POINTS]; /* as drawn */
+    unsigned size[MAX_POINTS], blocks[MAX_POINTS], warps[MAX_POINTS];
     size_t n;
 };
 
@@ -41,6 +43,11 @@ static void evaluate(const struct mg_device_options *o, const struct subject *s,
     memset(&diag, 0, sizeof(diag));
     mg_arch_occupancy(o->arch, &s->q, &r->o);
     mg_arch_next_step(o->arch, &s->q, &r->step);
+    struct mg_occupancy most;
+    if (mg_arch_best_threads(o->arch, &s->q, NULL, NULL, &r->best_threads, &most) == MG_OK && most.warps > r->o.warps)
+        r->best = most.occupancy;
+    else
+        r->best_threads = 0;
     shape.kernel.shared_optin = s->q.shared_dynamic; /* what must be asked for is a remark, not a refusal */
     if (mg_arch_launch_check(o->arch, &shape, &diag)) {
         snprintf(r->refused, sizeof(r->refused), "%s", diag.message);
@@ -49,27 +56,31 @@ static void evaluate(const struct mg_device_options *o, const struct subject *s,
 }
 
 /* ---- the curve ---- */
+/* Points where the number of blocks or warps changes: each holds up to the next. Threads change by the warp, and a block's
+ * shared memory by its allocation unit. */
 static void sweep(const struct mg_device_options *o, const struct subject *s, enum mg_sweep over, struct curve *c)
 {
     struct mg_occupancy_query q = s->q;
     struct mg_occupancy r;
-    unsigned first = over == MG_SWEEP_THREADS ? 32 : over == MG_SWEEP_REGS ? 16 : 0;
+    unsigned first = over == MG_SWEEP_SMEM ? 0 : 1;
     unsigned last = over == MG_SWEEP_THREADS ? o->arch->max_threads_block
                     : over == MG_SWEEP_REGS  ? o->arch->max_regs_thread
-                                             : o->arch->shared_block_optin / 1024;
-    unsigned by = over == MG_SWEEP_THREADS ? o->arch->warp_size : 1;
+                                             : o->arch->shared_block_optin;
+    unsigned by = over == MG_SWEEP_THREADS ? o->arch->warp_size : over == MG_SWEEP_REGS ? 1 : o->arch->shared_alloc_unit;
     c->n = 0;
-    for (unsigned x = first; x <= last && c->n < MAX_POINTS; x += by) {
+    for (unsigned x = first; x <= last && c->n < MAX_POINTS; x = x ? x + by : 1) {
         if (over == MG_SWEEP_THREADS)
             q.threads = x;
         else if (over == MG_SWEEP_REGS)
             q.regs = x;
         else
-            q.shared_static = 0, q.shared_dynamic = x * 1024;
-        if (mg_arch_occupancy(o->arch, &q, &r))
+            q.shared_static = 0, q.shared_dynamic = x;
+        if (mg_arch_occupancy(o->arch, &q, &r) || (c->n && c->blocks[c->n - 1] == r.blocks && c->warps[c->n - 1] == r.warps))
             continue;
-        c->x[c->n] = x;
+        c->x[c->n] = over == MG_SWEEP_SMEM ? x / 1024.0 : x;
+        c->size[c->n] = x;
         c->occupancy[c->n] = 100 * r.occupancy;
+        c->warps[c->n] = r.warps;
         c->blocks[c->n++] = r.blocks;
     }
 }
@@ -87,17 +98,17 @@ static bool draw(const struct mg_device_options *o, const struct subject *s, con
     if (!c)
         return false;
     sweep(o, s, over, c);
-    snprintf(title, sizeof(title), "Occupancy of %s", s->name ? s->name : "a kernel");
+    snprintf(title, sizeof(title), s->name ? "Occupancy of %s" : "Occupancy", s->name);
     struct mg_strbuf rest = {0};
-    bool ok = (over == MG_SWEEP_THREADS || mg__strbuf_printf(&rest, "%u threads a block, ", s->q.threads)) &&
-              (over == MG_SWEEP_REGS || mg__strbuf_printf(&rest, "%u registers a thread, ", s->q.regs)) &&
-              (over == MG_SWEEP_SMEM || mg__strbuf_printf(&rest, "%u bytes of shared memory a block, ", shared_of(&s->q)));
+    bool ok = (over == MG_SWEEP_THREADS || mg__strbuf_printf(&rest, "%u threads, ", s->q.threads)) &&
+              (over == MG_SWEEP_REGS || mg__strbuf_printf(&rest, "%u registers, ", s->q.regs)) &&
+              (over == MG_SWEEP_SMEM || mg__strbuf_printf(&rest, "%u B of shared memory, ", shared_of(&s->q)));
     snprintf(subtitle, sizeof(subtitle), "%scompute capability %u.%u", rest.at ? rest.at : "", o->arch->cc / 10, o->arch->cc % 10);
     mg__strbuf_free(&rest);
-    snprintf(label, sizeof(label), "now: %.4g %s, %.0f %%", x, over == MG_SWEEP_THREADS ? "threads"
+    snprintf(label, sizeof(label), svg ? "now: %.4g %s, %.3g %%" : "now", x, over == MG_SWEEP_THREADS ? "threads"
              : over == MG_SWEEP_REGS ? "registers" : "KiB", y);
     struct mg_plot_series series[] = {
-        {.name = "occupancy", .kind = MG_PLOT_STEPS, .x = c->x, .y = c->occupancy, .n = c->n},
+        {.name = svg ? "occupancy" : NULL, .kind = MG_PLOT_STEPS, .x = c->x, .y = c->occupancy, .n = c->n},
         {.name = "this kernel", .kind = MG_PLOT_POINTS, .x = &x, .y = &y, .labels = &point, .n = 1},
     };
     struct mg_plot plot = {.title = title, .subtitle = subtitle, .series = series, .nseries = 2,
@@ -172,8 +183,13 @@ static bool put_step(struct mg_strbuf *out, const struct mg_device_options *o, c
                                    occupancy_at(o, q, n->threads, q->regs, shared));
     }
     if (ok && n->larger_threads)
-        ok = mg__strbuf_printf(out, "Blocks of %u threads, all else the same, would fill %.0f %%.\n", n->larger_threads,
+        ok = mg__strbuf_printf(out, "A larger block, of %u threads, would fill %.0f %%.\n", n->larger_threads,
                                100 * n->larger_occupancy);
+    double told = 100 * n->larger_occupancy;
+    if (n->blocks && n->by_threads)
+        told = MG_MAX(told, occupancy_at(o, q, n->threads, q->regs, shared));
+    if (ok && r->best_threads && 100 * r->best > told)
+        ok = mg__strbuf_printf(out, "Of all block sizes %u threads fill most: %.0f %%.\n", r->best_threads, 100 * r->best);
     return ok;
 }
 
@@ -194,7 +210,7 @@ static bool show(struct mg_strbuf *out, const struct mg_device_options *o, const
         ok = mg__strbuf_printf(out, ": %u static, %u dynamic", q->shared_static, q->shared_dynamic);
     ok = ok && mg__strbuf_append(out, "\n\n", 2);
     if (ok && r->refused[0])
-        return mg__strbuf_printf(out, "No block of this kind can run: %s.\n%c%s.\n", r->refused,
+        return mg__strbuf_printf(out, "No such block can run: %s.\n%c%s.\n", r->refused,
                                  (char)(r->hint[0] >= 'a' && r->hint[0] <= 'z' ? r->hint[0] - 32 : r->hint[0]), r->hint + 1);
     ok = ok && mg__layout_tone(out, &o->style, MG_TONE_BOLD, true) &&
          mg__strbuf_printf(out, "%.4g %% occupancy: %u block%s, %u of %u warps on each SM\n", 100 * r->o.occupancy, r->o.blocks,
@@ -265,6 +281,11 @@ static bool json_fields(struct mg_strbuf *out, const struct mg_device_options *o
         ok = mg__strbuf_printf(out, "{\"threads\": %u, \"occupancy\": %.6f}", n->larger_threads, n->larger_occupancy);
     else if (ok)
         ok = mg__strbuf_printf(out, "null");
+    ok = ok && mg__strbuf_printf(out, ", \"best_block\": ");
+    if (ok && r->best_threads)
+        ok = mg__strbuf_printf(out, "{\"threads\": %u, \"occupancy\": %.6f}", r->best_threads, r->best);
+    else if (ok)
+        ok = mg__strbuf_printf(out, "null");
     ok = ok && mg__strbuf_printf(out, ",\n \"refused\": ") &&
          (r->refused[0] ? mg__device_json_text(out, r->refused) : mg__strbuf_printf(out, "null"));
     struct curve *c = ok && o->sweep ? malloc(sizeof(*c)) : NULL;
@@ -276,7 +297,7 @@ static bool json_fields(struct mg_strbuf *out, const struct mg_device_options *o
             ok = mg__strbuf_printf(out, ",\n \"sweep\": {\"over\": \"%s\", \"points\": [", names[o->sweep]);
         }
         for (size_t i = 0; ok && i < c->n; i++)
-            ok = mg__strbuf_printf(out, "%s[%.0f, %u]", i ? ", " : "", c->x[i] * (o->sweep == MG_SWEEP_SMEM ? 1024 : 1), c->blocks[i]);
+            ok = mg__strbuf_printf(out, "%s[%u, %u]", i ? ", " : "", c->size[i], c->blocks[i]);
         ok = ok && mg__strbuf_printf(out, "]}");
         free(c);
     }
@@ -346,10 +367,8 @@ static int find_kernels(const struct mg_device_options *o, struct mg_arena *aren
     char path[4096], found[4096];
     const char *pattern;
     struct mg_program program;
-    struct mg_diag diag;
     regex_t regex;
     int why;
-    memset(&diag, 0, sizeof(diag));
     if (!split(o->kernel, path, sizeof(path), &pattern))
         return mg__cli_complain(NULL, "--kernel: the name is too long");
     if (!strchr(path, '/') && mg__find_program(path, found, sizeof(found), &why)) {
@@ -365,20 +384,12 @@ static int find_kernels(const struct mg_device_options *o, struct mg_arena *aren
         regerror(error, &regex, text, sizeof(text));
         return mg__cli_complain(NULL, "--kernel '%s': %s", pattern, text);
     }
-    const char *from = "machine code";
-    enum mg_status status = mg__program_read(path, o->arch->cc, arena, &program, &diag);
-    if (!status && !program.nkernels && program.ptx) {
-        char *ptx = program.ptx;
-        status = mg__ptxas_read(ptx, program.ptx_length, o->arch->cc, arena, &program, &diag);
-        from = "ptxas";
-        free(ptx);
-        program.ptx = NULL;
-    }
-    if (status) {
+    size_t assembled;
+    int result = mg__device_program(o, path, arena, &program, &assembled);
+    if (result >= 0) {
         regfree(&regex);
-        return mg__cli_complain(NULL, "%s: %s", path, diag.message);
+        return result;
     }
-    free(program.ptx);
     *subjects = mg__arena_array(arena, MG_MAX(program.nkernels, (size_t)1), sizeof(**subjects));
     if (!*subjects) {
         regfree(&regex);
@@ -400,7 +411,7 @@ static int find_kernels(const struct mg_device_options *o, struct mg_arena *aren
         s->q.max_threads = k->max_threads;
         unsigned cc = program.kernels[i].cc;
         snprintf(s->regs_from, sizeof(s->regs_from), cc == o->arch->cc ? ", %s for %u.%u" : ", %s for %u.%u: none is nearer",
-                 from, cc / 10, cc % 10);
+                 i < assembled ? "machine code" : "ptxas", cc / 10, cc % 10);
         if (s->name)
             (*count)++;
     }

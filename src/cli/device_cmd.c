@@ -105,7 +105,7 @@ static int bad_cc(const char *text)
         snprintf(known + at, sizeof(known) - at, "%s%u.%u", i ? ", " : "", arch->cc / 10, arch->cc % 10);
     }
     if (!strcmp(text, "8.8") || !strcmp(text, "88") || !strcmp(text, "sm_88"))
-        return mg__cli_complain(NULL, "--cc %s: nvcc compiles for it, but no document of NVIDIA's gives its limits", text);
+        return mg__cli_complain(NULL, "--cc %s: the programming guide does not list it; NVIDIA's CCCL counts it like 8.6", text);
     return mg__cli_complain(NULL, "--cc %s: no such compute capability; known are %s", text, known);
 }
 
@@ -132,6 +132,9 @@ static int apply(struct mg_device_options *o, enum mg_device_command command, in
         break;
     case OPT_KERNEL:
         o->kernel = value;
+        break;
+    case OPT_NVCC_ARGS:
+        o->nvcc_args = value;
         break;
     case OPT_THREADS:
         if (!parse_number(value, false, 1u << 20, &o->threads) || !o->threads)

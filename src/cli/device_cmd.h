@@ -13,7 +13,7 @@ struct mg_device_options {
     unsigned device, threads, regs, smem, barriers; /* threads 0: not given */
     int carveout;
     enum mg_sweep sweep;
-    const char *kernel, *svg;
+    const char *kernel, *nvcc_args, *svg;
     struct mg_style style; /* of standard output */
 };
 /* Fills *options. Returns -1 to go on, or the status to exit with. */
@@ -34,9 +34,10 @@ struct mg_driver_device {
 };
 enum mg_status mg__driver_ask(unsigned index, struct mg_driver_device *device, struct mg_diag *diag);
 
-/* ---- ptxas.c: NVIDIA's assembler, when there is one ---- */
+/* ---- ptxas.c: what the kernels of a file take, with NVIDIA's compilers where they are needed ---- */
 #include "fatbin/program.h"
-/* Assembles the text for `cc` and reads what the kernels take. MG_ERR_NOT_FOUND: there is no ptxas. */
-enum mg_status mg__ptxas_read(const char *text, size_t length, unsigned cc, struct mg_arena *arena,
-                              struct mg_program *program, struct mg_diag *diag);
+/* Any file that holds kernels: machine code, PTX or .cu source. The kernels from number *assembled on went through ptxas,
+ * as the file has them in PTX alone. Returns -1 to go on, or the status to exit with. */
+int mg__device_program(const struct mg_device_options *options, const char *path, struct mg_arena *arena,
+                       struct mg_program *program, size_t *assembled);
 #endif
