@@ -114,7 +114,7 @@ static bool show_one(const struct mg_device_options *o, const struct mg_arch *a,
              (same || mg__layout_tone(out, &o->style, MG_TONE_RED, false)) && mg__strbuf_append(out, "\n", 1);
         if (ok && !strcmp(limit->key, "shared_memory_per_sm")) {
             struct mg_strbuf sizes = {0};
-            ok = put_carveouts(&sizes, a, ", ") && mg__strbuf_printf(out, "  can be set to%*s KiB\n", 40, sizes.at);
+            ok = put_carveouts(&sizes, a, ", ") && mg__strbuf_printf(out, "  one of%*s KiB\n", 46, sizes.at);
             mg__strbuf_free(&sizes);
         }
     }

@@ -109,7 +109,8 @@ static bool draw(const struct mg_device_options *o, const struct subject *s, con
              : over == MG_SWEEP_REGS ? "registers" : "KiB", y);
     struct mg_plot_series series[] = {
         {.name = svg ? "occupancy" : NULL, .kind = MG_PLOT_STEPS, .x = c->x, .y = c->occupancy, .n = c->n},
-        {.name = "this kernel", .kind = MG_PLOT_POINTS, .x = &x, .y = &y, .labels = &point, .n = 1},
+        /* in the picture a label would cover the curve */
+        {.name = label, .kind = MG_PLOT_POINTS, .x = &x, .y = &y, .labels = svg ? NULL : &point, .n = 1},
     };
     struct mg_plot plot = {.title = title, .subtitle = subtitle, .series = series, .nseries = 2,
                            .x = {.label = labels[over], .max = over == MG_SWEEP_THREADS ? 1024 : over == MG_SWEEP_REGS ? 256
