@@ -572,7 +572,8 @@ static inline enum mg_kernels_status fold_launch_dependent(void (*kernel)(Params
 /* The workspace of a stream: the counter, then a value a block. */
 enum { FOLD_STREAM_BYTES = 256 + FOLD_BLOCKS_MAX * 8 };
 
-template <class Join, int THREADS, int UNROLL, enum fold_end END, class Source>
+/* BLOCKS: the most that there are, at most FOLD_BLOCKS_MAX. */
+template <class Join, int THREADS, int UNROLL, enum fold_end END, int BLOCKS = FOLD_BLOCKS_MAX, class Source>
 static enum mg_kernels_status fold_stream(cudaStream_t stream, Source source, int64_t head, int64_t n,
                                           typename Join::value *result, void *workspace)
 {
@@ -583,9 +584,10 @@ static enum mg_kernels_status fold_stream(cudaStream_t stream, Source source, in
     extent.n = n;
     extent.head = static_cast<int>(head);
     int64_t tiles = extent.vectors / (THREADS * UNROLL) + (extent.vectors % (THREADS * UNROLL) != 0);
-    int64_t each = tiles / FOLD_BLOCKS_MAX + (tiles % FOLD_BLOCKS_MAX != 0);
+    static_assert(BLOCKS <= FOLD_BLOCKS_MAX, "the workspace has a value for each block");
+    int64_t each = tiles / BLOCKS + (tiles % BLOCKS != 0);
     extent.tiles = static_cast<unsigned>(each < 1 ? 1 : each);
-    unsigned blocks = mg__kernels_grid(tiles, extent.tiles, FOLD_BLOCKS_MAX);
+    unsigned blocks = mg__kernels_grid(tiles, extent.tiles, BLOCKS);
     unsigned *tickets = static_cast<unsigned *>(workspace);
     T *parts = reinterpret_cast<T *>(static_cast<char *>(workspace) + 256);
     if (END == FOLD_TICKET) {

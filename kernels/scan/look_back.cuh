@@ -96,4 +96,55 @@ static inline enum mg_kernels_status look_back_clear(void *workspace, int64_t ti
 {
     return mg__kernels_status(cudaMemsetAsync(workspace, 0, static_cast<size_t>(tiles + 1) * 8, stream));
 }
+
+/* ---- the kernel of the rung "decoupled look-back", for any shape ---- */
+template <typename T, bool ALIKE, int THREADS, int VECTORS, int LOOK>
+static __global__ void __launch_bounds__(THREADS)
+    scan_look_back_kernel(bool exclusive, int64_t n, int64_t phase, const T *x, T *y, unsigned *tickets,
+                          uint64_t *words)
+{
+    constexpr int WARPS = THREADS / 32;
+    __shared__ T warps[WARPS];
+    __shared__ T shared_prefix;
+    __shared__ unsigned ticket;
+    if (threadIdx.x == 0)
+        ticket = gridDim.x > 1 ? atomicAdd(tickets, 1u) : 0;
+    __syncthreads();
+    int64_t number = ticket, start = number * (THREADS * VECTORS * 4) - phase;
+    scan_tile<T, THREADS, VECTORS> tile;
+    tile.load(x, n, start);
+    T sum = tile.scan();
+    if (threadIdx.x % 32 == 0)
+        warps[threadIdx.x / 32] = sum;
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        T all = scan_warp(threadIdx.x < WARPS ? warps[threadIdx.x] : T(0));
+        all = __shfl_sync(0xffffffffu, all, 31);
+        T prefix = T(0);
+        if (gridDim.x > 1)
+            prefix = look_back_and_publish<LOOK>(words, number, all);
+        if (threadIdx.x == 0)
+            shared_prefix = prefix;
+    }
+    T within = T(0);
+    for (unsigned w = 0; w < threadIdx.x / 32; w++)
+        within = within + warps[w];
+    __syncthreads();
+    tile.template store<ALIKE>(y, n, start, shared_prefix + within, exclusive);
+}
+
+template <typename T, bool ALIKE, int THREADS, int VECTORS, int LOOK>
+static enum mg_kernels_status scan_look_back(const scan_call<T> &c)
+{
+    int64_t phase = scan_phase(c.x);
+    unsigned tiles = mg__kernels_grid(c.n + phase, THREADS * VECTORS * 4, INT32_MAX);
+    if (tiles > 1) {
+        enum mg_kernels_status status = look_back_clear(c.workspace, tiles, c.stream);
+        if (status)
+            return status;
+    }
+    return mg__kernels_launch(scan_look_back_kernel<T, ALIKE, THREADS, VECTORS, LOOK>, tiles, THREADS, 0, c.stream,
+                              c.exclusive, c.n, phase, c.x, c.y, static_cast<unsigned *>(c.workspace),
+                              static_cast<uint64_t *>(c.workspace) + 1);
+}
 #endif
