@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { WIDTH = 760, LEFT = 76, RIGHT = 24, TOP = 62, HEIGHT = 300, BOTTOM = 58, COLOURS = 6, MAX_LABELS = 64 };
+enum { WIDTH = 760, LEFT = 76, RIGHT = 24, TOP = 62, HEIGHT = 300, BOTTOM = 58, COLOURS = 6, MAX_LABELS = 256 };
 
 struct box {
     double x, y, width;
@@ -103,48 +103,83 @@ static bool put_line(struct mg_strbuf *out, const struct mg_plot_series *s, cons
     return ok && mg__strbuf_printf(out, "\" clip-path=\"url(#area)\"/>\n");
 }
 
-/* Where a label of that many characters may stand beside a point without covering another: below the others, if need be. */
-static double place(struct labels *labels, double x, double y, double width)
+static bool taken(const struct labels *labels, double x, double y, double width)
 {
-    for (int tries = 0; tries < 16; tries++) {
-        bool hit = false;
-        for (unsigned i = 0; i < labels->n; i++)
-            hit |= fabs(labels->at[i].y - y) < 13 && x < labels->at[i].x + labels->at[i].width && labels->at[i].x < x + width;
-        if (!hit)
-            break;
-        y += tries % 2 ? 13 * (tries + 1) : -13 * (tries + 1);
+    for (unsigned i = 0; i < labels->n; i++)
+        if (fabs(labels->at[i].y - y) < 13 && x < labels->at[i].x + labels->at[i].width && labels->at[i].x < x + width)
+            return true;
+    return false;
+}
+
+/* Where a label of a point stands without covering another label or a point: beside it on either side, else further and
+ * further above and below. */
+static void place(struct labels *labels, double x, double y, double width, double *at, bool *left)
+{
+    for (int step = 0; step < 24; step++) {
+        double line = y + 4 + (step % 2 ? 1 : -1) * ((step + 1) / 2) * 14.0;
+        for (int side = 0; side < 2; side++) {
+            double start = side ? x - 9 - width : x + 9;
+            if (line < TOP + 10 || line > TOP + HEIGHT - 4 || start < LEFT || start + width > WIDTH - RIGHT ||
+                taken(labels, start, line, width))
+                continue;
+            *at = line;
+            *left = side;
+            if (labels->n < MAX_LABELS)
+                labels->at[labels->n++] = (struct box){start, line, width};
+            return;
+        }
     }
-    y = fmax(TOP + 10, fmin(TOP + HEIGHT - 4, y));
-    if (labels->n < MAX_LABELS)
-        labels->at[labels->n++] = (struct box){x, y, width};
-    return y;
+    *at = y + 4;
+    *left = x + 9 + width > WIDTH - RIGHT;
+}
+
+/* Whether the point is in the picture, and where. */
+static bool locate(const struct mg_plot_series *s, size_t i, const struct mg_plot_range *xr, const struct mg_plot_range *yr,
+                   double *x, double *y)
+{
+    *x = px(xr, s->x[i]);
+    *y = py(yr, s->y[i]);
+    return *x >= LEFT - 1 && *x <= WIDTH - RIGHT + 1 && *y >= TOP - 1 && *y <= TOP + HEIGHT + 1;
+}
+
+/* Points keep their places free of labels, those that are drawn later too. */
+static void reserve_points(struct labels *labels, const struct mg_plot_series *s, const struct mg_plot_range *xr,
+                           const struct mg_plot_range *yr)
+{
+    double x, y;
+    for (size_t i = 0; i < s->n && labels->n < MAX_LABELS / 2; i++)
+        if (locate(s, i, xr, yr, &x, &y))
+            labels->at[labels->n++] = (struct box){x - 6, y + 4, 12};
 }
 
 static bool put_points(struct mg_strbuf *out, const struct mg_plot_series *s, const char *class, struct labels *labels,
                        const struct mg_plot_range *xr, const struct mg_plot_range *yr)
 {
     bool ok = true;
+    double x, y;
     for (size_t i = 0; ok && i < s->n; i++) {
-        double x = px(xr, s->x[i]), y = py(yr, s->y[i]);
         char nx[16], ny[16];
         const char *label = s->labels ? s->labels[i] : NULL;
-        if (!(x >= LEFT - 1 && x <= WIDTH - RIGHT + 1 && y >= TOP - 1 && y <= TOP + HEIGHT + 1))
+        if (!locate(s, i, xr, yr, &x, &y))
             continue;
         mg__plot_number(s->x[i], nx);
         mg__plot_number(s->y[i], ny);
-        ok = mg__strbuf_printf(out, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"><title>", class, x, y) &&
+        if (label) {
+            double width = 7.0 * (double)MG_MIN(strlen(label), 40u), line;
+            bool left;
+            char shortened[164];
+            place(labels, x, y, width, &line, &left);
+            snprintf(shortened, sizeof(shortened), "%.120s", label);
+            if (strlen(label) > 40)
+                snprintf(shortened, sizeof(shortened), "%.39s…", label);
+            if (fabs(line - 4 - y) > 1) /* it is not beside its point: a line leads there */
+                ok = mg__strbuf_printf(out, "<path class=\"leader\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n", x, y,
+                                       left ? x - 8 : x + 8, line - 4);
+            ok = ok && put_label(out, "label", left ? "end" : "start", left ? x - 9 : x + 9, line, shortened);
+        }
+        ok = ok &&
+             mg__strbuf_printf(out, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"><title>", class, x, y) &&
              (!label || put_escaped(out, label)) && mg__strbuf_printf(out, " (%s, %s)</title></circle>\n", nx, ny);
-        if (!ok || !label)
-            continue;
-        double width = 6.6 * (double)MG_MIN(strlen(label), 40u);
-        bool left = x + 9 + width > WIDTH - RIGHT;
-        double at = left ? x - 9 - width : x + 9;
-        double line = place(labels, at, y + 4, width);
-        char shortened[164];
-        snprintf(shortened, sizeof(shortened), "%.120s", label);
-        if (strlen(label) > 40)
-            snprintf(shortened, sizeof(shortened), "%.39s…", label);
-        ok = put_label(out, "label", left ? "end" : "start", left ? x - 9 : x + 9, line, shortened);
     }
     return ok;
 }
@@ -155,7 +190,7 @@ static bool put_colours(struct mg_strbuf *out, const char *ground, const char *i
 {
     bool ok = mg__strbuf_printf(out,
                                 "text{fill:%s}.title,.name,.label{fill:%s}.ground{fill:%s}.grid{stroke:%s}.axis{stroke:%s}"
-                                ".muted{stroke:%s}.point{stroke:%s}\n",
+                                ".muted,.leader{stroke:%s}.point,.label{stroke:%s}\n",
                                 soft, ink, ground, grid, axis, guide, ground);
     for (int i = 0; ok && i < COLOURS; i++)
         ok = mg__strbuf_printf(out, ".line.c%d{stroke:%s}.point.c%d{fill:%s}\n", i, series[i], i, series[i]);
@@ -172,7 +207,8 @@ static bool put_style(struct mg_strbuf *out, double height)
                              "text{font:12px system-ui,sans-serif}.title{font-size:16px;font-weight:600}"
                              ".name{font-size:13px}\n.axis,.line,.muted{fill:none}"
                              ".line{stroke-width:2.2;stroke-linejoin:round}"
-                             ".muted{stroke-width:1.4;stroke-dasharray:5 4}.point{stroke-width:1.5}\n",
+                             ".muted{stroke-width:1.4;stroke-dasharray:5 4}.point{stroke-width:1.5}.leader{stroke-width:1}"
+                             ".label{stroke-width:3;stroke-linejoin:round;paint-order:stroke}\n", /* off the lines */
                              WIDTH, height, WIDTH, height) &&
            put_colours(out, "#ffffff", "#1c1e21", "#565b62", "#e2e5e9", "#8b9198", "#70767d", light) &&
            mg__strbuf_printf(out, "@media(prefers-color-scheme:dark){\n") &&
@@ -242,6 +278,9 @@ bool mg__plot_svg(const struct mg_plot *plot, struct mg_strbuf *out)
     if (ok && plot->subtitle)
         ok = put_label(out, "tick", "start", LEFT, 46, plot->subtitle);
     ok = ok && put_axes(out, plot, &xr, &yr);
+    for (size_t s = 0; s < plot->nseries; s++)
+        if (plot->series[s].kind == MG_PLOT_POINTS)
+            reserve_points(&labels, &plot->series[s], &xr, &yr);
     for (size_t s = 0; ok && s < plot->nseries; s++)
         if (plot->series[s].muted && plot->series[s].kind != MG_PLOT_POINTS)
             ok = put_line(out, &plot->series[s], "muted", &xr, &yr);
