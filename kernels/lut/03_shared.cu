@@ -3,7 +3,7 @@
  * Adds: a copy of the table's 64 words in each block, and a grid of no more blocks than run at once, so that it is
  * made rarely; four bytes are read, looked up and written together.
  * Gains: 32 banks answer at once. Two lanes still wait for each other when their entries are in the same bank and not
- * in the same word: with random bytes the fullest bank is asked for about 3.4 words.
+ * in the same word; 64 words are two a bank, so 32 random bytes take two wavefronts, and none take more.
  */
 #include "lut/lut_priv.h"
 

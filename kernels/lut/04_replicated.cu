@@ -2,7 +2,7 @@
  *
  * Adds: word w of the table is there 32 times, for lane l at w * 32 + l: 8 KB. A lane never leaves its own bank. 16
  * bytes are read and written at a time, several of them before the first look-up.
- * Gains: 1 wavefront for the look-ups of any 32 bytes, where the single copy needs 3.4 on random ones; what is left is
+ * Gains: 1 wavefront for the look-ups of any 32 bytes, where the single copy needs 2 on random ones; what is left is
  * moving the bytes. The copies are spread by the lanes themselves once a block, and blocks are few and long.
  * Arrays of which one is not aligned to 16 bytes where the other is, are moved by 4 bytes, or one.
  */
