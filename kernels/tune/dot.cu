@@ -1,0 +1,44 @@
+/* dot.cu - shapes of the stream at the end of dot's ladder: threads, loads in flight a thread of each array, the most
+ * blocks there are. */
+#include "tune.h"
+
+#include "common/fold.cuh"
+
+static int64_t sizes[2];
+static float *x, *y, *result;
+static void *workspace;
+
+template <int THREADS, int UNROLL, int BLOCKS> static void shape(const char *name)
+{
+    tune_row(name);
+    for (int i = 0; i < 2; i++)
+        tune_cell(i, result, 1, 8e-9 * static_cast<double>(sizes[i]), [=] {
+            return fold_stream<fold_sum<float>, THREADS, UNROLL, FOLD_DEPENDENT, BLOCKS>(
+                nullptr, fold_product<float, true>{x, y, x, y}, 0, sizes[i], result, workspace);
+        });
+}
+
+extern "C" void tune_dot(void)
+{
+    static const char *const columns[] = {"2^20", "2^28"};
+    bool simulated = bench_on_simulator();
+    sizes[0] = simulated ? 1 << 14 : 1 << 20;
+    sizes[1] = simulated ? 1 << 17 : 1 << 28;
+    tune_table("Dot products of floats", "GB/s", 1e-4f, columns, 2);
+    x = tune_random_f32(sizes[1], 1);
+    y = tune_random_f32(sizes[1], 2);
+    result = static_cast<float *>(tune_alloc(4));
+    workspace = tune_alloc(FOLD_STREAM_BYTES);
+    shape<512, 4, 8192>("512 threads, 4 loads, 8192 blocks");
+    shape<512, 2, 8192>("512 threads, 2 loads, 8192 blocks");
+    shape<512, 1, 8192>("512 threads, 1 load, 8192 blocks");
+    shape<512, 2, 4224>("512 threads, 2 loads, 4224 blocks");
+    shape<512, 4, 4224>("512 threads, 4 loads, 4224 blocks");
+    shape<512, 4, 2112>("512 threads, 4 loads, 2112 blocks");
+    shape<256, 2, 8192>("256 threads, 2 loads, 8192 blocks");
+    shape<256, 4, 8192>("256 threads, 4 loads, 8192 blocks");
+    shape<256, 8, 8192>("256 threads, 8 loads, 8192 blocks");
+    shape<128, 8, 8192>("128 threads, 8 loads, 8192 blocks");
+    shape<1024, 1, 8192>("1024 threads, 1 load, 8192 blocks");
+    shape<1024, 2, 8192>("1024 threads, 2 loads, 8192 blocks");
+}

@@ -1,0 +1,47 @@
+/* reduce.cu - shapes of the stream at the end of the ladders of reduce and square_sum: threads, loads in flight a
+ * thread, the most blocks there are, and how the blocks' values are joined. */
+#include "tune.h"
+
+#include "common/fold.cuh"
+
+static int64_t sizes[2];
+static float *x, *result;
+static void *workspace;
+
+template <int THREADS, int UNROLL, int BLOCKS, enum fold_end END> static void shape(const char *name)
+{
+    tune_row(name);
+    for (int i = 0; i < 2; i++)
+        tune_cell(i, result, 1, 4e-9 * static_cast<double>(sizes[i]), [=] {
+            return fold_stream<fold_sum<float>, THREADS, UNROLL, END, BLOCKS>(nullptr, fold_plain<float>{x, x}, 0,
+                                                                              sizes[i], result, workspace);
+        });
+}
+
+extern "C" void tune_reduce(void)
+{
+    static const char *const columns[] = {"2^20", "2^28"};
+    bool simulated = bench_on_simulator();
+    sizes[0] = simulated ? 1 << 14 : 1 << 20;
+    sizes[1] = simulated ? 1 << 17 : 1 << 28;
+    tune_table("Sums of floats", "GB/s", 1e-4f, columns, 2);
+    x = tune_random_f32(sizes[1], 1);
+    result = static_cast<float *>(tune_alloc(4));
+    workspace = tune_alloc(FOLD_STREAM_BYTES);
+    shape<512, 4, 8192, FOLD_DEPENDENT>("512 threads, 4 loads, 8192 blocks");
+    shape<512, 4, 8192, FOLD_TICKET>("the same with tickets");
+    shape<512, 4, 2112, FOLD_DEPENDENT>("512 threads, 4 loads, 2112 blocks");
+    shape<512, 4, 4224, FOLD_DEPENDENT>("512 threads, 4 loads, 4224 blocks");
+    shape<512, 2, 8192, FOLD_DEPENDENT>("512 threads, 2 loads, 8192 blocks");
+    shape<512, 8, 8192, FOLD_DEPENDENT>("512 threads, 8 loads, 8192 blocks");
+    shape<512, 8, 4224, FOLD_DEPENDENT>("512 threads, 8 loads, 4224 blocks");
+    shape<256, 4, 8192, FOLD_DEPENDENT>("256 threads, 4 loads, 8192 blocks");
+    shape<256, 8, 8192, FOLD_DEPENDENT>("256 threads, 8 loads, 8192 blocks");
+    shape<256, 8, 4224, FOLD_DEPENDENT>("256 threads, 8 loads, 4224 blocks");
+    shape<256, 16, 4224, FOLD_DEPENDENT>("256 threads, 16 loads, 4224 blocks");
+    shape<128, 8, 8192, FOLD_DEPENDENT>("128 threads, 8 loads, 8192 blocks");
+    shape<128, 16, 8192, FOLD_DEPENDENT>("128 threads, 16 loads, 8192 blocks");
+    shape<1024, 2, 8192, FOLD_DEPENDENT>("1024 threads, 2 loads, 8192 blocks");
+    shape<1024, 4, 4224, FOLD_DEPENDENT>("1024 threads, 4 loads, 4224 blocks");
+    shape<1024, 2, 1056, FOLD_DEPENDENT>("1024 threads, 2 loads, 1056 blocks");
+}
