@@ -3,10 +3,11 @@
  * In the rung before, a tile waits for its elements, then for the tiles before it, and holds its registers all the
  * while; what a multiprocessor has under way is what it has registers for. Here a block stays, and has a ring of tiles
  * in shared memory, filled by asynchronous copies (cp.async). Its warps but one scan; the last one, the scout, draws
- * tickets, publishes and looks back. In phase j, between two barriers,
+ * tickets, publishes and looks back. In phase j, between two barriers:
  *
- *     the others   scan and write tile j, whose prefix is known; begin to copy tile j + STAGES into its place in the
- * ring; wait for tile j + 2 and sum it; the scout    publishes the sum of tile j + 1 and looks back for its prefix.
+ * - the others scan and write tile j, whose prefix is known, begin to copy tile j + STAGES into its place in the ring,
+ *   wait for tile j + 2, and sum it;
+ * - the scout publishes the sum of tile j + 1, and looks back for its prefix.
  *
  * So a tile's sum is published long before its prefix is needed, and the look-back costs nothing as long as it is
  * shorter than a phase. A thread copies the very 16 bytes that it will scan: the ring needs no barrier, only the copy's
@@ -20,8 +21,8 @@ template <typename T> enum mg_kernels_status mg__scan_pipelined(const scan_call<
 {
     if (scan_phase(c.x) == scan_phase(c.y))
         return scan_pipelined<T, true, SCAN_PIPE_THREADS, SCAN_PIPE_VECTORS, SCAN_PIPE_STAGES, SCAN_PIPE_BLOCKS,
-                      SCAN_LOOK_WORDS>(c);
-    return scan_pipelined<T, false, SCAN_PIPE_THREADS, SCAN_PIPE_VECTORS, SCAN_PIPE_STAGES, SCAN_PIPE_BLOCKS, SCAN_LOOK_WORDS>(
-        c);
+                              SCAN_LOOK_WORDS>(c);
+    return scan_pipelined<T, false, SCAN_PIPE_THREADS, SCAN_PIPE_VECTORS, SCAN_PIPE_STAGES, SCAN_PIPE_BLOCKS,
+                          SCAN_LOOK_WORDS>(c);
 }
 SCAN_INSTANCES(pipelined)
