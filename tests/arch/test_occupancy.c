@@ -122,12 +122,12 @@ static void agrees_with_nvidia(void **state)
     assert_true(ran > compared / 2);
 }
 
-static uint32_t twice(unsigned threads, void *arg)
+static uint32_t by_thread(unsigned threads, void *arg)
 {
     return threads * *(unsigned *)arg;
 }
 static unsigned bytes_a_thread;
-static size_t twice_for_nvidia(int threads)
+static size_t by_thread_for_nvidia(int threads)
 {
     return (size_t)threads * bytes_a_thread;
 }
@@ -147,10 +147,11 @@ static void best_block_agrees_with_nvidia(void **state)
             int least = 0, block = 0;
             bool varies = i % 2;
             bytes_a_thread = config_random(&seed) % 40;
+            t.function.maxDynamicSharedSizeBytes = a->shared_block_optin - q.shared_static;
             t.function.maxThreadsPerBlock = q.max_threads ? (int)q.max_threads : 1024;
             cudaOccError error = cudaOccMaxPotentialOccupancyBlockSize(&least, &block, &t.device, &t.function, &t.state,
-                                                                       varies ? twice_for_nvidia : NULL, q.shared_dynamic);
-            enum mg_status status = mg_arch_best_threads(a, &q, varies ? twice : NULL, &bytes_a_thread, &ours, &o);
+                                                                       varies ? by_thread_for_nvidia : NULL, q.shared_dynamic);
+            enum mg_status status = mg_arch_best_threads(a, &q, varies ? by_thread : NULL, &bytes_a_thread, &ours, &o);
             if (error != CUDA_OCC_SUCCESS || block == 0)
                 assert_int_equal(status, MG_ERR_NOT_FOUND);
             else if (status || (int)ours != block || (int)(o.blocks * a->board->sm_count) != least)
