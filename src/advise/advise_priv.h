@@ -93,6 +93,8 @@ struct mg_sites {
     uint32_t *of;       /* by instruction; UINT32_MAX: none */
     unsigned shift;     /* log2 of the smallest global access: the granule */
 };
+/* Where an instruction is, in the program's own sources where it was inlined from a header of the toolkit. */
+void mg__site_place(const struct mg_launch_info *info, uint32_t insn, const char **file, uint32_t *line);
 bool mg__sites_find(const struct mg_launch_info *info, struct mg_sites *sites);
 void mg__sites_free(struct mg_sites *sites);
 

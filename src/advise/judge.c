@@ -55,8 +55,7 @@ void mg__advise_at(struct mg_facts *f, struct mg_report_advice_item *item, uint3
 {
     if (insn >= f->info->ninsns)
         return;
-    item->file = f->info->insns[insn].file ? f->info->insns[insn].file : "";
-    item->line = f->info->insns[insn].line;
+    mg__site_place(f->info, insn, &item->file, &item->line);
 }
 
 static void push(struct mg_report_value **at, size_t *n, const char *name, double value)
@@ -131,6 +130,19 @@ static void sort_items(struct mg_facts *f)
         for (; k > 0 && before(&item, &at[k - 1]); k--)
             at[k] = at[k - 1];
         at[k] = item;
+    }
+}
+
+/* What is about the launch stands at the kernel's first line. */
+static void place_rest(struct mg_facts *f)
+{
+    for (uint32_t i = 0; i < f->info->ninsns; i++) {
+        if (f->info->insns[i].func != f->info->func || !f->info->insns[i].line)
+            continue;
+        for (size_t k = 0; k < f->items.count; k++)
+            if (!f->items.at[k].line && strcmp(f->items.at[k].id, "nothing"))
+                mg__advise_at(f, &f->items.at[k], i);
+        return;
     }
 }
 
@@ -231,7 +243,7 @@ static void describe(struct mg_facts *f, enum mg_status ended, struct mg_report_
         a->occupancy_blocks = f->occupancy.blocks;
         a->occupancy_warps = f->occupancy.warps;
         a->occupancy_limiter = mg_limiter_name(f->occupancy.binding);
-        if (mg_arch_next_step(f->arch, &f->query, &step) == MG_OK && step.blocks) {
+        if (f->occupancy.occupancy < 0.999 && mg_arch_next_step(f->arch, &f->query, &step) == MG_OK && step.blocks) {
             if (step.by_regs)
                 a->occupancy_step = mg__advise_text(f, "%u registers a thread", step.regs);
             if (step.by_shared)
@@ -257,6 +269,15 @@ enum mg_status mg__advise_judge(struct mg_seen *seen, enum mg_status ended,
     }
     describe(&f, ended, &a);
     mg__advise_roofline(&f, &a);
+    if (ended != MG_OK) { /* half a launch says nothing about a whole one */
+        struct mg_report_advice_item *item = mg__advise_add(&f, "nothing", 0);
+        if (item) {
+            item->title = "Mend the failure first";
+            item->why = "The launch failed, and what it did until then is not what it would do. margay check looks for the cause.";
+        }
+        a.verdict = "There is no saying: the launch failed.";
+        goto judged;
+    }
     mg__advise_causes(&f);
     mg__advise_staging(&f);
     mg__advise_global(&f);
@@ -270,8 +291,10 @@ enum mg_status mg__advise_judge(struct mg_seen *seen, enum mg_status ended,
     mg__advise_chart(&f, &a);
     mg__advise_checklist(&f, &a);
     sort_items(&f);
+    place_rest(&f);
     if (!f.items.count)
         say_nothing(&f, &a);
+judged:
     a.items = f.items.at;
     a.nitems = f.items.count;
     done(arg, &a);

@@ -155,6 +155,29 @@ static bool is_memory(const struct mg_ptx_insn *insn, uint8_t *direction)
     }
 }
 
+/* Headers of the toolkit and of the system: nobody mends those; the line that called them is meant. */
+static bool is_system(const char *file)
+{
+    return !strncmp(file, "/usr/", 5) || (strstr(file, "/include/") && (strstr(file, "cuda") || strstr(file, "nvidia"))) ||
+           strstr(file, "/cooperative_groups/");
+}
+
+void mg__site_place(const struct mg_launch_info *info, uint32_t insn, const char **file, uint32_t *line)
+{
+    const struct mg_insn_info *i = &info->insns[insn];
+    const struct mg_ptx_module *m = info->module;
+    *file = i->file ? i->file : "";
+    *line = i->line;
+    uint32_t at = i->insn ? i->insn->loc : 0;
+    for (unsigned depth = 0; m && at && at < m->nlocs && depth < 64 && is_system(*file); depth++) {
+        at = m->locs[at].inlined_at;
+        if (!at || at >= m->nlocs || m->locs[at].file >= m->nfiles)
+            return;
+        *file = m->files[m->locs[at].file];
+        *line = m->locs[at].line;
+    }
+}
+
 bool mg__sites_find(const struct mg_launch_info *info, struct mg_sites *s)
 {
     struct defs defs = {0};
@@ -166,7 +189,8 @@ bool mg__sites_find(const struct mg_launch_info *info, struct mg_sites *s)
         goto fail;
     for (uint32_t i = 0; i < info->ninsns; i++) {
         const struct mg_insn_info *at = &info->insns[i];
-        struct mg_site site = {.file = at->file ? at->file : "", .line = at->line};
+        struct mg_site site = {.file = "", .line = 0};
+        mg__site_place(info, i, &site.file, &site.line);
         s->of[i] = UINT32_MAX;
         if (!at->insn || !at->func || !is_memory(at->insn, &site.direction))
             continue;

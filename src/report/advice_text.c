@@ -5,6 +5,7 @@
  */
 #include "report/plot.h"
 
+#define MAX_KERNELS 20 /* and the same of kernels and shapes */
 #define MAX_SITES 12 /* more would bury the rest; the JSON has them all */
 
 static bool plain(struct mg_strbuf *out, const char *text)
@@ -216,14 +217,14 @@ static bool roofline_plot(const struct mg_report_advice *const *kernels, size_t 
         if (x > 0) {
             points[nglobal] = x;
             points[n + nglobal] = k->attainable / 1e9;
-            names[nglobal++] = owned[i];
+            names[nglobal++] = svg ? owned[i] : "by global traffic";
             low = MG_MIN(low, x);
             high = MG_MAX(high, x);
         }
         if (s > 0) {
             points[2 * n + nshared] = s;
             points[3 * n + nshared] = k->attainable / 1e9;
-            names[n + nshared++] = owned[i];
+            names[n + nshared++] = svg ? owned[i] : "by shared traffic";
             low = MG_MIN(low, s);
             high = MG_MAX(high, s);
         }
@@ -371,7 +372,12 @@ static bool title(struct mg_strbuf *out, const struct mg_style *style, const str
     duration(time, a->seconds);
     ok = ok && mg__strbuf_printf(out, ", estimate %s\n", time);
     if (ok && a->status != MG_OK)
-        ok = plain(out, "  The launch failed: what follows is about the part that ran.\n");
+        ok = plain(out, "  The launch failed: the counts are of the part that ran.\n");
+    bool lines = !a->nsites;
+    for (size_t i = 0; i < a->nsites; i++)
+        lines |= a->sites[i].line > 0;
+    if (ok && !lines)
+        ok = plain(out, "  No source lines are known, and accesses are told by array alone: compile with -lineinfo.\n");
     if (ok && a->blocks_sampled < a->blocks)
         ok = mg__strbuf_printf(out, "  Bytes were followed in %llu of %llu blocks; all other counts are of all blocks.\n",
                                (unsigned long long)a->blocks_sampled, (unsigned long long)a->blocks);
@@ -388,12 +394,15 @@ bool mg__render_advice(const struct mg_advices *advices, const struct mg_style *
     ok = mg__strbuf_printf(out, "margay %s: advice for an %s (compute capability %u.%u)\n", MG_VERSION_STRING, first->board,
                            first->cc / 10, first->cc % 10);
     mg__sources_init(&sources);
-    for (size_t i = 0; ok && i < advices->at.count; i++) {
+    for (size_t i = 0; ok && i < advices->at.count && i < MAX_KERNELS; i++) {
         const struct mg_report_advice *a = &advices->at.at[i]->advice;
         ok = title(out, style, advices->at.at[i]) && items(out, style, &sources, a) && chart(out, style, a) &&
              occupancy(out, style, a) && roofline(out, style, a) && sites(out, style, &sources, a) && checklist(out, style, a);
     }
     mg__sources_free(&sources);
+    if (ok && advices->at.count > MAX_KERNELS)
+        ok = mg__strbuf_printf(out, "\nmargay: %zu more kernels and shapes took less time: --json FILE has them, --kernel chooses\n",
+                               advices->at.count - MAX_KERNELS);
     if (ok && advices->left_out)
         ok = mg__strbuf_printf(out, "\nmargay: %llu launches of further kernels and shapes are left out: --kernel chooses\n",
                                (unsigned long long)advices->left_out);

@@ -76,6 +76,8 @@ def test_first():
                 check(found[kernel]["verdict"].startswith(VERDICTS[value]), f"{kernel}: {found[kernel]['verdict']}")
             else:
                 check(first["values"].get(name) == float(value), f"{kernel}: {name} is {first['values'].get(name)}, not {value}")
+        check(wanted == "nothing" or (first["file"].endswith("kernels.cu") and first["line"] > 0), f"{kernel}: {first['file']}:{first['line']}")
+        check(all(s["file"].endswith("kernels.cu") for s in found[kernel]["sites"]), f"{kernel}: sites out of the program")
         gains = [i["gain"] for i in items]
         check(all(a >= b - 0.001 for a, b in zip(gains, gains[1:])), f"{kernel}: not in order of gain: {gains}")
         ids = [row["id"] for row in found[kernel]["checklist"]]
