@@ -74,7 +74,7 @@ static void meaning(void)
         at = words[at];
     }
     CHECK(at == 0, "the chain ends at %u", at);
-    for (int v = find("shared memory latency"); v <= find("global memory latency"); v++)
+    for (int v = find("shared latency"); v <= find("global latency"); v++)
         CHECK(run(v, N, words, 0, 2 * N + 1, NULL) == words[0], "rung %d: not twice around", v);
     for (int i = 0; i < N; i++)
         words[i] = 1;
@@ -86,7 +86,7 @@ static void meaning(void)
     }
     uint32_t number = 5, other[1] = {77};
     CHECK(run(find("registers latency"), 1, &number, 4, 2, NULL) == 5u * 1664525u + 5u, "registers latency");
-    CHECK(run(find("global memory bandwidth"), 1, other, 4, 0, NULL) == 0, "no steps");
+    CHECK(run(find("global bandwidth"), 1, other, 4, 0, NULL) == 0, "no steps");
 }
 
 static void arguments(void)
@@ -113,8 +113,8 @@ static void arguments(void)
     static const struct {
         const char *name;
         int64_t words;
-    } most[] = {{"shared memory latency", 8192}, {"shared memory bandwidth", 8192}, {"L1 latency", 8192},
-                {"L1 bandwidth", 8192},          {"L2 latency", 1 << 20},           {"L2 bandwidth", 1 << 20}};
+    } most[] = {{"shared latency", 8192}, {"shared bandwidth", 8192}, {"L1 latency", 8192},
+                {"L1 bandwidth", 8192},   {"L2 latency", 1 << 20},    {"L2 bandwidth", 1 << 20}};
     for (size_t i = 0; i < sizeof most / sizeof *most; i++)
         EXPECT(MG_KERNELS_ERR_UNSUPPORTED, find(most[i].name), most[i].words + 1, x.at, 8, out.at);
     EXPECT(MG_KERNELS_ERR_VARIANT, rungs, 8, x.at, 8, out.at);
