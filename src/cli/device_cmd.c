@@ -120,7 +120,7 @@ static int apply(struct mg_device_options *o, enum mg_device_command command, in
         return o->arch ? -1 : bad_cc(value);
     case OPT_BOARD:
         o->board = mg_board_find(value);
-        return o->board ? -1 : mg__cli_complain(NULL, "--board %s: no board of that name; 'margay limits' lists some", value);
+        return o->board ? -1 : mg__cli_complain(NULL, "--board %s: no board of that name; 'margay limits --all' lists them", value);
     case OPT_DEVICE:
         o->has_device = true;
         if (!parse_number(value, false, 1024, &o->device))
@@ -226,6 +226,8 @@ int mg__device_parse(enum mg_device_command command, int argc, char **argv, stru
     if (o->board && o->arch && o->board->cc != o->arch->cc)
         return mg__cli_complain(NULL, "%s has compute capability %u.%u, not %u.%u", o->board->name, o->board->cc / 10,
                                 o->board->cc % 10, o->arch->cc / 10, o->arch->cc % 10);
+    if (o->nvcc_args && !o->kernel)
+        return mg__cli_complain(NULL, "--nvcc-args is for --kernel with a .cu file");
     if (o->has_device + o->all + (o->arch || o->board) > 1)
         return mg__cli_complain(NULL, "--device, --all and --cc or --board exclude each other");
     if (!o->arch)
