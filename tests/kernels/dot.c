@@ -1,6 +1,7 @@
 /* dot.c - every rung of dot in both types, at sizes and alignments that find mistakes, with special values, and what
  * wrong arguments get. */
 #include "fold.h"
+#include "threads.h"
 
 static int rungs;
 
@@ -139,6 +140,17 @@ static void arguments(void)
     test_free(&work, "workspace");
 }
 
+static int call(struct CUstream_st *stream, int variant, int64_t n, const float *x, float *out, void *work,
+                size_t *bytes)
+{
+    return (int)mg_dot_f32(stream, variant, n, x, x, out, work, bytes);
+}
+
+static void reference(int64_t n, const float *x, float *out)
+{
+    *out = mg_ref_dot_f32(n, x, x);
+}
+
 int main(void)
 {
     test_begin();
@@ -148,5 +160,6 @@ int main(void)
     sizes();
     special();
     arguments();
+    test_threads(&(struct threads_operation){rungs, 1, call, reference});
     return test_end();
 }

@@ -1,6 +1,7 @@
 /* reduce.c - every rung of reduce, every operation and type, at sizes and alignments that find mistakes, with special
  * values, and what wrong arguments get. */
 #include "fold.h"
+#include "threads.h"
 
 static int rungs;
 
@@ -196,6 +197,17 @@ static void huge(void)
     test_free(&result, "result");
 }
 
+static int call(struct CUstream_st *stream, int variant, int64_t n, const float *x, float *out, void *work,
+                size_t *bytes)
+{
+    return (int)mg_reduce_f32(stream, variant, MG_REDUCE_SUM, n, x, out, work, bytes);
+}
+
+static void reference(int64_t n, const float *x, float *out)
+{
+    *out = mg_ref_reduce_f32(MG_REDUCE_SUM, n, x);
+}
+
 int main(void)
 {
     test_begin();
@@ -206,6 +218,7 @@ int main(void)
     special();
     repeat();
     arguments();
+    test_threads(&(struct threads_operation){rungs, 1, call, reference});
     huge();
     return test_end();
 }

@@ -1,6 +1,7 @@
 /* scan.c - every rung of scan, both kinds, both types, at sizes and alignments that find mistakes, in place too, with
  * special values, and what wrong arguments get. */
 #include "test.h"
+#include "threads.h"
 
 static int rungs;
 
@@ -169,6 +170,17 @@ static void huge(void)
     }
 }
 
+static int call(struct CUstream_st *stream, int variant, int64_t n, const float *x, float *out, void *work,
+                size_t *bytes)
+{
+    return (int)mg_scan_f32(stream, variant, MG_SCAN_INCLUSIVE, n, x, out, work, bytes);
+}
+
+static void reference(int64_t n, const float *x, float *out)
+{
+    mg_ref_scan_f32(MG_SCAN_INCLUSIVE, n, x, out);
+}
+
 int main(void)
 {
     test_begin();
@@ -178,6 +190,7 @@ int main(void)
     all_sizes();
     special();
     arguments();
+    test_threads(&(struct threads_operation){rungs, THREADS_N, call, reference});
     huge();
     return test_end();
 }

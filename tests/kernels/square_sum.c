@@ -1,6 +1,7 @@
 /* square_sum.c - every rung of square_sum in both types, at sizes and alignments that find mistakes, with special
  * values, and what wrong arguments get. */
 #include "fold.h"
+#include "threads.h"
 
 static int rungs;
 
@@ -107,6 +108,17 @@ static void arguments(void)
     test_free(&work, "workspace");
 }
 
+static int call(struct CUstream_st *stream, int variant, int64_t n, const float *x, float *out, void *work,
+                size_t *bytes)
+{
+    return (int)mg_square_sum_f32(stream, variant, n, x, out, work, bytes);
+}
+
+static void reference(int64_t n, const float *x, float *out)
+{
+    *out = mg_ref_square_sum_f32(n, x);
+}
+
 int main(void)
 {
     test_begin();
@@ -116,5 +128,6 @@ int main(void)
     sizes();
     special();
     arguments();
+    test_threads(&(struct threads_operation){rungs, 1, call, reference});
     return test_end();
 }
