@@ -67,6 +67,7 @@ struct region {
     enum { WRITTEN_NONE, WRITTEN_SOME, WRITTEN_ALL } written;
     uint64_t *bits;              /* SOME: a bit a byte, set when written before the launch */
     _Atomic uint64_t *cells;     /* NULL: no kernel has written here yet */
+    atomic_uchar *values;        /* a byte a cell: what blocks wrote there, mg__grid_value */
     atomic_uchar *touched;       /* a byte for each 1024 cells */
     bool tracked;                /* the launch under way may write here */
     uint64_t serial;             /* order of allocation */
@@ -157,7 +158,6 @@ struct block {
     uint64_t linear;
     struct mg_order *order;
     struct mg_order_row *rows; /* of shared memory */
-    uint64_t *written;         /* a bit a byte of shared memory */
     uint8_t **local;           /* by warp: a bit a byte a lane, made when needed */
     struct segments segments;
     struct meeting meetings[16];
@@ -172,6 +172,7 @@ struct worker {
     struct tally tally;
     MG_VEC(struct block *) blocks;
     struct block *current;
+    struct mg_memo *memos; /* by instruction */
     int32_t *last; /* by instruction: index of the allocation it accessed last */
     MG_VEC(struct freed) late; /* bytes that atomics wrote over unwritten ones */
 };
@@ -189,10 +190,17 @@ struct touch {
     uint64_t block, offset;
     const struct site *site;
     uint8_t bytes;
-    bool differs; /* a write: of another value than is there */
+    bool differs;  /* a write where blocks run in order: of another value than is there */
+    uint8_t value; /* a write elsewhere: mg__grid_value */
     bool late;    /* it does not make the bytes written */
 };
 void mg__grid_touch(struct worker *w, int32_t object, const struct touch *touch, uint32_t insn, struct actor who);
+/* What is written, in one byte that is different for most different values; VALUE_MANY: not known, or several. */
+enum { VALUE_NONE, VALUE_MANY = 255 };
+uint8_t mg__grid_value(const uint8_t *bytes, unsigned n);
+/* A plain access of the warp to `n` words in a row, each of them by one lane if it is a write. False: nothing was done. */
+bool mg__grid_touch_words(struct worker *w, int32_t object, const struct mg_access *a, const struct site *site, uint64_t offset,
+                          unsigned n);
 /* After the launch: races between blocks, from the cells; what was written is then written for good. */
 void mg__grid_collect(struct launch *l);
 

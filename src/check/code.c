@@ -287,6 +287,14 @@ static bool is_pointer(const struct mg_launch_info *info, uint64_t offset)
     return false;
 }
 
+static bool is_formal(const struct mg_ptx_func *f, const struct mg_ptx_var *var)
+{
+    for (size_t k = 0; k < f->nparams; k++)
+        if (f->params[k] == var)
+            return true;
+    return false;
+}
+
 static struct source of_result(const struct trace *t, const struct mg_ptx_insn *i, unsigned element)
 {
     const struct mg_ptx_func *f = t->func;
@@ -325,7 +333,7 @@ static struct source of_result(const struct trace *t, const struct mg_ptx_insn *
         const struct mg_ptx_opnd *o = mg__ptx_op(f, i, 1);
         struct source s = {.kind = SOURCE_NONE};
         if (i->space != MG_SPACE_PARAM || !f->is_entry || o->kind != MG_OPND_ADDR || !o->var || o->has_reg ||
-            o->var->owner == f || mg__ptx_type_size((enum mg_ptx_type)i->type[0]) != 8)
+            !is_formal(f, o->var) || mg__ptx_type_size((enum mg_ptx_type)i->type[0]) != 8)
             return s;
         uint64_t offset = o->var->offset + (uint64_t)o->imm + 8u * element;
         if (is_pointer(t->info, offset))
@@ -347,14 +355,6 @@ static struct source of_result(const struct trace *t, const struct mg_ptx_insn *
         return s;
     }
     }
-}
-
-static bool is_formal(const struct mg_ptx_func *f, const struct mg_ptx_var *var)
-{
-    for (size_t k = 0; k < f->nparams; k++)
-        if (f->params[k] == var)
-            return true;
-    return false;
 }
 
 /* Fills regs; each pass lets sources flow one step further, and they only ever grow. */

@@ -267,7 +267,7 @@ static bool say_access(const struct launch *l, const struct occurrence *o, const
     case KIND_BOUNDS_CONSTANT:
         return mg__strbuf_printf(out, " writes to %s, which is constant memory", name);
     case KIND_BOUNDS_HOST_POINTER:
-        return mg__strbuf_printf(out, " %s 0x%llx, which is memory of the host", does, (unsigned long long)o->offset);
+        return mg__strbuf_printf(out, " %s through a pointer to memory of the host", does);
     case KIND_BOUNDS_FREED:
         return mg__strbuf_printf(out, " %s %s", does, name);
     default:
@@ -280,7 +280,7 @@ static bool say_access(const struct launch *l, const struct occurrence *o, const
                                      (int64_t)o->offset < 0 ? "before its start" : "past its end");
         if (o->place == PLACE_LOCAL)
             return mg__strbuf_printf(out, " %s %s, outside the thread's own arrays", does, name);
-        return mg__strbuf_printf(out, " %s %s, which is in no live allocation", does, name);
+        return mg__strbuf_printf(out, " %s through a pointer that is in no live allocation", does);
     }
 }
 

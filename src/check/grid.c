@@ -4,9 +4,10 @@
  *
  *     bits 60-63  bytes written in this launch
  *     bit  59     MIXED: blocks have touched different bytes of it; the details are in a table of their own
- *     bit  58     a value was overwritten by another block with a different one
  *     bit  57     written by an atomic or another strong operation
  *     bits 28-55  an entry, and bits 0-27 another; 0: none
+ *
+ * Beside it a byte stands for the value that was written, so that it is known whether all wrote the same.
  *
  * Most launches have blocks that never wait for one another and run on all threads, in any order. Their cells keep what
  * does not depend on the order: of each block its gravest access (plain write, plain read, strong write, strong read), and of
@@ -18,7 +19,7 @@
  */
 #include "check/check_priv.h"
 
-enum { ENTRY_BITS = 28, FLAG_STRONG = 57, FLAG_DIFFERS = 58, FLAG_MIXED = 59 };
+enum { ENTRY_BITS = 28, FLAG_STRONG = 57, FLAG_MIXED = 59 };
 #define ENTRY_MASK ((1ull << ENTRY_BITS) - 1)
 enum { PLAIN_WRITE, PLAIN_READ, STRONG_WRITE, STRONG_READ };
 
@@ -59,7 +60,7 @@ struct mixed_use {
     uint8_t written, read;
     uint32_t insn_w, insn_r;
     struct actor who_w, who_r;
-    bool differs;
+    uint8_t value;
 };
 struct mixed {
     MG_VEC(struct mixed_use) uses;
@@ -321,7 +322,7 @@ static void mix(struct worker *w, int32_t object, const struct touch *t, uint32_
     uint64_t first = before >> ENTRY_BITS & ENTRY_MASK;
     struct mixed_use uses[2] = {{.object = object, .offset = t->offset, .block = t->block, .insn_w = insn, .insn_r = insn,
                                  .who_w = who, .who_r = who, .written = t->site->writes ? t->bytes : 0,
-                                 .read = t->site->reads ? t->bytes : 0, .differs = t->differs}};
+                                 .read = t->site->reads ? t->bytes : 0, .value = t->value}};
     unsigned n = 1;
     if (!(before >> FLAG_MIXED & 1) && first) { /* who was there before: what it read is not known to the byte */
         uint64_t real = ENTRY_MASK - first;
@@ -329,7 +330,7 @@ static void mix(struct worker *w, int32_t object, const struct touch *t, uint32_
                                        .insn_w = insn_in(l, real), .insn_r = insn_in(l, real),
                                        .who_w = some_thread(block_in(l, real) << l->block_shift),
                                        .who_r = some_thread(block_in(l, real) << l->block_shift),
-                                       .written = kind_in(real) == PLAIN_WRITE ? (uint8_t)(before >> 60) : 0, .differs = true};
+                                       .written = kind_in(real) == PLAIN_WRITE ? (uint8_t)(before >> 60) : 0, .value = VALUE_MANY};
     }
     for (unsigned k = 0; k < n; k++) {
         uint64_t key = scatter(((uint64_t)(uint32_t)object << 44) ^ uses[k].offset ^ uses[k].block << 20);
@@ -346,9 +347,11 @@ static void mix(struct worker *w, int32_t object, const struct touch *t, uint32_
                         u->insn_r = uses[k].insn_r;
                         u->who_r = uses[k].who_r;
                     }
+                    if (uses[k].written)
+                        u->value = u->written && (u->value != uses[k].value || u->written != uses[k].written) ? VALUE_MANY
+                                                                                                               : uses[k].value;
                     u->written |= uses[k].written;
                     u->read |= uses[k].read;
-                    u->differs |= uses[k].differs;
                     found = true;
                 }
             }
@@ -402,7 +405,7 @@ static void collect_mixed(struct worker *w)
             uint64_t byte = a->offset;
             if (a->written & b->written)
                 note(w, w->launch, a->object, byte + (unsigned)__builtin_ctz(a->written & b->written), 1, PLAIN_WRITE, a->insn_w,
-                     a->who_w, PLAIN_WRITE, b->insn_w, b->who_w, a->differs || b->differs);
+                     a->who_w, PLAIN_WRITE, b->insn_w, b->who_w, a->value != b->value || a->value == VALUE_MANY || a->written != b->written);
             else if (a->written & b->read)
                 note(w, w->launch, a->object, byte + (unsigned)__builtin_ctz(a->written & b->read), 1, PLAIN_WRITE, a->insn_w,
                      a->who_w, PLAIN_READ, b->insn_r, b->who_r, true);
@@ -433,6 +436,24 @@ static uint64_t put_in(const struct launch *l, uint64_t cell, uint64_t entry)
     return (cell & ~(ENTRY_MASK | ENTRY_MASK << ENTRY_BITS)) | one << ENTRY_BITS | two;
 }
 
+uint8_t mg__grid_value(const uint8_t *bytes, unsigned n)
+{
+    uint32_t v = 0;
+    memcpy(&v, bytes, n);
+    v = (v ^ v >> 15) * 0x85ebca6bu + n;
+    return (uint8_t)(1 + ((v >> 24) + (v >> 16 & 0xff)) % 254);
+}
+
+/* The set of values written, as far as it matters: none, one, several. The same for any order. */
+static void wrote(atomic_uchar *at, uint8_t value)
+{
+    unsigned char old = atomic_load_explicit(at, memory_order_relaxed);
+    while (old != value && old != VALUE_MANY &&
+           !atomic_compare_exchange_weak_explicit(at, &old, old == VALUE_NONE ? value : (unsigned char)VALUE_MANY,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
 static void touch_any(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who)
 {
     struct launch *l = w->launch;
@@ -448,14 +469,14 @@ static void touch_any(struct worker *w, int32_t object, const struct touch *t, u
             new = old | 1ull << FLAG_MIXED;
         } else {
             new = put_in(l, old, entry);
-            if (t->site->writes && another && t->differs)
-                new |= 1ull << FLAG_DIFFERS;
             if (t->site->writes && t->site->class >= MG_ORDER_STRONG)
                 new |= 1ull << FLAG_STRONG;
         }
         if (t->site->writes && !t->late)
             new |= (uint64_t)t->bytes << 60;
     } while (new != old && !atomic_compare_exchange_weak_explicit(at, &old, new, memory_order_relaxed, memory_order_relaxed));
+    if (t->site->writes)
+        wrote(&r->values[t->offset / 4], t->value);
     if (new >> FLAG_MIXED & 1)
         mix(w, object, t, insn, who, old);
 }
@@ -513,6 +534,46 @@ void mg__grid_touch(struct worker *w, int32_t object, const struct touch *t, uin
         touch_any(w, object, t, insn, who);
 }
 
+bool mg__grid_touch_words(struct worker *w, int32_t object, const struct mg_access *a, const struct site *site, uint64_t offset,
+                          unsigned n)
+{
+    struct launch *l = w->launch;
+    struct region *r = l->regions[object];
+    uint64_t first = offset / 4, bytes = site->writes ? 15ull << 60 : 0;
+    uint64_t mine = ENTRY_MASK - entry_of(l, kind_of(l, site, site->writes), a->block, site->number);
+    uint64_t block = block_in(l, ENTRY_MASK - mine);
+    for (unsigned k = 0; k < n; k++) { /* untouched, or by this block alone */
+        uint64_t old = atomic_load_explicit(&r->cells[first + k], memory_order_relaxed), one = old >> ENTRY_BITS & ENTRY_MASK;
+        if (old && (old & ENTRY_MASK || old >> FLAG_MIXED & 1 || block_in(l, ENTRY_MASK - one) != block))
+            return false;
+    }
+    for (uint64_t c = first / 1024; c <= (first + n - 1) / 1024; c++)
+        if (!atomic_load_explicit(&r->touched[c], memory_order_relaxed))
+            atomic_store_explicit(&r->touched[c], 1, memory_order_relaxed);
+    for (unsigned k = 0; k < n; k++) {
+        _Atomic uint64_t *at = &r->cells[first + k];
+        uint64_t old = atomic_load_explicit(at, memory_order_relaxed), new = old ? put_in(l, old, ENTRY_MASK - mine) : mine << ENTRY_BITS;
+        new |= bytes;
+        if (l->workers == 1)
+            atomic_store_explicit(at, new, memory_order_relaxed);
+        else if (new != old && !atomic_compare_exchange_strong_explicit(at, &old, new, memory_order_relaxed, memory_order_relaxed))
+            return false; /* another block was here: the same again, word by word */
+    }
+    if (!site->writes)
+        return true;
+    unsigned each = a->width / 4;
+    unsigned element = mg__ptx_type_size((enum mg_ptx_type)l->info->insns[a->insn].insn->type[0]);
+    bool words = a->value[0] && (element == 4 || element == 8) && a->value64 == (element == 8);
+    for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        uint64_t at = first + ((a->address[lane] - l->info->allocations[object].address) - offset) / 4;
+        for (unsigned k = 0; k < each; k++)
+            wrote(&r->values[at + k], words ? mg__grid_value((const uint8_t *)a->value[4 * k / element] + element * lane + 4 * k % element, 4)
+                                             : VALUE_MANY);
+    }
+    return true;
+}
+
 /* ---- the end ---- */
 static void judge(struct worker *w, int32_t object, uint64_t offset, uint64_t cell)
 {
@@ -525,7 +586,8 @@ static void judge(struct worker *w, int32_t object, uint64_t offset, uint64_t ce
     unsigned a = kind_in(one), b = kind_in(two);
     struct actor who = some_thread(block_in(l, one) << l->block_shift), with = some_thread(block_in(l, two) << l->block_shift);
     if (race(a, b))
-        note(w, l, object, offset, 4, a, insn_in(l, one), who, b, insn_in(l, two), with, cell >> FLAG_DIFFERS & 1);
+        note(w, l, object, offset, 4, a, insn_in(l, one), who, b, insn_in(l, two), with,
+             atomic_load_explicit(&l->regions[object]->values[offset / 4], memory_order_relaxed) == VALUE_MANY);
     else if (a == PLAIN_READ && b == PLAIN_READ && cell >> FLAG_STRONG & 1) /* an atomic of some block, and two that read */
         note(w, l, object, offset, 4, a, insn_in(l, one), who, STRONG_WRITE, NO_INSN, with, true);
 }
@@ -580,6 +642,7 @@ void mg__grid_collect(struct launch *l)
             if (run < to && r->written != WRITTEN_ALL)
                 mg__region_mark(r, 4 * run, 4 * to, true);
             memset((void *)&r->cells[from], 0, (to - from) * sizeof(*r->cells));
+            memset((void *)&r->values[from], VALUE_NONE, to - from);
         }
         mg__region_settle(r);
     }

@@ -57,7 +57,8 @@ void mg__check_unobserved(struct mg_check *c)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* ---- memory ---- */
+/* ---- memory ----
+ * No message has an address in it: addresses differ from run to run, and findings must not. */
 void mg__check_allocated(struct mg_check *c, uint64_t address, uint64_t size, enum mg_check_memory kind)
 {
     if (!c)
@@ -97,8 +98,8 @@ void mg__check_bad_free(struct mg_check *c, const char *call, uint64_t address)
         mg__find_host(c, KIND_BOUNDS_BAD_FREE, NULL, "", "%s of an allocation of %llu bytes that was freed before", call,
                       (unsigned long long)f->size);
     else
-        mg__find_host(c, KIND_BOUNDS_BAD_FREE, NULL, "", "%s of 0x%llx, which was not allocated%s", call,
-                      (unsigned long long)address, r ? " by a call that goes with it" : "");
+        mg__find_host(c, KIND_BOUNDS_BAD_FREE, NULL, "", "%s of a pointer that was not allocated%s", call,
+                      r ? " by a call that goes with it" : "");
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -159,8 +160,7 @@ void mg__check_bad_range(struct mg_check *c, const char *call, uint64_t address,
         snprintf(name, sizeof(name), "%s of %llu bytes, byte %llu", r->name ? r->name : "allocation", (unsigned long long)r->size,
                  (unsigned long long)(address - r->address));
     if (r && !device)
-        mg__find_host(c, KIND_BOUNDS_DEVICE_POINTER, NULL, name, "%s takes the side at 0x%llx for memory of the host, and it is the device's",
-                      call, (unsigned long long)address);
+        mg__find_host(c, KIND_BOUNDS_DEVICE_POINTER, NULL, name, "%s takes a pointer for memory of the host, and it is the device's", call);
     else if (r)
         mg__find_host(c, KIND_BOUNDS_COPY, NULL, name, "%s of %llu bytes, of which only %llu lie in the allocation", call,
                       (unsigned long long)size, (unsigned long long)(r->size - (address - r->address)));
@@ -171,8 +171,9 @@ void mg__check_bad_range(struct mg_check *c, const char *call, uint64_t address,
         mg__find_host(c, KIND_BOUNDS_NULL, NULL, "", "%s is given a null pointer", call);
     else
         mg__find_host(c, device ? KIND_BOUNDS_HOST_POINTER : KIND_BOUNDS_COPY, NULL, "",
-                      device ? "%s takes 0x%llx for device memory, and it is the host's" : "%s uses 0x%llx, which is in no live allocation",
-                      call, (unsigned long long)address);
+                      device ? "%s takes a pointer for device memory, and it is the host's"
+                             : "%s uses a pointer that is in no live allocation",
+                      call);
     pthread_mutex_unlock(&c->lock);
 }
 

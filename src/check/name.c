@@ -167,8 +167,6 @@ bool mg__name_object(const struct launch *l, const struct occurrence *o, struct 
         return mg__strbuf_printf(out, "local memory, byte %llu", (unsigned long long)o->offset);
     if (o->place == PLACE_FREED)
         return mg__strbuf_printf(out, "freed memory, byte %llu", (unsigned long long)o->offset);
-    if (o->place == PLACE_ADDRESS)
-        return mg__strbuf_printf(out, "address 0x%llx", (unsigned long long)o->offset);
     return true;
 }
 

@@ -28,7 +28,8 @@ bool mg__order_begin(struct mg_order *o, uint32_t threads)
         }
         memset(o->known, 0, sizeof(o->known));
     }
-    o->floor = ++o->now;
+    o->floor = o->begin = ++o->now;
+    o->fences = 0;
     o->now++;
     o->nwarps = MG_MIN((threads + 31) / 32, MG_ORDER_WARPS);
     o->partial = o->flagged = false;
@@ -108,6 +109,7 @@ void mg__order_open(struct mg_order *o, uint32_t barrier, bool all)
         for (uint32_t rest = b->waiting; rest; rest &= rest - 1) {
             uint32_t w = (uint32_t)__builtin_ctz(rest);
             join(o->known[w], b->known);
+            o->fences |= 1u << w;
             join(o->fenced[w], o->known[w]); /* a barrier orders memory for those that meet */
             mg__order_warp(o, w, b->lanes[w]);
         }
@@ -118,12 +120,15 @@ void mg__order_open(struct mg_order *o, uint32_t barrier, bool all)
 
 void mg__order_fence(struct mg_order *o, uint32_t warp)
 {
+    o->fences |= 1u << warp;
     memcpy(o->fenced[warp], o->known[warp], sizeof(o->fenced[warp]));
     o->fenced[warp][warp] = o->now++;
 }
 
 void mg__order_publish(struct mg_order *o, uint32_t warp)
 {
+    if (!(o->fences >> warp & 1))
+        return;
     join(o->flags, o->fenced[warp]);
     o->flagged = true;
 }

@@ -53,6 +53,8 @@ struct mg_order_barrier {
 };
 struct mg_order {
     uint32_t now, floor;
+    uint32_t begin;    /* of the block: what was written before is another block's */
+    uint32_t fences;   /* warps that have gone through a fence: what they publish counts */
     uint32_t nwarps;
     bool partial;      /* a row of `known` is above the floor */
     uint32_t live[MG_ORDER_WARPS]; /* lanes */

@@ -38,7 +38,7 @@ static uint64_t cell_count(const struct region *r)
 void mg__region_free(struct region *r)
 {
     if (r->cells)
-        munmap((void *)r->cells, cell_count(r) * sizeof(*r->cells));
+        munmap((void *)r->cells, cell_count(r) * (sizeof(*r->cells) + 1));
     free(r->touched);
     free(r->bits);
     free(r);
@@ -99,15 +99,16 @@ bool mg__region_cells(struct region *r)
     if (r->cells)
         return true;
     uint64_t n = cell_count(r);
-    void *at = mmap(NULL, n * sizeof(*r->cells), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *at = mmap(NULL, n * (sizeof(*r->cells) + 1), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED)
         return false;
     r->touched = calloc(n / 1024 + 1, sizeof(*r->touched));
     if (!r->touched) {
-        munmap(at, n * sizeof(*r->cells));
+        munmap(at, n * (sizeof(*r->cells) + 1));
         return false;
     }
     r->cells = at;
+    r->values = (atomic_uchar *)((char *)at + n * sizeof(*r->cells));
     return true;
 }
 

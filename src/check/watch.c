@@ -9,6 +9,7 @@
  * that reach beyond their variable are told and then left out: what they do to the neighbour is the same mistake.
  */
 #include "check/check_priv.h"
+#include "check/quick.h"
 
 enum { SEGMENTS_MOST = 1u << 16, SEGMENTS_FORGOTTEN = 1u << 10, LATE_MOST = 1u << 16 };
 
@@ -35,7 +36,6 @@ static void free_block(struct block *b, uint32_t nwarps)
 {
     mg__order_free(b->order);
     free(b->rows);
-    free(b->written);
     for (uint32_t k = 0; b->local && k < nwarps; k++)
         free(b->local[k]);
     free(b->local);
@@ -63,10 +63,9 @@ static struct block *make_block(const struct launch *l)
         return NULL;
     size_t bytes = shared_bytes(l->info), rows = ((bytes >> l->code.unit_shared) + 32) / 32;
     b->order = mg__order_new();
-    b->rows = l->race ? calloc(rows, sizeof(*b->rows)) : NULL;
-    b->written = calloc(bytes / 64 + 2, sizeof(*b->written));
+    b->rows = calloc(rows, sizeof(*b->rows));
     b->local = calloc(MG_ORDER_WARPS, sizeof(*b->local));
-    if (!b->order || (l->race && !b->rows) || !b->written || !b->local) {
+    if (!b->order || !b->rows || !b->local) {
         free_block(b, MG_ORDER_WARPS);
         return NULL;
     }
@@ -99,9 +98,8 @@ static void begin_block(struct worker *w, uint64_t linear)
     b->busy = true;
     b->linear = linear;
     size_t bytes = shared_bytes(l->info);
-    if (!mg__order_begin(b->order, threads_of(l)) && b->rows)
+    if (!mg__order_begin(b->order, threads_of(l)))
         memset(b->rows, 0, ((bytes >> l->code.unit_shared) + 32) / 32 * sizeof(*b->rows));
-    memset(b->written, 0, (bytes / 64 + 2) * sizeof(*b->written));
     for (uint32_t k = 0; k < warps_of(l); k++)
         if (b->local[k])
             memset(b->local[k], 0, ((size_t)l->info->local_stride / 8 + 8) * 32);
@@ -222,7 +220,7 @@ static void one_cell(const struct cells *c, struct mg_order_row *row, unsigned a
         mg__order_write(c->b->order, row, at, me, &with, &read);
     else
         mg__order_read(c->b->order, row, at, me, &with);
-    if (*told || !(with.time | read.time))
+    if (*told || !(with.time | read.time) || !c->l->race)
         return;
     *told = true;
     if (with.time && with.who.async && !pending(c->b->order, &with, me))
@@ -237,6 +235,18 @@ static struct mg_order_who who_of(const struct cells *c, unsigned lane)
 {
     return (struct mg_order_who){.site = c->site->number, .warp = (uint8_t)c->a->warp, .lane = (uint8_t)lane,
                                  .class = c->site->class, .async = c->site->async};
+}
+
+/* Whether a unit of the access was never written in this block; *which gets its first byte, counted from the lane's. */
+static bool fresh_shared(const struct cells *c, uint64_t address, unsigned *which)
+{
+    uint64_t last = address + c->a->width - 1;
+    for (uint64_t u = address >> c->unit; u <= last >> c->unit; u++)
+        if (c->b->rows[u / 32].w_time[u % 32] < c->b->order->begin) {
+            *which = (unsigned)(MG_MAX(u << c->unit, address) - address);
+            return true;
+        }
+    return false;
 }
 
 static void race_shared(const struct cells *c, uint32_t mask, int32_t object)
@@ -302,6 +312,21 @@ static struct mg_order_row *segment(struct segments *s, uint64_t u)
     return &s->at[s->nrows - 1];
 }
 
+/* The rows of `n` units from `u` on. */
+static bool rows_of(struct segments *s, uint64_t u, unsigned n, struct mg_order_row **rows)
+{
+    for (unsigned again = 0; again < 2; again++) { /* a row that is made may move the others */
+        uint32_t before = s->capacity;
+        unsigned k = 0;
+        for (uint64_t at = u / 32; at <= (u + n - 1) / 32; at++)
+            if (!(rows[k++] = segment(s, at * 32)))
+                return false;
+        if (s->capacity == before)
+            return true;
+    }
+    return false;
+}
+
 static void race_global(const struct cells *c, unsigned lane, int32_t object, uint64_t offset)
 {
     struct mg_order_who me = who_of(c, lane);
@@ -315,23 +340,7 @@ static void race_global(const struct cells *c, unsigned lane, int32_t object, ui
     }
 }
 
-/* ---- written bytes of shared and local memory ---- */
-static bool any_unset(const uint64_t *bits, uint64_t from, unsigned n, unsigned *which)
-{
-    for (unsigned k = 0; k < n; k++)
-        if (!(bits[(from + k) / 64] >> ((from + k) % 64) & 1)) {
-            *which = k;
-            return true;
-        }
-    return false;
-}
-
-static void set_bits(uint64_t *bits, uint64_t from, unsigned n)
-{
-    for (unsigned k = 0; k < n; k++)
-        bits[(from + k) / 64] |= 1ull << ((from + k) % 64);
-}
-
+/* ---- shared memory ---- */
 static int32_t shared_object(const struct launch *l, uint64_t offset)
 {
     for (uint32_t k = 0; k < l->info->nshared_vars; k++)
@@ -340,12 +349,62 @@ static int32_t shared_object(const struct launch *l, uint64_t offset)
     return -1;
 }
 
+/* An access that is in order, as most are. False: each lane must be looked at. */
+static bool quick_shared(struct worker *w, struct block *b, const struct mg_access *a, const struct site *site)
+{
+    const struct launch *l = w->launch;
+    unsigned unit = l->code.unit_shared;
+    struct mg_memo *memo = &w->memos[a->insn];
+    uint64_t least, most;
+    if (b->order->partial || site->async || a->mask == 0 || (site->class != MG_ORDER_PLAIN && !site->atomic))
+        return false;
+    mg__quick_bounds(a, &least, &most);
+    if (site->source.kind == SOURCE_VAR && site->source.var->space == MG_SPACE_SHARED && site->object >= 0) {
+        const struct mg_shared_var *v = &l->info->shared_vars[site->object];
+        if (least < v->offset || most + a->width > (uint64_t)v->offset + v->size)
+            return false;
+    }
+    struct mg_order_who me = {.site = site->number, .warp = (uint8_t)a->warp, .class = site->class};
+    uint32_t who = mg__order_pack(me);
+    if (site->atomic) { /* addresses are the data's: no shape */
+        if (a->width != 1u << unit || site->own_fence || b->order->flagged)
+            return false;
+        for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(rest);
+            uint64_t u = a->address[lane] >> unit;
+            if (!mg__quick_atomic_one(b->order, &b->rows[u / 32], u % 32, who | lane << 21, l->init && site->reads))
+                return false; /* what was done is done again, with the same outcome */
+        }
+        b->order->now++;
+        mg__order_publish(b->order, a->warp);
+        return true;
+    }
+    if (mg__quick_shape(memo, a, unit)) {
+        uint64_t base = (a->address[memo->first] + (uint64_t)(int64_t)memo->low) >> unit;
+        bool good = site->writes ? mg__quick_write(b->order, b->rows, base, memo, who)
+                                 : mg__quick_read(b->order, b->rows, base, memo, who, l->init);
+        b->order->now += good && site->writes;
+        return good;
+    }
+    if (a->width != 1u << unit || site->writes)
+        return false;
+    for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        uint64_t u = a->address[lane] >> unit;
+        if (!mg__quick_read_one(b->order, &b->rows[u / 32], u % 32, who | lane << 21, l->init))
+            return false;
+    }
+    return true;
+}
+
 static void watch_shared(struct worker *w, struct block *b, const struct mg_access *a, const struct site *site)
 {
     struct launch *l = w->launch;
     const struct mg_launch_info *info = l->info;
     uint32_t mask = a->mask;
     bool writes = site->writes, reads = site->reads;
+    if (quick_shared(w, b, a, site))
+        return;
     int32_t object = site->source.kind == SOURCE_VAR && site->source.var->space == MG_SPACE_SHARED ? site->object : -1;
     if (object >= 0) {
         const struct mg_shared_var *v = &info->shared_vars[object];
@@ -367,20 +426,15 @@ static void watch_shared(struct worker *w, struct block *b, const struct mg_acce
     if (site->takes)
         mg__order_take(b->order, a->warp);
     uint64_t base = object >= 0 ? info->shared_vars[object].offset : 0;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    struct cells c = {l, w, b, a, site, PLACE_SHARED, l->code.unit_shared};
+    for (uint32_t rest = mask; reads && l->init && rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest), which;
-        if (reads && l->init && any_unset(b->written, a->address[lane], a->width, &which))
+        if (fresh_shared(&c, a->address[lane], &which))
             mg__watch_note(w, KIND_INIT_SHARED, PLACE_SHARED, object, a->address[lane] + which - base, element_of(l, a),
                            a->insn, NO_INSN, actor(a, lane), nobody);
     }
-    if (writes)
-        for (uint32_t rest = mask; rest; rest &= rest - 1)
-            set_bits(b->written, a->address[__builtin_ctz(rest)], a->width);
-    if (l->race) {
-        struct cells c = {l, w, b, a, site, PLACE_SHARED, l->code.unit_shared};
-        race_shared(&c, mask, object);
-        b->order->now++;
-    }
+    race_shared(&c, mask, object);
+    b->order->now += writes;
     if (site->publishes) {
         if (site->own_fence)
             mg__order_fence(b->order, a->warp);
@@ -388,7 +442,23 @@ static void watch_shared(struct worker *w, struct block *b, const struct mg_acce
     }
 }
 
-/* ---- local memory ---- */
+/* ---- local memory: a bit a byte of each lane ---- */
+static bool any_unset(const uint64_t *bits, uint64_t from, unsigned n, unsigned *which)
+{
+    for (unsigned k = 0; k < n; k++)
+        if (!(bits[(from + k) / 64] >> ((from + k) % 64) & 1)) {
+            *which = k;
+            return true;
+        }
+    return false;
+}
+
+static void set_bits(uint64_t *bits, uint64_t from, unsigned n)
+{
+    for (unsigned k = 0; k < n; k++)
+        bits[(from + k) / 64] |= 1ull << ((from + k) % 64);
+}
+
 static void watch_local(struct worker *w, struct block *b, const struct mg_access *a, const struct site *site)
 {
     struct launch *l = w->launch;
@@ -458,10 +528,49 @@ static bool unwritten(const struct launch *l, const struct region *r, uint64_t o
     return false;
 }
 
+/* Reads of memory that nothing in this launch writes to, and whole words of memory that only this warp has used. */
+static bool quick_global(struct worker *w, struct block *b, const struct mg_access *a, const struct site *site)
+{
+    struct launch *l = w->launch;
+    int32_t k = w->last[a->insn];
+    uint64_t least, most;
+    bool writes = site->writes && !site->async;
+    if (k < 0 || (site->class != MG_ORDER_PLAIN && !site->async) || site->atomic)
+        return false;
+    const struct mg_allocation *alloc = &l->info->allocations[k];
+    struct region *r = l->regions[k];
+    int32_t meant = site->async ? site->from_object : site->object;
+    mg__quick_bounds(a, &least, &most);
+    if (!r || least < alloc->address || most + a->width > alloc->address + alloc->size || (meant >= 0 && meant != k) ||
+        (alloc->constant && writes))
+        return false;
+    uint64_t from = least - alloc->address, to = most + a->width - alloc->address;
+    if (!writes && !mg__region_written(r, from, to))
+        return false;
+    if (!r->tracked)
+        return true;
+    struct mg_memo *memo = &w->memos[a->insn];
+    if (site->async || l->ordered || l->code.unit_global != 2 || a->width % 4 || from % 4 || !mg__quick_shape(memo, a, 2) ||
+        memo->n != memo->span || (writes && memo->twice))
+        return false;
+    if (l->race) {
+        struct mg_order_row *rows[8];
+        struct mg_order_who me = {.site = site->number, .warp = (uint8_t)a->warp, .class = site->class};
+        if (b->order->partial || !rows_of(&b->segments, least >> 2, memo->span, rows) ||
+            !(writes ? mg__quick_write_rows(b->order, rows, least >> 2, memo, mg__order_pack(me))
+                     : mg__quick_read_rows(b->order, rows, least >> 2, memo, mg__order_pack(me))))
+            return false;
+        b->order->now += writes;
+    }
+    return mg__grid_touch_words(w, k, a, site, from, memo->span);
+}
+
 static void watch_global(struct worker *w, struct block *b, const struct mg_access *a, const struct site *site)
 {
     struct launch *l = w->launch;
     const struct mg_launch_info *info = l->info;
+    if (quick_global(w, b, a, site))
+        return;
     bool from = site->async; /* the global side of a copy: a read */
     struct site as_read;
     int32_t meant = site->object;
@@ -524,15 +633,19 @@ static void watch_global(struct worker *w, struct block *b, const struct mg_acce
             uint64_t lo = MG_MAX(word, offset), hi = MG_MIN(word + 4, offset + a->width);
             struct touch t = {.block = a->block, .offset = word, .site = site,
                               .bytes = (uint8_t)(((1u << (hi - lo)) - 1) << (lo - word))};
-            if (site->writes)
+            uint8_t value[4];
+            if (site->writes && l->ordered)
                 t.differs = !same_value(l, a, lane, (unsigned)(lo - offset), (unsigned)(hi - lo), false, 0);
+            else if (site->writes && value_of(a, element_of(l, a), lane, (unsigned)(lo - offset), (unsigned)(hi - lo), value))
+                t.value = mg__grid_value(value, (unsigned)(hi - lo));
+            else
+                t.value = VALUE_MANY;
             if (late)
                 t.late = true;
             mg__grid_touch(w, k, &t, a->insn, actor(a, lane));
         }
     }
-    if (l->race)
-        b->order->now++;
+    b->order->now += site->writes;
     if (site->publishes) {
         if (site->own_fence) {
             mg__order_fence(b->order, a->warp);
@@ -794,7 +907,10 @@ static void *worker_begin(void *state, unsigned index)
 {
     struct launch *l = state;
     struct worker *w = calloc(1, sizeof(*w));
-    if (!w || !(w->last = malloc((l->info->ninsns + 1) * sizeof(*w->last)))) {
+    if (!w || !(w->last = malloc((l->info->ninsns + 1) * sizeof(*w->last))) ||
+        !(w->memos = calloc(l->info->ninsns + 1, sizeof(*w->memos)))) {
+        if (w)
+            free(w->last);
         free(w);
         return NULL;
     }
@@ -824,6 +940,7 @@ static void worker_end(void *state, void *worker)
     mg__vec_free(&w->late);
     mg__tally_free(&w->tally);
     free(w->last);
+    free(w->memos);
     free(w);
 }
 

@@ -312,18 +312,48 @@ static uint8_t *resolve_local(struct mg_warp *w, const struct mg_op *op, unsigne
     return w->local + (size_t)lane * w->local_stride + offset;
 }
 
+/* For observers of every access: all lanes at once, if they are aligned and in the block's shared memory, or in the object
+ * that the site reached last. */
+static bool all_inside(const struct mg_warp *w, const struct mg_site *site, uint32_t mask, uint8_t space,
+                       const uint64_t address[32], unsigned bytes, uint8_t *where[32], uint64_t *least, uint64_t *most)
+{
+    uint64_t low = UINT64_MAX, high = 0, bits = 0;
+    for (unsigned i = 0; i < 32; i++) {
+        uint64_t on = (uint64_t)0 - (mask >> i & 1);
+        low = MG_MIN(low, address[i] | ~on);
+        high = MG_MAX(high, address[i] & on);
+        bits |= address[i] & on;
+    }
+    uint64_t from = space == MG_SPACE_SHARED ? 0 : site->lo, to = space == MG_SPACE_SHARED ? w->block->shared_size : site->hi;
+    if (space == MG_SPACE_LOCAL || bits & (bytes - 1) || low < from || high > to || bytes > to - high)
+        return false;
+    uint64_t base = space == MG_SPACE_SHARED ? (uint64_t)(uintptr_t)w->block->shared : 0;
+    if (mask == ~0u) {
+        for (unsigned i = 0; i < 32; i++)
+            where[i] = (uint8_t *)(uintptr_t)(base + address[i]);
+    } else { /* the other lanes may have been resolved in another space */
+        for (uint32_t rest = mask; rest; rest &= rest - 1)
+            where[__builtin_ctz(rest)] = (uint8_t *)(uintptr_t)(base + address[__builtin_ctz(rest)]);
+    }
+    *least = low;
+    *most = high;
+    return true;
+}
+
 /* One space's lanes of an access. Addresses are offsets in the space. */
 static bool access_space(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t space,
                          const uint64_t address[32], uint8_t *where[32], bool generic)
 {
     const struct mg_mem *mem = op->u.mem;
+    const struct mg_run *run = w->worker->run;
     struct mg_site *site = &w->sites[mem->site];
     unsigned bytes = mem->width * mem->vec;
     uint64_t lo = site->lo, hi = site->hi, least = UINT64_MAX, most = 0;
     bool one_object = true;
     uint32_t outside = 0, misaligned = 0;
-    w->worker->passes = w->worker->run->goes_on;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    w->worker->passes = run->goes_on;
+    uint32_t todo = run->want_every && all_inside(w, site, mask, space, address, bytes, where, &least, &most) ? 0 : mask;
+    for (uint32_t rest = todo; rest; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
         uint64_t before = lo;
         if (space == MG_SPACE_SHARED)
@@ -363,7 +393,6 @@ static bool access_space(struct mg_warp *w, const struct mg_op *op, uint32_t mas
         site->lo = lo;
         site->hi = hi;
     }
-    const struct mg_run *run = w->worker->run;
     if (run->want_every) {
         report(w, op, mask, space, address, var, generic, where);
         return true;
