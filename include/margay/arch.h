@@ -91,7 +91,7 @@ enum mg_limiter {
     MG_LIMITER_WARPS,     /* warp slots */
     MG_LIMITER_REGISTERS, /* the register file */
     MG_LIMITER_SHARED,    /* shared memory */
-    MG_LIMITER_BARRIERS,  /* named barriers: counted from 9.0 on */
+    MG_LIMITER_BARRIERS,  /* named barriers: counted from 9.0 on; as Nsight Compute has it, block slots at most */
     MG_LIMITER_COUNT
 };
 const char *mg_limiter_name(enum mg_limiter limiter); /* "registers" */

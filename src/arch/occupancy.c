@@ -113,6 +113,9 @@ enum mg_status mg_arch_occupancy(const struct mg_arch *a, const struct mg_occupa
     if (o->warps == a->max_warps_sm) /* full: nothing else is to blame */
         o->binding = MG_LIMITER_WARPS;
     o->occupancy = (double)o->warps / a->max_warps_sm;
+    /* Nsight Compute never shows more blocks by barriers than there are block slots. */
+    if (o->limit[MG_LIMITER_BARRIERS] != MG_NO_LIMIT)
+        o->limit[MG_LIMITER_BARRIERS] = MG_MIN(o->limit[MG_LIMITER_BARRIERS], a->max_blocks_sm);
     return MG_OK;
 }
 

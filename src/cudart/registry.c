@@ -367,6 +367,7 @@ static void apply_code(struct cudart_func *func)
     snprintf(func->regs_from, sizeof(func->regs_from), "machine code for %u.%u", from / 10, from % 10);
     if (!func->exact)
         return;
+    func->info.shared_static = k->shared_static; /* rounded up, as a device tells and counts it */
     /* A device counts only blocks that the register file takes. */
     struct mg_occupancy_query q = mg_arch_query(func->info.max_threads, k->regs, 0, 0);
     while (q.threads > 32 && mg__arch_blocks_per_sm(mg__cudart.arch, q.threads, k->regs, 0) == 0)

@@ -274,11 +274,13 @@ static int launch(unsigned wanted)
 {
     cudaDeviceProp p;
     std::vector<unsigned> fixed;
+    std::vector<int> most;
     TRY(cudaGetDeviceProperties(&p, 0));
     for (const entry &k : kernels) {
         cudaFuncAttributes a;
         TRY(cudaFuncGetAttributes(&a, k.kernel));
         fixed.push_back((unsigned)a.sharedSizeBytes);
+        most.push_back(a.maxThreadsPerBlock);
     }
     uint64_t seed = first_seed;
     for (unsigned i = 0, done = 0; done < wanted; i++) {
@@ -286,7 +288,7 @@ static int launch(unsigned wanted)
         int blocks = 0;
         prepare(kernels[c.kernel], c);
         TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernels[c.kernel].kernel, (int)c.threads, c.dynamic));
-        if (!blocks)
+        if (!blocks || (int)c.threads > most[c.kernel]) // launch bounds, of which the occupancy API takes no notice
             continue;
         kernels[c.kernel].kernel<<<264, c.threads, c.dynamic>>>(nullptr, 0);
         TRY(cudaGetLastError());

@@ -108,7 +108,8 @@ static void agrees_with_nvidia(void **state)
                 !same(o.limit[MG_LIMITER_BLOCKS], r.blockLimitBlocks) ||
                 !same(o.limit[MG_LIMITER_REGISTERS], r.blockLimitRegs) ||
                 !same(o.limit[MG_LIMITER_SHARED], r.blockLimitSharedMem) ||
-                (a->cc >= 90 && q.barriers && !same(o.limit[MG_LIMITER_BARRIERS], r.blockLimitBarriers)))
+                (a->cc >= 90 && q.barriers &&
+                 !same(o.limit[MG_LIMITER_BARRIERS], MG_MIN(r.blockLimitBarriers, r.blockLimitBlocks))))
                 fail_msg("cc %u, %u threads, %u registers, %u + %u bytes, %u barriers, carve-out %d: %u blocks (warps %u, "
                          "blocks %u, registers %u, shared %u, barriers %u), NVIDIA says %d (%d, %d, %d, %d, %d)",
                          a->cc, q.threads, q.regs, q.shared_static, q.shared_dynamic, q.barriers, q.carveout, o.blocks,
