@@ -31,7 +31,7 @@ static void global_atomics(struct mg_facts *f, uint32_t index)
     if (bytes > f->arch->shared_block || lanes <= 0)
         return;
     unsigned width = f->sites[worst].width;
-    double words = u->bytes / width * blocks / f->sampled_blocks; /* (address, block) pairs: an atomic each is left */
+    double words = mg__facts_distinct(u, g->bytes) / width; /* (address, block) pairs: an atomic each is left */
     double queue = g->hottest * (double)g->moved / lanes * f->price.cycle;
     double now = MG_MAX(queue, (double)g->moved * f->price.again);
     double then = MG_MAX(blocks * f->price.cycle, words * f->price.again) + (double)g->moved * f->price.wavefront +

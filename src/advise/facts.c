@@ -446,6 +446,7 @@ static bool gather_sites(struct mg_facts *f)
         }
         struct mg_group *g = &f->groups[f->sites[i].group];
         g->moved += f->sites[i].sum.moved;
+        g->bytes += f->sites[i].sum.bytes;
         g->touched += f->sites[i].sum.touched;
         g->ideal += f->sites[i].sum.ideal;
         g->requests += f->sites[i].sum.requests;
@@ -504,10 +505,20 @@ static bool gather_vars(struct mg_facts *f)
 }
 
 /* ---- prices ---- */
-double mg__facts_first(const struct mg_use *use)
+double mg__facts_distinct(const struct mg_use *use, uint64_t bytes)
 {
-    double part = use->moved > 0 ? use->sectors / use->moved : 1;
-    return part > 1 ? 1 : part;
+    return use->uses > 0 ? (double)bytes * (use->bytes / use->uses) : (double)bytes;
+}
+
+double mg__facts_once(const struct mg_group *g)
+{
+    double once = g->use.uses > 0 ? (double)g->bytes * (g->use.sectors / g->use.uses) : (double)g->moved;
+    return MG_MIN(once, (double)g->moved);
+}
+
+double mg__facts_first(const struct mg_group *g)
+{
+    return g->moved ? mg__facts_once(g) / (double)g->moved : 1;
 }
 
 double mg__facts_sector_seconds(const struct mg_facts *f, double moved, double first)
@@ -527,7 +538,7 @@ static void price(struct mg_facts *f)
     f->price.barrier = BARRIER_SLOTS * f->price.issue;
     for (uint32_t g = 0; g < f->ngroups; g++) {
         const struct mg_group *group = &f->groups[g];
-        double first = mg__facts_first(&group->use);
+        double first = mg__facts_first(group);
         if (group->direction == MG_DIR_ATOMIC) {
             double lanes = 0;
             for (uint32_t i = 0; i < f->nsites; i++)

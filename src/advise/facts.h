@@ -39,7 +39,7 @@ enum mg_staging { MG_STAGE_NONE, MG_STAGE_PAYS, MG_STAGE_COSTS }; /* of what sev
 struct mg_group { /* sites of one direction that use one array */
     uint8_t direction;
     uint32_t first;     /* its first site */
-    uint64_t moved, touched, ideal, requests;
+    uint64_t moved, touched, ideal, requests, bytes;
     double staged;      /* wavefronts, as above */
     struct mg_use use;
     bool stages;        /* staging it is advised */
@@ -111,7 +111,11 @@ const char *mg__facts_pattern(struct mg_facts *f, const struct mg_site_fact *sit
 const char *mg__facts_variable(struct mg_facts *f, uint32_t var);             /* "tile" */
 /* Seconds of a group's accesses, and of `moved` sectors of which a part `first` has not been moved by the block before. */
 double mg__facts_sector_seconds(const struct mg_facts *f, double moved, double first);
-double mg__facts_first(const struct mg_use *use); /* that part */
+double mg__facts_first(const struct mg_group *group); /* that part */
+/* Different bytes in each block, added up over all blocks, of so many bytes that threads used; and sectors likewise. Bytes used
+ * are counted exactly, and how often each is used is read off the sampled blocks: where all are used alike, both are exact. */
+double mg__facts_distinct(const struct mg_use *use, uint64_t bytes);
+double mg__facts_once(const struct mg_group *group);
 uint64_t mg__facts_round(double v);
 
 /* ---- the advisers: each adds what it has to say ---- */

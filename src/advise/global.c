@@ -7,7 +7,7 @@
  *                              the loop and the thread index, are the wrong way round (ORDER)
  *   another order              all bytes of the sectors are used by the block, in some other order (ORDER too)
  *   holes                      the block does not use what lies between: fields of records (FIELDS)
- *   an offset                  lanes are neighbours that start in the middle of a sector (OFFSET)
+ *   an offset                  lanes, or rows of them, are neighbours that start in the middle of a sector (OFFSET)
  *   narrow rows                pieces shorter than a sector (NARROW)
  * ORDER is mended by exchanging the indices where nothing else depends on their order, that is, where no other site is in
  * order now and would be out of it then; else by a tile in shared memory. Each remedy covers all the sites that it mends.
@@ -41,7 +41,9 @@ static enum mg_cause cause_of(const struct mg_facts *f, const struct mg_site_fac
     case MG_PATTERN_UNIT:
         return MG_OFFSET;
     case MG_PATTERN_RUNS:
-        return f->info->block.x * s->width < 32 ? MG_NARROW : full ? MG_ORDER : MG_SCATTER;
+        if (f->info->block.x * s->width < 32)
+            return MG_NARROW;
+        return size_of(s->step_x) == s->width ? MG_OFFSET : full ? MG_ORDER : MG_SCATTER;
     case MG_PATTERN_STRIDED: {
         int64_t stride = size_of(s->stride), width = s->width;
         if (full && (stride == 8 || stride == 16) && stride > width)
@@ -55,10 +57,10 @@ static enum mg_cause cause_of(const struct mg_facts *f, const struct mg_site_fac
     }
 }
 
-/* Whether an exchange of the thread indices would bring a site that is in order now out of order. */
+/* Whether an exchange of the thread indices would bring a site out of order that is in order now, if not aligned. */
 static bool would_break(const struct mg_site_fact *s)
 {
-    if (!s->sum.requests || fails(s) || s->pattern == MG_PATTERN_UNIFORM || s->pattern == MG_PATTERN_NONE)
+    if (!s->sum.requests || s->pattern == MG_PATTERN_UNIFORM || s->pattern == MG_PATTERN_NONE)
         return false;
     return size_of(s->step_x) == s->width && size_of(s->step_next) != s->width;
 }
@@ -75,7 +77,7 @@ struct remedy {
 static void mend(struct mg_facts *f, struct remedy *r, uint32_t site, double sectors)
 {
     const struct mg_site_fact *s = &f->sites[site];
-    double now = mg__facts_sector_seconds(f, (double)s->sum.moved, mg__facts_first(&f->groups[s->group].use));
+    double now = mg__facts_sector_seconds(f, (double)s->sum.moved, mg__facts_first(&f->groups[s->group]));
     double then = sectors * f->price.memory;
     double saved = MG_MAX(now - then, 0);
     if (!r->sites++ || saved > r->worst_seconds) {
@@ -91,8 +93,7 @@ static void mend(struct mg_facts *f, struct remedy *r, uint32_t site, double sec
 /* Sectors of a site when each of its bytes is moved once a block, whole sectors at a time. */
 static double sectors_once(const struct mg_site_fact *s)
 {
-    double once = s->use.uses > 0 ? (double)s->sum.bytes * (s->use.bytes / s->use.uses) / 32 : (double)s->sum.touched;
-    return MG_MIN(once, (double)s->sum.touched);
+    return MG_MIN(mg__facts_distinct(&s->use, s->sum.bytes) / 32, (double)s->sum.touched);
 }
 
 static const char *place(struct mg_facts *f, const struct mg_site_fact *s)

@@ -201,7 +201,7 @@ static void list_sites(struct mg_facts *f, struct mg_report_advice *a)
         r->ideal = s->sum.ideal;
         r->uses_byte = s->use.bytes > 0 ? s->use.uses / s->use.bytes : 0;
         r->threads_byte = s->use.bytes > 0 ? s->use.threads / s->use.bytes : 0;
-        r->bytes_block = mg__facts_round(s->use.blocks > 0 ? s->use.bytes / s->use.blocks : 0);
+        r->bytes_block = mg__facts_round(mg__facts_distinct(&s->use, s->sum.bytes) / (double)f->seen->nblocks);
         r->sampled = s->use.sampled;
         r->remedy = mg__advise_remedy(f, s);
         stage_site(f, i, r);

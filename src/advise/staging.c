@@ -60,7 +60,7 @@ static void weigh(struct mg_facts *f, uint32_t index, double tile, struct plan *
     double blocks = (double)f->seen->nblocks;
     if (g->direction != MG_DIR_LOAD || u->bytes <= 0 || u->uses < 1.5 * u->bytes || u->threads < 1.5 * u->bytes)
         return;
-    double once = (double)g->moved * mg__facts_first(u), bytes = u->bytes / MG_MAX(u->blocks, 1);
+    double once = mg__facts_once(g), bytes = mg__facts_distinct(u, g->bytes) / blocks;
     double saved = seconds_now(f, index, once) - once * f->price.memory;
     double fills = bytes / 128 * blocks, phases = ceil(bytes / tile);
     double barriers = (phases > 1 ? 2 * phases : 1) * f->warps * blocks; /* one tile is not filled again */
