@@ -11,8 +11,8 @@
  *   size that exists; a block that needs more than was preferred gets the smallest size that holds it.
  * - Code is one family's: what 6.1 could not run for its four partitions, the two partitions of 6.0 refuse as well.
  *
- * What the driver sets an SM to when a kernel prefers nothing is not documented, and an H100 often sets aside more than the
- * blocks need; a caller that knows it says so (shared_config).
+ * What the driver sets an SM to when a kernel prefers nothing is not documented; on an H100 it was as much as the blocks need,
+ * or more. A caller that knows it says so (shared_config).
  *
  * Left out: the partitioned caching of 5.2 to 6.2 (-Xptxas -dlcm=ca), with which a block has half an SM; clusters, whose
  * blocks must fit one group of SMs together.
