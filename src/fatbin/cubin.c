@@ -162,10 +162,12 @@ static void apply(struct kernel *k, unsigned kind, const uint8_t *value, size_t 
         }
         break;
     case KIND_PARAM_BYTES:
-        k->k.param_bytes = (uint32_t)read_le(value, 2);
+        if (size >= 2)
+            k->k.param_bytes = (uint32_t)read_le(value, 2);
         break;
     case KIND_BARRIERS:
-        k->k.barriers = value[0];
+        if (size >= 1)
+            k->k.barriers = value[0];
         break;
     }
 }
