@@ -62,9 +62,17 @@ static bool asked(const struct mg_driver_device *d, const struct mg_limit *limit
     return true;
 }
 
-/* Memory is what the firmware leaves of it: boards of one name differ by some megabytes. */
-static bool equal(const struct mg_limit *limit, uint64_t table, uint64_t device)
+/* What the table has of the row; 0 of a board that it does not know. */
+static uint64_t value_of(size_t row, const struct mg_arch *a, const struct mg_board *b)
 {
+    return mg_limit_at(row)->of_board && !b ? 0 : mg_limit_value(row, a, b);
+}
+
+/* Memory is what the firmware leaves of it: boards of one name differ by some megabytes. */
+static bool equal(const struct mg_limit *limit, const struct mg_board *b, uint64_t table, uint64_t device)
+{
+    if (limit->of_board && !b)
+        return true;
     if (strcmp(limit->key, "memory"))
         return table == device;
     uint64_t more = MG_MAX(table, device), less = MG_MIN(table, device);
@@ -90,12 +98,13 @@ static bool show_one(const struct mg_device_options *o, const struct mg_arch *a,
     const struct mg_limit *limit;
     const char *group = "";
     bool ok = mg__layout_tone(out, &o->style, MG_TONE_BOLD, true) &&
-              mg__strbuf_printf(out, "Compute capability %u.%u (%s), %s", a->cc / 10, a->cc % 10, a->family, b->name) &&
+              mg__strbuf_printf(out, "Compute capability %u.%u (%s), %s", a->cc / 10, a->cc % 10, a->family,
+                                b ? b->name : "without a board") &&
               mg__layout_tone(out, &o->style, MG_TONE_BOLD, false) && mg__strbuf_append(out, "\n", 1);
     if (ok && d)
         ok = mg__strbuf_printf(out, "beside GPU %u of this machine, %s\n", o->device, d->name);
     for (size_t i = 0; ok && (limit = mg_limit_at(i)) != NULL; i++) {
-        uint64_t value = mg_limit_value(i, a, b), theirs;
+        uint64_t value = value_of(i, a, b), theirs;
         char text[48], other[48] = "";
         if (strcmp(group, limit->group)) {
             group = limit->group;
@@ -104,7 +113,7 @@ static bool show_one(const struct mg_device_options *o, const struct mg_arch *a,
                  mg__strbuf_append(out, "\n", 1);
         }
         format(limit, value, false, text);
-        bool told = asked(d, limit, &theirs), same = !told || equal(limit, value, theirs);
+        bool told = asked(d, limit, &theirs), same = !told || equal(limit, b, value, theirs);
         *differ += !same;
         if (told)
             format(limit, theirs, false, other);
@@ -123,7 +132,9 @@ static bool show_one(const struct mg_device_options *o, const struct mg_arch *a,
                                *differ == 1 ? "s" : "");
     else if (ok && d)
         ok = mg__strbuf_printf(out, "\nEvery row that the driver tells is equal.\n");
-    else if (ok)
+    if (ok && d && !b)
+        ok = mg__strbuf_printf(out, "The table has no row for this board.\n");
+    if (ok && !d)
         ok = mg__strbuf_printf(out, "\nThe board's row: %s.", b->source) && put_boards(out, a, b);
     return ok;
 }
@@ -205,15 +216,16 @@ static bool json_one(const struct mg_arch *a, const struct mg_board *b, const st
     struct mg_strbuf theirs = {0}, bad = {0};
     bool ok = mg__strbuf_printf(out, "{\"compute_capability\": \"%u.%u\", \"family\": \"%s\", \"board\": ", a->cc / 10,
                                 a->cc % 10, a->family) &&
-              mg__device_json_text(out, b->name) && mg__strbuf_printf(out, ",\n  \"limits\": {");
+              (b ? mg__device_json_text(out, b->name) : mg__strbuf_printf(out, "null")) &&
+              mg__strbuf_printf(out, ",\n  \"limits\": {");
     for (size_t i = 0; ok && (limit = mg_limit_at(i)) != NULL; i++) {
-        uint64_t value = mg_limit_value(i, a, b), other;
+        uint64_t value = value_of(i, a, b), other;
         bool unknown = !value && strcmp(limit->key, "shared_memory_reserved_per_block");
         ok = unknown ? mg__strbuf_printf(out, "%s\"%s\": null", comma, limit->key)
                      : mg__strbuf_printf(out, "%s\"%s\": %llu", comma, limit->key, (unsigned long long)value);
         if (ok && asked(d, limit, &other)) {
             ok = mg__strbuf_printf(&theirs, "%s\"%s\": %llu", theirs.count ? ", " : "", limit->key, (unsigned long long)other);
-            if (!equal(limit, value, other)) {
+            if (!equal(limit, b, value, other)) {
                 (*differ)++;
                 ok = ok && mg__strbuf_printf(&bad, "%s\"%s\"", bad.count ? ", " : "", limit->key);
             }
@@ -245,14 +257,14 @@ static bool json(const struct mg_device_options *o, const struct mg_driver_devic
     return ok && mg__strbuf_printf(out, "%s}\n", o->all ? "\n]" : "");
 }
 
-/* The board of that name, or of a name that the device's begins with: "NVIDIA H100 PCIe". */
+/* NULL: none of that very name. An RTX 4070 Ti is no RTX 4070. */
 static const struct mg_board *board_of(const struct mg_arch *arch, const char *name)
 {
     const struct mg_board *b;
     for (size_t i = 0; (b = mg_board_at(i)) != NULL; i++)
-        if (b->cc == arch->cc && !strncmp(b->name, name, strlen(b->name)))
+        if (b->cc == arch->cc && !strcmp(b->name, name))
             return b;
-    return arch->board;
+    return NULL;
 }
 
 int mg__cmd_limits(int argc, char **argv)

@@ -206,6 +206,16 @@ class Device(unittest.TestCase):
         self.assertEqual((got.returncode, device["differs"]), (1, ["shared_memory_per_block_optin", "sm_count"]))
         self.assertEqual(device["values"]["shared_memory_per_block_optin"], 99 * 1024)
 
+    def test_a_board_that_is_not_in_the_table(self):
+        env = {**self.driver({16: 20, 38: 1 << 20}), "FAKE_CUDA_NAME": "NVIDIA H100 80GB HBM3 Ti"}
+        text = self.good("limits", "--device", "0", **env)
+        self.assertTrue(text.startswith("Compute capability 9.0 (Hopper), without a board\n"))
+        self.assertIn("  Multiprocessors                                        -                    20\n", text)
+        self.assertTrue(text.endswith("\nEvery row that the driver tells is equal.\nThe table has no row for this board.\n"))
+        got = self.json("limits", "--device", "0", **env)["devices"][0]
+        self.assertEqual((got["board"], got["limits"]["sm_count"], got["device"]["values"]["sm_count"], got["device"]["differs"]),
+                         (None, None, 20, []))
+
     def test_no_such_device(self):
         self.bad("limits", "--device", "0", message=r"--device 0: there is no CUDA driver on this machine \(libcuda\.so\.1\)")
         env = self.driver({})
