@@ -87,6 +87,7 @@ docs: ## make the reference pages from the tables again
 	$(BUILD)/metrics_doc > docs/metrics.md
 	$(BUILD)/gen_isa_doc > docs/isa.md
 	tools/gen_check_doc.py .
+	tools/gen_advise_doc.py .
 	tools/gen_kernels_doc.py .
 
 install: all ## install into DESTDIR and PREFIX (/usr/local unless told)

@@ -320,7 +320,8 @@ void mg__advise_chart(struct mg_facts *f, struct mg_report_advice *a)
 
     const struct mg_report_advice_item *stage = mg__advise_has(f, "stage"), *order = mg__advise_has(f, "stage-order"),
                                        *sum = mg__advise_has(f, "privatise"), *drop = mg__advise_has(f, "unstage");
-    double pays = (f->tiles.as_global - f->tiles.filled) * f->price.again - f->tiles.wavefronts * f->price.wavefront - f->s_barrier;
+    double saved = (f->tiles.as_global - f->tiles.filled) * f->price.again - f->s_barrier;
+    bool pays = saved > f->tiles.wavefronts * f->price.wavefront;
     if (drop)
         a->verdict = f->tiles.count && passing ? "Shared memory is wasted here: what is staged is read about once, and global memory itself "
                                     "would do."
@@ -334,10 +335,10 @@ void mg__advise_chart(struct mg_facts *f, struct mg_report_advice *a)
     else if (sum)
         a->verdict = mg__advise_text(f, "Shared memory would pay, to add up in a block first: about %.0f %% of the estimated "
                                         "time.", 100 * sum->gain);
-    else if (f->tiles.count && pays > 0)
-        a->verdict = mg__advise_text(f, "Shared memory already pays: without its tiles, the same reads would touch about %.0f sectors "
+    else if (f->tiles.count && saved > f->tiles.ideal * f->price.wavefront)
+        a->verdict = mg__advise_text(f, "Shared memory %s: without its tiles, the same reads would touch about %.0f sectors "
                                         "of global memory; filling them touches %.0f. That takes %.0f wavefronts and %.0f warps "
-                                        "at barriers.", f->tiles.as_global, f->tiles.filled, f->tiles.wavefronts, f->barriers);
+                                        "at barriers.", pays ? "already pays" : "pays once its bank conflicts are gone", f->tiles.as_global, f->tiles.filled, f->tiles.wavefronts, f->barriers);
     else if (shared && passing)
         a->verdict = "Shared memory is used, and needed: threads exchange data through it.";
     else if (shared)

@@ -92,7 +92,7 @@ struct mg_facts {
     struct {
         unsigned count;          /* variables that are copies of global memory */
         bool only;               /* no other shared variable is used */
-        double filled, as_global, wavefronts;
+        double filled, as_global, wavefronts, ideal;
     } tiles;
     uint32_t worst_const;
     double s_const;

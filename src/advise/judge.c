@@ -173,8 +173,10 @@ static void stage_site(const struct mg_facts *f, uint32_t site, struct mg_report
             continue;
         const struct mg_var_fact *v = &f->vars[f->tile_of[i]];
         double wavefronts = (double)v->wavefronts;
-        double saved = (v->as_global - v->filled) * f->price.again;
-        r->staging = saved > wavefronts * f->price.wavefront + f->s_barrier / f->tiles.count ? "pays already" : "is there, and does not pay";
+        double saved = (v->as_global - v->filled) * f->price.again - f->s_barrier / f->tiles.count;
+        r->staging = saved > wavefronts * f->price.wavefront          ? "pays already"
+                     : saved > (double)v->ideal * f->price.wavefront ? "pays once its bank conflicts are gone"
+                                                                      : "is there, and does not pay";
         r->stage_sectors = MG_MAX(v->as_global - v->filled, 0);
         r->stage_wavefronts = wavefronts;
         r->stage_barriers = f->barriers;

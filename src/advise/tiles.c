@@ -216,6 +216,7 @@ bool mg__facts_tiles(struct mg_facts *f)
         f->tiles.filled += var->filled;
         f->tiles.as_global += var->as_global;
         f->tiles.wavefronts += (double)var->wavefronts;
+        f->tiles.ideal += (double)var->ideal;
     }
     return true;
 }

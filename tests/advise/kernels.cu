@@ -60,7 +60,7 @@ __global__ void transpose_naive(float *out, const float *in)
         out[x * W + y + i] = in[(y + i) * W + x];
 }
 
-// ADVISE transpose_shared: pad row_elements=32 pad_elements=1 element_bytes=4 added_bytes=128 conflicts_then=0 swizzle_mask=31 twin=transpose_padded
+// ADVISE transpose_shared: pad verdict=conflicts row_elements=32 pad_elements=1 element_bytes=4 added_bytes=128 conflicts_then=0 swizzle_mask=31 twin=transpose_padded
 __global__ void transpose_shared(float *out, const float *in)
 {
     __shared__ float tile[32][32];

@@ -19,6 +19,7 @@ import tempfile
 margay, program, source, mode = sys.argv[1:5]
 faults = []
 VERDICTS = {"no": "Shared memory does not pay", "pay": "Shared memory would pay", "needed": "Shared memory is used, and needed", "already": "Shared memory already pays",
+            "conflicts": "Shared memory pays once its bank conflicts are gone",
             "wasted": "Shared memory is wasted here",
             "not-needed": "Shared memory is not needed"}
 
