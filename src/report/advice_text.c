@@ -377,7 +377,7 @@ static bool title(struct mg_strbuf *out, const struct mg_style *style, const str
     for (size_t i = 0; i < a->nsites; i++)
         lines |= a->sites[i].line > 0;
     if (ok && !lines)
-        ok = plain(out, "  No source lines are known, and accesses are told by array alone: compile with -lineinfo.\n");
+        ok = plain(out, "  No source lines are known: compile with -lineinfo.\n");
     if (ok && a->blocks_sampled < a->blocks)
         ok = mg__strbuf_printf(out, "  Bytes were followed in %llu of %llu blocks; all other counts are of all blocks.\n",
                                (unsigned long long)a->blocks_sampled, (unsigned long long)a->blocks);

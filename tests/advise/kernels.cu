@@ -790,6 +790,12 @@ __global__ void __launch_bounds__(256, 4) bounded_registers(float *out, const fl
     reuse_many<160>(out, in);
 }
 
+/* Not launched unless named. */
+__global__ void out_of_bounds(float *out)
+{
+    out[threadIdx.x + (1ull << 40)] = 1;
+}
+
 /* ---- main ---- */
 static bool wanted(int argc, char **argv, const char *name)
 {
@@ -899,6 +905,11 @@ int main(int argc, char **argv)
     RUN(four_blocks, <<<16, 256, 56 * 1024>>>(out, a))
     RUN(many_registers, <<<2, 256>>>(out, a))
     RUN(bounded_registers, <<<2, 256>>>(out, a))
+    for (int k = 0; argc > 1 && k < 200; k++)
+        if (wanted(argc, argv, "many_launches"))
+            vector_add<<<1 + k % 2, 256>>>(out, a, b);
+    if (argc > 1 && wanted(argc, argv, "out_of_bounds"))
+        out_of_bounds<<<4, 64>>>(out);
     cudaError_t error = cudaDeviceSynchronize();
     if (error != cudaSuccess)
         printf("%s\n", cudaGetErrorString(error));
