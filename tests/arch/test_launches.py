@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """test_launches.py - device.cu under the drop-in runtime: the questions that were put to an H100 (h100.json) get the same
-answers, and every launch that is refused is refused in words.
+answers, and every launch that is refused is refused in words, and found by `margay check`.
 
     test_launches.py MARGAY LIBDIR NVCC|""
 """
@@ -29,6 +29,7 @@ WORDS = {
     "with 20000 static, 29153 more": ("29153 bytes of dynamic shared memory (and 20000 static); 29152 are allowed", "allow them first"),
     "together, one more": ("cooperatively with 529 blocks", "ask cudaOccupancyMaxActiveBlocksPerMultiprocessor"),
 }
+KINDS = {f"launch/{kind}" for kind in ("cooperative", "dimensions", "opt-in", "registers", "shared-memory", "too-many-threads")}
 
 
 def main():
@@ -43,9 +44,14 @@ def main():
                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                              env={**os.environ, "MARGAY_LIBDIR": LIBDIR})
         errors = json.loads(pathlib.Path(report).read_text())["errors"]
+        check = subprocess.run([MARGAY, "check", "--only", "launch", program, "ask", "1"], text=True, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, "MARGAY_LIBDIR": LIBDIR})
     ours = json.loads(ran.stdout)
     compiled = [[k["name"], k["regs"], k["static"], k["barriers"], k["max_threads"]] for k in ours["kernels"]]
     failed = []
+    found = set(re.findall(r"^margay: error: (launch/[\w-]+) in ", check.stderr, re.M))
+    if check.returncode != 1 or found != KINDS:
+        failed.append(f"margay check ends with {check.returncode} and finds {sorted(found)}, not {sorted(KINDS)}")
     if compiled != device["kernels"]:
         # another version of nvcc: the rest would differ with the registers
         print("not compared beyond launches: this nvcc compiles other kernels")
