@@ -372,6 +372,8 @@ class Device(unittest.TestCase):
             self.assertRegex(self.good(command, "--version"), r"\Amargay \d+\.\d+\.\d+\n\Z")
         for name, _ in OPTIONS:
             self.assertIn(f"\n.It Fl -{name}", manual)
+        self.good("occupancy", "--threads", "256", "--regs", "70", "--smem", "20000", "--sweep", "regs", "--svg", self.path("x.svg"))
+        self.assertEqual(pathlib.Path(self.path("x.svg")).read_text(), (TREE / "docs/occupancy.svg").read_text())
         for page in ("limits.md", "occupancy.md"): # what is shown there is what is printed
             shown = re.findall(r"^    \$ (margay (?:limits|occupancy)[^\n]*)\n((?:    [^\n]*\n|\n)*)", (TREE / "docs" / page).read_text(), re.M)
             self.assertTrue(shown, page)
