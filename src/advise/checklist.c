@@ -326,6 +326,11 @@ void mg__advise_chart(struct mg_facts *f, struct mg_report_advice *a)
         a->verdict = f->tiles.count && passing ? "Shared memory is wasted here: what is staged is read about once, and global memory itself "
                                     "would do."
                                   : "Shared memory is not needed here: no thread reads what another wrote.";
+    else if (f->tiles.count && saved > f->tiles.ideal * f->price.wavefront)
+        a->verdict = mg__advise_text(f, "Shared memory %s: without its tiles, the same reads would touch about %.0f sectors "
+                                        "of global memory; filling them touches %.0f. That takes %.0f wavefronts and %.0f warps "
+                                        "at barriers.%s", pays ? "already pays" : "pays once its bank conflicts are gone", f->tiles.as_global, f->tiles.filled, f->tiles.wavefronts, f->barriers,
+                                     stage ? " Staging more would save more: see the advice." : "");
     else if (stage)
         a->verdict = mg__advise_text(f, "Shared memory would pay: staging saves about %.0f %% of the estimated time.",
                                      100 * stage->gain);
@@ -335,10 +340,6 @@ void mg__advise_chart(struct mg_facts *f, struct mg_report_advice *a)
     else if (sum)
         a->verdict = mg__advise_text(f, "Shared memory would pay, to add up in a block first: about %.0f %% of the estimated "
                                         "time.", 100 * sum->gain);
-    else if (f->tiles.count && saved > f->tiles.ideal * f->price.wavefront)
-        a->verdict = mg__advise_text(f, "Shared memory %s: without its tiles, the same reads would touch about %.0f sectors "
-                                        "of global memory; filling them touches %.0f. That takes %.0f wavefronts and %.0f warps "
-                                        "at barriers.", pays ? "already pays" : "pays once its bank conflicts are gone", f->tiles.as_global, f->tiles.filled, f->tiles.wavefronts, f->barriers);
     else if (shared && passing)
         a->verdict = "Shared memory is used, and needed: threads exchange data through it.";
     else if (shared)

@@ -10,7 +10,7 @@
  *   an offset                  lanes, or rows of them, are neighbours that start in the middle of a sector (OFFSET)
  *   narrow rows                pieces shorter than a sector (NARROW)
  * ORDER is mended by exchanging the indices where nothing else depends on their order, that is, where no other site is in
- * order now and would be out of it then; else by a tile in shared memory. Each remedy covers all the sites that it mends.
+ * order now and would be out of it then, or where the load fills a tile; else by a tile in shared memory. Each remedy covers all the sites that it mends.
  */
 #include "advise/facts.h"
 
@@ -140,6 +140,15 @@ const char *mg__advise_remedy(const struct mg_facts *f, const struct mg_site_fac
     return mg__advise_has(f, id) ? id : "";
 }
 
+/* Whether the site's loads go to shared memory: then it is free to load in any order. */
+static bool fills_tile(const struct mg_facts *f, uint32_t site)
+{
+    for (uint32_t i = 0; i < f->info->ninsns; i++)
+        if (f->seen->sites.of[i] == site && f->tile_of[i] >= 0)
+            return true;
+    return false;
+}
+
 void mg__advise_causes(struct mg_facts *f)
 {
     bool breaks = false;
@@ -148,8 +157,8 @@ void mg__advise_causes(struct mg_facts *f)
     for (uint32_t i = 0; i < f->nsites; i++) {
         struct mg_site_fact *s = &f->sites[i];
         s->cause = (uint8_t)cause_of(f, s);
-        s->swaps = s->cause == MG_ORDER && !breaks &&
-                   (size_of(s->step_y) == s->width || size_of(s->step_next) == s->width);
+        s->swaps = s->cause == MG_ORDER &&
+                   (fills_tile(f, i) || (!breaks && (size_of(s->step_y) == s->width || size_of(s->step_next) == s->width)));
     }
 }
 
