@@ -443,23 +443,27 @@ struct fold_tree {
 };
 
 /* ---- the stream ----
- * A block takes a piece of the sequence, in tiles of THREADS * UNROLL vectors, and leaves one value; pieces are far
- * more than blocks run at once, so that a multiprocessor that is done early takes another (a grid of just the blocks
- * that run at once, striding, was 1 to 3% slower on an H100). Elements in front of the first vector and behind the last
- * are left to who folds the blocks' values:
+ * FOLD_SWEEP: as many blocks as run at once go over the sequence together, THREADS vectors each at a time; at any
+ * moment they read within a window of a few MB, whose DRAM pages are open. FOLD_PIECES: a block takes a piece of the
+ * sequence, in tiles of THREADS * UNROLL vectors; pieces are far more than blocks run at once. Either leaves one value
+ * a block. Elements in front of the first vector and behind the last are left to who folds the blocks' values:
  *
  * FOLD_TICKET: one kernel. A block that has stored its value draws a ticket; the block that draws the last one folds
  * all values, in the order of the blocks, so that the result does not depend on who was last. The tickets' counter is
  * set to 0 by a memset in front. FOLD_DEPENDENT: two kernels, the second launched while the first runs (programmatic
  * dependent launch): it is resident and waits when the first ends. */
+enum fold_order { FOLD_PIECES, FOLD_SWEEP };
 enum fold_end { FOLD_TICKET, FOLD_DEPENDENT };
-enum { FOLD_BLOCKS_MAX = 8192, FOLD_LAST_THREADS = 512 };
+#ifndef MG_FOLD_BLOCKS_MAX
+#define MG_FOLD_BLOCKS_MAX 8192 /* margay-tune tries more */
+#endif
+enum { FOLD_BLOCKS_MAX = MG_FOLD_BLOCKS_MAX, FOLD_LAST_THREADS = 512, FOLD_LAST_LOADS = 8 };
 
 /* What a stream reads: vectors v of the source, and the elements [0, head) and [tail, n), fewer than a vector each. */
 struct fold_extent {
     int64_t vectors, tail, n;
     int head;
-    unsigned tiles; /* a block's */
+    unsigned tiles; /* a block's; the last one may not be whole */
 };
 
 template <class Join, class Source>
@@ -473,7 +477,25 @@ static __device__ inline typename Join::value fold_ends(const Source &source, co
     return v;
 }
 
-template <class Join, class Source, int THREADS, int UNROLL, enum fold_end END>
+/* All values of the blocks, in their order: the same for any number of threads that is a multiple of this block's. */
+template <class Join, int THREADS>
+static __device__ inline typename Join::value fold_parts(const typename Join::value *parts, unsigned count)
+{
+    using T = typename Join::value;
+    T all = Join::none();
+    for (unsigned i = threadIdx.x; i < count; i += FOLD_LAST_LOADS * THREADS) {
+        T part[FOLD_LAST_LOADS];
+#pragma unroll
+        for (unsigned k = 0; k < FOLD_LAST_LOADS; k++) /* other blocks wrote them: past the first-level cache */
+            part[k] = i + k * THREADS < count ? __ldcg(parts + i + k * THREADS) : Join::none();
+#pragma unroll
+        for (unsigned k = 0; k < FOLD_LAST_LOADS; k++)
+            all = Join::join(all, part[k]);
+    }
+    return all;
+}
+
+template <class Join, class Source, int THREADS, int UNROLL, enum fold_order ORDER, enum fold_end END>
 static __global__ void __launch_bounds__(THREADS)
     fold_stream_kernel(Source source, struct fold_extent extent, typename Join::value *parts, unsigned *tickets,
                        typename Join::value *result)
@@ -485,17 +507,17 @@ static __global__ void __launch_bounds__(THREADS)
     T acc[WIDTH];
     for (int k = 0; k < WIDTH; k++)
         acc[k] = Join::none();
-    int64_t v = static_cast<int64_t>(blockIdx.x) * extent.tiles * (THREADS * UNROLL) + threadIdx.x;
-    int64_t left = extent.vectors - v;
-    int stop =
-        static_cast<int>(left < INT32_MAX ? left : INT32_MAX); /* from v on; a block's piece is shorter than 2^31 */
+    const int64_t step = ORDER == FOLD_SWEEP ? static_cast<int64_t>(gridDim.x) * THREADS : THREADS;
+    int64_t v = ORDER == FOLD_SWEEP ? static_cast<int64_t>(blockIdx.x) * THREADS
+                                    : static_cast<int64_t>(blockIdx.x) * extent.tiles * (THREADS * UNROLL);
+    v += threadIdx.x;
 #pragma unroll 1
-    for (unsigned tile = 0; tile < extent.tiles; tile++, v += THREADS * UNROLL, stop -= THREADS * UNROLL) {
+    for (unsigned tile = 0; tile < extent.tiles; tile++, v += UNROLL * step) {
         typename Source::raw r[UNROLL];
 #pragma unroll
         for (int u = 0; u < UNROLL; u++) { /* whole tiles and the last one by the same few instructions */
             r[u] = Source::template nothing<Join>();
-            source.load(v + u * THREADS, u * THREADS < stop, r[u]);
+            source.load(v + u * step, v + u * step < extent.vectors, r[u]);
         }
 #pragma unroll
         for (int u = 0; u < UNROLL; u++)
@@ -520,9 +542,7 @@ static __global__ void __launch_bounds__(THREADS)
     __syncthreads();
     if (!last)
         return;
-    T all = fold_ends<Join>(source, extent);
-    for (unsigned i = threadIdx.x; i < gridDim.x; i += THREADS)
-        all = Join::join(all, __ldcg(parts + i)); /* other blocks wrote them: past the first-level cache */
+    T all = Join::join(fold_ends<Join>(source, extent), fold_parts<Join, THREADS>(parts, gridDim.x));
     all = fold_block<Join, THREADS>(all);
     if (threadIdx.x == 0)
         *result = all;
@@ -538,8 +558,7 @@ static __global__ void __launch_bounds__(FOLD_LAST_THREADS)
     typename Join::value ends = fold_ends<Join>(source, extent), all = ends;
 #pragma unroll 1
     for (unsigned known = 0;; known = count) {
-        for (unsigned i = threadIdx.x; i < known; i += FOLD_LAST_THREADS)
-            all = Join::join(all, __ldcg(parts + i));
+        all = Join::join(all, fold_parts<Join, FOLD_LAST_THREADS>(parts, known));
         all = fold_block<Join, FOLD_LAST_THREADS>(all);
         if (known == count)
             break;
@@ -572,8 +591,8 @@ static inline enum mg_kernels_status fold_launch_dependent(void (*kernel)(Params
 /* The workspace of a stream: the counter, then a value a block. */
 enum { FOLD_STREAM_BYTES = 256 + FOLD_BLOCKS_MAX * 8 };
 
-/* BLOCKS: the most that there are, at most FOLD_BLOCKS_MAX. */
-template <class Join, int THREADS, int UNROLL, enum fold_end END, int BLOCKS = FOLD_BLOCKS_MAX, class Source>
+/* BLOCKS: of a sweep, a multiprocessor's; of pieces, the most that there are. */
+template <class Join, int THREADS, int UNROLL, enum fold_order ORDER, int BLOCKS, enum fold_end END, class Source>
 static enum mg_kernels_status fold_stream(cudaStream_t stream, Source source, int64_t head, int64_t n,
                                           typename Join::value *result, void *workspace)
 {
@@ -584,10 +603,12 @@ static enum mg_kernels_status fold_stream(cudaStream_t stream, Source source, in
     extent.n = n;
     extent.head = static_cast<int>(head);
     int64_t tiles = extent.vectors / (THREADS * UNROLL) + (extent.vectors % (THREADS * UNROLL) != 0);
-    static_assert(BLOCKS <= FOLD_BLOCKS_MAX, "the workspace has a value for each block");
-    int64_t each = tiles / BLOCKS + (tiles % BLOCKS != 0);
+    int64_t most = ORDER == FOLD_SWEEP ? static_cast<int64_t>(mg__kernels_sm_count()) * BLOCKS : BLOCKS;
+    most = most < FOLD_BLOCKS_MAX ? most : FOLD_BLOCKS_MAX;
+    int64_t each = tiles / most + (tiles % most != 0);
     extent.tiles = static_cast<unsigned>(each < 1 ? 1 : each);
-    unsigned blocks = mg__kernels_grid(tiles, extent.tiles, BLOCKS);
+    unsigned blocks =
+        ORDER == FOLD_SWEEP ? mg__kernels_grid(tiles, 1, most) : mg__kernels_grid(tiles, extent.tiles, most);
     unsigned *tickets = static_cast<unsigned *>(workspace);
     T *parts = reinterpret_cast<T *>(static_cast<char *>(workspace) + 256);
     if (END == FOLD_TICKET) {
@@ -595,8 +616,9 @@ static enum mg_kernels_status fold_stream(cudaStream_t stream, Source source, in
         if (error != cudaSuccess)
             return mg__kernels_status(error);
     }
-    enum mg_kernels_status status = mg__kernels_launch(fold_stream_kernel<Join, Source, THREADS, UNROLL, END>, blocks,
-                                                       THREADS, 0, stream, source, extent, parts, tickets, result);
+    enum mg_kernels_status status =
+        mg__kernels_launch(fold_stream_kernel<Join, Source, THREADS, UNROLL, ORDER, END>, blocks, THREADS, 0, stream,
+                           source, extent, parts, tickets, result);
     if (END == FOLD_DEPENDENT && !status)
         status = fold_launch_dependent(fold_last_kernel<Join, Source>, 1, FOLD_LAST_THREADS, stream, source, extent,
                                        parts, blocks, result);

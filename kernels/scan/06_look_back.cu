@@ -19,7 +19,7 @@
 template <typename T> enum mg_kernels_status mg__scan_look_back(const scan_call<T> &c)
 {
     if (scan_phase(c.x) == scan_phase(c.y))
-        return scan_look_back<T, true, SCAN_LOOK_THREADS, SCAN_LOOK_VECTORS, SCAN_LOOK_WORDS>(c);
-    return scan_look_back<T, false, SCAN_LOOK_THREADS, SCAN_LOOK_VECTORS, SCAN_LOOK_WORDS>(c);
+        return scan_look_back<T, true, SCAN_LOOK_THREADS, SCAN_LOOK_VECTORS, SCAN_LOOK_WORDS, SCAN_LOOK_DELAY>(c);
+    return scan_look_back<T, false, SCAN_LOOK_THREADS, SCAN_LOOK_VECTORS, SCAN_LOOK_WORDS, SCAN_LOOK_DELAY>(c);
 }
 SCAN_INSTANCES(look_back)

@@ -41,8 +41,10 @@ static __device__ inline uint64_t look(const uint64_t *words, int64_t tile)
     return w;
 }
 
-/* A whole warp: the sum of all that is before `tile`, in all lanes. A lane has LOOK words, 32 tiles apart. */
-template <int LOOK, typename T> static __device__ inline T look_back(const uint64_t *words, int64_t tile)
+/* A whole warp: the sum of all that is before `tile`, in all lanes. A lane has LOOK words, 32 tiles apart. What was not
+ * published yet is asked for again after DELAY nanoseconds: all tiles under way look at the same few lines of the
+ * second-level cache, where requests queue up in front of those who publish. */
+template <int LOOK, int DELAY, typename T> static __device__ inline T look_back(const uint64_t *words, int64_t tile)
 {
     T prefix = T(0);
     int64_t at = tile - 1 - threadIdx.x % 32;
@@ -60,7 +62,10 @@ template <int LOOK, typename T> static __device__ inline T look_back(const uint6
                 upto = known ? (known & -known) * 2 - 1 : 0xffffffffu; /* lanes up to the nearest prefix */
                 if (!(__ballot_sync(0xffffffffu, state == SCAN_NOTHING) & upto))
                     break;
-                w[k] = look(words, at - 32 * k);
+                if (DELAY)
+                    __nanosleep(DELAY);
+                if (state == SCAN_NOTHING)
+                    w[k] = look(words, at - 32 * k);
             }
             T v;
             scan_from_bits(static_cast<uint32_t>(w[k]), v);
@@ -76,7 +81,8 @@ template <int LOOK, typename T> static __device__ inline T look_back(const uint6
 }
 
 /* One warp of the tile's block: publishes the tile's sum, finds what is before the tile, publishes the prefix. */
-template <int LOOK, typename T> static __device__ inline T look_back_and_publish(uint64_t *words, int64_t tile, T sum)
+template <int LOOK, int DELAY, typename T>
+static __device__ inline T look_back_and_publish(uint64_t *words, int64_t tile, T sum)
 {
     if (tile == 0) {
         if (threadIdx.x % 32 == 0)
@@ -85,7 +91,7 @@ template <int LOOK, typename T> static __device__ inline T look_back_and_publish
     }
     if (threadIdx.x % 32 == 0)
         publish(words + tile, SCAN_SUM, sum);
-    T prefix = look_back<LOOK, T>(words, tile);
+    T prefix = look_back<LOOK, DELAY, T>(words, tile);
     if (threadIdx.x % 32 == 0)
         publish(words + tile, SCAN_PREFIX, prefix + sum);
     return prefix;
@@ -98,7 +104,7 @@ static inline enum mg_kernels_status look_back_clear(void *workspace, int64_t ti
 }
 
 /* ---- the kernel of the rung "decoupled look-back", for any shape ---- */
-template <typename T, bool ALIKE, int THREADS, int VECTORS, int LOOK>
+template <typename T, bool ALIKE, int THREADS, int VECTORS, int LOOK, int DELAY>
 static __global__ void __launch_bounds__(THREADS)
     scan_look_back_kernel(bool exclusive, int64_t n, int64_t phase, const T *x, T *y, unsigned *tickets,
                           uint64_t *words)
@@ -122,7 +128,7 @@ static __global__ void __launch_bounds__(THREADS)
         all = __shfl_sync(0xffffffffu, all, 31);
         T prefix = T(0);
         if (gridDim.x > 1)
-            prefix = look_back_and_publish<LOOK>(words, number, all);
+            prefix = look_back_and_publish<LOOK, DELAY>(words, number, all);
         if (threadIdx.x == 0)
             shared_prefix = prefix;
     }
@@ -133,7 +139,7 @@ static __global__ void __launch_bounds__(THREADS)
     tile.template store<ALIKE>(y, n, start, shared_prefix + within, exclusive);
 }
 
-template <typename T, bool ALIKE, int THREADS, int VECTORS, int LOOK>
+template <typename T, bool ALIKE, int THREADS, int VECTORS, int LOOK, int DELAY>
 static enum mg_kernels_status scan_look_back(const scan_call<T> &c)
 {
     int64_t phase = scan_phase(c.x);
@@ -143,8 +149,8 @@ static enum mg_kernels_status scan_look_back(const scan_call<T> &c)
         if (status)
             return status;
     }
-    return mg__kernels_launch(scan_look_back_kernel<T, ALIKE, THREADS, VECTORS, LOOK>, tiles, THREADS, 0, c.stream,
-                              c.exclusive, c.n, phase, c.x, c.y, static_cast<unsigned *>(c.workspace),
+    return mg__kernels_launch(scan_look_back_kernel<T, ALIKE, THREADS, VECTORS, LOOK, DELAY>, tiles, THREADS, 0,
+                              c.stream, c.exclusive, c.n, phase, c.x, c.y, static_cast<unsigned *>(c.workspace),
                               static_cast<uint64_t *>(c.workspace) + 1);
 }
 #endif

@@ -1,6 +1,5 @@
-/* pipelined.cuh - the kernel of the rung "pipelined", which says how it works, for any shape: THREADS that scan (a warp
- * more looks back), VECTORS of 16 bytes a thread and tile, STAGES of the ring, BLOCKS a multiprocessor, LOOK words a
- * lane. */
+/* pipelined.cuh - the kernel of the rung "pipelined", which says how it works, for any shape: THREADS, VECTORS of 16
+ * bytes a thread and tile, BLOCKS a multiprocessor, LOOK words a lane, DELAY between looks. */
 #ifndef MG_SCAN_PIPELINED_CUH
 #define MG_SCAN_PIPELINED_CUH
 #include "scan/look_back.cuh"
@@ -10,13 +9,9 @@ static __device__ inline void copy_async(uint4 *to, const void *from)
     unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(to));
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from) : "memory");
 }
-static __device__ inline void copy_commit()
+static __device__ inline void copy_wait()
 {
-    asm volatile("cp.async.commit_group;" ::: "memory");
-}
-template <int PENDING> static __device__ inline void copy_wait()
-{
-    asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
+    asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
 /* Starts to read a tile into the thread's own slots, THREADS apart. Tiles at the ends are read at once, what is outside
@@ -30,6 +25,7 @@ static __device__ inline void prefetch(uint4 *slots, const T *x, int64_t n, int6
         for (int r = 0; r < VECTORS; r++)
             copy_async(slots + r * THREADS, x + at + r * 128);
     } else {
+#pragma unroll 1
         for (int r = 0; r < VECTORS; r++) {
             T e[4];
             for (int k = 0; k < 4; k++) {
@@ -41,100 +37,62 @@ static __device__ inline void prefetch(uint4 *slots, const T *x, int64_t n, int6
     }
 }
 
-/* The sum of what the thread's slots hold. */
-template <typename T, int THREADS, int VECTORS> static __device__ inline T slots_sum(const uint4 *slots)
-{
-    T sum = T(0);
-#pragma unroll
-    for (int r = 0; r < VECTORS; r++) {
-        T e[4];
-        scan_unpack(slots[r * THREADS], e);
-        sum = sum + ((e[0] + e[1]) + (e[2] + e[3]));
-    }
-    return sum;
-}
-template <typename T> static __device__ inline T warp_sum(T v) /* in all lanes */
-{
-    for (int d = 16; d > 0; d /= 2)
-        v = v + __shfl_xor_sync(0xffffffffu, v, d);
-    return v;
-}
-
-enum { RING = 8 }; /* of small things, by tile: more than the tiles that are under way */
-
-template <typename T, bool ALIKE, int THREADS, int VECTORS, int STAGES, int BLOCKS, int LOOK>
-static __global__ void __launch_bounds__(THREADS + 32, BLOCKS)
-    scan_pipelined_kernel(bool exclusive, int64_t n, int64_t phase, unsigned tiles, const T *x, T *y, unsigned *tickets,
+template <typename T, bool ALIKE, int THREADS, int VECTORS, int BLOCKS, int LOOK, int DELAY>
+static __global__ void __launch_bounds__(THREADS, BLOCKS)
+    scan_pipelined_kernel(bool exclusive, int64_t n, int phase, unsigned tiles, const T *x, T *y, unsigned *tickets,
                           uint64_t *words)
 {
     constexpr int WARPS = THREADS / 32;
     constexpr int64_t TILE = THREADS * VECTORS * 4;
-    static_assert(STAGES >= 3 && STAGES + 2 <= RING && WARPS <= 32, "tiles under way, warps that a warp can sum");
-    extern __shared__ uint4 ring[]; /* STAGES x VECTORS x THREADS */
-    __shared__ T sums[RING][WARPS];
-    __shared__ T prefixes[RING];
-    __shared__ unsigned numbers[RING]; /* the tickets */
-    const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const bool scout = warp == WARPS;
+    extern __shared__ uint4 next[]; /* VECTORS x THREADS */
+    /* By turns, so that who is done with a tile need not wait for those who are not. */
+    __shared__ T sums[2][WARPS];
+    __shared__ T prefixes[2];
+    __shared__ unsigned numbers[2]; /* tickets */
+    uint4 *slots = next + threadIdx.x;
 
-    for (int s = 0; s < STAGES - 1; s++) { /* one after the other, so that blocks draw by turns */
-        if (threadIdx.x == THREADS)
-            numbers[s] = atomicAdd(tickets, 1u);
-        __syncthreads();
-        if (!scout) {
-            if (numbers[s] < tiles)
-                prefetch<T, THREADS, VECTORS>(ring + s * (VECTORS * THREADS) + threadIdx.x, x, n,
-                                              numbers[s] * TILE - phase);
-            copy_commit();
-        }
-    }
-    unsigned stage = STAGES - 2; /* of tile j */
-    for (int64_t j = -2; j < 0 || numbers[j % RING] < tiles; j++) {
-        if (scout) {
-            unsigned ticket = 0;
-            if (lane == 0)
-                ticket = atomicAdd(tickets, 1u);
-            if (j >= -1 && numbers[(j + 1) % RING] < tiles) {
-                T all = warp_sum(lane < WARPS ? sums[(j + 1) % RING][lane] : T(0));
-                T prefix = look_back_and_publish<LOOK>(words, numbers[(j + 1) % RING], all);
-                if (lane == 0)
-                    prefixes[(j + 1) % RING] = prefix;
-            }
-            if (lane == 0)
-                numbers[(j + 1 + STAGES) % RING] = ticket;
-        } else {
-            uint4 *slots = ring + stage * (VECTORS * THREADS) + threadIdx.x;
-            if (j >= 0) {
-                int64_t start = numbers[j % RING] * TILE - phase;
-                scan_tile<T, THREADS, VECTORS> tile;
-                tile.place(start);
+    if (threadIdx.x == 0)
+        numbers[0] = atomicAdd(tickets, 1u);
+    __syncthreads();
+    if (numbers[0] < tiles)
+        prefetch<T, THREADS, VECTORS>(slots, x, n, numbers[0] * TILE - phase);
+    for (unsigned turn = 0; numbers[turn] < tiles; turn ^= 1) {
+        unsigned number = numbers[turn];
+        int64_t start = number * TILE - phase;
+        unsigned ticket = 0;
+        if (threadIdx.x == 0)
+            ticket = atomicAdd(tickets, 1u); /* is there before the tile is */
+        scan_tile<T, THREADS, VECTORS> tile;
+        tile.place(start);
+        copy_wait();
 #pragma unroll
-                for (int r = 0; r < VECTORS; r++)
-                    scan_unpack(slots[r * THREADS], tile.e[r]);
-                T within = warp_sum(lane < warp ? sums[j % RING][lane] : T(0));
-                tile.scan();
-                tile.template store<ALIKE>(y, n, start, prefixes[j % RING] + within, exclusive);
-            }
-            if (j >= -1) {
-                unsigned number = numbers[(j + STAGES) % RING];
-                if (number < tiles)
-                    prefetch<T, THREADS, VECTORS>(slots, x, n, number * TILE - phase);
-                copy_commit(); /* a group even where it is empty: groups are counted */
-            }
-            copy_wait<STAGES - 2>();
-            unsigned later = stage + 2 < STAGES ? stage + 2 : stage + 2 - STAGES;
-            if (numbers[(j + 2) % RING] < tiles) {
-                T sum = warp_sum(slots_sum<T, THREADS, VECTORS>(ring + later * (VECTORS * THREADS) + threadIdx.x));
-                if (lane == 0)
-                    sums[(j + 2) % RING][warp] = sum;
-            }
-        }
-        stage = stage == STAGES - 1 ? 0 : stage + 1;
+        for (int r = 0; r < VECTORS; r++)
+            scan_unpack(slots[r * THREADS], tile.e[r]);
+        T sum = tile.scan();
+        if (threadIdx.x % 32 == 0)
+            sums[turn][threadIdx.x / 32] = sum;
+        if (threadIdx.x == 0)
+            numbers[turn ^ 1] = ticket;
         __syncthreads();
+        if (numbers[turn ^ 1] < tiles)
+            prefetch<T, THREADS, VECTORS>(slots, x, n, numbers[turn ^ 1] * TILE - phase);
+        T within = T(0);
+        if (threadIdx.x < 32) {
+            T all = scan_warp(threadIdx.x < WARPS ? sums[turn][threadIdx.x] : T(0));
+            all = __shfl_sync(0xffffffffu, all, 31);
+            T prefix = look_back_and_publish<LOOK, DELAY>(words, number, all);
+            if (threadIdx.x == 0)
+                prefixes[turn] = prefix;
+        } else {
+            for (unsigned w = 0; w < threadIdx.x / 32; w++)
+                within = within + sums[turn][w];
+        }
+        __syncthreads();
+        tile.template store<ALIKE>(y, n, start, prefixes[turn] + within, exclusive);
     }
 }
 
-template <typename T, bool ALIKE, int THREADS, int VECTORS, int STAGES, int BLOCKS, int LOOK>
+template <typename T, bool ALIKE, int THREADS, int VECTORS, int BLOCKS, int LOOK, int DELAY>
 static enum mg_kernels_status scan_pipelined(const scan_call<T> &c)
 {
     int64_t phase = scan_phase(c.x);
@@ -142,14 +100,15 @@ static enum mg_kernels_status scan_pipelined(const scan_call<T> &c)
     enum mg_kernels_status status = look_back_clear(c.workspace, tiles, c.stream);
     if (status)
         return status;
-    constexpr int BYTES = STAGES * VECTORS * THREADS * 16;
-    auto kernel = scan_pipelined_kernel<T, ALIKE, THREADS, VECTORS, STAGES, BLOCKS, LOOK>;
+    constexpr int BYTES = VECTORS * THREADS * 16;
+    auto kernel = scan_pipelined_kernel<T, ALIKE, THREADS, VECTORS, BLOCKS, LOOK, DELAY>;
     cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES);
     if (error != cudaSuccess)
         return mg__kernels_status(error);
     int64_t most = static_cast<int64_t>(mg__kernels_sm_count()) * BLOCKS;
     unsigned blocks = static_cast<unsigned>(tiles < most ? tiles : most);
-    return mg__kernels_launch(kernel, blocks, THREADS + 32, BYTES, c.stream, c.exclusive, c.n, phase, tiles, c.x, c.y,
-                              static_cast<unsigned *>(c.workspace), static_cast<uint64_t *>(c.workspace) + 1);
+    return mg__kernels_launch(kernel, blocks, THREADS, BYTES, c.stream, c.exclusive, c.n, static_cast<int>(phase),
+                              tiles, c.x, c.y, static_cast<unsigned *>(c.workspace),
+                              static_cast<uint64_t *>(c.workspace) + 1);
 }
 #endif

@@ -41,14 +41,17 @@ enum {
     SCAN_SHUFFLE_BLOCK = 4 * SCAN_THREADS,
     SCAN_VECTORS = 4, /* a thread's, of 4 elements */
     SCAN_TILE = SCAN_THREADS * SCAN_VECTORS * 4,
-    SCAN_LOOK_THREADS = 256,
+    SCAN_LOOK_THREADS =
+        1024, /* a block a multiprocessor: of smaller tiles more are under way, and have more to look at */
     SCAN_LOOK_VECTORS = 8,
     SCAN_LOOK_TILE = SCAN_LOOK_THREADS * SCAN_LOOK_VECTORS * 4,
-    SCAN_LOOK_WORDS = 2, /* that a lane reads at a time when it looks back */
-    SCAN_PIPE_THREADS = 512,
-    SCAN_PIPE_VECTORS = 4,
-    SCAN_PIPE_STAGES = 3,
-    SCAN_PIPE_BLOCKS = 2, /* a multiprocessor's: 2 rings of 96 KiB */
+    SCAN_LOOK_WORDS = 1, /* that a lane reads at a time when it looks back */
+    SCAN_LOOK_DELAY = 0, /* nanoseconds between looks */
+    SCAN_PIPE_THREADS = 1024,
+    SCAN_PIPE_VECTORS = 8,
+    SCAN_PIPE_BLOCKS = 1, /* a multiprocessor's: a tile of 128 KiB in registers, the next in shared memory */
+    SCAN_PIPE_WORDS = 2,
+    SCAN_PIPE_DELAY = 100,
     SCAN_PIPE_TILE = SCAN_PIPE_THREADS * SCAN_PIPE_VECTORS * 4
 };
 

@@ -5,9 +5,9 @@
 
 static int rungs;
 
-/* About a warp, a block of each rung, a tile of the last two (4096 and 8192), and several levels of passes. */
-static const int64_t sizes[] = {0,    1,    2,    31,   33,   255,  257,  511,          513,   1021,
-                                1025, 4095, 4097, 8191, 8192, 8193, 9973, 8192 * 3 - 1, 65537, 132103};
+/* About a warp, a block of each rung, a tile of the last two (32768), and several levels of passes. */
+static const int64_t sizes[] = {0,    1,    2,    31,   33,   255,   257,   511,   513,       1021,
+                                1025, 4095, 4097, 8193, 9973, 32767, 32768, 32769, 32768 * 3, 132103};
 enum { SIZES = sizeof sizes / sizeof *sizes, LARGEST = 132103 };
 
 /* Runs one call; y is `got`. offset_y below 0: in place. */
@@ -82,19 +82,19 @@ static void all_sizes(void)
         size(sizes[s], (size_t)(s % 4) * 4, s % 3 == 0 ? -1 : s % 3 == 1 ? s % 4 * 4 : (s + 1) % 4 * 4);
     for (size_t offset = 0; offset < 16; offset += 4)
         for (int offset_y = -4; offset_y < 16; offset_y += 4)
-            size(8197, offset, offset_y);
+            size(32773, offset, offset_y);
 }
 
 /* What is not a number shows from its place on, and not before. */
 static void special(void)
 {
     static const float values[] = {NAN, INFINITY, -INFINITY, -0.0f, 0x1p-149f, 0x1p-126f};
-    enum { N = 9001 };
+    enum { N = 33001 };
     for (size_t s = 0; s < sizeof values / sizeof *values; s++) {
         for (int i = 0; i < N; i++)
             f32[i] = fpclassify(values[s]) == FP_SUBNORMAL ? values[s] * (float)(i % 3) : (float)(i % 5 - 2);
-        f32[3001] = values[s];
-        f32[8500] = isnan(values[s]) ? 0 : -values[s]; /* infinity less infinity */
+        f32[3001] = values[s];                          /* the next tile has it, too */
+        f32[32900] = isnan(values[s]) ? 0 : -values[s]; /* infinity less infinity */
         for (int k = MG_SCAN_INCLUSIVE; k <= MG_SCAN_EXCLUSIVE; k++) {
             mg_ref_scan_f32((enum mg_scan_kind)k, N, f32, want_f32);
             for (int v = MG_BEST; v < rungs; v++) {
