@@ -61,6 +61,7 @@ bool mg__code_goes_around(const struct mg_launch_info *info, uint32_t barrier);
 /* ---- region.c ---- */
 /* Device memory of one allocation. A cell of 64 bits stands for 4 bytes while a launch runs (grid.c). */
 struct region {
+    struct mg_check *check;
     uint64_t address, size;
     const char *name;
     bool constant, host, managed;
@@ -85,12 +86,15 @@ struct mg_check {
     MG_VEC(struct freed) freed;      /* oldest first; a ring once it is full */
     size_t next_freed;
     uint64_t serial;
+    bool running;                    /* a launch is under way: what its workers may look at is not freed … */
+    MG_VEC(struct region *) gone;    /* … until it is over */
     struct streams *streams;         /* stream.c; NULL: none was made */
 };
 struct region *mg__region_find(struct mg_check *check, uint64_t address);
 struct region *mg__region_add(struct mg_check *check, uint64_t address, uint64_t size);
 void mg__region_remove(struct mg_check *check, struct region *region);
 void mg__region_free(struct region *region);
+void mg__region_bury(struct mg_check *check); /* frees what had to wait for the end of a launch */
 bool mg__region_cells(struct region *region); /* makes them; false: no memory */
 void mg__region_mark(struct region *region, uint64_t from, uint64_t to, bool written);
 void mg__region_settle(struct region *region); /* after the last of several marks: all written needs no bits */
@@ -208,7 +212,7 @@ void mg__grid_collect(struct launch *l);
 enum mg__use { MG__USE_WRITE, MG__USE_READ, MG__USE_ATOMIC };
 bool mg__streams_matter(const struct mg_check *check);
 /* The work under way used these bytes of the region; `launch` is NULL for what the host's calls do. */
-void mg__streams_use(struct mg_check *check, const struct region *region, enum mg__use use, uint64_t from, uint64_t to,
+void mg__streams_use(const struct region *region, enum mg__use use, uint64_t from, uint64_t to,
                      const struct launch *launch, uint32_t insn);
 void mg__streams_free(struct streams *streams);
 

@@ -599,12 +599,12 @@ static void leave(struct launch *l, struct region *r, uint64_t offset, uint64_t 
     uint64_t one = cell >> ENTRY_BITS & ENTRY_MASK, two = cell & ENTRY_MASK;
     if (l->ordered) {
         if (one)
-            mg__streams_use(l->check, r, uses[kind_in(one)], offset, offset + 4, l, insn_in(l, one));
+            mg__streams_use(r, uses[kind_in(one)], offset, offset + 4, l, insn_in(l, one));
         if (two)
-            mg__streams_use(l->check, r, uses[kind_in(two)], offset, offset + 4, l, insn_in(l, two));
+            mg__streams_use(r, uses[kind_in(two)], offset, offset + 4, l, insn_in(l, two));
     } else if (one) {
         one = ENTRY_MASK - one;
-        mg__streams_use(l->check, r, uses[kind_in(one)], offset, offset + 4, l, insn_in(l, one));
+        mg__streams_use(r, uses[kind_in(one)], offset, offset + 4, l, insn_in(l, one));
     }
 }
 

@@ -40,6 +40,7 @@ void mg__check_destroy(struct mg_check *c)
         return;
     for (size_t i = 0; i < c->regions.count; i++)
         mg__region_free(c->regions.at[i]);
+    mg__region_bury(c);
     mg__streams_free(c->streams);
     mg__vec_free(&c->regions);
     mg__vec_free(&c->freed);
@@ -113,7 +114,7 @@ void mg__check_filled(struct mg_check *c, uint64_t address, uint64_t size)
         mg__region_mark(r, address - r->address, address - r->address + size, true);
         mg__region_settle(r);
         if (mg__streams_matter(c))
-            mg__streams_use(c, r, MG__USE_WRITE, address - r->address, address - r->address + size, NULL, NO_INSN);
+            mg__streams_use(r, MG__USE_WRITE, address - r->address, address - r->address + size, NULL, NO_INSN);
     }
     pthread_mutex_unlock(&c->lock);
 }
@@ -142,9 +143,9 @@ void mg__check_copied(struct mg_check *c, uint64_t to, uint64_t from, uint64_t s
     if (dst)
         mg__region_settle(dst);
     if (dst && mg__streams_matter(c))
-        mg__streams_use(c, dst, MG__USE_WRITE, to - dst->address, to - dst->address + size, NULL, NO_INSN);
+        mg__streams_use(dst, MG__USE_WRITE, to - dst->address, to - dst->address + size, NULL, NO_INSN);
     if (src && mg__streams_matter(c))
-        mg__streams_use(c, src, MG__USE_READ, from - src->address, from - src->address + size, NULL, NO_INSN);
+        mg__streams_use(src, MG__USE_READ, from - src->address, from - src->address + size, NULL, NO_INSN);
     pthread_mutex_unlock(&c->lock);
 }
 

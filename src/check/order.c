@@ -195,6 +195,8 @@ static bool copied(const struct mg_order *o, uint32_t time, struct mg_order_who 
 
 bool mg__order_before(const struct mg_order *o, uint32_t time, struct mg_order_who who, struct mg_order_who me)
 {
+    if (time <= o->begin)
+        return true; /* of the block that was here before */
     if (who.async && !copied(o, time, who, me))
         return false;
     if (time <= o->floor)

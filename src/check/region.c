@@ -44,9 +44,19 @@ void mg__region_free(struct region *r)
     free(r);
 }
 
+void mg__region_bury(struct mg_check *c)
+{
+    for (size_t i = 0; i < c->gone.count; i++)
+        mg__region_free(c->gone.at[i]);
+    mg__vec_free(&c->gone);
+}
+
 static void drop(struct mg_check *c, size_t i)
 {
-    mg__region_free(c->regions.at[i]);
+    if (!c->running)
+        mg__region_free(c->regions.at[i]);
+    else /* without memory it is lost */
+        (void)mg__vec_push(&c->gone, c->regions.at[i]);
     c->regions.count--;
     memmove(&c->regions.at[i], &c->regions.at[i + 1], (c->regions.count - i) * sizeof(struct region *));
 }
@@ -65,6 +75,7 @@ struct region *mg__region_add(struct mg_check *c, uint64_t address, uint64_t siz
     }
     memmove(&c->regions.at[i + 1], &c->regions.at[i], (c->regions.count - 1 - i) * sizeof(struct region *));
     c->regions.at[i] = r;
+    r->check = c;
     r->address = address;
     r->size = size;
     r->serial = c->serial++;
@@ -146,7 +157,7 @@ void mg__region_mark(struct region *r, uint64_t from, uint64_t to, bool written)
     to = MG_MIN(to, r->size);
     if (from >= to || r->written == (written ? WRITTEN_ALL : WRITTEN_NONE))
         return;
-    if (from == 0 && to == r->size) {
+    if (from == 0 && to == r->size && !(r->check->running && r->bits)) {
         free(r->bits);
         r->bits = NULL;
         r->written = written ? WRITTEN_ALL : WRITTEN_NONE;
@@ -167,7 +178,7 @@ void mg__region_mark(struct region *r, uint64_t from, uint64_t to, bool written)
 
 void mg__region_settle(struct region *r)
 {
-    if (r->written == WRITTEN_SOME && all_set(r->bits, 0, r->size)) {
+    if (r->written == WRITTEN_SOME && !r->check->running && all_set(r->bits, 0, r->size)) {
         free(r->bits);
         r->bits = NULL;
         r->written = WRITTEN_ALL;

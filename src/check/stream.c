@@ -42,11 +42,16 @@ struct streams {
     struct slot slots[STREAMS];
     uint64_t host[STREAMS], now;
     MG_VEC(struct event) events;
-    MG_VEC(struct use) uses, fresh;
-    unsigned slot; /* of the work under way */
+    MG_VEC(struct use) uses;
+};
+
+/* The work that this thread of the program has under way: threads start work side by side. */
+static _Thread_local struct {
+    unsigned slot;
     const char *call;
     bool waits;
-};
+    MG_VEC(struct use) fresh;
+} work;
 
 static void free_use(struct use *u)
 {
@@ -59,11 +64,8 @@ void mg__streams_free(struct streams *s)
 {
     for (size_t i = 0; s && i < s->uses.count; i++)
         free_use(&s->uses.at[i]);
-    for (size_t i = 0; s && i < s->fresh.count; i++)
-        free_use(&s->fresh.at[i]);
     if (s) {
         mg__vec_free(&s->uses);
-        mg__vec_free(&s->fresh);
         mg__vec_free(&s->events);
     }
     free(s);
@@ -228,10 +230,10 @@ void mg__check_begins(struct mg_check *c, const char *call, uint64_t stream, boo
         return;
     pthread_mutex_lock(&c->lock);
     struct streams *s = c->streams;
-    s->slot = slot_of(s, stream);
-    s->call = call;
-    s->waits = waits;
-    catch_up(s, s->slot);
+    work.slot = slot_of(s, stream);
+    work.call = call;
+    work.waits = waits;
+    catch_up(s, work.slot);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -240,16 +242,15 @@ bool mg__streams_matter(const struct mg_check *c)
     return c->streams && c->streams->matter && !c->streams->blind && c->checks & MG_CHECK_RACE;
 }
 
-void mg__streams_use(struct mg_check *c, const struct region *r, enum mg__use use, uint64_t from, uint64_t to,
+void mg__streams_use(const struct region *r, enum mg__use use, uint64_t from, uint64_t to,
                      const struct launch *l, uint32_t insn)
 {
-    struct streams *s = c->streams;
     struct use *u = NULL;
-    for (size_t i = 0; i < s->fresh.count && !u; i++)
-        if (s->fresh.at[i].serial == r->serial && s->fresh.at[i].use == use)
-            u = &s->fresh.at[i];
+    for (size_t i = 0; i < work.fresh.count && !u; i++)
+        if (work.fresh.at[i].serial == r->serial && work.fresh.at[i].use == use)
+            u = &work.fresh.at[i];
     if (!u) {
-        struct use new = {.serial = r->serial, .slot = s->slot, .use = use, .call = s->call};
+        struct use new = {.serial = r->serial, .slot = work.slot, .use = use, .call = work.call};
         if (l) {
             struct line line = mg__name_line(l->info, insn);
             new.kernel = strdup(l->info->kernel);
@@ -257,11 +258,11 @@ void mg__streams_use(struct mg_check *c, const struct region *r, enum mg__use us
             new.line = line.line;
             new.column = line.column;
         }
-        if ((l && (!new.kernel || !new.file)) || !mg__vec_push(&s->fresh, new)) {
+        if ((l && (!new.kernel || !new.file)) || !mg__vec_push(&work.fresh, new)) {
             free_use(&new);
             return;
         }
-        u = &s->fresh.at[s->fresh.count - 1];
+        u = &work.fresh.at[work.fresh.count - 1];
     }
     struct range *last = u->ranges.count ? &u->ranges.at[u->ranges.count - 1] : NULL;
     if (last && last->to == from)
@@ -331,9 +332,9 @@ void mg__check_ends(struct mg_check *c)
         return;
     pthread_mutex_lock(&c->lock);
     struct streams *s = c->streams;
-    uint64_t *mine = s->slots[s->slot].knows;
-    for (size_t i = 0; i < s->fresh.count; i++) {
-        struct use *f = &s->fresh.at[i];
+    uint64_t *mine = s->slots[work.slot].knows;
+    for (size_t i = 0; i < work.fresh.count; i++) {
+        struct use *f = &work.fresh.at[i];
         f->time = s->now + 1;
         if (f->ranges.count)
             qsort(f->ranges.at, f->ranges.count, sizeof(*f->ranges.at), by_from);
@@ -347,23 +348,23 @@ void mg__check_ends(struct mg_check *c)
                 tell(c, f, u, byte);
         }
     }
-    mine[s->slot] = ++s->now;
-    if (s->waits)
+    mine[work.slot] = ++s->now;
+    if (work.waits)
         join(s->host, mine);
-    for (size_t i = 0; i < s->fresh.count; i++) {
-        struct use *f = &s->fresh.at[i];
+    for (size_t i = 0; i < work.fresh.count; i++) {
+        struct use *f = &work.fresh.at[i];
         size_t k = 0;
         while (k < s->uses.count && !same_work(&s->uses.at[k], f))
             k++;
         if (k < s->uses.count) {
             s->uses.at[k].time = f->time;
             free_use(f);
-        } else if (s->waits || s->uses.count >= USES_MOST || !mg__vec_push(&s->uses, *f)) {
+        } else if (work.waits || s->uses.count >= USES_MOST || !mg__vec_push(&s->uses, *f)) {
             free_use(f);
         }
     }
-    s->fresh.count = 0;
-    if (s->waits)
+    mg__vec_free(&work.fresh);
+    if (work.waits)
         forget(s);
     pthread_mutex_unlock(&c->lock);
 }

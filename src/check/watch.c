@@ -56,6 +56,12 @@ static uint32_t warps_of(const struct launch *l)
     return (threads_of(l) + 31) / 32;
 }
 
+/* Of bits for a lane's local memory. */
+static size_t local_words(const struct launch *l)
+{
+    return l->info->local_stride / 64 + 1;
+}
+
 static struct block *make_block(const struct launch *l)
 {
     struct block *b = calloc(1, sizeof(*b));
@@ -102,7 +108,7 @@ static void begin_block(struct worker *w, uint64_t linear)
         memset(b->rows, 0, ((bytes >> l->code.unit_shared) + 32) / 32 * sizeof(*b->rows));
     for (uint32_t k = 0; k < warps_of(l); k++)
         if (b->local[k])
-            memset(b->local[k], 0, ((size_t)l->info->local_stride / 8 + 8) * 32);
+            memset(b->local[k], 0, local_words(l) * 8 * 32);
     forget_segments(&b->segments);
     memset(b->meetings, 0, sizeof(b->meetings));
     memset(b->waits, 0, sizeof(b->waits));
@@ -462,7 +468,7 @@ static void set_bits(uint64_t *bits, uint64_t from, unsigned n)
 static void watch_local(struct worker *w, struct block *b, const struct mg_access *a, const struct site *site)
 {
     struct launch *l = w->launch;
-    size_t words = l->info->local_stride / 64 + 1;
+    size_t words = local_words(l);
     uint32_t mask = a->mask;
     if (site->source.kind == SOURCE_VAR && site->source.var->space == MG_SPACE_LOCAL && l->bounds) {
         for (uint32_t rest = mask; rest && site->object_end; rest &= rest - 1) {
@@ -890,6 +896,7 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     pthread_mutex_init(&l->lock, NULL);
     pthread_mutex_lock(&check->lock);
     bool good = mg__code_read(info, &l->code) && mg__grid_begin(l) && track(l);
+    check->running = good;
     pthread_mutex_unlock(&check->lock);
     if (!good) {
         end_launch(l);
@@ -929,11 +936,13 @@ static void worker_end(void *state, void *worker)
         mg__meet_end(w, w->blocks.at[i]);
     for (uint32_t i = 0; i < w->tally.count; i++)
         mg__tally_note(&l->tally, &w->tally.at[i]);
+    pthread_mutex_lock(&l->check->lock);
     for (size_t i = 0; i < w->late.count; i++) {
         struct region *r = mg__region_find(l->check, w->late.at[i].address);
         if (r)
             mg__region_mark(r, w->late.at[i].address - r->address, w->late.at[i].address - r->address + w->late.at[i].size, true);
     }
+    pthread_mutex_unlock(&l->check->lock);
     for (size_t i = 0; i < w->blocks.count; i++)
         free_block(w->blocks.at[i], MG_ORDER_WARPS);
     mg__vec_free(&w->blocks);
@@ -949,8 +958,10 @@ static void launch_end(void *state, enum mg_status status)
     struct launch *l = state;
     (void)status;
     pthread_mutex_lock(&l->check->lock);
+    l->check->running = false;
     mg__grid_collect(l);
     mg__find_report(l);
+    mg__region_bury(l->check);
     pthread_mutex_unlock(&l->check->lock);
     end_launch(l);
 }
