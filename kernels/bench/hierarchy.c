@@ -120,8 +120,8 @@ static int run(void *p, int variant, struct CUstream_st *stream)
     struct state *s = p;
     s->variant = variant;
     return (int)mg_hierarchy_u32(stream, variant, words_of(s, variant),
-                                 rungs[variant].latency ? s->chain[variant].device : s->words, s->steps, s->out,
-                                 &s->bytes);
+                                 rungs[variant].latency ? s->chain[variant].device : s->words, steps_of(s, variant),
+                                 s->out, &s->bytes);
 }
 
 static struct bench_error verify(void *p)
