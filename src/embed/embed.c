@@ -99,7 +99,7 @@ void mg_context_destroy(struct mg_context *c)
 
 const struct mg_diag *mg_last_error(const struct mg_context *context)
 {
-    return &context->diag;
+    return context ? &context->diag : NULL;
 }
 
 enum mg_status mg_mem_alloc(struct mg_context *c, size_t size, uint64_t *address)
