@@ -1,6 +1,6 @@
 /* march.cuh - the kernel of the best rung for small square filters.
  *
- * A thread owns four neighbouring columns and marches down HEIGHT rows. For every input row it holds the row's window in
+ * A thread owns four neighbouring columns and marches down `march` rows. For every input row it holds the row's window in
  * registers, its own four elements and the neighbours on both sides, and adds what the row gives to the N outputs that
  * lie within the filter's reach: N sets of four sums, of which one is finished and stored a row, and its registers begin
  * the next. Every input row is read once (and N - 1 more where a march begins). The loop is unrolled N times, so that the set
@@ -50,12 +50,15 @@ template <int QUADS, bool VECTOR> struct conv_window {
     }
 };
 
-template <int QUADS, bool VECTOR>
+template <int QUADS, bool VECTOR, bool STREAMING = true>
 __device__ static inline void conv_store(float *at, const conv_columns<QUADS, VECTOR> &columns, const float (&sum)[4])
 {
     if (VECTOR) {
-        if (columns.inside[QUADS])
-            __stcs(reinterpret_cast<float4 *>(at), make_float4(sum[0], sum[1], sum[2], sum[3]));
+        float4 quad = make_float4(sum[0], sum[1], sum[2], sum[3]);
+        if (columns.inside[QUADS] && STREAMING)
+            __stcs(reinterpret_cast<float4 *>(at), quad);
+        else if (columns.inside[QUADS])
+            *reinterpret_cast<float4 *>(at) = quad;
     } else {
 #pragma unroll
         for (int e = 0; e < 4; e++)
@@ -64,15 +67,15 @@ __device__ static inline void conv_store(float *at, const conv_columns<QUADS, VE
     }
 }
 
-template <int N, int AHEAD, int HEIGHT, int THREADS, int BLOCKS, bool VECTOR>
-static __global__ __launch_bounds__(THREADS, BLOCKS) void conv_march(conv_args g, conv_filter filter)
+template <int N, int AHEAD, int THREADS, int BLOCKS, bool STREAMING, bool VECTOR>
+static __global__ __launch_bounds__(THREADS, BLOCKS) void conv_march(conv_args g, int march, conv_filter filter)
 {
     constexpr int R = N / 2, QUADS = (R + 3) / 4;
     int64_t tiles = (g.cols + THREADS * 4 - 1) / (THREADS * 4);
-    int64_t row0 = blockIdx.x / tiles * HEIGHT, col = (blockIdx.x % tiles * THREADS + threadIdx.x) * 4;
+    int64_t row0 = blockIdx.x / tiles * march, col = (blockIdx.x % tiles * THREADS + threadIdx.x) * 4;
     conv_columns<QUADS, VECTOR> columns(g, col);
     /* Input rows are counted from row0 - R; those from `first` on, `count` of them, are in the image and wanted. */
-    int height = g.rows - row0 < HEIGHT ? static_cast<int>(g.rows - row0) : HEIGHT;
+    int height = g.rows - row0 < march ? static_cast<int>(g.rows - row0) : march;
     int first = row0 < R ? static_cast<int>(R - row0) : 0;
     int last = g.rows - row0 + R < height + N - 1 ? static_cast<int>(g.rows - row0) + R : height + N - 1;
     unsigned count = last - first;
@@ -105,7 +108,7 @@ static __global__ __launch_bounds__(THREADS, BLOCKS) void conv_march(conv_args g
             }
             const int done = (u + 1) % N; /* it has had its last row */
             if (static_cast<unsigned>(base + u - (N - 1)) < static_cast<unsigned>(height))
-                conv_store<QUADS, VECTOR>(y, columns, sum[done]);
+                conv_store<QUADS, VECTOR, STREAMING>(y, columns, sum[done]);
 #pragma unroll
             for (int e = 0; e < 4; e++)
                 sum[done][e] = 0.0f;

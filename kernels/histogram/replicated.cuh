@@ -1,15 +1,16 @@
 /* replicated.cuh - the kernels of the rung "replicated", for any number of threads and of reads ahead.
  *
  * Bin b of copy c is word b * copies + c of shared memory, and lane l counts in copy l modulo copies. Bytes always have
- * 32 copies; of other keys there are 2^copies_log2, for the bins from `low` on, `range` of them. A thread has VECTORS reads
- * of 16 bytes under way.
+ * 32 copies; of other keys there are 2^copies_log2, for the bins from `low` on, `range` of them. A thread has VECTORS
+ * reads of 16 bytes under way.
  */
 #ifndef MG_HISTOGRAM_REPLICATED_CUH
 #define MG_HISTOGRAM_REPLICATED_CUH
 #include "histogram/histogram_priv.h"
 
 /* `bins` words from `low` on get the sums of the block's copies. */
-template <int THREADS> static __device__ void histogram_add_up(const uint32_t *counts, uint32_t range, int copies_log2, uint32_t *bins)
+template <int THREADS>
+static __device__ void histogram_add_up(const uint32_t *counts, uint32_t range, int copies_log2, uint32_t *bins)
 {
     uint32_t last = (1u << copies_log2) - 1;
     for (uint32_t b = threadIdx.x; b < range; b += THREADS) {

@@ -49,17 +49,17 @@ static __global__ void __launch_bounds__(THREADS) lut_replicated(mg__lut_parts p
             uint4 v[VECTORS];
 #pragma unroll
             for (int k = 0; k < VECTORS; k++)
-                v[k] = __ldcs(from + i + k * step);
+                v[k] = from[i + k * step];
 #pragma unroll
             for (int k = 0; k < VECTORS; k++) {
                 lut_look_up(copies, lane, &v[k]);
-                __stcs(to + i + k * step, v[k]);
+                to[i + k * step] = v[k];
             }
         }
         for (; i < parts.vectors; i += step) {
-            uint4 v = __ldcs(from + i);
+            uint4 v = from[i];
             lut_look_up(copies, lane, &v);
-            __stcs(to + i, v);
+            to[i] = v;
         }
     } else {
         const uint32_t *from = reinterpret_cast<const uint32_t *>(x + parts.head);

@@ -17,8 +17,8 @@ enum mg_kernels_status mg__transpose_vectorised(const struct mg__transpose *call
         return mg__transpose_swizzled(call);
     bool small = call->rows * call->cols * call->size <= 16 << 20;
     if (call->size == 4)
-        return small ? transpose_run<uint32_t, 32, 64, 128, false>(call, 0)
-                     : transpose_run<uint32_t, 64, 64, 128, false>(call, 0);
-    return small ? transpose_run<uint64_t, 32, 32, 128, false>(call, 0)
-                 : transpose_run<uint64_t, 32, 64, 128, false>(call, 0);
+        return small ? transpose_run<uint32_t, 32, 64, 128, false>(call)
+                     : transpose_run<uint32_t, 64, 64, 128, false>(call);
+    return small ? transpose_run<uint64_t, 32, 32, 128, false>(call)
+                 : transpose_run<uint64_t, 32, 64, 128, false>(call);
 }

@@ -14,12 +14,12 @@ static double work(void)
 
 static const int column_of[] = {0, 0, 0, 0, 0, 1, 1, 2}; /* by the filter's size */
 
-template <int N, int AHEAD, int HEIGHT, int THREADS, int BLOCKS> static void shape(void)
+template <int N, int AHEAD, int THREADS, int BLOCKS, bool STREAMING = true> static void shape(int march = 128)
 {
-    tune_cell(column_of[N], args.y, static_cast<size_t>(side * side), work(), [] {
+    tune_cell(column_of[N], args.y, static_cast<size_t>(side * side), work(), [=] {
         args.fr = args.fc = N;
-        return mg__kernels_launch(conv_march<N, AHEAD, HEIGHT, THREADS, BLOCKS, true>,
-                                  conv_grid(&args, HEIGHT, THREADS * 4), dim3(THREADS), 0, nullptr, args, filter);
+        return mg__kernels_launch(conv_march<N, AHEAD, THREADS, BLOCKS, STREAMING, true>,
+                                  conv_grid(&args, march, THREADS * 4), dim3(THREADS), 0, nullptr, args, march, filter);
     });
 }
 
@@ -47,31 +47,39 @@ extern "C" void tune_conv2d(void)
             return cudaMemcpyAsync(y, x, static_cast<size_t>(side * side) * 4, cudaMemcpyDeviceToDevice, nullptr);
         });
     tune_row("1 row ahead, 8, 8, 5 blocks");
-    shape<3, 1, 64, 128, 8>();
-    shape<5, 1, 64, 128, 8>();
-    shape<7, 1, 64, 128, 5>();
+    shape<3, 1, 128, 8>();
+    shape<5, 1, 128, 8>();
+    shape<7, 1, 128, 5>();
     tune_row("2 rows ahead, 8, 6, 4 blocks");
-    shape<3, 2, 64, 128, 8>();
-    shape<5, 2, 64, 128, 6>();
-    shape<7, 2, 64, 128, 4>();
+    shape<3, 2, 128, 8>();
+    shape<5, 2, 128, 6>();
+    shape<7, 2, 128, 4>();
     tune_row("3 rows ahead, 6, 5, 4 blocks");
-    shape<3, 3, 64, 128, 6>();
-    shape<5, 3, 64, 128, 5>();
-    shape<7, 3, 64, 128, 4>();
+    shape<3, 3, 128, 6>();
+    shape<5, 3, 128, 5>();
+    shape<7, 3, 128, 4>();
     tune_row("4 rows ahead, 6, 4, 3 blocks");
-    shape<3, 4, 64, 128, 6>();
-    shape<5, 4, 64, 128, 4>();
-    shape<7, 4, 64, 128, 3>();
-    tune_row("as 3, 4, 2 rows ahead, but marches of 32 rows");
-    shape<3, 3, 32, 128, 6>();
-    shape<5, 4, 32, 128, 4>();
-    shape<7, 2, 32, 128, 4>();
-    tune_row("the same, marches of 128 rows");
-    shape<3, 3, 128, 128, 6>();
-    shape<5, 4, 128, 128, 4>();
-    shape<7, 2, 128, 128, 4>();
-    tune_row("the same, 64 rows, 256 threads");
-    shape<3, 3, 64, 256, 3>();
-    shape<5, 4, 64, 256, 2>();
-    shape<7, 2, 64, 256, 2>();
+    shape<3, 4, 128, 6>();
+    shape<5, 4, 128, 4>();
+    shape<7, 4, 128, 3>();
+    tune_row("as chosen: 3, 4, 2 rows ahead, but marches of 32 rows");
+    shape<3, 3, 128, 6>(32);
+    shape<5, 4, 128, 4>(32);
+    shape<7, 2, 128, 4>(32);
+    tune_row("marches of 64 rows");
+    shape<3, 3, 128, 6>(64);
+    shape<5, 4, 128, 4>(64);
+    shape<7, 2, 128, 4>(64);
+    tune_row("marches of 256 rows");
+    shape<3, 3, 128, 6>(256);
+    shape<5, 4, 128, 4>(256);
+    shape<7, 2, 128, 4>(256);
+    tune_row("256 threads");
+    shape<3, 3, 256, 3>();
+    shape<5, 4, 256, 2>();
+    shape<7, 2, 256, 2>();
+    tune_row("stores without the hint that y is not used again");
+    shape<3, 3, 128, 6, false>();
+    shape<5, 4, 128, 4, false>();
+    shape<7, 2, 128, 4, false>();
 }

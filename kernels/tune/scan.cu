@@ -23,12 +23,14 @@ template <int THREADS, int VECTORS, int LOOK, int DELAY> static void look_back_s
                   [=] { return scan_look_back<uint32_t, true, THREADS, VECTORS, LOOK, DELAY>(call(i)); });
 }
 
-template <int THREADS, int VECTORS, int BLOCKS, int LOOK, int DELAY> static void pipelined_shape(const char *name)
+template <int THREADS, int VECTORS, int BLOCKS, int LOOK, int DELAY, bool STREAMING = false>
+static void pipelined_shape(const char *name)
 {
     tune_row(name);
     for (int i = 0; i < 2; i++)
-        tune_cell(i, y, static_cast<size_t>(sizes[i]), 8e-9 * static_cast<double>(sizes[i]),
-                  [=] { return scan_pipelined<uint32_t, true, THREADS, VECTORS, BLOCKS, LOOK, DELAY>(call(i)); });
+        tune_cell(i, y, static_cast<size_t>(sizes[i]), 8e-9 * static_cast<double>(sizes[i]), [=] {
+            return scan_pipelined<uint32_t, true, THREADS, VECTORS, BLOCKS, LOOK, DELAY, STREAMING>(call(i));
+        });
 }
 
 static void begin(const char *title)
@@ -69,6 +71,8 @@ extern "C" void tune_scan(void)
     pipelined_shape<512, 7, 2, 2, 100>("512 threads, 7 vectors, 2 blocks, look 2, 100 ns");
     pipelined_shape<512, 6, 2, 2, 100>("512 threads, 6 vectors, 2 blocks, look 2, 100 ns");
     pipelined_shape<512, 4, 2, 2, 100>("512 threads, 4 vectors, 2 blocks, look 2, 100 ns");
+    pipelined_shape<512, 8, 2, 2, 100, true>("512 threads, 8 vectors, 2 blocks, look 2, 100 ns, streaming");
+    pipelined_shape<1024, 8, 1, 2, 100, true>("1024 threads, 8 vectors, 1 block, look 2, 100 ns, streaming");
     pipelined_shape<1024, 8, 1, 1, 0>("1024 threads, 8 vectors, 1 block, look 1, 0 ns");
     pipelined_shape<1024, 8, 1, 1, 100>("1024 threads, 8 vectors, 1 block, look 1, 100 ns");
     pipelined_shape<1024, 8, 1, 1, 300>("1024 threads, 8 vectors, 1 block, look 1, 300 ns");

@@ -45,6 +45,7 @@ extern "C" void tune_stencil1d(void)
         tune_cell(i, nullptr, 0, work(), [=] {
             return cudaMemcpyAsync(y, x, static_cast<size_t>(args.n) * 4, cudaMemcpyDeviceToDevice, nullptr);
         });
+    shape<64>("64 threads");
     shape<128>("128 threads");
     shape<256>("256 threads");
     shape<512>("512 threads");

@@ -10,13 +10,12 @@ struct shape_case {
 };
 static struct shape_case cases[2];
 
-template <typename T, int ROWS, int COLS, int THREADS, bool STREAMING>
-static void shape(const char *name, int group_log2)
+template <typename T, int ROWS, int COLS, int THREADS, bool STREAMING> static void shape(const char *name)
 {
     tune_row(name);
     for (int i = 0; i < 2; i++)
         tune_cell(i, cases[i].call.y, static_cast<size_t>(cases[i].bytes / 8), 1e-9 * cases[i].bytes,
-                  [=] { return transpose_run<T, ROWS, COLS, THREADS, STREAMING>(&cases[i].call, group_log2); });
+                  [=] { return transpose_run<T, ROWS, COLS, THREADS, STREAMING>(&cases[i].call); });
 }
 
 static void make(int size, int64_t small, int64_t large, const char *title, const char *const *columns)
@@ -45,19 +44,20 @@ extern "C" void tune_transpose(void)
     static const char *const columns4[] = {"1024x1024", "16384x16384"}, *const columns8[] = {"1024x1024", "8192x8192"};
     bool simulated = bench_on_simulator();
     make(4, simulated ? 64 : 1024, simulated ? 256 : 16384, "Elements of 4 bytes", columns4);
-    shape<uint32_t, 32, 32, 64, false>("32x32, 64 threads", 0);
-    shape<uint32_t, 32, 64, 128, false>("32x64, 128 threads", 0);
-    shape<uint32_t, 32, 64, 128, true>("32x64, 128 threads, streaming", 0);
-    shape<uint32_t, 64, 64, 64, false>("64x64, 64 threads", 0);
-    shape<uint32_t, 64, 64, 128, false>("64x64, 128 threads", 0);
-    shape<uint32_t, 64, 64, 128, true>("64x64, 128 threads, streaming", 0);
-    shape<uint32_t, 64, 64, 128, false>("64x64, 128 threads, strips of 4", 2);
-    shape<uint32_t, 64, 64, 256, false>("64x64, 256 threads", 0);
-    shape<uint32_t, 64, 64, 256, true>("64x64, 256 threads, streaming, strips of 4", 2);
+    shape<uint32_t, 32, 32, 64, false>("32x32, 64 threads");
+    shape<uint32_t, 32, 64, 128, false>("32x64, 128 threads");
+    shape<uint32_t, 32, 64, 128, true>("32x64, 128 threads, streaming");
+    shape<uint32_t, 64, 64, 64, false>("64x64, 64 threads");
+    shape<uint32_t, 64, 64, 128, false>("64x64, 128 threads");
+    shape<uint32_t, 64, 64, 128, true>("64x64, 128 threads, streaming");
+    shape<uint32_t, 64, 64, 256, false>("64x64, 256 threads");
+    shape<uint32_t, 128, 64, 256, false>("128x64, 256 threads");
     make(8, simulated ? 64 : 1024, simulated ? 128 : 8192, "Elements of 8 bytes", columns8);
-    shape<uint64_t, 32, 32, 64, false>("32x32, 64 threads", 0);
-    shape<uint64_t, 32, 32, 128, false>("32x32, 128 threads", 0);
-    shape<uint64_t, 32, 32, 256, true>("32x32, 256 threads, streaming, strips of 4", 2);
-    shape<uint64_t, 32, 64, 128, false>("32x64, 128 threads", 0);
-    shape<uint64_t, 64, 32, 128, false>("64x32, 128 threads", 0);
+    shape<uint64_t, 32, 32, 64, false>("32x32, 64 threads");
+    shape<uint64_t, 32, 32, 128, false>("32x32, 128 threads");
+    shape<uint64_t, 32, 32, 128, true>("32x32, 128 threads, streaming");
+    shape<uint64_t, 16, 32, 64, false>("16x32, 64 threads");
+    shape<uint64_t, 32, 64, 128, false>("32x64, 128 threads");
+    shape<uint64_t, 64, 32, 128, false>("64x32, 128 threads");
+    shape<uint64_t, 64, 32, 256, false>("64x32, 256 threads");
 }

@@ -21,8 +21,11 @@ if [ "${1:-}" = --one ]; then # a tool and a program; prints one line, and what 
     124) verdict="did not finish" ;;
     *) verdict="status $status" ;;
     esac
+    found=
+    [ $status = 0 ] || [ $status = 124 ] || found=$(echo "$log" | head -40)
     printf '%-10s %-28s %-14s %4s s\n%s' "$tool" "$(basename "$program")" "$verdict" $(($(date +%s) - start)) \
-        "$([ $status = 0 ] || [ $status = 124 ] || echo "$log" | head -40)"
+        "${found:+$found
+}"
     [ $status = 0 ]
     exit
 fi

@@ -94,6 +94,7 @@ static inline struct test_buffer test_alloc(size_t size, size_t offset)
     size_t whole = size + offset + 2 * TEST_GUARD;
     CUDA(cudaMalloc((void **)&b.base, whole));
     CUDA(cudaMemset(b.base, 0xa5, whole));
+    CUDA(cudaDeviceSynchronize()); /* neither this nor a copy of pageable memory is waited for by streams of their own */
     b.at = b.base + TEST_GUARD + offset;
     return b;
 }
@@ -102,6 +103,7 @@ static inline struct test_buffer test_upload(const void *data, size_t size, size
     struct test_buffer b = test_alloc(size, offset);
     if (size)
         CUDA(cudaMemcpy(b.at, data, size, cudaMemcpyHostToDevice));
+    CUDA(cudaDeviceSynchronize());
     return b;
 }
 static inline void test_download(const struct test_buffer *b, void *data)

@@ -111,6 +111,7 @@ static void check_arguments(void)
     for (int i = 0; i < 64 * 64; i++)
         host[i] = test_random(&seed);
     CUDA(cudaMemcpy(b.at, host, sizeof host, cudaMemcpyHostToDevice));
+    CUDA(cudaDeviceSynchronize());
     uint32_t *p = b.at;
     cudaStream_t stream;
     CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
