@@ -15,8 +15,8 @@ template <typename T> enum mg_kernels_status mg__scan_pipelined(const scan_call<
 {
     if (scan_phase(c.x) == scan_phase(c.y))
         return scan_pipelined<T, true, SCAN_PIPE_THREADS, SCAN_PIPE_VECTORS, SCAN_PIPE_BLOCKS, SCAN_PIPE_WORDS,
-                              SCAN_PIPE_DELAY>(c);
+                              SCAN_PIPE_DELAY, SCAN_PIPE_STREAMING>(c);
     return scan_pipelined<T, false, SCAN_PIPE_THREADS, SCAN_PIPE_VECTORS, SCAN_PIPE_BLOCKS, SCAN_PIPE_WORDS,
-                          SCAN_PIPE_DELAY>(c);
+                          SCAN_PIPE_DELAY, SCAN_PIPE_STREAMING>(c);
 }
 SCAN_INSTANCES(pipelined)

@@ -1,5 +1,5 @@
 /* pipelined.cuh - the kernel of the rung "pipelined", which says how it works, for any shape: THREADS, VECTORS of 16
- * bytes a thread and tile, BLOCKS a multiprocessor, LOOK words a lane, DELAY between looks. */
+ * bytes a thread and tile, BLOCKS a multiprocessor, LOOK words a lane, DELAY between looks, STREAMING stores. */
 #ifndef MG_SCAN_PIPELINED_CUH
 #define MG_SCAN_PIPELINED_CUH
 #include "scan/look_back.cuh"
@@ -37,7 +37,7 @@ static __device__ inline void prefetch(uint4 *slots, const T *x, int64_t n, int6
     }
 }
 
-template <typename T, bool ALIKE, int THREADS, int VECTORS, int BLOCKS, int LOOK, int DELAY>
+template <typename T, bool ALIKE, int THREADS, int VECTORS, int BLOCKS, int LOOK, int DELAY, bool STREAMING>
 static __global__ void __launch_bounds__(THREADS, BLOCKS)
     scan_pipelined_kernel(bool exclusive, int64_t n, int phase, unsigned tiles, const T *x, T *y, unsigned *tickets,
                           uint64_t *words)
@@ -88,11 +88,11 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
                 within = within + sums[turn][w];
         }
         __syncthreads();
-        tile.template store<ALIKE>(y, n, start, prefixes[turn] + within, exclusive);
+        tile.template store<ALIKE, STREAMING>(y, n, start, prefixes[turn] + within, exclusive);
     }
 }
 
-template <typename T, bool ALIKE, int THREADS, int VECTORS, int BLOCKS, int LOOK, int DELAY>
+template <typename T, bool ALIKE, int THREADS, int VECTORS, int BLOCKS, int LOOK, int DELAY, bool STREAMING>
 static enum mg_kernels_status scan_pipelined(const scan_call<T> &c)
 {
     int64_t phase = scan_phase(c.x);
@@ -101,7 +101,7 @@ static enum mg_kernels_status scan_pipelined(const scan_call<T> &c)
     if (status)
         return status;
     constexpr int BYTES = VECTORS * THREADS * 16;
-    auto kernel = scan_pipelined_kernel<T, ALIKE, THREADS, VECTORS, BLOCKS, LOOK, DELAY>;
+    auto kernel = scan_pipelined_kernel<T, ALIKE, THREADS, VECTORS, BLOCKS, LOOK, DELAY, STREAMING>;
     cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES);
     if (error != cudaSuccess)
         return mg__kernels_status(error);

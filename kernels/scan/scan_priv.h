@@ -52,6 +52,7 @@ enum {
     SCAN_PIPE_BLOCKS = 1, /* a multiprocessor's: a tile of 128 KiB in registers, the next in shared memory */
     SCAN_PIPE_WORDS = 2,
     SCAN_PIPE_DELAY = 100,
+    SCAN_PIPE_STREAMING = false, /* hints on stores */
     SCAN_PIPE_TILE = SCAN_PIPE_THREADS * SCAN_PIPE_VECTORS * 4
 };
 
@@ -191,9 +192,13 @@ static __device__ inline uint4 scan_pack(const float *e)
 {
     return make_uint4(__float_as_uint(e[0]), __float_as_uint(e[1]), __float_as_uint(e[2]), __float_as_uint(e[3]));
 }
-template <typename T> static __device__ inline void scan_write(T *p, const T *e)
+/* STREAMING: the second-level cache is told that the line is not needed any more. */
+template <bool STREAMING, typename T> static __device__ inline void scan_write(T *p, const T *e)
 {
-    __stcs(reinterpret_cast<uint4 *>(p), scan_pack(e));
+    if (STREAMING)
+        __stcs(reinterpret_cast<uint4 *>(p), scan_pack(e));
+    else
+        *reinterpret_cast<uint4 *>(p) = scan_pack(e);
 }
 
 template <typename T, int THREADS, int VECTORS> struct scan_tile {
@@ -251,7 +256,8 @@ template <typename T, int THREADS, int VECTORS> struct scan_tile {
         return carry;
     }
     /* Writes the prefixes, `prefix` being what is before the warp's part. ALIKE: y is as far from 16 bytes as x. */
-    template <bool ALIKE> __device__ void store(T *y, int64_t n, int64_t start, T prefix, bool exclusive)
+    template <bool ALIKE, bool STREAMING = true>
+    __device__ void store(T *y, int64_t n, int64_t start, T prefix, bool exclusive)
     {
         bool whole = start >= 0 && start + ELEMENTS <= n;
 #pragma unroll
@@ -263,7 +269,7 @@ template <typename T, int THREADS, int VECTORS> struct scan_tile {
                 out[0] = p + e[r][0], out[1] = p + e[r][1], out[2] = p + e[r][2], out[3] = p + e[r][3];
             }
             if (ALIKE && whole) {
-                scan_write(y + at + r * 128, out);
+                scan_write<STREAMING>(y + at + r * 128, out);
             } else {
 #pragma unroll
                 for (int k = 0; k < 4; k++) {
