@@ -27,7 +27,8 @@ struct mg_shape { /* one access, up to where in global memory it is */
     uint8_t kind;      /* enum mg_access_kind, as written */
     uint8_t phase;     /* global: address of the first active lane modulo 32 */
     int32_t at[32];    /* shared, constant: offsets; global: distances from the first active lane; 0 in idle lanes */
-    uint32_t taken, ideal, moved; /* wavefronts or sectors touched, and their ideal; sectors moved. Of constants: addresses, 1 */
+    /* Wavefronts or sectors touched, and their ideal; sectors moved. Of constants: addresses, and 1. */
+    uint32_t taken, ideal, moved;
 };
 struct mg_shapes {
     struct mg_shape *at;

@@ -47,10 +47,15 @@ static void global_atomics(struct mg_facts *f, uint32_t index)
     item->title = sum ? "Sum over the block first, and add once" : "Give each block a copy in shared memory, and add it once";
     item->why = mg__advise_text(f, "%.0f atomic operations; in a block %.1f for each address that it touches, and %.0f on the "
                                    "one that is hit most.", lanes, u->uses / u->bytes, g->hottest);
-    item->how = sum ? mg__advise_text(f, "Reduce in the block, with shuffles in each warp and %u words of shared memory between "
-                                         "warps, and let one thread add the sum: %.0f atomics are left.", f->warps, words)
-                    : mg__advise_text(f, "Add to %.0f bytes of shared memory that the block set to zero; after a barrier, add "
-                                         "those to global memory: %.0f atomics are left.", bytes, words);
+    item->how =
+        sum ? mg__advise_text(f,
+                              "Reduce in the block, with shuffles in each warp and %u words of shared memory between "
+                              "warps, and let one thread add the sum: %.0f atomics are left.",
+                              f->warps, words)
+            : mg__advise_text(f,
+                              "Add to %.0f bytes of shared memory that the block set to zero; after a barrier, add "
+                              "those to global memory: %.0f atomics are left.",
+                              bytes, words);
     mg__advise_value(f, item, "operations", lanes);
     mg__advise_value(f, item, "uses_per_address", u->uses / u->bytes);
     mg__advise_value(f, item, "hottest", g->hottest);

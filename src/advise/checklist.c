@@ -116,7 +116,8 @@ static const char *answer(struct mg_facts *f, enum check check, const char **cou
     case CHECK_COALESCED:
         if (touched <= 0)
             return none;
-        *counts = mg__advise_text(f, "%.0f sectors, ideal %.0f: %.1f %% beyond", touched, ideal, 100 * (touched - ideal) / touched);
+        *counts = mg__advise_text(f, "%.0f sectors, ideal %.0f: %.1f %% beyond", touched, ideal,
+                                  100 * (touched - ideal) / touched);
         return judge(touched - ideal <= 0.05 * touched);
     case CHECK_ALIGNED: {
         uint64_t more = 0, all = 0;
@@ -178,7 +179,8 @@ static const char *answer(struct mg_facts *f, enum check check, const char **cou
         enum mg_limiter which = check == CHECK_CAPACITY_OCCUPANCY ? MG_LIMITER_SHARED : MG_LIMITER_REGISTERS;
         if (!f->has_occupancy || (which == MG_LIMITER_SHARED && !bytes))
             return none;
-        *counts = mg__advise_text(f, "%u blocks on an SM; %s would allow %u", o->blocks, mg_limiter_name(which), o->limit[which]);
+        *counts = mg__advise_text(f, "%u blocks on an SM; %s would allow %u", o->blocks, mg_limiter_name(which),
+                                  o->limit[which]);
         if (o->limit[which] == MG_NO_LIMIT)
             *counts = "no limit";
         return judge(o->binding != which || o->occupancy >= 0.999);
@@ -323,14 +325,18 @@ void mg__advise_chart(struct mg_facts *f, struct mg_report_advice *a)
     double saved = (f->tiles.as_global - f->tiles.filled) * f->price.again - f->s_barrier;
     bool pays = saved > f->tiles.wavefronts * f->price.wavefront;
     if (drop)
-        a->verdict = f->tiles.count && passing ? "Shared memory is wasted here: what is staged is read about once, and global memory itself "
-                                    "would do."
-                                  : "Shared memory is not needed here: no thread reads what another wrote.";
+        a->verdict = f->tiles.count && passing
+                         ? "Shared memory is wasted here: what is staged is read about once, and global memory itself "
+                           "would do."
+                         : "Shared memory is not needed here: no thread reads what another wrote.";
     else if (f->tiles.count && saved > f->tiles.ideal * f->price.wavefront)
-        a->verdict = mg__advise_text(f, "Shared memory %s: without its tiles, the same reads would touch about %.0f sectors "
-                                        "of global memory; filling them touches %.0f. That takes %.0f wavefronts and %.0f warps "
-                                        "at barriers.%s", pays ? "already pays" : "pays once its bank conflicts are gone", f->tiles.as_global, f->tiles.filled, f->tiles.wavefronts, f->barriers,
-                                     stage ? " Staging more would save more: see the advice." : "");
+        a->verdict = mg__advise_text(
+            f,
+            "Shared memory %s: without its tiles, the same reads would touch about %.0f sectors "
+            "of global memory; filling them touches %.0f. That takes %.0f wavefronts and %.0f warps "
+            "at barriers.%s",
+            pays ? "already pays" : "pays once its bank conflicts are gone", f->tiles.as_global, f->tiles.filled,
+            f->tiles.wavefronts, f->barriers, stage ? " Staging more would save more: see the advice." : "");
     else if (stage)
         a->verdict = mg__advise_text(f, "Shared memory would pay: staging saves about %.0f %% of the estimated time.",
                                      100 * stage->gain);

@@ -50,11 +50,17 @@ void mg__advise_constant(struct mg_facts *f)
         return;
     mg__advise_at(f, item, f->worst_const);
     item->title = "Read this table from shared memory, not from constant memory";
-    item->why = mg__advise_text(f, "Lanes of a warp read different addresses, and constant memory serves one at a time: %.0f passes "
-                                   "for %.0f loads, %.1f each.", passes, requests, passes / requests);
-    item->how = mg__advise_text(f, "Pass the table in global memory and let each block copy its %.0f bytes to shared memory "
-                                   "first. Tried on the recorded accesses: %.0f wavefronts, and %.0f to fill it; %u blocks fit on "
-                                   "an SM, now %u.", bytes, wavefronts, fills, fit, f->occupancy.blocks);
+    item->why = mg__advise_text(
+        f,
+        "Lanes of a warp read different addresses, and constant memory serves one at a time: %.0f passes "
+        "for %.0f loads, %.1f each.",
+        passes, requests, passes / requests);
+    item->how =
+        mg__advise_text(f,
+                        "Pass the table in global memory and let each block copy its %.0f bytes to shared memory "
+                        "first. Tried on the recorded accesses: %.0f wavefronts, and %.0f to fill it; %u blocks fit on "
+                        "an SM, now %u.",
+                        bytes, wavefronts, fills, fit, f->occupancy.blocks);
     mg__advise_value(f, item, "passes", passes);
     mg__advise_value(f, item, "loads", requests);
     mg__advise_value(f, item, "table_bytes", bytes);

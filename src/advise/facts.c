@@ -111,139 +111,6 @@ static void count_instructions(struct mg_facts *f)
     }
 }
 
-/* ---- patterns ---- */
-static enum mg_pattern_kind classify(const struct mg_shape *s, int64_t *stride)
-{
-    int first = -1, last = -1;
-    int64_t step = 0;
-    bool uniform = true, even = true, pieces = true;
-    unsigned lanes = 0, jumps = 0;
-    for (int i = 0; i < 32; i++) {
-        if (!(s->mask >> i & 1))
-            continue;
-        if (first >= 0) {
-            int64_t d = (int64_t)s->at[i] - s->at[last], gap = i - last;
-            if (lanes == 1)
-                step = d / gap;
-            uniform &= d == 0;
-            jumps += d != 0;
-            even &= d == step * gap;
-            pieces &= d == s->width * gap || ((i & 3) == 0 && d != 0);
-        } else {
-            first = i;
-        }
-        last = i;
-        lanes++;
-    }
-    *stride = step;
-    if (lanes == 1)
-        return MG_PATTERN_NONE;
-    if (uniform)
-        return MG_PATTERN_UNIFORM;
-    if (even)
-        return step == s->width ? MG_PATTERN_UNIT : MG_PATTERN_STRIDED;
-    if ((jumps + 1) * 4 <= lanes)
-        return MG_PATTERN_FEW;
-    return pieces ? MG_PATTERN_RUNS : MG_PATTERN_SCATTERED;
-}
-
-static void find_pattern(struct mg_facts *f, uint32_t site)
-{
-    enum { STRIDES = 16 };
-    struct mg_site_fact *s = &f->sites[site];
-    double weight[MG_PATTERN_SCATTERED + 1] = {0}, of_stride[STRIDES] = {0}, best = 0;
-    int64_t strides[STRIDES];
-    unsigned nstrides = 0;
-    double widths[6] = {0};
-    for (uint32_t i = 0; i < f->info->ninsns; i++) {
-        const struct mg_shapes *set = &f->seen->global[i];
-        if (f->seen->sites.of[i] != site)
-            continue;
-        double scale = ldexp(1, (int)set->level);
-        for (uint32_t k = 0; k < set->count; k++) {
-            const struct mg_shape *shape = &set->at[k];
-            int64_t stride;
-            double times = (double)shape->times * scale, w = times * MG_MAX(shape->taken, 1u);
-            enum mg_pattern_kind kind = classify(shape, &stride);
-            unsigned lanes = (unsigned)__builtin_popcount(shape->mask);
-            weight[kind] += kind == MG_PATTERN_NONE ? w * 1e-3 : w; /* one lane shows no pattern */
-            widths[MG_MIN(__builtin_ctz(shape->width | 32), 5)] += times;
-            s->ideal_staged += times * (kind == MG_PATTERN_UNIFORM ? 1 : (lanes * shape->width + 127) / 128);
-            if (kind != MG_PATTERN_STRIDED)
-                continue;
-            unsigned at = 0;
-            while (at < nstrides && strides[at] != stride)
-                at++;
-            if (at == nstrides && nstrides < STRIDES)
-                strides[nstrides++] = stride;
-            if (at < nstrides)
-                of_stride[at] += w;
-        }
-    }
-    for (unsigned k = 0; k <= MG_PATTERN_SCATTERED; k++)
-        if (weight[k] > weight[s->pattern])
-            s->pattern = (enum mg_pattern_kind)k;
-    for (unsigned k = 0; k < nstrides; k++)
-        if (of_stride[k] > best) {
-            best = of_stride[k];
-            s->stride = strides[k];
-        }
-    best = 0;
-    for (unsigned k = 0; k < MG_COUNT(widths); k++)
-        if (widths[k] > best) {
-            best = widths[k];
-            s->width = 1u << k;
-        }
-}
-
-/* The difference that most pairs of threads show, or 0. */
-struct vote {
-    int64_t value;
-    unsigned lead, votes, agree;
-};
-
-static void vote(struct vote *v, int64_t d)
-{
-    v->votes++;
-    v->agree += v->lead && d == v->value; /* a lower bound */
-    if (!v->lead) {
-        v->value = d;
-        v->agree = 1;
-        v->lead = 1;
-    } else if (d == v->value) {
-        v->lead++;
-    } else {
-        v->lead--;
-    }
-}
-
-static int64_t elected(const struct vote *v)
-{
-    return v->votes && v->agree * 2 > v->votes ? v->value : 0;
-}
-
-static void find_steps(struct mg_facts *f, const struct mg_block *b)
-{
-    uint32_t bx = f->info->block.x;
-    for (uint32_t site = 0; b && b->walks && site < f->nsites; site++) {
-        const struct mg_walk *w = b->walks[site];
-        struct vote x = {0}, y = {0}, next = {0};
-        for (uint32_t t = 0; w && t < f->threads; t++) {
-            if (!w->first[t])
-                continue;
-            if (t % bx + 1 < bx && t + 1 < f->threads && w->first[t + 1])
-                vote(&x, (int64_t)(w->first[t + 1] - w->first[t]));
-            if (t + bx < f->threads && w->first[t + bx])
-                vote(&y, (int64_t)(w->first[t + bx] - w->first[t]));
-            if (w->second[t])
-                vote(&next, (int64_t)(w->second[t] - w->first[t]));
-        }
-        f->sites[site].step_x = elected(&x);
-        f->sites[site].step_y = f->info->block.y > 1 ? elected(&y) : 0;
-        f->sites[site].step_next = elected(&next);
-    }
-}
-
 /* ---- groups ---- */
 static uint32_t root(uint32_t *parent, uint32_t i)
 {
@@ -277,7 +144,8 @@ static void unite_sites(struct mg_facts *f, uint32_t *parent)
     for (uint32_t i = 0; i < f->nsites; i++)
         for (uint32_t k = 0; k < i; k++) {
             const struct mg_site *a = f->sites[i].site, *b = f->sites[k].site;
-            if (a->direction == b->direction && ((a->param >= 0 && a->param == b->param) || (a->global && a->global == b->global)))
+            if (a->direction == b->direction &&
+                ((a->param >= 0 && a->param == b->param) || (a->global && a->global == b->global)))
                 unite(parent, i, k);
         }
     for (unsigned s = 0; common && s < f->seen->nsampled; s++) {
@@ -423,7 +291,7 @@ static bool gather_sites(struct mg_facts *f)
         parent[i] = i;
         f->sites[i].site = &seen->sites.at[i];
         f->sites[i].width = 4;
-        find_pattern(f, i);
+        mg__facts_find_pattern(f, i);
     }
     for (uint32_t i = 0; i < f->info->ninsns; i++)
         if (seen->sites.of[i] != UINT32_MAX)
@@ -455,7 +323,7 @@ static bool gather_sites(struct mg_facts *f)
     for (unsigned s = 0; s < seen->nsampled; s++)
         if (seen->blocks[s])
             use_block(f, seen->blocks[s], last, last + f->nsites + 1);
-    find_steps(f, seen->blocks[seen->nsampled / 2]);
+    mg__facts_find_steps(f, seen->blocks[seen->nsampled / 2]);
     return find_hottest(f);
 }
 
@@ -479,7 +347,9 @@ static bool gather_vars(struct mg_facts *f)
             v->used = true;
             v->wavefronts += s->taken * times;
             v->ideal += s->ideal * times;
-            *(s->kind == MG_ACCESS_LD ? &v->loads : s->kind == MG_ACCESS_ST || s->kind == MG_ACCESS_CP_ASYNC ? &v->stores : &v->atomics) += times;
+            *(s->kind == MG_ACCESS_LD                                    ? &v->loads
+              : s->kind == MG_ACCESS_ST || s->kind == MG_ACCESS_CP_ASYNC ? &v->stores
+                                                                         : &v->atomics) += times;
             excess = s->taken > s->ideal ? (s->taken - s->ideal) * times : 0;
             if (excess > worst[s->var] || !worst[s->var]) {
                 worst[s->var] = MG_MAX(excess, 1u);

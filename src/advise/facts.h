@@ -105,6 +105,9 @@ struct mg_facts {
 
 bool mg__facts_gather(struct mg_facts *f, const struct mg_seen *seen);
 void mg__facts_free(struct mg_facts *f);
+/* patterns.c: of a site; and the steps between threads, of all sites. */
+void mg__facts_find_pattern(struct mg_facts *f, uint32_t site);
+void mg__facts_find_steps(struct mg_facts *f, const struct mg_block *block);
 bool mg__facts_tiles(struct mg_facts *f); /* tiles.c: fills in the vars' copies, `tile_of` and `tiles` */
 const char *mg__facts_array(struct mg_facts *f, const struct mg_site *site);  /* "parameter 2" */
 const char *mg__facts_pattern(struct mg_facts *f, const struct mg_site_fact *site);

@@ -1,7 +1,7 @@
 /* global.c - global accesses that do not coalesce: why, and which of the remedies mends them.
  *
- * A site fails when its accesses touch a quarter more sectors than their bytes would fill (a tenth, of contiguous ones). Why is read off the middle one of
- * the sampled blocks:
+ * A site fails when its accesses touch a quarter more sectors than their bytes would fill (a tenth, of contiguous ones). Why
+ * is read off the middle one of the sampled blocks:
  *   a thread's own neighbours  lanes are 8 or 16 bytes apart and each thread uses all of them: a vector load (VECTOR)
  *   the other index            threads next to one another in y, or a thread's next access, are neighbours: the indices, or
  *                              the loop and the thread index, are the wrong way round (ORDER)
@@ -10,7 +10,8 @@
  *   an offset                  lanes, or rows of them, are neighbours that start in the middle of a sector (OFFSET)
  *   narrow rows                pieces shorter than a sector (NARROW)
  * ORDER is mended by exchanging the indices where nothing else depends on their order, that is, where no other site is in
- * order now and would be out of it then, or where the load fills a tile; else by a tile in shared memory. Each remedy covers all the sites that it mends.
+ * order now and would be out of it then, or where the load fills a tile; else by a tile in shared memory. Each remedy covers
+ * all the sites that it mends.
  */
 #include "advise/facts.h"
 

@@ -19,8 +19,9 @@ static void partial_warps(struct mg_facts *f)
         return;
     unsigned larger = MG_MIN(f->warps * 32, f->arch->max_threads_block);
     item->title = mg__advise_text(f, "Launch blocks of %u threads", larger);
-    item->why = mg__advise_text(f, "A block of %u threads takes %u warps, and %u of their %u lanes never do anything (%.0f %%).",
-                                f->threads, f->warps, idle, f->warps * 32, 100 * part);
+    item->why = mg__advise_text(
+        f, "A block of %u threads takes %u warps, and %u of their %u lanes never do anything (%.0f %%).", f->threads,
+        f->warps, idle, f->warps * 32, 100 * part);
     item->how = "Choose a multiple of 32, and let the kernel check its index against the size of the problem.";
     mg__advise_value(f, item, "threads", f->threads);
     mg__advise_value(f, item, "threads_then", larger);
@@ -106,22 +107,28 @@ void mg__advise_occupancy(struct mg_facts *f)
                                 mg_limiter_name(o->binding));
     if (!strcmp(id, "registers")) {
         item->title = mg__advise_text(f, "Use at most %u registers a thread", regs);
-        item->how = mg__advise_text(f, "Now %u (%s). __launch_bounds__(%u, %u) asks the compiler for it; then "
-                                       "%u blocks fit, %.0f %%. Spills cost: look at the result.", f->query.regs, f->seen->regs_from, f->threads,
-                                    then.blocks, then.blocks, 100 * then.occupancy);
+        item->how = mg__advise_text(f,
+                                    "Now %u (%s). __launch_bounds__(%u, %u) asks the compiler for it; then "
+                                    "%u blocks fit, %.0f %%. Spills cost: look at the result.",
+                                    f->query.regs, f->seen->regs_from, f->threads, then.blocks, then.blocks,
+                                    100 * then.occupancy);
         mg__advise_value(f, item, "regs", f->query.regs);
         mg__advise_value(f, item, "regs_then", regs);
     } else if (!strcmp(id, "capacity")) {
         uint32_t now = f->info->shared_static + f->info->shared_dynamic, most = q.shared_static + bytes;
         item->title = mg__advise_text(f, "Use at most %u bytes of shared memory a block", most);
-        item->how = mg__advise_text(f, "Now %u. A smaller tile, a narrower type, or two passes: then %u blocks fit, %.0f %%.", now,
-                                    then.blocks, 100 * then.occupancy);
+        item->how =
+            mg__advise_text(f, "Now %u. A smaller tile, a narrower type, or two passes: then %u blocks fit, %.0f %%.",
+                            now, then.blocks, 100 * then.occupancy);
         mg__advise_value(f, item, "shared", now);
         mg__advise_value(f, item, "shared_then", most);
     } else {
         item->title = mg__advise_text(f, "Launch blocks of %u threads", threads);
-        item->how = mg__advise_text(f, "An SM holds at most %u blocks, however small. With %u threads a block, %u blocks fit and fill "
-                                       "%.0f %%.", f->arch->max_blocks_sm, threads, then.blocks, 100 * then.occupancy);
+        item->how = mg__advise_text(
+            f,
+            "An SM holds at most %u blocks, however small. With %u threads a block, %u blocks fit and fill "
+            "%.0f %%.",
+            f->arch->max_blocks_sm, threads, then.blocks, 100 * then.occupancy);
         mg__advise_value(f, item, "threads", f->threads);
         mg__advise_value(f, item, "threads_then", threads);
     }

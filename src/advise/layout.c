@@ -223,7 +223,8 @@ static void advise_var(struct mg_facts *f, uint32_t var)
         item->title = mg__advise_text(f, "Swizzle the columns of '%s'", name);
     item->why = mg__advise_text(f, "%.0f wavefronts where %.0f would do: %.1f times.%s", now, (double)v->ideal,
                                 now / (double)MG_MAX(v->ideal, 1u), sampled ? " (From a sample of its accesses.)" : "");
-    const char *after = mg__advise_text(f, "%.0f wavefronts, %.0f more than the ideal", t->wavefronts, t->wavefronts - t->ideal);
+    const char *after =
+        mg__advise_text(f, "%.0f wavefronts, %.0f more than the ideal", t->wavefronts, t->wavefronts - t->ideal);
     const char *other = "";
     if (padded && swizzle.any && by_swizzle > 0)
         other = mg__advise_text(f, " Or keep the size and put element (row, column) at %s in rows of %u: %.0f wavefronts.",
@@ -232,13 +233,18 @@ static void advise_var(struct mg_facts *f, uint32_t var)
         other = mg__advise_text(f, " Padding rows of %u by %u gives %.0f wavefronts and %u bytes more, and %u blocks on an SM "
                                    "instead of %u.", pad.layout.row, pad.layout.pad, pad.wavefronts, pad.added, blocks, same);
     if (padded)
-        item->how = mg__advise_text(f, "Rows of %u elements become %u (%u bytes each; element i goes to i + i / %u%s). Tried on the recorded accesses: %s; "
-                                       "%u bytes more, %u blocks on an SM, now %u.%s",
+        item->how = mg__advise_text(f,
+                                    "Rows of %u elements become %u (%u bytes each; element i goes to i + i / %u%s). "
+                                    "Tried on the recorded accesses: %s; "
+                                    "%u bytes more, %u blocks on an SM, now %u.%s",
                                     l->row, l->row + l->pad, element, l->row,
-                                    l->pad > 1 ? mg__advise_text(f, " * %u", l->pad) : "", after, t->added, blocks, same, other);
+                                    l->pad > 1 ? mg__advise_text(f, " * %u", l->pad) : "", after, t->added, blocks,
+                                    same, other);
     else
-        item->how = mg__advise_text(f, "In rows of %u elements of %u bytes, put element (row, column) at %s. Tried on the "
-                                       "recorded accesses: %s; no byte more.%s", l->row, element, swizzle_text(f, l), after, other);
+        item->how = mg__advise_text(f,
+                                    "In rows of %u elements of %u bytes, put element (row, column) at %s. Tried on the "
+                                    "recorded accesses: %s; no byte more.%s",
+                                    l->row, element, swizzle_text(f, l), after, other);
     mg__advise_value(f, item, "element_bytes", element);
     mg__advise_value(f, item, "row_elements", l->row);
     mg__advise_value(f, item, "pad_elements", l->pad);

@@ -61,7 +61,8 @@ static void thin(struct mg_shapes *set, unsigned level)
         if (kept(set->at[i].hash, level))
             set->at[n++] = set->at[i];
     set->count = n;
-    (void)rebuild(set, set->nslots); /* of the same size: needs no memory */
+    if (set->nslots)
+        (void)rebuild(set, set->nslots); /* of the same size: needs no memory */
 }
 
 struct mg_shape *mg__shapes_find(struct mg_shapes *set, const struct mg_shape *like)

@@ -3,9 +3,9 @@
  * These are read off the sampled blocks, word by word: who wrote it, who read it. Where no word of a variable is ever read or
  * overwritten by another thread than its writer, the variable is private storage: a register does it, without wavefronts, and
  * without the barriers if no variable needs them. Where words pass between threads, but each is a copy of global memory and
- * read about once, global memory itself does as well (tiles.c counts what that would cost). Where words pass between threads, but never out of a warp, and nothing
- * passes through global memory either, __syncwarp is enough. What cannot be seen: an exchange that happens in other blocks
- * only.
+ * read about once, global memory itself does as well (tiles.c counts what that would cost). Where words pass between threads,
+ * but never out of a warp, and nothing passes through global memory either, __syncwarp is enough. What cannot be seen: an
+ * exchange that happens in other blocks only.
  */
 #include "advise/facts.h"
 
@@ -40,9 +40,11 @@ static void unused(struct mg_facts *f, uint32_t var)
     item->title = mg__advise_text(f, "Keep '%s' in registers", name);
     item->why = mg__advise_text(f, "Each of its words is written and read by one thread only: %.1f writes and %.1f reads a "
                                    "word, and none by another thread.", (double)v->writes / words, (double)v->reads / words);
-    item->how = mg__advise_text(f, "Use a local variable. That saves %.0f wavefronts%s and %u bytes of shared memory; %u blocks "
-                                   "fit on an SM, now %u.", (double)v->wavefronts,
-                                alone && f->barriers > 0 ? ", every barrier" : "", size, blocks, f->occupancy.blocks);
+    item->how = mg__advise_text(
+        f,
+        "Use a local variable. That saves %.0f wavefronts%s and %u bytes of shared memory; %u blocks "
+        "fit on an SM, now %u.",
+        (double)v->wavefronts, alone && f->barriers > 0 ? ", every barrier" : "", size, blocks, f->occupancy.blocks);
     mg__advise_value(f, item, "wavefronts_now", (double)v->wavefronts);
     mg__advise_value(f, item, "writes_per_word", (double)v->writes / words);
     mg__advise_value(f, item, "reads_per_word", (double)v->reads / words);
@@ -82,9 +84,11 @@ static void read_once(struct mg_facts *f)
     mg__advise_at(f, item, f->vars[first].worst);
     item->variable = name;
     item->title = mg__advise_text(f, "Do without '%s': read global memory where it is used", name);
-    item->why = mg__advise_text(f, "A word of it is read %.1f times for each time it is filled. Read straight from global memory, "
-                                   "the same accesses would touch about %.0f sectors; filling it touches %.0f.",
-                                reads / writes, f->tiles.as_global, f->tiles.filled);
+    item->why =
+        mg__advise_text(f,
+                        "A word of it is read %.1f times for each time it is filled. Read straight from global memory, "
+                        "the same accesses would touch about %.0f sectors; filling it touches %.0f.",
+                        reads / writes, f->tiles.as_global, f->tiles.filled);
     item->how = mg__advise_text(f, "That saves %.0f wavefronts, %.0f warps at barriers and %.0f bytes of shared memory; %u "
                                    "blocks fit on an SM, now %u.", f->tiles.wavefronts, f->barriers, size, blocks,
                                 f->occupancy.blocks);
@@ -115,8 +119,8 @@ static void syncwarp(struct mg_facts *f)
         return;
     mg__advise_at(f, item, insn);
     item->title = "Replace __syncthreads() by __syncwarp()";
-    item->why = mg__advise_text(f, "%.0f warps waited at barriers, but no word of shared memory passed from one warp to another.",
-                                f->barriers);
+    item->why = mg__advise_text(
+        f, "%.0f warps waited at barriers, but no word of shared memory passed from one warp to another.", f->barriers);
     item->how = "Each warp waits for its own lanes only. (Seen in the blocks that were followed; an exchange that depends on "
                 "data may need the barrier.)";
     mg__advise_value(f, item, "barriers", f->barriers);

@@ -3,7 +3,8 @@
  * An array that a block's threads read more than once can be copied to shared memory first. Then each of its sectors is
  * moved once a block, and every read becomes a wavefront there, or a fraction of one. Against the sectors saved stand
  *   the wavefronts of filling the tile and of reading it (counted without conflicts: ptxas may join neighbouring reads),
- *   two barriers a phase (one if there is one phase), a phase for each tileful: the tile is what fits without costing a resident block,
+ *   two barriers a phase (one if there is one phase), a phase for each tileful: the tile is what fits without costing a
+ *   resident block,
  *   the blocks that no longer fit, where not even a small tile is free.
  * What exchanging indices would save by itself is not credited to the tile. What stays out: the instructions that fill the
  * tile, and the cache that may have served the repeated reads.

@@ -21,7 +21,8 @@ static bool group_digits(struct mg_strbuf *out, const char *text)
         size_t n = strspn(text + i, "0123456789");
         bool whole = n >= 5 && (!i || !(strchr("._", text[i - 1]) || (text[i - 1] >= 'A' && text[i - 1] <= 'z')));
         for (size_t k = 0; ok && k < n; k++)
-            ok = mg__strbuf_append(out, text + i + k, 1) && (!whole || (n - k) % 3 != 1 || k + 1 == n || mg__strbuf_append(out, ",", 1));
+            ok = mg__strbuf_append(out, text + i + k, 1) &&
+                 (!whole || (n - k) % 3 != 1 || k + 1 == n || mg__strbuf_append(out, ",", 1));
         i += n;
         if (ok && !n)
             ok = mg__strbuf_append(out, text + i++, 1);
@@ -129,12 +130,13 @@ static bool occupancy(struct mg_strbuf *out, const struct mg_style *style, const
     struct mg_strbuf line = {0};
     if (!a->occupancy_max_warps || !a->occupancy_blocks)
         return true;
-    bool ok = mg__strbuf_printf(&line, "%.0f %%: %u block%s, %u of %u warps on an SM; held back by %s (%u registers a thread%s%s; "
-                                       "%u bytes of shared memory a block).",
-                                100.0 * a->occupancy_warps / a->occupancy_max_warps, a->occupancy_blocks,
-                                a->occupancy_blocks == 1 ? "" : "s", a->occupancy_warps, a->occupancy_max_warps,
-                                a->occupancy_limiter, a->regs, a->regs_from[0] ? ", " : "", a->regs_from,
-                                a->shared_static + a->shared_dynamic);
+    bool ok = mg__strbuf_printf(
+        &line,
+        "%.0f %%: %u block%s, %u of %u warps on an SM; held back by %s (%u registers a thread%s%s; "
+        "%u bytes of shared memory a block).",
+        100.0 * a->occupancy_warps / a->occupancy_max_warps, a->occupancy_blocks, a->occupancy_blocks == 1 ? "" : "s",
+        a->occupancy_warps, a->occupancy_max_warps, a->occupancy_limiter, a->regs, a->regs_from[0] ? ", " : "",
+        a->regs_from, a->shared_static + a->shared_dynamic);
     if (a->occupancy_step[0])
         ok = ok && mg__strbuf_printf(&line, " Next: %s.", a->occupancy_step);
     ok = ok && heading(out, style, "Occupancy") && plain(out, "    ") && wrap(out, style, line.at, 4, 4);
@@ -246,9 +248,18 @@ static bool roofline_plot(const struct mg_report_advice *const *kernels, size_t 
     struct mg_plot_series series[] = {
         {.name = "roof of device memory and arithmetic", .kind = MG_PLOT_LINE, .x = x[0], .y = y[0], .n = 3},
         {.name = "roof of shared memory", .kind = MG_PLOT_LINE, .x = x[1], .y = y[1], .n = 3, .muted = true},
-        {.name = "kernel, by global traffic", .kind = MG_PLOT_POINTS, .x = points, .y = points + n, .labels = names, .n = nglobal},
-        {.name = "the same, by shared traffic", .kind = MG_PLOT_POINTS, .x = points + 2 * n, .y = points + 3 * n,
-         .labels = names + n, .n = nshared},
+        {.name = "kernel, by global traffic",
+         .kind = MG_PLOT_POINTS,
+         .x = points,
+         .y = points + n,
+         .labels = names,
+         .n = nglobal},
+        {.name = "the same, by shared traffic",
+         .kind = MG_PLOT_POINTS,
+         .x = points + 2 * n,
+         .y = points + 3 * n,
+         .labels = names + n,
+         .n = nshared},
     };
     struct mg_plot plot = {.title = svg ? "Roofline" : NULL, /* the text has a heading of its own */
                            .subtitle = svg ? a->board : NULL,
@@ -288,10 +299,12 @@ static bool roofline(struct mg_strbuf *out, const struct mg_style *style, const 
     if (!ok || a->binding >= a->nroofs)
         return ok;
     if (flops(a) <= 0)
-        return mg__strbuf_printf(out, "    What binds is %s. There are no floating-point operations.\n", a->roofs[a->binding].name);
+        return mg__strbuf_printf(out, "    What binds is %s. There are no floating-point operations.\n",
+                                 a->roofs[a->binding].name);
     scaled(reach, a->attainable);
-    ok = mg__strbuf_printf(out, "    What binds is %s: %sFLOP/s are in reach, %.1f %% of the peak.\n", a->roofs[a->binding].name,
-                           reach, a->roofs[0].peak > 0 ? 100 * a->attainable / a->roofs[0].peak : 0);
+    ok = mg__strbuf_printf(out, "    What binds is %s: %sFLOP/s are in reach, %.1f %% of the peak.\n",
+                           a->roofs[a->binding].name, reach,
+                           a->roofs[0].peak > 0 ? 100 * a->attainable / a->roofs[0].peak : 0);
     return ok && (!has_roofline(a) || roofline_plot(&a, 1, style, false, out));
 }
 
@@ -318,11 +331,11 @@ static bool site_words(struct mg_strbuf *out, const struct mg_report_advice *a, 
 static bool sites(struct mg_strbuf *out, const struct mg_style *style, struct mg_sources *sources,
                   const struct mg_report_advice *a)
 {
-    bool ok = !a->nsites || (heading(out, style, "Global access sites") &&
-                             mg__layout_tone(out, style, MG_TONE_DIM, true) &&
-                             mg__strbuf_printf(out, "    %11s %11s %11s %8s %8s  %s\n", "requests", "sectors", "ideal", "uses", "threads",
-                                               "of a byte in a block") &&
-                             mg__layout_tone(out, style, MG_TONE_DIM, false));
+    bool ok =
+        !a->nsites || (heading(out, style, "Global access sites") && mg__layout_tone(out, style, MG_TONE_DIM, true) &&
+                       mg__strbuf_printf(out, "    %11s %11s %11s %8s %8s  %s\n", "requests", "sectors", "ideal",
+                                         "uses", "threads", "of a byte in a block") &&
+                       mg__layout_tone(out, style, MG_TONE_DIM, false));
     for (size_t i = 0; ok && i < a->nsites && i < MAX_SITES; i++) {
         const struct mg_report_advice_site *s = &a->sites[i];
         struct mg_strbuf what = {0};
@@ -391,7 +404,7 @@ bool mg__render_advice(const struct mg_advices *advices, const struct mg_style *
     if (!advices->at.count)
         return mg__strbuf_printf(out, "margay: no kernel was launched\n");
     const struct mg_report_advice *first = &advices->at.at[0]->advice;
-    ok = mg__strbuf_printf(out, "margay %s: advice for an %s (compute capability %u.%u)\n", MG_VERSION_STRING, first->board,
+    ok = mg__strbuf_printf(out, "margay %s: advice for the %s (compute capability %u.%u)\n", MG_VERSION_STRING, first->board,
                            first->cc / 10, first->cc % 10);
     mg__sources_init(&sources);
     for (size_t i = 0; ok && i < advices->at.count && i < MAX_KERNELS; i++) {
@@ -401,8 +414,9 @@ bool mg__render_advice(const struct mg_advices *advices, const struct mg_style *
     }
     mg__sources_free(&sources);
     if (ok && advices->at.count > MAX_KERNELS)
-        ok = mg__strbuf_printf(out, "\nmargay: %zu more kernels and shapes took less time: --json FILE has them, --kernel chooses\n",
-                               advices->at.count - MAX_KERNELS);
+        ok = mg__strbuf_printf(
+            out, "\nmargay: %zu more kernels and shapes took less time: --json FILE has them, --kernel chooses\n",
+            advices->at.count - MAX_KERNELS);
     if (ok && advices->left_out)
         ok = mg__strbuf_printf(out, "\nmargay: %llu launches of further kernels and shapes are left out: --kernel chooses\n",
                                (unsigned long long)advices->left_out);

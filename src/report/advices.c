@@ -1,7 +1,8 @@
 /* advices.c - advice read back: one row a kernel and launch shape.
  *
  * Launches of one kernel in one shape may differ, where work depends on data: the one that the estimate says takes longest
- * stands for them. At most MG_ADVICE_ROWS rows are kept. As with all records nothing is trusted: what is missing reads as empty or zero, what is too much is cut.
+ * stands for them. At most MG_ADVICE_ROWS rows are kept. As with all records nothing is trusted: what is missing reads as
+ * empty or zero, what is too much is cut.
  */
 #include "report/render.h"
 
@@ -252,7 +253,7 @@ bool mg__advices_json(const struct mg_advices *a, struct mg_strbuf *out)
     bool ok = mg__strbuf_append(out, "[", 1), first = true;
     for (size_t i = 0; ok && i < a->at.count; i++) {
         const struct mg_advice_row *row = a->at.at[i];
-        if (!row->json || row->json[0] != '{')
+        if (!row->json || row->json[0] != '{' || row->json[1] == '}')
             continue;
         ok = mg__strbuf_printf(out, "%s{\"launches\": %llu, %s", first ? "\n" : ",\n", (unsigned long long)row->launches,
                                row->json + 1);
