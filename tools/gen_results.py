@@ -25,7 +25,7 @@ TARGETS = [
     ("transpose", "b32", "1024x1024", 1.20),
     ("histogram", "u8 random", "2^28", 1.15),
     ("conv2d", "f32", "16384x16384x5", 0.90),
-    ("stencil1d", "radius 1", "2^28", 0.95),
+    ("stencil1d", "f32 radius 1", "2^28", 0.95),
     ("lut", "u8", "2^28", 0.90),
 ]
 TABLE = re.compile(r"(<!-- table: made by make tune-gpu -->\n).*?(<!-- /table -->)", re.S)
@@ -124,6 +124,22 @@ def picture(result):
     return "\n".join(out) + "\n"
 
 
+def test_table(tests):
+    """A row for each program, a column for each way in which it was run."""
+    ways, verdicts = ["native", "memcheck", "racecheck", "initcheck", "synccheck"], {}
+    for line in tests.splitlines():
+        native = re.match(r"native +kernels_(?!page|results)(\w+) [ .]*(?:\*\*\*)?(Passed|Failed|Skipped|Timeout)", line)
+        tool = re.match(r"(\w+check) +test_kernels_(\w+) +(.+?) +\d+ s$", line)
+        if native:
+            verdicts.setdefault(native[1], {})["native"] = native[2].lower()
+        elif tool:
+            verdicts.setdefault(tool[2], {})[tool[1]] = tool[3]
+    plain = {"passed", "clean"}
+    return [f"| | {' | '.join(ways)} |", "| --- |" + " --- |" * len(ways)] + [
+        f"| {name} | " + " | ".join(v if (v := found.get(way, "")) in plain or not v else f"**{v}**" for way in ways) + " |"
+        for name, found in sorted(verdicts.items())]
+
+
 def device_part(name, result, tests):
     d = result["device"]
     lines = [f"## {d['name']}", "",
@@ -135,7 +151,8 @@ def device_part(name, result, tests):
     if picture(result):
         lines += [f"![ratios of the best rungs to their peers](results-{name}.svg)", ""]
     if tests:
-        lines += ["### Tests on this machine", "", "```", *tests.rstrip().splitlines(), "```", ""]
+        lines += ["### Tests on this machine", "", "`make test-gpu`: each operation's tests as they are, and with small sizes under NVIDIA's "
+                  "compute-sanitizer.", "", *test_table(tests), ""]
     lines += ["### The ladders", ""]
     for case in result["cases"]:
         lines += ladder(case)

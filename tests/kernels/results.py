@@ -52,7 +52,9 @@ with tempfile.TemporaryDirectory() as name:
     expect(run(tree).returncode == 0 and not page.exists(), "a page was made of what nobody measured")
     (results / "test-gpu.json").write_text(json.dumps(MEASURED))
     (results / "test-gpu.tune.md").write_text("## lut\n\n| shapes | GB/s |\n\n## gemm\n\n| no page |\n")
-    (results / "test-gpu.tests.txt").write_text("all passed\n")
+    (results / "test-gpu.tests.txt").write_text(
+        "native     kernels_lut ......................***Failed    3.71 sec\nnative     kernels_gemm .....   Passed   32.12 sec\n"
+        "memcheck   test_kernels_gemm            clean            15 s\nracecheck  test_kernels_gemm            did not finish   30 s\n")
     tuning.write_text("# lut\nprose\n<!-- table: made by make tune-gpu -->\nold\n<!-- /table -->\nmore prose\n")
     done = run(tree)
     expect(done.returncode == 0, "the tool failed", done.stderr)
@@ -62,7 +64,8 @@ with tempfile.TemporaryDirectory() as name:
                  "| gemm f32, 4096x4096x4096 | | | | | 0.95 | not measured |",
                  "| best one | 1 ms | 2,000 GB/s | 4.00 | 0.950 | 50 % |",
                  "| *cuBLAS geam* | 1.01 ms | 1,980 GB/s | 3.96 | 1.000 | 50 % |",
-                 "slow was not run: too slow at this size.", "all passed", "results-test-gpu.svg"):
+                 "slow was not run: too slow at this size.", "results-test-gpu.svg",
+                 "| gemm | passed | clean | **did not finish** |  |  |", "| lut | **failed** |  |  |  |  |"):
         expect(line in text, f"the page lacks: {line}", text)
     expect("| fast but wrong |" in text and "**wrong**" in text, "a wrong rung is not marked", text)
     expect(tuning.read_text() == "# lut\nprose\n<!-- table: made by make tune-gpu -->\n\n| shapes | GB/s |\n\n<!-- /table -->\nmore prose\n",
