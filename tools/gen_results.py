@@ -104,7 +104,7 @@ def picture(result):
     bars = [(what, ratio, wanted, peer["name"]) for what, best, peer, ratio, wanted, _ in targets(result) if ratio is not None]
     if not bars:
         return None
-    left, right, step, top = 260, 90, 26, 54
+    left, right, step, top = 260, 110, 26, 54
     scale = 480 / max(1.6, *(ratio for _, ratio, _, _ in bars))
     width, height = left + 480 + right, top + step * len(bars) + 16
     x = lambda ratio: left + ratio * scale
@@ -113,15 +113,17 @@ def picture(result):
            f'<rect width="{width}" height="{height}" fill="#fff"/>',
            f'<text x="12" y="20" font-weight="600">Best rungs beside their peers on {result["device"]["name"]}</text>',
            '<text x="12" y="38" fill="#555">times as fast in the same run; the line is the peer, ticks are the aims</text>']
+    labels = []
     for i, (what, ratio, wanted, peer) in enumerate(bars):
         y = top + i * step
         out += [f'<text x="{left - 8}" y="{y + 14}" text-anchor="end">{what}</text>',
                 f'<rect x="{left}" y="{y + 2}" width="{ratio * scale:.1f}" height="{step - 8}" '
                 f'fill="{"#3b7a57" if ratio >= wanted else "#b5651d"}"/>',
-                f'<rect x="{x(wanted) - 1:.1f}" y="{y}" width="2" height="{step - 4}" fill="#000"/>',
-                f'<text x="{max(x(ratio), x(wanted)) + 6:.1f}" y="{y + 14}">{ratio:.2f} of {peer}</text>']
-    out += [f'<line x1="{x(1):.1f}" y1="{top - 4}" x2="{x(1):.1f}" y2="{height - 10}" stroke="#555" stroke-dasharray="3 3"/>', "</svg>"]
-    return "\n".join(out) + "\n"
+                f'<rect x="{x(wanted) - 1:.1f}" y="{y}" width="2" height="{step - 4}" fill="#000"/>']
+        labels.append(f'<text x="{max(x(ratio), x(wanted)) + 6:.1f}" y="{y + 14}" stroke="#fff" stroke-width="4" '
+                      f'paint-order="stroke">{ratio:.2f} of {peer}</text>')
+    line = f'<line x1="{x(1):.1f}" y1="{top - 4}" x2="{x(1):.1f}" y2="{height - 10}" stroke="#555" stroke-dasharray="3 3"/>'
+    return "\n".join([*out, line, *labels, "</svg>"]) + "\n"
 
 
 def test_table(tests):

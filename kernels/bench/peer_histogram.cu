@@ -1,6 +1,6 @@
 /* peer_histogram.cu - CUB's histogram beside ours. HistogramEven with a bin for each value is what its manual offers for
- * both kinds of keys; it has no function that takes the key for the bin. The number of keys is an int where it fits, which is
- * what CUB is fastest with. */
+ * both kinds of keys; it has no function that takes the key for the bin. The number of keys is an int where it fits, which
+ * CUB has kernels of its own for. */
 #include "peer_histogram.h"
 
 #include <cub/device/device_histogram.cuh>
