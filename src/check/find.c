@@ -212,6 +212,8 @@ static bool say_barrier(const struct launch *l, const struct occurrence *o, cons
     const struct mg_insn_info *i = &l->info->insns[o->insn];
     const char *what = i->insn->opcode == MG_OP_BAR_WARP ? "__syncwarp" : i->insn->opcode == MG_OP_SHFL ? "the shuffle"
                        : i->insn->opcode == MG_OP_VOTE ? "the vote" : "the warp operation";
+    if (o->kind == KIND_BARRIER_NO_PROGRESS)
+        return mg__strbuf_printf(out, "threads wait here for what does not happen, until the time limit");
     if (!mg__name_thread(l, &o->who, true, out))
         return false;
     switch (o->kind) {
@@ -239,7 +241,7 @@ static bool say_barrier(const struct launch *l, const struct occurrence *o, cons
         return mg__strbuf_printf(out, " names %u threads, and ", o->value[0]) && mg__name_thread(l, &o->with, false, out) &&
                mg__strbuf_printf(out, " %u", o->value[1]) && say_line(l, line, other, out);
     default:
-        return mg__strbuf_printf(out, " waits for what does not happen, until the time limit");
+        return true;
     }
 }
 
@@ -360,6 +362,39 @@ static bool is_race(uint8_t kind)
     return !strcmp(kinds[kind].check, "race");
 }
 
+/* Where different values were written, the same ones were chance: what is written may itself depend on the race. */
+static void merge_values(struct made *list, uint32_t n, struct made *same)
+{
+    const struct occurrence *o = &same->o;
+    bool between = o->who.block != o->with.block;
+    if (o->kind != KIND_RACE_SAME_VALUE || same->drop)
+        return;
+    for (uint32_t k = 0; k < n; k++) {
+        struct occurrence *d = &list[k].o;
+        if (d->kind != (between ? KIND_RACE_BLOCKS_WRITE_WRITE : KIND_RACE_WRITE_WRITE) || d->insn != o->insn ||
+            d->other != o->other || d->place != o->place || d->object != o->object)
+            continue;
+        uint64_t count = d->count + o->count;
+        uint8_t kind = d->kind;
+        if (o->who.block < d->who.block || (o->who.block == d->who.block && o->offset < d->offset))
+            *d = *o;
+        d->kind = kind;
+        d->count = count;
+        same->drop = true;
+        return;
+    }
+}
+
+/* Whether stores to the object were left out, because they were out of bounds or misaligned: then what lacks is told. */
+static bool lost_stores(const struct launch *l, const struct made *list, uint32_t n, const struct occurrence *o)
+{
+    for (uint32_t k = 0; k < n; k++)
+        if (list[k].o.kind == KIND_BOUNDS_MISALIGNED && list[k].o.place == o->place && list[k].o.object == o->object &&
+            l->code.sites[list[k].o.insn].writes)
+            return true;
+    return false;
+}
+
 void mg__find_report(struct launch *l)
 {
     uint32_t n = l->tally.count;
@@ -377,6 +412,8 @@ void mg__find_report(struct launch *l)
         list[i].line = mg__name_line(l->info, list[i].o.insn);
         list[i].other = mg__name_line(l->info, list[i].o.other);
     }
+    for (uint32_t i = 0; i < n; i++)
+        merge_values(list, n, &list[i]);
     qsort(list, n, sizeof(*list), in_order);
     for (uint32_t i = 0; i < n; i++) {
         if (list[i].drop)
@@ -387,7 +424,7 @@ void mg__find_report(struct launch *l)
             if (is_race(list[k].o.kind) && list[k].o.place == list[i].o.place && list[k].o.object == list[i].o.object &&
                 (list[k].o.insn == list[i].o.insn || list[k].o.other == list[i].o.insn))
                 list[i].drop = true;
-        if (list[i].drop)
+        if (list[i].drop || (init && lost_stores(l, list, n, &list[i].o)))
             continue;
         for (uint32_t k = i + 1; k < n; k++)
             if (!list[k].drop && one_finding(&list[i], &list[k])) {

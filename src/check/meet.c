@@ -138,8 +138,8 @@ void mg__meet(struct worker *w, struct block *b, const struct mg_sync *e)
             (void)mg__vec_push(&b->stuck, ((struct stuck){e->insn, e->barrier, e->missing, first_of(e)}));
         break;
     case MG_SYNC_TIMEOUT:
-        if (e->arrive)
-            note(w, KIND_BARRIER_NO_PROGRESS, e->insn, NO_INSN, first_of(e), nobody, 0, 0);
+        if (e->arrive) /* whose turn it was when the time was up is chance */
+            note(w, KIND_BARRIER_NO_PROGRESS, e->insn, NO_INSN, nobody, nobody, 0, 0);
         break;
     default:
         break;
