@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""gen_results.py - writes docs/results.md, its picture and the tables in docs/tuning/ from what was measured, or says that they
-are out of date.
+"""gen_results.py - writes docs/results.md, its picture, the short table in README.md and the tables in docs/tuning/ from what was
+measured, or says that they are out of date.
 
     gen_results.py SOURCE_FOLDER [RESULTS_FOLDER] [--check]
 
@@ -28,6 +28,7 @@ TARGETS = [
     ("stencil1d", "f32 radius 1", "2^28", 0.95),
     ("lut", "u8", "2^28", 0.90),
 ]
+SHORT = re.compile(r"(<!-- results: made by tools/gen_results.py -->\n).*?(<!-- /results -->)", re.S)
 TABLE = re.compile(r"(<!-- table: made by make tune-gpu -->\n).*?(<!-- /table -->)", re.S)
 
 
@@ -126,6 +127,15 @@ def picture(result):
     return "\n".join([*out, line, *labels, "</svg>"]) + "\n"
 
 
+def short_table(result):
+    """For the README: what was reached, without the aims."""
+    lines = [f"| on {result['device']['name']}, {result['date']} | best rung | peer in the same run | ratio |", "| --- | ---: | ---: | ---: |"]
+    for what, best, peer, ratio, _, case in targets(result):
+        if ratio is not None:
+            lines.append(f"| {what} | {rate_text(case, best)} | {peer['name']} {rate_text(case, peer)} | {ratio:.2f} |")
+    return lines
+
+
 def test_table(tests):
     """A row for each program, a column for each way in which it was run."""
     ways, verdicts = ["native", "memcheck", "racecheck", "initcheck", "synccheck"], {}
@@ -183,6 +193,10 @@ def main():
             if not result["measured"]:
                 continue
             tests = folder / f"{name}.tests.txt"
+            readme = root / "README.md"
+            if readme not in files and readme.exists():
+                table = "\n".join(short_table(result))
+                files[readme] = SHORT.sub(lambda m: f"{m[1]}\n{table}\n\n{m[2]}", readme.read_text(encoding="utf-8"))
             lines += device_part(name, result, tests.read_text(encoding="utf-8") if tests.exists() else None)
             if picture(result):
                 files[root / "docs" / f"results-{name}.svg"] = picture(result)
