@@ -5,9 +5,9 @@
  * the one before), and two kernels: atomics on one word, and the stream at the end of each ladder.
  *
  * The model of the stream: device memory is the limit, so all that counts is bytes in flight. A thread asks for UNROLL
- * times 16 bytes before it uses the first; each of a vector's
- * elements has an accumulator of its own, so that no addition waits for the one before. What is left is the end: blocks
- * must hand their results to one another, in the same launch or in the next.
+ * times 16 bytes before it uses the first; each of a vector's elements has an accumulator of its own, so that no addition
+ * waits for the one before. What is left is the end: blocks must hand their results to one another, in the same launch or in
+ * the next.
  *
  * Leaves out: results of more than one word, joins that do not commute. A join more: a struct with none(), empty() and
  * join(); a source more: a struct with at(), load(), nothing() and fold().
