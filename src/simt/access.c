@@ -6,6 +6,12 @@
  */
 #include "simt/simt_priv.h"
 
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define WIDE
+#endif
+
 #define MG_IRREGULAR_AFTER 24  /* misses in a row that make a site irregular */
 #define MG_IRREGULAR_FOR 1024  /* accesses until shapes are tried again */
 #define MG_SHAPE_BASE ((uint64_t)1 << 40)
@@ -312,20 +318,40 @@ static uint8_t *resolve_local(struct mg_warp *w, const struct mg_op *op, unsigne
     return w->local + (size_t)lane * w->local_stride + offset;
 }
 
+/* Least, greatest and all bits of the active lanes' addresses; good for addresses below 2^63, for signed compares are what
+ * vectors have. */
+WIDE static void bounds_of(const uint64_t address[32], uint32_t mask, uint64_t *least, uint64_t *most, uint64_t *all)
+{
+    int64_t low = INT64_MAX, high = 0, bits = 0;
+    if (mask == ~0u) {
+        for (unsigned i = 0; i < 32; i++) {
+            int64_t at = (int64_t)address[i];
+            low = at < low ? at : low;
+            high = at > high ? at : high;
+            bits |= at;
+        }
+    } else {
+        for (uint32_t rest = mask; rest; rest &= rest - 1) {
+            int64_t at = (int64_t)address[__builtin_ctz(rest)];
+            low = at < low ? at : low;
+            high = at > high ? at : high;
+            bits |= at;
+        }
+    }
+    *least = (uint64_t)low;
+    *most = (uint64_t)high;
+    *all = (uint64_t)bits;
+}
+
 /* For observers of every access: all lanes at once, if they are aligned and in the block's shared memory, or in the object
  * that the site reached last. */
 static bool all_inside(const struct mg_warp *w, const struct mg_site *site, uint32_t mask, uint8_t space,
                        const uint64_t address[32], unsigned bytes, uint8_t *where[32], uint64_t *least, uint64_t *most)
 {
-    uint64_t low = UINT64_MAX, high = 0, bits = 0;
-    for (unsigned i = 0; i < 32; i++) {
-        uint64_t on = (uint64_t)0 - (mask >> i & 1);
-        low = MG_MIN(low, address[i] | ~on);
-        high = MG_MAX(high, address[i] & on);
-        bits |= address[i] & on;
-    }
+    uint64_t low, high, bits;
+    bounds_of(address, mask, &low, &high, &bits);
     uint64_t from = space == MG_SPACE_SHARED ? 0 : site->lo, to = space == MG_SPACE_SHARED ? w->block->shared_size : site->hi;
-    if (space == MG_SPACE_LOCAL || bits & (bytes - 1) || low < from || high > to || bytes > to - high)
+    if (space == MG_SPACE_LOCAL || bits >> 63 || bits & (bytes - 1) || low < from || high > to || bytes > to - high)
         return false;
     uint64_t base = space == MG_SPACE_SHARED ? (uint64_t)(uintptr_t)w->block->shared : 0;
     if (mask == ~0u) {

@@ -157,6 +157,12 @@ static ALWAYS_INLINE void store_element(uint8_t *p, unsigned width, uint64_t val
 /* One element of every lane, `p(i)` apart; reg may also be an address register, so nothing is written before all is read. */
 MG_NO_TSAN static void load_lanes(struct mg_warp *w, const struct mg_mem *mem, uint32_t mask, uint8_t *const where[32])
 {
+    if (mask == ~0u && mem->width == 4 && mem->vec == 1 && !mem->dst64 && mem->reg[0] >= 0) {
+        uint32_t *restrict d = mg__slot(w, mem->reg[0]);
+        for (unsigned i = 0; i < 32; i++)
+            memcpy(&d[i], where[i], 4);
+        return;
+    }
     for (unsigned v = 0; v < mem->vec; v++) {
         if (mem->reg[v] < 0)
             continue;
@@ -174,6 +180,12 @@ MG_NO_TSAN static void load_lanes(struct mg_warp *w, const struct mg_mem *mem, u
 
 MG_NO_TSAN static void store_lanes(struct mg_warp *w, const struct mg_mem *mem, uint32_t mask, uint8_t *const where[32])
 {
+    if (mask == ~0u && mem->width == 4 && mem->vec == 1 && !mem->dst64) {
+        const uint32_t *s = mg__slot(w, mem->reg[0]);
+        for (unsigned i = 0; i < 32; i++)
+            memcpy(where[i], &s[i], 4);
+        return;
+    }
     for (unsigned v = 0; v < mem->vec; v++) {
         const void *s = mg__slot(w, mem->reg[v]);
         for (uint32_t rest = mask; rest; rest &= rest - 1) {
