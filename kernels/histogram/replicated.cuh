@@ -15,8 +15,8 @@ static __device__ void histogram_add_up(const uint32_t *counts, uint32_t range, 
     uint32_t last = (1u << copies_log2) - 1;
     for (uint32_t b = threadIdx.x; b < range; b += THREADS) {
         uint32_t sum = 0;
-        for (uint32_t c = 0; c <= last; c++) /* each lane begins in another bank */
-            sum += counts[(b << copies_log2) + ((c + b) & last)];
+        for (uint32_t c = 0; c <= last; c++) /* each lane reads from another bank */
+            sum += counts[(b << copies_log2) + ((c + (b >> (5 - copies_log2))) & last)];
         if (sum)
             atomicAdd(&bins[b], sum);
     }
