@@ -436,12 +436,27 @@ static uint64_t put_in(const struct launch *l, uint64_t cell, uint64_t entry)
     return (cell & ~(ENTRY_MASK | ENTRY_MASK << ENTRY_BITS)) | one << ENTRY_BITS | two;
 }
 
+static inline uint8_t value_in(uint32_t v, unsigned n)
+{
+    v = (v ^ v >> 15) * 0x85ebca6bu + n;
+    return (uint8_t)(1 + ((v >> 16) * 254 >> 16));
+}
+
 uint8_t mg__grid_value(const uint8_t *bytes, unsigned n)
 {
     uint32_t v = 0;
     memcpy(&v, bytes, n);
-    v = (v ^ v >> 15) * 0x85ebca6bu + n;
-    return (uint8_t)(1 + ((v >> 24) + (v >> 16 & 0xff)) % 254);
+    return value_in(v, n);
+}
+
+/* Of 32 lanes' words, `stride` bytes apart. */
+static void values_of(const uint8_t *words, unsigned stride, uint8_t value[32])
+{
+    uint32_t v[32];
+    for (unsigned i = 0; i < 32; i++)
+        memcpy(&v[i], words + (size_t)i * stride, 4);
+    for (unsigned i = 0; i < 32; i++)
+        value[i] = value_in(v[i], 4);
 }
 
 /* The set of values written, as far as it matters: none, one, several. The same for any order. */
@@ -542,7 +557,10 @@ bool mg__grid_touch_words(struct worker *w, int32_t object, const struct mg_acce
     uint64_t first = offset / 4, bytes = site->writes ? 15ull << 60 : 0;
     uint64_t mine = ENTRY_MASK - entry_of(l, kind_of(l, site, site->writes), a->block, site->number);
     uint64_t block = block_in(l, ENTRY_MASK - mine);
-    for (unsigned k = 0; k < n; k++) { /* untouched, or by this block alone */
+    uint64_t any = 0;
+    for (unsigned k = 0; k < n; k++)
+        any |= atomic_load_explicit(&r->cells[first + k], memory_order_relaxed);
+    for (unsigned k = 0; any && k < n; k++) { /* by this block alone? */
         uint64_t old = atomic_load_explicit(&r->cells[first + k], memory_order_relaxed), one = old >> ENTRY_BITS & ENTRY_MASK;
         if (old && (old & ENTRY_MASK || old >> FLAG_MIXED & 1 || block_in(l, ENTRY_MASK - one) != block))
             return false;
@@ -550,26 +568,34 @@ bool mg__grid_touch_words(struct worker *w, int32_t object, const struct mg_acce
     for (uint64_t c = first / 1024; c <= (first + n - 1) / 1024; c++)
         if (!atomic_load_explicit(&r->touched[c], memory_order_relaxed))
             atomic_store_explicit(&r->touched[c], 1, memory_order_relaxed);
+    bool alone = l->workers == 1;
     for (unsigned k = 0; k < n; k++) {
         _Atomic uint64_t *at = &r->cells[first + k];
-        uint64_t old = atomic_load_explicit(at, memory_order_relaxed), new = old ? put_in(l, old, ENTRY_MASK - mine) : mine << ENTRY_BITS;
-        new |= bytes;
-        if (l->workers == 1)
+        uint64_t old = any ? atomic_load_explicit(at, memory_order_relaxed) : 0;
+        uint64_t new = (old ? put_in(l, old, ENTRY_MASK - mine) : mine << ENTRY_BITS) | bytes;
+        if (alone)
             atomic_store_explicit(at, new, memory_order_relaxed);
         else if (new != old && !atomic_compare_exchange_strong_explicit(at, &old, new, memory_order_relaxed, memory_order_relaxed))
             return false; /* another block was here: the same again, word by word */
     }
     if (!site->writes)
         return true;
-    unsigned each = a->width / 4;
-    unsigned element = mg__ptx_type_size((enum mg_ptx_type)l->info->insns[a->insn].insn->type[0]);
+    unsigned each = a->width / 4, element = mg__ptx_type_size((enum mg_ptx_type)l->info->insns[a->insn].insn->type[0]);
     bool words = a->value[0] && (element == 4 || element == 8) && a->value64 == (element == 8);
-    for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(rest);
-        uint64_t at = first + ((a->address[lane] - l->info->allocations[object].address) - offset) / 4;
-        for (unsigned k = 0; k < each; k++)
-            wrote(&r->values[at + k], words ? mg__grid_value((const uint8_t *)a->value[4 * k / element] + element * lane + 4 * k % element, 4)
-                                             : VALUE_MANY);
+    for (unsigned k = 0; k < each; k++) {
+        uint8_t value[32];
+        memset(value, VALUE_MANY, sizeof(value));
+        if (words)
+            values_of((const uint8_t *)a->value[4 * k / element] + 4 * k % element, element, value);
+        for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+            unsigned lane = (unsigned)__builtin_ctz(rest);
+            atomic_uchar *at = &r->values[first + ((a->address[lane] - l->info->allocations[object].address) - offset) / 4 + k];
+            unsigned char old = atomic_load_explicit(at, memory_order_relaxed);
+            if (!alone)
+                wrote(at, value[lane]);
+            else if (old != value[lane])
+                atomic_store_explicit(at, old ? VALUE_MANY : value[lane], memory_order_relaxed);
+        }
     }
     return true;
 }
