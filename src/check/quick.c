@@ -242,24 +242,18 @@ WIDE static void did_write(struct mg_order_row *row, unsigned at, unsigned n, ui
 bool mg__quick_read(const struct mg_order *o, struct mg_order_row *rows, uint64_t base, const struct mg_memo *m, uint32_t who,
                     bool init)
 {
-    uint32_t least = init ? o->begin : 0;
     if (m->n != m->span) {
-        for (unsigned k = 0; k < m->n; k++) {
+        for (unsigned k = 0; k < m->n; k++) { /* a read that is done twice is no other than one done once */
             uint64_t u = base + m->unit[k];
-            const struct mg_order_row *row = &rows[u / 32];
-            unsigned at = u % 32;
-            if (row->w_time[at] - least > o->floor - least || row->w_who[at] & ASYNC ||
-                (row->r_time[at] > o->floor && row->r_who[at] & CLASS_BITS))
+            if (!mg__quick_read_one(o, &rows[u / 32], u % 32, who | m->lane[k], init))
                 return false;
         }
-        for (unsigned k = 0; k < m->n; k++)
-            mg__quick_read_one(o, &rows[(base + m->unit[k]) / 32], (base + m->unit[k]) % 32, who | m->lane[k], init);
         return true;
     }
     for (unsigned k = 0, n; k < m->span; k += n) {
         unsigned at = (base + k) % 32;
         n = MG_MIN(m->span - k, 32 - at);
-        if (!may_read(&rows[(base + k) / 32], at, n, o->floor, least))
+        if (!may_read(&rows[(base + k) / 32], at, n, o->floor, init ? o->begin : 0))
             return false;
     }
     for (unsigned k = 0, n; k < m->span; k += n) {

@@ -21,7 +21,7 @@ bool mg__quick_shape(struct mg_memo *memo, const struct mg_access *a, unsigned u
 /* The least and the greatest address of the active lanes. */
 void mg__quick_bounds(const struct mg_access *a, uint64_t *least, uint64_t *most);
 
-/* The whole access at unit `base` on of `rows`; false: nothing was done, each lane must be looked at. `who`: packed, of lane 0.
+/* The whole access at unit `base` on of `rows`; false: nothing was done that may not be done again; look at each lane. `who`: packed, of lane 0.
  * Reads of units that were not written since `begin` count as out of the ordinary, if `init`. */
 bool mg__quick_read(const struct mg_order *o, struct mg_order_row *rows, uint64_t base, const struct mg_memo *memo, uint32_t who,
                     bool init);

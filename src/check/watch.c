@@ -364,7 +364,13 @@ static bool quick_shared(struct worker *w, struct block *b, const struct mg_acce
     uint64_t least, most;
     if (b->order->partial || site->async || a->mask == 0 || (site->class != MG_ORDER_PLAIN && !site->atomic))
         return false;
-    mg__quick_bounds(a, &least, &most);
+    bool shaped = !site->atomic && mg__quick_shape(memo, a, unit); /* an atomic's addresses are the data's */
+    if (shaped) {
+        least = a->address[memo->first] + (uint64_t)(int64_t)memo->low;
+        most = least + ((uint64_t)memo->span << unit) - a->width;
+    } else {
+        mg__quick_bounds(a, &least, &most);
+    }
     if (site->source.kind == SOURCE_VAR && site->source.var->space == MG_SPACE_SHARED && site->object >= 0) {
         const struct mg_shared_var *v = &l->info->shared_vars[site->object];
         if (least < v->offset || most + a->width > (uint64_t)v->offset + v->size)
@@ -372,7 +378,7 @@ static bool quick_shared(struct worker *w, struct block *b, const struct mg_acce
     }
     struct mg_order_who me = {.site = site->number, .warp = (uint8_t)a->warp, .class = site->class};
     uint32_t who = mg__order_pack(me);
-    if (site->atomic) { /* addresses are the data's: no shape */
+    if (site->atomic) {
         if (a->width != 1u << unit || site->own_fence || b->order->flagged)
             return false;
         for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
@@ -385,8 +391,8 @@ static bool quick_shared(struct worker *w, struct block *b, const struct mg_acce
         mg__order_publish(b->order, a->warp);
         return true;
     }
-    if (mg__quick_shape(memo, a, unit)) {
-        uint64_t base = (a->address[memo->first] + (uint64_t)(int64_t)memo->low) >> unit;
+    if (shaped) {
+        uint64_t base = least >> unit;
         bool good = site->writes ? mg__quick_write(b->order, b->rows, base, memo, who)
                                  : mg__quick_read(b->order, b->rows, base, memo, who, l->init);
         b->order->now += good && site->writes;
