@@ -2,7 +2,7 @@
  *
  * Nothing is reported here, and nothing is decided that order.c would decide otherwise: an access is taken only if no unit of
  * it can be in conflict, by the plainest of reasons (the other access lies before the last barrier of the whole block, or is
- * the same lane's), and then the cells are brought up to date as order.c would. tests/check holds the two against each other.
+ * the same lane's), and then the cells are brought up to date as order.c would. tests/check/test_quick.c holds the two against each other.
  *
  * A block with rows above the floor (named barriers, flags: `partial`) always goes the long way.
  */
