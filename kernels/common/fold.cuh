@@ -5,9 +5,9 @@
  * the one before), and two kernels: atomics on one word, and the stream at the end of each ladder.
  *
  * The model of the stream: device memory is the limit, so all that counts is bytes in flight. A thread asks for UNROLL
- * times 16 bytes before it uses the first; each of a vector's elements has an accumulator of its own, so that no addition
- * waits for the one before. What is left is the end: blocks must hand their results to one another, in the same launch or in
- * the next.
+ * times 16 bytes before it uses the first; each of a vector's elements has an accumulator of its own, so that no
+ * addition waits for the one before. What is left is the end: blocks must hand their results to one another, in the
+ * same launch or in the next.
  *
  * Leaves out: results of more than one word, joins that do not commute. A join more: a struct with none(), empty() and
  * join(); a source more: a struct with at(), load(), nothing() and fold().
@@ -110,8 +110,8 @@ template <typename T> struct fold_max {
 
 /* ---- sources ---- */
 /* 16 bytes; `p` is aligned to them. Where they are not `wanted`, v stays: one instruction with a predicate, where the
- * compiler would make a branch for each. No hint to the caches, though nothing is read twice: the sum of 2^28 floats took 354 us
- * so, and 365 to 368 with L1::no_allocate, L2::256B, evict-first or .cs (H100, 2026-11-21). */
+ * compiler would make a branch for each. No hint to the caches, though nothing is read twice: the sum of 2^28 floats
+ * took 354 us so, and 365 to 368 with L1::no_allocate, L2::256B, evict-first or .cs (H100, 2026-11-21). */
 static __device__ inline void fold_read(const void *p, bool wanted, uint4 &v)
 {
     asm volatile("{\n\t.reg .pred wanted;\n\t"
@@ -444,21 +444,18 @@ struct fold_tree {
 };
 
 /* ---- the stream ----
- * FOLD_SWEEP: as many blocks as run at once go over the sequence together, THREADS vectors each at a time; at any
- * moment they read within a window of a few MB, whose DRAM pages are open. FOLD_PIECES: a block takes a piece of the
- * sequence, in tiles of THREADS * UNROLL vectors; pieces are far more than blocks run at once. Either leaves one value
- * a block. Elements in front of the first vector and behind the last are left to who folds the blocks' values:
+ * A block takes THREADS * UNROLL vectors, few enough that blocks come and go in the order of memory: what is read at
+ * any moment lies within a few MB. (On an H100 blocks that stay were slower, whether each had a piece of the sequence
+ * or all swept over it together.) There are at most FOLD_BLOCKS_MAX; beyond that a block takes several such tiles, one
+ * after the other. It leaves one value. Elements in front of the first vector and behind the last are left to who folds
+ * the blocks' values:
  *
  * FOLD_TICKET: one kernel. A block that has stored its value draws a ticket; the block that draws the last one folds
  * all values, in the order of the blocks, so that the result does not depend on who was last. The tickets' counter is
  * set to 0 by a memset in front. FOLD_DEPENDENT: two kernels, the second launched while the first runs (programmatic
  * dependent launch): it is resident and waits when the first ends. */
-enum fold_order { FOLD_PIECES, FOLD_SWEEP };
 enum fold_end { FOLD_TICKET, FOLD_DEPENDENT };
-#ifndef MG_FOLD_BLOCKS_MAX
-#define MG_FOLD_BLOCKS_MAX 8192 /* margay-tune tries more */
-#endif
-enum { FOLD_BLOCKS_MAX = MG_FOLD_BLOCKS_MAX, FOLD_LAST_THREADS = 512, FOLD_LAST_LOADS = 8 };
+enum { FOLD_BLOCKS_MAX = 65536, FOLD_PARTS_AT_ONCE = 8 };
 
 /* What a stream reads: vectors v of the source, and the elements [0, head) and [tail, n), fewer than a vector each. */
 struct fold_extent {
@@ -478,25 +475,39 @@ static __device__ inline typename Join::value fold_ends(const Source &source, co
     return v;
 }
 
-/* All values of the blocks, in their order: the same for any number of threads that is a multiple of this block's. */
+/* All values of the blocks, past the first-level cache, since other blocks wrote them; `parts` is aligned to 16 bytes.
+ * Reads in whole vectors, FOLD_PARTS_AT_ONCE under way; what is left over is less than a vector. */
 template <class Join, int THREADS>
 static __device__ inline typename Join::value fold_parts(const typename Join::value *parts, unsigned count)
 {
     using T = typename Join::value;
+    constexpr unsigned WIDTH = 16 / sizeof(T);
+    const uint4 *vectors = reinterpret_cast<const uint4 *>(parts);
     T all = Join::none();
-    for (unsigned i = threadIdx.x; i < count; i += FOLD_LAST_LOADS * THREADS) {
-        T part[FOLD_LAST_LOADS];
+    unsigned whole = count / WIDTH;
+#pragma unroll 1
+    for (unsigned i = threadIdx.x; i < whole; i += FOLD_PARTS_AT_ONCE * THREADS) {
+        uint4 raw[FOLD_PARTS_AT_ONCE];
 #pragma unroll
-        for (unsigned k = 0; k < FOLD_LAST_LOADS; k++) /* other blocks wrote them: past the first-level cache */
-            part[k] = i + k * THREADS < count ? __ldcg(parts + i + k * THREADS) : Join::none();
+        for (unsigned k = 0; k < FOLD_PARTS_AT_ONCE; k++) {
+            raw[k] = fold_plain<T>::template nothing<Join>();
+            if (i + k * THREADS < whole)
+                raw[k] = __ldcg(vectors + i + k * THREADS);
+        }
 #pragma unroll
-        for (unsigned k = 0; k < FOLD_LAST_LOADS; k++)
-            all = Join::join(all, part[k]);
+        for (unsigned k = 0; k < FOLD_PARTS_AT_ONCE; k++) {
+            T e[WIDTH];
+            fold_unpack(raw[k], e);
+            for (unsigned w = 0; w < WIDTH; w++)
+                all = Join::join(all, e[w]);
+        }
     }
+    if (whole * WIDTH + threadIdx.x < count)
+        all = Join::join(all, __ldcg(parts + whole * WIDTH + threadIdx.x));
     return all;
 }
 
-template <class Join, class Source, int THREADS, int UNROLL, enum fold_order ORDER, enum fold_end END>
+template <class Join, class Source, int THREADS, int UNROLL, enum fold_end END>
 static __global__ void __launch_bounds__(THREADS)
     fold_stream_kernel(Source source, struct fold_extent extent, typename Join::value *parts, unsigned *tickets,
                        typename Join::value *result)
@@ -508,17 +519,16 @@ static __global__ void __launch_bounds__(THREADS)
     T acc[WIDTH];
     for (int k = 0; k < WIDTH; k++)
         acc[k] = Join::none();
-    const int64_t step = ORDER == FOLD_SWEEP ? static_cast<int64_t>(gridDim.x) * THREADS : THREADS;
-    int64_t v = ORDER == FOLD_SWEEP ? static_cast<int64_t>(blockIdx.x) * THREADS
-                                    : static_cast<int64_t>(blockIdx.x) * extent.tiles * (THREADS * UNROLL);
-    v += threadIdx.x;
+    int64_t v = static_cast<int64_t>(blockIdx.x) * extent.tiles * (THREADS * UNROLL) + threadIdx.x;
+    int64_t left = extent.vectors - v;
+    int stop = static_cast<int>(left < INT32_MAX ? left : INT32_MAX); /* from v on; a block reads less than 2^31 */
 #pragma unroll 1
-    for (unsigned tile = 0; tile < extent.tiles; tile++, v += UNROLL * step) {
+    for (unsigned tile = 0; tile < extent.tiles; tile++, v += THREADS * UNROLL, stop -= THREADS * UNROLL) {
         typename Source::raw r[UNROLL];
 #pragma unroll
         for (int u = 0; u < UNROLL; u++) { /* whole tiles and the last one by the same few instructions */
             r[u] = Source::template nothing<Join>();
-            source.load(v + u * step, v + u * step < extent.vectors, r[u]);
+            source.load(v + u * THREADS, u * THREADS < stop, r[u]);
         }
 #pragma unroll
         for (int u = 0; u < UNROLL; u++)
@@ -551,16 +561,16 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* Folds the blocks' values. What it does while it waits is to fold the ends, which also brings its instructions to the
  * multiprocessor: the second round then runs without a miss. */
-template <class Join, class Source>
-static __global__ void __launch_bounds__(FOLD_LAST_THREADS)
+template <class Join, class Source, int THREADS>
+static __global__ void __launch_bounds__(THREADS)
     fold_last_kernel(Source source, struct fold_extent extent, const typename Join::value *parts, unsigned count,
                      typename Join::value *result)
 {
     typename Join::value ends = fold_ends<Join>(source, extent), all = ends;
 #pragma unroll 1
     for (unsigned known = 0;; known = count) {
-        all = Join::join(all, fold_parts<Join, FOLD_LAST_THREADS>(parts, known));
-        all = fold_block<Join, FOLD_LAST_THREADS>(all);
+        all = Join::join(all, fold_parts<Join, THREADS>(parts, known));
+        all = fold_block<Join, THREADS>(all);
         if (known == count)
             break;
         asm volatile("griddepcontrol.wait;" ::
@@ -589,13 +599,18 @@ static inline enum mg_kernels_status fold_launch_dependent(void (*kernel)(Params
     return mg__kernels_status(cudaLaunchKernelEx(&config, kernel, static_cast<Params>(args)...));
 }
 
-/* The workspace of a stream: the counter, then a value a block. */
-enum { FOLD_STREAM_BYTES = 256 + FOLD_BLOCKS_MAX * 8 };
+/* How many blocks there are, and tiles of each. */
+static inline unsigned fold_blocks(int64_t vectors, int per_tile, unsigned &each)
+{
+    int64_t tiles = vectors / per_tile + (vectors % per_tile != 0);
+    int64_t tiles_each = tiles / FOLD_BLOCKS_MAX + (tiles % FOLD_BLOCKS_MAX != 0);
+    each = static_cast<unsigned>(tiles_each < 1 ? 1 : tiles_each);
+    return mg__kernels_grid(tiles, each, FOLD_BLOCKS_MAX);
+}
 
-/* BLOCKS: of a sweep, a multiprocessor's; of pieces, the most that there are. */
-template <class Join, int THREADS, int UNROLL, enum fold_order ORDER, int BLOCKS, enum fold_end END, class Source>
-static enum mg_kernels_status fold_stream(cudaStream_t stream, Source source, int64_t head, int64_t n,
-                                          typename Join::value *result, void *workspace)
+template <class Join, int THREADS, int UNROLL, enum fold_end END, class Source>
+static enum mg_kernels_status fold_stream_shape(cudaStream_t stream, Source source, int64_t head, int64_t n,
+                                                typename Join::value *result, void *workspace)
 {
     using T = typename Join::value;
     struct fold_extent extent;
@@ -603,13 +618,7 @@ static enum mg_kernels_status fold_stream(cudaStream_t stream, Source source, in
     extent.tail = head + extent.vectors * Source::WIDTH;
     extent.n = n;
     extent.head = static_cast<int>(head);
-    int64_t tiles = extent.vectors / (THREADS * UNROLL) + (extent.vectors % (THREADS * UNROLL) != 0);
-    int64_t most = ORDER == FOLD_SWEEP ? static_cast<int64_t>(mg__kernels_sm_count()) * BLOCKS : BLOCKS;
-    most = most < FOLD_BLOCKS_MAX ? most : FOLD_BLOCKS_MAX;
-    int64_t each = tiles / most + (tiles % most != 0);
-    extent.tiles = static_cast<unsigned>(each < 1 ? 1 : each);
-    unsigned blocks =
-        ORDER == FOLD_SWEEP ? mg__kernels_grid(tiles, 1, most) : mg__kernels_grid(tiles, extent.tiles, most);
+    unsigned blocks = fold_blocks(extent.vectors, THREADS * UNROLL, extent.tiles);
     unsigned *tickets = static_cast<unsigned *>(workspace);
     T *parts = reinterpret_cast<T *>(static_cast<char *>(workspace) + 256);
     if (END == FOLD_TICKET) {
@@ -617,12 +626,35 @@ static enum mg_kernels_status fold_stream(cudaStream_t stream, Source source, in
         if (error != cudaSuccess)
             return mg__kernels_status(error);
     }
-    enum mg_kernels_status status =
-        mg__kernels_launch(fold_stream_kernel<Join, Source, THREADS, UNROLL, ORDER, END>, blocks, THREADS, 0, stream,
-                           source, extent, parts, tickets, result);
+    enum mg_kernels_status status = mg__kernels_launch(fold_stream_kernel<Join, Source, THREADS, UNROLL, END>, blocks,
+                                                       THREADS, 0, stream, source, extent, parts, tickets, result);
     if (END == FOLD_DEPENDENT && !status)
-        status = fold_launch_dependent(fold_last_kernel<Join, Source>, 1, FOLD_LAST_THREADS, stream, source, extent,
+        status = fold_launch_dependent(fold_last_kernel<Join, Source, THREADS>, 1, THREADS, stream, source, extent,
                                        parts, blocks, result);
     return status;
+}
+
+/* The shapes, as measured on an H100: small blocks where there is one for each multiprocessor or two, else large ones.
+ */
+enum { FOLD_SMALL_THREADS = 256, FOLD_SMALL_LOADS = 4, FOLD_LARGE_THREADS = 1024, FOLD_LARGE_LOADS = 2 };
+static constexpr int64_t FOLD_SMALL_BYTES = INT64_C(1) << 23;
+
+template <class Join, enum fold_end END, class Source>
+static enum mg_kernels_status fold_stream(cudaStream_t stream, Source source, int64_t head, int64_t n,
+                                          typename Join::value *result, void *workspace)
+{
+    if (n * static_cast<int64_t>(sizeof(typename Join::value)) <= FOLD_SMALL_BYTES)
+        return fold_stream_shape<Join, FOLD_SMALL_THREADS, FOLD_SMALL_LOADS, END>(stream, source, head, n, result,
+                                                                                  workspace);
+    return fold_stream_shape<Join, FOLD_LARGE_THREADS, FOLD_LARGE_LOADS, END>(stream, source, head, n, result,
+                                                                              workspace);
+}
+
+/* The workspace of a stream over n elements: the counter, then a value a block, of the shape that has more. */
+static inline size_t fold_stream_bytes(int64_t n, size_t element)
+{
+    int64_t vectors = n / static_cast<int64_t>(16 / element) + 1;
+    int64_t blocks = vectors / (FOLD_SMALL_THREADS * FOLD_SMALL_LOADS) + 1;
+    return 256 + static_cast<size_t>(blocks < FOLD_BLOCKS_MAX ? blocks : FOLD_BLOCKS_MAX) * element;
 }
 #endif

@@ -8,8 +8,7 @@
 template <bool ALIKE, typename T> static enum mg_kernels_status stream(const dot_call<T> &c, int64_t head)
 {
     fold_product<T, ALIKE> source = {c.x, c.y, c.x + head, c.y + head};
-    return fold_stream<fold_sum<T>, 512, 4, FOLD_SWEEP, 4, FOLD_DEPENDENT>(c.stream, source, head, c.n, c.result,
-                                                                               c.workspace);
+    return fold_stream<fold_sum<T>, FOLD_DEPENDENT>(c.stream, source, head, c.n, c.result, c.workspace);
 }
 
 template <typename T> enum mg_kernels_status mg__dot_best(const dot_call<T> &c)

@@ -11,8 +11,7 @@ template <typename T> enum mg_kernels_status mg__reduce_dependent(const reduce_c
     return reduce_pick<T>(c.op, [&](auto join) {
         int64_t head = fold_head(c.x, c.n);
         fold_plain<T> source = {c.x, c.x + head};
-        return fold_stream<decltype(join), 512, 4, FOLD_SWEEP, 4, FOLD_DEPENDENT>(c.stream, source, head, c.n,
-                                                                                      c.result, c.workspace);
+        return fold_stream<decltype(join), FOLD_DEPENDENT>(c.stream, source, head, c.n, c.result, c.workspace);
     });
 }
 REDUCE_INSTANCES(dependent)

@@ -26,7 +26,7 @@ static size_t scratch(int rung, int64_t n, size_t element)
     case REDUCE_warp_shuffle:
         return static_cast<size_t>(fold_passes_scratch(n, REDUCE_PAIRS)) * element;
     default:
-        return FOLD_STREAM_BYTES;
+        return fold_stream_bytes(n, element);
     }
 }
 

@@ -19,7 +19,9 @@
 template <typename T> enum mg_kernels_status mg__scan_look_back(const scan_call<T> &c)
 {
     if (scan_phase(c.x) == scan_phase(c.y))
-        return scan_look_back<T, true, SCAN_LOOK_THREADS, SCAN_LOOK_VECTORS, SCAN_LOOK_WORDS, SCAN_LOOK_DELAY>(c);
-    return scan_look_back<T, false, SCAN_LOOK_THREADS, SCAN_LOOK_VECTORS, SCAN_LOOK_WORDS, SCAN_LOOK_DELAY>(c);
+        return scan_look_back<T, true, false, SCAN_LOOK_THREADS, SCAN_LOOK_VECTORS, SCAN_LOOK_WORDS, SCAN_LOOK_DELAY>(
+            c, 0);
+    return scan_look_back<T, false, false, SCAN_LOOK_THREADS, SCAN_LOOK_VECTORS, SCAN_LOOK_WORDS, SCAN_LOOK_DELAY>(c,
+                                                                                                                   0);
 }
 SCAN_INSTANCES(look_back)

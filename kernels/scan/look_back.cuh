@@ -104,17 +104,22 @@ static inline enum mg_kernels_status look_back_clear(void *workspace, int64_t ti
 }
 
 /* ---- the kernel of the rung "decoupled look-back", for any shape ---- */
-template <typename T, bool ALIKE, int THREADS, int VECTORS, int LOOK, int DELAY>
+template <typename T, bool ALIKE, bool PACED, int THREADS, int VECTORS, int LOOK, int DELAY>
 static __global__ void __launch_bounds__(THREADS)
-    scan_look_back_kernel(bool exclusive, int64_t n, int64_t phase, const T *x, T *y, unsigned *tickets,
+    scan_look_back_kernel(bool exclusive, int64_t n, int64_t phase, int64_t ahead, const T *x, T *y, unsigned *tickets,
                           uint64_t *words)
 {
     constexpr int WARPS = THREADS / 32;
     __shared__ T warps[WARPS];
     __shared__ T shared_prefix;
     __shared__ unsigned ticket;
-    if (threadIdx.x == 0)
-        ticket = gridDim.x > 1 ? atomicAdd(tickets, 1u) : 0;
+    if (threadIdx.x == 0) {
+        unsigned mine = gridDim.x > 1 ? atomicAdd(tickets, 1u) : 0;
+        if (PACED && mine >= ahead)
+            while (look(words, mine - ahead) >> 32 == SCAN_NOTHING)
+                __nanosleep(100);
+        ticket = mine;
+    }
     __syncthreads();
     int64_t number = ticket, start = number * (THREADS * VECTORS * 4) - phase;
     scan_tile<T, THREADS, VECTORS> tile;
@@ -139,8 +144,9 @@ static __global__ void __launch_bounds__(THREADS)
     tile.template store<ALIKE>(y, n, start, shared_prefix + within, exclusive);
 }
 
-template <typename T, bool ALIKE, int THREADS, int VECTORS, int LOOK, int DELAY>
-static enum mg_kernels_status scan_look_back(const scan_call<T> &c)
+/* PACED: `ahead` tiles a multiprocessor may be asking for their elements at a time. */
+template <typename T, bool ALIKE, bool PACED, int THREADS, int VECTORS, int LOOK, int DELAY>
+static enum mg_kernels_status scan_look_back(const scan_call<T> &c, int64_t ahead)
 {
     int64_t phase = scan_phase(c.x);
     unsigned tiles = mg__kernels_grid(c.n + phase, THREADS * VECTORS * 4, INT32_MAX);
@@ -149,8 +155,8 @@ static enum mg_kernels_status scan_look_back(const scan_call<T> &c)
         if (status)
             return status;
     }
-    return mg__kernels_launch(scan_look_back_kernel<T, ALIKE, THREADS, VECTORS, LOOK, DELAY>, tiles, THREADS, 0,
-                              c.stream, c.exclusive, c.n, phase, c.x, c.y, static_cast<unsigned *>(c.workspace),
+    return mg__kernels_launch(scan_look_back_kernel<T, ALIKE, PACED, THREADS, VECTORS, LOOK, DELAY>, tiles, THREADS, 0,
+                              c.stream, c.exclusive, c.n, phase, ahead, c.x, c.y, static_cast<unsigned *>(c.workspace),
                               static_cast<uint64_t *>(c.workspace) + 1);
 }
 #endif

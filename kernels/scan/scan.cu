@@ -42,8 +42,8 @@ static enum mg_kernels_status scan(cudaStream_t stream, int variant, enum mg_sca
 #include "scan.def"
 #undef RUNG
     };
-    if (variant == MG_BEST) /* a block that stays gains nothing where there is a tile a multiprocessor */
-        variant = n > INT64_C(1) << 22 ? SCAN_pipelined : SCAN_look_back;
+    if (variant == MG_BEST)
+        variant = SCAN_look_back;
     if (variant < 0 || variant >= SCAN_RUNGS)
         return MG_KERNELS_ERR_VARIANT;
     if (n < 0 || n > INT64_MAX / 64 || (kind != MG_SCAN_INCLUSIVE && kind != MG_SCAN_EXCLUSIVE))

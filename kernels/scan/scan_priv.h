@@ -170,7 +170,7 @@ template <typename T> static __device__ inline T scan_warp(T v) /* inclusive */
 static __device__ inline uint4 scan_read(const void *p)
 {
     uint4 v; /* not through the read-only path: x may be y */
-    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+    asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
                  : "l"(p));
     return v;

@@ -9,7 +9,6 @@ template <typename T> enum mg_kernels_status mg__square_sum_best(const square_su
 {
     int64_t head = fold_head(c.x, c.n);
     fold_square<T> source = {c.x, c.x + head};
-    return fold_stream<fold_sum<T>, 512, 4, FOLD_SWEEP, 4, FOLD_DEPENDENT>(c.stream, source, head, c.n, c.result,
-                                                                               c.workspace);
+    return fold_stream<fold_sum<T>, FOLD_DEPENDENT>(c.stream, source, head, c.n, c.result, c.workspace);
 }
 SQUARE_SUM_INSTANCES(best)

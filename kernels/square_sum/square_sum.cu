@@ -31,7 +31,7 @@ static enum mg_kernels_status square_sum(cudaStream_t stream, int variant, int64
     size_t scratch = variant == SQUARE_SUM_global_atomics ? 0
                      : variant == SQUARE_SUM_shared_tree
                          ? static_cast<size_t>(fold_passes_scratch(n, fold_tree::PER_BLOCK)) * sizeof(T)
-                         : static_cast<size_t>(FOLD_STREAM_BYTES);
+                         : fold_stream_bytes(n, sizeof(T));
     enum mg_kernels_status status;
     if (mg__kernels_workspace(workspace, workspace_bytes, scratch, &status))
         return status;

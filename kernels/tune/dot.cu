@@ -1,20 +1,18 @@
-/* dot.cu - shapes of the stream at the end of dot's ladder: threads, loads in flight a thread of each array, the most
- * blocks there are. */
+/* dot.cu - shapes of the stream at the end of dot's ladder: threads, loads in flight a thread of each array. */
 #include "tune.h"
 
-#define MG_FOLD_BLOCKS_MAX 65536
 #include "common/fold.cuh"
 
 static int64_t sizes[2];
 static float *x, *y, *result;
 static void *workspace;
 
-template <int THREADS, int UNROLL, enum fold_order ORDER, int BLOCKS> static void shape(const char *name)
+template <int THREADS, int UNROLL> static void shape(const char *name)
 {
     tune_row(name);
     for (int i = 0; i < 2; i++)
         tune_cell(i, result, 1, 8e-9 * static_cast<double>(sizes[i]), [=] {
-            return fold_stream<fold_sum<float>, THREADS, UNROLL, ORDER, BLOCKS, FOLD_DEPENDENT>(
+            return fold_stream_shape<fold_sum<float>, THREADS, UNROLL, FOLD_DEPENDENT>(
                 nullptr, fold_product<float, true>{x, y, x, y}, 0, sizes[i], result, workspace);
         });
 }
@@ -29,23 +27,20 @@ extern "C" void tune_dot(void)
     x = tune_random_f32(sizes[1], 1);
     y = tune_random_f32(sizes[1], 2);
     result = static_cast<float *>(tune_alloc(4));
-    workspace = tune_alloc(FOLD_STREAM_BYTES);
-    shape<512, 4, FOLD_PIECES, 8192>("512 threads, 4 loads, 8192 pieces");
-    shape<1024, 1, FOLD_PIECES, 8192>("1024 threads, 1 loads, 8192 pieces");
-    shape<1024, 1, FOLD_PIECES, 65536>("1024 threads, 1 loads, 65536 pieces");
-    shape<512, 2, FOLD_PIECES, 65536>("512 threads, 2 loads, 65536 pieces");
-    shape<512, 4, FOLD_PIECES, 32768>("512 threads, 4 loads, 32768 pieces");
-    shape<1024, 2, FOLD_PIECES, 32768>("1024 threads, 2 loads, 32768 pieces");
-    shape<256, 4, FOLD_PIECES, 65536>("256 threads, 4 loads, 65536 pieces");
-    shape<512, 4, FOLD_SWEEP, 3>("512 threads, 4 loads, sweep of 3 blocks");
-    shape<512, 2, FOLD_SWEEP, 4>("512 threads, 2 loads, sweep of 4 blocks");
-    shape<512, 2, FOLD_SWEEP, 3>("512 threads, 2 loads, sweep of 3 blocks");
-    shape<512, 4, FOLD_SWEEP, 2>("512 threads, 4 loads, sweep of 2 blocks");
-    shape<512, 1, FOLD_SWEEP, 4>("512 threads, 1 loads, sweep of 4 blocks");
-    shape<1024, 1, FOLD_SWEEP, 2>("1024 threads, 1 loads, sweep of 2 blocks");
-    shape<1024, 2, FOLD_SWEEP, 2>("1024 threads, 2 loads, sweep of 2 blocks");
-    shape<1024, 2, FOLD_SWEEP, 1>("1024 threads, 2 loads, sweep of 1 blocks");
-    shape<1024, 4, FOLD_SWEEP, 1>("1024 threads, 4 loads, sweep of 1 blocks");
-    shape<256, 4, FOLD_SWEEP, 6>("256 threads, 4 loads, sweep of 6 blocks");
-    shape<256, 2, FOLD_SWEEP, 8>("256 threads, 2 loads, sweep of 8 blocks");
+    workspace = tune_alloc(256 + FOLD_BLOCKS_MAX * 4);
+    shape<1024, 2>("1024 threads, 2 loads");
+    shape<1024, 1>("1024 threads, 1 loads");
+    shape<1024, 3>("1024 threads, 3 loads");
+    shape<1024, 4>("1024 threads, 4 loads");
+    shape<768, 2>("768 threads, 2 loads");
+    shape<768, 3>("768 threads, 3 loads");
+    shape<512, 1>("512 threads, 1 loads");
+    shape<512, 2>("512 threads, 2 loads");
+    shape<512, 3>("512 threads, 3 loads");
+    shape<512, 4>("512 threads, 4 loads");
+    shape<256, 2>("256 threads, 2 loads");
+    shape<256, 4>("256 threads, 4 loads");
+    shape<256, 8>("256 threads, 8 loads");
+    shape<128, 4>("128 threads, 4 loads");
+    shape<128, 8>("128 threads, 8 loads");
 }

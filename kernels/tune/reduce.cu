@@ -2,21 +2,19 @@
  * thread, the most blocks there are, and how the blocks' values are joined. */
 #include "tune.h"
 
-#define MG_FOLD_BLOCKS_MAX 65536
 #include "common/fold.cuh"
 
 static int64_t sizes[2];
 static float *x, *result;
 static void *workspace;
 
-template <int THREADS, int UNROLL, enum fold_order ORDER, int BLOCKS, enum fold_end END>
-static void shape(const char *name)
+template <int THREADS, int UNROLL, enum fold_end END> static void shape(const char *name)
 {
     tune_row(name);
     for (int i = 0; i < 2; i++)
         tune_cell(i, result, 1, 4e-9 * static_cast<double>(sizes[i]), [=] {
-            return fold_stream<fold_sum<float>, THREADS, UNROLL, ORDER, BLOCKS, END>(nullptr, fold_plain<float>{x, x},
-                                                                                     0, sizes[i], result, workspace);
+            return fold_stream_shape<fold_sum<float>, THREADS, UNROLL, END>(nullptr, fold_plain<float>{x, x}, 0,
+                                                                            sizes[i], result, workspace);
         });
 }
 
@@ -29,30 +27,21 @@ extern "C" void tune_reduce(void)
     tune_table("Sums of floats", "GB/s", 1e-4f, columns, 2);
     x = tune_random_f32(sizes[1], 1);
     result = static_cast<float *>(tune_alloc(4));
-    workspace = tune_alloc(FOLD_STREAM_BYTES);
-    shape<512, 4, FOLD_PIECES, 8192, FOLD_DEPENDENT>("512 threads, 4 loads, 8192 pieces");
-    shape<512, 4, FOLD_PIECES, 8192, FOLD_TICKET>("the same with tickets");
-    shape<512, 4, FOLD_PIECES, 16384, FOLD_DEPENDENT>("512 threads, 4 loads, 16384 pieces");
-    shape<512, 4, FOLD_PIECES, 32768, FOLD_DEPENDENT>("512 threads, 4 loads, 32768 pieces");
-    shape<512, 8, FOLD_PIECES, 16384, FOLD_DEPENDENT>("512 threads, 8 loads, 16384 pieces");
-    shape<256, 8, FOLD_PIECES, 32768, FOLD_DEPENDENT>("256 threads, 8 loads, 32768 pieces");
-    shape<256, 4, FOLD_PIECES, 65536, FOLD_DEPENDENT>("256 threads, 4 loads, 65536 pieces");
-    shape<1024, 4, FOLD_PIECES, 16384, FOLD_DEPENDENT>("1024 threads, 4 loads, 16384 pieces");
-    shape<1024, 2, FOLD_PIECES, 32768, FOLD_DEPENDENT>("1024 threads, 2 loads, 32768 pieces");
-    shape<1024, 4, FOLD_PIECES, 4224, FOLD_DEPENDENT>("1024 threads, 4 loads, 4224 pieces");
-    shape<512, 4, FOLD_SWEEP, 4, FOLD_DEPENDENT>("512 threads, 4 loads, sweep of 4 blocks");
-    shape<512, 2, FOLD_SWEEP, 4, FOLD_DEPENDENT>("512 threads, 2 loads, sweep of 4 blocks");
-    shape<512, 8, FOLD_SWEEP, 4, FOLD_DEPENDENT>("512 threads, 8 loads, sweep of 4 blocks");
-    shape<512, 4, FOLD_SWEEP, 3, FOLD_DEPENDENT>("512 threads, 4 loads, sweep of 3 blocks");
-    shape<512, 4, FOLD_SWEEP, 2, FOLD_DEPENDENT>("512 threads, 4 loads, sweep of 2 blocks");
-    shape<512, 8, FOLD_SWEEP, 2, FOLD_DEPENDENT>("512 threads, 8 loads, sweep of 2 blocks");
-    shape<1024, 4, FOLD_SWEEP, 2, FOLD_DEPENDENT>("1024 threads, 4 loads, sweep of 2 blocks");
-    shape<1024, 2, FOLD_SWEEP, 2, FOLD_DEPENDENT>("1024 threads, 2 loads, sweep of 2 blocks");
-    shape<256, 4, FOLD_SWEEP, 8, FOLD_DEPENDENT>("256 threads, 4 loads, sweep of 8 blocks");
-    shape<256, 8, FOLD_SWEEP, 8, FOLD_DEPENDENT>("256 threads, 8 loads, sweep of 8 blocks");
-    shape<256, 8, FOLD_SWEEP, 4, FOLD_DEPENDENT>("256 threads, 8 loads, sweep of 4 blocks");
-    shape<1024, 4, FOLD_SWEEP, 1, FOLD_DEPENDENT>("1024 threads, 4 loads, sweep of 1 blocks");
-    shape<1024, 8, FOLD_SWEEP, 1, FOLD_DEPENDENT>("1024 threads, 8 loads, sweep of 1 blocks");
-    shape<512, 1, FOLD_SWEEP, 4, FOLD_DEPENDENT>("512 threads, 1 loads, sweep of 4 blocks");
-    shape<512, 4, FOLD_SWEEP, 4, FOLD_TICKET>("512 threads, 4 loads, sweep of 4 blocks, tickets");
+    workspace = tune_alloc(256 + FOLD_BLOCKS_MAX * 4);
+    shape<1024, 2, FOLD_DEPENDENT>("1024 threads, 2 loads");
+    shape<1024, 1, FOLD_DEPENDENT>("1024 threads, 1 loads");
+    shape<1024, 3, FOLD_DEPENDENT>("1024 threads, 3 loads");
+    shape<1024, 4, FOLD_DEPENDENT>("1024 threads, 4 loads");
+    shape<768, 2, FOLD_DEPENDENT>("768 threads, 2 loads");
+    shape<768, 3, FOLD_DEPENDENT>("768 threads, 3 loads");
+    shape<512, 1, FOLD_DEPENDENT>("512 threads, 1 loads");
+    shape<512, 2, FOLD_DEPENDENT>("512 threads, 2 loads");
+    shape<512, 3, FOLD_DEPENDENT>("512 threads, 3 loads");
+    shape<512, 4, FOLD_DEPENDENT>("512 threads, 4 loads");
+    shape<256, 2, FOLD_DEPENDENT>("256 threads, 2 loads");
+    shape<256, 4, FOLD_DEPENDENT>("256 threads, 4 loads");
+    shape<256, 8, FOLD_DEPENDENT>("256 threads, 8 loads");
+    shape<128, 4, FOLD_DEPENDENT>("128 threads, 4 loads");
+    shape<128, 8, FOLD_DEPENDENT>("128 threads, 8 loads");
+    shape<1024, 2, FOLD_TICKET>("1024 threads, 2 loads, tickets");
 }

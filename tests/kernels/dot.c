@@ -140,6 +140,26 @@ static void arguments(void)
     test_free(&work, "workspace");
 }
 
+/* Past the size from which the stream's blocks are large, with a head and a tail; y aligned like x, and not. */
+static void large(void)
+{
+    enum { N = (1 << 21) + 5003 };
+    float *x = malloc(N * sizeof *x), *y = malloc(N * sizeof *y);
+    uint32_t seed = 5;
+    double sum = 0;
+    for (int i = 0; i < N; i++) {
+        x[i] = test_random_f32(&seed);
+        y[i] = test_random_f32(&seed);
+        sum += fabs((double)x[i] * (double)y[i]);
+    }
+    for (size_t offset = 4; offset <= 8; offset += 4) {
+        float want = mg_ref_dot_f32(N, x, y), got = run_f32(rungs - 1, N, x, y, 4, offset);
+        CHECK(fold_near(got, want, fold_bound(N, sum, 0x1p-24, 0, false)), "%a, not %a", got, want);
+    }
+    free(x);
+    free(y);
+}
+
 static int call(struct CUstream_st *stream, int variant, int64_t n, const float *x, float *out, void *work,
                 size_t *bytes)
 {
@@ -160,6 +180,7 @@ int main(void)
     sizes();
     special();
     arguments();
+    large();
     test_threads(&(struct threads_operation){rungs, 1, call, reference});
     return test_end();
 }

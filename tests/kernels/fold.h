@@ -4,7 +4,8 @@
 #define MG_TEST_FOLD_H
 #include "test.h"
 
-/* Nothing, less than a warp, about a warp, a block, a tile (512 threads, 4 vectors), several levels of passes. */
+/* Nothing, less than a warp, about a warp, a block, one of the stream (256 threads, 4 vectors),
+ * several levels of passes. */
 static const int64_t fold_sizes[] = {0,   1,   2,    3,    31,   33,   255,   256,   257,
                                      511, 513, 1021, 8191, 8192, 8197, 65537, 100003};
 enum { FOLD_SIZES = sizeof fold_sizes / sizeof *fold_sizes, FOLD_LARGEST = 100003 };

@@ -197,6 +197,25 @@ static void huge(void)
     test_free(&result, "result");
 }
 
+/* Past the size from which the stream's blocks are large, with a head and a tail. */
+static void large(void)
+{
+    enum { N = (1 << 21) + 5003 };
+    float *x = malloc(N * sizeof *x);
+    uint32_t seed = 5;
+    double sum = 0;
+    for (int i = 0; i < N; i++)
+        sum += fabs((double)(x[i] = test_random_f32(&seed)));
+    for (int v = rungs - 2; v < rungs; v++)
+        for (int o = MG_REDUCE_SUM; o <= MG_REDUCE_MAX; o++) {
+            enum mg_reduce_op op = (enum mg_reduce_op)o;
+            float want = mg_ref_reduce_f32(op, N, x), got = run_f32(v, op, N, x, 4);
+            CHECK(fold_near(got, want, op == MG_REDUCE_SUM ? fold_bound(N, sum, 0x1p-24, 0, false) : 0),
+                  "rung %d op %d: %a, not %a", v, o, got, want);
+        }
+    free(x);
+}
+
 static int call(struct CUstream_st *stream, int variant, int64_t n, const float *x, float *out, void *work,
                 size_t *bytes)
 {
@@ -218,6 +237,7 @@ int main(void)
     special();
     repeat();
     arguments();
+    large();
     test_threads(&(struct threads_operation){rungs, 1, call, reference});
     huge();
     return test_end();

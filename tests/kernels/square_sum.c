@@ -108,6 +108,19 @@ static void arguments(void)
     test_free(&work, "workspace");
 }
 
+/* Past the size from which the stream's blocks are large, with a head and a tail. */
+static void large(void)
+{
+    enum { N = (1 << 21) + 5003 };
+    int32_t *x = malloc(N * sizeof *x);
+    uint32_t seed = 5;
+    for (int i = 0; i < N; i++)
+        x[i] = (int32_t)test_random(&seed);
+    int32_t want = mg_ref_square_sum_i32(N, x), got = run_i32(rungs - 1, N, x, 12);
+    CHECK(got == want, "%d, not %d", got, want);
+    free(x);
+}
+
 static int call(struct CUstream_st *stream, int variant, int64_t n, const float *x, float *out, void *work,
                 size_t *bytes)
 {
@@ -128,6 +141,7 @@ int main(void)
     sizes();
     special();
     arguments();
+    large();
     test_threads(&(struct threads_operation){rungs, 1, call, reference});
     return test_end();
 }
