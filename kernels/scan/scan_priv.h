@@ -52,7 +52,7 @@ enum {
     SCAN_PIPE_BLOCKS = 1, /* a multiprocessor's: a tile of 128 KiB in registers, the next in shared memory */
     SCAN_PIPE_WORDS = 2,
     SCAN_PIPE_DELAY = 100,
-    SCAN_PIPE_STREAMING = false, /* hints on stores */
+    SCAN_PIPE_STREAMING = true, /* hints on stores */
     SCAN_PIPE_TILE = SCAN_PIPE_THREADS * SCAN_PIPE_VECTORS * 4
 };
 
