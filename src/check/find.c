@@ -167,6 +167,14 @@ static bool say_line(const struct launch *l, const struct line *line, const stru
                                      : mg__strbuf_printf(out, " in line %u", other->line);
 }
 
+/* Several threads read, one reads. */
+static const char *verb(const char *one, const struct actor *who)
+{
+    if (who->lane != MG_ORDER_MANY)
+        return one;
+    return !strcmp(one, "reads") ? "read" : !strcmp(one, "writes") ? "write" : "copy there";
+}
+
 /* "thread (5,0,0) of block (0,0,0) reads tile[3], thread (3,0,0) writes it in line 12, and …" */
 static bool say_race(const struct launch *l, const struct occurrence *o, const char *name, const struct line *line,
                      const struct line *other, struct mg_strbuf *out)
@@ -201,8 +209,8 @@ static bool say_race(const struct launch *l, const struct occurrence *o, const c
         break;
     }
     bool copies = o->kind == KIND_RACE_ASYNC;
-    return mg__name_thread(l, &o->who, true, out) && mg__strbuf_printf(out, " %s %s, ", first, name[0] ? name : "it") &&
-           mg__name_thread(l, &o->with, between, out) && mg__strbuf_printf(out, copies ? " %s" : " %s it", second) &&
+    return mg__name_thread(l, &o->who, true, out) && mg__strbuf_printf(out, " %s %s, ", verb(first, &o->who), name[0] ? name : "it") &&
+           mg__name_thread(l, &o->with, between, out) && mg__strbuf_printf(out, copies ? " %s" : " %s it", verb(second, &o->with)) &&
            say_line(l, line, other, out) && mg__strbuf_printf(out, ", and %s", why);
 }
 
