@@ -12,6 +12,9 @@
  * at a time: half of them are asked for again only when the sum must go on past the others, or when one had not
  * published yet.
  *
+ * The sum is published before the tile is scanned, which takes several times as long: the tiles behind wait for no more
+ * than they need, and the scan fills the time until those in front have published.
+ *
  * How far the sum of a tile reaches back depends on what was published when: the order of additions varies, and with it
  * the last bits of floats. */
 #include "scan/look_back.cuh"
@@ -19,9 +22,7 @@
 template <typename T> enum mg_kernels_status mg__scan_look_back(const scan_call<T> &c)
 {
     if (scan_phase(c.x) == scan_phase(c.y))
-        return scan_look_back<T, true, false, SCAN_LOOK_THREADS, SCAN_LOOK_VECTORS, SCAN_LOOK_WORDS, SCAN_LOOK_DELAY>(
-            c, 0);
-    return scan_look_back<T, false, false, SCAN_LOOK_THREADS, SCAN_LOOK_VECTORS, SCAN_LOOK_WORDS, SCAN_LOOK_DELAY>(c,
-                                                                                                                   0);
+        return scan_look_back<T, true, SCAN_LOOK_THREADS, SCAN_LOOK_VECTORS, SCAN_LOOK_WORDS, SCAN_LOOK_DELAY>(c);
+    return scan_look_back<T, false, SCAN_LOOK_THREADS, SCAN_LOOK_VECTORS, SCAN_LOOK_WORDS, SCAN_LOOK_DELAY>(c);
 }
 SCAN_INSTANCES(look_back)

@@ -80,17 +80,18 @@ template <int LOOK, int DELAY, typename T> static __device__ inline T look_back(
     }
 }
 
-/* One warp of the tile's block: publishes the tile's sum, finds what is before the tile, publishes the prefix. */
+/* One warp of the tile's block: publishes the tile's sum, which is its prefix, too, where nothing is before it. */
+template <typename T> static __device__ inline void publish_sum(uint64_t *words, int64_t tile, T sum)
+{
+    if (threadIdx.x % 32 == 0)
+        publish(words + tile, tile == 0 ? SCAN_PREFIX : SCAN_SUM, sum);
+}
+/* The same warp, later: finds what is before the tile, publishes the prefix up to its end. */
 template <int LOOK, int DELAY, typename T>
 static __device__ inline T look_back_and_publish(uint64_t *words, int64_t tile, T sum)
 {
-    if (tile == 0) {
-        if (threadIdx.x % 32 == 0)
-            publish(words, SCAN_PREFIX, sum);
+    if (tile == 0)
         return T(0);
-    }
-    if (threadIdx.x % 32 == 0)
-        publish(words + tile, SCAN_SUM, sum);
     T prefix = look_back<LOOK, DELAY, T>(words, tile);
     if (threadIdx.x % 32 == 0)
         publish(words + tile, SCAN_PREFIX, prefix + sum);
@@ -104,49 +105,49 @@ static inline enum mg_kernels_status look_back_clear(void *workspace, int64_t ti
 }
 
 /* ---- the kernel of the rung "decoupled look-back", for any shape ---- */
-template <typename T, bool ALIKE, bool PACED, int THREADS, int VECTORS, int LOOK, int DELAY>
+template <typename T, bool ALIKE, int THREADS, int VECTORS, int LOOK, int DELAY>
 static __global__ void __launch_bounds__(THREADS)
-    scan_look_back_kernel(bool exclusive, int64_t n, int64_t phase, int64_t ahead, const T *x, T *y, unsigned *tickets,
+    scan_look_back_kernel(bool exclusive, int64_t n, int64_t phase, const T *x, T *y, unsigned *tickets,
                           uint64_t *words)
 {
     constexpr int WARPS = THREADS / 32;
     __shared__ T warps[WARPS];
     __shared__ T shared_prefix;
     __shared__ unsigned ticket;
-    if (threadIdx.x == 0) {
-        unsigned mine = gridDim.x > 1 ? atomicAdd(tickets, 1u) : 0;
-        if (PACED && mine >= ahead)
-            while (look(words, mine - ahead) >> 32 == SCAN_NOTHING)
-                __nanosleep(100);
-        ticket = mine;
-    }
+    if (threadIdx.x == 0)
+        ticket = gridDim.x > 1 ? atomicAdd(tickets, 1u) : 0;
     __syncthreads();
     int64_t number = ticket, start = number * (THREADS * VECTORS * 4) - phase;
     scan_tile<T, THREADS, VECTORS> tile;
     tile.load(x, n, start);
-    T sum = tile.scan();
+    T sum = tile.sum();
     if (threadIdx.x % 32 == 0)
         warps[threadIdx.x / 32] = sum;
     __syncthreads();
+    T all = T(0);
     if (threadIdx.x < 32) {
-        T all = scan_warp(threadIdx.x < WARPS ? warps[threadIdx.x] : T(0));
-        all = __shfl_sync(0xffffffffu, all, 31);
+        all = scan_total(threadIdx.x < WARPS ? warps[threadIdx.x] : T(0));
+        if (gridDim.x > 1)
+            publish_sum(words, number, all);
+    }
+    tile.scan();
+    T within = T(0);
+    if (threadIdx.x < 32) {
         T prefix = T(0);
         if (gridDim.x > 1)
             prefix = look_back_and_publish<LOOK, DELAY>(words, number, all);
         if (threadIdx.x == 0)
             shared_prefix = prefix;
+    } else {
+        for (unsigned w = 0; w < threadIdx.x / 32; w++)
+            within = within + warps[w];
     }
-    T within = T(0);
-    for (unsigned w = 0; w < threadIdx.x / 32; w++)
-        within = within + warps[w];
     __syncthreads();
     tile.template store<ALIKE>(y, n, start, shared_prefix + within, exclusive);
 }
 
-/* PACED: `ahead` tiles a multiprocessor may be asking for their elements at a time. */
-template <typename T, bool ALIKE, bool PACED, int THREADS, int VECTORS, int LOOK, int DELAY>
-static enum mg_kernels_status scan_look_back(const scan_call<T> &c, int64_t ahead)
+template <typename T, bool ALIKE, int THREADS, int VECTORS, int LOOK, int DELAY>
+static enum mg_kernels_status scan_look_back(const scan_call<T> &c)
 {
     int64_t phase = scan_phase(c.x);
     unsigned tiles = mg__kernels_grid(c.n + phase, THREADS * VECTORS * 4, INT32_MAX);
@@ -155,8 +156,8 @@ static enum mg_kernels_status scan_look_back(const scan_call<T> &c, int64_t ahea
         if (status)
             return status;
     }
-    return mg__kernels_launch(scan_look_back_kernel<T, ALIKE, PACED, THREADS, VECTORS, LOOK, DELAY>, tiles, THREADS, 0,
-                              c.stream, c.exclusive, c.n, phase, ahead, c.x, c.y, static_cast<unsigned *>(c.workspace),
+    return mg__kernels_launch(scan_look_back_kernel<T, ALIKE, THREADS, VECTORS, LOOK, DELAY>, tiles, THREADS, 0,
+                              c.stream, c.exclusive, c.n, phase, c.x, c.y, static_cast<unsigned *>(c.workspace),
                               static_cast<uint64_t *>(c.workspace) + 1);
 }
 #endif

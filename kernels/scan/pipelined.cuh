@@ -68,7 +68,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 #pragma unroll
         for (int r = 0; r < VECTORS; r++)
             scan_unpack(slots[r * THREADS], tile.e[r]);
-        T sum = tile.scan();
+        T sum = tile.sum();
         if (threadIdx.x % 32 == 0)
             sums[turn][threadIdx.x / 32] = sum;
         if (threadIdx.x == 0)
@@ -76,10 +76,13 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
         __syncthreads();
         if (numbers[turn ^ 1] < tiles)
             prefetch<T, THREADS, VECTORS>(slots, x, n, numbers[turn ^ 1] * TILE - phase);
-        T within = T(0);
+        T within = T(0), all = T(0);
         if (threadIdx.x < 32) {
-            T all = scan_warp(threadIdx.x < WARPS ? sums[turn][threadIdx.x] : T(0));
-            all = __shfl_sync(0xffffffffu, all, 31);
+            all = scan_total(threadIdx.x < WARPS ? sums[turn][threadIdx.x] : T(0));
+            publish_sum(words, number, all);
+        }
+        tile.scan();
+        if (threadIdx.x < 32) {
             T prefix = look_back_and_publish<LOOK, DELAY>(words, number, all);
             if (threadIdx.x == 0)
                 prefixes[turn] = prefix;

@@ -162,6 +162,13 @@ template <typename T> static __device__ inline T scan_warp(T v) /* inclusive */
     return v;
 }
 
+template <typename T> static __device__ inline T scan_total(T v) /* the warp's sum, in all lanes */
+{
+    for (int d = 16; d > 0; d /= 2)
+        v = v + __shfl_xor_sync(0xffffffffu, v, d);
+    return v;
+}
+
 /* ---- tiles in registers ----
  * A warp has VECTORS rows of 128 elements that follow one another; in a row, lane l has the elements 4l to 4l+3, so
  * that every access is 16 bytes a lane and 512 bytes a warp without gaps, and shared memory is not needed to turn the
@@ -170,9 +177,7 @@ template <typename T> static __device__ inline T scan_warp(T v) /* inclusive */
 static __device__ inline uint4 scan_read(const void *p)
 {
     uint4 v; /* not through the read-only path: x may be y */
-    asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                 : "l"(p));
+    asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
     return v;
 }
 static __device__ inline void scan_unpack(uint4 v, uint32_t *e)
@@ -231,6 +236,15 @@ template <typename T, int THREADS, int VECTORS> struct scan_tile {
                     e[r][k] = i >= 0 && i < n ? x[i] : T(0);
                 }
         }
+    }
+    /* The sum of the warp's part, in all lanes; before scan(). */
+    __device__ T sum() const
+    {
+        T all = T(0);
+#pragma unroll
+        for (int r = 0; r < VECTORS; r++)
+            all = all + ((e[r][0] + e[r][1]) + (e[r][2] + e[r][3]));
+        return scan_total(all);
     }
     /* Scans the warp's part; returns its sum, in all lanes. */
     __device__ T scan()

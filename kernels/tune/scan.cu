@@ -15,18 +15,12 @@ static scan_call<uint32_t> call(int i)
     return {nullptr, false, sizes[i], x, y, workspace};
 }
 
-/* ahead: tiles a multiprocessor, 0: not paced; in quarters. */
-template <int THREADS, int VECTORS, int LOOK> static void look_back_shape(int quarters)
+template <int THREADS, int VECTORS, int LOOK, int DELAY> static void look_back_shape(const char *name)
 {
-    char name[80];
-    int64_t ahead = static_cast<int64_t>(mg__kernels_sm_count()) * quarters / 4;
-    snprintf(name, sizeof name, "%d threads, %d vectors, look %d, ahead %g", THREADS, VECTORS, LOOK, quarters / 4.0);
     tune_row(name);
     for (int i = 0; i < 2; i++)
-        tune_cell(i, y, static_cast<size_t>(sizes[i]), 8e-9 * static_cast<double>(sizes[i]), [=] {
-            return quarters ? scan_look_back<uint32_t, true, true, THREADS, VECTORS, LOOK, 100>(call(i), ahead)
-                            : scan_look_back<uint32_t, true, false, THREADS, VECTORS, LOOK, 100>(call(i), 0);
-        });
+        tune_cell(i, y, static_cast<size_t>(sizes[i]), 8e-9 * static_cast<double>(sizes[i]),
+                  [=] { return scan_look_back<uint32_t, true, THREADS, VECTORS, LOOK, DELAY>(call(i)); });
 }
 
 template <int THREADS, int VECTORS, int BLOCKS, int LOOK, int DELAY, bool STREAMING = false>
@@ -58,39 +52,22 @@ extern "C" void tune_scan(void)
     sizes[0] = simulated ? 1 << 15 : 1 << 20;
     sizes[1] = simulated ? 1 << 18 : 1 << 28;
     begin("Decoupled look-back");
-    look_back_shape<256, 8, 2>(0);
-    look_back_shape<256, 8, 2>(2);
-    look_back_shape<256, 8, 2>(4);
-    look_back_shape<256, 8, 2>(6);
-    look_back_shape<256, 8, 2>(8);
-    look_back_shape<256, 8, 2>(10);
-    look_back_shape<256, 8, 2>(12);
-    look_back_shape<256, 6, 2>(0);
-    look_back_shape<256, 6, 2>(4);
-    look_back_shape<256, 6, 2>(8);
-    look_back_shape<256, 6, 2>(12);
-    look_back_shape<256, 4, 2>(0);
-    look_back_shape<256, 4, 2>(8);
-    look_back_shape<256, 4, 2>(12);
-    look_back_shape<256, 4, 2>(16);
-    look_back_shape<512, 8, 1>(0);
-    look_back_shape<512, 8, 1>(2);
-    look_back_shape<512, 8, 1>(4);
-    look_back_shape<512, 8, 1>(6);
-    look_back_shape<512, 6, 2>(0);
-    look_back_shape<512, 6, 2>(4);
-    look_back_shape<512, 6, 2>(6);
-    look_back_shape<512, 4, 2>(0);
-    look_back_shape<512, 4, 2>(4);
-    look_back_shape<512, 4, 2>(8);
-    look_back_shape<1024, 8, 1>(0);
-    look_back_shape<1024, 8, 1>(2);
-    look_back_shape<1024, 8, 1>(3);
-    look_back_shape<128, 8, 2>(0);
-    look_back_shape<128, 8, 2>(8);
-    look_back_shape<128, 8, 2>(16);
+    look_back_shape<128, 8, 2, 0>("128 threads, 8 vectors, look 2, 0 ns");
+    look_back_shape<256, 4, 2, 0>("256 threads, 4 vectors, look 2, 0 ns");
+    look_back_shape<256, 8, 2, 0>("256 threads, 8 vectors, look 2, 0 ns");
+    look_back_shape<256, 8, 2, 300>("256 threads, 8 vectors, look 2, 300 ns");
+    look_back_shape<512, 4, 2, 0>("512 threads, 4 vectors, look 2, 0 ns");
+    look_back_shape<512, 8, 1, 0>("512 threads, 8 vectors, look 1, 0 ns");
+    look_back_shape<512, 8, 2, 0>("512 threads, 8 vectors, look 2, 0 ns");
+    look_back_shape<1024, 4, 1, 0>("1024 threads, 4 vectors, look 1, 0 ns");
+    look_back_shape<1024, 8, 1, 0>("1024 threads, 8 vectors, look 1, 0 ns");
+    look_back_shape<1024, 8, 1, 300>("1024 threads, 8 vectors, look 1, 300 ns");
+    look_back_shape<1024, 8, 2, 0>("1024 threads, 8 vectors, look 2, 0 ns");
     begin("Pipelined");
-    pipelined_shape<512, 8, 2, 2, 100>("512 threads, 8 vectors, 2 blocks, look 2, 100 ns");
     pipelined_shape<512, 4, 2, 2, 100>("512 threads, 4 vectors, 2 blocks, look 2, 100 ns");
+    pipelined_shape<512, 8, 2, 2, 100>("512 threads, 8 vectors, 2 blocks, look 2, 100 ns");
+    pipelined_shape<512, 8, 2, 2, 100, true>("512 threads, 8 vectors, 2 blocks, look 2, 100 ns, streaming");
     pipelined_shape<1024, 8, 1, 2, 100>("1024 threads, 8 vectors, 1 block, look 2, 100 ns");
+    pipelined_shape<1024, 8, 1, 2, 100, true>("1024 threads, 8 vectors, 1 block, look 2, 100 ns, streaming");
+    pipelined_shape<512, 16, 1, 1, 100>("512 threads, 16 vectors, 1 block, look 1, 100 ns");
 }
