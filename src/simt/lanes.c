@@ -459,7 +459,7 @@ WORD(h_st_global_follow, h_st_global, true, follow_word, store_word(s, mg__slot(
 
 /* Counters in shared memory: add without a result, 32-bit addresses. Bounds are checked as vectors; what does not fit goes
  * to the general handler, which says why. */
-static MG_HANDLER(h_red_shared_add)
+static ALWAYS_INLINE const struct mg_op *red_shared_add(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 {
     const struct mg_mem *m = op->u.mem;
     const struct mg_run *run = w->worker->run;
@@ -504,6 +504,16 @@ static MG_HANDLER(h_red_shared_add)
         e->generic = false;
         mg__access_event(w->worker, e);
     }
+    return op + 1;
+}
+static MG_HANDLER(h_red_shared_add_alone)
+{
+    return red_shared_add(w, op, mask);
+}
+static MG_HANDLER(h_red_shared_add)
+{
+    if (MG_UNLIKELY(red_shared_add(w, op, mask) != op + 1))
+        return NULL;
     NEXT
 }
 
@@ -544,5 +554,6 @@ const struct mg_lanes ISA(mg__lanes) = {
     .st_shared_word = {h_st_shared_lead, h_st_shared_follow},
     .st_global_word = {h_st_global_lead, h_st_global_follow},
     .red_shared_add = h_red_shared_add,
+    .red_shared_add_alone = h_red_shared_add_alone,
     .leave = leave,
 };

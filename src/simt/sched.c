@@ -40,6 +40,12 @@ static bool make_block(struct mg_worker *worker, struct mg_block *b)
             w->tid[2][i] = t / dim->x / dim->y;
         }
         mg__fill_warp(w);
+        if (run->engine) {
+            w->cells = calloc(mg__engine_cells(run) + 1, sizeof *w->cells);
+            if (!w->cells)
+                return false;
+            mg__engine_warp(w);
+        }
     }
     return true;
 }
@@ -53,6 +59,7 @@ static void free_block(struct mg_block *b)
                 free(w->joins.at[i].callee);
         free(w->root);
         free(w->local);
+        free(w->cells);
         mg__vec_free(&w->splits);
         mg__vec_free(&w->joins);
     }
@@ -81,6 +88,7 @@ static bool begin_block(struct mg_worker *worker, struct mg_block *b, uint64_t l
     b->live_threads = threads;
     b->live_warps = b->nwarps;
     b->busy = true;
+    b->compiled = worker->run->engine != NULL;
     b->rounds = 0;
     memset(b->barriers, 0, sizeof b->barriers);
     /* A device leaves what the last block wrote; zeros make a run repeatable. */
@@ -134,7 +142,7 @@ static void deadlock(struct mg_block *b)
     }
 }
 
-static bool out_of_time(struct mg_worker *worker, struct mg_block *b)
+bool mg__run_due(struct mg_worker *worker)
 {
     struct mg_run *run = worker->run;
     uint64_t now = mg__time_ns();
@@ -143,7 +151,13 @@ static bool out_of_time(struct mg_worker *worker, struct mg_block *b)
         run->simt->options.progress(run->simt->options.progress_arg, run->info.kernel, atomic_load(&run->blocks_done),
                                     run->nblocks);
     }
-    if (!run->deadline || now < run->deadline)
+    return run->deadline && now >= run->deadline;
+}
+
+static bool out_of_time(struct mg_worker *worker, struct mg_block *b)
+{
+    struct mg_run *run = worker->run;
+    if (!mg__run_due(worker))
         return false;
     for (uint32_t k = 0; k < b->nwarps; k++) {
         struct mg_warp *w = &b->warps[k];
@@ -220,6 +234,23 @@ static enum outcome run_block(struct mg_worker *worker, struct mg_block *b)
     }
 }
 
+/* By compiled code, or by what it leaves. */
+static enum outcome run_any(struct mg_worker *worker, struct mg_block *b)
+{
+    if (b->compiled) {
+        b->compiled = false;
+        switch (mg__engine_block(worker, b)) {
+        case MG_ENGINE_DONE:
+            return BLOCK_DONE;
+        case MG_ENGINE_STOPPED:
+            return BLOCK_STOPPED;
+        default:
+            break;
+        }
+    }
+    return run_block(worker, b);
+}
+
 static bool take_block(struct mg_worker *worker, uint64_t *linear)
 {
     struct mg_run *run = worker->run;
@@ -288,7 +319,7 @@ static void work(void *arg, unsigned index)
             b = worker->blocks[at];
             b->rounds = 0;
         }
-        enum outcome outcome = run_block(worker, b);
+        enum outcome outcome = run_any(worker, b);
         if (outcome == BLOCK_STOPPED)
             break;
         worker->parked_last = outcome == BLOCK_PARKED;
@@ -316,7 +347,8 @@ static bool make_worker(struct mg_run *run, unsigned index)
     worker->by_insn = calloc(p->ninsns + 1, sizeof *worker->by_insn);
     worker->free_frames = calloc(p->ncodes + 1, sizeof(struct mg_frame *));
     worker->patterns = calloc(MG_PATTERN_HASH, sizeof(struct mg_pattern *));
-    if (!worker->sites || !worker->counts || !worker->by_insn || !worker->free_frames || !worker->patterns)
+    if (!worker->sites || !worker->counts || !worker->by_insn || !worker->free_frames || !worker->patterns ||
+        !mg__engine_worker(worker))
         return false;
     for (unsigned i = 0; i < run->nobservers; i++) {
         const struct mg_observer *o = &run->observers[i];
@@ -333,6 +365,7 @@ static void end_worker(struct mg_run *run, unsigned index, bool complete)
     const struct mg_program *p = run->program;
     if (complete) {
         mg__sites_flush(worker);
+        mg__engine_flush(worker);
         for (uint32_t s = 0; s < p->nsegments; s++)
             for (uint32_t i = 0; i < p->segments[s].ninsns; i++) {
                 worker->by_insn[p->segments[s].first_insn + i].warps += worker->counts[s].warps;
@@ -372,6 +405,8 @@ static void end_worker(struct mg_run *run, unsigned index, bool complete)
     free(worker->patterns);
     free(worker->counts);
     free(worker->by_insn);
+    free(worker->records);
+    free(worker->full);
 }
 
 enum mg_status mg__run(struct mg_run *run, struct mg_diag *diag)

@@ -65,6 +65,11 @@ void mg__simt_observe_enable(struct mg_simt *simt, bool enable)
     pthread_mutex_unlock(&simt->launch_lock);
 }
 
+void mg__simt_attach(struct mg_simt *simt, const struct mg_engine *engine)
+{
+    simt->engine = engine;
+}
+
 void mg__simt_set_timeout(struct mg_simt *simt, unsigned timeout_ms)
 {
     pthread_mutex_lock(&simt->launch_lock);
@@ -162,6 +167,7 @@ void mg__simt_module_unload(struct mg_simt_module *module)
         }
     for (size_t i = 0; i < module->ptx->nfuncs; i++)
         if (module->kernels[i]) {
+            mg__engine_kernel_free(module->kernels[i]);
             mg__program_free(module->kernels[i]->program);
             free(module->kernels[i]);
         }
@@ -337,6 +343,8 @@ static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const 
         run->want_sync |= (run->observers[i].wants & MG_OBSERVE_SYNC) != 0;
         run->goes_on |= run->observers[i].fault != NULL;
     }
+    if (!run->want_every && !run->want_sync && !run->goes_on)
+        run->engine = mg__engine_kernel(k, &l->block);
     /* A thread's stack: what the kernel and a chain of calls need; recursion and alloca get the default limit's worth more. */
     uint64_t local = 0;
     for (uint32_t c = 0; c < p->ncodes; c++)

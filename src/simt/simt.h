@@ -33,6 +33,9 @@ enum mg_status mg__simt_observe(struct mg_simt *simt, const struct mg_observer *
 /* Turns all observers off and on again for the launches that follow (on at first). */
 void mg__simt_observe_enable(struct mg_simt *simt, bool enable);
 void mg__simt_set_timeout(struct mg_simt *simt, unsigned timeout_ms);
+/* A code generator (simt/engine.h), which must outlive the device; NULL: everything is interpreted. Before the first launch. */
+struct mg_engine;
+void mg__simt_attach(struct mg_simt *simt, const struct mg_engine *engine);
 
 /* ---- device memory: thread-safe ---- */
 enum mg_status mg__mem_alloc(struct mg_simt *simt, uint64_t size, uint64_t align, uint64_t *address);

@@ -18,6 +18,7 @@
 
 #include "cfg/cfg.h"
 #include "sem/sem.h"
+#include "simt/engine.h"
 #include "simt/simt.h"
 
 #define MG_LANES 32u
@@ -237,7 +238,7 @@ struct mg_join {
     bool live;
 };
 enum mg_stop { MG_STOP_NONE, MG_STOP_YIELD, MG_STOP_WAIT, MG_STOP_SWITCH /* tree changed: choose a leaf */, MG_STOP_DONE,
-               MG_STOP_FAULT };
+               MG_STOP_FAULT, MG_STOP_ENTER /* compiled code can go on */ };
 struct mg_warp {
     /* of the running leaf, kept here for speed */
     uint8_t *regs;    /* of the leaf's frame */
@@ -265,6 +266,13 @@ struct mg_warp {
     uint32_t local_stride;
     uint64_t issued;  /* instructions, for clock */
     struct mg_lead leads[MG_LEADS];
+    /* of compiled code (engine.c) */
+    struct mg_engine_warp e;
+    uint64_t *cells;
+    const struct mg_engine_point *point; /* the barrier that it stands at, or has just left; NULL: it has not begun */
+    uint32_t entry;
+    uint8_t place;
+    bool excursion; /* interpreted until compiled code can go on */
     uint32_t tid[3][32] __attribute__((aligned(64)));
 };
 struct mg_barrier {
@@ -284,6 +292,7 @@ struct mg_block {
     uint32_t ctaid[3];
     uint64_t linear;
     bool busy;      /* holds a block that has begun and not ended */
+    bool compiled;  /* its warps run compiled code */
     uint32_t rounds;   /* in a row in which warps only polled */
     uint64_t progress; /* barriers passed and warps ended */
     struct mg_run *run;
@@ -294,6 +303,8 @@ struct mg_worker {
     struct mg_site *sites;
     struct mg_insn_counts *counts;   /* by segment */
     struct mg_insn_counts *by_insn;  /* divergent branches, and the final sums */
+    struct mg_engine_record *records; /* of compiled code, by its sites */
+    uint64_t *full;                  /* by segment: times that compiled code executed it with all lanes */
     struct mg_frame **free_frames;   /* by code id */
     struct mg_pattern **patterns;    /* hash table */
     uint32_t npatterns;
@@ -335,6 +346,7 @@ struct mg_run {
     uint64_t deadline;    /* ns, 0: none */
     uint64_t last_progress;
     struct mg_worker *workers;
+    const struct mg_described *engine; /* compiled code, or NULL */
     uint64_t workspace;   /* device address of the grid barrier's word pair */
     struct mg_shared_var *shared_vars;
     uint32_t nshared_vars;
@@ -352,6 +364,8 @@ struct mg_simt_kernel {
     struct mg_simt_module *module;
     const struct mg_ptx_func *func;
     struct mg_program *program; /* made at the first launch */
+    struct mg_described *described[6]; /* compiled, for blocks with 2^i lanes a row (0: irregular) */
+    bool tried[6];
     struct mg_simt_kernel_info info;
 };
 struct mg_simt {
@@ -366,6 +380,7 @@ struct mg_simt {
     struct mg_memory *memory;
     struct mg_simt_module *modules;
     const struct mg_lanes *lanes;
+    const struct mg_engine *engine;
     uint64_t shared_window, local_window, param_window, func_window;
     uint64_t heap, heap_size; /* device-side malloc; made when first needed */
     struct mg_heap *heap_state;
@@ -382,7 +397,7 @@ struct mg_lanes {
     /* 32-bit elements, one a lane, 32-bit shared or 64-bit global addresses: op->a address, op->c offset, op->d element,
      * op->b site; the second of each follows a lead */
     mg_handler ld_shared_word[2], ld_global_word[2], st_shared_word[2], st_global_word[2];
-    mg_handler red_shared_add;
+    mg_handler red_shared_add, red_shared_add_alone; /* the second does not go on to the next op */
     void (*leave)(void); /* before other code runs: ends the use of wide registers */
 };
 const struct mg_lanes *mg__lanes_select(void); /* the best that this processor runs */
@@ -513,7 +528,20 @@ void mg__fault_hint(struct mg_warp *w, const char *format, ...) MG_PRINTF(2, 3);
 /* system.c: printf, assert, malloc, free of kernels */
 const struct mg_op *mg__system_call(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
 
+/* engine.c: compiled code */
+struct mg_described;
+enum mg_engine_outcome { MG_ENGINE_DONE, MG_ENGINE_STOPPED, MG_ENGINE_INTERPRET };
+enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_block *b);
+bool mg__engine_back(struct mg_warp *w, const struct mg_op *op, uint32_t mask); /* at op: w->stop says to enter compiled code */
+void mg__engine_flush(struct mg_worker *worker);
+bool mg__engine_worker(struct mg_worker *worker); /* makes its tables; false: out of memory */
+void mg__engine_warp(struct mg_warp *w);
+uint32_t mg__engine_cells(const struct mg_run *run);
+const struct mg_described *mg__engine_kernel(struct mg_simt_kernel *kernel, const struct mg_dim3 *block); /* NULL: interpret */
+void mg__engine_kernel_free(struct mg_simt_kernel *kernel);
+
 /* sched.c */
+bool mg__run_due(struct mg_worker *worker); /* the launch's time is over; shows progress on the way */
 enum mg_status mg__run(struct mg_run *run, struct mg_diag *diag);
 void mg__barrier_check(struct mg_block *block, unsigned index);
 #endif

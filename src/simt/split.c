@@ -273,6 +273,8 @@ MG_HANDLER(mg__op_block)
     (void)mask;
     if (MG_UNLIKELY(--w->slice < 0))
         return yield(w, op);
+    if (MG_UNLIKELY(w->excursion) && mg__engine_back(w, op, mask))
+        return NULL;
     count(w, op);
     return op + 1;
 }

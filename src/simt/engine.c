@@ -1,0 +1,441 @@
+/* engine.c - blocks run by compiled code (engine.h), and how they change places with the interpreter.
+ *
+ * The warps of a block run one after the other from one barrier to the next; when all that live stand at the same one, they
+ * go on behind it, and no barrier is ever counted. What the compiled code leaves to the interpreter (a branch that
+ * diverges, an instruction that it does not have) is a walk of that warp through the ops from there; it comes back at the
+ * next block that is an entry, if all its lanes are together again and its registers have the form that the entry expects.
+ * When a warp waits or yields on such a walk, the whole block is handed to the interpreter for good: every warp's
+ * state is written out as the interpreter has it, and sched.c goes on.
+ */
+#include "simt/engine_priv.h"
+
+enum { READY, AT_BARRIER, OUTSIDE, ENDED }; /* w->place */
+
+static struct mg_warp *warp_of(struct mg_engine_warp *e)
+{
+    return (struct mg_warp *)(void *)((char *)e - offsetof(struct mg_warp, e));
+}
+
+static int64_t delta_of(uint32_t row, uint64_t cx, uint64_t cy, unsigned lane)
+{
+    row = row ? row : 32;
+    return (int64_t)(cx * (lane % row) + cy * (lane / row));
+}
+
+/* ---- counts of accesses ---- */
+static void report_member(struct mg_worker *worker, const struct mg_described *d, const struct mg_engine_site *site,
+                          const struct mg_engine_record *rec, const struct mg_engine_member *member, unsigned word, uint64_t times)
+{
+    const struct mg_op *op = &worker->run->program->entry->ops[member->op];
+    const struct mg_mem *mem = op->u.mem;
+    struct mg_access *e = &worker->event;
+    e->insn = op->insn;
+    e->kind = mem->kind;
+    e->space = mem->space == MG_SPACE_GENERIC ? (uint8_t)MG_SPACE_GLOBAL : mem->space;
+    e->width = site->bytes;
+    e->mask = rec->mask;
+    for (unsigned i = 0; i < 32; i++)
+        e->address[i] = ((uint64_t)1 << 40) + 4 * word + rec->phase + (uint64_t)member->offset +
+                        (uint64_t)delta_of(d->program.row, rec->cx, rec->cy, i);
+    e->times = times;
+    e->shared_var = rec->var;
+    e->block = 0;
+    e->warp = 0;
+    e->generic = false;
+    mg__access_event(worker, e);
+}
+
+static void flush_record(struct mg_worker *worker, const struct mg_described *d, uint32_t index)
+{
+    struct mg_engine_record *rec = &worker->records[index];
+    const struct mg_engine_site *site = &d->code->sites[index];
+    for (unsigned m = 0; m < 8; m++) {
+        for (uint32_t k = 0; rec->times[m] && k < site->nmembers && worker->run->want_shapes; k++)
+            report_member(worker, d, site, rec, &d->code->members[site->first_member + k], m, rec->times[m]);
+        rec->times[m] = 0;
+    }
+}
+
+void mg__engine_flush(struct mg_worker *worker)
+{
+    const struct mg_described *d = worker->run->engine;
+    if (!d || !worker->records || !worker->full)
+        return;
+    for (uint32_t s = 0; s < d->code->nsites; s++)
+        flush_record(worker, d, s);
+    for (uint32_t s = 0; s < worker->run->program->nsegments; s++) {
+        worker->counts[s].warps += worker->full[s];
+        worker->counts[s].threads += 32 * worker->full[s];
+        worker->full[s] = 0;
+    }
+}
+
+/* ---- what compiled code calls ---- */
+static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, uint64_t cx, uint64_t cy, uint32_t mask)
+{
+    struct mg_warp *w = warp_of(e);
+    struct mg_worker *worker = w->worker;
+    const struct mg_run *run = worker->run;
+    const struct mg_described *d = run->engine;
+    const struct mg_engine_site *site = &d->code->sites[index];
+    struct mg_engine_record *rec = &e->records[index];
+    int64_t low = INT64_MAX, high = INT64_MIN, least = 0, greatest = 0;
+    uint64_t bits = address, align = site->bytes;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        int64_t delta = delta_of(d->program.row, cx, cy, (unsigned)__builtin_ctz(rest));
+        low = MG_MIN(low, delta);
+        high = MG_MAX(high, delta);
+        bits |= (uint64_t)delta;
+    }
+    for (uint32_t k = 0; k < site->nmembers; k++) {
+        int64_t offset = d->code->members[site->first_member + k].offset;
+        least = MG_MIN(least, offset);
+        greatest = MG_MAX(greatest, offset);
+        bits |= (uint64_t)offset;
+    }
+    const int64_t far = (int64_t)1 << 30;
+    if (!mask || low < -far || high > far || least < -far || greatest > far || bits & (align - 1))
+        return false;
+    uint64_t from = address + (uint64_t)(low + least), to = address + (uint64_t)(high + greatest) + align, lo, hi;
+    int32_t var = -1;
+    if (site->space == MG_SPACE_SHARED) {
+        for (uint32_t v = 0; v < run->nshared_vars && var < 0; v++) {
+            lo = run->shared_vars[v].offset;
+            hi = lo + run->shared_vars[v].size;
+            if (from >= lo && to <= hi && from < to)
+                var = (int32_t)v;
+        }
+        if (var < 0)
+            return false;
+    } else {
+        const struct mg_allocation *a = mg__snapshot_find(run, from);
+        if (!a || to > a->address + a->size || from >= to)
+            return false;
+        lo = a->address;
+        hi = a->address + a->size;
+    }
+    uint64_t unit = MG_MAX(align, 4);
+    lo -= (uint64_t)(low + least);
+    lo += (address - lo) % unit;
+    uint64_t range = hi - align - (uint64_t)(high + greatest) - lo;
+    if (address - lo > range)
+        return false;
+    flush_record(worker, d, index);
+    rec->lo = lo;
+    rec->range = range / unit;
+    rec->cx = cx;
+    rec->cy = cy;
+    rec->mask = mask;
+    rec->phase = address & 3;
+    rec->var = var;
+    return true;
+}
+
+static bool on_op(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
+{
+    struct mg_warp *w = warp_of(e);
+    const struct mg_run *run = w->worker->run;
+    const struct mg_op *next = run->engine->call[index](w, &run->program->entry->ops[index], mask);
+    run->simt->lanes->leave();
+    return next != NULL;
+}
+
+static bool on_slice(struct mg_engine_warp *e)
+{
+    struct mg_warp *w = warp_of(e);
+    if (w->polled || atomic_load_explicit(&w->worker->run->stop, memory_order_relaxed) || mg__run_due(w->worker))
+        return false;
+    w->slice = MG_SLICE;
+    return true;
+}
+
+static const struct mg_engine_calls calls = {on_miss, on_op, on_slice};
+
+/* ---- registers between cells and frame ---- */
+/* The line base + cx x + cy y over 32 lanes; how it differs from what is there, if `only`. */
+#define LINE(bits)                                                                                                     \
+    static uint64_t line##bits(uint##bits##_t *lane, uint32_t row, uint64_t base, uint64_t cx, uint64_t cy, bool only)        \
+    {                                                                                                                  \
+        uint##bits##_t b = (uint##bits##_t)base, dx = (uint##bits##_t)cx, dy = (uint##bits##_t)cy, found = 0;                   \
+        uint32_t low = row - 1, shift = (uint32_t)__builtin_ctz(row);                                                      \
+        if (!only)                                                                                                     \
+            for (uint32_t i = 0; i < 32; i++)                                                                            \
+                lane[i] = b + dx * (i & low) + dy * (i >> shift);                                                      \
+        else                                                                                                           \
+            for (uint32_t i = 0; i < 32; i++)                                                                            \
+                found |= lane[i] ^ (b + dx * (i & low) + dy * (i >> shift));                                           \
+        return found;                                                                                                  \
+    }
+LINE(32)
+LINE(64)
+
+static uint64_t line(const struct mg_warp *w, const struct mg_engine_form *f, uint32_t row, uint64_t base, uint64_t cx, uint64_t cy, bool only)
+{
+    void *at = w->root->regs + f->slot;
+    return f->bytes == 8 ? line64(at, row, base, cx, cy, only) : line32(at, row, base, cx, cy, only);
+}
+
+static void write_out(struct mg_warp *w, const struct mg_engine_point *p)
+{
+    const struct mg_described *d = w->worker->run->engine;
+    uint32_t row = d->program.row ? d->program.row : 32;
+    for (uint32_t k = 0; k < p->nforms; k++) {
+        const struct mg_engine_form *f = &d->code->forms[p->first_form + k];
+        if (f->vector || f->bytes == 0)
+            continue;
+        const uint64_t *cell = &w->cells[f->cell];
+        uint64_t cx = f->dx ? cell[1] : (uint64_t)f->cx, cy = f->dy ? cell[2] : (uint64_t)f->cy;
+        line(w, f, row, cell[0], cx, cy, false);
+    }
+    for (uint32_t k = 0; k < p->nopen; k++) {
+        const struct mg_engine_open *o = &d->code->opens[p->first_open + k];
+        const struct mg_engine_site *site = &d->code->sites[o->site];
+        struct mg_engine_record *rec = &w->worker->records[o->site];
+        unsigned word = w->cells[o->cell] >> 2 & 7;
+        rec->times[word]--;
+        for (uint32_t m = 0; m < o->done && w->worker->run->want_shapes; m++)
+            report_member(w->worker, d, site, rec, &d->code->members[site->first_member + m], word, 1);
+    }
+}
+
+static uint64_t lane_value(const struct mg_warp *w, const struct mg_engine_form *f, unsigned lane)
+{
+    uint64_t value = 0;
+    memcpy(&value, w->root->regs + f->slot + (size_t)lane * f->bytes, f->bytes);
+    return value;
+}
+
+/* Whether the frame has the forms that the entry expects; the cells are filled. */
+static bool read_in(struct mg_warp *w, const struct mg_engine_point *p)
+{
+    const struct mg_described *d = w->worker->run->engine;
+    uint32_t row = d->program.row ? d->program.row : 32;
+    for (uint32_t k = 0; k < p->nforms; k++) {
+        const struct mg_engine_form *f = &d->code->forms[p->first_form + k];
+        if (f->bytes == 0) {
+            uint32_t m;
+            memcpy(&m, w->root->regs + f->slot, 4);
+            if (!f->vector && m != 0 && m != ~0u)
+                return false;
+            continue;
+        }
+        if (f->vector)
+            continue;
+        uint64_t base = lane_value(w, f, 0);
+        uint64_t cx = f->dx ? lane_value(w, f, 1) - base : (uint64_t)f->cx;
+        uint64_t cy = f->dy ? lane_value(w, f, row % 32) - base : (uint64_t)f->cy;
+        if (line(w, f, row, base, cx, cy, true))
+            return false;
+        uint64_t *cell = &w->cells[f->cell];
+        cell[0] = base;
+        if (f->dx)
+            cell[1] = f->bytes == 8 ? cx : (uint64_t)(int64_t)(int32_t)cx;
+        if (f->dy)
+            cell[2] = f->bytes == 8 ? cy : (uint64_t)(int64_t)(int32_t)cy;
+    }
+    return true;
+}
+
+/* ---- a warp ---- */
+bool mg__engine_back(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
+{
+    const struct mg_described *d = w->worker->run->engine;
+    if (mask != ~0u || w->frame != w->root || w->nleaves != 1 || !d->entry_of[op - w->root->code->ops])
+        return false;
+    struct mg_split *s = &w->splits.at[w->current];
+    if (s->join >= 0)
+        return false;
+    s->pc = op;
+    w->stop = MG_STOP_ENTER;
+    return true;
+}
+
+static void end_warp(struct mg_warp *w)
+{
+    w->place = ENDED;
+    w->block->live_warps--;
+    w->block->progress++;
+}
+
+/* Runs until the next barrier, the end, or a place where only the interpreter goes on. False: a fault. */
+static bool advance(struct mg_warp *w)
+{
+    const struct mg_described *d = w->worker->run->engine;
+    const struct mg_engine_code *code = d->code;
+    for (;;) {
+        const struct mg_engine_point *p = &code->points[code->run(&w->e, w->entry)];
+        switch (p->kind) {
+        case MG_ENGINE_AT_BARRIER:
+            w->point = p;
+            w->entry = p->entry;
+            w->place = AT_BARRIER;
+            return true;
+        case MG_ENGINE_AT_EXIT:
+            w->live = 0;
+            w->nleaves = 0;
+            w->splits.at[0].mask = 0;
+            w->block->live_threads -= 32;
+            end_warp(w);
+            return true;
+        case MG_ENGINE_AT_FAULT:
+            return false;
+        default:
+            break;
+        }
+        write_out(w, p);
+        w->splits.at[w->current].pc = &w->root->code->ops[p->op];
+        memset(w->leads, 0, sizeof w->leads);
+        w->place = OUTSIDE;
+        if (d->program.ops[p->op].kind == MG_ENGINE_BLOCK) /* its slice is over */
+            return true;
+        mg__warp_choose(w);
+        w->excursion = true;
+        mg__warp_run(w);
+        w->excursion = false;
+        if (w->stop == MG_STOP_ENTER) {
+            w->splits.at[0] = w->splits.at[w->current]; /* the only leaf */
+            w->splits.count = 1;
+            w->current = 0;
+            uint32_t entry = d->entry_of[w->splits.at[w->current].pc - w->root->code->ops];
+            if (read_in(w, &code->points[entry])) {
+                w->entry = entry;
+                w->polled = false;
+                w->slice = MG_SLICE;
+                continue;
+            }
+            mg__warp_choose(w);
+            mg__warp_run(w);
+        }
+        if (w->stop == MG_STOP_FAULT)
+            return false;
+        if (w->stop == MG_STOP_DONE)
+            end_warp(w);
+        return true;
+    }
+}
+
+/* ---- a block ---- */
+static void hand_over(struct mg_block *b)
+{
+    for (uint32_t k = 0; k < b->nwarps; k++) {
+        struct mg_warp *w = &b->warps[k];
+        if (w->place != READY && w->place != AT_BARRIER)
+            continue;
+        const struct mg_op *ops = w->root->code->ops;
+        if (w->point)
+            write_out(w, w->point);
+        w->splits.at[0].pc = !w->point ? ops : &ops[w->point->op + (w->place == READY)];
+        w->place = OUTSIDE;
+    }
+}
+
+void mg__engine_warp(struct mg_warp *w)
+{
+    w->e.regs = w->root->regs;
+    w->e.shared = w->block->shared;
+    w->e.cells = w->cells;
+    w->e.records = w->worker->records;
+    w->e.full = w->worker->full;
+    w->e.counts = w->worker->counts;
+    w->e.by_insn = w->worker->by_insn;
+    w->e.calls = &calls;
+    w->e.slice = &w->slice;
+}
+
+enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_block *b)
+{
+    for (uint32_t k = 0; k < b->nwarps; k++) {
+        struct mg_warp *w = &b->warps[k];
+        w->entry = 0;
+        w->place = READY;
+        w->point = NULL;
+        w->polled = false;
+        w->slice = MG_SLICE;
+        mg__warp_choose(w);
+    }
+    for (;;) {
+        const struct mg_engine_point *at = NULL;
+        bool alike = true;
+        for (uint32_t k = 0; k < b->nwarps && alike; k++) {
+            struct mg_warp *w = &b->warps[k];
+            if (w->place == ENDED)
+                continue;
+            if (!advance(w))
+                return MG_ENGINE_STOPPED;
+            if (w->place == ENDED)
+                continue;
+            alike = w->place == AT_BARRIER && (!at || at == w->point);
+            at = w->point;
+        }
+        if (b->live_warps == 0)
+            return MG_ENGINE_DONE;
+        if (!alike) {
+            hand_over(b);
+            return MG_ENGINE_INTERPRET;
+        }
+        if (atomic_load_explicit(&worker->run->stop, memory_order_relaxed))
+            return MG_ENGINE_STOPPED;
+        b->progress++;
+        for (uint32_t k = 0; k < b->nwarps; k++)
+            if (b->warps[k].place == AT_BARRIER)
+                b->warps[k].place = READY;
+    }
+}
+
+/* ---- kernels ---- */
+bool mg__engine_worker(struct mg_worker *worker)
+{
+    const struct mg_described *d = worker->run->engine;
+    if (!d)
+        return true;
+    worker->records = aligned_alloc(64, (d->code->nsites * sizeof *worker->records + 127) / 64 * 64);
+    worker->full = calloc(worker->run->program->nsegments + 1, sizeof *worker->full);
+    if (!worker->records || !worker->full)
+        return false;
+    memset(worker->records, 0, d->code->nsites * sizeof *worker->records);
+    for (uint32_t s = 0; s < d->code->nsites; s++)
+        worker->records[s].lo = UINT64_MAX; /* fits no address */
+    return true;
+}
+
+uint32_t mg__engine_cells(const struct mg_run *run)
+{
+    return run->engine->code->ncells;
+}
+
+const struct mg_described *mg__engine_kernel(struct mg_simt_kernel *k, const struct mg_dim3 *block)
+{
+    const struct mg_simt *s = k->module->simt;
+    uint32_t row = mg__described_row(block);
+    unsigned slot = row ? (unsigned)__builtin_ctz(row) : 0;
+    if (!s->engine || slot >= MG_COUNT(k->described) || (uint64_t)block->x * block->y * block->z % 32)
+        return NULL;
+    if (!k->tried[slot]) {
+        const char *reason = "there is no memory to describe it";
+        k->tried[slot] = true;
+        struct mg_described *d = mg__describe(k->program, s->lanes, row);
+        if (d)
+            d->code = s->engine->compile(s->engine->self, &d->program, &reason);
+        if (d && !d->code) {
+            mg__described_free(d);
+            d = NULL;
+        }
+        if (!d && s->engine->say)
+            s->engine->say(s->engine->self, k->info.name, reason);
+        for (uint32_t p = 1; d && p < d->code->npoints; p++)
+            if (d->code->points[p].kind == MG_ENGINE_AT_ENTRY && d->program.ops[d->code->points[p].op].kind == MG_ENGINE_BLOCK)
+                d->entry_of[d->code->points[p].op] = p;
+        k->described[slot] = d;
+    }
+    return k->described[slot];
+}
+
+void mg__engine_kernel_free(struct mg_simt_kernel *k)
+{
+    const struct mg_engine *engine = k->module->simt->engine;
+    for (unsigned i = 0; i < MG_COUNT(k->described); i++)
+        if (k->described[i]) {
+            engine->release(engine->self, k->described[i]->code);
+            mg__described_free(k->described[i]);
+        }
+}

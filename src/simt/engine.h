@@ -1,0 +1,161 @@
+/* engine.h - the hook for a second engine: a code generator sees a kernel as plain data, and gives back a function that runs
+ * warps, with tables that say in what state they leave it.
+ *
+ * What is compiled is the same list of ops that the interpreter runs (struct mg_engine_op describes one each). The function
+ * runs one warp with all 32 lanes active from an entry to a point where it leaves: at a barrier, at the kernel's end, or
+ * before an op that the interpreter shall execute. Values live in registers in between; at a point they are in the frame,
+ * or, when the lanes are known to lie on a line, in cells: a base and what a lane adds to it (struct mg_engine_form).
+ *
+ * Lanes are numbered in rows: with `row` lanes a row, lane i stands at x = i % row and y = i / row, and a value of affine
+ * form is base + cx * x + cy * y in every lane. Rows are those of the block, so that threadIdx.x and threadIdx.y are affine.
+ *
+ * A memory access whose address has affine form needs no look at its lanes: one comparison with the record of its site says
+ * that all lanes are in bounds and aligned, and one counter, by the base's word in its sector, is all that the models need
+ * (observe.h: shapes). Accesses of a basic block through one address share a site.
+ */
+#ifndef MG_SIMT_ENGINE_H
+#define MG_SIMT_ENGINE_H
+#include "base/base.h"
+
+#define MG_ENGINE_VERSION 1u /* of everything here: kept code of another version is not used */
+
+enum mg_engine_kind {
+    MG_ENGINE_BLOCK,   /* begins a basic block: counts segment `mode` */
+    MG_ENGINE_ALU,     /* d = row(in…) with `mode` */
+    MG_ENGINE_MOV,     /* d = a */
+    MG_ENGINE_SETP,    /* predicates: d = a <mode> c, d2 = b (-1: not a) <mode> c; mode is an enum mg_ptx_boolop */
+    MG_ENGINE_PACK, MG_ENGINE_UNPACK, /* as in misc.c */
+    MG_ENGINE_GUARD,   /* the next op is for the lanes of `guard` ^ `invert` */
+    MG_ENGINE_BRANCH,  /* to op `target`, if guard < 0 or for the lanes of `guard` ^ `invert`; ways meet at op `meet` (-1: nowhere) */
+    MG_ENGINE_LOAD, MG_ENGINE_STORE, /* mem */
+    MG_ENGINE_CALL,    /* a function of the interpreter, through calls->op; neither suspends nor diverges with all lanes active */
+    MG_ENGINE_BARRIER, /* all threads of the block */
+    MG_ENGINE_EXIT,    /* the kernel ends, for the lanes of `guard` ^ `invert` if it falls */
+    MG_ENGINE_LEAVE,   /* the interpreter executes it; what follows may come back */
+    MG_ENGINE_NOP
+};
+enum mg_engine_fill_kind { MG_ENGINE_FILL_NONE, MG_ENGINE_FILL_UNIFORM, MG_ENGINE_FILL_TID, MG_ENGINE_FILL_LANEID };
+struct mg_engine_operand {
+    int32_t slot;  /* byte offset in the frame */
+    uint8_t bytes; /* 4 or 8 a lane; 0: a predicate */
+};
+struct mg_engine_mem {
+    uint8_t space, kind; /* enum mg_ptx_space: SHARED, or anything else for device addresses; enum mg_access_kind */
+    uint8_t width, vec;  /* bytes an element, elements */
+    bool dst64, sext, addr64;
+    int32_t reg[8], addr; /* elements (-1: not wanted), address */
+    int64_t offset;
+};
+struct mg_engine_op {
+    uint8_t kind;
+    bool wide;      /* MOV: 64 bits */
+    bool all_lanes; /* CALL: only with all lanes active */
+    bool uniform;   /* CALL: its results are the same in all lanes if its operands are */
+    uint8_t known, dim; /* CALL: its result is as this fill (enum mg_engine_fill_kind) */
+    int16_t row;    /* ALU: of sem.def */
+    int32_t d, a, b, c, e, d2;
+    uint32_t mode;
+    int32_t guard;
+    uint32_t invert;
+    uint32_t insn;
+    uint32_t target;
+    int32_t meet;
+    const struct mg_engine_mem *mem;
+    const uint32_t *targets; /* LEAVE: where the interpreter may go on, besides the next op (falls) */
+    uint32_t ntargets;
+    bool falls;
+    uint8_t nin, nout;
+    struct mg_engine_operand in[10], out[9];
+};
+struct mg_engine_fill { /* a slot that is filled before the kernel begins and never written */
+    int32_t slot;
+    uint8_t kind, bytes, dim;
+};
+struct mg_engine_program {
+    const char *name;
+    const struct mg_engine_op *ops;
+    uint32_t nops;
+    uint32_t row;              /* lanes a row: 2 … 32; 0: threads lie in no such rows */
+    uint32_t pool_at;          /* slots from here on are constants: pool[slot - pool_at], or a fill */
+    const uint8_t *pool;
+    uint32_t pool_bytes, frame_bytes, ninsns;
+    const struct mg_engine_fill *fills;
+    uint32_t nfills;
+};
+
+/* ---- what comes back ---- */
+struct mg_engine_form { /* a live slot at a point */
+    int32_t slot;
+    uint8_t bytes;
+    bool vector;     /* in the frame; else cells[cell] is the base, cells[cell + 1] and [cell + 2] the dynamic cx and cy */
+    bool dx, dy;     /* cx, cy are dynamic */
+    int64_t cx, cy;
+    uint32_t cell;
+};
+struct mg_engine_open { /* at a point: a site that was counted for all its members, of which `done` were executed */
+    uint32_t site, done, cell; /* the cell holds the address */
+};
+enum mg_engine_point_kind { MG_ENGINE_AT_ENTRY, MG_ENGINE_AT_LEAVE, MG_ENGINE_AT_BARRIER, MG_ENGINE_AT_EXIT, MG_ENGINE_AT_FAULT };
+struct mg_engine_point {
+    uint8_t kind;
+    uint32_t op;    /* where the interpreter goes on; BARRIER: the barrier */
+    uint32_t entry; /* BARRIER: the entry behind it */
+    uint32_t first_form, nforms, first_open, nopen;
+};
+struct mg_engine_site {
+    uint32_t first_member, nmembers; /* the first one's address is what the record is compared with */
+    uint8_t space, bytes;            /* of an access, all elements */
+    bool dx, dy;
+    int64_t cx, cy;
+    uint32_t insn; /* of the first */
+};
+struct mg_engine_member {
+    uint32_t op;
+    int64_t offset; /* from the first one's address */
+};
+/* By worker and site. Addresses b of the first member with (b - lo) rotated right by log2(bytes, at least 4) <= range are in
+ * bounds, for these coefficients and lanes. */
+struct mg_engine_record {
+    uint64_t lo, range;
+    uint64_t cx, cy;
+    uint32_t mask;
+    uint8_t phase;
+    int32_t var;
+    uint64_t times[8];
+};
+struct mg_engine_warp {
+    uint8_t *regs;                     /* the frame */
+    uint8_t *shared;
+    uint64_t *cells;
+    struct mg_engine_record *records;  /* by site */
+    uint64_t *full;                    /* by segment: times that all 32 lanes executed it */
+    struct mg_insn_counts *counts;     /* by segment: with some of the lanes */
+    struct mg_insn_counts *by_insn;    /* divergent branches */
+    const struct mg_engine_calls *calls;
+    int32_t *slice;                    /* loops may go on while it is not negative */
+};
+struct mg_engine_calls {
+    /* The record does not fit: makes it fit if it can. */
+    bool (*miss)(struct mg_engine_warp *e, uint32_t site, uint64_t address, uint64_t cx, uint64_t cy, uint32_t mask);
+    bool (*op)(struct mg_engine_warp *e, uint32_t op, uint32_t mask); /* operands in the frame; false: the launch ends */
+    bool (*slice)(struct mg_engine_warp *e);                          /* the slice is used up; false: leave */
+};
+struct mg_engine_code {
+    uint32_t (*run)(struct mg_engine_warp *e, uint32_t entry); /* entry 0 is the kernel's start; returns a point */
+    const struct mg_engine_point *points;
+    const struct mg_engine_form *forms;
+    const struct mg_engine_open *opens;
+    const struct mg_engine_site *sites;
+    const struct mg_engine_member *members;
+    uint32_t npoints, nforms, nopens, nsites, nmembers, ncells;
+    void *memory; /* the engine's */
+};
+struct mg_engine {
+    void *self;
+    /* NULL: it runs interpreted; *reason is a sentence that says why. `text` and `length` are the bytes that the ops were
+     * made of, for keys of kept code. */
+    struct mg_engine_code *(*compile)(void *self, const struct mg_engine_program *program, const char **reason);
+    void (*release)(void *self, struct mg_engine_code *code);
+    void (*say)(void *self, const char *kernel, const char *text); /* what became of a kernel; may be NULL */
+};
+#endif

@@ -1,0 +1,19 @@
+/* engine_priv.h - compiled code inside the engine: descriptions of kernels, and blocks that run it. */
+#ifndef MG_ENGINE_PRIV_H
+#define MG_ENGINE_PRIV_H
+#include "simt/engine.h"
+#include "simt/simt_priv.h"
+
+/* A kernel for blocks of one shape, as described to the code generator, and what became of it. */
+struct mg_described {
+    struct mg_arena arena;
+    struct mg_engine_program program;
+    mg_handler *call;        /* by op: what calls->op runs */
+    uint32_t *entry_of;      /* by op: its entry, 0: none */
+    struct mg_engine_code *code;
+};
+uint32_t mg__described_row(const struct mg_dim3 *block); /* lanes a row of such a block, 0: irregular */
+bool mg__described_fill(const struct mg_code *code, int32_t slot);
+struct mg_described *mg__describe(const struct mg_program *program, const struct mg_lanes *lanes, uint32_t row);
+void mg__described_free(struct mg_described *described);
+#endif
