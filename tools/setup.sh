@@ -6,6 +6,9 @@
 # Debian and Ubuntu packages come from apt-get (as root, or through sudo where it asks nothing). nvcc: where no CUDA toolkit
 # is found, NVIDIA's wheels from PyPI are unpacked into BUILD_FOLDER/cuda; nothing outside that folder is touched.
 # MARGAY_CUDA=wheels takes the wheels even if there is a toolkit.
+#
+# LLVM with its clang, for kernels compiled to the machine's own code, is installed where the system has a version that will
+# do; without it Margay interprets them. MARGAY_JIT=OFF leaves it out.
 set -eu
 
 goal=${1:-build}
@@ -64,6 +67,24 @@ install_packages() {
     $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing >&2
 }
 
+llvm_versions="19 18 17 16 15"
+have_llvm() {
+    for v in $llvm_versions; do
+        command -v "llvm-config-$v" >/dev/null 2>&1 && command -v "clang-$v" >/dev/null 2>&1 && return 0
+    done
+    return 1
+}
+
+install_llvm() {
+    for v in $llvm_versions; do
+        if apt-cache show "llvm-$v-dev" >/dev/null 2>&1 && apt-cache show "clang-$v" >/dev/null 2>&1; then
+            (install_packages "llvm-$v-dev" "clang-$v") || say "without LLVM kernels are interpreted, which is slower"
+            return 0
+        fi
+    done
+    say "no LLVM of version 15 to 19 is at hand: kernels are interpreted, which is slower"
+}
+
 # The places where the command and CMake look for nvcc, in their order.
 find_toolkit() {
     [ "${MARGAY_CUDA:-}" = wheels ] && return 1
@@ -109,4 +130,5 @@ if [ "$goal" = test ]; then
         install_packages "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
     rm -f "$probe"
 fi
+[ "${MARGAY_JIT:-}" = OFF ] || have_llvm || install_llvm
 find_toolkit || install_wheels

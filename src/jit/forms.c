@@ -1,0 +1,435 @@
+/* forms.c - what is found out of a kernel before code is made of it: which slots are registers, where basic blocks begin,
+ * what is live, and which registers have lanes on a line.
+ *
+ * A register's form at a place is the weakest of all ways there. Forms only weaken (a constant coefficient becomes a value,
+ * a line becomes a vector), so that the walk over the blocks ends. To give another operation lines, add it to `rules`.
+ */
+#include "jit/gen.h"
+
+static const struct {
+    const char *name;
+    uint8_t rule;
+    bool is_signed;
+} rules[] = {
+    {"add_s32", MG_RULE_ADD, false}, {"add_u32", MG_RULE_ADD, false}, {"add_s64", MG_RULE_ADD, false}, {"add_u64", MG_RULE_ADD, false},
+    {"sub_s32", MG_RULE_SUB, false}, {"sub_u32", MG_RULE_SUB, false}, {"sub_s64", MG_RULE_SUB, false}, {"sub_u64", MG_RULE_SUB, false},
+    {"mul_lo_s32", MG_RULE_MUL, false}, {"mul_lo_u32", MG_RULE_MUL, false}, {"mul_lo_s64", MG_RULE_MUL, false},
+    {"mul_lo_u64", MG_RULE_MUL, false}, {"mad_lo_s32", MG_RULE_MAD, false}, {"mad_lo_u32", MG_RULE_MAD, false},
+    {"mad_lo_s64", MG_RULE_MAD, false}, {"mad_lo_u64", MG_RULE_MAD, false}, {"shl_b32", MG_RULE_SHL, false},
+    {"shl_b64", MG_RULE_SHL, false}, {"mul_wide_s32", MG_RULE_WIDE, true}, {"mul_wide_u32", MG_RULE_WIDE, false},
+    {"mad_wide_s32", MG_RULE_MADWIDE, true}, {"mad_wide_u32", MG_RULE_MADWIDE, false}, {"cvt_s64_s32", MG_RULE_EXTEND, true},
+    {"cvt_u64_s32", MG_RULE_EXTEND, true}, {"cvt_s64_u32", MG_RULE_EXTEND, false}, {"cvt_u64_u32", MG_RULE_EXTEND, false},
+    {"cvt_u32_u64", MG_RULE_KEEP, false}, {"cvt_s32_u64", MG_RULE_KEEP, false}, {"cvt_u32_s64", MG_RULE_KEEP, false},
+    {"cvt_s32_s64", MG_RULE_KEEP, false}, {"cvt_u32_s32", MG_RULE_KEEP, false}, {"cvt_s32_u32", MG_RULE_KEEP, false},
+};
+
+struct mg_gen_rule_of mg__gen_rule(int row)
+{
+    for (unsigned k = 0; k < MG_COUNT(rules); k++)
+        if (strcmp(rules[k].name, mg_sem_rows[row].name) == 0)
+            return (struct mg_gen_rule_of){rules[k].rule, rules[k].is_signed};
+    return (struct mg_gen_rule_of){0};
+}
+
+/* ---- registers ---- */
+static unsigned class_of(unsigned bytes)
+{
+    return bytes == 0 ? 0 : bytes == 4 ? 1 : 2;
+}
+
+uint32_t mg__gen_var(const struct mg_gen *g, int32_t slot, unsigned bytes)
+{
+    if (slot < 0 || (uint32_t)slot >= g->p->pool_at)
+        return UINT32_MAX;
+    return g->var_of[(uint32_t)slot / 4 * 3 + class_of(bytes)] - 1;
+}
+
+static bool collect(struct mg_gen *g, const struct mg_engine_operand *o, unsigned n)
+{
+    for (unsigned k = 0; k < n; k++) {
+        if ((uint32_t)o[k].slot >= g->p->pool_at)
+            continue;
+        uint32_t *v = &g->var_of[(uint32_t)o[k].slot / 4 * 3 + class_of(o[k].bytes)];
+        if (*v == 0) {
+            g->vars[g->nvars] = (struct mg_gen_var){.slot = o[k].slot, .bytes = o[k].bytes};
+            *v = ++g->nvars;
+        }
+    }
+    return true;
+}
+
+static bool is_fill(const struct mg_gen *g, int32_t slot)
+{
+    for (uint32_t k = 0; k < g->p->nfills; k++)
+        if (g->p->fills[k].slot == slot)
+            return true;
+    return false;
+}
+
+/* A constant that is the same in every process: device addresses are not. */
+bool mg__gen_constant(const struct mg_gen *g, int32_t slot, unsigned bytes, int64_t *value)
+{
+    if (slot < 0 || (uint32_t)slot < g->p->pool_at || is_fill(g, slot))
+        return false;
+    uint32_t at = (uint32_t)slot - g->p->pool_at;
+    if (at + MG_MAX(bytes, 4u) > g->p->pool_bytes)
+        return false;
+    int32_t v32;
+    int64_t v64;
+    memcpy(&v32, g->p->pool + at, 4);
+    *value = v32;
+    if (bytes == 8) {
+        memcpy(&v64, g->p->pool + at, 8);
+        *value = v64;
+        return (uint64_t)v64 < (uint64_t)1 << 32 || (uint64_t)v64 >= (uint64_t)-1 << 32;
+    }
+    return true;
+}
+
+static struct mg_gen_form line(int64_t kx, int64_t ky)
+{
+    return (struct mg_gen_form){.reached = true, .kx = kx, .ky = ky};
+}
+static struct mg_gen_form vector_form(void)
+{
+    return (struct mg_gen_form){.reached = true, .vector = true};
+}
+
+static struct mg_gen_form fill_form(const struct mg_gen *g, const struct mg_engine_fill *f)
+{
+    if (f->kind == MG_ENGINE_FILL_LANEID)
+        return line(1, g->row == 32 ? 0 : g->row);
+    if (f->kind == MG_ENGINE_FILL_UNIFORM)
+        return line(0, 0);
+    if (g->p->row == 0)
+        return vector_form();
+    return line(f->dim == 0, f->dim == 1 && g->row < 32);
+}
+
+struct mg_gen_form mg__gen_form(const struct mg_gen *g, const struct mg_gen_form *forms, int32_t slot, unsigned bytes)
+{
+    uint32_t v = mg__gen_var(g, slot, bytes);
+    int64_t c;
+    if (v != UINT32_MAX)
+        return forms[v];
+    for (uint32_t k = 0; k < g->p->nfills; k++)
+        if (g->p->fills[k].slot == slot)
+            return fill_form(g, &g->p->fills[k]);
+    if (bytes == 0 && mg__gen_constant(g, slot, 0, &c) && c != 0 && c != -1)
+        return vector_form();
+    return line(0, 0);
+}
+
+struct mg_gen_form mg__gen_meet(struct mg_gen_form a, struct mg_gen_form b)
+{
+    if (!a.reached)
+        return b;
+    if (!b.reached)
+        return a;
+    if (a.vector || b.vector)
+        return vector_form();
+    if (a.dx || b.dx || a.kx != b.kx)
+        a.dx = true, a.kx = 0;
+    if (a.dy || b.dy || a.ky != b.ky)
+        a.dy = true, a.ky = 0;
+    return a;
+}
+
+/* ---- forms of results ---- */
+static int64_t narrow(int64_t v, unsigned bytes)
+{
+    return bytes == 4 ? (int32_t)(uint32_t)v : v;
+}
+
+static struct mg_gen_form sum(struct mg_gen_form a, struct mg_gen_form b, bool minus, unsigned bytes)
+{
+    struct mg_gen_form r = {.reached = true, .dx = a.dx || b.dx, .dy = a.dy || b.dy};
+    if (!r.dx)
+        r.kx = narrow(minus ? (int64_t)((uint64_t)a.kx - (uint64_t)b.kx) : (int64_t)((uint64_t)a.kx + (uint64_t)b.kx), bytes);
+    if (!r.dy)
+        r.ky = narrow(minus ? (int64_t)((uint64_t)a.ky - (uint64_t)b.ky) : (int64_t)((uint64_t)a.ky + (uint64_t)b.ky), bytes);
+    return r;
+}
+
+/* A line times what is the same in all lanes, `slot`; `zero`: which is extended with zeros. */
+static struct mg_gen_form times(const struct mg_gen *g, struct mg_gen_form a, int32_t slot, unsigned from, unsigned bytes, bool shift, bool zero)
+{
+    int64_t c = 0;
+    bool known = mg__gen_constant(g, slot, from, &c);
+    if (zero)
+        c = (uint32_t)c;
+    if (shift)
+        c = (uint64_t)c < 8 * bytes ? (int64_t)((uint64_t)1 << c) : 0;
+    struct mg_gen_form r = {.reached = true, .dx = a.dx, .dy = a.dy};
+    if (!known) {
+        r.dx |= a.kx != 0;
+        r.dy |= a.ky != 0;
+    } else {
+        r.kx = a.dx ? 0 : narrow((int64_t)((uint64_t)a.kx * (uint64_t)c), bytes);
+        r.ky = a.dy ? 0 : narrow((int64_t)((uint64_t)a.ky * (uint64_t)c), bytes);
+    }
+    return r;
+}
+
+static struct mg_gen_form alu_form(const struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_form *forms)
+{
+    const struct mg_sem_row *row = &mg_sem_rows[op->row];
+    struct mg_gen_form in[4];
+    bool uniform = true, vector = false;
+    for (unsigned k = 0; k < op->nin; k++) {
+        struct mg_gen_form f = mg__gen_form(g, forms, op->in[k].slot, op->in[k].bytes);
+        if (k < 4)
+            in[k] = f;
+        uniform &= mg__gen_uniform(f);
+        vector |= f.vector;
+    }
+    if (uniform)
+        return line(0, 0);
+    struct mg_gen_rule_of r = mg__gen_rule(op->row);
+    if (vector || r.rule == MG_RULE_NONE || (row->mode && op->mode != 0))
+        return vector_form();
+    unsigned bytes = row->ret == MG_SEM_B64 ? 8 : 4, from = op->in[0].bytes;
+    bool zero = (r.rule == MG_RULE_WIDE || r.rule == MG_RULE_MADWIDE) && !r.is_signed;
+    struct mg_gen_form product;
+    switch (r.rule) {
+    case MG_RULE_ADD:
+        return sum(in[0], in[1], false, bytes);
+    case MG_RULE_SUB:
+        return sum(in[0], in[1], true, bytes);
+    case MG_RULE_MUL: case MG_RULE_MAD: case MG_RULE_WIDE: case MG_RULE_MADWIDE:
+        if (mg__gen_uniform(in[1]))
+            product = times(g, in[0], op->in[1].slot, from, bytes, false, zero);
+        else if (mg__gen_uniform(in[0]))
+            product = times(g, in[1], op->in[0].slot, from, bytes, false, zero);
+        else
+            return vector_form();
+        return r.rule == MG_RULE_MAD || r.rule == MG_RULE_MADWIDE ? sum(product, in[2], false, bytes) : product;
+    case MG_RULE_SHL: {
+        int64_t c;
+        return mg__gen_constant(g, op->in[1].slot, 4, &c) ? times(g, in[0], op->in[1].slot, 4, bytes, true, false) : vector_form();
+    }
+    case MG_RULE_EXTEND:
+        return in[0];
+    default: { /* KEEP */
+        struct mg_gen_form f = in[0];
+        f.kx = narrow(f.kx, bytes);
+        f.ky = narrow(f.ky, bytes);
+        return f;
+    }
+    }
+}
+
+struct mg_gen_form mg__gen_result(const struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_form *forms)
+{
+    bool uniform = true;
+    for (unsigned k = 0; k < op->nin; k++)
+        uniform &= mg__gen_uniform(mg__gen_form(g, forms, op->in[k].slot, op->in[k].bytes));
+    switch (op->kind) {
+    case MG_ENGINE_ALU:
+        return alu_form(g, op, forms);
+    case MG_ENGINE_MOV:
+        return mg__gen_form(g, forms, op->in[0].slot, op->in[0].bytes);
+    case MG_ENGINE_SETP: case MG_ENGINE_PACK: case MG_ENGINE_UNPACK:
+        return uniform ? line(0, 0) : vector_form();
+    case MG_ENGINE_LOAD:
+        return uniform ? line(0, 0) : vector_form();
+    case MG_ENGINE_CALL:
+        if (op->known)
+            return fill_form(g, &(struct mg_engine_fill){.kind = op->known, .dim = op->dim});
+        return uniform && op->uniform ? line(0, 0) : vector_form();
+    default:
+        return vector_form();
+    }
+}
+
+void mg__gen_step(const struct mg_gen *g, uint32_t i, struct mg_gen_form *forms)
+{
+    const struct mg_engine_op *op = &g->p->ops[i];
+    if (op->nout == 0)
+        return;
+    struct mg_gen_form f = mg__gen_result(g, op, forms);
+    bool guarded = i > 0 && g->p->ops[i - 1].kind == MG_ENGINE_GUARD;
+    bool some = guarded && !mg__gen_uniform(mg__gen_form(g, forms, g->p->ops[i - 1].guard, 0));
+    for (unsigned k = 0; k < op->nout; k++) {
+        uint32_t v = mg__gen_var(g, op->out[k].slot, op->out[k].bytes);
+        if (v == UINT32_MAX)
+            continue;
+        struct mg_gen_form new = some ? vector_form() : f;
+        forms[v] = guarded ? mg__gen_meet(forms[v].reached ? forms[v] : vector_form(), new) : new;
+    }
+}
+
+/* ---- liveness ---- */
+bool mg__gen_is_live(const uint64_t *live, uint32_t var)
+{
+    return live[var / 64] >> (var % 64) & 1;
+}
+
+void mg__gen_live_step(const struct mg_gen *g, uint32_t i, uint64_t *live)
+{
+    const struct mg_engine_op *op = &g->p->ops[i];
+    bool guarded = i > 0 && g->p->ops[i - 1].kind == MG_ENGINE_GUARD;
+    for (unsigned k = 0; k < op->nout && !guarded; k++) {
+        uint32_t v = mg__gen_var(g, op->out[k].slot, op->out[k].bytes);
+        if (v != UINT32_MAX)
+            live[v / 64] &= ~((uint64_t)1 << (v % 64));
+    }
+    for (unsigned k = 0; k < op->nin; k++) {
+        uint32_t v = mg__gen_var(g, op->in[k].slot, op->in[k].bytes);
+        if (v != UINT32_MAX)
+            live[v / 64] |= (uint64_t)1 << (v % 64);
+    }
+}
+
+/* What is live behind op i besides what is live before op i + 1. */
+static bool join_live(const struct mg_gen *g, uint32_t op, uint64_t *live)
+{
+    uint32_t b = g->block_at[op];
+    for (uint32_t w = 0; b && w < g->words; w++)
+        live[w] |= g->blocks[b - 1].live[w];
+    return b != 0;
+}
+
+static bool liveness(struct mg_gen *g)
+{
+    uint64_t *now = mg__arena_array(&g->arena, g->words, sizeof *now);
+    bool changed = now != NULL;
+    while (changed) {
+        changed = false;
+        for (uint32_t b = g->nblocks; b-- > 0;) {
+            struct mg_gen_block *block = &g->blocks[b];
+            memset(now, 0, g->words * sizeof *now);
+            if (block->end < g->p->nops && g->p->ops[block->end - 1].falls)
+                join_live(g, block->end, now);
+            for (uint32_t i = block->end; i-- > block->first;) {
+                const struct mg_engine_op *op = &g->p->ops[i];
+                if (op->kind == MG_ENGINE_BRANCH)
+                    join_live(g, op->target, now);
+                for (uint32_t k = 0; op->kind == MG_ENGINE_LEAVE && k < op->ntargets; k++)
+                    join_live(g, op->targets[k], now);
+                mg__gen_live_step(g, i, now);
+            }
+            for (uint32_t w = 0; w < g->words; w++) {
+                changed |= (now[w] & ~block->live[w]) != 0;
+                block->live[w] |= now[w];
+            }
+        }
+    }
+    return now != NULL;
+}
+
+/* ---- blocks and forms ---- */
+static bool flow_to(struct mg_gen *g, uint32_t op, const struct mg_gen_form *forms)
+{
+    struct mg_gen_block *b = &g->blocks[g->block_at[op] - 1];
+    bool changed = !b->reached;
+    b->reached = true;
+    for (uint32_t v = 0; v < g->nvars; v++) {
+        struct mg_gen_form m = mg__gen_meet(b->in[v], forms[v]);
+        changed |= memcmp(&m, &b->in[v], sizeof m) != 0;
+        b->in[v] = m;
+    }
+    return changed;
+}
+
+/* Where the interpreter may bring a warp back, besides barriers. */
+static bool comes_back(const struct mg_gen *g, uint32_t op)
+{
+    return g->block_at[op] && g->p->ops[op].kind == MG_ENGINE_BLOCK;
+}
+
+static bool flow(struct mg_gen *g)
+{
+    struct mg_gen_form *forms = mg__arena_array(&g->arena, g->nvars + 1, sizeof *forms);
+    if (!forms)
+        return false;
+    g->blocks[0].reached = true;
+    for (uint32_t v = 0; v < g->nvars; v++)
+        if (mg__gen_is_live(g->blocks[0].live, v))
+            g->blocks[0].in[v] = vector_form();
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t b = 0; b < g->nblocks; b++) {
+            struct mg_gen_block *block = &g->blocks[b];
+            if (!block->reached)
+                continue;
+            memcpy(forms, block->in, g->nvars * sizeof *forms);
+            for (uint32_t i = block->first; i < block->end; i++) {
+                const struct mg_engine_op *op = &g->p->ops[i];
+                mg__gen_step(g, i, forms);
+                if (op->kind == MG_ENGINE_BRANCH) {
+                    changed |= flow_to(g, op->target, forms);
+                    if (op->falls && !mg__gen_uniform(mg__gen_form(g, forms, op->guard, 0)) && op->meet >= 0 &&
+                        comes_back(g, (uint32_t)op->meet))
+                        g->blocks[g->block_at[op->meet] - 1].maybe = true;
+                    if (op->target <= i) {
+                        struct mg_gen_block *head = &g->blocks[g->block_at[op->target] - 1];
+                        head->loop = true;
+                        head->latch = MG_MAX(head->latch, b);
+                    }
+                } else if (op->kind == MG_ENGINE_LEAVE) {
+                    for (uint32_t k = 0; k < op->ntargets; k++)
+                        changed |= flow_to(g, op->targets[k], forms);
+                }
+            }
+            const struct mg_engine_op *last = &g->p->ops[block->end - 1];
+            if (last->falls && block->end < g->p->nops) {
+                changed |= flow_to(g, block->end, forms);
+                g->blocks[b + 1].entry |= last->kind == MG_ENGINE_BARRIER;
+                g->blocks[b + 1].maybe |= last->kind == MG_ENGINE_LEAVE;
+            }
+        }
+    }
+    for (uint32_t b = 0, last = 0; b < g->nblocks; b++) {
+        g->blocks[b].entry |= g->blocks[b].maybe && (g->p->nops <= MG_GEN_SMALL || g->blocks[b].first - last >= MG_GEN_APART);
+        last = g->blocks[b].entry ? g->blocks[b].first : last;
+    }
+    for (uint32_t b = g->nblocks; b-- > 0;) { /* one way into a loop is enough */
+        bool other = false;
+        for (uint32_t in = b + 1; in <= g->blocks[b].latch && g->blocks[b].loop; in++)
+            other |= g->blocks[in].entry;
+        g->blocks[b].entry |= g->blocks[b].loop && !other;
+    }
+    return true;
+}
+
+bool mg__gen_analyse(struct mg_gen *g)
+{
+    const struct mg_engine_program *p = g->p;
+    uint32_t operands = 0;
+    g->row = p->row ? p->row : 32;
+    for (uint32_t i = 0; i < p->nops; i++)
+        operands += p->ops[i].nin + p->ops[i].nout;
+    g->vars = mg__arena_array(&g->arena, operands + 1, sizeof *g->vars);
+    g->var_of = mg__arena_array(&g->arena, (p->frame_bytes / 4 + 1) * 3, sizeof *g->var_of);
+    g->block_at = mg__arena_array(&g->arena, p->nops + 1, sizeof *g->block_at);
+    g->blocks = mg__arena_array(&g->arena, p->nops + 1, sizeof *g->blocks);
+    g->fills = mg__arena_array(&g->arena, p->nfills + 1, sizeof *g->fills);
+    if (!g->vars || !g->var_of || !g->block_at || !g->blocks || !g->fills)
+        return false;
+    for (uint32_t i = 0; i < p->nops; i++) {
+        collect(g, p->ops[i].in, p->ops[i].nin);
+        collect(g, p->ops[i].out, p->ops[i].nout);
+    }
+    g->words = g->nvars / 64 + 1;
+    g->form = mg__arena_array(&g->arena, g->nvars + 1, sizeof *g->form);
+    uint32_t longest = 0;
+    for (uint32_t i = 0; i < p->nops; i++) { /* what follows a branch begins a block, whether or not an op says so */
+        bool begins = i == 0 || p->ops[i].kind == MG_ENGINE_BLOCK || p->ops[i - 1].kind == MG_ENGINE_BARRIER ||
+                      p->ops[i - 1].kind == MG_ENGINE_LEAVE || p->ops[i - 1].kind == MG_ENGINE_BRANCH ||
+                      p->ops[i - 1].kind == MG_ENGINE_EXIT || i + 1 == p->nops;
+        if (begins) {
+            struct mg_gen_block *b = &g->blocks[g->nblocks];
+            b->first = i;
+            b->in = mg__arena_array(&g->arena, g->nvars + 1, sizeof *b->in);
+            b->live = mg__arena_array(&g->arena, g->words, sizeof *b->live);
+            if (!b->in || !b->live)
+                return false;
+            g->block_at[i] = ++g->nblocks;
+        }
+        g->blocks[g->nblocks - 1].end = i + 1;
+        longest = MG_MAX(longest, i + 1 - g->blocks[g->nblocks - 1].first);
+    }
+    g->lives = mg__arena_array(&g->arena, (size_t)(longest + 1) * g->words, sizeof *g->lives);
+    return g->form && g->lives && liveness(g) && flow(g);
+}

@@ -1,0 +1,726 @@
+/* gen.c - the code generator: basic blocks, branches, and where the compiled function is entered and left.
+ *
+ * One function runs one warp with all 32 lanes active. It has a way in at the kernel's start, behind each barrier, at loops
+ * and where diverged lanes meet; on each, what is live comes from the frame and the cells. Where it leaves (a branch whose
+ * lanes disagree, a record that does not fit, an op that it does not have) what is live goes back there. Forms of
+ * registers on an edge between blocks are weakened on that edge alone.
+ *
+ * To compile one more kind of op: emit() here, a form in forms.c, and the generator of random programs in tests/diff.
+ */
+#include <pthread.h>
+
+#include "jit/gen.h"
+
+extern const char mg_sem_bitcode_fma[], mg_sem_bitcode_fma_end[], mg_sem_bitcode_plain[], mg_sem_bitcode_plain_end[];
+
+/* ---- small things ---- */
+LLVMValueRef mg__gen_c64(const struct mg_gen *g, uint64_t v)
+{
+    return LLVMConstInt(g->i64, v, 0);
+}
+LLVMValueRef mg__gen_c32(const struct mg_gen *g, uint32_t v)
+{
+    return LLVMConstInt(g->i32, v, 0);
+}
+LLVMTypeRef mg__gen_int(const struct mg_gen *g, unsigned bytes)
+{
+    return bytes == 8 ? g->i64 : bytes == 4 ? g->i32 : bytes == 2 ? g->i16 : bytes == 1 ? g->i8 : g->i1;
+}
+LLVMValueRef mg__gen_at(struct mg_gen *g, LLVMValueRef base, uint64_t offset)
+{
+    LLVMValueRef at = mg__gen_c64(g, offset);
+    return LLVMBuildInBoundsGEP2(g->b, g->i8, base, &at, 1, "");
+}
+LLVMValueRef mg__gen_load(struct mg_gen *g, LLVMTypeRef type, LLVMValueRef from, unsigned align)
+{
+    LLVMValueRef v = LLVMBuildLoad2(g->b, type, from, "");
+    LLVMSetAlignment(v, align ? align : 4);
+    return v;
+}
+void mg__gen_store(struct mg_gen *g, LLVMValueRef value, LLVMValueRef to, unsigned align)
+{
+    LLVMSetAlignment(LLVMBuildStore(g->b, value, to), align ? align : 4);
+}
+LLVMBasicBlockRef mg__gen_bb(struct mg_gen *g)
+{
+    return LLVMAppendBasicBlockInContext(g->cx, g->fn, "");
+}
+LLVMValueRef mg__gen_alloca(struct mg_gen *g, LLVMTypeRef type)
+{
+    LLVMBasicBlockRef at = LLVMGetInsertBlock(g->b);
+    LLVMPositionBuilderAtEnd(g->b, g->start);
+    LLVMValueRef v = LLVMBuildAlloca(g->b, type, "");
+    LLVMPositionBuilderAtEnd(g->b, at);
+    return v;
+}
+void mg__gen_expect(struct mg_gen *g, LLVMValueRef likely, LLVMBasicBlockRef yes, LLVMBasicBlockRef no)
+{
+    LLVMMetadataRef weights[3] = {LLVMMDStringInContext2(g->cx, "branch_weights", 14), LLVMValueAsMetadata(mg__gen_c32(g, 100000)),
+                                  LLVMValueAsMetadata(mg__gen_c32(g, 1))};
+    LLVMValueRef br = LLVMBuildCondBr(g->b, likely, yes, no);
+    LLVMSetMetadata(br, LLVMGetMDKindIDInContext(g->cx, "prof", 4), LLVMMetadataAsValue(g->cx, LLVMMDNodeInContext2(g->cx, weights, 3)));
+}
+
+/* ---- points ---- */
+static void no_memory(struct mg_gen *g)
+{
+    g->reason = "memory";
+}
+
+static uint32_t new_point(struct mg_gen *g, enum mg_engine_point_kind kind, uint32_t op)
+{
+    struct mg_engine_point p = {.kind = (uint8_t)kind, .op = op, .first_form = (uint32_t)g->forms.count, .first_open = (uint32_t)g->opens.count};
+    if (!mg__vec_push(&g->points, p))
+        no_memory(g);
+    return (uint32_t)g->points.count - 1;
+}
+
+static void point_form(struct mg_gen *g, uint32_t point, uint32_t var, struct mg_gen_form f)
+{
+    struct mg_engine_form e = {.slot = g->vars[var].slot, .bytes = g->vars[var].bytes, .vector = f.vector || !f.reached, .dx = f.dx, .dy = f.dy,
+                               .cx = f.kx, .cy = f.ky, .cell = 3 * var};
+    if (!mg__vec_push(&g->forms, e))
+        no_memory(g);
+    if (point < g->points.count)
+        g->points.at[point].nforms++;
+}
+
+static LLVMValueRef cell(struct mg_gen *g, uint32_t index)
+{
+    return mg__gen_at(g, g->cells, 8 * (uint64_t)index);
+}
+
+static LLVMValueRef to64(struct mg_gen *g, LLVMValueRef v)
+{
+    return LLVMTypeOf(v) == g->i64 ? v : LLVMBuildSExt(g->b, v, g->i64, "");
+}
+
+/* What is live, as it is now, goes to cells and frame, in the block `to` (NULL: here). */
+static void save(struct mg_gen *g, uint32_t point, const uint64_t *live, LLVMBasicBlockRef to)
+{
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(g->b);
+    for (uint32_t k = 0; k < g->nvars; k++) {
+        if (!mg__gen_is_live(live, k))
+            continue;
+        const struct mg_gen_var *v = &g->vars[k];
+        LLVMPositionBuilderAtEnd(g->b, from);
+        struct mg_gen_value value = mg__gen_read(g, v->slot, v->bytes);
+        point_form(g, point, k, value.form);
+        LLVMPositionBuilderAtEnd(g->b, to ? to : from);
+        if (value.form.vector || v->bytes == 0) {
+            mg__gen_store(g, mg__gen_vector(g, &value, v->bytes), mg__gen_at(g, g->regs, (uint32_t)v->slot), v->bytes);
+            continue;
+        }
+        mg__gen_store(g, to64(g, value.base), cell(g, 3 * k), 8);
+        if (value.form.dx)
+            mg__gen_store(g, to64(g, value.cx), cell(g, 3 * k + 1), 8);
+        if (value.form.dy)
+            mg__gen_store(g, to64(g, value.cy), cell(g, 3 * k + 2), 8);
+    }
+    LLVMPositionBuilderAtEnd(g->b, from);
+}
+
+static void leave(struct mg_gen *g, enum mg_engine_point_kind kind, uint32_t op)
+{
+    LLVMBuildRet(g->b, mg__gen_c32(g, new_point(g, kind, op)));
+}
+
+static void checkpoint(struct mg_gen *g)
+{
+    struct mg_gen_checkpoint *c = &g->checkpoint;
+    uint32_t point = new_point(g, MG_ENGINE_AT_LEAVE, g->op);
+    LLVMBasicBlockRef at = LLVMGetInsertBlock(g->b);
+    if (point >= g->points.count)
+        return;
+    *c = (struct mg_gen_checkpoint){.valid = true, .op = g->op, .save = mg__gen_bb(g)};
+    LLVMPositionBuilderAtEnd(g->b, c->save);
+    c->point = LLVMBuildPhi(g->b, g->i32, "");
+    LLVMPositionBuilderAtEnd(g->b, at);
+    save(g, point, g->live, c->save);
+    c->first_form = g->points.at[point].first_form;
+    c->nforms = g->points.at[point].nforms;
+    LLVMPositionBuilderAtEnd(g->b, c->save);
+    LLVMBuildRet(g->b, c->point);
+    LLVMPositionBuilderAtEnd(g->b, at);
+    for (uint32_t k = 0; k < g->ngroups; k++)
+        g->groups[k].mark = g->groups[k].done;
+}
+
+LLVMBasicBlockRef mg__gen_exit(struct mg_gen *g)
+{
+    if (g->exit)
+        return g->exit;
+    if (!g->checkpoint.valid)
+        checkpoint(g);
+    const struct mg_gen_checkpoint *c = &g->checkpoint;
+    LLVMBasicBlockRef at = LLVMGetInsertBlock(g->b);
+    g->exit = mg__gen_bb(g);
+    if (!c->valid)
+        return g->exit;
+    uint32_t point = new_point(g, MG_ENGINE_AT_LEAVE, c->op);
+    LLVMPositionBuilderAtEnd(g->b, g->exit);
+    for (uint32_t k = 0; k < g->ngroups; k++) {
+        const struct mg_gen_group *group = &g->groups[k];
+        if (group->mark >= group->count)
+            continue;
+        struct mg_engine_open open = {group->site, group->mark, g->ncells};
+        mg__gen_store(g, group->at, cell(g, g->ncells++), 8);
+        if (!mg__vec_push(&g->opens, open))
+            no_memory(g);
+        else if (point < g->points.count)
+            g->points.at[point].nopen++;
+    }
+    if (point < g->points.count) {
+        g->points.at[point].first_form = c->first_form;
+        g->points.at[point].nforms = c->nforms;
+    }
+    LLVMBuildBr(g->b, c->save);
+    LLVMValueRef number = mg__gen_c32(g, point);
+    LLVMAddIncoming(c->point, &number, &g->exit, 1);
+    LLVMPositionBuilderAtEnd(g->b, at);
+    return g->exit;
+}
+
+LLVMBasicBlockRef mg__gen_fault(struct mg_gen *g)
+{
+    LLVMBasicBlockRef at = LLVMGetInsertBlock(g->b), bb = mg__gen_bb(g);
+    LLVMPositionBuilderAtEnd(g->b, bb);
+    leave(g, MG_ENGINE_AT_FAULT, g->op);
+    LLVMPositionBuilderAtEnd(g->b, at);
+    return bb;
+}
+
+/* A way in: what is live comes from cells and frame in the forms that the block wants. */
+static LLVMBasicBlockRef way_in(struct mg_gen *g, struct mg_gen_block *b, uint32_t *point)
+{
+    LLVMBasicBlockRef bb = mg__gen_bb(g);
+    LLVMPositionBuilderAtEnd(g->b, bb);
+    *point = new_point(g, MG_ENGINE_AT_ENTRY, b->first);
+    for (uint32_t k = 0; k < g->nvars; k++) {
+        if (!mg__gen_is_live(b->live, k))
+            continue;
+        const struct mg_gen_var *v = &g->vars[k];
+        const struct mg_gen_form *f = &b->in[k];
+        LLVMTypeRef one = mg__gen_int(g, v->bytes), all = v->bytes ? LLVMVectorType(one, 32) : g->i32;
+        struct mg_gen_value value = {.form = *f};
+        point_form(g, *point, k, *f);
+        if (f->vector || v->bytes == 0)
+            value.vec = mg__gen_load(g, all, mg__gen_at(g, g->regs, (uint32_t)v->slot), v->bytes);
+        if (!f->vector && v->bytes == 0) {
+            value.base = LLVMBuildICmp(g->b, LLVMIntNE, value.vec, mg__gen_c32(g, 0), "");
+        } else if (!f->vector) {
+            LLVMValueRef *to[3] = {&value.base, &value.cx, &value.cy};
+            for (unsigned c = 0; c < 3; c++)
+                if (c == 0 || (c == 1 ? f->dx : f->dy))
+                    *to[c] = LLVMBuildIntCast2(g->b, mg__gen_load(g, g->i64, cell(g, 3 * k + c), 8), one, 1, "");
+        }
+        mg__gen_write(g, v->slot, v->bytes, value);
+    }
+    LLVMBuildBr(g->b, b->bb);
+    return bb;
+}
+
+/* ---- edges ---- */
+static void settle_for(struct mg_gen *g, const struct mg_gen_block *b)
+{
+    for (uint32_t v = 0; v < g->nvars; v++)
+        if (mg__gen_is_live(b->live, v))
+            mg__gen_settle(g, v, b->in[v]);
+}
+
+/* A block that goes on to the op's, with what it wants. */
+static LLVMBasicBlockRef edge(struct mg_gen *g, uint32_t op, LLVMBasicBlockRef bb, struct mg_gen_form *keep)
+{
+    const struct mg_gen_block *b = &g->blocks[g->block_at[op] - 1];
+    LLVMBasicBlockRef at = LLVMGetInsertBlock(g->b);
+    memcpy(keep, g->form, g->nvars * sizeof *keep);
+    bb = bb ? bb : mg__gen_bb(g);
+    LLVMPositionBuilderAtEnd(g->b, bb);
+    settle_for(g, b);
+    LLVMBuildBr(g->b, b->bb);
+    memcpy(g->form, keep, g->nvars * sizeof *keep);
+    LLVMPositionBuilderAtEnd(g->b, at);
+    return bb;
+}
+
+static LLVMValueRef guard_mask(struct mg_gen *g, const struct mg_engine_op *op, struct mg_gen_value *v)
+{
+    if (!v->form.vector)
+        return op->invert ? LLVMBuildNot(g->b, v->base, "") : v->base;
+    return LLVMBuildXor(g->b, v->vec, mg__gen_c32(g, op->invert), "");
+}
+
+/* To `yes` if all lanes take it, to `no` if none does; else the interpreter goes on. */
+static void decide(struct mg_gen *g, const struct mg_engine_op *op, LLVMBasicBlockRef yes, LLVMBasicBlockRef no)
+{
+    struct mg_gen_value v = mg__gen_read(g, op->guard, 0);
+    LLVMValueRef m = guard_mask(g, op, &v);
+    if (!v.form.vector) {
+        LLVMBuildCondBr(g->b, m, yes, no);
+        return;
+    }
+    LLVMBasicBlockRef rest = mg__gen_bb(g);
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, m, mg__gen_c32(g, ~0u), ""), yes, rest);
+    LLVMPositionBuilderAtEnd(g->b, rest);
+    mg__gen_expect(g, LLVMBuildICmp(g->b, LLVMIntEQ, m, mg__gen_c32(g, 0), ""), no, mg__gen_exit(g));
+}
+
+/* ---- ops ---- */
+static void emit_value(struct mg_gen *g, uint32_t i)
+{
+    const struct mg_engine_op *op = &g->p->ops[i];
+    switch (op->kind) {
+    case MG_ENGINE_ALU:
+        mg__gen_alu(g, op);
+        break;
+    case MG_ENGINE_MOV:
+        mg__gen_write(g, op->out[0].slot, op->out[0].bytes, mg__gen_read(g, op->in[0].slot, op->in[0].bytes));
+        break;
+    case MG_ENGINE_SETP:
+        mg__gen_setp(g, op);
+        break;
+    case MG_ENGINE_PACK: case MG_ENGINE_UNPACK:
+        mg__gen_pack(g, op);
+        break;
+    case MG_ENGINE_LOAD: case MG_ENGINE_STORE:
+        mg__gen_access(g, i);
+        break;
+    case MG_ENGINE_CALL:
+        mg__gen_call(g, i);
+        break;
+    default:
+        break;
+    }
+}
+
+static void settle_outs(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_form *to)
+{
+    for (unsigned k = 0; k < op->nout; k++) {
+        uint32_t v = mg__gen_var(g, op->out[k].slot, op->out[k].bytes);
+        if (v != UINT32_MAX)
+            mg__gen_settle(g, v, to[v]);
+    }
+}
+
+/* One way through a guarded op: its results settle in the form that all ways have behind it. */
+static void arm(struct mg_gen *g, uint32_t i, LLVMBasicBlockRef bb, LLVMBasicBlockRef after, const struct mg_gen_form *before,
+                const struct mg_gen_form *to, bool executes, LLVMValueRef mask)
+{
+    const struct mg_gen_checkpoint c = g->checkpoint;
+    LLVMPositionBuilderAtEnd(g->b, bb);
+    memcpy(g->form, before, g->nvars * sizeof *before);
+    g->exit = NULL; /* no arm goes through another one's */
+    g->mask = mask;
+    if (executes)
+        emit_value(g, i);
+    g->mask = NULL;
+    settle_outs(g, &g->p->ops[i], to);
+    LLVMBuildBr(g->b, after);
+    g->checkpoint = c;
+}
+
+static bool needs_all(const struct mg_engine_op *op)
+{
+    return op->kind == MG_ENGINE_LOAD || op->kind == MG_ENGINE_STORE || op->kind == MG_ENGINE_CALL;
+}
+
+static void emit_guarded(struct mg_gen *g, uint32_t i)
+{
+    const struct mg_engine_op *op = &g->p->ops[i], *at = &g->p->ops[i - 1];
+    struct mg_gen_value v = mg__gen_read(g, at->guard, 0);
+    LLVMValueRef m = guard_mask(g, at, &v);
+    struct mg_gen_form *before = mg__arena_array(&g->arena, 2 * (size_t)g->nvars + 1, sizeof *before), *to = before + g->nvars;
+    if (!before) {
+        no_memory(g);
+        return;
+    }
+    if (v.form.vector && !needs_all(op)) {
+        g->mask = m;
+        emit_value(g, i);
+        g->mask = NULL;
+        return;
+    }
+    memcpy(before, g->form, g->nvars * sizeof *before);
+    memcpy(to, g->form, g->nvars * sizeof *to);
+    mg__gen_step(g, i, to);
+    LLVMBasicBlockRef all = mg__gen_bb(g), none = mg__gen_bb(g), after = mg__gen_bb(g);
+    if (!v.form.vector) {
+        LLVMBuildCondBr(g->b, m, all, none);
+    } else {
+        LLVMBasicBlockRef rest = mg__gen_bb(g), some = op->all_lanes ? mg__gen_exit(g) : mg__gen_bb(g);
+        LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, m, mg__gen_c32(g, ~0u), ""), all, rest);
+        LLVMPositionBuilderAtEnd(g->b, rest);
+        LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, m, mg__gen_c32(g, 0), ""), none, some);
+        if (!op->all_lanes)
+            arm(g, i, some, after, before, to, true, m);
+    }
+    arm(g, i, none, after, before, to, false, NULL);
+    arm(g, i, all, after, before, to, true, NULL);
+    LLVMPositionBuilderAtEnd(g->b, after);
+    memcpy(g->form, to, g->nvars * sizeof *to);
+    g->exit = NULL;
+    if (needs_all(op))
+        g->checkpoint.valid = false;
+}
+
+static void emit_begin(struct mg_gen *g, const struct mg_gen_block *b, const struct mg_engine_op *op)
+{
+    if (b->loop) {
+        LLVMBasicBlockRef on = mg__gen_bb(g), used = mg__gen_bb(g);
+        LLVMValueRef slice = mg__gen_load(g, g->ptr, mg__gen_at(g, g->e, offsetof(struct mg_engine_warp, slice)), 8);
+        LLVMValueRef left = LLVMBuildSub(g->b, mg__gen_load(g, g->i32, slice, 4), mg__gen_c32(g, 1), "");
+        mg__gen_store(g, left, slice, 4);
+        mg__gen_expect(g, LLVMBuildICmp(g->b, LLVMIntSGE, left, mg__gen_c32(g, 0), ""), on, used);
+        LLVMPositionBuilderAtEnd(g->b, used);
+        LLVMTypeRef type = LLVMFunctionType(g->i1, &g->ptr, 1, 0);
+        LLVMValueRef f = mg__gen_load(g, g->ptr, mg__gen_at(g, g->calls, offsetof(struct mg_engine_calls, slice)), 8);
+        LLVMBuildCondBr(g->b, LLVMBuildCall2(g->b, type, f, &g->e, 1, ""), on, mg__gen_exit(g));
+        LLVMPositionBuilderAtEnd(g->b, on);
+    }
+    if (op->kind == MG_ENGINE_BLOCK) {
+        LLVMValueRef at = mg__gen_at(g, g->full, 8 * (uint64_t)op->mode);
+        mg__gen_store(g, LLVMBuildAdd(g->b, mg__gen_load(g, g->i64, at, 8), mg__gen_c64(g, 1), ""), at, 8);
+    }
+}
+
+/* Returns true when the block is over. */
+static bool emit(struct mg_gen *g, const struct mg_gen_block *b, uint32_t i, struct mg_gen_form *keep)
+{
+    const struct mg_engine_op *op = &g->p->ops[i];
+    bool guarded = i > b->first && g->p->ops[i - 1].kind == MG_ENGINE_GUARD;
+    g->live = g->lives + (size_t)(i - guarded - b->first) * g->words;
+    g->op = i - guarded;
+    g->exit = NULL;
+    g->called = false;
+    switch (op->kind) {
+    case MG_ENGINE_BLOCK: case MG_ENGINE_GUARD: case MG_ENGINE_NOP:
+        return false;
+    case MG_ENGINE_BRANCH:
+        if (!op->falls)
+            edge(g, op->target, LLVMGetInsertBlock(g->b), keep);
+        else
+            decide(g, op, edge(g, op->target, NULL, keep), edge(g, i + 1, NULL, keep));
+        return true;
+    case MG_ENGINE_EXIT: {
+        LLVMBasicBlockRef end = LLVMGetInsertBlock(g->b);
+        if (op->falls) {
+            end = mg__gen_bb(g);
+            decide(g, op, end, edge(g, i + 1, NULL, keep));
+            LLVMPositionBuilderAtEnd(g->b, end);
+        }
+        leave(g, MG_ENGINE_AT_EXIT, i);
+        return true;
+    }
+    case MG_ENGINE_BARRIER: {
+        const struct mg_gen_block *next = &g->blocks[g->block_at[i + 1] - 1];
+        settle_for(g, next);
+        uint32_t point = new_point(g, MG_ENGINE_AT_BARRIER, i);
+        save(g, point, next->live, NULL);
+        if (point < g->points.count)
+            g->points.at[point].entry = next->point;
+        LLVMBuildRet(g->b, mg__gen_c32(g, point));
+        return true;
+    }
+    case MG_ENGINE_LEAVE:
+        g->checkpoint.valid = false; /* what comes before is done */
+        LLVMBuildBr(g->b, mg__gen_exit(g));
+        return true;
+    default:
+        if (guarded)
+            emit_guarded(g, i);
+        else
+            emit_value(g, i);
+        if (op->kind == MG_ENGINE_STORE || op->kind == MG_ENGINE_CALL || (op->kind == MG_ENGINE_LOAD && g->called))
+            g->checkpoint.valid = false;
+        return false;
+    }
+}
+
+static void lives_of(struct mg_gen *g, const struct mg_gen_block *b)
+{
+    uint32_t n = b->end - b->first;
+    uint64_t *at = g->lives + (size_t)n * g->words;
+    memset(at, 0, g->words * sizeof *at);
+    const struct mg_engine_op *last = &g->p->ops[b->end - 1];
+    const uint64_t *sources[2] = {last->falls && b->end < g->p->nops ? g->blocks[g->block_at[b->end] - 1].live : NULL,
+                                  last->kind == MG_ENGINE_BRANCH ? g->blocks[g->block_at[last->target] - 1].live : NULL};
+    for (unsigned k = 0; k < 2; k++)
+        for (uint32_t w = 0; sources[k] && w < g->words; w++)
+            at[w] |= sources[k][w];
+    for (uint32_t k = 0; last->kind == MG_ENGINE_LEAVE && k < last->ntargets; k++)
+        for (uint32_t w = 0; w < g->words; w++)
+            at[w] |= g->blocks[g->block_at[last->targets[k]] - 1].live[w];
+    for (uint32_t i = n; i-- > 0;) {
+        memcpy(g->lives + (size_t)i * g->words, g->lives + (size_t)(i + 1) * g->words, g->words * sizeof *at);
+        mg__gen_live_step(g, b->first + i, g->lives + (size_t)i * g->words);
+    }
+}
+
+static void emit_block(struct mg_gen *g, struct mg_gen_block *b, struct mg_gen_form *keep)
+{
+    LLVMPositionBuilderAtEnd(g->b, b->bb);
+    memcpy(g->form, b->in, g->nvars * sizeof *g->form);
+    lives_of(g, b);
+    g->ngroups = 0;
+    g->live = g->lives;
+    g->op = b->first;
+    g->exit = NULL;
+    g->checkpoint.valid = false;
+    emit_begin(g, b, &g->p->ops[b->first]);
+    g->checkpoint.valid = false;
+    for (uint32_t i = b->first; i < b->end; i++)
+        if (emit(g, b, i, keep))
+            return;
+    if (b->end < g->p->nops)
+        edge(g, b->end, LLVMGetInsertBlock(g->b), keep);
+    else
+        LLVMBuildUnreachable(g->b); /* never: the last op ends the kernel */
+}
+
+static void lane_numbers(struct mg_gen *g)
+{
+    for (unsigned wide = 0; wide < 2; wide++) {
+        LLVMValueRef x[32], y[32];
+        for (unsigned i = 0; i < 32; i++) {
+            x[i] = LLVMConstInt(wide ? g->i64 : g->i32, i % g->row, 0);
+            y[i] = LLVMConstInt(wide ? g->i64 : g->i32, i / g->row, 0);
+        }
+        g->lane_x[wide] = LLVMConstVector(x, 32);
+        g->lane_y[wide] = LLVMConstVector(y, 32);
+    }
+}
+
+static void load_fills(struct mg_gen *g)
+{
+    for (uint32_t k = 0; k < g->p->nfills; k++) {
+        const struct mg_engine_fill *f = &g->p->fills[k];
+        LLVMTypeRef one = mg__gen_int(g, f->bytes);
+        struct mg_gen_form form = mg__gen_form(g, NULL, f->slot, f->bytes);
+        LLVMValueRef v = mg__gen_load(g, form.vector ? LLVMVectorType(one, 32) : one, mg__gen_at(g, g->regs, (uint32_t)f->slot), f->bytes);
+        g->fills[k] = (struct mg_gen_value){.form = form, .base = form.vector ? NULL : v, .vec = form.vector ? v : NULL};
+    }
+}
+
+bool mg__gen_emit(struct mg_gen *g)
+{
+    LLVMTypeRef params[2] = {g->ptr, g->i32};
+    struct mg_gen_form *keep = mg__arena_array(&g->arena, g->nvars + 1, sizeof *keep);
+    if (!keep)
+        return false;
+    g->fn = LLVMAddFunction(g->module, "run", LLVMFunctionType(g->i32, params, 2, 0));
+    static const char *const attributes[][2] = {{"prefer-vector-width", "512"}, {"min-legal-vector-width", "512"}};
+    for (unsigned k = 0; k < MG_COUNT(attributes); k++)
+        LLVMAddAttributeAtIndex(g->fn, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                LLVMCreateStringAttribute(g->cx, attributes[k][0], (unsigned)strlen(attributes[k][0]), attributes[k][1],
+                                                          (unsigned)strlen(attributes[k][1])));
+    LLVMAddAttributeAtIndex(g->fn, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(g->cx, LLVMGetEnumAttributeKindForName("nounwind", 8), 0));
+    g->start = mg__gen_bb(g);
+    LLVMBasicBlockRef head = mg__gen_bb(g);
+    LLVMPositionBuilderAtEnd(g->b, head);
+    lane_numbers(g);
+    g->e = LLVMGetParam(g->fn, 0);
+    static const size_t fields[] = {offsetof(struct mg_engine_warp, regs), offsetof(struct mg_engine_warp, shared),
+                                    offsetof(struct mg_engine_warp, cells), offsetof(struct mg_engine_warp, records),
+                                    offsetof(struct mg_engine_warp, full), offsetof(struct mg_engine_warp, calls)};
+    LLVMValueRef *const to[] = {&g->regs, &g->shared, &g->cells, &g->records, &g->full, &g->calls};
+    for (unsigned k = 0; k < MG_COUNT(fields); k++)
+        *to[k] = mg__gen_load(g, g->ptr, mg__gen_at(g, g->e, fields[k]), 8);
+    load_fills(g);
+    g->ncells = 3 * g->nvars;
+    for (uint32_t b = 0; b < g->nblocks; b++)
+        if (g->blocks[b].reached) {
+            g->blocks[b].bb = mg__gen_bb(g);
+            for (uint32_t v = 0; v < g->nvars; v++)
+                if (mg__gen_is_live(g->blocks[b].live, v) && !g->blocks[b].in[v].reached)
+                    g->blocks[b].in[v] = (struct mg_gen_form){.reached = true, .vector = true};
+        }
+    LLVMBasicBlockRef wrong = mg__gen_bb(g);
+    LLVMPositionBuilderAtEnd(g->b, wrong);
+    LLVMBuildUnreachable(g->b);
+    uint32_t point;
+    LLVMBasicBlockRef first = way_in(g, &g->blocks[0], &point);
+    LLVMPositionBuilderAtEnd(g->b, head);
+    LLVMValueRef table = LLVMBuildSwitch(g->b, LLVMGetParam(g->fn, 1), wrong, g->nblocks + 1);
+    LLVMAddCase(table, mg__gen_c32(g, point), first);
+    for (uint32_t b = 0; b < g->nblocks; b++)
+        if (g->blocks[b].reached && g->blocks[b].entry) {
+            LLVMBasicBlockRef in = way_in(g, &g->blocks[b], &point);
+            g->blocks[b].point = point;
+            LLVMAddCase(table, mg__gen_c32(g, point), in);
+        }
+    for (uint32_t b = 0; b < g->nblocks && !g->reason; b++)
+        if (g->blocks[b].reached)
+            emit_block(g, &g->blocks[b], keep);
+    LLVMPositionBuilderAtEnd(g->b, g->start);
+    LLVMBuildBr(g->b, head);
+    return !g->reason;
+}
+
+/* ---- a kernel, from ops to bytes ---- */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static LLVMContextRef context; /* kept: the operations' functions are read once */
+static LLVMModuleRef operations;
+static LLVMTargetMachineRef machine;
+
+static bool set_up(const char **reason)
+{
+    if (machine)
+        return true;
+    *reason = "llvm";
+    LLVMInitializeNativeTarget();
+    LLVMInitializeNativeAsmPrinter();
+    char *triple = LLVMGetDefaultTargetTriple(), *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures(), *message = NULL;
+    bool fma = strstr(features, "+fma,") != NULL;
+    LLVMTargetRef target;
+    if (LLVMGetTargetFromTriple(triple, &target, &message) == 0) {
+        context = LLVMContextCreate();
+        const char *from = fma ? mg_sem_bitcode_fma : mg_sem_bitcode_plain, *to = fma ? mg_sem_bitcode_fma_end : mg_sem_bitcode_plain_end;
+        LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(from, (size_t)(to - from), "sem", 0);
+        if (LLVMParseBitcodeInContext2(context, buffer, &operations) == 0)
+            machine = LLVMCreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
+        LLVMDisposeMemoryBuffer(buffer);
+    }
+    LLVMDisposeMessage(message);
+    LLVMDisposeMessage(triple);
+    LLVMDisposeMessage(cpu);
+    LLVMDisposeMessage(features);
+    return machine != NULL;
+}
+
+static bool passes(struct mg_gen *g, const char *names)
+{
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef error = LLVMRunPasses(g->module, names, g->tm, options);
+    LLVMDisposePassBuilderOptions(options);
+    if (error) {
+        LLVMConsumeError(error);
+        g->reason = "llvm";
+    }
+    return !error;
+}
+
+static bool optimise(struct mg_gen *g)
+{
+    if (!passes(g, "function(sroa,early-cse," MG_GEN_COMBINE ",simplifycfg)"))
+        return false;
+    mg__gen_lazy_nans(g);
+    return passes(g, "function(early-cse,loop-simplify,loop-mssa(licm),instsimplify,dse,simplifycfg)");
+}
+
+static bool append(struct mg_strbuf *out, const void *data, size_t size)
+{
+    return size == 0 || mg__strbuf_append(out, data, size);
+}
+
+static bool pack(struct mg_gen *g, const uint64_t key[2], LLVMMemoryBufferRef object, struct mg_strbuf *out)
+{
+    struct mg_jit_header h = {.magic = MG_JIT_MAGIC, .version = MG_JIT_VERSION, .engine = MG_ENGINE_VERSION,
+                              .npoints = (uint32_t)g->points.count, .nforms = (uint32_t)g->forms.count, .nopens = (uint32_t)g->opens.count,
+                              .nsites = (uint32_t)g->sites.count, .nmembers = (uint32_t)g->members.count, .ncells = g->ncells,
+                              .object = LLVMGetBufferSize(object), .key = {key[0], key[1]}};
+    bool good = append(out, &h, sizeof h) && append(out, g->points.at, g->points.count * sizeof *g->points.at) &&
+                append(out, g->forms.at, g->forms.count * sizeof *g->forms.at) && append(out, g->opens.at, g->opens.count * sizeof *g->opens.at) &&
+                append(out, g->sites.at, g->sites.count * sizeof *g->sites.at) &&
+                append(out, g->members.at, g->members.count * sizeof *g->members.at) &&
+                append(out, LLVMGetBufferStart(object), LLVMGetBufferSize(object));
+    if (good) {
+        h.check = mg__hash(out->at + sizeof h, out->count - sizeof h);
+        memcpy(out->at, &h, sizeof h);
+    }
+    return good;
+}
+
+static uint32_t size_of(const struct mg_gen *g)
+{
+    uint32_t n = 0;
+    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(g->fn); bb; bb = LLVMGetNextBasicBlock(bb))
+        for (LLVMValueRef in = LLVMGetFirstInstruction(bb); in; in = LLVMGetNextInstruction(in))
+            n++;
+    return n;
+}
+
+static void generate(struct mg_gen *g, const uint64_t key[2], struct mg_strbuf *out, struct mg_strbuf *dump)
+{
+    LLVMMemoryBufferRef object = NULL;
+    char *message = NULL;
+    g->module = LLVMModuleCreateWithNameInContext("kernel", g->cx);
+    char *triple = LLVMGetTargetMachineTriple(g->tm);
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(g->tm);
+    LLVMSetTarget(g->module, triple);
+    LLVMSetModuleDataLayout(g->module, layout);
+    LLVMDisposeMessage(triple);
+    LLVMDisposeTargetData(layout);
+    g->b = LLVMCreateBuilderInContext(g->cx);
+    if (!mg__gen_emit(g)) {
+        g->reason = g->reason ? g->reason : "memory";
+    } else if (size_of(g) > MG_GEN_SIZE) {
+        g->reason = "long";
+    } else if (LLVMVerifyModule(g->module, LLVMReturnStatusAction, &message)) {
+        g->reason = "verify";
+    } else if (optimise(g)) {
+        if (LLVMTargetMachineEmitToMemoryBuffer(g->tm, g->module, LLVMObjectFile, NULL, &object) || !object)
+            g->reason = "llvm";
+        else if (!pack(g, key, object, out))
+            g->reason = "memory";
+    }
+    if (dump) {
+        char *text = LLVMPrintModuleToString(g->module);
+        mg__strbuf_append(dump, text, strlen(text));
+        LLVMDisposeMessage(text);
+    }
+    LLVMDisposeMessage(message);
+    if (object)
+        LLVMDisposeMemoryBuffer(object);
+    LLVMDisposeBuilder(g->b);
+    LLVMDisposeModule(g->module);
+}
+
+extern const char mg_jit_generate_build[];
+__attribute__((visibility("default"))) const char mg_jit_generate_build[] = MG_JIT_BUILD;
+__attribute__((visibility("default"))) mg_jit_generate mg_jit_generate_kernel;
+bool mg_jit_generate_kernel(const struct mg_engine_program *program, const uint64_t key[2], char **bytes, size_t *size, const char **reason,
+                            struct mg_strbuf *dump)
+{
+    struct mg_gen *g = calloc(1, sizeof *g);
+    struct mg_strbuf out = {0};
+    *reason = "memory";
+    if (!g)
+        return false;
+    pthread_mutex_lock(&lock);
+    if (program->nops > MG_GEN_OPS) {
+        *reason = "long";
+    } else if (set_up(reason)) {
+        g->p = program;
+        mg__arena_init(&g->arena);
+        g->cx = context;
+        g->sem = operations;
+        g->tm = machine;
+        g->i1 = LLVMInt1TypeInContext(context);
+        g->i8 = LLVMInt8TypeInContext(context);
+        g->i16 = LLVMInt16TypeInContext(context);
+        g->i32 = LLVMInt32TypeInContext(context);
+        g->i64 = LLVMInt64TypeInContext(context);
+        g->ptr = LLVMPointerTypeInContext(context, 0);
+        g->reason = NULL;
+        if (!mg__gen_analyse(g))
+            g->reason = "memory";
+        else
+            generate(g, key, &out, dump);
+        *reason = g->reason;
+        mg__vec_free(&g->points);
+        mg__vec_free(&g->forms);
+        mg__vec_free(&g->opens);
+        mg__vec_free(&g->sites);
+        mg__vec_free(&g->members);
+        mg__arena_free(&g->arena);
+    }
+    pthread_mutex_unlock(&lock);
+    free(g);
+    if (*reason) {
+        mg__strbuf_free(&out);
+        return false;
+    }
+    *bytes = out.at;
+    *size = out.count;
+    return true;
+}

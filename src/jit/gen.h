@@ -1,0 +1,177 @@
+/* gen.h - the code generator's own state: one kernel on its way from ops (simt/engine.h) to a relocatable object. */
+#ifndef MG_JIT_GEN_H
+#define MG_JIT_GEN_H
+#include <llvm-c/Analysis.h>
+#include <llvm-c/BitReader.h>
+#include <llvm-c/Core.h>
+#include <llvm-c/Error.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+
+#include <llvm/Config/llvm-config.h>
+
+#include "jit/jit_priv.h"
+#include "ptx/ptx.h"
+#include "sem/sem.h"
+#include "simt/observe.h"
+
+/* What is known of a register's 32 lanes: on a line, base + cx x + cy y, or nothing. The coefficients are constants (kx,
+ * ky), or values of their own (dx, dy). A predicate is the same in all lanes, or a vector. */
+struct mg_gen_form {
+    bool reached, vector, dx, dy; /* !reached: no value has come here yet */
+    uint32_t none;                /* 0: forms are compared as bytes */
+    int64_t kx, ky;
+};
+struct mg_gen_value {
+    struct mg_gen_form form;
+    LLVMValueRef base, cx, cy, vec; /* of a predicate: base is i1, vec an i32 with a bit a lane */
+};
+struct mg_gen_var { /* a register: a slot of the frame, of one size */
+    int32_t slot;
+    uint8_t bytes;
+    LLVMValueRef base, cx, cy, vec; /* where its value is */
+};
+struct mg_gen_block {
+    uint32_t first, end; /* ops */
+    LLVMBasicBlockRef bb;
+    bool reached, loop, entry;
+    bool maybe; /* an entry here would be of use */
+    uint32_t latch; /* of a loop: the last block that goes back to it */
+    uint32_t point; /* of the entry */
+    struct mg_gen_form *in; /* by variable */
+    uint64_t *live;         /* before the first op */
+};
+struct mg_gen_group { /* accesses through one address that are counted together */
+    int32_t slot;
+    uint32_t site, done, count;
+    uint32_t mark; /* done at the checkpoint */
+    LLVMValueRef at; /* i64: the first one's address */
+};
+#if LLVM_VERSION_MAJOR >= 18 /* since when it insists on a fixpoint, and ends the process without one */
+#define MG_GEN_COMBINE "instcombine<no-verify-fixpoint>"
+#else
+#define MG_GEN_COMBINE "instcombine"
+#endif
+/* A place that exits of later ops go back to: nothing in between has an effect that is seen, so the interpreter may execute it
+ * again. What is live there is saved by one piece of code for all of them. */
+struct mg_gen_checkpoint {
+    bool valid;
+    uint32_t op, first_form, nforms;
+    LLVMBasicBlockRef save;
+    LLVMValueRef point; /* a phi */
+};
+#define MG_GEN_GROUPS 256u
+/* Larger kernels are interpreted: compiling them takes more than it gains. LLVM needs some 0.1 ms for an instruction of its own,
+ * and most of those save and restore registers where compiled code is left and entered. */
+#define MG_GEN_OPS 6000u
+#define MG_GEN_SIZE 10000u /* LLVM's instructions */
+#define MG_GEN_APART 40u   /* ops between two entries that are not needed, in a kernel of more than MG_GEN_SMALL */
+#define MG_GEN_SMALL 300u
+
+struct mg_gen {
+    const struct mg_engine_program *p;
+    struct mg_arena arena;
+    const char *reason; /* why not: a row of reason.def */
+    LLVMContextRef cx;
+    LLVMModuleRef module, sem;
+    LLVMBuilderRef b;
+    LLVMTargetMachineRef tm;
+    LLVMValueRef fn, e, regs, shared, cells, records, full, calls;
+    LLVMBasicBlockRef start;
+    LLVMTypeRef i1, i8, i16, i32, i64, ptr;
+    LLVMValueRef lane_x[2], lane_y[2]; /* vectors of i32 and i64 */
+    uint32_t row;
+    struct mg_gen_var *vars;
+    uint32_t nvars, words;
+    uint32_t *var_of; /* by slot / 4 * 3 + size class: index + 1 */
+    struct mg_gen_block *blocks;
+    uint32_t nblocks;
+    uint32_t *block_at; /* by op: block that begins there, + 1 */
+    struct mg_gen_value *fills;
+    /* while ops are emitted */
+    struct mg_gen_form *form; /* by variable: now */
+    uint64_t *live;     /* before the op, or before its guard */
+    uint64_t *lives;          /* of the block's ops, one set each */
+    uint32_t op;              /* where an exit lets the interpreter go on */
+    LLVMValueRef mask;        /* i32: lanes of a guarded op; NULL: all */
+    LLVMBasicBlockRef exit;   /* of this op, if it has one already */
+    struct mg_gen_checkpoint checkpoint;
+    bool called; /* this op became a call of the interpreter */
+    struct mg_gen_group groups[MG_GEN_GROUPS];
+    uint32_t ngroups;
+    MG_VEC(struct mg_engine_point) points;
+    MG_VEC(struct mg_engine_form) forms;
+    MG_VEC(struct mg_engine_open) opens;
+    MG_VEC(struct mg_engine_site) sites;
+    MG_VEC(struct mg_engine_member) members;
+    uint32_t ncells;
+    LLVMValueRef special[MG_SEM_OP_COUNT]; /* rows compiled for a mode */
+    uint32_t special_mode[MG_SEM_OP_COUNT];
+};
+
+/* forms.c: registers, control flow, liveness, and what is known of lanes */
+bool mg__gen_analyse(struct mg_gen *g);
+uint32_t mg__gen_var(const struct mg_gen *g, int32_t slot, unsigned bytes); /* index; UINT32_MAX: a constant or a fill */
+bool mg__gen_constant(const struct mg_gen *g, int32_t slot, unsigned bytes, int64_t *value);
+struct mg_gen_form mg__gen_form(const struct mg_gen *g, const struct mg_gen_form *forms, int32_t slot, unsigned bytes);
+struct mg_gen_form mg__gen_meet(struct mg_gen_form a, struct mg_gen_form b);
+static inline bool mg__gen_uniform(struct mg_gen_form f)
+{
+    return !f.vector && !f.dx && !f.dy && f.kx == 0 && f.ky == 0;
+}
+/* The form of the op's k-th result when it is not guarded. */
+struct mg_gen_form mg__gen_result(const struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_form *forms);
+/* All results of op `i`, into forms[]; with its guard if it has one. */
+void mg__gen_step(const struct mg_gen *g, uint32_t i, struct mg_gen_form *forms);
+enum mg_gen_rule {
+    MG_RULE_NONE, MG_RULE_ADD, MG_RULE_SUB, MG_RULE_MUL, MG_RULE_MAD, MG_RULE_SHL, MG_RULE_WIDE, MG_RULE_MADWIDE, MG_RULE_EXTEND,
+    MG_RULE_KEEP
+};
+struct mg_gen_rule_of {
+    uint8_t rule;
+    bool is_signed;
+};
+struct mg_gen_rule_of mg__gen_rule(int row);
+void mg__gen_live_step(const struct mg_gen *g, uint32_t i, uint64_t *live); /* from after op i to before it */
+bool mg__gen_is_live(const uint64_t *live, uint32_t var);
+
+/* gen_value.c */
+struct mg_gen_value mg__gen_read(struct mg_gen *g, int32_t slot, unsigned bytes);
+void mg__gen_write(struct mg_gen *g, int32_t slot, unsigned bytes, struct mg_gen_value value); /* blends under a mask */
+LLVMValueRef mg__gen_vector(struct mg_gen *g, struct mg_gen_value *value, unsigned bytes); /* <32 x iN>, or a predicate's i32 */
+LLVMValueRef mg__gen_lanes(struct mg_gen *g, LLVMValueRef mask); /* i32 -> <32 x i1> */
+struct mg_gen_value mg__gen_of_vector(LLVMValueRef vec);
+struct mg_gen_value mg__gen_of_base(LLVMValueRef base);
+LLVMValueRef mg__gen_cx(struct mg_gen *g, const struct mg_gen_value *v, unsigned bytes); /* as an iN */
+LLVMValueRef mg__gen_cy(struct mg_gen *g, const struct mg_gen_value *v, unsigned bytes);
+void mg__gen_settle(struct mg_gen *g, uint32_t var, struct mg_gen_form form); /* its value, to a weaker form */
+void mg__gen_alu(struct mg_gen *g, const struct mg_engine_op *op);
+void mg__gen_setp(struct mg_gen *g, const struct mg_engine_op *op);
+void mg__gen_pack(struct mg_gen *g, const struct mg_engine_op *op);
+
+/* gen_sem.c */
+LLVMValueRef mg__gen_row(struct mg_gen *g, int row, uint32_t mode, LLVMValueRef *args, bool vector);
+
+void mg__gen_lazy_nans(struct mg_gen *g);
+
+/* gen_mem.c */
+void mg__gen_access(struct mg_gen *g, uint32_t index);
+void mg__gen_call(struct mg_gen *g, uint32_t index);
+
+/* gen.c */
+bool mg__gen_emit(struct mg_gen *g);
+LLVMBasicBlockRef mg__gen_bb(struct mg_gen *g);
+/* A block that leaves before the current op, or before one from which on nothing was changed. To be called where the op's
+ * operands are still what they were, and in a block that comes before all that follows. */
+LLVMBasicBlockRef mg__gen_exit(struct mg_gen *g);
+LLVMBasicBlockRef mg__gen_fault(struct mg_gen *g);
+void mg__gen_expect(struct mg_gen *g, LLVMValueRef likely, LLVMBasicBlockRef yes, LLVMBasicBlockRef no);
+LLVMValueRef mg__gen_at(struct mg_gen *g, LLVMValueRef base, uint64_t offset);
+LLVMValueRef mg__gen_c64(const struct mg_gen *g, uint64_t value);
+LLVMValueRef mg__gen_c32(const struct mg_gen *g, uint32_t value);
+LLVMValueRef mg__gen_alloca(struct mg_gen *g, LLVMTypeRef type);
+LLVMTypeRef mg__gen_int(const struct mg_gen *g, unsigned bytes);
+LLVMValueRef mg__gen_load(struct mg_gen *g, LLVMTypeRef type, LLVMValueRef from, unsigned align);
+void mg__gen_store(struct mg_gen *g, LLVMValueRef value, LLVMValueRef to, unsigned align);
+#endif

@@ -1,0 +1,352 @@
+/* gen_mem.c - memory accesses and calls of the interpreter.
+ *
+ * An access whose lanes' addresses lie on a line is compared with the record of its site, one comparison for bounds and
+ * alignment, counted by the base's word in its sector, and then done without a look at its lanes: rows of lanes that are
+ * contiguous as one vector, rows of one address as one element, others as a gather or scatter. Accesses of a basic block
+ * through one register are one site: the first compares and counts for all. Everything else is a call of the interpreter's
+ * handler, with its operands in the frame.
+ */
+#include "jit/gen.h"
+
+#define FIELD(g, base, type, field) mg__gen_at(g, base, offsetof(struct type, field))
+
+static unsigned log2_of(unsigned n)
+{
+    return (unsigned)__builtin_ctz(n);
+}
+
+/* ---- sites ---- */
+static bool same_shape(const struct mg_engine_op *a, const struct mg_engine_op *b)
+{
+    return a->mem->addr == b->mem->addr && a->mem->space == b->mem->space && a->mem->addr64 == b->mem->addr64 &&
+           a->mem->width * a->mem->vec == b->mem->width * b->mem->vec;
+}
+
+static bool access_op(const struct mg_engine_op *op)
+{
+    return op->kind == MG_ENGINE_LOAD || op->kind == MG_ENGINE_STORE;
+}
+
+static bool writes(const struct mg_engine_op *op, int32_t slot)
+{
+    for (unsigned k = 0; k < op->nout; k++)
+        if (op->out[k].slot == slot)
+            return true;
+    return false;
+}
+
+/* A new site for the access and those behind it in its block through the same, unchanged, register. */
+static struct mg_gen_group *new_site(struct mg_gen *g, uint32_t index, const struct mg_gen_form *form)
+{
+    const struct mg_engine_op *ops = g->p->ops, *op = &ops[index];
+    uint32_t first = (uint32_t)g->members.count;
+    struct mg_engine_site site = {.first_member = first, .space = op->mem->space, .bytes = (uint8_t)(op->mem->width * op->mem->vec),
+                                  .dx = form->dx, .dy = form->dy, .cx = form->kx, .cy = form->ky, .insn = op->insn};
+    bool guarded = index > 0 && ops[index - 1].kind == MG_ENGINE_GUARD;
+    for (uint32_t i = index; i < g->p->nops; i++) {
+        const struct mg_engine_op *o = &ops[i];
+        if (i > index && (g->block_at[i] || o->kind == MG_ENGINE_BRANCH || o->kind == MG_ENGINE_EXIT || o->kind == MG_ENGINE_CALL))
+            break;
+        if (access_op(o) && same_shape(op, o) && (i == index || ops[i - 1].kind != MG_ENGINE_GUARD) && site.nmembers < 256) {
+            if (!mg__vec_push(&g->members, ((struct mg_engine_member){i, o->mem->offset - op->mem->offset})))
+                g->reason = "memory";
+            site.nmembers++;
+        }
+        if (guarded || writes(o, op->mem->addr))
+            break;
+    }
+    if (!mg__vec_push(&g->sites, site))
+        g->reason = "memory";
+    if (g->ngroups == MG_GEN_GROUPS) { /* finished ones are forgotten */
+        uint32_t keep = 0;
+        for (uint32_t k = 0; k < g->ngroups; k++)
+            if (g->groups[k].done < g->groups[k].count || (g->checkpoint.valid && g->groups[k].mark < g->groups[k].count))
+                g->groups[keep++] = g->groups[k];
+        g->ngroups = keep;
+        if (keep == MG_GEN_GROUPS) { /* too many: a site of its own */
+            g->members.count = first + 1;
+            g->sites.at[g->sites.count - 1].nmembers = 1;
+            g->ngroups--;
+            g->reason = "groups";
+        }
+    }
+    struct mg_gen_group *group = &g->groups[g->ngroups++];
+    *group = (struct mg_gen_group){.slot = op->mem->addr, .site = (uint32_t)g->sites.count - 1, .count = g->sites.at[g->sites.count - 1].nmembers};
+    return group;
+}
+
+/* The group that has counted this access already. */
+static struct mg_gen_group *open_group(struct mg_gen *g, uint32_t index)
+{
+    for (uint32_t k = 0; k < g->ngroups; k++) {
+        struct mg_gen_group *group = &g->groups[k];
+        const struct mg_engine_site *site = &g->sites.at[group->site];
+        for (uint32_t m = group->done; m < group->count && m < group->done + 1; m++)
+            if (g->members.at[site->first_member + m].op == index)
+                return group;
+    }
+    return NULL;
+}
+
+/* ---- one access by its line ---- */
+struct line {
+    struct mg_gen_value address; /* 64-bit coefficients, if they are values */
+    LLVMValueRef at; /* i64: of lane 0 */
+    LLVMValueRef ptr;
+};
+
+static LLVMValueRef wide(struct mg_gen *g, LLVMValueRef v)
+{
+    return LLVMTypeOf(v) == g->i64 ? v : LLVMBuildSExt(g->b, v, g->i64, "");
+}
+
+static LLVMValueRef guard(struct mg_gen *g, const struct mg_gen_group *group, const struct line *l, const struct mg_engine_site *site)
+{
+    LLVMValueRef rec = mg__gen_at(g, g->records, (uint64_t)group->site * sizeof(struct mg_engine_record));
+    LLVMValueRef lo = mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, lo), 8);
+    LLVMValueRef range = mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, range), 8);
+    LLVMValueRef d = LLVMBuildSub(g->b, l->at, lo, "");
+    unsigned by = log2_of(MG_MAX(site->bytes, 4u));
+    LLVMValueRef r = LLVMBuildOr(g->b, LLVMBuildLShr(g->b, d, mg__gen_c64(g, by), ""), LLVMBuildShl(g->b, d, mg__gen_c64(g, 64 - by), ""), "");
+    LLVMValueRef ok = LLVMBuildICmp(g->b, LLVMIntULE, r, range, "");
+    LLVMValueRef cx = wide(g, mg__gen_cx(g, &l->address, 8)), cy = wide(g, mg__gen_cy(g, &l->address, 8));
+    if (site->dx)
+        ok = LLVMBuildAnd(g->b, ok, LLVMBuildICmp(g->b, LLVMIntEQ, cx, mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, cx), 8), ""), "");
+    if (site->dy)
+        ok = LLVMBuildAnd(g->b, ok, LLVMBuildICmp(g->b, LLVMIntEQ, cy, mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, cy), 8), ""), "");
+    LLVMBasicBlockRef good = mg__gen_bb(g), slow = mg__gen_bb(g), out = mg__gen_exit(g);
+    mg__gen_expect(g, ok, good, slow);
+    LLVMPositionBuilderAtEnd(g->b, slow);
+    LLVMTypeRef params[6] = {g->ptr, g->i32, g->i64, g->i64, g->i64, g->i32}, type = LLVMFunctionType(g->i1, params, 6, 0);
+    LLVMValueRef f = mg__gen_load(g, g->ptr, FIELD(g, g->calls, mg_engine_calls, miss), 8);
+    LLVMValueRef args[6] = {g->e, mg__gen_c32(g, group->site), l->at, cx, cy, mg__gen_c32(g, ~0u)};
+    LLVMValueRef made = LLVMBuildCall2(g->b, type, f, args, 6, "");
+    LLVMBuildCondBr(g->b, made, good, out);
+    LLVMPositionBuilderAtEnd(g->b, good);
+    LLVMValueRef word = LLVMBuildAnd(g->b, LLVMBuildLShr(g->b, l->at, mg__gen_c64(g, 2), ""), mg__gen_c64(g, 7), "");
+    LLVMValueRef times = LLVMBuildGEP2(g->b, g->i64, FIELD(g, rec, mg_engine_record, times), &word, 1, "");
+    mg__gen_store(g, LLVMBuildAdd(g->b, mg__gen_load(g, g->i64, times, 8), mg__gen_c64(g, 1), ""), times, 8);
+    return rec;
+}
+
+static LLVMValueRef shuffle(struct mg_gen *g, LLVMValueRef a, LLVMValueRef b, const int *index, unsigned n)
+{
+    LLVMValueRef mask[512];
+    for (unsigned i = 0; i < n; i++)
+        mask[i] = index[i] < 0 ? LLVMGetPoison(g->i32) : mg__gen_c32(g, (uint32_t)index[i]);
+    return LLVMBuildShuffleVector(g->b, a, b ? b : LLVMGetPoison(LLVMTypeOf(a)), LLVMConstVector(mask, n), "");
+}
+
+static LLVMValueRef concat(struct mg_gen *g, LLVMValueRef *piece, unsigned n)
+{
+    int index[32];
+    for (; n > 1; n /= 2) {
+        unsigned each = LLVMGetVectorSize(LLVMTypeOf(piece[0]));
+        for (unsigned i = 0; i < 2 * each && i < 32; i++)
+            index[i] = (int)i;
+        for (unsigned k = 0; k < n / 2; k++)
+            piece[k] = shuffle(g, piece[2 * k], piece[2 * k + 1], index, 2 * each);
+    }
+    return piece[0];
+}
+
+static LLVMValueRef splat_n(struct mg_gen *g, LLVMValueRef v, unsigned n)
+{
+    int zero[32] = {0};
+    if (n == 1)
+        return LLVMBuildInsertElement(g->b, LLVMGetPoison(LLVMVectorType(LLVMTypeOf(v), 1)), v, mg__gen_c32(g, 0), "");
+    LLVMValueRef one = LLVMBuildInsertElement(g->b, LLVMGetPoison(LLVMVectorType(LLVMTypeOf(v), n)), v, mg__gen_c32(g, 0), "");
+    return shuffle(g, one, NULL, zero, n);
+}
+
+static LLVMValueRef row_ptr(struct mg_gen *g, const struct line *l, unsigned y, uint64_t more)
+{
+    LLVMValueRef at = mg__gen_c64(g, more);
+    if (y)
+        at = LLVMBuildAdd(g->b, at, LLVMBuildMul(g->b, wide(g, mg__gen_cy(g, &l->address, 8)), mg__gen_c64(g, y), ""), "");
+    return LLVMBuildGEP2(g->b, g->i8, l->ptr, &at, 1, "");
+}
+
+static LLVMValueRef lane_ptrs(struct mg_gen *g, const struct line *l, uint64_t more)
+{
+    struct mg_gen_value v = l->address;
+    bool small = !v.form.dx && !v.form.dy && llabs(v.form.kx) < 1 << 24 && llabs(v.form.ky) < 1 << 24;
+    v.base = small ? mg__gen_c32(g, 0) : mg__gen_c64(g, 0);
+    v.vec = NULL;
+    if (!small) {
+        v.cx = v.form.dx ? wide(g, v.cx) : NULL;
+        v.cy = v.form.dy ? wide(g, v.cy) : NULL;
+    }
+    LLVMValueRef index = mg__gen_vector(g, &v, small ? 4 : 8), from = row_ptr(g, l, 0, more);
+    return LLVMBuildGEP2(g->b, g->i8, from, &index, 1, "");
+}
+
+static LLVMValueRef all_on(struct mg_gen *g)
+{
+    LLVMValueRef on[32];
+    for (unsigned i = 0; i < 32; i++)
+        on[i] = LLVMConstInt(g->i1, 1, 0);
+    return LLVMConstVector(on, 32);
+}
+
+static LLVMValueRef masked(struct mg_gen *g, bool load, LLVMTypeRef vector, LLVMValueRef value, LLVMValueRef ptrs, unsigned align)
+{
+    const char *name = load ? "llvm.masked.gather" : "llvm.masked.scatter";
+    LLVMTypeRef types[2] = {vector, LLVMVectorType(g->ptr, 32)};
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(g->module, LLVMLookupIntrinsicID(name, strlen(name)), types, 2);
+    LLVMValueRef args[4] = {ptrs, mg__gen_c32(g, align), all_on(g), LLVMGetPoison(vector)}, out[4] = {value, ptrs, mg__gen_c32(g, align), all_on(g)};
+    return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, load ? args : out, 4, "");
+}
+
+/* An element as a register holds it. */
+static LLVMValueRef to_register(struct mg_gen *g, const struct mg_engine_mem *m, LLVMValueRef v, bool vector)
+{
+    unsigned bytes = m->dst64 ? 8 : 4;
+    LLVMTypeRef type = vector ? LLVMVectorType(mg__gen_int(g, bytes), 32) : mg__gen_int(g, bytes);
+    if (m->width == bytes)
+        return v;
+    return m->width > bytes ? LLVMBuildTrunc(g->b, v, type, "") : m->sext ? LLVMBuildSExt(g->b, v, type, "") : LLVMBuildZExt(g->b, v, type, "");
+}
+
+static void load_line(struct mg_gen *g, const struct mg_engine_mem *m, const struct line *l)
+{
+    LLVMTypeRef one = mg__gen_int(g, m->width), vector = LLVMVectorType(one, 32);
+    const struct mg_gen_form *f = &l->address.form;
+    unsigned rows = 32 / g->row, bytes = m->dst64 ? 8 : 4;
+    bool uniform = mg__gen_uniform(*f);
+    bool whole = !f->dx && f->kx == m->width * m->vec && rows <= 8, same = !f->dx && f->kx == 0 && rows <= 8;
+    LLVMValueRef row[32] = {0}, got[8] = {0};
+    for (unsigned y = 0; y < rows && whole && !uniform; y++) {
+        bool again = y && !f->dy && f->ky == 0;
+        row[y] = again ? row[0] : mg__gen_load(g, LLVMVectorType(one, g->row * m->vec), row_ptr(g, l, y, 0), m->width);
+    }
+    for (unsigned v = 0; v < m->vec; v++) {
+        LLVMValueRef piece[32];
+        if (m->reg[v] < 0)
+            continue;
+        if (uniform) {
+            got[v] = to_register(g, m, mg__gen_load(g, one, row_ptr(g, l, 0, v * m->width), m->width), false);
+            continue;
+        }
+        for (unsigned y = 0; y < rows && (whole || same); y++) {
+            int index[32];
+            for (unsigned x = 0; x < g->row; x++)
+                index[x] = (int)(x * m->vec + v);
+            piece[y] = same         ? splat_n(g, mg__gen_load(g, one, row_ptr(g, l, y, v * m->width), m->width), g->row)
+                       : m->vec > 1 ? shuffle(g, row[y], NULL, index, g->row)
+                                    : row[y];
+        }
+        got[v] = whole || same ? concat(g, piece, rows) : masked(g, true, vector, NULL, lane_ptrs(g, l, v * m->width), m->width);
+        got[v] = to_register(g, m, got[v], true);
+    }
+    for (unsigned v = 0; v < m->vec; v++)
+        if (got[v])
+            mg__gen_write(g, m->reg[v], bytes, uniform ? mg__gen_of_base(got[v]) : mg__gen_of_vector(got[v]));
+}
+
+static void store_line(struct mg_gen *g, const struct mg_engine_mem *m, const struct line *l)
+{
+    LLVMTypeRef one = mg__gen_int(g, m->width), vector = LLVMVectorType(one, 32);
+    const struct mg_gen_form *f = &l->address.form;
+    unsigned rows = 32 / g->row;
+    bool whole = !f->dx && f->kx == m->width && m->vec == 1 && rows <= 8, same = mg__gen_uniform(*f);
+    for (unsigned v = 0; v < m->vec; v++) {
+        struct mg_gen_value r = mg__gen_read(g, m->reg[v], m->dst64 ? 8 : 4);
+        LLVMValueRef x = mg__gen_vector(g, &r, m->dst64 ? 8 : 4);
+        if (m->width < (m->dst64 ? 8 : 4))
+            x = LLVMBuildTrunc(g->b, x, vector, "");
+        else if (m->width == 8 && !m->dst64)
+            x = LLVMBuildZExt(g->b, x, vector, "");
+        if (same) { /* the last lane's stays */
+            mg__gen_store(g, LLVMBuildExtractElement(g->b, x, mg__gen_c32(g, 31), ""), row_ptr(g, l, 0, v * m->width), m->width);
+            continue;
+        }
+        for (unsigned y = 0; y < rows && whole; y++) {
+            int index[32];
+            for (unsigned i = 0; i < g->row; i++)
+                index[i] = (int)(y * g->row + i);
+            mg__gen_store(g, rows == 1 ? x : shuffle(g, x, NULL, index, g->row), row_ptr(g, l, y, 0), m->width);
+        }
+        if (!whole)
+            masked(g, false, vector, x, lane_ptrs(g, l, v * m->width), m->width);
+    }
+}
+
+static void by_line(struct mg_gen *g, uint32_t index, struct mg_gen_value address)
+{
+    const struct mg_engine_op *op = &g->p->ops[index];
+    const struct mg_engine_mem *m = op->mem;
+    struct line l = {.address = address};
+    struct mg_gen_group *group = open_group(g, index);
+    if (group) { /* all of its members are in bounds: no sum wraps */
+        const struct mg_engine_site *site = &g->sites.at[group->site];
+        l.at = LLVMBuildAdd(g->b, group->at, mg__gen_c64(g, (uint64_t)g->members.at[site->first_member + group->done].offset), "");
+    } else if (!m->addr64)
+        l.at = LLVMBuildZExt(g->b, LLVMBuildAdd(g->b, address.base, mg__gen_c32(g, (uint32_t)m->offset), ""), g->i64, "");
+    else
+        l.at = LLVMBuildAdd(g->b, address.base, mg__gen_c64(g, (uint64_t)m->offset), "");
+    if (!group) {
+        group = new_site(g, index, &address.form);
+        group->at = l.at;
+        uint32_t count = group->count;
+        group->count = 0; /* nothing is counted yet where this leaves */
+        guard(g, group, &l, &g->sites.at[group->site]);
+        group->count = count;
+    }
+    l.ptr = m->space == MG_SPACE_SHARED ? LLVMBuildGEP2(g->b, g->i8, g->shared, &l.at, 1, "") : LLVMBuildIntToPtr(g->b, l.at, g->ptr, "");
+    if (op->kind == MG_ENGINE_LOAD)
+        load_line(g, m, &l);
+    else
+        store_line(g, m, &l);
+    group->done++;
+}
+
+/* ---- calls ---- */
+static void to_frame(struct mg_gen *g, const struct mg_engine_operand *o)
+{
+    if (mg__gen_var(g, o->slot, o->bytes) == UINT32_MAX)
+        return;
+    struct mg_gen_value v = mg__gen_read(g, o->slot, o->bytes);
+    mg__gen_store(g, mg__gen_vector(g, &v, o->bytes), mg__gen_at(g, g->regs, (uint32_t)o->slot), o->bytes ? o->bytes : 4);
+}
+
+void mg__gen_call(struct mg_gen *g, uint32_t index)
+{
+    const struct mg_engine_op *op = &g->p->ops[index];
+    struct mg_gen_form to = mg__gen_result(g, op, g->form);
+    LLVMValueRef mask = g->mask ? g->mask : mg__gen_c32(g, ~0u);
+    g->called = true;
+    for (unsigned k = 0; k < op->nin; k++)
+        to_frame(g, &op->in[k]);
+    for (unsigned k = 0; k < op->nout && g->mask; k++)
+        to_frame(g, &op->out[k]);
+    LLVMTypeRef params[3] = {g->ptr, g->i32, g->i32}, type = LLVMFunctionType(g->i1, params, 3, 0);
+    LLVMValueRef f = mg__gen_load(g, g->ptr, FIELD(g, g->calls, mg_engine_calls, op), 8), args[3] = {g->e, mg__gen_c32(g, index), mask};
+    LLVMValueRef good = LLVMBuildCall2(g->b, type, f, args, 3, "");
+    LLVMBasicBlockRef on = mg__gen_bb(g);
+    mg__gen_expect(g, good, on, mg__gen_fault(g));
+    LLVMPositionBuilderAtEnd(g->b, on);
+    LLVMValueRef keep = g->mask;
+    g->mask = NULL; /* the frame has what idle lanes had */
+    for (unsigned k = 0; k < op->nout; k++) {
+        const struct mg_engine_operand *o = &op->out[k];
+        LLVMTypeRef one = o->bytes ? mg__gen_int(g, o->bytes) : g->i32, all = o->bytes ? LLVMVectorType(one, 32) : g->i32;
+        LLVMValueRef from = mg__gen_at(g, g->regs, (uint32_t)o->slot);
+        if (!to.vector && !keep && o->bytes)
+            mg__gen_write(g, o->slot, o->bytes, (struct mg_gen_value){.form = to, .base = mg__gen_load(g, one, from, o->bytes)});
+        else
+            mg__gen_write(g, o->slot, o->bytes, mg__gen_of_vector(mg__gen_load(g, all, from, o->bytes ? o->bytes : 4)));
+    }
+    g->mask = keep;
+}
+
+void mg__gen_access(struct mg_gen *g, uint32_t index)
+{
+    const struct mg_engine_op *op = &g->p->ops[index];
+    const struct mg_engine_mem *m = op->mem;
+    struct mg_gen_value address = mg__gen_read(g, m->addr, m->addr64 ? 8 : 4);
+    if (address.form.vector || g->mask)
+        mg__gen_call(g, index);
+    else
+        by_line(g, index, address);
+}

@@ -1,0 +1,372 @@
+/* gen_value.c - registers as values: read and written in the form that forms.c found for them, and arithmetic on them.
+ *
+ * A register has up to four homes (base, two coefficients, vector), which LLVM turns into SSA values. Arithmetic on what is
+ * the same in all lanes is done once; on lines it is done on the base, and the coefficients follow by the rules of forms.c;
+ * on anything else it is the operation's function over a vector of 32 lanes.
+ */
+#include "jit/gen.h"
+
+struct mg_gen_value mg__gen_of_vector(LLVMValueRef vec)
+{
+    return (struct mg_gen_value){.form = {.reached = true, .vector = true}, .vec = vec};
+}
+
+struct mg_gen_value mg__gen_of_base(LLVMValueRef base)
+{
+    return (struct mg_gen_value){.form = {.reached = true}, .base = base};
+}
+
+static LLVMTypeRef vector_type(const struct mg_gen *g, unsigned bytes)
+{
+    return bytes == 0 ? g->i32 : LLVMVectorType(mg__gen_int(g, bytes), 32);
+}
+
+static LLVMValueRef integer(const struct mg_gen *g, unsigned bytes, int64_t v)
+{
+    return LLVMConstInt(mg__gen_int(g, bytes), (uint64_t)v, 0);
+}
+
+static LLVMValueRef splat(struct mg_gen *g, LLVMValueRef v)
+{
+    LLVMTypeRef type = LLVMVectorType(LLVMTypeOf(v), 32);
+    LLVMValueRef one = LLVMBuildInsertElement(g->b, LLVMGetPoison(type), v, mg__gen_c32(g, 0), "");
+    return LLVMBuildShuffleVector(g->b, one, LLVMGetPoison(type), LLVMConstNull(LLVMVectorType(g->i32, 32)), "");
+}
+
+LLVMValueRef mg__gen_cx(struct mg_gen *g, const struct mg_gen_value *v, unsigned bytes)
+{
+    return v->form.dx ? v->cx : integer(g, bytes, v->form.kx);
+}
+LLVMValueRef mg__gen_cy(struct mg_gen *g, const struct mg_gen_value *v, unsigned bytes)
+{
+    return v->form.dy ? v->cy : integer(g, bytes, v->form.ky);
+}
+
+LLVMValueRef mg__gen_vector(struct mg_gen *g, struct mg_gen_value *v, unsigned bytes)
+{
+    if (v->vec)
+        return v->vec;
+    if (bytes == 0)
+        return v->vec = LLVMBuildSExt(g->b, v->base, g->i32, "");
+    LLVMValueRef r = splat(g, v->base);
+    unsigned wide = bytes == 8;
+    if (v->form.dx || v->form.kx)
+        r = LLVMBuildAdd(g->b, r, LLVMBuildMul(g->b, splat(g, mg__gen_cx(g, v, bytes)), g->lane_x[wide], ""), "");
+    if (v->form.dy || v->form.ky)
+        r = LLVMBuildAdd(g->b, r, LLVMBuildMul(g->b, splat(g, mg__gen_cy(g, v, bytes)), g->lane_y[wide], ""), "");
+    return v->vec = r;
+}
+
+/* Through an empty piece of assembly: where LLVM sees that logic on masks could as well be logic on integers, and the other way
+ * round, its instruction selection (19) goes to and fro for ever. */
+LLVMValueRef mg__gen_lanes(struct mg_gen *g, LLVMValueRef mask)
+{
+    if (LLVMIsConstant(mask))
+        return LLVMBuildBitCast(g->b, mask, LLVMVectorType(g->i1, 32), "");
+    LLVMTypeRef type = LLVMFunctionType(g->i32, &g->i32, 1, 0);
+    LLVMValueRef same = LLVMGetInlineAsm(type, "", 0, "=r,0", 4, 0, 0, LLVMInlineAsmDialectATT, 0);
+    return LLVMBuildBitCast(g->b, LLVMBuildCall2(g->b, type, same, &mask, 1, ""), LLVMVectorType(g->i1, 32), "");
+}
+
+static LLVMValueRef home(struct mg_gen *g, LLVMValueRef *at, LLVMTypeRef type)
+{
+    if (!*at)
+        *at = mg__gen_alloca(g, type);
+    return *at;
+}
+
+static struct mg_gen_value load_var(struct mg_gen *g, struct mg_gen_var *v, struct mg_gen_form form)
+{
+    struct mg_gen_value r = {.form = form};
+    LLVMTypeRef type = v->bytes ? mg__gen_int(g, v->bytes) : g->i1;
+    if (form.vector || !form.reached) {
+        r.form.vector = true;
+        r.vec = LLVMBuildLoad2(g->b, vector_type(g, v->bytes), home(g, &v->vec, vector_type(g, v->bytes)), "");
+        return r;
+    }
+    r.base = LLVMBuildLoad2(g->b, type, home(g, &v->base, type), "");
+    if (form.dx)
+        r.cx = LLVMBuildLoad2(g->b, type, home(g, &v->cx, type), "");
+    if (form.dy)
+        r.cy = LLVMBuildLoad2(g->b, type, home(g, &v->cy, type), "");
+    return r;
+}
+
+static void store_var(struct mg_gen *g, struct mg_gen_var *v, const struct mg_gen_value *value)
+{
+    LLVMTypeRef type = v->bytes ? mg__gen_int(g, v->bytes) : g->i1;
+    if (value->form.vector) {
+        LLVMBuildStore(g->b, value->vec, home(g, &v->vec, vector_type(g, v->bytes)));
+        return;
+    }
+    LLVMBuildStore(g->b, value->base, home(g, &v->base, type));
+    if (value->form.dx)
+        LLVMBuildStore(g->b, value->cx, home(g, &v->cx, type));
+    if (value->form.dy)
+        LLVMBuildStore(g->b, value->cy, home(g, &v->cy, type));
+}
+
+/* The same value, known less of. */
+static struct mg_gen_value weaken(struct mg_gen *g, struct mg_gen_value v, struct mg_gen_form to, unsigned bytes)
+{
+    if (to.vector && !v.form.vector)
+        return mg__gen_of_vector(mg__gen_vector(g, &v, bytes));
+    if (to.dx && !v.form.dx)
+        v.cx = mg__gen_cx(g, &v, bytes);
+    if (to.dy && !v.form.dy)
+        v.cy = mg__gen_cy(g, &v, bytes);
+    v.form = to;
+    return v;
+}
+
+void mg__gen_settle(struct mg_gen *g, uint32_t var, struct mg_gen_form to)
+{
+    struct mg_gen_form *now = &g->form[var];
+    if (memcmp(now, &to, sizeof to) == 0)
+        return;
+    if (now->reached && to.reached && !(now->vector && to.vector)) {
+        struct mg_gen_value v = weaken(g, load_var(g, &g->vars[var], *now), to, g->vars[var].bytes);
+        store_var(g, &g->vars[var], &v);
+    }
+    *now = to;
+}
+
+static struct mg_gen_value read_constant(struct mg_gen *g, int32_t slot, unsigned bytes)
+{
+    int64_t c;
+    for (uint32_t k = 0; k < g->p->nfills; k++)
+        if (g->p->fills[k].slot == slot)
+            return g->fills[k];
+    if (mg__gen_constant(g, slot, bytes, &c)) {
+        if (bytes)
+            return mg__gen_of_base(integer(g, bytes, c));
+        return c == 0 || c == -1 ? mg__gen_of_base(LLVMConstInt(g->i1, c != 0, 0)) : mg__gen_of_vector(mg__gen_c32(g, (uint32_t)c));
+    }
+    return mg__gen_of_base(mg__gen_load(g, mg__gen_int(g, bytes), mg__gen_at(g, g->regs, (uint32_t)slot), bytes));
+}
+
+struct mg_gen_value mg__gen_read(struct mg_gen *g, int32_t slot, unsigned bytes)
+{
+    uint32_t var = mg__gen_var(g, slot, bytes);
+    return var == UINT32_MAX ? read_constant(g, slot, bytes) : load_var(g, &g->vars[var], g->form[var]);
+}
+
+void mg__gen_write(struct mg_gen *g, int32_t slot, unsigned bytes, struct mg_gen_value value)
+{
+    uint32_t var = mg__gen_var(g, slot, bytes);
+    if (var == UINT32_MAX)
+        return;
+    if (g->mask) {
+        struct mg_gen_value old = load_var(g, &g->vars[var], g->form[var]);
+        LLVMValueRef before = mg__gen_vector(g, &old, bytes), after = mg__gen_vector(g, &value, bytes);
+        if (bytes == 0)
+            value = mg__gen_of_vector(LLVMBuildOr(g->b, LLVMBuildAnd(g->b, after, g->mask, ""),
+                                                  LLVMBuildAnd(g->b, before, LLVMBuildNot(g->b, g->mask, ""), ""), ""));
+        else
+            value = mg__gen_of_vector(LLVMBuildSelect(g->b, mg__gen_lanes(g, g->mask), after, before, ""));
+    }
+    store_var(g, &g->vars[var], &value);
+    g->form[var] = value.form;
+}
+
+/* ---- arithmetic ---- */
+static unsigned carrier_bytes(uint8_t carrier)
+{
+    return carrier == MG_SEM_B64 ? 8 : carrier == MG_SEM_B1 ? 0 : 4;
+}
+
+/* An operand as the row's function takes it: of its carrier's type. */
+static LLVMValueRef argument(struct mg_gen *g, struct mg_gen_value *v, uint8_t carrier, bool vector)
+{
+    LLVMTypeRef i16 = vector ? LLVMVectorType(g->i16, 32) : g->i16, i32 = vector ? LLVMVectorType(g->i32, 32) : g->i32;
+    LLVMValueRef x = vector ? mg__gen_vector(g, v, carrier_bytes(carrier)) : v->base;
+    if (carrier == MG_SEM_B1)
+        return LLVMBuildZExt(g->b, vector ? mg__gen_lanes(g, x) : x, i32, "");
+    return carrier == MG_SEM_B16 ? LLVMBuildTrunc(g->b, x, i16, "") : x;
+}
+
+static LLVMValueRef apply(struct mg_gen *g, const struct mg_engine_op *op, struct mg_gen_value *in, bool vector)
+{
+    const struct mg_sem_row *row = &mg_sem_rows[op->row];
+    LLVMValueRef args[4] = {0};
+    for (unsigned k = 0; k < row->nargs; k++)
+        args[k] = argument(g, &in[k], row->arg[k], vector);
+    LLVMValueRef r = mg__gen_row(g, op->row, op->mode, args, vector);
+    if (row->ret == MG_SEM_B16)
+        return LLVMBuildZExt(g->b, r, vector ? LLVMVectorType(g->i32, 32) : g->i32, "");
+    if (row->ret != MG_SEM_B1)
+        return r;
+    r = LLVMBuildICmp(g->b, LLVMIntNE, r, LLVMConstNull(LLVMTypeOf(r)), "");
+    return vector ? LLVMBuildBitCast(g->b, r, g->i32, "") : r;
+}
+
+static LLVMValueRef least(struct mg_gen *g, LLVMValueRef v, bool most)
+{
+    LLVMValueRef zero = mg__gen_c64(g, 0);
+    return LLVMBuildSelect(g->b, LLVMBuildICmp(g->b, most ? LLVMIntSGT : LLVMIntSLT, v, zero, ""), v, zero, "");
+}
+
+/* A 32-bit line as a 64-bit one, which it is if no lane wraps; or the interpreter goes on here. */
+static struct mg_gen_value extend(struct mg_gen *g, struct mg_gen_value v, bool is_signed)
+{
+    struct mg_gen_value r = {.form = v.form};
+    r.base = is_signed ? LLVMBuildSExt(g->b, v.base, g->i64, "") : LLVMBuildZExt(g->b, v.base, g->i64, "");
+    if (mg__gen_uniform(v.form))
+        return r;
+    LLVMValueRef x = LLVMBuildSExt(g->b, mg__gen_cx(g, &v, 4), g->i64, ""), y = LLVMBuildSExt(g->b, mg__gen_cy(g, &v, 4), g->i64, "");
+    if (v.form.dx)
+        r.cx = x;
+    if (v.form.dy)
+        r.cy = y;
+    LLVMValueRef sx = LLVMBuildMul(g->b, x, mg__gen_c64(g, g->row - 1), ""), sy = LLVMBuildMul(g->b, y, mg__gen_c64(g, 32 / g->row - 1), "");
+    LLVMValueRef lo = LLVMBuildAdd(g->b, least(g, sx, false), least(g, sy, false), "");
+    LLVMValueRef hi = LLVMBuildAdd(g->b, least(g, sx, true), least(g, sy, true), "");
+    LLVMValueRef bias = mg__gen_c64(g, is_signed ? 0x80000000u : 0), top = mg__gen_c64(g, 0xffffffffu);
+    lo = LLVMBuildAdd(g->b, LLVMBuildAdd(g->b, r.base, bias, ""), lo, "");
+    hi = LLVMBuildAdd(g->b, LLVMBuildAdd(g->b, r.base, bias, ""), hi, "");
+    LLVMValueRef fits = LLVMBuildAnd(g->b, LLVMBuildICmp(g->b, LLVMIntULE, lo, top, ""), LLVMBuildICmp(g->b, LLVMIntULE, hi, top, ""), "");
+    LLVMBasicBlockRef good = mg__gen_bb(g);
+    mg__gen_expect(g, fits, good, mg__gen_exit(g));
+    LLVMPositionBuilderAtEnd(g->b, good);
+    return r;
+}
+
+static struct mg_gen_value sum(struct mg_gen *g, struct mg_gen_value a, struct mg_gen_value b, bool minus, struct mg_gen_form to, unsigned bytes)
+{
+    struct mg_gen_value r = {.form = to};
+    LLVMOpcode code = minus ? LLVMSub : LLVMAdd;
+    r.base = LLVMBuildBinOp(g->b, code, a.base, b.base, "");
+    if (to.dx)
+        r.cx = LLVMBuildBinOp(g->b, code, mg__gen_cx(g, &a, bytes), mg__gen_cx(g, &b, bytes), "");
+    if (to.dy)
+        r.cy = LLVMBuildBinOp(g->b, code, mg__gen_cy(g, &a, bytes), mg__gen_cy(g, &b, bytes), "");
+    return r;
+}
+
+static struct mg_gen_value times(struct mg_gen *g, struct mg_gen_value a, LLVMValueRef by, unsigned bytes)
+{
+    struct mg_gen_value r = {.base = LLVMBuildMul(g->b, a.base, by, "")};
+    r.cx = LLVMBuildMul(g->b, mg__gen_cx(g, &a, bytes), by, "");
+    r.cy = LLVMBuildMul(g->b, mg__gen_cy(g, &a, bytes), by, "");
+    r.form = (struct mg_gen_form){.reached = true, .dx = true, .dy = true}; /* what is constant folds away */
+    return r;
+}
+
+static struct mg_gen_value on_line(struct mg_gen *g, const struct mg_engine_op *op, struct mg_gen_value *in, struct mg_gen_form to)
+{
+    struct mg_gen_rule_of r = mg__gen_rule(op->row);
+    unsigned bytes = mg_sem_rows[op->row].ret == MG_SEM_B64 ? 8 : 4;
+    struct mg_gen_value v = in[0];
+    switch (r.rule) {
+    case MG_RULE_ADD: case MG_RULE_SUB:
+        return sum(g, in[0], in[1], r.rule == MG_RULE_SUB, to, bytes);
+    case MG_RULE_SHL: {
+        int64_t c = 0;
+        mg__gen_constant(g, op->in[1].slot, 4, &c);
+        v = times(g, in[0], integer(g, bytes, (uint64_t)c < 8 * bytes ? (int64_t)((uint64_t)1 << c) : 0), bytes);
+        break;
+    }
+    case MG_RULE_MUL: case MG_RULE_MAD: case MG_RULE_WIDE: case MG_RULE_MADWIDE: {
+        bool second = mg__gen_uniform(in[1].form);
+        struct mg_gen_value line = in[!second], by = in[second];
+        if (r.rule == MG_RULE_WIDE || r.rule == MG_RULE_MADWIDE) {
+            line = extend(g, line, r.is_signed);
+            by = extend(g, by, r.is_signed);
+        }
+        v = times(g, line, by.base, bytes);
+        if (r.rule == MG_RULE_MAD || r.rule == MG_RULE_MADWIDE)
+            return sum(g, v, in[2], false, to, bytes);
+        break;
+    }
+    case MG_RULE_EXTEND:
+        return extend(g, in[0], r.is_signed);
+    default: /* KEEP */
+        if (op->in[0].bytes == 8) {
+            v.base = LLVMBuildTrunc(g->b, v.base, g->i32, "");
+            v.cx = v.form.dx ? LLVMBuildTrunc(g->b, v.cx, g->i32, "") : NULL;
+            v.cy = v.form.dy ? LLVMBuildTrunc(g->b, v.cy, g->i32, "") : NULL;
+        }
+        break;
+    }
+    v.form = to;
+    return v;
+}
+
+void mg__gen_alu(struct mg_gen *g, const struct mg_engine_op *op)
+{
+    struct mg_gen_form to = mg__gen_result(g, op, g->form);
+    struct mg_gen_value in[4], r;
+    bool uniform = true, vector = false;
+    for (unsigned k = 0; k < op->nin && k < 4; k++) {
+        in[k] = mg__gen_read(g, op->in[k].slot, op->in[k].bytes);
+        uniform &= mg__gen_uniform(in[k].form);
+        vector |= in[k].form.vector;
+    }
+    if (uniform)
+        r = mg__gen_of_base(apply(g, op, in, false));
+    else if (to.vector || g->mask)
+        r = mg__gen_of_vector(apply(g, op, in, true));
+    else
+        r = on_line(g, op, in, to);
+    mg__gen_write(g, op->out[0].slot, op->out[0].bytes, r);
+}
+
+/* ---- predicates ---- */
+static LLVMValueRef combine(struct mg_gen *g, LLVMValueRef a, LLVMValueRef c, uint32_t how)
+{
+    return how == MG_BOOL_AND ? LLVMBuildAnd(g->b, a, c, "") : how == MG_BOOL_OR ? LLVMBuildOr(g->b, a, c, "")
+         : how == MG_BOOL_XOR ? LLVMBuildXor(g->b, a, c, "") : a;
+}
+
+void mg__gen_setp(struct mg_gen *g, const struct mg_engine_op *op)
+{
+    bool vector = mg__gen_result(g, op, g->form).vector;
+    const int32_t slot[3] = {op->a, op->b, op->c};
+    LLVMValueRef v[3] = {0};
+    for (unsigned k = 0; k < 3; k++)
+        if (slot[k] >= 0) {
+            struct mg_gen_value x = mg__gen_read(g, slot[k], 0);
+            v[k] = vector ? mg__gen_vector(g, &x, 0) : x.base;
+        }
+    if (!v[1])
+        v[1] = LLVMBuildNot(g->b, v[0], "");
+    if (!v[2])
+        v[2] = LLVMConstNull(LLVMTypeOf(v[0]));
+    for (unsigned k = 0; k < 2; k++) {
+        LLVMValueRef x = combine(g, v[k], v[2], op->mode);
+        int32_t to = k ? op->d2 : op->d;
+        if (to >= 0)
+            mg__gen_write(g, to, 0, vector ? mg__gen_of_vector(x) : mg__gen_of_base(x));
+    }
+}
+
+void mg__gen_pack(struct mg_gen *g, const struct mg_engine_op *op)
+{
+    bool vector = mg__gen_result(g, op, g->form).vector;
+    unsigned n = MG_MIN(op->mode & 0xff, 4u), bytes = op->mode >> 8 & 0xff, wide = op->mode >> 16 ? 8 : 4;
+    const int32_t part[4] = {op->a, op->b, op->c, op->e};
+    LLVMTypeRef whole = vector ? vector_type(g, wide) : mg__gen_int(g, wide), piece = vector ? vector_type(g, 4) : g->i32;
+    struct mg_gen_value v;
+    LLVMValueRef all = LLVMConstNull(whole), keep = vector ? splat(g, mg__gen_c32(g, bytes == 4 ? ~0u : (1u << 8 * bytes) - 1))
+                                                           : mg__gen_c32(g, bytes == 4 ? ~0u : (1u << 8 * bytes) - 1);
+    if (op->kind == MG_ENGINE_UNPACK) {
+        v = mg__gen_read(g, op->d, wide);
+        all = vector ? mg__gen_vector(g, &v, wide) : v.base;
+    }
+    for (unsigned k = 0; k < n; k++) {
+        LLVMValueRef by = integer(g, wide, 8 * bytes * k);
+        by = vector ? splat(g, by) : by;
+        if (op->kind == MG_ENGINE_PACK) {
+            v = mg__gen_read(g, part[k], 4);
+            LLVMValueRef x = LLVMBuildAnd(g->b, vector ? mg__gen_vector(g, &v, 4) : v.base, keep, "");
+            x = wide == 8 ? LLVMBuildZExt(g->b, x, whole, "") : x;
+            all = LLVMBuildOr(g->b, all, LLVMBuildShl(g->b, x, by, ""), "");
+        } else if (part[k] >= 0) {
+            LLVMValueRef x = LLVMBuildLShr(g->b, all, by, "");
+            x = LLVMBuildAnd(g->b, wide == 8 ? LLVMBuildTrunc(g->b, x, piece, "") : x, keep, "");
+            mg__gen_write(g, part[k], 4, vector ? mg__gen_of_vector(x) : mg__gen_of_base(x));
+        }
+    }
+    if (op->kind == MG_ENGINE_PACK)
+        mg__gen_write(g, op->d, wide, vector ? mg__gen_of_vector(all) : mg__gen_of_base(all));
+}
