@@ -12,7 +12,7 @@ enum mg_command { MG_CMD_RUN = 1, MG_CMD_PROFILE = 2, MG_CMD_CHECK = 4, MG_CMD_B
 struct mg_cli_options {
     enum mg_command command;
     const char *name; /* "run" */
-    const char *json, *output, *kernel, *nvcc_args;
+    const char *json, *output, *kernel, *nvcc_args, *engine;
     const struct mg_arch *arch;
     unsigned launches, threads, timeout_ms; /* 0: not given */
     bool verbose;

@@ -270,6 +270,11 @@ static int apply(struct mg_cli_options *o, int id, const char *value)
     case OPT_NVCC_ARGS:
         o->nvcc_args = value;
         break;
+    case OPT_ENGINE:
+        if (strcmp(value, "jit") && strcmp(value, "interp"))
+            return mg__cli_complain(o, "--engine %s: jit or interp is needed", value);
+        o->engine = value;
+        break;
     case OPT_VERBOSE:
         o->verbose = true;
         break;

@@ -289,6 +289,9 @@ static void set_environment(void *arg, int report_fd)
     set_number("MARGAY_ADVISE", o->command == MG_CMD_ADVISE ? 1 : 0);
     set_number("MARGAY_DEVICE", o->arch->cc);
     set_number("MARGAY_THREADS", o->threads);
+    set_number("MARGAY_VERBOSE", o->verbose);
+    if (o->engine)
+        setenv("MARGAY_ENGINE", o->engine, 1);
     set_number("MARGAY_LAUNCHES", o->launches);
     set_number("MARGAY_PROGRESS", isatty(STDERR_FILENO) ? 1 : 0);
     if (o->timeout_ms) {

@@ -11,6 +11,7 @@
  *   MARGAY_CHECK     for which, commas between: race,barrier,init,bounds,launch,leaks
  *   MARGAY_ADVISE    1: every recorded launch is followed for advice as well (slower: it runs interpreted)
  *   MARGAY_DEVICE    compute capability, 90 unless told
+ *   MARGAY_ENGINE    jit or interp; jit where it was built. MARGAY_VERBOSE=1: what became of each kernel, on stderr
  *   MARGAY_THREADS   host threads that run blocks
  *   MARGAY_TIMEOUT   seconds a launch may take, fractions allowed
  *   MARGAY_KERNEL    extended regular expression: record the launches of kernels whose name it finds
@@ -19,6 +20,7 @@
  */
 #include "cudart/cudart.h"
 #include "advise/advise.h"
+#include "jit/jit.h"
 #include "model/model.h"
 
 #include <errno.h>
@@ -284,6 +286,9 @@ static int make_context(void)
         mg__diag_set(&diag, status, "the simulated device could not be made: %s", mg_status_text(status));
         return fail_init(&diag, status == MG_ERR_NOMEM ? cudaErrorMemoryAllocation : cudaErrorInitializationError);
     }
+    struct mg_engine *engine; /* for as long as the process lives, as the device */
+    if (mg__jit_choose(c->simt, &engine, &diag) != MG_OK)
+        return fail_init(&diag, cudaErrorInitializationError);
     if (c->report) {
         status = attach(c, &diag);
         if (status) {

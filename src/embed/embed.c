@@ -2,12 +2,14 @@
 #include "margay/margay.h"
 
 #include "arch/arch.h"
+#include "jit/jit.h"
 #include "model/model.h"
 #include "report/report.h"
 #include "simt/simt.h"
 
 struct mg_context {
     struct mg_simt *simt;
+    struct mg_engine *engine; /* NULL: interpreted */
     struct mg_model *model;
     struct mg_diag diag;
     struct mg_strbuf launches; /* JSON objects, separated by commas */
@@ -61,6 +63,8 @@ enum mg_status mg_context_create(const struct mg_options *options, struct mg_con
     if (!c)
         return MG_ERR_NOMEM;
     enum mg_status status = mg__simt_create(&o, &c->simt);
+    if (status == MG_OK)
+        status = mg__jit_choose(c->simt, &c->engine, &c->diag);
     if (status == MG_OK && options && options->profile) {
         status = mg__model_create(record, c, &c->model);
         if (status == MG_OK) {
@@ -91,6 +95,7 @@ void mg_context_destroy(struct mg_context *c)
         free(m);
     }
     mg__simt_destroy(c->simt);
+    mg__jit_close(c->engine);
     if (c->model)
         mg__model_destroy(c->model);
     mg__strbuf_free(&c->launches);

@@ -1,6 +1,7 @@
 /* kit.c - see kit.h. The observer's sectors are counted here, from addresses alone, not by the model. */
 #include "kit.h"
 
+#include "jit/jit.h"
 #include "model/model.h"
 
 static uint64_t mix(uint64_t h, uint64_t v)
@@ -126,6 +127,8 @@ void kit_open(struct kit *kit, unsigned threads, unsigned timeout_ms, unsigned w
     struct mg_simt_options o = {.threads = threads, .timeout_ms = timeout_ms, .memory = 256u << 20, .print = print,
                                 .print_arg = kit};
     assert_int_equal(mg__simt_create(&o, &kit->simt), MG_OK);
+    if (mg__jit_choose(kit->simt, &kit->engine, &kit->diag) != MG_OK)
+        fail_msg("%s", kit->diag.message);
     if (isa)
         unsetenv("MARGAY_ISA");
     struct mg_observer observer = {.self = kit,
@@ -143,6 +146,7 @@ void kit_open(struct kit *kit, unsigned threads, unsigned timeout_ms, unsigned w
 void kit_close(struct kit *kit)
 {
     mg__simt_destroy(kit->simt);
+    mg__jit_close(kit->engine);
     free(kit->printed);
     memset(kit, 0, sizeof *kit);
 }

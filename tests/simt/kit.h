@@ -33,6 +33,7 @@ struct kit_sums {
 };
 struct kit {
     struct mg_simt *simt;
+    struct mg_engine *engine; /* by MARGAY_ENGINE; NULL: interpreted */
     struct mg_simt_module *module;
     struct mg_simt_kernel *kernel;
     struct kit_sums sums; /* of the last launch */
