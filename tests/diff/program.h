@@ -1,0 +1,30 @@
+/* program.h - random PTX programs as trees of statements, so that parts can be taken away again. */
+#ifndef MG_TESTS_DIFF_PROGRAM_H
+#define MG_TESTS_DIFF_PROGRAM_H
+#include "base/base.h"
+
+#define IN_BYTES (1u << 16)
+#define OUT_BYTES (1u << 22) /* 8192 threads of 512 bytes */
+
+enum stmt_kind { STMT_LINE, STMT_IF, STMT_LOOP };
+struct stmt {
+    uint8_t kind;
+    bool off;    /* taken away, with all that is in it */
+    bool bare;   /* IF: only its first list is left, LOOP: only its body, once */
+    bool test_first;
+    unsigned id; /* of its labels */
+    char *head;  /* LINE: the instructions; IF: what sets %pc; LOOP: what sets its counter and limit */
+    MG_VEC(struct stmt *) list[2];
+};
+struct program {
+    struct mg_arena arena;
+    struct stmt *root; /* an IF of which only the first list counts */
+    struct mg_dim3 grid, block;
+    uint64_t seed;
+};
+void program_make(struct program *p, uint64_t seed);
+void program_free(struct program *p);
+bool program_text(const struct program *p, struct mg_strbuf *out);
+/* All statements, the outer ones first; NULL at the end. */
+struct stmt *program_at(const struct program *p, size_t index);
+#endif

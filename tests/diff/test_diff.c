@@ -1,0 +1,197 @@
+/* test_diff.c - the two engines against each other: random programs, whose memory, faults, shapes of accesses and counts of
+ * instructions must be the same to the last bit. Of a program for which they are not, statements are taken away as long as
+ * they still differ, and what is left is printed. Nor may the generated code call anything by name but LLVM's intrinsics.
+ *
+ *     test_diff [COUNT [SEED]]     so many programs, the first from SEED
+ *     test_diff FILE.ptx [GRID BLOCK]   a program of one's own
+ */
+#include "program.h"
+#include "jit/jit.h"
+#include "simt/kit.h"
+
+#include <unistd.h>
+
+static struct mg_strbuf ir; /* of the last kernel that was compiled */
+static unsigned long texts;  /* of IR that were read */
+static unsigned long faults; /* programs that end with one */
+static struct side {
+    struct kit kit;
+    uint64_t in, out, sums;
+} sides[2];
+
+static void open_side(struct side *s, const char *engine)
+{
+    setenv("MARGAY_ENGINE", engine, 1);
+    kit_open(&s->kit, 1, 60000, MG_OBSERVE_SHAPES | MG_OBSERVE_COUNTS, NULL);
+    s->in = kit_alloc(&s->kit, IN_BYTES);
+    s->out = kit_alloc(&s->kit, OUT_BYTES);
+    s->sums = kit_alloc(&s->kit, 4096);
+    uint32_t x = 1, *in = (uint32_t *)(uintptr_t)s->in;
+    for (unsigned k = 0; k < IN_BYTES / 4; k++)
+        x = x * 1664525u + 1013904223u, in[k] = x >> (x >> 24) % 32;
+}
+
+/* A call of a function, in a line of IR. */
+static bool calls(struct mg_strbuf *how)
+{
+    texts += ir.count > 0;
+    for (const char *at = ir.count ? ir.at : NULL; (at = at ? strstr(at, "call ") : NULL) != NULL; at++) {
+        const char *end = strchr(at, '\n'), *name = strchr(at, '@'), *arguments = strchr(at, '(');
+        if (name && (!end || name < end) && arguments && name < arguments && strncmp(name, "@llvm.", 6) != 0)
+            return mg__strbuf_printf(how, "generated code has a call: %.*s", end ? (int)(end - at) : 80, at);
+    }
+    return false;
+}
+
+/* The first difference, as a sentence; false: there is none. */
+static bool differ(const char *ptx, struct mg_dim3 grid, struct mg_dim3 block, struct mg_strbuf *how)
+{
+    enum mg_status status[2];
+    ir.count = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        struct side *s = &sides[i];
+        memset((void *)(uintptr_t)s->out, 0x5a, OUT_BYTES);
+        memset((void *)(uintptr_t)s->sums, 0, 4096);
+        kit_load(&s->kit, ptx);
+        struct kit_params params = {{s->in, s->out, s->sums, 5}};
+        struct mg_simt_launch l = {.grid = grid, .block = block, .params = params.p};
+        status[i] = kit_launch_full(&s->kit, &l);
+    }
+    const struct kit *a = &sides[0].kit, *b = &sides[1].kit;
+    if (status[0] != status[1])
+        return mg__strbuf_printf(how, "interpreted: %s (%s); compiled: %s (%s)", mg_status_text(status[0]), a->diag.message,
+                                 mg_status_text(status[1]), b->diag.message);
+    faults += status[0] != MG_OK;
+    if (status[0] != MG_OK && getenv("DIFF_VERBOSE"))
+        fprintf(stderr, "%s:%u %s\n%s\n", a->diag.message, a->diag.line, a->diag.excerpt, ptx);
+    if (status[0] == MG_ERR_DEADLOCK || status[0] == MG_ERR_TIMEOUT) /* where everybody was depends on who ran first */
+        return false;
+    if (status[0] != MG_OK)
+        return strcmp(a->diag.message, b->diag.message) != 0 && mg__strbuf_printf(how, "%s\n%s", a->diag.message, b->diag.message);
+    const uint32_t *x = (void *)(uintptr_t)sides[0].out, *y = (void *)(uintptr_t)sides[1].out;
+    for (unsigned k = 0; k < OUT_BYTES / 4; k++)
+        if (x[k] != y[k])
+            return mg__strbuf_printf(how, "memory: thread %u, byte %u: %08x interpreted, %08x compiled", k / 64, k % 64 * 4, x[k], y[k]);
+    if (memcmp((void *)(uintptr_t)sides[0].sums, (void *)(uintptr_t)sides[1].sums, 4096) != 0)
+        return mg__strbuf_printf(how, "memory of sums");
+#define SAME(field)                                                                                                    \
+    if (a->sums.field != b->sums.field)                                                                                \
+        return mg__strbuf_printf(how, "%s: %llu interpreted, %llu compiled", #field, (unsigned long long)a->sums.field,     \
+                                 (unsigned long long)b->sums.field)
+    SAME(issued);
+    SAME(threads);
+    SAME(divergent);
+    SAME(counts);
+    SAME(requests);
+    SAME(lanes);
+    SAME(sectors);
+    SAME(wavefronts);
+    SAME(shapes);
+    return calls(how);
+}
+
+static bool program_differs(const struct program *p, struct mg_strbuf *how)
+{
+    struct mg_strbuf text = {0};
+    program_text(p, &text);
+    if (getenv("DIFF_TEXT"))
+        fprintf(stderr, "// grid %u, block %u x %u x %u\n%s\n", p->grid.x, p->block.x, p->block.y, p->block.z, text.at);
+    bool differs = differ(text.at, p->grid, p->block, how);
+    mg__strbuf_free(&text);
+    return differs;
+}
+
+static void reduce(struct program *p)
+{
+    struct mg_strbuf how = {0};
+    for (bool changed = true; changed;) {
+        changed = false;
+        struct stmt *s;
+        for (size_t i = 0; (s = program_at(p, i)) != NULL; i++)
+            for (unsigned way = 0; way < 2; way++) {
+                bool *flag = way ? &s->bare : &s->off;
+                if (*flag || (way && s->kind == STMT_LINE))
+                    continue;
+                *flag = true;
+                if (program_differs(p, &how))
+                    changed = true;
+                else
+                    *flag = false;
+            }
+        if (p->grid.x > 1) {
+            uint32_t keep = p->grid.x;
+            p->grid.x = 1;
+            if (!program_differs(p, &how))
+                p->grid.x = keep;
+        }
+    }
+    mg__strbuf_free(&how);
+}
+
+static int own(const char *path, unsigned grid, unsigned block)
+{
+    struct mg_strbuf text = {0}, how = {0};
+    char piece[4096];
+    FILE *f = fopen(path, "r");
+    if (!f)
+        return 2;
+    for (size_t n; (n = fread(piece, 1, sizeof piece, f)) > 0;)
+        mg__strbuf_append(&text, piece, n);
+    fclose(f);
+    bool differs = differ(text.at, (struct mg_dim3){grid, 1, 1}, (struct mg_dim3){block, 1, 1}, &how);
+    printf("%s\n", differs ? how.at : "the same");
+    return differs;
+}
+
+int main(int argc, char **argv)
+{
+    const char *reason;
+    unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 25, seed = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
+    struct mg_engine *probe = mg__jit_open(&(struct mg_jit_options){0}, &reason);
+    if (!probe) {
+        printf("skipped: %s\n", reason);
+        return 77;
+    }
+    mg__jit_close(probe);
+    setenv("MARGAY_CACHE", "off", 1);
+    open_side(&sides[0], "interp");
+    open_side(&sides[1], "jit");
+    mg__jit_dump(sides[1].kit.engine, &ir);
+    if (argc > 1 && strstr(argv[1], ".ptx"))
+        return own(argv[1], argc > 2 ? (unsigned)atoi(argv[2]) : 1, argc > 3 ? (unsigned)atoi(argv[3]) : 32);
+    int failed = 0;
+    for (unsigned long k = 0; k < count && !failed; k++) {
+        struct program p;
+        struct mg_strbuf how = {0}, text = {0};
+        program_make(&p, seed + k);
+        if (program_differs(&p, &how)) {
+            printf("seed %lu: %s; taking away what does not matter ...\n", seed + k, how.at);
+            fflush(stdout);
+            reduce(&p);
+            how.count = 0;
+            program_differs(&p, &how);
+            program_text(&p, &text);
+            printf("seed %lu, grid %u, block %ux%ux%u: %s\n%s\n", seed + k, p.grid.x, p.block.x, p.block.y, p.block.z, how.at, text.at);
+            failed = 1;
+        }
+        mg__strbuf_free(&how);
+        mg__strbuf_free(&text);
+        program_free(&p);
+    }
+    struct mg_jit_stats stats;
+    mg__jit_stats(sides[1].kit.engine, &stats);
+    printf("%lu programs: %llu compiled (%.1f ms each), %llu refused; %lu end with a fault\n", count, (unsigned long long)stats.compiled,
+           stats.compiled ? 1e3 * stats.compile_seconds / (double)stats.compiled : 0, (unsigned long long)stats.refused, faults);
+    if (stats.compiled && texts == 0 && !failed) {
+        printf("no IR was read\n");
+        failed = 1;
+    }
+    if (!failed && count >= 20 && stats.compiled < count / 2) {
+        printf("too few were compiled: this test says little\n");
+        failed = 1;
+    }
+    mg__strbuf_free(&ir);
+    kit_close(&sides[0].kit);
+    kit_close(&sides[1].kit);
+    return failed;
+}
