@@ -69,7 +69,7 @@ struct bench_peer {
 struct bench_peer *bench_plain_open(void);
 
 /* ---- engine.c ---- */
-enum bench_engine_mode { BENCH_BARE, BENCH_MODELS, BENCH_COUNT };
+enum bench_engine_mode { BENCH_BARE, BENCH_MODELS, BENCH_INTERPRET /* with the models */, BENCH_COUNT };
 /* NULL with the reason in `error`. BENCH_COUNT only counts the warp instructions of the last run. */
 struct bench_peer *bench_engine_open(const char *ptx, size_t length, unsigned threads, enum bench_engine_mode mode,
                                      char *error, size_t size);
@@ -85,7 +85,7 @@ struct bench_time { /* seconds */
     double best, median;
     int runs;
 };
-enum bench_column { COL_MODELS, COL_BARE, COL_THREADS, COL_OPENCL, COL_PLAIN, COL_COUNT };
+enum bench_column { COL_MODELS, COL_INTERPRET, COL_BARE, COL_THREADS, COL_OPENCL, COL_PLAIN, COL_COUNT };
 struct bench_row {
     const char *name, *size;
     uint64_t warp_instructions, wavefronts;

@@ -6,12 +6,16 @@
  */
 #include "bench.h"
 
+#ifdef MG_HAVE_JIT
+#include "jit/jit.h"
+#endif
 #include "model/model.h"
 #include "simt/simt.h"
 
 struct engine {
     struct bench_peer peer;
     struct mg_simt *simt;
+    struct mg_engine *jit;
     struct mg_model *model;
     struct mg_simt_module *module;
     struct mg_simt_kernel *kernel;
@@ -149,6 +153,9 @@ static void engine_close(struct bench_peer *peer)
             mg__simt_module_unload(e->module);
         mg__simt_destroy(e->simt);
     }
+#ifdef MG_HAVE_JIT
+    mg__jit_close(e->jit);
+#endif
     if (e->model)
         mg__model_destroy(e->model);
     free(e);
@@ -172,7 +179,12 @@ struct bench_peer *bench_engine_open(const char *ptx, size_t length, unsigned th
         failed(e, "the engine does not start", status, NULL);
         goto fail;
     }
-    if (mode == BENCH_MODELS) {
+#ifdef MG_HAVE_JIT
+    const char *reason;
+    if (mode != BENCH_INTERPRET && (e->jit = mg__jit_open(&(struct mg_jit_options){.cache = "", .verbose = getenv("MARGAY_VERBOSE") != NULL}, &reason)))
+        mg__simt_attach(e->simt, e->jit);
+#endif
+    if (mode == BENCH_MODELS || mode == BENCH_INTERPRET) {
         status = mg__model_create(model_done, e, &e->model);
         if (status == MG_OK) {
             struct mg_observer observer = mg__model_observer(e->model);

@@ -132,7 +132,7 @@ static double run_once(struct contender *c, const struct bench_case *cs)
 static int measure(struct contender *contenders, size_t count, struct bench_peer *counter, const struct bench_case *cs,
                    int reps, struct bench_row *row)
 {
-    static const char *const names[COL_COUNT] = {"models", "bare", "threads", "opencl", "plain C"};
+    static const char *const names[COL_COUNT] = {"models", "interpreted", "bare", "threads", "opencl", "plain C"};
     int failures = 0;
     row->name = cs->name;
     row->size = cs->size;
@@ -276,7 +276,7 @@ int main(int argc, char **argv)
     static const struct {
         enum bench_column column;
         enum bench_engine_mode mode;
-    } engines[] = {{COL_MODELS, BENCH_MODELS}, {COL_BARE, BENCH_BARE}, {COL_THREADS, BENCH_MODELS}};
+    } engines[] = {{COL_MODELS, BENCH_MODELS}, {COL_INTERPRET, BENCH_INTERPRET}, {COL_BARE, BENCH_BARE}, {COL_THREADS, BENCH_MODELS}};
     for (size_t i = 0; i < MG_COUNT(engines); i++) {
         bool several = engines[i].column == COL_THREADS;
         if (several && (report.threads < 2 || report.cpu_time))
