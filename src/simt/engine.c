@@ -22,6 +22,38 @@ static int64_t delta_of(uint32_t row, uint64_t cx, uint64_t cy, unsigned lane)
     return (int64_t)(cx * (lane % row) + cy * (lane / row));
 }
 
+/* ---- pace ---- */
+struct pace {
+    uint64_t leaves;
+    uint64_t blocks[2], least[2]; /* interpreted and compiled: how many were timed, and the least time */
+    bool off;                     /* blocks are run in pieces: times say nothing */
+};
+#define PACE_BLOCKS 6u /* of either kind */
+#define PACE_LEAVES 24u
+
+static struct pace *pace_of(struct mg_worker *worker) /* behind the counts of segments */
+{
+    return (struct pace *)(void *)(worker->full + worker->run->program->nsegments + 1);
+}
+
+bool mg__engine_pace(struct mg_worker *worker)
+{
+    if (!worker->run->engine)
+        return false;
+    const struct pace *p = pace_of(worker);
+    if (p->off || p->blocks[1] < PACE_BLOCKS || p->leaves < PACE_LEAVES)
+        return true;
+    return p->blocks[0] >= PACE_BLOCKS && p->least[1] <= p->least[0];
+}
+
+void mg__engine_paced(struct mg_worker *worker, bool compiled, bool done, uint64_t ns)
+{
+    struct pace *p = pace_of(worker);
+    p->off |= !done;
+    if (p->blocks[compiled]++ == 0 || ns < p->least[compiled])
+        p->least[compiled] = ns;
+}
+
 /* ---- counts of accesses ---- */
 static void report_member(struct mg_worker *worker, const struct mg_described *d, const struct mg_engine_site *site,
                           const struct mg_engine_record *rec, const struct mg_engine_member *member, unsigned word, uint64_t times)
@@ -152,18 +184,28 @@ static bool on_slice(struct mg_engine_warp *e)
 static const struct mg_engine_calls calls = {on_miss, on_op, on_slice};
 
 /* ---- registers between cells and frame ---- */
-/* The line base + cx x + cy y over 32 lanes; how it differs from what is there, if `only`. */
+/* The line base + cx x + cy y over 32 lanes; how it differs from what is there, if `only`. Most are the same in all lanes. */
 #define LINE(bits)                                                                                                     \
     static uint64_t line##bits(uint##bits##_t *lane, uint32_t row, uint64_t base, uint64_t cx, uint64_t cy, bool only)        \
     {                                                                                                                  \
-        uint##bits##_t b = (uint##bits##_t)base, dx = (uint##bits##_t)cx, dy = (uint##bits##_t)cy, found = 0;                   \
-        uint32_t low = row - 1, shift = (uint32_t)__builtin_ctz(row);                                                      \
-        if (!only)                                                                                                     \
+        uint##bits##_t b = (uint##bits##_t)base, dx = (uint##bits##_t)cx, dy = (uint##bits##_t)cy, found = 0, made[32];         \
+        const uint##bits##_t *is = lane;                                                                                \
+        if (dx == 0 && (dy == 0 || row == 32)) {                                                                       \
             for (uint32_t i = 0; i < 32; i++)                                                                            \
-                lane[i] = b + dx * (i & low) + dy * (i >> shift);                                                      \
-        else                                                                                                           \
-            for (uint32_t i = 0; i < 32; i++)                                                                            \
-                found |= lane[i] ^ (b + dx * (i & low) + dy * (i >> shift));                                           \
+                made[i] = b;                                                                                           \
+        } else {                                                                                                       \
+            for (uint32_t at = 0; at < 32; at += row, b = (uint##bits##_t)(b + dy)) {                                    \
+                uint##bits##_t v = b;                                                                                    \
+                for (uint32_t x = 0; x < row; x++, v = (uint##bits##_t)(v + dx))                                         \
+                    made[at + x] = v;                                                                                  \
+            }                                                                                                          \
+        }                                                                                                              \
+        if (!only) {                                                                                                   \
+            memcpy(lane, made, sizeof made);                                                                           \
+            return 0;                                                                                                  \
+        }                                                                                                              \
+        for (uint32_t i = 0; i < 32; i++)                                                                                \
+            found |= is[i] ^ made[i];                                                                                  \
         return found;                                                                                                  \
     }
 LINE(32)
@@ -282,6 +324,7 @@ static bool advance(struct mg_warp *w)
         default:
             break;
         }
+        pace_of(w->worker)->leaves++;
         write_out(w, p);
         w->splits.at[w->current].pc = &w->root->code->ops[p->op];
         memset(w->leads, 0, sizeof w->leads);
@@ -389,7 +432,7 @@ bool mg__engine_worker(struct mg_worker *worker)
     if (!d)
         return true;
     worker->records = aligned_alloc(64, (d->code->nsites * sizeof *worker->records + 127) / 64 * 64);
-    worker->full = calloc(worker->run->program->nsegments + 1, sizeof *worker->full);
+    worker->full = calloc(worker->run->program->nsegments + 1 + sizeof(struct pace) / sizeof *worker->full, sizeof *worker->full);
     if (!worker->records || !worker->full)
         return false;
     memset(worker->records, 0, d->code->nsites * sizeof *worker->records);

@@ -16,4 +16,9 @@ uint32_t mg__described_row(const struct mg_dim3 *block); /* lanes a row of such 
 bool mg__described_fill(const struct mg_code *code, int32_t slot);
 struct mg_described *mg__describe(const struct mg_program *program, const struct mg_lanes *lanes, uint32_t row);
 void mg__described_free(struct mg_described *described);
+
+/* A kernel whose warps leave compiled code often may be interpreted in less time: then some blocks are timed either way. Results
+ * and counts are the same. Whether the worker's next block is to be compiled code's; and what one took. */
+bool mg__engine_pace(struct mg_worker *worker);
+void mg__engine_paced(struct mg_worker *worker, bool compiled, bool done, uint64_t ns);
 #endif

@@ -5,7 +5,7 @@
  * wait for one another make progress, and no more blocks are held than wait. A launch whose result may depend on the
  * order of blocks (program->ordered) has one worker, which makes counts and results the same for any number of threads.
  */
-#include "simt/simt_priv.h"
+#include "simt/engine_priv.h"
 
 #define ROUNDS_BEFORE_PARKING 2u
 
@@ -88,7 +88,7 @@ static bool begin_block(struct mg_worker *worker, struct mg_block *b, uint64_t l
     b->live_threads = threads;
     b->live_warps = b->nwarps;
     b->busy = true;
-    b->compiled = worker->run->engine != NULL;
+    b->compiled = mg__engine_pace(worker);
     b->rounds = 0;
     memset(b->barriers, 0, sizeof b->barriers);
     /* A device leaves what the last block wrote; zeros make a run repeatable. */
@@ -237,18 +237,16 @@ static enum outcome run_block(struct mg_worker *worker, struct mg_block *b)
 /* By compiled code, or by what it leaves. */
 static enum outcome run_any(struct mg_worker *worker, struct mg_block *b)
 {
-    if (b->compiled) {
-        b->compiled = false;
-        switch (mg__engine_block(worker, b)) {
-        case MG_ENGINE_DONE:
-            return BLOCK_DONE;
-        case MG_ENGINE_STOPPED:
-            return BLOCK_STOPPED;
-        default:
-            break;
-        }
-    }
-    return run_block(worker, b);
+    bool compiled = b->compiled;
+    uint64_t start = worker->run->engine ? mg__time_ns() : 0;
+    enum mg_engine_outcome by = MG_ENGINE_INTERPRET;
+    b->compiled = false;
+    if (compiled)
+        by = mg__engine_block(worker, b);
+    enum outcome outcome = by == MG_ENGINE_DONE ? BLOCK_DONE : by == MG_ENGINE_STOPPED ? BLOCK_STOPPED : run_block(worker, b);
+    if (worker->run->engine)
+        mg__engine_paced(worker, compiled, outcome == BLOCK_DONE, mg__time_ns() - start);
+    return outcome;
 }
 
 static bool take_block(struct mg_worker *worker, uint64_t *linear)
