@@ -111,7 +111,7 @@ enum mg_kernels_status mg_dot_f64(struct CUstream_st *stream, int variant, int64
                                   double *result, void *workspace, size_t *workspace_bytes);
 
 /* ---- scan: y[i] = x[0] + ... + x[i] (inclusive), or up to x[i-1] (exclusive; y[0] = 0) ----
- * y may be x. i32 wraps. Error of float: (64 + n / 1000) u sum|x[0..i]|; the look-back rung's order varies. */
+ * y may be x. i32 wraps. Error of float: (64 + n / 1000) u sum|x[0..i]|; the order of the last two rungs varies. */
 enum mg_scan_kind { MG_SCAN_INCLUSIVE, MG_SCAN_EXCLUSIVE };
 enum mg_kernels_status mg_scan_i32(struct CUstream_st *stream, int variant, enum mg_scan_kind kind, int64_t n,
                                    const int32_t *x, int32_t *y, void *workspace, size_t *workspace_bytes);
