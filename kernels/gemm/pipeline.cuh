@@ -178,12 +178,11 @@ template <class S, bool EXACT> static __global__ __launch_bounds__(S::THREADS, S
                 gemm_copies_wait<S::STAGES - 2>();
                 __syncthreads();
                 free = now;
-                now = now == (S::STAGES - 1) * S::STAGE ? 0 : now + S::STAGE;
+                if (left > S::BK) /* after the last step its own buffer is read again, not one that was never filled */
+                    now = now == (S::STAGES - 1) * S::STAGE ? 0 : now + S::STAGE;
             }
-            if (p < S::SHARE - 1 || left > S::BK) { /* else there is no next step */
-                gemm_fragment<S::TM, 16>(a[(p + 1) % 2], from_a + now + (p + 1) % S::SHARE * S::PITCH_A);
-                gemm_fragment<S::TN, 32>(b[(p + 1) % 2], from_b + now + (p + 1) % S::SHARE * S::BN);
-            }
+            gemm_fragment<S::TM, 16>(a[(p + 1) % 2], from_a + now + (p + 1) % S::SHARE * S::PITCH_A);
+            gemm_fragment<S::TN, 32>(b[(p + 1) % 2], from_b + now + (p + 1) % S::SHARE * S::BN);
             /* There and back, so that neighbouring products share an operand in the register file's reuse cache. */
 #pragma unroll
             for (int i = 0; i < S::TM; i++)
