@@ -167,6 +167,8 @@ static struct mg_engine_code *compile(void *self, const struct mg_engine_program
     if (code) {
         j->stats.loaded++;
         j->stats.load_seconds += seconds() - start;
+        if (j->options.verbose)
+            fprintf(stderr, "margay: %s: compiled before, loaded in %.1f ms\n", p->name, 1e3 * (seconds() - start));
         goto done;
     }
     if (!j->looked) {
