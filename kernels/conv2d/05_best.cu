@@ -60,15 +60,16 @@ template <int N>
 static enum mg_kernels_status run_march(cudaStream_t stream, const struct conv_args *args, const struct conv_filter *filter,
                                         bool vector)
 {
-    constexpr int AHEAD = N == 3 ? 3 : N == 5 ? 4 : 2, BLOCKS = N == 3 ? 6 : 4; /* docs/tuning/conv2d.md */
+    /* docs/tuning/conv2d.md */
+    constexpr int AHEAD = N == 3 ? 3 : N == 5 ? 4 : 2, SIZE = N == 3 ? 256 : 128, BLOCKS = N == 3 ? 3 : 4;
     /* Marches are long, since each begins with rows that another reads too; shorter where blocks would be too few. */
-    int64_t across = (args->cols + THREADS * 4 - 1) / (THREADS * 4), resident = mg__kernels_sm_count() * int64_t{BLOCKS};
-    int march = 128;
+    int64_t across = (args->cols + SIZE * 4 - 1) / (SIZE * 4), resident = mg__kernels_sm_count() * int64_t{BLOCKS};
+    int march = N == 3 ? 128 : 256;
     while (march > 16 && (args->rows + march - 1) / march * across < resident)
         march /= 2;
-    return mg__kernels_launch(vector ? conv_march<N, AHEAD, THREADS, BLOCKS, true, true>
-                                     : conv_march<N, AHEAD, THREADS, BLOCKS, true, false>,
-                              conv_grid(args, march, THREADS * 4), dim3(THREADS), 0, stream, *args, march, *filter);
+    return mg__kernels_launch(vector ? conv_march<N, AHEAD, SIZE, BLOCKS, true, true>
+                                     : conv_march<N, AHEAD, SIZE, BLOCKS, true, false>,
+                              conv_grid(args, march, SIZE * 4), dim3(SIZE), 0, stream, *args, march, *filter);
 }
 
 enum mg_kernels_status mg__conv2d_best(cudaStream_t stream, const struct conv_args *args, const struct conv_filter *filter)
