@@ -89,7 +89,7 @@ static bool put_boards(struct mg_strbuf *out, const struct mg_arch *a, const str
             ok = mg__strbuf_printf(out, "%s%s", before, b->name);
             before = ", ";
         }
-    return ok && (before[0] == '\n' || mg__strbuf_append(out, "\n", 1));
+    return ok && mg__strbuf_append(out, "\n", 1); /* which ends the line before when there are none */
 }
 
 static bool show_one(const struct mg_device_options *o, const struct mg_arch *a, const struct mg_board *b,
