@@ -38,6 +38,30 @@ struct mg_cli_options {
 /* Fills *options. Returns -1 to go on, or the status to exit with (help and version were printed, or a complaint). */
 int mg__cli_parse(enum mg_command command, int argc, char **argv, struct mg_cli_options *options);
 int mg__cli_help(enum mg_command command);
+/* Says that --option names no compute capability, and which there are. */
+int mg__cli_bad_capability(const struct mg_cli_options *options, const char *option, const char *text);
+
+/* ---- read_options.c: what all command lines have in common ---- */
+#define MG_CLI_MOST_OPTIONS 40
+struct mg_cli_option {
+    int id;
+    const char *name, *arg, *text; /* arg NULL: it takes no value */
+    unsigned commands;             /* that take it */
+};
+struct mg_cli_reader {
+    const struct mg_cli_option *table;
+    size_t count;
+    unsigned command; /* one bit of mg_cli_option.commands */
+    bool mixed;       /* options may stand behind operands */
+    int help;         /* the id that -h stands for */
+    const struct mg_cli_options *options; /* for complaints; may be NULL */
+    int (*apply)(void *arg, int id, const char *value); /* -1 to go on, or the status to exit with */
+    void *arg;
+};
+/* Reads options up to the first operand, optind. Returns -1 to go on, or the status to exit with. */
+int mg__cli_read(const struct mg_cli_reader *reader, int argc, char **argv);
+void mg__cli_help_rows(const struct mg_cli_reader *reader); /* "options:", a row each, on standard output */
+void mg__cli_style(struct mg_style *style, int fd);         /* what that terminal or file can show */
 /* The entry of `names` (ends in NULL) nearest to `word`, or NULL when none is near. */
 const char *mg__cli_nearest(const char *word, const char *const *names);
 /* "margay: …" on standard error. complain returns MG_EXIT_SETUP. */

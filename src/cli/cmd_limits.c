@@ -200,7 +200,7 @@ static bool show_all(const struct mg_device_options *o, struct mg_strbuf *out)
 static bool json_board(const struct mg_board *b, struct mg_strbuf *out)
 {
     const struct mg_limit *limit;
-    bool ok = mg__strbuf_printf(out, "{\"name\": ") && mg__device_json_text(out, b->name) &&
+    bool ok = mg__strbuf_printf(out, "{\"name\": ") && mg__json_string(out, b->name) &&
               mg__strbuf_printf(out, ", \"compute_capability\": \"%u.%u\"", b->cc / 10, b->cc % 10);
     for (size_t i = 0; ok && (limit = mg_limit_at(i)) != NULL; i++)
         ok = !limit->of_board || mg__strbuf_printf(out, ", \"%s\": %llu", limit->key,
@@ -216,7 +216,7 @@ static bool json_one(const struct mg_arch *a, const struct mg_board *b, const st
     struct mg_strbuf theirs = {0}, bad = {0};
     bool ok = mg__strbuf_printf(out, "{\"compute_capability\": \"%u.%u\", \"family\": \"%s\", \"board\": ", a->cc / 10,
                                 a->cc % 10, a->family) &&
-              (b ? mg__device_json_text(out, b->name) : mg__strbuf_printf(out, "null")) &&
+              (b ? mg__json_string(out, b->name) : mg__strbuf_printf(out, "null")) &&
               mg__strbuf_printf(out, ",\n  \"limits\": {");
     for (size_t i = 0; ok && (limit = mg_limit_at(i)) != NULL; i++) {
         uint64_t value = value_of(i, a, b), other;
@@ -235,7 +235,7 @@ static bool json_one(const struct mg_arch *a, const struct mg_board *b, const st
     ok = ok && mg__strbuf_printf(out, "},\n  \"shared_memory_carveouts_kib\": [") && put_carveouts(out, a, ", ") &&
          mg__strbuf_printf(out, "]");
     if (ok && d)
-        ok = mg__strbuf_printf(out, ",\n  \"device\": {\"name\": ") && mg__device_json_text(out, d->name) &&
+        ok = mg__strbuf_printf(out, ",\n  \"device\": {\"name\": ") && mg__json_string(out, d->name) &&
              mg__strbuf_printf(out, ", \"values\": {%s}, \"differs\": [%s]}", theirs.at ? theirs.at : "", bad.at ? bad.at : "");
     mg__strbuf_free(&theirs);
     mg__strbuf_free(&bad);

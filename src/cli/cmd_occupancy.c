@@ -247,10 +247,10 @@ static bool json_fields(struct mg_strbuf *out, const struct mg_device_options *o
     const unsigned *limit = r->o.limit;
     bool ok = true;
     if (s->name)
-        ok = mg__strbuf_printf(out, "\"kernel\": ") && mg__device_json_text(out, s->name) &&
-             mg__strbuf_printf(out, ", \"mangled\": ") && mg__device_json_text(out, s->mangled) &&
+        ok = mg__strbuf_printf(out, "\"kernel\": ") && mg__json_string(out, s->name) &&
+             mg__strbuf_printf(out, ", \"mangled\": ") && mg__json_string(out, s->mangled) &&
              mg__strbuf_printf(out, ", \"regs_from\": ") &&
-             mg__device_json_text(out, s->regs_from[0] ? s->regs_from + 2 : "--regs") && mg__strbuf_printf(out, ",\n ");
+             mg__json_string(out, s->regs_from[0] ? s->regs_from + 2 : "--regs") && mg__strbuf_printf(out, ",\n ");
     ok = ok && mg__strbuf_printf(out,
                                  "\"threads\": %u, \"regs\": %u, \"shared_static\": %u, \"shared_dynamic\": %u, \"barriers\": %u, "
                                  "\"carveout\": %d,\n \"blocks_per_sm\": %u, \"warps_per_sm\": %u, \"max_warps_per_sm\": %u, "
@@ -288,7 +288,7 @@ static bool json_fields(struct mg_strbuf *out, const struct mg_device_options *o
     else if (ok)
         ok = mg__strbuf_printf(out, "null");
     ok = ok && mg__strbuf_printf(out, ",\n \"refused\": ") &&
-         (r->refused[0] ? mg__device_json_text(out, r->refused) : mg__strbuf_printf(out, "null"));
+         (r->refused[0] ? mg__json_string(out, r->refused) : mg__strbuf_printf(out, "null"));
     struct curve *c = ok && o->sweep ? malloc(sizeof(*c)) : NULL;
     if (ok && o->sweep) {
         static const char *const names[] = {"", "threads", "smem", "regs"};
@@ -310,7 +310,7 @@ static bool json(struct mg_strbuf *out, const struct mg_device_options *o, const
     struct result r;
     bool ok = mg__strbuf_printf(out, "{\"margay\": {\"version\": \"%s\"}, \"compute_capability\": \"%u.%u\", \"board\": ",
                                 MG_VERSION_STRING, o->arch->cc / 10, o->arch->cc % 10) &&
-              mg__device_json_text(out, o->board->name);
+              mg__json_string(out, o->board->name);
     if (ok && count == 1) {
         evaluate(o, &subjects[0], &r);
         ok = mg__strbuf_append(out, ",\n ", 3) && json_fields(out, o, &subjects[0], &r);

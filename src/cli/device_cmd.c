@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <langinfo.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum {
@@ -14,11 +12,7 @@ enum {
 #undef OPTION
 };
 
-static const struct {
-    int id;
-    const char *name, *arg, *text;
-    unsigned commands;
-} table[] = {
+static const struct mg_cli_option table[] = {
 #define LIMITS MG_DEVCMD_LIMITS
 #define OCCUPANCY MG_DEVCMD_OCCUPANCY
 #define OPTION(id, name, arg, commands, text) {OPT_##id, name, arg, text, commands},
@@ -44,36 +38,12 @@ static int help(enum mg_device_command command)
               "allow, which one binds, and what change would admit one block more. Registers, static\n"
               "shared memory and barriers of a kernel come from its machine code.\n",
               stdout);
-    fputs("\noptions:\n", stdout);
-    for (size_t i = 0; i < MG_COUNT(table); i++) {
-        char left[48];
-        if (!(table[i].commands & command))
-            continue;
-        snprintf(left, sizeof(left), "--%s%s%s", table[i].name, table[i].arg ? " " : "",
-                 table[i].arg ? table[i].arg : "");
-        if (strlen(left) > 20)
-            printf("  %s\n  %-20s %s\n", left, "", table[i].text);
-        else
-            printf("  %-20s %s\n", left, table[i].text);
-    }
+    mg__cli_help_rows(&(struct mg_cli_reader){.table = table, .count = MG_COUNT(table), .command = command});
     fputs(command == MG_DEVCMD_LIMITS
               ? "\nExit status: 0; 1 when a device differs from the table; 2, with a message, on an error.\n"
               : "\nExit status: 0; 2, with a message that starts with \"margay: error:\", on an error.\n",
           stdout);
     return 0;
-}
-
-static void find_style(struct mg_style *style)
-{
-    struct winsize size;
-    bool tty = isatty(STDOUT_FILENO);
-    const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
-    memset(style, 0, sizeof(*style));
-    style->width = 80;
-    if (tty && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
-        style->width = MG_MAX(60u, MG_MIN(size.ws_col, 240u));
-    style->color = tty && !(no_color && no_color[0]) && term && strcmp(term, "dumb");
-    style->utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 }
 
 /* A count, with K or M behind it where `units`: 48K is 48 x 1024. */
@@ -98,20 +68,15 @@ static bool parse_number(const char *text, bool units, unsigned most, unsigned *
 
 static int bad_cc(const char *text)
 {
-    char known[512] = "";
-    const struct mg_arch *arch;
-    for (size_t i = 0; (arch = mg_arch_at(i)) != NULL; i++) {
-        size_t at = strlen(known);
-        snprintf(known + at, sizeof(known) - at, "%s%u.%u", i ? ", " : "", arch->cc / 10, arch->cc % 10);
-    }
     if (!strcmp(text, "8.8") || !strcmp(text, "88") || !strcmp(text, "sm_88"))
         return mg__cli_complain(NULL, "--cc %s: the programming guide does not list it; NVIDIA's CCCL counts it like 8.6", text);
-    return mg__cli_complain(NULL, "--cc %s: no such compute capability; known are %s", text, known);
+    return mg__cli_bad_capability(NULL, "cc", text);
 }
 
 /* Returns -1 to go on. */
-static int apply(struct mg_device_options *o, enum mg_device_command command, int id, const char *value)
+static int apply(void *arg, int id, const char *value)
 {
+    struct mg_device_options *o = arg;
     static const char *const sweeps[] = {"", "threads", "smem", "regs"};
     unsigned n;
     switch (id) {
@@ -174,7 +139,7 @@ static int apply(struct mg_device_options *o, enum mg_device_command command, in
         o->json = true;
         break;
     case OPT_HELP:
-        return help(command);
+        return help(o->command);
     case OPT_VERSION:
         puts("margay " MG_VERSION_STRING);
         return 0;
@@ -186,41 +151,15 @@ static int apply(struct mg_device_options *o, enum mg_device_command command, in
 
 int mg__device_parse(enum mg_device_command command, int argc, char **argv, struct mg_device_options *o)
 {
-    struct option longs[MG_COUNT(table) + 1] = {{0}};
-    const char *names[MG_COUNT(table) + 1] = {0};
-    size_t n = 0;
     memset(o, 0, sizeof(*o));
+    o->command = command;
     o->carveout = -1;
-    find_style(&o->style);
-    for (size_t i = 0; i < MG_COUNT(table); i++) {
-        if (!(table[i].commands & command))
-            continue;
-        longs[n] = (struct option){table[i].name, table[i].arg ? required_argument : no_argument, NULL, table[i].id};
-        names[n++] = table[i].name;
-    }
-    opterr = 0;
-    for (;;) {
-        int at = optind;
-        int id = getopt_long(argc, argv, "+:h", longs, NULL);
-        if (id == -1)
-            break;
-        if (id == ':')
-            return mg__cli_complain(NULL, "option '%s' needs a value; see 'margay %s --help'", argv[at], argv[0]);
-        if (id == '?') {
-            char word[64] = "";
-            const char *near = NULL;
-            if (!strncmp(argv[at], "--", 2)) {
-                snprintf(word, sizeof(word), "%.*s", (int)strcspn(argv[at] + 2, "="), argv[at] + 2);
-                near = mg__cli_nearest(word, names);
-            }
-            if (near && strcmp(near, word))
-                return mg__cli_complain(NULL, "unknown option '%s'; did you mean '--%s'?", argv[at], near);
-            return mg__cli_complain(NULL, "unknown option '%s'; see 'margay %s --help'", argv[at], argv[0]);
-        }
-        int result = apply(o, command, id == 'h' ? OPT_HELP : id, optarg);
-        if (result >= 0)
-            return result;
-    }
+    mg__cli_style(&o->style, STDOUT_FILENO);
+    int result = mg__cli_read(&(struct mg_cli_reader){.table = table, .count = MG_COUNT(table), .command = command,
+                                                      .help = OPT_HELP, .apply = apply, .arg = o},
+                              argc, argv);
+    if (result >= 0)
+        return result;
     if (optind < argc)
         return mg__cli_complain(NULL, "unexpected '%s'; see 'margay %s --help'", argv[optind], argv[0]);
     if (o->board && o->arch && o->board->cc != o->arch->cc)
@@ -247,14 +186,4 @@ int mg__device_print(struct mg_strbuf *text)
     bool ok = fputs(text->at ? text->at : "", stdout) >= 0 && fflush(stdout) == 0;
     mg__strbuf_free(text);
     return ok ? 0 : mg__cli_complain(NULL, "standard output could not be written");
-}
-
-bool mg__device_json_text(struct mg_strbuf *out, const char *text)
-{
-    bool ok = mg__strbuf_append(out, "\"", 1);
-    for (const unsigned char *c = (const unsigned char *)text; ok && *c; c++)
-        ok = *c == '"' || *c == '\\'       ? mg__strbuf_printf(out, "\\%c", *c)
-             : *c < 0x20 || *c >= 0x7f     ? mg__strbuf_printf(out, "\\u%04x", *c)
-                                           : mg__strbuf_append(out, (const char *)c, 1);
-    return ok && mg__strbuf_append(out, "\"", 1);
 }

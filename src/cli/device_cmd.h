@@ -7,6 +7,7 @@ enum mg_device_command { MG_DEVCMD_LIMITS = 1, MG_DEVCMD_OCCUPANCY = 2 };
 enum mg_sweep { MG_SWEEP_NONE, MG_SWEEP_THREADS, MG_SWEEP_SMEM, MG_SWEEP_REGS };
 
 struct mg_device_options {
+    enum mg_device_command command;
     const struct mg_arch *arch;
     const struct mg_board *board;
     bool json, all, has_device, has_regs, has_smem, has_barriers;
@@ -21,7 +22,6 @@ int mg__device_parse(enum mg_device_command command, int argc, char **argv, stru
 int mg__device_out_of_memory(void);
 /* `text`, then the buffer is freed. Returns the status to exit with. */
 int mg__device_print(struct mg_strbuf *text);
-bool mg__device_json_text(struct mg_strbuf *out, const char *text); /* quoted */
 
 /* ---- driver.c: a real GPU, through the CUDA driver, when there is one ---- */
 #define MG_DRIVER_ATTRIBUTES 160

@@ -7,10 +7,8 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <langinfo.h>
 #include <math.h>
 #include <regex.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum {
@@ -21,11 +19,7 @@ enum {
     OPT_END
 };
 
-static const struct {
-    int id;
-    const char *name, *arg, *text;
-    unsigned commands;
-} table[] = {
+static const struct mg_cli_option table[] = {
 #define RUN MG_CMD_RUN
 #define PROFILE MG_CMD_PROFILE
 #define CHECK MG_CMD_CHECK
@@ -67,41 +61,6 @@ void mg__cli_say(const struct mg_cli_options *options, const char *format, ...)
     va_end(args);
 }
 
-/* Edit distance (Levenshtein), rows of at most 32. */
-static unsigned distance(const char *a, const char *b)
-{
-    unsigned row[33];
-    size_t n = strlen(b);
-    if (n > 32 || strlen(a) > 32)
-        return UINT32_MAX;
-    for (unsigned j = 0; j <= n; j++)
-        row[j] = j;
-    for (unsigned i = 1; a[i - 1]; i++) {
-        unsigned diagonal = row[0];
-        row[0] = i;
-        for (unsigned j = 1; j <= n; j++) {
-            unsigned change = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = MG_MIN(change, MG_MIN(row[j], row[j - 1]) + 1);
-        }
-    }
-    return row[n];
-}
-
-const char *mg__cli_nearest(const char *word, const char *const *names)
-{
-    const char *best = NULL;
-    unsigned least = (unsigned)MG_MIN(strlen(word), 100u) / 3 + 1;
-    for (; *names; names++) {
-        unsigned d = distance(word, *names);
-        if (d <= least && (!best || d < least)) {
-            least = d;
-            best = *names;
-        }
-    }
-    return best;
-}
-
 int mg__cli_help(enum mg_command command)
 {
     if (command == MG_CMD_RUN)
@@ -141,15 +100,7 @@ int mg__cli_help(enum mg_command command)
               "and every source line did with shared and global memory, worst first. A .cu file is\n"
               "compiled with nvcc first. Programs compiled with -lineinfo have source lines.\n",
               stdout);
-    fputs("\noptions:\n", stdout);
-    for (size_t i = 0; i < MG_COUNT(table); i++) {
-        char left[40];
-        if (!(table[i].commands & command))
-            continue;
-        snprintf(left, sizeof(left), "--%s%s%s", table[i].name, table[i].arg ? " " : "",
-                 table[i].arg ? table[i].arg : "");
-        printf("  %-20s %s\n", left, table[i].text);
-    }
+    mg__cli_help_rows(&(struct mg_cli_reader){.table = table, .count = MG_COUNT(table), .command = command});
     if (command == MG_CMD_BENCH)
         fputs("\n"
               "Exit status: 0; 1 when a rung's result is wrong; 2 when it could not run.\n",
@@ -168,19 +119,6 @@ int mg__cli_help(enum mg_command command)
     return 0;
 }
 
-static void find_style(struct mg_cli_options *o)
-{
-    struct winsize size;
-    bool tty = isatty(STDERR_FILENO);
-    const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
-    o->style.width = 80;
-    if (tty && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
-        o->style.width = MG_MAX(60u, MG_MIN(size.ws_col, 240u));
-    o->style.color = tty && !(no_color && no_color[0]) && term && strcmp(term, "dumb");
-    o->style.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
-    o->style.cwd = getcwd(o->cwd, sizeof(o->cwd)) ? o->cwd : NULL;
-}
-
 static bool parse_count(const char *text, unsigned *value)
 {
     char *end;
@@ -192,7 +130,7 @@ static bool parse_count(const char *text, unsigned *value)
     return true;
 }
 
-static int bad_device(const struct mg_cli_options *o, const char *text)
+int mg__cli_bad_capability(const struct mg_cli_options *o, const char *option, const char *text)
 {
     char known[512] = "";
     const struct mg_arch *arch;
@@ -200,7 +138,7 @@ static int bad_device(const struct mg_cli_options *o, const char *text)
         size_t at = strlen(known);
         snprintf(known + at, sizeof(known) - at, "%s%u.%u", i ? ", " : "", arch->cc / 10, arch->cc % 10);
     }
-    return mg__cli_complain(o, "--device %s: no such compute capability; known are %s", text, known);
+    return mg__cli_complain(o, "--%s %s: no such compute capability; known are %s", option, text, known);
 }
 
 /* "race,init": names of checks, blanks allowed around them. */
@@ -224,8 +162,9 @@ static int parse_checks(struct mg_cli_options *o, const char *text)
 }
 
 /* Returns -1 to go on. */
-static int apply(struct mg_cli_options *o, int id, const char *value)
+static int apply(void *arg, int id, const char *value)
 {
+    struct mg_cli_options *o = arg;
     char *end;
     switch (id) {
     case OPT_JSON:
@@ -257,7 +196,7 @@ static int apply(struct mg_cli_options *o, int id, const char *value)
     case OPT_DEVICE:
         o->arch = mg_arch_parse(value);
         if (!o->arch)
-            return bad_device(o, value);
+            return mg__cli_bad_capability(o, "device", value);
         break;
     case OPT_TIMEOUT: {
         errno = 0;
@@ -328,49 +267,20 @@ static int apply(struct mg_cli_options *o, int id, const char *value)
 
 int mg__cli_parse(enum mg_command command, int argc, char **argv, struct mg_cli_options *o)
 {
-    struct option longs[MG_COUNT(table) + 1] = {{0}};
-    const char *names[MG_COUNT(table) + 1] = {0};
-    size_t n = 0;
     memset(o, 0, sizeof(*o));
     o->command = command;
     o->name = argv[0];
     o->arch = mg_arch_find(90);
     o->fail_on = MG_SEVERITY_WARNING;
     snprintf(o->checks, sizeof(o->checks), "race,barrier,init,bounds,launch");
-    find_style(o);
-    for (size_t i = 0; i < MG_COUNT(table); i++) {
-        if (!(table[i].commands & command))
-            continue;
-        longs[n] = (struct option){table[i].name, table[i].arg ? required_argument : no_argument, NULL, table[i].id};
-        names[n++] = table[i].name;
-    }
-    opterr = 0;
-    for (;;) {
-        int at = optind; /* not where options and operands may be mixed: there it is the word before the next */
-        int id = getopt_long(argc, argv, command == MG_CMD_BENCH ? ":h" : "+:h", longs, NULL);
-        if (id == -1)
-            break;
-        if (command == MG_CMD_BENCH)
-            at = optind - 1;
-        if (id == ':')
-            return mg__cli_complain(o, "option '%s' needs a value; see 'margay %s --help'", argv[at], o->name);
-        if (id == '?') {
-            char word[64] = "";
-            const char *given = argv[at], *near = NULL;
-            if (!strncmp(given, "--", 2)) {
-                snprintf(word, sizeof(word), "%.*s", (int)strcspn(given + 2, "="), given + 2);
-                near = mg__cli_nearest(word, names);
-            }
-            if (near && strcmp(near, word))
-                return mg__cli_complain(o, "unknown option '%s'; did you mean '--%s'?", given, near);
-            if (near)
-                return mg__cli_complain(o, "option '--%s' takes no value", near);
-            return mg__cli_complain(o, "unknown option '%s'; see 'margay %s --help'", given, o->name);
-        }
-        int result = apply(o, id == 'h' ? OPT_HELP : id, optarg);
-        if (result >= 0)
-            return result;
-    }
+    mg__cli_style(&o->style, STDERR_FILENO);
+    o->style.cwd = getcwd(o->cwd, sizeof(o->cwd)) ? o->cwd : NULL;
+    int result = mg__cli_read(&(struct mg_cli_reader){.table = table, .count = MG_COUNT(table), .command = command,
+                                                      .mixed = command == MG_CMD_BENCH, .help = OPT_HELP, .options = o,
+                                                      .apply = apply, .arg = o},
+                              argc, argv);
+    if (result >= 0)
+        return result;
     if (optind >= argc && command != MG_CMD_BENCH)
         return mg__cli_complain(o, "no program given; usage: margay %s [options] PROGRAM [args...]", o->name);
     o->program = argv + optind;

@@ -147,6 +147,8 @@ enum mg_status mg__report_checks(struct mg_report_writer *w, const char *checks)
 enum mg_status mg__report_error(struct mg_report_writer *w, const char *kernel, const struct mg_diag *diag);
 enum mg_status mg__report_progress(struct mg_report_writer *w, const char *kernel, uint64_t done, uint64_t total);
 void mg__report_close(struct mg_report_writer *w);
+/* Appends a JSON string, quotes included. What is not UTF-8 in `text` becomes U+FFFD, so the result always is. */
+bool mg__json_string(struct mg_strbuf *out, const char *text);
 /* The launch as one JSON object, without the newline: what report files hold in "launches". */
 bool mg__report_launch_json(const struct mg_report_launch *launch, struct mg_strbuf *out);
 /* The finding likewise: what report files hold in "findings". */

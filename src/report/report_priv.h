@@ -3,8 +3,6 @@
 #define MG_REPORT_PRIV_H
 #include "report/report.h"
 
-/* Appends a JSON string, quotes included. What is not UTF-8 in `text` becomes U+FFFD, so the result always is. */
-bool mg__json_string(struct mg_strbuf *out, const char *text);
 /* The pieces that records and report files are made of. */
 bool mg__json_device(struct mg_strbuf *out, const struct mg_report_device *device);
 bool mg__json_diag(struct mg_strbuf *out, const char *kernel, const struct mg_diag *diag);
