@@ -20,22 +20,6 @@ struct defs { /* the definitions of a function's registers */
     unsigned steps;
 };
 
-static bool has_result(const struct mg_ptx_insn *insn)
-{
-    switch (insn->opcode) {
-    case MG_OP_ST:
-    case MG_OP_RED:
-    case MG_OP_CP_ASYNC:
-    case MG_OP_BRA:
-    case MG_OP_BRX_IDX:
-    case MG_OP_CALL:
-    case MG_OP_BAR:
-        return false;
-    default:
-        return true;
-    }
-}
-
 static const struct mg_ptx_opnd *operand(const struct mg_ptx_func *f, const struct mg_ptx_insn *insn, unsigned n)
 {
     return n < insn->nops && insn->first_op + n < f->noperands ? mg__ptx_op(f, insn, n) : NULL;
@@ -52,7 +36,7 @@ static bool defs_build(struct defs *d, const struct mg_ptx_func *func)
         return false;
     for (size_t i = 0; i < func->ninsns; i++) {
         const struct mg_ptx_insn *insn = &func->insns[i];
-        const struct mg_ptx_opnd *o = has_result(insn) ? operand(func, insn, 0) : NULL;
+        const struct mg_ptx_opnd *o = mg__ptx_writes(insn, 0) ? operand(func, insn, 0) : NULL;
         if (o && o->kind == MG_OPND_REG && o->index < func->nregs) {
             d->next[i] = d->head[o->index];
             d->head[o->index] = (uint32_t)i + 1;

@@ -179,9 +179,7 @@ struct spin {
 
 static bool defines(const struct mg_ptx_func *f, const struct mg_ptx_insn *i, uint32_t reg)
 {
-    if (i->opcode == MG_OP_ST || i->opcode == MG_OP_RED || i->opcode == MG_OP_BRA)
-        return false;
-    for (unsigned n = 0; n < i->nops && n < (i->flags & MG_F_DUAL ? 2u : 1u); n++) {
+    for (unsigned n = 0; n < i->nops && mg__ptx_writes(i, n); n++) {
         const struct mg_ptx_opnd *o = mg__ptx_op(f, i, n);
         uint32_t count = o->kind == MG_OPND_VEC ? o->count : 1;
         const struct mg_ptx_opnd *e = o->kind == MG_OPND_VEC ? &f->operands[o->first] : o;
@@ -365,15 +363,14 @@ static void trace_function(struct trace *t)
         changed = false;
         for (size_t k = 0; k < f->ninsns; k++) {
             const struct mg_ptx_insn *i = &f->insns[k];
-            if (i->nops < 2 || i->opcode == MG_OP_ST || i->opcode == MG_OP_RED || i->opcode == MG_OP_CP_ASYNC ||
-                i->opcode == MG_OP_CALL || i->opcode == MG_OP_BAR)
+            if (i->nops < 2) /* a result with nothing that it came from */
                 continue;
             if (i->opcode == MG_OP_LD && i->space == MG_SPACE_PARAM) {
                 const struct mg_ptx_opnd *o = mg__ptx_op(f, i, 1);
                 if (o->var && !is_formal(f, o->var))
                     continue;
             }
-            for (unsigned n = 0; n < (i->flags & MG_F_DUAL ? 2u : 1u); n++) {
+            for (unsigned n = 0; n < i->nops && mg__ptx_writes(i, n); n++) {
                 const struct mg_ptx_opnd *d = mg__ptx_op(f, i, n);
                 uint32_t count = d->kind == MG_OPND_VEC ? d->count : 1;
                 const struct mg_ptx_opnd *e = d->kind == MG_OPND_VEC ? &f->operands[d->first] : d;

@@ -65,29 +65,12 @@ struct analysis {
 };
 
 /* ---- what an instruction writes ---- */
-static bool writes_nothing(const struct mg_ptx_insn *insn)
-{
-    switch (insn->opcode) {
-    case MG_OP_ST:
-    case MG_OP_RED:
-    case MG_OP_CP_ASYNC:
-    case MG_OP_BRA:
-    case MG_OP_BRX_IDX:
-    case MG_OP_CALL:
-    case MG_OP_BAR:
-    case MG_OP_BAR_WARP:
-    case MG_OP_MEMBAR:
-    case MG_OP_FENCE:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static unsigned results(const struct mg_ptx_insn *insn)
 {
-    unsigned n = writes_nothing(insn) ? 0 : insn->flags & MG_F_DUAL ? 2 : 1;
-    return MG_MIN(n, insn->nops);
+    unsigned n = 0;
+    while (n < insn->nops && mg__ptx_writes(insn, n))
+        n++;
+    return n;
 }
 
 static const struct mg_ptx_opnd *operand(const struct analysis *a, const struct mg_ptx_insn *insn, unsigned n)

@@ -15,6 +15,28 @@ const struct mg_ptx_isa *mg__ptx_isa(enum mg_ptx_opcode opcode)
 }
 
 /* Does `text` begin with the whole dotted parts of `name`? */
+bool mg__ptx_writes(const struct mg_ptx_insn *insn, unsigned n)
+{
+    switch (insn->opcode) {
+    case MG_OP_ST:
+    case MG_OP_RED:
+    case MG_OP_CP_ASYNC:
+    case MG_OP_BRA:
+    case MG_OP_BRX_IDX:
+    case MG_OP_CALL:
+    case MG_OP_BAR_WARP:
+    case MG_OP_MEMBAR:
+    case MG_OP_FENCE:
+    case MG_OP_STACKRESTORE:
+    case MG_OP_NANOSLEEP:
+        return false;
+    case MG_OP_BAR:
+        return n == 0 && insn->sub == MG_SUB_RED;
+    default:
+        return n == 0 || (n == 1 && insn->flags & MG_F_DUAL);
+    }
+}
+
 static bool begins(const char *text, size_t length, const char *name, size_t name_length)
 {
     return name_length <= length && memcmp(text, name, name_length) == 0 &&

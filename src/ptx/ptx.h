@@ -270,4 +270,6 @@ static inline const struct mg_ptx_opnd *mg__ptx_op(const struct mg_ptx_func *f, 
 {
     return &f->operands[i->first_op + n];
 }
+/* Whether the instruction writes its operand n: results come first. (Those of a call are parameters, not operands.) */
+bool mg__ptx_writes(const struct mg_ptx_insn *insn, unsigned n);
 #endif

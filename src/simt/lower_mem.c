@@ -154,7 +154,7 @@ void mg__lower_close_leads(struct mg_lower *L)
         L->nleads = 0;
         return;
     }
-    for (unsigned n = 0; n < i->nops && n < (i->flags & MG_F_DUAL ? 2u : 1u); n++) {
+    for (unsigned n = 0; n < i->nops && mg__ptx_writes(i, n); n++) {
         const struct mg_ptx_opnd *o = mg__lower_opnd(L, n);
         uint32_t count = o->kind == MG_OPND_VEC ? o->count : 1;
         const struct mg_ptx_opnd *e = o->kind == MG_OPND_VEC ? &L->func->operands[o->first] : o;

@@ -26,26 +26,13 @@ static void put(uint64_t *set, uint32_t i, bool on)
         set[i / 64] &= ~(1ull << (i % 64));
 }
 
-static bool writes(const struct mg_ptx_insn *i, unsigned n)
-{
-    switch (i->opcode) {
-    case MG_OP_ST: case MG_OP_RED: case MG_OP_BRA: case MG_OP_BRX_IDX: case MG_OP_CALL: case MG_OP_CP_ASYNC:
-    case MG_OP_BAR_WARP: case MG_OP_STACKRESTORE: case MG_OP_NANOSLEEP:
-        return false;
-    case MG_OP_BAR:
-        return i->sub == MG_SUB_RED && n == 0;
-    default:
-        return n == 0 || (n == 1 && i->flags & MG_F_DUAL);
-    }
-}
-
 /* Applies the instruction backwards to the live set. */
 static void step(const struct mg_ptx_func *f, const struct mg_ptx_insn *i, uint64_t *live)
 {
     for (unsigned pass = 0; pass < 2; pass++) /* definitions die before uses are born */
         for (unsigned n = 0; n < i->nops; n++) {
             const struct mg_ptx_opnd *o = mg__ptx_op(f, i, n);
-            bool def = writes(i, n);
+            bool def = mg__ptx_writes(i, n);
             uint32_t count = o->kind == MG_OPND_VEC ? o->count : 1;
             const struct mg_ptx_opnd *e = o->kind == MG_OPND_VEC ? &f->operands[o->first] : o;
             for (uint32_t k = 0; k < count; k++) {
@@ -180,7 +167,7 @@ static uint32_t *definitions(const struct mg_ptx_func *f)
     for (size_t i = 0; n && i < f->ninsns; i++)
         for (unsigned k = 0; k < f->insns[i].nops; k++) {
             const struct mg_ptx_opnd *o = mg__ptx_op(f, &f->insns[i], k);
-            if (!writes(&f->insns[i], k))
+            if (!mg__ptx_writes(&f->insns[i], k))
                 continue;
             if (o->kind == MG_OPND_REG)
                 n[o->index]++;
