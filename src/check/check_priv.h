@@ -180,6 +180,19 @@ struct worker {
     int32_t *last; /* by instruction: index of the allocation it accessed last */
     MG_VEC(struct freed) late; /* bytes that atomics wrote over unwritten ones */
 };
+/* Of bits for one lane's local memory. */
+static inline size_t mg__block_local_words(const struct launch *l)
+{
+    return l->info->local_stride / 64 + 1;
+}
+/* ---- launch.c ---- */
+void mg__block_begin(struct worker *w, uint64_t linear); /* without memory for it the block goes unchecked */
+void mg__block_forget(struct segments *segments);
+
+/* ---- watch.c ---- */
+void mg__watch_access(void *worker, const struct mg_access *access);
+void mg__watch_sync(void *worker, const struct mg_sync *event);
+void mg__watch_fault(void *worker, const struct mg_access *access, enum mg_fault_kind fault);
 void mg__watch_note(struct worker *w, enum check_kind kind, enum place_kind place, int32_t object, uint64_t offset,
                     uint32_t width, uint32_t insn, uint32_t other, struct actor who, struct actor with);
 

@@ -138,21 +138,31 @@ WIDE void mg__quick_bounds(const struct mg_access *a, uint64_t *least, uint64_t 
 }
 
 /* ---- one unit ---- */
+/* The place was used since the floor, by `*slot`; `*who` comes as well. False: of another warp, which `*slot` now says, and
+ * that is all. True: `*who` stands for both. */
+static inline bool joins(uint32_t *slot, uint32_t *who)
+{
+    uint32_t old = *slot;
+    if ((old ^ *who) & WARP_BITS) {
+        *slot = old | OTHERS;
+        return false;
+    }
+    *who |= old & OTHERS;
+    if ((old ^ *who) & LANE_BITS)
+        *who = (*who & ~LANE_BITS) | MANY_LANES;
+    return true;
+}
+
 bool mg__quick_read_one(const struct mg_order *o, struct mg_order_row *row, unsigned at, uint32_t who, bool init)
 {
-    uint32_t least = init ? o->begin : 0, old = row->r_who[at];
+    uint32_t least = init ? o->begin : 0;
     if (row->w_time[at] - least > o->floor - least || row->w_who[at] & ASYNC)
         return false;
     if (row->r_time[at] > o->floor) {
-        if (old & CLASS_BITS)
+        if (row->r_who[at] & CLASS_BITS)
             return false;
-        if ((old ^ who) & WARP_BITS) {
-            row->r_who[at] = old | OTHERS;
+        if (!joins(&row->r_who[at], &who))
             return true;
-        }
-        who |= old & OTHERS;
-        if ((old ^ who) & LANE_BITS)
-            who = (who & ~LANE_BITS) | MANY_LANES;
     }
     row->r_time[at] = o->now;
     row->r_who[at] = who;
@@ -182,13 +192,8 @@ bool mg__quick_atomic_one(const struct mg_order *o, struct mg_order_row *row, un
     if (time > o->floor) {
         if ((old & CLASS_BITS) != STRONG_BITS)
             return false;
-        if ((old ^ who) & WARP_BITS) {
-            row->w_who[at] = old | OTHERS;
+        if (!joins(&row->w_who[at], &who))
             return true;
-        }
-        who |= old & OTHERS;
-        if ((old ^ who) & LANE_BITS)
-            who = (who & ~LANE_BITS) | MANY_LANES;
     }
     row->w_time[at] = o->now;
     row->w_who[at] = who;

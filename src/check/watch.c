@@ -24,99 +24,6 @@ static struct block *find_block(struct worker *w, uint64_t linear)
     return NULL;
 }
 
-static uint32_t shared_bytes(const struct mg_launch_info *info)
-{
-    uint32_t size = info->shared_static;
-    for (uint32_t k = 0; k < info->nshared_vars; k++)
-        size = MG_MAX(size, info->shared_vars[k].offset + info->shared_vars[k].size);
-    return size;
-}
-
-static void free_block(struct block *b, uint32_t nwarps)
-{
-    mg__order_free(b->order);
-    free(b->rows);
-    for (uint32_t k = 0; b->local && k < nwarps; k++)
-        free(b->local[k]);
-    free(b->local);
-    free(b->segments.keys);
-    free(b->segments.rows);
-    free(b->segments.at);
-    mg__vec_free(&b->stuck);
-    free(b);
-}
-
-static uint32_t threads_of(const struct launch *l)
-{
-    return l->info->block.x * l->info->block.y * l->info->block.z;
-}
-
-static uint32_t warps_of(const struct launch *l)
-{
-    return (threads_of(l) + 31) / 32;
-}
-
-/* Of bits for a lane's local memory. */
-static size_t local_words(const struct launch *l)
-{
-    return l->info->local_stride / 64 + 1;
-}
-
-static struct block *make_block(const struct launch *l)
-{
-    struct block *b = calloc(1, sizeof(*b));
-    if (!b)
-        return NULL;
-    size_t bytes = shared_bytes(l->info), rows = ((bytes >> l->code.unit_shared) + 32) / 32;
-    b->order = mg__order_new();
-    b->rows = calloc(rows, sizeof(*b->rows));
-    b->local = calloc(MG_ORDER_WARPS, sizeof(*b->local));
-    if (!b->order || !b->rows || !b->local) {
-        free_block(b, MG_ORDER_WARPS);
-        return NULL;
-    }
-    return b;
-}
-
-static void forget_segments(struct segments *s)
-{
-    if (s->count)
-        memset(s->rows, 0, s->capacity * sizeof(*s->rows));
-    s->count = 0;
-    s->nrows = 0;
-}
-
-static void begin_block(struct worker *w, uint64_t linear)
-{
-    struct launch *l = w->launch;
-    struct block *b = NULL;
-    for (size_t i = 0; i < w->blocks.count && !b; i++)
-        if (!w->blocks.at[i]->busy)
-            b = w->blocks.at[i];
-    if (!b) {
-        b = make_block(l);
-        if (!b || !mg__vec_push(&w->blocks, b)) {
-            if (b)
-                free_block(b, MG_ORDER_WARPS);
-            return; /* without memory the block goes unchecked */
-        }
-    }
-    b->busy = true;
-    b->linear = linear;
-    size_t bytes = shared_bytes(l->info);
-    if (!mg__order_begin(b->order, threads_of(l)))
-        memset(b->rows, 0, ((bytes >> l->code.unit_shared) + 32) / 32 * sizeof(*b->rows));
-    for (uint32_t k = 0; k < warps_of(l); k++)
-        if (b->local[k])
-            memset(b->local[k], 0, local_words(l) * 8 * 32);
-    forget_segments(&b->segments);
-    memset(b->meetings, 0, sizeof(b->meetings));
-    memset(b->waits, 0, sizeof(b->waits));
-    b->exited = 0;
-    b->left.insn = NO_INSN;
-    w->current = b;
-}
-
 /* ---- what was noticed ---- */
 void mg__watch_note(struct worker *w, enum check_kind kind, enum place_kind place, int32_t object, uint64_t offset,
                     uint32_t width, uint32_t insn, uint32_t other, struct actor who, struct actor with)
@@ -474,7 +381,7 @@ static void set_bits(uint64_t *bits, uint64_t from, unsigned n)
 static void watch_local(struct worker *w, struct block *b, const struct mg_access *a, const struct site *site)
 {
     struct launch *l = w->launch;
-    size_t words = local_words(l);
+    size_t words = mg__block_local_words(l);
     uint32_t mask = a->mask;
     if (site->source.kind == SOURCE_VAR && site->source.var->space == MG_SPACE_LOCAL && l->bounds) {
         for (uint32_t rest = mask; rest && site->object_end; rest &= rest - 1) {
@@ -674,7 +581,7 @@ static void watch_global(struct worker *w, struct block *b, const struct mg_acce
     }
 }
 
-static void on_access(void *self, const struct mg_access *a)
+void mg__watch_access(void *self, const struct mg_access *a)
 {
     struct worker *w = self;
     struct block *b = find_block(w, a->block);
@@ -690,7 +597,7 @@ static void on_access(void *self, const struct mg_access *a)
 }
 
 /* ---- faults ---- */
-static void on_fault(void *self, const struct mg_access *a, enum mg_fault_kind fault)
+void mg__watch_fault(void *self, const struct mg_access *a, enum mg_fault_kind fault)
 {
     struct worker *w = self;
     struct launch *l = w->launch;
@@ -760,12 +667,12 @@ static bool of_the_device(const struct mg_ptx_insn *i)
     return i->scope != MG_SCOPE_CTA && i->opcode != MG_OP_FENCE_PROXY;
 }
 
-static void on_sync(void *self, const struct mg_sync *e)
+void mg__watch_sync(void *self, const struct mg_sync *e)
 {
     struct worker *w = self;
     struct launch *l = w->launch;
     if (e->kind == MG_SYNC_BLOCK_BEGIN) {
-        begin_block(w, e->block);
+        mg__block_begin(w, e->block);
         return;
     }
     struct block *b = find_block(w, e->block);
@@ -786,7 +693,7 @@ static void on_sync(void *self, const struct mg_sync *e)
     case MG_SYNC_BARRIER_OPEN:
         mg__order_open(o, e->barrier, b->meetings[e->barrier & 15].count == 0);
         if (b->meetings[e->barrier & 15].count == 0 && b->segments.count > SEGMENTS_FORGOTTEN)
-            forget_segments(&b->segments);
+            mg__block_forget(&b->segments);
         memset(&b->meetings[e->barrier & 15], 0, sizeof(b->meetings[0]));
         break;
     case MG_SYNC_WARP: {
@@ -816,171 +723,4 @@ static void on_sync(void *self, const struct mg_sync *e)
     default:
         break;
     }
-}
-
-/* ---- launches ---- */
-static void end_launch(struct launch *l)
-{
-    mg__grid_end(l);
-    mg__code_free(&l->code);
-    mg__tally_free(&l->tally);
-    pthread_mutex_destroy(&l->lock);
-    free(l->regions);
-    free(l);
-}
-
-/* Which allocations the launch may write to: those that a store's address comes from, or all when one's is not known. */
-static bool track(struct launch *l)
-{
-    const struct mg_launch_info *info = l->info;
-    bool all = l->race && mg__streams_matter(l->check); /* what is read counts as well */
-    l->regions = calloc(info->nallocations + 1, sizeof(struct region *));
-    if (!l->regions)
-        return false;
-    for (size_t k = 0; k < info->nallocations; k++) {
-        const struct mg_allocation *a = &info->allocations[k];
-        if (a->name && a->name[0] == '(')
-            continue;
-        struct region *r = mg__region_find(l->check, a->address);
-        if (r && (r->address != a->address || r->size != a->size))
-            r = NULL;
-        if (!r && (r = mg__region_add(l->check, a->address, a->size)))
-            r->written = WRITTEN_ALL; /* a module's variable: zero or as initialised */
-        if (r) {
-            r->name = a->name;
-            r->constant = a->constant;
-            r->tracked = false;
-        }
-        l->regions[k] = r;
-    }
-    for (uint32_t k = 0; k < info->ninsns; k++) {
-        const struct site *s = &l->code.sites[k];
-        uint8_t space = info->insns[k].insn->space;
-        if (!s->number || !s->writes || s->async || space == MG_SPACE_SHARED || space == MG_SPACE_LOCAL)
-            continue;
-        if (s->source.kind == SOURCE_VAR && (s->source.var->space == MG_SPACE_SHARED || s->source.var->space == MG_SPACE_LOCAL))
-            continue;
-        if (s->object >= 0 && s->source.kind != SOURCE_MANY && l->regions[s->object])
-            l->regions[s->object]->tracked = true;
-        else
-            all |= s->object < 0;
-    }
-    for (size_t k = 0; k < info->nallocations; k++) {
-        struct region *r = l->regions[k];
-        if (r && !r->constant && (all || r->tracked))
-            r->tracked = mg__region_cells(r);
-    }
-    return true;
-}
-
-/* The end of a kernel's own frame of local variables, as the engine lays it out: in the order of their declaration. */
-static uint32_t frame_end(const struct mg_ptx_func *f)
-{
-    uint32_t top = 0;
-    for (size_t i = 0; i < f->nvars; i++)
-        if (f->vars[i]->space == MG_SPACE_LOCAL) {
-            uint32_t align = MG_MAX(f->vars[i]->align, 1);
-            top = (top + align - 1) / align * align + (uint32_t)f->vars[i]->size;
-        }
-    return top;
-}
-
-static enum mg_status launch_begin(void *self, const struct mg_launch_info *info, unsigned workers, void **state)
-{
-    struct mg_check *check = self;
-    struct launch *l = calloc(1, sizeof(*l));
-    if (!l)
-        return MG_ERR_NOMEM;
-    l->check = check;
-    l->info = info;
-    l->workers = workers;
-    l->ordered = info->ordered;
-    l->race = check->checks & MG_CHECK_RACE;
-    l->init = check->checks & MG_CHECK_INIT;
-    l->bounds = check->checks & MG_CHECK_BOUNDS;
-    l->barrier = check->checks & MG_CHECK_BARRIER;
-    pthread_mutex_init(&l->lock, NULL);
-    pthread_mutex_lock(&check->lock);
-    bool good = mg__code_read(info, &l->code) && mg__grid_begin(l) && track(l);
-    check->running = good;
-    pthread_mutex_unlock(&check->lock);
-    if (!good) {
-        end_launch(l);
-        return MG_ERR_NOMEM;
-    }
-    uint32_t frame = frame_end(info->func);
-    for (uint32_t k = 0; k < info->ninsns; k++)
-        if (info->insns[k].func == info->func)
-            l->code.sites[k].object_end = frame;
-    *state = l;
-    return MG_OK;
-}
-
-static void *worker_begin(void *state, unsigned index)
-{
-    struct launch *l = state;
-    struct worker *w = calloc(1, sizeof(*w));
-    if (!w || !(w->last = malloc((l->info->ninsns + 1) * sizeof(*w->last))) ||
-        !(w->memos = calloc(l->info->ninsns + 1, sizeof(*w->memos)))) {
-        if (w)
-            free(w->last);
-        free(w);
-        return NULL;
-    }
-    for (uint32_t k = 0; k < l->info->ninsns; k++)
-        w->last[k] = -1;
-    w->launch = l;
-    w->index = index;
-    return w;
-}
-
-static void worker_end(void *state, void *worker)
-{
-    struct launch *l = state;
-    struct worker *w = worker;
-    for (size_t i = 0; i < w->blocks.count; i++)
-        mg__meet_end(w, w->blocks.at[i]);
-    for (uint32_t i = 0; i < w->tally.count; i++)
-        mg__tally_note(&l->tally, &w->tally.at[i]);
-    pthread_mutex_lock(&l->check->lock);
-    for (size_t i = 0; i < w->late.count; i++) {
-        struct region *r = mg__region_find(l->check, w->late.at[i].address);
-        if (r)
-            mg__region_mark(r, w->late.at[i].address - r->address, w->late.at[i].address - r->address + w->late.at[i].size, true);
-    }
-    pthread_mutex_unlock(&l->check->lock);
-    for (size_t i = 0; i < w->blocks.count; i++)
-        free_block(w->blocks.at[i], MG_ORDER_WARPS);
-    mg__vec_free(&w->blocks);
-    mg__vec_free(&w->late);
-    mg__tally_free(&w->tally);
-    free(w->last);
-    free(w->memos);
-    free(w);
-}
-
-static void launch_end(void *state, enum mg_status status)
-{
-    struct launch *l = state;
-    (void)status;
-    pthread_mutex_lock(&l->check->lock);
-    l->check->running = false;
-    mg__grid_collect(l);
-    mg__find_report(l);
-    mg__region_bury(l->check);
-    pthread_mutex_unlock(&l->check->lock);
-    end_launch(l);
-}
-
-struct mg_observer mg__check_observer(struct mg_check *check)
-{
-    return (struct mg_observer){.self = check,
-                                .wants = MG_OBSERVE_EVERY | MG_OBSERVE_SYNC,
-                                .launch_begin = launch_begin,
-                                .worker_begin = worker_begin,
-                                .access = on_access,
-                                .worker_end = worker_end,
-                                .launch_end = launch_end,
-                                .sync = on_sync,
-                                .fault = on_fault};
 }
