@@ -37,6 +37,33 @@ static __device__ inline void histogram_count_bytes(uint32_t *mine, uint32_t fou
     atomicAdd(&mine[four >> 19 & 0x1fe0], 1u);
 }
 
+/* Calls four(v) for the 16 bytes of each vector, from element `head` on where they are aligned, VECTORS of them read ahead;
+ * one(x) for the elements before and behind. */
+template <int THREADS, int VECTORS, typename T, typename Four, typename One>
+static __device__ inline void histogram_sweep(int64_t n, const T *x, int64_t head, Four four, One one)
+{
+    constexpr int EACH = 16 / sizeof(T);
+    int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+    int64_t step = static_cast<int64_t>(gridDim.x) * THREADS;
+    const uint4 *vectors = reinterpret_cast<const uint4 *>(x + head);
+    int64_t count = (n - head) / EACH, i = first;
+    for (; i + (VECTORS - 1) * step < count; i += VECTORS * step) {
+        uint4 v[VECTORS];
+#pragma unroll
+        for (int k = 0; k < VECTORS; k++)
+            v[k] = __ldcs(vectors + i + k * step);
+#pragma unroll
+        for (int k = 0; k < VECTORS; k++)
+            four(v[k]);
+    }
+    for (; i < count; i += step)
+        four(__ldcs(vectors + i));
+    for (i = first; i < head; i += step)
+        one(x[i]);
+    for (i = head + count * EACH + first; i < n; i += step)
+        one(x[i]);
+}
+
 template <int THREADS, int VECTORS>
 static __global__ void __launch_bounds__(THREADS)
     histogram_replicated_u8(int64_t n, const uint8_t *x, int64_t head, uint32_t *bins)
@@ -45,34 +72,15 @@ static __global__ void __launch_bounds__(THREADS)
     histogram_zero<THREADS>(counts, 256 * 32);
     __syncthreads();
     uint32_t *mine = counts + threadIdx.x % 32;
-    int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
-    int64_t step = static_cast<int64_t>(gridDim.x) * THREADS;
-    const uint4 *vectors = reinterpret_cast<const uint4 *>(x + head);
-    int64_t count = (n - head) / 16, i = first;
-    for (; i + (VECTORS - 1) * step < count; i += VECTORS * step) {
-        uint4 v[VECTORS];
-#pragma unroll
-        for (int k = 0; k < VECTORS; k++)
-            v[k] = __ldcs(vectors + i + k * step);
-#pragma unroll
-        for (int k = 0; k < VECTORS; k++) {
-            histogram_count_bytes(mine, v[k].x);
-            histogram_count_bytes(mine, v[k].y);
-            histogram_count_bytes(mine, v[k].z);
-            histogram_count_bytes(mine, v[k].w);
-        }
-    }
-    for (; i < count; i += step) {
-        uint4 v = __ldcs(vectors + i);
-        histogram_count_bytes(mine, v.x);
-        histogram_count_bytes(mine, v.y);
-        histogram_count_bytes(mine, v.z);
-        histogram_count_bytes(mine, v.w);
-    }
-    for (i = first; i < head; i += step)
-        atomicAdd(&mine[x[i] * 32], 1u);
-    for (i = head + count * 16 + first; i < n; i += step)
-        atomicAdd(&mine[x[i] * 32], 1u);
+    histogram_sweep<THREADS, VECTORS>(
+        n, x, head,
+        [=](uint4 v) {
+            histogram_count_bytes(mine, v.x);
+            histogram_count_bytes(mine, v.y);
+            histogram_count_bytes(mine, v.z);
+            histogram_count_bytes(mine, v.w);
+        },
+        [=](uint8_t byte) { atomicAdd(&mine[byte * 32], 1u); });
     __syncthreads();
     histogram_add_up<THREADS>(counts, 256, 5, bins);
 }
@@ -91,34 +99,15 @@ static __global__ void __launch_bounds__(THREADS)
         if (bin < range)
             atomicAdd(&mine[bin << copies_log2], 1u);
     };
-    int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
-    int64_t step = static_cast<int64_t>(gridDim.x) * THREADS;
-    const uint4 *vectors = reinterpret_cast<const uint4 *>(x + head);
-    int64_t count = (n - head) / 4, i = first;
-    for (; i + (VECTORS - 1) * step < count; i += VECTORS * step) {
-        uint4 v[VECTORS];
-#pragma unroll
-        for (int k = 0; k < VECTORS; k++)
-            v[k] = __ldcs(vectors + i + k * step);
-#pragma unroll
-        for (int k = 0; k < VECTORS; k++) {
-            add(v[k].x);
-            add(v[k].y);
-            add(v[k].z);
-            add(v[k].w);
-        }
-    }
-    for (; i < count; i += step) {
-        uint4 v = __ldcs(vectors + i);
-        add(v.x);
-        add(v.y);
-        add(v.z);
-        add(v.w);
-    }
-    for (i = first; i < head; i += step)
-        add(x[i]);
-    for (i = head + count * 4 + first; i < n; i += step)
-        add(x[i]);
+    histogram_sweep<THREADS, VECTORS>(
+        n, x, head,
+        [=](uint4 v) {
+            add(v.x);
+            add(v.y);
+            add(v.z);
+            add(v.w);
+        },
+        add);
     __syncthreads();
     histogram_add_up<THREADS>(counts, range, copies_log2, bins + low);
 }
