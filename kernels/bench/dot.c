@@ -60,30 +60,17 @@ static int run(void *p, int variant, struct CUstream_st *stream)
     return call(s, variant, stream, s->work, &s->work_bytes);
 }
 
-/* The result stays on the device, as ours does; else the call would wait for it. */
 static int peer_run(void *p, int peer, struct CUstream_st *stream)
 {
-    enum { ON_HOST = 0, ON_DEVICE = 1 };
     typedef int dot(void *, int, const void *, int, const void *, int, void *);
     struct sums *s = p;
     (void)peer;
-    void *handle = bench_cublas();
-    int (*set_pointers)(void *, int) = (int (*)(void *, int))bench_cublas_symbol("cublasSetPointerMode_v2");
-    int (*set_stream)(void *, struct CUstream_st *) =
-        (int (*)(void *, struct CUstream_st *))bench_cublas_symbol("cublasSetStream_v2");
-    dot *product = (dot *)bench_cublas_symbol(s->type == SUMS_F32 ? "cublasSdot_v2" : "cublasDdot_v2");
-    if (!handle || !set_pointers || !set_stream || !product || s->n > INT32_MAX || set_stream(handle, stream) ||
-        set_pointers(handle, ON_DEVICE))
+    sums_routine *found;
+    void *handle = sums_cublas(s, s->type == SUMS_F32 ? "cublasSdot_v2" : "cublasDdot_v2", stream, &found);
+    if (!handle)
         return 1;
     s->loose = false;
-    int status = product(handle, (int)s->n, s->x, 1, s->y, 1, s->result);
-    return set_pointers(handle, ON_HOST) || status;
-}
-
-/* All threads on one word: half a second a run, as reduce shows. */
-static bool skip_atomics(const struct bench_size *size, int variant)
-{
-    return variant == 0 && size->d[0] > 1 << 24;
+    return sums_cublas_end(handle, ((dot *)found)(handle, (int)s->n, s->x, 1, s->y, 1, s->result));
 }
 
 static const char *const peers[] = {"cuBLAS dot", NULL};
@@ -104,7 +91,7 @@ const struct bench_op bench_dot_f32 = {
     .peers = peers,
     .peer_run = peer_run,
     .plain = plain,
-    .skip = skip_atomics,
+    .skip = sums_skip_atomics,
 };
 const struct bench_op bench_dot_f64 = {
     .name = "dot",
@@ -122,5 +109,5 @@ const struct bench_op bench_dot_f64 = {
     .peers = peers,
     .peer_run = peer_run,
     .plain = plain,
-    .skip = skip_atomics,
+    .skip = sums_skip_atomics,
 };

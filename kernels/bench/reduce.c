@@ -110,13 +110,6 @@ static int peer_min(void *p, int peer, struct CUstream_st *stream)
     return s->peer_work ? cub(s, MG_REDUCE_MIN, s->peer_work, &s->peer_work_bytes, stream) : 1;
 }
 
-/* All threads on one word: seconds a run, the more so where it has to be compared and swapped. Sums of 4 bytes show it.
- */
-static bool skip_atomics(const struct bench_size *size, int variant)
-{
-    return variant == 0 && size->d[0] > 1 << 24;
-}
-
 static const char *const peers[] = {"CUB", NULL};
 
 #define DRIVER(id, text, gpu, make_it, work_it, run_it, peer_it, skip_it) \
@@ -139,5 +132,5 @@ static const char *const peers[] = {"CUB", NULL};
     }
 DRIVER(f32, "sum f32", "2^20,2^28", make_f32, work_4, run_sum, peer_sum, NULL);
 DRIVER(i32, "sum i32", "2^20,2^28", make_i32, work_4, run_sum, peer_sum, NULL);
-DRIVER(f64, "sum f64", "2^27", make_f64, work_8, run_sum, peer_sum, skip_atomics);
-DRIVER(min, "min f32", "2^28", make_min, work_4, run_min, peer_min, skip_atomics);
+DRIVER(f64, "sum f64", "2^27", make_f64, work_8, run_sum, peer_sum, sums_skip_atomics);
+DRIVER(min, "min f32", "2^28", make_min, work_4, run_min, peer_min, sums_skip_atomics);

@@ -77,34 +77,21 @@ static int peer_i32(void *p, int peer, struct CUstream_st *stream)
     return run_cub(p, stream);
 }
 
-/* The result stays on the device, as ours does; else the call would wait for it. */
 static int nrm2(struct sums *s, struct CUstream_st *stream)
 {
-    enum { ON_HOST = 0, ON_DEVICE = 1 };
     typedef int snrm2(void *, int, const float *, int, float *);
-    void *handle = bench_cublas();
-    int (*set_pointers)(void *, int) = (int (*)(void *, int))bench_cublas_symbol("cublasSetPointerMode_v2");
-    int (*set_stream)(void *, struct CUstream_st *) =
-        (int (*)(void *, struct CUstream_st *))bench_cublas_symbol("cublasSetStream_v2");
-    snrm2 *norm = (snrm2 *)bench_cublas_symbol("cublasSnrm2_v2");
-    if (!handle || !set_pointers || !set_stream || !norm || s->n > INT32_MAX || set_stream(handle, stream) ||
-        set_pointers(handle, ON_DEVICE))
+    sums_routine *found;
+    void *handle = sums_cublas(s, "cublasSnrm2_v2", stream, &found);
+    if (!handle)
         return 1;
     s->loose = false;
     s->root = true;
-    int status = norm(handle, (int)s->n, s->x, 1, s->result);
-    return set_pointers(handle, ON_HOST) || status;
+    return sums_cublas_end(handle, ((snrm2 *)found)(handle, (int)s->n, s->x, 1, s->result));
 }
 
 static int peer_f32(void *p, int peer, struct CUstream_st *stream)
 {
     return peer == 0 ? nrm2(p, stream) : run_cub(p, stream);
-}
-
-/* All threads on one word: half a second a run, as reduce shows. */
-static bool skip_atomics(const struct bench_size *size, int variant)
-{
-    return variant == 0 && size->d[0] > 1 << 24;
 }
 
 static const char *const peers_f32[] = {"cuBLAS nrm2", "CUB", NULL}, *const peers_i32[] = {"CUB", NULL};
@@ -125,7 +112,7 @@ const struct bench_op bench_square_sum_f32 = {
     .peers = peers_f32,
     .peer_run = peer_f32,
     .plain = plain,
-    .skip = skip_atomics,
+    .skip = sums_skip_atomics,
 };
 const struct bench_op bench_square_sum_i32 = {
     .name = "square_sum",

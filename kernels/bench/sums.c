@@ -90,3 +90,29 @@ struct bench_error sums_verify(void *sums)
     double bound = unit * (factor * s->magnitude + fabs(s->want)), error = fabs(got - s->want);
     return (struct bench_error){.worst = isnan(error) ? INFINITY : error / bound, .ok = error <= bound};
 }
+
+bool sums_skip_atomics(const struct bench_size *size, int variant)
+{
+    return variant == 0 && size->d[0] > 1 << 24;
+}
+
+typedef int set_pointers(void *, int);
+typedef int set_stream(void *, struct CUstream_st *);
+enum { ON_HOST = 0, ON_DEVICE = 1 };
+
+void *sums_cublas(const struct sums *s, const char *name, struct CUstream_st *stream, sums_routine **routine)
+{
+    void *handle = bench_cublas();
+    set_pointers *pointers = (set_pointers *)bench_cublas_symbol("cublasSetPointerMode_v2");
+    set_stream *streams = (set_stream *)bench_cublas_symbol("cublasSetStream_v2");
+    *routine = (sums_routine *)bench_cublas_symbol(name);
+    if (!handle || !pointers || !streams || !*routine || s->n > INT32_MAX || streams(handle, stream) ||
+        pointers(handle, ON_DEVICE))
+        return NULL;
+    return handle;
+}
+
+int sums_cublas_end(void *handle, int status)
+{
+    return ((set_pointers *)bench_cublas_symbol("cublasSetPointerMode_v2"))(handle, ON_HOST) || status;
+}
