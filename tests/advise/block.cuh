@@ -1,0 +1,263 @@
+/* block.cuh - kernels whose first advice is about what threads of a block do together: too much shared memory, atomics,
+ * reductions, lanes and warps, the block's size, occupancy (kernels.cu). */
+/* ---- shared memory and barriers that are too much ---- */
+
+// ADVISE staged_once: unstage verdict=not-needed twin=not_staged
+__global__ void staged_once(float *out, const float *in)
+{
+    __shared__ float buffer[256];
+    int i = blockIdx.x * 256 + threadIdx.x;
+    buffer[threadIdx.x] = in[i];
+    __syncthreads();
+    out[i] = buffer[threadIdx.x] * 2;
+}
+__global__ void not_staged(float *out, const float *in)
+{
+    int i = blockIdx.x * 256 + threadIdx.x;
+    out[i] = in[i] * 2;
+}
+
+/* Read once, by another thread than the one that staged it: global memory would do as well. */
+// ADVISE reversed_tile: unstage verdict=wasted twin=reversed
+__global__ void reversed_tile(float *out, const float *in)
+{
+    __shared__ float buffer[256];
+    int t = threadIdx.x, i = blockIdx.x * 256;
+    buffer[t] = in[i + t];
+    __syncthreads();
+    out[i + t] = buffer[255 - t];
+}
+__global__ void reversed(float *out, const float *in)
+{
+    int t = threadIdx.x, i = blockIdx.x * 256;
+    out[i + t] = in[i + 255 - t];
+}
+/* The same in place: now the tile keeps what is overwritten. */
+// ADVISE reversed_in_place: nothing
+__global__ void reversed_in_place(float *data)
+{
+    __shared__ float buffer[256];
+    int t = threadIdx.x, i = blockIdx.x * 256;
+    buffer[t] = data[i + t];
+    __syncthreads();
+    data[i + t] = buffer[255 - t];
+}
+
+// ADVISE turn_in_warps: syncwarp
+__global__ void turn_in_warps(float *out, const float *in)
+{
+    __shared__ float buffer[256];
+    int t = threadIdx.x, i = blockIdx.x * 256 + t;
+    float v = in[i];
+    for (int k = 1; k < 32; k *= 2) {
+        buffer[t] = v;
+        __syncthreads();
+        v += buffer[t ^ k];
+        __syncthreads();
+    }
+    out[i] = v;
+}
+
+/* ---- atomics ---- */
+
+// ADVISE histogram_global: privatise verdict=pay operations_then=1024
+__global__ void histogram_global(unsigned *bins, const int *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    for (; i < N; i += gridDim.x * blockDim.x)
+        atomicAdd(&bins[in[i] & 63], 1u);
+}
+
+// ADVISE histogram_shared: nothing verdict=needed
+__global__ void histogram_shared(unsigned *bins, const int *in)
+{
+    __shared__ unsigned mine[256];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    mine[threadIdx.x] = 0;
+    __syncthreads();
+    for (; i < N; i += gridDim.x * blockDim.x)
+        atomicAdd(&mine[in[i] & 255], 1u);
+    __syncthreads();
+    atomicAdd(&bins[threadIdx.x], mine[threadIdx.x]);
+}
+
+// ADVISE dot_global: privatise operations_then=64
+__global__ void dot_global(float *sum, const float *a, const float *b)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    atomicAdd(sum, a[i] * b[i]);
+}
+
+// ADVISE histogram_few: copies
+__global__ void histogram_few(unsigned *bins, const int *in)
+{
+    __shared__ unsigned mine[8];
+    if (threadIdx.x < 8)
+        mine[threadIdx.x] = 0;
+    __syncthreads();
+    for (int k = 0; k < 32; k++)
+        atomicAdd(&mine[(in[(blockIdx.x * 256 + threadIdx.x) & (N - 1)] + k) & 7], (unsigned)k);
+    __syncthreads();
+    if (threadIdx.x < 8)
+        atomicAdd(&bins[threadIdx.x], mine[threadIdx.x]);
+}
+
+// ADVISE sum_shared_float: aggregate
+__global__ void sum_shared_float(float *out, const float *in)
+{
+    __shared__ float sum;
+    if (threadIdx.x == 0)
+        sum = 0;
+    __syncthreads();
+    atomicAdd(&sum, in[blockIdx.x * blockDim.x + threadIdx.x]);
+    __syncthreads();
+    if (threadIdx.x == 0)
+        out[blockIdx.x] = sum;
+}
+
+/* ---- reductions, as the tutorials improve them ---- */
+template <int STEP> __device__ void reduce(float *out, const float *in)
+{
+    __shared__ float part[256];
+    int t = threadIdx.x;
+    part[t] = in[blockIdx.x * 256 + t];
+    __syncthreads();
+    if (STEP == 0)
+        for (int s = 1; s < 256; s *= 2) {
+            if (t % (2 * s) == 0)
+                part[t] += part[t + s];
+            __syncthreads();
+        }
+    if (STEP == 1)
+        for (int s = 1; s < 256; s *= 2) {
+            int at = 2 * s * t;
+            if (at < 256)
+                part[at] += part[at + s];
+            __syncthreads();
+        }
+    if (STEP == 2)
+        for (int s = 128; s > 0; s /= 2) {
+            if (t < s)
+                part[t] += part[t + s];
+            __syncthreads();
+        }
+    if (t == 0)
+        out[blockIdx.x] = part[0];
+}
+// ADVISE reduce_interleaved: divergence
+__global__ void reduce_interleaved(float *out, const float *in)
+{
+    reduce<0>(out, in);
+}
+// ADVISE reduce_spread: pad row_elements=32 pad_elements=1
+__global__ void reduce_spread(float *out, const float *in)
+{
+    reduce<1>(out, in);
+}
+// ADVISE reduce_halves: nothing verdict=needed
+__global__ void reduce_halves(float *out, const float *in)
+{
+    reduce<2>(out, in);
+}
+
+/* ---- lanes and warps ---- */
+__device__ float busy(float x, int rounds)
+{
+    for (int i = 0; i < rounds; i++)
+        x = x * 1.0001f + 0.5f;
+    return x;
+}
+
+// ADVISE block_of_40: block-size threads_then=64
+__global__ void block_of_40(float *out, const float *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = busy(in[i], 100);
+}
+
+// ADVISE block_of_16: block-size threads_then=32
+__global__ void block_of_16(float *out, const float *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = busy(in[i], 100);
+}
+
+// ADVISE block_of_33: block-size threads_then=64
+__global__ void block_of_33(float *out, const float *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = busy(in[i], 100);
+}
+
+// ADVISE odd_and_even: divergence
+__global__ void odd_and_even(float *out, const float *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (threadIdx.x % 2)
+        out[i] = busy(in[i], 200);
+    else
+        out[i] = busy(in[i] + 1, 201);
+}
+
+// ADVISE much_shared: capacity
+__global__ void much_shared(float *out, const float *in)
+{
+    extern __shared__ float pool[];
+    int t = threadIdx.x, i = blockIdx.x * 128 + t;
+    pool[t] = in[i] * 2;
+    pool[t + 20000] = in[i + N / 2] * 3;
+    __syncthreads();
+    out[i] = pool[127 - t] + pool[20127 - t];
+}
+
+/* 72 KiB: three blocks of eight warps on a multiprocessor that has room for 64 warps, 37.5 %. */
+// ADVISE three_blocks: capacity blocks_now=3 blocks_then=4 twin=four_blocks
+__global__ void three_blocks(float *out, const float *in)
+{
+    extern __shared__ float pool[];
+    int t = threadIdx.x, i = blockIdx.x * 256 + t;
+    for (int k = 0; k < 8; k++)
+        pool[t + k * 256] = in[i + k * 4096] * 2;
+    __syncthreads();
+    for (int k = 0; k < 8; k++)
+        out[i + k * 4096] = pool[(t ^ 32) + k * 256];
+}
+
+/* The same with as much shared memory as the advice for it says. */
+__global__ void four_blocks(float *out, const float *in)
+{
+    extern __shared__ float pool[];
+    int t = threadIdx.x, i = blockIdx.x * 256 + t;
+    for (int k = 0; k < 8; k++)
+        pool[t + k * 256] = in[i + k * 4096] * 2;
+    __syncthreads();
+    for (int k = 0; k < 8; k++)
+        out[i + k * 4096] = pool[(t ^ 32) + k * 256];
+}
+
+template <int VALUES> __device__ void reuse_many(float *out, const float *in)
+{
+    float v[VALUES];
+    int t = blockIdx.x * 256 + threadIdx.x;
+#pragma unroll
+    for (int k = 0; k < VALUES; k++)
+        v[k] = in[k * 512 + t];
+#pragma unroll
+    for (int k = 0; k < VALUES; k++)
+        out[k * 512 + t] = v[k] + v[VALUES - 1 - k] * v[(k * 7 + 3) % VALUES];
+}
+// ADVISE many_registers: registers regs_then=64 blocks_then=4 twin=bounded_registers
+__global__ void __launch_bounds__(256) many_registers(float *out, const float *in)
+{
+    reuse_many<160>(out, in);
+}
+__global__ void __launch_bounds__(256, 4) bounded_registers(float *out, const float *in)
+{
+    reuse_many<160>(out, in);
+}
+
+/* Not launched unless named. */
+__global__ void out_of_bounds(float *out)
+{
+    out[threadIdx.x + (1ull << 40)] = 1;
+}

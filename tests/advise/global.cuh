@@ -1,0 +1,252 @@
+/* global.cuh - kernels whose first advice is about accesses to global and constant memory (kernels.cu). */
+/* ---- the wrong way round ---- */
+
+// ADVISE add_by_columns: swap twin=add_by_rows
+__global__ void add_by_columns(float *c, const float *a, const float *b)
+{
+    int row = blockIdx.x * 16 + threadIdx.x, col = blockIdx.y * 16 + threadIdx.y;
+    c[row * W + col] = a[row * W + col] + b[row * W + col];
+}
+
+// ADVISE add_by_rows: nothing
+__global__ void add_by_rows(float *c, const float *a, const float *b)
+{
+    int row = blockIdx.y * 16 + threadIdx.y, col = blockIdx.x * 16 + threadIdx.x;
+    c[row * W + col] = a[row * W + col] + b[row * W + col];
+}
+
+// ADVISE write_columns: swap twin=write_rows
+__global__ void write_columns(float *out)
+{
+    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
+    out[x * W + y] = x * 0.5f + y;
+}
+__global__ void write_rows(float *out)
+{
+    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
+    out[y * W + x] = x * 0.5f + y;
+}
+
+// ADVISE copy_chunks: swap twin=copy_strided
+__global__ void copy_chunks(float *out, const float *in)
+{
+    int t = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int k = 0; k < 16; k++)
+        out[t * 16 + k] = in[t * 16 + k] * 3;
+}
+__global__ void copy_strided(float *out, const float *in)
+{
+    int t = blockIdx.x * blockDim.x * 16 + threadIdx.x;
+    for (int k = 0; k < 16; k++)
+        out[t + k * blockDim.x] = in[t + k * blockDim.x] * 3;
+}
+
+/* A thread sums a row: its own order is wanted, so a tile must change it. */
+// ADVISE sum_rows: stage-order verdict=pay twin=sum_rows_tiled
+__global__ void sum_rows(float *out, const float *in)
+{
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < W; k++)
+        sum += in[row * W + k];
+    out[row] = sum;
+}
+
+// ADVISE sum_rows_tiled: nothing verdict=already
+__global__ void sum_rows_tiled(float *out, const float *in)
+{
+    __shared__ float tile[128][33];
+    int t = threadIdx.x, row = blockIdx.x * 128;
+    float sum = 0;
+    for (int c = 0; c < W; c += 32) {
+        for (int r = t / 32; r < 128; r += 4)
+            tile[r][t % 32] = in[(row + r) * W + c + t % 32];
+        __syncthreads();
+        for (int k = 0; k < 32; k++)
+            sum += tile[t][k];
+        __syncthreads();
+    }
+    out[row + t] = sum;
+}
+
+/* ---- records ---- */
+struct particle {
+    float x, y, z, w;
+};
+
+// ADVISE sum_fields: vectorise twin=sum_vector
+__global__ void sum_fields(float *out, const float *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[4 * i] + in[4 * i + 1] + in[4 * i + 2] + in[4 * i + 3];
+}
+__global__ void sum_vector(float *out, const float4 *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float4 v = in[i];
+    out[i] = v.x + v.y + v.z + v.w;
+}
+
+// ADVISE one_field: fields twin=one_array
+__global__ void one_field(float *out, const particle *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[i].y * 2;
+}
+__global__ void one_array(float *out, const float *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[i] * 2;
+}
+
+// ADVISE every_32nd: fields twin=packed
+__global__ void every_32nd(float *out, const float *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[i * 32] * 2;
+}
+__global__ void packed(float *out, const float *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[i] * 2;
+}
+
+/* All lanes read one element: one sector, and no reason for a tile. */
+// ADVISE broadcast: nothing
+__global__ void broadcast(float *out, const float *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[blockIdx.x] * threadIdx.x;
+}
+
+/* ---- where accesses start ---- */
+
+// ADVISE shifted: align twin=aligned
+__global__ void shifted(float *out, const float *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i + 1] = in[i + 1] * 2;
+}
+__global__ void aligned(float *out, const float *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[i] * 2;
+}
+
+// ADVISE narrow_block: widen twin=wide_block
+__global__ void narrow_block(float *out, const float *in)
+{
+    int x = blockIdx.x * 4 + threadIdx.x, y = blockIdx.y * 64 + threadIdx.y;
+    out[y * W + x] = in[y * W + x] * 2;
+}
+
+__global__ void wide_block(float *out, const float *in)
+{
+    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
+    out[y * W + x] = in[y * W + x] * 2;
+}
+
+// ADVISE gather: gather
+__global__ void gather(float *out, const float *in, const int *index)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[index[i]];
+}
+
+/* ---- reuse ---- */
+
+// ADVISE look_up: stage
+__global__ void look_up(float *out, const int *index, const float *table)
+{
+    int i = blockIdx.x * blockDim.x * 8 + threadIdx.x;
+    for (int k = 0; k < 8; k++)
+        out[i + k * blockDim.x] = table[index[i + k * blockDim.x] & 255];
+}
+
+/* A table in constant memory, and coefficients there: the one is read at as many places as there are lanes, the others
+ * at one. */
+__constant__ float constants[256];
+// ADVISE look_up_constant: constant twin=look_up_shared
+__global__ void look_up_constant(float *out, const int *index)
+{
+    int i = blockIdx.x * blockDim.x * 8 + threadIdx.x;
+    for (int k = 0; k < 8; k++)
+        out[i + k * blockDim.x] = constants[index[i + k * blockDim.x] & 255];
+}
+// ADVISE look_up_shared: nothing
+__global__ void look_up_shared(float *out, const int *index, const float *table)
+{
+    __shared__ float mine[256];
+    int i = blockIdx.x * blockDim.x * 8 + threadIdx.x;
+    mine[threadIdx.x] = table[threadIdx.x];
+    __syncthreads();
+    for (int k = 0; k < 8; k++)
+        out[i + k * blockDim.x] = mine[index[i + k * blockDim.x] & 255];
+}
+// ADVISE coefficients: nothing
+__global__ void coefficients(float *out, const float *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0, v = in[i];
+#pragma unroll 1
+    for (int k = 0; k < 8; k++)
+        sum = sum * v + constants[k];
+    out[i] = sum;
+}
+
+/* Three points: a byte is read three times, which a tile saves. */
+// ADVISE smooth3: stage verdict=pay twin=smooth3_tiled
+__global__ void smooth3(float *out, const float *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x + 8;
+    out[i] = (in[i - 1] + in[i] + in[i + 1]) / 3;
+}
+// ADVISE smooth3_tiled: nothing verdict=already
+__global__ void smooth3_tiled(float *out, const float *in)
+{
+    __shared__ float tile[258];
+    int t = threadIdx.x, i = blockIdx.x * 256 + t + 8;
+    tile[t + 1] = in[i];
+    if (t == 0)
+        tile[0] = in[i - 1];
+    if (t == 255)
+        tile[257] = in[i + 1];
+    __syncthreads();
+    out[i] = (tile[t] + tile[t + 1] + tile[t + 2]) / 3;
+}
+
+// ADVISE stencil9: stage twin=stencil9_tiled
+__global__ void stencil9(float *out, const float *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x + 16;
+    float sum = 0;
+    for (int k = -4; k <= 4; k++)
+        sum += in[i + k];
+    out[i] = sum;
+}
+
+__global__ void stencil9_tiled(float *out, const float *in)
+{
+    __shared__ float tile[272]; /* from a sector's start on: four of the eight before the first are not used */
+    int t = threadIdx.x, i = blockIdx.x * 256 + t + 16;
+    for (int k = t; k < 272; k += 256)
+        tile[k] = in[i - t + k - 8];
+    __syncthreads();
+    float sum = 0;
+    for (int k = 4; k <= 12; k++)
+        sum += tile[t + k];
+    out[i] = sum;
+}
+
+// ADVISE blur5x5: stage
+__global__ void blur5x5(float *out, const float *in)
+{
+    int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
+    if (x < 2 || y < 2 || x >= W - 2 || y >= W - 2)
+        return;
+    float sum = 0;
+    for (int r = -2; r <= 2; r++)
+        for (int c = -2; c <= 2; c++)
+            sum += in[(y + r) * W + x + c];
+    out[y * W + x] = sum / 25;
+}
