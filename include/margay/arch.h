@@ -63,8 +63,8 @@ const struct mg_arch *mg_arch_at(size_t index);
 /* "9.0", "90", "sm_90", "sm_90a" or "compute_90". NULL: no such text or capability. */
 const struct mg_arch *mg_arch_parse(const char *text);
 
-/* Boards, by capability. mg_board_find takes a part of a name in any case: "h100". The first that has it, whole words
- * before parts; NULL when none has. */
+/* Boards, by capability. mg_board_find takes a part of a name in any case: "h100". The first that ends with it, so
+ * that a whole name finds its own; else that has it as whole words; else within one. NULL when none has. */
 const struct mg_board *mg_board_at(size_t index);
 const struct mg_board *mg_board_find(const char *name);
 /* At the boost clock: FLOP/s of FP32 (a fused multiply-add is two), bytes/s of device memory and of all shared memory. */

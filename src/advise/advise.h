@@ -6,13 +6,14 @@
  */
 #ifndef MG_ADVISE_H
 #define MG_ADVISE_H
+#include "arch/arch.h"
 #include "report/report.h"
 #include "simt/observe.h"
 
 struct mg_advise;
-/* `done` gets each launch's advice, valid during the call only. */
-enum mg_status mg__advise_create(void (*done)(void *arg, const struct mg_report_advice *advice), void *arg,
-                                 struct mg_advise **advise);
+/* For the device `arch` and its board. `done` gets each launch's advice, valid during the call only. */
+enum mg_status mg__advise_create(const struct mg_arch *arch, void (*done)(void *arg, const struct mg_report_advice *advice),
+                                 void *arg, struct mg_advise **advise);
 void mg__advise_destroy(struct mg_advise *advise);
 struct mg_observer mg__advise_observer(struct mg_advise *advise);
 /* Registers a thread of the launch that follows, which no observer is told; where the number comes from ("an estimate"; kept

@@ -119,6 +119,7 @@ struct mg_seen {
     uint64_t nblocks;
     uint32_t most; /* shapes of an instruction that are kept */
     uint32_t regs;
+    const struct mg_arch *arch;
     const char *regs_from;
 };
 

@@ -441,7 +441,7 @@ bool mg__facts_gather(struct mg_facts *f, const struct mg_seen *seen)
     mg__arena_init(&f->arena);
     f->seen = seen;
     f->info = seen->info;
-    f->arch = mg_arch_find(seen->info->device_cc);
+    f->arch = seen->arch;
     f->threads = seen->info->block.x * seen->info->block.y * seen->info->block.z;
     f->warps = (f->threads + 31) / 32;
     if (!f->arch || !f->arch->board)

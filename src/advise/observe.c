@@ -10,6 +10,7 @@
 #include "advise/advise_priv.h"
 
 struct mg_advise {
+    const struct mg_arch *arch;
     void (*done)(void *arg, const struct mg_report_advice *advice);
     void *arg;
     uint32_t regs;
@@ -81,6 +82,7 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     struct mg_seen *s = &l->seen;
     s->info = info;
     s->regs = l->advise->regs;
+    s->arch = l->advise->arch;
     s->regs_from = l->advise->regs_from ? l->advise->regs_from : "";
     choose_blocks(s);
     uint32_t naccesses = 0;
@@ -295,12 +297,13 @@ static void launch_end(void *state, enum mg_status status)
 }
 
 /* ---- public ---- */
-enum mg_status mg__advise_create(void (*done)(void *arg, const struct mg_report_advice *advice), void *arg,
-                                 struct mg_advise **advise)
+enum mg_status mg__advise_create(const struct mg_arch *arch, void (*done)(void *arg, const struct mg_report_advice *advice),
+                                 void *arg, struct mg_advise **advise)
 {
     *advise = calloc(1, sizeof(**advise));
     if (!*advise)
         return MG_ERR_NOMEM;
+    (*advise)->arch = arch;
     (*advise)->done = done;
     (*advise)->arg = arg;
     return MG_OK;

@@ -86,7 +86,7 @@ const struct mg_board *mg_board_at(size_t index)
     return index < MG_COUNT(boards) ? &boards[index] : NULL;
 }
 
-/* Where `part` (lower or upper case alike) is in `name`: 2 as whole words, 1 inside one, 0 not. */
+/* Where `part` (lower or upper case alike) is in `name`: 3 as its last words, 2 as whole words, 1 inside one, 0 not. */
 static int has_words(const char *name, const char *part)
 {
     size_t n = strlen(part);
@@ -95,7 +95,7 @@ static int has_words(const char *name, const char *part)
         if (strncasecmp(at, part, n))
             continue;
         bool begins = at == name || !isalnum((unsigned char)at[-1]), ends = !isalnum((unsigned char)at[n]);
-        found = MG_MAX(found, begins && ends ? 2 : 1);
+        found = MG_MAX(found, !begins || !ends ? 1 : at[n] ? 2 : 3);
     }
     return found;
 }
@@ -104,7 +104,7 @@ const struct mg_board *mg_board_find(const char *name)
 {
     if (!name || !name[0])
         return NULL;
-    for (int wanted = 2; wanted > 0; wanted--)
+    for (int wanted = 3; wanted > 0; wanted--)
         for (size_t i = 0; i < MG_COUNT(boards); i++)
             if (has_words(boards[i].name, name) == wanted)
                 return &boards[i];

@@ -198,6 +198,11 @@ static int apply(void *arg, int id, const char *value)
         if (!o->arch)
             return mg__cli_bad_capability(o, "device", value);
         break;
+    case OPT_BOARD:
+        o->board = mg_board_find(value);
+        if (!o->board)
+            return mg__cli_complain(o, "--board %s: no board of that name; 'margay limits --all' lists them", value);
+        break;
     case OPT_TIMEOUT: {
         errno = 0;
         double seconds = strtod(value, &end);
@@ -270,7 +275,6 @@ int mg__cli_parse(enum mg_command command, int argc, char **argv, struct mg_cli_
     memset(o, 0, sizeof(*o));
     o->command = command;
     o->name = argv[0];
-    o->arch = mg_arch_find(90);
     o->fail_on = MG_SEVERITY_WARNING;
     snprintf(o->checks, sizeof(o->checks), "race,barrier,init,bounds,launch");
     mg__cli_style(&o->style, STDERR_FILENO);
@@ -281,6 +285,13 @@ int mg__cli_parse(enum mg_command command, int argc, char **argv, struct mg_cli_
                               argc, argv);
     if (result >= 0)
         return result;
+    if (o->board && o->arch && o->board->cc != o->arch->cc)
+        return mg__cli_complain(o, "%s has compute capability %u.%u, not %u.%u", o->board->name, o->board->cc / 10,
+                                o->board->cc % 10, o->arch->cc / 10, o->arch->cc % 10);
+    if (!o->arch)
+        o->arch = mg_arch_find(o->board ? o->board->cc : 90);
+    if (!o->board)
+        o->board = o->arch->board;
     if (optind >= argc && command != MG_CMD_BENCH)
         return mg__cli_complain(o, "no program given; usage: margay %s [options] PROGRAM [args...]", o->name);
     o->program = argv + optind;

@@ -288,6 +288,7 @@ static void set_environment(void *arg, int report_fd)
     }
     set_number("MARGAY_ADVISE", o->command == MG_CMD_ADVISE ? 1 : 0);
     set_number("MARGAY_DEVICE", o->arch->cc);
+    setenv("MARGAY_BOARD", o->board->name, 1);
     set_number("MARGAY_THREADS", o->threads);
     set_number("MARGAY_VERBOSE", o->verbose);
     if (o->engine)
@@ -367,7 +368,7 @@ int mg__session_run(struct mg_session *s, const struct mg_cli_options *o, int *s
     int result = -1;
     memset(s, 0, sizeof(*s));
     s->options = o;
-    s->device = (struct mg_report_device){.name = o->arch->board->name, .cc = o->arch->cc, .sm_count = o->arch->board->sm_count};
+    s->device = (struct mg_report_device){.name = o->board->name, .cc = o->arch->cc, .sm_count = o->board->sm_count};
     mg__tally_init(&s->tally, o->command == MG_CMD_PROFILE);
     mg__advices_init(&s->advices);
     mg__findings_init(&s->findings);

@@ -11,6 +11,7 @@
  *   MARGAY_CHECK     for which, commas between: race,barrier,init,bounds,launch,leaks
  *   MARGAY_ADVISE    1: every recorded launch is followed for advice as well (slower: it runs interpreted)
  *   MARGAY_DEVICE    compute capability, 90 unless told
+ *   MARGAY_BOARD     one of its boards, by name, as in include/margay/arch.h
  *   MARGAY_ENGINE    jit or interp; jit where it was built. MARGAY_VERBOSE=1: what became of each kernel, on stderr
  *   MARGAY_THREADS   host threads that run blocks
  *   MARGAY_TIMEOUT   seconds a launch may take, fractions allowed
@@ -228,7 +229,7 @@ static enum mg_status attach(struct cudart *c, struct mg_diag *diag)
         status = mg__simt_observe(c->simt, &observer);
     }
     if (!status && advise && !strcmp(advise, "1"))
-        status = mg__advise_create(on_advice, NULL, &c->advise);
+        status = mg__advise_create(c->arch, on_advice, NULL, &c->advise);
     if (!status && c->advise) {
         struct mg_observer observer = mg__advise_observer(c->advise);
         status = mg__simt_observe(c->simt, &observer);
@@ -250,6 +251,17 @@ static int make_context(void)
         mg__diag_set(&diag, MG_ERR_NOT_FOUND, "there is no device of compute capability %u.%u here", (unsigned)cc / 10,
                      (unsigned)cc % 10);
         return fail_init(&diag, cudaErrorNoDevice);
+    }
+    const char *name = getenv("MARGAY_BOARD");
+    if (name && *name) {
+        c->chosen = *c->arch;
+        c->chosen.board = mg_board_find(name);
+        if (!c->chosen.board || c->chosen.board->cc != c->arch->cc) {
+            mg__diag_set(&diag, MG_ERR_NOT_FOUND, "there is no board MARGAY_BOARD=%s of compute capability %u.%u here", name,
+                         c->arch->cc / 10, c->arch->cc % 10);
+            return fail_init(&diag, cudaErrorNoDevice);
+        }
+        c->arch = &c->chosen;
     }
     const char *pattern = getenv("MARGAY_KERNEL");
     if (pattern && *pattern) {

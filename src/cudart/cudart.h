@@ -91,6 +91,7 @@ struct cudart {
     int pid;
     unsigned version; /* of the API that the program was built for: 12 or 13 */
     const struct mg_arch *arch;
+    struct mg_arch chosen; /* arch, where another board than its own was asked for */
     struct mg_simt *simt;
     struct mg_report_writer *report;
     struct mg_model *model;

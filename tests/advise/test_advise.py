@@ -152,6 +152,9 @@ def test_text():
         with open(text, encoding="utf-8") as file:
             check("A100" in file.read(), "--output lacks the board")
         check(b"matmul" not in done.stderr, "--output, and yet on standard error")
+        peaks = [next(r["peak"] for r in a["roofline"]["roofs"] if r["name"] == "device memory")
+                 for a in (report("--board", board, args=[program, "matmul_naive"])["advice"][0] for board in ("h100 pcie", "h200"))]
+        check(2.0e12 < peaks[0] < 2.1e12 and 4.7e12 < peaks[1] < 5e12, f"the chosen board's memory: {peaks}")
         done = run("--svg", svg, args=[program, "transpose_shared"], expect=2)
         check(b"margay: error:" in done.stderr, "no roofline, no word")
         run("--svg", os.path.join(folder, "none", "x.svg"), args=[program, "matmul_naive"], expect=2)

@@ -152,6 +152,9 @@ static void names(void **state)
     assert_string_equal(mg_board_find("h100")->name, "NVIDIA H100 80GB HBM3");
     assert_string_equal(mg_board_find("H100 PCIe")->name, "NVIDIA H100 PCIe");
     assert_string_equal(mg_board_find("L4")->name, "NVIDIA L4"); /* not the L40S */
+    assert_string_equal(mg_board_find("rtx 2080")->name, "NVIDIA GeForce RTX 2080"); /* not the Ti */
+    for (size_t i = 0; mg_board_at(i); i++)
+        assert_ptr_equal(mg_board_find(mg_board_at(i)->name), mg_board_at(i));
     assert_null(mg_board_find("voodoo"));
     assert_null(mg_board_find(""));
     assert_null(mg_board_find(NULL));

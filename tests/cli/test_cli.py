@@ -297,6 +297,15 @@ MARGAY_PROGRESS=(none)
 LD_LIBRARY_PATH={self.libdir}
 """)
 
+    def test_boards(self):
+        r = self.margay("run", "--board", "voodoo", "true")
+        self.check(r, 2, out="")
+        self.assertIn("--board voodoo: no board of that name", r.err)
+        r = self.margay("run", "--board", "a100", "--device", "9.0", "true")
+        self.check(r, 2, out="")
+        self.assertIn("has compute capability 8.0, not 9.0", r.err)
+        self.assertIn("MARGAY_DEVICE=80\n", self.margay("run", "--board", "a100", FAKE, "env").out)
+
     def test_device_spellings(self):
         for cc, number in (("9.0", "90"), ("90", "90"), ("12.1", "121"), ("sm_75", "75")):
             self.assertIn(f"MARGAY_DEVICE={number}\n", self.margay("run", "--device", cc, FAKE, "env").out)
