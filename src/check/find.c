@@ -325,6 +325,7 @@ static int in_order(const void *a, const void *b)
     BY(o.who.block);
     BY(o.insn);
     BY(o.other);
+    BY(o.offset); /* what merge_values brought together may be alike up to here */
 #undef BY
     return 0;
 }
