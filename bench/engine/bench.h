@@ -24,10 +24,11 @@ struct bench_case {
     int nsteps;
     size_t bytes[BENCH_BUFFERS]; /* 0: no such buffer */
     void *data[BENCH_BUFFERS];   /* what is in it before the first launch; NULL: zeros */
+    int n;                       /* for `plain` */
     int result;                  /* the buffer of the result */
     size_t result_bytes;
     void *expect; /* made by double-precision arithmetic; all results are exact */
-    void (*plain)(void *const *buffers);
+    void (*plain)(void *const *buffers, int n);
 };
 
 /* ---- cases.c: data and expectations ---- */
@@ -37,14 +38,12 @@ bool bench_case_make(size_t i, struct bench_case *c);
 void bench_case_free(struct bench_case *c);
 
 /* ---- plain.c: the same work in plain C, at -O3 with function multiversioning ---- */
-void bench_plain_matmul_naive(void *const *buffers);
-void bench_plain_matmul_tiled(void *const *buffers);
-void bench_plain_reduce(void *const *buffers);
-void bench_plain_transpose_naive(void *const *buffers);
-void bench_plain_transpose_tiled(void *const *buffers);
-void bench_plain_histogram(void *const *buffers);
-
-enum { MATMUL_N = 512, TRANSPOSE_N = 1024, REDUCE_N = 1 << 20, HISTOGRAM_N = 1 << 20 };
+void bench_plain_matmul_naive(void *const *buffers, int n);
+void bench_plain_matmul_tiled(void *const *buffers, int n);
+void bench_plain_reduce(void *const *buffers, int n);
+void bench_plain_transpose_naive(void *const *buffers, int n);
+void bench_plain_transpose_tiled(void *const *buffers, int n);
+void bench_plain_histogram(void *const *buffers, int n);
 
 /* ---- contenders: each is opened once and then loaded with one case after another ---- */
 struct bench_peer;
@@ -96,7 +95,7 @@ struct bench_report {
     unsigned processors, threads;     /* allowed to us; of the engine's column with several */
     int reps;
     bool cpu_time; /* processor time, not time that passes */
-    struct bench_row rows[8];
+    struct bench_row rows[16];
     size_t nrows;
 };
 /* The table and the targets as text; returns the number of targets that were measured and not met. */

@@ -7,9 +7,11 @@
  * One core is one core for all: the calling thread is pinned to a processor, the engine has one worker, PoCL is told to
  * use its device that runs on the calling thread. For the column with several threads the pin is lifted.
  *
- *     bench_engine [--only NAME] [--reps N] [--threads N] [--json FILE] [--markdown] [--ptx FILE] [--cl FILE]
- *                  [--strict] [--cpu]
+ *     bench_engine [--only NAME] [--contenders LIST] [--reps N] [--threads N] [--json FILE] [--markdown] [--ptx FILE]
+ *                  [--cl FILE] [--strict] [--cpu]
  *
+ * --contenders names some of models, interp, bare, threads, opencl, plain, with commas: `--contenders models` is for a profiler.
+ * A kernel whose rounds take long is given as many as fit into LONG seconds, two at least.
  * --cpu counts processor time instead of time that passes: for a machine that is busy with other work, as the ratios of
  * the one-core columns still mean something. The column with several threads is then left out.
  *
@@ -34,6 +36,7 @@
 #endif
 
 enum { MAX_REPS = 1000 };
+#define LONG 20.0 /* seconds of rounds */
 
 struct contender {
     enum bench_column column;
@@ -99,6 +102,25 @@ static void progress(const char *name, int done, int reps)
     }
 }
 
+static const char *const names[COL_COUNT] = {"models", "interp", "bare", "threads", "opencl", "plain"};
+
+/* The columns that a list names; ends the process at a name that is none. */
+static unsigned columns_of(const char *list)
+{
+    unsigned found = 0;
+    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        size_t length = strcspn(at, ","), k = 0;
+        while (k < COL_COUNT && (strlen(names[k]) != length || memcmp(names[k], at, length) != 0))
+            k++;
+        if (k == COL_COUNT) {
+            fprintf(stderr, "bench_engine: --contenders: models, interp, bare, threads, opencl, plain; not \"%.*s\"\n", (int)length, at);
+            exit(2);
+        }
+        found |= 1u << k;
+    }
+    return found;
+}
+
 static uint64_t clock_ns(clockid_t clock)
 {
     struct timespec t;
@@ -132,8 +154,8 @@ static double run_once(struct contender *c, const struct bench_case *cs)
 static int measure(struct contender *contenders, size_t count, struct bench_peer *counter, const struct bench_case *cs,
                    int reps, struct bench_row *row)
 {
-    static const char *const names[COL_COUNT] = {"models", "interpreted", "bare", "threads", "opencl", "plain C"};
-    int failures = 0;
+    int failures = 0, done = 0;
+    uint64_t start = clock_ns(CLOCK_MONOTONIC);
     row->name = cs->name;
     row->size = cs->size;
     if (counter) {
@@ -155,7 +177,7 @@ static int measure(struct contender *contenders, size_t count, struct bench_peer
             row->wavefronts = bench_engine_wavefronts(c->peer);
         }
     }
-    for (int rep = 0; rep < reps; rep++) {
+    for (int rep = 0; rep < reps && (rep < 2 || (double)(clock_ns(CLOCK_MONOTONIC) - start) * 1e-9 < LONG); rep++, done++) {
         progress(cs->name, rep + 1, reps);
         for (size_t i = 0; i < count; i++) {
             struct contender *c = &contenders[i];
@@ -174,8 +196,8 @@ static int measure(struct contender *contenders, size_t count, struct bench_peer
         struct contender *c = &contenders[i];
         if (!c->loaded)
             continue;
-        qsort(c->samples, (size_t)reps, sizeof c->samples[0], by_value);
-        row->time[c->column] = (struct bench_time){c->samples[0], c->samples[reps / 2], reps};
+        qsort(c->samples, (size_t)done, sizeof c->samples[0], by_value);
+        row->time[c->column] = (struct bench_time){c->samples[0], c->samples[done / 2], done};
     }
     return failures;
 }
@@ -206,6 +228,7 @@ int main(int argc, char **argv)
 {
     static const struct option options[] = {
         {"only", required_argument, NULL, 'o'},
+        {"contenders", required_argument, NULL, 'n'},
         {"reps", required_argument, NULL, 'r'},
         {"threads", required_argument, NULL, 't'},
         {"json", required_argument, NULL, 'j'},
@@ -221,6 +244,7 @@ int main(int argc, char **argv)
     static struct bench_report report;
     static struct contender contenders[COL_COUNT];
     bool markdown = false, strict = false;
+    unsigned columns = (1u << COL_COUNT) - 1;
     report.reps = 15;
     report.processors = processors();
     report.threads = MG_MIN(2u, report.processors);
@@ -228,6 +252,9 @@ int main(int argc, char **argv)
         switch (option) {
         case 'o':
             only = optarg;
+            break;
+        case 'n':
+            columns = columns_of(optarg);
             break;
         case 'r':
             report.reps = number(optarg, 1, MAX_REPS, "--reps");
@@ -257,8 +284,8 @@ int main(int argc, char **argv)
         default:
             fprintf(
                 option == 'h' ? stdout : stderr,
-                "usage: bench_engine [--only NAME] [--reps N] [--threads N] [--json FILE] [--markdown] [--ptx FILE] "
-                "[--cl FILE] [--strict] [--cpu]\n");
+                "usage: bench_engine [--only NAME] [--contenders LIST] [--reps N] [--threads N] [--json FILE] [--markdown] "
+                "[--ptx FILE] [--cl FILE] [--strict] [--cpu]\n");
             return option == 'h' ? 0 : 2;
         }
     }
@@ -279,7 +306,7 @@ int main(int argc, char **argv)
     } engines[] = {{COL_MODELS, BENCH_MODELS}, {COL_INTERPRET, BENCH_INTERPRET}, {COL_BARE, BENCH_BARE}, {COL_THREADS, BENCH_MODELS}};
     for (size_t i = 0; i < MG_COUNT(engines); i++) {
         bool several = engines[i].column == COL_THREADS;
-        if (several && (report.threads < 2 || report.cpu_time))
+        if (!(columns >> engines[i].column & 1) || (several && (report.threads < 2 || report.cpu_time)))
             continue;
         struct bench_peer *peer =
             bench_engine_open(ptx, ptx_size, several ? report.threads : 1, engines[i].mode, error, sizeof error);
@@ -293,14 +320,16 @@ int main(int argc, char **argv)
     setenv("POCL_DEVICES", "basic", 0);
     setenv("POCL_WORK_GROUP_METHOD", "cbs", 0);
     pin(true); /* threads that the OpenCL library makes stay on this processor too */
-    struct bench_peer *peer = bench_opencl_open(cl, cl_size, error, sizeof error);
-    if (peer) {
+    struct bench_peer *peer = columns >> COL_OPENCL & 1 ? bench_opencl_open(cl, cl_size, error, sizeof error) : NULL;
+    if (!(columns >> COL_OPENCL & 1)) {
+        snprintf(report.opencl, sizeof report.opencl, "not asked for");
+    } else if (peer) {
         contenders[count++] = (struct contender){.column = COL_OPENCL, .peer = peer};
         snprintf(report.opencl, sizeof report.opencl, "%s", peer->description);
     } else {
         snprintf(report.opencl, sizeof report.opencl, "%.300s", error);
     }
-    if ((peer = bench_plain_open()))
+    if (columns >> COL_PLAIN & 1 && (peer = bench_plain_open()))
         contenders[count++] = (struct contender){.column = COL_PLAIN, .peer = peer};
 
     for (size_t i = 0; i < bench_case_count(); i++) {

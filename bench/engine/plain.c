@@ -1,4 +1,4 @@
-/* plain.c - the six kernels as a C programmer would write them, for one core.
+/* plain.c - the kernels as a C programmer would write them, for one core.
  *
  * "naive" is the kernel's own loop nest with the threads as loops. "tiled" is the same idea done for a cache: blocks
  * that fit, with the inner loop over neighbouring elements, which the compiler turns into vector code. Compiled at -O3
@@ -81,34 +81,34 @@ CLONES static void histogram(unsigned *restrict bins, const unsigned char *restr
         bins[data[i]]++;
 }
 
-void bench_plain_matmul_naive(void *const *buffers)
+void bench_plain_matmul_naive(void *const *buffers, int n)
 {
-    matmul_naive(buffers[0], buffers[1], buffers[2], MATMUL_N);
+    matmul_naive(buffers[0], buffers[1], buffers[2], n);
 }
 
-void bench_plain_matmul_tiled(void *const *buffers)
+void bench_plain_matmul_tiled(void *const *buffers, int n)
 {
-    matmul_tiled(buffers[0], buffers[1], buffers[2], MATMUL_N);
+    matmul_tiled(buffers[0], buffers[1], buffers[2], n);
 }
 
-void bench_plain_reduce(void *const *buffers)
+void bench_plain_reduce(void *const *buffers, int n)
 {
-    *(float *)buffers[0] = reduce(buffers[2], REDUCE_N);
+    *(float *)buffers[0] = reduce(buffers[2], n);
 }
 
-void bench_plain_transpose_naive(void *const *buffers)
+void bench_plain_transpose_naive(void *const *buffers, int n)
 {
-    transpose_naive(buffers[0], buffers[1], TRANSPOSE_N);
+    transpose_naive(buffers[0], buffers[1], n);
 }
 
-void bench_plain_transpose_tiled(void *const *buffers)
+void bench_plain_transpose_tiled(void *const *buffers, int n)
 {
-    transpose_tiled(buffers[0], buffers[1], TRANSPOSE_N);
+    transpose_tiled(buffers[0], buffers[1], n);
 }
 
-void bench_plain_histogram(void *const *buffers)
+void bench_plain_histogram(void *const *buffers, int n)
 {
-    histogram(buffers[0], buffers[1], HISTOGRAM_N);
+    histogram(buffers[0], buffers[1], n);
 }
 
 /* ---- the contender ---- */
@@ -150,7 +150,7 @@ static bool plain_load(struct bench_peer *peer, const struct bench_case *c)
 
 static bool plain_run(struct bench_peer *peer)
 {
-    peer->current->plain(((struct plain *)peer)->buffers);
+    peer->current->plain(((struct plain *)peer)->buffers, peer->current->n);
     return true;
 }
 
