@@ -33,6 +33,7 @@ struct bench_case {
 
 /* ---- cases.c: data and expectations ---- */
 size_t bench_case_count(void);
+const char *bench_case_name(size_t i);
 /* Makes case `i`; false: out of memory. bench_case_free frees what it holds. */
 bool bench_case_make(size_t i, struct bench_case *c);
 void bench_case_free(struct bench_case *c);

@@ -151,6 +151,11 @@ size_t bench_case_count(void)
     return sizeof table / sizeof table[0];
 }
 
+const char *bench_case_name(size_t i)
+{
+    return table[i].name;
+}
+
 bool bench_case_make(size_t i, struct bench_case *c)
 {
     memset(c, 0, sizeof *c);

@@ -334,12 +334,13 @@ int main(int argc, char **argv)
 
     for (size_t i = 0; i < bench_case_count(); i++) {
         struct bench_case cs;
+        if (only && strcmp(only, bench_case_name(i)) != 0)
+            continue;
         if (!bench_case_make(i, &cs)) {
             fprintf(stderr, "bench_engine: out of memory\n");
             return 1;
         }
-        if (!only || strcmp(only, cs.name) == 0)
-            failures += measure(contenders, count, counter, &cs, report.reps, &report.rows[report.nrows++]);
+        failures += measure(contenders, count, counter, &cs, report.reps, &report.rows[report.nrows++]);
         for (size_t k = 0; k < count; k++)
             contenders[k].peer->current = NULL;
         bench_case_free(&cs);
