@@ -57,7 +57,7 @@ static bool value_of(const struct mg_access *a, unsigned element, unsigned lane,
 static unsigned element_of(const struct launch *l, const struct mg_access *a)
 {
     unsigned bytes = mg__ptx_type_size((enum mg_ptx_type)l->info->insns[a->insn].insn->type[0]);
-    return bytes && bytes <= a->width ? bytes : a->width;
+    return MG_MIN(bytes && bytes <= a->width ? bytes : a->width, a->value64 ? 8u : 4u); /* .b128 is two values of 64 bits */
 }
 
 static bool same_value(const struct launch *l, const struct mg_access *a, unsigned lane, unsigned from, unsigned bytes,

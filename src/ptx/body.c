@@ -162,7 +162,7 @@ bool mg__ptx_declare_regs(struct parser *p)
             MG_TRY(mg__ptx_next(p));
             MG_TRY(mg__ptx_uint(p, 128, ".align", &ignored));
             continue;
-        } else if (!mg__ptx_type_word(p->tok.at + 1, p->tok.length - 1, &type)) {
+        } else if (!mg__ptx_type_word(p->tok.at + 1, p->tok.length - 1, false, &type)) {
             return mg__ptx_fail(p, "'%.*s' is no type of a register", (int)MG_MIN(p->tok.length, 60u), p->tok.at);
         }
         MG_TRY(mg__ptx_next(p));

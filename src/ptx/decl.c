@@ -92,7 +92,7 @@ static bool qualifiers(struct parser *p, struct mg_ptx_var *var, uint32_t *align
             *opaque = true;
         } else if (pointer && mg__ptx_space_word(t, &ignored)) {
             ; /* where the parameter points to: a hint */
-        } else if (mg__ptx_type_word(t->at + 1, t->length - 1, &type)) {
+        } else if (mg__ptx_type_word(t->at + 1, t->length - 1, false, &type)) {
             var->type = (uint8_t)type;
         } else {
             return mg__ptx_fail(p, "'%.*s' does not belong in a declaration", (int)MG_MIN(t->length, 60u), t->at);

@@ -385,6 +385,8 @@ static const char *wants(char code)
         return "a register or a constant";
     case 'w':
         return "a register, a constant, or a vector of as many as .v2, .v4, .v8 say";
+    case 'i':
+        return "a constant";
     case 'm':
         return "an address in brackets";
     default:
@@ -410,6 +412,8 @@ static bool fits(const struct parser *p, const struct mg_ptx_insn *insn, char co
         if (insn->vec > 1 && !packs)
             return false;
         return code == 'v' ? dest : source;
+    case 'i':
+        return op->kind == MG_OPND_IMM && !op->is_float;
     case 'm':
         return op->kind == MG_OPND_ADDR;
     case 'l':
@@ -462,6 +466,10 @@ static const char *signature_of(const struct mg_ptx_insn *insn, const struct rul
             return "mms?ss";
         return insn->sub == MG_SUB_WAIT_GROUP ? "s" : "";
     }
+    if (insn->opcode == MG_OP_LOP3 && insn->boolop)
+        return "dsssis";
+    if (insn->sub == MG_SUB_PACK)
+        return insn->ntypes == 3 ? "dsss" : "dss";
     return rule->operands;
 }
 
@@ -475,6 +483,11 @@ static bool check(struct parser *p, const struct tok *start, struct mg_ptx_insn 
         return mg__ptx_fail_at(p, start, "'%.200s' copies .shared.global only", insn->text);
     if ((insn->opcode == MG_OP_MIN || insn->opcode == MG_OP_MAX) && insn->nops > 3)
         insn->flags |= MG_F_LATER; /* three inputs: PTX ISA 8.8, sm_100 */
+    if (insn->opcode == MG_OP_LOP3 && (insn->boolop != MG_BOOL_NONE) != ((insn->flags & MG_F_DUAL) != 0))
+        return mg__ptx_fail_at(p, start, "'%.200s' %s", insn->text,
+                               insn->boolop ? "gives a predicate too: d|p" : "gives a predicate with .and or .or only");
+    if (insn->opcode == MG_OP_LOP3 && insn->boolop && ops->count > 1 && ops->at[1].kind != MG_OPND_REG)
+        return mg__ptx_fail_at(p, start, "operand 2 of '%.200s' must be a predicate register", insn->text);
     return check_signature(p, start, insn, ops, signature_of(insn, rule));
 }
 

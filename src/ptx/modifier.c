@@ -6,15 +6,15 @@
  * module. To add a modifier: a row in `modifiers`, and its class in the rules that take it.
  *
  * The rules also hold the kinds of operands, checked in insn.c: d destination register, v the same or a vector, s
- * source (register, constant, special register, symbol), w the same or a vector, m address, l label, t branch table;
- * what follows a `?` may be absent, `*` is anything. The second half of a dual destination is not counted.
+ * source (register, constant, special register, symbol), w the same or a vector, i constant, m address, l label, t branch
+ * table; what follows a `?` may be absent, `*` is anything. The second half of a dual destination is not counted.
  */
 #include "ptx/ptx_priv.h"
 
 #define CLASSES(X)                                                                                                     \
     X(TYPE)                                                                                                            \
     X(ROUND) X(CMP) X(BOOL) X(ATOMOP) X(SEM) X(SCOPE) X(SPACE) X(VEC) X(FLAG) X(CACHE) X(LEVEL) X(SHFL) X(VOTE) X(BAR) \
-        X(PRMT) X(SHF) X(TESTP) X(CPASYNC) X(PACK) X(WORD) X(PROXY) X(LATER)
+        X(PRMT) X(SHF) X(TESTP) X(CPASYNC) X(PACK) X(LOGIC) X(WORD) X(PROXY) X(LATER)
 enum {
 #define BIT_NUMBER(name) BIT_##name,
     CLASSES(BIT_NUMBER)
@@ -62,6 +62,8 @@ static const struct modifier modifiers[] = {
     {"or", C(BOOL), MG_BOOL_OR, 0},
     {"xor", C(BOOL), MG_BOOL_XOR, 0},
     {"popc", C(BOOL), MG_BOOL_POPC, 0},
+    {"and", C(LOGIC), MG_BOOL_AND, 0}, /* lop3's have no .xor */
+    {"or", C(LOGIC), MG_BOOL_OR, 0},
     {"and", C(ATOMOP), MG_ATOM_AND, 0},
     {"or", C(ATOMOP), MG_ATOM_OR, 0},
     {"xor", C(ATOMOP), MG_ATOM_XOR, 0},
@@ -261,7 +263,7 @@ static const struct rule rules[MG_OP_COUNT] = {
     [MG_OP_XOR] = {T, 0, 0, 1, "dss"},
     [MG_OP_NOT] = {T, 0, 0, 1, "ds"},
     [MG_OP_CNOT] = {T, 0, 0, 1, "ds"},
-    [MG_OP_LOP3] = {T | C(BOOL), 0, 0, 1, "dssss?s"},
+    [MG_OP_LOP3] = {T | C(LOGIC), 0, 0, 1, "dsssi"},
     [MG_OP_SHF] = {T | C(SHF), C(SHF), MG_F_WRAP | MG_F_CLAMP, 1, "dsss"},
     [MG_OP_SHL] = {T, 0, 0, 1, "dss"},
     [MG_OP_SHR] = {T, 0, 0, 1, "dss"},
@@ -329,6 +331,7 @@ static void set(struct mg_ptx_insn *insn, const struct modifier *m, bool *later)
         insn->cmp = (uint8_t)m->value;
         break;
     case BIT_BOOL:
+    case BIT_LOGIC:
         insn->boolop = (uint8_t)m->value;
         break;
     case BIT_ATOMOP:
@@ -378,7 +381,8 @@ static bool one_modifier(struct mg_ptx_insn *insn, const struct rule *rule, cons
                          uint64_t *seen, bool *later)
 {
     enum mg_ptx_type type;
-    if ((!rule || rule->classes & C(TYPE)) && mg__ptx_type_word(word, length, &type)) {
+    bool parts = !rule || *seen & C(PACK);
+    if ((!rule || rule->classes & C(TYPE)) && mg__ptx_type_word(word, length, parts, &type)) {
         if (insn->ntypes < MG_COUNT(insn->type))
             insn->type[insn->ntypes++] = (uint8_t)type;
         else if (rule)
@@ -402,11 +406,34 @@ static bool one_modifier(struct mg_ptx_insn *insn, const struct rule *rule, cons
     return !rule;
 }
 
+/* cvt.pack.sat of two numbers to 16 bits, or to 8, 4 or 2 bits in front of a third operand (PTX ISA, cvt.pack). */
+static bool pack_fits(const struct mg_ptx_insn *insn)
+{
+    if (!(insn->flags & MG_F_SAT) || insn->type[1] != MG_T_S32)
+        return false;
+    switch (insn->type[0]) {
+    case MG_T_U16:
+    case MG_T_S16:
+        return insn->ntypes == 2;
+    case MG_T_U8:
+    case MG_T_S8:
+    case MG_T_U4:
+    case MG_T_S4:
+    case MG_T_U2:
+    case MG_T_S2:
+        return insn->ntypes == 3 && insn->type[2] == MG_T_B32;
+    default:
+        return false;
+    }
+}
+
 /* What an instruction lacks, in words for the message. */
 static const char *missing(const struct mg_ptx_insn *insn, const struct rule *rule, uint64_t seen)
 {
     if (insn->ntypes < rule->ntypes)
         return rule->ntypes == 1 ? "a type, such as .u32" : "two types, such as .f32.s32";
+    if (insn->sub == MG_SUB_PACK && !pack_fits(insn))
+        return ".sat, and types as in .u16.s32 or .u4.s32.b32";
     uint64_t lack = rule->needs & ~seen;
     if (!lack)
         return NULL;

@@ -33,11 +33,12 @@ enum mg_ptx_type {
     MG_T_F16, MG_T_BF16, MG_T_F32, MG_T_F64,
     MG_T_F16X2, MG_T_BF16X2, MG_T_U16X2, MG_T_S16X2,
     MG_T_TF32, MG_T_E4M3, MG_T_E5M2, MG_T_E4M3X2, MG_T_E5M2X2,
+    MG_T_U4, MG_T_S4, MG_T_U2, MG_T_S2, /* what cvt.pack makes: no register, variable or other instruction has them */
     MG_T_PRED,
     MG_T_OTHER, /* a type that parses and is not executed; its text is in insn->text */
     MG_T_COUNT
 };
-unsigned mg__ptx_type_size(enum mg_ptx_type type);         /* bytes; PRED and NONE: 0 */
+unsigned mg__ptx_type_size(enum mg_ptx_type type);         /* bytes; PRED, NONE and less than a byte: 0 */
 const char *mg__ptx_type_name(enum mg_ptx_type type);      /* "u32" */
 
 enum mg_ptx_space {

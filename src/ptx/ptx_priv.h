@@ -183,7 +183,8 @@ struct rule {
 };
 bool mg__ptx_decode(struct parser *p, const char *text, size_t length, const struct mg_ptx_insn **insn);
 const struct rule *mg__ptx_rule(enum mg_ptx_opcode opcode); /* NULL for group LATER */
-bool mg__ptx_type_word(const char *word, size_t length, enum mg_ptx_type *type);
+/* `parts`: a type of less than a byte is one too. */
+bool mg__ptx_type_word(const char *word, size_t length, bool parts, enum mg_ptx_type *type);
 
 /* isa.c */
 struct sreg_entry {

@@ -71,6 +71,7 @@ static bool known(const struct mg_mem *m)
 {
     switch (m->type) {
     case MG_T_B16:
+    case MG_T_B128:
         return m->atomop == MG_ATOM_CAS || m->atomop == MG_ATOM_EXCH;
     case MG_T_B32:
     case MG_T_B64:
@@ -135,6 +136,28 @@ MG_NO_TSAN static void vectors(struct mg_warp *w, const struct mg_mem *m, uint32
     }
 }
 
+/* exch and cas of 128 bits, in words (lower_mem.c). Only one worker has the memory. */
+MG_NO_TSAN static void quads(struct mg_warp *w, const struct mg_mem *m, uint32_t mask, uint8_t *const where[32])
+{
+    bool cas = m->atomop == MG_ATOM_CAS;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        uint32_t old[4], first[4], second[4];
+        memcpy(old, where[i], sizeof old);
+        for (unsigned k = 0; k < 4; k++) {
+            first[k] = mg__lane32(w, m->with[k], i);
+            second[k] = cas ? mg__lane32(w, m->with[4 + k], i) : 0;
+        }
+        if (!cas)
+            memcpy(where[i], first, sizeof first);
+        else if (memcmp(old, first, sizeof old) == 0)
+            memcpy(where[i], second, sizeof second);
+        for (unsigned k = 0; k < 4; k++)
+            if (m->reg[k] >= 0)
+                ((uint32_t *)mg__slot(w, m->reg[k]))[i] = old[k];
+    }
+}
+
 MG_NO_TSAN MG_HANDLER(mg__op_atom)
 {
     const struct mg_mem *m = op->u.mem;
@@ -150,6 +173,10 @@ MG_NO_TSAN MG_HANDLER(mg__op_atom)
     if (!mg__access_slow(w, op, mask, address, where))
         return NULL;
     bool own = m->space == MG_SPACE_SHARED || w->worker->run->serial;
+    if (m->type == MG_T_B128) {
+        quads(w, m, mask, where);
+        return op + 1;
+    }
     if (m->vec > 1) {
         vectors(w, m, mask, where, own);
         return op + 1;

@@ -189,6 +189,8 @@ static bool layout_frame(struct mg_lower *L)
         L->temp_pred[i] = (int32_t)mg__lower_new_slot(L, 4);
     for (unsigned i = 0; i < MG_COUNT(L->temp); i++)
         L->temp[i] = (int32_t)mg__lower_new_slot(L, 256);
+    for (unsigned i = 0; i < MG_COUNT(L->quad); i++)
+        L->quad[i] = -1;
     if (!mg__assign_slots(L) || L->frame_bytes > 256u << 20)
         return false;
     size_t nvars = L->module->ptx->nvars;

@@ -36,6 +36,7 @@ struct mg_lower {
     uint32_t *var_at;   /* by variable id: offset of params and locals in the frame */
     uint32_t *shared_at; /* by variable id */
     int32_t carry, temp_pred[3], temp[6];
+    int32_t quad[12];   /* words of an atomic operation on 128 bits; made when first needed, -1 before */
     struct mg_op spare;
     enum mg_status status;
 };
@@ -75,12 +76,18 @@ int32_t mg__lower_source(struct mg_lower *L, const struct mg_ptx_opnd *o, unsign
 /* The slot that an operation of `bytes` writes for destination `o`; mg__lower_widen then emits what a wider register needs. */
 int32_t mg__lower_destination(struct mg_lower *L, const struct mg_ptx_opnd *o, unsigned bytes);
 void mg__lower_widen(struct mg_lower *L, const struct mg_ptx_opnd *o, unsigned bytes, uint8_t type);
+/* A register of 128 bits is two slots of 64, the low half first; so is a constant. False: the operand is neither. */
+bool mg__lower_halves(struct mg_lower *L, const struct mg_ptx_opnd *o, bool dest, int32_t half[2]);
+/* Between a 64-bit slot and two of 32. */
+void mg__lower_pack(struct mg_lower *L, int32_t whole, int32_t low, int32_t high);
+void mg__lower_unpack(struct mg_lower *L, int32_t whole, int32_t low, int32_t high);
 
 /* lower_alu.c */
 bool mg__lower_row(struct mg_lower *L, int row, uint32_t mode, int32_t d, const int32_t args[4]);
 void mg__lower_alu(struct mg_lower *L);
 void mg__lower_carry(struct mg_lower *L);
 void mg__lower_compare(struct mg_lower *L);
+void mg__lower_lop3(struct mg_lower *L);
 void mg__lower_mov(struct mg_lower *L);
 
 /* lower_mem.c */

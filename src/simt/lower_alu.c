@@ -226,11 +226,85 @@ void mg__lower_compare(struct mg_lower *L)
         op->fn = mg__op_unsupported;
 }
 
+/* lop3 with a predicate: p = (d != 0) .and or .or q. */
+void mg__lower_lop3(struct mg_lower *L)
+{
+    const struct mg_ptx_insn *i = L->insn;
+    int row = find_row(i, NULL, false), nonzero = mg__sem_find("setp_ne_b32");
+    const struct mg_ptx_opnd *d = mg__lower_opnd(L, 0);
+    int32_t to = mg__lower_destination(L, d, 4), p = mg__lower_destination(L, mg__lower_opnd(L, 1), 0), args[4];
+    if (row < 0 || nonzero < 0 || i->nops != 7 || to < 0 || p < 0 || !row_args(L, row, 2, args)) {
+        mg__lower_unsupported(L);
+        return;
+    }
+    mg__lower_row(L, row, 0, to, args);
+    mg__lower_row(L, nonzero, 0, L->temp_pred[0], (const int32_t[4]){to, mg__lower_const(L, 0, false), -1, -1});
+    mg__lower_widen(L, d, 4, MG_T_B32);
+    int32_t with = mg__lower_source(L, mg__lower_opnd(L, 6), 0, MG_T_PRED, 1);
+    struct mg_op *op = mg__lower_emit(L, with < 0 ? mg__op_unsupported : mg__op_setp_bool);
+    op->a = L->temp_pred[0];
+    op->c = with;
+    op->d = p;
+    op->mode = i->boolop;
+}
+
+static void move64(struct mg_lower *L, int32_t to, int32_t from)
+{
+    struct mg_op *op = mg__lower_emit(L, L->lanes->mov64);
+    op->d = to;
+    op->a = from;
+}
+
+/* The parts of a 128-bit register: two of 64 bits or four of 32; what is a register has just that size. */
+static bool parts_of_128(struct mg_lower *L, const struct mg_ptx_opnd *v, bool dest, int32_t part[4])
+{
+    unsigned bytes = 16 / v->count;
+    for (unsigned k = 0; k < v->count; k++) {
+        const struct mg_ptx_opnd *e = &L->func->operands[v->first + k];
+        if (e->kind == MG_OPND_REG && mg__lower_reg_size(L, e) != bytes)
+            return false;
+        part[k] = -1;
+        if (dest)
+            part[k] = e->kind == MG_OPND_REG ? L->slots[e->index] : -1;
+        else if ((part[k] = mg__lower_source(L, e, bytes, bytes == 8 ? MG_T_B64 : MG_T_B32, k)) < 0)
+            return false;
+    }
+    return true;
+}
+
+static void lower_mov128(struct mg_lower *L)
+{
+    const struct mg_ptx_opnd *d = mg__lower_opnd(L, 0), *s = mg__lower_opnd(L, 1);
+    const struct mg_ptx_opnd *v = d->kind == MG_OPND_VEC ? d : s->kind == MG_OPND_VEC ? s : NULL;
+    int32_t half[2], from[2], part[4];
+    if (!mg__lower_halves(L, v == d ? s : d, v != d, half) || (!v && !mg__lower_halves(L, s, false, from)) ||
+        (v && ((v->count != 2 && v->count != 4) || !parts_of_128(L, v, v == d, part)))) {
+        mg__lower_unsupported(L);
+        return;
+    }
+    for (unsigned k = 0; k < 2; k++) {
+        if (!v)
+            move64(L, half[k], from[k]);
+        else if (v->count == 4 && v == d)
+            mg__lower_unpack(L, half[k], part[2 * k], part[2 * k + 1]);
+        else if (v->count == 4)
+            mg__lower_pack(L, half[k], part[2 * k], part[2 * k + 1]);
+        else if (v == s)
+            move64(L, half[k], part[k]);
+        else if (part[k] >= 0)
+            move64(L, part[k], half[k]);
+    }
+}
+
 void mg__lower_mov(struct mg_lower *L)
 {
     const struct mg_ptx_insn *i = L->insn;
     const struct mg_ptx_opnd *d = mg__lower_opnd(L, 0), *s = mg__lower_opnd(L, 1);
     struct mg_op *op;
+    if (i->type[0] == MG_T_B128) {
+        lower_mov128(L);
+        return;
+    }
     if (d->kind == MG_OPND_VEC || s->kind == MG_OPND_VEC) {
         const struct mg_ptx_opnd *v = d->kind == MG_OPND_VEC ? d : s, *whole = v == d ? s : d;
         if (d->kind == s->kind || v->count == 0 || v->count > 4 || mg__lower_type_size(i->type[0]) > 8) {

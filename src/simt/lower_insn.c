@@ -208,6 +208,12 @@ static void lower_one(struct mg_lower *L, uint32_t block)
     case MG_OP_SET:
         mg__lower_compare(L);
         break;
+    case MG_OP_LOP3:
+        if (i->boolop)
+            mg__lower_lop3(L);
+        else
+            mg__lower_alu(L);
+        break;
     case MG_OP_ADD:
     case MG_OP_SUB:
     case MG_OP_MAD:

@@ -72,6 +72,12 @@ static bool set_elements(struct mg_lower *L, struct mg_mem *m, const struct mg_p
     m->width = (uint8_t)mg__lower_type_size(i->type[0]);
     m->vec = (uint8_t)n;
     m->type = i->type[0];
+    if (m->width == 16) {
+        m->width = 8;
+        m->vec = 2;
+        m->dst64 = true;
+        return n == 1 && mg__lower_halves(L, e, load, m->reg);
+    }
     if (n == 0 || n > 8 || m->width == 0 || m->width > 8 || n * m->width > 32)
         return false;
     m->dst64 = m->width == 8;
@@ -293,6 +299,58 @@ static bool set_vector(struct mg_lower *L, struct mg_mem *m, const struct mg_ptx
     return true;
 }
 
+/* The four words of a 128-bit operand, unpacked into L->quad from `at` on. */
+static bool set_words(struct mg_lower *L, const struct mg_ptx_opnd *o, int32_t *with, unsigned at)
+{
+    int32_t half[2];
+    if (!mg__lower_halves(L, o, false, half))
+        return false;
+    for (unsigned k = 0; k < 4; k++)
+        with[k] = L->quad[at + k];
+    mg__lower_unpack(L, half[0], with[0], with[1]);
+    mg__lower_unpack(L, half[1], with[2], with[3]);
+    return true;
+}
+
+/* atom.exch and atom.cas of 128 bits. The operands are unpacked to words (cas: first what is compared) and the old value
+ * is packed from words, so that both engines know all slots of the operation as those of any other vector: eight elements
+ * of two bytes are the sixteen that it reaches. Blocks of such a kernel run in order on one worker. */
+static void lower_atomic128(struct mg_lower *L, struct mg_mem *m)
+{
+    const struct mg_ptx_insn *i = L->insn;
+    const struct mg_ptx_opnd *d = mg__lower_opnd(L, 0);
+    bool cas = i->atomop == MG_ATOM_CAS;
+    int32_t half[2] = {-1, -1};
+    if (i->opcode != MG_OP_ATOM || (!cas && i->atomop != MG_ATOM_EXCH) || i->vec > 1 || i->nops < (cas ? 4 : 3) ||
+        !set_address(L, m, mg__lower_opnd(L, 1)) ||
+        (d->kind != MG_OPND_SINK && !mg__lower_halves(L, d, true, half))) {
+        mg__lower_unsupported(L);
+        return;
+    }
+    for (unsigned k = 0; k < MG_COUNT(L->quad); k++)
+        if (L->quad[k] < 0)
+            L->quad[k] = (int32_t)mg__lower_new_slot(L, 128);
+    for (unsigned k = 0; k < MG_COUNT(m->with); k++)
+        m->with[k] = -1;
+    if (!set_words(L, mg__lower_opnd(L, 2), m->with, 0) || (cas && !set_words(L, mg__lower_opnd(L, 3), m->with + 4, 4))) {
+        mg__lower_unsupported(L);
+        return;
+    }
+    m->kind = MG_ACCESS_ATOM;
+    m->poll = true;
+    m->width = 2;
+    m->vec = 8;
+    m->dst64 = false;
+    L->program->ordered |= m->space != MG_SPACE_SHARED;
+    for (unsigned k = 0; k < 4 && half[0] >= 0; k++)
+        m->reg[k] = L->quad[8 + k];
+    struct mg_op *op = mg__lower_emit(L, mg__op_atom);
+    op->mode = MG_MODE_SITE;
+    op->u.mem = m;
+    for (unsigned k = 0; k < 2 && half[0] >= 0; k++)
+        mg__lower_pack(L, half[k], L->quad[8 + 2 * k], L->quad[9 + 2 * k]);
+}
+
 void mg__lower_atomic(struct mg_lower *L)
 {
     const struct mg_ptx_insn *i = L->insn;
@@ -308,6 +366,10 @@ void mg__lower_atomic(struct mg_lower *L)
     for (unsigned k = 0; k < MG_COUNT(m->reg); k++)
         m->reg[k] = -1;
     m->vec = 1;
+    if (m->width == 16) {
+        lower_atomic128(L, m);
+        return;
+    }
     if (i->nops < first + 2u || m->width < 2 || m->width > 8 || !set_address(L, m, mg__lower_opnd(L, first))) {
         mg__lower_unsupported(L);
         return;

@@ -63,6 +63,8 @@ int32_t mg__lower_source(struct mg_lower *L, const struct mg_ptx_opnd *o, unsign
     switch (o->kind) {
     case MG_OPND_REG: {
         unsigned size = mg__lower_reg_size(L, o);
+        if ((size == 0) != (bytes == 0))
+            return -1;
         if (size == 0) {
             if (!o->negate)
                 return L->slots[o->index];
@@ -134,4 +136,38 @@ void mg__lower_widen(struct mg_lower *L, const struct mg_ptx_opnd *o, unsigned b
         op->a = L->temp[5];
         op->d = L->slots[o->index];
     }
+}
+
+bool mg__lower_halves(struct mg_lower *L, const struct mg_ptx_opnd *o, bool dest, int32_t half[2])
+{
+    if (o->kind == MG_OPND_REG && mg__lower_reg_size(L, o) == 16) {
+        half[0] = L->slots[o->index];
+        half[1] = half[0] + 256;
+        return true;
+    }
+    /* ptxas takes any constant of 64 bits; what it puts above a negative one is written nowhere, so it is refused. */
+    if (dest || o->kind != MG_OPND_IMM || o->is_float || o->imm < 0)
+        return false;
+    half[0] = mg__lower_const(L, (uint64_t)o->imm, true);
+    half[1] = mg__lower_const(L, 0, true);
+    return true;
+}
+
+static void halves_of_64(struct mg_lower *L, mg_handler fn, int32_t whole, int32_t low, int32_t high)
+{
+    struct mg_op *op = mg__lower_emit(L, fn);
+    op->d = whole;
+    op->a = low;
+    op->b = high;
+    op->mode = 2 | 4u << 8 | 1u << 16;
+}
+
+void mg__lower_pack(struct mg_lower *L, int32_t whole, int32_t low, int32_t high)
+{
+    halves_of_64(L, mg__op_pack, whole, low, high);
+}
+
+void mg__lower_unpack(struct mg_lower *L, int32_t whole, int32_t low, int32_t high)
+{
+    halves_of_64(L, mg__op_unpack, whole, low, high);
 }

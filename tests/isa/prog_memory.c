@@ -57,6 +57,85 @@ PROG(vectors, 2, 64, 0, "",
     }
 }
 
+PROG(words_of_128_bits, 2, 64, 0, ".const .align 16 .b8 fixed[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};",
+     ".reg .b128 %q<8>; .shared .align 16 .b8 tile[1024]; .shared .b128 one; .local .align 16 .b8 mine[32];\n"
+     "mul.wide.u32 %d0, %t, 16; add.u64 %d0, %d0, %buf; ld.global.b128 %q0, [%d0]; ld.relaxed.gpu.global.b128 %q1, [%d0];\n"
+     "ld.volatile.b128 %q2, [%d0]; ld.global.nc.L1::no_allocate.b128 %q3, [%d0]; ld.acquire.sys.b128 %q4, [%d0];\n"
+     "mov.b128 {%d1, %d2}, %q1; mov.b128 {%d3, %d4}, %q2; xor.b64 %d1, %d1, %d3; xor.b64 %d2, %d2, %d4; or.b64 %d1, %d1, %d2;\n"
+     "mov.b128 {%d3, %d4}, %q3; mov.b128 {%d5, %d6}, %q4; xor.b64 %d3, %d3, %d5; xor.b64 %d4, %d4, %d6; or.b64 %d3, %d3, %d4;\n"
+     "or.b64 %d1, %d1, %d3; st.global.u64 [%out], %d1; mov.u32 %r0, %tid.x; mov.u32 %r1, tile; shl.b32 %r2, %r0, 4;\n"
+     "add.u32 %r1, %r1, %r2; st.shared.b128 [%r1], %q0; bar.sync 0; xor.b32 %r1, %r1, 16; ld.relaxed.cta.shared.b128 %q5, [%r1];\n"
+     "bar.sync 0; setp.eq.u32 %p0, %r0, 5; @%p0 st.release.cta.shared.b128 [one], %q0; bar.sync 0; ld.shared.b128 %q6, [one];\n"
+     "st.local.b128 [mine+16], %q5; st.weak.local.b128 [mine], %q6; ld.local.u64 %d7, [mine+24]; ld.local.b128 %q7, [mine];\n"
+     "st.global.u64 [%out+8], %d7; mov.b128 {_, %d8}, %q7; st.global.u64 [%out+16], %d8; ld.const.b128 %q1, [fixed];\n"
+     "mov.b128 {%d9, %d10}, %q1; xor.b64 %d9, %d9, %d10; st.global.u64 [%out+24], %d9;\n"
+     "and.b32 %r3, %t, 1; setp.eq.u32 %p1, %r3, 1; @%p1 st.global.b128 [%d0], %q7; @!%p1 st.relaxed.gpu.b128 [%d0], 6;")
+{
+    uint8_t *before = malloc(PROG_BUF);
+    memcpy(before, e->buf, PROG_BUF);
+    EACH(i)
+    {
+        uint32_t block = i / 64 * 64;
+        uint64_t other, one[2], six[2] = {6, 0};
+        memcpy(&other, before + 16 * (i ^ 1) + 8, 8);
+        memcpy(one, before + 16 * (block + 5), 16);
+        OUT(i, 0) = 0;
+        OUT(i, 1) = other;
+        OUT(i, 2) = one[1];
+        OUT(i, 3) = 0x0807060504030201 ^ 0x100f0e0d0c0b0a09;
+        memcpy(e->buf + 16 * i, i & 1 ? one : six, 16);
+    }
+    free(before);
+}
+
+/* Every lane's own cell in global or in shared memory, by space and by generic address. */
+PROG(atomics_of_128_bits, 2, 64, 0, "",
+     ".reg .b128 %q<8>; .shared .align 16 .b8 cells[1024];\n"
+     "mov.b128 %q0, {%da, %db}; ld.global.u64 %d0, [%in+16]; ld.global.u64 %d1, [%in+24]; mov.b128 %q1, {%d0, %d1};\n"
+     "mov.b128 %q2, {%d1, %da}; mul.wide.u32 %d2, %t, 16; add.u64 %d2, %d2, %buf; mov.u32 %r0, %tid.x; shl.b32 %r0, %r0, 4;\n"
+     "mov.u32 %r1, cells; add.u32 %r1, %r1, %r0; st.shared.b128 [%r1], %q0; cvt.u64.u32 %d3, %r1; cvta.shared.u64 %d3, %d3;\n"
+     "atom.global.exch.b128 _, [%d2], %q0; atom.global.acq_rel.gpu.cas.b128 %q3, [%d2], %q1, %q2;\n" /* finds another */
+     "atom.global.cas.b128 %q4, [%d2], %q3, %q1; ld.global.b128 %q5, [%d2];\n"                      /* finds it */
+     "mov.b128 {%d4, %d5}, %q3; mov.b128 {%d6, %d7}, %q4; sub.u64 %d4, %d4, %d7; sub.u64 %d5, %d5, %d6;\n"
+     "add.u64 %d4, %d4, %d5; st.global.u64 [%out], %d4; mov.b128 {%d8, %d9}, %q5; mad.lo.u64 %d8, %d9, 3, %d8;\n"
+     "st.global.u64 [%out+8], %d8; and.b32 %r2, %t, 1; setp.eq.u32 %p0, %r2, 1; selp.b64 %d10, %d3, %d2, %p0;\n"
+     "mov.b128 %q6, {%da, %d1}; mov.b128 %q7, 0; atom.cas.b128 %q6, [%d10], %q6, %q7; atom.exch.b128 %q7, [%d10], %q2;\n"
+     "mov.b128 {%d11, %d12}, %q6; mad.lo.u64 %d11, %d12, 3, %d11; st.global.u64 [%out+16], %d11;\n"
+     "@%p0 atom.shared.exch.b128 %q7, [%r1], 3; mov.b128 {%d13, %d14}, %q7; mad.lo.u64 %d13, %d14, 3, %d13;\n"
+     "ld.shared.b128 %q6, [%r1]; mov.b128 {%d15, _}, %q6; add.u64 %d13, %d13, %d15; st.global.u64 [%out+24], %d13;")
+{
+    EACH(i)
+    {
+        uint64_t x = IN(i, 0), y = IN(i, 1), z = IN(i, 2), u = IN(i, 3);
+        uint64_t end[2] = {i & 1 ? z : u, i & 1 ? u : x};
+        memcpy(e->buf + 16 * i, end, 16);
+        OUT(i, 0) = 0;
+        OUT(i, 1) = z + 3 * u;
+        OUT(i, 2) = i & 1 ? x + 3 * y : z + 3 * u;
+        OUT(i, 3) = i & 1 ? u + 3 * x + 3 : z + 3 * u + x;
+    }
+}
+
+/* All threads add to one number of 128 bits, each until its exchange succeeds. */
+PROG(counters_of_128_bits, 3, 64, 0, "",
+     ".reg .b128 %q<4>; mov.u64 %d0, %buf;\n"
+     "ld.relaxed.gpu.global.b128 %q0, [%d0];\n"
+     "AGAIN: mov.b128 {%d1, %d2}, %q0; add.u64 %d1, %d1, 1; mad.lo.u64 %d2, %d1, 3, 1; mov.b128 %q1, {%d1, %d2};\n"
+     "atom.relaxed.gpu.global.cas.b128 %q2, [%d0], %q0, %q1; mov.b128 {%d3, %d4}, %q2; mov.b128 {%d5, %d6}, %q0;\n"
+     "mov.b128 %q0, %q2; setp.ne.u64 %p0, %d3, %d5; setp.ne.or.u64 %p0, %d4, %d6, %p0; @%p0 bra AGAIN;\n"
+     "mov.u64 %d7, 0; st.global.v2.u64 [%out], {%d7, %d7}; st.global.v2.u64 [%out+16], {%d7, %d7};")
+{
+    uint64_t v[2];
+    memcpy(v, e->buf, 16);
+    EACH(i)
+    {
+        v[0]++;
+        v[1] = 3 * v[0] + 1;
+        OUT(i, 0) = OUT(i, 1) = OUT(i, 2) = OUT(i, 3) = 0;
+    }
+    memcpy(e->buf, v, 16);
+}
+
 PROG(cache_operators, 1, 64, 0, "",
      "ld.global.ca.u64 %d0, [%in]; ld.global.cg.u64 %d1, [%in]; ld.global.cs.u64 %d2, [%in]; ld.global.lu.u64 %d3, [%in];\n"
      "ld.global.cv.u64 %d4, [%in]; ld.global.nc.u64 %d5, [%in]; ld.volatile.global.u64 %d6, [%in];\n"
@@ -343,5 +422,6 @@ static const struct prog *const all[] = {&prog_load_widths,       &prog_store_wi
                                          &prog_alloca_and_stack,  &prog_hints_change_nothing,
                                          &prog_registers_given_and_taken,
                                          &prog_discard_spares_the_rest, &prog_many_threads_one_cell,
-                                         &prog_atomics_on_vectors};
+                                         &prog_atomics_on_vectors, &prog_words_of_128_bits,
+                                         &prog_atomics_of_128_bits, &prog_counters_of_128_bits};
 const struct prog_list prog_memory = {all, sizeof(all) / sizeof(all[0])};

@@ -95,6 +95,48 @@ PROG(lop3_predicate, 1, 64, 0, "",
     }
 }
 
+/* The predicate that goes in may be the one that comes out, negated or a constant; some lanes idle. */
+PROG(lop3_predicate_some, 1, 64, 0, "",
+     "and.b32 %r0, %a, 3; and.b32 %r1, %b, 1; and.b32 %r2, %c, 1; setp.eq.u32 %p0, %r2, 0; mov.u32 %r3, 77;\n"
+     "setp.ne.u32 %p7, %r0, 3; setp.eq.u32 %p1, %r1, 1;\n"
+     "@%p7 lop3.and.b32 %r3|%p0, %r0, %r1, %r2, 0x96, !%p0; selp.u32 %r4, 1, 0, %p0;\n"
+     "mov.b64 %d0, {%r3, %r4}; st.global.u64 [%out], %d0;\n"
+     "lop3.or.b32 _|%p2, %r1, 0, 5, 0xc0, 1; lop3.and.b32 _|%p3, %r1, 1, 5, 0xc0, 1; selp.u64 %d1, 1, 0, %p2;\n"
+     "selp.u64 %d2, 2, 0, %p3; or.b64 %d1, %d1, %d2; st.global.u64 [%out+8], %d1;\n"
+     "lop3.or.b32 %r1|%p1, %r1, %r0, %r2, 0x80, %p1; selp.u32 %r5, 1, 0, %p1; mov.b64 %d3, {%r1, %r5};\n"
+     "st.global.u64 [%out+16], %d3; st.global.u64 [%out+24], %d1;")
+{
+    EACH(i)
+    {
+        uint32_t a = A(i) & 3, b = B(i) & 1, c = C(i) & 1, parity = a ^ b ^ c;
+        uint64_t p = a != 3 ? parity != 0 && c : c == 0;
+        OUT(i, 0) = (a != 3 ? parity : 77) | p << 32;
+        OUT(i, 1) = OUT(i, 3) = 1 | b << 1;
+        OUT(i, 2) = (a & b & c) | (uint64_t)((a & b & c) || b) << 32;
+    }
+}
+
+PROG(mov_of_128_bits, 2, 64, 0, "",
+     ".reg .b128 %q<4>; .reg .v2 .b64 %pair;\n"
+     "mov.b128 %q0, {%da, %db}; mov.b128 %q1, %q0; mov.b128 {%d0, %d1}, %q1; st.global.v2.u64 [%out], {%d1, %d0};\n"
+     "mov.b128 {%r0, %r1, %r2, %r3}, %q1; mov.b128 %q2, {%r3, %r0, %t, 7};\n"
+     "and.b32 %r4, %t, 3; setp.eq.u32 %p0, %r4, 1; setp.eq.u32 %p1, %r4, 2; setp.eq.u32 %p2, %r4, 3;\n"
+     "@%p0 mov.b128 %q2, {%db, 5}; @%p1 mov.b128 %q2, %q0; @%p2 mov.b128 %q2, 9;\n"
+     "mov.b128 {_, %r5, %r6, _}, %q2; mov.b64 %d2, {%r5, %r6}; st.global.u64 [%out+16], %d2;\n"
+     "mov.b128 %pair, %q2; mov.b128 {%d3, _}, %q2; mov.b128 {_, %d4}, %q2; sub.u64 %d4, %d4, %pair.x;\n"
+     "sub.u64 %d3, %d3, %pair.y; add.u64 %d3, %d3, %d4; xor.b64 %d3, %d3, %pair.y; st.global.u64 [%out+24], %d3;")
+{
+    EACH(i)
+    {
+        uint64_t x = IN(i, 0), y = IN(i, 1);
+        OUT(i, 0) = y;
+        OUT(i, 1) = x;
+        uint64_t low[] = {y >> 32 | x << 32, y, x, 9}, high[] = {i | (uint64_t)7 << 32, 5, y, 0};
+        OUT(i, 2) = low[i & 3] >> 32 | high[i & 3] << 32;
+        OUT(i, 3) = high[i & 3];
+    }
+}
+
 PROG(special_registers, 3, 96, 0, "",
      "mov.u32 %r0, %laneid; mov.u32 %r1, %warpid; mov.u32 %r2, %nwarpid; mov.u32 %r3, %ctaid.x;\n"
      "shl.b32 %r1, %r1, 8; shl.b32 %r3, %r3, 16; or.b32 %r0, %r0, %r1; or.b32 %r0, %r0, %r3;\n"
@@ -132,7 +174,7 @@ PROG(clocks_go_on, 1, 32, 0, "",
     }
 }
 
-static const struct prog *const all[] = {&prog_mov_packs,        &prog_mov_immediates, &prog_set_widens,
-                                         &prog_setp_two_results, &prog_lop3_predicate, &prog_special_registers,
-                                         &prog_clocks_go_on};
+static const struct prog *const all[] = {&prog_mov_packs,        &prog_mov_immediates,  &prog_set_widens,
+                                         &prog_setp_two_results, &prog_lop3_predicate,  &prog_lop3_predicate_some,
+                                         &prog_mov_of_128_bits,  &prog_special_registers, &prog_clocks_go_on};
 const struct prog_list prog_values = {all, sizeof(all) / sizeof(all[0])};
