@@ -181,7 +181,7 @@ struct bench_peer *bench_engine_open(const char *ptx, size_t length, unsigned th
     }
 #ifdef MG_HAVE_JIT
     const char *reason;
-    if (mode != BENCH_INTERPRET && (e->jit = mg__jit_open(&(struct mg_jit_options){.cache = "", .verbose = getenv("MARGAY_VERBOSE") != NULL}, &reason)))
+    if (mode != BENCH_INTERPRET && (e->jit = mg__jit_open(&(struct mg_jit_options){.cache = getenv("MARGAY_CACHE") ? NULL : "", .verbose = getenv("MARGAY_VERBOSE") != NULL}, &reason)))
         mg__simt_attach(e->simt, e->jit);
 #endif
     if (mode == BENCH_MODELS || mode == BENCH_INTERPRET) {

@@ -281,7 +281,7 @@ void mg__gen_live_step(const struct mg_gen *g, uint32_t i, uint64_t *live)
     }
 }
 
-/* What is live behind op i besides what is live before op i + 1. */
+/* What is live before the op, if a block begins there. */
 static bool join_live(const struct mg_gen *g, uint32_t op, uint64_t *live)
 {
     uint32_t b = g->block_at[op];
@@ -289,6 +289,25 @@ static bool join_live(const struct mg_gen *g, uint32_t op, uint64_t *live)
         live[w] |= g->blocks[b - 1].live[w];
     return b != 0;
 }
+
+void mg__gen_lives(struct mg_gen *g, const struct mg_gen_block *b)
+{
+    uint32_t n = b->end - b->first;
+    uint64_t *at = g->lives + (size_t)n * g->words;
+    memset(at, 0, g->words * sizeof *at);
+    const struct mg_engine_op *last = &g->p->ops[b->end - 1];
+    if (last->falls && b->end < g->p->nops)
+        join_live(g, b->end, at);
+    if (last->kind == MG_ENGINE_BRANCH)
+        join_live(g, last->target, at);
+    for (uint32_t k = 0; last->kind == MG_ENGINE_LEAVE && k < last->ntargets; k++)
+        join_live(g, last->targets[k], at);
+    for (uint32_t i = n; i-- > 0;) {
+        memcpy(g->lives + (size_t)i * g->words, g->lives + (size_t)(i + 1) * g->words, g->words * sizeof *at);
+        mg__gen_live_step(g, b->first + i, g->lives + (size_t)i * g->words);
+    }
+}
+
 
 static bool liveness(struct mg_gen *g)
 {
@@ -359,9 +378,7 @@ static bool flow(struct mg_gen *g)
                 mg__gen_step(g, i, forms);
                 if (op->kind == MG_ENGINE_BRANCH) {
                     changed |= flow_to(g, op->target, forms);
-                    if (op->falls && !mg__gen_uniform(mg__gen_form(g, forms, op->guard, 0)) && op->meet >= 0 &&
-                        comes_back(g, (uint32_t)op->meet))
-                        g->blocks[g->block_at[op->meet] - 1].maybe = true;
+                    block->diverges = op->falls && !mg__gen_uniform(mg__gen_form(g, forms, op->guard, 0));
                     if (op->target <= i) {
                         struct mg_gen_block *head = &g->blocks[g->block_at[op->target] - 1];
                         head->loop = true;
@@ -379,6 +396,12 @@ static bool flow(struct mg_gen *g)
                 g->blocks[b + 1].maybe |= last->kind == MG_ENGINE_LEAVE;
             }
         }
+    }
+    mg__gen_regions(g);
+    for (uint32_t b = 0; b < g->nblocks; b++) {
+        const struct mg_engine_op *op = &g->p->ops[g->blocks[b].end - 1];
+        if (g->blocks[b].diverges && !g->blocks[b].parts && op->meet >= 0 && comes_back(g, (uint32_t)op->meet))
+            g->blocks[g->block_at[op->meet] - 1].maybe = true;
     }
     for (uint32_t b = 0, last = 0; b < g->nblocks; b++) {
         g->blocks[b].entry |= g->blocks[b].maybe && (g->p->nops <= MG_GEN_SMALL || g->blocks[b].first - last >= MG_GEN_APART);

@@ -53,6 +53,10 @@ LLVMValueRef mg__gen_alloca(struct mg_gen *g, LLVMTypeRef type)
     LLVMPositionBuilderAtEnd(g->b, at);
     return v;
 }
+void mg__gen_add(struct mg_gen *g, LLVMValueRef at, LLVMValueRef more)
+{
+    mg__gen_store(g, LLVMBuildAdd(g->b, mg__gen_load(g, g->i64, at, 8), more, ""), at, 8);
+}
 void mg__gen_expect(struct mg_gen *g, LLVMValueRef likely, LLVMBasicBlockRef yes, LLVMBasicBlockRef no)
 {
     LLVMMetadataRef weights[3] = {LLVMMDStringInContext2(g->cx, "branch_weights", 14), LLVMValueAsMetadata(mg__gen_c32(g, 100000)),
@@ -133,10 +137,20 @@ static void checkpoint(struct mg_gen *g)
     if (point >= g->points.count)
         return;
     *c = (struct mg_gen_checkpoint){.valid = true, .op = g->op, .save = mg__gen_bb(g)};
+    const uint64_t *live = g->live;
+    if (g->nlevels) { /* the other arms, and what comes behind them, want theirs as well */
+        uint64_t *all = mg__arena_array(&g->arena, g->words, sizeof *all);
+        for (uint32_t w = 0; all && w < g->words; w++)
+            all[w] = g->live[w] | g->keep[w];
+        if (!all)
+            no_memory(g);
+        else
+            live = all;
+    }
     LLVMPositionBuilderAtEnd(g->b, c->save);
     c->point = LLVMBuildPhi(g->b, g->i32, "");
     LLVMPositionBuilderAtEnd(g->b, at);
-    save(g, point, g->live, c->save);
+    save(g, point, live, c->save);
     c->first_form = g->points.at[point].first_form;
     c->nforms = g->points.at[point].nforms;
     LLVMPositionBuilderAtEnd(g->b, c->save);
@@ -144,6 +158,23 @@ static void checkpoint(struct mg_gen *g)
     LLVMPositionBuilderAtEnd(g->b, at);
     for (uint32_t k = 0; k < g->ngroups; k++)
         g->groups[k].mark = g->groups[k].done;
+}
+
+/* In which arms the exit is; their masks go to cells. */
+static void save_levels(struct mg_gen *g, uint32_t point)
+{
+    if (point >= g->points.count)
+        return;
+    struct mg_engine_point *p = &g->points.at[point];
+    p->first_level = (uint32_t)g->point_levels.count;
+    p->nlevels = g->nlevels;
+    for (unsigned k = 0; k < g->nlevels; k++) {
+        const struct mg_gen_level *l = &g->levels[k];
+        if (!mg__vec_push(&g->point_levels, ((struct mg_engine_level){l->meet, l->other, g->ncells, l->second})))
+            no_memory(g);
+        mg__gen_store(g, LLVMBuildZExt(g->b, l->lanes, g->i64, ""), cell(g, g->ncells++), 8);
+        mg__gen_store(g, LLVMBuildZExt(g->b, l->mine, g->i64, ""), cell(g, g->ncells++), 8);
+    }
 }
 
 LLVMBasicBlockRef mg__gen_exit(struct mg_gen *g)
@@ -174,6 +205,7 @@ LLVMBasicBlockRef mg__gen_exit(struct mg_gen *g)
         g->points.at[point].first_form = c->first_form;
         g->points.at[point].nforms = c->nforms;
     }
+    save_levels(g, point);
     LLVMBuildBr(g->b, c->save);
     LLVMValueRef number = mg__gen_c32(g, point);
     LLVMAddIncoming(c->point, &number, &g->exit, 1);
@@ -221,7 +253,7 @@ static LLVMBasicBlockRef way_in(struct mg_gen *g, struct mg_gen_block *b, uint32
 }
 
 /* ---- edges ---- */
-static void settle_for(struct mg_gen *g, const struct mg_gen_block *b)
+void mg__gen_settle_for(struct mg_gen *g, const struct mg_gen_block *b)
 {
     for (uint32_t v = 0; v < g->nvars; v++)
         if (mg__gen_is_live(b->live, v))
@@ -236,7 +268,7 @@ static LLVMBasicBlockRef edge(struct mg_gen *g, uint32_t op, LLVMBasicBlockRef b
     memcpy(keep, g->form, g->nvars * sizeof *keep);
     bb = bb ? bb : mg__gen_bb(g);
     LLVMPositionBuilderAtEnd(g->b, bb);
-    settle_for(g, b);
+    mg__gen_settle_for(g, b);
     LLVMBuildBr(g->b, b->bb);
     memcpy(g->form, keep, g->nvars * sizeof *keep);
     LLVMPositionBuilderAtEnd(g->b, at);
@@ -250,9 +282,10 @@ static LLVMValueRef guard_mask(struct mg_gen *g, const struct mg_engine_op *op, 
     return LLVMBuildXor(g->b, v->vec, mg__gen_c32(g, op->invert), "");
 }
 
-/* To `yes` if all lanes take it, to `no` if none does; else the interpreter goes on. */
-static void decide(struct mg_gen *g, const struct mg_engine_op *op, LLVMBasicBlockRef yes, LLVMBasicBlockRef no)
+/* To `yes` if all lanes take it, to `no` if none does; else both arms are gone through, or the interpreter goes on. */
+static void decide(struct mg_gen *g, const struct mg_gen_block *b, uint32_t i, LLVMBasicBlockRef yes, LLVMBasicBlockRef no)
 {
+    const struct mg_engine_op *op = &g->p->ops[i];
     struct mg_gen_value v = mg__gen_read(g, op->guard, 0);
     LLVMValueRef m = guard_mask(g, op, &v);
     if (!v.form.vector) {
@@ -262,7 +295,15 @@ static void decide(struct mg_gen *g, const struct mg_engine_op *op, LLVMBasicBlo
     LLVMBasicBlockRef rest = mg__gen_bb(g);
     LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, m, mg__gen_c32(g, ~0u), ""), yes, rest);
     LLVMPositionBuilderAtEnd(g->b, rest);
-    mg__gen_expect(g, LLVMBuildICmp(g->b, LLVMIntEQ, m, mg__gen_c32(g, 0), ""), no, mg__gen_exit(g));
+    LLVMValueRef none = LLVMBuildICmp(g->b, LLVMIntEQ, m, mg__gen_c32(g, 0), "");
+    if (!b->parts) {
+        mg__gen_expect(g, none, no, mg__gen_exit(g));
+        return;
+    }
+    LLVMBasicBlockRef some = mg__gen_bb(g);
+    LLVMBuildCondBr(g->b, none, no, some);
+    LLVMPositionBuilderAtEnd(g->b, some);
+    mg__gen_part(g, i, m);
 }
 
 /* ---- ops ---- */
@@ -313,7 +354,7 @@ static void arm(struct mg_gen *g, uint32_t i, LLVMBasicBlockRef bb, LLVMBasicBlo
     g->mask = mask;
     if (executes)
         emit_value(g, i);
-    g->mask = NULL;
+    g->mask = g->lanes;
     settle_outs(g, &g->p->ops[i], to);
     LLVMBuildBr(g->b, after);
     g->checkpoint = c;
@@ -334,18 +375,29 @@ static void emit_guarded(struct mg_gen *g, uint32_t i)
         no_memory(g);
         return;
     }
+    if (v.form.vector && g->lanes)
+        m = LLVMBuildAnd(g->b, m, g->lanes, "");
     if (v.form.vector && !needs_all(op)) {
         g->mask = m;
+        g->guarded = true;
         emit_value(g, i);
-        g->mask = NULL;
+        g->guarded = false;
+        g->mask = g->lanes;
         return;
     }
     memcpy(before, g->form, g->nvars * sizeof *before);
     memcpy(to, g->form, g->nvars * sizeof *to);
     mg__gen_step(g, i, to);
+    for (unsigned k = 0; k < op->nout && g->lanes; k++) {
+        uint32_t var = mg__gen_var(g, op->out[k].slot, op->out[k].bytes);
+        if (var != UINT32_MAX)
+            to[var] = (struct mg_gen_form){.reached = true, .vector = true};
+    }
     LLVMBasicBlockRef all = mg__gen_bb(g), none = mg__gen_bb(g), after = mg__gen_bb(g);
     if (!v.form.vector) {
         LLVMBuildCondBr(g->b, m, all, none);
+    } else if (g->lanes) {
+        LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, m, mg__gen_c32(g, 0), ""), all, none);
     } else {
         LLVMBasicBlockRef rest = mg__gen_bb(g), some = op->all_lanes ? mg__gen_exit(g) : mg__gen_bb(g);
         LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, m, mg__gen_c32(g, ~0u), ""), all, rest);
@@ -355,7 +407,9 @@ static void emit_guarded(struct mg_gen *g, uint32_t i)
             arm(g, i, some, after, before, to, true, m);
     }
     arm(g, i, none, after, before, to, false, NULL);
-    arm(g, i, all, after, before, to, true, NULL);
+    g->guarded = v.form.vector;
+    arm(g, i, all, after, before, to, true, g->lanes && v.form.vector ? m : g->lanes);
+    g->guarded = false;
     LLVMPositionBuilderAtEnd(g->b, after);
     memcpy(g->form, to, g->nvars * sizeof *to);
     g->exit = NULL;
@@ -378,34 +432,55 @@ static void emit_begin(struct mg_gen *g, const struct mg_gen_block *b, const str
         LLVMPositionBuilderAtEnd(g->b, on);
     }
     if (op->kind == MG_ENGINE_BLOCK) {
-        LLVMValueRef at = mg__gen_at(g, g->full, 8 * (uint64_t)op->mode);
-        mg__gen_store(g, LLVMBuildAdd(g->b, mg__gen_load(g, g->i64, at, 8), mg__gen_c64(g, 1), ""), at, 8);
+        mg__gen_add(g, mg__gen_at(g, g->full, 8 * (uint64_t)op->mode), mg__gen_c64(g, 1));
     }
+}
+
+static bool is_guarded(const struct mg_gen *g, const struct mg_gen_block *b, uint32_t i)
+{
+    return i > b->first && g->p->ops[i - 1].kind == MG_ENGINE_GUARD;
+}
+
+static void begin_op(struct mg_gen *g, const struct mg_gen_block *b, uint32_t i)
+{
+    bool guarded = is_guarded(g, b, i);
+    g->live = g->lives + (size_t)(i - guarded - b->first) * g->words;
+    g->op = i - guarded;
+    g->exit = NULL;
+    g->called = false;
+}
+
+void mg__gen_op(struct mg_gen *g, const struct mg_gen_block *b, uint32_t i)
+{
+    const struct mg_engine_op *op = &g->p->ops[i];
+    begin_op(g, b, i);
+    if (op->kind == MG_ENGINE_BLOCK || op->kind == MG_ENGINE_GUARD || op->kind == MG_ENGINE_NOP)
+        return;
+    if (is_guarded(g, b, i))
+        emit_guarded(g, i);
+    else
+        emit_value(g, i);
+    if (op->kind == MG_ENGINE_STORE || op->kind == MG_ENGINE_CALL || (op->kind == MG_ENGINE_LOAD && (g->called || g->mask)))
+        g->checkpoint.valid = false;
 }
 
 /* Returns true when the block is over. */
 static bool emit(struct mg_gen *g, const struct mg_gen_block *b, uint32_t i, struct mg_gen_form *keep)
 {
     const struct mg_engine_op *op = &g->p->ops[i];
-    bool guarded = i > b->first && g->p->ops[i - 1].kind == MG_ENGINE_GUARD;
-    g->live = g->lives + (size_t)(i - guarded - b->first) * g->words;
-    g->op = i - guarded;
-    g->exit = NULL;
-    g->called = false;
+    begin_op(g, b, i);
     switch (op->kind) {
-    case MG_ENGINE_BLOCK: case MG_ENGINE_GUARD: case MG_ENGINE_NOP:
-        return false;
     case MG_ENGINE_BRANCH:
         if (!op->falls)
             edge(g, op->target, LLVMGetInsertBlock(g->b), keep);
         else
-            decide(g, op, edge(g, op->target, NULL, keep), edge(g, i + 1, NULL, keep));
+            decide(g, b, i, edge(g, op->target, NULL, keep), edge(g, i + 1, NULL, keep));
         return true;
     case MG_ENGINE_EXIT: {
         LLVMBasicBlockRef end = LLVMGetInsertBlock(g->b);
         if (op->falls) {
             end = mg__gen_bb(g);
-            decide(g, op, end, edge(g, i + 1, NULL, keep));
+            decide(g, b, i, end, edge(g, i + 1, NULL, keep));
             LLVMPositionBuilderAtEnd(g->b, end);
         }
         leave(g, MG_ENGINE_AT_EXIT, i);
@@ -413,7 +488,7 @@ static bool emit(struct mg_gen *g, const struct mg_gen_block *b, uint32_t i, str
     }
     case MG_ENGINE_BARRIER: {
         const struct mg_gen_block *next = &g->blocks[g->block_at[i + 1] - 1];
-        settle_for(g, next);
+        mg__gen_settle_for(g, next);
         uint32_t point = new_point(g, MG_ENGINE_AT_BARRIER, i);
         save(g, point, next->live, NULL);
         if (point < g->points.count)
@@ -426,33 +501,8 @@ static bool emit(struct mg_gen *g, const struct mg_gen_block *b, uint32_t i, str
         LLVMBuildBr(g->b, mg__gen_exit(g));
         return true;
     default:
-        if (guarded)
-            emit_guarded(g, i);
-        else
-            emit_value(g, i);
-        if (op->kind == MG_ENGINE_STORE || op->kind == MG_ENGINE_CALL || (op->kind == MG_ENGINE_LOAD && g->called))
-            g->checkpoint.valid = false;
+        mg__gen_op(g, b, i);
         return false;
-    }
-}
-
-static void lives_of(struct mg_gen *g, const struct mg_gen_block *b)
-{
-    uint32_t n = b->end - b->first;
-    uint64_t *at = g->lives + (size_t)n * g->words;
-    memset(at, 0, g->words * sizeof *at);
-    const struct mg_engine_op *last = &g->p->ops[b->end - 1];
-    const uint64_t *sources[2] = {last->falls && b->end < g->p->nops ? g->blocks[g->block_at[b->end] - 1].live : NULL,
-                                  last->kind == MG_ENGINE_BRANCH ? g->blocks[g->block_at[last->target] - 1].live : NULL};
-    for (unsigned k = 0; k < 2; k++)
-        for (uint32_t w = 0; sources[k] && w < g->words; w++)
-            at[w] |= sources[k][w];
-    for (uint32_t k = 0; last->kind == MG_ENGINE_LEAVE && k < last->ntargets; k++)
-        for (uint32_t w = 0; w < g->words; w++)
-            at[w] |= g->blocks[g->block_at[last->targets[k]] - 1].live[w];
-    for (uint32_t i = n; i-- > 0;) {
-        memcpy(g->lives + (size_t)i * g->words, g->lives + (size_t)(i + 1) * g->words, g->words * sizeof *at);
-        mg__gen_live_step(g, b->first + i, g->lives + (size_t)i * g->words);
     }
 }
 
@@ -460,7 +510,7 @@ static void emit_block(struct mg_gen *g, struct mg_gen_block *b, struct mg_gen_f
 {
     LLVMPositionBuilderAtEnd(g->b, b->bb);
     memcpy(g->form, b->in, g->nvars * sizeof *g->form);
-    lives_of(g, b);
+    mg__gen_lives(g, b);
     g->ngroups = 0;
     g->live = g->lives;
     g->op = b->first;
@@ -616,12 +666,13 @@ static bool pack(struct mg_gen *g, const uint64_t key[2], LLVMMemoryBufferRef ob
 {
     struct mg_jit_header h = {.magic = MG_JIT_MAGIC, .version = MG_JIT_VERSION, .engine = MG_ENGINE_VERSION,
                               .npoints = (uint32_t)g->points.count, .nforms = (uint32_t)g->forms.count, .nopens = (uint32_t)g->opens.count,
-                              .nsites = (uint32_t)g->sites.count, .nmembers = (uint32_t)g->members.count, .ncells = g->ncells,
+                              .nsites = (uint32_t)g->sites.count, .nmembers = (uint32_t)g->members.count, .nlevels = (uint32_t)g->point_levels.count, .ncells = g->ncells,
                               .object = LLVMGetBufferSize(object), .key = {key[0], key[1]}};
     bool good = append(out, &h, sizeof h) && append(out, g->points.at, g->points.count * sizeof *g->points.at) &&
                 append(out, g->forms.at, g->forms.count * sizeof *g->forms.at) && append(out, g->opens.at, g->opens.count * sizeof *g->opens.at) &&
                 append(out, g->sites.at, g->sites.count * sizeof *g->sites.at) &&
                 append(out, g->members.at, g->members.count * sizeof *g->members.at) &&
+                append(out, g->point_levels.at, g->point_levels.count * sizeof *g->point_levels.at) &&
                 append(out, LLVMGetBufferStart(object), LLVMGetBufferSize(object));
     if (good) {
         h.check = mg__hash(out->at + sizeof h, out->count - sizeof h);
@@ -712,6 +763,7 @@ bool mg_jit_generate_kernel(const struct mg_engine_program *program, const uint6
         mg__vec_free(&g->opens);
         mg__vec_free(&g->sites);
         mg__vec_free(&g->members);
+        mg__vec_free(&g->point_levels);
         mg__arena_free(&g->arena);
     }
     pthread_mutex_unlock(&lock);

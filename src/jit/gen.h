@@ -37,6 +37,8 @@ struct mg_gen_block {
     LLVMBasicBlockRef bb;
     bool reached, loop, entry;
     bool maybe; /* an entry here would be of use */
+    bool diverges; /* it ends with a branch whose lanes may disagree */
+    bool parts; /* it ends with a branch whose arms are compiled for some of the lanes as well */
     uint32_t latch; /* of a loop: the last block that goes back to it */
     uint32_t point; /* of the entry */
     struct mg_gen_form *in; /* by variable */
@@ -61,7 +63,15 @@ struct mg_gen_checkpoint {
     LLVMBasicBlockRef save;
     LLVMValueRef point; /* a phi */
 };
+/* An arm of a branch whose lanes disagree. */
+struct mg_gen_level {
+    uint32_t meet, other;
+    bool second;
+    LLVMValueRef lanes, mine; /* i32: that came to the branch, and that are in this arm */
+};
 #define MG_GEN_GROUPS 256u
+#define MG_GEN_LEVELS 4u  /* arms in arms */
+#define MG_GEN_REGION 64u /* ops of all arms between a branch and where they meet */
 /* Larger kernels are interpreted: compiling them takes more than it gains. LLVM needs some 0.1 ms for an instruction of its own,
  * and most of those save and restore registers where compiled code is left and entered. */
 #define MG_GEN_OPS 6000u
@@ -94,7 +104,12 @@ struct mg_gen {
     uint64_t *live;     /* before the op, or before its guard */
     uint64_t *lives;          /* of the block's ops, one set each */
     uint32_t op;              /* where an exit lets the interpreter go on */
-    LLVMValueRef mask;        /* i32: lanes of a guarded op; NULL: all */
+    LLVMValueRef mask;        /* i32: lanes that execute the op; NULL: all */
+    LLVMValueRef lanes;       /* i32: lanes in this arm, before a guard; NULL: all */
+    const uint64_t *keep;     /* in an arm: variables whose values in idle lanes are still wanted */
+    bool guarded;             /* lanes that the op leaves out are not idle: all keep theirs */
+    struct mg_gen_level levels[MG_GEN_LEVELS];
+    unsigned nlevels;
     LLVMBasicBlockRef exit;   /* of this op, if it has one already */
     struct mg_gen_checkpoint checkpoint;
     bool called; /* this op became a call of the interpreter */
@@ -105,6 +120,7 @@ struct mg_gen {
     MG_VEC(struct mg_engine_open) opens;
     MG_VEC(struct mg_engine_site) sites;
     MG_VEC(struct mg_engine_member) members;
+    MG_VEC(struct mg_engine_level) point_levels;
     uint32_t ncells;
     LLVMValueRef special[MG_SEM_OP_COUNT]; /* rows compiled for a mode */
     uint32_t special_mode[MG_SEM_OP_COUNT];
@@ -135,6 +151,17 @@ struct mg_gen_rule_of {
 struct mg_gen_rule_of mg__gen_rule(int row);
 void mg__gen_live_step(const struct mg_gen *g, uint32_t i, uint64_t *live); /* from after op i to before it */
 bool mg__gen_is_live(const uint64_t *live, uint32_t var);
+void mg__gen_lives(struct mg_gen *g, const struct mg_gen_block *b); /* of all ops of the block, into g->lives */
+
+/* gen_mask.c */
+void mg__gen_regions(struct mg_gen *g); /* which blocks part; needs the forms */
+/* The arms of the branch `i`, one after the other, for the lanes that take it and those that do not, neither of them none. What is live where they
+ * meet has then the form that the block there wants. */
+void mg__gen_part(struct mg_gen *g, uint32_t i, LLVMValueRef taken);
+static inline bool mg__gen_keeps(const struct mg_gen *g, uint32_t var)
+{
+    return !g->keep || g->guarded || var == UINT32_MAX || mg__gen_is_live(g->keep, var);
+}
 
 /* gen_value.c */
 struct mg_gen_value mg__gen_read(struct mg_gen *g, int32_t slot, unsigned bytes);
@@ -161,6 +188,9 @@ void mg__gen_call(struct mg_gen *g, uint32_t index);
 
 /* gen.c */
 bool mg__gen_emit(struct mg_gen *g);
+void mg__gen_op(struct mg_gen *g, const struct mg_gen_block *b, uint32_t i); /* one that is no branch and no barrier */
+void mg__gen_settle_for(struct mg_gen *g, const struct mg_gen_block *b);
+void mg__gen_add(struct mg_gen *g, LLVMValueRef at, LLVMValueRef more); /* to a 64-bit counter */
 LLVMBasicBlockRef mg__gen_bb(struct mg_gen *g);
 /* A block that leaves before the current op, or before one from which on nothing was changed. To be called where the op's
  * operands are still what they were, and in a block that comes before all that follows. */

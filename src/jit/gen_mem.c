@@ -52,26 +52,26 @@ static struct mg_gen_group *new_site(struct mg_gen *g, uint32_t index, const str
                 g->reason = "memory";
             site.nmembers++;
         }
-        if (guarded || writes(o, op->mem->addr))
+        if (guarded || g->mask || writes(o, op->mem->addr))
             break;
     }
-    if (!mg__vec_push(&g->sites, site))
-        g->reason = "memory";
+    uint32_t number = (uint32_t)g->sites.count;
+    for (uint32_t k = 0; k < (g->mask ? MG_ENGINE_MASKS : 1); k++)
+        if (!mg__vec_push(&g->sites, site))
+            g->reason = "memory";
     if (g->ngroups == MG_GEN_GROUPS) { /* finished ones are forgotten */
         uint32_t keep = 0;
         for (uint32_t k = 0; k < g->ngroups; k++)
             if (g->groups[k].done < g->groups[k].count || (g->checkpoint.valid && g->groups[k].mark < g->groups[k].count))
                 g->groups[keep++] = g->groups[k];
         g->ngroups = keep;
-        if (keep == MG_GEN_GROUPS) { /* too many: a site of its own */
-            g->members.count = first + 1;
-            g->sites.at[g->sites.count - 1].nmembers = 1;
+        if (keep == MG_GEN_GROUPS) {
             g->ngroups--;
             g->reason = "groups";
         }
     }
     struct mg_gen_group *group = &g->groups[g->ngroups++];
-    *group = (struct mg_gen_group){.slot = op->mem->addr, .site = (uint32_t)g->sites.count - 1, .count = g->sites.at[g->sites.count - 1].nmembers};
+    *group = (struct mg_gen_group){.slot = op->mem->addr, .site = number, .count = site.nmembers};
     return group;
 }
 
@@ -91,9 +91,25 @@ static struct mg_gen_group *open_group(struct mg_gen *g, uint32_t index)
 /* ---- one access by its line ---- */
 struct line {
     struct mg_gen_value address; /* 64-bit coefficients, if they are values */
-    LLVMValueRef at; /* i64: of lane 0 */
+    LLVMValueRef at; /* i64: of lane 0, which may be idle */
     LLVMValueRef ptr;
+    LLVMValueRef on; /* <32 x i1>: lanes that take part; NULL: all */
 };
+
+static LLVMValueRef count_bits(struct mg_gen *g, const char *name, LLVMValueRef v)
+{
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(g->module, LLVMLookupIntrinsicID(name, strlen(name)), &g->i32, 1);
+    LLVMValueRef args[2] = {v, LLVMConstInt(g->i1, 0, 0)};
+    return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, args, strcmp(name, "llvm.ctpop") ? 2 : 1, "");
+}
+
+/* The number of the site for this mask among its MG_ENGINE_MASKS: the first n lanes, or one lane, have one each. */
+static LLVMValueRef of_mask(struct mg_gen *g)
+{
+    LLVMValueRef low = LLVMBuildMul(g->b, count_bits(g, "llvm.cttz", g->mask), mg__gen_c32(g, 5), "");
+    LLVMValueRef n = LLVMBuildAdd(g->b, count_bits(g, "llvm.ctpop", g->mask), low, "");
+    return LLVMBuildAnd(g->b, n, mg__gen_c32(g, MG_ENGINE_MASKS - 1), "");
+}
 
 static LLVMValueRef wide(struct mg_gen *g, LLVMValueRef v)
 {
@@ -102,7 +118,14 @@ static LLVMValueRef wide(struct mg_gen *g, LLVMValueRef v)
 
 static LLVMValueRef guard(struct mg_gen *g, const struct mg_gen_group *group, const struct line *l, const struct mg_engine_site *site)
 {
-    LLVMValueRef rec = mg__gen_at(g, g->records, (uint64_t)group->site * sizeof(struct mg_engine_record));
+    LLVMValueRef rec = mg__gen_at(g, g->records, (uint64_t)group->site * sizeof(struct mg_engine_record)), number = mg__gen_c32(g, group->site);
+    if (g->mask) {
+        LLVMValueRef which = of_mask(g);
+        LLVMValueRef by_bytes = LLVMBuildMul(g->b, which, mg__gen_c32(g, sizeof(struct mg_engine_record)), "");
+        by_bytes = LLVMBuildZExt(g->b, by_bytes, g->i64, "");
+        rec = LLVMBuildInBoundsGEP2(g->b, g->i8, rec, &by_bytes, 1, "");
+        number = LLVMBuildAdd(g->b, number, which, "");
+    }
     LLVMValueRef lo = mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, lo), 8);
     LLVMValueRef range = mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, range), 8);
     LLVMValueRef d = LLVMBuildSub(g->b, l->at, lo, "");
@@ -110,6 +133,8 @@ static LLVMValueRef guard(struct mg_gen *g, const struct mg_gen_group *group, co
     LLVMValueRef r = LLVMBuildOr(g->b, LLVMBuildLShr(g->b, d, mg__gen_c64(g, by), ""), LLVMBuildShl(g->b, d, mg__gen_c64(g, 64 - by), ""), "");
     LLVMValueRef ok = LLVMBuildICmp(g->b, LLVMIntULE, r, range, "");
     LLVMValueRef cx = wide(g, mg__gen_cx(g, &l->address, 8)), cy = wide(g, mg__gen_cy(g, &l->address, 8));
+    if (g->mask)
+        ok = LLVMBuildAnd(g->b, ok, LLVMBuildICmp(g->b, LLVMIntEQ, g->mask, mg__gen_load(g, g->i32, FIELD(g, rec, mg_engine_record, mask), 4), ""), "");
     if (site->dx)
         ok = LLVMBuildAnd(g->b, ok, LLVMBuildICmp(g->b, LLVMIntEQ, cx, mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, cx), 8), ""), "");
     if (site->dy)
@@ -119,7 +144,7 @@ static LLVMValueRef guard(struct mg_gen *g, const struct mg_gen_group *group, co
     LLVMPositionBuilderAtEnd(g->b, slow);
     LLVMTypeRef params[6] = {g->ptr, g->i32, g->i64, g->i64, g->i64, g->i32}, type = LLVMFunctionType(g->i1, params, 6, 0);
     LLVMValueRef f = mg__gen_load(g, g->ptr, FIELD(g, g->calls, mg_engine_calls, miss), 8);
-    LLVMValueRef args[6] = {g->e, mg__gen_c32(g, group->site), l->at, cx, cy, mg__gen_c32(g, ~0u)};
+    LLVMValueRef args[6] = {g->e, number, l->at, cx, cy, g->mask ? g->mask : mg__gen_c32(g, ~0u)};
     LLVMValueRef made = LLVMBuildCall2(g->b, type, f, args, 6, "");
     LLVMBuildCondBr(g->b, made, good, out);
     LLVMPositionBuilderAtEnd(g->b, good);
@@ -189,13 +214,34 @@ static LLVMValueRef all_on(struct mg_gen *g)
     return LLVMConstVector(on, 32);
 }
 
-static LLVMValueRef masked(struct mg_gen *g, bool load, LLVMTypeRef vector, LLVMValueRef value, LLVMValueRef ptrs, unsigned align)
+/* A gather or a scatter. */
+static LLVMValueRef scattered(struct mg_gen *g, bool load, LLVMTypeRef vector, LLVMValueRef value, LLVMValueRef ptrs, unsigned align, LLVMValueRef on)
 {
     const char *name = load ? "llvm.masked.gather" : "llvm.masked.scatter";
     LLVMTypeRef types[2] = {vector, LLVMVectorType(g->ptr, 32)};
     LLVMValueRef f = LLVMGetIntrinsicDeclaration(g->module, LLVMLookupIntrinsicID(name, strlen(name)), types, 2);
-    LLVMValueRef args[4] = {ptrs, mg__gen_c32(g, align), all_on(g), LLVMGetPoison(vector)}, out[4] = {value, ptrs, mg__gen_c32(g, align), all_on(g)};
+    on = on ? on : all_on(g);
+    LLVMValueRef args[4] = {ptrs, mg__gen_c32(g, align), on, LLVMGetPoison(vector)}, out[4] = {value, ptrs, mg__gen_c32(g, align), on};
     return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, load ? args : out, 4, "");
+}
+
+/* A row of lanes, `vec` elements each, one behind the other. */
+static LLVMValueRef row_of(struct mg_gen *g, bool load, LLVMTypeRef type, LLVMValueRef value, LLVMValueRef ptr, unsigned align, LLVMValueRef on, unsigned y, unsigned vec)
+{
+    int index[512];
+    if (!on && load)
+        return mg__gen_load(g, type, ptr, align);
+    if (!on) {
+        mg__gen_store(g, value, ptr, align);
+        return NULL;
+    }
+    for (unsigned i = 0; i < g->row * vec; i++)
+        index[i] = (int)(y * g->row + i / vec);
+    const char *name = load ? "llvm.masked.load" : "llvm.masked.store";
+    LLVMTypeRef types[2] = {type, g->ptr};
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(g->module, LLVMLookupIntrinsicID(name, strlen(name)), types, 2), some = shuffle(g, on, NULL, index, g->row * vec);
+    LLVMValueRef in[4] = {ptr, mg__gen_c32(g, align), some, LLVMGetPoison(type)}, out[4] = {value, ptr, mg__gen_c32(g, align), some};
+    return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, load ? in : out, 4, "");
 }
 
 /* An element as a register holds it. */
@@ -214,11 +260,11 @@ static void load_line(struct mg_gen *g, const struct mg_engine_mem *m, const str
     const struct mg_gen_form *f = &l->address.form;
     unsigned rows = 32 / g->row, bytes = m->dst64 ? 8 : 4;
     bool uniform = mg__gen_uniform(*f);
-    bool whole = !f->dx && f->kx == m->width * m->vec && rows <= 8, same = !f->dx && f->kx == 0 && rows <= 8;
+    bool whole = !f->dx && f->kx == m->width * m->vec && rows <= 8, same = !f->dx && f->kx == 0 && rows <= 8 && !l->on;
     LLVMValueRef row[32] = {0}, got[8] = {0};
     for (unsigned y = 0; y < rows && whole && !uniform; y++) {
-        bool again = y && !f->dy && f->ky == 0;
-        row[y] = again ? row[0] : mg__gen_load(g, LLVMVectorType(one, g->row * m->vec), row_ptr(g, l, y, 0), m->width);
+        bool again = y && !f->dy && f->ky == 0 && !l->on;
+        row[y] = again ? row[0] : row_of(g, true, LLVMVectorType(one, g->row * m->vec), NULL, row_ptr(g, l, y, 0), m->width, l->on, y, m->vec);
     }
     for (unsigned v = 0; v < m->vec; v++) {
         LLVMValueRef piece[32];
@@ -236,7 +282,7 @@ static void load_line(struct mg_gen *g, const struct mg_engine_mem *m, const str
                        : m->vec > 1 ? shuffle(g, row[y], NULL, index, g->row)
                                     : row[y];
         }
-        got[v] = whole || same ? concat(g, piece, rows) : masked(g, true, vector, NULL, lane_ptrs(g, l, v * m->width), m->width);
+        got[v] = whole || same ? concat(g, piece, rows) : scattered(g, true, vector, NULL, lane_ptrs(g, l, v * m->width), m->width, l->on);
         got[v] = to_register(g, m, got[v], true);
     }
     for (unsigned v = 0; v < m->vec; v++)
@@ -258,17 +304,20 @@ static void store_line(struct mg_gen *g, const struct mg_engine_mem *m, const st
         else if (m->width == 8 && !m->dst64)
             x = LLVMBuildZExt(g->b, x, vector, "");
         if (same) { /* the last lane's stays */
-            mg__gen_store(g, LLVMBuildExtractElement(g->b, x, mg__gen_c32(g, 31), ""), row_ptr(g, l, 0, v * m->width), m->width);
+            LLVMValueRef last = mg__gen_c32(g, 31);
+            if (l->on)
+                last = LLVMBuildSub(g->b, last, count_bits(g, "llvm.ctlz", g->mask), "");
+            mg__gen_store(g, LLVMBuildExtractElement(g->b, x, last, ""), row_ptr(g, l, 0, v * m->width), m->width);
             continue;
         }
         for (unsigned y = 0; y < rows && whole; y++) {
             int index[32];
             for (unsigned i = 0; i < g->row; i++)
                 index[i] = (int)(y * g->row + i);
-            mg__gen_store(g, rows == 1 ? x : shuffle(g, x, NULL, index, g->row), row_ptr(g, l, y, 0), m->width);
+            row_of(g, false, LLVMVectorType(one, g->row), rows == 1 ? x : shuffle(g, x, NULL, index, g->row), row_ptr(g, l, y, 0), m->width, l->on, y, 1);
         }
         if (!whole)
-            masked(g, false, vector, x, lane_ptrs(g, l, v * m->width), m->width);
+            scattered(g, false, vector, x, lane_ptrs(g, l, v * m->width), m->width, l->on);
     }
 }
 
@@ -276,7 +325,7 @@ static void by_line(struct mg_gen *g, uint32_t index, struct mg_gen_value addres
 {
     const struct mg_engine_op *op = &g->p->ops[index];
     const struct mg_engine_mem *m = op->mem;
-    struct line l = {.address = address};
+    struct line l = {.address = address, .on = g->mask ? mg__gen_lanes(g, g->mask) : NULL};
     struct mg_gen_group *group = open_group(g, index);
     if (group) { /* all of its members are in bounds: no sum wraps */
         const struct mg_engine_site *site = &g->sites.at[group->site];
@@ -345,7 +394,7 @@ void mg__gen_access(struct mg_gen *g, uint32_t index)
     const struct mg_engine_op *op = &g->p->ops[index];
     const struct mg_engine_mem *m = op->mem;
     struct mg_gen_value address = mg__gen_read(g, m->addr, m->addr64 ? 8 : 4);
-    if (address.form.vector || g->mask)
+    if (address.form.vector)
         mg__gen_call(g, index);
     else
         by_line(g, index, address);

@@ -156,7 +156,7 @@ void mg__gen_write(struct mg_gen *g, int32_t slot, unsigned bytes, struct mg_gen
     uint32_t var = mg__gen_var(g, slot, bytes);
     if (var == UINT32_MAX)
         return;
-    if (g->mask) {
+    if (g->mask && mg__gen_keeps(g, var)) {
         struct mg_gen_value old = load_var(g, &g->vars[var], g->form[var]);
         LLVMValueRef before = mg__gen_vector(g, &old, bytes), after = mg__gen_vector(g, &value, bytes);
         if (bytes == 0)
@@ -304,7 +304,7 @@ void mg__gen_alu(struct mg_gen *g, const struct mg_engine_op *op)
     }
     if (uniform)
         r = mg__gen_of_base(apply(g, op, in, false));
-    else if (to.vector || g->mask)
+    else if (to.vector || (g->mask && mg__gen_keeps(g, mg__gen_var(g, op->out[0].slot, op->out[0].bytes))))
         r = mg__gen_of_vector(apply(g, op, in, true));
     else
         r = on_line(g, op, in, to);

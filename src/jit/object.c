@@ -156,11 +156,12 @@ struct mg_engine_code *mg__jit_load(const void *bytes, size_t size)
     if (size < sizeof h)
         return NULL;
     memcpy(&h, bytes, sizeof h);
-    const uint32_t counts[] = {h.npoints, h.nforms, h.nopens, h.nsites, h.nmembers};
+    const uint32_t counts[] = {h.npoints, h.nforms, h.nopens, h.nsites, h.nmembers, h.nlevels};
     const size_t each[] = {sizeof(struct mg_engine_point), sizeof(struct mg_engine_form), sizeof(struct mg_engine_open),
-                           sizeof(struct mg_engine_site), sizeof(struct mg_engine_member)};
-    size_t tables = 0, room = 0, from[5], at[5]; /* in memory every table is aligned */
-    for (unsigned k = 0; k < 5; k++) {
+                           sizeof(struct mg_engine_site), sizeof(struct mg_engine_member),
+                           sizeof(struct mg_engine_level)};
+    size_t tables = 0, room = 0, from[6], at[6]; /* in memory every table is aligned */
+    for (unsigned k = 0; k < 6; k++) {
         from[k] = tables;
         tables += counts[k] * each[k];
         at[k] = room;
@@ -175,13 +176,14 @@ struct mg_engine_code *mg__jit_load(const void *bytes, size_t size)
     if (l)
         l->tables = copy;
     if (object) {
-        for (unsigned k = 0; k < 5; k++)
+        for (unsigned k = 0; k < 6; k++)
             memcpy(copy + at[k], (const char *)bytes + sizeof h + from[k], counts[k] * each[k]);
         memcpy(object, (const char *)bytes + sizeof h + tables, h.object);
         l->code = (struct mg_engine_code){
             .points = (const void *)(copy + at[0]), .forms = (const void *)(copy + at[1]), .opens = (const void *)(copy + at[2]),
-            .sites = (const void *)(copy + at[3]), .members = (const void *)(copy + at[4]), .npoints = h.npoints, .nforms = h.nforms,
-            .nopens = h.nopens, .nsites = h.nsites, .nmembers = h.nmembers, .ncells = h.ncells, .memory = l};
+            .sites = (const void *)(copy + at[3]), .members = (const void *)(copy + at[4]),
+            .levels = (const void *)(copy + at[5]), .npoints = h.npoints, .nforms = h.nforms,
+            .nopens = h.nopens, .nsites = h.nsites, .nmembers = h.nmembers, .nlevels = h.nlevels, .ncells = h.ncells, .memory = l};
     }
     bool good = object && link_object(l, object, h.object);
     free(object);

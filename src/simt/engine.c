@@ -240,6 +240,23 @@ static void write_out(struct mg_warp *w, const struct mg_engine_point *p)
     }
 }
 
+/* The arms that compiled code is in become leaves and joins. */
+static bool part(struct mg_warp *w, const struct mg_engine_point *p)
+{
+    const struct mg_engine_code *code = w->worker->run->engine->code;
+    const struct mg_op *ops = w->root->code->ops;
+    for (uint32_t k = 0; k < p->nlevels; k++) {
+        const struct mg_engine_level *l = &code->levels[p->first_level + k];
+        uint32_t lanes = (uint32_t)w->cells[l->cell], mine = (uint32_t)w->cells[l->cell + 1];
+        const struct mg_op *meet = &ops[l->meet];
+        if (lanes != mine && !mg__leaf_part(w, meet, lanes, mine, l->second ? meet : &ops[l->other])) {
+            mg__fault(w, &ops[p->op], 0, MG_ERR_NOMEM, "no host memory for a warp's state");
+            return false;
+        }
+    }
+    return true;
+}
+
 static uint64_t lane_value(const struct mg_warp *w, const struct mg_engine_form *f, unsigned lane)
 {
     uint64_t value = 0;
@@ -326,12 +343,15 @@ static bool advance(struct mg_warp *w)
         }
         pace_of(w->worker)->leaves++;
         write_out(w, p);
+        if (!part(w, p))
+            return false;
         w->splits.at[w->current].pc = &w->root->code->ops[p->op];
         memset(w->leads, 0, sizeof w->leads);
         w->place = OUTSIDE;
         if (d->program.ops[p->op].kind == MG_ENGINE_BLOCK) /* its slice is over */
             return true;
-        mg__warp_choose(w);
+        if (p->nlevels == 0)
+            mg__warp_choose(w);
         w->excursion = true;
         mg__warp_run(w);
         w->excursion = false;

@@ -2,22 +2,25 @@
  * warps, with tables that say in what state they leave it.
  *
  * What is compiled is the same list of ops that the interpreter runs (struct mg_engine_op describes one each). The function
- * runs one warp with all 32 lanes active from an entry to a point where it leaves: at a barrier, at the kernel's end, or
- * before an op that the interpreter shall execute. Values live in registers in between; at a point they are in the frame,
- * or, when the lanes are known to lie on a line, in cells: a base and what a lane adds to it (struct mg_engine_form).
+ * runs one warp from an entry, with all 32 lanes active, to a point where it leaves: at a barrier, at the kernel's end, or
+ * before an op that the interpreter shall execute; there its lanes may be parted (struct mg_engine_level). Values live in
+ * registers in between; at a point they are in the frame, or, when the lanes are known to lie on a line, in cells: a base and what a lane adds to it (struct mg_engine_form).
  *
  * Lanes are numbered in rows: with `row` lanes a row, lane i stands at x = i % row and y = i / row, and a value of affine
  * form is base + cx * x + cy * y in every lane. Rows are those of the block, so that threadIdx.x and threadIdx.y are affine.
  *
  * A memory access whose address has affine form needs no look at its lanes: one comparison with the record of its site says
  * that all lanes are in bounds and aligned, and one counter, by the base's word in its sector, is all that the models need
- * (observe.h: shapes). Accesses of a basic block through one address share a site.
+ * (observe.h: shapes). Accesses of a basic block through one address share a site. Where some lanes are idle, which ones
+ * differs from time to time, and an access has MG_ENGINE_MASKS sites, one after the other, told apart by the mask.
  */
 #ifndef MG_SIMT_ENGINE_H
 #define MG_SIMT_ENGINE_H
 #include "base/base.h"
 
-#define MG_ENGINE_VERSION 1u /* of everything here: kept code of another version is not used */
+#define MG_ENGINE_VERSION 2u /* of everything here: kept code of another version is not used */
+
+#define MG_ENGINE_MASKS 32u
 
 enum mg_engine_kind {
     MG_ENGINE_BLOCK,   /* begins a basic block: counts segment `mode` */
@@ -95,12 +98,19 @@ struct mg_engine_form { /* a live slot at a point */
 struct mg_engine_open { /* at a point: a site that was counted for all its members, of which `done` were executed */
     uint32_t site, done, cell; /* the cell holds the address */
 };
+/* At a point inside the arms of a branch whose lanes disagree, outermost first. cells[cell] are the lanes that came to the
+ * branch, cells[cell + 1] those in this arm. */
+struct mg_engine_level {
+    uint32_t meet, other; /* ops: where the arms meet, and where the other arm begins */
+    uint32_t cell;
+    bool second;          /* the other arm is over */
+};
 enum mg_engine_point_kind { MG_ENGINE_AT_ENTRY, MG_ENGINE_AT_LEAVE, MG_ENGINE_AT_BARRIER, MG_ENGINE_AT_EXIT, MG_ENGINE_AT_FAULT };
 struct mg_engine_point {
     uint8_t kind;
     uint32_t op;    /* where the interpreter goes on; BARRIER: the barrier */
     uint32_t entry; /* BARRIER: the entry behind it */
-    uint32_t first_form, nforms, first_open, nopen;
+    uint32_t first_form, nforms, first_open, nopen, first_level, nlevels;
 };
 struct mg_engine_site {
     uint32_t first_member, nmembers; /* the first one's address is what the record is compared with */
@@ -147,7 +157,8 @@ struct mg_engine_code {
     const struct mg_engine_open *opens;
     const struct mg_engine_site *sites;
     const struct mg_engine_member *members;
-    uint32_t npoints, nforms, nopens, nsites, nmembers, ncells;
+    const struct mg_engine_level *levels;
+    uint32_t npoints, nforms, nopens, nsites, nmembers, nlevels, ncells;
     void *memory; /* the engine's */
 };
 struct mg_engine {

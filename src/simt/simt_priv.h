@@ -174,16 +174,6 @@ struct mg_program {
 enum mg_plan { MG_PLAN_LANES, MG_PLAN_UNIFORM, MG_PLAN_CONTIGUOUS, MG_PLAN_WINDOW };
 #define MG_SHAPES 4u
 #define MG_PATTERN_HASH 256u
-#define MG_PATTERN_LIMIT 4096u /* of a worker; more count as irregular */
-/* Distances of the lanes' addresses from the first active lane's; one object for each in a worker. */
-struct mg_pattern {
-    int32_t delta[32] __attribute__((aligned(64)));  /* 0 in idle lanes */
-    uint32_t index[32] __attribute__((aligned(64))); /* the lane's 32-bit word, from `low` */
-    uint32_t mask;
-    uint32_t phase;    /* base modulo 4 */
-    int32_t low, high; /* least and greatest delta */
-    struct mg_pattern *next;
-};
 /* A pattern at one instruction: where it is known to be in bounds, and how often it occurred. */
 struct mg_shape {
     const struct mg_pattern *pattern; /* NULL: free */
@@ -315,6 +305,7 @@ struct mg_worker {
     uint64_t fault_block;
     void *observers[MG_MAX_OBSERVERS];
     struct mg_access event;
+    uint8_t *event_where[32];
     struct mg_sync sync;
     uint64_t sink[4];                /* where faulting lanes read and write when the launch goes on */
     bool passes;                     /* a fault now does not stop the launch */
@@ -363,7 +354,8 @@ struct mg_simt_module {
 struct mg_simt_kernel {
     struct mg_simt_module *module;
     const struct mg_ptx_func *func;
-    struct mg_program *program; /* made at the first launch */
+    struct mg_program *program;
+    struct mg_program *watched; /* the same, for launches whose every access is observed; made at the first */
     struct mg_described *described[6]; /* compiled, for blocks with 2^i lanes a row (0: irregular) */
     bool tried[6];
     struct mg_simt_kernel_info info;
@@ -397,6 +389,8 @@ struct mg_lanes {
     /* 32-bit elements, one a lane, 32-bit shared or 64-bit global addresses: op->a address, op->c offset, op->d element,
      * op->b site; the second of each follows a lead */
     mg_handler ld_shared_word[2], ld_global_word[2], st_shared_word[2], st_global_word[2];
+    /* for programs whose every access is observed, [1] with 64-bit addresses */
+    mg_handler ld_shared_watched[2], st_shared_watched[2], ld_global_watched, st_global_watched;
     mg_handler red_shared_add, red_shared_add_alone; /* the second does not go on to the next op */
     void (*leave)(void); /* before other code runs: ends the use of wide registers */
 };
@@ -442,7 +436,8 @@ void mg__heap_destroy(struct mg_simt *simt);
 void mg__heap_free(struct mg_simt *simt, uint64_t address);
 
 /* lower.c */
-enum mg_status mg__lower(struct mg_simt_module *module, const struct mg_ptx_func *kernel, struct mg_program **program);
+/* `watched`: every access is observed. */
+enum mg_status mg__lower(struct mg_simt_module *module, const struct mg_ptx_func *kernel, bool watched, struct mg_program **program);
 void mg__program_free(struct mg_program *program);
 uint32_t mg__estimate_regs(const struct mg_ptx_func *func);
 
@@ -453,6 +448,8 @@ void mg__warp_run(struct mg_warp *w);                    /* runs the current lea
 const struct mg_op *mg__leaf_arrive(struct mg_warp *w, uint32_t mask);  /* lanes reach their join */
 void mg__leaf_exit(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
 const struct mg_op *mg__warp_next(struct mg_warp *w);    /* the current leaf ended or waits: another, or NULL */
+/* Of the leaf's lanes those not in `stay` go on at `others`, to meet again at `meet` (NULL: nowhere), where they may be already. */
+bool mg__leaf_part(struct mg_warp *w, const struct mg_op *meet, uint32_t lanes, uint32_t stay, const struct mg_op *others);
 bool mg__leaf_split(struct mg_warp *w, uint32_t stay, const struct mg_op *others); /* lanes not in `stay` go on there */
 struct mg_frame *mg__frame_new(struct mg_worker *worker, const struct mg_code *code);
 bool mg__warp_release(struct mg_warp *w, bool polled);   /* lets lanes go that wait at a join; false: none do */
@@ -508,7 +505,9 @@ MG_HANDLER(mg__op_atom);
 /* Resolves the lanes' addresses into `where` (host pointers), reports the access, remembers its shape. False: a fault. */
 bool mg__access_slow(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t address[32],
                      uint8_t *where[32]);
-void mg__access_event(struct mg_worker *worker, const struct mg_access *event);
+/* An access of a remembered shape, for observers of every access. */
+void mg__access_watched(struct mg_warp *w, const struct mg_op *op, const struct mg_shape *shape, uint64_t base, uint8_t *at);
+void mg__access_event(struct mg_worker *worker, struct mg_access *event);
 void mg__sites_flush(struct mg_worker *worker);
 void mg__address(const struct mg_warp *w, const struct mg_mem *mem, uint64_t address[32]);
 

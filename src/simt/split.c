@@ -149,6 +149,22 @@ bool mg__leaf_split(struct mg_warp *w, uint32_t stay, const struct mg_op *others
     return true;
 }
 
+bool mg__leaf_part(struct mg_warp *w, const struct mg_op *meet, uint32_t lanes, uint32_t stay, const struct mg_op *others)
+{
+    if (meet && meet != w->join_pc) {
+        int32_t at = new_join(w, meet, lanes, current(w)->join);
+        if (at < 0)
+            return false;
+        current(w)->join = at;
+        w->join_pc = meet;
+    }
+    if (!meet || others != meet)
+        return mg__leaf_split(w, stay, others);
+    w->joins.at[current(w)->join].arrived |= lanes & ~stay;
+    set_mask(w, stay);
+    return true;
+}
+
 static bool complete(struct mg_warp *w, int32_t at)
 {
     struct mg_join j = w->joins.at[at];
@@ -307,30 +323,13 @@ MG_HANDLER(mg__op_bra)
         return op->u.target;
     if (!taken)
         return op + 1;
-    uint32_t rest = mask & ~taken;
     w->worker->by_insn[op->insn].divergent++;
-    const struct mg_op *rpc = op->d2 >= 0 ? &w->frame->code->ops[op->d2] : NULL;
-    if (rpc && rpc != w->join_pc) {
-        int32_t at = new_join(w, rpc, mask, current(w)->join);
-        if (at < 0)
-            return out_of_memory(w, op);
-        current(w)->join = at;
-        w->join_pc = rpc;
-    }
-    struct mg_split *s = current(w);
-    if (rpc == op->u.target) {
-        w->joins.at[s->join].arrived |= taken;
-        set_mask(w, rest);
-        return op + 1;
-    }
-    if (rpc == op + 1) {
-        w->joins.at[s->join].arrived |= rest;
-        set_mask(w, taken);
-        return op->u.target;
-    }
-    if (!mg__leaf_split(w, rest, op->u.target))
+    const struct mg_op *meet = op->d2 >= 0 ? &w->frame->code->ops[op->d2] : NULL;
+    bool onward = meet == op + 1; /* those that fall through are there */
+    uint32_t stay = onward ? taken : mask & ~taken;
+    if (!mg__leaf_part(w, meet, mask, stay, onward ? meet : op->u.target))
         return out_of_memory(w, op);
-    return op + 1;
+    return onward ? op->u.target : op + 1;
 }
 
 /* brx.idx: the lanes that go where the first one goes, and the others come back here. */
@@ -349,15 +348,8 @@ MG_HANDLER(mg__op_brx)
     if (same == mask)
         return target;
     w->worker->by_insn[op->insn].divergent++;
-    const struct mg_op *rpc = op->d2 >= 0 ? &w->frame->code->ops[op->d2] : NULL;
-    if (rpc && rpc != w->join_pc) {
-        int32_t at = new_join(w, rpc, mask, current(w)->join);
-        if (at < 0)
-            return out_of_memory(w, op);
-        current(w)->join = at;
-        w->join_pc = rpc;
-    }
-    if (!mg__leaf_split(w, same, op))
+    const struct mg_op *meet = op->d2 >= 0 ? &w->frame->code->ops[op->d2] : NULL;
+    if (!mg__leaf_part(w, meet, mask, same, op))
         return out_of_memory(w, op);
     return target;
 }
