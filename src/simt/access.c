@@ -1,8 +1,8 @@
 /* access.c - the slow path of memory accesses: resolve every lane's address, report the access, remember its shape.
  *
- * The vector handlers (lanes.c) come here when an access has a shape that its instruction has not shown lately, and
- * whenever an observer wants every access. What is found out here about a shape, which object it stays inside and how its
- * lanes may be loaded, makes the next access of that shape a comparison of two vectors.
+ * The vector handlers (lanes.c) come here when an access has a shape that its instruction has not shown lately. What is found
+ * out here about a shape, which object it stays inside and how its lanes may be loaded, makes the next access of that shape a
+ * comparison of two vectors; observers of every access get it as its pattern (mg__access_watched).
  */
 #include "simt/simt_priv.h"
 
@@ -16,13 +16,16 @@
 #define MG_IRREGULAR_FOR 1024  /* accesses until shapes are tried again */
 #define MG_SHAPE_BASE ((uint64_t)1 << 40)
 
-void mg__access_event(struct mg_worker *worker, const struct mg_access *event)
+void mg__access_event(struct mg_worker *worker, struct mg_access *event)
 {
     const struct mg_run *run = worker->run;
     for (unsigned i = 0; i < run->nobservers; i++) {
         const struct mg_observer *o = &run->observers[i];
-        if (o->access && (o->wants & (MG_OBSERVE_EVERY | MG_OBSERVE_SHAPES)))
-            o->access(worker->observers[i], event);
+        if (!o->access || !(o->wants & (MG_OBSERVE_EVERY | MG_OBSERVE_SHAPES)))
+            continue;
+        if (event->pattern && !(o->wants & MG_OBSERVE_PATTERNS))
+            mg__access_spread(event, worker->event_where);
+        o->access(worker->observers[i], event);
     }
 }
 
@@ -50,8 +53,7 @@ void mg__sync_emit(struct mg_worker *worker)
 }
 
 /* An observer that wants shapes only may be given every access too: each is a shape that occurred once. */
-static struct mg_access *describe(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t space,
-                                  const uint64_t *address, int32_t var, bool generic)
+static struct mg_access *begin(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t space, int32_t var, bool generic)
 {
     struct mg_access *e = &w->worker->event;
     const struct mg_mem *mem = op->u.mem;
@@ -60,7 +62,6 @@ static struct mg_access *describe(struct mg_warp *w, const struct mg_op *op, uin
     e->space = space;
     e->width = (uint16_t)(mem->width * mem->vec);
     e->mask = mask;
-    memcpy(e->address, address, sizeof e->address);
     e->times = 1;
     e->shared_var = var;
     e->block = w->block->linear;
@@ -68,19 +69,41 @@ static struct mg_access *describe(struct mg_warp *w, const struct mg_op *op, uin
     e->generic = generic;
     e->where = NULL;
     e->value[0] = NULL;
+    e->pattern = NULL;
     return e;
+}
+
+static struct mg_access *describe(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t space,
+                                  const uint64_t *address, int32_t var, bool generic)
+{
+    struct mg_access *e = begin(w, op, mask, space, var, generic);
+    memcpy(e->address, address, sizeof e->address);
+    return e;
+}
+
+static void report_event(struct mg_warp *w, const struct mg_mem *mem, struct mg_access *e)
+{
+    e->value64 = mem->dst64;
+    for (unsigned v = 0; mem->kind == MG_ACCESS_ST && v < mem->vec; v++)
+        e->value[v] = mg__slot(w, mem->reg[v]);
+    mg__access_event(w->worker, e);
 }
 
 static void report(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t space, const uint64_t *address,
                    int32_t var, bool generic, uint8_t *const where[32])
 {
     struct mg_access *e = describe(w, op, mask, space, address, var, generic);
-    const struct mg_mem *mem = op->u.mem;
     e->where = where;
-    e->value64 = mem->dst64;
-    for (unsigned v = 0; mem->kind == MG_ACCESS_ST && v < mem->vec; v++)
-        e->value[v] = mg__slot(w, mem->reg[v]);
-    mg__access_event(w->worker, e);
+    report_event(w, op->u.mem, e);
+}
+
+void mg__access_watched(struct mg_warp *w, const struct mg_op *op, const struct mg_shape *shape, uint64_t base, uint8_t *at)
+{
+    struct mg_access *e = begin(w, op, shape->pattern->mask, shape->space, shape->var, false);
+    e->pattern = shape->pattern;
+    e->base = base;
+    e->at = at;
+    report_event(w, op->u.mem, e);
 }
 
 /* Lanes that no device would let through: the observers that asked for them are told. */
@@ -114,6 +137,7 @@ static void report_times(struct mg_worker *worker, uint32_t insn, const struct m
         e->block = 0;
         e->warp = 0;
         e->generic = mem->space == MG_SPACE_GENERIC;
+        e->pattern = NULL;
         mg__access_event(worker, e);
     }
 }
@@ -177,7 +201,7 @@ static const struct mg_pattern *intern(struct mg_worker *worker, uint32_t mask, 
     p.next = worker->patterns[h];
     *fresh = p;
     worker->patterns[h] = fresh;
-    worker->npatterns++;
+    fresh->id = worker->npatterns++;
     return fresh;
 }
 
@@ -419,12 +443,9 @@ static bool access_space(struct mg_warp *w, const struct mg_op *op, uint32_t mas
         site->lo = lo;
         site->hi = hi;
     }
-    if (run->want_every) {
-        report(w, op, mask, space, address, var, generic, where);
-        return true;
-    }
     /* Shapes serve loads and stores of known space; a site that keeps changing is left alone for a while. */
-    bool remembers = !generic && !mem->no_shape && space != MG_SPACE_LOCAL && one_object && most - least < (1u << 30) && site->skip == 0;
+    bool remembers = !generic && !mem->no_shape && space != MG_SPACE_LOCAL && one_object && most - least < (1u << 30) &&
+                     !(outside | misaligned) && site->skip == 0;
     if (remembers) {
         uint64_t hits = 0;
         for (unsigned i = 0; i < 8; i++)
@@ -434,12 +455,16 @@ static bool access_space(struct mg_warp *w, const struct mg_op *op, uint32_t mas
             site->misses = 0;
             site->skip = MG_IRREGULAR_FOR;
         }
-        if (remember(w, op, mask, address, space, lo, hi, var))
+        if (remember(w, op, mask, address, space, lo, hi, var)) {
+            unsigned first = (unsigned)__builtin_ctz(mask);
+            if (run->want_every)
+                mg__access_watched(w, op, &site->first, address[first], where[first]);
             return true;
+        }
     } else if (site->skip) {
         site->skip--;
     }
-    if (run->want_shapes)
+    if (run->want_shapes || run->want_every)
         report(w, op, mask, space, address, var, generic, where);
     return true;
 }

@@ -363,6 +363,53 @@ STORE(h_st_shared32, false, w->block->shared + base)
 STORE(h_st_shared64, true, w->block->shared + base)
 STORE(h_st_global, true, (uint8_t *)(uintptr_t)base)
 
+/* ---- watched: every access is given to the observers, by its pattern if that was seen before ---- */
+/* This file is compiled without the instruction that clears the upper halves of vector registers at every return. */
+static ALWAYS_INLINE void narrow(void)
+{
+#ifdef __AVX__
+    _mm256_zeroupper();
+#endif
+}
+
+static ALWAYS_INLINE struct mg_shape *watched_shape(struct mg_warp *w, const struct mg_mem *mem, uint32_t mask,
+                                                    const bool addr64, uint64_t *base)
+{
+    const struct mg_lead *lead = mem->lead >= 0 && !mem->leads ? &w->leads[mem->lead] : NULL;
+    struct mg_shape *s = &w->sites[mem->site].first;
+    if (!lead || !lead->pattern || s->pattern != lead->pattern || s->pattern->mask != mask)
+        return find_shape(w, mem, mask, addr64, base);
+    uint64_t at = lead->base + (uint64_t)mem->offset;
+    *base = at = addr64 ? at : (uint32_t)at;
+    if (at - s->lo > s->range || at & ((uint64_t)mem->width * mem->vec - 1) || (at & 3) != s->pattern->phase)
+        return NULL;
+    s->times[at >> 2 & 7]++;
+    return s;
+}
+
+#define WATCHED(name, ADDR64, SLOW, WHERE, DO)                                                                         \
+    MG_NO_TSAN static MG_HANDLER(name)                                                                                 \
+    {                                                                                                                  \
+        const struct mg_mem *mem = op->u.mem;                                                                          \
+        uint64_t base;                                                                                                 \
+        const struct mg_shape *s = watched_shape(w, mem, mask, ADDR64, &base);                                         \
+        narrow();                                                                                                      \
+        if (MG_UNLIKELY(!s))                                                                                           \
+            return SLOW(w, op, mask);                                                                                  \
+        uint8_t *p = WHERE;                                                                                            \
+        mg__access_watched(w, op, s, base, p);                                                                         \
+        DO;                                                                                                            \
+        NEXT                                                                                                           \
+    }
+#define WATCHED_LOAD(name, ADDR64, WHERE) WATCHED(name, ADDR64, load_slow, WHERE, polling(w, mem); load_shape(w, mem, mask, s, p))
+#define WATCHED_STORE(name, ADDR64, WHERE) WATCHED(name, ADDR64, store_slow, WHERE, store_shape(w, mem, mask, s, p))
+WATCHED_LOAD(h_ld_shared32_watched, false, w->block->shared + base)
+WATCHED_LOAD(h_ld_shared64_watched, true, w->block->shared + base)
+WATCHED_LOAD(h_ld_global_watched, true, (uint8_t *)(uintptr_t)base)
+WATCHED_STORE(h_st_shared32_watched, false, w->block->shared + base)
+WATCHED_STORE(h_st_shared64_watched, true, w->block->shared + base)
+WATCHED_STORE(h_st_global_watched, true, (uint8_t *)(uintptr_t)base)
+
 /* ---- words: one 32-bit element a lane, all lanes active. What does not fit goes to the handlers above. ---- */
 static ALWAYS_INLINE uint64_t word_address(const struct mg_op *op, uint64_t base, const bool addr64)
 {
@@ -517,12 +564,9 @@ static MG_HANDLER(h_red_shared_add)
     NEXT
 }
 
-/* This file is compiled without the instruction that clears the upper halves of vector registers at every return. */
 static void leave(void)
 {
-#ifdef __AVX__
-    _mm256_zeroupper();
-#endif
+    narrow();
 }
 
 /* Generic addresses may mean a space a lane, and local ones mean another place in every lane: no shapes. */
@@ -553,6 +597,10 @@ const struct mg_lanes ISA(mg__lanes) = {
     .ld_global_word = {h_ld_global_lead, h_ld_global_follow},
     .st_shared_word = {h_st_shared_lead, h_st_shared_follow},
     .st_global_word = {h_st_global_lead, h_st_global_follow},
+    .ld_shared_watched = {h_ld_shared32_watched, h_ld_shared64_watched},
+    .st_shared_watched = {h_st_shared32_watched, h_st_shared64_watched},
+    .ld_global_watched = h_ld_global_watched,
+    .st_global_watched = h_st_global_watched,
     .red_shared_add = h_red_shared_add,
     .red_shared_add_alone = h_red_shared_add_alone,
     .leave = leave,

@@ -387,14 +387,14 @@ static bool gather_insns(struct mg_program *p, const struct mg_ptx_module *ptx)
     return true;
 }
 
-enum mg_status mg__lower(struct mg_simt_module *module, const struct mg_ptx_func *kernel, struct mg_program **program)
+enum mg_status mg__lower(struct mg_simt_module *module, const struct mg_ptx_func *kernel, bool watched, struct mg_program **program)
 {
     struct mg_program *p = calloc(1, sizeof *p);
     if (!p)
         return MG_ERR_NOMEM;
     mg__arena_init(&p->arena);
     p->kernel = kernel;
-    struct mg_lower L = {.module = module, .program = p, .lanes = module->simt->lanes};
+    struct mg_lower L = {.module = module, .program = p, .lanes = module->simt->lanes, .watched = watched};
     enum mg_status status = MG_ERR_NOMEM;
     L.var_at = mg__arena_array(&p->arena, module->ptx->nvars + 1, sizeof *L.var_at);
     if (!L.var_at || !add_function(p, module->ptx, kernel) || !reach(p, module->ptx) || !gather_insns(p, module->ptx) ||

@@ -171,10 +171,10 @@ void mg__lower_close_leads(struct mg_lower *L)
     }
 }
 
-static bool word_handler(const struct mg_lanes *l, const struct mg_mem *m, mg_handler *fn)
+static bool word_handler(const struct mg_lanes *l, const struct mg_mem *m, bool watched, mg_handler *fn)
 {
     bool load = m->kind == MG_ACCESS_LD, follows = m->lead >= 0 && !m->leads;
-    if (m->width != 4 || m->vec != 1 || m->dst64 || m->poll || m->local_frame || m->no_shape || m->reg[0] < 0 ||
+    if (watched || m->width != 4 || m->vec != 1 || m->dst64 || m->poll || m->local_frame || m->no_shape || m->reg[0] < 0 ||
         m->offset != (int32_t)m->offset)
         return false;
     if (m->space == MG_SPACE_SHARED && !m->addr64)
@@ -204,7 +204,7 @@ static bool make_group(struct mg_lower *L, size_t first)
             if (k != first && op->u.mem->leads)
                 break;
             int64_t offset = op->u.mem->offset - m->offset;
-            if (!word_handler(L->lanes, op->u.mem, &fn) || op->u.mem->space != m->space || offset != (int32_t)offset)
+            if (!word_handler(L->lanes, op->u.mem, L->watched, &fn) || op->u.mem->space != m->space || offset != (int32_t)offset)
                 return true; /* a member that must look for itself: so do all */
             if (pass) {
                 g.members[g.count] = (struct mg_member){op->insn, (int32_t)offset, op->u.mem};
@@ -231,7 +231,7 @@ void mg__lower_words(struct mg_lower *L)
     for (size_t k = 0; k < L->ops.count; k++) {
         struct mg_op *op = &L->ops.at[k];
         mg_handler fn;
-        if (!(op->mode & MG_MODE_SITE) || !word_handler(L->lanes, op->u.mem, &fn))
+        if (!(op->mode & MG_MODE_SITE) || !word_handler(L->lanes, op->u.mem, L->watched, &fn))
             continue;
         const struct mg_mem *m = op->u.mem;
         if (m->leads && !make_group(L, k))
@@ -263,7 +263,11 @@ void mg__lower_ld_st(struct mg_lower *L, bool load)
         L->program->ordered = true;
     const struct mg_lanes *l = L->lanes;
     mg_handler fn;
-    if (m->space == MG_SPACE_SHARED)
+    if (m->space == MG_SPACE_SHARED && L->watched)
+        fn = load ? l->ld_shared_watched[m->addr64] : l->st_shared_watched[m->addr64];
+    else if ((m->space == MG_SPACE_GLOBAL || m->space == MG_SPACE_CONST) && L->watched)
+        fn = load ? l->ld_global_watched : l->st_global_watched;
+    else if (m->space == MG_SPACE_SHARED)
         fn = load ? (m->addr64 ? l->ld_shared64 : l->ld_shared32) : (m->addr64 ? l->st_shared64 : l->st_shared32);
     else if (m->space == MG_SPACE_GLOBAL || m->space == MG_SPACE_CONST)
         fn = load ? l->ld_global : l->st_global;

@@ -7,6 +7,8 @@
  *                     number of `times` it occurred, at the end of the launch or when its memory of them is full.
  *                     Addresses are then right modulo 32 and in their distances, not absolutely.
  *  MG_OBSERVE_EVERY   every access, in each warp's program order, with exact addresses, before it takes effect.
+ *  MG_OBSERVE_PATTERNS  with EVERY: most accesses come as a pattern that the engine has seen before and a base, which takes a
+ *                     small part of the time that 32 addresses take; mg__access_spread makes addresses of it.
  *  MG_OBSERVE_SYNC    what orders accesses, in the order in which it happens in a block: barriers, warp operations, fences,
  *                     asynchronous copies, exits, and what the scheduler had to do so that the block went on.
  *
@@ -63,6 +65,17 @@ struct mg_launch_info {
     bool ordered;            /* blocks run on one worker, because they may wait for one another */
     uint64_t range, range_size; /* device addresses lie in here */
 };
+/* Distances of the lanes' addresses from the first active lane's: one object for each in a worker, as long as that lives. */
+#define MG_PATTERN_LIMIT 4096u /* of a worker; more count as irregular */
+struct mg_pattern {
+    int32_t delta[32] __attribute__((aligned(64)));  /* 0 in idle lanes */
+    uint32_t index[32] __attribute__((aligned(64))); /* the lane's 32-bit word, from `low` */
+    uint32_t mask;
+    uint32_t phase;    /* base modulo 4 */
+    int32_t low, high; /* least and greatest delta */
+    uint32_t id;       /* 0 … MG_PATTERN_LIMIT - 1, in the order in which the worker met them */
+    struct mg_pattern *next; /* the engine's */
+};
 struct mg_access {
     uint32_t insn;      /* index into launch->insns */
     uint8_t kind;       /* enum mg_access_kind */
@@ -81,7 +94,21 @@ struct mg_access {
     uint8_t *const *where;
     const void *value[8];
     bool value64;
+    /* MG_OBSERVE_PATTERNS: if not NULL, all lanes lie in one variable or allocation, `address` and `where` are not filled,
+     * and a lane's address is `base`, the first active lane's, and its delta; likewise its host pointer with `at`. */
+    const struct mg_pattern *pattern;
+    uint64_t base;
+    uint8_t *at;
 };
+/* Fills the addresses, and `where`, of an access that came as a pattern. */
+static inline void mg__access_spread(struct mg_access *a, uint8_t *where[32])
+{
+    for (unsigned i = 0; i < 32; i++) {
+        a->address[i] = a->base + (uint64_t)(int64_t)a->pattern->delta[i];
+        where[i] = a->at + a->pattern->delta[i];
+    }
+    a->where = where;
+}
 /* An access that no device would make: `mask` are the lanes at fault; their loads give 0 and their stores are dropped. */
 enum mg_fault_kind { MG_FAULT_ADDRESS, MG_FAULT_MISALIGNED };
 
@@ -117,7 +144,7 @@ struct mg_insn_counts {
     uint64_t threads;   /* active threads, before the guard */
     uint64_t divergent; /* branches: times that active lanes went different ways */
 };
-enum { MG_OBSERVE_SHAPES = 1, MG_OBSERVE_EVERY = 2, MG_OBSERVE_COUNTS = 4, MG_OBSERVE_SYNC = 8 };
+enum { MG_OBSERVE_SHAPES = 1, MG_OBSERVE_EVERY = 2, MG_OBSERVE_COUNTS = 4, MG_OBSERVE_SYNC = 8, MG_OBSERVE_PATTERNS = 16 };
 struct mg_observer {
     void *self;
     unsigned wants; /* MG_OBSERVE_* */

@@ -169,6 +169,7 @@ void mg__simt_module_unload(struct mg_simt_module *module)
         if (module->kernels[i]) {
             mg__engine_kernel_free(module->kernels[i]);
             mg__program_free(module->kernels[i]->program);
+            mg__program_free(module->kernels[i]->watched);
             free(module->kernels[i]);
         }
     for (size_t i = 0; i < module->ptx->nvars; i++)
@@ -232,7 +233,7 @@ struct mg_simt_kernel *mg__simt_kernel_find(struct mg_simt_module *module, const
     if (!k && (k = calloc(1, sizeof *k))) {
         k->module = module;
         k->func = f;
-        if (mg__lower(module, f, &k->program) == MG_OK) {
+        if (mg__lower(module, f, false, &k->program) == MG_OK) {
             describe(k);
             module->kernels[f->id] = k;
         } else {
@@ -273,12 +274,27 @@ static enum mg_status check_launch(const struct mg_simt *s, const struct mg_simt
     return MG_OK;
 }
 
+/* What runs: where an observer wants every access, handlers that give it to him. */
+static const struct mg_program *program_of(const struct mg_simt *s, struct mg_simt_kernel *k)
+{
+    unsigned wants = 0;
+    for (unsigned i = 0; s->observe && i < s->nobservers; i++)
+        wants |= s->observers[i].wants;
+    if (!(wants & MG_OBSERVE_EVERY))
+        return k->program;
+    if (!k->watched)
+        (void)mg__lower(k->module, k->func, true, &k->watched);
+    return k->watched;
+}
+
 static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const struct mg_simt_launch *l, struct mg_diag *diag)
 {
-    const struct mg_program *p = k->program;
     enum mg_status status = check_launch(s, k, l, diag);
     if (status != MG_OK)
         return status;
+    const struct mg_program *p = program_of(s, k);
+    if (!p)
+        return mg__diag_set(diag, MG_ERR_NOMEM, "%s: no host memory for the launch", k->info.name);
     if (p->error.status != MG_OK) {
         if (diag)
             *diag = p->error;
