@@ -348,6 +348,7 @@ static void arm(struct mg_gen *g, uint32_t i, LLVMBasicBlockRef bb, LLVMBasicBlo
                 const struct mg_gen_form *to, bool executes, LLVMValueRef mask)
 {
     const struct mg_gen_checkpoint c = g->checkpoint;
+    uint32_t ngroups = g->ngroups;
     LLVMPositionBuilderAtEnd(g->b, bb);
     memcpy(g->form, before, g->nvars * sizeof *before);
     g->exit = NULL; /* no arm goes through another one's */
@@ -358,6 +359,7 @@ static void arm(struct mg_gen *g, uint32_t i, LLVMBasicBlockRef bb, LLVMBasicBlo
     settle_outs(g, &g->p->ops[i], to);
     LLVMBuildBr(g->b, after);
     g->checkpoint = c;
+    g->ngroups = ngroups; /* an address of this way is none of the others' */
 }
 
 static bool needs_all(const struct mg_engine_op *op)
@@ -726,48 +728,56 @@ static void generate(struct mg_gen *g, const uint64_t key[2], struct mg_strbuf *
     LLVMDisposeModule(g->module);
 }
 
+/* One try. With `whole` only branches whose lanes agree are compiled, which makes less code. */
+static const char *attempt(const struct mg_engine_program *program, const uint64_t key[2], bool whole, struct mg_strbuf *out, struct mg_strbuf *dump)
+{
+    struct mg_gen *g = calloc(1, sizeof *g);
+    if (!g)
+        return "memory";
+    g->p = program;
+    g->whole = whole;
+    mg__arena_init(&g->arena);
+    g->cx = context;
+    g->sem = operations;
+    g->tm = machine;
+    g->i1 = LLVMInt1TypeInContext(context);
+    g->i8 = LLVMInt8TypeInContext(context);
+    g->i16 = LLVMInt16TypeInContext(context);
+    g->i32 = LLVMInt32TypeInContext(context);
+    g->i64 = LLVMInt64TypeInContext(context);
+    g->ptr = LLVMPointerTypeInContext(context, 0);
+    if (!mg__gen_analyse(g))
+        g->reason = "memory";
+    else
+        generate(g, key, out, dump);
+    const char *reason = g->reason;
+    mg__vec_free(&g->points);
+    mg__vec_free(&g->forms);
+    mg__vec_free(&g->opens);
+    mg__vec_free(&g->sites);
+    mg__vec_free(&g->members);
+    mg__vec_free(&g->point_levels);
+    mg__arena_free(&g->arena);
+    free(g);
+    return reason;
+}
+
 extern const char mg_jit_generate_build[];
 __attribute__((visibility("default"))) const char mg_jit_generate_build[] = MG_JIT_BUILD;
 __attribute__((visibility("default"))) mg_jit_generate mg_jit_generate_kernel;
 bool mg_jit_generate_kernel(const struct mg_engine_program *program, const uint64_t key[2], char **bytes, size_t *size, const char **reason,
                             struct mg_strbuf *dump)
 {
-    struct mg_gen *g = calloc(1, sizeof *g);
     struct mg_strbuf out = {0};
-    *reason = "memory";
-    if (!g)
-        return false;
     pthread_mutex_lock(&lock);
     if (program->nops > MG_GEN_OPS) {
         *reason = "long";
     } else if (set_up(reason)) {
-        g->p = program;
-        mg__arena_init(&g->arena);
-        g->cx = context;
-        g->sem = operations;
-        g->tm = machine;
-        g->i1 = LLVMInt1TypeInContext(context);
-        g->i8 = LLVMInt8TypeInContext(context);
-        g->i16 = LLVMInt16TypeInContext(context);
-        g->i32 = LLVMInt32TypeInContext(context);
-        g->i64 = LLVMInt64TypeInContext(context);
-        g->ptr = LLVMPointerTypeInContext(context, 0);
-        g->reason = NULL;
-        if (!mg__gen_analyse(g))
-            g->reason = "memory";
-        else
-            generate(g, key, &out, dump);
-        *reason = g->reason;
-        mg__vec_free(&g->points);
-        mg__vec_free(&g->forms);
-        mg__vec_free(&g->opens);
-        mg__vec_free(&g->sites);
-        mg__vec_free(&g->members);
-        mg__vec_free(&g->point_levels);
-        mg__arena_free(&g->arena);
+        *reason = attempt(program, key, false, &out, dump);
+        if (*reason && strcmp(*reason, "long") == 0)
+            *reason = attempt(program, key, true, &out, dump);
     }
     pthread_mutex_unlock(&lock);
-    free(g);
     if (*reason) {
         mg__strbuf_free(&out);
         return false;

@@ -83,6 +83,7 @@ struct mg_gen {
     const struct mg_engine_program *p;
     struct mg_arena arena;
     const char *reason; /* why not: a row of reason.def */
+    bool whole; /* no arms of branches whose lanes disagree */
     LLVMContextRef cx;
     LLVMModuleRef module, sem;
     LLVMBuilderRef b;

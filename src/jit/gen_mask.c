@@ -73,7 +73,7 @@ static bool arms_fit(struct walk *w, uint32_t branch, unsigned depth)
 void mg__gen_regions(struct mg_gen *g)
 {
     uint64_t *written = mg__arena_array(&g->arena, g->words, sizeof *written);
-    for (uint32_t b = 0; written && b < g->nblocks; b++) {
+    for (uint32_t b = 0; written && !g->whole && b < g->nblocks; b++) {
         struct mg_gen_block *block = &g->blocks[b];
         if (!block->reached || !block->diverges)
             continue;

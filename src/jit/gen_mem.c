@@ -60,8 +60,8 @@ static struct mg_gen_group *new_site(struct mg_gen *g, uint32_t index, const str
         if (!mg__vec_push(&g->sites, site))
             g->reason = "memory";
     if (g->ngroups == MG_GEN_GROUPS) { /* finished ones are forgotten */
-        uint32_t keep = 0;
-        for (uint32_t k = 0; k < g->ngroups; k++)
+        uint32_t keep = guarded ? MG_GEN_GROUPS : 0;
+        for (uint32_t k = keep; k < g->ngroups; k++)
             if (g->groups[k].done < g->groups[k].count || (g->checkpoint.valid && g->groups[k].mark < g->groups[k].count))
                 g->groups[keep++] = g->groups[k];
         g->ngroups = keep;

@@ -192,6 +192,7 @@ static struct mg_engine_code *compile(void *self, const struct mg_engine_program
             fprintf(stderr, "margay: %s: compiled in %.1f ms\n", p->name, 1e3 * (seconds() - start));
     } else {
         j->stats.refused++;
+        j->stats.faulty += strcmp(name, "verify") == 0 || strcmp(name, "load") == 0;
         *reason = sentence(name);
     }
 done:

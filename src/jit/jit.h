@@ -18,6 +18,7 @@ void mg__jit_close(struct mg_engine *engine);
 enum mg_status mg__jit_choose(struct mg_simt *simt, struct mg_engine **engine, struct mg_diag *diag);
 struct mg_jit_stats {
     uint64_t compiled, loaded, refused;
+    uint64_t faulty; /* of those refused: code was made that LLVM or the loader would not take */
     double compile_seconds, load_seconds;
 };
 void mg__jit_stats(const struct mg_engine *engine, struct mg_jit_stats *stats);

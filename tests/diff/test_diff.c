@@ -160,6 +160,7 @@ int main(int argc, char **argv)
     if (argc > 1 && strstr(argv[1], ".ptx"))
         return own(argv[1], argc > 2 ? (unsigned)atoi(argv[2]) : 1, argc > 3 ? (unsigned)atoi(argv[3]) : 32);
     int failed = 0;
+    struct mg_jit_stats stats = {0};
     for (unsigned long k = 0; k < count && !failed; k++) {
         struct program p;
         struct mg_strbuf how = {0}, text = {0};
@@ -174,12 +175,15 @@ int main(int argc, char **argv)
             printf("seed %lu, grid %u, block %ux%ux%u: %s\n%s\n", seed + k, p.grid.x, p.block.x, p.block.y, p.block.z, how.at, text.at);
             failed = 1;
         }
+        mg__jit_stats(sides[1].kit.engine, &stats);
+        if (stats.faulty) {
+            printf("seed %lu: the code that was made for it was refused\n", seed + k);
+            failed = 1;
+        }
         mg__strbuf_free(&how);
         mg__strbuf_free(&text);
         program_free(&p);
     }
-    struct mg_jit_stats stats;
-    mg__jit_stats(sides[1].kit.engine, &stats);
     printf("%lu programs: %llu compiled (%.1f ms each), %llu refused; %lu end with a fault\n", count, (unsigned long long)stats.compiled,
            stats.compiled ? 1e3 * stats.compile_seconds / (double)stats.compiled : 0, (unsigned long long)stats.refused, faults);
     if (stats.compiled && texts == 0 && !failed) {
