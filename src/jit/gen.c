@@ -1,6 +1,6 @@
 /* gen.c - the code generator: basic blocks, branches, and where the compiled function is entered and left.
  *
- * One function runs one warp with all 32 lanes active. It has a way in at the kernel's start, behind each barrier, at loops
+ * One function runs the warps of a block one after the other, each with all 32 lanes active, to the same barrier. It has a way in at the kernel's start, behind each barrier, at loops
  * and where diverged lanes meet; on each, what is live comes from the frame and the cells. Where it leaves (a branch whose
  * lanes disagree, a record that does not fit, an op that it does not have) what is live goes back there. Forms of
  * registers on an edge between blocks are weakened on that edge alone.
@@ -124,9 +124,12 @@ static void save(struct mg_gen *g, uint32_t point, const uint64_t *live, LLVMBas
     LLVMPositionBuilderAtEnd(g->b, from);
 }
 
-static void leave(struct mg_gen *g, enum mg_engine_point_kind kind, uint32_t op)
+/* The warp stops here; `point` is an i32. */
+static void stop(struct mg_gen *g, bool end, LLVMValueRef point)
 {
-    LLVMBuildRet(g->b, mg__gen_c32(g, new_point(g, kind, op)));
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(g->b);
+    LLVMAddIncoming(end ? g->end_point : g->leave_point, &point, &from, 1);
+    LLVMBuildBr(g->b, end ? g->at_end : g->at_leave);
 }
 
 static void checkpoint(struct mg_gen *g)
@@ -154,7 +157,7 @@ static void checkpoint(struct mg_gen *g)
     c->first_form = g->points.at[point].first_form;
     c->nforms = g->points.at[point].nforms;
     LLVMPositionBuilderAtEnd(g->b, c->save);
-    LLVMBuildRet(g->b, c->point);
+    stop(g, false, c->point);
     LLVMPositionBuilderAtEnd(g->b, at);
     for (uint32_t k = 0; k < g->ngroups; k++)
         g->groups[k].mark = g->groups[k].done;
@@ -217,7 +220,7 @@ LLVMBasicBlockRef mg__gen_fault(struct mg_gen *g)
 {
     LLVMBasicBlockRef at = LLVMGetInsertBlock(g->b), bb = mg__gen_bb(g);
     LLVMPositionBuilderAtEnd(g->b, bb);
-    leave(g, MG_ENGINE_AT_FAULT, g->op);
+    stop(g, false, mg__gen_c32(g, new_point(g, MG_ENGINE_AT_FAULT, g->op)));
     LLVMPositionBuilderAtEnd(g->b, at);
     return bb;
 }
@@ -485,7 +488,9 @@ static bool emit(struct mg_gen *g, const struct mg_gen_block *b, uint32_t i, str
             decide(g, b, i, end, edge(g, i + 1, NULL, keep));
             LLVMPositionBuilderAtEnd(g->b, end);
         }
-        leave(g, MG_ENGINE_AT_EXIT, i);
+        if (g->exit_point == 0)
+            g->exit_point = new_point(g, MG_ENGINE_AT_EXIT, i); /* one for all */
+        stop(g, true, mg__gen_c32(g, g->exit_point));
         return true;
     }
     case MG_ENGINE_BARRIER: {
@@ -495,7 +500,7 @@ static bool emit(struct mg_gen *g, const struct mg_gen_block *b, uint32_t i, str
         save(g, point, next->live, NULL);
         if (point < g->points.count)
             g->points.at[point].entry = next->point;
-        LLVMBuildRet(g->b, mg__gen_c32(g, point));
+        stop(g, true, mg__gen_c32(g, point));
         return true;
     }
     case MG_ENGINE_LEAVE:
@@ -553,13 +558,44 @@ static void load_fills(struct mg_gen *g)
     }
 }
 
+/* The loop over the warps: `head` begins one, and where it ends at the point of those before it another one follows. */
+static void begin_warp(struct mg_gen *g, LLVMBasicBlockRef head)
+{
+    LLVMValueRef ran = LLVMBuildPhi(g->b, g->i32, ""), where = LLVMBuildPhi(g->b, g->i32, ""), zero = mg__gen_c32(g, 0), one = mg__gen_c32(g, 1);
+    g->e = LLVMBuildPhi(g->b, g->ptr, "");
+    LLVMBasicBlockRef next = mg__gen_bb(g), over = mg__gen_bb(g);
+    g->at_end = mg__gen_bb(g);
+    g->at_leave = mg__gen_bb(g);
+    LLVMPositionBuilderAtEnd(g->b, g->at_leave);
+    g->leave_point = LLVMBuildPhi(g->b, g->i32, "");
+    mg__gen_store(g, g->leave_point, mg__gen_at(g, g->e, offsetof(struct mg_engine_warp, point)), 4);
+    LLVMValueRef now = LLVMBuildAdd(g->b, ran, one, "");
+    LLVMBuildRet(g->b, now);
+    LLVMPositionBuilderAtEnd(g->b, g->at_end);
+    g->end_point = LLVMBuildPhi(g->b, g->i32, "");
+    mg__gen_store(g, g->end_point, mg__gen_at(g, g->e, offsetof(struct mg_engine_warp, point)), 4);
+    now = LLVMBuildAdd(g->b, ran, one, "");
+    LLVMValueRef alike = LLVMBuildOr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, ran, zero, ""), LLVMBuildICmp(g->b, LLVMIntEQ, where, g->end_point, ""), "");
+    LLVMBuildCondBr(g->b, LLVMBuildAnd(g->b, alike, LLVMBuildICmp(g->b, LLVMIntULT, now, LLVMGetParam(g->fn, 2), ""), ""), next, over);
+    LLVMPositionBuilderAtEnd(g->b, over);
+    LLVMBuildRet(g->b, now);
+    LLVMPositionBuilderAtEnd(g->b, next);
+    LLVMValueRef e = mg__gen_at(g, g->e, g->p->stride);
+    LLVMBuildBr(g->b, head);
+    LLVMBasicBlockRef from[2] = {g->start, next};
+    LLVMAddIncoming(ran, (LLVMValueRef[2]){zero, now}, from, 2);
+    LLVMAddIncoming(where, (LLVMValueRef[2]){zero, g->end_point}, from, 2);
+    LLVMAddIncoming(g->e, (LLVMValueRef[2]){LLVMGetParam(g->fn, 0), e}, from, 2);
+    LLVMPositionBuilderAtEnd(g->b, head);
+}
+
 bool mg__gen_emit(struct mg_gen *g)
 {
-    LLVMTypeRef params[2] = {g->ptr, g->i32};
+    LLVMTypeRef params[3] = {g->ptr, g->i32, g->i32};
     struct mg_gen_form *keep = mg__arena_array(&g->arena, g->nvars + 1, sizeof *keep);
     if (!keep)
         return false;
-    g->fn = LLVMAddFunction(g->module, "run", LLVMFunctionType(g->i32, params, 2, 0));
+    g->fn = LLVMAddFunction(g->module, "run", LLVMFunctionType(g->i32, params, 3, 0));
     static const char *const attributes[][2] = {{"prefer-vector-width", "512"}, {"min-legal-vector-width", "512"}};
     for (unsigned k = 0; k < MG_COUNT(attributes); k++)
         LLVMAddAttributeAtIndex(g->fn, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
@@ -570,7 +606,7 @@ bool mg__gen_emit(struct mg_gen *g)
     LLVMBasicBlockRef head = mg__gen_bb(g);
     LLVMPositionBuilderAtEnd(g->b, head);
     lane_numbers(g);
-    g->e = LLVMGetParam(g->fn, 0);
+    begin_warp(g, head);
     static const size_t fields[] = {offsetof(struct mg_engine_warp, regs), offsetof(struct mg_engine_warp, shared),
                                     offsetof(struct mg_engine_warp, cells), offsetof(struct mg_engine_warp, records),
                                     offsetof(struct mg_engine_warp, full), offsetof(struct mg_engine_warp, calls)};

@@ -88,6 +88,9 @@ struct mg_gen {
     LLVMModuleRef module, sem;
     LLVMBuilderRef b;
     LLVMTargetMachineRef tm;
+    LLVMBasicBlockRef at_end, at_leave; /* of one warp: at a barrier or the kernel's end, and elsewhere */
+    LLVMValueRef end_point, leave_point; /* phis in these */
+    uint32_t exit_point; /* 0: none yet */
     LLVMValueRef fn, e, regs, shared, cells, records, full, calls;
     LLVMBasicBlockRef start;
     LLVMTypeRef i1, i8, i16, i32, i64, ptr;

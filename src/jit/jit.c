@@ -106,7 +106,7 @@ void mg__jit_key(const struct mg_engine_program *p, uint64_t key[2])
 {
     for (unsigned side = 0; side < 2; side++) {
         uint64_t h = side ? 0x8ebc6af09c88c6e3u : 0x589965cc75374cc3u;
-        const uint64_t numbers[] = {MG_JIT_VERSION, MG_ENGINE_VERSION, p->nops, p->row, p->pool_at, p->pool_bytes, p->frame_bytes, p->nfills,
+        const uint64_t numbers[] = {MG_JIT_VERSION, MG_ENGINE_VERSION, p->nops, p->row, p->pool_at, p->pool_bytes, p->frame_bytes, p->nfills, p->stride,
                                     sizeof(struct mg_engine_record), sizeof(struct mg_engine_warp)};
         h = mix(h, numbers, sizeof numbers);
         h = mix(h, MG_JIT_BUILD, strlen(MG_JIT_BUILD));

@@ -319,6 +319,7 @@ struct mg_described *mg__describe(const struct mg_program *program, const struct
     d->program = (struct mg_engine_program){
         .name = program->kernel->name, .ops = ops, .nops = code->nops, .row = row, .pool_at = code->pool_at,
         .pool = code->pool, .pool_bytes = code->pool_bytes, .frame_bytes = code->frame_bytes, .ninsns = program->ninsns,
+        .stride = sizeof(struct mg_warp),
         .fills = fills, .nfills = code->nfills};
     return d;
 }

@@ -30,8 +30,9 @@ struct pace {
 };
 #define PACE_BLOCKS 6u /* of either kind */
 #define PACE_LEAVES 24u
+#define PACE_ENOUGH 256u /* of both */
 
-static struct pace *pace_of(struct mg_worker *worker) /* behind the counts of segments */
+static struct pace *pace_of(const struct mg_worker *worker) /* behind the counts of segments */
 {
     return (struct pace *)(void *)(worker->full + worker->run->program->nsegments + 1);
 }
@@ -44,6 +45,13 @@ bool mg__engine_pace(struct mg_worker *worker)
     if (p->off || p->blocks[1] < PACE_BLOCKS || p->leaves < PACE_LEAVES)
         return true;
     return p->blocks[0] >= PACE_BLOCKS && p->least[1] <= p->least[0];
+}
+
+/* Times matter only until either kind is known, and only where compiled code is left at all. */
+bool mg__engine_timed(const struct mg_worker *worker)
+{
+    const struct pace *p = worker->run->engine ? pace_of(worker) : NULL;
+    return p && !p->off && (p->leaves >= PACE_LEAVES || p->blocks[1] < PACE_BLOCKS) && p->blocks[0] + p->blocks[1] < PACE_ENOUGH;
 }
 
 void mg__engine_paced(struct mg_worker *worker, bool compiled, bool done, uint64_t ns)
@@ -316,13 +324,14 @@ static void end_warp(struct mg_warp *w)
     w->block->progress++;
 }
 
-/* Runs until the next barrier, the end, or a place where only the interpreter goes on. False: a fault. */
-static bool advance(struct mg_warp *w)
+/* A warp that compiled code has left: on to the next barrier, the end, or a place where only the interpreter goes on. False: a
+ * fault. */
+static bool follow(struct mg_warp *w)
 {
     const struct mg_described *d = w->worker->run->engine;
     const struct mg_engine_code *code = d->code;
-    for (;;) {
-        const struct mg_engine_point *p = &code->points[code->run(&w->e, w->entry)];
+    for (;; code->run(&w->e, w->entry, 1)) {
+        const struct mg_engine_point *p = &code->points[w->e.point];
         switch (p->kind) {
         case MG_ENGINE_AT_BARRIER:
             w->point = p;
@@ -405,26 +414,71 @@ void mg__engine_warp(struct mg_warp *w)
     w->e.slice = &w->slice;
 }
 
-enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_block *b)
+static void end_block(struct mg_block *b)
 {
     for (uint32_t k = 0; k < b->nwarps; k++) {
+        b->warps[k].nleaves = 0;
+        b->warps[k].splits.at[0].mask = 0;
+    }
+    b->live_warps = b->live_threads = 0;
+    b->progress += b->nwarps;
+}
+
+/* As long as all warps come to the same barrier, they are not looked at one by one. */
+static enum mg_engine_outcome together(struct mg_worker *worker, struct mg_block *b)
+{
+    const struct mg_engine_code *code = worker->run->engine->code;
+    const struct mg_engine_point *at = NULL;
+    uint32_t entry = 0;
+    for (;;) {
+        uint32_t ran = code->run(&b->warps[0].e, entry, b->nwarps), point = b->warps[0].e.point;
+        const struct mg_engine_point *p = &code->points[point];
+        bool alike = ran == b->nwarps && b->warps[ran - 1].e.point == point;
+        if (alike && p->kind == MG_ENGINE_AT_EXIT) {
+            end_block(b);
+            return MG_ENGINE_DONE;
+        }
+        if (!alike || p->kind != MG_ENGINE_AT_BARRIER) {
+            for (uint32_t k = 0; k < b->nwarps; k++) {
+                b->warps[k].entry = entry;
+                b->warps[k].point = at;
+                b->warps[k].place = READY;
+            }
+            for (uint32_t k = 0; k < ran; k++)
+                if (!follow(&b->warps[k]))
+                    return MG_ENGINE_STOPPED;
+            return MG_ENGINE_INTERPRET;
+        }
+        if (atomic_load_explicit(&worker->run->stop, memory_order_relaxed))
+            return MG_ENGINE_STOPPED;
+        at = p;
+        entry = p->entry;
+        b->progress++;
+    }
+}
+
+enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_block *b)
+{
+    const struct mg_engine_code *code = worker->run->engine->code;
+    for (uint32_t k = 0; k < b->nwarps; k++) {
         struct mg_warp *w = &b->warps[k];
-        w->entry = 0;
-        w->place = READY;
-        w->point = NULL;
         w->polled = false;
         w->slice = MG_SLICE;
         mg__warp_choose(w);
     }
-    for (;;) {
+    enum mg_engine_outcome outcome = together(worker, b);
+    if (outcome != MG_ENGINE_INTERPRET)
+        return outcome;
+    for (;;) { /* one by one */
         const struct mg_engine_point *at = NULL;
         bool alike = true;
         for (uint32_t k = 0; k < b->nwarps && alike; k++) {
             struct mg_warp *w = &b->warps[k];
-            if (w->place == ENDED)
-                continue;
-            if (!advance(w))
-                return MG_ENGINE_STOPPED;
+            if (w->place == READY) {
+                code->run(&w->e, w->entry, 1);
+                if (!follow(w))
+                    return MG_ENGINE_STOPPED;
+            }
             if (w->place == ENDED)
                 continue;
             alike = w->place == AT_BARRIER && (!at || at == w->point);

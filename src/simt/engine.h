@@ -2,7 +2,7 @@
  * warps, with tables that say in what state they leave it.
  *
  * What is compiled is the same list of ops that the interpreter runs (struct mg_engine_op describes one each). The function
- * runs one warp from an entry, with all 32 lanes active, to a point where it leaves: at a barrier, at the kernel's end, or
+ * runs warps, one after the other, from an entry with all 32 lanes active to a point where it leaves: at a barrier, at the kernel's end, or
  * before an op that the interpreter shall execute; there its lanes may be parted (struct mg_engine_level). Values live in
  * registers in between; at a point they are in the frame, or, when the lanes are known to lie on a line, in cells: a base and what a lane adds to it (struct mg_engine_form).
  *
@@ -82,6 +82,7 @@ struct mg_engine_program {
     uint32_t pool_at;          /* slots from here on are constants: pool[slot - pool_at], or a fill */
     const uint8_t *pool;
     uint32_t pool_bytes, frame_bytes, ninsns;
+    uint32_t stride;           /* bytes from one warp of a block (struct mg_engine_warp) to the next */
     const struct mg_engine_fill *fills;
     uint32_t nfills;
 };
@@ -143,6 +144,7 @@ struct mg_engine_warp {
     struct mg_insn_counts *by_insn;    /* divergent branches */
     const struct mg_engine_calls *calls;
     int32_t *slice;                    /* loops may go on while it is not negative */
+    uint32_t point;                    /* where it left */
 };
 struct mg_engine_calls {
     /* The record does not fit: makes it fit if it can. */
@@ -151,7 +153,9 @@ struct mg_engine_calls {
     bool (*slice)(struct mg_engine_warp *e);                          /* the slice is used up; false: leave */
 };
 struct mg_engine_code {
-    uint32_t (*run)(struct mg_engine_warp *e, uint32_t entry); /* entry 0 is the kernel's start; returns a point */
+    /* Runs up to n warps of a block one after the other from an entry (0 is the kernel's start), as long as all come to the same
+     * barrier or end; returns how many ran. e->point of each says where it left. */
+    uint32_t (*run)(struct mg_engine_warp *e, uint32_t entry, uint32_t n);
     const struct mg_engine_point *points;
     const struct mg_engine_form *forms;
     const struct mg_engine_open *opens;

@@ -20,5 +20,6 @@ void mg__described_free(struct mg_described *described);
 /* A kernel whose warps leave compiled code often may be interpreted in less time: then some blocks are timed either way. Results
  * and counts are the same. Whether the worker's next block is to be compiled code's; and what one took. */
 bool mg__engine_pace(struct mg_worker *worker);
+bool mg__engine_timed(const struct mg_worker *worker); /* whether to tell how long the next one takes */
 void mg__engine_paced(struct mg_worker *worker, bool compiled, bool done, uint64_t ns);
 #endif

@@ -238,13 +238,14 @@ static enum outcome run_block(struct mg_worker *worker, struct mg_block *b)
 static enum outcome run_any(struct mg_worker *worker, struct mg_block *b)
 {
     bool compiled = b->compiled;
-    uint64_t start = worker->run->engine ? mg__time_ns() : 0;
+    bool timed = mg__engine_timed(worker);
+    uint64_t start = timed ? mg__time_ns() : 0;
     enum mg_engine_outcome by = MG_ENGINE_INTERPRET;
     b->compiled = false;
     if (compiled)
         by = mg__engine_block(worker, b);
     enum outcome outcome = by == MG_ENGINE_DONE ? BLOCK_DONE : by == MG_ENGINE_STOPPED ? BLOCK_STOPPED : run_block(worker, b);
-    if (worker->run->engine)
+    if (timed || (worker->run->engine && outcome != BLOCK_DONE))
         mg__engine_paced(worker, compiled, outcome == BLOCK_DONE, mg__time_ns() - start);
     return outcome;
 }
