@@ -15,6 +15,7 @@
 
 #include "check/check.h"
 #include "check/order.h"
+#include "check/quick.h"
 #include "ptx/ptx.h"
 
 enum check_kind {
@@ -161,7 +162,7 @@ struct block {
     bool busy;
     uint64_t linear;
     struct mg_order *order;
-    struct mg_order_row *rows; /* of shared memory */
+    struct mg_shadow shared;
     uint8_t **local;           /* by warp: a bit a byte a lane, made when needed */
     struct segments segments;
     struct meeting meetings[16];
@@ -176,7 +177,10 @@ struct worker {
     struct tally tally;
     MG_VEC(struct block *) blocks;
     struct block *current;
-    struct mg_memo *memos; /* by instruction */
+    struct mg_memos memos;   /* by pattern */
+    struct mg_last *shapes;  /* by instruction: where accesses come as addresses */
+    struct mg_access spread; /* the access at hand, lane by lane */
+    uint8_t *where[32];
     int32_t *last; /* by instruction: index of the allocation it accessed last */
     MG_VEC(struct freed) late; /* bytes that atomics wrote over unwritten ones */
 };

@@ -2,21 +2,21 @@
  * What is done with it, access by access, is in watch.c.
  */
 #include "check/check_priv.h"
-#include "check/quick.h"
 
 /* ---- blocks ---- */
-static uint32_t shared_bytes(const struct mg_launch_info *info)
+static size_t shared_units(const struct launch *l)
 {
+    const struct mg_launch_info *info = l->info;
     uint32_t size = info->shared_static;
     for (uint32_t k = 0; k < info->nshared_vars; k++)
         size = MG_MAX(size, info->shared_vars[k].offset + info->shared_vars[k].size);
-    return size;
+    return size >> l->code.unit_shared;
 }
 
 static void free_block(struct block *b, uint32_t nwarps)
 {
     mg__order_free(b->order);
-    free(b->rows);
+    mg__shadow_free(&b->shared);
     for (uint32_t k = 0; b->local && k < nwarps; k++)
         free(b->local[k]);
     free(b->local);
@@ -42,11 +42,9 @@ static struct block *make_block(const struct launch *l)
     struct block *b = calloc(1, sizeof(*b));
     if (!b)
         return NULL;
-    size_t bytes = shared_bytes(l->info), rows = ((bytes >> l->code.unit_shared) + 32) / 32;
     b->order = mg__order_new();
-    b->rows = calloc(rows, sizeof(*b->rows));
     b->local = calloc(MG_ORDER_WARPS, sizeof(*b->local));
-    if (!b->order || !b->rows || !b->local) {
+    if (!b->order || !mg__shadow_make(&b->shared, shared_units(l)) || !b->local) {
         free_block(b, MG_ORDER_WARPS);
         return NULL;
     }
@@ -78,9 +76,8 @@ void mg__block_begin(struct worker *w, uint64_t linear)
     }
     b->busy = true;
     b->linear = linear;
-    size_t bytes = shared_bytes(l->info);
-    if (!mg__order_begin(b->order, threads_of(l)))
-        memset(b->rows, 0, ((bytes >> l->code.unit_shared) + 32) / 32 * sizeof(*b->rows));
+    bool goes_on = mg__order_begin(b->order, threads_of(l));
+    mg__shadow_begin(&b->shared, shared_units(l), !goes_on);
     for (uint32_t k = 0; k < warps_of(l); k++)
         if (b->local[k])
             memset(b->local[k], 0, mg__block_local_words(l) * 8 * 32);
@@ -195,7 +192,7 @@ static void *worker_begin(void *state, unsigned index)
     struct launch *l = state;
     struct worker *w = calloc(1, sizeof(*w));
     if (!w || !(w->last = malloc((l->info->ninsns + 1) * sizeof(*w->last))) ||
-        !(w->memos = calloc(l->info->ninsns + 1, sizeof(*w->memos)))) {
+        !(w->shapes = calloc(l->info->ninsns + 1, sizeof(*w->shapes)))) {
         if (w)
             free(w->last);
         free(w);
@@ -229,7 +226,8 @@ static void worker_end(void *state, void *worker)
     mg__vec_free(&w->late);
     mg__tally_free(&w->tally);
     free(w->last);
-    free(w->memos);
+    free(w->shapes);
+    mg__memos_free(&w->memos);
     free(w);
 }
 
@@ -249,7 +247,7 @@ static void launch_end(void *state, enum mg_status status)
 struct mg_observer mg__check_observer(struct mg_check *check)
 {
     return (struct mg_observer){.self = check,
-                                .wants = MG_OBSERVE_EVERY | MG_OBSERVE_SYNC,
+                                .wants = MG_OBSERVE_EVERY | MG_OBSERVE_PATTERNS | MG_OBSERVE_SYNC,
                                 .launch_begin = launch_begin,
                                 .worker_begin = worker_begin,
                                 .access = mg__watch_access,

@@ -24,46 +24,53 @@
 #define OTHERS (1u << 30)
 
 /* ---- shapes ---- */
-static void make(struct mg_memo *m, const struct mg_access *a, unsigned unit)
+struct shape { /* on its way to a memo; the arrays have room for MOST */
+    uint64_t delta[32]; /* from the first active lane's address */
+    uint16_t *unit;
+    uint32_t *lane;
+};
+enum { MOST = 128 };
+
+static bool make(struct mg_memo *m, const struct shape *s, uint32_t mask, uint32_t width, unsigned unit)
 {
-    unsigned first = (unsigned)__builtin_ctz(a->mask), each = a->width >> unit;
-    uint64_t base = a->address[first], low = UINT64_MAX, high = 0;
-    m->mask = 0; /* no shape, until it is known */
+    unsigned each = width >> unit;
+    int64_t low = 0, high = 0;
     for (unsigned i = 0; i < 32; i++)
-        if (a->mask >> i & 1) {
-            low = MG_MIN(low, a->address[i]);
-            high = MG_MAX(high, a->address[i]);
+        if (mask >> i & 1) {
+            low = MG_MIN(low, (int64_t)s->delta[i]);
+            high = MG_MAX(high, (int64_t)s->delta[i]);
         }
-    uint64_t span = ((high - low) >> unit) + each;
-    if (!each || span > MG_COUNT(m->unit) * 16 || (low | base) & ((1u << unit) - 1))
-        return;
-    bool dense = span <= MG_COUNT(m->lane);
+    uint64_t span = ((uint64_t)(high - low) >> unit) + each;
+    if (!each || span > MOST * 16)
+        return false;
+    uint32_t *lane = s->lane;
+    bool dense = span <= MOST;
     if (dense)
-        memset(m->lane, 0, span * sizeof(m->lane[0]));
+        memset(lane, 0, span * sizeof(*lane));
     m->n = 0;
     m->twice = false;
     for (unsigned i = 0; i < 32; i++) {
-        if (!(a->mask >> i & 1))
+        if (!(mask >> i & 1))
             continue;
-        uint16_t at = (uint16_t)((a->address[i] - low) >> unit);
+        uint16_t at = (uint16_t)((s->delta[i] - (uint64_t)low) >> unit);
         for (unsigned k = 0; k < each; k++, at++) {
             unsigned seen = 0;
             if (dense) {
-                seen = m->lane[at] != 0;
-                m->lane[at] = m->lane[at] ? MANY_LANES | TAKEN : i << LANE_SHIFT | TAKEN;
+                seen = lane[at] != 0;
+                lane[at] = lane[at] ? MANY_LANES | TAKEN : i << LANE_SHIFT | TAKEN;
                 if (!seen)
-                    m->unit[m->n++] = at;
+                    s->unit[m->n++] = at;
             } else {
-                while (seen < m->n && m->unit[seen] != at)
+                while (seen < m->n && s->unit[seen] != at)
                     seen++;
                 if (seen == m->n) {
-                    if (m->n == MG_COUNT(m->unit))
-                        return;
-                    m->unit[m->n] = at;
-                    m->lane[m->n++] = i << LANE_SHIFT;
+                    if (m->n == MOST)
+                        return false;
+                    s->unit[m->n] = at;
+                    lane[m->n++] = i << LANE_SHIFT;
                     seen = 0;
                 } else {
-                    m->lane[seen] = MANY_LANES;
+                    lane[seen] = MANY_LANES;
                     seen = 1;
                 }
             }
@@ -73,23 +80,80 @@ static void make(struct mg_memo *m, const struct mg_access *a, unsigned unit)
     if (dense) {
         if (m->n == span) {
             for (unsigned k = 0; k < span; k++)
-                m->lane[k] &= LANE_BITS;
+                lane[k] &= LANE_BITS;
         } else { /* with gaps: a list, in the order of units */
             m->n = 0;
             for (unsigned k = 0; k < span; k++)
-                if (m->lane[k]) {
-                    m->unit[m->n] = (uint16_t)k;
-                    m->lane[m->n++] = m->lane[k] & LANE_BITS;
+                if (lane[k]) {
+                    s->unit[m->n] = (uint16_t)k;
+                    lane[m->n++] = lane[k] & LANE_BITS;
                 }
         }
     }
-    for (unsigned i = 0; i < 32; i++)
-        m->delta[i] = a->mask >> i & 1 ? a->address[i] - base : 0;
     m->span = (uint16_t)span;
-    m->first = first;
-    m->low = (int32_t)(low - base);
+    m->low = (int32_t)low;
+    m->width = width;
+    m->unit_log = (uint8_t)unit;
+    m->unit = s->unit;
+    m->lane = lane;
+    return true;
+}
+
+static struct mg_memo *add(struct mg_memos *memos, const struct mg_access *a, unsigned unit)
+{
+    const struct mg_pattern *p = a->pattern;
+    if (p->id >= memos->capacity) {
+        uint32_t capacity = MG_MAX(memos->capacity * 2, p->id + 16);
+        struct mg_memo **at = realloc(memos->at, capacity * sizeof(struct mg_memo *));
+        if (!at)
+            return NULL;
+        memset(at + memos->capacity, 0, (capacity - memos->capacity) * sizeof(struct mg_memo *));
+        memos->at = at;
+        memos->capacity = capacity;
+    }
+    uint16_t units[MOST];
+    uint32_t lanes[MOST];
+    struct shape s = {.unit = units, .lane = lanes};
+    struct mg_memo made = {0};
+    for (unsigned i = 0; i < 32; i++)
+        s.delta[i] = (uint64_t)(int64_t)p->delta[i];
+    bool good = make(&made, &s, p->mask, a->width, unit);
+    size_t n = good ? made.n : 0;
+    struct mg_memo *m = malloc(sizeof(*m) + n * (sizeof(*lanes) + sizeof(*units)));
+    if (!m)
+        return NULL;
+    *m = made;
     m->width = a->width;
-    m->mask = a->mask;
+    m->unit_log = (uint8_t)unit;
+    m->n = (uint16_t)n; /* 0: no shape that can be used */
+    uint32_t *lane = (uint32_t *)(void *)(m + 1);
+    uint16_t *at = (uint16_t *)(void *)(lane + n);
+    memcpy(lane, lanes, n * sizeof(*lane));
+    memcpy(at, units, n * sizeof(*at));
+    m->lane = lane;
+    m->unit = at;
+    m->next = memos->at[p->id];
+    return memos->at[p->id] = m;
+}
+
+const struct mg_memo *mg__memos_find(struct mg_memos *memos, const struct mg_access *a, unsigned unit)
+{
+    struct mg_memo *m = a->pattern->id < memos->capacity ? memos->at[a->pattern->id] : NULL;
+    while (m && (m->width != a->width || m->unit_log != unit))
+        m = m->next;
+    if (!m)
+        m = add(memos, a, unit);
+    return m && m->n ? m : NULL;
+}
+
+void mg__memos_free(struct mg_memos *memos)
+{
+    for (uint32_t k = 0; k < memos->capacity; k++)
+        for (struct mg_memo *m = memos->at[k], *next; m; m = next) {
+            next = m->next;
+            free(m);
+        }
+    free(memos->at);
 }
 
 WIDE static bool same(const uint64_t *address, const uint64_t *delta, uint64_t base, uint32_t mask)
@@ -104,17 +168,23 @@ WIDE static bool same(const uint64_t *address, const uint64_t *delta, uint64_t b
     return differ == 0;
 }
 
-bool mg__quick_shape(struct mg_memo *m, const struct mg_access *a, unsigned unit)
+bool mg__quick_shape(struct mg_last *l, const struct mg_access *a, unsigned unit)
 {
-    if (m->mask == a->mask && m->width == a->width && same(a->address, m->delta, a->address[m->first], a->mask) &&
-        !(a->address[m->first] & ((1u << unit) - 1))) {
-        m->misses = 0;
+    if (l->mask == a->mask && l->memo.width == a->width && l->memo.unit_log == unit &&
+        same(a->address, l->delta, a->address[l->first], a->mask)) {
+        l->misses = 0;
         return true;
     }
-    if (++m->misses > 16 && m->misses % 64) /* irregular: not worth it */
+    if (++l->misses > 16 && l->misses % 64) /* irregular: not worth it */
         return false;
-    make(m, a, unit);
-    return m->mask != 0;
+    struct shape s = {.unit = l->unit, .lane = l->lane};
+    l->first = (unsigned)__builtin_ctz(a->mask);
+    l->mask = 0; /* no shape, until it is known */
+    for (unsigned i = 0; i < 32; i++)
+        s.delta[i] = l->delta[i] = a->mask >> i & 1 ? a->address[i] - a->address[l->first] : 0;
+    if (make(&l->memo, &s, a->mask, a->width, unit))
+        l->mask = a->mask;
+    return l->mask != 0;
 }
 
 WIDE void mg__quick_bounds(const struct mg_access *a, uint64_t *least, uint64_t *most)
@@ -166,21 +236,6 @@ bool mg__quick_read_one(const struct mg_order *o, struct mg_order_row *row, unsi
     }
     row->r_time[at] = o->now;
     row->r_who[at] = who;
-    return true;
-}
-
-static inline bool own(uint32_t time, uint32_t old, uint32_t who, uint32_t floor)
-{
-    return time <= floor || !((old ^ who) & (WARP_BITS | LANE_BITS) || old & (OTHERS | ASYNC));
-}
-
-bool mg__quick_write_one(const struct mg_order *o, struct mg_order_row *row, unsigned at, uint32_t who)
-{
-    if (row->w_who[at] & ASYNC || !own(row->w_time[at], row->w_who[at], who, o->floor) ||
-        !own(row->r_time[at], row->r_who[at], who, o->floor))
-        return false;
-    row->w_time[at] = o->now;
-    row->w_who[at] = who;
     return true;
 }
 
@@ -244,57 +299,199 @@ WIDE static void did_write(struct mg_order_row *row, unsigned at, unsigned n, ui
     }
 }
 
-bool mg__quick_read(const struct mg_order *o, struct mg_order_row *rows, uint64_t base, const struct mg_memo *m, uint32_t who,
-                    bool init)
+/* ---- a block's shared memory ---- */
+bool mg__shadow_make(struct mg_shadow *s, size_t units)
 {
-    if (m->n != m->span) {
-        for (unsigned k = 0; k < m->n; k++) { /* a read that is done twice is no other than one done once */
-            uint64_t u = base + m->unit[k];
-            if (!mg__quick_read_one(o, &rows[u / 32], u % 32, who | m->lane[k], init))
+    size_t n = (units + 32) / 32;
+    s->rows = calloc(n, sizeof(*s->rows));
+    s->sums = calloc(n, sizeof(*s->sums));
+    return s->rows && s->sums;
+}
+
+void mg__shadow_free(struct mg_shadow *s)
+{
+    free(s->rows);
+    free(s->sums);
+    free(s->held);
+}
+
+void mg__shadow_begin(struct mg_shadow *s, size_t units, bool clear)
+{
+    size_t n = (units + 32) / 32;
+    if (clear) {
+        memset(s->rows, 0, n * sizeof(*s->rows));
+        memset(s->sums, 0, n * sizeof(*s->sums));
+    }
+    s->odd = 0;
+    mg__shadow_met(s);
+}
+
+static inline uint64_t bits_of(uint64_t first, uint64_t last)
+{
+    if (last - first >= 63)
+        return ~0ull;
+    uint64_t bits = (2ull << (last - first)) - 1;
+    unsigned by = first % 64;
+    return by ? bits << by | bits >> (64 - by) : bits;
+}
+
+WIDE static bool all_written(const uint32_t *time, unsigned n, uint32_t least, uint32_t room)
+{
+    uint32_t bad = 0;
+    for (unsigned k = 0; k < n; k++)
+        bad |= time[k] - least > room;
+    return bad == 0;
+}
+
+static inline bool clean(const struct mg_order *o, struct mg_shadow *s, uint64_t r, uint32_t least)
+{
+    struct mg_row_sum *sum = &s->sums[r];
+    if (sum->clean == o->begin)
+        return true;
+    if (sum->unclean == o->floor)
+        return false;
+    bool good = all_written(s->rows[r].w_time, 32, least, o->floor - least);
+    if (good)
+        sum->clean = o->begin;
+    else
+        sum->unclean = o->floor;
+    return good;
+}
+
+/* Whether what is read was written before the floor. */
+static bool settled(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *m, uint32_t least)
+{
+    uint64_t r = base / 32, last = (base + m->span - 1) / 32;
+    while (clean(o, s, r, least))
+        if (r++ == last)
+            return true;
+    if (m->n == m->span) {
+        for (unsigned k = 0, n; k < m->span; k += n) {
+            unsigned at = (base + k) % 32;
+            n = MG_MIN(m->span - k, 32 - at);
+            if (!all_written(&s->rows[(base + k) / 32].w_time[at], n, least, o->floor - least))
                 return false;
         }
         return true;
     }
-    for (unsigned k = 0, n; k < m->span; k += n) {
-        unsigned at = (base + k) % 32;
-        n = MG_MIN(m->span - k, 32 - at);
-        if (!may_read(&rows[(base + k) / 32], at, n, o->floor, init ? o->begin : 0))
-            return false;
+    uint32_t bad = 0;
+    for (unsigned k = 0; k < m->n; k++) {
+        uint64_t u = base + m->unit[k];
+        bad |= s->rows[u / 32].w_time[u % 32] - least > o->floor - least;
     }
-    for (unsigned k = 0, n; k < m->span; k += n) {
-        unsigned at = (base + k) % 32;
-        n = MG_MIN(m->span - k, 32 - at);
-        did_read(&rows[(base + k) / 32], at, n, o->floor, o->now, who, &m->lane[k]);
-    }
-    return true;
+    return bad == 0;
 }
 
-bool mg__quick_write(const struct mg_order *o, struct mg_order_row *rows, uint64_t base, const struct mg_memo *m, uint32_t who)
+/* The read goes into the cells now; nothing is looked at. */
+static void read_now(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *m, uint32_t now,
+                     uint32_t who)
 {
-    if (m->twice)
-        return false;
+    uint64_t last = (base + m->span - 1) / 32;
+    for (uint64_t r = base / 32; r <= last; r++)
+        s->sums[r].read = now;
+    if (m->n != m->span) {
+        for (unsigned k = 0; k < m->n; k++) {
+            struct mg_order_row *row = &s->rows[(base + m->unit[k]) / 32];
+            unsigned at = (base + m->unit[k]) % 32;
+            uint32_t mine = who | m->lane[k];
+            if (row->r_time[at] > o->floor && !joins(&row->r_who[at], &mine))
+                continue;
+            row->r_time[at] = now;
+            row->r_who[at] = mine;
+        }
+        return;
+    }
+    for (unsigned k = 0, n; k < m->span; k += n) {
+        unsigned at = (base + k) % 32;
+        n = MG_MIN(m->span - k, 32 - at);
+        did_read(&s->rows[(base + k) / 32], at, n, o->floor, now, who, &m->lane[k]);
+    }
+}
+
+void mg__shadow_settle(const struct mg_order *o, struct mg_shadow *s)
+{
+    for (uint32_t k = 0; k < s->nheld; k++)
+        read_now(o, s, s->held[k].base, s->held[k].memo, s->held[k].now, s->held[k].who);
+    mg__shadow_met(s);
+}
+
+/* Where not all accesses are plain. */
+static bool may_read_now(const struct mg_order *o, const struct mg_shadow *s, uint64_t base, const struct mg_memo *m, uint32_t least)
+{
     if (m->n != m->span) {
         for (unsigned k = 0; k < m->n; k++)
-            if (!may_write(&rows[(base + m->unit[k]) / 32], (base + m->unit[k]) % 32, 1, o->floor, who, &m->lane[k]))
+            if (!may_read(&s->rows[(base + m->unit[k]) / 32], (base + m->unit[k]) % 32, 1, o->floor, least))
                 return false;
-        for (unsigned k = 0; k < m->n; k++)
-            did_write(&rows[(base + m->unit[k]) / 32], (base + m->unit[k]) % 32, 1, o->now, who, &m->lane[k]);
         return true;
     }
     for (unsigned k = 0, n; k < m->span; k += n) {
         unsigned at = (base + k) % 32;
         n = MG_MIN(m->span - k, 32 - at);
-        if (!may_write(&rows[(base + k) / 32], at, n, o->floor, who, &m->lane[k]))
+        if (!may_read(&s->rows[(base + k) / 32], at, n, o->floor, least))
             return false;
-    }
-    for (unsigned k = 0, n; k < m->span; k += n) {
-        unsigned at = (base + k) % 32;
-        n = MG_MIN(m->span - k, 32 - at);
-        did_write(&rows[(base + k) / 32], at, n, o->now, who, &m->lane[k]);
     }
     return true;
 }
 
+bool mg__shadow_read(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *m, uint32_t who,
+                     bool init, bool lasts)
+{
+    uint32_t least = init ? o->begin : 0;
+    bool plain = s->odd <= o->floor;
+    if (!(plain ? settled(o, s, base, m, least) : may_read_now(o, s, base, m, least)))
+        return false;
+    if (plain && lasts && (s->held || (s->held = malloc(MG_HELD * sizeof(*s->held))))) {
+        if (s->nheld == MG_HELD)
+            mg__shadow_settle(o, s);
+        s->held[s->nheld++] = (struct mg_held){base, m, o->now, who};
+        s->held_rows |= bits_of(base / 32, (base + m->span - 1) / 32);
+        return true;
+    }
+    mg__shadow_settle(o, s);
+    read_now(o, s, base, m, o->now, who);
+    return true;
+}
+
+bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *m, uint32_t who)
+{
+    uint64_t first = base / 32, last = (base + m->span - 1) / 32;
+    if (m->twice)
+        return false;
+    if (s->held_rows & bits_of(first, last))
+        mg__shadow_settle(o, s);
+    bool untouched = s->odd <= o->floor;
+    for (uint64_t r = first; r <= last; r++)
+        untouched &= s->sums[r].written <= o->floor && s->sums[r].read <= o->floor;
+    if (m->n != m->span) {
+        for (unsigned k = 0; !untouched && k < m->n; k++)
+            if (!may_write(&s->rows[(base + m->unit[k]) / 32], (base + m->unit[k]) % 32, 1, o->floor, who, &m->lane[k]))
+                return false;
+        for (unsigned k = 0; k < m->n; k++) {
+            struct mg_order_row *row = &s->rows[(base + m->unit[k]) / 32];
+            row->w_time[(base + m->unit[k]) % 32] = o->now;
+            row->w_who[(base + m->unit[k]) % 32] = who | m->lane[k];
+        }
+    } else {
+        for (unsigned k = 0, n; !untouched && k < m->span; k += n) {
+            unsigned at = (base + k) % 32;
+            n = MG_MIN(m->span - k, 32 - at);
+            if (!may_write(&s->rows[(base + k) / 32], at, n, o->floor, who, &m->lane[k]))
+                return false;
+        }
+        for (unsigned k = 0, n; k < m->span; k += n) {
+            unsigned at = (base + k) % 32;
+            n = MG_MIN(m->span - k, 32 - at);
+            did_write(&s->rows[(base + k) / 32], at, n, o->now, who, &m->lane[k]);
+        }
+    }
+    for (uint64_t r = first; r <= last; r++) {
+        s->sums[r].written = o->now;
+        s->sums[r].clean = 0;
+    }
+    return true;
+}
+
+/* ---- rows of global memory ---- */
 bool mg__quick_read_rows(const struct mg_order *o, struct mg_order_row **rows, uint64_t base, const struct mg_memo *m,
                          uint32_t who)
 {

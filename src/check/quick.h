@@ -4,35 +4,92 @@
 #include "check/order.h"
 #include "simt/observe.h"
 
-/* What an instruction's last access looked like: distances of its lanes, and the units (order.h) they fall on. */
+/* ---- shapes: the units (order.h) that an access falls on ---- */
 struct mg_memo {
-    uint32_t mask, width;
-    uint32_t misses;
-    uint16_t n, span;   /* different units; from the first to past the last */
-    bool twice;         /* several lanes on one unit */
-    uint32_t first;     /* the lane that distances are counted from */
-    int32_t low;        /* bytes: the lowest unit's distance */
-    uint64_t delta[32];
-    uint16_t unit[128]; /* from the lowest on */
-    uint32_t lane[128]; /* as in a packed mg_order_who, 0 where the span has a gap */
+    uint32_t width;
+    uint8_t unit_log;
+    bool twice;           /* several lanes on one unit */
+    uint16_t n, span;     /* different units; from the first to past the last */
+    int32_t low;          /* bytes: from the first active lane's address to the lowest */
+    const uint16_t *unit; /* n, from the lowest on; only if the span has gaps */
+    const uint32_t *lane; /* n: as in a packed mg_order_who */
+    struct mg_memo *next; /* of the same pattern and another width */
 };
-/* Whether the access is of the memo's shape; makes the memo anew if it is not (and false if it cannot). */
-bool mg__quick_shape(struct mg_memo *memo, const struct mg_access *a, unsigned unit);
+/* Those of the patterns that the engine remembers: by mg_pattern's id, made when first asked for. */
+struct mg_memos {
+    struct mg_memo **at;
+    uint32_t capacity;
+};
+/* NULL: too wide or uneven a shape, or no memory. */
+const struct mg_memo *mg__memos_find(struct mg_memos *memos, const struct mg_access *a, unsigned unit);
+void mg__memos_free(struct mg_memos *memos);
+/* What an instruction's last access looked like, of those that come as addresses. */
+struct mg_last {
+    uint32_t mask, misses, first;
+    struct mg_memo memo;
+    uint64_t delta[32];
+    uint16_t unit[128];
+    uint32_t lane[128];
+};
+/* Whether the access is of the last one's shape; makes that anew if it is not (and false if it cannot). */
+bool mg__quick_shape(struct mg_last *last, const struct mg_access *a, unsigned unit);
 /* The least and the greatest address of the active lanes. */
 void mg__quick_bounds(const struct mg_access *a, uint64_t *least, uint64_t *most);
 
-/* The whole access at unit `base` on of `rows`; false: nothing was done that may not be done again; look at each lane. `who`: packed, of lane 0.
- * Reads of units that were not written since `begin` count as out of the ordinary, if `init`. */
-bool mg__quick_read(const struct mg_order *o, struct mg_order_row *rows, uint64_t base, const struct mg_memo *memo, uint32_t who,
-                    bool init);
-bool mg__quick_write(const struct mg_order *o, struct mg_order_row *rows, uint64_t base, const struct mg_memo *memo, uint32_t who);
-/* The same in rows that do not lie side by side: rows[0] holds unit `base`. For shapes without gaps. */
+/* ---- a block's shared memory ---- */
+#define MG_HELD 256u
+struct mg_row_sum {
+    uint32_t written, read; /* no cell of the row has a later time */
+    uint32_t clean;         /* order->begin of a block: all units were written since then, and before the floor */
+    uint32_t unclean;       /* the floor at which that was not so */
+};
+struct mg_held { /* a read that the cells do not know of yet */
+    uint64_t base;
+    const struct mg_memo *memo;
+    uint32_t now, who;
+};
+struct mg_shadow {
+    struct mg_order_row *rows;
+    struct mg_row_sum *sums; /* by row */
+    uint32_t odd;            /* time of the last access that is not plain; ~0: a copy. No read is held that may meet it */
+    uint32_t nheld;
+    uint64_t held_rows;      /* rows that they touch, a bit each, modulo 64 */
+    struct mg_held *held;    /* MG_HELD, made when needed */
+};
+bool mg__shadow_make(struct mg_shadow *s, size_t units);
+void mg__shadow_free(struct mg_shadow *s);
+void mg__shadow_begin(struct mg_shadow *s, size_t units, bool clear); /* a block; `clear`: times begin again */
+/* The whole access at unit `base` on. False: nothing was done that may not be done again; look at each lane. `who`: packed, of
+ * lane 0. Reads of units that were not written since `begin` count as out of the ordinary, if `init`. `lasts`: the memo lives
+ * as long as the block. */
+bool mg__shadow_read(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *memo, uint32_t who,
+                     bool init, bool lasts);
+bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *memo, uint32_t who);
+/* Writes the held reads into the cells: before anybody else looks at them. */
+void mg__shadow_settle(const struct mg_order *o, struct mg_shadow *s);
+/* The whole block has met: what was read before matters no more. */
+static inline void mg__shadow_met(struct mg_shadow *s)
+{
+    s->nheld = 0;
+    s->held_rows = 0;
+}
+/* Cells of the units were changed by others than the functions above. */
+static inline void mg__shadow_changed(const struct mg_order *o, struct mg_shadow *s, uint64_t first, uint64_t last)
+{
+    for (uint64_t r = first / 32; r <= last / 32; r++) {
+        s->sums[r].written = s->sums[r].read = o->now;
+        s->sums[r].clean = 0;
+    }
+}
+
+/* ---- rows of global memory, that do not lie side by side ---- */
+/* rows[0] holds unit `base`. For shapes without gaps. */
 bool mg__quick_read_rows(const struct mg_order *o, struct mg_order_row **rows, uint64_t base, const struct mg_memo *memo,
                          uint32_t who);
 bool mg__quick_write_rows(const struct mg_order *o, struct mg_order_row **rows, uint64_t base, const struct mg_memo *memo,
                           uint32_t who);
-/* One unit of a plain read, a plain write, an atomic operation; false: nothing was done. */
+
+/* One unit of a plain read, an atomic operation; false: nothing was done. */
 bool mg__quick_read_one(const struct mg_order *o, struct mg_order_row *row, unsigned at, uint32_t who, bool init);
-bool mg__quick_write_one(const struct mg_order *o, struct mg_order_row *row, unsigned at, uint32_t who);
 bool mg__quick_atomic_one(const struct mg_order *o, struct mg_order_row *row, unsigned at, uint32_t who, bool init);
 #endif

@@ -9,7 +9,6 @@
  * that reach beyond their variable are told and then left out: what they do to the neighbour is the same mistake.
  */
 #include "check/check_priv.h"
-#include "check/quick.h"
 
 enum { SEGMENTS_MOST = 1u << 16, SEGMENTS_FORGOTTEN = 1u << 10, LATE_MOST = 1u << 16 };
 
@@ -155,7 +154,7 @@ static bool fresh_shared(const struct cells *c, uint64_t address, unsigned *whic
 {
     uint64_t last = address + c->a->width - 1;
     for (uint64_t u = address >> c->unit; u <= last >> c->unit; u++)
-        if (c->b->rows[u / 32].w_time[u % 32] < c->b->order->begin) {
+        if (c->b->shared.rows[u / 32].w_time[u % 32] < c->b->order->begin) {
             *which = (unsigned)(MG_MAX(u << c->unit, address) - address);
             return true;
         }
@@ -169,10 +168,11 @@ static void race_shared(const struct cells *c, uint32_t mask, int32_t object)
         struct mg_order_who me = who_of(c, lane);
         uint64_t first = c->a->address[lane], last = first + c->a->width - 1;
         bool told = false;
+        mg__shadow_changed(c->b->order, &c->b->shared, first >> c->unit, last >> c->unit);
         for (uint64_t u = first >> c->unit; u <= last >> c->unit; u++) {
             uint64_t base = object >= 0 ? c->l->info->shared_vars[object].offset : 0;
             unsigned from = (unsigned)((u << c->unit) - first);
-            one_cell(c, &c->b->rows[u / 32], u % 32, me, lane, from, object, (u << c->unit) - base, &told);
+            one_cell(c, &c->b->shared.rows[u / 32], u % 32, me, lane, from, object, (u << c->unit) - base, &told);
         }
     }
 }
@@ -262,21 +262,34 @@ static int32_t shared_object(const struct launch *l, uint64_t offset)
     return -1;
 }
 
+/* The access with its addresses. */
+static const struct mg_access *spread(struct worker *w, const struct mg_access *a)
+{
+    if (!a->pattern)
+        return a;
+    w->spread = *a;
+    mg__access_spread(&w->spread, w->where);
+    return &w->spread;
+}
+
 /* An access that is in order, as most are. False: each lane must be looked at. */
 static bool quick_shared(struct worker *w, struct block *b, const struct mg_access *a, const struct site *site)
 {
     const struct launch *l = w->launch;
-    unsigned unit = l->code.unit_shared;
-    struct mg_memo *memo = &w->memos[a->insn];
+    const unsigned unit = l->code.unit_shared;
+    struct mg_shadow *s = &b->shared;
+    const struct mg_memo *memo = NULL;
     uint64_t least, most;
-    if (b->order->partial || site->async || a->mask == 0 || (site->class != MG_ORDER_PLAIN && !site->atomic))
+    if (b->order->partial || site->async || (site->class != MG_ORDER_PLAIN && !site->atomic))
         return false;
-    bool shaped = !site->atomic && mg__quick_shape(memo, a, unit); /* an atomic's addresses are the data's */
-    if (shaped) {
-        least = a->address[memo->first] + (uint64_t)(int64_t)memo->low;
-        most = least + ((uint64_t)memo->span << unit) - a->width;
+    if (a->pattern) {
+        memo = mg__memos_find(&w->memos, a, unit);
+        least = a->base + (uint64_t)(int64_t)a->pattern->low;
+        most = a->base + (uint64_t)(int64_t)a->pattern->high;
     } else {
         mg__quick_bounds(a, &least, &most);
+        if (!site->atomic && mg__quick_shape(&w->shapes[a->insn], a, unit)) /* an atomic's addresses are the data's */
+            memo = &w->shapes[a->insn].memo;
     }
     if (site->source.kind == SOURCE_VAR && site->source.var->space == MG_SPACE_SHARED && site->object >= 0) {
         const struct mg_shared_var *v = &l->info->shared_vars[site->object];
@@ -285,33 +298,33 @@ static bool quick_shared(struct worker *w, struct block *b, const struct mg_acce
     }
     struct mg_order_who me = {.site = site->number, .warp = (uint8_t)a->warp, .class = site->class};
     uint32_t who = mg__order_pack(me);
-    if (site->atomic) {
-        if (a->width != 1u << unit || site->own_fence || b->order->flagged)
-            return false;
-        for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
-            uint32_t lane = (uint32_t)__builtin_ctz(rest);
-            uint64_t u = a->address[lane] >> unit;
-            if (!mg__quick_atomic_one(b->order, &b->rows[u / 32], u % 32, who | lane << 21, l->init && site->reads))
-                return false; /* what was done is done again, with the same outcome */
-        }
-        b->order->now++;
-        mg__order_publish(b->order, a->warp);
-        return true;
-    }
-    if (shaped) {
-        uint64_t base = least >> unit;
-        bool good = site->writes ? mg__quick_write(b->order, b->rows, base, memo, who)
-                                 : mg__quick_read(b->order, b->rows, base, memo, who, l->init);
+    if (memo) {
+        bool good = site->writes ? mg__shadow_write(b->order, s, least >> unit, memo, who)
+                                 : mg__shadow_read(b->order, s, least >> unit, memo, who, l->init, a->pattern);
         b->order->now += good && site->writes;
         return good;
     }
-    if (a->width != 1u << unit || site->writes)
+    if (a->pattern || a->width != 1u << unit || (site->atomic ? site->own_fence || b->order->flagged : site->writes))
         return false;
-    for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+    mg__shadow_settle(b->order, s);
+    for (uint32_t rest = a->mask; rest; rest &= rest - 1) { /* what was done is done again, if it must, with the same outcome */
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         uint64_t u = a->address[lane] >> unit;
-        if (!mg__quick_read_one(b->order, &b->rows[u / 32], u % 32, who | lane << 21, l->init))
-            return false;
+        struct mg_row_sum *sum = &s->sums[u / 32];
+        if (site->atomic) {
+            if (!mg__quick_atomic_one(b->order, &s->rows[u / 32], u % 32, who | lane << 21, l->init && site->reads))
+                return false;
+            sum->written = b->order->now;
+            sum->clean = 0;
+        } else {
+            if (!mg__quick_read_one(b->order, &s->rows[u / 32], u % 32, who | lane << 21, l->init))
+                return false;
+            sum->read = b->order->now;
+        }
+    }
+    if (site->atomic) {
+        b->order->now++;
+        mg__order_publish(b->order, a->warp);
     }
     return true;
 }
@@ -324,6 +337,10 @@ static void watch_shared(struct worker *w, struct block *b, const struct mg_acce
     bool writes = site->writes, reads = site->reads;
     if (quick_shared(w, b, a, site))
         return;
+    a = spread(w, a);
+    mg__shadow_settle(b->order, &b->shared);
+    if (site->class != MG_ORDER_PLAIN || site->async)
+        b->shared.odd = site->async ? ~0u : MG_MAX(b->shared.odd, b->order->now);
     int32_t object = site->source.kind == SOURCE_VAR && site->source.var->space == MG_SPACE_SHARED ? site->object : -1;
     if (object >= 0) {
         const struct mg_shared_var *v = &info->shared_vars[object];
@@ -459,7 +476,12 @@ static bool quick_global(struct worker *w, struct block *b, const struct mg_acce
     const struct mg_allocation *alloc = &l->info->allocations[k];
     struct region *r = l->regions[k];
     int32_t meant = site->async ? site->from_object : site->object;
-    mg__quick_bounds(a, &least, &most);
+    if (a->pattern) {
+        least = a->base + (uint64_t)(int64_t)a->pattern->low;
+        most = a->base + (uint64_t)(int64_t)a->pattern->high;
+    } else {
+        mg__quick_bounds(a, &least, &most);
+    }
     if (!r || least < alloc->address || most + a->width > alloc->address + alloc->size || (meant >= 0 && meant != k) ||
         (alloc->constant && writes))
         return false;
@@ -468,9 +490,12 @@ static bool quick_global(struct worker *w, struct block *b, const struct mg_acce
         return false;
     if (!r->tracked)
         return true;
-    struct mg_memo *memo = &w->memos[a->insn];
-    if (site->async || l->ordered || l->code.unit_global != 2 || a->width % 4 || from % 4 || !mg__quick_shape(memo, a, 2) ||
-        memo->n != memo->span || (writes && memo->twice))
+    if (site->async || l->ordered || l->code.unit_global != 2 || a->width % 4 || from % 4)
+        return false;
+    const struct mg_memo *memo = a->pattern                                      ? mg__memos_find(&w->memos, a, 2)
+                                 : mg__quick_shape(&w->shapes[a->insn], a, 2) ? &w->shapes[a->insn].memo
+                                                                                 : NULL;
+    if (!memo || memo->n != memo->span || (writes && memo->twice))
         return false;
     if (l->race) {
         struct mg_order_row *rows[8];
@@ -481,7 +506,7 @@ static bool quick_global(struct worker *w, struct block *b, const struct mg_acce
             return false;
         b->order->now += writes;
     }
-    return mg__grid_touch_words(w, k, a, site, from, memo->span);
+    return mg__grid_touch_words(w, k, spread(w, a), site, from, memo->span);
 }
 
 static void watch_global(struct worker *w, struct block *b, const struct mg_access *a, const struct site *site)
@@ -490,6 +515,7 @@ static void watch_global(struct worker *w, struct block *b, const struct mg_acce
     const struct mg_launch_info *info = l->info;
     if (quick_global(w, b, a, site))
         return;
+    a = spread(w, a);
     bool from = site->async; /* the global side of a copy: a read */
     struct site as_read;
     int32_t meant = site->object;
@@ -591,7 +617,7 @@ void mg__watch_access(void *self, const struct mg_access *a)
     if (a->space == MG_SPACE_SHARED)
         watch_shared(w, b, a, site);
     else if (a->space == MG_SPACE_LOCAL)
-        watch_local(w, b, a, site);
+        watch_local(w, b, spread(w, a), site);
     else if (a->space == MG_SPACE_GLOBAL)
         watch_global(w, b, a, site);
 }
@@ -692,6 +718,8 @@ void mg__watch_sync(void *self, const struct mg_sync *e)
         break;
     case MG_SYNC_BARRIER_OPEN:
         mg__order_open(o, e->barrier, b->meetings[e->barrier & 15].count == 0);
+        if (b->meetings[e->barrier & 15].count == 0)
+            mg__shadow_met(&b->shared);
         if (b->meetings[e->barrier & 15].count == 0 && b->segments.count > SEGMENTS_FORGOTTEN)
             mg__block_forget(&b->segments);
         memset(&b->meetings[e->barrier & 15], 0, sizeof(b->meetings[0]));

@@ -1,8 +1,8 @@
 /* test_quick.c - the quick way of quick.c finds what the long way of order.c finds.
  *
  * Two histories of the same random accesses are kept side by side: one takes each lane through order.c, the other asks quick.c
- * first and does what is left over. A step that quick.c takes must be one in which the long way finds nothing, and all others
- * must find the same number of conflicts in both.
+ * first and does what is left over. A step that quick.c takes must be one in which the long way finds nothing, not even a unit
+ * that nobody wrote, and all others must find the same conflicts with the same accesses in both.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@ enum { UNITS = 256, WARPS = 4, STEPS = 200000 };
 
 struct history {
     struct mg_order *order;
-    struct mg_order_row rows[UNITS / 32 + 1];
+    struct mg_shadow shadow;
 };
 
 static uint64_t state = 1;
@@ -27,41 +27,97 @@ static uint32_t draw(uint32_t n)
     return (uint32_t)(state >> 33) % n;
 }
 
-static unsigned by_lanes(struct history *h, const struct mg_access *a, bool writes, struct mg_order_who me)
+/* Of what was found: how much, and a number that stands for all of it. */
+struct found {
+    unsigned hits, fresh;
+    uint64_t sum;
+};
+
+static void add(struct found *f, const struct mg_order_hit *hit)
 {
-    unsigned hits = 0;
+    f->hits += hit->time != 0;
+    f->sum = f->sum * 0x9e3779b97f4a7c15u + hit->time;
+    f->sum = f->sum * 0x9e3779b97f4a7c15u + (hit->time ? mg__order_pack(hit->who) : 0);
+}
+
+static struct found by_lanes(struct history *h, const struct mg_access *a, bool writes, struct mg_order_who me)
+{
+    struct found f = {0};
     for (unsigned lane = 0; lane < 32; lane++) {
         if (!(a->mask >> lane & 1))
             continue;
         for (uint64_t u = a->address[lane] / 4; u < (a->address[lane] + a->width) / 4; u++) {
             struct mg_order_hit with = {0}, read = {0};
+            f.fresh += h->shadow.rows[u / 32].w_time[u % 32] < h->order->begin;
             me.lane = (uint8_t)lane;
             if (writes)
-                mg__order_write(h->order, &h->rows[u / 32], u % 32, me, &with, &read);
+                mg__order_write(h->order, &h->shadow.rows[u / 32], u % 32, me, &with, &read);
             else
-                mg__order_read(h->order, &h->rows[u / 32], u % 32, me, &with);
-            hits += (with.time ? 1u : 0u) + (read.time ? 1u : 0u);
+                mg__order_read(h->order, &h->shadow.rows[u / 32], u % 32, me, &with);
+            add(&f, &with);
+            add(&f, &read);
         }
     }
-    return hits;
+    return f;
 }
 
-static bool quickly(struct history *h, struct mg_memo *memo, const struct mg_access *a, bool writes, struct mg_order_who me)
+static bool quickly(struct history *h, struct mg_last *last, struct mg_memos *memos, const struct mg_access *a, bool writes,
+                    bool init, struct mg_order_who me)
 {
     uint32_t who = mg__order_pack(me);
     if (me.class == MG_ORDER_STRONG) {
+        mg__shadow_settle(h->order, &h->shadow);
         for (unsigned lane = 0; lane < 32; lane++) {
             uint64_t u = a->address[lane] / 4;
-            if (a->width != 4 ||
-                (a->mask >> lane & 1 && !mg__quick_atomic_one(h->order, &h->rows[u / 32], u % 32, who | lane << 21, false)))
+            if (a->width != 4 || (a->mask >> lane & 1 &&
+                                  !mg__quick_atomic_one(h->order, &h->shadow.rows[u / 32], u % 32, who | lane << 21, init)))
                 return false;
+            if (a->mask >> lane & 1) {
+                h->shadow.sums[u / 32].written = h->order->now;
+                h->shadow.sums[u / 32].clean = 0;
+            }
         }
         return true;
     }
-    if (!mg__quick_shape(memo, a, 2))
+    const struct mg_memo *memo = a->pattern                        ? mg__memos_find(memos, a, 2)
+                                 : mg__quick_shape(last, a, 2) ? &last->memo
+                                                                  : NULL;
+    if (!memo)
         return false;
-    uint64_t base = (a->address[memo->first] + (uint64_t)(int64_t)memo->low) / 4;
-    return writes ? mg__quick_write(h->order, h->rows, base, memo, who) : mg__quick_read(h->order, h->rows, base, memo, who, false);
+    uint64_t base = (a->address[__builtin_ctz(a->mask)] + (uint64_t)(int64_t)memo->low) / 4;
+    return writes ? mg__shadow_write(h->order, &h->shadow, base, memo, who)
+                  : mg__shadow_read(h->order, &h->shadow, base, memo, who, init, a->pattern);
+}
+
+/* What watch.c does when the quick way was not open. */
+static struct found slowly(struct history *h, const struct mg_access *a, bool writes, struct mg_order_who me)
+{
+    mg__shadow_settle(h->order, &h->shadow);
+    if (me.class != MG_ORDER_PLAIN)
+        h->shadow.odd = h->order->now;
+    for (unsigned lane = 0; lane < 32; lane++)
+        if (a->mask >> lane & 1)
+            mg__shadow_changed(h->order, &h->shadow, a->address[lane] / 4, (a->address[lane] + a->width - 1) / 4);
+    return by_lanes(h, a, writes, me);
+}
+
+/* The engine's work: one object for each set of distances. */
+static const struct mg_pattern *pattern_of(const struct mg_access *a)
+{
+    static struct mg_pattern patterns[512];
+    static uint32_t npatterns;
+    struct mg_pattern p = {.mask = a->mask};
+    uint64_t base = a->address[__builtin_ctz(a->mask)];
+    for (unsigned i = 0; i < 32; i++)
+        p.delta[i] = a->mask >> i & 1 ? (int32_t)(a->address[i] - base) : 0;
+    for (uint32_t k = 0; k < npatterns; k++)
+        if (patterns[k].mask == p.mask && !memcmp(patterns[k].delta, p.delta, sizeof(p.delta)))
+            return &patterns[k];
+    if (npatterns == sizeof(patterns) / sizeof(patterns[0]))
+        return NULL;
+    p.id = npatterns;
+    patterns[npatterns] = p;
+    return &patterns[npatterns++];
 }
 
 static void make_access(struct mg_access *a)
@@ -76,22 +132,22 @@ static void make_access(struct mg_access *a)
         a->mask = draw(UINT32_MAX) | 1u << draw(32);
 }
 
-static void same_findings(void **unused)
+static void compare(bool init)
 {
-    (void)unused;
-    static struct history slow, quick;
-    static struct mg_memo memos[8];
-    unsigned taken = 0, conflicts = 0;
-    slow.order = mg__order_new();
-    quick.order = mg__order_new();
-    assert_non_null(slow.order);
-    assert_non_null(quick.order);
+    struct history slow = {0}, quick = {0}, *both[] = {&slow, &quick};
+    static struct mg_last last[8];
+    struct mg_memos memos = {0};
+    unsigned taken = 0, held = 0, conflicts = 0;
+    for (unsigned k = 0; k < 2; k++) {
+        both[k]->order = mg__order_new();
+        assert_non_null(both[k]->order);
+        assert_true(mg__shadow_make(&both[k]->shadow, UNITS));
+    }
     for (unsigned step = 0; step < STEPS; step++) {
         uint32_t what = draw(40), warp = draw(WARPS);
-        struct history *both[] = {&slow, &quick};
         if (step % 500 == 0) { /* a new block: what was written before is no conflict any more */
             for (unsigned k = 0; k < 2; k++)
-                mg__order_begin(both[k]->order, 32 * WARPS);
+                mg__shadow_begin(&both[k]->shadow, UNITS, !mg__order_begin(both[k]->order, 32 * WARPS));
             continue;
         }
         if (what < 6) {
@@ -99,6 +155,7 @@ static void same_findings(void **unused)
                 for (uint32_t w = 0; w < WARPS; w++)
                     mg__order_arrive(both[k]->order, 0, w, ~0u, true);
                 mg__order_open(both[k]->order, 0, true);
+                mg__shadow_met(&both[k]->shadow);
             }
             continue;
         }
@@ -109,23 +166,39 @@ static void same_findings(void **unused)
         }
         struct mg_access a;
         make_access(&a);
+        if (draw(4))
+            a.pattern = pattern_of(&a);
         bool writes = what < 16;
         struct mg_order_who me = {.site = (uint16_t)(1 + draw(8)), .warp = (uint8_t)warp,
-                                  .class = what < 10 ? MG_ORDER_STRONG : MG_ORDER_PLAIN};
-        unsigned expected = by_lanes(&slow, &a, writes, me);
-        if (quickly(&quick, &memos[me.site - 1], &a, writes, me)) {
-            assert_int_equal(expected, 0);
+                                  .class = what < 10 || what == 39 ? MG_ORDER_STRONG : MG_ORDER_PLAIN};
+        struct found expected = by_lanes(&slow, &a, writes, me);
+        if ((writes || me.class == MG_ORDER_PLAIN) && quickly(&quick, &last[me.site - 1], &memos, &a, writes, init, me)) {
+            assert_int_equal(expected.hits, 0);
+            assert_true(!init || writes || !expected.fresh);
             taken++;
+            held += quick.shadow.nheld != 0;
         } else {
-            assert_int_equal(by_lanes(&quick, &a, writes, me), expected);
-            conflicts += expected != 0;
+            struct found same = slowly(&quick, &a, writes, me);
+            assert_int_equal(same.hits, expected.hits);
+            assert_true(same.sum == expected.sum);
+            conflicts += expected.hits != 0;
         }
         slow.order->now += writes;
         quick.order->now += writes;
     }
-    assert_true(taken > STEPS / 20 && conflicts > STEPS / 20); /* both ways were gone */
-    mg__order_free(slow.order);
-    mg__order_free(quick.order);
+    assert_true(taken > STEPS / 40 && held > STEPS / 80 && conflicts > STEPS / 40); /* both ways were gone */
+    for (unsigned k = 0; k < 2; k++) {
+        mg__order_free(both[k]->order);
+        mg__shadow_free(&both[k]->shadow);
+    }
+    mg__memos_free(&memos);
+}
+
+static void same_findings(void **unused)
+{
+    (void)unused;
+    compare(false);
+    compare(true);
 }
 
 int main(void)
