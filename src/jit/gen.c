@@ -285,6 +285,19 @@ static LLVMValueRef guard_mask(struct mg_gen *g, const struct mg_engine_op *op, 
     return LLVMBuildXor(g->b, v->vec, mg__gen_c32(g, op->invert), "");
 }
 
+/* On to `yes` and to `no` where the ends of the lanes tell; else here. */
+static void quick(struct mg_gen *g, const struct mg_engine_op *op, LLVMBasicBlockRef yes, LLVMBasicBlockRef no)
+{
+    LLVMValueRef all, none;
+    if (!mg__gen_known(g, op->guard, &all, &none))
+        return;
+    LLVMBasicBlockRef second = mg__gen_bb(g), on = mg__gen_bb(g);
+    LLVMBuildCondBr(g->b, op->invert ? none : all, yes, second);
+    LLVMPositionBuilderAtEnd(g->b, second);
+    LLVMBuildCondBr(g->b, op->invert ? all : none, no, on);
+    LLVMPositionBuilderAtEnd(g->b, on);
+}
+
 /* To `yes` if all lanes take it, to `no` if none does; else both arms are gone through, or the interpreter goes on. */
 static void decide(struct mg_gen *g, const struct mg_gen_block *b, uint32_t i, LLVMBasicBlockRef yes, LLVMBasicBlockRef no)
 {
@@ -296,6 +309,7 @@ static void decide(struct mg_gen *g, const struct mg_gen_block *b, uint32_t i, L
         return;
     }
     LLVMBasicBlockRef rest = mg__gen_bb(g);
+    quick(g, op, yes, no);
     LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, m, mg__gen_c32(g, ~0u), ""), yes, rest);
     LLVMPositionBuilderAtEnd(g->b, rest);
     LLVMValueRef none = LLVMBuildICmp(g->b, LLVMIntEQ, m, mg__gen_c32(g, 0), "");
@@ -405,6 +419,7 @@ static void emit_guarded(struct mg_gen *g, uint32_t i)
         LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, m, mg__gen_c32(g, 0), ""), all, none);
     } else {
         LLVMBasicBlockRef rest = mg__gen_bb(g), some = op->all_lanes ? mg__gen_exit(g) : mg__gen_bb(g);
+        quick(g, at, all, none);
         LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, m, mg__gen_c32(g, ~0u), ""), all, rest);
         LLVMPositionBuilderAtEnd(g->b, rest);
         LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, m, mg__gen_c32(g, 0), ""), none, some);
@@ -418,6 +433,7 @@ static void emit_guarded(struct mg_gen *g, uint32_t i)
     LLVMPositionBuilderAtEnd(g->b, after);
     memcpy(g->form, to, g->nvars * sizeof *to);
     g->exit = NULL;
+    g->serial++; /* what a way has learnt holds only there */
     if (needs_all(op))
         g->checkpoint.valid = false;
 }
@@ -518,6 +534,7 @@ static void emit_block(struct mg_gen *g, struct mg_gen_block *b, struct mg_gen_f
     LLVMPositionBuilderAtEnd(g->b, b->bb);
     memcpy(g->form, b->in, g->nvars * sizeof *g->form);
     mg__gen_lives(g, b);
+    g->serial++;
     g->ngroups = 0;
     g->live = g->lives;
     g->op = b->first;
@@ -692,7 +709,7 @@ static bool optimise(struct mg_gen *g)
     if (!passes(g, "function(sroa,early-cse," MG_GEN_COMBINE ",simplifycfg)"))
         return false;
     mg__gen_lazy_nans(g);
-    return passes(g, "function(early-cse,loop-simplify,loop-mssa(licm),instsimplify,dse,simplifycfg)");
+    return passes(g, "function(early-cse,loop-simplify,loop-mssa(licm),instsimplify,dse,sink,simplifycfg)");
 }
 
 static bool append(struct mg_strbuf *out, const void *data, size_t size)

@@ -31,6 +31,8 @@ struct mg_gen_var { /* a register: a slot of the frame, of one size */
     int32_t slot;
     uint8_t bytes;
     LLVMValueRef base, cx, cy, vec; /* where its value is */
+    LLVMValueRef all, none; /* of a predicate, i1: that it holds for all lanes, for none; neither may be known to hold */
+    uint32_t serial;        /* all and none are good while it is g->serial */
 };
 struct mg_gen_block {
     uint32_t first, end; /* ops */
@@ -116,6 +118,7 @@ struct mg_gen {
     unsigned nlevels;
     LLVMBasicBlockRef exit;   /* of this op, if it has one already */
     struct mg_gen_checkpoint checkpoint;
+    uint32_t serial; /* of the straight piece of code that is being made */
     bool called; /* this op became a call of the interpreter */
     struct mg_gen_group groups[MG_GEN_GROUPS];
     uint32_t ngroups;
@@ -178,6 +181,8 @@ LLVMValueRef mg__gen_cx(struct mg_gen *g, const struct mg_gen_value *v, unsigned
 LLVMValueRef mg__gen_cy(struct mg_gen *g, const struct mg_gen_value *v, unsigned bytes);
 void mg__gen_settle(struct mg_gen *g, uint32_t var, struct mg_gen_form form); /* its value, to a weaker form */
 void mg__gen_alu(struct mg_gen *g, const struct mg_engine_op *op);
+/* Whether it is known, without a look at the lanes, that the predicate holds for all of them, and for none. */
+bool mg__gen_known(struct mg_gen *g, int32_t slot, LLVMValueRef *all, LLVMValueRef *none);
 void mg__gen_setp(struct mg_gen *g, const struct mg_engine_op *op);
 void mg__gen_pack(struct mg_gen *g, const struct mg_engine_op *op);
 

@@ -118,6 +118,7 @@ static void go_through(struct mg_gen *g, uint32_t at, uint32_t meet)
         const struct mg_gen_block *b = block_of(g, at);
         const struct mg_engine_op *last = &g->p->ops[b->end - 1];
         mg__gen_lives(g, b);
+        g->serial++;
         g->ngroups = 0;
         g->checkpoint.valid = false;
         if (g->p->ops[b->first].kind == MG_ENGINE_BLOCK)

@@ -167,6 +167,7 @@ void mg__gen_write(struct mg_gen *g, int32_t slot, unsigned bytes, struct mg_gen
     }
     store_var(g, &g->vars[var], &value);
     g->form[var] = value.form;
+    g->vars[var].serial = 0;
 }
 
 /* ---- arithmetic ---- */
@@ -292,6 +293,91 @@ static struct mg_gen_value on_line(struct mg_gen *g, const struct mg_engine_op *
     return v;
 }
 
+/* ---- predicates of lines ----
+ * Of a comparison of lines the ends tell whether it holds for all lanes, or for none: two scalar comparisons, where most branches
+ * need no more. What lanes hold in between is worked out where it is wanted. */
+struct ends {
+    LLVMValueRef lo, hi, good; /* i64; good: no lane wraps */
+};
+
+static int64_t reach(const struct mg_gen *g, const struct mg_gen_form *f, bool most)
+{
+    int64_t x = f->kx * (int64_t)(g->row - 1), y = f->ky * (int64_t)(32 / g->row - 1);
+    return most ? MG_MAX(x, 0) + MG_MAX(y, 0) : MG_MIN(x, 0) + MG_MIN(y, 0);
+}
+
+static struct ends ends_of(struct mg_gen *g, const struct mg_gen_value *v, bool is_signed)
+{
+    LLVMValueRef base = is_signed ? LLVMBuildSExt(g->b, v->base, g->i64, "") : LLVMBuildZExt(g->b, v->base, g->i64, "");
+    struct ends e = {LLVMBuildAdd(g->b, base, mg__gen_c64(g, (uint64_t)reach(g, &v->form, false)), ""),
+                     LLVMBuildAdd(g->b, base, mg__gen_c64(g, (uint64_t)reach(g, &v->form, true)), ""), NULL};
+    if (mg__gen_uniform(v->form)) {
+        e.good = LLVMConstInt(g->i1, 1, 0);
+        return e;
+    }
+    LLVMValueRef least = mg__gen_c64(g, is_signed ? (uint64_t)INT32_MIN : 0), most = mg__gen_c64(g, is_signed ? INT32_MAX : UINT32_MAX);
+    e.good = LLVMBuildAnd(g->b, LLVMBuildICmp(g->b, LLVMIntSGE, e.lo, least, ""), LLVMBuildICmp(g->b, LLVMIntSLE, e.hi, most, ""), "");
+    return e;
+}
+
+bool mg__gen_known(struct mg_gen *g, int32_t slot, LLVMValueRef *all, LLVMValueRef *none)
+{
+    uint32_t var = mg__gen_var(g, slot, 0);
+    struct mg_gen_form form = mg__gen_form(g, g->form, slot, 0);
+    if (!form.vector) {
+        *all = mg__gen_read(g, slot, 0).base;
+        *none = LLVMBuildNot(g->b, *all, "");
+        return true;
+    }
+    if (var == UINT32_MAX || g->vars[var].serial != g->serial)
+        return false;
+    *all = g->vars[var].all;
+    *none = g->vars[var].none;
+    return true;
+}
+
+static bool compare_ends(struct mg_gen *g, const char *name, struct mg_gen_value *in, LLVMValueRef *all, LLVMValueRef *none)
+{
+    static const char *const how[] = {"lt", "le", "gt", "ge"};
+    unsigned k = 0;
+    bool is_signed = strcmp(name + 7, "_s32") == 0;
+    while (k < 4 && memcmp(name + 5, how[k], 2) != 0)
+        k++;
+    if (k == 4 || (!is_signed && strcmp(name + 7, "_u32") != 0) || in[0].form.dx || in[0].form.dy || in[1].form.dx || in[1].form.dy)
+        return false;
+    struct ends a = ends_of(g, &in[k >= 2], is_signed), b = ends_of(g, &in[k < 2], is_signed); /* a < b, or a <= b */
+    bool equal = k & 1;
+    LLVMValueRef good = LLVMBuildAnd(g->b, a.good, b.good, "");
+    *all = LLVMBuildAnd(g->b, good, LLVMBuildICmp(g->b, equal ? LLVMIntSLE : LLVMIntSLT, a.hi, b.lo, ""), "");
+    *none = LLVMBuildAnd(g->b, good, LLVMBuildICmp(g->b, equal ? LLVMIntSGT : LLVMIntSGE, a.lo, b.hi, ""), "");
+    return true;
+}
+
+/* After the op has written its predicate. */
+static void learn(struct mg_gen *g, const struct mg_engine_op *op, struct mg_gen_value *in)
+{
+    const char *name = mg_sem_rows[op->row].name;
+    uint32_t var = mg__gen_var(g, op->out[0].slot, 0);
+    LLVMValueRef all, none, also, nor;
+    if (var == UINT32_MAX || g->mask || !g->form[var].vector)
+        return;
+    if (memcmp(name, "setp_", 5) == 0 && strlen(name) == 11) {
+        if (in[0].form.vector || in[1].form.vector || !compare_ends(g, name, in, &all, &none))
+            return;
+    } else if (strcmp(name, "or_pred") == 0 || strcmp(name, "and_pred") == 0) {
+        bool either = name[0] == 'o';
+        if (!mg__gen_known(g, op->in[0].slot, &all, &none) || !mg__gen_known(g, op->in[1].slot, &also, &nor))
+            return;
+        all = either ? LLVMBuildOr(g->b, all, also, "") : LLVMBuildAnd(g->b, all, also, "");
+        none = either ? LLVMBuildAnd(g->b, none, nor, "") : LLVMBuildOr(g->b, none, nor, "");
+    } else {
+        return;
+    }
+    g->vars[var].all = all;
+    g->vars[var].none = none;
+    g->vars[var].serial = g->serial;
+}
+
 void mg__gen_alu(struct mg_gen *g, const struct mg_engine_op *op)
 {
     struct mg_gen_form to = mg__gen_result(g, op, g->form);
@@ -309,6 +395,8 @@ void mg__gen_alu(struct mg_gen *g, const struct mg_engine_op *op)
     else
         r = on_line(g, op, in, to);
     mg__gen_write(g, op->out[0].slot, op->out[0].bytes, r);
+    if (op->out[0].bytes == 0)
+        learn(g, op, in);
 }
 
 /* ---- predicates ---- */
