@@ -99,7 +99,7 @@ static struct mg_gen_form fill_form(const struct mg_gen *g, const struct mg_engi
 {
     if (f->kind == MG_ENGINE_FILL_LANEID)
         return line(1, g->row == 32 ? 0 : g->row);
-    if (f->kind == MG_ENGINE_FILL_UNIFORM)
+    if (f->kind == MG_ENGINE_FILL_UNIFORM || f->kind == MG_ENGINE_FILL_BLOCK)
         return line(0, 0);
     if (g->p->row == 0)
         return vector_form();

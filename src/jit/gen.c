@@ -564,15 +564,28 @@ static void lane_numbers(struct mg_gen *g)
     }
 }
 
-static void load_fills(struct mg_gen *g)
+/* Those of the block, before the loop over its warps, or those of the warp. */
+static void load_fills(struct mg_gen *g, bool block)
 {
     for (uint32_t k = 0; k < g->p->nfills; k++) {
         const struct mg_engine_fill *f = &g->p->fills[k];
+        if ((f->kind == MG_ENGINE_FILL_BLOCK) != block)
+            continue;
         LLVMTypeRef one = mg__gen_int(g, f->bytes);
         struct mg_gen_form form = mg__gen_form(g, NULL, f->slot, f->bytes);
         LLVMValueRef v = mg__gen_load(g, form.vector ? LLVMVectorType(one, 32) : one, mg__gen_at(g, g->regs, (uint32_t)f->slot), f->bytes);
         g->fills[k] = (struct mg_gen_value){.form = form, .base = form.vector ? NULL : v, .vec = form.vector ? v : NULL};
     }
+}
+
+static void load_fields(struct mg_gen *g, LLVMValueRef e, unsigned from, unsigned to)
+{
+    static const size_t fields[] = {offsetof(struct mg_engine_warp, regs), offsetof(struct mg_engine_warp, cells),
+                                    offsetof(struct mg_engine_warp, shared), offsetof(struct mg_engine_warp, records),
+                                    offsetof(struct mg_engine_warp, full), offsetof(struct mg_engine_warp, calls)};
+    LLVMValueRef *const values[] = {&g->regs, &g->cells, &g->shared, &g->records, &g->full, &g->calls};
+    for (unsigned k = from; k < to; k++)
+        *values[k] = mg__gen_load(g, g->ptr, mg__gen_at(g, e, fields[k]), 8);
 }
 
 /* The loop over the warps: `head` begins one, and where it ends at the point of those before it another one follows. */
@@ -623,14 +636,14 @@ bool mg__gen_emit(struct mg_gen *g)
     LLVMBasicBlockRef head = mg__gen_bb(g);
     LLVMPositionBuilderAtEnd(g->b, head);
     lane_numbers(g);
+    LLVMPositionBuilderAtEnd(g->b, g->start); /* what all warps of the block share */
+    g->e = LLVMGetParam(g->fn, 0);
+    load_fields(g, g->e, 0, 6);
+    load_fills(g, true);
+    LLVMPositionBuilderAtEnd(g->b, head);
     begin_warp(g, head);
-    static const size_t fields[] = {offsetof(struct mg_engine_warp, regs), offsetof(struct mg_engine_warp, shared),
-                                    offsetof(struct mg_engine_warp, cells), offsetof(struct mg_engine_warp, records),
-                                    offsetof(struct mg_engine_warp, full), offsetof(struct mg_engine_warp, calls)};
-    LLVMValueRef *const to[] = {&g->regs, &g->shared, &g->cells, &g->records, &g->full, &g->calls};
-    for (unsigned k = 0; k < MG_COUNT(fields); k++)
-        *to[k] = mg__gen_load(g, g->ptr, mg__gen_at(g, g->e, fields[k]), 8);
-    load_fills(g);
+    load_fields(g, g->e, 0, 2);
+    load_fills(g, false);
     g->ncells = 3 * g->nvars;
     for (uint32_t b = 0; b < g->nblocks; b++)
         if (g->blocks[b].reached) {

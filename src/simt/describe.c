@@ -307,6 +307,8 @@ struct mg_described *mg__describe(const struct mg_program *program, const struct
     for (uint32_t k = 0; good && k < code->nfills; k++) {
         const struct mg_fill *f = &code->fills[k];
         fills[k] = (struct mg_engine_fill){.slot = f->slot, .bytes = f->bytes, .dim = f->dim, .kind = MG_ENGINE_FILL_UNIFORM};
+        if (f->kind == MG_FILL_PARAM || f->sreg == MG_SR_CTAID || f->sreg == MG_SR_NTID || f->sreg == MG_SR_NCTAID)
+            fills[k].kind = MG_ENGINE_FILL_BLOCK;
         if (f->kind == MG_FILL_SREG && f->sreg == MG_SR_TID)
             fills[k].kind = MG_ENGINE_FILL_TID;
         else if (f->kind == MG_FILL_SREG && f->sreg == MG_SR_LANEID)

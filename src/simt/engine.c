@@ -174,6 +174,8 @@ static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, 
 static bool on_op(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
 {
     struct mg_warp *w = warp_of(e);
+    if (!w->filled)
+        mg__fill_block(w, 32);
     const struct mg_run *run = w->worker->run;
     const struct mg_op *next = run->engine->call[index](w, &run->program->entry->ops[index], mask);
     run->simt->lanes->leave();
@@ -227,6 +229,8 @@ static uint64_t line(const struct mg_warp *w, const struct mg_engine_form *f, ui
 
 static void write_out(struct mg_warp *w, const struct mg_engine_point *p)
 {
+    if (!w->filled)
+        mg__fill_block(w, 32);
     const struct mg_described *d = w->worker->run->engine;
     uint32_t row = d->program.row ? d->program.row : 32;
     for (uint32_t k = 0; k < p->nforms; k++) {
@@ -396,6 +400,8 @@ static void hand_over(struct mg_block *b)
         const struct mg_op *ops = w->root->code->ops;
         if (w->point)
             write_out(w, w->point);
+        else
+            mg__fill_block(w, 32);
         w->splits.at[0].pc = !w->point ? ops : &ops[w->point->op + (w->place == READY)];
         w->place = OUTSIDE;
     }

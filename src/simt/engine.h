@@ -37,7 +37,8 @@ enum mg_engine_kind {
     MG_ENGINE_LEAVE,   /* the interpreter executes it; what follows may come back */
     MG_ENGINE_NOP
 };
-enum mg_engine_fill_kind { MG_ENGINE_FILL_NONE, MG_ENGINE_FILL_UNIFORM, MG_ENGINE_FILL_TID, MG_ENGINE_FILL_LANEID };
+/* UNIFORM: the same in all lanes; BLOCK: in all warps of a block, too. */
+enum mg_engine_fill_kind { MG_ENGINE_FILL_NONE, MG_ENGINE_FILL_UNIFORM, MG_ENGINE_FILL_BLOCK, MG_ENGINE_FILL_TID, MG_ENGINE_FILL_LANEID };
 struct mg_engine_operand {
     int32_t slot;  /* byte offset in the frame */
     uint8_t bytes; /* 4 or 8 a lane; 0: a predicate */
@@ -70,7 +71,9 @@ struct mg_engine_op {
     uint8_t nin, nout;
     struct mg_engine_operand in[10], out[9];
 };
-struct mg_engine_fill { /* a slot that is filled before the kernel begins and never written */
+/* A slot that is filled before the kernel begins and never written. Of what is the same in all lanes, lane 0 is read; of what is the
+ * same in all warps, the first one's. */
+struct mg_engine_fill {
     int32_t slot;
     uint8_t kind, bytes, dim;
 };

@@ -175,13 +175,14 @@ void mg__fill_warp(struct mg_warp *w)
             fill(w, &code->fills[k]);
 }
 
-void mg__fill_block(struct mg_warp *w)
+void mg__fill_block(struct mg_warp *w, unsigned lanes)
 {
     const struct mg_code *code = w->root->code;
+    w->filled = lanes == 32;
     for (uint32_t k = 0; k < code->nfills; k++)
         if (code->fills[k].sreg == MG_SR_CTAID) {
             uint32_t *slot = (uint32_t *)(void *)(w->root->regs + code->fills[k].slot);
-            for (unsigned i = 0; i < 32; i++)
+            for (unsigned i = 0; i < lanes; i++)
                 slot[i] = w->block->ctaid[code->fills[k].dim];
         }
 }

@@ -99,7 +99,9 @@ static bool begin_block(struct mg_worker *worker, struct mg_block *b, uint64_t l
         b->warps[k].root->local_top = worker->run->program->entry->local_bytes;
         if (!mg__warp_begin(&b->warps[k], lanes == 32 ? ~0u : (1u << lanes) - 1))
             return false;
-        mg__fill_block(&b->warps[k]);
+        b->warps[k].filled = false;
+        if (!b->compiled || k == 0)
+            mg__fill_block(&b->warps[k], b->compiled ? 1 : 32);
     }
     block_event(b, MG_SYNC_BLOCK_BEGIN);
     return true;

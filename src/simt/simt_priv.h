@@ -263,6 +263,7 @@ struct mg_warp {
     uint32_t entry;
     uint8_t place;
     bool excursion; /* interpreted until compiled code can go on */
+    bool filled;    /* the block's number is in its frame; compiled code needs it in the first lane of the first warp only */
     uint32_t tid[3][32] __attribute__((aligned(64)));
 };
 struct mg_barrier {
@@ -468,7 +469,7 @@ MG_HANDLER(mg__op_unsupported);
 
 /* misc.c: the slots that are filled when a warp is made, or when it begins a block */
 void mg__fill_warp(struct mg_warp *w);
-void mg__fill_block(struct mg_warp *w);
+void mg__fill_block(struct mg_warp *w, unsigned lanes); /* the number of the block, into so many lanes */
 
 /* misc.c, warp.c, sync.c: handlers that are not worth several builds */
 MG_HANDLER(mg__op_mov_pred);

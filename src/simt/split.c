@@ -94,7 +94,11 @@ bool mg__warp_begin(struct mg_warp *w, uint32_t live)
     w->stop = MG_STOP_NONE;
     w->polled = false;
     struct mg_split first = {.pc = w->root->code->ops, .frame = w->root, .mask = live, .join = -1};
-    return mg__vec_push(&w->splits, first);
+    if (!w->splits.at)
+        return mg__vec_push(&w->splits, first);
+    w->splits.at[0] = first;
+    w->splits.count = 1;
+    return true;
 }
 
 bool mg__warp_choose(struct mg_warp *w)
