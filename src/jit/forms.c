@@ -409,6 +409,8 @@ static bool flow(struct mg_gen *g)
     }
     for (uint32_t b = g->nblocks; b-- > 0;) { /* one way into a loop is enough */
         bool other = false;
+        for (uint32_t in = b; in <= g->blocks[b].latch && g->blocks[b].loop; in++)
+            g->blocks[in].inside = true;
         for (uint32_t in = b + 1; in <= g->blocks[b].latch && g->blocks[b].loop; in++)
             other |= g->blocks[in].entry;
         g->blocks[b].entry |= g->blocks[b].loop && !other;

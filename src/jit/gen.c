@@ -535,6 +535,7 @@ static void emit_block(struct mg_gen *g, struct mg_gen_block *b, struct mg_gen_f
     memcpy(g->form, b->in, g->nvars * sizeof *g->form);
     mg__gen_lives(g, b);
     g->serial++;
+    g->inside = b->inside;
     g->ngroups = 0;
     g->live = g->lives;
     g->op = b->first;

@@ -135,6 +135,7 @@ struct mg_engine_record {
     uint32_t mask;
     uint8_t phase;
     int32_t var;
+    uint64_t last; /* the code's own: where it was before, to fetch ahead */
     uint64_t times[8];
 };
 struct mg_engine_warp {
