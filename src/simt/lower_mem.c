@@ -274,7 +274,7 @@ void mg__lower_ld_st(struct mg_lower *L, bool load)
     else
         fn = load ? l->ld_lanes : l->st_lanes;
     const struct mg_ptx_opnd *at = mg__lower_opnd(L, load ? 1 : 0);
-    if (at->has_reg && i->guard < 0)
+    if (at->has_reg && i->guard < 0 && fn != l->ld_lanes && fn != l->st_lanes) /* these compare no lanes for others */
         join_lead(L, m, at->index);
     struct mg_op *op = mg__lower_emit(L, fn);
     op->mode = MG_MODE_SITE;

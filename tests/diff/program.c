@@ -1,6 +1,6 @@
 /* program.c - see program.h.
  *
- * A program has 16 registers of 32 bits, 8 of 64, 8 floats, 4 doubles, 4 of 16 bits and 8 predicates, which begin with what
+ * A program has 16 registers of 32 bits, 8 of 64, 8 floats, 3 doubles, 4 of 16 bits and 8 predicates, which begin with what
  * lanes, threads, blocks and memory have, and end in memory. In between stand statements from the tables below, under
  * guards, in branches that lanes may take differently and in loops that they may leave at different times.
  *
@@ -31,6 +31,8 @@ static const char *const values[] = {
     "mov.u64 $D, $M;", "neg.s64 $D, $L;",
     "cvt.u16.u32 $h, $r;", "cvt.u32.u16 $d, $h;", "cvt.s32.s16 $d, $h;", "add.s16 $h, $h, $h;", "mul.wide.u16 $d, $h, $h;",
     "mul.lo.s16 $h, $h, $h;", "shr.s16 $h, $h, 3;", "max.u16 $h, $h, $h;", "mov.b32 $d, {$h, $h};", "mov.b32 {$h, $h}, $r;",
+    "lop3.or.b32 $d|$p, $r, $s, $r, 0x28, $P;", "lop3.and.b32 _|$p, $r, $s, $r, 0xd4, !$P;", "cvt.pack.sat.s4.s32.b32 $d, $r, $s, $r;",
+    "mov.b128 %w0, {$L, $L}; mov.b128 {$d, $d, $d, _}, %w0;", "mov.b128 %w0, {$r, $r, $s, $r}; mov.b128 %w1, %w0; mov.b128 {$D, $D}, %w1;",
     "cvt.u32.u8 $d, $r;", "cvt.s32.s8 $d, $r;", "cvt.s8.s32 $d, $r;",
     "add.f32 $f, $g, $g;", "add.rn.ftz.f32 $f, $g, $g;", "sub.f32 $f, $g, $g;", "mul.f32 $f, $g, $g;", "mul.rz.f32 $f, $g, $g;",
     "fma.rn.f32 $f, $g, $g, $g;", "fma.rm.ftz.f32 $f, $g, $g, $g;", "div.rn.f32 $f, $g, $g;", "div.approx.f32 $f, $g, $g;",
@@ -62,7 +64,7 @@ static const char *const values[] = {
     "and.b32 %y0, $r, 0x1ffc; cvt.u64.u32 %x0, %y0; add.u64 %x0, %x0, %in; ld.global.u32 $d, [%x0+$4];",
     "and.b32 %y0, $r, 0xff8; cvt.u64.u32 %x0, %y0; add.u64 %x0, %x0, %in; ld.global.v2.u32 {$d, $d}, [%x0];",
     "and.b32 %y0, $r, 0xfff; cvt.u64.u32 %x0, %y0; add.u64 %x0, %x0, %in; ld.global.s8 $d, [%x0]; ld.u8 $d, [%x0+1];",
-    "ld.global.nc.u32 $d, [%in+$4];", "ld.volatile.global.u32 $d, [%in+$4];",
+    "ld.global.nc.u32 $d, [%in+$4];",
     /* memory of one's own */
     "st.global.u32 [%own+$4], $r;", "st.global.u64 [%own+$8], $L;", "st.global.v2.u32 [%own+8], {$r, $r};", "st.global.v4.f32 [%own+16], {$f, $f, $f, $f};",
     "st.global.u8 [%own+$8], $r;", "st.global.u16 [%own+$8], $h;", "ld.global.u32 $d, [%own+$4];", "ld.global.v4.u32 {$d, $d, $d, $d}, [%own+16];",
@@ -73,7 +75,16 @@ static const char *const values[] = {
     "red.shared.add.u32 [counts+$4], 3;", "and.b32 %y0, $r, 0x3c; mov.u32 %y1, counts; add.u32 %y0, %y0, %y1; red.shared.add.u32 [%y0], 1;",
     "red.global.add.u32 [%sums+$4], $r;", "and.b32 %y0, $r, 0x7c; cvt.u64.u32 %x0, %y0; add.u64 %x0, %x0, %sums; red.global.max.u32 [%x0+128], $r;",
     "atom.global.add.u32 $d, [%own], $r;",
+    "mov.b128 %w0, {$L, $L}; st.global.b128 [%own+16], %w0;", "ld.global.b128 %w0, [%own+16]; mov.b128 {$D, _}, %w0;",
     "{ .param .b32 a; .param .b32 b; st.param.b32 [a], $r; call.uni (b), helper, (a); ld.param.b32 $d, [b]; }",
+};
+/* What polls counts as waiting for others: in a loop, after a while, diverged lanes no longer wait for it, and after how long
+ * an engine may choose. */
+static const char *const polls[] = {
+    "ld.volatile.global.u32 $d, [%in+$4];", "ld.relaxed.gpu.global.u64 $D, [%own+$8];", "atom.global.exch.b32 $d, [%own+$4], $r;",
+    "ld.global.u32 %y0, [%own]; atom.global.cas.b32 $d, [%own], %y0, $r;", "atom.global.cas.b64 $D, [%own+$8], $L, $L;",
+    "mov.b128 %w1, {$L, $L}; ld.shared.b128 %w0, [%so]; atom.shared.cas.b128 %w1, [%so], %w0, %w1; mov.b128 {$D, $D}, %w1;",
+    "mov.b128 %w1, {$L, $L}; atom.global.exch.b128 %w0, [%own], %w1; mov.b128 {_, $D}, %w0;",
 };
 static const char *const whole_warp[] = {
     "shfl.sync.bfly.b32 $d, $r, $n, 31, -1;", "shfl.sync.up.b32 $d|$p, $r, $n, 0, -1;", "shfl.sync.down.b32 $d|$p, $r, 1, 31, -1;",
@@ -145,7 +156,7 @@ static void expand(struct maker *m, struct mg_strbuf *t, const char *row)
             mg__strbuf_printf(t, "%%f%u", pick(m, 8));
             break;
         case 'q':
-            mg__strbuf_printf(t, "%%q%u", pick(m, 4));
+            mg__strbuf_printf(t, "%%q%u", pick(m, 3));
             break;
         case 'h':
             mg__strbuf_printf(t, "%%h%u", pick(m, 4));
@@ -222,7 +233,8 @@ static void make_list(struct maker *m, struct stmt *to, unsigned side, unsigned 
             mg__strbuf_printf(&t, "\nJ%u: }", l);
             s = new_stmt(m, STMT_LINE, &t);
         } else {
-            const char *row = values[pick(m, MG_COUNT(values))];
+            bool poll = !loop && pick(m, 16) == 0;
+            const char *row = poll ? polls[pick(m, MG_COUNT(polls))] : values[pick(m, MG_COUNT(values))];
             if (row[0] != '{' && pick(m, 6) == 0) { /* only its last instruction is guarded: the others prepare */
                 const char *last = row, *end = row + strlen(row) - 1;
                 for (const char *at = row; at < end; at++)
@@ -255,7 +267,9 @@ void program_make(struct program *p, uint64_t seed)
     p->block = blocks[pick(&m, pick(&m, 4) ? 10 : MG_COUNT(blocks))];
     p->grid = (struct mg_dim3){1 + pick(&m, 4), 1, 1};
     p->root = new_stmt(&m, STMT_IF, &none);
-    make_list(&m, p->root, 0, 5 + pick(&m, 22), 3, true, false);
+    unsigned size = pick(&m, 40); /* most are small: many small ones find more than a few large ones in the same time */
+    p->depth = size == 0 ? 3 : size < 6 ? 2 : 1;
+    make_list(&m, p->root, 0, size == 0 ? 5 + pick(&m, 22) : size < 6 ? 2 + pick(&m, 6) : 1 + pick(&m, 4), p->depth, true, false);
 }
 
 static void free_lists(struct stmt *s)
@@ -307,54 +321,143 @@ static void put(const struct stmt *s, unsigned level, struct mg_strbuf *t)
         mg__strbuf_printf(t, "END%u:\n", s->id);
 }
 
-bool program_text(const struct program *p, struct mg_strbuf *t)
+/* ---- what a program begins and ends with: only what it names, for most of the time goes into compiling ---- */
+struct names {
+    uint32_t r, d, f, q, h, p; /* a bit each */
+    bool tile, counts, mine, konst, helper;
+};
+
+static void read_names(const char *at, struct names *n)
 {
+    *n = (struct names){.tile = strstr(at, "tile") || strstr(at, "%so"), .counts = strstr(at, "counts"), .mine = strstr(at, "%lo"),
+                        .konst = strstr(at, "konst"), .helper = strstr(at, "helper")};
+    for (; (at = strchr(at, '%')) != NULL; at++) {
+        uint32_t *set = at[1] == 'r' ? &n->r : at[1] == 'd' ? &n->d : at[1] == 'f' ? &n->f : at[1] == 'q' ? &n->q
+                        : at[1] == 'h' ? &n->h : at[1] == 'p' ? &n->p : NULL;
+        if (set && at[2] >= '0' && at[2] <= '9')
+            *set |= 1u << strtoul(at + 2, NULL, 10) % 32;
+    }
+}
+
+static void declare(const struct names *n, struct mg_strbuf *t)
+{
+    mg__strbuf_printf(t, ".version 8.3\n.target sm_90\n.address_size 64\n");
+    if (n->konst)
+        mg__strbuf_printf(t, ".const .align 8 .u32 konst[16] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3};\n");
+    if (n->tile)
+        mg__strbuf_printf(t, ".shared .align 16 .b8 tile[%u];\n", TILE_BYTES);
+    if (n->counts)
+        mg__strbuf_printf(t, ".shared .align 16 .b8 counts[128];\n");
+    if (n->helper)
+        mg__strbuf_printf(t,
+            ".func (.param .b32 b) helper(.param .b32 a)\n{\n.reg .b32 %%x<4>; .reg .pred %%q;\nld.param.b32 %%x0, [a]; setp.lt.s32 %%q, %%x0, 0; @%%q neg.s32 %%x0, %%x0;\n"
+            "@%%q bra N; mad.lo.u32 %%x0, %%x0, 5, 1;\nN: st.param.b32 [b], %%x0; ret;\n}\n");
     mg__strbuf_printf(t,
-        ".version 8.0\n.target sm_90\n.address_size 64\n.const .align 8 .u32 konst[16] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3};\n"
-        ".shared .align 16 .b8 tile[16384];\n.shared .align 16 .b8 counts[128];\n"
-        ".func (.param .b32 b) helper(.param .b32 a)\n{\n.reg .b32 %%x<4>; .reg .pred %%q;\nld.param.b32 %%x0, [a]; setp.lt.s32 %%q, %%x0, 0; @%%q neg.s32 %%x0, %%x0;\n"
-        "@%%q bra N; mad.lo.u32 %%x0, %%x0, 5, 1;\nN: st.param.b32 [b], %%x0; ret;\n}\n"
         ".visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3)\n{\n"
         ".reg .pred %%p<8>; .reg .pred %%pc; .reg .b16 %%h<4>; .reg .f32 %%f<8>; .reg .f64 %%q<4>; .reg .b32 %%r<16>; .reg .b64 %%d<8>;\n"
-        ".reg .b32 %%y<4>; .reg .b64 %%x<4>; .reg .b32 %%c<5>; .reg .b32 %%l<5>; .reg .b64 %%in, %%out, %%own, %%flat, %%sums;\n"
-        ".reg .b32 %%tx, %%ty, %%lane, %%gid, %%so, %%u, %%lo; .local .align 8 .b8 mine[64];\n"
+        ".reg .b32 %%y<4>; .reg .b64 %%x<4>; .reg .b128 %%w<2>; .reg .b32 %%c<5>; .reg .b32 %%l<5>; .reg .b64 %%in, %%out, %%own, %%flat, %%sums;\n"
+        ".reg .b32 %%tx, %%ty, %%lane, %%gid, %%so, %%u, %%lo;%s\n", n->mine ? " .local .align 8 .b8 mine[64];" : "");
+}
+
+/* Addresses, the thread's number, and shared memory that begins with something everywhere. */
+static void begin(const struct names *n, struct mg_strbuf *t)
+{
+    mg__strbuf_printf(t,
         "ld.param.u64 %%in, [p0]; ld.param.u64 %%out, [p1]; ld.param.u64 %%sums, [p2]; ld.param.u32 %%u, [p3];\n"
-        "mov.u32 %%tx, %%tid.x; mov.u32 %%ty, %%tid.y; mov.u32 %%lane, %%laneid; mov.u32 %%lo, mine;\n"
+        "mov.u32 %%tx, %%tid.x; mov.u32 %%ty, %%tid.y; mov.u32 %%lane, %%laneid;%s\n"
         "mov.u32 %%y0, %%ntid.x; mad.lo.u32 %%y1, %%ty, %%y0, %%tx; mov.u32 %%y2, %%ntid.y; mul.lo.u32 %%y0, %%y0, %%y2; mov.u32 %%y3, %%tid.z;\n"
-        "mad.lo.u32 %%y1, %%y3, %%y0, %%y1; mov.u32 %%so, tile; mad.lo.u32 %%so, %%y1, 16, %%so; mov.u32 %%y3, %%ntid.z; mul.lo.u32 %%y0, %%y0, %%y3;\n"
-        "mov.u32 %%y3, %%ctaid.x; mad.lo.u32 %%gid, %%y3, %%y0, %%y1; mad.wide.u32 %%own, %%gid, 256, %%out; add.u64 %%flat, %%out, %u;\n"
-        "mov.u32 %%y2, 0; mul.lo.u32 %%y1, %%y1, 16; mul.lo.u32 %%y0, %%y0, 16;\n" /* all of shared memory begins with something */
-        "ZERO: mov.u32 %%y3, tile; add.u32 %%y3, %%y3, %%y1; st.shared.v4.u32 [%%y3], {%%y1, %%y2, %%y2, %%y1}; add.u32 %%y1, %%y1, %%y0;\n"
-        "setp.lt.u32 %%pc, %%y1, 16384; @%%pc bra ZERO;\n",
-        OUT_BYTES / 2);
-    for (unsigned i = 0; i < 8; i++)
-        mg__strbuf_printf(t, "st.shared.v4.u32 [counts+%u], {%%y2, %%y2, %%y2, %%y2};\n", 16 * i);
-    mg__strbuf_printf(t, "bar.sync 0;\n");
-    for (unsigned i = 0; i < 16; i++)
-        mg__strbuf_printf(t, i % 4 == 0 ? "ld.global.u32 %%r%u, [%%in+%u];\n" : i % 4 == 1 ? "mad.lo.u32 %%r%u, %%gid, %u, 5;\n"
-                             : i % 4 == 2 ? "mad.lo.u32 %%r%u, %%lane, %u, %%u;\n" : "mad.lo.u32 %%r%u, %%gid, -17%u, 77; mul.lo.u32 %%r3, %%r3, 1664525;\n",
-                          i, 4 * i);
+        "mad.lo.u32 %%y1, %%y3, %%y0, %%y1; mov.u32 %%y3, %%ntid.z; mul.lo.u32 %%y0, %%y0, %%y3;\n"
+        "mov.u32 %%y3, %%ctaid.x; mad.lo.u32 %%gid, %%y3, %%y0, %%y1; mad.wide.u32 %%own, %%gid, 256, %%out; add.u64 %%flat, %%out, %u;\n",
+        n->mine ? " mov.u32 %lo, mine;" : "", OUT_BYTES / 2);
+    if (n->tile)
+        mg__strbuf_printf(t,
+            "mov.u32 %%so, tile; mad.lo.u32 %%so, %%y1, 16, %%so; mov.u32 %%y2, 0; mul.lo.u32 %%y1, %%y1, 16; mul.lo.u32 %%y0, %%y0, 16;\n"
+            "ZERO: mov.u32 %%y3, tile; add.u32 %%y3, %%y3, %%y1; st.shared.v4.u32 [%%y3], {%%y1, %%y2, %%y2, %%y1}; add.u32 %%y1, %%y1, %%y0;\n"
+            "setp.lt.u32 %%pc, %%y1, %u; @%%pc bra ZERO;\n", TILE_BYTES);
+    for (unsigned i = 0; n->counts && i < 8; i++)
+        mg__strbuf_printf(t, "st.shared.v4.u32 [counts+%u], {0, 0, 0, 0};\n", 16 * i);
+    if (n->tile || n->counts)
+        mg__strbuf_printf(t, "bar.sync 0;\n");
+}
+
+static void set_registers(const struct names *n, struct mg_strbuf *t)
+{
+    uint32_t from = n->r; /* and those that others are made of */
     for (unsigned i = 0; i < 8; i++) {
-        mg__strbuf_printf(t, "mul.wide.s32 %%d%u, %%r%u, %%r%u;\nsetp.%s.s32 %%p%u, %%r%u, %%r%u;\n", i, i, i + 8, i % 2 ? "lt" : "ge", i, i, i + 5);
-        mg__strbuf_printf(t, i % 2 ? "cvt.rn.f32.s32 %%f%u, %%r%u;\n" : "mov.b32 %%f%u, %%r%u;\n", i, i);
-        if (i < 4)
-            mg__strbuf_printf(t, "cvt.rn.f64.s32 %%q%u, %%r%u; cvt.u16.u32 %%h%u, %%r%u;\n", i, i, i, i + 1);
+        if (n->d >> i & 1)
+            from |= 0x101u << i;
+        if (n->p >> i & 1)
+            from |= 0x21u << i;
+        if ((n->f | n->q | n->h) >> i & 1)
+            from |= 1u << i;
     }
-    mg__strbuf_printf(t, "mad.wide.u32 %%x0, %%gid, 4, %%in; ld.global.u32 %%r1, [%%x0];\n");
-    put(&(struct stmt){.kind = STMT_IF, .bare = true, .list = {{p->root->list[0].at, p->root->list[0].count, p->root->list[0].capacity}}}, 4, t);
-    mg__strbuf_printf(t, "bar.sync 0;\n"); /* what others may still read of shared memory */
     for (unsigned i = 0; i < 16; i++)
-        mg__strbuf_printf(t, "st.global.u32 [%%own+%u], %%r%u;\n", 64 + 4 * i, i);
+        if (from >> i & 1)
+            mg__strbuf_printf(t, i % 4 == 0 ? "ld.global.u32 %%r%u, [%%in+%u];\n" : i % 4 == 1 ? "mad.lo.u32 %%r%u, %%gid, %u, 5;\n"
+                                 : i % 4 == 2 ? "mad.lo.u32 %%r%u, %%lane, %u, %%u;\n" : "mad.lo.u32 %%r%u, %%gid, -17%u, 77;\n", i, 4 * i);
+    if (from & 8)
+        mg__strbuf_printf(t, "mul.lo.u32 %%r3, %%r3, 1664525;\n");
+    for (unsigned i = 0; i < 8; i++) {
+        if (n->d >> i & 1)
+            mg__strbuf_printf(t, "mul.wide.s32 %%d%u, %%r%u, %%r%u;\n", i, i, i + 8);
+        if (n->p >> i & 1)
+            mg__strbuf_printf(t, "setp.%s.s32 %%p%u, %%r%u, %%r%u;\n", i % 2 ? "lt" : "ge", i, i, i + 5);
+        if (n->f >> i & 1)
+            mg__strbuf_printf(t, i % 2 ? "cvt.rn.f32.s32 %%f%u, %%r%u;\n" : "mov.b32 %%f%u, %%r%u;\n", i, i);
+        if (i < 4 && n->q >> i & 1)
+            mg__strbuf_printf(t, "cvt.rn.f64.s32 %%q%u, %%r%u;\n", i, i);
+        if (i < 4 && n->h >> i & 1)
+            mg__strbuf_printf(t, "cvt.u16.u32 %%h%u, %%r%u;\n", i, i);
+    }
+    if (from & 2)
+        mg__strbuf_printf(t, "mad.wide.u32 %%x0, %%gid, 4, %%in; ld.global.u32 %%r1, [%%x0];\n");
+}
+
+static void end(const struct names *n, struct mg_strbuf *t)
+{
+    if (n->tile || n->counts)
+        mg__strbuf_printf(t, "bar.sync 0;\n"); /* what others may still read of shared memory */
+    for (unsigned i = 0; i < 16; i++)
+        if (n->r >> i & 1)
+            mg__strbuf_printf(t, "st.global.u32 [%%own+%u], %%r%u;\n", 64 + 4 * i, i);
+    for (unsigned i = 0; i < 8; i++) {
+        if (n->d >> i & 1)
+            mg__strbuf_printf(t, "st.global.u64 [%%own+%u], %%d%u;\n", 128 + 8 * i, i);
+        if (n->f >> i & 1)
+            mg__strbuf_printf(t, "st.global.f32 [%%own+%u], %%f%u;\n", 192 + 4 * i, i);
+    }
+    if (n->p)
+        mg__strbuf_printf(t, "mov.u32 %%y0, 0;\n");
     for (unsigned i = 0; i < 8; i++)
-        mg__strbuf_printf(t, "st.global.u64 [%%own+%u], %%d%u; st.global.f32 [%%own+%u], %%f%u;\n", 128 + 8 * i, i, 192 + 4 * i, i);
-    mg__strbuf_printf(t, "mov.u32 %%y0, 0;\n");
-    for (unsigned i = 0; i < 8; i++)
-        mg__strbuf_printf(t, "selp.u32 %%y1, %u, 0, %%p%u; or.b32 %%y0, %%y0, %%y1;\n", 1u << i, i);
-    mg__strbuf_printf(t, "st.global.u32 [%%own+224], %%y0;\n");
-    for (unsigned i = 0; i < 4; i++)
-        mg__strbuf_printf(t, "st.global.u16 [%%own+%u], %%h%u;\n", 228 + 2 * i, i);
-    mg__strbuf_printf(t, "st.global.f64 [%%own+240], %%q0; st.global.f64 [%%own+248], %%q1;\n");
-    return mg__strbuf_printf(t, "ld.shared.u32 %%y0, [counts+4]; st.global.u32 [%%own+236], %%y0;\nret;\n}\n");
+        if (n->p >> i & 1)
+            mg__strbuf_printf(t, "selp.u32 %%y1, %u, 0, %%p%u; or.b32 %%y0, %%y0, %%y1;\n", 1u << i, i);
+    if (n->p)
+        mg__strbuf_printf(t, "st.global.u32 [%%own+224], %%y0;\n");
+    for (unsigned i = 0; i < 4; i++) {
+        if (n->h >> i & 1)
+            mg__strbuf_printf(t, "st.global.u16 [%%own+%u], %%h%u;\n", 228 + 2 * i, i);
+        if (n->q >> i & 1)
+            mg__strbuf_printf(t, "st.global.f64 [%%own+%u], %%q%u;\n", i < 2 ? 240 + 8 * i : 56, i);
+    }
+    if (n->counts)
+        mg__strbuf_printf(t, "ld.shared.u32 %%y0, [counts+4]; st.global.u32 [%%own+236], %%y0;\n");
+    mg__strbuf_printf(t, "ret;\n}\n");
+}
+
+bool program_text(const struct program *p, struct mg_strbuf *t)
+{
+    struct mg_strbuf body = {0};
+    struct names n;
+    put(&(struct stmt){.kind = STMT_IF, .bare = true, .list = {{p->root->list[0].at, p->root->list[0].count, p->root->list[0].capacity}}}, p->depth + 1, &body);
+    bool good = mg__strbuf_printf(&body, "\n");
+    read_names(body.at ? body.at : "", &n);
+    declare(&n, t);
+    begin(&n, t);
+    set_registers(&n, t);
+    good = good && mg__strbuf_append(t, body.at, body.count);
+    end(&n, t);
+    mg__strbuf_free(&body);
+    return good && t->at[t->count - 2] == '}';
 }
 
 static struct stmt *walk(struct stmt *s, size_t *left)

@@ -4,7 +4,8 @@
 #include "base/base.h"
 
 #define IN_BYTES (1u << 16)
-#define OUT_BYTES (1u << 22) /* 8192 threads of 512 bytes */
+#define OUT_BYTES (1u << 19)   /* a half of it 1024 threads of 256 bytes, the other half words in their order */
+#define TILE_BYTES 4608u       /* of shared memory: 256 threads of 16 bytes, and what may be read behind them */
 
 enum stmt_kind { STMT_LINE, STMT_IF, STMT_LOOP };
 struct stmt {
@@ -20,6 +21,7 @@ struct program {
     struct mg_arena arena;
     struct stmt *root; /* an IF of which only the first list counts */
     struct mg_dim3 grid, block;
+    unsigned depth; /* of its branches and loops */
     uint64_t seed;
 };
 void program_make(struct program *p, uint64_t seed);

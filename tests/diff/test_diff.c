@@ -2,13 +2,14 @@
  * instructions must be the same to the last bit. Of a program for which they are not, statements are taken away as long as
  * they still differ, and what is left is printed. Nor may the generated code call anything by name but LLVM's intrinsics.
  *
- *     test_diff [COUNT [SEED]]     so many programs, the first from SEED
- *     test_diff FILE.ptx [GRID BLOCK]   a program of one's own
+ *     test_diff [--count N] [--seed S] [--seconds T]   N programs (1000), of the seeds from S (1) on, or fewer if the time is over
+ *     test_diff FILE.ptx [GRID BLOCK]                  a program of one's own
  */
 #include "program.h"
 #include "jit/jit.h"
 #include "simt/kit.h"
 
+#include <ctype.h>
 #include <unistd.h>
 
 static struct mg_strbuf ir; /* of the last kernel that was compiled */
@@ -143,10 +144,35 @@ static int own(const char *path, unsigned grid, unsigned block)
     return differs;
 }
 
+static bool read_options(int argc, char **argv, unsigned long *count, unsigned long *seed, unsigned long *seconds)
+{
+    const struct {
+        const char *name;
+        unsigned long *to;
+    } options[] = {{"--count", count}, {"--seed", seed}, {"--seconds", seconds}};
+    for (int i = 1; i < argc; i += 2) {
+        unsigned k = 0;
+        char *rest = NULL;
+        while (k < MG_COUNT(options) && strcmp(argv[i], options[k].name) != 0)
+            k++;
+        if (k == MG_COUNT(options) || i + 1 == argc || !isdigit((unsigned char)argv[i + 1][0]))
+            return false;
+        *options[k].to = strtoul(argv[i + 1], &rest, 0);
+        if (*rest)
+            return false;
+    }
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     const char *reason;
-    unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 25, seed = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
+    unsigned long count = 1000, seed = 1, seconds = 0;
+    bool file = argc > 1 && strstr(argv[1], ".ptx");
+    if (!file && !read_options(argc, argv, &count, &seed, &seconds)) {
+        fprintf(stderr, "usage: test_diff [--count N] [--seed S] [--seconds T] | FILE.ptx [GRID BLOCK]\n");
+        return 2;
+    }
     struct mg_engine *probe = mg__jit_open(&(struct mg_jit_options){0}, &reason);
     if (!probe) {
         printf("skipped: %s\n", reason);
@@ -157,14 +183,17 @@ int main(int argc, char **argv)
     open_side(&sides[0], "interp");
     open_side(&sides[1], "jit");
     mg__jit_dump(sides[1].kit.engine, &ir);
-    if (argc > 1 && strstr(argv[1], ".ptx"))
+    if (file)
         return own(argv[1], argc > 2 ? (unsigned)atoi(argv[2]) : 1, argc > 3 ? (unsigned)atoi(argv[3]) : 32);
     int failed = 0;
     struct mg_jit_stats stats = {0};
-    for (unsigned long k = 0; k < count && !failed; k++) {
+    unsigned long k = 0;
+    for (uint64_t start = mg__time_ns(); k < count && !failed && (!seconds || mg__time_ns() - start < seconds * 1000000000u); k++) {
         struct program p;
         struct mg_strbuf how = {0}, text = {0};
         program_make(&p, seed + k);
+        mg__jit_dump(sides[1].kit.engine, k % 8 ? NULL : &ir); /* writing it takes time */
+        ir.count = 0;
         if (program_differs(&p, &how)) {
             printf("seed %lu: %s; taking away what does not matter ...\n", seed + k, how.at);
             fflush(stdout);
@@ -184,13 +213,13 @@ int main(int argc, char **argv)
         mg__strbuf_free(&text);
         program_free(&p);
     }
-    printf("%lu programs: %llu compiled (%.1f ms each), %llu refused; %lu end with a fault\n", count, (unsigned long long)stats.compiled,
+    printf("%lu programs from seed %lu: %llu compiled (%.1f ms each), %llu refused; %lu end with a fault\n", k, seed, (unsigned long long)stats.compiled,
            stats.compiled ? 1e3 * stats.compile_seconds / (double)stats.compiled : 0, (unsigned long long)stats.refused, faults);
     if (stats.compiled && texts == 0 && !failed) {
         printf("no IR was read\n");
         failed = 1;
     }
-    if (!failed && count >= 20 && stats.compiled < count / 2) {
+    if (!failed && k >= 20 && stats.compiled < k / 2) {
         printf("too few were compiled: this test says little\n");
         failed = 1;
     }

@@ -57,6 +57,21 @@ PROG(vectors, 2, 64, 0, "",
     }
 }
 
+/* The generic accesses come first in their block, and what they find out is not for the others by the same register; the
+ * second warp shows it, when shapes are known. */
+PROG(generic_first_by_a_register, 2, 64, 0, "",
+     "bra.uni FIRST; FIRST: ld.global.u32 %r0, [%in+4]; ld.global.u32 %r2, [%in+12]; bra.uni NEXT;\n"
+     "NEXT: st.u32 [%out], %a; ld.u32 %r1, [%out]; st.global.u32 [%out+4], %b; st.global.u32 [%out+8], %r0;\n"
+     "st.global.u32 [%out+12], %r1; cvt.u64.u32 %d0, %r2; st.global.v2.u64 [%out+16], {%d0, %d0};")
+{
+    EACH(i)
+    {
+        OUT(i, 0) = A(i) | (uint64_t)B(i) << 32;
+        OUT(i, 1) = IN(i, 0) >> 32 | (uint64_t)A(i) << 32;
+        OUT(i, 2) = OUT(i, 3) = IN(i, 1) >> 32;
+    }
+}
+
 PROG(words_of_128_bits, 2, 64, 0, ".const .align 16 .b8 fixed[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};",
      ".reg .b128 %q<8>; .shared .align 16 .b8 tile[1024]; .shared .b128 one; .local .align 16 .b8 mine[32];\n"
      "mul.wide.u32 %d0, %t, 16; add.u64 %d0, %d0, %buf; ld.global.b128 %q0, [%d0]; ld.relaxed.gpu.global.b128 %q1, [%d0];\n"
@@ -423,5 +438,6 @@ static const struct prog *const all[] = {&prog_load_widths,       &prog_store_wi
                                          &prog_registers_given_and_taken,
                                          &prog_discard_spares_the_rest, &prog_many_threads_one_cell,
                                          &prog_atomics_on_vectors, &prog_words_of_128_bits,
+                                         &prog_generic_first_by_a_register,
                                          &prog_atomics_of_128_bits, &prog_counters_of_128_bits};
 const struct prog_list prog_memory = {all, sizeof(all) / sizeof(all[0])};
