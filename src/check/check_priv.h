@@ -4,6 +4,7 @@
  *   code.c     what the instructions tell: classes, where an address comes from, what leads where
  *   region.c   device memory: what is written, and the cells of a launch
  *   watch.c    the observer: accesses                meet.c    barriers and warp operations
+ *   quick.c    whole warps at once                   segment.c global memory that a block touched
  *   find.c     occurrences to findings               name.c    variables and threads in words
  *   stream.c   what orders streams
  *   host.c     the host's calls                      limits.c  refused launches
@@ -40,8 +41,10 @@ struct site { /* one instruction that accesses memory */
     uint8_t class;   /* enum mg_order_class */
     bool reads, writes, atomic;
     bool async;
+    bool plain_read;
     bool publishes, takes; /* a strong write, a strong read */
     bool own_fence;        /* .release or .acq_rel: it is its own fence */
+    uint64_t lo, hi;       /* launch: the shared variable that it means; 0 and ~0: not known */
     int32_t object, from_object; /* launch: index into allocations or shared_vars that it means, -1: not known */
     uint32_t object_end;   /* of a local variable: where its function's frame ends */
 };
@@ -60,7 +63,9 @@ bool mg__code_leads(const struct mg_launch_info *info, uint32_t from, uint32_t t
 bool mg__code_goes_around(const struct mg_launch_info *info, uint32_t barrier);
 
 /* ---- region.c ---- */
-/* Device memory of one allocation. A cell of 64 bits stands for 4 bytes while a launch runs (grid.c). */
+/* Device memory of one allocation. A cell of 64 bits stands for 4 bytes while a launch runs, and one for all of a group of
+ * CELLS_GROUP as long as they are alike (grid.c). */
+enum { CELLS_GROUP = 8, CELLS_CHUNK = 1024 };
 struct region {
     struct mg_check *check;
     uint64_t address, size;
@@ -69,8 +74,9 @@ struct region {
     enum { WRITTEN_NONE, WRITTEN_SOME, WRITTEN_ALL } written;
     uint64_t *bits;              /* SOME: a bit a byte, set when written before the launch */
     _Atomic uint64_t *cells;     /* NULL: no kernel has written here yet */
-    atomic_uchar *values;        /* a byte a cell: what blocks wrote there, mg__grid_value */
-    atomic_uchar *touched;       /* a byte for each 1024 cells */
+    _Atomic uint64_t *groups;
+    _Atomic uint64_t *values;    /* by group, a byte a cell from the lowest on: what blocks wrote there, mg__grid_value */
+    atomic_uchar *touched;       /* a byte for each CELLS_CHUNK cells */
     bool tracked;                /* the launch under way may write here */
     uint64_t serial;             /* order of allocation */
 };
@@ -144,11 +150,18 @@ struct launch {
     struct mixed *mixed;
     pthread_mutex_t lock;
 };
-struct segments { /* global memory that a block has touched: rows of 32 units */
-    uint64_t *keys;
-    uint32_t *rows;
-    uint32_t capacity, count, nrows;
-    struct mg_order_row *at;
+struct segment { /* a row of 32 units of global memory */
+    uint64_t key;
+    uint32_t stamp;
+    struct mg_order_row *row; /* NULL: it was used by one warp and in one way, as follows */
+    const struct mg_memo *memo;
+    uint64_t base;            /* unit that the memo starts at */
+    uint32_t w_time, w_who, r_time, r_who;
+};
+struct segments { /* those that a block has touched: a hash table */
+    struct segment *slots;  /* free if they have another stamp */
+    uint32_t capacity, count, stamp, nrows;
+    MG_VEC(struct mg_order_row *) rows;
 };
 struct meeting { /* at one barrier */
     uint32_t insn, count, arrived;
@@ -191,7 +204,14 @@ static inline size_t mg__block_local_words(const struct launch *l)
 }
 /* ---- launch.c ---- */
 void mg__block_begin(struct worker *w, uint64_t linear); /* without memory for it the block goes unchecked */
-void mg__block_forget(struct segments *segments);
+
+/* ---- segment.c ---- */
+struct mg_order_row *mg__segment_row(struct segments *segments, uint64_t unit); /* NULL: no more are kept */
+/* As mg__shadow_read and mg__shadow_write. */
+bool mg__segments_quick(const struct mg_order *order, struct segments *segments, uint64_t base, const struct mg_memo *memo,
+                        uint32_t who, bool writes, bool lasts);
+void mg__segments_forget(struct segments *segments);
+void mg__segments_free(struct segments *segments);
 
 /* ---- watch.c ---- */
 void mg__watch_access(void *worker, const struct mg_access *access);
@@ -219,9 +239,12 @@ void mg__grid_touch(struct worker *w, int32_t object, const struct touch *touch,
 /* What is written, in one byte that is different for most different values; VALUE_MANY: not known, or several. */
 enum { VALUE_NONE, VALUE_MANY = 255 };
 uint8_t mg__grid_value(const uint8_t *bytes, unsigned n);
-/* A plain access of the warp to `n` words in a row, each of them by one lane if it is a write. False: nothing was done. */
+/* A plain access of the warp to the memo's words, in a row from `offset` on, each of them by one lane if it is a write. False:
+ * look at each word, which does no harm to what was done. */
 bool mg__grid_touch_words(struct worker *w, int32_t object, const struct mg_access *a, const struct site *site, uint64_t offset,
-                          unsigned n);
+                          const struct mg_memo *memo);
+/* Bytes of the 4 at `offset` that the launch has written so far: a bit each. */
+unsigned mg__grid_written(const struct region *region, uint64_t offset);
 /* After the launch: races between blocks, from the cells; what was written is then written for good. */
 void mg__grid_collect(struct launch *l);
 

@@ -4,10 +4,13 @@
  *
  *     bits 60-63  bytes written in this launch
  *     bit  59     MIXED: blocks have touched different bytes of it; the details are in a table of their own
+ *     bit  58     of a group: SPLIT, its cells count
  *     bit  57     written by an atomic or another strong operation
+ *     bit  56     of a group: its cells are being filled
  *     bits 28-55  an entry, and bits 0-27 another; 0: none
  *
- * Beside it a byte stands for the value that was written, so that it is known whether all wrote the same.
+ * Beside it a byte stands for the value that was written, so that it is known whether all wrote the same. Most accesses touch
+ * many words alike: eight cells in a row are one as long as they are the same (a group), and made eight when they are not.
  *
  * Most launches have blocks that never wait for one another and run on all threads, in any order. Their cells keep what
  * does not depend on the order: of each block its gravest access (plain write, plain read, strong write, strong read), and of
@@ -19,7 +22,13 @@
  */
 #include "check/check_priv.h"
 
-enum { ENTRY_BITS = 28, FLAG_STRONG = 57, FLAG_MIXED = 59 };
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define WIDE
+#endif
+
+enum { ENTRY_BITS = 28, FLAG_BUSY = 56, FLAG_STRONG = 57, FLAG_SPLIT = 58, FLAG_MIXED = 59 };
 #define ENTRY_MASK ((1ull << ENTRY_BITS) - 1)
 enum { PLAIN_WRITE, PLAIN_READ, STRONG_WRITE, STRONG_READ };
 
@@ -289,6 +298,42 @@ static unsigned kind_of(const struct launch *l, const struct site *s, bool write
     return write ? (strong ? STRONG_WRITE : PLAIN_WRITE) : strong ? STRONG_READ : PLAIN_READ;
 }
 
+/* ---- groups ---- */
+/* From now on each cell of the group stands for itself. */
+static void split(struct region *r, uint64_t g)
+{
+    _Atomic uint64_t *at = &r->groups[g];
+    uint64_t old = atomic_load_explicit(at, memory_order_acquire);
+    while (!(old >> FLAG_SPLIT & 1)) {
+        if (old >> FLAG_BUSY & 1) { /* by another worker: for a few instructions */
+            old = atomic_load_explicit(at, memory_order_acquire);
+            continue;
+        }
+        uint64_t next = old ? old | 1ull << FLAG_BUSY : 1ull << FLAG_SPLIT; /* the cells of an untouched one are 0 */
+        if (!atomic_compare_exchange_weak_explicit(at, &old, next, memory_order_acq_rel, memory_order_acquire))
+            continue;
+        if (!old)
+            return;
+        for (unsigned k = 0; k < CELLS_GROUP; k++)
+            atomic_store_explicit(&r->cells[g * CELLS_GROUP + k], old, memory_order_relaxed);
+        atomic_store_explicit(at, 1ull << FLAG_SPLIT, memory_order_release);
+        return;
+    }
+}
+
+unsigned mg__grid_written(const struct region *r, uint64_t offset)
+{
+    uint64_t cell = atomic_load_explicit(&r->groups[offset / 4 / CELLS_GROUP], memory_order_acquire);
+    if (cell >> FLAG_SPLIT & 1)
+        cell = atomic_load_explicit(&r->cells[offset / 4], memory_order_relaxed);
+    return (unsigned)(cell >> 60);
+}
+
+static uint8_t value_at(const struct region *r, uint64_t word)
+{
+    return (uint8_t)(atomic_load_explicit(&r->values[word / CELLS_GROUP], memory_order_relaxed) >> 8 * (word % CELLS_GROUP));
+}
+
 static bool race(unsigned a, unsigned b)
 {
     bool writes = a == PLAIN_WRITE || a == STRONG_WRITE || b == PLAIN_WRITE || b == STRONG_WRITE;
@@ -450,7 +495,7 @@ uint8_t mg__grid_value(const uint8_t *bytes, unsigned n)
 }
 
 /* Of 32 lanes' words, `stride` bytes apart. */
-static void values_of(const uint8_t *words, unsigned stride, uint8_t value[32])
+WIDE static void values_of(const uint8_t *words, unsigned stride, uint8_t value[32])
 {
     uint32_t v[32];
     for (unsigned i = 0; i < 32; i++)
@@ -459,14 +504,25 @@ static void values_of(const uint8_t *words, unsigned stride, uint8_t value[32])
         value[i] = value_in(v[i], 4);
 }
 
-/* The set of values written, as far as it matters: none, one, several. The same for any order. */
-static void wrote(atomic_uchar *at, uint8_t value)
+/* The set of values written, as far as it matters: none, one, several. The same for any order. `value`: a byte a word of the
+ * group, VALUE_NONE for those that were not written. */
+static void wrote(_Atomic uint64_t *at, uint64_t value, bool alone)
 {
-    unsigned char old = atomic_load_explicit(at, memory_order_relaxed);
-    while (old != value && old != VALUE_MANY &&
-           !atomic_compare_exchange_weak_explicit(at, &old, old == VALUE_NONE ? value : (unsigned char)VALUE_MANY,
-                                                  memory_order_relaxed, memory_order_relaxed))
-        ;
+    uint64_t old = atomic_load_explicit(at, memory_order_relaxed), new;
+    do {
+        new = value;
+        if (old == value)
+            return;
+        for (unsigned k = 0; old && k < 64; k += 8) {
+            uint8_t before = (uint8_t)(old >> k), now = (uint8_t)(value >> k);
+            if (before && before != now)
+                new = (new & ~(255ull << k)) | (uint64_t)(now ? VALUE_MANY : before) << k;
+        }
+        if (alone) {
+            atomic_store_explicit(at, new, memory_order_relaxed);
+            return;
+        }
+    } while (new != old && !atomic_compare_exchange_weak_explicit(at, &old, new, memory_order_relaxed, memory_order_relaxed));
 }
 
 static void touch_any(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who)
@@ -477,6 +533,7 @@ static void touch_any(struct worker *w, int32_t object, const struct touch *t, u
     uint64_t entry = entry_of(l, kind_of(l, t->site, t->site->writes), t->block, t->site->number);
     uint64_t old = atomic_load_explicit(at, memory_order_relaxed), new;
     bool part = t->bytes != 15;
+    uint64_t word = t->offset / 4;
     do {
         uint64_t one = old >> ENTRY_BITS & ENTRY_MASK, two = old & ENTRY_MASK;
         bool another = (one && block_in(l, ENTRY_MASK - one) != block_in(l, entry)) || two;
@@ -491,7 +548,7 @@ static void touch_any(struct worker *w, int32_t object, const struct touch *t, u
             new |= (uint64_t)t->bytes << 60;
     } while (new != old && !atomic_compare_exchange_weak_explicit(at, &old, new, memory_order_relaxed, memory_order_relaxed));
     if (t->site->writes)
-        wrote(&r->values[t->offset / 4], t->value);
+        wrote(&r->values[word / CELLS_GROUP], (uint64_t)t->value << 8 * (word % CELLS_GROUP), false);
     if (new >> FLAG_MIXED & 1)
         mix(w, object, t, insn, who, old);
 }
@@ -540,62 +597,100 @@ void mg__grid_touch(struct worker *w, int32_t object, const struct touch *t, uin
 {
     struct launch *l = w->launch;
     struct region *r = l->regions[object];
-    atomic_uchar *touched = &r->touched[t->offset / 4096];
+    atomic_uchar *touched = &r->touched[t->offset / (4 * CELLS_CHUNK)];
     if (!atomic_load_explicit(touched, memory_order_relaxed))
         atomic_store_explicit(touched, 1, memory_order_relaxed);
+    split(r, t->offset / 4 / CELLS_GROUP);
     if (l->ordered)
         touch_in_order(w, object, t, insn, who);
     else
         touch_any(w, object, t, insn, who);
 }
 
+/* What the lanes of a store write to each of the memo's words, by its distance from the first. */
+static void values_in_a_row(const struct launch *l, const struct mg_access *a, const struct mg_memo *memo, uint8_t *of)
+{
+    unsigned each = a->width / 4, element = mg__ptx_type_size((enum mg_ptx_type)l->info->insns[a->insn].insn->type[0]);
+    element = MG_MIN(element, a->value64 ? 8u : 4u); /* .b128 is two values of 64 bits */
+    if (!a->value[0] || (element != 4 && element != 8) || a->value64 != (element == 8)) {
+        memset(of, VALUE_MANY, memo->span);
+        return;
+    }
+    if (each == 1 && memo->in_order) {
+        values_of(a->value[0], 4, of);
+        return;
+    }
+    unsigned first = (unsigned)__builtin_ctz(a->mask);
+    for (unsigned k = 0; k < each; k++) {
+        uint8_t value[32];
+        values_of((const uint8_t *)a->value[4 * k / element] + 4 * k % element, element, value);
+        for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+            unsigned lane = (unsigned)__builtin_ctz(rest);
+            int64_t delta = a->pattern ? a->pattern->delta[lane] : (int64_t)(a->address[lane] - a->address[first]);
+            of[(delta - memo->low) / 4 + k] = value[lane];
+        }
+    }
+}
+
+/* As touch_any, of all bytes of a cell, or of all cells of a group. False: it is for touch_any. */
+static bool put(const struct launch *l, _Atomic uint64_t *at, uint64_t entry, uint64_t bytes, bool alone)
+{
+    uint64_t old = atomic_load_explicit(at, memory_order_relaxed), new;
+    do {
+        uint64_t one = old >> ENTRY_BITS & ENTRY_MASK;
+        bool another = (one && block_in(l, ENTRY_MASK - one) != block_in(l, entry)) || old & ENTRY_MASK;
+        if (old >> FLAG_BUSY & 13 || (another && old >> 60 && old >> 60 != 15)) /* or SPLIT, or MIXED */
+            return false;
+        new = (old ? put_in(l, old, entry) : (ENTRY_MASK - entry) << ENTRY_BITS) | bytes;
+        if (alone) {
+            atomic_store_explicit(at, new, memory_order_relaxed);
+            return true;
+        }
+    } while (new != old && !atomic_compare_exchange_weak_explicit(at, &old, new, memory_order_acq_rel, memory_order_relaxed));
+    return true;
+}
+
+/* Words in a row; `of`: their values, NULL for reads. */
+static bool put_run(const struct launch *l, struct region *r, uint64_t entry, uint64_t first, uint64_t n, const uint8_t *of)
+{
+    uint64_t past = first + n, bytes = of ? 15ull << 60 : 0;
+    bool alone = l->workers == 1;
+    for (uint64_t c = first / CELLS_CHUNK; c <= (past - 1) / CELLS_CHUNK; c++)
+        if (!atomic_load_explicit(&r->touched[c], memory_order_relaxed))
+            atomic_store_explicit(&r->touched[c], 1, memory_order_relaxed);
+    for (uint64_t g = first / CELLS_GROUP; g <= (past - 1) / CELLS_GROUP; g++) {
+        uint64_t from = MG_MAX(g * CELLS_GROUP, first), to = MG_MIN((g + 1) * CELLS_GROUP, past), value = 0;
+        if (to - from < CELLS_GROUP || !put(l, &r->groups[g], entry, bytes, alone)) {
+            split(r, g);
+            for (uint64_t word = from; word < to; word++)
+                if (!put(l, &r->cells[word], entry, bytes, alone))
+                    return false;
+        }
+        for (uint64_t word = from; of && word < to; word++)
+            value |= (uint64_t)of[word - first] << 8 * (word % CELLS_GROUP);
+        if (of)
+            wrote(&r->values[g], value, alone);
+    }
+    return true;
+}
+
 bool mg__grid_touch_words(struct worker *w, int32_t object, const struct mg_access *a, const struct site *site, uint64_t offset,
-                          unsigned n)
+                          const struct mg_memo *memo)
 {
     struct launch *l = w->launch;
     struct region *r = l->regions[object];
-    uint64_t first = offset / 4, bytes = site->writes ? 15ull << 60 : 0;
-    uint64_t mine = ENTRY_MASK - entry_of(l, kind_of(l, site, site->writes), a->block, site->number);
-    uint64_t block = block_in(l, ENTRY_MASK - mine);
-    uint64_t any = 0;
-    for (unsigned k = 0; k < n; k++)
-        any |= atomic_load_explicit(&r->cells[first + k], memory_order_relaxed);
-    for (unsigned k = 0; any && k < n; k++) { /* by this block alone? */
-        uint64_t old = atomic_load_explicit(&r->cells[first + k], memory_order_relaxed), one = old >> ENTRY_BITS & ENTRY_MASK;
-        if (old && (old & ENTRY_MASK || old >> FLAG_MIXED & 1 || block_in(l, ENTRY_MASK - one) != block))
+    uint64_t entry = entry_of(l, kind_of(l, site, site->writes), a->block, site->number);
+    uint8_t of[MG_MEMO_SPAN];
+    if (site->writes)
+        values_in_a_row(l, a, memo, of);
+    if (memo->n == memo->span)
+        return put_run(l, r, entry, offset / 4, memo->n, site->writes ? of : NULL);
+    for (unsigned k = 0, n; k < memo->n; k += n) {
+        unsigned at = memo->unit[k];
+        for (n = 1; k + n < memo->n && memo->unit[k + n] == at + n; n++)
+            ;
+        if (!put_run(l, r, entry, offset / 4 + at, n, site->writes ? of + at : NULL))
             return false;
-    }
-    for (uint64_t c = first / 1024; c <= (first + n - 1) / 1024; c++)
-        if (!atomic_load_explicit(&r->touched[c], memory_order_relaxed))
-            atomic_store_explicit(&r->touched[c], 1, memory_order_relaxed);
-    bool alone = l->workers == 1;
-    for (unsigned k = 0; k < n; k++) {
-        _Atomic uint64_t *at = &r->cells[first + k];
-        uint64_t old = any ? atomic_load_explicit(at, memory_order_relaxed) : 0;
-        uint64_t new = (old ? put_in(l, old, ENTRY_MASK - mine) : mine << ENTRY_BITS) | bytes;
-        if (alone)
-            atomic_store_explicit(at, new, memory_order_relaxed);
-        else if (new != old && !atomic_compare_exchange_strong_explicit(at, &old, new, memory_order_relaxed, memory_order_relaxed))
-            return false; /* another block was here: the same again, word by word */
-    }
-    if (!site->writes)
-        return true;
-    unsigned each = a->width / 4, element = mg__ptx_type_size((enum mg_ptx_type)l->info->insns[a->insn].insn->type[0]);
-    bool words = a->value[0] && (element == 4 || element == 8) && a->value64 == (element == 8);
-    for (unsigned k = 0; k < each; k++) {
-        uint8_t value[32];
-        memset(value, VALUE_MANY, sizeof(value));
-        if (words)
-            values_of((const uint8_t *)a->value[4 * k / element] + 4 * k % element, element, value);
-        for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
-            unsigned lane = (unsigned)__builtin_ctz(rest);
-            atomic_uchar *at = &r->values[first + ((a->address[lane] - l->info->allocations[object].address) - offset) / 4 + k];
-            unsigned char old = atomic_load_explicit(at, memory_order_relaxed);
-            if (!alone)
-                wrote(at, value[lane]);
-            else if (old != value[lane])
-                atomic_store_explicit(at, old ? VALUE_MANY : value[lane], memory_order_relaxed);
-        }
     }
     return true;
 }
@@ -613,7 +708,7 @@ static void judge(struct worker *w, int32_t object, uint64_t offset, uint64_t ce
     struct actor who = some_thread(block_in(l, one) << l->block_shift), with = some_thread(block_in(l, two) << l->block_shift);
     if (race(a, b))
         note(w, l, object, offset, 4, a, insn_in(l, one), who, b, insn_in(l, two), with,
-             atomic_load_explicit(&l->regions[object]->values[offset / 4], memory_order_relaxed) == VALUE_MANY);
+             value_at(l->regions[object], offset / 4) == VALUE_MANY);
     else if (a == PLAIN_READ && b == PLAIN_READ && cell >> FLAG_STRONG & 1) /* an atomic of some block, and two that read */
         note(w, l, object, offset, 4, a, insn_in(l, one), who, STRONG_WRITE, NO_INSN, with, true);
 }
@@ -634,6 +729,50 @@ static void leave(struct launch *l, struct region *r, uint64_t offset, uint64_t 
     }
 }
 
+/* The cells of a chunk, up to the region's last: judged, and what they say was written is marked. They are empty then. */
+static void collect_chunk(struct worker *w, int32_t object, uint64_t chunk, uint64_t n, bool streams)
+{
+    struct launch *l = w->launch;
+    struct region *r = l->regions[object];
+    bool judges = l->race && !l->ordered, marks = r->written != WRITTEN_ALL;
+    uint64_t from = chunk * CELLS_CHUNK, to = MG_MIN(from + CELLS_CHUNK, n), run = from; /* from `run` on all is written */
+    for (uint64_t first = from; first < to; first += CELLS_GROUP) {
+        uint64_t group = atomic_load_explicit(&r->groups[first / CELLS_GROUP], memory_order_relaxed);
+        uint64_t past = MG_MIN(first + CELLS_GROUP, to);
+        bool alike = !(group >> FLAG_SPLIT & 1);
+        if (alike && !(judges && group & ENTRY_MASK) && !(streams && group) && (!marks || group >> 60 == 15))
+            continue;
+        if (!group) {
+            if (run < first)
+                mg__region_mark(r, 4 * run, 4 * first, true);
+            run = past;
+            continue;
+        }
+        for (uint64_t i = first; i < past; i++) {
+            uint64_t cell = alike ? group : atomic_load_explicit(&r->cells[i], memory_order_relaxed);
+            if (judges && cell & ENTRY_MASK)
+                judge(w, object, 4 * i, cell);
+            if (streams && cell & (ENTRY_MASK | ENTRY_MASK << ENTRY_BITS))
+                leave(l, r, 4 * i, cell);
+            if (!marks || cell >> 60 == 15)
+                continue;
+            if (run < i)
+                mg__region_mark(r, 4 * run, 4 * i, true);
+            run = i + 1;
+            for (unsigned byte = 0; byte < 4; byte++)
+                if (cell >> (60 + byte) & 1)
+                    mg__region_mark(r, 4 * i + byte, 4 * i + byte + 1, true);
+        }
+        if (!alike)
+            memset((void *)&r->cells[first], 0, CELLS_GROUP * sizeof(*r->cells));
+    }
+    if (run < to && marks)
+        mg__region_mark(r, 4 * run, 4 * to, true);
+    uint64_t groups = (to - from + CELLS_GROUP - 1) / CELLS_GROUP;
+    memset((void *)&r->groups[from / CELLS_GROUP], 0, groups * sizeof(*r->groups));
+    memset((void *)&r->values[from / CELLS_GROUP], 0, groups * sizeof(*r->values));
+}
+
 void mg__grid_collect(struct launch *l)
 {
     struct worker w = {.launch = l};
@@ -645,30 +784,11 @@ void mg__grid_collect(struct launch *l)
         if (!r || !r->tracked || !r->cells)
             continue;
         uint64_t n = (r->size + 3) / 4;
-        for (uint64_t chunk = 0; chunk <= n / 1024; chunk++) {
+        for (uint64_t chunk = 0; chunk <= n / CELLS_CHUNK; chunk++) {
             if (!atomic_load_explicit(&r->touched[chunk], memory_order_relaxed))
                 continue;
             atomic_store_explicit(&r->touched[chunk], 0, memory_order_relaxed);
-            uint64_t from = chunk * 1024, to = MG_MIN(from + 1024, n), run = from;
-            for (uint64_t i = from; i < to; i++) {
-                uint64_t cell = atomic_load_explicit(&r->cells[i], memory_order_relaxed);
-                if (l->race && !l->ordered && cell & ENTRY_MASK)
-                    judge(&w, (int32_t)k, 4 * i, cell);
-                if (streams && cell & (ENTRY_MASK | ENTRY_MASK << ENTRY_BITS))
-                    leave(l, r, 4 * i, cell);
-                if (r->written == WRITTEN_ALL || cell >> 60 == 15)
-                    continue;
-                if (run < i)
-                    mg__region_mark(r, 4 * run, 4 * i, true);
-                run = i + 1;
-                for (unsigned byte = 0; byte < 4; byte++)
-                    if (cell >> (60 + byte) & 1)
-                        mg__region_mark(r, 4 * i + byte, 4 * i + byte + 1, true);
-            }
-            if (run < to && r->written != WRITTEN_ALL)
-                mg__region_mark(r, 4 * run, 4 * to, true);
-            memset((void *)&r->cells[from], 0, (to - from) * sizeof(*r->cells));
-            memset((void *)&r->values[from], VALUE_NONE, to - from);
+            collect_chunk(&w, (int32_t)k, chunk, n, streams);
         }
         mg__region_settle(r);
     }

@@ -20,9 +20,7 @@ static void free_block(struct block *b, uint32_t nwarps)
     for (uint32_t k = 0; b->local && k < nwarps; k++)
         free(b->local[k]);
     free(b->local);
-    free(b->segments.keys);
-    free(b->segments.rows);
-    free(b->segments.at);
+    mg__segments_free(&b->segments);
     mg__vec_free(&b->stuck);
     free(b);
 }
@@ -51,14 +49,6 @@ static struct block *make_block(const struct launch *l)
     return b;
 }
 
-void mg__block_forget(struct segments *s)
-{
-    if (s->count)
-        memset(s->rows, 0, s->capacity * sizeof(*s->rows));
-    s->count = 0;
-    s->nrows = 0;
-}
-
 void mg__block_begin(struct worker *w, uint64_t linear)
 {
     struct launch *l = w->launch;
@@ -81,7 +71,7 @@ void mg__block_begin(struct worker *w, uint64_t linear)
     for (uint32_t k = 0; k < warps_of(l); k++)
         if (b->local[k])
             memset(b->local[k], 0, mg__block_local_words(l) * 8 * 32);
-    mg__block_forget(&b->segments);
+    mg__segments_forget(&b->segments);
     memset(b->meetings, 0, sizeof(b->meetings));
     memset(b->waits, 0, sizeof(b->waits));
     b->exited = 0;
@@ -180,9 +170,15 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
         return MG_ERR_NOMEM;
     }
     uint32_t frame = frame_end(info->func);
-    for (uint32_t k = 0; k < info->ninsns; k++)
+    for (uint32_t k = 0; k < info->ninsns; k++) {
+        struct site *s = &l->code.sites[k];
         if (info->insns[k].func == info->func)
-            l->code.sites[k].object_end = frame;
+            s->object_end = frame;
+        bool known = s->source.kind == SOURCE_VAR && s->source.var->space == MG_SPACE_SHARED && s->object >= 0;
+        s->plain_read = s->number && s->reads && !s->writes && !s->atomic && !s->async && s->class == MG_ORDER_PLAIN;
+        s->lo = known ? info->shared_vars[s->object].offset : 0;
+        s->hi = known ? s->lo + info->shared_vars[s->object].size : UINT64_MAX;
+    }
     *state = l;
     return MG_OK;
 }

@@ -24,12 +24,11 @@
 #define OTHERS (1u << 30)
 
 /* ---- shapes ---- */
-struct shape { /* on its way to a memo; the arrays have room for MOST */
+struct shape { /* on its way to a memo; the arrays have room for MG_MEMO_UNITS */
     uint64_t delta[32]; /* from the first active lane's address */
     uint16_t *unit;
     uint32_t *lane;
 };
-enum { MOST = 128 };
 
 static bool make(struct mg_memo *m, const struct shape *s, uint32_t mask, uint32_t width, unsigned unit)
 {
@@ -41,10 +40,10 @@ static bool make(struct mg_memo *m, const struct shape *s, uint32_t mask, uint32
             high = MG_MAX(high, (int64_t)s->delta[i]);
         }
     uint64_t span = ((uint64_t)(high - low) >> unit) + each;
-    if (!each || span > MOST * 16)
+    if (!each || span > MG_MEMO_SPAN)
         return false;
     uint32_t *lane = s->lane;
-    bool dense = span <= MOST;
+    bool dense = span <= MG_MEMO_UNITS;
     if (dense)
         memset(lane, 0, span * sizeof(*lane));
     m->n = 0;
@@ -64,7 +63,7 @@ static bool make(struct mg_memo *m, const struct shape *s, uint32_t mask, uint32
                 while (seen < m->n && s->unit[seen] != at)
                     seen++;
                 if (seen == m->n) {
-                    if (m->n == MOST)
+                    if (m->n == MG_MEMO_UNITS)
                         return false;
                     s->unit[m->n] = at;
                     lane[m->n++] = i << LANE_SHIFT;
@@ -90,6 +89,9 @@ static bool make(struct mg_memo *m, const struct shape *s, uint32_t mask, uint32
                 }
         }
     }
+    m->in_order = m->n == span && span == 32 && mask == ~0u;
+    for (unsigned k = 0; m->in_order && k < 32; k++)
+        m->in_order = lane[k] == k << LANE_SHIFT;
     m->span = (uint16_t)span;
     m->low = (int32_t)low;
     m->width = width;
@@ -111,8 +113,8 @@ static struct mg_memo *add(struct mg_memos *memos, const struct mg_access *a, un
         memos->at = at;
         memos->capacity = capacity;
     }
-    uint16_t units[MOST];
-    uint32_t lanes[MOST];
+    uint16_t units[MG_MEMO_UNITS];
+    uint32_t lanes[MG_MEMO_UNITS];
     struct shape s = {.unit = units, .lane = lanes};
     struct mg_memo made = {0};
     for (unsigned i = 0; i < 32; i++)
@@ -136,7 +138,7 @@ static struct mg_memo *add(struct mg_memos *memos, const struct mg_access *a, un
     return memos->at[p->id] = m;
 }
 
-const struct mg_memo *mg__memos_find(struct mg_memos *memos, const struct mg_access *a, unsigned unit)
+const struct mg_memo *mg__memos_other(struct mg_memos *memos, const struct mg_access *a, unsigned unit)
 {
     struct mg_memo *m = a->pattern->id < memos->capacity ? memos->at[a->pattern->id] : NULL;
     while (m && (m->width != a->width || m->unit_log != unit))
@@ -433,8 +435,8 @@ static bool may_read_now(const struct mg_order *o, const struct mg_shadow *s, ui
     return true;
 }
 
-bool mg__shadow_read(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *m, uint32_t who,
-                     bool init, bool lasts)
+bool mg__shadow_read_now(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *m, uint32_t who,
+                         bool init, bool lasts)
 {
     uint32_t least = init ? o->begin : 0;
     bool plain = s->odd <= o->floor;
@@ -491,35 +493,14 @@ bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t ba
     return true;
 }
 
-/* ---- rows of global memory ---- */
-bool mg__quick_read_rows(const struct mg_order *o, struct mg_order_row **rows, uint64_t base, const struct mg_memo *m,
-                         uint32_t who)
+bool mg__quick_row(const struct mg_order *o, struct mg_order_row *row, unsigned at, unsigned n, uint32_t who, const uint32_t *lane,
+                   bool writes, bool apply)
 {
-    for (unsigned pass = 0; pass < 2; pass++)
-        for (unsigned k = 0, n; k < m->span; k += n) {
-            unsigned at = (base + k) % 32;
-            struct mg_order_row *row = rows[(base % 32 + k) / 32];
-            n = MG_MIN(m->span - k, 32 - at);
-            if (pass)
-                did_read(row, at, n, o->floor, o->now, who, &m->lane[k]);
-            else if (!may_read(row, at, n, o->floor, 0))
-                return false;
-        }
-    return true;
-}
-
-bool mg__quick_write_rows(const struct mg_order *o, struct mg_order_row **rows, uint64_t base, const struct mg_memo *m,
-                          uint32_t who)
-{
-    for (unsigned pass = 0; pass < 2; pass++)
-        for (unsigned k = 0, n; k < m->span; k += n) {
-            unsigned at = (base + k) % 32;
-            struct mg_order_row *row = rows[(base % 32 + k) / 32];
-            n = MG_MIN(m->span - k, 32 - at);
-            if (pass)
-                did_write(row, at, n, o->now, who, &m->lane[k]);
-            else if (!may_write(row, at, n, o->floor, who, &m->lane[k]))
-                return false;
-        }
+    if (!apply)
+        return writes ? may_write(row, at, n, o->floor, who, lane) : may_read(row, at, n, o->floor, 0);
+    if (writes)
+        did_write(row, at, n, o->now, who, lane);
+    else
+        did_read(row, at, n, o->floor, o->now, who, lane);
     return true;
 }

@@ -5,10 +5,13 @@
 #include "simt/observe.h"
 
 /* ---- shapes: the units (order.h) that an access falls on ---- */
+#define MG_MEMO_UNITS 128u
+#define MG_MEMO_SPAN (16 * MG_MEMO_UNITS)
 struct mg_memo {
     uint32_t width;
     uint8_t unit_log;
     bool twice;           /* several lanes on one unit */
+    bool in_order;        /* 32 units in a row, of one lane each, from lane 0 on */
     uint16_t n, span;     /* different units; from the first to past the last */
     int32_t low;          /* bytes: from the first active lane's address to the lowest */
     const uint16_t *unit; /* n, from the lowest on; only if the span has gaps */
@@ -20,16 +23,21 @@ struct mg_memos {
     struct mg_memo **at;
     uint32_t capacity;
 };
+const struct mg_memo *mg__memos_other(struct mg_memos *memos, const struct mg_access *a, unsigned unit);
 /* NULL: too wide or uneven a shape, or no memory. */
-const struct mg_memo *mg__memos_find(struct mg_memos *memos, const struct mg_access *a, unsigned unit);
+static inline const struct mg_memo *mg__memos_find(struct mg_memos *memos, const struct mg_access *a, unsigned unit)
+{
+    const struct mg_memo *m = a->pattern->id < memos->capacity ? memos->at[a->pattern->id] : NULL;
+    return m && m->width == a->width && m->unit_log == unit && m->n ? m : mg__memos_other(memos, a, unit);
+}
 void mg__memos_free(struct mg_memos *memos);
 /* What an instruction's last access looked like, of those that come as addresses. */
 struct mg_last {
     uint32_t mask, misses, first;
     struct mg_memo memo;
     uint64_t delta[32];
-    uint16_t unit[128];
-    uint32_t lane[128];
+    uint16_t unit[MG_MEMO_UNITS];
+    uint32_t lane[MG_MEMO_UNITS];
 };
 /* Whether the access is of the last one's shape; makes that anew if it is not (and false if it cannot). */
 bool mg__quick_shape(struct mg_last *last, const struct mg_access *a, unsigned unit);
@@ -62,8 +70,8 @@ void mg__shadow_begin(struct mg_shadow *s, size_t units, bool clear); /* a block
 /* The whole access at unit `base` on. False: nothing was done that may not be done again; look at each lane. `who`: packed, of
  * lane 0. Reads of units that were not written since `begin` count as out of the ordinary, if `init`. `lasts`: the memo lives
  * as long as the block. */
-bool mg__shadow_read(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *memo, uint32_t who,
-                     bool init, bool lasts);
+static inline bool mg__shadow_read(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *memo,
+                                   uint32_t who, bool init, bool lasts);
 bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *memo, uint32_t who);
 /* Writes the held reads into the cells: before anybody else looks at them. */
 void mg__shadow_settle(const struct mg_order *o, struct mg_shadow *s);
@@ -72,6 +80,18 @@ static inline void mg__shadow_met(struct mg_shadow *s)
 {
     s->nheld = 0;
     s->held_rows = 0;
+}
+bool mg__shadow_read_now(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *memo, uint32_t who,
+                         bool init, bool lasts);
+static inline bool mg__shadow_read(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *memo,
+                                   uint32_t who, bool init, bool lasts)
+{
+    uint64_t r = base / 32;
+    if (base % 32 + memo->span > 32 || s->sums[r].clean != o->begin || s->odd > o->floor || s->nheld == MG_HELD || !lasts || !s->held)
+        return mg__shadow_read_now(o, s, base, memo, who, init, lasts);
+    s->held[s->nheld++] = (struct mg_held){base, memo, o->now, who}; /* in a row, and that is clean */
+    s->held_rows |= 1ull << r % 64;
+    return true;
 }
 /* Cells of the units were changed by others than the functions above. */
 static inline void mg__shadow_changed(const struct mg_order *o, struct mg_shadow *s, uint64_t first, uint64_t last)
@@ -82,13 +102,9 @@ static inline void mg__shadow_changed(const struct mg_order *o, struct mg_shadow
     }
 }
 
-/* ---- rows of global memory, that do not lie side by side ---- */
-/* rows[0] holds unit `base`. For shapes without gaps. */
-bool mg__quick_read_rows(const struct mg_order *o, struct mg_order_row **rows, uint64_t base, const struct mg_memo *memo,
-                         uint32_t who);
-bool mg__quick_write_rows(const struct mg_order *o, struct mg_order_row **rows, uint64_t base, const struct mg_memo *memo,
-                          uint32_t who);
-
+/* `n` units of a row from `at` on: whether they may be read or written, or, `apply`, that they were. */
+bool mg__quick_row(const struct mg_order *o, struct mg_order_row *row, unsigned at, unsigned n, uint32_t who, const uint32_t *lane,
+                   bool writes, bool apply);
 /* One unit of a plain read, an atomic operation; false: nothing was done. */
 bool mg__quick_read_one(const struct mg_order *o, struct mg_order_row *row, unsigned at, uint32_t who, bool init);
 bool mg__quick_atomic_one(const struct mg_order *o, struct mg_order_row *row, unsigned at, uint32_t who, bool init);

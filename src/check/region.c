@@ -30,15 +30,21 @@ struct region *mg__region_find(struct mg_check *c, uint64_t address)
     return i < c->regions.count && c->regions.at[i]->address <= address ? c->regions.at[i] : NULL;
 }
 
-static uint64_t cell_count(const struct region *r)
+static uint64_t group_count(const struct region *r)
 {
-    return (r->size + 3) / 4;
+    return (r->size + 4 * CELLS_GROUP - 1) / (4 * CELLS_GROUP);
+}
+
+/* Address space: of the cells, the groups and their values. What nobody touches takes no memory. */
+static uint64_t cell_bytes(const struct region *r)
+{
+    return group_count(r) * (CELLS_GROUP + 2) * sizeof(uint64_t);
 }
 
 void mg__region_free(struct region *r)
 {
     if (r->cells)
-        munmap((void *)r->cells, cell_count(r) * (sizeof(*r->cells) + 1));
+        munmap((void *)r->cells, cell_bytes(r));
     free(r->touched);
     free(r->bits);
     free(r);
@@ -109,17 +115,18 @@ bool mg__region_cells(struct region *r)
 {
     if (r->cells)
         return true;
-    uint64_t n = cell_count(r);
-    void *at = mmap(NULL, n * (sizeof(*r->cells) + 1), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    uint64_t n = group_count(r);
+    void *at = mmap(NULL, cell_bytes(r), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED)
         return false;
-    r->touched = calloc(n / 1024 + 1, sizeof(*r->touched));
+    r->touched = calloc(n * CELLS_GROUP / CELLS_CHUNK + 1, sizeof(*r->touched));
     if (!r->touched) {
-        munmap(at, n * (sizeof(*r->cells) + 1));
+        munmap(at, cell_bytes(r));
         return false;
     }
     r->cells = at;
-    r->values = (atomic_uchar *)((char *)at + n * sizeof(*r->cells));
+    r->groups = r->cells + n * CELLS_GROUP;
+    r->values = r->groups + n;
     return true;
 }
 

@@ -10,7 +10,7 @@
  */
 #include "check/check_priv.h"
 
-enum { SEGMENTS_MOST = 1u << 16, SEGMENTS_FORGOTTEN = 1u << 10, LATE_MOST = 1u << 16 };
+enum { SEGMENTS_FORGOTTEN = 1u << 10, LATE_MOST = 1u << 16 };
 
 /* ---- blocks ---- */
 static struct block *find_block(struct worker *w, uint64_t linear)
@@ -177,76 +177,13 @@ static void race_shared(const struct cells *c, uint32_t mask, int32_t object)
     }
 }
 
-/* The row of global memory that holds unit `u`; NULL: no more are kept. */
-static struct mg_order_row *segment(struct segments *s, uint64_t u)
-{
-    uint64_t key = u / 32 + 1;
-    if (s->capacity) {
-        for (size_t h = key * 0x9e3779b97f4a7c15ull >> 20 & (s->capacity - 1); s->rows[h]; h = (h + 1) & (s->capacity - 1))
-            if (s->keys[h] == key)
-                return &s->at[s->rows[h] - 1];
-    }
-    if (s->count == SEGMENTS_MOST)
-        return NULL;
-    if (s->count * 2 >= s->capacity) {
-        uint32_t capacity = MG_MAX(s->capacity * 2, 64);
-        uint64_t *keys = calloc(capacity, sizeof(*keys));
-        uint32_t *rows = calloc(capacity, sizeof(*rows));
-        struct mg_order_row *at = realloc(s->at, (capacity / 2 + 1) * sizeof(*at));
-        if (at)
-            s->at = at;
-        if (!keys || !rows || !at) {
-            free(keys);
-            free(rows);
-            return NULL;
-        }
-        for (uint32_t k = 0; k < s->capacity; k++) {
-            if (!s->rows[k])
-                continue;
-            size_t h = s->keys[k] * 0x9e3779b97f4a7c15ull >> 20 & (capacity - 1);
-            while (rows[h])
-                h = (h + 1) & (capacity - 1);
-            keys[h] = s->keys[k];
-            rows[h] = s->rows[k];
-        }
-        free(s->keys);
-        free(s->rows);
-        s->keys = keys;
-        s->rows = rows;
-        s->capacity = capacity;
-    }
-    size_t h = key * 0x9e3779b97f4a7c15ull >> 20 & (s->capacity - 1);
-    while (s->rows[h])
-        h = (h + 1) & (s->capacity - 1);
-    s->keys[h] = key;
-    s->rows[h] = ++s->nrows;
-    s->count++;
-    memset(&s->at[s->nrows - 1], 0, sizeof(*s->at));
-    return &s->at[s->nrows - 1];
-}
-
-/* The rows of `n` units from `u` on. */
-static bool rows_of(struct segments *s, uint64_t u, unsigned n, struct mg_order_row **rows)
-{
-    for (unsigned again = 0; again < 2; again++) { /* a row that is made may move the others */
-        uint32_t before = s->capacity;
-        unsigned k = 0;
-        for (uint64_t at = u / 32; at <= (u + n - 1) / 32; at++)
-            if (!(rows[k++] = segment(s, at * 32)))
-                return false;
-        if (s->capacity == before)
-            return true;
-    }
-    return false;
-}
-
 static void race_global(const struct cells *c, unsigned lane, int32_t object, uint64_t offset)
 {
     struct mg_order_who me = who_of(c, lane);
     uint64_t first = c->a->address[lane], last = first + c->a->width - 1;
     bool told = false;
     for (uint64_t u = first >> c->unit; u <= last >> c->unit; u++) {
-        struct mg_order_row *row = segment(&c->b->segments, u);
+        struct mg_order_row *row = mg__segment_row(&c->b->segments, u);
         unsigned from = (unsigned)((u << c->unit) - first);
         if (row)
             one_cell(c, row, u % 32, me, lane, from, object, offset + from, &told);
@@ -272,38 +209,12 @@ static const struct mg_access *spread(struct worker *w, const struct mg_access *
     return &w->spread;
 }
 
-/* An access that is in order, as most are. False: each lane must be looked at. */
-static bool quick_shared(struct worker *w, struct block *b, const struct mg_access *a, const struct site *site)
+/* Lanes on units of their own choice: reads, and atomics. */
+static __attribute__((noinline)) bool quick_lanes(const struct launch *l, struct block *b, const struct mg_access *a,
+                                                  const struct site *site, uint32_t who)
 {
-    const struct launch *l = w->launch;
-    const unsigned unit = l->code.unit_shared;
+    unsigned unit = l->code.unit_shared;
     struct mg_shadow *s = &b->shared;
-    const struct mg_memo *memo = NULL;
-    uint64_t least, most;
-    if (b->order->partial || site->async || (site->class != MG_ORDER_PLAIN && !site->atomic))
-        return false;
-    if (a->pattern) {
-        memo = mg__memos_find(&w->memos, a, unit);
-        least = a->base + (uint64_t)(int64_t)a->pattern->low;
-        most = a->base + (uint64_t)(int64_t)a->pattern->high;
-    } else {
-        mg__quick_bounds(a, &least, &most);
-        if (!site->atomic && mg__quick_shape(&w->shapes[a->insn], a, unit)) /* an atomic's addresses are the data's */
-            memo = &w->shapes[a->insn].memo;
-    }
-    if (site->source.kind == SOURCE_VAR && site->source.var->space == MG_SPACE_SHARED && site->object >= 0) {
-        const struct mg_shared_var *v = &l->info->shared_vars[site->object];
-        if (least < v->offset || most + a->width > (uint64_t)v->offset + v->size)
-            return false;
-    }
-    struct mg_order_who me = {.site = site->number, .warp = (uint8_t)a->warp, .class = site->class};
-    uint32_t who = mg__order_pack(me);
-    if (memo) {
-        bool good = site->writes ? mg__shadow_write(b->order, s, least >> unit, memo, who)
-                                 : mg__shadow_read(b->order, s, least >> unit, memo, who, l->init, a->pattern);
-        b->order->now += good && site->writes;
-        return good;
-    }
     if (a->pattern || a->width != 1u << unit || (site->atomic ? site->own_fence || b->order->flagged : site->writes))
         return false;
     mg__shadow_settle(b->order, s);
@@ -329,14 +240,52 @@ static bool quick_shared(struct worker *w, struct block *b, const struct mg_acce
     return true;
 }
 
-static void watch_shared(struct worker *w, struct block *b, const struct mg_access *a, const struct site *site)
+/* The lowest and the highest address. */
+static inline void reach(const struct mg_access *a, uint64_t *least, uint64_t *most)
+{
+    if (a->pattern) {
+        *least = a->base + (uint64_t)(int64_t)a->pattern->low;
+        *most = a->base + (uint64_t)(int64_t)a->pattern->high;
+    } else {
+        mg__quick_bounds(a, least, most);
+    }
+}
+
+static inline const struct mg_memo *memo_of(struct worker *w, const struct mg_access *a, unsigned unit)
+{
+    if (a->pattern)
+        return mg__memos_find(&w->memos, a, unit);
+    return mg__quick_shape(&w->shapes[a->insn], a, unit) ? &w->shapes[a->insn].memo : NULL;
+}
+
+/* An access that is in order, as most are. False: each lane must be looked at. */
+static bool quick_shared(struct worker *w, struct block *b, const struct mg_access *a, const struct site *site)
+{
+    const struct launch *l = w->launch;
+    const unsigned unit = l->code.unit_shared;
+    uint64_t least, most;
+    if (b->order->partial || site->async || (site->class != MG_ORDER_PLAIN && !site->atomic))
+        return false;
+    reach(a, &least, &most);
+    if (least < site->lo || most + a->width > site->hi)
+        return false;
+    struct mg_order_who me = {.site = site->number, .warp = (uint8_t)a->warp, .class = site->class};
+    uint32_t who = mg__order_pack(me);
+    const struct mg_memo *memo = site->atomic ? NULL : memo_of(w, a, unit); /* an atomic's addresses are the data's */
+    if (!memo)
+        return quick_lanes(l, b, a, site, who);
+    bool good = site->writes ? mg__shadow_write(b->order, &b->shared, least >> unit, memo, who)
+                             : mg__shadow_read(b->order, &b->shared, least >> unit, memo, who, l->init, a->pattern);
+    b->order->now += good && site->writes;
+    return good;
+}
+
+static __attribute__((noinline)) void watch_shared(struct worker *w, struct block *b, const struct mg_access *a, const struct site *site)
 {
     struct launch *l = w->launch;
     const struct mg_launch_info *info = l->info;
     uint32_t mask = a->mask;
     bool writes = site->writes, reads = site->reads;
-    if (quick_shared(w, b, a, site))
-        return;
     a = spread(w, a);
     mg__shadow_settle(b->order, &b->shared);
     if (site->class != MG_ORDER_PLAIN || site->async)
@@ -395,7 +344,7 @@ static void set_bits(uint64_t *bits, uint64_t from, unsigned n)
         bits[(from + k) / 64] |= 1ull << ((from + k) % 64);
 }
 
-static void watch_local(struct worker *w, struct block *b, const struct mg_access *a, const struct site *site)
+static __attribute__((noinline)) void watch_local(struct worker *w, struct block *b, const struct mg_access *a, const struct site *site)
 {
     struct launch *l = w->launch;
     size_t words = mg__block_local_words(l);
@@ -455,8 +404,7 @@ static bool unwritten(const struct launch *l, const struct region *r, uint64_t o
         uint64_t at = offset + k;
         if (mg__region_written(r, at, at + 1))
             continue;
-        if (r->tracked && r->cells &&
-            atomic_load_explicit(&r->cells[at / 4], memory_order_relaxed) >> (60 + at % 4) & 1)
+        if (r->tracked && r->cells && mg__grid_written(r, at / 4 * 4) >> at % 4 & 1)
             continue;
         *which = k;
         return true;
@@ -476,12 +424,7 @@ static bool quick_global(struct worker *w, struct block *b, const struct mg_acce
     const struct mg_allocation *alloc = &l->info->allocations[k];
     struct region *r = l->regions[k];
     int32_t meant = site->async ? site->from_object : site->object;
-    if (a->pattern) {
-        least = a->base + (uint64_t)(int64_t)a->pattern->low;
-        most = a->base + (uint64_t)(int64_t)a->pattern->high;
-    } else {
-        mg__quick_bounds(a, &least, &most);
-    }
+    reach(a, &least, &most);
     if (!r || least < alloc->address || most + a->width > alloc->address + alloc->size || (meant >= 0 && meant != k) ||
         (alloc->constant && writes))
         return false;
@@ -492,29 +435,23 @@ static bool quick_global(struct worker *w, struct block *b, const struct mg_acce
         return true;
     if (site->async || l->ordered || l->code.unit_global != 2 || a->width % 4 || from % 4)
         return false;
-    const struct mg_memo *memo = a->pattern                                      ? mg__memos_find(&w->memos, a, 2)
-                                 : mg__quick_shape(&w->shapes[a->insn], a, 2) ? &w->shapes[a->insn].memo
-                                                                                 : NULL;
-    if (!memo || memo->n != memo->span || (writes && memo->twice))
+    const struct mg_memo *memo = memo_of(w, a, 2);
+    if (!memo || (writes && memo->twice))
         return false;
     if (l->race) {
-        struct mg_order_row *rows[8];
         struct mg_order_who me = {.site = site->number, .warp = (uint8_t)a->warp, .class = site->class};
-        if (b->order->partial || !rows_of(&b->segments, least >> 2, memo->span, rows) ||
-            !(writes ? mg__quick_write_rows(b->order, rows, least >> 2, memo, mg__order_pack(me))
-                     : mg__quick_read_rows(b->order, rows, least >> 2, memo, mg__order_pack(me))))
+        if (b->order->partial ||
+            !mg__segments_quick(b->order, &b->segments, least >> 2, memo, mg__order_pack(me), writes, a->pattern))
             return false;
         b->order->now += writes;
     }
-    return mg__grid_touch_words(w, k, spread(w, a), site, from, memo->span);
+    return mg__grid_touch_words(w, k, a, site, from, memo);
 }
 
-static void watch_global(struct worker *w, struct block *b, const struct mg_access *a, const struct site *site)
+static __attribute__((noinline)) void watch_global(struct worker *w, struct block *b, const struct mg_access *a, const struct site *site)
 {
     struct launch *l = w->launch;
     const struct mg_launch_info *info = l->info;
-    if (quick_global(w, b, a, site))
-        return;
     a = spread(w, a);
     bool from = site->async; /* the global side of a copy: a read */
     struct site as_read;
@@ -607,19 +544,44 @@ static void watch_global(struct worker *w, struct block *b, const struct mg_acce
     }
 }
 
-void mg__watch_access(void *self, const struct mg_access *a)
+static __attribute__((noinline)) void watch(struct worker *w, const struct mg_access *a)
 {
-    struct worker *w = self;
     struct block *b = find_block(w, a->block);
     const struct site *site = &w->launch->code.sites[a->insn];
     if (!b || !site->number)
         return;
-    if (a->space == MG_SPACE_SHARED)
-        watch_shared(w, b, a, site);
-    else if (a->space == MG_SPACE_LOCAL)
+    if (a->space == MG_SPACE_SHARED) {
+        if (!quick_shared(w, b, a, site))
+            watch_shared(w, b, a, site);
+    } else if (a->space == MG_SPACE_GLOBAL) {
+        if (!quick_global(w, b, a, site))
+            watch_global(w, b, a, site);
+    } else if (a->space == MG_SPACE_LOCAL) {
         watch_local(w, b, spread(w, a), site);
-    else if (a->space == MG_SPACE_GLOBAL)
-        watch_global(w, b, a, site);
+    }
+}
+
+/* The commonest access of all, a plain read of shared memory by a known pattern, before all others: true if it is in order. */
+static inline bool quick_read(struct worker *w, const struct mg_access *a)
+{
+    const struct launch *l = w->launch;
+    const struct site *site = &l->code.sites[a->insn];
+    struct block *b = w->current;
+    if (!a->pattern || a->space != MG_SPACE_SHARED || !site->plain_read || !b || b->linear != a->block || !b->busy || b->order->partial)
+        return false;
+    const unsigned unit = l->code.unit_shared;
+    uint64_t least = a->base + (uint64_t)(int64_t)a->pattern->low, most = a->base + (uint64_t)(int64_t)a->pattern->high;
+    if (least < site->lo || most + a->width > site->hi)
+        return false;
+    const struct mg_memo *memo = mg__memos_find(&w->memos, a, unit);
+    uint32_t who = (uint32_t)site->number | a->warp << 16; /* as mg__order_pack */
+    return memo && mg__shadow_read(b->order, &b->shared, least >> unit, memo, who, l->init, true);
+}
+
+void mg__watch_access(void *worker, const struct mg_access *a)
+{
+    if (!quick_read(worker, a))
+        watch(worker, a);
 }
 
 /* ---- faults ---- */
@@ -721,7 +683,7 @@ void mg__watch_sync(void *self, const struct mg_sync *e)
         if (b->meetings[e->barrier & 15].count == 0)
             mg__shadow_met(&b->shared);
         if (b->meetings[e->barrier & 15].count == 0 && b->segments.count > SEGMENTS_FORGOTTEN)
-            mg__block_forget(&b->segments);
+            mg__segments_forget(&b->segments);
         memset(&b->meetings[e->barrier & 15], 0, sizeof(b->meetings[0]));
         break;
     case MG_SYNC_WARP: {

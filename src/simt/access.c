@@ -16,6 +16,11 @@
 #define MG_IRREGULAR_FOR 1024  /* accesses until shapes are tried again */
 #define MG_SHAPE_BASE ((uint64_t)1 << 40)
 
+static __attribute__((noinline)) void spread(struct mg_worker *worker, struct mg_access *event)
+{
+    mg__access_spread(event, worker->event_where);
+}
+
 void mg__access_event(struct mg_worker *worker, struct mg_access *event)
 {
     const struct mg_run *run = worker->run;
@@ -24,7 +29,7 @@ void mg__access_event(struct mg_worker *worker, struct mg_access *event)
         if (!o->access || !(o->wants & (MG_OBSERVE_EVERY | MG_OBSERVE_SHAPES)))
             continue;
         if (event->pattern && !(o->wants & MG_OBSERVE_PATTERNS))
-            mg__access_spread(event, worker->event_where);
+            spread(worker, event);
         o->access(worker->observers[i], event);
     }
 }
@@ -99,11 +104,17 @@ static void report(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uin
 
 void mg__access_watched(struct mg_warp *w, const struct mg_op *op, const struct mg_shape *shape, uint64_t base, uint8_t *at)
 {
+    struct mg_worker *worker = w->worker;
+    const struct mg_run *run = worker->run;
+    const struct mg_mem *mem = op->u.mem;
     struct mg_access *e = begin(w, op, shape->pattern->mask, shape->space, shape->var, false);
     e->pattern = shape->pattern;
     e->base = base;
     e->at = at;
-    report_event(w, op->u.mem, e);
+    if (mem->kind == MG_ACCESS_LD && run->nobservers == 1 && run->observers->wants & MG_OBSERVE_PATTERNS)
+        run->observers->access(worker->observers[0], e); /* as most are */
+    else
+        report_event(w, mem, e);
 }
 
 /* Lanes that no device would let through: the observers that asked for them are told. */

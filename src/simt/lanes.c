@@ -363,53 +363,6 @@ STORE(h_st_shared32, false, w->block->shared + base)
 STORE(h_st_shared64, true, w->block->shared + base)
 STORE(h_st_global, true, (uint8_t *)(uintptr_t)base)
 
-/* ---- watched: every access is given to the observers, by its pattern if that was seen before ---- */
-/* This file is compiled without the instruction that clears the upper halves of vector registers at every return. */
-static ALWAYS_INLINE void narrow(void)
-{
-#ifdef __AVX__
-    _mm256_zeroupper();
-#endif
-}
-
-static ALWAYS_INLINE struct mg_shape *watched_shape(struct mg_warp *w, const struct mg_mem *mem, uint32_t mask,
-                                                    const bool addr64, uint64_t *base)
-{
-    const struct mg_lead *lead = mem->lead >= 0 && !mem->leads ? &w->leads[mem->lead] : NULL;
-    struct mg_shape *s = &w->sites[mem->site].first;
-    if (!lead || !lead->pattern || s->pattern != lead->pattern || s->pattern->mask != mask)
-        return find_shape(w, mem, mask, addr64, base);
-    uint64_t at = lead->base + (uint64_t)mem->offset;
-    *base = at = addr64 ? at : (uint32_t)at;
-    if (at - s->lo > s->range || at & ((uint64_t)mem->width * mem->vec - 1) || (at & 3) != s->pattern->phase)
-        return NULL;
-    s->times[at >> 2 & 7]++;
-    return s;
-}
-
-#define WATCHED(name, ADDR64, SLOW, WHERE, DO)                                                                         \
-    MG_NO_TSAN static MG_HANDLER(name)                                                                                 \
-    {                                                                                                                  \
-        const struct mg_mem *mem = op->u.mem;                                                                          \
-        uint64_t base;                                                                                                 \
-        const struct mg_shape *s = watched_shape(w, mem, mask, ADDR64, &base);                                         \
-        narrow();                                                                                                      \
-        if (MG_UNLIKELY(!s))                                                                                           \
-            return SLOW(w, op, mask);                                                                                  \
-        uint8_t *p = WHERE;                                                                                            \
-        mg__access_watched(w, op, s, base, p);                                                                         \
-        DO;                                                                                                            \
-        NEXT                                                                                                           \
-    }
-#define WATCHED_LOAD(name, ADDR64, WHERE) WATCHED(name, ADDR64, load_slow, WHERE, polling(w, mem); load_shape(w, mem, mask, s, p))
-#define WATCHED_STORE(name, ADDR64, WHERE) WATCHED(name, ADDR64, store_slow, WHERE, store_shape(w, mem, mask, s, p))
-WATCHED_LOAD(h_ld_shared32_watched, false, w->block->shared + base)
-WATCHED_LOAD(h_ld_shared64_watched, true, w->block->shared + base)
-WATCHED_LOAD(h_ld_global_watched, true, (uint8_t *)(uintptr_t)base)
-WATCHED_STORE(h_st_shared32_watched, false, w->block->shared + base)
-WATCHED_STORE(h_st_shared64_watched, true, w->block->shared + base)
-WATCHED_STORE(h_st_global_watched, true, (uint8_t *)(uintptr_t)base)
-
 /* ---- words: one 32-bit element a lane, all lanes active. What does not fit goes to the handlers above. ---- */
 static ALWAYS_INLINE uint64_t word_address(const struct mg_op *op, uint64_t base, const bool addr64)
 {
@@ -503,6 +456,85 @@ WORD(h_st_shared_lead, h_st_shared32, false, lead_word, store_word(s, mg__slot(w
 WORD(h_st_shared_follow, h_st_shared32, false, follow_word, store_word(s, mg__slot(w, op->d), SHARED))
 WORD(h_st_global_lead, h_st_global, true, lead_word, store_word(s, mg__slot(w, op->d), GLOBAL))
 WORD(h_st_global_follow, h_st_global, true, follow_word, store_word(s, mg__slot(w, op->d), GLOBAL))
+
+/* ---- watched: every access is given to the observers, by its pattern if that was seen before ---- */
+/* This file is compiled without the instruction that clears the upper halves of vector registers at every return. */
+static ALWAYS_INLINE void narrow(void)
+{
+#ifdef __AVX__
+    _mm256_zeroupper();
+#endif
+}
+
+/* Out of the way of those that follow. */
+static __attribute__((noinline)) struct mg_shape *watched_lead(struct mg_warp *w, const struct mg_mem *mem, uint32_t mask,
+                                                               bool addr64, uint64_t *base)
+{
+    struct mg_shape *s = addr64 ? find_shape(w, mem, mask, true, base) : find_shape(w, mem, mask, false, base);
+    narrow();
+    return s;
+}
+
+static ALWAYS_INLINE struct mg_shape *watched_shape(struct mg_warp *w, const struct mg_mem *mem, uint32_t mask,
+                                                    const bool addr64, uint64_t *base)
+{
+    const struct mg_lead *lead = mem->lead >= 0 && !mem->leads ? &w->leads[mem->lead] : NULL;
+    struct mg_shape *s = &w->sites[mem->site].first;
+    if (!lead || !lead->pattern || s->pattern != lead->pattern || s->pattern->mask != mask)
+        return watched_lead(w, mem, mask, addr64, base);
+    uint64_t at = lead->base + (uint64_t)mem->offset;
+    *base = at = addr64 ? at : (uint32_t)at;
+    if (at - s->lo > s->range || at & ((uint64_t)mem->width * mem->vec - 1) || (at & 3) != s->pattern->phase)
+        return NULL;
+    s->times[at >> 2 & 7]++;
+    return s;
+}
+
+#define WATCHED(name, ADDR64, SLOW, WHERE, DO)                                                                         \
+    MG_NO_TSAN static MG_HANDLER(name)                                                                                 \
+    {                                                                                                                  \
+        const struct mg_mem *mem = op->u.mem;                                                                          \
+        uint64_t base;                                                                                                 \
+        const struct mg_shape *s = watched_shape(w, mem, mask, ADDR64, &base);                                         \
+        narrow();                                                                                                      \
+        if (MG_UNLIKELY(!s))                                                                                           \
+            return SLOW(w, op, mask);                                                                                  \
+        uint8_t *p = WHERE;                                                                                            \
+        mg__access_watched(w, op, s, base, p);                                                                         \
+        DO;                                                                                                            \
+        NEXT                                                                                                           \
+    }
+/* Words have the short way; what else there is takes room that their handlers need not make. */
+static __attribute__((noinline)) void load_other(struct mg_warp *w, const struct mg_mem *mem, uint32_t mask, const struct mg_shape *s,
+                                                 const uint8_t *p)
+{
+    load_shape(w, mem, mask, s, p);
+    narrow();
+}
+static __attribute__((noinline)) void store_other(struct mg_warp *w, const struct mg_mem *mem, uint32_t mask,
+                                                  const struct mg_shape *s, uint8_t *p)
+{
+    store_shape(w, mem, mask, s, p);
+    narrow();
+}
+static ALWAYS_INLINE bool is_word(const struct mg_mem *mem, uint32_t mask)
+{
+    return mask == ~0u && mem->width == 4 && mem->vec == 1 && !mem->dst64;
+}
+#define WATCHED_LOAD(name, ADDR64, WHERE)                                                                              \
+    WATCHED(name, ADDR64, load_slow, WHERE, polling(w, mem);                                                           \
+            if (MG_LIKELY(is_word(mem, mask) && mem->reg[0] >= 0)) load_word(s, mg__slot(w, mem->reg[0]), p);          \
+            else load_other(w, mem, mask, s, p))
+#define WATCHED_STORE(name, ADDR64, WHERE)                                                                             \
+    WATCHED(name, ADDR64, store_slow, WHERE,                                                                           \
+            if (MG_LIKELY(is_word(mem, mask))) store_word(s, mg__slot(w, mem->reg[0]), p);                             \
+            else store_other(w, mem, mask, s, p))
+WATCHED_LOAD(h_ld_shared32_watched, false, w->block->shared + base)
+WATCHED_LOAD(h_ld_shared64_watched, true, w->block->shared + base)
+WATCHED_LOAD(h_ld_global_watched, true, (uint8_t *)(uintptr_t)base)
+WATCHED_STORE(h_st_shared32_watched, false, w->block->shared + base)
+WATCHED_STORE(h_st_shared64_watched, true, w->block->shared + base)
+WATCHED_STORE(h_st_global_watched, true, (uint8_t *)(uintptr_t)base)
 
 /* Counters in shared memory: add without a result, 32-bit addresses. Bounds are checked as vectors; what does not fit goes
  * to the general handler, which says why. */

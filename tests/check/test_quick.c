@@ -2,7 +2,8 @@
  *
  * Two histories of the same random accesses are kept side by side: one takes each lane through order.c, the other asks quick.c
  * first and does what is left over. A step that quick.c takes must be one in which the long way finds nothing, not even a unit
- * that nobody wrote, and all others must find the same conflicts with the same accesses in both.
+ * that nobody wrote, and all others must find the same conflicts with the same accesses in both. So for shared memory, with
+ * and without a look at what was written, and for global memory, whose rows are kept by segment.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,14 +12,25 @@
 
 #include <cmocka.h>
 
-#include "check/quick.h"
+#include "check/check_priv.h"
 
 enum { UNITS = 256, WARPS = 4, STEPS = 200000 };
 
 struct history {
     struct mg_order *order;
     struct mg_shadow shadow;
+    struct segments segments;
+    bool global; /* the rows are segment.c's */
 };
+
+static struct mg_order_row *row_of(struct history *h, uint64_t unit)
+{
+    if (!h->global)
+        return &h->shadow.rows[unit / 32];
+    struct mg_order_row *row = mg__segment_row(&h->segments, unit);
+    assert_non_null(row);
+    return row;
+}
 
 static uint64_t state = 1;
 static uint32_t draw(uint32_t n)
@@ -48,12 +60,13 @@ static struct found by_lanes(struct history *h, const struct mg_access *a, bool 
             continue;
         for (uint64_t u = a->address[lane] / 4; u < (a->address[lane] + a->width) / 4; u++) {
             struct mg_order_hit with = {0}, read = {0};
-            f.fresh += h->shadow.rows[u / 32].w_time[u % 32] < h->order->begin;
+            struct mg_order_row *row = row_of(h, u);
+            f.fresh += row->w_time[u % 32] < h->order->begin;
             me.lane = (uint8_t)lane;
             if (writes)
-                mg__order_write(h->order, &h->shadow.rows[u / 32], u % 32, me, &with, &read);
+                mg__order_write(h->order, row, u % 32, me, &with, &read);
             else
-                mg__order_read(h->order, &h->shadow.rows[u / 32], u % 32, me, &with);
+                mg__order_read(h->order, row, u % 32, me, &with);
             add(&f, &with);
             add(&f, &read);
         }
@@ -65,6 +78,8 @@ static bool quickly(struct history *h, struct mg_last *last, struct mg_memos *me
                     bool init, struct mg_order_who me)
 {
     uint32_t who = mg__order_pack(me);
+    if (me.class == MG_ORDER_STRONG && h->global)
+        return false;
     if (me.class == MG_ORDER_STRONG) {
         mg__shadow_settle(h->order, &h->shadow);
         for (unsigned lane = 0; lane < 32; lane++) {
@@ -85,6 +100,9 @@ static bool quickly(struct history *h, struct mg_last *last, struct mg_memos *me
     if (!memo)
         return false;
     uint64_t base = (a->address[__builtin_ctz(a->mask)] + (uint64_t)(int64_t)memo->low) / 4;
+    if (h->global)
+        return !(writes && memo->twice) &&
+               mg__segments_quick(h->order, &h->segments, base, memo, who, writes, a->pattern != NULL);
     return writes ? mg__shadow_write(h->order, &h->shadow, base, memo, who)
                   : mg__shadow_read(h->order, &h->shadow, base, memo, who, init, a->pattern);
 }
@@ -132,9 +150,9 @@ static void make_access(struct mg_access *a)
         a->mask = draw(UINT32_MAX) | 1u << draw(32);
 }
 
-static void compare(bool init)
+static void compare(bool init, bool global)
 {
-    struct history slow = {0}, quick = {0}, *both[] = {&slow, &quick};
+    struct history slow = {0}, quick = {.global = global}, *both[] = {&slow, &quick};
     static struct mg_last last[8];
     struct mg_memos memos = {0};
     unsigned taken = 0, held = 0, conflicts = 0;
@@ -148,6 +166,7 @@ static void compare(bool init)
         if (step % 500 == 0) { /* a new block: what was written before is no conflict any more */
             for (unsigned k = 0; k < 2; k++)
                 mg__shadow_begin(&both[k]->shadow, UNITS, !mg__order_begin(both[k]->order, 32 * WARPS));
+            mg__segments_forget(&quick.segments);
             continue;
         }
         if (what < 6) {
@@ -157,6 +176,8 @@ static void compare(bool init)
                 mg__order_open(both[k]->order, 0, true);
                 mg__shadow_met(&both[k]->shadow);
             }
+            if (draw(4) == 0)
+                mg__segments_forget(&quick.segments);
             continue;
         }
         if (what < 8) {
@@ -176,7 +197,7 @@ static void compare(bool init)
             assert_int_equal(expected.hits, 0);
             assert_true(!init || writes || !expected.fresh);
             taken++;
-            held += quick.shadow.nheld != 0;
+            held += global || quick.shadow.nheld != 0;
         } else {
             struct found same = slowly(&quick, &a, writes, me);
             assert_int_equal(same.hits, expected.hits);
@@ -192,13 +213,15 @@ static void compare(bool init)
         mg__shadow_free(&both[k]->shadow);
     }
     mg__memos_free(&memos);
+    mg__segments_free(&quick.segments);
 }
 
 static void same_findings(void **unused)
 {
     (void)unused;
-    compare(false);
-    compare(true);
+    compare(false, false);
+    compare(true, false);
+    compare(false, true);
 }
 
 int main(void)
