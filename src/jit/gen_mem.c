@@ -42,17 +42,17 @@ static struct mg_gen_group *new_site(struct mg_gen *g, uint32_t index, const str
     uint32_t first = (uint32_t)g->members.count;
     struct mg_engine_site site = {.first_member = first, .space = op->mem->space, .bytes = (uint8_t)(op->mem->width * op->mem->vec),
                                   .dx = form->dx, .dy = form->dy, .cx = form->kx, .cy = form->ky, .insn = op->insn};
-    bool guarded = index > 0 && ops[index - 1].kind == MG_ENGINE_GUARD;
+    bool alone = op->kind == MG_ENGINE_CALL || g->mask || (index > 0 && ops[index - 1].kind == MG_ENGINE_GUARD);
     for (uint32_t i = index; i < g->p->nops; i++) {
         const struct mg_engine_op *o = &ops[i];
         if (i > index && (g->block_at[i] || o->kind == MG_ENGINE_BRANCH || o->kind == MG_ENGINE_EXIT || o->kind == MG_ENGINE_CALL))
             break;
-        if (access_op(o) && same_shape(op, o) && (i == index || ops[i - 1].kind != MG_ENGINE_GUARD) && site.nmembers < 256) {
+        if (i == index || (access_op(o) && same_shape(op, o) && ops[i - 1].kind != MG_ENGINE_GUARD && site.nmembers < 256)) {
             if (!mg__vec_push(&g->members, ((struct mg_engine_member){i, o->mem->offset - op->mem->offset})))
                 g->reason = "memory";
             site.nmembers++;
         }
-        if (guarded || g->mask || writes(o, op->mem->addr))
+        if (alone || writes(o, op->mem->addr))
             break;
     }
     uint32_t number = (uint32_t)g->sites.count;
@@ -60,7 +60,7 @@ static struct mg_gen_group *new_site(struct mg_gen *g, uint32_t index, const str
         if (!mg__vec_push(&g->sites, site))
             g->reason = "memory";
     if (g->ngroups == MG_GEN_GROUPS) { /* finished ones are forgotten */
-        uint32_t keep = guarded ? MG_GEN_GROUPS : 0;
+        uint32_t keep = alone ? MG_GEN_GROUPS : 0;
         for (uint32_t k = keep; k < g->ngroups; k++)
             if (g->groups[k].done < g->groups[k].count || (g->checkpoint.valid && g->groups[k].mark < g->groups[k].count))
                 g->groups[keep++] = g->groups[k];
@@ -116,7 +116,8 @@ static LLVMValueRef wide(struct mg_gen *g, LLVMValueRef v)
     return LLVMTypeOf(v) == g->i64 ? v : LLVMBuildSExt(g->b, v, g->i64, "");
 }
 
-static LLVMValueRef guard(struct mg_gen *g, const struct mg_gen_group *group, const struct line *l, const struct mg_engine_site *site)
+/* Compares with the record of the site, and counts; where that cannot be, on to `out`. */
+static void guard(struct mg_gen *g, const struct mg_gen_group *group, const struct line *l, const struct mg_engine_site *site, LLVMBasicBlockRef out)
 {
     LLVMValueRef rec = mg__gen_at(g, g->records, (uint64_t)group->site * sizeof(struct mg_engine_record)), number = mg__gen_c32(g, group->site);
     if (g->mask) {
@@ -139,7 +140,7 @@ static LLVMValueRef guard(struct mg_gen *g, const struct mg_gen_group *group, co
         ok = LLVMBuildAnd(g->b, ok, LLVMBuildICmp(g->b, LLVMIntEQ, cx, mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, cx), 8), ""), "");
     if (site->dy)
         ok = LLVMBuildAnd(g->b, ok, LLVMBuildICmp(g->b, LLVMIntEQ, cy, mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, cy), 8), ""), "");
-    LLVMBasicBlockRef good = mg__gen_bb(g), slow = mg__gen_bb(g), out = mg__gen_exit(g);
+    LLVMBasicBlockRef good = mg__gen_bb(g), slow = mg__gen_bb(g);
     mg__gen_expect(g, ok, good, slow);
     LLVMPositionBuilderAtEnd(g->b, slow);
     LLVMTypeRef params[6] = {g->ptr, g->i32, g->i64, g->i64, g->i64, g->i32}, type = LLVMFunctionType(g->i1, params, 6, 0);
@@ -150,8 +151,7 @@ static LLVMValueRef guard(struct mg_gen *g, const struct mg_gen_group *group, co
     LLVMPositionBuilderAtEnd(g->b, good);
     LLVMValueRef word = LLVMBuildAnd(g->b, LLVMBuildLShr(g->b, l->at, mg__gen_c64(g, 2), ""), mg__gen_c64(g, 7), "");
     LLVMValueRef times = LLVMBuildGEP2(g->b, g->i64, FIELD(g, rec, mg_engine_record, times), &word, 1, "");
-    mg__gen_store(g, LLVMBuildAdd(g->b, mg__gen_load(g, g->i64, times, 8), mg__gen_c64(g, 1), ""), times, 8);
-    return rec;
+    mg__gen_add(g, times, mg__gen_c64(g, 1));
 }
 
 static LLVMValueRef shuffle(struct mg_gen *g, LLVMValueRef a, LLVMValueRef b, const int *index, unsigned n)
@@ -340,6 +340,26 @@ static void fetch_ahead(struct mg_gen *g, const struct mg_gen_group *group, cons
     }
 }
 
+static LLVMValueRef at_offset(struct mg_gen *g, const struct mg_engine_mem *m, LLVMValueRef base)
+{
+    if (m->addr64)
+        return LLVMBuildAdd(g->b, base, mg__gen_c64(g, (uint64_t)m->offset), "");
+    return LLVMBuildZExt(g->b, LLVMBuildAdd(g->b, base, mg__gen_c32(g, (uint32_t)m->offset), ""), g->i64, "");
+}
+
+/* A site of its own for the access, compared and counted; `out`: as for guard. */
+static struct mg_gen_group *first_of_site(struct mg_gen *g, uint32_t index, struct line *l, LLVMBasicBlockRef out)
+{
+    struct mg_gen_group *group = new_site(g, index, &l->address.form);
+    l->at = at_offset(g, g->p->ops[index].mem, l->address.base);
+    group->at = l->at;
+    uint32_t count = group->count;
+    group->count = 0; /* nothing is counted yet where this leaves */
+    guard(g, group, l, &g->sites.at[group->site], out);
+    group->count = count;
+    return group;
+}
+
 static void by_line(struct mg_gen *g, uint32_t index, struct mg_gen_value address)
 {
     const struct mg_engine_op *op = &g->p->ops[index];
@@ -349,17 +369,8 @@ static void by_line(struct mg_gen *g, uint32_t index, struct mg_gen_value addres
     if (group) { /* all of its members are in bounds: no sum wraps */
         const struct mg_engine_site *site = &g->sites.at[group->site];
         l.at = LLVMBuildAdd(g->b, group->at, mg__gen_c64(g, (uint64_t)g->members.at[site->first_member + group->done].offset), "");
-    } else if (!m->addr64)
-        l.at = LLVMBuildZExt(g->b, LLVMBuildAdd(g->b, address.base, mg__gen_c32(g, (uint32_t)m->offset), ""), g->i64, "");
-    else
-        l.at = LLVMBuildAdd(g->b, address.base, mg__gen_c64(g, (uint64_t)m->offset), "");
-    if (!group) {
-        group = new_site(g, index, &address.form);
-        group->at = l.at;
-        uint32_t count = group->count;
-        group->count = 0; /* nothing is counted yet where this leaves */
-        guard(g, group, &l, &g->sites.at[group->site]);
-        group->count = count;
+    } else {
+        group = first_of_site(g, index, &l, mg__gen_exit(g));
         if (op->kind == MG_ENGINE_LOAD)
             fetch_ahead(g, group, m, &l);
     }
@@ -380,6 +391,27 @@ static void to_frame(struct mg_gen *g, const struct mg_engine_operand *o)
     mg__gen_store(g, mg__gen_vector(g, &v, o->bytes), mg__gen_at(g, g->regs, (uint32_t)o->slot), o->bytes ? o->bytes : 4);
 }
 
+/* Which function of the interpreter: an atomic whose lanes are on a line is compared and counted here, and needs no look at them. */
+static LLVMValueRef function_for(struct mg_gen *g, uint32_t index)
+{
+    const struct mg_engine_op *op = &g->p->ops[index];
+    LLVMValueRef general = FIELD(g, g->calls, mg_engine_calls, op), checked = FIELD(g, g->calls, mg_engine_calls, checked);
+    struct line l = {.address = op->mem ? mg__gen_read(g, op->mem->addr, op->mem->addr64 ? 8 : 4) : (struct mg_gen_value){.base = NULL}};
+    if (op->kind != MG_ENGINE_CALL || !op->mem || l.address.form.vector)
+        return mg__gen_load(g, g->ptr, general, 8);
+    LLVMBasicBlockRef out = mg__gen_bb(g), after = mg__gen_bb(g), from[2] = {NULL, out};
+    struct mg_gen_group *group = first_of_site(g, index, &l, out);
+    group->done = group->count; /* and no other access is part of it */
+    from[0] = LLVMGetInsertBlock(g->b);
+    LLVMBuildBr(g->b, after);
+    LLVMPositionBuilderAtEnd(g->b, out);
+    LLVMBuildBr(g->b, after);
+    LLVMPositionBuilderAtEnd(g->b, after);
+    LLVMValueRef field = LLVMBuildPhi(g->b, g->ptr, "");
+    LLVMAddIncoming(field, (LLVMValueRef[2]){checked, general}, from, 2);
+    return mg__gen_load(g, g->ptr, field, 8);
+}
+
 void mg__gen_call(struct mg_gen *g, uint32_t index)
 {
     const struct mg_engine_op *op = &g->p->ops[index];
@@ -391,7 +423,7 @@ void mg__gen_call(struct mg_gen *g, uint32_t index)
     for (unsigned k = 0; k < op->nout && g->mask; k++)
         to_frame(g, &op->out[k]);
     LLVMTypeRef params[3] = {g->ptr, g->i32, g->i32}, type = LLVMFunctionType(g->i1, params, 3, 0);
-    LLVMValueRef f = mg__gen_load(g, g->ptr, FIELD(g, g->calls, mg_engine_calls, op), 8), args[3] = {g->e, mg__gen_c32(g, index), mask};
+    LLVMValueRef f = function_for(g, index), args[3] = {g->e, mg__gen_c32(g, index), mask};
     LLVMValueRef good = LLVMBuildCall2(g->b, type, f, args, 3, "");
     LLVMBasicBlockRef on = mg__gen_bb(g);
     mg__gen_expect(g, good, on, mg__gen_fault(g));

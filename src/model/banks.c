@@ -78,22 +78,47 @@ static unsigned degree_far(const uint32_t *unit, unsigned n, unsigned row_shift)
 }
 
 #ifdef __x86_64__
+static inline uint32_t full_adder(uint32_t a, uint32_t b, uint32_t c, uint32_t *carry)
+{
+    *carry = (a & b) | (c & (a ^ b));
+    return a ^ b ^ c;
+}
+
+/* The largest number of rows that have one bank's bit. They are added up at once, binary digit by digit, by adders side by side. */
+static inline unsigned most_set(const uint32_t rows[8])
+{
+    uint32_t two[4], four[2], digit[4];
+    uint32_t a = full_adder(rows[0], rows[1], rows[2], &two[0]), b = full_adder(rows[3], rows[4], rows[5], &two[1]);
+    digit[0] = full_adder(full_adder(a, b, rows[6], &two[2]), rows[7], 0, &two[3]);
+    digit[1] = full_adder(full_adder(two[0], two[1], two[2], &four[0]), two[3], 0, &four[1]);
+    digit[2] = four[0] ^ four[1];
+    digit[3] = four[0] & four[1];
+    uint32_t banks = UINT32_MAX; /* those with the largest count so far */
+    unsigned count = 0;
+    for (unsigned d = 4; d-- > 0;) { /* without a branch: which digit is set is chance */
+        uint32_t more = banks & digit[d];
+        count |= (unsigned)(more != 0) << d;
+        banks = more ? more : banks;
+    }
+    return count;
+}
+
 /* The same, for lanes of up to 32 bits within 1 KB, as those of a table of 256 counters: eight rows of 32 bits in one vector
  * register, which a lane's unit adds a bit to without a store that a later load must wait for. Counted from the least unit on:
  * which bank is called the first does not matter. */
-__attribute__((target("avx2"))) static unsigned degree_near(const uint32_t *unit, unsigned n, bool *near)
+__attribute__((target("avx2"))) static unsigned degree_of_32(const uint32_t unit[32], bool *near)
 {
-    uint32_t padded[32], rows[8], least = unit[0], most = unit[0];
-    if (n < 32) { /* a unit twice counts once */
-        memcpy(padded, unit, n * sizeof *unit);
-        for (unsigned i = n; i < 32; i++)
-            padded[i] = unit[0];
-        unit = padded;
+    uint32_t rows[8], least, most;
+    __m256i low = _mm256_loadu_si256((const void *)unit), high = low;
+    for (unsigned i = 8; i < 32; i += 8) {
+        low = _mm256_min_epu32(low, _mm256_loadu_si256((const void *)(unit + i)));
+        high = _mm256_max_epu32(high, _mm256_loadu_si256((const void *)(unit + i)));
     }
-    for (unsigned i = 1; i < 32; i++) {
-        least = MG_MIN(least, unit[i]);
-        most = MG_MAX(most, unit[i]);
-    }
+    __m128i l = _mm_min_epu32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
+    __m128i h = _mm_max_epu32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1));
+    l = _mm_min_epu32(l, _mm_shuffle_epi32(l, 0x4e)), h = _mm_max_epu32(h, _mm_shuffle_epi32(h, 0x4e));
+    least = (uint32_t)_mm_cvtsi128_si32(_mm_min_epu32(l, _mm_shuffle_epi32(l, 0xb1)));
+    most = (uint32_t)_mm_cvtsi128_si32(_mm_max_epu32(h, _mm_shuffle_epi32(h, 0xb1)));
     *near = most - least < 256;
     if (!*near)
         return 0;
@@ -105,24 +130,76 @@ __attribute__((target("avx2"))) static unsigned degree_near(const uint32_t *unit
         odd = _mm256_or_si256(odd, _mm256_sllv_epi32(one, _mm256_sub_epi32(_mm256_set1_epi32((int)unit[i + 1]), row)));
     }
     _mm256_storeu_si256((void *)rows, _mm256_or_si256(even, odd));
-    /* The rows of all banks are added up at once, binary digit by digit. */
-    uint32_t digit[4] = {0};
-    for (unsigned r = 0; r < 8; r++) {
-        uint32_t carry = rows[r];
-        for (unsigned d = 0; d < 4; d++) {
-            uint32_t sum = digit[d] ^ carry;
-            carry &= digit[d];
-            digit[d] = sum;
-        }
+    return most_set(rows);
+}
+
+/* The same for addresses, two lanes at a time; 0: they lie farther apart. */
+__attribute__((target("avx512f"))) static unsigned degree_of_pairs(const uint64_t address[32])
+{
+    uint32_t rows[8];
+    __m512i unit[2];
+    for (unsigned i = 0; i < 2; i++) {
+        __m256i low = _mm512_cvtepi64_epi32(_mm512_srli_epi64(_mm512_loadu_si512(address + 16 * i), 2));
+        __m256i high = _mm512_cvtepi64_epi32(_mm512_srli_epi64(_mm512_loadu_si512(address + 16 * i + 8), 2));
+        unit[i] = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
     }
-    uint32_t banks = UINT32_MAX; /* those with the largest count so far */
-    unsigned count = 0;
-    for (unsigned d = 4; d-- > 0;)
-        if (banks & digit[d]) {
-            banks &= digit[d];
-            count |= 1u << d;
-        }
-    return count;
+    uint32_t least = _mm512_reduce_min_epu32(_mm512_min_epu32(unit[0], unit[1]));
+    uint32_t most = _mm512_reduce_max_epu32(_mm512_max_epu32(unit[0], unit[1]));
+    if (most - least >= 256)
+        return 0;
+    const __m512i row = _mm512_add_epi32(_mm512_set1_epi32((int)least),
+                                         _mm512_setr_epi32(0, 32, 64, 96, 128, 160, 192, 224, 0, 32, 64, 96, 128, 160, 192, 224));
+    const __m512i one = _mm512_set1_epi32(1), pair = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
+    __m512i found[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
+    for (unsigned k = 0; k < 16; k += 2) {
+        __m512i which = _mm512_add_epi32(pair, _mm512_set1_epi32((int)k));
+        for (unsigned i = 0; i < 2; i++) /* a shift by 32 or more, as by a negative number, gives 0 */
+            found[i] = _mm512_or_si512(found[i], _mm512_sllv_epi32(one, _mm512_sub_epi32(_mm512_permutexvar_epi32(which, unit[i]), row)));
+    }
+    __m512i all = _mm512_or_si512(found[0], found[1]);
+    _mm256_storeu_si256((void *)rows, _mm256_or_si256(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64(all, 1)));
+    return most_set(rows);
+}
+
+static unsigned degree_near(const uint32_t *unit, unsigned n, bool *near)
+{
+    uint32_t padded[32];
+    if (n == 32)
+        return degree_of_32(unit, near);
+    memcpy(padded, unit, n * sizeof *unit);
+    for (unsigned i = n; i < 32; i++) /* a unit twice counts once */
+        padded[i] = unit[0];
+    return degree_of_32(padded, near);
+}
+
+/* The words of 32 addresses. */
+__attribute__((target("avx2"))) static void words_of(const uint64_t address[32], uint32_t unit[32])
+{
+    for (unsigned i = 0; i < 32; i += 8) {
+        __m256 a = _mm256_castsi256_ps(_mm256_srli_epi64(_mm256_loadu_si256((const void *)(address + i)), 2));
+        __m256 b = _mm256_castsi256_ps(_mm256_srli_epi64(_mm256_loadu_si256((const void *)(address + i + 4)), 2));
+        __m256i low = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88)); /* the low halves: 0 1 4 5 2 3 6 7 */
+        _mm256_storeu_si256((void *)(unit + i), _mm256_permute4x64_epi64(low, 0xd8));
+    }
+}
+
+unsigned mg__model_warp_words(const uint64_t address[32])
+{
+    uint32_t unit[32];
+    bool near;
+    if (__builtin_cpu_supports("avx512f"))
+        return degree_of_pairs(address);
+    if (!__builtin_cpu_supports("avx2"))
+        return 0;
+    words_of(address, unit);
+    unsigned found = degree_of_32(unit, &near);
+    return near ? found : 0;
+}
+#else
+unsigned mg__model_warp_words(const uint64_t address[32])
+{
+    (void)address;
+    return 0;
 }
 #endif
 

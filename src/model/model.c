@@ -91,10 +91,8 @@ static void *worker_begin(void *state, unsigned worker)
     return w;
 }
 
-static void count_shared(struct worker *w, const struct mg_access *a, enum mg_access_kind kind,
-                         enum mg_access_kind rule, const struct mg_ptx_insn *insn, struct tally *t)
+static void add_shared(struct worker *w, const struct mg_access *a, enum mg_access_kind kind, struct mg_cost cost, struct tally *t)
 {
-    struct mg_cost cost = mg__model_shared(rule, insn, a->width, a->mask, a->address);
     struct tally *var = a->shared_var >= 0 && (uint32_t)a->shared_var < w->launch->info->nshared_vars
                             ? &w->vars[a->shared_var]
                             : NULL;
@@ -104,6 +102,26 @@ static void count_shared(struct worker *w, const struct mg_access *a, enum mg_ac
         t->shared_ld += kind == MG_ACCESS_LD ? a->times : 0;
         t->shared_st += kind == MG_ACCESS_ST ? a->times : 0;
     }
+}
+
+/* Words of a whole warp, the most that comes: what costs as a load or store does, and is made as it is written. */
+static bool count_words(struct worker *w, const struct mg_access *a)
+{
+    const struct mg_model_plan *plan = &w->launch->made->plans[a->insn];
+    bool plain = a->kind == MG_ACCESS_LD || a->kind == MG_ACCESS_ST ||
+                 (plan->counts && a->width == 4 && (a->kind == MG_ACCESS_RED || (a->kind == MG_ACCESS_ATOM && plan->no_result)));
+    if (a->space != MG_SPACE_SHARED || a->mask != UINT32_MAX || a->width > 4 || plan->changed || !plain)
+        return false;
+    unsigned wavefronts = mg__model_warp_words(a->address);
+    if (wavefronts)
+        add_shared(w, a, a->kind, (struct mg_cost){wavefronts, 1}, &w->insns[a->insn]);
+    return wavefronts != 0;
+}
+
+static void count_shared(struct worker *w, const struct mg_access *a, enum mg_access_kind kind,
+                         enum mg_access_kind rule, const struct mg_ptx_insn *insn, struct tally *t)
+{
+    add_shared(w, a, kind, mg__model_shared(rule, insn, a->width, a->mask, a->address), t);
 }
 
 static void count_global(const struct mg_access *a, enum mg_access_kind kind, unsigned width,
@@ -124,7 +142,7 @@ static void count_global(const struct mg_access *a, enum mg_access_kind kind, un
 static void on_access(void *worker, const struct mg_access *a)
 {
     struct worker *w = worker;
-    if (a->insn >= w->launch->info->ninsns)
+    if (a->insn >= w->launch->info->ninsns || count_words(w, a))
         return;
     struct mg_access copy;
     enum mg_access_kind kind, cost;

@@ -47,6 +47,9 @@ static inline unsigned mg__model_bytes(unsigned width, uint32_t mask)
     return width * (unsigned)__builtin_popcount(mask);
 }
 
+/* Wavefronts of a load or store of up to 32 bits by all lanes; 0: mg__model_shared must be asked. The ideal is 1. */
+unsigned mg__model_warp_words(const uint64_t address[32]);
+
 /* A set of up to 32 keys in open addressing; slots hold indices into the caller's array, so that clearing it is cheap. */
 struct mg_keyset {
     uint8_t slot[128];

@@ -158,6 +158,59 @@ MG_NO_TSAN static void quads(struct mg_warp *w, const struct mg_mem *m, uint32_t
     }
 }
 
+/* One element a lane, in lane order; `where`, for the caller's lanes. */
+MG_NO_TSAN static void elements(struct mg_warp *w, const struct mg_mem *m, uint32_t mask, uint8_t *const where[32], bool own)
+{
+    const void *bs = mg__slot(w, m->reg[1]), *cs = m->reg[2] >= 0 ? mg__slot(w, m->reg[2]) : bs;
+    void *d = m->reg[0] >= 0 ? mg__slot(w, m->reg[0]) : NULL;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        uint64_t b = m->dst64 ? ((const uint64_t *)bs)[i] : ((const uint32_t *)bs)[i];
+        uint64_t c = m->dst64 ? ((const uint64_t *)cs)[i] : ((const uint32_t *)cs)[i];
+        uint32_t flush = (uintptr_t)where[i] - (uintptr_t)w->block->shared < w->block->shared_size ? 0 : SEM_FTZ;
+        uint64_t old = own             ? plain(m, where[i], b, c, flush)
+                       : m->width == 8 ? atomic64(m, where[i], b, c, flush)
+                       : m->width == 4 ? atomic32(m, where[i], b, c, flush)
+                                       : atomic16(m, where[i], b, c, flush);
+        if (d && m->dst64)
+            ((uint64_t *)d)[i] = old;
+        else if (d)
+            ((uint32_t *)d)[i] = (uint32_t)old;
+    }
+}
+
+/* Of compiled code, which knows that all lanes are in bounds and has counted them: device addresses, or offsets in shared memory. */
+bool mg__atom_checks(const struct mg_mem *m)
+{
+    return known(m) && m->vec == 1 && !m->poll && m->type != MG_T_B128 && !m->local_frame && m->addr >= 0 &&
+           (m->space == MG_SPACE_SHARED || (m->space == MG_SPACE_GLOBAL && m->addr64));
+}
+
+MG_NO_TSAN MG_HANDLER(mg__op_atom_checked)
+{
+    const struct mg_mem *m = op->u.mem;
+    uint64_t address[32];
+    uint8_t *where[32];
+    bool shared = m->space == MG_SPACE_SHARED, own = shared || w->worker->run->serial;
+    mg__address(w, m, address);
+    for (unsigned i = 0; i < 32; i++)
+        where[i] = shared ? w->block->shared + address[i] : (uint8_t *)(uintptr_t)address[i];
+    if (m->atomop == MG_ATOM_ADD && m->width == 4 && (m->type == MG_T_U32 || m->type == MG_T_S32)) {
+        const uint32_t *b = mg__slot(w, m->reg[1]);
+        uint32_t unwanted[32], *old = m->reg[0] >= 0 ? mg__slot(w, m->reg[0]) : unwanted;
+        for (uint32_t rest = mask; rest; rest &= rest - 1) {
+            unsigned i = (unsigned)__builtin_ctz(rest);
+            uint32_t *at = (uint32_t *)(void *)where[i], more = b[i]; /* the result may go where the operand is */
+            old[i] = own ? *at : __atomic_fetch_add(at, more, __ATOMIC_SEQ_CST);
+            if (own)
+                *at = old[i] + more;
+        }
+    } else {
+        elements(w, m, mask, where, own);
+    }
+    return op + 1;
+}
+
 MG_NO_TSAN MG_HANDLER(mg__op_atom)
 {
     const struct mg_mem *m = op->u.mem;
@@ -181,21 +234,6 @@ MG_NO_TSAN MG_HANDLER(mg__op_atom)
         vectors(w, m, mask, where, own);
         return op + 1;
     }
-    const void *bs = mg__slot(w, m->reg[1]), *cs = m->reg[2] >= 0 ? mg__slot(w, m->reg[2]) : bs;
-    void *d = m->reg[0] >= 0 ? mg__slot(w, m->reg[0]) : NULL;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        unsigned i = (unsigned)__builtin_ctz(rest);
-        uint64_t b = m->dst64 ? ((const uint64_t *)bs)[i] : ((const uint32_t *)bs)[i];
-        uint64_t c = m->dst64 ? ((const uint64_t *)cs)[i] : ((const uint32_t *)cs)[i];
-        uint32_t flush = (uintptr_t)where[i] - (uintptr_t)w->block->shared < w->block->shared_size ? 0 : SEM_FTZ;
-        uint64_t old = own             ? plain(m, where[i], b, c, flush)
-                       : m->width == 8 ? atomic64(m, where[i], b, c, flush)
-                       : m->width == 4 ? atomic32(m, where[i], b, c, flush)
-                                       : atomic16(m, where[i], b, c, flush);
-        if (d && m->dst64)
-            ((uint64_t *)d)[i] = old;
-        else if (d)
-            ((uint32_t *)d)[i] = (uint32_t)old;
-    }
+    elements(w, m, mask, where, own);
     return op + 1;
 }

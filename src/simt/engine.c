@@ -171,15 +171,25 @@ static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, 
     return true;
 }
 
-static bool on_op(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
+static bool call(struct mg_engine_warp *e, uint32_t index, mg_handler f, uint32_t mask)
 {
     struct mg_warp *w = warp_of(e);
+    const struct mg_run *run = w->worker->run;
     if (!w->filled)
         mg__fill_block(w, 32);
-    const struct mg_run *run = w->worker->run;
-    const struct mg_op *next = run->engine->call[index](w, &run->program->entry->ops[index], mask);
+    const struct mg_op *next = f(w, &run->program->entry->ops[index], mask);
     run->simt->lanes->leave();
     return next != NULL;
+}
+
+static bool on_op(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
+{
+    return call(e, index, warp_of(e)->worker->run->engine->call[index], mask);
+}
+
+static bool on_checked(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
+{
+    return call(e, index, mg__op_atom_checked, mask);
 }
 
 static bool on_slice(struct mg_engine_warp *e)
@@ -191,7 +201,7 @@ static bool on_slice(struct mg_engine_warp *e)
     return true;
 }
 
-static const struct mg_engine_calls calls = {on_miss, on_op, on_slice};
+static const struct mg_engine_calls calls = {on_miss, on_op, on_checked, on_slice};
 
 /* ---- registers between cells and frame ---- */
 /* The line base + cx x + cy y over 32 lanes; how it differs from what is there, if `only`. Most are the same in all lanes. */

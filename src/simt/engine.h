@@ -18,7 +18,7 @@
 #define MG_SIMT_ENGINE_H
 #include "base/base.h"
 
-#define MG_ENGINE_VERSION 2u /* of everything here: kept code of another version is not used */
+#define MG_ENGINE_VERSION 3u /* of everything here: kept code of another version is not used */
 
 #define MG_ENGINE_MASKS 32u
 
@@ -31,7 +31,8 @@ enum mg_engine_kind {
     MG_ENGINE_GUARD,   /* the next op is for the lanes of `guard` ^ `invert` */
     MG_ENGINE_BRANCH,  /* to op `target`, if guard < 0 or for the lanes of `guard` ^ `invert`; ways meet at op `meet` (-1: nowhere) */
     MG_ENGINE_LOAD, MG_ENGINE_STORE, /* mem */
-    MG_ENGINE_CALL,    /* a function of the interpreter, through calls->op; neither suspends nor diverges with all lanes active */
+    MG_ENGINE_CALL,    /* a function of the interpreter, through calls->op; neither suspends nor diverges with all lanes active. With
+                        * `mem` an atomic: through calls->checked where its addresses were compared with a record and counted */
     MG_ENGINE_BARRIER, /* all threads of the block */
     MG_ENGINE_EXIT,    /* the kernel ends, for the lanes of `guard` ^ `invert` if it falls */
     MG_ENGINE_LEAVE,   /* the interpreter executes it; what follows may come back */
@@ -154,6 +155,7 @@ struct mg_engine_calls {
     /* The record does not fit: makes it fit if it can. */
     bool (*miss)(struct mg_engine_warp *e, uint32_t site, uint64_t address, uint64_t cx, uint64_t cy, uint32_t mask);
     bool (*op)(struct mg_engine_warp *e, uint32_t op, uint32_t mask); /* operands in the frame; false: the launch ends */
+    bool (*checked)(struct mg_engine_warp *e, uint32_t op, uint32_t mask); /* the same, of an atomic */
     bool (*slice)(struct mg_engine_warp *e);                          /* the slice is used up; false: leave */
 };
 struct mg_engine_code {

@@ -19,9 +19,9 @@ static inline uint32_t lane_on(uint32_t mask, unsigned i)
         T *const d = mg__slot(w, op->d);                                                                               \
         const T *const a = mg__slot(w, op->a);                                                                         \
         if (MG_LIKELY(mask == ~0u))                                                                                    \
-            _Pragma("GCC ivdep") for (unsigned i = 0; i < 32; i++) d[i] = a[i];                                        \
+            IVDEP for (unsigned i = 0; i < 32; i++) d[i] = a[i];                                        \
         else                                                                                                           \
-            _Pragma("GCC ivdep") for (unsigned i = 0; i < 32; i++) d[i] = mask >> i & 1u ? a[i] : d[i];                \
+            IVDEP for (unsigned i = 0; i < 32; i++) d[i] = mask >> i & 1u ? a[i] : d[i];                \
         NEXT                                                                                                           \
     }
 MOVE(h_mov32, uint32_t)
@@ -538,6 +538,13 @@ WATCHED_STORE(h_st_global_watched, true, (uint8_t *)(uintptr_t)base)
 
 /* Counters in shared memory: add without a result, 32-bit addresses. Bounds are checked as vectors; what does not fit goes
  * to the general handler, which says why. */
+static ALWAYS_INLINE void add_word(uint8_t *to, uint32_t more)
+{
+    uint32_t v;
+    memcpy(&v, to, 4);
+    v += more;
+    memcpy(to, &v, 4);
+}
 static ALWAYS_INLINE const struct mg_op *red_shared_add(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 {
     const struct mg_mem *m = op->u.mem;
@@ -557,12 +564,13 @@ static ALWAYS_INLINE const struct mg_op *red_shared_add(struct mg_warp *w, const
     if (MG_UNLIKELY(bits & 3 || size < 4 || high > size - 4 || run->want_every))
         return mg__op_atom(w, op, mask);
     uint8_t *shared = w->block->shared;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        unsigned i = (unsigned)__builtin_ctz(rest);
-        uint32_t v;
-        memcpy(&v, shared + at[i], 4);
-        v += b[i];
-        memcpy(shared + at[i], &v, 4);
+    if (mask == ~0u) { /* without a walk over bits */
+#pragma GCC unroll 8
+        for (unsigned i = 0; i < 32; i++)
+            add_word(shared + at[i], b[i]);
+    } else {
+        for (uint32_t rest = mask; rest; rest &= rest - 1)
+            add_word(shared + at[__builtin_ctz(rest)], b[__builtin_ctz(rest)]);
     }
     if (run->want_shapes) {
         int32_t var = -1;

@@ -22,5 +22,12 @@
 #define NEXT return op + 1;
 #endif
 
+/* No iteration of the loop that follows reads what another one writes. */
+#ifdef __clang__
+#define IVDEP _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define IVDEP _Pragma("GCC ivdep")
+#endif
+
 extern const mg_handler ISA(mg__alu)[MG_SEM_OP_COUNT][3];
 #endif

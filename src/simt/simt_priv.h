@@ -500,6 +500,8 @@ MG_HANDLER(mg__op_bar_warp);
 MG_HANDLER(mg__op_cp_async);
 MG_HANDLER(mg__op_cp_group);
 MG_HANDLER(mg__op_atom);
+bool mg__atom_checks(const struct mg_mem *mem); /* whether there is a form of it for compiled code that has checked and counted: */
+MG_HANDLER(mg__op_atom_checked);
 
 
 /* access.c: what all engines share of a memory access */

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "model/model.h"
+#include "model/model_priv.h"
 #include "ptx/ptx.h"
 
 static const char *patterns_path;
@@ -167,6 +167,7 @@ static uint32_t dice(uint32_t n)
 static void fast_and_slow_agree(void **state)
 {
     (void)state;
+    unsigned at_once = 0;
     static const uint32_t ranges[] = {1, 2, 4, 9, 16, 33, 64, 300, 2000};
     for (unsigned round = 0; round < 20000; round++) {
         unsigned width = 1u << dice(6);
@@ -184,6 +185,11 @@ static void fast_and_slow_agree(void **state)
                 address[i] = UINT64_C(0xdeadbeef00000000) + dice(1000000); /* junk in idle lanes */
         for (unsigned load = 0; load < 2 && width <= 16; load++) {
             struct mg_cost fast = mg__model_shared(load ? MG_ACCESS_LD : MG_ACCESS_ST, NULL, width, mask, address);
+            if (width <= 4 && mask == UINT32_MAX) { /* at a go, where the processor can */
+                unsigned whole = mg__model_warp_words(address);
+                assert_true(whole == 0 || whole == fast.wavefronts);
+                at_once += whole != 0;
+            }
             struct mg_cost slow = slow_shared(load, width, mask, address);
             if (fast.wavefronts != slow.wavefronts || fast.ideal != slow.ideal)
                 fail_msg("round %u width %u mask %08x load %u: %u/%u, slowly %u/%u", round, width, mask, load,
@@ -193,6 +199,11 @@ static void fast_and_slow_agree(void **state)
         if (width <= 8)
             assert_int_equal(mg__model_sectors(MG_ACCESS_RED, width, mask, address), slow_sectors(true, mask, address));
     }
+#ifdef __x86_64__
+    assert_true(at_once > 1000 || !__builtin_cpu_supports("avx2"));
+#else
+    assert_int_equal(at_once, 0);
+#endif
 }
 
 static void nothing_costs_nothing(void **state)
