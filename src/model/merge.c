@@ -703,7 +703,7 @@ static void visit(struct analysis *a, uint32_t i)
             a->plan[i].no_result &= insn->atomop != MG_ATOM_CAS && insn->atomop != MG_ATOM_EXCH;
         }
         a->plan[i].counts = (insn->opcode == MG_OP_RED || a->plan[i].no_result) && adds_one(a, insn);
-        a->plan[i].lanes = lanes_of(a, insn, insn->opcode == MG_OP_ATOM && !a->plan[i].no_result);
+        a->plan[i].lanes = (uint8_t)lanes_of(a, insn, insn->opcode == MG_OP_ATOM && !a->plan[i].no_result);
         break;
     case MG_OP_BAR:
     case MG_OP_BAR_WARP:

@@ -263,8 +263,8 @@ static bool roofline_plot(const struct mg_report_advice *const *kernels, size_t 
     };
     struct mg_plot plot = {.title = svg ? "Roofline" : NULL, /* the text has a heading of its own */
                            .subtitle = svg ? a->board : NULL,
-                           .x = {"arithmetic intensity (FLOP/byte)", MG_PLOT_LOG, low, high},
-                           .y = {"attainable (GFLOP/s)", MG_PLOT_LOG, 0, 0},
+                           .x = {"arithmetic intensity (FLOP/byte)", MG_PLOT_LOG, low, high, 0},
+                           .y = {"attainable (GFLOP/s)", MG_PLOT_LOG, 0, 0, 0},
                            .series = series,
                            .nseries = nshared ? 4 : 3,
                            .rows = 12};

@@ -8,7 +8,8 @@
 
 #include <math.h>
 
-enum { WIDTH = 760, LEFT = 76, RIGHT = 24, TOP = 62, HEIGHT = 300, BOTTOM = 58, COLOURS = 6, MAX_LABELS = 256 };
+enum { COLOURS = 6, MAX_LABELS = 256 };
+static const int WIDTH = 760, LEFT = 76, RIGHT = 24, TOP = 62, HEIGHT = 300, BOTTOM = 58;
 
 struct box {
     double x, y, width;

@@ -30,7 +30,7 @@
  * Some lanes idle is the rarer case, in a function of its own, so that the common one needs no stack. */
 #define LOOP(T, VALUE)                                                                                                 \
     T *const out = mg__slot(w, op->d);                                                                                 \
-    _Pragma("GCC ivdep") for (unsigned i = 0; i < 32; i++) out[i] = VALUE;
+    IVDEP for (unsigned i = 0; i < 32; i++) out[i] = VALUE;
 
 #define RESULT(T, HOW, name, CALL_ARGS, PREPARE)                                                                       \
     static HOW __attribute__((noinline)) MG_HANDLER(name##_some)                                                       \

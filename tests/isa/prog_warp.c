@@ -26,7 +26,7 @@ PROG(shuffles, 2, 64, 0, "",
         OUT(i, 0) = A(w + B(i) % 32) | (uint64_t)A(up3 ? i - 3 : i) << 32;
         OUT(i, 1) = A(down5 ? i + 5 : i) | (uint64_t)A(w + (l ^ 9)) << 32;
         OUT(i, 2) = A(down2 ? i + 2 : i) | (uint64_t)A(w + (seg | 2)) << 32;
-        uint32_t bits = 1u | up3 << 1 | down5 << 2 | down2 << 3 | 16u | (uint32_t)up2 << 5;
+        uint32_t bits = 1u | (uint32_t)up3 << 1 | (uint32_t)down5 << 2 | (uint32_t)down2 << 3 | 16u | (uint32_t)up2 << 5;
         OUT(i, 3) = A(up2 ? i - 2 : i) | (uint64_t)bits << 32;
     }
 }
