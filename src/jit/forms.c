@@ -357,12 +357,13 @@ static bool comes_back(const struct mg_gen *g, uint32_t op)
     return g->block_at[op] && g->p->ops[op].kind == MG_ENGINE_BLOCK;
 }
 
-static bool calls(const struct mg_gen *g, const struct mg_gen_block *from, uint32_t to)
+/* A loop that is nothing but arithmetic and accesses: the warp stays in it. */
+static bool tight(const struct mg_gen *g, const struct mg_gen_block *from, uint32_t to)
 {
     for (uint32_t i = from->first; i < g->blocks[to].end; i++)
-        if (g->p->ops[i].kind == MG_ENGINE_CALL)
-            return true;
-    return false;
+        if (g->p->ops[i].kind == MG_ENGINE_CALL || g->p->ops[i].kind == MG_ENGINE_BARRIER)
+            return false;
+    return true;
 }
 
 static bool flow(struct mg_gen *g)
@@ -418,7 +419,7 @@ static bool flow(struct mg_gen *g)
     for (uint32_t b = g->nblocks; b-- > 0;) { /* one way into a loop is enough */
         bool other = false;
         for (uint32_t in = b; in <= g->blocks[b].latch && g->blocks[b].loop; in++)
-            g->blocks[in].inside |= !calls(g, &g->blocks[b], g->blocks[b].latch);
+            g->blocks[in].inside |= tight(g, &g->blocks[b], g->blocks[b].latch);
         for (uint32_t in = b + 1; in <= g->blocks[b].latch && g->blocks[b].loop; in++)
             other |= g->blocks[in].entry;
         g->blocks[b].entry |= g->blocks[b].loop && !other;

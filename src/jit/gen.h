@@ -38,7 +38,7 @@ struct mg_gen_block {
     uint32_t first, end; /* ops */
     LLVMBasicBlockRef bb;
     bool reached, loop, entry;
-    bool inside; /* of a loop without calls */
+    bool inside; /* of a tight loop */
     bool maybe; /* an entry here would be of use */
     bool diverges; /* it ends with a branch whose lanes may disagree */
     bool parts; /* it ends with a branch whose arms are compiled for some of the lanes as well */
@@ -119,7 +119,7 @@ struct mg_gen {
     unsigned nlevels;
     LLVMBasicBlockRef exit;   /* of this op, if it has one already */
     struct mg_gen_checkpoint checkpoint;
-    bool inside;     /* of a loop without calls */
+    bool inside;     /* of a tight loop */
     uint32_t serial; /* of the straight piece of code that is being made */
     bool called; /* this op became a call of the interpreter */
     struct mg_gen_group groups[MG_GEN_GROUPS];

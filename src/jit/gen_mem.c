@@ -321,22 +321,26 @@ static void store_line(struct mg_gen *g, const struct mg_engine_mem *m, const st
     }
 }
 
-/* Warps after one another read rows of an array, too far apart for the processor to see: the next one is fetched while this one
- * works. Iterations of a loop are left to the processor. */
-static void fetch_ahead(struct mg_gen *g, const struct mg_gen_group *group, const struct mg_engine_mem *m, const struct line *l)
+/* Warps after one another read rows of an array, too far apart for the processor to see: the next one's are fetched while this one
+ * works. Iterations of a tight loop are left to the processor. */
+static void fetch_ahead(struct mg_gen *g, const struct mg_gen_group *group, const struct mg_engine_mem *m, struct line *l)
 {
     const struct mg_gen_form *f = &l->address.form;
     const char *name = "llvm.prefetch";
-    if (g->inside || g->mask || m->space == MG_SPACE_SHARED || f->dx || f->kx != m->width * m->vec || g->row < 32)
+    if (g->inside || g->mask || m->space == MG_SPACE_SHARED || f->dx || f->kx != m->width * m->vec || g->row < 8)
         return;
     LLVMValueRef at = FIELD(g, mg__gen_at(g, g->records, (uint64_t)group->site * sizeof(struct mg_engine_record)), mg_engine_record, last);
     LLVMValueRef next = LLVMBuildSub(g->b, LLVMBuildShl(g->b, l->at, mg__gen_c64(g, 1), ""), mg__gen_load(g, g->i64, at, 8), "");
     mg__gen_store(g, l->at, at, 8);
     LLVMValueRef ptr = LLVMBuildIntToPtr(g->b, next, g->ptr, "");
     LLVMValueRef f_prefetch = LLVMGetIntrinsicDeclaration(g->module, LLVMLookupIntrinsicID(name, strlen(name)), &g->ptr, 1);
-    for (unsigned byte = 0; byte < 32u * m->width * m->vec && byte < 256; byte += 64) {
-        LLVMValueRef args[4] = {mg__gen_at(g, ptr, byte), mg__gen_c32(g, 0), mg__gen_c32(g, 3), mg__gen_c32(g, 1)};
-        LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f_prefetch), f_prefetch, args, 4, "");
+    for (unsigned y = 0; y < 32 / g->row; y++) {
+        LLVMValueRef up = LLVMBuildMul(g->b, wide(g, mg__gen_cy(g, &l->address, 8)), mg__gen_c64(g, y), "");
+        LLVMValueRef row = LLVMBuildGEP2(g->b, g->i8, ptr, &up, 1, "");
+        for (unsigned byte = 0; byte < g->row * m->width * m->vec && byte < 256; byte += 64) {
+            LLVMValueRef args[4] = {mg__gen_at(g, row, byte), mg__gen_c32(g, 0), mg__gen_c32(g, 3), mg__gen_c32(g, 1)};
+            LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f_prefetch), f_prefetch, args, 4, "");
+        }
     }
 }
 
