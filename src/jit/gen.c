@@ -696,7 +696,7 @@ static bool set_up(const char **reason)
         const char *from = fma ? mg_sem_bitcode_fma : mg_sem_bitcode_plain, *to = fma ? mg_sem_bitcode_fma_end : mg_sem_bitcode_plain_end;
         LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(from, (size_t)(to - from), "sem", 0);
         if (LLVMParseBitcodeInContext2(context, buffer, &operations) == 0)
-            machine = LLVMCreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
+            machine = LLVMCreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelLess, LLVMRelocPIC, LLVMCodeModelSmall);
         LLVMDisposeMemoryBuffer(buffer);
     }
     LLVMDisposeMessage(message);
@@ -723,7 +723,7 @@ static bool optimise(struct mg_gen *g)
     if (!passes(g, "function(sroa,early-cse," MG_GEN_COMBINE ",simplifycfg)"))
         return false;
     mg__gen_lazy_nans(g);
-    return passes(g, "function(early-cse,loop-simplify,loop-mssa(licm),instsimplify,dse,sink,simplifycfg)");
+    return passes(g, "function(early-cse,sink,simplifycfg)");
 }
 
 static bool append(struct mg_strbuf *out, const void *data, size_t size)
