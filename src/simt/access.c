@@ -2,7 +2,8 @@
  *
  * The vector handlers (lanes.c) come here when an access has a shape that its instruction has not shown lately. What is found
  * out here about a shape, which object it stays inside and how its lanes may be loaded, makes the next access of that shape a
- * comparison of two vectors; observers of every access get it as its pattern (mg__access_watched).
+ * comparison of two vectors. Observers of every access get all of them here, one lane after the other, unless they take
+ * patterns (mg__access_watched).
  */
 #include "simt/simt_priv.h"
 
@@ -16,21 +17,13 @@
 #define MG_IRREGULAR_FOR 1024  /* accesses until shapes are tried again */
 #define MG_SHAPE_BASE ((uint64_t)1 << 40)
 
-static __attribute__((noinline)) void spread(struct mg_worker *worker, struct mg_access *event)
-{
-    mg__access_spread(event, worker->event_where);
-}
-
-void mg__access_event(struct mg_worker *worker, struct mg_access *event)
+void mg__access_event(struct mg_worker *worker, const struct mg_access *event)
 {
     const struct mg_run *run = worker->run;
     for (unsigned i = 0; i < run->nobservers; i++) {
         const struct mg_observer *o = &run->observers[i];
-        if (!o->access || !(o->wants & (MG_OBSERVE_EVERY | MG_OBSERVE_SHAPES)))
-            continue;
-        if (event->pattern && !(o->wants & MG_OBSERVE_PATTERNS))
-            spread(worker, event);
-        o->access(worker->observers[i], event);
+        if (o->access && (o->wants & (MG_OBSERVE_EVERY | MG_OBSERVE_SHAPES)))
+            o->access(worker->observers[i], event);
     }
 }
 
@@ -111,7 +104,7 @@ void mg__access_watched(struct mg_warp *w, const struct mg_op *op, const struct 
     e->pattern = shape->pattern;
     e->base = base;
     e->at = at;
-    if (mem->kind == MG_ACCESS_LD && run->nobservers == 1 && run->observers->wants & MG_OBSERVE_PATTERNS)
+    if (mem->kind == MG_ACCESS_LD && run->nobservers == 1)
         run->observers->access(worker->observers[0], e); /* as most are */
     else
         report_event(w, mem, e);
@@ -454,6 +447,10 @@ static bool access_space(struct mg_warp *w, const struct mg_op *op, uint32_t mas
         site->lo = lo;
         site->hi = hi;
     }
+    if (run->want_every && !run->want_patterns) {
+        report(w, op, mask, space, address, var, generic, where);
+        return true;
+    }
     /* Shapes serve loads and stores of known space; a site that keeps changing is left alone for a while. */
     bool remembers = !generic && !mem->no_shape && space != MG_SPACE_LOCAL && one_object && most - least < (1u << 30) &&
                      !(outside | misaligned) && site->skip == 0;
@@ -468,14 +465,14 @@ static bool access_space(struct mg_warp *w, const struct mg_op *op, uint32_t mas
         }
         if (remember(w, op, mask, address, space, lo, hi, var)) {
             unsigned first = (unsigned)__builtin_ctz(mask);
-            if (run->want_every)
+            if (run->want_patterns)
                 mg__access_watched(w, op, &site->first, address[first], where[first]);
             return true;
         }
     } else if (site->skip) {
         site->skip--;
     }
-    if (run->want_shapes || run->want_every)
+    if (run->want_shapes || run->want_patterns)
         report(w, op, mask, space, address, var, generic, where);
     return true;
 }

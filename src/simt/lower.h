@@ -12,7 +12,7 @@ struct mg_lower {
     struct mg_simt_module *module;
     struct mg_program *program;
     const struct mg_lanes *lanes;
-    bool watched; /* every access will be observed */
+    bool watched; /* every access will be observed, by patterns */
     struct mg_code *code;
     const struct mg_ptx_func *func;
     const struct mg_cfg *cfg;

@@ -8,7 +8,8 @@
  *                     Addresses are then right modulo 32 and in their distances, not absolutely.
  *  MG_OBSERVE_EVERY   every access, in each warp's program order, with exact addresses, before it takes effect.
  *  MG_OBSERVE_PATTERNS  with EVERY: most accesses come as a pattern that the engine has seen before and a base, which takes a
- *                     small part of the time that 32 addresses take; mg__access_spread makes addresses of it.
+ *                     small part of the time that 32 addresses take; mg__access_spread makes addresses of it. Only if all
+ *                     observers of accesses want it so: else none comes as a pattern.
  *  MG_OBSERVE_SYNC    what orders accesses, in the order in which it happens in a block: barriers, warp operations, fences,
  *                     asynchronous copies, exits, and what the scheduler had to do so that the block went on.
  *

@@ -274,13 +274,25 @@ static enum mg_status check_launch(const struct mg_simt *s, const struct mg_simt
     return MG_OK;
 }
 
-/* What runs: where an observer wants every access, handlers that give it to him. */
-static const struct mg_program *program_of(const struct mg_simt *s, struct mg_simt_kernel *k)
+/* Whether all that observe accesses want every one, by its pattern. */
+static bool by_patterns(const struct mg_simt *s)
 {
-    unsigned wants = 0;
-    for (unsigned i = 0; s->observe && i < s->nobservers; i++)
-        wants |= s->observers[i].wants;
-    if (!(wants & MG_OBSERVE_EVERY))
+    unsigned all = MG_OBSERVE_EVERY | MG_OBSERVE_PATTERNS, n = 0;
+    for (unsigned i = 0; s->observe && i < s->nobservers; i++) {
+        const struct mg_observer *o = &s->observers[i];
+        if (!o->access || !(o->wants & (MG_OBSERVE_EVERY | MG_OBSERVE_SHAPES)))
+            continue;
+        if ((o->wants & all) != all)
+            return false;
+        n++;
+    }
+    return n != 0;
+}
+
+/* What runs: for them, handlers that give them the accesses. */
+static const struct mg_program *program_of(struct mg_simt_kernel *k, bool watched)
+{
+    if (!watched)
         return k->program;
     if (!k->watched)
         (void)mg__lower(k->module, k->func, true, &k->watched);
@@ -292,7 +304,8 @@ static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const 
     enum mg_status status = check_launch(s, k, l, diag);
     if (status != MG_OK)
         return status;
-    const struct mg_program *p = program_of(s, k);
+    bool watched = by_patterns(s);
+    const struct mg_program *p = program_of(k, watched);
     if (!p)
         return mg__diag_set(diag, MG_ERR_NOMEM, "%s: no host memory for the launch", k->info.name);
     if (p->error.status != MG_OK) {
@@ -306,6 +319,7 @@ static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const 
     uint8_t *params = calloc(1, k->info.param_size + 64);
     run->simt = s;
     run->program = p;
+    run->want_patterns = watched;
     run->launch = l;
     run->params = params;
     run->param_size = (uint32_t)k->info.param_size;

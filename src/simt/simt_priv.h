@@ -306,7 +306,6 @@ struct mg_worker {
     uint64_t fault_block;
     void *observers[MG_MAX_OBSERVERS];
     struct mg_access event;
-    uint8_t *event_where[32];
     struct mg_sync sync;
     uint64_t sink[4];                /* where faulting lanes read and write when the launch goes on */
     bool passes;                     /* a fault now does not stop the launch */
@@ -325,6 +324,7 @@ struct mg_run {
     unsigned nworkers;
     bool serial;          /* one worker: atomics need no lock prefix */
     bool want_shapes, want_every, want_sync;
+    bool want_patterns;   /* with want_every: all observers of accesses do, and the program is the watched one */
     bool goes_on;         /* an observer takes faults: the launch ends with its error, but later */
     struct mg_observer *observers;
     unsigned nobservers;
@@ -356,7 +356,7 @@ struct mg_simt_kernel {
     struct mg_simt_module *module;
     const struct mg_ptx_func *func;
     struct mg_program *program;
-    struct mg_program *watched; /* the same, for launches whose every access is observed; made at the first */
+    struct mg_program *watched; /* the same, for launches that are observed by patterns; made at the first */
     struct mg_described *described[6]; /* compiled, for blocks with 2^i lanes a row (0: irregular) */
     bool tried[6];
     struct mg_simt_kernel_info info;
@@ -390,7 +390,7 @@ struct mg_lanes {
     /* 32-bit elements, one a lane, 32-bit shared or 64-bit global addresses: op->a address, op->c offset, op->d element,
      * op->b site; the second of each follows a lead */
     mg_handler ld_shared_word[2], ld_global_word[2], st_shared_word[2], st_global_word[2];
-    /* for programs whose every access is observed, [1] with 64-bit addresses */
+    /* for programs that are observed by patterns, [1] with 64-bit addresses */
     mg_handler ld_shared_watched[2], st_shared_watched[2], ld_global_watched, st_global_watched;
     mg_handler red_shared_add, red_shared_add_alone; /* the second does not go on to the next op */
     void (*leave)(void); /* before other code runs: ends the use of wide registers */
@@ -437,7 +437,7 @@ void mg__heap_destroy(struct mg_simt *simt);
 void mg__heap_free(struct mg_simt *simt, uint64_t address);
 
 /* lower.c */
-/* `watched`: every access is observed. */
+/* `watched`: every access is observed, by patterns. */
 enum mg_status mg__lower(struct mg_simt_module *module, const struct mg_ptx_func *kernel, bool watched, struct mg_program **program);
 void mg__program_free(struct mg_program *program);
 uint32_t mg__estimate_regs(const struct mg_ptx_func *func);
@@ -508,9 +508,9 @@ MG_HANDLER(mg__op_atom_checked);
 /* Resolves the lanes' addresses into `where` (host pointers), reports the access, remembers its shape. False: a fault. */
 bool mg__access_slow(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t address[32],
                      uint8_t *where[32]);
-/* An access of a remembered shape, for observers of every access. */
+/* An access of a remembered shape, for observers of every access that take patterns. */
 void mg__access_watched(struct mg_warp *w, const struct mg_op *op, const struct mg_shape *shape, uint64_t base, uint8_t *at);
-void mg__access_event(struct mg_worker *worker, struct mg_access *event);
+void mg__access_event(struct mg_worker *worker, const struct mg_access *event);
 void mg__sites_flush(struct mg_worker *worker);
 void mg__address(const struct mg_warp *w, const struct mg_mem *mem, uint64_t address[32]);
 

@@ -51,11 +51,41 @@ static unsigned sectors_of(const struct mg_access *a)
     return n;
 }
 
+/* Where every access is seen: its addresses to the bit, which warp made it, and that the host pointers fit. */
+static uint64_t exact_of(const struct mg_launch_info *launch, const struct mg_access *a)
+{
+    unsigned first = (unsigned)__builtin_ctz(a->mask);
+    uint64_t h = mix(mix(a->insn, a->block), a->warp);
+    for (unsigned i = first; i < 32; i++) {
+        if (!(a->mask >> i & 1))
+            continue;
+        h = mix(h, a->address[i] - (a->space == MG_SPACE_GLOBAL ? launch->range : 0));
+        if (a->space == MG_SPACE_GLOBAL)
+            assert_true((uintptr_t)a->where[i] == a->address[i]);
+        else if (a->space == MG_SPACE_SHARED)
+            assert_true(a->where[i] - a->where[first] == (int64_t)(a->address[i] - a->address[first]));
+        if (a->kind == MG_ACCESS_ST)
+            h = mix(h, ((const uint8_t *)a->value[0])[i * (a->value64 ? 8u : 4u)]);
+    }
+    return h;
+}
+
 static void on_access(void *worker, const struct mg_access *a)
 {
     struct seen *s = worker;
     struct kit_sums *sum = &s->sums;
+    struct mg_access lanes;
+    uint8_t *where[32];
     assert_true(a->mask != 0 && a->insn < s->kit->launch->ninsns && a->times > 0);
+    if (a->pattern) {
+        assert_true(s->kit->wants & MG_OBSERVE_PATTERNS && a->pattern->mask == a->mask && a->pattern->id < MG_PATTERN_LIMIT);
+        lanes = *a;
+        mg__access_spread(&lanes, where);
+        a = &lanes;
+        sum->patterns++;
+    }
+    if (s->kit->wants & MG_OBSERVE_EVERY)
+        sum->exact += exact_of(s->kit->launch, a);
     uint64_t base = a->address[__builtin_ctz(a->mask)], h = mix(a->insn, a->mask);
     h = mix(h, a->width | (uint64_t)a->kind << 16 | (uint64_t)a->space << 24 | (uint64_t)a->generic << 40);
     h = mix(mix(h, (uint64_t)(a->shared_var + 1)), base % 32);
@@ -96,6 +126,8 @@ static void worker_end(void *state, void *worker)
     to->sectors += from->sectors;
     to->wavefronts += from->wavefronts;
     to->shapes += from->shapes;
+    to->exact += from->exact;
+    to->patterns += from->patterns;
     to->counts += from->counts;
     to->issued += from->issued;
     to->threads += from->threads;
@@ -122,6 +154,7 @@ static void print(void *arg, const char *text, size_t length)
 void kit_open(struct kit *kit, unsigned threads, unsigned timeout_ms, unsigned wants, const char *isa)
 {
     memset(kit, 0, sizeof *kit);
+    kit->wants = wants;
     if (isa)
         setenv("MARGAY_ISA", isa, 1);
     struct mg_simt_options o = {.threads = threads, .timeout_ms = timeout_ms, .memory = 256u << 20, .print = print,

@@ -28,6 +28,8 @@ struct kit_sums {
     uint64_t events; /* calls of access() */
     uint64_t requests, lanes, sectors, wavefronts;
     uint64_t shapes; /* of each access's instruction, lanes, width, space, distances and base modulo 32 */
+    uint64_t exact;  /* MG_OBSERVE_EVERY: of each access's warp, addresses and values */
+    uint64_t patterns; /* accesses that came as one */
     uint64_t counts; /* of each instruction's counts */
     uint64_t issued, threads, divergent;
 };
@@ -40,6 +42,7 @@ struct kit {
     struct mg_diag diag;  /* likewise */
     char *printed;        /* likewise */
     const struct mg_launch_info *launch;
+    unsigned wants;
 };
 /* `wants`: what its observer asks for; 0: none. `isa`: MARGAY_ISA, or NULL. */
 void kit_open(struct kit *kit, unsigned threads, unsigned timeout_ms, unsigned wants, const char *isa);

@@ -2,8 +2,8 @@
  *
  * The same kernel runs on devices with 1, 2, 3 and 7 workers, with each vector extension, and with an observer that gets
  * every access as it happens. Results in memory, counts, and the sums over accesses must all be equal: the memory of
- * shapes, the comparison of address registers once a block, and the vector paths are thereby held against the path
- * that looks at each address. Kernels are written below, and made up by a generator from a seed.
+ * shapes, the comparison of address registers once a block, the vector paths and those that give accesses away as patterns
+ * are thereby held against the path that looks at each address. Kernels are written below, and made up by a generator from a seed.
  */
 #include "kit.h"
 
@@ -25,6 +25,10 @@ static const struct way {
     {"v3", "v3", 1, MG_OBSERVE_SHAPES | MG_OBSERVE_COUNTS},
     {"v4", "v4", 1, MG_OBSERVE_SHAPES | MG_OBSERVE_COUNTS},
     {"v2, every access", "v2", 2, MG_OBSERVE_EVERY | MG_OBSERVE_COUNTS},
+    {"patterns", NULL, 1, MG_OBSERVE_EVERY | MG_OBSERVE_PATTERNS | MG_OBSERVE_COUNTS},
+    {"patterns, 3 threads", NULL, 3, MG_OBSERVE_EVERY | MG_OBSERVE_PATTERNS | MG_OBSERVE_COUNTS},
+    {"v2, patterns", "v2", 1, MG_OBSERVE_EVERY | MG_OBSERVE_PATTERNS | MG_OBSERVE_COUNTS},
+    {"v3, patterns", "v3", 2, MG_OBSERVE_EVERY | MG_OBSERVE_PATTERNS | MG_OBSERVE_COUNTS},
     {"no observer", NULL, 2, 0},
 };
 static struct device {
@@ -90,6 +94,8 @@ static void hold(const char *what, const char *ptx, struct mg_dim3 grid, struct 
         SAME(sectors);
         SAME(wavefronts);
         SAME(shapes);
+        if (ways[i].wants & MG_OBSERVE_EVERY)
+            SAME(exact);
     }
 }
 
@@ -113,6 +119,8 @@ static void simple(void **state)
     assert_int_equal(s->divergent, 0);
     assert_int_equal(s->events, 54);
     assert_int_equal(devices[1].kit.sums.events, 2); /* two instructions, one shape each */
+    for (size_t i = 0; i < MG_COUNT(ways); i++)
+        assert_int_equal(devices[i].kit.sums.patterns, ways[i].wants & MG_OBSERVE_PATTERNS ? 54 : 0);
     hold1("a partial last warp", KERNEL("", PLACES "ld.global.u32 %r0, [%d0]; st.global.u32 [%d1], %r0;"), 5, 45);
     assert_int_equal(devices[0].kit.sums.requests, 20);
     assert_int_equal(devices[0].kit.sums.lanes, 5 * 45 * 2);
