@@ -3,7 +3,7 @@
  * The warps of a block run one after the other from one barrier to the next; when all that live stand at the same one, they
  * go on behind it, and no barrier is ever counted. What the compiled code leaves to the interpreter (a branch that
  * diverges, an instruction that it does not have) is a walk of that warp through the ops from there; it comes back at the
- * next block that is an entry, if all its lanes are together again and its registers have the form that the entry expects.
+ * next block that is an entry, or at a barrier, if all its lanes are together again and its registers have the form that is expected there.
  * When a warp waits or yields on such a walk, the whole block is handed to the interpreter for good: every warp's
  * state is written out as the interpreter has it, and sched.c goes on.
  */
@@ -382,12 +382,18 @@ static bool follow(struct mg_warp *w)
             w->splits.at[0] = w->splits.at[w->current]; /* the only leaf */
             w->splits.count = 1;
             w->current = 0;
-            uint32_t entry = d->entry_of[w->splits.at[w->current].pc - w->root->code->ops];
+            const struct mg_engine_point *to = &code->points[d->entry_of[w->splits.at[0].pc - w->root->code->ops]];
+            bool waits = to->kind == MG_ENGINE_AT_BARRIER;
+            uint32_t entry = waits ? to->entry : (uint32_t)(to - code->points);
             if (read_in(w, &code->points[entry])) {
                 w->entry = entry;
                 w->polled = false;
                 w->slice = MG_SLICE;
-                continue;
+                if (!waits)
+                    continue;
+                w->point = to;
+                w->place = AT_BARRIER;
+                return true;
             }
             mg__warp_choose(w);
             mg__warp_run(w);
@@ -459,6 +465,8 @@ static enum mg_engine_outcome together(struct mg_worker *worker, struct mg_block
                 b->warps[k].entry = entry;
                 b->warps[k].point = at;
                 b->warps[k].place = READY;
+                if (!b->warps[k].filled) /* each is now the first of those that run together */
+                    mg__fill_block(&b->warps[k], 1);
             }
             for (uint32_t k = 0; k < ran; k++)
                 if (!follow(&b->warps[k]))
@@ -555,9 +563,11 @@ const struct mg_described *mg__engine_kernel(struct mg_simt_kernel *k, const str
         }
         if (!d && s->engine->say)
             s->engine->say(s->engine->self, k->info.name, reason);
-        for (uint32_t p = 1; d && p < d->code->npoints; p++)
-            if (d->code->points[p].kind == MG_ENGINE_AT_ENTRY && d->program.ops[d->code->points[p].op].kind == MG_ENGINE_BLOCK)
-                d->entry_of[d->code->points[p].op] = p;
+        for (uint32_t p = 1; d && p < d->code->npoints; p++) {
+            const struct mg_engine_point *at = &d->code->points[p];
+            if (at->kind == MG_ENGINE_AT_BARRIER || (at->kind == MG_ENGINE_AT_ENTRY && d->program.ops[at->op].kind == MG_ENGINE_BLOCK))
+                d->entry_of[at->op] = p;
+        }
         k->described[slot] = d;
     }
     return k->described[slot];

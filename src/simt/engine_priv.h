@@ -9,7 +9,7 @@ struct mg_described {
     struct mg_arena arena;
     struct mg_engine_program program;
     mg_handler *call;        /* by op: what calls->op runs */
-    uint32_t *entry_of;      /* by op: its entry, 0: none */
+    uint32_t *entry_of;      /* by op: the point of its entry, or that of the barrier that it is; 0: none */
     struct mg_engine_code *code;
 };
 uint32_t mg__described_row(const struct mg_dim3 *block); /* lanes a row of such a block, 0: irregular */
