@@ -1,6 +1,6 @@
 /* check_priv.h - what the files of this room share.
  *
- *   order.c    happens-before in a block            grid.c    between blocks of a launch
+ *   order.c    happens-before in a block            grid.c    between blocks of a launch; release.c who relies on whom
  *   code.c     what the instructions tell: classes, where an address comes from, what leads where
  *   region.c   device memory: what is written, and the cells of a launch
  *   watch.c    the observer: accesses                meet.c    barriers and warp operations
@@ -146,7 +146,7 @@ struct launch {
     bool ordered, race, init, bounds, barrier;
     /* grid.c */
     uint32_t block_shift, block_bits, site_bits, epoch_bits;
-    struct grid *grid;
+    struct releases *releases;
     struct mixed *mixed;
     pthread_mutex_t lock;
 };
@@ -220,12 +220,20 @@ void mg__watch_fault(void *worker, const struct mg_access *access, enum mg_fault
 void mg__watch_note(struct worker *w, enum check_kind kind, enum place_kind place, int32_t object, uint64_t offset,
                     uint32_t width, uint32_t insn, uint32_t other, struct actor who, struct actor with);
 
+/* ---- release.c: for launches whose blocks run in order; where they do not, nothing happens ---- */
+bool mg__releases_begin(struct launch *l, uint64_t nblocks);
+void mg__releases_end(struct launch *l);
+void mg__release_fence(struct launch *l, uint64_t block);
+void mg__release_publish(struct launch *l, uint64_t block, uint64_t address);
+void mg__release_take(struct launch *l, uint64_t block, uint64_t address);
+/* In order: how many fences the block has gone through, and whether `block` may rely on what `other` did when it had gone
+ * through `epoch` of them. */
+uint32_t mg__release_fences(const struct launch *l, uint64_t block);
+bool mg__release_relies(struct launch *l, uint64_t block, uint64_t other, uint32_t epoch, uint32_t most);
+
 /* ---- grid.c ---- */
 bool mg__grid_begin(struct launch *l);
 void mg__grid_end(struct launch *l);
-void mg__grid_fence(struct launch *l, uint64_t block);
-void mg__grid_publish(struct launch *l, uint64_t block, uint64_t address);
-void mg__grid_take(struct launch *l, uint64_t block, uint64_t address);
 /* An access to the 4 bytes at `offset` (a multiple of 4) of the region, `bytes` of them: a bit each. */
 struct touch {
     uint64_t block, offset;

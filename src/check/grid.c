@@ -1,4 +1,4 @@
-/* grid.c - between the blocks of a launch: who touched each 4 bytes of global memory, and who may rely on whom.
+/* grid.c - between the blocks of a launch: who touched each 4 bytes of global memory.
  *
  * A cell of 64 bits stands for 4 bytes of an allocation that the launch may write to:
  *
@@ -17,8 +17,7 @@
  * all blocks the two gravest, the lower block first. If the first is a write there is a race, and these two name it.
  *
  * Launches whose blocks may wait for one another run in order. There the entries are the last write and a read, with the
- * number of fences that the block had gone through: a release (a strong write after a fence) publishes what came before the
- * fence at that address, and a strong read of the address takes it, and what its publisher had taken before.
+ * number of fences that the block had gone through, and release.c says who may rely on that.
  */
 #include "check/check_priv.h"
 
@@ -32,37 +31,6 @@ enum { ENTRY_BITS = 28, FLAG_BUSY = 56, FLAG_STRONG = 57, FLAG_SPLIT = 58, FLAG_
 #define ENTRY_MASK ((1ull << ENTRY_BITS) - 1)
 enum { PLAIN_WRITE, PLAIN_READ, STRONG_WRITE, STRONG_READ };
 
-struct release {
-    uint64_t block;
-    uint32_t place, epoch; /* fences that the block had gone through */
-    uint64_t order;
-};
-struct taken {
-    uint32_t place;
-    uint64_t order; /* of the latest release there that was taken */
-};
-struct place { /* an address that blocks synchronise by */
-    uint64_t address;
-    MG_VEC(uint32_t) releases;
-};
-struct member { /* a block */
-    uint32_t fences, published; /* published: epoch of its last release */
-    uint32_t published_at;      /* … and its place + 1 */
-    MG_VEC(uint32_t) releases;
-    MG_VEC(struct taken) taken;
-};
-struct grid {
-    struct member *members;
-    uint64_t nblocks;
-    MG_VEC(struct release) releases;
-    MG_VEC(struct place) places;
-    uint32_t *index;
-    size_t nindex;
-    /* what one block knows of the others, worked out when a release of theirs was not taken directly */
-    uint64_t knower, knows_taken;
-    uint32_t *known;
-    bool has_known;
-};
 struct mixed_use {
     int32_t object;
     uint64_t offset, block;
@@ -95,33 +63,12 @@ bool mg__grid_begin(struct launch *l)
     l->mixed = calloc(1, sizeof(*l->mixed));
     if (!l->mixed)
         return false;
-    if (!l->ordered)
-        return true;
-    l->grid = calloc(1, sizeof(*l->grid));
-    if (!l->grid)
-        return false;
-    l->grid->nblocks = nblocks;
-    l->grid->members = calloc(nblocks, sizeof(*l->grid->members));
-    return l->grid->members != NULL;
+    return !l->ordered || mg__releases_begin(l, nblocks);
 }
 
 void mg__grid_end(struct launch *l)
 {
-    struct grid *g = l->grid;
-    if (g) {
-        for (uint64_t b = 0; g->members && b < g->nblocks; b++) {
-            mg__vec_free(&g->members[b].releases);
-            mg__vec_free(&g->members[b].taken);
-        }
-        for (size_t p = 0; p < g->places.count; p++)
-            mg__vec_free(&g->places.at[p].releases);
-        mg__vec_free(&g->places);
-        mg__vec_free(&g->releases);
-        free(g->members);
-        free(g->index);
-        free(g->known);
-        free(g);
-    }
+    mg__releases_end(l);
     if (l->mixed) {
         mg__vec_free(&l->mixed->uses);
         free(l->mixed->index);
@@ -129,144 +76,10 @@ void mg__grid_end(struct launch *l)
     }
 }
 
-/* ---- synchronisation between blocks ---- */
 static uint64_t scatter(uint64_t key)
 {
     key *= 0x9e3779b97f4a7c15ull;
     return key ^ key >> 29;
-}
-
-/* The address's place, made if need be; UINT32_MAX: no memory. */
-static uint32_t place_of(struct grid *g, uint64_t address, bool make)
-{
-    if (g->nindex) {
-        for (size_t h = scatter(address) & (g->nindex - 1); g->index[h]; h = (h + 1) & (g->nindex - 1))
-            if (g->places.at[g->index[h] - 1].address == address)
-                return g->index[h] - 1;
-    }
-    if (!make)
-        return UINT32_MAX;
-    if (!mg__vec_push(&g->places, ((struct place){.address = address})))
-        return UINT32_MAX;
-    if (g->places.count * 2 > g->nindex) {
-        size_t n = MG_MAX(g->nindex * 2, 64);
-        uint32_t *index = calloc(n, sizeof(*index));
-        if (!index) {
-            g->places.count--;
-            return UINT32_MAX;
-        }
-        free(g->index);
-        g->index = index;
-        g->nindex = n;
-        for (size_t p = 0; p + 1 < g->places.count; p++) {
-            size_t h = scatter(g->places.at[p].address) & (n - 1);
-            while (index[h])
-                h = (h + 1) & (n - 1);
-            index[h] = (uint32_t)p + 1;
-        }
-    }
-    size_t h = scatter(address) & (g->nindex - 1);
-    while (g->index[h])
-        h = (h + 1) & (g->nindex - 1);
-    g->index[h] = (uint32_t)g->places.count;
-    return (uint32_t)g->places.count - 1;
-}
-
-void mg__grid_fence(struct launch *l, uint64_t block)
-{
-    if (l->grid)
-        l->grid->members[block].fences++;
-}
-
-void mg__grid_publish(struct launch *l, uint64_t block, uint64_t address)
-{
-    struct grid *g = l->grid;
-    if (!g || !g->members[block].fences)
-        return;
-    struct member *m = &g->members[block];
-    uint32_t p = place_of(g, address, true);
-    if (p == UINT32_MAX || (m->published == m->fences && m->published_at == p + 1))
-        return;
-    struct release r = {block, p, m->fences, g->releases.count};
-    uint32_t at = (uint32_t)g->releases.count;
-    if (!mg__vec_push(&g->releases, r))
-        return;
-    (void)mg__vec_push(&g->places.at[p].releases, at);
-    (void)mg__vec_push(&m->releases, at);
-    m->published = m->fences;
-    m->published_at = p + 1;
-}
-
-void mg__grid_take(struct launch *l, uint64_t block, uint64_t address)
-{
-    struct grid *g = l->grid;
-    uint32_t p = g ? place_of(g, address, false) : UINT32_MAX;
-    if (p == UINT32_MAX || !g->places.at[p].releases.count)
-        return;
-    uint32_t latest = g->places.at[p].releases.at[g->places.at[p].releases.count - 1];
-    struct member *m = &g->members[block];
-    for (size_t k = m->taken.count; k-- > 0;)
-        if (m->taken.at[k].place == p) {
-            if (m->taken.at[k].order == latest)
-                return;
-            break;
-        }
-    (void)mg__vec_push(&m->taken, ((struct taken){p, latest}));
-}
-
-/* All that `block` knows: of each other block the greatest epoch published to it, directly or through others. */
-static void work_out(struct grid *g, uint64_t block)
-{
-    struct member *me = &g->members[block];
-    if (g->has_known && g->knower == block && g->knows_taken == me->taken.count)
-        return;
-    if (!g->known && !(g->known = calloc(g->nblocks, sizeof(*g->known))))
-        return;
-    memset(g->known, 0, g->nblocks * sizeof(*g->known));
-    /* Releases taken, walked backwards: what a publisher took before its release is known as well. */
-    uint64_t *upto = calloc(g->places.count + 1, sizeof(*upto));
-    MG_VEC(struct taken) todo = {0};
-    for (size_t k = 0; upto && k < me->taken.count; k++)
-        (void)mg__vec_push(&todo, me->taken.at[k]);
-    while (upto && todo.count) {
-        struct taken t = todo.at[--todo.count];
-        const struct place *p = &g->places.at[t.place];
-        for (size_t k = 0; k < p->releases.count && p->releases.at[k] <= t.order; k++) {
-            uint32_t at = p->releases.at[k];
-            if (at + 1u <= upto[t.place])
-                continue;
-            const struct release *r = &g->releases.at[at];
-            g->known[r->block] = MG_MAX(g->known[r->block], r->epoch);
-            const struct member *m = &g->members[r->block];
-            for (size_t j = 0; j < m->taken.count; j++) /* more than it had taken by then, at worst: races go unseen */
-                if (m->taken.at[j].order < at && m->taken.at[j].order + 1 > upto[m->taken.at[j].place])
-                    (void)mg__vec_push(&todo, m->taken.at[j]);
-        }
-        upto[t.place] = MG_MAX(upto[t.place], t.order + 1);
-    }
-    mg__vec_free(&todo);
-    free(upto);
-    g->has_known = true;
-    g->knower = block;
-    g->knows_taken = me->taken.count;
-}
-
-/* Whether `block` may rely on what `other` did when it had gone through `epoch` fences. */
-static bool relies(struct grid *g, uint64_t block, uint64_t other, uint32_t epoch, uint32_t most)
-{
-    const struct member *me = &g->members[block], *m = &g->members[other];
-    for (size_t k = 0; k < m->releases.count; k++) {
-        const struct release *r = &g->releases.at[m->releases.at[k]];
-        if (r->epoch <= epoch && !(epoch == most && r->epoch >= most))
-            continue;
-        for (size_t j = me->taken.count; j-- > 0;)
-            if (me->taken.at[j].place == r->place && me->taken.at[j].order >= r->order)
-                return true;
-    }
-    if (!m->releases.count || !me->taken.count)
-        return false;
-    work_out(g, block);
-    return g->has_known && g->known && (g->known[other] > epoch || (epoch == most && g->known[other] >= most));
 }
 
 /* ---- cells ---- */
@@ -559,7 +372,7 @@ static bool conflict(struct launch *l, const struct touch *t, uint64_t entry, bo
     uint64_t block = block_in(l, entry);
     unsigned mine = kind_of(l, t->site, write), theirs = kind_in(entry);
     uint32_t most = (1u << l->epoch_bits) - 1, epoch = (uint32_t)entry & most;
-    return entry && block != t->block >> l->block_shift && race(mine, theirs) && !relies(l->grid, t->block, block, epoch, most);
+    return entry && block != t->block >> l->block_shift && race(mine, theirs) && !mg__release_relies(l, t->block, block, epoch, most);
 }
 
 static void touch_in_order(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who)
@@ -569,7 +382,7 @@ static void touch_in_order(struct worker *w, int32_t object, const struct touch 
     _Atomic uint64_t *at = &r->cells[t->offset / 4];
     uint64_t old = atomic_load_explicit(at, memory_order_relaxed), new = old;
     uint64_t wrote = old >> ENTRY_BITS & ENTRY_MASK, read = old & ENTRY_MASK;
-    uint32_t most = (1u << l->epoch_bits) - 1, epoch = MG_MIN(l->grid->members[t->block].fences, most);
+    uint32_t most = (1u << l->epoch_bits) - 1, epoch = MG_MIN(mg__release_fences(l, t->block), most);
     uint64_t entry = entry_of(l, kind_of(l, t->site, t->site->writes), t->block, t->site->number) | epoch;
     bool part = t->bytes != 15 || (old >> 60 && old >> 60 != 15);
     uint64_t block = t->block >> l->block_shift;
@@ -587,7 +400,7 @@ static void touch_in_order(struct worker *w, int32_t object, const struct touch 
     if (t->site->writes) {
         new = (new & ~(ENTRY_MASK << ENTRY_BITS)) | entry << ENTRY_BITS | (t->late ? 0 : (uint64_t)t->bytes << 60);
     } else if (!read || block_in(l, read) == block || kind_in(read) == STRONG_READ ||
-               relies(l->grid, t->block, block_in(l, read), (uint32_t)read & most, most)) {
+               mg__release_relies(l, t->block, block_in(l, read), (uint32_t)read & most, most)) {
         new = (new & ~ENTRY_MASK) | entry;
     }
     atomic_store_explicit(at, new, memory_order_relaxed);

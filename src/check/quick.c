@@ -5,6 +5,10 @@
  * the same lane's), and then the cells are brought up to date as order.c would. tests/check/test_quick.c holds the two against each other.
  *
  * A block with rows above the floor (named barriers, flags: `partial`) always goes the long way.
+ *
+ * A plain read of shared memory that was written before the last barrier can only matter to a write that comes before the
+ * next one. So it is held back, and the cells are told of it when such a write, or anything that looks at cells, comes near;
+ * when the block meets, what is still held is forgotten. Whether a row was written before the barrier is found out once.
  */
 #include "check/quick.h"
 
@@ -435,7 +439,7 @@ static bool may_read_now(const struct mg_order *o, const struct mg_shadow *s, ui
     return true;
 }
 
-bool mg__shadow_read_now(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *m, uint32_t who,
+bool mg__shadow_read_any(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *m, uint32_t who,
                          bool init, bool lasts)
 {
     uint32_t least = init ? o->begin : 0;

@@ -68,10 +68,7 @@ bool mg__shadow_make(struct mg_shadow *s, size_t units);
 void mg__shadow_free(struct mg_shadow *s);
 void mg__shadow_begin(struct mg_shadow *s, size_t units, bool clear); /* a block; `clear`: times begin again */
 /* The whole access at unit `base` on. False: nothing was done that may not be done again; look at each lane. `who`: packed, of
- * lane 0. Reads of units that were not written since `begin` count as out of the ordinary, if `init`. `lasts`: the memo lives
- * as long as the block. */
-static inline bool mg__shadow_read(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *memo,
-                                   uint32_t who, bool init, bool lasts);
+ * lane 0. */
 bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *memo, uint32_t who);
 /* Writes the held reads into the cells: before anybody else looks at them. */
 void mg__shadow_settle(const struct mg_order *o, struct mg_shadow *s);
@@ -81,14 +78,16 @@ static inline void mg__shadow_met(struct mg_shadow *s)
     s->nheld = 0;
     s->held_rows = 0;
 }
-bool mg__shadow_read_now(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *memo, uint32_t who,
+/* The same. Reads of units that were not written since `begin` count as out of the ordinary, if `init`. `lasts`: the memo lives
+ * as long as the block. */
+bool mg__shadow_read_any(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *memo, uint32_t who,
                          bool init, bool lasts);
 static inline bool mg__shadow_read(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *memo,
                                    uint32_t who, bool init, bool lasts)
 {
     uint64_t r = base / 32;
     if (base % 32 + memo->span > 32 || s->sums[r].clean != o->begin || s->odd > o->floor || s->nheld == MG_HELD || !lasts || !s->held)
-        return mg__shadow_read_now(o, s, base, memo, who, init, lasts);
+        return mg__shadow_read_any(o, s, base, memo, who, init, lasts);
     s->held[s->nheld++] = (struct mg_held){base, memo, o->now, who}; /* in a row, and that is clean */
     s->held_rows |= 1ull << r % 64;
     return true;

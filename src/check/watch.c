@@ -475,7 +475,7 @@ static __attribute__((noinline)) void watch_global(struct worker *w, struct bloc
             told_address = address;
             if (site->takes) {
                 mg__order_take(b->order, a->warp);
-                mg__grid_take(l, a->block, address);
+                mg__release_take(l, a->block, address);
             }
         }
         int32_t k = find_allocation(l, address, w->last[a->insn]);
@@ -531,14 +531,14 @@ static __attribute__((noinline)) void watch_global(struct worker *w, struct bloc
     if (site->publishes) {
         if (site->own_fence) {
             mg__order_fence(b->order, a->warp);
-            mg__grid_fence(l, a->block);
+            mg__release_fence(l, a->block);
         }
         mg__order_publish(b->order, a->warp);
         uint64_t last = 0;
         for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
             uint64_t address = a->address[__builtin_ctz(rest)];
             if (address != last)
-                mg__grid_publish(l, a->block, address);
+                mg__release_publish(l, a->block, address);
             last = address;
         }
     }
@@ -699,7 +699,7 @@ void mg__watch_sync(void *self, const struct mg_sync *e)
     case MG_SYNC_FENCE:
         mg__order_fence(o, e->warp);
         if (e->insn < l->info->ninsns && of_the_device(l->info->insns[e->insn].insn))
-            mg__grid_fence(l, e->block);
+            mg__release_fence(l, e->block);
         break;
     case MG_SYNC_COPY_COMMIT:
         mg__order_commit(o, e->warp);
