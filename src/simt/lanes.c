@@ -196,7 +196,7 @@ MG_NO_TSAN static void store_lanes(struct mg_warp *w, const struct mg_mem *mem, 
     }
 }
 
-static __attribute__((noinline)) const struct mg_op *load_slow(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
+MG_NO_TSAN static __attribute__((noinline)) const struct mg_op *load_slow(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 {
     uint64_t address[32];
     uint8_t *where[32];
@@ -207,7 +207,7 @@ static __attribute__((noinline)) const struct mg_op *load_slow(struct mg_warp *w
     return op + 1;
 }
 
-static __attribute__((noinline)) const struct mg_op *store_slow(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
+MG_NO_TSAN static __attribute__((noinline)) const struct mg_op *store_slow(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 {
     uint64_t address[32];
     uint8_t *where[32];
@@ -334,7 +334,7 @@ static ALWAYS_INLINE void polling(struct mg_warp *w, const struct mg_mem *mem)
 }
 
 #define LOAD(name, ADDR64, WHERE)                                                                                      \
-    static __attribute__((noinline)) MG_HANDLER(name)                                                                  \
+    MG_NO_TSAN static __attribute__((noinline)) MG_HANDLER(name)                                                                  \
     {                                                                                                                  \
         const struct mg_mem *mem = op->u.mem;                                                                          \
         uint64_t base;                                                                                                 \
@@ -346,7 +346,7 @@ static ALWAYS_INLINE void polling(struct mg_warp *w, const struct mg_mem *mem)
         return op + 1;                                                                                                 \
     }
 #define STORE(name, ADDR64, WHERE)                                                                                     \
-    static __attribute__((noinline)) MG_HANDLER(name)                                                                  \
+    MG_NO_TSAN static __attribute__((noinline)) MG_HANDLER(name)                                                                  \
     {                                                                                                                  \
         const struct mg_mem *mem = op->u.mem;                                                                          \
         uint64_t base;                                                                                                 \
@@ -505,13 +505,13 @@ static ALWAYS_INLINE struct mg_shape *watched_shape(struct mg_warp *w, const str
         NEXT                                                                                                           \
     }
 /* Words have the short way; what else there is takes room that their handlers need not make. */
-static __attribute__((noinline)) void load_other(struct mg_warp *w, const struct mg_mem *mem, uint32_t mask, const struct mg_shape *s,
+MG_NO_TSAN static __attribute__((noinline)) void load_other(struct mg_warp *w, const struct mg_mem *mem, uint32_t mask, const struct mg_shape *s,
                                                  const uint8_t *p)
 {
     load_shape(w, mem, mask, s, p);
     narrow();
 }
-static __attribute__((noinline)) void store_other(struct mg_warp *w, const struct mg_mem *mem, uint32_t mask,
+MG_NO_TSAN static __attribute__((noinline)) void store_other(struct mg_warp *w, const struct mg_mem *mem, uint32_t mask,
                                                   const struct mg_shape *s, uint8_t *p)
 {
     store_shape(w, mem, mask, s, p);
