@@ -4,9 +4,10 @@
     measure.py MARGAY PROGRAMS [--reps 5] [--scale 8] [--strict] [NAME...]
 
 PROGRAMS is programs.cu, compiled. Each kernel runs under both, in turns, on one thread; the least time of each counts, and
-so that the start of the process does not flatter the ratio, the time of an empty program is taken off both. Memory is the
-peak of the checked process beyond that of the other. Every run must be right and without findings. --strict: status 3 if a
-target is missed: 4 times the time, and 3 times the device memory and 16 bytes a byte of shared memory in flight.
+so that the start of the process does not flatter the ratio, the time of an empty program is taken off both. A checked launch is
+interpreted, and so is the other, unless MARGAY_ENGINE says what it shall be. Memory is the peak of the checked process beyond that
+of the other. Every run must be right and without findings. --strict: status 3 if a target is missed: 4 times the time, and 3 times
+the device memory and 16 bytes a byte of shared memory in flight.
 """
 import argparse
 import os
@@ -40,7 +41,8 @@ def main():
     parser.add_argument("--reps", type=int, default=5)
     parser.add_argument("--scale", type=int, default=8)
     parser.add_argument("--strict", action="store_true")
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
+    os.environ.setdefault("MARGAY_ENGINE", "interp")
     missed = 0
     print("| kernel | margay run, s | margay check, s | ratio | memory beyond, MB | allowed, MB |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
