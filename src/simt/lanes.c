@@ -545,12 +545,44 @@ static ALWAYS_INLINE void add_word(uint8_t *to, uint32_t more)
     v += more;
     memcpy(to, &v, 4);
 }
+/* Before it takes effect, as observers of every access want it. */
+static __attribute__((noinline)) void tell_red(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint32_t at[32],
+                                               uint32_t low, uint32_t high)
+{
+    const struct mg_run *run = w->worker->run;
+    struct mg_access *e = &w->worker->event;
+    uint8_t *where[32];
+    int32_t var = -1;
+    for (uint32_t k = 0; k < run->nshared_vars && var < 0; k++)
+        if (low >= run->shared_vars[k].offset && high + 4 <= run->shared_vars[k].offset + run->shared_vars[k].size)
+            var = (int32_t)k;
+    e->insn = op->insn;
+    e->kind = op->u.mem->kind;
+    e->space = MG_SPACE_SHARED;
+    e->width = 4;
+    e->mask = mask;
+    for (unsigned i = 0; i < 32; i++) {
+        e->address[i] = at[i];
+        where[i] = w->block->shared + at[i];
+    }
+    e->times = 1;
+    e->shared_var = var;
+    e->block = w->block->linear;
+    e->warp = w->index;
+    e->generic = false;
+    e->where = where;
+    e->value[0] = NULL;
+    e->value64 = false;
+    e->pattern = NULL;
+    narrow();
+    mg__access_event(w->worker, e);
+    e->where = NULL;
+}
 static ALWAYS_INLINE const struct mg_op *red_shared_add(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 {
     const struct mg_mem *m = op->u.mem;
     const struct mg_run *run = w->worker->run;
     const uint32_t *a = mg__slot(w, m->addr), *b = mg__slot(w, m->reg[1]);
-    struct mg_access *e = &w->worker->event;
     uint32_t high = 0, bits = 0, low = ~0u, at[32];
     const uint32_t offset = (uint32_t)m->offset;
     for (unsigned i = 0; i < 32; i++) {
@@ -561,8 +593,10 @@ static ALWAYS_INLINE const struct mg_op *red_shared_add(struct mg_warp *w, const
         bits |= at[i] & on;
     }
     const uint32_t size = w->block->shared_size;
-    if (MG_UNLIKELY(bits & 3 || size < 4 || high > size - 4 || run->want_every))
+    if (MG_UNLIKELY(bits & 3 || size < 4 || high > size - 4 || (run->want_every && !run->want_patterns)))
         return mg__op_atom(w, op, mask);
+    if (run->want_shapes | run->want_patterns)
+        tell_red(w, op, mask, at, low, high);
     uint8_t *shared = w->block->shared;
     if (mask == ~0u) { /* without a walk over bits */
 #pragma GCC unroll 8
@@ -571,25 +605,6 @@ static ALWAYS_INLINE const struct mg_op *red_shared_add(struct mg_warp *w, const
     } else {
         for (uint32_t rest = mask; rest; rest &= rest - 1)
             add_word(shared + at[__builtin_ctz(rest)], b[__builtin_ctz(rest)]);
-    }
-    if (run->want_shapes) {
-        int32_t var = -1;
-        for (uint32_t k = 0; k < run->nshared_vars && var < 0; k++)
-            if (low >= run->shared_vars[k].offset && high + 4 <= run->shared_vars[k].offset + run->shared_vars[k].size)
-                var = (int32_t)k;
-        e->insn = op->insn;
-        e->kind = m->kind;
-        e->space = MG_SPACE_SHARED;
-        e->width = 4;
-        e->mask = mask;
-        for (unsigned i = 0; i < 32; i++)
-            e->address[i] = at[i];
-        e->times = 1;
-        e->shared_var = var;
-        e->block = w->block->linear;
-        e->warp = w->index;
-        e->generic = false;
-        mg__access_event(w->worker, e);
     }
     return op + 1;
 }
