@@ -382,11 +382,10 @@ void mg__gen_alu(struct mg_gen *g, const struct mg_engine_op *op)
 {
     struct mg_gen_form to = mg__gen_result(g, op, g->form);
     struct mg_gen_value in[4], r;
-    bool uniform = true, vector = false;
+    bool uniform = true;
     for (unsigned k = 0; k < op->nin && k < 4; k++) {
         in[k] = mg__gen_read(g, op->in[k].slot, op->in[k].bytes);
         uniform &= mg__gen_uniform(in[k].form);
-        vector |= in[k].form.vector;
     }
     if (uniform)
         r = mg__gen_of_base(apply(g, op, in, false));
