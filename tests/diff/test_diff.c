@@ -141,7 +141,16 @@ static int own(const char *path, unsigned grid, unsigned block)
     fclose(f);
     bool differs = differ(text.at, (struct mg_dim3){grid, 1, 1}, (struct mg_dim3){block, 1, 1}, &how);
     printf("%s\n", differs ? how.at : "the same");
+    mg__strbuf_free(&text);
+    mg__strbuf_free(&how);
     return differs;
+}
+
+static void close_sides(void)
+{
+    mg__strbuf_free(&ir);
+    kit_close(&sides[0].kit);
+    kit_close(&sides[1].kit);
 }
 
 static bool read_options(int argc, char **argv, unsigned long *count, unsigned long *seed, unsigned long *seconds)
@@ -183,9 +192,12 @@ int main(int argc, char **argv)
     open_side(&sides[0], "interp");
     open_side(&sides[1], "jit");
     mg__jit_dump(sides[1].kit.engine, &ir);
-    if (file)
-        return own(argv[1], argc > 2 ? (unsigned)atoi(argv[2]) : 1, argc > 3 ? (unsigned)atoi(argv[3]) : 32);
     int failed = 0;
+    if (file) {
+        failed = own(argv[1], argc > 2 ? (unsigned)atoi(argv[2]) : 1, argc > 3 ? (unsigned)atoi(argv[3]) : 32);
+        close_sides();
+        return failed;
+    }
     struct mg_jit_stats stats = {0};
     unsigned long k = 0;
     for (uint64_t start = mg__time_ns(); k < count && !failed && (!seconds || mg__time_ns() - start < seconds * 1000000000u); k++) {
@@ -223,8 +235,6 @@ int main(int argc, char **argv)
         printf("too few were compiled: this test says little\n");
         failed = 1;
     }
-    mg__strbuf_free(&ir);
-    kit_close(&sides[0].kit);
-    kit_close(&sides[1].kit);
+    close_sides();
     return failed;
 }
