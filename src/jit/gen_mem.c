@@ -446,12 +446,19 @@ void mg__gen_call(struct mg_gen *g, uint32_t index)
     g->mask = keep;
 }
 
+/* Whether rows of lanes are contiguous, or all lanes one place. */
+static bool in_rows(const struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_form *f)
+{
+    const struct mg_engine_mem *m = op->mem;
+    return mg__gen_uniform(*f) || (!f->dx && f->kx == m->width * m->vec && 32 / g->row <= 8 && (op->kind == MG_ENGINE_LOAD || m->vec == 1));
+}
+
 void mg__gen_access(struct mg_gen *g, uint32_t index)
 {
     const struct mg_engine_op *op = &g->p->ops[index];
     const struct mg_engine_mem *m = op->mem;
     struct mg_gen_value address = mg__gen_read(g, m->addr, m->addr64 ? 8 : 4);
-    if (address.form.vector)
+    if (address.form.vector || (g->mask && !in_rows(g, op, &address.form))) /* masked gathers take LLVM too long */
         mg__gen_call(g, index);
     else
         by_line(g, index, address);
