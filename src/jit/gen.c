@@ -1,9 +1,10 @@
 /* gen.c - the code generator: basic blocks, branches, and where the compiled function is entered and left.
  *
- * One function runs the warps of a block one after the other, each with all 32 lanes active, to the same barrier. It has a way in at the kernel's start, behind each barrier, at loops
- * and where diverged lanes meet; on each, what is live comes from the frame and the cells. Where it leaves (a branch whose
- * lanes disagree, a record that does not fit, an op that it does not have) what is live goes back there. Forms of
- * registers on an edge between blocks are weakened on that edge alone.
+ * One function runs the warps of a block one after the other, each with all 32 lanes active, to the same barrier. It
+ * has a way in at the kernel's start, behind each barrier, at loops and where diverged lanes meet; on each, what is
+ * live comes from the frame and the cells. Where it leaves (a branch whose lanes disagree, a record that does not fit,
+ * an op that it does not have) what is live goes back there. Forms of registers on an edge between blocks are weakened
+ * on that edge alone.
  *
  * To compile one more kind of op: emit() here, a form in forms.c, and the generator of random programs in tests/diff.
  */
@@ -59,10 +60,11 @@ void mg__gen_add(struct mg_gen *g, LLVMValueRef at, LLVMValueRef more)
 }
 void mg__gen_expect(struct mg_gen *g, LLVMValueRef likely, LLVMBasicBlockRef yes, LLVMBasicBlockRef no)
 {
-    LLVMMetadataRef weights[3] = {LLVMMDStringInContext2(g->cx, "branch_weights", 14), LLVMValueAsMetadata(mg__gen_c32(g, 100000)),
-                                  LLVMValueAsMetadata(mg__gen_c32(g, 1))};
+    LLVMMetadataRef weights[3] = {LLVMMDStringInContext2(g->cx, "branch_weights", 14),
+                                  LLVMValueAsMetadata(mg__gen_c32(g, 100000)), LLVMValueAsMetadata(mg__gen_c32(g, 1))};
     LLVMValueRef br = LLVMBuildCondBr(g->b, likely, yes, no);
-    LLVMSetMetadata(br, LLVMGetMDKindIDInContext(g->cx, "prof", 4), LLVMMetadataAsValue(g->cx, LLVMMDNodeInContext2(g->cx, weights, 3)));
+    LLVMSetMetadata(br, LLVMGetMDKindIDInContext(g->cx, "prof", 4),
+                    LLVMMetadataAsValue(g->cx, LLVMMDNodeInContext2(g->cx, weights, 3)));
 }
 
 /* ---- points ---- */
@@ -73,7 +75,10 @@ static void no_memory(struct mg_gen *g)
 
 static uint32_t new_point(struct mg_gen *g, enum mg_engine_point_kind kind, uint32_t op)
 {
-    struct mg_engine_point p = {.kind = (uint8_t)kind, .op = op, .first_form = (uint32_t)g->forms.count, .first_open = (uint32_t)g->opens.count};
+    struct mg_engine_point p = {.kind = (uint8_t)kind,
+                                .op = op,
+                                .first_form = (uint32_t)g->forms.count,
+                                .first_open = (uint32_t)g->opens.count};
     if (!mg__vec_push(&g->points, p))
         no_memory(g);
     return (uint32_t)g->points.count - 1;
@@ -81,8 +86,14 @@ static uint32_t new_point(struct mg_gen *g, enum mg_engine_point_kind kind, uint
 
 static void point_form(struct mg_gen *g, uint32_t point, uint32_t var, struct mg_gen_form f)
 {
-    struct mg_engine_form e = {.slot = g->vars[var].slot, .bytes = g->vars[var].bytes, .vector = f.vector || !f.reached, .dx = f.dx, .dy = f.dy,
-                               .cx = f.kx, .cy = f.ky, .cell = 3 * var};
+    struct mg_engine_form e = {.slot = g->vars[var].slot,
+                               .bytes = g->vars[var].bytes,
+                               .vector = f.vector || !f.reached,
+                               .dx = f.dx,
+                               .dy = f.dy,
+                               .cx = f.kx,
+                               .cy = f.ky,
+                               .cell = 3 * var};
     if (!mg__vec_push(&g->forms, e))
         no_memory(g);
     if (point < g->points.count)
@@ -299,7 +310,8 @@ static void quick(struct mg_gen *g, const struct mg_engine_op *op, LLVMBasicBloc
 }
 
 /* To `yes` if all lanes take it, to `no` if none does; else both arms are gone through, or the interpreter goes on. */
-static void decide(struct mg_gen *g, const struct mg_gen_block *b, uint32_t i, LLVMBasicBlockRef yes, LLVMBasicBlockRef no)
+static void decide(struct mg_gen *g, const struct mg_gen_block *b, uint32_t i, LLVMBasicBlockRef yes,
+                   LLVMBasicBlockRef no)
 {
     const struct mg_engine_op *op = &g->p->ops[i];
     struct mg_gen_value v = mg__gen_read(g, op->guard, 0);
@@ -337,10 +349,12 @@ static void emit_value(struct mg_gen *g, uint32_t i)
     case MG_ENGINE_SETP:
         mg__gen_setp(g, op);
         break;
-    case MG_ENGINE_PACK: case MG_ENGINE_UNPACK:
+    case MG_ENGINE_PACK:
+    case MG_ENGINE_UNPACK:
         mg__gen_pack(g, op);
         break;
-    case MG_ENGINE_LOAD: case MG_ENGINE_STORE:
+    case MG_ENGINE_LOAD:
+    case MG_ENGINE_STORE:
         mg__gen_access(g, i);
         break;
     case MG_ENGINE_CALL:
@@ -361,8 +375,8 @@ static void settle_outs(struct mg_gen *g, const struct mg_engine_op *op, const s
 }
 
 /* One way through a guarded op: its results settle in the form that all ways have behind it. */
-static void arm(struct mg_gen *g, uint32_t i, LLVMBasicBlockRef bb, LLVMBasicBlockRef after, const struct mg_gen_form *before,
-                const struct mg_gen_form *to, bool executes, LLVMValueRef mask)
+static void arm(struct mg_gen *g, uint32_t i, LLVMBasicBlockRef bb, LLVMBasicBlockRef after,
+                const struct mg_gen_form *before, const struct mg_gen_form *to, bool executes, LLVMValueRef mask)
 {
     const struct mg_gen_checkpoint c = g->checkpoint;
     uint32_t ngroups = g->ngroups;
@@ -389,7 +403,8 @@ static void emit_guarded(struct mg_gen *g, uint32_t i)
     const struct mg_engine_op *op = &g->p->ops[i], *at = &g->p->ops[i - 1];
     struct mg_gen_value v = mg__gen_read(g, at->guard, 0);
     LLVMValueRef m = guard_mask(g, at, &v);
-    struct mg_gen_form *before = mg__arena_array(&g->arena, 2 * (size_t)g->nvars + 1, sizeof *before), *to = before + g->nvars;
+    struct mg_gen_form *before = mg__arena_array(&g->arena, 2 * (size_t)g->nvars + 1, sizeof *before),
+                       *to = before + g->nvars;
     if (!before) {
         no_memory(g);
         return;
@@ -481,7 +496,8 @@ void mg__gen_op(struct mg_gen *g, const struct mg_gen_block *b, uint32_t i)
         emit_guarded(g, i);
     else
         emit_value(g, i);
-    if (op->kind == MG_ENGINE_STORE || op->kind == MG_ENGINE_CALL || (op->kind == MG_ENGINE_LOAD && (g->called || g->mask)))
+    if (op->kind == MG_ENGINE_STORE || op->kind == MG_ENGINE_CALL ||
+        (op->kind == MG_ENGINE_LOAD && (g->called || g->mask)))
         g->checkpoint.valid = false;
 }
 
@@ -574,16 +590,18 @@ static void load_fills(struct mg_gen *g, bool block)
             continue;
         LLVMTypeRef one = mg__gen_int(g, f->bytes);
         struct mg_gen_form form = mg__gen_form(g, NULL, f->slot, f->bytes);
-        LLVMValueRef v = mg__gen_load(g, form.vector ? LLVMVectorType(one, 32) : one, mg__gen_at(g, g->regs, (uint32_t)f->slot), f->bytes);
-        g->fills[k] = (struct mg_gen_value){.form = form, .base = form.vector ? NULL : v, .vec = form.vector ? v : NULL};
+        LLVMValueRef v = mg__gen_load(g, form.vector ? LLVMVectorType(one, 32) : one,
+                                      mg__gen_at(g, g->regs, (uint32_t)f->slot), f->bytes);
+        g->fills[k] =
+            (struct mg_gen_value){.form = form, .base = form.vector ? NULL : v, .vec = form.vector ? v : NULL};
     }
 }
 
 static void load_fields(struct mg_gen *g, LLVMValueRef e, unsigned from, unsigned to)
 {
-    static const size_t fields[] = {offsetof(struct mg_engine_warp, regs), offsetof(struct mg_engine_warp, cells),
+    static const size_t fields[] = {offsetof(struct mg_engine_warp, regs),   offsetof(struct mg_engine_warp, cells),
                                     offsetof(struct mg_engine_warp, shared), offsetof(struct mg_engine_warp, records),
-                                    offsetof(struct mg_engine_warp, full), offsetof(struct mg_engine_warp, calls)};
+                                    offsetof(struct mg_engine_warp, full),   offsetof(struct mg_engine_warp, calls)};
     LLVMValueRef *const values[] = {&g->regs, &g->cells, &g->shared, &g->records, &g->full, &g->calls};
     for (unsigned k = from; k < to; k++)
         *values[k] = mg__gen_load(g, g->ptr, mg__gen_at(g, e, fields[k]), 8);
@@ -592,7 +610,8 @@ static void load_fields(struct mg_gen *g, LLVMValueRef e, unsigned from, unsigne
 /* The loop over the warps: `head` begins one, and where it ends at the point of those before it another one follows. */
 static void begin_warp(struct mg_gen *g, LLVMBasicBlockRef head)
 {
-    LLVMValueRef ran = LLVMBuildPhi(g->b, g->i32, ""), where = LLVMBuildPhi(g->b, g->i32, ""), zero = mg__gen_c32(g, 0), one = mg__gen_c32(g, 1);
+    LLVMValueRef ran = LLVMBuildPhi(g->b, g->i32, ""), where = LLVMBuildPhi(g->b, g->i32, ""), zero = mg__gen_c32(g, 0),
+                 one = mg__gen_c32(g, 1);
     g->e = LLVMBuildPhi(g->b, g->ptr, "");
     LLVMBasicBlockRef next = mg__gen_bb(g), over = mg__gen_bb(g);
     g->at_end = mg__gen_bb(g);
@@ -606,8 +625,11 @@ static void begin_warp(struct mg_gen *g, LLVMBasicBlockRef head)
     g->end_point = LLVMBuildPhi(g->b, g->i32, "");
     mg__gen_store(g, g->end_point, mg__gen_at(g, g->e, offsetof(struct mg_engine_warp, point)), 4);
     now = LLVMBuildAdd(g->b, ran, one, "");
-    LLVMValueRef alike = LLVMBuildOr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, ran, zero, ""), LLVMBuildICmp(g->b, LLVMIntEQ, where, g->end_point, ""), "");
-    LLVMBuildCondBr(g->b, LLVMBuildAnd(g->b, alike, LLVMBuildICmp(g->b, LLVMIntULT, now, LLVMGetParam(g->fn, 2), ""), ""), next, over);
+    LLVMValueRef alike = LLVMBuildOr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, ran, zero, ""),
+                                     LLVMBuildICmp(g->b, LLVMIntEQ, where, g->end_point, ""), "");
+    LLVMBuildCondBr(g->b,
+                    LLVMBuildAnd(g->b, alike, LLVMBuildICmp(g->b, LLVMIntULT, now, LLVMGetParam(g->fn, 2), ""), ""),
+                    next, over);
     LLVMPositionBuilderAtEnd(g->b, over);
     LLVMBuildRet(g->b, now);
     LLVMPositionBuilderAtEnd(g->b, next);
@@ -630,9 +652,10 @@ bool mg__gen_emit(struct mg_gen *g)
     static const char *const attributes[][2] = {{"prefer-vector-width", "512"}, {"min-legal-vector-width", "512"}};
     for (unsigned k = 0; k < MG_COUNT(attributes); k++)
         LLVMAddAttributeAtIndex(g->fn, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                                LLVMCreateStringAttribute(g->cx, attributes[k][0], (unsigned)strlen(attributes[k][0]), attributes[k][1],
-                                                          (unsigned)strlen(attributes[k][1])));
-    LLVMAddAttributeAtIndex(g->fn, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(g->cx, LLVMGetEnumAttributeKindForName("nounwind", 8), 0));
+                                LLVMCreateStringAttribute(g->cx, attributes[k][0], (unsigned)strlen(attributes[k][0]),
+                                                          attributes[k][1], (unsigned)strlen(attributes[k][1])));
+    LLVMAddAttributeAtIndex(g->fn, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(g->cx, LLVMGetEnumAttributeKindForName("nounwind", 8), 0));
     g->start = mg__gen_bb(g);
     LLVMBasicBlockRef head = mg__gen_bb(g);
     LLVMPositionBuilderAtEnd(g->b, head);
@@ -688,15 +711,18 @@ static bool set_up(const char **reason)
     *reason = "llvm";
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
-    char *triple = LLVMGetDefaultTargetTriple(), *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures(), *message = NULL;
+    char *triple = LLVMGetDefaultTargetTriple(), *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures(),
+         *message = NULL;
     bool fma = strstr(features, "+fma,") != NULL;
     LLVMTargetRef target;
     if (LLVMGetTargetFromTriple(triple, &target, &message) == 0) {
         context = LLVMContextCreate();
-        const char *from = fma ? mg_sem_bitcode_fma : mg_sem_bitcode_plain, *to = fma ? mg_sem_bitcode_fma_end : mg_sem_bitcode_plain_end;
+        const char *from = fma ? mg_sem_bitcode_fma : mg_sem_bitcode_plain,
+                   *to = fma ? mg_sem_bitcode_fma_end : mg_sem_bitcode_plain_end;
         LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(from, (size_t)(to - from), "sem", 0);
         if (LLVMParseBitcodeInContext2(context, buffer, &operations) == 0)
-            machine = LLVMCreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelLess, LLVMRelocPIC, LLVMCodeModelSmall);
+            machine = LLVMCreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelLess, LLVMRelocPIC,
+                                              LLVMCodeModelSmall);
         LLVMDisposeMemoryBuffer(buffer);
     }
     LLVMDisposeMessage(message);
@@ -733,12 +759,21 @@ static bool append(struct mg_strbuf *out, const void *data, size_t size)
 
 static bool pack(struct mg_gen *g, const uint64_t key[2], LLVMMemoryBufferRef object, struct mg_strbuf *out)
 {
-    struct mg_jit_header h = {.magic = MG_JIT_MAGIC, .version = MG_JIT_VERSION, .engine = MG_ENGINE_VERSION,
-                              .npoints = (uint32_t)g->points.count, .nforms = (uint32_t)g->forms.count, .nopens = (uint32_t)g->opens.count,
-                              .nsites = (uint32_t)g->sites.count, .nmembers = (uint32_t)g->members.count, .nlevels = (uint32_t)g->point_levels.count, .ncells = g->ncells,
-                              .object = LLVMGetBufferSize(object), .key = {key[0], key[1]}};
+    struct mg_jit_header h = {.magic = MG_JIT_MAGIC,
+                              .version = MG_JIT_VERSION,
+                              .engine = MG_ENGINE_VERSION,
+                              .npoints = (uint32_t)g->points.count,
+                              .nforms = (uint32_t)g->forms.count,
+                              .nopens = (uint32_t)g->opens.count,
+                              .nsites = (uint32_t)g->sites.count,
+                              .nmembers = (uint32_t)g->members.count,
+                              .nlevels = (uint32_t)g->point_levels.count,
+                              .ncells = g->ncells,
+                              .object = LLVMGetBufferSize(object),
+                              .key = {key[0], key[1]}};
     bool good = append(out, &h, sizeof h) && append(out, g->points.at, g->points.count * sizeof *g->points.at) &&
-                append(out, g->forms.at, g->forms.count * sizeof *g->forms.at) && append(out, g->opens.at, g->opens.count * sizeof *g->opens.at) &&
+                append(out, g->forms.at, g->forms.count * sizeof *g->forms.at) &&
+                append(out, g->opens.at, g->opens.count * sizeof *g->opens.at) &&
                 append(out, g->sites.at, g->sites.count * sizeof *g->sites.at) &&
                 append(out, g->members.at, g->members.count * sizeof *g->members.at) &&
                 append(out, g->point_levels.at, g->point_levels.count * sizeof *g->point_levels.at) &&
@@ -796,7 +831,8 @@ static void generate(struct mg_gen *g, const uint64_t key[2], struct mg_strbuf *
 }
 
 /* One try. With `whole` only branches whose lanes agree are compiled, which makes less code. */
-static const char *attempt(const struct mg_engine_program *program, const uint64_t key[2], bool whole, struct mg_strbuf *out, struct mg_strbuf *dump)
+static const char *attempt(const struct mg_engine_program *program, const uint64_t key[2], bool whole,
+                           struct mg_strbuf *out, struct mg_strbuf *dump)
 {
     struct mg_gen *g = calloc(1, sizeof *g);
     if (!g)
@@ -832,8 +868,8 @@ static const char *attempt(const struct mg_engine_program *program, const uint64
 extern const char mg_jit_generate_build[];
 __attribute__((visibility("default"))) const char mg_jit_generate_build[] = MG_JIT_BUILD;
 __attribute__((visibility("default"))) mg_jit_generate mg_jit_generate_kernel;
-bool mg_jit_generate_kernel(const struct mg_engine_program *program, const uint64_t key[2], char **bytes, size_t *size, const char **reason,
-                            struct mg_strbuf *dump)
+bool mg_jit_generate_kernel(const struct mg_engine_program *program, const uint64_t key[2], char **bytes, size_t *size,
+                            const char **reason, struct mg_strbuf *dump)
 {
     struct mg_strbuf out = {0};
     pthread_mutex_lock(&lock);

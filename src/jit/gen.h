@@ -16,8 +16,8 @@
 #include "sem/sem.h"
 #include "simt/observe.h"
 
-/* What is known of a register's 32 lanes: on a line, base + cx x + cy y, or nothing. The coefficients are constants (kx,
- * ky), or values of their own (dx, dy). A predicate is the same in all lanes, or a vector. */
+/* What is known of a register's 32 lanes: on a line, base + cx x + cy y, or nothing. The coefficients are constants
+ * (kx, ky), or values of their own (dx, dy). A predicate is the same in all lanes, or a vector. */
 struct mg_gen_form {
     bool reached, vector, dx, dy; /* !reached: no value has come here yet */
     uint32_t none;                /* 0: forms are compared as bytes */
@@ -31,26 +31,27 @@ struct mg_gen_var { /* a register: a slot of the frame, of one size */
     int32_t slot;
     uint8_t bytes;
     LLVMValueRef base, cx, cy, vec; /* where its value is */
-    LLVMValueRef all, none; /* of a predicate, i1: that it holds for all lanes, for none; neither may be known to hold */
-    uint32_t serial;        /* all and none are good while it is g->serial */
+    LLVMValueRef all,
+        none;        /* of a predicate, i1: that it holds for all lanes, for none; neither may be known to hold */
+    uint32_t serial; /* all and none are good while it is g->serial */
 };
 struct mg_gen_block {
     uint32_t first, end; /* ops */
     LLVMBasicBlockRef bb;
     bool reached, loop, entry;
-    bool inside; /* of a tight loop */
-    bool maybe; /* an entry here would be of use */
-    bool diverges; /* it ends with a branch whose lanes may disagree */
-    bool parts; /* it ends with a branch whose arms are compiled for some of the lanes as well */
-    uint32_t latch; /* of a loop: the last block that goes back to it */
-    uint32_t point; /* of the entry */
+    bool inside;            /* of a tight loop */
+    bool maybe;             /* an entry here would be of use */
+    bool diverges;          /* it ends with a branch whose lanes may disagree */
+    bool parts;             /* it ends with a branch whose arms are compiled for some of the lanes as well */
+    uint32_t latch;         /* of a loop: the last block that goes back to it */
+    uint32_t point;         /* of the entry */
     struct mg_gen_form *in; /* by variable */
     uint64_t *live;         /* before the first op */
 };
 struct mg_gen_group { /* accesses through one address that are counted together */
     int32_t slot;
     uint32_t site, done, count;
-    uint32_t mark; /* done at the checkpoint */
+    uint32_t mark;   /* done at the checkpoint */
     LLVMValueRef at; /* i64: the first one's address */
 };
 #if LLVM_VERSION_MAJOR >= 18 /* since when it insists on a fixpoint, and ends the process without one */
@@ -58,8 +59,8 @@ struct mg_gen_group { /* accesses through one address that are counted together 
 #else
 #define MG_GEN_COMBINE "instcombine"
 #endif
-/* A place that exits of later ops go back to: nothing in between has an effect that is seen, so the interpreter may execute it
- * again. What is live there is saved by one piece of code for all of them. */
+/* A place that exits of later ops go back to: nothing in between has an effect that is seen, so the interpreter may
+ * execute it again. What is live there is saved by one piece of code for all of them. */
 struct mg_gen_checkpoint {
     bool valid;
     uint32_t op, first_form, nforms;
@@ -75,8 +76,8 @@ struct mg_gen_level {
 #define MG_GEN_GROUPS 256u
 #define MG_GEN_LEVELS 4u  /* arms in arms */
 #define MG_GEN_REGION 64u /* ops of all arms between a branch and where they meet */
-/* Larger kernels are interpreted: compiling them takes more than it gains. LLVM needs some 0.1 ms for an instruction of its own,
- * and most of those save and restore registers where compiled code is left and entered. */
+/* Larger kernels are interpreted: compiling them takes more than it gains. LLVM needs some 0.1 ms for an instruction of
+ * its own, and most of those save and restore registers where compiled code is left and entered. */
 #define MG_GEN_OPS 6000u
 #define MG_GEN_SIZE 10000u /* LLVM's instructions */
 #define MG_GEN_APART 40u   /* ops between two entries that are not needed, in a kernel of more than MG_GEN_SMALL */
@@ -86,14 +87,14 @@ struct mg_gen {
     const struct mg_engine_program *p;
     struct mg_arena arena;
     const char *reason; /* why not: a row of reason.def */
-    bool whole; /* no arms of branches whose lanes disagree */
+    bool whole;         /* no arms of branches whose lanes disagree */
     LLVMContextRef cx;
     LLVMModuleRef module, sem;
     LLVMBuilderRef b;
     LLVMTargetMachineRef tm;
-    LLVMBasicBlockRef at_end, at_leave; /* of one warp: at a barrier or the kernel's end, and elsewhere */
+    LLVMBasicBlockRef at_end, at_leave;  /* of one warp: at a barrier or the kernel's end, and elsewhere */
     LLVMValueRef end_point, leave_point; /* phis in these */
-    uint32_t exit_point; /* 0: none yet */
+    uint32_t exit_point;                 /* 0: none yet */
     LLVMValueRef fn, e, regs, shared, cells, records, full, calls;
     LLVMBasicBlockRef start;
     LLVMTypeRef i1, i8, i16, i32, i64, ptr;
@@ -108,7 +109,7 @@ struct mg_gen {
     struct mg_gen_value *fills;
     /* while ops are emitted */
     struct mg_gen_form *form; /* by variable: now */
-    uint64_t *live;     /* before the op, or before its guard */
+    uint64_t *live;           /* before the op, or before its guard */
     uint64_t *lives;          /* of the block's ops, one set each */
     uint32_t op;              /* where an exit lets the interpreter go on */
     LLVMValueRef mask;        /* i32: lanes that execute the op; NULL: all */
@@ -117,11 +118,11 @@ struct mg_gen {
     bool guarded;             /* lanes that the op leaves out are not idle: all keep theirs */
     struct mg_gen_level levels[MG_GEN_LEVELS];
     unsigned nlevels;
-    LLVMBasicBlockRef exit;   /* of this op, if it has one already */
+    LLVMBasicBlockRef exit; /* of this op, if it has one already */
     struct mg_gen_checkpoint checkpoint;
     bool inside;     /* of a tight loop */
     uint32_t serial; /* of the straight piece of code that is being made */
-    bool called; /* this op became a call of the interpreter */
+    bool called;     /* this op became a call of the interpreter */
     struct mg_gen_group groups[MG_GEN_GROUPS];
     uint32_t ngroups;
     MG_VEC(struct mg_engine_point) points;
@@ -137,7 +138,8 @@ struct mg_gen {
 
 /* forms.c: registers, control flow, liveness, and what is known of lanes */
 bool mg__gen_analyse(struct mg_gen *g);
-uint32_t mg__gen_var(const struct mg_gen *g, int32_t slot, unsigned bytes); /* index; UINT32_MAX: a constant or a fill */
+uint32_t mg__gen_var(const struct mg_gen *g, int32_t slot,
+                     unsigned bytes); /* index; UINT32_MAX: a constant or a fill */
 bool mg__gen_constant(const struct mg_gen *g, int32_t slot, unsigned bytes, int64_t *value);
 struct mg_gen_form mg__gen_form(const struct mg_gen *g, const struct mg_gen_form *forms, int32_t slot, unsigned bytes);
 struct mg_gen_form mg__gen_meet(struct mg_gen_form a, struct mg_gen_form b);
@@ -146,11 +148,20 @@ static inline bool mg__gen_uniform(struct mg_gen_form f)
     return !f.vector && !f.dx && !f.dy && f.kx == 0 && f.ky == 0;
 }
 /* The form of the op's k-th result when it is not guarded. */
-struct mg_gen_form mg__gen_result(const struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_form *forms);
+struct mg_gen_form mg__gen_result(const struct mg_gen *g, const struct mg_engine_op *op,
+                                  const struct mg_gen_form *forms);
 /* All results of op `i`, into forms[]; with its guard if it has one. */
 void mg__gen_step(const struct mg_gen *g, uint32_t i, struct mg_gen_form *forms);
 enum mg_gen_rule {
-    MG_RULE_NONE, MG_RULE_ADD, MG_RULE_SUB, MG_RULE_MUL, MG_RULE_MAD, MG_RULE_SHL, MG_RULE_WIDE, MG_RULE_MADWIDE, MG_RULE_EXTEND,
+    MG_RULE_NONE,
+    MG_RULE_ADD,
+    MG_RULE_SUB,
+    MG_RULE_MUL,
+    MG_RULE_MAD,
+    MG_RULE_SHL,
+    MG_RULE_WIDE,
+    MG_RULE_MADWIDE,
+    MG_RULE_EXTEND,
     MG_RULE_KEEP
 };
 struct mg_gen_rule_of {
@@ -164,8 +175,8 @@ void mg__gen_lives(struct mg_gen *g, const struct mg_gen_block *b); /* of all op
 
 /* gen_mask.c */
 void mg__gen_regions(struct mg_gen *g); /* which blocks part; needs the forms */
-/* The arms of the branch `i`, one after the other, for the lanes that take it and those that do not, neither of them none. What is live where they
- * meet has then the form that the block there wants. */
+/* The arms of the branch `i`, one after the other, for the lanes that take it and those that do not, neither of them
+ * none. What is live where they meet has then the form that the block there wants. */
 void mg__gen_part(struct mg_gen *g, uint32_t i, LLVMValueRef taken);
 static inline bool mg__gen_keeps(const struct mg_gen *g, uint32_t var)
 {
@@ -175,7 +186,8 @@ static inline bool mg__gen_keeps(const struct mg_gen *g, uint32_t var)
 /* gen_value.c */
 struct mg_gen_value mg__gen_read(struct mg_gen *g, int32_t slot, unsigned bytes);
 void mg__gen_write(struct mg_gen *g, int32_t slot, unsigned bytes, struct mg_gen_value value); /* blends under a mask */
-LLVMValueRef mg__gen_vector(struct mg_gen *g, struct mg_gen_value *value, unsigned bytes); /* <32 x iN>, or a predicate's i32 */
+LLVMValueRef mg__gen_vector(struct mg_gen *g, struct mg_gen_value *value,
+                            unsigned bytes);                     /* <32 x iN>, or a predicate's i32 */
 LLVMValueRef mg__gen_lanes(struct mg_gen *g, LLVMValueRef mask); /* i32 -> <32 x i1> */
 struct mg_gen_value mg__gen_of_vector(LLVMValueRef vec);
 struct mg_gen_value mg__gen_of_base(LLVMValueRef base);
@@ -203,8 +215,8 @@ void mg__gen_op(struct mg_gen *g, const struct mg_gen_block *b, uint32_t i); /* 
 void mg__gen_settle_for(struct mg_gen *g, const struct mg_gen_block *b);
 void mg__gen_add(struct mg_gen *g, LLVMValueRef at, LLVMValueRef more); /* to a 64-bit counter */
 LLVMBasicBlockRef mg__gen_bb(struct mg_gen *g);
-/* A block that leaves before the current op, or before one from which on nothing was changed. To be called where the op's
- * operands are still what they were, and in a block that comes before all that follows. */
+/* A block that leaves before the current op, or before one from which on nothing was changed. To be called where the
+ * op's operands are still what they were, and in a block that comes before all that follows. */
 LLVMBasicBlockRef mg__gen_exit(struct mg_gen *g);
 LLVMBasicBlockRef mg__gen_fault(struct mg_gen *g);
 void mg__gen_expect(struct mg_gen *g, LLVMValueRef likely, LLVMBasicBlockRef yes, LLVMBasicBlockRef no);

@@ -1,13 +1,14 @@
 /* gen_mask.c - branches whose lanes disagree: both arms are gone through, each for its own lanes.
  *
- * Where the arms are small and meet again (an "if" around a few instructions, with or without "else", and ifs inside it), they
- * are compiled a second time, under a mask, in the order in which the interpreter takes them: first the lanes that fall
- * through. A register that is still wanted where idle lanes wait, at the meeting point or in the other arm, is blended; any
- * other, an address say, keeps its form, for idle lanes are never asked for it. Blocks are counted with the lanes that they
- * have. An exit from an arm tells the interpreter which arms the warp is in (struct mg_engine_level), and it takes all up there.
+ * Where the arms are small and meet again (an "if" around a few instructions, with or without "else", and ifs inside
+ * it), they are compiled a second time, under a mask, in the order in which the interpreter takes them: first the lanes
+ * that fall through. A register that is still wanted where idle lanes wait, at the meeting point or in the other arm,
+ * is blended; any other, an address say, keeps its form, for idle lanes are never asked for it. Blocks are counted with
+ * the lanes that they have. An exit from an arm tells the interpreter which arms the warp is in (struct
+ * mg_engine_level), and it takes all up there.
  *
- * Left to the interpreter from the branch on: arms with a loop, a barrier, an exit or an operation of the whole warp, and arms
- * that would cost a register its line where they meet.
+ * Left to the interpreter from the branch on: arms with a loop, a barrier, an exit or an operation of the whole warp,
+ * and arms that would cost a register its line where they meet.
  */
 #include "jit/gen.h"
 
@@ -28,8 +29,8 @@ static bool small(struct walk *w, const struct mg_gen_block *b)
     const struct mg_gen *g = w->g;
     for (uint32_t i = b->first; i < b->end; i++) {
         const struct mg_engine_op *op = &g->p->ops[i];
-        if (w->left-- == 0 || op->kind == MG_ENGINE_BARRIER || op->kind == MG_ENGINE_EXIT || op->kind == MG_ENGINE_LEAVE ||
-            (op->kind == MG_ENGINE_CALL && op->all_lanes))
+        if (w->left-- == 0 || op->kind == MG_ENGINE_BARRIER || op->kind == MG_ENGINE_EXIT ||
+            op->kind == MG_ENGINE_LEAVE || (op->kind == MG_ENGINE_CALL && op->all_lanes))
             return false;
         for (unsigned k = 0; k < op->nout; k++) {
             uint32_t v = mg__gen_var(g, op->out[k].slot, op->out[k].bytes);
@@ -101,7 +102,8 @@ static void count_block(struct mg_gen *g, const struct mg_engine_op *op)
     LLVMValueRef n = LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, &g->lanes, 1, "");
     size_t table = offsetof(struct mg_engine_warp, counts);
     mg__gen_add(g, counts(g, table, op->mode, offsetof(struct mg_insn_counts, warps)), mg__gen_c64(g, 1));
-    mg__gen_add(g, counts(g, table, op->mode, offsetof(struct mg_insn_counts, threads)), LLVMBuildZExt(g->b, n, g->i64, ""));
+    mg__gen_add(g, counts(g, table, op->mode, offsetof(struct mg_insn_counts, threads)),
+                LLVMBuildZExt(g->b, n, g->i64, ""));
 }
 
 static LLVMValueRef some(struct mg_gen *g, LLVMValueRef mask)
@@ -142,9 +144,11 @@ static void go_through(struct mg_gen *g, uint32_t at, uint32_t meet)
 /* The arm from op `at`, if any lane goes there. */
 static void arm(struct mg_gen *g, uint32_t at, struct mg_gen_level level)
 {
-    const struct mg_gen_block *meet = block_of(g, level.meet), *other = level.other == level.meet ? NULL : block_of(g, level.other);
+    const struct mg_gen_block *meet = block_of(g, level.meet),
+                              *other = level.other == level.meet ? NULL : block_of(g, level.other);
     uint64_t *keep = mg__arena_array(&g->arena, g->words, sizeof *keep);
-    struct mg_gen_form *before = mg__arena_array(&g->arena, 2 * (size_t)g->nvars + 1, sizeof *before), *to = before + g->nvars;
+    struct mg_gen_form *before = mg__arena_array(&g->arena, 2 * (size_t)g->nvars + 1, sizeof *before),
+                       *to = before + g->nvars;
     if (!keep || !before)
         g->reason = "memory";
     if (at == level.meet || g->reason)
@@ -188,8 +192,9 @@ static void part(struct mg_gen *g, uint32_t i, LLVMValueRef lanes, LLVMValueRef 
     const struct mg_engine_op *op = &g->p->ops[i];
     LLVMValueRef rest = LLVMBuildAnd(g->b, lanes, LLVMBuildNot(g->b, taken, ""), "");
     LLVMValueRef both = LLVMBuildAnd(g->b, some(g, taken), some(g, rest), "");
-    mg__gen_add(g, counts(g, offsetof(struct mg_engine_warp, by_insn), op->insn, offsetof(struct mg_insn_counts, divergent)),
-                LLVMBuildZExt(g->b, both, g->i64, ""));
+    mg__gen_add(
+        g, counts(g, offsetof(struct mg_engine_warp, by_insn), op->insn, offsetof(struct mg_insn_counts, divergent)),
+        LLVMBuildZExt(g->b, both, g->i64, ""));
     arm(g, i + 1, (struct mg_gen_level){(uint32_t)op->meet, op->target, false, lanes, rest});
     arm(g, op->target, (struct mg_gen_level){(uint32_t)op->meet, i + 1, true, lanes, taken});
 }

@@ -1,10 +1,10 @@
 /* gen_mem.c - memory accesses and calls of the interpreter.
  *
  * An access whose lanes' addresses lie on a line is compared with the record of its site, one comparison for bounds and
- * alignment, counted by the base's word in its sector, and then done without a look at its lanes: rows of lanes that are
- * contiguous as one vector, rows of one address as one element, others as a gather or scatter. Accesses of a basic block
- * through one register are one site: the first compares and counts for all. Everything else is a call of the interpreter's
- * handler, with its operands in the frame.
+ * alignment, counted by the base's word in its sector, and then done without a look at its lanes: rows of lanes that
+ * are contiguous as one vector, rows of one address as one element, others as a gather or scatter. Accesses of a basic
+ * block through one register are one site: the first compares and counts for all. Everything else is a call of the
+ * interpreter's handler, with its operands in the frame.
  */
 #include "jit/gen.h"
 
@@ -40,14 +40,22 @@ static struct mg_gen_group *new_site(struct mg_gen *g, uint32_t index, const str
 {
     const struct mg_engine_op *ops = g->p->ops, *op = &ops[index];
     uint32_t first = (uint32_t)g->members.count;
-    struct mg_engine_site site = {.first_member = first, .space = op->mem->space, .bytes = (uint8_t)(op->mem->width * op->mem->vec),
-                                  .dx = form->dx, .dy = form->dy, .cx = form->kx, .cy = form->ky, .insn = op->insn};
+    struct mg_engine_site site = {.first_member = first,
+                                  .space = op->mem->space,
+                                  .bytes = (uint8_t)(op->mem->width * op->mem->vec),
+                                  .dx = form->dx,
+                                  .dy = form->dy,
+                                  .cx = form->kx,
+                                  .cy = form->ky,
+                                  .insn = op->insn};
     bool alone = op->kind == MG_ENGINE_CALL || g->mask || (index > 0 && ops[index - 1].kind == MG_ENGINE_GUARD);
     for (uint32_t i = index; i < g->p->nops; i++) {
         const struct mg_engine_op *o = &ops[i];
-        if (i > index && (g->block_at[i] || o->kind == MG_ENGINE_BRANCH || o->kind == MG_ENGINE_EXIT || o->kind == MG_ENGINE_CALL))
+        if (i > index &&
+            (g->block_at[i] || o->kind == MG_ENGINE_BRANCH || o->kind == MG_ENGINE_EXIT || o->kind == MG_ENGINE_CALL))
             break;
-        if (i == index || (access_op(o) && same_shape(op, o) && ops[i - 1].kind != MG_ENGINE_GUARD && site.nmembers < 256)) {
+        if (i == index ||
+            (access_op(o) && same_shape(op, o) && ops[i - 1].kind != MG_ENGINE_GUARD && site.nmembers < 256)) {
             if (!mg__vec_push(&g->members, ((struct mg_engine_member){i, o->mem->offset - op->mem->offset})))
                 g->reason = "memory";
             site.nmembers++;
@@ -62,7 +70,8 @@ static struct mg_gen_group *new_site(struct mg_gen *g, uint32_t index, const str
     if (g->ngroups == MG_GEN_GROUPS) { /* finished ones are forgotten */
         uint32_t keep = alone ? MG_GEN_GROUPS : 0;
         for (uint32_t k = keep; k < g->ngroups; k++)
-            if (g->groups[k].done < g->groups[k].count || (g->checkpoint.valid && g->groups[k].mark < g->groups[k].count))
+            if (g->groups[k].done < g->groups[k].count ||
+                (g->checkpoint.valid && g->groups[k].mark < g->groups[k].count))
                 g->groups[keep++] = g->groups[k];
         g->ngroups = keep;
         if (keep == MG_GEN_GROUPS) {
@@ -91,7 +100,7 @@ static struct mg_gen_group *open_group(struct mg_gen *g, uint32_t index)
 /* ---- one access by its line ---- */
 struct line {
     struct mg_gen_value address; /* 64-bit coefficients, if they are values */
-    LLVMValueRef at; /* i64: of lane 0, which may be idle */
+    LLVMValueRef at;             /* i64: of lane 0, which may be idle */
     LLVMValueRef ptr;
     LLVMValueRef on; /* <32 x i1>: lanes that take part; NULL: all */
 };
@@ -117,9 +126,11 @@ static LLVMValueRef wide(struct mg_gen *g, LLVMValueRef v)
 }
 
 /* Compares with the record of the site, and counts; where that cannot be, on to `out`. */
-static void guard(struct mg_gen *g, const struct mg_gen_group *group, const struct line *l, const struct mg_engine_site *site, LLVMBasicBlockRef out)
+static void guard(struct mg_gen *g, const struct mg_gen_group *group, const struct line *l,
+                  const struct mg_engine_site *site, LLVMBasicBlockRef out)
 {
-    LLVMValueRef rec = mg__gen_at(g, g->records, (uint64_t)group->site * sizeof(struct mg_engine_record)), number = mg__gen_c32(g, group->site);
+    LLVMValueRef rec = mg__gen_at(g, g->records, (uint64_t)group->site * sizeof(struct mg_engine_record)),
+                 number = mg__gen_c32(g, group->site);
     if (g->mask) {
         LLVMValueRef which = of_mask(g);
         LLVMValueRef by_bytes = LLVMBuildMul(g->b, which, mg__gen_c32(g, sizeof(struct mg_engine_record)), "");
@@ -131,19 +142,30 @@ static void guard(struct mg_gen *g, const struct mg_gen_group *group, const stru
     LLVMValueRef range = mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, range), 8);
     LLVMValueRef d = LLVMBuildSub(g->b, l->at, lo, "");
     unsigned by = log2_of(MG_MAX(site->bytes, 4u));
-    LLVMValueRef r = LLVMBuildOr(g->b, LLVMBuildLShr(g->b, d, mg__gen_c64(g, by), ""), LLVMBuildShl(g->b, d, mg__gen_c64(g, 64 - by), ""), "");
+    LLVMValueRef r = LLVMBuildOr(g->b, LLVMBuildLShr(g->b, d, mg__gen_c64(g, by), ""),
+                                 LLVMBuildShl(g->b, d, mg__gen_c64(g, 64 - by), ""), "");
     LLVMValueRef ok = LLVMBuildICmp(g->b, LLVMIntULE, r, range, "");
     LLVMValueRef cx = wide(g, mg__gen_cx(g, &l->address, 8)), cy = wide(g, mg__gen_cy(g, &l->address, 8));
     if (g->mask)
-        ok = LLVMBuildAnd(g->b, ok, LLVMBuildICmp(g->b, LLVMIntEQ, g->mask, mg__gen_load(g, g->i32, FIELD(g, rec, mg_engine_record, mask), 4), ""), "");
+        ok = LLVMBuildAnd(g->b, ok,
+                          LLVMBuildICmp(g->b, LLVMIntEQ, g->mask,
+                                        mg__gen_load(g, g->i32, FIELD(g, rec, mg_engine_record, mask), 4), ""),
+                          "");
     if (site->dx)
-        ok = LLVMBuildAnd(g->b, ok, LLVMBuildICmp(g->b, LLVMIntEQ, cx, mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, cx), 8), ""), "");
+        ok = LLVMBuildAnd(
+            g->b, ok,
+            LLVMBuildICmp(g->b, LLVMIntEQ, cx, mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, cx), 8), ""),
+            "");
     if (site->dy)
-        ok = LLVMBuildAnd(g->b, ok, LLVMBuildICmp(g->b, LLVMIntEQ, cy, mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, cy), 8), ""), "");
+        ok = LLVMBuildAnd(
+            g->b, ok,
+            LLVMBuildICmp(g->b, LLVMIntEQ, cy, mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, cy), 8), ""),
+            "");
     LLVMBasicBlockRef good = mg__gen_bb(g), slow = mg__gen_bb(g);
     mg__gen_expect(g, ok, good, slow);
     LLVMPositionBuilderAtEnd(g->b, slow);
-    LLVMTypeRef params[6] = {g->ptr, g->i32, g->i64, g->i64, g->i64, g->i32}, type = LLVMFunctionType(g->i1, params, 6, 0);
+    LLVMTypeRef params[6] = {g->ptr, g->i32, g->i64, g->i64, g->i64, g->i32},
+                type = LLVMFunctionType(g->i1, params, 6, 0);
     LLVMValueRef f = mg__gen_load(g, g->ptr, FIELD(g, g->calls, mg_engine_calls, miss), 8);
     LLVMValueRef args[6] = {g->e, number, l->at, cx, cy, g->mask ? g->mask : mg__gen_c32(g, ~0u)};
     LLVMValueRef made = LLVMBuildCall2(g->b, type, f, args, 6, "");
@@ -180,7 +202,8 @@ static LLVMValueRef splat_n(struct mg_gen *g, LLVMValueRef v, unsigned n)
     int zero[32] = {0};
     if (n == 1)
         return LLVMBuildInsertElement(g->b, LLVMGetPoison(LLVMVectorType(LLVMTypeOf(v), 1)), v, mg__gen_c32(g, 0), "");
-    LLVMValueRef one = LLVMBuildInsertElement(g->b, LLVMGetPoison(LLVMVectorType(LLVMTypeOf(v), n)), v, mg__gen_c32(g, 0), "");
+    LLVMValueRef one =
+        LLVMBuildInsertElement(g->b, LLVMGetPoison(LLVMVectorType(LLVMTypeOf(v), n)), v, mg__gen_c32(g, 0), "");
     return shuffle(g, one, NULL, zero, n);
 }
 
@@ -188,7 +211,8 @@ static LLVMValueRef row_ptr(struct mg_gen *g, const struct line *l, unsigned y, 
 {
     LLVMValueRef at = mg__gen_c64(g, more);
     if (y)
-        at = LLVMBuildAdd(g->b, at, LLVMBuildMul(g->b, wide(g, mg__gen_cy(g, &l->address, 8)), mg__gen_c64(g, y), ""), "");
+        at = LLVMBuildAdd(g->b, at, LLVMBuildMul(g->b, wide(g, mg__gen_cy(g, &l->address, 8)), mg__gen_c64(g, y), ""),
+                          "");
     return LLVMBuildGEP2(g->b, g->i8, l->ptr, &at, 1, "");
 }
 
@@ -215,18 +239,21 @@ static LLVMValueRef all_on(struct mg_gen *g)
 }
 
 /* A gather or a scatter. */
-static LLVMValueRef scattered(struct mg_gen *g, bool load, LLVMTypeRef vector, LLVMValueRef value, LLVMValueRef ptrs, unsigned align, LLVMValueRef on)
+static LLVMValueRef scattered(struct mg_gen *g, bool load, LLVMTypeRef vector, LLVMValueRef value, LLVMValueRef ptrs,
+                              unsigned align, LLVMValueRef on)
 {
     const char *name = load ? "llvm.masked.gather" : "llvm.masked.scatter";
     LLVMTypeRef types[2] = {vector, LLVMVectorType(g->ptr, 32)};
     LLVMValueRef f = LLVMGetIntrinsicDeclaration(g->module, LLVMLookupIntrinsicID(name, strlen(name)), types, 2);
     on = on ? on : all_on(g);
-    LLVMValueRef args[4] = {ptrs, mg__gen_c32(g, align), on, LLVMGetPoison(vector)}, out[4] = {value, ptrs, mg__gen_c32(g, align), on};
+    LLVMValueRef args[4] = {ptrs, mg__gen_c32(g, align), on, LLVMGetPoison(vector)},
+                 out[4] = {value, ptrs, mg__gen_c32(g, align), on};
     return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, load ? args : out, 4, "");
 }
 
 /* A row of lanes, `vec` elements each, one behind the other. */
-static LLVMValueRef row_of(struct mg_gen *g, bool load, LLVMTypeRef type, LLVMValueRef value, LLVMValueRef ptr, unsigned align, LLVMValueRef on, unsigned y, unsigned vec)
+static LLVMValueRef row_of(struct mg_gen *g, bool load, LLVMTypeRef type, LLVMValueRef value, LLVMValueRef ptr,
+                           unsigned align, LLVMValueRef on, unsigned y, unsigned vec)
 {
     int index[512];
     if (!on && load)
@@ -239,8 +266,10 @@ static LLVMValueRef row_of(struct mg_gen *g, bool load, LLVMTypeRef type, LLVMVa
         index[i] = (int)(y * g->row + i / vec);
     const char *name = load ? "llvm.masked.load" : "llvm.masked.store";
     LLVMTypeRef types[2] = {type, g->ptr};
-    LLVMValueRef f = LLVMGetIntrinsicDeclaration(g->module, LLVMLookupIntrinsicID(name, strlen(name)), types, 2), some = shuffle(g, on, NULL, index, g->row * vec);
-    LLVMValueRef in[4] = {ptr, mg__gen_c32(g, align), some, LLVMGetPoison(type)}, out[4] = {value, ptr, mg__gen_c32(g, align), some};
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(g->module, LLVMLookupIntrinsicID(name, strlen(name)), types, 2),
+                 some = shuffle(g, on, NULL, index, g->row * vec);
+    LLVMValueRef in[4] = {ptr, mg__gen_c32(g, align), some, LLVMGetPoison(type)},
+                 out[4] = {value, ptr, mg__gen_c32(g, align), some};
     return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, load ? in : out, 4, "");
 }
 
@@ -251,7 +280,9 @@ static LLVMValueRef to_register(struct mg_gen *g, const struct mg_engine_mem *m,
     LLVMTypeRef type = vector ? LLVMVectorType(mg__gen_int(g, bytes), 32) : mg__gen_int(g, bytes);
     if (m->width == bytes)
         return v;
-    return m->width > bytes ? LLVMBuildTrunc(g->b, v, type, "") : m->sext ? LLVMBuildSExt(g->b, v, type, "") : LLVMBuildZExt(g->b, v, type, "");
+    return m->width > bytes ? LLVMBuildTrunc(g->b, v, type, "")
+           : m->sext        ? LLVMBuildSExt(g->b, v, type, "")
+                            : LLVMBuildZExt(g->b, v, type, "");
 }
 
 static void load_line(struct mg_gen *g, const struct mg_engine_mem *m, const struct line *l)
@@ -264,7 +295,9 @@ static void load_line(struct mg_gen *g, const struct mg_engine_mem *m, const str
     LLVMValueRef row[32] = {0}, got[8] = {0};
     for (unsigned y = 0; y < rows && whole && !uniform; y++) {
         bool again = y && !f->dy && f->ky == 0 && !l->on;
-        row[y] = again ? row[0] : row_of(g, true, LLVMVectorType(one, g->row * m->vec), NULL, row_ptr(g, l, y, 0), m->width, l->on, y, m->vec);
+        row[y] = again ? row[0]
+                       : row_of(g, true, LLVMVectorType(one, g->row * m->vec), NULL, row_ptr(g, l, y, 0), m->width,
+                                l->on, y, m->vec);
     }
     for (unsigned v = 0; v < m->vec; v++) {
         LLVMValueRef piece[32];
@@ -282,7 +315,8 @@ static void load_line(struct mg_gen *g, const struct mg_engine_mem *m, const str
                        : m->vec > 1 ? shuffle(g, row[y], NULL, index, g->row)
                                     : row[y];
         }
-        got[v] = whole || same ? concat(g, piece, rows) : scattered(g, true, vector, NULL, lane_ptrs(g, l, v * m->width), m->width, l->on);
+        got[v] = whole || same ? concat(g, piece, rows)
+                               : scattered(g, true, vector, NULL, lane_ptrs(g, l, v * m->width), m->width, l->on);
         got[v] = to_register(g, m, got[v], true);
     }
     for (unsigned v = 0; v < m->vec; v++)
@@ -314,26 +348,31 @@ static void store_line(struct mg_gen *g, const struct mg_engine_mem *m, const st
             int index[32];
             for (unsigned i = 0; i < g->row; i++)
                 index[i] = (int)(y * g->row + i);
-            row_of(g, false, LLVMVectorType(one, g->row), rows == 1 ? x : shuffle(g, x, NULL, index, g->row), row_ptr(g, l, y, 0), m->width, l->on, y, 1);
+            row_of(g, false, LLVMVectorType(one, g->row), rows == 1 ? x : shuffle(g, x, NULL, index, g->row),
+                   row_ptr(g, l, y, 0), m->width, l->on, y, 1);
         }
         if (!whole)
             scattered(g, false, vector, x, lane_ptrs(g, l, v * m->width), m->width, l->on);
     }
 }
 
-/* Warps after one another read rows of an array, too far apart for the processor to see: the next one's are fetched while this one
- * works. Iterations of a tight loop are left to the processor. */
-static void fetch_ahead(struct mg_gen *g, const struct mg_gen_group *group, const struct mg_engine_mem *m, struct line *l)
+/* Warps after one another read rows of an array, too far apart for the processor to see: the next one's are fetched
+ * while this one works. Iterations of a tight loop are left to the processor. */
+static void fetch_ahead(struct mg_gen *g, const struct mg_gen_group *group, const struct mg_engine_mem *m,
+                        struct line *l)
 {
     const struct mg_gen_form *f = &l->address.form;
     const char *name = "llvm.prefetch";
     if (g->inside || g->mask || m->space == MG_SPACE_SHARED || f->dx || f->kx != m->width * m->vec || g->row < 8)
         return;
-    LLVMValueRef at = FIELD(g, mg__gen_at(g, g->records, (uint64_t)group->site * sizeof(struct mg_engine_record)), mg_engine_record, last);
-    LLVMValueRef next = LLVMBuildSub(g->b, LLVMBuildShl(g->b, l->at, mg__gen_c64(g, 1), ""), mg__gen_load(g, g->i64, at, 8), "");
+    LLVMValueRef at = FIELD(g, mg__gen_at(g, g->records, (uint64_t)group->site * sizeof(struct mg_engine_record)),
+                            mg_engine_record, last);
+    LLVMValueRef next =
+        LLVMBuildSub(g->b, LLVMBuildShl(g->b, l->at, mg__gen_c64(g, 1), ""), mg__gen_load(g, g->i64, at, 8), "");
     mg__gen_store(g, l->at, at, 8);
     LLVMValueRef ptr = LLVMBuildIntToPtr(g->b, next, g->ptr, "");
-    LLVMValueRef f_prefetch = LLVMGetIntrinsicDeclaration(g->module, LLVMLookupIntrinsicID(name, strlen(name)), &g->ptr, 1);
+    LLVMValueRef f_prefetch =
+        LLVMGetIntrinsicDeclaration(g->module, LLVMLookupIntrinsicID(name, strlen(name)), &g->ptr, 1);
     for (unsigned y = 0; y < 32 / g->row; y++) {
         LLVMValueRef up = LLVMBuildMul(g->b, wide(g, mg__gen_cy(g, &l->address, 8)), mg__gen_c64(g, y), "");
         LLVMValueRef row = LLVMBuildGEP2(g->b, g->i8, ptr, &up, 1, "");
@@ -372,13 +411,15 @@ static void by_line(struct mg_gen *g, uint32_t index, struct mg_gen_value addres
     struct mg_gen_group *group = open_group(g, index);
     if (group) { /* all of its members are in bounds: no sum wraps */
         const struct mg_engine_site *site = &g->sites.at[group->site];
-        l.at = LLVMBuildAdd(g->b, group->at, mg__gen_c64(g, (uint64_t)g->members.at[site->first_member + group->done].offset), "");
+        l.at = LLVMBuildAdd(g->b, group->at,
+                            mg__gen_c64(g, (uint64_t)g->members.at[site->first_member + group->done].offset), "");
     } else {
         group = first_of_site(g, index, &l, mg__gen_exit(g));
         if (op->kind == MG_ENGINE_LOAD)
             fetch_ahead(g, group, m, &l);
     }
-    l.ptr = m->space == MG_SPACE_SHARED ? LLVMBuildGEP2(g->b, g->i8, g->shared, &l.at, 1, "") : LLVMBuildIntToPtr(g->b, l.at, g->ptr, "");
+    l.ptr = m->space == MG_SPACE_SHARED ? LLVMBuildGEP2(g->b, g->i8, g->shared, &l.at, 1, "")
+                                        : LLVMBuildIntToPtr(g->b, l.at, g->ptr, "");
     if (op->kind == MG_ENGINE_LOAD)
         load_line(g, m, &l);
     else
@@ -392,15 +433,19 @@ static void to_frame(struct mg_gen *g, const struct mg_engine_operand *o)
     if (mg__gen_var(g, o->slot, o->bytes) == UINT32_MAX)
         return;
     struct mg_gen_value v = mg__gen_read(g, o->slot, o->bytes);
-    mg__gen_store(g, mg__gen_vector(g, &v, o->bytes), mg__gen_at(g, g->regs, (uint32_t)o->slot), o->bytes ? o->bytes : 4);
+    mg__gen_store(g, mg__gen_vector(g, &v, o->bytes), mg__gen_at(g, g->regs, (uint32_t)o->slot),
+                  o->bytes ? o->bytes : 4);
 }
 
-/* Which function of the interpreter: an atomic whose lanes are on a line is compared and counted here, and needs no look at them. */
+/* Which function of the interpreter: an atomic whose lanes are on a line is compared and counted here, and needs no
+ * look at them. */
 static LLVMValueRef function_for(struct mg_gen *g, uint32_t index)
 {
     const struct mg_engine_op *op = &g->p->ops[index];
-    LLVMValueRef general = FIELD(g, g->calls, mg_engine_calls, op), checked = FIELD(g, g->calls, mg_engine_calls, checked);
-    struct line l = {.address = op->mem ? mg__gen_read(g, op->mem->addr, op->mem->addr64 ? 8 : 4) : (struct mg_gen_value){.base = NULL}};
+    LLVMValueRef general = FIELD(g, g->calls, mg_engine_calls, op),
+                 checked = FIELD(g, g->calls, mg_engine_calls, checked);
+    struct line l = {.address = op->mem ? mg__gen_read(g, op->mem->addr, op->mem->addr64 ? 8 : 4)
+                                        : (struct mg_gen_value){.base = NULL}};
     if (op->kind != MG_ENGINE_CALL || !op->mem || l.address.form.vector)
         return mg__gen_load(g, g->ptr, general, 8);
     LLVMBasicBlockRef out = mg__gen_bb(g), after = mg__gen_bb(g), from[2] = {NULL, out};
@@ -436,10 +481,12 @@ void mg__gen_call(struct mg_gen *g, uint32_t index)
     g->mask = NULL; /* the frame has what idle lanes had */
     for (unsigned k = 0; k < op->nout; k++) {
         const struct mg_engine_operand *o = &op->out[k];
-        LLVMTypeRef one = o->bytes ? mg__gen_int(g, o->bytes) : g->i32, all = o->bytes ? LLVMVectorType(one, 32) : g->i32;
+        LLVMTypeRef one = o->bytes ? mg__gen_int(g, o->bytes) : g->i32,
+                    all = o->bytes ? LLVMVectorType(one, 32) : g->i32;
         LLVMValueRef from = mg__gen_at(g, g->regs, (uint32_t)o->slot);
         if (!to.vector && !keep && o->bytes)
-            mg__gen_write(g, o->slot, o->bytes, (struct mg_gen_value){.form = to, .base = mg__gen_load(g, one, from, o->bytes)});
+            mg__gen_write(g, o->slot, o->bytes,
+                          (struct mg_gen_value){.form = to, .base = mg__gen_load(g, one, from, o->bytes)});
         else
             mg__gen_write(g, o->slot, o->bytes, mg__gen_of_vector(mg__gen_load(g, all, from, o->bytes ? o->bytes : 4)));
     }
@@ -450,7 +497,8 @@ void mg__gen_call(struct mg_gen *g, uint32_t index)
 static bool in_rows(const struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_form *f)
 {
     const struct mg_engine_mem *m = op->mem;
-    return mg__gen_uniform(*f) || (!f->dx && f->kx == m->width * m->vec && 32 / g->row <= 8 && (op->kind == MG_ENGINE_LOAD || m->vec == 1));
+    return mg__gen_uniform(*f) ||
+           (!f->dx && f->kx == m->width * m->vec && 32 / g->row <= 8 && (op->kind == MG_ENGINE_LOAD || m->vec == 1));
 }
 
 void mg__gen_access(struct mg_gen *g, uint32_t index)

@@ -1,8 +1,8 @@
 /* gen_value.c - registers as values: read and written in the form that forms.c found for them, and arithmetic on them.
  *
- * A register has up to four homes (base, two coefficients, vector), which LLVM turns into SSA values. Arithmetic on what is
- * the same in all lanes is done once; on lines it is done on the base, and the coefficients follow by the rules of forms.c;
- * on anything else it is the operation's function over a vector of 32 lanes.
+ * A register has up to four homes (base, two coefficients, vector), which LLVM turns into SSA values. Arithmetic on
+ * what is the same in all lanes is done once; on lines it is done on the base, and the coefficients follow by the rules
+ * of forms.c; on anything else it is the operation's function over a vector of 32 lanes.
  */
 #include "jit/gen.h"
 
@@ -57,8 +57,8 @@ LLVMValueRef mg__gen_vector(struct mg_gen *g, struct mg_gen_value *v, unsigned b
     return v->vec = r;
 }
 
-/* Through an empty piece of assembly: where LLVM sees that logic on masks could as well be logic on integers, and the other way
- * round, its instruction selection (19) goes to and fro for ever. */
+/* Through an empty piece of assembly: where LLVM sees that logic on masks could as well be logic on integers, and the
+ * other way round, its instruction selection (19) goes to and fro for ever. */
 LLVMValueRef mg__gen_lanes(struct mg_gen *g, LLVMValueRef mask)
 {
     if (LLVMIsConstant(mask))
@@ -140,7 +140,8 @@ static struct mg_gen_value read_constant(struct mg_gen *g, int32_t slot, unsigne
     if (mg__gen_constant(g, slot, bytes, &c)) {
         if (bytes)
             return mg__gen_of_base(integer(g, bytes, c));
-        return c == 0 || c == -1 ? mg__gen_of_base(LLVMConstInt(g->i1, c != 0, 0)) : mg__gen_of_vector(mg__gen_c32(g, (uint32_t)c));
+        return c == 0 || c == -1 ? mg__gen_of_base(LLVMConstInt(g->i1, c != 0, 0))
+                                 : mg__gen_of_vector(mg__gen_c32(g, (uint32_t)c));
     }
     return mg__gen_of_base(mg__gen_load(g, mg__gen_int(g, bytes), mg__gen_at(g, g->regs, (uint32_t)slot), bytes));
 }
@@ -214,25 +215,29 @@ static struct mg_gen_value extend(struct mg_gen *g, struct mg_gen_value v, bool 
     r.base = is_signed ? LLVMBuildSExt(g->b, v.base, g->i64, "") : LLVMBuildZExt(g->b, v.base, g->i64, "");
     if (mg__gen_uniform(v.form))
         return r;
-    LLVMValueRef x = LLVMBuildSExt(g->b, mg__gen_cx(g, &v, 4), g->i64, ""), y = LLVMBuildSExt(g->b, mg__gen_cy(g, &v, 4), g->i64, "");
+    LLVMValueRef x = LLVMBuildSExt(g->b, mg__gen_cx(g, &v, 4), g->i64, ""),
+                 y = LLVMBuildSExt(g->b, mg__gen_cy(g, &v, 4), g->i64, "");
     if (v.form.dx)
         r.cx = x;
     if (v.form.dy)
         r.cy = y;
-    LLVMValueRef sx = LLVMBuildMul(g->b, x, mg__gen_c64(g, g->row - 1), ""), sy = LLVMBuildMul(g->b, y, mg__gen_c64(g, 32 / g->row - 1), "");
+    LLVMValueRef sx = LLVMBuildMul(g->b, x, mg__gen_c64(g, g->row - 1), ""),
+                 sy = LLVMBuildMul(g->b, y, mg__gen_c64(g, 32 / g->row - 1), "");
     LLVMValueRef lo = LLVMBuildAdd(g->b, least(g, sx, false), least(g, sy, false), "");
     LLVMValueRef hi = LLVMBuildAdd(g->b, least(g, sx, true), least(g, sy, true), "");
     LLVMValueRef bias = mg__gen_c64(g, is_signed ? 0x80000000u : 0), top = mg__gen_c64(g, 0xffffffffu);
     lo = LLVMBuildAdd(g->b, LLVMBuildAdd(g->b, r.base, bias, ""), lo, "");
     hi = LLVMBuildAdd(g->b, LLVMBuildAdd(g->b, r.base, bias, ""), hi, "");
-    LLVMValueRef fits = LLVMBuildAnd(g->b, LLVMBuildICmp(g->b, LLVMIntULE, lo, top, ""), LLVMBuildICmp(g->b, LLVMIntULE, hi, top, ""), "");
+    LLVMValueRef fits = LLVMBuildAnd(g->b, LLVMBuildICmp(g->b, LLVMIntULE, lo, top, ""),
+                                     LLVMBuildICmp(g->b, LLVMIntULE, hi, top, ""), "");
     LLVMBasicBlockRef good = mg__gen_bb(g);
     mg__gen_expect(g, fits, good, mg__gen_exit(g));
     LLVMPositionBuilderAtEnd(g->b, good);
     return r;
 }
 
-static struct mg_gen_value sum(struct mg_gen *g, struct mg_gen_value a, struct mg_gen_value b, bool minus, struct mg_gen_form to, unsigned bytes)
+static struct mg_gen_value sum(struct mg_gen *g, struct mg_gen_value a, struct mg_gen_value b, bool minus,
+                               struct mg_gen_form to, unsigned bytes)
 {
     struct mg_gen_value r = {.form = to};
     LLVMOpcode code = minus ? LLVMSub : LLVMAdd;
@@ -253,13 +258,15 @@ static struct mg_gen_value times(struct mg_gen *g, struct mg_gen_value a, LLVMVa
     return r;
 }
 
-static struct mg_gen_value on_line(struct mg_gen *g, const struct mg_engine_op *op, struct mg_gen_value *in, struct mg_gen_form to)
+static struct mg_gen_value on_line(struct mg_gen *g, const struct mg_engine_op *op, struct mg_gen_value *in,
+                                   struct mg_gen_form to)
 {
     struct mg_gen_rule_of r = mg__gen_rule(op->row);
     unsigned bytes = mg_sem_rows[op->row].ret == MG_SEM_B64 ? 8 : 4;
     struct mg_gen_value v = in[0];
     switch (r.rule) {
-    case MG_RULE_ADD: case MG_RULE_SUB:
+    case MG_RULE_ADD:
+    case MG_RULE_SUB:
         return sum(g, in[0], in[1], r.rule == MG_RULE_SUB, to, bytes);
     case MG_RULE_SHL: {
         int64_t c = 0;
@@ -267,7 +274,10 @@ static struct mg_gen_value on_line(struct mg_gen *g, const struct mg_engine_op *
         v = times(g, in[0], integer(g, bytes, (uint64_t)c < 8 * bytes ? (int64_t)((uint64_t)1 << c) : 0), bytes);
         break;
     }
-    case MG_RULE_MUL: case MG_RULE_MAD: case MG_RULE_WIDE: case MG_RULE_MADWIDE: {
+    case MG_RULE_MUL:
+    case MG_RULE_MAD:
+    case MG_RULE_WIDE:
+    case MG_RULE_MADWIDE: {
         bool second = mg__gen_uniform(in[1].form);
         struct mg_gen_value line = in[!second], by = in[second];
         if (r.rule == MG_RULE_WIDE || r.rule == MG_RULE_MADWIDE) {
@@ -294,8 +304,8 @@ static struct mg_gen_value on_line(struct mg_gen *g, const struct mg_engine_op *
 }
 
 /* ---- predicates of lines ----
- * Of a comparison of lines the ends tell whether it holds for all lanes, or for none: two scalar comparisons, where most branches
- * need no more. What lanes hold in between is worked out where it is wanted. */
+ * Of a comparison of lines the ends tell whether it holds for all lanes, or for none: two scalar comparisons, where
+ * most branches need no more. What lanes hold in between is worked out where it is wanted. */
 struct ends {
     LLVMValueRef lo, hi, good; /* i64; good: no lane wraps */
 };
@@ -315,8 +325,10 @@ static struct ends ends_of(struct mg_gen *g, const struct mg_gen_value *v, bool 
         e.good = LLVMConstInt(g->i1, 1, 0);
         return e;
     }
-    LLVMValueRef least = mg__gen_c64(g, is_signed ? (uint64_t)INT32_MIN : 0), most = mg__gen_c64(g, is_signed ? INT32_MAX : UINT32_MAX);
-    e.good = LLVMBuildAnd(g->b, LLVMBuildICmp(g->b, LLVMIntSGE, e.lo, least, ""), LLVMBuildICmp(g->b, LLVMIntSLE, e.hi, most, ""), "");
+    LLVMValueRef least = mg__gen_c64(g, is_signed ? (uint64_t)INT32_MIN : 0),
+                 most = mg__gen_c64(g, is_signed ? INT32_MAX : UINT32_MAX);
+    e.good = LLVMBuildAnd(g->b, LLVMBuildICmp(g->b, LLVMIntSGE, e.lo, least, ""),
+                          LLVMBuildICmp(g->b, LLVMIntSLE, e.hi, most, ""), "");
     return e;
 }
 
@@ -336,14 +348,16 @@ bool mg__gen_known(struct mg_gen *g, int32_t slot, LLVMValueRef *all, LLVMValueR
     return true;
 }
 
-static bool compare_ends(struct mg_gen *g, const char *name, struct mg_gen_value *in, LLVMValueRef *all, LLVMValueRef *none)
+static bool compare_ends(struct mg_gen *g, const char *name, struct mg_gen_value *in, LLVMValueRef *all,
+                         LLVMValueRef *none)
 {
     static const char *const how[] = {"lt", "le", "gt", "ge"};
     unsigned k = 0;
     bool is_signed = strcmp(name + 7, "_s32") == 0;
     while (k < 4 && memcmp(name + 5, how[k], 2) != 0)
         k++;
-    if (k == 4 || (!is_signed && strcmp(name + 7, "_u32") != 0) || in[0].form.dx || in[0].form.dy || in[1].form.dx || in[1].form.dy)
+    if (k == 4 || (!is_signed && strcmp(name + 7, "_u32") != 0) || in[0].form.dx || in[0].form.dy || in[1].form.dx ||
+        in[1].form.dy)
         return false;
     struct ends a = ends_of(g, &in[k >= 2], is_signed), b = ends_of(g, &in[k < 2], is_signed); /* a < b, or a <= b */
     bool equal = k & 1;
@@ -401,8 +415,10 @@ void mg__gen_alu(struct mg_gen *g, const struct mg_engine_op *op)
 /* ---- predicates ---- */
 static LLVMValueRef combine(struct mg_gen *g, LLVMValueRef a, LLVMValueRef c, uint32_t how)
 {
-    return how == MG_BOOL_AND ? LLVMBuildAnd(g->b, a, c, "") : how == MG_BOOL_OR ? LLVMBuildOr(g->b, a, c, "")
-         : how == MG_BOOL_XOR ? LLVMBuildXor(g->b, a, c, "") : a;
+    return how == MG_BOOL_AND   ? LLVMBuildAnd(g->b, a, c, "")
+           : how == MG_BOOL_OR  ? LLVMBuildOr(g->b, a, c, "")
+           : how == MG_BOOL_XOR ? LLVMBuildXor(g->b, a, c, "")
+                                : a;
 }
 
 void mg__gen_setp(struct mg_gen *g, const struct mg_engine_op *op)
@@ -432,10 +448,12 @@ void mg__gen_pack(struct mg_gen *g, const struct mg_engine_op *op)
     bool vector = mg__gen_result(g, op, g->form).vector;
     unsigned n = MG_MIN(op->mode & 0xff, 4u), bytes = op->mode >> 8 & 0xff, wide = op->mode >> 16 ? 8 : 4;
     const int32_t part[4] = {op->a, op->b, op->c, op->e};
-    LLVMTypeRef whole = vector ? vector_type(g, wide) : mg__gen_int(g, wide), piece = vector ? vector_type(g, 4) : g->i32;
+    LLVMTypeRef whole = vector ? vector_type(g, wide) : mg__gen_int(g, wide),
+                piece = vector ? vector_type(g, 4) : g->i32;
     struct mg_gen_value v;
-    LLVMValueRef all = LLVMConstNull(whole), keep = vector ? splat(g, mg__gen_c32(g, bytes == 4 ? ~0u : (1u << 8 * bytes) - 1))
-                                                           : mg__gen_c32(g, bytes == 4 ? ~0u : (1u << 8 * bytes) - 1);
+    LLVMValueRef all = LLVMConstNull(whole),
+                 keep = vector ? splat(g, mg__gen_c32(g, bytes == 4 ? ~0u : (1u << 8 * bytes) - 1))
+                               : mg__gen_c32(g, bytes == 4 ? ~0u : (1u << 8 * bytes) - 1);
     if (op->kind == MG_ENGINE_UNPACK) {
         v = mg__gen_read(g, op->d, wide);
         all = vector ? mg__gen_vector(g, &v, wide) : v.base;
