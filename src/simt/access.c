@@ -50,24 +50,33 @@ void mg__sync_emit(struct mg_worker *worker)
     }
 }
 
-/* An observer that wants shapes only may be given every access too: each is a shape that occurred once. */
-static struct mg_access *begin(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t space, int32_t var, bool generic)
+struct mg_access *mg__access_begin(struct mg_worker *worker, uint32_t insn, const struct mg_mem *mem, uint8_t space, uint32_t mask,
+                                   int32_t var)
 {
-    struct mg_access *e = &w->worker->event;
-    const struct mg_mem *mem = op->u.mem;
-    e->insn = op->insn;
+    struct mg_access *e = &worker->event;
+    e->insn = insn;
     e->kind = mem->kind;
     e->space = space;
     e->width = (uint16_t)(mem->width * mem->vec);
     e->mask = mask;
     e->times = 1;
     e->shared_var = var;
-    e->block = w->block->linear;
-    e->warp = w->index;
-    e->generic = generic;
+    e->block = 0;
+    e->warp = 0;
+    e->generic = mem->space == MG_SPACE_GENERIC;
     e->where = NULL;
     e->value[0] = NULL;
     e->pattern = NULL;
+    return e;
+}
+
+/* An observer that wants shapes only may be given every access too: each is a shape that occurred once. */
+static struct mg_access *begin(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t space, int32_t var, bool generic)
+{
+    struct mg_access *e = mg__access_begin(w->worker, op->insn, op->u.mem, space, mask, var);
+    e->block = w->block->linear;
+    e->warp = w->index;
+    e->generic = generic;
     return e;
 }
 
@@ -124,24 +133,14 @@ static void report_faults(struct mg_warp *w, const struct mg_op *op, uint32_t ma
 static void report_times(struct mg_worker *worker, uint32_t insn, const struct mg_mem *mem, const struct mg_shape *s,
                          const uint64_t times[8], int32_t offset)
 {
-    struct mg_access *e = &worker->event;
+    struct mg_access *e = mg__access_begin(worker, insn, mem, s->space, s->pattern->mask, s->var);
     for (unsigned m = 0; m < 8; m++) {
         if (!times[m])
             continue;
-        e->insn = insn;
-        e->kind = mem->kind;
-        e->space = s->space;
-        e->width = (uint16_t)(mem->width * mem->vec);
-        e->mask = s->pattern->mask;
         for (unsigned i = 0; i < 32; i++)
             e->address[i] =
                 MG_SHAPE_BASE + 4 * m + s->pattern->phase + (uint64_t)(int64_t)s->pattern->delta[i] + (uint64_t)(int64_t)offset;
         e->times = times[m];
-        e->shared_var = s->var;
-        e->block = 0;
-        e->warp = 0;
-        e->generic = mem->space == MG_SPACE_GENERIC;
-        e->pattern = NULL;
         mg__access_event(worker, e);
     }
 }

@@ -63,25 +63,15 @@ void mg__engine_paced(struct mg_worker *worker, bool compiled, bool done, uint64
 }
 
 /* ---- counts of accesses ---- */
-static void report_member(struct mg_worker *worker, const struct mg_described *d, const struct mg_engine_site *site,
-                          const struct mg_engine_record *rec, const struct mg_engine_member *member, unsigned word, uint64_t times)
+static void report_member(struct mg_worker *worker, const struct mg_described *d, const struct mg_engine_record *rec,
+                          const struct mg_engine_member *member, unsigned word, uint64_t times)
 {
     const struct mg_op *op = &worker->run->program->entry->ops[member->op];
-    const struct mg_mem *mem = op->u.mem;
-    struct mg_access *e = &worker->event;
-    e->insn = op->insn;
-    e->kind = mem->kind;
-    e->space = mem->space == MG_SPACE_GENERIC ? (uint8_t)MG_SPACE_GLOBAL : mem->space;
-    e->width = site->bytes;
-    e->mask = rec->mask;
+    struct mg_access *e = mg__access_begin(worker, op->insn, op->u.mem, op->u.mem->space, rec->mask, rec->var);
     for (unsigned i = 0; i < 32; i++)
         e->address[i] = ((uint64_t)1 << 40) + 4 * word + rec->phase + (uint64_t)member->offset +
                         (uint64_t)delta_of(d->program.row, rec->cx, rec->cy, i);
     e->times = times;
-    e->shared_var = rec->var;
-    e->block = 0;
-    e->warp = 0;
-    e->generic = false;
     mg__access_event(worker, e);
 }
 
@@ -91,7 +81,7 @@ static void flush_record(struct mg_worker *worker, const struct mg_described *d,
     const struct mg_engine_site *site = &d->code->sites[index];
     for (unsigned m = 0; m < 8; m++) {
         for (uint32_t k = 0; rec->times[m] && k < site->nmembers && worker->run->want_shapes; k++)
-            report_member(worker, d, site, rec, &d->code->members[site->first_member + k], m, rec->times[m]);
+            report_member(worker, d, rec, &d->code->members[site->first_member + k], m, rec->times[m]);
         rec->times[m] = 0;
     }
 }
@@ -258,7 +248,7 @@ static void write_out(struct mg_warp *w, const struct mg_engine_point *p)
         unsigned word = w->cells[o->cell] >> 2 & 7;
         rec->times[word]--;
         for (uint32_t m = 0; m < o->done && w->worker->run->want_shapes; m++)
-            report_member(w->worker, d, site, rec, &d->code->members[site->first_member + m], word, 1);
+            report_member(w->worker, d, rec, &d->code->members[site->first_member + m], word, 1);
     }
 }
 

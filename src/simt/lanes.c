@@ -536,8 +536,6 @@ WATCHED_STORE(h_st_shared32_watched, false, w->block->shared + base)
 WATCHED_STORE(h_st_shared64_watched, true, w->block->shared + base)
 WATCHED_STORE(h_st_global_watched, true, (uint8_t *)(uintptr_t)base)
 
-/* Counters in shared memory: add without a result, 32-bit addresses. Bounds are checked as vectors; what does not fit goes
- * to the general handler, which says why. */
 static ALWAYS_INLINE void add_word(uint8_t *to, uint32_t more)
 {
     uint32_t v;
@@ -550,34 +548,28 @@ static __attribute__((noinline)) void tell_red(struct mg_warp *w, const struct m
                                                uint32_t low, uint32_t high)
 {
     const struct mg_run *run = w->worker->run;
-    struct mg_access *e = &w->worker->event;
     uint8_t *where[32];
     int32_t var = -1;
     for (uint32_t k = 0; k < run->nshared_vars && var < 0; k++)
         if (low >= run->shared_vars[k].offset && high + 4 <= run->shared_vars[k].offset + run->shared_vars[k].size)
             var = (int32_t)k;
-    e->insn = op->insn;
-    e->kind = op->u.mem->kind;
-    e->space = MG_SPACE_SHARED;
-    e->width = 4;
-    e->mask = mask;
-    for (unsigned i = 0; i < 32; i++) {
-        e->address[i] = at[i];
-        where[i] = w->block->shared + at[i];
-    }
-    e->times = 1;
-    e->shared_var = var;
+    struct mg_access *e = mg__access_begin(w->worker, op->insn, op->u.mem, MG_SPACE_SHARED, mask, var);
     e->block = w->block->linear;
     e->warp = w->index;
-    e->generic = false;
-    e->where = where;
-    e->value[0] = NULL;
-    e->value64 = false;
-    e->pattern = NULL;
+    for (unsigned i = 0; i < 32; i++)
+        e->address[i] = at[i];
+    if (run->want_every) {
+        for (unsigned i = 0; i < 32; i++)
+            where[i] = w->block->shared + at[i];
+        e->where = where;
+    }
     narrow();
     mg__access_event(w->worker, e);
     e->where = NULL;
 }
+
+/* Counters in shared memory: add without a result, 32-bit addresses. Bounds are checked as vectors; what does not fit goes
+ * to the general handler, which says why. */
 static ALWAYS_INLINE const struct mg_op *red_shared_add(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 {
     const struct mg_mem *m = op->u.mem;

@@ -510,6 +510,9 @@ bool mg__access_slow(struct mg_warp *w, const struct mg_op *op, uint32_t mask, c
                      uint8_t *where[32]);
 /* An access of a remembered shape, for observers of every access that take patterns. */
 void mg__access_watched(struct mg_warp *w, const struct mg_op *op, const struct mg_shape *shape, uint64_t base, uint8_t *at);
+/* The worker's event, begun: what the instruction says, once, with nothing of what only some events have. Lacks addresses. */
+struct mg_access *mg__access_begin(struct mg_worker *worker, uint32_t insn, const struct mg_mem *mem, uint8_t space, uint32_t mask,
+                                   int32_t var);
 void mg__access_event(struct mg_worker *worker, const struct mg_access *event);
 void mg__sites_flush(struct mg_worker *worker);
 void mg__address(const struct mg_warp *w, const struct mg_mem *mem, uint64_t address[32]);

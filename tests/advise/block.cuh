@@ -210,9 +210,7 @@ __global__ void much_shared(float *out, const float *in)
     out[i] = pool[127 - t] + pool[20127 - t];
 }
 
-/* 72 KiB: three blocks of eight warps on a multiprocessor that has room for 64 warps, 37.5 %. */
-// ADVISE three_blocks: capacity blocks_now=3 blocks_then=4 twin=four_blocks
-__global__ void three_blocks(float *out, const float *in)
+__device__ void through_pool(float *out, const float *in)
 {
     extern __shared__ float pool[];
     int t = threadIdx.x, i = blockIdx.x * 256 + t;
@@ -223,16 +221,17 @@ __global__ void three_blocks(float *out, const float *in)
         out[i + k * 4096] = pool[(t ^ 32) + k * 256];
 }
 
+/* 72 KiB: three blocks of eight warps on a multiprocessor that has room for 64 warps, 37.5 %. */
+// ADVISE three_blocks: capacity blocks_now=3 blocks_then=4 twin=four_blocks
+__global__ void three_blocks(float *out, const float *in)
+{
+    through_pool(out, in);
+}
+
 /* The same with as much shared memory as the advice for it says. */
 __global__ void four_blocks(float *out, const float *in)
 {
-    extern __shared__ float pool[];
-    int t = threadIdx.x, i = blockIdx.x * 256 + t;
-    for (int k = 0; k < 8; k++)
-        pool[t + k * 256] = in[i + k * 4096] * 2;
-    __syncthreads();
-    for (int k = 0; k < 8; k++)
-        out[i + k * 4096] = pool[(t ^ 32) + k * 256];
+    through_pool(out, in);
 }
 
 template <int VALUES> __device__ void reuse_many(float *out, const float *in)

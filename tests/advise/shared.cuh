@@ -9,10 +9,9 @@ __global__ void transpose_naive(float *out, const float *in)
         out[x * W + y + i] = in[(y + i) * W + x];
 }
 
-// ADVISE transpose_shared: pad verdict=conflicts row_elements=32 pad_elements=1 element_bytes=4 added_bytes=128 conflicts_then=0 swizzle_mask=31 twin=transpose_padded
-__global__ void transpose_shared(float *out, const float *in)
+template <int COLUMNS> __device__ void transpose_tile(float *out, const float *in)
 {
-    __shared__ float tile[32][32];
+    __shared__ float tile[32][COLUMNS];
     int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
     for (int i = 0; i < 32; i += 8)
         tile[threadIdx.y + i][threadIdx.x] = in[(y + i) * W + x];
@@ -23,18 +22,16 @@ __global__ void transpose_shared(float *out, const float *in)
         out[(y + i) * W + x] = tile[threadIdx.x][threadIdx.y + i];
 }
 
+// ADVISE transpose_shared: pad verdict=conflicts row_elements=32 pad_elements=1 element_bytes=4 added_bytes=128 conflicts_then=0 swizzle_mask=31 twin=transpose_padded
+__global__ void transpose_shared(float *out, const float *in)
+{
+    transpose_tile<32>(out, in);
+}
+
 // ADVISE transpose_padded: nothing verdict=already
 __global__ void transpose_padded(float *out, const float *in)
 {
-    __shared__ float tile[32][33];
-    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
-    for (int i = 0; i < 32; i += 8)
-        tile[threadIdx.y + i][threadIdx.x] = in[(y + i) * W + x];
-    __syncthreads();
-    x = blockIdx.y * 32 + threadIdx.x;
-    y = blockIdx.x * 32 + threadIdx.y;
-    for (int i = 0; i < 32; i += 8)
-        out[(y + i) * W + x] = tile[threadIdx.x][threadIdx.y + i];
+    transpose_tile<33>(out, in);
 }
 
 // ADVISE transpose_swizzled: nothing
