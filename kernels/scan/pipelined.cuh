@@ -83,7 +83,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
         }
         tile.scan();
         if (threadIdx.x < 32) {
-            T prefix = look_back_and_publish<LOOK, DELAY>(words, number, all);
+            T prefix = look_back_and_publish<LOOK, DELAY>(words, number, all, scan_missing<0, T>{});
             if (threadIdx.x == 0)
                 prefixes[turn] = prefix;
         } else {

@@ -27,7 +27,7 @@ static size_t scratch(int rung, int64_t n)
     case SCAN_three_pass:
         return static_cast<size_t>(n / SCAN_TILE + 2) * 4;
     case SCAN_look_back:
-        return static_cast<size_t>(n / SCAN_LOOK_TILE + 3) * 8;
+        return static_cast<size_t>(n / SCAN_LOOK_SMALL_TILE + 3) * 8;
     default:
         return static_cast<size_t>(n / SCAN_PIPE_TILE + 3) * 8;
     }

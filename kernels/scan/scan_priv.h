@@ -41,12 +41,14 @@ enum {
     SCAN_SHUFFLE_BLOCK = 4 * SCAN_THREADS,
     SCAN_VECTORS = 4, /* a thread's, of 4 elements */
     SCAN_TILE = SCAN_THREADS * SCAN_VECTORS * 4,
-    SCAN_LOOK_THREADS =
-        1024, /* a block a multiprocessor: of smaller tiles more are under way, and have more to look at */
     SCAN_LOOK_VECTORS = 8,
+    SCAN_LOOK_THREADS = 1024, /* a block a multiprocessor: of smaller tiles more are under way, with more to look at */
     SCAN_LOOK_TILE = SCAN_LOOK_THREADS * SCAN_LOOK_VECTORS * 4,
+    SCAN_LOOK_SMALL_THREADS = 512, /* where the other tiles would not give every multiprocessor one */
+    SCAN_LOOK_SMALL_TILE = SCAN_LOOK_SMALL_THREADS * SCAN_LOOK_VECTORS * 4,
     SCAN_LOOK_WORDS = 1, /* that a lane reads at a time when it looks back */
     SCAN_LOOK_DELAY = 0, /* nanoseconds between looks */
+    SCAN_LOOK_PATIENCE = 1 << 14, /* looks until a tile is given up for missing: some 10 ms */
     SCAN_PIPE_THREADS = 1024,
     SCAN_PIPE_VECTORS = 8,
     SCAN_PIPE_BLOCKS = 1, /* a multiprocessor's: a tile of 128 KiB in registers, the next in shared memory */

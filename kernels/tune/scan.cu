@@ -5,8 +5,9 @@
 
 #include "scan/pipelined.cuh"
 
-static const char *const columns[] = {"2^20", "2^28"};
-static int64_t sizes[2];
+enum { SIZES = 4 };
+static const char *const columns[SIZES] = {"2^20", "2^22", "2^24", "2^28"};
+static int64_t sizes[SIZES];
 static uint32_t *x, *y;
 static void *workspace;
 
@@ -15,19 +16,20 @@ static scan_call<uint32_t> call(int i)
     return {nullptr, false, sizes[i], x, y, workspace};
 }
 
-template <int THREADS, int VECTORS, int LOOK, int DELAY> static void look_back_shape(const char *name)
+template <int THREADS, int VECTORS, int LOOK, int DELAY, class Order = scan_by_index<SCAN_LOOK_PATIENCE>>
+static void look_back_shape(const char *name)
 {
     tune_row(name);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < SIZES; i++)
         tune_cell(i, y, static_cast<size_t>(sizes[i]), 8e-9 * static_cast<double>(sizes[i]),
-                  [=] { return scan_look_back<uint32_t, true, THREADS, VECTORS, LOOK, DELAY>(call(i)); });
+                  [=] { return scan_look_back<Order, uint32_t, true, THREADS, VECTORS, LOOK, DELAY>(call(i)); });
 }
 
 template <int THREADS, int VECTORS, int BLOCKS, int LOOK, int DELAY, bool STREAMING = false>
 static void pipelined_shape(const char *name)
 {
     tune_row(name);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < SIZES; i++)
         tune_cell(i, y, static_cast<size_t>(sizes[i]), 8e-9 * static_cast<double>(sizes[i]), [=] {
             return scan_pipelined<uint32_t, true, THREADS, VECTORS, BLOCKS, LOOK, DELAY, STREAMING>(call(i));
         });
@@ -35,12 +37,12 @@ static void pipelined_shape(const char *name)
 
 static void begin(const char *title)
 {
-    tune_table(title, "GB/s", 0, columns, 2);
-    x = tune_random_u32(sizes[1], 1);
-    y = static_cast<uint32_t *>(tune_alloc(static_cast<size_t>(sizes[1]) * 4));
-    workspace = tune_alloc(static_cast<size_t>(sizes[1] / 1024 + 3) * 8);
+    tune_table(title, "GB/s", 0, columns, SIZES);
+    x = tune_random_u32(sizes[SIZES - 1], 1);
+    y = static_cast<uint32_t *>(tune_alloc(static_cast<size_t>(sizes[SIZES - 1]) * 4));
+    workspace = tune_alloc(static_cast<size_t>(sizes[SIZES - 1] / 1024 + 3) * 8);
     tune_row("device copy");
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < SIZES; i++)
         tune_cell(i, nullptr, 0, 8e-9 * static_cast<double>(sizes[i]), [=] {
             return cudaMemcpyAsync(y, x, static_cast<size_t>(sizes[i]) * 4, cudaMemcpyDeviceToDevice, nullptr);
         });
@@ -49,8 +51,9 @@ static void begin(const char *title)
 extern "C" void tune_scan(void)
 {
     bool simulated = bench_on_simulator();
-    sizes[0] = simulated ? 1 << 15 : 1 << 20;
-    sizes[1] = simulated ? 1 << 18 : 1 << 28;
+    static const int real[SIZES] = {20, 22, 24, 28}, small[SIZES] = {15, 16, 17, 18};
+    for (int i = 0; i < SIZES; i++)
+        sizes[i] = INT64_C(1) << (simulated ? small[i] : real[i]);
     begin("Decoupled look-back");
     look_back_shape<128, 8, 2, 0>("128 threads, 8 vectors, look 2, 0 ns");
     look_back_shape<256, 4, 2, 0>("256 threads, 4 vectors, look 2, 0 ns");
@@ -59,8 +62,12 @@ extern "C" void tune_scan(void)
     look_back_shape<512, 4, 2, 0>("512 threads, 4 vectors, look 2, 0 ns");
     look_back_shape<512, 8, 1, 0>("512 threads, 8 vectors, look 1, 0 ns");
     look_back_shape<512, 8, 2, 0>("512 threads, 8 vectors, look 2, 0 ns");
+    look_back_shape<512, 16, 1, 0>("512 threads, 16 vectors, look 1, 0 ns");
+    look_back_shape<768, 8, 1, 0>("768 threads, 8 vectors, look 1, 0 ns");
+    look_back_shape<768, 10, 1, 0>("768 threads, 10 vectors, look 1, 0 ns");
     look_back_shape<1024, 4, 1, 0>("1024 threads, 4 vectors, look 1, 0 ns");
     look_back_shape<1024, 8, 1, 0>("1024 threads, 8 vectors, look 1, 0 ns");
+    look_back_shape<1024, 8, 1, 0, scan_by_ticket>("1024 threads, 8 vectors, look 1, 0 ns, tickets");
     look_back_shape<1024, 8, 1, 300>("1024 threads, 8 vectors, look 1, 300 ns");
     look_back_shape<1024, 8, 2, 0>("1024 threads, 8 vectors, look 2, 0 ns");
     begin("Pipelined");

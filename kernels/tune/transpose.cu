@@ -44,7 +44,9 @@ extern "C" void tune_transpose(void)
     static const char *const columns4[] = {"1024x1024", "16384x16384"}, *const columns8[] = {"1024x1024", "8192x8192"};
     bool simulated = bench_on_simulator();
     make(4, simulated ? 64 : 1024, simulated ? 256 : 16384, "Elements of 4 bytes", columns4);
+    shape<uint32_t, 32, 32, 32, false>("32x32, 32 threads");
     shape<uint32_t, 32, 32, 64, false>("32x32, 64 threads");
+    shape<uint32_t, 32, 64, 64, false>("32x64, 64 threads");
     shape<uint32_t, 32, 64, 128, false>("32x64, 128 threads");
     shape<uint32_t, 32, 64, 128, true>("32x64, 128 threads, streaming");
     shape<uint32_t, 64, 64, 64, false>("64x64, 64 threads");
@@ -53,6 +55,7 @@ extern "C" void tune_transpose(void)
     shape<uint32_t, 64, 64, 256, false>("64x64, 256 threads");
     shape<uint32_t, 128, 64, 256, false>("128x64, 256 threads");
     make(8, simulated ? 64 : 1024, simulated ? 128 : 8192, "Elements of 8 bytes", columns8);
+    shape<uint64_t, 16, 32, 32, false>("16x32, 32 threads");
     shape<uint64_t, 32, 32, 64, false>("32x32, 64 threads");
     shape<uint64_t, 32, 32, 128, false>("32x32, 128 threads");
     shape<uint64_t, 32, 32, 128, true>("32x32, 128 threads, streaming");

@@ -120,16 +120,15 @@ static const char *answer(struct mg_facts *f, enum check check, const char **cou
                                   100 * (touched - ideal) / touched);
         return judge(touched - ideal <= 0.05 * touched);
     case CHECK_ALIGNED: {
-        uint64_t more = 0, all = 0;
+        double more = 0, all = 0;
         for (uint32_t i = 0; i < f->nsites; i++)
             if (f->sites[i].pattern == MG_PATTERN_UNIT) {
-                all += f->sites[i].sum.touched;
-                more += f->sites[i].sum.touched - f->sites[i].sum.ideal;
+                all += (double)f->sites[i].sum.touched;
+                more += (double)f->sites[i].sum.touched * (1 - f->sites[i].aligned);
             }
-        if (!all)
+        if (all <= 0)
             return none;
-        *counts = mg__advise_text(f, "%llu of %llu sectors because of where accesses start", (unsigned long long)more,
-                                  (unsigned long long)all);
+        *counts = mg__advise_text(f, "%.0f of %.0f sectors because of where accesses start", more, all);
         return judge(more * 20 <= all);
     }
     case CHECK_REUSE: {

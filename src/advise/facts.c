@@ -495,7 +495,9 @@ const char *mg__facts_pattern(struct mg_facts *f, const struct mg_site_fact *s)
     case MG_PATTERN_UNIFORM:
         return "one address";
     case MG_PATTERN_UNIT:
-        return s->sum.touched > s->sum.ideal ? "contiguous, not aligned" : "contiguous";
+        return s->sum.touched == s->sum.ideal ? "contiguous"
+               : s->aligned < 1                ? "contiguous, not aligned"
+                                               : "contiguous, with idle lanes between";
     case MG_PATTERN_STRIDED:
         return mg__advise_text(f, "stride of %lld bytes", (long long)s->stride);
     case MG_PATTERN_FEW:

@@ -33,8 +33,10 @@ struct mg_site_fact {
     uint8_t cause;               /* enum mg_cause: why it does not coalesce */
     bool swaps;                  /* exchanging indices mends it */
     double ideal_staged;         /* wavefronts of the same loads from shared memory, without conflicts */
+    double aligned;              /* the part of its sectors that it would touch, did runs of neighbours start at a sector */
+    bool drifts;                 /* they start inside sectors because the block is no multiple of 32 threads, and not else */
 };
-enum mg_cause { MG_FINE, MG_VECTOR, MG_ORDER, MG_FIELDS, MG_OFFSET, MG_NARROW, MG_SCATTER }; /* global.c */
+enum mg_cause { MG_FINE, MG_VECTOR, MG_ORDER, MG_FIELDS, MG_OFFSET, MG_NARROW, MG_SCATTER, MG_IDLE, MG_DRIFT }; /* global.c */
 enum mg_staging { MG_STAGE_NONE, MG_STAGE_PAYS, MG_STAGE_COSTS }; /* of what several threads read several times */
 struct mg_group { /* sites of one direction that use one array */
     uint8_t direction;
@@ -100,6 +102,10 @@ struct mg_facts {
     struct mg_occupancy_query query;
     struct mg_occupancy occupancy;
     bool has_occupancy;
+    struct { /* what whole warps would save of accesses that start inside sectors */
+        double seconds, sectors; /* fewer touched */
+        unsigned sites;
+    } drift;
     MG_VEC(struct mg_report_advice_item) items;
 };
 

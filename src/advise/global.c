@@ -7,7 +7,9 @@
  *                              the loop and the thread index, are the wrong way round (ORDER)
  *   another order              all bytes of the sectors are used by the block, in some other order (ORDER too)
  *   holes                      the block does not use what lies between: fields of records (FIELDS)
- *   an offset                  lanes, or rows of them, are neighbours that start in the middle of a sector (OFFSET)
+ *   an offset                  lanes, or rows of them, are neighbours that start in the middle of a sector (OFFSET); where that
+ *                              is because the block is no multiple of 32 threads, whole warps mend it (DRIFT, lanes.c)
+ *   idle lanes                 neighbours, but the lanes between do nothing: no order of the data mends that (IDLE)
  *   narrow rows                pieces shorter than a sector (NARROW)
  * ORDER is mended by exchanging the indices where nothing else depends on their order, that is, where no other site is in
  * order now and would be out of it then, or where the load fills a tile; else by a tile in shared memory. Each remedy covers
@@ -32,6 +34,14 @@ static int64_t size_of(int64_t v)
     return v < 0 ? -v : v;
 }
 
+/* Neighbours that touch more sectors than their bytes fill: for where they start, or for the lanes between that are idle. */
+static enum mg_cause not_filled(const struct mg_site_fact *s)
+{
+    if (s->aligned > 0.95)
+        return MG_IDLE;
+    return s->drifts ? MG_DRIFT : MG_OFFSET;
+}
+
 static enum mg_cause cause_of(const struct mg_facts *f, const struct mg_site_fact *s)
 {
     const struct mg_group *g = &f->groups[s->group];
@@ -40,11 +50,11 @@ static enum mg_cause cause_of(const struct mg_facts *f, const struct mg_site_fac
     bool full = fill(g) >= 0.75;
     switch (s->pattern) {
     case MG_PATTERN_UNIT:
-        return MG_OFFSET;
+        return not_filled(s);
     case MG_PATTERN_RUNS:
         if (f->info->block.x * s->width < 32)
             return MG_NARROW;
-        return size_of(s->step_x) == s->width ? MG_OFFSET : full ? MG_ORDER : MG_SCATTER;
+        return size_of(s->step_x) == s->width ? not_filled(s) : full ? MG_ORDER : MG_SCATTER;
     case MG_PATTERN_STRIDED: {
         int64_t stride = size_of(s->stride), width = s->width;
         if (full && (stride == 8 || stride == 16) && stride > width)
@@ -132,7 +142,8 @@ static void tell(struct mg_facts *f, const struct remedy *r, const char *title, 
 
 const char *mg__advise_remedy(const struct mg_facts *f, const struct mg_site_fact *s)
 {
-    static const char *const remedies[] = {"", "vectorise", "stage-order", "fields", "align", "widen", "gather"};
+    static const char *const remedies[] = {"", "vectorise", "stage-order", "fields", "align", "widen", "gather", "divergence",
+                                           "block-size"};
     const char *id = s->cause == MG_ORDER && s->swaps ? "swap" : remedies[s->cause];
     if (f->groups[s->group].stages)
         id = "stage";
@@ -166,7 +177,8 @@ void mg__advise_causes(struct mg_facts *f)
 void mg__advise_global(struct mg_facts *f)
 {
     struct remedy swap = {.id = "swap"}, order = {.id = "stage-order"}, vector = {.id = "vectorise"},
-                  fields = {.id = "fields"}, offset = {.id = "align"}, narrow = {.id = "widen"}, scatter = {.id = "gather"};
+                  fields = {.id = "fields"}, offset = {.id = "align"}, narrow = {.id = "widen"}, scatter = {.id = "gather"},
+                  drift = {.id = "block-size"};
     for (uint32_t i = 0; i < f->nsites; i++) {
         const struct mg_site_fact *s = &f->sites[i];
         if (f->groups[s->group].stages && (s->cause == MG_SCATTER || (s->cause == MG_ORDER && !s->swaps)))
@@ -183,7 +195,10 @@ void mg__advise_global(struct mg_facts *f)
             break;
         case MG_OFFSET:
             if (f->groups[s->group].use.uses < 1.5 * f->groups[s->group].use.bytes)
-                mend(f, &offset, i, (double)s->sum.ideal);
+                mend(f, &offset, i, s->aligned * (double)s->sum.touched);
+            break;
+        case MG_DRIFT:
+            mend(f, &drift, i, s->aligned * (double)s->sum.touched);
             break;
         case MG_NARROW:
             mend(f, &narrow, i, sectors_once(s));
@@ -191,10 +206,14 @@ void mg__advise_global(struct mg_facts *f)
         case MG_SCATTER:
             mend(f, &scatter, i, (double)s->sum.ideal);
             break;
+        case MG_IDLE:
         case MG_FINE:
             break;
         }
     }
+    f->drift.seconds = drift.seconds;
+    f->drift.sectors = drift.before - drift.after;
+    f->drift.sites = drift.sites;
     const struct mg_site_fact *s = &f->sites[swap.worst];
     tell(f, &swap,
          size_of(s->step_y) == s->width ? "Exchange the roles of threadIdx.x and threadIdx.y"

@@ -13,19 +13,24 @@ static void partial_warps(struct mg_facts *f)
 {
     unsigned idle = f->warps * 32 - f->threads;
     double part = (double)idle / (f->warps * 32);
-    double saved = idle ? (f->s_issue + f->s_shared + f->s_barrier) * part : 0;
+    double saved = idle ? (f->s_issue + f->s_shared + f->s_barrier) * part + f->drift.seconds : 0;
     struct mg_report_advice_item *item = idle ? mg__advise_add(f, "block-size", saved) : NULL;
     if (!item)
         return;
     unsigned larger = MG_MIN(f->warps * 32, f->arch->max_threads_block);
     item->title = mg__advise_text(f, "Launch blocks of %u threads", larger);
     item->why = mg__advise_text(
-        f, "A block of %u threads takes %u warps, and %u of their %u lanes never do anything (%.0f %%).", f->threads,
-        f->warps, idle, f->warps * 32, 100 * part);
+        f, "A block of %u threads takes %u warps, and %u of their %u lanes never do anything (%.0f %%).%s", f->threads,
+        f->warps, idle, f->warps * 32, 100 * part,
+        f->drift.sites ? mg__advise_text(f, " And blocks start inside sectors, so that their warps touch %.0f sectors more than "
+                                            "they would from the start of one.", f->drift.sectors)
+                       : "");
     item->how = "Choose a multiple of 32, and let the kernel check its index against the size of the problem.";
     mg__advise_value(f, item, "threads", f->threads);
     mg__advise_value(f, item, "threads_then", larger);
     mg__advise_value(f, item, "idle_lanes", idle);
+    if (f->drift.sites)
+        mg__advise_value(f, item, "drift_sectors", (double)mg__facts_round(f->drift.sectors));
 }
 
 static void divergence(struct mg_facts *f)

@@ -43,6 +43,34 @@ static enum mg_pattern_kind classify(const struct mg_shape *s, int64_t *stride)
     return pieces ? MG_PATTERN_RUNS : MG_PATTERN_SCATTERED;
 }
 
+/* Sectors of an access in which each run of neighbours, idle lanes within it included, started at a sector. */
+static unsigned aligned_sectors(const struct mg_shape *s)
+{
+    int first = -1, last = -1;
+    unsigned sectors = 0;
+    for (int i = 0; i < 32; i++) {
+        if (!(s->mask >> i & 1))
+            continue;
+        if (first >= 0 && (int64_t)s->at[i] - s->at[last] != (int64_t)s->width * (i - last)) {
+            sectors += (unsigned)((last - first + 1) * s->width + 31) / 32;
+            first = -1;
+        }
+        if (first < 0)
+            first = i;
+        last = i;
+    }
+    if (first >= 0)
+        sectors += (unsigned)((last - first + 1) * s->width + 31) / 32;
+    return MG_MIN(sectors, s->taken);
+}
+
+/* Blocks of 100 threads begin at every half sector, those of 128 all at the same place. */
+static unsigned common_start(const struct mg_facts *f, unsigned width)
+{
+    unsigned a = f->threads * width & 31;
+    return a ? 1u << __builtin_ctz(a) : 32;
+}
+
 void mg__facts_find_pattern(struct mg_facts *f, uint32_t site)
 {
     enum { STRIDES = 16 };
@@ -50,7 +78,8 @@ void mg__facts_find_pattern(struct mg_facts *f, uint32_t site)
     double weight[MG_PATTERN_SCATTERED + 1] = {0}, of_stride[STRIDES] = {0}, best = 0;
     int64_t strides[STRIDES];
     unsigned nstrides = 0;
-    double widths[6] = {0};
+    double widths[6] = {0}, taken = 0;
+    s->drifts = f->threads % 32 != 0;
     for (uint32_t i = 0; i < f->info->ninsns; i++) {
         const struct mg_shapes *set = &f->seen->global[i];
         if (f->seen->sites.of[i] != site)
@@ -64,6 +93,10 @@ void mg__facts_find_pattern(struct mg_facts *f, uint32_t site)
             unsigned lanes = (unsigned)__builtin_popcount(shape->mask);
             weight[kind] += kind == MG_PATTERN_NONE ? w * 1e-3 : w; /* one lane shows no pattern */
             widths[MG_MIN(__builtin_ctz(shape->width | 32), 5)] += times;
+            taken += times * shape->taken;
+            s->aligned += times * aligned_sectors(shape);
+            unsigned start = common_start(f, shape->width), before = (unsigned)__builtin_ctz(shape->mask) * shape->width;
+            s->drifts &= start < 32 && (shape->phase - before) % start == 0;
             s->ideal_staged += times * (kind == MG_PATTERN_UNIFORM ? 1 : (lanes * shape->width + 127) / 128);
             if (kind != MG_PATTERN_STRIDED)
                 continue;
@@ -76,6 +109,7 @@ void mg__facts_find_pattern(struct mg_facts *f, uint32_t site)
                 of_stride[at] += w;
         }
     }
+    s->aligned = taken > 0 ? s->aligned / taken : 1;
     for (unsigned k = 0; k <= MG_PATTERN_SCATTERED; k++)
         if (weight[k] > weight[s->pattern])
             s->pattern = (enum mg_pattern_kind)k;

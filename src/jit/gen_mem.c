@@ -420,7 +420,12 @@ static void by_line(struct mg_gen *g, uint32_t index, struct mg_gen_value addres
     }
     l.ptr = m->space == MG_SPACE_SHARED ? LLVMBuildGEP2(g->b, g->i8, g->shared, &l.at, 1, "")
                                         : LLVMBuildIntToPtr(g->b, l.at, g->ptr, "");
-    if (op->kind == MG_ENGINE_LOAD)
+    bool late = mg__gen_is_late(g, op, &l.address.form);
+    if (!late && m->space != MG_SPACE_SHARED)
+        mg__gen_late_check(g, &l.address, l.at, m->width * m->vec);
+    if (late)
+        mg__gen_late_store(g, m, &l.address, l.at);
+    else if (op->kind == MG_ENGINE_LOAD)
         load_line(g, m, &l);
     else
         store_line(g, m, &l);
@@ -467,6 +472,8 @@ void mg__gen_call(struct mg_gen *g, uint32_t index)
     struct mg_gen_form to = mg__gen_result(g, op, g->form);
     LLVMValueRef mask = g->mask ? g->mask : mg__gen_c32(g, ~0u);
     g->called = true;
+    if (!op->all_lanes && !op->known) /* the others are between lanes */
+        mg__gen_late_settle(g);
     for (unsigned k = 0; k < op->nin; k++)
         to_frame(g, &op->in[k]);
     for (unsigned k = 0; k < op->nout && g->mask; k++)

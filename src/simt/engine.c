@@ -191,7 +191,7 @@ static bool on_slice(struct mg_engine_warp *e)
     return true;
 }
 
-static const struct mg_engine_calls calls = {on_miss, on_op, on_checked, on_slice};
+static const struct mg_engine_calls calls = {on_miss, on_op, on_checked, on_slice, mg__late_settle, mg__late_begin};
 
 /* ---- registers between cells and frame ---- */
 /* The line base + cx x + cy y over 32 lanes; how it differs from what is there, if `only`. Most are the same in all lanes. */

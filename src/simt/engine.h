@@ -18,7 +18,7 @@
 #define MG_SIMT_ENGINE_H
 #include "base/base.h"
 
-#define MG_ENGINE_VERSION 3u /* of everything here: kept code of another version is not used */
+#define MG_ENGINE_VERSION 4u /* of everything here: kept code of another version is not used */
 
 #define MG_ENGINE_MASKS 32u
 
@@ -151,12 +151,27 @@ struct mg_engine_warp {
     int32_t *slice;                    /* loops may go on while it is not negative */
     uint32_t point;                    /* where it left */
 };
+/* Stores of words whose lanes lie far apart, put off by the code: several of them, of one warp or of warps after one another, often share
+ * lines, and are then done lane by lane. Nobody can tell: they are settled before anything that may see them, and lanes of one
+ * store never meet those of another one (`room`). The code's own, empty whenever it is left. */
+#define MG_ENGINE_LATE 32u
+struct mg_engine_late {
+    uint64_t lo, hi;            /* they are in bytes [lo, hi); none: hi is 0 */
+    uint64_t n, limit;          /* rows of lanes, and how many there may be; limit is 0 where none may follow */
+    uint64_t step;              /* from lane to lane, of all of them */
+    uint64_t least, most, room; /* of the addresses in `at`; they may lie as far as `room` apart */
+    uint64_t at[MG_ENGINE_LATE];
+    uint32_t value[MG_ENGINE_LATE][32];
+};
 struct mg_engine_calls {
     /* The record does not fit: makes it fit if it can. */
     bool (*miss)(struct mg_engine_warp *e, uint32_t site, uint64_t address, uint64_t cx, uint64_t cy, uint32_t mask);
     bool (*op)(struct mg_engine_warp *e, uint32_t op, uint32_t mask); /* operands in the frame; false: the launch ends */
     bool (*checked)(struct mg_engine_warp *e, uint32_t op, uint32_t mask); /* the same, of an atomic */
     bool (*slice)(struct mg_engine_warp *e);                          /* the slice is used up; false: leave */
+    void (*settle)(struct mg_engine_late *late, uint32_t row);        /* does the stores; rows of that many lanes */
+    /* The same, and begins anew: with a store whose rows begin at addresses from `least` to `most`. */
+    void (*put_off)(struct mg_engine_late *late, uint32_t row, uint64_t least, uint64_t most, uint64_t step);
 };
 struct mg_engine_code {
     /* Runs up to n warps of a block one after the other from an entry (0 is the kernel's start), as long as all come to the same

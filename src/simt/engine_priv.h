@@ -17,6 +17,9 @@ bool mg__described_fill(const struct mg_code *code, int32_t slot);
 struct mg_described *mg__describe(const struct mg_program *program, const struct mg_lanes *lanes, uint32_t row);
 void mg__described_free(struct mg_described *described);
 
+void mg__late_settle(struct mg_engine_late *late, uint32_t row);
+void mg__late_begin(struct mg_engine_late *late, uint32_t row, uint64_t least, uint64_t most, uint64_t step);
+
 /* A kernel whose warps leave compiled code often may be interpreted in less time: then some blocks are timed either way. Results
  * and counts are the same. Whether the worker's next block is to be compiled code's; and what one took. */
 bool mg__engine_pace(struct mg_worker *worker);

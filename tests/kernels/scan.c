@@ -144,6 +144,27 @@ static void arguments(void)
     test_free(&work, "workspace");
 }
 
+/* Enough for the tiles of which every multiprocessor has one; smaller sizes are cut into smaller tiles. */
+static void large(void)
+{
+    const int64_t n = 32768 * 140 + 77;
+    size_t size = (size_t)n * 4;
+    int32_t *x = malloc(size), *want = malloc(size), *got = malloc(size);
+    uint32_t seed = 11;
+    if (!x || !want || !got)
+        exit(1);
+    for (int64_t i = 0; i < n; i++)
+        x[i] = (int32_t)test_random(&seed);
+    for (int k = MG_SCAN_INCLUSIVE; k <= MG_SCAN_EXCLUSIVE; k++) {
+        mg_ref_scan_i32((enum mg_scan_kind)k, n, x, want);
+        run_i32(MG_BEST, (enum mg_scan_kind)k, n, x, 8, k == MG_SCAN_INCLUSIVE ? 8 : -1, got);
+        CHECK(memcmp(want, got, size) == 0, "kind %d of %lld elements", k, (long long)n);
+    }
+    free(got);
+    free(want);
+    free(x);
+}
+
 /* More than 2^31 elements, where there is a GPU with room for them: ones, in place, looked at in samples. */
 static void huge(void)
 {
@@ -191,6 +212,7 @@ int main(void)
     special();
     arguments();
     test_threads(&(struct threads_operation){rungs, THREADS_N, call, reference});
+    large();
     huge();
     return test_end();
 }
