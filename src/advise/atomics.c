@@ -1,7 +1,8 @@
 /* atomics.c - atomics that get into each other's way, in global and in shared memory.
  *
- * Global: a block that adds several times to one address can add up in shared memory first, and once in global memory. One
- * address takes one operation a cycle, from the whole device; so what counts is the address that is hit most.
+ * Global: a block that adds several times to one address can add up in shared memory first, and once in global memory; one that
+ * does not may do so when it loops over the work of several. One address takes one operation a cycle, from the whole device; so
+ * what counts is the address that is hit most. What the atomics take in shared memory is tried on the recorded accesses.
  *
  * Shared: lanes of a warp on one address, or in one bank, are served one after the other. Two remedies are tried on the
  * recorded accesses: copies of the variable, interleaved word by word, lane i using copy i modulo their number; and adding up
@@ -13,13 +14,52 @@
 
 enum { MOST_COPIES = 32, AGGREGATE_INSTRUCTIONS = 12 };
 
+/* Wavefronts of the group's atomics, did they go to the same places in shared memory: their distances are all that counts. */
+static double in_shared(const struct mg_facts *f, uint32_t group)
+{
+    double total = 0;
+    for (uint32_t i = 0; i < f->info->ninsns; i++) {
+        const struct mg_shapes *set = &f->seen->global[i];
+        uint32_t site = f->seen->sites.of[i];
+        double wavefronts = 0, times = 0;
+        if (site == UINT32_MAX || f->sites[site].group != group)
+            continue;
+        for (uint32_t k = 0; k < set->count; k++) {
+            const struct mg_shape *s = &set->at[k];
+            uint64_t address[32];
+            int32_t low = 0; /* of the first active lane: the others count from it */
+            for (unsigned lane = 0; lane < 32; lane++)
+                low = MG_MIN(low, s->at[lane]);
+            for (unsigned lane = 0; lane < 32; lane++)
+                address[lane] = (uint64_t)((int64_t)s->at[lane] - low);
+            wavefronts += mg__model_shared((enum mg_access_kind)s->kind, f->info->insns[i].insn, s->width, s->mask, address)
+                              .wavefronts * (double)s->times;
+            times += (double)s->times;
+        }
+        if (times > 0)
+            total += wavefronts / times * (double)f->seen->insns[i].requests;
+    }
+    return total;
+}
+
+struct private { /* one way of adding up in the block first */
+    double blocks, bytes, words; /* of the grid; of a block's copy; (address, block) pairs: an atomic each is left */
+    double seconds;
+};
+
+static double seconds_of(const struct mg_facts *f, const struct private *p, double wavefronts)
+{
+    return MG_MAX(p->blocks * f->price.cycle, p->words * f->price.again) + wavefronts * f->price.wavefront +
+           2 * f->warps * p->blocks * f->price.barrier;
+}
+
 static void global_atomics(struct mg_facts *f, uint32_t index)
 {
     const struct mg_group *g = &f->groups[index];
     const struct mg_use *u = &g->use;
-    double blocks = (double)f->seen->nblocks, lanes = 0, bytes = u->bytes / MG_MAX(u->blocks, 1);
+    double blocks = (double)f->seen->nblocks, lanes = 0;
     uint32_t worst = g->first;
-    if (g->direction != MG_DIR_ATOMIC || u->bytes <= 0 || u->uses < 2 * u->bytes || f->sampled_blocks <= 0)
+    if (g->direction != MG_DIR_ATOMIC || u->bytes <= 0 || f->sampled_blocks <= 0)
         return;
     for (uint32_t i = 0; i < f->nsites; i++) {
         if (f->sites[i].group != index)
@@ -28,38 +68,60 @@ static void global_atomics(struct mg_facts *f, uint32_t index)
         if (f->sites[i].sum.moved > f->sites[worst].sum.moved)
             worst = i;
     }
-    if (bytes > f->arch->shared_block || lanes <= 0)
+    if (lanes <= 0)
         return;
     unsigned width = f->sites[worst].width;
-    double words = mg__facts_distinct(u, g->bytes) / width; /* (address, block) pairs: an atomic each is left */
+    double all_bytes = ldexp(g->granules, (int)f->seen->sites.shift); /* that any of the sampled blocks touched */
+    struct private own = {blocks, u->bytes / MG_MAX(u->blocks, 1), mg__facts_distinct(u, g->bytes) / width, 0};
+    bool sum = own.words <= 4 * blocks;
+    double wavefronts = sum ? (double)g->moved : in_shared(f, index);
+    own.seconds = seconds_of(f, &own, wavefronts);
+    if (u->uses < 2 * u->bytes)
+        own.seconds = INFINITY; /* a block adds to each address about once: nothing to add up */
+    /* As many blocks as are resident at once, each looping over the work of several. Only where blocks share addresses, so
+     * that more work in a block does not mean more of them. */
+    double resident = (double)f->occupancy.blocks * f->arch->board->sm_count;
+    struct private loop = {resident, all_bytes, resident * all_bytes / width, INFINITY};
+    if (f->has_occupancy && blocks > resident && !u->sampled && 2 * all_bytes <= u->bytes)
+        loop.seconds = seconds_of(f, &loop, wavefronts);
+    bool loops = loop.seconds < 0.8 * own.seconds;
+    const struct private *then = loops ? &loop : &own;
+    if (then->bytes > f->arch->shared_block)
+        return;
     double queue = g->hottest * (double)g->moved / lanes * f->price.cycle;
     double now = MG_MAX(queue, (double)g->moved * f->price.again);
-    double then = MG_MAX(blocks * f->price.cycle, words * f->price.again) + (double)g->moved * f->price.wavefront +
-                  2 * f->warps * blocks * f->price.barrier;
-    struct mg_report_advice_item *item = mg__advise_add(f, "privatise", now - then);
+    struct mg_report_advice_item *item = isinf(then->seconds) ? NULL : mg__advise_add(f, "privatise", now - then->seconds);
     if (!item)
         return;
     const struct mg_site_fact *s = &f->sites[worst];
     item->file = s->site->file;
     item->line = s->site->line;
     item->variable = mg__facts_array(f, s->site);
-    bool sum = words <= 4 * blocks;
+    sum &= !loops;
     item->title = sum ? "Sum over the block first, and add once" : "Give each block a copy in shared memory, and add it once";
-    item->why = mg__advise_text(f, "%.0f atomic operations; in a block %.1f for each address that it touches, and %.0f on the "
-                                   "one that is hit most.", lanes, u->uses / u->bytes, g->hottest);
+    item->why = mg__advise_text(f, "%.0f atomic operations; in a block %.1f for each address that it touches, and about "
+                                   "%.0f on the one that is hit most.", lanes, u->uses / u->bytes, g->hottest);
     item->how =
         sum ? mg__advise_text(f,
                               "Reduce in the block, with shuffles in each warp and %u words of shared memory between "
                               "warps, and let one thread add the sum: %.0f atomics are left.",
-                              f->warps, words)
+                              f->warps, own.words)
             : mg__advise_text(f,
-                              "Add to %.0f bytes of shared memory that the block set to zero; after a barrier, add "
-                              "those to global memory: %.0f atomics are left.",
-                              bytes, words);
+                              "%sAdd to %.0f bytes of shared memory that the block set to zero; after a barrier, add "
+                              "those to global memory: %.0f atomics are left, for %.0f wavefronts in shared memory.",
+                              loops ? mg__advise_text(f,
+                                                      "Launch the %.0f blocks that are resident at once, and let their "
+                                                      "threads loop over the work (i += gridDim.x * blockDim.x), so that a "
+                                                      "block adds often to each address. ",
+                                                      resident)
+                                    : "",
+                              then->bytes, then->words, wavefronts);
     mg__advise_value(f, item, "operations", lanes);
     mg__advise_value(f, item, "uses_per_address", u->uses / u->bytes);
     mg__advise_value(f, item, "hottest", g->hottest);
-    mg__advise_value(f, item, "operations_then", (double)mg__facts_round(words));
+    mg__advise_value(f, item, "operations_then", (double)mg__facts_round(then->words));
+    if (loops)
+        mg__advise_value(f, item, "blocks_then", resident);
 }
 
 /* Wavefronts of a variable's accesses with `copies` of it, or (0) with one lane for each address. */

@@ -136,8 +136,10 @@ static const char *answer(struct mg_facts *f, enum check check, const char **cou
         double reads = shared_reuse(f, &any);
         if (!any)
             return none;
-        *counts = mg__advise_text(f, "%.1f reads of a word for each write", reads);
-        return judge(reads > 2 || touched - ideal <= 0.05 * touched); /* a tile that changes the order is read once */
+        bool ordered = touched - ideal <= 0.05 * touched; /* a tile that changes the order is read once */
+        *counts = mg__advise_text(f, "%.1f reads of a word for each write%s", reads,
+                                  reads <= 2 && ordered ? "; one is enough where it keeps global memory in order" : "");
+        return judge(reads > 2 || ordered);
     }
     case CHECK_NOT_ONCE: {
         unsigned alone = 0, used = 0;
@@ -293,6 +295,16 @@ static void ask(struct mg_facts *f, struct mg_report_advice *a, const char *id, 
     a->chart[a->nchart++] = (struct mg_report_advice_row){id, text, yes ? "yes" : "no", counts};
 }
 
+/* Whether there is advice about global accesses that needs no shared memory. */
+static bool mended_else(const struct mg_facts *f)
+{
+    static const char *const ids[] = {"swap", "vectorise", "fields", "align", "widen", "gather"};
+    for (size_t i = 0; i < MG_COUNT(ids); i++)
+        if (mg__advise_has(f, ids[i]))
+            return true;
+    return false;
+}
+
 void mg__advise_chart(struct mg_facts *f, struct mg_report_advice *a)
 {
     uint64_t words = 0, passing = 0;
@@ -351,7 +363,17 @@ void mg__advise_chart(struct mg_facts *f, struct mg_report_advice *a)
         a->verdict = "Shared memory is used, but nothing passes through it between threads.";
     else if (uses(group) >= 1.5)
         a->verdict = mg__advise_text(f, "Shared memory does not pay: at %.1f reads of a byte, filling and reading a tile costs "
-                                        "as much as it saves.", uses(group));
-    else
+                                        "as much as it saves.%s", uses(group),
+                                     (double)group->touched <= 1.2 * (double)group->requests
+                                         ? " The lanes of a warp read one address together: that takes a sector now, and would "
+                                           "take a wavefront then."
+                                         : "");
+    else if (coalesced)
         a->verdict = "Shared memory does not pay: a block has nothing to read twice, nothing to exchange and no order to mend.";
+    else
+        a->verdict = mg__advise_text(f, "Shared memory does not pay: a block has nothing to read twice and nothing to exchange, "
+                                        "and %s.",
+                                     mended_else(f) ? "what its global accesses lack is mended without it"
+                                                    : "a tile that put its global accesses in order would cost as much as it "
+                                                      "saves");
 }

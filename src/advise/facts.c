@@ -272,6 +272,7 @@ static bool find_hottest(struct mg_facts *f)
             uses += (double)all.at[end].v[2];
         struct mg_group *g = &f->groups[all.at[i].v[0]];
         g->hottest = MG_MAX(g->hottest, uses * scale);
+        g->granules++;
     }
     mg__vec_free(&all);
     return true;
@@ -496,7 +497,7 @@ const char *mg__facts_pattern(struct mg_facts *f, const struct mg_site_fact *s)
         return "one address";
     case MG_PATTERN_UNIT:
         return s->sum.touched == s->sum.ideal ? "contiguous"
-               : s->aligned < 1                ? "contiguous, not aligned"
+               : s->aligned <= 0.95            ? "contiguous, not aligned"
                                                : "contiguous, with idle lanes between";
     case MG_PATTERN_STRIDED:
         return mg__advise_text(f, "stride of %lld bytes", (long long)s->stride);

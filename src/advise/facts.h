@@ -48,6 +48,7 @@ struct mg_group { /* sites of one direction that use one array */
     uint8_t staging;    /* enum mg_staging; and what it would save and take: */
     double stage_sectors, stage_wavefronts, stage_barriers;
     double hottest;     /* atomics: accesses of the most used granule, of all blocks by estimate */
+    double granules;    /* atomics: different ones in all sampled blocks together */
 };
 struct mg_var_fact {
     uint64_t wavefronts, ideal, loads, stores, atomics;

@@ -157,7 +157,11 @@ static void say_nothing(struct mg_facts *f, const struct mg_report_advice *a)
     else if (a->binding < a->nroofs)
         item->why = mg__advise_text(f, "No change that the counts point to would save %.0f %% of the estimated time. "
                                        "What binds is %s.", min_gain * 100, a->roofs[a->binding].name);
-    item->how = "";
+    unsigned sms = f->arch->board->sm_count;
+    if (f->seen->nblocks < sms)
+        item->how = mg__advise_text(f, "But the grid has %llu block%s for %u multiprocessors, and the others idle: more and "
+                                       "smaller blocks, or more work in a launch. (The estimate is of a board that is full.)",
+                                    (unsigned long long)f->seen->nblocks, f->seen->nblocks == 1 ? "" : "s", sms);
 }
 
 /* Whether a tile would pay for the site, or does: of its array, what is saved and what that takes. */

@@ -1,8 +1,8 @@
 /* layout.c - bank conflicts: other layouts of a shared variable, tried on the accesses that were recorded.
  *
  * A layout sees the variable as rows of `row` elements. A padded one adds elements to the end of each row, so that a column
- * goes through the banks; a swizzled one permutes the columns of a row by exclusive or with the row's number, which costs no
- * memory. Row lengths to try are the distances between the lanes of the accesses that conflict, and a full row of banks
+ * goes through the banks; a swizzled one permutes the columns of a row by exclusive or with the row's number, or turns every
+ * second row round (for butterflies, whose lanes leave out every second run of elements), which costs no memory. Row lengths to try are the distances between the lanes of the accesses that conflict, and a full row of banks
  * (the idiom i + i / 32). Every recorded access of the variable, store and load, is moved to its new place and counted by
  * the same rules; so a layout that mends the column and spoils the row does not look good. The element is the widest
  * access, so that vector accesses stay whole and aligned. Where neighbouring loads are joined by the compiler, a layout that
@@ -19,7 +19,8 @@ enum { MOST_ROWS = 16, MOST_PAD = 32, BANK_BYTES = 4, BANKS = 32 };
 
 struct layout {
     uint32_t element, row, pad;       /* bytes; elements; elements */
-    uint32_t xor_mask, xor_shift;     /* column ^ (row >> shift & mask); 0: none */
+    uint32_t xor_mask, xor_shift;     /* column ^ (row >> shift & mask) * times; 0: none */
+    uint32_t xor_times;
 };
 struct trial {
     struct layout layout;
@@ -33,7 +34,7 @@ static uint32_t moved(const struct layout *l, uint32_t offset)
     uint32_t index = offset / l->element, rest = offset % l->element;
     uint32_t row = index / l->row, column = index % l->row;
     if (l->xor_mask)
-        return (row * l->row + (column ^ (row >> l->xor_shift & l->xor_mask))) * l->element + rest;
+        return (row * l->row + (column ^ (row >> l->xor_shift & l->xor_mask) * l->xor_times)) * l->element + rest;
     return (row * (l->row + l->pad) + column) * l->element + rest;
 }
 
@@ -76,11 +77,15 @@ static void try_layout(const struct mg_facts *f, uint32_t var, const struct layo
     }
 }
 
-static bool better(const struct trial *a, const struct trial *b)
+/* Of two that come out nearly alike the one that costs less memory, or is the plainer: it was tried first. */
+static bool better(const struct trial *a, const struct trial *b, double conflicts)
 {
-    if (!b->any || a->wavefronts != b->wavefronts)
-        return !b->any || a->wavefronts < b->wavefronts;
-    return a->added < b->added;
+    double slack = 0.02 * conflicts;
+    if (!b->any || a->wavefronts == b->wavefronts)
+        return !b->any || a->added < b->added;
+    if (a->wavefronts <= a->ideal) /* nothing is better than that */
+        return b->wavefronts > b->ideal || a->added < b->added;
+    return a->wavefronts < b->wavefronts - (a->added >= b->added ? slack : 0);
 }
 
 static uint32_t widest(const struct mg_facts *f, uint32_t var, bool *sampled)
@@ -145,6 +150,7 @@ static unsigned candidate_rows(const struct mg_facts *f, uint32_t var, uint32_t 
 
 static void try_pads(const struct mg_facts *f, uint32_t var, uint32_t element, uint32_t row, struct trial *best)
 {
+    double conflicts = (double)(f->vars[var].wavefronts - f->vars[var].ideal);
     uint32_t unit = element < BANK_BYTES ? BANK_BYTES / element : 1; /* a pad moves whole banks */
     uint64_t room = f->arch->shared_block_optin;
     for (uint32_t p = 1; p <= MOST_PAD; p++) {
@@ -154,7 +160,7 @@ static void try_pads(const struct mg_facts *f, uint32_t var, uint32_t element, u
         if (rows * l.pad * element + f->info->shared_static + f->info->shared_dynamic > room)
             break;
         try_layout(f, var, &l, &t);
-        if (better(&t, best))
+        if (better(&t, best, conflicts))
             *best = t;
         if (t.wavefronts <= t.ideal)
             break; /* none is better, and larger ones cost more */
@@ -167,20 +173,23 @@ static void try_swizzles(const struct mg_facts *f, uint32_t var, uint32_t elemen
     uint32_t mask = MG_MIN(row, banks) - 1, elements = f->info->shared_vars[var].size / element;
     if ((row & (row - 1)) || elements % row) /* it stays inside full rows of a power of two */
         return;
-    for (uint32_t shift = 0; shift < 5; shift++) {
-        struct layout l = {.element = element, .row = row, .xor_mask = mask, .xor_shift = shift};
+    double conflicts = (double)(f->vars[var].wavefronts - f->vars[var].ideal);
+    for (uint32_t k = 0; k < 10; k++) {
+        struct layout l = {.element = element, .row = row, .xor_mask = k < 5 ? mask : 1, .xor_shift = k % 5,
+                           .xor_times = k < 5 ? 1 : mask};
         struct trial t;
         try_layout(f, var, &l, &t);
-        if (better(&t, best))
+        if (better(&t, best, conflicts))
             *best = t;
     }
 }
 
 static const char *swizzle_text(struct mg_facts *f, const struct layout *l)
 {
+    const char *times = l->xor_times > 1 ? mg__advise_text(f, " * %u", l->xor_times) : "";
     if (l->xor_shift)
-        return mg__advise_text(f, "column ^ (row >> %u & %u)", l->xor_shift, l->xor_mask);
-    return mg__advise_text(f, "column ^ (row & %u)", l->xor_mask);
+        return mg__advise_text(f, "column ^ (row >> %u & %u)%s", l->xor_shift, l->xor_mask, times);
+    return mg__advise_text(f, "column ^ (row & %u)%s", l->xor_mask, times);
 }
 
 static void advise_var(struct mg_facts *f, uint32_t var)
@@ -259,6 +268,7 @@ static void advise_var(struct mg_facts *f, uint32_t var)
         mg__advise_value(f, item, "swizzle_row_elements", swizzle.layout.row);
         mg__advise_value(f, item, "swizzle_mask", swizzle.layout.xor_mask);
         mg__advise_value(f, item, "swizzle_shift", swizzle.layout.xor_shift);
+        mg__advise_value(f, item, "swizzle_times", swizzle.layout.xor_times);
         mg__advise_value(f, item, "swizzle_wavefronts", swizzle.wavefronts);
     }
     double total = (double)f->total.wavefronts, ideal = (double)f->total.wavefronts_ideal;

@@ -150,6 +150,12 @@ void mg__site_place(const struct mg_launch_info *info, uint32_t insn, const char
 {
     const struct mg_insn_info *i = &info->insns[insn];
     const struct mg_ptx_module *m = info->module;
+    /* Line 0 is what the compiler made of several lines: the one before it is the nearest that there is. */
+    for (uint32_t k = insn; !i->line && i->file && k > 0 && info->insns[k - 1].func == i->func; k--)
+        if (info->insns[k - 1].line) {
+            i = &info->insns[k - 1];
+            break;
+        }
     *file = i->file ? i->file : "";
     *line = i->line;
     uint32_t at = i->insn ? i->insn->loc : 0;

@@ -68,6 +68,14 @@ __global__ void histogram_global(unsigned *bins, const int *in)
         atomicAdd(&bins[in[i] & 63], 1u);
 }
 
+/* A block adds about once to each address, but all blocks to the same: those that are resident, each looping over the work of
+ * several, have something to add up. */
+// ADVISE histogram_once: privatise verdict=pay blocks_then=4224 operations_then=67584
+__global__ void histogram_once(unsigned *bins, const int *in)
+{
+    atomicAdd(&bins[in[blockIdx.x * 32 + threadIdx.x] >> 8 & 15], 1u);
+}
+
 // ADVISE histogram_shared: nothing verdict=needed
 __global__ void histogram_shared(unsigned *bins, const int *in)
 {
@@ -187,6 +195,26 @@ __global__ void block_of_33(float *out, const float *in)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     out[i] = busy(in[i], 100);
+}
+
+/* Neither is this about where the array starts, but where blocks of 100 do. */
+// ADVISE block_of_100: block-size threads_then=128
+__global__ void block_of_100(float *out, const float *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = 2 * in[i];
+}
+
+/* Half of the lanes do nothing: they, and not where the array starts, leave sectors half used. */
+// ADVISE exchange_pairs: divergence
+__global__ void exchange_pairs(float *data, int distance)
+{
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x, other = i ^ distance;
+    if (other > i) {
+        float a = data[i], b = data[other];
+        data[i] = fminf(a, b);
+        data[other] = fmaxf(a, b);
+    }
 }
 
 // ADVISE odd_and_even: divergence

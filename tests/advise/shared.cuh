@@ -164,6 +164,38 @@ __global__ void lanes_33_apart(float *out, const float *in)
     rows_apart<33>(out, in);
 }
 
+/* Butterflies: at a distance of 1 to 16 the lanes leave out every second run of elements, so that two meet in a bank. No pad
+ * frees all distances from conflicts; turning every second row of banks round does. */
+template <int TURN> __device__ void butterflies(float *out, const float *in)
+{
+    __shared__ float v[512];
+#define TURNED(i) ((i) ^ ((i) / 32 & TURN) * 31)
+    int t = threadIdx.x, base = blockIdx.x * 512;
+    v[TURNED(t)] = in[base + t];
+    v[TURNED(t + 256)] = in[base + t + 256];
+#pragma unroll 1
+    for (int j = 1; j < 512; j *= 2) {
+        __syncthreads();
+        int i = 2 * t - (t & (j - 1));
+        float a = v[TURNED(i)], b = v[TURNED(i + j)];
+        v[TURNED(i)] = a + b;
+        v[TURNED(i + j)] = a - b;
+    }
+    __syncthreads();
+    out[base + t] = v[TURNED(t)];
+    out[base + t + 256] = v[TURNED(t + 256)];
+}
+// ADVISE hadamard: swizzle row_elements=32 swizzle_mask=1 swizzle_times=31 added_bytes=0 conflicts_then=0 twin=hadamard_turned
+__global__ void hadamard(float *out, const float *in)
+{
+    butterflies<0>(out, in);
+}
+// ADVISE hadamard_turned: nothing
+__global__ void hadamard_turned(float *out, const float *in)
+{
+    butterflies<1>(out, in);
+}
+
 /* ---- matrix products ---- */
 
 // ADVISE matmul_naive: stage verdict=pay twin=matmul_tiled
