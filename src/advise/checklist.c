@@ -332,7 +332,8 @@ void mg__advise_chart(struct mg_facts *f, struct mg_report_advice *a)
         mg__advise_text(f, "%.0f sectors, ideal %.0f", touched, ideal));
 
     const struct mg_report_advice_item *stage = mg__advise_has(f, "stage"), *order = mg__advise_has(f, "stage-order"),
-                                       *sum = mg__advise_has(f, "privatise"), *drop = mg__advise_has(f, "unstage");
+                                       *sum = mg__advise_has(f, "privatise"), *drop = mg__advise_has(f, "unstage"),
+                                       *table = mg__advise_has(f, "constant");
     double saved = (f->tiles.as_global - f->tiles.filled) * f->price.again - f->s_barrier;
     bool pays = saved > f->tiles.wavefronts * f->price.wavefront;
     if (drop)
@@ -357,6 +358,9 @@ void mg__advise_chart(struct mg_facts *f, struct mg_report_advice *a)
     else if (sum)
         a->verdict = mg__advise_text(f, "Shared memory would pay, to add up in a block first: about %.0f %% of the estimated "
                                         "time.", 100 * sum->gain);
+    else if (table)
+        a->verdict = mg__advise_text(f, "Shared memory would pay, for the table that lanes read at different places: about %.0f "
+                                        "%% of the estimated time.", 100 * table->gain);
     else if (shared && passing)
         a->verdict = "Shared memory is used, and needed: threads exchange data through it.";
     else if (shared)

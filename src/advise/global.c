@@ -10,7 +10,7 @@
  *   an offset                  lanes, or rows of them, are neighbours that start in the middle of a sector (OFFSET); where that
  *                              is because the block is no multiple of 32 threads, whole warps mend it (DRIFT, lanes.c)
  *   idle lanes                 neighbours, but the lanes between do nothing: no order of the data mends that (IDLE)
- *   narrow rows                pieces shorter than a sector (NARROW)
+ *   narrow rows                the block's rows are shorter than a sector, so that a warp is made of pieces (NARROW)
  * ORDER is mended by exchanging the indices where nothing else depends on their order, that is, where no other site is in
  * order now and would be out of it then, or where the load fills a tile; else by a tile in shared memory. Each remedy covers
  * all the sites that it mends.
@@ -59,6 +59,8 @@ static enum mg_cause cause_of(const struct mg_facts *f, const struct mg_site_fac
         int64_t stride = size_of(s->stride), width = s->width;
         if (full && (stride == 8 || stride == 16) && stride > width)
             return MG_VECTOR;
+        if (s->stride == s->step_y && s->step_y && f->info->block.x * s->width < 32)
+            return MG_NARROW; /* a column of threads */
         if (size_of(s->step_y) == width || size_of(s->step_next) == width || full)
             return MG_ORDER;
         return MG_FIELDS;
@@ -245,8 +247,8 @@ void mg__advise_global(struct mg_facts *f)
          "Each warp's bytes are neighbours but start inside a sector, so that they touch one sector more. Pad rows to a "
          "multiple of 32 bytes (cudaMallocPitch), or shift the index so that a warp starts at a multiple of 8 words.");
     tell(f, &narrow, "Make the block wider in x",
-         mg__advise_text(f, "The block is %u threads wide, which is less than a sector of elements. Let threadIdx.x run "
-                            "over at least %u.", f->info->block.x, 32 / MG_MIN(f->sites[narrow.worst].width, 16u)));
+         mg__advise_text(f, "The block is %u thread%s wide, which is less than a sector of elements. Let threadIdx.x run "
+                            "over at least %u.", f->info->block.x, f->info->block.x == 1 ? "" : "s", 32 / MG_MIN(f->sites[narrow.worst].width, 16u)));
     tell(f, &scatter, "Bring the indices into order",
          "Lanes go to addresses that follow no pattern, a sector for each. Sort the work by address, or stage the table "
          "in shared memory where it fits.");

@@ -18,14 +18,18 @@ static void partial_warps(struct mg_facts *f)
     if (!item)
         return;
     unsigned larger = MG_MIN(f->warps * 32, f->arch->max_threads_block);
-    item->title = mg__advise_text(f, "Launch blocks of %u threads", larger);
+    item->title = f->threads == 1 ? "Divide the work among threads: one does all of it"
+                                  : mg__advise_text(f, "Launch blocks of %u threads", larger);
     item->why = mg__advise_text(
-        f, "A block of %u threads takes %u warps, and %u of their %u lanes never do anything (%.0f %%).%s", f->threads,
-        f->warps, idle, f->warps * 32, 100 * part,
+        f, "A block of %u thread%s takes %u warp%s, and %u of %u lanes never do anything (%.0f %%).%s", f->threads,
+        f->threads == 1 ? "" : "s", f->warps, f->warps == 1 ? "" : "s", idle, f->warps * 32, 100 * part,
         f->drift.sites ? mg__advise_text(f, " And blocks start inside sectors, so that their warps touch %.0f sectors more than "
                                             "they would from the start of one.", f->drift.sectors)
                        : "");
-    item->how = "Choose a multiple of 32, and let the kernel check its index against the size of the problem.";
+    item->how = f->threads == 1
+                    ? "Let thread i of n take the elements i, i + n, i + 2n and so on, in blocks of a multiple of 32 threads and "
+                      "several blocks for each multiprocessor."
+                    : "Choose a multiple of 32, and let the kernel check its index against the size of the problem.";
     mg__advise_value(f, item, "threads", f->threads);
     mg__advise_value(f, item, "threads_then", larger);
     mg__advise_value(f, item, "idle_lanes", idle);

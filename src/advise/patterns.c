@@ -13,7 +13,7 @@ static enum mg_pattern_kind classify(const struct mg_shape *s, int64_t *stride)
     int first = -1, last = -1;
     int64_t step = 0;
     bool uniform = true, even = true, pieces = true;
-    unsigned lanes = 0, jumps = 0;
+    unsigned lanes = 0, jumps = 0, breaks = 0;
     for (int i = 0; i < 32; i++) {
         if (!(s->mask >> i & 1))
             continue;
@@ -24,6 +24,7 @@ static enum mg_pattern_kind classify(const struct mg_shape *s, int64_t *stride)
             uniform &= d == 0;
             jumps += d != 0;
             even &= d == step * gap;
+            breaks += d != s->width * gap;
             pieces &= d == s->width * gap || ((i & 3) == 0 && d != 0);
         } else {
             first = i;
@@ -40,7 +41,7 @@ static enum mg_pattern_kind classify(const struct mg_shape *s, int64_t *stride)
         return step == s->width ? MG_PATTERN_UNIT : MG_PATTERN_STRIDED;
     if ((jumps + 1) * 4 <= lanes)
         return MG_PATTERN_FEW;
-    return pieces ? MG_PATTERN_RUNS : MG_PATTERN_SCATTERED;
+    return pieces || breaks * 8 <= lanes ? MG_PATTERN_RUNS : MG_PATTERN_SCATTERED;
 }
 
 /* Sectors of an access in which each run of neighbours, idle lanes within it included, started at a sector. */

@@ -146,6 +146,14 @@ __global__ void wide_block(float *out, const float *in)
     out[y * W + x] = in[y * W + x] * 2;
 }
 
+/* Threads along y alone: what lies between them belongs to other blocks. */
+// ADVISE column_block: widen twin=wide_block
+__global__ void column_block(float *out, const float *in)
+{
+    int x = blockIdx.x, y = blockIdx.y * 256 + threadIdx.y;
+    out[y * W + x] = in[y * W + x] * 2;
+}
+
 // ADVISE gather: gather
 __global__ void gather(float *out, const float *in, const int *index)
 {
@@ -166,7 +174,7 @@ __global__ void look_up(float *out, const int *index, const float *table)
 /* A table in constant memory, and coefficients there: the one is read at as many places as there are lanes, the others
  * at one. */
 __constant__ float constants[256];
-// ADVISE look_up_constant: constant twin=look_up_shared
+// ADVISE look_up_constant: constant verdict=pay twin=look_up_shared
 __global__ void look_up_constant(float *out, const int *index)
 {
     int i = blockIdx.x * blockDim.x * 8 + threadIdx.x;
@@ -213,6 +221,24 @@ __global__ void smooth3_tiled(float *out, const float *in)
         tile[257] = in[i + 1];
     __syncthreads();
     out[i] = (tile[t] + tile[t + 1] + tile[t + 2]) / 3;
+}
+
+/* A tile with its halo, filled in one loop over its 34 x 18 elements: rows end in the middle of a warp. */
+// ADVISE blur3x3_tiled: nothing verdict=already
+__global__ void blur3x3_tiled(float *out, const float *in)
+{
+    __shared__ float tile[18][34];
+    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
+    for (int k = threadIdx.y * 32 + threadIdx.x; k < 18 * 34; k += 512) {
+        int from = (blockIdx.y * 16 + k / 34) * W + blockIdx.x * 32 + k % 34;
+        tile[k / 34][k % 34] = from < W * W ? in[from] : 0;
+    }
+    __syncthreads();
+    float sum = 0;
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            sum += tile[threadIdx.y + r][threadIdx.x + c];
+    out[y * W + x] = sum / 9;
 }
 
 // ADVISE stencil9: stage twin=stencil9_tiled
