@@ -57,12 +57,6 @@ static bool wrap(struct mg_strbuf *out, const struct mg_style *style, const char
     return ok && plain(out, "\n");
 }
 
-static bool tone(struct mg_strbuf *out, const struct mg_style *style, enum mg_tone t, const char *text)
-{
-    return mg__layout_tone(out, style, t, true) && mg__layout_text(out, style, text, strlen(text), UINT32_MAX, NULL) &&
-           mg__layout_tone(out, style, t, false);
-}
-
 static bool place(struct mg_strbuf *out, const struct mg_style *style, struct mg_sources *sources, const char *file,
                   uint32_t line, unsigned indent)
 {
@@ -90,10 +84,16 @@ static bool items(struct mg_strbuf *out, const struct mg_style *style, struct mg
         const struct mg_report_advice_item *item = &a->items[i];
         bool nothing = !strcmp(item->id, "nothing");
         char gain[48];
-        unsigned at = (unsigned)snprintf(gain, sizeof(gain), nothing ? "  " : "  %zu. ", i + 1);
-        ok = plain(out, gain) && tone(out, style, MG_TONE_BOLD, item->title);
-        snprintf(gain, sizeof(gain), " [%s]: about %.0f %%", item->id, 100 * item->gain);
-        ok = ok && (nothing || plain(out, gain)) && plain(out, "\n") &&
+        unsigned at = (unsigned)snprintf(gain, sizeof(gain), nothing ? "  " : "  %zu. ", i + 1), used = 0;
+        ok = plain(out, gain) && mg__layout_tone(out, style, MG_TONE_BOLD, true) &&
+             mg__layout_text(out, style, item->title, strlen(item->title), UINT32_MAX, &used) &&
+             mg__layout_tone(out, style, MG_TONE_BOLD, false);
+        unsigned more = (unsigned)snprintf(gain, sizeof(gain), "[%s]: about %.0f %%", item->id, 100 * item->gain);
+        if (ok && !nothing) /* in the next line where the title leaves it no room */
+            ok = mg__strbuf_printf(out, at + used + 1 + more <= style->width ? "%s%*s" : "\n%s%*s", "",
+                                   at + used + 1 + more <= style->width ? 1 : (int)at, "") &&
+                 plain(out, gain);
+        ok = ok && plain(out, "\n") &&
              place(out, style, sources, item->file, item->line, at);
         if (ok && item->why[0])
             ok = mg__strbuf_printf(out, "%*s", (int)at, "") && wrap(out, style, item->why, at, at);
@@ -208,18 +208,22 @@ static bool roofline_plot(const struct mg_report_advice *const *kernels, size_t 
         const struct mg_report_advice *k = kernels[i];
         size_t start, length;
         mg__kernel_bare_name(k->kernel, &start, &length);
-        owned[i] = malloc(length + 1);
+        const char *binds = k->binding < k->nroofs ? k->roofs[k->binding].name : "";
+        size_t room = 2 * length + strlen(binds) + 8;
+        owned[i] = malloc(room);
         if (!owned[i]) {
             ok = false;
             break;
         }
-        memcpy(owned[i], k->kernel + start, length);
-        owned[i][length] = 0;
+        /* Two labels: the name, and the name with the roof that binds. */
+        snprintf(owned[i], room, "%.*s", (int)length, k->kernel + start);
+        char *both = owned[i] + length + 1;
+        snprintf(both, room - length - 1, "%.*s: %s", (int)length, k->kernel + start, binds);
         double x = k->roofs[ROOF_MEMORY].intensity, s = k->roofs[ROOF_SHARED].intensity;
         if (x > 0) {
             points[nglobal] = x;
             points[n + nglobal] = k->attainable / 1e9;
-            names[nglobal++] = svg ? owned[i] : "by global traffic";
+            names[nglobal++] = svg ? both : "by global traffic";
             low = MG_MIN(low, x);
             high = MG_MAX(high, x);
         }
@@ -248,13 +252,13 @@ static bool roofline_plot(const struct mg_report_advice *const *kernels, size_t 
     struct mg_plot_series series[] = {
         {.name = "roof of device memory and arithmetic", .kind = MG_PLOT_LINE, .x = x[0], .y = y[0], .n = 3},
         {.name = "roof of shared memory", .kind = MG_PLOT_LINE, .x = x[1], .y = y[1], .n = 3, .muted = true},
-        {.name = "kernel, by global traffic",
+        {.name = "kernel and the roof that binds it, by global traffic",
          .kind = MG_PLOT_POINTS,
          .x = points,
          .y = points + n,
          .labels = names,
          .n = nglobal},
-        {.name = "the same, by shared traffic",
+        {.name = "kernel, by shared traffic",
          .kind = MG_PLOT_POINTS,
          .x = points + 2 * n,
          .y = points + 3 * n,
@@ -296,15 +300,17 @@ static bool roofline(struct mg_strbuf *out, const struct mg_style *style, const 
         ok = ok && plain(out, "\n");
     }
     char reach[32];
+    struct mg_strbuf line = {0};
     if (!ok || a->binding >= a->nroofs)
         return ok;
     if (flops(a) <= 0)
         return mg__strbuf_printf(out, "    What binds is %s. There are no floating-point operations.\n",
                                  a->roofs[a->binding].name);
     scaled(reach, a->attainable);
-    ok = mg__strbuf_printf(out, "    What binds is %s: %sFLOP/s are in reach, %.1f %% of the peak.\n",
-                           a->roofs[a->binding].name, reach,
-                           a->roofs[0].peak > 0 ? 100 * a->attainable / a->roofs[0].peak : 0);
+    ok = mg__strbuf_printf(&line, "What binds is %s: %sFLOP/s are in reach, %.1f %% of the peak.", a->roofs[a->binding].name,
+                           reach, a->roofs[0].peak > 0 ? 100 * a->attainable / a->roofs[0].peak : 0) &&
+         plain(out, "    ") && wrap(out, style, line.at, 4, 4);
+    mg__strbuf_free(&line);
     return ok && (!has_roofline(a) || roofline_plot(&a, 1, style, false, out));
 }
 
@@ -414,12 +420,11 @@ bool mg__render_advice(const struct mg_advices *advices, const struct mg_style *
     }
     mg__sources_free(&sources);
     if (ok && advices->at.count > MAX_KERNELS)
-        ok = mg__strbuf_printf(
-            out, "\nmargay: %zu more kernels and shapes took less time: --json FILE has them, --kernel chooses\n",
-            advices->at.count - MAX_KERNELS);
+        ok = mg__strbuf_printf(out, "\nmargay: %zu more kernels and shapes took less time;\n"
+                                    "        --json FILE has them, --kernel chooses\n", advices->at.count - MAX_KERNELS);
     if (ok && advices->left_out)
-        ok = mg__strbuf_printf(out, "\nmargay: %llu launches of further kernels and shapes are left out: --kernel chooses\n",
-                               (unsigned long long)advices->left_out);
+        ok = mg__strbuf_printf(out, "\nmargay: %llu launches of further kernels and shapes are left out;\n"
+                                    "        --kernel chooses\n", (unsigned long long)advices->left_out);
     return ok;
 }
 
