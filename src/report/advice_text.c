@@ -171,6 +171,7 @@ static void duration(char text[32], double seconds)
 
 /* ---- the roofline ---- */
 enum { ROOF_MEMORY = 1, ROOF_SHARED };
+enum { FEW_KERNELS = 8 }; /* more, and long labels would cover one another */
 
 /* Roofs from left to right: bandwidth times intensity up to the arithmetic roof, then flat. */
 static void draw_roof(double x[8], double y[8], double bandwidth, double peak, double low, double high)
@@ -223,7 +224,7 @@ static bool roofline_plot(const struct mg_report_advice *const *kernels, size_t 
         if (x > 0) {
             points[nglobal] = x;
             points[n + nglobal] = k->attainable / 1e9;
-            names[nglobal++] = svg ? both : "by global traffic";
+            names[nglobal++] = !svg ? "by global traffic" : n <= FEW_KERNELS ? both : owned[i];
             low = MG_MIN(low, x);
             high = MG_MAX(high, x);
         }
@@ -252,7 +253,7 @@ static bool roofline_plot(const struct mg_report_advice *const *kernels, size_t 
     struct mg_plot_series series[] = {
         {.name = "roof of device memory and arithmetic", .kind = MG_PLOT_LINE, .x = x[0], .y = y[0], .n = 3},
         {.name = "roof of shared memory", .kind = MG_PLOT_LINE, .x = x[1], .y = y[1], .n = 3, .muted = true},
-        {.name = "kernel and the roof that binds it, by global traffic",
+        {.name = n <= FEW_KERNELS ? "kernel and the roof that binds it, by global traffic" : "kernel, by global traffic",
          .kind = MG_PLOT_POINTS,
          .x = points,
          .y = points + n,
