@@ -114,12 +114,12 @@ void mg__gen_late_store(struct mg_gen *g, const struct mg_engine_mem *m, const s
 
     LLVMValueRef n = field(g, LATE(g, n)), least = lesser(g, LLVMIntULT, low, field(g, LATE(g, least))),
                  most = lesser(g, LLVMIntUGT, high, field(g, LATE(g, most)));
-    LLVMValueRef fits = LLVMBuildICmp(g->b, LLVMIntULE, LLVMBuildAdd(g->b, n, mg__gen_c64(g, rows), ""),
-                                      field(g, LATE(g, limit)), "");
+    LLVMValueRef fits =
+        LLVMBuildICmp(g->b, LLVMIntULE, LLVMBuildAdd(g->b, n, mg__gen_c64(g, rows), ""), field(g, LATE(g, limit)), "");
     fits = LLVMBuildAnd(g->b, fits, LLVMBuildICmp(g->b, LLVMIntEQ, step, field(g, LATE(g, step)), ""), "");
     fits = LLVMBuildAnd(
-        g->b, fits,
-        LLVMBuildICmp(g->b, LLVMIntULE, LLVMBuildSub(g->b, most, least, ""), field(g, LATE(g, room)), ""), "");
+        g->b, fits, LLVMBuildICmp(g->b, LLVMIntULE, LLVMBuildSub(g->b, most, least, ""), field(g, LATE(g, room)), ""),
+        "");
     LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(g->b), mg__gen_bb(g)}, after = mg__gen_bb(g);
     LLVMBuildCondBr(g->b, fits, after, from[1]);
     LLVMPositionBuilderAtEnd(g->b, from[1]);

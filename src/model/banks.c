@@ -103,25 +103,12 @@ static inline unsigned most_set(const uint32_t rows[8])
     return count;
 }
 
-/* The same, for lanes of up to 32 bits within 1 KB, as those of a table of 256 counters: eight rows of 32 bits in one vector
- * register, which a lane's unit adds a bit to without a store that a later load must wait for. Counted from the least unit on:
- * which bank is called the first does not matter. */
-__attribute__((target("avx2"))) static unsigned degree_of_32(const uint32_t unit[32], bool *near)
+/* The same, for lanes of up to 32 bits within 1 KB of the least, as those of a table of 256 counters: eight rows of 32 bits in one
+ * vector register, which a lane's unit adds a bit to without a store that a later load must wait for. Counted from the least unit
+ * on: which bank is called the first does not matter. */
+__attribute__((target("avx2"))) static unsigned degree_from(const uint32_t unit[32], uint32_t least)
 {
-    uint32_t rows[8], least, most;
-    __m256i low = _mm256_loadu_si256((const void *)unit), high = low;
-    for (unsigned i = 8; i < 32; i += 8) {
-        low = _mm256_min_epu32(low, _mm256_loadu_si256((const void *)(unit + i)));
-        high = _mm256_max_epu32(high, _mm256_loadu_si256((const void *)(unit + i)));
-    }
-    __m128i l = _mm_min_epu32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
-    __m128i h = _mm_max_epu32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1));
-    l = _mm_min_epu32(l, _mm_shuffle_epi32(l, 0x4e)), h = _mm_max_epu32(h, _mm_shuffle_epi32(h, 0x4e));
-    least = (uint32_t)_mm_cvtsi128_si32(_mm_min_epu32(l, _mm_shuffle_epi32(l, 0xb1)));
-    most = (uint32_t)_mm_cvtsi128_si32(_mm_max_epu32(h, _mm_shuffle_epi32(h, 0xb1)));
-    *near = most - least < 256;
-    if (!*near)
-        return 0;
+    uint32_t rows[8];
     const __m256i row = _mm256_add_epi32(_mm256_set1_epi32((int)least), _mm256_setr_epi32(0, 32, 64, 96, 128, 160, 192, 224));
     __m256i even = _mm256_setzero_si256(), odd = even;
     const __m256i one = _mm256_set1_epi32(1);
@@ -133,20 +120,28 @@ __attribute__((target("avx2"))) static unsigned degree_of_32(const uint32_t unit
     return most_set(rows);
 }
 
-/* The same for addresses, two lanes at a time; 0: they lie farther apart. */
-__attribute__((target("avx512f"))) static unsigned degree_of_pairs(const uint64_t address[32])
+__attribute__((target("avx2"))) static unsigned degree_of_32(const uint32_t unit[32], bool *near)
+{
+    uint32_t least, most;
+    __m256i low = _mm256_loadu_si256((const void *)unit), high = low;
+    for (unsigned i = 8; i < 32; i += 8) {
+        low = _mm256_min_epu32(low, _mm256_loadu_si256((const void *)(unit + i)));
+        high = _mm256_max_epu32(high, _mm256_loadu_si256((const void *)(unit + i)));
+    }
+    __m128i l = _mm_min_epu32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
+    __m128i h = _mm_max_epu32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1));
+    l = _mm_min_epu32(l, _mm_shuffle_epi32(l, 0x4e)), h = _mm_max_epu32(h, _mm_shuffle_epi32(h, 0x4e));
+    least = (uint32_t)_mm_cvtsi128_si32(_mm_min_epu32(l, _mm_shuffle_epi32(l, 0xb1)));
+    most = (uint32_t)_mm_cvtsi128_si32(_mm_max_epu32(h, _mm_shuffle_epi32(h, 0xb1)));
+    *near = most - least < 256;
+    return *near ? degree_from(unit, least) : 0;
+}
+
+/* Two lanes at a time. */
+__attribute__((target("avx512f"))) static inline unsigned pairs_from(__m512i first, __m512i second, uint32_t least)
 {
     uint32_t rows[8];
-    __m512i unit[2];
-    for (unsigned i = 0; i < 2; i++) {
-        __m256i low = _mm512_cvtepi64_epi32(_mm512_srli_epi64(_mm512_loadu_si512(address + 16 * i), 2));
-        __m256i high = _mm512_cvtepi64_epi32(_mm512_srli_epi64(_mm512_loadu_si512(address + 16 * i + 8), 2));
-        unit[i] = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
-    }
-    uint32_t least = _mm512_reduce_min_epu32(_mm512_min_epu32(unit[0], unit[1]));
-    uint32_t most = _mm512_reduce_max_epu32(_mm512_max_epu32(unit[0], unit[1]));
-    if (most - least >= 256)
-        return 0;
+    const __m512i unit[2] = {first, second};
     const __m512i row = _mm512_add_epi32(_mm512_set1_epi32((int)least),
                                          _mm512_setr_epi32(0, 32, 64, 96, 128, 160, 192, 224, 0, 32, 64, 96, 128, 160, 192, 224));
     const __m512i one = _mm512_set1_epi32(1), pair = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
@@ -159,6 +154,25 @@ __attribute__((target("avx512f"))) static unsigned degree_of_pairs(const uint64_
     __m512i all = _mm512_or_si512(found[0], found[1]);
     _mm256_storeu_si256((void *)rows, _mm256_or_si256(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64(all, 1)));
     return most_set(rows);
+}
+
+/* Of addresses; 0: they lie farther apart. */
+__attribute__((target("avx512f"))) static unsigned degree_of_pairs(const uint64_t address[32])
+{
+    __m512i unit[2];
+    for (unsigned i = 0; i < 2; i++) {
+        __m256i low = _mm512_cvtepi64_epi32(_mm512_srli_epi64(_mm512_loadu_si512(address + 16 * i), 2));
+        __m256i high = _mm512_cvtepi64_epi32(_mm512_srli_epi64(_mm512_loadu_si512(address + 16 * i + 8), 2));
+        unit[i] = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+    }
+    uint32_t least = _mm512_reduce_min_epu32(_mm512_min_epu32(unit[0], unit[1]));
+    uint32_t most = _mm512_reduce_max_epu32(_mm512_max_epu32(unit[0], unit[1]));
+    return most - least < 256 ? pairs_from(unit[0], unit[1], least) : 0;
+}
+
+__attribute__((target("avx512f"))) static unsigned pairs_of_offsets(const uint32_t offset[32], uint32_t least)
+{
+    return pairs_from(_mm512_srli_epi32(_mm512_loadu_si512(offset), 2), _mm512_srli_epi32(_mm512_loadu_si512(offset + 16), 2), least);
 }
 
 static unsigned degree_near(const uint32_t *unit, unsigned n, bool *near)
@@ -195,7 +209,26 @@ unsigned mg__model_warp_words(const uint64_t address[32])
     unsigned found = degree_of_32(unit, &near);
     return near ? found : 0;
 }
+
+unsigned mg__model_warp_offsets(const uint32_t offset[32], uint32_t least, uint32_t most)
+{
+    uint32_t unit[32];
+    if ((most >> 2) - (least >> 2) >= 256)
+        return 0;
+    if (__builtin_cpu_supports("avx512f"))
+        return pairs_of_offsets(offset, least >> 2);
+    if (!__builtin_cpu_supports("avx2"))
+        return 0;
+    for (unsigned i = 0; i < 32; i++)
+        unit[i] = offset[i] >> 2;
+    return degree_from(unit, least >> 2);
+}
 #else
+unsigned mg__model_warp_offsets(const uint32_t offset[32], uint32_t least, uint32_t most)
+{
+    (void)offset, (void)least, (void)most;
+    return 0;
+}
 unsigned mg__model_warp_words(const uint64_t address[32])
 {
     (void)address;

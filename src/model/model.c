@@ -118,6 +118,23 @@ static bool count_words(struct worker *w, const struct mg_access *a)
     return wavefronts != 0;
 }
 
+/* What count_words would, of additions that cost as a load does. */
+static bool on_words(void *worker, uint32_t insn, int32_t shared_var, const uint32_t offset[32], uint32_t least, uint32_t most)
+{
+    struct worker *w = worker;
+    const struct mg_launch_info *info = w->launch->info;
+    const struct mg_model_plan *plan = insn < info->ninsns ? &w->launch->made->plans[insn] : NULL;
+    unsigned wavefronts = plan && plan->counts && !plan->changed ? mg__model_warp_offsets(offset, least, most) : 0;
+    if (!wavefronts)
+        return false;
+    struct tally *t[2] = {&w->insns[insn], (uint32_t)shared_var < info->nshared_vars ? &w->vars[shared_var] : NULL};
+    for (unsigned k = 0; k < 2 && t[k]; k++) {
+        t[k]->wavefronts += wavefronts;
+        t[k]->ideal++;
+    }
+    return true;
+}
+
 static void count_shared(struct worker *w, const struct mg_access *a, enum mg_access_kind kind,
                          enum mg_access_kind rule, const struct mg_ptx_insn *insn, struct tally *t)
 {
@@ -333,6 +350,7 @@ struct mg_observer mg__model_observer(struct mg_model *model)
         .launch_begin = launch_begin,
         .worker_begin = worker_begin,
         .access = on_access,
+        .words = on_words,
         .counts = on_counts,
         .worker_end = worker_end,
         .launch_end = launch_end,

@@ -151,9 +151,9 @@ struct mg_engine_warp {
     int32_t *slice;                    /* loops may go on while it is not negative */
     uint32_t point;                    /* where it left */
 };
-/* Stores of words whose lanes lie far apart, put off by the code: several of them, of one warp or of warps after one another, often share
- * lines, and are then done lane by lane. Nobody can tell: they are settled before anything that may see them, and lanes of one
- * store never meet those of another one (`room`). The code's own, empty whenever it is left. */
+/* Stores of words whose lanes lie far apart, put off by the code: several of them, of one warp or of warps after one
+ * another, often share lines, and are then done lane by lane. Nobody can tell: they are settled before anything that may
+ * see them, and no lane of one meets another lane of another one (`room`). The code's own, empty whenever it is left. */
 #define MG_ENGINE_LATE 32u
 struct mg_engine_late {
     uint64_t lo, hi;            /* they are in bytes [lo, hi); none: hi is 0 */

@@ -548,24 +548,33 @@ static __attribute__((noinline)) void tell_red(struct mg_warp *w, const struct m
                                                uint32_t low, uint32_t high)
 {
     const struct mg_run *run = w->worker->run;
+    struct mg_access *e = NULL;
     uint8_t *where[32];
     int32_t var = -1;
     for (uint32_t k = 0; k < run->nshared_vars && var < 0; k++)
         if (low >= run->shared_vars[k].offset && high + 4 <= run->shared_vars[k].offset + run->shared_vars[k].size)
             var = (int32_t)k;
-    struct mg_access *e = mg__access_begin(w->worker, op->insn, op->u.mem, MG_SPACE_SHARED, mask, var);
-    e->block = w->block->linear;
-    e->warp = w->index;
-    for (unsigned i = 0; i < 32; i++)
-        e->address[i] = at[i];
-    if (run->want_every) {
-        for (unsigned i = 0; i < 32; i++)
-            where[i] = w->block->shared + at[i];
-        e->where = where;
-    }
     narrow();
-    mg__access_event(w->worker, e);
-    e->where = NULL;
+    for (unsigned k = 0; k < run->nobservers; k++) {
+        const struct mg_observer *o = &run->observers[k];
+        void *self = w->worker->observers[k];
+        if (!o->access || !(o->wants & (MG_OBSERVE_EVERY | MG_OBSERVE_SHAPES)) ||
+            (mask == ~0u && o->words && o->words(self, op->insn, var, at, low, high)))
+            continue;
+        if (!e) {
+            e = mg__access_begin(w->worker, op->insn, op->u.mem, MG_SPACE_SHARED, mask, var);
+            e->block = w->block->linear;
+            e->warp = w->index;
+            for (unsigned i = 0; i < 32; i++) {
+                e->address[i] = at[i];
+                where[i] = w->block->shared + at[i];
+            }
+            e->where = run->want_every ? where : NULL;
+        }
+        o->access(self, e);
+    }
+    if (e)
+        e->where = NULL;
 }
 
 /* Counters in shared memory: add without a result, 32-bit addresses. Bounds are checked as vectors; what does not fit goes

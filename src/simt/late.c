@@ -1,7 +1,7 @@
 /* late.c - stores that compiled code puts off (engine.h, struct mg_engine_late), and does here together.
  *
- * A warp whose lanes each write a word of another line, as in a transposition, misses the first cache 32 times, and so does the
- * next warp, which writes the words beside those. Lane by lane each line is fetched once for all of them.
+ * A warp whose lanes each write a word of another line, as in a transposition, misses the first cache 32 times, and so
+ * does the next warp, which writes the words beside those. Lane by lane each line is fetched once for all of them.
  */
 #include "simt/engine_priv.h"
 

@@ -3,7 +3,7 @@
  * they still differ, and what is left is printed. Nor may the generated code call anything by name but LLVM's intrinsics.
  *
  *     test_diff [--count N] [--seed S] [--seconds T]   N programs (1000), of the seeds from S (1) on, or fewer if the time is over
- *     test_diff FILE.ptx [GRID BLOCK]                  a program of one's own
+ *     test_diff FILE.ptx [GRID BLOCK]                  a program of one's own; BLOCK may be 16x4
  */
 #include "program.h"
 #include "jit/jit.h"
@@ -129,17 +129,20 @@ static void reduce(struct program *p)
     mg__strbuf_free(&how);
 }
 
-static int own(const char *path, unsigned grid, unsigned block)
+static int own(const char *path, unsigned grid, const char *shape)
 {
     struct mg_strbuf text = {0}, how = {0};
+    struct mg_dim3 block = {32, 1, 1};
     char piece[4096];
+    if (sscanf(shape, "%ux%u", &block.x, &block.y) < 1)
+        return 2;
     FILE *f = fopen(path, "r");
     if (!f)
         return 2;
     for (size_t n; (n = fread(piece, 1, sizeof piece, f)) > 0;)
         mg__strbuf_append(&text, piece, n);
     fclose(f);
-    bool differs = differ(text.at, (struct mg_dim3){grid, 1, 1}, (struct mg_dim3){block, 1, 1}, &how);
+    bool differs = differ(text.at, (struct mg_dim3){grid, 1, 1}, block, &how);
     printf("%s\n", differs ? how.at : "the same");
     mg__strbuf_free(&text);
     mg__strbuf_free(&how);
@@ -194,7 +197,7 @@ int main(int argc, char **argv)
     mg__jit_dump(sides[1].kit.engine, &ir);
     int failed = 0;
     if (file) {
-        failed = own(argv[1], argc > 2 ? (unsigned)atoi(argv[2]) : 1, argc > 3 ? (unsigned)atoi(argv[3]) : 32);
+        failed = own(argv[1], argc > 2 ? (unsigned)atoi(argv[2]) : 1, argc > 3 ? argv[3] : "32");
         close_sides();
         return failed;
     }

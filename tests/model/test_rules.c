@@ -189,6 +189,12 @@ static void fast_and_slow_agree(void **state)
                 unsigned whole = mg__model_warp_words(address);
                 assert_true(whole == 0 || whole == fast.wavefronts);
                 at_once += whole != 0;
+                uint32_t offset[32], least = UINT32_MAX, most = 0; /* and by offsets, as the engine has them */
+                for (unsigned i = 0; i < 32; i++) {
+                    offset[i] = (uint32_t)address[i];
+                    least = MG_MIN(least, offset[i]), most = MG_MAX(most, offset[i]);
+                }
+                assert_int_equal(mg__model_warp_offsets(offset, least, most), whole);
             }
             struct mg_cost slow = slow_shared(load, width, mask, address);
             if (fast.wavefronts != slow.wavefronts || fast.ideal != slow.ideal)
