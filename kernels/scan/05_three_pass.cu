@@ -11,7 +11,7 @@ static __global__ void __launch_bounds__(SCAN_THREADS) tile_sums(int64_t n, int6
     __shared__ T warps[SCAN_THREADS / 32];
     scan_tile<T, SCAN_THREADS, SCAN_VECTORS> tile;
     tile.load(x, n, static_cast<int64_t>(blockIdx.x) * SCAN_TILE - phase);
-    T sum = tile.scan(); /* in the order of the third pass, so that prefixes of floats never run ahead of it */
+    T sum = tile.scan(false); /* in the order of the third pass, so that prefixes of floats never run ahead of it */
     if (threadIdx.x % 32 == 0)
         warps[threadIdx.x / 32] = sum;
     __syncthreads();
@@ -31,7 +31,7 @@ template <typename T> static __global__ void __launch_bounds__(SCAN_THREADS) sum
     for (int64_t start = 0; start < n; start += SCAN_TILE) {
         scan_tile<T, SCAN_THREADS, SCAN_VECTORS> tile;
         tile.load(sums, n, start);
-        T sum = tile.scan(), prefix = T(0), all = T(0);
+        T sum = tile.scan(true), prefix = T(0), all = T(0);
         if (threadIdx.x % 32 == 0)
             warps[threadIdx.x / 32] = sum;
         __syncthreads();
@@ -40,7 +40,7 @@ template <typename T> static __global__ void __launch_bounds__(SCAN_THREADS) sum
                 prefix = all;
             all = all + warps[w];
         }
-        tile.template store<true>(sums, n, start, carry + prefix, true);
+        tile.template store<true>(sums, n, start, carry + prefix);
         carry = carry + all;
         __syncthreads(); /* before the next round writes `warps` */
     }
@@ -54,14 +54,14 @@ static __global__ void __launch_bounds__(SCAN_THREADS)
     int64_t start = static_cast<int64_t>(blockIdx.x) * SCAN_TILE - phase;
     scan_tile<T, SCAN_THREADS, SCAN_VECTORS> tile;
     tile.load(x, n, start);
-    T sum = tile.scan(), prefix = gridDim.x > 1 ? prefixes[blockIdx.x] : T(0);
+    T sum = tile.scan(exclusive), prefix = gridDim.x > 1 ? prefixes[blockIdx.x] : T(0);
     if (threadIdx.x % 32 == 0)
         warps[threadIdx.x / 32] = sum;
     __syncthreads();
     T within = T(0);
     for (unsigned w = 0; w < threadIdx.x / 32; w++)
         within = within + warps[w];
-    tile.template store<ALIKE>(y, n, start, prefix + within, exclusive);
+    tile.template store<ALIKE>(y, n, start, prefix + within);
 }
 
 template <typename T> enum mg_kernels_status mg__scan_three_pass(const scan_call<T> &c)

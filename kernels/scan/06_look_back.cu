@@ -7,12 +7,9 @@
  * what a copy moves. Should gain half as much again as three passes.
  *
  * What is published is one 64-bit word, state and value together, so that a single access makes or sees it whole and no
- * fence is needed. A warp looks back over 32 tiles at a time.
- *
- * All tiles that a tile waits for have to be running, and nothing is promised of the order in which blocks start. A
- * ticket for each block that starts would do, but its answer takes 0.7 us, in which nothing is read; so a block takes the
- * tile of its number, and sums for itself what it has waited for too long, if that should ever happen. In place, where
- * elements may be gone by then, there are tickets.
+ * fence is needed. All tiles that a tile may wait for have to be running: tiles are therefore numbered in the order in
+ * which blocks start, by a ticket, and not by blockIdx, of whose order nothing is promised. A warp looks back, 32 tiles
+ * at a time.
  *
  * The sum is published before the tile is scanned, which takes several times as long: the tiles behind wait for no more
  * than they need, and the scan fills the time until those in front have published.
@@ -21,21 +18,16 @@
  * the last bits of floats. */
 #include "scan/look_back.cuh"
 
-template <class Order, int THREADS, typename T> static enum mg_kernels_status shape(const scan_call<T> &c)
+template <int VECTORS, typename T> static enum mg_kernels_status shape(const scan_call<T> &c)
 {
     if (scan_phase(c.x) == scan_phase(c.y))
-        return scan_look_back<Order, T, true, THREADS, SCAN_LOOK_VECTORS, SCAN_LOOK_WORDS, SCAN_LOOK_DELAY>(c);
-    return scan_look_back<Order, T, false, THREADS, SCAN_LOOK_VECTORS, SCAN_LOOK_WORDS, SCAN_LOOK_DELAY>(c);
-}
-
-template <class Order, typename T> static enum mg_kernels_status sized(const scan_call<T> &c)
-{
-    return c.n / SCAN_LOOK_TILE < mg__kernels_sm_count() ? shape<Order, SCAN_LOOK_SMALL_THREADS>(c)
-                                                         : shape<Order, SCAN_LOOK_THREADS>(c);
+        return scan_look_back<T, true, SCAN_LOOK_THREADS, VECTORS, SCAN_LOOK_WORDS, SCAN_LOOK_DELAY>(c);
+    return scan_look_back<T, false, SCAN_LOOK_THREADS, VECTORS, SCAN_LOOK_WORDS, SCAN_LOOK_DELAY>(c);
 }
 
 template <typename T> enum mg_kernels_status mg__scan_look_back(const scan_call<T> &c)
 {
-    return c.x == c.y ? sized<scan_by_ticket>(c) : sized<scan_by_index<SCAN_LOOK_PATIENCE>>(c);
+    return c.n / SCAN_LOOK_TILE < mg__kernels_sm_count() ? shape<SCAN_LOOK_SMALL_VECTORS>(c)
+                                                         : shape<SCAN_LOOK_VECTORS>(c);
 }
 SCAN_INSTANCES(look_back)

@@ -27,13 +27,9 @@ static __device__ inline void scan_from_bits(uint32_t bits, float &v)
     v = __uint_as_float(bits);
 }
 
-template <typename T> static __device__ inline uint64_t scan_word(uint32_t state, T value)
-{
-    return static_cast<uint64_t>(state) << 32 | scan_bits(value);
-}
 template <typename T> static __device__ inline void publish(uint64_t *word, uint32_t state, T value)
 {
-    uint64_t w = scan_word(state, value);
+    uint64_t w = static_cast<uint64_t>(state) << 32 | scan_bits(value);
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(word), "l"(w) : "memory");
 }
 /* The word of a tile; tiles before the first know their prefix: nothing. */
@@ -45,32 +41,13 @@ static __device__ inline uint64_t look(const uint64_t *words, int64_t tile)
     return w;
 }
 
-/* The sum of a tile that nobody has published after LOOKS looks, by the warp that waits for it; LOOKS is 0 where every
- * tile before one's own is sure to be under way or done. */
-template <unsigned LOOKS, typename T> struct scan_missing {
-    static constexpr unsigned PATIENCE = LOOKS;
-    const T *x;
-    int64_t n, phase, elements; /* of a tile */
-    __device__ T sum(int64_t tile) const
-    {
-        int64_t start = tile * elements - phase, end = start + elements < n ? start + elements : n;
-        T all = T(0);
-#pragma unroll 8
-        for (int64_t i = (start < 0 ? 0 : start) + threadIdx.x % 32; i < end; i += 32)
-            all = all + x[i];
-        return scan_total(all);
-    }
-};
-
 /* A whole warp: the sum of all that is before `tile`, in all lanes. A lane has LOOK words, 32 tiles apart. What was not
  * published yet is asked for again after DELAY nanoseconds: all tiles under way look at the same few lines of the
  * second-level cache, where requests queue up in front of those who publish. */
-template <int LOOK, int DELAY, unsigned PATIENCE, typename T>
-static __device__ inline T look_back(const uint64_t *words, int64_t tile, const scan_missing<PATIENCE, T> &missing)
+template <int LOOK, int DELAY, typename T> static __device__ inline T look_back(const uint64_t *words, int64_t tile)
 {
     T prefix = T(0);
     int64_t at = tile - 1 - threadIdx.x % 32;
-    unsigned looks = 0;
     for (;; at -= 32 * LOOK) {
         uint64_t w[LOOK];
 #pragma unroll
@@ -83,19 +60,12 @@ static __device__ inline T look_back(const uint64_t *words, int64_t tile, const 
                 uint32_t state = static_cast<uint32_t>(w[k] >> 32);
                 known = __ballot_sync(0xffffffffu, state == SCAN_PREFIX);
                 upto = known ? (known & -known) * 2 - 1 : 0xffffffffu; /* lanes up to the nearest prefix */
-                unsigned open = __ballot_sync(0xffffffffu, state == SCAN_NOTHING) & upto;
-                if (!open)
+                if (!(__ballot_sync(0xffffffffu, state == SCAN_NOTHING) & upto))
                     break;
                 if (DELAY)
                     __nanosleep(DELAY);
                 if (state == SCAN_NOTHING)
                     w[k] = look(words, at - 32 * k);
-                if (PATIENCE && ++looks >= PATIENCE) {
-                    int lane = __ffs(static_cast<int>(open)) - 1;
-                    T sum = missing.sum(__shfl_sync(0xffffffffu, at - 32 * k, lane));
-                    if (static_cast<int>(threadIdx.x % 32) == lane)
-                        w[k] = scan_word(SCAN_SUM, sum);
-                }
             }
             T v;
             scan_from_bits(static_cast<uint32_t>(w[k]), v);
@@ -117,13 +87,12 @@ template <typename T> static __device__ inline void publish_sum(uint64_t *words,
         publish(words + tile, tile == 0 ? SCAN_PREFIX : SCAN_SUM, sum);
 }
 /* The same warp, later: finds what is before the tile, publishes the prefix up to its end. */
-template <int LOOK, int DELAY, unsigned PATIENCE, typename T>
-static __device__ inline T look_back_and_publish(uint64_t *words, int64_t tile, T sum,
-                                                 const scan_missing<PATIENCE, T> &missing)
+template <int LOOK, int DELAY, typename T>
+static __device__ inline T look_back_and_publish(uint64_t *words, int64_t tile, T sum)
 {
     if (tile == 0)
         return T(0);
-    T prefix = look_back<LOOK, DELAY>(words, tile, missing);
+    T prefix = look_back<LOOK, DELAY, T>(words, tile);
     if (threadIdx.x % 32 == 0)
         publish(words + tile, SCAN_PREFIX, prefix + sum);
     return prefix;
@@ -135,43 +104,20 @@ static inline enum mg_kernels_status look_back_clear(void *workspace, int64_t ti
     return mg__kernels_status(cudaMemsetAsync(workspace, 0, static_cast<size_t>(tiles + 1) * 8, stream));
 }
 
-/* ---- the kernel of the rung "decoupled look-back", for any shape ----
- * Order: which tile a block takes, and what is done about tiles before it that nobody has taken. */
-
-/* Tiles in the order in which blocks start, by a ticket: all that a tile waits for are under way. */
-struct scan_by_ticket {
-    static constexpr unsigned PATIENCE = 0;
-    static __device__ int64_t tile(unsigned *tickets)
-    {
-        __shared__ unsigned ticket;
-        if (threadIdx.x == 0)
-            ticket = atomicAdd(tickets, 1u);
-        __syncthreads();
-        return ticket;
-    }
-};
-
-/* A block takes the tile of its own number, and asks for its elements without waiting for a ticket. Blocks do start in
- * that order; but nobody promises it, and so who has waited for a tile for much longer than a tile takes sums that tile
- * as well. Only where y is not x: else another block's results might be taken for elements. */
-template <unsigned LOOKS> struct scan_by_index {
-    static constexpr unsigned PATIENCE = LOOKS;
-    static __device__ int64_t tile(unsigned *)
-    {
-        return blockIdx.x;
-    }
-};
-
-template <class Order, typename T, bool ALIKE, int THREADS, int VECTORS, int LOOK, int DELAY>
+/* ---- the kernel of the rung "decoupled look-back", for any shape ---- */
+template <typename T, bool ALIKE, int THREADS, int VECTORS, int LOOK, int DELAY>
 static __global__ void __launch_bounds__(THREADS)
     scan_look_back_kernel(bool exclusive, int64_t n, int64_t phase, const T *x, T *y, unsigned *tickets,
                           uint64_t *words)
 {
     constexpr int WARPS = THREADS / 32;
-    constexpr int64_t ELEMENTS = THREADS * VECTORS * 4;
     __shared__ T warps[WARPS];
     __shared__ T shared_prefix;
-    int64_t number = gridDim.x > 1 ? Order::tile(tickets) : 0, start = number * ELEMENTS - phase;
+    __shared__ unsigned ticket;
+    if (threadIdx.x == 0)
+        ticket = gridDim.x > 1 ? atomicAdd(tickets, 1u) : 0;
+    __syncthreads();
+    int64_t number = ticket, start = number * (THREADS * VECTORS * 4) - phase;
     scan_tile<T, THREADS, VECTORS> tile;
     tile.load(x, n, start);
     T sum = tile.sum();
@@ -184,13 +130,12 @@ static __global__ void __launch_bounds__(THREADS)
         if (gridDim.x > 1)
             publish_sum(words, number, all);
     }
-    tile.scan();
+    tile.scan(exclusive);
     T within = T(0);
     if (threadIdx.x < 32) {
         T prefix = T(0);
         if (gridDim.x > 1)
-            prefix = look_back_and_publish<LOOK, DELAY>(
-                words, number, all, scan_missing<Order::PATIENCE, T>{x, n, phase, ELEMENTS});
+            prefix = look_back_and_publish<LOOK, DELAY>(words, number, all);
         if (threadIdx.x == 0)
             shared_prefix = prefix;
     } else {
@@ -198,10 +143,10 @@ static __global__ void __launch_bounds__(THREADS)
             within = within + warps[w];
     }
     __syncthreads();
-    tile.template store<ALIKE>(y, n, start, shared_prefix + within, exclusive);
+    tile.template store<ALIKE>(y, n, start, shared_prefix + within);
 }
 
-template <class Order, typename T, bool ALIKE, int THREADS, int VECTORS, int LOOK, int DELAY>
+template <typename T, bool ALIKE, int THREADS, int VECTORS, int LOOK, int DELAY>
 static enum mg_kernels_status scan_look_back(const scan_call<T> &c)
 {
     int64_t phase = scan_phase(c.x);
@@ -211,7 +156,7 @@ static enum mg_kernels_status scan_look_back(const scan_call<T> &c)
         if (status)
             return status;
     }
-    return mg__kernels_launch(scan_look_back_kernel<Order, T, ALIKE, THREADS, VECTORS, LOOK, DELAY>, tiles, THREADS, 0,
+    return mg__kernels_launch(scan_look_back_kernel<T, ALIKE, THREADS, VECTORS, LOOK, DELAY>, tiles, THREADS, 0,
                               c.stream, c.exclusive, c.n, phase, c.x, c.y, static_cast<unsigned *>(c.workspace),
                               static_cast<uint64_t *>(c.workspace) + 1);
 }

@@ -81,9 +81,9 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
             all = scan_total(threadIdx.x < WARPS ? sums[turn][threadIdx.x] : T(0));
             publish_sum(words, number, all);
         }
-        tile.scan();
+        tile.scan(exclusive);
         if (threadIdx.x < 32) {
-            T prefix = look_back_and_publish<LOOK, DELAY>(words, number, all, scan_missing<0, T>{});
+            T prefix = look_back_and_publish<LOOK, DELAY>(words, number, all);
             if (threadIdx.x == 0)
                 prefixes[turn] = prefix;
         } else {
@@ -91,7 +91,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
                 within = within + sums[turn][w];
         }
         __syncthreads();
-        tile.template store<ALIKE, STREAMING>(y, n, start, prefixes[turn] + within, exclusive);
+        tile.template store<ALIKE, STREAMING>(y, n, start, prefixes[turn] + within);
     }
 }
 

@@ -41,14 +41,13 @@ enum {
     SCAN_SHUFFLE_BLOCK = 4 * SCAN_THREADS,
     SCAN_VECTORS = 4, /* a thread's, of 4 elements */
     SCAN_TILE = SCAN_THREADS * SCAN_VECTORS * 4,
-    SCAN_LOOK_VECTORS = 8,
-    SCAN_LOOK_THREADS = 1024, /* a block a multiprocessor: of smaller tiles more are under way, with more to look at */
+    SCAN_LOOK_THREADS = 512,
+    SCAN_LOOK_VECTORS = 21, /* a block a multiprocessor: as much as its registers hold */
     SCAN_LOOK_TILE = SCAN_LOOK_THREADS * SCAN_LOOK_VECTORS * 4,
-    SCAN_LOOK_SMALL_THREADS = 512, /* where the other tiles would not give every multiprocessor one */
-    SCAN_LOOK_SMALL_TILE = SCAN_LOOK_SMALL_THREADS * SCAN_LOOK_VECTORS * 4,
+    SCAN_LOOK_SMALL_VECTORS = 8, /* where the others would not give every multiprocessor one */
+    SCAN_LOOK_SMALL_TILE = SCAN_LOOK_THREADS * SCAN_LOOK_SMALL_VECTORS * 4,
     SCAN_LOOK_WORDS = 1, /* that a lane reads at a time when it looks back */
     SCAN_LOOK_DELAY = 0, /* nanoseconds between looks */
-    SCAN_LOOK_PATIENCE = 1 << 14, /* looks until a tile is given up for missing: some 10 ms */
     SCAN_PIPE_THREADS = 1024,
     SCAN_PIPE_VECTORS = 8,
     SCAN_PIPE_BLOCKS = 1, /* a multiprocessor's: a tile of 128 KiB in registers, the next in shared memory */
@@ -210,9 +209,8 @@ template <bool STREAMING, typename T> static __device__ inline void scan_write(T
 
 template <typename T, int THREADS, int VECTORS> struct scan_tile {
     static constexpr int ELEMENTS = THREADS * VECTORS * 4, WARPS = THREADS / 32;
-    T e[VECTORS][4];   /* as read; after scan(), each with those before it in its vector */
-    T before[VECTORS]; /* after scan(): what the warp has before the vector */
-    int64_t at;        /* of this lane's first element; row r begins 128 r further */
+    T e[VECTORS][4]; /* as read; after scan(), prefixes within the warp's part */
+    int64_t at;      /* of this lane's first element; row r begins 128 r further */
 
     __device__ void place(int64_t start)
     {
@@ -248,8 +246,9 @@ template <typename T, int THREADS, int VECTORS> struct scan_tile {
             all = all + ((e[r][0] + e[r][1]) + (e[r][2] + e[r][3]));
         return scan_total(all);
     }
-    /* Scans the warp's part; returns its sum, in all lanes. */
-    __device__ T scan()
+    /* Scans the warp's part in place, which leaves no more in registers than the elements took; returns its sum, in all
+     * lanes. */
+    __device__ T scan(bool exclusive)
     {
         T sum[VECTORS];
 #pragma unroll
@@ -265,25 +264,23 @@ template <typename T, int THREADS, int VECTORS> struct scan_tile {
         T carry = T(0);
 #pragma unroll
         for (int r = 0; r < VECTORS; r++) {
-            T own = __shfl_up_sync(0xffffffffu, sum[r], 1);
-            before[r] = threadIdx.x % 32 ? carry + own : carry;
+            T own = __shfl_up_sync(0xffffffffu, sum[r], 1), before = threadIdx.x % 32 ? carry + own : carry;
             carry = carry + __shfl_sync(0xffffffffu, sum[r], 31);
+            if (exclusive)
+                e[r][3] = before + e[r][2], e[r][2] = before + e[r][1], e[r][1] = before + e[r][0], e[r][0] = before;
+            else
+                e[r][0] = before + e[r][0], e[r][1] = before + e[r][1], e[r][2] = before + e[r][2],
+                e[r][3] = before + e[r][3];
         }
         return carry;
     }
     /* Writes the prefixes, `prefix` being what is before the warp's part. ALIKE: y is as far from 16 bytes as x. */
-    template <bool ALIKE, bool STREAMING = true>
-    __device__ void store(T *y, int64_t n, int64_t start, T prefix, bool exclusive)
+    template <bool ALIKE, bool STREAMING = true> __device__ void store(T *y, int64_t n, int64_t start, T prefix)
     {
         bool whole = start >= 0 && start + ELEMENTS <= n;
 #pragma unroll
         for (int r = 0; r < VECTORS; r++) {
-            T p = prefix + before[r], out[4];
-            if (exclusive) {
-                out[0] = p, out[1] = p + e[r][0], out[2] = p + e[r][1], out[3] = p + e[r][2];
-            } else {
-                out[0] = p + e[r][0], out[1] = p + e[r][1], out[2] = p + e[r][2], out[3] = p + e[r][3];
-            }
+            T out[4] = {prefix + e[r][0], prefix + e[r][1], prefix + e[r][2], prefix + e[r][3]};
             if (ALIKE && whole) {
                 scan_write<STREAMING>(y + at + r * 128, out);
             } else {

@@ -16,13 +16,12 @@ static scan_call<uint32_t> call(int i)
     return {nullptr, false, sizes[i], x, y, workspace};
 }
 
-template <int THREADS, int VECTORS, int LOOK, int DELAY, class Order = scan_by_index<SCAN_LOOK_PATIENCE>>
-static void look_back_shape(const char *name)
+template <int THREADS, int VECTORS, int LOOK, int DELAY> static void look_back_shape(const char *name)
 {
     tune_row(name);
     for (int i = 0; i < SIZES; i++)
         tune_cell(i, y, static_cast<size_t>(sizes[i]), 8e-9 * static_cast<double>(sizes[i]),
-                  [=] { return scan_look_back<Order, uint32_t, true, THREADS, VECTORS, LOOK, DELAY>(call(i)); });
+                  [=] { return scan_look_back<uint32_t, true, THREADS, VECTORS, LOOK, DELAY>(call(i)); });
 }
 
 template <int THREADS, int VECTORS, int BLOCKS, int LOOK, int DELAY, bool STREAMING = false>
@@ -63,11 +62,20 @@ extern "C" void tune_scan(void)
     look_back_shape<512, 8, 1, 0>("512 threads, 8 vectors, look 1, 0 ns");
     look_back_shape<512, 8, 2, 0>("512 threads, 8 vectors, look 2, 0 ns");
     look_back_shape<512, 16, 1, 0>("512 threads, 16 vectors, look 1, 0 ns");
-    look_back_shape<768, 8, 1, 0>("768 threads, 8 vectors, look 1, 0 ns");
-    look_back_shape<768, 10, 1, 0>("768 threads, 10 vectors, look 1, 0 ns");
+    look_back_shape<512, 18, 1, 0>("512 threads, 18 vectors, look 1, 0 ns");
+    look_back_shape<512, 19, 1, 0>("512 threads, 19 vectors, look 1, 0 ns");
+    look_back_shape<512, 20, 1, 0>("512 threads, 20 vectors, look 1, 0 ns");
+    look_back_shape<512, 20, 2, 0>("512 threads, 20 vectors, look 2, 0 ns");
+    look_back_shape<512, 20, 1, 300>("512 threads, 20 vectors, look 1, 300 ns");
+    look_back_shape<512, 21, 1, 0>("512 threads, 21 vectors, look 1, 0 ns");
+    look_back_shape<512, 22, 1, 0>("512 threads, 22 vectors, look 1, 0 ns");
+    look_back_shape<512, 24, 1, 0>("512 threads, 24 vectors, look 1, 0 ns");
+    look_back_shape<256, 40, 1, 0>("256 threads, 40 vectors, look 1, 0 ns");
+    look_back_shape<640, 16, 1, 0>("640 threads, 16 vectors, look 1, 0 ns");
+    look_back_shape<768, 12, 1, 0>("768 threads, 12 vectors, look 1, 0 ns");
+    look_back_shape<768, 13, 1, 0>("768 threads, 13 vectors, look 1, 0 ns");
     look_back_shape<1024, 4, 1, 0>("1024 threads, 4 vectors, look 1, 0 ns");
     look_back_shape<1024, 8, 1, 0>("1024 threads, 8 vectors, look 1, 0 ns");
-    look_back_shape<1024, 8, 1, 0, scan_by_ticket>("1024 threads, 8 vectors, look 1, 0 ns, tickets");
     look_back_shape<1024, 8, 1, 300>("1024 threads, 8 vectors, look 1, 300 ns");
     look_back_shape<1024, 8, 2, 0>("1024 threads, 8 vectors, look 2, 0 ns");
     begin("Pipelined");

@@ -5,7 +5,7 @@
 
 static int rungs;
 
-/* About a warp, a block of each rung, a tile of the last two (32768), and several levels of passes. */
+/* About a warp, a block of each rung, a tile of the last two (16384 and 32768), and several levels of passes. */
 static const int64_t sizes[] = {0,    1,    2,    31,   33,   255,   257,   511,   513,       1021,
                                 1025, 4095, 4097, 8193, 9973, 32767, 32768, 32769, 32768 * 3, 132103};
 enum { SIZES = sizeof sizes / sizeof *sizes, LARGEST = 132103 };
@@ -147,7 +147,7 @@ static void arguments(void)
 /* Enough for the tiles of which every multiprocessor has one; smaller sizes are cut into smaller tiles. */
 static void large(void)
 {
-    const int64_t n = 32768 * 140 + 77;
+    const int64_t n = 43008 * 133 + 77;
     size_t size = (size_t)n * 4;
     int32_t *x = malloc(size), *want = malloc(size), *got = malloc(size);
     uint32_t seed = 11;
