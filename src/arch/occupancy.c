@@ -209,6 +209,26 @@ static void step_larger(const struct mg_arch *a, const struct mg_occupancy_query
         }
 }
 
+static void step_others(const struct mg_arch *a, const struct mg_occupancy_query *query, struct mg_occupancy_step *step)
+{
+    struct mg_occupancy_query q = *query;
+    for (q.barriers = MG_MIN(query->barriers, a->barriers_sm + 1); q.barriers > 1 && !step->by_barriers;) {
+        q.barriers--;
+        step->by_barriers = q.barriers < query->barriers && blocks_of(a, &q) >= step->blocks;
+        step->barriers = q.barriers;
+    }
+    q = *query;
+    for (; q.carveout >= 0 && q.carveout < 100 && !step->by_carveout;) {
+        q.carveout++;
+        step->by_carveout = blocks_of(a, &q) >= step->blocks;
+        step->carveout = q.carveout;
+    }
+    if (!step->by_barriers)
+        step->barriers = 0;
+    if (!step->by_carveout)
+        step->carveout = 0;
+}
+
 enum mg_status mg_arch_next_step(const struct mg_arch *a, const struct mg_occupancy_query *query,
                                  struct mg_occupancy_step *step)
 {
@@ -248,7 +268,8 @@ enum mg_status mg_arch_next_step(const struct mg_arch *a, const struct mg_occupa
             step->both_shared = most;
         }
     }
-    if (!step->by_threads && !step->by_regs && !step->by_shared && !step->by_both)
+    step_others(a, query, step);
+    if (!step->by_threads && !step->by_regs && !step->by_shared && !step->by_both && !step->by_barriers && !step->by_carveout)
         step->blocks = 0;
     step_larger(a, query, &now, step);
     return MG_OK;

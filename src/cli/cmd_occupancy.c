@@ -122,6 +122,34 @@ static bool draw(const struct mg_device_options *o, const struct subject *s, con
 }
 
 /* ---- text ---- */
+/* Words in lines of at most the width, those after the first indented; the text begins at a line's start. */
+static bool put_words(struct mg_strbuf *out, const struct mg_device_options *o, unsigned indent, const char *format, ...)
+    MG_PRINTF(4, 5);
+static bool put_words(struct mg_strbuf *out, const struct mg_device_options *o, unsigned indent, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    unsigned at = 0;
+    bool ok = true;
+    for (const char *word = text; ok && *word;) {
+        size_t blanks = strspn(word, " "), n = strcspn(word + blanks, " ");
+        if (at && at + blanks + n > o->style.width) {
+            ok = mg__strbuf_printf(out, "\n%*s", (int)indent, "");
+            at = indent;
+        } else if (n) {
+            ok = mg__strbuf_printf(out, "%*s", (int)blanks, "");
+            at += (unsigned)blanks;
+        }
+        ok = ok && mg__strbuf_append(out, word + strspn(word, " "), n);
+        at += (unsigned)n;
+        word += strspn(word, " ") + n;
+    }
+    return ok && mg__strbuf_append(out, "\n", 1);
+}
+
 static bool put_limit(struct mg_strbuf *out, const struct mg_device_options *o, const struct result *r,
                       enum mg_limiter limiter, const char *format, ...) MG_PRINTF(5, 6);
 static bool put_limit(struct mg_strbuf *out, const struct mg_device_options *o, const struct result *r,
@@ -151,46 +179,68 @@ static double occupancy_at(const struct mg_device_options *o, const struct mg_oc
     return mg_arch_occupancy(o->arch, &q, &r) ? 0 : 100 * r.occupancy;
 }
 
+static double occupancy_with(const struct mg_device_options *o, const struct mg_occupancy_query *query, unsigned barriers,
+                             int carveout)
+{
+    struct mg_occupancy_query q = *query;
+    struct mg_occupancy r;
+    q.barriers = barriers;
+    q.carveout = carveout;
+    return mg_arch_occupancy(o->arch, &q, &r) ? 0 : 100 * r.occupancy;
+}
+
 static bool put_step(struct mg_strbuf *out, const struct mg_device_options *o, const struct subject *s, const struct result *r)
 {
     const struct mg_occupancy_step *n = &r->step;
     const struct mg_occupancy_query *q = &s->q;
     uint32_t shared = shared_of(q);
+    unsigned idle = r->o.warps_block * o->arch->warp_size - q->threads;
     bool ok = true;
-    if (r->o.warps == o->arch->max_warps_sm)
-        return mg__strbuf_printf(out, "Next step: none, every warp slot is taken.\n");
-    if (!n->blocks) {
-        ok = mg__strbuf_printf(out, "Next step: no change of threads, registers or shared memory alone admits another block");
-        if (ok && r->o.blocks == o->arch->max_blocks_sm)
-            ok = mg__strbuf_printf(out, ";\n  all %u block slots are taken", r->o.blocks);
-        ok = ok && mg__strbuf_printf(out, ".\n");
+    if (r->o.warps == o->arch->max_warps_sm) {
+        ok = mg__strbuf_printf(out, "Next step: none, every warp slot is taken.\n");
+    } else if (!n->blocks) {
+        ok = put_words(out, o, 2, "Next step: no change of threads, registers or shared memory alone admits another block%s.",
+                       r->o.blocks == o->arch->max_blocks_sm ? "; all block slots are taken" : "");
     } else {
         ok = mg__strbuf_printf(out, "Next step: %u block%s, with %s\n", n->blocks, n->blocks == 1 ? "" : "s",
-                               n->by_threads + n->by_regs + n->by_shared + n->by_both > 1 ? "one of these:" : "this:");
+                               n->by_threads + n->by_regs + n->by_shared + n->by_both + n->by_barriers + n->by_carveout > 1
+                                   ? "one of these:"
+                                   : "this:");
         if (ok && n->by_regs)
-            ok = mg__strbuf_printf(out, "  at most %u registers a thread, %u fewer (-maxrregcount, __launch_bounds__): %.0f %%\n",
-                                   n->regs, q->regs - n->regs, occupancy_at(o, q, q->threads, n->regs, shared));
+            ok = put_words(out, o, 4, "  at most %u registers a thread, %u fewer: %.4g %%", n->regs, q->regs - n->regs,
+                           occupancy_at(o, q, q->threads, n->regs, shared));
         if (ok && n->by_shared)
-            ok = mg__strbuf_printf(out, "  at most %u bytes of shared memory a block, %u fewer: %.0f %%\n", n->shared,
-                                   shared - n->shared, occupancy_at(o, q, q->threads, q->regs, n->shared));
+            ok = put_words(out, o, 4, "  at most %u bytes of shared memory a block, %u fewer: %.4g %%", n->shared,
+                           shared - n->shared, occupancy_at(o, q, q->threads, q->regs, n->shared));
         if (ok && n->by_both)
-            ok = mg__strbuf_printf(out,
-                                   "  at most %u registers a thread (%u fewer) and %u bytes of shared memory a block (%u "
-                                   "fewer): %.0f %%\n",
-                                   n->both_regs, q->regs - n->both_regs, n->both_shared, shared - n->both_shared,
-                                   occupancy_at(o, q, q->threads, n->both_regs, n->both_shared));
+            ok = put_words(out, o, 4, "  at most %u registers a thread (%u fewer) and %u bytes of shared memory a block (%u "
+                           "fewer): %.4g %%", n->both_regs, q->regs - n->both_regs, n->both_shared, shared - n->both_shared,
+                           occupancy_at(o, q, q->threads, n->both_regs, n->both_shared));
+        if (ok && n->by_barriers)
+            ok = put_words(out, o, 4, "  at most %u named barrier%s a block, %u fewer: %.4g %%", n->barriers,
+                           n->barriers == 1 ? "" : "s", q->barriers - n->barriers,
+                           occupancy_with(o, q, n->barriers, q->carveout));
+        if (ok && n->by_carveout)
+            ok = put_words(out, o, 4, "  a preferred carve-out of %d %% or more, now %d %%: %.4g %%", n->carveout, q->carveout,
+                           occupancy_with(o, q, q->barriers, n->carveout));
         if (ok && n->by_threads)
-            ok = mg__strbuf_printf(out, "  blocks of at most %u threads: %.0f %%\n", n->threads,
-                                   occupancy_at(o, q, n->threads, q->regs, shared));
+            ok = put_words(out, o, 4, "  blocks of at most %u threads: %.4g %%", n->threads,
+                           occupancy_at(o, q, n->threads, q->regs, shared));
+        if (ok && (n->by_regs || n->by_both))
+            ok = put_words(out, o, 2, "For %u registers: __launch_bounds__(%u, %u), or nvcc -maxrregcount=%u.",
+                           n->by_regs ? n->regs : n->both_regs, q->threads, n->blocks, n->by_regs ? n->regs : n->both_regs);
     }
     if (ok && n->larger_threads)
-        ok = mg__strbuf_printf(out, "A larger block, of %u threads, would fill %.0f %%.\n", n->larger_threads,
+        ok = mg__strbuf_printf(out, "A larger block, of %u threads, would fill %.4g %%.\n", n->larger_threads,
                                100 * n->larger_occupancy);
     double told = 100 * n->larger_occupancy;
     if (n->blocks && n->by_threads)
         told = MG_MAX(told, occupancy_at(o, q, n->threads, q->regs, shared));
     if (ok && r->best_threads && 100 * r->best > told)
-        ok = mg__strbuf_printf(out, "Of all block sizes %u threads fill most: %.0f %%.\n", r->best_threads, 100 * r->best);
+        ok = mg__strbuf_printf(out, "Of all block sizes, %u threads fill most: %.4g %%.\n", r->best_threads, 100 * r->best);
+    if (ok && idle)
+        ok = put_words(out, o, 2, "%u threads are no multiple of %u: %u of the block's %u lanes are idle in every instruction.",
+                       q->threads, o->arch->warp_size, idle, r->o.warps_block * o->arch->warp_size);
     return ok;
 }
 
@@ -211,16 +261,20 @@ static bool show(struct mg_strbuf *out, const struct mg_device_options *o, const
         ok = mg__strbuf_printf(out, ": %u static, %u dynamic", q->shared_static, q->shared_dynamic);
     ok = ok && mg__strbuf_append(out, "\n\n", 2);
     if (ok && r->refused[0])
-        return mg__strbuf_printf(out, "No such block can run: %s.\n%c%s.\n", r->refused,
-                                 (char)(r->hint[0] >= 'a' && r->hint[0] <= 'z' ? r->hint[0] - 32 : r->hint[0]), r->hint + 1);
+        return put_words(out, o, 2, "No such block can run: %s.", r->refused) &&
+               (!r->hint[0] ||
+                put_words(out, o, 2, "%c%s.", (char)(r->hint[0] >= 'a' && r->hint[0] <= 'z' ? r->hint[0] - 32 : r->hint[0]),
+                          r->hint + 1));
     ok = ok && mg__layout_tone(out, &o->style, MG_TONE_BOLD, true) &&
          mg__strbuf_printf(out, "%.4g %% occupancy: %u block%s, %u of %u warps on each SM\n", 100 * r->o.occupancy, r->o.blocks,
                            r->o.blocks == 1 ? "" : "s", r->o.warps, a->max_warps_sm) &&
          mg__layout_tone(out, &o->style, MG_TONE_BOLD, false) &&
+         (r->o.warps == a->max_warps_sm ||
+          mg__strbuf_printf(out, "Held back by %s.\n", mg_limiter_name(r->o.binding))) &&
          mg__strbuf_printf(out, "\n  %-14s %6s\n", "limit", "blocks") &&
-         put_limit(out, o, r, MG_LIMITER_REGISTERS, "%u a block, in units of %u a warp; an SM has %u in %u parts", r->o.regs_block,
+         put_limit(out, o, r, MG_LIMITER_REGISTERS, "%u a block (by %u a warp) of %u in %u parts", r->o.regs_block,
                    a->reg_alloc_unit, a->regs_sm, a->partitions) &&
-         put_limit(out, o, r, MG_LIMITER_SHARED, "%u bytes a block (%u of the system, in units of %u) of %u", r->o.shared_block,
+         put_limit(out, o, r, MG_LIMITER_SHARED, "%u B a block (%u the system's, by %u) of %u", r->o.shared_block,
                    a->shared_reserved, a->shared_alloc_unit, r->o.shared_sm) &&
          put_limit(out, o, r, MG_LIMITER_BARRIERS, q->barriers ? "%u a block of %u%s" : "none used", q->barriers, a->barriers_sm,
                    a->cc < 90 ? ", not counted before 9.0" : "") &&
@@ -229,8 +283,8 @@ static bool show(struct mg_strbuf *out, const struct mg_device_options *o, const
          put_step(out, o, s, r);
     uint32_t room = a->shared_block > q->shared_static ? a->shared_block - q->shared_static : 0;
     if (ok && q->shared_dynamic > room && (s->name || q->shared_dynamic > a->shared_block))
-        ok = mg__strbuf_printf(out, "More than %u bytes a block must be dynamic and asked for: cudaFuncSetAttribute(kernel,\n"
-                               "  cudaFuncAttributeMaxDynamicSharedMemorySize, %u).\n", a->shared_block, q->shared_dynamic);
+        ok = mg__strbuf_printf(out, "More than %u bytes a block must be dynamic and asked for:\n"
+                               "  cudaFuncSetAttribute(kernel,\n    cudaFuncAttributeMaxDynamicSharedMemorySize, %u).\n", a->shared_block, q->shared_dynamic);
     return ok;
 }
 
@@ -273,6 +327,8 @@ static bool json_fields(struct mg_strbuf *out, const struct mg_device_options *o
              (!n->by_threads || mg__strbuf_printf(out, ", \"threads\": %u", n->threads)) &&
              (!n->by_regs || mg__strbuf_printf(out, ", \"regs\": %u", n->regs)) &&
              (!n->by_shared || mg__strbuf_printf(out, ", \"shared\": %u", n->shared)) &&
+             (!n->by_barriers || mg__strbuf_printf(out, ", \"barriers\": %u", n->barriers)) &&
+             (!n->by_carveout || mg__strbuf_printf(out, ", \"carveout\": %d", n->carveout)) &&
              (!n->by_both ||
               mg__strbuf_printf(out, ", \"both\": {\"regs\": %u, \"shared\": %u}", n->both_regs, n->both_shared)) &&
              mg__strbuf_printf(out, "}");

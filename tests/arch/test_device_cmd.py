@@ -66,18 +66,20 @@ Compute capability 9.0, NVIDIA H100 80GB HBM3
   20000 bytes of shared memory a block
 
 37.5 % occupancy: 3 blocks, 24 of 64 warps on each SM
+Held back by registers.
 
   limit          blocks
-> registers           3  18432 a block, in units of 256 a warp; an SM has 65536 in 4 parts
-  shared memory      11  21120 bytes a block (1024 of the system, in units of 128) of 233472
+> registers           3  18432 a block (by 256 a warp) of 65536 in 4 parts
+  shared memory      11  21120 B a block (1024 the system's, by 128) of 233472
   barriers            -  none used
   warp slots          8  8 a block of 64
   block slots        32  an SM has 32
 
 Next step: 4 blocks, with one of these:
-  at most 64 registers a thread, 6 fewer (-maxrregcount, __launch_bounds__): 50 %
-  blocks of at most 224 threads: 44 %
-A larger block, of 288 threads, would fill 42 %.
+  at most 64 registers a thread, 6 fewer: 50 %
+  blocks of at most 224 threads: 43.75 %
+For 64 registers: __launch_bounds__(256, 4), or nvcc -maxrregcount=64.
+A larger block, of 288 threads, would fill 42.19 %.
 """
 
 
@@ -246,6 +248,19 @@ class Device(unittest.TestCase):
             got = self.json("occupancy", *args.split())
             self.assertEqual((got["blocks_per_sm"], got["binding"]), (blocks, binding), args)
 
+    def test_other_steps(self):
+        for args, key, value, words in [
+                ("--threads 96 --regs 32 --barriers 16", "barriers", 12, "at most 12 named barriers a block, 4 fewer: 23.44 %"),
+                ("--threads 512 --regs 32 --smem 20K --carveout 10", "carveout", 15, "carve-out of 15 % or more, now 10 %: 75 %"),
+                ("--threads 33 --regs 64", "regs", 56, "31 of the block's 64 lanes are idle")]:
+            step = self.json("occupancy", *args.split())["next_step"]
+            self.assertEqual(step[key], value)
+            text = self.good("occupancy", *args.split())
+            self.assertIn(words, re.sub(r"\n +", " ", text))
+            self.assertLessEqual(max(map(len, text.splitlines())), 80)
+            then = self.json("occupancy", *args.split(), "--" + key, str(value))
+            self.assertGreaterEqual(then["blocks_per_sm"], step["blocks_per_sm"])
+
     def test_blocks_that_cannot_run(self):
         for args, message in [("--threads 1024 --regs 128", "the registers of a block are 65536"),
                               ("--threads 32 --regs 300", "compiled for 300 registers a thread; NVIDIA H100 80GB HBM3 (compute capability 9.0) has 255"),
@@ -256,12 +271,15 @@ class Device(unittest.TestCase):
                 continue
             self.assertIn("\nNo such block can run: launched with " if "compiled" not in message else "\nNo such block can run: ",
                           self.good("occupancy", *args.split()))
-            self.assertIn(message, self.good("occupancy", *args.split()))
+            text = self.good("occupancy", *args.split())
+            self.assertIn(message, re.sub(r"\n +", " ", text)) # lines are broken at the width
+            self.assertLessEqual(max(map(len, text.splitlines())), 80)
             got = self.json("occupancy", *args.split())
             self.assertEqual((got["blocks_per_sm"], got["occupancy"]), (0, 0))
             self.assertIn(message, got["refused"])
         text = self.good("occupancy", "--threads", "64", "--regs", "32", "--smem", "100000")
         self.assertIn("cudaFuncAttributeMaxDynamicSharedMemorySize, 100000).\n", text)
+        self.assertLessEqual(max(map(len, text.splitlines())), 80)
 
     def test_sweeps(self):
         base = {"threads": 256, "regs": 70, "smem": 20000}

@@ -174,7 +174,7 @@ static void next_step_is_the_least(void **state)
 {
     (void)state;
     uint64_t seed = 2;
-    unsigned threads = 0, regs = 0, shared = 0, both = 0, none = 0;
+    unsigned threads = 0, regs = 0, shared = 0, both = 0, none = 0, barriers = 0, carveouts = 0;
     const struct mg_arch *a;
     for (size_t row = 0; (a = mg_arch_at(row)) != NULL; row++)
         for (unsigned i = 0; i < 2000; i++) {
@@ -185,14 +185,30 @@ static void next_step_is_the_least(void **state)
             assert_int_equal(mg_arch_next_step(a, &q, &s), MG_OK);
             if (!s.blocks) {
                 none++;
-                assert_false(s.by_threads || s.by_regs || s.by_shared || s.by_both);
+                assert_false(s.by_threads || s.by_regs || s.by_shared || s.by_both || s.by_barriers || s.by_carveout);
                 t = q; /* not even with no registers, no shared memory and a warp */
                 t.threads = 32;
                 assert_true(now >= blocks_of(a, &t) || q.threads <= 32);
                 continue;
             }
             assert_int_equal(s.blocks, now + 1);
-            assert_true(s.by_threads || s.by_regs || s.by_shared || s.by_both);
+            assert_true(s.by_threads || s.by_regs || s.by_shared || s.by_both || s.by_barriers || s.by_carveout);
+            if (s.by_barriers) {
+                barriers++;
+                t = q;
+                t.barriers = s.barriers;
+                assert_true(s.barriers && s.barriers < q.barriers && blocks_of(a, &t) > now);
+                t.barriers++;
+                assert_int_equal(blocks_of(a, &t), now);
+            }
+            if (s.by_carveout) {
+                carveouts++;
+                t = q;
+                t.carveout = s.carveout;
+                assert_true(s.carveout > q.carveout && blocks_of(a, &t) > now);
+                t.carveout--;
+                assert_int_equal(blocks_of(a, &t), now);
+            }
             if (s.by_threads) {
                 threads++;
                 t = q;
@@ -229,7 +245,7 @@ static void next_step_is_the_least(void **state)
                 assert_int_equal(blocks_of(a, &t), now);
             }
         }
-    assert_true(threads > 5000 && regs > 2000 && shared > 500 && both > 20 && none > 20);
+    assert_true(threads > 5000 && regs > 2000 && shared > 500 && both > 20 && none > 20 && barriers > 100 && carveouts > 100);
 }
 
 static void most_that_fits(void **state)
