@@ -135,7 +135,7 @@ static bool show_one(const struct mg_device_options *o, const struct mg_arch *a,
     if (ok && d && !b)
         ok = mg__strbuf_printf(out, "The table has no row for this board.\n");
     if (ok && !d)
-        ok = mg__strbuf_printf(out, "\nThe board's row: %s.", b->source) && put_boards(out, a, b);
+        ok = mg__strbuf_printf(out, "\nThe board's figures: %s.", b->source) && put_boards(out, a, b);
     return ok;
 }
 

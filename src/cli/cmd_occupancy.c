@@ -426,6 +426,8 @@ static int find_kernels(const struct mg_device_options *o, struct mg_arena *aren
     struct mg_program program;
     regex_t regex;
     int why;
+    if (!o->kernel[0] || o->kernel[0] == ':')
+        return mg__cli_complain(NULL, "--kernel '%s': a program is needed, as in PROGRAM or PROGRAM:REGEX", o->kernel);
     if (!split(o->kernel, path, sizeof(path), &pattern))
         return mg__cli_complain(NULL, "--kernel: the name is too long");
     if (!strchr(path, '/') && mg__find_program(path, found, sizeof(found), &why)) {

@@ -322,6 +322,8 @@ class Device(unittest.TestCase):
                 ([*full, "--sweep", "blocks"], r"--sweep blocks: one of threads, smem, regs is needed"),
                 ([*full, "--nvcc-args", "-O1"], r"--nvcc-args is for --kernel with a \.cu file"),
                 ([*full, "--sweeep", "regs"], r"unknown option '--sweeep'; did you mean '--sweep'\?"),
+                (["--kernel", ""], r"--kernel '': a program is needed"),
+                (["--kernel", ":x"], r"--kernel ':x': a program is needed"),
                 (["--kernel", "nosuch"], r"nosuch: cannot open the file: No such file or directory"),
                 (["--kernel", "nosuch.cu"], r"nosuch\.cu: No such file or directory"),
                 (["--kernel", sys.executable + ":("], r"--kernel '\(': Unmatched"),
