@@ -423,7 +423,7 @@ static int find_kernels(const struct mg_device_options *o, struct mg_arena *aren
 {
     char path[4096], found[4096];
     const char *pattern;
-    struct mg_program program;
+    struct mg_device_kernels program;
     regex_t regex;
     int why;
     if (!o->kernel[0] || o->kernel[0] == ':')
@@ -443,19 +443,18 @@ static int find_kernels(const struct mg_device_options *o, struct mg_arena *aren
         regerror(error, &regex, text, sizeof(text));
         return mg__cli_complain(NULL, "--kernel '%s': %s", pattern, text);
     }
-    size_t assembled;
-    int result = mg__device_program(o, path, arena, &program, &assembled);
+    int result = mg__device_program(o, path, arena, &program);
     if (result >= 0) {
         regfree(&regex);
         return result;
     }
-    *subjects = mg__arena_array(arena, MG_MAX(program.nkernels, (size_t)1), sizeof(**subjects));
+    *subjects = mg__arena_array(arena, MG_MAX(program.n, (size_t)1), sizeof(**subjects));
     if (!*subjects) {
         regfree(&regex);
         return mg__device_out_of_memory();
     }
-    for (size_t i = 0; i < program.nkernels; i++) {
-        const struct mg_cubin_kernel *k = &program.kernels[i].kernel;
+    for (size_t i = 0; i < program.n; i++) {
+        const struct mg_cubin_kernel *k = &program.at[i].kernel;
         char *name = mg__report_demangle(k->name);
         struct subject *s = &(*subjects)[*count];
         if (!name || (regexec(&regex, name, 0, NULL, 0) && regexec(&regex, k->name, 0, NULL, 0))) {
@@ -468,15 +467,15 @@ static int find_kernels(const struct mg_device_options *o, struct mg_arena *aren
         s->q = mg_arch_query(0, k->regs, k->shared_static, 0);
         s->q.barriers = k->barriers;
         s->q.max_threads = k->max_threads;
-        unsigned cc = program.kernels[i].cc;
-        snprintf(s->regs_from, sizeof(s->regs_from), cc == o->arch->cc ? ", %s for %u.%u" : ", %s for %u.%u: none is nearer",
-                 i < assembled ? "machine code" : "ptxas", cc / 10, cc % 10);
+        const struct mg_device_kernel *from = &program.at[i];
+        snprintf(s->regs_from, sizeof(s->regs_from), ", %s for %u.%u%s", from->assembled ? "ptxas" : "machine code", from->cc / 10,
+                 from->cc % 10, !from->foreign ? "" : program.no_ptxas ? ", as there is no ptxas" : ": none is nearer");
         if (s->name)
             (*count)++;
     }
     regfree(&regex);
     if (!*count)
-        return program.nkernels ? mg__cli_complain(NULL, "%s: no kernel matches '%s'", path, pattern ? pattern : "")
+        return program.n ? mg__cli_complain(NULL, "%s: no kernel matches '%s'", path, pattern ? pattern : "")
                                 : mg__cli_complain(NULL, "%s: it holds no kernels", path);
     return -1;
 }

@@ -36,8 +36,17 @@ enum mg_status mg__driver_ask(unsigned index, struct mg_driver_device *device, s
 
 /* ---- ptxas.c: what the kernels of a file take, with NVIDIA's compilers where they are needed ---- */
 #include "fatbin/program.h"
-/* Any file that holds kernels: machine code, PTX or .cu source. The kernels from number *assembled on went through ptxas,
- * as the file has them in PTX alone. Returns -1 to go on, or the status to exit with. */
+struct mg_device_kernel {
+    struct mg_cubin_kernel kernel;
+    unsigned cc;             /* of the code that says what it takes */
+    bool foreign, assembled; /* the device does not run that code; ptxas made it */
+};
+struct mg_device_kernels {
+    struct mg_device_kernel *at; /* in the arena */
+    size_t n;
+    bool no_ptxas; /* there is PTX that it should have gone through */
+};
+/* Any file that holds kernels: machine code, PTX or .cu source. Returns -1 to go on, or the status to exit with. */
 int mg__device_program(const struct mg_device_options *options, const char *path, struct mg_arena *arena,
-                       struct mg_program *program, size_t *assembled);
+                       struct mg_device_kernels *kernels);
 #endif

@@ -1,7 +1,7 @@
 /* ptxas.c - what the kernels of a file take: from its machine code, or from machine code that is made for the question.
  *
- * PTX, in a program that carries no machine code or in a file of its own, goes through ptxas, and a .cu file through nvcc,
- * in a temporary folder; what comes out is read like a program's own. ptxas is looked for on PATH, beside nvcc, and in
+ * PTX, in a program that carries no machine code that the device runs or in a file of its own, goes through ptxas, and a .cu
+ * file through nvcc, in a temporary folder; what comes out is read like a program's own. ptxas is looked for on PATH, beside nvcc, and in
  * /usr/local/cuda.
  */
 #include "device_cmd.h"
@@ -92,34 +92,47 @@ static enum mg_status read_file(const char *path, unsigned cc, struct mg_arena *
     if (!ends_in(path, ".ptx"))
         return mg__program_read(path, cc, arena, program, diag);
     memset(program, 0, sizeof(*program));
-    return mg__file_read(path, MOST, &program->ptx, &program->ptx_length, diag);
+    program->texts = calloc(1, sizeof(*program->texts));
+    if (!program->texts)
+        return mg__diag_set(diag, MG_ERR_NOMEM, "out of memory for its text");
+    program->ntexts = 1;
+    enum mg_status status = mg__file_read(path, MOST, &program->texts[0].at, &program->texts[0].length, diag);
+    if (status)
+        mg__program_free_texts(program);
+    return status;
 }
 
-/* What was assembled, behind the file's own. */
-static bool append(struct mg_arena *arena, struct mg_program *program, const struct mg_program *more)
+/* What was assembled, in place of foreign code of the same kernel, or behind all others. */
+static bool append(struct mg_arena *arena, struct mg_device_kernels *all, const struct mg_program *more, bool assembled)
 {
-    size_t n = program->nkernels + more->nkernels;
-    struct mg_program_kernel *all = mg__arena_array(arena, MG_MAX(n, (size_t)1), sizeof(*all));
-    if (!all)
+    struct mg_device_kernel *grown = mg__arena_array(arena, all->n + more->nkernels + 1, sizeof(*grown));
+    if (!grown)
         return false;
-    if (program->nkernels)
-        memcpy(all, program->kernels, program->nkernels * sizeof(*all));
-    if (more->nkernels)
-        memcpy(all + program->nkernels, more->kernels, more->nkernels * sizeof(*all));
-    program->kernels = all;
-    program->nkernels = n;
+    if (all->n)
+        memcpy(grown, all->at, all->n * sizeof(*grown));
+    all->at = grown;
+    for (size_t i = 0; i < more->nkernels; i++) {
+        const struct mg_program_kernel *k = &more->kernels[i];
+        size_t at = 0;
+        while (at < all->n && (!assembled || all->at[at].assembled || !all->at[at].foreign ||
+                               strcmp(all->at[at].kernel.name, k->kernel.name)))
+            at++;
+        all->n += at == all->n;
+        all->at[at] = (struct mg_device_kernel){k->kernel, k->cc, k->foreign, assembled};
+    }
     return true;
 }
 
 int mg__device_program(const struct mg_device_options *o, const char *path, struct mg_arena *arena,
-                       struct mg_program *program, size_t *assembled)
+                       struct mg_device_kernels *kernels)
 {
     struct mg_compiled compiled = {.program = ""};
     struct mg_strbuf args = {0};
-    struct mg_program more;
+    struct mg_program program, more;
     struct mg_diag diag;
     const char *file = path;
     memset(&diag, 0, sizeof(diag));
+    memset(kernels, 0, sizeof(*kernels));
     if (ends_in(path, ".cu")) {
         /* A library, since a file of kernels need not have a main. */
         if (!mg__strbuf_printf(&args, "-shared -Xcompiler -fPIC %s", o->nvcc_args ? o->nvcc_args : ""))
@@ -133,19 +146,22 @@ int mg__device_program(const struct mg_device_options *o, const char *path, stru
     } else if (o->nvcc_args) {
         return mg__cli_complain(NULL, "--nvcc-args is for .cu files, and %s is none", path);
     }
-    enum mg_status status = read_file(file, o->arch->cc, arena, program, &diag);
-    *assembled = program->nkernels;
-    if (!status && program->ptx) {
-        status = assemble(program->ptx, program->ptx_length, o->arch->cc, arena, &more, &diag);
-        if (!status && !append(arena, program, &more))
-            status = mg__diag_set(&diag, MG_ERR_NOMEM, "out of memory for its kernels");
-        if (!status)
-            free(more.ptx);
-        if (status == MG_ERR_NOT_FOUND && program->nkernels) /* the others will do */
+    enum mg_status status = read_file(file, o->arch->cc, arena, &program, &diag);
+    if (!status && !append(arena, kernels, &program, false))
+        status = mg__diag_set(&diag, MG_ERR_NOMEM, "out of memory for its kernels");
+    for (size_t i = 0; !status && i < program.ntexts; i++) {
+        status = assemble(program.texts[i].at, program.texts[i].length, o->arch->cc, arena, &more, &diag);
+        if (!status) {
+            if (!append(arena, kernels, &more, true))
+                status = mg__diag_set(&diag, MG_ERR_NOMEM, "out of memory for its kernels");
+            mg__program_free_texts(&more);
+        } else if (status == MG_ERR_NOT_FOUND && kernels->n) { /* no ptxas: the others will do */
+            kernels->no_ptxas = true;
             status = MG_OK;
+            break;
+        }
     }
-    free(program->ptx);
-    program->ptx = NULL;
+    mg__program_free_texts(&program);
     if (file != path)
         mg__compile_clean(&compiled);
     return status ? mg__cli_complain(NULL, "%s: %s", path, diag.message) : -1;

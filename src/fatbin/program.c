@@ -3,18 +3,19 @@
  * nvcc puts the containers of a program one after another into the section .nv_fatbin (those of relocatable objects, which
  * the device linker has used up, into another, which is left alone). A file without such a section, stripped of its
  * section table for instance, is searched for containers as a whole. Each container is one source file; of each the
- * machine code for the device, or nearest to it, is read.
+ * machine code for the device, or nearest to it, is read. Where that is code that the device does not run, its driver would
+ * compile the container's PTX, so that is brought along.
  */
 #include "fatbin/program.h"
 
-enum { ELF_HEADER = 64, ELF_SECTION = 64, CONTAINER = 16, MAX_KERNELS = 1 << 20 };
+enum { ELF_HEADER = 64, ELF_SECTION = 64, CONTAINER = 16, MAX_KERNELS = 1 << 20, MAX_TEXTS = 4096 };
 #define MAX_FILE ((size_t)2 << 30)
 
 struct found {
     unsigned cc;
     struct mg_arena *arena;
     MG_VEC(struct mg_program_kernel) kernels;
-    struct mg_program *program;
+    MG_VEC(struct mg_program_text) texts;
     bool any;
 };
 
@@ -33,7 +34,8 @@ static enum mg_status add_cubin(struct found *f, const void *data, size_t size, 
     if (status)
         return status;
     for (size_t i = 0; i < cubin.nkernels && f->kernels.count < MAX_KERNELS; i++) {
-        struct mg_program_kernel k = {cubin.kernels[i], sm ? sm : cubin.cc};
+        unsigned cc = sm ? sm : cubin.cc;
+        struct mg_program_kernel k = {cubin.kernels[i], cc, cc / 10 != f->cc / 10 || cc > f->cc};
         if (!mg__vec_push(&f->kernels, k))
             return mg__diag_set(diag, MG_ERR_NOMEM, "out of memory for the program's kernels");
     }
@@ -41,28 +43,41 @@ static enum mg_status add_cubin(struct found *f, const void *data, size_t size, 
     return MG_OK;
 }
 
+/* PTX for the device, if there is any. */
+static enum mg_status add_text(struct found *f, const void *data, size_t size, struct mg_diag *diag)
+{
+    struct mg_fatbin_entry entry;
+    struct mg_program_text text;
+    enum mg_status status = f->texts.count < MAX_TEXTS ? mg__fatbin_choose(data, size, f->cc, &entry, diag) : MG_ERR_NO_PTX;
+    if (status == MG_ERR_NO_PTX)
+        return MG_OK; /* whether there is anything at all is asked at the end */
+    if (!status)
+        status = mg__fatbin_text(&entry, &text.at, &text.length, diag);
+    if (status)
+        return status;
+    if (mg__vec_push(&f->texts, text))
+        return MG_OK;
+    free(text.at);
+    return mg__diag_set(diag, MG_ERR_NOMEM, "out of memory for the program's PTX");
+}
+
 static enum mg_status add_container(struct found *f, const void *data, size_t size, struct mg_diag *diag)
 {
     struct mg_fatbin_entry entry;
     char *bytes;
     size_t length;
-    enum mg_status status = mg__fatbin_code(data, size, f->cc, false, &entry, diag);
+    bool runs = mg__fatbin_code(data, size, f->cc, true, &entry, diag) == MG_OK;
+    enum mg_status status = runs ? MG_OK : mg__fatbin_code(data, size, f->cc, false, &entry, diag);
     if (status == MG_OK) {
         status = mg__fatbin_unpack(&entry, &bytes, &length, diag);
         if (status)
             return status;
         status = mg__cubin_is(bytes, length) ? add_cubin(f, bytes, length, entry.sm, diag) : MG_OK;
         free(bytes);
-        return status;
+    } else if (status == MG_ERR_NOT_FOUND) {
+        status = MG_OK;
     }
-    if (status != MG_ERR_NOT_FOUND)
-        return status;
-    if (f->program->ptx) /* the first will do */
-        return MG_OK;
-    status = mg__fatbin_choose(data, size, f->cc, &entry, diag);
-    if (status == MG_ERR_NO_PTX)
-        return MG_OK; /* whether there is anything at all is asked at the end */
-    return status ? status : mg__fatbin_text(&entry, &f->program->ptx, &f->program->ptx_length, diag);
+    return status || runs ? status : add_text(f, data, size, diag);
 }
 
 static bool is_container(const uint8_t *p, size_t left)
@@ -116,7 +131,7 @@ static bool find_section(const uint8_t *p, size_t size, size_t *offset, size_t *
 enum mg_status mg__program_read_bytes(const void *data, size_t size, unsigned cc, struct mg_arena *arena,
                                       struct mg_program *program, struct mg_diag *diag)
 {
-    struct found f = {.cc = cc, .arena = arena, .program = program};
+    struct found f = {.cc = cc, .arena = arena};
     size_t offset = 0, length = size;
     enum mg_status status;
     memset(program, 0, sizeof(*program));
@@ -136,13 +151,22 @@ enum mg_status mg__program_read_bytes(const void *data, size_t size, unsigned cc
         }
     }
     mg__vec_free(&f.kernels);
-    if (!status && !f.any && !program->ptx)
+    program->texts = f.texts.at;
+    program->ntexts = f.texts.count;
+    if (!status && !f.any && !program->ntexts)
         status = mg__diag_set(diag, MG_ERR_NO_PTX, "there is no device code in it");
-    if (status) {
-        free(program->ptx);
-        program->ptx = NULL;
-    }
+    if (status)
+        mg__program_free_texts(program);
     return status;
+}
+
+void mg__program_free_texts(struct mg_program *program)
+{
+    for (size_t i = 0; i < program->ntexts; i++)
+        free(program->texts[i].at);
+    free(program->texts);
+    program->texts = NULL;
+    program->ntexts = 0;
 }
 
 enum mg_status mg__program_read(const char *path, unsigned cc, struct mg_arena *arena, struct mg_program *program,

@@ -341,9 +341,11 @@ class Device(unittest.TestCase):
         self.nvcc("-arch=sm_90", "-fatbin", "-o", "k.fatbin", "k.cu")
         self.nvcc("-arch=compute_90", "-ptx", "-o", "k.ptx", "k.cu")
         self.nvcc("-gencode=arch=compute_90,code=compute_90", "-DMAIN", "-o", "ptx_only", "k.cu")
+        self.nvcc("-gencode=arch=compute_80,code=[sm_80,compute_80]", "-DMAIN", "-o", "older", "k.cu") # 9.0 compiles its PTX
         want = None
         for file, source in [("program", "machine code for 9.0"), ("k.cubin", "machine code for 9.0"), ("k.fatbin", "machine code for 9.0"),
-                             ("k.cu", "machine code for 9.0"), ("k.ptx", "ptxas for 9.0"), ("ptx_only", "ptxas for 9.0")]:
+                             ("k.cu", "machine code for 9.0"), ("k.ptx", "ptxas for 9.0"), ("ptx_only", "ptxas for 9.0"),
+                             ("older", "ptxas for 9.0")]:
             got = sorted(self.json("occupancy", "--kernel", self.path(file))["kernels"], key=lambda k: k["kernel"])
             self.assertEqual({k.pop("regs_from") for k in got}, {source}, file)
             want = want or got
@@ -359,6 +361,10 @@ class Device(unittest.TestCase):
         self.assertIn("  128 threads a block, its launch bounds (--threads)\n  200 registers a thread\n", text)
         self.assertIn("  1024 threads a block, the size that fills an SM best (--threads)\n",
                       self.good("occupancy", "--kernel", self.path("k.cu") + ":stage", "--nvcc-args", "-O1 -DMAIN"))
+        self.assertIn(", machine code for 8.0\n", self.good("occupancy", "--kernel", self.path("older"), "--cc", "8.9"))
+        pathlib.Path(self.path("other.cu")).write_text("__global__ void other(int *a) { a[threadIdx.x] = 3; }\n")
+        self.nvcc("-gencode=arch=compute_90,code=compute_90", "-DMAIN", "-o", "two_files", "k.cu", "other.cu")
+        self.assertEqual(len(self.json("occupancy", "--kernel", self.path("two_files"))["kernels"]), 4)
         self.assertIn("machine code for 9.0: none is nearer", self.good("occupancy", "--kernel", self.path("k.cubin"), "--cc", "10.0"))
         self.bad("occupancy", "--kernel", self.path("program") + ":zzz", message=r"program: no kernel matches 'zzz'")
         self.bad("occupancy", "--kernel", self.path("program"), "--svg", "x.svg",

@@ -18,8 +18,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (size_t i = 0; i < program.nkernels; i++)
             if (!program.kernels[i].kernel.name[0])
                 __builtin_trap();
-        free(program.ptx);
-    } else if (!diag.message[0] || program.ptx) {
+        for (size_t i = 0; i < program.ntexts; i++)
+            if (program.texts[i].at[program.texts[i].length])
+                __builtin_trap();
+        mg__program_free_texts(&program);
+    } else if (!diag.message[0] || program.texts) {
         __builtin_trap();
     }
     mg__arena_free(&arena);
