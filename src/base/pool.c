@@ -1,6 +1,8 @@
 /* pool.c - a pool of threads that runs one function on all its workers at once.
  *
- * Worker 0 is the calling thread, so a pool of n has n-1 threads; they sleep on a condition variable between runs.
+ * Worker 0 is the calling thread, so a pool of n has n-1 threads; they sleep on a condition variable between runs. Whoever
+ * waits, the caller for the last thread or a thread for the next run, looks for a few microseconds before it sleeps: waking
+ * up takes longer than the differences between workers, and than what comes between small launches.
  * `generation` tells a waking thread that there is new work; `pending` counts threads that have not finished it. One
  * run at a time: the pool belongs to one caller. There is no queue and no stealing; the engine shares out its blocks
  * itself, with one atomic counter.
@@ -10,9 +12,11 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #define MOST_WORKERS 1024u
+#define LOOK_NS 40000u
 
 struct mg_pool;
 struct worker {
@@ -26,8 +30,8 @@ struct mg_pool {
     unsigned workers; /* the calling thread included */
     unsigned started; /* threads that exist: those of threads[1 … started] */
     unsigned wanted;  /* workers of the run in progress */
-    unsigned pending; /* threads that have still to finish it */
-    uint64_t generation;
+    atomic_ullong pending; /* threads that have still to finish it */
+    atomic_ullong generation;
     bool stop;
     void (*run)(void *arg, unsigned worker);
     void *arg;
@@ -44,6 +48,18 @@ static unsigned processors_allowed(void)
     return n > 0 ? (unsigned)n : 1;
 }
 
+/* Until *at is the value, or is no longer, or for a while. */
+static void look(atomic_ullong *at, unsigned long long value, bool until)
+{
+    for (uint64_t start = mg__time_ns(); (atomic_load_explicit(at, memory_order_acquire) == value) != until;) {
+        if (mg__time_ns() - start > LOOK_NS)
+            break;
+#ifdef __x86_64__
+        __builtin_ia32_pause();
+#endif
+    }
+}
+
 static void *worker_main(void *arg)
 {
     struct worker *self = arg;
@@ -51,11 +67,11 @@ static void *worker_main(void *arg)
     uint64_t seen = 0;
     pthread_mutex_lock(&pool->lock);
     for (;;) {
-        while (!pool->stop && pool->generation == seen)
+        while (!pool->stop && atomic_load(&pool->generation) == seen)
             pthread_cond_wait(&pool->work, &pool->lock);
         if (pool->stop)
             break;
-        seen = pool->generation;
+        seen = atomic_load(&pool->generation);
         if (self->index >= pool->wanted)
             continue;
         void (*run)(void *, unsigned) = pool->run;
@@ -63,8 +79,11 @@ static void *worker_main(void *arg)
         pthread_mutex_unlock(&pool->lock);
         run(run_arg, self->index);
         pthread_mutex_lock(&pool->lock);
-        if (--pool->pending == 0)
+        if (atomic_fetch_sub(&pool->pending, 1) == 1)
             pthread_cond_signal(&pool->done);
+        pthread_mutex_unlock(&pool->lock);
+        look(&pool->generation, seen, false);
+        pthread_mutex_lock(&pool->lock);
     }
     pthread_mutex_unlock(&pool->lock);
     return NULL;
@@ -138,15 +157,16 @@ void mg__pool_run(struct mg_pool *pool, unsigned n, void (*run)(void *arg, unsig
         pool->run = run;
         pool->arg = arg;
         pool->wanted = n;
-        pool->pending = n - 1;
-        pool->generation++;
+        atomic_store(&pool->pending, n - 1);
+        atomic_fetch_add(&pool->generation, 1);
         pthread_cond_broadcast(&pool->work);
         pthread_mutex_unlock(&pool->lock);
     }
     run(arg, 0);
     if (n > 1) {
+        look(&pool->pending, 0, true);
         pthread_mutex_lock(&pool->lock);
-        while (pool->pending)
+        while (atomic_load(&pool->pending))
             pthread_cond_wait(&pool->done, &pool->lock);
         pthread_mutex_unlock(&pool->lock);
     }

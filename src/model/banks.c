@@ -138,7 +138,7 @@ __attribute__((target("avx2"))) static unsigned degree_of_32(const uint32_t unit
 }
 
 /* Two lanes at a time. */
-__attribute__((target("avx512f"))) static inline unsigned pairs_from(__m512i first, __m512i second, uint32_t least)
+__attribute__((target("avx512f"), always_inline)) static inline unsigned pairs_from(__m512i first, __m512i second, uint32_t least)
 {
     uint32_t rows[8];
     const __m512i unit[2] = {first, second};
@@ -170,9 +170,18 @@ __attribute__((target("avx512f"))) static unsigned degree_of_pairs(const uint64_
     return most - least < 256 ? pairs_from(unit[0], unit[1], least) : 0;
 }
 
-__attribute__((target("avx512f"))) static unsigned pairs_of_offsets(const uint32_t offset[32], uint32_t least)
+/* Of offsets from `least` to `most`; 0: they lie farther apart. */
+__attribute__((target("avx512f"))) static unsigned degree_of_offsets(const uint32_t offset[32], uint32_t least, uint32_t most)
 {
-    return pairs_from(_mm512_srli_epi32(_mm512_loadu_si512(offset), 2), _mm512_srli_epi32(_mm512_loadu_si512(offset + 16), 2), least);
+    const __m512i first = _mm512_srli_epi32(_mm512_loadu_si512(offset), 2),
+                  second = _mm512_srli_epi32(_mm512_loadu_si512(offset + 16), 2);
+    if (most - least >= 256) { /* they may be closer than that */
+        least = _mm512_reduce_min_epu32(_mm512_min_epu32(first, second));
+        most = _mm512_reduce_max_epu32(_mm512_max_epu32(first, second));
+        if (most - least >= 256)
+            return 0;
+    }
+    return pairs_from(first, second, least);
 }
 
 static unsigned degree_near(const uint32_t *unit, unsigned n, bool *near)
@@ -213,15 +222,17 @@ unsigned mg__model_warp_words(const uint64_t address[32])
 unsigned mg__model_warp_offsets(const uint32_t offset[32], uint32_t least, uint32_t most)
 {
     uint32_t unit[32];
-    if ((most >> 2) - (least >> 2) >= 256)
-        return 0;
+    bool near;
     if (__builtin_cpu_supports("avx512f"))
-        return pairs_of_offsets(offset, least >> 2);
+        return degree_of_offsets(offset, least >> 2, most >> 2);
     if (!__builtin_cpu_supports("avx2"))
         return 0;
     for (unsigned i = 0; i < 32; i++)
         unit[i] = offset[i] >> 2;
-    return degree_from(unit, least >> 2);
+    if ((most >> 2) - (least >> 2) < 256)
+        return degree_from(unit, least >> 2);
+    unsigned found = degree_of_32(unit, &near);
+    return near ? found : 0;
 }
 #else
 unsigned mg__model_warp_offsets(const uint32_t offset[32], uint32_t least, uint32_t most)

@@ -49,7 +49,7 @@ static inline unsigned mg__model_bytes(unsigned width, uint32_t mask)
 
 /* Wavefronts of a load or store of up to 32 bits by all lanes; 0: mg__model_shared must be asked. The ideal is 1. */
 unsigned mg__model_warp_words(const uint64_t address[32]);
-/* The same, of offsets in shared memory of which the least and the greatest are known. */
+/* The same, of offsets in shared memory, none of them before `least` or behind `most`. */
 unsigned mg__model_warp_offsets(const uint32_t offset[32], uint32_t least, uint32_t most);
 
 /* A set of up to 32 keys in open addressing; slots hold indices into the caller's array, so that clearing it is cheap. */

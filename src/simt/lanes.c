@@ -543,17 +543,13 @@ static ALWAYS_INLINE void add_word(uint8_t *to, uint32_t more)
     v += more;
     memcpy(to, &v, 4);
 }
-/* Before it takes effect, as observers of every access want it. */
+/* Before it takes effect, as observers of every access want it. All lanes are in from low to high. */
 static __attribute__((noinline)) void tell_red(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint32_t at[32],
-                                               uint32_t low, uint32_t high)
+                                               int32_t var, uint32_t low, uint32_t high)
 {
     const struct mg_run *run = w->worker->run;
     struct mg_access *e = NULL;
     uint8_t *where[32];
-    int32_t var = -1;
-    for (uint32_t k = 0; k < run->nshared_vars && var < 0; k++)
-        if (low >= run->shared_vars[k].offset && high + 4 <= run->shared_vars[k].offset + run->shared_vars[k].size)
-            var = (int32_t)k;
     narrow();
     for (unsigned k = 0; k < run->nobservers; k++) {
         const struct mg_observer *o = &run->observers[k];
@@ -577,27 +573,48 @@ static __attribute__((noinline)) void tell_red(struct mg_warp *w, const struct m
         e->where = NULL;
 }
 
-/* Counters in shared memory: add without a result, 32-bit addresses. Bounds are checked as vectors; what does not fit goes
- * to the general handler, which says why. */
+/* Words in [low, low + reach] that all lanes are to access. */
+static ALWAYS_INLINE bool all_words_in(const uint32_t at[32], uint32_t low, uint32_t reach)
+{
+    uint32_t out = 0;
+    for (unsigned i = 0; i < 32; i++)
+        out |= (at[i] - low > reach) | (at[i] & 3);
+    return out == 0;
+}
+
+/* Counters in shared memory: add without a result, 32-bit addresses. Bounds are checked as vectors: of all lanes against the first
+ * variable, which is where they most often are, else by their ends; what does not fit goes to the general handler, which
+ * says why. */
 static ALWAYS_INLINE const struct mg_op *red_shared_add(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 {
     const struct mg_mem *m = op->u.mem;
     const struct mg_run *run = w->worker->run;
     const uint32_t *a = mg__slot(w, m->addr), *b = mg__slot(w, m->reg[1]);
+    const uint32_t offset = (uint32_t)m->offset, size = w->block->shared_size;
     uint32_t high = 0, bits = 0, low = ~0u, at[32];
-    const uint32_t offset = (uint32_t)m->offset;
-    for (unsigned i = 0; i < 32; i++) {
-        uint32_t on = lane_on(mask, i);
+    int32_t var = -1;
+    for (unsigned i = 0; i < 32; i++)
         at[i] = a[i] + offset;
-        high = MG_MAX(high, at[i] & on);
-        low = MG_MIN(low, at[i] | ~on);
-        bits |= at[i] & on;
+    const struct mg_shared_var *first = run->shared_vars;
+    if (MG_LIKELY(mask == ~0u && run->nshared_vars && first->size >= 4 && all_words_in(at, first->offset, first->size - 4))) {
+        var = 0;
+        low = first->offset;
+        high = low + first->size - 4;
+    } else {
+        for (unsigned i = 0; i < 32; i++) {
+            uint32_t on = lane_on(mask, i);
+            high = MG_MAX(high, at[i] & on);
+            low = MG_MIN(low, at[i] | ~on);
+            bits |= at[i] & on;
+        }
+        for (uint32_t k = 0; k < run->nshared_vars && var < 0; k++)
+            if (low >= run->shared_vars[k].offset && high + 4 <= run->shared_vars[k].offset + run->shared_vars[k].size)
+                var = (int32_t)k;
     }
-    const uint32_t size = w->block->shared_size;
     if (MG_UNLIKELY(bits & 3 || size < 4 || high > size - 4 || (run->want_every && !run->want_patterns)))
         return mg__op_atom(w, op, mask);
     if (run->want_shapes | run->want_patterns)
-        tell_red(w, op, mask, at, low, high);
+        tell_red(w, op, mask, at, var, low, high);
     uint8_t *shared = w->block->shared;
     if (mask == ~0u) { /* without a walk over bits */
 #pragma GCC unroll 8

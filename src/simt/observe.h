@@ -161,8 +161,8 @@ struct mg_observer {
     /* With one of these attached a faulting access does not end the launch: it goes on without those lanes, and ends with
      * the error all the same. `access` has no `where`, and times and shared_var mean nothing. */
     void (*fault)(void *worker, const struct mg_access *access, enum mg_fault_kind kind);
-    /* A short way for the commonest of irregular accesses, additions of all lanes to words of shared memory: their offsets, of
-     * which `least` and `most` are the ends. True: counted; else `access` is called, as if there were none of this. */
+    /* A short way for the commonest of irregular accesses, additions of all lanes to words of shared memory: their offsets, none
+     * of them before `least` or behind `most`. True: counted; else `access` is called, as if there were none of this. */
     bool (*words)(void *worker, uint32_t insn, int32_t shared_var, const uint32_t offset[32], uint32_t least, uint32_t most);
 };
 #endif

@@ -256,7 +256,10 @@ static bool take_block(struct mg_worker *worker, uint64_t *linear)
 {
     struct mg_run *run = worker->run;
     if (worker->next == worker->end) {
-        uint64_t chunk = MG_MIN(MG_MAX(run->nblocks / (run->nworkers * 16u), 1), 64);
+        /* Less and less towards the end, where otherwise one worker waits for another one's last chunk. */
+        uint64_t taken = atomic_load_explicit(&run->next_block, memory_order_relaxed);
+        uint64_t left = taken < run->nblocks ? run->nblocks - taken : 0;
+        uint64_t chunk = MG_MIN(MG_MAX(left / (run->nworkers * 8u), 1), 64);
         worker->next = atomic_fetch_add(&run->next_block, chunk);
         worker->end = MG_MIN(worker->next + chunk, run->nblocks);
         if (worker->next >= run->nblocks) {

@@ -195,6 +195,8 @@ static void fast_and_slow_agree(void **state)
                     least = MG_MIN(least, offset[i]), most = MG_MAX(most, offset[i]);
                 }
                 assert_int_equal(mg__model_warp_offsets(offset, least, most), whole);
+                unsigned loose = mg__model_warp_offsets(offset, least - MG_MIN(least, 4 * dice(300)), most + 4 * dice(300));
+                assert_int_equal(loose, whole);
             }
             struct mg_cost slow = slow_shared(load, width, mask, address);
             if (fast.wavefronts != slow.wavefronts || fast.ideal != slow.ideal)
