@@ -16,13 +16,13 @@
 enum { LEAST_TILE = 1024, MOST_TILE = 48 * 1024 };
 
 struct plan {
-    double saved, wavefronts, barriers, sectors_before, sectors_after, bytes, tile, cost;
+    double saved, wavefronts, sectors_before, sectors_after, bytes; /* `saved` without the barriers, which arrays share */
+    const char *names; /* "parameter 1, parameter 2"; NULL: one of them is not known */
     uint32_t best; /* the site of the group that saves most */
     double best_saved;
     unsigned arrays;
     double uses, threads; /* of the best group: a byte */
     bool sampled;
-    unsigned phases;
 };
 
 /* Seconds that the group's sectors take now, not counting what an exchange of indices mends. */
@@ -55,6 +55,18 @@ static double free_shared(const struct mg_facts *f)
     return MG_MIN(most, room);
 }
 
+static double pieces(double bytes, double tile)
+{
+    return MG_MAX(ceil(bytes / tile), 1);
+}
+
+/* Warps at barriers when a block takes so many bytes through a tile: a tile that is filled once is not waited for again. */
+static double waits(const struct mg_facts *f, double bytes, double tile)
+{
+    double n = pieces(bytes, tile);
+    return (n > 1 ? 2 * n : 1) * f->warps * (double)f->seen->nblocks;
+}
+
 static void weigh(struct mg_facts *f, uint32_t index, double tile, struct plan *all)
 {
     struct mg_group *g = &f->groups[index];
@@ -64,8 +76,8 @@ static void weigh(struct mg_facts *f, uint32_t index, double tile, struct plan *
         return;
     double once = mg__facts_once(g), bytes = mg__facts_distinct(u, g->bytes) / blocks;
     double saved = seconds_now(f, index, once) - once * f->price.memory;
-    double fills = bytes / 128 * blocks, phases = ceil(bytes / tile);
-    double barriers = (phases > 1 ? 2 * phases : 1) * f->warps * blocks; /* one tile is not filled again */
+    double fills = bytes / 128 * blocks;
+    double barriers = waits(f, bytes, tile);
     double cost = (fills + g->staged) * f->price.wavefront + barriers * f->price.barrier;
     g->staging = saved > cost ? MG_STAGE_PAYS : MG_STAGE_COSTS;
     g->stage_sectors = MG_MAX((double)g->touched - once, 0);
@@ -74,11 +86,14 @@ static void weigh(struct mg_facts *f, uint32_t index, double tile, struct plan *
     if (saved <= cost)
         return;
     g->stages = true;
+    const char *name = mg__facts_array(f, f->sites[g->first].site);
+    all->names = !name[0] || (all->arrays && !all->names) ? NULL
+                 : !all->arrays              ? name
+                 : strcmp(name, all->names) < 0 ? mg__advise_text(f, "%s, %s", name, all->names)
+                                                : mg__advise_text(f, "%s, %s", all->names, name);
     all->arrays++;
-    all->saved += saved - cost;
+    all->saved += saved - (fills + g->staged) * f->price.wavefront;
     all->wavefronts += fills + g->staged;
-    all->barriers = MG_MAX(all->barriers, barriers);
-    all->phases = MG_MAX(all->phases, (unsigned)MG_MIN(phases, 1e9));
     all->sectors_before += (double)g->touched;
     all->sectors_after += once;
     all->bytes += bytes;
@@ -103,9 +118,9 @@ void mg__advise_staging(struct mg_facts *f)
         weigh(f, g, tile, &p);
     if (!p.arrays)
         return;
-    double size = MG_MIN(p.bytes, tile);
+    double size = MG_MIN(p.bytes, tile), n = pieces(p.bytes, tile), barriers = waits(f, p.bytes, tile);
     unsigned blocks = mg__advise_blocks_with(f, (int64_t)size, &cost);
-    struct mg_report_advice_item *item = mg__advise_add(f, "stage", p.saved - cost);
+    struct mg_report_advice_item *item = mg__advise_add(f, "stage", p.saved - barriers * f->price.barrier - cost);
     if (!item) {
         for (uint32_t g = 0; g < f->ngroups; g++) { /* it would gain nothing to speak of */
             f->groups[g].stages = false;
@@ -119,24 +134,27 @@ void mg__advise_staging(struct mg_facts *f)
     item->line = s->site->line;
     item->variable = mg__facts_array(f, s->site);
     item->title = mg__advise_text(f, "Stage %s in shared memory",
-                                  p.arrays > 1 ? mg__advise_text(f, "%u arrays", p.arrays)
-                                  : item->variable[0] ? item->variable : "the array");
+                                  p.names && p.arrays <= 3 ? p.names
+                                  : p.arrays > 1           ? mg__advise_text(f, "%u arrays", p.arrays)
+                                                           : "the array");
     item->why = mg__advise_text(f, "In a block, each byte of %s is read %.1f times, by %.1f threads%s. "
                                    "Staged, %.0f sectors become %.0f.",
                                 item->variable[0] ? item->variable : "it", p.uses, p.threads,
                                 p.sampled ? " (of a sample of its sectors)" : "", p.sectors_before, p.sectors_after);
-    item->how = mg__advise_text(f, "A block reads %.0f different bytes: %s of %.0f bytes, filled by neighbouring threads from "
-                                   "the start of a sector on, with %s. That adds %.0f wavefronts and %.0f warps at barriers; "
-                                   "%u blocks fit on an SM, now %u.",
-                                p.bytes, p.phases > 1 ? mg__advise_text(f, "%u tiles", p.phases) : "one tile", size,
-                                p.phases > 1 ? "two barriers each" : "a barrier before it is read",
-                                p.wavefronts, p.barriers, blocks, f->occupancy.blocks);
+    const char *way =
+        n > 1 ? mg__advise_text(f, "A block reads %.0f different bytes. Take them in %.0f pieces or more, as up to %.0f bytes fit "
+                                   "%s: fill a tile, __syncthreads(), use it, __syncthreads().",
+                                p.bytes, n, size, blocks == f->occupancy.blocks ? "without a resident block less" : "then")
+              : mg__advise_text(f, "A block reads %.0f different bytes: one tile, and __syncthreads() before it is read.", p.bytes);
+    item->how = mg__advise_text(f, "%s Let neighbouring threads fill it, from the start of a sector on. That adds %.0f wavefronts "
+                                   "and %.0f warps at barriers; %u blocks fit on an SM, now %u.",
+                                way, p.wavefronts, barriers, blocks, f->occupancy.blocks);
     mg__advise_value(f, item, "uses_per_byte", p.uses);
     mg__advise_value(f, item, "threads_per_byte", p.threads);
     mg__advise_value(f, item, "sectors_now", p.sectors_before);
     mg__advise_value(f, item, "sectors_then", (double)mg__facts_round(p.sectors_after));
     mg__advise_value(f, item, "added_wavefronts", (double)mg__facts_round(p.wavefronts));
-    mg__advise_value(f, item, "added_barriers", (double)mg__facts_round(p.barriers));
+    mg__advise_value(f, item, "added_barriers", (double)mg__facts_round(barriers));
     mg__advise_value(f, item, "tile_bytes", (double)mg__facts_round(size));
     mg__advise_predict(f, item, MG_METRIC_SECTORS_GLOBAL,
                        (double)mg__facts_round((double)f->total.touched - p.sectors_before + p.sectors_after));
