@@ -62,6 +62,20 @@ static inline int mg__kernels_sm_count(void)
     return count;
 }
 
+/* Bytes of shared memory that a block takes to be one of `blocks` that fill a multiprocessor, but no more than a kernel may
+ * have without asking; 0 should the device not tell. */
+static inline int mg__kernels_shared_part(int blocks)
+{
+    int device = 0, all = 0, reserved = 0, most = 0;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&reserved, cudaDevAttrReservedSharedMemoryPerBlock, device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlock, device) != cudaSuccess)
+        return 0;
+    int part = (all / blocks - reserved) / 1024 * 1024;
+    return part < most ? part : most;
+}
+
 /* The two-call convention. Returns true when the call is over, with *status its result. */
 static inline bool mg__kernels_workspace(void *workspace, size_t *bytes, size_t need, enum mg_kernels_status *status)
 {

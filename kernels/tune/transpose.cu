@@ -10,12 +10,13 @@ struct shape_case {
 };
 static struct shape_case cases[2];
 
-template <typename T, int ROWS, int COLS, int THREADS, bool STREAMING> static void shape(const char *name)
+template <typename T, int ROWS, int COLS, int THREADS, bool STREAMING, int BLOCKS = 0>
+static void shape(const char *name)
 {
     tune_row(name);
     for (int i = 0; i < 2; i++)
         tune_cell(i, cases[i].call.y, static_cast<size_t>(cases[i].bytes / 8), 1e-9 * cases[i].bytes,
-                  [=] { return transpose_run<T, ROWS, COLS, THREADS, STREAMING>(&cases[i].call); });
+                  [=] { return transpose_run<T, ROWS, COLS, THREADS, STREAMING, BLOCKS>(&cases[i].call); });
 }
 
 static void make(int size, int64_t small, int64_t large, const char *title, const char *const *columns)
@@ -51,6 +52,9 @@ extern "C" void tune_transpose(void)
     shape<uint32_t, 32, 64, 128, true>("32x64, 128 threads, streaming");
     shape<uint32_t, 64, 64, 64, false>("64x64, 64 threads");
     shape<uint32_t, 64, 64, 128, false>("64x64, 128 threads");
+    shape<uint32_t, 64, 64, 128, false, 4>("64x64, 128 threads, 4 blocks a multiprocessor");
+    shape<uint32_t, 64, 64, 128, false, 5>("64x64, 128 threads, 5 blocks a multiprocessor");
+    shape<uint32_t, 64, 64, 256, false, 5>("64x64, 256 threads, 5 blocks a multiprocessor");
     shape<uint32_t, 64, 64, 128, true>("64x64, 128 threads, streaming");
     shape<uint32_t, 64, 64, 256, false>("64x64, 256 threads");
     shape<uint32_t, 128, 64, 256, false>("128x64, 256 threads");
@@ -61,6 +65,9 @@ extern "C" void tune_transpose(void)
     shape<uint64_t, 32, 32, 128, true>("32x32, 128 threads, streaming");
     shape<uint64_t, 16, 32, 64, false>("16x32, 64 threads");
     shape<uint64_t, 32, 64, 128, false>("32x64, 128 threads");
+    shape<uint64_t, 32, 32, 32, false>("32x32, 32 threads");
+    shape<uint64_t, 32, 32, 128, false, 5>("32x32, 128 threads, 5 blocks a multiprocessor");
+    shape<uint64_t, 64, 32, 128, false, 5>("64x32, 128 threads, 5 blocks a multiprocessor");
     shape<uint64_t, 64, 32, 128, false>("64x32, 128 threads");
     shape<uint64_t, 64, 32, 256, false>("64x32, 256 threads");
 }
