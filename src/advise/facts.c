@@ -81,6 +81,7 @@ static void count_instructions(struct mg_facts *f)
         add_tried(&f->total, t);
         f->inst += (double)t->warps;
         f->thread_inst += (double)t->threads;
+        f->alone += t->threads == t->warps ? (double)t->warps : 0;
         if (!insn)
             continue;
         if (t->const_passes > t->const_requests) {

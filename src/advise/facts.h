@@ -82,6 +82,7 @@ struct mg_facts {
     struct mg_var_fact *vars;
     struct mg_tried total;       /* of the launch */
     double inst, thread_inst;    /* warp instructions, and times their active threads */
+    double alone;                /* warp instructions that one lane of the warp executes: a leader's */
     double barriers;             /* warps at block-wide barriers */
     double branches, divergent;
     uint32_t worst_branch;       /* the instruction that diverged most; UINT32_MAX: none did */

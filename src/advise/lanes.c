@@ -1,7 +1,8 @@
 /* lanes.c - lanes that do nothing, and warps that are not there: block size, divergence, occupancy.
  *
  * Idle lanes are counted: a block that is no multiple of 32 leaves the last warp's idle in every instruction; the rest of what
- * is missing from 32 active threads an instruction is divergence (or lanes that left early).
+ * is missing from 32 active threads an instruction is divergence (or lanes that left early). What one lane does for its warp or
+ * its block (the result written, a barrier's counter) is no loss that another numbering mends, and not counted as one.
  *
  * Occupancy is worth something where warps wait for memory. The estimate: below half of the warp slots, the time of global
  * memory grows as they shrink. What holds it back is what the occupancy rules say (margay/arch.h); registers are those
@@ -40,7 +41,7 @@ static void partial_warps(struct mg_facts *f)
 static void divergence(struct mg_facts *f)
 {
     double lanes = (double)f->threads / f->warps; /* of a warp, at most */
-    double lost = f->inst * lanes - f->thread_inst, part = f->inst > 0 ? lost / (f->inst * lanes) : 0;
+    double lost = f->inst * lanes - f->thread_inst - f->alone * (lanes - 1), part = f->inst > 0 ? lost / (f->inst * lanes) : 0;
     if (f->worst_branch == UINT32_MAX || part < 0.1)
         return;
     struct mg_report_advice_item *item = mg__advise_add(f, "divergence", part * f->s_issue);

@@ -15,6 +15,14 @@ __global__ void add_by_rows(float *c, const float *a, const float *b)
     c[row * W + col] = a[row * W + col] + b[row * W + col];
 }
 
+/* One step of an elimination: rows along x, from the middle of a sector on, and two elements of the array read by many. */
+// ADVISE eliminate: swap
+__global__ void eliminate(float *a, int k)
+{
+    int i = blockIdx.x * 16 + threadIdx.x + k + 1, j = blockIdx.y * 16 + threadIdx.y + k + 1;
+    a[i * W + j] -= a[i * W + k] * a[k * W + j];
+}
+
 // ADVISE write_columns: swap twin=write_rows
 __global__ void write_columns(float *out)
 {
