@@ -165,6 +165,13 @@ static bool fills_tile(const struct mg_facts *f, uint32_t site)
     return false;
 }
 
+/* Whether two sites are of one array in one line. */
+static bool same_place(const struct mg_site *a, const struct mg_site *b)
+{
+    return a != b && a->line == b->line && !strcmp(a->file, b->file) && a->param == b->param && a->global == b->global &&
+           (a->param >= 0 || a->global);
+}
+
 void mg__advise_causes(struct mg_facts *f)
 {
     bool breaks = false;
@@ -176,6 +183,14 @@ void mg__advise_causes(struct mg_facts *f)
         s->swaps = s->cause == MG_ORDER &&
                    (fills_tile(f, i) || (!breaks && (size_of(s->step_y) == s->width || size_of(s->step_next) == s->width)));
     }
+    /* `a[i] -= b * a[k]`: the loads of the line are one site, whose steps may be those of another of them than the element
+     * that is stored; that one goes as the store does. */
+    for (uint32_t i = 0; i < f->nsites; i++)
+        for (uint32_t k = 0; k < f->nsites; k++)
+            if (f->sites[i].cause == MG_SCATTER && f->sites[k].swaps && same_place(f->sites[i].site, f->sites[k].site)) {
+                f->sites[i].cause = MG_ORDER;
+                f->sites[i].swaps = true;
+            }
 }
 
 void mg__advise_global(struct mg_facts *f)
