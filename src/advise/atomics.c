@@ -131,7 +131,7 @@ static double replay(const struct mg_facts *f, uint32_t var, unsigned copies)
     uint32_t base = f->info->shared_vars[var].offset;
     for (uint32_t i = 0; i < f->info->ninsns; i++) {
         const struct mg_shapes *set = &f->seen->shared[i];
-        double scale = ldexp(1, (int)set->level);
+        double scale = f->scale[i];
         for (uint32_t k = 0; k < set->count; k++) {
             const struct mg_shape *s = &set->at[k];
             bool atomic = s->kind == MG_ACCESS_ATOM || s->kind == MG_ACCESS_RED;
@@ -238,8 +238,8 @@ static void shared_atomics(struct mg_facts *f, uint32_t var)
     item->variable = name;
     item->why = mg__advise_text(f, "Lanes of a warp meet: %.0f wavefronts for %llu accesses, most of them atomics.", now,
                                 (unsigned long long)(v->atomics + v->loads + v->stores));
-    mg__advise_value(f, item, "wavefronts_now", now);
-    mg__advise_value(f, item, "wavefronts_then", best_then);
+    mg__advise_value(f, item, "wavefronts_now", (double)mg__facts_round(now));
+    mg__advise_value(f, item, "wavefronts_then", (double)mg__facts_round(best_then));
 }
 
 void mg__advise_atomics(struct mg_facts *f)

@@ -16,7 +16,7 @@ void mg__advise_constant(struct mg_facts *f)
     for (uint32_t i = 0; i < f->info->ninsns; i++) {
         const struct mg_tried *t = &f->seen->insns[i];
         const struct mg_shapes *set = &f->seen->shared[i];
-        double scale = ldexp(1, (int)set->level);
+        double scale = f->scale[i];
         if (t->const_passes == t->const_requests)
             continue; /* stays where it is */
         passes += (double)t->const_passes;
@@ -64,6 +64,6 @@ void mg__advise_constant(struct mg_facts *f)
     mg__advise_value(f, item, "passes", passes);
     mg__advise_value(f, item, "loads", requests);
     mg__advise_value(f, item, "table_bytes", bytes);
-    mg__advise_value(f, item, "wavefronts_then", wavefronts + fills);
+    mg__advise_value(f, item, "wavefronts_then", (double)mg__facts_round(wavefronts + fills));
     mg__advise_predict(f, item, MG_METRIC_WAVEFRONTS_SHARED, (double)f->total.wavefronts + wavefronts + fills);
 }

@@ -330,34 +330,57 @@ static bool gather_sites(struct mg_facts *f)
 }
 
 /* ---- shared memory ---- */
+/* A sample stands for what was counted exactly. */
+static bool find_scales(struct mg_facts *f)
+{
+    f->scale = mg__arena_array(&f->arena, (size_t)f->info->ninsns + 1, sizeof(*f->scale));
+    for (uint32_t i = 0; f->scale && i < f->info->ninsns; i++) {
+        const struct mg_shapes *set = &f->seen->shared[i];
+        const struct mg_tried *t = &f->seen->insns[i];
+        double kept = 0;
+        for (uint32_t k = 0; set->level && k < set->count; k++)
+            kept += (double)set->at[k].taken * (double)set->at[k].times;
+        f->scale[i] = kept > 0 ? (double)(t->wavefronts + t->const_passes) / kept : ldexp(1, (int)set->level);
+    }
+    return f->scale != NULL;
+}
+
 static bool gather_vars(struct mg_facts *f)
 {
     uint32_t n = f->info->nshared_vars;
     f->vars = mg__arena_array(&f->arena, (size_t)n + 1, sizeof(*f->vars));
-    uint64_t *worst = mg__arena_array(&f->arena, (size_t)n + 1, sizeof(*worst));
-    if (!f->vars || !worst)
+    struct sums { /* in fractions where a sample stands for all */
+        double wavefronts, ideal, loads, stores, atomics, worst;
+    } *sums = mg__arena_array(&f->arena, (size_t)n + 1, sizeof(*sums));
+    if (!f->vars || !sums)
         return false;
     for (uint32_t i = 0; i < f->info->ninsns; i++) {
         const struct mg_shapes *set = &f->seen->shared[i];
-        double scale = ldexp(1, (int)set->level);
+        double scale = f->scale[i];
         for (uint32_t k = 0; k < set->count; k++) {
             const struct mg_shape *s = &set->at[k];
             if (s->var < 0 || (uint32_t)s->var >= n)
                 continue;
-            struct mg_var_fact *v = &f->vars[s->var];
-            uint64_t times = mg__facts_round((double)s->times * scale), excess = 0;
-            v->used = true;
+            struct sums *v = &sums[s->var];
+            double times = (double)s->times * scale, excess = s->taken > s->ideal ? (s->taken - s->ideal) * times : 0;
             v->wavefronts += s->taken * times;
             v->ideal += s->ideal * times;
             *(s->kind == MG_ACCESS_LD                                    ? &v->loads
               : s->kind == MG_ACCESS_ST || s->kind == MG_ACCESS_CP_ASYNC ? &v->stores
                                                                          : &v->atomics) += times;
-            excess = s->taken > s->ideal ? (s->taken - s->ideal) * times : 0;
-            if (excess > worst[s->var] || !worst[s->var]) {
-                worst[s->var] = MG_MAX(excess, 1u);
-                v->worst = i;
+            if (excess > v->worst || !f->vars[s->var].used) {
+                v->worst = excess;
+                f->vars[s->var].worst = i;
             }
+            f->vars[s->var].used = true;
         }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        f->vars[i].wavefronts = mg__facts_round(sums[i].wavefronts);
+        f->vars[i].ideal = mg__facts_round(sums[i].ideal);
+        f->vars[i].loads = mg__facts_round(sums[i].loads);
+        f->vars[i].stores = mg__facts_round(sums[i].stores);
+        f->vars[i].atomics = mg__facts_round(sums[i].atomics);
     }
     for (unsigned s = 0; s < f->seen->nsampled; s++) {
         const struct mg_block *b = f->seen->blocks[s];
@@ -449,7 +472,7 @@ bool mg__facts_gather(struct mg_facts *f, const struct mg_seen *seen)
     if (!f->arch || !f->arch->board)
         return false;
     count_instructions(f);
-    if (!gather_sites(f) || !gather_vars(f) || !mg__facts_tiles(f))
+    if (!gather_sites(f) || !find_scales(f) || !gather_vars(f) || !mg__facts_tiles(f))
         return false;
     price(f);
     occupy(f);

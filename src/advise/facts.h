@@ -81,6 +81,7 @@ struct mg_facts {
     uint32_t ngroups;
     struct mg_var_fact *vars;
     struct mg_tried total;       /* of the launch */
+    double *scale;               /* by instruction: what its recorded shared or constant accesses stand for; 1: all are kept */
     double inst, thread_inst;    /* warp instructions, and times their active threads */
     double alone;                /* warp instructions that one lane of the warp executes: a leader's */
     double barriers;             /* warps at block-wide barriers */

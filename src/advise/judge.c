@@ -76,7 +76,7 @@ void mg__advise_value(struct mg_facts *f, struct mg_report_advice_item *item, co
 void mg__advise_predict(struct mg_facts *f, struct mg_report_advice_item *item, enum mg_metric metric, double value)
 {
     (void)f;
-    push(&item->predicted, &item->npredicted, mg__metric_name(metric), value);
+    push(&item->predicted, &item->npredicted, mg__metric_name(metric), (double)mg__facts_round(value)); /* a counter is whole */
 }
 
 const struct mg_report_advice_item *mg__advise_has(const struct mg_facts *f, const char *id)

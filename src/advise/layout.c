@@ -52,7 +52,7 @@ static void try_layout(const struct mg_facts *f, uint32_t var, const struct layo
     t->added = rows * l->pad * l->element;
     for (uint32_t i = 0; i < f->info->ninsns; i++) {
         const struct mg_shapes *set = &f->seen->shared[i];
-        double scale = ldexp(1, (int)set->level);
+        double scale = f->scale[i];
         if (!set->count)
             continue;
         bool joined = joins(l, mg__model_made_joined(f->seen->made, i));
@@ -258,10 +258,10 @@ static void advise_var(struct mg_facts *f, uint32_t var)
     mg__advise_value(f, item, "row_elements", l->row);
     mg__advise_value(f, item, "pad_elements", l->pad);
     mg__advise_value(f, item, "added_bytes", t->added);
-    mg__advise_value(f, item, "wavefronts_now", now);
-    mg__advise_value(f, item, "wavefronts_then", t->wavefronts);
-    mg__advise_value(f, item, "conflicts_now", conflicts);
-    mg__advise_value(f, item, "conflicts_then", t->wavefronts - t->ideal);
+    mg__advise_value(f, item, "wavefronts_now", (double)mg__facts_round(now));
+    mg__advise_value(f, item, "wavefronts_then", (double)mg__facts_round(t->wavefronts));
+    mg__advise_value(f, item, "conflicts_now", (double)mg__facts_round(conflicts));
+    mg__advise_value(f, item, "conflicts_then", (double)mg__facts_round(t->wavefronts - t->ideal));
     mg__advise_value(f, item, "blocks_now", same);
     mg__advise_value(f, item, "blocks_then", padded ? blocks : same);
     if (swizzle.any) {
@@ -269,7 +269,7 @@ static void advise_var(struct mg_facts *f, uint32_t var)
         mg__advise_value(f, item, "swizzle_mask", swizzle.layout.xor_mask);
         mg__advise_value(f, item, "swizzle_shift", swizzle.layout.xor_shift);
         mg__advise_value(f, item, "swizzle_times", swizzle.layout.xor_times);
-        mg__advise_value(f, item, "swizzle_wavefronts", swizzle.wavefronts);
+        mg__advise_value(f, item, "swizzle_wavefronts", (double)mg__facts_round(swizzle.wavefronts));
     }
     double total = (double)f->total.wavefronts, ideal = (double)f->total.wavefronts_ideal;
     mg__advise_predict(f, item, MG_METRIC_WAVEFRONTS_SHARED, total - now + t->wavefronts);

@@ -152,14 +152,15 @@ static struct mg_block *sampled_block(struct worker *w, uint64_t index)
     return NULL;
 }
 
-/* The shape of an access; its hash is not filled in for one whose lanes lie too far apart to be told by distances. */
-static void shape_of(const struct mg_access *a, struct mg_shape *s)
+/* The shape of an access; its hash is not filled in for one whose lanes lie too far apart to be told by distances. Constants are
+ * told by their place in device memory, whose `range` starts elsewhere in each run. */
+static void shape_of(const struct mg_access *a, uint64_t range, struct mg_shape *s)
 {
-    bool shared = a->space != MG_SPACE_GLOBAL; /* or constant: by offset, not by distance */
-    uint64_t base = shared ? 0 : a->address[__builtin_ctz(a->mask)];
+    bool constant = a->space == MG_SPACE_CONST, shared = !constant && a->space != MG_SPACE_GLOBAL;
+    uint64_t base = constant ? range : shared ? 0 : a->address[__builtin_ctz(a->mask)];
     *s = (struct mg_shape){.mask = a->mask, .width = a->width, .kind = a->kind};
-    s->var = a->space == MG_SPACE_CONST ? MG_VAR_CONST : shared ? a->shared_var : -1;
-    s->phase = (uint8_t)(base & 31);
+    s->var = constant ? MG_VAR_CONST : shared ? a->shared_var : -1;
+    s->phase = constant ? 0 : (uint8_t)(base & 31);
     for (unsigned i = 0; i < 32; i++) { /* far lanes wrap: still different shapes, and their cost was computed exactly */
         uint32_t d = (uint32_t)(a->address[i] - base);
         s->at[i] = a->mask >> i & 1 ? (int32_t)d : 0;
@@ -207,7 +208,7 @@ static void on_access(void *worker, const struct mg_access *a)
     struct mg_shapes *set = shared || constant ? &w->shared[a->insn] : &w->global[a->insn];
     set->most = w->most;
     struct mg_shape fresh;
-    shape_of(a, &fresh);
+    shape_of(a, seen->info->range, &fresh);
     struct mg_shape *s = mg__shapes_find(set, &fresh);
     if (!s) {
         cost_of(seen, a, &fresh);

@@ -196,7 +196,7 @@ bool mg__facts_tiles(struct mg_facts *f)
     flow_free(&w);
     for (uint32_t i = 0; i < info->ninsns; i++) {
         const struct mg_shapes *set = &f->seen->shared[i];
-        double scale = ldexp(1, (int)set->level);
+        double scale = f->scale[i];
         if (f->tile_of[i] >= 0)
             f->vars[f->tile_of[i]].filled += (double)f->seen->insns[i].moved;
         for (uint32_t k = 0; k < set->count; k++)

@@ -189,6 +189,15 @@ __global__ void look_up_constant(float *out, const int *index)
     for (int k = 0; k < 8; k++)
         out[i + k * blockDim.x] = constants[index[i + k * blockDim.x] & 255];
 }
+/* So many different accesses by one instruction that a sample of them is kept: the same in every run. */
+// ADVISE look_up_constant_often: constant verdict=pay
+__global__ void look_up_constant_often(float *out, const int *index)
+{
+    int i = blockIdx.x * blockDim.x * 8 + threadIdx.x;
+#pragma unroll 1
+    for (int k = 0; k < 8; k++)
+        out[i + k * blockDim.x] = constants[index[i + k * blockDim.x] >> 7 & 255];
+}
 // ADVISE look_up_shared: nothing
 __global__ void look_up_shared(float *out, const int *index, const float *table)
 {
