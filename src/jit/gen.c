@@ -12,8 +12,6 @@
 
 #include "jit/gen.h"
 
-extern const char mg_sem_bitcode_fma[], mg_sem_bitcode_fma_end[], mg_sem_bitcode_plain[], mg_sem_bitcode_plain_end[];
-
 /* ---- small things ---- */
 LLVMValueRef mg__gen_c64(const struct mg_gen *g, uint64_t v)
 {
@@ -703,8 +701,9 @@ bool mg__gen_emit(struct mg_gen *g)
 
 /* ---- a kernel, from ops to bytes ---- */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static LLVMContextRef context; /* kept: the operations' functions are read once */
+static LLVMContextRef context; /* kept: an operation's function is read once */
 static LLVMModuleRef operations;
+static bool fused; /* the processor has fused multiply-add */
 static LLVMTargetMachineRef machine;
 
 static bool set_up(const char **reason)
@@ -716,17 +715,13 @@ static bool set_up(const char **reason)
     LLVMInitializeNativeAsmPrinter();
     char *triple = LLVMGetDefaultTargetTriple(), *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures(),
          *message = NULL;
-    bool fma = strstr(features, "+fma,") != NULL;
+    fused = strstr(features, "+fma,") != NULL;
     LLVMTargetRef target;
     if (LLVMGetTargetFromTriple(triple, &target, &message) == 0) {
         context = LLVMContextCreate();
-        const char *from = fma ? mg_sem_bitcode_fma : mg_sem_bitcode_plain,
-                   *to = fma ? mg_sem_bitcode_fma_end : mg_sem_bitcode_plain_end;
-        LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(from, (size_t)(to - from), "sem", 0);
-        if (LLVMParseBitcodeInContext2(context, buffer, &operations) == 0)
-            machine = LLVMCreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelLess, LLVMRelocPIC,
-                                              LLVMCodeModelSmall);
-        LLVMDisposeMemoryBuffer(buffer);
+        operations = LLVMModuleCreateWithNameInContext("operations", context);
+        machine = LLVMCreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelLess, LLVMRelocPIC,
+                                          LLVMCodeModelSmall);
     }
     LLVMDisposeMessage(message);
     LLVMDisposeMessage(triple);
@@ -854,6 +849,8 @@ static const char *attempt(const struct mg_engine_program *program, const uint64
     g->ptr = LLVMPointerTypeInContext(context, 0);
     if (!mg__gen_analyse(g))
         g->reason = "memory";
+    else if (!mg__gen_operations(g, fused))
+        g->reason = "llvm";
     else
         generate(g, key, out, dump);
     const char *reason = g->reason;

@@ -5,6 +5,7 @@
 #include <llvm-c/BitReader.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Error.h>
+#include <llvm-c/Linker.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
@@ -202,6 +203,7 @@ void mg__gen_setp(struct mg_gen *g, const struct mg_engine_op *op);
 void mg__gen_pack(struct mg_gen *g, const struct mg_engine_op *op);
 
 /* gen_sem.c */
+bool mg__gen_operations(struct mg_gen *g, bool fused); /* reads those of the kernel that g->sem does not have yet */
 LLVMValueRef mg__gen_row(struct mg_gen *g, int row, uint32_t mode, LLVMValueRef *args, bool vector);
 
 void mg__gen_lazy_nans(struct mg_gen *g);

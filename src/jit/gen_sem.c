@@ -9,6 +9,54 @@
 
 extern const char mg_sem_bitcode_fma[], mg_sem_bitcode_fma_end[], mg_sem_bitcode_plain[], mg_sem_bitcode_plain_end[];
 
+static void name_of(char *name, size_t size, int row, uint32_t mode)
+{
+    const struct mg_sem_row *r = &mg_sem_rows[row];
+    snprintf(name, size, "op_%s_%s", r->name, !r->mode || mode == 0 ? "0" : mode == SEM_FTZ ? "f" : "m");
+}
+
+/* The ops' functions that `from` has and g->sem has not, declared there; how many. */
+static unsigned declare(struct mg_gen *g, LLVMModuleRef from)
+{
+    unsigned n = 0;
+    for (uint32_t i = 0; i < g->p->nops; i++) {
+        const struct mg_engine_op *op = &g->p->ops[i];
+        char name[128];
+        if (op->kind != MG_ENGINE_ALU)
+            continue;
+        name_of(name, sizeof name, op->row, op->mode);
+        LLVMValueRef f = LLVMGetNamedFunction(g->sem, name) ? NULL : from ? LLVMGetNamedFunction(from, name) : NULL;
+        if (f)
+            LLVMAddFunction(g->sem, name, LLVMGlobalGetValueType(f));
+        n += from ? f != NULL : !LLVMGetNamedFunction(g->sem, name);
+    }
+    return n;
+}
+
+/* The bitcode is opened, which reads no function, and those that are declared are linked from it: a kernel has a few dozen
+ * of the thousand, and reading all of them takes as long as compiling a small kernel. */
+bool mg__gen_operations(struct mg_gen *g, bool fused)
+{
+    const char *from = fused ? mg_sem_bitcode_fma : mg_sem_bitcode_plain,
+               *to = fused ? mg_sem_bitcode_fma_end : mg_sem_bitcode_plain_end;
+    LLVMModuleRef all;
+    if (declare(g, NULL) == 0)
+        return true;
+    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(from, (size_t)(to - from), "sem", 0);
+    if (LLVMGetBitcodeModuleInContext2(g->cx, buffer, &all))
+        return false;
+    if (declare(g, all) == 0) { /* it has not the others either: mg__gen_row says so */
+        LLVMDisposeModule(all);
+        return true;
+    }
+    for (LLVMValueRef f = LLVMGetFirstFunction(all); f; f = LLVMGetNextFunction(f))
+        if (LLVMGetIntrinsicID(f) == 0)
+            LLVMSetLinkage(f, LLVMLinkOnceODRLinkage); /* linked only if it is asked for */
+    LLVMSetDataLayout(g->sem, LLVMGetDataLayoutStr(all));
+    LLVMSetTarget(g->sem, LLVMGetTarget(all));
+    return !LLVMLinkModules2(g->sem, all);
+}
+
 struct map {
     LLVMValueRef *from, *to;
     size_t n, capacity;
@@ -269,9 +317,9 @@ LLVMValueRef mg__gen_row(struct mg_gen *g, int row, uint32_t mode, LLVMValueRef 
 {
     char name[128];
     const struct mg_sem_row *r = &mg_sem_rows[row];
-    snprintf(name, sizeof name, "op_%s_%s", r->name, !r->mode || mode == 0 ? "0" : mode == SEM_FTZ ? "f" : "m");
+    name_of(name, sizeof name, row, mode);
     LLVMValueRef f = LLVMGetNamedFunction(g->sem, name);
-    if (!f) {
+    if (!f || LLVMIsDeclaration(f)) {
         g->reason = "row";
         return LLVMGetUndef(widen(r->ret == MG_SEM_B64 ? g->i64 : r->ret == MG_SEM_B16 ? g->i16 : g->i32, vector));
     }

@@ -7,7 +7,7 @@
 
 #define LINES_AHEAD 6u
 
-static void put(uint64_t to, uint32_t value)
+MG_NO_TSAN static inline void put(uint64_t to, uint32_t value)
 {
     *(uint32_t *)(uintptr_t)to = value;
 }
