@@ -455,7 +455,7 @@ struct fold_tree {
  * set to 0 by a memset in front. FOLD_DEPENDENT: two kernels, the second launched while the first runs (programmatic
  * dependent launch): it is resident and waits when the first ends. */
 enum fold_end { FOLD_TICKET, FOLD_DEPENDENT };
-enum { FOLD_BLOCKS_MAX = 65536, FOLD_PARTS_AT_ONCE = 8, FOLD_LAST_THREADS = 32 };
+enum { FOLD_BLOCKS_MAX = 65536, FOLD_PARTS_AT_ONCE = 8 };
 
 /* What a stream reads: vectors v of the source, and the elements [0, head) and [tail, n), fewer than a vector each. */
 struct fold_extent {
@@ -608,8 +608,7 @@ static inline unsigned fold_blocks(int64_t vectors, int per_tile, unsigned &each
     return mg__kernels_grid(tiles, each, FOLD_BLOCKS_MAX);
 }
 
-/* LAST: threads that fold the blocks' values where there are few of them. */
-template <class Join, int THREADS, int UNROLL, enum fold_end END, int LAST = FOLD_LAST_THREADS, class Source>
+template <class Join, int THREADS, int UNROLL, enum fold_end END, class Source>
 static enum mg_kernels_status fold_stream_shape(cudaStream_t stream, Source source, int64_t head, int64_t n,
                                                 typename Join::value *result, void *workspace)
 {
@@ -629,13 +628,9 @@ static enum mg_kernels_status fold_stream_shape(cudaStream_t stream, Source sour
     }
     enum mg_kernels_status status = mg__kernels_launch(fold_stream_kernel<Join, Source, THREADS, UNROLL, END>, blocks,
                                                        THREADS, 0, stream, source, extent, parts, tickets, result);
-    if (END == FOLD_DEPENDENT && !status) {
-        bool few = blocks * sizeof(T) <= LAST * FOLD_PARTS_AT_ONCE * 16;
-        status = few ? fold_launch_dependent(fold_last_kernel<Join, Source, LAST>, 1, LAST, stream, source, extent,
-                                             parts, blocks, result)
-                     : fold_launch_dependent(fold_last_kernel<Join, Source, THREADS>, 1, THREADS, stream, source,
-                                             extent, parts, blocks, result);
-    }
+    if (END == FOLD_DEPENDENT && !status)
+        status = fold_launch_dependent(fold_last_kernel<Join, Source, THREADS>, 1, THREADS, stream, source, extent,
+                                       parts, blocks, result);
     return status;
 }
 

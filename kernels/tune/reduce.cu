@@ -8,12 +8,12 @@ static int64_t sizes[2];
 static float *x, *result;
 static void *workspace;
 
-template <int THREADS, int UNROLL, enum fold_end END, int LAST = FOLD_LAST_THREADS> static void shape(const char *name)
+template <int THREADS, int UNROLL, enum fold_end END> static void shape(const char *name)
 {
     tune_row(name);
     for (int i = 0; i < 2; i++)
         tune_cell(i, result, 1, 4e-9 * static_cast<double>(sizes[i]), [=] {
-            return fold_stream_shape<fold_sum<float>, THREADS, UNROLL, END, LAST>(nullptr, fold_plain<float>{x, x}, 0,
+            return fold_stream_shape<fold_sum<float>, THREADS, UNROLL, END>(nullptr, fold_plain<float>{x, x}, 0,
                                                                             sizes[i], result, workspace);
         });
 }
@@ -40,7 +40,6 @@ extern "C" void tune_reduce(void)
     shape<512, 4, FOLD_DEPENDENT>("512 threads, 4 loads");
     shape<256, 2, FOLD_DEPENDENT>("256 threads, 2 loads");
     shape<256, 4, FOLD_DEPENDENT>("256 threads, 4 loads");
-    shape<256, 4, FOLD_DEPENDENT, 256>("256 threads, 4 loads, joined by 256");
     shape<256, 8, FOLD_DEPENDENT>("256 threads, 8 loads");
     shape<128, 4, FOLD_DEPENDENT>("128 threads, 4 loads");
     shape<128, 8, FOLD_DEPENDENT>("128 threads, 8 loads");
