@@ -357,8 +357,8 @@ static void store_line(struct mg_gen *g, const struct mg_engine_mem *m, const st
 }
 
 /* Warps after one another read or write rows of an array, too far apart for the processor to see: the next one's are
- * fetched while this one works. A store that waits for its line also holds up loads from places a multiple of 4 KB away,
- * which the processor takes for the same at first. Iterations of a tight loop are left to the processor. */
+ * fetched while this one works. A store that waits for its line also holds up loads from places a multiple of 4 KB
+ * away, which the processor takes for the same at first. Iterations of a tight loop are left to the processor. */
 static void fetch_ahead(struct mg_gen *g, const struct mg_gen_group *group, const struct mg_engine_mem *m,
                         struct line *l)
 {
@@ -378,8 +378,8 @@ static void fetch_ahead(struct mg_gen *g, const struct mg_gen_group *group, cons
         LLVMValueRef up = LLVMBuildMul(g->b, wide(g, mg__gen_cy(g, &l->address, 8)), mg__gen_c64(g, y), "");
         LLVMValueRef row = LLVMBuildGEP2(g->b, g->i8, ptr, &up, 1, "");
         for (unsigned byte = 0; byte < g->row * m->width * m->vec && byte < 256; byte += 64) {
-            LLVMValueRef args[4] = {mg__gen_at(g, row, byte), mg__gen_c32(g, m->kind != MG_ACCESS_LD), mg__gen_c32(g, 3),
-                                    mg__gen_c32(g, 1)};
+            LLVMValueRef args[4] = {mg__gen_at(g, row, byte), mg__gen_c32(g, m->kind != MG_ACCESS_LD),
+                                    mg__gen_c32(g, 3), mg__gen_c32(g, 1)};
             LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f_prefetch), f_prefetch, args, 4, "");
         }
     }
