@@ -79,10 +79,10 @@ static void global_atomics(struct mg_facts *f, uint32_t index)
     if (u->uses < 2 * u->bytes)
         own.seconds = INFINITY; /* a block adds to each address about once: nothing to add up */
     /* As many blocks as are resident at once, each looping over the work of several. Only where blocks share addresses, so
-     * that more work in a block does not mean more of them. */
+     * that more work in a block does not mean more of them, and where a block has much to add: not its one sum. */
     double resident = (double)f->occupancy.blocks * f->arch->board->sm_count;
     struct private loop = {resident, all_bytes, resident * all_bytes / width, INFINITY};
-    if (f->has_occupancy && blocks > resident && !u->sampled && 2 * all_bytes <= u->bytes)
+    if (f->has_occupancy && blocks > resident && !u->sampled && 2 * all_bytes <= u->bytes && lanes >= 32 * blocks)
         loop.seconds = seconds_of(f, &loop, wavefronts);
     bool loops = loop.seconds < 0.8 * own.seconds;
     const struct private *then = loops ? &loop : &own;
