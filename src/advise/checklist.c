@@ -308,7 +308,9 @@ static bool mended_else(const struct mg_facts *f)
 void mg__advise_chart(struct mg_facts *f, struct mg_report_advice *a)
 {
     uint64_t words = 0, passing = 0;
-    const struct mg_group *group = most_read(f);
+    const struct mg_group *group = most_read(f), *rereads = NULL;
+    for (uint32_t g = 0; g < f->ngroups && !rereads; g++)
+        rereads = mg__advise_rereads(f, &f->groups[g]) ? &f->groups[g] : NULL;
     double touched = (double)f->total.touched, ideal = (double)f->total.ideal;
     bool coalesced = touched - ideal <= 0.2 * touched, shared = any_shared(f);
     a->chart = mg__arena_array(&f->arena, 4, sizeof(*a->chart));
@@ -327,7 +329,10 @@ void mg__advise_chart(struct mg_facts *f, struct mg_report_advice *a)
                                 mg__facts_array(f, f->sites[group->first].site)[0]
                                     ? mg__facts_array(f, f->sites[group->first].site) : "the most used array",
                                 uses(group), group->use.threads / group->use.bytes)
-              : "no byte is read by several threads");
+        : rereads ? mg__advise_text(f, "%s is read %.1f times a byte, but always by the same thread, which can keep it",
+                                    mg__facts_array(f, f->sites[rereads->first].site)[0]
+                                        ? mg__facts_array(f, f->sites[rereads->first].site) : "an array", uses(rereads))
+                  : "no byte is read by several threads");
     ask(f, a, "coalesced", "Are global accesses coalesced?", coalesced,
         mg__advise_text(f, "%.0f sectors, ideal %.0f", touched, ideal));
 

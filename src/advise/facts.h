@@ -135,6 +135,8 @@ void mg__advise_causes(struct mg_facts *f);    /* global.c: fills in `cause` and
 void mg__advise_global(struct mg_facts *f);
 const char *mg__advise_remedy(const struct mg_facts *f, const struct mg_site_fact *site); /* the id of the advice, or "" */
 void mg__advise_staging(struct mg_facts *f);   /* staging.c */
+void mg__advise_keep(struct mg_facts *f);      /* staging.c */
+bool mg__advise_rereads(const struct mg_facts *f, const struct mg_group *group); /* each thread by itself */
 void mg__advise_atomics(struct mg_facts *f);   /* atomics.c */
 void mg__advise_layout(struct mg_facts *f);    /* layout.c */
 void mg__advise_shared(struct mg_facts *f);    /* shared.c */

@@ -287,6 +287,7 @@ enum mg_status mg__advise_judge(struct mg_seen *seen, enum mg_status ended,
     }
     mg__advise_causes(&f);
     mg__advise_staging(&f);
+    mg__advise_keep(&f);
     mg__advise_global(&f);
     mg__advise_atomics(&f);
     mg__advise_constant(&f);

@@ -6,6 +6,7 @@
  *   two barriers a phase (one if there is one phase), a phase for each tileful: the tile is what fits without costing a
  *   resident block,
  *   the blocks that no longer fit, where not even a small tile is free.
+ * What each thread reads again by itself, in a later pass, needs no tile: registers keep it (keep).
  * What exchanging indices would save by itself is not credited to the tile. What stays out: the instructions that fill the
  * tile, and the cache that may have served the repeated reads.
  */
@@ -14,6 +15,7 @@
 #include <math.h>
 
 enum { LEAST_TILE = 1024, MOST_TILE = 48 * 1024 };
+enum { KEPT_WORDS = 32, KEPT_USES = 16 }; /* of a thread: more do not fit in registers; more often is waiting, not reading */
 
 struct plan {
     double saved, wavefronts, sectors_before, sectors_after, bytes; /* `saved` without the barriers, which arrays share */
@@ -158,4 +160,54 @@ void mg__advise_staging(struct mg_facts *f)
     mg__advise_value(f, item, "tile_bytes", (double)mg__facts_round(size));
     mg__advise_predict(f, item, MG_METRIC_SECTORS_GLOBAL,
                        (double)mg__facts_round((double)f->total.touched - p.sectors_before + p.sectors_after));
+}
+
+bool mg__advise_rereads(const struct mg_facts *f, const struct mg_group *g)
+{
+    const struct mg_use *u = &g->use;
+    return g->direction == MG_DIR_LOAD && !f->in_place && u->bytes > 0 && u->uses >= 1.8 * u->bytes &&
+           u->uses <= KEPT_USES * u->bytes && u->threads < 1.1 * u->bytes;
+}
+
+/* An array of which each thread reads the same bytes in several passes. */
+void mg__advise_keep(struct mg_facts *f)
+{
+    double best = 0;
+    uint32_t which = UINT32_MAX;
+    for (uint32_t i = 0; i < f->ngroups; i++) {
+        const struct mg_group *g = &f->groups[i];
+        double saved = ((double)g->moved - mg__facts_once(g)) * f->price.again;
+        if (!mg__advise_rereads(f, g) || saved <= best ||
+            mg__facts_distinct(&g->use, g->bytes) > 4.0 * KEPT_WORDS * f->threads * (double)f->seen->nblocks)
+            continue;
+        best = saved;
+        which = i;
+    }
+    if (which == UINT32_MAX)
+        return;
+    const struct mg_group *g = &f->groups[which];
+    uint32_t last = g->first; /* the pass that could do without the array */
+    for (uint32_t i = 0; i < f->nsites; i++)
+        if (f->sites[i].group == which && f->sites[i].sum.requests)
+            last = i;
+    struct mg_report_advice_item *item = mg__advise_add(f, "keep", best);
+    if (!item)
+        return;
+    const struct mg_site *s = f->sites[last].site;
+    double once = mg__facts_once(g), words = mg__facts_distinct(&g->use, g->bytes) / 4 / f->threads / (double)f->seen->nblocks;
+    item->file = s->file;
+    item->line = s->line;
+    item->variable = mg__facts_array(f, s);
+    item->title = "Keep in registers what a thread reads again";
+    item->why = mg__advise_text(f, "Each byte of %s is read %.1f times in a block, always by the same thread: %.0f sectors are "
+                                   "touched where %.0f would do.", item->variable[0] ? item->variable : "the array",
+                                g->use.uses / g->use.bytes, (double)g->touched, once);
+    item->how = mg__advise_text(f, "Load it in the first pass, into %.0f register%s a thread (a local array, in loops that are "
+                                   "unrolled so that its indices are constants), and use that in the passes after.",
+                                ceil(words), words > 1 ? "s" : "");
+    mg__advise_value(f, item, "uses_per_byte", g->use.uses / g->use.bytes);
+    mg__advise_value(f, item, "registers", ceil(words));
+    mg__advise_value(f, item, "sectors_now", (double)g->touched);
+    mg__advise_value(f, item, "sectors_then", (double)mg__facts_round(once));
+    mg__advise_predict(f, item, MG_METRIC_SECTORS_GLOBAL, (double)(f->total.touched - g->touched) + once);
 }

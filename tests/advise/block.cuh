@@ -180,6 +180,43 @@ __global__ void reduce_halves(float *out, const float *in)
     reduce<2>(out, in);
 }
 
+/* Two passes over a row, each thread over its own elements: they need not be read again. */
+__device__ float sum_of_block(float v)
+{
+    __shared__ float part[8];
+    for (int offset = 16; offset; offset /= 2)
+        v += __shfl_xor_sync(~0u, v, offset);
+    if (threadIdx.x % 32 == 0)
+        part[threadIdx.x / 32] = v;
+    __syncthreads();
+    v = 0;
+    for (int k = 0; k < 8; k++)
+        v += part[k];
+    return v;
+}
+// ADVISE normalise_rows: keep registers=8 twin=normalise_kept
+__global__ void normalise_rows(float *out, const float *in)
+{
+    float sum = 0;
+    for (int c = threadIdx.x; c < 2048; c += 256)
+        sum += in[blockIdx.x * 2048 + c];
+    sum = sum_of_block(sum);
+    for (int c = threadIdx.x; c < 2048; c += 256)
+        out[blockIdx.x * 2048 + c] = in[blockIdx.x * 2048 + c] - sum;
+}
+// ADVISE normalise_kept: nothing
+__global__ void normalise_kept(float *out, const float *in)
+{
+    float sum = 0, kept[8];
+#pragma unroll
+    for (int k = 0; k < 8; k++)
+        sum += kept[k] = in[blockIdx.x * 2048 + k * 256 + threadIdx.x];
+    sum = sum_of_block(sum);
+#pragma unroll
+    for (int k = 0; k < 8; k++)
+        out[blockIdx.x * 2048 + k * 256 + threadIdx.x] = kept[k] - sum;
+}
+
 /* What one lane does in the end is no divergence that another numbering would mend. */
 // ADVISE sum_in_warps: nothing
 __global__ void sum_in_warps(float *out, const float *in)
