@@ -241,6 +241,12 @@ static void advise_var(struct mg_facts *f, uint32_t var)
     else if (!padded && pad.any)
         other = mg__advise_text(f, " Padding rows of %u by %u gives %.0f wavefronts and %u bytes more, and %u blocks on an SM "
                                    "instead of %u.", pad.layout.row, pad.layout.pad, pad.wavefronts, pad.added, blocks, same);
+    unsigned doublings = 0; /* distances of 2, 4, 8 and so on between lanes: a tree */
+    for (unsigned i = 0; i < nrows; i++)
+        doublings += (rows[i] & (rows[i] - 1)) == 0;
+    if (doublings >= 4)
+        other = mg__advise_text(f, "%s A reduction is better turned round, and needs no other layout then: thread t adds element t + n / 2, "
+                                   "then t + n / 4, so that lanes stay neighbours.", other);
     if (padded)
         item->how = mg__advise_text(f,
                                     "Rows of %u elements become %u (%u bytes each; element i goes to i + i / %u%s). "
