@@ -266,7 +266,7 @@ static bool find_hottest(struct mg_facts *f)
     }
     if (all.count > 1)
         qsort(all.at, all.count, sizeof(*all.at), by_group_and_key);
-    double scale = f->sampled_blocks ? (double)f->seen->nblocks / f->sampled_blocks : 0;
+    double scale = f->sampled_blocks > 0 ? (double)f->seen->nblocks / f->sampled_blocks : 0;
     for (size_t i = 0, end; i < all.count; i = end) {
         double uses = 0;
         for (end = i; end < all.count && all.at[end].v[0] == all.at[i].v[0] && all.at[end].v[1] == all.at[i].v[1]; end++)

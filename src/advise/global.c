@@ -265,7 +265,8 @@ void mg__advise_global(struct mg_facts *f)
          "multiple of 32 bytes (cudaMallocPitch), or shift the index so that a warp starts at a multiple of 8 words.");
     tell(f, &narrow, "Make the block wider in x",
          mg__advise_text(f, "The block is %u thread%s wide, which is less than a sector of elements. Let threadIdx.x run "
-                            "over at least %u.", f->info->block.x, f->info->block.x == 1 ? "" : "s", 32 / MG_MIN(f->sites[narrow.worst].width, 16u)));
+                            "over at least %u.", f->info->block.x, f->info->block.x == 1 ? "" : "s",
+                         32 / MG_MIN(f->sites[narrow.worst].width, 16u)));
     tell(f, &scatter, "Bring the indices into order",
          "Lanes go to addresses that follow no pattern, a sector for each. Sort the work by address, or stage the table "
          "in shared memory where it fits.");

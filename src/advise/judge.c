@@ -152,7 +152,7 @@ static void say_nothing(struct mg_facts *f, const struct mg_report_advice *a)
     if (!item)
         return;
     item->title = "Nothing to do";
-    if (!f->inst)
+    if (f->inst <= 0)
         item->why = "No instruction was executed.";
     else if (a->binding < a->nroofs)
         item->why = mg__advise_text(f, "No change that the counts point to would save %.0f %% of the estimated time. "

@@ -2,11 +2,12 @@
  *
  * A layout sees the variable as rows of `row` elements. A padded one adds elements to the end of each row, so that a column
  * goes through the banks; a swizzled one permutes the columns of a row by exclusive or with the row's number, or turns every
- * second row round (for butterflies, whose lanes leave out every second run of elements), which costs no memory. Row lengths to try are the distances between the lanes of the accesses that conflict, and a full row of banks
- * (the idiom i + i / 32). Every recorded access of the variable, store and load, is moved to its new place and counted by
- * the same rules; so a layout that mends the column and spoils the row does not look good. The element is the widest
- * access, so that vector accesses stay whole and aligned. Where neighbouring loads are joined by the compiler, a layout that
- * breaks their alignment is counted with the loads as written.
+ * second row round (for butterflies, whose lanes leave out every second run of elements), which costs no memory. Row lengths
+ * to try are the distances between the lanes of the accesses that conflict, and a full row of banks (the idiom i + i / 32).
+ * Every recorded access of the variable, store and load, is moved to its new place and counted by the same rules; so a layout
+ * that mends the column and spoils the row does not look good. The element is the widest access, so that vector accesses stay
+ * whole and aligned. Where neighbouring loads are joined by the compiler, a layout that breaks their alignment is counted
+ * with the loads as written.
  *
  * Exact where all different accesses of the variable were kept; else scaled from a sample of them (shapes.c). What is left
  * out: that neighbours of the variable move, which turns all their banks alike.
@@ -245,8 +246,8 @@ static void advise_var(struct mg_facts *f, uint32_t var)
     for (unsigned i = 0; i < nrows; i++)
         doublings += (rows[i] & (rows[i] - 1)) == 0;
     if (doublings >= 4)
-        other = mg__advise_text(f, "%s A reduction is better turned round, and needs no other layout then: thread t adds element t + n / 2, "
-                                   "then t + n / 4, so that lanes stay neighbours.", other);
+        other = mg__advise_text(f, "%s A reduction is better turned round, and needs no other layout then: thread t adds element "
+                                   "t + n / 2, then t + n / 4, so that lanes stay neighbours.", other);
     if (padded)
         item->how = mg__advise_text(f,
                                     "Rows of %u elements become %u (%u bytes each; element i goes to i + i / %u%s). "

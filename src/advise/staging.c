@@ -144,12 +144,14 @@ void mg__advise_staging(struct mg_facts *f)
                                 item->variable[0] ? item->variable : "it", p.uses, p.threads,
                                 p.sampled ? " (of a sample of its sectors)" : "", p.sectors_before, p.sectors_after);
     const char *way =
-        n > 1 ? mg__advise_text(f, "A block reads %.0f different bytes. Take them in %.0f pieces or more, as up to %.0f bytes fit "
-                                   "%s: fill a tile, __syncthreads(), use it, __syncthreads().",
+        n > 1 ? mg__advise_text(f,
+                                "A block reads %.0f different bytes. Take them in %.0f pieces or more, as up to %.0f bytes "
+                                "fit %s: fill a tile, __syncthreads(), use it, __syncthreads().",
                                 p.bytes, n, size, blocks == f->occupancy.blocks ? "without a resident block less" : "then")
-              : mg__advise_text(f, "A block reads %.0f different bytes: one tile, and __syncthreads() before it is read.", p.bytes);
-    item->how = mg__advise_text(f, "%s Let neighbouring threads fill it, from the start of a sector on. That adds %.0f wavefronts "
-                                   "and %.0f warps at barriers; %u blocks fit on an SM, now %u.",
+              : mg__advise_text(f, "A block reads %.0f different bytes: one tile, and __syncthreads() before it is read.",
+                                p.bytes);
+    item->how = mg__advise_text(f, "%s Let neighbouring threads fill it, from the start of a sector on. That adds %.0f "
+                                   "wavefronts and %.0f warps at barriers; %u blocks fit on an SM, now %u.",
                                 way, p.wavefronts, barriers, blocks, f->occupancy.blocks);
     mg__advise_value(f, item, "uses_per_byte", p.uses);
     mg__advise_value(f, item, "threads_per_byte", p.threads);

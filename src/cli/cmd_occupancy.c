@@ -284,7 +284,8 @@ static bool show(struct mg_strbuf *out, const struct mg_device_options *o, const
     uint32_t room = a->shared_block > q->shared_static ? a->shared_block - q->shared_static : 0;
     if (ok && q->shared_dynamic > room && (s->name || q->shared_dynamic > a->shared_block))
         ok = mg__strbuf_printf(out, "More than %u bytes a block must be dynamic and asked for:\n"
-                               "  cudaFuncSetAttribute(kernel,\n    cudaFuncAttributeMaxDynamicSharedMemorySize, %u).\n", a->shared_block, q->shared_dynamic);
+                               "  cudaFuncSetAttribute(kernel,\n    cudaFuncAttributeMaxDynamicSharedMemorySize, %u).\n",
+                               a->shared_block, q->shared_dynamic);
     return ok;
 }
 
@@ -468,8 +469,8 @@ static int find_kernels(const struct mg_device_options *o, struct mg_arena *aren
         s->q.barriers = k->barriers;
         s->q.max_threads = k->max_threads;
         const struct mg_device_kernel *from = &program.at[i];
-        snprintf(s->regs_from, sizeof(s->regs_from), ", %s for %u.%u%s", from->assembled ? "ptxas" : "machine code", from->cc / 10,
-                 from->cc % 10, !from->foreign ? "" : program.no_ptxas ? ", as there is no ptxas" : ": none is nearer");
+        snprintf(s->regs_from, sizeof(s->regs_from), ", %s for %u.%u%s", from->assembled ? "ptxas" : "machine code",
+                 from->cc / 10, from->cc % 10, !from->foreign ? "" : program.no_ptxas ? ", as there is no ptxas" : ": none is nearer");
         if (s->name)
             (*count)++;
     }

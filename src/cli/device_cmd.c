@@ -69,7 +69,8 @@ static bool parse_number(const char *text, bool units, unsigned most, unsigned *
 static int bad_cc(const char *text)
 {
     if (!strcmp(text, "8.8") || !strcmp(text, "88") || !strcmp(text, "sm_88"))
-        return mg__cli_complain(NULL, "--cc %s: the programming guide does not list it; NVIDIA's CCCL counts it like 8.6: try --cc 8.6", text);
+        return mg__cli_complain(NULL, "--cc %s: the programming guide does not list it; NVIDIA's CCCL counts it like 8.6: try "
+                                      "--cc 8.6", text);
     return mg__cli_bad_capability(NULL, "cc", text);
 }
 

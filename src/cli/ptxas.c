@@ -1,8 +1,8 @@
 /* ptxas.c - what the kernels of a file take: from its machine code, or from machine code that is made for the question.
  *
  * PTX, in a program that carries no machine code that the device runs or in a file of its own, goes through ptxas, and a .cu
- * file through nvcc, in a temporary folder; what comes out is read like a program's own. ptxas is looked for on PATH, beside nvcc, and in
- * /usr/local/cuda.
+ * file through nvcc, in a temporary folder; what comes out is read like a program's own. ptxas is looked for on PATH, beside
+ * nvcc, and in /usr/local/cuda.
  */
 #include "device_cmd.h"
 
