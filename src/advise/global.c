@@ -17,6 +17,8 @@
  */
 #include "advise/facts.h"
 
+#include <math.h>
+
 static bool fails(const struct mg_site_fact *s)
 {
     uint64_t more = s->pattern == MG_PATTERN_UNIT ? 110 : 125; /* neighbours can only start in the wrong place */
@@ -193,8 +195,70 @@ void mg__advise_causes(struct mg_facts *f)
             }
 }
 
+/* Sectors that the first accesses of a block's threads to a site touch, warp by warp, in the order of the threads; or with the
+ * indices in x and y exchanged. */
+static unsigned sectors_of_block(const struct mg_facts *f, const struct mg_walk *walk, unsigned width, bool exchanged,
+                                 unsigned *requests)
+{
+    unsigned bx = f->info->block.x, by = f->info->block.y, total = 0;
+    *requests = 0;
+    for (unsigned warp = 0; warp < f->warps; warp++) {
+        uint64_t seen[64];
+        unsigned n = 0;
+        for (unsigned t = 32 * warp; t < MG_MIN(32 * warp + 32, f->threads); t++) {
+            unsigned in = t % (bx * by), from = exchanged ? t - in + in % by * bx + in / by : t;
+            uint64_t at = walk->first[from];
+            for (uint64_t s = at / 32; at && s <= (at + width - 1) / 32 && n < MG_COUNT(seen); s++) {
+                unsigned k = 0;
+                while (k < n && seen[k] != s)
+                    k++;
+                if (k == n)
+                    seen[n++] = s;
+            }
+        }
+        total += n;
+        *requests += n > 0;
+    }
+    return total;
+}
+
+/* What an exchange of the indices makes of a site's sectors: the part that it touches then, tried on the middle one of the
+ * sampled blocks. Negative: its first accesses are not like all of them. */
+static double exchanged(const struct mg_facts *f, uint32_t site)
+{
+    const struct mg_block *b = f->seen->blocks[f->seen->nsampled / 2];
+    const struct mg_walk *walk = b && b->walks ? b->walks[site] : NULL;
+    const struct mg_site_fact *s = &f->sites[site];
+    unsigned requests, then;
+    unsigned now = walk ? sectors_of_block(f, walk, s->width, false, &requests) : 0;
+    if (!now || !s->sum.requests ||
+        fabs((double)now / requests * (double)s->sum.requests / (double)s->sum.touched - 1) > 0.1)
+        return -1;
+    return (double)sectors_of_block(f, walk, s->width, true, &then) / now;
+}
+
+/* The exchange is of the whole kernel's: what it does to each access site. */
+static void exchange_all(struct mg_facts *f, struct remedy *swap)
+{
+    for (uint32_t i = 0; i < f->nsites; i++) {
+        const struct mg_site_fact *s = &f->sites[i];
+        double touched = (double)s->sum.touched, part = exchanged(f, i);
+        if (s->swaps) {
+            mend(f, swap, i, part < 0 ? sectors_once(s) : MG_MIN(touched * part, touched));
+        } else if (part >= 0 && part != 1) {
+            swap->before += touched;
+            swap->after += touched * part;
+            swap->seconds += touched * (1 - part) * f->price.again;
+        }
+    }
+}
+
 void mg__advise_global(struct mg_facts *f)
 {
+    bool exchange = false, all = !f->tiles.count;
+    for (uint32_t i = 0; i < f->nsites; i++)
+        exchange |= f->sites[i].swaps && size_of(f->sites[i].step_y) == f->sites[i].width;
+    all &= exchange;
     struct remedy swap = {.id = "swap"}, order = {.id = "stage-order"}, vector = {.id = "vectorise"},
                   fields = {.id = "fields"}, offset = {.id = "align"}, narrow = {.id = "widen"}, scatter = {.id = "gather"},
                   drift = {.id = "block-size"};
@@ -207,7 +271,8 @@ void mg__advise_global(struct mg_facts *f)
             mend(f, &vector, i, sectors_once(s));
             break;
         case MG_ORDER:
-            mend(f, s->swaps ? &swap : &order, i, sectors_once(s));
+            if (!s->swaps || !all)
+                mend(f, s->swaps ? &swap : &order, i, sectors_once(s));
             break;
         case MG_FIELDS:
             mend(f, &fields, i, (double)s->sum.ideal);
@@ -233,11 +298,13 @@ void mg__advise_global(struct mg_facts *f)
     f->drift.seconds = drift.seconds;
     f->drift.sectors = drift.before - drift.after;
     f->drift.sites = drift.sites;
-    const struct mg_site_fact *s = &f->sites[swap.worst];
+    if (all)
+        exchange_all(f, &swap);
+    const struct mg_site_fact *s;
     tell(f, &swap,
-         size_of(s->step_y) == s->width ? "Exchange the roles of threadIdx.x and threadIdx.y"
-                                        : "Let neighbouring threads take neighbouring elements",
-         size_of(s->step_y) == s->width
+         exchange ? "Exchange the roles of threadIdx.x and threadIdx.y"
+                  : "Let neighbouring threads take neighbouring elements",
+         exchange
              ? "Threads next to one another in y touch neighbouring elements; a warp runs along x. Index the fastest "
                "dimension with threadIdx.x. No other access site depends on the order."
              : "Each thread walks through neighbouring elements by itself. Start at the thread's index and advance by "

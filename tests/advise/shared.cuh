@@ -243,6 +243,17 @@ __global__ void matmul_columns(float *c, const float *a, const float *b)
     c[row * 64 + col] = sum;
 }
 
+/* Neighbouring threads take neighbouring rows: exchanged, it is the naive product. */
+// ADVISE matmul_exchanged: swap twin=matmul_naive
+__global__ void matmul_exchanged(float *c, const float *a, const float *b)
+{
+    int row = blockIdx.x * 16 + threadIdx.x, col = blockIdx.y * 16 + threadIdx.y;
+    float sum = 0;
+    for (int k = 0; k < 64; k++)
+        sum += a[row * 64 + k] * b[k * 64 + col];
+    c[row * 64 + col] = sum;
+}
+
 /* Both matrices are read along their rows, so that lanes are rows apart in b: a tile mends the order and the reuse. */
 // ADVISE matmul_by_rows: stage verdict=pay
 __global__ void matmul_by_rows(float *c, const float *a, const float *b)
