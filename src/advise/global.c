@@ -59,7 +59,7 @@ static enum mg_cause cause_of(const struct mg_facts *f, const struct mg_site_fac
         return size_of(s->step_x) == s->width ? not_filled(s) : full ? MG_ORDER : MG_SCATTER;
     case MG_PATTERN_STRIDED: {
         int64_t stride = size_of(s->stride), width = s->width;
-        if (full && (stride == 8 || stride == 16) && stride > width)
+        if ((full || size_of(s->step_next) == width) && (stride == 8 || stride == 16) && stride > width)
             return MG_VECTOR;
         if (s->stride == s->step_y && s->step_y && f->info->block.x * s->width < 32)
             return MG_NARROW; /* a column of threads */
