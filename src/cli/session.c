@@ -329,8 +329,11 @@ static int start(struct run *run, const char *program, char **argv, int *status)
     const struct mg_cli_options *o = run->session->options;
     char path[PATH_MAX], library[PATH_MAX + 32];
     int why = 0, wait_status = 0;
-    if (!mg__find_program(program, path, sizeof(path), &why))
+    if (!mg__find_program(program, path, sizeof(path), &why)) {
+        if (why == ENOENT && !strchr(program, '/') && access(program, F_OK) == 0)
+            return mg__cli_complain(o, "%s: not found on PATH; for the one in this folder write ./%s", program, program);
         return mg__cli_complain(o, "%s: %s", program, why == EISDIR ? "is a folder" : strerror(why));
+    }
     if (!mg__find_libdir(run->libdir, sizeof(run->libdir)))
         return mg__cli_complain(o, "Margay's CUDA runtime (libcudart.so.13) was not found beside the command; "
                                    "build it with `make`, or set MARGAY_LIBDIR to its folder");
