@@ -1,5 +1,5 @@
-/* choose.c - which engine a device gets: MARGAY_ENGINE, jit or interp, and the first where it was built. MARGAY_VERBOSE=1
- * says on stderr what became of each kernel. */
+/* choose.c - which engine a device gets: MARGAY_ENGINE, jit or interp; without it jit where it was built, for what it pays
+ * for. MARGAY_VERBOSE=1 says on stderr what became of each kernel. */
 #include "jit/jit.h"
 #include "simt/simt.h"
 
@@ -12,7 +12,8 @@ enum mg_status mg__jit_choose(struct mg_simt *simt, struct mg_engine **engine, s
         return MG_OK;
     if (named && strcmp(name, "jit") != 0)
         return mg__diag_set(diag, MG_ERR_INVALID, "MARGAY_ENGINE=%s: there are jit and interp", name);
-    *engine = mg__jit_open(&(struct mg_jit_options){.verbose = verbose && strcmp(verbose, "1") == 0}, &reason);
+    struct mg_jit_options options = {.verbose = verbose && strcmp(verbose, "1") == 0, .patient = !named};
+    *engine = mg__jit_open(&options, &reason);
     if (*engine)
         mg__simt_attach(simt, *engine);
     else if (named)

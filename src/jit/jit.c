@@ -222,7 +222,8 @@ struct mg_engine *mg__jit_open(const struct mg_jit_options *options, const char 
     }
     j->options = *options;
     pthread_mutex_init(&j->lock, NULL);
-    j->engine = (struct mg_engine){j, compile, release, say};
+    j->engine = (struct mg_engine){
+        .self = j, .patient = options->patient, .compile = compile, .release = release, .say = say};
     return &j->engine;
 }
 

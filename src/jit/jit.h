@@ -8,6 +8,7 @@ struct mg_simt;
 struct mg_jit_options {
     const char *cache;   /* folder of kept code; NULL: the user's (MARGAY_CACHE, where "off" is none, or ~/.cache/margay), "": none is kept */
     bool verbose;        /* says on stderr what became of each kernel */
+    bool patient;        /* short launches are interpreted until compiling pays (simt/engine.h) */
 };
 /* NULL: this build has no code generator, or this processor none that it can serve; *reason is a sentence. For
  * mg__simt_attach (simt/simt.h); close it after the device. */

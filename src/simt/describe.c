@@ -318,6 +318,12 @@ struct mg_described *mg__describe(const struct mg_program *program, const struct
         mg__described_free(d);
         return NULL;
     }
+    d->loops = program->ncodes > 1 || program->indirect;
+    for (uint32_t i = 0; i < code->nops; i++) {
+        d->loops |= ops[i].kind == MG_ENGINE_BRANCH && ops[i].target <= i;
+        for (uint32_t k = 0; k < ops[i].ntargets; k++)
+            d->loops |= ops[i].targets[k] <= i;
+    }
     d->program = (struct mg_engine_program){
         .name = program->kernel->name, .ops = ops, .nops = code->nops, .row = row, .pool_at = code->pool_at,
         .pool = code->pool, .pool_bytes = code->pool_bytes, .frame_bytes = code->frame_bytes, .ninsns = program->ninsns,

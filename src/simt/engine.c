@@ -32,6 +32,9 @@ struct pace {
 #define PACE_LEAVES 24u
 #define PACE_ENOUGH 256u /* of both */
 
+/* Compiling takes 0.6 to 1.5 ms an instruction, interpreting it 20 to 50 ns a warp. */
+#define WARPS_BEFORE_COMPILING 16384u
+
 static struct pace *pace_of(const struct mg_worker *worker) /* behind the counts of segments */
 {
     return (struct pace *)(void *)(worker->full + worker->run->program->nsegments + 1);
@@ -534,17 +537,33 @@ uint32_t mg__engine_cells(const struct mg_run *run)
     return run->engine->code->ncells;
 }
 
-const struct mg_described *mg__engine_kernel(struct mg_simt_kernel *k, const struct mg_dim3 *block)
+/* Whether the launch is so short, with those before it, that it is over before the kernel would be compiled. */
+static bool too_short(struct mg_simt_kernel *k, const struct mg_described *d, uint64_t blocks, uint64_t each)
+{
+    const struct mg_engine *engine = k->module->simt->engine;
+    if (!engine->patient || !d || d->loops || blocks > (WARPS_BEFORE_COMPILING - k->warps) / each)
+        return false;
+    if (k->warps == 0 && engine->say)
+        engine->say(engine->self, k->info.name, "few warps have run it so far, and nothing in it repeats: compiling takes longer");
+    k->warps += blocks * each;
+    return true;
+}
+
+const struct mg_described *mg__engine_kernel(struct mg_simt_kernel *k, const struct mg_dim3 *block, uint64_t blocks)
 {
     const struct mg_simt *s = k->module->simt;
     uint32_t row = mg__described_row(block);
     unsigned slot = row ? (unsigned)__builtin_ctz(row) : 0;
-    if (!s->engine || slot >= MG_COUNT(k->described) || (uint64_t)block->x * block->y * block->z % 32)
+    uint64_t threads = (uint64_t)block->x * block->y * block->z;
+    if (!s->engine || slot >= MG_COUNT(k->described) || threads % 32)
         return NULL;
     if (!k->tried[slot]) {
         const char *reason = "there is no memory to describe it";
+        struct mg_described *d = k->described[slot] ? k->described[slot] : mg__describe(k->program, s->lanes, row);
+        k->described[slot] = d;
+        if (too_short(k, d, blocks, threads / 32))
+            return NULL;
         k->tried[slot] = true;
-        struct mg_described *d = mg__describe(k->program, s->lanes, row);
         if (d)
             d->code = s->engine->compile(s->engine->self, &d->program, &reason);
         if (d && !d->code) {
@@ -568,7 +587,8 @@ void mg__engine_kernel_free(struct mg_simt_kernel *k)
     const struct mg_engine *engine = k->module->simt->engine;
     for (unsigned i = 0; i < MG_COUNT(k->described); i++)
         if (k->described[i]) {
-            engine->release(engine->self, k->described[i]->code);
+            if (k->described[i]->code)
+                engine->release(engine->self, k->described[i]->code);
             mg__described_free(k->described[i]);
         }
 }

@@ -188,6 +188,9 @@ struct mg_engine_code {
 };
 struct mg_engine {
     void *self;
+    /* Kernels without loops are compiled when so many warps have run that interpreting them would have taken as long; else
+     * every kernel at its first launch. */
+    bool patient;
     /* NULL: it runs interpreted; *reason is a sentence that says why. `text` and `length` are the bytes that the ops were
      * made of, for keys of kept code. */
     struct mg_engine_code *(*compile)(void *self, const struct mg_engine_program *program, const char **reason);

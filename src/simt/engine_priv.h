@@ -11,6 +11,7 @@ struct mg_described {
     mg_handler *call;        /* by op: what calls->op runs */
     uint32_t *entry_of;      /* by op: the point of its entry, or that of the barrier that it is; 0: none */
     struct mg_engine_code *code;
+    bool loops;              /* how often a warp executes an op is not known: there are branches back, or calls */
 };
 uint32_t mg__described_row(const struct mg_dim3 *block); /* lanes a row of such a block, 0: irregular */
 bool mg__described_fill(const struct mg_code *code, int32_t slot);

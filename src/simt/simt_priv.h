@@ -359,6 +359,7 @@ struct mg_simt_kernel {
     struct mg_program *watched; /* the same, for launches that are observed by patterns; made at the first */
     struct mg_described *described[6]; /* compiled, for blocks with 2^i lanes a row (0: irregular) */
     bool tried[6];
+    uint64_t warps; /* that were interpreted because it may not pay to compile the kernel */
     struct mg_simt_kernel_info info;
 };
 struct mg_simt {
@@ -542,7 +543,8 @@ void mg__engine_flush(struct mg_worker *worker);
 bool mg__engine_worker(struct mg_worker *worker); /* makes its tables; false: out of memory */
 void mg__engine_warp(struct mg_warp *w);
 uint32_t mg__engine_cells(const struct mg_run *run);
-const struct mg_described *mg__engine_kernel(struct mg_simt_kernel *kernel, const struct mg_dim3 *block); /* NULL: interpret */
+/* For a launch of that many blocks. NULL: interpret. */
+const struct mg_described *mg__engine_kernel(struct mg_simt_kernel *kernel, const struct mg_dim3 *block, uint64_t blocks);
 void mg__engine_kernel_free(struct mg_simt_kernel *kernel);
 
 /* sched.c */
