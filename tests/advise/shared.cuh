@@ -208,39 +208,35 @@ __global__ void matmul_naive(float *c, const float *a, const float *b)
     c[row * 64 + col] = sum;
 }
 
-// ADVISE matmul_tiled: nothing verdict=already
-__global__ void matmul_tiled(float *c, const float *a, const float *b)
+/* COLUMNS: the tile of b is filled down its columns. */
+template <bool COLUMNS> static __device__ void matmul_tiles(float *c, const float *a, const float *b)
 {
-    __shared__ float ta[16][16], tb[16][16];
-    int col = blockIdx.x * 16 + threadIdx.x, row = blockIdx.y * 16 + threadIdx.y;
-    float sum = 0;
-    for (int t = 0; t < 64; t += 16) {
-        ta[threadIdx.y][threadIdx.x] = a[row * 64 + t + threadIdx.x];
-        tb[threadIdx.y][threadIdx.x] = b[(t + threadIdx.y) * 64 + col];
-        __syncthreads();
-        for (int k = 0; k < 16; k++)
-            sum += ta[threadIdx.y][k] * tb[k][threadIdx.x];
-        __syncthreads();
-    }
-    c[row * 64 + col] = sum;
-}
-
-/* A tile that is filled down its columns: nothing but the fill depends on that order. */
-// ADVISE matmul_columns: swap verdict=already twin=matmul_tiled
-__global__ void matmul_columns(float *c, const float *a, const float *b)
-{
-    __shared__ float ta[16][16], tb[16][17];
+    __shared__ float ta[16][16], tb[16][COLUMNS ? 17 : 16];
     int x = threadIdx.x, y = threadIdx.y, col = blockIdx.x * 16 + x, row = blockIdx.y * 16 + y;
+    int i = COLUMNS ? x : y, j = COLUMNS ? y : x;
     float sum = 0;
     for (int t = 0; t < 64; t += 16) {
         ta[y][x] = a[row * 64 + t + x];
-        tb[x][y] = b[(t + x) * 64 + blockIdx.x * 16 + y];
+        tb[i][j] = b[(t + i) * 64 + blockIdx.x * 16 + j];
         __syncthreads();
         for (int k = 0; k < 16; k++)
             sum += ta[y][k] * tb[k][x];
         __syncthreads();
     }
     c[row * 64 + col] = sum;
+}
+
+// ADVISE matmul_tiled: nothing verdict=already
+__global__ void matmul_tiled(float *c, const float *a, const float *b)
+{
+    matmul_tiles<false>(c, a, b);
+}
+
+/* Nothing but the fill depends on the order. */
+// ADVISE matmul_columns: swap verdict=already twin=matmul_tiled
+__global__ void matmul_columns(float *c, const float *a, const float *b)
+{
+    matmul_tiles<true>(c, a, b);
 }
 
 /* Neighbouring threads take neighbouring rows: exchanged, it is the naive product. */

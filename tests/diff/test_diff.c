@@ -178,20 +178,14 @@ static bool read_options(int argc, char **argv, unsigned long *count, unsigned l
 
 int main(int argc, char **argv)
 {
-    const char *reason;
     unsigned long count = 1000, seed = 1, seconds = 0;
     bool file = argc > 1 && strstr(argv[1], ".ptx");
     if (!file && !read_options(argc, argv, &count, &seed, &seconds)) {
         fprintf(stderr, "usage: test_diff [--count N] [--seed S] [--seconds T] | FILE.ptx [GRID BLOCK]\n");
         return 2;
     }
-    struct mg_engine *probe = mg__jit_open(&(struct mg_jit_options){0}, &reason);
-    if (!probe) {
-        printf("skipped: %s\n", reason);
+    if (!kit_compiles())
         return 77;
-    }
-    mg__jit_close(probe);
-    setenv("MARGAY_CACHE", "off", 1);
     open_side(&sides[0], "interp");
     open_side(&sides[1], "jit");
     mg__jit_dump(sides[1].kit.engine, &ir);

@@ -151,6 +151,17 @@ static void print(void *arg, const char *text, size_t length)
     kit->printed[had + length] = 0;
 }
 
+bool kit_compiles(void)
+{
+    const char *reason = "";
+    struct mg_engine *probe = mg__jit_open(&(struct mg_jit_options){0}, &reason);
+    if (!probe)
+        printf("skipped: %s\n", reason);
+    mg__jit_close(probe);
+    setenv("MARGAY_CACHE", "off", 1);
+    return probe != NULL;
+}
+
 void kit_open(struct kit *kit, unsigned threads, unsigned timeout_ms, unsigned wants, const char *isa)
 {
     memset(kit, 0, sizeof *kit);

@@ -45,6 +45,8 @@ struct kit {
     unsigned wants;
 };
 /* `wants`: what its observer asks for; 0: none. `isa`: MARGAY_ISA, or NULL. */
+/* Whether this build has the engine that compiles, or else says that the test is skipped. Compiled kernels are not kept. */
+bool kit_compiles(void);
 void kit_open(struct kit *kit, unsigned threads, unsigned timeout_ms, unsigned wants, const char *isa);
 void kit_close(struct kit *kit);
 void kit_load(struct kit *kit, const char *ptx);
