@@ -17,6 +17,6 @@ enum mg_status mg__advise_create(const struct mg_arch *arch, void (*done)(void *
 void mg__advise_destroy(struct mg_advise *advise);
 struct mg_observer mg__advise_observer(struct mg_advise *advise);
 /* Registers a thread of the launch that follows, which no observer is told; where the number comes from ("an estimate"; kept
- * by the caller until the launch has ended). */
-void mg__advise_regs(struct mg_advise *advise, uint32_t regs, const char *from);
+ * by the caller until the launch has ended); whether that is the very code that the device runs. */
+void mg__advise_regs(struct mg_advise *advise, uint32_t regs, const char *from, bool exact);
 #endif

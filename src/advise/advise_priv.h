@@ -121,6 +121,7 @@ struct mg_seen {
     uint32_t regs;
     const struct mg_arch *arch;
     const char *regs_from;
+    bool regs_exact;
 };
 
 /* ---- judge.c ---- */

@@ -227,6 +227,7 @@ static void describe(struct mg_facts *f, enum mg_status ended, struct mg_report_
         .shared_dynamic = info->shared_dynamic,
         .regs = f->seen->regs,
         .regs_from = f->seen->regs_from,
+        .regs_exact = f->seen->regs_exact,
         .status = ended,
         .blocks = f->seen->nblocks,
         .blocks_sampled = mg__facts_round(f->sampled_blocks),

@@ -15,6 +15,7 @@ struct mg_advise {
     void *arg;
     uint32_t regs;
     const char *regs_from;
+    bool regs_exact;
 };
 
 struct worker {
@@ -84,6 +85,7 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     s->regs = l->advise->regs;
     s->arch = l->advise->arch;
     s->regs_from = l->advise->regs_from ? l->advise->regs_from : "";
+    s->regs_exact = l->advise->regs_exact;
     choose_blocks(s);
     uint32_t naccesses = 0;
     for (uint32_t i = 0; i < info->ninsns; i++)
@@ -315,10 +317,11 @@ void mg__advise_destroy(struct mg_advise *advise)
     free(advise);
 }
 
-void mg__advise_regs(struct mg_advise *advise, uint32_t regs, const char *from)
+void mg__advise_regs(struct mg_advise *advise, uint32_t regs, const char *from, bool exact)
 {
     advise->regs = regs;
     advise->regs_from = from;
+    advise->regs_exact = exact;
 }
 
 struct mg_observer mg__advise_observer(struct mg_advise *advise)

@@ -107,7 +107,7 @@ static enum mg_status run(struct cudart_func *func, const struct request *r, con
     c->launch_regs = func->info.regs;
     c->launch_regs_from = func->regs_from;
     if (c->advise)
-        mg__advise_regs(c->advise, func->info.regs, func->regs_from);
+        mg__advise_regs(c->advise, func->info.regs, func->regs_from, func->exact);
     c->launch_start = mg__time_ns();
     mg__check_begins(c->check, func->name, mg__cudart_call.stream, false);
     enum mg_status status = mg__simt_launch(c->simt, func->kernel, &launch, diag);

@@ -116,7 +116,8 @@ bool mg__report_advice_json(const struct mg_report_advice *a, struct mg_strbuf *
               dim3(out, "grid", a->grid) && dim3(out, "block", a->block) && text(out, "board", a->board) &&
               text(out, "compute_capability", cc) && whole(out, "shared_static", a->shared_static) &&
               whole(out, "shared_dynamic", a->shared_dynamic) && whole(out, "regs", a->regs) &&
-              text(out, "regs_from", a->regs_from) && text(out, "status", mg_status_name(a->status)) &&
+              text(out, "regs_from", a->regs_from) && key(out, "regs_exact") &&
+              mg__strbuf_printf(out, a->regs_exact ? "true" : "false") && text(out, "status", mg_status_name(a->status)) &&
               whole(out, "blocks", a->blocks) && whole(out, "blocks_sampled", a->blocks_sampled) &&
               real(out, "seconds", a->seconds) && key(out, "occupancy") && mg__strbuf_append(out, "{", 1) &&
               whole(out, "blocks", a->occupancy_blocks) && whole(out, "warps", a->occupancy_warps) &&

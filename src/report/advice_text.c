@@ -125,13 +125,6 @@ static bool chart(struct mg_strbuf *out, const struct mg_style *style, const str
     return ok;
 }
 
-/* Whether the registers are those of code that the device would run. */
-static bool own_registers(const struct mg_report_advice *a)
-{
-    unsigned major = 0, minor = 0;
-    return sscanf(a->regs_from, "machine code for %3u.%1u", &major, &minor) == 2 && major == a->cc / 10 && minor <= a->cc % 10;
-}
-
 static bool occupancy(struct mg_strbuf *out, const struct mg_style *style, const struct mg_report_advice *a)
 {
     struct mg_strbuf line = {0};
@@ -146,7 +139,7 @@ static bool occupancy(struct mg_strbuf *out, const struct mg_style *style, const
         a->regs_from, a->shared_static + a->shared_dynamic);
     if (a->occupancy_step[0])
         ok = ok && mg__strbuf_printf(&line, " Next: %s.", a->occupancy_step);
-    if (a->regs_from[0] && !own_registers(a))
+    if (a->regs_from[0] && !a->regs_exact)
         ok = ok && mg__strbuf_printf(&line, " The device would compile the program's PTX: its registers are those of nvcc "
                                             "-arch=sm_%u, or of margay occupancy --kernel.", a->cc);
     ok = ok && heading(out, style, "Occupancy") && plain(out, "    ") && wrap(out, style, line.at, 4, 4);

@@ -187,6 +187,7 @@ static void read_advice(struct mg_arena *arena, const json_t *object, struct mg_
     a->shared_dynamic = small(object, "shared_dynamic");
     a->regs = small(object, "regs");
     a->regs_from = text(arena, object, "regs_from");
+    a->regs_exact = json_is_true(json_object_get(object, "regs_exact"));
     a->status = strcmp(text(arena, object, "status"), "MG_OK") ? MG_ERR_INTERNAL : MG_OK;
     a->blocks = whole(object, "blocks");
     a->blocks_sampled = whole(object, "blocks_sampled");

@@ -112,6 +112,7 @@ struct mg_report_advice {
     unsigned cc;
     uint32_t shared_static, shared_dynamic, regs;
     const char *regs_from; /* as of a launch */
+    bool regs_exact;       /* of the very code that the device runs */
     enum mg_status status;
     uint64_t blocks, blocks_sampled;
     unsigned occupancy_blocks, occupancy_warps, occupancy_max_warps;
