@@ -81,6 +81,7 @@ struct mg_gen_level {
  * its own, and most of those save and restore registers where compiled code is left and entered. */
 #define MG_GEN_OPS 6000u
 #define MG_GEN_SIZE 10000u /* LLVM's instructions */
+#define MG_GEN_SIZE_QUICK 40000u
 #define MG_GEN_APART 40u   /* ops between two entries that are not needed, in a kernel of more than MG_GEN_SMALL */
 #define MG_GEN_SMALL 300u
 
@@ -88,6 +89,7 @@ struct mg_gen {
     const struct mg_engine_program *p;
     struct mg_arena arena;
     const char *reason; /* why not: a row of reason.def */
+    bool quick;         /* little effort */
     bool whole;         /* no arms of branches whose lanes disagree */
     LLVMContextRef cx;
     LLVMModuleRef module, sem;

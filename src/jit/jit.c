@@ -102,11 +102,11 @@ static uint64_t mix_pool(uint64_t h, const struct mg_engine_program *p)
     return h;
 }
 
-void mg__jit_key(const struct mg_engine_program *p, uint64_t key[2])
+void mg__jit_key(const struct mg_engine_program *p, enum mg_engine_effort effort, uint64_t key[2])
 {
     for (unsigned side = 0; side < 2; side++) {
         uint64_t h = side ? 0x8ebc6af09c88c6e3u : 0x589965cc75374cc3u;
-        const uint64_t numbers[] = {MG_JIT_VERSION, MG_ENGINE_VERSION, p->nops, p->row, p->pool_at, p->pool_bytes, p->frame_bytes, p->nfills, p->stride,
+        const uint64_t numbers[] = {MG_JIT_VERSION, MG_ENGINE_VERSION, effort, p->nops, p->row, p->pool_at, p->pool_bytes, p->frame_bytes, p->nfills, p->stride,
                                     sizeof(struct mg_engine_record), sizeof(struct mg_engine_warp)};
         h = mix(h, numbers, sizeof numbers);
         h = mix(h, MG_JIT_BUILD, strlen(MG_JIT_BUILD));
@@ -149,36 +149,37 @@ static mg_jit_generate *find_generator(void)
     return f ? f : open_generator(MG_JIT_LIBRARY_INSTALLED);
 }
 
-static struct mg_engine_code *compile(void *self, const struct mg_engine_program *p, const char **reason)
+static struct mg_engine_code *load_kept(struct jit *j, const struct mg_engine_program *p, const uint64_t key[2])
 {
-    struct jit *j = self;
-    struct mg_engine_code *code = NULL;
-    uint64_t key[2];
     char *bytes = NULL;
     size_t size = 0;
-    const char *name = NULL;
     double start = seconds();
-    pthread_mutex_lock(&j->lock);
-    mg__jit_key(p, key);
-    bool keeps = !j->options.cache || j->options.cache[0];
-    if (keeps && !j->dump && mg__jit_cache_get(j->options.cache, key, &bytes, &size))
-        code = mg__jit_load(bytes, size);
+    struct mg_engine_code *code = mg__jit_cache_get(j->options.cache, key, &bytes, &size) ? mg__jit_load(bytes, size) : NULL;
     free(bytes);
     if (code) {
         j->stats.loaded++;
         j->stats.load_seconds += seconds() - start;
         if (j->options.verbose)
             fprintf(stderr, "margay: %s: compiled before, loaded in %.1f ms\n", p->name, 1e3 * (seconds() - start));
-        goto done;
     }
+    return code;
+}
+
+static struct mg_engine_code *make(struct jit *j, const struct mg_engine_program *p, enum mg_engine_effort effort,
+                                   const uint64_t key[2], bool keeps, const char **reason)
+{
+    struct mg_engine_code *code = NULL;
+    char *bytes = NULL;
+    size_t size = 0;
+    const char *name = NULL;
     if (!j->looked) {
         j->looked = true;
         j->generate = find_generator();
     }
-    start = seconds();
+    double start = seconds();
     if (!j->generate) {
         name = "library";
-    } else if (j->generate(p, key, &bytes, &size, &name, j->dump)) {
+    } else if (j->generate(p, effort, key, &bytes, &size, &name, j->dump)) {
         code = mg__jit_load(bytes, size);
         name = code ? NULL : "load";
         if (code && keeps)
@@ -186,16 +187,32 @@ static struct mg_engine_code *compile(void *self, const struct mg_engine_program
         free(bytes);
     }
     if (code) {
-        j->stats.compiled++;
-        j->stats.compile_seconds += seconds() - start;
+        j->stats.compiled[effort]++;
+        j->stats.compile_seconds[effort] += seconds() - start;
         if (j->options.verbose)
-            fprintf(stderr, "margay: %s: compiled in %.1f ms\n", p->name, 1e3 * (seconds() - start));
+            fprintf(stderr, "margay: %s: compiled %s in %.1f ms\n", p->name, effort == MG_ENGINE_QUICK ? "quickly" : "thoroughly",
+                    1e3 * (seconds() - start));
     } else {
         j->stats.refused++;
         j->stats.faulty += strcmp(name, "verify") == 0 || strcmp(name, "load") == 0;
         *reason = sentence(name);
     }
-done:
+    return code;
+}
+
+static struct mg_engine_code *compile(void *self, const struct mg_engine_program *p, enum mg_engine_effort effort, bool kept,
+                                      const char **reason)
+{
+    struct jit *j = self;
+    struct mg_engine_code *code = NULL;
+    uint64_t key[2];
+    pthread_mutex_lock(&j->lock);
+    mg__jit_key(p, effort, key);
+    bool keeps = !j->options.cache || j->options.cache[0];
+    if (keeps && !j->dump)
+        code = load_kept(j, p, key);
+    if (!code && !kept)
+        code = make(j, p, effort, key, keeps, reason);
     pthread_mutex_unlock(&j->lock);
     return code;
 }
@@ -223,7 +240,8 @@ struct mg_engine *mg__jit_open(const struct mg_jit_options *options, const char 
     j->options = *options;
     pthread_mutex_init(&j->lock, NULL);
     j->engine = (struct mg_engine){
-        .self = j, .patient = options->patient, .compile = compile, .release = release, .say = say};
+        .self = j, .patient = options->patient, .effort = options->quick ? MG_ENGINE_QUICK : MG_ENGINE_THOROUGH,
+        .compile = compile, .release = release, .say = say};
     return &j->engine;
 }
 

@@ -5,7 +5,7 @@
 #include "simt/engine.h"
 
 #define MG_JIT_MAGIC 0x544a474du /* "MGJT" */
-#define MG_JIT_VERSION 9u        /* of generated code: kept code of another version is not used */
+#define MG_JIT_VERSION 10u        /* of generated code: kept code of another version is not used */
 
 /* A compiled kernel as bytes: this header, the tables in the order of their counts, and the object file. */
 struct mg_jit_header {
@@ -22,10 +22,10 @@ void mg__jit_unload(struct mg_engine_code *code);
 bool mg__jit_cache_get(const char *given, const uint64_t key[2], char **bytes, size_t *size);
 void mg__jit_cache_put(const char *given, const uint64_t key[2], const char *bytes, size_t size);
 uint64_t mg__jit_processor(void); /* what this processor has, as a number */
-void mg__jit_key(const struct mg_engine_program *program, uint64_t key[2]);
+void mg__jit_key(const struct mg_engine_program *program, enum mg_engine_effort effort, uint64_t key[2]);
 
 /* The library that holds LLVM exports this: the bytes of a compiled kernel in *bytes (free them), or NULL and a reason.
  * `dump`: the text of the IR goes there, if not NULL. */
-typedef bool mg_jit_generate(const struct mg_engine_program *program, const uint64_t key[2], char **bytes, size_t *size,
-                             const char **reason, struct mg_strbuf *dump);
+typedef bool mg_jit_generate(const struct mg_engine_program *program, enum mg_engine_effort effort, const uint64_t key[2],
+                             char **bytes, size_t *size, const char **reason, struct mg_strbuf *dump);
 #endif

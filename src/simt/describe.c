@@ -285,9 +285,8 @@ struct mg_described *mg__describe(const struct mg_program *program, const struct
     struct mg_engine_op *ops = mg__arena_array(&d->arena, code->nops + 1, sizeof *ops);
     struct mg_engine_fill *fills = mg__arena_array(&d->arena, code->nfills + 1, sizeof *fills);
     d->call = mg__arena_array(&d->arena, code->nops + 1, sizeof *d->call);
-    d->entry_of = mg__arena_array(&d->arena, code->nops + 1, sizeof *d->entry_of);
     struct describe D = {d, program, code, lanes, &d->arena, ops};
-    bool good = ops && fills && d->call && d->entry_of;
+    bool good = ops && fills && d->call;
     for (uint32_t i = 0; good && i < code->nops; i++)
         good = describe_one(&D, i);
     for (uint32_t i = 1; good && i < code->nops; i++) /* what is not just a value under a guard is left as a whole */
@@ -317,12 +316,6 @@ struct mg_described *mg__describe(const struct mg_program *program, const struct
     if (!good) {
         mg__described_free(d);
         return NULL;
-    }
-    d->loops = program->ncodes > 1 || program->indirect;
-    for (uint32_t i = 0; i < code->nops; i++) {
-        d->loops |= ops[i].kind == MG_ENGINE_BRANCH && ops[i].target <= i;
-        for (uint32_t k = 0; k < ops[i].ntargets; k++)
-            d->loops |= ops[i].targets[k] <= i;
     }
     d->program = (struct mg_engine_program){
         .name = program->kernel->name, .ops = ops, .nops = code->nops, .row = row, .pool_at = code->pool_at,

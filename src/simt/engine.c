@@ -4,12 +4,12 @@
  * go on behind it, and no barrier is ever counted. What the compiled code leaves to the interpreter (a branch that
  * diverges, an instruction that it does not have) is a walk of that warp through the ops from there; it comes back at the
  * next block that is an entry, or at a barrier, if all its lanes are together again and its registers have the form that is expected there.
- * When a warp waits or yields on such a walk, the whole block is handed to the interpreter for good: every warp's
- * state is written out as the interpreter has it, and sched.c goes on.
+ * When a warp waits or yields on such a walk, the whole block is handed to the interpreter: every warp's state is written
+ * out as the interpreter has it, and sched.c goes on. Only better code than it began with takes it back (mg__engine_take).
  */
 #include "simt/engine_priv.h"
 
-enum { READY, AT_BARRIER, OUTSIDE, ENDED }; /* w->place */
+enum { READY, AT_BARRIER, OUTSIDE, WALKING, ENDED }; /* w->place; WALKING: interpreted to where compiled code can go on */
 
 static struct mg_warp *warp_of(struct mg_engine_warp *e)
 {
@@ -32,17 +32,24 @@ struct pace {
 #define PACE_LEAVES 24u
 #define PACE_ENOUGH 256u /* of both */
 
-/* Compiling takes 0.6 to 1.5 ms an instruction, interpreting it 20 to 50 ns a warp. */
-#define WARPS_BEFORE_COMPILING 16384u
-
 static struct pace *pace_of(const struct mg_worker *worker) /* behind the counts of segments */
 {
     return (struct pace *)(void *)(worker->full + worker->run->program->nsegments + 1);
 }
 
+void mg__engine_pace_reset(struct mg_worker *worker)
+{
+    memset(pace_of(worker), 0, sizeof(struct pace));
+}
+
+size_t mg__engine_pace_size(void)
+{
+    return sizeof(struct pace);
+}
+
 bool mg__engine_pace(struct mg_worker *worker)
 {
-    if (!worker->run->engine)
+    if (!worker->tier)
         return false;
     const struct pace *p = pace_of(worker);
     if (p->off || p->blocks[1] < PACE_BLOCKS || p->leaves < PACE_LEAVES)
@@ -53,7 +60,7 @@ bool mg__engine_pace(struct mg_worker *worker)
 /* Times matter only until either kind is known, and only where compiled code is left at all. */
 bool mg__engine_timed(const struct mg_worker *worker)
 {
-    const struct pace *p = worker->run->engine ? pace_of(worker) : NULL;
+    const struct pace *p = worker->tier ? pace_of(worker) : NULL;
     return p && !p->off && (p->leaves >= PACE_LEAVES || p->blocks[1] < PACE_BLOCKS) && p->blocks[0] + p->blocks[1] < PACE_ENOUGH;
 }
 
@@ -81,10 +88,11 @@ static void report_member(struct mg_worker *worker, const struct mg_described *d
 static void flush_record(struct mg_worker *worker, const struct mg_described *d, uint32_t index)
 {
     struct mg_engine_record *rec = &worker->records[index];
-    const struct mg_engine_site *site = &d->code->sites[index];
+    const struct mg_engine_code *code = worker->tier->code;
+    const struct mg_engine_site *site = &code->sites[index];
     for (unsigned m = 0; m < 8; m++) {
         for (uint32_t k = 0; rec->times[m] && k < site->nmembers && worker->run->want_shapes; k++)
-            report_member(worker, d, rec, &d->code->members[site->first_member + k], m, rec->times[m]);
+            report_member(worker, d, rec, &code->members[site->first_member + k], m, rec->times[m]);
         rec->times[m] = 0;
     }
 }
@@ -92,9 +100,9 @@ static void flush_record(struct mg_worker *worker, const struct mg_described *d,
 void mg__engine_flush(struct mg_worker *worker)
 {
     const struct mg_described *d = worker->run->engine;
-    if (!d || !worker->records || !worker->full)
+    if (!worker->tier)
         return;
-    for (uint32_t s = 0; s < d->code->nsites; s++)
+    for (uint32_t s = 0; s < worker->tier->code->nsites; s++)
         flush_record(worker, d, s);
     for (uint32_t s = 0; s < worker->run->program->nsegments; s++) {
         worker->counts[s].warps += worker->full[s];
@@ -110,7 +118,8 @@ static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, 
     struct mg_worker *worker = w->worker;
     const struct mg_run *run = worker->run;
     const struct mg_described *d = run->engine;
-    const struct mg_engine_site *site = &d->code->sites[index];
+    const struct mg_engine_code *code = worker->tier->code;
+    const struct mg_engine_site *site = &code->sites[index];
     struct mg_engine_record *rec = &e->records[index];
     int64_t low = INT64_MAX, high = INT64_MIN, least = 0, greatest = 0;
     uint64_t bits = address, align = site->bytes;
@@ -121,7 +130,7 @@ static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, 
         bits |= (uint64_t)delta;
     }
     for (uint32_t k = 0; k < site->nmembers; k++) {
-        int64_t offset = d->code->members[site->first_member + k].offset;
+        int64_t offset = code->members[site->first_member + k].offset;
         least = MG_MIN(least, offset);
         greatest = MG_MAX(greatest, offset);
         bits |= (uint64_t)offset;
@@ -188,7 +197,8 @@ static bool on_checked(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
 static bool on_slice(struct mg_engine_warp *e)
 {
     struct mg_warp *w = warp_of(e);
-    if (w->polled || atomic_load_explicit(&w->worker->run->stop, memory_order_relaxed) || mg__run_due(w->worker))
+    if (w->polled || atomic_load_explicit(&w->worker->run->stop, memory_order_relaxed) || mg__run_due(w->worker) ||
+        mg__tier_due(w->worker))
         return false;
     w->slice = MG_SLICE;
     return true;
@@ -235,9 +245,10 @@ static void write_out(struct mg_warp *w, const struct mg_engine_point *p)
     if (!w->filled)
         mg__fill_block(w, 32);
     const struct mg_described *d = w->worker->run->engine;
+    const struct mg_engine_code *code = w->worker->tier->code;
     uint32_t row = d->program.row ? d->program.row : 32;
     for (uint32_t k = 0; k < p->nforms; k++) {
-        const struct mg_engine_form *f = &d->code->forms[p->first_form + k];
+        const struct mg_engine_form *f = &code->forms[p->first_form + k];
         if (f->vector || f->bytes == 0)
             continue;
         const uint64_t *cell = &w->cells[f->cell];
@@ -245,20 +256,20 @@ static void write_out(struct mg_warp *w, const struct mg_engine_point *p)
         line(w, f, row, cell[0], cx, cy, false);
     }
     for (uint32_t k = 0; k < p->nopen; k++) {
-        const struct mg_engine_open *o = &d->code->opens[p->first_open + k];
-        const struct mg_engine_site *site = &d->code->sites[o->site];
+        const struct mg_engine_open *o = &code->opens[p->first_open + k];
+        const struct mg_engine_site *site = &code->sites[o->site];
         struct mg_engine_record *rec = &w->worker->records[o->site];
         unsigned word = w->cells[o->cell] >> 2 & 7;
         rec->times[word]--;
         for (uint32_t m = 0; m < o->done && w->worker->run->want_shapes; m++)
-            report_member(w->worker, d, rec, &d->code->members[site->first_member + m], word, 1);
+            report_member(w->worker, d, rec, &code->members[site->first_member + m], word, 1);
     }
 }
 
 /* The arms that compiled code is in become leaves and joins. */
 static bool part(struct mg_warp *w, const struct mg_engine_point *p)
 {
-    const struct mg_engine_code *code = w->worker->run->engine->code;
+    const struct mg_engine_code *code = w->worker->tier->code;
     const struct mg_op *ops = w->root->code->ops;
     for (uint32_t k = 0; k < p->nlevels; k++) {
         const struct mg_engine_level *l = &code->levels[p->first_level + k];
@@ -285,7 +296,7 @@ static bool read_in(struct mg_warp *w, const struct mg_engine_point *p)
     const struct mg_described *d = w->worker->run->engine;
     uint32_t row = d->program.row ? d->program.row : 32;
     for (uint32_t k = 0; k < p->nforms; k++) {
-        const struct mg_engine_form *f = &d->code->forms[p->first_form + k];
+        const struct mg_engine_form *f = &w->worker->tier->code->forms[p->first_form + k];
         if (f->bytes == 0) {
             uint32_t m;
             memcpy(&m, w->root->regs + f->slot, 4);
@@ -313,8 +324,7 @@ static bool read_in(struct mg_warp *w, const struct mg_engine_point *p)
 /* ---- a warp ---- */
 bool mg__engine_back(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 {
-    const struct mg_described *d = w->worker->run->engine;
-    if (mask != ~0u || w->frame != w->root || w->nleaves != 1 || !d->entry_of[op - w->root->code->ops])
+    if (mask != ~0u || w->frame != w->root || w->nleaves != 1 || !w->worker->tier->entry_of[op - w->root->code->ops])
         return false;
     struct mg_split *s = &w->splits.at[w->current];
     if (s->join >= 0)
@@ -331,12 +341,45 @@ static void end_warp(struct mg_warp *w)
     w->block->progress++;
 }
 
+/* Interprets a warp until compiled code can go on, as w->place then says (READY or AT_BARRIER), or until it waits, has used
+ * its slice (OUTSIDE), or ends. False: a fault. */
+static bool walk(struct mg_warp *w)
+{
+    const struct mg_tier *tier = w->worker->tier;
+    w->place = OUTSIDE;
+    w->excursion = true;
+    mg__warp_run(w);
+    w->excursion = false;
+    if (w->stop == MG_STOP_ENTER) {
+        w->splits.at[0] = w->splits.at[w->current]; /* the only leaf */
+        w->splits.count = 1;
+        w->current = 0;
+        const struct mg_engine_point *to = &tier->code->points[tier->entry_of[w->splits.at[0].pc - w->root->code->ops]];
+        bool waits = to->kind == MG_ENGINE_AT_BARRIER;
+        uint32_t entry = waits ? to->entry : (uint32_t)(to - tier->code->points);
+        if (read_in(w, &tier->code->points[entry])) {
+            w->entry = entry;
+            w->polled = false;
+            w->slice = MG_SLICE;
+            w->place = waits ? AT_BARRIER : READY;
+            if (waits)
+                w->point = to;
+            return true;
+        }
+        mg__warp_choose(w);
+        mg__warp_run(w);
+    }
+    if (w->stop == MG_STOP_DONE)
+        end_warp(w);
+    return w->stop != MG_STOP_FAULT;
+}
+
 /* A warp that compiled code has left: on to the next barrier, the end, or a place where only the interpreter goes on. False: a
  * fault. */
 static bool follow(struct mg_warp *w)
 {
     const struct mg_described *d = w->worker->run->engine;
-    const struct mg_engine_code *code = d->code;
+    const struct mg_engine_code *code = w->worker->tier->code;
     for (;; code->run(&w->e, w->entry, 1)) {
         const struct mg_engine_point *p = &code->points[w->e.point];
         switch (p->kind) {
@@ -368,34 +411,10 @@ static bool follow(struct mg_warp *w)
             return true;
         if (p->nlevels == 0)
             mg__warp_choose(w);
-        w->excursion = true;
-        mg__warp_run(w);
-        w->excursion = false;
-        if (w->stop == MG_STOP_ENTER) {
-            w->splits.at[0] = w->splits.at[w->current]; /* the only leaf */
-            w->splits.count = 1;
-            w->current = 0;
-            const struct mg_engine_point *to = &code->points[d->entry_of[w->splits.at[0].pc - w->root->code->ops]];
-            bool waits = to->kind == MG_ENGINE_AT_BARRIER;
-            uint32_t entry = waits ? to->entry : (uint32_t)(to - code->points);
-            if (read_in(w, &code->points[entry])) {
-                w->entry = entry;
-                w->polled = false;
-                w->slice = MG_SLICE;
-                if (!waits)
-                    continue;
-                w->point = to;
-                w->place = AT_BARRIER;
-                return true;
-            }
-            mg__warp_choose(w);
-            mg__warp_run(w);
-        }
-        if (w->stop == MG_STOP_FAULT)
+        if (!walk(w))
             return false;
-        if (w->stop == MG_STOP_DONE)
-            end_warp(w);
-        return true;
+        if (w->place != READY)
+            return true;
     }
 }
 
@@ -416,8 +435,51 @@ static void hand_over(struct mg_block *b)
     }
 }
 
-void mg__engine_warp(struct mg_warp *w)
+/* A warp that can go on as compiled code sooner or later: all its lanes are together, and wait for nothing but a barrier. */
+static const struct mg_split *together_at(const struct mg_warp *w)
 {
+    for (size_t i = 0; i < w->splits.count; i++) {
+        const struct mg_split *s = &w->splits.at[i];
+        if (s->mask)
+            return s->mask == ~0u && s->frame == w->root && s->join < 0 && s->wait != MG_WAIT_WARP ? s : NULL;
+    }
+    return NULL;
+}
+
+bool mg__engine_take(struct mg_block *b)
+{
+    uint32_t waiting[MG_COUNT(b->barriers)] = {0};
+    for (uint32_t k = 0; k < b->nwarps; k++) {
+        const struct mg_warp *w = &b->warps[k];
+        const struct mg_split *s = w->nleaves ? together_at(w) : NULL;
+        if (w->nleaves && !s)
+            return false;
+        if (s && s->wait == MG_WAIT_BARRIER)
+            waiting[s->barrier] += 32;
+    }
+    for (unsigned i = 0; i < MG_COUNT(waiting); i++) /* bar.arrive came, too, and cannot come again */
+        if (b->barriers[i].arrived != waiting[i])
+            return false;
+    memset(b->barriers, 0, sizeof b->barriers); /* those that wait come to theirs once more */
+    for (uint32_t k = 0; k < b->nwarps; k++) {
+        struct mg_warp *w = &b->warps[k];
+        w->place = ENDED;
+        if (w->nleaves == 0)
+            continue;
+        w->splits.at[0] = *together_at(w);
+        w->splits.at[0].wait = MG_WAIT_NONE;
+        w->splits.count = 1;
+        w->current = 0;
+        w->point = NULL;
+        w->place = WALKING;
+    }
+    return true;
+}
+
+bool mg__engine_warp(struct mg_warp *w)
+{
+    free(w->cells);
+    w->cells = calloc(w->worker->ncells + 1, sizeof *w->cells);
     w->e.regs = w->root->regs;
     w->e.shared = w->block->shared;
     w->e.cells = w->cells;
@@ -427,6 +489,7 @@ void mg__engine_warp(struct mg_warp *w)
     w->e.by_insn = w->worker->by_insn;
     w->e.calls = &calls;
     w->e.slice = &w->slice;
+    return w->cells != NULL;
 }
 
 static void end_block(struct mg_block *b)
@@ -442,7 +505,7 @@ static void end_block(struct mg_block *b)
 /* As long as all warps come to the same barrier, they are not looked at one by one. */
 static enum mg_engine_outcome together(struct mg_worker *worker, struct mg_block *b)
 {
-    const struct mg_engine_code *code = worker->run->engine->code;
+    const struct mg_engine_code *code = worker->tier->code;
     const struct mg_engine_point *at = NULL;
     uint32_t entry = 0;
     for (;;) {
@@ -474,16 +537,16 @@ static enum mg_engine_outcome together(struct mg_worker *worker, struct mg_block
     }
 }
 
-enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_block *b)
+enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_block *b, bool taken)
 {
-    const struct mg_engine_code *code = worker->run->engine->code;
+    const struct mg_engine_code *code = worker->tier->code;
     for (uint32_t k = 0; k < b->nwarps; k++) {
         struct mg_warp *w = &b->warps[k];
         w->polled = false;
         w->slice = MG_SLICE;
         mg__warp_choose(w);
     }
-    enum mg_engine_outcome outcome = together(worker, b);
+    enum mg_engine_outcome outcome = taken ? MG_ENGINE_INTERPRET : together(worker, b);
     if (outcome != MG_ENGINE_INTERPRET)
         return outcome;
     for (;;) { /* one by one */
@@ -491,6 +554,8 @@ enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_bloc
         bool alike = true;
         for (uint32_t k = 0; k < b->nwarps && alike; k++) {
             struct mg_warp *w = &b->warps[k];
+            if (w->place == WALKING && !walk(w))
+                return MG_ENGINE_STOPPED;
             if (w->place == READY) {
                 code->run(&w->e, w->entry, 1);
                 if (!follow(w))
@@ -514,81 +579,4 @@ enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_bloc
             if (b->warps[k].place == AT_BARRIER)
                 b->warps[k].place = READY;
     }
-}
-
-/* ---- kernels ---- */
-bool mg__engine_worker(struct mg_worker *worker)
-{
-    const struct mg_described *d = worker->run->engine;
-    if (!d)
-        return true;
-    worker->records = aligned_alloc(64, (d->code->nsites * sizeof *worker->records + 127) / 64 * 64);
-    worker->full = calloc(worker->run->program->nsegments + 1 + sizeof(struct pace) / sizeof *worker->full, sizeof *worker->full);
-    if (!worker->records || !worker->full)
-        return false;
-    memset(worker->records, 0, d->code->nsites * sizeof *worker->records);
-    for (uint32_t s = 0; s < d->code->nsites; s++)
-        worker->records[s].lo = UINT64_MAX; /* fits no address */
-    return true;
-}
-
-uint32_t mg__engine_cells(const struct mg_run *run)
-{
-    return run->engine->code->ncells;
-}
-
-/* Whether the launch is so short, with those before it, that it is over before the kernel would be compiled. */
-static bool too_short(struct mg_simt_kernel *k, const struct mg_described *d, uint64_t blocks, uint64_t each)
-{
-    const struct mg_engine *engine = k->module->simt->engine;
-    if (!engine->patient || !d || d->loops || blocks > (WARPS_BEFORE_COMPILING - k->warps) / each)
-        return false;
-    if (k->warps == 0 && engine->say)
-        engine->say(engine->self, k->info.name, "few warps have run it so far, and nothing in it repeats: compiling takes longer");
-    k->warps += blocks * each;
-    return true;
-}
-
-const struct mg_described *mg__engine_kernel(struct mg_simt_kernel *k, const struct mg_dim3 *block, uint64_t blocks)
-{
-    const struct mg_simt *s = k->module->simt;
-    uint32_t row = mg__described_row(block);
-    unsigned slot = row ? (unsigned)__builtin_ctz(row) : 0;
-    uint64_t threads = (uint64_t)block->x * block->y * block->z;
-    if (!s->engine || slot >= MG_COUNT(k->described) || threads % 32)
-        return NULL;
-    if (!k->tried[slot]) {
-        const char *reason = "there is no memory to describe it";
-        struct mg_described *d = k->described[slot] ? k->described[slot] : mg__describe(k->program, s->lanes, row);
-        k->described[slot] = d;
-        if (too_short(k, d, blocks, threads / 32))
-            return NULL;
-        k->tried[slot] = true;
-        if (d)
-            d->code = s->engine->compile(s->engine->self, &d->program, &reason);
-        if (d && !d->code) {
-            mg__described_free(d);
-            d = NULL;
-        }
-        if (!d && s->engine->say)
-            s->engine->say(s->engine->self, k->info.name, reason);
-        for (uint32_t p = 1; d && p < d->code->npoints; p++) {
-            const struct mg_engine_point *at = &d->code->points[p];
-            if (at->kind == MG_ENGINE_AT_BARRIER || (at->kind == MG_ENGINE_AT_ENTRY && d->program.ops[at->op].kind == MG_ENGINE_BLOCK))
-                d->entry_of[at->op] = p;
-        }
-        k->described[slot] = d;
-    }
-    return k->described[slot];
-}
-
-void mg__engine_kernel_free(struct mg_simt_kernel *k)
-{
-    const struct mg_engine *engine = k->module->simt->engine;
-    for (unsigned i = 0; i < MG_COUNT(k->described); i++)
-        if (k->described[i]) {
-            if (k->described[i]->code)
-                engine->release(engine->self, k->described[i]->code);
-            mg__described_free(k->described[i]);
-        }
 }

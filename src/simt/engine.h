@@ -18,7 +18,7 @@
 #define MG_SIMT_ENGINE_H
 #include "base/base.h"
 
-#define MG_ENGINE_VERSION 4u /* of everything here: kept code of another version is not used */
+#define MG_ENGINE_VERSION 5u /* of everything here: kept code of another version is not used */
 
 #define MG_ENGINE_MASKS 32u
 
@@ -173,6 +173,9 @@ struct mg_engine_calls {
     /* The same, and begins anew: with a store whose rows begin at addresses from `least` to `most`. */
     void (*put_off)(struct mg_engine_late *late, uint32_t row, uint64_t least, uint64_t most, uint64_t step);
 };
+/* What goes into a kernel's code. Quick code takes a fifth of the time to make and up to three times as long to run, and
+ * leaves where the lanes of a branch disagree. */
+enum mg_engine_effort { MG_ENGINE_QUICK, MG_ENGINE_THOROUGH, MG_ENGINE_EFFORTS };
 struct mg_engine_code {
     /* Runs up to n warps of a block one after the other from an entry (0 is the kernel's start), as long as all come to the same
      * barrier or end; returns how many ran. e->point of each says where it left. */
@@ -188,12 +191,15 @@ struct mg_engine_code {
 };
 struct mg_engine {
     void *self;
-    /* Kernels without loops are compiled when so many warps have run that interpreting them would have taken as long; else
-     * every kernel at its first launch. */
+    /* Kernels are interpreted until they have run for as long as compiling them takes, and compiled quickly first; else they
+     * are compiled with `effort` at their first launch. What was kept of an earlier run is taken at once. */
     bool patient;
-    /* NULL: it runs interpreted; *reason is a sentence that says why. `text` and `length` are the bytes that the ops were
-     * made of, for keys of kept code. */
-    struct mg_engine_code *(*compile)(void *self, const struct mg_engine_program *program, const char **reason);
+    uint8_t effort;
+    uint64_t due[MG_ENGINE_EFFORTS]; /* for tests of the patient: after so many warp instructions; 0: when it pays */
+    /* NULL: there is none. *reason is then a sentence that says why; with `kept` only code that was made before is looked
+     * for, and no reason is given. */
+    struct mg_engine_code *(*compile)(void *self, const struct mg_engine_program *program, enum mg_engine_effort effort,
+                                      bool kept, const char **reason);
     void (*release)(void *self, struct mg_engine_code *code);
     void (*say)(void *self, const char *kernel, const char *text); /* what became of a kernel; may be NULL */
 };

@@ -4,14 +4,20 @@
 #include "simt/engine.h"
 #include "simt/simt_priv.h"
 
-/* A kernel for blocks of one shape, as described to the code generator, and what became of it. */
+struct mg_tier { /* a kernel's code, made with one effort */
+    struct mg_engine_code *code;
+    uint32_t *entry_of; /* by op: the point of its entry, or that of the barrier that it is; 0: none */
+};
+/* A kernel for blocks of one shape, as described to the code generator, and what became of it (tier.c). */
 struct mg_described {
     struct mg_arena arena;
     struct mg_engine_program program;
     mg_handler *call;        /* by op: what calls->op runs */
-    uint32_t *entry_of;      /* by op: the point of its entry, or that of the barrier that it is; 0: none */
-    struct mg_engine_code *code;
-    bool loops;              /* how often a warp executes an op is not known: there are branches back, or calls */
+    struct mg_tier tiers[MG_ENGINE_EFFORTS];
+    bool tried[MG_ENGINE_EFFORTS];
+    atomic_int best;         /* of the tiers that there are; -1: none */
+    atomic_ullong work, due; /* warp instructions that have run, and when a better tier is made of it; due UINT64_MAX: never */
+    atomic_flag making;
 };
 uint32_t mg__described_row(const struct mg_dim3 *block); /* lanes a row of such a block, 0: irregular */
 bool mg__described_fill(const struct mg_code *code, int32_t slot);
@@ -26,4 +32,19 @@ void mg__late_begin(struct mg_engine_late *late, uint32_t row, uint64_t least, u
 bool mg__engine_pace(struct mg_worker *worker);
 bool mg__engine_timed(const struct mg_worker *worker); /* whether to tell how long the next one takes */
 void mg__engine_paced(struct mg_worker *worker, bool compiled, bool done, uint64_t ns);
+
+/* Blocks between the interpreter and compiled code. */
+bool mg__engine_warp(struct mg_warp *w); /* has what the worker's tier needs; false: out of memory */
+enum mg_engine_outcome { MG_ENGINE_DONE, MG_ENGINE_STOPPED, MG_ENGINE_INTERPRET };
+/* `taken`: mg__engine_take has just said so. */
+enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_block *b, bool taken);
+bool mg__engine_take(struct mg_block *b); /* a block that is being interpreted can go on as compiled code */
+void mg__engine_flush(struct mg_worker *worker);
+size_t mg__engine_pace_size(void); /* behind worker->full */
+void mg__engine_pace_reset(struct mg_worker *worker);
+
+/* tier.c */
+bool mg__tier_worker(struct mg_worker *worker);      /* gets the best tier that there is, between blocks; false: out of memory */
+bool mg__tier_due(struct mg_worker *worker);         /* counts its work, and makes the next tier when it is due; true: there is a better one than its own */
+void mg__tier_end(struct mg_worker *worker);         /* the launch is over */
 #endif

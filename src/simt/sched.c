@@ -40,12 +40,8 @@ static bool make_block(struct mg_worker *worker, struct mg_block *b)
             w->tid[2][i] = t / dim->x / dim->y;
         }
         mg__fill_warp(w);
-        if (run->engine) {
-            w->cells = calloc(mg__engine_cells(run) + 1, sizeof *w->cells);
-            if (!w->cells)
-                return false;
-            mg__engine_warp(w);
-        }
+        if (worker->tier && !mg__engine_warp(w))
+            return false;
     }
     return true;
 }
@@ -89,6 +85,7 @@ static bool begin_block(struct mg_worker *worker, struct mg_block *b, uint64_t l
     b->live_warps = b->nwarps;
     b->busy = true;
     b->compiled = mg__engine_pace(worker);
+    b->tier = worker->tier;
     b->rounds = 0;
     memset(b->barriers, 0, sizeof b->barriers);
     /* A device leaves what the last block wrote; zeros make a run repeatable. */
@@ -107,7 +104,7 @@ static bool begin_block(struct mg_worker *worker, struct mg_block *b, uint64_t l
     return true;
 }
 
-enum outcome { BLOCK_DONE, BLOCK_PARKED, BLOCK_STOPPED };
+enum outcome { BLOCK_DONE, BLOCK_PARKED, BLOCK_STOPPED, BLOCK_TAKEN /* compiled code can go on */ };
 
 static void deadlock(struct mg_block *b)
 {
@@ -186,10 +183,31 @@ static bool out_of_time(struct mg_worker *worker, struct mg_block *b)
     return true;
 }
 
+static void no_memory(struct mg_worker *worker)
+{
+    mg__diag_set(&worker->diag, MG_ERR_NOMEM, "%s: no host memory for a block", worker->run->info.kernel);
+    atomic_store(&worker->run->stop, 1);
+}
+
+/* Better code than the block began with takes it over. */
+static bool taken(struct mg_worker *worker, struct mg_block *b)
+{
+    if (mg__tier_due(worker) && !mg__tier_worker(worker)) {
+        no_memory(worker);
+        return false;
+    }
+    if (b->tier == worker->tier || !mg__engine_take(b))
+        return false;
+    b->tier = worker->tier;
+    return true;
+}
+
 static enum outcome run_block(struct mg_worker *worker, struct mg_block *b)
 {
     struct mg_run *run = worker->run;
     for (;;) {
+        if (run->engine && taken(worker, b))
+            return BLOCK_TAKEN;
         uint64_t before = b->progress;
         bool ran = false, yielded = false, polled = true;
         for (uint32_t k = 0; k < b->nwarps; k++) {
@@ -242,12 +260,14 @@ static enum outcome run_any(struct mg_worker *worker, struct mg_block *b)
     bool compiled = b->compiled;
     bool timed = mg__engine_timed(worker);
     uint64_t start = timed ? mg__time_ns() : 0;
-    enum mg_engine_outcome by = MG_ENGINE_INTERPRET;
+    const struct mg_tier *tier = worker->tier;
     b->compiled = false;
-    if (compiled)
-        by = mg__engine_block(worker, b);
-    enum outcome outcome = by == MG_ENGINE_DONE ? BLOCK_DONE : by == MG_ENGINE_STOPPED ? BLOCK_STOPPED : run_block(worker, b);
-    if (timed || (worker->run->engine && outcome != BLOCK_DONE))
+    enum outcome outcome = BLOCK_TAKEN;
+    for (bool again = false; outcome == BLOCK_TAKEN; again = true) {
+        enum mg_engine_outcome by = compiled || again ? mg__engine_block(worker, b, again) : MG_ENGINE_INTERPRET;
+        outcome = by == MG_ENGINE_DONE ? BLOCK_DONE : by == MG_ENGINE_STOPPED ? BLOCK_STOPPED : run_block(worker, b);
+    }
+    if (tier && tier == worker->tier && (timed || outcome != BLOCK_DONE))
         mg__engine_paced(worker, compiled, outcome == BLOCK_DONE, mg__time_ns() - start);
     return outcome;
 }
@@ -269,12 +289,6 @@ static bool take_block(struct mg_worker *worker, uint64_t *linear)
     }
     *linear = worker->next++;
     return true;
-}
-
-static void no_memory(struct mg_worker *worker)
-{
-    mg__diag_set(&worker->diag, MG_ERR_NOMEM, "%s: no host memory for a block", worker->run->info.kernel);
-    atomic_store(&worker->run->stop, 1);
 }
 
 static void work(void *arg, unsigned index)
@@ -334,6 +348,10 @@ static void work(void *arg, unsigned index)
             atomic_fetch_add_explicit(&run->blocks_done, 1, memory_order_relaxed);
             if ((++done & 15) == 0 && out_of_time(worker, b))
                 break;
+            if (mg__tier_due(worker) && !mg__tier_worker(worker)) {
+                no_memory(worker);
+                break;
+            }
         } else if (out_of_time(worker, b)) {
             break;
         }
@@ -352,7 +370,7 @@ static bool make_worker(struct mg_run *run, unsigned index)
     worker->free_frames = calloc(p->ncodes + 1, sizeof(struct mg_frame *));
     worker->patterns = calloc(MG_PATTERN_HASH, sizeof(struct mg_pattern *));
     if (!worker->sites || !worker->counts || !worker->by_insn || !worker->free_frames || !worker->patterns ||
-        !mg__engine_worker(worker))
+        !mg__tier_worker(worker))
         return false;
     for (unsigned i = 0; i < run->nobservers; i++) {
         const struct mg_observer *o = &run->observers[i];
@@ -370,6 +388,7 @@ static void end_worker(struct mg_run *run, unsigned index, bool complete)
     if (complete) {
         mg__sites_flush(worker);
         mg__engine_flush(worker);
+        mg__tier_end(worker);
         for (uint32_t s = 0; s < p->nsegments; s++)
             for (uint32_t i = 0; i < p->segments[s].ninsns; i++) {
                 worker->by_insn[p->segments[s].first_insn + i].warps += worker->counts[s].warps;

@@ -167,7 +167,7 @@ void mg__simt_module_unload(struct mg_simt_module *module)
         }
     for (size_t i = 0; i < module->ptx->nfuncs; i++)
         if (module->kernels[i]) {
-            mg__engine_kernel_free(module->kernels[i]);
+            mg__tier_kernel_free(module->kernels[i]);
             mg__program_free(module->kernels[i]->program);
             mg__program_free(module->kernels[i]->watched);
             free(module->kernels[i]);
@@ -374,7 +374,7 @@ static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const 
         run->goes_on |= run->observers[i].fault != NULL;
     }
     if (!run->want_every && !run->want_sync && !run->goes_on)
-        run->engine = mg__engine_kernel(k, &l->block, run->nblocks);
+        run->engine = mg__tier_kernel(k, &l->block, run->nblocks);
     /* A thread's stack: what the kernel and a chain of calls need; recursion and alloca get the default limit's worth more. */
     uint64_t local = 0;
     for (uint32_t c = 0; c < p->ncodes; c++)

@@ -284,6 +284,7 @@ struct mg_block {
     uint64_t linear;
     bool busy;      /* holds a block that has begun and not ended */
     bool compiled;  /* its warps run compiled code */
+    const struct mg_tier *tier; /* that it began with, or went on as */
     uint32_t rounds;   /* in a row in which warps only polled */
     uint64_t progress; /* barriers passed and warps ended */
     struct mg_run *run;
@@ -294,6 +295,9 @@ struct mg_worker {
     struct mg_site *sites;
     struct mg_insn_counts *counts;   /* by segment */
     struct mg_insn_counts *by_insn;  /* divergent branches, and the final sums */
+    const struct mg_tier *tier;      /* compiled code; NULL: none yet */
+    uint32_t ncells;                 /* that its warps have */
+    uint64_t told;                   /* of its work, to the kernel */
     struct mg_engine_record *records; /* of compiled code, by its sites */
     uint64_t *full;                  /* by segment: times that compiled code executed it with all lanes */
     struct mg_frame **free_frames;   /* by code id */
@@ -338,7 +342,7 @@ struct mg_run {
     uint64_t deadline;    /* ns, 0: none */
     uint64_t last_progress;
     struct mg_worker *workers;
-    const struct mg_described *engine; /* compiled code, or NULL */
+    struct mg_described *engine; /* the kernel's code, or what it will be made of; NULL: interpret */
     uint64_t workspace;   /* device address of the grid barrier's word pair */
     struct mg_shared_var *shared_vars;
     uint32_t nshared_vars;
@@ -357,9 +361,7 @@ struct mg_simt_kernel {
     const struct mg_ptx_func *func;
     struct mg_program *program;
     struct mg_program *watched; /* the same, for launches that are observed by patterns; made at the first */
-    struct mg_described *described[6]; /* compiled, for blocks with 2^i lanes a row (0: irregular) */
-    bool tried[6];
-    uint64_t warps; /* that were interpreted because it may not pay to compile the kernel */
+    struct mg_described *described[6]; /* for the code generator, for blocks with 2^i lanes a row (0: irregular) */
     struct mg_simt_kernel_info info;
 };
 struct mg_simt {
@@ -534,18 +536,11 @@ void mg__fault_hint(struct mg_warp *w, const char *format, ...) MG_PRINTF(2, 3);
 /* system.c: printf, assert, malloc, free of kernels */
 const struct mg_op *mg__system_call(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
 
-/* engine.c: compiled code */
-struct mg_described;
-enum mg_engine_outcome { MG_ENGINE_DONE, MG_ENGINE_STOPPED, MG_ENGINE_INTERPRET };
-enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_block *b);
+/* engine.c, tier.c: compiled code; more in engine_priv.h */
 bool mg__engine_back(struct mg_warp *w, const struct mg_op *op, uint32_t mask); /* at op: w->stop says to enter compiled code */
-void mg__engine_flush(struct mg_worker *worker);
-bool mg__engine_worker(struct mg_worker *worker); /* makes its tables; false: out of memory */
-void mg__engine_warp(struct mg_warp *w);
-uint32_t mg__engine_cells(const struct mg_run *run);
 /* For a launch of that many blocks. NULL: interpret. */
-const struct mg_described *mg__engine_kernel(struct mg_simt_kernel *kernel, const struct mg_dim3 *block, uint64_t blocks);
-void mg__engine_kernel_free(struct mg_simt_kernel *kernel);
+struct mg_described *mg__tier_kernel(struct mg_simt_kernel *kernel, const struct mg_dim3 *block, uint64_t blocks);
+void mg__tier_kernel_free(struct mg_simt_kernel *kernel);
 
 /* sched.c */
 bool mg__run_due(struct mg_worker *worker); /* the launch's time is over; shows progress on the way */

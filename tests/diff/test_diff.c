@@ -1,5 +1,6 @@
-/* test_diff.c - the two engines against each other: random programs, whose memory, faults, shapes of accesses and counts of
- * instructions must be the same to the last bit. Of a program for which they are not, statements are taken away as long as
+/* test_diff.c - the engines against each other: random programs, interpreted, compiled thoroughly, compiled quickly, and
+ * begun by the interpreter and taken over by one kind of code after the other. Memory, faults, shapes of accesses and counts
+ * of instructions must be the same to the last bit. Of a program for which they are not, statements are taken away as long as
  * they still differ, and what is left is printed. Nor may the generated code call anything by name but LLVM's intrinsics.
  *
  *     test_diff [--count N] [--seed S] [--seconds T]   N programs (1000), of the seeds from S (1) on, or fewer if the time is over
@@ -7,6 +8,7 @@
  */
 #include "program.h"
 #include "jit/jit.h"
+#include "simt/engine.h"
 #include "simt/kit.h"
 
 #include <ctype.h>
@@ -15,15 +17,27 @@
 static struct mg_strbuf ir; /* of the last kernel that was compiled */
 static unsigned long texts;  /* of IR that were read */
 static unsigned long faults; /* programs that end with one */
+enum { INTERPRETED, THOROUGH, QUICK, RISING, SIDES };
 static struct side {
+    const char *name, *engine;
     struct kit kit;
     uint64_t in, out, sums;
-} sides[2];
+} sides[SIDES] = {{.name = "interpreted", .engine = "interp"},
+                  {.name = "compiled", .engine = "jit"},
+                  {.name = "compiled quickly", .engine = "quick"},
+                  {.name = "taken over"}};
 
-static void open_side(struct side *s, const char *engine)
+static void open_side(struct side *s)
 {
-    setenv("MARGAY_ENGINE", engine, 1);
+    if (s->engine)
+        setenv("MARGAY_ENGINE", s->engine, 1);
+    else
+        unsetenv("MARGAY_ENGINE");
     kit_open(&s->kit, 1, 60000, MG_OBSERVE_SHAPES | MG_OBSERVE_COUNTS, NULL);
+    if (!s->engine) {
+        s->kit.engine->due[MG_ENGINE_QUICK] = 30;
+        s->kit.engine->due[MG_ENGINE_THOROUGH] = 200;
+    }
     s->in = kit_alloc(&s->kit, IN_BYTES);
     s->out = kit_alloc(&s->kit, OUT_BYTES);
     s->sums = kit_alloc(&s->kit, 4096);
@@ -44,41 +58,29 @@ static bool calls(struct mg_strbuf *how)
     return false;
 }
 
-/* The first difference, as a sentence; false: there is none. */
-static bool differ(const char *ptx, struct mg_dim3 grid, struct mg_dim3 block, struct mg_strbuf *how)
+/* The first difference between the interpreter and side `which`, as a sentence; false: there is none. */
+static bool sides_differ(unsigned which, const enum mg_status status[SIDES], struct mg_strbuf *how)
 {
-    enum mg_status status[2];
-    ir.count = 0;
-    for (unsigned i = 0; i < 2; i++) {
-        struct side *s = &sides[i];
-        memset((void *)(uintptr_t)s->out, 0x5a, OUT_BYTES);
-        memset((void *)(uintptr_t)s->sums, 0, 4096);
-        kit_load(&s->kit, ptx);
-        struct kit_params params = {{s->in, s->out, s->sums, 5}};
-        struct mg_simt_launch l = {.grid = grid, .block = block, .params = params.p};
-        status[i] = kit_launch_full(&s->kit, &l);
-    }
-    const struct kit *a = &sides[0].kit, *b = &sides[1].kit;
-    if (status[0] != status[1])
-        return mg__strbuf_printf(how, "interpreted: %s (%s); compiled: %s (%s)", mg_status_text(status[0]), a->diag.message,
-                                 mg_status_text(status[1]), b->diag.message);
-    faults += status[0] != MG_OK;
-    if (status[0] != MG_OK && getenv("DIFF_VERBOSE"))
-        fprintf(stderr, "%s:%u %s\n%s\n", a->diag.message, a->diag.line, a->diag.excerpt, ptx);
+    const struct kit *a = &sides[0].kit, *b = &sides[which].kit;
+    const char *name = sides[which].name;
+    if (status[0] != status[which])
+        return mg__strbuf_printf(how, "interpreted: %s (%s); %s: %s (%s)", mg_status_text(status[0]), a->diag.message, name,
+                                 mg_status_text(status[which]), b->diag.message);
     if (status[0] == MG_ERR_DEADLOCK || status[0] == MG_ERR_TIMEOUT) /* where everybody was depends on who ran first */
         return false;
     if (status[0] != MG_OK)
-        return strcmp(a->diag.message, b->diag.message) != 0 && mg__strbuf_printf(how, "%s\n%s", a->diag.message, b->diag.message);
-    const uint32_t *x = (void *)(uintptr_t)sides[0].out, *y = (void *)(uintptr_t)sides[1].out;
+        return strcmp(a->diag.message, b->diag.message) != 0 &&
+               mg__strbuf_printf(how, "%s\n%s: %s", a->diag.message, name, b->diag.message);
+    const uint32_t *x = (void *)(uintptr_t)sides[0].out, *y = (void *)(uintptr_t)sides[which].out;
     for (unsigned k = 0; k < OUT_BYTES / 4; k++)
         if (x[k] != y[k])
-            return mg__strbuf_printf(how, "memory: thread %u, byte %u: %08x interpreted, %08x compiled", k / 64, k % 64 * 4, x[k], y[k]);
-    if (memcmp((void *)(uintptr_t)sides[0].sums, (void *)(uintptr_t)sides[1].sums, 4096) != 0)
-        return mg__strbuf_printf(how, "memory of sums");
+            return mg__strbuf_printf(how, "memory: thread %u, byte %u: %08x interpreted, %08x %s", k / 64, k % 64 * 4, x[k], y[k], name);
+    if (memcmp((void *)(uintptr_t)sides[0].sums, (void *)(uintptr_t)sides[which].sums, 4096) != 0)
+        return mg__strbuf_printf(how, "memory of sums, %s", name);
 #define SAME(field)                                                                                                    \
     if (a->sums.field != b->sums.field)                                                                                \
-        return mg__strbuf_printf(how, "%s: %llu interpreted, %llu compiled", #field, (unsigned long long)a->sums.field,     \
-                                 (unsigned long long)b->sums.field)
+        return mg__strbuf_printf(how, "%s: %llu interpreted, %llu %s", #field, (unsigned long long)a->sums.field,       \
+                                 (unsigned long long)b->sums.field, name)
     SAME(issued);
     SAME(threads);
     SAME(divergent);
@@ -88,6 +90,29 @@ static bool differ(const char *ptx, struct mg_dim3 grid, struct mg_dim3 block, s
     SAME(sectors);
     SAME(wavefronts);
     SAME(shapes);
+    return false;
+}
+
+/* The first difference, as a sentence; false: there is none. */
+static bool differ(const char *ptx, struct mg_dim3 grid, struct mg_dim3 block, struct mg_strbuf *how)
+{
+    enum mg_status status[SIDES];
+    ir.count = 0;
+    for (unsigned i = 0; i < SIDES; i++) {
+        struct side *s = &sides[i];
+        memset((void *)(uintptr_t)s->out, 0x5a, OUT_BYTES);
+        memset((void *)(uintptr_t)s->sums, 0, 4096);
+        kit_load(&s->kit, ptx);
+        struct kit_params params = {{s->in, s->out, s->sums, 5}};
+        struct mg_simt_launch l = {.grid = grid, .block = block, .params = params.p};
+        status[i] = kit_launch_full(&s->kit, &l);
+    }
+    faults += status[0] != MG_OK;
+    if (status[0] != MG_OK && getenv("DIFF_VERBOSE"))
+        fprintf(stderr, "%s:%u %s\n%s\n", sides[0].kit.diag.message, sides[0].kit.diag.line, sides[0].kit.diag.excerpt, ptx);
+    for (unsigned i = 1; i < SIDES; i++)
+        if (sides_differ(i, status, how))
+            return true;
     return calls(how);
 }
 
@@ -152,8 +177,8 @@ static int own(const char *path, unsigned grid, const char *shape)
 static void close_sides(void)
 {
     mg__strbuf_free(&ir);
-    kit_close(&sides[0].kit);
-    kit_close(&sides[1].kit);
+    for (unsigned i = 0; i < SIDES; i++)
+        kit_close(&sides[i].kit);
 }
 
 static bool read_options(int argc, char **argv, unsigned long *count, unsigned long *seed, unsigned long *seconds)
@@ -186,22 +211,22 @@ int main(int argc, char **argv)
     }
     if (!kit_compiles())
         return 77;
-    open_side(&sides[0], "interp");
-    open_side(&sides[1], "jit");
-    mg__jit_dump(sides[1].kit.engine, &ir);
+    for (unsigned i = 0; i < SIDES; i++)
+        open_side(&sides[i]);
+    mg__jit_dump(sides[THOROUGH].kit.engine, &ir);
     int failed = 0;
     if (file) {
         failed = own(argv[1], argc > 2 ? (unsigned)atoi(argv[2]) : 1, argc > 3 ? argv[3] : "32");
         close_sides();
         return failed;
     }
-    struct mg_jit_stats stats = {0};
+    struct mg_jit_stats stats[SIDES] = {0};
     unsigned long k = 0;
     for (uint64_t start = mg__time_ns(); k < count && !failed && (!seconds || mg__time_ns() - start < seconds * 1000000000u); k++) {
         struct program p;
         struct mg_strbuf how = {0}, text = {0};
         program_make(&p, seed + k);
-        mg__jit_dump(sides[1].kit.engine, k % 8 ? NULL : &ir); /* writing it takes time */
+        mg__jit_dump(sides[THOROUGH].kit.engine, k % 8 ? NULL : &ir); /* writing it takes time */
         ir.count = 0;
         if (program_differs(&p, &how)) {
             printf("seed %lu: %s; taking away what does not matter ...\n", seed + k, how.at);
@@ -213,22 +238,32 @@ int main(int argc, char **argv)
             printf("seed %lu, grid %u, block %ux%ux%u: %s\n%s\n", seed + k, p.grid.x, p.block.x, p.block.y, p.block.z, how.at, text.at);
             failed = 1;
         }
-        mg__jit_stats(sides[1].kit.engine, &stats);
-        if (stats.faulty) {
-            printf("seed %lu: the code that was made for it was refused\n", seed + k);
-            failed = 1;
+        for (unsigned i = 1; i < SIDES; i++) {
+            mg__jit_stats(sides[i].kit.engine, &stats[i]);
+            if (stats[i].faulty) {
+                printf("seed %lu: the code that was made for it was refused (%s)\n", seed + k, sides[i].name);
+                failed = 1;
+            }
         }
         mg__strbuf_free(&how);
         mg__strbuf_free(&text);
         program_free(&p);
     }
-    printf("%lu programs from seed %lu: %llu compiled (%.1f ms each), %llu refused; %lu end with a fault\n", k, seed, (unsigned long long)stats.compiled,
-           stats.compiled ? 1e3 * stats.compile_seconds / (double)stats.compiled : 0, (unsigned long long)stats.refused, faults);
-    if (stats.compiled && texts == 0 && !failed) {
+    printf("%lu programs from seed %lu, %lu end with a fault\n", k, seed, faults);
+    for (unsigned i = 1; i < SIDES; i++)
+        for (unsigned effort = 0; effort < MG_ENGINE_EFFORTS; effort++)
+            if (stats[i].compiled[effort])
+                printf("%s: %llu %s, %.1f ms each; %llu refused\n", sides[i].name, (unsigned long long)stats[i].compiled[effort],
+                       effort == MG_ENGINE_QUICK ? "quickly" : "thoroughly",
+                       1e3 * stats[i].compile_seconds[effort] / (double)stats[i].compiled[effort],
+                       (unsigned long long)stats[i].refused);
+    if (stats[THOROUGH].compiled[MG_ENGINE_THOROUGH] && texts == 0 && !failed) {
         printf("no IR was read\n");
         failed = 1;
     }
-    if (!failed && k >= 20 && stats.compiled < k / 2) {
+    if (!failed && k >= 20 &&
+        (stats[THOROUGH].compiled[MG_ENGINE_THOROUGH] < k / 2 || stats[QUICK].compiled[MG_ENGINE_QUICK] < k / 2 ||
+         stats[RISING].compiled[MG_ENGINE_QUICK] < k / 4 || stats[RISING].compiled[MG_ENGINE_THOROUGH] < k / 8)) {
         printf("too few were compiled: this test says little\n");
         failed = 1;
     }

@@ -1,0 +1,195 @@
+/* tier.c - what a kernel's blocks run as: interpreted at first, then code that was made quickly, then code that was made
+ * thoroughly.
+ *
+ * Nobody knows how long a kernel will run, but how long it has: the next code is made when the kernel has run for about as
+ * long as making it takes, so that at worst twice the time of the best choice is spent. Time is told by warp instructions
+ * and not by a clock, so that runs repeat. What a launch executes at least, every op once by every warp, counts before it
+ * begins. Workers look between blocks, and within a block between turns of its warps and in compiled loops; the one that
+ * finds the code due makes it, and the others go on meanwhile with what they have. Code that was kept of an earlier run is
+ * taken at once.
+ */
+#include "simt/engine_priv.h"
+
+/* In warps that execute each op of the kernel once. Making code takes some 0.2 and 1 ms an op; a warp takes 20 to 50 ns to
+ * interpret one, and some 4 ns more in quick code than in thorough code. */
+static const uint64_t due_after[MG_ENGINE_EFFORTS] = {8192, 262144};
+
+static uint64_t due_at(const struct mg_engine *engine, const struct mg_described *d, enum mg_engine_effort effort)
+{
+    return engine->due[effort] ? engine->due[effort] : due_after[effort] * d->program.nops;
+}
+
+static void index_entries(struct mg_described *d, const struct mg_tier *tier)
+{
+    for (uint32_t p = 1; p < tier->code->npoints; p++) {
+        const struct mg_engine_point *at = &tier->code->points[p];
+        if (at->kind == MG_ENGINE_AT_BARRIER ||
+            (at->kind == MG_ENGINE_AT_ENTRY && d->program.ops[at->op].kind == MG_ENGINE_BLOCK))
+            tier->entry_of[at->op] = p;
+    }
+}
+
+/* The code of this effort, if it can be had; *reason, if not, says why. */
+static bool make(const struct mg_engine *engine, struct mg_described *d, enum mg_engine_effort effort, bool kept,
+                 const char **reason)
+{
+    struct mg_tier *tier = &d->tiers[effort];
+    d->tried[effort] |= !kept;
+    tier->entry_of = tier->entry_of ? tier->entry_of
+                                    : mg__arena_array(&d->arena, d->program.nops + 1, sizeof *tier->entry_of);
+    if (!tier->entry_of)
+        *reason = "there is no memory for it";
+    else
+        tier->code = engine->compile(engine->self, &d->program, effort, kept, reason);
+    if (!tier->code)
+        return false;
+    index_entries(d, tier);
+    atomic_store(&d->best, (int)effort);
+    return true;
+}
+
+/* Says when the next code is due, and, where there will never be any, why. */
+static void plan(const struct mg_engine *engine, struct mg_described *d, const char *reason)
+{
+    int best = atomic_load(&d->best);
+    uint64_t due = UINT64_MAX;
+    if (engine->patient && best < MG_ENGINE_QUICK && !d->tried[MG_ENGINE_QUICK])
+        due = due_at(engine, d, MG_ENGINE_QUICK);
+    else if (engine->patient && best == MG_ENGINE_QUICK && !d->tried[MG_ENGINE_THOROUGH])
+        due = due_at(engine, d, MG_ENGINE_THOROUGH);
+    atomic_store(&d->due, due);
+    if (best < 0 && due == UINT64_MAX && engine->say)
+        engine->say(engine->self, d->program.name, reason);
+}
+
+static void make_next(const struct mg_engine *engine, struct mg_described *d, enum mg_engine_effort effort)
+{
+    const char *reason = "";
+    make(engine, d, effort, false, &reason);
+    plan(engine, d, reason);
+}
+
+static struct mg_described *first_launch(struct mg_simt_kernel *k, const struct mg_engine *engine, uint32_t row)
+{
+    const char *reason = "there is no memory to describe it";
+    struct mg_described *d = mg__describe(k->program, k->module->simt->lanes, row);
+    if (!d)
+        return NULL;
+    atomic_store(&d->best, -1);
+    if (!engine->patient) {
+        /* What is too long to be made thoroughly may still be made quickly. */
+        if (!make(engine, d, (enum mg_engine_effort)engine->effort, false, &reason) && engine->effort != MG_ENGINE_QUICK)
+            make(engine, d, MG_ENGINE_QUICK, false, &reason);
+    } else if (!make(engine, d, MG_ENGINE_THOROUGH, true, &reason)) {
+        make(engine, d, MG_ENGINE_QUICK, true, &reason);
+    }
+    plan(engine, d, reason);
+    return d;
+}
+
+struct mg_described *mg__tier_kernel(struct mg_simt_kernel *k, const struct mg_dim3 *block, uint64_t blocks)
+{
+    const struct mg_simt *s = k->module->simt;
+    const struct mg_engine *engine = s->engine;
+    uint32_t row = mg__described_row(block);
+    unsigned slot = row ? (unsigned)__builtin_ctz(row) : 0;
+    uint64_t threads = (uint64_t)block->x * block->y * block->z;
+    if (!engine || slot >= MG_COUNT(k->described) || threads % 32)
+        return NULL;
+    struct mg_described *d = k->described[slot];
+    if (!d)
+        d = k->described[slot] = first_launch(k, engine, row);
+    if (!d)
+        return NULL;
+    uint64_t each = threads / 32 * d->program.nops, foreseen = blocks <= UINT64_MAX / 2 / each ? blocks * each : UINT64_MAX / 2;
+    if (engine->due[0])
+        foreseen = 0;
+    uint64_t all = MG_MIN(atomic_load(&d->work), UINT64_MAX / 2) + foreseen;
+    if (all >= atomic_load(&d->due)) {
+        if (all >= due_at(engine, d, MG_ENGINE_THOROUGH))
+            make_next(engine, d, MG_ENGINE_THOROUGH);
+        if (atomic_load(&d->best) < 0)
+            make_next(engine, d, MG_ENGINE_QUICK);
+    }
+    bool none = atomic_load(&d->best) < 0, never = atomic_load(&d->due) == UINT64_MAX;
+    if (none && !never && atomic_load(&d->work) == 0 && engine->say)
+        engine->say(engine->self, k->info.name, "it has run for less time so far than compiling it takes");
+    return none && never ? NULL : d;
+}
+
+void mg__tier_kernel_free(struct mg_simt_kernel *k)
+{
+    const struct mg_engine *engine = k->module->simt->engine;
+    for (unsigned i = 0; i < MG_COUNT(k->described); i++) {
+        struct mg_described *d = k->described[i];
+        for (unsigned t = 0; d && t < MG_ENGINE_EFFORTS; t++)
+            if (d->tiers[t].code)
+                engine->release(engine->self, d->tiers[t].code);
+        mg__described_free(d);
+    }
+}
+
+/* ---- a worker ---- */
+static void tell(struct mg_worker *worker)
+{
+    const struct mg_program *p = worker->run->program;
+    uint64_t work = 0;
+    for (uint32_t s = 0; s < p->nsegments; s++)
+        work += (worker->counts[s].warps + (worker->full ? worker->full[s] : 0)) * p->segments[s].ninsns;
+    atomic_fetch_add_explicit(&worker->run->engine->work, work - worker->told, memory_order_relaxed);
+    worker->told = work;
+}
+
+bool mg__tier_due(struct mg_worker *worker)
+{
+    struct mg_described *d = worker->run->engine;
+    if (!d)
+        return false;
+    uint64_t due = atomic_load_explicit(&d->due, memory_order_relaxed);
+    if (due != UINT64_MAX) {
+        tell(worker);
+        if (atomic_load(&d->work) >= due && !atomic_flag_test_and_set(&d->making)) {
+            if (atomic_load(&d->due) == due) /* nobody made it meanwhile */
+                make_next(worker->run->simt->engine, d, atomic_load(&d->best) < 0 ? MG_ENGINE_QUICK : MG_ENGINE_THOROUGH);
+            atomic_flag_clear(&d->making);
+        }
+    }
+    int best = atomic_load(&d->best);
+    return best >= 0 && worker->tier != &d->tiers[best];
+}
+
+void mg__tier_end(struct mg_worker *worker)
+{
+    if (worker->run->engine)
+        tell(worker);
+}
+
+bool mg__tier_worker(struct mg_worker *worker)
+{
+    const struct mg_described *d = worker->run->engine;
+    int best = d ? atomic_load(&d->best) : -1;
+    if (best < 0 || worker->tier == &d->tiers[best])
+        return true;
+    const struct mg_engine_code *code = d->tiers[best].code;
+    struct mg_engine_record *records = aligned_alloc(64, (code->nsites * sizeof *records + 127) / 64 * 64);
+    if (!worker->full)
+        worker->full = calloc(1, (worker->run->program->nsegments + 1) * sizeof *worker->full + mg__engine_pace_size());
+    if (!records || !worker->full) {
+        free(records);
+        return false;
+    }
+    memset(records, 0, code->nsites * sizeof *records);
+    for (uint32_t s = 0; s < code->nsites; s++)
+        records[s].lo = UINT64_MAX; /* fits no address */
+    mg__engine_flush(worker);
+    mg__engine_pace_reset(worker);
+    free(worker->records);
+    worker->records = records;
+    worker->ncells = code->ncells;
+    worker->tier = &d->tiers[best];
+    for (uint32_t b = 0; b < worker->nblocks; b++)
+        for (uint32_t k = 0; worker->blocks[b]->warps && k < worker->blocks[b]->nwarps; k++)
+            if (!mg__engine_warp(&worker->blocks[b]->warps[k]))
+                return false;
+    return true;
+}
