@@ -215,8 +215,8 @@ static int apply(void *arg, int id, const char *value)
         o->nvcc_args = value;
         break;
     case OPT_ENGINE:
-        if (strcmp(value, "jit") && strcmp(value, "interp"))
-            return mg__cli_complain(o, "--engine %s: jit or interp is needed", value);
+        if (strcmp(value, "jit") && strcmp(value, "quick") && strcmp(value, "interp"))
+            return mg__cli_complain(o, "--engine %s: jit, quick or interp is needed", value);
         o->engine = value;
         break;
     case OPT_VERBOSE:

@@ -502,12 +502,12 @@ static void end_block(struct mg_block *b)
     b->progress += b->nwarps;
 }
 
-/* As long as all warps come to the same barrier, they are not looked at one by one. */
-static enum mg_engine_outcome together(struct mg_worker *worker, struct mg_block *b)
+/* From the barrier `at` on, where all stand, or from the start (NULL). As long as all warps come to the same barrier, they
+ * are not looked at one by one. */
+static enum mg_engine_outcome together(struct mg_worker *worker, struct mg_block *b, const struct mg_engine_point *at)
 {
     const struct mg_engine_code *code = worker->tier->code;
-    const struct mg_engine_point *at = NULL;
-    uint32_t entry = 0;
+    uint32_t entry = at ? at->entry : 0;
     for (;;) {
         uint32_t ran = code->run(&b->warps[0].e, entry, b->nwarps), point = b->warps[0].e.point;
         const struct mg_engine_point *p = &code->points[point];
@@ -546,7 +546,7 @@ enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_bloc
         w->slice = MG_SLICE;
         mg__warp_choose(w);
     }
-    enum mg_engine_outcome outcome = taken ? MG_ENGINE_INTERPRET : together(worker, b);
+    enum mg_engine_outcome outcome = taken ? MG_ENGINE_INTERPRET : together(worker, b, NULL);
     if (outcome != MG_ENGINE_INTERPRET)
         return outcome;
     for (;;) { /* one by one */
@@ -575,6 +575,11 @@ enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_bloc
         if (atomic_load_explicit(&worker->run->stop, memory_order_relaxed))
             return MG_ENGINE_STOPPED;
         b->progress++;
+        if (b->live_warps == b->nwarps) {
+            if ((outcome = together(worker, b, at)) != MG_ENGINE_INTERPRET)
+                return outcome;
+            continue;
+        }
         for (uint32_t k = 0; k < b->nwarps; k++)
             if (b->warps[k].place == AT_BARRIER)
                 b->warps[k].place = READY;
