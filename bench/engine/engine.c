@@ -8,6 +8,11 @@
 
 #ifdef MG_HAVE_JIT
 #include "jit/jit.h"
+#include "simt/engine.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
 #endif
 #include "model/model.h"
 #include "simt/simt.h"
@@ -161,8 +166,9 @@ static void engine_close(struct bench_peer *peer)
     free(e);
 }
 
-struct bench_peer *bench_engine_open(const char *ptx, size_t length, unsigned threads, enum bench_engine_mode mode,
-                                     char *error, size_t size)
+/* Compiled code: `cache` is a folder of kept code, "" for none. */
+static struct bench_peer *open_with(const char *ptx, size_t length, unsigned threads, enum bench_engine_mode mode,
+                                    const char *cache, bool quick, char *error, size_t size)
 {
     static const struct bench_peer_ops ops = {engine_load, engine_reset, engine_run, engine_result, engine_close};
     struct mg_ptx_module *parsed = NULL;
@@ -181,8 +187,11 @@ struct bench_peer *bench_engine_open(const char *ptx, size_t length, unsigned th
     }
 #ifdef MG_HAVE_JIT
     const char *reason;
-    if (mode != BENCH_INTERPRET && (e->jit = mg__jit_open(&(struct mg_jit_options){.cache = getenv("MARGAY_CACHE") ? NULL : "", .verbose = getenv("MARGAY_VERBOSE") != NULL}, &reason)))
+    struct mg_jit_options jit = {.cache = cache, .verbose = getenv("MARGAY_VERBOSE") != NULL, .quick = quick};
+    if (mode != BENCH_INTERPRET && (e->jit = mg__jit_open(&jit, &reason)))
         mg__simt_attach(e->simt, e->jit);
+#else
+    (void)cache, (void)quick;
 #endif
     if (mode == BENCH_MODELS || mode == BENCH_INTERPRET) {
         status = mg__model_create(model_done, e, &e->model);
@@ -217,6 +226,79 @@ fail:
     snprintf(error, size, "%s", e->peer.error);
     engine_close(&e->peer);
     return NULL;
+}
+
+struct bench_peer *bench_engine_open(const char *ptx, size_t length, unsigned threads, enum bench_engine_mode mode,
+                                     char *error, size_t size)
+{
+    return open_with(ptx, length, threads, mode, getenv("MARGAY_CACHE") ? NULL : "", false, error, size);
+}
+
+#ifdef MG_HAVE_JIT
+static void empty_folder(const char *path)
+{
+    DIR *folder = opendir(path);
+    for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;)
+        if (entry->d_name[0] != '.')
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder)
+        closedir(folder);
+    rmdir(path);
+}
+
+/* One process's first launch of the case, with what is kept in `folder`. */
+static bool first_launch(const char *ptx, size_t length, const struct bench_case *c, const char *folder, bool quick,
+                         struct bench_making *making, char *error, size_t size)
+{
+    struct bench_peer *peer = open_with(ptx, length, 1, BENCH_BARE, folder, quick, error, size);
+    if (!peer)
+        return false;
+    struct engine *e = (struct engine *)peer;
+    bool good = engine_load(peer, c) && engine_run(peer);
+    if (!good)
+        snprintf(error, size, "%s", peer->error);
+    struct mg_jit_stats stats = {0};
+    if (good && e->jit)
+        mg__jit_stats(e->jit, &stats);
+    double *const to[] = {&making->quick, &making->thorough, &making->load};
+    const double took[] = {stats.compile_seconds[MG_ENGINE_QUICK], stats.compile_seconds[MG_ENGINE_THOROUGH], stats.load_seconds};
+    for (unsigned k = 0; k < MG_COUNT(to); k++)
+        if (took[k] > 0 && (*to[k] == 0 || took[k] < *to[k]))
+            *to[k] = took[k];
+    if (good)
+    {
+        struct mg_simt_kernel_info info;
+        mg__simt_kernel_info(e->kernel, &info);
+        making->instructions = (unsigned)info.func->ninsns;
+    }
+    engine_close(peer);
+    return good;
+}
+#endif
+
+bool bench_engine_making(const char *ptx, size_t length, const struct bench_case *c, struct bench_making *making, char *error,
+                         size_t size)
+{
+    *making = (struct bench_making){0};
+#ifdef MG_HAVE_JIT
+    enum { ROUNDS = 3 }; /* the best counts, as everywhere */
+    bool good = true;
+    for (unsigned round = 0; round < ROUNDS && good; round++) {
+        char folder[] = "/tmp/margay-bench-XXXXXX";
+        if (!mkdtemp(folder)) {
+            snprintf(error, size, "no folder in /tmp");
+            return false;
+        }
+        for (unsigned quick = 0; quick < 2 && good; quick++)
+            good = first_launch(ptx, length, c, folder, quick, making, error, size) &&
+                   first_launch(ptx, length, c, folder, quick, making, error, size); /* loads what the first one made */
+        empty_folder(folder);
+    }
+    return good;
+#else
+    (void)ptx, (void)length, (void)c, (void)error, (void)size;
+    return true;
+#endif
 }
 
 uint64_t bench_engine_warp_instructions(const struct bench_peer *engine)

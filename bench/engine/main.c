@@ -340,7 +340,14 @@ int main(int argc, char **argv)
             fprintf(stderr, "bench_engine: out of memory\n");
             return 1;
         }
-        failures += measure(contenders, count, counter, &cs, report.reps, &report.rows[report.nrows++]);
+        struct bench_row *row = &report.rows[report.nrows++];
+        failures += measure(contenders, count, counter, &cs, report.reps, row);
+        pin(true);
+        if (columns >> COL_MODELS & 1 && strcmp(cs.name, cs.kernel) == 0 && /* not of a second size */
+            !bench_engine_making(ptx, ptx_size, &cs, &row->making, error, sizeof error)) {
+            fprintf(stderr, "bench_engine: %s: %s\n", cs.name, error);
+            failures++;
+        }
         for (size_t k = 0; k < count; k++)
             contenders[k].peer->current = NULL;
         bench_case_free(&cs);

@@ -135,6 +135,42 @@ static double to_interpreter(const struct bench_row *row)
     return ratio(best(row, COL_INTERPRET), best(row, COL_MODELS));
 }
 
+/* Seconds a 1,000 instructions of PTX. */
+static double making_quick(const struct bench_row *row)
+{
+    return ratio(row->making.quick * 1e3, row->making.instructions);
+}
+static double making_thorough(const struct bench_row *row)
+{
+    return ratio(row->making.thorough * 1e3, row->making.instructions);
+}
+static double loading(const struct bench_row *row) /* ms */
+{
+    return row->making.load * 1e3;
+}
+
+static void print_making(const struct bench_report *report, bool markdown)
+{
+    static const char *const column[6] = {"kernel", "PTX insns", "quickly", "s/1000", "thoroughly", "s/1000"};
+    bool any = false;
+    for (size_t i = 0; i < report->nrows; i++) {
+        const struct bench_row *row = &report->rows[i];
+        if (!row->making.instructions || row->making.quick == 0)
+            continue;
+        if (!any) {
+            printf("\nHow long it takes to make a kernel into code, and to load what was kept; best of three\n%s", markdown ? "\n" : "");
+            printf(markdown ? "| %s | %s | %s | %s | %s | %s | %s |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+                            : "%-17s  %9s  %9s  %6s  %10s  %6s  %8s\n",
+                   column[0], column[1], column[2], column[3], column[4], column[5], "loaded");
+        }
+        any = true;
+        printf(markdown ? "| %s | %u | %.1f ms | %.2f | %.1f ms | %.2f | %.2f ms |\n"
+                        : "%-17s  %9u  %6.1f ms  %6.2f  %7.1f ms  %6.2f  %5.2f ms\n",
+               row->name, row->making.instructions, row->making.quick * 1e3, making_quick(row), row->making.thorough * 1e3,
+               making_thorough(row), loading(row));
+    }
+}
+
 int bench_report_print(const struct bench_report *report, bool markdown)
 {
     char text[CELLS][32];
@@ -157,6 +193,7 @@ int bench_report_print(const struct bench_report *report, bool markdown)
         row_cells(&report->rows[i], text);
         print_cells((const char(*)[32])text, markdown);
     }
+    print_making(report, markdown);
     printf(markdown ? "\n| target | measured | verdict |\n| --- | --- | --- |\n" : "\nTargets\n");
     missed += judge_rows(report, markdown, "at least 200 M warp instructions/s, models on", 200.0, false, rate);
     missed += judge_rows(report, markdown, "tiled matmul 4 times faster than PoCL", 4.0, false, tiled);
@@ -164,6 +201,8 @@ int bench_report_print(const struct bench_report *report, bool markdown)
     missed += judge_rows(report, markdown, "the others not slower than PoCL", 1.0, false, others);
     missed += judge_rows(report, markdown, "3 times faster than the interpreter", 3.0, false, to_interpreter);
     missed += judge_rows(report, markdown, "the models cost at most 1.7 times", 1.7, true, models_cost);
+    missed += judge_rows(report, markdown, "compiled in 0.2 s a 1,000 PTX instructions", 0.2, true, making_quick);
+    missed += judge_rows(report, markdown, "compiled before: loaded in 5 ms a kernel", 5.0, true, loading);
     if (report->threads == 2)
         missed += judge_rows(report, markdown, "a second core brings at least 1.85 times", 1.85, false, second_core);
     return missed;
@@ -203,6 +242,9 @@ bool bench_report_json(const struct bench_report *report, const char *path)
             if (row->time[k].runs)
                 fprintf(out, ",\n   \"%s\": {\"best_s\": %.9f, \"median_s\": %.9f, \"runs\": %d}", names[k],
                         row->time[k].best, row->time[k].median, row->time[k].runs);
+        if (row->making.instructions)
+            fprintf(out, ",\n   \"making\": {\"instructions\": %u, \"quickly_s\": %.9f, \"thoroughly_s\": %.9f, \"load_s\": %.9f}",
+                    row->making.instructions, row->making.quick, row->making.thorough, row->making.load);
         fprintf(out, "}");
     }
     fprintf(out, "\n ]}\n");

@@ -77,11 +77,12 @@ struct mg_gen_level {
 #define MG_GEN_GROUPS 256u
 #define MG_GEN_LEVELS 4u  /* arms in arms */
 #define MG_GEN_REGION 64u /* ops of all arms between a branch and where they meet */
-/* Larger kernels are interpreted: compiling them takes more than it gains. LLVM needs some 0.1 ms for an instruction of
- * its own, and most of those save and restore registers where compiled code is left and entered. */
+/* Larger kernels are interpreted, and larger ones than MG_GEN_PARTS compiled without arms of branches whose lanes
+ * disagree. LLVM needs some 0.1 ms for an instruction of its own, 0.02 with little effort, and most of those save and
+ * restore registers where compiled code is left and entered. */
 #define MG_GEN_OPS 6000u
-#define MG_GEN_SIZE 10000u /* LLVM's instructions */
-#define MG_GEN_SIZE_QUICK 40000u
+#define MG_GEN_SIZE 40000u /* LLVM's instructions */
+#define MG_GEN_PARTS 10000u
 #define MG_GEN_APART 40u   /* ops between two entries that are not needed, in a kernel of more than MG_GEN_SMALL */
 #define MG_GEN_SMALL 300u
 

@@ -119,7 +119,7 @@ static void generate(struct mg_gen *g, const uint64_t key[2], struct mg_strbuf *
     g->b = LLVMCreateBuilderInContext(g->cx);
     if (!mg__gen_emit(g)) {
         g->reason = g->reason ? g->reason : "memory";
-    } else if (size_of(g) > (g->quick ? MG_GEN_SIZE_QUICK : MG_GEN_SIZE)) {
+    } else if (size_of(g) > (g->whole ? MG_GEN_SIZE : MG_GEN_PARTS)) {
         g->reason = "long";
     } else if (LLVMVerifyModule(g->module, LLVMReturnStatusAction, &message)) {
         g->reason = "verify";
