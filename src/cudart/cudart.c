@@ -12,7 +12,7 @@
  *   MARGAY_ADVISE    1: every recorded launch is followed for advice as well (slower: it runs interpreted)
  *   MARGAY_DEVICE    compute capability, 90 unless told
  *   MARGAY_BOARD     one of its boards, by name, as in include/margay/arch.h
- *   MARGAY_ENGINE    jit or interp; jit where it was built. MARGAY_VERBOSE=1: what became of each kernel, on stderr
+ *   MARGAY_ENGINE    jit, quick or interp; unset, what pays. MARGAY_VERBOSE=1: what became of each kernel, on stderr
  *   MARGAY_THREADS   host threads that run blocks
  *   MARGAY_TIMEOUT   seconds a launch may take, fractions allowed
  *   MARGAY_KERNEL    extended regular expression: record the launches of kernels whose name it finds
