@@ -8,15 +8,16 @@
 static bool page(struct mg_strbuf *out)
 {
     bool ok = mg__strbuf_printf(
-        out, "# Metrics\n\n"
-             "<!-- Made from src/report/metric.def by `make docs`: edit the table, not this page. -->\n\n"
-             "Every counter that a report can hold. The names are Nsight Compute's, and so are the numbers, with two\n"
-             "exceptions: counts of instructions and branches are counts of PTX instructions, where Nsight Compute counts\n"
-             "machine instructions. Memory counters are computed from the addresses of each access, so they are exact and\n"
-             "the same for every run and any number of threads.\n\n"
-             "A launch has all of them. A source line has all but those named `launch__…`; a shared variable has the\n"
-             "wavefronts and the shared instructions. A counter of something that did not happen is there, and 0.\n\n"
-             "| metric | unit | meaning |\n| --- | --- | --- |\n");
+        out,
+        "# Metrics\n\n"
+        "<!-- Made from src/report/metric.def by `make docs`: edit the table, not this page. -->\n\n"
+        "Every counter that a report can hold. The names are Nsight Compute's, and so are the numbers, with two\n"
+        "exceptions: counts of instructions and branches are counts of PTX instructions, where Nsight Compute counts\n"
+        "machine instructions. Memory counters are computed from the addresses of each access, so they are exact and\n"
+        "the same for every run and any number of threads.\n\n"
+        "A launch has all of them. A source line has all but those named `launch__…`; a shared variable has the\n"
+        "wavefronts and the shared instructions. A counter of something that did not happen is there, and 0.\n\n"
+        "| metric | unit | meaning |\n| --- | --- | --- |\n");
     for (int m = 0; ok && m < MG_METRIC_COUNT; m++)
         ok = mg__strbuf_printf(out, "| `%s` | %s | %s |\n", mg__metric_name((enum mg_metric)m),
                                mg__metric_unit((enum mg_metric)m), mg__metric_text((enum mg_metric)m));

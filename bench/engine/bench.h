@@ -74,14 +74,14 @@ enum bench_engine_mode { BENCH_BARE, BENCH_MODELS, BENCH_INTERPRET /* with the m
 struct bench_peer *bench_engine_open(const char *ptx, size_t length, unsigned threads, enum bench_engine_mode mode,
                                      char *error, size_t size);
 uint64_t bench_engine_warp_instructions(const struct bench_peer *engine);
-/* What it takes to make a case's kernel into code, or to load code that was kept, seconds each. False, with the reason in
- * `error`, where the case cannot be run; 0: not built, or not compiled. */
+/* What it takes to make a case's kernel into code, or to load code that was kept, seconds each. False, with the reason
+ * in `error`, where the case cannot be run; 0: not built, or not compiled. */
 struct bench_making {
     unsigned instructions; /* of its PTX */
     double quick, thorough, load;
 };
-bool bench_engine_making(const char *ptx, size_t length, const struct bench_case *c, struct bench_making *making, char *error,
-                         size_t size);
+bool bench_engine_making(const char *ptx, size_t length, const struct bench_case *c, struct bench_making *making,
+                         char *error, size_t size);
 /* What the model saw in the last run: shows that it was at work. */
 uint64_t bench_engine_wavefronts(const struct bench_peer *engine);
 

@@ -261,7 +261,8 @@ static bool first_launch(const char *ptx, size_t length, const struct bench_case
     if (good && e->jit)
         mg__jit_stats(e->jit, &stats);
     double *const to[] = {&making->quick, &making->thorough, &making->load};
-    const double took[] = {stats.compile_seconds[MG_ENGINE_QUICK], stats.compile_seconds[MG_ENGINE_THOROUGH], stats.load_seconds};
+    const double took[] = {stats.compile_seconds[MG_ENGINE_QUICK], stats.compile_seconds[MG_ENGINE_THOROUGH],
+                           stats.load_seconds};
     for (unsigned k = 0; k < MG_COUNT(to); k++)
         if (took[k] > 0 && (*to[k] == 0 || took[k] < *to[k]))
             *to[k] = took[k];
@@ -276,8 +277,8 @@ static bool first_launch(const char *ptx, size_t length, const struct bench_case
 }
 #endif
 
-bool bench_engine_making(const char *ptx, size_t length, const struct bench_case *c, struct bench_making *making, char *error,
-                         size_t size)
+bool bench_engine_making(const char *ptx, size_t length, const struct bench_case *c, struct bench_making *making,
+                         char *error, size_t size)
 {
     *making = (struct bench_making){0};
 #ifdef MG_HAVE_JIT

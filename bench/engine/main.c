@@ -10,8 +10,8 @@
  *     bench_engine [--only NAME] [--contenders LIST] [--reps N] [--threads N] [--json FILE] [--markdown] [--ptx FILE]
  *                  [--cl FILE] [--strict] [--cpu]
  *
- * --contenders names some of models, interp, bare, threads, opencl, plain, with commas: `--contenders models` is for a profiler.
- * A kernel whose rounds take long is given as many as fit into LONG seconds, two at least.
+ * --contenders names some of models, interp, bare, threads, opencl, plain, with commas: `--contenders models` is for a
+ * profiler. A kernel whose rounds take long is given as many as fit into LONG seconds, two at least.
  * --cpu counts processor time instead of time that passes: for a machine that is busy with other work, as the ratios of
  * the one-core columns still mean something. The column with several threads is then left out.
  *
@@ -113,7 +113,8 @@ static unsigned columns_of(const char *list)
         while (k < COL_COUNT && (strlen(names[k]) != length || memcmp(names[k], at, length) != 0))
             k++;
         if (k == COL_COUNT) {
-            fprintf(stderr, "bench_engine: --contenders: models, interp, bare, threads, opencl, plain; not \"%.*s\"\n", (int)length, at);
+            fprintf(stderr, "bench_engine: --contenders: models, interp, bare, threads, opencl, plain; not \"%.*s\"\n",
+                    (int)length, at);
             exit(2);
         }
         found |= 1u << k;
@@ -177,7 +178,8 @@ static int measure(struct contender *contenders, size_t count, struct bench_peer
             row->wavefronts = bench_engine_wavefronts(c->peer);
         }
     }
-    for (int rep = 0; rep < reps && (rep < 2 || (double)(clock_ns(CLOCK_MONOTONIC) - start) * 1e-9 < LONG); rep++, done++) {
+    for (int rep = 0; rep < reps && (rep < 2 || (double)(clock_ns(CLOCK_MONOTONIC) - start) * 1e-9 < LONG);
+         rep++, done++) {
         progress(cs->name, rep + 1, reps);
         for (size_t i = 0; i < count; i++) {
             struct contender *c = &contenders[i];
@@ -282,10 +284,9 @@ int main(int argc, char **argv)
             report.cpu_time = true;
             break;
         default:
-            fprintf(
-                option == 'h' ? stdout : stderr,
-                "usage: bench_engine [--only NAME] [--contenders LIST] [--reps N] [--threads N] [--json FILE] [--markdown] "
-                "[--ptx FILE] [--cl FILE] [--strict] [--cpu]\n");
+            fprintf(option == 'h' ? stdout : stderr, "usage: bench_engine [--only NAME] [--contenders LIST] [--reps N] "
+                                                     "[--threads N] [--json FILE] [--markdown] "
+                                                     "[--ptx FILE] [--cl FILE] [--strict] [--cpu]\n");
             return option == 'h' ? 0 : 2;
         }
     }
@@ -303,7 +304,10 @@ int main(int argc, char **argv)
     static const struct {
         enum bench_column column;
         enum bench_engine_mode mode;
-    } engines[] = {{COL_MODELS, BENCH_MODELS}, {COL_INTERPRET, BENCH_INTERPRET}, {COL_BARE, BENCH_BARE}, {COL_THREADS, BENCH_MODELS}};
+    } engines[] = {{COL_MODELS, BENCH_MODELS},
+                   {COL_INTERPRET, BENCH_INTERPRET},
+                   {COL_BARE, BENCH_BARE},
+                   {COL_THREADS, BENCH_MODELS}};
     for (size_t i = 0; i < MG_COUNT(engines); i++) {
         bool several = engines[i].column == COL_THREADS;
         if (!(columns >> engines[i].column & 1) || (several && (report.threads < 2 || report.cpu_time)))

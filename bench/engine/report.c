@@ -34,8 +34,9 @@ static const char *cell(char *text, size_t size, const char *format, double valu
 }
 
 enum { CELLS = 14 };
-static const char *const heads[CELLS] = {"kernel",  "warp insns", "Margay",   "M insn/s", "PoCL",    "x PoCL",
-                                         "plain C", "x C", "interp", "x interp",        "no model", "model x",  "threads", "speed-up"};
+static const char *const heads[CELLS] = {"kernel",   "warp insns", "Margay",  "M insn/s", "PoCL",
+                                         "x PoCL",   "plain C",    "x C",     "interp",   "x interp",
+                                         "no model", "model x",    "threads", "speed-up"};
 static const int widths[CELLS] = {17, 10, 10, 8, 10, 7, 10, 7, 10, 8, 10, 7, 10, 8};
 
 static void row_cells(const struct bench_row *row, char text[CELLS][32])
@@ -158,16 +159,18 @@ static void print_making(const struct bench_report *report, bool markdown)
         if (!row->making.instructions || row->making.quick == 0)
             continue;
         if (!any) {
-            printf("\nHow long it takes to make a kernel into code, and to load what was kept; best of three\n%s", markdown ? "\n" : "");
-            printf(markdown ? "| %s | %s | %s | %s | %s | %s | %s |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
-                            : "%-17s  %9s  %9s  %6s  %10s  %6s  %8s\n",
+            printf("\nHow long it takes to make a kernel into code, and to load what was kept; best of three\n%s",
+                   markdown ? "\n" : "");
+            printf(markdown
+                       ? "| %s | %s | %s | %s | %s | %s | %s |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+                       : "%-17s  %9s  %9s  %6s  %10s  %6s  %8s\n",
                    column[0], column[1], column[2], column[3], column[4], column[5], "loaded");
         }
         any = true;
         printf(markdown ? "| %s | %u | %.1f ms | %.2f | %.1f ms | %.2f | %.2f ms |\n"
                         : "%-17s  %9u  %6.1f ms  %6.2f  %7.1f ms  %6.2f  %5.2f ms\n",
-               row->name, row->making.instructions, row->making.quick * 1e3, making_quick(row), row->making.thorough * 1e3,
-               making_thorough(row), loading(row));
+               row->name, row->making.instructions, row->making.quick * 1e3, making_quick(row),
+               row->making.thorough * 1e3, making_thorough(row), loading(row));
     }
 }
 
@@ -175,11 +178,12 @@ int bench_report_print(const struct bench_report *report, bool markdown)
 {
     char text[CELLS][32];
     int missed = 0;
-    printf("%sProcessor: %s, %u allowed to this process.\nOpenCL: %s.\n"
-           "Best of %d runs (of long ones fewer), contenders in turn; %s; one core, but for the column \"threads\" (%u).\n"
-           "\"Margay\" is with the models on; x is its time over the peer's.\n\n",
-           markdown ? "" : "\n", report->processor, report->processors, report->opencl, report->reps,
-           report->cpu_time ? "processor time" : "time that passes", report->threads);
+    printf(
+        "%sProcessor: %s, %u allowed to this process.\nOpenCL: %s.\n"
+        "Best of %d runs (of long ones fewer), contenders in turn; %s; one core, but for the column \"threads\" (%u).\n"
+        "\"Margay\" is with the models on; x is its time over the peer's.\n\n",
+        markdown ? "" : "\n", report->processor, report->processors, report->opencl, report->reps,
+        report->cpu_time ? "processor time" : "time that passes", report->threads);
     for (int i = 0; i < CELLS; i++)
         snprintf(text[i], sizeof text[i], "%s", heads[i]);
     print_cells((const char(*)[32])text, markdown);
@@ -221,7 +225,8 @@ static void json_string(FILE *out, const char *text)
 
 bool bench_report_json(const struct bench_report *report, const char *path)
 {
-    static const char *const names[COL_COUNT] = {"margay_models", "margay_interpreted", "margay_bare", "margay_threads", "opencl", "plain_c"};
+    static const char *const names[COL_COUNT] = {
+        "margay_models", "margay_interpreted", "margay_bare", "margay_threads", "opencl", "plain_c"};
     FILE *out = fopen(path, "w");
     if (!out)
         return false;
@@ -243,7 +248,9 @@ bool bench_report_json(const struct bench_report *report, const char *path)
                 fprintf(out, ",\n   \"%s\": {\"best_s\": %.9f, \"median_s\": %.9f, \"runs\": %d}", names[k],
                         row->time[k].best, row->time[k].median, row->time[k].runs);
         if (row->making.instructions)
-            fprintf(out, ",\n   \"making\": {\"instructions\": %u, \"quickly_s\": %.9f, \"thoroughly_s\": %.9f, \"load_s\": %.9f}",
+            fprintf(out,
+                    ",\n   \"making\": {\"instructions\": %u, \"quickly_s\": %.9f, \"thoroughly_s\": %.9f, \"load_s\": "
+                    "%.9f}",
                     row->making.instructions, row->making.quick, row->making.thorough, row->making.load);
         fprintf(out, "}");
     }

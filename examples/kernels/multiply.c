@@ -31,8 +31,9 @@ int main(void)
     for (int i = 0; i < K * N; i++)
         b[i] = (float)(i % 13 - 6);
     mg_ref_gemm_f32(M, N, K, 1, a, K, b, N, 0, expected, N);
-    if (cudaMalloc((void **)&da, sizeof a) || cudaMalloc((void **)&db, sizeof b) || cudaMalloc((void **)&dc, sizeof c) ||
-        cudaMemcpy(da, a, sizeof a, cudaMemcpyHostToDevice) || cudaMemcpy(db, b, sizeof b, cudaMemcpyHostToDevice))
+    if (cudaMalloc((void **)&da, sizeof a) || cudaMalloc((void **)&db, sizeof b) ||
+        cudaMalloc((void **)&dc, sizeof c) || cudaMemcpy(da, a, sizeof a, cudaMemcpyHostToDevice) ||
+        cudaMemcpy(db, b, sizeof b, cudaMemcpyHostToDevice))
         return fail("device memory", cudaGetErrorString(cudaGetLastError()));
 
     size_t rungs;

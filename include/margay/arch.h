@@ -10,8 +10,8 @@
  *     printf("%u blocks, %u of %u warps, held back by %s\n", o.blocks, o.warps, arch->max_warps_sm,
  *            mg_limiter_name(o.binding));
  *
- * Sizes are bytes unless a name says otherwise. A capability has limits; a board is one product of that capability, with
- * its number of SMs, its clocks and its memory. An SM is a streaming multiprocessor.
+ * Sizes are bytes unless a name says otherwise. A capability has limits; a board is one product of that capability,
+ * with its number of SMs, its clocks and its memory. An SM is a streaming multiprocessor.
  */
 #ifndef MARGAY_ARCH_H
 #define MARGAY_ARCH_H
@@ -51,8 +51,10 @@ struct mg_arch {
     unsigned shared_block, shared_block_optin; /* without asking; after cudaFuncSetAttribute */
     unsigned shared_reserved;                  /* taken by the system in every block, on top */
     unsigned shared_sm, shared_alloc_unit, banks, bank_bytes;
-    unsigned unified_cache; /* L1, texture and shared memory together; before 7.0 without shared memory; 0: not published */
-    unsigned carveouts_kib[MG_MAX_CARVEOUTS], ncarveouts; /* sizes that an SM can set aside for shared memory, ascending */
+    /* L1, texture and shared memory together; before 7.0 without shared memory; 0: not published */
+    unsigned unified_cache;
+    /* sizes that an SM can set aside for shared memory, ascending */
+    unsigned carveouts_kib[MG_MAX_CARVEOUTS], ncarveouts;
     unsigned const_total, const_cache; /* the constant bank; its cache in an SM */
     const struct mg_board *board;      /* the one that stands for the capability: what the simulator reports */
 };
@@ -67,7 +69,8 @@ const struct mg_arch *mg_arch_parse(const char *text);
  * that a whole name finds its own; else that has it as whole words; else within one. NULL when none has. */
 const struct mg_board *mg_board_at(size_t index);
 const struct mg_board *mg_board_find(const char *name);
-/* At the boost clock: FLOP/s of FP32 (a fused multiply-add is two), bytes/s of device memory and of all shared memory. */
+/* At the boost clock: FLOP/s of FP32 (a fused multiply-add is two), bytes/s of device
+ * memory and of all shared memory. */
 double mg_board_fp32_peak(const struct mg_board *board);
 double mg_board_memory_peak(const struct mg_board *board);
 double mg_board_shared_peak(const struct mg_board *board);
@@ -101,15 +104,15 @@ struct mg_occupancy_query {
     unsigned regs;             /* a thread, as compiled; 0: not counted */
     uint32_t shared_static;    /* a block */
     uint32_t shared_dynamic;
-    uint32_t shared_optin;     /* cudaFuncAttributeMaxDynamicSharedMemorySize, 0: not set. mg_arch_launch_check alone asks
-                                  for it; the others take it that shared_dynamic was allowed */
+    uint32_t shared_optin; /* cudaFuncAttributeMaxDynamicSharedMemorySize, 0: not set. mg_arch_launch_check alone asks
+                              for it; the others take it that shared_dynamic was allowed */
     int carveout;              /* cudaFuncAttributePreferredSharedMemoryCarveout, percent; -1: the driver's choice */
     unsigned barriers;         /* named barriers that the kernel uses; 0: not counted */
-    uint32_t shared_config;    /* what an SM is known to be set to (launch__shared_mem_config_size); 0: not known. Then the
-                                  limit by shared memory is Nsight Compute's, else the CUDA occupancy API's, which takes
-                                  it that the driver will set aside as much as is needed */
-    unsigned max_threads;      /* what the kernel was compiled for (__launch_bounds__); 0: the device's limit.
-                                  mg_arch_best_threads and mg_arch_launch_check ask for it; occupancy, like the API, not */
+    uint32_t shared_config; /* what an SM is known to be set to (launch__shared_mem_config_size); 0: not known. Then the
+                               limit by shared memory is Nsight Compute's, else the CUDA occupancy API's, which takes
+                               it that the driver will set aside as much as is needed */
+    unsigned max_threads;   /* what the kernel was compiled for (__launch_bounds__); 0: the device's limit.
+                               mg_arch_best_threads and mg_arch_launch_check ask for it; occupancy, like the API, not */
 };
 /* A query with these four and everything else as a program that sets nothing has it. */
 struct mg_occupancy_query mg_arch_query(unsigned threads, unsigned regs, uint32_t shared_static,
@@ -122,23 +125,24 @@ struct mg_occupancy {
     unsigned warps, warps_block;       /* blocks * warps_block = warps */
     double occupancy;                  /* warps of the SM's warp slots, 0 to 1 */
     unsigned limit[MG_LIMITER_COUNT];  /* blocks that each would allow by itself; MG_NO_LIMIT: it does not count */
-    enum mg_limiter binding;           /* the one that is the tightest; of several the first of registers, shared memory,
-                                          barriers, warps, block slots: what a programmer can change comes first;
-                                          warps when all of them are taken */
+    enum mg_limiter binding; /* the one that is the tightest; of several the first of registers, shared memory,
+                                barriers, warps, block slots: what a programmer can change comes first;
+                                warps when all of them are taken */
     unsigned regs_warp, regs_block;    /* as allocated, after rounding */
     uint32_t shared_block;             /* as allocated: static, dynamic, reserved, rounded up */
     uint32_t shared_sm;                /* what the SM can give under the kernel's carve-out preference */
 };
-/* MG_ERR_INVALID: a null pointer, no threads, or a carve-out beyond -1 to 100. A block that is too large for the device is
- * an answer: 0 blocks. Equal to cudaOccupancyMaxActiveBlocksPerMultiprocessor for a kernel whose attributes are these. */
+/* MG_ERR_INVALID: a null pointer, no threads, or a carve-out beyond -1 to 100. A block that is too large for the device
+ * is an answer: 0 blocks. Equal to cudaOccupancyMaxActiveBlocksPerMultiprocessor for a kernel whose attributes are
+ * these. */
 enum mg_status mg_arch_occupancy(const struct mg_arch *arch, const struct mg_occupancy_query *query,
                                  struct mg_occupancy *occupancy);
 
 /* What would let one more block in (or the first, when none fits). */
 struct mg_occupancy_step {
     unsigned blocks;     /* the number that is aimed at; 0: no change of this kernel's resources admits another block */
-    /* For each of these, the largest smaller value that does it alone, the others left as they are; of the carve-out, where
-     * the query has a preference, the smallest larger one. */
+    /* For each of these, the largest smaller value that does it alone, the others left as they are; of the carve-out,
+     * where the query has a preference, the smallest larger one. */
     int by_threads, by_regs, by_shared, by_barriers, by_carveout; /* non-zero: it can */
     unsigned threads, regs, barriers;
     uint32_t shared;     /* static and dynamic together */
@@ -161,8 +165,9 @@ enum mg_status mg_arch_max_dynamic_shared(const struct mg_arch *arch, const stru
 /* The most registers a thread with which `blocks` blocks still share an SM. MG_ERR_NOT_FOUND: not even with one. */
 enum mg_status mg_arch_max_regs(const struct mg_arch *arch, const struct mg_occupancy_query *query, unsigned blocks,
                                 unsigned *regs);
-/* The block size that keeps most threads resident; of several the largest. `shared` gives the dynamic shared memory of a
- * block of so many threads; NULL: the query's for every size. Tried are the multiples of the warp size, and max_threads. */
+/* The block size that keeps most threads resident; of several the largest. `shared` gives the dynamic shared memory of
+ * a block of so many threads; NULL: the query's for every size. Tried are the multiples of the warp size, and
+ * max_threads. */
 enum mg_status mg_arch_best_threads(const struct mg_arch *arch, const struct mg_occupancy_query *query,
                                     uint32_t (*shared)(unsigned threads, void *arg), void *arg, unsigned *threads,
                                     struct mg_occupancy *occupancy);

@@ -77,7 +77,8 @@ struct mg_options {
 enum mg_status mg_context_create(const struct mg_options *options, struct mg_context **context);
 void mg_context_destroy(struct mg_context *context);
 
-/* The record of the last call on `context` that failed; owned by the context, valid until the next call on it. NULL for NULL. */
+/* The record of the last call on `context` that failed; owned by the context, valid until the next call on it. NULL for
+ * NULL. */
 const struct mg_diag *mg_last_error(const struct mg_context *context);
 
 /* The name of a status, e.g. "MG_ERR_SYNTAX"; and what it means in a few words. Both are static strings. */

@@ -1,10 +1,11 @@
-/* bench.h - what the drivers of the operations give to the bench: how to make a case, run a rung, check it, and the peers.
+/* bench.h - what the drivers of the operations give to the bench: how to make a case, run a rung, check it, and the
+ * peers.
  *
- * A driver is a file <op>.cu here with one or more `const struct bench_op bench_<name>`, each a row of op.def: OP(<name>). CUB
- * peers are in files peer_*.cu, compiled when MARGAY_KERNELS_PEERS is on (drivers see the macro). main.c does the rest: it makes the inputs
- * once a case, verifies every rung and every peer against the reference, then times them (CUDA events, the second cache
- * flushed before each repetition, median of at least 20), and prints. Under the simulator nothing is timed: each rung runs
- * once after a mark, and `margay bench` shows its counters.
+ * A driver is a file <op>.cu here with one or more `const struct bench_op bench_<name>`, each a row of op.def:
+ * OP(<name>). CUB peers are in files peer_*.cu, compiled when MARGAY_KERNELS_PEERS is on (drivers see the macro).
+ * main.c does the rest: it makes the inputs once a case, verifies every rung and every peer against the reference, then
+ * times them (CUDA events, the second cache flushed before each repetition, median of at least 20), and prints. Under
+ * the simulator nothing is timed: each rung runs once after a mark, and `margay bench` shows its counters.
  */
 #ifndef MG_BENCH_KERNELS_H
 #define MG_BENCH_KERNELS_H
@@ -21,7 +22,8 @@ enum { BENCH_DIMS = 3 };
 struct bench_size { /* "2048x512x1024", "2^28", "16384x16384" */
     int64_t d[BENCH_DIMS]; /* unused ones are 1 */
 };
-/* What one call moves and computes, by which rates are figured: bytes that any method must move, floating operations. */
+/* What one call moves and computes, by which rates are figured: bytes that any method must
+ * move, floating operations. */
 struct bench_work {
     double bytes, flops;
 };
@@ -34,7 +36,8 @@ struct bench_op {
     int dims;
     const char *sizes_gpu, *sizes_sim; /* default --sizes, comma-separated */
     const struct mg_variant *(*variants)(size_t *count);
-    const char *limit;  /* what "% of limit" is of: "copy" (measured device copy of work.bytes) or "fp32" (measured FMA rate) */
+    const char
+        *limit; /* what "% of limit" is of: "copy" (measured device copy of work.bytes) or "fp32" (measured FMA rate) */
     /* Allocates and fills device buffers and what verification needs; NULL: does not fit. Freed by `free`. */
     void *(*make)(const struct bench_size *size);
     void (*free)(void *state);
@@ -50,12 +53,14 @@ struct bench_op {
     int (*peer_run)(void *state, int peer, struct CUstream_st *stream);
     /* Plain C on the host as a rung of its own ("plain C"), or NULL. Timed with the host's clock. */
     void (*plain)(void *state);
-    bool (*skip)(const struct bench_size *size, int variant); /* rungs that would take minutes at this size; may be NULL */
-    /* A figure that the last run of the rung itself gave, such as cycles a load, shown in place of the rate; NULL: none.
-     * Returns a negative number for a rung that has none. */
+    /* rungs that would take minutes at this size; may be NULL */
+    bool (*skip)(const struct bench_size *size, int variant);
+    /* A figure that the last run of the rung itself gave, such as cycles a load, shown in place of the rate; NULL:
+     * none. Returns a negative number for a rung that has none. */
     double (*figure)(void *state, int variant, const char **unit);
 };
-extern const struct bench_op *const bench_ops[]; /* made from op.def: OP(symbol) for each `struct bench_op bench_<symbol>` */
+/* made from op.def: OP(symbol) for each `struct bench_op bench_<symbol>` */
+extern const struct bench_op *const bench_ops[];
 
 /* Helpers of main.c for the drivers. */
 void *bench_alloc(size_t bytes);                       /* device memory, NULL when there is none left */
@@ -63,7 +68,8 @@ void bench_free(void *device);
 void bench_fill_f32(float *device, int64_t n, uint32_t seed);          /* uniform in [-1, 1), the same everywhere */
 void bench_fill_f64(double *device, int64_t n, uint32_t seed);
 void bench_fill_u32(uint32_t *device, int64_t n, uint32_t seed, uint32_t mask);
-void *bench_cublas(void); /* a cublasHandle_t (pedantic math is the driver's to set), NULL when libcublas is not there */
+/* a cublasHandle_t (pedantic math is the driver's to set), NULL when libcublas is not there */
+void *bench_cublas(void);
 void *bench_cublas_symbol(const char *name);
 bool bench_on_simulator(void);
 #ifdef __cplusplus

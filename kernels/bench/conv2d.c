@@ -1,7 +1,9 @@
-/* conv2d.c - the bench's driver of conv2d: rows x cols x N for a filter of N x N, beside a device copy of the same bytes.
+/* conv2d.c - the bench's driver of conv2d: rows x cols x N for a filter of N x N, beside a device copy of the same
+ * bytes.
  *
- * The filter is a column times a row, so that the separable rung takes part. Verified: up to 48 whole rows, the first three,
- * the last three and others spread evenly between, within the bound that the manual states. The copy must have copied them.
+ * The filter is a column times a row, so that the separable rung takes part. Verified: up to 48 whole rows, the first
+ * three, the last three and others spread evenly between, within the bound that the manual states. The copy must have
+ * copied them.
  */
 #include "bench.h"
 
@@ -52,8 +54,8 @@ static bool reference(struct state *s)
     for (int64_t i = 0; ok && i < s->samples; i++) {
         int64_t row = sample_at(s, i), first = row < reach ? 0 : row - reach;
         int64_t last = row + reach < s->rows ? row + reach : s->rows - 1;
-        ok = cudaMemcpy(x, s->x + first * s->cols, (size_t)((last - first + 1) * s->cols) * 4, cudaMemcpyDeviceToHost) ==
-             cudaSuccess;
+        ok = cudaMemcpy(x, s->x + first * s->cols, (size_t)((last - first + 1) * s->cols) * 4,
+                        cudaMemcpyDeviceToHost) == cudaSuccess;
         memcpy(s->source + i * s->cols, x + (row - first) * s->cols, (size_t)s->cols * sizeof *x);
         for (int64_t j = 0; j < s->cols; j++) {
             double sum = 0, size = 0;
@@ -84,7 +86,8 @@ static void *make(const struct bench_size *size)
         return NULL;
     }
     for (int i = 0; i < s->size * s->size; i++) /* tents, so no two taps of a quarter are alike */
-        s->filter[i] = (float)(s->size - abs(i / s->size - s->size / 2)) * (float)(s->size - abs(i % s->size - s->size / 2)) / 64;
+        s->filter[i] =
+            (float)(s->size - abs(i / s->size - s->size / 2)) * (float)(s->size - abs(i % s->size - s->size / 2)) / 64;
     s->samples = s->rows < SAMPLE ? s->rows : SAMPLE;
     s->x = bench_alloc((size_t)(s->rows * s->cols) * 4);
     s->y = bench_alloc((size_t)(s->rows * s->cols) * 4);
@@ -123,7 +126,8 @@ static struct bench_error verify(void *p)
     struct state *s = p;
     struct bench_error e = {.worst = 0, .ok = true};
     for (int64_t i = 0; i < s->samples; i++) {
-        if (cudaMemcpy(s->host, s->y + sample_at(s, i) * s->cols, (size_t)s->cols * 4, cudaMemcpyDeviceToHost) != cudaSuccess)
+        if (cudaMemcpy(s->host, s->y + sample_at(s, i) * s->cols, (size_t)s->cols * 4, cudaMemcpyDeviceToHost) !=
+            cudaSuccess)
             return (struct bench_error){.worst = INFINITY};
         for (int64_t j = 0; j < s->cols; j++) {
             int64_t at = i * s->cols + j;
@@ -144,7 +148,8 @@ static int peer_run(void *p, int peer, struct CUstream_st *stream)
     struct state *s = p;
     (void)peer;
     s->copied = true;
-    return cudaMemcpyAsync(s->y, s->x, (size_t)(s->rows * s->cols) * 4, cudaMemcpyDeviceToDevice, stream) != cudaSuccess;
+    return cudaMemcpyAsync(s->y, s->x, (size_t)(s->rows * s->cols) * 4, cudaMemcpyDeviceToDevice, stream) !=
+           cudaSuccess;
 }
 
 static const char *const peers[] = {"device copy", NULL};

@@ -1,7 +1,8 @@
-/* gemm.c - the bench's driver of gemm: m x n x k, row major without gaps, alpha 1, beta 0, beside cuBLAS in pedantic f32.
+/* gemm.c - the bench's driver of gemm: m x n x k, row major without gaps, alpha 1, beta 0, beside cuBLAS in pedantic
+ * f32.
  *
- * Verified: every element is a number, and up to 4,096 elements, spread evenly over C from the first to the last, are within
- * the bound that the manual states (k + 2 units of |A||B|) of a sum in double. In small cases that is all of C.
+ * Verified: every element is a number, and up to 4,096 elements, spread evenly over C from the first to the last, are
+ * within the bound that the manual states (k + 2 units of |A||B|) of a sum in double. In small cases that is all of C.
  */
 #include "bench.h"
 
@@ -119,8 +120,8 @@ static struct bench_error verify(void *p)
 static int peer_run(void *p, int peer, struct CUstream_st *stream)
 {
     enum { PEDANTIC = 2, NOT_TRANSPOSED = 0 };
-    typedef int sgemm(void *, int, int, int, int, int, const float *, const float *, int, const float *, int, const float *,
-                      float *, int);
+    typedef int sgemm(void *, int, int, int, int, int, const float *, const float *, int, const float *, int,
+                      const float *, float *, int);
     const struct state *s = p;
     const float one = 1.0f, zero = 0.0f;
     (void)peer;

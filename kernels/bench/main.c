@@ -2,9 +2,9 @@
  *
  *     margay-bench [options] [OPERATION...]
  *
- * An ordinary CUDA program over the library. On a GPU it measures; under the simulator (that is how `margay bench` runs it
- * where there is no GPU) it runs every rung once, a mark before each, and writes which row is which to --rows. Exit status: 0; 1 a
- * rung's result is wrong; 2 it could not run.
+ * An ordinary CUDA program over the library. On a GPU it measures; under the simulator (that is how `margay bench` runs
+ * it where there is no GPU) it runs every rung once, a mark before each, and writes which row is which to --rows. Exit
+ * status: 0; 1 a rung's result is wrong; 2 it could not run.
  */
 #include "bench_priv.h"
 
@@ -44,7 +44,8 @@ static const char usage[] =
 
 static int complain(const char *what, const char *about)
 {
-    fprintf(stderr, "margay-bench: error: %s%s%s; see margay-bench --help\n", what, about ? ": " : "", about ? about : "");
+    fprintf(stderr, "margay-bench: error: %s%s%s; see margay-bench --help\n", what, about ? ": " : "",
+            about ? about : "");
     return 2;
 }
 
@@ -148,12 +149,21 @@ static void fill_rows(struct bench_case *c)
     const struct mg_variant *v = c->op->variants(&count);
     c->rows = 0;
     if (c->op->plain)
-        c->row[c->rows++] = (struct bench_row){.kind = BENCH_PLAIN, .name = "plain C", .idea = "one thread of the host",
-                                               .gain = "the answer that the others are held to", .mark = -1, .figure = -1};
+        c->row[c->rows++] = (struct bench_row){.kind = BENCH_PLAIN,
+                                               .name = "plain C",
+                                               .idea = "one thread of the host",
+                                               .gain = "the answer that the others are held to",
+                                               .mark = -1,
+                                               .figure = -1};
     for (size_t i = 0; i < count && c->rows < BENCH_MAX_ROWS; i++) {
         bool skip = c->op->skip && c->op->skip(&c->size, (int)i);
-        c->row[c->rows++] = (struct bench_row){.kind = BENCH_RUNG, .index = (int)i, .name = v[i].name, .idea = v[i].idea,
-                                               .gain = v[i].gain, .mark = -1, .figure = -1,
+        c->row[c->rows++] = (struct bench_row){.kind = BENCH_RUNG,
+                                               .index = (int)i,
+                                               .name = v[i].name,
+                                               .idea = v[i].idea,
+                                               .gain = v[i].gain,
+                                               .mark = -1,
+                                               .figure = -1,
                                                .why = skip ? "too slow at this size" : NULL};
     }
     if (!bench_on_simulator())
@@ -198,10 +208,14 @@ static int run_op(const struct bench_op *op, const struct bench_options *options
 
 int main(int argc, char **argv)
 {
-    static const struct option longs[] = {{"sizes", required_argument, NULL, 's'}, {"reps", required_argument, NULL, 'r'},
-                                          {"json", required_argument, NULL, 'j'},  {"rows", required_argument, NULL, 'w'},
-                                          {"list", no_argument, NULL, 'l'},        {"quiet", no_argument, NULL, 'q'},
-                                          {"device", no_argument, NULL, 'd'},      {"help", no_argument, NULL, 'h'},
+    static const struct option longs[] = {{"sizes", required_argument, NULL, 's'},
+                                          {"reps", required_argument, NULL, 'r'},
+                                          {"json", required_argument, NULL, 'j'},
+                                          {"rows", required_argument, NULL, 'w'},
+                                          {"list", no_argument, NULL, 'l'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          {"device", no_argument, NULL, 'd'},
+                                          {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
     struct bench_options options = {.reps = 25};
     int letter, result = 0, devices = 0;

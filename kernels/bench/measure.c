@@ -1,8 +1,9 @@
 /* measure.c - one case: every rung and every peer verified, then timed.
  *
- * Timing: for each repetition in turn, each row once, so that rungs and peers see the same clocks and the same heat. Before
- * each run the second-level cache is overwritten; a pair of events brackets the call; the median and the quartiles count. Plain
- * C is timed by the host's clock. Under the simulator nothing is timed: each row runs once, after a mark.
+ * Timing: for each repetition in turn, each row once, so that rungs and peers see the same clocks and the same heat.
+ * Before each run the second-level cache is overwritten; a pair of events brackets the call; the median and the
+ * quartiles count. Plain C is timed by the host's clock. Under the simulator nothing is timed: each row runs once,
+ * after a mark.
  */
 #include "bench_priv.h"
 
@@ -59,7 +60,8 @@ static bool prepare(void)
     if (!flush && !cuda_ok(cudaMalloc(&flush, FLUSH_BYTES), "memory to flush the cache with"))
         return false;
     for (; events < BENCH_MAX_ROWS; events++)
-        if (!cuda_ok(cudaEventCreate(&begin[events]), "an event") || !cuda_ok(cudaEventCreate(&end[events]), "an event"))
+        if (!cuda_ok(cudaEventCreate(&begin[events]), "an event") ||
+            !cuda_ok(cudaEventCreate(&end[events]), "an event"))
             return false;
     return true;
 }

@@ -1,6 +1,7 @@
 /* output.c - where results go: a table on standard output, JSON, and the rows that `margay bench` asks for.
  *
- * The JSON is whole after every case: its end is written, and overwritten by the next case. What was cut short can be read.
+ * The JSON is whole after every case: its end is written, and overwritten by the next case. What was cut short can be
+ * read.
  */
 #include "bench_priv.h"
 
@@ -82,8 +83,10 @@ bool bench_output_begin(const struct bench_options *options)
         driver_version(driver, sizeof driver);
         fprintf(json, "{\"margay\": {\"bench\": %d, \"kernels\": \"0.1.0\"},\n\"device\": {\"name\": ", BENCH_VERSION);
         put_string(json, name);
-        fprintf(json, ", \"runtime\": %d, \"driver\": \"%s\", \"copy_bytes_per_second\": %.4g, \"fp32_flops_per_second\": %.4g},\n"
-                      "\"measured\": %s, \"date\": \"%s\", \"repetitions\": %d,\n\"cases\": [",
+        fprintf(json,
+                ", \"runtime\": %d, \"driver\": \"%s\", \"copy_bytes_per_second\": %.4g, \"fp32_flops_per_second\": "
+                "%.4g},\n"
+                "\"measured\": %s, \"date\": \"%s\", \"repetitions\": %d,\n\"cases\": [",
                 runtime, driver, options->copy_rate, options->fp32_rate, bench_on_simulator() ? "false" : "true", date,
                 options->reps);
     }
@@ -160,8 +163,8 @@ static struct cells cells_of(const struct bench_case *c, const struct bench_row 
 static void put_table(const struct bench_case *c)
 {
     const char *peer = c->peer_row < 0 ? "peer" : c->row[c->peer_row].name;
-    printf("\n%s %s %s\n  %-22s %12s %18s %9s %*s %9s\n", c->op->name, c->op->type, c->size_text, "", "time", "rate", "x first",
-           (int)(strlen(peer) > 5 ? strlen(peer) + 2 : 8), peer, "of limit");
+    printf("\n%s %s %s\n  %-22s %12s %18s %9s %*s %9s\n", c->op->name, c->op->type, c->size_text, "", "time", "rate",
+           "x first", (int)(strlen(peer) > 5 ? strlen(peer) + 2 : 8), peer, "of limit");
     for (int i = 0; i < c->rows; i++) {
         const struct bench_row *row = &c->row[i];
         if (!row->ran) {
@@ -181,8 +184,9 @@ static void put_table(const struct bench_case *c)
 
 static void put_json(const struct bench_case *c)
 {
-    fprintf(json, "%s\n{\"operation\": \"%s\", \"type\": \"%s\", \"size\": \"%s\", \"limit\": \"%s\", \"bytes\": %.17g, "
-                  "\"flops\": %.17g, \"rows\": [",
+    fprintf(json,
+            "%s\n{\"operation\": \"%s\", \"type\": \"%s\", \"size\": \"%s\", \"limit\": \"%s\", \"bytes\": %.17g, "
+            "\"flops\": %.17g, \"rows\": [",
             any_case ? "," : "", c->op->name, c->op->type, c->size_text, c->op->limit, c->work.bytes, c->work.flops);
     for (int i = 0; i < c->rows; i++) {
         const struct bench_row *row = &c->row[i];
@@ -212,7 +216,8 @@ static void put_json(const struct bench_case *c)
     fprintf(json, "]}");
 }
 
-/* The end of the JSON; but for the last time the next case will overwrite it, where the file is one that can be sought. */
+/* The end of the JSON; but for the last time the next case will overwrite it, where the
+ * file is one that can be sought. */
 static void end_json(bool last)
 {
     long at = ftell(json);

@@ -1,7 +1,7 @@
 /* stencil1d.c - the bench's drivers of stencil1d: radius 1, the 3-point mean, and radius 16; beside a device copy.
  *
- * Verified: the first and the last 4,096 elements and 62 more runs of as many, spread evenly (all of a small case), within
- * the bound that the manual states. The copy must have copied them.
+ * Verified: the first and the last 4,096 elements and 62 more runs of as many, spread evenly (all of a small case),
+ * within the bound that the manual states. The copy must have copied them.
  */
 #include "bench.h"
 
@@ -157,11 +157,11 @@ static int peer_run(void *p, int peer, struct CUstream_st *stream)
 
 static const char *const peers[] = {"device copy", NULL};
 
-#define DRIVER(radius, text)                                                                                                \
-    {                                                                                                                      \
-        .name = "stencil1d", .type = text, .dims = 1, .sizes_gpu = "2^28", .sizes_sim = "2^16",                            \
-        .variants = mg_stencil1d_variants, .limit = "copy", .make = make_##radius, .free = release,                        \
-        .work = work_##radius, .run = run, .verify = verify, .peers = peers, .peer_run = peer_run,                         \
+#define DRIVER(radius, text)                                                                        \
+    {                                                                                               \
+        .name = "stencil1d", .type = text, .dims = 1, .sizes_gpu = "2^28", .sizes_sim = "2^16",     \
+        .variants = mg_stencil1d_variants, .limit = "copy", .make = make_##radius, .free = release, \
+        .work = work_##radius, .run = run, .verify = verify, .peers = peers, .peer_run = peer_run,  \
     }
 const struct bench_op bench_stencil1d = DRIVER(1, "f32 radius 1");
 const struct bench_op bench_stencil1d_wide = DRIVER(16, "f32 radius 16");

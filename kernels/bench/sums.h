@@ -39,8 +39,9 @@ struct bench_error sums_verify(void *sums);
 /* The rung of global atomics, all threads on one word, takes half a second at larger sizes, as reduce shows. */
 bool sums_skip_atomics(const struct bench_size *size, int variant);
 typedef void sums_routine(void);
-/* cuBLAS's handle, in the stream and with its results on the device, as ours are (else each call would wait for one), and its
- * routine of that name. NULL: it is not there, or n is too large for it. Whatever the call returns goes through the end. */
+/* cuBLAS's handle, in the stream and with its results on the device, as ours are (else each call would wait for one),
+ * and its routine of that name. NULL: it is not there, or n is too large for it. Whatever the call returns goes through
+ * the end. */
 void *sums_cublas(const struct sums *sums, const char *name, struct CUstream_st *stream, sums_routine **routine);
 int sums_cublas_end(void *handle, int status);
 

@@ -1,9 +1,9 @@
 /* kernels_priv.h - what the operations share: the checks of arguments, the table of rungs, the launch.
  *
- * An operation is a folder: <op>.def lists its rungs in order, RUNG(id, name, idea, gain); reference.c is plain C; each rung
- * is a file NN_<name>.cu with the kernel and a host function that launches it, and opens with what it adds and what that
- * should gain; <op>.cu checks the arguments, picks the rung and is the only place with public functions. C++ is used for
- * templates alone: no exceptions, no standard library, no global constructors, so that C programs link it.
+ * An operation is a folder: <op>.def lists its rungs in order, RUNG(id, name, idea, gain); reference.c is plain C; each
+ * rung is a file NN_<name>.cu with the kernel and a host function that launches it, and opens with what it adds and
+ * what that should gain; <op>.cu checks the arguments, picks the rung and is the only place with public functions. C++
+ * is used for templates alone: no exceptions, no standard library, no global constructors, so that C programs link it.
  */
 #ifndef MG_KERNELS_PRIV_H
 #define MG_KERNELS_PRIV_H
@@ -13,8 +13,8 @@
 
 #define MG_API extern "C" __attribute__((visibility("default")))
 
-/* MG_VARIANTS(gemm, "gemm/gemm.def"): defines the enum gemm_rung { GEMM_<id>…, GEMM_RUNGS } elsewhere, and here the list
- * and its public accessor, is a macro that each <op>.cu writes out as
+/* MG_VARIANTS(gemm, "gemm/gemm.def"): defines the enum gemm_rung { GEMM_<id>…, GEMM_RUNGS } elsewhere, and here the
+ * list and its public accessor, is a macro that each <op>.cu writes out as
  *
  *     static const struct mg_variant variants[] = {
  *     #define RUNG(id, name, idea, gain) {name, idea, gain},
@@ -43,7 +43,8 @@ static inline enum mg_kernels_status mg__kernels_launch(void (*kernel)(Params...
     return mg__kernels_status(cudaLaunchKernelEx(&config, kernel, static_cast<Params>(args)...));
 }
 
-/* Blocks of a grid-stride launch: enough for `items` at `per_block` each, at most what a grid dimension or `most` allows. */
+/* Blocks of a grid-stride launch: enough for `items` at `per_block` each, at most what a grid dimension or `most`
+ * allows. */
 static inline unsigned mg__kernels_grid(int64_t items, int64_t per_block, int64_t most)
 {
     int64_t blocks = items / per_block + (items % per_block != 0);
@@ -62,8 +63,8 @@ static inline int mg__kernels_sm_count(void)
     return count;
 }
 
-/* Bytes of shared memory that a block takes to be one of `blocks` that fill a multiprocessor, but no more than a kernel may
- * have without asking; 0 should the device not tell. */
+/* Bytes of shared memory that a block takes to be one of `blocks` that fill a multiprocessor, but no more than a kernel
+ * may have without asking; 0 should the device not tell. */
 static inline int mg__kernels_shared_part(int blocks)
 {
     int device = 0, all = 0, reserved = 0, most = 0;

@@ -1,7 +1,7 @@
 /* conv2d_priv.h - what the rungs of conv2d share: the arguments, the filter as a parameter, how x is read outside.
  *
- * The filter travels as a parameter of the kernel: it is read before the call returns, needs no allocation, and calls in
- * several threads do not meet in it, as they would in a __constant__ variable. Parameters lie in the constant bank.
+ * The filter travels as a parameter of the kernel: it is read before the call returns, needs no allocation, and calls
+ * in several threads do not meet in it, as they would in a __constant__ variable. Parameters lie in the constant bank.
  */
 #ifndef MG_CONV2D_PRIV_H
 #define MG_CONV2D_PRIV_H
@@ -27,8 +27,8 @@ enum conv_rung {
 };
 
 /* Every rung: enqueues the convolution for arguments that conv2d.cu has checked; rows and cols are at least 1. */
-#define RUNG(id, name, idea, gain)                                                                                         \
-    enum mg_kernels_status mg__conv2d_##id(cudaStream_t stream, const struct conv_args *args,                              \
+#define RUNG(id, name, idea, gain)                                                            \
+    enum mg_kernels_status mg__conv2d_##id(cudaStream_t stream, const struct conv_args *args, \
                                            const struct conv_filter *filter);
 #include "conv2d/conv2d.def"
 #undef RUNG

@@ -22,8 +22,10 @@ enum gemm_rung {
     GEMM_RUNGS
 };
 
-/* Every rung: enqueues the product for arguments that gemm.cu has checked; m, n and k are at least 1, alpha is not 0. */
-#define RUNG(id, name, idea, gain) enum mg_kernels_status mg__gemm_##id(cudaStream_t stream, const struct gemm_args *args);
+/* Every rung: enqueues the product for arguments that gemm.cu has checked; m, n and k are
+ * at least 1, alpha is not 0. */
+#define RUNG(id, name, idea, gain) \
+    enum mg_kernels_status mg__gemm_##id(cudaStream_t stream, const struct gemm_args *args);
 #include "gemm/gemm.def"
 #undef RUNG
 
@@ -84,7 +86,8 @@ __device__ static inline float4 gemm_fetch4(const float *p, int64_t ld, int64_t 
     }
     return v;
 }
-/* A thread's 8x8 elements of C: two by two groups of 4x4, at rows row + i + 4 groups of `row_step`, columns likewise. */
+/* A thread's 8x8 elements of C: two by two groups of 4x4, at rows row + i + 4 groups of
+ * `row_step`, columns likewise. */
 template <bool VECTOR, int TM, int TN>
 __device__ static inline void gemm_put(const gemm_args &g, const float (&sum)[TM][TN], int64_t row, int row_step,
                                        int64_t col, int col_step)

@@ -1,8 +1,8 @@
 /* reference.c - C = alpha A B + beta C in plain C: each element summed in double and rounded once. */
 #include "margay/kernels.h"
 
-void mg_ref_gemm_f32(int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t lda, const float *b, int64_t ldb,
-                     float beta, float *c, int64_t ldc)
+void mg_ref_gemm_f32(int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t lda, const float *b,
+                     int64_t ldb, float beta, float *c, int64_t ldc)
 {
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < n; j++) {

@@ -19,8 +19,8 @@ struct mg__lut {
 #include "lut/lut.def"
 #undef RUNG
 
-/* The array in vectors of `width` bytes, as far as x and y are aligned alike: `head` bytes before them, `tail` after.
- */
+/* The array in vectors of `width` bytes, as far as x and y are aligned alike: `head` bytes
+ * before them, `tail` after. */
 struct mg__lut_parts {
     int64_t head, vectors, tail;
 };

@@ -1,4 +1,5 @@
-/* reference.c - stencil1d in plain C: each element summed in double and rounded once; outside, a weight meets a zero. */
+/* reference.c - stencil1d in plain C: each element summed in double and rounded once;
+ * outside, a weight meets a zero. */
 #include "margay/kernels.h"
 
 void mg_ref_stencil1d_f32(int radius, const float *weights, int64_t n, const float *x, float *y)

@@ -19,7 +19,7 @@ enum stencil_rung {
 };
 
 /* Every rung: enqueues the stencil for arguments that stencil1d.cu has checked; n is at least 1. */
-#define RUNG(id, name, idea, gain)                                                                                         \
+#define RUNG(id, name, idea, gain) \
     enum mg_kernels_status mg__stencil1d_##id(cudaStream_t stream, const struct stencil_args *args);
 #include "stencil1d/stencil1d.def"
 #undef RUNG

@@ -1,5 +1,5 @@
-/* transpose_priv.h - what the rungs of transpose share: a call's arguments, checked, and how a grid covers the matrix.
- */
+/* transpose_priv.h - what the rungs of transpose share: a call's arguments, checked, and
+ * how a grid covers the matrix. */
 #ifndef MG_TRANSPOSE_PRIV_H
 #define MG_TRANSPOSE_PRIV_H
 #include "common/kernels_priv.h"

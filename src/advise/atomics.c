@@ -1,12 +1,13 @@
 /* atomics.c - atomics that get into each other's way, in global and in shared memory.
  *
- * Global: a block that adds several times to one address can add up in shared memory first, and once in global memory; one that
- * does not may do so when it loops over the work of several. One address takes one operation a cycle, from the whole device; so
- * what counts is the address that is hit most. What the atomics take in shared memory is tried on the recorded accesses.
+ * Global: a block that adds several times to one address can add up in shared memory first, and once in global memory;
+ * one that does not may do so when it loops over the work of several. One address takes one operation a cycle, from the
+ * whole device; so what counts is the address that is hit most. What the atomics take in shared memory is tried on the
+ * recorded accesses.
  *
  * Shared: lanes of a warp on one address, or in one bank, are served one after the other. Two remedies are tried on the
- * recorded accesses: copies of the variable, interleaved word by word, lane i using copy i modulo their number; and adding up
- * the lanes of an address before (a reduction over the warp), one lane doing the atomic.
+ * recorded accesses: copies of the variable, interleaved word by word, lane i using copy i modulo their number; and
+ * adding up the lanes of an address before (a reduction over the warp), one lane doing the atomic.
  */
 #include "advise/facts.h"
 
@@ -14,7 +15,8 @@
 
 enum { MOST_COPIES = 32, AGGREGATE_INSTRUCTIONS = 12 };
 
-/* Wavefronts of the group's atomics, did they go to the same places in shared memory: their distances are all that counts. */
+/* Wavefronts of the group's atomics, did they go to the same places in shared memory: their distances are all that
+ * counts. */
 static double in_shared(const struct mg_facts *f, uint32_t group)
 {
     double total = 0;
@@ -32,8 +34,10 @@ static double in_shared(const struct mg_facts *f, uint32_t group)
                 low = MG_MIN(low, s->at[lane]);
             for (unsigned lane = 0; lane < 32; lane++)
                 address[lane] = (uint64_t)((int64_t)s->at[lane] - low);
-            wavefronts += mg__model_shared((enum mg_access_kind)s->kind, f->info->insns[i].insn, s->width, s->mask, address)
-                              .wavefronts * (double)s->times;
+            wavefronts +=
+                mg__model_shared((enum mg_access_kind)s->kind, f->info->insns[i].insn, s->width, s->mask, address)
+                    .wavefronts *
+                (double)s->times;
             times += (double)s->times;
         }
         if (times > 0)
@@ -78,8 +82,8 @@ static void global_atomics(struct mg_facts *f, uint32_t index)
     own.seconds = seconds_of(f, &own, wavefronts);
     if (u->uses < 2 * u->bytes)
         own.seconds = INFINITY; /* a block adds to each address about once: nothing to add up */
-    /* As many blocks as are resident at once, each looping over the work of several. Only where blocks share addresses, so
-     * that more work in a block does not mean more of them, and where a block has much to add: not its one sum. */
+    /* As many blocks as are resident at once, each looping over the work of several. Only where blocks share addresses,
+     * so that more work in a block does not mean more of them, and where a block has much to add: not its one sum. */
     double resident = (double)f->occupancy.blocks * f->arch->board->sm_count;
     struct private loop = {resident, all_bytes, resident * all_bytes / width, INFINITY};
     if (f->has_occupancy && blocks > resident && !u->sampled && 2 * all_bytes <= u->bytes && lanes >= 32 * blocks)
@@ -90,7 +94,8 @@ static void global_atomics(struct mg_facts *f, uint32_t index)
         return;
     double queue = g->hottest * (double)g->moved / lanes * f->price.cycle;
     double now = MG_MAX(queue, (double)g->moved * f->price.again);
-    struct mg_report_advice_item *item = isinf(then->seconds) ? NULL : mg__advise_add(f, "privatise", now - then->seconds);
+    struct mg_report_advice_item *item =
+        isinf(then->seconds) ? NULL : mg__advise_add(f, "privatise", now - then->seconds);
     if (!item)
         return;
     const struct mg_site_fact *s = &f->sites[worst];
@@ -98,24 +103,28 @@ static void global_atomics(struct mg_facts *f, uint32_t index)
     item->line = s->site->line;
     item->variable = mg__facts_array(f, s->site);
     sum &= !loops;
-    item->title = sum ? "Sum over the block first, and add once" : "Give each block a copy in shared memory, and add it once";
-    item->why = mg__advise_text(f, "%.0f atomic operations; in a block %.1f for each address that it touches, and about "
-                                   "%.0f on the one that is hit most.", lanes, u->uses / u->bytes, g->hottest);
+    item->title =
+        sum ? "Sum over the block first, and add once" : "Give each block a copy in shared memory, and add it once";
+    item->why = mg__advise_text(f,
+                                "%.0f atomic operations; in a block %.1f for each address that it touches, and about "
+                                "%.0f on the one that is hit most.",
+                                lanes, u->uses / u->bytes, g->hottest);
     item->how =
         sum ? mg__advise_text(f,
                               "Reduce in the block, with shuffles in each warp and %u words of shared memory between "
                               "warps, and let one thread add the sum: %.0f atomics are left.",
                               f->warps, own.words)
-            : mg__advise_text(f,
-                              "%sAdd to %.0f bytes of shared memory that the block set to zero; after a barrier, add "
-                              "those to global memory: %.0f atomics are left, for %.0f wavefronts in shared memory.",
-                              loops ? mg__advise_text(f,
-                                                      "Launch the %.0f blocks that are resident at once, and let their "
-                                                      "threads loop over the work (i += gridDim.x * blockDim.x), so that a "
-                                                      "block adds often to each address. ",
-                                                      resident)
-                                    : "",
-                              then->bytes, then->words, wavefronts);
+            : mg__advise_text(
+                  f,
+                  "%sAdd to %.0f bytes of shared memory that the block set to zero; after a barrier, add "
+                  "those to global memory: %.0f atomics are left, for %.0f wavefronts in shared memory.",
+                  loops ? mg__advise_text(f,
+                                          "Launch the %.0f blocks that are resident at once, and let their "
+                                          "threads loop over the work (i += gridDim.x * blockDim.x), so that a "
+                                          "block adds often to each address. ",
+                                          resident)
+                        : "",
+                  then->bytes, then->words, wavefronts);
     mg__advise_value(f, item, "operations", lanes);
     mg__advise_value(f, item, "uses_per_address", u->uses / u->bytes);
     mg__advise_value(f, item, "hottest", g->hottest);
@@ -141,8 +150,13 @@ static double replay(const struct mg_facts *f, uint32_t var, unsigned copies)
                 total += (double)s->taken * (double)s->times * scale;
                 continue;
             }
-            struct mg_access a = {.insn = i, .kind = s->kind, .space = MG_SPACE_SHARED, .width = s->width, .mask = s->mask,
-                                  .shared_var = s->var, .times = s->times};
+            struct mg_access a = {.insn = i,
+                                  .kind = s->kind,
+                                  .space = MG_SPACE_SHARED,
+                                  .width = s->width,
+                                  .mask = s->mask,
+                                  .shared_var = s->var,
+                                  .times = s->times};
             for (unsigned lane = 0; lane < 32; lane++) {
                 uint64_t at = (uint32_t)s->at[lane];
                 if (copies)
@@ -157,8 +171,9 @@ static double replay(const struct mg_facts *f, uint32_t var, unsigned copies)
             enum mg_access_kind kind;
             const struct mg_access *made = mg__model_made_access(f->seen->made, &a, true, &copy, &kind);
             if (made)
-                total += mg__model_shared(kind, f->info->insns[i].insn, made->width, made->mask, made->address).wavefronts *
-                         (double)s->times * scale;
+                total +=
+                    mg__model_shared(kind, f->info->insns[i].insn, made->width, made->mask, made->address).wavefronts *
+                    (double)s->times * scale;
         }
     }
     return total;
@@ -192,7 +207,8 @@ static void shared_atomics(struct mg_facts *f, uint32_t var)
     uint32_t size = f->info->shared_vars[var].size;
     if (!v->atomics)
         return;
-    for (unsigned copies = 2; copies <= MOST_COPIES && (uint64_t)size * copies <= f->arch->shared_block_optin; copies *= 2) {
+    for (unsigned copies = 2; copies <= MOST_COPIES && (uint64_t)size * copies <= f->arch->shared_block_optin;
+         copies *= 2) {
         double cost, then = replay(f, var, copies);
         unsigned fit = mg__advise_blocks_with(f, (int64_t)size * (copies - 1), &cost);
         /* Clearing the copies and adding them up at the end: each word of them twice. */
@@ -209,7 +225,8 @@ static void shared_atomics(struct mg_facts *f, uint32_t var)
     double alone = replay(f, var, 0);
     if (meet_at_one(f, var)) /* copies of a sum would be summed in the same way */
         best = 0;
-    double aggregate = (now - alone) * f->price.wavefront - AGGREGATE_INSTRUCTIONS * (double)v->atomics * f->price.issue;
+    double aggregate =
+        (now - alone) * f->price.wavefront - AGGREGATE_INSTRUCTIONS * (double)v->atomics * f->price.issue;
     const char *name = mg__facts_variable(f, var);
     struct mg_report_advice_item *item;
     if (aggregate > best) {
@@ -217,27 +234,32 @@ static void shared_atomics(struct mg_facts *f, uint32_t var)
         if (!item)
             return;
         item->title = mg__advise_text(f, "Add up over the warp before the atomic on '%s'", name);
-        item->how = mg__advise_text(f, "Lanes with the same address reduce first (__reduce_add_sync, or shuffles; "
-                                       "__match_any_sync finds them) and one of them adds: tried on the recorded accesses, "
-                                       "%.0f wavefronts become %.0f.", now, alone);
+        item->how =
+            mg__advise_text(f,
+                            "Lanes with the same address reduce first (__reduce_add_sync, or shuffles; "
+                            "__match_any_sync finds them) and one of them adds: tried on the recorded accesses, "
+                            "%.0f wavefronts become %.0f.",
+                            now, alone);
         best_then = alone;
     } else {
         item = mg__advise_add(f, "copies", best);
         if (!item)
             return;
         item->title = mg__advise_text(f, "Keep %u copies of '%s' in a block", best_copies, name);
-        item->how = mg__advise_text(f, "Interleave them, %s[bin * %u + lane %% %u], and sum them at the end: tried on the "
-                                       "recorded accesses, %.0f wavefronts become %.0f. %u bytes more; %u blocks fit on an "
-                                       "SM, now %u.", name, best_copies, best_copies, now, best_then,
-                                    size * (best_copies - 1), blocks, f->occupancy.blocks);
+        item->how = mg__advise_text(
+            f,
+            "Interleave them, %s[bin * %u + lane %% %u], and sum them at the end: tried on the "
+            "recorded accesses, %.0f wavefronts become %.0f. %u bytes more; %u blocks fit on an "
+            "SM, now %u.",
+            name, best_copies, best_copies, now, best_then, size * (best_copies - 1), blocks, f->occupancy.blocks);
         mg__advise_value(f, item, "copies", best_copies);
         mg__advise_value(f, item, "added_bytes", (double)size * (best_copies - 1));
         (void)best_cost;
     }
     mg__advise_at(f, item, v->worst);
     item->variable = name;
-    item->why = mg__advise_text(f, "Lanes of a warp meet: %.0f wavefronts for %llu accesses, most of them atomics.", now,
-                                (unsigned long long)(v->atomics + v->loads + v->stores));
+    item->why = mg__advise_text(f, "Lanes of a warp meet: %.0f wavefronts for %llu accesses, most of them atomics.",
+                                now, (unsigned long long)(v->atomics + v->loads + v->stores));
     mg__advise_value(f, item, "wavefronts_now", (double)mg__facts_round(now));
     mg__advise_value(f, item, "wavefronts_then", (double)mg__facts_round(best_then));
 }

@@ -1,12 +1,12 @@
-/* blocks.c - a sampled block: which bytes of global memory each site of it touched, how often and by which threads, and how
- * its words of shared memory passed between threads.
+/* blocks.c - a sampled block: which bytes of global memory each site of it touched, how often and by which threads, and
+ * how its words of shared memory passed between threads.
  *
- * Global memory is followed in granules, the smallest access of the kernel. A block may touch more than there is room for:
- * then whole sectors are sampled, by a hash of their address, so that what is kept of a sector is all of it. Shared memory
- * is followed whole, in words of four bytes.
+ * Global memory is followed in granules, the smallest access of the kernel. A block may touch more than there is room
+ * for: then whole sectors are sampled, by a hash of their address, so that what is kept of a sector is all of it.
+ * Shared memory is followed whole, in words of four bytes.
  *
- * Accesses come in the order in which the engine ran the warps, with a barrier's two sides on their right sides; that is
- * all that "who wrote it" needs in a program without races.
+ * Accesses come in the order in which the engine ran the warps, with a barrier's two sides on their right sides; that
+ * is all that "who wrote it" needs in a program without races.
  */
 #include "advise/advise_priv.h"
 

@@ -1,7 +1,7 @@
 /* checklist.c - the tutorials' checklist and decision chart, each item answered from what was counted.
  *
- * An item that has nothing to speak of in this launch ("no bank conflicts" where there is no shared memory) is neither passed
- * nor failed. To add an item: a row of checklist.def, and its answer in `answer`.
+ * An item that has nothing to speak of in this launch ("no bank conflicts" where there is no shared memory) is neither
+ * passed nor failed. To add an item: a row of checklist.def, and its answer in `answer`.
  */
 #include "advise/facts.h"
 
@@ -74,8 +74,8 @@ static uint64_t executed(const struct mg_facts *f, enum mg_ptx_opcode opcode, en
     return n;
 }
 
-/* Loads of global memory whose value goes to shared memory next: the instructions that fill tiles; those of 4 bytes or less
- * that stand on neighbouring addresses. */
+/* Loads of global memory whose value goes to shared memory next: the instructions that fill tiles; those of 4 bytes or
+ * less that stand on neighbouring addresses. */
 static double narrow_fills(const struct mg_facts *f, double *all)
 {
     double narrow = 0;
@@ -204,8 +204,8 @@ static const char *answer(struct mg_facts *f, enum check check, const char **cou
     case CHECK_LANES:
         if (f->inst <= 0)
             return none;
-        *counts = mg__advise_text(f, "%.1f lanes an instruction; %.0f of %.0f branches diverge", f->thread_inst / f->inst,
-                                  f->divergent, f->branches);
+        *counts = mg__advise_text(f, "%.1f lanes an instruction; %.0f of %.0f branches diverge",
+                                  f->thread_inst / f->inst, f->divergent, f->branches);
         return judge(f->thread_inst >= 0.9 * 32 * f->inst);
     case CHECK_BARRIERS_ALL:
         if (f->barriers <= 0)
@@ -246,7 +246,8 @@ static const char *answer(struct mg_facts *f, enum check check, const char **cou
             }
         if (!atomics)
             return none;
-        *counts = mg__advise_text(f, "%llu wavefronts, ideal %llu", (unsigned long long)taken, (unsigned long long)least);
+        *counts =
+            mg__advise_text(f, "%llu wavefronts, ideal %llu", (unsigned long long)taken, (unsigned long long)least);
         return judge(taken * 10 <= least * 11);
     }
     case CHECK_VECTORISED: {
@@ -289,7 +290,8 @@ void mg__advise_checklist(struct mg_facts *f, struct mg_report_advice *a)
 }
 
 /* ---- the chart ---- */
-static void ask(struct mg_facts *f, struct mg_report_advice *a, const char *id, const char *text, bool yes, const char *counts)
+static void ask(struct mg_facts *f, struct mg_report_advice *a, const char *id, const char *text, bool yes,
+                const char *counts)
 {
     (void)f;
     a->chart[a->nchart++] = (struct mg_report_advice_row){id, text, yes ? "yes" : "no", counts};
@@ -358,31 +360,45 @@ void mg__advise_chart(struct mg_facts *f, struct mg_report_advice *a)
         a->verdict = mg__advise_text(f, "Shared memory would pay: staging saves about %.0f %% of the estimated time.",
                                      100 * stage->gain);
     else if (order)
-        a->verdict = mg__advise_text(f, "Shared memory would pay, to change the order of accesses: about %.0f %% of the "
-                                        "estimated time.", 100 * order->gain);
+        a->verdict = mg__advise_text(f,
+                                     "Shared memory would pay, to change the order of accesses: about %.0f %% of the "
+                                     "estimated time.",
+                                     100 * order->gain);
     else if (sum)
-        a->verdict = mg__advise_text(f, "Shared memory would pay, to add up in a block first: about %.0f %% of the estimated "
-                                        "time.", 100 * sum->gain);
+        a->verdict =
+            mg__advise_text(f,
+                            "Shared memory would pay, to add up in a block first: about %.0f %% of the estimated "
+                            "time.",
+                            100 * sum->gain);
     else if (table)
-        a->verdict = mg__advise_text(f, "Shared memory would pay, for the table that lanes read at different places: about %.0f "
-                                        "%% of the estimated time.", 100 * table->gain);
+        a->verdict =
+            mg__advise_text(f,
+                            "Shared memory would pay, for the table that lanes read at different places: about %.0f "
+                            "%% of the estimated time.",
+                            100 * table->gain);
     else if (shared && passing)
         a->verdict = "Shared memory is used, and needed: threads exchange data through it.";
     else if (shared)
         a->verdict = "Shared memory is used, but nothing passes through it between threads.";
     else if (uses(group) >= 1.5)
-        a->verdict = mg__advise_text(f, "Shared memory does not pay: at %.1f reads of a byte, filling and reading a tile costs "
-                                        "as much as it saves.%s", uses(group),
-                                     (double)group->touched <= 1.2 * (double)group->requests
-                                         ? " The lanes of a warp read one address together: that takes a sector now, and would "
-                                           "take a wavefront then."
-                                         : "");
+        a->verdict =
+            mg__advise_text(f,
+                            "Shared memory does not pay: at %.1f reads of a byte, filling and reading a tile costs "
+                            "as much as it saves.%s",
+                            uses(group),
+                            (double)group->touched <= 1.2 * (double)group->requests
+                                ? " The lanes of a warp read one address together: that takes a sector now, and would "
+                                  "take a wavefront then."
+                                : "");
     else if (coalesced)
-        a->verdict = "Shared memory does not pay: a block has nothing to read twice, nothing to exchange and no order to mend.";
+        a->verdict =
+            "Shared memory does not pay: a block has nothing to read twice, nothing to exchange and no order to mend.";
     else
-        a->verdict = mg__advise_text(f, "Shared memory does not pay: a block has nothing to read twice and nothing to exchange, "
-                                        "and %s.",
-                                     mended_else(f) ? "what its global accesses lack is mended without it"
-                                                    : "a tile that put its global accesses in order would cost as much as it "
-                                                      "saves");
+        a->verdict =
+            mg__advise_text(f,
+                            "Shared memory does not pay: a block has nothing to read twice and nothing to exchange, "
+                            "and %s.",
+                            mended_else(f) ? "what its global accesses lack is mended without it"
+                                           : "a tile that put its global accesses in order would cost as much as it "
+                                             "saves");
 }

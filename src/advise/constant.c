@@ -1,9 +1,9 @@
 /* constant.c - constant memory that lanes of a warp read at different addresses.
  *
- * The constant bank serves one address of a warp at a time: made for coefficients that all lanes read together, it makes a
- * look-up table that each lane reads at its own index wait once for each different index. The remedy is a table in shared
- * memory. It is tried: the recorded accesses are counted as accesses of shared memory at the same offsets, and the copy that
- * each block makes of the table is paid for.
+ * The constant bank serves one address of a warp at a time: made for coefficients that all lanes read together, it
+ * makes a look-up table that each lane reads at its own index wait once for each different index. The remedy is a table
+ * in shared memory. It is tried: the recorded accesses are counted as accesses of shared memory at the same offsets,
+ * and the copy that each block makes of the table is paid for.
  */
 #include "advise/facts.h"
 
@@ -33,8 +33,9 @@ void mg__advise_constant(struct mg_facts *f)
                     high = MG_MAX(high, (int64_t)(uint32_t)s->at[lane] + s->width);
                 }
             }
-            wavefronts += mg__model_shared(MG_ACCESS_LD, f->info->insns[i].insn, s->width, s->mask, address).wavefronts *
-                          (double)s->times * scale;
+            wavefronts +=
+                mg__model_shared(MG_ACCESS_LD, f->info->insns[i].insn, s->width, s->mask, address).wavefronts *
+                (double)s->times * scale;
         }
     }
     if (passes <= 0 || high <= low || f->worst_const == UINT32_MAX)
@@ -43,7 +44,8 @@ void mg__advise_constant(struct mg_facts *f)
     unsigned fit = mg__advise_blocks_with(f, (int64_t)bytes, &cost);
     if (f->has_occupancy && !fit)
         return;
-    cost += fills * f->price.wavefront + ceil(bytes / 32) * blocks * f->price.again + f->warps * blocks * f->price.barrier;
+    cost +=
+        fills * f->price.wavefront + ceil(bytes / 32) * blocks * f->price.again + f->warps * blocks * f->price.barrier;
     struct mg_report_advice_item *item =
         mg__advise_add(f, "constant", (passes - requests) * f->price.again - wavefronts * f->price.wavefront - cost);
     if (!item)

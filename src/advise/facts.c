@@ -1,16 +1,20 @@
-/* facts.c - from the record of a launch to its facts: what was counted, put together in the terms that advice is given in.
+/* facts.c - from the record of a launch to its facts: what was counted, put together in the terms that advice is given
+ * in.
  *
- * The time estimate. Each thing that the kernel does has a price, in seconds with the whole board at its peak rate, and the
- * prices are added: nothing is taken to overlap, so that a change is credited with what it saves wherever the bottleneck is.
+ * The time estimate. Each thing that the kernel does has a price, in seconds with the whole board at its peak rate,
+ * and the prices are added: nothing is taken to overlap, so that a change is credited with what it saves wherever the
+ * bottleneck is.
  *   a sector that the block moves for the first time   32 bytes of device memory
  *   a sector that it has moved before                  one a cycle and SM. No cache is modelled: a first-level hit is
- *                                                      up to four times as fast, one in the second level somewhat slower
+ *                                                      up to four times as fast, one in the second level somewhat
+ *                                                      slower
  *   a wavefront of shared memory                       one a cycle and SM
- *   an address of a load of constant memory            one a cycle and SM, beyond the first, which comes with the instruction
+ *   an address of a load of constant memory            one a cycle and SM, beyond the first, which comes with the
+ *                                                      instruction
  *   an instruction of a warp                           one a cycle and scheduler
  *   a warp at a barrier                                BARRIER_SLOTS instructions
- * With these, a tile that each byte is read from once costs more than it saves, twice is about even, and from three times on
- * it pays: the rule of thumb that everyone gives.
+ * With these, a tile that each byte is read from once costs more than it saves, twice is about even, and from three
+ * times on it pays: the rule of thumb that everyone gives.
  */
 #include "advise/facts.h"
 
@@ -171,7 +175,8 @@ static unsigned popcount_all(const uint32_t *set)
     return n;
 }
 
-static void add_use(struct mg_use *u, const struct mg_block *b, double uses, unsigned threads, double bytes, bool sector)
+static void add_use(struct mg_use *u, const struct mg_block *b, double uses, unsigned threads, double bytes,
+                    bool sector)
 {
     double scale = ldexp(1, (int)b->level);
     u->sampled |= b->level > 0;
@@ -269,7 +274,8 @@ static bool find_hottest(struct mg_facts *f)
     double scale = f->sampled_blocks > 0 ? (double)f->seen->nblocks / f->sampled_blocks : 0;
     for (size_t i = 0, end; i < all.count; i = end) {
         double uses = 0;
-        for (end = i; end < all.count && all.at[end].v[0] == all.at[i].v[0] && all.at[end].v[1] == all.at[i].v[1]; end++)
+        for (end = i; end < all.count && all.at[end].v[0] == all.at[i].v[0] && all.at[end].v[1] == all.at[i].v[1];
+             end++)
             uses += (double)all.at[end].v[2];
         struct mg_group *g = &f->groups[all.at[i].v[0]];
         g->hottest = MG_MAX(g->hottest, uses * scale);
@@ -438,7 +444,8 @@ static void price(struct mg_facts *f)
             double lanes = 0;
             for (uint32_t i = 0; i < f->nsites; i++)
                 lanes += f->sites[i].group == g ? (double)f->sites[i].sum.lanes : 0;
-            /* One address takes one operation a cycle, wherever they come from; lanes that were added up before count once. */
+            /* One address takes one operation a cycle, wherever they come from; lanes that were added up before count
+             * once. */
             double queue = lanes > 0 ? group->hottest * (double)group->moved / lanes * f->price.cycle : 0;
             f->s_atomic += MG_MAX(queue, (double)group->moved * f->price.again);
         } else {

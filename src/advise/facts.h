@@ -1,4 +1,5 @@
-/* facts.h - a launch as the judge sees it: sites, groups of sites that read one array, shared variables, rates, prices. */
+/* facts.h - a launch as the judge sees it: sites, groups of sites that read one array,
+ * shared variables, rates, prices. */
 #ifndef MG_ADVISE_FACTS_H
 #define MG_ADVISE_FACTS_H
 #include "advise/advise_priv.h"
@@ -29,14 +30,18 @@ struct mg_site_fact {
     unsigned width;              /* bytes a lane, of most accesses */
     enum mg_pattern_kind pattern;
     int64_t stride;              /* of MG_PATTERN_STRIDED, between lanes */
-    int64_t step_x, step_y, step_next; /* between threads (x, x+1), (y, y+1), and a thread's first two accesses; 0: unknown */
+    /* between threads (x, x+1), (y, y+1), and a thread's first two accesses; 0: unknown */
+    int64_t step_x, step_y, step_next;
     uint8_t cause;               /* enum mg_cause: why it does not coalesce */
     bool swaps;                  /* exchanging indices mends it */
     double ideal_staged;         /* wavefronts of the same loads from shared memory, without conflicts */
-    double aligned;              /* the part of its sectors that it would touch, did runs of neighbours start at a sector */
-    bool drifts;                 /* they start inside sectors because the block is no multiple of 32 threads, and not else */
+    /* the part of its sectors that it would touch, did runs of neighbours start at a sector */
+    double aligned;
+    /* they start inside sectors because the block is no multiple of 32 threads, and not else */
+    bool drifts;
 };
-enum mg_cause { MG_FINE, MG_VECTOR, MG_ORDER, MG_FIELDS, MG_OFFSET, MG_NARROW, MG_SCATTER, MG_IDLE, MG_DRIFT }; /* global.c */
+/* global.c */
+enum mg_cause { MG_FINE, MG_VECTOR, MG_ORDER, MG_FIELDS, MG_OFFSET, MG_NARROW, MG_SCATTER, MG_IDLE, MG_DRIFT };
 enum mg_staging { MG_STAGE_NONE, MG_STAGE_PAYS, MG_STAGE_COSTS }; /* of what several threads read several times */
 struct mg_group { /* sites of one direction that use one array */
     uint8_t direction;
@@ -81,7 +86,8 @@ struct mg_facts {
     uint32_t ngroups;
     struct mg_var_fact *vars;
     struct mg_tried total;       /* of the launch */
-    double *scale;               /* by instruction: what its recorded shared or constant accesses stand for; 1: all are kept */
+    /* by instruction: what its recorded shared or constant accesses stand for; 1: all are kept */
+    double *scale;
     double inst, thread_inst;    /* warp instructions, and times their active threads */
     double alone;                /* warp instructions that one lane of the warp executes: a leader's */
     double barriers;             /* warps at block-wide barriers */
@@ -121,11 +127,13 @@ bool mg__facts_tiles(struct mg_facts *f); /* tiles.c: fills in the vars' copies,
 const char *mg__facts_array(struct mg_facts *f, const struct mg_site *site);  /* "parameter 2" */
 const char *mg__facts_pattern(struct mg_facts *f, const struct mg_site_fact *site);
 const char *mg__facts_variable(struct mg_facts *f, uint32_t var);             /* "tile" */
-/* Seconds of a group's accesses, and of `moved` sectors of which a part `first` has not been moved by the block before. */
+/* Seconds of a group's accesses, and of `moved` sectors of which a part `first` has not
+ * been moved by the block before. */
 double mg__facts_sector_seconds(const struct mg_facts *f, double moved, double first);
 double mg__facts_first(const struct mg_group *group); /* that part */
-/* Different bytes in each block, added up over all blocks, of so many bytes that threads used; and sectors likewise. Bytes used
- * are counted exactly, and how often each is used is read off the sampled blocks: where all are used alike, both are exact. */
+/* Different bytes in each block, added up over all blocks, of so many bytes that threads used; and sectors likewise.
+ * Bytes used are counted exactly, and how often each is used is read off the sampled blocks: where all are used alike,
+ * both are exact. */
 double mg__facts_distinct(const struct mg_use *use, uint64_t bytes);
 double mg__facts_once(const struct mg_group *group);
 uint64_t mg__facts_round(double v);
@@ -133,7 +141,8 @@ uint64_t mg__facts_round(double v);
 /* ---- the advisers: each adds what it has to say ---- */
 void mg__advise_causes(struct mg_facts *f);    /* global.c: fills in `cause` and `swaps` */
 void mg__advise_global(struct mg_facts *f);
-const char *mg__advise_remedy(const struct mg_facts *f, const struct mg_site_fact *site); /* the id of the advice, or "" */
+const char *mg__advise_remedy(const struct mg_facts *f,
+                              const struct mg_site_fact *site); /* the id of the advice, or "" */
 void mg__advise_staging(struct mg_facts *f);   /* staging.c */
 void mg__advise_keep(struct mg_facts *f);      /* staging.c */
 bool mg__advise_rereads(const struct mg_facts *f, const struct mg_group *group); /* each thread by itself */
@@ -150,7 +159,8 @@ void mg__advise_value(struct mg_facts *f, struct mg_report_advice_item *item, co
 void mg__advise_predict(struct mg_facts *f, struct mg_report_advice_item *item, enum mg_metric metric, double value);
 char *mg__advise_text(struct mg_facts *f, const char *format, ...) MG_PRINTF(2, 3);
 const struct mg_report_advice_item *mg__advise_has(const struct mg_facts *f, const char *id);
-/* What `change` bytes of shared memory more would do: blocks on an SM; and the seconds that the lower occupancy costs. */
+/* What `change` bytes of shared memory more would do: blocks on an SM; and the seconds that
+ * the lower occupancy costs. */
 unsigned mg__advise_blocks_with(const struct mg_facts *f, int64_t change, double *cost);
 
 /* ---- checklist.c ---- */

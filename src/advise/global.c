@@ -1,19 +1,20 @@
 /* global.c - global accesses that do not coalesce: why, and which of the remedies mends them.
  *
- * A site fails when its accesses touch a quarter more sectors than their bytes would fill (a tenth, of contiguous ones). Why
- * is read off the middle one of the sampled blocks:
+ * A site fails when its accesses touch a quarter more sectors than their bytes would fill (a tenth, of contiguous
+ * ones). Why is read off the middle one of the sampled blocks:
  *   a thread's own neighbours  lanes are 8 or 16 bytes apart and each thread uses all of them: a vector load (VECTOR)
- *   the other index            threads next to one another in y, or a thread's next access, are neighbours: the indices, or
- *                              the loop and the thread index, are the wrong way round (ORDER)
+ *   the other index            threads next to one another in y, or a thread's next access, are neighbours: the
+ *                              indices, or the loop and the thread index, are the wrong way round (ORDER)
  *   another order              all bytes of the sectors are used by the block, in some other order (ORDER too)
  *   holes                      the block does not use what lies between: fields of records (FIELDS)
- *   an offset                  lanes, or rows of them, are neighbours that start in the middle of a sector (OFFSET); where that
- *                              is because the block is no multiple of 32 threads, whole warps mend it (DRIFT, lanes.c)
+ *   an offset                  lanes, or rows of them, are neighbours that start in the middle of a sector (OFFSET);
+ *                              where that is because the block is no multiple of 32 threads, whole warps mend it
+ *                              (DRIFT, lanes.c)
  *   idle lanes                 neighbours, but the lanes between do nothing: no order of the data mends that (IDLE)
  *   narrow rows                the block's rows are shorter than a sector, so that a warp is made of pieces (NARROW)
- * ORDER is mended by exchanging the indices where nothing else depends on their order, that is, where no other site is in
- * order now and would be out of it then, or where the load fills a tile; else by a tile in shared memory. Each remedy covers
- * all the sites that it mends.
+ * ORDER is mended by exchanging the indices where nothing else depends on their order, that is, where no other site is
+ * in order now and would be out of it then, or where the load fills a tile; else by a tile in shared memory. Each
+ * remedy covers all the sites that it mends.
  */
 #include "advise/facts.h"
 
@@ -36,7 +37,8 @@ static int64_t size_of(int64_t v)
     return v < 0 ? -v : v;
 }
 
-/* Neighbours that touch more sectors than their bytes fill: for where they start, or for the lanes between that are idle. */
+/* Neighbours that touch more sectors than their bytes fill: for where they start, or for the lanes between that are
+ * idle. */
 static enum mg_cause not_filled(const struct mg_site_fact *s)
 {
     if (s->aligned > 0.95)
@@ -148,8 +150,8 @@ static void tell(struct mg_facts *f, const struct remedy *r, const char *title, 
 
 const char *mg__advise_remedy(const struct mg_facts *f, const struct mg_site_fact *s)
 {
-    static const char *const remedies[] = {"", "vectorise", "stage-order", "fields", "align", "widen", "gather", "divergence",
-                                           "block-size"};
+    static const char *const remedies[] = {"",      "vectorise", "stage-order", "fields",    "align",
+                                           "widen", "gather",    "divergence",  "block-size"};
     const char *id = s->cause == MG_ORDER && s->swaps ? "swap" : remedies[s->cause];
     if (f->groups[s->group].stages)
         id = "stage";
@@ -170,8 +172,8 @@ static bool fills_tile(const struct mg_facts *f, uint32_t site)
 /* Whether two sites are of one array in one line. */
 static bool same_place(const struct mg_site *a, const struct mg_site *b)
 {
-    return a != b && a->line == b->line && !strcmp(a->file, b->file) && a->param == b->param && a->global == b->global &&
-           (a->param >= 0 || a->global);
+    return a != b && a->line == b->line && !strcmp(a->file, b->file) && a->param == b->param &&
+           a->global == b->global && (a->param >= 0 || a->global);
 }
 
 void mg__advise_causes(struct mg_facts *f)
@@ -182,21 +184,23 @@ void mg__advise_causes(struct mg_facts *f)
     for (uint32_t i = 0; i < f->nsites; i++) {
         struct mg_site_fact *s = &f->sites[i];
         s->cause = (uint8_t)cause_of(f, s);
-        s->swaps = s->cause == MG_ORDER &&
-                   (fills_tile(f, i) || (!breaks && (size_of(s->step_y) == s->width || size_of(s->step_next) == s->width)));
+        s->swaps =
+            s->cause == MG_ORDER &&
+            (fills_tile(f, i) || (!breaks && (size_of(s->step_y) == s->width || size_of(s->step_next) == s->width)));
     }
-    /* `a[i] -= b * a[k]`: the loads of the line are one site, whose steps may be those of another of them than the element
-     * that is stored; that one goes as the store does. */
+    /* `a[i] -= b * a[k]`: the loads of the line are one site, whose steps may be those of another of them than the
+     * element that is stored; that one goes as the store does. */
     for (uint32_t i = 0; i < f->nsites; i++)
         for (uint32_t k = 0; k < f->nsites; k++)
-            if (f->sites[i].cause == MG_SCATTER && f->sites[k].swaps && same_place(f->sites[i].site, f->sites[k].site)) {
+            if (f->sites[i].cause == MG_SCATTER && f->sites[k].swaps &&
+                same_place(f->sites[i].site, f->sites[k].site)) {
                 f->sites[i].cause = MG_ORDER;
                 f->sites[i].swaps = true;
             }
 }
 
-/* Sectors that the first accesses of a block's threads to a site touch, warp by warp, in the order of the threads; or with the
- * indices in x and y exchanged. */
+/* Sectors that the first accesses of a block's threads to a site touch, warp by warp, in the order of the threads; or
+ * with the indices in x and y exchanged. */
 static unsigned sectors_of_block(const struct mg_facts *f, const struct mg_walk *walk, unsigned width, bool exchanged,
                                  unsigned *requests)
 {
@@ -222,8 +226,8 @@ static unsigned sectors_of_block(const struct mg_facts *f, const struct mg_walk 
     return total;
 }
 
-/* What an exchange of the indices makes of a site's sectors: the part that it touches then, tried on the middle one of the
- * sampled blocks. Negative: its first accesses are not like all of them. */
+/* What an exchange of the indices makes of a site's sectors: the part that it touches then, tried on the middle one of
+ * the sampled blocks. Negative: its first accesses are not like all of them. */
 static double exchanged(const struct mg_facts *f, uint32_t site)
 {
     const struct mg_block *b = f->seen->blocks[f->seen->nsampled / 2];
@@ -260,8 +264,8 @@ void mg__advise_global(struct mg_facts *f)
         exchange |= f->sites[i].swaps && size_of(f->sites[i].step_y) == f->sites[i].width;
     all &= exchange;
     struct remedy swap = {.id = "swap"}, order = {.id = "stage-order"}, vector = {.id = "vectorise"},
-                  fields = {.id = "fields"}, offset = {.id = "align"}, narrow = {.id = "widen"}, scatter = {.id = "gather"},
-                  drift = {.id = "block-size"};
+                  fields = {.id = "fields"}, offset = {.id = "align"}, narrow = {.id = "widen"},
+                  scatter = {.id = "gather"}, drift = {.id = "block-size"};
     for (uint32_t i = 0; i < f->nsites; i++) {
         const struct mg_site_fact *s = &f->sites[i];
         if (f->groups[s->group].stages && (s->cause == MG_SCATTER || (s->cause == MG_ORDER && !s->swaps)))
@@ -327,14 +331,18 @@ void mg__advise_global(struct mg_facts *f)
          mg__advise_text(f, "Lanes are %lld bytes apart and the block uses %.0f %% of the bytes that it moves. A "
                             "structure of arrays (all x, then all y) lets lanes be neighbours.",
                          (long long)size_of(s->stride), 100 * fill(&f->groups[s->group])));
-    tell(f, &offset, "Align the array",
-         "Each warp's bytes are neighbours but start inside a sector, so that they touch one sector more. Pad rows to a "
-         "multiple of 32 bytes (cudaMallocPitch), or shift the index so that a warp starts at a multiple of 8 words.");
+    tell(
+        f, &offset, "Align the array",
+        "Each warp's bytes are neighbours but start inside a sector, so that they touch one sector more. Pad rows to a "
+        "multiple of 32 bytes (cudaMallocPitch), or shift the index so that a warp starts at a multiple of 8 words.");
     tell(f, &narrow, "Make the block wider in x",
-         mg__advise_text(f, "The block is %u thread%s wide, which is less than a sector of elements. Let threadIdx.x run "
-                            "over at least %u.", f->info->block.x, f->info->block.x == 1 ? "" : "s",
+         mg__advise_text(f,
+                         "The block is %u thread%s wide, which is less than a sector of elements. Let threadIdx.x run "
+                         "over at least %u.",
+                         f->info->block.x, f->info->block.x == 1 ? "" : "s",
                          32 / MG_MIN(f->sites[narrow.worst].width, 16u)));
-    tell(f, &scatter, "Bring the indices into order",
-         "Lanes go to addresses that follow no pattern, a sector for each. Sort the work by address, or stage the table "
-         "in shared memory where it fits.");
+    tell(
+        f, &scatter, "Bring the indices into order",
+        "Lanes go to addresses that follow no pattern, a sector for each. Sort the work by address, or stage the table "
+        "in shared memory where it fits.");
 }

@@ -1,8 +1,9 @@
-/* judge.c - from the record of a launch to its advice: gathers the facts, asks each adviser, and puts what they say in order.
+/* judge.c - from the record of a launch to its advice: gathers the facts, asks each adviser, and puts what they say in
+ * order.
  *
- * Advice is ordered by the seconds that it would save by the estimate of facts.c; what ties (equal to a tenth of a percent of
- * the launch) stands in the order of importance that advice.def gives. What would save less than MIN_GAIN of the launch is
- * left out. To add a kind: a row of advice.def, and an adviser that calls mg__advise_add.
+ * Advice is ordered by the seconds that it would save by the estimate of facts.c; what ties (equal to a tenth of a
+ * percent of the launch) stands in the order of importance that advice.def gives. What would save less than MIN_GAIN of
+ * the launch is left out. To add a kind: a row of advice.def, and an adviser that calls mg__advise_add.
  */
 #include "advise/facts.h"
 
@@ -76,7 +77,8 @@ void mg__advise_value(struct mg_facts *f, struct mg_report_advice_item *item, co
 void mg__advise_predict(struct mg_facts *f, struct mg_report_advice_item *item, enum mg_metric metric, double value)
 {
     (void)f;
-    push(&item->predicted, &item->npredicted, mg__metric_name(metric), (double)mg__facts_round(value)); /* a counter is whole */
+    /* a counter is whole */
+    push(&item->predicted, &item->npredicted, mg__metric_name(metric), (double)mg__facts_round(value));
 }
 
 const struct mg_report_advice_item *mg__advise_has(const struct mg_facts *f, const char *id)
@@ -87,8 +89,8 @@ const struct mg_report_advice_item *mg__advise_has(const struct mg_facts *f, con
     return NULL;
 }
 
-/* Latency is hidden by other warps: below half of the warp slots, the time spent on global memory is taken to grow as they
- * shrink. (Texts ask for more than 50 %.) */
+/* Latency is hidden by other warps: below half of the warp slots, the time spent on global memory is taken to grow as
+ * they shrink. (Texts ask for more than 50 %.) */
 unsigned mg__advise_blocks_with(const struct mg_facts *f, int64_t change, double *cost)
 {
     struct mg_occupancy_query q = f->query;
@@ -159,9 +161,11 @@ static void say_nothing(struct mg_facts *f, const struct mg_report_advice *a)
                                        "What binds is %s.", min_gain * 100, a->roofs[a->binding].name);
     unsigned sms = f->arch->board->sm_count;
     if (f->seen->nblocks < sms)
-        item->how = mg__advise_text(f, "But the grid has %llu block%s for %u multiprocessors, and the others idle: more and "
-                                       "smaller blocks, or more work in a launch. (The estimate is of a board that is full.)",
-                                    (unsigned long long)f->seen->nblocks, f->seen->nblocks == 1 ? "" : "s", sms);
+        item->how =
+            mg__advise_text(f,
+                            "But the grid has %llu block%s for %u multiprocessors, and the others idle: more and "
+                            "smaller blocks, or more work in a launch. (The estimate is of a board that is full.)",
+                            (unsigned long long)f->seen->nblocks, f->seen->nblocks == 1 ? "" : "s", sms);
 }
 
 /* Whether a tile would pay for the site, or does: of its array, what is saved and what that takes. */

@@ -1,12 +1,13 @@
 /* lanes.c - lanes that do nothing, and warps that are not there: block size, divergence, occupancy.
  *
- * Idle lanes are counted: a block that is no multiple of 32 leaves the last warp's idle in every instruction; the rest of what
- * is missing from 32 active threads an instruction is divergence (or lanes that left early). What one lane does for its warp or
- * its block (the result written, a barrier's counter) is no loss that another numbering mends, and not counted as one.
+ * Idle lanes are counted: a block that is no multiple of 32 leaves the last warp's idle in every instruction; the rest
+ * of what is missing from 32 active threads an instruction is divergence (or lanes that left early). What one lane does
+ * for its warp or its block (the result written, a barrier's counter) is no loss that another numbering mends, and not
+ * counted as one.
  *
- * Occupancy is worth something where warps wait for memory. The estimate: below half of the warp slots, the time of global
- * memory grows as they shrink. What holds it back is what the occupancy rules say (margay/arch.h); registers are those
- * of the launch record: of the program's machine code, or an estimate from the PTX where it has none.
+ * Occupancy is worth something where warps wait for memory. The estimate: below half of the warp slots, the time of
+ * global memory grows as they shrink. What holds it back is what the occupancy rules say (margay/arch.h); registers are
+ * those of the launch record: of the program's machine code, or an estimate from the PTX where it has none.
  */
 #include "advise/facts.h"
 
@@ -24,11 +25,15 @@ static void partial_warps(struct mg_facts *f)
     item->why = mg__advise_text(
         f, "A block of %u thread%s takes %u warp%s, and %u of %u lanes never do anything (%.0f %%).%s", f->threads,
         f->threads == 1 ? "" : "s", f->warps, f->warps == 1 ? "" : "s", idle, f->warps * 32, 100 * part,
-        f->drift.sites ? mg__advise_text(f, " And blocks start inside sectors, so that their warps touch %.0f sectors more than "
-                                            "they would from the start of one.", f->drift.sectors)
-                       : "");
+        f->drift.sites
+            ? mg__advise_text(f,
+                              " And blocks start inside sectors, so that their warps touch %.0f sectors more than "
+                              "they would from the start of one.",
+                              f->drift.sectors)
+            : "");
     item->how = f->threads == 1
-                    ? "Let thread i of n take the elements i, i + n, i + 2n and so on, in blocks of a multiple of 32 threads and "
+                    ? "Let thread i of n take the elements i, i + n, i + 2n and so on, in blocks of a multiple of 32 "
+                      "threads and "
                       "several blocks for each multiprocessor."
                     : "Choose a multiple of 32, and let the kernel check its index against the size of the problem.";
     mg__advise_value(f, item, "threads", f->threads);
@@ -41,7 +46,8 @@ static void partial_warps(struct mg_facts *f)
 static void divergence(struct mg_facts *f)
 {
     double lanes = (double)f->threads / f->warps; /* of a warp, at most */
-    double lost = f->inst * lanes - f->thread_inst - f->alone * (lanes - 1), part = f->inst > 0 ? lost / (f->inst * lanes) : 0;
+    double lost = f->inst * lanes - f->thread_inst - f->alone * (lanes - 1),
+           part = f->inst > 0 ? lost / (f->inst * lanes) : 0;
     if (f->worst_branch == UINT32_MAX || part < 0.1)
         return;
     struct mg_report_advice_item *item = mg__advise_add(f, "divergence", part * f->s_issue);
@@ -49,8 +55,11 @@ static void divergence(struct mg_facts *f)
         return;
     mg__advise_at(f, item, f->worst_branch);
     item->title = "Let whole warps take one way at this branch";
-    item->why = mg__advise_text(f, "%.0f of %.0f branches sent lanes of a warp different ways; an instruction has %.1f active "
-                                   "lanes of %.0f.", f->divergent, f->branches, f->thread_inst / f->inst, lanes);
+    item->why =
+        mg__advise_text(f,
+                        "%.0f of %.0f branches sent lanes of a warp different ways; an instruction has %.1f active "
+                        "lanes of %.0f.",
+                        f->divergent, f->branches, f->thread_inst / f->inst, lanes);
     item->how = "Number the work so that a condition is the same for the 32 threads of a warp: tid < n / 2 in place of "
                 "tid % 2 == 0, consecutive threads for the active elements of a reduction, shuffles for its last 32.";
     mg__advise_value(f, item, "divergent_branches", f->divergent);
@@ -111,10 +120,11 @@ void mg__advise_occupancy(struct mg_facts *f)
     struct mg_report_advice_item *item = mg__advise_add(f, id, part * (f->s_memory + f->s_again));
     if (!item)
         return;
-    item->why = mg__advise_text(f, "%u block%s of %u warps %s resident on an SM, %.0f %% of its %u warp slots; what holds "
-                                   "back is %s.", o->blocks, o->blocks == 1 ? "" : "s", o->warps_block,
-                                o->blocks == 1 ? "is" : "are", 100 * o->occupancy, f->arch->max_warps_sm,
-                                mg_limiter_name(o->binding));
+    item->why = mg__advise_text(f,
+                                "%u block%s of %u warps %s resident on an SM, %.0f %% of its %u warp slots; what holds "
+                                "back is %s.",
+                                o->blocks, o->blocks == 1 ? "" : "s", o->warps_block, o->blocks == 1 ? "is" : "are",
+                                100 * o->occupancy, f->arch->max_warps_sm, mg_limiter_name(o->binding));
     if (!strcmp(id, "registers")) {
         item->title = mg__advise_text(f, "Use at most %u registers a thread", regs);
         item->how = mg__advise_text(f,

@@ -1,16 +1,16 @@
 /* layout.c - bank conflicts: other layouts of a shared variable, tried on the accesses that were recorded.
  *
- * A layout sees the variable as rows of `row` elements. A padded one adds elements to the end of each row, so that a column
- * goes through the banks; a swizzled one permutes the columns of a row by exclusive or with the row's number, or turns every
- * second row round (for butterflies, whose lanes leave out every second run of elements), which costs no memory. Row lengths
- * to try are the distances between the lanes of the accesses that conflict, and a full row of banks (the idiom i + i / 32).
- * Every recorded access of the variable, store and load, is moved to its new place and counted by the same rules; so a layout
- * that mends the column and spoils the row does not look good. The element is the widest access, so that vector accesses stay
- * whole and aligned. Where neighbouring loads are joined by the compiler, a layout that breaks their alignment is counted
- * with the loads as written.
+ * A layout sees the variable as rows of `row` elements. A padded one adds elements to the end of each row, so that a
+ * column goes through the banks; a swizzled one permutes the columns of a row by exclusive or with the row's number, or
+ * turns every second row round (for butterflies, whose lanes leave out every second run of elements), which costs no
+ * memory. Row lengths to try are the distances between the lanes of the accesses that conflict, and a full row of banks
+ * (the idiom i + i / 32). Every recorded access of the variable, store and load, is moved to its new place and counted
+ * by the same rules; so a layout that mends the column and spoils the row does not look good. The element is the widest
+ * access, so that vector accesses stay whole and aligned. Where neighbouring loads are joined by the compiler, a layout
+ * that breaks their alignment is counted with the loads as written.
  *
- * Exact where all different accesses of the variable were kept; else scaled from a sample of them (shapes.c). What is left
- * out: that neighbours of the variable move, which turns all their banks alike.
+ * Exact where all different accesses of the variable were kept; else scaled from a sample of them (shapes.c). What is
+ * left out: that neighbours of the variable move, which turns all their banks alike.
  */
 #include "advise/facts.h"
 
@@ -62,7 +62,11 @@ static void try_layout(const struct mg_facts *f, uint32_t var, const struct layo
             const struct mg_shape *s = &set->at[k];
             if (s->var != (int32_t)var)
                 continue;
-            struct mg_access a = {.insn = i, .kind = s->kind, .space = MG_SPACE_SHARED, .width = s->width, .mask = s->mask,
+            struct mg_access a = {.insn = i,
+                                  .kind = s->kind,
+                                  .space = MG_SPACE_SHARED,
+                                  .width = s->width,
+                                  .mask = s->mask,
                                   .shared_var = s->var};
             for (unsigned lane = 0; lane < 32; lane++)
                 a.address[lane] = base + (s->mask >> lane & 1 ? moved(l, (uint32_t)s->at[lane] - base) : 0);
@@ -208,7 +212,8 @@ static void advise_var(struct mg_facts *f, uint32_t var)
         try_swizzles(f, var, element, rows[i], &swizzle);
     }
     double now = (double)v->wavefronts, pad_cost = 0, none;
-    unsigned blocks = pad.any ? mg__advise_blocks_with(f, pad.added, &pad_cost) : 0, same = mg__advise_blocks_with(f, 0, &none);
+    unsigned blocks = pad.any ? mg__advise_blocks_with(f, pad.added, &pad_cost) : 0,
+             same = mg__advise_blocks_with(f, 0, &none);
     bool is_static = info->name && info->name[0] != '(';
     if (is_static && (uint64_t)f->info->shared_static + pad.added > f->arch->shared_block)
         blocks = 0; /* a static declaration cannot grow so far */
@@ -227,8 +232,8 @@ static void advise_var(struct mg_facts *f, uint32_t var)
     mg__advise_at(f, item, v->worst);
     item->variable = name;
     if (padded)
-        item->title = mg__advise_text(f, "Pad each row of '%s' by %u element%s (%u bytes)", name, l->pad, l->pad > 1 ? "s" : "",
-                                      l->pad * element);
+        item->title = mg__advise_text(f, "Pad each row of '%s' by %u element%s (%u bytes)", name, l->pad,
+                                      l->pad > 1 ? "s" : "", l->pad * element);
     else
         item->title = mg__advise_text(f, "Swizzle the columns of '%s'", name);
     item->why = mg__advise_text(f, "%.0f wavefronts where %.0f would do: %.1f times.%s", now, (double)v->ideal,
@@ -237,17 +242,24 @@ static void advise_var(struct mg_facts *f, uint32_t var)
         mg__advise_text(f, "%.0f wavefronts, %.0f more than the ideal", t->wavefronts, t->wavefronts - t->ideal);
     const char *other = "";
     if (padded && swizzle.any && by_swizzle > 0)
-        other = mg__advise_text(f, " Or keep the size and put element (row, column) at %s in rows of %u: %.0f wavefronts.",
-                                swizzle_text(f, &swizzle.layout), swizzle.layout.row, swizzle.wavefronts);
+        other =
+            mg__advise_text(f, " Or keep the size and put element (row, column) at %s in rows of %u: %.0f wavefronts.",
+                            swizzle_text(f, &swizzle.layout), swizzle.layout.row, swizzle.wavefronts);
     else if (!padded && pad.any)
-        other = mg__advise_text(f, " Padding rows of %u by %u gives %.0f wavefronts and %u bytes more, and %u blocks on an SM "
-                                   "instead of %u.", pad.layout.row, pad.layout.pad, pad.wavefronts, pad.added, blocks, same);
+        other =
+            mg__advise_text(f,
+                            " Padding rows of %u by %u gives %.0f wavefronts and %u bytes more, and %u blocks on an SM "
+                            "instead of %u.",
+                            pad.layout.row, pad.layout.pad, pad.wavefronts, pad.added, blocks, same);
     unsigned doublings = 0; /* distances of 2, 4, 8 and so on between lanes: a tree */
     for (unsigned i = 0; i < nrows; i++)
         doublings += (rows[i] & (rows[i] - 1)) == 0;
     if (doublings >= 4)
-        other = mg__advise_text(f, "%s A reduction is better turned round, and needs no other layout then: thread t adds element "
-                                   "t + n / 2, then t + n / 4, so that lanes stay neighbours.", other);
+        other = mg__advise_text(
+            f,
+            "%s A reduction is better turned round, and needs no other layout then: thread t adds element "
+            "t + n / 2, then t + n / 4, so that lanes stay neighbours.",
+            other);
     if (padded)
         item->how = mg__advise_text(f,
                                     "Rows of %u elements become %u (%u bytes each; element i goes to i + i / %u%s). "

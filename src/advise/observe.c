@@ -1,9 +1,9 @@
 /* observe.c - the observer: records a launch for the judge.
  *
- * It wants every access, because two of its questions need exact addresses: which bytes the threads of a block share (asked
- * of a sample of blocks, spread evenly over the grid), and where in its rows a shared variable was touched, so that another
- * layout can be tried. All sums are exact whatever is sampled. Workers keep their own record and are merged in order;
- * nothing in the result depends on how blocks were dealt out.
+ * It wants every access, because two of its questions need exact addresses: which bytes the threads of a block share
+ * (asked of a sample of blocks, spread evenly over the grid), and where in its rows a shared variable was touched, so
+ * that another layout can be tried. All sums are exact whatever is sampled. Workers keep their own record and are
+ * merged in order; nothing in the result depends on how blocks were dealt out.
  *
  * What an access costs is computed once for each shape of it that is kept.
  */
@@ -47,7 +47,8 @@ static void free_seen(struct mg_seen *s)
     free(s->shared);
 }
 
-/* Blocks (2i + 1) / 2n of the way through the grid: all of a small one, and the middles of n equal parts of a large one. */
+/* Blocks (2i + 1) / 2n of the way through the grid: all of a small one, and the middles of n equal parts of a large
+ * one. */
 static void choose_blocks(struct mg_seen *s)
 {
     const struct mg_dim3 *g = &s->info->grid;
@@ -90,7 +91,8 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     uint32_t naccesses = 0;
     for (uint32_t i = 0; i < info->ninsns; i++)
         naccesses += info->insns[i].insn && is_access(info->insns[i].insn);
-    s->most = MG_MAX(MG_MIN(MG_SHAPES_ALL / MG_MAX(naccesses, 1u), (uint32_t)MG_SHAPES_KEPT), (uint32_t)MG_SHAPES_LEAST);
+    s->most =
+        MG_MAX(MG_MIN(MG_SHAPES_ALL / MG_MAX(naccesses, 1u), (uint32_t)MG_SHAPES_KEPT), (uint32_t)MG_SHAPES_LEAST);
     s->made = mg__model_made_create(info);
     s->insns = calloc((size_t)info->ninsns + 1, sizeof(*s->insns));
     s->global = calloc((size_t)info->ninsns + 1, sizeof(*s->global));
@@ -146,16 +148,17 @@ static struct mg_block *sampled_block(struct worker *w, uint64_t index)
         if (s->sampled[i] != index)
             continue;
         if (!w->blocks[i])
-            w->blocks[i] = mg__block_create(index, s->info->range, s->sites.count,
-                                            s->info->shared_static + s->info->shared_dynamic + 16, i == s->nsampled / 2);
+            w->blocks[i] =
+                mg__block_create(index, s->info->range, s->sites.count,
+                                 s->info->shared_static + s->info->shared_dynamic + 16, i == s->nsampled / 2);
         w->failed |= !w->blocks[i];
         return w->blocks[i];
     }
     return NULL;
 }
 
-/* The shape of an access; its hash is not filled in for one whose lanes lie too far apart to be told by distances. Constants are
- * told by their place in device memory, whose `range` starts elsewhere in each run. */
+/* The shape of an access; its hash is not filled in for one whose lanes lie too far apart to be told by distances.
+ * Constants are told by their place in device memory, whose `range` starts elsewhere in each run. */
 static void shape_of(const struct mg_access *a, uint64_t range, struct mg_shape *s)
 {
     bool constant = a->space == MG_SPACE_CONST, shared = !constant && a->space != MG_SPACE_GLOBAL;
@@ -163,7 +166,8 @@ static void shape_of(const struct mg_access *a, uint64_t range, struct mg_shape 
     *s = (struct mg_shape){.mask = a->mask, .width = a->width, .kind = a->kind};
     s->var = constant ? MG_VAR_CONST : shared ? a->shared_var : -1;
     s->phase = constant ? 0 : (uint8_t)(base & 31);
-    for (unsigned i = 0; i < 32; i++) { /* far lanes wrap: still different shapes, and their cost was computed exactly */
+    for (unsigned i = 0; i < 32;
+         i++) { /* far lanes wrap: still different shapes, and their cost was computed exactly */
         uint32_t d = (uint32_t)(a->address[i] - base);
         s->at[i] = a->mask >> i & 1 ? (int32_t)d : 0;
     }
@@ -300,8 +304,9 @@ static void launch_end(void *state, enum mg_status status)
 }
 
 /* ---- public ---- */
-enum mg_status mg__advise_create(const struct mg_arch *arch, void (*done)(void *arg, const struct mg_report_advice *advice),
-                                 void *arg, struct mg_advise **advise)
+enum mg_status mg__advise_create(const struct mg_arch *arch,
+                                 void (*done)(void *arg, const struct mg_report_advice *advice), void *arg,
+                                 struct mg_advise **advise)
 {
     *advise = calloc(1, sizeof(**advise));
     if (!*advise)

@@ -1,8 +1,8 @@
-/* patterns.c - the pattern of an access site: how the addresses of a warp's lanes lie to one another, and how those of neighbouring
- * threads and of a thread's own accesses do.
+/* patterns.c - the pattern of an access site: how the addresses of a warp's lanes lie to one another, and how those of
+ * neighbouring threads and of a thread's own accesses do.
  *
- * A site makes many different accesses; the pattern is the one that costs most sectors, and so is the stride. Steps are what
- * most pairs of threads show in the middle one of the sampled blocks.
+ * A site makes many different accesses; the pattern is the one that costs most sectors, and so is the stride. Steps are
+ * what most pairs of threads show in the middle one of the sampled blocks.
  */
 #include "advise/facts.h"
 
@@ -96,7 +96,8 @@ void mg__facts_find_pattern(struct mg_facts *f, uint32_t site)
             widths[MG_MIN(__builtin_ctz(shape->width | 32), 5)] += times;
             taken += times * shape->taken;
             s->aligned += times * aligned_sectors(shape);
-            unsigned start = common_start(f, shape->width), before = (unsigned)__builtin_ctz(shape->mask) * shape->width;
+            unsigned start = common_start(f, shape->width),
+                     before = (unsigned)__builtin_ctz(shape->mask) * shape->width;
             s->drifts &= start < 32 && (shape->phase - before) % start == 0;
             s->ideal_staged += times * (kind == MG_PATTERN_UNIFORM ? 1 : (lanes * shape->width + 127) / 128);
             if (kind != MG_PATTERN_STRIDED)

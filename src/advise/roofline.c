@@ -1,9 +1,9 @@
 /* roofline.c - the roofs of the board, where the launch stands under them, and which one binds.
  *
- * Amounts are what was counted: floating-point operations (a fused multiply-add is two), sectors of global memory times 32
- * bytes, wavefronts of shared memory times 128 bytes (a wavefront takes the pipe for its cycle however many bytes it moves).
- * Arithmetic of several widths is put against the single-precision roof by what each takes of it. Half precision is given
- * twice the rate of single, as all devices since 6.0 that do not lack it have.
+ * Amounts are what was counted: floating-point operations (a fused multiply-add is two), sectors of global memory times
+ * 32 bytes, wavefronts of shared memory times 128 bytes (a wavefront takes the pipe for its cycle however many bytes it
+ * moves). Arithmetic of several widths is put against the single-precision roof by what each takes of it. Half
+ * precision is given twice the rate of single, as all devices since 6.0 that do not lack it have.
  */
 #include "advise/facts.h"
 

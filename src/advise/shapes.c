@@ -1,9 +1,9 @@
 /* shapes.c - the different accesses of one instruction, each with the number of times it occurred.
  *
- * Regular code makes few different accesses however long it runs: they are all kept. Code whose addresses depend on data may
- * make millions: then a sample is kept, chosen by the access itself (its hash) and not by when it came, so that the
- * sample is the same for any number of workers. `level` says how thin: one in 2^level. What is kept was kept from its first
- * occurrence, so its count is exact; sums over a thinned set are scaled by those who make them.
+ * Regular code makes few different accesses however long it runs: they are all kept. Code whose addresses depend on
+ * data may make millions: then a sample is kept, chosen by the access itself (its hash) and not by when it came, so
+ * that the sample is the same for any number of workers. `level` says how thin: one in 2^level. What is kept was kept
+ * from its first occurrence, so its count is exact; sums over a thinned set are scaled by those who make them.
  */
 #include "advise/advise_priv.h"
 

@@ -1,11 +1,11 @@
 /* shared.c - shared memory that is not needed, and barriers that are more than is needed.
  *
- * These are read off the sampled blocks, word by word: who wrote it, who read it. Where no word of a variable is ever read or
- * overwritten by another thread than its writer, the variable is private storage: a register does it, without wavefronts, and
- * without the barriers if no variable needs them. Where words pass between threads, but each is a copy of global memory and
- * read about once, global memory itself does as well (tiles.c counts what that would cost). Where words pass between threads,
- * but never out of a warp, and nothing passes through global memory either, __syncwarp is enough. What cannot be seen: an
- * exchange that happens in other blocks only.
+ * These are read off the sampled blocks, word by word: who wrote it, who read it. Where no word of a variable is ever
+ * read or overwritten by another thread than its writer, the variable is private storage: a register does it, without
+ * wavefronts, and without the barriers if no variable needs them. Where words pass between threads, but each is a copy
+ * of global memory and read about once, global memory itself does as well (tiles.c counts what that would cost). Where
+ * words pass between threads, but never out of a warp, and nothing passes through global memory either, __syncwarp is
+ * enough. What cannot be seen: an exchange that happens in other blocks only.
  */
 #include "advise/facts.h"
 
@@ -38,8 +38,11 @@ static void unused(struct mg_facts *f, uint32_t var)
     mg__advise_at(f, item, v->worst);
     item->variable = name;
     item->title = mg__advise_text(f, "Keep '%s' in registers", name);
-    item->why = mg__advise_text(f, "Each of its words is written and read by one thread only: %.1f writes and %.1f reads a "
-                                   "word, and none by another thread.", (double)v->writes / words, (double)v->reads / words);
+    item->why =
+        mg__advise_text(f,
+                        "Each of its words is written and read by one thread only: %.1f writes and %.1f reads a "
+                        "word, and none by another thread.",
+                        (double)v->writes / words, (double)v->reads / words);
     item->how = mg__advise_text(
         f,
         "Use a local variable. That saves %.0f wavefronts%s and %u bytes of shared memory; %u blocks "
@@ -51,8 +54,9 @@ static void unused(struct mg_facts *f, uint32_t var)
     mg__advise_predict(f, item, MG_METRIC_WAVEFRONTS_SHARED, (double)(f->total.wavefronts - v->wavefronts));
 }
 
-/* Tiles that are read about once: the same reads from global memory would touch no more sectors than filling the tile does.
- * Left out: kernels that write what they read, where the tile may keep old values, and tiles beside other shared memory. */
+/* Tiles that are read about once: the same reads from global memory would touch no more sectors than filling the tile
+ * does. Left out: kernels that write what they read, where the tile may keep old values, and tiles beside other shared
+ * memory. */
 static void read_once(struct mg_facts *f)
 {
     double reads = 0, writes = 0, words = 0, ideal = 0, size = 0, cost;
@@ -89,9 +93,11 @@ static void read_once(struct mg_facts *f)
                         "A word of it is read %.1f times for each time it is filled. Read straight from global memory, "
                         "the same accesses would touch about %.0f sectors; filling it touches %.0f.",
                         reads / writes, f->tiles.as_global, f->tiles.filled);
-    item->how = mg__advise_text(f, "That saves %.0f wavefronts, %.0f warps at barriers and %.0f bytes of shared memory; %u "
-                                   "blocks fit on an SM, now %u.", f->tiles.wavefronts, f->barriers, size, blocks,
-                                f->occupancy.blocks);
+    item->how =
+        mg__advise_text(f,
+                        "That saves %.0f wavefronts, %.0f warps at barriers and %.0f bytes of shared memory; %u "
+                        "blocks fit on an SM, now %u.",
+                        f->tiles.wavefronts, f->barriers, size, blocks, f->occupancy.blocks);
     mg__advise_value(f, item, "reads_per_fill", reads / writes);
     mg__advise_value(f, item, "sectors_filled", f->tiles.filled);
     mg__advise_value(f, item, "sectors_then", f->tiles.as_global);
@@ -121,8 +127,9 @@ static void syncwarp(struct mg_facts *f)
     item->title = "Replace __syncthreads() by __syncwarp()";
     item->why = mg__advise_text(
         f, "%.0f warps waited at barriers, but no word of shared memory passed from one warp to another.", f->barriers);
-    item->how = "Each warp waits for its own lanes only. (Seen in the blocks that were followed; an exchange that depends on "
-                "data may need the barrier.)";
+    item->how =
+        "Each warp waits for its own lanes only. (Seen in the blocks that were followed; an exchange that depends on "
+        "data may need the barrier.)";
     mg__advise_value(f, item, "barriers", f->barriers);
 }
 

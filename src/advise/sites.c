@@ -1,10 +1,11 @@
 /* sites.c - access sites: what the programmer sees as one access, of the instructions that make it.
  *
- * A loop that was unrolled four times has four loads for one `a[i]`; `a[i] * b[i]` has two loads on one line that are two
- * accesses. So a site is a source line, a direction and an array, and the array is the kernel parameter or the __device__
- * variable that the address is computed from. That is found by going back over the definitions of the address's registers,
- * through 64-bit values only (an index is 32 bits, or was widened from them by an instruction that takes no pointer). Where
- * more than one parameter is reached, or none, the array is unknown: such accesses of a line are one site.
+ * A loop that was unrolled four times has four loads for one `a[i]`; `a[i] * b[i]` has two loads on one line that are
+ * two accesses. So a site is a source line, a direction and an array, and the array is the kernel parameter or the
+ * __device__ variable that the address is computed from. That is found by going back over the definitions of the
+ * address's registers, through 64-bit values only (an index is 32 bits, or was widened from them by an instruction that
+ * takes no pointer). Where more than one parameter is reached, or none, the array is unknown: such accesses of a line
+ * are one site.
  */
 #include "advise/advise_priv.h"
 
@@ -142,7 +143,8 @@ static bool is_memory(const struct mg_ptx_insn *insn, uint8_t *direction)
 /* Headers of the toolkit and of the system: nobody mends those; the line that called them is meant. */
 static bool is_system(const char *file)
 {
-    return !strncmp(file, "/usr/", 5) || (strstr(file, "/include/") && (strstr(file, "cuda") || strstr(file, "nvidia"))) ||
+    return !strncmp(file, "/usr/", 5) ||
+           (strstr(file, "/include/") && (strstr(file, "cuda") || strstr(file, "nvidia"))) ||
            strstr(file, "/cooperative_groups/");
 }
 

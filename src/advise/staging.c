@@ -2,23 +2,24 @@
  *
  * An array that a block's threads read more than once can be copied to shared memory first. Then each of its sectors is
  * moved once a block, and every read becomes a wavefront there, or a fraction of one. Against the sectors saved stand
- *   the wavefronts of filling the tile and of reading it (counted without conflicts: ptxas may join neighbouring reads),
- *   two barriers a phase (one if there is one phase), a phase for each tileful: the tile is what fits without costing a
- *   resident block,
- *   the blocks that no longer fit, where not even a small tile is free.
- * What each thread reads again by itself, in a later pass, needs no tile: registers keep it (keep).
- * What exchanging indices would save by itself is not credited to the tile. What stays out: the instructions that fill the
- * tile, and the cache that may have served the repeated reads.
+ *   the wavefronts of filling the tile and of reading it (counted without conflicts: ptxas may join neighbouring
+ * reads), two barriers a phase (one if there is one phase), a phase for each tileful: the tile is what fits without
+ * costing a resident block, the blocks that no longer fit, where not even a small tile is free. What each thread reads
+ * again by itself, in a later pass, needs no tile: registers keep it (keep). What exchanging indices would save by
+ * itself is not credited to the tile. What stays out: the instructions that fill the tile, and the cache that may have
+ * served the repeated reads.
  */
 #include "advise/facts.h"
 
 #include <math.h>
 
 enum { LEAST_TILE = 1024, MOST_TILE = 48 * 1024 };
-enum { KEPT_WORDS = 32, KEPT_USES = 16 }; /* of a thread: more do not fit in registers; more often is waiting, not reading */
+/* of a thread: more do not fit in registers; more often is waiting, not reading */
+enum { KEPT_WORDS = 32, KEPT_USES = 16 };
 
 struct plan {
-    double saved, wavefronts, sectors_before, sectors_after, bytes; /* `saved` without the barriers, which arrays share */
+    /* `saved` without the barriers, which arrays share */
+    double saved, wavefronts, sectors_before, sectors_after, bytes;
     const char *names; /* "parameter 1, parameter 2"; NULL: one of them is not known */
     uint32_t best; /* the site of the group that saves most */
     double best_saved;
@@ -62,7 +63,8 @@ static double pieces(double bytes, double tile)
     return MG_MAX(ceil(bytes / tile), 1);
 }
 
-/* Warps at barriers when a block takes so many bytes through a tile: a tile that is filled once is not waited for again. */
+/* Warps at barriers when a block takes so many bytes through a tile: a tile that is filled once is not waited for
+ * again. */
 static double waits(const struct mg_facts *f, double bytes, double tile)
 {
     double n = pieces(bytes, tile);
@@ -144,12 +146,13 @@ void mg__advise_staging(struct mg_facts *f)
                                 item->variable[0] ? item->variable : "it", p.uses, p.threads,
                                 p.sampled ? " (of a sample of its sectors)" : "", p.sectors_before, p.sectors_after);
     const char *way =
-        n > 1 ? mg__advise_text(f,
-                                "A block reads %.0f different bytes. Take them in %.0f pieces or more, as up to %.0f bytes "
-                                "fit %s: fill a tile, __syncthreads(), use it, __syncthreads().",
-                                p.bytes, n, size, blocks == f->occupancy.blocks ? "without a resident block less" : "then")
-              : mg__advise_text(f, "A block reads %.0f different bytes: one tile, and __syncthreads() before it is read.",
-                                p.bytes);
+        n > 1 ? mg__advise_text(
+                    f,
+                    "A block reads %.0f different bytes. Take them in %.0f pieces or more, as up to %.0f bytes "
+                    "fit %s: fill a tile, __syncthreads(), use it, __syncthreads().",
+                    p.bytes, n, size, blocks == f->occupancy.blocks ? "without a resident block less" : "then")
+              : mg__advise_text(
+                    f, "A block reads %.0f different bytes: one tile, and __syncthreads() before it is read.", p.bytes);
     item->how = mg__advise_text(f, "%s Let neighbouring threads fill it, from the start of a sector on. That adds %.0f "
                                    "wavefronts and %.0f warps at barriers; %u blocks fit on an SM, now %u.",
                                 way, p.wavefronts, barriers, blocks, f->occupancy.blocks);
@@ -196,17 +199,22 @@ void mg__advise_keep(struct mg_facts *f)
     if (!item)
         return;
     const struct mg_site *s = f->sites[last].site;
-    double once = mg__facts_once(g), words = mg__facts_distinct(&g->use, g->bytes) / 4 / f->threads / (double)f->seen->nblocks;
+    double once = mg__facts_once(g),
+           words = mg__facts_distinct(&g->use, g->bytes) / 4 / f->threads / (double)f->seen->nblocks;
     item->file = s->file;
     item->line = s->line;
     item->variable = mg__facts_array(f, s);
     item->title = "Keep in registers what a thread reads again";
-    item->why = mg__advise_text(f, "Each byte of %s is read %.1f times in a block, always by the same thread: %.0f sectors are "
-                                   "touched where %.0f would do.", item->variable[0] ? item->variable : "the array",
-                                g->use.uses / g->use.bytes, (double)g->touched, once);
-    item->how = mg__advise_text(f, "Load it in the first pass, into %.0f register%s a thread (a local array, in loops that are "
-                                   "unrolled so that its indices are constants), and use that in the passes after.",
-                                ceil(words), words > 1 ? "s" : "");
+    item->why = mg__advise_text(
+        f,
+        "Each byte of %s is read %.1f times in a block, always by the same thread: %.0f sectors are "
+        "touched where %.0f would do.",
+        item->variable[0] ? item->variable : "the array", g->use.uses / g->use.bytes, (double)g->touched, once);
+    item->how =
+        mg__advise_text(f,
+                        "Load it in the first pass, into %.0f register%s a thread (a local array, in loops that are "
+                        "unrolled so that its indices are constants), and use that in the passes after.",
+                        ceil(words), words > 1 ? "s" : "");
     mg__advise_value(f, item, "uses_per_byte", g->use.uses / g->use.bytes);
     mg__advise_value(f, item, "registers", ceil(words));
     mg__advise_value(f, item, "sectors_now", (double)g->touched);

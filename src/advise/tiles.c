@@ -1,11 +1,11 @@
 /* tiles.c - what the kernel has staged in shared memory already, and what its reads would cost without.
  *
- * A variable is a copy of global memory when every store into it writes what a load of global memory brought (or a constant:
- * zeros beyond an edge), or is an asynchronous copy. That is read off the definitions of the stored registers, through moves
- * and selections; a value that was computed makes the variable no copy. For a copy there is an alternative, no shared memory at
- * all; so its recorded reads are counted as if they went to global memory: the fewest pieces of 32 bytes that cover the bytes
- * of each access, where they lie in the variable. Where a tile holds rows that are apart in global memory this is a lower
- * bound, so a tile that pays by this count pays.
+ * A variable is a copy of global memory when every store into it writes what a load of global memory brought (or a
+ * constant: zeros beyond an edge), or is an asynchronous copy. That is read off the definitions of the stored
+ * registers, through moves and selections; a value that was computed makes the variable no copy. For a copy there is an
+ * alternative, no shared memory at all; so its recorded reads are counted as if they went to global memory: the fewest
+ * pieces of 32 bytes that cover the bytes of each access, where they lie in the variable. Where a tile holds rows that
+ * are apart in global memory this is a lower bound, so a tile that pays by this count pays.
  */
 #include "advise/facts.h"
 
@@ -71,9 +71,10 @@ static bool flow_build(struct flow *w, const struct mg_ptx_func *func, uint32_t 
     return true;
 }
 
-/* Whether a register holds what loads of global memory brought, or constants; those loads are charged to the variable. */
-static bool from_global(struct mg_facts *f, const struct flow *w, const struct mg_ptx_opnd *o, int32_t var, unsigned steps,
-                        bool *any)
+/* Whether a register holds what loads of global memory brought, or constants; those loads
+ * are charged to the variable. */
+static bool from_global(struct mg_facts *f, const struct flow *w, const struct mg_ptx_opnd *o, int32_t var,
+                        unsigned steps, bool *any)
 {
     if (o->kind == MG_OPND_IMM)
         return true;

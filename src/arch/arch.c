@@ -1,7 +1,7 @@
 /* arch.c - the tables of capabilities, boards and limits, and look-ups in them.
  *
- * The data are arch.def, board.def and limit.def, which say where they come from. A new device is a row of the first two; a
- * new limit is a field of struct mg_arch and a row of the third.
+ * The data are arch.def, board.def and limit.def, which say where they come from. A new device is a row of the first
+ * two; a new limit is a field of struct mg_arch and a row of the third.
  */
 #include "arch/arch.h"
 
@@ -65,7 +65,8 @@ const struct mg_arch *mg_arch_parse(const char *text)
     int end = -1;
     if (!text)
         return NULL;
-    if (isdigit((unsigned char)text[0]) && sscanf(text, "%3u.%1u%n", &major, &minor, &end) == 2 && end > 0 && !text[end])
+    if (isdigit((unsigned char)text[0]) && sscanf(text, "%3u.%1u%n", &major, &minor, &end) == 2 && end > 0 &&
+        !text[end])
         return mg_arch_find(major * 10 + minor);
     bool prefixed = true;
     if (!strncmp(text, "sm_", 3))

@@ -1,5 +1,5 @@
-/* launch.c - would a device take this launch? The first limit that it breaks, in the order in which the runtime asks, with
- * the numbers and the name of the device.
+/* launch.c - would a device take this launch? The first limit that it breaks, in the order in which the runtime asks,
+ * with the numbers and the name of the device.
  *
  * Left out: clusters, and the count of blocks of a grid of several dimensions, which no device limits beyond each one.
  * A new check is a fault in margay/arch.h and a function here.
@@ -33,8 +33,8 @@ static enum mg_launch_fault check_shape(const struct mg_arch *a, const struct mg
         return MG_LAUNCH_ZERO;
     }
     if (g->x > gm[0] || g->y > gm[1] || g->z > gm[2]) {
-        mg__diag_set(diag, MG_ERR_LAUNCH_LIMIT, "launched with a grid of %u x %u x %u blocks; %s allows %u x %u x %u", g->x,
-                     g->y, g->z, name, gm[0], gm[1], gm[2]);
+        mg__diag_set(diag, MG_ERR_LAUNCH_LIMIT, "launched with a grid of %u x %u x %u blocks; %s allows %u x %u x %u",
+                     g->x, g->y, g->z, name, gm[0], gm[1], gm[2]);
         mg__diag_hint(diag, "let x be the largest dimension, or let each block do more");
         return MG_LAUNCH_GRID;
     }
@@ -42,8 +42,8 @@ static enum mg_launch_fault check_shape(const struct mg_arch *a, const struct mg
     threads = threads > UINT32_MAX ? threads : threads * b->z;
     if (b->x > bm[0] || b->y > bm[1] || b->z > bm[2] || threads > a->max_threads_block) {
         mg__diag_set(diag, MG_ERR_LAUNCH_LIMIT,
-                     "launched with blocks of %u x %u x %u threads; %s allows %u threads in all, %u x %u x %u at most", b->x,
-                     b->y, b->z, name, a->max_threads_block, bm[0], bm[1], bm[2]);
+                     "launched with blocks of %u x %u x %u threads; %s allows %u threads in all, %u x %u x %u at most",
+                     b->x, b->y, b->z, name, a->max_threads_block, bm[0], bm[1], bm[2]);
         mg__diag_hint(diag, "use smaller blocks and more of them");
         return MG_LAUNCH_BLOCK;
     }
@@ -66,14 +66,15 @@ static enum mg_launch_fault check_shared(const struct mg_arch *a, const struct m
     if (k->shared_dynamic <= room && fixed <= a->shared_block_optin)
         return MG_LAUNCH_OK;
     mg__diag_set(diag, MG_ERR_LAUNCH_LIMIT,
-                 "launched with %u bytes of dynamic shared memory (and %u static); %u are allowed on %s", k->shared_dynamic,
-                 fixed, room, device(a, s, name, sizeof(name)));
+                 "launched with %u bytes of dynamic shared memory (and %u static); %u are allowed on %s",
+                 k->shared_dynamic, fixed, room, device(a, s, name, sizeof(name)));
     if (k->shared_dynamic <= most)
         mg__diag_hint(diag,
                       "allow them first: cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, %u)",
                       k->shared_dynamic);
     else
-        mg__diag_hint(diag, "a block can have %u bytes on this device, static and dynamic together", a->shared_block_optin);
+        mg__diag_hint(diag, "a block can have %u bytes on this device, static and dynamic together",
+                      a->shared_block_optin);
     return MG_LAUNCH_SHARED;
 }
 
@@ -104,16 +105,18 @@ static enum mg_launch_fault check_registers(const struct mg_arch *a, const struc
     }
     mg_arch_max_regs(a, &q, 1, &regs);
     mg__diag_set(diag, MG_ERR_LAUNCH_LIMIT,
-                 "launched with blocks of %u threads with %u registers each; the registers of a block are %u on %s", threads,
-                 s->kernel.regs, a->regs_block, device(a, s, name, sizeof(name)));
-    mg__diag_hint(diag,
-                  "launch at most %u threads a block, or let the compiler fit it: __launch_bounds__(%u) leaves a thread %u "
-                  "registers",
-                  most_threads(a, &s->kernel), threads, regs);
+                 "launched with blocks of %u threads with %u registers each; the registers of a block are %u on %s",
+                 threads, s->kernel.regs, a->regs_block, device(a, s, name, sizeof(name)));
+    mg__diag_hint(
+        diag,
+        "launch at most %u threads a block, or let the compiler fit it: __launch_bounds__(%u) leaves a thread %u "
+        "registers",
+        most_threads(a, &s->kernel), threads, regs);
     return MG_LAUNCH_REGISTERS;
 }
 
-enum mg_launch_fault mg_arch_launch_check(const struct mg_arch *a, const struct mg_launch_shape *s, struct mg_diag *diag)
+enum mg_launch_fault mg_arch_launch_check(const struct mg_arch *a, const struct mg_launch_shape *s,
+                                          struct mg_diag *diag)
 {
     enum mg_launch_fault fault = check_shape(a, s, diag);
     struct mg_occupancy_query q = s->kernel;
@@ -138,11 +141,12 @@ enum mg_launch_fault mg_arch_launch_check(const struct mg_arch *a, const struct 
         uint64_t blocks = (uint64_t)s->grid.x * s->grid.y * s->grid.z; /* fits: 31 + 16 + 16 bits */
         uint64_t resident = (uint64_t)board->sm_count * o.blocks;
         if (blocks > resident) {
-            mg__diag_set(diag, MG_ERR_LAUNCH_LIMIT,
-                         "launched cooperatively with %llu blocks; %s holds %llu of them at once, %u on each of its %u SMs "
-                         "(%s)",
-                         (unsigned long long)blocks, device(a, s, name, sizeof(name)), (unsigned long long)resident,
-                         o.blocks, board->sm_count, mg_limiter_name(o.binding));
+            mg__diag_set(
+                diag, MG_ERR_LAUNCH_LIMIT,
+                "launched cooperatively with %llu blocks; %s holds %llu of them at once, %u on each of its %u SMs "
+                "(%s)",
+                (unsigned long long)blocks, device(a, s, name, sizeof(name)), (unsigned long long)resident, o.blocks,
+                board->sm_count, mg_limiter_name(o.binding));
             mg__diag_hint(diag, "ask cudaOccupancyMaxActiveBlocksPerMultiprocessor how many blocks fit");
             fault = MG_LAUNCH_COOPERATIVE;
         }

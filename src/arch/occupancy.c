@@ -3,20 +3,20 @@
  * The model: an SM hands out block slots, warp slots, registers, shared memory and, since 9.0, named barriers; each by
  * itself would allow so many blocks, and the tightest counts.
  *
- * - Registers go to warps, in multiples of an allocation unit, from the part of the register file that belongs to the warp's
- *   scheduler: a warp finds room in one partition or not at all. A launch is checked more coarsely: the registers of a
- *   block, its warps rounded up to a multiple of the partitions, must be within the limit of a block.
- * - Shared memory goes to blocks in multiples of a unit; since 8.0 the system takes a kilobyte in every block. An SM's is a
- *   carve-out of one memory with the L1 cache since 7.0: a kernel may prefer a share in percent, which is rounded up to a
- *   size that exists; a block that needs more than was preferred gets the smallest size that holds it.
+ * - Registers go to warps, in multiples of an allocation unit, from the part of the register file that belongs to the
+ *   warp's scheduler: a warp finds room in one partition or not at all. A launch is checked more coarsely: the
+ *   registers of a block, its warps rounded up to a multiple of the partitions, must be within the limit of a block.
+ * - Shared memory goes to blocks in multiples of a unit; since 8.0 the system takes a kilobyte in every block. An SM's
+ *   is a carve-out of one memory with the L1 cache since 7.0: a kernel may prefer a share in percent, which is rounded
+ *   up to a size that exists; a block that needs more than was preferred gets the smallest size that holds it.
  * - Code is one family's: what 6.1 could not run for its four partitions, the two partitions of 6.0 refuse as well.
  *
- * What the driver sets an SM to when a kernel prefers nothing is not documented; on an H100 it was as much as the blocks need,
- * or more. A caller that knows it says so (shared_config).
+ * What the driver sets an SM to when a kernel prefers nothing is not documented; on an H100 it was as much as the
+ * blocks need, or more. A caller that knows it says so (shared_config).
  *
- * Left out: the partitioned caching of 5.2 to 6.2 (-Xptxas -dlcm=ca), with which a block has half an SM; clusters, whose
- * blocks must fit one group of SMs together.
- * Checked against NVIDIA's occupancy calculator and against an H100 (tests/arch).
+ * Left out: the partitioned caching of 5.2 to 6.2 (-Xptxas -dlcm=ca), with which a block has half an SM; clusters,
+ * whose blocks must fit one group of SMs together. Checked against NVIDIA's occupancy calculator and against an H100
+ * (tests/arch).
  */
 #include "arch/arch.h"
 
@@ -30,7 +30,8 @@ static unsigned capped(uint64_t value)
     return value < MG_NO_LIMIT ? (unsigned)value : MG_NO_LIMIT;
 }
 
-struct mg_occupancy_query mg_arch_query(unsigned threads, unsigned regs, uint32_t shared_static, uint32_t shared_dynamic)
+struct mg_occupancy_query mg_arch_query(unsigned threads, unsigned regs, uint32_t shared_static,
+                                        uint32_t shared_dynamic)
 {
     return (struct mg_occupancy_query){.threads = threads, .regs = regs, .shared_static = shared_static,
                                        .shared_dynamic = shared_dynamic, .carveout = -1};
@@ -82,8 +83,8 @@ static unsigned by_shared(const struct mg_arch *a, const struct mg_occupancy_que
 
 enum mg_status mg_arch_occupancy(const struct mg_arch *a, const struct mg_occupancy_query *q, struct mg_occupancy *o)
 {
-    static const enum mg_limiter order[] = {MG_LIMITER_REGISTERS, MG_LIMITER_SHARED, MG_LIMITER_BARRIERS, MG_LIMITER_WARPS,
-                                            MG_LIMITER_BLOCKS};
+    static const enum mg_limiter order[] = {MG_LIMITER_REGISTERS, MG_LIMITER_SHARED, MG_LIMITER_BARRIERS,
+                                            MG_LIMITER_WARPS, MG_LIMITER_BLOCKS};
     if (!a || !q || !o || q->threads == 0 || q->carveout < -1 || q->carveout > 100)
         return MG_ERR_INVALID;
     uint64_t shared = (uint64_t)q->shared_static + q->shared_dynamic, allocated = shared_allocated(a, shared);
@@ -151,8 +152,8 @@ static bool most_shared(const struct mg_arch *a, const struct mg_occupancy_query
     return true;
 }
 
-enum mg_status mg_arch_max_dynamic_shared(const struct mg_arch *a, const struct mg_occupancy_query *query, unsigned blocks,
-                                          uint32_t *bytes)
+enum mg_status mg_arch_max_dynamic_shared(const struct mg_arch *a, const struct mg_occupancy_query *query,
+                                          unsigned blocks, uint32_t *bytes)
 {
     uint32_t most;
     if (!a || !query || !bytes || blocks == 0)
@@ -183,7 +184,8 @@ enum mg_status mg_arch_max_regs(const struct mg_arch *a, const struct mg_occupan
     return MG_ERR_NOT_FOUND;
 }
 
-static void step_threads(const struct mg_arch *a, const struct mg_occupancy_query *query, struct mg_occupancy_step *step)
+static void step_threads(const struct mg_arch *a, const struct mg_occupancy_query *query,
+                         struct mg_occupancy_step *step)
 {
     struct mg_occupancy_query q = *query;
     for (q.threads = MG_MIN(query->threads - 1, a->max_threads_block) / a->warp_size * a->warp_size; q.threads;
@@ -269,7 +271,8 @@ enum mg_status mg_arch_next_step(const struct mg_arch *a, const struct mg_occupa
         }
     }
     step_others(a, query, step);
-    if (!step->by_threads && !step->by_regs && !step->by_shared && !step->by_both && !step->by_barriers && !step->by_carveout)
+    if (!step->by_threads && !step->by_regs && !step->by_shared && !step->by_both && !step->by_barriers &&
+        !step->by_carveout)
         step->blocks = 0;
     step_larger(a, query, &now, step);
     return MG_OK;

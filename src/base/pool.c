@@ -1,8 +1,8 @@
 /* pool.c - a pool of threads that runs one function on all its workers at once.
  *
  * Worker 0 is the calling thread, so a pool of n has n-1 threads; they sleep on a condition variable between runs.
- * Whoever waits, the caller for the last thread or a thread for the next run, looks for a few microseconds before it sleeps:
- * waking up takes longer than the differences between workers, and than what comes between small launches.
+ * Whoever waits, the caller for the last thread or a thread for the next run, looks for a few microseconds before it
+ * sleeps: waking up takes longer than the differences between workers, and than what comes between small launches.
  * `generation` tells a waking thread that there is new work; `pending` counts threads that have not finished it. One
  * run at a time: the pool belongs to one caller. There is no queue and no stealing; the engine shares out its blocks
  * itself, with one atomic counter.

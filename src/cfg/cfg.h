@@ -1,12 +1,12 @@
 /* cfg.h - basic blocks of a function, and where diverged lanes meet again.
  *
  * A block ends at bra, brx.idx, ret, exit and trap, and before a label that something jumps to. Calls do not end a
- * block. A guarded ret, exit or trap has one successor, what follows it: lanes that leave there are gone, and nobody waits
- * for them. The reconvergence point of a branch is the immediate post-dominator of its block (Fung et al., MICRO 2007);
- * blocks that only reach the function's end share a virtual exit, shown as MG_CFG_EXIT. Paths that end in a trap, or
- * that never end, do not count: a check that traps keeps nobody apart. Within code that only traps or never ends,
- * traps lead to the virtual exit, and so does the last block of an endless loop, so that every block has an ipdom.
- * A function without instructions has no blocks.
+ * block. A guarded ret, exit or trap has one successor, what follows it: lanes that leave there are gone, and nobody
+ * waits for them. The reconvergence point of a branch is the immediate post-dominator of its block (Fung et al., MICRO
+ * 2007); blocks that only reach the function's end share a virtual exit, shown as MG_CFG_EXIT. Paths that end in a
+ * trap, or that never end, do not count: a check that traps keeps nobody apart. Within code that only traps or never
+ * ends, traps lead to the virtual exit, and so does the last block of an endless loop, so that every block has an
+ * ipdom. A function without instructions has no blocks.
  */
 #ifndef MG_CFG_H
 #define MG_CFG_H

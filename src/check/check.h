@@ -1,8 +1,8 @@
 /* check.h - what is wrong with a program's kernels: races, missed barriers, reads of unwritten memory, accesses out of
  * bounds, launches that no device takes. An observer of the engine, told by the CUDA runtime what the host does.
  *
- * Every function may be called from any thread; the callers' order is the program's order. `check` may be NULL everywhere
- * but in the observer: then nothing happens.
+ * Every function may be called from any thread; the callers' order is the program's order. `check` may be NULL
+ * everywhere but in the observer: then nothing happens.
  */
 #ifndef MG_CHECK_H
 #define MG_CHECK_H
@@ -23,8 +23,8 @@ enum { /* what is looked for */
 /* "race,init,leaks": the bits; 0 when a word is none of them. */
 unsigned mg__check_parse(const char *list);
 /* `found` gets each finding, valid during the call: at the end of its launch, or at once when the host is to blame. */
-enum mg_status mg__check_create(unsigned checks, void (*found)(void *arg, const struct mg_report_finding *finding), void *arg,
-                                struct mg_check **check);
+enum mg_status mg__check_create(unsigned checks, void (*found)(void *arg, const struct mg_report_finding *finding),
+                                void *arg, struct mg_check **check);
 void mg__check_destroy(struct mg_check *check);
 struct mg_observer mg__check_observer(struct mg_check *check);
 /* The kernel about to be launched is not observed: what it writes is not known, so all memory counts as written. */
@@ -37,7 +37,8 @@ void mg__check_freed(struct mg_check *check, uint64_t address);
 void mg__check_bad_free(struct mg_check *check, const char *call, uint64_t address);
 void mg__check_filled(struct mg_check *check, uint64_t address, uint64_t size); /* by cudaMemset or from the host */
 void mg__check_copied(struct mg_check *check, uint64_t to, uint64_t from, uint64_t size);
-/* A copy or fill that was refused. Bytes [address, address+size) were to be device memory (or, `device` false, host's). */
+/* A copy or fill that was refused. Bytes [address, address+size) were to be device memory
+ * (or, `device` false, host's). */
 void mg__check_bad_range(struct mg_check *check, const char *call, uint64_t address, uint64_t size, bool device);
 void mg__check_ended(struct mg_check *check); /* the program ends: leaks */
 
@@ -49,13 +50,13 @@ void mg__check_host_waited(struct mg_check *check, uint64_t stream, bool all);
 void mg__check_event_recorded(struct mg_check *check, uint64_t event, uint64_t stream);
 void mg__check_event_waited(struct mg_check *check, uint64_t event, uint64_t stream, bool host);
 void mg__check_event_gone(struct mg_check *check, uint64_t event);
-/* Around each launch, copy or fill, one at a time: what is done is done in this stream. `call` lives for ever; `waits`: the
- * host goes on when it is over. */
+/* Around each launch, copy or fill, one at a time: what is done is done in this stream. `call` lives for ever; `waits`:
+ * the host goes on when it is over. */
 void mg__check_begins(struct mg_check *check, const char *call, uint64_t stream, bool waits);
 void mg__check_ends(struct mg_check *check);
 
 /* ---- launches that are refused ---- */
 /* What mg_arch_launch_check found, and how it said it. `kernel` is mangled. */
-void mg__check_refused(struct mg_check *check, const char *kernel, const struct mg_arch *arch, const struct mg_launch_shape *shape,
-                       enum mg_launch_fault fault, const char *message);
+void mg__check_refused(struct mg_check *check, const char *kernel, const struct mg_arch *arch,
+                       const struct mg_launch_shape *shape, enum mg_launch_fault fault, const char *message);
 #endif

@@ -56,15 +56,15 @@ struct code {
 };
 bool mg__code_read(const struct mg_launch_info *info, struct code *code);
 void mg__code_free(struct code *code);
-/* Whether control can go from instruction `from` to `to` without meeting a barrier of the block (or, `warp`, one of a warp
- * either); `stops` false: meeting what it may. */
+/* Whether control can go from instruction `from` to `to` without meeting a barrier of the block (or, `warp`, one of a
+ * warp either); `stops` false: meeting what it may. */
 bool mg__code_leads(const struct mg_launch_info *info, uint32_t from, uint32_t to, bool stops, bool warp);
 /* Whether a thread that never meets `barrier` goes on with what follows it, instead of ending. */
 bool mg__code_goes_around(const struct mg_launch_info *info, uint32_t barrier);
 
 /* ---- region.c ---- */
-/* Device memory of one allocation. A cell of 64 bits stands for 4 bytes while a launch runs, and one for all of a group of
- * CELLS_GROUP as long as they are alike (grid.c). */
+/* Device memory of one allocation. A cell of 64 bits stands for 4 bytes while a launch runs, and one for all of a group
+ * of CELLS_GROUP as long as they are alike (grid.c). */
 enum { CELLS_GROUP = 8, CELLS_CHUNK = 1024 };
 struct region {
     struct mg_check *check;
@@ -75,7 +75,8 @@ struct region {
     uint64_t *bits;              /* SOME: a bit a byte, set when written before the launch */
     _Atomic uint64_t *cells;     /* NULL: no kernel has written here yet */
     _Atomic uint64_t *groups;
-    _Atomic uint64_t *values;    /* by group, a byte a cell from the lowest on: what blocks wrote there, mg__grid_value */
+    /* by group, a byte a cell from the lowest on: what blocks wrote there, mg__grid_value */
+    _Atomic uint64_t *values;
     atomic_uchar *touched;       /* a byte for each CELLS_CHUNK cells */
     bool tracked;                /* the launch under way may write here */
     uint64_t serial;             /* order of allocation */
@@ -181,7 +182,8 @@ struct block {
     struct meeting meetings[16];
     uint32_t exited;           /* threads */
     struct { uint32_t insn; struct actor who; } left; /* the first that ended */
-    uint32_t waits[MG_ORDER_WARPS], waits_for[MG_ORDER_WARPS]; /* at a warp operation: its instruction + 1, and for whom */
+    /* at a warp operation: its instruction + 1, and for whom */
+    uint32_t waits[MG_ORDER_WARPS], waits_for[MG_ORDER_WARPS];
     MG_VEC(struct stuck) stuck;
 };
 struct worker {
@@ -208,8 +210,8 @@ void mg__block_begin(struct worker *w, uint64_t linear); /* without memory for i
 /* ---- segment.c ---- */
 struct mg_order_row *mg__segment_row(struct segments *segments, uint64_t unit); /* NULL: no more are kept */
 /* As mg__shadow_read and mg__shadow_write. */
-bool mg__segments_quick(const struct mg_order *order, struct segments *segments, uint64_t base, const struct mg_memo *memo,
-                        uint32_t who, bool writes, bool lasts);
+bool mg__segments_quick(const struct mg_order *order, struct segments *segments, uint64_t base,
+                        const struct mg_memo *memo, uint32_t who, bool writes, bool lasts);
 void mg__segments_forget(struct segments *segments);
 void mg__segments_free(struct segments *segments);
 
@@ -226,8 +228,8 @@ void mg__releases_end(struct launch *l);
 void mg__release_fence(struct launch *l, uint64_t block);
 void mg__release_publish(struct launch *l, uint64_t block, uint64_t address);
 void mg__release_take(struct launch *l, uint64_t block, uint64_t address);
-/* In order: how many fences the block has gone through, and whether `block` may rely on what `other` did when it had gone
- * through `epoch` of them. */
+/* In order: how many fences the block has gone through, and whether `block` may rely on what `other` did when it had
+ * gone through `epoch` of them. */
 uint32_t mg__release_fences(const struct launch *l, uint64_t block);
 bool mg__release_relies(struct launch *l, uint64_t block, uint64_t other, uint32_t epoch, uint32_t most);
 
@@ -247,10 +249,10 @@ void mg__grid_touch(struct worker *w, int32_t object, const struct touch *touch,
 /* What is written, in one byte that is different for most different values; VALUE_MANY: not known, or several. */
 enum { VALUE_NONE, VALUE_MANY = 255 };
 uint8_t mg__grid_value(const uint8_t *bytes, unsigned n);
-/* A plain access of the warp to the memo's words, in a row from `offset` on, each of them by one lane if it is a write. False:
- * look at each word, which does no harm to what was done. */
-bool mg__grid_touch_words(struct worker *w, int32_t object, const struct mg_access *a, const struct site *site, uint64_t offset,
-                          const struct mg_memo *memo);
+/* A plain access of the warp to the memo's words, in a row from `offset` on, each of them by one lane if it is a write.
+ * False: look at each word, which does no harm to what was done. */
+bool mg__grid_touch_words(struct worker *w, int32_t object, const struct mg_access *a, const struct site *site,
+                          uint64_t offset, const struct mg_memo *memo);
 /* Bytes of the 4 at `offset` that the launch has written so far: a bit each. */
 unsigned mg__grid_written(const struct region *region, uint64_t offset);
 /* After the launch: races between blocks, from the cells; what was written is then written for good. */

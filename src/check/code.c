@@ -4,8 +4,8 @@
  * computed from one variable's address, or from one pointer among the parameters, and from numbers, points into that
  * object. Adding two pointers, or a pointer that was loaded from memory, is not followed: then nothing is claimed.
  *
- * A volatile load that goes round a loop with an address that the loop does not change, and with nothing in the loop that
- * writes, waits for another thread: it synchronises (MG_ORDER_POLL), and so do its copies on the same source line.
+ * A volatile load that goes round a loop with an address that the loop does not change, and with nothing in the loop
+ * that writes, waits for another thread: it synchronises (MG_ORDER_POLL), and so do its copies on the same source line.
  */
 #include "check/check_priv.h"
 
@@ -73,7 +73,8 @@ static void push(void *arg, size_t next)
 
 /* Marks what can be reached from the successors of `from` (or, with `from` past the end, from the entry) without going
  * through an instruction of which `stops` says so. The instruction that stops is marked itself. NULL: no memory. */
-static uint8_t *reach(const struct mg_ptx_func *f, size_t from, bool (*stops)(const void *arg, size_t at), const void *arg)
+static uint8_t *reach(const struct mg_ptx_func *f, size_t from, bool (*stops)(const void *arg, size_t at),
+                      const void *arg)
 {
     struct search s = {.func = f, .seen = calloc(f->ninsns + 1, 1), .todo = calloc(f->ninsns + 1, sizeof(uint32_t))};
     if (s.seen && s.todo) {
@@ -302,7 +303,8 @@ static struct source of_result(const struct trace *t, const struct mg_ptx_insn *
         op[n - first] = of_operand(t, mg__ptx_op(f, i, n));
     switch (i->opcode) {
     case MG_OP_MOV: /* packing and unpacking vectors makes new numbers of pieces */
-        return mg__ptx_op(f, i, 0)->kind == MG_OPND_VEC || mg__ptx_op(f, i, 1)->kind == MG_OPND_VEC ? blur(op[0]) : op[0];
+        return mg__ptx_op(f, i, 0)->kind == MG_OPND_VEC || mg__ptx_op(f, i, 1)->kind == MG_OPND_VEC ? blur(op[0])
+                                                                                                    : op[0];
     case MG_OP_CVT:
     case MG_OP_CVTA:
     case MG_OP_SHFL:
@@ -430,8 +432,8 @@ static void describe(struct site *s, const struct mg_ptx_insn *i)
 {
     bool atomic = i->opcode == MG_OP_ATOM || i->opcode == MG_OP_RED;
     bool load = i->opcode == MG_OP_LD || i->opcode == MG_OP_LDU;
-    bool strong = i->sem == MG_SEM_RELAXED || i->sem == MG_SEM_ACQUIRE || i->sem == MG_SEM_RELEASE || i->sem == MG_SEM_ACQ_REL ||
-                  i->sem == MG_SEM_SC;
+    bool strong = i->sem == MG_SEM_RELAXED || i->sem == MG_SEM_ACQUIRE || i->sem == MG_SEM_RELEASE ||
+                  i->sem == MG_SEM_ACQ_REL || i->sem == MG_SEM_SC;
     bool is_volatile = i->sem == MG_SEM_VOLATILE || i->sem == MG_SEM_MMIO;
     s->class = atomic || strong ? MG_ORDER_STRONG : is_volatile ? MG_ORDER_VOLATILE : MG_ORDER_PLAIN;
     s->atomic = atomic;

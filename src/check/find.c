@@ -1,8 +1,9 @@
 /* find.c - occurrences become findings: added up, put in an order, and said in a sentence.
  *
- * While a launch runs an occurrence is counted by kind, instructions and variable. At its end instructions become source
- * lines, and what then is the same becomes one finding. Of two accesses that race, the one that comes later in the program
- * is the finding's line: the program's text tells which, not the order in which a run happened to execute them.
+ * While a launch runs an occurrence is counted by kind, instructions and variable. At its end instructions become
+ * source lines, and what then is the same becomes one finding. Of two accesses that race, the one that comes later in
+ * the program is the finding's line: the program's text tells which, not the order in which a run happened to execute
+ * them.
  */
 #include "check/check_priv.h"
 
@@ -28,7 +29,8 @@ static size_t slot_of(const struct occurrence *o, size_t n)
 
 static bool same(const struct occurrence *a, const struct occurrence *b)
 {
-    return a->kind == b->kind && a->insn == b->insn && a->other == b->other && a->object == b->object && a->place == b->place;
+    return a->kind == b->kind && a->insn == b->insn && a->other == b->other && a->object == b->object &&
+           a->place == b->place;
 }
 
 struct occurrence *mg__tally_note(struct tally *t, const struct occurrence *o)
@@ -88,8 +90,10 @@ static void swap_actors(struct occurrence *o)
     o->other = insn;
 }
 
-/* A read (insn) and a write (other) that race: `between` says that barriers of the block do not help, blocks being two. */
-static void orient_read_write(const struct mg_launch_info *info, struct occurrence *o, enum check_kind read_write, bool between)
+/* A read (insn) and a write (other) that race: `between` says that barriers of the block do
+ * not help, blocks being two. */
+static void orient_read_write(const struct mg_launch_info *info, struct occurrence *o, enum check_kind read_write,
+                              bool between)
 {
     if (o->insn == NO_INSN || o->other == NO_INSN)
         return;
@@ -109,7 +113,8 @@ static void orient_writes(const struct mg_launch_info *info, struct occurrence *
 {
     if (o->insn == NO_INSN || o->other == NO_INSN || o->insn == o->other)
         return;
-    bool forth = mg__code_leads(info, o->other, o->insn, false, false), back = mg__code_leads(info, o->insn, o->other, false, false);
+    bool forth = mg__code_leads(info, o->other, o->insn, false, false),
+         back = mg__code_leads(info, o->insn, o->other, false, false);
     if (forth != back ? back : o->insn < o->other)
         swap_actors(o);
 }
@@ -120,7 +125,8 @@ static void settle(const struct launch *l, struct occurrence *o)
     switch (o->kind) {
     case KIND_RACE_IN_STEP: /* on two branches nothing keeps lanes in step */
         if (o->insn != NO_INSN && o->other != NO_INSN && o->insn != o->other &&
-            !mg__code_leads(info, o->other, o->insn, false, false) && !mg__code_leads(info, o->insn, o->other, false, false)) {
+            !mg__code_leads(info, o->other, o->insn, false, false) &&
+            !mg__code_leads(info, o->insn, o->other, false, false)) {
             bool writes = o->value[0], wrote = o->value[1];
             o->kind = writes && wrote ? KIND_RACE_WRITE_WRITE : KIND_RACE_WRITE_READ;
             if (writes && !wrote)
@@ -180,7 +186,8 @@ static bool say_race(const struct launch *l, const struct occurrence *o, const c
                      const struct line *other, struct mg_strbuf *out)
 {
     bool between = o->who.block != o->with.block;
-    const char *first = "reads", *second = "writes", *why = between ? "nothing orders the two blocks" : "no barrier lies between";
+    const char *first = "reads", *second = "writes",
+               *why = between ? "nothing orders the two blocks" : "no barrier lies between";
     switch (o->kind) {
     case KIND_RACE_READ_WRITE:
     case KIND_RACE_BLOCKS_READ_WRITE:
@@ -209,13 +216,15 @@ static bool say_race(const struct launch *l, const struct occurrence *o, const c
         break;
     }
     bool copies = o->kind == KIND_RACE_ASYNC;
-    return mg__name_thread(l, &o->who, true, out) && mg__strbuf_printf(out, " %s %s, ", verb(first, &o->who), name[0] ? name : "it") &&
-           mg__name_thread(l, &o->with, between, out) && mg__strbuf_printf(out, copies ? " %s" : " %s it", verb(second, &o->with)) &&
-           say_line(l, line, other, out) && mg__strbuf_printf(out, ", and %s", why);
+    return mg__name_thread(l, &o->who, true, out) &&
+           mg__strbuf_printf(out, " %s %s, ", verb(first, &o->who), name[0] ? name : "it") &&
+           mg__name_thread(l, &o->with, between, out) &&
+           mg__strbuf_printf(out, copies ? " %s" : " %s it", verb(second, &o->with)) && say_line(l, line, other, out) &&
+           mg__strbuf_printf(out, ", and %s", why);
 }
 
-static bool say_barrier(const struct launch *l, const struct occurrence *o, const struct line *line, const struct line *other,
-                        struct mg_strbuf *out)
+static bool say_barrier(const struct launch *l, const struct occurrence *o, const struct line *line,
+                        const struct line *other, struct mg_strbuf *out)
 {
     const struct mg_insn_info *i = &l->info->insns[o->insn];
     const char *what = i->insn->opcode == MG_OP_BAR_WARP ? "__syncwarp" : i->insn->opcode == MG_OP_SHFL ? "the shuffle"
@@ -231,9 +240,11 @@ static bool say_barrier(const struct launch *l, const struct occurrence *o, cons
             return mg__strbuf_printf(out, " waits here for threads that never come");
         if (!mg__strbuf_printf(out, " waits here, and ") || !mg__name_thread(l, &o->with, false, out))
             return false;
-        if (i->insn->opcode == MG_OP_BAR && l->info->insns[o->insn].insn != NULL && o->value[1] == 1 && o->other != NO_INSN)
+        if (i->insn->opcode == MG_OP_BAR && l->info->insns[o->insn].insn != NULL && o->value[1] == 1 &&
+            o->other != NO_INSN)
             return mg__strbuf_printf(out, " waits elsewhere") && say_line(l, line, other, out);
-        return mg__strbuf_printf(out, " ended") && say_line(l, line, other, out) && mg__strbuf_printf(out, " without coming here");
+        return mg__strbuf_printf(out, " ended") && say_line(l, line, other, out) &&
+               mg__strbuf_printf(out, " without coming here");
     case KIND_BARRIER_DIFFERENT:
         return mg__strbuf_printf(out, " waits here while ") && mg__name_thread(l, &o->with, false, out) &&
                mg__strbuf_printf(out, " waits") && say_line(l, line, other, out);
@@ -245,9 +256,11 @@ static bool say_barrier(const struct launch *l, const struct occurrence *o, cons
         return mg__strbuf_printf(out, " reads from lane %u, which does not take part", o->value[0]);
     case KIND_BARRIER_COUNT:
         if (o->other == NO_INSN)
-            return mg__strbuf_printf(out, " names %u threads; the number must be a multiple of 32 up to 1024", o->value[0]);
-        return mg__strbuf_printf(out, " names %u threads, and ", o->value[0]) && mg__name_thread(l, &o->with, false, out) &&
-               mg__strbuf_printf(out, " %u", o->value[1]) && say_line(l, line, other, out);
+            return mg__strbuf_printf(out, " names %u threads; the number must be a multiple of 32 up to 1024",
+                                     o->value[0]);
+        return mg__strbuf_printf(out, " names %u threads, and ", o->value[0]) &&
+               mg__name_thread(l, &o->with, false, out) && mg__strbuf_printf(out, " %u", o->value[1]) &&
+               say_line(l, line, other, out);
     default:
         return true;
     }
@@ -271,7 +284,8 @@ static bool say_access(const struct launch *l, const struct occurrence *o, const
     case KIND_INIT_GLOBAL:
         return mg__strbuf_printf(out, " reads %s, which nobody has written", name);
     case KIND_BOUNDS_MISALIGNED:
-        return mg__strbuf_printf(out, " %s %s, which is not aligned to the %s's size", does, name, writes(l, o) ? "store" : "load");
+        return mg__strbuf_printf(out, " %s %s, which is not aligned to the %s's size", does, name,
+                                 writes(l, o) ? "store" : "load");
     case KIND_BOUNDS_NULL:
         return mg__strbuf_printf(out, " %s through a null pointer (0x%llx)", does, (unsigned long long)o->offset);
     case KIND_BOUNDS_CONSTANT:
@@ -282,11 +296,13 @@ static bool say_access(const struct launch *l, const struct occurrence *o, const
         return mg__strbuf_printf(out, " %s %s", does, name);
     default:
         if (o->place == PLACE_SHARED && o->object >= 0)
-            return mg__strbuf_printf(out, " %s %s, beyond its %u bytes", does, name, l->info->shared_vars[o->object].size);
+            return mg__strbuf_printf(out, " %s %s, beyond its %u bytes", does, name,
+                                     l->info->shared_vars[o->object].size);
         if (o->place == PLACE_GLOBAL)
             return mg__strbuf_printf(out, " %s %s: %lld bytes %s", does, name,
                                      (int64_t)o->offset < 0 ? (long long)-(int64_t)o->offset
-                                                            : (long long)(o->offset + o->width) - (long long)l->info->allocations[o->object].size,
+                                                            : (long long)(o->offset + o->width) -
+                                                                  (long long)l->info->allocations[o->object].size,
                                      (int64_t)o->offset < 0 ? "before its start" : "past its end");
         if (o->place == PLACE_LOCAL)
             return mg__strbuf_printf(out, " %s %s, outside the thread's own arrays", does, name);
@@ -332,9 +348,9 @@ static int in_order(const void *a, const void *b)
 
 static bool one_finding(const struct made *a, const struct made *b)
 {
-    return a->o.kind == b->o.kind && a->line.line == b->line.line && a->other.line == b->other.line && a->o.place == b->o.place &&
-           a->o.object == b->o.object && !strcmp(a->line.file, b->line.file) && !strcmp(a->other.file, b->other.file) &&
-           (a->line.line || a->o.insn == b->o.insn);
+    return a->o.kind == b->o.kind && a->line.line == b->line.line && a->other.line == b->other.line &&
+           a->o.place == b->o.place && a->o.object == b->o.object && !strcmp(a->line.file, b->line.file) &&
+           !strcmp(a->other.file, b->other.file) && (a->line.line || a->o.insn == b->o.insn);
 }
 
 static void send(struct launch *l, const struct made *m)
@@ -394,7 +410,8 @@ static void merge_values(struct made *list, uint32_t n, struct made *same)
     }
 }
 
-/* Whether stores to the object were left out, because they were out of bounds or misaligned: then what lacks is told. */
+/* Whether stores to the object were left out, because they were out of bounds or
+ * misaligned: then what lacks is told. */
 static bool lost_stores(const struct launch *l, const struct made *list, uint32_t n, const struct occurrence *o)
 {
     for (uint32_t k = 0; k < n; k++)
@@ -445,8 +462,8 @@ void mg__find_report(struct launch *l)
     free(list);
 }
 
-static void tell(struct mg_check *check, enum check_kind kind, const char *kernel, struct mg_report_finding f, const char *format,
-                 va_list args)
+static void tell(struct mg_check *check, enum check_kind kind, const char *kernel, struct mg_report_finding f,
+                 const char *format, va_list args)
 {
     char text[512];
     vsnprintf(text, sizeof(text), format, args);
@@ -463,8 +480,8 @@ static void tell(struct mg_check *check, enum check_kind kind, const char *kerne
     free(name);
 }
 
-void mg__find_host(struct mg_check *check, enum check_kind kind, const char *kernel, const char *variable, const char *format,
-                   ...)
+void mg__find_host(struct mg_check *check, enum check_kind kind, const char *kernel, const char *variable,
+                   const char *format, ...)
 {
     va_list args;
     va_start(args, format);

@@ -9,15 +9,17 @@
  *     bit  56     of a group: its cells are being filled
  *     bits 28-55  an entry, and bits 0-27 another; 0: none
  *
- * Beside it a byte stands for the value that was written, so that it is known whether all wrote the same. Most accesses touch
- * many words alike: eight cells in a row are one as long as they are the same (a group), and made eight when they are not.
+ * Beside it a byte stands for the value that was written, so that it is known whether all wrote the same. Most
+ * accesses touch many words alike: eight cells in a row are one as long as they are the same (a group), and made eight
+ * when they are not.
  *
- * Most launches have blocks that never wait for one another and run on all threads, in any order. Their cells keep what
- * does not depend on the order: of each block its gravest access (plain write, plain read, strong write, strong read), and of
- * all blocks the two gravest, the lower block first. If the first is a write there is a race, and these two name it.
+ * Most launches have blocks that never wait for one another and run on all threads, in any order. Their cells keep
+ * what does not depend on the order: of each block its gravest access (plain write, plain read, strong write, strong
+ * read), and of all blocks the two gravest, the lower block first. If the first is a write there is a race, and these
+ * two name it.
  *
- * Launches whose blocks may wait for one another run in order. There the entries are the last write and a read, with the
- * number of fences that the block had gone through, and release.c says who may rely on that.
+ * Launches whose blocks may wait for one another run in order. There the entries are the last write and a read, with
+ * the number of fences that the block had gone through, and release.c says who may rely on that.
  */
 #include "check/check_priv.h"
 
@@ -144,7 +146,8 @@ unsigned mg__grid_written(const struct region *r, uint64_t offset)
 
 static uint8_t value_at(const struct region *r, uint64_t word)
 {
-    return (uint8_t)(atomic_load_explicit(&r->values[word / CELLS_GROUP], memory_order_relaxed) >> 8 * (word % CELLS_GROUP));
+    return (uint8_t)(atomic_load_explicit(&r->values[word / CELLS_GROUP], memory_order_relaxed) >>
+                     8 * (word % CELLS_GROUP));
 }
 
 static bool race(unsigned a, unsigned b)
@@ -153,13 +156,16 @@ static bool race(unsigned a, unsigned b)
     return writes && !(a >= STRONG_WRITE && b >= STRONG_WRITE);
 }
 
-static void note(struct worker *w, const struct launch *l, int32_t object, uint64_t offset, uint32_t width, unsigned kind_a,
-                 uint32_t insn_a, struct actor a, unsigned kind_b, uint32_t insn_b, struct actor b, bool differs)
+static void note(struct worker *w, const struct launch *l, int32_t object, uint64_t offset, uint32_t width,
+                 unsigned kind_a, uint32_t insn_a, struct actor a, unsigned kind_b, uint32_t insn_b, struct actor b,
+                 bool differs)
 {
     (void)l;
-    bool write_a = kind_a == PLAIN_WRITE || kind_a == STRONG_WRITE, write_b = kind_b == PLAIN_WRITE || kind_b == STRONG_WRITE;
+    bool write_a = kind_a == PLAIN_WRITE || kind_a == STRONG_WRITE,
+         write_b = kind_b == PLAIN_WRITE || kind_b == STRONG_WRITE;
     enum check_kind kind = write_a && write_b ? (differs ? KIND_RACE_BLOCKS_WRITE_WRITE : KIND_RACE_SAME_VALUE)
-                                              : KIND_RACE_BLOCKS_WRITE_READ; /* find.c tells write-read from read-write */
+                                              /* find.c tells write-read from read-write */
+                                              : KIND_RACE_BLOCKS_WRITE_READ;
     if (write_a && !write_b) /* the read first: as with races in a block */
         mg__watch_note(w, kind, PLACE_GLOBAL, object, offset, width, insn_b, insn_a, b, a);
     else
@@ -172,23 +178,35 @@ static struct actor some_thread(uint64_t block)
 }
 
 /* ---- words that blocks share by bytes ---- */
-static void mix(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who, uint64_t before)
+static void mix(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who,
+                uint64_t before)
 {
     struct launch *l = w->launch;
     struct mixed *m = l->mixed;
     pthread_mutex_lock(&l->lock);
     uint64_t first = before >> ENTRY_BITS & ENTRY_MASK;
-    struct mixed_use uses[2] = {{.object = object, .offset = t->offset, .block = t->block, .insn_w = insn, .insn_r = insn,
-                                 .who_w = who, .who_r = who, .written = t->site->writes ? t->bytes : 0,
-                                 .read = t->site->reads ? t->bytes : 0, .value = t->value}};
+    struct mixed_use uses[2] = {{.object = object,
+                                 .offset = t->offset,
+                                 .block = t->block,
+                                 .insn_w = insn,
+                                 .insn_r = insn,
+                                 .who_w = who,
+                                 .who_r = who,
+                                 .written = t->site->writes ? t->bytes : 0,
+                                 .read = t->site->reads ? t->bytes : 0,
+                                 .value = t->value}};
     unsigned n = 1;
     if (!(before >> FLAG_MIXED & 1) && first) { /* who was there before: what it read is not known to the byte */
         uint64_t real = ENTRY_MASK - first;
-        uses[n++] = (struct mixed_use){.object = object, .offset = t->offset, .block = block_in(l, real) << l->block_shift,
-                                       .insn_w = insn_in(l, real), .insn_r = insn_in(l, real),
+        uses[n++] = (struct mixed_use){.object = object,
+                                       .offset = t->offset,
+                                       .block = block_in(l, real) << l->block_shift,
+                                       .insn_w = insn_in(l, real),
+                                       .insn_r = insn_in(l, real),
                                        .who_w = some_thread(block_in(l, real) << l->block_shift),
                                        .who_r = some_thread(block_in(l, real) << l->block_shift),
-                                       .written = kind_in(real) == PLAIN_WRITE ? (uint8_t)(before >> 60) : 0, .value = VALUE_MANY};
+                                       .written = kind_in(real) == PLAIN_WRITE ? (uint8_t)(before >> 60) : 0,
+                                       .value = VALUE_MANY};
     }
     for (unsigned k = 0; k < n; k++) {
         uint64_t key = scatter(((uint64_t)(uint32_t)object << 44) ^ uses[k].offset ^ uses[k].block << 20);
@@ -206,8 +224,9 @@ static void mix(struct worker *w, int32_t object, const struct touch *t, uint32_
                         u->who_r = uses[k].who_r;
                     }
                     if (uses[k].written)
-                        u->value = u->written && (u->value != uses[k].value || u->written != uses[k].written) ? VALUE_MANY
-                                                                                                               : uses[k].value;
+                        u->value = u->written && (u->value != uses[k].value || u->written != uses[k].written)
+                                       ? VALUE_MANY
+                                       : uses[k].value;
                     u->written |= uses[k].written;
                     u->read |= uses[k].read;
                     found = true;
@@ -262,14 +281,15 @@ static void collect_mixed(struct worker *w)
             const struct mixed_use *a = &m->uses.at[i], *b = &m->uses.at[k];
             uint64_t byte = a->offset;
             if (a->written & b->written)
-                note(w, w->launch, a->object, byte + (unsigned)__builtin_ctz(a->written & b->written), 1, PLAIN_WRITE, a->insn_w,
-                     a->who_w, PLAIN_WRITE, b->insn_w, b->who_w, a->value != b->value || a->value == VALUE_MANY || a->written != b->written);
+                note(w, w->launch, a->object, byte + (unsigned)__builtin_ctz(a->written & b->written), 1, PLAIN_WRITE,
+                     a->insn_w, a->who_w, PLAIN_WRITE, b->insn_w, b->who_w,
+                     a->value != b->value || a->value == VALUE_MANY || a->written != b->written);
             else if (a->written & b->read)
-                note(w, w->launch, a->object, byte + (unsigned)__builtin_ctz(a->written & b->read), 1, PLAIN_WRITE, a->insn_w,
-                     a->who_w, PLAIN_READ, b->insn_r, b->who_r, true);
+                note(w, w->launch, a->object, byte + (unsigned)__builtin_ctz(a->written & b->read), 1, PLAIN_WRITE,
+                     a->insn_w, a->who_w, PLAIN_READ, b->insn_r, b->who_r, true);
             else if (a->read & b->written)
-                note(w, w->launch, a->object, byte + (unsigned)__builtin_ctz(a->read & b->written), 1, PLAIN_READ, a->insn_r,
-                     a->who_r, PLAIN_WRITE, b->insn_w, b->who_w, true);
+                note(w, w->launch, a->object, byte + (unsigned)__builtin_ctz(a->read & b->written), 1, PLAIN_READ,
+                     a->insn_r, a->who_r, PLAIN_WRITE, b->insn_w, b->who_w, true);
         }
 }
 
@@ -317,8 +337,8 @@ WIDE static void values_of(const uint8_t *words, unsigned stride, uint8_t value[
         value[i] = value_in(v[i], 4);
 }
 
-/* The set of values written, as far as it matters: none, one, several. The same for any order. `value`: a byte a word of the
- * group, VALUE_NONE for those that were not written. */
+/* The set of values written, as far as it matters: none, one, several. The same for any order. `value`: a byte a word
+ * of the group, VALUE_NONE for those that were not written. */
 static void wrote(_Atomic uint64_t *at, uint64_t value, bool alone)
 {
     uint64_t old = atomic_load_explicit(at, memory_order_relaxed), new;
@@ -335,7 +355,8 @@ static void wrote(_Atomic uint64_t *at, uint64_t value, bool alone)
             atomic_store_explicit(at, new, memory_order_relaxed);
             return;
         }
-    } while (new != old && !atomic_compare_exchange_weak_explicit(at, &old, new, memory_order_relaxed, memory_order_relaxed));
+    } while (new != old &&
+             !atomic_compare_exchange_weak_explicit(at, &old, new, memory_order_relaxed, memory_order_relaxed));
 }
 
 static void touch_any(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who)
@@ -350,7 +371,8 @@ static void touch_any(struct worker *w, int32_t object, const struct touch *t, u
     do {
         uint64_t one = old >> ENTRY_BITS & ENTRY_MASK, two = old & ENTRY_MASK;
         bool another = (one && block_in(l, ENTRY_MASK - one) != block_in(l, entry)) || two;
-        if (old >> FLAG_MIXED & 1 || (another && ((part && (t->site->writes || old >> 60)) || (old >> 60 && old >> 60 != 15)))) {
+        if (old >> FLAG_MIXED & 1 ||
+            (another && ((part && (t->site->writes || old >> 60)) || (old >> 60 && old >> 60 != 15)))) {
             new = old | 1ull << FLAG_MIXED;
         } else {
             new = put_in(l, old, entry);
@@ -359,7 +381,8 @@ static void touch_any(struct worker *w, int32_t object, const struct touch *t, u
         }
         if (t->site->writes && !t->late)
             new |= (uint64_t)t->bytes << 60;
-    } while (new != old && !atomic_compare_exchange_weak_explicit(at, &old, new, memory_order_relaxed, memory_order_relaxed));
+    } while (new != old &&
+             !atomic_compare_exchange_weak_explicit(at, &old, new, memory_order_relaxed, memory_order_relaxed));
     if (t->site->writes)
         wrote(&r->values[word / CELLS_GROUP], (uint64_t)t->value << 8 * (word % CELLS_GROUP), false);
     if (new >> FLAG_MIXED & 1)
@@ -372,7 +395,8 @@ static bool conflict(struct launch *l, const struct touch *t, uint64_t entry, bo
     uint64_t block = block_in(l, entry);
     unsigned mine = kind_of(l, t->site, write), theirs = kind_in(entry);
     uint32_t most = (1u << l->epoch_bits) - 1, epoch = (uint32_t)entry & most;
-    return entry && block != t->block >> l->block_shift && race(mine, theirs) && !mg__release_relies(l, t->block, block, epoch, most);
+    return entry && block != t->block >> l->block_shift && race(mine, theirs) &&
+           !mg__release_relies(l, t->block, block, epoch, most);
 }
 
 static void touch_in_order(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who)
@@ -386,14 +410,16 @@ static void touch_in_order(struct worker *w, int32_t object, const struct touch 
     uint64_t entry = entry_of(l, kind_of(l, t->site, t->site->writes), t->block, t->site->number) | epoch;
     bool part = t->bytes != 15 || (old >> 60 && old >> 60 != 15);
     uint64_t block = t->block >> l->block_shift;
-    if (part && ((wrote && block_in(l, wrote) != block) || (read && block_in(l, read) != block)) && !(t->bytes & old >> 60)) {
-        new |= t->site->writes ? (uint64_t)t->bytes << 60 : 0; /* other bytes of the same word: not told apart, not a race */
+    if (part && ((wrote && block_in(l, wrote) != block) || (read && block_in(l, read) != block)) &&
+        !(t->bytes & old >> 60)) {
+        /* other bytes of the same word: not told apart, not a race */
+        new |= t->site->writes ? (uint64_t)t->bytes << 60 : 0;
         atomic_store_explicit(at, new, memory_order_relaxed);
         return;
     }
     if (conflict(l, t, wrote, t->site->writes))
-        note(w, l, object, t->offset, 4, kind_of(l, t->site, t->site->writes), insn, who, kind_in(wrote), insn_in(l, wrote),
-             some_thread(block_in(l, wrote) << l->block_shift), t->differs);
+        note(w, l, object, t->offset, 4, kind_of(l, t->site, t->site->writes), insn, who, kind_in(wrote),
+             insn_in(l, wrote), some_thread(block_in(l, wrote) << l->block_shift), t->differs);
     else if (t->site->writes && conflict(l, t, read, true))
         note(w, l, object, t->offset, 4, kind_of(l, t->site, true), insn, who, kind_in(read), insn_in(l, read),
              some_thread(block_in(l, read) << l->block_shift), true);
@@ -459,12 +485,14 @@ static bool put(const struct launch *l, _Atomic uint64_t *at, uint64_t entry, ui
             atomic_store_explicit(at, new, memory_order_relaxed);
             return true;
         }
-    } while (new != old && !atomic_compare_exchange_weak_explicit(at, &old, new, memory_order_acq_rel, memory_order_relaxed));
+    } while (new != old &&
+             !atomic_compare_exchange_weak_explicit(at, &old, new, memory_order_acq_rel, memory_order_relaxed));
     return true;
 }
 
 /* Words in a row; `of`: their values, NULL for reads. */
-static bool put_run(const struct launch *l, struct region *r, uint64_t entry, uint64_t first, uint64_t n, const uint8_t *of)
+static bool put_run(const struct launch *l, struct region *r, uint64_t entry, uint64_t first, uint64_t n,
+                    const uint8_t *of)
 {
     uint64_t past = first + n, bytes = of ? 15ull << 60 : 0;
     bool alone = l->workers == 1;
@@ -487,8 +515,8 @@ static bool put_run(const struct launch *l, struct region *r, uint64_t entry, ui
     return true;
 }
 
-bool mg__grid_touch_words(struct worker *w, int32_t object, const struct mg_access *a, const struct site *site, uint64_t offset,
-                          const struct mg_memo *memo)
+bool mg__grid_touch_words(struct worker *w, int32_t object, const struct mg_access *a, const struct site *site,
+                          uint64_t offset, const struct mg_memo *memo)
 {
     struct launch *l = w->launch;
     struct region *r = l->regions[object];
@@ -518,11 +546,13 @@ static void judge(struct worker *w, int32_t object, uint64_t offset, uint64_t ce
     one = ENTRY_MASK - one;
     two = ENTRY_MASK - two;
     unsigned a = kind_in(one), b = kind_in(two);
-    struct actor who = some_thread(block_in(l, one) << l->block_shift), with = some_thread(block_in(l, two) << l->block_shift);
+    struct actor who = some_thread(block_in(l, one) << l->block_shift),
+                 with = some_thread(block_in(l, two) << l->block_shift);
     if (race(a, b))
         note(w, l, object, offset, 4, a, insn_in(l, one), who, b, insn_in(l, two), with,
              value_at(l->regions[object], offset / 4) == VALUE_MANY);
-    else if (a == PLAIN_READ && b == PLAIN_READ && cell >> FLAG_STRONG & 1) /* an atomic of some block, and two that read */
+    else if (a == PLAIN_READ && b == PLAIN_READ &&
+             cell >> FLAG_STRONG & 1) /* an atomic of some block, and two that read */
         note(w, l, object, offset, 4, a, insn_in(l, one), who, STRONG_WRITE, NO_INSN, with, true);
 }
 
@@ -542,13 +572,15 @@ static void leave(struct launch *l, struct region *r, uint64_t offset, uint64_t 
     }
 }
 
-/* The cells of a chunk, up to the region's last: judged, and what they say was written is marked. They are empty then. */
+/* The cells of a chunk, up to the region's last: judged, and what they say was written is
+ * marked. They are empty then. */
 static void collect_chunk(struct worker *w, int32_t object, uint64_t chunk, uint64_t n, bool streams)
 {
     struct launch *l = w->launch;
     struct region *r = l->regions[object];
     bool judges = l->race && !l->ordered, marks = r->written != WRITTEN_ALL;
-    uint64_t from = chunk * CELLS_CHUNK, to = MG_MIN(from + CELLS_CHUNK, n), run = from; /* from `run` on all is written */
+    /* from `run` on all is written */
+    uint64_t from = chunk * CELLS_CHUNK, to = MG_MIN(from + CELLS_CHUNK, n), run = from;
     for (uint64_t first = from; first < to; first += CELLS_GROUP) {
         uint64_t group = atomic_load_explicit(&r->groups[first / CELLS_GROUP], memory_order_relaxed);
         uint64_t past = MG_MIN(first + CELLS_GROUP, to);

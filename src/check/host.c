@@ -21,8 +21,8 @@ unsigned mg__check_parse(const char *list)
     return bits;
 }
 
-enum mg_status mg__check_create(unsigned checks, void (*found)(void *arg, const struct mg_report_finding *finding), void *arg,
-                                struct mg_check **check)
+enum mg_status mg__check_create(unsigned checks, void (*found)(void *arg, const struct mg_report_finding *finding),
+                                void *arg, struct mg_check **check)
 {
     *check = calloc(1, sizeof(**check));
     if (!*check)
@@ -93,11 +93,12 @@ void mg__check_bad_free(struct mg_check *c, const char *call, uint64_t address)
     const struct region *r = mg__region_find(c, address);
     const struct freed *f = r ? NULL : mg__freed_find(c, address);
     if (r && r->address != address)
-        mg__find_host(c, KIND_BOUNDS_BAD_FREE, NULL, "", "%s of a pointer that is %llu bytes inside an allocation of %llu bytes",
-                      call, (unsigned long long)(address - r->address), (unsigned long long)r->size);
+        mg__find_host(c, KIND_BOUNDS_BAD_FREE, NULL, "",
+                      "%s of a pointer that is %llu bytes inside an allocation of %llu bytes", call,
+                      (unsigned long long)(address - r->address), (unsigned long long)r->size);
     else if (f)
-        mg__find_host(c, KIND_BOUNDS_BAD_FREE, NULL, "", "%s of an allocation of %llu bytes that was freed before", call,
-                      (unsigned long long)f->size);
+        mg__find_host(c, KIND_BOUNDS_BAD_FREE, NULL, "", "%s of an allocation of %llu bytes that was freed before",
+                      call, (unsigned long long)f->size);
     else
         mg__find_host(c, KIND_BOUNDS_BAD_FREE, NULL, "", "%s of a pointer that was not allocated%s", call,
                       r ? " by a call that goes with it" : "");
@@ -158,16 +159,17 @@ void mg__check_bad_range(struct mg_check *c, const char *call, uint64_t address,
     const struct freed *f = r ? NULL : mg__freed_find(c, address);
     char name[96] = "";
     if (r)
-        snprintf(name, sizeof(name), "%s of %llu bytes, byte %llu", r->name ? r->name : "allocation", (unsigned long long)r->size,
-                 (unsigned long long)(address - r->address));
+        snprintf(name, sizeof(name), "%s of %llu bytes, byte %llu", r->name ? r->name : "allocation",
+                 (unsigned long long)r->size, (unsigned long long)(address - r->address));
     if (r && !device)
-        mg__find_host(c, KIND_BOUNDS_DEVICE_POINTER, NULL, name, "%s takes a pointer for memory of the host, and it is the device's", call);
+        mg__find_host(c, KIND_BOUNDS_DEVICE_POINTER, NULL, name,
+                      "%s takes a pointer for memory of the host, and it is the device's", call);
     else if (r)
-        mg__find_host(c, KIND_BOUNDS_COPY, NULL, name, "%s of %llu bytes, of which only %llu lie in the allocation", call,
-                      (unsigned long long)size, (unsigned long long)(r->size - (address - r->address)));
+        mg__find_host(c, KIND_BOUNDS_COPY, NULL, name, "%s of %llu bytes, of which only %llu lie in the allocation",
+                      call, (unsigned long long)size, (unsigned long long)(r->size - (address - r->address)));
     else if (f)
-        mg__find_host(c, KIND_BOUNDS_FREED, NULL, "freed memory", "%s uses an allocation of %llu bytes that was freed", call,
-                      (unsigned long long)f->size);
+        mg__find_host(c, KIND_BOUNDS_FREED, NULL, "freed memory", "%s uses an allocation of %llu bytes that was freed",
+                      call, (unsigned long long)f->size);
     else if (!address)
         mg__find_host(c, KIND_BOUNDS_NULL, NULL, "", "%s is given a null pointer", call);
     else
@@ -197,8 +199,8 @@ void mg__check_ended(struct mg_check *c)
         if (r->name || r->host)
             continue;
         snprintf(name, sizeof(name), "allocation of %llu bytes", (unsigned long long)r->size);
-        mg__find_host(c, KIND_BOUNDS_LEAK, NULL, name, "%llu bytes of %s memory were not freed", (unsigned long long)r->size,
-                      r->managed ? "managed" : "device");
+        mg__find_host(c, KIND_BOUNDS_LEAK, NULL, name, "%llu bytes of %s memory were not freed",
+                      (unsigned long long)r->size, r->managed ? "managed" : "device");
     }
     pthread_mutex_unlock(&c->lock);
 }

@@ -1,5 +1,5 @@
-/* launch.c - what the checker keeps for a launch, its workers and the blocks in flight: made, cleared, added up and freed.
- * What is done with it, access by access, is in watch.c.
+/* launch.c - what the checker keeps for a launch, its workers and the blocks in flight: made, cleared, added up and
+ * freed. What is done with it, access by access, is in watch.c.
  */
 #include "check/check_priv.h"
 
@@ -90,7 +90,8 @@ static void end_launch(struct launch *l)
     free(l);
 }
 
-/* Which allocations the launch may write to: those that a store's address comes from, or all when one's is not known. */
+/* Which allocations the launch may write to: those that a store's address comes from, or
+ * all when one's is not known. */
 static bool track(struct launch *l)
 {
     const struct mg_launch_info *info = l->info;
@@ -119,7 +120,8 @@ static bool track(struct launch *l)
         uint8_t space = info->insns[k].insn->space;
         if (!s->number || !s->writes || s->async || space == MG_SPACE_SHARED || space == MG_SPACE_LOCAL)
             continue;
-        if (s->source.kind == SOURCE_VAR && (s->source.var->space == MG_SPACE_SHARED || s->source.var->space == MG_SPACE_LOCAL))
+        if (s->source.kind == SOURCE_VAR &&
+            (s->source.var->space == MG_SPACE_SHARED || s->source.var->space == MG_SPACE_LOCAL))
             continue;
         if (s->object >= 0 && s->source.kind != SOURCE_MANY && l->regions[s->object])
             l->regions[s->object]->tracked = true;
@@ -213,7 +215,8 @@ static void worker_end(void *state, void *worker)
     for (size_t i = 0; i < w->late.count; i++) {
         struct region *r = mg__region_find(l->check, w->late.at[i].address);
         if (r)
-            mg__region_mark(r, w->late.at[i].address - r->address, w->late.at[i].address - r->address + w->late.at[i].size, true);
+            mg__region_mark(r, w->late.at[i].address - r->address,
+                            w->late.at[i].address - r->address + w->late.at[i].size, true);
     }
     pthread_mutex_unlock(&l->check->lock);
     for (size_t i = 0; i < w->blocks.count; i++)

@@ -11,8 +11,9 @@ static enum check_kind kind_of(const struct mg_arch *a, const struct mg_launch_s
     case MG_LAUNCH_BOUNDS:
         return KIND_LAUNCH_THREADS;
     case MG_LAUNCH_SHARED:
-        return (uint64_t)s->kernel.shared_static + s->kernel.shared_dynamic > a->shared_block_optin ? KIND_LAUNCH_SHARED
-                                                                                                     : KIND_LAUNCH_OPT_IN;
+        return (uint64_t)s->kernel.shared_static + s->kernel.shared_dynamic > a->shared_block_optin
+                   ? KIND_LAUNCH_SHARED
+                   : KIND_LAUNCH_OPT_IN;
     case MG_LAUNCH_REGISTERS:
         return KIND_LAUNCH_REGISTERS;
     case MG_LAUNCH_PARAMS:
@@ -24,8 +25,8 @@ static enum check_kind kind_of(const struct mg_arch *a, const struct mg_launch_s
     }
 }
 
-void mg__check_refused(struct mg_check *c, const char *kernel, const struct mg_arch *arch, const struct mg_launch_shape *shape,
-                       enum mg_launch_fault fault, const char *message)
+void mg__check_refused(struct mg_check *c, const char *kernel, const struct mg_arch *arch,
+                       const struct mg_launch_shape *shape, enum mg_launch_fault fault, const char *message)
 {
     if (!c || !(c->checks & MG_CHECK_LAUNCH))
         return;

@@ -1,11 +1,11 @@
 /* meet.c - barriers and warp operations: who was expected and did not come.
  *
- * A device lets threads that have ended count as arrived (compute capability 7.0 on), so such a barrier opens, here as there.
- * It is told all the same: code that every thread comes to, barrier or not, makes it a barrier in a branch; otherwise the
- * threads returned early (find.c asks code.c which).
+ * A device lets threads that have ended count as arrived (compute capability 7.0 on), so such a barrier opens, here as
+ * there. It is told all the same: code that every thread comes to, barrier or not, makes it a barrier in a branch;
+ * otherwise the threads returned early (find.c asks code.c which).
  *
- * A mask is wrong when the lanes it names have to be let go from where they waited for the others to come back, or never
- * existed; lanes that ended before are what the documentation allows.
+ * A mask is wrong when the lanes it names have to be let go from where they waited for the others to come back, or
+ * never existed; lanes that ended before are what the documentation allows.
  */
 #include "check/check_priv.h"
 
@@ -18,13 +18,20 @@ static struct actor first_of(const struct mg_sync *e)
 
 static const struct actor nobody = {.lane = 0xff};
 
-static void note(struct worker *w, enum check_kind kind, uint32_t insn, uint32_t other, struct actor who, struct actor with,
-                 uint32_t a, uint32_t b)
+static void note(struct worker *w, enum check_kind kind, uint32_t insn, uint32_t other, struct actor who,
+                 struct actor with, uint32_t a, uint32_t b)
 {
     if (insn == NO_INSN)
         return;
-    struct occurrence o = {.kind = (uint8_t)kind, .place = PLACE_NONE, .insn = insn, .other = other, .object = -1, .count = 1,
-                           .who = who, .with = with, .value = {a, b}};
+    struct occurrence o = {.kind = (uint8_t)kind,
+                           .place = PLACE_NONE,
+                           .insn = insn,
+                           .other = other,
+                           .object = -1,
+                           .count = 1,
+                           .who = who,
+                           .with = with,
+                           .value = {a, b}};
     mg__tally_note(&w->tally, &o);
 }
 
@@ -79,15 +86,15 @@ static void warp_operation(struct worker *w, struct block *b, const struct mg_sy
         unsigned i = (unsigned)__builtin_ctz(rest);
         self |= (~e->members[i] >> i & 1) << i;
         if (e->members[i] & ~exist) {
-            note(w, KIND_BARRIER_MASK, e->insn, NO_INSN, (struct actor){e->block, (uint16_t)e->warp, (uint8_t)i}, nobody,
-                 e->members[i], e->members[i] & ~exist);
+            note(w, KIND_BARRIER_MASK, e->insn, NO_INSN, (struct actor){e->block, (uint16_t)e->warp, (uint8_t)i},
+                 nobody, e->members[i], e->members[i] & ~exist);
             break;
         }
     }
     if (self) {
         unsigned i = (unsigned)__builtin_ctz(self);
-        note(w, KIND_BARRIER_MASK_SELF, e->insn, NO_INSN, (struct actor){e->block, (uint16_t)e->warp, (uint8_t)i}, nobody,
-             e->members[i], 0);
+        note(w, KIND_BARRIER_MASK_SELF, e->insn, NO_INSN, (struct actor){e->block, (uint16_t)e->warp, (uint8_t)i},
+             nobody, e->members[i], 0);
     }
 }
 

@@ -1,8 +1,8 @@
 /* name.c - source lines, variables and threads in words.
  *
- * PTX has no types for arrays: `float tile[20][20]` is 1600 bytes. The declaration is looked for in the source file, for its
- * element type and its dimensions; where they are numbers that fit the size, an element is named as the program names it,
- * and otherwise counted from the start.
+ * PTX has no types for arrays: `float tile[20][20]` is 1600 bytes. The declaration is looked for in the source file,
+ * for its element type and its dimensions; where they are numbers that fit the size, an element is named as the program
+ * names it, and otherwise counted from the start.
  */
 #include "check/check_priv.h"
 
@@ -40,10 +40,11 @@ static size_t size_of_type(const char *word, size_t n)
     static const struct {
         const char *name;
         size_t size;
-    } types[] = {{"float", 4},  {"double", 8}, {"int", 4},       {"unsigned", 4}, {"char", 1},     {"short", 2},   {"bool", 1},
-                 {"float2", 8}, {"float4", 16}, {"int2", 8},     {"int4", 16},    {"double2", 16}, {"half", 2},    {"__half", 2},
-                 {"uint", 4},   {"uint4", 16}, {"uint8_t", 1},   {"int8_t", 1},   {"uint16_t", 2}, {"int16_t", 2}, {"uint32_t", 4},
-                 {"int32_t", 4}, {"uint64_t", 8}, {"int64_t", 8}, {"size_t", 8},  {"uint2", 8},    {"__half2", 4}, {"half2", 4}};
+    } types[] = {{"float", 4},    {"double", 8},  {"int", 4},      {"unsigned", 4}, {"char", 1},     {"short", 2},
+                 {"bool", 1},     {"float2", 8},  {"float4", 16},  {"int2", 8},     {"int4", 16},    {"double2", 16},
+                 {"half", 2},     {"__half", 2},  {"uint", 4},     {"uint4", 16},   {"uint8_t", 1},  {"int8_t", 1},
+                 {"uint16_t", 2}, {"int16_t", 2}, {"uint32_t", 4}, {"int32_t", 4},  {"uint64_t", 8}, {"int64_t", 8},
+                 {"size_t", 8},   {"uint2", 8},   {"__half2", 4},  {"half2", 4}};
     for (size_t i = 0; i < MG_COUNT(types); i++)
         if (strlen(types[i].name) == n && !memcmp(types[i].name, word, n))
             return types[i].size;
@@ -56,7 +57,8 @@ static bool is_word(char c)
 }
 
 /* The dimensions of `name`, declared in `text` before `limit`: a positive number each, 0 where it is no number. */
-static unsigned dimensions(const char *text, const char *limit, const char *name, size_t *dims, unsigned most, size_t *element)
+static unsigned dimensions(const char *text, const char *limit, const char *name, size_t *dims, unsigned most,
+                           size_t *element)
 {
     size_t n = strlen(name);
     unsigned found = 0;
@@ -100,8 +102,8 @@ static unsigned dimensions(const char *text, const char *limit, const char *name
 }
 
 /* "[3][7]" for byte `offset` of a variable of `size` bytes; false: not known, or outside. */
-static bool element_name(const struct launch *l, uint32_t insn, const char *name, uint64_t size, uint64_t offset, uint32_t width,
-                         struct mg_strbuf *out)
+static bool element_name(const struct launch *l, uint32_t insn, const char *name, uint64_t size, uint64_t offset,
+                         uint32_t width, struct mg_strbuf *out)
 {
     size_t dims[4], element = 0, length;
     unsigned n = 0;
@@ -132,7 +134,9 @@ static bool element_name(const struct launch *l, uint32_t insn, const char *name
     }
     uint64_t step = element && !n ? element : element ? element : width;
     if (!step || (int64_t)offset < 0 || step == size)
-        return (int64_t)offset < 0 && step ? mg__strbuf_printf(out, "[%lld]", (long long)((int64_t)offset / (int64_t)step)) : true;
+        return (int64_t)offset < 0 && step
+                   ? mg__strbuf_printf(out, "[%lld]", (long long)((int64_t)offset / (int64_t)step))
+                   : true;
     return mg__strbuf_printf(out, "[%llu]", (unsigned long long)(offset / step));
 }
 
@@ -181,7 +185,8 @@ bool mg__name_thread(const struct launch *l, const struct actor *who, bool block
         good = mg__strbuf_printf(out, "threads of warp %u", who->warp);
     }
     if (good && (block || who->lane == 0xff))
-        good = mg__strbuf_printf(out, "%sblock (%u,%u,%u)", who->lane == 0xff ? "" : " of ", (uint32_t)(who->block % g->x),
-                                 (uint32_t)(who->block / g->x % g->y), (uint32_t)(who->block / g->x / g->y));
+        good =
+            mg__strbuf_printf(out, "%sblock (%u,%u,%u)", who->lane == 0xff ? "" : " of ", (uint32_t)(who->block % g->x),
+                              (uint32_t)(who->block / g->x % g->y), (uint32_t)(who->block / g->x / g->y));
     return good;
 }

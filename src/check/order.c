@@ -1,7 +1,7 @@
 /* order.c - the happens-before core of a block; order.h says what it rests on.
  *
- * A warp counts as one in what it may rely on from other warps: what one of its lanes has learnt by a barrier or a flag,
- * all have. Lanes that part of the warp's barrier excludes are rare, and only make a race go unseen.
+ * A warp counts as one in what it may rely on from other warps: what one of its lanes has learnt by a barrier or a
+ * flag, all have. Lanes that part of the warp's barrier excludes are rare, and only make a race go unseen.
  */
 #include "check/order.h"
 
@@ -212,7 +212,8 @@ bool mg__order_before(const struct mg_order *o, uint32_t time, struct mg_order_w
         return false;
     if (who.lane != MG_ORDER_MANY)
         return time <= pairs[me.lane][who.lane];
-    for (unsigned k = 0; k < 32; k++) /* which lanes it was is not known: any of those that have not met counts as one */
+    for (unsigned k = 0; k < 32;
+         k++) /* which lanes it was is not known: any of those that have not met counts as one */
         if (o->live[me.warp] >> k & 1 && k != me.lane && time > pairs[me.lane][k])
             return false;
     return true;
@@ -231,7 +232,8 @@ static bool conflicts(const struct mg_order *o, uint32_t time, struct mg_order_w
         return false;
     if (!mg__order_before(o, time, who, me))
         return true;
-    /* Its own warp's, or one that it knows of; but other warps had done the same. A race if none of them has met us since. */
+    /* Its own warp's, or one that it knows of; but other warps had done the same. A race if none of them has met us
+     * since. */
     if (!who.others || time <= o->floor)
         return false;
     for (uint32_t v = 0; v < o->nwarps; v++)
@@ -280,8 +282,8 @@ void mg__order_write(struct mg_order *o, struct mg_order_row *row, unsigned at, 
         *with = (struct mg_order_hit){row->w_time[at], w};
     if (conflicts(o, row->r_time[at], r, me))
         *read = (struct mg_order_hit){row->r_time[at], r};
-    /* Atomics of several warps: the first is kept, as with reads, or the plain write before them, which is graver. Of other
-     * writes the last one counts. */
+    /* Atomics of several warps: the first is kept, as with reads, or the plain write before them, which is graver. Of
+     * other writes the last one counts. */
     bool keeps = me.class == MG_ORDER_STRONG;
     remember(o, &row->w_time[at], &row->w_who[at], me, keeps);
 }

@@ -1,18 +1,20 @@
 /* order.h - the happens-before core: what a block's threads may rely on having happened. It knows no engine types.
  *
- * Time in a block is one counter, moved on by every access and every synchronisation in the order in which the engine runs
- * them; that order is the same in every run, and what is found does not depend on it, but on what orders two accesses:
+ * Time in a block is one counter, moved on by every access and every synchronisation in the order in which the engine
+ * runs them; that order is the same in every run, and what is found does not depend on it, but on what orders two
+ * accesses:
  *
- *   between warps   known[w][v]: warp w may rely on what warp v did up to that time. Barriers join rows; a barrier of the
- *                   whole block only raises `floor`, which stands below all rows.
- *   within a warp   lanes[w]: up to that time all lanes of the warp have met (__syncwarp, a shuffle, a vote). A mask that
- *                   names part of the warp fills a matrix of pairs, made when first needed.
+ *   between warps   known[w][v]: warp w may rely on what warp v did up to that time. Barriers join rows; a barrier of
+ *                   the whole block only raises `floor`, which stands below all rows.
+ *   within a warp   lanes[w]: up to that time all lanes of the warp have met (__syncwarp, a shuffle, a vote). A mask
+ *                   that names part of the warp fills a matrix of pairs, made when first needed.
  *   flags           a fence keeps a copy of the warp's row; a strong write publishes that copy, a strong read takes it.
  *
  * For each unit of memory (4 bytes, or 1 or 2 when the kernel uses such) a cell remembers the last write and a read:
  * when, and by which lane at which site. Two accesses conflict if one of them writes and the later may not rely on the
- * earlier. One read is enough: while other warps have read as well, a flag says so, and a later write is then a race unless
- * some synchronisation came in between. What this cannot see: a race hidden behind another one at the same place.
+ * earlier. One read is enough: while other warps have read as well, a flag says so, and a later write is then a race
+ * unless some synchronisation came in between. What this cannot see: a race hidden behind another one at the same
+ * place.
  */
 #ifndef MG_CHECK_ORDER_H
 #define MG_CHECK_ORDER_H
@@ -21,7 +23,8 @@
 #define MG_ORDER_WARPS 32u
 #define MG_ORDER_MANY 32u /* as a lane: several of the warp */
 
-/* How an access takes part in synchronisation. Two that are not PLAIN do not race if one of them is STRONG or a POLL. */
+/* How an access takes part in synchronisation. Two that are not PLAIN do not race if one of
+ * them is STRONG or a POLL. */
 enum mg_order_class { MG_ORDER_PLAIN, MG_ORDER_VOLATILE, MG_ORDER_STRONG, MG_ORDER_POLL };
 
 /* Who made an access, in 32 bits. */
@@ -69,8 +72,8 @@ struct mg_order {
 
 struct mg_order *mg__order_new(void);
 void mg__order_free(struct mg_order *order);
-/* A new block: `threads` of them. Times go on, so that cells of the block before are old and need no clearing; false: the
- * counter would run over, and they must be cleared after all. */
+/* A new block: `threads` of them. Times go on, so that cells of the block before are old and need no clearing; false:
+ * the counter would run over, and they must be cleared after all. */
 bool mg__order_begin(struct mg_order *order, uint32_t threads);
 
 /* ---- synchronisation ---- */

@@ -1,14 +1,16 @@
 /* quick.c - quick.h: whole warps at once, for what is in order.
  *
- * Nothing is reported here, and nothing is decided that order.c would decide otherwise: an access is taken only if no unit of
- * it can be in conflict, by the plainest of reasons (the other access lies before the last barrier of the whole block, or is
- * the same lane's), and then the cells are brought up to date as order.c would. tests/check/test_quick.c holds the two against each other.
+ * Nothing is reported here, and nothing is decided that order.c would decide otherwise: an access is taken only if no
+ * unit of it can be in conflict, by the plainest of reasons (the other access lies before the last barrier of the whole
+ * block, or is the same lane's), and then the cells are brought up to date as order.c would. tests/check/test_quick.c
+ * holds the two against each other.
  *
  * A block with rows above the floor (named barriers, flags: `partial`) always goes the long way.
  *
- * A plain read of shared memory that was written before the last barrier can only matter to a write that comes before the
- * next one. So it is held back, and the cells are told of it when such a write, or anything that looks at cells, comes near;
- * when the block meets, what is still held is forgotten. Whether a row was written before the barrier is found out once.
+ * A plain read of shared memory that was written before the last barrier can only matter to a write that comes before
+ * the next one. So it is held back, and the cells are told of it when such a write, or anything that looks at cells,
+ * comes near; when the block meets, what is still held is forgotten. Whether a row was written before the barrier is
+ * found out once.
  */
 #include "check/quick.h"
 
@@ -214,8 +216,8 @@ WIDE void mg__quick_bounds(const struct mg_access *a, uint64_t *least, uint64_t 
 }
 
 /* ---- one unit ---- */
-/* The place was used since the floor, by `*slot`; `*who` comes as well. False: of another warp, which `*slot` now says, and
- * that is all. True: `*who` stands for both. */
+/* The place was used since the floor, by `*slot`; `*who` comes as well. False: of another warp, which `*slot` now says,
+ * and that is all. True: `*who` stands for both. */
 static inline bool joins(uint32_t *slot, uint32_t *who)
 {
     uint32_t old = *slot;
@@ -297,7 +299,8 @@ WIDE static bool may_write(const struct mg_order_row *row, unsigned at, unsigned
     return bad == 0;
 }
 
-WIDE static void did_write(struct mg_order_row *row, unsigned at, unsigned n, uint32_t now, uint32_t who, const uint32_t *lane)
+WIDE static void did_write(struct mg_order_row *row, unsigned at, unsigned n, uint32_t now, uint32_t who,
+                           const uint32_t *lane)
 {
     for (unsigned k = 0; k < n; k++) {
         row->w_time[at + k] = now;
@@ -365,7 +368,8 @@ static inline bool clean(const struct mg_order *o, struct mg_shadow *s, uint64_t
 }
 
 /* Whether what is read was written before the floor. */
-static bool settled(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *m, uint32_t least)
+static bool settled(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *m,
+                    uint32_t least)
 {
     uint64_t r = base / 32, last = (base + m->span - 1) / 32;
     while (clean(o, s, r, least))
@@ -389,8 +393,8 @@ static bool settled(const struct mg_order *o, struct mg_shadow *s, uint64_t base
 }
 
 /* The read goes into the cells now; nothing is looked at. */
-static void read_now(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *m, uint32_t now,
-                     uint32_t who)
+static void read_now(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *m,
+                     uint32_t now, uint32_t who)
 {
     uint64_t last = (base + m->span - 1) / 32;
     for (uint64_t r = base / 32; r <= last; r++)
@@ -422,7 +426,8 @@ void mg__shadow_settle(const struct mg_order *o, struct mg_shadow *s)
 }
 
 /* Where not all accesses are plain. */
-static bool may_read_now(const struct mg_order *o, const struct mg_shadow *s, uint64_t base, const struct mg_memo *m, uint32_t least)
+static bool may_read_now(const struct mg_order *o, const struct mg_shadow *s, uint64_t base, const struct mg_memo *m,
+                         uint32_t least)
 {
     if (m->n != m->span) {
         for (unsigned k = 0; k < m->n; k++)
@@ -439,8 +444,8 @@ static bool may_read_now(const struct mg_order *o, const struct mg_shadow *s, ui
     return true;
 }
 
-bool mg__shadow_read_any(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *m, uint32_t who,
-                         bool init, bool lasts)
+bool mg__shadow_read_any(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *m,
+                         uint32_t who, bool init, bool lasts)
 {
     uint32_t least = init ? o->begin : 0;
     bool plain = s->odd <= o->floor;
@@ -458,7 +463,8 @@ bool mg__shadow_read_any(const struct mg_order *o, struct mg_shadow *s, uint64_t
     return true;
 }
 
-bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *m, uint32_t who)
+bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *m,
+                      uint32_t who)
 {
     uint64_t first = base / 32, last = (base + m->span - 1) / 32;
     if (m->twice)
@@ -497,8 +503,8 @@ bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t ba
     return true;
 }
 
-bool mg__quick_row(const struct mg_order *o, struct mg_order_row *row, unsigned at, unsigned n, uint32_t who, const uint32_t *lane,
-                   bool writes, bool apply)
+bool mg__quick_row(const struct mg_order *o, struct mg_order_row *row, unsigned at, unsigned n, uint32_t who,
+                   const uint32_t *lane, bool writes, bool apply)
 {
     if (!apply)
         return writes ? may_write(row, at, n, o->floor, who, lane) : may_read(row, at, n, o->floor, 0);

@@ -1,4 +1,5 @@
-/* quick.h - the accesses that most kernels make, in a few instructions a lane; what is out of the ordinary is for watch.c. */
+/* quick.h - the accesses that most kernels make, in a few instructions a lane; what is out of the ordinary is for
+ * watch.c. */
 #ifndef MG_CHECK_QUICK_H
 #define MG_CHECK_QUICK_H
 #include "check/order.h"
@@ -59,7 +60,8 @@ struct mg_held { /* a read that the cells do not know of yet */
 struct mg_shadow {
     struct mg_order_row *rows;
     struct mg_row_sum *sums; /* by row */
-    uint32_t odd;            /* time of the last access that is not plain; ~0: a copy. No read is held that may meet it */
+    /* time of the last access that is not plain; ~0: a copy. No read is held that may meet it */
+    uint32_t odd;
     uint32_t nheld;
     uint64_t held_rows;      /* rows that they touch, a bit each, modulo 64 */
     struct mg_held *held;    /* MG_HELD, made when needed */
@@ -67,9 +69,10 @@ struct mg_shadow {
 bool mg__shadow_make(struct mg_shadow *s, size_t units);
 void mg__shadow_free(struct mg_shadow *s);
 void mg__shadow_begin(struct mg_shadow *s, size_t units, bool clear); /* a block; `clear`: times begin again */
-/* The whole access at unit `base` on. False: nothing was done that may not be done again; look at each lane. `who`: packed, of
- * lane 0. */
-bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *memo, uint32_t who);
+/* The whole access at unit `base` on. False: nothing was done that may not be done again; look at each lane. `who`:
+ * packed, of lane 0. */
+bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *memo,
+                      uint32_t who);
 /* Writes the held reads into the cells: before anybody else looks at them. */
 void mg__shadow_settle(const struct mg_order *o, struct mg_shadow *s);
 /* The whole block has met: what was read before matters no more. */
@@ -78,15 +81,16 @@ static inline void mg__shadow_met(struct mg_shadow *s)
     s->nheld = 0;
     s->held_rows = 0;
 }
-/* The same. Reads of units that were not written since `begin` count as out of the ordinary, if `init`. `lasts`: the memo lives
- * as long as the block. */
-bool mg__shadow_read_any(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *memo, uint32_t who,
-                         bool init, bool lasts);
-static inline bool mg__shadow_read(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *memo,
-                                   uint32_t who, bool init, bool lasts)
+/* The same. Reads of units that were not written since `begin` count as out of the ordinary, if `init`. `lasts`: the
+ * memo lives as long as the block. */
+bool mg__shadow_read_any(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *memo,
+                         uint32_t who, bool init, bool lasts);
+static inline bool mg__shadow_read(const struct mg_order *o, struct mg_shadow *s, uint64_t base,
+                                   const struct mg_memo *memo, uint32_t who, bool init, bool lasts)
 {
     uint64_t r = base / 32;
-    if (base % 32 + memo->span > 32 || s->sums[r].clean != o->begin || s->odd > o->floor || s->nheld == MG_HELD || !lasts || !s->held)
+    if (base % 32 + memo->span > 32 || s->sums[r].clean != o->begin || s->odd > o->floor || s->nheld == MG_HELD ||
+        !lasts || !s->held)
         return mg__shadow_read_any(o, s, base, memo, who, init, lasts);
     s->held[s->nheld++] = (struct mg_held){base, memo, o->now, who}; /* in a row, and that is clean */
     s->held_rows |= 1ull << r % 64;
@@ -102,8 +106,8 @@ static inline void mg__shadow_changed(const struct mg_order *o, struct mg_shadow
 }
 
 /* `n` units of a row from `at` on: whether they may be read or written, or, `apply`, that they were. */
-bool mg__quick_row(const struct mg_order *o, struct mg_order_row *row, unsigned at, unsigned n, uint32_t who, const uint32_t *lane,
-                   bool writes, bool apply);
+bool mg__quick_row(const struct mg_order *o, struct mg_order_row *row, unsigned at, unsigned n, uint32_t who,
+                   const uint32_t *lane, bool writes, bool apply);
 /* One unit of a plain read, an atomic operation; false: nothing was done. */
 bool mg__quick_read_one(const struct mg_order *o, struct mg_order_row *row, unsigned at, uint32_t who, bool init);
 bool mg__quick_atomic_one(const struct mg_order *o, struct mg_order_row *row, unsigned at, uint32_t who, bool init);

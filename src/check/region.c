@@ -1,8 +1,8 @@
 /* region.c - device memory as the checks see it: which bytes were ever written, and room for a launch's cells.
  *
- * Most allocations are wholly written or not at all, so a bit for each byte is kept only in between. What a kernel writes
- * stands in the cells of its launch (grid.c) and becomes bits when it ends: until then the bits say what was written
- * before, which makes what is found the same for any order of blocks.
+ * Most allocations are wholly written or not at all, so a bit for each byte is kept only in between. What a kernel
+ * writes stands in the cells of its launch (grid.c) and becomes bits when it ends: until then the bits say what was
+ * written before, which makes what is found the same for any order of blocks.
  */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "check/check_priv.h"

@@ -1,7 +1,7 @@
 /* release.c - which block may rely on what another one did, in a launch whose blocks may wait for one another.
  *
- * Such a launch runs its blocks in order. A release (a strong write after a fence) publishes what its block did before the
- * fence at that address; a strong read of the address takes it, and what its publisher had taken before.
+ * Such a launch runs its blocks in order. A release (a strong write after a fence) publishes what its block did before
+ * the fence at that address; a strong read of the address takes it, and what its publisher had taken before.
  */
 #include "check/check_priv.h"
 

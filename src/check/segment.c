@@ -1,8 +1,8 @@
 /* segment.c - the cells of global memory that a block has touched since its last barrier, in rows of 32 units.
  *
- * A row is found in a hash table by its address. Most rows are used by one warp in one way, each unit by the same lane: of
- * such a row the table says all that there is to say (a slot: the shape, where it lies, the latest write and read). When
- * somebody else comes the row gets cells, one for each unit, as shared memory has (order.h).
+ * A row is found in a hash table by its address. Most rows are used by one warp in one way, each unit by the same lane:
+ * of such a row the table says all that there is to say (a slot: the shape, where it lies, the latest write and read).
+ * When somebody else comes the row gets cells, one for each unit, as shared memory has (order.h).
  */
 #include "check/check_priv.h"
 
@@ -94,7 +94,8 @@ struct mg_order_row *mg__segment_row(struct segments *s, uint64_t unit)
 }
 
 /* Whether a slot without cells can stand for this access too. */
-static bool agrees(const struct mg_order *o, const struct segment *slot, uint64_t base, const struct mg_memo *m, uint32_t who)
+static bool agrees(const struct mg_order *o, const struct segment *slot, uint64_t base, const struct mg_memo *m,
+                   uint32_t who)
 {
     if (slot->w_time <= o->floor && slot->r_time <= o->floor)
         return true; /* what was, matters no more */
@@ -102,8 +103,8 @@ static bool agrees(const struct mg_order *o, const struct segment *slot, uint64_
     return slot->memo == m && slot->base == base && !((old ^ who) & 31u << 16) /* the warp */;
 }
 
-bool mg__segments_quick(const struct mg_order *o, struct segments *s, uint64_t base, const struct mg_memo *m, uint32_t who,
-                        bool writes, bool lasts)
+bool mg__segments_quick(const struct mg_order *o, struct segments *s, uint64_t base, const struct mg_memo *m,
+                        uint32_t who, bool writes, bool lasts)
 {
     bool dense = m->n == m->span;
     for (unsigned apply = 0; apply < 2; apply++)

@@ -1,12 +1,13 @@
 /* stream.c - what orders the work of one stream with that of another: race/streams.
  *
- * Each stream knows, of every other, up to which time its work is over by the time its own next work begins: a vector of
- * times, joined by events and by the host, which knows what it waited for and passes it on with everything it starts. The
- * legacy default stream waits for all blocking streams, and they for it.
+ * Each stream knows, of every other, up to which time its work is over by the time its own next work begins: a vector
+ * of times, joined by events and by the host, which knows what it waited for and passes it on with everything it
+ * starts. The legacy default stream waits for all blocking streams, and they for it.
  *
- * A piece of work leaves behind what it used: ranges of bytes of allocations, read, written, or only touched by atomics.
- * Work in another stream that does not know of it and uses the same bytes races with it, unless both only read or both are
- * atomic. What the host has waited for is forgotten. What the host itself does with pinned and managed memory is not seen.
+ * A piece of work leaves behind what it used: ranges of bytes of allocations, read, written, or only touched by
+ * atomics. Work in another stream that does not know of it and uses the same bytes races with it, unless both only read
+ * or both are atomic. What the host has waited for is forgotten. What the host itself does with pinned and managed
+ * memory is not seen.
  *
  * Streams that cannot be out of order (one blocking stream, and the default) cost nothing.
  */
@@ -86,7 +87,8 @@ static void join(uint64_t *to, const uint64_t *from)
         to[k] = MG_MAX(to[k], from[k]);
 }
 
-/* The stream's slot; of an unknown one (made by another library) that of the default stream, which is ordered with most. */
+/* The stream's slot; of an unknown one (made by another library) that of the default stream, which is ordered with
+ * most. */
 static unsigned slot_of(const struct streams *s, uint64_t id)
 {
     for (unsigned k = 1; k < s->nslots; k++)
@@ -295,8 +297,9 @@ static uint64_t meets(const struct use *a, const struct use *b)
 
 static bool same_work(const struct use *a, const struct use *b)
 {
-    return a->serial == b->serial && a->slot == b->slot && a->use == b->use && a->line == b->line && a->call == b->call &&
-           !a->kernel == !b->kernel && (!a->kernel || !strcmp(a->kernel, b->kernel)) && a->ranges.count == b->ranges.count &&
+    return a->serial == b->serial && a->slot == b->slot && a->use == b->use && a->line == b->line &&
+           a->call == b->call && !a->kernel == !b->kernel && (!a->kernel || !strcmp(a->kernel, b->kernel)) &&
+           a->ranges.count == b->ranges.count &&
            (!a->ranges.count || !memcmp(a->ranges.at, b->ranges.at, a->ranges.count * sizeof(*a->ranges.at)));
 }
 
@@ -320,7 +323,10 @@ static void tell(struct mg_check *c, const struct use *u, const struct use *with
     snprintf(other, sizeof(other), "%s", name ? name : with->call);
     mg__find_streams(c, u->kernel, u->file, u->line, u->column, with->file, with->line, with->column, variable,
                      "%s%s%s, which %s %s in another stream, and nothing orders the two",
-                     u->kernel ? verbs[u->use] : u->call, u->kernel ? " " : u->use == MG__USE_READ ? " reads " : " writes ",
+                     u->kernel ? verbs[u->use] : u->call,
+                     u->kernel                ? " "
+                     : u->use == MG__USE_READ ? " reads "
+                                              : " writes ",
                      variable, other, verbs[with->use]);
     free(own);
     free(name);

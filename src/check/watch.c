@@ -2,11 +2,12 @@
  *
  *   bounds   the object that the address was computed from, if the PTX tells (code.c); what the engine refuses anyway
  *   init     bits of what was written: a block's shared memory, a thread's local memory, the device's
- *   race     in a block by order.c: rows of cells for shared memory, and for global memory those that the block has touched
- *            since its last barrier; between blocks by grid.c
+ *   race     in a block by order.c: rows of cells for shared memory, and for global memory those that the block has
+ *            touched since its last barrier; between blocks by grid.c
  *
- * Global memory that no instruction of the kernel can write to, as far as its addresses can be traced, needs no cells. Lanes
- * that reach beyond their variable are told and then left out: what they do to the neighbour is the same mistake.
+ * Global memory that no instruction of the kernel can write to, as far as its addresses can be traced, needs no cells.
+ * Lanes that reach beyond their variable are told and then left out: what they do to the neighbour is the same
+ * mistake.
  */
 #include "check/check_priv.h"
 
@@ -27,8 +28,16 @@ static struct block *find_block(struct worker *w, uint64_t linear)
 void mg__watch_note(struct worker *w, enum check_kind kind, enum place_kind place, int32_t object, uint64_t offset,
                     uint32_t width, uint32_t insn, uint32_t other, struct actor who, struct actor with)
 {
-    struct occurrence o = {.kind = (uint8_t)kind, .place = (uint8_t)place, .insn = insn, .other = other, .object = object,
-                           .count = 1, .who = who, .with = with, .offset = offset, .width = width};
+    struct occurrence o = {.kind = (uint8_t)kind,
+                           .place = (uint8_t)place,
+                           .insn = insn,
+                           .other = other,
+                           .object = object,
+                           .count = 1,
+                           .who = who,
+                           .with = with,
+                           .offset = offset,
+                           .width = width};
     mg__tally_note(&w->tally, &o);
 }
 
@@ -41,7 +50,8 @@ static struct actor actor(const struct mg_access *a, unsigned lane)
 
 /* ---- values ---- */
 /* What the lane is about to store, `bytes` of it from `from` on. False: not known. */
-static bool value_of(const struct mg_access *a, unsigned element, unsigned lane, unsigned from, unsigned bytes, uint8_t *out)
+static bool value_of(const struct mg_access *a, unsigned element, unsigned lane, unsigned from, unsigned bytes,
+                     uint8_t *out)
 {
     if (a->kind != MG_ACCESS_ST || !a->value[0])
         return false;
@@ -56,7 +66,8 @@ static bool value_of(const struct mg_access *a, unsigned element, unsigned lane,
 static unsigned element_of(const struct launch *l, const struct mg_access *a)
 {
     unsigned bytes = mg__ptx_type_size((enum mg_ptx_type)l->info->insns[a->insn].insn->type[0]);
-    return MG_MIN(bytes && bytes <= a->width ? bytes : a->width, a->value64 ? 8u : 4u); /* .b128 is two values of 64 bits */
+    /* .b128 is two values of 64 bits */
+    return MG_MIN(bytes && bytes <= a->width ? bytes : a->width, a->value64 ? 8u : 4u);
 }
 
 static bool same_value(const struct launch *l, const struct mg_access *a, unsigned lane, unsigned from, unsigned bytes,
@@ -124,8 +135,8 @@ static bool pending(const struct mg_order *o, const struct mg_order_hit *hit, st
     return mg__order_before(o, hit->time, done, me) || hit->time > c->done;
 }
 
-static void one_cell(const struct cells *c, struct mg_order_row *row, unsigned at, struct mg_order_who me, unsigned lane,
-                     unsigned from, int32_t object, uint64_t offset, bool *told)
+static void one_cell(const struct cells *c, struct mg_order_row *row, unsigned at, struct mg_order_who me,
+                     unsigned lane, unsigned from, int32_t object, uint64_t offset, bool *told)
 {
     struct mg_order_hit with = {0}, read = {0};
     if (c->site->writes && c->place != PLACE_NONE)
@@ -218,7 +229,8 @@ static __attribute__((noinline)) bool quick_lanes(const struct launch *l, struct
     if (a->pattern || a->width != 1u << unit || (site->atomic ? site->own_fence || b->order->flagged : site->writes))
         return false;
     mg__shadow_settle(b->order, s);
-    for (uint32_t rest = a->mask; rest; rest &= rest - 1) { /* what was done is done again, if it must, with the same outcome */
+    for (uint32_t rest = a->mask; rest;
+         rest &= rest - 1) { /* what was done is done again, if it must, with the same outcome */
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         uint64_t u = a->address[lane] >> unit;
         struct mg_row_sum *sum = &s->sums[u / 32];
@@ -280,7 +292,8 @@ static bool quick_shared(struct worker *w, struct block *b, const struct mg_acce
     return good;
 }
 
-static __attribute__((noinline)) void watch_shared(struct worker *w, struct block *b, const struct mg_access *a, const struct site *site)
+static __attribute__((noinline)) void watch_shared(struct worker *w, struct block *b, const struct mg_access *a,
+                                                   const struct site *site)
 {
     struct launch *l = w->launch;
     const struct mg_launch_info *info = l->info;
@@ -344,7 +357,8 @@ static void set_bits(uint64_t *bits, uint64_t from, unsigned n)
         bits[(from + k) / 64] |= 1ull << ((from + k) % 64);
 }
 
-static __attribute__((noinline)) void watch_local(struct worker *w, struct block *b, const struct mg_access *a, const struct site *site)
+static __attribute__((noinline)) void watch_local(struct worker *w, struct block *b, const struct mg_access *a,
+                                                  const struct site *site)
 {
     struct launch *l = w->launch;
     size_t words = mg__block_local_words(l);
@@ -355,8 +369,8 @@ static __attribute__((noinline)) void watch_local(struct worker *w, struct block
             if (a->address[lane] + a->width <= site->object_end)
                 continue;
             mask &= ~(1u << lane);
-            mg__watch_note(w, KIND_BOUNDS_VARIABLE, PLACE_LOCAL, -1, a->address[lane], element_of(l, a), a->insn, NO_INSN,
-                           actor(a, lane), nobody);
+            mg__watch_note(w, KIND_BOUNDS_VARIABLE, PLACE_LOCAL, -1, a->address[lane], element_of(l, a), a->insn,
+                           NO_INSN, actor(a, lane), nobody);
         }
     }
     if (!l->init)
@@ -368,8 +382,8 @@ static __attribute__((noinline)) void watch_local(struct worker *w, struct block
         unsigned lane = (unsigned)__builtin_ctz(rest), which;
         uint64_t *mine = bits + lane * words;
         if (site->reads && any_unset(mine, a->address[lane], a->width, &which))
-            mg__watch_note(w, KIND_INIT_LOCAL, PLACE_LOCAL, -1, a->address[lane] + which, element_of(l, a), a->insn, NO_INSN,
-                           actor(a, lane), nobody);
+            mg__watch_note(w, KIND_INIT_LOCAL, PLACE_LOCAL, -1, a->address[lane] + which, element_of(l, a), a->insn,
+                           NO_INSN, actor(a, lane), nobody);
         if (site->writes)
             set_bits(mine, a->address[lane], a->width);
     }
@@ -448,7 +462,8 @@ static bool quick_global(struct worker *w, struct block *b, const struct mg_acce
     return mg__grid_touch_words(w, k, a, site, from, memo);
 }
 
-static __attribute__((noinline)) void watch_global(struct worker *w, struct block *b, const struct mg_access *a, const struct site *site)
+static __attribute__((noinline)) void watch_global(struct worker *w, struct block *b, const struct mg_access *a,
+                                                   const struct site *site)
 {
     struct launch *l = w->launch;
     const struct mg_launch_info *info = l->info;
@@ -457,7 +472,8 @@ static __attribute__((noinline)) void watch_global(struct worker *w, struct bloc
     struct site as_read;
     int32_t meant = site->object;
     bool known = site->source.kind == SOURCE_PARAM ||
-                 (site->source.kind == SOURCE_VAR && site->source.var->space != MG_SPACE_SHARED && site->source.var->space != MG_SPACE_LOCAL);
+                 (site->source.kind == SOURCE_VAR && site->source.var->space != MG_SPACE_SHARED &&
+                  site->source.var->space != MG_SPACE_LOCAL);
     if (from) {
         as_read = *site;
         as_read.reads = true;
@@ -487,9 +503,9 @@ static __attribute__((noinline)) void watch_global(struct worker *w, struct bloc
         uint64_t offset = address - alloc->address;
         if (known && meant >= 0 && meant != k) {
             if (l->bounds)
-                mg__watch_note(w, info->allocations[meant].name ? KIND_BOUNDS_VARIABLE : KIND_BOUNDS_ALLOCATION, PLACE_GLOBAL,
-                               meant, address - info->allocations[meant].address, element_of(l, a), a->insn, NO_INSN,
-                               actor(a, lane), nobody);
+                mg__watch_note(w, info->allocations[meant].name ? KIND_BOUNDS_VARIABLE : KIND_BOUNDS_ALLOCATION,
+                               PLACE_GLOBAL, meant, address - info->allocations[meant].address, element_of(l, a),
+                               a->insn, NO_INSN, actor(a, lane), nobody);
             continue;
         }
         if (!r)
@@ -508,7 +524,8 @@ static __attribute__((noinline)) void watch_global(struct worker *w, struct bloc
             continue;
         if (l->race)
             race_global(&c, lane, k, offset);
-        bool late = fresh && site->writes; /* the sum of garbage and a number is garbage: not written before the launch ends */
+        /* the sum of garbage and a number is garbage: not written before the launch ends */
+        bool late = fresh && site->writes;
         if (late && w->late.count < LATE_MOST)
             (void)mg__vec_push(&w->late, ((struct freed){address, a->width}));
         for (uint64_t word = offset / 4 * 4; word < offset + a->width; word += 4) {
@@ -518,7 +535,8 @@ static __attribute__((noinline)) void watch_global(struct worker *w, struct bloc
             uint8_t value[4];
             if (site->writes && l->ordered)
                 t.differs = !same_value(l, a, lane, (unsigned)(lo - offset), (unsigned)(hi - lo), false, 0);
-            else if (site->writes && value_of(a, element_of(l, a), lane, (unsigned)(lo - offset), (unsigned)(hi - lo), value))
+            else if (site->writes &&
+                     value_of(a, element_of(l, a), lane, (unsigned)(lo - offset), (unsigned)(hi - lo), value))
                 t.value = mg__grid_value(value, (unsigned)(hi - lo));
             else
                 t.value = VALUE_MANY;
@@ -561,13 +579,15 @@ static __attribute__((noinline)) void watch(struct worker *w, const struct mg_ac
     }
 }
 
-/* The commonest access of all, a plain read of shared memory by a known pattern, before all others: true if it is in order. */
+/* The commonest access of all, a plain read of shared memory by a known pattern, before all others: true if it is in
+ * order. */
 static inline bool quick_read(struct worker *w, const struct mg_access *a)
 {
     const struct launch *l = w->launch;
     const struct site *site = &l->code.sites[a->insn];
     struct block *b = w->current;
-    if (!a->pattern || a->space != MG_SPACE_SHARED || !site->plain_read || !b || b->linear != a->block || !b->busy || b->order->partial)
+    if (!a->pattern || a->space != MG_SPACE_SHARED || !site->plain_read || !b || b->linear != a->block || !b->busy ||
+        b->order->partial)
         return false;
     const unsigned unit = l->code.unit_shared;
     uint64_t least = a->base + (uint64_t)(int64_t)a->pattern->low, most = a->base + (uint64_t)(int64_t)a->pattern->high;

@@ -1,9 +1,10 @@
 /* child.c - one child process, watched until it ends, its report pipe emptied meanwhile.
  *
- * Signals that ask us to end are handed to the child and it decides: its exit status becomes ours. Those that the terminal
- * sends reach the child by themselves, since it is in the same process group (si_code SI_KERNEL), so only those that a
- * process sent to us alone are forwarded. They arrive on a descriptor (signalfd), which leaves no gap between checking and
- * waiting. The end of the child ends the wait: a grandchild that keeps the pipe open does not hold us up.
+ * Signals that ask us to end are handed to the child and it decides: its exit status becomes ours. Those that the
+ * terminal sends reach the child by themselves, since it is in the same process group (si_code SI_KERNEL), so only
+ * those that a process sent to us alone are forwarded. They arrive on a descriptor (signalfd), which leaves no gap
+ * between checking and waiting. The end of the child ends the wait: a grandchild that keeps the pipe open does not hold
+ * us up.
  */
 #include "cli.h"
 

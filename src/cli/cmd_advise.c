@@ -1,6 +1,7 @@
 /* cmd_advise.c - `margay advise`: the program's own output, then for each kernel what would make it faster, and why.
  *
- * The advice goes to standard error, so that the program's standard output can still be piped; --output sends it to a file,
+ * The advice goes to standard error, so that the program's standard output can still be piped; --output sends it to a
+ * file,
  * --json has all of it, --svg draws the rooflines.
  */
 #include "cli.h"

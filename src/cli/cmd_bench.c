@@ -1,9 +1,9 @@
 /* cmd_bench.c - `margay bench`: the collection's ladders, measured on a GPU or counted without one.
  *
- * The work is margay-bench's (kernels/bench), an ordinary CUDA program. Where there is a GPU it is simply executed. Where
- * there is none it runs under Margay like any program: it launches a kernel without work, the mark, before each rung,
- * whose grid tells the number of the row; the launches after it are that rung's, and their counters are added up. Which row
- * is which comes in a file of tab-separated lines. Kernels named bench_… are the bench's own and not counted.
+ * The work is margay-bench's (kernels/bench), an ordinary CUDA program. Where there is a GPU it is simply executed.
+ * Where there is none it runs under Margay like any program: it launches a kernel without work, the mark, before each
+ * rung, whose grid tells the number of the row; the launches after it are that rung's, and their counters are added up.
+ * Which row is which comes in a file of tab-separated lines. Kernels named bench_… are the bench's own and not counted.
  */
 #include "cli.h"
 
@@ -75,19 +75,22 @@ static bool next_row(char **text, struct row *row)
             *tab = 0;
         line = tab ? tab + 1 : NULL;
     }
-    *row = (struct row){field[0], field[1], field[2], field[3], field[4], field[6], field[7], strtol(field[5], NULL, 10)};
+    *row =
+        (struct row){field[0], field[1], field[2], field[3], field[4], field[6], field[7], strtol(field[5], NULL, 10)};
     return true;
 }
 
 static const struct counted *counted_of(const struct bench *b, const struct row *row)
 {
-    return row->mark >= 0 && (size_t)row->mark < b->rows.count && b->rows.at[row->mark].launches ? &b->rows.at[row->mark]
-                                                                                                 : NULL;
+    return row->mark >= 0 && (size_t)row->mark < b->rows.count && b->rows.at[row->mark].launches
+               ? &b->rows.at[row->mark]
+               : NULL;
 }
 
 static bool same_case(const struct row *a, const struct row *b)
 {
-    return a->operation && !strcmp(a->operation, b->operation) && !strcmp(a->type, b->type) && !strcmp(a->size, b->size);
+    return a->operation && !strcmp(a->operation, b->operation) && !strcmp(a->type, b->type) &&
+           !strcmp(a->size, b->size);
 }
 
 static bool put_row(const struct bench *b, const struct row *row, struct mg_strbuf *out)
@@ -108,7 +111,8 @@ static bool put_json_text(struct mg_strbuf *out, const char *key, const char *va
     bool ok = mg__strbuf_printf(out, "\"%s\": \"", key);
     for (; ok && *value; value++) {
         unsigned char ch = (unsigned char)*value;
-        ok = ch < 32 || ch == '"' || ch == '\\' ? mg__strbuf_printf(out, "\\u%04x", ch) : mg__strbuf_append(out, value, 1);
+        ok = ch < 32 || ch == '"' || ch == '\\' ? mg__strbuf_printf(out, "\\u%04x", ch)
+                                                : mg__strbuf_append(out, value, 1);
     }
     return ok && mg__strbuf_append(out, "\"", 1);
 }
@@ -118,15 +122,16 @@ static bool put_json(const struct bench *b, const struct row *row, bool first_ca
     const struct counted *c = counted_of(b, row);
     bool ok = true;
     if (!same)
-        ok = mg__strbuf_printf(out, "%s\n{", first_case ? "" : "]},") && put_json_text(out, "operation", row->operation) &&
-             mg__strbuf_append(out, ", ", 2) && put_json_text(out, "type", row->type) &&
-             mg__strbuf_append(out, ", ", 2) && put_json_text(out, "size", row->size) &&
-             mg__strbuf_printf(out, ", \"rows\": [");
+        ok = mg__strbuf_printf(out, "%s\n{", first_case ? "" : "]},") &&
+             put_json_text(out, "operation", row->operation) && mg__strbuf_append(out, ", ", 2) &&
+             put_json_text(out, "type", row->type) && mg__strbuf_append(out, ", ", 2) &&
+             put_json_text(out, "size", row->size) && mg__strbuf_printf(out, ", \"rows\": [");
     ok = ok && mg__strbuf_printf(out, "%s\n  {", same ? "," : "") && put_json_text(out, "kind", row->kind) &&
          mg__strbuf_append(out, ", ", 2) && put_json_text(out, "name", row->name) &&
          mg__strbuf_printf(out, ", \"ran\": %s", strcmp(row->verdict, "not run") ? "true" : "false");
     if (ok && strcmp(row->verdict, "not run"))
-        ok = mg__strbuf_printf(out, ", \"ok\": %s, \"error\": %s", strcmp(row->verdict, "wrong") ? "true" : "false", row->error);
+        ok = mg__strbuf_printf(out, ", \"ok\": %s, \"error\": %s", strcmp(row->verdict, "wrong") ? "true" : "false",
+                               row->error);
     if (c && ok) {
         ok = mg__strbuf_printf(out, ", \"launches\": %llu, \"counters\": {", (unsigned long long)c->launches);
         for (int i = 0; ok && i < MG_METRIC_COUNT; i++)
@@ -152,8 +157,8 @@ static int show(const struct bench *b, const struct mg_cli_options *o, char *tex
     while (ok && next_row(&text, &row)) {
         bool same = same_case(&last, &row);
         if (!same)
-            ok = mg__strbuf_printf(&out, "%s%s %s %s\n  %-22s%12s%11s%12s%12s\n", count ? "\n" : "", row.operation, row.type,
-                                   row.size, "", "wavefronts", "excess", "sectors", "instr.");
+            ok = mg__strbuf_printf(&out, "%s%s %s %s\n  %-22s%12s%11s%12s%12s\n", count ? "\n" : "", row.operation,
+                                   row.type, row.size, "", "wavefronts", "excess", "sectors", "instr.");
         ok = ok && put_row(b, &row, &out) && put_json(b, &row, count == 0, same, &json);
         last = row;
         count++;
@@ -248,8 +253,9 @@ int mg__cmd_bench(int argc, char **argv)
     if (mg__find_own_dir(dir, sizeof(dir)))
         snprintf(path, sizeof(path), "%s/margay-bench", dir);
     if (access(path, X_OK) != 0 && !mg__find_program("margay-bench", path, sizeof(path), &why))
-        return mg__cli_complain(&options, "margay-bench was not found beside the command: the collection is built where "
-                                          "nvcc is (`make`)");
+        return mg__cli_complain(&options,
+                                "margay-bench was not found beside the command: the collection is built where "
+                                "nvcc is (`make`)");
     if (options.simulate || !gpu_present())
         return simulate(&options, path);
     mg__cli_say(&options, "a GPU is here: running %s on it", path);

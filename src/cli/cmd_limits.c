@@ -144,7 +144,8 @@ static bool show_boards(struct mg_strbuf *out)
 {
     const struct mg_board *b;
     const struct mg_limit bytes = {.key = "", .unit = "B"};
-    bool ok = mg__strbuf_printf(out, "\n%-32s%4s%5s%10s%11s%9s%8s\n", "Boards", "", "SMs", "L2", "memory", "GB/s", "TFLOP/s");
+    bool ok =
+        mg__strbuf_printf(out, "\n%-32s%4s%5s%10s%11s%9s%8s\n", "Boards", "", "SMs", "L2", "memory", "GB/s", "TFLOP/s");
     for (size_t i = 0; ok && (b = mg_board_at(i)) != NULL; i++) {
         const char *name = strncmp(b->name, "NVIDIA ", 7) ? b->name : b->name + 7;
         char cc[16], l2[48], memory[48];
@@ -178,7 +179,8 @@ static bool show_all(const struct mg_device_options *o, struct mg_strbuf *out)
         for (size_t i = 0; ok && (limit = mg_limit_at(i)) != NULL; i++) {
             if (limit->of_board)
                 continue;
-            ok = strcmp(group, limit->group) ? mg__strbuf_printf(out, "\n%s\n", limit->group) : mg__strbuf_append(out, "\n", 1);
+            ok = strcmp(group, limit->group) ? mg__strbuf_printf(out, "\n%s\n", limit->group)
+                                             : mg__strbuf_append(out, "\n", 1);
             group = limit->group;
             ok = ok && mg__strbuf_printf(out, "  %-*.*s", LABEL - 2, LABEL - 3, limit->text);
             for (size_t k = first; ok && k < last; k++) {
@@ -208,8 +210,8 @@ static bool json_board(const struct mg_board *b, struct mg_strbuf *out)
     return ok && mg__strbuf_append(out, "}", 1);
 }
 
-static bool json_one(const struct mg_arch *a, const struct mg_board *b, const struct mg_driver_device *d, unsigned *differ,
-                     struct mg_strbuf *out)
+static bool json_one(const struct mg_arch *a, const struct mg_board *b, const struct mg_driver_device *d,
+                     unsigned *differ, struct mg_strbuf *out)
 {
     const struct mg_limit *limit;
     const char *comma = "";
@@ -224,7 +226,8 @@ static bool json_one(const struct mg_arch *a, const struct mg_board *b, const st
         ok = unknown ? mg__strbuf_printf(out, "%s\"%s\": null", comma, limit->key)
                      : mg__strbuf_printf(out, "%s\"%s\": %llu", comma, limit->key, (unsigned long long)value);
         if (ok && asked(d, limit, &other)) {
-            ok = mg__strbuf_printf(&theirs, "%s\"%s\": %llu", theirs.count ? ", " : "", limit->key, (unsigned long long)other);
+            ok = mg__strbuf_printf(&theirs, "%s\"%s\": %llu", theirs.count ? ", " : "", limit->key,
+                                   (unsigned long long)other);
             if (!equal(limit, b, value, other)) {
                 (*differ)++;
                 ok = ok && mg__strbuf_printf(&bad, "%s\"%s\"", bad.count ? ", " : "", limit->key);
@@ -236,13 +239,15 @@ static bool json_one(const struct mg_arch *a, const struct mg_board *b, const st
          mg__strbuf_printf(out, "]");
     if (ok && d)
         ok = mg__strbuf_printf(out, ",\n  \"device\": {\"name\": ") && mg__json_string(out, d->name) &&
-             mg__strbuf_printf(out, ", \"values\": {%s}, \"differs\": [%s]}", theirs.at ? theirs.at : "", bad.at ? bad.at : "");
+             mg__strbuf_printf(out, ", \"values\": {%s}, \"differs\": [%s]}", theirs.at ? theirs.at : "",
+                               bad.at ? bad.at : "");
     mg__strbuf_free(&theirs);
     mg__strbuf_free(&bad);
     return ok && mg__strbuf_append(out, "}", 1);
 }
 
-static bool json(const struct mg_device_options *o, const struct mg_driver_device *d, unsigned *differ, struct mg_strbuf *out)
+static bool json(const struct mg_device_options *o, const struct mg_driver_device *d, unsigned *differ,
+                 struct mg_strbuf *out)
 {
     bool ok = mg__strbuf_printf(out, "{\"margay\": {\"version\": \"%s\"}, \"devices\": [\n", MG_VERSION_STRING);
     const struct mg_arch *a;
@@ -284,8 +289,8 @@ int mg__cmd_limits(int argc, char **argv)
             return mg__cli_complain(NULL, "--device %u: %s", o.device, diag.message);
         o.arch = mg_arch_find(d->cc);
         if (!o.arch)
-            return mg__cli_complain(NULL, "--device %u: %s has compute capability %u.%u, which is not in the table", o.device,
-                                    d->name, d->cc / 10, d->cc % 10);
+            return mg__cli_complain(NULL, "--device %u: %s has compute capability %u.%u, which is not in the table",
+                                    o.device, d->name, d->cc / 10, d->cc % 10);
         o.board = board_of(o.arch, d->name);
     }
     bool ok = o.json ? json(&o, d, &differ, &out)

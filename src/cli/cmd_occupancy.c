@@ -1,7 +1,8 @@
-/* cmd_occupancy.c - `margay occupancy`: how many blocks an SM holds, what holds them back, and what would let one more in.
+/* cmd_occupancy.c - `margay occupancy`: how many blocks an SM holds, what holds them back, and what would let one more
+ * in.
  *
- * The numbers of a kernel come from the options, or from its machine code; a kernel's threads, where nobody gives them, are
- * its launch bounds or the size that fills an SM best. --sweep draws what other sizes would do.
+ * The numbers of a kernel come from the options, or from its machine code; a kernel's threads, where nobody gives them,
+ * are its launch bounds or the size that fills an SM best. --sweep draws what other sizes would do.
  */
 #include "device_cmd.h"
 #include "report/plot.h"
@@ -37,7 +38,8 @@ static uint32_t shared_of(const struct mg_occupancy_query *q)
 
 static void evaluate(const struct mg_device_options *o, const struct subject *s, struct result *r)
 {
-    struct mg_launch_shape shape = {.grid = {1, 1, 1}, .block = {s->q.threads, 1, 1}, .kernel = s->q, .board = o->board};
+    struct mg_launch_shape shape = {
+        .grid = {1, 1, 1}, .block = {s->q.threads, 1, 1}, .kernel = s->q, .board = o->board};
     struct mg_diag diag;
     memset(r, 0, sizeof(*r));
     memset(&diag, 0, sizeof(diag));
@@ -56,8 +58,8 @@ static void evaluate(const struct mg_device_options *o, const struct subject *s,
 }
 
 /* ---- the curve ---- */
-/* Points where the number of blocks or warps changes: each holds up to the next. Threads change by the warp, and a block's
- * shared memory by its allocation unit. */
+/* Points where the number of blocks or warps changes: each holds up to the next. Threads change by the warp, and a
+ * block's shared memory by its allocation unit. */
 static void sweep(const struct mg_device_options *o, const struct subject *s, enum mg_sweep over, struct curve *c)
 {
     struct mg_occupancy_query q = s->q;
@@ -66,7 +68,9 @@ static void sweep(const struct mg_device_options *o, const struct subject *s, en
     unsigned last = over == MG_SWEEP_THREADS ? o->arch->max_threads_block
                     : over == MG_SWEEP_REGS  ? o->arch->max_regs_thread
                                              : o->arch->shared_block_optin;
-    unsigned by = over == MG_SWEEP_THREADS ? o->arch->warp_size : over == MG_SWEEP_REGS ? 1 : o->arch->shared_alloc_unit;
+    unsigned by = over == MG_SWEEP_THREADS ? o->arch->warp_size
+                  : over == MG_SWEEP_REGS  ? 1
+                                           : o->arch->shared_alloc_unit;
     c->n = 0;
     for (unsigned x = first; x <= last && c->n < MAX_POINTS; x = x ? x + by : 1) {
         if (over == MG_SWEEP_THREADS)
@@ -75,7 +79,8 @@ static void sweep(const struct mg_device_options *o, const struct subject *s, en
             q.regs = x;
         else
             q.shared_static = 0, q.shared_dynamic = x;
-        if (mg_arch_occupancy(o->arch, &q, &r) || (c->n && c->blocks[c->n - 1] == r.blocks && c->warps[c->n - 1] == r.warps))
+        if (mg_arch_occupancy(o->arch, &q, &r) ||
+            (c->n && c->blocks[c->n - 1] == r.blocks && c->warps[c->n - 1] == r.warps))
             continue;
         c->x[c->n] = over == MG_SWEEP_SMEM ? x / 1024.0 : x;
         c->size[c->n] = x;
@@ -103,7 +108,8 @@ static bool draw(const struct mg_device_options *o, const struct subject *s, con
     bool ok = (over == MG_SWEEP_THREADS || mg__strbuf_printf(&rest, "%u threads, ", s->q.threads)) &&
               (over == MG_SWEEP_REGS || mg__strbuf_printf(&rest, "%u registers, ", s->q.regs)) &&
               (over == MG_SWEEP_SMEM || mg__strbuf_printf(&rest, "%u B of shared memory, ", shared_of(&s->q)));
-    snprintf(subtitle, sizeof(subtitle), "%scompute capability %u.%u", rest.at ? rest.at : "", o->arch->cc / 10, o->arch->cc % 10);
+    snprintf(subtitle, sizeof(subtitle), "%scompute capability %u.%u", rest.at ? rest.at : "", o->arch->cc / 10,
+             o->arch->cc % 10);
     mg__strbuf_free(&rest);
     snprintf(label, sizeof(label), svg ? "now: %.4g %s, %.3g %%" : "now", x, over == MG_SWEEP_THREADS ? "threads"
              : over == MG_SWEEP_REGS ? "registers" : "KiB", y);
@@ -112,9 +118,17 @@ static bool draw(const struct mg_device_options *o, const struct subject *s, con
         /* in the picture a label would cover the curve */
         {.name = label, .kind = MG_PLOT_POINTS, .x = &x, .y = &y, .labels = svg ? NULL : &point, .n = 1},
     };
-    struct mg_plot plot = {.title = title, .subtitle = subtitle, .series = series, .nseries = 2,
-                           .x = {.label = labels[over], .max = over == MG_SWEEP_THREADS ? 1024 : over == MG_SWEEP_REGS ? 256
-                                 : o->arch->shared_block_optin / 1024.0, .step = over == MG_SWEEP_SMEM ? 32 : over == MG_SWEEP_REGS ? 32 : 128},
+    struct mg_plot plot = {.title = title,
+                           .subtitle = subtitle,
+                           .series = series,
+                           .nseries = 2,
+                           .x = {.label = labels[over],
+                                 .max = over == MG_SWEEP_THREADS ? 1024
+                                        : over == MG_SWEEP_REGS  ? 256
+                                                                 : o->arch->shared_block_optin / 1024.0,
+                                 .step = over == MG_SWEEP_SMEM   ? 32
+                                         : over == MG_SWEEP_REGS ? 32
+                                                                 : 128},
                            .y = {.label = "occupancy (% of the warp slots)", .max = 100, .step = 25}};
     ok = ok && (svg ? mg__plot_svg(&plot, out) : mg__plot_text(&plot, &o->style, out));
     free(c);
@@ -123,9 +137,10 @@ static bool draw(const struct mg_device_options *o, const struct subject *s, con
 
 /* ---- text ---- */
 /* Words in lines of at most the width, those after the first indented; the text begins at a line's start. */
-static bool put_words(struct mg_strbuf *out, const struct mg_device_options *o, unsigned indent, const char *format, ...)
-    MG_PRINTF(4, 5);
-static bool put_words(struct mg_strbuf *out, const struct mg_device_options *o, unsigned indent, const char *format, ...)
+static bool put_words(struct mg_strbuf *out, const struct mg_device_options *o, unsigned indent, const char *format,
+                      ...) MG_PRINTF(4, 5);
+static bool put_words(struct mg_strbuf *out, const struct mg_device_options *o, unsigned indent, const char *format,
+                      ...)
 {
     char text[1024];
     va_list args;
@@ -179,8 +194,8 @@ static double occupancy_at(const struct mg_device_options *o, const struct mg_oc
     return mg_arch_occupancy(o->arch, &q, &r) ? 0 : 100 * r.occupancy;
 }
 
-static double occupancy_with(const struct mg_device_options *o, const struct mg_occupancy_query *query, unsigned barriers,
-                             int carveout)
+static double occupancy_with(const struct mg_device_options *o, const struct mg_occupancy_query *query,
+                             unsigned barriers, int carveout)
 {
     struct mg_occupancy_query q = *query;
     struct mg_occupancy r;
@@ -189,7 +204,8 @@ static double occupancy_with(const struct mg_device_options *o, const struct mg_
     return mg_arch_occupancy(o->arch, &q, &r) ? 0 : 100 * r.occupancy;
 }
 
-static bool put_step(struct mg_strbuf *out, const struct mg_device_options *o, const struct subject *s, const struct result *r)
+static bool put_step(struct mg_strbuf *out, const struct mg_device_options *o, const struct subject *s,
+                     const struct result *r)
 {
     const struct mg_occupancy_step *n = &r->step;
     const struct mg_occupancy_query *q = &s->q;
@@ -199,13 +215,15 @@ static bool put_step(struct mg_strbuf *out, const struct mg_device_options *o, c
     if (r->o.warps == o->arch->max_warps_sm) {
         ok = mg__strbuf_printf(out, "Next step: none, every warp slot is taken.\n");
     } else if (!n->blocks) {
-        ok = put_words(out, o, 2, "Next step: no change of threads, registers or shared memory alone admits another block%s.",
+        ok = put_words(out, o, 2,
+                       "Next step: no change of threads, registers or shared memory alone admits another block%s.",
                        r->o.blocks == o->arch->max_blocks_sm ? "; all block slots are taken" : "");
     } else {
-        ok = mg__strbuf_printf(out, "Next step: %u block%s, with %s\n", n->blocks, n->blocks == 1 ? "" : "s",
-                               n->by_threads + n->by_regs + n->by_shared + n->by_both + n->by_barriers + n->by_carveout > 1
-                                   ? "one of these:"
-                                   : "this:");
+        ok = mg__strbuf_printf(
+            out, "Next step: %u block%s, with %s\n", n->blocks, n->blocks == 1 ? "" : "s",
+            n->by_threads + n->by_regs + n->by_shared + n->by_both + n->by_barriers + n->by_carveout > 1
+                ? "one of these:"
+                : "this:");
         if (ok && n->by_regs)
             ok = put_words(out, o, 4, "  at most %u registers a thread, %u fewer: %.4g %%", n->regs, q->regs - n->regs,
                            occupancy_at(o, q, q->threads, n->regs, shared));
@@ -213,22 +231,25 @@ static bool put_step(struct mg_strbuf *out, const struct mg_device_options *o, c
             ok = put_words(out, o, 4, "  at most %u bytes of shared memory a block, %u fewer: %.4g %%", n->shared,
                            shared - n->shared, occupancy_at(o, q, q->threads, q->regs, n->shared));
         if (ok && n->by_both)
-            ok = put_words(out, o, 4, "  at most %u registers a thread (%u fewer) and %u bytes of shared memory a block (%u "
-                           "fewer): %.4g %%", n->both_regs, q->regs - n->both_regs, n->both_shared, shared - n->both_shared,
+            ok = put_words(out, o, 4,
+                           "  at most %u registers a thread (%u fewer) and %u bytes of shared memory a block (%u "
+                           "fewer): %.4g %%",
+                           n->both_regs, q->regs - n->both_regs, n->both_shared, shared - n->both_shared,
                            occupancy_at(o, q, q->threads, n->both_regs, n->both_shared));
         if (ok && n->by_barriers)
             ok = put_words(out, o, 4, "  at most %u named barrier%s a block, %u fewer: %.4g %%", n->barriers,
                            n->barriers == 1 ? "" : "s", q->barriers - n->barriers,
                            occupancy_with(o, q, n->barriers, q->carveout));
         if (ok && n->by_carveout)
-            ok = put_words(out, o, 4, "  a preferred carve-out of %d %% or more, now %d %%: %.4g %%", n->carveout, q->carveout,
-                           occupancy_with(o, q, q->barriers, n->carveout));
+            ok = put_words(out, o, 4, "  a preferred carve-out of %d %% or more, now %d %%: %.4g %%", n->carveout,
+                           q->carveout, occupancy_with(o, q, q->barriers, n->carveout));
         if (ok && n->by_threads)
             ok = put_words(out, o, 4, "  blocks of at most %u threads: %.4g %%", n->threads,
                            occupancy_at(o, q, n->threads, q->regs, shared));
         if (ok && (n->by_regs || n->by_both))
             ok = put_words(out, o, 2, "For %u registers: __launch_bounds__(%u, %u), or nvcc -maxrregcount=%u.",
-                           n->by_regs ? n->regs : n->both_regs, q->threads, n->blocks, n->by_regs ? n->regs : n->both_regs);
+                           n->by_regs ? n->regs : n->both_regs, q->threads, n->blocks,
+                           n->by_regs ? n->regs : n->both_regs);
     }
     if (ok && n->larger_threads)
         ok = mg__strbuf_printf(out, "A larger block, of %u threads, would fill %.4g %%.\n", n->larger_threads,
@@ -237,14 +258,17 @@ static bool put_step(struct mg_strbuf *out, const struct mg_device_options *o, c
     if (n->blocks && n->by_threads)
         told = MG_MAX(told, occupancy_at(o, q, n->threads, q->regs, shared));
     if (ok && r->best_threads && 100 * r->best > told)
-        ok = mg__strbuf_printf(out, "Of all block sizes, %u threads fill most: %.4g %%.\n", r->best_threads, 100 * r->best);
+        ok = mg__strbuf_printf(out, "Of all block sizes, %u threads fill most: %.4g %%.\n", r->best_threads,
+                               100 * r->best);
     if (ok && idle)
-        ok = put_words(out, o, 2, "%u threads are no multiple of %u: %u of the block's %u lanes are idle in every instruction.",
+        ok = put_words(out, o, 2,
+                       "%u threads are no multiple of %u: %u of the block's %u lanes are idle in every instruction.",
                        q->threads, o->arch->warp_size, idle, r->o.warps_block * o->arch->warp_size);
     return ok;
 }
 
-static bool show(struct mg_strbuf *out, const struct mg_device_options *o, const struct subject *s, const struct result *r)
+static bool show(struct mg_strbuf *out, const struct mg_device_options *o, const struct subject *s,
+                 const struct result *r)
 {
     const struct mg_arch *a = o->arch;
     const struct mg_occupancy_query *q = &s->q;
@@ -263,11 +287,11 @@ static bool show(struct mg_strbuf *out, const struct mg_device_options *o, const
     if (ok && r->refused[0])
         return put_words(out, o, 2, "No such block can run: %s.", r->refused) &&
                (!r->hint[0] ||
-                put_words(out, o, 2, "%c%s.", (char)(r->hint[0] >= 'a' && r->hint[0] <= 'z' ? r->hint[0] - 32 : r->hint[0]),
-                          r->hint + 1));
+                put_words(out, o, 2, "%c%s.",
+                          (char)(r->hint[0] >= 'a' && r->hint[0] <= 'z' ? r->hint[0] - 32 : r->hint[0]), r->hint + 1));
     ok = ok && mg__layout_tone(out, &o->style, MG_TONE_BOLD, true) &&
-         mg__strbuf_printf(out, "%.4g %% occupancy: %u block%s, %u of %u warps on each SM\n", 100 * r->o.occupancy, r->o.blocks,
-                           r->o.blocks == 1 ? "" : "s", r->o.warps, a->max_warps_sm) &&
+         mg__strbuf_printf(out, "%.4g %% occupancy: %u block%s, %u of %u warps on each SM\n", 100 * r->o.occupancy,
+                           r->o.blocks, r->o.blocks == 1 ? "" : "s", r->o.warps, a->max_warps_sm) &&
          mg__layout_tone(out, &o->style, MG_TONE_BOLD, false) &&
          (r->o.warps == a->max_warps_sm ||
           mg__strbuf_printf(out, "Held back by %s.\n", mg_limiter_name(r->o.binding))) &&
@@ -276,26 +300,30 @@ static bool show(struct mg_strbuf *out, const struct mg_device_options *o, const
                    a->reg_alloc_unit, a->regs_sm, a->partitions) &&
          put_limit(out, o, r, MG_LIMITER_SHARED, "%u B a block (%u the system's, by %u) of %u", r->o.shared_block,
                    a->shared_reserved, a->shared_alloc_unit, r->o.shared_sm) &&
-         put_limit(out, o, r, MG_LIMITER_BARRIERS, q->barriers ? "%u a block of %u%s" : "none used", q->barriers, a->barriers_sm,
-                   a->cc < 90 ? ", not counted before 9.0" : "") &&
+         put_limit(out, o, r, MG_LIMITER_BARRIERS, q->barriers ? "%u a block of %u%s" : "none used", q->barriers,
+                   a->barriers_sm, a->cc < 90 ? ", not counted before 9.0" : "") &&
          put_limit(out, o, r, MG_LIMITER_WARPS, "%u a block of %u", r->o.warps_block, a->max_warps_sm) &&
          put_limit(out, o, r, MG_LIMITER_BLOCKS, "an SM has %u", a->max_blocks_sm) && mg__strbuf_append(out, "\n", 1) &&
          put_step(out, o, s, r);
     uint32_t room = a->shared_block > q->shared_static ? a->shared_block - q->shared_static : 0;
     if (ok && q->shared_dynamic > room && (s->name || q->shared_dynamic > a->shared_block))
-        ok = mg__strbuf_printf(out, "More than %u bytes a block must be dynamic and asked for:\n"
-                               "  cudaFuncSetAttribute(kernel,\n    cudaFuncAttributeMaxDynamicSharedMemorySize, %u).\n",
-                               a->shared_block, q->shared_dynamic);
+        ok =
+            mg__strbuf_printf(out,
+                              "More than %u bytes a block must be dynamic and asked for:\n"
+                              "  cudaFuncSetAttribute(kernel,\n    cudaFuncAttributeMaxDynamicSharedMemorySize, %u).\n",
+                              a->shared_block, q->shared_dynamic);
     return ok;
 }
 
 /* ---- JSON ---- */
 static bool json_limit(struct mg_strbuf *out, const char *key, unsigned limit)
 {
-    return limit == MG_NO_LIMIT ? mg__strbuf_printf(out, "\"%s\": null", key) : mg__strbuf_printf(out, "\"%s\": %u", key, limit);
+    return limit == MG_NO_LIMIT ? mg__strbuf_printf(out, "\"%s\": null", key)
+                                : mg__strbuf_printf(out, "\"%s\": %u", key, limit);
 }
 
-static bool json_fields(struct mg_strbuf *out, const struct mg_device_options *o, const struct subject *s, const struct result *r)
+static bool json_fields(struct mg_strbuf *out, const struct mg_device_options *o, const struct subject *s,
+                        const struct result *r)
 {
     const struct mg_occupancy_query *q = &s->q;
     const struct mg_occupancy_step *n = &r->step;
@@ -306,20 +334,23 @@ static bool json_fields(struct mg_strbuf *out, const struct mg_device_options *o
              mg__strbuf_printf(out, ", \"mangled\": ") && mg__json_string(out, s->mangled) &&
              mg__strbuf_printf(out, ", \"regs_from\": ") &&
              mg__json_string(out, s->regs_from[0] ? s->regs_from + 2 : "--regs") && mg__strbuf_printf(out, ",\n ");
-    ok = ok && mg__strbuf_printf(out,
-                                 "\"threads\": %u, \"regs\": %u, \"shared_static\": %u, \"shared_dynamic\": %u, \"barriers\": %u, "
-                                 "\"carveout\": %d,\n \"blocks_per_sm\": %u, \"warps_per_sm\": %u, \"max_warps_per_sm\": %u, "
-                                 "\"occupancy\": %.6f, \"binding\": \"%s\",\n \"limits\": {",
-                                 q->threads, q->regs, q->shared_static, q->shared_dynamic, q->barriers, q->carveout,
-                                 r->refused[0] ? 0 : r->o.blocks, r->refused[0] ? 0 : r->o.warps, o->arch->max_warps_sm,
-                                 r->refused[0] ? 0 : r->o.occupancy, mg_limiter_name(r->o.binding)) &&
+    ok = ok &&
+         mg__strbuf_printf(
+             out,
+             "\"threads\": %u, \"regs\": %u, \"shared_static\": %u, \"shared_dynamic\": %u, \"barriers\": %u, "
+             "\"carveout\": %d,\n \"blocks_per_sm\": %u, \"warps_per_sm\": %u, \"max_warps_per_sm\": %u, "
+             "\"occupancy\": %.6f, \"binding\": \"%s\",\n \"limits\": {",
+             q->threads, q->regs, q->shared_static, q->shared_dynamic, q->barriers, q->carveout,
+             r->refused[0] ? 0 : r->o.blocks, r->refused[0] ? 0 : r->o.warps, o->arch->max_warps_sm,
+             r->refused[0] ? 0 : r->o.occupancy, mg_limiter_name(r->o.binding)) &&
          json_limit(out, "registers", limit[MG_LIMITER_REGISTERS]) && mg__strbuf_append(out, ", ", 2) &&
          json_limit(out, "shared_memory", limit[MG_LIMITER_SHARED]) && mg__strbuf_append(out, ", ", 2) &&
          json_limit(out, "barriers", limit[MG_LIMITER_BARRIERS]) && mg__strbuf_append(out, ", ", 2) &&
          json_limit(out, "warps", limit[MG_LIMITER_WARPS]) && mg__strbuf_append(out, ", ", 2) &&
          json_limit(out, "blocks", limit[MG_LIMITER_BLOCKS]) &&
-         mg__strbuf_printf(out, "},\n \"allocated\": {\"registers_per_warp\": %u, \"registers_per_block\": %u, "
-                                "\"shared_memory_per_block\": %u, \"shared_memory_of_sm\": %u},\n \"next_step\": ",
+         mg__strbuf_printf(out,
+                           "},\n \"allocated\": {\"registers_per_warp\": %u, \"registers_per_block\": %u, "
+                           "\"shared_memory_per_block\": %u, \"shared_memory_of_sm\": %u},\n \"next_step\": ",
                            r->o.regs_warp, r->o.regs_block, r->o.shared_block, r->o.shared_sm);
     if (ok && !n->blocks)
         ok = mg__strbuf_printf(out, "null");
@@ -365,9 +396,10 @@ static bool json_fields(struct mg_strbuf *out, const struct mg_device_options *o
 static bool json(struct mg_strbuf *out, const struct mg_device_options *o, const struct subject *subjects, size_t count)
 {
     struct result r;
-    bool ok = mg__strbuf_printf(out, "{\"margay\": {\"version\": \"%s\"}, \"compute_capability\": \"%u.%u\", \"board\": ",
-                                MG_VERSION_STRING, o->arch->cc / 10, o->arch->cc % 10) &&
-              mg__json_string(out, o->board->name);
+    bool ok =
+        mg__strbuf_printf(out, "{\"margay\": {\"version\": \"%s\"}, \"compute_capability\": \"%u.%u\", \"board\": ",
+                          MG_VERSION_STRING, o->arch->cc / 10, o->arch->cc % 10) &&
+        mg__json_string(out, o->board->name);
     if (ok && count == 1) {
         evaluate(o, &subjects[0], &r);
         ok = mg__strbuf_append(out, ",\n ", 3) && json_fields(out, o, &subjects[0], &r);
@@ -375,7 +407,8 @@ static bool json(struct mg_strbuf *out, const struct mg_device_options *o, const
     ok = ok && (!o->kernel || mg__strbuf_printf(out, ",\n\"kernels\": ["));
     for (size_t i = 0; ok && o->kernel && i < count; i++) {
         evaluate(o, &subjects[i], &r);
-        ok = mg__strbuf_printf(out, "%s\n{", i ? "," : "") && json_fields(out, o, &subjects[i], &r) && mg__strbuf_append(out, "}", 1);
+        ok = mg__strbuf_printf(out, "%s\n{", i ? "," : "") && json_fields(out, o, &subjects[i], &r) &&
+             mg__strbuf_append(out, "}", 1);
     }
     return ok && mg__strbuf_printf(out, "%s}\n", o->kernel ? "\n]" : "");
 }
@@ -420,7 +453,8 @@ static bool split(const char *text, char *path, size_t size, const char **regex)
     return snprintf(path, size, "%.*s", (int)(*regex ? colon - text : (long)strlen(text)), text) < (int)size;
 }
 
-static int find_kernels(const struct mg_device_options *o, struct mg_arena *arena, struct subject **subjects, size_t *count)
+static int find_kernels(const struct mg_device_options *o, struct mg_arena *arena, struct subject **subjects,
+                        size_t *count)
 {
     char path[4096], found[4096];
     const char *pattern;
@@ -470,7 +504,10 @@ static int find_kernels(const struct mg_device_options *o, struct mg_arena *aren
         s->q.max_threads = k->max_threads;
         const struct mg_device_kernel *from = &program.at[i];
         snprintf(s->regs_from, sizeof(s->regs_from), ", %s for %u.%u%s", from->assembled ? "ptxas" : "machine code",
-                 from->cc / 10, from->cc % 10, !from->foreign ? "" : program.no_ptxas ? ", as there is no ptxas" : ": none is nearer");
+                 from->cc / 10, from->cc % 10,
+                 !from->foreign     ? ""
+                 : program.no_ptxas ? ", as there is no ptxas"
+                                    : ": none is nearer");
         if (s->name)
             (*count)++;
     }
@@ -515,8 +552,9 @@ int mg__cmd_occupancy(int argc, char **argv)
     if (result >= 0)
         return result;
     if (!o.kernel && (!o.threads || !o.has_regs))
-        return mg__cli_complain(NULL, "--threads and --regs are needed (and --smem, if it is not 0), or --kernel PROGRAM; see "
-                                      "'margay occupancy --help'");
+        return mg__cli_complain(
+            NULL, "--threads and --regs are needed (and --smem, if it is not 0), or --kernel PROGRAM; see "
+                  "'margay occupancy --help'");
     mg__arena_init(&arena);
     if (o.kernel) {
         result = find_kernels(&o, &arena, &subjects, &count);

@@ -1,6 +1,7 @@
 /* cmd_profile.c - `margay profile`: the program's own output, then the tables of kernels, source lines and variables.
  *
- * The tables go to standard error, so that the program's standard output can still be piped; --output sends them to a file.
+ * The tables go to standard error, so that the program's standard output can still be piped; --output sends them to a
+ * file.
  */
 #include "cli.h"
 

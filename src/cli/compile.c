@@ -1,7 +1,7 @@
 /* compile.c - a .cu file becomes a program in a folder of its own under $TMPDIR, which is removed after the run.
  *
- * nvcc's messages pass through. -lineinfo gives the PTX its source lines; -arch=sm_<device> puts PTX in beside the machine
- * code, and the PTX is what we run.
+ * nvcc's messages pass through. -lineinfo gives the PTX its source lines; -arch=sm_<device> puts PTX in beside the
+ * machine code, and the PTX is what we run.
  */
 #include "cli.h"
 
@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Splits at blanks; '…' and "…" keep blanks, a backslash keeps the next character (not within '…'). `storage` is as long
- * as `text`. */
+/* Splits at blanks; '…' and "…" keep blanks, a backslash keeps the next character (not within '…'). `storage` is as
+ * long as `text`. */
 static bool split(const char *text, char *storage, const char **words, size_t *count, size_t most)
 {
     char quote = 0, *to = storage;

@@ -69,8 +69,11 @@ static bool parse_number(const char *text, bool units, unsigned most, unsigned *
 static int bad_cc(const char *text)
 {
     if (!strcmp(text, "8.8") || !strcmp(text, "88") || !strcmp(text, "sm_88"))
-        return mg__cli_complain(NULL, "--cc %s: the programming guide does not list it; NVIDIA's CCCL counts it like 8.6: try "
-                                      "--cc 8.6", text);
+        return mg__cli_complain(
+            NULL,
+            "--cc %s: the programming guide does not list it; NVIDIA's CCCL counts it like 8.6: try "
+            "--cc 8.6",
+            text);
     return mg__cli_bad_capability(NULL, "cc", text);
 }
 
@@ -86,12 +89,14 @@ static int apply(void *arg, int id, const char *value)
         return o->arch ? -1 : bad_cc(value);
     case OPT_BOARD:
         o->board = mg_board_find(value);
-        return o->board ? -1 : mg__cli_complain(NULL, "--board %s: no board of that name; 'margay limits --all' lists them", value);
+        return o->board ? -1
+                        : mg__cli_complain(NULL, "--board %s: no board of that name; 'margay limits --all' lists them",
+                                           value);
     case OPT_DEVICE:
         o->has_device = true;
         if (!parse_number(value, false, 1024, &o->device))
-            return mg__cli_complain(NULL, "--device %s: the number of a GPU is needed, from 0 on; --cc takes a capability",
-                                    value);
+            return mg__cli_complain(
+                NULL, "--device %s: the number of a GPU is needed, from 0 on; --cc takes a capability", value);
         break;
     case OPT_ALL:
         o->all = true;

@@ -7,7 +7,8 @@ enum { ATTRIBUTE_MAJOR = 75, ATTRIBUTE_MINOR = 76 };
 
 enum mg_status mg__driver_ask(unsigned index, struct mg_driver_device *device, struct mg_diag *diag)
 {
-    int (*init)(unsigned), (*count)(int *), (*get)(int *, int), (*name)(char *, int, int), (*attribute)(int *, int, int);
+    int (*init)(unsigned), (*count)(int *), (*get)(int *, int), (*name)(char *, int, int),
+        (*attribute)(int *, int, int);
     int (*memory)(size_t *, int);
     struct {
         const char *symbol;
@@ -38,10 +39,12 @@ enum mg_status mg__driver_ask(unsigned index, struct mg_driver_device *device, s
     if ((error = init(0)) != 0 || (error = count(&devices)) != 0)
         return mg__diag_set(diag, MG_ERR_NOT_FOUND, "the CUDA driver cannot be used: error %d", error);
     if (index >= (unsigned)devices)
-        return mg__diag_set(diag, MG_ERR_NOT_FOUND, "there is no GPU %u: this machine has %d, counted from 0", index, devices);
-    if ((error = get(&handle, (int)index)) != 0 || (error = name(device->name, (int)sizeof(device->name) - 1, handle)) != 0 ||
-        (error = attribute(&major, ATTRIBUTE_MAJOR, handle)) != 0 || (error = attribute(&minor, ATTRIBUTE_MINOR, handle)) != 0 ||
-        (error = memory(&bytes, handle)) != 0)
+        return mg__diag_set(diag, MG_ERR_NOT_FOUND, "there is no GPU %u: this machine has %d, counted from 0", index,
+                            devices);
+    if ((error = get(&handle, (int)index)) != 0 ||
+        (error = name(device->name, (int)sizeof(device->name) - 1, handle)) != 0 ||
+        (error = attribute(&major, ATTRIBUTE_MAJOR, handle)) != 0 ||
+        (error = attribute(&minor, ATTRIBUTE_MINOR, handle)) != 0 || (error = memory(&bytes, handle)) != 0)
         return mg__diag_set(diag, MG_ERR_NOT_FOUND, "GPU %u does not answer: error %d", index, error);
     device->cc = (unsigned)(major * 10 + minor);
     device->memory = bytes;

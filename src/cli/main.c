@@ -1,5 +1,5 @@
-/* main.c - the command `margay`: picks the command and hands over. A new command is a file cmd_<name>.c, a row of the table
- * below, and its options in option.def. */
+/* main.c - the command `margay`: picks the command and hands over. A new command is a file cmd_<name>.c, a row of the
+ * table below, and its options in option.def. */
 #include "cli.h"
 
 #include <locale.h>
@@ -18,7 +18,8 @@ static const struct {
     {"occupancy", mg__cmd_occupancy, 0},
 };
 
-const char *const mg__cli_commands[] = {"run", "profile", "check", "advise", "bench", "limits", "occupancy", "help", NULL};
+const char *const mg__cli_commands[] = {"run",    "profile",   "check", "advise", "bench",
+                                        "limits", "occupancy", "help",  NULL};
 
 static int help(void)
 {

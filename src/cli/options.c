@@ -1,7 +1,7 @@
 /* options.c - the command line, read and checked.
  *
- * Options end at the first word that is none, or at `--`: what follows belongs to the program. Values are checked here, so
- * that a slip costs no run.
+ * Options end at the first word that is none, or at `--`: what follows belongs to the program. Values are checked here,
+ * so that a slip costs no run.
  */
 #include "cli.h"
 

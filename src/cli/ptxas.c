@@ -1,8 +1,8 @@
 /* ptxas.c - what the kernels of a file take: from its machine code, or from machine code that is made for the question.
  *
- * PTX, in a program that carries no machine code that the device runs or in a file of its own, goes through ptxas, and a .cu
- * file through nvcc, in a temporary folder; what comes out is read like a program's own. ptxas is looked for on PATH, beside
- * nvcc, and in /usr/local/cuda.
+ * PTX, in a program that carries no machine code that the device runs or in a file of its own, goes through ptxas, and
+ * a .cu file through nvcc, in a temporary folder; what comes out is read like a program's own. ptxas is looked for on
+ * PATH, beside nvcc, and in /usr/local/cuda.
  */
 #include "device_cmd.h"
 
@@ -57,7 +57,8 @@ static enum mg_status assemble(const char *text, size_t length, unsigned cc, str
     enum mg_status status = MG_ERR_IO;
     if (!find_ptxas(ptxas, sizeof(ptxas)))
         return mg__diag_set(diag, MG_ERR_NOT_FOUND, "it holds no machine code, and there is no ptxas to make some");
-    if (snprintf(dir, sizeof(dir), "%s/margay-XXXXXX", tmp && tmp[0] ? tmp : "/tmp") >= (int)sizeof(dir) - 16 || !mkdtemp(dir))
+    if (snprintf(dir, sizeof(dir), "%s/margay-XXXXXX", tmp && tmp[0] ? tmp : "/tmp") >= (int)sizeof(dir) - 16 ||
+        !mkdtemp(dir))
         return mg__diag_set(diag, MG_ERR_IO, "no temporary folder: %s", strerror(errno));
     snprintf(from, sizeof(from), "%.*s/k.ptx", (int)sizeof(from) - 16, dir);
     snprintf(to, sizeof(to), "%.*s/k.cubin", (int)sizeof(to) - 16, dir);

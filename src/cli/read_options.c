@@ -1,6 +1,6 @@
-/* read_options.c - what every command line has in common: a table of options is read by getopt_long, slips are told with the
- * nearest name, the help's rows come from the same table. What an option means is its owner's business (options.c,
- * device_cmd.c).
+/* read_options.c - what every command line has in common: a table of options is read by getopt_long, slips are told
+ * with the nearest name, the help's rows come from the same table. What an option means is its owner's business
+ * (options.c, device_cmd.c).
  */
 #include "cli.h"
 

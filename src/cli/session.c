@@ -1,10 +1,10 @@
 /* session.c - one program run under Margay: started with our runtime in front of NVIDIA's, its records collected.
  *
  * The program finds our runtime twice over: it is preloaded, for programs that carry the static runtime, and its folder
- * leads LD_LIBRARY_PATH, for those that load libcudart by name. Both are inherited, so a script that starts a CUDA program
- * works as well. Records arrive over a pipe as they happen; launches go to the --json file at once and into the tally, and
- * errors are shown at once, so a program that never ends still says what it did. A check's findings are put together first,
- * and its errors wait for them: one that a finding tells better is not told twice.
+ * leads LD_LIBRARY_PATH, for those that load libcudart by name. Both are inherited, so a script that starts a CUDA
+ * program works as well. Records arrive over a pipe as they happen; launches go to the --json file at once and into the
+ * tally, and errors are shown at once, so a program that never ends still says what it did. A check's findings are put
+ * together first, and its errors wait for them: one that a finding tells better is not told twice.
  */
 #include "cli.h"
 
@@ -279,7 +279,11 @@ static void set_environment(void *arg, int report_fd)
     char text[PATH_MAX + 64];
     snprintf(text, sizeof(text), "fd:%d", report_fd);
     setenv("MARGAY_REPORT", text, 1);
-    setenv("MARGAY_MODE", o->command & (MG_CMD_PROFILE | MG_CMD_BENCH) ? "profile" : o->command == MG_CMD_CHECK ? "check" : "run", 1);
+    setenv("MARGAY_MODE",
+           o->command & (MG_CMD_PROFILE | MG_CMD_BENCH) ? "profile"
+           : o->command == MG_CMD_CHECK                 ? "check"
+                                                        : "run",
+           1);
     if (o->command == MG_CMD_CHECK) {
         snprintf(text, sizeof(text), "%s%s", o->checks, o->leaks ? ",leaks" : "");
         setenv("MARGAY_CHECK", text, 1);
@@ -331,7 +335,8 @@ static int start(struct run *run, const char *program, char **argv, int *status)
     int why = 0, wait_status = 0;
     if (!mg__find_program(program, path, sizeof(path), &why)) {
         if (why == ENOENT && !strchr(program, '/') && access(program, F_OK) == 0)
-            return mg__cli_complain(o, "%s: not found on PATH; for the one in this folder write ./%s", program, program);
+            return mg__cli_complain(o, "%s: not found on PATH; for the one in this folder write ./%s", program,
+                                    program);
         return mg__cli_complain(o, "%s: %s", program, why == EISDIR ? "is a folder" : strerror(why));
     }
     if (!mg__find_libdir(run->libdir, sizeof(run->libdir)))

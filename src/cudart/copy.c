@@ -66,7 +66,8 @@ static int copy_box(struct box dst, struct box src, struct cu_extent size, int k
     begins(true);
     for (size_t z = 0; z < size.depth; z++)
         for (size_t y = 0; y < size.height; y++) {
-            char *to = (char *)dst.at + z * dst.slice + y * dst.pitch, *from = (char *)src.at + z * src.slice + y * src.pitch;
+            char *to = (char *)dst.at + z * dst.slice + y * dst.pitch,
+                 *from = (char *)src.at + z * src.slice + y * src.pitch;
             memmove(to, from, size.width);
             mg__check_copied(mg__cudart.check, (uint64_t)(uintptr_t)to, (uint64_t)(uintptr_t)from, size.width);
         }

@@ -257,8 +257,8 @@ static int make_context(void)
         c->chosen = *c->arch;
         c->chosen.board = mg_board_find(name);
         if (!c->chosen.board || c->chosen.board->cc != c->arch->cc) {
-            mg__diag_set(&diag, MG_ERR_NOT_FOUND, "there is no board MARGAY_BOARD=%s of compute capability %u.%u here", name,
-                         c->arch->cc / 10, c->arch->cc % 10);
+            mg__diag_set(&diag, MG_ERR_NOT_FOUND, "there is no board MARGAY_BOARD=%s of compute capability %u.%u here",
+                         name, c->arch->cc / 10, c->arch->cc % 10);
             return fail_init(&diag, cudaErrorNoDevice);
         }
         c->arch = &c->chosen;

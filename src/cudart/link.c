@@ -291,8 +291,8 @@ static enum mg_status resolve(struct mg_linker *l, struct mg_diag *diag)
         size_t n = strlen(s->name);
         struct statement *old = mg__strtab_get(&symbols, s->name, n);
         if (old && old->unit != s->unit && (s->linkage == OWN || old->linkage == OWN)) {
-            /* One of the two is its unit's own: the later one is renamed, or the earlier when that is the private one.
-             */
+            /* One of the two is its unit's own: the later one is renamed, or the earlier when that is
+             * the private one. */
             struct statement *own = s->linkage == OWN ? s : old;
             struct mg_strtab *table = &l->renames.at[own->unit];
             if (!mg__strtab_get(table, own->name, n)) {

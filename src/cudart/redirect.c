@@ -178,16 +178,16 @@ static uint8_t *map_near(uintptr_t low, uintptr_t high, size_t size)
     return NULL;
 }
 
-/* The bytes that may be overwritten at a symbol: its size, or up to the next 16-byte boundary, where the next begins.
- */
+/* The bytes that may be overwritten at a symbol: its size, or up to the next 16-byte
+ * boundary, where the next begins. */
 static size_t room_at(const ElfW(Sym) * s)
 {
     size_t padded = s->st_value % 16 ? s->st_size : (s->st_size + 15) / 16 * 16;
     return MG_MAX(padded, s->st_size);
 }
 
-/* The thread sanitizer keeps no record of code, and its place for one is not writable: no write that it would see, which
- * memcpy is too. */
+/* The thread sanitizer keeps no record of code, and its place for one is not writable: no write that it would see,
+ * which memcpy is too. */
 __attribute__((no_sanitize("thread"))) static bool write_patch(uint8_t *at, const uint8_t *slot, size_t page)
 {
     uintptr_t first = (uintptr_t)at & ~(page - 1);

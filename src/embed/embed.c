@@ -213,13 +213,14 @@ enum mg_status mg_report_json(struct mg_context *c, char **json)
     *json = NULL;
     const struct mg_arch *arch = mg__simt_arch(c->simt);
     struct mg_strbuf out = {0};
-    bool good = !c->lost &&
-                mg__strbuf_printf(&out,
-                                  "{\"margay\": {\"version\": \"%s\", \"schema\": 1},\n\"device\": {\"name\": \"%s\", "
-                                  "\"compute_capability\": \"%u.%u\", \"sm_count\": %u},\n\"launches\": [",
-                                  MG_VERSION_STRING, arch->board->name, arch->cc / 10, arch->cc % 10, arch->board->sm_count) &&
-                mg__strbuf_append(&out, c->launches.at ? c->launches.at : "", c->launches.count) &&
-                mg__strbuf_printf(&out, "],\n\"findings\": []}\n");
+    bool good =
+        !c->lost &&
+        mg__strbuf_printf(&out,
+                          "{\"margay\": {\"version\": \"%s\", \"schema\": 1},\n\"device\": {\"name\": \"%s\", "
+                          "\"compute_capability\": \"%u.%u\", \"sm_count\": %u},\n\"launches\": [",
+                          MG_VERSION_STRING, arch->board->name, arch->cc / 10, arch->cc % 10, arch->board->sm_count) &&
+        mg__strbuf_append(&out, c->launches.at ? c->launches.at : "", c->launches.count) &&
+        mg__strbuf_printf(&out, "],\n\"findings\": []}\n");
     mg__strbuf_free(&c->launches);
     c->lost = false;
     if (!good) {

@@ -1,12 +1,13 @@
 /* cubin.c - reads the resources of kernels out of machine code.
  *
- * A cubin is an ELF file of machine 190 (EM_CUDA). What a kernel takes stands in sections that NVIDIA does not document;
- * their layout was read off the files that ptxas 12 and 13 write for 5.0 to 12.1, against what ptxas -v and a device say.
+ * A cubin is an ELF file of machine 190 (EM_CUDA). What a kernel takes stands in sections that NVIDIA does not
+ * document; their layout was read off the files that ptxas 12 and 13 write for 5.0 to 12.1, against what ptxas -v and
+ * a device say.
  *
- *   .text.K           a kernel's code; its symbol's index is the low 24 bits of sh_info, and on some devices the count of
- *                     registers the high 8 bits
- *   .nv.info          records about all kernels, .nv.info.K about kernel K: u8 form, u8 kind, then by form: 1 to 3 two bytes,
- *                     4 a u16 size and so many bytes
+ *   .text.K           a kernel's code; its symbol's index is the low 24 bits of sh_info, and on some devices the count
+ *                     of registers the high 8 bits
+ *   .nv.info          records about all kernels, .nv.info.K about kernel K: u8 form, u8 kind, then by form: 1 to 3 two
+ *                     bytes, 4 a u16 size and so many bytes
  *   .nv.shared.K      a section without bytes as large as the kernel's static shared memory; from 9.0 on the reserved
  *                     kilobyte before it is counted in
  *   kinds             0x05 largest block, 3 u32        0x2f in .nv.info: symbol, registers
@@ -224,7 +225,8 @@ static void see_common(void *arg, unsigned kind, const uint8_t *value, size_t si
     }
 }
 
-/* Kernels are functions (STT_FUNC) with the entry bit in st_other; device functions have code sections of their own too. */
+/* Kernels are functions (STT_FUNC) with the entry bit in st_other; device functions have code sections of their own
+ * too. */
 static bool is_entry(const struct reader *r, uint32_t table, uint32_t symbol)
 {
     struct section s;

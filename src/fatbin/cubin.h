@@ -1,4 +1,5 @@
-/* cubin.h - what machine code says about its kernels. Safe on hostile bytes: it reads inside [data, data + size) alone. */
+/* cubin.h - what machine code says about its kernels. Safe on hostile bytes: it reads
+ * inside [data, data + size) alone. */
 #ifndef MG_CUBIN_H
 #define MG_CUBIN_H
 #include "base/base.h"

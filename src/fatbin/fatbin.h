@@ -36,12 +36,13 @@ enum mg_status mg__fatbin_next(struct mg_fatbin *fatbin, struct mg_fatbin_entry 
  * nvcc flag to add. */
 enum mg_status mg__fatbin_choose(const void *data, size_t limit, unsigned cc, struct mg_fatbin_entry *entry,
                                  struct mg_diag *diag);
-/* The machine code for `cc`: what runs there, the latest; without it, unless `exact`, the nearest. MG_ERR_NOT_FOUND (diag
- * untouched): none. */
+/* The machine code for `cc`: what runs there, the latest; without it, unless `exact`, the nearest. MG_ERR_NOT_FOUND
+ * (diag untouched): none. */
 enum mg_status mg__fatbin_code(const void *data, size_t limit, unsigned cc, bool exact, struct mg_fatbin_entry *entry,
                                struct mg_diag *diag);
 /* The entry's bytes, unpacked, with a NUL after them. The caller frees *data. */
-enum mg_status mg__fatbin_unpack(const struct mg_fatbin_entry *entry, char **data, size_t *length, struct mg_diag *diag);
+enum mg_status mg__fatbin_unpack(const struct mg_fatbin_entry *entry, char **data, size_t *length,
+                                 struct mg_diag *diag);
 /* The entry's text, unpacked; a NUL follows it that *length does not count. The caller frees *text. */
 enum mg_status mg__fatbin_text(const struct mg_fatbin_entry *entry, char **text, size_t *length, struct mg_diag *diag);
 #endif

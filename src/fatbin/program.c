@@ -1,10 +1,10 @@
 /* program.c - finds the device code in a file and reads what its kernels take.
  *
- * nvcc puts the containers of a program one after another into the section .nv_fatbin (those of relocatable objects, which
- * the device linker has used up, into another, which is left alone). A file without such a section, stripped of its
- * section table for instance, is searched for containers as a whole. Each container is one source file; of each the
- * machine code for the device, or nearest to it, is read. Where that is code that the device does not run, its driver would
- * compile the container's PTX, so that is brought along.
+ * nvcc puts the containers of a program one after another into the section .nv_fatbin (those of relocatable objects,
+ * which the device linker has used up, into another, which is left alone). A file without such a section, stripped of
+ * its section table for instance, is searched for containers as a whole. Each container is one source file; of each the
+ * machine code for the device, or nearest to it, is read. Where that is code that the device does not run, its driver
+ * would compile the container's PTX, so that is brought along.
  */
 #include "fatbin/program.h"
 
@@ -48,7 +48,8 @@ static enum mg_status add_text(struct found *f, const void *data, size_t size, s
 {
     struct mg_fatbin_entry entry;
     struct mg_program_text text;
-    enum mg_status status = f->texts.count < MAX_TEXTS ? mg__fatbin_choose(data, size, f->cc, &entry, diag) : MG_ERR_NO_PTX;
+    enum mg_status status =
+        f->texts.count < MAX_TEXTS ? mg__fatbin_choose(data, size, f->cc, &entry, diag) : MG_ERR_NO_PTX;
     if (status == MG_ERR_NO_PTX)
         return MG_OK; /* whether there is anything at all is asked at the end */
     if (!status)

@@ -20,8 +20,8 @@ struct mg_program {
     struct mg_program_text *texts;
     size_t ntexts;
 };
-/* The kernels as compiled for `cc`, or for the device nearest to it. MG_ERR_NO_PTX: there is no device code in the file.
- * The arena holds the kernels; the caller frees the texts. */
+/* The kernels as compiled for `cc`, or for the device nearest to it. MG_ERR_NO_PTX: there is no device code in the
+ * file. The arena holds the kernels; the caller frees the texts. */
 void mg__program_free_texts(struct mg_program *program);
 enum mg_status mg__program_read(const char *path, unsigned cc, struct mg_arena *arena, struct mg_program *program,
                                 struct mg_diag *diag);

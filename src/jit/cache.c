@@ -1,8 +1,8 @@
 /* cache.c - kept code: a file a kernel in one folder, named by its key.
  *
- * Several processes may read and write at once: a file is written under a name of its own and then renamed, so that what is
- * found is whole, and what two processes make under one key is the same. A damaged file is refused by its checksum. The
- * folder is bounded: when it holds too much, the files that were not used for longest go first.
+ * Several processes may read and write at once: a file is written under a name of its own and then renamed, so that
+ * what is found is whole, and what two processes make under one key is the same. A damaged file is refused by its
+ * checksum. The folder is bounded: when it holds too much, the files that were not used for longest go first.
  */
 #define _GNU_SOURCE
 #include <cpuid.h>
@@ -53,7 +53,8 @@ static bool file_of(const char *given, const uint64_t key[2], char *path, size_t
     if (!folder(given, path, size))
         return false;
     *dir = strlen(path);
-    return snprintf(path + *dir, size - *dir, "/%016llx%016llx.mgk", (unsigned long long)key[0], (unsigned long long)key[1]) > 0;
+    return snprintf(path + *dir, size - *dir, "/%016llx%016llx.mgk", (unsigned long long)key[0],
+                    (unsigned long long)key[1]) > 0;
 }
 
 bool mg__jit_cache_get(const char *given, const uint64_t key[2], char **bytes, size_t *size)
@@ -67,8 +68,8 @@ bool mg__jit_cache_get(const char *given, const uint64_t key[2], char **bytes, s
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return false;
-    bool good = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 022) && st.st_size > 0 && st.st_size < LARGEST &&
-                (*bytes = malloc((size_t)st.st_size)) != NULL;
+    bool good = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 022) &&
+                st.st_size > 0 && st.st_size < LARGEST && (*bytes = malloc((size_t)st.st_size)) != NULL;
     for (size_t done = 0; good && done < (size_t)st.st_size;) {
         ssize_t n = read(fd, *bytes + done, (size_t)st.st_size - done);
         good = n > 0;
@@ -117,7 +118,8 @@ static void bound(const char *dir)
         struct kept k = {0};
         struct stat st;
         size_t n = strlen(e->d_name);
-        if (n != 36 || strcmp(e->d_name + 32, ".mgk") != 0 || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        if (n != 36 || strcmp(e->d_name + 32, ".mgk") != 0 ||
+            fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
             continue;
         memcpy(k.name, e->d_name, n);
         k.size = (uint64_t)st.st_size;

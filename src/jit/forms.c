@@ -1,8 +1,9 @@
-/* forms.c - what is found out of a kernel before code is made of it: which slots are registers, where basic blocks begin,
- * what is live, and which registers have lanes on a line.
+/* forms.c - what is found out of a kernel before code is made of it: which slots are registers, where basic blocks
+ * begin, what is live, and which registers have lanes on a line.
  *
- * A register's form at a place is the weakest of all ways there. Forms only weaken (a constant coefficient becomes a value,
- * a line becomes a vector), so that the walk over the blocks ends. To give another operation lines, add it to `rules`.
+ * A register's form at a place is the weakest of all ways there. Forms only weaken (a constant coefficient becomes a
+ * value, a line becomes a vector), so that the walk over the blocks ends. To give another operation lines, add it to
+ * `rules`.
  */
 #include "jit/gen.h"
 
@@ -11,16 +12,22 @@ static const struct {
     uint8_t rule;
     bool is_signed;
 } rules[] = {
-    {"add_s32", MG_RULE_ADD, false}, {"add_u32", MG_RULE_ADD, false}, {"add_s64", MG_RULE_ADD, false}, {"add_u64", MG_RULE_ADD, false},
-    {"sub_s32", MG_RULE_SUB, false}, {"sub_u32", MG_RULE_SUB, false}, {"sub_s64", MG_RULE_SUB, false}, {"sub_u64", MG_RULE_SUB, false},
-    {"mul_lo_s32", MG_RULE_MUL, false}, {"mul_lo_u32", MG_RULE_MUL, false}, {"mul_lo_s64", MG_RULE_MUL, false},
-    {"mul_lo_u64", MG_RULE_MUL, false}, {"mad_lo_s32", MG_RULE_MAD, false}, {"mad_lo_u32", MG_RULE_MAD, false},
-    {"mad_lo_s64", MG_RULE_MAD, false}, {"mad_lo_u64", MG_RULE_MAD, false}, {"shl_b32", MG_RULE_SHL, false},
-    {"shl_b64", MG_RULE_SHL, false}, {"mul_wide_s32", MG_RULE_WIDE, true}, {"mul_wide_u32", MG_RULE_WIDE, false},
-    {"mad_wide_s32", MG_RULE_MADWIDE, true}, {"mad_wide_u32", MG_RULE_MADWIDE, false}, {"cvt_s64_s32", MG_RULE_EXTEND, true},
-    {"cvt_u64_s32", MG_RULE_EXTEND, true}, {"cvt_s64_u32", MG_RULE_EXTEND, false}, {"cvt_u64_u32", MG_RULE_EXTEND, false},
-    {"cvt_u32_u64", MG_RULE_KEEP, false}, {"cvt_s32_u64", MG_RULE_KEEP, false}, {"cvt_u32_s64", MG_RULE_KEEP, false},
-    {"cvt_s32_s64", MG_RULE_KEEP, false}, {"cvt_u32_s32", MG_RULE_KEEP, false}, {"cvt_s32_u32", MG_RULE_KEEP, false},
+    {"add_s32", MG_RULE_ADD, false},         {"add_u32", MG_RULE_ADD, false},
+    {"add_s64", MG_RULE_ADD, false},         {"add_u64", MG_RULE_ADD, false},
+    {"sub_s32", MG_RULE_SUB, false},         {"sub_u32", MG_RULE_SUB, false},
+    {"sub_s64", MG_RULE_SUB, false},         {"sub_u64", MG_RULE_SUB, false},
+    {"mul_lo_s32", MG_RULE_MUL, false},      {"mul_lo_u32", MG_RULE_MUL, false},
+    {"mul_lo_s64", MG_RULE_MUL, false},      {"mul_lo_u64", MG_RULE_MUL, false},
+    {"mad_lo_s32", MG_RULE_MAD, false},      {"mad_lo_u32", MG_RULE_MAD, false},
+    {"mad_lo_s64", MG_RULE_MAD, false},      {"mad_lo_u64", MG_RULE_MAD, false},
+    {"shl_b32", MG_RULE_SHL, false},         {"shl_b64", MG_RULE_SHL, false},
+    {"mul_wide_s32", MG_RULE_WIDE, true},    {"mul_wide_u32", MG_RULE_WIDE, false},
+    {"mad_wide_s32", MG_RULE_MADWIDE, true}, {"mad_wide_u32", MG_RULE_MADWIDE, false},
+    {"cvt_s64_s32", MG_RULE_EXTEND, true},   {"cvt_u64_s32", MG_RULE_EXTEND, true},
+    {"cvt_s64_u32", MG_RULE_EXTEND, false},  {"cvt_u64_u32", MG_RULE_EXTEND, false},
+    {"cvt_u32_u64", MG_RULE_KEEP, false},    {"cvt_s32_u64", MG_RULE_KEEP, false},
+    {"cvt_u32_s64", MG_RULE_KEEP, false},    {"cvt_s32_s64", MG_RULE_KEEP, false},
+    {"cvt_u32_s32", MG_RULE_KEEP, false},    {"cvt_s32_u32", MG_RULE_KEEP, false},
 };
 
 struct mg_gen_rule_of mg__gen_rule(int row)
@@ -145,14 +152,17 @@ static struct mg_gen_form sum(struct mg_gen_form a, struct mg_gen_form b, bool m
 {
     struct mg_gen_form r = {.reached = true, .dx = a.dx || b.dx, .dy = a.dy || b.dy};
     if (!r.dx)
-        r.kx = narrow(minus ? (int64_t)((uint64_t)a.kx - (uint64_t)b.kx) : (int64_t)((uint64_t)a.kx + (uint64_t)b.kx), bytes);
+        r.kx = narrow(minus ? (int64_t)((uint64_t)a.kx - (uint64_t)b.kx) : (int64_t)((uint64_t)a.kx + (uint64_t)b.kx),
+                      bytes);
     if (!r.dy)
-        r.ky = narrow(minus ? (int64_t)((uint64_t)a.ky - (uint64_t)b.ky) : (int64_t)((uint64_t)a.ky + (uint64_t)b.ky), bytes);
+        r.ky = narrow(minus ? (int64_t)((uint64_t)a.ky - (uint64_t)b.ky) : (int64_t)((uint64_t)a.ky + (uint64_t)b.ky),
+                      bytes);
     return r;
 }
 
 /* A line times what is the same in all lanes, `slot`; `zero`: which is extended with zeros. */
-static struct mg_gen_form times(const struct mg_gen *g, struct mg_gen_form a, int32_t slot, unsigned from, unsigned bytes, bool shift, bool zero)
+static struct mg_gen_form times(const struct mg_gen *g, struct mg_gen_form a, int32_t slot, unsigned from,
+                                unsigned bytes, bool shift, bool zero)
 {
     int64_t c = 0;
     bool known = mg__gen_constant(g, slot, from, &c);
@@ -171,7 +181,8 @@ static struct mg_gen_form times(const struct mg_gen *g, struct mg_gen_form a, in
     return r;
 }
 
-static struct mg_gen_form alu_form(const struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_form *forms)
+static struct mg_gen_form alu_form(const struct mg_gen *g, const struct mg_engine_op *op,
+                                   const struct mg_gen_form *forms)
 {
     const struct mg_sem_row *row = &mg_sem_rows[op->row];
     struct mg_gen_form in[4];
@@ -206,7 +217,8 @@ static struct mg_gen_form alu_form(const struct mg_gen *g, const struct mg_engin
         return r.rule == MG_RULE_MAD || r.rule == MG_RULE_MADWIDE ? sum(product, in[2], false, bytes) : product;
     case MG_RULE_SHL: {
         int64_t c;
-        return mg__gen_constant(g, op->in[1].slot, 4, &c) ? times(g, in[0], op->in[1].slot, 4, bytes, true, false) : vector_form();
+        return mg__gen_constant(g, op->in[1].slot, 4, &c) ? times(g, in[0], op->in[1].slot, 4, bytes, true, false)
+                                                          : vector_form();
     }
     case MG_RULE_EXTEND:
         return in[0];
@@ -219,7 +231,8 @@ static struct mg_gen_form alu_form(const struct mg_gen *g, const struct mg_engin
     }
 }
 
-struct mg_gen_form mg__gen_result(const struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_form *forms)
+struct mg_gen_form mg__gen_result(const struct mg_gen *g, const struct mg_engine_op *op,
+                                  const struct mg_gen_form *forms)
 {
     bool uniform = true;
     for (unsigned k = 0; k < op->nin; k++)
@@ -413,7 +426,8 @@ static bool flow(struct mg_gen *g)
             g->blocks[g->block_at[op->meet] - 1].maybe = true;
     }
     for (uint32_t b = 0, last = 0; b < g->nblocks; b++) {
-        g->blocks[b].entry |= g->blocks[b].maybe && (g->p->nops <= MG_GEN_SMALL || g->blocks[b].first - last >= MG_GEN_APART);
+        g->blocks[b].entry |=
+            g->blocks[b].maybe && (g->p->nops <= MG_GEN_SMALL || g->blocks[b].first - last >= MG_GEN_APART);
         last = g->blocks[b].entry ? g->blocks[b].first : last;
     }
     for (uint32_t b = g->nblocks; b-- > 0;) { /* one way into a loop is enough */

@@ -1,9 +1,9 @@
 /* gen_sem.c - operation functions inlined: a row of sem.def, compiled to bitcode when Margay was built, becomes
  * instructions of the kernel.
  *
- * A function without branches, as nearly all are, is rebuilt instruction by instruction over vectors of 32 lanes, or over
- * scalars when its operands are the same in all lanes. One with branches is copied into a loop over the lanes. Either way no
- * call is left. Flags that promise no overflow are dropped: nothing is gained by them here.
+ * A function without branches, as nearly all are, is rebuilt instruction by instruction over vectors of 32 lanes, or
+ * over scalars when its operands are the same in all lanes. One with branches is copied into a loop over the lanes.
+ * Either way no call is left. Flags that promise no overflow are dropped: nothing is gained by them here.
  */
 #include "jit/gen.h"
 
@@ -33,8 +33,8 @@ static unsigned declare(struct mg_gen *g, LLVMModuleRef from)
     return n;
 }
 
-/* The bitcode is opened, which reads no function, and those that are declared are linked from it: a kernel has a few dozen
- * of the thousand, and reading all of them takes as long as compiling a small kernel. */
+/* The bitcode is opened, which reads no function, and those that are declared are linked from it: a kernel has a few
+ * dozen of the thousand, and reading all of them takes as long as compiling a small kernel. */
 bool mg__gen_operations(struct mg_gen *g, bool fused)
 {
     const char *from = fused ? mg_sem_bitcode_fma : mg_sem_bitcode_plain,
@@ -109,9 +109,11 @@ static LLVMValueRef operand(struct mg_gen *g, const struct map *m, LLVMValueRef 
 
 static LLVMValueRef rebuild_call(struct mg_gen *g, const struct map *m, LLVMValueRef in, bool vector)
 {
-    static const char *const elementwise[] = {"llvm.umin", "llvm.umax", "llvm.smin", "llvm.smax", "llvm.ctlz", "llvm.cttz", "llvm.ctpop",
-        "llvm.abs", "llvm.rint", "llvm.fabs", "llvm.trunc", "llvm.floor", "llvm.ceil", "llvm.sqrt", "llvm.fma", "llvm.usub.sat",
-        "llvm.uadd.sat", "llvm.ssub.sat", "llvm.sadd.sat", "llvm.bitreverse", "llvm.bswap", "llvm.fshl", "llvm.fshr", "llvm.copysign"};
+    static const char *const elementwise[] = {
+        "llvm.umin",     "llvm.umax",       "llvm.smin",  "llvm.smax",     "llvm.ctlz",     "llvm.cttz",
+        "llvm.ctpop",    "llvm.abs",        "llvm.rint",  "llvm.fabs",     "llvm.trunc",    "llvm.floor",
+        "llvm.ceil",     "llvm.sqrt",       "llvm.fma",   "llvm.usub.sat", "llvm.uadd.sat", "llvm.ssub.sat",
+        "llvm.sadd.sat", "llvm.bitreverse", "llvm.bswap", "llvm.fshl",     "llvm.fshr",     "llvm.copysign"};
     LLVMValueRef callee = LLVMGetCalledValue(in);
     unsigned id = LLVMIsAFunction(callee) ? LLVMGetIntrinsicID(callee) : 0, n = LLVMGetNumArgOperands(in);
     size_t length = 0;
@@ -188,15 +190,17 @@ static LLVMValueRef straight(struct mg_gen *g, LLVMValueRef f, LLVMValueRef *arg
     return NULL;
 }
 
-/* Any function, over scalars, at the builder's place; `mode` replaces its last parameter if it has one more than `n`. The
- * builder goes on behind it. */
-static LLVMValueRef branching(struct mg_gen *g, LLVMValueRef into, LLVMValueRef f, LLVMValueRef *args, unsigned n, uint32_t mode)
+/* Any function, over scalars, at the builder's place; `mode` replaces its last parameter if it has one more than `n`.
+ * The builder goes on behind it. */
+static LLVMValueRef branching(struct mg_gen *g, LLVMValueRef into, LLVMValueRef f, LLVMValueRef *args, unsigned n,
+                              uint32_t mode)
 {
     struct map m = {0}, blocks = {0};
     for (unsigned k = 0; k < LLVMCountParams(f); k++)
         put(g, &m, LLVMGetParam(f, k), k < n ? args[k] : mg__gen_c32(g, mode));
     for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(f); bb; bb = LLVMGetNextBasicBlock(bb))
-        put(g, &blocks, LLVMBasicBlockAsValue(bb), LLVMBasicBlockAsValue(LLVMAppendBasicBlockInContext(g->cx, into, "")));
+        put(g, &blocks, LLVMBasicBlockAsValue(bb),
+            LLVMBasicBlockAsValue(LLVMAppendBasicBlockInContext(g->cx, into, "")));
     LLVMBasicBlockRef after = LLVMAppendBasicBlockInContext(g->cx, into, "");
     LLVMTypeRef type = LLVMGetReturnType(LLVMGlobalGetValueType(f));
     LLVMBuildBr(g->b, LLVMValueAsBasicBlock(blocks.to[0]));
@@ -229,7 +233,8 @@ static LLVMValueRef branching(struct mg_gen *g, LLVMValueRef into, LLVMValueRef 
             for (unsigned i = 0; i < LLVMCountIncoming(in); i++) {
                 LLVMValueRef v = LLVMGetIncomingValue(in, i);
                 v = LLVMIsConstant(v) ? v : find(&m, v);
-                LLVMBasicBlockRef from = LLVMValueAsBasicBlock(find(&blocks, LLVMBasicBlockAsValue(LLVMGetIncomingBlock(in, i))));
+                LLVMBasicBlockRef from =
+                    LLVMValueAsBasicBlock(find(&blocks, LLVMBasicBlockAsValue(LLVMGetIncomingBlock(in, i))));
                 LLVMAddIncoming(copy, &v, &from, 1);
             }
         } else {
@@ -241,7 +246,8 @@ static LLVMValueRef branching(struct mg_gen *g, LLVMValueRef into, LLVMValueRef 
                     unsigned id = LLVMGetIntrinsicID(v);
                     LLVMValueRef decl = LLVMGetNamedFunction(g->module, LLVMGetValueName2(v, &(size_t){0}));
                     if (!decl && id)
-                        decl = LLVMAddFunction(g->module, LLVMGetValueName2(v, &(size_t){0}), LLVMGlobalGetValueType(v));
+                        decl =
+                            LLVMAddFunction(g->module, LLVMGetValueName2(v, &(size_t){0}), LLVMGlobalGetValueType(v));
                     if (!decl) {
                         g->reason = "call";
                         decl = v;
@@ -303,7 +309,8 @@ static LLVMValueRef specialise(struct mg_gen *g, int row, uint32_t mode, LLVMVal
     LLVMBuildRet(g->b, branching(g, f, general, args, n, mode));
     g->module = keep;
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef error = LLVMRunPasses(fresh, "function(sccp," MG_GEN_COMBINE ",simplifycfg," MG_GEN_COMBINE ",simplifycfg)", g->tm, options);
+    LLVMErrorRef error = LLVMRunPasses(
+        fresh, "function(sccp," MG_GEN_COMBINE ",simplifycfg," MG_GEN_COMBINE ",simplifycfg)", g->tm, options);
     LLVMDisposePassBuilderOptions(options);
     if (error)
         LLVMConsumeError(error);
@@ -332,8 +339,9 @@ LLVMValueRef mg__gen_row(struct mg_gen *g, int row, uint32_t mode, LLVMValueRef 
 }
 
 /* ---- NaNs ----
- * Arithmetic makes every NaN the one that a GPU makes: x != x ? NaN : x. Where the result only goes into more arithmetic that does
- * the same, that may wait: a NaN of any kind gives a NaN there. It takes the comparison out of the chain of a sum. */
+ * Arithmetic makes every NaN the one that a GPU makes: x != x ? NaN : x. Where the result only goes into more
+ * arithmetic that does the same, that may wait: a NaN of any kind gives a NaN there. It takes the comparison out of the
+ * chain of a sum. */
 static bool is_arithmetic(LLVMValueRef v)
 {
     if (!LLVMIsAInstruction(v))
@@ -354,8 +362,9 @@ static LLVMValueRef before_nan(LLVMValueRef v)
     if (!LLVMIsAInstruction(v) || LLVMGetInstructionOpcode(v) != LLVMSelect || !LLVMIsConstant(LLVMGetOperand(v, 1)))
         return NULL;
     LLVMValueRef test = LLVMGetOperand(v, 0), x = LLVMGetOperand(v, 2);
-    bool good = LLVMIsAInstruction(test) && LLVMGetInstructionOpcode(test) == LLVMFCmp && LLVMGetFCmpPredicate(test) == LLVMRealUNO &&
-                LLVMGetOperand(test, 0) == x && (LLVMGetOperand(test, 1) == x || LLVMIsNull(LLVMGetOperand(test, 1)));
+    bool good = LLVMIsAInstruction(test) && LLVMGetInstructionOpcode(test) == LLVMFCmp &&
+                LLVMGetFCmpPredicate(test) == LLVMRealUNO && LLVMGetOperand(test, 0) == x &&
+                (LLVMGetOperand(test, 1) == x || LLVMIsNull(LLVMGetOperand(test, 1)));
     return good && is_arithmetic(x) ? x : NULL;
 }
 

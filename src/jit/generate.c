@@ -1,8 +1,8 @@
-/* generate.c - a kernel from its ops to the bytes that are kept: sets LLVM up, and has the generator's IR made shorter and
- * turned into an object file.
+/* generate.c - a kernel from its ops to the bytes that are kept: sets LLVM up, and has the generator's IR made shorter
+ * and turned into an object file.
  *
- * With little effort (MG_ENGINE_QUICK) the IR is hardly looked at, and LLVM selects and allocates without optimisation: a
- * fifth of the time, for code that takes 1.2 to 3 times as long. Arms of branches whose lanes disagree are left out
+ * With little effort (MG_ENGINE_QUICK) the IR is hardly looked at, and LLVM selects and allocates without optimisation:
+ * a fifth of the time, for code that takes 1.2 to 3 times as long. Arms of branches whose lanes disagree are left out
  * there, for they are the larger part of many kernels.
  */
 #include <pthread.h>
@@ -182,8 +182,9 @@ static const char *attempt(const struct mg_engine_program *program, bool little,
 extern const char mg_jit_generate_build[];
 __attribute__((visibility("default"))) const char mg_jit_generate_build[] = MG_JIT_BUILD;
 __attribute__((visibility("default"))) mg_jit_generate mg_jit_generate_kernel;
-bool mg_jit_generate_kernel(const struct mg_engine_program *program, enum mg_engine_effort effort, const uint64_t key[2],
-                            char **bytes, size_t *size, const char **reason, struct mg_strbuf *dump)
+bool mg_jit_generate_kernel(const struct mg_engine_program *program, enum mg_engine_effort effort,
+                            const uint64_t key[2], char **bytes, size_t *size, const char **reason,
+                            struct mg_strbuf *dump)
 {
     bool little = effort == MG_ENGINE_QUICK;
     struct mg_strbuf out = {0};

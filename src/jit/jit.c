@@ -1,8 +1,8 @@
 /* jit.c - the engine that compiles: looks a kernel up among kept code, else has it generated, and keeps it.
  *
- * The code generator, with LLVM, is a library of its own, loaded when a kernel is first compiled: a run that finds all its
- * kernels kept never pays for it. Kept code is found by a hash of the description that the code was made of (simt/engine.h),
- * of the processor, and of this build.
+ * The code generator, with LLVM, is a library of its own, loaded when a kernel is first compiled: a run that finds all
+ * its kernels kept never pays for it. Kept code is found by a hash of the description that the code was made of
+ * (simt/engine.h), of the processor, and of this build.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -65,8 +65,10 @@ static uint64_t mix_number(uint64_t h, uint64_t v)
 
 static uint64_t mix_op(uint64_t h, const struct mg_engine_op *op)
 {
-    const int64_t fields[] = {op->kind, op->wide, op->all_lanes, op->uniform, op->known, op->dim, op->row, op->d, op->a, op->b, op->c, op->e, op->d2, op->mode,
-                              op->guard, op->invert, op->insn, op->target, op->meet, op->ntargets, op->falls, op->nin, op->nout, op->mem != NULL};
+    const int64_t fields[] = {op->kind, op->wide,     op->all_lanes, op->uniform, op->known, op->dim,
+                              op->row,  op->d,        op->a,         op->b,       op->c,     op->e,
+                              op->d2,   op->mode,     op->guard,     op->invert,  op->insn,  op->target,
+                              op->meet, op->ntargets, op->falls,     op->nin,     op->nout,  op->mem != NULL};
     h = mix(h, fields, sizeof fields);
     for (unsigned k = 0; k < op->nin; k++)
         h = mix_number(h, (uint64_t)(uint32_t)op->in[k].slot << 8 | op->in[k].bytes);
@@ -82,8 +84,8 @@ static uint64_t mix_op(uint64_t h, const struct mg_engine_op *op)
 }
 
 /* Of a device address only that it is one: it differs from process to process, and the code does not hold it. A slot of
- * the pool that starts a 64-bit constant is not told from a 32-bit one here, so words are hashed in pairs that matter: a
- * broadcast constant has equal neighbours at its own width. */
+ * the pool that starts a 64-bit constant is not told from a 32-bit one here, so words are hashed in pairs that matter:
+ * a broadcast constant has equal neighbours at its own width. */
 static uint64_t mix_pool(uint64_t h, const struct mg_engine_program *p)
 {
     for (uint32_t i = 0; i < p->nops; i++) {
@@ -106,8 +108,18 @@ void mg__jit_key(const struct mg_engine_program *p, enum mg_engine_effort effort
 {
     for (unsigned side = 0; side < 2; side++) {
         uint64_t h = side ? 0x8ebc6af09c88c6e3u : 0x589965cc75374cc3u;
-        const uint64_t numbers[] = {MG_JIT_VERSION, MG_ENGINE_VERSION, effort, p->nops, p->row, p->pool_at, p->pool_bytes, p->frame_bytes, p->nfills, p->stride,
-                                    sizeof(struct mg_engine_record), sizeof(struct mg_engine_warp)};
+        const uint64_t numbers[] = {MG_JIT_VERSION,
+                                    MG_ENGINE_VERSION,
+                                    effort,
+                                    p->nops,
+                                    p->row,
+                                    p->pool_at,
+                                    p->pool_bytes,
+                                    p->frame_bytes,
+                                    p->nfills,
+                                    p->stride,
+                                    sizeof(struct mg_engine_record),
+                                    sizeof(struct mg_engine_warp)};
         h = mix(h, numbers, sizeof numbers);
         h = mix(h, MG_JIT_BUILD, strlen(MG_JIT_BUILD));
         h = mix_number(h, mg__jit_processor());
@@ -143,7 +155,8 @@ static mg_jit_generate *find_generator(void)
     mg_jit_generate *f = open_generator(getenv("MARGAY_JIT_LIBRARY"));
     if (!f && dladdr(&here, &info) && info.dli_fname && realpath(info.dli_fname, own) && strrchr(own, '/'))
         for (unsigned k = 0; k < MG_COUNT(folders) && !f; k++) {
-            int n = snprintf(path, sizeof path, "%.*s/%slibmargay_jit.so", (int)(strrchr(own, '/') - own), own, folders[k]);
+            int n =
+                snprintf(path, sizeof path, "%.*s/%slibmargay_jit.so", (int)(strrchr(own, '/') - own), own, folders[k]);
             f = n > 0 && (size_t)n < sizeof path ? open_generator(path) : NULL;
         }
     return f ? f : open_generator(MG_JIT_LIBRARY_INSTALLED);
@@ -154,7 +167,8 @@ static struct mg_engine_code *load_kept(struct jit *j, const struct mg_engine_pr
     char *bytes = NULL;
     size_t size = 0;
     double start = seconds();
-    struct mg_engine_code *code = mg__jit_cache_get(j->options.cache, key, &bytes, &size) ? mg__jit_load(bytes, size) : NULL;
+    struct mg_engine_code *code =
+        mg__jit_cache_get(j->options.cache, key, &bytes, &size) ? mg__jit_load(bytes, size) : NULL;
     free(bytes);
     if (code) {
         j->stats.loaded++;
@@ -190,8 +204,8 @@ static struct mg_engine_code *make(struct jit *j, const struct mg_engine_program
         j->stats.compiled[effort]++;
         j->stats.compile_seconds[effort] += seconds() - start;
         if (j->options.verbose)
-            fprintf(stderr, "margay: %s: compiled %s in %.1f ms\n", p->name, effort == MG_ENGINE_QUICK ? "quickly" : "thoroughly",
-                    1e3 * (seconds() - start));
+            fprintf(stderr, "margay: %s: compiled %s in %.1f ms\n", p->name,
+                    effort == MG_ENGINE_QUICK ? "quickly" : "thoroughly", 1e3 * (seconds() - start));
     } else {
         j->stats.refused++;
         j->stats.faulty += strcmp(name, "verify") == 0 || strcmp(name, "load") == 0;
@@ -200,8 +214,8 @@ static struct mg_engine_code *make(struct jit *j, const struct mg_engine_program
     return code;
 }
 
-static struct mg_engine_code *compile(void *self, const struct mg_engine_program *p, enum mg_engine_effort effort, bool kept,
-                                      const char **reason)
+static struct mg_engine_code *compile(void *self, const struct mg_engine_program *p, enum mg_engine_effort effort,
+                                      bool kept, const char **reason)
 {
     struct jit *j = self;
     struct mg_engine_code *code = NULL;

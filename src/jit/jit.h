@@ -6,7 +6,8 @@
 struct mg_engine;
 struct mg_simt;
 struct mg_jit_options {
-    const char *cache;   /* folder of kept code; NULL: the user's (MARGAY_CACHE, where "off" is none, or ~/.cache/margay), "": none is kept */
+    const char *cache; /* folder of kept code; NULL: the user's (MARGAY_CACHE, where "off" is none, or ~/.cache/margay),
+                          "": none is kept */
     bool verbose;        /* says on stderr what became of each kernel */
     bool patient;        /* kernels are interpreted until compiling pays (simt/engine.h) */
     bool quick;          /* else compiled with little effort */

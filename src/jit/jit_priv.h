@@ -1,4 +1,5 @@
-/* jit_priv.h - between the parts of the room: the kept form of a compiled kernel, its loader, the cache, the generator's library. */
+/* jit_priv.h - between the parts of the room: the kept form of a compiled kernel, its loader, the cache, the
+ * generator's library. */
 #ifndef MG_JIT_PRIV_H
 #define MG_JIT_PRIV_H
 #include "base/base.h"
@@ -26,6 +27,7 @@ void mg__jit_key(const struct mg_engine_program *program, enum mg_engine_effort 
 
 /* The library that holds LLVM exports this: the bytes of a compiled kernel in *bytes (free them), or NULL and a reason.
  * `dump`: the text of the IR goes there, if not NULL. */
-typedef bool mg_jit_generate(const struct mg_engine_program *program, enum mg_engine_effort effort, const uint64_t key[2],
-                             char **bytes, size_t *size, const char **reason, struct mg_strbuf *dump);
+typedef bool mg_jit_generate(const struct mg_engine_program *program, enum mg_engine_effort effort,
+                             const uint64_t key[2], char **bytes, size_t *size, const char **reason,
+                             struct mg_strbuf *dump);
 #endif

@@ -1,8 +1,8 @@
 /* object.c - kept code made ready to run: tables checked, sections laid out in memory, addresses filled in.
  *
- * The code generator makes position-independent code that calls nothing by name, so that what an object file asks for is
- * little: distances between its own sections. Anything else is refused, and the kernel runs interpreted. Every offset is
- * checked: the bytes may come from a file that was damaged.
+ * The code generator makes position-independent code that calls nothing by name, so that what an object file asks for
+ * is little: distances between its own sections. Anything else is refused, and the kernel runs interpreted. Every
+ * offset is checked: the bytes may come from a file that was damaged.
  */
 #include <elf.h>
 #include <sys/mman.h>
@@ -34,8 +34,8 @@ static bool parse(struct object *o)
     if (o->size < sizeof *o->header || memcmp(o->bytes, ELFMAG, SELFMAG) != 0)
         return false;
     o->header = (const void *)o->bytes;
-    if (o->header->e_ident[EI_CLASS] != ELFCLASS64 || o->header->e_type != ET_REL || o->header->e_machine != EM_X86_64 ||
-        o->header->e_shentsize != sizeof(Elf64_Shdr) || o->header->e_shoff % 8 ||
+    if (o->header->e_ident[EI_CLASS] != ELFCLASS64 || o->header->e_type != ET_REL ||
+        o->header->e_machine != EM_X86_64 || o->header->e_shentsize != sizeof(Elf64_Shdr) || o->header->e_shoff % 8 ||
         !inside(o, o->header->e_shoff, (uint64_t)o->header->e_shnum * sizeof(Elf64_Shdr)))
         return false;
     o->sections = (const void *)(o->bytes + o->header->e_shoff);
@@ -47,7 +47,8 @@ static bool parse(struct object *o)
 
 static bool wanted(const Elf64_Shdr *s)
 {
-    return s->sh_flags & SHF_ALLOC && (s->sh_type == SHT_PROGBITS || s->sh_type == SHT_NOBITS) && s->sh_type != SHT_X86_64_UNWIND;
+    return s->sh_flags & SHF_ALLOC && (s->sh_type == SHT_PROGBITS || s->sh_type == SHT_NOBITS) &&
+           s->sh_type != SHT_X86_64_UNWIND;
 }
 
 static uint64_t lay_out(struct object *o)
@@ -68,7 +69,8 @@ static uint64_t lay_out(struct object *o)
 
 static const Elf64_Sym *symbols(const struct object *o, unsigned section, size_t *n)
 {
-    if (section >= o->header->e_shnum || o->sections[section].sh_type != SHT_SYMTAB || o->sections[section].sh_offset % 8)
+    if (section >= o->header->e_shnum || o->sections[section].sh_type != SHT_SYMTAB ||
+        o->sections[section].sh_offset % 8)
         return NULL;
     *n = o->sections[section].sh_size / sizeof(Elf64_Sym);
     return (const void *)(o->bytes + o->sections[section].sh_offset);
@@ -95,7 +97,8 @@ static bool relocate(const struct object *o, const Elf64_Shdr *table, uint8_t *m
         return false;
     const Elf64_Rela *r = (const void *)(o->bytes + table->sh_offset);
     for (size_t k = 0; k < table->sh_size / sizeof *r; k++) {
-        uint64_t to, where = o->at[table->sh_info] + r[k].r_offset, size = ELF64_R_TYPE(r[k].r_info) == R_X86_64_64 ? 8 : 4;
+        uint64_t to, where = o->at[table->sh_info] + r[k].r_offset,
+                     size = ELF64_R_TYPE(r[k].r_info) == R_X86_64_64 ? 8 : 4;
         if (ELF64_R_SYM(r[k].r_info) >= nsyms || !place(o, &syms[ELF64_R_SYM(r[k].r_info)], &to) ||
             r[k].r_offset > target->sh_size || size > target->sh_size - r[k].r_offset)
             return false;
@@ -137,7 +140,8 @@ static bool link_object(struct loaded *l, const uint8_t *bytes, size_t size)
         size_t n = 0;
         const Elf64_Sym *syms = symbols(&o, s, &n);
         for (size_t k = 0; syms && k < n; k++)
-            if (ELF64_ST_TYPE(syms[k].st_info) == STT_FUNC && ELF64_ST_BIND(syms[k].st_info) == STB_GLOBAL && !place(&o, &syms[k], &run))
+            if (ELF64_ST_TYPE(syms[k].st_info) == STT_FUNC && ELF64_ST_BIND(syms[k].st_info) == STB_GLOBAL &&
+                !place(&o, &syms[k], &run))
                 goto done;
     }
     good = run < top && mprotect(l->memory, l->size, PROT_READ | PROT_EXEC) == 0;
@@ -167,8 +171,9 @@ struct mg_engine_code *mg__jit_load(const void *bytes, size_t size)
         at[k] = room;
         room += (counts[k] * each[k] + 15) / 16 * 16;
     }
-    if (h.magic != MG_JIT_MAGIC || h.version != MG_JIT_VERSION || h.engine != MG_ENGINE_VERSION || h.ncells > 1u << 24 ||
-        tables > size - sizeof h || h.object != size - sizeof h - tables || h.check != mg__hash((const char *)bytes + sizeof h, size - sizeof h))
+    if (h.magic != MG_JIT_MAGIC || h.version != MG_JIT_VERSION || h.engine != MG_ENGINE_VERSION ||
+        h.ncells > 1u << 24 || tables > size - sizeof h || h.object != size - sizeof h - tables ||
+        h.check != mg__hash((const char *)bytes + sizeof h, size - sizeof h))
         return NULL;
     struct loaded *l = calloc(1, sizeof *l);
     char *copy = l ? malloc(room + 1) : NULL;
@@ -179,11 +184,20 @@ struct mg_engine_code *mg__jit_load(const void *bytes, size_t size)
         for (unsigned k = 0; k < 6; k++)
             memcpy(copy + at[k], (const char *)bytes + sizeof h + from[k], counts[k] * each[k]);
         memcpy(object, (const char *)bytes + sizeof h + tables, h.object);
-        l->code = (struct mg_engine_code){
-            .points = (const void *)(copy + at[0]), .forms = (const void *)(copy + at[1]), .opens = (const void *)(copy + at[2]),
-            .sites = (const void *)(copy + at[3]), .members = (const void *)(copy + at[4]),
-            .levels = (const void *)(copy + at[5]), .npoints = h.npoints, .nforms = h.nforms,
-            .nopens = h.nopens, .nsites = h.nsites, .nmembers = h.nmembers, .nlevels = h.nlevels, .ncells = h.ncells, .memory = l};
+        l->code = (struct mg_engine_code){.points = (const void *)(copy + at[0]),
+                                          .forms = (const void *)(copy + at[1]),
+                                          .opens = (const void *)(copy + at[2]),
+                                          .sites = (const void *)(copy + at[3]),
+                                          .members = (const void *)(copy + at[4]),
+                                          .levels = (const void *)(copy + at[5]),
+                                          .npoints = h.npoints,
+                                          .nforms = h.nforms,
+                                          .nopens = h.nopens,
+                                          .nsites = h.nsites,
+                                          .nmembers = h.nmembers,
+                                          .nlevels = h.nlevels,
+                                          .ncells = h.ncells,
+                                          .memory = l};
     }
     bool good = object && link_object(l, object, h.object);
     free(object);

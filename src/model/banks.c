@@ -1,22 +1,23 @@
 /* banks.c - what one warp's access to shared memory costs, from its addresses alone.
  *
- * Shared memory has 32 banks, each 32 bits wide. One wavefront serves one row of every bank. The rules below are those by
- * which Nsight Compute computes memory_l1_wavefronts_shared and its ideal on an H100; tests/model and tests/hardware hold
- * them to what one gave.
+ * Shared memory has 32 banks, each 32 bits wide. One wavefront serves one row of every bank. The rules below are those
+ * by which Nsight Compute computes memory_l1_wavefronts_shared and its ideal on an H100; tests/model and
+ * tests/hardware hold them to what one gave.
  *
  *   load up to 32 bits    the largest number of distinct words in one bank
- *   load of 64 bits       two phases, lanes 0-15 and 16-31, each counted as above, and added. When every pair of active
- *                         lanes (i, i^1) shares an address, or every pair (i, i^2) does, and all 32 lanes together have no
- *                         conflict, one phase serves them all
- *   load of 128 bits      four phases of eight lanes; of each half of the warp one under the same condition on that half
+ *   load of 64 bits       two phases, lanes 0-15 and 16-31, each counted as above, and added. When every pair of
+ *                         active lanes (i, i^1) shares an address, or every pair (i, i^2) does, and all 32 lanes
+ *                         together have no conflict, one phase serves them all
+ *   load of 128 bits      four phases of eight lanes; of each half of the warp one under the same condition on that
+ *                         half
  *   store                 as the loads, without that condition
  *   atomic, reduction     the largest number of lanes in one bank, whether they meet on one word or not; of 64 bits in
- *                         each half of the warp, added. Adding the constant 1 with nobody reading the result costs what a
- *                         load does: lanes that meet are counted first (the observer asks for a load then)
+ *                         each half of the warp, added. Adding the constant 1 with nobody reading the result costs
+ *                         what a load does: lanes that meet are counted first (the observer asks for a load then)
  *   compare-and-swap      twice that, ideal too
  *   swap loop             what ptxas makes of the atomics that the hardware lacks: see `swap_loop`
- *   asynchronous copy     through the first-level cache as an atomic, of 128 bits in phases of eight lanes; past it: see
- *                         `by_sectors`
+ *   asynchronous copy     through the first-level cache as an atomic, of 128 bits in phases of eight lanes; past it:
+ *                         see `by_sectors`
  *
  * Ideal: the bytes of the active lanes over 128, rounded up; for a load no more than its phases.
  *
@@ -31,8 +32,8 @@
 enum { BANKS = 32, BANK_BYTES = 4, ROW_BYTES = BANKS * BANK_BYTES, ROW_SHIFT = 7 };
 
 /* The active lanes of one access, in lane order. An access of `width` (4, 8, 16 …) aligned bytes occupies width/4
- * neighbouring banks whole, so that the banks count as 128/width wider ones; less than a word counts as the word. A unit's
- * bank is its low bits and its row the rest. */
+ * neighbouring banks whole, so that the banks count as 128/width wider ones; less than a word counts as the word. A
+ * unit's bank is its low bits and its row the rest. */
 struct lanes {
     uint32_t unit[32]; /* relative: distances and the bank are right */
     unsigned n, row_shift;
@@ -84,7 +85,8 @@ static inline uint32_t full_adder(uint32_t a, uint32_t b, uint32_t c, uint32_t *
     return a ^ b ^ c;
 }
 
-/* The largest number of rows that have one bank's bit. They are added up at once, binary digit by digit, by adders side by side. */
+/* The largest number of rows that have one bank's bit. They are added up at once, binary digit by digit, by adders side
+ * by side. */
 static inline unsigned most_set(const uint32_t rows[8])
 {
     uint32_t two[4], four[2], digit[4];
@@ -103,13 +105,14 @@ static inline unsigned most_set(const uint32_t rows[8])
     return count;
 }
 
-/* The same, for lanes of up to 32 bits within 1 KB of the least, as those of a table of 256 counters: eight rows of 32 bits in one
- * vector register, which a lane's unit adds a bit to without a store that a later load must wait for. Counted from the least unit
- * on: which bank is called the first does not matter. */
+/* The same, for lanes of up to 32 bits within 1 KB of the least, as those of a table of 256 counters: eight rows of 32
+ * bits in one vector register, which a lane's unit adds a bit to without a store that a later load must wait for.
+ * Counted from the least unit on: which bank is called the first does not matter. */
 __attribute__((target("avx2"))) static unsigned degree_from(const uint32_t unit[32], uint32_t least)
 {
     uint32_t rows[8];
-    const __m256i row = _mm256_add_epi32(_mm256_set1_epi32((int)least), _mm256_setr_epi32(0, 32, 64, 96, 128, 160, 192, 224));
+    const __m256i row =
+        _mm256_add_epi32(_mm256_set1_epi32((int)least), _mm256_setr_epi32(0, 32, 64, 96, 128, 160, 192, 224));
     __m256i even = _mm256_setzero_si256(), odd = even;
     const __m256i one = _mm256_set1_epi32(1);
     for (unsigned i = 0; i < 32; i += 2) { /* a shift by 32 or more, as by a negative number, gives 0 */
@@ -138,18 +141,21 @@ __attribute__((target("avx2"))) static unsigned degree_of_32(const uint32_t unit
 }
 
 /* Two lanes at a time. */
-__attribute__((target("avx512f"), always_inline)) static inline unsigned pairs_from(__m512i first, __m512i second, uint32_t least)
+__attribute__((target("avx512f"), always_inline)) static inline unsigned pairs_from(__m512i first, __m512i second,
+                                                                                    uint32_t least)
 {
     uint32_t rows[8];
     const __m512i unit[2] = {first, second};
-    const __m512i row = _mm512_add_epi32(_mm512_set1_epi32((int)least),
-                                         _mm512_setr_epi32(0, 32, 64, 96, 128, 160, 192, 224, 0, 32, 64, 96, 128, 160, 192, 224));
+    const __m512i row =
+        _mm512_add_epi32(_mm512_set1_epi32((int)least),
+                         _mm512_setr_epi32(0, 32, 64, 96, 128, 160, 192, 224, 0, 32, 64, 96, 128, 160, 192, 224));
     const __m512i one = _mm512_set1_epi32(1), pair = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
     __m512i found[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
     for (unsigned k = 0; k < 16; k += 2) {
         __m512i which = _mm512_add_epi32(pair, _mm512_set1_epi32((int)k));
         for (unsigned i = 0; i < 2; i++) /* a shift by 32 or more, as by a negative number, gives 0 */
-            found[i] = _mm512_or_si512(found[i], _mm512_sllv_epi32(one, _mm512_sub_epi32(_mm512_permutexvar_epi32(which, unit[i]), row)));
+            found[i] = _mm512_or_si512(
+                found[i], _mm512_sllv_epi32(one, _mm512_sub_epi32(_mm512_permutexvar_epi32(which, unit[i]), row)));
     }
     __m512i all = _mm512_or_si512(found[0], found[1]);
     _mm256_storeu_si256((void *)rows, _mm256_or_si256(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64(all, 1)));
@@ -171,7 +177,8 @@ __attribute__((target("avx512f"))) static unsigned degree_of_pairs(const uint64_
 }
 
 /* Of offsets from `least` to `most`; 0: they lie farther apart. */
-__attribute__((target("avx512f"))) static unsigned degree_of_offsets(const uint32_t offset[32], uint32_t least, uint32_t most)
+__attribute__((target("avx512f"))) static unsigned degree_of_offsets(const uint32_t offset[32], uint32_t least,
+                                                                     uint32_t most)
 {
     const __m512i first = _mm512_srli_epi32(_mm512_loadu_si512(offset), 2),
                   second = _mm512_srli_epi32(_mm512_loadu_si512(offset + 16), 2);
@@ -247,7 +254,8 @@ unsigned mg__model_warp_words(const uint64_t address[32])
 }
 #endif
 
-/* The same, for lanes within 4 KB of the first, without a branch that depends on an address: a bit a row, a word a bank. */
+/* The same, for lanes within 4 KB of the first, without a branch that depends on an address: a bit a row, a word a
+ * bank. */
 static unsigned degree(const uint32_t *unit, unsigned n, unsigned row_shift)
 {
 #ifdef __x86_64__
@@ -352,9 +360,10 @@ static struct mg_cost lanes_per_bank(unsigned width, uint32_t mask, const uint64
     return cost;
 }
 
-/* An asynchronous copy that passes by the first-level cache: what comes are sectors. Of each row of 128 bytes, sectors that
- * are wanted whole arrive together, those of which the lower half is wanted do, and those of the upper. Lanes that copy
- * the same cost nothing more. (Measured with source and destination at the same offset; taken here by the destination.) */
+/* An asynchronous copy that passes by the first-level cache: what comes are sectors. Of each row of 128 bytes, sectors
+ * that are wanted whole arrive together, those of which the lower half is wanted do, and those of the upper. Lanes that
+ * copy the same cost nothing more. (Measured with source and destination at the same offset; taken here by the
+ * destination.) */
 static struct mg_cost by_sectors(unsigned width, uint32_t mask, const uint64_t address[32])
 {
     uint64_t unit[32], half[32], group[32];
@@ -383,9 +392,10 @@ static struct mg_cost by_sectors(unsigned width, uint32_t mask, const uint64_t a
  *     again: old = LDS [a];  new = op(old);  won = ATOMS.CAST.SPIN [a], old, new;  if (!won) goto again
  *
  * Each round costs the load of the lanes still at it, and two wavefronts for the swap (of 64 bits: two for each half of
- * the warp that is still at it). In a round the first lane of each bank and half tries; it loses when the other half has
- * just changed its address. Rows of red.shared.add.f32 and atom.shared.add.u64 agree, 59 of 59 each, wavefronts, ideal and
- * the hardware's own counter. The model takes every swap to change the value: adding zero may need fewer rounds. */
+ * the warp that is still at it). In a round the first lane of each bank and half tries; it loses when the other half
+ * has just changed its address. Rows of red.shared.add.f32 and atom.shared.add.u64 agree, 59 of 59 each, wavefronts,
+ * ideal and the hardware's own counter. The model takes every swap to change the value: adding zero may need fewer
+ * rounds. */
 static struct mg_cost swap_loop(unsigned width, uint32_t mask, const uint64_t address[32])
 {
     struct mg_cost total = {0, 0};

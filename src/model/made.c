@@ -1,8 +1,8 @@
 /* made.c - one access as the machine code makes it, by the plan that merge.c worked out for its instruction.
  *
  * The leader of a joined group makes the wide access and its followers none. An atomic whose result nobody reads is a
- * reduction, one that all lanes make at one address is made by one of them, and one that adds the constant 1 costs what a
- * load does.
+ * reduction, one that all lanes make at one address is made by one of them, and one that adds the constant 1 costs what
+ * a load does.
  */
 #include "model/model_priv.h"
 
@@ -15,7 +15,8 @@ struct mg_model_made *mg__model_made_create(const struct mg_launch_info *info)
     made->plans = calloc((size_t)info->ninsns + 1, sizeof(*made->plans));
     if (!made->plans)
         goto fail;
-    /* An instruction's place in its function is its distance from the first; a function's instructions stay together. */
+    /* An instruction's place in its function is its distance from the first; a function's
+     * instructions stay together. */
     const struct mg_ptx_func *func = NULL;
     struct mg_model_plan *plan = NULL;
     for (uint32_t i = 0; i < info->ninsns; i++) {
@@ -74,7 +75,8 @@ const struct mg_access *mg__model_as_made(const struct mg_model_plan *plan, cons
         copy->mask &= -copy->mask;
         a = copy;
     }
-    *cost = *kind == MG_ACCESS_RED && a->width == 4 && plan->counts && a->space == MG_SPACE_SHARED ? MG_ACCESS_LD : *kind;
+    *cost =
+        *kind == MG_ACCESS_RED && a->width == 4 && plan->counts && a->space == MG_SPACE_SHARED ? MG_ACCESS_LD : *kind;
     return a;
 }
 

@@ -2,12 +2,12 @@
  *
  * Learnt from ptxas 13.0 for sm_90 (tests/model/merge has the cases and what it made of each):
  *
- * Loads of shared memory are joined when they stand in one basic block with nothing between them that could change shared
- * memory or order it (a store or atomic to shared or generic addresses, a barrier, a fence, a call, a division that becomes
- * a call), have elements of one size, and addresses of one base plus constants. The base's alignment must be provable. Of
- * a window of four elements, aligned as a whole, three or four become one access of the whole window, holes included; of
- * an aligned pair, both become one access. Elements are 2, 4 or 8 bytes, the joined access at most 8, 16 and 16. Loads
- * that extend a sign, volatile and guarded loads stay alone.
+ * Loads of shared memory are joined when they stand in one basic block with nothing between them that could change
+ * shared memory or order it (a store or atomic to shared or generic addresses, a barrier, a fence, a call, a division
+ * that becomes a call), have elements of one size, and addresses of one base plus constants. The base's alignment must
+ * be provable. Of a window of four elements, aligned as a whole, three or four become one access of the whole window,
+ * holes included; of an aligned pair, both become one access. Elements are 2, 4 or 8 bytes, the joined access at most
+ * 8, 16 and 16. Loads that extend a sign, volatile and guarded loads stay alone.
  *
  * Stores are joined when they follow one another with no other access to shared memory between them, and are full pairs
  * or full windows. Global accesses are never joined.
@@ -17,8 +17,8 @@
  * function's own shared variables in the order of their declaration, then those of the module that it uses, dynamic
  * shared memory behind them at a multiple of 16.
  *
- * Atomics whose result nobody reads become reductions. Integer reductions at an address that all lanes provably share are
- * made over the warp first, and one lane does the rest (`lanes_of`).
+ * Atomics whose result nobody reads become reductions. Integer reductions at an address that all lanes provably share
+ * are made over the warp first, and one lane does the rest (`lanes_of`).
  *
  * Left out: joining across blocks (ptxas may hoist a load over a branch), loads that it removes as redundant where nvcc
  * has left any, and unrolling, which joins nothing that was not joined before.
@@ -92,7 +92,8 @@ static void each_reg(struct analysis *a, const struct mg_ptx_opnd *o,
         n = o->count;
     }
     for (size_t i = 0; i < n; i++)
-        if ((at[i].kind == MG_OPND_REG || (at[i].kind == MG_OPND_ADDR && at[i].has_reg)) && at[i].index < a->func->nregs)
+        if ((at[i].kind == MG_OPND_REG || (at[i].kind == MG_OPND_ADDR && at[i].has_reg)) &&
+            at[i].index < a->func->nregs)
             each(a, at[i].index, insn);
 }
 
@@ -490,7 +491,8 @@ static unsigned distinct(struct access *const *owner, unsigned n, unsigned *elem
 }
 
 /* One window of at most four elements. `full`: holes are not allowed (stores). */
-static void join_window(struct analysis *a, struct access **owner, unsigned n, unsigned element, int64_t start, bool full)
+static void join_window(struct analysis *a, struct access **owner, unsigned n, unsigned element, int64_t start,
+                        bool full)
 {
     unsigned elements, insns = distinct(owner, n, &elements);
     if (insns > 1 && n == 4 && elements >= (full ? 4 : 3)) {

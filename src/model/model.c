@@ -91,7 +91,8 @@ static void *worker_begin(void *state, unsigned worker)
     return w;
 }
 
-static void add_shared(struct worker *w, const struct mg_access *a, enum mg_access_kind kind, struct mg_cost cost, struct tally *t)
+static void add_shared(struct worker *w, const struct mg_access *a, enum mg_access_kind kind, struct mg_cost cost,
+                       struct tally *t)
 {
     struct tally *var = a->shared_var >= 0 && (uint32_t)a->shared_var < w->launch->info->nshared_vars
                             ? &w->vars[a->shared_var]
@@ -108,8 +109,9 @@ static void add_shared(struct worker *w, const struct mg_access *a, enum mg_acce
 static bool count_words(struct worker *w, const struct mg_access *a)
 {
     const struct mg_model_plan *plan = &w->launch->made->plans[a->insn];
-    bool plain = a->kind == MG_ACCESS_LD || a->kind == MG_ACCESS_ST ||
-                 (plan->counts && a->width == 4 && (a->kind == MG_ACCESS_RED || (a->kind == MG_ACCESS_ATOM && plan->no_result)));
+    bool plain =
+        a->kind == MG_ACCESS_LD || a->kind == MG_ACCESS_ST ||
+        (plan->counts && a->width == 4 && (a->kind == MG_ACCESS_RED || (a->kind == MG_ACCESS_ATOM && plan->no_result)));
     if (a->space != MG_SPACE_SHARED || a->mask != UINT32_MAX || a->width > 4 || plan->changed || !plain)
         return false;
     unsigned wavefronts = mg__model_warp_words(a->address);
@@ -119,7 +121,8 @@ static bool count_words(struct worker *w, const struct mg_access *a)
 }
 
 /* What count_words would, of additions that cost as a load does. */
-static bool on_words(void *worker, uint32_t insn, int32_t shared_var, const uint32_t offset[32], uint32_t least, uint32_t most)
+static bool on_words(void *worker, uint32_t insn, int32_t shared_var, const uint32_t offset[32], uint32_t least,
+                     uint32_t most)
 {
     struct worker *w = worker;
     const struct mg_launch_info *info = w->launch->info;

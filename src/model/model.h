@@ -30,13 +30,14 @@ struct mg_global_cost {
 struct mg_global_cost mg__model_global(enum mg_access_kind kind, const struct mg_ptx_insn *insn, unsigned width,
                                        uint32_t mask, const uint64_t address[32]);
 
-/* What ptxas makes of each access of a launch before the hardware counts it, for those who ask what it would have cost at
- * other addresses. NULL: out of memory. */
+/* What ptxas makes of each access of a launch before the hardware counts it, for those who ask what it would have cost
+ * at other addresses. NULL: out of memory. */
 struct mg_model_made;
 struct mg_model_made *mg__model_made_create(const struct mg_launch_info *launch);
 void mg__model_made_free(struct mg_model_made *made);
-/* `access` as the hardware makes it: itself, or *copy changed; NULL when another instruction carries it. `joined` false:
- * no access is joined to another, as where the alignment that it takes is gone. *cost: the kind whose rule counts it. */
+/* `access` as the hardware makes it: itself, or *copy changed; NULL when another instruction carries it. `joined`
+ * false: no access is joined to another, as where the alignment that it takes is gone. *cost: the kind whose rule
+ * counts it. */
 const struct mg_access *mg__model_made_access(const struct mg_model_made *made, const struct mg_access *access,
                                               bool joined, struct mg_access *copy, enum mg_access_kind *cost);
 /* The bytes a lane that an instruction's accesses were joined to, 0 when they were not. */

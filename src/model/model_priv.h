@@ -52,7 +52,8 @@ unsigned mg__model_warp_words(const uint64_t address[32]);
 /* The same, of offsets in shared memory, none of them before `least` or behind `most`. */
 unsigned mg__model_warp_offsets(const uint32_t offset[32], uint32_t least, uint32_t most);
 
-/* A set of up to 32 keys in open addressing; slots hold indices into the caller's array, so that clearing it is cheap. */
+/* A set of up to 32 keys in open addressing; slots hold indices into the caller's array, so
+ * that clearing it is cheap. */
 struct mg_keyset {
     uint8_t slot[128];
 };

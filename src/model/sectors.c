@@ -1,8 +1,9 @@
 /* sectors.c - how many 32-byte sectors one warp's access to global memory moves.
  *
  *   load, store       the distinct sectors touched
- *   atomic, reduction over the sectors touched, the sum of the largest number of lanes on one address in each: lanes that
- *                     meet on one address are served one after the other, different addresses of a sector together
+ *   atomic, reduction over the sectors touched, the sum of the largest number of lanes on one address in each: lanes
+ *                     that meet on one address are served one after the other, different addresses of a sector
+ *                     together
  *
  * Measured on an H100, as in banks.c. An access is aligned to its width, so that it lies in one sector (wider ones in
  * width/32 sectors).

@@ -6,8 +6,9 @@
  * module. To add a modifier: a row in `modifiers`, and its class in the rules that take it.
  *
  * The rules also hold the kinds of operands, checked in insn.c: d destination register, v the same or a vector, s
- * source (register, constant, special register, symbol), w the same or a vector, i constant, m address, l label, t branch
- * table; what follows a `?` may be absent, `*` is anything. The second half of a dual destination is not counted.
+ * source (register, constant, special register, symbol), w the same or a vector, i constant, m address, l label, t
+ * branch table; what follows a `?` may be absent, `*` is anything. The second half of a dual destination is not
+ * counted.
  */
 #include "ptx/ptx_priv.h"
 

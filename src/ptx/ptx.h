@@ -79,7 +79,8 @@ enum mg_ptx_cmp { MG_CMP_NONE, MG_CMP_EQ, MG_CMP_NE, MG_CMP_LT, MG_CMP_LE, MG_CM
                   MG_CMP_LO, MG_CMP_LS, MG_CMP_HI, MG_CMP_HS,
                   MG_CMP_EQU, MG_CMP_NEU, MG_CMP_LTU, MG_CMP_LEU, MG_CMP_GTU, MG_CMP_GEU, MG_CMP_NUM, MG_CMP_NAN };
 const char *mg__ptx_cmp_name(enum mg_ptx_cmp cmp);
-enum mg_ptx_bool { MG_BOOL_NONE, MG_BOOL_AND, MG_BOOL_OR, MG_BOOL_XOR, MG_BOOL_POPC }; /* setp, set, bar.red, redux.sync? no: atomop */
+/* setp, set, bar.red; of redux.sync it is an enum mg_ptx_atomop */
+enum mg_ptx_bool { MG_BOOL_NONE, MG_BOOL_AND, MG_BOOL_OR, MG_BOOL_XOR, MG_BOOL_POPC };
 enum mg_ptx_atomop { MG_ATOM_NONE, MG_ATOM_AND, MG_ATOM_OR, MG_ATOM_XOR, MG_ATOM_CAS, MG_ATOM_EXCH, MG_ATOM_ADD,
                      MG_ATOM_INC, MG_ATOM_DEC, MG_ATOM_MIN, MG_ATOM_MAX }; /* atom, red, redux */
 enum mg_ptx_sem { MG_SEM_NONE, MG_SEM_WEAK, MG_SEM_RELAXED, MG_SEM_ACQUIRE, MG_SEM_RELEASE, MG_SEM_ACQ_REL, MG_SEM_SC,

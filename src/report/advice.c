@@ -78,9 +78,9 @@ static bool site(struct mg_strbuf *out, const struct mg_report_advice_site *s)
            real(out, "threads_per_byte", s->threads_byte) && whole(out, "bytes_per_block", s->bytes_block) &&
            key(out, "sampled") && mg__strbuf_printf(out, s->sampled ? "true" : "false") &&
            text(out, "remedy", s->remedy) && text(out, "staging", s->staging) &&
-           real(out, "staging_sectors_saved", s->stage_sectors) && real(out, "staging_wavefronts", s->stage_wavefronts) &&
-           real(out, "staging_warps_at_barriers", s->stage_barriers) &&
-           mg__strbuf_append(out, "}", 1);
+           real(out, "staging_sectors_saved", s->stage_sectors) &&
+           real(out, "staging_wavefronts", s->stage_wavefronts) &&
+           real(out, "staging_warps_at_barriers", s->stage_barriers) && mg__strbuf_append(out, "}", 1);
 }
 
 static bool rows(struct mg_strbuf *out, const char *name, const struct mg_report_advice_row *r, size_t n)
@@ -117,14 +117,15 @@ bool mg__report_advice_json(const struct mg_report_advice *a, struct mg_strbuf *
               text(out, "compute_capability", cc) && whole(out, "shared_static", a->shared_static) &&
               whole(out, "shared_dynamic", a->shared_dynamic) && whole(out, "regs", a->regs) &&
               text(out, "regs_from", a->regs_from) && key(out, "regs_exact") &&
-              mg__strbuf_printf(out, a->regs_exact ? "true" : "false") && text(out, "status", mg_status_name(a->status)) &&
-              whole(out, "blocks", a->blocks) && whole(out, "blocks_sampled", a->blocks_sampled) &&
-              real(out, "seconds", a->seconds) && key(out, "occupancy") && mg__strbuf_append(out, "{", 1) &&
-              whole(out, "blocks", a->occupancy_blocks) && whole(out, "warps", a->occupancy_warps) &&
-              whole(out, "max_warps", a->occupancy_max_warps) && text(out, "limiter", a->occupancy_limiter) &&
-              text(out, "step", a->occupancy_step) && mg__strbuf_append(out, "}", 1) && roofline(out, a) &&
-              text(out, "verdict", a->verdict) && rows(out, "chart", a->chart, a->nchart) &&
-              rows(out, "checklist", a->checks, a->nchecks) && key(out, "sites") && mg__strbuf_append(out, "[", 1);
+              mg__strbuf_printf(out, a->regs_exact ? "true" : "false") &&
+              text(out, "status", mg_status_name(a->status)) && whole(out, "blocks", a->blocks) &&
+              whole(out, "blocks_sampled", a->blocks_sampled) && real(out, "seconds", a->seconds) &&
+              key(out, "occupancy") && mg__strbuf_append(out, "{", 1) && whole(out, "blocks", a->occupancy_blocks) &&
+              whole(out, "warps", a->occupancy_warps) && whole(out, "max_warps", a->occupancy_max_warps) &&
+              text(out, "limiter", a->occupancy_limiter) && text(out, "step", a->occupancy_step) &&
+              mg__strbuf_append(out, "}", 1) && roofline(out, a) && text(out, "verdict", a->verdict) &&
+              rows(out, "chart", a->chart, a->nchart) && rows(out, "checklist", a->checks, a->nchecks) &&
+              key(out, "sites") && mg__strbuf_append(out, "[", 1);
     for (size_t i = 0; ok && i < a->nsites; i++)
         ok = (!i || mg__strbuf_append(out, ", ", 2)) && site(out, &a->sites[i]);
     ok = ok && mg__strbuf_append(out, "]", 1) && key(out, "advice") && mg__strbuf_append(out, "[", 1);

@@ -140,8 +140,10 @@ static bool occupancy(struct mg_strbuf *out, const struct mg_style *style, const
     if (a->occupancy_step[0])
         ok = ok && mg__strbuf_printf(&line, " Next: %s.", a->occupancy_step);
     if (a->regs_from[0] && !a->regs_exact)
-        ok = ok && mg__strbuf_printf(&line, " The device would compile the program's PTX: its registers are those of nvcc "
-                                            "-arch=sm_%u, or of margay occupancy --kernel.", a->cc);
+        ok = ok && mg__strbuf_printf(&line,
+                                     " The device would compile the program's PTX: its registers are those of nvcc "
+                                     "-arch=sm_%u, or of margay occupancy --kernel.",
+                                     a->cc);
     ok = ok && heading(out, style, "Occupancy") && plain(out, "    ") && wrap(out, style, line.at, 4, 4);
     mg__strbuf_free(&line);
     return ok;
@@ -194,13 +196,13 @@ static double flops(const struct mg_report_advice *a)
 
 static bool has_roofline(const struct mg_report_advice *a)
 {
-    return a->nroofs > ROOF_SHARED && flops(a) > 0 && a->roofs[ROOF_MEMORY].peak > 0 && a->roofs[ROOF_SHARED].peak > 0 &&
-           a->attainable > 0;
+    return a->nroofs > ROOF_SHARED && flops(a) > 0 && a->roofs[ROOF_MEMORY].peak > 0 &&
+           a->roofs[ROOF_SHARED].peak > 0 && a->attainable > 0;
 }
 
 /* The picture of n kernels on one board; the style is for text. */
-static bool roofline_plot(const struct mg_report_advice *const *kernels, size_t n, const struct mg_style *style, bool svg,
-                          struct mg_strbuf *out)
+static bool roofline_plot(const struct mg_report_advice *const *kernels, size_t n, const struct mg_style *style,
+                          bool svg, struct mg_strbuf *out)
 {
     const struct mg_report_advice *a = kernels[0];
     double *points = calloc(n * 4 + 1, sizeof(*points)), low = 1e300, high = 0;
@@ -256,7 +258,8 @@ static bool roofline_plot(const struct mg_report_advice *const *kernels, size_t 
     struct mg_plot_series series[] = {
         {.name = "roof of device memory and arithmetic", .kind = MG_PLOT_LINE, .x = x[0], .y = y[0], .n = 3},
         {.name = "roof of shared memory", .kind = MG_PLOT_LINE, .x = x[1], .y = y[1], .n = 3, .muted = true},
-        {.name = n <= FEW_KERNELS ? "kernel and the roof that binds it, by global traffic" : "kernel, by global traffic",
+        {.name =
+             n <= FEW_KERNELS ? "kernel and the roof that binds it, by global traffic" : "kernel, by global traffic",
          .kind = MG_PLOT_POINTS,
          .x = points,
          .y = points + n,
@@ -311,14 +314,16 @@ static bool roofline(struct mg_strbuf *out, const struct mg_style *style, const 
         return mg__strbuf_printf(out, "    What binds is %s. There are no floating-point operations.\n",
                                  a->roofs[a->binding].name);
     scaled(reach, a->attainable);
-    ok = mg__strbuf_printf(&line, "What binds is %s: %sFLOP/s are in reach, %.1f %% of the peak.", a->roofs[a->binding].name,
-                           reach, a->roofs[0].peak > 0 ? 100 * a->attainable / a->roofs[0].peak : 0) &&
+    ok = mg__strbuf_printf(&line, "What binds is %s: %sFLOP/s are in reach, %.1f %% of the peak.",
+                           a->roofs[a->binding].name, reach,
+                           a->roofs[0].peak > 0 ? 100 * a->attainable / a->roofs[0].peak : 0) &&
          plain(out, "    ") && wrap(out, style, line.at, 4, 4);
     mg__strbuf_free(&line);
     return ok && (!has_roofline(a) || roofline_plot(&a, 1, style, false, out));
 }
 
-/* "load of parameter 2: stride of 16 bytes, mended by 1" and what staging would do; one array's staging is told once. */
+/* "load of parameter 2: stride of 16 bytes, mended by 1" and what staging would do; one
+ * array's staging is told once. */
 static bool site_words(struct mg_strbuf *out, const struct mg_report_advice *a, size_t at)
 {
     const struct mg_report_advice_site *s = &a->sites[at];
@@ -334,7 +339,8 @@ static bool site_words(struct mg_strbuf *out, const struct mg_report_advice *a, 
             return ok;
     if (ok && s->staging[0])
         ok = mg__strbuf_printf(out, "%s A tile %s: %.0f sectors saved for %.0f wavefronts and %.0f warps at barriers.",
-                               s->remedy[0] ? "" : ".", s->staging, s->stage_sectors, s->stage_wavefronts, s->stage_barriers);
+                               s->remedy[0] ? "" : ".", s->staging, s->stage_sectors, s->stage_wavefronts,
+                               s->stage_barriers);
     return ok;
 }
 
@@ -353,7 +359,8 @@ static bool sites(struct mg_strbuf *out, const struct mg_style *style, struct mg
         ok = (again || place(out, style, sources, s->file, s->line, 4)) && plain(out, "    ") &&
              mg__layout_number(out, s->requests, 11) && plain(out, " ") && mg__layout_number(out, s->sectors, 11) &&
              plain(out, " ") && mg__layout_number(out, s->ideal, 11) &&
-             mg__strbuf_printf(out, " %8.1f %8.1f%s\n      ", s->uses_byte, s->threads_byte, s->sampled ? "  sampled" : "") &&
+             mg__strbuf_printf(out, " %8.1f %8.1f%s\n      ", s->uses_byte, s->threads_byte,
+                               s->sampled ? "  sampled" : "") &&
              site_words(&what, a, i) && wrap(out, style, what.at, 6, 6);
         mg__strbuf_free(&what);
     }
@@ -369,9 +376,13 @@ static bool checklist(struct mg_strbuf *out, const struct mg_style *style, const
         const struct mg_report_advice_row *r = &a->checks[i];
         bool bad = !strcmp(r->result, "failed");
         struct mg_strbuf line = {0};
-        ok = mg__strbuf_printf(&line, "%s%s%s%s", r->text, r->counts[0] ? " (" : "", r->counts, r->counts[0] ? ")" : "") &&
+        ok = mg__strbuf_printf(&line, "%s%s%s%s", r->text, r->counts[0] ? " (" : "", r->counts,
+                               r->counts[0] ? ")" : "") &&
              plain(out, "    ") && (!bad || mg__layout_tone(out, style, MG_TONE_RED, true)) &&
-             mg__strbuf_printf(out, "%-6s", bad ? "failed" : !strcmp(r->result, "passed") ? "passed" : "-") &&
+             mg__strbuf_printf(out, "%-6s",
+                               bad                            ? "failed"
+                               : !strcmp(r->result, "passed") ? "passed"
+                                                              : "-") &&
              (!bad || mg__layout_tone(out, style, MG_TONE_RED, false)) && plain(out, "  ") &&
              wrap(out, style, line.at, 12, 12);
         mg__strbuf_free(&line);
@@ -402,7 +413,8 @@ static bool title(struct mg_strbuf *out, const struct mg_style *style, const str
     if (ok && !lines)
         ok = plain(out, "  No source lines are known: compile with -lineinfo.\n");
     if (ok && a->blocks_sampled < a->blocks)
-        ok = mg__strbuf_printf(out, "  Bytes were followed in %llu of %llu blocks; all other counts are of all blocks.\n",
+        ok = mg__strbuf_printf(out,
+                               "  Bytes were followed in %llu of %llu blocks; all other counts are of all blocks.\n",
                                (unsigned long long)a->blocks_sampled, (unsigned long long)a->blocks);
     return ok;
 }
@@ -414,18 +426,21 @@ bool mg__render_advice(const struct mg_advices *advices, const struct mg_style *
     if (!advices->at.count)
         return mg__strbuf_printf(out, "margay: no kernel was launched\n");
     const struct mg_report_advice *first = &advices->at.at[0]->advice;
-    ok = mg__strbuf_printf(out, "margay %s: advice for the %s (compute capability %u.%u)\n", MG_VERSION_STRING, first->board,
-                           first->cc / 10, first->cc % 10);
+    ok = mg__strbuf_printf(out, "margay %s: advice for the %s (compute capability %u.%u)\n", MG_VERSION_STRING,
+                           first->board, first->cc / 10, first->cc % 10);
     mg__sources_init(&sources);
     for (size_t i = 0; ok && i < advices->at.count && i < MAX_KERNELS; i++) {
         const struct mg_report_advice *a = &advices->at.at[i]->advice;
         ok = title(out, style, advices->at.at[i]) && items(out, style, &sources, a) && chart(out, style, a) &&
-             occupancy(out, style, a) && roofline(out, style, a) && sites(out, style, &sources, a) && checklist(out, style, a);
+             occupancy(out, style, a) && roofline(out, style, a) && sites(out, style, &sources, a) &&
+             checklist(out, style, a);
     }
     mg__sources_free(&sources);
     if (ok && advices->at.count > MAX_KERNELS)
-        ok = mg__strbuf_printf(out, "\nmargay: %zu more kernels and shapes took less time;\n"
-                                    "        --json FILE has them, --kernel chooses\n", advices->at.count - MAX_KERNELS);
+        ok = mg__strbuf_printf(out,
+                               "\nmargay: %zu more kernels and shapes took less time;\n"
+                               "        --json FILE has them, --kernel chooses\n",
+                               advices->at.count - MAX_KERNELS);
     if (ok && advices->left_out)
         ok = mg__strbuf_printf(out, "\nmargay: %llu launches of further kernels and shapes are left out;\n"
                                     "        --kernel chooses\n", (unsigned long long)advices->left_out);

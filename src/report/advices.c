@@ -1,8 +1,8 @@
 /* advices.c - advice read back: one row a kernel and launch shape.
  *
- * Launches of one kernel in one shape may differ, where work depends on data: the one that the estimate says takes longest
- * stands for them. At most MG_ADVICE_ROWS rows are kept. As with all records nothing is trusted: what is missing reads as
- * empty or zero, what is too much is cut.
+ * Launches of one kernel in one shape may differ, where work depends on data: the one that the estimate says takes
+ * longest stands for them. At most MG_ADVICE_ROWS rows are kept. As with all records nothing is trusted: what is
+ * missing reads as empty or zero, what is too much is cut.
  */
 #include "report/render.h"
 
@@ -61,7 +61,8 @@ static struct mg_dim3 dim3(const json_t *object, const char *key)
 }
 
 /* The elements of a list, and room for as many of `size`; NULL where there are none. */
-static void *list(struct mg_arena *arena, const json_t *object, const char *key, size_t size, const json_t **array, size_t *n)
+static void *list(struct mg_arena *arena, const json_t *object, const char *key, size_t size, const json_t **array,
+                  size_t *n)
 {
     *array = json_object_get(object, key);
     *n = MG_MIN(json_array_size(*array), (size_t)MOST);
@@ -98,8 +99,8 @@ static struct mg_report_advice_row *rows(struct mg_arena *arena, const json_t *o
     struct mg_report_advice_row *r = list(arena, object, key, sizeof(*r), &array, n);
     for (size_t i = 0; i < *n; i++) {
         const json_t *row = json_array_get(array, i);
-        r[i] = (struct mg_report_advice_row){text(arena, row, "id"), text(arena, row, "text"), text(arena, row, "result"),
-                                             text(arena, row, "counts")};
+        r[i] = (struct mg_report_advice_row){text(arena, row, "id"), text(arena, row, "text"),
+                                             text(arena, row, "result"), text(arena, row, "counts")};
     }
     return r;
 }
@@ -205,7 +206,8 @@ static void read_advice(struct mg_arena *arena, const json_t *object, struct mg_
     read_items(arena, object, a);
 }
 
-/* Only the launch that stands for a row is kept, as the record that it came in, so that memory does not grow with launches. */
+/* Only the launch that stands for a row is kept, as the record that it came in, so that memory does not grow with
+ * launches. */
 enum mg_status mg__advices_add(struct mg_advices *all, const char *json)
 {
     enum mg_status status = MG_ERR_NOMEM;
@@ -256,8 +258,8 @@ bool mg__advices_json(const struct mg_advices *a, struct mg_strbuf *out)
         const struct mg_advice_row *row = a->at.at[i];
         if (!row->json || row->json[0] != '{' || row->json[1] == '}')
             continue;
-        ok = mg__strbuf_printf(out, "%s{\"launches\": %llu, %s", first ? "\n" : ",\n", (unsigned long long)row->launches,
-                               row->json + 1);
+        ok = mg__strbuf_printf(out, "%s{\"launches\": %llu, %s", first ? "\n" : ",\n",
+                               (unsigned long long)row->launches, row->json + 1);
         first = false;
     }
     return ok && mg__strbuf_append(out, "]", 1);

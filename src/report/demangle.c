@@ -1,12 +1,13 @@
 /* demangle.c - C++ names as people wrote them.
  *
  * The demangler is the C++ runtime's own (__cxa_demangle of the Itanium C++ ABI), found when it is first needed and not
- * linked: a program that nvcc built has libstdc++ in it already, and a C program that loads our runtime should not be made
- * to. Where the process has none, libstdc++.so.6 is opened; where the machine has none, the name stays as it is, which is
- * still a true name. Names longer than NAME_LIMIT are left alone: the demangler's stack use grows with its input.
+ * linked: a program that nvcc built has libstdc++ in it already, and a C program that loads our runtime should not be
+ * made to. Where the process has none, libstdc++.so.6 is opened; where the machine has none, the name stays as it is,
+ * which is still a true name. Names longer than NAME_LIMIT are left alone: the demangler's stack use grows with its
+ * input.
  *
- * Two touches of our own: nvcc wraps what is `static` in a namespace `_INTERNAL_<hash>_…` or `_NV_ANON_NAMESPACE…`, which
- * nobody wrote and which is dropped; and a shared variable is shown by its own name alone.
+ * Two touches of our own: nvcc wraps what is `static` in a namespace `_INTERNAL_<hash>_…` or `_NV_ANON_NAMESPACE…`,
+ * which nobody wrote and which is dropped; and a shared variable is shown by its own name alone.
  */
 #include "report/report.h"
 

@@ -1,9 +1,10 @@
 /* json.c - the records as JSON text.
  *
- * Written by hand and not with a library: this code runs inside the simulated program, whose own libraries and locale are
- * none of our business (a printf of a double would follow the program's decimal comma, so times are written as integers).
- * Strings come from file names, kernel names and source lines, which may hold any bytes; the output is valid UTF-8 always.
- * The layout is documented in docs/report.md. A field may be added; one that is there keeps its name and meaning.
+ * Written by hand and not with a library: this code runs inside the simulated program, whose own libraries and locale
+ * are none of our business (a printf of a double would follow the program's decimal comma, so times are written as
+ * integers). Strings come from file names, kernel names and source lines, which may hold any bytes; the output is valid
+ * UTF-8 always. The layout is documented in docs/report.md. A field may be added; one that is there keeps its name and
+ * meaning.
  */
 #include "report/report_priv.h"
 
@@ -86,7 +87,8 @@ static bool in_shared_memory(enum mg_metric m)
 }
 
 /* Which counters an object holds: all for a launch, those that belong to one place for a line, those of the
- * shared-memory pipe for a variable. A zero is written like any other number: a reader need not ask whether it is there. */
+ * shared-memory pipe for a variable. A zero is written like any other number: a reader need not ask whether it is
+ * there. */
 enum scope { OF_LAUNCH, OF_LINE, OF_VARIABLE };
 
 static bool metrics(struct mg_strbuf *out, const struct mg_metrics *values, enum scope scope)
@@ -167,8 +169,9 @@ bool mg__report_finding_json(const struct mg_report_finding *f, struct mg_strbuf
     for (size_t i = 0; ok && i < MG_COUNT(texts); i++)
         ok = mg__strbuf_append(out, i ? ", " : "{", i ? 2 : 1) && field(out, texts[i].name, texts[i].text);
     free(demangled);
-    return ok && mg__strbuf_printf(out, ", \"line\": %u, \"column\": %u, \"other_line\": %u, \"other_column\": %u, \"count\": %llu}",
-                                   f->line, f->column, f->other_line, f->other_column, (unsigned long long)f->count);
+    return ok && mg__strbuf_printf(
+                     out, ", \"line\": %u, \"column\": %u, \"other_line\": %u, \"other_column\": %u, \"count\": %llu}",
+                     f->line, f->column, f->other_line, f->other_column, (unsigned long long)f->count);
 }
 
 bool mg__json_device(struct mg_strbuf *out, const struct mg_report_device *device)

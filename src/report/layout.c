@@ -83,7 +83,8 @@ bool mg__layout_text(struct mg_strbuf *out, const struct mg_style *style, const 
 
 bool mg__layout_tone(struct mg_strbuf *out, const struct mg_style *style, enum mg_tone tone, bool on)
 {
-    static const char *const codes[] = {[MG_TONE_BOLD] = "\x1b[1m", [MG_TONE_RED] = "\x1b[31m", [MG_TONE_DIM] = "\x1b[2m"};
+    static const char *const codes[] = {
+        [MG_TONE_BOLD] = "\x1b[1m", [MG_TONE_RED] = "\x1b[31m", [MG_TONE_DIM] = "\x1b[2m"};
     const char *code = on ? codes[tone] : "\x1b[0m";
     return !style->color || mg__strbuf_append(out, code, strlen(code));
 }

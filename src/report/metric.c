@@ -1,4 +1,5 @@
-/* metric.c - names, units and meanings of the counters: metric.def as functions. To add a counter, add its row there. */
+/* metric.c - names, units and meanings of the counters: metric.def as functions. To add a
+ * counter, add its row there. */
 #include "report/report.h"
 
 static const struct {

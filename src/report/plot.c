@@ -86,7 +86,8 @@ void mg__plot_range(const struct mg_plot *plot, bool vertical, unsigned most, st
     double step = axis->step > 0 ? axis->step : nice((r->max - r->min) / most);
     while ((r->max - r->min) / step > most + 0.5)
         step *= 2;
-    for (double k = ceil(r->min / step - 1e-9) + 0.0; k * step <= r->max + step * 1e-9 && r->nticks < MG_PLOT_TICKS; k++)
+    for (double k = ceil(r->min / step - 1e-9) + 0.0; k * step <= r->max + step * 1e-9 && r->nticks < MG_PLOT_TICKS;
+         k++)
         add_tick(r, k * step);
 }
 

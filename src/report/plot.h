@@ -13,7 +13,8 @@
 #define MG_PLOT_H
 #include "report/render.h"
 
-enum mg_plot_scale { MG_PLOT_LINEAR, MG_PLOT_LOG }; /* log: ticks at powers of ten, or of two where the range is short */
+/* log: ticks at powers of ten, or of two where the range is short */
+enum mg_plot_scale { MG_PLOT_LINEAR, MG_PLOT_LOG };
 enum mg_plot_kind {
     MG_PLOT_LINE,   /* straight from point to point */
     MG_PLOT_STEPS,  /* a value holds until the next point */

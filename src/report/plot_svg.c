@@ -1,8 +1,8 @@
 /* plot_svg.c - a plot as an SVG document of its own.
  *
- * It carries its colours for light and dark grounds (prefers-color-scheme), asks for no font but the reader's sans-serif,
- * and says in every point's tooltip what the label and the numbers are. Colours are told apart by lightness too, so that
- * print and colour-blind readers keep them.
+ * It carries its colours for light and dark grounds (prefers-color-scheme), asks for no font but the reader's
+ * sans-serif, and says in every point's tooltip what the label and the numbers are. Colours are told apart by lightness
+ * too, so that print and colour-blind readers keep them.
  */
 #include "report/plot_priv.h"
 
@@ -34,9 +34,11 @@ static bool put_escaped(struct mg_strbuf *out, const char *text)
     return ok;
 }
 
-static bool put_label(struct mg_strbuf *out, const char *class, const char *anchor, double x, double y, const char *text)
+static bool put_label(struct mg_strbuf *out, const char *class, const char *anchor, double x, double y,
+                      const char *text)
 {
-    return mg__strbuf_printf(out, "<text class=\"%s\" text-anchor=\"%s\" x=\"%.1f\" y=\"%.1f\">", class, anchor, x, y) &&
+    return mg__strbuf_printf(out, "<text class=\"%s\" text-anchor=\"%s\" x=\"%.1f\" y=\"%.1f\">", class, anchor, x,
+                             y) &&
            put_escaped(out, text) && mg__strbuf_printf(out, "</text>\n");
 }
 
@@ -71,7 +73,8 @@ static bool put_axes(struct mg_strbuf *out, const struct mg_plot *plot, const st
             last = x;
         }
     }
-    ok = ok && mg__strbuf_printf(out, "<path class=\"axis\" d=\"M%d %dV%dH%d\"/>\n", LEFT, TOP, TOP + HEIGHT, WIDTH - RIGHT);
+    ok = ok &&
+         mg__strbuf_printf(out, "<path class=\"axis\" d=\"M%d %dV%dH%d\"/>\n", LEFT, TOP, TOP + HEIGHT, WIDTH - RIGHT);
     if (ok && plot->x.label)
         ok = put_label(out, "name", "middle", (LEFT + WIDTH - RIGHT) / 2.0, TOP + HEIGHT + 42, plot->x.label);
     if (ok && plot->y.label) {
@@ -82,8 +85,8 @@ static bool put_axes(struct mg_strbuf *out, const struct mg_plot *plot, const st
     return ok;
 }
 
-static bool put_line(struct mg_strbuf *out, const struct mg_plot_series *s, const char *class, const struct mg_plot_range *xr,
-                     const struct mg_plot_range *yr)
+static bool put_line(struct mg_strbuf *out, const struct mg_plot_series *s, const char *class,
+                     const struct mg_plot_range *xr, const struct mg_plot_range *yr)
 {
     bool ok = mg__strbuf_printf(out, "<path class=\"%s\" d=\"", class), pen = false;
     for (size_t i = 0; ok && i < s->n; i++) {
@@ -135,8 +138,8 @@ static void place(struct labels *labels, double x, double y, double width, doubl
 }
 
 /* Whether the point is in the picture, and where. */
-static bool locate(const struct mg_plot_series *s, size_t i, const struct mg_plot_range *xr, const struct mg_plot_range *yr,
-                   double *x, double *y)
+static bool locate(const struct mg_plot_series *s, size_t i, const struct mg_plot_range *xr,
+                   const struct mg_plot_range *yr, double *x, double *y)
 {
     *x = px(xr, s->x[i]);
     *y = py(yr, s->y[i]);
@@ -189,10 +192,11 @@ static bool put_points(struct mg_strbuf *out, const struct mg_plot_series *s, co
 static bool put_colours(struct mg_strbuf *out, const char *ground, const char *ink, const char *soft, const char *grid,
                         const char *axis, const char *guide, const char *const series[COLOURS])
 {
-    bool ok = mg__strbuf_printf(out,
-                                "text{fill:%s}.title,.name,.label{fill:%s}.ground{fill:%s}.grid{stroke:%s}.axis{stroke:%s}"
-                                ".muted,.leader{stroke:%s}.point,.label{stroke:%s}\n",
-                                soft, ink, ground, grid, axis, guide, ground);
+    bool ok =
+        mg__strbuf_printf(out,
+                          "text{fill:%s}.title,.name,.label{fill:%s}.ground{fill:%s}.grid{stroke:%s}.axis{stroke:%s}"
+                          ".muted,.leader{stroke:%s}.point,.label{stroke:%s}\n",
+                          soft, ink, ground, grid, axis, guide, ground);
     for (int i = 0; ok && i < COLOURS; i++)
         ok = mg__strbuf_printf(out, ".line.c%d{stroke:%s}.point.c%d{fill:%s}\n", i, series[i], i, series[i]);
     return ok;
@@ -202,15 +206,16 @@ static bool put_style(struct mg_strbuf *out, double height)
 {
     static const char *const light[COLOURS] = {"#1a5fb4", "#b5380b", "#1d7a43", "#7d3c98", "#8a6100", "#006c7a"};
     static const char *const dark[COLOURS] = {"#78aeff", "#ff9a66", "#63cf8f", "#d39bf0", "#e6bd4d", "#4fd0de"};
-    return mg__strbuf_printf(out,
-                             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" width=\"%d\" "
-                             "height=\"%.0f\" role=\"img\">\n<style>\n"
-                             "text{font:12px system-ui,sans-serif}.title{font-size:16px;font-weight:600}"
-                             ".name{font-size:13px}\n.axis,.line,.muted{fill:none}"
-                             ".line{stroke-width:2.2;stroke-linejoin:round}"
-                             ".muted{stroke-width:1.4;stroke-dasharray:5 4}.point{stroke-width:1.5}.leader{stroke-width:1}"
-                             ".label{stroke-width:3;stroke-linejoin:round;paint-order:stroke}\n", /* off the lines */
-                             WIDTH, height, WIDTH, height) &&
+    return mg__strbuf_printf(
+               out,
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" width=\"%d\" "
+               "height=\"%.0f\" role=\"img\">\n<style>\n"
+               "text{font:12px system-ui,sans-serif}.title{font-size:16px;font-weight:600}"
+               ".name{font-size:13px}\n.axis,.line,.muted{fill:none}"
+               ".line{stroke-width:2.2;stroke-linejoin:round}"
+               ".muted{stroke-width:1.4;stroke-dasharray:5 4}.point{stroke-width:1.5}.leader{stroke-width:1}"
+               ".label{stroke-width:3;stroke-linejoin:round;paint-order:stroke}\n", /* off the lines */
+               WIDTH, height, WIDTH, height) &&
            put_colours(out, "#ffffff", "#1c1e21", "#565b62", "#e2e5e9", "#8b9198", "#70767d", light) &&
            mg__strbuf_printf(out, "@media(prefers-color-scheme:dark){\n") &&
            put_colours(out, "#16181c", "#eceef1", "#aab1ba", "#2c3036", "#78808a", "#8f97a1", dark) &&
@@ -236,7 +241,8 @@ static bool put_legend(struct mg_strbuf *out, const struct mg_plot *plot)
             x = LEFT, row++;
         double at = y + row * 20;
         if (series->kind == MG_PLOT_POINTS)
-            ok = mg__strbuf_printf(out, "<circle class=\"point c%u\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"/>\n", mine, x + 9, at - 4);
+            ok = mg__strbuf_printf(out, "<circle class=\"point c%u\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"/>\n", mine,
+                                   x + 9, at - 4);
         else if (series->muted)
             ok = mg__strbuf_printf(out, "<path class=\"muted\" d=\"M%.1f %.1fh18\"/>\n", x, at - 4);
         else
@@ -274,8 +280,8 @@ bool mg__plot_svg(const struct mg_plot *plot, struct mg_strbuf *out)
     mg__plot_range(plot, true, 7, &yr);
     bool ok = put_style(out, TOP + HEIGHT + BOTTOM + 4 + legend_rows(plot) * 20.0);
     if (ok && plot->title)
-        ok = mg__strbuf_printf(out, "<title>") && put_escaped(out, plot->title) && mg__strbuf_printf(out, "</title>\n") &&
-             put_label(out, "title", "start", LEFT, 26, plot->title);
+        ok = mg__strbuf_printf(out, "<title>") && put_escaped(out, plot->title) &&
+             mg__strbuf_printf(out, "</title>\n") && put_label(out, "title", "start", LEFT, 26, plot->title);
     if (ok && plot->subtitle)
         ok = put_label(out, "tick", "start", LEFT, 46, plot->subtitle);
     ok = ok && put_axes(out, plot, &xr, &yr);

@@ -1,8 +1,8 @@
 /* plot_text.c - a plot as text.
  *
- * One line among muted guides is drawn in Braille dots, two columns and four rows of them to a character; several lines are
- * told apart by their marks, and plain ASCII has marks always. Labelled points are letters in the picture and a list
- * below it, because names do not fit between them.
+ * One line among muted guides is drawn in Braille dots, two columns and four rows of them to a character; several lines
+ * are told apart by their marks, and plain ASCII has marks always. Labelled points are letters in the picture and a
+ * list below it, because names do not fit between them.
  */
 #include "report/plot_priv.h"
 
@@ -83,7 +83,8 @@ static void draw_points(struct canvas *c, const struct mg_plot_series *s, const 
         double x = mg__plot_at(xr, s->x[i]), y = mg__plot_at(yr, s->y[i]);
         struct cell *cell = cell_at(c, round(x * (c->columns - 1)), round((1 - y) * (c->rows - 1)));
         char m = s->labels && s->labels[i] ? letter((*lettered)++) : mark;
-        while (cell && cell->mark >= 'A' && cell < c->cells + (size_t)c->columns * c->rows - 1) /* one beside the other */
+        while (cell && cell->mark >= 'A' &&
+               cell < c->cells + (size_t)c->columns * c->rows - 1) /* one beside the other */
             cell++;
         if (cell)
             cell->mark = m;
@@ -114,8 +115,8 @@ static bool put_spaces(struct mg_strbuf *out, unsigned n)
 
 static bool put_text(struct mg_strbuf *out, const struct mg_style *style, const char *text, unsigned indent)
 {
-    return put_spaces(out, indent) &&
-           mg__layout_text(out, style, text, strlen(text), style->width - indent, NULL) && mg__strbuf_append(out, "\n", 1);
+    return put_spaces(out, indent) && mg__layout_text(out, style, text, strlen(text), style->width - indent, NULL) &&
+           mg__strbuf_append(out, "\n", 1);
 }
 
 /* The numbers under the x axis; those that would touch the one before are left out. */
@@ -220,8 +221,8 @@ bool mg__plot_text(const struct mg_plot *plot, const struct mg_style *style, str
         const char *axis = style->utf8 ? number[0] ? "┤" : "│" : number[0] ? "+" : "|";
         ok = mg__strbuf_printf(out, "%*s %s", LEFT - 1, number, axis);
         size_t end = c.columns;
-        while (end && !c.cells[(size_t)row * c.columns + end - 1].mark && !c.cells[(size_t)row * c.columns + end - 1].dots &&
-               !c.cells[(size_t)row * c.columns + end - 1].guide)
+        while (end && !c.cells[(size_t)row * c.columns + end - 1].mark &&
+               !c.cells[(size_t)row * c.columns + end - 1].dots && !c.cells[(size_t)row * c.columns + end - 1].guide)
             end--;
         for (size_t k = 0; ok && k < end; k++)
             ok = put_cell(out, style, &c.cells[(size_t)row * c.columns + k]);

@@ -1,8 +1,8 @@
 /* reader.c - lines of the record stream back into records.
  *
  * The stream comes from another process, so nothing in it is trusted: a missing field reads as empty or zero, a number
- * that is none or is negative as zero, an unknown record or metric is skipped (a later version may write it). Only what is
- * no JSON object at all is an error.
+ * that is none or is negative as zero, an unknown record or metric is skipped (a later version may write it). Only what
+ * is no JSON object at all is an error.
  */
 #include "report/render.h"
 

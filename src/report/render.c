@@ -1,10 +1,11 @@
 /* render.c - the tables that people read.
  *
- * One set of columns serves kernels and source lines: shared-memory wavefronts (taken, ideal, how many times the ideal),
- * global-memory sectors (taken, ideal, efficiency), divergent branches; the words are Nsight Compute's. Each row has its
- * name on a line of its own above the numbers, so that C++ names and source text have the whole width of the terminal.
- * "-" says that nothing of the kind was accessed. Worst first means: by wavefronts above the ideal, then sectors above the
- * ideal; kernels are ordered by cost, see tally.h.
+ * One set of columns serves kernels and source lines: shared-memory wavefronts (taken, ideal, how many times the
+ * ideal), global-memory sectors (taken, ideal, efficiency), divergent branches; the words are Nsight Compute's. Each
+ * row has its name on a line of its own above the numbers, so that C++ names and source text have the whole width of
+ * the terminal.
+ * "-" says that nothing of the kind was accessed. Worst first means: by wavefronts above the ideal, then sectors above
+ * the ideal; kernels are ordered by cost, see tally.h.
  */
 #include "report/render.h"
 
@@ -50,8 +51,8 @@ static bool efficiency(struct mg_strbuf *out, const struct mg_style *style, uint
     double percent = ideal >= taken ? 100 : 100 * (double)ideal / (double)taken;
     int n = snprintf(text, sizeof(text), "%.0f %%", percent < 100 && percent > 99 ? 99 : percent);
     bool red = percent <= 50;
-    return (!red || mg__layout_tone(out, style, MG_TONE_RED, true)) && mg__layout_right(out, text, width, (unsigned)n) &&
-           (!red || mg__layout_tone(out, style, MG_TONE_RED, false));
+    return (!red || mg__layout_tone(out, style, MG_TONE_RED, true)) &&
+           mg__layout_right(out, text, width, (unsigned)n) && (!red || mg__layout_tone(out, style, MG_TONE_RED, false));
 }
 
 static bool count_or_dash(struct mg_strbuf *out, bool any, uint64_t value, unsigned width)
@@ -98,7 +99,9 @@ static bool shape(struct mg_strbuf *out, const struct mg_style *style, const str
     if (shared)
         ok = ok && plain(out, ", ") && mg__layout_bytes(out, shared) && plain(out, " shared");
     if (k->launches != 1)
-        ok = ok && mg__strbuf_printf(out, ", %s%llu launches", style->utf8 ? "×" : "x", (unsigned long long)k->launches);
+        ok =
+            ok && mg__strbuf_printf(out, ", %s%llu launches", style->utf8 ? "×" : "x",
+                                    (unsigned long long)k->launches);
     if (k->failed)
         ok = ok && mg__strbuf_printf(out, ", %llu failed", (unsigned long long)k->failed);
     return ok;
@@ -352,7 +355,8 @@ bool mg__render_summary(const struct mg_tally *tally, const struct mg_style *sty
         const struct mg_tally_kernel *k = tally->kernels.at[i];
         struct mg_strbuf tail = {0};
         const char *name = k->kernel[0] ? k->kernel : k->mangled;
-        ok = plain(&tail, ": ") && shape(&tail, style, k) && plain(&tail, ", ") && mg__layout_seconds(&tail, k->seconds);
+        ok =
+            plain(&tail, ": ") && shape(&tail, style, k) && plain(&tail, ", ") && mg__layout_seconds(&tail, k->seconds);
         if (ok) {
             /* One line a kernel whatever its name: the name gives way, down to half a screen. */
             unsigned rest = text_columns(tail.at) + 8, half = style->width / 2;

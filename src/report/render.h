@@ -1,8 +1,8 @@
 /* render.h - the command's half of src/report: records read back, added up, and shown.
  *
  * A record is parsed into an arena and owned by it. A tally adds launches up: by kernel and launch shape, each with its
- * source lines and shared variables; findings are merged likewise. Renderers append text to a buffer and never touch the terminal; a style says what
- * the place that the text goes to can show.
+ * source lines and shared variables; findings are merged likewise. Renderers append text to a buffer and never touch
+ * the terminal; a style says what the place that the text goes to can show.
  */
 #ifndef MG_RENDER_H
 #define MG_RENDER_H
@@ -105,8 +105,8 @@ struct mg_style {
     const char *cwd; /* file names below it are shown relative to it; may be NULL */
 };
 enum mg_tone { MG_TONE_BOLD, MG_TONE_RED, MG_TONE_DIM };
-/* Appends `text` made harmless (control characters and bad UTF-8 replaced), cut to `width` columns with an ellipsis, and
- * returns through *used the columns that it took. `used` may be NULL. */
+/* Appends `text` made harmless (control characters and bad UTF-8 replaced), cut to `width` columns with an ellipsis,
+ * and returns through *used the columns that it took. `used` may be NULL. */
 bool mg__layout_text(struct mg_strbuf *out, const struct mg_style *style, const char *text, size_t length,
                      unsigned width, unsigned *used);
 bool mg__layout_tone(struct mg_strbuf *out, const struct mg_style *style, enum mg_tone tone, bool on);
@@ -115,7 +115,8 @@ bool mg__layout_number(struct mg_strbuf *out, uint64_t value, unsigned width);
 bool mg__layout_right(struct mg_strbuf *out, const char *ascii, unsigned width, unsigned columns);
 bool mg__layout_bytes(struct mg_strbuf *out, uint64_t bytes);     /* "4,224 B", "48 KiB" */
 bool mg__layout_seconds(struct mg_strbuf *out, double seconds);   /* "1.2 ms" */
-bool mg__layout_dim3(struct mg_strbuf *out, const struct mg_style *style, struct mg_dim3 d); /* "32×32": ones at the end left out */
+bool mg__layout_dim3(struct mg_strbuf *out, const struct mg_style *style,
+                     struct mg_dim3 d); /* "32×32": ones at the end left out */
 
 /* The file's name relative to the style's folder, where it is below that: the end of `file`. */
 const char *mg__layout_path(const struct mg_style *style, const char *file);
@@ -149,7 +150,8 @@ struct mg_sarif_rule { /* a row of the catalogue of kinds */
     const char *check, *kind, *text, *advice;
     enum mg_severity severity;
 };
-/* `suppressed` findings are in the file too, marked as such. `root`: the folder that file names are told relative to. */
+/* `suppressed` findings are in the file too, marked as such. `root`: the folder that file
+ * names are told relative to. */
 bool mg__render_sarif(const struct mg_findings *findings, const struct mg_findings *suppressed,
                       const struct mg_sarif_rule *rules, size_t nrules, const char *root, bool complete,
                       struct mg_strbuf *out);

@@ -1,7 +1,8 @@
 /* report.h - records of what a run did: written as a stream by the simulated process, read and rendered by the command.
  *
  * The stream is JSON lines, so that what was written is good even when the process dies: one object a line with a
- * "record" key: "header", "launch", "finding", "error", "progress", "end". docs/report.md is its manual. The report file of
+ * "record" key: "header", "launch", "finding", "error", "progress", "end". docs/report.md is its manual. The report
+ * file of
  * --json is the same records put together. A metric is a row of metric.def.
  */
 #ifndef MG_REPORT_H
@@ -55,7 +56,7 @@ struct mg_report_finding {
     const char *file, *other_file;
     uint32_t line, other_line; /* where it happened; the other access of a race, the barrier where the rest wait */
     uint32_t column, other_column; /* from 1, in bytes; 0: unknown */
-    const char *variable;      /* "tile[17][3]", "dynamic shared memory, byte 132", "allocation of 4096 bytes, byte 4096" */
+    const char *variable; /* "tile[17][3]", "dynamic shared memory, byte 132", "allocation of 4096 bytes, byte 4096" */
     uint64_t count;            /* times it happened */
     const char *message;       /* what happened, first block and threads included: one sentence */
     const char *advice;        /* what to do about it: one sentence */
@@ -90,8 +91,9 @@ struct mg_report_advice_site { /* one access site of global memory */
     uint64_t bytes_block;              /* different bytes that a block touches here */
     bool sampled;                      /* those of a sample of its sectors */
     const char *remedy;                /* of what does not coalesce, or is read too often: an id of the advice; or "" */
-    const char *staging;               /* of a tile for its array: "would pay", "would not pay", "pays already" …; or "" */
-    double stage_sectors, stage_wavefronts, stage_barriers; /* sectors saved; what that takes: wavefronts, warps at barriers */
+    const char *staging; /* of a tile for its array: "would pay", "would not pay", "pays already" …; or "" */
+    /* sectors saved; what that takes: wavefronts, warps at barriers */
+    double stage_sectors, stage_wavefronts, stage_barriers;
 };
 struct mg_report_advice_row { /* of the checklist, or a question of the decision chart */
     const char *id;     /* "conflicts" */
@@ -162,6 +164,7 @@ bool mg__report_begin_json(const struct mg_report_device *device, struct mg_strb
 bool mg__report_end_json(struct mg_strbuf *out);
 /* "_Z5scalePfi" -> "scale(float*, int)"; a C name comes back as it is. malloc'd. */
 char *mg__report_demangle(const char *name);
-/* "_ZZ2mmPKfPfE4tile" -> "tile": a shared variable's own name. malloc'd. Launch records are given this treatment anyway. */
+/* "_ZZ2mmPKfPfE4tile" -> "tile": a shared variable's own name. malloc'd. Launch records are given this treatment
+ * anyway. */
 char *mg__report_variable_name(const char *name);
 #endif

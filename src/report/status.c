@@ -1,5 +1,5 @@
-/* status.c - names and meanings of enum mg_status: part of the public interface, and of every record. Alone in its file, so
- * that linking it brings nothing else along; visible, so that libmargay.so exports it. */
+/* status.c - names and meanings of enum mg_status: part of the public interface, and of every record. Alone in its
+ * file, so that linking it brings nothing else along; visible, so that libmargay.so exports it. */
 #include "report/report.h"
 
 static const struct {

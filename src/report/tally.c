@@ -1,8 +1,8 @@
 /* tally.c - launches added up, so that a kernel launched a thousand times is one row.
  *
- * Rows are told apart by kernel, or by kernel and launch shape (grid, block, shared memory). Lines and variables of a row
- * are looked for first where the previous launch of the row had them: the same kernel reports the same lines in the same
- * order nearly always, so adding is linear.
+ * Rows are told apart by kernel, or by kernel and launch shape (grid, block, shared memory). Lines and variables of a
+ * row are looked for first where the previous launch of the row had them: the same kernel reports the same lines in the
+ * same order nearly always, so adding is linear.
  */
 #include "report/render.h"
 

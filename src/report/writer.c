@@ -120,8 +120,9 @@ enum mg_status mg__report_open(const char *target, const struct mg_report_device
     w->owned = owned;
     pthread_mutex_init(&w->lock, NULL);
     struct mg_strbuf line = {0};
-    bool ok = mg__strbuf_printf(&line, "{\"record\": \"header\", \"version\": \"%s\", \"schema\": %d, \"pid\": %ld, \"device\": ",
-                                MG_VERSION_STRING, MG_REPORT_SCHEMA, (long)getpid()) &&
+    bool ok = mg__strbuf_printf(
+                  &line, "{\"record\": \"header\", \"version\": \"%s\", \"schema\": %d, \"pid\": %ld, \"device\": ",
+                  MG_VERSION_STRING, MG_REPORT_SCHEMA, (long)getpid()) &&
               mg__json_device(&line, device) && mg__strbuf_append(&line, "}", 1);
     enum mg_status status = emit(w, &line, ok);
     if (status != MG_OK) {
@@ -138,8 +139,8 @@ enum mg_status mg__report_open(const char *target, const struct mg_report_device
 enum mg_status mg__report_launch(struct mg_report_writer *w, const struct mg_report_launch *launch)
 {
     struct mg_strbuf line = {0};
-    bool ok = mg__strbuf_printf(&line, "{\"record\": \"launch\", \"launch\": ") && mg__report_launch_json(launch, &line) &&
-              mg__strbuf_append(&line, "}", 1);
+    bool ok = mg__strbuf_printf(&line, "{\"record\": \"launch\", \"launch\": ") &&
+              mg__report_launch_json(launch, &line) && mg__strbuf_append(&line, "}", 1);
     enum mg_status status = emit(w, &line, ok);
     if (status == MG_OK) {
         pthread_mutex_lock(&w->lock);
@@ -177,8 +178,8 @@ enum mg_status mg__report_error(struct mg_report_writer *w, const char *kernel, 
 {
     struct mg_strbuf line = {0};
     char *name = mg__report_demangle(kernel ? kernel : "");
-    bool ok = mg__strbuf_printf(&line, "{\"record\": \"error\", ") && mg__json_diag(&line, name ? name : kernel, diag) &&
-              mg__strbuf_append(&line, "}", 1);
+    bool ok = mg__strbuf_printf(&line, "{\"record\": \"error\", ") &&
+              mg__json_diag(&line, name ? name : kernel, diag) && mg__strbuf_append(&line, "}", 1);
     free(name);
     return emit(w, &line, ok);
 }

@@ -191,12 +191,12 @@ static inline uint64_t sem__f64_to_u64(double t)
 #define SEM__NAN_u64 0x8000000000000000u
 #define SEM__NAN_s64 0x8000000000000000u
 
-#define SEM__CVT_IF(D, DC, S, SC, X, ROUND, conv)                                                                      \
-    static inline DC sem_cvt_##D##_##S(SC a, uint32_t mode)                                                            \
-    {                                                                                                                  \
-        X t = ROUND(SEM__FVAL_##S(a), mode);                                                                           \
-        DC r = (DC)(conv);                                                                                             \
-        return t != t ? (DC)SEM__NAN_INT(D, S) : r;                                                                       \
+#define SEM__CVT_IF(D, DC, S, SC, X, ROUND, conv)           \
+    static inline DC sem_cvt_##D##_##S(SC a, uint32_t mode) \
+    {                                                       \
+        X t = ROUND(SEM__FVAL_##S(a), mode);                \
+        DC r = (DC)(conv);                                  \
+        return t != t ? (DC)SEM__NAN_INT(D, S) : r;         \
     }
 #define SEM__CVT_I_FROM_F32(S, SC)                                                                                     \
     SEM__CVT_IF(u8, uint16_t, S, SC, float, sem__integral32, sem__f32_to_small(t, 0.0f, 255.0f))                       \

@@ -1,9 +1,9 @@
 /* access.c - the slow path of memory accesses: resolve every lane's address, report the access, remember its shape.
  *
- * The vector handlers (lanes.c) come here when an access has a shape that its instruction has not shown lately. What is found
- * out here about a shape, which object it stays inside and how its lanes may be loaded, makes the next access of that shape a
- * comparison of two vectors. Observers of every access get all of them here, one lane after the other, unless they take
- * patterns (mg__access_watched).
+ * The vector handlers (lanes.c) come here when an access has a shape that its instruction has not shown lately. What is
+ * found out here about a shape, which object it stays inside and how its lanes may be loaded, makes the next access of
+ * that shape a comparison of two vectors. Observers of every access get all of them here, one lane after the other,
+ * unless they take patterns (mg__access_watched).
  */
 #include "simt/simt_priv.h"
 
@@ -50,8 +50,8 @@ void mg__sync_emit(struct mg_worker *worker)
     }
 }
 
-struct mg_access *mg__access_begin(struct mg_worker *worker, uint32_t insn, const struct mg_mem *mem, uint8_t space, uint32_t mask,
-                                   int32_t var)
+struct mg_access *mg__access_begin(struct mg_worker *worker, uint32_t insn, const struct mg_mem *mem, uint8_t space,
+                                   uint32_t mask, int32_t var)
 {
     struct mg_access *e = &worker->event;
     e->insn = insn;
@@ -71,7 +71,8 @@ struct mg_access *mg__access_begin(struct mg_worker *worker, uint32_t insn, cons
 }
 
 /* An observer that wants shapes only may be given every access too: each is a shape that occurred once. */
-static struct mg_access *begin(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t space, int32_t var, bool generic)
+static struct mg_access *begin(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t space, int32_t var,
+                               bool generic)
 {
     struct mg_access *e = mg__access_begin(w->worker, op->insn, op->u.mem, space, mask, var);
     e->block = w->block->linear;
@@ -104,7 +105,8 @@ static void report(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uin
     report_event(w, op->u.mem, e);
 }
 
-void mg__access_watched(struct mg_warp *w, const struct mg_op *op, const struct mg_shape *shape, uint64_t base, uint8_t *at)
+void mg__access_watched(struct mg_warp *w, const struct mg_op *op, const struct mg_shape *shape, uint64_t base,
+                        uint8_t *at)
 {
     struct mg_worker *worker = w->worker;
     const struct mg_run *run = worker->run;
@@ -138,8 +140,8 @@ static void report_times(struct mg_worker *worker, uint32_t insn, const struct m
         if (!times[m])
             continue;
         for (unsigned i = 0; i < 32; i++)
-            e->address[i] =
-                MG_SHAPE_BASE + 4 * m + s->pattern->phase + (uint64_t)(int64_t)s->pattern->delta[i] + (uint64_t)(int64_t)offset;
+            e->address[i] = MG_SHAPE_BASE + 4 * m + s->pattern->phase + (uint64_t)(int64_t)s->pattern->delta[i] +
+                            (uint64_t)(int64_t)offset;
         e->times = times[m];
         mg__access_event(worker, e);
     }
@@ -208,7 +210,8 @@ static const struct mg_pattern *intern(struct mg_worker *worker, uint32_t mask, 
     return fresh;
 }
 
-/* Remembers the shape in place of the site's oldest; the lanes are known to lie in one object [lo, hi). False: it cannot. */
+/* Remembers the shape in place of the site's oldest; the lanes are known to lie in one object [lo, hi). False: it
+ * cannot. */
 static bool remember(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t *address, uint8_t space,
                      uint64_t lo, uint64_t hi, int32_t var)
 {
@@ -304,7 +307,8 @@ static uint8_t *resolve_global(struct mg_warp *w, const struct mg_op *op, unsign
     return (uint8_t *)(uintptr_t)address;
 }
 
-static uint8_t *resolve_shared(struct mg_warp *w, const struct mg_op *op, unsigned lane, uint64_t offset, unsigned bytes)
+static uint8_t *resolve_shared(struct mg_warp *w, const struct mg_op *op, unsigned lane, uint64_t offset,
+                               unsigned bytes)
 {
     if (!fault_at(w, op, lane, offset, bytes, "shared"))
         return NULL;
@@ -337,16 +341,17 @@ static uint8_t *resolve_local(struct mg_warp *w, const struct mg_op *op, unsigne
         return NULL;
     }
     if (offset > w->local_stride || bytes > w->local_stride - offset) {
-        mg__fault(w, op, lane, MG_ERR_ADDRESS, "access of %u bytes at local address 0x%llx is outside the thread's stack",
-                  bytes, (unsigned long long)offset);
+        mg__fault(w, op, lane, MG_ERR_ADDRESS,
+                  "access of %u bytes at local address 0x%llx is outside the thread's stack", bytes,
+                  (unsigned long long)offset);
         mg__fault_hint(w, "An index runs past a local array.");
         return NULL;
     }
     return w->local + (size_t)lane * w->local_stride + offset;
 }
 
-/* Least, greatest and all bits of the active lanes' addresses; good for addresses below 2^63, for signed compares are what
- * vectors have. */
+/* Least, greatest and all bits of the active lanes' addresses; good for addresses below 2^63, for signed compares are
+ * what vectors have. */
 WIDE static void bounds_of(const uint64_t address[32], uint32_t mask, uint64_t *least, uint64_t *most, uint64_t *all)
 {
     int64_t low = INT64_MAX, high = 0, bits = 0;
@@ -370,14 +375,15 @@ WIDE static void bounds_of(const uint64_t address[32], uint32_t mask, uint64_t *
     *all = (uint64_t)bits;
 }
 
-/* For observers of every access: all lanes at once, if they are aligned and in the block's shared memory, or in the object
- * that the site reached last. */
+/* For observers of every access: all lanes at once, if they are aligned and in the block's shared memory, or in the
+ * object that the site reached last. */
 static bool all_inside(const struct mg_warp *w, const struct mg_site *site, uint32_t mask, uint8_t space,
                        const uint64_t address[32], unsigned bytes, uint8_t *where[32], uint64_t *least, uint64_t *most)
 {
     uint64_t low, high, bits;
     bounds_of(address, mask, &low, &high, &bits);
-    uint64_t from = space == MG_SPACE_SHARED ? 0 : site->lo, to = space == MG_SPACE_SHARED ? w->block->shared_size : site->hi;
+    uint64_t from = space == MG_SPACE_SHARED ? 0 : site->lo,
+             to = space == MG_SPACE_SHARED ? w->block->shared_size : site->hi;
     if (space == MG_SPACE_LOCAL || bits >> 63 || bits & (bytes - 1) || low < from || high > to || bytes > to - high)
         return false;
     uint64_t base = space == MG_SPACE_SHARED ? (uint64_t)(uintptr_t)w->block->shared : 0;
@@ -405,7 +411,8 @@ static bool access_space(struct mg_warp *w, const struct mg_op *op, uint32_t mas
     bool one_object = true;
     uint32_t outside = 0, misaligned = 0;
     w->worker->passes = run->goes_on;
-    uint32_t todo = run->want_every && all_inside(w, site, mask, space, address, bytes, where, &least, &most) ? 0 : mask;
+    uint32_t todo =
+        run->want_every && all_inside(w, site, mask, space, address, bytes, where, &least, &most) ? 0 : mask;
     for (uint32_t rest = todo; rest; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
         uint64_t before = lo;

@@ -117,7 +117,8 @@ ATOMIC(32)
 ATOMIC(64)
 
 /* The elements of a vector, one operation each; `where`, for the caller's lanes. */
-MG_NO_TSAN static void vectors(struct mg_warp *w, const struct mg_mem *m, uint32_t mask, uint8_t *const where[32], bool own)
+MG_NO_TSAN static void vectors(struct mg_warp *w, const struct mg_mem *m, uint32_t mask, uint8_t *const where[32],
+                               bool own)
 {
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
@@ -159,7 +160,8 @@ MG_NO_TSAN static void quads(struct mg_warp *w, const struct mg_mem *m, uint32_t
 }
 
 /* One element a lane, in lane order; `where`, for the caller's lanes. */
-MG_NO_TSAN static void elements(struct mg_warp *w, const struct mg_mem *m, uint32_t mask, uint8_t *const where[32], bool own)
+MG_NO_TSAN static void elements(struct mg_warp *w, const struct mg_mem *m, uint32_t mask, uint8_t *const where[32],
+                                bool own)
 {
     const void *bs = mg__slot(w, m->reg[1]), *cs = m->reg[2] >= 0 ? mg__slot(w, m->reg[2]) : bs;
     void *d = m->reg[0] >= 0 ? mg__slot(w, m->reg[0]) : NULL;
@@ -179,7 +181,8 @@ MG_NO_TSAN static void elements(struct mg_warp *w, const struct mg_mem *m, uint3
     }
 }
 
-/* Of compiled code, which knows that all lanes are in bounds and has counted them: device addresses, or offsets in shared memory. */
+/* Of compiled code, which knows that all lanes are in bounds and has counted them: device addresses, or offsets in
+ * shared memory. */
 bool mg__atom_checks(const struct mg_mem *m)
 {
     return known(m) && m->vec == 1 && !m->poll && m->type != MG_T_B128 && !m->local_frame && m->addr >= 0 &&

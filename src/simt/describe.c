@@ -1,4 +1,5 @@
-/* describe.c - lowered ops as a code generator sees them (engine.h): what each reads and writes, and which it may compile.
+/* describe.c - lowered ops as a code generator sees them (engine.h): what each reads and writes, and which it may
+ * compile.
  *
  * To let the code generator compile one more op, give it a kind of its own here and in jit; until then a row in `calls`
  * makes it a call of the interpreter's handler, and what has neither is left to the interpreter.
@@ -72,7 +73,7 @@ static bool describe_access(struct describe *D, struct mg_engine_op *o, const st
     bool global = m->space == MG_SPACE_GLOBAL || m->space == MG_SPACE_CONST;
     reads(o, m->addr, m->addr64 ? 8 : 4);
     o->kind = MG_ENGINE_CALL;
-    if (!access) { /* atomics; the handler for counters goes on to the next op by itself, so it has a form that does not */
+    if (!access) { /* atomics; the handler for counters goes on to the next op by itself: it has a form that does not */
         for (unsigned v = 0; v < m->vec && m->vec > 1; v++) {
             reads(o, m->with[v], 4);
             writes(o, m->reg[v], 4);
@@ -92,12 +93,14 @@ static bool describe_access(struct describe *D, struct mg_engine_op *o, const st
             reads(o, m->reg[v], m->dst64 ? 8 : 4);
     }
     if (m->space == MG_SPACE_SHARED)
-        D->to->call[index] = load ? (m->addr64 ? l->ld_shared64 : l->ld_shared32) : (m->addr64 ? l->st_shared64 : l->st_shared32);
+        D->to->call[index] =
+            load ? (m->addr64 ? l->ld_shared64 : l->ld_shared32) : (m->addr64 ? l->st_shared64 : l->st_shared32);
     else if (global)
         D->to->call[index] = load ? l->ld_global : l->st_global;
     else
         D->to->call[index] = load ? l->ld_lanes : l->st_lanes;
-    if ((m->space != MG_SPACE_SHARED && !global) || m->poll || m->local_frame || m->no_shape || m->addr < 0 || (global && !m->addr64))
+    if ((m->space != MG_SPACE_SHARED && !global) || m->poll || m->local_frame || m->no_shape || m->addr < 0 ||
+        (global && !m->addr64))
         return true;
     o->kind = load ? MG_ENGINE_LOAD : MG_ENGINE_STORE;
     return (o->mem = describe_mem(D, m)) != NULL;
@@ -136,7 +139,9 @@ static bool describe_call(struct mg_engine_op *o, const struct mg_op *op)
         writes(o, op->d, op->mode ? 8 : 4);
         unsigned reg = op->u.imm & 0xffff;
         if (fn == mg__op_sreg && (reg < MG_SR_LANEMASK_EQ || reg > MG_SR_LANEMASK_GT)) {
-            o->known = reg == MG_SR_TID ? MG_ENGINE_FILL_TID : reg == MG_SR_LANEID ? MG_ENGINE_FILL_LANEID : MG_ENGINE_FILL_UNIFORM;
+            o->known = reg == MG_SR_TID      ? MG_ENGINE_FILL_TID
+                       : reg == MG_SR_LANEID ? MG_ENGINE_FILL_LANEID
+                                             : MG_ENGINE_FILL_UNIFORM;
             o->dim = op->u.imm >> 16 & 0xff;
         }
     } else if (fn == mg__op_isspacep) {
@@ -155,7 +160,8 @@ static bool describe_call(struct mg_engine_op *o, const struct mg_op *op)
         for (unsigned v = 0; v < m->vec; v++)
             reads(o, m->reg[v], m->dst64 ? 8 : 4);
     } else if (fn == mg__op_cp_async) {
-        reads(o, op->a, m[0].sext ? 0 : 4), reads(o, m[0].addr, m[0].addr64 ? 8 : 4), reads(o, m[1].addr, m[1].addr64 ? 8 : 4);
+        reads(o, op->a, m[0].sext ? 0 : 4), reads(o, m[0].addr, m[0].addr64 ? 8 : 4),
+            reads(o, m[1].addr, m[1].addr64 ? 8 : 4);
     } else if (fn == mg__op_alloca) {
         reads(o, op->a, 8), writes(o, op->d, op->mode ? 8 : 4);
     } else if (fn == mg__op_stack) {
@@ -174,8 +180,19 @@ static bool describe_one(struct describe *D, uint32_t index)
     const struct mg_op *op = &D->code->ops[index];
     struct mg_engine_op *o = &D->out[index];
     mg_handler fn = op->fn;
-    *o = (struct mg_engine_op){.row = -1, .d = op->d, .a = op->a, .b = op->b, .c = op->c, .e = op->e, .d2 = op->d2, .mode = op->mode,
-                               .guard = op->guard, .invert = op->invert, .insn = op->insn, .meet = -1, .falls = true};
+    *o = (struct mg_engine_op){.row = -1,
+                               .d = op->d,
+                               .a = op->a,
+                               .b = op->b,
+                               .c = op->c,
+                               .e = op->e,
+                               .d2 = op->d2,
+                               .mode = op->mode,
+                               .guard = op->guard,
+                               .invert = op->invert,
+                               .insn = op->insn,
+                               .meet = -1,
+                               .falls = true};
     D->to->call[index] = fn;
     int row;
     if (fn == mg__op_unsupported) {
@@ -202,8 +219,8 @@ static bool describe_one(struct describe *D, uint32_t index)
         reads(o, op->guard, 0);
     } else if (fn == mg__op_nop) {
         o->kind = MG_ENGINE_NOP;
-    } else if (fn == mg__op_bar && (op->mode & 0xff) == MG_SUB_SYNC && op->b < 0 && op->a >= (int32_t)D->code->pool_at &&
-               !mg__described_fill(D->code, op->a)) {
+    } else if (fn == mg__op_bar && (op->mode & 0xff) == MG_SUB_SYNC && op->b < 0 &&
+               op->a >= (int32_t)D->code->pool_at && !mg__described_fill(D->code, op->a)) {
         o->kind = MG_ENGINE_BARRIER;
     } else if (fn == D->lanes->mov32 || fn == D->lanes->mov64) {
         o->kind = MG_ENGINE_MOV;
@@ -305,7 +322,8 @@ struct mg_described *mg__describe(const struct mg_program *program, const struct
         }
     for (uint32_t k = 0; good && k < code->nfills; k++) {
         const struct mg_fill *f = &code->fills[k];
-        fills[k] = (struct mg_engine_fill){.slot = f->slot, .bytes = f->bytes, .dim = f->dim, .kind = MG_ENGINE_FILL_UNIFORM};
+        fills[k] =
+            (struct mg_engine_fill){.slot = f->slot, .bytes = f->bytes, .dim = f->dim, .kind = MG_ENGINE_FILL_UNIFORM};
         if (f->kind == MG_FILL_PARAM || f->sreg == MG_SR_CTAID || f->sreg == MG_SR_NTID || f->sreg == MG_SR_NCTAID)
             fills[k].kind = MG_ENGINE_FILL_BLOCK;
         if (f->kind == MG_FILL_SREG && f->sreg == MG_SR_TID)

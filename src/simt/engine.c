@@ -1,15 +1,17 @@
 /* engine.c - blocks run by compiled code (engine.h), and how they change places with the interpreter.
  *
- * The warps of a block run one after the other from one barrier to the next; when all that live stand at the same one, they
- * go on behind it, and no barrier is ever counted. What the compiled code leaves to the interpreter (a branch that
- * diverges, an instruction that it does not have) is a walk of that warp through the ops from there; it comes back at the
- * next block that is an entry, or at a barrier, if all its lanes are together again and its registers have the form that is expected there.
- * When a warp waits or yields on such a walk, the whole block is handed to the interpreter: every warp's state is written
- * out as the interpreter has it, and sched.c goes on. Only better code than it began with takes it back (mg__engine_take).
+ * The warps of a block run one after the other from one barrier to the next; when all that live stand at the same one,
+ * they go on behind it, and no barrier is ever counted. What the compiled code leaves to the interpreter (a branch that
+ * diverges, an instruction that it does not have) is a walk of that warp through the ops from there; it comes back at
+ * the next block that is an entry, or at a barrier, if all its lanes are together again and its registers have the form
+ * that is expected there. When a warp waits or yields on such a walk, the whole block is handed to the interpreter:
+ * every warp's state is written out as the interpreter has it, and sched.c goes on. Only better code than it began with
+ * takes it back (mg__engine_take).
  */
 #include "simt/engine_priv.h"
 
-enum { READY, AT_BARRIER, OUTSIDE, WALKING, ENDED }; /* w->place; WALKING: interpreted to where compiled code can go on */
+/* w->place; WALKING: interpreted to where compiled code can go on */
+enum { READY, AT_BARRIER, OUTSIDE, WALKING, ENDED };
 
 static struct mg_warp *warp_of(struct mg_engine_warp *e)
 {
@@ -61,7 +63,8 @@ bool mg__engine_pace(struct mg_worker *worker)
 bool mg__engine_timed(const struct mg_worker *worker)
 {
     const struct pace *p = worker->tier ? pace_of(worker) : NULL;
-    return p && !p->off && (p->leaves >= PACE_LEAVES || p->blocks[1] < PACE_BLOCKS) && p->blocks[0] + p->blocks[1] < PACE_ENOUGH;
+    return p && !p->off && (p->leaves >= PACE_LEAVES || p->blocks[1] < PACE_BLOCKS) &&
+           p->blocks[0] + p->blocks[1] < PACE_ENOUGH;
 }
 
 void mg__engine_paced(struct mg_worker *worker, bool compiled, bool done, uint64_t ns)
@@ -207,19 +210,21 @@ static bool on_slice(struct mg_engine_warp *e)
 static const struct mg_engine_calls calls = {on_miss, on_op, on_checked, on_slice, mg__late_settle, mg__late_begin};
 
 /* ---- registers between cells and frame ---- */
-/* The line base + cx x + cy y over 32 lanes; how it differs from what is there, if `only`. Most are the same in all lanes. */
+/* The line base + cx x + cy y over 32 lanes; how it differs from what is there, if `only`. Most are the same in all
+ * lanes. */
 #define LINE(bits)                                                                                                     \
-    static uint64_t line##bits(uint##bits##_t *lane, uint32_t row, uint64_t base, uint64_t cx, uint64_t cy, bool only)        \
+    static uint64_t line##bits(uint##bits##_t *lane, uint32_t row, uint64_t base, uint64_t cx, uint64_t cy, bool only) \
     {                                                                                                                  \
-        uint##bits##_t b = (uint##bits##_t)base, dx = (uint##bits##_t)cx, dy = (uint##bits##_t)cy, found = 0, made[32];         \
-        const uint##bits##_t *is = lane;                                                                                \
+        uint##bits##_t b = (uint##bits##_t)base, dx = (uint##bits##_t)cx, dy = (uint##bits##_t)cy, found = 0,          \
+                       made[32];                                                                                       \
+        const uint##bits##_t *is = lane;                                                                               \
         if (dx == 0 && (dy == 0 || row == 32)) {                                                                       \
-            for (uint32_t i = 0; i < 32; i++)                                                                            \
+            for (uint32_t i = 0; i < 32; i++)                                                                          \
                 made[i] = b;                                                                                           \
         } else {                                                                                                       \
-            for (uint32_t at = 0; at < 32; at += row, b = (uint##bits##_t)(b + dy)) {                                    \
-                uint##bits##_t v = b;                                                                                    \
-                for (uint32_t x = 0; x < row; x++, v = (uint##bits##_t)(v + dx))                                         \
+            for (uint32_t at = 0; at < 32; at += row, b = (uint##bits##_t)(b + dy)) {                                  \
+                uint##bits##_t v = b;                                                                                  \
+                for (uint32_t x = 0; x < row; x++, v = (uint##bits##_t)(v + dx))                                       \
                     made[at + x] = v;                                                                                  \
             }                                                                                                          \
         }                                                                                                              \
@@ -227,14 +232,15 @@ static const struct mg_engine_calls calls = {on_miss, on_op, on_checked, on_slic
             memcpy(lane, made, sizeof made);                                                                           \
             return 0;                                                                                                  \
         }                                                                                                              \
-        for (uint32_t i = 0; i < 32; i++)                                                                                \
+        for (uint32_t i = 0; i < 32; i++)                                                                              \
             found |= is[i] ^ made[i];                                                                                  \
         return found;                                                                                                  \
     }
 LINE(32)
 LINE(64)
 
-static uint64_t line(const struct mg_warp *w, const struct mg_engine_form *f, uint32_t row, uint64_t base, uint64_t cx, uint64_t cy, bool only)
+static uint64_t line(const struct mg_warp *w, const struct mg_engine_form *f, uint32_t row, uint64_t base, uint64_t cx,
+                     uint64_t cy, bool only)
 {
     void *at = w->root->regs + f->slot;
     return f->bytes == 8 ? line64(at, row, base, cx, cy, only) : line32(at, row, base, cx, cy, only);
@@ -341,8 +347,8 @@ static void end_warp(struct mg_warp *w)
     w->block->progress++;
 }
 
-/* Interprets a warp until compiled code can go on, as w->place then says (READY or AT_BARRIER), or until it waits, has used
- * its slice (OUTSIDE), or ends. False: a fault. */
+/* Interprets a warp until compiled code can go on, as w->place then says (READY or AT_BARRIER), or until it waits, has
+ * used its slice (OUTSIDE), or ends. False: a fault. */
 static bool walk(struct mg_warp *w)
 {
     const struct mg_tier *tier = w->worker->tier;
@@ -374,8 +380,8 @@ static bool walk(struct mg_warp *w)
     return w->stop != MG_STOP_FAULT;
 }
 
-/* A warp that compiled code has left: on to the next barrier, the end, or a place where only the interpreter goes on. False: a
- * fault. */
+/* A warp that compiled code has left: on to the next barrier, the end, or a place where only the interpreter goes on.
+ * False: a fault. */
 static bool follow(struct mg_warp *w)
 {
     const struct mg_described *d = w->worker->run->engine;
@@ -435,7 +441,8 @@ static void hand_over(struct mg_block *b)
     }
 }
 
-/* A warp that can go on as compiled code sooner or later: all its lanes are together, and wait for nothing but a barrier. */
+/* A warp that can go on as compiled code sooner or later: all its lanes are together, and wait for nothing but a
+ * barrier. */
 static const struct mg_split *together_at(const struct mg_warp *w)
 {
     for (size_t i = 0; i < w->splits.count; i++) {
@@ -502,8 +509,8 @@ static void end_block(struct mg_block *b)
     b->progress += b->nwarps;
 }
 
-/* From the barrier `at` on, where all stand, or from the start (NULL). As long as all warps come to the same barrier, they
- * are not looked at one by one. */
+/* From the barrier `at` on, where all stand, or from the start (NULL). As long as all warps come to the same barrier,
+ * they are not looked at one by one. */
 static enum mg_engine_outcome together(struct mg_worker *worker, struct mg_block *b, const struct mg_engine_point *at)
 {
     const struct mg_engine_code *code = worker->tier->code;

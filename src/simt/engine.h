@@ -1,18 +1,21 @@
-/* engine.h - the hook for a second engine: a code generator sees a kernel as plain data, and gives back a function that runs
- * warps, with tables that say in what state they leave it.
+/* engine.h - the hook for a second engine: a code generator sees a kernel as plain data, and gives back a function that
+ * runs warps, with tables that say in what state they leave it.
  *
- * What is compiled is the same list of ops that the interpreter runs (struct mg_engine_op describes one each). The function
- * runs warps, one after the other, from an entry with all 32 lanes active to a point where it leaves: at a barrier, at the kernel's end, or
- * before an op that the interpreter shall execute; there its lanes may be parted (struct mg_engine_level). Values live in
- * registers in between; at a point they are in the frame, or, when the lanes are known to lie on a line, in cells: a base and what a lane adds to it (struct mg_engine_form).
+ * What is compiled is the same list of ops that the interpreter runs (struct mg_engine_op describes one each). The
+ * function runs warps, one after the other, from an entry with all 32 lanes active to a point where it leaves: at a
+ * barrier, at the kernel's end, or before an op that the interpreter shall execute; there its lanes may be parted
+ * (struct mg_engine_level). Values live in registers in between; at a point they are in the frame, or, when the lanes
+ * are known to lie on a line, in cells: a base and what a lane adds to it (struct mg_engine_form).
  *
- * Lanes are numbered in rows: with `row` lanes a row, lane i stands at x = i % row and y = i / row, and a value of affine
- * form is base + cx * x + cy * y in every lane. Rows are those of the block, so that threadIdx.x and threadIdx.y are affine.
+ * Lanes are numbered in rows: with `row` lanes a row, lane i stands at x = i % row and y = i / row, and a value of
+ * affine form is base + cx * x + cy * y in every lane. Rows are those of the block, so that threadIdx.x and threadIdx.y
+ * are affine.
  *
- * A memory access whose address has affine form needs no look at its lanes: one comparison with the record of its site says
- * that all lanes are in bounds and aligned, and one counter, by the base's word in its sector, is all that the models need
- * (observe.h: shapes). Accesses of a basic block through one address share a site. Where some lanes are idle, which ones
- * differs from time to time, and an access has MG_ENGINE_MASKS sites, one after the other, told apart by the mask.
+ * A memory access whose address has affine form needs no look at its lanes: one comparison with the record of its site
+ * says that all lanes are in bounds and aligned, and one counter, by the base's word in its sector, is all that the
+ * models need (observe.h: shapes). Accesses of a basic block through one address share a site. Where some lanes are
+ * idle, which ones differs from time to time, and an access has MG_ENGINE_MASKS sites, one after the other, told apart
+ * by the mask.
  */
 #ifndef MG_SIMT_ENGINE_H
 #define MG_SIMT_ENGINE_H
@@ -23,23 +26,33 @@
 #define MG_ENGINE_MASKS 32u
 
 enum mg_engine_kind {
-    MG_ENGINE_BLOCK,   /* begins a basic block: counts segment `mode` */
-    MG_ENGINE_ALU,     /* d = row(in…) with `mode` */
-    MG_ENGINE_MOV,     /* d = a */
-    MG_ENGINE_SETP,    /* predicates: d = a <mode> c, d2 = b (-1: not a) <mode> c; mode is an enum mg_ptx_boolop */
-    MG_ENGINE_PACK, MG_ENGINE_UNPACK, /* as in misc.c */
-    MG_ENGINE_GUARD,   /* the next op is for the lanes of `guard` ^ `invert` */
-    MG_ENGINE_BRANCH,  /* to op `target`, if guard < 0 or for the lanes of `guard` ^ `invert`; ways meet at op `meet` (-1: nowhere) */
-    MG_ENGINE_LOAD, MG_ENGINE_STORE, /* mem */
-    MG_ENGINE_CALL,    /* a function of the interpreter, through calls->op; neither suspends nor diverges with all lanes active. With
-                        * `mem` an atomic: through calls->checked where its addresses were compared with a record and counted */
+    MG_ENGINE_BLOCK, /* begins a basic block: counts segment `mode` */
+    MG_ENGINE_ALU,   /* d = row(in…) with `mode` */
+    MG_ENGINE_MOV,   /* d = a */
+    MG_ENGINE_SETP,  /* predicates: d = a <mode> c, d2 = b (-1: not a) <mode> c; mode is an enum mg_ptx_boolop */
+    MG_ENGINE_PACK,
+    MG_ENGINE_UNPACK, /* as in misc.c */
+    MG_ENGINE_GUARD,  /* the next op is for the lanes of `guard` ^ `invert` */
+    /* to op `target`, if guard < 0 or for the lanes of `guard` ^ `invert`; ways meet at op `meet` (-1: nowhere) */
+    MG_ENGINE_BRANCH,
+    MG_ENGINE_LOAD,
+    MG_ENGINE_STORE,   /* mem */
+    MG_ENGINE_CALL,    /* a function of the interpreter, through calls->op; neither suspends nor diverges with all lanes
+                        * active. With `mem` an atomic: through calls->checked where its addresses were compared with
+                        * a record and counted */
     MG_ENGINE_BARRIER, /* all threads of the block */
     MG_ENGINE_EXIT,    /* the kernel ends, for the lanes of `guard` ^ `invert` if it falls */
     MG_ENGINE_LEAVE,   /* the interpreter executes it; what follows may come back */
     MG_ENGINE_NOP
 };
 /* UNIFORM: the same in all lanes; BLOCK: in all warps of a block, too. */
-enum mg_engine_fill_kind { MG_ENGINE_FILL_NONE, MG_ENGINE_FILL_UNIFORM, MG_ENGINE_FILL_BLOCK, MG_ENGINE_FILL_TID, MG_ENGINE_FILL_LANEID };
+enum mg_engine_fill_kind {
+    MG_ENGINE_FILL_NONE,
+    MG_ENGINE_FILL_UNIFORM,
+    MG_ENGINE_FILL_BLOCK,
+    MG_ENGINE_FILL_TID,
+    MG_ENGINE_FILL_LANEID
+};
 struct mg_engine_operand {
     int32_t slot;  /* byte offset in the frame */
     uint8_t bytes; /* 4 or 8 a lane; 0: a predicate */
@@ -72,8 +85,8 @@ struct mg_engine_op {
     uint8_t nin, nout;
     struct mg_engine_operand in[10], out[9];
 };
-/* A slot that is filled before the kernel begins and never written. Of what is the same in all lanes, lane 0 is read; of what is the
- * same in all warps, the first one's. */
+/* A slot that is filled before the kernel begins and never written. Of what is the same in all lanes, lane 0 is read;
+ * of what is the same in all warps, the first one's. */
 struct mg_engine_fill {
     int32_t slot;
     uint8_t kind, bytes, dim;
@@ -95,7 +108,8 @@ struct mg_engine_program {
 struct mg_engine_form { /* a live slot at a point */
     int32_t slot;
     uint8_t bytes;
-    bool vector;     /* in the frame; else cells[cell] is the base, cells[cell + 1] and [cell + 2] the dynamic cx and cy */
+    /* in the frame; else cells[cell] is the base, cells[cell + 1] and [cell + 2] the dynamic cx and cy */
+    bool vector;
     bool dx, dy;     /* cx, cy are dynamic */
     int64_t cx, cy;
     uint32_t cell;
@@ -103,14 +117,20 @@ struct mg_engine_form { /* a live slot at a point */
 struct mg_engine_open { /* at a point: a site that was counted for all its members, of which `done` were executed */
     uint32_t site, done, cell; /* the cell holds the address */
 };
-/* At a point inside the arms of a branch whose lanes disagree, outermost first. cells[cell] are the lanes that came to the
- * branch, cells[cell + 1] those in this arm. */
+/* At a point inside the arms of a branch whose lanes disagree, outermost first. cells[cell] are the lanes that came to
+ * the branch, cells[cell + 1] those in this arm. */
 struct mg_engine_level {
     uint32_t meet, other; /* ops: where the arms meet, and where the other arm begins */
     uint32_t cell;
     bool second;          /* the other arm is over */
 };
-enum mg_engine_point_kind { MG_ENGINE_AT_ENTRY, MG_ENGINE_AT_LEAVE, MG_ENGINE_AT_BARRIER, MG_ENGINE_AT_EXIT, MG_ENGINE_AT_FAULT };
+enum mg_engine_point_kind {
+    MG_ENGINE_AT_ENTRY,
+    MG_ENGINE_AT_LEAVE,
+    MG_ENGINE_AT_BARRIER,
+    MG_ENGINE_AT_EXIT,
+    MG_ENGINE_AT_FAULT
+};
 struct mg_engine_point {
     uint8_t kind;
     uint32_t op;    /* where the interpreter goes on; BARRIER: the barrier */
@@ -128,8 +148,8 @@ struct mg_engine_member {
     uint32_t op;
     int64_t offset; /* from the first one's address */
 };
-/* By worker and site. Addresses b of the first member with (b - lo) rotated right by log2(bytes, at least 4) <= range are in
- * bounds, for these coefficients and lanes. */
+/* By worker and site. Addresses b of the first member with (b - lo) rotated right by log2(bytes, at least 4) <= range
+ * are in bounds, for these coefficients and lanes. */
 struct mg_engine_record {
     uint64_t lo, range;
     uint64_t cx, cy;
@@ -152,8 +172,9 @@ struct mg_engine_warp {
     uint32_t point;                    /* where it left */
 };
 /* Stores of words whose lanes lie far apart, put off by the code: several of them, of one warp or of warps after one
- * another, often share lines, and are then done lane by lane. Nobody can tell: they are settled before anything that may
- * see them, and no lane of one meets another lane of another one (`room`). The code's own, empty whenever it is left. */
+ * another, often share lines, and are then done lane by lane. Nobody can tell: they are settled before anything that
+ * may see them, and no lane of one meets another lane of another one (`room`). The code's own, empty whenever it is
+ * left. */
 #define MG_ENGINE_LATE 32u
 struct mg_engine_late {
     uint64_t lo, hi;            /* they are in bytes [lo, hi); none: hi is 0 */
@@ -166,19 +187,20 @@ struct mg_engine_late {
 struct mg_engine_calls {
     /* The record does not fit: makes it fit if it can. */
     bool (*miss)(struct mg_engine_warp *e, uint32_t site, uint64_t address, uint64_t cx, uint64_t cy, uint32_t mask);
-    bool (*op)(struct mg_engine_warp *e, uint32_t op, uint32_t mask); /* operands in the frame; false: the launch ends */
+    /* operands in the frame; false: the launch ends */
+    bool (*op)(struct mg_engine_warp *e, uint32_t op, uint32_t mask);
     bool (*checked)(struct mg_engine_warp *e, uint32_t op, uint32_t mask); /* the same, of an atomic */
     bool (*slice)(struct mg_engine_warp *e);                          /* the slice is used up; false: leave */
     void (*settle)(struct mg_engine_late *late, uint32_t row);        /* does the stores; rows of that many lanes */
     /* The same, and begins anew: with a store whose rows begin at addresses from `least` to `most`. */
     void (*put_off)(struct mg_engine_late *late, uint32_t row, uint64_t least, uint64_t most, uint64_t step);
 };
-/* What goes into a kernel's code. Quick code takes a fifth of the time to make and up to three times as long to run, and
- * leaves where the lanes of a branch disagree. */
+/* What goes into a kernel's code. Quick code takes a fifth of the time to make and up to three times as long to run,
+ * and leaves where the lanes of a branch disagree. */
 enum mg_engine_effort { MG_ENGINE_QUICK, MG_ENGINE_THOROUGH, MG_ENGINE_EFFORTS };
 struct mg_engine_code {
-    /* Runs up to n warps of a block one after the other from an entry (0 is the kernel's start), as long as all come to the same
-     * barrier or end; returns how many ran. e->point of each says where it left. */
+    /* Runs up to n warps of a block one after the other from an entry (0 is the kernel's start), as long as all come to
+     * the same barrier or end; returns how many ran. e->point of each says where it left. */
     uint32_t (*run)(struct mg_engine_warp *e, uint32_t entry, uint32_t n);
     const struct mg_engine_point *points;
     const struct mg_engine_form *forms;
@@ -191,13 +213,13 @@ struct mg_engine_code {
 };
 struct mg_engine {
     void *self;
-    /* Kernels are interpreted until they have run for as long as compiling them takes, and compiled quickly first; else they
-     * are compiled with `effort` at their first launch. What was kept of an earlier run is taken at once. */
+    /* Kernels are interpreted until they have run for as long as compiling them takes, and compiled quickly first; else
+     * they are compiled with `effort` at their first launch. What was kept of an earlier run is taken at once. */
     bool patient;
     uint8_t effort;
     uint64_t due[MG_ENGINE_EFFORTS]; /* for tests of the patient: after so many warp instructions; 0: when it pays */
-    /* NULL: there is none. *reason is then a sentence that says why; with `kept` only code that was made before is looked
-     * for, and no reason is given. */
+    /* NULL: there is none. *reason is then a sentence that says why; with `kept` only code that was made before is
+     * looked for, and no reason is given. */
     struct mg_engine_code *(*compile)(void *self, const struct mg_engine_program *program, enum mg_engine_effort effort,
                                       bool kept, const char **reason);
     void (*release)(void *self, struct mg_engine_code *code);

@@ -16,7 +16,8 @@ struct mg_described {
     struct mg_tier tiers[MG_ENGINE_EFFORTS];
     bool tried[MG_ENGINE_EFFORTS];
     atomic_int best;         /* of the tiers that there are; -1: none */
-    atomic_ullong work, due; /* warp instructions that have run, and when a better tier is made of it; due UINT64_MAX: never */
+    /* warp instructions that have run, and when a better tier is made of it; due UINT64_MAX: never */
+    atomic_ullong work, due;
     atomic_flag making;
 };
 uint32_t mg__described_row(const struct mg_dim3 *block); /* lanes a row of such a block, 0: irregular */
@@ -27,8 +28,8 @@ void mg__described_free(struct mg_described *described);
 void mg__late_settle(struct mg_engine_late *late, uint32_t row);
 void mg__late_begin(struct mg_engine_late *late, uint32_t row, uint64_t least, uint64_t most, uint64_t step);
 
-/* A kernel whose warps leave compiled code often may be interpreted in less time: then some blocks are timed either way. Results
- * and counts are the same. Whether the worker's next block is to be compiled code's; and what one took. */
+/* A kernel whose warps leave compiled code often may be interpreted in less time: then some blocks are timed either
+ * way. Results and counts are the same. Whether the worker's next block is to be compiled code's; and what one took. */
 bool mg__engine_pace(struct mg_worker *worker);
 bool mg__engine_timed(const struct mg_worker *worker); /* whether to tell how long the next one takes */
 void mg__engine_paced(struct mg_worker *worker, bool compiled, bool done, uint64_t ns);
@@ -44,7 +45,9 @@ size_t mg__engine_pace_size(void); /* behind worker->full */
 void mg__engine_pace_reset(struct mg_worker *worker);
 
 /* tier.c */
-bool mg__tier_worker(struct mg_worker *worker);      /* gets the best tier that there is, between blocks; false: out of memory */
-bool mg__tier_due(struct mg_worker *worker);         /* counts its work, and makes the next tier when it is due; true: there is a better one than its own */
+/* gets the best tier that there is, between blocks; false: out of memory */
+bool mg__tier_worker(struct mg_worker *worker);
+/* counts its work, and makes the next tier when it is due; true: there is a better one than its own */
+bool mg__tier_due(struct mg_worker *worker);
 void mg__tier_end(struct mg_worker *worker);         /* the launch is over */
 #endif

@@ -13,16 +13,16 @@ static inline uint32_t lane_on(uint32_t mask, unsigned i)
     return 0u - (mask >> i & 1u);
 }
 
-#define MOVE(name, T)                                                                                                  \
-    MG_NO_TSAN static MG_HANDLER(name)                                                                                          \
-    {                                                                                                                  \
-        T *const d = mg__slot(w, op->d);                                                                               \
-        const T *const a = mg__slot(w, op->a);                                                                         \
-        if (MG_LIKELY(mask == ~0u))                                                                                    \
-            IVDEP for (unsigned i = 0; i < 32; i++) d[i] = a[i];                                        \
-        else                                                                                                           \
-            IVDEP for (unsigned i = 0; i < 32; i++) d[i] = mask >> i & 1u ? a[i] : d[i];                \
-        NEXT                                                                                                           \
+#define MOVE(name, T)                                                                    \
+    MG_NO_TSAN static MG_HANDLER(name)                                                   \
+    {                                                                                    \
+        T *const d = mg__slot(w, op->d);                                                 \
+        const T *const a = mg__slot(w, op->a);                                           \
+        if (MG_LIKELY(mask == ~0u))                                                      \
+            IVDEP for (unsigned i = 0; i < 32; i++) d[i] = a[i];                         \
+        else                                                                             \
+            IVDEP for (unsigned i = 0; i < 32; i++) d[i] = mask >> i & 1u ? a[i] : d[i]; \
+        NEXT                                                                             \
     }
 MOVE(h_mov32, uint32_t)
 MOVE(h_mov64, uint64_t)
@@ -34,8 +34,8 @@ static ALWAYS_INLINE bool same_pattern32(const struct mg_pattern *p, const uint3
     __m512i b = _mm512_set1_epi32((int)base);
     __mmask16 lo = _mm512_mask_cmpneq_epi32_mask((__mmask16)mask, _mm512_sub_epi32(_mm512_loadu_si512(a), b),
                                                  _mm512_load_si512(p->delta));
-    __mmask16 hi = _mm512_mask_cmpneq_epi32_mask((__mmask16)(mask >> 16), _mm512_sub_epi32(_mm512_loadu_si512(a + 16), b),
-                                                 _mm512_load_si512(p->delta + 16));
+    __mmask16 hi = _mm512_mask_cmpneq_epi32_mask(
+        (__mmask16)(mask >> 16), _mm512_sub_epi32(_mm512_loadu_si512(a + 16), b), _mm512_load_si512(p->delta + 16));
     return _mm512_kortestz(lo, hi);
 #else
     uint32_t differ = 0;
@@ -154,7 +154,8 @@ static ALWAYS_INLINE void store_element(uint8_t *p, unsigned width, uint64_t val
     }
 }
 
-/* One element of every lane, `p(i)` apart; reg may also be an address register, so nothing is written before all is read. */
+/* One element of every lane, `p(i)` apart; reg may also be an address register, so nothing is written before all is
+ * read. */
 MG_NO_TSAN static void load_lanes(struct mg_warp *w, const struct mg_mem *mem, uint32_t mask, uint8_t *const where[32])
 {
     if (mask == ~0u && mem->width == 4 && mem->vec == 1 && !mem->dst64 && mem->reg[0] >= 0) {
@@ -196,7 +197,8 @@ MG_NO_TSAN static void store_lanes(struct mg_warp *w, const struct mg_mem *mem, 
     }
 }
 
-MG_NO_TSAN static __attribute__((noinline)) const struct mg_op *load_slow(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
+MG_NO_TSAN static __attribute__((noinline)) const struct mg_op *load_slow(struct mg_warp *w, const struct mg_op *op,
+                                                                          uint32_t mask)
 {
     uint64_t address[32];
     uint8_t *where[32];
@@ -207,7 +209,8 @@ MG_NO_TSAN static __attribute__((noinline)) const struct mg_op *load_slow(struct
     return op + 1;
 }
 
-MG_NO_TSAN static __attribute__((noinline)) const struct mg_op *store_slow(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
+MG_NO_TSAN static __attribute__((noinline)) const struct mg_op *store_slow(struct mg_warp *w, const struct mg_op *op,
+                                                                           uint32_t mask)
 {
     uint64_t address[32];
     uint8_t *where[32];
@@ -319,7 +322,8 @@ MG_NO_TSAN static ALWAYS_INLINE void store_shape(struct mg_warp *w, const struct
         } else {
             for (uint32_t rest = mask; rest; rest &= rest - 1) {
                 unsigned i = (unsigned)__builtin_ctz(rest);
-                store_element(p + s->pattern->delta[i], mem->width, mem->dst64 ? ((const uint64_t *)r)[i] : ((const uint32_t *)r)[i]);
+                store_element(p + s->pattern->delta[i], mem->width,
+                              mem->dst64 ? ((const uint64_t *)r)[i] : ((const uint32_t *)r)[i]);
             }
         }
     }
@@ -333,28 +337,28 @@ static ALWAYS_INLINE void polling(struct mg_warp *w, const struct mg_mem *mem)
     }
 }
 
-#define LOAD(name, ADDR64, WHERE)                                                                                      \
-    MG_NO_TSAN static __attribute__((noinline)) MG_HANDLER(name)                                                                  \
-    {                                                                                                                  \
-        const struct mg_mem *mem = op->u.mem;                                                                          \
-        uint64_t base;                                                                                                 \
-        polling(w, mem);                                                                                               \
-        const struct mg_shape *s = find_shape(w, mem, mask, ADDR64, &base);                                            \
-        if (MG_UNLIKELY(!s))                                                                                           \
-            return load_slow(w, op, mask);                                                                             \
-        load_shape(w, mem, mask, s, WHERE);                                                                            \
-        return op + 1;                                                                                                 \
+#define LOAD(name, ADDR64, WHERE)                                           \
+    MG_NO_TSAN static __attribute__((noinline)) MG_HANDLER(name)            \
+    {                                                                       \
+        const struct mg_mem *mem = op->u.mem;                               \
+        uint64_t base;                                                      \
+        polling(w, mem);                                                    \
+        const struct mg_shape *s = find_shape(w, mem, mask, ADDR64, &base); \
+        if (MG_UNLIKELY(!s))                                                \
+            return load_slow(w, op, mask);                                  \
+        load_shape(w, mem, mask, s, WHERE);                                 \
+        return op + 1;                                                      \
     }
-#define STORE(name, ADDR64, WHERE)                                                                                     \
-    MG_NO_TSAN static __attribute__((noinline)) MG_HANDLER(name)                                                                  \
-    {                                                                                                                  \
-        const struct mg_mem *mem = op->u.mem;                                                                          \
-        uint64_t base;                                                                                                 \
-        const struct mg_shape *s = find_shape(w, mem, mask, ADDR64, &base);                                            \
-        if (MG_UNLIKELY(!s))                                                                                           \
-            return store_slow(w, op, mask);                                                                            \
-        store_shape(w, mem, mask, s, WHERE);                                                                           \
-        return op + 1;                                                                                                 \
+#define STORE(name, ADDR64, WHERE)                                          \
+    MG_NO_TSAN static __attribute__((noinline)) MG_HANDLER(name)            \
+    {                                                                       \
+        const struct mg_mem *mem = op->u.mem;                               \
+        uint64_t base;                                                      \
+        const struct mg_shape *s = find_shape(w, mem, mask, ADDR64, &base); \
+        if (MG_UNLIKELY(!s))                                                \
+            return store_slow(w, op, mask);                                 \
+        store_shape(w, mem, mask, s, WHERE);                                \
+        return op + 1;                                                      \
     }
 LOAD(h_ld_shared32, false, w->block->shared + base)
 LOAD(h_ld_shared64, true, w->block->shared + base)
@@ -436,15 +440,15 @@ MG_NO_TSAN static ALWAYS_INLINE void store_word(const struct mg_shape *s, const 
             memcpy(p + s->pattern->delta[i], &r[i], 4);
 }
 
-#define WORD(name, GENERAL, ADDR64, FIND, DO)                                                                          \
-    MG_NO_TSAN static MG_HANDLER(name)                                                                                          \
-    {                                                                                                                  \
-        uint64_t at;                                                                                                   \
-        const struct mg_shape *s;                                                                                      \
-        if (MG_UNLIKELY(mask != ~0u) || MG_UNLIKELY(!(s = FIND(w, op, ADDR64, &at))))                   \
-            return GENERAL(w, op, mask);                                                                               \
-        DO;                                                                                                            \
-        NEXT                                                                                                           \
+#define WORD(name, GENERAL, ADDR64, FIND, DO)                                         \
+    MG_NO_TSAN static MG_HANDLER(name)                                                \
+    {                                                                                 \
+        uint64_t at;                                                                  \
+        const struct mg_shape *s;                                                     \
+        if (MG_UNLIKELY(mask != ~0u) || MG_UNLIKELY(!(s = FIND(w, op, ADDR64, &at)))) \
+            return GENERAL(w, op, mask);                                              \
+        DO;                                                                           \
+        NEXT                                                                          \
     }
 #define SHARED (w->block->shared + at)
 #define GLOBAL ((uint8_t *)(uintptr_t)at)
@@ -467,8 +471,8 @@ static ALWAYS_INLINE void narrow(void)
 }
 
 /* Out of the way of those that follow. */
-static __attribute__((noinline)) struct mg_shape *watched_lead(struct mg_warp *w, const struct mg_mem *mem, uint32_t mask,
-                                                               bool addr64, uint64_t *base)
+static __attribute__((noinline)) struct mg_shape *watched_lead(struct mg_warp *w, const struct mg_mem *mem,
+                                                               uint32_t mask, bool addr64, uint64_t *base)
 {
     struct mg_shape *s = addr64 ? find_shape(w, mem, mask, true, base) : find_shape(w, mem, mask, false, base);
     narrow();
@@ -505,8 +509,8 @@ static ALWAYS_INLINE struct mg_shape *watched_shape(struct mg_warp *w, const str
         NEXT                                                                                                           \
     }
 /* Words have the short way; what else there is takes room that their handlers need not make. */
-MG_NO_TSAN static __attribute__((noinline)) void load_other(struct mg_warp *w, const struct mg_mem *mem, uint32_t mask, const struct mg_shape *s,
-                                                 const uint8_t *p)
+MG_NO_TSAN static __attribute__((noinline)) void load_other(struct mg_warp *w, const struct mg_mem *mem, uint32_t mask,
+                                                            const struct mg_shape *s, const uint8_t *p)
 {
     load_shape(w, mem, mask, s, p);
     narrow();
@@ -544,8 +548,8 @@ static ALWAYS_INLINE void add_word(uint8_t *to, uint32_t more)
     memcpy(to, &v, 4);
 }
 /* Before it takes effect, as observers of every access want it. All lanes are in from low to high. */
-static __attribute__((noinline)) void tell_red(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint32_t at[32],
-                                               int32_t var, uint32_t low, uint32_t high)
+static __attribute__((noinline)) void tell_red(struct mg_warp *w, const struct mg_op *op, uint32_t mask,
+                                               const uint32_t at[32], int32_t var, uint32_t low, uint32_t high)
 {
     const struct mg_run *run = w->worker->run;
     struct mg_access *e = NULL;
@@ -582,9 +586,9 @@ static ALWAYS_INLINE bool all_words_in(const uint32_t at[32], uint32_t low, uint
     return out == 0;
 }
 
-/* Counters in shared memory: add without a result, 32-bit addresses. Bounds are checked as vectors: of all lanes against the first
- * variable, which is where they most often are, else by their ends; what does not fit goes to the general handler, which
- * says why. */
+/* Counters in shared memory: add without a result, 32-bit addresses. Bounds are checked as vectors: of all lanes
+ * against the first variable, which is where they most often are, else by their ends; what does not fit goes to the
+ * general handler, which says why. */
 static ALWAYS_INLINE const struct mg_op *red_shared_add(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 {
     const struct mg_mem *m = op->u.mem;
@@ -596,7 +600,8 @@ static ALWAYS_INLINE const struct mg_op *red_shared_add(struct mg_warp *w, const
     for (unsigned i = 0; i < 32; i++)
         at[i] = a[i] + offset;
     const struct mg_shared_var *first = run->shared_vars;
-    if (MG_LIKELY(mask == ~0u && run->nshared_vars && first->size >= 4 && all_words_in(at, first->offset, first->size - 4))) {
+    if (MG_LIKELY(mask == ~0u && run->nshared_vars && first->size >= 4 &&
+                  all_words_in(at, first->offset, first->size - 4))) {
         var = 0;
         low = first->offset;
         high = low + first->size - 4;

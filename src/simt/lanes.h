@@ -15,8 +15,10 @@
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 /* Handlers here end by calling the next one, which the compiler makes a jump: every handler has its own indirect branch
- * for the processor to predict. Where it does not (sanitizers, no optimisation) the stack would grow, so they return. */
-#if defined(__OPTIMIZE__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+ * for the processor to predict. Where it does not (sanitizers, no optimisation) the stack would grow, so they
+ * return. */
+#if defined(__OPTIMIZE__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
 #define NEXT return op[1].fn(w, op + 1, w->mask);
 #else
 #define NEXT return op + 1;

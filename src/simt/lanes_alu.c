@@ -70,9 +70,9 @@
 #define HANDLER(HOW, name, suffix, MODE, RET, N, A, B, C, D)                                                           \
     RESULT_##RET(HOW, h_##name##suffix, sem_##name(ARGS_##N(A, B, C, D), mode), PREPARE(MODE, A, B, C, D))
 #define MODES_0(name, RET, N, A, B, C, D) HANDLER(FAST, name, _0, 0, RET, N, A, B, C, D)
-#define MODES_1(name, RET, N, A, B, C, D)                                                                              \
-    HANDLER(FAST, name, _0, 0, RET, N, A, B, C, D)                                                                           \
-    HANDLER(FAST, name, _f, SEM_FTZ, RET, N, A, B, C, D)                                                                     \
+#define MODES_1(name, RET, N, A, B, C, D)                \
+    HANDLER(FAST, name, _0, 0, RET, N, A, B, C, D)       \
+    HANDLER(FAST, name, _f, SEM_FTZ, RET, N, A, B, C, D) \
     HANDLER(RARE, name, _m, op->mode, RET, N, A, B, C, D)
 #define SEM(name, RET, N, A, B, C, D, M) MODES_##M(name, RET, N, A, B, C, D)
 #include "sem/sem.def"

@@ -1,16 +1,18 @@
 /* lower.c - from parsed PTX to what the interpreter runs: one kernel and all functions that it may call.
  *
  * Every register gets a slot in its function's frame, every immediate one behind them, and every instruction becomes
- * one handler or a few (lower_insn.c). A basic block starts with an op that counts it; instructions are not counted one by one, because all
- * of a block, or of the part of it between two calls, execute as often as its first.
+ * one handler or a few (lower_insn.c). A basic block starts with an op that counts it; instructions are not counted one
+ * by one, because all of a block, or of the part of it between two calls, execute as often as its first.
  *
  * Shared variables that the kernel or its callees name are laid out by declaration order and alignment; dynamic shared
  * memory follows them.
  */
 #include "simt/lower.h"
 
-static const char *const system_names[] = {
-    [MG_SYS_VPRINTF] = "vprintf", [MG_SYS_ASSERTFAIL] = "__assertfail", [MG_SYS_MALLOC] = "malloc", [MG_SYS_FREE] = "free"};
+static const char *const system_names[] = {[MG_SYS_VPRINTF] = "vprintf",
+                                           [MG_SYS_ASSERTFAIL] = "__assertfail",
+                                           [MG_SYS_MALLOC] = "malloc",
+                                           [MG_SYS_FREE] = "free"};
 
 enum mg_system_call mg__system_find(const char *name)
 {
@@ -64,7 +66,8 @@ int32_t mg__lower_fill(struct mg_lower *L, struct mg_fill fill)
 
 struct mg_op *mg__lower_emit_bare(struct mg_lower *L, mg_handler fn)
 {
-    struct mg_op op = {.fn = fn, .d = -1, .a = -1, .b = -1, .c = -1, .e = -1, .d2 = -1, .guard = -1, .insn = L->insn_index};
+    struct mg_op op = {
+        .fn = fn, .d = -1, .a = -1, .b = -1, .c = -1, .e = -1, .d2 = -1, .guard = -1, .insn = L->insn_index};
     if (!mg__vec_push(&L->ops, op)) {
         L->status = MG_ERR_NOMEM;
         return &L->spare;
@@ -357,10 +360,12 @@ static bool lower_function(struct mg_lower *L, uint32_t insn_base)
         if (x->table) {
             for (size_t i = 0; i < x->table->count; i++) {
                 uint32_t label = x->labels[i];
-                x->table->targets[i] = &code->ops[label < f->ninsns ? block_op[cfg->block_of[label]] : block_op[cfg->nblocks]];
+                x->table->targets[i] =
+                    &code->ops[label < f->ninsns ? block_op[cfg->block_of[label]] : block_op[cfg->nblocks]];
             }
         } else {
-            op->u.target = &code->ops[x->label < f->ninsns ? block_op[cfg->block_of[x->label]] : block_op[cfg->nblocks]];
+            op->u.target =
+                &code->ops[x->label < f->ninsns ? block_op[cfg->block_of[x->label]] : block_op[cfg->nblocks]];
         }
     }
     mg__cfg_free(cfg);
@@ -387,7 +392,8 @@ static bool gather_insns(struct mg_program *p, const struct mg_ptx_module *ptx)
     return true;
 }
 
-enum mg_status mg__lower(struct mg_simt_module *module, const struct mg_ptx_func *kernel, bool watched, struct mg_program **program)
+enum mg_status mg__lower(struct mg_simt_module *module, const struct mg_ptx_func *kernel, bool watched,
+                         struct mg_program **program)
 {
     struct mg_program *p = calloc(1, sizeof *p);
     if (!p)

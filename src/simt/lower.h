@@ -1,4 +1,5 @@
-/* lower.h - the state of lowering one kernel: shared by lower.c and lower_insn.c, which has a function an instruction. */
+/* lower.h - the state of lowering one kernel: shared by lower.c and lower_insn.c, which has
+ * a function an instruction. */
 #ifndef MG_LOWER_H
 #define MG_LOWER_H
 #include "simt/simt_priv.h"
@@ -74,7 +75,8 @@ void mg__lower_unsupported(struct mg_lower *L); /* the instruction stops the lau
 bool mg__lower_address(const struct mg_lower *L, const struct mg_ptx_opnd *o, uint64_t *address);
 /* The operand as a slot of the carrier's size; conversions on the way are emitted. -1: it cannot be. */
 int32_t mg__lower_source(struct mg_lower *L, const struct mg_ptx_opnd *o, unsigned bytes, uint8_t type, unsigned temp);
-/* The slot that an operation of `bytes` writes for destination `o`; mg__lower_widen then emits what a wider register needs. */
+/* The slot that an operation of `bytes` writes for destination `o`; mg__lower_widen then emits what a wider register
+ * needs. */
 int32_t mg__lower_destination(struct mg_lower *L, const struct mg_ptx_opnd *o, unsigned bytes);
 void mg__lower_widen(struct mg_lower *L, const struct mg_ptx_opnd *o, unsigned bytes, uint8_t type);
 /* A register of 128 bits is two slots of 64, the low half first; so is a constant. False: the operand is neither. */

@@ -56,9 +56,16 @@ static int find_row(const struct mg_ptx_insn *i, const char *stem, bool with_ftz
     char name[96];
     const char *type0 = i->ntypes > 0 ? mg__ptx_type_name((enum mg_ptx_type)i->type[0]) : "";
     const char *type1 = i->ntypes > 1 ? mg__ptx_type_name((enum mg_ptx_type)i->type[1]) : "";
-    snprintf(name, sizeof name, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s", stem ? stem : mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->name,
-             i->flags & MG_F_LO ? "_lo" : i->flags & MG_F_HI ? "_hi" : i->flags & MG_F_WIDE ? "_wide" : "", sub_name(i),
-             i->flags & MG_F_SHIFTAMT ? "_shiftamt" : "", i->flags & MG_F_WRAP ? "_wrap" : i->flags & MG_F_CLAMP ? "_clamp" : "",
+    snprintf(name, sizeof name, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s",
+             stem ? stem : mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->name,
+             i->flags & MG_F_LO     ? "_lo"
+             : i->flags & MG_F_HI   ? "_hi"
+             : i->flags & MG_F_WIDE ? "_wide"
+                                    : "",
+             sub_name(i), i->flags & MG_F_SHIFTAMT ? "_shiftamt" : "",
+             i->flags & MG_F_WRAP    ? "_wrap"
+             : i->flags & MG_F_CLAMP ? "_clamp"
+                                     : "",
              i->flags & MG_F_FULL ? "_full" : "", i->flags & MG_F_APPROX ? "_approx" : "", with_ftz ? "_ftz" : "",
              i->cmp ? "_" : "", i->cmp ? mg__ptx_cmp_name((enum mg_ptx_cmp)i->cmp) : "", *type0 ? "_" : "", type0,
              *type1 ? "_" : "", type1);
@@ -106,7 +113,8 @@ void mg__lower_alu(struct mg_lower *L)
     if (row < 0)
         row = find_row(i, NULL, false);
     int32_t args[4], d;
-    if (row < 0 || i->flags & (MG_F_CC | MG_F_DUAL) || i->nops != 1u + mg_sem_rows[row].nargs || !row_args(L, row, 1, args)) {
+    if (row < 0 || i->flags & (MG_F_CC | MG_F_DUAL) || i->nops != 1u + mg_sem_rows[row].nargs ||
+        !row_args(L, row, 1, args)) {
         mg__lower_unsupported(L);
         return;
     }
@@ -165,7 +173,8 @@ void mg__lower_compare(struct mg_lower *L)
     bool pair = source_type == MG_T_F16X2 || source_type == MG_T_BF16X2;
     unsigned first = setp && i->flags & MG_F_DUAL ? 2 : 1;
     char name[48];
-    const char *type = pair ? (source_type == MG_T_F16X2 ? "f16" : "bf16") : mg__ptx_type_name((enum mg_ptx_type)source_type);
+    const char *type =
+        pair ? (source_type == MG_T_F16X2 ? "f16" : "bf16") : mg__ptx_type_name((enum mg_ptx_type)source_type);
     snprintf(name, sizeof name, "setp_%s_%s", mg__ptx_cmp_name((enum mg_ptx_cmp)i->cmp), type);
     int row = mg__sem_find(name);
     unsigned bytes = row >= 0 ? mg__lower_carrier_bytes(mg_sem_rows[row].arg[0]) : 0;
@@ -220,7 +229,8 @@ void mg__lower_compare(struct mg_lower *L)
         op->c = with;
         op->mode = i->boolop;
         op->u.imm = i->type[0];
-        op->d = mg__lower_destination(L, d, i->type[0] == MG_T_F16 || i->type[0] == MG_T_BF16 || mg__lower_type_size(i->type[0]) == 2 ? 2 : 4);
+        op->d = mg__lower_destination(
+            L, d, i->type[0] == MG_T_F16 || i->type[0] == MG_T_BF16 || mg__lower_type_size(i->type[0]) == 2 ? 2 : 4);
     }
     if (op->d < 0 || (d2 && op->d2 < 0))
         op->fn = mg__op_unsupported;
@@ -319,7 +329,8 @@ void mg__lower_mov(struct mg_lower *L)
             if (v == s)
                 good &= (part[k] = mg__lower_source(L, e, bytes, i->type[0], k)) >= 0;
             else if (e->kind == MG_OPND_REG)
-                good &= mg__lower_reg_size(L, e) >= bytes && mg__lower_reg_size(L, e) <= 4 && (part[k] = L->slots[e->index]) >= 0;
+                good &= mg__lower_reg_size(L, e) >= bytes && mg__lower_reg_size(L, e) <= 4 &&
+                        (part[k] = L->slots[e->index]) >= 0;
         }
         int32_t w = v == d ? mg__lower_source(L, whole, mg__lower_type_size(i->type[0]), i->type[0], 4)
                            : mg__lower_destination(L, whole, mg__lower_type_size(i->type[0]));

@@ -59,7 +59,8 @@ static void lower_call(struct mg_lower *L)
         }
         if (site->system == MG_SYS_VPRINTF)
             L->program->ordered = true; /* so that lines come out in the same order every time */
-        static const uint8_t arity[] = {[MG_SYS_VPRINTF] = 2, [MG_SYS_ASSERTFAIL] = 5, [MG_SYS_MALLOC] = 1, [MG_SYS_FREE] = 1};
+        static const uint8_t arity[] = {
+            [MG_SYS_VPRINTF] = 2, [MG_SYS_ASSERTFAIL] = 5, [MG_SYS_MALLOC] = 1, [MG_SYS_FREE] = 1};
         bool fits = site->nargs == arity[site->system];
         for (uint32_t k = 0; k < site->nargs; k++)
             fits &= site->arg_sizes[k] == 8 || (site->arg_sizes[k] == 4 && site->system == MG_SYS_ASSERTFAIL);
@@ -152,7 +153,11 @@ static void lower_warp(struct mg_lower *L)
     d2 = k == 2 ? mg__lower_destination(L, mg__lower_opnd(L, 1), 0) : -1;
     bool good = d >= 0 && (k == 1 || d2 >= 0) && i->nops >= k + need;
     for (unsigned n = 0; good && n < need; n++)
-        good = (src[n] = mg__lower_source(L, mg__lower_opnd(L, k + n), pred_source ? 0 : n ? 4 : bytes, i->type[0], n)) >= 0;
+        good = (src[n] = mg__lower_source(L, mg__lower_opnd(L, k + n),
+                                          pred_source ? 0
+                                          : n         ? 4
+                                                      : bytes,
+                                          i->type[0], n)) >= 0;
     if (good && i->nops > k + need)
         good = (src[3] = mg__lower_source(L, mg__lower_opnd(L, k + need), 4, MG_T_B32, 3)) >= 0;
     if (!good) {
@@ -245,7 +250,8 @@ static void lower_one(struct mg_lower *L, uint32_t block)
         mg__lower_cvta(L);
         break;
     case MG_OP_ISSPACEP: {
-        int32_t a = mg__lower_source(L, mg__lower_opnd(L, 1), 8, MG_T_U64, 0), d = mg__lower_destination(L, mg__lower_opnd(L, 0), 0);
+        int32_t a = mg__lower_source(L, mg__lower_opnd(L, 1), 8, MG_T_U64, 0),
+                d = mg__lower_destination(L, mg__lower_opnd(L, 0), 0);
         op = mg__lower_emit(L, a < 0 || d < 0 ? mg__op_unsupported : mg__op_isspacep);
         op->a = a;
         op->d = d;
@@ -254,7 +260,8 @@ static void lower_one(struct mg_lower *L, uint32_t block)
     }
     case MG_OP_ALLOCA: {
         L->program->stack = true;
-        int32_t a = mg__lower_source(L, mg__lower_opnd(L, 1), 8, MG_T_U64, 0), d = mg__lower_opnd(L, 0)->kind == MG_OPND_REG ? L->slots[mg__lower_opnd(L, 0)->index] : -1;
+        int32_t a = mg__lower_source(L, mg__lower_opnd(L, 1), 8, MG_T_U64, 0),
+                d = mg__lower_opnd(L, 0)->kind == MG_OPND_REG ? L->slots[mg__lower_opnd(L, 0)->index] : -1;
         bool wide = d >= 0 && mg__lower_reg_size(L, mg__lower_opnd(L, 0)) == 8;
         op = mg__lower_emit(L, a < 0 || d < 0 ? mg__op_unsupported : mg__op_alloca);
         op->a = a;

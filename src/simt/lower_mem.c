@@ -1,4 +1,5 @@
-/* lower_mem.c - loads, stores, atomics, asynchronous copies; and which accesses of a block share one address register. */
+/* lower_mem.c - loads, stores, atomics, asynchronous copies; and which accesses of a block
+ * share one address register. */
 #include "simt/lower.h"
 
 /* ---- memory ---- */
@@ -125,7 +126,8 @@ static void lower_param(struct mg_lower *L, bool load)
         m->addr64 = at->has_reg && mg__lower_type_size(L->func->regs[at->index].type) == 8;
         m->offset = at->imm + (at->var ? (int64_t)at->var->offset : 0);
     } else if (good) {
-        good = at->var && !at->has_reg && at->imm >= 0 && (uint64_t)at->imm + (uint64_t)m->width * m->vec <= at->var->size;
+        good =
+            at->var && !at->has_reg && at->imm >= 0 && (uint64_t)at->imm + (uint64_t)m->width * m->vec <= at->var->size;
         m->offset = good ? (int64_t)L->var_at[at->var->id] + at->imm : 0;
     }
     if (!good || (kernel && !load)) {
@@ -174,8 +176,8 @@ void mg__lower_close_leads(struct mg_lower *L)
 static bool word_handler(const struct mg_lanes *l, const struct mg_mem *m, bool watched, mg_handler *fn)
 {
     bool load = m->kind == MG_ACCESS_LD, follows = m->lead >= 0 && !m->leads;
-    if (watched || m->width != 4 || m->vec != 1 || m->dst64 || m->poll || m->local_frame || m->no_shape || m->reg[0] < 0 ||
-        m->offset != (int32_t)m->offset)
+    if (watched || m->width != 4 || m->vec != 1 || m->dst64 || m->poll || m->local_frame || m->no_shape ||
+        m->reg[0] < 0 || m->offset != (int32_t)m->offset)
         return false;
     if (m->space == MG_SPACE_SHARED && !m->addr64)
         *fn = load ? l->ld_shared_word[follows] : l->st_shared_word[follows];
@@ -204,7 +206,8 @@ static bool make_group(struct mg_lower *L, size_t first)
             if (k != first && op->u.mem->leads)
                 break;
             int64_t offset = op->u.mem->offset - m->offset;
-            if (!word_handler(L->lanes, op->u.mem, L->watched, &fn) || op->u.mem->space != m->space || offset != (int32_t)offset)
+            if (!word_handler(L->lanes, op->u.mem, L->watched, &fn) || op->u.mem->space != m->space ||
+                offset != (int32_t)offset)
                 return true; /* a member that must look for itself: so do all */
             if (pass) {
                 g.members[g.count] = (struct mg_member){op->insn, (int32_t)offset, op->u.mem};
@@ -255,7 +258,8 @@ void mg__lower_ld_st(struct mg_lower *L, bool load)
     }
     struct mg_mem *m = new_mem(L, i->space, load ? MG_ACCESS_LD : MG_ACCESS_ST);
     m->poll = load && polls(i);
-    if (!set_elements(L, m, mg__lower_opnd(L, load ? 0 : 1), load) || !set_address(L, m, mg__lower_opnd(L, load ? 1 : 0))) {
+    if (!set_elements(L, m, mg__lower_opnd(L, load ? 0 : 1), load) ||
+        !set_address(L, m, mg__lower_opnd(L, load ? 1 : 0))) {
         mg__lower_unsupported(L);
         return;
     }
@@ -288,7 +292,8 @@ static bool is_read(const struct mg_lower *L, const struct mg_ptx_opnd *d)
 }
 
 /* atom and red on a vector in global memory: each element is an operation of its own. */
-static bool set_vector(struct mg_lower *L, struct mg_mem *m, const struct mg_ptx_opnd *d, const struct mg_ptx_opnd *with)
+static bool set_vector(struct mg_lower *L, struct mg_mem *m, const struct mg_ptx_opnd *d,
+                       const struct mg_ptx_opnd *with)
 {
     struct mg_mem sources = *m;
     bool wide = m->width == 4 || m->width == 2;
@@ -316,9 +321,9 @@ static bool set_words(struct mg_lower *L, const struct mg_ptx_opnd *o, int32_t *
     return true;
 }
 
-/* atom.exch and atom.cas of 128 bits. The operands are unpacked to words (cas: first what is compared) and the old value
- * is packed from words, so that both engines know all slots of the operation as those of any other vector: eight elements
- * of two bytes are the sixteen that it reaches. Blocks of such a kernel run in order on one worker. */
+/* atom.exch and atom.cas of 128 bits. The operands are unpacked to words (cas: first what is compared) and the old
+ * value is packed from words, so that both engines know all slots of the operation as those of any other vector: eight
+ * elements of two bytes are the sixteen that it reaches. Blocks of such a kernel run in order on one worker. */
 static void lower_atomic128(struct mg_lower *L, struct mg_mem *m)
 {
     const struct mg_ptx_insn *i = L->insn;
@@ -336,7 +341,8 @@ static void lower_atomic128(struct mg_lower *L, struct mg_mem *m)
             L->quad[k] = (int32_t)mg__lower_new_slot(L, 128);
     for (unsigned k = 0; k < MG_COUNT(m->with); k++)
         m->with[k] = -1;
-    if (!set_words(L, mg__lower_opnd(L, 2), m->with, 0) || (cas && !set_words(L, mg__lower_opnd(L, 3), m->with + 4, 4))) {
+    if (!set_words(L, mg__lower_opnd(L, 2), m->with, 0) ||
+        (cas && !set_words(L, mg__lower_opnd(L, 3), m->with + 4, 4))) {
         mg__lower_unsupported(L);
         return;
     }
@@ -396,7 +402,9 @@ void mg__lower_atomic(struct mg_lower *L)
         }
         m->reg[1] = mg__lower_source(L, with, m->dst64 ? 8 : 4, i->type[0], 0);
         if (i->atomop == MG_ATOM_CAS)
-            m->reg[2] = i->nops > first + 2u ? mg__lower_source(L, mg__lower_opnd(L, first + 2), m->dst64 ? 8 : 4, i->type[0], 1) : -1;
+            m->reg[2] = i->nops > first + 2u
+                            ? mg__lower_source(L, mg__lower_opnd(L, first + 2), m->dst64 ? 8 : 4, i->type[0], 1)
+                            : -1;
         good = good && m->reg[1] >= 0 && (i->atomop != MG_ATOM_CAS || m->reg[2] >= 0);
     }
     if (!good) {
@@ -469,7 +477,8 @@ void mg__lower_cvta(struct mg_lower *L)
                       : space == MG_SPACE_LOCAL ? simt->local_window
                       : space == MG_SPACE_PARAM ? simt->param_window
                                                 : 0;
-    int32_t a = mg__lower_source(L, mg__lower_opnd(L, 1), 8, MG_T_U64, 0), d = mg__lower_destination(L, mg__lower_opnd(L, 0), 8);
+    int32_t a = mg__lower_source(L, mg__lower_opnd(L, 1), 8, MG_T_U64, 0),
+            d = mg__lower_destination(L, mg__lower_opnd(L, 0), 8);
     if (a < 0 || d < 0) {
         mg__lower_unsupported(L);
         return;

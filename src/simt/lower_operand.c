@@ -1,4 +1,5 @@
-/* lower_operand.c - operands of PTX instructions as slots: registers of another size, immediates, addresses, special registers. */
+/* lower_operand.c - operands of PTX instructions as slots: registers of another size, immediates, addresses, special
+ * registers. */
 #include "simt/lower.h"
 
 void mg__lower_unsupported(struct mg_lower *L)
@@ -79,7 +80,8 @@ int32_t mg__lower_source(struct mg_lower *L, const struct mg_ptx_opnd *o, unsign
             return op->d = L->temp[temp];
         }
         if (size <= 4 && bytes == 8) {
-            op = mg__lower_emit(L, L->lanes->alu[mg__sem_find(mg__lower_is_signed(type) ? "cvt_s64_s32" : "cvt_u64_u32")][0]);
+            op = mg__lower_emit(
+                L, L->lanes->alu[mg__sem_find(mg__lower_is_signed(type) ? "cvt_s64_s32" : "cvt_u64_u32")][0]);
             op->a = L->slots[o->index];
             return op->d = L->temp[temp];
         }
@@ -132,7 +134,8 @@ void mg__lower_widen(struct mg_lower *L, const struct mg_ptx_opnd *o, unsigned b
         op->d = op->a = size == 8 ? L->temp[5] : L->slots[o->index];
     }
     if (size == 8 && bytes < 8) {
-        op = mg__lower_emit(L, L->lanes->alu[mg__sem_find(mg__lower_is_signed(type) ? "cvt_s64_s32" : "cvt_u64_u32")][0]);
+        op = mg__lower_emit(L,
+                            L->lanes->alu[mg__sem_find(mg__lower_is_signed(type) ? "cvt_s64_s32" : "cvt_u64_u32")][0]);
         op->a = L->temp[5];
         op->d = L->slots[o->index];
     }

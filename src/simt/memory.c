@@ -2,8 +2,8 @@
  *
  * The range is reserved without access; an allocation makes its pages readable and writable, and freeing a large one
  * gives the pages back to the host. The search for room goes on from where the last one ended, so that a freed address
- * stays invalid for as long as the range lasts and a use after free is seen. At least MG_PAD bytes lie between two allocations,
- * so that a small overrun hits nothing, and so that a vector load that starts inside one stays readable.
+ * stays invalid for as long as the range lasts and a use after free is seen. At least MG_PAD bytes lie between two
+ * allocations, so that a small overrun hits nothing, and so that a vector load that starts inside one stays readable.
  *
  * The windows of shared, local and parameter memory, and one whose addresses stand for functions, are ranges behind
  * device memory that are never made accessible: they only tell generic addresses apart.
@@ -39,7 +39,8 @@ enum mg_status mg__memory_create(struct mg_simt *simt)
     m->capacity = simt->options.memory ? simt->options.memory : simt->arch->board->memory;
     /* Half as much again of addresses, so that gaps do not make memory smaller than promised. */
     m->reserved = round_up(m->capacity + m->capacity / 2 + (64ull << 20), MG_WINDOW_SIZE);
-    void *at = mmap(NULL, m->reserved + 5 * MG_WINDOW_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *at =
+        mmap(NULL, m->reserved + 5 * MG_WINDOW_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) {
         free(m);
         return MG_ERR_NOMEM;

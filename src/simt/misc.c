@@ -347,8 +347,8 @@ MG_HANDLER(mg__op_alloca)
     uint32_t top = w->frame->local_top;
     uint64_t at = (top + align - 1) / align * align;
     if (align & (align - 1) || most > MG_LOCAL_LIMIT || at + most > w->worker->run->local_stride) {
-        mg__fault(w, op, (uint32_t)__builtin_ctz(mask), MG_ERR_ADDRESS, "alloca of %llu bytes overflows the thread's stack",
-                  (unsigned long long)most);
+        mg__fault(w, op, (uint32_t)__builtin_ctz(mask), MG_ERR_ADDRESS,
+                  "alloca of %llu bytes overflows the thread's stack", (unsigned long long)most);
         return NULL;
     }
     w->frame->local_top = (uint32_t)(at + most);

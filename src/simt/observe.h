@@ -7,17 +7,17 @@
  *                     number of `times` it occurred, at the end of the launch or when its memory of them is full.
  *                     Addresses are then right modulo 32 and in their distances, not absolutely.
  *  MG_OBSERVE_EVERY   every access, in each warp's program order, with exact addresses, before it takes effect.
- *  MG_OBSERVE_PATTERNS  with EVERY: most accesses come as a pattern that the engine has seen before and a base, which takes a
- *                     small part of the time that 32 addresses take; mg__access_spread makes addresses of it. Only if all
- *                     observers of accesses want it so: else none comes as a pattern.
- *  MG_OBSERVE_SYNC    what orders accesses, in the order in which it happens in a block: barriers, warp operations, fences,
- *                     asynchronous copies, exits, and what the scheduler had to do so that the block went on.
+ *  MG_OBSERVE_PATTERNS  with EVERY: most accesses come as a pattern that the engine has seen before and a base, which
+ *                       takes a small part of the time that 32 addresses take; mg__access_spread makes addresses of
+ *                       it. Only if all observers of accesses want it so: else none comes as a pattern.
+ *  MG_OBSERVE_SYNC    what orders accesses, in the order in which it happens in a block: barriers, warp operations,
+ *                     fences, asynchronous copies, exits, and what the scheduler had to do so that the block went on.
  *
  * A launch that an observer of MG_OBSERVE_EVERY or MG_OBSERVE_SYNC sees runs interpreted.
  *
- * A launch runs on several workers. Each has its own observer state, made by worker_begin and given back to
- * worker_end on one thread, in worker order, after the last block: no locks are needed. Sums over workers are
- * the same for any number of them.
+ * A launch runs on several workers. Each has its own observer state, made by worker_begin and given back to worker_end
+ * on one thread, in worker order, after the last block: no locks are needed. Sums over workers are the same for any
+ * number of them.
  */
 #ifndef MG_OBSERVE_H
 #define MG_OBSERVE_H
@@ -66,7 +66,8 @@ struct mg_launch_info {
     bool ordered;            /* blocks run on one worker, because they may wait for one another */
     uint64_t range, range_size; /* device addresses lie in here */
 };
-/* Distances of the lanes' addresses from the first active lane's: one object for each in a worker, as long as that lives. */
+/* Distances of the lanes' addresses from the first active lane's: one object for each in a worker, as long as that
+ * lives. */
 #define MG_PATTERN_LIMIT 4096u /* of a worker; more count as irregular */
 struct mg_pattern {
     int32_t delta[32] __attribute__((aligned(64)));  /* 0 in idle lanes */
@@ -80,8 +81,8 @@ struct mg_pattern {
 struct mg_access {
     uint32_t insn;      /* index into launch->insns */
     uint8_t kind;       /* enum mg_access_kind */
-    uint8_t space;      /* MG_SPACE_SHARED, _GLOBAL, _LOCAL or _CONST: generic addresses are resolved, and an access whose lanes
-                           reach several spaces is reported once for each */
+    uint8_t space; /* MG_SPACE_SHARED, _GLOBAL, _LOCAL or _CONST: generic addresses are resolved, and an access whose
+                      lanes reach several spaces is reported once for each */
     uint16_t width;     /* bytes a lane: 1 … 32 (element × vector) */
     uint32_t mask;      /* lanes that access, never 0 */
     uint64_t address[32]; /* shared, local, const: offset in that space; global: device address. Junk in idle lanes */
@@ -95,8 +96,9 @@ struct mg_access {
     uint8_t *const *where;
     const void *value[8];
     bool value64;
-    /* MG_OBSERVE_PATTERNS: if not NULL, all lanes lie in one variable or allocation, `address` and `where` are not filled,
-     * and a lane's address is `base`, the first active lane's, and its delta; likewise its host pointer with `at`. */
+    /* MG_OBSERVE_PATTERNS: if not NULL, all lanes lie in one variable or allocation, `address` and `where` are not
+     * filled, and a lane's address is `base`, the first active lane's, and its delta; likewise its host pointer with
+     * `at`. */
     const struct mg_pattern *pattern;
     uint64_t base;
     uint8_t *at;
@@ -110,26 +112,28 @@ static inline void mg__access_spread(struct mg_access *a, uint8_t *where[32])
     }
     a->where = where;
 }
-/* An access that no device would make: `mask` are the lanes at fault; their loads give 0 and their stores are dropped. */
+/* An access that no device would make: `mask` are the lanes at fault; their loads give 0
+ * and their stores are dropped. */
 enum mg_fault_kind { MG_FAULT_ADDRESS, MG_FAULT_MISALIGNED };
 
 /* ---- MG_OBSERVE_SYNC ---- */
 enum mg_sync_kind {
     MG_SYNC_BLOCK_BEGIN,
     MG_SYNC_BLOCK_END,
-    MG_SYNC_BARRIER,      /* lanes arrive at barrier `barrier` for `count` threads, 0: all; `arrive`: they do not wait */
+    /* lanes arrive at barrier `barrier` for `count` threads, 0: all; `arrive`: they do not wait */
+    MG_SYNC_BARRIER,
     MG_SYNC_BARRIER_OPEN, /* `barrier` opens: `count` threads had arrived. Those that wait go on */
     MG_SYNC_WARP,         /* lanes execute a warp operation together; members[i]: the mask that lane i names */
     MG_SYNC_WARP_WAIT,    /* lanes arrive at one and wait for `missing` */
     MG_SYNC_WARP_SOURCE,  /* a shuffle: lanes read from lanes members[i] that do not take part with them */
     MG_SYNC_FENCE,
-    MG_SYNC_COPY_COMMIT,  /* cp.async.commit_group */
-    MG_SYNC_COPY_WAIT,    /* at most `count` groups may be pending, ~0u: wait_all */
-    MG_SYNC_EXIT,         /* lanes end */
-    MG_SYNC_RELEASE,      /* lanes that waited for reconvergence at `insn` are let go, because no lane of the block could go
-                             on, or if `arrive` because all others of the warp poll */
-    MG_SYNC_STUCK,        /* deadlock: lanes wait for ever, at `barrier` or, if that is ~0u, for lanes `missing` */
-    MG_SYNC_TIMEOUT       /* out of time: where a warp of the block was; `arrive`: it was polling */
+    MG_SYNC_COPY_COMMIT, /* cp.async.commit_group */
+    MG_SYNC_COPY_WAIT,   /* at most `count` groups may be pending, ~0u: wait_all */
+    MG_SYNC_EXIT,        /* lanes end */
+    MG_SYNC_RELEASE, /* lanes that waited for reconvergence at `insn` are let go, because no lane of the block could go
+                        on, or if `arrive` because all others of the warp poll */
+    MG_SYNC_STUCK,   /* deadlock: lanes wait for ever, at `barrier` or, if that is ~0u, for lanes `missing` */
+    MG_SYNC_TIMEOUT  /* out of time: where a warp of the block was; `arrive`: it was polling */
 };
 struct mg_sync {
     uint8_t kind;      /* enum mg_sync_kind */
@@ -145,7 +149,13 @@ struct mg_insn_counts {
     uint64_t threads;   /* active threads, before the guard */
     uint64_t divergent; /* branches: times that active lanes went different ways */
 };
-enum { MG_OBSERVE_SHAPES = 1, MG_OBSERVE_EVERY = 2, MG_OBSERVE_COUNTS = 4, MG_OBSERVE_SYNC = 8, MG_OBSERVE_PATTERNS = 16 };
+enum {
+    MG_OBSERVE_SHAPES = 1,
+    MG_OBSERVE_EVERY = 2,
+    MG_OBSERVE_COUNTS = 4,
+    MG_OBSERVE_SYNC = 8,
+    MG_OBSERVE_PATTERNS = 16
+};
 struct mg_observer {
     void *self;
     unsigned wants; /* MG_OBSERVE_* */
@@ -158,11 +168,13 @@ struct mg_observer {
     /* `status`: how the launch ended. The last call of the launch; frees `state`. */
     void (*launch_end)(void *state, enum mg_status status);
     void (*sync)(void *worker, const struct mg_sync *sync);
-    /* With one of these attached a faulting access does not end the launch: it goes on without those lanes, and ends with
-     * the error all the same. `access` has no `where`, and times and shared_var mean nothing. */
+    /* With one of these attached a faulting access does not end the launch: it goes on without those lanes, and ends
+     * with the error all the same. `access` has no `where`, and times and shared_var mean nothing. */
     void (*fault)(void *worker, const struct mg_access *access, enum mg_fault_kind kind);
-    /* A short way for the commonest of irregular accesses, additions of all lanes to words of shared memory: their offsets, none
-     * of them before `least` or behind `most`. True: counted; else `access` is called, as if there were none of this. */
-    bool (*words)(void *worker, uint32_t insn, int32_t shared_var, const uint32_t offset[32], uint32_t least, uint32_t most);
+    /* A short way for the commonest of irregular accesses, additions of all lanes to words of shared memory: their
+     * offsets, none of them before `least` or behind `most`. True: counted; else `access` is called, as if there were
+     * none of this. */
+    bool (*words)(void *worker, uint32_t insn, int32_t shared_var, const uint32_t offset[32], uint32_t least,
+                  uint32_t most);
 };
 #endif

@@ -1,10 +1,10 @@
 /* regs.c - registers: which are live where, how many a thread needs, and which may share a slot of the frame.
  *
  * PTX is close to SSA: an unrolled loop has a new register for every value, and a frame with a slot for each would push
- * the warps of a block out of the processor's first cache. So slots are shared by linear scan (Poletto and Sarkar, TOPLAS
- * 1999): a register owns its slot from its first to its last instruction in program order, widened over the blocks that it
- * is live through. Handlers write active lanes only, so a lane's registers follow that lane's own path, and what is right for one
- * thread is right for diverged warps.
+ * the warps of a block out of the processor's first cache. So slots are shared by linear scan (Poletto and Sarkar,
+ * TOPLAS 1999): a register owns its slot from its first to its last instruction in program order, widened over the
+ * blocks that it is live through. Handlers write active lanes only, so a lane's registers follow that lane's own path,
+ * and what is right for one thread is right for diverged warps.
  *
  * How many registers the machine code will need is ptxas' business. From PTX one can tell how many values are live at
  * once; the device code needs a few more for addresses and reserves: RESERVE is what ptxas 13 was seen to add on the
@@ -158,9 +158,9 @@ static unsigned class_of(uint8_t size)
 }
 
 /* ---- registers that need no slot of their own ----
- * A register with one definition, which only copies a value that does not change as long as the copy is used (PTX is SSA
- * there), is that value: another such register, an immediate, a parameter of the kernel, or a special register that is
- * fixed for the warp or the block. */
+ * A register with one definition, which only copies a value that does not change as long as the copy is used (PTX is
+ * SSA there), is that value: another such register, an immediate, a parameter of the kernel, or a special register that
+ * is fixed for the warp or the block. */
 static uint32_t *definitions(const struct mg_ptx_func *f)
 {
     uint32_t *n = calloc(f->nregs + 1, sizeof *n);
@@ -180,7 +180,8 @@ static uint32_t *definitions(const struct mg_ptx_func *f)
 
 static bool fixed_sreg(uint32_t sreg)
 {
-    return sreg == MG_SR_TID || sreg == MG_SR_NTID || sreg == MG_SR_CTAID || sreg == MG_SR_NCTAID || sreg == MG_SR_LANEID;
+    return sreg == MG_SR_TID || sreg == MG_SR_NTID || sreg == MG_SR_CTAID || sreg == MG_SR_NCTAID ||
+           sreg == MG_SR_LANEID;
 }
 
 static bool is_kernel_param(const struct mg_ptx_func *f, const struct mg_ptx_var *v)
@@ -216,12 +217,14 @@ static bool stands_for(struct mg_lower *L, const struct mg_ptx_insn *i, const ui
         L->slots[d->index] = mg__lower_const(L, (uint64_t)s->imm, size == 8);
         return true;
     }
-    if (i->opcode == MG_OP_MOV && s->kind == MG_OPND_SREG && f->is_entry && size == 4 && fixed_sreg(s->index) && s->dim < 3) {
+    if (i->opcode == MG_OP_MOV && s->kind == MG_OPND_SREG && f->is_entry && size == 4 && fixed_sreg(s->index) &&
+        s->dim < 3) {
         fill.kind = MG_FILL_SREG;
         fill.sreg = (uint16_t)s->index;
         fill.dim = s->dim;
-    } else if (i->opcode == MG_OP_LD && i->space == MG_SPACE_PARAM && i->vec <= 1 && s->kind == MG_OPND_ADDR && !s->has_reg &&
-               s->var && is_kernel_param(f, s->var) && s->imm >= 0 && (uint64_t)s->imm + size <= s->var->size) {
+    } else if (i->opcode == MG_OP_LD && i->space == MG_SPACE_PARAM && i->vec <= 1 && s->kind == MG_OPND_ADDR &&
+               !s->has_reg && s->var && is_kernel_param(f, s->var) && s->imm >= 0 &&
+               (uint64_t)s->imm + size <= s->var->size) {
         fill.kind = MG_FILL_PARAM;
         fill.offset = (uint32_t)(s->var->offset + (uint64_t)s->imm);
     } else {

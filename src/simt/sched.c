@@ -1,9 +1,10 @@
 /* sched.c - blocks on workers: who runs next, who is parked, and when nobody can go on.
  *
  * A worker takes blocks in order and runs each to its end, warp after warp, each until it waits, ends or has used its
- * slice. A block whose warps only poll is parked, and the worker begins another or goes back to an older one: so blocks that
- * wait for one another make progress, and no more blocks are held than wait. A launch whose result may depend on the
- * order of blocks (program->ordered) has one worker, which makes counts and results the same for any number of threads.
+ * slice. A block whose warps only poll is parked, and the worker begins another or goes back to an older one: so blocks
+ * that wait for one another make progress, and no more blocks are held than wait. A launch whose result may depend on
+ * the order of blocks (program->ordered) has one worker, which makes counts and results the same for any number of
+ * threads.
  */
 #include "simt/engine_priv.h"
 
@@ -130,7 +131,8 @@ static void deadlock(struct mg_block *b)
                 mg__fault(w, s->pc, lane, MG_ERR_DEADLOCK,
                           "deadlock: %u of %u threads wait at barrier %u here, and the others can no longer reach it",
                           bar->arrived, bar->expected ? bar->expected : b->live_threads, s->barrier);
-                mg__fault_hint(w, "Every thread of the block must reach the same __syncthreads(): move it out of the branch.");
+                mg__fault_hint(
+                    w, "Every thread of the block must reach the same __syncthreads(): move it out of the branch.");
             } else {
                 mg__fault(w, s->pc, lane, MG_ERR_DEADLOCK,
                           "deadlock: lanes 0x%08x wait here for lanes 0x%08x, which can no longer come", s->mask,
@@ -174,8 +176,9 @@ static bool out_of_time(struct mg_worker *worker, struct mg_block *b)
         break;
     }
     if (worker->diag.status == MG_OK) { /* between two blocks: no warp is at fault */
-        mg__diag_set(&worker->diag, MG_ERR_TIMEOUT, "%s: the launch ran longer than its limit of %.3g s (after block %u,%u,%u)",
-                     run->info.kernel, run->simt->options.timeout_ms / 1000.0, b->ctaid[0], b->ctaid[1], b->ctaid[2]);
+        mg__diag_set(&worker->diag, MG_ERR_TIMEOUT,
+                     "%s: the launch ran longer than its limit of %.3g s (after block %u,%u,%u)", run->info.kernel,
+                     run->simt->options.timeout_ms / 1000.0, b->ctaid[0], b->ctaid[1], b->ctaid[2]);
         mg__diag_hint(&worker->diag, "The grid has %llu blocks; or raise --timeout.", (unsigned long long)run->nblocks);
         worker->fault_block = b->linear;
         atomic_store(&run->stop, 1);

@@ -119,7 +119,8 @@ enum mg_status mg__simt_module_load(struct mg_simt *simt, struct mg_ptx_module *
         if (v->is_param || (v->space != MG_SPACE_GLOBAL && v->space != MG_SPACE_CONST))
             continue;
         if (v->linkage == MG_LINK_EXTERN) {
-            status = mg__diag_set(diag, MG_ERR_NOT_FOUND, "the variable %s is declared extern and defined nowhere", v->name);
+            status =
+                mg__diag_set(diag, MG_ERR_NOT_FOUND, "the variable %s is declared extern and defined nowhere", v->name);
             mg__diag_at(diag, "<ptx>", v->ptx_line, 0);
             mg__diag_hint(diag, "Link the object that defines it (nvcc -rdc=true needs all parts in one program).");
             goto fail;
@@ -251,8 +252,8 @@ void mg__simt_kernel_info(const struct mg_simt_kernel *kernel, struct mg_simt_ke
 }
 
 /* ---- launches ---- */
-static enum mg_status check_launch(const struct mg_simt *s, const struct mg_simt_kernel *k, const struct mg_simt_launch *l,
-                                   struct mg_diag *diag)
+static enum mg_status check_launch(const struct mg_simt *s, const struct mg_simt_kernel *k,
+                                   const struct mg_simt_launch *l, struct mg_diag *diag)
 {
     struct mg_launch_shape shape = {.grid = l->grid, .block = l->block, .param_bytes = k->info.param_size};
     struct mg_diag why;
@@ -299,7 +300,8 @@ static const struct mg_program *program_of(struct mg_simt_kernel *k, bool watche
     return k->watched;
 }
 
-static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const struct mg_simt_launch *l, struct mg_diag *diag)
+static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const struct mg_simt_launch *l,
+                             struct mg_diag *diag)
 {
     enum mg_status status = check_launch(s, k, l, diag);
     if (status != MG_OK)
@@ -375,7 +377,8 @@ static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const 
     }
     if (!run->want_every && !run->want_sync && !run->goes_on)
         run->engine = mg__tier_kernel(k, &l->block, run->nblocks);
-    /* A thread's stack: what the kernel and a chain of calls need; recursion and alloca get the default limit's worth more. */
+    /* A thread's stack: what the kernel and a chain of calls need; recursion and alloca get the default limit's worth
+     * more. */
     uint64_t local = 0;
     for (uint32_t c = 0; c < p->ncodes; c++)
         local += p->codes[c]->local_bytes + 16;

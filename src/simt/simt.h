@@ -33,13 +33,15 @@ enum mg_status mg__simt_observe(struct mg_simt *simt, const struct mg_observer *
 /* Turns all observers off and on again for the launches that follow (on at first). */
 void mg__simt_observe_enable(struct mg_simt *simt, bool enable);
 void mg__simt_set_timeout(struct mg_simt *simt, unsigned timeout_ms);
-/* A code generator (simt/engine.h), which must outlive the device; NULL: everything is interpreted. Before the first launch. */
+/* A code generator (simt/engine.h), which must outlive the device; NULL: everything is interpreted. Before the first
+ * launch. */
 struct mg_engine;
 void mg__simt_attach(struct mg_simt *simt, const struct mg_engine *engine);
 
 /* ---- device memory: thread-safe ---- */
 enum mg_status mg__mem_alloc(struct mg_simt *simt, uint64_t size, uint64_t align, uint64_t *address);
-enum mg_status mg__mem_free(struct mg_simt *simt, uint64_t address); /* MG_ERR_INVALID: no live allocation starts there */
+/* MG_ERR_INVALID: no live allocation starts there */
+enum mg_status mg__mem_free(struct mg_simt *simt, uint64_t address);
 /* The live allocation that holds `address`; false when none does. */
 bool mg__mem_find(const struct mg_simt *simt, uint64_t address, struct mg_allocation *found);
 bool mg__mem_in_range(const struct mg_simt *simt, uint64_t address); /* inside the reserved device range at all */
@@ -76,8 +78,8 @@ struct mg_simt_launch {
     uint32_t shared_optin;    /* the kernel's cudaFuncAttributeMaxDynamicSharedMemorySize, or 0 */
     uint32_t regs;            /* registers a thread of the compiled kernel; 0: not known, info.regs will do */
 };
-/* Synchronous. Limits are checked first (MG_ERR_LAUNCH_LIMIT). An instruction that the engine does not execute stops the
- * launch when a warp reaches it (MG_ERR_UNSUPPORTED). `diag` names the source line, block and thread of a fault. */
+/* Synchronous. Limits are checked first (MG_ERR_LAUNCH_LIMIT). An instruction that the engine does not execute stops
+ * the launch when a warp reaches it (MG_ERR_UNSUPPORTED). `diag` names the source line, block and thread of a fault. */
 enum mg_status mg__simt_launch(struct mg_simt *simt, struct mg_simt_kernel *kernel,
                                const struct mg_simt_launch *launch, struct mg_diag *diag);
 #endif

@@ -1,14 +1,15 @@
 /* simt_priv.h - the engine's own structures.
  *
- * A kernel is lowered to an array of `struct mg_op`, one handler each, a basic block after the other. A register is a slot of 32 lanes
- * in the frame's register file: 128 bytes for types up to 32 bits (16-bit values zero-extended), 256 for 64 bits, and a
- * 32-bit mask for a predicate. Immediates stand behind the registers, broadcast over 32 lanes. An operand is the byte
- * offset of a slot in the frame.
+ * A kernel is lowered to an array of `struct mg_op`, one handler each, a basic block after the other. A register is a
+ * slot of 32 lanes in the frame's register file: 128 bytes for types up to 32 bits (16-bit values zero-extended), 256
+ * for 64 bits, and a 32-bit mask for a predicate. Immediates stand behind the registers, broadcast over 32 lanes. An
+ * operand is the byte offset of a slot in the frame.
  *
- * A warp is a tree. Its leaves (struct mg_split) are groups of lanes that run together; its inner nodes (struct mg_join)
- * are the places where diverged leaves meet: the branch's immediate post-dominator, or the instruction after a call.
- * Leaves run one at a time, last made first, so that without spinning the tree behaves as the classic reconvergence
- * stack; when a leaf spins, others get their turn, and lanes that wait at a join are let go (see split.c).
+ * A warp is a tree. Its leaves (struct mg_split) are groups of lanes that run together; its inner nodes (struct
+ * mg_join) are the places where diverged leaves meet: the branch's immediate post-dominator, or the instruction after a
+ * call. Leaves run one at a time, last made first, so that without spinning the tree behaves as the classic
+ * reconvergence stack; when a leaf spins, others get their turn, and lanes that wait at a join are let go (see
+ * split.c).
  */
 #ifndef MG_SIMT_PRIV_H
 #define MG_SIMT_PRIV_H
@@ -47,7 +48,8 @@ struct mg_worker;
 struct mg_run;
 struct mg_op;
 
-/* Executes `op` for the lanes of `mask` and returns the next one, or NULL when the leaf must stop (w->stop says why). */
+/* Executes `op` for the lanes of `mask` and returns the next one, or NULL when the leaf
+ * must stop (w->stop says why). */
 typedef const struct mg_op *(*mg_handler)(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
 
 /* ---- code ---- */
@@ -69,8 +71,8 @@ struct mg_op {
     uint32_t invert; /* ~0 for @!p */
 };
 
-/* Accesses of one block by one address register, words all of them: when the first is in bounds for all, it counts for all,
- * and the others need no look at their own site. */
+/* Accesses of one block by one address register, words all of them: when the first is in bounds for all, it counts for
+ * all, and the others need no look at their own site. */
 struct mg_group {
     uint32_t count;          /* members, the first included */
     int32_t least, greatest; /* offsets from the first's address */
@@ -81,7 +83,7 @@ struct mg_group {
     } *members;
 };
 #define MG_MODE_SITE 0x80000000u /* op->mode: the op has a site, u.mem */
-#define MG_LEADS 16u             /* address registers of a basic block whose lanes are compared once for several accesses */
+#define MG_LEADS 16u /* address registers of a basic block whose lanes are compared once for several accesses */
 
 /* What a memory instruction is, beyond its operands. */
 struct mg_mem {
@@ -96,7 +98,8 @@ struct mg_mem {
     uint8_t poll;    /* a volatile, relaxed or acquire load, or compare-and-swap: may be spinning */
     uint8_t atomop, type, scope;
     int16_t sem_row; /* atomics: the operation's row, -1: exch or cas */
-    int32_t reg[8];  /* elements: destinations, or sources of a store; of atomics that are no vectors: old value, operands */
+    /* elements: destinations, or sources of a store; of atomics that are no vectors: old value, operands */
+    int32_t reg[8];
     int32_t with[8]; /* atomics on vectors: the elements' operands */
     int32_t addr;    /* operand of the address, -1: `offset` alone */
     int64_t offset;
@@ -194,7 +197,8 @@ struct mg_site {
 struct mg_lead { /* an address register whose lanes were just compared */
     const struct mg_pattern *pattern; /* NULL: unknown */
     uint64_t base;                    /* the first active lane's value */
-    const struct mg_shape *shape;     /* the whole group is in bounds and counted: move by this; NULL: look for oneself */
+    /* the whole group is in bounds and counted: move by this; NULL: look for oneself */
+    const struct mg_shape *shape;
 };
 
 /* ---- warps ---- */
@@ -227,8 +231,15 @@ struct mg_join {
     int32_t next_free;
     bool live;
 };
-enum mg_stop { MG_STOP_NONE, MG_STOP_YIELD, MG_STOP_WAIT, MG_STOP_SWITCH /* tree changed: choose a leaf */, MG_STOP_DONE,
-               MG_STOP_FAULT, MG_STOP_ENTER /* compiled code can go on */ };
+enum mg_stop {
+    MG_STOP_NONE,
+    MG_STOP_YIELD,
+    MG_STOP_WAIT,
+    MG_STOP_SWITCH /* tree changed: choose a leaf */,
+    MG_STOP_DONE,
+    MG_STOP_FAULT,
+    MG_STOP_ENTER /* compiled code can go on */
+};
 struct mg_warp {
     /* of the running leaf, kept here for speed */
     uint8_t *regs;    /* of the leaf's frame */
@@ -263,7 +274,8 @@ struct mg_warp {
     uint32_t entry;
     uint8_t place;
     bool excursion; /* interpreted until compiled code can go on */
-    bool filled;    /* the block's number is in its frame; compiled code needs it in the first lane of the first warp only */
+    /* the block's number is in its frame; compiled code needs it in the first lane of the first warp only */
+    bool filled;
     uint32_t tid[3][32] __attribute__((aligned(64)));
 };
 struct mg_barrier {
@@ -390,8 +402,8 @@ struct mg_lanes {
     mg_handler ld_shared32, ld_shared64, ld_global, ld_lanes;
     mg_handler st_shared32, st_shared64, st_global, st_lanes;
     mg_handler mov32, mov64;
-    /* 32-bit elements, one a lane, 32-bit shared or 64-bit global addresses: op->a address, op->c offset, op->d element,
-     * op->b site; the second of each follows a lead */
+    /* 32-bit elements, one a lane, 32-bit shared or 64-bit global addresses: op->a address, op->c offset, op->d
+     * element, op->b site; the second of each follows a lead */
     mg_handler ld_shared_word[2], ld_global_word[2], st_shared_word[2], st_global_word[2];
     /* for programs that are observed by patterns, [1] with 64-bit addresses */
     mg_handler ld_shared_watched[2], st_shared_watched[2], ld_global_watched, st_global_watched;
@@ -441,7 +453,8 @@ void mg__heap_free(struct mg_simt *simt, uint64_t address);
 
 /* lower.c */
 /* `watched`: every access is observed, by patterns. */
-enum mg_status mg__lower(struct mg_simt_module *module, const struct mg_ptx_func *kernel, bool watched, struct mg_program **program);
+enum mg_status mg__lower(struct mg_simt_module *module, const struct mg_ptx_func *kernel, bool watched,
+                         struct mg_program **program);
 void mg__program_free(struct mg_program *program);
 uint32_t mg__estimate_regs(const struct mg_ptx_func *func);
 
@@ -452,8 +465,10 @@ void mg__warp_run(struct mg_warp *w);                    /* runs the current lea
 const struct mg_op *mg__leaf_arrive(struct mg_warp *w, uint32_t mask);  /* lanes reach their join */
 void mg__leaf_exit(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
 const struct mg_op *mg__warp_next(struct mg_warp *w);    /* the current leaf ended or waits: another, or NULL */
-/* Of the leaf's lanes those not in `stay` go on at `others`, to meet again at `meet` (NULL: nowhere), where they may be already. */
-bool mg__leaf_part(struct mg_warp *w, const struct mg_op *meet, uint32_t lanes, uint32_t stay, const struct mg_op *others);
+/* Of the leaf's lanes those not in `stay` go on at `others`, to meet again at `meet` (NULL: nowhere), where they may be
+ * already. */
+bool mg__leaf_part(struct mg_warp *w, const struct mg_op *meet, uint32_t lanes, uint32_t stay,
+                   const struct mg_op *others);
 bool mg__leaf_split(struct mg_warp *w, uint32_t stay, const struct mg_op *others); /* lanes not in `stay` go on there */
 struct mg_frame *mg__frame_new(struct mg_worker *worker, const struct mg_code *code);
 bool mg__warp_release(struct mg_warp *w, bool polled);   /* lets lanes go that wait at a join; false: none do */
@@ -503,19 +518,23 @@ MG_HANDLER(mg__op_bar_warp);
 MG_HANDLER(mg__op_cp_async);
 MG_HANDLER(mg__op_cp_group);
 MG_HANDLER(mg__op_atom);
-bool mg__atom_checks(const struct mg_mem *mem); /* whether there is a form of it for compiled code that has checked and counted: */
+/* whether there is a form of it for compiled code that has checked and counted: */
+bool mg__atom_checks(const struct mg_mem *mem);
 MG_HANDLER(mg__op_atom_checked);
 
 
 /* access.c: what all engines share of a memory access */
-/* Resolves the lanes' addresses into `where` (host pointers), reports the access, remembers its shape. False: a fault. */
+/* Resolves the lanes' addresses into `where` (host pointers), reports the access, remembers
+ * its shape. False: a fault. */
 bool mg__access_slow(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t address[32],
                      uint8_t *where[32]);
 /* An access of a remembered shape, for observers of every access that take patterns. */
-void mg__access_watched(struct mg_warp *w, const struct mg_op *op, const struct mg_shape *shape, uint64_t base, uint8_t *at);
-/* The worker's event, begun: what the instruction says, once, with nothing of what only some events have. Lacks addresses. */
-struct mg_access *mg__access_begin(struct mg_worker *worker, uint32_t insn, const struct mg_mem *mem, uint8_t space, uint32_t mask,
-                                   int32_t var);
+void mg__access_watched(struct mg_warp *w, const struct mg_op *op, const struct mg_shape *shape, uint64_t base,
+                        uint8_t *at);
+/* The worker's event, begun: what the instruction says, once, with nothing of what only some events have. Lacks
+ * addresses. */
+struct mg_access *mg__access_begin(struct mg_worker *worker, uint32_t insn, const struct mg_mem *mem, uint8_t space,
+                                   uint32_t mask, int32_t var);
 void mg__access_event(struct mg_worker *worker, const struct mg_access *event);
 void mg__sites_flush(struct mg_worker *worker);
 void mg__address(const struct mg_warp *w, const struct mg_mem *mem, uint64_t address[32]);
@@ -537,7 +556,8 @@ void mg__fault_hint(struct mg_warp *w, const char *format, ...) MG_PRINTF(2, 3);
 const struct mg_op *mg__system_call(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
 
 /* engine.c, tier.c: compiled code; more in engine_priv.h */
-bool mg__engine_back(struct mg_warp *w, const struct mg_op *op, uint32_t mask); /* at op: w->stop says to enter compiled code */
+/* at op: w->stop says to enter compiled code */
+bool mg__engine_back(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
 /* For a launch of that many blocks. NULL: interpret. */
 struct mg_described *mg__tier_kernel(struct mg_simt_kernel *kernel, const struct mg_dim3 *block, uint64_t blocks);
 void mg__tier_kernel_free(struct mg_simt_kernel *kernel);

@@ -2,8 +2,8 @@
  *
  * A branch that sends active lanes two ways makes a join at its block's immediate post-dominator and a leaf for each
  * way. A leaf that reaches its join ends there; when all lanes that the join expects have come, they go on as one leaf.
- * Two shortcuts keep loops flat: a leaf whose join is already the branch's post-dominator needs no second one, and lanes
- * whose way starts at the join arrive at once.
+ * Two shortcuts keep loops flat: a leaf whose join is already the branch's post-dominator needs no second one, and
+ * lanes whose way starts at the join arrive at once.
  *
  * A call is a join as well: the lanes that make it meet at the instruction behind it. Only `ret` arrives there.
  *
@@ -65,8 +65,8 @@ static int32_t new_join(struct mg_warp *w, const struct mg_op *pc, uint32_t expe
             return -1;
         at = (int32_t)w->joins.count - 1;
     }
-    w->joins.at[at] =
-        (struct mg_join){.pc = pc, .frame = w->frame, .expected = expected, .parent = parent, .next_free = -1, .live = true};
+    w->joins.at[at] = (struct mg_join){
+        .pc = pc, .frame = w->frame, .expected = expected, .parent = parent, .next_free = -1, .live = true};
     return at;
 }
 
@@ -153,7 +153,8 @@ bool mg__leaf_split(struct mg_warp *w, uint32_t stay, const struct mg_op *others
     return true;
 }
 
-bool mg__leaf_part(struct mg_warp *w, const struct mg_op *meet, uint32_t lanes, uint32_t stay, const struct mg_op *others)
+bool mg__leaf_part(struct mg_warp *w, const struct mg_op *meet, uint32_t lanes, uint32_t stay,
+                   const struct mg_op *others)
 {
     if (meet && meet != w->join_pc) {
         int32_t at = new_join(w, meet, lanes, current(w)->join);
@@ -553,7 +554,9 @@ MG_HANDLER(mg__op_trap)
 MG_HANDLER(mg__op_unsupported)
 {
     const struct mg_ptx_insn *insn = w->worker->run->program->insns[op->insn].insn;
-    mg__fault(w, op, (uint32_t)__builtin_ctz(mask), MG_ERR_UNSUPPORTED, "the instruction %s is not simulated", insn->text);
-    mg__fault_hint(w, "docs/isa.md lists what is. Compile for an older architecture, or give the kernel a path without it.");
+    mg__fault(w, op, (uint32_t)__builtin_ctz(mask), MG_ERR_UNSUPPORTED, "the instruction %s is not simulated",
+              insn->text);
+    mg__fault_hint(
+        w, "docs/isa.md lists what is. Compile for an older architecture, or give the kernel a path without it.");
     return NULL;
 }

@@ -1,8 +1,8 @@
 /* sync.c - barriers of a block, fences, asynchronous copies.
  *
  * A barrier counts threads, not warps, as it does from compute capability 7.0 on (PTX ISA, "barrier"). Lanes that have
- * exited, or that the last warp of the block never had, count as arrived with their warp. Copies of cp.async are made when they are issued,
- * which is one of the orders that the ISA allows.
+ * exited, or that the last warp of the block never had, count as arrived with their warp. Copies of cp.async are made
+ * when they are issued, which is one of the orders that the ISA allows.
  */
 #include "simt/simt_priv.h"
 
@@ -72,12 +72,12 @@ MG_HANDLER(mg__op_bar)
         mg__sync_emit(w->worker);
     }
     if (op->b >= 0 && (expected == 0 || expected % 32 || expected > 1024))
-        return mg__fault(w, op, first, MG_ERR_TRAP, "a barrier for %u threads: the number must be a multiple of 32 up to 1024",
-                         expected);
+        return mg__fault(w, op, first, MG_ERR_TRAP,
+                         "a barrier for %u threads: the number must be a multiple of 32 up to 1024", expected);
     struct mg_barrier *b = &w->block->barriers[id];
     if (b->arrived && b->expected != expected) {
-        mg__fault(w, op, first, MG_ERR_TRAP, "barrier %u is used with %u threads here and with %u elsewhere", id, expected,
-                  b->expected);
+        mg__fault(w, op, first, MG_ERR_TRAP, "barrier %u is used with %u threads here and with %u elsewhere", id,
+                  expected, b->expected);
         mg__fault_hint(w, "All that meet at a barrier must name the same number of threads.");
         return NULL;
     }

@@ -159,7 +159,8 @@ static uint64_t arg(const struct mg_warp *w, const struct mg_callsite *site, uns
 static void give(struct mg_warp *w, const struct mg_callsite *site, unsigned lane, uint64_t value)
 {
     if (site->nrets)
-        memcpy(w->frame->params + (size_t)lane * w->frame->code->param_bytes + site->rets[0], &value, site->ret_sizes[0]);
+        memcpy(w->frame->params + (size_t)lane * w->frame->code->param_bytes + site->rets[0], &value,
+               site->ret_sizes[0]);
 }
 
 static const struct mg_op *assert_failed(struct mg_warp *w, const struct mg_op *op, unsigned lane)
@@ -193,7 +194,8 @@ const struct mg_op *mg__system_call(struct mg_warp *w, const struct mg_op *op, u
             mg__strbuf_free(&f);
             mg__strbuf_free(&out);
             if (!good)
-                return mg__fault(w, op, lane, MG_ERR_ADDRESS, "printf was given a format or an argument it cannot read");
+                return mg__fault(w, op, lane, MG_ERR_ADDRESS,
+                                 "printf was given a format or an argument it cannot read");
             give(w, site, lane, 0);
             break;
         }

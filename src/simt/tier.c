@@ -1,17 +1,17 @@
-/* tier.c - what a kernel's blocks run as: interpreted at first, then code that was made quickly, then code that was made
- * thoroughly.
+/* tier.c - what a kernel's blocks run as: interpreted at first, then code that was made quickly, then code that was
+ * made thoroughly.
  *
- * Nobody knows how long a kernel will run, but how long it has: the next code is made when the kernel has run for about as
- * long as making it takes, so that at worst twice the time of the best choice is spent. Time is told by warp instructions
- * and not by a clock, so that runs repeat. What a launch executes at least, every instruction once by every warp, counts before it
- * begins. Workers look between blocks, and within a block between turns of its warps and in compiled loops; the one that
- * finds the code due makes it, and the others go on meanwhile with what they have. Code that was kept of an earlier run is
- * taken at once.
+ * Nobody knows how long a kernel will run, but how long it has: the next code is made when the kernel has run for about
+ * as long as making it takes, so that at worst twice the time of the best choice is spent. Time is told by warp
+ * instructions and not by a clock, so that runs repeat. What a launch executes at least, every instruction once by
+ * every warp, counts before it begins. Workers look between blocks, and within a block between turns of its warps and
+ * in compiled loops; the one that finds the code due makes it, and the others go on meanwhile with what they have. Code
+ * that was kept of an earlier run is taken at once.
  */
 #include "simt/engine_priv.h"
 
-/* In warps that execute each instruction of the kernel once. Making code takes some 0.2 and 1 ms an instruction; a warp takes 20 to 50 ns to
- * interpret one, and some 4 ns more in quick code than in thorough code. */
+/* In warps that execute each instruction of the kernel once. Making code takes some 0.2 and 1 ms an instruction; a warp
+ * takes 20 to 50 ns to interpret one, and some 4 ns more in quick code than in thorough code. */
 static const uint64_t due_after[MG_ENGINE_EFFORTS] = {16384, 262144};
 
 static uint64_t due_at(const struct mg_engine *engine, const struct mg_described *d, enum mg_engine_effort effort)
@@ -78,7 +78,8 @@ static struct mg_described *first_launch(struct mg_simt_kernel *k, const struct 
     atomic_store(&d->best, -1);
     if (!engine->patient) {
         /* What is too long to be made thoroughly may still be made quickly. */
-        if (!make(engine, d, (enum mg_engine_effort)engine->effort, false, &reason) && engine->effort != MG_ENGINE_QUICK)
+        if (!make(engine, d, (enum mg_engine_effort)engine->effort, false, &reason) &&
+            engine->effort != MG_ENGINE_QUICK)
             make(engine, d, MG_ENGINE_QUICK, false, &reason);
     } else if (!make(engine, d, MG_ENGINE_THOROUGH, true, &reason)) {
         make(engine, d, MG_ENGINE_QUICK, true, &reason);
@@ -101,7 +102,8 @@ struct mg_described *mg__tier_kernel(struct mg_simt_kernel *k, const struct mg_d
         d = k->described[slot] = first_launch(k, engine, row);
     if (!d)
         return NULL;
-    uint64_t each = threads / 32 * MG_MAX(d->program.ninsns, 1), foreseen = blocks <= UINT64_MAX / 2 / each ? blocks * each : UINT64_MAX / 2;
+    uint64_t each = threads / 32 * MG_MAX(d->program.ninsns, 1),
+             foreseen = blocks <= UINT64_MAX / 2 / each ? blocks * each : UINT64_MAX / 2;
     if (engine->due[0])
         foreseen = 0;
     uint64_t all = MG_MIN(atomic_load(&d->work), UINT64_MAX / 2) + foreseen;
@@ -150,7 +152,8 @@ bool mg__tier_due(struct mg_worker *worker)
         tell(worker);
         if (atomic_load(&d->work) >= due && !atomic_flag_test_and_set(&d->making)) {
             if (atomic_load(&d->due) == due) /* nobody made it meanwhile */
-                make_next(worker->run->simt->engine, d, atomic_load(&d->best) < 0 ? MG_ENGINE_QUICK : MG_ENGINE_THOROUGH);
+                make_next(worker->run->simt->engine, d,
+                          atomic_load(&d->best) < 0 ? MG_ENGINE_QUICK : MG_ENGINE_THOROUGH);
             atomic_flag_clear(&d->making);
         }
     }

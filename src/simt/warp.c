@@ -1,9 +1,9 @@
 /* warp.c - operations across the lanes of a warp: shfl, vote, match, redux, activemask, elect, bar.warp.sync.
  *
- * The .sync forms name the lanes that take part. When all of them that have not exited run in this leaf, the operation is
- * done at once. Otherwise the leaf waits; as soon as leaves that wait at the same instruction, or for bar.warp.sync at
- * any, make up the set, they all do it together (PTX ISA, "shfl.sync": the executing thread waits until all non-exited
- * threads of membermask have executed it with the same qualifiers and the same membermask).
+ * The .sync forms name the lanes that take part. When all of them that have not exited run in this leaf, the operation
+ * is done at once. Otherwise the leaf waits; as soon as leaves that wait at the same instruction, or for bar.warp.sync
+ * at any, make up the set, they all do it together (PTX ISA, "shfl.sync": the executing thread waits until all
+ * non-exited threads of membermask have executed it with the same qualifiers and the same membermask).
  *
  * Lanes of one leaf may name different sets (tiles of cooperative groups do): each set is its own operation.
  */

@@ -1,5 +1,5 @@
-/* test_arch.c - the tables of devices against the CUDA programming guide, and the occupancy rules against values worked out
- * by hand from its limits. test_occupancy.c has random configurations. */
+/* test_arch.c - the tables of devices against the CUDA programming guide, and the occupancy rules against values worked
+ * out by hand from its limits. test_occupancy.c has random configurations. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,8 +84,9 @@ static void worked_values(void **state)
     }
 }
 
-/* Typed off the CUDA programming guide, by hand and for this test alone: "Technical Specifications per Compute Capability"
- * of 12.9 for 5.0 to 7.2, tables 30 to 32 of "Compute Capabilities" of 13 for the rest. 10.1 is today's 11.0. Sizes in KB. */
+/* Typed off the CUDA programming guide, by hand and for this test alone: "Technical Specifications per Compute
+ * Capability" of 12.9 for 5.0 to 7.2, tables 30 to 32 of "Compute Capabilities" of 13 for the rest. 10.1 is
+ * today's 11.0. Sizes in KB. */
 static const struct {
     unsigned cc, blocks, warps, regs_block, shared_sm, shared_block, constant, unified;
     const char *carveouts;
@@ -124,9 +125,10 @@ static void as_the_guide_has_it(void **state)
             snprintf(carveouts + at, sizeof(carveouts) - at, "%s%u", k ? ", " : "", a->carveouts_kib[k]);
         }
         if (a->cc != guide[i].cc || a->max_blocks_sm != guide[i].blocks || a->max_warps_sm != guide[i].warps ||
-            a->max_threads_sm != 32 * guide[i].warps || a->regs_block != 1024 * guide[i].regs_block || a->regs_sm != 65536 ||
-            a->shared_sm != 1024 * guide[i].shared_sm || a->shared_block_optin != 1024 * guide[i].shared_block ||
-            a->const_cache != 1024 * guide[i].constant || (guide[i].unified && a->unified_cache != 1024 * guide[i].unified) ||
+            a->max_threads_sm != 32 * guide[i].warps || a->regs_block != 1024 * guide[i].regs_block ||
+            a->regs_sm != 65536 || a->shared_sm != 1024 * guide[i].shared_sm ||
+            a->shared_block_optin != 1024 * guide[i].shared_block || a->const_cache != 1024 * guide[i].constant ||
+            (guide[i].unified && a->unified_cache != 1024 * guide[i].unified) ||
             (guide[i].carveouts && strcmp(carveouts, guide[i].carveouts)))
             fail_msg("%u.%u is not as in the guide", guide[i].cc / 10, guide[i].cc % 10);
         assert_int_equal(a->max_cluster_blocks, a->cc >= 90 ? 8 : 1);
@@ -141,7 +143,8 @@ static void names(void **state)
 {
     (void)state;
     static const char *const hopper[] = {"9.0", "90", "sm_90", "sm_90a", "compute_90"};
-    static const char *const wrong[] = {"", "9", "9.1", "sm_", "90a", "9.0 ", " 9.0", "-90", "sm_90b", "9.0.0", "99999999999", "x"};
+    static const char *const wrong[] = {"",     "9",   "9.1",    "sm_",   "90a",         "9.0 ",
+                                        " 9.0", "-90", "sm_90b", "9.0.0", "99999999999", "x"};
     for (size_t i = 0; i < MG_COUNT(hopper); i++)
         assert_ptr_equal(mg_arch_parse(hopper[i]), mg_arch_find(90));
     for (size_t i = 0; i < MG_COUNT(wrong); i++)
@@ -160,7 +163,8 @@ static void names(void **state)
     assert_null(mg_board_find(NULL));
 }
 
-/* Every board belongs to a capability; each of the limits has a key and, if a driver tells it, an attribute of its own. */
+/* Every board belongs to a capability; each of the limits has a key and, if a driver tells
+ * it, an attribute of its own. */
 static void rows(void **state)
 {
     (void)state;

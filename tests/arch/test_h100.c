@@ -20,7 +20,8 @@ enum { CONFIG, BLOCKS, WARPS, BY_REGISTERS, BY_SHARED, BY_BARRIERS, SHARED_SIZE,
 
 static unsigned kernel(size_t i, int column)
 {
-    return (unsigned)json_integer_value(json_array_get(json_array_get(json_object_get(h100, "kernels"), i), (size_t)column));
+    return (unsigned)json_integer_value(
+        json_array_get(json_array_get(json_object_get(h100, "kernels"), i), (size_t)column));
 }
 
 static const struct mg_arch *arch(void)
@@ -32,7 +33,8 @@ static const struct mg_arch *arch(void)
 
 static struct mg_occupancy_query query(const struct config *c)
 {
-    struct mg_occupancy_query q = mg_arch_query(c->threads, kernel(c->kernel, REGS), kernel(c->kernel, STATIC), c->dynamic);
+    struct mg_occupancy_query q =
+        mg_arch_query(c->threads, kernel(c->kernel, REGS), kernel(c->kernel, STATIC), c->dynamic);
     q.barriers = kernel(c->kernel, BARRIERS);
     q.carveout = c->carveout;
     return q;
@@ -55,8 +57,8 @@ static void every_row_is_equal(void **state)
         if (!value)
             fail_msg("the device did not tell %s", l->key);
         if ((uint64_t)json_integer_value(value) != mg_limit_value(i, arch(), board))
-            fail_msg("%s: %llu in the table, %lld on the device", l->key, (unsigned long long)mg_limit_value(i, arch(), board),
-                     (long long)json_integer_value(value));
+            fail_msg("%s: %llu in the table, %lld on the device", l->key,
+                     (unsigned long long)mg_limit_value(i, arch(), board), (long long)json_integer_value(value));
         compared++;
     }
     assert_true(compared >= 20);
@@ -100,8 +102,9 @@ static void as_the_occupancy_api(void **state)
         unsigned device = (unsigned)(answers[i] <= '9' ? answers[i] - '0' : answers[i] - 'a' + 10);
         assert_int_equal(mg_arch_occupancy(arch(), &q, &o), MG_OK);
         if (o.blocks != device)
-            fail_msg("%u threads, %u registers, %u + %u bytes, %u barriers, carve-out %d: %u blocks, the device says %u", q.threads,
-                     q.regs, q.shared_static, q.shared_dynamic, q.barriers, q.carveout, o.blocks, device);
+            fail_msg(
+                "%u threads, %u registers, %u + %u bytes, %u barriers, carve-out %d: %u blocks, the device says %u",
+                q.threads, q.regs, q.shared_static, q.shared_dynamic, q.barriers, q.carveout, o.blocks, device);
     }
     free(w.fixed);
 }
@@ -121,8 +124,8 @@ static void block_sizes(void **state)
         assert_int_equal(mg_arch_best_threads(arch(), &q, NULL, NULL, &threads, &o), MG_OK);
         if (threads != json_integer_value(json_array_get(told, 2 * i)) ||
             o.blocks * arch()->board->sm_count != json_integer_value(json_array_get(told, 2 * i + 1)))
-            fail_msg("kernel %zu, %u registers: %u threads and %u blocks an SM, the device says %lld", i, q.regs, threads, o.blocks,
-                     (long long)json_integer_value(json_array_get(told, 2 * i)));
+            fail_msg("kernel %zu, %u registers: %u threads and %u blocks an SM, the device says %lld", i, q.regs,
+                     threads, o.blocks, (long long)json_integer_value(json_array_get(told, 2 * i)));
     }
 }
 
@@ -157,10 +160,11 @@ static void as_nsight_compute(void **state)
             o.limit[MG_LIMITER_SHARED] != cell(row, BY_SHARED, 0) ||
             (barriers != MG_NO_LIMIT && barriers != cell(row, BY_BARRIERS, barriers)) ||
             fabs(100 * o.occupancy - json_number_value(json_array_get(row, OCCUPANCY))) > 0.01)
-            fail_msg("configuration %u, %u threads, %u registers, %u + %u bytes of %u, %u barriers: blocks %u, warps %u, registers "
+            fail_msg("configuration %u, %u threads, %u registers, %u + %u bytes of %u, %u barriers: blocks %u, warps "
+                     "%u, registers "
                      "%u, shared %u, barriers %u, %.2f %%; ncu has %u, %u, %u, %u, %u, %.2f",
-                     cell(row, CONFIG, 0), q.threads, q.regs, q.shared_static, q.shared_dynamic, q.shared_config, q.barriers,
-                     o.limit[MG_LIMITER_BLOCKS], o.limit[MG_LIMITER_WARPS], o.limit[MG_LIMITER_REGISTERS],
+                     cell(row, CONFIG, 0), q.threads, q.regs, q.shared_static, q.shared_dynamic, q.shared_config,
+                     q.barriers, o.limit[MG_LIMITER_BLOCKS], o.limit[MG_LIMITER_WARPS], o.limit[MG_LIMITER_REGISTERS],
                      o.limit[MG_LIMITER_SHARED], barriers, 100 * o.occupancy, cell(row, BLOCKS, 0), cell(row, WARPS, 0),
                      cell(row, BY_REGISTERS, 0), cell(row, BY_SHARED, 0), cell(row, BY_BARRIERS, 0),
                      json_number_value(json_array_get(row, OCCUPANCY)));

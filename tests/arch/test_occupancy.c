@@ -1,6 +1,6 @@
 /* test_occupancy.c - the occupancy rules over random configurations of every capability: against NVIDIA's calculator
- * (cuda_occupancy.h of the installed toolkit, which this test alone includes), against trying, where the answer is the best
- * of many, and the launch checks with their words. */
+ * (cuda_occupancy.h of the installed toolkit, which this test alone includes), against trying, where the answer is the
+ * best of many, and the launch checks with their words. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,23 +99,26 @@ static void agrees_with_nvidia(void **state)
             cudaOccResult r;
             struct mg_occupancy o;
             memset(&r, 0, sizeof(r));
-            cudaOccError error = cudaOccMaxActiveBlocksPerMultiprocessor(&r, &t.device, &t.function, &t.state, (int)q.threads,
-                                                                         q.shared_dynamic);
+            cudaOccError error = cudaOccMaxActiveBlocksPerMultiprocessor(&r, &t.device, &t.function, &t.state,
+                                                                         (int)q.threads, q.shared_dynamic);
             assert_int_equal(mg_arch_occupancy(a, &q, &o), MG_OK);
             if (error != CUDA_OCC_SUCCESS)
                 fail_msg("cc %u: NVIDIA's calculator does not know it (error %d)", a->cc, error);
-            if ((int)o.blocks != r.activeBlocksPerMultiprocessor || !same(o.limit[MG_LIMITER_WARPS], r.blockLimitWarps) ||
+            if ((int)o.blocks != r.activeBlocksPerMultiprocessor ||
+                !same(o.limit[MG_LIMITER_WARPS], r.blockLimitWarps) ||
                 !same(o.limit[MG_LIMITER_BLOCKS], r.blockLimitBlocks) ||
                 !same(o.limit[MG_LIMITER_REGISTERS], r.blockLimitRegs) ||
                 !same(o.limit[MG_LIMITER_SHARED], r.blockLimitSharedMem) ||
                 (a->cc >= 90 && q.barriers &&
                  !same(o.limit[MG_LIMITER_BARRIERS], MG_MIN(r.blockLimitBarriers, r.blockLimitBlocks))))
-                fail_msg("cc %u, %u threads, %u registers, %u + %u bytes, %u barriers, carve-out %d: %u blocks (warps %u, "
-                         "blocks %u, registers %u, shared %u, barriers %u), NVIDIA says %d (%d, %d, %d, %d, %d)",
-                         a->cc, q.threads, q.regs, q.shared_static, q.shared_dynamic, q.barriers, q.carveout, o.blocks,
-                         o.limit[MG_LIMITER_WARPS], o.limit[MG_LIMITER_BLOCKS], o.limit[MG_LIMITER_REGISTERS],
-                         o.limit[MG_LIMITER_SHARED], o.limit[MG_LIMITER_BARRIERS], r.activeBlocksPerMultiprocessor,
-                         r.blockLimitWarps, r.blockLimitBlocks, r.blockLimitRegs, r.blockLimitSharedMem, r.blockLimitBarriers);
+                fail_msg(
+                    "cc %u, %u threads, %u registers, %u + %u bytes, %u barriers, carve-out %d: %u blocks (warps %u, "
+                    "blocks %u, registers %u, shared %u, barriers %u), NVIDIA says %d (%d, %d, %d, %d, %d)",
+                    a->cc, q.threads, q.regs, q.shared_static, q.shared_dynamic, q.barriers, q.carveout, o.blocks,
+                    o.limit[MG_LIMITER_WARPS], o.limit[MG_LIMITER_BLOCKS], o.limit[MG_LIMITER_REGISTERS],
+                    o.limit[MG_LIMITER_SHARED], o.limit[MG_LIMITER_BARRIERS], r.activeBlocksPerMultiprocessor,
+                    r.blockLimitWarps, r.blockLimitBlocks, r.blockLimitRegs, r.blockLimitSharedMem,
+                    r.blockLimitBarriers);
             compared++;
             ran += o.blocks > 0;
         }
@@ -150,14 +153,17 @@ static void best_block_agrees_with_nvidia(void **state)
             bytes_a_thread = config_random(&seed) % 40;
             t.function.maxDynamicSharedSizeBytes = a->shared_block_optin - q.shared_static;
             t.function.maxThreadsPerBlock = q.max_threads ? (int)q.max_threads : 1024;
-            cudaOccError error = cudaOccMaxPotentialOccupancyBlockSize(&least, &block, &t.device, &t.function, &t.state,
-                                                                       varies ? by_thread_for_nvidia : NULL, q.shared_dynamic);
+            cudaOccError error =
+                cudaOccMaxPotentialOccupancyBlockSize(&least, &block, &t.device, &t.function, &t.state,
+                                                      varies ? by_thread_for_nvidia : NULL, q.shared_dynamic);
             enum mg_status status = mg_arch_best_threads(a, &q, varies ? by_thread : NULL, &bytes_a_thread, &ours, &o);
             if (error != CUDA_OCC_SUCCESS || block == 0)
                 assert_int_equal(status, MG_ERR_NOT_FOUND);
             else if (status || (int)ours != block || (int)(o.blocks * a->board->sm_count) != least)
-                fail_msg("cc %u, %u registers, %u + %u bytes, %u barriers, carve-out %d, bounds %u: %u threads, NVIDIA says %d",
-                         a->cc, q.regs, q.shared_static, q.shared_dynamic, q.barriers, q.carveout, q.max_threads, ours, block);
+                fail_msg("cc %u, %u registers, %u + %u bytes, %u barriers, carve-out %d, bounds %u: %u threads, NVIDIA "
+                         "says %d",
+                         a->cc, q.regs, q.shared_static, q.shared_dynamic, q.barriers, q.carveout, q.max_threads, ours,
+                         block);
         }
 }
 #endif
@@ -169,7 +175,8 @@ static unsigned blocks_of(const struct mg_arch *a, const struct mg_occupancy_que
     return o.blocks;
 }
 
-/* With *field of q at `value`, below what it is, there is room for more than `now`; with one more of it there is not. */
+/* With *field of q at `value`, below what it is, there is room for more than `now`; with one more of it there is
+ * not. */
 static void most_that_does(const struct mg_arch *a, const struct mg_occupancy_query *q, unsigned *field, unsigned value,
                            unsigned now)
 {
@@ -250,7 +257,8 @@ static void next_step_is_the_least(void **state)
                 assert_int_equal(blocks_of(a, &t), now);
             }
         }
-    assert_true(threads > 5000 && regs > 2000 && shared > 500 && both > 20 && none > 20 && barriers > 100 && carveouts > 100);
+    assert_true(threads > 5000 && regs > 2000 && shared > 500 && both > 20 && none > 20 && barriers > 100 &&
+                carveouts > 100);
 }
 
 static void most_that_fits(void **state)
@@ -328,31 +336,184 @@ static void launches(void **state)
         const char *message, *hint;
     } rows[] = {
         {90, {1, 1, 1}, {1024, 1, 1}, 64, 0, 0, 0, 0, 0, 0, MG_LAUNCH_OK, NULL, NULL},
-        {90, {1, 1, 1}, {1024, 1, 1}, 65, 0, 0, 0, 0, 0, 0, MG_LAUNCH_REGISTERS,
-         "blocks of 1024 threads with 65 registers each; the registers of a block are 65536", "__launch_bounds__(1024) leaves a thread 64"},
-        {53, {1, 1, 1}, {1024, 1, 1}, 40, 0, 0, 0, 0, 0, 0, MG_LAUNCH_REGISTERS, "the registers of a block are 32768", "at most 768 threads"},
-        {90, {1, 1, 1}, {32, 1, 1}, 256, 0, 0, 0, 0, 0, 0, MG_LAUNCH_REGISTERS, "compiled for 256 registers a thread", "for this device"},
+        {90,
+         {1, 1, 1},
+         {1024, 1, 1},
+         65,
+         0,
+         0,
+         0,
+         0,
+         0,
+         0,
+         MG_LAUNCH_REGISTERS,
+         "blocks of 1024 threads with 65 registers each; the registers of a block are 65536",
+         "__launch_bounds__(1024) leaves a thread 64"},
+        {53,
+         {1, 1, 1},
+         {1024, 1, 1},
+         40,
+         0,
+         0,
+         0,
+         0,
+         0,
+         0,
+         MG_LAUNCH_REGISTERS,
+         "the registers of a block are 32768",
+         "at most 768 threads"},
+        {90,
+         {1, 1, 1},
+         {32, 1, 1},
+         256,
+         0,
+         0,
+         0,
+         0,
+         0,
+         0,
+         MG_LAUNCH_REGISTERS,
+         "compiled for 256 registers a thread",
+         "for this device"},
         {90, {0, 1, 1}, {32, 1, 1}, 16, 0, 0, 0, 0, 0, 0, MG_LAUNCH_ZERO, "grid 0 x 1 x 1, block 32 x 1 x 1", "<<<"},
         {90, {1, 1, 1}, {32, 1, 0}, 16, 0, 0, 0, 0, 0, 0, MG_LAUNCH_ZERO, "a dimension of 0", "<<<"},
         {90, {2147483647, 65535, 65535}, {32, 1, 1}, 16, 0, 0, 0, 0, 0, 0, MG_LAUNCH_OK, NULL, NULL},
-        {90, {2147483648u, 1, 1}, {32, 1, 1}, 16, 0, 0, 0, 0, 0, 0, MG_LAUNCH_GRID, "allows 2147483647 x 65535 x 65535", "x be the largest"},
-        {90, {1, 65536, 1}, {32, 1, 1}, 16, 0, 0, 0, 0, 0, 0, MG_LAUNCH_GRID, "a grid of 1 x 65536 x 1 blocks", "each block do more"},
+        {90,
+         {2147483648u, 1, 1},
+         {32, 1, 1},
+         16,
+         0,
+         0,
+         0,
+         0,
+         0,
+         0,
+         MG_LAUNCH_GRID,
+         "allows 2147483647 x 65535 x 65535",
+         "x be the largest"},
+        {90,
+         {1, 65536, 1},
+         {32, 1, 1},
+         16,
+         0,
+         0,
+         0,
+         0,
+         0,
+         0,
+         MG_LAUNCH_GRID,
+         "a grid of 1 x 65536 x 1 blocks",
+         "each block do more"},
         {90, {1, 1, 1}, {32, 32, 2}, 16, 0, 0, 0, 0, 0, 0, MG_LAUNCH_BLOCK, "32 x 32 x 2 threads", "smaller blocks"},
-        {90, {1, 1, 1}, {1, 1, 65}, 16, 0, 0, 0, 0, 0, 0, MG_LAUNCH_BLOCK, "1024 x 1024 x 64 at most", "smaller blocks"},
-        {90, {1, 1, 1}, {65536, 65536, 65536}, 16, 0, 0, 0, 0, 0, 0, MG_LAUNCH_BLOCK, "allows 1024 threads", "smaller blocks"},
-        {90, {1, 1, 1}, {288, 1, 1}, 16, 0, 0, 0, 256, 0, 0, MG_LAUNCH_BOUNDS, "288 threads; its __launch_bounds__ allows 256", "larger launch bounds"},
+        {90,
+         {1, 1, 1},
+         {1, 1, 65},
+         16,
+         0,
+         0,
+         0,
+         0,
+         0,
+         0,
+         MG_LAUNCH_BLOCK,
+         "1024 x 1024 x 64 at most",
+         "smaller blocks"},
+        {90,
+         {1, 1, 1},
+         {65536, 65536, 65536},
+         16,
+         0,
+         0,
+         0,
+         0,
+         0,
+         0,
+         MG_LAUNCH_BLOCK,
+         "allows 1024 threads",
+         "smaller blocks"},
+        {90,
+         {1, 1, 1},
+         {288, 1, 1},
+         16,
+         0,
+         0,
+         0,
+         256,
+         0,
+         0,
+         MG_LAUNCH_BOUNDS,
+         "288 threads; its __launch_bounds__ allows 256",
+         "larger launch bounds"},
         {90, {1, 1, 1}, {32, 1, 1}, 16, 1000, 48152, 0, 0, 0, 0, MG_LAUNCH_OK, NULL, NULL},
-        {90, {1, 1, 1}, {32, 1, 1}, 16, 1000, 48153, 0, 0, 0, 0, MG_LAUNCH_SHARED, "48153 bytes of dynamic shared memory (and 1000 static); 48152 are allowed",
+        {90,
+         {1, 1, 1},
+         {32, 1, 1},
+         16,
+         1000,
+         48153,
+         0,
+         0,
+         0,
+         0,
+         MG_LAUNCH_SHARED,
+         "48153 bytes of dynamic shared memory (and 1000 static); 48152 are allowed",
          "cudaFuncAttributeMaxDynamicSharedMemorySize, 48153"},
         {90, {1, 1, 1}, {32, 1, 1}, 16, 0, 232448, 232448, 0, 0, 0, MG_LAUNCH_OK, NULL, NULL},
-        {90, {1, 1, 1}, {32, 1, 1}, 16, 0, 232449, 232449, 0, 0, 0, MG_LAUNCH_SHARED, "232448 are allowed", "can have 232448 bytes"},
-        {75, {1, 1, 1}, {32, 1, 1}, 16, 0, 65537, 65537, 0, 0, 0, MG_LAUNCH_SHARED, "65536 are allowed on Tesla T4", "can have 65536 bytes"},
+        {90,
+         {1, 1, 1},
+         {32, 1, 1},
+         16,
+         0,
+         232449,
+         232449,
+         0,
+         0,
+         0,
+         MG_LAUNCH_SHARED,
+         "232448 are allowed",
+         "can have 232448 bytes"},
+        {75,
+         {1, 1, 1},
+         {32, 1, 1},
+         16,
+         0,
+         65537,
+         65537,
+         0,
+         0,
+         0,
+         MG_LAUNCH_SHARED,
+         "65536 are allowed on Tesla T4",
+         "can have 65536 bytes"},
         {90, {1, 1, 1}, {32, 1, 1}, 16, 0, 0, 0, 0, 32764, 0, MG_LAUNCH_OK, NULL, NULL},
-        {90, {1, 1, 1}, {32, 1, 1}, 16, 0, 0, 0, 0, 32765, 0, MG_LAUNCH_PARAMS, "32765 bytes of parameters", "a pointer"},
+        {90,
+         {1, 1, 1},
+         {32, 1, 1},
+         16,
+         0,
+         0,
+         0,
+         0,
+         32765,
+         0,
+         MG_LAUNCH_PARAMS,
+         "32765 bytes of parameters",
+         "a pointer"},
         {60, {1, 1, 1}, {32, 1, 1}, 16, 0, 0, 0, 0, 4097, 0, MG_LAUNCH_PARAMS, "takes 4096", "a pointer"},
         {90, {1056, 1, 1}, {256, 1, 1}, 32, 0, 0, 0, 0, 0, 1, MG_LAUNCH_OK, NULL, NULL},
-        {90, {1057, 1, 1}, {256, 1, 1}, 32, 0, 0, 0, 0, 0, 1, MG_LAUNCH_COOPERATIVE,
-         "cooperatively with 1057 blocks; NVIDIA H100 80GB HBM3 (compute capability 9.0) holds 1056 of them at once, 8 on each of its 132 SMs (warp slots)",
+        {90,
+         {1057, 1, 1},
+         {256, 1, 1},
+         32,
+         0,
+         0,
+         0,
+         0,
+         0,
+         1,
+         MG_LAUNCH_COOPERATIVE,
+         "cooperatively with 1057 blocks; NVIDIA H100 80GB HBM3 (compute capability 9.0) holds 1056 of them at once, 8 "
+         "on each of its 132 SMs (warp slots)",
          "cudaOccupancyMaxActiveBlocksPerMultiprocessor"},
     };
     for (size_t i = 0; i < MG_COUNT(rows); i++) {
@@ -365,8 +526,9 @@ static void launches(void **state)
         s.kernel.max_threads = rows[i].max_threads;
         const struct mg_arch *a = mg_arch_find(rows[i].cc);
         enum mg_launch_fault fault = mg_arch_launch_check(a, &s, &diag);
-        if (fault != rows[i].fault || (fault && (!strstr(diag.message, rows[i].message) || !strstr(diag.hint, rows[i].hint) ||
-                                                 diag.status != MG_ERR_LAUNCH_LIMIT)))
+        if (fault != rows[i].fault ||
+            (fault && (!strstr(diag.message, rows[i].message) || !strstr(diag.hint, rows[i].hint) ||
+                       diag.status != MG_ERR_LAUNCH_LIMIT)))
             fail_msg("row %zu: fault %d: %s (%s)", i, fault, diag.message, diag.hint);
         assert_int_equal(mg_arch_launch_check(a, &s, NULL), fault);
     }

@@ -1,9 +1,9 @@
 /* test_quick.c - the quick way of quick.c finds what the long way of order.c finds.
  *
- * Two histories of the same random accesses are kept side by side: one takes each lane through order.c, the other asks quick.c
- * first and does what is left over. A step that quick.c takes must be one in which the long way finds nothing, not even a unit
- * that nobody wrote, and all others must find the same conflicts with the same accesses in both. So for shared memory, with
- * and without a look at what was written, and for global memory, whose rows are kept by segment.c.
+ * Two histories of the same random accesses are kept side by side: one takes each lane through order.c, the other asks
+ * quick.c first and does what is left over. A step that quick.c takes must be one in which the long way finds nothing,
+ * not even a unit that nobody wrote, and all others must find the same conflicts with the same accesses in both. So for
+ * shared memory, with and without a look at what was written, and for global memory, whose rows are kept by segment.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,8 +74,8 @@ static struct found by_lanes(struct history *h, const struct mg_access *a, bool 
     return f;
 }
 
-static bool quickly(struct history *h, struct mg_last *last, struct mg_memos *memos, const struct mg_access *a, bool writes,
-                    bool init, struct mg_order_who me)
+static bool quickly(struct history *h, struct mg_last *last, struct mg_memos *memos, const struct mg_access *a,
+                    bool writes, bool init, struct mg_order_who me)
 {
     uint32_t who = mg__order_pack(me);
     if (me.class == MG_ORDER_STRONG && h->global)
@@ -84,8 +84,8 @@ static bool quickly(struct history *h, struct mg_last *last, struct mg_memos *me
         mg__shadow_settle(h->order, &h->shadow);
         for (unsigned lane = 0; lane < 32; lane++) {
             uint64_t u = a->address[lane] / 4;
-            if (a->width != 4 || (a->mask >> lane & 1 &&
-                                  !mg__quick_atomic_one(h->order, &h->shadow.rows[u / 32], u % 32, who | lane << 21, init)))
+            if (a->width != 4 || (a->mask >> lane & 1 && !mg__quick_atomic_one(h->order, &h->shadow.rows[u / 32],
+                                                                               u % 32, who | lane << 21, init)))
                 return false;
             if (a->mask >> lane & 1) {
                 h->shadow.sums[u / 32].written = h->order->now;
@@ -193,7 +193,8 @@ static void compare(bool init, bool global)
         struct mg_order_who me = {.site = (uint16_t)(1 + draw(8)), .warp = (uint8_t)warp,
                                   .class = what < 10 || what == 39 ? MG_ORDER_STRONG : MG_ORDER_PLAIN};
         struct found expected = by_lanes(&slow, &a, writes, me);
-        if ((writes || me.class == MG_ORDER_PLAIN) && quickly(&quick, &last[me.site - 1], &memos, &a, writes, init, me)) {
+        if ((writes || me.class == MG_ORDER_PLAIN) &&
+            quickly(&quick, &last[me.site - 1], &memos, &a, writes, init, me)) {
             assert_int_equal(expected.hits, 0);
             assert_true(!init || writes || !expected.fresh);
             taken++;

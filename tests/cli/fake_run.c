@@ -1,5 +1,5 @@
-/* fake_run.c - stands in for a CUDA program under our runtime: writes a report stream to $MARGAY_REPORT, as src/cudart would,
- * and behaves as its first argument says. For the tests of the command, which must not depend on the engine.
+/* fake_run.c - stands in for a CUDA program under our runtime: writes a report stream to $MARGAY_REPORT, as src/cudart
+ * would, and behaves as its first argument says. For the tests of the command, which must not depend on the engine.
  *
  *   launches SOURCE  three kernels, two shapes, lines in SOURCE      error SOURCE  a kernel that faults
  *   damaged          lines that are no records                       partial       dies inside a record
@@ -146,7 +146,8 @@ int main(int argc, char **argv)
             error("", 0);
     } else if (!strcmp(what, "damaged")) {
         int fd = atoi(target + 3);
-        const char junk[] = "not json\n{\"record\": 7}\n[1]\n\n{\"record\": \"launch\"}\n{\"record\": \"from the future\"}\n";
+        const char junk[] =
+            "not json\n{\"record\": 7}\n[1]\n\n{\"record\": \"launch\"}\n{\"record\": \"from the future\"}\n";
         if (write(fd, junk, sizeof(junk) - 1) < 0)
             return 97;
         launches(source);

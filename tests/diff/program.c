@@ -1,103 +1,273 @@
 /* program.c - see program.h.
  *
- * A program has 16 registers of 32 bits, 8 of 64, 8 floats, 3 doubles, 4 of 16 bits and 8 predicates, which begin with what
- * lanes, threads, blocks and memory have, and end in memory. In between stand statements from the tables below, under
- * guards, in branches that lanes may take differently and in loops that they may leave at different times.
+ * A program has 16 registers of 32 bits, 8 of 64, 8 floats, 3 doubles, 4 of 16 bits and 8 predicates, which begin with
+ * what lanes, threads, blocks and memory have, and end in memory. In between stand statements from the tables below,
+ * under guards, in branches that lanes may take differently and in loops that they may leave at different times.
  *
- * Threads must not race, or two engines may rightly differ: a thread writes to memory of its own, reads of others only what
- * nobody writes or, between two barriers, shared memory; sums are atomic and nobody looks at them. Operations of whole
- * warps and barriers stand only where all threads come by.
+ * Threads must not race, or two engines may rightly differ: a thread writes to memory of its own, reads of others only
+ * what nobody writes or, between two barriers, shared memory; sums are atomic and nobody looks at them. Operations of
+ * whole warps and barriers stand only where all threads come by.
  *
- * To add an instruction, add a row: $d $r $s are a 32-bit register to write, to read, or to read or a constant; $D $L $M the
- * same of 64 bits, $f $g of floats, $q of doubles, $h of 16 bits, $p $P of predicates; $n is a number below 32.
+ * To add an instruction, add a row: $d $r $s are a 32-bit register to write, to read, or to read or a constant; $D $L
+ * $M the same of 64 bits, $f $g of floats, $q of doubles, $h of 16 bits, $p $P of predicates; $n is a number below 32.
  */
 #include "program.h"
 
 static const char *const values[] = {
-    "add.u32 $d, $s, $s;", "sub.s32 $d, $s, $s;", "mul.lo.u32 $d, $r, $s;", "mad.lo.s32 $d, $s, $s, $s;", "min.s32 $d, $s, $s;",
-    "max.u32 $d, $r, $s;", "and.b32 $d, $s, $s;", "or.b32 $d, $s, $s;", "xor.b32 $d, $s, $s;", "shl.b32 $d, $r, $s;",
-    "shl.b32 $d, $r, $n;", "shr.u32 $d, $r, $s;", "shr.s32 $d, $r, $n;", "not.b32 $d, $r;", "neg.s32 $d, $r;", "abs.s32 $d, $r;",
-    "popc.b32 $d, $r;", "clz.b32 $d, $r;", "brev.b32 $d, $r;", "bfe.u32 $d, $r, $s, $n;", "bfe.s32 $d, $r, $n, $n;",
-    "bfi.b32 $d, $r, $r, $n, $n;", "prmt.b32 $d, $r, $r, $s;", "lop3.b32 $d, $r, $s, $r, 0x6a;", "shf.l.wrap.b32 $d, $r, $r, $s;",
-    "shf.r.clamp.b32 $d, $r, $r, $s;", "sad.u32 $d, $r, $s, $r;", "div.u32 $d, $r, $s;", "rem.s32 $d, $r, $s;", "div.s32 $d, $r, $n;",
-    "mul.hi.u32 $d, $r, $s;", "mul.hi.s32 $d, $r, $s;", "mul24.lo.s32 $d, $r, $s;", "dp4a.s32.u32 $d, $r, $r, $s;",
-    "selp.b32 $d, $s, $s, $P;", "slct.s32.s32 $d, $r, $s, $r;", "bfind.u32 $d, $r;", "fns.b32 $d, $r, $n, 2;",
-    "add.cc.u32 $d, $r, $s; addc.u32 $d, $r, $s;", "sub.cc.u32 $d, $r, $s; subc.u32 $d, $r, 7;", "mov.u32 $d, $s;",
-    "add.u64 $D, $L, $M;", "sub.s64 $D, $L, $M;", "mul.lo.u64 $D, $L, $M;", "mul.hi.u64 $D, $L, $L;", "mul.wide.u32 $D, $r, $s;",
-    "mul.wide.s32 $D, $r, $s;", "mad.wide.u32 $D, $r, $n, $L;", "mad.wide.s32 $D, $r, $s, $L;", "mad.lo.s64 $D, $L, $L, $M;",
-    "shl.b64 $D, $L, $n;", "shr.u64 $D, $L, $s;", "shr.s64 $D, $L, $n;", "and.b64 $D, $L, $M;", "xor.b64 $D, $L, $L;",
-    "cvt.u64.u32 $D, $r;", "cvt.s64.s32 $D, $r;", "cvt.u32.u64 $d, $L;", "min.s64 $D, $L, $M;", "max.u64 $D, $L, $L;",
-    "popc.b64 $d, $L;", "div.u64 $D, $L, $M;", "selp.b64 $D, $L, $M, $P;", "mov.b64 $D, {$r, $r};", "mov.b64 {$d, $d}, $L;",
-    "mov.u64 $D, $M;", "neg.s64 $D, $L;",
-    "cvt.u16.u32 $h, $r;", "cvt.u32.u16 $d, $h;", "cvt.s32.s16 $d, $h;", "add.s16 $h, $h, $h;", "mul.wide.u16 $d, $h, $h;",
-    "mul.lo.s16 $h, $h, $h;", "shr.s16 $h, $h, 3;", "max.u16 $h, $h, $h;", "mov.b32 $d, {$h, $h};", "mov.b32 {$h, $h}, $r;",
-    "lop3.or.b32 $d|$p, $r, $s, $r, 0x28, $P;", "lop3.and.b32 _|$p, $r, $s, $r, 0xd4, !$P;", "cvt.pack.sat.s4.s32.b32 $d, $r, $s, $r;",
-    "mov.b128 %w0, {$L, $L}; mov.b128 {$d, $d, $d, _}, %w0;", "mov.b128 %w0, {$r, $r, $s, $r}; mov.b128 %w1, %w0; mov.b128 {$D, $D}, %w1;",
-    "cvt.u32.u8 $d, $r;", "cvt.s32.s8 $d, $r;", "cvt.s8.s32 $d, $r;",
-    "add.f32 $f, $g, $g;", "add.rn.ftz.f32 $f, $g, $g;", "sub.f32 $f, $g, $g;", "mul.f32 $f, $g, $g;", "mul.rz.f32 $f, $g, $g;",
-    "fma.rn.f32 $f, $g, $g, $g;", "fma.rm.ftz.f32 $f, $g, $g, $g;", "div.rn.f32 $f, $g, $g;", "div.approx.f32 $f, $g, $g;",
-    "div.full.ftz.f32 $f, $g, $g;", "sqrt.rn.f32 $f, $g;", "sqrt.approx.f32 $f, $g;", "rcp.approx.ftz.f32 $f, $g;", "rcp.rn.f32 $f, $g;",
-    "rsqrt.approx.f32 $f, $g;", "ex2.approx.ftz.f32 $f, $g;", "lg2.approx.f32 $f, $g;", "sin.approx.f32 $f, $g;", "cos.approx.f32 $f, $g;",
-    "tanh.approx.f32 $f, $g;", "min.f32 $f, $g, $g;", "max.NaN.f32 $f, $g, $g;", "neg.f32 $f, $g;", "abs.f32 $f, $g;",
-    "copysign.f32 $f, $g, $g;", "cvt.rn.f32.s32 $f, $r;", "cvt.rn.f32.u32 $f, $r;", "cvt.rzi.s32.f32 $d, $g;", "cvt.rni.u32.f32 $d, $g;",
-    "cvt.rmi.f32.f32 $f, $g;", "cvt.sat.f32.f32 $f, $g;", "add.sat.f32 $f, $g, $g;", "mov.b32 $d, $f;", "mov.b32 $f, $r;",
-    "selp.f32 $f, $g, $g, $P;", "cvt.rn.f16.f32 $h, $g;", "cvt.f32.f16 $f, $h;", "add.f16x2 $d, $r, $r;", "fma.rn.f16x2 $d, $r, $r, $r;",
-    "mul.f16 $h, $h, $h;", "cvt.rn.bf16x2.f32 $d, $g, $g;", "cvt.rn.bf16.f32 $h, $g;", "max.f16x2 $d, $r, $r;",
-    "cvt.f64.f32 $q, $g;", "cvt.rn.f32.f64 $f, $q;", "add.f64 $q, $q, $q;", "mul.f64 $q, $q, $q;", "fma.rn.f64 $q, $q, $q, $q;",
-    "div.rn.f64 $q, $q, $q;", "sqrt.rn.f64 $q, $q;", "cvt.rn.f64.s64 $q, $L;", "cvt.rzi.s64.f64 $D, $q;", "min.f64 $q, $q, $q;",
-    "setp.lt.s32 $p, $r, $s;", "setp.eq.u32 $p, $r, $s;", "setp.ge.u32 $p|$p, $r, $s;", "setp.ne.and.s32 $p|$p, $r, $s, $P;",
-    "setp.gt.or.u64 $p, $L, $M, $P;", "setp.lo.xor.u32 $p, $r, $s, !$P;", "setp.lt.f32 $p, $g, $g;", "setp.neu.and.f32 $p, $g, $g, $P;",
-    "setp.num.f32 $p|$p, $g, $g;", "setp.ge.f64 $p, $q, $q;", "and.pred $p, $P, $P;", "or.pred $p, $P, $P;", "xor.pred $p, $P, $P;",
-    "not.pred $p, $P;", "mov.pred $p, $P;", "setp.eq.s32 $p, $r, $n;", "set.lt.u32.s32 $d, $r, $s;", "setp.lt.u32 $p, %lane, $n;",
-    "setp.ge.u32 $p, %tx, $n;", "testp.finite.f32 $p, $g;",
-    "mov.u32 $d, %tid.x;", "mov.u32 $d, %tid.y;", "mov.u32 $d, %laneid;", "mov.u32 $d, %ctaid.x;", "mov.u32 $d, %ntid.x;",
-    "mov.u32 $d, %lanemask_lt;", "mov.u32 $d, %warpid;", "mul.lo.u32 $d, %tx, $n;", "mad.lo.u32 $d, %ty, $n, %tx;", "shl.b32 $d, %lane, 2;",
-    "activemask.b32 $d;", "activemask.b32 %y0; vote.sync.ballot.b32 $d, $P, %y0;", "activemask.b32 %y0; vote.sync.any.pred $p, $P, %y0;",
+    "add.u32 $d, $s, $s;",
+    "sub.s32 $d, $s, $s;",
+    "mul.lo.u32 $d, $r, $s;",
+    "mad.lo.s32 $d, $s, $s, $s;",
+    "min.s32 $d, $s, $s;",
+    "max.u32 $d, $r, $s;",
+    "and.b32 $d, $s, $s;",
+    "or.b32 $d, $s, $s;",
+    "xor.b32 $d, $s, $s;",
+    "shl.b32 $d, $r, $s;",
+    "shl.b32 $d, $r, $n;",
+    "shr.u32 $d, $r, $s;",
+    "shr.s32 $d, $r, $n;",
+    "not.b32 $d, $r;",
+    "neg.s32 $d, $r;",
+    "abs.s32 $d, $r;",
+    "popc.b32 $d, $r;",
+    "clz.b32 $d, $r;",
+    "brev.b32 $d, $r;",
+    "bfe.u32 $d, $r, $s, $n;",
+    "bfe.s32 $d, $r, $n, $n;",
+    "bfi.b32 $d, $r, $r, $n, $n;",
+    "prmt.b32 $d, $r, $r, $s;",
+    "lop3.b32 $d, $r, $s, $r, 0x6a;",
+    "shf.l.wrap.b32 $d, $r, $r, $s;",
+    "shf.r.clamp.b32 $d, $r, $r, $s;",
+    "sad.u32 $d, $r, $s, $r;",
+    "div.u32 $d, $r, $s;",
+    "rem.s32 $d, $r, $s;",
+    "div.s32 $d, $r, $n;",
+    "mul.hi.u32 $d, $r, $s;",
+    "mul.hi.s32 $d, $r, $s;",
+    "mul24.lo.s32 $d, $r, $s;",
+    "dp4a.s32.u32 $d, $r, $r, $s;",
+    "selp.b32 $d, $s, $s, $P;",
+    "slct.s32.s32 $d, $r, $s, $r;",
+    "bfind.u32 $d, $r;",
+    "fns.b32 $d, $r, $n, 2;",
+    "add.cc.u32 $d, $r, $s; addc.u32 $d, $r, $s;",
+    "sub.cc.u32 $d, $r, $s; subc.u32 $d, $r, 7;",
+    "mov.u32 $d, $s;",
+    "add.u64 $D, $L, $M;",
+    "sub.s64 $D, $L, $M;",
+    "mul.lo.u64 $D, $L, $M;",
+    "mul.hi.u64 $D, $L, $L;",
+    "mul.wide.u32 $D, $r, $s;",
+    "mul.wide.s32 $D, $r, $s;",
+    "mad.wide.u32 $D, $r, $n, $L;",
+    "mad.wide.s32 $D, $r, $s, $L;",
+    "mad.lo.s64 $D, $L, $L, $M;",
+    "shl.b64 $D, $L, $n;",
+    "shr.u64 $D, $L, $s;",
+    "shr.s64 $D, $L, $n;",
+    "and.b64 $D, $L, $M;",
+    "xor.b64 $D, $L, $L;",
+    "cvt.u64.u32 $D, $r;",
+    "cvt.s64.s32 $D, $r;",
+    "cvt.u32.u64 $d, $L;",
+    "min.s64 $D, $L, $M;",
+    "max.u64 $D, $L, $L;",
+    "popc.b64 $d, $L;",
+    "div.u64 $D, $L, $M;",
+    "selp.b64 $D, $L, $M, $P;",
+    "mov.b64 $D, {$r, $r};",
+    "mov.b64 {$d, $d}, $L;",
+    "mov.u64 $D, $M;",
+    "neg.s64 $D, $L;",
+    "cvt.u16.u32 $h, $r;",
+    "cvt.u32.u16 $d, $h;",
+    "cvt.s32.s16 $d, $h;",
+    "add.s16 $h, $h, $h;",
+    "mul.wide.u16 $d, $h, $h;",
+    "mul.lo.s16 $h, $h, $h;",
+    "shr.s16 $h, $h, 3;",
+    "max.u16 $h, $h, $h;",
+    "mov.b32 $d, {$h, $h};",
+    "mov.b32 {$h, $h}, $r;",
+    "lop3.or.b32 $d|$p, $r, $s, $r, 0x28, $P;",
+    "lop3.and.b32 _|$p, $r, $s, $r, 0xd4, !$P;",
+    "cvt.pack.sat.s4.s32.b32 $d, $r, $s, $r;",
+    "mov.b128 %w0, {$L, $L}; mov.b128 {$d, $d, $d, _}, %w0;",
+    "mov.b128 %w0, {$r, $r, $s, $r}; mov.b128 %w1, %w0; mov.b128 {$D, $D}, %w1;",
+    "cvt.u32.u8 $d, $r;",
+    "cvt.s32.s8 $d, $r;",
+    "cvt.s8.s32 $d, $r;",
+    "add.f32 $f, $g, $g;",
+    "add.rn.ftz.f32 $f, $g, $g;",
+    "sub.f32 $f, $g, $g;",
+    "mul.f32 $f, $g, $g;",
+    "mul.rz.f32 $f, $g, $g;",
+    "fma.rn.f32 $f, $g, $g, $g;",
+    "fma.rm.ftz.f32 $f, $g, $g, $g;",
+    "div.rn.f32 $f, $g, $g;",
+    "div.approx.f32 $f, $g, $g;",
+    "div.full.ftz.f32 $f, $g, $g;",
+    "sqrt.rn.f32 $f, $g;",
+    "sqrt.approx.f32 $f, $g;",
+    "rcp.approx.ftz.f32 $f, $g;",
+    "rcp.rn.f32 $f, $g;",
+    "rsqrt.approx.f32 $f, $g;",
+    "ex2.approx.ftz.f32 $f, $g;",
+    "lg2.approx.f32 $f, $g;",
+    "sin.approx.f32 $f, $g;",
+    "cos.approx.f32 $f, $g;",
+    "tanh.approx.f32 $f, $g;",
+    "min.f32 $f, $g, $g;",
+    "max.NaN.f32 $f, $g, $g;",
+    "neg.f32 $f, $g;",
+    "abs.f32 $f, $g;",
+    "copysign.f32 $f, $g, $g;",
+    "cvt.rn.f32.s32 $f, $r;",
+    "cvt.rn.f32.u32 $f, $r;",
+    "cvt.rzi.s32.f32 $d, $g;",
+    "cvt.rni.u32.f32 $d, $g;",
+    "cvt.rmi.f32.f32 $f, $g;",
+    "cvt.sat.f32.f32 $f, $g;",
+    "add.sat.f32 $f, $g, $g;",
+    "mov.b32 $d, $f;",
+    "mov.b32 $f, $r;",
+    "selp.f32 $f, $g, $g, $P;",
+    "cvt.rn.f16.f32 $h, $g;",
+    "cvt.f32.f16 $f, $h;",
+    "add.f16x2 $d, $r, $r;",
+    "fma.rn.f16x2 $d, $r, $r, $r;",
+    "mul.f16 $h, $h, $h;",
+    "cvt.rn.bf16x2.f32 $d, $g, $g;",
+    "cvt.rn.bf16.f32 $h, $g;",
+    "max.f16x2 $d, $r, $r;",
+    "cvt.f64.f32 $q, $g;",
+    "cvt.rn.f32.f64 $f, $q;",
+    "add.f64 $q, $q, $q;",
+    "mul.f64 $q, $q, $q;",
+    "fma.rn.f64 $q, $q, $q, $q;",
+    "div.rn.f64 $q, $q, $q;",
+    "sqrt.rn.f64 $q, $q;",
+    "cvt.rn.f64.s64 $q, $L;",
+    "cvt.rzi.s64.f64 $D, $q;",
+    "min.f64 $q, $q, $q;",
+    "setp.lt.s32 $p, $r, $s;",
+    "setp.eq.u32 $p, $r, $s;",
+    "setp.ge.u32 $p|$p, $r, $s;",
+    "setp.ne.and.s32 $p|$p, $r, $s, $P;",
+    "setp.gt.or.u64 $p, $L, $M, $P;",
+    "setp.lo.xor.u32 $p, $r, $s, !$P;",
+    "setp.lt.f32 $p, $g, $g;",
+    "setp.neu.and.f32 $p, $g, $g, $P;",
+    "setp.num.f32 $p|$p, $g, $g;",
+    "setp.ge.f64 $p, $q, $q;",
+    "and.pred $p, $P, $P;",
+    "or.pred $p, $P, $P;",
+    "xor.pred $p, $P, $P;",
+    "not.pred $p, $P;",
+    "mov.pred $p, $P;",
+    "setp.eq.s32 $p, $r, $n;",
+    "set.lt.u32.s32 $d, $r, $s;",
+    "setp.lt.u32 $p, %lane, $n;",
+    "setp.ge.u32 $p, %tx, $n;",
+    "testp.finite.f32 $p, $g;",
+    "mov.u32 $d, %tid.x;",
+    "mov.u32 $d, %tid.y;",
+    "mov.u32 $d, %laneid;",
+    "mov.u32 $d, %ctaid.x;",
+    "mov.u32 $d, %ntid.x;",
+    "mov.u32 $d, %lanemask_lt;",
+    "mov.u32 $d, %warpid;",
+    "mul.lo.u32 $d, %tx, $n;",
+    "mad.lo.u32 $d, %ty, $n, %tx;",
+    "shl.b32 $d, %lane, 2;",
+    "activemask.b32 $d;",
+    "activemask.b32 %y0; vote.sync.ballot.b32 $d, $P, %y0;",
+    "activemask.b32 %y0; vote.sync.any.pred $p, $P, %y0;",
     /* memory that is only read */
-    "ld.global.u32 $d, [%in+$4];", "ld.global.u64 $D, [%in+$8];", "ld.global.f32 $f, [%in+$4];", "ld.const.u32 $d, [konst+$8];",
-    "mad.wide.u32 %x0, %tx, 4, %in; ld.global.u32 $d, [%x0+$4];", "mad.wide.u32 %x0, %gid, 4, %in; ld.global.u32 $d, [%x0+$4]; ld.global.u32 $d, [%x0];",
-    "mad.wide.u32 %x0, %lane, 8, %in; ld.global.u64 $D, [%x0+$8];", "mad.wide.u32 %x0, %ty, 16, %in; ld.global.v4.u32 {$d, $d, $d, $d}, [%x0];",
-    "mad.wide.u32 %x0, %tx, 16, %in; ld.global.v4.u32 {$d, $d, $d, $d}, [%x0+16];", "mad.wide.u32 %x0, %tx, 8, %in; ld.global.v2.f32 {$f, $f}, [%x0];",
-    "mad.wide.u32 %x0, %lane, 1, %in; ld.global.u8 $d, [%x0+$8];", "mad.wide.u32 %x0, %tx, 2, %in; ld.global.s16 $d, [%x0+$8];",
-    "mad.wide.u32 %x0, %lane, 12, %in; ld.global.u32 $d, [%x0];", "mul.lo.u32 %y0, %tx, %u; mad.wide.u32 %x0, %y0, 4, %in; ld.global.u32 $d, [%x0];",
+    "ld.global.u32 $d, [%in+$4];",
+    "ld.global.u64 $D, [%in+$8];",
+    "ld.global.f32 $f, [%in+$4];",
+    "ld.const.u32 $d, [konst+$8];",
+    "mad.wide.u32 %x0, %tx, 4, %in; ld.global.u32 $d, [%x0+$4];",
+    "mad.wide.u32 %x0, %gid, 4, %in; ld.global.u32 $d, [%x0+$4]; ld.global.u32 $d, [%x0];",
+    "mad.wide.u32 %x0, %lane, 8, %in; ld.global.u64 $D, [%x0+$8];",
+    "mad.wide.u32 %x0, %ty, 16, %in; ld.global.v4.u32 {$d, $d, $d, $d}, [%x0];",
+    "mad.wide.u32 %x0, %tx, 16, %in; ld.global.v4.u32 {$d, $d, $d, $d}, [%x0+16];",
+    "mad.wide.u32 %x0, %tx, 8, %in; ld.global.v2.f32 {$f, $f}, [%x0];",
+    "mad.wide.u32 %x0, %lane, 1, %in; ld.global.u8 $d, [%x0+$8];",
+    "mad.wide.u32 %x0, %tx, 2, %in; ld.global.s16 $d, [%x0+$8];",
+    "mad.wide.u32 %x0, %lane, 12, %in; ld.global.u32 $d, [%x0];",
+    "mul.lo.u32 %y0, %tx, %u; mad.wide.u32 %x0, %y0, 4, %in; ld.global.u32 $d, [%x0];",
     "mad.lo.u32 %y0, %ty, %u, %tx; mad.wide.u32 %x0, %y0, 4, %in; ld.global.u32 $d, [%x0];",
     "and.b32 %y0, $r, 0x1ffc; cvt.u64.u32 %x0, %y0; add.u64 %x0, %x0, %in; ld.global.u32 $d, [%x0+$4];",
     "and.b32 %y0, $r, 0xff8; cvt.u64.u32 %x0, %y0; add.u64 %x0, %x0, %in; ld.global.v2.u32 {$d, $d}, [%x0];",
     "and.b32 %y0, $r, 0xfff; cvt.u64.u32 %x0, %y0; add.u64 %x0, %x0, %in; ld.global.s8 $d, [%x0]; ld.u8 $d, [%x0+1];",
     "ld.global.nc.u32 $d, [%in+$4];",
     /* memory of one's own */
-    "st.global.u32 [%own+$4], $r;", "st.global.u64 [%own+$8], $L;", "st.global.v2.u32 [%own+8], {$r, $r};", "st.global.v4.f32 [%own+16], {$f, $f, $f, $f};",
-    "st.global.u8 [%own+$8], $r;", "st.global.u16 [%own+$8], $h;", "ld.global.u32 $d, [%own+$4];", "ld.global.v4.u32 {$d, $d, $d, $d}, [%own+16];",
-    "st.u32 [%own+$4], $r; ld.u32 $d, [%own];", "mad.wide.u32 %x0, %gid, 4, %flat; st.global.u32 [%x0], $r; ld.global.u32 $d, [%x0];",
-    "st.shared.u32 [%so], $r;", "st.shared.v2.u32 [%so+8], {$r, $r};", "st.shared.f32 [%so+4], $f;", "ld.shared.u32 $d, [%so+4];",
-    "ld.shared.v4.u32 {$d, $d, $d, $d}, [%so];", "ld.shared.u64 $D, [%so+8];", "st.local.u32 [%lo+$8], $r; ld.local.u32 $d, [%lo+$4];",
+    "st.global.u32 [%own+$4], $r;",
+    "st.global.u64 [%own+$8], $L;",
+    "st.global.v2.u32 [%own+8], {$r, $r};",
+    "st.global.v4.f32 [%own+16], {$f, $f, $f, $f};",
+    "st.global.u8 [%own+$8], $r;",
+    "st.global.u16 [%own+$8], $h;",
+    "ld.global.u32 $d, [%own+$4];",
+    "ld.global.v4.u32 {$d, $d, $d, $d}, [%own+16];",
+    "st.u32 [%own+$4], $r; ld.u32 $d, [%own];",
+    "mad.wide.u32 %x0, %gid, 4, %flat; st.global.u32 [%x0], $r; ld.global.u32 $d, [%x0];",
+    "st.shared.u32 [%so], $r;",
+    "st.shared.v2.u32 [%so+8], {$r, $r};",
+    "st.shared.f32 [%so+4], $f;",
+    "ld.shared.u32 $d, [%so+4];",
+    "ld.shared.v4.u32 {$d, $d, $d, $d}, [%so];",
+    "ld.shared.u64 $D, [%so+8];",
+    "st.local.u32 [%lo+$8], $r; ld.local.u32 $d, [%lo+$4];",
     "st.shared.u32 [%so], $r; ld.shared.u32 $d, [%so]; st.shared.u32 [%so+12], $d; ld.shared.f32 $f, [%so+12];",
-    "red.shared.add.u32 [counts+$4], 3;", "and.b32 %y0, $r, 0x3c; mov.u32 %y1, counts; add.u32 %y0, %y0, %y1; red.shared.add.u32 [%y0], 1;",
-    "red.global.add.u32 [%sums+$4], $r;", "and.b32 %y0, $r, 0x7c; cvt.u64.u32 %x0, %y0; add.u64 %x0, %x0, %sums; red.global.max.u32 [%x0+128], $r;",
+    "red.shared.add.u32 [counts+$4], 3;",
+    "and.b32 %y0, $r, 0x3c; mov.u32 %y1, counts; add.u32 %y0, %y0, %y1; red.shared.add.u32 [%y0], 1;",
+    "red.global.add.u32 [%sums+$4], $r;",
+    "and.b32 %y0, $r, 0x7c; cvt.u64.u32 %x0, %y0; add.u64 %x0, %x0, %sums; red.global.max.u32 [%x0+128], $r;",
     "atom.global.add.u32 $d, [%own], $r;",
-    "mov.b128 %w0, {$L, $L}; st.global.b128 [%own+16], %w0;", "ld.global.b128 %w0, [%own+16]; mov.b128 {$D, _}, %w0;",
+    "mov.b128 %w0, {$L, $L}; st.global.b128 [%own+16], %w0;",
+    "ld.global.b128 %w0, [%own+16]; mov.b128 {$D, _}, %w0;",
     "{ .param .b32 a; .param .b32 b; st.param.b32 [a], $r; call.uni (b), helper, (a); ld.param.b32 $d, [b]; }",
 };
-/* What polls counts as waiting for others: in a loop, after a while, diverged lanes no longer wait for it, and after how long
- * an engine may choose. */
+/* What polls counts as waiting for others: in a loop, after a while, diverged lanes no longer wait for it, and after
+ * how long an engine may choose. */
 static const char *const polls[] = {
-    "ld.volatile.global.u32 $d, [%in+$4];", "ld.relaxed.gpu.global.u64 $D, [%own+$8];", "atom.global.exch.b32 $d, [%own+$4], $r;",
-    "ld.global.u32 %y0, [%own]; atom.global.cas.b32 $d, [%own], %y0, $r;", "atom.global.cas.b64 $D, [%own+$8], $L, $L;",
-    "mov.b128 %w1, {$L, $L}; ld.shared.b128 %w0, [%so]; atom.shared.cas.b128 %w1, [%so], %w0, %w1; mov.b128 {$D, $D}, %w1;",
+    "ld.volatile.global.u32 $d, [%in+$4];",
+    "ld.relaxed.gpu.global.u64 $D, [%own+$8];",
+    "atom.global.exch.b32 $d, [%own+$4], $r;",
+    "ld.global.u32 %y0, [%own]; atom.global.cas.b32 $d, [%own], %y0, $r;",
+    "atom.global.cas.b64 $D, [%own+$8], $L, $L;",
+    "mov.b128 %w1, {$L, $L}; ld.shared.b128 %w0, [%so]; atom.shared.cas.b128 %w1, [%so], %w0, %w1; mov.b128 {$D, $D}, "
+    "%w1;",
     "mov.b128 %w1, {$L, $L}; atom.global.exch.b128 %w0, [%own], %w1; mov.b128 {_, $D}, %w0;",
 };
 static const char *const whole_warp[] = {
-    "shfl.sync.bfly.b32 $d, $r, $n, 31, -1;", "shfl.sync.up.b32 $d|$p, $r, $n, 0, -1;", "shfl.sync.down.b32 $d|$p, $r, 1, 31, -1;",
-    "shfl.sync.idx.b32 $d, $r, $r, 31, -1;", "vote.sync.all.pred $p, $P, -1;", "vote.sync.ballot.b32 $d, $P, -1;",
-    "match.any.sync.b32 $d, %ty, -1;", "match.all.sync.b32 $d|$p, $r, -1;", "redux.sync.add.u32 $d, $r, -1;", "redux.sync.min.s32 $d, $r, -1;",
+    "shfl.sync.bfly.b32 $d, $r, $n, 31, -1;",
+    "shfl.sync.up.b32 $d|$p, $r, $n, 0, -1;",
+    "shfl.sync.down.b32 $d|$p, $r, 1, 31, -1;",
+    "shfl.sync.idx.b32 $d, $r, $r, 31, -1;",
+    "vote.sync.all.pred $p, $P, -1;",
+    "vote.sync.ballot.b32 $d, $P, -1;",
+    "match.any.sync.b32 $d, %ty, -1;",
+    "match.all.sync.b32 $d|$p, $r, -1;",
+    "redux.sync.add.u32 $d, $r, -1;",
+    "redux.sync.min.s32 $d, $r, -1;",
     "bar.warp.sync -1;",
 };
 static const char *const whole_block[] = {
     "bar.sync 0;",
-    "st.shared.u32 [%so], $r; bar.sync 0; and.b32 %y0, $r, 0xffc; mov.u32 %y1, tile; add.u32 %y0, %y0, %y1; ld.shared.u32 $d, [%y0]; bar.sync 0;",
-    "st.shared.f32 [%so+4], $f; bar.sync 0; mov.u32 %y1, tile; mad.lo.u32 %y0, %ty, 16, %y1; ld.shared.f32 $f, [%y0+4]; ld.shared.u32 $d, [%y0+20]; bar.sync 0;",
-    "bar.sync 0; mov.u32 %y1, tile; xor.b32 %y0, %tx, 1; mad.lo.u32 %y0, %y0, 16, %y1; ld.shared.u32 $d, [%y0]; bar.sync 0;",
-    "bar.red.popc.u32 $d, 0, $P;", "barrier.sync 1; membar.cta;",
+    "st.shared.u32 [%so], $r; bar.sync 0; and.b32 %y0, $r, 0xffc; mov.u32 %y1, tile; add.u32 %y0, %y0, %y1; "
+    "ld.shared.u32 $d, [%y0]; bar.sync 0;",
+    "st.shared.f32 [%so+4], $f; bar.sync 0; mov.u32 %y1, tile; mad.lo.u32 %y0, %ty, 16, %y1; ld.shared.f32 $f, "
+    "[%y0+4]; ld.shared.u32 $d, [%y0+20]; bar.sync 0;",
+    "bar.sync 0; mov.u32 %y1, tile; xor.b32 %y0, %tx, 1; mad.lo.u32 %y0, %y0, 16, %y1; ld.shared.u32 $d, [%y0]; "
+    "bar.sync 0;",
+    "bar.red.popc.u32 $d, 0, $P;",
+    "barrier.sync 1; membar.cta;",
 };
 
 struct maker {
@@ -115,13 +285,15 @@ static unsigned pick(struct maker *m, unsigned n)
 
 static void constant(struct maker *m, struct mg_strbuf *t)
 {
-    static const uint32_t odd[] = {0, 1, 2, 3, 4, 8, 16, 31, 32, 255, 0x7fffffff, 0x80000000, 0xffffffff, 0xfffffff0, 12, 100};
+    static const uint32_t odd[] = {0,  1,   2,          3,          4,          8,          16, 31,
+                                   32, 255, 0x7fffffff, 0x80000000, 0xffffffff, 0xfffffff0, 12, 100};
     mg__strbuf_printf(t, "%d", (int32_t)(pick(m, 8) ? odd[pick(m, MG_COUNT(odd))] : pick(m, 1u << 30)));
 }
 
 static void expand(struct maker *m, struct mg_strbuf *t, const char *row)
 {
-    static const uint32_t floats[] = {0, 0x80000000, 0x3f800000, 0xbf800000, 0x40490fdb, 0x7f800000, 0xff800000, 0x7fc00000, 1, 0x00800000, 0x7f7fffff, 0x4f000000};
+    static const uint32_t floats[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 0x40490fdb, 0x7f800000,
+                                      0xff800000, 0x7fc00000, 1,          0x00800000, 0x7f7fffff, 0x4f000000};
     for (; *row; row++) {
         if (*row != '$') {
             mg__strbuf_append(t, row, 1);
@@ -184,7 +356,8 @@ static struct stmt *new_stmt(struct maker *m, enum stmt_kind kind, struct mg_str
 }
 
 /* `together`: all threads of the block come by here. */
-static void make_list(struct maker *m, struct stmt *to, unsigned side, unsigned n, unsigned depth, bool together, bool loop)
+static void make_list(struct maker *m, struct stmt *to, unsigned side, unsigned n, unsigned depth, bool together,
+                      bool loop)
 {
     for (unsigned i = 0; i < n; i++) {
         struct mg_strbuf t = {0};
@@ -205,7 +378,8 @@ static void make_list(struct maker *m, struct stmt *to, unsigned side, unsigned 
             if (uniform)
                 mg__strbuf_printf(&t, "mov.u32 %%l%u, %u; mov.u32 %%c%u, 0;", depth, 1 + pick(m, 6), depth);
             else
-                expand(m, &t, "and.b32 %y0, $r, 7;"), mg__strbuf_printf(&t, " add.u32 %%l%u, %%y0, 1; mov.u32 %%c%u, 0;", depth, depth);
+                expand(m, &t, "and.b32 %y0, $r, 7;"),
+                    mg__strbuf_printf(&t, " add.u32 %%l%u, %%y0, 1; mov.u32 %%c%u, 0;", depth, depth);
             s = new_stmt(m, STMT_LOOP, &t);
             s->test_first = pick(m, 2);
             make_list(m, s, 0, 2 + pick(m, 6), depth - 1, together && uniform, true);
@@ -256,8 +430,9 @@ static void make_list(struct maker *m, struct stmt *to, unsigned side, unsigned 
 
 void program_make(struct program *p, uint64_t seed)
 {
-    static const struct mg_dim3 blocks[] = {{32, 1, 1}, {64, 1, 1}, {256, 1, 1}, {16, 16, 1}, {8, 8, 1}, {16, 4, 1}, {4, 8, 2}, {32, 4, 1}, {2, 16, 1},
-                                            {64, 2, 1}, {10, 16, 1}, {96, 1, 1}, {1, 64, 1}, {8, 2, 6}, {33, 1, 1}, {7, 5, 1}};
+    static const struct mg_dim3 blocks[] = {{32, 1, 1}, {64, 1, 1}, {256, 1, 1}, {16, 16, 1}, {8, 8, 1},   {16, 4, 1},
+                                            {4, 8, 2},  {32, 4, 1}, {2, 16, 1},  {64, 2, 1},  {10, 16, 1}, {96, 1, 1},
+                                            {1, 64, 1}, {8, 2, 6},  {33, 1, 1},  {7, 5, 1}};
     struct maker m = {p, seed * 0x9e3779b97f4a7c15ull + 1, 0, false};
     struct mg_strbuf none = {0};
     memset(p, 0, sizeof *p);
@@ -269,7 +444,11 @@ void program_make(struct program *p, uint64_t seed)
     p->root = new_stmt(&m, STMT_IF, &none);
     unsigned size = pick(&m, 40); /* most are small: many small ones find more than a few large ones in the same time */
     p->depth = size == 0 ? 3 : size < 6 ? 2 : 1;
-    make_list(&m, p->root, 0, size == 0 ? 5 + pick(&m, 22) : size < 6 ? 2 + pick(&m, 6) : 1 + pick(&m, 4), p->depth, true, false);
+    make_list(&m, p->root, 0,
+              size == 0  ? 5 + pick(&m, 22)
+              : size < 6 ? 2 + pick(&m, 6)
+                         : 1 + pick(&m, 4),
+              p->depth, true, false);
 }
 
 static void free_lists(struct stmt *s)
@@ -296,7 +475,8 @@ static void put(const struct stmt *s, unsigned level, struct mg_strbuf *t)
         mg__strbuf_printf(t, "%s\n", s->head);
         return;
     }
-    bool branch = s->kind == STMT_IF && !s->bare, loop = s->kind == STMT_LOOP && !s->bare, other = branch && s->list[1].count;
+    bool branch = s->kind == STMT_IF && !s->bare, loop = s->kind == STMT_LOOP && !s->bare,
+         other = branch && s->list[1].count;
     if (branch)
         mg__strbuf_printf(t, "%s\n@!%%pc bra %s%u;\n", s->head, other ? "ELSE" : "END", s->id);
     if (loop)
@@ -329,8 +509,11 @@ struct names {
 
 static void read_names(const char *at, struct names *n)
 {
-    *n = (struct names){.tile = strstr(at, "tile") || strstr(at, "%so"), .counts = strstr(at, "counts"), .mine = strstr(at, "%lo"),
-                        .konst = strstr(at, "konst"), .helper = strstr(at, "helper")};
+    *n = (struct names){.tile = strstr(at, "tile") || strstr(at, "%so"),
+                        .counts = strstr(at, "counts"),
+                        .mine = strstr(at, "%lo"),
+                        .konst = strstr(at, "konst"),
+                        .helper = strstr(at, "helper")};
     for (; (at = strchr(at, '%')) != NULL; at++) {
         uint32_t *set = at[1] == 'r' ? &n->r : at[1] == 'd' ? &n->d : at[1] == 'f' ? &n->f : at[1] == 'q' ? &n->q
                         : at[1] == 'h' ? &n->h : at[1] == 'p' ? &n->p : NULL;
@@ -349,31 +532,40 @@ static void declare(const struct names *n, struct mg_strbuf *t)
     if (n->counts)
         mg__strbuf_printf(t, ".shared .align 16 .b8 counts[128];\n");
     if (n->helper)
-        mg__strbuf_printf(t,
-            ".func (.param .b32 b) helper(.param .b32 a)\n{\n.reg .b32 %%x<4>; .reg .pred %%q;\nld.param.b32 %%x0, [a]; setp.lt.s32 %%q, %%x0, 0; @%%q neg.s32 %%x0, %%x0;\n"
-            "@%%q bra N; mad.lo.u32 %%x0, %%x0, 5, 1;\nN: st.param.b32 [b], %%x0; ret;\n}\n");
+        mg__strbuf_printf(t, ".func (.param .b32 b) helper(.param .b32 a)\n{\n.reg .b32 %%x<4>; .reg .pred "
+                             "%%q;\nld.param.b32 %%x0, [a]; setp.lt.s32 %%q, %%x0, 0; @%%q neg.s32 %%x0, %%x0;\n"
+                             "@%%q bra N; mad.lo.u32 %%x0, %%x0, 5, 1;\nN: st.param.b32 [b], %%x0; ret;\n}\n");
     mg__strbuf_printf(t,
-        ".visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3)\n{\n"
-        ".reg .pred %%p<8>; .reg .pred %%pc; .reg .b16 %%h<4>; .reg .f32 %%f<8>; .reg .f64 %%q<4>; .reg .b32 %%r<16>; .reg .b64 %%d<8>;\n"
-        ".reg .b32 %%y<4>; .reg .b64 %%x<4>; .reg .b128 %%w<2>; .reg .b32 %%c<5>; .reg .b32 %%l<5>; .reg .b64 %%in, %%out, %%own, %%flat, %%sums;\n"
-        ".reg .b32 %%tx, %%ty, %%lane, %%gid, %%so, %%u, %%lo;%s\n", n->mine ? " .local .align 8 .b8 mine[64];" : "");
+                      ".visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3)\n{\n"
+                      ".reg .pred %%p<8>; .reg .pred %%pc; .reg .b16 %%h<4>; .reg .f32 %%f<8>; .reg .f64 %%q<4>; .reg "
+                      ".b32 %%r<16>; .reg .b64 %%d<8>;\n"
+                      ".reg .b32 %%y<4>; .reg .b64 %%x<4>; .reg .b128 %%w<2>; .reg .b32 %%c<5>; .reg .b32 %%l<5>; .reg "
+                      ".b64 %%in, %%out, %%own, %%flat, %%sums;\n"
+                      ".reg .b32 %%tx, %%ty, %%lane, %%gid, %%so, %%u, %%lo;%s\n",
+                      n->mine ? " .local .align 8 .b8 mine[64];" : "");
 }
 
 /* Addresses, the thread's number, and shared memory that begins with something everywhere. */
 static void begin(const struct names *n, struct mg_strbuf *t)
 {
-    mg__strbuf_printf(t,
+    mg__strbuf_printf(
+        t,
         "ld.param.u64 %%in, [p0]; ld.param.u64 %%out, [p1]; ld.param.u64 %%sums, [p2]; ld.param.u32 %%u, [p3];\n"
         "mov.u32 %%tx, %%tid.x; mov.u32 %%ty, %%tid.y; mov.u32 %%lane, %%laneid;%s\n"
-        "mov.u32 %%y0, %%ntid.x; mad.lo.u32 %%y1, %%ty, %%y0, %%tx; mov.u32 %%y2, %%ntid.y; mul.lo.u32 %%y0, %%y0, %%y2; mov.u32 %%y3, %%tid.z;\n"
+        "mov.u32 %%y0, %%ntid.x; mad.lo.u32 %%y1, %%ty, %%y0, %%tx; mov.u32 %%y2, %%ntid.y; mul.lo.u32 %%y0, %%y0, "
+        "%%y2; mov.u32 %%y3, %%tid.z;\n"
         "mad.lo.u32 %%y1, %%y3, %%y0, %%y1; mov.u32 %%y3, %%ntid.z; mul.lo.u32 %%y0, %%y0, %%y3;\n"
-        "mov.u32 %%y3, %%ctaid.x; mad.lo.u32 %%gid, %%y3, %%y0, %%y1; mad.wide.u32 %%own, %%gid, 256, %%out; add.u64 %%flat, %%out, %u;\n",
+        "mov.u32 %%y3, %%ctaid.x; mad.lo.u32 %%gid, %%y3, %%y0, %%y1; mad.wide.u32 %%own, %%gid, 256, %%out; add.u64 "
+        "%%flat, %%out, %u;\n",
         n->mine ? " mov.u32 %lo, mine;" : "", OUT_BYTES / 2);
     if (n->tile)
         mg__strbuf_printf(t,
-            "mov.u32 %%so, tile; mad.lo.u32 %%so, %%y1, 16, %%so; mov.u32 %%y2, 0; mul.lo.u32 %%y1, %%y1, 16; mul.lo.u32 %%y0, %%y0, 16;\n"
-            "ZERO: mov.u32 %%y3, tile; add.u32 %%y3, %%y3, %%y1; st.shared.v4.u32 [%%y3], {%%y1, %%y2, %%y2, %%y1}; add.u32 %%y1, %%y1, %%y0;\n"
-            "setp.lt.u32 %%pc, %%y1, %u; @%%pc bra ZERO;\n", TILE_BYTES);
+                          "mov.u32 %%so, tile; mad.lo.u32 %%so, %%y1, 16, %%so; mov.u32 %%y2, 0; mul.lo.u32 %%y1, "
+                          "%%y1, 16; mul.lo.u32 %%y0, %%y0, 16;\n"
+                          "ZERO: mov.u32 %%y3, tile; add.u32 %%y3, %%y3, %%y1; st.shared.v4.u32 [%%y3], {%%y1, %%y2, "
+                          "%%y2, %%y1}; add.u32 %%y1, %%y1, %%y0;\n"
+                          "setp.lt.u32 %%pc, %%y1, %u; @%%pc bra ZERO;\n",
+                          TILE_BYTES);
     for (unsigned i = 0; n->counts && i < 8; i++)
         mg__strbuf_printf(t, "st.shared.v4.u32 [counts+%u], {0, 0, 0, 0};\n", 16 * i);
     if (n->tile || n->counts)
@@ -393,8 +585,12 @@ static void set_registers(const struct names *n, struct mg_strbuf *t)
     }
     for (unsigned i = 0; i < 16; i++)
         if (from >> i & 1)
-            mg__strbuf_printf(t, i % 4 == 0 ? "ld.global.u32 %%r%u, [%%in+%u];\n" : i % 4 == 1 ? "mad.lo.u32 %%r%u, %%gid, %u, 5;\n"
-                                 : i % 4 == 2 ? "mad.lo.u32 %%r%u, %%lane, %u, %%u;\n" : "mad.lo.u32 %%r%u, %%gid, -17%u, 77;\n", i, 4 * i);
+            mg__strbuf_printf(t,
+                              i % 4 == 0   ? "ld.global.u32 %%r%u, [%%in+%u];\n"
+                              : i % 4 == 1 ? "mad.lo.u32 %%r%u, %%gid, %u, 5;\n"
+                              : i % 4 == 2 ? "mad.lo.u32 %%r%u, %%lane, %u, %%u;\n"
+                                           : "mad.lo.u32 %%r%u, %%gid, -17%u, 77;\n",
+                              i, 4 * i);
     if (from & 8)
         mg__strbuf_printf(t, "mul.lo.u32 %%r3, %%r3, 1664525;\n");
     for (unsigned i = 0; i < 8; i++) {
@@ -448,7 +644,10 @@ bool program_text(const struct program *p, struct mg_strbuf *t)
 {
     struct mg_strbuf body = {0};
     struct names n;
-    put(&(struct stmt){.kind = STMT_IF, .bare = true, .list = {{p->root->list[0].at, p->root->list[0].count, p->root->list[0].capacity}}}, p->depth + 1, &body);
+    put(&(struct stmt){.kind = STMT_IF,
+                       .bare = true,
+                       .list = {{p->root->list[0].at, p->root->list[0].count, p->root->list[0].capacity}}},
+        p->depth + 1, &body);
     bool good = mg__strbuf_printf(&body, "\n");
     read_names(body.at ? body.at : "", &n);
     declare(&n, t);

@@ -55,7 +55,7 @@ def main():
         interp, counts = run(margay, "interp", program, folder)
         jit, others = run(margay, "jit", program, folder)
     said = jit.stderr.decode(errors="replace")
-    compiled = said.count(": compiled in ")
+    compiled = said.count(": compiled quickly in ") + said.count(": compiled thoroughly in ")
     print(f"{len(counts['launches'])} launches; kernels compiled: {compiled}, interpreted: {said.count(' runs interpreted: ')}")
     if not counts["launches"] or not compiled:
         print(said)

@@ -1,9 +1,11 @@
-/* test_diff.c - the engines against each other: random programs, interpreted, compiled thoroughly, compiled quickly, and
- * begun by the interpreter and taken over by one kind of code after the other. Memory, faults, shapes of accesses and counts
- * of instructions must be the same to the last bit. Of a program for which they are not, statements are taken away as long as
- * they still differ, and what is left is printed. Nor may the generated code call anything by name but LLVM's intrinsics.
+/* test_diff.c - the engines against each other: random programs, interpreted, compiled thoroughly, compiled quickly,
+ * and begun by the interpreter and taken over by one kind of code after the other. Memory, faults, shapes of accesses
+ * and counts of instructions must be the same to the last bit. Of a program for which they are not, statements are
+ * taken away as long as they still differ, and what is left is printed. Nor may the generated code call anything by
+ * name but LLVM's intrinsics.
  *
- *     test_diff [--count N] [--seed S] [--seconds T]   N programs (1000), of the seeds from S (1) on, or fewer if the time is over
+ *     test_diff [--count N] [--seed S] [--seconds T]   N programs (1000), of the seeds from S (1) on, or fewer if the
+ *                                                      time is over
  *     test_diff FILE.ptx [GRID BLOCK]                  a program of one's own; BLOCK may be 16x4
  */
 #include "program.h"
@@ -64,8 +66,8 @@ static bool sides_differ(unsigned which, const enum mg_status status[SIDES], str
     const struct kit *a = &sides[0].kit, *b = &sides[which].kit;
     const char *name = sides[which].name;
     if (status[0] != status[which])
-        return mg__strbuf_printf(how, "interpreted: %s (%s); %s: %s (%s)", mg_status_text(status[0]), a->diag.message, name,
-                                 mg_status_text(status[which]), b->diag.message);
+        return mg__strbuf_printf(how, "interpreted: %s (%s); %s: %s (%s)", mg_status_text(status[0]), a->diag.message,
+                                 name, mg_status_text(status[which]), b->diag.message);
     if (status[0] == MG_ERR_DEADLOCK || status[0] == MG_ERR_TIMEOUT) /* where everybody was depends on who ran first */
         return false;
     if (status[0] != MG_OK)
@@ -74,13 +76,14 @@ static bool sides_differ(unsigned which, const enum mg_status status[SIDES], str
     const uint32_t *x = (void *)(uintptr_t)sides[0].out, *y = (void *)(uintptr_t)sides[which].out;
     for (unsigned k = 0; k < OUT_BYTES / 4; k++)
         if (x[k] != y[k])
-            return mg__strbuf_printf(how, "memory: thread %u, byte %u: %08x interpreted, %08x %s", k / 64, k % 64 * 4, x[k], y[k], name);
+            return mg__strbuf_printf(how, "memory: thread %u, byte %u: %08x interpreted, %08x %s", k / 64, k % 64 * 4,
+                                     x[k], y[k], name);
     if (memcmp((void *)(uintptr_t)sides[0].sums, (void *)(uintptr_t)sides[which].sums, 4096) != 0)
         return mg__strbuf_printf(how, "memory of sums, %s", name);
-#define SAME(field)                                                                                                    \
-    if (a->sums.field != b->sums.field)                                                                                \
-        return mg__strbuf_printf(how, "%s: %llu interpreted, %llu %s", #field, (unsigned long long)a->sums.field,       \
-                                 (unsigned long long)b->sums.field, name)
+#define SAME(field)                                                                                           \
+    if (a->sums.field != b->sums.field)                                                                       \
+    return mg__strbuf_printf(how, "%s: %llu interpreted, %llu %s", #field, (unsigned long long)a->sums.field, \
+                             (unsigned long long)b->sums.field, name)
     SAME(issued);
     SAME(threads);
     SAME(divergent);
@@ -109,7 +112,8 @@ static bool differ(const char *ptx, struct mg_dim3 grid, struct mg_dim3 block, s
     }
     faults += status[0] != MG_OK;
     if (status[0] != MG_OK && getenv("DIFF_VERBOSE"))
-        fprintf(stderr, "%s:%u %s\n%s\n", sides[0].kit.diag.message, sides[0].kit.diag.line, sides[0].kit.diag.excerpt, ptx);
+        fprintf(stderr, "%s:%u %s\n%s\n", sides[0].kit.diag.message, sides[0].kit.diag.line, sides[0].kit.diag.excerpt,
+                ptx);
     for (unsigned i = 1; i < SIDES; i++)
         if (sides_differ(i, status, how))
             return true;
@@ -222,7 +226,8 @@ int main(int argc, char **argv)
     }
     struct mg_jit_stats stats[SIDES] = {0};
     unsigned long k = 0;
-    for (uint64_t start = mg__time_ns(); k < count && !failed && (!seconds || mg__time_ns() - start < seconds * 1000000000u); k++) {
+    for (uint64_t start = mg__time_ns();
+         k < count && !failed && (!seconds || mg__time_ns() - start < seconds * 1000000000u); k++) {
         struct program p;
         struct mg_strbuf how = {0}, text = {0};
         program_make(&p, seed + k);
@@ -235,7 +240,8 @@ int main(int argc, char **argv)
             how.count = 0;
             program_differs(&p, &how);
             program_text(&p, &text);
-            printf("seed %lu, grid %u, block %ux%ux%u: %s\n%s\n", seed + k, p.grid.x, p.block.x, p.block.y, p.block.z, how.at, text.at);
+            printf("seed %lu, grid %u, block %ux%ux%u: %s\n%s\n", seed + k, p.grid.x, p.block.x, p.block.y, p.block.z,
+                   how.at, text.at);
             failed = 1;
         }
         for (unsigned i = 1; i < SIDES; i++) {
@@ -253,7 +259,8 @@ int main(int argc, char **argv)
     for (unsigned i = 1; i < SIDES; i++)
         for (unsigned effort = 0; effort < MG_ENGINE_EFFORTS; effort++)
             if (stats[i].compiled[effort])
-                printf("%s: %llu %s, %.1f ms each; %llu refused\n", sides[i].name, (unsigned long long)stats[i].compiled[effort],
+                printf("%s: %llu %s, %.1f ms each; %llu refused\n", sides[i].name,
+                       (unsigned long long)stats[i].compiled[effort],
                        effort == MG_ENGINE_QUICK ? "quickly" : "thoroughly",
                        1e3 * stats[i].compile_seconds[effort] / (double)stats[i].compiled[effort],
                        (unsigned long long)stats[i].refused);

@@ -1,5 +1,5 @@
-/* test_tiers.c - when kernels are compiled, and with what effort: at once if MARGAY_ENGINE says so, else when they have run
- * for as long as that takes, between blocks and within them; and that nobody can tell from results or counts.
+/* test_tiers.c - when kernels are compiled, and with what effort: at once if MARGAY_ENGINE says so, else when they have
+ * run for as long as that takes, between blocks and within them; and that nobody can tell from results or counts.
  */
 #include "jit/jit.h"
 #include "simt/engine.h"
@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static const char plain[] = KERNEL("", "setp.eq.u32 %p1, %t, 7; @%p1 bra on; mul.wide.u32 %d1, %t, 4; add.u64 %d1, %a, %d1;\n"
-                                       "st.global.u32 [%d1], %t; on:");
+static const char plain[] =
+    KERNEL("", "setp.eq.u32 %p1, %t, 7; @%p1 bra on; mul.wide.u32 %d1, %t, 4; add.u64 %d1, %a, %d1;\n"
+               "st.global.u32 [%d1], %t; on:");
 /* Each thread's sum over 60,000 rounds, in which odd lanes do more at times. */
 static const char loop[] =
     KERNEL("", "mov.u32 %r1, 0; mov.u32 %r2, %gid;\n"
@@ -18,13 +19,13 @@ static const char loop[] =
                "even: mad.lo.u32 %r2, %r2, 5, %r1; add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 60000; @%p1 bra again;\n"
                "mul.wide.u32 %d1, %gid, 4; add.u64 %d1, %a, %d1; st.global.u32 [%d1], %r2;");
 /* The same number goes round the block through shared memory, with two barriers a round. */
-static const char barriers[] =
-    KERNEL(".shared .align 4 .b8 s[1024];",
-           "mov.u32 %r1, 0; mov.u32 %r2, %gid; shl.b32 %r5, %t, 2; mov.u32 %r6, s; add.u32 %r5, %r5, %r6;\n"
-           "add.u32 %r7, %t, 1; rem.u32 %r7, %r7, %nt; shl.b32 %r7, %r7, 2; add.u32 %r7, %r7, %r6;\n"
-           "again: st.shared.u32 [%r5], %r2; bar.sync 0; ld.shared.u32 %r3, [%r7]; mad.lo.u32 %r2, %r3, 5, %r1; bar.sync 0;\n"
-           "add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 3000; @%p1 bra again;\n"
-           "mul.wide.u32 %d1, %gid, 4; add.u64 %d1, %a, %d1; st.global.u32 [%d1], %r2;");
+static const char barriers[] = KERNEL(
+    ".shared .align 4 .b8 s[1024];",
+    "mov.u32 %r1, 0; mov.u32 %r2, %gid; shl.b32 %r5, %t, 2; mov.u32 %r6, s; add.u32 %r5, %r5, %r6;\n"
+    "add.u32 %r7, %t, 1; rem.u32 %r7, %r7, %nt; shl.b32 %r7, %r7, 2; add.u32 %r7, %r7, %r6;\n"
+    "again: st.shared.u32 [%r5], %r2; bar.sync 0; ld.shared.u32 %r3, [%r7]; mad.lo.u32 %r2, %r3, 5, %r1; bar.sync 0;\n"
+    "add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 3000; @%p1 bra again;\n"
+    "mul.wide.u32 %d1, %gid, 4; add.u64 %d1, %a, %d1; st.global.u32 [%d1], %r2;");
 
 enum { BLOCK = 64, MOST = 8 * BLOCK };
 
@@ -165,7 +166,7 @@ int main(void)
 {
     if (!kit_compiles())
         return 77;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(by_launches), cmocka_unit_test(within_blocks), cmocka_unit_test(named),
-                                       cmocka_unit_test(kept)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(by_launches), cmocka_unit_test(within_blocks),
+                                       cmocka_unit_test(named), cmocka_unit_test(kept)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

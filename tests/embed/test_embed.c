@@ -16,7 +16,8 @@ static const char ptx[] =
     ".global .align 4 .u32 launches = 5;\n"
     ".visible .entry scale(.param .u64 x, .param .f32 by, .param .u8 extra, .param .u32 n)\n{\n"
     ".reg .b64 %d<4>; .reg .b32 %r<8>; .reg .f32 %f<4>; .reg .pred %p; .reg .b16 %h;\n"
-    "ld.param.u64 %d0, [x]; ld.param.f32 %f0, [by]; ld.param.u32 %r0, [n]; ld.param.u8 %h, [extra]; cvt.rn.f32.u16 %f3, %h;\n"
+    "ld.param.u64 %d0, [x]; ld.param.f32 %f0, [by]; ld.param.u32 %r0, [n]; ld.param.u8 %h, [extra]; cvt.rn.f32.u16 "
+    "%f3, %h;\n"
     "mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mad.lo.u32 %r1, %r2, %r3, %r1;\n"
     "setp.ge.u32 %p, %r1, %r0; @%p ret; mul.wide.u32 %d1, %r1, 4; add.u64 %d0, %d0, %d1;\n"
     "ld.global.f32 %f1, [%d0]; fma.rn.f32 %f1, %f1, %f0, %f3; st.global.f32 [%d0], %f1; ret;\n}\n"
@@ -76,7 +77,8 @@ static void errors(void **state)
     const struct mg_options options = {.threads = 2, .timeout_ms = 5000};
     assert_int_equal(mg_context_create(&options, &c), MG_OK);
     assert_int_equal(mg_context_create(NULL, &other), MG_OK);
-    static const char bad[] = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\nnonsense %r1;\n}\n";
+    static const char bad[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\nnonsense %r1;\n}\n";
     assert_int_not_equal(mg_module_load(c, bad, strlen(bad), &m), MG_OK);
     assert_null(m);
     assert_int_equal(mg_last_error(c)->line, 6);

@@ -1,5 +1,5 @@
-/* fuzz_ptx.c - any bytes are PTX text or a failure with a place; what parses, prints to a fixed point and has a graph.
- */
+/* fuzz_ptx.c - any bytes are PTX text or a failure with a place; what parses, prints to a
+ * fixed point and has a graph. */
 #include "cfg/cfg.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

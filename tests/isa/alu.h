@@ -21,7 +21,8 @@ struct alu_list {
     struct alu_case *at;
     size_t count;
 };
-/* All cases, in the order of alu.def. false: out of memory, or an instruction that no row of sem.def matches: *wrong. */
+/* All cases, in the order of alu.def. false: out of memory, or an instruction that no row of sem.def matches:
+ * *wrong. */
 bool alu_cases(struct alu_list *list, char wrong[96]);
 void alu_free(struct alu_list *list);
 

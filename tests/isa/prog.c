@@ -114,7 +114,8 @@ void atomic_ptx(FILE *out, const struct atomic_case *c)
         fprintf(out, ", %%%c2", prefix);
     fprintf(out, ";\nld%s%s.b%u %%%c4, [%%d23];\n", dot, c->space, bits, prefix);
     fprintf(out, "mov.u64 %%d10, 0;\nst.global.u64 [%%out], %%d10;\nst.global.u64 [%%out+8], %%d10;\n");
-    fprintf(out, "st.global.b%u [%%out], %%%c3;\nst.global.b%u [%%out+8], %%%c4;\nret;\n}\n", bits, prefix, bits, prefix);
+    fprintf(out, "st.global.b%u [%%out], %%%c3;\nst.global.b%u [%%out+8], %%%c4;\nret;\n}\n", bits, prefix, bits,
+            prefix);
 }
 /* Numbers of every size, some of them equal, NaN, or subnormal. */
 void atomic_inputs(const struct atomic_case *c, uint64_t *in, uint32_t n)

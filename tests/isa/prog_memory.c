@@ -23,7 +23,8 @@ PROG(load_widths, 2, 64, 0, "",
 PROG(store_widths, 2, 64, 0, "",
      "mul.wide.u32 %d0, %t, 16; add.u64 %d0, %d0, %buf;\n"
      "st.global.u8 [%d0+1], %a; st.global.u16 [%d0+2], %b; st.global.b32 [%d0+4], %c; st.global.u8 [%d0+8], %da;\n"
-     "st.global.b8 [%d0+9], 77; mov.u64 %d1, 0; st.global.v2.u64 [%out], {%d1, %d1}; st.global.v2.u64 [%out+16], {%d1, %d1};")
+     "st.global.b8 [%d0+9], 77; mov.u64 %d1, 0; st.global.v2.u64 [%out], {%d1, %d1}; st.global.v2.u64 [%out+16], {%d1, "
+     "%d1};")
 {
     EACH(i)
     {
@@ -52,13 +53,14 @@ PROG(vectors, 2, 64, 0, "",
         uint64_t x = IN(i, 0), y = IN(i, 1);
         OUT(i, 0) = y << 32 | y >> 32;
         OUT(i, 1) = x << 32 | x >> 32;
-        OUT(i, 2) = ((x & 0xff) + (x >> 24 & 0xff)) | (x >> 8 & 0xff) << 16 | (x >> 32 & 0xffff) << 32 | (x >> 48) << 48;
+        OUT(i, 2) =
+            ((x & 0xff) + (x >> 24 & 0xff)) | (x >> 8 & 0xff) << 16 | (x >> 32 & 0xffff) << 32 | (x >> 48) << 48;
         OUT(i, 3) = y << 32 | y >> 32;
     }
 }
 
-/* The generic accesses come first in their block, and what they find out is not for the others by the same register; the
- * second warp shows it, when shapes are known. */
+/* The generic accesses come first in their block, and what they find out is not for the others by the same register;
+ * the second warp shows it, when shapes are known. */
 PROG(generic_first_by_a_register, 2, 64, 0, "",
      "bra.uni FIRST; FIRST: ld.global.u32 %r0, [%in+4]; ld.global.u32 %r2, [%in+12]; bra.uni NEXT;\n"
      "NEXT: st.u32 [%out], %a; ld.u32 %r1, [%out]; st.global.u32 [%out+4], %b; st.global.u32 [%out+8], %r0;\n"
@@ -72,16 +74,23 @@ PROG(generic_first_by_a_register, 2, 64, 0, "",
     }
 }
 
-PROG(words_of_128_bits, 2, 64, 0, ".const .align 16 .b8 fixed[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};",
+PROG(words_of_128_bits, 2, 64, 0,
+     ".const .align 16 .b8 fixed[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};",
      ".reg .b128 %q<8>; .shared .align 16 .b8 tile[1024]; .shared .b128 one; .local .align 16 .b8 mine[32];\n"
-     "mul.wide.u32 %d0, %t, 16; add.u64 %d0, %d0, %buf; ld.global.b128 %q0, [%d0]; ld.relaxed.gpu.global.b128 %q1, [%d0];\n"
+     "mul.wide.u32 %d0, %t, 16; add.u64 %d0, %d0, %buf; ld.global.b128 %q0, [%d0]; ld.relaxed.gpu.global.b128 %q1, "
+     "[%d0];\n"
      "ld.volatile.b128 %q2, [%d0]; ld.global.nc.L1::no_allocate.b128 %q3, [%d0]; ld.acquire.sys.b128 %q4, [%d0];\n"
-     "mov.b128 {%d1, %d2}, %q1; mov.b128 {%d3, %d4}, %q2; xor.b64 %d1, %d1, %d3; xor.b64 %d2, %d2, %d4; or.b64 %d1, %d1, %d2;\n"
-     "mov.b128 {%d3, %d4}, %q3; mov.b128 {%d5, %d6}, %q4; xor.b64 %d3, %d3, %d5; xor.b64 %d4, %d4, %d6; or.b64 %d3, %d3, %d4;\n"
+     "mov.b128 {%d1, %d2}, %q1; mov.b128 {%d3, %d4}, %q2; xor.b64 %d1, %d1, %d3; xor.b64 %d2, %d2, %d4; or.b64 %d1, "
+     "%d1, %d2;\n"
+     "mov.b128 {%d3, %d4}, %q3; mov.b128 {%d5, %d6}, %q4; xor.b64 %d3, %d3, %d5; xor.b64 %d4, %d4, %d6; or.b64 %d3, "
+     "%d3, %d4;\n"
      "or.b64 %d1, %d1, %d3; st.global.u64 [%out], %d1; mov.u32 %r0, %tid.x; mov.u32 %r1, tile; shl.b32 %r2, %r0, 4;\n"
-     "add.u32 %r1, %r1, %r2; st.shared.b128 [%r1], %q0; bar.sync 0; xor.b32 %r1, %r1, 16; ld.relaxed.cta.shared.b128 %q5, [%r1];\n"
-     "bar.sync 0; setp.eq.u32 %p0, %r0, 5; @%p0 st.release.cta.shared.b128 [one], %q0; bar.sync 0; ld.shared.b128 %q6, [one];\n"
-     "st.local.b128 [mine+16], %q5; st.weak.local.b128 [mine], %q6; ld.local.u64 %d7, [mine+24]; ld.local.b128 %q7, [mine];\n"
+     "add.u32 %r1, %r1, %r2; st.shared.b128 [%r1], %q0; bar.sync 0; xor.b32 %r1, %r1, 16; ld.relaxed.cta.shared.b128 "
+     "%q5, [%r1];\n"
+     "bar.sync 0; setp.eq.u32 %p0, %r0, 5; @%p0 st.release.cta.shared.b128 [one], %q0; bar.sync 0; ld.shared.b128 %q6, "
+     "[one];\n"
+     "st.local.b128 [mine+16], %q5; st.weak.local.b128 [mine], %q6; ld.local.u64 %d7, [mine+24]; ld.local.b128 %q7, "
+     "[mine];\n"
      "st.global.u64 [%out+8], %d7; mov.b128 {_, %d8}, %q7; st.global.u64 [%out+16], %d8; ld.const.b128 %q1, [fixed];\n"
      "mov.b128 {%d9, %d10}, %q1; xor.b64 %d9, %d9, %d10; st.global.u64 [%out+24], %d9;\n"
      "and.b32 %r3, %t, 1; setp.eq.u32 %p1, %r3, 1; @%p1 st.global.b128 [%d0], %q7; @!%p1 st.relaxed.gpu.b128 [%d0], 6;")
@@ -104,20 +113,23 @@ PROG(words_of_128_bits, 2, 64, 0, ".const .align 16 .b8 fixed[16] = {1, 2, 3, 4,
 }
 
 /* Every lane's own cell in global or in shared memory, by space and by generic address. */
-PROG(atomics_of_128_bits, 2, 64, 0, "",
-     ".reg .b128 %q<8>; .shared .align 16 .b8 cells[1024];\n"
-     "mov.b128 %q0, {%da, %db}; ld.global.u64 %d0, [%in+16]; ld.global.u64 %d1, [%in+24]; mov.b128 %q1, {%d0, %d1};\n"
-     "mov.b128 %q2, {%d1, %da}; mul.wide.u32 %d2, %t, 16; add.u64 %d2, %d2, %buf; mov.u32 %r0, %tid.x; shl.b32 %r0, %r0, 4;\n"
-     "mov.u32 %r1, cells; add.u32 %r1, %r1, %r0; st.shared.b128 [%r1], %q0; cvt.u64.u32 %d3, %r1; cvta.shared.u64 %d3, %d3;\n"
-     "atom.global.exch.b128 _, [%d2], %q0; atom.global.acq_rel.gpu.cas.b128 %q3, [%d2], %q1, %q2;\n" /* finds another */
-     "atom.global.cas.b128 %q4, [%d2], %q3, %q1; ld.global.b128 %q5, [%d2];\n"                      /* finds it */
-     "mov.b128 {%d4, %d5}, %q3; mov.b128 {%d6, %d7}, %q4; sub.u64 %d4, %d4, %d7; sub.u64 %d5, %d5, %d6;\n"
-     "add.u64 %d4, %d4, %d5; st.global.u64 [%out], %d4; mov.b128 {%d8, %d9}, %q5; mad.lo.u64 %d8, %d9, 3, %d8;\n"
-     "st.global.u64 [%out+8], %d8; and.b32 %r2, %t, 1; setp.eq.u32 %p0, %r2, 1; selp.b64 %d10, %d3, %d2, %p0;\n"
-     "mov.b128 %q6, {%da, %d1}; mov.b128 %q7, 0; atom.cas.b128 %q6, [%d10], %q6, %q7; atom.exch.b128 %q7, [%d10], %q2;\n"
-     "mov.b128 {%d11, %d12}, %q6; mad.lo.u64 %d11, %d12, 3, %d11; st.global.u64 [%out+16], %d11;\n"
-     "@%p0 atom.shared.exch.b128 %q7, [%r1], 3; mov.b128 {%d13, %d14}, %q7; mad.lo.u64 %d13, %d14, 3, %d13;\n"
-     "ld.shared.b128 %q6, [%r1]; mov.b128 {%d15, _}, %q6; add.u64 %d13, %d13, %d15; st.global.u64 [%out+24], %d13;")
+PROG(
+    atomics_of_128_bits, 2, 64, 0, "",
+    ".reg .b128 %q<8>; .shared .align 16 .b8 cells[1024];\n"
+    "mov.b128 %q0, {%da, %db}; ld.global.u64 %d0, [%in+16]; ld.global.u64 %d1, [%in+24]; mov.b128 %q1, {%d0, %d1};\n"
+    "mov.b128 %q2, {%d1, %da}; mul.wide.u32 %d2, %t, 16; add.u64 %d2, %d2, %buf; mov.u32 %r0, %tid.x; shl.b32 %r0, "
+    "%r0, 4;\n"
+    "mov.u32 %r1, cells; add.u32 %r1, %r1, %r0; st.shared.b128 [%r1], %q0; cvt.u64.u32 %d3, %r1; cvta.shared.u64 %d3, "
+    "%d3;\n"
+    "atom.global.exch.b128 _, [%d2], %q0; atom.global.acq_rel.gpu.cas.b128 %q3, [%d2], %q1, %q2;\n" /* finds another */
+    "atom.global.cas.b128 %q4, [%d2], %q3, %q1; ld.global.b128 %q5, [%d2];\n"                       /* finds it */
+    "mov.b128 {%d4, %d5}, %q3; mov.b128 {%d6, %d7}, %q4; sub.u64 %d4, %d4, %d7; sub.u64 %d5, %d5, %d6;\n"
+    "add.u64 %d4, %d4, %d5; st.global.u64 [%out], %d4; mov.b128 {%d8, %d9}, %q5; mad.lo.u64 %d8, %d9, 3, %d8;\n"
+    "st.global.u64 [%out+8], %d8; and.b32 %r2, %t, 1; setp.eq.u32 %p0, %r2, 1; selp.b64 %d10, %d3, %d2, %p0;\n"
+    "mov.b128 %q6, {%da, %d1}; mov.b128 %q7, 0; atom.cas.b128 %q6, [%d10], %q6, %q7; atom.exch.b128 %q7, [%d10], %q2;\n"
+    "mov.b128 {%d11, %d12}, %q6; mad.lo.u64 %d11, %d12, 3, %d11; st.global.u64 [%out+16], %d11;\n"
+    "@%p0 atom.shared.exch.b128 %q7, [%r1], 3; mov.b128 {%d13, %d14}, %q7; mad.lo.u64 %d13, %d14, 3, %d13;\n"
+    "ld.shared.b128 %q6, [%r1]; mov.b128 {%d15, _}, %q6; add.u64 %d13, %d13, %d15; st.global.u64 [%out+24], %d13;")
 {
     EACH(i)
     {
@@ -152,7 +164,8 @@ PROG(counters_of_128_bits, 3, 64, 0, "",
 }
 
 PROG(cache_operators, 1, 64, 0, "",
-     "ld.global.ca.u64 %d0, [%in]; ld.global.cg.u64 %d1, [%in]; ld.global.cs.u64 %d2, [%in]; ld.global.lu.u64 %d3, [%in];\n"
+     "ld.global.ca.u64 %d0, [%in]; ld.global.cg.u64 %d1, [%in]; ld.global.cs.u64 %d2, [%in]; ld.global.lu.u64 %d3, "
+     "[%in];\n"
      "ld.global.cv.u64 %d4, [%in]; ld.global.nc.u64 %d5, [%in]; ld.volatile.global.u64 %d6, [%in];\n"
      "ld.relaxed.gpu.global.u64 %d7, [%in]; ld.acquire.sys.global.u64 %d8, [%in]; ld.weak.global.u64 %d9, [%in];\n"
      "ld.global.L1::evict_last.u64 %d10, [%in]; ld.global.nc.L1::no_allocate.L2::128B.u64 %d11, [%in];\n"
@@ -160,7 +173,8 @@ PROG(cache_operators, 1, 64, 0, "",
      "xor.b64 %d7, %d7, %d8; xor.b64 %d9, %d9, %d10; xor.b64 %d11, %d11, %d12; or.b64 %d1, %d1, %d3;\n"
      "or.b64 %d1, %d1, %d5; or.b64 %d1, %d1, %d7; or.b64 %d1, %d1, %d9; or.b64 %d1, %d1, %d11;\n"
      "st.global.wb.u64 [%out], %d0; st.global.cg.u64 [%out+8], %d1; st.global.cs.u64 [%out+16], %d0;\n"
-     "st.global.wt.u64 [%out+24], %d1; st.release.gpu.global.u64 [%out+24], %d0; st.volatile.global.u64 [%out+24], %d0;\n"
+     "st.global.wt.u64 [%out+24], %d1; st.release.gpu.global.u64 [%out+24], %d0; st.volatile.global.u64 [%out+24], "
+     "%d0;\n"
      "st.relaxed.sys.global.u64 [%out+24], %d0;")
 {
     EACH(i)
@@ -191,7 +205,8 @@ PROG(shared_reversed, 2, 128, 0, "",
 PROG(shared_dynamic, 1, 64, 1024, ".extern .shared .align 16 .b8 dyn[];",
      "mov.u32 %r0, %tid.x; shl.b32 %r1, %r0, 4; mov.u32 %r2, dyn; add.u32 %r2, %r2, %r1;\n"
      "st.shared.v4.b32 [%r2], {%a, %b, %c, %t}; bar.sync 0; xor.b32 %r3, %r1, 16; mov.u32 %r4, dyn;\n"
-     "add.u32 %r3, %r3, %r4; ld.shared.v4.u32 {%r5, %r6, %r7, %r8}, [%r3]; st.global.v4.b32 [%out], {%r5, %r6, %r7, %r8};\n"
+     "add.u32 %r3, %r3, %r4; ld.shared.v4.u32 {%r5, %r6, %r7, %r8}, [%r3]; st.global.v4.b32 [%out], {%r5, %r6, %r7, "
+     "%r8};\n"
      "mov.u32 %r9, %dynamic_smem_size; cvt.u64.u32 %d0, %r9; mov.u64 %d1, 0; st.global.v2.u64 [%out+16], {%d0, %d1};")
 {
     EACH(i)
@@ -204,15 +219,16 @@ PROG(shared_dynamic, 1, 64, 1024, ".extern .shared .align 16 .b8 dyn[];",
     }
 }
 
-PROG(local_arrays, 2, 64, 0, "",
-     ".local .align 8 .b8 mine[128];\n"
-     "mov.u64 %d0, mine; mov.u32 %r0, 0; cvt.u64.u32 %d1, %a;\n"
-     "FILL: mul.wide.u32 %d2, %r0, 8; add.u64 %d2, %d2, %d0; mad.lo.u64 %d3, %d1, 3, %db; mov.u64 %d1, %d3;\n"
-     "st.local.u64 [%d2], %d3; add.u32 %r0, %r0, 1; setp.lt.u32 %p0, %r0, 16; @%p0 bra FILL;\n"
-     "and.b32 %r1, %c, 15; mul.wide.u32 %d4, %r1, 8; add.u64 %d4, %d4, %d0; ld.local.u64 %d5, [%d4];\n"
-     "st.global.u64 [%out], %d5; ld.local.u64 %d6, [mine+120]; st.global.u64 [%out+8], %d6; ld.local.s8 %r2, [mine+9];\n"
-     "cvt.s64.s32 %d7, %r2; st.global.u64 [%out+16], %d7; ld.local.v2.u32 {%r3, %r4}, [mine+16];\n"
-     "st.global.v2.u32 [%out+24], {%r3, %r4};")
+PROG(
+    local_arrays, 2, 64, 0, "",
+    ".local .align 8 .b8 mine[128];\n"
+    "mov.u64 %d0, mine; mov.u32 %r0, 0; cvt.u64.u32 %d1, %a;\n"
+    "FILL: mul.wide.u32 %d2, %r0, 8; add.u64 %d2, %d2, %d0; mad.lo.u64 %d3, %d1, 3, %db; mov.u64 %d1, %d3;\n"
+    "st.local.u64 [%d2], %d3; add.u32 %r0, %r0, 1; setp.lt.u32 %p0, %r0, 16; @%p0 bra FILL;\n"
+    "and.b32 %r1, %c, 15; mul.wide.u32 %d4, %r1, 8; add.u64 %d4, %d4, %d0; ld.local.u64 %d5, [%d4];\n"
+    "st.global.u64 [%out], %d5; ld.local.u64 %d6, [mine+120]; st.global.u64 [%out+8], %d6; ld.local.s8 %r2, [mine+9];\n"
+    "cvt.s64.s32 %d7, %r2; st.global.u64 [%out+16], %d7; ld.local.v2.u32 {%r3, %r4}, [mine+16];\n"
+    "st.global.v2.u32 [%out+24], {%r3, %r4};")
 {
     EACH(i)
     {
@@ -232,7 +248,8 @@ PROG(constants_and_initialisers, 1, 64, 0,
      ".const .f32 half = 0f3F000000;\n"
      ".global .align 8 .b64 target[4] = {100, 200, 300, 400};\n.global .align 4 .s32 zeroes[4];\n"
      ".global .align 8 .u64 where = generic(target);\n.global .align 8 .u64 beyond[2] = {generic(target)+8, 42};\n",
-     "and.b32 %r0, %a, 7; mul.wide.u32 %d0, %r0, 4; mov.u64 %d1, primes; add.u64 %d0, %d0, %d1; ld.const.u32 %r1, [%d0];\n"
+     "and.b32 %r0, %a, 7; mul.wide.u32 %d0, %r0, 4; mov.u64 %d1, primes; add.u64 %d0, %d0, %d1; ld.const.u32 %r1, "
+     "[%d0];\n"
      "ld.const.u8 %r2, [letters+1]; ld.const.f32 %f0, [half]; mov.b32 %r3, %f0; add.u32 %r2, %r2, %r3;\n"
      "mov.b64 %d2, {%r1, %r2}; st.global.u64 [%out], %d2; ld.global.u64 %d3, [where]; ld.u64 %d4, [%d3+16];\n"
      "st.global.u64 [%out+8], %d4; ld.global.u64 %d5, [beyond]; ld.u64 %d6, [%d5]; ld.global.u64 %d7, [beyond+8];\n"
@@ -256,14 +273,16 @@ PROG(generic_addresses, 2, 64, 0, ".const .align 8 .u64 k[2] = {11, 22};",
      "mul.wide.u32 %d7, %t, 8; add.u64 %d6, %d6, %d7;\n"
      "st.u64 [%d2], %da; st.u64 [%d4+8], %db; st.u64 [%d6], %da; ld.shared.u64 %d8, [%d1]; ld.local.u64 %d9, [%d3+8];\n"
      "xor.b64 %d8, %d8, %d9; st.global.u64 [%out], %d8;\n"
-     "rem.u32 %r1, %r0, 3; setp.eq.u32 %p0, %r1, 0; setp.eq.u32 %p1, %r1, 1; mov.u64 %d10, %d6; @%p0 mov.u64 %d10, %d2;\n"
+     "rem.u32 %r1, %r0, 3; setp.eq.u32 %p0, %r1, 0; setp.eq.u32 %p1, %r1, 1; mov.u64 %d10, %d6; @%p0 mov.u64 %d10, "
+     "%d2;\n"
      "add.u64 %d11, %d4, 8; @%p1 mov.u64 %d10, %d11; ld.u64 %d12, [%d10]; st.u64 [%out+8], %d12;\n"
      "cvta.to.shared.u64 %d13, %d2; cvta.to.local.u64 %d14, %d4; sub.u64 %d13, %d13, %d1; sub.u64 %d14, %d14, %d3;\n"
      "or.b64 %d13, %d13, %d14; st.u64 [%out+16], %d13;\n"
      "isspacep.shared %p2, %d10; isspacep.local %p3, %d10; isspacep.global %p4, %d10; mov.u64 %d15, k;\n"
      "cvta.const.u64 %d15, %d15; isspacep.const %p5, %d15; isspacep.const %p6, %d10;\n"
      "selp.u32 %r2, 1, 0, %p2; selp.u32 %r3, 2, 0, %p3; selp.u32 %r4, 4, 0, %p4; selp.u32 %r5, 8, 0, %p5;\n"
-     "selp.u32 %r6, 16, 0, %p6; or.b32 %r2, %r2, %r3; or.b32 %r2, %r2, %r4; or.b32 %r2, %r2, %r5; or.b32 %r2, %r2, %r6;\n"
+     "selp.u32 %r6, 16, 0, %p6; or.b32 %r2, %r2, %r3; or.b32 %r2, %r2, %r4; or.b32 %r2, %r2, %r5; or.b32 %r2, %r2, "
+     "%r6;\n"
      "cvt.u64.u32 %d16, %r2; st.u64 [%out+24], %d16;")
 {
     EACH(i)
@@ -278,16 +297,17 @@ PROG(generic_addresses, 2, 64, 0, ".const .align 8 .u64 k[2] = {11, 22};",
     }
 }
 
-PROG(async_copies, 2, 64, 0, "",
-     ".shared .align 16 .b8 s[4096];\n"
-     "mov.u32 %r0, %tid.x; shl.b32 %r1, %r0, 6; mov.u32 %r2, s; add.u32 %r1, %r1, %r2; mul.wide.u32 %d0, %t, 64;\n"
-     "add.u64 %d0, %d0, %buf; mov.u64 %d9, -1; st.shared.u64 [%r1+32], %d9; st.shared.u64 [%r1+40], %d9;\n"
-     "cp.async.ca.shared.global [%r1], [%d0], 4; cp.async.ca.shared.global [%r1+8], [%d0+8], 8; cp.async.commit_group;\n"
-     "cp.async.cg.shared.global [%r1+16], [%d0+16], 16; cp.async.cg.shared.global [%r1+32], [%d0+32], 16, 4;\n"
-     "cp.async.commit_group; cp.async.wait_group 1; ld.shared.u32 %r3, [%r1]; ld.shared.u64 %d1, [%r1+8];\n"
-     "cvt.u64.u32 %d2, %r3; xor.b64 %d1, %d1, %d2; st.global.u64 [%out], %d1; cp.async.wait_all;\n"
-     "ld.shared.v2.u64 {%d3, %d4}, [%r1+16]; xor.b64 %d3, %d3, %d4; st.global.u64 [%out+8], %d3;\n"
-     "ld.shared.v2.u64 {%d5, %d6}, [%r1+32]; st.global.v2.u64 [%out+16], {%d5, %d6};")
+PROG(
+    async_copies, 2, 64, 0, "",
+    ".shared .align 16 .b8 s[4096];\n"
+    "mov.u32 %r0, %tid.x; shl.b32 %r1, %r0, 6; mov.u32 %r2, s; add.u32 %r1, %r1, %r2; mul.wide.u32 %d0, %t, 64;\n"
+    "add.u64 %d0, %d0, %buf; mov.u64 %d9, -1; st.shared.u64 [%r1+32], %d9; st.shared.u64 [%r1+40], %d9;\n"
+    "cp.async.ca.shared.global [%r1], [%d0], 4; cp.async.ca.shared.global [%r1+8], [%d0+8], 8; cp.async.commit_group;\n"
+    "cp.async.cg.shared.global [%r1+16], [%d0+16], 16; cp.async.cg.shared.global [%r1+32], [%d0+32], 16, 4;\n"
+    "cp.async.commit_group; cp.async.wait_group 1; ld.shared.u32 %r3, [%r1]; ld.shared.u64 %d1, [%r1+8];\n"
+    "cvt.u64.u32 %d2, %r3; xor.b64 %d1, %d1, %d2; st.global.u64 [%out], %d1; cp.async.wait_all;\n"
+    "ld.shared.v2.u64 {%d3, %d4}, [%r1+16]; xor.b64 %d3, %d3, %d4; st.global.u64 [%out+8], %d3;\n"
+    "ld.shared.v2.u64 {%d5, %d6}, [%r1+32]; st.global.v2.u64 [%out+16], {%d5, %d6};")
 {
     EACH(i)
     {

@@ -55,7 +55,8 @@ PROG(set_widens, 1, 64, 0, "",
 
 PROG(setp_two_results, 1, 64, 0, "",
      "and.b32 %r0, %c, 1; setp.eq.u32 %p0, %r0, 1;\n"
-     "setp.lt.and.s32 %p1|%p2, %a, %b, %p0; setp.lt.or.s32 %p3|%p4, %a, %b, !%p0; setp.lt.xor.u32 %p5|%p6, %a, %b, %p0;\n"
+     "setp.lt.and.s32 %p1|%p2, %a, %b, %p0; setp.lt.or.s32 %p3|%p4, %a, %b, !%p0; setp.lt.xor.u32 %p5|%p6, %a, %b, "
+     "%p0;\n"
      "selp.u32 %r1, 1, 0, %p1; selp.u32 %r2, 2, 0, %p2; selp.u32 %r3, 4, 0, %p3; selp.u32 %r4, 8, 0, %p4;\n"
      "selp.u32 %r5, 16, 0, %p5; selp.u32 %r6, 32, 0, %p6; or.b32 %r1, %r1, %r2; or.b32 %r1, %r1, %r3;\n"
      "or.b32 %r1, %r1, %r4; or.b32 %r1, %r1, %r5; or.b32 %r1, %r1, %r6; cvt.u64.u32 %d0, %r1;\n"

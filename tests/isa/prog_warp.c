@@ -26,23 +26,26 @@ PROG(shuffles, 2, 64, 0, "",
         OUT(i, 0) = A(w + B(i) % 32) | (uint64_t)A(up3 ? i - 3 : i) << 32;
         OUT(i, 1) = A(down5 ? i + 5 : i) | (uint64_t)A(w + (l ^ 9)) << 32;
         OUT(i, 2) = A(down2 ? i + 2 : i) | (uint64_t)A(w + (seg | 2)) << 32;
-        uint32_t bits = 1u | (uint32_t)up3 << 1 | (uint32_t)down5 << 2 | (uint32_t)down2 << 3 | 16u | (uint32_t)up2 << 5;
+        uint32_t bits =
+            1u | (uint32_t)up3 << 1 | (uint32_t)down5 << 2 | (uint32_t)down2 << 3 | 16u | (uint32_t)up2 << 5;
         OUT(i, 3) = A(up2 ? i - 2 : i) | (uint64_t)bits << 32;
     }
 }
 
-PROG(votes, 2, 64, 0, "",
-     "and.b32 %r0, %a, 3; setp.eq.u32 %p0, %r0, 0; vote.sync.ballot.b32 %r1, %p0, -1; vote.sync.any.pred %p1, %p0, -1;\n"
-     "vote.sync.all.pred %p2, %p0, -1; vote.sync.uni.pred %p3, %p0, -1; vote.sync.ballot.b32 %r2, !%p0, -1;\n"
-     "mov.b64 %d0, {%r1, %r2}; st.global.u64 [%out], %d0; setp.ge.u32 %p4, %t, 32; vote.sync.all.pred %p5, %p4, -1;\n"
-     "vote.sync.uni.pred %p6, %p4, -1; selp.u32 %r3, 1, 0, %p1; selp.u32 %r4, 2, 0, %p2; selp.u32 %r5, 4, 0, %p3;\n"
-     "selp.u32 %r6, 8, 0, %p5; selp.u32 %r7, 16, 0, %p6; or.b32 %r3, %r3, %r4; or.b32 %r3, %r3, %r5; or.b32 %r3, %r3, %r6;\n"
-     "or.b32 %r3, %r3, %r7; cvt.u64.u32 %d1, %r3; st.global.u64 [%out+8], %d1;\n"
-     "activemask.b32 %r8; mov.u32 %r9, 0; and.b32 %r10, %t, 1; setp.eq.u32 %p1, %r10, 1; @!%p1 bra EVEN;\n"
-     "activemask.b32 %r9; vote.sync.ballot.b32 %r11, %p0, 0xaaaaaaaa; bra DONE;\n"
-     "EVEN: activemask.b32 %r9; vote.sync.ballot.b32 %r11, %p0, 0x55555555;\n"
-     "DONE: mov.b64 %d2, {%r8, %r9}; st.global.u64 [%out+16], %d2; bar.warp.sync -1; cvt.u64.u32 %d3, %r11;\n"
-     "st.global.u64 [%out+24], %d3;")
+PROG(
+    votes, 2, 64, 0, "",
+    "and.b32 %r0, %a, 3; setp.eq.u32 %p0, %r0, 0; vote.sync.ballot.b32 %r1, %p0, -1; vote.sync.any.pred %p1, %p0, -1;\n"
+    "vote.sync.all.pred %p2, %p0, -1; vote.sync.uni.pred %p3, %p0, -1; vote.sync.ballot.b32 %r2, !%p0, -1;\n"
+    "mov.b64 %d0, {%r1, %r2}; st.global.u64 [%out], %d0; setp.ge.u32 %p4, %t, 32; vote.sync.all.pred %p5, %p4, -1;\n"
+    "vote.sync.uni.pred %p6, %p4, -1; selp.u32 %r3, 1, 0, %p1; selp.u32 %r4, 2, 0, %p2; selp.u32 %r5, 4, 0, %p3;\n"
+    "selp.u32 %r6, 8, 0, %p5; selp.u32 %r7, 16, 0, %p6; or.b32 %r3, %r3, %r4; or.b32 %r3, %r3, %r5; or.b32 %r3, %r3, "
+    "%r6;\n"
+    "or.b32 %r3, %r3, %r7; cvt.u64.u32 %d1, %r3; st.global.u64 [%out+8], %d1;\n"
+    "activemask.b32 %r8; mov.u32 %r9, 0; and.b32 %r10, %t, 1; setp.eq.u32 %p1, %r10, 1; @!%p1 bra EVEN;\n"
+    "activemask.b32 %r9; vote.sync.ballot.b32 %r11, %p0, 0xaaaaaaaa; bra DONE;\n"
+    "EVEN: activemask.b32 %r9; vote.sync.ballot.b32 %r11, %p0, 0x55555555;\n"
+    "DONE: mov.b64 %d2, {%r8, %r9}; st.global.u64 [%out+16], %d2; bar.warp.sync -1; cvt.u64.u32 %d3, %r11;\n"
+    "st.global.u64 [%out+24], %d3;")
 {
     EACH(i)
     {
@@ -105,7 +108,8 @@ PROG(one_is_elected, 1, 64, 0, "",
 
 PROG(block_reductions, 2, 96, 0, "",
      "and.b32 %r0, %a, 3; setp.eq.u32 %p0, %r0, 0; bar.red.popc.u32 %r1, 0, %p0; barrier.red.and.pred %p1, 1, %p0;\n"
-     "bar.red.or.pred %p2, 2, 96, %p0; setp.lt.u32 %p3, %t, 1000; barrier.sync.aligned 3; bar.red.and.pred %p4, 3, %p3;\n"
+     "bar.red.or.pred %p2, 2, 96, %p0; setp.lt.u32 %p3, %t, 1000; barrier.sync.aligned 3; bar.red.and.pred %p4, 3, "
+     "%p3;\n"
      "bar.red.popc.u32 %r2, 4, 96, !%p0; selp.u32 %r3, 1, 0, %p1; selp.u32 %r4, 2, 0, %p2; selp.u32 %r5, 4, 0, %p4;\n"
      "or.b32 %r3, %r3, %r4; or.b32 %r3, %r3, %r5; mov.b64 %d0, {%r1, %r3}; cvt.u64.u32 %d1, %r2; mov.u64 %d2, 0;\n"
      "st.global.v2.u64 [%out], {%d0, %d1}; st.global.v2.u64 [%out+16], {%d2, %d2};")
@@ -142,12 +146,16 @@ PROG(producers_and_consumers, 2, 128, 0, "",
 PROG(partial_warp_barriers, 1, 64, 0, "",
      ".shared .align 4 .b8 s[256];\n"
      "mov.u32 %r0, %tid.x; shl.b32 %r1, %r0, 2; mov.u32 %r2, s; add.u32 %r1, %r1, %r2; st.shared.u32 [%r1], %a;\n"
-     "bar.warp.sync 0xffffffff; and.b32 %r3, %r0, 16; setp.eq.u32 %p0, %r3, 0; xor.b32 %r4, %r0, 15; shl.b32 %r4, %r4, 2;\n"
-     "add.u32 %r4, %r4, %r2; @!%p0 bra UPPER; ld.shared.u32 %r5, [%r4]; bar.warp.sync 0x0000ffff; st.shared.u32 [%r1], %r5;\n"
+     "bar.warp.sync 0xffffffff; and.b32 %r3, %r0, 16; setp.eq.u32 %p0, %r3, 0; xor.b32 %r4, %r0, 15; shl.b32 %r4, %r4, "
+     "2;\n"
+     "add.u32 %r4, %r4, %r2; @!%p0 bra UPPER; ld.shared.u32 %r5, [%r4]; bar.warp.sync 0x0000ffff; st.shared.u32 [%r1], "
+     "%r5;\n"
      "bar.warp.sync 0x0000ffff; bra MEET; UPPER: ld.shared.u32 %r5, [%r4]; add.u32 %r5, %r5, 1;\n"
      "bar.warp.sync 0xffff0000; st.shared.u32 [%r1], %r5; bar.warp.sync 0xffff0000;\n"
-     "MEET: bar.warp.sync -1; xor.b32 %r6, %r0, 31; shl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r2; ld.shared.u32 %r7, [%r6];\n"
-     "mov.b64 %d0, {%r5, %r7}; mov.u64 %d1, 0; st.global.v2.u64 [%out], {%d0, %d1}; st.global.v2.u64 [%out+16], {%d1, %d1};")
+     "MEET: bar.warp.sync -1; xor.b32 %r6, %r0, 31; shl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r2; ld.shared.u32 %r7, "
+     "[%r6];\n"
+     "mov.b64 %d0, {%r5, %r7}; mov.u64 %d1, 0; st.global.v2.u64 [%out], {%d0, %d1}; st.global.v2.u64 [%out+16], {%d1, "
+     "%d1};")
 {
     EACH(i)
     {

@@ -1,4 +1,5 @@
-/* common.c - what belongs to no operation: statuses have names, and every operation lists rungs that are fit to be shown. */
+/* common.c - what belongs to no operation: statuses have names, and every operation lists rungs that are fit to be
+ * shown. */
 #include "test.h"
 
 int main(void)

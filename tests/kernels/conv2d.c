@@ -1,8 +1,8 @@
 /* conv2d.c - every rung of conv2d against plain C: every size of filter, images around every tile, leading dimensions,
  * alignments, special values, filters that are separable and that are not, bad arguments.
  *
- * Exact: multiples of 1/8 and filters of multiples of 1/8, where the result must equal the reference to the last bit. Any:
- * within the bound that the manual states.
+ * Exact: multiples of 1/8 and filters of multiples of 1/8, where the result must equal the reference to the last bit.
+ * Any: within the bound that the manual states.
  */
 #include "test.h"
 
@@ -86,7 +86,8 @@ static void one(const struct conv_case *t, enum fill fill, enum filter kind, int
         if (!same && !wrong++)
             at = e;
     }
-    CHECK(wrong == 0, "%s %lldx%lld filter %dx%d, ld +%d +%d, at %u %u, fill %d: %lld wrong, first [%lld][%lld] %a for %a", name,
+    CHECK(wrong == 0,
+          "%s %lldx%lld filter %dx%d, ld +%d +%d, at %u %u, fill %d: %lld wrong, first [%lld][%lld] %a for %a", name,
           (long long)t->rows, (long long)t->cols, t->fr, t->fc, t->pad_x, t->pad_y, t->off_x, t->off_y, (int)fill,
           (long long)wrong, (long long)(at / ldy), (long long)(at % ldy), (double)got[at], (double)want[at]);
     test_free(&dx, "x");
@@ -108,11 +109,13 @@ static void every_rung(const struct conv_case *t, enum fill fill, enum filter ki
 static void sizes(void)
 {
     static const struct conv_case cases[] = {
-        {1, 1, 1, 1, 0, 0, 0, 0},     {1, 1, 3, 3, 0, 0, 0, 0},     {1, 1, 15, 15, 0, 0, 0, 0},   {5, 3, 5, 5, 0, 0, 0, 0},
-        {31, 33, 3, 3, 0, 0, 0, 0},   {67, 128, 5, 5, 0, 0, 0, 0},  {67, 132, 5, 5, 4, 8, 4, 8},  {66, 61, 5, 5, 3, 1, 0, 0},
-        {33, 64, 5, 5, 0, 0, 1, 0},   {33, 64, 5, 5, 0, 0, 0, 2},   {70, 36, 7, 7, 0, 0, 0, 0},   {70, 37, 7, 7, 0, 0, 0, 0},
-        {1, 257, 3, 3, 0, 0, 0, 0},   {257, 1, 3, 3, 0, 0, 0, 0},   {2, 516, 5, 5, 0, 0, 0, 0},   {131, 4, 3, 3, 0, 0, 0, 0},
-        {21, 40, 15, 15, 0, 0, 0, 0}, {13, 35, 13, 13, 0, 0, 0, 0}, {0, 5, 3, 3, 0, 0, 0, 0},     {5, 0, 3, 3, 0, 0, 0, 0},
+        {1, 1, 1, 1, 0, 0, 0, 0},    {1, 1, 3, 3, 0, 0, 0, 0},     {1, 1, 15, 15, 0, 0, 0, 0},
+        {5, 3, 5, 5, 0, 0, 0, 0},    {31, 33, 3, 3, 0, 0, 0, 0},   {67, 128, 5, 5, 0, 0, 0, 0},
+        {67, 132, 5, 5, 4, 8, 4, 8}, {66, 61, 5, 5, 3, 1, 0, 0},   {33, 64, 5, 5, 0, 0, 1, 0},
+        {33, 64, 5, 5, 0, 0, 0, 2},  {70, 36, 7, 7, 0, 0, 0, 0},   {70, 37, 7, 7, 0, 0, 0, 0},
+        {1, 257, 3, 3, 0, 0, 0, 0},  {257, 1, 3, 3, 0, 0, 0, 0},   {2, 516, 5, 5, 0, 0, 0, 0},
+        {131, 4, 3, 3, 0, 0, 0, 0},  {21, 40, 15, 15, 0, 0, 0, 0}, {13, 35, 13, 13, 0, 0, 0, 0},
+        {0, 5, 3, 3, 0, 0, 0, 0},    {5, 0, 3, 3, 0, 0, 0, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         every_rung(&cases[i], EXACT, PRODUCT);
@@ -127,7 +130,8 @@ static void sizes(void)
             if (fr != fc && (fr + fc) % 8 == 0)
                 every_rung(&odd, EXACT, PRODUCT);
         }
-    static const struct conv_case any[] = {{37, 44, 5, 5, 0, 0, 0, 0}, {18, 35, 3, 9, 0, 0, 0, 0}, {12, 40, 9, 9, 0, 0, 0, 0}};
+    static const struct conv_case any[] = {
+        {37, 44, 5, 5, 0, 0, 0, 0}, {18, 35, 3, 9, 0, 0, 0, 0}, {12, 40, 9, 9, 0, 0, 0, 0}};
     for (size_t i = 0; i < sizeof any / sizeof *any; i++) {
         every_rung(&any[i], ANY, PRODUCT);
         every_rung(&any[i], ANY, FREE);
@@ -162,7 +166,8 @@ static void filters(void)
             mg_ref_conv2d_f32(4, 12, x, 12, 3, 3, f, want, 12);
             test_download(&dy, got);
             for (int i = 0; i < 48; i++)
-                CHECK(test_same_f32(got[i], want[i]), "%s: %d: %a for %a", variants[v].name, i, (double)got[i], (double)want[i]);
+                CHECK(test_same_f32(got[i], want[i]), "%s: %d: %a for %a", variants[v].name, i, (double)got[i],
+                      (double)want[i]);
         }
     test_free(&dx, "x");
     test_free(&dy, "y");
@@ -175,7 +180,8 @@ static void bad_arguments(void)
     float *px = x.at, *py = y.at;
     size_t count;
     mg_conv2d_variants(&count);
-    CHECK(mg_conv2d_f32(NULL, (int)count, 8, 8, px, 8, 3, 3, filter, py, 8) == MG_KERNELS_ERR_VARIANT, "a rung too many");
+    CHECK(mg_conv2d_f32(NULL, (int)count, 8, 8, px, 8, 3, 3, filter, py, 8) == MG_KERNELS_ERR_VARIANT,
+          "a rung too many");
     CHECK(mg_conv2d_f32(NULL, -2, 8, 8, px, 8, 3, 3, filter, py, 8) == MG_KERNELS_ERR_VARIANT, "rung -2");
 #define CONV(rows, cols, x, ldx, fr, fc, f, y, ldy) mg_conv2d_f32(NULL, MG_BEST, rows, cols, x, ldx, fr, fc, f, y, ldy)
     CHECK(CONV(-1, 8, px, 8, 3, 3, filter, py, 8) == MG_KERNELS_ERR_INVALID, "rows");

@@ -1,5 +1,5 @@
-/* fold.h - what the tests of reduce, square_sum and dot share: sizes that find mistakes, and the bound of a float sum.
- */
+/* fold.h - what the tests of reduce, square_sum and dot share: sizes that find mistakes,
+ * and the bound of a float sum. */
 #ifndef MG_TEST_FOLD_H
 #define MG_TEST_FOLD_H
 #include "test.h"

@@ -2,7 +2,8 @@
  * alpha and beta, bad arguments, several host threads.
  *
  * Two kinds of numbers. Exact: multiples of 1/8, so that every sum is exact in float and the result must equal the
- * reference to the last bit, in any order of summation. Any: the result must be within the bound that the manual states.
+ * reference to the last bit, in any order of summation. Any: the result must be within the bound that the manual
+ * states.
  */
 #include "test.h"
 
@@ -19,7 +20,8 @@ enum fill { EXACT, ANY, SPECIAL };
 
 static float number(enum fill fill, uint32_t *seed)
 {
-    static const float special[] = {NAN, INFINITY, -INFINITY, -0.0f, 0.0f, 0x1p-149f, -0x1p-130f, 0x1p-126f, 1.0f, -1.0f};
+    static const float special[] = {NAN,       INFINITY,   -INFINITY, -0.0f, 0.0f,
+                                    0x1p-149f, -0x1p-130f, 0x1p-126f, 1.0f,  -1.0f};
     uint32_t r = test_random(seed);
     if (fill == EXACT)
         return (float)((int)(r % 17) - 8) / 8.0f;
@@ -61,7 +63,8 @@ static void one(const struct gemm_case *t, enum fill fill, int variant, const ch
 {
     int64_t lda = t->k + t->pad_a, ldb = t->n + t->pad_b, ldc = t->n + t->pad_c;
     size_t size_a = extent(t->m, t->k, lda), size_b = extent(t->k, t->n, ldb), size_c = extent(t->m, t->n, ldc);
-    float *a = numbers(size_a, fill, 1), *b = numbers(size_b, fill, 2), *c = numbers(size_c, fill == SPECIAL ? ANY : fill, 3);
+    float *a = numbers(size_a, fill, 1), *b = numbers(size_b, fill, 2),
+          *c = numbers(size_c, fill == SPECIAL ? ANY : fill, 3);
     if (t->beta == 0.0f)
         for (size_t i = 0; i < size_c; i++)
             c[i] = NAN; /* must not be read */
@@ -84,10 +87,13 @@ static void one(const struct gemm_case *t, enum fill fill, int variant, const ch
         if (!same && !wrong++)
             at = e;
     }
-    CHECK(wrong == 0, "%s %lldx%lldx%lld, ld +%d +%d +%d, at %u %u %u, alpha %g beta %g, fill %d: %lld wrong, first [%lld][%lld] %a "
-          "for %a", name, (long long)t->m, (long long)t->n, (long long)t->k, t->pad_a, t->pad_b, t->pad_c, t->off_a,
-          t->off_b, t->off_c, (double)t->alpha, (double)t->beta, (int)fill, (long long)wrong, (long long)(at / ldc),
-          (long long)(at % ldc), (double)got[at], (double)want[at]);
+    CHECK(
+        wrong == 0,
+        "%s %lldx%lldx%lld, ld +%d +%d +%d, at %u %u %u, alpha %g beta %g, fill %d: %lld wrong, first [%lld][%lld] %a "
+        "for %a",
+        name, (long long)t->m, (long long)t->n, (long long)t->k, t->pad_a, t->pad_b, t->pad_c, t->off_a, t->off_b,
+        t->off_c, (double)t->alpha, (double)t->beta, (int)fill, (long long)wrong, (long long)(at / ldc),
+        (long long)(at % ldc), (double)got[at], (double)want[at]);
     test_free(&da, "A");
     test_free(&db, "B");
     test_free(&dc, "C");
@@ -184,7 +190,8 @@ static void bad_arguments(void)
     float *pa = a.at, *pb = b.at, *pc = c.at;
     size_t count;
     mg_gemm_variants(&count);
-#define GEMM(variant, m, n, k, a, lda, b, ldb, c, ldc) mg_gemm_f32(NULL, variant, m, n, k, 1.0f, a, lda, b, ldb, 0.0f, c, ldc)
+#define GEMM(variant, m, n, k, a, lda, b, ldb, c, ldc) \
+    mg_gemm_f32(NULL, variant, m, n, k, 1.0f, a, lda, b, ldb, 0.0f, c, ldc)
     CHECK(GEMM((int)count, 4, 4, 4, pa, 4, pb, 4, pc, 4) == MG_KERNELS_ERR_VARIANT, "a rung too many");
     CHECK(GEMM(-2, 4, 4, 4, pa, 4, pb, 4, pc, 4) == MG_KERNELS_ERR_VARIANT, "rung -2");
     CHECK(GEMM(0, -1, 4, 4, pa, 4, pb, 4, pc, 4) == MG_KERNELS_ERR_INVALID, "m");
@@ -211,7 +218,8 @@ static void bad_arguments(void)
     test_free(&c, "C");
 }
 
-/* Calls from four threads at once, each on its stream; the first sizes need more shared memory than a kernel has unasked. */
+/* Calls from four threads at once, each on its stream; the first sizes need more shared memory than a kernel has
+ * unasked. */
 static void *caller(void *argument)
 {
     enum { M = 128, N = 64, K = 96 };

@@ -46,8 +46,8 @@ static void one(int64_t n, int radius, unsigned off_x, unsigned off_y, enum fill
         if (!same && !wrong++)
             at = i;
     }
-    CHECK(wrong == 0, "%s n %lld radius %d, at %u %u, fill %d: %lld wrong, first [%lld] %a for %a", name, (long long)n, radius,
-          off_x, off_y, (int)fill, (long long)wrong, (long long)at, (double)got[at], (double)want[at]);
+    CHECK(wrong == 0, "%s n %lld radius %d, at %u %u, fill %d: %lld wrong, first [%lld] %a for %a", name, (long long)n,
+          radius, off_x, off_y, (int)fill, (long long)wrong, (long long)at, (double)got[at], (double)want[at]);
     test_free(&dx, "x");
     test_free(&dy, "y");
     free(x);

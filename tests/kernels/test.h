@@ -1,8 +1,10 @@
 /* test.h - what the tests of the collection share. They run where the library runs: on a GPU with NVIDIA's runtime and
- * under `margay run` without one; so they are plain programs that want nothing but the CUDA runtime, and exit with 0 or 1.
+ * under `margay run` without one; so they are plain programs that want nothing but the CUDA runtime, and exit with 0
+ * or 1.
  *
- * Device buffers have guard zones on both sides, filled with a pattern and looked at when the buffer is freed, and may start
- * at any byte: a rung that writes out of its output, or counts on more alignment than it may, is found on any machine.
+ * Device buffers have guard zones on both sides, filled with a pattern and looked at when the buffer is freed, and may
+ * start at any byte: a rung that writes out of its output, or counts on more alignment than it may, is found on any
+ * machine.
  */
 #ifndef MG_TEST_KERNELS_H
 #define MG_TEST_KERNELS_H
@@ -38,7 +40,8 @@ static unsigned test_checks, test_failures;
         }                                                                                                \
     } while (0)
 
-/* True under `margay run` and its like, and where MARGAY_TEST_SMALL is set (compute-sanitizer): sizes are kept small. */
+/* True under `margay run` and its like, and where MARGAY_TEST_SMALL is set
+ * (compute-sanitizer): sizes are kept small. */
 static inline bool test_on_simulator(void)
 {
     return getenv("MARGAY_MODE") != NULL || getenv("MARGAY_TEST_SMALL") != NULL;
@@ -87,14 +90,16 @@ struct test_buffer {
     unsigned char *base;
     size_t offset;
 };
-/* `offset`: bytes beyond 256-byte alignment at which the buffer starts. Its bytes are 0xa5, like those of the guards. */
+/* `offset`: bytes beyond 256-byte alignment at which the buffer starts. Its bytes are 0xa5,
+ * like those of the guards. */
 static inline struct test_buffer test_alloc(size_t size, size_t offset)
 {
     struct test_buffer b = {.size = size, .offset = offset};
     size_t whole = size + offset + 2 * TEST_GUARD;
     CUDA(cudaMalloc((void **)&b.base, whole));
     CUDA(cudaMemset(b.base, 0xa5, whole));
-    CUDA(cudaDeviceSynchronize()); /* neither this nor a copy of pageable memory is waited for by streams of their own */
+    /* neither this nor a copy of pageable memory is waited for by streams of their own */
+    CUDA(cudaDeviceSynchronize());
     b.at = b.base + TEST_GUARD + offset;
     return b;
 }

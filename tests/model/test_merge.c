@@ -12,7 +12,8 @@
 static const char CASE_HEAD[] =
     ".version 8.8\n.target sm_90\n.address_size 64\n%s\n"
     ".visible .entry k(.param .u64 p, .param .u32 q){\n"
-    ".reg .b64 %%rd<19>; .reg .b32 %%r<49>; .reg .f32 %%f<49>; .reg .f64 %%d<19>; .reg .b16 %%h<9>; .reg .pred %%p<4>;\n"
+    ".reg .b64 %%rd<19>; .reg .b32 %%r<49>; .reg .f32 %%f<49>; .reg .f64 %%d<19>; .reg .b16 %%h<9>; .reg .pred "
+    "%%p<4>;\n"
     "%s\n"
     "ld.param.u64 %%rd18,[p]; cvta.to.global.u64 %%rd1,%%rd18; ld.param.u32 %%r20,[q];\n"
     "mov.u32 %%r1,%%tid.x; mul.wide.u32 %%rd4,%%r1,64; add.s64 %%rd3,%%rd1,%%rd4; mov.u32 %%r21,%%tid.y;\n"
@@ -129,9 +130,12 @@ static void atomics(void **state)
         const char *body;
         bool no_result;
         enum mg_model_lanes lanes;
-    } rows[] = { /* as ptxas 13.0 writes them for sm_90: RED or ATOM, with REDUX or VOTE before, or without */
-        {"mov.u32 %r2,t; shl.b32 %r3,%r1,2; add.s32 %r4,%r2,%r3; atom.shared.add.u32 %r5,[%r4],1;", true, MG_MODEL_ALL_LANES},
-        {"mov.u32 %r2,t; shl.b32 %r3,%r1,2; add.s32 %r4,%r2,%r3; atom.shared.add.u32 %r5,[%r4],1; st.global.u32 [%rd3],%r5;",
+    } rows[] = {
+        /* as ptxas 13.0 writes them for sm_90: RED or ATOM, with REDUX or VOTE before, or without */
+        {"mov.u32 %r2,t; shl.b32 %r3,%r1,2; add.s32 %r4,%r2,%r3; atom.shared.add.u32 %r5,[%r4],1;", true,
+         MG_MODEL_ALL_LANES},
+        {"mov.u32 %r2,t; shl.b32 %r3,%r1,2; add.s32 %r4,%r2,%r3; atom.shared.add.u32 %r5,[%r4],1; st.global.u32 "
+         "[%rd3],%r5;",
          false, MG_MODEL_ALL_LANES},
         {"atom.shared.add.u32 %r5,[t],%r1;", true, MG_MODEL_ONE_LANE},
         {"atom.shared.add.u32 %r5,[t],%r1; st.global.u32 [%rd3],%r5;", false, MG_MODEL_ONE_IF_FULL},

@@ -1,4 +1,5 @@
-/* test_observer.c - the observer fed by hand: what becomes of events, by kernel, line and variable, over two workers. */
+/* test_observer.c - the observer fed by hand: what becomes of events, by kernel, line and
+ * variable, over two workers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -2,8 +2,9 @@
  *
  *     test_rules h100_lane_patterns.json
  *
- * The file has 59 lane patterns and 21 operations; each row of each is compared: wavefronts, ideal, sectors. Then random
- * patterns with random masks, of every width, against a second implementation that is written for nothing but being plain.
+ * The file has 59 lane patterns and 21 operations; each row of each is compared: wavefronts, ideal, sectors. Then
+ * random patterns with random masks, of every width, against a second implementation that is written for nothing but
+ * being plain.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -195,7 +196,8 @@ static void fast_and_slow_agree(void **state)
                     least = MG_MIN(least, offset[i]), most = MG_MAX(most, offset[i]);
                 }
                 assert_int_equal(mg__model_warp_offsets(offset, least, most), whole);
-                unsigned loose = mg__model_warp_offsets(offset, least - MG_MIN(least, 4 * dice(300)), most + 4 * dice(300));
+                unsigned loose =
+                    mg__model_warp_offsets(offset, least - MG_MIN(least, 4 * dice(300)), most + 4 * dice(300));
                 assert_int_equal(loose, whole);
             }
             struct mg_cost slow = slow_shared(load, width, mask, address);

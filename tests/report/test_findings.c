@@ -113,14 +113,17 @@ static void sentences(void **state)
     f.message = "";
     expect(f, &wide, "  at other[3] (1,234 times)\n");
     f.message = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen";
-    expect(f, &narrow, "  one two three four five six seven eight nine ten eleven\n    twelve thirteen fourteen; at other[3] (1,234 times)\n");
+    expect(f, &narrow,
+           "  one two three four five six seven eight nine ten eleven\n    twelve thirteen fourteen; at other[3] "
+           "(1,234 times)\n");
     f.advice = "";
     char *text = rendered(f, &wide);
     assert_null(strstr(text, "fix:"));
     free(text);
 }
 
-/* Nothing that a source file or a name holds reaches the terminal as a control sequence; colours only when asked for. */
+/* Nothing that a source file or a name holds reaches the terminal as a control sequence;
+ * colours only when asked for. */
 static void hostile(void **state)
 {
     (void)state;
@@ -228,8 +231,8 @@ static void round_trip(void **state)
     f.count = (uint64_t)1 << 40;
     f.message = "\"quoted\" \\ \x01 \xff";
     struct mg_strbuf text = {0};
-    assert_true(mg__strbuf_printf(&text, "{\"record\": \"finding\", \"finding\": ") && mg__report_finding_json(&f, &text) &&
-                mg__strbuf_printf(&text, "}"));
+    assert_true(mg__strbuf_printf(&text, "{\"record\": \"finding\", \"finding\": ") &&
+                mg__report_finding_json(&f, &text) && mg__strbuf_printf(&text, "}"));
     struct mg_arena arena;
     struct mg_record r;
     mg__arena_init(&arena);

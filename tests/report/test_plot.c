@@ -1,5 +1,5 @@
-/* test_plot.c - pictures of lines and points: what a terminal shows, that SVG is well-formed whatever the names and numbers
- * are, and the axes' ticks. */
+/* test_plot.c - pictures of lines and points: what a terminal shows, that SVG is well-formed whatever the names and
+ * numbers are, and the axes' ticks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,7 +55,8 @@ static void check_svg(const char *svg)
     assert_memory_equal(svg, "<svg ", 5);
     for (const char *at = svg; *at; at++) {
         if (*at == '&')
-            assert_true(!strncmp(at, "&lt;", 4) || !strncmp(at, "&gt;", 4) || !strncmp(at, "&amp;", 5) || !strncmp(at, "&quot;", 6));
+            assert_true(!strncmp(at, "&lt;", 4) || !strncmp(at, "&gt;", 4) || !strncmp(at, "&amp;", 5) ||
+                        !strncmp(at, "&quot;", 6));
         assert_true(*at == '\n' || (unsigned char)*at >= 0x20);
         if (*at != '<')
             continue;
@@ -83,8 +84,15 @@ static void on_a_page(void **state)
     struct mg_strbuf out = {0};
     assert_true(mg__plot_svg(&plot, &out));
     check_svg(out.at);
-    static const char *const parts[] = {">title<", ">subtitle<", ">length (mm)<", ">rate (%)<", ">100<", ">here<", ">point<",
-                                        "prefers-color-scheme:dark", "<title>here (5, 75)</title>"};
+    static const char *const parts[] = {">title<",
+                                        ">subtitle<",
+                                        ">length (mm)<",
+                                        ">rate (%)<",
+                                        ">100<",
+                                        ">here<",
+                                        ">point<",
+                                        "prefers-color-scheme:dark",
+                                        "<title>here (5, 75)</title>"};
     for (size_t i = 0; i < MG_COUNT(parts); i++)
         if (!strstr(out.at, parts[i]))
             fail_msg("no %s in\n%s", parts[i], out.at);
@@ -95,14 +103,20 @@ static void whatever_the_numbers(void **state)
 {
     (void)state;
     const double bad[] = {NAN, INFINITY, -INFINITY, 0, -1, 1e300, -1e300, 1e-300, 5, 5, 5, 5};
-    const char *labels[MG_COUNT(bad)] = {"<b>&\"'\x1b[31m\x80", NULL, "", "a\nb", "long long long long long long long long long long"};
+    const char *labels[MG_COUNT(bad)] = {"<b>&\"'\x1b[31m\x80", NULL, "", "a\nb",
+                                         "long long long long long long long long long long"};
     for (unsigned n = 0; n <= MG_COUNT(bad); n += 3)
         for (unsigned mask = 0; mask < 16; mask++)
             for (unsigned kind = MG_PLOT_LINE; kind <= MG_PLOT_POINTS; kind++) {
                 struct mg_plot_series series[3];
                 for (unsigned i = 0; i < 3; i++)
-                    series[i] = (struct mg_plot_series){.name = i ? "<&>" : NULL, .kind = (enum mg_plot_kind)kind, .x = bad + 12 - n,
-                                                        .y = bad, .n = n, .labels = i == 2 ? labels : NULL, .muted = i == 1};
+                    series[i] = (struct mg_plot_series){.name = i ? "<&>" : NULL,
+                                                        .kind = (enum mg_plot_kind)kind,
+                                                        .x = bad + 12 - n,
+                                                        .y = bad,
+                                                        .n = n,
+                                                        .labels = i == 2 ? labels : NULL,
+                                                        .muted = i == 1};
                 struct mg_plot p = {.title = mask & 1 ? "</svg>" : NULL, .series = series, .nseries = mask & 2 ? 3 : 1,
                                     .x = {.label = "<x>", .scale = mask & 4 ? MG_PLOT_LOG : MG_PLOT_LINEAR},
                                     .y = {.scale = mask & 8 ? MG_PLOT_LOG : MG_PLOT_LINEAR}};
@@ -122,7 +136,8 @@ static void numbers_and_ticks(void **state)
     static const struct {
         double value;
         const char *text;
-    } numbers[] = {{0, "0"}, {0.25, "0.25"}, {1500, "1500"}, {12000, "12k"}, {3.35e12, "3.35T"}, {-40000, "-40k"}, {1e21, "1e+03E"}};
+    } numbers[] = {{0, "0"},           {0.25, "0.25"},   {1500, "1500"},  {12000, "12k"},
+                   {3.35e12, "3.35T"}, {-40000, "-40k"}, {1e21, "1e+03E"}};
     for (size_t i = 0; i < MG_COUNT(numbers); i++) {
         char text[16];
         mg__plot_number(numbers[i].value, text);

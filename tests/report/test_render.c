@@ -37,8 +37,8 @@ static void round_trip(void **state)
     }
     vars[0].metrics.v[MG_METRIC_WAVEFRONTS_SHARED] = 5;
     struct mg_strbuf text = {0};
-    assert_true(mg__strbuf_printf(&text, "{\"record\": \"launch\", \"launch\": ") && mg__report_launch_json(&in, &text) &&
-                mg__strbuf_printf(&text, "}"));
+    assert_true(mg__strbuf_printf(&text, "{\"record\": \"launch\", \"launch\": ") &&
+                mg__report_launch_json(&in, &text) && mg__strbuf_printf(&text, "}"));
     struct mg_arena arena;
     struct mg_record r;
     mg__arena_init(&arena);
@@ -248,8 +248,8 @@ static void any_width(void **state)
     struct mg_tally t;
     mg__tally_init(&t, true);
     for (size_t i = 0; i < MG_COUNT(names); i++) {
-        struct mg_report_line line = {.file = "/a/very/long/path/that/goes/on/and/on/for/more/than/half/the/width/of/it.cu",
-                                      .line = 4000000000u};
+        struct mg_report_line line = {
+            .file = "/a/very/long/path/that/goes/on/and/on/for/more/than/half/the/width/of/it.cu", .line = 4000000000u};
         struct mg_report_var var = {.name = names[i], .size = 1};
         line.metrics.v[MG_METRIC_WAVEFRONTS_SHARED] = UINT64_MAX;
         var.metrics.v[MG_METRIC_WAVEFRONTS_SHARED] = 1;

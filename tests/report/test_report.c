@@ -109,9 +109,19 @@ static void launch_json(void **state)
     (void)state;
     struct mg_report_line lines[2] = {{.file = "a.cu", .line = 7}, {.file = "", .line = 0}};
     struct mg_report_var vars[1] = {{.name = "_ZZ1kPfE4tile", .offset = 16, .size = 4096}};
-    struct mg_report_launch launch = {.kernel = "k(float*)", .mangled = "_Z1kPf", .grid = {1, 2, 3}, .block = {32, 4, 1},
-                                      .shared_static = 4112, .shared_dynamic = 64, .regs = 24, .seconds = 1.000000042,
-                                      .status = MG_ERR_ADDRESS, .lines = lines, .nlines = 2, .vars = vars, .nvars = 1};
+    struct mg_report_launch launch = {.kernel = "k(float*)",
+                                      .mangled = "_Z1kPf",
+                                      .grid = {1, 2, 3},
+                                      .block = {32, 4, 1},
+                                      .shared_static = 4112,
+                                      .shared_dynamic = 64,
+                                      .regs = 24,
+                                      .seconds = 1.000000042,
+                                      .status = MG_ERR_ADDRESS,
+                                      .lines = lines,
+                                      .nlines = 2,
+                                      .vars = vars,
+                                      .nvars = 1};
     launch.metrics.v[MG_METRIC_WAVEFRONTS_SHARED] = UINT64_C(9007199254740993);
     lines[0].metrics.v[MG_METRIC_SECTORS_LD] = 12;
     vars[0].metrics.v[MG_METRIC_INST_SHARED_ST] = 3;

@@ -211,7 +211,8 @@ bool ref_integer(const struct ref_name *n, const uint64_t v[4], uint32_t mode, u
     if (IS("cvt") && strcmp(sub, "pack") == 0) {
         struct ref_type d, s = {32, true};
         ref_int_type(n->part[2], &d);
-        uint64_t hi = ref_wrap(clamp(ref_value(v[0], s), d), d.bits), lo = ref_wrap(clamp(ref_value(v[1], s), d), d.bits);
+        uint64_t hi = ref_wrap(clamp(ref_value(v[0], s), d), d.bits),
+                 lo = ref_wrap(clamp(ref_value(v[1], s), d), d.bits);
         *r = (uint32_t)(hi << d.bits | lo | (d.bits < 16 ? v[2] << 2 * d.bits : 0));
         return true;
     }
@@ -266,7 +267,8 @@ bool ref_integer(const struct ref_name *n, const uint64_t v[4], uint32_t mode, u
         sem_s128 x = IS("min") == (a < b) ? a : b;
         *r = ref_wrap((mode & SEM_RELU) && x < 0 ? 0 : x, t.bits);
     } else if (IS("atom")) {
-        *r = strcmp(sub, "inc") == 0 ? (a >= b ? 0 : ref_wrap(a + 1, 32)) : (a == 0 || a > b ? v[1] : ref_wrap(a - 1, 32));
+        *r = strcmp(sub, "inc") == 0 ? (a >= b ? 0 : ref_wrap(a + 1, 32))
+                                     : (a == 0 || a > b ? v[1] : ref_wrap(a - 1, 32));
     } else if (IS("dp4a")) {
         for (int i = 0; i < 4; i++)
             c += lane(v[0], i, 8, sub[0] == 's') * lane(v[1], i, 8, last[0] == 's');

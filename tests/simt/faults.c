@@ -1,4 +1,5 @@
-/* faults.c - launches that must fail: with the right status, a record of line, block and thread, and a device that still works.
+/* faults.c - launches that must fail: with the right status, a record of line, block and thread, and a device that
+ * still works.
  *
  * A case's kernel marks the line at fault with HERE. To add one, add a row to `cases`.
  */
@@ -18,13 +19,13 @@ static const struct bad {
 } cases[] = {
     {"null", MG_ERR_ADDRESS, "null pointer", "block 2,0,0, thread 40,0,0", 3, 64, 0,
      KERNEL("", "mul.wide.u32 %d0, %gid, 4; add.u64 %d0, %d0, %a; setp.eq.u32 %p0, %gid, 168;\n@%p0 mov.u64 %d0, %e;\n"
-            "st.global.u32 [%d0], %t; // HERE\n")},
+                "st.global.u32 [%d0], %t; // HERE\n")},
     {"a null pointer and an index", MG_ERR_ADDRESS, "null pointer", "block 0,0,0, thread 0,0,0", 1, 32, 0,
      KERNEL("", "ld.global.u32 %r0, [%e+400]; // HERE\n")},
     {"freed", MG_ERR_ADDRESS, "access of 4 bytes at", "block 0,0,0, thread 0,0,0", 1, 1, 0,
      KERNEL("", "\n\nld.global.u32 %r0, [%c]; // HERE\nst.global.u32 [%a], %r0;")},
-    {"past an allocation", MG_ERR_ADDRESS, "4 bytes past the end of an allocation of 100 bytes", "thread 25,0,0", 1, 64, 0,
-     KERNEL("", "mul.wide.u32 %d0, %t, 4; add.u64 %d0, %d0, %b;\nst.global.u32 [%d0], %t; // HERE\n")},
+    {"past an allocation", MG_ERR_ADDRESS, "4 bytes past the end of an allocation of 100 bytes", "thread 25,0,0", 1, 64,
+     0, KERNEL("", "mul.wide.u32 %d0, %t, 4; add.u64 %d0, %d0, %b;\nst.global.u32 [%d0], %t; // HERE\n")},
     {"a vector over the end", MG_ERR_ADDRESS, "12 bytes past the end", "thread 0,0,0", 1, 1, 0,
      KERNEL("", "ld.global.v4.u32 {%r0, %r1, %r2, %r3}, [%b+96]; // HERE\n")},
     {"before an allocation", MG_ERR_ADDRESS, "access of 8 bytes", "thread 31,0,0", 1, 32, 0,
@@ -35,56 +36,65 @@ static const struct bad {
      KERNEL("", "mov.u64 %d0, 0x123456789abcdef0;\nst.u32 [%d0], 1; // HERE\n")},
     {"an atomic past an allocation", MG_ERR_ADDRESS, "past the end", "thread 0,0,0", 1, 32, 0,
      KERNEL("", "atom.global.add.u32 %r0, [%b+100], 1; // HERE\n")},
-    {"a loop that leaves its allocation", MG_ERR_ADDRESS, "past the end of an allocation of 4096 bytes", "thread 31,0,0", 1, 32, 0,
+    {"a loop that leaves its allocation", MG_ERR_ADDRESS, "past the end of an allocation of 4096 bytes",
+     "thread 31,0,0", 1, 32, 0,
      KERNEL("", "mul.wide.u32 %d0, %t, 4; add.u64 %d0, %d0, %a; mov.u32 %r0, 0;\n"
-            "L: ld.global.u32 %r1, [%d0+4]; // HERE\nadd.u64 %d0, %d0, 128; add.u32 %r0, %r0, 1;\n"
-            "setp.lt.u32 %p0, %r0, 100; @%p0 bra L;")},
-    {"past shared memory", MG_ERR_ADDRESS, "the block has 128 bytes of shared memory", "block 0,0,0, thread 32,0,0", 1, 64, 0,
+                "L: ld.global.u32 %r1, [%d0+4]; // HERE\nadd.u64 %d0, %d0, 128; add.u32 %r0, %r0, 1;\n"
+                "setp.lt.u32 %p0, %r0, 100; @%p0 bra L;")},
+    {"past shared memory", MG_ERR_ADDRESS, "the block has 128 bytes of shared memory", "block 0,0,0, thread 32,0,0", 1,
+     64, 0,
      KERNEL(".shared .align 4 .b8 buf[128];\n", "mov.u32 %r0, buf; shl.b32 %r1, %t, 2; add.u32 %r0, %r0, %r1;\n"
-            "st.shared.u32 [%r0], %t; // HERE\n")},
+                                                "st.shared.u32 [%r0], %t; // HERE\n")},
     {"past shared memory by a generic address", MG_ERR_ADDRESS, "shared address", "thread 0,0,0", 1, 32, 0,
-     KERNEL(".shared .align 4 .b8 buf[128];\n", "mov.u64 %d0, buf; cvta.shared.u64 %d0, %d0;\nld.u32 %r0, [%d0+4096]; // HERE\n")},
+     KERNEL(".shared .align 4 .b8 buf[128];\n",
+            "mov.u64 %d0, buf; cvta.shared.u64 %d0, %d0;\nld.u32 %r0, [%d0+4096]; // HERE\n")},
     {"dynamic shared memory that was not asked for", MG_ERR_ADDRESS, "the block has 0 bytes", "thread 0,0,0", 1, 32, 0,
      KERNEL(".extern .shared .align 4 .b8 dyn[];\n", "mov.u32 %r0, dyn;\nld.shared.u32 %r1, [%r0]; // HERE\n")},
     {"past local memory", MG_ERR_ADDRESS, "outside the thread's stack", "thread 3,0,0", 1, 32, 0,
-     KERNEL("", ".local .align 4 .b8 mine[64]; mov.u64 %d0, mine; setp.eq.u32 %p0, %t, 3; @%p0 add.u64 %d0, %d0, 1048576;\n"
+     KERNEL("",
+            ".local .align 4 .b8 mine[64]; mov.u64 %d0, mine; setp.eq.u32 %p0, %t, 3; @%p0 add.u64 %d0, %d0, 1048576;\n"
             "st.local.u32 [%d0], %t; // HERE\n")},
     {"misaligned global", MG_ERR_MISALIGNED, "not a multiple of the access's 4 bytes", "thread 9,0,0", 1, 32, 0,
      KERNEL("", "setp.eq.u32 %p0, %t, 9; @%p0 add.u64 %a, %a, 2;\nld.global.u32 %r0, [%a]; // HERE\n")},
     {"misaligned vector", MG_ERR_MISALIGNED, "16 bytes", "thread 0,0,0", 1, 32, 0,
      KERNEL("", "ld.global.v4.u32 {%r0, %r1, %r2, %r3}, [%a+8]; // HERE\n")},
     {"misaligned shared", MG_ERR_MISALIGNED, "shared address", "thread 1,0,0", 1, 32, 0,
-     KERNEL(".shared .align 16 .b8 buf[512];\n", "mov.u32 %r0, buf; mad.lo.u32 %r0, %t, 12, %r0;\nld.shared.u64 %d0, [%r0]; // HERE\n")},
+     KERNEL(".shared .align 16 .b8 buf[512];\n",
+            "mov.u32 %r0, buf; mad.lo.u32 %r0, %t, 12, %r0;\nld.shared.u64 %d0, [%r0]; // HERE\n")},
     {"misaligned atomic", MG_ERR_MISALIGNED, "8 bytes", "thread 0,0,0", 1, 32, 0,
      KERNEL("", "atom.global.add.u64 %d0, [%a+4], 1; // HERE\n")},
     {"a barrier that some never reach", MG_ERR_DEADLOCK, "wait at barrier 0", "block 0,0,0, thread 0,0,0", 1, 64, 0,
      KERNEL("", "setp.ge.u32 %p0, %t, 32; @%p0 bra OTHER;\nbar.sync 0; // HERE\nbra END;\nOTHER: bar.sync 1;\nEND:")},
-    {"a barrier for more threads than there are", MG_ERR_DEADLOCK, "32 of 64 threads", "block 1,0,0, thread 0,0,0", 2, 32, 0,
-     KERNEL("", "setp.eq.u32 %p0, %bid, 0; @%p0 ret;\nbar.sync 1, 64; // HERE\n")},
+    {"a barrier for more threads than there are", MG_ERR_DEADLOCK, "32 of 64 threads", "block 1,0,0, thread 0,0,0", 2,
+     32, 0, KERNEL("", "setp.eq.u32 %p0, %bid, 0; @%p0 ret;\nbar.sync 1, 64; // HERE\n")},
     {"a shuffle with lanes that never come", MG_ERR_DEADLOCK, "can no longer come", "thread 0,0,0", 1, 32, 0,
      KERNEL("", "setp.ge.u32 %p0, %t, 16; @%p0 bra OTHER;\nshfl.sync.bfly.b32 %r0, %t, 1, 31, -1; // HERE\nbra END;\n"
-            "OTHER: bar.sync 0;\nEND:")},
+                "OTHER: bar.sync 0;\nEND:")},
     {"an endless loop", MG_ERR_TIMEOUT, "limit of 0.1 s", "block ", 4, 64, 100,
      KERNEL("", "L: add.u32 %r0, %r0, 1;\nbra L;")},
     {"an endless wait", MG_ERR_TIMEOUT, "limit of 0.1 s", "block ", 4, 64, 100,
      KERNEL("", "L: ld.volatile.global.u32 %r0, [%a]; setp.eq.u32 %p0, %r0, 0; @%p0 bra L;")},
     {"a wait within a block that never ends", MG_ERR_TIMEOUT, "limit of 0.1 s", "block ", 1, 64, 100,
-     KERNEL("", "setp.lt.u32 %p1, %t, 32; @%p1 bra SYNC;\nL: ld.volatile.global.u32 %r0, [%a]; setp.eq.u32 %p0, %r0, 0; @%p0 bra L;\n"
-            "SYNC: bar.sync 0;\n")},
-    {"recursion without end", MG_ERR_ADDRESS, "stack is full in the call of down", "block 0,0,0, thread 0,0,0", 2, 40, 0,
-     KERNEL(".func (.param .b32 r) down(.param .b32 x)\n{\n.reg .b32 %q<4>; .local .align 8 .b8 own[64]; ld.param.u32 %q0, [x];\n"
+     KERNEL("", "setp.lt.u32 %p1, %t, 32; @%p1 bra SYNC;\nL: ld.volatile.global.u32 %r0, [%a]; setp.eq.u32 %p0, %r0, "
+                "0; @%p0 bra L;\n"
+                "SYNC: bar.sync 0;\n")},
+    {"recursion without end", MG_ERR_ADDRESS, "stack is full in the call of down", "block 0,0,0, thread 0,0,0", 2, 40,
+     0,
+     KERNEL(".func (.param .b32 r) down(.param .b32 x)\n{\n.reg .b32 %q<4>; .local .align 8 .b8 own[64]; ld.param.u32 "
+            "%q0, [x];\n"
             "add.u32 %q0, %q0, 1;\n{ .param .b32 a0; .param .b32 r0; st.param.b32 [a0], %q0;\n"
             "call (r0), down, (a0); // HERE\nld.param.b32 %q1, [r0]; }\nst.param.b32 [r], %q1; ret;\n}\n",
-            "{ .param .b32 a0; .param .b32 r0; st.param.b32 [a0], %t;\ncall (r0), down, (a0);\nld.param.b32 %r1, [r0]; }\n")},
+            "{ .param .b32 a0; .param .b32 r0; st.param.b32 [a0], %t;\ncall (r0), down, (a0);\nld.param.b32 %r1, [r0]; "
+            "}\n")},
     {"recursion without end or locals", MG_ERR_ADDRESS, "stack is full", "block 0,0,0, thread 0,0,0", 1, 32, 0,
      KERNEL(".func down()\n{\ncall down; // HERE\nret;\n}\n", "call down;")},
     {"a call of what is no function", MG_ERR_ADDRESS, "no function", "thread 5,0,0", 1, 32, 0,
-     KERNEL(".func f(.param .b32 x)\n{ ret; }\n",
-            "mov.u64 %d0, f; setp.eq.u32 %p0, %t, 5; @%p0 mov.u64 %d0, 0x12345;\n"
-            "PROTO: .callprototype _ (.param .b32 _);\n{ .param .b32 x; st.param.b32 [x], %t;\ncall %d0, (x), PROTO; // HERE\n}")},
+     KERNEL(".func f(.param .b32 x)\n{ ret; }\n", "mov.u64 %d0, f; setp.eq.u32 %p0, %t, 5; @%p0 mov.u64 %d0, 0x12345;\n"
+                                                  "PROTO: .callprototype _ (.param .b32 _);\n{ .param .b32 x; "
+                                                  "st.param.b32 [x], %t;\ncall %d0, (x), PROTO; // HERE\n}")},
     {"a table of branches that is too short", MG_ERR_TRAP, "entry 3 of a table of 3", "thread 3,0,0", 1, 4, 0,
      KERNEL("", "TABLE: .branchtargets L0, L1, L0;\nbrx.idx %t, TABLE; // HERE\nL0: add.u32 %r0, %t, 1; bra END;\n"
-            "L1: add.u32 %r0, %t, 2;\nEND: st.global.u32 [%a], %r0;")},
+                "L1: add.u32 %r0, %t, 2;\nEND: st.global.u32 [%a], %r0;")},
     {"trap", MG_ERR_TRAP, "trap", "block 1,0,0, thread 7,0,0", 2, 32, 0,
      KERNEL("", "setp.ne.u32 %p0, %gid, 39; @%p0 ret;\ntrap; // HERE\n")},
     {"an alloca that is too large", MG_ERR_ADDRESS, "alloca of 1048576 bytes", "thread 0,0,0", 1, 32, 0,
@@ -146,10 +156,11 @@ static void each_case(void **state)
             enum mg_status status = kit_launch(&kits[i], b->grid, b->block, params[i]);
             const struct mg_diag *d = &kits[i].diag;
             unsigned line = kit_line(b->ptx);
-            if (status != b->status || d->status != status || !strstr(d->message, b->message) || !strstr(d->message, b->where) ||
-                strcmp(d->file, "<ptx>") != 0 || (line && d->line != line) || !d->excerpt[0]) {
-                print_error("%s: status %d, %s:%u (expected %d, line %u): %s [%s]\n", b->name, (int)status, d->file, d->line,
-                            (int)b->status, line, d->message, d->excerpt);
+            if (status != b->status || d->status != status || !strstr(d->message, b->message) ||
+                !strstr(d->message, b->where) || strcmp(d->file, "<ptx>") != 0 || (line && d->line != line) ||
+                !d->excerpt[0]) {
+                print_error("%s: status %d, %s:%u (expected %d, line %u): %s [%s]\n", b->name, (int)status, d->file,
+                            d->line, (int)b->status, line, d->message, d->excerpt);
                 wrong++;
             }
             still_works(i);
@@ -159,7 +170,8 @@ static void each_case(void **state)
 
 static enum mg_status launch(unsigned i, struct mg_dim3 grid, struct mg_dim3 block, uint32_t shared, uint32_t optin)
 {
-    struct mg_simt_launch l = {.grid = grid, .block = block, .shared = shared, .params = params[i].p, .shared_optin = optin};
+    struct mg_simt_launch l = {
+        .grid = grid, .block = block, .shared = shared, .params = params[i].p, .shared_optin = optin};
     return kit_launch_full(&kits[i], &l);
 }
 
@@ -194,7 +206,8 @@ static void limits(void **state)
         kit_load(&kits[i], KERNEL("", "st.global.u32 [%a], 1;"));
         for (size_t k = 0; k < MG_COUNT(rows); k++) {
             enum mg_status status = launch(i, rows[k].grid, rows[k].block, rows[k].shared, rows[k].optin);
-            if (status != rows[k].status || (status != MG_OK && (!kits[i].diag.message[0] || kits[i].diag.status != status)))
+            if (status != rows[k].status ||
+                (status != MG_OK && (!kits[i].diag.message[0] || kits[i].diag.status != status)))
                 fail_msg("row %zu: status %d: %s", k, (int)status, kits[i].diag.message);
         }
         kit_load(&kits[i], HEADER ".visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3)\n"

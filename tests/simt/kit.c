@@ -78,7 +78,8 @@ static void on_access(void *worker, const struct mg_access *a)
     uint8_t *where[32];
     assert_true(a->mask != 0 && a->insn < s->kit->launch->ninsns && a->times > 0);
     if (a->pattern) {
-        assert_true(s->kit->wants & MG_OBSERVE_PATTERNS && a->pattern->mask == a->mask && a->pattern->id < MG_PATTERN_LIMIT);
+        assert_true(s->kit->wants & MG_OBSERVE_PATTERNS && a->pattern->mask == a->mask &&
+                    a->pattern->id < MG_PATTERN_LIMIT);
         lanes = *a;
         mg__access_spread(&lanes, where);
         a = &lanes;
@@ -99,8 +100,10 @@ static void on_access(void *worker, const struct mg_access *a)
     if (a->space == MG_SPACE_GLOBAL)
         sum->sectors += a->times * sectors_of(a);
     if (a->space == MG_SPACE_SHARED)
-        sum->wavefronts += a->times * mg__model_shared((enum mg_access_kind)a->kind, s->kit->launch->insns[a->insn].insn,
-                                                       a->width, a->mask, a->address).wavefronts;
+        sum->wavefronts +=
+            a->times * mg__model_shared((enum mg_access_kind)a->kind, s->kit->launch->insns[a->insn].insn, a->width,
+                                        a->mask, a->address)
+                           .wavefronts;
 }
 
 static void on_counts(void *worker, const struct mg_insn_counts *counts, uint32_t ninsns)

@@ -1,7 +1,7 @@
 /* kit.h - what the engine's tests share: PTX around a body, a device, a launch, and an observer that sums.
  *
- * A test's kernel is named k and has four parameters of 64 bits. KERNEL wraps a body that finds them in %a %b %c %e, its
- * thread in %t, block in %bid, lane in %lane, threads a block in %nt, and the thread of the grid in %gid.
+ * A test's kernel is named k and has four parameters of 64 bits. KERNEL wraps a body that finds them in %a %b %c %e,
+ * its thread in %t, block in %bid, lane in %lane, threads a block in %nt, and the thread of the grid in %gid.
  */
 #ifndef MG_TESTS_SIMT_KIT_H
 #define MG_TESTS_SIMT_KIT_H
@@ -16,9 +16,10 @@
 #define HEADER ".version 8.0\n.target sm_90\n.address_size 64\n"
 #define ENTRY                                                                                                          \
     ".visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3)\n{\n"                           \
-    ".reg .pred %p<16>; .reg .b16 %h<16>; .reg .f32 %f<8>; .reg .b32 %r<64>; .reg .b64 %d<64>; .reg .b64 %a, %b, %c, %e;\n"              \
+    ".reg .pred %p<16>; .reg .b16 %h<16>; .reg .f32 %f<8>; .reg .b32 %r<64>; .reg .b64 %d<64>; .reg .b64 %a, %b, %c, " \
+    "%e;\n"                                                                                                            \
     ".reg .b32 %t, %bid, %lane, %nt, %gid;\n"                                                                          \
-    "ld.param.u64 %a, [p0]; ld.param.u64 %b, [p1]; ld.param.u64 %c, [p2]; ld.param.u64 %e, [p3];\n"                     \
+    "ld.param.u64 %a, [p0]; ld.param.u64 %b, [p1]; ld.param.u64 %c, [p2]; ld.param.u64 %e, [p3];\n"                    \
     "mov.u32 %t, %tid.x; mov.u32 %bid, %ctaid.x; mov.u32 %lane, %laneid; mov.u32 %nt, %ntid.x;\n"                      \
     "mad.lo.u32 %gid, %bid, %nt, %t;\n"
 #define KERNEL(declarations, body) HEADER declarations ENTRY body "\nret;\n}\n"
@@ -45,7 +46,8 @@ struct kit {
     unsigned wants;
 };
 /* `wants`: what its observer asks for; 0: none. `isa`: MARGAY_ISA, or NULL. */
-/* Whether this build has the engine that compiles, or else says that the test is skipped. Compiled kernels are not kept. */
+/* Whether this build has the engine that compiles, or else says that the test is skipped. Compiled kernels are not
+ * kept. */
 bool kit_compiles(void);
 void kit_open(struct kit *kit, unsigned threads, unsigned timeout_ms, unsigned wants, const char *isa);
 void kit_close(struct kit *kit);

@@ -1,9 +1,10 @@
 /* shapes.c - counts and shapes against the truth.
  *
- * The same kernel runs on devices with 1, 2, 3 and 7 workers, with each vector extension, and with an observer that gets
- * every access as it happens. Results in memory, counts, and the sums over accesses must all be equal: the memory of
- * shapes, the comparison of address registers once a block, the vector paths and those that give accesses away as patterns
- * are thereby held against the path that looks at each address. Kernels are written below, and made up by a generator from a seed.
+ * The same kernel runs on devices with 1, 2, 3 and 7 workers, with each vector extension, and with an observer that
+ * gets every access as it happens. Results in memory, counts, and the sums over accesses must all be equal: the memory
+ * of shapes, the comparison of address registers once a block, the vector paths and those that give accesses away as
+ * patterns are thereby held against the path that looks at each address. Kernels are written below, and made up by a
+ * generator from a seed.
  */
 #include "kit.h"
 
@@ -144,7 +145,8 @@ static void written(void **state)
           11, 100);
     assert_true(devices[0].kit.sums.divergent > 0);
     hold1("early returns",
-          KERNEL("", PLACES "ld.global.u32 %r0, [%d0]; and.b32 %r1, %r0, 0x300; setp.eq.u32 %p0, %r1, 0; @%p0 bra END;\n"
+          KERNEL("", PLACES
+                 "ld.global.u32 %r0, [%d0]; and.b32 %r1, %r0, 0x300; setp.eq.u32 %p0, %r1, 0; @%p0 bra END;\n"
                  "st.global.u32 [%d1], %r0; setp.eq.u32 %p1, %r1, 0x100; @%p1 ret; ld.global.u32 %r2, [%d0+128];\n"
                  "and.b32 %r3, %r2, 3; setp.eq.u32 %p2, %r3, 2; @%p2 exit; st.global.u32 [%d1], %r2;\nEND:"),
           13, 90);
@@ -179,36 +181,43 @@ static void written(void **state)
                  "selp.b64 %d8, %d6, %d8, %p1; st.u32 [%d5], %gid; st.u32 [%d6], %lane; ld.u32 %r1, [%d8];\n"
                  "st.global.u32 [%d1], %r1;"),
           4, 70);
-    hold("a grid and a block of three dimensions, and dynamic shared memory",
-         KERNEL(".extern .shared .align 16 .b8 dyn[];\n",
-                "mov.u32 %r0, %tid.y; mov.u32 %r1, %tid.z; mov.u32 %r2, %ntid.y; mad.lo.u32 %r3, %r1, %r2, %r0;\n"
-                "mad.lo.u32 %r3, %r3, %nt, %t; mov.u32 %r4, %ctaid.y; mov.u32 %r5, %ctaid.z; mov.u32 %r6, %nctaid.x;\n"
-                "mov.u32 %r7, %nctaid.y; mad.lo.u32 %r8, %r5, %r7, %r4; mad.lo.u32 %r8, %r8, %r6, %bid;\n"
-                "mov.u32 %r9, %ntid.z; mul.lo.u32 %r9, %r9, %r2; mul.lo.u32 %r9, %r9, %nt; mad.lo.u32 %r9, %r8, %r9, %r3;\n"
-                "mov.u32 %r10, dyn; shl.b32 %r11, %r3, 3; add.u32 %r10, %r10, %r11; mul.wide.u32 %d2, %r9, 8;\n"
-                "add.u64 %d0, %a, %d2; add.u64 %d1, %b, %d2; ld.global.u64 %d3, [%d0]; st.shared.u64 [%r10], %d3;\n"
-                "bar.sync 0; ld.shared.u32 %r12, [%r10+4]; st.global.v2.u32 [%d1], {%r9, %r12};"),
-         (struct mg_dim3){3, 2, 2}, (struct mg_dim3){5, 3, 7}, 5 * 3 * 7 * 8);
+    hold(
+        "a grid and a block of three dimensions, and dynamic shared memory",
+        KERNEL(
+            ".extern .shared .align 16 .b8 dyn[];\n",
+            "mov.u32 %r0, %tid.y; mov.u32 %r1, %tid.z; mov.u32 %r2, %ntid.y; mad.lo.u32 %r3, %r1, %r2, %r0;\n"
+            "mad.lo.u32 %r3, %r3, %nt, %t; mov.u32 %r4, %ctaid.y; mov.u32 %r5, %ctaid.z; mov.u32 %r6, %nctaid.x;\n"
+            "mov.u32 %r7, %nctaid.y; mad.lo.u32 %r8, %r5, %r7, %r4; mad.lo.u32 %r8, %r8, %r6, %bid;\n"
+            "mov.u32 %r9, %ntid.z; mul.lo.u32 %r9, %r9, %r2; mul.lo.u32 %r9, %r9, %nt; mad.lo.u32 %r9, %r8, %r9, %r3;\n"
+            "mov.u32 %r10, dyn; shl.b32 %r11, %r3, 3; add.u32 %r10, %r10, %r11; mul.wide.u32 %d2, %r9, 8;\n"
+            "add.u64 %d0, %a, %d2; add.u64 %d1, %b, %d2; ld.global.u64 %d3, [%d0]; st.shared.u64 [%r10], %d3;\n"
+            "bar.sync 0; ld.shared.u32 %r12, [%r10+4]; st.global.v2.u32 [%d1], {%r9, %r12};"),
+        (struct mg_dim3){3, 2, 2}, (struct mg_dim3){5, 3, 7}, 5 * 3 * 7 * 8);
 }
 
 /* One address register, several accesses by it, and what lies between them. */
 static void address_registers(void **state)
 {
     (void)state;
-    hold1("stores in between",
-          KERNEL("", "mul.wide.u32 %d2, %gid, 64; add.u64 %d0, %b, %d2; st.global.u32 [%d0], %gid; ld.global.u32 %r0, [%d0];\n"
-                 "add.u32 %r0, %r0, 1; st.global.u32 [%d0+4], %r0; ld.global.u32 %r1, [%d0+4]; st.global.u64 [%d0+8], %d2;\n"
-                 "ld.global.v4.u32 {%r2, %r3, %r4, %r5}, [%d0]; st.global.v4.u32 [%d0+16], {%r5, %r4, %r3, %r2};\n"
-                 "st.global.u8 [%d0+17], 9; ld.global.u32 %r6, [%d0+16]; st.global.u32 [%d0+32], %r6;"),
-          9, 61);
-    hold1("redefined in between",
-          KERNEL("", PLACES "ld.global.u32 %r0, [%d0]; add.u64 %d0, %d0, 4; ld.global.u32 %r1, [%d0];\n"
-                 "and.b32 %r2, %r0, 0xff0; cvt.u64.u32 %d3, %r2; add.u64 %d0, %a, %d3; ld.global.u32 %r3, [%d0];\n"
-                 "ld.global.u32 %r4, [%d0+8]; ld.global.u64 %d0, [%d0]; and.b64 %d0, %d0, 0xff0; add.u64 %d0, %d0, %a;\n"
-                 "ld.global.u32 %r5, [%d0]; ld.global.v2.u64 {%d4, %d5}, [%d0+16]; add.u32 %r0, %r1, %r3;\n"
-                 "add.u32 %r0, %r0, %r4; add.u32 %r0, %r0, %r5; cvt.u32.u64 %r6, %d5; add.u32 %r0, %r0, %r6;\n"
-                 "st.global.u32 [%d1], %r0;"),
-          9, 64);
+    hold1(
+        "stores in between",
+        KERNEL(
+            "",
+            "mul.wide.u32 %d2, %gid, 64; add.u64 %d0, %b, %d2; st.global.u32 [%d0], %gid; ld.global.u32 %r0, [%d0];\n"
+            "add.u32 %r0, %r0, 1; st.global.u32 [%d0+4], %r0; ld.global.u32 %r1, [%d0+4]; st.global.u64 [%d0+8], %d2;\n"
+            "ld.global.v4.u32 {%r2, %r3, %r4, %r5}, [%d0]; st.global.v4.u32 [%d0+16], {%r5, %r4, %r3, %r2};\n"
+            "st.global.u8 [%d0+17], 9; ld.global.u32 %r6, [%d0+16]; st.global.u32 [%d0+32], %r6;"),
+        9, 61);
+    hold1(
+        "redefined in between",
+        KERNEL("", PLACES
+               "ld.global.u32 %r0, [%d0]; add.u64 %d0, %d0, 4; ld.global.u32 %r1, [%d0];\n"
+               "and.b32 %r2, %r0, 0xff0; cvt.u64.u32 %d3, %r2; add.u64 %d0, %a, %d3; ld.global.u32 %r3, [%d0];\n"
+               "ld.global.u32 %r4, [%d0+8]; ld.global.u64 %d0, [%d0]; and.b64 %d0, %d0, 0xff0; add.u64 %d0, %d0, %a;\n"
+               "ld.global.u32 %r5, [%d0]; ld.global.v2.u64 {%d4, %d5}, [%d0+16]; add.u32 %r0, %r1, %r3;\n"
+               "add.u32 %r0, %r0, %r4; add.u32 %r0, %r0, %r5; cvt.u32.u64 %r6, %d5; add.u32 %r0, %r0, %r6;\n"
+               "st.global.u32 [%d1], %r0;"),
+        9, 64);
     hold1("redefined for some lanes",
           KERNEL("", PLACES "ld.global.u32 %r0, [%d0]; and.b32 %r1, %r0, 0x10000; setp.ne.u32 %p0, %r1, 0;\n"
                  "ld.global.u32 %r2, [%d0+4]; @%p0 add.u64 %d0, %d0, 32; ld.global.u32 %r3, [%d0+4];\n"
@@ -217,21 +226,27 @@ static void address_registers(void **state)
                  "add.u32 %r2, %r2, %r3; add.u32 %r2, %r2, %r4; add.u32 %r2, %r2, %r5; add.u32 %r2, %r2, %r6;\n"
                  "@%p0 st.global.u32 [%d1], %r2; @!%p0 st.global.u32 [%d1], %r0;"),
           12, 96);
-    hold1("changed by a loop",
-          KERNEL(".shared .align 16 .b8 buf[8192];\n",
-                 PLACES "mov.u32 %r0, 0; mov.u32 %r9, 0; mov.u32 %r5, buf; shl.b32 %r6, %t, 2; add.u32 %r5, %r5, %r6;\n"
-                 "L: ld.global.u32 %r1, [%d0]; ld.global.u32 %r2, [%d0+64]; xor.b32 %r9, %r9, %r1; add.u32 %r9, %r9, %r2;\n"
-                 "st.shared.u32 [%r5], %r9; ld.shared.u32 %r3, [%r5]; add.u32 %r9, %r9, %r3; mad.lo.u32 %r5, %r0, 132, %r5;\n"
-                 "and.b32 %r4, %r0, 3; shl.b32 %r4, %r4, 2; cvt.u64.u32 %d5, %r4; add.u64 %d0, %d0, %d5;\n"
-                 "add.u32 %r0, %r0, 1; setp.lt.u32 %p0, %r0, 8; @%p0 bra L; st.global.u32 [%d1], %r9;"),
-          8, 64);
-    hold1("bases that are no multiple of a sector",
-          KERNEL("", PLACES "mov.u32 %r0, 0; mov.u32 %r9, 0; add.u64 %d3, %a, 4;\n"
-                 "L: mad.lo.u32 %r1, %r0, 36, %lane; mul.wide.u32 %d4, %r1, 1; add.u64 %d4, %a, %d4;\n"
-                 "ld.global.u8 %r2, [%d4+1]; add.u32 %r9, %r9, %r2; mul.wide.u32 %d5, %lane, 2; mul.wide.u32 %d6, %r0, 6;\n"
-                 "add.u64 %d5, %d5, %d6; add.u64 %d5, %a, %d5; ld.global.u16 %r3, [%d5+2]; xor.b32 %r9, %r9, %r3;\n"
-                 "add.u32 %r0, %r0, 1; setp.lt.u32 %p0, %r0, 40; @%p0 bra L; st.global.u32 [%d1], %r9;"),
-          4, 64);
+    hold1(
+        "changed by a loop",
+        KERNEL(
+            ".shared .align 16 .b8 buf[8192];\n", PLACES
+            "mov.u32 %r0, 0; mov.u32 %r9, 0; mov.u32 %r5, buf; shl.b32 %r6, %t, 2; add.u32 %r5, %r5, %r6;\n"
+            "L: ld.global.u32 %r1, [%d0]; ld.global.u32 %r2, [%d0+64]; xor.b32 %r9, %r9, %r1; add.u32 %r9, %r9, %r2;\n"
+            "st.shared.u32 [%r5], %r9; ld.shared.u32 %r3, [%r5]; add.u32 %r9, %r9, %r3; mad.lo.u32 %r5, %r0, 132, "
+            "%r5;\n"
+            "and.b32 %r4, %r0, 3; shl.b32 %r4, %r4, 2; cvt.u64.u32 %d5, %r4; add.u64 %d0, %d0, %d5;\n"
+            "add.u32 %r0, %r0, 1; setp.lt.u32 %p0, %r0, 8; @%p0 bra L; st.global.u32 [%d1], %r9;"),
+        8, 64);
+    hold1(
+        "bases that are no multiple of a sector",
+        KERNEL(
+            "", PLACES
+            "mov.u32 %r0, 0; mov.u32 %r9, 0; add.u64 %d3, %a, 4;\n"
+            "L: mad.lo.u32 %r1, %r0, 36, %lane; mul.wide.u32 %d4, %r1, 1; add.u64 %d4, %a, %d4;\n"
+            "ld.global.u8 %r2, [%d4+1]; add.u32 %r9, %r9, %r2; mul.wide.u32 %d5, %lane, 2; mul.wide.u32 %d6, %r0, 6;\n"
+            "add.u64 %d5, %d5, %d6; add.u64 %d5, %a, %d5; ld.global.u16 %r3, [%d5+2]; xor.b32 %r9, %r9, %r3;\n"
+            "add.u32 %r0, %r0, 1; setp.lt.u32 %p0, %r0, 40; @%p0 bra L; st.global.u32 [%d1], %r9;"),
+        4, 64);
 }
 
 /* More patterns than a worker remembers, and more shapes than a site does. */
@@ -241,9 +256,11 @@ static void many_patterns(void **state)
     struct mg_strbuf t = {0};
     mg__strbuf_printf(&t, "%s", HEADER ENTRY PLACES "mov.u32 %r9, %gid;\n");
     for (unsigned i = 0; i < 256; i++)
-        mg__strbuf_printf(&t, "mad.lo.u32 %%r9, %%r9, 1664525, %u; shr.u32 %%r1, %%r9, 14; and.b32 %%r1, %%r1, 0x3fffc;\n"
+        mg__strbuf_printf(&t,
+                          "mad.lo.u32 %%r9, %%r9, 1664525, %u; shr.u32 %%r1, %%r9, 14; and.b32 %%r1, %%r1, 0x3fffc;\n"
                           "cvt.u64.u32 %%d3, %%r1; add.u64 %%d3, %%d3, %%a; ld.global.u32 %%r2, [%%d3];\n"
-                          "xor.b32 %%r9, %%r9, %%r2;\n", 2 * i + 1);
+                          "xor.b32 %%r9, %%r9, %%r2;\n",
+                          2 * i + 1);
     mg__strbuf_printf(&t, "st.global.u32 [%%d1], %%r9;\nret;\n}\n");
     hold1("gathers at random", t.at, 8, 256);
     assert_int_equal(devices[0].kit.sums.requests, 257 * 64);
@@ -272,7 +289,8 @@ static unsigned pick(struct maker *m, unsigned n)
 }
 #define PUT(...) mg__strbuf_printf(&m->text, __VA_ARGS__)
 
-/* Rarely changes how many bytes are at hand: the input has half a megabyte, and no address starts beyond its first quarter. */
+/* Rarely changes how many bytes are at hand: the input has half a megabyte, and no address starts beyond its first
+ * quarter. */
 static void put_address(struct maker *m, unsigned k)
 {
     m->align[k] = 1u << pick(m, 5);
@@ -294,7 +312,8 @@ static void put_address(struct maker *m, unsigned k)
         PUT("xor.b32 %%r11, %%lane, %u; mul.lo.u32 %%r11, %%r11, %u;", pick(m, 64), m->align[k]);
         break;
     case 5:
-        PUT("and.b32 %%r11, %%r10, %u; mad.lo.u32 %%r11, %%r11, %u, %u;", 1 + pick(m, 3), 16 * pick(m, 20), 16 * pick(m, 9));
+        PUT("and.b32 %%r11, %%r10, %u; mad.lo.u32 %%r11, %%r11, %u, %u;", 1 + pick(m, 3), 16 * pick(m, 20),
+            16 * pick(m, 9));
         break;
     default:
         PUT("shr.u32 %%r11, %%gid, %u; mul.lo.u32 %%r11, %%r11, %u;", 1 + pick(m, 4), m->align[k]);
@@ -308,20 +327,24 @@ static void put_own_address(struct maker *m)
     unsigned slots = pick(m, 2);
     switch (pick(m, 4)) {
     case 0: /* a piece of 256 bytes */
-        PUT("and.b32 %%r11, %%r10, %u; shl.b32 %%r11, %%r11, 4; mad.lo.u32 %%r11, %%gid, 256, %%r11;\n", slots ? 7u : 0u);
+        PUT("and.b32 %%r11, %%r10, %u; shl.b32 %%r11, %%r11, 4; mad.lo.u32 %%r11, %%gid, 256, %%r11;\n",
+            slots ? 7u : 0u);
         PUT("cvt.u64.u32 %%d10, %%r11; add.u64 %%d4, %%b, %%d10;\n");
         break;
     case 1: /* every n-th piece of 16 bytes, from the middle of the memory on */
-        PUT("and.b32 %%r11, %%r10, %u; mad.lo.u32 %%r11, %%r11, 600, %%gid; shl.b32 %%r11, %%r11, 4;\n", slots ? 7u : 0u);
+        PUT("and.b32 %%r11, %%r10, %u; mad.lo.u32 %%r11, %%r11, 600, %%gid; shl.b32 %%r11, %%r11, 4;\n",
+            slots ? 7u : 0u);
         PUT("add.u32 %%r11, %%r11, %u; cvt.u64.u32 %%d10, %%r11; add.u64 %%d5, %%b, %%d10;\n", OUT_BYTES / 2);
         break;
     case 2:
-        PUT("and.b32 %%r11, %%r10, %u; shl.b32 %%r11, %%r11, 4; mov.u32 %%r12, own; mad.lo.u32 %%r12, %%t, %u, %%r12;\n",
+        PUT("and.b32 %%r11, %%r10, %u; shl.b32 %%r11, %%r11, 4; mov.u32 %%r12, own; mad.lo.u32 %%r12, %%t, %u, "
+            "%%r12;\n",
             slots ? 3u : 0u, 80u);
         PUT("add.u32 %%r%u, %%r12, %%r11;\n", 40 + pick(m, 2));
         break;
     default:
-        PUT("shr.u32 %%r11, %%r10, %u; and.b32 %%r11, %%r11, 0x7f0; mov.u32 %%r12, table; add.u32 %%r%u, %%r11, %%r12;\n",
+        PUT("shr.u32 %%r11, %%r10, %u; and.b32 %%r11, %%r11, 0x7f0; mov.u32 %%r12, table; add.u32 %%r%u, %%r11, "
+            "%%r12;\n",
             pick(m, 20), 42 + pick(m, 2));
         break;
     }
@@ -330,13 +353,21 @@ static void put_own_address(struct maker *m)
 static void put_guard(struct maker *m)
 {
     if (pick(m, 4) == 0)
-        PUT("and.b32 %%r13, %%r10, %u; setp.ne.u32 %%p8, %%r13, 0; @%s%%p8 ", 64u << pick(m, 8) | 8, pick(m, 2) ? "!" : "");
+        PUT("and.b32 %%r13, %%r10, %u; setp.ne.u32 %%p8, %%r13, 0; @%s%%p8 ", 64u << pick(m, 8) | 8,
+            pick(m, 2) ? "!" : "");
 }
 
 static void put_load(struct maker *m)
 {
-    static const char *const kinds[] = {"u8 %r20", "s8 %r20", "u16 %r20", "s16 %r20", "u32 %r20", "u64 %d20",
-                                        "v2.u32 {%r20, %r21}", "v4.u32 {%r20, %r21, %r22, %r23}", "v2.u64 {%d20, %d21}"};
+    static const char *const kinds[] = {"u8 %r20",
+                                        "s8 %r20",
+                                        "u16 %r20",
+                                        "s16 %r20",
+                                        "u32 %r20",
+                                        "u64 %d20",
+                                        "v2.u32 {%r20, %r21}",
+                                        "v4.u32 {%r20, %r21, %r22, %r23}",
+                                        "v2.u64 {%d20, %d21}"};
     static const unsigned bytes[] = {1, 1, 2, 2, 4, 8, 8, 16, 16};
     unsigned from = pick(m, 9), kind, limit = from < 4 ? m->align[from] : 16;
     do
@@ -364,7 +395,8 @@ static void put_load(struct maker *m)
 static void put_store(struct maker *m)
 {
     static const char *const kinds[] = {"u8", "u16", "u32", "u64", "v2.u32", "v4.u32", "v2.u64"};
-    static const char *const from[] = {"%r10", "%r10", "%r10", "%d12", "{%r10, %gid}", "{%gid, %r10, %r10, %lane}", "{%d12, %d12}"};
+    static const char *const from[] = {
+        "%r10", "%r10", "%r10", "%d12", "{%r10, %gid}", "{%gid, %r10, %r10, %lane}", "{%d12, %d12}"};
     static const unsigned bytes[] = {1, 2, 4, 8, 8, 16, 16};
     unsigned kind = pick(m, MG_COUNT(kinds)), at = bytes[kind] * pick(m, 16 / bytes[kind]);
     PUT("cvt.u64.u32 %%d12, %%r10;\n");
@@ -399,7 +431,8 @@ static void put_statements(struct maker *m, unsigned count, unsigned depth)
             put_guard(m);
             PUT("red.shared.add.u32 [%%r15], 5;\n");
         } else if (what == 20 && depth) {
-            PUT("and.b32 %%r13, %%r10, %u; setp.eq.u32 %%p1, %%r13, 0; @%%p1 bra ELSE%u;\n", 1u << (4 + pick(m, 20)), label);
+            PUT("and.b32 %%r13, %%r10, %u; setp.eq.u32 %%p1, %%r13, 0; @%%p1 bra ELSE%u;\n", 1u << (4 + pick(m, 20)),
+                label);
             unsigned before[4], here[4];
             memcpy(before, m->align, sizeof before);
             put_statements(m, 1 + pick(m, 4), depth - 1);
@@ -413,10 +446,12 @@ static void put_statements(struct maker *m, unsigned count, unsigned depth)
         } else if (what == 21 && depth) {
             unsigned before[4];
             memcpy(before, m->align, sizeof before);
-            /* What the body finds on its second round is known only afterwards: it must be good for the least alignment. */
+            /* What the body finds on its second round is known only afterwards: it must be good for the least
+             * alignment. */
             for (unsigned r = 0; r < 4; r++)
                 m->align[r] = 1;
-            PUT("and.b32 %%r%u, %%r10, %u; mov.u32 %%r%u, 0;\nLOOP%u:\n", 50 + depth, pick(m, 2) ? 7u : 3u, 53 + depth, label);
+            PUT("and.b32 %%r%u, %%r10, %u; mov.u32 %%r%u, 0;\nLOOP%u:\n", 50 + depth, pick(m, 2) ? 7u : 3u, 53 + depth,
+                label);
             if (pick(m, 2))
                 put_address(m, k);
             put_statements(m, 2 + pick(m, 5), depth - 1);
@@ -440,14 +475,15 @@ static void made_up(void **state)
     uint64_t first = asked ? strtoull(asked, NULL, 0) : 1, count = number ? strtoull(number, NULL, 0) : 60;
     for (uint64_t seed = first; seed < first + count; seed++) {
         struct maker maker = {.seed = seed * 0x9e3779b97f4a7c15ull}, *m = &maker;
-        PUT("%s", HEADER ".shared .align 16 .b8 table[2304];\n.shared .align 16 .b8 own[10240];\n"
-                  ".shared .align 4 .b8 counters[64];\n" ENTRY
-                  "mov.u32 %r0, %t; mov.u32 %r1, table;\n"
-                  "FILL: shl.b32 %r2, %r0, 2; add.u32 %r2, %r2, %r1; mul.lo.u32 %r3, %r0, 2654435761; st.shared.u32 [%r2], %r3;\n"
-                  "add.u32 %r0, %r0, %nt; setp.lt.u32 %p0, %r0, 576; @%p0 bra FILL; bar.sync 0;\n"
-                  "mul.lo.u32 %r10, %gid, 2654435761; mov.u32 %r40, own; mad.lo.u32 %r40, %t, 80, %r40;\n"
-                  "add.u32 %r41, %r40, 16; add.u32 %r42, %r1, 32; mov.u32 %r43, %r1; mul.wide.u32 %d4, %gid, 256;\n"
-                  "add.u64 %d4, %d4, %b; mul.wide.u32 %d5, %gid, 16;\n");
+        PUT("%s",
+            HEADER ".shared .align 16 .b8 table[2304];\n.shared .align 16 .b8 own[10240];\n"
+                   ".shared .align 4 .b8 counters[64];\n" ENTRY "mov.u32 %r0, %t; mov.u32 %r1, table;\n"
+                   "FILL: shl.b32 %r2, %r0, 2; add.u32 %r2, %r2, %r1; mul.lo.u32 %r3, %r0, 2654435761; st.shared.u32 "
+                   "[%r2], %r3;\n"
+                   "add.u32 %r0, %r0, %nt; setp.lt.u32 %p0, %r0, 576; @%p0 bra FILL; bar.sync 0;\n"
+                   "mul.lo.u32 %r10, %gid, 2654435761; mov.u32 %r40, own; mad.lo.u32 %r40, %t, 80, %r40;\n"
+                   "add.u32 %r41, %r40, 16; add.u32 %r42, %r1, 32; mov.u32 %r43, %r1; mul.wide.u32 %d4, %gid, 256;\n"
+                   "add.u64 %d4, %d4, %b; mul.wide.u32 %d5, %gid, 16;\n");
         PUT("add.u64 %%d5, %%d5, %%b; add.u64 %%d5, %%d5, %u;\n", OUT_BYTES / 2);
         for (unsigned k = 0; k < 4; k++)
             put_address(m, k);

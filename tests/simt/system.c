@@ -1,4 +1,5 @@
-/* system.c - what kernels call: printf, assert, malloc and free; and how they call: recursion, function tables, alloca. */
+/* system.c - what kernels call: printf, assert, malloc and free; and how they call:
+ * recursion, function tables, alloca. */
 #include "kit.h"
 
 static struct kit kit;
@@ -51,7 +52,8 @@ static char *global_string(const char *name, const char *text)
 static enum mg_status print(const char *format, const char *body, uint32_t grid, uint32_t block)
 {
     struct mg_strbuf t = {0};
-    char *f = global_string("format", format), *word = global_string("word", "wörd"), *empty = global_string("none", "");
+    char *f = global_string("format", format), *word = global_string("word", "wörd"),
+         *empty = global_string("none", "");
     mg__strbuf_printf(&t, "%s%s%s%s%s%s%s%s%s", HEADER PRINTF, f, word, empty, ENTRY, STACK, body, PRINT, "ret;\n}\n");
     enum mg_status status = run(t.at, grid, block);
     free(f);
@@ -74,15 +76,19 @@ static void printf_formats(void **state)
         {"100%%|%d|%i|%u\n", W("0", "-5") W("4", "7") W("8", "0xffffffff"), "100%|-5|7|4294967295\n"},
         {"%x %X %o %#x %08x\n", W("0", "0xbeef") W("4", "0xbeef") W("8", "8") W("12", "255") W("16", "0xabc"),
          "beef BEEF 10 0xff 00000abc\n"},
-        {"%5d|%-5d|%+d|% d|%05d|%.3d\n", W("0", "42") W("4", "42") W("8", "42") W("12", "42") W("16", "42") W("20", "42"),
+        {"%5d|%-5d|%+d|% d|%05d|%.3d\n",
+         W("0", "42") W("4", "42") W("8", "42") W("12", "42") W("16", "42") W("20", "42"),
          "   42|42   |+42| 42|00042|042\n"},
-        {"%lld %llu %llx %ld %zu\n", D("0", "-1234567890123") D("8", "0xffffffffffffffff") D("16", "0x123456789abcdef") D("24", "-2")
-         D("32", "77"), "-1234567890123 18446744073709551615 123456789abcdef -2 77\n"},
+        {"%lld %llu %llx %ld %zu\n",
+         D("0", "-1234567890123") D("8", "0xffffffffffffffff") D("16", "0x123456789abcdef") D("24", "-2") D("32", "77"),
+         "-1234567890123 18446744073709551615 123456789abcdef -2 77\n"},
         {"%d %lld %c\n", W("0", "1") D("8", "2") W("16", "65"), "1 2 A\n"},
-        {"%f %5.2f %e %g %G %.0f\n", D("0", "0x3ff8000000000000") D("8", "0x400921fb54442d18") D("16", "0x40c81c8000000000")
-         D("24", "0x3f1a36e2eb1c432d") D("32", "0x7ff0000000000000") D("40", "0x4004000000000000"),
+        {"%f %5.2f %e %g %G %.0f\n",
+         D("0", "0x3ff8000000000000") D("8", "0x400921fb54442d18") D("16", "0x40c81c8000000000")
+             D("24", "0x3f1a36e2eb1c432d") D("32", "0x7ff0000000000000") D("40", "0x4004000000000000"),
          "1.500000  3.14 1.234500e+04 0.0001 INF 2\n"},
-        {"%s|%c|%10s|%-6s|%.2s|%s|\n", S("0", "word") W("8", "33") S("16", "word") S("24", "word") S("32", "word") S("40", "none"),
+        {"%s|%c|%10s|%-6s|%.2s|%s|\n",
+         S("0", "word") W("8", "33") S("16", "word") S("24", "word") S("32", "word") S("40", "none"),
          "wörd|!|     wörd|wörd |w\xc3||\n"},
         {"%p %*d %.*f\n", D("0", "0xdeadbeef") W("8", "6") W("12", "9") W("16", "1") D("24", "0x3ff4000000000000"),
          "0xdeadbeef      9 1.2\n"},
@@ -98,7 +104,10 @@ static void printf_formats(void **state)
     }
     assert_int_equal(wrong, 0);
     /* A line by each of the active lanes, in the order of blocks, however many workers there are. */
-    kit_expect(&kit, print("%d.%d;", "and.b32 %r3, %t, 7; setp.ne.u32 %p0, %r3, 2; @%p0 ret; st.local.v2.u32 [%d29], {%bid, %t};\n", 20, 20));
+    kit_expect(&kit,
+               print("%d.%d;",
+                     "and.b32 %r3, %t, 7; setp.ne.u32 %p0, %r3, 2; @%p0 ret; st.local.v2.u32 [%d29], {%bid, %t};\n", 20,
+                     20));
     struct mg_strbuf all = {0};
     for (unsigned b = 0; b < 20; b++)
         for (unsigned t = 2; t < 20; t += 8)
@@ -119,17 +128,20 @@ static void printf_formats(void **state)
 static void asserts(void **state)
 {
     (void)state;
-    char *text = global_string("text", "x > 0"), *file = global_string("file", "a.cu"), *name = global_string("name", "void k()");
+    char *text = global_string("text", "x > 0"), *file = global_string("file", "a.cu"),
+         *name = global_string("name", "void k()");
     struct mg_strbuf t = {0};
-    mg__strbuf_printf(&t, "%s%s%s%s%s%s%s", HEADER
-                      ".extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param .b64 c);\n",
-                      text, file, name, ENTRY,
-                      "setp.ne.u32 %p0, %gid, 50; @%p0 bra FINE;\nmov.u64 %d0, text; cvta.global.u64 %d0, %d0;\n"
-                      "mov.u64 %d1, file; cvta.global.u64 %d1, %d1; mov.u64 %d2, name; cvta.global.u64 %d2, %d2;\n"
-                      "{ .param .b64 m; .param .b64 f; .param .b32 l; .param .b64 n; .param .b64 c; st.param.b64 [m], %d0;\n"
-                      "st.param.b64 [f], %d1; st.param.b32 [l], 123; st.param.b64 [n], %d2; st.param.b64 [c], 1;\n"
-                      "call.uni __assertfail, (m, f, l, n, c); }\n",
-                      "FINE: st.global.u32 [%a], 1;\nret;\n}\n");
+    mg__strbuf_printf(
+        &t, "%s%s%s%s%s%s%s",
+        HEADER
+        ".extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param .b64 c);\n",
+        text, file, name, ENTRY,
+        "setp.ne.u32 %p0, %gid, 50; @%p0 bra FINE;\nmov.u64 %d0, text; cvta.global.u64 %d0, %d0;\n"
+        "mov.u64 %d1, file; cvta.global.u64 %d1, %d1; mov.u64 %d2, name; cvta.global.u64 %d2, %d2;\n"
+        "{ .param .b64 m; .param .b64 f; .param .b32 l; .param .b64 n; .param .b64 c; st.param.b64 [m], %d0;\n"
+        "st.param.b64 [f], %d1; st.param.b32 [l], 123; st.param.b64 [n], %d2; st.param.b64 [c], 1;\n"
+        "call.uni __assertfail, (m, f, l, n, c); }\n",
+        "FINE: st.global.u32 [%a], 1;\nret;\n}\n");
     assert_int_equal(run(t.at, 2, 32), MG_ERR_ASSERT);
     assert_non_null(strstr(kit.diag.message, "assertion `x > 0' failed at a.cu:123 in void k()"));
     assert_non_null(strstr(kit.diag.message, "block 1,0,0, thread 18,0,0"));
@@ -145,14 +157,19 @@ static void heap(void **state)
     (void)state;
 #define HEAP                                                                                                           \
     ".extern .func (.param .b64 r) malloc(.param .b64 n);\n.extern .func free(.param .b64 p);\n"
-#define MALLOC "{ .param .b64 n; .param .b64 p; st.param.b64 [n], %d1; call.uni (p), malloc, (n); ld.param.b64 %d2, [p]; }\n"
+#define MALLOC \
+    "{ .param .b64 n; .param .b64 p; st.param.b64 [n], %d1; call.uni (p), malloc, (n); ld.param.b64 %d2, [p]; }\n"
 #define FREE "{ .param .b64 p; st.param.b64 [p], %d2; call.uni free, (p); }\n"
     /* Each thread has its own piece; all are given back, so that a hundred launches find room. */
     for (unsigned round = 0; round < 20; round++) {
-        kit_expect(&kit, run(KERNEL(HEAP, "mov.u64 %d1, 4096; setp.eq.u32 %p0, %lane, 3; @%p0 mov.u64 %d1, 100;\n" MALLOC
-                                    "setp.eq.u64 %p1, %d2, 0; @%p1 trap; st.u32 [%d2], %gid; st.u32 [%d2+96], %t; bar.sync 0;\n"
-                                    "ld.u32 %r0, [%d2]; mul.wide.u32 %d3, %gid, 4; add.u64 %d3, %d3, %b; st.global.u32 [%d3], %r0;\n" FREE),
-                             5, 96));
+        kit_expect(
+            &kit,
+            run(KERNEL(HEAP,
+                       "mov.u64 %d1, 4096; setp.eq.u32 %p0, %lane, 3; @%p0 mov.u64 %d1, 100;\n" MALLOC
+                       "setp.eq.u64 %p1, %d2, 0; @%p1 trap; st.u32 [%d2], %gid; st.u32 [%d2+96], %t; bar.sync 0;\n"
+                       "ld.u32 %r0, [%d2]; mul.wide.u32 %d3, %gid, 4; add.u64 %d3, %d3, %b; st.global.u32 [%d3], "
+                       "%r0;\n" FREE),
+                5, 96));
         for (unsigned k = 0; k < 480; k++)
             assert_int_equal(words()[1024 + k], k);
     }
@@ -162,7 +179,9 @@ static void heap(void **state)
                          1, 1));
     assert_int_equal(words()[0] | words()[1] | words()[2] | words()[3], 0);
     /* Memory that leaks is kept: a later launch finds what an earlier one left. */
-    kit_expect(&kit, run(KERNEL(HEAP ".global .align 8 .u64 kept;\n", "mov.u64 %d1, 64;\n" MALLOC "st.u32 [%d2], 4711; st.global.u64 [kept], %d2;"), 1, 1));
+    kit_expect(&kit, run(KERNEL(HEAP ".global .align 8 .u64 kept;\n",
+                                "mov.u64 %d1, 64;\n" MALLOC "st.u32 [%d2], 4711; st.global.u64 [kept], %d2;"),
+                         1, 1));
     uint64_t address, size;
     assert_true(mg__simt_module_symbol(kit.module, "kept", &address, &size));
     assert_int_equal(size, 8);
@@ -175,41 +194,55 @@ static void calls(void **state)
     /* Recursion whose depth differs from lane to lane, with a local array a frame. */
     kit_expect(
         &kit,
-        run(KERNEL(".func (.param .b32 r) fib(.param .b32 x)\n{\n.reg .b32 %q<8>; .reg .pred %z; .local .align 4 .b8 own[8];\n"
-                   "ld.param.u32 %q0, [x]; mov.u32 %q1, %q0; setp.lt.u32 %z, %q0, 2; @%z bra END; st.local.u32 [own], %q0;\n"
-                   "sub.u32 %q2, %q0, 1; { .param .b32 a0; .param .b32 r0; st.param.b32 [a0], %q2; call (r0), fib, (a0);\n"
-                   "ld.param.b32 %q3, [r0]; }\nst.local.u32 [own+4], %q3; ld.local.u32 %q4, [own]; sub.u32 %q4, %q4, 2;\n"
-                   "{ .param .b32 a0; .param .b32 r0; st.param.b32 [a0], %q4; call (r0), fib, (a0); ld.param.b32 %q5, [r0]; }\n"
-                   "ld.local.u32 %q6, [own+4]; add.u32 %q1, %q5, %q6;\nEND: st.param.b32 [r], %q1; ret;\n}\n",
-                   "and.b32 %r0, %t, 15; { .param .b32 a0; .param .b32 r0; st.param.b32 [a0], %r0; call (r0), fib, (a0);\n"
-                   "ld.param.b32 %r1, [r0]; }\nmul.wide.u32 %d0, %gid, 4; add.u64 %d0, %d0, %b; st.global.u32 [%d0], %r1;"),
+        run(KERNEL(
+                ".func (.param .b32 r) fib(.param .b32 x)\n{\n.reg .b32 %q<8>; .reg .pred %z; .local .align 4 .b8 "
+                "own[8];\n"
+                "ld.param.u32 %q0, [x]; mov.u32 %q1, %q0; setp.lt.u32 %z, %q0, 2; @%z bra END; st.local.u32 [own], "
+                "%q0;\n"
+                "sub.u32 %q2, %q0, 1; { .param .b32 a0; .param .b32 r0; st.param.b32 [a0], %q2; call (r0), fib, (a0);\n"
+                "ld.param.b32 %q3, [r0]; }\nst.local.u32 [own+4], %q3; ld.local.u32 %q4, [own]; sub.u32 %q4, %q4, 2;\n"
+                "{ .param .b32 a0; .param .b32 r0; st.param.b32 [a0], %q4; call (r0), fib, (a0); ld.param.b32 %q5, "
+                "[r0]; }\n"
+                "ld.local.u32 %q6, [own+4]; add.u32 %q1, %q5, %q6;\nEND: st.param.b32 [r], %q1; ret;\n}\n",
+                "and.b32 %r0, %t, 15; { .param .b32 a0; .param .b32 r0; st.param.b32 [a0], %r0; call (r0), fib, (a0);\n"
+                "ld.param.b32 %r1, [r0]; }\nmul.wide.u32 %d0, %gid, 4; add.u64 %d0, %d0, %b; st.global.u32 [%d0], "
+                "%r1;"),
             2, 50));
     static const uint32_t fib[] = {0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610};
     for (unsigned k = 0; k < 100; k++)
         assert_int_equal(words()[1024 + k], fib[k % 50 & 15]);
     /* A table of functions in global memory, each lane its own entry. */
-    kit_expect(&kit,
-               run(KERNEL(".func (.param .b32 r) one(.param .b32 x)\n{ .reg .b32 %q; ld.param.u32 %q, [x]; add.u32 %q, %q, 1; st.param.b32 [r], %q; ret; }\n"
-                          ".func (.param .b32 r) two(.param .b32 x)\n{ .reg .b32 %q; ld.param.u32 %q, [x]; mul.lo.u32 %q, %q, 2; st.param.b32 [r], %q; ret; }\n"
-                          ".func (.param .b32 r) three(.param .b32 x)\n{ .reg .b32 %q; ld.param.u32 %q, [x]; xor.b32 %q, %q, 3; st.param.b32 [r], %q; ret; }\n"
-                          ".global .align 8 .u64 table[3] = {one, two, three};\n",
-                          "rem.u32 %r0, %t, 3; mul.wide.u32 %d0, %r0, 8; mov.u64 %d1, table; add.u64 %d1, %d1, %d0; ld.global.u64 %d2, [%d1];\n"
-                          "PROTO: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
-                          "{ .param .b32 a0; .param .b32 r0; st.param.b32 [a0], %gid; call (r0), %d2, (a0), PROTO; ld.param.b32 %r1, [r0]; }\n"
-                          "mul.wide.u32 %d3, %gid, 4; add.u64 %d3, %d3, %b; st.global.u32 [%d3], %r1;"),
-                   3, 45));
+    kit_expect(&kit, run(KERNEL(".func (.param .b32 r) one(.param .b32 x)\n{ .reg .b32 %q; ld.param.u32 %q, [x]; "
+                                "add.u32 %q, %q, 1; st.param.b32 [r], %q; ret; }\n"
+                                ".func (.param .b32 r) two(.param .b32 x)\n{ .reg .b32 %q; ld.param.u32 %q, [x]; "
+                                "mul.lo.u32 %q, %q, 2; st.param.b32 [r], %q; ret; }\n"
+                                ".func (.param .b32 r) three(.param .b32 x)\n{ .reg .b32 %q; ld.param.u32 %q, [x]; "
+                                "xor.b32 %q, %q, 3; st.param.b32 [r], %q; ret; }\n"
+                                ".global .align 8 .u64 table[3] = {one, two, three};\n",
+                                "rem.u32 %r0, %t, 3; mul.wide.u32 %d0, %r0, 8; mov.u64 %d1, table; add.u64 %d1, %d1, "
+                                "%d0; ld.global.u64 %d2, [%d1];\n"
+                                "PROTO: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
+                                "{ .param .b32 a0; .param .b32 r0; st.param.b32 [a0], %gid; call (r0), %d2, (a0), "
+                                "PROTO; ld.param.b32 %r1, [r0]; }\n"
+                                "mul.wide.u32 %d3, %gid, 4; add.u64 %d3, %d3, %b; st.global.u32 [%d3], %r1;"),
+                         3, 45));
     for (unsigned k = 0; k < 135; k++)
         assert_int_equal(words()[1024 + k], k % 45 % 3 == 0 ? k + 1 : k % 45 % 3 == 1 ? 2 * k : k ^ 3);
     /* Stack memory of a size that is known only then; and what lay on the stack before stays. */
-    kit_expect(&kit,
-               run(KERNEL("", ".local .align 4 .b8 own[4]; st.local.u32 [own], %gid; and.b32 %r0, %t, 7; add.u32 %r0, %r0, 1;\n"
-                          "mul.wide.u32 %d0, %r0, 16; stacksave.u64 %d9; alloca.u64 %d1, %d0, 16; mov.u32 %r1, 0; mov.u64 %d2, %d1;\n"
-                          "L: mad.lo.u32 %r2, %r1, 100, %t; st.local.u32 [%d2], %r2; add.u64 %d2, %d2, 16; add.u32 %r1, %r1, 1;\n"
-                          "setp.lt.u32 %p0, %r1, %r0; @%p0 bra L; mov.u32 %r3, 0;\n"
-                          "M: add.u64 %d2, %d2, -16; ld.local.u32 %r2, [%d2]; add.u32 %r3, %r3, %r2; setp.ne.u64 %p0, %d2, %d1; @%p0 bra M;\n"
-                          "stackrestore.u64 %d9; ld.local.u32 %r4, [own]; mul.wide.u32 %d3, %gid, 8; add.u64 %d3, %d3, %b;\n"
-                          "st.global.v2.u32 [%d3], {%r3, %r4};"),
-                   2, 40));
+    kit_expect(
+        &kit,
+        run(KERNEL(
+                "",
+                ".local .align 4 .b8 own[4]; st.local.u32 [own], %gid; and.b32 %r0, %t, 7; add.u32 %r0, %r0, 1;\n"
+                "mul.wide.u32 %d0, %r0, 16; stacksave.u64 %d9; alloca.u64 %d1, %d0, 16; mov.u32 %r1, 0; mov.u64 %d2, "
+                "%d1;\n"
+                "L: mad.lo.u32 %r2, %r1, 100, %t; st.local.u32 [%d2], %r2; add.u64 %d2, %d2, 16; add.u32 %r1, %r1, 1;\n"
+                "setp.lt.u32 %p0, %r1, %r0; @%p0 bra L; mov.u32 %r3, 0;\n"
+                "M: add.u64 %d2, %d2, -16; ld.local.u32 %r2, [%d2]; add.u32 %r3, %r3, %r2; setp.ne.u64 %p0, %d2, %d1; "
+                "@%p0 bra M;\n"
+                "stackrestore.u64 %d9; ld.local.u32 %r4, [own]; mul.wide.u32 %d3, %gid, 8; add.u64 %d3, %d3, %b;\n"
+                "st.global.v2.u32 [%d3], {%r3, %r4};"),
+            2, 40));
     for (unsigned k = 0; k < 80; k++) {
         unsigned t = k % 40, n = (t & 7) + 1;
         assert_int_equal(words()[1024 + 2 * k], n * t + 100 * n * (n - 1) / 2);

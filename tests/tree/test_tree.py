@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_tree.py - holds every #include of src/ to the one-way dependencies between rooms.
+"""test_tree.py - holds every #include of src/ to the one-way dependencies between rooms, and C to 120 columns.
 
 A room may include its own headers, those of the rooms named here, and what those may include in turn. Three more rules:
 a *_priv.h stays in its room; of the engine, an observer sees simt/observe.h alone; every room has a README. A room that is
@@ -30,6 +30,7 @@ MAY_INCLUDE = {
     "cudart": {"fatbin", "simt", "jit", "model", "advise", "check", "report"},
     "cli": {"report", "arch", "fatbin", "check/kind.def"},
 }
+COLUMNS = 120
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.M)
 
 
@@ -100,6 +101,11 @@ def main():
         for match in INCLUDE.finditer(header.read_text(encoding="utf-8")):
             if (src / match.group(1)).exists():
                 faults.append(f"{header.relative_to(root)}: a public header includes src/{match.group(1)}")
+    for folder in ("src", "include", "tests", "bench", "kernels", "examples", "tools"):
+        for file in sorted(p for p in (root / folder).rglob("*") if p.suffix in (".c", ".h")):
+            for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+                if len(line) > COLUMNS:
+                    faults.append(f"{file.relative_to(root)}:{number}: {len(line)} columns, {COLUMNS} are the most")
     for fault in faults:
         print(fault)
     print(f"{len(rooms)} rooms, {len(faults)} faults")
