@@ -132,6 +132,22 @@ static bool register_operand(struct parser *p, const struct tok *name, const str
     return flush_elems(p, from, out);
 }
 
+/* The element in brackets behind an array's name, in bytes (PTX ISA, "Arrays as Operands"). */
+static bool element(struct parser *p, const struct mg_ptx_var *var, int64_t *offset)
+{
+    struct value index;
+    MG_TRY(mg__ptx_next(p));
+    struct tok start = p->tok;
+    if (start.kind == TOK_IDENT && !is_name(&start, "WARP_SZ"))
+        return mg__ptx_fail_at(p, &start, "an index that is a register is not supported: add it to the address");
+    MG_TRY(mg__ptx_expr(p, &index));
+    if (index.is_float)
+        return mg__ptx_fail_at(p, &start, "a floating-point index");
+    uint64_t each = (uint64_t)mg__ptx_type_size((enum mg_ptx_type)var->type) * MG_MAX(var->vec, 1u);
+    *offset = (int64_t)(index.bits * each);
+    return mg__ptx_expect(p, ']', "behind the index");
+}
+
 /* A register, special register, variable, function, or `_`. */
 static bool named(struct parser *p, struct mg_ptx_opnd *out)
 {
@@ -152,6 +168,10 @@ static bool named(struct parser *p, struct mg_ptx_opnd *out)
     out->kind = MG_OPND_SYMBOL;
     out->var = sym ? sym->var : global->var;
     out->func = sym ? NULL : global->func;
+    if (out->var && mg__ptx_punct(&p->tok, '[')) {
+        out->indexed = true;
+        return element(p, out->var, &out->imm);
+    }
     struct value offset;
     MG_TRY(mg__ptx_expr_after(p, &offset));
     out->imm = (int64_t)offset.bits;
@@ -430,7 +450,7 @@ static bool wrong_count(struct parser *p, const struct tok *start, const struct 
 }
 
 static bool check_signature(struct parser *p, const struct tok *start, const struct mg_ptx_insn *insn,
-                            const struct operands *ops, const char *signature)
+                            struct operands *ops, const char *signature)
 {
     unsigned at = 0;
     bool optional = false;
@@ -443,7 +463,9 @@ static bool check_signature(struct parser *p, const struct tok *start, const str
         }
         if (at >= ops->count)
             return optional ? true : wrong_count(p, start, insn);
-        const struct mg_ptx_opnd *op = &ops->at[at++];
+        struct mg_ptx_opnd *op = &ops->at[at++];
+        if (*code == 'm' && op->kind == MG_OPND_SYMBOL && op->indexed)
+            op->kind = MG_OPND_ADDR;
         bool ok = fits(p, insn, *code, op);
         if (code == signature && insn->flags & MG_F_DUAL) { /* p|q */
             ok = ok && (*code == 'd' || *code == 'v') && op->kind != MG_OPND_VEC && at < ops->count &&
@@ -473,7 +495,7 @@ static const char *signature_of(const struct mg_ptx_insn *insn, const struct rul
     return rule->operands;
 }
 
-static bool check(struct parser *p, const struct tok *start, struct mg_ptx_insn *insn, const struct operands *ops)
+static bool check(struct parser *p, const struct tok *start, struct mg_ptx_insn *insn, struct operands *ops)
 {
     const struct rule *rule = mg__ptx_rule((enum mg_ptx_opcode)insn->opcode);
     if (!rule)

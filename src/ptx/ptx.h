@@ -141,6 +141,7 @@ struct mg_ptx_opnd {
                               LATER: what follows the address inside the brackets */
     int64_t imm;      /* IMM: value; ADDR and SYMBOL: byte offset. ADDR with neither var nor register: absolute */
     bool has_reg;     /* ADDR: `index` is a register */
+    bool indexed;     /* SYMBOL written a[i]: where an address is wanted, that of the element */
     const struct mg_ptx_var *var;   /* ADDR, SYMBOL: the variable or parameter */
     const struct mg_ptx_func *func; /* FUNC; SYMBOL naming a function */
 };

@@ -18,7 +18,7 @@ struct mg_described {
     atomic_int best;         /* of the tiers that there are; -1: none */
     /* warp instructions that have run, and when a better tier is made of it; due UINT64_MAX: never */
     atomic_ullong work, due;
-    atomic_flag making;
+    atomic_bool making;      /* by a worker, now */
 };
 uint32_t mg__described_row(const struct mg_dim3 *block); /* lanes a row of such a block, 0: irregular */
 bool mg__described_fill(const struct mg_code *code, int32_t slot);

@@ -150,11 +150,11 @@ bool mg__tier_due(struct mg_worker *worker)
     uint64_t due = atomic_load_explicit(&d->due, memory_order_relaxed);
     if (due != UINT64_MAX) {
         tell(worker);
-        if (atomic_load(&d->work) >= due && !atomic_flag_test_and_set(&d->making)) {
+        if (atomic_load(&d->work) >= due && !atomic_exchange(&d->making, true)) {
             if (atomic_load(&d->due) == due) /* nobody made it meanwhile */
                 make_next(worker->run->simt->engine, d,
                           atomic_load(&d->best) < 0 ? MG_ENGINE_QUICK : MG_ENGINE_THOROUGH);
-            atomic_flag_clear(&d->making);
+            atomic_store(&d->making, false);
         }
     }
     int best = atomic_load(&d->best);

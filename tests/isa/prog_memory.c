@@ -20,6 +20,24 @@ PROG(load_widths, 2, 64, 0, "",
     }
 }
 
+/* An array's name with an index in brackets: its element's address, in elements of the array's type. */
+PROG(array_elements, 1, 32, 0,
+     ".global .align 8 .u64 wide[4] = {11, 12, 13, 14};\n.const .align 4 .b32 grid[3][2] = {1, 2, 3, 4, 5, 6};\n",
+     ".shared .align 4 .b8 bytes[64]; .shared .align 4 .b32 words[33];\n"
+     "ld.global.u64 %d0, wide[2]; mov.u64 %d1, wide[1+2]; ld.global.u64 %d1, [%d1]; mad.lo.u64 %d0, %d0, 100, %d1;\n"
+     "st.global.u64 [%out], %d0; mov.u64 %d3, grid[5]; ld.const.u32 %r1, [%d3]; ld.const.u32 %r2, grid[1];\n"
+     "mov.b64 %d2, {%r1, %r2}; st.global.u64 [%out+8], %d2; st.shared.u32 words[32], 7; bar.warp.sync -1;\n"
+     "ld.shared.u32 %r3, [words+128]; mov.u32 %r4, bytes[5]; mov.u32 %r5, bytes; sub.u32 %r4, %r4, %r5;\n"
+     "mov.b64 %d3, {%r3, %r4}; st.global.u64 [%out+16], %d3;")
+{
+    EACH(i)
+    {
+        OUT(i, 0) = 1314;
+        OUT(i, 1) = 6 | (uint64_t)2 << 32;
+        OUT(i, 2) = 7 | (uint64_t)5 << 32;
+    }
+}
+
 PROG(store_widths, 2, 64, 0, "",
      "mul.wide.u32 %d0, %t, 16; add.u64 %d0, %d0, %buf;\n"
      "st.global.u8 [%d0+1], %a; st.global.u16 [%d0+2], %b; st.global.b32 [%d0+4], %c; st.global.u8 [%d0+8], %da;\n"
@@ -449,7 +467,7 @@ PROG(atomics_on_vectors, 1, 64, 0, "",
     }
 }
 
-static const struct prog *const all[] = {&prog_load_widths,       &prog_store_widths,
+static const struct prog *const all[] = {&prog_load_widths,       &prog_array_elements, &prog_store_widths,
                                          &prog_vectors,           &prog_cache_operators,
                                          &prog_shared_reversed,   &prog_shared_dynamic,
                                          &prog_local_arrays,      &prog_constants_and_initialisers,
