@@ -70,9 +70,10 @@ struct bench_peer *bench_plain_open(void);
 
 /* ---- engine.c ---- */
 enum bench_engine_mode { BENCH_BARE, BENCH_MODELS, BENCH_INTERPRET /* with the models */, BENCH_COUNT };
-/* NULL with the reason in `error`. BENCH_COUNT only counts the warp instructions of the last run. */
+/* NULL with the reason in `error`. BENCH_COUNT only counts the warp instructions of the last run. `quick`: compiled with
+ * little effort. */
 struct bench_peer *bench_engine_open(const char *ptx, size_t length, unsigned threads, enum bench_engine_mode mode,
-                                     char *error, size_t size);
+                                     bool quick, char *error, size_t size);
 uint64_t bench_engine_warp_instructions(const struct bench_peer *engine);
 /* What it takes to make a case's kernel into code, or to load code that was kept, seconds each. False, with the reason
  * in `error`, where the case cannot be run; 0: not built, or not compiled. */

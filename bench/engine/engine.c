@@ -229,9 +229,9 @@ fail:
 }
 
 struct bench_peer *bench_engine_open(const char *ptx, size_t length, unsigned threads, enum bench_engine_mode mode,
-                                     char *error, size_t size)
+                                     bool quick, char *error, size_t size)
 {
-    return open_with(ptx, length, threads, mode, getenv("MARGAY_CACHE") ? NULL : "", false, error, size);
+    return open_with(ptx, length, threads, mode, getenv("MARGAY_CACHE") ? NULL : "", quick, error, size);
 }
 
 #ifdef MG_HAVE_JIT

@@ -8,12 +8,13 @@
  * use its device that runs on the calling thread. For the column with several threads the pin is lifted.
  *
  *     bench_engine [--only NAME] [--contenders LIST] [--reps N] [--threads N] [--json FILE] [--markdown] [--ptx FILE]
- *                  [--cl FILE] [--strict] [--cpu]
+ *                  [--cl FILE] [--strict] [--cpu] [--quick]
  *
  * --contenders names some of models, interp, bare, threads, opencl, plain, with commas: `--contenders models` is for a
  * profiler. A kernel whose rounds take long is given as many as fit into LONG seconds, two at least.
  * --cpu counts processor time instead of time that passes: for a machine that is busy with other work, as the ratios of
- * the one-core columns still mean something. The column with several threads is then left out.
+ * the one-core columns still mean something. The column with several threads is then left out. --quick has kernels
+ * compiled with little effort.
  *
  * Exit status: 0; 1 if a result is wrong or a contender fails; 2 for a bad argument; with --strict 3 if a target is
  * missed. To add a kernel: kernels.cu and kernels.cl, its data in cases.c, plain.c.
@@ -239,13 +240,14 @@ int main(int argc, char **argv)
         {"cl", required_argument, NULL, 'c'},
         {"strict", no_argument, NULL, 's'},
         {"cpu", no_argument, NULL, 'u'},
+        {"quick", no_argument, NULL, 'q'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
     const char *only = NULL, *json = NULL, *ptx_path = BENCH_PTX, *cl_path = BENCH_CL;
     static struct bench_report report;
     static struct contender contenders[COL_COUNT];
-    bool markdown = false, strict = false;
+    bool markdown = false, strict = false, quick = false;
     unsigned columns = (1u << COL_COUNT) - 1;
     report.reps = 15;
     report.processors = processors();
@@ -279,6 +281,9 @@ int main(int argc, char **argv)
         case 's':
             strict = true;
             break;
+        case 'q':
+            quick = true;
+            break;
         case 'u':
             timer = CLOCK_PROCESS_CPUTIME_ID;
             report.cpu_time = true;
@@ -286,7 +291,7 @@ int main(int argc, char **argv)
         default:
             fprintf(option == 'h' ? stdout : stderr, "usage: bench_engine [--only NAME] [--contenders LIST] [--reps N] "
                                                      "[--threads N] [--json FILE] [--markdown] "
-                                                     "[--ptx FILE] [--cl FILE] [--strict] [--cpu]\n");
+                                                     "[--ptx FILE] [--cl FILE] [--strict] [--cpu] [--quick]\n");
             return option == 'h' ? 0 : 2;
         }
     }
@@ -300,7 +305,7 @@ int main(int argc, char **argv)
     size_t ptx_size, cl_size, count = 0;
     int failures = 0;
     char *ptx = slurp(ptx_path, &ptx_size), *cl = slurp(cl_path, &cl_size);
-    struct bench_peer *counter = bench_engine_open(ptx, ptx_size, 1, BENCH_COUNT, error, sizeof error);
+    struct bench_peer *counter = bench_engine_open(ptx, ptx_size, 1, BENCH_COUNT, false, error, sizeof error);
     static const struct {
         enum bench_column column;
         enum bench_engine_mode mode;
@@ -313,7 +318,7 @@ int main(int argc, char **argv)
         if (!(columns >> engines[i].column & 1) || (several && (report.threads < 2 || report.cpu_time)))
             continue;
         struct bench_peer *peer =
-            bench_engine_open(ptx, ptx_size, several ? report.threads : 1, engines[i].mode, error, sizeof error);
+            bench_engine_open(ptx, ptx_size, several ? report.threads : 1, engines[i].mode, quick, error, sizeof error);
         if (peer) {
             contenders[count++] = (struct contender){.column = engines[i].column, .peer = peer};
         } else {

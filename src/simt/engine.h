@@ -195,7 +195,7 @@ struct mg_engine_calls {
     /* The same, and begins anew: with a store whose rows begin at addresses from `least` to `most`. */
     void (*put_off)(struct mg_engine_late *late, uint32_t row, uint64_t least, uint64_t most, uint64_t step);
 };
-/* What goes into a kernel's code. Quick code takes a fifth of the time to make and up to three times as long to run,
+/* What goes into a kernel's code. Quick code takes a fifth of the time to make and up to four times as long to run,
  * and leaves where the lanes of a branch disagree. */
 enum mg_engine_effort { MG_ENGINE_QUICK, MG_ENGINE_THOROUGH, MG_ENGINE_EFFORTS };
 struct mg_engine_code {
