@@ -70,8 +70,8 @@ struct bench_peer *bench_plain_open(void);
 
 /* ---- engine.c ---- */
 enum bench_engine_mode { BENCH_BARE, BENCH_MODELS, BENCH_INTERPRET /* with the models */, BENCH_COUNT };
-/* NULL with the reason in `error`. BENCH_COUNT only counts the warp instructions of the last run. `quick`: compiled with
- * little effort. */
+/* NULL with the reason in `error`. BENCH_COUNT only counts the warp instructions of the last run. `quick`: compiled
+ * with little effort. */
 struct bench_peer *bench_engine_open(const char *ptx, size_t length, unsigned threads, enum bench_engine_mode mode,
                                      bool quick, char *error, size_t size);
 uint64_t bench_engine_warp_instructions(const struct bench_peer *engine);
