@@ -50,4 +50,5 @@ bool mg__tier_worker(struct mg_worker *worker);
 /* counts its work, and makes the next tier when it is due; true: there is a better one than its own */
 bool mg__tier_due(struct mg_worker *worker);
 void mg__tier_end(struct mg_worker *worker);         /* the launch is over */
+bool mg__tier_making(struct mg_described *described); /* one of the launch's workers is making code */
 #endif

@@ -152,7 +152,10 @@ bool mg__run_due(struct mg_worker *worker)
         run->simt->options.progress(run->simt->options.progress_arg, run->info.kernel, atomic_load(&run->blocks_done),
                                     run->nblocks);
     }
-    return run->deadline && now >= run->deadline;
+    if (run->engine && mg__tier_making(run->engine)) /* asked before the deadline is read, which then moves on */
+        return false;
+    uint64_t deadline = atomic_load(&run->deadline);
+    return deadline && now >= deadline;
 }
 
 static bool out_of_time(struct mg_worker *worker, struct mg_block *b)

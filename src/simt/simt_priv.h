@@ -351,7 +351,7 @@ struct mg_run {
     uint32_t resident;    /* most blocks that a worker may hold at once */
     atomic_ullong next_block, blocks_done;
     atomic_int stop;      /* a fault, a time-out: everybody ends */
-    uint64_t deadline;    /* ns, 0: none */
+    atomic_ullong deadline; /* ns, 0: none; while code is made it waits, and then moves on by as much */
     uint64_t last_progress;
     struct mg_worker *workers;
     struct mg_described *engine; /* the kernel's code, or what it will be made of; NULL: interpret */

@@ -151,14 +151,22 @@ bool mg__tier_due(struct mg_worker *worker)
     if (due != UINT64_MAX) {
         tell(worker);
         if (atomic_load(&d->work) >= due && !atomic_exchange(&d->making, true)) {
+            uint64_t start = mg__time_ns();
             if (atomic_load(&d->due) == due) /* nobody made it meanwhile */
                 make_next(worker->run->simt->engine, d,
                           atomic_load(&d->best) < 0 ? MG_ENGINE_QUICK : MG_ENGINE_THOROUGH);
+            if (atomic_load(&worker->run->deadline)) /* the kernel's time is not what making its code takes */
+                atomic_fetch_add(&worker->run->deadline, mg__time_ns() - start);
             atomic_store(&d->making, false);
         }
     }
     int best = atomic_load(&d->best);
     return best >= 0 && worker->tier != &d->tiers[best];
+}
+
+bool mg__tier_making(struct mg_described *d)
+{
+    return atomic_load(&d->making);
 }
 
 void mg__tier_end(struct mg_worker *worker)
