@@ -25,35 +25,15 @@ static int64_t delta_of(uint32_t row, uint64_t cx, uint64_t cy, unsigned lane)
 }
 
 /* ---- pace ---- */
-struct pace {
-    uint64_t leaves;
-    uint64_t blocks[2], least[2]; /* interpreted and compiled: how many were timed, and the least time */
-    bool off;                     /* blocks are run in pieces: times say nothing */
-};
 #define PACE_BLOCKS 6u /* of either kind */
 #define PACE_LEAVES 24u
 #define PACE_ENOUGH 256u /* of both */
-
-static struct pace *pace_of(const struct mg_worker *worker) /* behind the counts of segments */
-{
-    return (struct pace *)(void *)(worker->full + worker->run->program->nsegments + 1);
-}
-
-void mg__engine_pace_reset(struct mg_worker *worker)
-{
-    memset(pace_of(worker), 0, sizeof(struct pace));
-}
-
-size_t mg__engine_pace_size(void)
-{
-    return sizeof(struct pace);
-}
 
 bool mg__engine_pace(struct mg_worker *worker)
 {
     if (!worker->tier)
         return false;
-    const struct pace *p = pace_of(worker);
+    const struct mg_pace *p = &worker->pace;
     if (p->off || p->blocks[1] < PACE_BLOCKS || p->leaves < PACE_LEAVES)
         return true;
     return p->blocks[0] >= PACE_BLOCKS && p->least[1] <= p->least[0];
@@ -62,14 +42,14 @@ bool mg__engine_pace(struct mg_worker *worker)
 /* Times matter only until either kind is known, and only where compiled code is left at all. */
 bool mg__engine_timed(const struct mg_worker *worker)
 {
-    const struct pace *p = worker->tier ? pace_of(worker) : NULL;
-    return p && !p->off && (p->leaves >= PACE_LEAVES || p->blocks[1] < PACE_BLOCKS) &&
+    const struct mg_pace *p = &worker->pace;
+    return worker->tier && !p->off && (p->leaves >= PACE_LEAVES || p->blocks[1] < PACE_BLOCKS) &&
            p->blocks[0] + p->blocks[1] < PACE_ENOUGH;
 }
 
 void mg__engine_paced(struct mg_worker *worker, bool compiled, bool done, uint64_t ns)
 {
-    struct pace *p = pace_of(worker);
+    struct mg_pace *p = &worker->pace;
     p->off |= !done;
     if (p->blocks[compiled]++ == 0 || ns < p->least[compiled])
         p->least[compiled] = ns;
@@ -406,7 +386,7 @@ static bool follow(struct mg_warp *w)
         default:
             break;
         }
-        pace_of(w->worker)->leaves++;
+        w->worker->pace.leaves++;
         write_out(w, p);
         if (!part(w, p))
             return false;

@@ -41,14 +41,10 @@ enum mg_engine_outcome { MG_ENGINE_DONE, MG_ENGINE_STOPPED, MG_ENGINE_INTERPRET 
 enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_block *b, bool taken);
 bool mg__engine_take(struct mg_block *b); /* a block that is being interpreted can go on as compiled code */
 void mg__engine_flush(struct mg_worker *worker);
-size_t mg__engine_pace_size(void); /* behind worker->full */
-void mg__engine_pace_reset(struct mg_worker *worker);
 
 /* tier.c */
-/* gets the best tier that there is, between blocks; false: out of memory */
-bool mg__tier_worker(struct mg_worker *worker);
-/* counts its work, and makes the next tier when it is due; true: there is a better one than its own */
+/* Counts the worker's work, and makes the next tier when it is due; true: there is a better one than its own. */
 bool mg__tier_due(struct mg_worker *worker);
-void mg__tier_end(struct mg_worker *worker);         /* the launch is over */
-bool mg__tier_making(struct mg_described *described); /* one of the launch's workers is making code */
+bool mg__tier_worker(struct mg_worker *worker); /* gets the best one, between blocks; false: out of memory */
+void mg__tier_end(struct mg_worker *worker);    /* the launch is over */
 #endif

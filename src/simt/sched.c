@@ -152,7 +152,7 @@ bool mg__run_due(struct mg_worker *worker)
         run->simt->options.progress(run->simt->options.progress_arg, run->info.kernel, atomic_load(&run->blocks_done),
                                     run->nblocks);
     }
-    if (run->engine && mg__tier_making(run->engine)) /* asked before the deadline is read, which then moves on */
+    if (run->engine && atomic_load(&run->engine->making)) /* asked before the deadline is read, which then moves on */
         return false;
     uint64_t deadline = atomic_load(&run->deadline);
     return deadline && now >= deadline;
@@ -195,14 +195,19 @@ static void no_memory(struct mg_worker *worker)
     atomic_store(&worker->run->stop, 1);
 }
 
+/* The worker goes over to better code if there is some. False: out of memory. */
+static bool rise(struct mg_worker *worker)
+{
+    bool good = !mg__tier_due(worker) || mg__tier_worker(worker);
+    if (!good)
+        no_memory(worker);
+    return good;
+}
+
 /* Better code than the block began with takes it over. */
 static bool taken(struct mg_worker *worker, struct mg_block *b)
 {
-    if (mg__tier_due(worker) && !mg__tier_worker(worker)) {
-        no_memory(worker);
-        return false;
-    }
-    if (b->tier == worker->tier || !mg__engine_take(b))
+    if (!rise(worker) || b->tier == worker->tier || !mg__engine_take(b))
         return false;
     b->tier = worker->tier;
     return true;
@@ -354,10 +359,8 @@ static void work(void *arg, unsigned index)
             atomic_fetch_add_explicit(&run->blocks_done, 1, memory_order_relaxed);
             if ((++done & 15) == 0 && out_of_time(worker, b))
                 break;
-            if (mg__tier_due(worker) && !mg__tier_worker(worker)) {
-                no_memory(worker);
+            if (!rise(worker))
                 break;
-            }
         } else if (out_of_time(worker, b)) {
             break;
         }

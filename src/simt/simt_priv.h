@@ -301,6 +301,12 @@ struct mg_block {
     uint64_t progress; /* barriers passed and warps ended */
     struct mg_run *run;
 };
+/* How often compiled code was left, and what blocks took (engine.c). */
+struct mg_pace {
+    uint64_t leaves;
+    uint64_t blocks[2], least[2]; /* interpreted and compiled: how many were timed, and the least time */
+    bool off;                     /* blocks are run in pieces: times say nothing */
+};
 struct mg_worker {
     struct mg_run *run;
     unsigned index;
@@ -312,6 +318,7 @@ struct mg_worker {
     uint64_t told;                   /* of its work, to the kernel */
     struct mg_engine_record *records; /* of compiled code, by its sites */
     uint64_t *full;                  /* by segment: times that compiled code executed it with all lanes */
+    struct mg_pace pace;              /* of the tier */
     struct mg_frame **free_frames;   /* by code id */
     struct mg_pattern **patterns;    /* hash table */
     uint32_t npatterns;

@@ -6,6 +6,7 @@
 #include "simt/kit.h"
 
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char plain[] =
@@ -44,14 +45,19 @@ static void expect_compiled(const struct kit *k, unsigned quickly, unsigned thor
     assert_int_equal(stats.refused, 0);
 }
 
-static uint64_t open_kit(struct kit *k, const char *engine, unsigned threads)
+static uint64_t open_limited(struct kit *k, const char *engine, unsigned threads, unsigned limit_ms)
 {
     if (engine)
         setenv("MARGAY_ENGINE", engine, 1);
     else
         unsetenv("MARGAY_ENGINE");
-    kit_open(k, threads, 60000, MG_OBSERVE_COUNTS | MG_OBSERVE_SHAPES, NULL);
+    kit_open(k, threads, limit_ms, MG_OBSERVE_COUNTS | MG_OBSERVE_SHAPES, NULL);
     return kit_alloc(k, MOST * 4);
+}
+
+static uint64_t open_kit(struct kit *k, const char *engine, unsigned threads)
+{
+    return open_limited(k, engine, threads, 60000);
 }
 
 static void launch(struct kit *k, uint64_t out, uint32_t blocks)
@@ -118,6 +124,38 @@ static void within_blocks(void **state)
     }
 }
 
+static unsigned asked; /* of slow_compile */
+
+static struct mg_engine_code *slow_compile(void *self, const struct mg_engine_program *program,
+                                           enum mg_engine_effort effort, bool kept, const char **reason)
+{
+    (void)self, (void)program, (void)effort;
+    *reason = "a test's engine has none";
+    if (!kept) {
+        asked++;
+        nanosleep(&(struct timespec){.tv_nsec = 800000000}, NULL);
+    }
+    return NULL;
+}
+
+/* A launch's limit of 400 ms does not run while its code is made, for 800 ms. */
+static void limit_waits(void **state)
+{
+    (void)state;
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        struct kit k;
+        uint64_t out = open_limited(&k, NULL, threads, 400);
+        k.engine->compile = slow_compile;
+        k.engine->due[MG_ENGINE_QUICK] = 1;
+        kit_load(&k, plain);
+        asked = 0;
+        launch(&k, out, 64);
+        assert_int_equal(asked, 1);
+        check_plain(out);
+        kit_close(&k);
+    }
+}
+
 static void named(void **state)
 {
     (void)state;
@@ -167,6 +205,6 @@ int main(void)
     if (!kit_compiles())
         return 77;
     const struct CMUnitTest tests[] = {cmocka_unit_test(by_launches), cmocka_unit_test(within_blocks),
-                                       cmocka_unit_test(named), cmocka_unit_test(kept)};
+                                       cmocka_unit_test(limit_waits), cmocka_unit_test(named), cmocka_unit_test(kept)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
