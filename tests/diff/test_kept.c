@@ -1,5 +1,5 @@
-/* test_kept.c - kept code: damaged files are refused, several processes share a folder, the folder stays bounded; and what
- * cannot be compiled runs interpreted and says why.
+/* test_kept.c - kept code: damaged files are refused, several processes share a folder, the folder stays bounded;
+ * and what cannot be compiled runs interpreted and says why.
  */
 #include "jit/jit.h"
 #include "jit/jit_priv.h"
@@ -160,7 +160,8 @@ static void folder_is_bounded(void **state)
     assert_int_not_equal(access(name, F_OK), 0);
     snprintf(name, sizeof name, "%s/%032x.mgk", folder, 39);
     assert_int_equal(access(name, F_OK), 0);
-    snprintf(name, sizeof name, "%s/%016llx%016llx.mgk", folder, (unsigned long long)key[0], (unsigned long long)key[1]);
+    snprintf(name, sizeof name, "%s/%016llx%016llx.mgk", folder, (unsigned long long)key[0],
+             (unsigned long long)key[1]);
     assert_int_equal(access(name, F_OK), 0);
 }
 
@@ -182,7 +183,8 @@ static void too_long(void **state)
     mg__strbuf_printf(&text, "%s%smov.u32 %%r1, %%t;\n", HEADER, ENTRY);
     for (unsigned i = 0; i < 7000; i++)
         mg__strbuf_printf(&text, "mad.lo.u32 %%r1, %%r1, 5, %%t;\n");
-    mg__strbuf_printf(&text, "mul.wide.u32 %%d1, %%t, 4; add.u64 %%d1, %%a, %%d1; st.global.u32 [%%d1], %%r1; ret; }\n");
+    mg__strbuf_printf(&text, "mul.wide.u32 %%d1, %%t, 4; add.u64 %%d1, %%a, %%d1;\n"
+                             "st.global.u32 [%%d1], %%r1; ret; }\n");
     setenv("MARGAY_ENGINE", "jit", 1);
     kit_open(&k, 1, 60000, 0, NULL);
     k.engine->say = say;
