@@ -449,7 +449,8 @@ static void to_frame(struct mg_gen *g, const struct mg_engine_operand *o)
 static LLVMValueRef function_for(struct mg_gen *g, uint32_t index)
 {
     const struct mg_engine_op *op = &g->p->ops[index];
-    LLVMValueRef general = FIELD(g, g->calls, mg_engine_calls, op),
+    LLVMValueRef general = op->counter && !g->mask ? FIELD(g, g->calls, mg_engine_calls, add)
+                                                   : FIELD(g, g->calls, mg_engine_calls, op),
                  checked = FIELD(g, g->calls, mg_engine_calls, checked);
     struct line l = {.address = op->mem ? mg__gen_read(g, op->mem->addr, op->mem->addr64 ? 8 : 4)
                                         : (struct mg_gen_value){.base = NULL}};

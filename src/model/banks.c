@@ -254,6 +254,21 @@ unsigned mg__model_warp_words(const uint64_t address[32])
 }
 #endif
 
+unsigned mg__model_touched(const uint8_t (*word)[256], unsigned n)
+{
+    unsigned sum = 0;
+    for (unsigned i = 0; i < n; i++) {
+        uint8_t rows[BANKS] = {0}, most = 0; /* by bank, from that of the first word on */
+        for (unsigned k = 0; k < 256; k += BANKS)
+            for (unsigned b = 0; b < BANKS; b++)
+                rows[b] += word[i][k + b];
+        for (unsigned b = 0; b < BANKS; b++)
+            most = MG_MAX(most, rows[b]);
+        sum += most;
+    }
+    return sum;
+}
+
 /* The same, for lanes within 4 KB of the first, without a branch that depends on an address: a bit a row, a word a
  * bank. */
 static unsigned degree(const uint32_t *unit, unsigned n, unsigned row_shift)

@@ -120,21 +120,38 @@ static bool count_words(struct worker *w, const struct mg_access *a)
     return wavefronts != 0;
 }
 
-/* What count_words would, of additions that cost as a load does. */
+/* Additions that cost as a load does. */
+static bool counts_words(const struct worker *w, uint32_t insn)
+{
+    const struct mg_launch_info *info = w->launch->info;
+    const struct mg_model_plan *plan = insn < info->ninsns ? &w->launch->made->plans[insn] : NULL;
+    return plan && plan->counts && !plan->changed;
+}
+
+static void add_words(struct worker *w, uint32_t insn, int32_t var, unsigned wavefronts, unsigned n)
+{
+    struct tally *t[2] = {&w->insns[insn], (uint32_t)var < w->launch->info->nshared_vars ? &w->vars[var] : NULL};
+    for (unsigned k = 0; k < 2 && t[k]; k++) {
+        t[k]->wavefronts += wavefronts;
+        t[k]->ideal += n;
+    }
+}
+
+/* What count_words would, of these. */
 static bool on_words(void *worker, uint32_t insn, int32_t shared_var, const uint32_t offset[32], uint32_t least,
                      uint32_t most)
 {
-    struct worker *w = worker;
-    const struct mg_launch_info *info = w->launch->info;
-    const struct mg_model_plan *plan = insn < info->ninsns ? &w->launch->made->plans[insn] : NULL;
-    unsigned wavefronts = plan && plan->counts && !plan->changed ? mg__model_warp_offsets(offset, least, most) : 0;
-    if (!wavefronts)
+    unsigned wavefronts = counts_words(worker, insn) ? mg__model_warp_offsets(offset, least, most) : 0;
+    if (wavefronts)
+        add_words(worker, insn, shared_var, wavefronts, 1);
+    return wavefronts != 0;
+}
+
+static bool on_touched(void *worker, uint32_t insn, int32_t shared_var, const uint8_t (*word)[256], unsigned n)
+{
+    if (!counts_words(worker, insn))
         return false;
-    struct tally *t[2] = {&w->insns[insn], (uint32_t)shared_var < info->nshared_vars ? &w->vars[shared_var] : NULL};
-    for (unsigned k = 0; k < 2 && t[k]; k++) {
-        t[k]->wavefronts += wavefronts;
-        t[k]->ideal++;
-    }
+    add_words(worker, insn, shared_var, mg__model_touched(word, n), n);
     return true;
 }
 
@@ -354,6 +371,7 @@ struct mg_observer mg__model_observer(struct mg_model *model)
         .worker_begin = worker_begin,
         .access = on_access,
         .words = on_words,
+        .touched = on_touched,
         .counts = on_counts,
         .worker_end = worker_end,
         .launch_end = launch_end,

@@ -51,6 +51,8 @@ static inline unsigned mg__model_bytes(unsigned width, uint32_t mask)
 unsigned mg__model_warp_words(const uint64_t address[32]);
 /* The same, of offsets in shared memory, none of them before `least` or behind `most`. */
 unsigned mg__model_warp_offsets(const uint32_t offset[32], uint32_t least, uint32_t most);
+/* The sum of n of these, each of words one behind the other: 1 for those that are touched, else 0. */
+unsigned mg__model_touched(const uint8_t (*word)[256], unsigned n);
 
 /* A set of up to 32 keys in open addressing; slots hold indices into the caller's array, so
  * that clearing it is cheap. */

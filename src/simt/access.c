@@ -174,7 +174,7 @@ void mg__sites_flush(struct mg_worker *worker)
     }
 }
 
-static int32_t shared_var_of(const struct mg_run *run, uint64_t lo, uint64_t hi)
+int32_t mg__shared_var_of(const struct mg_run *run, uint64_t lo, uint64_t hi)
 {
     for (uint32_t i = 0; i < run->nshared_vars; i++) {
         const struct mg_shared_var *v = &run->shared_vars[i];
@@ -443,7 +443,7 @@ static bool access_space(struct mg_warp *w, const struct mg_op *op, uint32_t mas
     }
     int32_t var = -1;
     if (space == MG_SPACE_SHARED) {
-        var = shared_var_of(w->worker->run, least, most + bytes);
+        var = mg__shared_var_of(w->worker->run, least, most + bytes);
         lo = var < 0 ? 0 : w->worker->run->shared_vars[var].offset;
         hi = var < 0 ? w->block->shared_size : lo + w->worker->run->shared_vars[var].size;
     } else if (space == MG_SPACE_LOCAL) {

@@ -83,7 +83,8 @@ static bool describe_access(struct describe *D, struct mg_engine_op *o, const st
         reads(o, m->reg[1], m->dst64 ? 8 : 4);
         reads(o, m->reg[2], m->dst64 ? 8 : 4);
         writes(o, m->reg[0], m->dst64 ? 8 : 4);
-        D->to->call[index] = op->fn == l->red_shared_add ? l->red_shared_add_alone : mg__op_atom;
+        o->counter = op->fn == l->red_shared_add;
+        D->to->call[index] = o->counter ? l->red_shared_add_alone : mg__op_atom;
         return !mg__atom_checks(m) || (o->mem = describe_mem(D, m)) != NULL;
     }
     for (unsigned v = 0; v < m->vec; v++) {

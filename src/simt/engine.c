@@ -13,11 +13,6 @@
 /* w->place; WALKING: interpreted to where compiled code can go on */
 enum { READY, AT_BARRIER, OUTSIDE, WALKING, ENDED };
 
-static struct mg_warp *warp_of(struct mg_engine_warp *e)
-{
-    return (struct mg_warp *)(void *)((char *)e - offsetof(struct mg_warp, e));
-}
-
 static int64_t delta_of(uint32_t row, uint64_t cx, uint64_t cy, unsigned lane)
 {
     row = row ? row : 32;
@@ -83,6 +78,7 @@ static void flush_record(struct mg_worker *worker, const struct mg_described *d,
 void mg__engine_flush(struct mg_worker *worker)
 {
     const struct mg_described *d = worker->run->engine;
+    mg__touched_settle(worker);
     if (!worker->tier)
         return;
     for (uint32_t s = 0; s < worker->tier->code->nsites; s++)
@@ -97,7 +93,7 @@ void mg__engine_flush(struct mg_worker *worker)
 /* ---- what compiled code calls ---- */
 static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, uint64_t cx, uint64_t cy, uint32_t mask)
 {
-    struct mg_warp *w = warp_of(e);
+    struct mg_warp *w = mg__warp_of(e);
     struct mg_worker *worker = w->worker;
     const struct mg_run *run = worker->run;
     const struct mg_described *d = run->engine;
@@ -158,7 +154,7 @@ static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, 
 
 static bool call(struct mg_engine_warp *e, uint32_t index, mg_handler f, uint32_t mask)
 {
-    struct mg_warp *w = warp_of(e);
+    struct mg_warp *w = mg__warp_of(e);
     const struct mg_run *run = w->worker->run;
     if (!w->filled)
         mg__fill_block(w, 32);
@@ -167,9 +163,9 @@ static bool call(struct mg_engine_warp *e, uint32_t index, mg_handler f, uint32_
     return next != NULL;
 }
 
-static bool on_op(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
+bool mg__engine_op(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
 {
-    return call(e, index, warp_of(e)->worker->run->engine->call[index], mask);
+    return call(e, index, mg__warp_of(e)->worker->run->engine->call[index], mask);
 }
 
 static bool on_checked(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
@@ -179,7 +175,7 @@ static bool on_checked(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
 
 static bool on_slice(struct mg_engine_warp *e)
 {
-    struct mg_warp *w = warp_of(e);
+    struct mg_warp *w = mg__warp_of(e);
     if (w->polled || atomic_load_explicit(&w->worker->run->stop, memory_order_relaxed) || mg__run_due(w->worker) ||
         mg__tier_due(w->worker))
         return false;
@@ -187,7 +183,16 @@ static bool on_slice(struct mg_engine_warp *e)
     return true;
 }
 
-static const struct mg_engine_calls calls = {on_miss, on_op, on_checked, on_slice, mg__late_settle, mg__late_begin};
+void mg__engine_calls(struct mg_worker *worker)
+{
+    worker->calls = (struct mg_engine_calls){.miss = on_miss,
+                                             .op = mg__engine_op,
+                                             .checked = on_checked,
+                                             .add = worker->run->simt->lanes->add_words,
+                                             .slice = on_slice,
+                                             .settle = mg__late_settle,
+                                             .put_off = mg__late_begin};
+}
 
 /* ---- registers between cells and frame ---- */
 /* The line base + cx x + cy y over 32 lanes; how it differs from what is there, if `only`. Most are the same in all
@@ -474,7 +479,7 @@ bool mg__engine_warp(struct mg_warp *w)
     w->e.full = w->worker->full;
     w->e.counts = w->worker->counts;
     w->e.by_insn = w->worker->by_insn;
-    w->e.calls = &calls;
+    w->e.calls = &w->worker->calls;
     w->e.slice = &w->slice;
     return w->cells != NULL;
 }

@@ -21,7 +21,7 @@
 #define MG_SIMT_ENGINE_H
 #include "base/base.h"
 
-#define MG_ENGINE_VERSION 5u /* of everything here: kept code of another version is not used */
+#define MG_ENGINE_VERSION 6u /* of everything here: kept code of another version is not used */
 
 #define MG_ENGINE_MASKS 32u
 
@@ -69,6 +69,7 @@ struct mg_engine_op {
     bool wide;      /* MOV: 64 bits */
     bool all_lanes; /* CALL: only with all lanes active */
     bool uniform;   /* CALL: its results are the same in all lanes if its operands are */
+    bool counter;   /* CALL: through calls->add where all lanes are active */
     uint8_t known, dim; /* CALL: its result is as this fill (enum mg_engine_fill_kind) */
     int16_t row;    /* ALU: of sem.def */
     int32_t d, a, b, c, e, d2;
@@ -190,6 +191,7 @@ struct mg_engine_calls {
     /* operands in the frame; false: the launch ends */
     bool (*op)(struct mg_engine_warp *e, uint32_t op, uint32_t mask);
     bool (*checked)(struct mg_engine_warp *e, uint32_t op, uint32_t mask); /* the same, of an atomic */
+    bool (*add)(struct mg_engine_warp *e, uint32_t op, uint32_t mask);     /* the same, of a counter in shared memory */
     bool (*slice)(struct mg_engine_warp *e);                          /* the slice is used up; false: leave */
     void (*settle)(struct mg_engine_late *late, uint32_t row);        /* does the stores; rows of that many lanes */
     /* The same, and begins anew: with a store whose rows begin at addresses from `least` to `most`. */

@@ -41,6 +41,12 @@ enum mg_engine_outcome { MG_ENGINE_DONE, MG_ENGINE_STOPPED, MG_ENGINE_INTERPRET 
 enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_block *b, bool taken);
 bool mg__engine_take(struct mg_block *b); /* a block that is being interpreted can go on as compiled code */
 void mg__engine_flush(struct mg_worker *worker);
+void mg__engine_calls(struct mg_worker *worker); /* what its compiled code calls */
+bool mg__engine_op(struct mg_engine_warp *e, uint32_t index, uint32_t mask); /* calls->op */
+static inline struct mg_warp *mg__warp_of(struct mg_engine_warp *e)
+{
+    return (struct mg_warp *)(void *)((char *)e - offsetof(struct mg_warp, e));
+}
 
 /* tier.c */
 /* Counts the worker's work, and makes the next tier when it is due; true: there is a better one than its own. */

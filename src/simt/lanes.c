@@ -462,14 +462,6 @@ WORD(h_st_global_lead, h_st_global, true, lead_word, store_word(s, mg__slot(w, o
 WORD(h_st_global_follow, h_st_global, true, follow_word, store_word(s, mg__slot(w, op->d), GLOBAL))
 
 /* ---- watched: every access is given to the observers, by its pattern if that was seen before ---- */
-/* This file is compiled without the instruction that clears the upper halves of vector registers at every return. */
-static ALWAYS_INLINE void narrow(void)
-{
-#ifdef __AVX__
-    _mm256_zeroupper();
-#endif
-}
-
 /* Out of the way of those that follow. */
 static __attribute__((noinline)) struct mg_shape *watched_lead(struct mg_warp *w, const struct mg_mem *mem,
                                                                uint32_t mask, bool addr64, uint64_t *base)
@@ -681,5 +673,6 @@ const struct mg_lanes ISA(mg__lanes) = {
     .st_global_watched = h_st_global_watched,
     .red_shared_add = h_red_shared_add,
     .red_shared_add_alone = h_red_shared_add_alone,
+    .add_words = ISA(mg__add_words),
     .leave = leave,
 };

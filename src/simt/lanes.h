@@ -31,5 +31,14 @@
 #define IVDEP _Pragma("GCC ivdep")
 #endif
 
+/* These files are compiled without the instruction that clears the upper halves of vector registers at every return. */
+static ALWAYS_INLINE void narrow(void)
+{
+#ifdef __AVX__
+    _mm256_zeroupper();
+#endif
+}
+
 extern const mg_handler ISA(mg__alu)[MG_SEM_OP_COUNT][3];
+bool ISA(mg__add_words)(struct mg_engine_warp *e, uint32_t index, uint32_t mask);
 #endif

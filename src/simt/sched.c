@@ -373,6 +373,7 @@ static bool make_worker(struct mg_run *run, unsigned index)
     const struct mg_program *p = run->program;
     worker->run = run;
     worker->index = index;
+    worker->touched.insn = ~0u;
     worker->sites = calloc(p->nsites + 1, sizeof *worker->sites);
     worker->counts = calloc(p->nsegments + 1, sizeof *worker->counts);
     worker->by_insn = calloc(p->ninsns + 1, sizeof *worker->by_insn);

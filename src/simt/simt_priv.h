@@ -307,6 +307,17 @@ struct mg_pace {
     uint64_t blocks[2], least[2]; /* interpreted and compiled: how many were timed, and the least time */
     bool off;                     /* blocks are run in pieces: times say nothing */
 };
+/* Words of shared memory that additions of compiled code touch, all of them within 1 KB (lanes_add.c). Observers are
+ * told of several additions together. */
+#define MG_TOUCHED 256u
+struct mg_touched {
+    uint32_t insn;                     /* all of this is for; ~0: none */
+    uint32_t first, reach;             /* the first word's offset, and how many may follow */
+    int32_t var;
+    bool told;                         /* somebody wants to know */
+    unsigned nmaps;                    /* that are not told yet */
+    uint8_t map[8][MG_TOUCHED];        /* by word, 1: touched */
+};
 struct mg_worker {
     struct mg_run *run;
     unsigned index;
@@ -314,11 +325,13 @@ struct mg_worker {
     struct mg_insn_counts *counts;   /* by segment */
     struct mg_insn_counts *by_insn;  /* divergent branches, and the final sums */
     const struct mg_tier *tier;      /* compiled code; NULL: none yet */
+    struct mg_engine_calls calls;    /* what it calls */
     uint32_t ncells;                 /* that its warps have */
     uint64_t told;                   /* of its work, to the kernel */
     struct mg_engine_record *records; /* of compiled code, by its sites */
     uint64_t *full;                  /* by segment: times that compiled code executed it with all lanes */
     struct mg_pace pace;              /* of the tier */
+    struct mg_touched touched;
     struct mg_frame **free_frames;   /* by code id */
     struct mg_pattern **patterns;    /* hash table */
     uint32_t npatterns;
@@ -415,6 +428,7 @@ struct mg_lanes {
     /* for programs that are observed by patterns, [1] with 64-bit addresses */
     mg_handler ld_shared_watched[2], st_shared_watched[2], ld_global_watched, st_global_watched;
     mg_handler red_shared_add, red_shared_add_alone; /* the second does not go on to the next op */
+    bool (*add_words)(struct mg_engine_warp *e, uint32_t index, uint32_t mask); /* calls->add of compiled code */
     void (*leave)(void); /* before other code runs: ends the use of wide registers */
 };
 const struct mg_lanes *mg__lanes_select(void); /* the best that this processor runs */
@@ -529,8 +543,15 @@ MG_HANDLER(mg__op_atom);
 bool mg__atom_checks(const struct mg_mem *mem);
 MG_HANDLER(mg__op_atom_checked);
 
+/* touched.c */
+void mg__touched_settle(struct mg_worker *worker); /* tells the observers */
+/* The words around those of this access; false: they lie too far apart, or an observer wants their lanes. */
+bool mg__touched_aim(struct mg_warp *w, const struct mg_op *op);
+
 
 /* access.c: what all engines share of a memory access */
+/* The variable that has bytes lo … hi - 1 of shared memory, or -1. */
+int32_t mg__shared_var_of(const struct mg_run *run, uint64_t lo, uint64_t hi);
 /* Resolves the lanes' addresses into `where` (host pointers), reports the access, remembers
  * its shape. False: a fault. */
 bool mg__access_slow(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t address[32],

@@ -192,6 +192,7 @@ bool mg__tier_worker(struct mg_worker *worker)
     free(worker->records);
     worker->records = records;
     worker->ncells = code->ncells;
+    mg__engine_calls(worker);
     worker->tier = &d->tiers[best];
     for (uint32_t b = 0; b < worker->nblocks; b++)
         for (uint32_t k = 0; worker->blocks[b]->warps && k < worker->blocks[b]->nwarps; k++)

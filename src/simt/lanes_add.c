@@ -1,0 +1,89 @@
+/* lanes_add.c - counters in shared memory for compiled code: all lanes add to words that lie within 1 KB.
+ *
+ * A warp's wavefronts go by how many different words of one bank it touches. Lanes mark theirs in a map of bytes while
+ * they add, by stores that nothing waits for; maps are read some additions later, when they have reached the cache.
+ * What does not fit is the interpreter's handler's to do.
+ */
+#include "simt/engine_priv.h"
+#include "simt/lanes.h"
+
+/* Words from the first one on; false: some lane's is not among the `reach` that follow, or its address is odd. */
+static ALWAYS_INLINE bool words_from(const uint32_t address[32], uint32_t first, uint32_t reach, uint32_t word[32])
+{
+#ifdef __AVX512F__
+    const __m512i from = _mm512_set1_epi32((int)first), most = _mm512_set1_epi32((int)reach);
+    __mmask16 out[2];
+    for (unsigned k = 0; k < 2; k++) {
+        __m512i w = _mm512_ror_epi32(_mm512_sub_epi32(_mm512_loadu_si512(address + 16 * k), from), 2);
+        _mm512_storeu_si512(word + 16 * k, w);
+        out[k] = _mm512_cmpgt_epu32_mask(w, most);
+    }
+    return _mm512_kortestz(out[0], out[1]);
+#else
+    uint32_t out = 0;
+    for (unsigned i = 0; i < 32; i++) {
+        uint32_t distance = address[i] - first;
+        word[i] = distance >> 2 | distance << 30;
+        out |= word[i] > reach;
+    }
+    return out == 0;
+#endif
+}
+
+static ALWAYS_INLINE bool all_same(const uint32_t v[32])
+{
+#ifdef __AVX512F__
+    const __m512i one = _mm512_set1_epi32((int)v[0]);
+    return _mm512_kortestz(_mm512_cmpneq_epi32_mask(_mm512_loadu_si512(v), one),
+                           _mm512_cmpneq_epi32_mask(_mm512_loadu_si512(v + 16), one));
+#else
+    uint32_t differ = 0;
+    for (unsigned i = 0; i < 32; i++)
+        differ |= v[i] ^ v[0];
+    return differ == 0;
+#endif
+}
+
+/* `map`: NULL if nobody wants to know. */
+MG_NO_TSAN static ALWAYS_INLINE void add_all(uint32_t *at, uint8_t *map, const uint32_t word[32],
+                                             const uint32_t more[32], const bool same)
+{
+    const uint32_t all = more[0];
+#pragma GCC unroll 8
+    for (unsigned i = 0; map && i < 32; i++) {
+        at[word[i]] += same ? all : more[i];
+        map[word[i]] = 1;
+    }
+#pragma GCC unroll 8
+    for (unsigned i = 0; !map && i < 32; i++)
+        at[word[i]] += same ? all : more[i];
+}
+
+bool ISA(mg__add_words)(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
+{
+    struct mg_warp *w = mg__warp_of(e);
+    struct mg_touched *t = &w->worker->touched;
+    const struct mg_op *op = &w->worker->run->program->entry->ops[index];
+    const struct mg_mem *m = op->u.mem;
+    const uint32_t *address = mg__slot(w, m->addr), *more = mg__slot(w, m->reg[1]), offset = (uint32_t)m->offset;
+    uint32_t word[32];
+    if (MG_UNLIKELY(!w->filled))
+        mg__fill_block(w, 32);
+    if (MG_UNLIKELY(t->insn != op->insn || !words_from(address, t->first - offset, t->reach, word))) {
+        narrow();
+        if (!mg__touched_aim(w, op) || !words_from(address, t->first - offset, t->reach, word))
+            return mg__engine_op(e, index, mask);
+    }
+    if (MG_UNLIKELY(t->nmaps == MG_COUNT(t->map))) {
+        narrow();
+        mg__touched_settle(w->worker);
+    }
+    uint32_t *const at = (uint32_t *)(void *)(w->block->shared + t->first);
+    uint8_t *const map = t->told ? memset(t->map[t->nmaps++], 0, MG_TOUCHED) : NULL;
+    if (all_same(more))
+        add_all(at, map, word, more, true);
+    else
+        add_all(at, map, word, more, false);
+    narrow();
+    return true;
+}
