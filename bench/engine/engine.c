@@ -282,17 +282,17 @@ bool bench_engine_making(const char *ptx, size_t length, const struct bench_case
 {
     *making = (struct bench_making){0};
 #ifdef MG_HAVE_JIT
-    enum { ROUNDS = 3 }; /* the best counts, as everywhere */
+    enum { ROUNDS = 3 }; /* of each effort; the best counts, as everywhere */
     bool good = true;
-    for (unsigned round = 0; round < ROUNDS && good; round++) {
+    for (unsigned round = 0; round < 2 * ROUNDS && good; round++) {
         char folder[] = "/tmp/margay-bench-XXXXXX";
+        bool quick = round < ROUNDS;
         if (!mkdtemp(folder)) {
             snprintf(error, size, "no folder in /tmp");
             return false;
         }
-        for (unsigned quick = 0; quick < 2 && good; quick++)
-            good = first_launch(ptx, length, c, folder, quick, making, error, size) &&
-                   first_launch(ptx, length, c, folder, quick, making, error, size); /* loads what the first one made */
+        good = first_launch(ptx, length, c, folder, quick, making, error, size) &&
+               first_launch(ptx, length, c, folder, quick, making, error, size); /* loads what the first one made */
         empty_folder(folder);
     }
     return good;

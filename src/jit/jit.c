@@ -68,7 +68,8 @@ static uint64_t mix_op(uint64_t h, const struct mg_engine_op *op)
     const int64_t fields[] = {op->kind, op->wide,     op->all_lanes, op->uniform, op->known, op->dim,
                               op->row,  op->d,        op->a,         op->b,       op->c,     op->e,
                               op->d2,   op->mode,     op->guard,     op->invert,  op->insn,  op->target,
-                              op->meet, op->ntargets, op->falls,     op->nin,     op->nout,  op->mem != NULL, op->counter};
+                              op->meet, op->ntargets, op->falls,     op->nin,     op->nout,  op->mem != NULL,
+                              op->counter};
     h = mix(h, fields, sizeof fields);
     for (unsigned k = 0; k < op->nin; k++)
         h = mix_number(h, (uint64_t)(uint32_t)op->in[k].slot << 8 | op->in[k].bytes);

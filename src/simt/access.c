@@ -172,6 +172,9 @@ void mg__sites_flush(struct mg_worker *worker)
                 flush_shape(worker, op->insn, op->u.mem, &site->others[k]);
         }
     }
+    for (uint32_t s = 0; s < p->nsites; s++)
+        if (worker->sites[s].touched)
+            mg__touched_settle(worker, worker->sites[s].touched);
 }
 
 int32_t mg__shared_var_of(const struct mg_run *run, uint64_t lo, uint64_t hi)

@@ -78,7 +78,6 @@ static void flush_record(struct mg_worker *worker, const struct mg_described *d,
 void mg__engine_flush(struct mg_worker *worker)
 {
     const struct mg_described *d = worker->run->engine;
-    mg__touched_settle(worker);
     if (!worker->tier)
         return;
     for (uint32_t s = 0; s < worker->tier->code->nsites; s++)

@@ -62,21 +62,22 @@ MG_NO_TSAN static ALWAYS_INLINE void add_all(uint32_t *at, uint8_t *map, const u
 bool ISA(mg__add_words)(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
 {
     struct mg_warp *w = mg__warp_of(e);
-    struct mg_touched *t = &w->worker->touched;
     const struct mg_op *op = &w->worker->run->program->entry->ops[index];
     const struct mg_mem *m = op->u.mem;
     const uint32_t *address = mg__slot(w, m->addr), *more = mg__slot(w, m->reg[1]), offset = (uint32_t)m->offset;
+    struct mg_touched *t = w->sites[m->site].touched;
     uint32_t word[32];
     if (MG_UNLIKELY(!w->filled))
         mg__fill_block(w, 32);
-    if (MG_UNLIKELY(t->insn != op->insn || !words_from(address, t->first - offset, t->reach, word))) {
+    if (MG_UNLIKELY(!t || !t->open || !words_from(address, t->first - offset, t->reach, word))) {
         narrow();
-        if (!mg__touched_aim(w, op) || !words_from(address, t->first - offset, t->reach, word))
+        t = mg__touched_aim(w, op);
+        if (!t || !words_from(address, t->first - offset, t->reach, word))
             return mg__engine_op(e, index, mask);
     }
     if (MG_UNLIKELY(t->nmaps == MG_COUNT(t->map))) {
         narrow();
-        mg__touched_settle(w->worker);
+        mg__touched_settle(w->worker, t);
     }
     uint32_t *const at = (uint32_t *)(void *)(w->block->shared + t->first);
     uint8_t *const map = t->told ? memset(t->map[t->nmaps++], 0, MG_TOUCHED) : NULL;

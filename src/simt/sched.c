@@ -373,7 +373,6 @@ static bool make_worker(struct mg_run *run, unsigned index)
     const struct mg_program *p = run->program;
     worker->run = run;
     worker->index = index;
-    worker->touched.insn = ~0u;
     worker->sites = calloc(p->nsites + 1, sizeof *worker->sites);
     worker->counts = calloc(p->nsegments + 1, sizeof *worker->counts);
     worker->by_insn = calloc(p->ninsns + 1, sizeof *worker->by_insn);
@@ -426,8 +425,10 @@ static void end_worker(struct mg_run *run, unsigned index, bool complete)
             free(f);
         }
     free(worker->free_frames);
-    for (uint32_t s = 0; worker->sites && s < p->nsites; s++)
+    for (uint32_t s = 0; worker->sites && s < p->nsites; s++) {
         free(worker->sites[s].others);
+        free(worker->sites[s].touched);
+    }
     free(worker->sites);
     for (uint32_t h = 0; worker->patterns && h < MG_PATTERN_HASH; h++)
         while (worker->patterns[h]) {

@@ -187,12 +187,26 @@ struct mg_shape {
     uint64_t group_lo, group_range; /* as lo and range, for all members of the group */
     uint64_t group_times[8];
 };
+/* Words of shared memory that additions of compiled code touch at a site, all of them within 1 KB (lanes_add.c).
+ * Observers are told of several additions together. */
+#define MG_TOUCHED 256u
+struct mg_touched {
+    uint32_t insn;
+    uint32_t first, reach;      /* the first word's offset, and how many may follow */
+    int32_t var;
+    bool open;                  /* there are such words */
+    bool told;                  /* somebody wants to know */
+    uint16_t astray, skip;      /* as misses and skip of a site */
+    uint32_t nmaps;             /* that are not told yet */
+    uint8_t map[8][MG_TOUCHED]; /* by word, 1: touched */
+};
 struct mg_site {
     struct mg_shape first;   /* the latest */
     struct mg_shape *others; /* MG_SHAPES - 1 of them, made when needed */
     uint16_t misses;         /* in a row; past a limit the site counts as irregular */
     uint16_t skip;           /* accesses to go before shapes are tried again */
     uint64_t lo, hi;         /* the object of the last irregular access */
+    struct mg_touched *touched; /* made when needed */
 };
 struct mg_lead { /* an address register whose lanes were just compared */
     const struct mg_pattern *pattern; /* NULL: unknown */
@@ -307,17 +321,6 @@ struct mg_pace {
     uint64_t blocks[2], least[2]; /* interpreted and compiled: how many were timed, and the least time */
     bool off;                     /* blocks are run in pieces: times say nothing */
 };
-/* Words of shared memory that additions of compiled code touch, all of them within 1 KB (lanes_add.c). Observers are
- * told of several additions together. */
-#define MG_TOUCHED 256u
-struct mg_touched {
-    uint32_t insn;                     /* all of this is for; ~0: none */
-    uint32_t first, reach;             /* the first word's offset, and how many may follow */
-    int32_t var;
-    bool told;                         /* somebody wants to know */
-    unsigned nmaps;                    /* that are not told yet */
-    uint8_t map[8][MG_TOUCHED];        /* by word, 1: touched */
-};
 struct mg_worker {
     struct mg_run *run;
     unsigned index;
@@ -331,7 +334,6 @@ struct mg_worker {
     struct mg_engine_record *records; /* of compiled code, by its sites */
     uint64_t *full;                  /* by segment: times that compiled code executed it with all lanes */
     struct mg_pace pace;              /* of the tier */
-    struct mg_touched touched;
     struct mg_frame **free_frames;   /* by code id */
     struct mg_pattern **patterns;    /* hash table */
     uint32_t npatterns;
@@ -544,9 +546,9 @@ bool mg__atom_checks(const struct mg_mem *mem);
 MG_HANDLER(mg__op_atom_checked);
 
 /* touched.c */
-void mg__touched_settle(struct mg_worker *worker); /* tells the observers */
-/* The words around those of this access; false: they lie too far apart, or an observer wants their lanes. */
-bool mg__touched_aim(struct mg_warp *w, const struct mg_op *op);
+void mg__touched_settle(struct mg_worker *worker, struct mg_touched *touched); /* tells the observers */
+/* With a window that has the words of this access; NULL: they lie too far apart, or an observer wants their lanes. */
+struct mg_touched *mg__touched_aim(struct mg_warp *w, const struct mg_op *op);
 
 
 /* access.c: what all engines share of a memory access */

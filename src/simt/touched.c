@@ -1,9 +1,11 @@
 /* touched.c - which words the additions of compiled code touch (lanes_add.c), from there to the observers. */
 #include "simt/engine_priv.h"
 
-void mg__touched_settle(struct mg_worker *worker)
+#define ASTRAY_AFTER 8u  /* accesses in a row whose lanes lie too far apart */
+#define ASTRAY_FOR 1000u /* accesses until they are looked at again */
+
+void mg__touched_settle(struct mg_worker *worker, struct mg_touched *t)
 {
-    struct mg_touched *t = &worker->touched;
     const struct mg_run *run = worker->run;
     for (unsigned k = 0; k < run->nobservers && t->nmaps; k++)
         if (run->observers[k].wants & MG_OBSERVE_SHAPES)
@@ -11,33 +13,59 @@ void mg__touched_settle(struct mg_worker *worker)
     t->nmaps = 0;
 }
 
-bool mg__touched_aim(struct mg_warp *w, const struct mg_op *op)
+static bool wanted(const struct mg_worker *worker, const struct mg_touched *t)
+{
+    const struct mg_run *run = worker->run;
+    for (unsigned k = 0; k < run->nobservers; k++) {
+        const struct mg_observer *o = &run->observers[k];
+        if ((o->wants & MG_OBSERVE_SHAPES) &&
+            (!o->touched || !o->touched(worker->observers[k], t->insn, t->var, NULL, 0)))
+            return false;
+    }
+    return true;
+}
+
+/* The window around words from offset `least` to `most`. */
+static bool open_window(const struct mg_warp *w, struct mg_touched *t, uint32_t least, uint32_t most)
 {
     const struct mg_run *run = w->worker->run;
+    uint32_t size = w->block->shared_size;
+    if (least & 3 || most - least >= 4 * MG_TOUCHED || size < 4 || most > size - 4)
+        return false;
+    t->var = mg__shared_var_of(run, least, (uint64_t)most + 4);
+    uint32_t from = t->var < 0 ? 0 : run->shared_vars[t->var].offset,
+             to = t->var < 0 ? size : from + run->shared_vars[t->var].size;
+    t->first = to - from > 4 * MG_TOUCHED ? least : (from + 3) & ~3u; /* all of a small array */
+    t->reach = MG_MIN((to - 4 - t->first) / 4, MG_TOUCHED - 1);
+    t->told = run->want_shapes;
+    return wanted(w->worker, t);
+}
+
+struct mg_touched *mg__touched_aim(struct mg_warp *w, const struct mg_op *op)
+{
     const struct mg_mem *m = op->u.mem;
     const uint32_t *a = mg__slot(w, m->addr);
-    struct mg_touched *t = &w->worker->touched;
+    struct mg_site *site = &w->sites[m->site];
+    struct mg_touched *t = site->touched;
     uint32_t least = ~0u, most = 0;
+    if (!t && !(t = site->touched = calloc(1, sizeof *t)))
+        return NULL;
+    if (t->skip) {
+        t->skip--;
+        return NULL;
+    }
     for (unsigned i = 0; i < 32; i++) {
         uint32_t at = a[i] + (uint32_t)m->offset;
         least = MG_MIN(least, at);
         most = MG_MAX(most, at);
     }
-    if (least & 3 || most - least >= 4 * MG_TOUCHED || most > w->block->shared_size - 4u || w->block->shared_size < 4)
-        return false;
-    int32_t var = mg__shared_var_of(run, least, (uint64_t)most + 4);
-    uint32_t from = var < 0 ? 0 : run->shared_vars[var].offset,
-             to = var < 0 ? w->block->shared_size : from + run->shared_vars[var].size;
-    for (unsigned k = 0; k < run->nobservers; k++) {
-        const struct mg_observer *o = &run->observers[k];
-        if ((o->wants & MG_OBSERVE_SHAPES) && (!o->touched || !o->touched(w->worker->observers[k], op->insn, var, NULL, 0)))
-            return false;
-    }
-    mg__touched_settle(w->worker);
+    mg__touched_settle(w->worker, t);
     t->insn = op->insn;
-    t->var = var;
-    t->told = run->want_shapes;
-    t->first = to - from > 4 * MG_TOUCHED ? least : (from + 3) & ~3u; /* all of a small array */
-    t->reach = MG_MIN((to - 4 - t->first) / 4, MG_TOUCHED - 1);
-    return true;
+    t->open = open_window(w, t, least, most);
+    t->astray = t->open ? 0 : t->astray + 1;
+    if (t->astray == ASTRAY_AFTER) {
+        t->astray = 0;
+        t->skip = ASTRAY_FOR;
+    }
+    return t->open ? t : NULL;
 }
