@@ -550,7 +550,6 @@ void mg__touched_settle(struct mg_worker *worker, struct mg_touched *touched); /
 /* With a window that has the words of this access; NULL: they lie too far apart, or an observer wants their lanes. */
 struct mg_touched *mg__touched_aim(struct mg_warp *w, const struct mg_op *op);
 
-
 /* access.c: what all engines share of a memory access */
 /* The variable that has bytes lo … hi - 1 of shared memory, or -1. */
 int32_t mg__shared_var_of(const struct mg_run *run, uint64_t lo, uint64_t hi);

@@ -1,7 +1,7 @@
 /* touched.c - which words the additions of compiled code touch (lanes_add.c), from there to the observers. */
 #include "simt/engine_priv.h"
 
-#define ASTRAY_AFTER 8u  /* accesses in a row whose lanes lie too far apart */
+#define ASTRAY_AFTER 8u  /* accesses in a row that no window serves */
 #define ASTRAY_FOR 1000u /* accesses until they are looked at again */
 
 void mg__touched_settle(struct mg_worker *worker, struct mg_touched *t)
