@@ -199,6 +199,14 @@ static void fast_and_slow_agree(void **state)
                 unsigned loose =
                     mg__model_warp_offsets(offset, least - MG_MIN(least, 4 * dice(300)), most + 4 * dice(300));
                 assert_int_equal(loose, whole);
+                if (most / 4 - least / 4 < 256) { /* and by the words that they touch */
+                    uint8_t word[2][256] = {{0}};
+                    for (unsigned i = 0; i < 32; i++)
+                        word[1][offset[i] / 4 - least / 4] = 1;
+                    word[0][0] = 1; /* one wavefront */
+                    assert_int_equal(mg__model_touched((const uint8_t(*)[256])word, 2), 1 + fast.wavefronts);
+                    assert_int_equal(mg__model_touched((const uint8_t(*)[256])word, 0), 0);
+                }
             }
             struct mg_cost slow = slow_shared(load, width, mask, address);
             if (fast.wavefronts != slow.wavefronts || fast.ideal != slow.ideal)
