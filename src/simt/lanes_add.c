@@ -79,6 +79,7 @@ bool ISA(mg__add_words)(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
         narrow();
         mg__touched_settle(w->worker, t);
     }
+    t->served++;
     uint32_t *const at = (uint32_t *)(void *)(w->block->shared + t->first);
     uint8_t *const map = t->told ? memset(t->map[t->nmaps++], 0, MG_TOUCHED) : NULL;
     if (all_same(more))

@@ -197,6 +197,7 @@ struct mg_touched {
     bool open;                  /* there are such words */
     bool told;                  /* somebody wants to know */
     uint16_t astray, skip;      /* as misses and skip of a site */
+    uint32_t served;            /* accesses by these words */
     uint32_t nmaps;             /* that are not told yet */
     uint8_t map[8][MG_TOUCHED]; /* by word, 1: touched */
 };

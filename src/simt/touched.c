@@ -1,7 +1,8 @@
 /* touched.c - which words the additions of compiled code touch (lanes_add.c), from there to the observers. */
 #include "simt/engine_priv.h"
 
-#define ASTRAY_AFTER 8u  /* accesses in a row that no window serves */
+#define SERVES 8u        /* accesses that a window must serve to be worth its opening */
+#define ASTRAY_AFTER 8u  /* windows in a row that do not */
 #define ASTRAY_FOR 1000u /* accesses until they are looked at again */
 
 void mg__touched_settle(struct mg_worker *worker, struct mg_touched *t)
@@ -61,8 +62,9 @@ struct mg_touched *mg__touched_aim(struct mg_warp *w, const struct mg_op *op)
     }
     mg__touched_settle(w->worker, t);
     t->insn = op->insn;
+    t->astray = t->served >= SERVES ? 0 : t->astray + 1;
+    t->served = 0;
     t->open = open_window(w, t, least, most);
-    t->astray = t->open ? 0 : t->astray + 1;
     if (t->astray == ASTRAY_AFTER) {
         t->astray = 0;
         t->skip = ASTRAY_FOR;

@@ -27,32 +27,37 @@ enum { BLOCK = 64, GRID = 3, ROUNDS = 50, WORDS = 2048 };
            "st.global.u32 [%d3], %r6;\n"                                                                               \
            "mad.lo.u32 %r1, %nt, 4, %r1; bra out; done:")
 
-static void by_byte(uint32_t *s, uint32_t t, uint32_t v)
+/* What thread i % BLOCK does in round i / BLOCK, its number being v. */
+static void by_byte(uint32_t *s, uint32_t i, uint32_t v)
 {
-    (void)t;
+    (void)i;
     s[v & 255]++;
 }
-static void by_25(uint32_t *s, uint32_t t, uint32_t v)
+static void by_25(uint32_t *s, uint32_t i, uint32_t v)
 {
-    s[v % 25] += t;
+    s[v % 25] += i % BLOCK;
 }
-static void by_warp(uint32_t *s, uint32_t t, uint32_t v)
+static void by_warp(uint32_t *s, uint32_t i, uint32_t v)
 {
-    s[t / 32 * 300 + 7 + (v & 255)] += v;
+    s[i % BLOCK / 32 * 300 + 7 + (v & 255)] += v;
 }
-static void far_apart(uint32_t *s, uint32_t t, uint32_t v)
+static void by_round(uint32_t *s, uint32_t i, uint32_t v)
 {
-    (void)t;
+    s[i / BLOCK % 7 * 256 + (v & 255)] += v;
+}
+static void far_apart(uint32_t *s, uint32_t i, uint32_t v)
+{
+    (void)i;
     s[v & 2047] += 3;
 }
-static void both(uint32_t *s, uint32_t t, uint32_t v)
+static void both(uint32_t *s, uint32_t i, uint32_t v)
 {
-    s[v & 63] += t;
+    s[v & 63] += i % BLOCK;
     s[64 + (v >> 8 & 31)]--;
 }
-static void some(uint32_t *s, uint32_t t, uint32_t v)
+static void some(uint32_t *s, uint32_t i, uint32_t v)
 {
-    (void)t;
+    (void)i;
     s[v & 255] += v & 256 ? 1 : 0;
     s[255 - (v & 255)] += 2;
 }
@@ -60,7 +65,7 @@ static void some(uint32_t *s, uint32_t t, uint32_t v)
 static const struct counting {
     const char *name, *ptx;
     uint32_t dynamic; /* bytes */
-    void (*round)(uint32_t *s, uint32_t t, uint32_t v);
+    void (*round)(uint32_t *s, uint32_t i, uint32_t v);
     bool marked; /* all or some of it goes that way */
 } cases[] = {
     {"256 words", COUNT(".shared .align 4 .b8 s[1024];", 1024,
@@ -77,6 +82,11 @@ static const struct counting {
            "and.b32 %r6, %r5, 255; shr.u32 %r7, %t, 5; mad.lo.u32 %r6, %r7, 300, %r6; shl.b32 %r6, %r6, 2;\n"
            "add.u32 %r6, %r6, %r10; red.shared.add.u32 [%r6+28], %r5;"),
      0, by_warp, true},
+    {"other ones in each round",
+     COUNT(".shared .align 4 .b8 s[8192];", 8192,
+           "and.b32 %r6, %r5, 255; rem.u32 %r7, %r3, 7; mad.lo.u32 %r6, %r7, 256, %r6; shl.b32 %r6, %r6, 2;\n"
+           "add.u32 %r6, %r6, %r10; red.shared.add.u32 [%r6], %r5;"),
+     0, by_round, true},
     {"too far apart", COUNT(".shared .align 4 .b8 s[8192];", 8192,
                             "and.b32 %r6, %r5, 2047; shl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r10;\n"
                             "red.shared.add.u32 [%r6], 3;"),
@@ -187,7 +197,7 @@ static void count(const struct counting *c, const char *engine, const char *isa,
     uint32_t want[WORDS] = {0};
     for (uint32_t i = 0; i < ROUNDS * BLOCK; i++) {
         ((uint32_t *)(uintptr_t)in)[i] = data(i);
-        c->round(want, i % BLOCK, data(i));
+        c->round(want, i, data(i));
     }
     kit_load(&k, c->ptx);
     kit_expect(&k, kit_launch_full(&k, &l));
