@@ -176,9 +176,9 @@ struct mg_observer {
      * none of this. */
     bool (*words)(void *worker, uint32_t insn, int32_t shared_var, const uint32_t offset[32], uint32_t least,
                   uint32_t most);
-    /* A shorter one, of additions within 1 KB: which words each of n touched, one behind the other, 1 or 0 each, told
-     * some time later. It is asked first, with none, whether it takes this instruction's; once it does, `access` and
-     * `words` are not called for them. */
+    /* A shorter one, of additions within 1 KB: which words each of n touched, 1 or 0 each, one behind the other from
+     * some word on; told later, but before `worker_end`. It is asked first, with none, whether it takes those of this
+     * instruction; others of it may still go to `words` and `access`. */
     bool (*touched)(void *worker, uint32_t insn, int32_t shared_var, const uint8_t (*word)[256], unsigned n);
 };
 #endif
