@@ -177,12 +177,18 @@ void mg__sites_flush(struct mg_worker *worker)
             mg__touched_settle(worker, worker->sites[s].touched);
 }
 
-int32_t mg__shared_var_of(const struct mg_run *run, uint64_t lo, uint64_t hi)
+int32_t mg__shared_object(const struct mg_warp *w, uint64_t least, uint64_t end, uint64_t *lo, uint64_t *hi)
 {
+    const struct mg_run *run = w->worker->run;
+    *lo = 0;
+    *hi = w->block->shared_size;
     for (uint32_t i = 0; i < run->nshared_vars; i++) {
         const struct mg_shared_var *v = &run->shared_vars[i];
-        if (lo >= v->offset && hi <= (uint64_t)v->offset + v->size)
+        if (least >= v->offset && end <= (uint64_t)v->offset + v->size) {
+            *lo = v->offset;
+            *hi = *lo + v->size;
             return (int32_t)i;
+        }
     }
     return -1;
 }
@@ -446,9 +452,7 @@ static bool access_space(struct mg_warp *w, const struct mg_op *op, uint32_t mas
     }
     int32_t var = -1;
     if (space == MG_SPACE_SHARED) {
-        var = mg__shared_var_of(w->worker->run, least, most + bytes);
-        lo = var < 0 ? 0 : w->worker->run->shared_vars[var].offset;
-        hi = var < 0 ? w->block->shared_size : lo + w->worker->run->shared_vars[var].size;
+        var = mg__shared_object(w, least, most + bytes, &lo, &hi);
     } else if (space == MG_SPACE_LOCAL) {
         lo = 0;
         hi = w->local_stride;

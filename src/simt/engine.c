@@ -119,13 +119,7 @@ static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, 
     uint64_t from = address + (uint64_t)(low + least), to = address + (uint64_t)(high + greatest) + align, lo, hi;
     int32_t var = -1;
     if (site->space == MG_SPACE_SHARED) {
-        for (uint32_t v = 0; v < run->nshared_vars && var < 0; v++) {
-            lo = run->shared_vars[v].offset;
-            hi = lo + run->shared_vars[v].size;
-            if (from >= lo && to <= hi && from < to)
-                var = (int32_t)v;
-        }
-        if (var < 0)
+        if (from >= to || (var = mg__shared_object(w, from, to, &lo, &hi)) < 0)
             return false;
     } else {
         const struct mg_allocation *a = mg__snapshot_find(run, from);

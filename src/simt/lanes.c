@@ -604,9 +604,8 @@ static ALWAYS_INLINE const struct mg_op *red_shared_add(struct mg_warp *w, const
             low = MG_MIN(low, at[i] | ~on);
             bits |= at[i] & on;
         }
-        for (uint32_t k = 0; k < run->nshared_vars && var < 0; k++)
-            if (low >= run->shared_vars[k].offset && high + 4 <= run->shared_vars[k].offset + run->shared_vars[k].size)
-                var = (int32_t)k;
+        uint64_t from, to;
+        var = mg__shared_object(w, low, (uint64_t)high + 4, &from, &to);
     }
     if (MG_UNLIKELY(bits & 3 || size < 4 || high > size - 4 || (run->want_every && !run->want_patterns)))
         return mg__op_atom(w, op, mask);

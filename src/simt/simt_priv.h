@@ -552,8 +552,9 @@ void mg__touched_settle(struct mg_worker *worker, struct mg_touched *touched); /
 struct mg_touched *mg__touched_aim(struct mg_warp *w, const struct mg_op *op);
 
 /* access.c: what all engines share of a memory access */
-/* The variable that has bytes lo … hi - 1 of shared memory, or -1. */
-int32_t mg__shared_var_of(const struct mg_run *run, uint64_t lo, uint64_t hi);
+/* The variable that has bytes least … end - 1 of shared memory, which is at lo … hi - 1; -1: none, and all of them are
+ * the block's. */
+int32_t mg__shared_object(const struct mg_warp *w, uint64_t least, uint64_t end, uint64_t *lo, uint64_t *hi);
 /* Resolves the lanes' addresses into `where` (host pointers), reports the access, remembers
  * its shape. False: a fault. */
 bool mg__access_slow(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t address[32],

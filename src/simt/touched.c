@@ -29,16 +29,14 @@ static bool wanted(const struct mg_worker *worker, const struct mg_touched *t)
 /* The window around words from offset `least` to `most`. */
 static bool open_window(const struct mg_warp *w, struct mg_touched *t, uint32_t least, uint32_t most)
 {
-    const struct mg_run *run = w->worker->run;
     uint32_t size = w->block->shared_size;
+    uint64_t from, to;
     if (least & 3 || most - least >= 4 * MG_TOUCHED || size < 4 || most > size - 4)
         return false;
-    t->var = mg__shared_var_of(run, least, (uint64_t)most + 4);
-    uint32_t from = t->var < 0 ? 0 : run->shared_vars[t->var].offset,
-             to = t->var < 0 ? size : from + run->shared_vars[t->var].size;
-    t->first = to - from > 4 * MG_TOUCHED ? least : (from + 3) & ~3u; /* all of a small array */
-    t->reach = MG_MIN((to - 4 - t->first) / 4, MG_TOUCHED - 1);
-    t->told = run->want_shapes;
+    t->var = mg__shared_object(w, least, (uint64_t)most + 4, &from, &to);
+    t->first = to - from > 4 * MG_TOUCHED ? least : ((uint32_t)from + 3) & ~3u; /* all of a small array */
+    t->reach = MG_MIN(((uint32_t)to - 4 - t->first) / 4, MG_TOUCHED - 1);
+    t->told = w->worker->run->want_shapes;
     return wanted(w->worker, t);
 }
 
