@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """programs.py - whole CUDA programs under both engines: the same output, exit status and report, to the last digit.
 
-    programs.py MARGAY PROGRAM [ARGUMENT...]
+    programs.py [--any-order] MARGAY PROGRAM [ARGUMENT...]
 
-The report of `margay profile --json` holds every counter of every kernel and source line. Left out of the comparison: how long
-launches took.
+With --any-order the program launches kernels from several threads: which launch comes first differs from run to run, and they
+are compared as a set. The report of `margay profile --json` holds every counter of every kernel and source line. Left out of the
+comparison: how long launches took.
 """
 import json
 import os
@@ -50,10 +51,13 @@ def difference(a, b, where=""):
 
 
 def main():
-    margay, *program = sys.argv[1:]
+    any_order = sys.argv[1:2] == ["--any-order"]
+    margay, *program = sys.argv[1 + any_order :]
     with tempfile.TemporaryDirectory() as folder:
         interp, counts = run(margay, "interp", program, folder)
         jit, others = run(margay, "jit", program, folder)
+    for report in (counts, others) if any_order else ():
+        report["launches"].sort(key=lambda launch: json.dumps(launch, sort_keys=True))
     said = jit.stderr.decode(errors="replace")
     compiled = said.count(": compiled quickly in ") + said.count(": compiled thoroughly in ")
     print(f"{len(counts['launches'])} launches; kernels compiled: {compiled}, interpreted: {said.count(' runs interpreted: ')}")
