@@ -89,13 +89,14 @@ void mg__diag_at(struct mg_diag *diag, const char *file, unsigned line, unsigned
 void mg__diag_excerpt(struct mg_diag *diag, const char *text, size_t length); /* up to its first newline */
 void mg__diag_hint(struct mg_diag *diag, const char *format, ...) MG_PRINTF(2, 3);
 
-/* ---- threads: a pool that runs one function on all its workers at once ---- */
+/* ---- threads: a pool that runs one function on several workers at once ---- */
 struct mg_pool;
 enum mg_status mg__pool_create(unsigned workers, struct mg_pool **pool); /* 0: one a processor allowed to us */
 void mg__pool_destroy(struct mg_pool *pool);
 unsigned mg__pool_workers(const struct mg_pool *pool);
-/* Calls run(arg, 0) … run(arg, n-1), each once and all in parallel (worker 0 on the calling thread), n at most the
- * pool's workers; returns when all have. */
+/* Calls run(arg, 0) on the calling thread and run(arg, 1) … run(arg, n-1) in parallel to it, each once at most, n at
+ * most the pool's workers; returns when all that began have ended. A worker whose thread has not woken up before
+ * run(arg, 0) ends is left out: that takes up to a millisecond, and the work is then done. */
 void mg__pool_run(struct mg_pool *pool, unsigned n, void (*run)(void *arg, unsigned worker), void *arg);
 
 /* ---- files ---- */

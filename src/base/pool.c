@@ -1,11 +1,11 @@
-/* pool.c - a pool of threads that runs one function on all its workers at once.
+/* pool.c - a pool of threads that runs one function on several workers at once.
  *
  * Worker 0 is the calling thread, so a pool of n has n-1 threads; they sleep on a condition variable between runs.
  * Whoever waits, the caller for the last thread or a thread for the next run, looks for a few microseconds before it
  * sleeps: waking up takes longer than the differences between workers, and than what comes between small launches.
- * `generation` tells a waking thread that there is new work; `pending` counts threads that have not finished it. One
- * run at a time: the pool belongs to one caller. There is no queue and no stealing; the engine shares out its blocks
- * itself, with one atomic counter.
+ * `generation` tells a waking thread that there is new work; `open` that the caller is still at its own share, so that
+ * the thread may begin; `inside` counts those that did and have not finished. One run at a time: the pool belongs to one
+ * caller. There is no queue and no stealing; the engine shares out its blocks itself, with one atomic counter.
  */
 #define _GNU_SOURCE
 #include "base/base.h"
@@ -30,8 +30,8 @@ struct mg_pool {
     unsigned workers; /* the calling thread included */
     unsigned started; /* threads that exist: those of threads[1 … started] */
     unsigned wanted;  /* workers of the run in progress */
-    atomic_ullong pending; /* threads that have still to finish it */
-    atomic_ullong generation;
+    bool open;        /* and threads may still begin it */
+    atomic_ullong inside, generation;
     bool stop;
     void (*run)(void *arg, unsigned worker);
     void *arg;
@@ -72,14 +72,15 @@ static void *worker_main(void *arg)
         if (pool->stop)
             break;
         seen = atomic_load(&pool->generation);
-        if (self->index >= pool->wanted)
+        if (self->index >= pool->wanted || !pool->open)
             continue;
         void (*run)(void *, unsigned) = pool->run;
         void *run_arg = pool->arg;
+        atomic_fetch_add(&pool->inside, 1);
         pthread_mutex_unlock(&pool->lock);
         run(run_arg, self->index);
         pthread_mutex_lock(&pool->lock);
-        if (atomic_fetch_sub(&pool->pending, 1) == 1)
+        if (atomic_fetch_sub(&pool->inside, 1) == 1)
             pthread_cond_signal(&pool->done);
         pthread_mutex_unlock(&pool->lock);
         look(&pool->generation, seen, false);
@@ -157,16 +158,19 @@ void mg__pool_run(struct mg_pool *pool, unsigned n, void (*run)(void *arg, unsig
         pool->run = run;
         pool->arg = arg;
         pool->wanted = n;
-        atomic_store(&pool->pending, n - 1);
+        pool->open = true;
         atomic_fetch_add(&pool->generation, 1);
         pthread_cond_broadcast(&pool->work);
         pthread_mutex_unlock(&pool->lock);
     }
     run(arg, 0);
     if (n > 1) {
-        look(&pool->pending, 0, true);
         pthread_mutex_lock(&pool->lock);
-        while (atomic_load(&pool->pending))
+        pool->open = false;
+        pthread_mutex_unlock(&pool->lock);
+        look(&pool->inside, 0, true);
+        pthread_mutex_lock(&pool->lock);
+        while (atomic_load(&pool->inside))
             pthread_cond_wait(&pool->done, &pool->lock);
         pthread_mutex_unlock(&pool->lock);
     }

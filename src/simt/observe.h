@@ -15,9 +15,10 @@
  *
  * A launch that an observer of MG_OBSERVE_EVERY or MG_OBSERVE_SYNC sees runs interpreted.
  *
- * A launch runs on several workers. Each has its own observer state, made by worker_begin and given back to worker_end
- * on one thread, in worker order, after the last block: no locks are needed. Sums over workers are the same for any
- * number of them.
+ * A launch runs on several workers. Each has its own observer state, which worker_begin makes and all calls but the last
+ * get on that worker's thread; `worker_end` gets it on the launching thread, in worker order, after the last block: no
+ * locks are needed. A worker that comes too late for any block has none. Sums over workers are the same for any number
+ * of them.
  */
 #ifndef MG_OBSERVE_H
 #define MG_OBSERVE_H
@@ -66,8 +67,8 @@ struct mg_launch_info {
     bool ordered;            /* blocks run on one worker, because they may wait for one another */
     uint64_t range, range_size; /* device addresses lie in here */
 };
-/* Distances of the lanes' addresses from the first active lane's: one object for each in a worker, as long as that
- * lives. */
+/* Distances of the lanes' addresses from the first active lane's: one object for each in a worker, until its
+ * `counts`. */
 #define MG_PATTERN_LIMIT 4096u /* of a worker; more count as irregular */
 struct mg_pattern {
     int32_t delta[32] __attribute__((aligned(64)));  /* 0 in idle lanes */

@@ -148,9 +148,11 @@ bool mg__run_due(struct mg_worker *worker)
     struct mg_run *run = worker->run;
     uint64_t now = mg__time_ns();
     if (worker->index == 0 && run->simt->options.progress && now - run->last_progress > 100000000ull) {
+        uint64_t done = 0;
+        for (unsigned i = 0; i < run->nworkers; i++)
+            done += atomic_load_explicit(&run->workers[i].done, memory_order_relaxed);
         run->last_progress = now;
-        run->simt->options.progress(run->simt->options.progress_arg, run->info.kernel, atomic_load(&run->blocks_done),
-                                    run->nblocks);
+        run->simt->options.progress(run->simt->options.progress_arg, run->info.kernel, done, run->nblocks);
     }
     if (run->engine && atomic_load(&run->engine->making)) /* asked before the deadline is read, which then moves on */
         return false;
@@ -302,10 +304,9 @@ static bool take_block(struct mg_worker *worker, uint64_t *linear)
     return true;
 }
 
-static void work(void *arg, unsigned index)
+static void run_blocks(struct mg_worker *worker)
 {
-    struct mg_run *run = arg;
-    struct mg_worker *worker = &run->workers[index];
+    struct mg_run *run = worker->run;
     uint32_t held = 0, at = 0;
     uint64_t done = 0;
     bool more = true;
@@ -356,8 +357,8 @@ static void work(void *arg, unsigned index)
             block_event(b, MG_SYNC_BLOCK_END);
             b->busy = false;
             held--;
-            atomic_fetch_add_explicit(&run->blocks_done, 1, memory_order_relaxed);
-            if ((++done & 15) == 0 && out_of_time(worker, b))
+            atomic_store_explicit(&worker->done, ++done, memory_order_relaxed);
+            if ((done & 15) == 0 && out_of_time(worker, b))
                 break;
             if (!rise(worker))
                 break;
@@ -367,12 +368,10 @@ static void work(void *arg, unsigned index)
     }
 }
 
-static bool make_worker(struct mg_run *run, unsigned index)
+static bool make_worker(struct mg_worker *worker)
 {
-    struct mg_worker *worker = &run->workers[index];
+    struct mg_run *run = worker->run;
     const struct mg_program *p = run->program;
-    worker->run = run;
-    worker->index = index;
     worker->sites = calloc(p->nsites + 1, sizeof *worker->sites);
     worker->counts = calloc(p->nsegments + 1, sizeof *worker->counts);
     worker->by_insn = calloc(p->ninsns + 1, sizeof *worker->by_insn);
@@ -383,36 +382,35 @@ static bool make_worker(struct mg_run *run, unsigned index)
         return false;
     for (unsigned i = 0; i < run->nobservers; i++) {
         const struct mg_observer *o = &run->observers[i];
-        if (o->worker_begin && !(worker->observers[i] = o->worker_begin(run->observer_state[i], index)))
+        if (o->worker_begin && !(worker->observers[i] = o->worker_begin(run->observer_state[i], worker->index)))
             return false;
     }
     return true;
 }
 
-/* What the worker saw goes to the observers, in worker order. */
-static void end_worker(struct mg_run *run, unsigned index, bool complete)
+/* What the observers have not been told yet. */
+static void tell_observers(struct mg_worker *worker)
 {
-    struct mg_worker *worker = &run->workers[index];
+    const struct mg_run *run = worker->run;
     const struct mg_program *p = run->program;
-    if (complete) {
-        mg__sites_flush(worker);
-        mg__engine_flush(worker);
-        mg__tier_end(worker);
-        for (uint32_t s = 0; s < p->nsegments; s++)
-            for (uint32_t i = 0; i < p->segments[s].ninsns; i++) {
-                worker->by_insn[p->segments[s].first_insn + i].warps += worker->counts[s].warps;
-                worker->by_insn[p->segments[s].first_insn + i].threads += worker->counts[s].threads;
-            }
-    }
+    mg__sites_flush(worker);
+    mg__engine_flush(worker);
+    mg__tier_end(worker);
+    for (uint32_t s = 0; s < p->nsegments; s++)
+        for (uint32_t i = 0; i < p->segments[s].ninsns; i++) {
+            worker->by_insn[p->segments[s].first_insn + i].warps += worker->counts[s].warps;
+            worker->by_insn[p->segments[s].first_insn + i].threads += worker->counts[s].threads;
+        }
     for (unsigned i = 0; i < run->nobservers; i++) {
         const struct mg_observer *o = &run->observers[i];
-        if (!worker->observers[i])
-            continue;
-        if (complete && o->counts && o->wants & MG_OBSERVE_COUNTS)
+        if (worker->observers[i] && o->counts && o->wants & MG_OBSERVE_COUNTS)
             o->counts(worker->observers[i], worker->by_insn, p->ninsns);
-        if (o->worker_end)
-            o->worker_end(run->observer_state[i], worker->observers[i]);
     }
+}
+
+static void free_worker(struct mg_worker *worker)
+{
+    const struct mg_program *p = worker->run->program;
     for (uint32_t k = 0; k < worker->nblocks; k++) {
         free_block(worker->blocks[k]);
         free(worker->blocks[k]);
@@ -443,10 +441,27 @@ static void end_worker(struct mg_run *run, unsigned index, bool complete)
     free(worker->full);
 }
 
+/* A worker's memory is made, used and given back on its own thread: what another processor has written takes 100 ns a
+ * line to read or to write, which comes to a good part of a short launch. */
+static void work(void *arg, unsigned index)
+{
+    struct mg_run *run = arg;
+    struct mg_worker *worker = &run->workers[index];
+    worker->run = run;
+    worker->index = index;
+    if (make_worker(worker)) {
+        run_blocks(worker);
+        tell_observers(worker);
+    } else {
+        no_memory(worker);
+    }
+    free_worker(worker);
+}
+
 enum mg_status mg__run(struct mg_run *run, struct mg_diag *diag)
 {
     enum mg_status status = MG_ERR_NOMEM;
-    unsigned begun = 0, observing = 0;
+    unsigned observing = 0;
     run->workers = calloc(run->nworkers, sizeof *run->workers);
     if (!run->workers)
         return mg__diag_set(diag, MG_ERR_NOMEM, "%s: no host memory for the launch", run->info.kernel);
@@ -459,28 +474,23 @@ enum mg_status mg__run(struct mg_run *run, struct mg_diag *diag)
         if (status != MG_OK)
             break;
     }
-    bool ready = observing == run->nobservers;
-    while (ready && begun < run->nworkers)
-        ready = make_worker(run, begun++);
-    if (ready) {
-        status = MG_OK;
+    if (observing == run->nobservers) {
         mg__pool_run(run->simt->pool, run->nworkers, work, run);
         struct mg_worker *worst = NULL;
         for (unsigned i = 0; i < run->nworkers; i++) {
             struct mg_worker *worker = &run->workers[i];
             if (worker->diag.status != MG_OK && (!worst || worker->fault_block < worst->fault_block))
                 worst = worker;
+            for (unsigned k = 0; k < run->nobservers; k++)
+                if (worker->observers[k] && run->observers[k].worker_end)
+                    run->observers[k].worker_end(run->observer_state[k], worker->observers[k]);
         }
-        if (worst) {
-            status = worst->diag.status;
-            if (diag)
-                *diag = worst->diag;
-        }
+        status = worst ? worst->diag.status : MG_OK;
+        if (worst && diag)
+            *diag = worst->diag;
     } else {
         mg__diag_set(diag, status, "%s: no host memory for the launch", run->info.kernel);
     }
-    for (unsigned i = 0; i < begun; i++)
-        end_worker(run, i, ready);
     for (unsigned i = 0; i < observing; i++)
         if (run->observers[i].launch_end)
             run->observers[i].launch_end(run->observer_state[i], status);

@@ -315,12 +315,11 @@ static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const 
             *diag = p->error;
         return p->error.status;
     }
-    struct mg_run *run = calloc(1, sizeof *run);
+    struct mg_run *run = aligned_alloc(_Alignof(struct mg_run), sizeof *run);
     if (!run)
         return mg__diag_set(diag, MG_ERR_NOMEM, "%s: no host memory for the launch", k->info.name);
     uint8_t *params = calloc(1, k->info.param_size + 64);
-    run->simt = s;
-    run->program = p;
+    *run = (struct mg_run){.simt = s, .program = p};
     run->want_patterns = watched;
     run->launch = l;
     run->params = params;

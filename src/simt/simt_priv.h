@@ -341,6 +341,7 @@ struct mg_worker {
     struct mg_block **blocks;        /* contexts, all of them */
     uint32_t nblocks;
     uint64_t next, end;              /* blocks taken and not begun */
+    atomic_ullong done;              /* blocks */
     bool parked_last;                /* the last block was parked: begin another */
     uint64_t fault_block;
     void *observers[MG_MAX_OBSERVERS];
@@ -372,7 +373,6 @@ struct mg_run {
     size_t nallocations;
     uint64_t nblocks;
     uint32_t resident;    /* most blocks that a worker may hold at once */
-    atomic_ullong next_block, blocks_done;
     atomic_int stop;      /* a fault, a time-out: everybody ends */
     atomic_ullong deadline; /* ns, 0: none; while code is made it waits, and then moves on by as much */
     uint64_t last_progress;
@@ -381,6 +381,8 @@ struct mg_run {
     uint64_t workspace;   /* device address of the grid barrier's word pair */
     struct mg_shared_var *shared_vars;
     uint32_t nshared_vars;
+    /* written all the time, and so in a line of its own: the fields above are read by all workers at every block */
+    _Alignas(64) atomic_ullong next_block;
 };
 
 /* ---- the device ---- */
