@@ -14,6 +14,7 @@
 struct mg_model {
     void (*done)(void *arg, struct mg_report_launch *launch);
     void *arg;
+    struct mg_model_kernel *kernels[MG_MODEL_KEPT];
 };
 
 struct tally { /* of an instruction or a shared variable */
@@ -26,7 +27,7 @@ struct tally { /* of an instruction or a shared variable */
 struct launch {
     struct mg_model *model;
     const struct mg_launch_info *info;
-    struct mg_model_made *made;
+    const struct mg_model_kernel *kernel;
     struct tally *insns, *vars;
 };
 struct worker {
@@ -45,7 +46,6 @@ static void tally_add(struct tally *to, const struct tally *from)
 /* ---- launch ---- */
 static void free_launch(struct launch *l)
 {
-    mg__model_made_free(l->made);
     free(l->insns);
     free(l->vars);
     free(l);
@@ -62,8 +62,8 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     l->info = info;
     l->insns = calloc((size_t)info->ninsns + 1, sizeof(*l->insns));
     l->vars = calloc((size_t)info->nshared_vars + 1, sizeof(*l->vars));
-    l->made = mg__model_made_create(info);
-    if (!l->insns || !l->vars || !l->made) {
+    l->kernel = mg__model_kernel(l->model->kernels, info);
+    if (!l->insns || !l->vars || !l->kernel) {
         free_launch(l);
         return MG_ERR_NOMEM;
     }
@@ -108,7 +108,7 @@ static void add_shared(struct worker *w, const struct mg_access *a, enum mg_acce
 /* Words of a whole warp, the most that comes: what costs as a load or store does, and is made as it is written. */
 static bool count_words(struct worker *w, const struct mg_access *a)
 {
-    const struct mg_model_plan *plan = &w->launch->made->plans[a->insn];
+    const struct mg_model_plan *plan = &w->launch->kernel->made->plans[a->insn];
     bool plain =
         a->kind == MG_ACCESS_LD || a->kind == MG_ACCESS_ST ||
         (plan->counts && a->width == 4 && (a->kind == MG_ACCESS_RED || (a->kind == MG_ACCESS_ATOM && plan->no_result)));
@@ -124,7 +124,7 @@ static bool count_words(struct worker *w, const struct mg_access *a)
 static bool counts_words(const struct worker *w, uint32_t insn)
 {
     const struct mg_launch_info *info = w->launch->info;
-    const struct mg_model_plan *plan = insn < info->ninsns ? &w->launch->made->plans[insn] : NULL;
+    const struct mg_model_plan *plan = insn < info->ninsns ? &w->launch->kernel->made->plans[insn] : NULL;
     return plan && plan->counts && !plan->changed;
 }
 
@@ -183,7 +183,7 @@ static void on_access(void *worker, const struct mg_access *a)
         return;
     struct mg_access copy;
     enum mg_access_kind kind, cost;
-    a = mg__model_as_made(&w->launch->made->plans[a->insn], a, true, &copy, &kind, &cost);
+    a = mg__model_as_made(&w->launch->kernel->made->plans[a->insn], a, true, &copy, &kind, &cost);
     if (!a)
         return;
     const struct mg_ptx_insn *insn = w->launch->info->insns[a->insn].insn;
@@ -241,18 +241,6 @@ static void add_to_metrics(struct mg_metrics *m, const struct tally *t, const st
     }
 }
 
-static int by_file_and_line(const void *left, const void *right)
-{
-    const struct mg_insn_info *a = *(const struct mg_insn_info *const *)left;
-    const struct mg_insn_info *b = *(const struct mg_insn_info *const *)right;
-    int order = strcmp(a->file ? a->file : "", b->file ? b->file : "");
-    if (order)
-        return order;
-    if (a->line != b->line)
-        return a->line < b->line ? -1 : 1;
-    return (a > b) - (a < b);
-}
-
 /* "reduce(float*)::tile" -> "tile": the last name outside of brackets. */
 static const char *short_name(const char *name)
 {
@@ -270,15 +258,10 @@ static const char *short_name(const char *name)
 static bool fold_lines(const struct launch *l, struct mg_report_launch *r)
 {
     const struct mg_launch_info *info = l->info;
-    const struct mg_insn_info **order = calloc((size_t)info->ninsns + 1, sizeof(*order));
+    const struct mg_insn_info **order = l->kernel->order;
     r->lines = calloc((size_t)info->ninsns + 1, sizeof(*r->lines));
-    if (!order || !r->lines) {
-        free(order);
+    if (!r->lines)
         return false;
-    }
-    for (uint32_t i = 0; i < info->ninsns; i++)
-        order[i] = &info->insns[i];
-    qsort(order, info->ninsns, sizeof(*order), by_file_and_line);
     for (uint32_t i = 0; i < info->ninsns; i++) {
         const char *file = order[i]->file ? order[i]->file : "";
         struct mg_report_line *line = r->nlines ? &r->lines[r->nlines - 1] : NULL;
@@ -291,11 +274,10 @@ static bool fold_lines(const struct launch *l, struct mg_report_launch *r)
         add_to_metrics(&line->metrics, t, order[i]->insn);
         add_to_metrics(&r->metrics, t, order[i]->insn);
     }
-    free(order);
     return true;
 }
 
-static bool fold_vars(const struct launch *l, struct mg_report_launch *r, char **names)
+static bool fold_vars(const struct launch *l, struct mg_report_launch *r)
 {
     const struct mg_launch_info *info = l->info;
     r->vars = calloc((size_t)info->nshared_vars + 1, sizeof(*r->vars));
@@ -304,9 +286,7 @@ static bool fold_vars(const struct launch *l, struct mg_report_launch *r, char *
     r->nvars = info->nshared_vars;
     for (uint32_t i = 0; i < info->nshared_vars; i++) {
         const struct mg_shared_var *v = &info->shared_vars[i];
-        const char *name = v->name ? v->name : "";
-        names[i] = name[0] == '(' ? NULL : mg__report_demangle(name);
-        r->vars[i].name = names[i] ? short_name(names[i]) : name;
+        r->vars[i].name = i < l->kernel->nvars ? short_name(l->kernel->vars[i]) : v->name;
         r->vars[i].offset = v->offset;
         r->vars[i].size = v->size;
         add_to_metrics(&r->vars[i].metrics, &l->vars[i], NULL);
@@ -321,6 +301,7 @@ static void launch_end(void *state, enum mg_status status)
         return;
     const struct mg_launch_info *info = l->info;
     struct mg_report_launch r = {
+        .kernel = l->kernel->name,
         .mangled = info->kernel,
         .grid = info->grid,
         .block = info->block,
@@ -328,18 +309,11 @@ static void launch_end(void *state, enum mg_status status)
         .shared_dynamic = info->shared_dynamic,
         .status = status,
     };
-    char *kernel = mg__report_demangle(info->kernel);
-    char **names = calloc((size_t)info->nshared_vars + 1, sizeof(*names));
-    r.kernel = kernel ? kernel : info->kernel;
-    if (names && fold_lines(l, &r) && fold_vars(l, &r, names)) {
+    if (fold_lines(l, &r) && fold_vars(l, &r)) {
         r.metrics.v[MG_METRIC_SHARED_STATIC] = info->shared_static;
         r.metrics.v[MG_METRIC_SHARED_DYNAMIC] = info->shared_dynamic;
         l->model->done(l->model->arg, &r);
     }
-    for (uint32_t i = 0; names && i < info->nshared_vars; i++)
-        free(names[i]);
-    free(names);
-    free(kernel);
     free(r.lines);
     free(r.vars);
     free_launch(l);
@@ -359,6 +333,8 @@ enum mg_status mg__model_create(void (*done)(void *arg, struct mg_report_launch 
 
 void mg__model_destroy(struct mg_model *model)
 {
+    if (model)
+        mg__model_kernels_free(model->kernels);
     free(model);
 }
 

@@ -13,7 +13,7 @@ struct mg_model;
 enum mg_status mg__model_create(void (*done)(void *arg, struct mg_report_launch *launch), void *arg,
                                 struct mg_model **model);
 void mg__model_destroy(struct mg_model *model);
-struct mg_observer mg__model_observer(struct mg_model *model);
+struct mg_observer mg__model_observer(struct mg_model *model); /* for one simulator */
 
 /* The rules themselves. `address` as in mg_access; `width` in bytes a lane, `mask` the active lanes. */
 struct mg_cost {

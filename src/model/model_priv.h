@@ -30,6 +30,18 @@ struct mg_model_made {
     uint32_t ninsns;
     struct mg_model_plan *plans;
 };
+#define MG_MODEL_KEPT 64u
+struct mg_model_kernel {
+    uint64_t program; /* mg_launch_info's */
+    struct mg_model_made *made;
+    const struct mg_insn_info **order; /* its instructions by file and line */
+    char *name, **vars;                /* demangled; those of static shared variables, by index */
+    uint32_t nvars;
+};
+/* Kept, or made now; it stays until the next call at least. NULL: out of memory. */
+const struct mg_model_kernel *mg__model_kernel(struct mg_model_kernel *kept[MG_MODEL_KEPT],
+                                               const struct mg_launch_info *info);
+void mg__model_kernels_free(struct mg_model_kernel *kept[MG_MODEL_KEPT]);
 /* mg__model_made_access of one plan. *kind: what the machine code does. */
 const struct mg_access *mg__model_as_made(const struct mg_model_plan *plan, const struct mg_access *a, bool joined,
                                           struct mg_access *copy, enum mg_access_kind *kind,

@@ -400,6 +400,7 @@ enum mg_status mg__lower(struct mg_simt_module *module, const struct mg_ptx_func
         return MG_ERR_NOMEM;
     mg__arena_init(&p->arena);
     p->kernel = kernel;
+    p->number = atomic_fetch_add(&module->simt->programs, 1) + 1;
     struct mg_lower L = {.module = module, .program = p, .lanes = module->simt->lanes, .watched = watched};
     enum mg_status status = MG_ERR_NOMEM;
     L.var_at = mg__arena_array(&p->arena, module->ptx->nvars + 1, sizeof *L.var_at);

@@ -55,6 +55,7 @@ struct mg_launch_info {
     const struct mg_ptx_module *module;
     const struct mg_insn_info *insns;
     uint32_t ninsns;
+    uint64_t program; /* a number of these instructions that no others get; 0: none */
     const struct mg_shared_var *shared_vars;
     uint32_t nshared_vars;
     unsigned device_cc;

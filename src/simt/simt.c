@@ -386,9 +386,10 @@ static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const 
     run->info = (struct mg_launch_info){
         .kernel = k->info.name, .grid = l->grid, .block = l->block, .shared_static = p->shared_static,
         .shared_dynamic = l->shared, .module = k->module->ptx, .insns = p->insns, .ninsns = p->ninsns,
-        .shared_vars = run->shared_vars, .nshared_vars = run->nshared_vars, .device_cc = s->arch->cc,
-        .func = k->func, .allocations = run->allocations, .nallocations = run->nallocations, .params = params,
-        .param_size = run->param_size, .local_stride = run->local_stride, .ordered = p->ordered || l->cooperative};
+        .program = p->number, .shared_vars = run->shared_vars, .nshared_vars = run->nshared_vars,
+        .device_cc = s->arch->cc, .func = k->func, .allocations = run->allocations,
+        .nallocations = run->nallocations, .params = params, .param_size = run->param_size,
+        .local_stride = run->local_stride, .ordered = p->ordered || l->cooperative};
     mg__memory_range(s, &run->info.range, &run->info.range_size);
     run->last_progress = mg__time_ns();
     if (s->options.timeout_ms)

@@ -156,6 +156,7 @@ struct mg_code {
 struct mg_program {
     struct mg_arena arena;
     const struct mg_ptx_func *kernel;
+    uint64_t number; /* from 1, of this simulator's programs */
     struct mg_code **codes;
     uint32_t ncodes;
     struct mg_code *entry;
@@ -412,6 +413,7 @@ struct mg_simt {
     pthread_mutex_t launch_lock, print_lock;
     struct mg_memory *memory;
     struct mg_simt_module *modules;
+    atomic_ullong programs; /* that were made */
     const struct mg_lanes *lanes;
     const struct mg_engine *engine;
     uint64_t shared_window, local_window, param_window, func_window;
