@@ -3,9 +3,9 @@
  * Worker 0 is the calling thread, so a pool of n has n-1 threads; they sleep on a condition variable between runs.
  * Whoever waits, the caller for the last thread or a thread for the next run, looks for a few microseconds before it
  * sleeps: waking up takes longer than the differences between workers, and than what comes between small launches.
- * `generation` tells a waking thread that there is new work; `open` that the caller is still at its own share, so that
- * the thread may begin; `inside` counts those that did and have not finished. One run at a time: the pool belongs to one
- * caller. There is no queue and no stealing; the engine shares out its blocks itself, with one atomic counter.
+ * `generation` tells a waking thread that there is new work; `open` that the caller is still at its own share, so
+ * that the thread may begin; `inside` counts those that did and have not finished. One run at a time: the pool belongs
+ * to one caller. There is no queue and no stealing; the engine shares out its blocks itself, with one atomic counter.
  */
 #define _GNU_SOURCE
 #include "base/base.h"

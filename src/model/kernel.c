@@ -1,6 +1,6 @@
-/* kernel.c - what all launches of a kernel have in common: how its instructions are counted, the order of its source lines,
- * names as one writes them. Working it out takes 100 us, as long as a short launch; so it is kept, the latest of
- * MG_MODEL_KEPT, by the number of the program.
+/* kernel.c - what all launches of a kernel have in common: how its instructions are counted, the order of its source
+ * lines, names as one writes them. Working it out takes up to 100 us, as long as a short launch; so it is kept, the
+ * latest of MG_MODEL_KEPT, by the number of the program.
  */
 #include "model/model_priv.h"
 

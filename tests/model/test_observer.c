@@ -133,8 +133,69 @@ static void events_become_counters(void **state)
     mg__ptx_free(module);
 }
 
+/* A launch in which every instruction is issued once. */
+static void launch_once(struct mg_observer o, const struct mg_launch_info *launch)
+{
+    void *shared;
+    assert_int_equal(o.launch_begin(o.self, launch, 1, &shared), MG_OK);
+    void *worker = o.worker_begin(shared, 0);
+    assert_non_null(worker);
+    struct mg_insn_counts counts[12];
+    for (unsigned i = 0; i < 12; i++)
+        counts[i] = (struct mg_insn_counts){.warps = 1, .threads = 32};
+    o.counts(worker, counts, 12);
+    o.worker_end(shared, worker);
+    o.launch_end(shared, MG_OK);
+}
+
+/* What is kept of a kernel from launch to launch is that kernel's. */
+static void kernels_are_told_apart(void **state)
+{
+    (void)state;
+    struct mg_ptx_module *module;
+    struct mg_diag diag;
+    assert_int_equal(mg__ptx_parse(TEXT, sizeof(TEXT) - 1, &module, &diag), MG_OK);
+    const struct mg_ptx_func *f = mg__ptx_find_func(module, "k");
+    struct mg_model *model;
+    assert_int_equal(mg__model_create(done, &seen, &model), MG_OK);
+    struct mg_observer o = mg__model_observer(model);
+    struct mg_insn_info insns[3][12];
+    const struct mg_shared_var vars[3][2] = {{{"_ZZ1kPfE4tile", f->vars[0], 0, 4096}, {"(dynamic)", NULL, 4096, 64}},
+                                             {{"_ZZ1kPfE3row", f->vars[0], 0, 4096}, {"(dynamic)", NULL, 4096, 64}},
+                                             {{"line", f->vars[0], 0, 4096}, {"(dynamic)", NULL, 4096, 64}}};
+    static const char *const names[3] = {"tile", "row", "line"};
+    for (unsigned k = 0; k < 3; k++)
+        for (uint32_t i = 0; i < 12; i++)
+            insns[k][i] = (struct mg_insn_info){f, &f->insns[i], "a.cu", 100 * k + (i < 2 * k + 2 ? 1 : 2)};
+    /* numbers that are kept in one place, and none: that kernel is looked at each time */
+    static const uint64_t programs[3] = {1, 65, 0};
+    for (unsigned round = 0; round < 30; round++) {
+        unsigned k = round * 7 / 3 % 3;
+        struct mg_launch_info launch = {.kernel = "k",
+                                        .module = module,
+                                        .insns = insns[k],
+                                        .ninsns = 12,
+                                        .program = programs[k],
+                                        .shared_vars = vars[k],
+                                        .nshared_vars = 1 + round / 2 % 2,
+                                        .device_cc = 90};
+        launch_once(o, &launch);
+        assert_int_equal(seen.nlines, 2);
+        assert_int_equal(seen_lines[0].line, 100 * k + 1);
+        assert_int_equal(seen_lines[0].metrics.v[MG_METRIC_INST], 2 * k + 2);
+        assert_int_equal(seen_lines[1].metrics.v[MG_METRIC_INST], 10 - 2 * k);
+        assert_int_equal(seen.nvars, launch.nshared_vars);
+        assert_string_equal(var_name, names[k]);
+        if (seen.nvars > 1)
+            assert_string_equal(seen_vars[1].name, "(dynamic)");
+    }
+    mg__model_destroy(model);
+    mg__ptx_free(module);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(events_become_counters)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(events_become_counters),
+                                       cmocka_unit_test(kernels_are_told_apart)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
