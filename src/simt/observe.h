@@ -16,8 +16,8 @@
  * A launch that an observer of MG_OBSERVE_EVERY or MG_OBSERVE_SYNC sees runs interpreted.
  *
  * A launch runs on several workers. Each has its own observer state, which worker_begin makes and all calls but the
- * last get on that worker's thread; `worker_end` gets it on the launching thread, in worker order, after the last block:
- * no locks are needed. A worker that comes too late for any block has none. Sums over workers are the same for any
+ * last get on that worker's thread; `worker_end` gets it on the launching thread, in worker order, after the last
+ * block: no locks are needed. A worker that comes too late for any block has none. Sums over workers are the same for any
  * number of them.
  */
 #ifndef MG_OBSERVE_H
