@@ -17,8 +17,8 @@
  *
  * A launch runs on several workers. Each has its own observer state, which worker_begin makes and all calls but the
  * last get on that worker's thread; `worker_end` gets it on the launching thread, in worker order, after the last
- * block: no locks are needed. A worker that comes too late for any block has none. Sums over workers are the same for any
- * number of them.
+ * block: no locks are needed. A worker that comes too late for any block has none. Sums over workers are the same for
+ * any number of them.
  */
 #ifndef MG_OBSERVE_H
 #define MG_OBSERVE_H
