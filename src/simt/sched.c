@@ -308,7 +308,6 @@ static void run_blocks(struct mg_worker *worker)
 {
     struct mg_run *run = worker->run;
     uint32_t held = 0, at = 0;
-    uint64_t done = 0;
     bool more = true;
     while (!atomic_load_explicit(&run->stop, memory_order_relaxed)) {
         struct mg_block *b = NULL;
@@ -357,7 +356,7 @@ static void run_blocks(struct mg_worker *worker)
             block_event(b, MG_SYNC_BLOCK_END);
             b->busy = false;
             held--;
-            atomic_store_explicit(&worker->done, ++done, memory_order_relaxed);
+            uint64_t done = atomic_fetch_add_explicit(&worker->done, 1, memory_order_relaxed) + 1;
             if ((done & 15) == 0 && out_of_time(worker, b))
                 break;
             if (!rise(worker))

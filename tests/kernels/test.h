@@ -123,6 +123,8 @@ static inline void test_download_varying(const struct test_buffer *b, void *data
     if (b->size)
         CUDA(cudaMemcpy(data, b->at, b->size, cudaMemcpyDeviceToHost));
 }
+/* A type whose sums depend on the order of additions: a floating-point one. */
+#define TEST_ORDER_MATTERS(TYPE) ((TYPE)0.5 != 0)
 /* Results go into the digest that the test ends with, in the order of these calls: from one thread only. */
 static inline void test_download(const struct test_buffer *b, void *data)
 {

@@ -59,15 +59,37 @@ static struct mg_access access_of(uint32_t insn, enum mg_access_kind kind, unsig
     return a;
 }
 
+/* The kernel, and a model that gives its record to done(). */
+struct setup {
+    struct mg_ptx_module *module;
+    const struct mg_ptx_func *func;
+    struct mg_model *model;
+    struct mg_observer observer;
+};
+static void set_up(struct setup *s)
+{
+    struct mg_diag diag;
+    assert_int_equal(mg__ptx_parse(TEXT, sizeof(TEXT) - 1, &s->module, &diag), MG_OK);
+    s->func = mg__ptx_find_func(s->module, "k");
+    assert_int_equal(s->func->ninsns, 12);
+    assert_int_equal(mg__model_create(done, &seen, &s->model), MG_OK);
+    s->observer = mg__model_observer(s->model);
+}
+
+static void tear_down(struct setup *s)
+{
+    mg__model_destroy(s->model);
+    mg__ptx_free(s->module);
+}
+
 static void events_become_counters(void **state)
 {
     (void)state;
-    struct mg_ptx_module *module;
-    struct mg_diag diag;
-    assert_int_equal(mg__ptx_parse(TEXT, sizeof(TEXT) - 1, &module, &diag), MG_OK);
-    const struct mg_ptx_func *f = mg__ptx_find_func(module, "k");
+    struct setup s;
+    set_up(&s);
+    const struct mg_ptx_func *f = s.func;
+    struct mg_observer o = s.observer;
     struct mg_insn_info insns[16] = {0};
-    assert_int_equal(f->ninsns, 12);
     for (uint32_t i = 0; i < 12; i++)
         insns[i] = (struct mg_insn_info){f, &f->insns[i], "a.cu", i < 7 ? 20 : 10};
     struct mg_shared_var var = {.name = "_ZZ1kPfE4tile", .var = f->vars[0], .size = 4096};
@@ -75,15 +97,12 @@ static void events_become_counters(void **state)
                                     .grid = {2, 1, 1},
                                     .block = {32, 1, 1},
                                     .shared_static = 4096,
-                                    .module = module,
+                                    .module = s.module,
                                     .insns = insns,
                                     .ninsns = 12,
                                     .shared_vars = &var,
                                     .nshared_vars = 1,
                                     .device_cc = 90};
-    struct mg_model *model;
-    assert_int_equal(mg__model_create(done, &seen, &model), MG_OK);
-    struct mg_observer o = mg__model_observer(model);
     assert_int_equal(o.wants, MG_OBSERVE_SHAPES | MG_OBSERVE_COUNTS);
     void *shared;
     assert_int_equal(o.launch_begin(o.self, &launch, 2, &shared), MG_OK);
@@ -129,8 +148,7 @@ static void events_become_counters(void **state)
     assert_string_equal(var_name, "tile");
     assert_int_equal(seen_vars[0].metrics.v[MG_METRIC_WAVEFRONTS_SHARED], 2 * 10 * (2 + 2));
     assert_int_equal(seen_vars[0].metrics.v[MG_METRIC_REQUESTS_RED], 0);
-    mg__model_destroy(model);
-    mg__ptx_free(module);
+    tear_down(&s);
 }
 
 /* A launch in which every instruction is issued once. */
@@ -152,13 +170,9 @@ static void launch_once(struct mg_observer o, const struct mg_launch_info *launc
 static void kernels_are_told_apart(void **state)
 {
     (void)state;
-    struct mg_ptx_module *module;
-    struct mg_diag diag;
-    assert_int_equal(mg__ptx_parse(TEXT, sizeof(TEXT) - 1, &module, &diag), MG_OK);
-    const struct mg_ptx_func *f = mg__ptx_find_func(module, "k");
-    struct mg_model *model;
-    assert_int_equal(mg__model_create(done, &seen, &model), MG_OK);
-    struct mg_observer o = mg__model_observer(model);
+    struct setup s;
+    set_up(&s);
+    const struct mg_ptx_func *f = s.func;
     struct mg_insn_info insns[3][12];
     const struct mg_shared_var vars[3][2] = {{{"_ZZ1kPfE4tile", f->vars[0], 0, 4096}, {"(dynamic)", NULL, 4096, 64}},
                                              {{"_ZZ1kPfE3row", f->vars[0], 0, 4096}, {"(dynamic)", NULL, 4096, 64}},
@@ -172,14 +186,14 @@ static void kernels_are_told_apart(void **state)
     for (unsigned round = 0; round < 30; round++) {
         unsigned k = round * 7 / 3 % 3;
         struct mg_launch_info launch = {.kernel = "k",
-                                        .module = module,
+                                        .module = s.module,
                                         .insns = insns[k],
                                         .ninsns = 12,
                                         .program = programs[k],
                                         .shared_vars = vars[k],
                                         .nshared_vars = 1 + round / 2 % 2,
                                         .device_cc = 90};
-        launch_once(o, &launch);
+        launch_once(s.observer, &launch);
         assert_int_equal(seen.nlines, 2);
         assert_int_equal(seen_lines[0].line, 100 * k + 1);
         assert_int_equal(seen_lines[0].metrics.v[MG_METRIC_INST], 2 * k + 2);
@@ -189,8 +203,7 @@ static void kernels_are_told_apart(void **state)
         if (seen.nvars > 1)
             assert_string_equal(seen_vars[1].name, "(dynamic)");
     }
-    mg__model_destroy(model);
-    mg__ptx_free(module);
+    tear_down(&s);
 }
 
 int main(void)
