@@ -132,7 +132,8 @@ static bool program_differs(const struct program *p, struct mg_strbuf *how)
     return differs;
 }
 
-static void reduce(struct program *p)
+/* Takes away all that can be, so that the program still fails. */
+static void reduce(struct program *p, bool (*fails)(const struct program *p, struct mg_strbuf *how))
 {
     struct mg_strbuf how = {0};
     for (bool changed = true; changed;) {
@@ -144,7 +145,7 @@ static void reduce(struct program *p)
                 if (*flag || (way && s->kind == STMT_LINE))
                     continue;
                 *flag = true;
-                if (program_differs(p, &how))
+                if (fails(p, &how))
                     changed = true;
                 else
                     *flag = false;
@@ -152,11 +153,62 @@ static void reduce(struct program *p)
         if (p->grid.x > 1) {
             uint32_t keep = p->grid.x;
             p->grid.x = 1;
-            if (!program_differs(p, &how))
+            if (!fails(p, &how))
                 p->grid.x = keep;
         }
     }
     mg__strbuf_free(&how);
+}
+
+/* ---- does that find the culprit? No engine is asked: programs fail that hold a certain line ---- */
+static const char *culprit;
+
+static bool holds_culprit(const struct program *p, struct mg_strbuf *how)
+{
+    struct mg_strbuf text = {0};
+    (void)how;
+    program_text(p, &text);
+    bool holds = text.at && strstr(text.at, culprit);
+    mg__strbuf_free(&text);
+    return holds;
+}
+
+static unsigned lines_left(const struct stmt *s)
+{
+    unsigned n = s->kind == STMT_LINE;
+    for (unsigned k = 0; k < (s->bare ? 1 : 2); k++)
+        for (size_t i = 0; i < s->list[k].count; i++)
+            n += lines_left(s->list[k].at[i]);
+    return s->off ? 0 : n;
+}
+
+static bool reducer_works(void)
+{
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct program p;
+        size_t count = 0, k = 0;
+        program_make(&p, seed);
+        while (program_at(&p, count))
+            count++;
+        for (k = count * (seed % 5) / 5; k < count && program_at(&p, k)->kind != STMT_LINE;)
+            k++;
+        bool good = true;
+        if (k < count) {
+            unsigned before = lines_left(p.root);
+            culprit = program_at(&p, k)->head;
+            p.grid.x = 3;
+            good = holds_culprit(&p, NULL);
+            reduce(&p, holds_culprit);
+            good = good && holds_culprit(&p, NULL) && lines_left(p.root) == 1 && p.grid.x == 1;
+            if (!good)
+                printf("seed %llu: of %u lines %u are left, and a grid of %u blocks, for: %s\n",
+                       (unsigned long long)seed, before, lines_left(p.root), p.grid.x, culprit);
+        }
+        program_free(&p);
+        if (!good)
+            return false;
+    }
+    return true;
 }
 
 static int own(const char *path, unsigned grid, const char *shape)
@@ -226,6 +278,10 @@ int main(int argc, char **argv)
         close_sides();
         return failed;
     }
+    if (!reducer_works()) {
+        close_sides();
+        return 1;
+    }
     struct mg_jit_stats stats[SIDES] = {0};
     unsigned long k = 0;
     for (uint64_t start = mg__time_ns();
@@ -239,7 +295,7 @@ int main(int argc, char **argv)
         if (program_differs(&p, &how)) {
             printf("seed %lu: %s; taking away what does not matter ...\n", seed + k, how.at);
             fflush(stdout);
-            reduce(&p);
+            reduce(&p, program_differs);
             how.count = 0;
             program_differs(&p, &how);
             program_text(&p, &text);
