@@ -83,14 +83,14 @@ static double narrow_fills(const struct mg_facts *f, double *all)
     for (uint32_t i = 0; i < f->info->ninsns; i++) {
         const struct mg_ptx_insn *insn = f->info->insns[i].insn;
         const struct mg_ptx_func *func = f->info->insns[i].func;
-        if (!insn || insn->opcode != MG_OP_LD || !f->seen->insns[i].requests || insn->nops < 1)
+        if (!insn || insn->access != MG_ACCESSES_LOAD || !f->seen->insns[i].requests || insn->nops < 1)
             continue;
         const struct mg_ptx_opnd *d = mg__ptx_op(func, insn, 0);
         if (d->kind != MG_OPND_REG)
             continue;
         for (size_t k = 0; k < func->ninsns; k++) {
             const struct mg_ptx_insn *st = &func->insns[k];
-            if (st->opcode != MG_OP_ST || st->space != MG_SPACE_SHARED || st->nops < 2)
+            if (st->access != MG_ACCESSES_STORE || st->space != MG_SPACE_SHARED || st->nops < 2)
                 continue;
             const struct mg_ptx_opnd *value = mg__ptx_op(func, st, 1);
             if (value->kind != MG_OPND_REG || value->index != d->index)

@@ -44,32 +44,8 @@ static bool is_half(enum mg_ptx_type t)
 /* Floating-point operations of one lane: a fused multiply-add is two, a packed pair twice as many. */
 static unsigned flops_of(const struct mg_ptx_insn *insn, enum mg_ptx_type *type)
 {
-    unsigned n;
+    unsigned n = mg__ptx_isa((enum mg_ptx_opcode)insn->opcode)->flops;
     *type = insn->ntypes ? (enum mg_ptx_type)insn->type[0] : MG_T_NONE;
-    switch (insn->opcode) {
-    case MG_OP_FMA:
-    case MG_OP_MAD:
-        n = 2;
-        break;
-    case MG_OP_ADD:
-    case MG_OP_SUB:
-    case MG_OP_MUL:
-    case MG_OP_DIV:
-    case MG_OP_SQRT:
-    case MG_OP_RSQRT:
-    case MG_OP_RCP:
-    case MG_OP_SIN:
-    case MG_OP_COS:
-    case MG_OP_EX2:
-    case MG_OP_LG2:
-    case MG_OP_TANH:
-    case MG_OP_MIN:
-    case MG_OP_MAX:
-        n = 1;
-        break;
-    default:
-        return 0;
-    }
     if (*type == MG_T_F32 || *type == MG_T_F64 || *type == MG_T_F16 || *type == MG_T_BF16)
         return n;
     return is_half(*type) ? 2 * n : 0;
@@ -95,7 +71,7 @@ static void count_instructions(struct mg_facts *f)
                 f->worst_const = i;
             }
         }
-        if (insn->opcode == MG_OP_BRA || insn->opcode == MG_OP_BRX_IDX) {
+        if (mg__ptx_branches(insn)) {
             f->branches += (double)t->warps;
             f->divergent += (double)t->divergent;
             if (t->divergent > worst) {
@@ -103,7 +79,7 @@ static void count_instructions(struct mg_facts *f)
                 f->worst_branch = i;
             }
         }
-        if (insn->opcode == MG_OP_BAR && insn->sub != MG_SUB_WARP_SYNC)
+        if (insn->effects & MG_E_SYNCS)
             f->barriers += (double)t->warps;
         enum mg_ptx_type type;
         uint64_t flops = flops_of(insn, &type) * t->threads;

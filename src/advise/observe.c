@@ -59,20 +59,6 @@ static void choose_blocks(struct mg_seen *s)
         s->sampled[i] = s->nblocks <= MG_BLOCKS_SAMPLED ? i : part * i + rest * i / MG_BLOCKS_SAMPLED + part / 2;
 }
 
-static bool is_access(const struct mg_ptx_insn *insn)
-{
-    switch (insn->opcode) {
-    case MG_OP_LD:
-    case MG_OP_ST:
-    case MG_OP_ATOM:
-    case MG_OP_RED:
-    case MG_OP_CP_ASYNC:
-        return insn->space != MG_SPACE_PARAM;
-    default:
-        return false;
-    }
-}
-
 static enum mg_status launch_begin(void *self, const struct mg_launch_info *info, unsigned workers, void **state)
 {
     (void)workers;
@@ -90,7 +76,7 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     choose_blocks(s);
     uint32_t naccesses = 0;
     for (uint32_t i = 0; i < info->ninsns; i++)
-        naccesses += info->insns[i].insn && is_access(info->insns[i].insn);
+        naccesses += info->insns[i].insn && mg__ptx_accesses(info->insns[i].insn);
     s->most =
         MG_MAX(MG_MIN(MG_SHAPES_ALL / MG_MAX(naccesses, 1u), (uint32_t)MG_SHAPES_KEPT), (uint32_t)MG_SHAPES_LEAST);
     s->made = mg__model_made_create(info);

@@ -113,9 +113,9 @@ static void syncwarp(struct mg_facts *f)
         return;
     for (uint32_t i = 0; i < f->info->ninsns; i++) {
         const struct mg_ptx_insn *bar = f->info->insns[i].insn;
-        if (bar && bar->opcode == MG_OP_BAR && bar->sub == MG_SUB_RED)
+        if (bar && bar->effects & MG_E_SYNCS && bar->sub == MG_SUB_RED)
             return; /* it brings a result from all warps */
-        if (bar && bar->opcode == MG_OP_BAR && f->seen->insns[i].warps > most) {
+        if (bar && bar->effects & MG_E_SYNCS && f->seen->insns[i].warps > most) {
             most = f->seen->insns[i].warps;
             insn = i;
         }

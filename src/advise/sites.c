@@ -98,7 +98,7 @@ static void trace(struct defs *d, uint32_t reg)
 /* The array that an instruction's address comes from. */
 static void array_of(struct defs *d, const struct mg_ptx_insn *insn, struct mg_site *site)
 {
-    unsigned n = insn->opcode == MG_OP_ST || insn->opcode == MG_OP_RED ? 0 : 1; /* cp.async: the global source */
+    unsigned n = insn->address + (insn->access == MG_ACCESSES_COPY ? 1u : 0u); /* the copy's second is its source */
     const struct mg_ptx_opnd *o = operand(d->func, insn, n);
     memset(d->visited, 0, d->func->nregs);
     d->param = -1;
@@ -119,25 +119,14 @@ static void array_of(struct defs *d, const struct mg_ptx_insn *insn, struct mg_s
     }
 }
 
+/* An access that may be one of device memory, and its direction as device memory sees it. */
 static bool is_memory(const struct mg_ptx_insn *insn, uint8_t *direction)
 {
-    switch (insn->opcode) {
-    case MG_OP_LD:
-        *direction = MG_DIR_LOAD;
-        return insn->space == MG_SPACE_GLOBAL || insn->space == MG_SPACE_GENERIC;
-    case MG_OP_ST:
-        *direction = MG_DIR_STORE;
-        return insn->space == MG_SPACE_GLOBAL || insn->space == MG_SPACE_GENERIC;
-    case MG_OP_ATOM:
-    case MG_OP_RED:
-        *direction = MG_DIR_ATOMIC;
-        return insn->space == MG_SPACE_GLOBAL || insn->space == MG_SPACE_GENERIC;
-    case MG_OP_CP_ASYNC:
-        *direction = MG_DIR_LOAD;
-        return insn->sub == MG_SUB_NONE;
-    default:
-        return false;
-    }
+    *direction = mg__ptx_is_atomic(insn)             ? MG_DIR_ATOMIC
+                 : insn->access == MG_ACCESSES_STORE ? MG_DIR_STORE
+                                                     : MG_DIR_LOAD;
+    return insn->access == MG_ACCESSES_COPY ||
+           (insn->access != MG_ACCESSES_NONE && (insn->space == MG_SPACE_GLOBAL || insn->space == MG_SPACE_GENERIC));
 }
 
 /* Headers of the toolkit and of the system: nobody mends those; the line that called them is meant. */

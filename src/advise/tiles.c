@@ -57,8 +57,8 @@ static bool flow_build(struct flow *w, const struct mg_ptx_func *func, uint32_t 
     for (uint32_t i = 0; i < func->ninsns; i++) {
         const struct mg_ptx_insn *insn = &func->insns[i];
         uint32_t n;
-        if (insn->opcode == MG_OP_ST || insn->opcode == MG_OP_RED || insn->opcode == MG_OP_CP_ASYNC)
-            continue; /* no result */
+        if (!mg__ptx_writes(insn, 0))
+            continue;
         const struct mg_ptx_opnd *o = parts(func, operand(func, insn, 0), &n);
         for (uint32_t k = 0; k < n; k++) {
             if (o[k].kind != MG_OPND_REG || o[k].index >= func->nregs || w->ndefs >= func->noperands)
@@ -167,15 +167,15 @@ bool mg__facts_tiles(struct mg_facts *f)
         const struct mg_ptx_insn *insn = info->insns[i].insn;
         const struct mg_ptx_func *func = info->insns[i].func;
         const struct mg_shapes *set = &f->seen->shared[i];
-        if (!insn || !func || !set->count || insn->opcode == MG_OP_LD)
+        if (!insn || !func || !set->count || insn->access == MG_ACCESSES_LOAD)
             continue;
         int32_t var = variable_of(set);
         uint32_t n;
         bool good = false, any = false;
-        if (insn->opcode == MG_OP_CP_ASYNC && var >= 0) {
+        if (insn->access == MG_ACCESSES_COPY && var >= 0) {
             f->tile_of[i] = var;
             good = any = true;
-        } else if (insn->opcode == MG_OP_ST && var >= 0) {
+        } else if (insn->access == MG_ACCESSES_STORE && var >= 0) {
             uint32_t local = (uint32_t)(insn - func->insns);
             if (insn < func->insns || local >= func->ninsns || local > i || info->insns[i - local].func != func)
                 good = false; /* not laid out as thought */

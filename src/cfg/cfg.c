@@ -17,36 +17,6 @@ struct builder {
     bool *doomed;
 };
 
-static bool ends_block(const struct mg_ptx_insn *insn)
-{
-    switch (insn->opcode) {
-    case MG_OP_BRA:
-    case MG_OP_BRX_IDX:
-    case MG_OP_RET:
-    case MG_OP_EXIT:
-    case MG_OP_TRAP:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* The instructions that a branch may go to; ninsns stands for the function's end. */
-static const uint32_t *targets(const struct mg_ptx_func *func, const struct mg_ptx_insn *insn, uint32_t *count)
-{
-    *count = 0;
-    if (insn->opcode == MG_OP_BRA) {
-        *count = 1;
-        return &mg__ptx_op(func, insn, 0)->index;
-    }
-    if (insn->opcode == MG_OP_BRX_IDX) {
-        const struct mg_ptx_table *table = &func->tables[mg__ptx_op(func, insn, 1)->index];
-        *count = table->labels ? (uint32_t)table->count : 0;
-        return table->labels;
-    }
-    return NULL;
-}
-
 static bool make_blocks(struct builder *b)
 {
     const struct mg_ptx_func *func = b->func;
@@ -59,10 +29,10 @@ static bool make_blocks(struct builder *b)
     leader[0] = true;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t count;
-        const uint32_t *to = targets(func, &func->insns[i], &count);
+        const uint32_t *to = mg__ptx_targets(func, &func->insns[i], &count);
         for (uint32_t k = 0; k < count; k++)
             leader[to[k]] = true;
-        if (ends_block(&func->insns[i]))
+        if (func->insns[i].effects & MG_E_ENDS)
             leader[i + 1] = true;
     }
     for (uint32_t i = 0; i < n; i++)
@@ -89,7 +59,7 @@ static bool make_edges(struct builder *b)
     uint64_t most = 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t count;
-        targets(func, &func->insns[cfg->blocks[i].end - 1], &count);
+        mg__ptx_targets(func, &func->insns[cfg->blocks[i].end - 1], &count);
         most += (uint64_t)count + 1;
     }
     if (most > MOST_EDGES)
@@ -106,10 +76,10 @@ static bool make_edges(struct builder *b)
     for (uint32_t i = 0; i < n; i++) {
         const struct mg_ptx_insn *last = &func->insns[cfg->blocks[i].end - 1];
         uint32_t count;
-        const uint32_t *to = targets(func, last, &count);
-        bool falls = !ends_block(last) || last->guard >= 0;
-        b->traps[i] = !falls && last->opcode == MG_OP_TRAP;
-        b->exits[i] = !falls && (last->opcode == MG_OP_RET || last->opcode == MG_OP_EXIT);
+        const uint32_t *to = mg__ptx_targets(func, last, &count);
+        bool falls = mg__ptx_falls(last);
+        b->traps[i] = !falls && last->effects & MG_E_TRAPS;
+        b->exits[i] = !falls && last->effects & MG_E_LEAVES;
         for (uint32_t k = 0; k < count + falls; k++) {
             uint32_t insn = falls && k == 0 ? cfg->blocks[i].end : to[k - falls];
             if (insn >= func->ninsns) {

@@ -24,34 +24,11 @@ static struct body body_of(const struct mg_launch_info *info, uint32_t insn)
 /* Calls visit for each instruction (by its number in the function) that may follow `at`. */
 static void each_next(const struct mg_ptx_func *f, size_t at, void (*visit)(void *arg, size_t next), void *arg)
 {
-    const struct mg_ptx_insn *i = &f->insns[at];
-    bool on = true;
-    switch (i->opcode) {
-    case MG_OP_BRA: {
-        const struct mg_ptx_opnd *o = mg__ptx_op(f, i, 0);
-        if (o->kind == MG_OPND_LABEL)
-            visit(arg, o->index);
-        on = i->guard >= 0;
-        break;
-    }
-    case MG_OP_BRX_IDX:
-        for (unsigned n = 0; n < i->nops; n++) {
-            const struct mg_ptx_opnd *o = mg__ptx_op(f, i, n);
-            for (size_t k = 0; o->kind == MG_OPND_TABLE && o->index < f->ntables && k < f->tables[o->index].count; k++)
-                if (f->tables[o->index].labels)
-                    visit(arg, f->tables[o->index].labels[k]);
-        }
-        on = i->guard >= 0;
-        break;
-    case MG_OP_RET:
-    case MG_OP_EXIT:
-    case MG_OP_TRAP:
-        on = i->guard >= 0;
-        break;
-    default:
-        break;
-    }
-    if (on)
+    uint32_t count;
+    const uint32_t *to = mg__ptx_targets(f, &f->insns[at], &count);
+    for (uint32_t k = 0; k < count; k++)
+        visit(arg, to[k]);
+    if (mg__ptx_falls(&f->insns[at]))
         visit(arg, at + 1);
 }
 
@@ -106,9 +83,9 @@ static bool at_barrier(const void *arg, size_t at)
     const struct mg_ptx_insn *i = &b->func->insns[at];
     if (!b->stops || i->guard >= 0)
         return false;
-    if (i->opcode == MG_OP_BAR)
+    if (i->effects & MG_E_SYNCS)
         return i->sub != MG_SUB_ARRIVE;
-    return b->warp && (i->opcode == MG_OP_BAR_WARP || (i->flags & MG_F_SYNC));
+    return b->warp && mg__ptx_meets_lanes(i);
 }
 
 bool mg__code_leads(const struct mg_launch_info *info, uint32_t from, uint32_t to, bool stops, bool warp)
@@ -134,18 +111,7 @@ static bool at_one(const void *arg, size_t at)
 
 static bool does_something(const struct mg_ptx_insn *i)
 {
-    switch (i->opcode) {
-    case MG_OP_ST:
-    case MG_OP_ATOM:
-    case MG_OP_RED:
-    case MG_OP_BAR:
-    case MG_OP_CALL:
-        return true;
-    case MG_OP_LD:
-        return i->space != MG_SPACE_PARAM;
-    default:
-        return false;
-    }
+    return mg__ptx_accesses(i) || i->effects & (MG_E_SYNCS | MG_E_CALLS);
 }
 
 bool mg__code_goes_around(const struct mg_launch_info *info, uint32_t barrier)
@@ -163,7 +129,7 @@ bool mg__code_goes_around(const struct mg_launch_info *info, uint32_t barrier)
         uint8_t *without = reach(f, SIZE_MAX, at_one, &avoid);
         bool must = without != NULL;
         for (size_t k = 0; without && k < f->ninsns; k++)
-            must &= !(without[k] && k != at && (f->insns[k].opcode == MG_OP_RET || f->insns[k].opcode == MG_OP_EXIT));
+            must &= !(without[k] && k != at && f->insns[k].effects & MG_E_LEAVES);
         around = must;
         free(without);
     }
@@ -195,13 +161,14 @@ static bool ends_spin(const void *arg, size_t at)
 {
     const struct spin *s = arg;
     const struct mg_ptx_insn *i = &s->func->insns[at];
-    return i->opcode == MG_OP_ST || i->opcode == MG_OP_ATOM || i->opcode == MG_OP_RED || i->opcode == MG_OP_CALL ||
-           i->opcode == MG_OP_BAR || (s->has_address && defines(s->func, i, s->address));
+    return i->access == MG_ACCESSES_STORE || mg__ptx_is_atomic(i) || i->effects & (MG_E_CALLS | MG_E_SYNCS) ||
+           (s->has_address && defines(s->func, i, s->address));
 }
 
 static bool is_volatile_load(const struct mg_ptx_insn *i)
 {
-    return i->opcode == MG_OP_LD && (i->sem == MG_SEM_VOLATILE || i->sem == MG_SEM_MMIO) && i->space != MG_SPACE_PARAM;
+    return i->access == MG_ACCESSES_LOAD && (i->sem == MG_SEM_VOLATILE || i->sem == MG_SEM_MMIO) &&
+           i->space != MG_SPACE_PARAM;
 }
 
 static bool spins(const struct mg_ptx_func *f, size_t at)
@@ -411,27 +378,9 @@ static int32_t object_of(const struct mg_launch_info *info, const struct source 
 }
 
 /* ---- all of it ---- */
-static bool is_access(const struct mg_ptx_insn *i)
-{
-    switch (i->opcode) {
-    case MG_OP_LD:
-    case MG_OP_LDU:
-    case MG_OP_ST:
-        return i->space != MG_SPACE_PARAM;
-    case MG_OP_ATOM:
-    case MG_OP_RED:
-        return true;
-    case MG_OP_CP_ASYNC:
-        return i->sub == MG_SUB_NONE && i->nops >= 3;
-    default:
-        return false;
-    }
-}
-
 static void describe(struct site *s, const struct mg_ptx_insn *i)
 {
-    bool atomic = i->opcode == MG_OP_ATOM || i->opcode == MG_OP_RED;
-    bool load = i->opcode == MG_OP_LD || i->opcode == MG_OP_LDU;
+    bool atomic = mg__ptx_is_atomic(i), load = i->access == MG_ACCESSES_LOAD;
     bool strong = i->sem == MG_SEM_RELAXED || i->sem == MG_SEM_ACQUIRE || i->sem == MG_SEM_RELEASE ||
                   i->sem == MG_SEM_ACQ_REL || i->sem == MG_SEM_SC;
     bool is_volatile = i->sem == MG_SEM_VOLATILE || i->sem == MG_SEM_MMIO;
@@ -439,17 +388,16 @@ static void describe(struct site *s, const struct mg_ptx_insn *i)
     s->atomic = atomic;
     s->reads = load || atomic;
     s->writes = !load;
-    s->async = i->opcode == MG_OP_CP_ASYNC;
+    s->async = i->access == MG_ACCESSES_COPY;
     s->publishes = s->writes && s->class != MG_ORDER_PLAIN;
-    s->takes = s->reads && s->class != MG_ORDER_PLAIN && i->opcode != MG_OP_RED;
+    s->takes = s->reads && s->class != MG_ORDER_PLAIN && i->access != MG_ACCESSES_RED;
     s->own_fence = i->sem == MG_SEM_RELEASE || i->sem == MG_SEM_ACQ_REL || i->sem == MG_SEM_SC;
 }
 
 /* How many of its lane's bytes an access moves at once: what may lie between two blocks or threads. */
-static unsigned unit_of(const struct mg_ptx_insn *i, const struct mg_ptx_func *f)
+static unsigned unit_of(const struct mg_ptx_insn *i)
 {
-    unsigned bytes = i->opcode == MG_OP_CP_ASYNC ? 4 : mg__ptx_type_size((enum mg_ptx_type)i->type[0]);
-    (void)f;
+    unsigned bytes = i->access == MG_ACCESSES_COPY ? 4 : mg__ptx_type_size((enum mg_ptx_type)i->type[0]);
     return bytes >= 4 ? 2 : bytes == 2 ? 1 : 0;
 }
 
@@ -474,20 +422,19 @@ bool mg__code_read(const struct mg_launch_info *info, struct code *code)
             trace_function(&t);
         }
         s->object = s->from_object = -1;
-        if (!is_access(i))
+        if (!mg__ptx_accesses(i))
             continue;
         describe(s, i);
         if (code->nnumbers < UINT16_MAX)
             code->insn_of[++code->nnumbers] = k;
         s->number = (uint16_t)code->nnumbers;
-        bool first = i->opcode != MG_OP_LD && i->opcode != MG_OP_LDU && i->opcode != MG_OP_ATOM;
-        s->source = of_operand(&t, mg__ptx_op(t.func, i, first ? 0 : 1));
+        s->source = of_operand(&t, mg__ptx_op(t.func, i, i->address));
         s->object = object_of(info, &s->source);
         if (s->async) {
-            s->from = of_operand(&t, mg__ptx_op(t.func, i, 1));
+            s->from = of_operand(&t, mg__ptx_op(t.func, i, i->address + 1u));
             s->from_object = object_of(info, &s->from);
         }
-        unsigned unit = unit_of(i, t.func);
+        unsigned unit = unit_of(i);
         if (i->space == MG_SPACE_SHARED || i->space == MG_SPACE_GENERIC)
             code->unit_shared = MG_MIN(code->unit_shared, unit);
         if (i->space == MG_SPACE_GLOBAL || i->space == MG_SPACE_GENERIC)

@@ -79,8 +79,7 @@ static void warp_operation(struct worker *w, struct block *b, const struct mg_sy
 {
     uint32_t threads = threads_of(w->launch), first = 32 * e->warp;
     uint32_t exist = threads - first >= 32 ? ~0u : (1u << (threads - first)) - 1, self = 0;
-    bool named = e->insn < w->launch->info->ninsns && (w->launch->info->insns[e->insn].insn->flags & MG_F_SYNC ||
-                                                       w->launch->info->insns[e->insn].insn->opcode == MG_OP_BAR_WARP);
+    bool named = e->insn < w->launch->info->ninsns && mg__ptx_meets_lanes(w->launch->info->insns[e->insn].insn);
     b->waits[e->warp] = 0;
     for (uint32_t rest = e->mask; named && rest; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);

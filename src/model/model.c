@@ -235,7 +235,7 @@ static void add_to_metrics(struct mg_metrics *m, const struct tally *t, const st
     m->v[MG_METRIC_SECTORS_ATOM] += t->moved[3];
     m->v[MG_METRIC_INST] += t->warps;
     m->v[MG_METRIC_THREAD_INST] += t->threads;
-    if (insn && (insn->opcode == MG_OP_BRA || insn->opcode == MG_OP_BRX_IDX)) {
+    if (insn && mg__ptx_branches(insn)) {
         m->v[MG_METRIC_BRANCHES] += t->warps;
         m->v[MG_METRIC_DIVERGENT] += t->divergent;
     }

@@ -224,7 +224,7 @@ static bool vector(struct parser *p, struct mg_ptx_opnd *out)
     return flush_elems(p, from, out);
 }
 
-/* [base + offset], and for instructions of group LATER more operands inside the brackets. */
+/* [base + offset], and for instructions that are not executed more operands inside the brackets. */
 static bool address(struct parser *p, bool later, struct mg_ptx_opnd *out)
 {
     memset(out, 0, sizeof(*out));
@@ -346,11 +346,13 @@ static bool call_operands(struct parser *p, struct operands *ops)
 
 static bool plain_operands(struct parser *p, struct mg_ptx_insn *insn, struct operands *ops)
 {
+    const char *letters = mg__ptx_operands(insn);
     bool later = (insn->flags & MG_F_LATER) != 0, more = !mg__ptx_punct(&p->tok, ';');
     while (more) {
         struct mg_ptx_opnd operand;
-        if ((insn->opcode == MG_OP_BRA && ops->count == 0) || (insn->opcode == MG_OP_BRX_IDX && ops->count == 1)) {
-            MG_TRY(mark_use(p, ops, insn->opcode == MG_OP_BRA ? MG_OPND_LABEL : MG_OPND_TABLE));
+        char letter = letters ? letters[MG_MIN(ops->count, strlen(letters))] : 0;
+        if (letter == 'l' || letter == 't') {
+            MG_TRY(mark_use(p, ops, letter == 'l' ? MG_OPND_LABEL : MG_OPND_TABLE));
         } else {
             if (mg__ptx_punct(&p->tok, '['))
                 MG_TRY(address(p, later, &operand));
@@ -407,7 +409,12 @@ static const char *wants(char code)
         return "a register, a constant, or a vector of as many as .v2, .v4, .v8 say";
     case 'i':
         return "a constant";
+    case 'p':
+        return "a predicate";
     case 'm':
+    case 'M':
+    case 'A':
+    case 'a':
         return "an address in brackets";
     default:
         return "a label";
@@ -425,6 +432,8 @@ static bool fits(const struct parser *p, const struct mg_ptx_insn *insn, char co
         return dest;
     case 's':
         return source;
+    case 'p':
+        return source && (op->kind != MG_OPND_REG || p->regs.at[op->index].type == MG_T_PRED);
     case 'v':
     case 'w':
         if (op->kind == MG_OPND_VEC)
@@ -435,6 +444,9 @@ static bool fits(const struct parser *p, const struct mg_ptx_insn *insn, char co
     case 'i':
         return op->kind == MG_OPND_IMM && !op->is_float;
     case 'm':
+    case 'M':
+    case 'A':
+    case 'a':
         return op->kind == MG_OPND_ADDR;
     case 'l':
         return op->kind == MG_OPND_LABEL;
@@ -464,7 +476,7 @@ static bool check_signature(struct parser *p, const struct tok *start, const str
         if (at >= ops->count)
             return optional ? true : wrong_count(p, start, insn);
         struct mg_ptx_opnd *op = &ops->at[at++];
-        if (*code == 'm' && op->kind == MG_OPND_SYMBOL && op->indexed)
+        if (strchr("mMAa", *code) && op->kind == MG_OPND_SYMBOL && op->indexed)
             op->kind = MG_OPND_ADDR;
         bool ok = fits(p, insn, *code, op);
         if (code == signature && insn->flags & MG_F_DUAL) { /* p|q */
@@ -478,27 +490,67 @@ static bool check_signature(struct parser *p, const struct tok *start, const str
     return at == ops->count ? true : wrong_count(p, start, insn);
 }
 
-/* Instructions whose operands depend on a modifier. */
-static const char *signature_of(const struct mg_ptx_insn *insn, const struct rule *rule)
+/* ---- roles ---- */
+static uint8_t role_of(char letter)
 {
-    if (insn->opcode == MG_OP_BAR)
-        return insn->sub == MG_SUB_SYNC ? "s?s" : insn->sub == MG_SUB_ARRIVE ? "ss" : "dss?s";
-    if (insn->opcode == MG_OP_CP_ASYNC) {
-        if (insn->sub == MG_SUB_NONE)
-            return "mms?ss";
-        return insn->sub == MG_SUB_WAIT_GROUP ? "s" : "";
+    switch (letter) {
+    case 'd':
+    case 'v':
+        return MG_ROLE_WRITE;
+    case 'p':
+        return MG_ROLE_READ | MG_ROLE_PREDICATE;
+    case 'm':
+        return MG_ROLE_ADDRESS | MG_ROLE_READ;
+    case 'M':
+        return MG_ROLE_ADDRESS | MG_ROLE_WRITE;
+    case 'A':
+        return MG_ROLE_ADDRESS | MG_ROLE_READ | MG_ROLE_WRITE;
+    case 'a':
+        return MG_ROLE_ADDRESS;
+    case 'l':
+    case 't':
+        return MG_ROLE_LABEL;
+    default:
+        return MG_ROLE_READ;
     }
-    if (insn->opcode == MG_OP_LOP3 && insn->boolop)
-        return "dsssis";
-    if (insn->sub == MG_SUB_PACK)
-        return insn->ntypes == 3 ? "dsss" : "dss";
-    return rule->operands;
+}
+
+/* Each operand gets its role, and the instruction what follows from them. Of an instruction that is not executed all is
+ * read and its first operand written, too: nothing relies on more. */
+static void assign_roles(struct parser *p, struct mg_ptx_insn *insn, struct operands *ops)
+{
+    const char *letter = mg__ptx_operands(insn);
+    bool known = letter != NULL, dual = insn->flags & MG_F_DUAL, has_address = false;
+    letter = known ? letter : "d*";
+    insn->nresults = 0;
+    for (unsigned n = 0; n < ops->count; n++) {
+        struct mg_ptx_opnd *op = &ops->at[n];
+        while (*letter == '?')
+            letter++;
+        op->role = n == 1 && dual ? (uint8_t)MG_ROLE_WRITE : role_of(*letter);
+        if (*letter && *letter != '*' && !(n == 0 && dual))
+            letter++;
+        if (!known && op->kind == MG_OPND_ADDR)
+            op->role = MG_ROLE_ADDRESS | MG_ROLE_READ | MG_ROLE_WRITE;
+        else if (!known)
+            op->role |= MG_ROLE_READ;
+        if (op->role & MG_ROLE_WRITE && !(op->role & MG_ROLE_ADDRESS))
+            insn->nresults = (uint8_t)(n + 1);
+        if (op->role & MG_ROLE_ADDRESS && op->role & (MG_ROLE_READ | MG_ROLE_WRITE) && !has_address) {
+            has_address = true;
+            insn->address = (uint8_t)n;
+        }
+        for (uint32_t k = 0; op->kind == MG_OPND_VEC && k < op->count; k++)
+            p->operands.at[op->first + k].role = op->role;
+    }
+    if (!has_address)
+        insn->access = MG_ACCESSES_NONE;
 }
 
 static bool check(struct parser *p, const struct tok *start, struct mg_ptx_insn *insn, struct operands *ops)
 {
-    const struct rule *rule = mg__ptx_rule((enum mg_ptx_opcode)insn->opcode);
-    if (!rule)
+    const char *letters = mg__ptx_operands(insn);
+    if (!letters || insn->effects & MG_E_CALLS)
         return true;
     if (insn->opcode == MG_OP_CP_ASYNC && insn->sub == MG_SUB_NONE &&
         (insn->space != MG_SPACE_SHARED || insn->space2 != MG_SPACE_GLOBAL))
@@ -510,7 +562,7 @@ static bool check(struct parser *p, const struct tok *start, struct mg_ptx_insn 
                                insn->boolop ? "gives a predicate too: d|p" : "gives a predicate with .and or .or only");
     if (insn->opcode == MG_OP_LOP3 && insn->boolop && ops->count > 1 && ops->at[1].kind != MG_OPND_REG)
         return mg__ptx_fail_at(p, start, "operand 2 of '%.200s' must be a predicate register", insn->text);
-    return check_signature(p, start, insn, ops, signature_of(insn, rule));
+    return check_signature(p, start, insn, ops, letters);
 }
 
 /* The opcode with its dots: one run of characters as a rule, pieces with blanks between them if need be. */
@@ -584,7 +636,7 @@ bool mg__ptx_insn(struct parser *p, int32_t guard, bool guard_negate)
     insn.loc = p->loc;
     insn.ptx_line = start.line;
     p->elems.count = 0;
-    if (insn.opcode == MG_OP_CALL)
+    if (insn.effects & MG_E_CALLS)
         MG_TRY(call_operands(p, &ops));
     else
         MG_TRY(plain_operands(p, &insn, &ops));
@@ -592,6 +644,7 @@ bool mg__ptx_insn(struct parser *p, int32_t guard, bool guard_negate)
     if (!mg__ptx_punct(&p->tok, ';'))
         return mg__ptx_expect(p, ';', "at the end of the instruction");
     MG_TRY(check(p, &start, &insn, &ops));
+    assign_roles(p, &insn, &ops);
     MG_TRY(store(p, &insn, &ops));
     return mg__ptx_next(p);
 }

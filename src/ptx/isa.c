@@ -2,9 +2,10 @@
 #include "ptx/ptx_priv.h"
 
 static const struct mg_ptx_isa isa[MG_OP_COUNT] = {
-    [MG_OP_INVALID] = {"", MG_G_LATER, false, "", ""},
-#define ISA(id, name, group, since_ptx, since_sm, engine) \
-    [MG_OP_##id] = {name, MG_G_##group, engine, since_ptx, since_sm},
+    [MG_OP_INVALID] = {.name = "", .since_ptx = "", .since_sm = ""},
+#define ISA(id, name, group, since_ptx, since_sm, operands, access, effects, flops, ntypes, takes, needs, flags) \
+    [MG_OP_##id] = {(name),     MG_G_##group, (operands) != NULL, MG_ACCESSES_##access, (effects), (flops),      \
+                    (operands), (since_ptx),  (since_sm)},
 #include "ptx/isa.def"
 #undef ISA
 };
@@ -14,29 +15,36 @@ const struct mg_ptx_isa *mg__ptx_isa(enum mg_ptx_opcode opcode)
     return &isa[(unsigned)opcode < MG_OP_COUNT ? opcode : MG_OP_INVALID];
 }
 
-/* Does `text` begin with the whole dotted parts of `name`? */
-bool mg__ptx_writes(const struct mg_ptx_insn *insn, unsigned n)
+const char *mg__ptx_operands(const struct mg_ptx_insn *i)
 {
-    switch (insn->opcode) {
-    case MG_OP_ST:
-    case MG_OP_RED:
-    case MG_OP_CP_ASYNC:
-    case MG_OP_BRA:
-    case MG_OP_BRX_IDX:
-    case MG_OP_CALL:
-    case MG_OP_BAR_WARP:
-    case MG_OP_MEMBAR:
-    case MG_OP_FENCE:
-    case MG_OP_STACKRESTORE:
-    case MG_OP_NANOSLEEP:
-        return false;
-    case MG_OP_BAR:
-        return n == 0 && insn->sub == MG_SUB_RED;
-    default:
-        return n == 0 || (n == 1 && insn->flags & MG_F_DUAL);
-    }
+#define ISA(id, name, group, since_ptx, since_sm, operands, access, effects, flops, ntypes, takes, needs, flags)
+#define FORM(id, condition, operands)           \
+    if (i->opcode == MG_OP_##id && (condition)) \
+        return (operands);
+#include "ptx/isa.def"
+#undef ISA
+    return mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->operands;
 }
 
+const uint32_t *mg__ptx_targets(const struct mg_ptx_func *func, const struct mg_ptx_insn *insn, uint32_t *count)
+{
+    *count = 0;
+    for (unsigned n = 0; insn->effects & MG_E_ENDS && n < insn->nops; n++) {
+        const struct mg_ptx_opnd *o = mg__ptx_op(func, insn, n);
+        if (o->kind == MG_OPND_LABEL) {
+            *count = 1;
+            return &o->index;
+        }
+        if (o->kind == MG_OPND_TABLE) {
+            const struct mg_ptx_table *table = &func->tables[o->index];
+            *count = table->labels ? (uint32_t)table->count : 0;
+            return table->labels;
+        }
+    }
+    return NULL;
+}
+
+/* Does `text` begin with the whole dotted parts of `name`? */
 static bool begins(const char *text, size_t length, const char *name, size_t name_length)
 {
     return name_length <= length && memcmp(text, name, name_length) == 0 &&

@@ -191,7 +191,7 @@ static void instruction(struct printer *pr, const struct mg_ptx_func *func, cons
 {
     put(pr, "%s", insn->text);
     const struct mg_ptx_opnd *ops = mg__ptx_op(func, insn, 0);
-    if (insn->opcode == MG_OP_CALL) {
+    if (insn->effects & MG_E_CALLS) {
         put(pr, " ");
         if (ops[0].count) {
             call_list(pr, func, &ops[0]);

@@ -14,7 +14,8 @@
  *                 [, PROTO or TABLE]; absent lists are empty VECs
  *   bar/barrier   ids, counts and predicates in PTX order; opcode MG_OP_BAR, sub-operation in `sub`
  *
- * The parser holds every instruction that the engine executes to this: the number and kinds of its operands, the
+ * The letters in isa.def give each operand its role. The parser holds every instruction that the engine executes to
+ * this: the number and kinds of its operands, the
  * modifiers it must have and no others, vectors as long as .v2 .v4 .v8 say. A cache policy is one operand more at the
  * end. Only registers that the code names exist in func->regs: a range %r<1000> costs nothing by itself. Names there
  * and in func->vars need not be unique, for inner scopes may shadow outer ones; indices and pointers are.
@@ -51,7 +52,8 @@ const char *mg__ptx_space_name(enum mg_ptx_space space);
 /* One value a row of isa.def: MG_OP_ADD, MG_OP_LD, … */
 enum mg_ptx_opcode {
     MG_OP_INVALID = 0,
-#define ISA(id, name, group, since_ptx, since_sm, engine) MG_OP_##id,
+#define ISA(id, name, group, since_ptx, since_sm, operands, access, effects, flops, ntypes, takes, needs, flags) \
+    MG_OP_##id,
 #include "ptx/isa.def"
 #undef ISA
     MG_OP_COUNT
@@ -63,12 +65,37 @@ enum mg_ptx_group {
     MG_G_WARP,    /* shfl, vote, match, redux, activemask, elect */
     MG_G_SYNC,    /* bar, barrier, fence, membar */
     MG_G_MISC,    /* hints without a result: prefetch, discard, … */
-    MG_G_LATER    /* texture, matrix, bulk, mbarrier, cluster: parsed, refused at launch */
+    MG_G_CLUSTER, MG_G_MBARRIER, MG_G_BULK, MG_G_MATRIX, MG_G_TEXTURE, MG_G_VIDEO,
+    MG_G_COUNT
 };
-struct mg_ptx_isa {
+enum mg_ptx_access_kind {
+    MG_ACCESSES_NONE, MG_ACCESSES_LOAD, MG_ACCESSES_STORE,
+    MG_ACCESSES_ATOM, /* reads and writes, and gives the old value */
+    MG_ACCESSES_RED,  /* reads and writes */
+    MG_ACCESSES_COPY  /* from its second address to its first */
+};
+enum mg_ptx_effect {
+    MG_E_ENDS = 1,    /* ends a basic block */
+    MG_E_LEAVES = 2,  /* the thread leaves the function for good: ret, exit */
+    MG_E_TRAPS = 4,   /* the launch ends */
+    MG_E_CALLS = 8,
+    MG_E_SYNCS = 16,  /* threads of the block meet, or tell that they came */
+    MG_E_WARP = 32,   /* lanes of the warp meet or exchange values */
+    MG_E_ORDERS = 64  /* memory accesses */
+};
+/* What an instruction does with one of its operands. Of an ADDRESS, READ and WRITE are what is done to the memory; its
+ * register is always read. */
+enum mg_ptx_role {
+    MG_ROLE_READ = 1, MG_ROLE_WRITE = 2, MG_ROLE_ADDRESS = 4, MG_ROLE_PREDICATE = 8, MG_ROLE_LABEL = 16
+};
+struct mg_ptx_isa { /* a row of isa.def */
     const char *name; /* up to the first '.', or with the parts that make it another instruction: "cp.async" */
     enum mg_ptx_group group;
-    bool engine; /* the engine executes it */
+    bool executed;
+    uint8_t access;       /* enum mg_ptx_access_kind */
+    uint8_t effects;      /* enum mg_ptx_effect, or'd */
+    uint8_t flops;        /* floating-point operations of a lane, if its type is one */
+    const char *operands; /* isa.def explains the letters; NULL: not executed, any */
     const char *since_ptx, *since_sm;
 };
 const struct mg_ptx_isa *mg__ptx_isa(enum mg_ptx_opcode opcode);
@@ -85,6 +112,12 @@ enum mg_ptx_atomop { MG_ATOM_NONE, MG_ATOM_AND, MG_ATOM_OR, MG_ATOM_XOR, MG_ATOM
                      MG_ATOM_INC, MG_ATOM_DEC, MG_ATOM_MIN, MG_ATOM_MAX }; /* atom, red, redux */
 enum mg_ptx_sem { MG_SEM_NONE, MG_SEM_WEAK, MG_SEM_RELAXED, MG_SEM_ACQUIRE, MG_SEM_RELEASE, MG_SEM_ACQ_REL, MG_SEM_SC,
                   MG_SEM_VOLATILE, MG_SEM_MMIO };
+enum mg_ptx_cache { MG_CACHE_NONE, MG_CACHE_CA, MG_CACHE_CG, MG_CACHE_CS, MG_CACHE_CV, MG_CACHE_LU, MG_CACHE_WB,
+                    MG_CACHE_WT };
+enum mg_ptx_evict { MG_EVICT_NONE, MG_EVICT_NORMAL, MG_EVICT_UNCHANGED, MG_EVICT_FIRST, MG_EVICT_LAST,
+                    MG_EVICT_NO_ALLOCATE };
+enum mg_ptx_proxy { MG_PROXY_NONE, MG_PROXY_ALIAS, MG_PROXY_ASYNC, MG_PROXY_ASYNC_GENERIC, MG_PROXY_MBARRIER_INIT,
+                    MG_PROXY_TENSORMAP };
 enum mg_ptx_scope { MG_SCOPE_NONE, MG_SCOPE_CTA, MG_SCOPE_CLUSTER, MG_SCOPE_GPU, MG_SCOPE_SYS };
 
 /* `sub`: what an instruction does beyond its opcode, where the group has several */
@@ -98,7 +131,11 @@ enum mg_ptx_sub {
     MG_SUB_L, MG_SUB_R,                                                 /* shf */
     MG_SUB_FINITE, MG_SUB_INFINITE, MG_SUB_NUMBER, MG_SUB_NOTANUMBER, MG_SUB_NORMAL, MG_SUB_SUBNORMAL, /* testp */
     MG_SUB_COMMIT_GROUP, MG_SUB_WAIT_GROUP, MG_SUB_WAIT_ALL,            /* cp.async; the copy itself: NONE */
-    MG_SUB_PACK                                                         /* cvt.pack */
+    MG_SUB_PACK,                                                        /* cvt.pack */
+    MG_SUB_FRACTIONAL, MG_SUB_RANGE, MG_SUB_CVT,                        /* createpolicy */
+    MG_SUB_LAUNCH_DEPENDENTS, MG_SUB_WAIT,                              /* griddepcontrol */
+    MG_SUB_INC, MG_SUB_DEC,                                             /* setmaxnreg */
+    MG_SUB_MASK                                                         /* pmevent */
 };
 
 enum { /* insn->flags */
@@ -109,7 +146,8 @@ enum { /* insn->flags */
     MG_F_WRAP = 1u << 16, MG_F_CLAMP = 1u << 17, MG_F_SHIFTAMT = 1u << 18, MG_F_TO = 1u << 19 /* cvta.to */,
     MG_F_NC = 1u << 20, MG_F_NOFTZ = 1u << 21, MG_F_SHARED_CTA = 1u << 22, MG_F_SHARED_CLUSTER = 1u << 23,
     MG_F_LATER = 1u << 24, /* carries a modifier that the engine does not execute (named in `text`) */
-    MG_F_PARAM_FUNC = 1u << 25, MG_F_ABS = 1u << 26
+    MG_F_PARAM_FUNC = 1u << 25, MG_F_ABS = 1u << 26,
+    MG_F_CACHE_HINT = 1u << 27 /* one operand more, a cache policy */
 };
 
 enum mg_ptx_sreg {
@@ -131,6 +169,7 @@ enum mg_ptx_opnd_kind {
 };
 struct mg_ptx_opnd {
     uint8_t kind;
+    uint8_t role;     /* enum mg_ptx_role, or'd; elements of a VEC have the vector's */
     bool negate;      /* REG of type pred written !p */
     bool is_float;    /* IMM written as a float: `imm` holds the bits of a double if wide_float, else of an f32 */
     bool wide_float;  /* 0d… or a decimal float; the reader narrows by the instruction's type */
@@ -158,8 +197,15 @@ struct mg_ptx_insn {
     uint8_t space, space2;      /* second: cp.async's source, cvta's, isspacep's */
     uint8_t type[4];            /* enum mg_ptx_type as written, left to right; e.g. cvt: [0] destination, [1] source */
     uint8_t ntypes;
-    uint8_t round, cmp, boolop, atomop, sem, scope, sub;
+    uint8_t round, cmp, boolop, atomop, sem, scope, sub, proxy;
+    uint8_t cache;              /* enum mg_ptx_cache */
+    uint8_t evict[2];           /* enum mg_ptx_evict, of L1 and of L2 */
+    uint8_t fetch, level;       /* 64 bytes to be fetched into L2; prefetch: 1 L1, 2 L2 */
     uint8_t vec;                /* 1, 2, 4, 8 */
+    uint8_t access;             /* enum mg_ptx_access_kind; NONE for forms without one */
+    uint8_t effects;            /* enum mg_ptx_effect, or'd */
+    uint8_t nresults;           /* operands that it writes: the first ones */
+    uint8_t address;            /* operand of the (first) address of an access */
     int32_t guard;              /* predicate register of @p, or -1 */
     bool guard_negate;
     uint32_t flags;
@@ -273,6 +319,34 @@ static inline const struct mg_ptx_opnd *mg__ptx_op(const struct mg_ptx_func *f, 
 {
     return &f->operands[i->first_op + n];
 }
-/* Whether the instruction writes its operand n: results come first. (Those of a call are parameters, not operands.) */
-bool mg__ptx_writes(const struct mg_ptx_insn *insn, unsigned n);
+/* The instructions that it may go to: NULL and 0 if it only falls through; func->ninsns is the function's end. */
+const uint32_t *mg__ptx_targets(const struct mg_ptx_func *func, const struct mg_ptx_insn *insn, uint32_t *count);
+static inline bool mg__ptx_branches(const struct mg_ptx_insn *insn) /* goes to labels */
+{
+    return (insn->effects & (MG_E_ENDS | MG_E_LEAVES | MG_E_TRAPS)) == MG_E_ENDS;
+}
+/* Whether the next instruction may follow it. */
+static inline bool mg__ptx_falls(const struct mg_ptx_insn *insn)
+{
+    return !(insn->effects & MG_E_ENDS) || insn->guard >= 0;
+}
+/* Whether the instruction writes its operand n. */
+static inline bool mg__ptx_writes(const struct mg_ptx_insn *insn, unsigned n)
+{
+    return n < insn->nresults;
+}
+/* Whether it reads or writes memory: parameters are none, they are like registers. */
+static inline bool mg__ptx_accesses(const struct mg_ptx_insn *insn)
+{
+    return insn->access != MG_ACCESSES_NONE && insn->space != MG_SPACE_PARAM;
+}
+/* Whether lanes that a mask names meet at it. */
+static inline bool mg__ptx_meets_lanes(const struct mg_ptx_insn *insn)
+{
+    return insn->effects & MG_E_WARP && (insn->flags & MG_F_SYNC || insn->sub == MG_SUB_WARP_SYNC);
+}
+static inline bool mg__ptx_is_atomic(const struct mg_ptx_insn *insn)
+{
+    return insn->access == MG_ACCESSES_ATOM || insn->access == MG_ACCESSES_RED;
+}
 #endif

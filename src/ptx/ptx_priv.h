@@ -174,19 +174,12 @@ bool mg__ptx_insn(struct parser *p, int32_t guard, bool guard_negate);
 bool mg__ptx_predicate(struct parser *p, uint32_t *index);
 
 /* modifier.c */
-struct rule {
-    uint64_t classes; /* of modifiers that the instruction takes */
-    uint64_t needs;   /* … and must have one of each */
-    uint32_t flags;   /* of the flag modifiers, those that it takes */
-    uint8_t ntypes;   /* at least */
-    const char *operands;
-};
 bool mg__ptx_decode(struct parser *p, const char *text, size_t length, const struct mg_ptx_insn **insn);
-const struct rule *mg__ptx_rule(enum mg_ptx_opcode opcode); /* NULL for group LATER */
 /* `parts`: a type of less than a byte is one too. */
 bool mg__ptx_type_word(const char *word, size_t length, bool parts, enum mg_ptx_type *type);
 
 /* isa.c */
+const char *mg__ptx_operands(const struct mg_ptx_insn *insn); /* its form's letters (isa.def); NULL: not executed */
 struct sreg_entry {
     const char *name;
     uint8_t sreg, dim;

@@ -201,7 +201,7 @@ static void lower_one(struct mg_lower *L, uint32_t block)
 {
     const struct mg_ptx_insn *i = L->insn;
     struct mg_op *op;
-    if (!mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->engine || i->flags & MG_F_LATER) {
+    if (!mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->executed || i->flags & MG_F_LATER) {
         mg__lower_unsupported(L);
         return;
     }

@@ -63,7 +63,12 @@ static const struct expect table[] = {
     {"mov.pred p, 1;", MG_OP_MOV, {.type = {MG_T_PRED}}},
     {"ld.global.nc.L1::no_allocate.L2::128B.v4.b32 {r, s, t, u}, [d+-16];",
      MG_OP_LD,
-     {.type = {MG_T_B32}, .space = MG_SPACE_GLOBAL, .vec = 4, .flags = MG_F_NC}},
+     {.type = {MG_T_B32},
+      .space = MG_SPACE_GLOBAL,
+      .vec = 4,
+      .flags = MG_F_NC,
+      .evict = {MG_EVICT_NO_ALLOCATE},
+      .fetch = 2}},
     {"ld.param.u64 d, [arg];", MG_OP_LD, {.type = {MG_T_U64}, .space = MG_SPACE_PARAM}},
     {"ld.param::func.u64 d, [arg];", MG_OP_LD, {.type = {MG_T_U64}, .space = MG_SPACE_PARAM, .flags = MG_F_PARAM_FUNC}},
     {"ld.volatile.shared::cta.u8 r, [sm+3];",
@@ -74,9 +79,13 @@ static const struct expect table[] = {
      MG_OP_LD,
      {.type = {MG_T_U32}, .space = MG_SPACE_GLOBAL, .sem = MG_SEM_MMIO, .scope = MG_SCOPE_SYS}},
     {"ld.const.f32 f, [4096];", MG_OP_LD, {.type = {MG_T_F32}, .space = MG_SPACE_CONST}},
-    {"ld.global.L2::cache_hint.b32 r, [d], e;", MG_OP_LD, {.type = {MG_T_B32}, .space = MG_SPACE_GLOBAL}},
+    {"ld.global.L2::cache_hint.b32 r, [d], e;",
+     MG_OP_LD,
+     {.type = {MG_T_B32}, .space = MG_SPACE_GLOBAL, .flags = MG_F_CACHE_HINT}},
     {"ld.global.b128 w, [d];", MG_OP_LD, {.type = {MG_T_B128}, .space = MG_SPACE_GLOBAL}},
-    {"st.global.wt.v2.f32 [d], {f, 0f00000000};", MG_OP_ST, {.type = {MG_T_F32}, .space = MG_SPACE_GLOBAL, .vec = 2}},
+    {"st.global.wt.v2.f32 [d], {f, 0f00000000};",
+     MG_OP_ST,
+     {.type = {MG_T_F32}, .space = MG_SPACE_GLOBAL, .vec = 2, .cache = MG_CACHE_WT}},
     {"st.local.b32 [d+8], -1;", MG_OP_ST, {.type = {MG_T_B32}, .space = MG_SPACE_LOCAL}},
     {"atom.global.acq_rel.gpu.cas.b64 d, [e], 1, d;",
      MG_OP_ATOM,
@@ -103,7 +112,7 @@ static const struct expect table[] = {
     {"isspacep.local p, d;", MG_OP_ISSPACEP, {.space = MG_SPACE_LOCAL, .space2 = MG_SPACE_LOCAL}},
     {"cp.async.cg.shared.global.L2::128B [sm], [d], 16, 8;",
      MG_OP_CP_ASYNC,
-     {.space = MG_SPACE_SHARED, .space2 = MG_SPACE_GLOBAL}},
+     {.space = MG_SPACE_SHARED, .space2 = MG_SPACE_GLOBAL, .cache = MG_CACHE_CG, .fetch = 2}},
     {"cp.async.commit_group;", MG_OP_CP_ASYNC, {.sub = MG_SUB_COMMIT_GROUP}},
     {"cp.async.wait_group 3;", MG_OP_CP_ASYNC, {.sub = MG_SUB_WAIT_GROUP}},
     {"bra.uni begin;", MG_OP_BRA, {.flags = MG_F_UNI}},
@@ -129,10 +138,14 @@ static const struct expect table[] = {
     {"bar.warp.sync -1;", MG_OP_BAR_WARP, {.sub = MG_SUB_WARP_SYNC}},
     {"membar.gl;", MG_OP_MEMBAR, {.scope = MG_SCOPE_GPU}},
     {"fence.sc.cta;", MG_OP_FENCE, {.sem = MG_SEM_SC, .scope = MG_SCOPE_CTA}},
-    {"fence.proxy.async.shared::cta;", MG_OP_FENCE_PROXY, {.space = MG_SPACE_SHARED, .flags = MG_F_SHARED_CTA}},
-    {"prefetch.global.L2 [d];", MG_OP_PREFETCH, {.space = MG_SPACE_GLOBAL}},
+    {"fence.proxy.async.shared::cta;",
+     MG_OP_FENCE_PROXY,
+     {.space = MG_SPACE_SHARED, .flags = MG_F_SHARED_CTA, .proxy = MG_PROXY_ASYNC}},
+    {"prefetch.global.L2 [d];", MG_OP_PREFETCH, {.space = MG_SPACE_GLOBAL, .level = 2}},
     {"prefetch.tensormap [d];", MG_OP_PREFETCH, {.flags = MG_F_LATER}},
-    {"createpolicy.fractional.L2::evict_last.b64 d, 0f3F800000;", MG_OP_CREATEPOLICY, {.type = {MG_T_B64}}},
+    {"createpolicy.fractional.L2::evict_last.b64 d, 0f3F800000;",
+     MG_OP_CREATEPOLICY,
+     {.type = {MG_T_B64}, .sub = MG_SUB_FRACTIONAL, .evict = {0, MG_EVICT_LAST}}},
     {"barrier.cluster.arrive.aligned;",
      MG_OP_BARRIER_CLUSTER,
      {.sub = MG_SUB_ARRIVE, .flags = MG_F_LATER | MG_F_ALIGNED}},
@@ -178,6 +191,12 @@ static void fields_are_decoded(void **state)
         SAME(scope);
         SAME(sub);
         SAME(flags);
+        SAME(cache);
+        SAME(evict[0]);
+        SAME(evict[1]);
+        SAME(fetch);
+        SAME(level);
+        SAME(proxy);
         assert_int_equal(got->vec, want->vec ? want->vec : 1);
         assert_int_equal(got->guard, -1);
         struct mg_strbuf out = {0};
@@ -202,6 +221,68 @@ static const struct mg_ptx_opnd *operand(const struct mg_ptx_func *func, unsigne
 {
     assert_true(n < func->insns[insn].nops);
     return mg__ptx_op(func, &func->insns[insn], n);
+}
+
+/* A word an operand: r read, w written, @ an address, p a predicate, l a label. */
+static const struct {
+    const char *text, *roles;
+    enum mg_ptx_access_kind access;
+    unsigned effects;
+} roles[] = {
+    {"add.s32 r, s, 5;", "w r r", MG_ACCESSES_NONE, 0},
+    {"setp.lt.and.s32 p|q, r, s, p;", "w w r r rp", MG_ACCESSES_NONE, 0},
+    {"selp.b32 r, s, 1, p;", "w r r rp", MG_ACCESSES_NONE, 0},
+    {"lop3.or.b32 r|p, r, s, t, 0xE8, q;", "w w r r r r rp", MG_ACCESSES_NONE, 0},
+    {"cvt.pack.sat.u16.s32 r, s, t;", "w r r", MG_ACCESSES_NONE, 0},
+    {"mov.b64 {r, s}, d;", "w r", MG_ACCESSES_NONE, 0},
+    {"ld.global.v2.b32 {r, s}, [d];", "w r@", MG_ACCESSES_LOAD, 0},
+    {"st.shared.b32 [sm], r;", "w@ r", MG_ACCESSES_STORE, 0},
+    {"atom.global.cas.b32 r, [d], s, t;", "w rw@ r r", MG_ACCESSES_ATOM, 0},
+    {"red.global.add.u32 [d], r;", "rw@ r", MG_ACCESSES_RED, 0},
+    {"cp.async.ca.shared.global [sm], [d], 16;", "w@ r@ r", MG_ACCESSES_COPY, 0},
+    {"cp.async.wait_group 3;", "r", MG_ACCESSES_NONE, 0},
+    {"prefetch.global.L2 [d];", "@", MG_ACCESSES_NONE, 0},
+    {"bra.uni begin;", "l", MG_ACCESSES_NONE, MG_E_ENDS},
+    {"call (d), callee, (d);", "w r r", MG_ACCESSES_NONE, MG_E_CALLS},
+    {"bar.sync 1, 64;", "r r", MG_ACCESSES_NONE, MG_E_SYNCS},
+    {"bar.red.popc.u32 r, 1, 64, !p;", "w r r rp", MG_ACCESSES_NONE, MG_E_SYNCS},
+    {"barrier.sync 0;", "r", MG_ACCESSES_NONE, MG_E_SYNCS},
+    {"shfl.sync.idx.b32 r|p, s, 0, 31, -1;", "w w r r r r", MG_ACCESSES_NONE, MG_E_WARP},
+    {"vote.sync.ballot.b32 r, p, -1;", "w rp r", MG_ACCESSES_NONE, MG_E_WARP},
+    {"fence.sc.cta;", "", MG_ACCESSES_NONE, MG_E_ORDERS},
+    {"ret;", "", MG_ACCESSES_NONE, MG_E_ENDS | MG_E_LEAVES},
+    {"trap;", "", MG_ACCESSES_NONE, MG_E_ENDS | MG_E_TRAPS},
+    {"movmatrix.sync.aligned.m8n8.trans.b16 r, s;", "rw r", MG_ACCESSES_NONE, 0}, /* not executed: no more is known */
+};
+
+static void operands_have_roles(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MG_COUNT(roles); i++) {
+        char text[2048], said[128] = "";
+        snprintf(text, sizeof(text), FRAME "%s\nret;\n}\n", roles[i].text);
+        struct mg_ptx_module *module = parse_ok(text);
+        const struct mg_ptx_func *func = mg__ptx_find_func(module, "k");
+        const struct mg_ptx_insn *insn = &func->insns[0];
+        size_t at = 0;
+        unsigned written = 0;
+        for (unsigned n = 0; n < insn->nops; n++) {
+            unsigned role = mg__ptx_op(func, insn, n)->role;
+            at += (size_t)snprintf(said + at, sizeof(said) - at, "%s%s%s%s%s%s", n ? " " : "",
+                                   role & MG_ROLE_READ ? "r" : "", role & MG_ROLE_WRITE ? "w" : "",
+                                   role & MG_ROLE_ADDRESS ? "@" : "", role & MG_ROLE_PREDICATE ? "p" : "",
+                                   role & MG_ROLE_LABEL ? "l" : "");
+            bool writes = role & MG_ROLE_WRITE && !(role & MG_ROLE_ADDRESS);
+            assert_int_equal(mg__ptx_writes(insn, n), writes);
+            written += writes;
+        }
+        if (strcmp(said, roles[i].roles) != 0 || insn->access != roles[i].access || insn->effects != roles[i].effects)
+            fail_msg("%s: roles '%s', access %u, effects %u", roles[i].text, said, insn->access, insn->effects);
+        assert_int_equal(insn->nresults, written);
+        if (insn->access != MG_ACCESSES_NONE)
+            assert_true(mg__ptx_op(func, insn, insn->address)->role & MG_ROLE_ADDRESS);
+        mg__ptx_free(module);
+    }
 }
 
 static void operands_are_resolved(void **state)
@@ -345,9 +426,13 @@ static void special_registers_have_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_are_decoded), cmocka_unit_test(operands_are_resolved),
-        cmocka_unit_test(calls_have_lists),   cmocka_unit_test(scopes_shadow),
-        cmocka_unit_test(ranges_are_lazy),    cmocka_unit_test(special_registers_have_names),
+        cmocka_unit_test(fields_are_decoded),
+        cmocka_unit_test(operands_have_roles),
+        cmocka_unit_test(operands_are_resolved),
+        cmocka_unit_test(calls_have_lists),
+        cmocka_unit_test(scopes_shadow),
+        cmocka_unit_test(ranges_are_lazy),
+        cmocka_unit_test(special_registers_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
