@@ -223,6 +223,24 @@ static const struct rule rules[MG_OP_COUNT] = {
 #undef ISA
 };
 
+static const char *word_of(uint32_t classes, uint32_t value)
+{
+    for (size_t i = 0; value && i < MG_COUNT(modifiers); i++)
+        if (modifiers[i].class & classes && modifiers[i].value == value)
+            return modifiers[i].word;
+    return "";
+}
+
+const char *mg__ptx_sub_name(unsigned sub)
+{
+    return word_of(SHFL | VOTE | BAR | PRMT | SHF | TESTP | CPASYNC | PACK | WORD, sub);
+}
+
+const char *mg__ptx_atomop_name(unsigned atomop)
+{
+    return word_of(ATOMOP, atomop);
+}
+
 static bool is_word(const struct modifier *modifier, const char *word, size_t length)
 {
     return strlen(modifier->word) == length && memcmp(modifier->word, word, length) == 0;

@@ -138,6 +138,10 @@ enum mg_ptx_sub {
     MG_SUB_MASK                                                         /* pmevent */
 };
 
+/* As written, without the dot; "" for none. */
+const char *mg__ptx_sub_name(unsigned sub);
+const char *mg__ptx_atomop_name(unsigned atomop);
+
 enum { /* insn->flags */
     MG_F_FTZ = 1u << 0, MG_F_SAT = 1u << 1, MG_F_APPROX = 1u << 2, MG_F_FULL = 1u << 3,
     MG_F_LO = 1u << 4, MG_F_HI = 1u << 5, MG_F_WIDE = 1u << 6, MG_F_CC = 1u << 7,

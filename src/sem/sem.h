@@ -17,6 +17,7 @@
 #include "sem_float.h"
 #include "sem_half.h"
 #include "sem_int.h"
+#include "sem_warp.h"
 
 #ifdef __FAST_MATH__
 #error "src/sem needs IEEE arithmetic: compile without -ffast-math"

@@ -32,6 +32,11 @@ static unsigned carrier_bytes(uint8_t carrier)
     return carrier == MG_SEM_B64 ? 8 : carrier == MG_SEM_B1 ? 0 : 4;
 }
 
+static unsigned letter_bytes(char letter) /* of sem_warp.def */
+{
+    return letter == 'p' ? 0 : letter == 'd' ? 8 : 4;
+}
+
 static int row_of(const struct mg_lanes *lanes, mg_handler fn)
 {
     for (int row = 0; row < MG_SEM_OP_COUNT; row++)
@@ -57,8 +62,15 @@ static const struct mg_engine_mem *describe_mem(struct describe *D, const struct
     struct mg_engine_mem *e = mg__arena_alloc(D->arena, sizeof *e);
     if (!e)
         return NULL;
-    *e = (struct mg_engine_mem){.space = m->space, .kind = m->kind, .width = m->width, .vec = m->vec, .dst64 = m->dst64,
-                                .sext = m->sext, .addr64 = m->addr64, .addr = m->addr, .offset = m->offset};
+    *e = (struct mg_engine_mem){.space = m->space,
+                                .kind = m->kind,
+                                .width = m->width,
+                                .vec = m->vec,
+                                .dst64 = m->dst64,
+                                .sext = m->sext,
+                                .addr64 = m->addr64,
+                                .addr = m->addr,
+                                .offset = m->offset};
     for (unsigned v = 0; v < MG_COUNT(e->reg); v++)
         e->reg[v] = v < m->vec ? m->reg[v] : -1;
     return e;
@@ -113,23 +125,14 @@ static bool describe_call(struct mg_engine_op *o, const struct mg_op *op)
     const struct mg_mem *m = op->u.mem;
     mg_handler fn = op->fn;
     o->kind = MG_ENGINE_CALL;
-    if (fn == mg__op_shfl) {
-        reads(o, op->a, 4), reads(o, op->b, 4), reads(o, op->c, 4), reads(o, op->e, 4);
-        writes(o, op->d, 4), writes(o, op->d2, 0);
-        o->all_lanes = true;
-    } else if (fn == mg__op_vote) {
-        reads(o, op->a, 0), reads(o, op->e, 4);
-        writes(o, op->d, op->mode == MG_SUB_BALLOT ? 4 : 0);
-        o->all_lanes = true;
-    } else if (fn == mg__op_match) {
-        reads(o, op->a, op->u.imm == 8 ? 8 : 4), reads(o, op->e, 4);
-        writes(o, op->d, 4), writes(o, op->d2, 0);
-        o->all_lanes = true;
-    } else if (fn == mg__op_redux) {
-        reads(o, op->a, 4), reads(o, op->e, 4), writes(o, op->d, 4);
-        o->all_lanes = true;
-    } else if (fn == mg__op_elect) {
-        reads(o, op->e, 4), writes(o, op->d, 4), writes(o, op->d2, 0);
+    if (fn == mg__op_warp) {
+        const struct mg_sem_warp_row *row = &mg_sem_warp_rows[op->u.imm];
+        const int32_t in[] = {op->a, op->b, op->c}, out[] = {op->d, op->d2};
+        for (unsigned k = 0; row->in[k]; k++)
+            reads(o, in[k], letter_bytes(row->in[k]));
+        reads(o, op->e, 4);
+        for (unsigned k = 0; row->out[k]; k++)
+            writes(o, out[k], letter_bytes(row->out[k]));
         o->all_lanes = true;
     } else if (fn == mg__op_bar_warp) {
         reads(o, op->e, 4);
@@ -336,11 +339,18 @@ struct mg_described *mg__describe(const struct mg_program *program, const struct
         mg__described_free(d);
         return NULL;
     }
-    d->program = (struct mg_engine_program){
-        .name = program->kernel->name, .ops = ops, .nops = code->nops, .row = row, .pool_at = code->pool_at,
-        .pool = code->pool, .pool_bytes = code->pool_bytes, .frame_bytes = code->frame_bytes, .ninsns = program->ninsns,
-        .stride = sizeof(struct mg_warp),
-        .fills = fills, .nfills = code->nfills};
+    d->program = (struct mg_engine_program){.name = program->kernel->name,
+                                            .ops = ops,
+                                            .nops = code->nops,
+                                            .row = row,
+                                            .pool_at = code->pool_at,
+                                            .pool = code->pool,
+                                            .pool_bytes = code->pool_bytes,
+                                            .frame_bytes = code->frame_bytes,
+                                            .ninsns = program->ninsns,
+                                            .stride = sizeof(struct mg_warp),
+                                            .fills = fills,
+                                            .nfills = code->nfills};
     return d;
 }
 

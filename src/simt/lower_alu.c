@@ -39,30 +39,19 @@ static uint32_t mode_of(const struct mg_ptx_insn *i)
     return mode;
 }
 
-static const char *sub_name(const struct mg_ptx_insn *i)
-{
-    static const char *const names[] = {
-        [MG_SUB_F4E] = "_f4e", [MG_SUB_B4E] = "_b4e", [MG_SUB_RC8] = "_rc8", [MG_SUB_ECL] = "_ecl",
-        [MG_SUB_ECR] = "_ecr", [MG_SUB_RC16] = "_rc16", [MG_SUB_L] = "_l", [MG_SUB_R] = "_r",
-        [MG_SUB_FINITE] = "_finite", [MG_SUB_INFINITE] = "_infinite", [MG_SUB_NUMBER] = "_number",
-        [MG_SUB_NOTANUMBER] = "_notanumber", [MG_SUB_NORMAL] = "_normal", [MG_SUB_SUBNORMAL] = "_subnormal",
-        [MG_SUB_PACK] = "_pack"};
-    return i->sub < MG_COUNT(names) && names[i->sub] ? names[i->sub] : "";
-}
-
 /* The row of sem.def that an arithmetic instruction names, or -1. `stem` replaces the opcode's name if not NULL. */
 static int find_row(const struct mg_ptx_insn *i, const char *stem, bool with_ftz)
 {
     char name[96];
     const char *type0 = i->ntypes > 0 ? mg__ptx_type_name((enum mg_ptx_type)i->type[0]) : "";
     const char *type1 = i->ntypes > 1 ? mg__ptx_type_name((enum mg_ptx_type)i->type[1]) : "";
-    snprintf(name, sizeof name, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s",
+    snprintf(name, sizeof name, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s",
              stem ? stem : mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->name,
              i->flags & MG_F_LO     ? "_lo"
              : i->flags & MG_F_HI   ? "_hi"
              : i->flags & MG_F_WIDE ? "_wide"
                                     : "",
-             sub_name(i), i->flags & MG_F_SHIFTAMT ? "_shiftamt" : "",
+             i->sub ? "_" : "", mg__ptx_sub_name(i->sub), i->flags & MG_F_SHIFTAMT ? "_shiftamt" : "",
              i->flags & MG_F_WRAP    ? "_wrap"
              : i->flags & MG_F_CLAMP ? "_clamp"
                                      : "",

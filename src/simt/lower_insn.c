@@ -113,66 +113,54 @@ static void lower_brx(struct mg_lower *L, uint32_t block)
 }
 
 /* ---- across lanes ---- */
+static int32_t by_letter(struct mg_lower *L, char letter, unsigned n, bool written, unsigned part)
+{
+    uint8_t bytes = letter == 'p' ? 0 : letter == 'd' ? 8 : 4;
+    uint8_t type = letter == 'p' ? MG_T_PRED : letter == 'd' ? MG_T_B64 : MG_T_B32;
+    return written ? mg__lower_destination(L, mg__lower_opnd(L, n), bytes)
+                   : mg__lower_source(L, mg__lower_opnd(L, n), bytes, type, part);
+}
+
+/* Opcode, part and type as written make the name of a row of sem_warp.def. */
 static void lower_warp(struct mg_lower *L)
 {
     const struct mg_ptx_insn *i = L->insn;
-    unsigned k = i->flags & MG_F_DUAL ? 2 : 1;
-    int32_t d = -1, d2 = -1, src[4] = {-1, -1, -1, -1};
-    mg_handler fn = NULL;
-    unsigned need = 0;
-    uint8_t bytes = 4;
-    bool pred_source = false;
-    switch (i->opcode) {
-    case MG_OP_SHFL:
-        fn = mg__op_shfl;
-        need = 3;
-        break;
-    case MG_OP_VOTE:
-        fn = mg__op_vote;
-        need = 1;
-        pred_source = true;
-        break;
-    case MG_OP_MATCH:
-        fn = mg__op_match;
-        need = 1;
-        bytes = (uint8_t)mg__lower_type_size(i->type[0]);
-        break;
-    case MG_OP_REDUX:
-        fn = mg__op_redux;
-        need = 1;
-        break;
-    case MG_OP_ACTIVEMASK:
-        fn = mg__op_activemask;
-        break;
-    default:
-        fn = mg__op_elect;
-        break;
-    }
-    bool pred_result = i->opcode == MG_OP_VOTE && i->sub != MG_SUB_BALLOT;
-    d = mg__lower_destination(L, mg__lower_opnd(L, 0), pred_result ? 0 : 4);
-    d2 = k == 2 ? mg__lower_destination(L, mg__lower_opnd(L, 1), 0) : -1;
-    bool good = d >= 0 && (k == 1 || d2 >= 0) && i->nops >= k + need;
-    for (unsigned n = 0; good && n < need; n++)
-        good = (src[n] = mg__lower_source(L, mg__lower_opnd(L, k + n),
-                                          pred_source ? 0
-                                          : n         ? 4
-                                                      : bytes,
-                                          i->type[0], n)) >= 0;
-    if (good && i->nops > k + need)
-        good = (src[3] = mg__lower_source(L, mg__lower_opnd(L, k + need), 4, MG_T_B32, 3)) >= 0;
+    char name[64];
+    const char *type = i->ntypes ? mg__ptx_type_name((enum mg_ptx_type)i->type[0]) : "";
+    snprintf(name, sizeof name, "%s%s%s%s%s%s%s", mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->name, i->sub ? "_" : "",
+             mg__ptx_sub_name(i->sub), i->atomop ? "_" : "", mg__ptx_atomop_name(i->atomop), *type ? "_" : "", type);
+    int at = mg__sem_warp_find(name);
+    unsigned n = 0;
+    int32_t slot[2][4] = {{-1, -1, -1, -1}, {-1, -1, -1, -1}};
+    bool good = at >= 0;
+    const struct mg_sem_warp_row *row = good ? &mg_sem_warp_rows[at] : NULL;
+    for (unsigned k = 0; good && row->out[k] && (k == 0 || i->flags & MG_F_DUAL); k++)
+        good = n < i->nops && (slot[0][k] = by_letter(L, row->out[k], n++, true, 0)) >= 0;
+    for (unsigned k = 0; good && row->in[k]; k++)
+        good = n < i->nops && (slot[1][k] = by_letter(L, row->in[k], n++, false, k)) >= 0;
+    if (good && n < i->nops) /* the lanes that take part; else all active ones */
+        good = (slot[1][3] = by_letter(L, 'w', n, false, 3)) >= 0;
     if (!good) {
         mg__lower_unsupported(L);
         return;
     }
-    struct mg_op *op = mg__lower_emit(L, fn);
-    op->d = d;
-    op->d2 = d2;
-    op->a = src[0];
-    op->b = src[1];
-    op->c = src[2];
-    op->e = src[3]; /* the lanes that take part; -1: all active ones */
-    op->mode = i->opcode == MG_OP_REDUX ? i->atomop | (uint32_t)(mg__lower_is_signed(i->type[0])) << 8 : i->sub;
-    op->u.imm = bytes;
+    struct mg_op *op = mg__lower_emit(L, mg__op_warp);
+    op->d = slot[0][0];
+    op->d2 = slot[0][1];
+    op->a = slot[1][0];
+    op->b = slot[1][1];
+    op->c = slot[1][2];
+    op->e = slot[1][3];
+    op->u.imm = (uint64_t)at;
+}
+
+static void lower_activemask(struct mg_lower *L)
+{
+    int32_t d = mg__lower_destination(L, mg__lower_opnd(L, 0), 4);
+    if (d < 0)
+        mg__lower_unsupported(L);
+    else
+        mg__lower_emit(L, mg__op_activemask)->d = d;
 }
 
 static void lower_bar(struct mg_lower *L)
@@ -296,11 +284,13 @@ static void lower_one(struct mg_lower *L, uint32_t block)
                                             : i->opcode == MG_OP_EXIT ? mg__op_exit
                                                                       : mg__op_trap));
         break;
+    case MG_OP_ACTIVEMASK:
+        lower_activemask(L);
+        break;
     case MG_OP_SHFL:
     case MG_OP_VOTE:
     case MG_OP_MATCH:
     case MG_OP_REDUX:
-    case MG_OP_ACTIVEMASK:
     case MG_OP_ELECT:
         lower_warp(L);
         break;

@@ -1,4 +1,4 @@
-/* warp.c - operations across the lanes of a warp: shfl, vote, match, redux, activemask, elect, bar.warp.sync.
+/* warp.c - operations across the lanes of a warp: who does them together, and when. What they compute is src/sem's.
  *
  * The .sync forms name the lanes that take part. When all of them that have not exited run in this leaf, the operation
  * is done at once. Otherwise the leaf waits; as soon as leaves that wait at the same instruction, or for bar.warp.sync
@@ -97,159 +97,67 @@ static uint32_t set_of(const struct mg_warp *w, const struct mg_op *op, uint32_t
     return op->e < 0 ? run : mg__lane32(w, op->e, i) & run;
 }
 
-/* PTX ISA, "shfl.sync": c holds the clamp in its low five bits and the segment mask in bits 8 to 12. */
-MG_HANDLER(mg__op_shfl)
+/* A slot's bytes, by the letter of its operand in sem_warp.def. */
+static unsigned slot_bytes(char letter)
 {
-    const struct mg_op *next = op + 1;
-    uint32_t run = gather(w, op, mask, &next);
-    if (!run)
-        return next;
-    uint32_t *d = mg__slot(w, op->d);
-    const uint32_t *b = mg__slot(w, op->b), *c = mg__slot(w, op->c);
-    uint32_t a[32], valid = 0;
-    memcpy(a, mg__slot(w, op->a), sizeof a);
-    uint32_t result[32], from[32];
-    for (unsigned i = 0; i < 32; i++) {
-        int32_t lane = (int32_t)i, bval = (int32_t)(b[i] & 31), cval = (int32_t)(c[i] & 31);
-        int32_t segment = (int32_t)(c[i] >> 8 & 31);
-        int32_t max = (lane & segment) | (cval & ~segment), min = lane & segment, j;
-        bool p;
-        switch (op->mode) {
-        case MG_SUB_UP:
-            j = lane - bval;
-            p = j >= max;
-            break;
-        case MG_SUB_DOWN:
-            j = lane + bval;
-            p = j <= max;
-            break;
-        case MG_SUB_BFLY:
-            j = lane ^ bval;
-            p = j <= max;
-            break;
-        default:
-            j = min | (bval & ~segment);
-            p = j <= max;
-            break;
-        }
-        result[i] = a[p ? j & 31 : lane];
-        valid |= (uint32_t)p << i;
-        from[i] = p ? (uint32_t)j & 31 : i;
-    }
-    if (mg__wants_sync(w)) {
-        uint32_t astray = 0;
-        for (uint32_t rest = run; rest; rest &= rest - 1) {
-            unsigned i = (unsigned)__builtin_ctz(rest);
-            astray |= (~set_of(w, op, run, i) >> from[i] & 1) << i;
-        }
-        if (astray) {
-            memcpy(mg__sync_event(w, op, MG_SYNC_WARP_SOURCE, astray)->members, from, sizeof from);
-            mg__sync_emit(w->worker);
-        }
-    }
-    for (unsigned i = 0; i < 32; i++)
-        d[i] = run >> i & 1 ? result[i] : d[i];
-    if (op->d2 >= 0)
-        mg__pred_set(w, op->d2, valid, run);
-    return next;
+    return letter == 'p' ? 4 : letter == 'd' ? 256 : 128;
 }
 
-MG_HANDLER(mg__op_vote)
+/* Lanes that get another lane's value must get it from one that they name. */
+static void tell_sources(struct mg_warp *w, const struct mg_op *op, uint32_t run, const uint32_t from[32])
 {
-    const struct mg_op *next = op + 1;
-    uint32_t run = gather(w, op, mask, &next);
-    if (!run)
-        return next;
-    uint32_t p = mg__pred(w, op->a), bits = 0;
-    uint32_t ballot[32];
-    for (unsigned i = 0; i < 32; i++) {
-        uint32_t set = set_of(w, op, run, i), yes = p & set;
-        bool result = op->mode == MG_SUB_ALL ? yes == set : op->mode == MG_SUB_ANY ? yes != 0 : yes == set || yes == 0;
-        ballot[i] = yes;
-        bits |= (uint32_t)result << i;
-    }
-    if (op->mode == MG_SUB_BALLOT) {
-        uint32_t *d = mg__slot(w, op->d);
-        for (unsigned i = 0; i < 32; i++)
-            d[i] = run >> i & 1 ? ballot[i] : d[i];
-    } else {
-        mg__pred_set(w, op->d, bits, run);
-    }
-    return next;
-}
-
-MG_HANDLER(mg__op_match)
-{
-    const struct mg_op *next = op + 1;
-    uint32_t run = gather(w, op, mask, &next);
-    if (!run)
-        return next;
-    bool wide = op->u.imm == 8;
-    uint64_t a[32];
-    for (unsigned i = 0; i < 32; i++)
-        a[i] = wide ? mg__lane64(w, op->a, i) : mg__lane32(w, op->a, i);
-    uint32_t result[32] = {0}, valid = 0;
+    uint32_t astray = 0;
     for (uint32_t rest = run; rest; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
-        uint32_t set = set_of(w, op, run, i), equal = 0;
-        for (unsigned k = 0; k < 32; k++)
-            equal |= (uint32_t)(a[k] == a[i]) << k;
-        equal &= set;
-        bool all = equal == set;
-        result[i] = op->mode == MG_SUB_ALL ? (all ? set : 0) : equal;
-        valid |= (uint32_t)all << i;
+        astray |= (~set_of(w, op, run, i) >> from[i] & 1) << i;
     }
-    uint32_t *d = mg__slot(w, op->d);
-    for (unsigned i = 0; i < 32; i++)
-        d[i] = run >> i & 1 ? result[i] : d[i];
-    if (op->d2 >= 0)
-        mg__pred_set(w, op->d2, valid, run);
-    return next;
-}
-
-static uint32_t reduce(uint32_t x, uint32_t y, uint32_t mode)
-{
-    bool is_signed = mode >> 8, less = is_signed ? (int32_t)x < (int32_t)y : x < y;
-    switch (mode & 0xff) {
-    case MG_ATOM_ADD:
-        return x + y;
-    case MG_ATOM_MIN:
-        return less ? x : y;
-    case MG_ATOM_MAX:
-        return less ? y : x;
-    case MG_ATOM_AND:
-        return x & y;
-    case MG_ATOM_OR:
-        return x | y;
-    default:
-        return x ^ y;
+    if (astray) {
+        memcpy(mg__sync_event(w, op, MG_SYNC_WARP_SOURCE, astray)->members, from, 32 * sizeof *from);
+        mg__sync_emit(w->worker);
     }
 }
 
-MG_HANDLER(mg__op_redux)
+/* Any row of sem_warp.def: op->row. */
+MG_HANDLER(mg__op_warp)
 {
     const struct mg_op *next = op + 1;
     uint32_t run = gather(w, op, mask, &next);
     if (!run)
         return next;
-    uint32_t a[32], result[32] = {0};
-    memcpy(a, mg__slot(w, op->a), sizeof a);
-    for (uint32_t rest = run; rest;) {
-        unsigned i = (unsigned)__builtin_ctz(rest);
-        uint32_t set = set_of(w, op, run, i) | 1u << i, value = a[i];
-        for (uint32_t others = set & ~(1u << i); others; others &= others - 1)
-            value = reduce(value, a[__builtin_ctz(others)], op->mode);
-        uint32_t same = 0; /* the lanes that named this set */
-        for (uint32_t k = rest; k; k &= k - 1)
-            if ((set_of(w, op, run, (unsigned)__builtin_ctz(k)) | (k & -k)) == set)
-                same |= k & -k;
-        for (uint32_t k = same; k; k &= k - 1)
-            result[__builtin_ctz(k)] = value;
-        rest &= ~same;
+    const struct mg_sem_warp_row *row = &mg_sem_warp_rows[op->u.imm];
+    const int32_t in[] = {op->a, op->b, op->c}, out[] = {op->d, op->d2};
+    uint32_t set[32], from[32];
+    union {
+        uint32_t word[32]; /* the first is a predicate's */
+        uint64_t both[32];
+    } result[MG_COUNT(out)];
+    struct mg_sem_warp io = {.set = set, .run = run};
+    for (unsigned k = 0; row->in[k]; k++)
+        io.in[k] = mg__slot(w, in[k]);
+    for (unsigned k = 0; row->out[k]; k++)
+        io.out[k] = out[k] >= 0 ? &result[k] : NULL;
+    for (unsigned i = 0; row->sets && i < 32; i++)
+        set[i] = set_of(w, op, run, i) | (run & 1u << i);
+    if (mg__wants_sync(w)) {
+        memset(from, 0xff, sizeof from);
+        io.from = from;
     }
-    uint32_t *d = mg__slot(w, op->d);
-    for (unsigned i = 0; i < 32; i++)
-        d[i] = run >> i & 1 ? result[i] : d[i];
+    row->fn(&io);
+    if (io.from && from[0] < 32)
+        tell_sources(w, op, run, from);
+    for (unsigned k = 0; row->out[k]; k++) {
+        if (out[k] < 0)
+            continue;
+        if (row->out[k] == 'p')
+            mg__pred_set(w, out[k], result[k].word[0], run);
+        else if (run == ~0u)
+            memcpy(mg__slot(w, out[k]), &result[k], slot_bytes(row->out[k]));
+        else
+            for (uint32_t rest = run, size = slot_bytes(row->out[k]) / 32; rest; rest &= rest - 1) {
+                size_t at = (size_t)__builtin_ctz(rest) * size;
+                memcpy((char *)mg__slot(w, out[k]) + at, (char *)&result[k] + at, size);
+            }
+    }
     return next;
 }
 
@@ -259,24 +167,4 @@ MG_HANDLER(mg__op_activemask)
     for (uint32_t rest = mask; rest; rest &= rest - 1)
         d[__builtin_ctz(rest)] = mask;
     return op + 1;
-}
-
-/* The lowest lane of the set leads; its number is the result. */
-MG_HANDLER(mg__op_elect)
-{
-    const struct mg_op *next = op + 1;
-    uint32_t run = gather(w, op, mask, &next);
-    if (!run)
-        return next;
-    uint32_t *d = mg__slot(w, op->d), leaders = 0;
-    for (uint32_t rest = run; rest; rest &= rest - 1) {
-        unsigned i = (unsigned)__builtin_ctz(rest);
-        uint32_t set = set_of(w, op, run, i) | 1u << i;
-        unsigned leader = (unsigned)__builtin_ctz(set);
-        d[i] = leader;
-        leaders |= (uint32_t)(leader == i) << i;
-    }
-    if (op->d2 >= 0)
-        mg__pred_set(w, op->d2, leaders, run);
-    return next;
 }

@@ -1,0 +1,184 @@
+/* sem_warp.h - what operations over the lanes of a warp compute: pure functions over 32 lanes, written once.
+ *
+ * sem_warp_<name>(io) for every row of sem_warp.def. Operands are those of the instruction in its order, each a slot of
+ * 32 lanes. The lanes of `run` execute it together; `set[i]` are the lanes that lane i names, of those in `run`, itself
+ * included (PTX ISA, membermask). What becomes of lanes outside `run` is not said: the caller keeps their old values.
+ * Results never alias sources.
+ */
+#ifndef MG_SEM_WARP_H
+#define MG_SEM_WARP_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MG_SEM_WARP_IN 12
+#define MG_SEM_WARP_OUT 8
+
+struct mg_sem_warp {
+    const void *in[MG_SEM_WARP_IN]; /* uint32_t[32], uint64_t[32], or one uint32_t for a predicate */
+    void *out[MG_SEM_WARP_OUT];     /* the same; a second result that nobody wants is NULL */
+    const uint32_t *set;            /* [32]; only for rows with SETS */
+    uint32_t run;
+    uint32_t *from; /* [32] or NULL: the lane that each lane's value came from, of shuffles */
+};
+
+/* ---- shfl (PTX ISA, "shfl.sync"): c holds the clamp in its low five bits and the segment mask in bits 8 to 12 ---- */
+enum { SEM_SHFL_UP, SEM_SHFL_DOWN, SEM_SHFL_BFLY, SEM_SHFL_IDX };
+
+static inline void sem_shfl(const struct mg_sem_warp *io, int kind)
+{
+    const uint32_t *a = io->in[0], *b = io->in[1], *c = io->in[2];
+    uint32_t *d = io->out[0], valid = 0;
+    for (uint32_t i = 0; i < 32; i++) {
+        uint32_t by = b[i] & 31, clamp = c[i] & 31, segment = c[i] >> 8 & 31, least = i & segment;
+        int32_t most = (int32_t)(least | (clamp & ~segment));
+        int32_t j = kind == SEM_SHFL_UP     ? (int32_t)i - (int32_t)by
+                    : kind == SEM_SHFL_DOWN ? (int32_t)(i + by)
+                    : kind == SEM_SHFL_BFLY ? (int32_t)(i ^ by)
+                                            : (int32_t)(least | (by & ~segment));
+        bool inside = kind == SEM_SHFL_UP ? j >= most : j <= most;
+        uint32_t lane = inside ? (uint32_t)j & 31 : i;
+        d[i] = a[lane];
+        valid |= (uint32_t)inside << i;
+        if (io->from)
+            io->from[i] = lane;
+    }
+    if (io->out[1])
+        *(uint32_t *)io->out[1] = valid;
+}
+static inline void sem_warp_shfl_up_b32(const struct mg_sem_warp *io)
+{
+    sem_shfl(io, SEM_SHFL_UP);
+}
+static inline void sem_warp_shfl_down_b32(const struct mg_sem_warp *io)
+{
+    sem_shfl(io, SEM_SHFL_DOWN);
+}
+static inline void sem_warp_shfl_bfly_b32(const struct mg_sem_warp *io)
+{
+    sem_shfl(io, SEM_SHFL_BFLY);
+}
+static inline void sem_warp_shfl_idx_b32(const struct mg_sem_warp *io)
+{
+    sem_shfl(io, SEM_SHFL_IDX);
+}
+
+/* ---- vote ---- */
+static inline void sem_warp_vote_all_pred(const struct mg_sem_warp *io)
+{
+    uint32_t yes = *(const uint32_t *)io->in[0], result = 0;
+    for (unsigned i = 0; i < 32; i++)
+        result |= (uint32_t)((yes & io->set[i]) == io->set[i]) << i;
+    *(uint32_t *)io->out[0] = result;
+}
+static inline void sem_warp_vote_any_pred(const struct mg_sem_warp *io)
+{
+    uint32_t yes = *(const uint32_t *)io->in[0], result = 0;
+    for (unsigned i = 0; i < 32; i++)
+        result |= (uint32_t)((yes & io->set[i]) != 0) << i;
+    *(uint32_t *)io->out[0] = result;
+}
+static inline void sem_warp_vote_uni_pred(const struct mg_sem_warp *io)
+{
+    uint32_t yes = *(const uint32_t *)io->in[0], result = 0;
+    for (unsigned i = 0; i < 32; i++)
+        result |= (uint32_t)((yes & io->set[i]) == io->set[i] || (yes & io->set[i]) == 0) << i;
+    *(uint32_t *)io->out[0] = result;
+}
+static inline void sem_warp_vote_ballot_b32(const struct mg_sem_warp *io)
+{
+    uint32_t yes = *(const uint32_t *)io->in[0], *d = io->out[0];
+    for (unsigned i = 0; i < 32; i++)
+        d[i] = yes & io->set[i];
+}
+
+/* ---- match: the lanes of the set with the same value; all: the whole set, or none ---- */
+#define SEM_MATCH(bits)                                                                \
+    static inline uint32_t sem_equal_b##bits(const struct mg_sem_warp *io, unsigned i) \
+    {                                                                                  \
+        const uint##bits##_t *a = io->in[0];                                           \
+        uint32_t equal = 0;                                                            \
+        for (unsigned k = 0; k < 32; k++)                                              \
+            equal |= (uint32_t)(a[k] == a[i]) << k;                                    \
+        return equal & io->set[i];                                                     \
+    }                                                                                  \
+    static inline void sem_warp_match_any_b##bits(const struct mg_sem_warp *io)        \
+    {                                                                                  \
+        uint32_t *d = io->out[0];                                                      \
+        for (unsigned i = 0; i < 32; i++)                                              \
+            d[i] = sem_equal_b##bits(io, i);                                           \
+    }                                                                                  \
+    static inline void sem_warp_match_all_b##bits(const struct mg_sem_warp *io)        \
+    {                                                                                  \
+        uint32_t *d = io->out[0], all = 0;                                             \
+        for (unsigned i = 0; i < 32; i++) {                                            \
+            bool same = sem_equal_b##bits(io, i) == io->set[i];                        \
+            d[i] = same ? io->set[i] : 0;                                              \
+            all |= (uint32_t)same << i;                                                \
+        }                                                                              \
+        if (io->out[1])                                                                \
+            *(uint32_t *)io->out[1] = all;                                             \
+    }
+SEM_MATCH(32)
+SEM_MATCH(64)
+
+/* ---- redux: each set once ---- */
+#define SEM_REDUX(name, T, expression)                                     \
+    static inline void sem_warp_redux_##name(const struct mg_sem_warp *io) \
+    {                                                                      \
+        const uint32_t *a = io->in[0];                                     \
+        uint32_t *d = io->out[0];                                          \
+        for (uint32_t rest = io->run; rest;) {                             \
+            unsigned i = (unsigned)__builtin_ctz(rest);                    \
+            T x = (T)a[i];                                                 \
+            for (uint32_t k = io->set[i] & ~(1u << i); k; k &= k - 1) {    \
+                T y = (T)a[__builtin_ctz(k)];                              \
+                x = (T)(expression);                                       \
+            }                                                              \
+            uint32_t same = 0; /* the lanes that name this set */          \
+            for (uint32_t k = rest; k; k &= k - 1)                         \
+                if (io->set[__builtin_ctz(k)] == io->set[i])               \
+                    same |= k & -k;                                        \
+            for (uint32_t k = same; k; k &= k - 1)                         \
+                d[__builtin_ctz(k)] = (uint32_t)x;                         \
+            rest &= ~same;                                                 \
+        }                                                                  \
+    }
+SEM_REDUX(add_u32, uint32_t, x + y)
+SEM_REDUX(add_s32, uint32_t, x + y) /* two's complement, as the unsigned sum */
+SEM_REDUX(min_u32, uint32_t, x < y ? x : y)
+SEM_REDUX(min_s32, int32_t, x < y ? x : y)
+SEM_REDUX(max_u32, uint32_t, x > y ? x : y)
+SEM_REDUX(max_s32, int32_t, x > y ? x : y)
+SEM_REDUX(and_b32, uint32_t, x &y)
+SEM_REDUX(or_b32, uint32_t, x | y)
+SEM_REDUX(xor_b32, uint32_t, x ^ y)
+
+/* ---- elect: the lowest lane of the set leads; its number is the result ---- */
+static inline void sem_warp_elect(const struct mg_sem_warp *io)
+{
+    uint32_t *d = io->out[0], leads = 0;
+    for (uint32_t rest = io->run; rest; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctz(rest), leader = (unsigned)__builtin_ctz(io->set[i]);
+        d[i] = leader;
+        leads |= (uint32_t)(leader == i) << i;
+    }
+    if (io->out[1])
+        *(uint32_t *)io->out[1] = leads;
+}
+
+enum mg_sem_warp_op {
+#define WARP(name, OUT, IN, SETS) MG_SEM_WARP_##name,
+#include "sem_warp.def"
+#undef WARP
+    MG_SEM_WARP_COUNT
+};
+struct mg_sem_warp_row {
+    const char *name, *out, *in; /* a letter an operand: w, d, p */
+    bool sets;
+    void (*fn)(const struct mg_sem_warp *io);
+};
+extern const struct mg_sem_warp_row mg_sem_warp_rows[MG_SEM_WARP_COUNT];
+/* The operation of that name, or -1. */
+int mg__sem_warp_find(const char *name);
+#endif
