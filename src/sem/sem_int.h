@@ -298,8 +298,11 @@ static inline uint64_t sem_rem_s64(uint64_t a, uint64_t b, uint32_t mode)
     return (uint64_t)(sem__s64(a) % sem__s64(b));
 }
 
-/* ---- carry chains: the sum and the carry are two rows, so that each is one value ---- */
-#define SEM__CARRY(T, C, W)                                                                                            \
+/* ---- carry chains: the sum and the carry are two rows, so that each is one value ----
+ * There is none for sub.cc and subc: the hardware has one carry flag, and subtracts by adding ~b and the flag, 1 where a
+ * chain begins. So the flag after a subtraction says that nothing was borrowed, to addc as well. The PTX ISA speaks of a
+ * borrow and leaves open what addc makes of it; nvcc's division of 128-bit numbers relies on what the hardware does. */
+#define SEM__CARRY(T, C)                                                                                               \
     static inline C sem_addx_##T(C a, C b, uint32_t cin, uint32_t mode)                                                \
     {                                                                                                                  \
         SEM__UNUSED_MODE;                                                                                              \
@@ -310,17 +313,6 @@ static inline uint64_t sem_rem_s64(uint64_t a, uint64_t b, uint32_t mode)
         SEM__UNUSED_MODE;                                                                                              \
         C s = a + b, t = s + cin;                                                                                      \
         return (uint32_t)(s < a) | (uint32_t)(t < s);                                                                  \
-    }                                                                                                                  \
-    static inline C sem_subx_##T(C a, C b, uint32_t bin, uint32_t mode)                                                \
-    {                                                                                                                  \
-        SEM__UNUSED_MODE;                                                                                              \
-        return a - b - bin;                                                                                            \
-    }                                                                                                                  \
-    static inline uint32_t sem_subx_carry_##T(C a, C b, uint32_t bin, uint32_t mode)                                   \
-    {                                                                                                                  \
-        SEM__UNUSED_MODE;                                                                                              \
-        C s = a - b;                                                                                                   \
-        return (uint32_t)(a < b) | (uint32_t)(s < bin);                                                                \
     }
 #define SEM__MADX(T, C, part, product)                                                                                 \
     static inline C sem_madx_##part##_##T(C a, C b, C c, uint32_t cin, uint32_t mode)                                  \
@@ -332,8 +324,8 @@ static inline uint64_t sem_rem_s64(uint64_t a, uint64_t b, uint32_t mode)
         C p = product(a, b, mode), s = p + c, t = s + cin;                                                             \
         return (uint32_t)(s < p) | (uint32_t)(t < s);                                                                  \
     }
-SEM__CARRY(u32, uint32_t, 32)
-SEM__CARRY(u64, uint64_t, 64)
+SEM__CARRY(u32, uint32_t)
+SEM__CARRY(u64, uint64_t)
 SEM__MADX(u32, uint32_t, lo, sem_mul_lo_u32)
 SEM__MADX(u64, uint64_t, lo, sem_mul_lo_u64)
 SEM__MADX(u32, uint32_t, hi, sem_mul_hi_u32)

@@ -117,7 +117,8 @@ void mg__lower_alu(struct mg_lower *L)
     mg__lower_widen(L, mg__lower_opnd(L, 0), bytes, i->type[0]);
 }
 
-/* add.cc, addc, sub.cc, subc, mad.cc, madc: the carry flag is a predicate of the frame. */
+/* add.cc, addc, sub.cc, subc, mad.cc, madc: the carry flag is a predicate of the frame. A subtraction adds ~b, and 1 where
+ * no flag goes in (sem_int.h says why). */
 void mg__lower_carry(struct mg_lower *L)
 {
     const struct mg_ptx_insn *i = L->insn;
@@ -126,7 +127,7 @@ void mg__lower_carry(struct mg_lower *L)
     bool sub = i->opcode == MG_OP_SUB || i->opcode == MG_OP_SUBC;
     bool wide = mg__lower_type_size(i->type[0]) == 8, hi = mad && i->flags & MG_F_HI;
     char name[48], carry[48];
-    const char *stem = mad ? (hi ? "madx_hi" : "madx_lo") : sub ? "subx" : "addx";
+    const char *stem = mad ? (hi ? "madx_hi" : "madx_lo") : "addx";
     char sign = hi && mg__lower_is_signed(i->type[0]) ? 's' : 'u';
     snprintf(name, sizeof name, "%s_%c%d", stem, sign, wide ? 64 : 32);
     snprintf(carry, sizeof carry, "%s_carry_%c%d", stem, sign, wide ? 64 : 32);
@@ -136,7 +137,12 @@ void mg__lower_carry(struct mg_lower *L)
     if (row >= 0 && carry_row >= 0 && i->nops == n + 1) {
         for (unsigned k = 0; k < n; k++)
             args[k] = mg__lower_source(L, mg__lower_opnd(L, 1 + k), wide ? 8 : 4, i->type[0], k);
-        args[n] = in ? L->carry : mg__lower_const(L, 0, false);
+        args[n] = in ? L->carry : mg__lower_const(L, sub ? ~0u : 0, false);
+        if (sub && args[1] >= 0) {
+            struct mg_op *op = mg__lower_emit(L, row_handler(L, mg__sem_find(wide ? "not_b64" : "not_b32"), 0));
+            op->a = args[1];
+            args[1] = op->d = L->temp[3];
+        }
         d = mg__lower_destination(L, mg__lower_opnd(L, 0), wide ? 8 : 4);
     }
     if (d < 0 || args[0] < 0 || args[1] < 0 || args[2] < 0) {

@@ -5,6 +5,7 @@
  * and the opcodes found are ticked off: a row of isa.def that no program contains fails the last test.
  */
 #include "alu.h"
+#include "chain.h"
 #include "prog.h"
 #include "margay/margay.h"
 #include "ptx/ptx.h"
@@ -260,6 +261,65 @@ static void atomics_of_every_type_and_space(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* Random chains of carry instructions against arithmetic of 128 bits, and against what an H200 gave. */
+static uint64_t run_chain(uint32_t seed, const struct memory *m)
+{
+    struct chain chain;
+    char *text, name[32];
+    size_t length;
+    uint64_t *in = (uint64_t *)(uintptr_t)m->in, *out = (uint64_t *)(uintptr_t)m->out, hash = ALU_HASH_START;
+    chain_make(seed, &chain);
+    FILE *file = open_memstream(&text, &length);
+    chain_ptx(file, &chain);
+    fclose(file);
+    for (uint32_t i = 0; i < CHAIN_THREADS; i++)
+        chain_input(seed, i, in + CHAIN_SLOTS * i);
+    snprintf(name, sizeof(name), "chain %u", seed);
+    enum mg_status status = run_text(name, text, length, m, CHAIN_THREADS / 64, 64, 0);
+    for (uint32_t i = 0; i < CHAIN_THREADS && status == MG_OK; i++) {
+        uint64_t want[CHAIN_SLOTS];
+        chain_expect(&chain, i, in + CHAIN_SLOTS * i, want);
+        for (int k = 0; k < CHAIN_SLOTS; k++) {
+            hash = alu_hash(hash, out[CHAIN_SLOTS * i + (uint32_t)k]);
+            if (want[k] != out[CHAIN_SLOTS * i + (uint32_t)k] && status == MG_OK) {
+                print_error("%s, thread %u, output %d: %#llx, expected %#llx in\n%s", name, i, k,
+                            (unsigned long long)out[CHAIN_SLOTS * i + (uint32_t)k], (unsigned long long)want[k], text);
+                status = MG_ERR_INTERNAL;
+            }
+        }
+    }
+    free(text);
+    return status == MG_OK ? hash : 0;
+}
+static void carry_chains(void **state)
+{
+    (void)state;
+    static uint64_t hash[CHAIN_COUNT];
+    struct memory m;
+    int wrong = 0;
+    alloc(&m, CHAIN_THREADS);
+    for (uint32_t seed = 0; seed < CHAIN_COUNT; seed++)
+        wrong += (hash[seed] = run_chain(seed, &m)) == 0;
+    release(&m);
+    assert_int_equal(wrong, 0);
+#ifdef CHAINS_MEASURED
+    FILE *file = fopen(CHAINS_MEASURED, "r");
+    assert_non_null(file);
+    char line[160];
+    unsigned long long want;
+    unsigned seed, seen = 0;
+    while (fgets(line, sizeof(line), file)) {
+        if (line[0] == '#' || sscanf(line, "%llx carry %u", &want, &seed) != 2)
+            continue;
+        assert_true(seed < CHAIN_COUNT);
+        assert_true(hash[seed] == want);
+        seen++;
+    }
+    fclose(file);
+    assert_int_equal(seen, CHAIN_COUNT);
+#endif
+}
+
 static void trap_ends_the_launch(void **state)
 {
     (void)state;
@@ -298,6 +358,7 @@ int main(void)
         cmocka_unit_test(warp_programs),
         cmocka_unit_test(control_programs),
         cmocka_unit_test(atomics_of_every_type_and_space),
+        cmocka_unit_test(carry_chains),
         cmocka_unit_test(operations_compute_what_the_reference_says),
         cmocka_unit_test(trap_ends_the_launch),
         cmocka_unit_test(every_instruction_was_run), /* last: it looks at what the others ran */

@@ -247,7 +247,7 @@ bool ref_integer(const struct ref_name *n, const uint64_t v[4], uint32_t mode, u
         if (IS("mad24"))
             p += c;
         *r = ref_wrap(sat ? clamp(p, t) : p, 32);
-    } else if (IS("addx") || IS("subx") || IS("madx")) {
+    } else if (IS("addx") || IS("madx")) {
         /* unsigned of t.bits, whatever the type: only the product's upper half knows signs */
         struct ref_type u = {t.bits, false};
         bool carry = strcmp(n->part[n->count - 2], "carry") == 0;
@@ -255,8 +255,8 @@ bool ref_integer(const struct ref_name *n, const uint64_t v[4], uint32_t mode, u
         if (IS("madx"))
             s = (sem_s128)part_of_product(sub, v[0], v[1], t) + ref_value(v[2], u) + (sem_s128)v[3];
         else
-            s = IS("addx") ? x + y + (sem_s128)v[2] : x - y - (sem_s128)v[2];
-        *r = carry ? (uint64_t)(s < 0 || s >> t.bits != 0) : ref_wrap(s, t.bits);
+            s = x + y + (sem_s128)v[2];
+        *r = carry ? (uint64_t)(s >> t.bits != 0) : ref_wrap(s, t.bits);
     } else if (IS("sad")) {
         *r = ref_wrap(c + (a < b ? b - a : a - b), t.bits);
     } else if (IS("div") || IS("rem")) { /* by zero: all ones, as measured on an H100 */
