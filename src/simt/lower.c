@@ -177,6 +177,27 @@ static uint32_t place(uint32_t *top, uint64_t size, uint32_t align)
     return at;
 }
 
+/* Builds for tests hold every function's slots to what they have to be; so does any build that is asked to. */
+static bool slots_are_checked(void)
+{
+#if !defined(NDEBUG) || defined(MG_CHECK_SLOTS)
+    return true;
+#else
+    const char *asked = getenv("MARGAY_CHECK_SLOTS");
+    return asked && *asked && strcmp(asked, "0") != 0;
+#endif
+}
+
+static void check_slots(struct mg_lower *L)
+{
+    struct mg_strbuf why = {0};
+    if (slots_are_checked() && !mg__check_slots(L, &why))
+        mg__diag_set(&L->program->error, MG_ERR_INTERNAL,
+                     "the slots of %s's registers are wrong, which is a defect of Margay; %s", L->func->name,
+                     why.at ? why.at : "");
+    mg__strbuf_free(&why);
+}
+
 static bool layout_frame(struct mg_lower *L)
 {
     const struct mg_ptx_func *f = L->func;
@@ -196,6 +217,7 @@ static bool layout_frame(struct mg_lower *L)
         L->quad[i] = -1;
     if (!mg__assign_slots(L) || L->frame_bytes > 256u << 20)
         return false;
+    check_slots(L);
     size_t nvars = L->module->ptx->nvars;
     memset(L->var_at, 0, nvars * sizeof *L->var_at);
     uint32_t params = 0, locals = 0;
@@ -332,8 +354,10 @@ static bool lower_function(struct mg_lower *L, uint32_t insn_base)
             L->insn_index = insn_base + i;
             L->insn = &f->insns[i];
             L->segments.at[L->segments.count - 1].ninsns++;
-            if (L->skip[i])
+            if (L->skip[i]) {
+                mg__lower_close_leads(L);
                 continue;
+            }
             mg__lower_insn(L, b);
             if (f->insns[i].opcode == MG_OP_CALL) {
                 L->insn_index++;

@@ -100,8 +100,54 @@ void mg__lower_cp_async(struct mg_lower *L);
 void mg__lower_cvta(struct mg_lower *L);
 void mg__lower_close_leads(struct mg_lower *L);
 
+/* The registers that an instruction names, one after the other: its operands, parts of vectors and addresses included,
+ * then its guard. *written: it is a result; otherwise it is read. False: there are no more. */
+struct mg_regs_walk {
+    const struct mg_ptx_func *func;
+    const struct mg_ptx_insn *insn;
+    uint32_t operand, part;
+};
+static inline bool mg__regs_next(struct mg_regs_walk *w, uint32_t *reg, bool *written)
+{
+    const struct mg_ptx_insn *i = w->insn;
+    for (; w->operand < i->nops; w->operand++, w->part = 0) {
+        const struct mg_ptx_opnd *o = mg__ptx_op(w->func, i, w->operand);
+        uint32_t parts = o->kind == MG_OPND_VEC || o->kind == MG_OPND_ADDR ? o->count : 0;
+        while (w->part <= parts) { /* the operand itself, then what is in it */
+            const struct mg_ptx_opnd *e = w->part ? &w->func->operands[o->first + w->part - 1] : o;
+            w->part++;
+            if (e->kind != MG_OPND_REG && (e->kind != MG_OPND_ADDR || !e->has_reg))
+                continue;
+            *reg = e->index;
+            *written = e->kind == MG_OPND_REG && o->kind != MG_OPND_ADDR && mg__ptx_writes(i, w->operand);
+            return true;
+        }
+    }
+    if (w->operand++ > i->nops || i->guard < 0)
+        return false;
+    *reg = (uint32_t)i->guard;
+    *written = false;
+    return true;
+}
+
+/* copies.c: what a register is given by a plain move, if that never changes while a frame lives. */
+struct mg_fixed {
+    bool constant; /* `bits`; otherwise what `fill` says, but for its slot */
+    uint64_t bits;
+    struct mg_fill fill; /* its size, too */
+};
+bool mg__fixed_value(const struct mg_ptx_func *f, const struct mg_ptx_insn *i, struct mg_fixed *value);
+/* Whether the instruction copies a whole register as it is, and which. */
+bool mg__copied_register(const struct mg_ptx_func *f, const struct mg_ptx_insn *i, uint32_t *from);
+/* Fills same[] (by register: itself, or the register whose slot it has), L->skip, and fixed[] with the slots of those
+ * that a constant or a fill stands for. */
+bool mg__find_copies(struct mg_lower *L, uint32_t *same, bool *fixed);
+
 /* regs.c: a slot of the frame for each register of the function; registers that are never live together share. */
 bool mg__assign_slots(struct mg_lower *L);
+/* regs_check.c: whether every use of a register finds its value in its slot, whichever way a thread takes; if not, *why
+ * is a sentence. Of L it reads func, cfg, slots, skip, frame_bytes, the constants and the slots of its own. */
+bool mg__check_slots(const struct mg_lower *L, struct mg_strbuf *why);
 /* Gives plain 32-bit loads and stores their own handlers, once operands are settled. */
 void mg__lower_words(struct mg_lower *L);
 void mg__lower_insn(struct mg_lower *L, uint32_t block);

@@ -1,10 +1,11 @@
 /* regs.c - registers: which are live where, how many a thread needs, and which may share a slot of the frame.
  *
- * PTX is close to SSA: an unrolled loop has a new register for every value, and a frame with a slot for each would push
- * the warps of a block out of the processor's first cache. So slots are shared by linear scan (Poletto and Sarkar,
- * TOPLAS 1999): a register owns its slot from its first to its last instruction in program order, widened over the
- * blocks that it is live through. Handlers write active lanes only, so a lane's registers follow that lane's own path,
- * and what is right for one thread is right for diverged warps.
+ * An unrolled loop has a new register for every value, and a frame with a slot for each would push the warps of a block
+ * out of the processor's first cache. So slots are shared by linear scan (Poletto and Sarkar, TOPLAS 1999): a register
+ * owns its slot from its first to its last instruction in program order, widened over the blocks that it is live
+ * through; one that some path reads without having written it is live from the entry on. What stands for another value
+ * (copies.c) has no slot of its own. Handlers write active lanes only, so a lane's registers follow that lane's own
+ * path, and what is right for one thread is right for diverged warps. regs_check.c holds the outcome to that.
  *
  * How many registers the machine code will need is ptxas' business. From PTX one can tell how many values are live at
  * once; the device code needs a few more for addresses and reserves: RESERVE is what ptxas 13 was seen to add on the
@@ -26,24 +27,18 @@ static void put(uint64_t *set, uint32_t i, bool on)
         set[i / 64] &= ~(1ull << (i % 64));
 }
 
-/* Applies the instruction backwards to the live set. */
+/* Applies the instruction backwards to the live set: definitions die before uses are born. One under a guard may not
+ * happen, and what was there before lives on. */
 static void step(const struct mg_ptx_func *f, const struct mg_ptx_insn *i, uint64_t *live)
 {
-    for (unsigned pass = 0; pass < 2; pass++) /* definitions die before uses are born */
-        for (unsigned n = 0; n < i->nops; n++) {
-            const struct mg_ptx_opnd *o = mg__ptx_op(f, i, n);
-            bool def = mg__ptx_writes(i, n);
-            uint32_t count = o->kind == MG_OPND_VEC ? o->count : 1;
-            const struct mg_ptx_opnd *e = o->kind == MG_OPND_VEC ? &f->operands[o->first] : o;
-            for (uint32_t k = 0; k < count; k++) {
-                if (e[k].kind == MG_OPND_REG && def == (pass == 0) && !(def && i->guard >= 0))
-                    put(live, e[k].index, !def);
-                else if (e[k].kind == MG_OPND_ADDR && e[k].has_reg && pass == 1)
-                    put(live, e[k].index, true);
-            }
-        }
-    if (i->guard >= 0)
-        put(live, (uint32_t)i->guard, true);
+    struct mg_regs_walk writes = {f, i, 0, 0}, reads = writes;
+    uint32_t reg;
+    for (bool written; mg__regs_next(&writes, &reg, &written);)
+        if (written && i->guard < 0)
+            put(live, reg, false);
+    for (bool written; mg__regs_next(&reads, &reg, &written);)
+        if (!written)
+            put(live, reg, true);
 }
 
 static uint32_t weight(const struct mg_ptx_func *f, const uint64_t *live, size_t words)
@@ -137,127 +132,16 @@ static int by_begin(const void *a, const void *b)
 
 static void widen_by_operands(const struct mg_ptx_func *f, uint32_t i, struct interval *all, const uint32_t *same)
 {
-    const struct mg_ptx_insn *insn = &f->insns[i];
-    for (unsigned n = 0; n < insn->nops; n++) {
-        const struct mg_ptx_opnd *o = mg__ptx_op(f, insn, n);
-        bool nested = o->kind == MG_OPND_VEC || (o->kind == MG_OPND_ADDR && o->count);
-        if (o->kind == MG_OPND_REG || (o->kind == MG_OPND_ADDR && o->has_reg))
-            widen_to(&all[same[o->index]], i);
-        for (uint32_t k = 0; nested && k < o->count; k++)
-            if (f->operands[o->first + k].kind == MG_OPND_REG)
-                widen_to(&all[same[f->operands[o->first + k].index]], i);
-    }
-    if (insn->guard >= 0)
-        widen_to(&all[same[insn->guard]], i);
+    struct mg_regs_walk w = {f, &f->insns[i], 0, 0};
+    uint32_t reg;
+    for (bool written; mg__regs_next(&w, &reg, &written);)
+        widen_to(&all[same[reg]], i);
 }
 
 /* Sizes share slots with their like: predicates, up to 32 bits, 64 bits, and more. */
 static unsigned class_of(uint8_t size)
 {
     return size == 0 ? 0 : size <= 4 ? 1 : size <= 8 ? 2 : 3;
-}
-
-/* ---- registers that need no slot of their own ----
- * A register with one definition, which only copies a value that does not change as long as the copy is used (PTX is
- * SSA there), is that value: another such register, an immediate, a parameter of the kernel, or a special register that
- * is fixed for the warp or the block. */
-static uint32_t *definitions(const struct mg_ptx_func *f)
-{
-    uint32_t *n = calloc(f->nregs + 1, sizeof *n);
-    for (size_t i = 0; n && i < f->ninsns; i++)
-        for (unsigned k = 0; k < f->insns[i].nops; k++) {
-            const struct mg_ptx_opnd *o = mg__ptx_op(f, &f->insns[i], k);
-            if (!mg__ptx_writes(&f->insns[i], k))
-                continue;
-            if (o->kind == MG_OPND_REG)
-                n[o->index]++;
-            for (uint32_t e = 0; o->kind == MG_OPND_VEC && e < o->count; e++)
-                if (f->operands[o->first + e].kind == MG_OPND_REG)
-                    n[f->operands[o->first + e].index]++;
-        }
-    return n;
-}
-
-static bool fixed_sreg(uint32_t sreg)
-{
-    return sreg == MG_SR_TID || sreg == MG_SR_NTID || sreg == MG_SR_CTAID || sreg == MG_SR_NCTAID ||
-           sreg == MG_SR_LANEID;
-}
-
-static bool is_kernel_param(const struct mg_ptx_func *f, const struct mg_ptx_var *v)
-{
-    for (size_t i = 0; f->is_entry && i < f->nparams; i++)
-        if (f->params[i] == v)
-            return true;
-    return false;
-}
-
-/* What instruction i makes of its one-definition destination d: slots[d] if it is fixed, or same[d]; false: neither. */
-static bool stands_for(struct mg_lower *L, const struct mg_ptx_insn *i, const uint32_t *defs, uint32_t *same)
-{
-    const struct mg_ptx_func *f = L->func;
-    if (i->guard >= 0 || i->nops != 2)
-        return false;
-    const struct mg_ptx_opnd *d = mg__ptx_op(f, i, 0), *s = mg__ptx_op(f, i, 1);
-    if (d->kind != MG_OPND_REG || defs[d->index] != 1)
-        return false;
-    unsigned size = mg__ptx_type_size((enum mg_ptx_type)f->regs[d->index].type);
-    unsigned type = mg__ptx_type_size((enum mg_ptx_type)i->type[0]);
-    if ((size != 4 && size != 8) || type != size)
-        return false;
-    bool copy = i->opcode == MG_OP_MOV ||
-                (i->opcode == MG_OP_CVTA && (i->space == MG_SPACE_GLOBAL || i->space == MG_SPACE_CONST));
-    if (copy && s->kind == MG_OPND_REG && defs[s->index] == 1 && s->index != d->index &&
-        mg__ptx_type_size((enum mg_ptx_type)f->regs[s->index].type) == size) {
-        same[d->index] = s->index;
-        return true;
-    }
-    struct mg_fill fill = {.bytes = (uint8_t)size};
-    if (i->opcode == MG_OP_MOV && s->kind == MG_OPND_IMM && !s->is_float) {
-        L->slots[d->index] = mg__lower_const(L, (uint64_t)s->imm, size == 8);
-        return true;
-    }
-    if (i->opcode == MG_OP_MOV && s->kind == MG_OPND_SREG && f->is_entry && size == 4 && fixed_sreg(s->index) &&
-        s->dim < 3) {
-        fill.kind = MG_FILL_SREG;
-        fill.sreg = (uint16_t)s->index;
-        fill.dim = s->dim;
-    } else if (i->opcode == MG_OP_LD && i->space == MG_SPACE_PARAM && i->vec <= 1 && s->kind == MG_OPND_ADDR &&
-               !s->has_reg && s->var && is_kernel_param(f, s->var) && s->imm >= 0 &&
-               (uint64_t)s->imm + size <= s->var->size) {
-        fill.kind = MG_FILL_PARAM;
-        fill.offset = (uint32_t)(s->var->offset + (uint64_t)s->imm);
-    } else {
-        return false;
-    }
-    L->slots[d->index] = mg__lower_fill(L, fill);
-    return true;
-}
-
-/* Fills same[] (itself, or the register that it is) and fixed[] (it has a slot already). */
-static bool find_copies(struct mg_lower *L, uint32_t *same, bool *fixed)
-{
-    const struct mg_ptx_func *f = L->func;
-    uint32_t *defs = definitions(f);
-    if (!defs)
-        return false;
-    for (uint32_t r = 0; r < f->nregs; r++)
-        same[r] = r;
-    for (size_t i = 0; i < f->ninsns; i++) {
-        if (!stands_for(L, &f->insns[i], defs, same))
-            continue;
-        uint32_t d = mg__ptx_op(f, &f->insns[i], 0)->index;
-        L->skip[i] = true;
-        fixed[d] = same[d] == d;
-    }
-    for (uint32_t r = 0; r < f->nregs; r++) {
-        uint32_t root = r;
-        for (uint32_t hops = 0; same[root] != root && hops <= f->nregs; hops++)
-            root = same[root];
-        same[r] = root;
-    }
-    free(defs);
-    return true;
 }
 
 struct expiry {
@@ -274,7 +158,7 @@ bool mg__assign_slots(struct mg_lower *L)
     uint32_t *same = calloc(f->nregs + 1, sizeof *same);
     bool *fixed = calloc(f->nregs + 1, sizeof *fixed);
     MG_VEC(struct expiry) active[4] = {0};
-    bool good = all && same && fixed && find_copies(L, same, fixed) && liveness(f, L->cfg, &l);
+    bool good = all && same && fixed && mg__find_copies(L, same, fixed) && liveness(f, L->cfg, &l);
     if (!good) {
         free(all);
         free(same);

@@ -66,5 +66,6 @@ unsigned kit_line(const char *ptx);
 int kit_run_shapes(void);
 int kit_run_progress(void);
 int kit_run_faults(void);
+int kit_run_slots(void);
 int kit_run_system(void);
 #endif

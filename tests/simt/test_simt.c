@@ -6,6 +6,7 @@ int main(void)
     int failed = kit_run_shapes();
     failed += kit_run_progress();
     failed += kit_run_faults();
+    failed += kit_run_slots();
     failed += kit_run_system();
     return failed != 0;
 }
