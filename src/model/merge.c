@@ -13,6 +13,8 @@
  * or full windows. Global accesses are never joined.
  *
  * The alignment of an address is that of a linear form: constants times registers, plus a variable, plus a constant.
+ * Within a block it follows the values as they are computed; what was computed before is seen through only where it
+ * still holds (holds.c), for a register may be written again, and its old value be in use.
  * What is known of a register is how many of its low bits are zero, over all its definitions. ptxas lays out the
  * function's own shared variables in the order of their declaration, then those of the module that it uses, dynamic
  * shared memory behind them at a multiple of 16.
@@ -41,9 +43,12 @@ struct linear { /* add + var + sum of times * reg */
 struct reg_info {
     uint32_t ndefs;     /* definitions in the function */
     uint32_t def;       /* one of them */
-    uint32_t version;   /* definitions passed in the block, for registers with several */
+    uint32_t block;     /* the last one that wrote it, of those visited; 0: none did */
+    uint32_t version;   /* definitions passed in that block */
+    bool known;         /* `form` is its value since the last of them */
     uint8_t zeros;      /* low bits known to be zero */
     bool read, varies;  /* varies: may differ between the lanes of a warp */
+    struct linear form; /* with versions of the block; version 0 is the value that a register had at its beginning */
 };
 
 struct access { /* a load or store that may be joined */
@@ -57,7 +62,9 @@ struct analysis {
     const struct mg_ptx_module *module;
     const struct mg_ptx_func *func;
     struct reg_info *regs;
-    uint8_t *starts; /* by instruction: a block starts here */
+    uint32_t block;          /* that is being visited, from 1 */
+    const uint64_t *through; /* registers that can be seen through where it began (holds.c) */
+    struct mg_model_holds holds;
     struct mg_model_plan *plan;
     MG_VEC(struct access) loads;
     MG_VEC(struct access) stores;
@@ -111,20 +118,17 @@ static void note_read(struct analysis *a, uint32_t reg, uint32_t insn)
 
 static void note_version(struct analysis *a, uint32_t reg, uint32_t insn)
 {
+    struct reg_info *r = &a->regs[reg];
     (void)insn;
-    a->regs[reg].version++;
+    r->version = r->block == a->block ? r->version + 1 : 1;
+    r->block = a->block;
+    r->known = false;
 }
 
 static void note_varies(struct analysis *a, uint32_t reg, uint32_t insn)
 {
     (void)insn;
     a->regs[reg].varies = true;
-}
-
-static void mark_label(struct analysis *a, uint32_t target)
-{
-    if (target < a->func->ninsns)
-        a->starts[target] = 1;
 }
 
 static void survey(struct analysis *a)
@@ -136,26 +140,10 @@ static void survey(struct analysis *a)
         for (unsigned n = 0; n < insn->nops; n++) {
             const struct mg_ptx_opnd *o = operand(a, insn, n);
             each_reg(a, o, n < nresults && o->kind != MG_OPND_ADDR ? note_def : note_read, i);
-            if (o->kind == MG_OPND_LABEL)
-                mark_label(a, o->index);
         }
         if (insn->guard >= 0 && (uint32_t)insn->guard < f->nregs)
             a->regs[insn->guard].read = true;
-        switch (insn->opcode) {
-        case MG_OP_BRA:
-        case MG_OP_BRX_IDX:
-        case MG_OP_RET:
-        case MG_OP_EXIT:
-        case MG_OP_TRAP:
-            mark_label(a, i + 1);
-            break;
-        default:
-            break;
-        }
     }
-    for (size_t t = 0; t < f->ntables; t++)
-        for (size_t k = 0; f->tables[t].labels && k < f->tables[t].count; k++)
-            mark_label(a, f->tables[t].labels[k]);
 }
 
 /* ---- where ptxas puts shared variables ---- */
@@ -349,6 +337,8 @@ static bool add_term(struct linear *l, uint32_t reg, uint32_t version, int64_t t
     return true;
 }
 
+/* How deep definitions from before the block have been seen through; 0: what is asked for is a register as it is now,
+ * otherwise as it was when the block began. */
 static bool add_reg(const struct analysis *a, struct linear *l, uint32_t reg, int64_t times, unsigned depth);
 
 static bool add_operand(const struct analysis *a, struct linear *l, const struct mg_ptx_opnd *o, int64_t times,
@@ -379,8 +369,8 @@ static bool add_definition(const struct analysis *a, struct linear *l, const str
                            unsigned depth)
 {
     const struct mg_ptx_opnd *x = operand(a, insn, 1), *y = operand(a, insn, 2), *z = operand(a, insn, 3);
-    if (insn->flags & (MG_F_HI | MG_F_WIDE | MG_F_SAT | MG_F_CC))
-        return false;
+    if (insn->flags & (MG_F_HI | MG_F_WIDE | MG_F_SAT | MG_F_CC) || operand(a, insn, 0)->kind != MG_OPND_REG)
+        return false; /* parts of a value are others than the value */
     switch (insn->opcode) {
     case MG_OP_MOV:
         return x->kind != MG_OPND_SREG && add_operand(a, l, x, times, depth);
@@ -414,18 +404,52 @@ static bool add_definition(const struct analysis *a, struct linear *l, const str
     }
 }
 
+static bool add_form(struct linear *l, const struct linear *form, int64_t times)
+{
+    if (form->var && (l->var || times != 1))
+        return false;
+    if (form->var)
+        l->var = form->var;
+    l->add += form->add * times;
+    for (unsigned i = 0; i < form->nterms; i++)
+        if (!add_term(l, form->term[i].reg, form->term[i].version, form->term[i].times * times))
+            return false;
+    return true;
+}
+
 static bool add_reg(const struct analysis *a, struct linear *l, uint32_t reg, int64_t times, unsigned depth)
 {
     if (reg >= a->func->nregs || times > INT64_C(1) << 40 || times < -(INT64_C(1) << 40))
         return false;
     const struct reg_info *r = &a->regs[reg];
-    if (r->ndefs == 1 && depth < MAX_DEPTH && a->func->insns[r->def].guard < 0) {
-        struct linear before = *l;
+    bool here = depth == 0 && r->block == a->block; /* written in this block already */
+    struct linear before = *l;
+    if (here && r->known && add_form(l, &r->form, times))
+        return true;
+    *l = before;
+    if (!here && depth < MAX_DEPTH && a->through[reg / 64] >> reg % 64 & 1) {
         if (add_definition(a, l, &a->func->insns[r->def], times, depth + 1))
             return true;
         *l = before;
     }
-    return add_term(l, reg, r->ndefs == 1 ? 0 : r->version, times);
+    return add_term(l, reg, here ? r->version : 0, times);
+}
+
+/* The instruction's result, out of its operands as they are before it. */
+static void note_results(struct analysis *a, uint32_t i)
+{
+    const struct mg_ptx_insn *insn = &a->func->insns[i];
+    const struct mg_ptx_opnd *d = operand(a, insn, 0);
+    unsigned nresults = results(insn);
+    struct linear form = {0};
+    bool known = nresults == 1 && insn->guard < 0 && d->kind == MG_OPND_REG && d->index < a->func->nregs &&
+                 add_definition(a, &form, insn, 1, 0);
+    for (unsigned n = 0; n < nresults; n++)
+        each_reg(a, operand(a, insn, n), note_version, i);
+    if (known) {
+        a->regs[d->index].known = true;
+        a->regs[d->index].form = form;
+    }
 }
 
 static bool same_base(const struct linear *x, const struct linear *y)
@@ -661,9 +685,12 @@ static void visit(struct analysis *a, uint32_t i)
     const struct mg_ptx_insn *insn = &a->func->insns[i];
     bool shared = insn->space == MG_SPACE_SHARED || insn->space == MG_SPACE_GENERIC;
     struct access access;
-    if (a->starts[i]) {
+    uint32_t block = a->holds.cfg->block_of[i];
+    if (i == a->holds.cfg->blocks[block].first) {
         end_loads(a);
         end_stores(a);
+        a->block = block + 1;
+        a->through = &a->holds.in[a->holds.words * block];
     }
     switch (insn->opcode) {
     case MG_OP_LD:
@@ -722,9 +749,7 @@ static void visit(struct analysis *a, uint32_t i)
         }
         break;
     }
-    unsigned nresults = results(insn);
-    for (unsigned n = 0; n < nresults; n++)
-        each_reg(a, operand(a, insn, n), note_version, i);
+    note_results(a, i);
 }
 
 struct mg_model_plan *mg__model_merge(const struct mg_ptx_module *module, const struct mg_ptx_func *func)
@@ -732,8 +757,7 @@ struct mg_model_plan *mg__model_merge(const struct mg_ptx_module *module, const 
     struct analysis a = {.module = module, .func = func};
     a.plan = calloc(func->ninsns + 1, sizeof(*a.plan));
     a.regs = calloc(func->nregs + 1, sizeof(*a.regs));
-    a.starts = calloc(func->ninsns + 1, 1);
-    a.nomem = !a.plan || !a.regs || !a.starts;
+    a.nomem = !a.plan || !a.regs || !mg__model_holds(func, &a.holds);
     if (!a.nomem) {
         survey(&a);
         find_zeros(&a);
@@ -746,7 +770,7 @@ struct mg_model_plan *mg__model_merge(const struct mg_ptx_module *module, const 
     mg__vec_free(&a.loads);
     mg__vec_free(&a.stores);
     free(a.regs);
-    free(a.starts);
+    mg__model_holds_free(&a.holds);
     if (a.nomem) {
         free(a.plan);
         return NULL;

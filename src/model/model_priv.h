@@ -1,6 +1,7 @@
 /* model_priv.h - what the files of this room share. */
 #ifndef MG_MODEL_PRIV_H
 #define MG_MODEL_PRIV_H
+#include "cfg/cfg.h"
 #include "model/model.h"
 #include "ptx/ptx.h"
 
@@ -24,6 +25,17 @@ struct mg_model_plan {
 /* One plan an instruction of `func`, calloc'd and the caller's; NULL when out of memory. `module` gives the shared
  * variables at module scope that come after the function's own, and may be NULL. */
 struct mg_model_plan *mg__model_merge(const struct mg_ptx_module *module, const struct mg_ptx_func *func);
+
+/* holds.c: by block of the function, the registers that can be seen through where it begins: what their one definition
+ * says of them, with what its operands are there, is true on every path. */
+struct mg_model_holds {
+    struct mg_cfg *cfg;
+    uint32_t *ndefs; /* by register */
+    size_t words;
+    uint64_t *in; /* by block, `words` each: a bit a register */
+};
+bool mg__model_holds(const struct mg_ptx_func *func, struct mg_model_holds *holds);
+void mg__model_holds_free(struct mg_model_holds *holds); /* also after a failure */
 
 /* The plans of a launch, by its instructions. */
 struct mg_model_made {

@@ -22,7 +22,7 @@ MAY_INCLUDE = {
     "simt": {"sem", "cfg", "ptx", "arch"},
     "jit": {"simt", "sem", "cfg"},
     # Observers get pointers to instructions, and may look at them: observe.h is the engine's only window.
-    "model": {"simt/observe.h", "ptx", "arch", "report"},
+    "model": {"simt/observe.h", "cfg", "ptx", "arch", "report"},
     "check": {"simt/observe.h", "ptx", "arch", "report"},
     # Asks the model's rules what other addresses would have cost.
     "advise": {"simt/observe.h", "model", "ptx", "arch", "report"},
