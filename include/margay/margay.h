@@ -56,6 +56,8 @@ struct mg_diag {
     char message[512];     /* what happened */
     char excerpt[160];     /* the offending text: a source line or an instruction */
     char hint[256];        /* what to do about it */
+    char inlined_file[256]; /* the header whose code stands at that line, inlined by the compiler; "": it is no header's */
+    unsigned inlined_line;
 };
 
 struct mg_dim3 {

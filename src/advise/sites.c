@@ -129,14 +129,6 @@ static bool is_memory(const struct mg_ptx_insn *insn, uint8_t *direction)
            (insn->access != MG_ACCESSES_NONE && (insn->space == MG_SPACE_GLOBAL || insn->space == MG_SPACE_GENERIC));
 }
 
-/* Headers of the toolkit and of the system: nobody mends those; the line that called them is meant. */
-static bool is_system(const char *file)
-{
-    return !strncmp(file, "/usr/", 5) ||
-           (strstr(file, "/include/") && (strstr(file, "cuda") || strstr(file, "nvidia"))) ||
-           strstr(file, "/cooperative_groups/");
-}
-
 void mg__site_place(const struct mg_launch_info *info, uint32_t insn, const char **file, uint32_t *line)
 {
     const struct mg_insn_info *i = &info->insns[insn];
@@ -149,13 +141,10 @@ void mg__site_place(const struct mg_launch_info *info, uint32_t insn, const char
         }
     *file = i->file ? i->file : "";
     *line = i->line;
-    uint32_t at = i->insn ? i->insn->loc : 0;
-    for (unsigned depth = 0; m && at && at < m->nlocs && depth < 64 && is_system(*file); depth++) {
-        at = m->locs[at].inlined_at;
-        if (!at || at >= m->nlocs || m->locs[at].file >= m->nfiles)
-            return;
-        *file = m->files[m->locs[at].file];
-        *line = m->locs[at].line;
+    if (m && i->insn && i->insn->loc) {
+        struct mg_ptx_place place = mg__ptx_place(m, i->insn->loc);
+        *file = place.file;
+        *line = place.line;
     }
 }
 

@@ -86,11 +86,13 @@ uint64_t mg__hash(const void *data, size_t size);
 /* Fills *diag (may be NULL) and returns `status`, so that a function can `return mg__diag_set(...)`. */
 enum mg_status mg__diag_set(struct mg_diag *diag, enum mg_status status, const char *format, ...) MG_PRINTF(3, 4);
 void mg__diag_at(struct mg_diag *diag, const char *file, unsigned line, unsigned column);
+void mg__diag_inlined(struct mg_diag *diag, const char *header, unsigned line); /* whose code stands at that place */
 void mg__diag_excerpt(struct mg_diag *diag, const char *text, size_t length); /* up to its first newline */
 void mg__diag_hint(struct mg_diag *diag, const char *format, ...) MG_PRINTF(2, 3);
 
 /* ---- threads: a pool that runs one function on several workers at once ---- */
 struct mg_pool;
+#define MG_POOL_THREAD_NAME "margay" /* of its threads, by which debuggers and crash handlers know them */
 enum mg_status mg__pool_create(unsigned workers, struct mg_pool **pool); /* 0: one a processor allowed to us */
 void mg__pool_destroy(struct mg_pool *pool);
 unsigned mg__pool_workers(const struct mg_pool *pool);

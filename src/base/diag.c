@@ -39,15 +39,27 @@ enum mg_status mg__diag_set(struct mg_diag *diag, enum mg_status status, const c
     return status;
 }
 
+static void set_file(char *field, size_t size, const char *file)
+{
+    if (snprintf(field, size, "%s", file ? file : "") >= (int)size)
+        trim_utf8(field);
+}
+
 void mg__diag_at(struct mg_diag *diag, const char *file, unsigned line, unsigned column)
 {
     if (!diag)
         return;
-    int length = snprintf(diag->file, sizeof(diag->file), "%s", file ? file : "");
-    if (length >= (int)sizeof(diag->file))
-        trim_utf8(diag->file);
+    set_file(diag->file, sizeof(diag->file), file);
     diag->line = line;
     diag->column = column;
+}
+
+void mg__diag_inlined(struct mg_diag *diag, const char *header, unsigned line)
+{
+    if (!diag)
+        return;
+    set_file(diag->inlined_file, sizeof(diag->inlined_file), header);
+    diag->inlined_line = line;
 }
 
 void mg__diag_excerpt(struct mg_diag *diag, const char *text, size_t length)

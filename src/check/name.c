@@ -8,13 +8,6 @@
 
 #include <ctype.h>
 
-/* Lines of headers that come with the toolkit or the system are of no use: the line that called them is. */
-static bool is_system(const char *file)
-{
-    return strncmp(file, "/usr/", 5) == 0 || strstr(file, "/cooperative_groups/") || strstr(file, "/crt/") ||
-           (strstr(file, "/cuda") && strstr(file, "/include/"));
-}
-
 struct line mg__name_line(const struct mg_launch_info *info, uint32_t insn)
 {
     struct line line = {"", 0, 0};
@@ -22,14 +15,9 @@ struct line mg__name_line(const struct mg_launch_info *info, uint32_t insn)
         return line;
     const struct mg_insn_info *i = &info->insns[insn];
     line = (struct line){i->file, i->line, 0};
-    const struct mg_ptx_module *m = info->module;
-    uint32_t at = i->insn ? i->insn->loc : 0;
-    for (unsigned depth = 0; m && at && at < m->nlocs && depth < 64; depth++) {
-        const struct mg_ptx_loc *loc = &m->locs[at];
-        line = (struct line){loc->file < m->nfiles ? m->files[loc->file] : "", loc->line, loc->column};
-        if (!is_system(line.file) || !loc->inlined_at)
-            break;
-        at = loc->inlined_at;
+    if (info->module && i->insn && i->insn->loc) {
+        struct mg_ptx_place place = mg__ptx_place(info->module, i->insn->loc);
+        line = (struct line){place.file, place.line, place.column};
     }
     return line;
 }

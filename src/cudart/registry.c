@@ -254,7 +254,31 @@ char mg____cudaInitModule(void **handle)
 }
 
 /* ---- loading ---- */
-static enum mg_status load_text(struct cudart_module *module, char **text, size_t *length, struct mg_diag *diag)
+/* Parts of a linked program that have no PTX for this device. One may be missing: the device runtime, which programs
+ * with dynamic parallelism carry. Its PTX is for the newest device alone, and the engine would not run it: a kernel
+ * that calls it is told so when it does. */
+struct left_out {
+    unsigned parts;
+    struct mg_diag why; /* of the first */
+};
+
+static bool may_be_missing(const struct left_out *left_out, const struct mg_ptx_module *ptx)
+{
+    bool asked_for = false;
+    if (left_out->parts != 1)
+        return left_out->parts == 0;
+    for (size_t i = 0; i < ptx->nfuncs; i++) {
+        const struct mg_ptx_func *f = ptx->funcs[i];
+        bool device_runtime = mg__simt_device_runtime(f->name);
+        asked_for |= device_runtime && !f->defined;
+        if (!f->defined && !device_runtime && !mg__simt_provides(f->name))
+            return false;
+    }
+    return asked_for;
+}
+
+static enum mg_status load_text(struct cudart_module *module, char **text, size_t *length, struct left_out *left_out,
+                                struct mg_diag *diag)
 {
     struct mg_fatbin_entry entry;
     unsigned cc = mg__cudart.arch->cc;
@@ -270,6 +294,13 @@ static enum mg_status load_text(struct cudart_module *module, char **text, size_
         char *part;
         size_t n;
         status = mg__fatbin_choose(module->parts[i], readable(module->parts[i]), cc, &entry, diag);
+        if (status == MG_ERR_NO_PTX) {
+            if (!left_out->parts++)
+                left_out->why = *diag;
+            memset(diag, 0, sizeof(*diag));
+            status = MG_OK;
+            continue;
+        }
         if (!status)
             status = mg__fatbin_text(&entry, &part, &n, diag);
         if (!status) {
@@ -280,6 +311,10 @@ static enum mg_status load_text(struct cudart_module *module, char **text, size_
     if (!status)
         status = mg__link_finish(linker, text, length, diag);
     mg__link_destroy(linker);
+    if (status && left_out->parts) {
+        *diag = left_out->why;
+        return left_out->why.status;
+    }
     return status;
 }
 
@@ -292,9 +327,16 @@ int mg__cudart_load(struct cudart_module *module)
     if (module->simt || module->error)
         return module->error;
     memset(&diag, 0, sizeof(diag));
-    enum mg_status status = load_text(module, &text, &length, &diag);
+    struct left_out left_out;
+    memset(&left_out, 0, sizeof(left_out));
+    enum mg_status status = load_text(module, &text, &length, &left_out, &diag);
     if (!status)
         status = mg__ptx_parse(text, length, &ptx, &diag);
+    if (!status && !may_be_missing(&left_out, ptx)) {
+        mg__ptx_free(ptx);
+        diag = left_out.why;
+        status = diag.status;
+    }
     if (!status) {
         status = mg__simt_module_load(mg__cudart.simt, ptx, &module->simt, &diag);
         if (status) {

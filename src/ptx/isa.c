@@ -203,14 +203,14 @@ const struct sreg_entry mg__ptx_sregs[] = {
     {                                                                           \
         name ".w", MG_SR_CLUSTER, (first) + 3                                   \
     }
-    CLUSTER_XYZW("%clusterid", 0),
-    CLUSTER_XYZW("%nclusterid", 4),
-    CLUSTER_XYZW("%cluster_ctaid", 8),
-    CLUSTER_XYZW("%cluster_nctaid", 12),
+    CLUSTER_XYZW("%clusterid", MG_CLUSTER_ID),
+    CLUSTER_XYZW("%nclusterid", MG_CLUSTER_COUNT),
+    CLUSTER_XYZW("%cluster_ctaid", MG_CLUSTER_CTAID),
+    CLUSTER_XYZW("%cluster_nctaid", MG_CLUSTER_NCTAID),
 #undef CLUSTER_XYZW
-    {"%cluster_ctarank", MG_SR_CLUSTER, 16},
-    {"%cluster_nctarank", MG_SR_CLUSTER, 17},
-    {"%is_explicit_cluster", MG_SR_CLUSTER, 18},
+    {"%cluster_ctarank", MG_SR_CLUSTER, MG_CLUSTER_CTARANK},
+    {"%cluster_nctarank", MG_SR_CLUSTER, MG_CLUSTER_NCTARANK},
+    {"%is_explicit_cluster", MG_SR_CLUSTER, MG_CLUSTER_EXPLICIT},
     {"%pm0", MG_SR_OTHER, 0},
     {"%pm1", MG_SR_OTHER, 1},
     {"%pm2", MG_SR_OTHER, 2},

@@ -162,8 +162,12 @@ enum mg_ptx_sreg {
     MG_SR_CLOCK, MG_SR_CLOCK_HI, MG_SR_CLOCK64, MG_SR_GLOBALTIMER, MG_SR_GLOBALTIMER_LO, MG_SR_GLOBALTIMER_HI,
     MG_SR_DYNAMIC_SMEM_SIZE, MG_SR_TOTAL_SMEM_SIZE, MG_SR_ENVREG, /* dim: its number */
     MG_SR_RESERVED_SMEM, /* %reserved_smem_offset_*, %reserved_smem_cap: dim 0 begin, 1 end, 2 cap, 3.. offset_<n> */
-    MG_SR_CLUSTER,       /* any cluster register; dim: see mg__ptx_sreg_name */
-    MG_SR_OTHER
+    MG_SR_CLUSTER,       /* any cluster register; dim: enum mg_ptx_cluster_sreg */
+    MG_SR_OTHER          /* dim: see mg__ptx_sreg_name */
+};
+enum mg_ptx_cluster_sreg { /* the vectors take four each, .x to .w */
+    MG_CLUSTER_ID = 0, MG_CLUSTER_COUNT = 4, MG_CLUSTER_CTAID = 8, MG_CLUSTER_NCTAID = 12, MG_CLUSTER_CTARANK = 16,
+    MG_CLUSTER_NCTARANK, MG_CLUSTER_EXPLICIT
 };
 const char *mg__ptx_sreg_name(enum mg_ptx_sreg sreg, unsigned dim); /* "%tid.x"; "" if there is none */
 
@@ -310,6 +314,14 @@ struct mg_ptx_module {
  * column. Never reads past the text, never recurses without bound: safe on hostile input. */
 enum mg_status mg__ptx_parse(const char *text, size_t length, struct mg_ptx_module **module, struct mg_diag *diag);
 void mg__ptx_free(struct mg_ptx_module *module);
+/* Where the user finds a location: his own line, and the header's whose code was inlined there ("", 0: none was). */
+struct mg_ptx_place {
+    const char *file;
+    uint32_t line, column;
+    const char *header;
+    uint32_t header_line;
+};
+struct mg_ptx_place mg__ptx_place(const struct mg_ptx_module *module, uint32_t loc);
 const struct mg_ptx_func *mg__ptx_find_func(const struct mg_ptx_module *module, const char *name);
 const struct mg_ptx_var *mg__ptx_find_var(const struct mg_ptx_module *module, const char *name); /* module scope */
 

@@ -2,7 +2,7 @@
  *
  * One pass over the text, one token of look-ahead, no backtracking. Files by what they read: lex.c (characters),
  * expr.c (constant expressions), parse.c (module scope), decl.c (declarations and initialisers), body.c (scopes,
- * labels, statements), insn.c (operands), modifier.c (dotted opcodes), print.c (the way back).
+ * labels, statements), insn.c (operands), modifier.c (dotted opcodes), place.c (whose line), print.c (the way back).
  * A parse function returns false after it has recorded a failure; the failure then travels up untouched.
  */
 #ifndef MG_PTX_PRIV_H

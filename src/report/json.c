@@ -187,7 +187,9 @@ bool mg__json_diag(struct mg_strbuf *out, const char *kernel, const struct mg_di
            field(out, "status", mg_status_name(diag->status)) && mg__strbuf_append(out, ", ", 2) &&
            field(out, "message", diag->message) && mg__strbuf_append(out, ", ", 2) && field(out, "file", diag->file) &&
            mg__strbuf_printf(out, ", \"line\": %u, \"column\": %u, ", diag->line, diag->column) &&
-           field(out, "excerpt", diag->excerpt) && mg__strbuf_append(out, ", ", 2) && field(out, "hint", diag->hint);
+           field(out, "excerpt", diag->excerpt) && mg__strbuf_append(out, ", ", 2) && field(out, "hint", diag->hint) &&
+           mg__strbuf_append(out, ", ", 2) && field(out, "inlined_file", diag->inlined_file) &&
+           mg__strbuf_printf(out, ", \"inlined_line\": %u", diag->inlined_line);
 }
 
 bool mg__report_begin_json(const struct mg_report_device *device, struct mg_strbuf *out)

@@ -184,6 +184,8 @@ enum mg_status mg__record_parse(const char *line, size_t length, struct mg_arena
         copy_text(record->diag.file, sizeof(record->diag.file), root, "file");
         copy_text(record->diag.excerpt, sizeof(record->diag.excerpt), root, "excerpt");
         copy_text(record->diag.hint, sizeof(record->diag.hint), root, "hint");
+        copy_text(record->diag.inlined_file, sizeof(record->diag.inlined_file), root, "inlined_file");
+        record->diag.inlined_line = get_u32(root, "inlined_line");
         json_object_del(root, "record");
         kind = NULL; /* it pointed into what was deleted */
         record->json = dump(root, arena);

@@ -374,6 +374,7 @@ bool mg__render_summary(const struct mg_tally *tally, const struct mg_style *sty
  *   --> examples/scale.cu:12:9
  *    12 | x[i] = y[i + 4096];
  *       | ^
+ *   in /usr/local/cuda/include/…:91, inlined there
  *   hint: …
  */
 bool mg__render_error(const char *kernel, const struct mg_diag *diag, const struct mg_style *style,
@@ -419,6 +420,11 @@ bool mg__render_error(const char *kernel, const struct mg_diag *diag, const stru
         }
         if (ok && has_place && caret < room)
             ok = mg__strbuf_printf(out, "%*s | %*s^\n", (int)gutter + 1, "", (int)caret, "");
+    }
+    if (ok && diag->inlined_file[0]) {
+        const char *header = mg__layout_path(style, diag->inlined_file);
+        ok = plain(out, "  in ") && mg__layout_text(out, style, header, strlen(header), UINT32_MAX, NULL) &&
+             mg__strbuf_printf(out, ":%u, inlined there\n", diag->inlined_line);
     }
     if (ok && diag->hint[0])
         ok = plain(out, "  hint: ") && mg__layout_text(out, style, diag->hint, strlen(diag->hint), UINT32_MAX, NULL) &&

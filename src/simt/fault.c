@@ -1,4 +1,9 @@
-/* fault.c - a launch goes wrong: the record that names the instruction, its source line, the block and the thread. */
+/* fault.c - a launch goes wrong: the record that names the instruction, its source line, the block and the thread.
+ *
+ * The line is the user's: where a toolkit header's code was inlined, the header's place stands beside it
+ * (mg__ptx_place). Instructions and calls that the engine does not do become faults here when they are reached, not
+ * before, so that a kernel with a path that it never takes runs.
+ */
 #include "simt/simt_priv.h"
 
 const struct mg_op *mg__fault(struct mg_warp *w, const struct mg_op *op, uint32_t lane, enum mg_status status,
@@ -23,10 +28,13 @@ const struct mg_op *mg__fault(struct mg_warp *w, const struct mg_op *op, uint32_
     if (op && op->insn < run->program->ninsns) {
         const struct mg_insn_info *i = &run->program->insns[op->insn];
         struct mg_strbuf text = {0};
-        if (i->line)
-            mg__diag_at(&worker->diag, i->file, i->line, 0);
-        else
+        struct mg_ptx_place place = mg__ptx_place(run->info.module, i->insn->loc);
+        if (place.line) {
+            mg__diag_at(&worker->diag, place.file, place.line, 0);
+            mg__diag_inlined(&worker->diag, place.header, place.header_line);
+        } else {
             mg__diag_at(&worker->diag, "<ptx>", i->insn->ptx_line, 0);
+        }
         if (mg__ptx_print_insn(run->info.module, i->func, i->insn, &text) && text.at)
             mg__diag_excerpt(&worker->diag, text.at, text.count);
         mg__strbuf_free(&text);
@@ -44,4 +52,60 @@ void mg__fault_hint(struct mg_warp *w, const char *format, ...)
     va_start(args, format);
     vsnprintf(worker->diag.hint, sizeof worker->diag.hint, format, args);
     va_end(args);
+}
+
+/* ---- what is not simulated ---- */
+/* Behind "cuda" in the name that the program calls: the device runtime's functions carry a version in PTX. NULL: not
+ * one of its. */
+static const char *device_runtime_call(const char *name)
+{
+    static const char *const prefixes[] = {"__cudaCDP2", "__cudaCDP", "cudaCDP"};
+    for (size_t i = 0; i < MG_COUNT(prefixes); i++)
+        if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+            return name + strlen(prefixes[i]);
+    return NULL;
+}
+
+bool mg__simt_device_runtime(const char *function)
+{
+    return device_runtime_call(function) != NULL;
+}
+
+/* A call of a function that no PTX defines and the engine does not either. */
+static void unsupported_call(struct mg_warp *w, const struct mg_op *op, uint32_t lane, const char *name)
+{
+    const char *call = device_runtime_call(name);
+    if (!call) {
+        mg__fault(w, op, lane, MG_ERR_UNSUPPORTED, "the function %s is called, and no PTX of the program defines it",
+                  name);
+        mg__fault_hint(w, "It may be machine code only: link its source, or build its library with PTX "
+                          "(-gencode arch=compute_90,code=compute_90).");
+        return;
+    }
+    if (!strncmp(call, "GetParameterBuffer", 18) || !strncmp(call, "LaunchDevice", 12))
+        mg__fault(w, op, lane, MG_ERR_UNSUPPORTED,
+                  "the kernel launches kernels (CUDA dynamic parallelism), which is not simulated");
+    else
+        mg__fault(w, op, lane, MG_ERR_UNSUPPORTED,
+                  "the kernel calls cuda%s on the device (CUDA dynamic parallelism), which is not simulated", call);
+    mg__fault_hint(w,
+                   "Launch the inner kernel from the host once the outer one has ended, or do its work in the outer.");
+}
+
+MG_HANDLER(mg__op_unsupported)
+{
+    const struct mg_insn_info *i = &w->worker->run->program->insns[op->insn];
+    const struct mg_ptx_insn *insn = i->insn;
+    uint32_t lane = (uint32_t)__builtin_ctz(mask);
+    const struct mg_ptx_opnd *target =
+        insn->opcode == MG_OP_CALL && insn->nops > 1 ? mg__ptx_op(i->func, insn, 1) : NULL;
+    if (target && target->kind == MG_OPND_FUNC &&
+        (!target->func->defined || mg__simt_device_runtime(target->func->name))) {
+        unsupported_call(w, op, lane, target->func->name);
+        return NULL;
+    }
+    mg__fault(w, op, lane, MG_ERR_UNSUPPORTED, "the instruction %s is not simulated", insn->text);
+    mg__fault_hint(
+        w, "docs/isa.md lists what is. Compile for an older architecture, or give the kernel a path without it.");
+    return NULL;
 }

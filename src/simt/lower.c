@@ -22,6 +22,11 @@ enum mg_system_call mg__system_find(const char *name)
     return MG_SYS_NONE;
 }
 
+bool mg__simt_provides(const char *function)
+{
+    return mg__system_find(function) != MG_SYS_NONE;
+}
+
 uint32_t mg__lower_new_slot(struct mg_lower *L, unsigned bytes)
 {
     uint32_t align = bytes <= 4 ? 4 : 64, at = (L->frame_bytes + align - 1) / align * align;

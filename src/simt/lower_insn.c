@@ -47,6 +47,10 @@ static void lower_call(struct mg_lower *L)
         (ret ? site->rets : site->args)[j] = L->var_at[o->var->id];
         (ret ? site->ret_sizes : site->arg_sizes)[j] = (uint32_t)o->var->size;
     }
+    if (target->kind == MG_OPND_FUNC && mg__simt_device_runtime(target->func->name)) {
+        mg__lower_unsupported(L); /* also where its PTX is at hand: it works through the driver */
+        return;
+    }
     if (target->kind == MG_OPND_FUNC && target->func->defined) {
         for (uint32_t c = 0; c < L->program->ncodes; c++)
             if (L->program->codes[c]->func == target->func)

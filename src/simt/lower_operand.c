@@ -92,6 +92,8 @@ int32_t mg__lower_source(struct mg_lower *L, const struct mg_ptx_opnd *o, unsign
             return mg__lower_const(L, ((o->imm != 0) != o->negate) ? ~0u : 0, false);
         return mg__lower_const(L, immediate(o, type), bytes == 8);
     case MG_OPND_SREG:
+        if (bytes == 0) /* the one that is a predicate: no cluster is launched explicitly here */
+            return o->index == MG_SR_CLUSTER && o->dim == MG_CLUSTER_EXPLICIT ? mg__lower_const(L, 0, false) : -1;
         op = mg__lower_emit(L, mg__op_sreg);
         op->u.imm = o->index | (uint64_t)o->dim << 16;
         op->mode = bytes == 8;

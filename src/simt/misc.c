@@ -69,6 +69,31 @@ MG_HANDLER(mg__op_halves)
     return op + 1;
 }
 
+/* Launches are without clusters here, and then each block is a cluster of its own, not an explicit one (PTX ISA,
+ * "Special Registers: %clusterid" and following; seen on an H200). `place` is the row in isa.c. */
+static uint64_t cluster(const struct mg_warp *w, unsigned place)
+{
+    const struct mg_dim3 *grid = &w->worker->run->launch->grid;
+    unsigned dim = place % 4;
+    switch (place) {
+    case MG_CLUSTER_ID:
+    case MG_CLUSTER_ID + 1:
+    case MG_CLUSTER_ID + 2:
+        return w->block->ctaid[dim];
+    case MG_CLUSTER_COUNT:
+    case MG_CLUSTER_COUNT + 1:
+    case MG_CLUSTER_COUNT + 2:
+        return dim == 0 ? grid->x : dim == 1 ? grid->y : grid->z;
+    case MG_CLUSTER_NCTAID:
+    case MG_CLUSTER_NCTAID + 1:
+    case MG_CLUSTER_NCTAID + 2:
+    case MG_CLUSTER_NCTARANK:
+        return 1;
+    default: /* %cluster_ctaid, %cluster_ctarank, %is_explicit_cluster, and every .w */
+        return 0;
+    }
+}
+
 static uint64_t special(const struct mg_warp *w, unsigned reg, unsigned dim, unsigned lane)
 {
     const struct mg_run *run = w->worker->run;
@@ -124,6 +149,8 @@ static uint64_t special(const struct mg_warp *w, unsigned reg, unsigned dim, uns
         return dim == 1 ? run->workspace >> 32 : dim == 2 ? (uint32_t)run->workspace : 0;
     case MG_SR_RESERVED_SMEM:
         return 0;
+    case MG_SR_CLUSTER:
+        return cluster(w, dim);
     default:
         return UINT64_MAX;
     }
@@ -133,8 +160,12 @@ MG_HANDLER(mg__op_sreg)
 {
     bool wide = op->mode;
     unsigned reg = op->u.imm & 0xffff, dim = op->u.imm >> 16 & 0xff;
-    if (reg == MG_SR_CLUSTER || reg == MG_SR_OTHER)
-        return mg__op_unsupported(w, op, mask);
+    if (reg == MG_SR_OTHER) {
+        mg__fault(w, op, (uint32_t)__builtin_ctz(mask), MG_ERR_UNSUPPORTED, "the special register %s is not simulated",
+                  mg__ptx_sreg_name((enum mg_ptx_sreg)reg, dim));
+        mg__fault_hint(w, "Give the kernel a path that does without it.");
+        return NULL;
+    }
     if (reg == MG_SR_CLOCK || reg == MG_SR_CLOCK64)
         w->issued += 16; /* so that a wait by clock ends */
     if (!wide && mask == ~0u && reg == MG_SR_TID && dim < 3) {

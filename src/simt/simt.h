@@ -51,6 +51,9 @@ enum mg_status mg__mem_register_host(struct mg_simt *simt, void *host, uint64_t 
 enum mg_status mg__mem_unregister_host(struct mg_simt *simt, void *host);
 
 /* ---- modules ---- */
+/* Whether a device function is of the device runtime (dynamic parallelism). Calls of it fail when they are reached. */
+bool mg__simt_device_runtime(const char *function);
+bool mg__simt_provides(const char *function); /* the engine itself does it: vprintf, malloc … */
 /* Takes ownership of `ptx` on success. Allocates its global and constant variables. Unresolved externs are an error. */
 enum mg_status mg__simt_module_load(struct mg_simt *simt, struct mg_ptx_module *ptx, struct mg_simt_module **module,
                                     struct mg_diag *diag);

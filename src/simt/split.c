@@ -550,13 +550,3 @@ MG_HANDLER(mg__op_trap)
     mg__fault_hint(w, "A __trap(), or code that the compiler proved unreachable, was reached.");
     return NULL;
 }
-
-MG_HANDLER(mg__op_unsupported)
-{
-    const struct mg_ptx_insn *insn = w->worker->run->program->insns[op->insn].insn;
-    mg__fault(w, op, (uint32_t)__builtin_ctz(mask), MG_ERR_UNSUPPORTED, "the instruction %s is not simulated",
-              insn->text);
-    mg__fault_hint(
-        w, "docs/isa.md lists what is. Compile for an older architecture, or give the kernel a path without it.");
-    return NULL;
-}
