@@ -260,6 +260,8 @@ static void exchange_all(struct mg_facts *f, struct remedy *swap)
 void mg__advise_global(struct mg_facts *f)
 {
     bool exchange = false, all = !f->tiles.count;
+    if (!f->nsites)
+        return; /* no access to global memory, and so no worst one whose width and stride could be told below */
     for (uint32_t i = 0; i < f->nsites; i++)
         exchange |= f->sites[i].swaps && size_of(f->sites[i].step_y) == f->sites[i].width;
     all &= exchange;
