@@ -113,6 +113,7 @@ enum mg_status mg__pool_create(unsigned workers, struct mg_pool **result)
             mg__pool_destroy(pool);
             return MG_ERR_NOMEM;
         }
+        (void)pthread_setname_np(pool->threads[i].thread, MG_POOL_THREAD_NAME);
         pool->started = i;
     }
     *result = pool;

@@ -94,6 +94,11 @@ struct mg_child {
 /* Runs it to its end; *status as from waitpid. On failure *error is an errno. */
 enum mg_status mg__child_run(const struct mg_child *child, int *status, int *error);
 
+/* ---- missing.c ---- */
+/* Of a program that the loader did not start: tells of each library that it did not find. `setup` as for the child. */
+void mg__missing_libraries(const char *path, char **argv, void (*setup)(void *arg, int report_fd), void *setup_arg,
+                           void (*tell)(void *arg, const struct mg_diag *diag), void *arg);
+
 /* ---- compile.c ---- */
 struct mg_compiled {
     char dir[1024], program[2048];
@@ -127,6 +132,8 @@ struct mg_session {
     struct mg_advices advices;
     struct mg_findings findings, suppressed; /* in order, once the run is over */
     uint64_t launches, errors, damaged;
+    bool internal;  /* an error was a defect of Margay itself */
+    bool signalled; /* the program was ended by a signal */
     bool checked; /* the runtime said that it checks */
     uint64_t unexplained; /* errors that no finding stands for: what came after them was not looked at */
 };

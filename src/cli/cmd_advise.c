@@ -44,7 +44,9 @@ static int show(struct mg_session *session, const struct mg_cli_options *options
     if (mg__advices_read(&session->advices) != MG_OK)
         return mg__cli_complain(options, "out of memory");
     mg__advices_sort(&session->advices);
-    if (session->launches && !session->advices.at.count)
+    if (session->launches && !session->advices.at.count && session->signalled)
+        result = mg__cli_complain(options, "no advice: the run ended before any was ready");
+    else if (session->launches && !session->advices.at.count)
         result = mg__cli_complain(options, "no advice: this CUDA runtime runs kernels but does not look at them");
     else if (!mg__render_advice(&session->advices, &style, &text))
         result = mg__cli_complain(options, "out of memory");

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define MAX_ERRORS_SHOWN 10
+#define LOADER_FAILED 127              /* what ld.so exits with */
 #define MAX_RECORD ((size_t)256 << 20) /* a longer line is damage, not a record */
 
 struct held_error {
@@ -26,6 +27,7 @@ struct run {
     struct mg_session *session;
     FILE *json;
     bool json_failed, any_launch;
+    bool heard;                /* the runtime has said something: the program was started */
     struct mg_strbuf line;     /* the record that is still incomplete */
     bool skip_line;            /* it was too long: drop it up to its newline */
     struct mg_strbuf errors;   /* JSON objects, commas between */
@@ -128,6 +130,19 @@ static void show_error(struct run *run, const char *kernel, const struct mg_diag
     mg__strbuf_free(&text);
 }
 
+/* An error of ours, about the program as a whole. */
+static void tell_error(void *arg, const struct mg_diag *diag)
+{
+    struct run *run = arg;
+    struct mg_strbuf text = {0};
+    if (mg__strbuf_append(&text, "{", 1) && mg__json_diag(&text, "", diag) && mg__strbuf_append(&text, "}", 1))
+        append_object(run, &run->errors, text.at);
+    else
+        run->json_failed = true;
+    mg__strbuf_free(&text);
+    show_error(run, "", diag);
+}
+
 static void hold_error(struct run *run, const struct mg_record *record)
 {
     struct held_error *held = mg__arena_alloc(&run->held_arena, sizeof(*held));
@@ -219,6 +234,7 @@ static void handle(struct run *run, const char *line, size_t length)
                 s->damaged++;
         } else if (record.kind == MG_RECORD_ERROR) {
             append_object(run, &run->errors, record.json);
+            s->internal |= record.diag.status == MG_ERR_INTERNAL;
             if (s->options->command == MG_CMD_CHECK)
                 hold_error(run, &record);
             else
@@ -231,6 +247,7 @@ static void handle(struct run *run, const char *line, size_t length)
 static void receive(void *arg, const char *bytes, size_t size)
 {
     struct run *run = arg;
+    run->heard = true;
     while (size) {
         const char *newline = memchr(bytes, '\n', size);
         size_t n = newline ? (size_t)(newline - bytes) : size;
@@ -359,10 +376,15 @@ static int start(struct run *run, const char *program, char **argv, int *status)
     erase_progress(run);
     if (WIFSIGNALED(wait_status)) {
         *status = 128 + WTERMSIG(wait_status);
-        fprintf(stderr, "margay: %s was ended by signal %d (%s)\n", program, WTERMSIG(wait_status),
-                strsignal(WTERMSIG(wait_status)));
+        run->session->signalled = true;
+        fprintf(stderr,
+                run->session->internal ? "margay: the run of %s ended there, by signal %d (%s)\n"
+                                       : "margay: %s was ended by signal %d (%s)\n",
+                program, WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)));
     } else {
         *status = WEXITSTATUS(wait_status);
+        if (*status == LOADER_FAILED && !run->heard)
+            mg__missing_libraries(path, argv, set_environment, run, tell_error, run);
     }
     return -1;
 }

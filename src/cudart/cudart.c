@@ -67,6 +67,8 @@ void mg__cudart_tell(const char *kernel, const struct mg_diag *diag)
     mg__strbuf_printf(&text, "%s\n", diag->message);
     if (diag->file[0])
         mg__strbuf_printf(&text, "margay:   at %s:%u\n", diag->file, diag->line);
+    if (diag->inlined_file[0])
+        mg__strbuf_printf(&text, "margay:   in %s:%u, inlined there\n", diag->inlined_file, diag->inlined_line);
     if (diag->excerpt[0])
         mg__strbuf_printf(&text, "margay:   %s\n", diag->excerpt);
     if (diag->hint[0])
@@ -289,6 +291,7 @@ static int make_context(void)
     const char *progress = getenv("MARGAY_PROGRESS");
     c->progress = c->report && progress && !strcmp(progress, "1");
 
+    mg__cudart_catch_crashes();
     struct mg_simt_options options = {.arch = c->arch, .threads = (unsigned)threads, .timeout_ms = c->timeout_ms};
     if (c->progress)
         options.progress = on_progress;

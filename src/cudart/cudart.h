@@ -120,6 +120,9 @@ int mg__cudart_error_of(enum mg_status status);
 bool mg__cudart_sticky(enum mg_status status);
 void mg__cudart_poison(int error);
 int mg__cudart_missing(const char *name); /* an entry point that is not there */
+/* crash.c: what the thread is launching, demangled; NULL: nothing. */
+extern _Thread_local const char *mg__cudart_running;
+void mg__cudart_catch_crashes(void);
 void mg__cudart_lock(void);
 void mg__cudart_unlock(void);
 

@@ -110,7 +110,9 @@ static enum mg_status run(struct cudart_func *func, const struct request *r, con
         mg__advise_regs(c->advise, func->info.regs, func->regs_from, func->exact);
     c->launch_start = mg__time_ns();
     mg__check_begins(c->check, func->name, mg__cudart_call.stream, false);
+    mg__cudart_running = func->demangled ? func->demangled : func->name;
     enum mg_status status = mg__simt_launch(c->simt, func->kernel, &launch, diag);
+    mg__cudart_running = NULL;
     mg__check_ends(c->check);
     if (watched && c->check)
         record_checked(func, r, status);

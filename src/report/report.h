@@ -148,6 +148,11 @@ enum mg_status mg__report_advice(struct mg_report_writer *w, const struct mg_rep
 /* Says that launches are checked, and for what ("race,init"): a report without it is no proof that nothing is wrong. */
 enum mg_status mg__report_checks(struct mg_report_writer *w, const char *checks);
 enum mg_status mg__report_error(struct mg_report_writer *w, const char *kernel, const struct mg_diag *diag);
+/* The same from a signal handler: without locks or memory, and of the diag its status, message and hint alone. To
+ * standard error without a writer. */
+void mg__report_crash(struct mg_report_writer *w, const char *kernel, const struct mg_diag *diag);
+/* An error's fields as they stand in records and reports, without braces. */
+bool mg__json_diag(struct mg_strbuf *out, const char *kernel, const struct mg_diag *diag);
 enum mg_status mg__report_progress(struct mg_report_writer *w, const char *kernel, uint64_t done, uint64_t total);
 void mg__report_close(struct mg_report_writer *w);
 /* Appends a JSON string, quotes included. What is not UTF-8 in `text` becomes U+FFFD, so the result always is. */

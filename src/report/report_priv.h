@@ -5,5 +5,4 @@
 
 /* The pieces that records and report files are made of. */
 bool mg__json_device(struct mg_strbuf *out, const struct mg_report_device *device);
-bool mg__json_diag(struct mg_strbuf *out, const char *kernel, const struct mg_diag *diag);
 #endif

@@ -184,6 +184,50 @@ enum mg_status mg__report_error(struct mg_report_writer *w, const char *kernel, 
     return emit(w, &line, ok);
 }
 
+/* Text inside a JSON string; what would need an escape becomes a question mark. */
+static size_t put_plain(char *out, size_t size, size_t at, const char *text)
+{
+    for (; *text && at + 1 < size; text++)
+        out[at++] = *text == '"' || *text == '\\' || (unsigned char)*text < 0x20 ? '?' : *text;
+    return at;
+}
+
+static size_t put_raw(char *out, size_t size, size_t at, const char *text)
+{
+    for (; *text && at + 1 < size; text++)
+        out[at++] = *text;
+    return at;
+}
+
+void mg__report_crash(struct mg_report_writer *w, const char *kernel, const struct mg_diag *diag)
+{
+    char line[4096];
+    size_t at = 0, room = sizeof(line) - 1;
+    if (w && !w->broken) { /* a line of its own: another may be half written */
+        at = put_raw(line, room, at, "\n{\"record\": \"error\", \"status\": \"");
+        at = put_raw(line, room, at, mg_status_name(diag->status));
+        at = put_raw(line, room, at, "\", \"message\": \"");
+        at = put_plain(line, room, at, diag->message);
+        at = put_raw(line, room, at, "\", \"file\": \"\", \"line\": 0, \"column\": 0, \"excerpt\": \"\", \"hint\": \"");
+        at = put_plain(line, room, at, diag->hint);
+        at = put_raw(line, room, at, "\", \"inlined_file\": \"\", \"inlined_line\": 0, \"kernel\": \"");
+        at = put_plain(line, room - 4, at, kernel); /* last, since it may be long */
+        at = put_raw(line, room, at, "\"}\n");
+        (void)write_all(w->fd, line, at);
+        return;
+    }
+    at = put_raw(line, room, at, "margay: error: ");
+    if (kernel[0]) {
+        at = put_raw(line, room - 1024, at, kernel);
+        at = put_raw(line, room, at, ": ");
+    }
+    at = put_raw(line, room, at, diag->message);
+    at = put_raw(line, room, at, "\nmargay:   ");
+    at = put_raw(line, room, at, diag->hint);
+    at = put_raw(line, room, at, "\n");
+    (void)write_all(STDERR_FILENO, line, at);
+}
+
 enum mg_status mg__report_progress(struct mg_report_writer *w, const char *kernel, uint64_t done, uint64_t total)
 {
     struct mg_strbuf line = {0};
