@@ -8,10 +8,11 @@
  * what nobody writes or, between two barriers, shared memory; sums are atomic and nobody looks at them. Operations of
  * whole warps and barriers stand only where all threads come by.
  *
- * To add an instruction, add a row: $d $r $s are a 32-bit register to write, to read, or to read or a constant; $D $L
+ * To add an instruction, add a row (and to plain.c, where it can be said in plain C): $d $r $s are a 32-bit register to write, to read, or to read or a constant; $D $L
  * $M the same of 64 bits, $f $g of floats, $q of doubles, $h of 16 bits, $p $P of predicates; $n is a number below 32.
  */
 #include "program.h"
+#include "plain.h"
 
 static const char *const values[] = {
     "add.u32 $d, $s, $s;",
@@ -54,6 +55,15 @@ static const char *const values[] = {
     "fns.b32 $d, $r, $n, 2;",
     "add.cc.u32 $d, $r, $s; addc.u32 $d, $r, $s;",
     "sub.cc.u32 $d, $r, $s; subc.u32 $d, $r, 7;",
+    "add.cc.u32 $d, $r, $s; addc.cc.u32 $d, $r, $s; addc.cc.u32 $d, $r, $s; addc.u32 $d, $r, $s;",
+    "sub.cc.u32 $d, $r, $s; subc.cc.u32 $d, $r, $s; subc.cc.u32 $d, $r, $s; subc.u32 $d, $r, $s;",
+    "add.cc.u64 $D, $L, $M; addc.cc.u64 $D, $L, $L; addc.u32 $d, $r, 0;",
+    "sub.cc.u64 $D, $L, $M; subc.cc.u64 $D, $L, $L; subc.u32 $d, $r, 0;",
+    "add.cc.s32 $d, $r, $s; addc.s64 $D, $L, $M;",
+    "mad.lo.cc.u32 $d, $r, $s, $r; madc.hi.u32 $d, $r, $s, $r;",
+    "mad.lo.cc.u32 $d, $r, $r, $s; madc.hi.cc.u32 $d, $r, $s, $r; madc.lo.cc.s32 $d, $r, $s, $s; addc.u32 $d, $r, 0;",
+    "mad.lo.cc.u64 $D, $L, $L, $M; madc.hi.cc.u64 $D, $L, $L, $L; addc.u64 $D, $L, 0;",
+    "mad.hi.cc.s32 $d, $r, $s, $r; madc.hi.s32 $d, $r, $s, $r;",
     "mov.u32 $d, $s;",
     "add.u64 $D, $L, $M;",
     "sub.s64 $D, $L, $M;",
@@ -270,11 +280,54 @@ static const char *const whole_block[] = {
     "barrier.sync 1; membar.cta;",
 };
 
+/* A value that is set late or not at all: in an arm that not all lanes take, in a round of a loop, as a copy of a
+ * register with one definition that goes on to other values, or of something that never changes. A flag says whether it
+ * was, and who reads the value looks at the flag. $# is the number that all of them share; the source comes first. */
+static const char *const late_sources[] = {
+    "add.u32 %k$#, $r, $s; add.s64 %e$#, $L, $M;",
+    "xor.b32 %k$#, $r, $s; mul.lo.u64 %e$#, $L, $M;",
+    "ld.global.u32 %k$#, [%in+$4]; mov.u64 %e$#, $M;",
+    "mad.lo.u32 %k$#, $r, $s, $r; mad.wide.u32 %e$#, $r, $s, $L;",
+    "mov.u32 %k$#, $r; cvt.u64.u32 %e$#, $r;",
+};
+static const char *const late_copies[] = {
+    "mov.u32 %v$#, %k$#; mov.u32 %j$#, %v$#; mov.u64 %z$#, %e$#; mov.u32 %g$#, 1;",
+    "mov.b32 %v$#, %k$#; mov.u64 %z$#, %e$#; sub.u32 %j$#, %v$#, $s; mov.u32 %g$#, 1;",
+    "mov.u32 %v$#, %tid.x; mov.u32 %j$#, %k$#; ld.param.u64 %z$#, [p3]; mov.u32 %g$#, 1;",
+    "mov.u32 %v$#, 77; mov.u32 %j$#, %v$#; mov.u64 %z$#, 1234567; mov.u32 %g$#, 1;",
+    "mov.b64 {%v$#, %j$#}, %e$#; mov.b64 %z$#, {%k$#, %v$#}; mov.u32 %g$#, 1;",
+    "mov.u32 %v$#, $r; mov.u32 %j$#, %k$#; mov.u64 %z$#, $L; mov.u32 %g$#, 1;",
+};
+static const char *const late_reads[] = {
+    "setp.ne.u32 %pc, %g$#, 0; selp.b32 $d, %v$#, $s, %pc;",
+    "setp.ne.u32 %pc, %g$#, 0; selp.b32 $d, %j$#, $s, %pc; selp.b64 $D, %z$#, $L, %pc;",
+    "setp.ne.u32 %pc, %g$#, 0; @%pc mad.lo.u32 $d, %v$#, 3, %j$#;",
+    "setp.ne.u32 %pc, %g$#, 0; @%pc add.u64 $D, %z$#, $M;",
+    "setp.ne.u32 %pc, %g$#, 0; @%pc st.global.v2.u32 [%own+8], {%j$#, %v$#};",
+};
+/* One warp waits for another, one block for the one before it; $@ and $& are offsets of what this row has for itself. */
+static const char *const waits[] = {
+    "sub.u32 %y0, %so, %tiles; shr.u32 %y1, %y0, 9; shl.b32 %y1, %y1, 2; st.shared.u32 [%so+4], $r; bar.warp.sync -1; "
+    "membar.cta; mov.u32 %y2, flags; add.u32 %y1, %y1, %y2; st.volatile.shared.u32 [%y1+$@], 1; add.u32 %y0, %y0, 512; "
+    "setp.ge.u32 %pc, %y0, %all; @%pc and.b32 %y0, %y0, 511; shr.u32 %y1, %y0, 9; shl.b32 %y1, %y1, 2; add.u32 %y1, "
+    "%y1, %y2;\nWAIT$#: ld.volatile.shared.u32 %y2, [%y1+$@]; setp.ne.u32 %pc, %y2, 1; @%pc bra WAIT$#; membar.cta; "
+    "add.u32 %y0, %y0, %tiles; ld.shared.u32 $d, [%y0+4]; bar.sync 0;",
+    "add.u64 %x1, %flat, $&; mad.wide.u32 %x0, %gid, 4, %x1; st.global.u32 [%x0+4096], $r; membar.gl; bar.sync 0; "
+    "mov.u32 %y3, %ctaid.x; mad.wide.u32 %x1, %y3, 4, %x1; st.volatile.global.u32 [%x1+8192], 1; setp.eq.u32 %pc, %y3, "
+    "0; @%pc bra FIRST$#;\nWAIT$#: ld.volatile.global.u32 %y2, [%x1+8188]; setp.ne.u32 %pc, %y2, 1; @%pc bra WAIT$#; "
+    "membar.gl; shr.u32 %y0, %all, 2; cvt.u64.u32 %x1, %y0; sub.u64 %x0, %x0, %x1; ld.global.u32 $d, "
+    "[%x0+4096];\nFIRST$#: bar.sync 0;",
+};
+enum { LATES = 6, WAITS = 3, WAIT_STEP = 8192 };
+
 struct maker {
     struct program *p;
     uint64_t state;
     unsigned ids;
     bool exits; /* some threads may be gone */
+    bool plain;
+    unsigned lates, waits; /* so far */
+    unsigned number;       /* what $# stands for */
 };
 
 static unsigned pick(struct maker *m, unsigned n)
@@ -339,6 +392,15 @@ static void expand(struct maker *m, struct mg_strbuf *t, const char *row)
         case 'n':
             mg__strbuf_printf(t, "%u", pick(m, 32));
             break;
+        case '#':
+            mg__strbuf_printf(t, "%u", m->number);
+            break;
+        case '@': /* eight warps have words of 4 bytes */
+            mg__strbuf_printf(t, "%u", m->number * 32);
+            break;
+        case '&':
+            mg__strbuf_printf(t, "%u", m->number * WAIT_STEP);
+            break;
         default: /* 4, 8: an offset */
             mg__strbuf_printf(t, "%u", (unsigned)(*row - '0') * pick(m, 7));
             break;
@@ -353,6 +415,56 @@ static struct stmt *new_stmt(struct maker *m, enum stmt_kind kind, struct mg_str
     s->head = mg__arena_strdup(&m->p->arena, head->at ? head->at : "");
     mg__strbuf_free(head);
     return s;
+}
+
+static struct stmt *line(struct maker *m, const char *row)
+{
+    struct mg_strbuf t = {0};
+    expand(m, &t, row);
+    return new_stmt(m, STMT_LINE, &t);
+}
+
+/* A row that plain.c knows, if it has to. */
+static const char *choose(struct maker *m, const char *const *rows, unsigned n)
+{
+    const char *row = rows[pick(m, n)];
+    for (unsigned k = 0; m->plain && k < 40 && !plain_knows(row); k++)
+        row = rows[pick(m, n)];
+    return row;
+}
+
+static void append(struct stmt *to, unsigned side, struct stmt *s)
+{
+    mg__vec_push(&to->list[side], s);
+}
+
+static void append_read(struct maker *m, struct stmt *to)
+{
+    if (pick(m, 2))
+        append(to, 0, line(m, late_reads[pick(m, MG_COUNT(late_reads))]));
+}
+
+/* The source of a late value, and an arm that makes it; around them others, among them such as read it. */
+static struct stmt *late_value(struct maker *m)
+{
+    struct mg_strbuf none = {0}, t = {0};
+    struct stmt *all = new_stmt(m, STMT_IF, &none), *source, *arm;
+    all->bare = true;
+    m->number = m->lates++;
+    append_read(m, all);
+    source = line(m, late_sources[pick(m, MG_COUNT(late_sources))]);
+    source->stays = true;
+    append(all, 0, source);
+    expand(m, &t, pick(m, 2) ? "not.pred %pc, $P;" : "setp.lt.s32 %pc, $r, $s;");
+    arm = new_stmt(m, STMT_IF, &t);
+    append(arm, 0, line(m, late_copies[pick(m, MG_COUNT(late_copies))]));
+    if (pick(m, 2)) {
+        unsigned side = pick(m, 2);
+        append(arm, side, line(m, choose(m, values, MG_COUNT(values))));
+    }
+    append(all, 0, arm);
+    append_read(m, all);
+    return all;
 }
 
 /* `together`: all threads of the block come by here. */
@@ -385,15 +497,23 @@ static void make_list(struct maker *m, struct stmt *to, unsigned side, unsigned 
             make_list(m, s, 0, 2 + pick(m, 6), depth - 1, together && uniform, true);
             s->list[1].count = 0;
         } else if (what == 7 && together && !m->exits) {
-            expand(m, &t, whole_warp[pick(m, MG_COUNT(whole_warp))]);
+            expand(m, &t, choose(m, whole_warp, MG_COUNT(whole_warp)));
             s = new_stmt(m, STMT_LINE, &t);
         } else if (what < 10 && together) {
-            expand(m, &t, whole_block[pick(m, MG_COUNT(whole_block))]);
+            expand(m, &t, choose(m, whole_block, MG_COUNT(whole_block)));
             s = new_stmt(m, STMT_LINE, &t);
         } else if (what == 10 && pick(m, 8) == 0 && !loop) {
             expand(m, &t, pick(m, 2) ? "@$P ret;" : "@!$P exit;");
             m->exits = true;
             s = new_stmt(m, STMT_LINE, &t);
+        } else if (what >= 12 && what < (m->plain ? 16 : 13) && m->lates < LATES) {
+            s = late_value(m);
+        } else if (what >= 16 && what < 20 && m->lates) {
+            m->number = pick(m, m->lates);
+            s = line(m, late_reads[pick(m, MG_COUNT(late_reads))]);
+        } else if (what == 20 && together && !loop && !m->exits && m->waits < WAITS) {
+            m->number = m->waits++;
+            s = line(m, waits[pick(m, MG_COUNT(waits))]);
         } else if (what == 11 && pick(m, 3) == 0) {
             unsigned l = ++m->ids;
             mg__strbuf_printf(&t, "{ T%u: .branchtargets A%u, B%u, C%u, B%u;\n", l, l, l, l, l);
@@ -408,7 +528,8 @@ static void make_list(struct maker *m, struct stmt *to, unsigned side, unsigned 
             s = new_stmt(m, STMT_LINE, &t);
         } else {
             bool poll = !loop && pick(m, 16) == 0;
-            const char *row = poll ? polls[pick(m, MG_COUNT(polls))] : values[pick(m, MG_COUNT(values))];
+            const char *row =
+                poll ? choose(m, polls, MG_COUNT(polls)) : choose(m, values, MG_COUNT(values));
             if (row[0] != '{' && pick(m, 6) == 0) { /* only its last instruction is guarded: the others prepare */
                 const char *last = row, *end = row + strlen(row) - 1;
                 for (const char *at = row; at < end; at++)
@@ -428,12 +549,12 @@ static void make_list(struct maker *m, struct stmt *to, unsigned side, unsigned 
     }
 }
 
-void program_make(struct program *p, uint64_t seed)
+void program_make(struct program *p, uint64_t seed, bool plain)
 {
     static const struct mg_dim3 blocks[] = {{32, 1, 1}, {64, 1, 1}, {256, 1, 1}, {16, 16, 1}, {8, 8, 1},   {16, 4, 1},
                                             {4, 8, 2},  {32, 4, 1}, {2, 16, 1},  {64, 2, 1},  {10, 16, 1}, {96, 1, 1},
                                             {1, 64, 1}, {8, 2, 6},  {33, 1, 1},  {7, 5, 1}};
-    struct maker m = {p, seed * 0x9e3779b97f4a7c15ull + 1, 0, false};
+    struct maker m = {.p = p, .state = seed * 0x9e3779b97f4a7c15ull + 1, .plain = plain};
     struct mg_strbuf none = {0};
     memset(p, 0, sizeof *p);
     mg__arena_init(&p->arena);
@@ -443,6 +564,8 @@ void program_make(struct program *p, uint64_t seed)
     p->grid = (struct mg_dim3){1 + pick(&m, 4), 1, 1};
     p->root = new_stmt(&m, STMT_IF, &none);
     unsigned size = pick(&m, 40); /* most are small: many small ones find more than a few large ones in the same time */
+    if (plain)
+        size /= 3;
     p->depth = size == 0 ? 3 : size < 6 ? 2 : 1;
     make_list(&m, p->root, 0,
               size == 0  ? 5 + pick(&m, 22)
@@ -504,19 +627,21 @@ static void put(const struct stmt *s, unsigned level, struct mg_strbuf *t)
 /* ---- what a program begins and ends with: only what it names, for most of the time goes into compiling ---- */
 struct names {
     uint32_t r, d, f, q, h, p; /* a bit each */
-    bool tile, counts, mine, konst, helper;
+    uint32_t g;                /* flags of late values */
+    bool tile, counts, flags, mine, konst, helper;
 };
 
 static void read_names(const char *at, struct names *n)
 {
     *n = (struct names){.tile = strstr(at, "tile") || strstr(at, "%so"),
                         .counts = strstr(at, "counts"),
+                        .flags = strstr(at, "flags"),
                         .mine = strstr(at, "%lo"),
                         .konst = strstr(at, "konst"),
                         .helper = strstr(at, "helper")};
     for (; (at = strchr(at, '%')) != NULL; at++) {
         uint32_t *set = at[1] == 'r' ? &n->r : at[1] == 'd' ? &n->d : at[1] == 'f' ? &n->f : at[1] == 'q' ? &n->q
-                        : at[1] == 'h' ? &n->h : at[1] == 'p' ? &n->p : NULL;
+                        : at[1] == 'h' ? &n->h : at[1] == 'p' ? &n->p : at[1] == 'g' ? &n->g : NULL;
         if (set && at[2] >= '0' && at[2] <= '9')
             *set |= 1u << strtoul(at + 2, NULL, 10) % 32;
     }
@@ -531,6 +656,8 @@ static void declare(const struct names *n, struct mg_strbuf *t)
         mg__strbuf_printf(t, ".shared .align 16 .b8 tile[%u];\n", TILE_BYTES);
     if (n->counts)
         mg__strbuf_printf(t, ".shared .align 16 .b8 counts[128];\n");
+    if (n->flags)
+        mg__strbuf_printf(t, ".shared .align 16 .b8 flags[%u];\n", WAITS * 32);
     if (n->helper)
         mg__strbuf_printf(t, ".func (.param .b32 b) helper(.param .b32 a)\n{\n.reg .b32 %%x<4>; .reg .pred "
                              "%%q;\nld.param.b32 %%x0, [a]; setp.lt.s32 %%q, %%x0, 0; @%%q neg.s32 %%x0, %%x0;\n"
@@ -541,7 +668,8 @@ static void declare(const struct names *n, struct mg_strbuf *t)
                       ".b32 %%r<16>; .reg .b64 %%d<8>;\n"
                       ".reg .b32 %%y<4>; .reg .b64 %%x<4>; .reg .b128 %%w<2>; .reg .b32 %%c<5>; .reg .b32 %%l<5>; .reg "
                       ".b64 %%in, %%out, %%own, %%flat, %%sums;\n"
-                      ".reg .b32 %%tx, %%ty, %%lane, %%gid, %%so, %%u, %%lo;%s\n",
+                      ".reg .b32 %%tx, %%ty, %%lane, %%gid, %%so, %%u, %%lo, %%all, %%tiles;\n"
+                      ".reg .b32 %%k<6>, %%v<6>, %%j<6>, %%g<6>; .reg .b64 %%e<6>, %%z<6>;%s\n",
                       n->mine ? " .local .align 8 .b8 mine[64];" : "");
 }
 
@@ -554,13 +682,14 @@ static void begin(const struct names *n, struct mg_strbuf *t)
         "mov.u32 %%tx, %%tid.x; mov.u32 %%ty, %%tid.y; mov.u32 %%lane, %%laneid;%s\n"
         "mov.u32 %%y0, %%ntid.x; mad.lo.u32 %%y1, %%ty, %%y0, %%tx; mov.u32 %%y2, %%ntid.y; mul.lo.u32 %%y0, %%y0, "
         "%%y2; mov.u32 %%y3, %%tid.z;\n"
-        "mad.lo.u32 %%y1, %%y3, %%y0, %%y1; mov.u32 %%y3, %%ntid.z; mul.lo.u32 %%y0, %%y0, %%y3;\n"
+        "mad.lo.u32 %%y1, %%y3, %%y0, %%y1; mov.u32 %%y3, %%ntid.z; mul.lo.u32 %%y0, %%y0, %%y3; shl.b32 %%all, %%y0, "
+        "4;\n"
         "mov.u32 %%y3, %%ctaid.x; mad.lo.u32 %%gid, %%y3, %%y0, %%y1; mad.wide.u32 %%own, %%gid, 256, %%out; add.u64 "
         "%%flat, %%out, %u;\n",
         n->mine ? " mov.u32 %lo, mine;" : "", OUT_BYTES / 2);
     if (n->tile)
         mg__strbuf_printf(t,
-                          "mov.u32 %%so, tile; mad.lo.u32 %%so, %%y1, 16, %%so; mov.u32 %%y2, 0; mul.lo.u32 %%y1, "
+                          "mov.u32 %%tiles, tile; mov.u32 %%so, tile; mad.lo.u32 %%so, %%y1, 16, %%so; mov.u32 %%y2, 0; mul.lo.u32 %%y1, "
                           "%%y1, 16; mul.lo.u32 %%y0, %%y0, 16;\n"
                           "ZERO: mov.u32 %%y3, tile; add.u32 %%y3, %%y3, %%y1; st.shared.v4.u32 [%%y3], {%%y1, %%y2, "
                           "%%y2, %%y1}; add.u32 %%y1, %%y1, %%y0;\n"
@@ -568,8 +697,13 @@ static void begin(const struct names *n, struct mg_strbuf *t)
                           TILE_BYTES);
     for (unsigned i = 0; n->counts && i < 8; i++)
         mg__strbuf_printf(t, "st.shared.v4.u32 [counts+%u], {0, 0, 0, 0};\n", 16 * i);
-    if (n->tile || n->counts)
+    for (unsigned i = 0; n->flags && i < WAITS * 2; i++)
+        mg__strbuf_printf(t, "st.shared.v4.u32 [flags+%u], {0, 0, 0, 0};\n", 16 * i);
+    if (n->tile || n->counts || n->flags)
         mg__strbuf_printf(t, "bar.sync 0;\n");
+    for (unsigned i = 0; i < LATES; i++)
+        if (n->g >> i & 1)
+            mg__strbuf_printf(t, "mov.u32 %%g%u, 0;\n", i);
 }
 
 static void set_registers(const struct names *n, struct mg_strbuf *t)

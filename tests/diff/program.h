@@ -5,6 +5,7 @@
 
 #define IN_BYTES (1u << 16)
 #define OUT_BYTES (1u << 19)   /* a half of it 1024 threads of 256 bytes, the other half words in their order */
+#define SUMS_BYTES 4096u
 #define TILE_BYTES 4608u       /* of shared memory: 256 threads of 16 bytes, and what may be read behind them */
 
 enum stmt_kind { STMT_LINE, STMT_IF, STMT_LOOP };
@@ -13,6 +14,7 @@ struct stmt {
     bool off;    /* taken away, with all that is in it */
     bool bare;   /* IF: only its first list is left, LOOP: only its body, once */
     bool test_first;
+    bool stays;  /* what stands behind it in its list needs it: it goes with the list alone */
     unsigned id; /* of its labels */
     char *head;  /* LINE: the instructions; IF: what sets %pc; LOOP: what sets its counter and limit */
     MG_VEC(struct stmt *) list[2];
@@ -24,7 +26,8 @@ struct program {
     unsigned depth; /* of its branches and loops */
     uint64_t seed;
 };
-void program_make(struct program *p, uint64_t seed);
+/* `plain`: of instructions that plain.c knows, apart from what it finds out later. */
+void program_make(struct program *p, uint64_t seed, bool plain);
 void program_free(struct program *p);
 bool program_text(const struct program *p, struct mg_strbuf *out);
 /* All statements, the outer ones first; NULL at the end. */
