@@ -104,6 +104,7 @@ void mg__pool_run(struct mg_pool *pool, unsigned n, void (*run)(void *arg, unsig
 /* ---- files ---- */
 /* Reads a whole file, at most `limit` bytes; adds a NUL that `size` does not count. The caller frees *data. */
 enum mg_status mg__file_read(const char *path, size_t limit, char **data, size_t *size, struct mg_diag *diag);
-uint64_t mg__time_ns(void); /* monotonic */
+uint64_t mg__time_ns(void);  /* monotonic */
+uint64_t mg__clock_ns(void); /* since 1970 */
 
 #endif

@@ -50,9 +50,19 @@ enum mg_status mg__file_read(const char *path, size_t limit, char **data, size_t
     return MG_OK;
 }
 
-uint64_t mg__time_ns(void)
+static uint64_t read_clock(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+uint64_t mg__time_ns(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+uint64_t mg__clock_ns(void)
+{
+    return read_clock(CLOCK_REALTIME);
 }

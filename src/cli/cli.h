@@ -16,7 +16,7 @@ struct mg_cli_options {
     const struct mg_arch *arch;
     const struct mg_board *board;
     unsigned launches, threads, timeout_ms; /* 0: not given */
-    bool verbose;
+    bool verbose, strict;
     const char *svg; /* advise */
     /* check: */
     const char *sarif, *suppress;

@@ -211,6 +211,9 @@ static int apply(void *arg, int id, const char *value)
         o->timeout_ms = (unsigned)lround(seconds * 1000);
         break;
     }
+    case OPT_STRICT:
+        o->strict = true;
+        break;
     case OPT_NVCC_ARGS:
         o->nvcc_args = value;
         break;

@@ -30,7 +30,7 @@ struct run {
     bool heard;                /* the runtime has said something: the program was started */
     struct mg_strbuf line;     /* the record that is still incomplete */
     bool skip_line;            /* it was too long: drop it up to its newline */
-    struct mg_strbuf errors;   /* JSON objects, commas between */
+    struct mg_strbuf errors, warnings; /* JSON objects, commas between */
     struct mg_arena held_arena; /* check: errors wait until it is known whether a finding stands for them */
     MG_VEC(struct held_error *) held;
     bool progress_shown;
@@ -82,7 +82,8 @@ static void json_end(struct run *run)
         (s->options->command != MG_CMD_CHECK || append_findings(&text, "suppressed", &s->suppressed)) &&
         (s->options->command != MG_CMD_ADVISE ||
          (mg__strbuf_printf(&text, ",\n\"advice\": ") && mg__advices_json(&s->advices, &text))) &&
-        mg__strbuf_printf(&text, ",\n\"errors\": [%s]}\n", run->errors.at ? run->errors.at : ""))
+        mg__strbuf_printf(&text, ",\n\"errors\": [%s],\n\"warnings\": [%s]}\n", run->errors.at ? run->errors.at : "",
+                          run->warnings.at ? run->warnings.at : ""))
         json_put(run, text.at, text.count);
     else
         run->json_failed = true;
@@ -141,6 +142,16 @@ static void tell_error(void *arg, const struct mg_diag *diag)
         run->json_failed = true;
     mg__strbuf_free(&text);
     show_error(run, "", diag);
+}
+
+static void show_warning(struct run *run, const char *kernel, const struct mg_diag *diag)
+{
+    struct mg_strbuf text = {0};
+    if (mg__render_warning(kernel, diag, &run->session->options->style, &text)) {
+        fputs(text.at, stderr);
+        fflush(stderr);
+    }
+    mg__strbuf_free(&text);
 }
 
 static void hold_error(struct run *run, const struct mg_record *record)
@@ -239,6 +250,9 @@ static void handle(struct run *run, const char *line, size_t length)
                 hold_error(run, &record);
             else
                 show_error(run, record.kernel, &record.diag);
+        } else if (record.kind == MG_RECORD_WARNING) {
+            append_object(run, &run->warnings, record.json);
+            show_warning(run, record.kernel, &record.diag);
         }
     }
     mg__arena_free(&arena);
@@ -312,6 +326,7 @@ static void set_environment(void *arg, int report_fd)
     setenv("MARGAY_BOARD", o->board->name, 1);
     set_number("MARGAY_THREADS", o->threads);
     set_number("MARGAY_VERBOSE", o->verbose);
+    set_number("MARGAY_STRICT", o->strict);
     if (o->engine)
         setenv("MARGAY_ENGINE", o->engine, 1);
     set_number("MARGAY_LAUNCHES", o->launches);
@@ -440,6 +455,7 @@ int mg__session_run(struct mg_session *s, const struct mg_cli_options *o, int *s
                 (unsigned long long)s->damaged);
     mg__strbuf_free(&run.line);
     mg__strbuf_free(&run.errors);
+    mg__strbuf_free(&run.warnings);
     mg__vec_free(&run.held);
     mg__arena_free(&run.held_arena);
     return result;

@@ -14,6 +14,7 @@
  *   MARGAY_BOARD     one of its boards, by name, as in include/margay/arch.h
  *   MARGAY_ENGINE    jit, quick or interp; unset, what pays. MARGAY_VERBOSE=1: what became of each kernel, on stderr
  *   MARGAY_THREADS   host threads that run blocks
+ *   MARGAY_STRICT    1: an access beyond its allocation stops the kernel, also where a GPU would not notice
  *   MARGAY_TIMEOUT   seconds a launch may take, fractions allowed
  *   MARGAY_KERNEL    extended regular expression: record the launches of kernels whose name it finds
  *   MARGAY_LAUNCHES  record the first N of those
@@ -56,12 +57,10 @@ void mg__cudart_unlock(void)
 }
 
 /* ---- messages ---- */
-void mg__cudart_tell(const char *kernel, const struct mg_diag *diag)
+static void say(const char *severity, const char *kernel, const struct mg_diag *diag)
 {
-    if (mg__cudart.report && mg__report_error(mg__cudart.report, kernel ? kernel : "", diag) == MG_OK)
-        return;
     struct mg_strbuf text = {0};
-    mg__strbuf_printf(&text, "margay: error: ");
+    mg__strbuf_printf(&text, "margay: %s: ", severity);
     if (kernel && *kernel)
         mg__strbuf_printf(&text, "kernel %s: ", kernel);
     mg__strbuf_printf(&text, "%s\n", diag->message);
@@ -82,6 +81,20 @@ void mg__cudart_tell(const char *kernel, const struct mg_diag *diag)
         done += (size_t)n;
     }
     mg__strbuf_free(&text);
+}
+
+void mg__cudart_tell(const char *kernel, const struct mg_diag *diag)
+{
+    struct mg_report_writer *report = mg__cudart.report;
+    if (!report || mg__report_error(report, kernel ? kernel : "", diag) != MG_OK)
+        say("error", kernel, diag);
+}
+
+void mg__cudart_warn(const char *kernel, const struct mg_diag *diag)
+{
+    struct mg_report_writer *report = mg__cudart.report;
+    if (!report || mg__report_warning(report, kernel ? kernel : "", diag) != MG_OK)
+        say("warning", kernel, diag);
 }
 
 int mg__cudart_error_of(enum mg_status status)
@@ -288,6 +301,8 @@ static int make_context(void)
             mg__cudart_tell(NULL, &diag);
         }
     }
+    const char *strict = getenv("MARGAY_STRICT");
+    c->strict = strict && !strcmp(strict, "1");
     const char *progress = getenv("MARGAY_PROGRESS");
     c->progress = c->report && progress && !strcmp(progress, "1");
 
@@ -312,13 +327,7 @@ static int make_context(void)
             return fail_init(&diag, cudaErrorInitializationError);
         }
     }
-    uint64_t l2 = c->arch->board->l2_bytes;
-    c->limits[CU_LIMIT_STACK] = 1024; /* as an H100 starts */
-    c->limits[CU_LIMIT_PRINTF_FIFO] = 8650752;
-    c->limits[CU_LIMIT_MALLOC_HEAP] = 8u << 20;
-    c->limits[CU_LIMIT_PENDING_LAUNCHES] = 2048;
-    c->limits[CU_LIMIT_L2_GRANULARITY] = 64;
-    c->limits[CU_LIMIT_PERSISTING_L2] = l2 / 16 * 3;
+    mg__cudart_limits_reset();
     return 0;
 }
 

@@ -41,6 +41,11 @@ struct cudart_func {
     bool exact;         /* for this very device: what a launch is held to */
     char regs_from[32]; /* "machine code for 9.0", "an estimate" */
     uint32_t barriers, bounds; /* bounds: the largest block that __launch_bounds__ and the device allow */
+    struct cudart_told { /* lines that were warned of */
+        char file[256];
+        unsigned line;
+    } *told;
+    size_t ntold;
     int recorded; /* -1: not yet asked whether MARGAY_KERNEL matches it */
 };
 struct cudart_module { /* a fatbin that the program registered */
@@ -103,7 +108,7 @@ struct cudart {
     bool has_filter;
     regex_t filter;         /* MARGAY_KERNEL */
     uint64_t launches_left; /* MARGAY_LAUNCHES */
-    bool progress;
+    bool progress, strict;
     unsigned timeout_ms;
     unsigned device_flags;
     uint64_t limits[CU_LIMITS];
@@ -116,9 +121,12 @@ int mg__cudart_enter(void);
 int mg__cudart_done(int error); /* keeps `error` as the thread's last one; returns it */
 /* Tells the user, as an "error" record or on stderr. `kernel` may be NULL. */
 void mg__cudart_tell(const char *kernel, const struct mg_diag *diag);
+/* Likewise, as a warning: the program goes on. */
+void mg__cudart_warn(const char *kernel, const struct mg_diag *diag);
 int mg__cudart_error_of(enum mg_status status);
 bool mg__cudart_sticky(enum mg_status status);
 void mg__cudart_poison(int error);
+void mg__cudart_limits_reset(void); /* cudaDeviceSetLimit's, as a device starts */
 int mg__cudart_missing(const char *name); /* an entry point that is not there */
 /* crash.c: what the thread is launching, demangled; NULL: nothing. */
 extern _Thread_local const char *mg__cudart_running;

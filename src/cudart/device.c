@@ -131,10 +131,16 @@ int mg__cudaDeviceReset(void)
         mg__cudart_registry_reset();
         mg__cudart_memory_reset();
         mg__cudart_stream_reset();
+        mg__cudart_limits_reset();
     }
     mg__cudart_unlock();
     pthread_mutex_unlock(&mg__cudart.launch);
     return 0;
+}
+
+static uint64_t most_persisting(void)
+{
+    return (uint64_t)get(108);
 }
 
 /* ---- properties ---- */
@@ -377,18 +383,56 @@ int mg__cudaDeviceGetP2PAttribute(int *value, int number, int src, int dst)
     return mg__cudart_done(error ? error : value ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
 }
 
-/* ---- limits and preferences: kept, of no effect ---- */
+/* ---- limits ---- */
+void mg__cudart_limits_reset(void)
+{
+    uint64_t *limits = mg__cudart.limits;
+    limits[CU_LIMIT_STACK] = 1024; /* as an H100 starts */
+    limits[CU_LIMIT_PRINTF_FIFO] = 8650752;
+    limits[CU_LIMIT_MALLOC_HEAP] = 8u << 20;
+    limits[CU_LIMIT_PENDING_LAUNCHES] = 2048;
+    limits[CU_LIMIT_L2_GRANULARITY] = 64;
+    limits[CU_LIMIT_PERSISTING_L2] = arch()->board->l2_bytes / 16 * 3;
+    mg__simt_reset_limits(mg__cudart.simt);
+}
+
+/* The stack and the heap are the engine's. What kernels print is written as it comes, so that no buffer of printf's fills
+ * up; the caches have no persisting part and fetch by sectors; and kernels launch none: those values are kept, within what
+ * a device takes. */
 int mg__cudaDeviceSetLimit(int limit, size_t value)
 {
     CUDART_ENTER();
-    if (limit < 0 || limit >= CU_LIMITS)
-        return mg__cudart_done(cudaErrorInvalidValue);
-    if (limit == CU_LIMIT_SYNC_DEPTH)
-        return mg__cudart_done(cudaErrorUnsupportedLimit);
+    int error = 0;
+    switch (limit) {
+    case CU_LIMIT_STACK:
+        if (value > 512u << 10) /* the most of local memory that a thread may have */
+            error = cudaErrorInvalidValue;
+        else
+            mg__simt_set_stack(mg__cudart.simt, value);
+        break;
+    case CU_LIMIT_MALLOC_HEAP:
+        error = mg__cudart_error_of(mg__simt_set_heap(mg__cudart.simt, value));
+        break;
+    case CU_LIMIT_L2_GRANULARITY: /* a hint; 0 to 128 */
+        error = value > 128 ? cudaErrorInvalidValue : 0;
+        break;
+    case CU_LIMIT_PERSISTING_L2:
+        error = value > most_persisting() ? cudaErrorInvalidValue : 0;
+        break;
+    case CU_LIMIT_PRINTF_FIFO:
+    case CU_LIMIT_PENDING_LAUNCHES:
+        break;
+    case CU_LIMIT_SYNC_DEPTH:
+        error = cudaErrorUnsupportedLimit;
+        break;
+    default:
+        error = cudaErrorInvalidValue;
+    }
     mg__cudart_lock();
-    mg__cudart.limits[limit] = value;
+    if (!error)
+        mg__cudart.limits[limit] = value;
     mg__cudart_unlock();
-    return mg__cudart_done(0);
+    return mg__cudart_done(error);
 }
 
 int mg__cudaDeviceGetLimit(size_t *value, int limit)

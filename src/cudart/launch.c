@@ -95,11 +95,36 @@ static void record_checked(const struct cudart_func *func, const struct request 
     mg__report_launch(c->report, &record);
 }
 
+/* The engine says "name: " first; the message gets the kernel's name as the program wrote it. */
+static void drop_name(const struct cudart_func *func, struct mg_diag *diag)
+{
+    size_t n = strlen(func->name);
+    if (!strncmp(diag->message, func->name, n) && !strncmp(diag->message + n, ": ", 2))
+        memmove(diag->message, diag->message + n + 2, strlen(diag->message + n + 2) + 1);
+}
+
+/* Under the launch lock. Once a line: a loop of launches would say it again and again. */
+static void warn_once(struct cudart_func *func, struct mg_diag *warning)
+{
+    for (size_t i = 0; i < func->ntold; i++)
+        if (func->told[i].line == warning->line && !strcmp(func->told[i].file, warning->file))
+            return;
+    struct cudart_told *told = realloc(func->told, (func->ntold + 1) * sizeof(*told));
+    if (told) {
+        func->told = told;
+        told[func->ntold].line = warning->line;
+        snprintf(told[func->ntold++].file, sizeof(told->file), "%s", warning->file);
+    }
+    drop_name(func, warning);
+    mg__cudart_warn(func->demangled ? func->demangled : func->name, warning);
+}
+
 static enum mg_status run(struct cudart_func *func, const struct request *r, const void *params, struct mg_diag *diag)
 {
     struct cudart *c = &mg__cudart;
+    struct mg_diag warning = {0};
     struct mg_simt_launch launch = {r->grid, r->block, (uint32_t)r->shared, params, r->cooperative, func->shared_optin,
-                                    func->exact ? func->info.regs : 0};
+                                    func->exact ? func->info.regs : 0, c->strict ? NULL : &warning};
     bool watched = recorded(func);
     mg__simt_observe_enable(c->simt, watched);
     if (!watched)
@@ -116,6 +141,8 @@ static enum mg_status run(struct cudart_func *func, const struct request *r, con
     mg__check_ends(c->check);
     if (watched && c->check)
         record_checked(func, r, status);
+    if (warning.status)
+        warn_once(func, &warning);
     return status;
 }
 
@@ -162,9 +189,7 @@ static int launch(const void *handle, const struct request *r)
     if (params != small)
         free(params);
     if (status) {
-        size_t n = strlen(func->name); /* the engine's "name: " as well would say it twice */
-        if (!strncmp(diag.message, func->name, n) && !strncmp(diag.message + n, ": ", 2))
-            memmove(diag.message, diag.message + n + 2, strlen(diag.message + n + 2) + 1);
+        drop_name(func, &diag);
         if (!diag.message[0])
             mg__diag_set(&diag, status, "%s", mg_status_text(status));
         error = mg__cudart_error_of(status);

@@ -174,8 +174,8 @@ enum mg_status mg__record_parse(const char *line, size_t length, struct mg_arena
         record->kind = MG_RECORD_ADVICE;
         record->json = json_is_object(advice) ? dump(advice, arena) : NULL;
         status = record->json ? MG_OK : MG_ERR_SYNTAX;
-    } else if (!strcmp(kind, "error")) {
-        record->kind = MG_RECORD_ERROR;
+    } else if (!strcmp(kind, "error") || !strcmp(kind, "warning")) {
+        record->kind = kind[0] == 'e' ? MG_RECORD_ERROR : MG_RECORD_WARNING;
         record->kernel = get_text(root, "kernel", arena);
         record->diag.status = get_status(root);
         record->diag.line = get_u32(root, "line");

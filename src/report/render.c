@@ -369,7 +369,7 @@ bool mg__render_summary(const struct mg_tally *tally, const struct mg_style *sty
     return ok;
 }
 
-/* ---- errors ----
+/* ---- errors and warnings ----
  * margay: error: scale(float*, int): global load of 4 bytes at 0x7f… is outside every allocation
  *   --> examples/scale.cu:12:9
  *    12 | x[i] = y[i + 4096];
@@ -377,12 +377,12 @@ bool mg__render_summary(const struct mg_tally *tally, const struct mg_style *sty
  *   in /usr/local/cuda/include/…:91, inlined there
  *   hint: …
  */
-bool mg__render_error(const char *kernel, const struct mg_diag *diag, const struct mg_style *style,
-                      struct mg_strbuf *out)
+static bool render_diag(const char *severity, enum mg_tone tone, const char *kernel, const struct mg_diag *diag,
+                        const struct mg_style *style, struct mg_strbuf *out)
 {
     bool ok = mg__layout_tone(out, style, MG_TONE_BOLD, true) && plain(out, "margay: ") &&
-              mg__layout_tone(out, style, MG_TONE_BOLD, false) && mg__layout_tone(out, style, MG_TONE_RED, true) &&
-              plain(out, "error: ") && mg__layout_tone(out, style, MG_TONE_RED, false);
+              mg__layout_tone(out, style, MG_TONE_BOLD, false) && mg__layout_tone(out, style, tone, true) &&
+              plain(out, severity) && mg__layout_tone(out, style, tone, false);
     if (ok && kernel && kernel[0])
         ok = mg__layout_text(out, style, kernel, strlen(kernel), style->width, NULL) && plain(out, ": ");
     const char *message = diag->message[0] ? diag->message : mg_status_text(diag->status);
@@ -431,4 +431,16 @@ bool mg__render_error(const char *kernel, const struct mg_diag *diag, const stru
              plain(out, "\n");
     mg__sources_free(&sources);
     return ok;
+}
+
+bool mg__render_error(const char *kernel, const struct mg_diag *diag, const struct mg_style *style,
+                      struct mg_strbuf *out)
+{
+    return render_diag("error: ", MG_TONE_RED, kernel, diag, style, out);
+}
+
+bool mg__render_warning(const char *kernel, const struct mg_diag *diag, const struct mg_style *style,
+                        struct mg_strbuf *out)
+{
+    return render_diag("warning: ", MG_TONE_BOLD, kernel, diag, style, out);
 }

@@ -16,6 +16,7 @@ enum mg_record_kind {
     MG_RECORD_FINDING,
     MG_RECORD_ADVICE,
     MG_RECORD_ERROR,
+    MG_RECORD_WARNING, /* as an error; the program goes on */
     MG_RECORD_PROGRESS,
     MG_RECORD_END
 };
@@ -26,9 +27,9 @@ struct mg_record {
     int schema;                     /* HEADER */
     struct mg_report_launch launch; /* LAUNCH */
     struct mg_report_finding finding; /* FINDING; no string of it is NULL */
-    const char *json;               /* LAUNCH, FINDING, ADVICE, ERROR: the object that report files hold */
-    const char *kernel;             /* ERROR, PROGRESS */
-    struct mg_diag diag;            /* ERROR */
+    const char *json;               /* LAUNCH, FINDING, ADVICE, ERROR, WARNING: the object that report files hold */
+    const char *kernel;             /* ERROR, WARNING, PROGRESS */
+    struct mg_diag diag;            /* ERROR, WARNING */
     uint64_t done, total;           /* PROGRESS */
 };
 /* One line of the stream, without its newline. MG_ERR_SYNTAX: damaged; the reader may go on with the next line. */
@@ -139,6 +140,8 @@ bool mg__render_profile(const struct mg_tally *tally, const struct mg_report_dev
 bool mg__render_summary(const struct mg_tally *tally, const struct mg_style *style, struct mg_strbuf *out);
 bool mg__render_error(const char *kernel, const struct mg_diag *diag, const struct mg_style *style,
                       struct mg_strbuf *out);
+bool mg__render_warning(const char *kernel, const struct mg_diag *diag, const struct mg_style *style,
+                        struct mg_strbuf *out);
 bool mg__render_finding(const struct mg_report_finding *finding, struct mg_sources *sources,
                         const struct mg_style *style, struct mg_strbuf *out);
 bool mg__render_advice(const struct mg_advices *advices, const struct mg_style *style, struct mg_strbuf *out);

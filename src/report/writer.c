@@ -174,14 +174,25 @@ enum mg_status mg__report_checks(struct mg_report_writer *w, const char *checks)
     return emit(w, &line, ok);
 }
 
-enum mg_status mg__report_error(struct mg_report_writer *w, const char *kernel, const struct mg_diag *diag)
+static enum mg_status report_diag(struct mg_report_writer *w, const char *record, const char *kernel,
+                                  const struct mg_diag *diag)
 {
     struct mg_strbuf line = {0};
     char *name = mg__report_demangle(kernel ? kernel : "");
-    bool ok = mg__strbuf_printf(&line, "{\"record\": \"error\", ") &&
+    bool ok = mg__strbuf_printf(&line, "{\"record\": \"%s\", ", record) &&
               mg__json_diag(&line, name ? name : kernel, diag) && mg__strbuf_append(&line, "}", 1);
     free(name);
     return emit(w, &line, ok);
+}
+
+enum mg_status mg__report_error(struct mg_report_writer *w, const char *kernel, const struct mg_diag *diag)
+{
+    return report_diag(w, "error", kernel, diag);
+}
+
+enum mg_status mg__report_warning(struct mg_report_writer *w, const char *kernel, const struct mg_diag *diag)
+{
+    return report_diag(w, "warning", kernel, diag);
 }
 
 /* Text inside a JSON string; what would need an escape becomes a question mark. */

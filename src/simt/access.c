@@ -275,41 +275,74 @@ static bool fault_at(struct mg_warp *w, const struct mg_op *op, unsigned lane, u
     return true;
 }
 
+/* "access of 4 bytes at 0x…, 8 bytes before an allocation of 64 bytes ('table')", by the nearest allocation within
+ * MG_NEAR bytes; false: there is none. Most often an index ran past the end. */
+#define MG_NEAR (64u << 10)
+static bool say_where(const struct mg_outside *o, uint64_t address, unsigned bytes, char text[256])
+{
+    uint64_t past = o->before ? address + bytes - (o->before->address + o->before->size) : UINT64_MAX;
+    uint64_t early = o->after ? o->after->address - address : UINT64_MAX;
+    const struct mg_allocation *near = past <= early ? o->before : o->after;
+    if (MG_MIN(past, early) > MG_NEAR)
+        return false;
+    snprintf(text, 256, "access of %u bytes at 0x%llx, %llu bytes %s an allocation of %llu bytes%s%.80s%s", bytes,
+             (unsigned long long)address, (unsigned long long)MG_MIN(past, early),
+             past <= early ? "past the end of" : "before", (unsigned long long)near->size, near->name ? " ('" : "",
+             near->name ? near->name : "", near->name ? "')" : "");
+    return true;
+}
+
+/* An access that is in no allocation, or leaves one: where the launch lets it pass and a device has the memory mapped, its
+ * bytes, else NULL and a fault. [*lo, *hi): what need not be looked at again. */
+static uint8_t *outside(struct mg_warp *w, const struct mg_op *op, unsigned lane, uint64_t address, unsigned bytes,
+                        uint64_t *lo, uint64_t *hi)
+{
+    const struct mg_run *run = w->worker->run;
+    struct mg_outside o;
+    char where[256];
+    if (address < 4096) {
+        mg__fault(w, op, lane, MG_ERR_ADDRESS, "null pointer: access of %u bytes at 0x%llx", bytes,
+                  (unsigned long long)address);
+        mg__fault_hint(w, "A pointer argument is null, or an index was added to a null pointer.");
+        return NULL;
+    }
+    mg__snapshot_around(run, address, &o);
+    bool near = say_where(&o, address, bytes, where), leaves = o.before && address < o.before->address + o.before->size;
+    if (leaves) { /* a vector over the end: its last byte decides */
+        mg__snapshot_around(run, address + bytes - 1, &o);
+        o.lo = address;
+        o.hi = address + bytes;
+    }
+    if (run->lets_pass && o.mapped) {
+        if (near)
+            mg__warn(w, op, lane, "%s", where);
+        else
+            mg__warn(w, op, lane, "access of %u bytes at 0x%llx, which is in no live allocation", bytes,
+                     (unsigned long long)address);
+        *lo = o.lo;
+        *hi = o.hi;
+        return (uint8_t *)(uintptr_t)address;
+    }
+    if (near) {
+        mg__fault(w, op, lane, MG_ERR_ADDRESS, "%s", where);
+        mg__fault_hint(w, "Check the index against the number of elements before the access.");
+    } else {
+        mg__fault(w, op, lane, MG_ERR_ADDRESS, "access of %u bytes at 0x%llx, which is in no live allocation", bytes,
+                  (unsigned long long)address);
+        mg__fault_hint(w, "The pointer was freed, never allocated, or is a host pointer.");
+    }
+    return NULL;
+}
+
 static uint8_t *resolve_global(struct mg_warp *w, const struct mg_op *op, unsigned lane, uint64_t address,
                                unsigned bytes, uint64_t *lo, uint64_t *hi)
 {
     if (!fault_at(w, op, lane, address, bytes, "global"))
         return NULL;
     if (!(address >= *lo && address + bytes <= *hi && address + bytes > address)) {
-        const struct mg_run *run = w->worker->run;
-        const struct mg_allocation *a = mg__snapshot_find(run, address);
-        if (!a || address + bytes > a->address + a->size) {
-            if (address < 4096) {
-                mg__fault(w, op, lane, MG_ERR_ADDRESS, "null pointer: access of %u bytes at 0x%llx", bytes,
-                          (unsigned long long)address);
-                mg__fault_hint(w, "A pointer argument is null, or an index was added to a null pointer.");
-                return NULL;
-            }
-            /* Say how far it is from the nearest allocation below: most often an index ran past its end. */
-            const struct mg_allocation *near = a;
-            for (size_t i = 0; !near && i < run->nallocations; i++)
-                if (run->allocations[i].address <= address &&
-                    (i + 1 == run->nallocations || run->allocations[i + 1].address > address))
-                    near = &run->allocations[i];
-            uint64_t past = near ? address + bytes - (near->address + near->size) : 0;
-            if (near && past <= (64u << 10)) {
-                mg__fault(w, op, lane, MG_ERR_ADDRESS,
-                          "access of %u bytes at 0x%llx, %llu bytes past the end of an allocation of %llu bytes%s%s%s",
-                          bytes, (unsigned long long)address, (unsigned long long)past, (unsigned long long)near->size,
-                          near->name ? " ('" : "", near->name ? near->name : "", near->name ? "')" : "");
-                mg__fault_hint(w, "Check the index against the number of elements before the access.");
-            } else {
-                mg__fault(w, op, lane, MG_ERR_ADDRESS, "access of %u bytes at 0x%llx, which is in no live allocation",
-                          bytes, (unsigned long long)address);
-                mg__fault_hint(w, "The pointer was freed, never allocated, or is a host pointer.");
-            }
-            return NULL;
-        }
+        const struct mg_allocation *a = mg__snapshot_find(w->worker->run, address);
+        if (!a || address + bytes > a->address + a->size)
+            return outside(w, op, lane, address, bytes, lo, hi);
         *lo = a->address;
         *hi = a->address + a->size;
     }

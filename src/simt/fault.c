@@ -1,10 +1,35 @@
-/* fault.c - a launch goes wrong: the record that names the instruction, its source line, the block and the thread.
+/* fault.c - a launch goes wrong, or does what a device only happens to let pass: the record that names the instruction,
+ * its source line, the block and the thread.
  *
  * The line is the user's: where a toolkit header's code was inlined, the header's place stands beside it
  * (mg__ptx_place). Instructions and calls that the engine does not do become faults here when they are reached, not
  * before, so that a kernel with a path that it never takes runs.
  */
 #include "simt/simt_priv.h"
+
+/* What happened, and where: the block, the thread, the line and the instruction. */
+static void record(struct mg_warp *w, const struct mg_op *op, uint32_t lane, struct mg_diag *diag, enum mg_status status,
+                   const char *what)
+{
+    const struct mg_run *run = w->worker->run;
+    const struct mg_block *b = w->block;
+    mg__diag_set(diag, status, "%s: %s (block %u,%u,%u, thread %u,%u,%u)", run->info.kernel, what, b->ctaid[0],
+                 b->ctaid[1], b->ctaid[2], w->tid[0][lane], w->tid[1][lane], w->tid[2][lane]);
+    if (op && op->insn < run->program->ninsns) {
+        const struct mg_insn_info *i = &run->program->insns[op->insn];
+        struct mg_strbuf text = {0};
+        struct mg_ptx_place place = mg__ptx_place(run->info.module, i->insn->loc);
+        if (place.line) {
+            mg__diag_at(diag, place.file, place.line, 0);
+            mg__diag_inlined(diag, place.header, place.header_line);
+        } else {
+            mg__diag_at(diag, "<ptx>", i->insn->ptx_line, 0);
+        }
+        if (mg__ptx_print_insn(run->info.module, i->func, i->insn, &text) && text.at)
+            mg__diag_excerpt(diag, text.at, text.count);
+        mg__strbuf_free(&text);
+    }
+}
 
 const struct mg_op *mg__fault(struct mg_warp *w, const struct mg_op *op, uint32_t lane, enum mg_status status,
                               const char *format, ...)
@@ -22,25 +47,25 @@ const struct mg_op *mg__fault(struct mg_warp *w, const struct mg_op *op, uint32_
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    const struct mg_block *b = w->block;
-    mg__diag_set(&worker->diag, status, "%s: %s (block %u,%u,%u, thread %u,%u,%u)", run->info.kernel, what, b->ctaid[0],
-                 b->ctaid[1], b->ctaid[2], w->tid[0][lane], w->tid[1][lane], w->tid[2][lane]);
-    if (op && op->insn < run->program->ninsns) {
-        const struct mg_insn_info *i = &run->program->insns[op->insn];
-        struct mg_strbuf text = {0};
-        struct mg_ptx_place place = mg__ptx_place(run->info.module, i->insn->loc);
-        if (place.line) {
-            mg__diag_at(&worker->diag, place.file, place.line, 0);
-            mg__diag_inlined(&worker->diag, place.header, place.header_line);
-        } else {
-            mg__diag_at(&worker->diag, "<ptx>", i->insn->ptx_line, 0);
-        }
-        if (mg__ptx_print_insn(run->info.module, i->func, i->insn, &text) && text.at)
-            mg__diag_excerpt(&worker->diag, text.at, text.count);
-        mg__strbuf_free(&text);
-    }
-    worker->fault_block = b->linear;
+    record(w, op, lane, &worker->diag, status, what);
+    worker->fault_block = w->block->linear;
     return NULL;
+}
+
+void mg__warn(struct mg_warp *w, const struct mg_op *op, uint32_t lane, const char *format, ...)
+{
+    struct mg_worker *worker = w->worker;
+    if (worker->warning.status != MG_OK && w->block->linear >= worker->warning_block)
+        return;
+    memset(&worker->warning, 0, sizeof worker->warning);
+    char what[384];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    record(w, op, lane, &worker->warning, MG_ERR_ADDRESS, what);
+    mg__diag_hint(&worker->warning, "A GPU lets it pass, because it maps memory in pieces of 2 MiB; --strict stops here.");
+    worker->warning_block = w->block->linear;
 }
 
 void mg__fault_hint(struct mg_warp *w, const char *format, ...)

@@ -258,6 +258,7 @@ static bool layout_frame(struct mg_lower *L)
     }
     code->param_bytes = (params + 15) & ~15u;
     code->local_bytes = (locals + 15) & ~15u;
+    code->stack_bytes = mg__stack_frame(code->func, locals);
     return true;
 }
 
@@ -451,6 +452,8 @@ enum mg_status mg__lower(struct mg_simt_module *module, const struct mg_ptx_func
     if (L.segments.count)
         memcpy(p->segments, L.segments.at, L.segments.count * sizeof *p->segments);
     p->nsegments = (uint32_t)L.segments.count;
+    if (p->error.status == MG_OK && !mg__stack_measure(p))
+        goto fail;
     status = MG_OK;
 fail:
     mg__vec_free(&L.ops);

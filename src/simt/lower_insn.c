@@ -61,8 +61,9 @@ static void lower_call(struct mg_lower *L)
             mg__lower_unsupported(L);
             return;
         }
-        if (site->system == MG_SYS_VPRINTF)
-            L->program->ordered = true; /* so that lines come out in the same order every time */
+        /* So that lines come out in the same order every time; and a heap's addresses, which sectors depend on. */
+        L->program->ordered |= site->system != MG_SYS_ASSERTFAIL;
+        L->program->heap |= site->system == MG_SYS_MALLOC || site->system == MG_SYS_FREE;
         static const uint8_t arity[] = {
             [MG_SYS_VPRINTF] = 2, [MG_SYS_ASSERTFAIL] = 5, [MG_SYS_MALLOC] = 1, [MG_SYS_FREE] = 1};
         bool fits = site->nargs == arity[site->system];

@@ -1,8 +1,10 @@
 /* memory.c - device memory: one reserved range of addresses, handed out in order and never reused soon.
  *
- * The range is reserved without access; an allocation makes its pages readable and writable, and freeing a large one
- * gives the pages back to the host. The search for room goes on from where the last one ended, so that a freed address
- * stays invalid for as long as the range lasts and a use after free is seen. At least MG_PAD bytes lie between two
+ * A device maps memory in pieces of 2 MiB (MG_GRANULE), and several small allocations share one: an access that leaves its
+ * allocation and stays in a mapped piece does not fault there. So it is here: the range is reserved without access, an
+ * allocation makes its pieces readable and writable, and one of more than half a piece has its pieces to itself. Freeing a
+ * large one gives the pages back to the host. The search for room goes on from where the last one ended, so that a freed
+ * address stays invalid for as long as the range lasts and a use after free is seen. At least MG_PAD bytes lie between two
  * allocations, so that a small overrun hits nothing, and so that a vector load that starts inside one stays readable.
  *
  * The windows of shared, local and parameter memory, and one whose addresses stand for functions, are ranges behind
@@ -37,8 +39,8 @@ enum mg_status mg__memory_create(struct mg_simt *simt)
     if (!m)
         return MG_ERR_NOMEM;
     m->capacity = simt->options.memory ? simt->options.memory : simt->arch->board->memory;
-    /* Half as much again of addresses, so that gaps do not make memory smaller than promised. */
-    m->reserved = round_up(m->capacity + m->capacity / 2 + (64ull << 20), MG_WINDOW_SIZE);
+    /* Twice the addresses, so that gaps do not make memory smaller than promised. */
+    m->reserved = round_up(2 * m->capacity + (64ull << 20), MG_WINDOW_SIZE);
     void *at =
         mmap(NULL, m->reserved + 5 * MG_WINDOW_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) {
@@ -46,7 +48,7 @@ enum mg_status mg__memory_create(struct mg_simt *simt)
         return MG_ERR_NOMEM;
     }
     m->base = at;
-    m->rover = round_up((uintptr_t)at, 2u << 20);
+    m->rover = round_up((uintptr_t)at, MG_GRANULE);
     uint64_t windows = round_up((uintptr_t)at + m->reserved, MG_WINDOW_SIZE);
     simt->shared_window = windows;
     simt->local_window = windows + MG_WINDOW_SIZE;
@@ -103,31 +105,40 @@ static uint64_t find_room(const struct mg_memory *m, uint64_t from, uint64_t to,
     return 0;
 }
 
+/* Room from the rover on, and then from the start; 0: there is none. */
+static uint64_t find_place(const struct mg_memory *m, uint64_t size, uint64_t align)
+{
+    uint64_t begin = round_up((uintptr_t)m->base, MG_GRANULE);
+    uint64_t end = (uintptr_t)m->base + m->reserved - 2 * MG_GRANULE;
+    uint64_t at = find_room(m, m->rover, end, size, align);
+    return at ? at : find_room(m, begin, end, size, align);
+}
+
 enum mg_status mg__memory_alloc_named(struct mg_simt *simt, uint64_t size, uint64_t align, const char *name,
                                       uint64_t *address)
 {
     struct mg_memory *m = simt->memory;
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     *address = 0;
     if (size == 0)
         size = 1;
     align = MG_MAX(align, 512);
     if (size > m->capacity)
         return MG_ERR_NOMEM;
+    bool large = size > MG_GRANULE / 2;
     pthread_mutex_lock(&simt->lock);
     enum mg_status status = MG_ERR_NOMEM;
-    uint64_t begin = (uintptr_t)m->base, end = begin + m->reserved - MG_PAD - page;
     if (m->used + size <= m->capacity) {
-        uint64_t at = find_room(m, m->rover, end, size, align);
+        uint64_t at = find_place(m, size, large ? MG_MAX(align, MG_GRANULE) : align);
         if (!at)
-            at = find_room(m, begin + page, end, size, align);
-        uint64_t from = at / page * page, to = round_up(at + size + MG_PAD, page);
+            at = find_place(m, size, align);
+        uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+        uint64_t from = at / MG_GRANULE * MG_GRANULE, to = round_up(at + size, MG_GRANULE) + round_up(MG_PAD, page);
         if (at && mprotect((void *)(uintptr_t)from, to - from, PROT_READ | PROT_WRITE) == 0) {
             struct mg_block_of_memory block = {at, size, name, false, false};
             status = insert(m, first_after(m, at), block);
             if (status == MG_OK) {
                 m->used += size;
-                m->rover = at + size + MG_PAD;
+                m->rover = large ? round_up(at + size + MG_PAD, MG_GRANULE) : at + size + MG_PAD;
                 *address = at;
             }
         }
@@ -264,6 +275,31 @@ const struct mg_allocation *mg__snapshot_find(const struct mg_run *run, uint64_t
     return NULL;
 }
 
+void mg__snapshot_around(const struct mg_run *run, uint64_t address, struct mg_outside *outside)
+{
+    size_t lo = 0, hi = run->nallocations;
+    while (lo < hi) { /* the first that begins beyond the address */
+        size_t mid = lo + (hi - lo) / 2;
+        if (run->allocations[mid].address <= address)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    const struct mg_allocation *before = lo ? &run->allocations[lo - 1] : NULL;
+    const struct mg_allocation *after = lo < run->nallocations ? &run->allocations[lo] : NULL;
+    *outside = (struct mg_outside){.before = before, .after = after};
+    uint64_t from = before ? before->address + before->size : 0, to = after ? after->address : UINT64_MAX;
+    uint64_t until = before ? round_up(from, before->host ? MG_HOST_GRANULE : MG_GRANULE) : 0;
+    uint64_t since = after ? to & ~((after->host ? MG_HOST_GRANULE : (uint64_t)MG_GRANULE) - 1) : UINT64_MAX;
+    outside->lo = from;
+    outside->hi = to;
+    if (address < until)
+        outside->hi = MG_MIN(since <= until ? to : until, to);
+    if (address >= since)
+        outside->lo = MG_MAX(since <= until ? from : since, from);
+    outside->mapped = address < until || address >= since;
+}
+
 /* ---- the heap of device-side malloc: first fit over a list of blocks inside one allocation ---- */
 struct mg_heap_block {
     uint64_t at, size;
@@ -347,8 +383,10 @@ enum mg_status mg__heap_create(struct mg_simt *simt)
 
 void mg__heap_destroy(struct mg_simt *simt)
 {
-    if (simt->heap_state)
-        mg__vec_free(&simt->heap_state->blocks);
+    if (!simt->heap_state)
+        return;
+    mg__mem_free(simt, simt->heap);
+    mg__vec_free(&simt->heap_state->blocks);
     free(simt->heap_state);
     simt->heap_state = NULL;
 }

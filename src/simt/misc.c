@@ -135,12 +135,12 @@ static uint64_t special(const struct mg_warp *w, unsigned reg, unsigned dim, uns
         return w->issued >> 32;
     case MG_SR_CLOCK64:
         return w->issued;
-    case MG_SR_GLOBALTIMER:
-        return mg__time_ns();
+    case MG_SR_GLOBALTIMER: /* nanoseconds since 1970, as a device's: the system_clock of libcu++ is built on it */
+        return mg__clock_ns();
     case MG_SR_GLOBALTIMER_LO:
-        return (uint32_t)mg__time_ns();
+        return (uint32_t)mg__clock_ns();
     case MG_SR_GLOBALTIMER_HI:
-        return mg__time_ns() >> 32;
+        return mg__clock_ns() >> 32;
     case MG_SR_DYNAMIC_SMEM_SIZE:
         return run->launch->shared;
     case MG_SR_TOTAL_SMEM_SIZE:

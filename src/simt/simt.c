@@ -4,6 +4,8 @@
  */
 #include "simt/simt_priv.h"
 
+#define STACK 1024u /* cudaLimitStackSize's default */
+
 enum mg_status mg__simt_create(const struct mg_simt_options *options, struct mg_simt **simt)
 {
     *simt = NULL;
@@ -14,6 +16,7 @@ enum mg_status mg__simt_create(const struct mg_simt_options *options, struct mg_
         s->options = *options;
     s->arch = s->options.arch ? s->options.arch : mg_arch_find(90);
     s->observe = true;
+    s->stack_size = STACK;
     s->lanes = mg__lanes_select();
     pthread_mutex_init(&s->lock, NULL);
     pthread_mutex_init(&s->launch_lock, NULL);
@@ -74,6 +77,43 @@ void mg__simt_set_timeout(struct mg_simt *simt, unsigned timeout_ms)
 {
     pthread_mutex_lock(&simt->launch_lock);
     simt->options.timeout_ms = timeout_ms;
+    pthread_mutex_unlock(&simt->launch_lock);
+}
+
+void mg__simt_set_stack(struct mg_simt *simt, uint64_t bytes)
+{
+    pthread_mutex_lock(&simt->launch_lock);
+    simt->stack_size = bytes;
+    pthread_mutex_unlock(&simt->launch_lock);
+}
+
+enum mg_status mg__simt_set_heap(struct mg_simt *simt, uint64_t bytes)
+{
+    enum mg_status status = MG_OK;
+    pthread_mutex_lock(&simt->launch_lock);
+    bool made = simt->heap_state != NULL; /* by a module that is loaded and has not run */
+    if (simt->heap_used)
+        status = MG_ERR_INVALID;
+    if (status == MG_OK) {
+        uint64_t before = simt->heap_size;
+        mg__heap_destroy(simt);
+        simt->heap_size = bytes;
+        if (made && (status = mg__heap_create(simt)) != MG_OK) {
+            simt->heap_size = before;
+            (void)mg__heap_create(simt);
+        }
+    }
+    pthread_mutex_unlock(&simt->launch_lock);
+    return status;
+}
+
+void mg__simt_reset_limits(struct mg_simt *simt)
+{
+    pthread_mutex_lock(&simt->launch_lock);
+    mg__heap_destroy(simt);
+    simt->heap_size = 0;
+    simt->heap_used = false;
+    simt->stack_size = STACK;
     pthread_mutex_unlock(&simt->launch_lock);
 }
 
@@ -376,13 +416,9 @@ static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const 
     }
     if (!run->want_every && !run->want_sync && !run->goes_on)
         run->engine = mg__tier_kernel(k, &l->block, run->nblocks);
-    /* A thread's stack: what the kernel and a chain of calls need; recursion and alloca get the default limit's worth
-     * more. */
-    uint64_t local = 0;
-    for (uint32_t c = 0; c < p->ncodes; c++)
-        local += p->codes[c]->local_bytes + 16;
-    run->local_stride = (uint32_t)MG_MIN(local + (p->ncodes > 1 || p->stack ? 64u << 10 : 0), MG_LOCAL_LIMIT);
-    run->local_stride = MG_MAX(run->local_stride, p->entry->local_bytes);
+    run->local_stride = mg__stack_size(p, s->stack_size);
+    run->lets_pass = l->warning && !run->goes_on;
+    s->heap_used |= p->heap;
     run->info = (struct mg_launch_info){
         .kernel = k->info.name, .grid = l->grid, .block = l->block, .shared_static = p->shared_static,
         .shared_dynamic = l->shared, .module = k->module->ptx, .insns = p->insns, .ninsns = p->ninsns,

@@ -25,6 +25,8 @@
 #define MG_LANES 32u
 #define MG_MAX_WARPS 32u
 #define MG_MAX_OBSERVERS 4u
+#define MG_GRANULE (2ull << 20)     /* in which a device maps its memory */
+#define MG_HOST_GRANULE 4096u       /* and the host its own */
 #define MG_WINDOW_SIZE (1ull << 24) /* bytes of the shared, the local and the parameter window */
 #define MG_LOCAL_LIMIT (512u << 10) /* bytes of local memory a thread, as on every device since 2.0 */
 #define MG_SLICE 16384              /* basic blocks that a leaf may run before others get their turn */
@@ -147,6 +149,7 @@ struct mg_code {
     uint32_t nfills;
     uint32_t param_bytes;  /* call argument blocks and formal parameters, a lane */
     uint32_t local_bytes;  /* a lane */
+    uint32_t stack_bytes;  /* a lane: local_bytes, and what compiled code saves on the stack */
     const uint32_t *formal, *formal_sizes; /* parameters' offsets in the parameter block */
     const uint32_t *ret, *ret_sizes;
     uint32_t nformal, nret;
@@ -171,6 +174,9 @@ struct mg_program {
     bool ordered; /* what it does may depend on the order of blocks: they run in order on one worker */
     bool stack;    /* alloca is used: its frames may grow */
     bool indirect; /* holds indirect calls: their targets are looked up among codes */
+    bool heap;     /* calls malloc or free */
+    bool deep;     /* recursion, indirect calls or alloca: the stack's limit matters */
+    uint32_t stack_need; /* bytes of the deepest chain of calls, each function once */
     struct mg_diag error; /* not MG_OK: it cannot be lowered */
 };
 
@@ -348,6 +354,8 @@ struct mg_worker {
     void *observers[MG_MAX_OBSERVERS];
     struct mg_access event;
     struct mg_sync sync;
+    struct mg_diag warning;          /* what a device would let pass, the first; MG_OK: nothing */
+    uint64_t warning_block;
     uint64_t sink[4];                /* where faulting lanes read and write when the launch goes on */
     bool passes;                     /* a fault now does not stop the launch */
     struct mg_diag diag;
@@ -367,6 +375,7 @@ struct mg_run {
     bool want_shapes, want_every, want_sync;
     bool want_patterns;   /* with want_every: all observers of accesses do, and the program is the watched one */
     bool goes_on;         /* an observer takes faults: the launch ends with its error, but later */
+    bool lets_pass;       /* an access beyond its allocation in memory that a device has mapped goes on */
     struct mg_observer *observers;
     unsigned nobservers;
     void *observer_state[MG_MAX_OBSERVERS];
@@ -419,6 +428,8 @@ struct mg_simt {
     uint64_t shared_window, local_window, param_window, func_window;
     uint64_t heap, heap_size; /* device-side malloc; made when first needed */
     struct mg_heap *heap_state;
+    bool heap_used;      /* a kernel that calls malloc or free was launched */
+    uint64_t stack_size; /* bytes a thread, where a kernel's need is not known */
     uint64_t workspace;
 };
 
@@ -474,6 +485,14 @@ void mg__memory_range(const struct mg_simt *simt, uint64_t *base, uint64_t *size
 void mg__memory_mark_constant(struct mg_simt *simt, uint64_t address);
 enum mg_status mg__memory_snapshot(struct mg_simt *simt, struct mg_allocation **list, size_t *count);
 const struct mg_allocation *mg__snapshot_find(const struct mg_run *run, uint64_t address);
+/* What lies around an address that is in no allocation: those before and after it (NULL: none), and, if a device has that
+ * memory mapped, which bytes around the address are so, and in no allocation either. */
+struct mg_outside {
+    const struct mg_allocation *before, *after;
+    bool mapped;
+    uint64_t lo, hi;
+};
+void mg__snapshot_around(const struct mg_run *run, uint64_t address, struct mg_outside *outside);
 uint64_t mg__heap_alloc(struct mg_simt *simt, uint64_t size);
 enum mg_status mg__heap_create(struct mg_simt *simt);
 void mg__heap_destroy(struct mg_simt *simt);
@@ -485,6 +504,12 @@ enum mg_status mg__lower(struct mg_simt_module *module, const struct mg_ptx_func
                          struct mg_program **program);
 void mg__program_free(struct mg_program *program);
 uint32_t mg__estimate_regs(const struct mg_ptx_func *func);
+uint32_t mg__estimate_saved(const struct mg_ptx_func *func);
+
+/* stack.c */
+uint32_t mg__stack_frame(const struct mg_ptx_func *func, uint32_t local_bytes); /* bytes of a frame */
+bool mg__stack_measure(struct mg_program *program);                             /* deep and stack_need */
+uint32_t mg__stack_size(const struct mg_program *program, uint64_t limit);      /* of a launch, bytes a thread */
 
 /* split.c: the tree of lanes */
 bool mg__warp_begin(struct mg_warp *w, uint32_t live);
@@ -582,6 +607,8 @@ static inline bool mg__wants_sync(const struct mg_warp *w)
 const struct mg_op *mg__fault(struct mg_warp *w, const struct mg_op *op, uint32_t lane, enum mg_status status,
                               const char *format, ...) MG_PRINTF(5, 6);
 void mg__fault_hint(struct mg_warp *w, const char *format, ...) MG_PRINTF(2, 3);
+/* The launch goes on; its warning is the first that its first block gives. */
+void mg__warn(struct mg_warp *w, const struct mg_op *op, uint32_t lane, const char *format, ...) MG_PRINTF(4, 5);
 
 /* system.c: printf, assert, malloc, free of kernels */
 const struct mg_op *mg__system_call(struct mg_warp *w, const struct mg_op *op, uint32_t mask);

@@ -411,13 +411,15 @@ static const struct mg_op *enter(struct mg_warp *w, const struct mg_op *op, uint
         return out_of_memory(w, op);
     frame->local_base = (w->frame->local_top + 15) & ~15u;
     /* A frame without locals takes room too, or endless recursion would end with the host's memory. */
-    frame->local_top = frame->local_base + MG_MAX(callee->local_bytes, 16);
+    frame->local_top = frame->local_base + MG_MAX(callee->stack_bytes, 16);
     if (frame->local_top > w->worker->run->local_stride) {
         frame->next = w->worker->free_frames[callee->id];
         w->worker->free_frames[callee->id] = frame;
-        mg__fault(w, op, (uint32_t)__builtin_ctz(mask), MG_ERR_ADDRESS, "the thread's stack is full in the call of %s",
-                  callee->func->name);
-        mg__fault_hint(w, "The recursion is too deep, or its locals too large, for the stack of a thread.");
+        mg__fault(w, op, (uint32_t)__builtin_ctz(mask), MG_ERR_ADDRESS,
+                  "the thread's stack is full in the call of %s: it has %u bytes", callee->func->name,
+                  w->worker->run->local_stride);
+        mg__fault_hint(w, "The recursion is too deep, or its locals too large, for the stack of a thread: "
+                          "cudaDeviceSetLimit(cudaLimitStackSize, ...) makes it larger.");
         return NULL;
     }
     copy_params(frame, callee->formal, w->frame, site->args, site->arg_sizes, site->nargs, mask);

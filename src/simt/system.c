@@ -38,20 +38,27 @@ static bool peek_string(struct mg_warp *w, unsigned lane, uint64_t address, stru
     return true;
 }
 
-static bool argument(struct mg_warp *w, unsigned lane, uint64_t base, uint64_t *offset, unsigned size, uint64_t *value)
+/* Where the next argument of a printf lies, and how many there were. */
+struct arguments {
+    uint64_t base, offset;
+    unsigned count;
+};
+
+static bool argument(struct mg_warp *w, unsigned lane, struct arguments *args, unsigned size, uint64_t *value)
 {
-    *offset = (*offset + size - 1) / size * size;
-    const uint8_t *p = peek(w, lane, base + *offset, size);
+    args->offset = (args->offset + size - 1) / size * size;
+    const uint8_t *p = peek(w, lane, args->base + args->offset, size);
     *value = 0;
     if (!p)
         return false;
     memcpy(value, p, size);
-    *offset += size;
+    args->offset += size;
+    args->count++;
     return true;
 }
 
 /* One conversion: `spec` is "%…" up to its letter. */
-static bool convert(struct mg_warp *w, unsigned lane, const char *spec, size_t length, uint64_t base, uint64_t *offset,
+static bool convert(struct mg_warp *w, unsigned lane, const char *spec, size_t length, struct arguments *args,
                     struct mg_strbuf *out)
 {
     char flags[64], letter = spec[length - 1];
@@ -64,7 +71,7 @@ static bool convert(struct mg_warp *w, unsigned lane, const char *spec, size_t l
         uint64_t star;
         if (spec[i] == 'l' || spec[i] == 'z' || spec[i] == 'j' || spec[i] == 't')
             longs++;
-        else if (spec[i] == '*' && argument(w, lane, base, offset, 4, &star))
+        else if (spec[i] == '*' && argument(w, lane, args, 4, &star))
             n += (size_t)snprintf(flags + n, sizeof flags - n, "%d", MG_MAX(MG_MIN((int)star, 4096), -4096));
         else if (spec[i] != 'h' && spec[i] != 'L' && spec[i] != '*')
             flags[n++] = spec[i];
@@ -74,33 +81,33 @@ static bool convert(struct mg_warp *w, unsigned lane, const char *spec, size_t l
     char full[80];
     switch (letter) {
     case 'd': case 'i': case 'u': case 'x': case 'X': case 'o':
-        if (!argument(w, lane, base, offset, longs ? 8 : 4, &v))
+        if (!argument(w, lane, args, longs ? 8 : 4, &v))
             return false;
         snprintf(full, sizeof full, "%sll%c", flags, letter);
         if (letter == 'd' || letter == 'i')
             return mg__strbuf_printf(out, full, longs ? (long long)v : (long long)(int32_t)(uint32_t)v);
         return mg__strbuf_printf(out, full, (unsigned long long)v);
     case 'c':
-        if (!argument(w, lane, base, offset, 4, &v))
+        if (!argument(w, lane, args, 4, &v))
             return false;
         snprintf(full, sizeof full, "%sc", flags);
         return mg__strbuf_printf(out, full, (int)v);
     case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': case 'a': case 'A': {
         double d;
-        if (!argument(w, lane, base, offset, 8, &v))
+        if (!argument(w, lane, args, 8, &v))
             return false;
         memcpy(&d, &v, 8);
         snprintf(full, sizeof full, "%s%c", flags, letter);
         return mg__strbuf_printf(out, full, d);
     }
     case 'p':
-        if (!argument(w, lane, base, offset, 8, &v))
+        if (!argument(w, lane, args, 8, &v))
             return false;
         snprintf(full, sizeof full, "%sp", flags);
         return mg__strbuf_printf(out, full, (void *)(uintptr_t)v);
     case 's': {
         struct mg_strbuf text = {0};
-        bool good = argument(w, lane, base, offset, 8, &v) && peek_string(w, lane, v, &text, 1 << 16);
+        bool good = argument(w, lane, args, 8, &v) && peek_string(w, lane, v, &text, 1 << 16);
         snprintf(full, sizeof full, "%ss", flags);
         good = good && mg__strbuf_printf(out, full, text.at ? text.at : "");
         mg__strbuf_free(&text);
@@ -111,9 +118,8 @@ static bool convert(struct mg_warp *w, unsigned lane, const char *spec, size_t l
     }
 }
 
-static bool format(struct mg_warp *w, unsigned lane, const char *f, uint64_t base, struct mg_strbuf *out)
+static bool format(struct mg_warp *w, unsigned lane, const char *f, struct arguments *args, struct mg_strbuf *out)
 {
-    uint64_t offset = 0;
     while (*f) {
         if (*f != '%') {
             size_t n = strcspn(f, "%");
@@ -131,7 +137,7 @@ static bool format(struct mg_warp *w, unsigned lane, const char *f, uint64_t bas
         size_t n = 1 + strspn(f + 1, "#0- +'123456789.*hlLzjt");
         if (!f[n])
             return mg__strbuf_append(out, f, n);
-        if (!convert(w, lane, f, n + 1, base, &offset, out))
+        if (!convert(w, lane, f, n + 1, args, out))
             return false;
         f += n + 1;
     }
@@ -178,6 +184,21 @@ static const struct mg_op *assert_failed(struct mg_warp *w, const struct mg_op *
     return NULL;
 }
 
+/* Its result is the number of arguments that the format takes, -1 without a format (CUDA programming guide). */
+static bool printf_lane(struct mg_warp *w, const struct mg_callsite *site, unsigned lane)
+{
+    uint64_t at = arg(w, site, lane, 0);
+    struct arguments args = {.base = arg(w, site, lane, 1)};
+    struct mg_strbuf f = {0}, out = {0};
+    bool good = !at || (peek_string(w, lane, at, &f, 1 << 16) && format(w, lane, f.at ? f.at : "", &args, &out));
+    if (good && at)
+        print(w->worker->run->simt, out.at ? out.at : "", out.count);
+    mg__strbuf_free(&f);
+    mg__strbuf_free(&out);
+    give(w, site, lane, at ? args.count : UINT32_MAX);
+    return good;
+}
+
 const struct mg_op *mg__system_call(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 {
     const struct mg_callsite *site = op->u.call;
@@ -185,20 +206,11 @@ const struct mg_op *mg__system_call(struct mg_warp *w, const struct mg_op *op, u
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         switch (site->system) {
-        case MG_SYS_VPRINTF: {
-            struct mg_strbuf f = {0}, out = {0};
-            bool good = peek_string(w, lane, arg(w, site, lane, 0), &f, 1 << 16) &&
-                        format(w, lane, f.at ? f.at : "", arg(w, site, lane, 1), &out);
-            if (good)
-                print(simt, out.at ? out.at : "", out.count);
-            mg__strbuf_free(&f);
-            mg__strbuf_free(&out);
-            if (!good)
+        case MG_SYS_VPRINTF:
+            if (!printf_lane(w, site, lane))
                 return mg__fault(w, op, lane, MG_ERR_ADDRESS,
                                  "printf was given a format or an argument it cannot read");
-            give(w, site, lane, 0);
             break;
-        }
         case MG_SYS_MALLOC:
             give(w, site, lane, mg__heap_alloc(simt, arg(w, site, lane, 0)));
             break;
