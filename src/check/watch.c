@@ -605,6 +605,22 @@ void mg__watch_access(void *worker, const struct mg_access *a)
 }
 
 /* ---- faults ---- */
+/* The allocation that an address lies behind or before, by less than 64 KiB; -1: none is that near. */
+static int32_t nearest_allocation(const struct launch *l, uint64_t address)
+{
+    uint64_t least = 64u << 10;
+    int32_t found = -1;
+    for (size_t k = 0; k < l->info->nallocations; k++) {
+        const struct mg_allocation *a = &l->info->allocations[k];
+        uint64_t away = a->address <= address ? address - a->address - a->size : a->address - address;
+        if (away < least) {
+            least = away;
+            found = (int32_t)k;
+        }
+    }
+    return found;
+}
+
 void mg__watch_fault(void *self, const struct mg_access *a, enum mg_fault_kind fault)
 {
     struct worker *w = self;
@@ -654,14 +670,9 @@ void mg__watch_fault(void *self, const struct mg_access *a, enum mg_fault_kind f
                     kind = KIND_BOUNDS_HOST_POINTER;
                 }
                 pthread_mutex_unlock(&l->check->lock);
-                if (!f && kind == KIND_BOUNDS_ALLOCATION) { /* the one before it, most often */
-                    for (size_t k = 0; k < l->info->nallocations; k++)
-                        if (l->info->allocations[k].address <= address && address - l->info->allocations[k].address -
-                                l->info->allocations[k].size < 64u << 10) {
-                            object = (int32_t)k;
-                            place = PLACE_GLOBAL;
-                            offset = address - l->info->allocations[k].address;
-                        }
+                if (!f && kind == KIND_BOUNDS_ALLOCATION && (object = nearest_allocation(l, address)) >= 0) {
+                    place = PLACE_GLOBAL;
+                    offset = address - l->info->allocations[object].address; /* below it: negative */
                 }
             }
         }

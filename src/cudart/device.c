@@ -420,6 +420,8 @@ int mg__cudaDeviceSetLimit(int limit, size_t value)
         error = value > most_persisting() ? cudaErrorInvalidValue : 0;
         break;
     case CU_LIMIT_PRINTF_FIFO:
+        error = mg__simt_printed(mg__cudart.simt) ? cudaErrorInvalidValue : 0;
+        break;
     case CU_LIMIT_PENDING_LAUNCHES:
         break;
     case CU_LIMIT_SYNC_DEPTH:

@@ -63,6 +63,7 @@ static void lower_call(struct mg_lower *L)
         }
         /* So that lines come out in the same order every time; and a heap's addresses, which sectors depend on. */
         L->program->ordered |= site->system != MG_SYS_ASSERTFAIL;
+        L->program->prints |= site->system == MG_SYS_VPRINTF;
         L->program->heap |= site->system == MG_SYS_MALLOC || site->system == MG_SYS_FREE;
         static const uint8_t arity[] = {
             [MG_SYS_VPRINTF] = 2, [MG_SYS_ASSERTFAIL] = 5, [MG_SYS_MALLOC] = 1, [MG_SYS_FREE] = 1};

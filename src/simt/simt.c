@@ -107,12 +107,20 @@ enum mg_status mg__simt_set_heap(struct mg_simt *simt, uint64_t bytes)
     return status;
 }
 
+bool mg__simt_printed(struct mg_simt *simt)
+{
+    pthread_mutex_lock(&simt->launch_lock);
+    bool printed = simt->print_used;
+    pthread_mutex_unlock(&simt->launch_lock);
+    return printed;
+}
+
 void mg__simt_reset_limits(struct mg_simt *simt)
 {
     pthread_mutex_lock(&simt->launch_lock);
     mg__heap_destroy(simt);
     simt->heap_size = 0;
-    simt->heap_used = false;
+    simt->heap_used = simt->print_used = false;
     simt->stack_size = STACK;
     pthread_mutex_unlock(&simt->launch_lock);
 }
@@ -419,6 +427,7 @@ static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const 
     run->local_stride = mg__stack_size(p, s->stack_size);
     run->lets_pass = l->warning && !run->goes_on;
     s->heap_used |= p->heap;
+    s->print_used |= p->prints;
     run->info = (struct mg_launch_info){
         .kernel = k->info.name, .grid = l->grid, .block = l->block, .shared_static = p->shared_static,
         .shared_dynamic = l->shared, .module = k->module->ptx, .insns = p->insns, .ninsns = p->ninsns,

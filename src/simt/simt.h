@@ -42,6 +42,7 @@ void mg__simt_attach(struct mg_simt *simt, const struct mg_engine *engine);
 void mg__simt_set_stack(struct mg_simt *simt, uint64_t bytes);
 /* The heap of device-side malloc; 8 MiB at first. MG_ERR_INVALID once a kernel that uses it was launched. */
 enum mg_status mg__simt_set_heap(struct mg_simt *simt, uint64_t bytes);
+bool mg__simt_printed(struct mg_simt *simt); /* a kernel that calls printf was launched */
 void mg__simt_reset_limits(struct mg_simt *simt); /* both as at first; what the heap holds is gone */
 
 /* ---- device memory: thread-safe ---- */

@@ -175,6 +175,7 @@ struct mg_program {
     bool stack;    /* alloca is used: its frames may grow */
     bool indirect; /* holds indirect calls: their targets are looked up among codes */
     bool heap;     /* calls malloc or free */
+    bool prints;   /* calls printf */
     bool deep;     /* recursion, indirect calls or alloca: the stack's limit matters */
     uint32_t stack_need; /* bytes of the deepest chain of calls, each function once */
     struct mg_diag error; /* not MG_OK: it cannot be lowered */
@@ -429,6 +430,7 @@ struct mg_simt {
     uint64_t heap, heap_size; /* device-side malloc; made when first needed */
     struct mg_heap *heap_state;
     bool heap_used;      /* a kernel that calls malloc or free was launched */
+    bool print_used;     /* one that calls printf */
     uint64_t stack_size; /* bytes a thread, where a kernel's need is not known */
     uint64_t workspace;
 };

@@ -1,12 +1,31 @@
 // faults.cu - programs that misuse CUDA: each must end with the message and the error code stated beside it, and leave the
-// program itself running. The codes are those of an H200 with driver 580.159 and CUDA 13.0; where a GPU notices nothing
-// (memory after free) or has no such limit (the timeout), the code is the nearest that it has.
+// program itself running. The codes are those of an H200 with driver 580.159 and CUDA 13.0; where a GPU has no
+// such limit (the timeout), the code is the nearest that it has. What a GPU does not notice goes on with a warning: it maps
+// memory in pieces of 2 MiB.
 // ENV: MARGAY_DEVICE=90
 // CASE null: EXPECT: launch 0, sync 700, again 700, after reset 46
 // CASE null: STDERR: margay: error: kernel store(int*, int)
 // CASE null: STDERR: faults.cu:@store
 // CASE freed: EXPECT: launch 0, sync 700, again 700, after reset 46
 // CASE freed: STDERR: faults.cu:@store
+// CASE freed_small: EXPECT: launch 0, sync 0, again 0, after reset 0
+// CASE freed_small: STDERR: margay: warning: kernel store(int*, int): access of 4 bytes
+// CASE freed_small: STDERR: faults.cu:@store
+// CASE past: EXPECT: launch 0, sync 0, again 0, after reset 0
+// CASE past: STDERR: margay: warning: kernel store(int*, int): access of 4 bytes
+// CASE past: STDERR: 4 bytes past the end of an allocation of 1024 bytes (block 0,0,0, thread 0,0,0)
+// CASE past: STDERR: faults.cu:@store
+// CASE before: EXPECT: launch 0, sync 0, again 0, after reset 0
+// CASE before: STDERR: 4 bytes before an allocation of 512 bytes
+// CASE past_strict: ENV: MARGAY_STRICT=1
+// CASE past_strict: EXPECT: launch 0, sync 700, again 700, after reset 46
+// CASE past_strict: STDERR: margay: error: kernel store(int*, int): access of 4 bytes
+// CASE past_strict: STDERR: 4 bytes past the end of an allocation of 1024 bytes
+// CASE past_mapped: EXPECT: launch 0, sync 700, again 700, after reset 46
+// CASE past_mapped: STDERR: margay: error: kernel store(int*, int): access of 4 bytes
+// CASE past_mapped: STDERR: 4 bytes past the end of an allocation of 8388608 bytes
+// CASE past_misaligned: EXPECT: launch 0, sync 716, again 716, after reset 46
+// CASE past_misaligned: STDERR: faults.cu:@misaligned
 // CASE beyond: EXPECT: launch 0, sync 700, again 700, after reset 46
 // CASE beyond: STDERR: faults.cu:@store
 // CASE host: EXPECT: launch 0, sync 700, again 700, after reset 46
@@ -118,10 +137,29 @@ int main(int argc, char **argv)
     if (!strcmp(what, "null"))
         store<<<1, 1>>>(0, 0);
     if (!strcmp(what, "freed")) {
-        cudaMalloc(&gone, 1 << 20);
+        cudaMalloc(&gone, 4 << 20);
         cudaFree(gone);
         store<<<1, 1>>>(gone, 5);
     }
+    if (!strcmp(what, "freed_small")) {
+        cudaMalloc(&gone, 1024);
+        cudaFree(gone);
+        store<<<1, 1>>>(gone, 5);
+    }
+    if (!strcmp(what, "past") || !strcmp(what, "past_strict"))
+        store<<<1, 1>>>(d, 256);
+    if (!strcmp(what, "before")) {
+        cudaMalloc(&gone, 4 << 10);
+        cudaFree(gone);
+        cudaMalloc(&gone, 512);
+        store<<<1, 1>>>(gone, -1);
+    }
+    if (!strcmp(what, "past_mapped")) {
+        cudaMalloc(&gone, 8 << 20);
+        store<<<1, 1>>>(gone, 2 << 20);
+    }
+    if (!strcmp(what, "past_misaligned"))
+        misaligned<<<1, 1>>>((char *)d + 1024);
     if (!strcmp(what, "beyond"))
         store<<<1, 1>>>(d, 1 << 28);
     if (!strcmp(what, "host"))
