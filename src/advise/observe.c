@@ -183,7 +183,8 @@ static void cost_of(const struct mg_seen *seen, const struct mg_access *a, struc
         s->taken = c.wavefronts;
         s->ideal = c.ideal;
     } else {
-        struct mg_global_cost c = mg__model_global(kind, insn, made->width, made->mask, made->address);
+        uint64_t origin = mg__model_origin(seen->info, made->address[__builtin_ctz(made->mask)]);
+        struct mg_global_cost c = mg__model_global(kind, insn, made->width, made->mask, made->address, origin);
         s->taken = c.touched;
         s->ideal = c.ideal;
         s->moved = c.moved;

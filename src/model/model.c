@@ -161,7 +161,7 @@ static void count_shared(struct worker *w, const struct mg_access *a, enum mg_ac
     add_shared(w, a, kind, mg__model_shared(rule, insn, a->width, a->mask, a->address), t);
 }
 
-static void count_global(const struct mg_access *a, enum mg_access_kind kind, unsigned width,
+static void count_global(const struct worker *w, const struct mg_access *a, enum mg_access_kind kind, unsigned width,
                          const struct mg_ptx_insn *insn, struct tally *t)
 {
     static const uint8_t operation[] = {[MG_ACCESS_LD] = 0, [MG_ACCESS_ST] = 1, [MG_ACCESS_RED] = 2,
@@ -169,7 +169,10 @@ static void count_global(const struct mg_access *a, enum mg_access_kind kind, un
     if (kind >= MG_COUNT(operation))
         return;
     unsigned op = operation[kind];
-    struct mg_global_cost cost = mg__model_global(kind, insn, width, a->mask, a->address);
+    bool atomic = kind == MG_ACCESS_RED || kind == MG_ACCESS_ATOM;
+    uint64_t origin =
+        atomic && a->mask ? mg__model_origin(w->launch->info, a->address[__builtin_ctz(a->mask)]) : 0;
+    struct mg_global_cost cost = mg__model_global(kind, insn, width, a->mask, a->address, origin);
     t->requests[op] += a->times;
     t->moved[op] += cost.moved * a->times;
     t->sectors += cost.touched * a->times;
@@ -190,7 +193,7 @@ static void on_access(void *worker, const struct mg_access *a)
     if (a->space == MG_SPACE_SHARED)
         count_shared(w, a, kind, cost, insn, &w->insns[a->insn]);
     else if (a->space == MG_SPACE_GLOBAL)
-        count_global(a, kind, a->width, insn, &w->insns[a->insn]);
+        count_global(w, a, kind, a->width, insn, &w->insns[a->insn]);
 }
 
 static void on_counts(void *worker, const struct mg_insn_counts *counts, uint32_t ninsns)

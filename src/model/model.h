@@ -21,14 +21,17 @@ struct mg_cost {
 };
 struct mg_cost mg__model_shared(enum mg_access_kind kind, const struct mg_ptx_insn *insn, unsigned width,
                                 uint32_t mask, const uint64_t address[32]);
-uint32_t mg__model_sectors(enum mg_access_kind kind, unsigned width, uint32_t mask, const uint64_t address[32]);
+/* `origin`: where the allocation starts that they lie in; an atomic's sectors depend on the distance to it. */
+uint32_t mg__model_sectors(enum mg_access_kind kind, unsigned width, uint32_t mask, const uint64_t address[32],
+                           uint64_t origin);
+uint64_t mg__model_origin(const struct mg_launch_info *info, uint64_t address); /* 0: in no allocation */
 /* One access to global memory: sectors moved (an atomic's lanes on one address one after the other), those touched, and
  * the fewest that its bytes could have touched. */
 struct mg_global_cost {
     uint32_t moved, touched, ideal;
 };
 struct mg_global_cost mg__model_global(enum mg_access_kind kind, const struct mg_ptx_insn *insn, unsigned width,
-                                       uint32_t mask, const uint64_t address[32]);
+                                       uint32_t mask, const uint64_t address[32], uint64_t origin);
 
 /* What ptxas makes of each access of a launch before the hardware counts it, for those who ask what it would have cost
  * at other addresses. NULL: out of memory. */

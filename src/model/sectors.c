@@ -1,16 +1,22 @@
 /* sectors.c - how many 32-byte sectors one warp's access to global memory moves.
  *
  *   load, store       the distinct sectors touched
- *   atomic, reduction over the sectors touched, the sum of the largest number of lanes on one address in each: lanes
- *                     that meet on one address are served one after the other, different addresses of a sector
- *                     together
+ *   atomic, reduction the warp is served in passes, and each pass moves the distinct sectors that it touches:
  *
- * Measured on an H100, as in banks.c. An access is aligned to its width, so that it lies in one sector (wider ones in
- * width/32 sectors).
+ *       pass      the lanes still waiting that go to the 128-byte line of the first of them, and that share no slot
+ * with a waiting lane before them, of whichever line slot      one of 128: the word's place in its line, and two bits
+ * folded from the line's number (`slot_of`)
+ *
+ * Lanes that meet on one address so go one after the other, and different addresses of a sector together: mostly this
+ * is the sum, over the sectors, of the largest number of lanes on one address in each. It is more where two addresses
+ * share a slot by chance: the later lane misses its line's pass, and its sector is moved once more.
+ *
+ * Measured on an H100 and an H200, as in banks.c; docs/fidelity.md says on what. An access is aligned to its width, so
+ * that it lies in one sector (wider ones in width/32 sectors).
  */
 #include "model/model_priv.h"
 
-enum { SECTOR_SHIFT = 5 };
+enum { SECTOR_SHIFT = 5, LINE_SHIFT = 7, WORD_SHIFT = 2, LINE_WORDS = 32, SLOTS = 128 };
 
 static uint32_t distinct_sectors(unsigned width, uint32_t mask, const uint64_t address[32])
 {
@@ -35,31 +41,116 @@ static uint32_t distinct_sectors(unsigned width, uint32_t mask, const uint64_t a
     return count * each;
 }
 
-static uint32_t serialised_sectors(uint32_t mask, const uint64_t address[32])
+/* The two bits of a line's number, found bit by bit: which pairs of lines get in each other's way. Lines that differ in
+ * bits 0 and 2 alone do, for one. */
+static unsigned row_of(uint64_t line)
 {
-    uint64_t where[32], sector[32];
-    uint8_t lanes[32] = {0}, most[32] = {0};
-    struct mg_keyset addresses = {{0}}, sectors = {{0}};
-    unsigned n = 0;
-    uint32_t sum = 0;
-    for (uint32_t m = mask; m; m &= m - 1, n++) {
-        where[n] = address[__builtin_ctz(m)];
-        sector[n] = where[n] >> SECTOR_SHIFT;
-        uint8_t on_address = ++lanes[mg__keyset_add(&addresses, where, n)];
-        uint8_t *in_sector = &most[mg__keyset_add(&sectors, sector, n)];
-        if (on_address > *in_sector) {
-            *in_sector = on_address;
-            sum++;
+    return (unsigned)(((line ^ line >> 2 ^ line >> 5) & 3) ^ (line >> 4 & 1) * 3);
+}
+
+/* Pass by pass, the n lanes of an atomic. */
+static uint32_t passes(unsigned n, const uint64_t where[32], const uint8_t slot[32])
+{
+    static const uint8_t bits_of[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
+    uint64_t line[32];
+    uint32_t in_slot[SLOTS] = {0}, in_line[32],
+             rival[32];             /* lanes: of the slot; of the line, at its first; before it */
+    uint8_t first[32], sectors[32]; /* the line's first lane; its sectors, there */
+    struct mg_keyset lines = {{0}};
+    uint32_t late = 0, sum = 0;
+    for (unsigned i = 0; i < n; i++) {
+        line[i] = where[i] >> LINE_SHIFT;
+        first[i] = (uint8_t)(i && line[i] == line[i - 1] ? first[i - 1] : mg__keyset_add(&lines, line, i));
+        if (first[i] == i)
+            in_line[i] = sectors[i] = 0;
+        in_line[first[i]] |= UINT32_C(1) << i;
+        sectors[first[i]] |= (uint8_t)(1u << (where[i] >> SECTOR_SHIFT & 3));
+        rival[i] = in_slot[slot[i]];
+        in_slot[slot[i]] |= UINT32_C(1) << i;
+        late |= (uint32_t)(rival[i] != 0) << i;
+    }
+    for (uint32_t waiting = UINT32_MAX >> (32 - n), next; waiting; waiting = next) {
+        unsigned leader = first[__builtin_ctz(waiting)], touched = 0;
+        uint32_t here = waiting & in_line[leader];
+        next = waiting & ~here;
+        if (here == in_line[leader] && !(here & late)) { /* all at once */
+            touched = sectors[leader];
+            here = 0;
         }
+        for (; here; here &= here - 1) {
+            unsigned i = (unsigned)__builtin_ctz(here);
+            bool waits = rival[i] & waiting;
+            touched |= waits ? 0 : 1u << (where[i] >> SECTOR_SHIFT & 3);
+            next |= (uint32_t)waits << i;
+        }
+        sum += bits_of[touched];
     }
     return sum;
 }
 
-uint32_t mg__model_sectors(enum mg_access_kind kind, unsigned width, uint32_t mask, const uint64_t address[32])
+/* Whether one of the lanes `some` shares its line with another lane. */
+static bool has_mate(uint32_t some, unsigned n, const uint64_t where[32])
+{
+    for (; some; some &= some - 1) {
+        uint64_t line = where[__builtin_ctz(some)] >> LINE_SHIFT;
+        unsigned lanes = 0;
+        for (unsigned i = 0; i < n; i++)
+            lanes += where[i] >> LINE_SHIFT == line;
+        if (lanes > 1)
+            return true;
+    }
+    return false;
+}
+
+static uint32_t serialised_sectors(uint32_t mask, const uint64_t address[32], uint64_t origin)
+{
+    uint64_t where[32], sector[32], differ = 0;
+    uint8_t slot[32], last[SLOTS], lanes[SLOTS] = {0}, most[32] = {0};
+    struct mg_keyset sectors = {{0}};
+    unsigned n = 0;
+    uint32_t sum = 0, rivals = 0;
+    for (uint32_t m = mask; m; m &= m - 1, n++) {
+        where[n] = address[__builtin_ctz(m)];
+        differ |= where[n] ^ where[0];
+        slot[n] =
+            (uint8_t)((where[n] >> WORD_SHIFT) % LINE_WORDS + row_of((where[n] - origin) >> LINE_SHIFT) * LINE_WORDS);
+    }
+    if (!differ)
+        return n;
+    /* As if each slot were wanted from one line: its lanes one after the other, those of a sector's slots together. */
+    for (unsigned i = 0; i < n; i++) {
+        sector[i] = where[i] >> SECTOR_SHIFT;
+        unsigned k = ++lanes[slot[i]], before = k > 1 ? last[slot[i]] : i;
+        last[slot[i]] = (uint8_t)i;
+        bool other = (rivals >> before & 1) | (where[before] >> LINE_SHIFT != where[i] >> LINE_SHIFT);
+        rivals |= (uint32_t)other << i;
+        uint8_t *in_sector = &most[mg__keyset_add(&sectors, sector, i)];
+        sum += k > *in_sector;
+        *in_sector = (uint8_t)MG_MAX(k, *in_sector);
+    }
+    /* A lane alone in its line moves one sector, whenever its turn comes. */
+    return rivals && has_mate(rivals, n, where) ? passes(n, where, slot) : sum;
+}
+
+uint32_t mg__model_sectors(enum mg_access_kind kind, unsigned width, uint32_t mask, const uint64_t address[32],
+                           uint64_t origin)
 {
     if (kind == MG_ACCESS_ATOM || kind == MG_ACCESS_RED)
-        return serialised_sectors(mask, address);
+        return serialised_sectors(mask, address, origin);
     return distinct_sectors(width, mask, address);
+}
+
+uint64_t mg__model_origin(const struct mg_launch_info *info, uint64_t address)
+{
+    size_t low = 0, high = info->nallocations;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (info->allocations[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? info->allocations[low - 1].address : 0;
 }
 
 /* The lanes of the mask, those of one address counted once. */
@@ -76,12 +167,12 @@ static unsigned distinct_lanes(uint32_t mask, const uint64_t address[32])
 }
 
 struct mg_global_cost mg__model_global(enum mg_access_kind kind, const struct mg_ptx_insn *insn, unsigned width,
-                                       uint32_t mask, const uint64_t address[32])
+                                       uint32_t mask, const uint64_t address[32], uint64_t origin)
 {
-    struct mg_global_cost cost = {.moved = mg__model_sectors(kind, width, mask, address)};
+    struct mg_global_cost cost = {.moved = mg__model_sectors(kind, width, mask, address, origin)};
     bool atomic = kind == MG_ACCESS_ATOM || kind == MG_ACCESS_RED;
     /* The theoretical sectors are those touched, for atomics too; the ideal is never more than what was touched. */
-    cost.touched = atomic ? mg__model_sectors(MG_ACCESS_LD, width, mask, address) : cost.moved;
+    cost.touched = atomic ? mg__model_sectors(MG_ACCESS_LD, width, mask, address, 0) : cost.moved;
     unsigned bytes = kind == MG_ACCESS_CP_ASYNC && mg__model_bypass(insn) ? width * distinct_lanes(mask, address)
                                                                           : mg__model_bytes(width, mask);
     cost.ideal = MG_MIN((bytes + 31u) / 32u, cost.touched);

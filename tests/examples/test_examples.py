@@ -35,12 +35,7 @@ COMPARED = [
     "launch__shared_mem_per_block_dynamic",
 ]
 # (kernel, metric) -> why the device's number is another one
-DIFFERS = {
-    ("histogram_global", "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum"): (
-        "the rule that explains every single pattern of the H100 gives 0.9 % less than the device counts when the"
-        " addresses of a warp repeat at random; what the device does beyond the rule is not known"
-    ),
-}
+DIFFERS = {}
 
 failures = []
 

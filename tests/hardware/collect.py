@@ -1,5 +1,7 @@
 """Puts what collect.sh left in WORK together as one JSON file: collect.py WORK COUNTERS.JSON
 
+collect.py --passes WORK PASSES.TXT writes passes.txt anew, with the sectors that were counted now.
+
 {"device", "driver", "ncu", "nvcc", "date",
  "programs": {NAME: {"metrics": [name...], "launches": [[kernel, grid, block, [value...]]...]}},
  "lanes": {"patterns": [[32 indices]...], "metrics": [name...],
@@ -121,7 +123,19 @@ def text(folder, name):
         return ""
 
 
+def passes(folder, target):
+    with open(os.path.join(folder, "passes.in")) as file:
+        lines = [line.split() for line in file]
+    counted = [sum(value or 0 for value in launch[3].values()) for launch in rows(os.path.join(folder, "passes.csv"))]
+    if len(counted) != len(lines):
+        sys.exit(f"passes: {len(counted)} launches for {len(lines)} lines")
+    with open(target, "w") as file:
+        file.writelines(" ".join([str(sectors)] + line[1:]) + "\n" for sectors, line in zip(counted, lines))
+
+
 def main():
+    if sys.argv[1] == "--passes":
+        return passes(*sys.argv[2:4])
     folder, target = sys.argv[1:3]
     gpu = (text(folder, "gpu").splitlines() or [""])[0].split(",")
     out = {"device": gpu[0].strip(), "driver": gpu[-1].strip(),
@@ -129,7 +143,7 @@ def main():
            "nvcc": (re.findall(r"V(\S+)", text(folder, "nvcc")) or [""])[0],
            "date": datetime.date.today().isoformat(), "programs": {}}
     for name in sorted(os.listdir(folder)):
-        if name.endswith(".csv") and name not in ("lanes.csv", "sass.csv"):
+        if name.endswith(".csv") and name not in ("lanes.csv", "sass.csv", "passes.csv"):
             try:
                 out["programs"][name[:-4]] = program(os.path.join(folder, name))
             except Exception:

@@ -6,7 +6,7 @@
 # Run from the repository's root on a machine with an H100, nvcc, ncu and python3. OUT gets counters.json (what the tests
 # compare with: copy it over tests/hardware/counters.json) and log.txt. SECONDS bounds lanes.cu, whose launches come in the
 # order of their worth (150 unless given). WHAT is what to do, in that order: natural, instructions (natural.cu by machine
-# instruction), vectors, lanes, examples; all of them unless given. counters.json is written anew after each, so that what was
+# instruction), vectors, passes, lanes, examples; all of them unless given. counters.json is written anew after each, so that what was
 # finished is there when the rest is cut off. A program that fails is named in log.txt and left out.
 #
 # Every command has a limit and no standard input; NCU and NVCC name other tools than those found. The variable LANES may
@@ -15,7 +15,7 @@ set -u
 out=${1:?usage: collect.sh OUT [SECONDS [WHAT...]]}
 seconds=${2:-150}
 shift $(($# < 2 ? $# : 2))
-[ $# -gt 0 ] || set -- natural instructions vectors lanes examples
+[ $# -gt 0 ] || set -- natural instructions vectors passes lanes examples
 here=tests/hardware
 [ -f $here/collect.py ] || { echo "collect.sh: run it from the repository's root" >&2; exit 2; }
 mkdir -p "$out"
@@ -110,7 +110,7 @@ main() {
     [ -z "${LANES:-}" ] || mapfile -t operations <<<"$LANES"
     for what in "$@"; do
         case $what in
-        natural | vectors | lanes) sources+=($here/$what.cu) ;;
+        natural | vectors | passes | lanes) sources+=($here/$what.cu) ;;
         examples) sources+=(examples/*.cu) ;;
         esac
     done
@@ -122,13 +122,19 @@ main() {
         natural) profile 120 natural "$wanted,$launch,$more$pipe" ",$more$pipe" ;;
         instructions) instructions ;;
         vectors) profile 60 vectors "$wanted,$launch" ",$launch" ;;
+        passes)
+            cp $here/passes.txt "$work/passes.in"
+            profile 150 passes "${op}_sectors_pipe_lsu_mem_global_op_red.sum,${op}_sectors_pipe_lsu_mem_global_op_atom.sum" "" \
+                "$work/passes.in"
+            limited 60 python3 $here/collect.py --passes "$work" "$out/passes.txt"
+            ;;
         lanes) profile $((seconds + 60)) lanes "$wanted$pipe" "$pipe" $here/h100_lane_patterns.json "$seconds" "${operations[@]}" ;;
         examples)
             for source in examples/*.cu; do
                 profile 100 "$(basename "$source" .cu)" "$wanted,$launch,$more" ",$more"
             done
             ;;
-        *) echo "$what: not natural, instructions, vectors, lanes or examples" ;;
+        *) echo "$what: not natural, instructions, vectors, passes, lanes or examples" ;;
         esac
         limited 60 python3 $here/collect.py "$work" "$out/counters.json"
         echo "== written after $what, ${SECONDS} s: $(wc -c <"$out/counters.json") bytes"

@@ -2,7 +2,7 @@
 
 NAME is a program of counters.json: NAME.cu here or in examples/. It is built as collect.sh builds it and run under
 `margay profile --json`; each launch must agree in kernel, grid, block and in the counters below, to the last digit. NAME
-"lanes" is lanes.cu: each launch that the device made, by operation and pattern.
+"lanes" is lanes.cu: each launch that the device made, by operation and pattern. NAME "passes" is passes.cu with passes.txt.
 
 What is known to differ is in `differs.json`: [{"program", "kernel", "metric", "reason"}]. An entry that no longer differs in
 any launch fails the test, so that the list stays true; so does one without a reason.
@@ -96,6 +96,26 @@ def compare_lanes(margay, nvcc, device, work, known, failures):
     return met
 
 
+def compare_passes(margay, nvcc, work, failures):
+    """passes.cu: the sectors of each line of passes.txt."""
+    rows, report = os.path.join(HERE, "passes.txt"), os.path.join(work, "passes.json")
+    program = os.path.join(work, "passes")
+    subprocess.run([nvcc, "-O3", "-arch=sm_90", "-lineinfo", "-o", program, os.path.join(HERE, "passes.cu")], check=True)
+    subprocess.run([margay, "profile", "--json", report, program, rows], check=True, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, timeout=300)
+    with open(report) as file:
+        launches = json.load(file)["launches"]
+    with open(rows) as file:
+        lines = [line.split() for line in file]
+    if len(lines) != len(launches) or len(lines) < 1000:
+        failures.append(f"passes: {len(launches)} launches for {len(lines)} lines")
+    for number, (line, launch) in enumerate(zip(lines, launches)):
+        kind = line[1].split(".")[0]
+        got = launch["metrics"][f"l1tex__t_sectors_pipe_lsu_mem_global_op_{kind}.sum"]
+        if got != int(line[0]):
+            failures.append(f"passes.txt line {number + 1}, {line[1]}: {got} sectors, on the device {line[0]}")
+
+
 def main():
     margay, nvcc, path, *programs = sys.argv[1:]
     if not os.path.exists(path):
@@ -113,6 +133,9 @@ def main():
         for name in programs:
             if name == "lanes":
                 met |= compare_lanes(margay, nvcc, counters["lanes"], work, known, failures)
+                continue
+            if name == "passes":
+                compare_passes(margay, nvcc, work, failures)
                 continue
             met |= compare(name, device[name], profile(margay, nvcc, name, work), known, failures)
     failures += [f"{key}: is listed as different and is not" for key in sorted(known - met)]

@@ -1,10 +1,10 @@
 /* test_rules.c - mg__model_shared and mg__model_sectors against the counters of an H100 and against slow, obvious code.
  *
- *     test_rules h100_lane_patterns.json
+ *     test_rules h100_lane_patterns.json passes.txt
  *
- * The file has 59 lane patterns and 21 operations; each row of each is compared: wavefronts, ideal, sectors. Then
- * random patterns with random masks, of every width, against a second implementation that is written for nothing but
- * being plain.
+ * The first file has 59 lane patterns and 21 operations; each row of each is compared: wavefronts, ideal, sectors. The
+ * second has atomics in global memory, most of them with addresses that get in each other's way. Then random patterns
+ * with random masks, of every width, against a second implementation that is written for nothing but being plain.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 #include "model/model_priv.h"
 #include "ptx/ptx.h"
 
-static const char *patterns_path;
+static const char *patterns_path, *passes_path;
 
 /* The operation's kind and, for atomics, the instruction that the name stands for. */
 static enum mg_access_kind parse_operation(const char *name, struct mg_ptx_insn *insn)
@@ -51,14 +51,15 @@ static void every_row_of_the_hardware(void **state)
     json_t *patterns = json_object_get(root, "patterns"), *pattern, *row;
     assert_int_equal(json_array_size(patterns), 59);
     size_t p, rows = 0, wrong = 0;
-    json_array_foreach(patterns, p, pattern) {
+    json_array_foreach(patterns, p, pattern)
+    {
         const char *name;
-        json_object_foreach(json_object_get(pattern, "ops"), name, row) {
+        json_object_foreach(json_object_get(pattern, "ops"), name, row)
+        {
             unsigned width = (unsigned)json_integer_value(json_object_get(row, "width"));
             uint64_t address[32];
             for (size_t i = 0; i < 32; i++)
-                address[i] =
-                    (uint64_t)json_integer_value(json_array_get(json_object_get(pattern, "lanes"), i)) * width;
+                address[i] = (uint64_t)json_integer_value(json_array_get(json_object_get(pattern, "lanes"), i)) * width;
             struct mg_ptx_insn insn;
             enum mg_access_kind kind = parse_operation(name, &insn);
             long long got[2], want[2] = {0, 0};
@@ -69,7 +70,7 @@ static void every_row_of_the_hardware(void **state)
                 want[0] = json_integer_value(json_object_get(row, "memory_l1_wavefronts_shared"));
                 want[1] = json_integer_value(json_object_get(row, "memory_l1_wavefronts_shared_ideal"));
             } else {
-                got[0] = mg__model_sectors(kind, width, UINT32_MAX, address);
+                got[0] = mg__model_sectors(kind, width, UINT32_MAX, address, 0);
                 want[0] = json_integer_value(json_object_get(row, "sectors"));
                 got[1] = want[1];
             }
@@ -83,6 +84,54 @@ static void every_row_of_the_hardware(void **state)
     }
     json_decref(root);
     assert_int_equal(rows, 59 * 21);
+    assert_int_equal(wrong, 0);
+}
+
+/* Lines "SECTORS OPERATION OFFSET*32"; the device's allocation began at a multiple of more than they span. */
+static void every_pass_of_the_hardware(void **state)
+{
+    (void)state;
+    FILE *file = fopen(passes_path, "r");
+    if (!file)
+        fail_msg("%s could not be read", passes_path);
+    uint32_t sectors;
+    char name[32];
+    unsigned rows = 0, wrong = 0, more = 0;
+    while (fscanf(file, "%u %31s", &sectors, name) == 2) {
+        enum mg_access_kind kind = !strncmp(name, "atom.", 5) ? MG_ACCESS_ATOM : MG_ACCESS_RED;
+        uint64_t address[32], most[32] = {0}, sum = 0;
+        uint32_t mask = 0;
+        for (unsigned i = 0; i < 32; i++) {
+            long long offset;
+            assert_int_equal(fscanf(file, "%lld", &offset), 1);
+            mask |= (uint32_t)(offset >= 0) << i;
+            address[i] = offset < 0 ? 0 : (uint64_t)offset;
+        }
+        for (uint64_t origin = 0; origin <= 0x7f0000000200; origin += 0x7f0000000200) { /* which does not matter */
+            uint64_t at[32];
+            for (unsigned i = 0; i < 32; i++)
+                at[i] = address[i] + origin;
+            uint32_t got = mg__model_sectors(kind, strstr(name, "64") ? 8 : 4, mask, at, origin);
+            if (got != sectors && ++wrong)
+                print_error("line %u, %s: %u, on the device %u\n", rows + 1, name, got, sectors);
+        }
+        /* How often the device took more than lanes on one address explain. */
+        for (unsigned i = 0; i < 32; i++) {
+            unsigned same = 0, leader = 32;
+            for (unsigned k = 0; k < 32 && mask >> i & 1; k++) {
+                same += mask >> k & 1 && address[k] == address[i];
+                leader = leader == 32 && mask >> k & 1 && address[k] / 32 == address[i] / 32 ? k : leader;
+            }
+            if (same)
+                most[leader] = MG_MAX(most[leader], same);
+        }
+        for (unsigned i = 0; i < 32; i++)
+            sum += most[i];
+        more += sectors > sum;
+        rows++;
+    }
+    fclose(file);
+    assert_true(rows > 1000 && more > 500);
     assert_int_equal(wrong, 0);
 }
 
@@ -136,24 +185,44 @@ static struct mg_cost slow_shared(bool load, unsigned width, uint32_t mask, cons
     return cost;
 }
 
-static uint32_t slow_sectors(bool atomic, uint32_t mask, const uint64_t *address)
+static uint32_t slow_sectors(uint32_t mask, const uint64_t *address)
 {
     uint32_t sum = 0;
     for (unsigned i = 0; i < 32; i++) {
         bool first = mask >> i & 1;
         for (unsigned k = 0; k < i; k++)
             first &= !(mask >> k & 1) || address[k] / 32 != address[i] / 32;
-        if (!first)
-            continue;
-        unsigned most = 1;
-        for (unsigned x = 0; atomic && x < 32; x++) {
-            unsigned same = 0;
-            for (unsigned y = 0; y < 32; y++)
-                same += mask >> x & 1 && mask >> y & 1 && address[x] == address[y];
-            if (mask >> x & 1 && address[x] / 32 == address[i] / 32 && same > most)
-                most = same;
+        sum += first;
+    }
+    return sum;
+}
+
+/* Whether two addresses get in each other's way: each bit of the lines' numbers in which they differ turns a pair of
+ * bits, and all of them together turn nothing. */
+static bool rivals(uint64_t a, uint64_t b)
+{
+    static const uint8_t turns[] = {1, 2, 1, 2, 3, 1, 2};
+    unsigned pair = 0;
+    for (unsigned bit = 0; bit < MG_COUNT(turns); bit++)
+        if ((a / 128 ^ b / 128) >> bit & 1)
+            pair ^= turns[bit];
+    return a / 4 % 32 == b / 4 % 32 && pair == 0;
+}
+
+static uint32_t slow_passes(uint32_t mask, const uint64_t *address)
+{
+    uint32_t sum = 0;
+    while (mask) {
+        uint64_t line = address[__builtin_ctz(mask)] / 128;
+        uint32_t served = 0;
+        for (unsigned i = 0; i < 32; i++) {
+            bool goes = mask >> i & 1 && address[i] / 128 == line;
+            for (unsigned k = 0; k < i; k++)
+                goes &= !(mask >> k & 1) || !rivals(address[k], address[i]);
+            served |= (uint32_t)goes << i;
         }
-        sum += most;
+        sum += slow_sectors(served, address);
+        mask &= ~served;
     }
     return sum;
 }
@@ -213,9 +282,9 @@ static void fast_and_slow_agree(void **state)
                 fail_msg("round %u width %u mask %08x load %u: %u/%u, slowly %u/%u", round, width, mask, load,
                          fast.wavefronts, fast.ideal, slow.wavefronts, slow.ideal);
         }
-        assert_int_equal(mg__model_sectors(MG_ACCESS_LD, width, mask, address), slow_sectors(false, mask, address));
+        assert_int_equal(mg__model_sectors(MG_ACCESS_LD, width, mask, address, 0), slow_sectors(mask, address));
         if (width <= 8)
-            assert_int_equal(mg__model_sectors(MG_ACCESS_RED, width, mask, address), slow_sectors(true, mask, address));
+            assert_int_equal(mg__model_sectors(MG_ACCESS_RED, width, mask, address, 0), slow_passes(mask, address));
     }
 #ifdef __x86_64__
     assert_true(at_once > 1000 || !__builtin_cpu_supports("avx2"));
@@ -231,7 +300,7 @@ static void nothing_costs_nothing(void **state)
     for (int kind = MG_ACCESS_LD; kind <= MG_ACCESS_CP_ASYNC; kind++) {
         struct mg_cost cost = mg__model_shared((enum mg_access_kind)kind, NULL, 4, 0, address);
         assert_int_equal(cost.wavefronts + cost.ideal, 0);
-        assert_int_equal(mg__model_sectors((enum mg_access_kind)kind, 4, 0, address), 0);
+        assert_int_equal(mg__model_sectors((enum mg_access_kind)kind, 4, 0, address, 0), 0);
     }
     /* widths that no instruction has are refused, not computed */
     assert_int_equal(mg__model_shared(MG_ACCESS_LD, NULL, 0, 1, address).wavefronts, 0);
@@ -259,8 +328,10 @@ static void fast_enough(void **state)
 int main(int argc, char **argv)
 {
     patterns_path = argc > 1 ? argv[1] : "tests/hardware/h100_lane_patterns.json";
+    passes_path = argc > 2 ? argv[2] : "tests/hardware/passes.txt";
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_of_the_hardware),
+        cmocka_unit_test(every_pass_of_the_hardware),
         cmocka_unit_test(fast_and_slow_agree),
         cmocka_unit_test(nothing_costs_nothing),
         cmocka_unit_test(fast_enough),
