@@ -79,6 +79,8 @@ bool mg__find_libdir(char *path, size_t size);
 /* The runtime that the program asks for by name: 12 or 13, and 0 when it names none or is no ELF file. */
 unsigned mg__find_cudart_needed(const char *program);
 bool mg__find_nvcc(char *path, size_t size);
+/* A tool of the CUDA toolkit: on PATH, beside nvcc, or where the toolkit usually is. */
+bool mg__find_tool(const char *name, char *path, size_t size);
 
 /* ---- child.c ---- */
 struct mg_child {
@@ -124,12 +126,19 @@ void mg__suppressions_tell_unused(const struct mg_suppressions *list, const stru
 /* The line that suppresses exactly this finding. */
 bool mg__suppression_for(const struct mg_report_finding *finding, const struct mg_style *style, struct mg_strbuf *out);
 
+/* ---- disassemble.c ---- */
+/* Fills `machine` with what ptxas made of the tally's kernels, where the program has machine code for the simulated
+ * device and there is an nvdisasm; else, and on any failure, it stays empty. */
+void mg__disassemble(const struct mg_cli_options *options, const char *program, const struct mg_tally *tally,
+                     struct mg_machine *machine);
+
 /* ---- session.c: one program run under Margay, its records collected ---- */
 struct mg_session {
     const struct mg_cli_options *options;
     struct mg_tally tally;
     struct mg_report_device device;
     struct mg_advices advices;
+    struct mg_machine machine; /* profile */
     struct mg_findings findings, suppressed; /* in order, once the run is over */
     uint64_t launches, errors, damaged;
     bool internal;  /* an error was a defect of Margay itself */

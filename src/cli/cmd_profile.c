@@ -17,7 +17,8 @@ static int show(struct mg_session *session, const struct mg_cli_options *options
         style.width = 80;
     }
     mg__tally_sort(&session->tally);
-    if (!mg__render_profile(&session->tally, &session->device, &style, &text))
+    if (!mg__render_profile(&session->tally, &session->device, &style, &text) ||
+        !mg__machine_render(&session->machine, &style, &text))
         result = mg__cli_complain(options, "out of memory");
     else if (fputs(text.at, to) < 0 || fflush(to) != 0)
         result = mg__cli_complain(options, "%s could not be written", name);

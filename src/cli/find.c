@@ -193,3 +193,15 @@ bool mg__find_nvcc(char *path, size_t size)
     snprintf(dirs, sizeof(dirs), "%s/cuda/bin:%s/../build/cuda/bin", own, own);
     return search(dirs, "nvcc", path, size, &why);
 }
+
+bool mg__find_tool(const char *name, char *path, size_t size)
+{
+    int why;
+    char nvcc[PATH_MAX];
+    if (mg__find_program(name, path, size, &why))
+        return true;
+    char *slash = mg__find_nvcc(nvcc, sizeof(nvcc)) ? strrchr(nvcc, '/') : NULL;
+    if (slash)
+        *slash = 0;
+    return (slash && search(nvcc, name, path, size, &why)) || search("/usr/local/cuda/bin", name, path, size, &why);
+}

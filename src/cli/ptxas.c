@@ -12,21 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static bool find_ptxas(char *path, size_t size)
-{
-    int why;
-    char nvcc[PATH_MAX];
-    if (mg__find_program("ptxas", path, size, &why))
-        return true;
-    if (mg__find_nvcc(nvcc, sizeof(nvcc))) {
-        char *slash = strrchr(nvcc, '/');
-        if (slash && snprintf(path, size, "%.*s/ptxas", (int)(slash - nvcc), nvcc) < (int)size &&
-            mg__find_program(path, path, size, &why))
-            return true;
-    }
-    return mg__find_program("/usr/local/cuda/bin/ptxas", path, size, &why);
-}
-
 static int run(const char *ptxas, const char *device, const char *from, const char *to)
 {
     int status = -1;
@@ -55,7 +40,7 @@ static enum mg_status assemble(const char *text, size_t length, unsigned cc, str
     char ptxas[PATH_MAX], from[PATH_MAX], to[PATH_MAX], device[16], dir[PATH_MAX];
     const char *tmp = getenv("TMPDIR");
     enum mg_status status = MG_ERR_IO;
-    if (!find_ptxas(ptxas, sizeof(ptxas)))
+    if (!mg__find_tool("ptxas", ptxas, sizeof(ptxas)))
         return mg__diag_set(diag, MG_ERR_NOT_FOUND, "it holds no machine code, and there is no ptxas to make some");
     if (snprintf(dir, sizeof(dir), "%s/margay-XXXXXX", tmp && tmp[0] ? tmp : "/tmp") >= (int)sizeof(dir) - 16 ||
         !mkdtemp(dir))

@@ -80,6 +80,8 @@ static void json_end(struct run *run)
     struct mg_strbuf text = {0};
     if (mg__strbuf_append(&text, "]", 1) && append_findings(&text, "findings", &s->findings) &&
         (s->options->command != MG_CMD_CHECK || append_findings(&text, "suppressed", &s->suppressed)) &&
+        (!s->machine.known ||
+         (mg__strbuf_printf(&text, ",\n\"machine_code\": ") && mg__machine_json(&s->machine, &text))) &&
         (s->options->command != MG_CMD_ADVISE ||
          (mg__strbuf_printf(&text, ",\n\"advice\": ") && mg__advices_json(&s->advices, &text))) &&
         mg__strbuf_printf(&text, ",\n\"errors\": [%s],\n\"warnings\": [%s]}\n", run->errors.at ? run->errors.at : "",
@@ -416,6 +418,7 @@ int mg__session_run(struct mg_session *s, const struct mg_cli_options *o, int *s
     s->device = (struct mg_report_device){.name = o->board->name, .cc = o->arch->cc, .sm_count = o->board->sm_count};
     mg__tally_init(&s->tally, o->command == MG_CMD_PROFILE);
     mg__advices_init(&s->advices);
+    mg__machine_init(&s->machine);
     mg__findings_init(&s->findings);
     mg__findings_init(&s->suppressed);
     mg__arena_init(&run.held_arena);
@@ -433,6 +436,8 @@ int mg__session_run(struct mg_session *s, const struct mg_cli_options *o, int *s
     }
     if (result < 0)
         result = start(&run, program, argv, status);
+    if (result < 0 && o->command == MG_CMD_PROFILE)
+        mg__disassemble(o, program, &s->tally, &s->machine);
     mg__compile_clean(&compiled);
     sort_out(&run);
     if (run.json) {
@@ -467,4 +472,5 @@ void mg__session_free(struct mg_session *s)
     mg__findings_free(&s->findings);
     mg__findings_free(&s->suppressed);
     mg__advices_free(&s->advices);
+    mg__machine_free(&s->machine);
 }

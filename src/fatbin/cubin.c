@@ -254,7 +254,7 @@ static enum mg_status find_kernels(const struct reader *r, struct mg_arena *aren
         struct kernel *k = &all->at[all->count];
         all->by_symbol[all->count++] = k;
         k->k.name = mg__arena_strdup(arena, name);
-        k->symbol = s.info & 0xffffff;
+        k->symbol = k->k.symbol = s.info & 0xffffff;
         k->k.regs = s.info >> 24;
         k->has_regs = k->k.regs != 0;
         if (!k->k.name || !mg__strtab_put(&all->by_name, k->k.name, strlen(k->k.name), k))

@@ -12,6 +12,7 @@ struct mg_cubin_kernel {
     uint32_t barriers;      /* named barriers: the highest used plus one; 0: none */
     uint32_t max_threads;   /* __launch_bounds__ or __block_size__; 0: none given */
     uint32_t param_bytes;
+    uint32_t symbol; /* its index in the file's table of symbols */
 };
 struct mg_cubin {
     unsigned cc; /* 90; 0: not told */

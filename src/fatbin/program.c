@@ -17,6 +17,9 @@ struct found {
     MG_VEC(struct mg_program_kernel) kernels;
     MG_VEC(struct mg_program_text) texts;
     bool any;
+    bool (*see)(void *arg, const void *cubin, size_t size); /* set: the code is for it, and nothing is kept */
+    void *see_arg;
+    bool stop;
 };
 
 static uint64_t read_le(const uint8_t *p, unsigned bytes)
@@ -68,12 +71,17 @@ static enum mg_status add_container(struct found *f, const void *data, size_t si
     char *bytes;
     size_t length;
     bool runs = mg__fatbin_code(data, size, f->cc, true, &entry, diag) == MG_OK;
+    if (f->see && !runs)
+        return MG_OK;
     enum mg_status status = runs ? MG_OK : mg__fatbin_code(data, size, f->cc, false, &entry, diag);
     if (status == MG_OK) {
         status = mg__fatbin_unpack(&entry, &bytes, &length, diag);
         if (status)
             return status;
-        status = mg__cubin_is(bytes, length) ? add_cubin(f, bytes, length, entry.sm, diag) : MG_OK;
+        if (f->see && mg__cubin_is(bytes, length))
+            f->stop = !f->see(f->see_arg, bytes, length);
+        else
+            status = mg__cubin_is(bytes, length) ? add_cubin(f, bytes, length, entry.sm, diag) : MG_OK;
         free(bytes);
     } else if (status == MG_ERR_NOT_FOUND) {
         status = MG_OK;
@@ -89,7 +97,7 @@ static bool is_container(const uint8_t *p, size_t left)
 
 static enum mg_status add_region(struct found *f, const uint8_t *p, size_t size, struct mg_diag *diag)
 {
-    for (size_t at = 0; at < size;) {
+    for (size_t at = 0; at < size && !f->stop;) {
         if (!is_container(p + at, size - at)) {
             at += 8 - at % 8;
             continue;
@@ -180,6 +188,22 @@ enum mg_status mg__program_read(const char *path, unsigned cc, struct mg_arena *
     if (status)
         return status;
     status = mg__program_read_bytes(data, size, cc, arena, program, diag);
+    free(data);
+    return status;
+}
+
+enum mg_status mg__program_code(const char *path, unsigned cc, bool (*see)(void *arg, const void *cubin, size_t size),
+                                void *arg, struct mg_diag *diag)
+{
+    struct found f = {.cc = cc, .see = see, .see_arg = arg};
+    char *data;
+    size_t size, offset = 0, length;
+    enum mg_status status = mg__file_read(path, MAX_FILE, &data, &size, diag);
+    if (status)
+        return status;
+    length = size;
+    find_section((const uint8_t *)data, size, &offset, &length);
+    status = add_region(&f, (const uint8_t *)data + offset, length, diag);
     free(data);
     return status;
 }

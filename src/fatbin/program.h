@@ -25,7 +25,10 @@ struct mg_program {
 void mg__program_free_texts(struct mg_program *program);
 enum mg_status mg__program_read(const char *path, unsigned cc, struct mg_arena *arena, struct mg_program *program,
                                 struct mg_diag *diag);
-/* The same of bytes in memory. */
+/* Hands the machine code that `cc` runs to `see`, one cubin after another, until it returns false. */
+enum mg_status mg__program_code(const char *path, unsigned cc, bool (*see)(void *arg, const void *cubin, size_t size),
+                                void *arg, struct mg_diag *diag);
+/* The same as mg__program_read of bytes in memory. */
 enum mg_status mg__program_read_bytes(const void *data, size_t size, unsigned cc, struct mg_arena *arena,
                                       struct mg_program *program, struct mg_diag *diag);
 #endif

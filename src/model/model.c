@@ -258,6 +258,32 @@ static const char *short_name(const char *name)
     return *start ? start : name;
 }
 
+/* Counts an instruction as the hardware makes it: one that another carries is none. */
+static void add_written(struct mg_report_written *w, const struct mg_model_plan *plan, const struct mg_ptx_insn *insn)
+{
+    if (!insn || (plan->changed && !plan->width) ||
+        (insn->space != MG_SPACE_GLOBAL && insn->space != MG_SPACE_SHARED && insn->space != MG_SPACE_GENERIC))
+        return;
+    switch (insn->opcode) {
+    case MG_OP_LD:
+    case MG_OP_LDU:
+        w->loads++;
+        break;
+    case MG_OP_ST:
+        w->stores++;
+        break;
+    case MG_OP_ATOM:
+    case MG_OP_RED:
+        if (insn->space != MG_SPACE_GLOBAL)
+            return;
+        w->atomics++;
+        break;
+    default:
+        return;
+    }
+    w->guarded += insn->guard >= 0;
+}
+
 static bool fold_lines(const struct launch *l, struct mg_report_launch *r)
 {
     const struct mg_launch_info *info = l->info;
@@ -275,6 +301,7 @@ static bool fold_lines(const struct launch *l, struct mg_report_launch *r)
         }
         const struct tally *t = &l->insns[order[i] - info->insns];
         add_to_metrics(&line->metrics, t, order[i]->insn);
+        add_written(&line->written, &l->kernel->made->plans[order[i] - info->insns], order[i]->insn);
         add_to_metrics(&r->metrics, t, order[i]->insn);
     }
     return true;

@@ -106,6 +106,14 @@ static bool metrics(struct mg_strbuf *out, const struct mg_metrics *values, enum
     return ok && mg__strbuf_append(out, "}", 1);
 }
 
+static bool written(struct mg_strbuf *out, const struct mg_report_written *w)
+{
+    if (!(w->loads | w->stores | w->atomics))
+        return true;
+    return mg__strbuf_printf(out, ", \"written\": {\"loads\": %u, \"stores\": %u, \"atomics\": %u, \"guarded\": %u}",
+                             w->loads, w->stores, w->atomics, w->guarded);
+}
+
 bool mg__report_launch_json(const struct mg_report_launch *launch, struct mg_strbuf *out)
 {
     double seconds = launch->seconds > 0 && launch->seconds < 1e9 ? launch->seconds : 0;
@@ -130,7 +138,8 @@ bool mg__report_launch_json(const struct mg_report_launch *launch, struct mg_str
     for (size_t i = 0; ok && i < launch->nlines; i++)
         ok = mg__strbuf_append(out, i ? ", {" : "{", i ? 3 : 1) && field(out, "file", launch->lines[i].file) &&
              mg__strbuf_printf(out, ", \"line\": %u, ", launch->lines[i].line) &&
-             metrics(out, &launch->lines[i].metrics, OF_LINE) && mg__strbuf_append(out, "}", 1);
+             metrics(out, &launch->lines[i].metrics, OF_LINE) && written(out, &launch->lines[i].written) &&
+             mg__strbuf_append(out, "}", 1);
     ok = ok && mg__strbuf_printf(out, "], \"variables\": [");
     for (size_t i = 0; ok && i < launch->nvars; i++) {
         const struct mg_report_var *var = &launch->vars[i];

@@ -53,6 +53,14 @@ static struct mg_metrics get_metrics(const json_t *object)
     return m;
 }
 
+static struct mg_report_written get_written(const json_t *object)
+{
+    return (struct mg_report_written){.loads = get_u32(object, "loads"),
+                                      .stores = get_u32(object, "stores"),
+                                      .atomics = get_u32(object, "atomics"),
+                                      .guarded = get_u32(object, "guarded")};
+}
+
 static enum mg_status get_status(const json_t *object)
 {
     const char *name = json_string_value(json_object_get(object, "status"));
@@ -98,6 +106,7 @@ static enum mg_status parse_launch(const json_t *object, struct mg_arena *arena,
         launch->lines[i].file = get_text(line, "file", arena);
         launch->lines[i].line = get_u32(line, "line");
         launch->lines[i].metrics = get_metrics(line);
+        launch->lines[i].written = get_written(json_object_get(line, "written"));
     }
     for (size_t i = 0; i < launch->nvars; i++) {
         const json_t *var = json_array_get(vars, i);

@@ -59,6 +59,34 @@ enum mg_status mg__tally_add(struct mg_tally *tally, const struct mg_report_laun
 /* Costliest first: wavefronts and sectors together, then instructions. Ties stay in the order of their first launch. */
 void mg__tally_sort(struct mg_tally *tally);
 
+/* ---- what ptxas made of the lines, where a disassembler's listing of the machine code is at hand ---- */
+enum mg_machine_kind { MG_MACHINE_FEWER, MG_MACHINE_MORE, MG_MACHINE_PREDICATED };
+struct mg_machine_line {
+    struct mg_report_written made;
+    bool swaps; /* there is an atomic of shared memory, or a loop of compare-and-swap */
+};
+struct mg_machine_change {
+    const struct mg_tally_kernel *kernel; /* the tally's */
+    const char *file;
+    uint32_t line;
+    enum mg_machine_kind kind;
+    const char *what;       /* "loads", "stores", "atomics", "accesses" */
+    uint32_t written, made; /* in PTX and in machine code; of accesses those under a predicate */
+};
+struct mg_machine {
+    struct mg_arena arena;
+    struct mg_strtab index; /* of lines, by kernel, file and number */
+    bool known;             /* a listing was read */
+    MG_VEC(struct mg_machine_change) changes;
+};
+void mg__machine_init(struct mg_machine *machine);
+void mg__machine_free(struct mg_machine *machine);
+/* Adds what `nvdisasm -g -c` printed. False: out of memory. */
+bool mg__machine_read(struct mg_machine *machine, const char *text, size_t length);
+/* Fills `changes`, once the run is over. The tally must outlive it. */
+bool mg__machine_compare(struct mg_machine *machine, const struct mg_tally *tally);
+bool mg__machine_json(const struct mg_machine *machine, struct mg_strbuf *out);
+
 /* ---- findings of all launches: those of one kernel, place and kind are one ---- */
 struct mg_findings {
     struct mg_arena arena;
@@ -137,6 +165,8 @@ bool mg__sources_line(struct mg_sources *sources, const char *file, uint32_t lin
 /* ---- renderers ---- */
 bool mg__render_profile(const struct mg_tally *tally, const struct mg_report_device *device,
                         const struct mg_style *style, struct mg_strbuf *out);
+/* What stands under the tables about ptxas; nothing when there are no changes. */
+bool mg__machine_render(const struct mg_machine *machine, const struct mg_style *style, struct mg_strbuf *out);
 bool mg__render_summary(const struct mg_tally *tally, const struct mg_style *style, struct mg_strbuf *out);
 bool mg__render_error(const char *kernel, const struct mg_diag *diag, const struct mg_style *style,
                       struct mg_strbuf *out);

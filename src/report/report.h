@@ -22,10 +22,16 @@ const char *mg__metric_text(enum mg_metric metric);
 struct mg_metrics {
     uint64_t v[MG_METRIC_COUNT];
 };
+struct mg_report_written {  /* how many accesses to memory stand in the text, as the counters take them */
+    uint32_t loads, stores; /* of global, shared and generic memory; those that ptxas surely joins are one */
+    uint32_t atomics;       /* of global memory */
+    uint32_t guarded;       /* of all these: under a predicate */
+};
 struct mg_report_line {
     const char *file; /* "" when unknown */
     uint32_t line;
     struct mg_metrics metrics;
+    struct mg_report_written written;
 };
 struct mg_report_var { /* a shared variable */
     const char *name;  /* demangled and short: "tile" */

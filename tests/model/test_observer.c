@@ -144,10 +144,50 @@ static void events_become_counters(void **state)
     assert_int_equal(all[MG_METRIC_INST], 20);
     assert_int_equal(all[MG_METRIC_THREAD_INST], 640);
     assert_int_equal(all[MG_METRIC_SHARED_STATIC], 4096);
+    const struct mg_report_written *first = &seen_lines[1].written, *second = &seen_lines[0].written;
+    assert_int_equal(first->loads, 1); /* the two that are joined */
+    assert_int_equal(first->stores + first->atomics + first->guarded, 0);
+    assert_int_equal(second->stores, 1);
+    assert_int_equal(second->atomics, 1);
+    assert_int_equal(second->loads + second->guarded, 0); /* a guarded branch is no access */
     assert_int_equal(seen.nvars, 1);
     assert_string_equal(var_name, "tile");
     assert_int_equal(seen_vars[0].metrics.v[MG_METRIC_WAVEFRONTS_SHARED], 2 * 10 * (2 + 2));
     assert_int_equal(seen_vars[0].metrics.v[MG_METRIC_REQUESTS_RED], 0);
+    tear_down(&s);
+}
+
+/* Which lanes of an atomic get in each other's way depends on the distance to their allocation's start alone. */
+static void atomics_count_from_their_allocation(void **state)
+{
+    (void)state;
+    struct setup s;
+    set_up(&s);
+    struct mg_insn_info insns[12] = {0};
+    for (uint32_t i = 0; i < 12; i++)
+        insns[i] = (struct mg_insn_info){s.func, &s.func->insns[i], "a.cu", 1};
+    for (uint64_t base = UINT64_C(0x7f0000000000); base < UINT64_C(0x7f0000008000); base += 512) {
+        const struct mg_allocation allocations[] = {{.address = base - 4096, .size = 100}, {.address = base, .size = 4096},
+                                                    {.address = base + 65536, .size = 4096}};
+        struct mg_launch_info launch = {.kernel = "k", .module = s.module, .insns = insns, .ninsns = 12,
+                                        .allocations = allocations, .nallocations = 3, .device_cc = 90};
+        void *shared;
+        assert_int_equal(s.observer.launch_begin(s.observer.self, &launch, 1, &shared), MG_OK);
+        void *worker = s.observer.worker_begin(shared, 0);
+        struct mg_access a = access_of(10, MG_ACCESS_ATOM, 0, base);
+        a.mask = 0x80000012;
+        a.times = 1;
+        a.address[4] = base + 656; /* of the slot of base + 16, and before it */
+        a.address[31] = base + 16;
+        s.observer.access(worker, &a);
+        a.address[1] = base + 656; /* behind it */
+        a.address[4] = base;
+        s.observer.access(worker, &a);
+        s.observer.worker_end(shared, worker);
+        s.observer.launch_end(shared, MG_OK);
+        assert_int_equal(seen.metrics.v[MG_METRIC_SECTORS_RED], 3 + 2);
+        assert_int_equal(seen.metrics.v[MG_METRIC_SECTORS_GLOBAL], 2 + 2);
+    }
     tear_down(&s);
 }
 
@@ -209,6 +249,7 @@ static void kernels_are_told_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(events_become_counters),
+        cmocka_unit_test(atomics_count_from_their_allocation),
                                        cmocka_unit_test(kernels_are_told_apart)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

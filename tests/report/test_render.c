@@ -25,7 +25,9 @@ static enum mg_status parse(const char *line, size_t length, struct mg_arena *ar
 static void round_trip(void **state)
 {
     (void)state;
-    struct mg_report_line lines[2] = {{.file = "dir/\"a\".cu", .line = 7}, {.file = "", .line = 0}};
+    struct mg_report_line lines[2] = {
+        {.file = "dir/\"a\".cu", .line = 7, .written = {.loads = 1, .stores = 2, .atomics = 3, .guarded = 4}},
+        {.file = "", .line = 0}};
     struct mg_report_var vars[1] = {{.name = "tile", .offset = 16, .size = 4096}};
     struct mg_report_launch in = {.kernel = "k(float*)", .mangled = "_Z1kPf", .grid = {2147483647, 2, 3},
                                   .block = {32, 4, 1}, .shared_static = 4112, .shared_dynamic = 64, .regs = 24,
@@ -57,6 +59,8 @@ static void round_trip(void **state)
     assert_int_equal(r.launch.nlines, 2);
     assert_string_equal(r.launch.lines[0].file, "dir/\"a\".cu");
     assert_int_equal(r.launch.lines[0].line, 7);
+    assert_memory_equal(&r.launch.lines[0].written, &lines[0].written, sizeof(lines[0].written));
+    assert_memory_equal(&r.launch.lines[1].written, &lines[1].written, sizeof(lines[1].written));
     for (unsigned m = 0; m < MG_METRIC_SHARED_STATIC; m++)
         assert_int_equal(r.launch.lines[0].metrics.v[m], m + 1);
     assert_int_equal(r.launch.nvars, 1);
