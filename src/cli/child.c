@@ -4,7 +4,8 @@
  * terminal sends reach the child by themselves, since it is in the same process group (si_code SI_KERNEL), so only
  * those that a process sent to us alone are forwarded. They arrive on a descriptor (signalfd), which leaves no gap
  * between checking and waiting. The end of the child ends the wait: a grandchild that keeps the pipe open does not hold
- * us up.
+ * us up. A signal that cannot be caught ends us alone: then the system ends the child (mg__child_bind), so that nothing is
+ * left running.
  */
 #include "cli.h"
 
@@ -12,6 +13,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,9 +29,17 @@ static void close_if(int fd)
         close(fd);
 }
 
-/* Does not return. */
-static void become(const struct mg_child *child, const sigset_t *mask, int report_fd, int failure_fd)
+void mg__child_bind(pid_t parent)
 {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) /* it has ended before that */
+        _exit(127);
+}
+
+/* Does not return. */
+static void become(const struct mg_child *child, pid_t parent, const sigset_t *mask, int report_fd, int failure_fd)
+{
+    mg__child_bind(parent);
     if (child->quiet_stdout)
         dup2(STDERR_FILENO, STDOUT_FILENO);
     if (child->setup)
@@ -114,11 +124,11 @@ enum mg_status mg__child_run(const struct mg_child *child, int *status, int *err
             goto done;
     }
     fflush(NULL);
-    pid_t pid = fork();
+    pid_t self = getpid(), pid = fork();
     if (pid < 0)
         goto done;
     if (pid == 0)
-        become(child, &before, inherited, failure[1]);
+        become(child, self, &before, inherited, failure[1]);
     close(failure[1]);
     failure[1] = -1;
     close_if(inherited);

@@ -1,6 +1,8 @@
 /* cli.h - what the files of the command share. */
 #ifndef MG_CLI_H
 #define MG_CLI_H
+#include <sys/types.h>
+
 #include "arch/arch.h"
 #include "report/render.h"
 
@@ -95,6 +97,8 @@ struct mg_child {
 };
 /* Runs it to its end; *status as from waitpid. On failure *error is an errno. */
 enum mg_status mg__child_run(const struct mg_child *child, int *status, int *error);
+/* To be called by a child of `parent` before exec: it ends when the parent does, however that ends. */
+void mg__child_bind(pid_t parent);
 
 /* ---- missing.c ---- */
 /* Of a program that the loader did not start: tells of each library that it did not find. `setup` as for the child. */

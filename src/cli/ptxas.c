@@ -15,8 +15,9 @@
 static int run(const char *ptxas, const char *device, const char *from, const char *to)
 {
     int status = -1;
-    pid_t child = fork();
+    pid_t self = getpid(), child = fork();
     if (child == 0) {
+        mg__child_bind(self);
         int null = open("/dev/null", O_RDWR | O_CLOEXEC);
         if (null >= 0) {
             dup2(null, STDIN_FILENO);

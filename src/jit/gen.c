@@ -449,11 +449,11 @@ static void emit_guarded(struct mg_gen *g, uint32_t i)
         g->checkpoint.valid = false;
 }
 
-static void emit_begin(struct mg_gen *g, const struct mg_gen_block *b, const struct mg_engine_op *op)
+static void emit_begin(struct mg_gen *g, const struct mg_engine_op *op)
 {
-    if (b->loop) {
+    if (op->kind == MG_ENGINE_BLOCK && op->loop) {
         LLVMBasicBlockRef on = mg__gen_bb(g), used = mg__gen_bb(g);
-        LLVMValueRef slice = mg__gen_load(g, g->ptr, mg__gen_at(g, g->e, offsetof(struct mg_engine_warp, slice)), 8);
+        LLVMValueRef slice = mg__gen_at(g, g->e, offsetof(struct mg_engine_warp, slice));
         LLVMValueRef left = LLVMBuildSub(g->b, mg__gen_load(g, g->i32, slice, 4), mg__gen_c32(g, 1), "");
         mg__gen_store(g, left, slice, 4);
         mg__gen_expect(g, LLVMBuildICmp(g->b, LLVMIntSGE, left, mg__gen_c32(g, 0), ""), on, used);
@@ -553,7 +553,7 @@ static void emit_block(struct mg_gen *g, struct mg_gen_block *b, struct mg_gen_f
     g->op = b->first;
     g->exit = NULL;
     g->checkpoint.valid = false;
-    emit_begin(g, b, &g->p->ops[b->first]);
+    emit_begin(g, &g->p->ops[b->first]);
     g->checkpoint.valid = false;
     for (uint32_t i = b->first; i < b->end; i++)
         if (emit(g, b, i, keep))

@@ -48,7 +48,7 @@ static bool arm_fits(struct walk *w, uint32_t at, uint32_t meet, unsigned depth)
 {
     while (at != meet) {
         const struct mg_gen_block *b = block_of(w->g, at);
-        if (!b || !b->reached || b->loop || !small(w, b))
+        if (!b || !b->reached || b->loop || w->g->p->ops[b->first].loop || !small(w, b))
             return false;
         const struct mg_engine_op *last = &w->g->p->ops[b->end - 1];
         if (last->kind != MG_ENGINE_BRANCH) {

@@ -2,6 +2,10 @@
  *
  * Shared memory belongs to one worker, and so does everything while a launch runs on one worker; otherwise global
  * memory is updated by the host's own atomic instructions, or by compare-and-swap where it has none for the operation.
+ *
+ * One that gives the old values and leaves all of them as they were, be it a lock that is taken or an addition of 0, may
+ * be what a wait is made of, and is charged as a poll; a compare-and-swap that failed shows, too, that the launch's
+ * counts depend on who came first.
  */
 #include "simt/simt_priv.h"
 
@@ -94,22 +98,26 @@ static bool known(const struct mg_mem *m)
     }
 }
 
-static uint64_t plain(const struct mg_mem *m, uint8_t *p, uint64_t b, uint64_t c, uint32_t flush)
+static uint64_t plain(const struct mg_mem *m, uint8_t *p, uint64_t b, uint64_t c, uint32_t flush, bool *changed)
 {
-    uint64_t old = 0;
+    uint64_t old = 0, now = 0;
     memcpy(&old, p, m->width);
     uint64_t new = combine(m, old, b, c, flush);
     memcpy(p, &new, m->width);
+    memcpy(&now, p, m->width);
+    *changed |= now != old;
     return old;
 }
 
 #define ATOMIC(bits)                                                                                                   \
-    static uint64_t atomic##bits(const struct mg_mem *m, uint8_t *p, uint64_t b, uint64_t c, uint32_t flush)           \
+    static uint64_t atomic##bits(const struct mg_mem *m, uint8_t *p, uint64_t b, uint64_t c, uint32_t flush,           \
+                                 bool *changed)                                                                       \
     {                                                                                                                  \
         uint##bits##_t *at = (uint##bits##_t *)(void *)p, old = __atomic_load_n(at, __ATOMIC_RELAXED), new;            \
         do                                                                                                             \
             new = (uint##bits##_t)combine(m, old, b, c, flush);                                                        \
         while (!__atomic_compare_exchange_n(at, &old, new, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));                 \
+        *changed |= new != old;                                                                                        \
         return old;                                                                                                    \
     }
 ATOMIC(16)
@@ -120,6 +128,7 @@ ATOMIC(64)
 MG_NO_TSAN static void vectors(struct mg_warp *w, const struct mg_mem *m, uint32_t mask, uint8_t *const where[32],
                                bool own)
 {
+    bool changed = m->poll == 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
         uint32_t with[8], old[8]; /* the results may go where the operands are */
@@ -127,20 +136,27 @@ MG_NO_TSAN static void vectors(struct mg_warp *w, const struct mg_mem *m, uint32
             with[k] = ((const uint32_t *)mg__slot(w, m->with[k]))[i];
         for (unsigned k = 0; k < m->vec; k++) {
             uint8_t *at = where[i] + k * m->width;
-            old[k] = (uint32_t)(own             ? plain(m, at, with[k], 0, SEM_FTZ)
-                                : m->width == 4 ? atomic32(m, at, with[k], 0, SEM_FTZ)
-                                                : atomic16(m, at, with[k], 0, SEM_FTZ));
+            old[k] = (uint32_t)(own             ? plain(m, at, with[k], 0, SEM_FTZ, &changed)
+                                : m->width == 4 ? atomic32(m, at, with[k], 0, SEM_FTZ, &changed)
+                                                : atomic16(m, at, with[k], 0, SEM_FTZ, &changed));
         }
         for (unsigned k = 0; k < m->vec; k++)
             if (m->reg[k] >= 0)
                 ((uint32_t *)mg__slot(w, m->reg[k]))[i] = old[k];
     }
+    if (!changed)
+        mg__poll(w, m->poll);
+}
+
+static void failed(struct mg_warp *w, bool swap)
+{
+    w->worker->waits |= swap ? MG_WAITED_SWAP : 0;
 }
 
 /* exch and cas of 128 bits, in words (lower_mem.c). Only one worker has the memory. */
 MG_NO_TSAN static void quads(struct mg_warp *w, const struct mg_mem *m, uint32_t mask, uint8_t *const where[32])
 {
-    bool cas = m->atomop == MG_ATOM_CAS;
+    bool cas = m->atomop == MG_ATOM_CAS, changed = false;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
         uint32_t old[4], first[4], second[4];
@@ -149,14 +165,17 @@ MG_NO_TSAN static void quads(struct mg_warp *w, const struct mg_mem *m, uint32_t
             first[k] = mg__lane32(w, m->with[k], i);
             second[k] = cas ? mg__lane32(w, m->with[4 + k], i) : 0;
         }
-        if (!cas)
-            memcpy(where[i], first, sizeof first);
-        else if (memcmp(old, first, sizeof old) == 0)
-            memcpy(where[i], second, sizeof second);
+        bool same = memcmp(old, first, sizeof old) == 0;
+        if (!cas || same)
+            memcpy(where[i], cas ? second : first, sizeof first);
+        changed |= memcmp(where[i], old, sizeof old) != 0;
+        failed(w, cas && !same);
         for (unsigned k = 0; k < 4; k++)
             if (m->reg[k] >= 0)
                 ((uint32_t *)mg__slot(w, m->reg[k]))[i] = old[k];
     }
+    if (!changed)
+        mg__poll(w, m->poll);
 }
 
 /* One element a lane, in lane order; `where`, for the caller's lanes. */
@@ -165,27 +184,33 @@ MG_NO_TSAN static void elements(struct mg_warp *w, const struct mg_mem *m, uint3
 {
     const void *bs = mg__slot(w, m->reg[1]), *cs = m->reg[2] >= 0 ? mg__slot(w, m->reg[2]) : bs;
     void *d = m->reg[0] >= 0 ? mg__slot(w, m->reg[0]) : NULL;
+    uint64_t keep = m->width == 8 ? ~0ull : (1ull << 8 * m->width) - 1;
+    bool changed = m->poll == 0, lost = false;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
         uint64_t b = m->dst64 ? ((const uint64_t *)bs)[i] : ((const uint32_t *)bs)[i];
         uint64_t c = m->dst64 ? ((const uint64_t *)cs)[i] : ((const uint32_t *)cs)[i];
         uint32_t flush = (uintptr_t)where[i] - (uintptr_t)w->block->shared < w->block->shared_size ? 0 : SEM_FTZ;
-        uint64_t old = own             ? plain(m, where[i], b, c, flush)
-                       : m->width == 8 ? atomic64(m, where[i], b, c, flush)
-                       : m->width == 4 ? atomic32(m, where[i], b, c, flush)
-                                       : atomic16(m, where[i], b, c, flush);
+        uint64_t old = own             ? plain(m, where[i], b, c, flush, &changed)
+                       : m->width == 8 ? atomic64(m, where[i], b, c, flush, &changed)
+                       : m->width == 4 ? atomic32(m, where[i], b, c, flush, &changed)
+                                       : atomic16(m, where[i], b, c, flush, &changed);
+        lost |= ((old ^ b) & keep) != 0;
         if (d && m->dst64)
             ((uint64_t *)d)[i] = old;
         else if (d)
             ((uint32_t *)d)[i] = (uint32_t)old;
     }
+    failed(w, lost && m->atomop == MG_ATOM_CAS);
+    if (!changed)
+        mg__poll(w, m->poll);
 }
 
 /* Of compiled code, which knows that all lanes are in bounds and has counted them: device addresses, or offsets in
  * shared memory. */
 bool mg__atom_checks(const struct mg_mem *m)
 {
-    return known(m) && m->vec == 1 && !m->poll && m->type != MG_T_B128 && !m->local_frame && m->addr >= 0 &&
+    return known(m) && m->vec == 1 && m->atomop != MG_ATOM_CAS && m->atomop != MG_ATOM_EXCH && m->type != MG_T_B128 && !m->local_frame && m->addr >= 0 &&
            (m->space == MG_SPACE_SHARED || (m->space == MG_SPACE_GLOBAL && m->addr64));
 }
 
@@ -200,14 +225,17 @@ MG_NO_TSAN MG_HANDLER(mg__op_atom_checked)
         where[i] = shared ? w->block->shared + address[i] : (uint8_t *)(uintptr_t)address[i];
     if (m->atomop == MG_ATOM_ADD && m->width == 4 && (m->type == MG_T_U32 || m->type == MG_T_S32)) {
         const uint32_t *b = mg__slot(w, m->reg[1]);
-        uint32_t unwanted[32], *old = m->reg[0] >= 0 ? mg__slot(w, m->reg[0]) : unwanted;
+        uint32_t unwanted[32], *old = m->reg[0] >= 0 ? mg__slot(w, m->reg[0]) : unwanted, sum = m->poll == 0;
         for (uint32_t rest = mask; rest; rest &= rest - 1) {
             unsigned i = (unsigned)__builtin_ctz(rest);
             uint32_t *at = (uint32_t *)(void *)where[i], more = b[i]; /* the result may go where the operand is */
+            sum |= more;
             old[i] = own ? *at : __atomic_fetch_add(at, more, __ATOMIC_SEQ_CST);
             if (own)
                 *at = old[i] + more;
         }
+        if (!sum)
+            mg__poll(w, m->poll);
     } else {
         elements(w, m, mask, where, own);
     }
@@ -217,10 +245,6 @@ MG_NO_TSAN MG_HANDLER(mg__op_atom_checked)
 MG_NO_TSAN MG_HANDLER(mg__op_atom)
 {
     const struct mg_mem *m = op->u.mem;
-    if (m->poll) {
-        w->slice -= MG_POLL_COST;
-        w->polled = true;
-    }
     if (!known(m))
         return mg__op_unsupported(w, op, mask);
     uint64_t address[32];

@@ -206,8 +206,9 @@ static bool describe_one(struct describe *D, uint32_t index)
     }
     if (op->mode & MG_MODE_SITE && fn != mg__op_cp_async)
         return describe_access(D, o, op, index);
-    if (fn == mg__op_block || fn == mg__op_block_join) {
+    if (fn == mg__op_block || fn == mg__op_block_join || fn == mg__op_loop || fn == mg__op_loop_join) {
         o->kind = MG_ENGINE_BLOCK;
+        o->loop = fn == mg__op_loop || fn == mg__op_loop_join;
     } else if (fn == mg__op_guard) {
         o->kind = MG_ENGINE_GUARD;
         reads(o, op->guard, 0);

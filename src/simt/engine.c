@@ -4,14 +4,22 @@
  * they go on behind it, and no barrier is ever counted. What the compiled code leaves to the interpreter (a branch that
  * diverges, an instruction that it does not have) is a walk of that warp through the ops from there; it comes back at
  * the next block that is an entry, or at a barrier, if all its lanes are together again and its registers have the form
- * that is expected there. When a warp waits or yields on such a walk, the whole block is handed to the interpreter:
- * every warp's state is written out as the interpreter has it, and sched.c goes on. Only better code than it began with
- * takes it back (mg__engine_take).
+ * that is expected there. When a warp waits on such a walk, the whole block is handed to the interpreter: every warp's
+ * state is written out as the interpreter has it, and sched.c goes on. Only better code than it began with takes it back
+ * (mg__engine_take).
+ *
+ * Turns and rounds are sched.c's, with the interpreter as without. Compiled code ends a turn in a loop, when the slice
+ * is used up; the warp's next turn begins as a walk. A block that is parked, or that goes over to better code, has
+ * all its warps written out.
  */
+#include <assert.h>
+
 #include "simt/engine_priv.h"
 
-/* w->place; WALKING: interpreted to where compiled code can go on */
-enum { READY, AT_BARRIER, OUTSIDE, WALKING, ENDED };
+/* w->place. READY: behind a barrier, or at the start; AT_BARRIER: compiled code has come to one; LEFT: compiled code has
+ * stopped, and nobody has looked where; OUTSIDE: it waits, in the interpreter; WALKING: interpreted to where compiled
+ * code can go on; WRITTEN: AT_BARRIER, and as the interpreter has it */
+enum { READY, AT_BARRIER, LEFT, OUTSIDE, WALKING, WRITTEN, ENDED };
 
 static int64_t delta_of(uint32_t row, uint64_t cx, uint64_t cy, unsigned lane)
 {
@@ -168,12 +176,7 @@ static bool on_checked(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
 
 static bool on_slice(struct mg_engine_warp *e)
 {
-    struct mg_warp *w = mg__warp_of(e);
-    if (w->polled || atomic_load_explicit(&w->worker->run->stop, memory_order_relaxed) || mg__run_due(w->worker) ||
-        mg__tier_due(w->worker))
-        return false;
-    w->slice = MG_SLICE;
-    return true;
+    return mg__slice_over(mg__warp_of(e));
 }
 
 void mg__engine_calls(struct mg_worker *worker)
@@ -321,12 +324,12 @@ bool mg__engine_back(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 static void end_warp(struct mg_warp *w)
 {
     w->place = ENDED;
+    w->stop = MG_STOP_DONE;
     w->block->live_warps--;
-    w->block->progress++;
 }
 
-/* Interprets a warp until compiled code can go on, as w->place then says (READY or AT_BARRIER), or until it waits, has
- * used its slice (OUTSIDE), or ends. False: a fault. */
+/* Interprets a warp until compiled code can go on, as w->place then says (READY or AT_BARRIER), until its turn is over or
+ * the worker has to look (WALKING), until it waits (OUTSIDE), or ends. False: a fault. */
 static bool walk(struct mg_warp *w)
 {
     const struct mg_tier *tier = w->worker->tier;
@@ -343,9 +346,8 @@ static bool walk(struct mg_warp *w)
         uint32_t entry = waits ? to->entry : (uint32_t)(to - tier->code->points);
         if (read_in(w, &tier->code->points[entry])) {
             w->entry = entry;
-            w->polled = false;
-            w->slice = MG_SLICE;
             w->place = waits ? AT_BARRIER : READY;
+            w->stop = MG_STOP_WAIT;
             if (waits)
                 w->point = to;
             return true;
@@ -355,6 +357,8 @@ static bool walk(struct mg_warp *w)
     }
     if (w->stop == MG_STOP_DONE)
         end_warp(w);
+    else if (w->stop == MG_STOP_YIELD || w->stop == MG_STOP_LOOK)
+        w->place = WALKING;
     return w->stop != MG_STOP_FAULT;
 }
 
@@ -371,6 +375,7 @@ static bool follow(struct mg_warp *w)
             w->point = p;
             w->entry = p->entry;
             w->place = AT_BARRIER;
+            w->stop = MG_STOP_WAIT;
             return true;
         case MG_ENGINE_AT_EXIT:
             w->live = 0;
@@ -384,17 +389,18 @@ static bool follow(struct mg_warp *w)
         default:
             break;
         }
-        w->worker->pace.leaves++;
+        bool slice = d->program.ops[p->op].kind == MG_ENGINE_BLOCK; /* it is used up: w->stop says the rest */
+        w->worker->pace.leaves += !slice;
         write_out(w, p);
         if (!part(w, p))
             return false;
         w->splits.at[w->current].pc = &w->root->code->ops[p->op];
         memset(w->leads, 0, sizeof w->leads);
-        w->place = OUTSIDE;
-        if (d->program.ops[p->op].kind == MG_ENGINE_BLOCK) /* its slice is over */
+        w->place = WALKING;
+        if (slice)
             return true;
         if (p->nlevels == 0)
-            mg__warp_choose(w);
+            mg__warp_load(w);
         if (!walk(w))
             return false;
         if (w->place != READY)
@@ -403,19 +409,23 @@ static bool follow(struct mg_warp *w)
 }
 
 /* ---- a block ---- */
-static void hand_over(struct mg_block *b)
+/* All warps as the interpreter has them; `on`: they stay with compiled code. */
+static void write_block(struct mg_block *b, bool on)
 {
     for (uint32_t k = 0; k < b->nwarps; k++) {
         struct mg_warp *w = &b->warps[k];
-        if (w->place != READY && w->place != AT_BARRIER)
-            continue;
-        const struct mg_op *ops = w->root->code->ops;
-        if (w->point)
-            write_out(w, w->point);
-        else
-            mg__fill_block(w, 32);
-        w->splits.at[0].pc = !w->point ? ops : &ops[w->point->op + (w->place == READY)];
-        w->place = OUTSIDE;
+        assert(w->place != LEFT);
+        if (w->place == READY || w->place == AT_BARRIER) {
+            const struct mg_op *ops = w->root->code->ops;
+            if (w->point)
+                write_out(w, w->point);
+            else
+                mg__fill_block(w, 32);
+            w->splits.at[0].pc = !w->point ? ops : &ops[w->point->op + (w->place == READY)];
+            w->place = w->place == READY ? WALKING : WRITTEN;
+        }
+        if (!on && w->place != ENDED)
+            w->place = OUTSIDE;
     }
 }
 
@@ -452,11 +462,11 @@ bool mg__engine_take(struct mg_block *b)
         if (w->nleaves == 0)
             continue;
         w->splits.at[0] = *together_at(w);
+        w->place = w->splits.at[0].wait == MG_WAIT_BARRIER ? WRITTEN : WALKING;
         w->splits.at[0].wait = MG_WAIT_NONE;
         w->splits.count = 1;
         w->current = 0;
         w->point = NULL;
-        w->place = WALKING;
     }
     return true;
 }
@@ -473,7 +483,6 @@ bool mg__engine_warp(struct mg_warp *w)
     w->e.counts = w->worker->counts;
     w->e.by_insn = w->worker->by_insn;
     w->e.calls = &w->worker->calls;
-    w->e.slice = &w->slice;
     return w->cells != NULL;
 }
 
@@ -484,16 +493,45 @@ static void end_block(struct mg_block *b)
         b->warps[k].splits.at[0].mask = 0;
     }
     b->live_warps = b->live_threads = 0;
-    b->progress += b->nwarps;
+}
+
+/* A round is over: parked, looked at, or (INTERPRET here) on with the next one. */
+static enum mg_engine_outcome round_over(struct mg_worker *worker, struct mg_block *b)
+{
+    bool park = mg__round_over(b);
+    if (!park && !worker->due)
+        return MG_ENGINE_INTERPRET;
+    write_block(b, true);
+    return park ? MG_ENGINE_PARKED : MG_ENGINE_LOOK;
+}
+
+/* The same where all warps have come to the barrier `at` by compiled code alone. */
+static enum mg_engine_outcome phase_over(struct mg_worker *worker, struct mg_block *b, const struct mg_engine_point *at,
+                                         bool outside)
+{
+    b->round.outside = outside;
+    bool park = mg__round_over(b);
+    if (!park && !worker->due)
+        return MG_ENGINE_INTERPRET;
+    for (uint32_t k = 0; k < b->nwarps; k++) {
+        b->warps[k].entry = at->entry;
+        b->warps[k].point = at;
+        b->warps[k].place = READY;
+    }
+    write_block(b, true);
+    return park ? MG_ENGINE_PARKED : MG_ENGINE_LOOK;
 }
 
 /* From the barrier `at` on, where all stand, or from the start (NULL). As long as all warps come to the same barrier,
- * they are not looked at one by one. */
+ * they are not looked at one by one. INTERPRET: from here on they are. */
 static enum mg_engine_outcome together(struct mg_worker *worker, struct mg_block *b, const struct mg_engine_point *at)
 {
     const struct mg_engine_code *code = worker->tier->code;
     uint32_t entry = at ? at->entry : 0;
     for (;;) {
+        uint32_t polled = 0;
+        for (uint32_t k = 0; k < b->nwarps; k++)
+            mg__turn_begin(&b->warps[k]);
         uint32_t ran = code->run(&b->warps[0].e, entry, b->nwarps), point = b->warps[0].e.point;
         const struct mg_engine_point *p = &code->points[point];
         bool alike = ran == b->nwarps && b->warps[ran - 1].e.point == point;
@@ -505,68 +543,146 @@ static enum mg_engine_outcome together(struct mg_worker *worker, struct mg_block
             for (uint32_t k = 0; k < b->nwarps; k++) {
                 b->warps[k].entry = entry;
                 b->warps[k].point = at;
-                b->warps[k].place = READY;
+                b->warps[k].place = k < ran ? LEFT : READY;
                 if (!b->warps[k].filled) /* each is now the first of those that run together */
                     mg__fill_block(&b->warps[k], 1);
             }
-            for (uint32_t k = 0; k < ran; k++)
-                if (!follow(&b->warps[k]))
-                    return MG_ENGINE_STOPPED;
             return MG_ENGINE_INTERPRET;
+        }
+        at = p;
+        entry = p->entry;
+        for (uint32_t k = 0; k < b->nwarps; k++)
+            polled |= b->warps[k].outside;
+        if (polled || (b->rounds + 1) % 64 == 0) {
+            enum mg_engine_outcome outcome = phase_over(worker, b, at, polled != 0);
+            if (outcome != MG_ENGINE_INTERPRET)
+                return outcome;
+        } else {
+            b->rounds++;
+            b->stuck = 0;
         }
         if (atomic_load_explicit(&worker->run->stop, memory_order_relaxed))
             return MG_ENGINE_STOPPED;
-        at = p;
-        entry = p->entry;
-        b->progress++;
     }
 }
 
-enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_block *b, bool taken)
+/* Warps that were written out at a barrier come there once more. False: one cannot. */
+static bool come_back(struct mg_block *b)
 {
-    const struct mg_engine_code *code = worker->tier->code;
     for (uint32_t k = 0; k < b->nwarps; k++) {
         struct mg_warp *w = &b->warps[k];
-        w->polled = false;
-        w->slice = MG_SLICE;
+        if (w->place != WRITTEN)
+            continue;
         mg__warp_choose(w);
+        if (!walk(w) || w->place != AT_BARRIER)
+            return false;
     }
-    enum mg_engine_outcome outcome = taken ? MG_ENGINE_INTERPRET : together(worker, b, NULL);
-    if (outcome != MG_ENGINE_INTERPRET)
-        return outcome;
-    for (;;) { /* one by one */
-        const struct mg_engine_point *at = NULL;
-        bool alike = true;
-        for (uint32_t k = 0; k < b->nwarps && alike; k++) {
-            struct mg_warp *w = &b->warps[k];
-            if (w->place == WALKING && !walk(w))
-                return MG_ENGINE_STOPPED;
-            if (w->place == READY) {
-                code->run(&w->e, w->entry, 1);
-                if (!follow(w))
-                    return MG_ENGINE_STOPPED;
-            }
-            if (w->place == ENDED)
-                continue;
-            alike = w->place == AT_BARRIER && (!at || at == w->point);
-            at = w->point;
-        }
-        if (b->live_warps == 0)
-            return MG_ENGINE_DONE;
-        if (!alike) {
-            hand_over(b);
-            return MG_ENGINE_INTERPRET;
-        }
-        if (atomic_load_explicit(&worker->run->stop, memory_order_relaxed))
-            return MG_ENGINE_STOPPED;
-        b->progress++;
-        if (b->live_warps == b->nwarps) {
-            if ((outcome = together(worker, b, at)) != MG_ENGINE_INTERPRET)
-                return outcome;
+    return true;
+}
+
+/* The turn of one warp, or what is left of it. INTERPRET: go on with the next one; LOOK: the worker has to look, or with
+ * b->engine false the interpreter goes on. */
+static enum mg_engine_outcome turn(struct mg_worker *worker, struct mg_block *b, struct mg_warp *w)
+{
+    struct mg_round *r = &b->round;
+    bool goes = true;
+    if (!r->mid && w->place == WALKING && !mg__warp_choose(w)) {
+        b->engine = false;
+        return MG_ENGINE_LOOK;
+    }
+    if (!r->mid && w->place != LEFT)
+        mg__turn_begin(w);
+    if (r->mid && w->place == WALKING)
+        mg__warp_load(w);
+    r->mid = true;
+    if (w->place == WALKING)
+        goes = walk(w);
+    if (goes && w->place == READY) {
+        worker->tier->code->run(&w->e, w->entry, 1);
+        w->place = LEFT;
+    }
+    if (goes && w->place == LEFT)
+        goes = follow(w);
+    if (!goes)
+        return MG_ENGINE_STOPPED;
+    if (w->stop != MG_STOP_LOOK)
+        mg__turn_over(b, w);
+    b->engine = w->place != OUTSIDE;
+    bool last = w->index + 1 == b->nwarps || w[1].place != LEFT; /* those come first */
+    assert(last || b->engine);
+    return (worker->due && last) || !b->engine ? MG_ENGINE_LOOK : MG_ENGINE_INTERPRET;
+}
+
+/* The rest of a round, one by one. INTERPRET: it is over. */
+static enum mg_engine_outcome one_by_one(struct mg_worker *worker, struct mg_block *b)
+{
+    struct mg_round *r = &b->round;
+    while (r->turn < b->nwarps) {
+        struct mg_warp *w = &b->warps[r->turn];
+        if (w->place == ENDED || w->place == AT_BARRIER) {
+            r->turn++;
             continue;
         }
+        enum mg_engine_outcome outcome = turn(worker, b, w);
+        if (outcome == MG_ENGINE_LOOK)
+            write_block(b, b->engine);
+        if (outcome != MG_ENGINE_INTERPRET)
+            return b->engine || outcome == MG_ENGINE_STOPPED ? outcome : MG_ENGINE_INTERPRET;
+    }
+    return MG_ENGINE_INTERPRET;
+}
+
+/* The barrier at which all warps stand that live, `*all`; NULL if there is none, and then *walks: some warp does not
+ * wait. */
+static const struct mg_engine_point *meeting(const struct mg_block *b, bool *walks)
+{
+    const struct mg_engine_point *at = NULL;
+    bool alike = true;
+    *walks = false;
+    for (uint32_t k = 0; k < b->nwarps; k++) {
+        const struct mg_warp *w = &b->warps[k];
+        if (w->place == ENDED)
+            continue;
+        *walks |= w->place == WALKING;
+        alike &= w->place == AT_BARRIER && (!at || at == w->point);
+        at = w->point;
+    }
+    return alike ? at : NULL;
+}
+
+enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_block *b)
+{
+    enum mg_engine_outcome outcome = MG_ENGINE_INTERPRET;
+    if (b->fresh) {
         for (uint32_t k = 0; k < b->nwarps; k++)
+            mg__warp_choose(&b->warps[k]);
+        b->fresh = false;
+        if ((outcome = together(worker, b, NULL)) != MG_ENGINE_INTERPRET)
+            return outcome;
+    } else if (!come_back(b)) {
+        write_block(b, false);
+        return atomic_load(&worker->run->stop) ? MG_ENGINE_STOPPED : MG_ENGINE_INTERPRET;
+    }
+    for (;;) {
+        outcome = one_by_one(worker, b);
+        if (outcome != MG_ENGINE_INTERPRET || !b->engine)
+            return outcome;
+        if (b->live_warps == 0)
+            return MG_ENGINE_DONE;
+        if (atomic_load_explicit(&worker->run->stop, memory_order_relaxed))
+            return MG_ENGINE_STOPPED;
+        bool walks;
+        const struct mg_engine_point *at = meeting(b, &walks);
+        if (!at && !walks) { /* at different barriers: the interpreter finds out */
+            write_block(b, false);
+            return MG_ENGINE_INTERPRET;
+        }
+        for (uint32_t k = 0; k < b->nwarps && at; k++)
             if (b->warps[k].place == AT_BARRIER)
                 b->warps[k].place = READY;
+        if ((outcome = round_over(worker, b)) != MG_ENGINE_INTERPRET)
+            return outcome;
+        if (at && b->live_warps == b->nwarps && (outcome = together(worker, b, at)) != MG_ENGINE_INTERPRET)
+            return outcome;
     }
 }

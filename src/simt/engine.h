@@ -21,7 +21,7 @@
 #define MG_SIMT_ENGINE_H
 #include "base/base.h"
 
-#define MG_ENGINE_VERSION 6u /* of everything here: kept code of another version is not used */
+#define MG_ENGINE_VERSION 7u /* of everything here: kept code of another version is not used */
 
 #define MG_ENGINE_MASKS 32u
 
@@ -70,6 +70,7 @@ struct mg_engine_op {
     bool all_lanes; /* CALL: only with all lanes active */
     bool uniform;   /* CALL: its results are the same in all lanes if its operands are */
     bool counter;   /* CALL: through calls->add where all lanes are active */
+    bool loop;      /* BLOCK: it charges the slice */
     uint8_t known, dim; /* CALL: its result is as this fill (enum mg_engine_fill_kind) */
     int16_t row;    /* ALU: of sem.def */
     int32_t d, a, b, c, e, d2;
@@ -169,8 +170,8 @@ struct mg_engine_warp {
     struct mg_insn_counts *counts;     /* by segment: with some of the lanes */
     struct mg_insn_counts *by_insn;    /* divergent branches */
     const struct mg_engine_calls *calls;
-    int32_t *slice;                    /* loops may go on while it is not negative */
     uint32_t point;                    /* where it left */
+    int32_t slice;                     /* loops may go on while it is not negative */
 };
 /* Stores of words whose lanes lie far apart, put off by the code: several of them, of one warp or of warps after one
  * another, often share lines, and are then done lane by lane. Nobody can tell: they are settled before anything that

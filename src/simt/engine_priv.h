@@ -36,9 +36,22 @@ void mg__engine_paced(struct mg_worker *worker, bool compiled, bool done, uint64
 
 /* Blocks between the interpreter and compiled code. */
 bool mg__engine_warp(struct mg_warp *w); /* has what the worker's tier needs; false: out of memory */
-enum mg_engine_outcome { MG_ENGINE_DONE, MG_ENGINE_STOPPED, MG_ENGINE_INTERPRET };
-/* `taken`: mg__engine_take has just said so. */
-enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_block *b, bool taken);
+enum mg_engine_outcome {
+    MG_ENGINE_DONE,
+    MG_ENGINE_STOPPED,
+    MG_ENGINE_PARKED,
+    MG_ENGINE_LOOK,     /* what is due (worker->due) has to be done, then it can go on */
+    MG_ENGINE_INTERPRET /* the interpreter goes on */
+};
+enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_block *b);
+/* sched.c: a warp's turn and a round have ended, w->stop says how; true: the block is to be parked. */
+void mg__turn_over(struct mg_block *b, struct mg_warp *w);
+bool mg__round_over(struct mg_block *b);
+
+/* places.c: where the warps of a block are, or of all blocks that the worker holds (NULL), as text. */
+#define MG_PLACES 256u
+void mg__places(struct mg_worker *worker, struct mg_block *only, char *text, size_t size);
+
 bool mg__engine_take(struct mg_block *b); /* a block that is being interpreted can go on as compiled code */
 void mg__engine_flush(struct mg_worker *worker);
 void mg__engine_calls(struct mg_worker *worker); /* what its compiled code calls */

@@ -331,10 +331,8 @@ MG_NO_TSAN static ALWAYS_INLINE void store_shape(struct mg_warp *w, const struct
 
 static ALWAYS_INLINE void polling(struct mg_warp *w, const struct mg_mem *mem)
 {
-    if (MG_UNLIKELY(mem->poll)) {
-        w->slice -= MG_POLL_COST;
-        w->polled = true;
-    }
+    if (MG_UNLIKELY(mem->poll))
+        mg__poll(w, mem->poll);
 }
 
 #define LOAD(name, ADDR64, WHERE)                                           \

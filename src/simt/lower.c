@@ -277,6 +277,30 @@ static void emit_block(struct mg_lower *L, bool join)
     L->nleads = 0;
 }
 
+/* A loop begins where some branch goes back to, wherever its other ways lead; and a recursion where its function does. */
+static void mark_loop(struct mg_op *ops, const struct mg_op *target)
+{
+    struct mg_op *op = &ops[target - ops];
+    if (op->fn == mg__op_block)
+        op->fn = mg__op_loop;
+    else if (op->fn == mg__op_block_join)
+        op->fn = mg__op_loop_join;
+}
+
+static void mark_loops(const struct mg_code *code)
+{
+    if (!code->func->is_entry)
+        mark_loop(code->ops, code->ops);
+    for (uint32_t i = 0; i < code->nops; i++) {
+        const struct mg_op *op = &code->ops[i];
+        if ((op->fn == mg__op_bra || op->fn == mg__op_jump) && op->u.target <= op)
+            mark_loop(code->ops, op->u.target);
+        for (size_t k = 0; op->fn == mg__op_brx && k < op->u.table->count; k++)
+            if (op->u.table->targets[k] <= op)
+                mark_loop(code->ops, op->u.table->targets[k]);
+    }
+}
+
 /* Constants are known by odd numbers until the registers' room is: now they get their slots behind the registers. */
 static void settle(const struct mg_code *code, int32_t *operand)
 {
@@ -398,6 +422,7 @@ static bool lower_function(struct mg_lower *L, uint32_t insn_base)
                 &code->ops[x->label < f->ninsns ? block_op[cfg->block_of[x->label]] : block_op[cfg->nblocks]];
         }
     }
+    mark_loops(code);
     mg__cfg_free(cfg);
     return true;
 }

@@ -257,12 +257,13 @@ void mg__lower_ld_st(struct mg_lower *L, bool load)
         return;
     }
     struct mg_mem *m = new_mem(L, i->space, load ? MG_ACCESS_LD : MG_ACCESS_ST);
-    m->poll = load && polls(i);
     if (!set_elements(L, m, mg__lower_opnd(L, load ? 0 : 1), load) ||
         !set_address(L, m, mg__lower_opnd(L, load ? 1 : 0))) {
         mg__lower_unsupported(L);
         return;
     }
+    if (load && polls(i) && m->space != MG_SPACE_LOCAL)
+        m->poll = m->space == MG_SPACE_SHARED ? 1 : 2;
     if (m->poll && (m->space == MG_SPACE_GLOBAL || m->space == MG_SPACE_GENERIC))
         L->program->ordered = true;
     const struct mg_lanes *l = L->lanes;
@@ -347,7 +348,7 @@ static void lower_atomic128(struct mg_lower *L, struct mg_mem *m)
         return;
     }
     m->kind = MG_ACCESS_ATOM;
-    m->poll = true;
+    m->poll = m->space == MG_SPACE_SHARED ? 1 : 2;
     m->width = 2;
     m->vec = 8;
     m->dst64 = false;
@@ -390,7 +391,7 @@ void mg__lower_atomic(struct mg_lower *L)
         used |= is_read(L, d->kind == MG_OPND_VEC ? &L->func->operands[d->first + k] : d);
     bool always = i->atomop == MG_ATOM_CAS || i->atomop == MG_ATOM_EXCH;
     m->kind = used || always ? MG_ACCESS_ATOM : MG_ACCESS_RED;
-    m->poll = always;
+    m->poll = m->kind == MG_ACCESS_RED ? 0 : m->space == MG_SPACE_SHARED ? 1 : 2;
     bool good = true;
     const struct mg_ptx_opnd *with = mg__lower_opnd(L, first + 1);
     if (i->vec > 1) {

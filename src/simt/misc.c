@@ -406,7 +406,6 @@ MG_HANDLER(mg__op_stack)
 MG_HANDLER(mg__op_nanosleep)
 {
     (void)mask;
-    w->slice -= MG_POLL_COST;
-    w->polled = true;
+    mg__poll(w, 2);
     return op + 1;
 }

@@ -48,6 +48,13 @@ struct mg_allocation { /* live device memory, or registered host memory */
     bool constant;    /* a variable of the constant bank */
     bool host;        /* registered host memory */
 };
+/* What happened in a launch that makes its counts depend on who waited for whom, and who came first. */
+enum {
+    MG_WAITED_POLLING = 1, /* the turn of a warp ended polling */
+    MG_WAITED_PARKED = 2,  /* a block was left for another one before its end */
+    MG_WAITED_APART = 4,   /* lanes that waited for others to reconverge were let go without them */
+    MG_WAITED_SWAP = 8     /* a compare-and-swap failed */
+};
 struct mg_launch_info {
     const char *kernel; /* mangled */
     struct mg_dim3 grid, block;
@@ -66,6 +73,7 @@ struct mg_launch_info {
     uint32_t param_size;
     uint32_t local_stride;   /* bytes of local memory a thread has */
     bool ordered;            /* blocks run on one worker, because they may wait for one another */
+    uint32_t waits;          /* MG_WAITED_*, at the launch's end */
     uint64_t range, range_size; /* device addresses lie in here */
 };
 /* Distances of the lanes' addresses from the first active lane's: one object for each in a worker, until its

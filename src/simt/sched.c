@@ -1,14 +1,33 @@
-/* sched.c - blocks on workers: who runs next, who is parked, and when nobody can go on.
+/* sched.c - blocks on workers: whose turn it is, who is parked, and when nobody can go on.
  *
- * A worker takes blocks in order and runs each to its end, warp after warp, each until it waits, ends or has used its
- * slice. A block whose warps only poll is parked, and the worker begins another or goes back to an older one: so blocks
- * that wait for one another make progress, and no more blocks are held than wait. A launch whose result may depend on
- * the order of blocks (program->ordered) has one worker, which makes counts and results the same for any number of
- * threads.
+ * All that is resident makes progress. The warps of a block have turns, in rounds; a turn ends when the warp waits, ends,
+ * or has used its slices (simt_priv.h: MG_SLICE). A block that has run for its share without ending is parked, and the
+ * worker begins another one as long as it would be resident on the device as well, or goes back to the one that has
+ * been parked for longest: so whatever a block waits for comes, in whatever way it waits. The share is small for a block
+ * that seems to wait (its warps poll and nothing else), and so large for any other that few ever use it up; it
+ * grows with the blocks that are held, which keeps their number low where none waits.
+ *
+ * Turns, rounds and shares are told by what the warps do, not by a clock, and alike for interpreted and compiled code: a
+ * launch whose result may depend on the order of blocks (program->ordered) has one worker, and then everything
+ * happens in the same order for any number of threads and under all engines. What makes counts depend on that order
+ * is noted (worker->waits).
  */
+#include <time.h>
+
 #include "simt/engine_priv.h"
 
-#define ROUNDS_BEFORE_PARKING 2u
+/* A block is parked after 64 rounds in which it polled and no turn ended, as in loops with a barrier, or after two in
+ * which all turns ended polling. */
+#define STUCK_ROUND 1u
+#define STUCK_TURNS 32u
+#define STUCK 64u
+/* A share, in slices, for a block that has polled and for one that never has; more by a part for each that is held. */
+#define SHARE_HINTED 64u
+#define SHARE 1024u
+#define SHARE_HELD 128u
+#define LOOK_ROUNDS 64u /* rounds without a slice used up, after which the worker looks what is due */
+/* Turns that end without a poll before lanes that wait at a join are let go: half an hour of most loops. */
+#define MG_APART 65536u
 
 static bool make_block(struct mg_worker *worker, struct mg_block *b)
 {
@@ -85,9 +104,11 @@ static bool begin_block(struct mg_worker *worker, struct mg_block *b, uint64_t l
     b->live_threads = threads;
     b->live_warps = b->nwarps;
     b->busy = true;
-    b->compiled = mg__engine_pace(worker);
+    b->compiled = b->engine = b->fresh = mg__engine_pace(worker);
     b->tier = worker->tier;
-    b->rounds = 0;
+    b->round = (struct mg_round){0};
+    b->opened = b->hinted = false;
+    atomic_fetch_add_explicit(&worker->begun, 1, memory_order_relaxed);
     memset(b->barriers, 0, sizeof b->barriers);
     /* A device leaves what the last block wrote; zeros make a run repeatable. */
     memset(b->shared, 0, b->shared_size);
@@ -109,37 +130,40 @@ enum outcome { BLOCK_DONE, BLOCK_PARKED, BLOCK_STOPPED, BLOCK_TAKEN /* compiled 
 
 static void deadlock(struct mg_block *b)
 {
-    bool told = false;
+    const struct mg_split *first = NULL;
+    struct mg_warp *in = NULL;
     for (uint32_t k = 0; k < b->nwarps; k++) {
         struct mg_warp *w = &b->warps[k];
         for (size_t i = 0; i < w->splits.count; i++) {
             const struct mg_split *s = &w->splits.at[i];
             if (!s->mask || s->wait == MG_WAIT_NONE)
                 continue;
-            unsigned lane = (unsigned)__builtin_ctz(s->mask);
             if (mg__wants_sync(w)) {
                 struct mg_sync *e = mg__sync_event(w, s->pc, MG_SYNC_STUCK, s->mask);
                 e->barrier = s->wait == MG_WAIT_BARRIER ? s->barrier : ~0u;
                 e->missing = s->wait == MG_WAIT_BARRIER ? 0 : s->member & ~s->mask;
                 mg__sync_emit(w->worker);
             }
-            if (told)
-                continue;
-            told = true;
-            if (s->wait == MG_WAIT_BARRIER) {
-                const struct mg_barrier *bar = &b->barriers[s->barrier];
-                mg__fault(w, s->pc, lane, MG_ERR_DEADLOCK,
-                          "deadlock: %u of %u threads wait at barrier %u here, and the others can no longer reach it",
-                          bar->arrived, bar->expected ? bar->expected : b->live_threads, s->barrier);
-                mg__fault_hint(
-                    w, "Every thread of the block must reach the same __syncthreads(): move it out of the branch.");
-            } else {
-                mg__fault(w, s->pc, lane, MG_ERR_DEADLOCK,
-                          "deadlock: lanes 0x%08x wait here for lanes 0x%08x, which can no longer come", s->mask,
-                          s->member & ~s->mask);
-                mg__fault_hint(w, "The mask of a warp-level operation must name exactly the lanes that execute it.");
-            }
+            in = first ? in : w;
+            first = first ? first : s;
         }
+    }
+    if (!first)
+        return;
+    unsigned lane = (unsigned)__builtin_ctz(first->mask);
+    char where[MG_PLACES];
+    mg__places(in->worker, b, where, sizeof where);
+    if (first->wait == MG_WAIT_BARRIER) {
+        const struct mg_barrier *bar = &b->barriers[first->barrier];
+        mg__fault(in, first->pc, lane, MG_ERR_DEADLOCK,
+                  "deadlock: %u of %u threads wait at barrier %u here, and the others can no longer reach it; %s",
+                  bar->arrived, bar->expected ? bar->expected : b->live_threads, first->barrier, where);
+        mg__fault_hint(in, "Every thread of the block must reach the same __syncthreads(): move it out of the branch.");
+    } else {
+        mg__fault(in, first->pc, lane, MG_ERR_DEADLOCK,
+                  "deadlock: lanes 0x%08x wait here for lanes 0x%08x, which can no longer come; %s", first->mask,
+                  first->member & ~first->mask, where);
+        mg__fault_hint(in, "The mask of a warp-level operation must name exactly the lanes that execute it.");
     }
 }
 
@@ -160,11 +184,25 @@ bool mg__run_due(struct mg_worker *worker)
     return deadline && now >= deadline;
 }
 
+/* The blocks that have begun and not ended may be all that fit on the device. */
+static uint64_t left_out(const struct mg_run *run)
+{
+    uint64_t begun = 0, done = 0;
+    for (unsigned i = 0; i < run->nworkers; i++) {
+        begun += atomic_load_explicit(&run->workers[i].begun, memory_order_relaxed);
+        done += atomic_load_explicit(&run->workers[i].done, memory_order_relaxed);
+    }
+    return begun - done >= run->resident ? run->nblocks - begun : 0;
+}
+
 static bool out_of_time(struct mg_worker *worker, struct mg_block *b)
 {
     struct mg_run *run = worker->run;
     if (!mg__run_due(worker))
         return false;
+    char where[MG_PLACES];
+    uint64_t more = left_out(run);
+    mg__places(worker, NULL, where, sizeof where);
     for (uint32_t k = 0; k < b->nwarps; k++) {
         struct mg_warp *w = &b->warps[k];
         if (w->nleaves == 0)
@@ -172,12 +210,18 @@ static bool out_of_time(struct mg_worker *worker, struct mg_block *b)
         const struct mg_split *s = &w->splits.at[w->current];
         uint32_t mask = s->mask ? s->mask : 1;
         if (mg__wants_sync(w)) {
-            mg__sync_event(w, s->mask ? s->pc : NULL, MG_SYNC_TIMEOUT, s->mask)->arrive = w->polled;
+            mg__sync_event(w, s->mask ? s->pc : NULL, MG_SYNC_TIMEOUT, s->mask)->arrive = mg__has_polled(w);
             mg__sync_emit(w->worker);
         }
         mg__fault(w, s->mask ? s->pc : NULL, (unsigned)__builtin_ctz(mask), MG_ERR_TIMEOUT,
-                  "the launch ran longer than its limit of %.3g s", run->simt->options.timeout_ms / 1000.0);
-        mg__fault_hint(w, "An endless loop, or a wait for what never happens; or raise --timeout.");
+                  "the launch ran longer than its limit of %.3g s; %s", run->simt->options.timeout_ms / 1000.0, where);
+        if (more)
+            mg__fault_hint(w,
+                           "An endless loop, or a wait for what never happens: %llu more block%s not begun, for no more "
+                           "than %u fit on the device at once; or raise --timeout.",
+                           (unsigned long long)more, more == 1 ? " has" : "s have", run->resident);
+        else
+            mg__fault_hint(w, "An endless loop, or a wait for what never happens; or raise --timeout.");
         break;
     }
     if (worker->diag.status == MG_OK) { /* between two blocks: no warp is at fault */
@@ -209,48 +253,125 @@ static bool rise(struct mg_worker *worker)
 /* Better code than the block began with takes it over. */
 static bool taken(struct mg_worker *worker, struct mg_block *b)
 {
-    if (!rise(worker) || b->tier == worker->tier || !mg__engine_take(b))
+    if (!worker->run->engine || !rise(worker) || b->tier == worker->tier || !mg__engine_take(b))
         return false;
     b->tier = worker->tier;
     return true;
 }
 
+/* ---- turns and rounds ---- */
+bool mg__slice_over(struct mg_warp *w)
+{
+    struct mg_worker *worker = w->worker;
+    w->block->looks++;
+    worker->due |= atomic_load_explicit(&worker->run->stop, memory_order_relaxed) || mg__run_due(worker) ||
+                   mg__tier_due(worker);
+    if (mg__has_polled(w) || ++w->looks >= MG_LOOKS) {
+        w->stop = MG_STOP_YIELD;
+        return false;
+    }
+    w->e.slice = MG_SLICE;
+    w->polled = w->outside = 0;
+    if (!worker->due)
+        return true;
+    w->e.slice++; /* the loop's begin, which has been charged, is once more */
+    w->stop = MG_STOP_LOOK;
+    return false;
+}
+
+void mg__turn_over(struct mg_block *b, struct mg_warp *w)
+{
+    struct mg_round *r = &b->round;
+    r->turn = w->index + 1;
+    r->mid = false;
+    r->ran = true;
+    r->outside |= w->outside != 0;
+    r->ended |= w->stop == MG_STOP_DONE;
+    if (w->stop != MG_STOP_YIELD)
+        return;
+    bool polled = mg__has_polled(w);
+    r->yielded = true;
+    r->unpolled |= !polled;
+    w->worker->waits |= polled ? MG_WAITED_POLLING : 0;
+    /* Lanes that wait at a join may hold what the others wait for. */
+    if (polled ? ++w->polls > w->nleaves : ++w->apart > MG_APART) {
+        w->polls = w->apart = 0;
+        mg__warp_release(w, true);
+    }
+}
+
+bool mg__round_over(struct mg_block *b)
+{
+    struct mg_round r = b->round;
+    struct mg_worker *worker = b->warps[0].worker;
+    b->round = (struct mg_round){0};
+    bool stuck = r.outside && !r.ended && !r.unpolled;
+    b->stuck = stuck ? b->stuck + (r.yielded ? STUCK_TURNS : STUCK_ROUND) : 0;
+    b->hinted |= r.outside;
+    bool look = ++b->rounds % LOOK_ROUNDS == 0;
+    worker->due |= look && (atomic_load_explicit(&worker->run->stop, memory_order_relaxed) || mg__run_due(worker) ||
+                            mg__tier_due(worker));
+    if (b->stuck < STUCK && !look && !r.yielded)
+        return false;
+    uint64_t share = b->hinted ? SHARE_HINTED : SHARE + SHARE_HELD * (uint64_t)worker->held;
+    if (b->stuck < STUCK && b->looks + b->rounds / LOOK_ROUNDS < share)
+        return false;
+    b->stuck = 0;
+    b->looks = b->rounds = 0;
+    return !worker->alone;
+}
+
+/* What is due is done. False: the launch ends. */
+static bool look(struct mg_worker *worker, struct mg_block *b)
+{
+    worker->due = false;
+    return !atomic_load_explicit(&worker->run->stop, memory_order_relaxed) && !out_of_time(worker, b);
+}
+
+/* The rest of a round, interpreted: BLOCK_DONE where it has come to the round's end. */
+static enum outcome run_round(struct mg_worker *worker, struct mg_block *b)
+{
+    struct mg_round *r = &b->round;
+    while (r->turn < b->nwarps && !b->opened) {
+        struct mg_warp *w = &b->warps[r->turn];
+        if (!r->mid && (w->nleaves == 0 || !mg__warp_choose(w))) {
+            r->turn++;
+            continue;
+        }
+        if (r->mid)
+            mg__warp_load(w);
+        else
+            mg__turn_begin(w);
+        r->mid = true;
+        mg__warp_run(w);
+        if (w->stop == MG_STOP_FAULT)
+            return BLOCK_STOPPED;
+        if (w->stop == MG_STOP_DONE)
+            b->live_warps--;
+        if (w->stop != MG_STOP_LOOK)
+            mg__turn_over(b, w);
+        if (worker->due) {
+            if (!look(worker, b))
+                return BLOCK_STOPPED;
+            if (taken(worker, b))
+                return BLOCK_TAKEN;
+        }
+    }
+    b->opened = false;
+    return BLOCK_DONE;
+}
+
 static enum outcome run_block(struct mg_worker *worker, struct mg_block *b)
 {
-    struct mg_run *run = worker->run;
     for (;;) {
-        if (run->engine && taken(worker, b))
+        if (taken(worker, b))
             return BLOCK_TAKEN;
-        uint64_t before = b->progress;
-        bool ran = false, yielded = false, polled = true;
-        for (uint32_t k = 0; k < b->nwarps; k++) {
-            struct mg_warp *w = &b->warps[k];
-            if (w->nleaves == 0 || !mg__warp_choose(w))
-                continue;
-            ran = true;
-            mg__warp_run(w);
-            if (w->stop == MG_STOP_FAULT)
-                return BLOCK_STOPPED;
-            if (w->stop == MG_STOP_DONE) {
-                b->live_warps--;
-                b->progress++;
-            } else if (w->stop == MG_STOP_YIELD) {
-                yielded = true;
-                polled &= w->polled;
-                /* All leaves of the warp poll: what they wait for may be held by lanes that wait at a join. */
-                if (w->polled && ++w->polls > w->nleaves) {
-                    w->polls = 0;
-                    mg__warp_release(w, true);
-                }
-            }
-        }
-        if (b->live_warps == 0)
-            return BLOCK_DONE;
-        if (atomic_load_explicit(&run->stop, memory_order_relaxed))
+        enum outcome outcome = run_round(worker, b);
+        if (outcome != BLOCK_DONE || b->live_warps == 0)
+            return outcome;
+        if (atomic_load_explicit(&worker->run->stop, memory_order_relaxed))
             return BLOCK_STOPPED;
-        if (yielded && out_of_time(worker, b))
-            return BLOCK_STOPPED;
-        if (!ran) {
+        if (!b->round.ran) {
             bool released = false;
             for (uint32_t k = 0; k < b->nwarps; k++)
                 released |= b->warps[k].nleaves && mg__warp_release(&b->warps[k], false);
@@ -258,11 +379,11 @@ static enum outcome run_block(struct mg_worker *worker, struct mg_block *b)
                 deadlock(b);
                 return BLOCK_STOPPED;
             }
-            continue;
         }
-        bool stuck = yielded && polled && b->progress == before;
-        b->rounds = stuck ? b->rounds + 1 : 0;
-        if (b->rounds >= ROUNDS_BEFORE_PARKING)
+        bool park = mg__round_over(b);
+        if (worker->due && !look(worker, b))
+            return BLOCK_STOPPED;
+        if (park)
             return BLOCK_PARKED;
     }
 }
@@ -270,22 +391,45 @@ static enum outcome run_block(struct mg_worker *worker, struct mg_block *b)
 /* By compiled code, or by what it leaves. */
 static enum outcome run_any(struct mg_worker *worker, struct mg_block *b)
 {
-    bool compiled = b->compiled;
     bool timed = mg__engine_timed(worker);
     uint64_t start = timed ? mg__time_ns() : 0;
     const struct mg_tier *tier = worker->tier;
-    b->compiled = false;
     enum outcome outcome = BLOCK_TAKEN;
-    for (bool again = false; outcome == BLOCK_TAKEN; again = true) {
-        enum mg_engine_outcome by = compiled || again ? mg__engine_block(worker, b, again) : MG_ENGINE_INTERPRET;
-        outcome = by == MG_ENGINE_DONE ? BLOCK_DONE : by == MG_ENGINE_STOPPED ? BLOCK_STOPPED : run_block(worker, b);
+    b->stuck = 0;
+    b->looks = b->rounds = 0;
+    while (outcome == BLOCK_TAKEN) {
+        if (!b->engine) {
+            outcome = run_block(worker, b);
+            b->engine = outcome == BLOCK_TAKEN;
+            continue;
+        }
+        b->tier = worker->tier;
+        switch (mg__engine_block(worker, b)) {
+        case MG_ENGINE_DONE:
+            outcome = BLOCK_DONE;
+            break;
+        case MG_ENGINE_STOPPED:
+            outcome = BLOCK_STOPPED;
+            break;
+        case MG_ENGINE_PARKED:
+            outcome = worker->due && !look(worker, b) ? BLOCK_STOPPED : BLOCK_PARKED;
+            break;
+        case MG_ENGINE_LOOK:
+            if (!look(worker, b) || !rise(worker))
+                outcome = BLOCK_STOPPED;
+            break;
+        case MG_ENGINE_INTERPRET:
+            b->engine = false;
+            break;
+        }
     }
     if (tier && tier == worker->tier && (timed || outcome != BLOCK_DONE))
-        mg__engine_paced(worker, compiled, outcome == BLOCK_DONE, mg__time_ns() - start);
+        mg__engine_paced(worker, b->compiled, outcome == BLOCK_DONE, mg__time_ns() - start);
     return outcome;
 }
 
-static bool take_block(struct mg_worker *worker, uint64_t *linear)
+/* The worker's next block; false: there is none. */
+static bool next_block(struct mg_worker *worker)
 {
     struct mg_run *run = worker->run;
     if (worker->next == worker->end) {
@@ -300,70 +444,100 @@ static bool take_block(struct mg_worker *worker, uint64_t *linear)
             return false;
         }
     }
-    *linear = worker->next++;
     return true;
+}
+
+/* Whether the worker's next block would be resident on the device, which begins blocks in their order. */
+static bool fits(const struct mg_worker *worker)
+{
+    const struct mg_run *run = worker->run;
+    uint64_t done = 0;
+    if (worker->next < run->resident)
+        return true;
+    for (unsigned i = 0; i < run->nworkers; i++)
+        done += atomic_load_explicit(&run->workers[i].done, memory_order_relaxed);
+    return worker->next < done + run->resident;
+}
+
+static bool begin_next(struct mg_worker *worker, uint32_t *at)
+{
+    uint32_t slot = 0;
+    while (slot < worker->nblocks && worker->blocks[slot]->busy)
+        slot++;
+    if (slot == worker->nblocks) {
+        struct mg_block *fresh = calloc(1, sizeof *fresh);
+        struct mg_block **list = realloc(worker->blocks, (slot + 1) * sizeof(struct mg_block *));
+        if (list)
+            worker->blocks = list;
+        if (!fresh || !list) {
+            free(fresh);
+            no_memory(worker);
+            return false;
+        }
+        worker->blocks[worker->nblocks++] = fresh;
+    }
+    if (!begin_block(worker, worker->blocks[slot], worker->next)) {
+        no_memory(worker);
+        return false;
+    }
+    worker->next++;
+    worker->held++;
+    *at = slot;
+    return true;
+}
+
+/* The others' blocks are all that fit on the device. False: the launch ends. */
+static bool wait_for_room(struct mg_worker *worker)
+{
+    while (!fits(worker)) {
+        if (atomic_load_explicit(&worker->run->stop, memory_order_relaxed))
+            return false;
+        nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+    }
+    return true;
+}
+
+static bool block_done(struct mg_worker *worker, struct mg_block *b)
+{
+    block_event(b, MG_SYNC_BLOCK_END);
+    b->busy = false;
+    worker->held--;
+    uint64_t done = atomic_fetch_add_explicit(&worker->done, 1, memory_order_relaxed) + 1;
+    return ((done & 15) != 0 || !out_of_time(worker, b)) && rise(worker);
 }
 
 static void run_blocks(struct mg_worker *worker)
 {
     struct mg_run *run = worker->run;
-    uint32_t held = 0, at = 0;
+    const struct mg_block *last = NULL;
+    uint32_t at = 0;
     bool more = true;
     while (!atomic_load_explicit(&run->stop, memory_order_relaxed)) {
-        struct mg_block *b = NULL;
-        uint64_t linear;
-        if (more && held < run->resident && (held == 0 || worker->parked_last)) {
-            more = take_block(worker, &linear);
-            if (more) {
-                uint32_t slot = 0;
-                while (slot < worker->nblocks && worker->blocks[slot]->busy)
-                    slot++;
-                if (slot == worker->nblocks) {
-                    struct mg_block *fresh = calloc(1, sizeof *fresh);
-                    struct mg_block **list = realloc(worker->blocks, (slot + 1) * sizeof(struct mg_block *));
-                    if (list)
-                        worker->blocks = list;
-                    if (!fresh || !list) {
-                        free(fresh);
-                        no_memory(worker);
-                        break;
-                    }
-                    worker->blocks[worker->nblocks++] = fresh;
-                }
-                b = worker->blocks[slot];
-                if (!begin_block(worker, b, linear)) {
-                    no_memory(worker);
-                    break;
-                }
-                held++;
-                at = slot;
-            }
-        }
-        if (!b) {
-            if (held == 0)
+        bool begin = worker->held == 0 || worker->parked_last;
+        more = more && (!begin || next_block(worker));
+        if (worker->held == 0 && (!more || !wait_for_room(worker)))
+            break;
+        if (more && begin && fits(worker)) {
+            if (!begin_next(worker, &at))
                 break;
+        } else {
             do
                 at = (at + 1) % worker->nblocks;
             while (!worker->blocks[at]->busy);
-            b = worker->blocks[at];
-            b->rounds = 0;
         }
+        struct mg_block *b = worker->blocks[at];
+        worker->alone = worker->held == 1 && worker->next == worker->end &&
+                        atomic_load_explicit(&run->next_block, memory_order_relaxed) >= run->nblocks;
+        worker->waits |= worker->parked_last && b != last ? MG_WAITED_PARKED : 0;
+        last = b;
         enum outcome outcome = run_any(worker, b);
+        worker->parked_last = outcome == BLOCK_PARKED;
         if (outcome == BLOCK_STOPPED)
             break;
-        worker->parked_last = outcome == BLOCK_PARKED;
-        if (outcome == BLOCK_DONE) {
-            block_event(b, MG_SYNC_BLOCK_END);
-            b->busy = false;
-            held--;
-            uint64_t done = atomic_fetch_add_explicit(&worker->done, 1, memory_order_relaxed) + 1;
-            if ((done & 15) == 0 && out_of_time(worker, b))
-                break;
-            if (!rise(worker))
-                break;
-        } else if (out_of_time(worker, b)) {
+        if (outcome == BLOCK_DONE && !block_done(worker, b))
             break;
-        }
+        if (outcome == BLOCK_PARKED && out_of_time(worker, b))
+            break;
     }
 }
 
@@ -482,6 +656,7 @@ enum mg_status mg__run(struct mg_run *run, struct mg_diag *diag)
                 worst = worker;
             if (worker->warning.status != MG_OK && (!warned || worker->warning_block < warned->warning_block))
                 warned = worker;
+            run->info.waits |= worker->waits;
             for (unsigned k = 0; k < run->nobservers; k++)
                 if (worker->observers[k] && run->observers[k].worker_end)
                     run->observers[k].worker_end(run->observer_state[k], worker->observers[k]);

@@ -29,8 +29,11 @@
 #define MG_HOST_GRANULE 4096u       /* and the host its own */
 #define MG_WINDOW_SIZE (1ull << 24) /* bytes of the shared, the local and the parameter window */
 #define MG_LOCAL_LIMIT (512u << 10) /* bytes of local memory a thread, as on every device since 2.0 */
-#define MG_SLICE 16384              /* basic blocks that a leaf may run before others get their turn */
-#define MG_POLL_COST 256            /* what a polling access (volatile load, compare-and-swap) takes of the slice */
+/* What a warp runs before others get their turn is told by what all engines count alike: how often it begins a loop or a
+ * function, and how often it does what a wait is made of (mem->poll), in units of MG_POLL_COST. */
+#define MG_SLICE 4096  /* then it looks what is due, and where it has mostly polled, its turn is over */
+#define MG_LOOKS 16    /* slices of a turn in which a warp does not poll */
+#define MG_POLL_COST 32
 #define MG_PAD 256                  /* readable bytes after shared and local memory, for whole-vector loads */
 
 #if defined(__SANITIZE_THREAD__)
@@ -97,7 +100,9 @@ struct mg_mem {
     uint8_t dst64;   /* elements go to 64-bit registers */
     uint8_t sext;    /* sign-extend elements to the register */
     uint8_t addr64;  /* the address register has 64 bits */
-    uint8_t poll;    /* a volatile, relaxed or acquire load, or compare-and-swap: may be spinning */
+    /* a volatile, relaxed or acquire load, or an atomic that gives the old value: may be spinning, 1 in shared memory, 2
+     * elsewhere; of an atomic only what leaves memory as it was */
+    uint8_t poll;
     uint8_t atomop, type, scope;
     int16_t sem_row; /* atomics: the operation's row, -1: exch or cas */
     /* elements: destinations, or sources of a store; of atomics that are no vectors: old value, operands */
@@ -242,6 +247,7 @@ struct mg_split { /* a leaf */
     uint8_t barrier;
     bool resumed;    /* the wait is over: the handler at pc finishes its work */
     uint32_t member; /* MG_WAIT_WARP: lanes that must come */
+    uint32_t chosen; /* w->choices when it was last made current */
     uint32_t result; /* bar.red: its value */
 };
 struct mg_join {
@@ -256,7 +262,8 @@ struct mg_join {
 };
 enum mg_stop {
     MG_STOP_NONE,
-    MG_STOP_YIELD,
+    MG_STOP_YIELD, /* its turn is over */
+    MG_STOP_LOOK,  /* in the midst of its turn: the worker has to look at something */
     MG_STOP_WAIT,
     MG_STOP_SWITCH /* tree changed: choose a leaf */,
     MG_STOP_DONE,
@@ -269,9 +276,7 @@ struct mg_warp {
     const struct mg_op *join_pc;
     uint32_t mask;
     int32_t active;   /* number of lanes in mask */
-    int32_t slice;    /* basic blocks left */
     uint8_t stop;
-    bool polled;      /* the leaf has done a polling access in this slice */
     struct mg_frame *frame;
     struct mg_block *block;
     struct mg_worker *worker;
@@ -284,14 +289,17 @@ struct mg_warp {
     MG_VEC(struct mg_join) joins;
     int32_t free_join;
     uint32_t nleaves;
-    uint32_t polls;   /* slices in a row that only polled */
+    uint32_t choices; /* of a leaf to run */
+    uint32_t polls, apart; /* turns, since a join was last let go, that ended polling, and that did not */
     struct mg_frame *root;
     uint8_t *local;   /* [lane][local_stride], made when first needed */
     uint32_t local_stride;
     uint64_t issued;  /* instructions, for clock */
     struct mg_lead leads[MG_LEADS];
     /* of compiled code (engine.c) */
-    struct mg_engine_warp e;
+    struct mg_engine_warp e; /* its `slice` is what is left of the slice under all engines */
+    uint32_t polled, outside; /* polls of this slice, and those of them that may be for another block, in MG_POLL_COST */
+    uint32_t looks;           /* slices of this turn */
     uint64_t *cells;
     const struct mg_engine_point *point; /* the barrier that it stands at, or has just left; NULL: it has not begun */
     uint32_t entry;
@@ -308,6 +316,12 @@ struct mg_barrier {
     uint32_t count;             /* bar.red.popc */
     uint32_t lanes[32];         /* that have come, by warp: one that came (bar.arrive) and then exited counts once */
 };
+/* A round: each warp of a block that can run has a turn. */
+struct mg_round {
+    uint32_t turn; /* whose turn it is */
+    bool mid;      /* that warp is in the midst of it */
+    bool ran, yielded, unpolled, outside, ended; /* some warp has, or was not polling when its turn ended */
+};
 struct mg_block {
     struct mg_warp *warps;
     uint32_t nwarps, live_warps;
@@ -318,10 +332,15 @@ struct mg_block {
     uint32_t ctaid[3];
     uint64_t linear;
     bool busy;      /* holds a block that has begun and not ended */
-    bool compiled;  /* its warps run compiled code */
+    bool compiled;  /* it began as compiled code */
+    bool engine;    /* engine.c runs its warps; else sched.c interprets them */
+    bool fresh;     /* of engine.c: no warp has run */
     const struct mg_tier *tier; /* that it began with, or went on as */
-    uint32_t rounds;   /* in a row in which warps only polled */
-    uint64_t progress; /* barriers passed and warps ended */
+    struct mg_round round;
+    bool opened;       /* a barrier for all threads has opened: the round is over */
+    uint64_t looks, rounds; /* slices used up, and rounds, since it was last taken up */
+    uint32_t stuck;    /* how sure it is that its warps wait for another block */
+    bool hinted;       /* some warp has polled outside */
     struct mg_run *run;
 };
 /* How often compiled code was left, and what blocks took (engine.c). */
@@ -350,7 +369,12 @@ struct mg_worker {
     uint32_t nblocks;
     uint64_t next, end;              /* blocks taken and not begun */
     atomic_ullong done;              /* blocks */
+    atomic_ullong begun;             /* blocks */
     bool parked_last;                /* the last block was parked: begin another */
+    bool alone;                      /* there is no other block to run instead of the one that runs */
+    bool due;                        /* the launch's end, its time, or better code: to be looked at */
+    uint32_t held;                   /* blocks that have begun and not ended */
+    uint32_t waits;                  /* MG_WAITED_* of its blocks */
     uint64_t fault_block;
     void *observers[MG_MAX_OBSERVERS];
     struct mg_access event;
@@ -383,7 +407,7 @@ struct mg_run {
     struct mg_allocation *allocations; /* snapshot, by address */
     size_t nallocations;
     uint64_t nblocks;
-    uint32_t resident;    /* most blocks that a worker may hold at once */
+    uint32_t resident;    /* most blocks that have begun and not ended: as many as fit on the device */
     atomic_int stop;      /* a fault, a time-out: everybody ends */
     atomic_ullong deadline; /* ns, 0: none; while code is made it waits, and then moves on by as much */
     uint64_t last_progress;
@@ -453,6 +477,23 @@ struct mg_lanes {
 };
 const struct mg_lanes *mg__lanes_select(void); /* the best that this processor runs */
 
+/* Turns. */
+static inline void mg__turn_begin(struct mg_warp *w)
+{
+    w->e.slice = MG_SLICE;
+    w->polled = w->outside = w->looks = 0;
+}
+static inline void mg__poll(struct mg_warp *w, uint32_t how)
+{
+    w->e.slice -= (int32_t)how * MG_POLL_COST;
+    w->polled += how;
+    w->outside += how & 2;
+}
+static inline bool mg__has_polled(const struct mg_warp *w)
+{
+    return w->polled >= MG_SLICE / MG_POLL_COST / 2;
+}
+
 /* Operands. */
 static inline void *mg__slot(const struct mg_warp *w, int32_t operand)
 {
@@ -516,6 +557,7 @@ uint32_t mg__stack_size(const struct mg_program *program, uint64_t limit);      
 /* split.c: the tree of lanes */
 bool mg__warp_begin(struct mg_warp *w, uint32_t live);
 bool mg__warp_choose(struct mg_warp *w);                 /* makes a runnable leaf current; false: none */
+void mg__warp_load(struct mg_warp *w);                   /* the current leaf is run next */
 void mg__warp_run(struct mg_warp *w);                    /* runs the current leaf until it stops */
 const struct mg_op *mg__leaf_arrive(struct mg_warp *w, uint32_t mask);  /* lanes reach their join */
 void mg__leaf_exit(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
@@ -530,6 +572,8 @@ bool mg__warp_release(struct mg_warp *w, bool polled);   /* lets lanes go that w
 #define MG_HANDLER(name) const struct mg_op *name(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 MG_HANDLER(mg__op_block);
 MG_HANDLER(mg__op_block_join);
+MG_HANDLER(mg__op_loop); /* the same where a loop or a function begins: they charge the slice */
+MG_HANDLER(mg__op_loop_join);
 MG_HANDLER(mg__op_guard);
 MG_HANDLER(mg__op_bra);
 MG_HANDLER(mg__op_jump);
@@ -624,6 +668,8 @@ void mg__tier_kernel_free(struct mg_simt_kernel *kernel);
 
 /* sched.c */
 bool mg__run_due(struct mg_worker *worker); /* the launch's time is over; shows progress on the way */
+/* The slice is used up. True: it goes on with another one; else w->stop says why not. */
+bool mg__slice_over(struct mg_warp *w);
 enum mg_status mg__run(struct mg_run *run, struct mg_diag *diag);
 void mg__barrier_check(struct mg_block *block, unsigned index);
 #endif

@@ -7,9 +7,13 @@
  *
  * A call is a join as well: the lanes that make it meet at the instruction behind it. Only `ret` arrives there.
  *
- * Independent progress (CUDA promises it from compute capability 7.0 on): leaves of a warp take turns when one has used
- * its slice, and when every leaf only polls, the lanes that wait at a join are let go, for they may hold the lock that
- * the others poll. That ends their convergence, not the program's correctness.
+ * Independent progress (CUDA promises it from compute capability 7.0 on): when the warp's turn is over, the leaf that has
+ * not run for longest is next; and lanes that wait at a join are let go, for they may hold the lock that the others want,
+ * soon where every leaf only polls, and after very many turns (MG_APART, sched.c) whatever the leaves do. That ends
+ * their convergence, not the program's correctness.
+ *
+ * A slice is charged where loops and functions begin (mg__op_loop), and by polls. Compiled code charges the same, so
+ * turns end at the same places under all engines, and what depends on the order of turns is the same as well.
  */
 #include "simt/simt_priv.h"
 
@@ -18,7 +22,7 @@ static struct mg_split *current(struct mg_warp *w)
     return &w->splits.at[w->current];
 }
 
-static void load(struct mg_warp *w)
+void mg__warp_load(struct mg_warp *w)
 {
     const struct mg_split *s = current(w);
     w->mask = s->mask;
@@ -92,7 +96,7 @@ bool mg__warp_begin(struct mg_warp *w, uint32_t live)
     w->nleaves = 1;
     w->current = 0;
     w->stop = MG_STOP_NONE;
-    w->polled = false;
+    w->choices = w->polls = w->apart = 0;
     struct mg_split first = {.pc = w->root->code->ops, .frame = w->root, .mask = live, .join = -1};
     if (!w->splits.at)
         return mg__vec_push(&w->splits, first);
@@ -108,21 +112,23 @@ bool mg__warp_choose(struct mg_warp *w)
         if (!s->mask || s->wait != MG_WAIT_NONE)
             return false;
         w->current = 0;
-        load(w);
+        mg__warp_load(w);
         return true;
     }
-    int32_t n = (int32_t)w->splits.count;
-    int32_t from = w->stop == MG_STOP_YIELD ? w->current : n;
-    for (int32_t k = 1; k <= n; k++) {
-        int32_t i = (from - k % n + n) % n;
+    int32_t n = (int32_t)w->splits.count, best = -1;
+    bool turn_over = w->stop == MG_STOP_YIELD;
+    for (int32_t i = n; i-- > 0 && (best < 0 || turn_over);) {
         const struct mg_split *s = &w->splits.at[i];
-        if (s->mask && s->wait == MG_WAIT_NONE) {
-            w->current = i;
-            load(w);
-            return true;
-        }
+        if (s->mask && s->wait == MG_WAIT_NONE &&
+            (best < 0 || (int32_t)(s->chosen - w->splits.at[best].chosen) < 0)) /* 32 bits go round */
+            best = i;
     }
-    return false;
+    if (best < 0)
+        return false;
+    w->current = best;
+    current(w)->chosen = ++w->choices;
+    mg__warp_load(w);
+    return true;
 }
 
 /* The leaf that ran is dead or waits: another one, or the end of this warp's turn. */
@@ -176,7 +182,7 @@ static bool complete(struct mg_warp *w, int32_t at)
     struct mg_split *s = new_split(w);
     if (!s)
         return false;
-    *s = (struct mg_split){.pc = j.pc, .frame = j.frame, .mask = j.arrived, .join = j.parent};
+    *s = (struct mg_split){.pc = j.pc, .frame = j.frame, .mask = j.arrived, .join = j.parent, .chosen = w->choices};
     w->nleaves++;
     free_join(w, at);
     return true;
@@ -253,8 +259,10 @@ bool mg__warp_release(struct mg_warp *w, bool polled)
             mg__sync_event(w, j->pc, MG_SYNC_RELEASE, j->arrived)->arrive = polled;
             mg__sync_emit(w->worker);
         }
-        *s = (struct mg_split){.pc = j->pc, .frame = j->frame, .mask = j->arrived, .join = j->parent};
+        *s = (struct mg_split){
+            .pc = j->pc, .frame = j->frame, .mask = j->arrived, .join = j->parent, .chosen = w->choices};
         w->nleaves++;
+        w->worker->waits |= MG_WAITED_APART;
         j->expected &= ~j->arrived;
         j->arrived = 0;
         return true;
@@ -264,8 +272,6 @@ bool mg__warp_release(struct mg_warp *w, bool polled)
 
 void mg__warp_run(struct mg_warp *w)
 {
-    w->slice = MG_SLICE;
-    w->polled = false;
     w->stop = MG_STOP_NONE;
     const struct mg_op *op = current(w)->pc;
     do
@@ -275,13 +281,6 @@ void mg__warp_run(struct mg_warp *w)
 }
 
 /* ---- handlers ---- */
-static const struct mg_op *yield(struct mg_warp *w, const struct mg_op *op)
-{
-    current(w)->pc = op;
-    w->stop = MG_STOP_YIELD;
-    return NULL;
-}
-
 static inline void count(struct mg_warp *w, const struct mg_op *op)
 {
     struct mg_insn_counts *c = &w->counts[op->mode];
@@ -291,9 +290,6 @@ static inline void count(struct mg_warp *w, const struct mg_op *op)
 
 MG_HANDLER(mg__op_block)
 {
-    (void)mask;
-    if (MG_UNLIKELY(--w->slice < 0))
-        return yield(w, op);
     if (MG_UNLIKELY(w->excursion) && mg__engine_back(w, op, mask))
         return NULL;
     count(w, op);
@@ -305,6 +301,25 @@ MG_HANDLER(mg__op_block_join)
     if (op == w->join_pc)
         return mg__leaf_arrive(w, mask);
     return mg__op_block(w, op, mask);
+}
+
+MG_HANDLER(mg__op_loop)
+{
+    if (MG_UNLIKELY(w->excursion) && mg__engine_back(w, op, mask)) /* it charges for itself */
+        return NULL;
+    if (MG_UNLIKELY(--w->e.slice < 0) && !mg__slice_over(w)) {
+        current(w)->pc = op;
+        return NULL;
+    }
+    count(w, op);
+    return op + 1;
+}
+
+MG_HANDLER(mg__op_loop_join)
+{
+    if (op == w->join_pc)
+        return mg__leaf_arrive(w, mask);
+    return mg__op_loop(w, op, mask);
 }
 
 /* Stands before an instruction with a guard. */
@@ -452,7 +467,7 @@ static const struct mg_op *enter(struct mg_warp *w, const struct mg_op *op, uint
     s->frame = frame;
     s->join = at;
     s->pc = callee->ops;
-    load(w);
+    mg__warp_load(w);
     return callee->ops;
 }
 

@@ -1,7 +1,8 @@
 /* sync.c - barriers of a block, fences, asynchronous copies.
  *
  * A barrier counts threads, not warps, as it does from compute capability 7.0 on (PTX ISA, "barrier"). Lanes that have
- * exited, or that the last warp of the block never had, count as arrived with their warp. Copies of cp.async are made
+ * exited, or that the last warp of the block never had, count as arrived with their warp. Where all threads of a block
+ * have met, they go on in the order of warps, the last to come as well. Copies of cp.async are made
  * when they are issued, which is one of the orders that the ISA allows.
  */
 #include "simt/simt_priv.h"
@@ -11,6 +12,7 @@ void mg__barrier_check(struct mg_block *block, unsigned index)
 {
     struct mg_barrier *b = &block->barriers[index];
     uint32_t need = block->live_threads;
+    bool all = b->expected == 0;
     if (b->expected) {
         need = b->expected;
         for (uint32_t rest = b->warps; rest; rest &= rest - 1) {
@@ -40,7 +42,7 @@ void mg__barrier_check(struct mg_block *block, unsigned index)
         }
     }
     memset(b, 0, sizeof *b);
-    block->progress++;
+    block->opened |= all;
 }
 
 MG_HANDLER(mg__op_bar)
@@ -104,7 +106,12 @@ MG_HANDLER(mg__op_bar)
     s->wait = MG_WAIT_BARRIER;
     s->barrier = (uint8_t)id;
     mg__barrier_check(w->block, id);
-    return s->wait == MG_WAIT_NONE ? op : mg__warp_next(w);
+    if (s->wait != MG_WAIT_NONE)
+        return mg__warp_next(w);
+    if (!w->block->opened)
+        return op;
+    w->stop = MG_STOP_WAIT; /* all waited, and go on in the order of warps, as compiled code does */
+    return NULL;
 }
 
 MG_HANDLER(mg__op_fence)

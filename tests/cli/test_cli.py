@@ -371,6 +371,23 @@ LD_LIBRARY_PATH={self.libdir}
         out, _ = process.communicate(timeout=20)
         self.assertEqual((process.returncode, out), (9, b"caught\n"))
 
+    def test_a_killed_command_leaves_no_child(self):
+        process = self.start("run", "sh", "-c", "echo ready; echo $$; exec sleep 600")
+        child = int(process.stdout.readline())
+        os.kill(child, 0)
+        process.kill()
+        process.communicate(timeout=20)
+        deadline = time.monotonic() + 20
+        while True:
+            try:
+                with open(f"/proc/{child}/stat", encoding="ascii") as stat:
+                    if stat.read().rsplit(")", 1)[1].split()[0] in "ZX":
+                        break # ended; who inherited it has not taken its status yet
+            except FileNotFoundError:
+                break
+            self.assertLess(time.monotonic(), deadline, "the program goes on without margay")
+            time.sleep(0.05)
+
     def test_child_starts_with_an_open_signal_mask(self):
         r = self.margay("run", "grep", "SigBlk", "/proc/self/status")
         self.check(r, 0, "SigBlk:\t0000000000000000\n")
