@@ -3,6 +3,7 @@
  *
  *   launches SOURCE  three kernels, two shapes, lines in SOURCE      error SOURCE  a kernel that faults
  *   damaged          lines that are no records                       partial       dies inside a record
+ *   crash SOURCE     launches, then a defect of ours, and the signal
  *   many-errors      a thousand errors                               orphan        leaves a child that holds the pipe
  *   env              prints what it was started with                 no-lines      a kernel without -lineinfo
  *   findings SOURCE  what a check writes, in two launches            faulted SOURCE  an error, and the finding for it
@@ -59,12 +60,14 @@ static void launches(const char *source)
     launch("_Z3oddIfEvPT_i", (struct mg_dim3){2, 1, 1}, (struct mg_dim3){64, 1, 1}, odd, 2, NULL, 0);
 }
 
-static void error(const char *source, unsigned column)
+static void error(const char *source, unsigned column, const char *header)
 {
     struct mg_diag diag;
     memset(&diag, 0, sizeof(diag));
     mg__diag_set(&diag, MG_ERR_ADDRESS, "global load of 4 bytes at 0x7f0000001000 is outside every allocation");
     mg__diag_at(&diag, source, 9, column);
+    if (header)
+        mg__diag_inlined(&diag, header, 91);
     mg__diag_hint(&diag, "the nearest allocation ends 4096 bytes before");
     mg__report_error(writer, "_Z5scalePfi", &diag);
 }
@@ -88,7 +91,7 @@ static void findings(const char *source, bool faulted)
     launches(source);
     if (faulted) {
         mg__report_finding(writer, &outside);
-        error(source, 0);
+        error(source, 0, NULL);
         return;
     }
     mg__report_finding(writer, &same);
@@ -138,12 +141,20 @@ int main(int argc, char **argv)
         struct mg_report_line unknown[] = {{"", 0, metrics(64, 32, 8, 8, 0)}};
         launch("_Z1kv", (struct mg_dim3){1, 1, 1}, (struct mg_dim3){64, 1, 1}, unknown, 1, NULL, 0);
     } else if (!strcmp(what, "error")) {
-        error(source, argc > 3 ? (unsigned)atoi(argv[3]) : 0);
+        error(source, argc > 3 ? (unsigned)atoi(argv[3]) : 0, argc > 4 ? argv[4] : NULL);
         mg__report_close(writer);
         return 3;
+    } else if (!strcmp(what, "crash")) { /* a defect of ours, as the runtime tells it from its signal handler */
+        struct mg_diag diag;
+        launches(source);
+        memset(&diag, 0, sizeof(diag));
+        mg__diag_set(&diag, MG_ERR_INTERNAL, "Margay itself failed: signal 8 (a bad division) at libcudart+0x10");
+        mg__diag_hint(&diag, "This is a defect of Margay, not of your program: please report it.");
+        mg__report_crash(writer, "operator\"\" _x(\\ double)", &diag);
+        raise(SIGFPE);
     } else if (!strcmp(what, "many-errors")) {
         for (int i = 0; i < 1000; i++)
-            error("", 0);
+            error("", 0, NULL);
     } else if (!strcmp(what, "damaged")) {
         int fd = atoi(target + 3);
         const char junk[] =

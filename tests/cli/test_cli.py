@@ -647,7 +647,75 @@ margay: error: scale(float*, int): global load of 4 bytes at 0x7f0000001000 is o
         self.assertEqual(errors, [{
             "kernel": "scale(float*, int)", "status": "MG_ERR_ADDRESS",
             "message": "global load of 4 bytes at 0x7f0000001000 is outside every allocation", "file": self.source,
-            "line": 9, "column": 6, "excerpt": "", "hint": "the nearest allocation ends 4096 bytes before"}])
+            "line": 9, "column": 6, "excerpt": "", "hint": "the nearest allocation ends 4096 bytes before",
+            "inlined_file": "", "inlined_line": 0}])
+
+    def test_error_in_a_header(self):
+        """The line is the user's, and the header's stands below it."""
+        r = self.margay("run", "--json", "r.json", FAKE, "error", self.source, "2", "/usr/local/cuda/include/crt/mma.hpp")
+        self.check(r, 3, "", """\
+margay: error: scale(float*, int): global load of 4 bytes at 0x7f0000001000 is outside every allocation
+  --> src.cu:9:2
+    9 | out[(by + threadIdx.y) * n + bx + threadIdx.x] = tile[threadIdx.x][thre\u2026
+      | ^
+  in /usr/local/cuda/include/crt/mma.hpp:91, inlined there
+  hint: the nearest allocation ends 4096 bytes before
+""")
+        error = json.loads(pathlib.Path(self.dir, "r.json").read_text())["errors"][0]
+        self.assertEqual((error["file"], error["line"]), (self.source, 9))
+        self.assertEqual((error["inlined_file"], error["inlined_line"]), ("/usr/local/cuda/include/crt/mma.hpp", 91))
+
+    def test_a_defect_of_ours_is_told_as_one(self):
+        for command in ("run", "profile", "check", "advise"):
+            r = self.margay(command, "--json", "r.json", FAKE, "crash", self.source)
+            self.check(r, 2 if command == "check" else 128 + signal.SIGFPE)
+            self.assertIn("margay: error: operator?? _x(? double): Margay itself failed: signal 8 (a bad division) at "
+                          "libcudart+0x10\n  hint: This is a defect of Margay, not of your program", r.err)
+            self.assertIn("ended there, by signal 8", r.err)
+            self.assertNotIn("was ended by signal", r.err)
+            self.assertNotIn("this CUDA runtime runs kernels but does not look at them", r.err)
+            self.assertNotIn("damaged", r.err)
+            errors = json.loads(pathlib.Path(self.dir, "r.json").read_text())["errors"]
+            self.assertEqual([e["status"] for e in errors], ["MG_ERR_INTERNAL"])
+
+    # ---- programs that the loader does not start ----
+
+    def test_missing_libraries(self):
+        """The loader's line stays, and ours says what the library is: found by the loader itself, through other libraries too."""
+        gone = []
+        for name in ("libcuda.so.1", "libcublas.so.99", "libnppif.so.99", "libcudart.so.11.0", "libnvrtc.so.99", "libown.so.2"):
+            path = os.path.join(self.dir, name)
+            pathlib.Path(self.dir, "l.c").write_text("int f(void) { return 1; }\n")
+            subprocess.run([CC, "-shared", "-fPIC", f"-Wl,-soname,{name}", "-o", path, os.path.join(self.dir, "l.c")], check=True)
+            gone.append(path)
+        between = os.path.join(self.dir, "libbetween.so")
+        subprocess.run([CC, "-shared", "-fPIC", "-Wl,--no-as-needed", "-o", between, os.path.join(self.dir, "l.c"), gone[1]],
+                       check=True)
+        program = self.build("needs", gone[0], *gone[2:], between, f"-Wl,-rpath,{self.dir}", f"-Wl,-rpath-link,{self.dir}")
+        self.check(self.margay("run", program), 0)
+        for path in gone:
+            os.unlink(path)
+        for command in ("run", "check"):
+            r = self.margay(command, "--json", "r.json", program)
+            self.check(r, 127 if command == "run" else 2, "")
+            self.assertIn("error while loading shared libraries", r.err)
+            for path, words in zip(gone, ("the CUDA driver API", "cuBLAS", "NPP", "the CUDA runtime of another version",
+                                          "NVRTC", "")):
+                self.assertEqual(r.err.count(f"needs did not start: it needs {os.path.basename(path)}"), 1, r.err)
+                self.assertIn(words, r.err)
+            self.assertIn("NVIDIA's driver provides it, and Margay does not", r.err)
+            self.assertIn("machine code for GPUs, which Margay cannot run", r.err)
+            self.assertNotIn("no kernel was launched", r.err)
+            self.assertEqual(len(json.loads(pathlib.Path(self.dir, "r.json").read_text())["errors"]), 6)
+
+    def test_status_127_of_the_program_itself(self):
+        """Nothing is missing, and it does not run a second time."""
+        code = pathlib.Path(self.dir, "p.c")
+        code.write_text('#include <stdio.h>\nint main(void) { puts("ran"); return 127; }\n')
+        subprocess.run([CC, "-o", os.path.join(self.dir, "p"), code], check=True)
+        r = self.margay("run", "./p")
+        self.check(r, 127, "ran\n")
+        self.assertNotIn("error", r.err)
 
     def test_error_without_the_source(self):
         r = self.margay("run", FAKE, "error", "/gone/away.cu", "6")

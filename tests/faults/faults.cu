@@ -50,6 +50,13 @@
 // CASE matrix: EXPECT: launch 801, sync 0, again 0, after reset 0
 // CASE matrix: STDERR: ldmatrix
 // CASE matrix: STDERR: faults.cu:@matrix
+// CASE counter: EXPECT: launch 801, sync 0, again 0, after reset 0
+// CASE counter: STDERR: the special register %pm0 is not simulated
+// CASE counter: STDERR: faults.cu:@counter
+// CASE header: EXPECT: launch 0, sync 700, again 700, after reset 46
+// CASE header: STDERR: faults.cu:@header
+// CASE header: STDERR: .hpp:
+// CASE header: STDERR: inlined there
 // CASE copy: EXPECT: null 1, freed 1, too long 1, wild 1
 // CASE fork: EXPECT: child 3, parent 0
 #include <cassert>
@@ -98,6 +105,16 @@ __global__ void matrix(int *p)
     tile[threadIdx.x] = 1;
     asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(r) : "r"(at)); // @matrix
     p[threadIdx.x] = r;
+}
+
+__global__ void counter(int *p)
+{
+    asm volatile("mov.u32 %0, %%pm0;" : "=r"(p[threadIdx.x])); // @counter
+}
+
+__global__ void header(int *p)
+{
+    p[0] = __ldcg(p + (1 << 28)); // @header
 }
 
 static int copies(int *d)
@@ -180,6 +197,10 @@ int main(int argc, char **argv)
         store<<<1, 1, 300000>>>(d, 0);
     if (!strcmp(what, "matrix"))
         matrix<<<1, 32>>>(d);
+    if (!strcmp(what, "counter"))
+        counter<<<1, 32>>>(d);
+    if (!strcmp(what, "header"))
+        header<<<1, 32>>>(d);
     int launch = cudaGetLastError(), sync = cudaDeviceSynchronize(), again = cudaMalloc(&gone, 4);
     cudaDeviceReset();
     printf("launch %d, sync %d, again %d, after reset %d\n", launch, sync, again, cudaMalloc(&gone, 4));

@@ -67,6 +67,40 @@ static void cluster_directives_are_seen(void **state)
     }
 }
 
+/* Whose line it is: outwards from the toolkit's headers to the user's, and no further. */
+static void places(void **state)
+{
+    (void)state;
+    struct mg_ptx_module *module = parse_ok(
+        HEAD ".file 1 \"/home/a/x.cu\"\n.file 2 \"/usr/local/cuda/include/crt/mma.hpp\"\n.file 3 \"/home/a/own.cuh\"\n"
+             ".file 4 \"/opt/nvidia/cu13/include/cub/block.cuh\"\n"
+             ".entry k() {\n.loc 1 5 9\nbar.sync 0;\n"
+             ".loc 2 91 3, function_name $f, inlined_at 1 6 2\nbar.sync 0;\n"
+             ".loc 3 7 1, function_name $f, inlined_at 1 8 4\nbar.sync 0;\n"
+             ".loc 2 92 3, function_name $f, inlined_at 3 7 1\nbar.sync 0;\n"
+             ".loc 4 10 3\nbar.sync 0;\n.loc 2 93 3, function_name $f, inlined_at 4 10 3\nbar.sync 0;\nret; }\n"
+             ".section .debug_str\n{\n$f:\n.b8 0\n}\n");
+    static const struct mg_ptx_place want[] = {
+        {"/home/a/x.cu", 5, 9, "", 0},
+        {"/home/a/x.cu", 6, 2, "/usr/local/cuda/include/crt/mma.hpp", 91},
+        {"/home/a/own.cuh", 7, 1, "", 0}, /* the user's own header is the user's */
+        {"/home/a/own.cuh", 7, 1, "/usr/local/cuda/include/crt/mma.hpp", 92},
+        {"/opt/nvidia/cu13/include/cub/block.cuh", 10, 3, "", 0}, /* nobody of the user's called it */
+        {"/opt/nvidia/cu13/include/cub/block.cuh", 10, 3, "/usr/local/cuda/include/crt/mma.hpp", 93},
+    };
+    for (size_t i = 0; i < MG_COUNT(want); i++) {
+        struct mg_ptx_place got = mg__ptx_place(module, module->funcs[0]->insns[i].loc);
+        assert_string_equal(got.file, want[i].file);
+        assert_int_equal(got.line, want[i].line);
+        assert_int_equal(got.column, want[i].column);
+        assert_string_equal(got.header, want[i].header);
+        assert_int_equal(got.header_line, want[i].header_line);
+    }
+    assert_int_equal(mg__ptx_place(module, 0).line, 0);
+    assert_int_equal(mg__ptx_place(module, UINT32_MAX).line, 0);
+    mg__ptx_free(module);
+}
+
 static void declarations_merge_with_definitions(void **state)
 {
     (void)state;
@@ -332,6 +366,7 @@ int main(void)
         cmocka_unit_test(a_nul_ends_the_text),
         cmocka_unit_test(kernel_parameters_are_laid_out),
         cmocka_unit_test(cluster_directives_are_seen),
+        cmocka_unit_test(places),
         cmocka_unit_test(declarations_merge_with_definitions),
         cmocka_unit_test(initialisers_are_bytes),
         cmocka_unit_test(addresses_are_relocations),
