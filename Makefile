@@ -10,8 +10,10 @@ generator := $(if $(shell command -v ninja 2>/dev/null),-G Ninja,)
 configure = test -z "$(3)" -a -f $(1)/CMakeCache.txt || \
 	cmake --preset $(2) -B $(1) $(if $(wildcard $(1)/CMakeCache.txt),,$(generator)) $(3)
 ctest = ctest --test-dir $(1) --output-on-failure -j $(JOBS) $(CTEST_FLAGS)
+# The long tests carry the label `all`.
+short = -LE '^all$$'
 
-.PHONY: all setup demo test test-default test-asan test-tsan bench gpu build-gpu bench-gpu test-gpu tune-gpu results install clean \
+.PHONY: all setup demo test test-all test-default test-asan test-tsan bench gpu build-gpu bench-gpu test-gpu tune-gpu results install clean \
 	help docs
 
 all: ## build into build/; installs nothing (this is plain `make`)
@@ -31,22 +33,25 @@ test: ## set up, build and pass all tests, then again under the address and unde
 	@$(MAKE) --no-print-directory test-default
 	@$(MAKE) --no-print-directory test-asan
 
+test-all: test ## what `make test` does, and the folder of ordinary programs under every command (tests/programs)
+	$(call ctest,$(BUILD)) -L '^all$$'
+
 test-default:
 	@$(call configure,$(BUILD),default,-DMARGAY_TESTS=ON)
 	@cmake --build $(BUILD) -j $(JOBS)
-	$(call ctest,$(BUILD))
+	$(call ctest,$(BUILD)) $(short)
 
 test-asan: ## all tests under the address and undefined-behaviour sanitizers, in build-asan/
 	@$(call configure,$(BUILD)-asan,asan,-DMARGAY_TESTS=ON)
 	@cmake --build $(BUILD)-asan -j $(JOBS)
-	$(call ctest,$(BUILD)-asan)
+	$(call ctest,$(BUILD)-asan) $(short)
 
 # Addresses of more random bits than gcc's libtsan knows of (vm.mmap_rnd_bits above 28, as on Ubuntu 24.04) end it at once.
 fixed_addresses = $(shell setarch $$(uname -m) -R true 2>/dev/null && echo setarch $$(uname -m) -R)
 test-tsan: ## all tests under the thread sanitizer, in build-tsan/
 	@$(call configure,$(BUILD)-tsan,tsan,-DMARGAY_TESTS=ON)
 	@cmake --build $(BUILD)-tsan -j $(JOBS)
-	$(fixed_addresses) $(call ctest,$(BUILD)-tsan)
+	$(fixed_addresses) $(call ctest,$(BUILD)-tsan) $(short)
 
 bench: ## set up, build, and run the benchmarks: verified, then timed against named peers
 	@tools/setup.sh bench $(BUILD)

@@ -689,7 +689,7 @@ margay: error: scale(float*, int): global load of 4 bytes at 0x7f0000001000 is o
             subprocess.run([CC, "-shared", "-fPIC", f"-Wl,-soname,{name}", "-o", path, os.path.join(self.dir, "l.c")], check=True)
             gone.append(path)
         between = os.path.join(self.dir, "libbetween.so")
-        subprocess.run([CC, "-shared", "-fPIC", "-Wl,--no-as-needed", "-o", between, os.path.join(self.dir, "l.c"), gone[1]],
+        subprocess.run([CC, "-shared", "-fPIC", "-Wl,--no-as-needed", "-o", between, os.path.join(self.dir, "l.c"), gone[1], f"-Wl,-rpath,{self.dir}"],
                        check=True)
         program = self.build("needs", gone[0], *gone[2:], between, f"-Wl,-rpath,{self.dir}", f"-Wl,-rpath-link,{self.dir}")
         self.check(self.margay("run", program), 0)

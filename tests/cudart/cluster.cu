@@ -1,5 +1,5 @@
 // cluster.cu - the cluster registers in a launch without clusters: each block is one of its own, and not an explicit one.
-// The values are an H200's, driver 580.
+// The values are an H200's.
 // RUN: -arch=sm_90
 // EXPECT: ok
 #include "check.h"
