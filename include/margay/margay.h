@@ -56,7 +56,7 @@ struct mg_diag {
     char message[512];     /* what happened */
     char excerpt[160];     /* the offending text: a source line or an instruction */
     char hint[256];        /* what to do about it */
-    char inlined_file[256]; /* the header whose code stands at that line, inlined by the compiler; "": it is no header's */
+    char inlined_file[256]; /* a toolkit header, where the compiler inlined its code at that line; "": it did not */
     unsigned inlined_line;
 };
 
