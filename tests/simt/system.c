@@ -54,7 +54,9 @@ static enum mg_status print(const char *format, const char *body, uint32_t grid,
     struct mg_strbuf t = {0};
     char *f = global_string("format", format), *word = global_string("word", "wörd"),
          *empty = global_string("none", "");
-    mg__strbuf_printf(&t, "%s%s%s%s%s%s%s%s%s", HEADER PRINTF, f, word, empty, ENTRY, STACK, body, PRINT, "ret;\n}\n");
+    mg__strbuf_printf(&t, "%s%s%s%s%s%s%s%s%s", HEADER PRINTF, f, word, empty, ENTRY, STACK, body,
+                      PRINT "mul.wide.u32 %d32, %gid, 4; add.u64 %d32, %d32, %a; st.global.u32 [%d32], %r50;\n",
+                      "ret;\n}\n");
     enum mg_status status = run(t.at, grid, block);
     free(f);
     free(word);
@@ -125,6 +127,48 @@ static void printf_formats(void **state)
     assert_string_equal(kit.printed, "%y");
 }
 
+/* What printf returns: how many arguments the format took; -1 for none. */
+static void printf_counts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *format, *body;
+        uint32_t count;
+    } rows[] = {{"text\n", "", 0},
+                {"100%%\n", "", 0},
+                {"%d %d\n", W("0", "1") W("4", "2"), 2},
+                {"%*d %.*f %s %c\n",
+                 W("0", "6") W("4", "9") W("8", "1") D("16", "0x3ff4000000000000") S("24", "word") W("32", "65"), 6},
+                {"%y %d\n", W("0", "1"), 1}};
+    for (size_t i = 0; i < MG_COUNT(rows); i++) {
+        kit_expect(&kit, print(rows[i].format, rows[i].body, 2, 3));
+        for (unsigned k = 0; k < 6; k++)
+            assert_int_equal(words()[k], rows[i].count);
+    }
+    kit_expect(&kit, run(KERNEL(PRINTF, STACK "{ .param .b64 x; .param .b64 y; .param .b32 z; st.param.b64 [x], 0;\n"
+                                              "st.param.b64 [y], %d29; call.uni (z), vprintf, (x, y);\n"
+                                              "ld.param.b32 %r50, [z]; }\nst.global.u32 [%a], %r50;"),
+                         1, 1));
+    assert_int_equal(words()[0], 0xffffffff);
+}
+
+/* %globaltimer counts nanoseconds since 1970, whole and in halves. */
+static void timer(void **state)
+{
+    (void)state;
+    uint64_t before = mg__clock_ns();
+    kit_expect(&kit, run(KERNEL("", "mov.u64 %d0, %globaltimer; st.global.u64 [%a], %d0;\n"
+                                    "mov.u32 %r0, %globaltimer_lo; mov.u32 %r1, %globaltimer_hi;\n"
+                                    "st.global.v2.u32 [%a+8], {%r0, %r1};"),
+                         1, 1));
+    uint64_t now = mg__clock_ns(), whole, halves;
+    memcpy(&whole, words(), 8);
+    memcpy(&halves, words() + 2, 8);
+    assert_in_range(whole, before, now);
+    assert_true(halves >> 32 == whole >> 32 || (halves >> 32) - (whole >> 32) == 1);
+    assert_true(now > 1700000000ull * 1000000000ull); /* 2023 */
+}
+
 static void asserts(void **state)
 {
     (void)state;
@@ -186,6 +230,76 @@ static void heap(void **state)
     assert_true(mg__simt_module_symbol(kit.module, "kept", &address, &size));
     assert_int_equal(size, 8);
     assert_int_equal(**(uint32_t **)(uintptr_t)address, 4711);
+}
+
+/* Where the pieces lie, and so what their accesses cost, is the same for any number of workers and every kind of code. */
+static void heap_addresses(void **state)
+{
+    (void)state;
+    static const char ptx[] =
+        KERNEL(HEAP, "and.b32 %r0, %gid, 7; mad.lo.u32 %r0, %r0, 24, 16; cvt.u64.u32 %d1, %r0; mov.u32 %r1, 0;\n"
+                     "L:" MALLOC "st.u32 [%d2], %gid; st.u32 [%d2+8], %t; ld.u32 %r2, [%d2];\n"
+                     "mad.lo.u32 %r3, %gid, 3, %r1; mul.wide.u32 %d3, %r3, 8; add.u64 %d3, %d3, %a;\n"
+                     "st.global.u64 [%d3], %d2; and.b32 %r4, %gid, %r1; setp.eq.u32 %p1, %r4, 1; @%p1 bra NEXT;\n" FREE
+                     "NEXT: add.u32 %r1, %r1, 1; setp.lt.u32 %p0, %r1, 3; @%p0 bra L;");
+    enum { BLOCKS = 40, THREADS = 96, PIECES = BLOCKS * THREADS * 3 };
+    static uint64_t first[PIECES];
+    struct kit_sums sums = {0};
+    for (unsigned threads = 1; threads <= 7; threads += threads == 3 ? 4 : 1) {
+        struct kit k;
+        kit_open(&k, threads, 30000, MG_OBSERVE_SHAPES | MG_OBSERVE_COUNTS, NULL);
+        uint64_t at = kit_alloc(&k, PIECES * 8);
+        kit_load(&k, ptx);
+        kit_expect(&k, kit_launch(&k, BLOCKS, THREADS, (struct kit_params){{at, 0, 0, 0}}));
+        const uint64_t *pieces = (const uint64_t *)(uintptr_t)at;
+        for (size_t i = 0; i < PIECES; i++) {
+            assert_true(pieces[i] != 0);
+            if (threads == 1)
+                first[i] = pieces[i] - pieces[0];
+            assert_int_equal(pieces[i] - pieces[0], first[i]);
+        }
+        if (threads == 1)
+            sums = k.sums;
+        assert_int_equal(k.sums.sectors, sums.sectors);
+        assert_int_equal(k.sums.shapes, sums.shapes);
+        assert_int_equal(k.sums.counts, sums.counts);
+        kit_close(&k);
+    }
+}
+
+/* The limits: a heap of another size, and a stack that is larger. */
+static void limits(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_open(&k, 3, 30000, 0, NULL);
+    uint64_t at = kit_alloc(&k, 4096);
+    static const char deep[] = KERNEL(
+        ".func (.param .b32 r) down(.param .b32 x)\n{\n.reg .b32 %q<4>; .reg .pred %z; .local .align 8 .b8 own[64];\n"
+        "ld.param.u32 %q0, [x]; st.local.u32 [own], %q0; mov.u32 %q1, 0; setp.eq.u32 %z, %q0, 0; @%z bra END;\n"
+        "sub.u32 %q2, %q0, 1; { .param .b32 a0; .param .b32 r0; st.param.b32 [a0], %q2; call (r0), down, (a0);\n"
+        "ld.param.b32 %q1, [r0]; }\nld.local.u32 %q3, [own]; add.u32 %q1, %q1, %q3;\nEND: st.param.b32 [r], %q1; ret;\n}\n",
+        "cvt.u32.u64 %r0, %e; { .param .b32 a0; .param .b32 r0; st.param.b32 [a0], %r0; call (r0), down, (a0);\n"
+        "ld.param.b32 %r1, [r0]; }\nst.global.u32 [%a], %r1;");
+    /* frames of 64 bytes and what is saved: at most 96 */
+    kit_load(&k, deep);
+    kit_expect(&k, kit_launch(&k, 1, 32, (struct kit_params){{at, 0, 0, 9}}));
+    assert_int_equal(*(uint32_t *)(uintptr_t)at, 45);
+    assert_int_equal(kit_launch(&k, 1, 32, (struct kit_params){{at, 0, 0, 16}}), MG_ERR_ADDRESS);
+    assert_non_null(strstr(k.diag.message, "it has 1024 bytes"));
+    mg__simt_set_stack(k.simt, 100000);
+    kit_expect(&k, kit_launch(&k, 1, 32, (struct kit_params){{at, 0, 0, 1000}}));
+    assert_int_equal(*(uint32_t *)(uintptr_t)at, 500500);
+    assert_int_equal(kit_launch(&k, 1, 32, (struct kit_params){{at, 0, 0, 2000}}), MG_ERR_ADDRESS);
+    static const char large[] = KERNEL(HEAP, "mov.u64 %d1, %e;\n" MALLOC "st.global.u64 [%a], %d2;\n" FREE);
+    kit_load(&k, large); /* the module's heap is made, and made again */
+    assert_int_equal(mg__simt_set_heap(k.simt, 32 << 20), MG_OK);
+    kit_expect(&k, kit_launch(&k, 1, 1, (struct kit_params){{at, 0, 0, 20 << 20}}));
+    assert_true(*(uint64_t *)(uintptr_t)at != 0);
+    kit_expect(&k, kit_launch(&k, 1, 1, (struct kit_params){{at, 0, 0, 33 << 20}}));
+    assert_true(*(uint64_t *)(uintptr_t)at == 0);
+    assert_int_equal(mg__simt_set_heap(k.simt, 64 << 20), MG_ERR_INVALID);
+    kit_close(&k);
 }
 
 static void calls(void **state)
@@ -254,8 +368,12 @@ int kit_run_system(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(printf_formats),
+        cmocka_unit_test(printf_counts),
+        cmocka_unit_test(timer),
         cmocka_unit_test(asserts),
         cmocka_unit_test(heap),
+        cmocka_unit_test(heap_addresses),
+        cmocka_unit_test(limits),
         cmocka_unit_test(calls),
     };
     return cmocka_run_group_tests_name("system calls", tests, open_kit, close_kit);
