@@ -307,6 +307,7 @@ struct mg_heap_block {
 };
 struct mg_heap {
     MG_VEC(struct mg_heap_block) blocks; /* by address, without gaps */
+    size_t full;                         /* that many at the start are taken */
 };
 
 uint64_t mg__heap_alloc(struct mg_simt *simt, uint64_t size)
@@ -319,7 +320,9 @@ uint64_t mg__heap_alloc(struct mg_simt *simt, uint64_t size)
     pthread_mutex_lock(&simt->lock);
     if (h->blocks.count == 0)
         (void)mg__vec_push(&h->blocks, ((struct mg_heap_block){simt->heap, simt->heap_size, false}));
-    for (size_t i = 0; i < h->blocks.count; i++) {
+    while (h->full < h->blocks.count && h->blocks.at[h->full].taken)
+        h->full++;
+    for (size_t i = h->full; i < h->blocks.count; i++) {
         struct mg_heap_block *b = &h->blocks.at[i];
         if (b->taken || b->size < size)
             continue;
@@ -339,27 +342,35 @@ uint64_t mg__heap_alloc(struct mg_simt *simt, uint64_t size)
     return result;
 }
 
+/* Block `i` takes in the one after it. */
+static void join_next(struct mg_heap *h, size_t i)
+{
+    h->blocks.at[i].size += h->blocks.at[i + 1].size;
+    h->blocks.count--;
+    memmove(&h->blocks.at[i + 1], &h->blocks.at[i + 2], (h->blocks.count - i - 1) * sizeof h->blocks.at[0]);
+}
+
 void mg__heap_free(struct mg_simt *simt, uint64_t address)
 {
     struct mg_heap *h = simt->heap_state;
     if (!h)
         return;
     pthread_mutex_lock(&simt->lock);
-    for (size_t i = 0; i < h->blocks.count; i++) {
-        if (h->blocks.at[i].at != address || !h->blocks.at[i].taken)
-            continue;
+    size_t i = 0, end = h->blocks.count;
+    while (i < end) { /* the first that does not begin before the address */
+        size_t mid = i + (end - i) / 2;
+        if (h->blocks.at[mid].at < address)
+            i = mid + 1;
+        else
+            end = mid;
+    }
+    if (i < h->blocks.count && h->blocks.at[i].at == address && h->blocks.at[i].taken) {
         h->blocks.at[i].taken = false;
-        if (i + 1 < h->blocks.count && !h->blocks.at[i + 1].taken) {
-            h->blocks.at[i].size += h->blocks.at[i + 1].size;
-            h->blocks.count--;
-            memmove(&h->blocks.at[i + 1], &h->blocks.at[i + 2], (h->blocks.count - i - 1) * sizeof h->blocks.at[0]);
-        }
-        if (i > 0 && !h->blocks.at[i - 1].taken) {
-            h->blocks.at[i - 1].size += h->blocks.at[i].size;
-            h->blocks.count--;
-            memmove(&h->blocks.at[i], &h->blocks.at[i + 1], (h->blocks.count - i) * sizeof h->blocks.at[0]);
-        }
-        break;
+        if (i + 1 < h->blocks.count && !h->blocks.at[i + 1].taken)
+            join_next(h, i);
+        if (i > 0 && !h->blocks.at[i - 1].taken)
+            join_next(h, --i);
+        h->full = MG_MIN(h->full, i);
     }
     pthread_mutex_unlock(&simt->lock);
 }

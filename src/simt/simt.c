@@ -92,12 +92,16 @@ enum mg_status mg__simt_set_heap(struct mg_simt *simt, uint64_t bytes)
     enum mg_status status = MG_OK;
     pthread_mutex_lock(&simt->launch_lock);
     bool made = simt->heap_state != NULL; /* by a module that is loaded and has not run */
+    uint64_t room, total;
+    mg__mem_info(simt, &room, &total);
     if (simt->heap_used)
         status = MG_ERR_INVALID;
+    else if (bytes > room)
+        status = MG_ERR_NOMEM;
     if (status == MG_OK) {
         uint64_t before = simt->heap_size;
         mg__heap_destroy(simt);
-        simt->heap_size = bytes;
+        simt->heap_size = MG_MAX(bytes, 16); /* 0 stands for the default */
         if (made && (status = mg__heap_create(simt)) != MG_OK) {
             simt->heap_size = before;
             (void)mg__heap_create(simt);

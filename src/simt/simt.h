@@ -40,7 +40,8 @@ void mg__simt_attach(struct mg_simt *simt, const struct mg_engine *engine);
 
 /* A thread's stack where the kernel's need cannot be known (recursion, indirect calls, alloca); 1,024 bytes at first. */
 void mg__simt_set_stack(struct mg_simt *simt, uint64_t bytes);
-/* The heap of device-side malloc; 8 MiB at first. MG_ERR_INVALID once a kernel that uses it was launched. */
+/* The heap of device-side malloc; 8 MiB at first. MG_ERR_INVALID once a kernel that uses it was launched;
+ * MG_ERR_NOMEM: more than there is. */
 enum mg_status mg__simt_set_heap(struct mg_simt *simt, uint64_t bytes);
 bool mg__simt_printed(struct mg_simt *simt); /* a kernel that calls printf was launched */
 void mg__simt_reset_limits(struct mg_simt *simt); /* both as at first; what the heap holds is gone */

@@ -7,6 +7,7 @@
  *   many-errors      a thousand errors                               orphan        leaves a child that holds the pipe
  *   env              prints what it was started with                 no-lines      a kernel without -lineinfo
  *   findings SOURCE  what a check writes, in two launches            faulted SOURCE  an error, and the finding for it
+ *   warning SOURCE   a warning, and launches SOURCE
  *   wait             prints "ready" and waits for a signal           progress      progress records
  */
 #include <signal.h>
@@ -111,7 +112,7 @@ int main(int argc, char **argv)
         return 99;
     if (!strcmp(what, "env")) {
         static const char *const names[] = {"MARGAY_MODE",    "MARGAY_DEVICE",   "MARGAY_THREADS",  "MARGAY_LAUNCHES",
-                                            "MARGAY_TIMEOUT", "MARGAY_KERNEL",   "MARGAY_PROGRESS", "LD_LIBRARY_PATH"};
+                                            "MARGAY_TIMEOUT", "MARGAY_STRICT", "MARGAY_KERNEL",   "MARGAY_PROGRESS", "LD_LIBRARY_PATH"};
         for (size_t i = 0; i < MG_COUNT(names); i++)
             printf("%s=%s\n", names[i], getenv(names[i]) ? getenv(names[i]) : "(none)");
         for (int i = 2; i < argc; i++)
@@ -152,6 +153,13 @@ int main(int argc, char **argv)
         mg__diag_hint(&diag, "This is a defect of Margay, not of your program: please report it.");
         mg__report_crash(writer, "operator\"\" _x(\\ double)", &diag);
         raise(SIGFPE);
+    } else if (!strcmp(what, "warning")) {
+        struct mg_diag diag;
+        memset(&diag, 0, sizeof(diag));
+        mg__diag_set(&diag, MG_ERR_ADDRESS, "access of 4 bytes, 4 bytes past the end of an allocation of 64 bytes");
+        mg__diag_at(&diag, source, 9, 0);
+        mg__report_warning(writer, "_Z5scalePfi", &diag);
+        launches(source);
     } else if (!strcmp(what, "many-errors")) {
         for (int i = 0; i < 1000; i++)
             error("", 0, NULL);

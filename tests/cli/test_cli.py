@@ -160,7 +160,8 @@ class Cli(unittest.TestCase):
     def test_help_of_each_command_lists_its_options(self):
         common = ["--json", "--kernel", "--launches", "--threads", "--device", "--timeout", "--nvcc-args", "--verbose",
                   "--help", "--version"]
-        for command, options in (("run", common), ("profile", common + ["--output"]),
+        runs = common + ["--strict"]
+        for command, options in (("run", runs), ("profile", runs + ["--output"]),
                                  ("check", common + ["--output", "--sarif", "--only", "--suppress", "--fail-on", "--leaks"])):
             ways = [self.margay("help", command), self.margay(command, "--help"), self.margay(command, "-h")]
             self.assertEqual(len({w.out for w in ways}), 1)
@@ -274,27 +275,29 @@ class Cli(unittest.TestCase):
         self.check(self.margay("run", "./script"), 5, "from a script\n")
 
     def test_environment(self):
-        r = self.margay("profile", "--threads", "3", "--device", "sm_80", "--launches", "4", "--timeout", "1.5", "--kernel",
-                        "^a|b$", FAKE, "env", "--json", "x", LD_LIBRARY_PATH="/opt/x:/opt/y")
+        r = self.margay("profile", "--threads", "3", "--device", "sm_80", "--launches", "4", "--timeout", "1.5", "--strict",
+                        "--kernel", "^a|b$", FAKE, "env", "--json", "x", LD_LIBRARY_PATH="/opt/x:/opt/y")
         self.check(r, 0, out=f"""\
 MARGAY_MODE=profile
 MARGAY_DEVICE=80
 MARGAY_THREADS=3
 MARGAY_LAUNCHES=4
 MARGAY_TIMEOUT=1.500
+MARGAY_STRICT=1
 MARGAY_KERNEL=^a|b$
 MARGAY_PROGRESS=(none)
 LD_LIBRARY_PATH={self.libdir}:/opt/x:/opt/y
 argument --json
 argument x
 """)
-        r = self.margay("run", FAKE, "env", MARGAY_THREADS="9", MARGAY_KERNEL="x", MARGAY_TIMEOUT="1")
+        r = self.margay("run", FAKE, "env", MARGAY_THREADS="9", MARGAY_KERNEL="x", MARGAY_TIMEOUT="1", MARGAY_STRICT="1")
         self.check(r, 0, out=f"""\
 MARGAY_MODE=run
 MARGAY_DEVICE=90
 MARGAY_THREADS=(none)
 MARGAY_LAUNCHES=(none)
 MARGAY_TIMEOUT=(none)
+MARGAY_STRICT=(none)
 MARGAY_KERNEL=(none)
 MARGAY_PROGRESS=(none)
 LD_LIBRARY_PATH={self.libdir}
@@ -640,6 +643,17 @@ margay: error: scale(float*, int): global load of 4 bytes at 0x7f0000001000 is o
       | {caret}^
   hint: the nearest allocation ends 4096 bytes before
 """)
+
+    def test_warning(self):
+        for command in ("run", "profile"):
+            r = self.margay(command, "--json", "r.json", FAKE, "warning", self.source)
+            self.check(r, 0)
+            self.assertIn("margay: warning: scale(float*, int): access of 4 bytes, 4 bytes past the end of an", r.err)
+            self.assertIn(":9\n", r.err)
+            self.assertNotIn("error", r.err)
+            report = json.loads(pathlib.Path(self.dir, "r.json").read_text())
+            self.assertEqual(report["errors"], [])
+            self.assertEqual([(w["kernel"], w["line"]) for w in report["warnings"]], [("scale(float*, int)", 9)])
 
     def test_error_in_json(self):
         self.check(self.margay("run", "--json", "r.json", FAKE, "error", self.source, "6"), 3)

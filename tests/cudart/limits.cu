@@ -75,6 +75,8 @@ int main()
     OK(cudaMemset(d, 0, 1024));
     // the heap, before anything uses it
     TRUE(get(cudaLimitMallocHeapSize) == 8 << 20);
+    IS(cudaDeviceSetLimit(cudaLimitMallocHeapSize, (size_t)1 << 40), 2);
+    IS(cudaGetLastError(), 2);
     set(cudaLimitMallocHeapSize, 64 << 20);
     LAUNCH(0, pieces<<<1, 1>>>(d, 100, 1 << 20));
     TRUE(first(d) > 50 && first(d) <= 64);

@@ -107,6 +107,7 @@ static void odd_records(void **state)
         {"{\"record\": \"launch\", \"launch\": {\"grid\": [-1, 1e9], \"lines\": 3, \"variables\": [7], \"regs\": -2,"
          " \"shared_static\": 99999999999}}", MG_OK, MG_RECORD_LAUNCH},
         {"{\"record\": \"error\"}", MG_OK, MG_RECORD_ERROR},
+        {"{\"record\": \"warning\"}", MG_OK, MG_RECORD_WARNING},
         {"{\"record\": \"progress\", \"done\": \"x\"}", MG_OK, MG_RECORD_PROGRESS},
         {"{\"record\": \"finding\"}", MG_ERR_SYNTAX, MG_RECORD_FINDING},
         {"{\"record\": \"finding\", \"finding\": {\"kind\": \"race\"}}", MG_OK, MG_RECORD_FINDING},
@@ -274,6 +275,8 @@ static void any_width(void **state)
         assert_true(mg__render_profile(&t, &device, &style, &out));
         assert_true(mg__render_summary(&t, &style, &out));
         assert_true(mg__render_error(names[3], &diag, &style, &out));
+        assert_true(mg__render_warning(names[3], &diag, &style, &out));
+        assert_non_null(strstr(out.at, "warning: "));
         assert_null(strstr(out.at, "\x1b[2J"));
         if (!style.color)
             assert_null(strchr(out.at, '\x1b'));
