@@ -29,7 +29,11 @@ enum check_kind {
 
 /* ---- code.c ---- */
 /* Where an address comes from: what it was computed from, as far as the PTX tells. */
-enum source_kind { SOURCE_NONE, SOURCE_VAR, SOURCE_PARAM, SOURCE_MANY };
+enum source_kind {
+    SOURCE_NONE,   /* a number */
+    SOURCE_SOME,   /* out of memory, or from another function: a number, or a pointer to anything */
+    SOURCE_VAR, SOURCE_PARAM, SOURCE_MANY
+};
 struct source {
     uint8_t kind;
     const struct mg_ptx_var *var; /* VAR */

@@ -2,7 +2,9 @@
  *
  * Where an address comes from is worked out register by register, without regard to order: a register that is only ever
  * computed from one variable's address, or from one pointer among the parameters, and from numbers, points into that
- * object. Adding two pointers, or a pointer that was loaded from memory, is not followed: then nothing is claimed.
+ * object. Adding two pointers is not followed: then nothing is claimed. What was loaded from memory is a number where
+ * it is added to a pointer, but may be a pointer where a register has it on one path and a pointer on another: then
+ * nothing is claimed either.
  *
  * A volatile load that goes round a loop with an address that the loop does not change, and with nothing in the loop
  * that writes, waits for another thread: it synchronises (MG_ORDER_POLL), and so do its copies on the same source line.
@@ -196,6 +198,12 @@ static void find_polls(const struct mg_launch_info *info, struct code *code)
 }
 
 /* ---- where addresses come from ---- */
+static bool is_value(struct source a)
+{
+    return a.kind == SOURCE_NONE || a.kind == SOURCE_SOME;
+}
+
+/* One or the other. */
 static struct source join(struct source a, struct source b)
 {
     if (a.kind == SOURCE_NONE)
@@ -208,14 +216,14 @@ static struct source join(struct source a, struct source b)
 /* Two parts of one sum. */
 static struct source add(struct source a, struct source b)
 {
-    if (a.kind != SOURCE_NONE && b.kind != SOURCE_NONE)
+    if (!is_value(a) && !is_value(b))
         return (struct source){.kind = SOURCE_MANY};
-    return join(a, b);
+    return is_value(a) && b.kind != SOURCE_NONE ? b : a;
 }
 
 static struct source blur(struct source a)
 {
-    if (a.kind != SOURCE_NONE)
+    if (!is_value(a))
         a = (struct source){.kind = SOURCE_MANY};
     return a;
 }
@@ -269,9 +277,10 @@ static struct source of_result(const struct trace *t, const struct mg_ptx_insn *
     for (unsigned n = first; n < i->nops && n - first < 4; n++)
         op[n - first] = of_operand(t, mg__ptx_op(f, i, n));
     switch (i->opcode) {
-    case MG_OP_MOV: /* packing and unpacking vectors makes new numbers of pieces */
-        return mg__ptx_op(f, i, 0)->kind == MG_OPND_VEC || mg__ptx_op(f, i, 1)->kind == MG_OPND_VEC ? blur(op[0])
-                                                                                                    : op[0];
+    case MG_OP_MOV: /* pieces of a value make numbers, and what is made of pieces may be anything */
+        if (mg__ptx_op(f, i, 1)->kind == MG_OPND_VEC)
+            return (struct source){.kind = SOURCE_SOME};
+        return mg__ptx_op(f, i, 0)->kind == MG_OPND_VEC ? blur(op[0]) : op[0];
     case MG_OP_CVT:
     case MG_OP_CVTA:
     case MG_OP_SHFL:
@@ -281,7 +290,7 @@ static struct source of_result(const struct trace *t, const struct mg_ptx_insn *
         return add(op[0], op[1]);
     case MG_OP_SUB:
     case MG_OP_SUBC:
-        return op[1].kind == SOURCE_NONE ? op[0] : (struct source){.kind = SOURCE_MANY};
+        return is_value(op[1]) ? op[0] : (struct source){.kind = SOURCE_MANY};
     case MG_OP_MAD:
     case MG_OP_MADC:
     case MG_OP_MAD24:
@@ -298,19 +307,21 @@ static struct source of_result(const struct trace *t, const struct mg_ptx_insn *
         return add(op[0], op[1]);
     case MG_OP_LD: {
         const struct mg_ptx_opnd *o = mg__ptx_op(f, i, 1);
-        struct source s = {.kind = SOURCE_NONE};
+        struct source s = {.kind = SOURCE_SOME};
         if (i->space != MG_SPACE_PARAM || !f->is_entry || o->kind != MG_OPND_ADDR || !o->var || o->has_reg ||
             !is_formal(f, o->var) || mg__ptx_type_size((enum mg_ptx_type)i->type[0]) != 8)
             return s;
         uint64_t offset = o->var->offset + (uint64_t)o->imm + 8u * element;
+        s.kind = SOURCE_NONE;
         if (is_pointer(t->info, offset))
             s = (struct source){.kind = SOURCE_PARAM, .offset = (uint32_t)offset};
         return s;
     }
-    case MG_OP_SETP:
-    case MG_OP_ISSPACEP:
     case MG_OP_ATOM:
     case MG_OP_LDU:
+        return (struct source){.kind = SOURCE_SOME};
+    case MG_OP_SETP:
+    case MG_OP_ISSPACEP:
     case MG_OP_VOTE:
     case MG_OP_MATCH:
     case MG_OP_TESTP:
@@ -334,11 +345,6 @@ static void trace_function(struct trace *t)
             const struct mg_ptx_insn *i = &f->insns[k];
             if (i->nops < 2) /* a result with nothing that it came from */
                 continue;
-            if (i->opcode == MG_OP_LD && i->space == MG_SPACE_PARAM) {
-                const struct mg_ptx_opnd *o = mg__ptx_op(f, i, 1);
-                if (o->var && !is_formal(f, o->var))
-                    continue;
-            }
             for (unsigned n = 0; n < i->nops && mg__ptx_writes(i, n); n++) {
                 const struct mg_ptx_opnd *d = mg__ptx_op(f, i, n);
                 uint32_t count = d->kind == MG_OPND_VEC ? d->count : 1;
