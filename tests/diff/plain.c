@@ -110,7 +110,8 @@ static int parts(const struct p_opnd *o)
 }
 
 /* ---- memory ---- */
-static uint8_t *place(struct machine *m, struct thread *t, const struct p_insn *i, const struct p_opnd *o, unsigned bytes)
+static uint8_t *place(struct machine *m, struct thread *t, const struct p_insn *i, const struct p_opnd *o,
+                      unsigned bytes)
 {
     u64 at = (u64)o->imm + (o->reg >= 0 ? t->regs[o->reg][0] : 0);
     struct plain_region own = {0};
@@ -333,13 +334,15 @@ static u64 result_of(struct machine *m, struct thread *t, const struct p_insn *i
         return a ^ b;
     case P_NOT:
         return i->type[0].bits == 1 ? !a : ~a;
-    case P_SHL: case P_SHR:
+    case P_SHL:
+    case P_SHR:
         return shift(i, a, b);
     case P_NEG:
         return 0 - a;
     case P_ABS:
         return (int64_t)a < 0 ? 0 - a : a;
-    case P_POPC: case P_CLZ:
+    case P_POPC:
+    case P_CLZ:
         return count_bits(i, a);
     case P_BREV:
         return reverse(a, i->type[0].bits);
@@ -355,7 +358,8 @@ static u64 result_of(struct machine *m, struct thread *t, const struct p_insn *i
         return funnel(i, a, b, c);
     case P_SAD:
         return c + (less ? b - a : a - b);
-    case P_DIV: case P_REM:
+    case P_DIV:
+    case P_REM:
         return divide(m, i, a, b);
     case P_SELP:
         return c ? a : b;
@@ -371,8 +375,8 @@ static void compute(struct machine *m, struct thread *t, const struct p_insn *i)
     wide.bits = (uint8_t)(2 * to.bits);
     for (int k = 1; k < i->nops && k <= 5; k++) {
         struct p_type type = to;
-        if (((i->op == P_SHL || i->op == P_SHR) && k == 2) || ((i->op == P_BFE || i->op == P_BFI) && k >= 2 + (i->op == P_BFI)) ||
-            (i->op == P_LOP3 && k == 4))
+        if (((i->op == P_SHL || i->op == P_SHR) && k == 2) ||
+            ((i->op == P_BFE || i->op == P_BFI) && k >= 2 + (i->op == P_BFI)) || (i->op == P_LOP3 && k == 4))
             type = amount;
         else if (i->op == P_SELP && k == 3)
             type = (struct p_type){.bits = 1};
@@ -452,10 +456,12 @@ static void step(struct machine *m, struct thread *t)
     case P_SETP:
         compare_and_set(m, t, i);
         break;
-    case P_LD: case P_ST:
+    case P_LD:
+    case P_ST:
         access(m, t, i);
         break;
-    case P_RED: case P_ATOM:
+    case P_RED:
+    case P_ATOM:
         atomic(m, t, i);
         break;
     case P_BRA:
@@ -467,7 +473,10 @@ static void step(struct machine *m, struct thread *t)
     case P_RET:
         t->state = ENDED;
         break;
-    case P_BAR: case P_SHFL: case P_VOTE: case P_REDUX:
+    case P_BAR:
+    case P_SHFL:
+    case P_VOTE:
+    case P_REDUX:
         t->state = WAITS;
         next = t->at;
         break;
@@ -638,7 +647,8 @@ static void begin_block(struct machine *m, u64 (*regs)[2], uint8_t *local, u64 *
         for (int r = 0; r < m->code->nregs; r++)
             for (unsigned h = 0; h < 2; h++) {
                 *noise = *noise * 6364136223846793005u + 1442695040888963407u;
-                m->threads[k].regs[r][h] = h && m->code->regs[r].bits < 128 ? 0 : low(*noise >> 7, m->code->regs[r].bits);
+                m->threads[k].regs[r][h] =
+                    h && m->code->regs[r].bits < 128 ? 0 : low(*noise >> 7, m->code->regs[r].bits);
             }
     }
 }
@@ -648,8 +658,14 @@ enum plain_result plain_run(const char *ptx, struct mg_dim3 grid, struct mg_dim3
 {
     struct p_code *code = calloc(1, sizeof *code);
     uint32_t nthreads = block.x * block.y * block.z;
-    struct machine m = {.code = code, .grid = grid, .block = block, .nthreads = nthreads, .params = params,
-                        .regions = regions, .nregions = nregions, .why = why};
+    struct machine m = {.code = code,
+                        .grid = grid,
+                        .block = block,
+                        .nthreads = nthreads,
+                        .params = params,
+                        .regions = regions,
+                        .nregions = nregions,
+                        .why = why};
     u64 noise = 1, (*regs)[2] = NULL;
     uint8_t *local = NULL;
     if (!code || !p_read(code, ptx)) {

@@ -8,13 +8,13 @@ static const struct {
     const char *name;
     uint8_t op;
 } names[] = {
-    {"add", P_ADD},     {"addc", P_ADDC}, {"sub", P_SUB},   {"subc", P_SUBC},     {"mul", P_MUL},   {"mad", P_MAD},
-    {"madc", P_MADC},   {"min", P_MIN},   {"max", P_MAX},   {"and", P_AND},       {"or", P_OR},     {"xor", P_XOR},
-    {"not", P_NOT},     {"shl", P_SHL},   {"shr", P_SHR},   {"neg", P_NEG},       {"abs", P_ABS},   {"popc", P_POPC},
-    {"clz", P_CLZ},     {"brev", P_BREV}, {"bfe", P_BFE},   {"bfi", P_BFI},       {"prmt", P_PRMT}, {"lop3", P_LOP3},
-    {"shf", P_SHF},     {"sad", P_SAD},   {"div", P_DIV},   {"rem", P_REM},       {"selp", P_SELP}, {"slct", P_SLCT},
-    {"mov", P_MOV},     {"cvt", P_CVT},   {"setp", P_SETP}, {"ld", P_LD},         {"st", P_ST},     {"red", P_RED},
-    {"atom", P_ATOM},   {"bra", P_BRA},   {"brx", P_BRX},   {"ret", P_RET},       {"exit", P_RET},  {"bar", P_BAR},
+    {"add", P_ADD},     {"addc", P_ADDC}, {"sub", P_SUB},   {"subc", P_SUBC},     {"mul", P_MUL},     {"mad", P_MAD},
+    {"madc", P_MADC},   {"min", P_MIN},   {"max", P_MAX},   {"and", P_AND},       {"or", P_OR},       {"xor", P_XOR},
+    {"not", P_NOT},     {"shl", P_SHL},   {"shr", P_SHR},   {"neg", P_NEG},       {"abs", P_ABS},     {"popc", P_POPC},
+    {"clz", P_CLZ},     {"brev", P_BREV}, {"bfe", P_BFE},   {"bfi", P_BFI},       {"prmt", P_PRMT},   {"lop3", P_LOP3},
+    {"shf", P_SHF},     {"sad", P_SAD},   {"div", P_DIV},   {"rem", P_REM},       {"selp", P_SELP},   {"slct", P_SLCT},
+    {"mov", P_MOV},     {"cvt", P_CVT},   {"setp", P_SETP}, {"ld", P_LD},         {"st", P_ST},       {"red", P_RED},
+    {"atom", P_ATOM},   {"bra", P_BRA},   {"brx", P_BRX},   {"ret", P_RET},       {"exit", P_RET},    {"bar", P_BAR},
     {"barrier", P_BAR}, {"shfl", P_SHFL}, {"vote", P_VOTE}, {"membar", P_MEMBAR}, {"redux", P_REDUX},
 };
 static const struct {
@@ -27,16 +27,56 @@ static const struct {
     {"f32", 32, 0, 1}, {"f64", 64, 0, 1}, {"pred", 1, 0, 0}, {"b128", 128, 0, 0},
 };
 static const char *const words[P_WORDS] = {
-    [W_LO] = "lo",       [W_HI] = "hi",         [W_WIDE] = "wide",     [W_CC] = "cc",         [W_EQ] = "eq",
-    [W_NE] = "ne",       [W_LT] = "lt",         [W_LE] = "le",         [W_GT] = "gt",         [W_GE] = "ge",
-    [W_LS] = "ls",       [W_HS] = "hs",         [W_AND] = "and",       [W_OR] = "or",         [W_XOR] = "xor",
-    [W_POPC] = "popc",   [W_L] = "l",           [W_R] = "r",           [W_WRAP] = "wrap",     [W_CLAMP] = "clamp",
-    [W_SYNC] = "sync",   [W_BFLY] = "bfly",     [W_UP] = "up",         [W_DOWN] = "down",     [W_IDX] = "idx",
-    [W_ALL] = "all",     [W_ANY] = "any",       [W_BALLOT] = "ballot", [W_GLOBAL] = "global", [W_SHARED] = "shared",
-    [W_CONST] = "const", [W_PARAM] = "param",   [W_LOCAL] = "local",   [W_VOLATILE] = "volatile", [W_NC] = "nc",
-    [W_V2] = "v2",       [W_V4] = "v4",         [W_CTA] = "cta",       [W_GL] = "gl",         [W_ADD] = "add",
-    [W_MAX] = "max",     [W_MIN] = "min",       [W_RED] = "red",       [W_UNI] = "uni",       [W_WARP] = "warp",
-    [W_RN] = "rn",       [W_RELAXED] = "relaxed", [W_ACQUIRE] = "acquire", [W_RELEASE] = "release", [W_GPU] = "gpu",
+    [W_LO] = "lo",
+    [W_HI] = "hi",
+    [W_WIDE] = "wide",
+    [W_CC] = "cc",
+    [W_EQ] = "eq",
+    [W_NE] = "ne",
+    [W_LT] = "lt",
+    [W_LE] = "le",
+    [W_GT] = "gt",
+    [W_GE] = "ge",
+    [W_LS] = "ls",
+    [W_HS] = "hs",
+    [W_AND] = "and",
+    [W_OR] = "or",
+    [W_XOR] = "xor",
+    [W_POPC] = "popc",
+    [W_L] = "l",
+    [W_R] = "r",
+    [W_WRAP] = "wrap",
+    [W_CLAMP] = "clamp",
+    [W_SYNC] = "sync",
+    [W_BFLY] = "bfly",
+    [W_UP] = "up",
+    [W_DOWN] = "down",
+    [W_IDX] = "idx",
+    [W_ALL] = "all",
+    [W_ANY] = "any",
+    [W_BALLOT] = "ballot",
+    [W_GLOBAL] = "global",
+    [W_SHARED] = "shared",
+    [W_CONST] = "const",
+    [W_PARAM] = "param",
+    [W_LOCAL] = "local",
+    [W_VOLATILE] = "volatile",
+    [W_NC] = "nc",
+    [W_V2] = "v2",
+    [W_V4] = "v4",
+    [W_CTA] = "cta",
+    [W_GL] = "gl",
+    [W_ADD] = "add",
+    [W_MAX] = "max",
+    [W_MIN] = "min",
+    [W_RED] = "red",
+    [W_UNI] = "uni",
+    [W_WARP] = "warp",
+    [W_RN] = "rn",
+    [W_RELAXED] = "relaxed",
+    [W_ACQUIRE] = "acquire",
+    [W_RELEASE] = "release",
+    [W_GPU] = "gpu",
 };
 
 static bool in_word(char c)
@@ -243,7 +283,8 @@ static const char *read_regs(struct p_code *c, const char *at)
     unsigned bits = 0;
     at = skip(at);
     for (unsigned k = 0; k < MG_COUNT(types); k++)
-        if (!strncmp(at + 1, types[k].name, strlen(types[k].name)) && isspace((unsigned char)at[1 + strlen(types[k].name)]))
+        if (!strncmp(at + 1, types[k].name, strlen(types[k].name)) &&
+            isspace((unsigned char)at[1 + strlen(types[k].name)]))
             bits = types[k].bits;
     while (*at && *at != '%')
         at++;

@@ -8,8 +8,9 @@
  * what nobody writes or, between two barriers, shared memory; sums are atomic and nobody looks at them. Operations of
  * whole warps and barriers stand only where all threads come by.
  *
- * To add an instruction, add a row (and to plain.c, where it can be said in plain C): $d $r $s are a 32-bit register to write, to read, or to read or a constant; $D $L
- * $M the same of 64 bits, $f $g of floats, $q of doubles, $h of 16 bits, $p $P of predicates; $n is a number below 32.
+ * To add an instruction, add a row (and to plain.c, where it can be said in plain C): $d $r $s are a 32-bit register to
+ * write, to read, or to read or a constant; $D $L $M the same of 64 bits, $f $g of floats, $q of doubles, $h of 16
+ * bits, $p $P of predicates; $n is a number below 32.
  */
 #include "program.h"
 #include "plain.h"
@@ -284,10 +285,8 @@ static const char *const whole_block[] = {
  * register with one definition that goes on to other values, or of something that never changes. A flag says whether it
  * was, and who reads the value looks at the flag. $# is the number that all of them share; the source comes first. */
 static const char *const late_sources[] = {
-    "add.u32 %k$#, $r, $s; add.s64 %e$#, $L, $M;",
-    "xor.b32 %k$#, $r, $s; mul.lo.u64 %e$#, $L, $M;",
-    "ld.global.u32 %k$#, [%in+$4]; mov.u64 %e$#, $M;",
-    "mad.lo.u32 %k$#, $r, $s, $r; mad.wide.u32 %e$#, $r, $s, $L;",
+    "add.u32 %k$#, $r, $s; add.s64 %e$#, $L, $M;",     "xor.b32 %k$#, $r, $s; mul.lo.u64 %e$#, $L, $M;",
+    "ld.global.u32 %k$#, [%in+$4]; mov.u64 %e$#, $M;", "mad.lo.u32 %k$#, $r, $s, $r; mad.wide.u32 %e$#, $r, $s, $L;",
     "mov.u32 %k$#, $r; cvt.u64.u32 %e$#, $r;",
 };
 static const char *const late_copies[] = {
@@ -305,7 +304,8 @@ static const char *const late_reads[] = {
     "setp.ne.u32 %pc, %g$#, 0; @%pc add.u64 $D, %z$#, $M;",
     "setp.ne.u32 %pc, %g$#, 0; @%pc st.global.v2.u32 [%own+8], {%j$#, %v$#};",
 };
-/* One warp waits for another, one block for the one before it; $@ and $& are offsets of what this row has for itself. */
+/* One warp waits for another, one block for the one before it; $@ and $& are offsets of what this row has for itself.
+ */
 static const char *const waits[] = {
     "sub.u32 %y0, %so, %tiles; shr.u32 %y1, %y0, 9; shl.b32 %y1, %y1, 2; st.shared.u32 [%so+4], $r; bar.warp.sync -1; "
     "membar.cta; mov.u32 %y2, flags; add.u32 %y1, %y1, %y2; st.volatile.shared.u32 [%y1+$@], 1; add.u32 %y0, %y0, 512; "
@@ -359,7 +359,8 @@ static void expand(struct maker *m, struct mg_strbuf *t, const char *row)
                 break;
             }
             __attribute__((fallthrough));
-        case 'd': case 'r':
+        case 'd':
+        case 'r':
             mg__strbuf_printf(t, "%%r%u", pick(m, 16));
             break;
         case 'M':
@@ -368,7 +369,8 @@ static void expand(struct maker *m, struct mg_strbuf *t, const char *row)
                 break;
             }
             __attribute__((fallthrough));
-        case 'D': case 'L':
+        case 'D':
+        case 'L':
             mg__strbuf_printf(t, "%%d%u", pick(m, 8));
             break;
         case 'g':
@@ -386,7 +388,8 @@ static void expand(struct maker *m, struct mg_strbuf *t, const char *row)
         case 'h':
             mg__strbuf_printf(t, "%%h%u", pick(m, 4));
             break;
-        case 'p': case 'P':
+        case 'p':
+        case 'P':
             mg__strbuf_printf(t, "%%p%u", pick(m, 8));
             break;
         case 'n':
@@ -444,18 +447,27 @@ static void append_read(struct maker *m, struct stmt *to)
         append(to, 0, line(m, late_reads[pick(m, MG_COUNT(late_reads))]));
 }
 
-/* The source of a late value, and an arm that makes it; around them others, among them such as read it. */
-static struct stmt *late_value(struct maker *m)
+/* The source of a late value, and an arm that makes it; around them others, among them such as read it. In a loop of
+ * its own, with the counter %c`counter`, rounds differ in what they bring and in who takes the arm. */
+static struct stmt *late_value(struct maker *m, unsigned counter)
 {
-    struct mg_strbuf none = {0}, t = {0};
+    struct mg_strbuf none = {0}, t = {0}, from = {0};
     struct stmt *all = new_stmt(m, STMT_IF, &none), *source, *arm;
     all->bare = true;
     m->number = m->lates++;
     append_read(m, all);
-    source = line(m, late_sources[pick(m, MG_COUNT(late_sources))]);
+    if (counter) {
+        mg__strbuf_printf(&t, "and.b32 %%y0, %%c%u, %u; setp.%s.u32 %%pc, %%y0, 0;", counter, 1 + pick(m, 3),
+                          pick(m, 2) ? "eq" : "ne");
+        mg__strbuf_printf(&from, "mul.lo.u32 %%y0, %%c%u, -1640531527;", counter);
+        expand(m, &from, " add.u32 %k$#, %y0, $r; mad.wide.u32 %e$#, %k$#, 3, $L;");
+        source = new_stmt(m, STMT_LINE, &from);
+    } else {
+        expand(m, &t, pick(m, 2) ? "not.pred %pc, $P;" : "setp.lt.s32 %pc, $r, $s;");
+        source = line(m, late_sources[pick(m, MG_COUNT(late_sources))]);
+    }
     source->stays = true;
     append(all, 0, source);
-    expand(m, &t, pick(m, 2) ? "not.pred %pc, $P;" : "setp.lt.s32 %pc, $r, $s;");
     arm = new_stmt(m, STMT_IF, &t);
     append(arm, 0, line(m, late_copies[pick(m, MG_COUNT(late_copies))]));
     if (pick(m, 2)) {
@@ -507,7 +519,19 @@ static void make_list(struct maker *m, struct stmt *to, unsigned side, unsigned 
             m->exits = true;
             s = new_stmt(m, STMT_LINE, &t);
         } else if (what >= 12 && what < (m->plain ? 16 : 13) && m->lates < LATES) {
-            s = late_value(m);
+            unsigned counter = depth && pick(m, 3) ? depth : 0;
+            if (counter) {
+                expand(m, &t, "and.b32 %y0, $r, 7;");
+                mg__strbuf_printf(&t, " add.u32 %%l%u, %%y0, 1; mov.u32 %%c%u, 0;", depth, depth);
+                s = new_stmt(m, STMT_LOOP, &t);
+                s->test_first = pick(m, 2);
+                append(s, 0, late_value(m, counter));
+                append(to, side, s);
+                m->number = m->lates - 1;
+                s = line(m, late_reads[pick(m, MG_COUNT(late_reads))]);
+            } else {
+                s = late_value(m, 0);
+            }
         } else if (what >= 16 && what < 20 && m->lates) {
             m->number = pick(m, m->lates);
             s = line(m, late_reads[pick(m, MG_COUNT(late_reads))]);
@@ -528,8 +552,7 @@ static void make_list(struct maker *m, struct stmt *to, unsigned side, unsigned 
             s = new_stmt(m, STMT_LINE, &t);
         } else {
             bool poll = !loop && pick(m, 16) == 0;
-            const char *row =
-                poll ? choose(m, polls, MG_COUNT(polls)) : choose(m, values, MG_COUNT(values));
+            const char *row = poll ? choose(m, polls, MG_COUNT(polls)) : choose(m, values, MG_COUNT(values));
             if (row[0] != '{' && pick(m, 6) == 0) { /* only its last instruction is guarded: the others prepare */
                 const char *last = row, *end = row + strlen(row) - 1;
                 for (const char *at = row; at < end; at++)
@@ -627,7 +650,7 @@ static void put(const struct stmt *s, unsigned level, struct mg_strbuf *t)
 /* ---- what a program begins and ends with: only what it names, for most of the time goes into compiling ---- */
 struct names {
     uint32_t r, d, f, q, h, p; /* a bit each */
-    uint32_t g;                /* flags of late values */
+    uint32_t g, c;             /* flags of late values, counters of loops */
     bool tile, counts, flags, mine, konst, helper;
 };
 
@@ -640,8 +663,15 @@ static void read_names(const char *at, struct names *n)
                         .konst = strstr(at, "konst"),
                         .helper = strstr(at, "helper")};
     for (; (at = strchr(at, '%')) != NULL; at++) {
-        uint32_t *set = at[1] == 'r' ? &n->r : at[1] == 'd' ? &n->d : at[1] == 'f' ? &n->f : at[1] == 'q' ? &n->q
-                        : at[1] == 'h' ? &n->h : at[1] == 'p' ? &n->p : at[1] == 'g' ? &n->g : NULL;
+        uint32_t *set = at[1] == 'r'   ? &n->r
+                        : at[1] == 'd' ? &n->d
+                        : at[1] == 'f' ? &n->f
+                        : at[1] == 'q' ? &n->q
+                        : at[1] == 'h' ? &n->h
+                        : at[1] == 'p' ? &n->p
+                        : at[1] == 'g' ? &n->g
+                        : at[1] == 'c' ? &n->c
+                                       : NULL;
         if (set && at[2] >= '0' && at[2] <= '9')
             *set |= 1u << strtoul(at + 2, NULL, 10) % 32;
     }
@@ -689,7 +719,8 @@ static void begin(const struct names *n, struct mg_strbuf *t)
         n->mine ? " mov.u32 %lo, mine;" : "", OUT_BYTES / 2);
     if (n->tile)
         mg__strbuf_printf(t,
-                          "mov.u32 %%tiles, tile; mov.u32 %%so, tile; mad.lo.u32 %%so, %%y1, 16, %%so; mov.u32 %%y2, 0; mul.lo.u32 %%y1, "
+                          "mov.u32 %%tiles, tile; mov.u32 %%so, tile; mad.lo.u32 %%so, %%y1, 16, %%so; mov.u32 %%y2, "
+                          "0; mul.lo.u32 %%y1, "
                           "%%y1, 16; mul.lo.u32 %%y0, %%y0, 16;\n"
                           "ZERO: mov.u32 %%y3, tile; add.u32 %%y3, %%y3, %%y1; st.shared.v4.u32 [%%y3], {%%y1, %%y2, "
                           "%%y2, %%y1}; add.u32 %%y1, %%y1, %%y0;\n"
@@ -704,6 +735,9 @@ static void begin(const struct names *n, struct mg_strbuf *t)
     for (unsigned i = 0; i < LATES; i++)
         if (n->g >> i & 1)
             mg__strbuf_printf(t, "mov.u32 %%g%u, 0;\n", i);
+    for (unsigned i = 0; i < 5; i++) /* for loops of which only the body is left */
+        if (n->c >> i & 1)
+            mg__strbuf_printf(t, "mov.u32 %%c%u, 0;\n", i);
 }
 
 static void set_registers(const struct names *n, struct mg_strbuf *t)

@@ -1,9 +1,9 @@
 /* test_diff.c - the engines against each other and against plain C: random programs, interpreted, compiled thoroughly,
  * compiled quickly, and begun by the interpreter and taken over by one kind of code after the other. Memory, faults,
  * shapes of accesses and counts of instructions must be the same to the last bit; and memory what plain.c says, which
- * shares nothing with the engines. A third of the programs is made of what plain.c knows. Of a program for which they are not, statements are
- * taken away as long as they still differ, and what is left is printed. Nor may the generated code call anything by
- * name but LLVM's intrinsics.
+ * shares nothing with the engines. A third of the programs is made of what plain.c knows. Of a program for which they
+ * are not, statements are taken away as long as they still differ, and what is left is printed. Nor may the generated
+ * code call anything by name but LLVM's intrinsics.
  *
  *     test_diff [--count N] [--seed S] [--seconds T]   N programs (1000), of the seeds from S (1) on, or fewer if the
  *                                                      time is over
@@ -18,11 +18,11 @@
 #include <ctype.h>
 #include <unistd.h>
 
-static struct mg_strbuf ir;  /* of the last kernel that was compiled thoroughly */
+static struct mg_strbuf ir;       /* of the last kernel that was compiled thoroughly */
 static struct mg_strbuf quick_ir; /* and quickly: what is asked for is verified */
-static unsigned long texts[2]; /* of IR that were read, of either */
-static unsigned long faults; /* programs that end with one */
-static unsigned long plain;  /* that were held to plain C, and ran to their end there */
+static unsigned long texts[2];    /* of IR that were read, of either */
+static unsigned long faults;      /* programs that end with one */
+static unsigned long plain;       /* that were held to plain C, and ran to their end there */
 static uint8_t *plain_out, *plain_sums;
 enum { INTERPRETED, THOROUGH, QUICK, RISING, SIDES };
 static struct side {
@@ -120,8 +120,8 @@ static bool plain_differs(const char *ptx, struct mg_dim3 grid, struct mg_dim3 b
         fprintf(stderr, "plain C: %s\n", why.at);
     bool differs = false;
     if (result != PLAIN_UNKNOWN && (result == PLAIN_FAULT) != (status != MG_OK))
-        differs = mg__strbuf_printf(how, "interpreted: %s (%s); plain C: %s", mg_status_text(status), s->kit.diag.message,
-                                    why.at ? why.at : "ends");
+        differs = mg__strbuf_printf(how, "interpreted: %s (%s); plain C: %s", mg_status_text(status),
+                                    s->kit.diag.message, why.at ? why.at : "ends");
     mg__strbuf_free(&why);
     if (differs || result != PLAIN_DONE)
         return differs;
@@ -374,8 +374,9 @@ int main(int argc, char **argv)
         failed = 1;
     }
     if (!failed && k >= 20 &&
-        (plain < k / 3 || stats[THOROUGH].compiled[MG_ENGINE_THOROUGH] < k / 2 || stats[QUICK].compiled[MG_ENGINE_QUICK] < k / 2 ||
-         stats[RISING].compiled[MG_ENGINE_QUICK] < k / 4 || stats[RISING].compiled[MG_ENGINE_THOROUGH] < k / 8)) {
+        (plain < k / 3 || stats[THOROUGH].compiled[MG_ENGINE_THOROUGH] < k / 2 ||
+         stats[QUICK].compiled[MG_ENGINE_QUICK] < k / 2 || stats[RISING].compiled[MG_ENGINE_QUICK] < k / 4 ||
+         stats[RISING].compiled[MG_ENGINE_THOROUGH] < k / 8)) {
         printf("too few were compiled, or held to plain C: this test says little\n");
         failed = 1;
     }
