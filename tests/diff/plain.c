@@ -16,33 +16,11 @@
  */
 #include "plain_priv.h"
 
-typedef uint64_t u64;
 typedef unsigned __int128 u128;
 
 enum { ROUND = 20000, ROUNDS = 4000 }; /* instructions of a thread before the next one goes on; turns of a block */
-enum state { GOES, WAITS, ENDED };
-struct thread {
-    int at;
-    enum state state;
-    bool carry;
-    uint32_t id[3];
-    u64 (*regs)[2];
-    uint8_t *local;
-};
-struct machine {
-    const struct p_code *code;
-    struct mg_dim3 grid, block;
-    uint32_t ctaid, nthreads;
-    const u64 *params;
-    const struct plain_region *regions;
-    size_t nregions;
-    struct thread *threads;
-    uint8_t *shared;
-    enum plain_result result;
-    struct mg_strbuf *why;
-};
 
-static void stop(struct machine *m, enum plain_result result, const char *why, const struct p_insn *i)
+void p_stop(struct p_machine *m, enum plain_result result, const char *why, const struct p_insn *i)
 {
     if (m->result != PLAIN_DONE)
         return;
@@ -60,7 +38,7 @@ static int64_t sext(u64 v, unsigned bits)
 }
 
 /* ---- operands ---- */
-static u64 special(const struct machine *m, const struct thread *t, const struct p_opnd *o)
+static u64 special(const struct p_machine *m, const struct p_thread *t, const struct p_opnd *o)
 {
     const uint32_t sizes[2][3] = {{m->block.x, m->block.y, m->block.z}, {m->grid.x, m->grid.y, m->grid.z}};
     switch (o->reg) {
@@ -78,7 +56,7 @@ static u64 special(const struct machine *m, const struct thread *t, const struct
 }
 
 /* The operand as the type takes it, extended to 64 bits as its sign wants. */
-static u64 get(const struct machine *m, const struct thread *t, const struct p_opnd *o, struct p_type type)
+u64 p_get(const struct p_machine *m, const struct p_thread *t, const struct p_opnd *o, struct p_type type)
 {
     u64 v = o->kind == O_REG ? t->regs[o->reg][0] : o->kind == O_SPECIAL ? special(m, t, o) : (u64)o->imm;
     if (o->negate)
@@ -87,12 +65,12 @@ static u64 get(const struct machine *m, const struct thread *t, const struct p_o
     return type.is_signed ? (u64)sext(v, type.bits) : v;
 }
 
-static void put(struct machine *m, struct thread *t, const struct p_opnd *o, u64 v, struct p_type type)
+void p_put(struct p_machine *m, struct p_thread *t, const struct p_opnd *o, u64 v, struct p_type type)
 {
     if (o->kind == O_SINK)
         return;
     if (o->kind != O_REG) {
-        stop(m, PLAIN_UNKNOWN, "a result that is no register", NULL);
+        p_stop(m, PLAIN_UNKNOWN, "a result that is no register", NULL);
         return;
     }
     unsigned bits = m->code->regs[o->reg].bits;
@@ -100,17 +78,13 @@ static void put(struct machine *m, struct thread *t, const struct p_opnd *o, u64
     t->regs[o->reg][0] = low(type.is_signed ? (u64)sext(v, type.bits) : v, bits);
 }
 
-static const struct p_opnd *part(const struct machine *m, const struct p_opnd *o, int k)
-{
-    return o->kind == O_VEC || o->kind == O_PAIR ? &m->code->parts[o->first + k] : o;
-}
 static int parts(const struct p_opnd *o)
 {
     return o->kind == O_VEC ? o->count : 1;
 }
 
 /* ---- memory ---- */
-static uint8_t *place(struct machine *m, struct thread *t, const struct p_insn *i, const struct p_opnd *o,
+static uint8_t *place(struct p_machine *m, struct p_thread *t, const struct p_insn *i, const struct p_opnd *o,
                       unsigned bytes)
 {
     u64 at = (u64)o->imm + (o->reg >= 0 ? t->regs[o->reg][0] : 0);
@@ -129,11 +103,11 @@ static uint8_t *place(struct machine *m, struct thread *t, const struct p_insn *
         if (at - (uintptr_t)m->regions[k].at < m->regions[k].size &&
             bytes <= m->regions[k].size - (at - (uintptr_t)m->regions[k].at))
             return (uint8_t *)(uintptr_t)at;
-    stop(m, PLAIN_FAULT, "an access beyond memory, or misaligned", i);
+    p_stop(m, PLAIN_FAULT, "an access beyond memory, or misaligned", i);
     return NULL;
 }
 
-static void access(struct machine *m, struct thread *t, const struct p_insn *i)
+static void access(struct p_machine *m, struct p_thread *t, const struct p_insn *i)
 {
     bool load = i->op == P_LD;
     const struct p_opnd *values = &i->ops[load ? 0 : 1], *address = &i->ops[load ? 1 : 0];
@@ -144,22 +118,22 @@ static void access(struct machine *m, struct thread *t, const struct p_insn *i)
         u64 v = 0;
         if (load) {
             memcpy(&v, p + (size_t)k * bytes, bytes);
-            put(m, t, part(m, values, k), v, i->type[0]);
+            p_put(m, t, p_part(m, values, k), v, i->type[0]);
         } else {
-            v = get(m, t, part(m, values, k), i->type[0]);
+            v = p_get(m, t, p_part(m, values, k), i->type[0]);
             memcpy(p + (size_t)k * bytes, &v, bytes);
         }
     }
 }
 
-static void atomic(struct machine *m, struct thread *t, const struct p_insn *i)
+static void atomic(struct p_machine *m, struct p_thread *t, const struct p_insn *i)
 {
     const struct p_opnd *o = &i->ops[i->op == P_ATOM];
     unsigned bytes = i->type[0].bits / 8u;
     uint8_t *p = place(m, t, i, o, bytes);
     if (!p)
         return;
-    u64 old = 0, with = get(m, t, o + 1, i->type[0]);
+    u64 old = 0, with = p_get(m, t, o + 1, i->type[0]);
     memcpy(&old, p, bytes);
     u64 was = i->type[0].is_signed ? (u64)sext(old, i->type[0].bits) : old;
     bool less = i->type[0].is_signed ? (int64_t)was < (int64_t)with : was < with;
@@ -169,10 +143,10 @@ static void atomic(struct machine *m, struct thread *t, const struct p_insn *i)
     else if (p_has(i, W_MIN))
         now = less ? was : with;
     else if (!p_has(i, W_ADD))
-        stop(m, PLAIN_UNKNOWN, "an atomic operation", i);
+        p_stop(m, PLAIN_UNKNOWN, "an atomic operation", i);
     memcpy(p, &now, bytes);
     if (i->op == P_ATOM)
-        put(m, t, &i->ops[0], old, i->type[0]);
+        p_put(m, t, &i->ops[0], old, i->type[0]);
 }
 
 /* ---- arithmetic ---- */
@@ -193,14 +167,14 @@ static bool combine(const struct p_insn *i, bool a, bool b)
     return p_has(i, W_AND) ? a && b : p_has(i, W_OR) ? a || b : a != b;
 }
 
-static void compare_and_set(struct machine *m, struct thread *t, const struct p_insn *i)
+static void compare_and_set(struct p_machine *m, struct p_thread *t, const struct p_insn *i)
 {
     const struct p_type one = {.bits = 1};
-    bool is = compare(i, get(m, t, &i->ops[1], i->type[0]), get(m, t, &i->ops[2], i->type[0]));
-    bool with = i->nops == 4 && get(m, t, &i->ops[3], one);
-    put(m, t, part(m, &i->ops[0], 0), i->nops == 4 ? combine(i, is, with) : is, one);
+    bool is = compare(i, p_get(m, t, &i->ops[1], i->type[0]), p_get(m, t, &i->ops[2], i->type[0]));
+    bool with = i->nops == 4 && p_get(m, t, &i->ops[3], one);
+    p_put(m, t, p_part(m, &i->ops[0], 0), i->nops == 4 ? combine(i, is, with) : is, one);
     if (i->ops[0].kind == O_PAIR)
-        put(m, t, part(m, &i->ops[0], 1), i->nops == 4 ? combine(i, !is, with) : !is, one);
+        p_put(m, t, p_part(m, &i->ops[0], 1), i->nops == 4 ? combine(i, !is, with) : !is, one);
 }
 
 static u64 bit_field(const struct p_insn *i, u64 a, unsigned from, unsigned n)
@@ -257,7 +231,7 @@ static u64 product(const struct p_insn *i, u64 a, u64 b)
 }
 
 /* a + b + more, of the type's width; what does not fit becomes the carry if the instruction sets it. */
-static u64 sum(struct thread *t, const struct p_insn *i, u64 a, u64 b, bool more)
+static u64 sum(struct p_thread *t, const struct p_insn *i, u64 a, u64 b, bool more)
 {
     unsigned bits = i->type[0].bits;
     u128 s = (u128)low(a, bits) + low(b, bits) + more;
@@ -266,11 +240,11 @@ static u64 sum(struct thread *t, const struct p_insn *i, u64 a, u64 b, bool more
     return (u64)s;
 }
 
-static u64 divide(struct machine *m, const struct p_insn *i, u64 a, u64 b)
+static u64 divide(struct p_machine *m, const struct p_insn *i, u64 a, u64 b)
 {
     bool is_signed = i->type[0].is_signed, over = is_signed && (int64_t)b == -1;
     if (!b)
-        stop(m, PLAIN_UNKNOWN, "a division by zero", i);
+        p_stop(m, PLAIN_UNKNOWN, "a division by zero", i);
     if (!b || over) /* by -1: the least number has no opposite, and stays as it is */
         return !b ? 0 : i->op == P_DIV ? 0 - a : 0;
     if (is_signed)
@@ -303,7 +277,7 @@ static u64 insert(u64 a, u64 b, u64 from, u64 n, unsigned bits)
     return b;
 }
 
-static u64 result_of(struct machine *m, struct thread *t, const struct p_insn *i, const u64 v[5])
+static u64 result_of(struct p_machine *m, struct p_thread *t, const struct p_insn *i, const u64 v[5])
 {
     u64 a = v[0], b = v[1], c = v[2];
     bool less = i->type[0].is_signed ? (int64_t)a < (int64_t)b : a < b;
@@ -368,7 +342,7 @@ static u64 result_of(struct machine *m, struct thread *t, const struct p_insn *i
     }
 }
 
-static void compute(struct machine *m, struct thread *t, const struct p_insn *i)
+static void compute(struct p_machine *m, struct p_thread *t, const struct p_insn *i)
 {
     struct p_type to = i->type[0], amount = {.bits = 32}, wide = to;
     u64 v[5] = {0};
@@ -384,19 +358,19 @@ static void compute(struct machine *m, struct thread *t, const struct p_insn *i)
             type = wide;
         else if (i->op == P_SLCT && k == 3)
             type = i->type[1];
-        v[k - 1] = get(m, t, &i->ops[k], type);
+        v[k - 1] = p_get(m, t, &i->ops[k], type);
     }
     if (i->op == P_LOP3 && (i->nops != 5 || i->ops[0].kind == O_PAIR)) {
-        stop(m, PLAIN_UNKNOWN, "lop3 with a predicate", i);
+        p_stop(m, PLAIN_UNKNOWN, "lop3 with a predicate", i);
         return;
     }
     u64 d = result_of(m, t, i, v);
     if (i->op == P_POPC || i->op == P_CLZ)
         to = amount;
-    put(m, t, &i->ops[0], d, p_has(i, W_WIDE) ? wide : to);
+    p_put(m, t, &i->ops[0], d, p_has(i, W_WIDE) ? wide : to);
 }
 
-static void move(struct machine *m, struct thread *t, const struct p_insn *i)
+static void move(struct p_machine *m, struct p_thread *t, const struct p_insn *i)
 {
     const struct p_opnd *d = &i->ops[0], *s = &i->ops[1];
     int n = MG_MAX(parts(d), parts(s));
@@ -405,25 +379,25 @@ static void move(struct machine *m, struct thread *t, const struct p_insn *i)
     bool wide = i->type[0].bits == 128;
     for (int k = 0; k < n && s->kind == O_VEC; k++) {
         unsigned at = (unsigned)k * piece.bits;
-        whole[at / 64] |= get(m, t, part(m, s, k), piece) << at % 64;
+        whole[at / 64] |= p_get(m, t, p_part(m, s, k), piece) << at % 64;
     }
     if (s->kind != O_VEC) {
-        whole[0] = wide && s->kind == O_REG ? t->regs[s->reg][0] : get(m, t, s, i->type[0]);
+        whole[0] = wide && s->kind == O_REG ? t->regs[s->reg][0] : p_get(m, t, s, i->type[0]);
         whole[1] = wide && s->kind == O_REG ? t->regs[s->reg][1] : 0;
     }
     for (int k = 0; k < n && d->kind == O_VEC; k++) {
         unsigned at = (unsigned)k * piece.bits;
-        put(m, t, part(m, d, k), whole[at / 64] >> at % 64, piece);
+        p_put(m, t, p_part(m, d, k), whole[at / 64] >> at % 64, piece);
     }
     if (d->kind == O_REG && wide)
         memcpy(t->regs[d->reg], whole, sizeof whole);
     else if (d->kind != O_VEC)
-        put(m, t, d, whole[0], i->type[0]);
+        p_put(m, t, d, whole[0], i->type[0]);
 }
 
-static void convert(struct machine *m, struct thread *t, const struct p_insn *i)
+static void convert(struct p_machine *m, struct p_thread *t, const struct p_insn *i)
 {
-    u64 a = get(m, t, &i->ops[1], i->type[1]);
+    u64 a = p_get(m, t, &i->ops[1], i->type[1]);
     bool is_signed = i->type[1].is_signed;
     if (i->type[0].is_float && i->type[0].bits == 32) {
         float f = is_signed ? (float)(int64_t)a : (float)a;
@@ -433,12 +407,12 @@ static void convert(struct machine *m, struct thread *t, const struct p_insn *i)
         double f = is_signed ? (double)(int64_t)a : (double)a;
         memcpy(&a, &f, 8);
     }
-    put(m, t, &i->ops[0], a, i->type[0]);
+    p_put(m, t, &i->ops[0], a, i->type[0]);
 }
 
 /* ---- control ---- */
 /* One instruction; the thread stays where it is if it has to wait. */
-static void step(struct machine *m, struct thread *t)
+static void step(struct p_machine *m, struct p_thread *t)
 {
     const struct p_insn *i = &m->code->insns[t->at];
     if (i->guard >= 0 && (t->regs[i->guard][0] != 0) == i->guard_negate) {
@@ -488,141 +462,17 @@ static void step(struct machine *m, struct thread *t)
     }
     t->at = next;
     if (next < 0)
-        stop(m, PLAIN_FAULT, "a branch to nowhere", i);
+        p_stop(m, PLAIN_FAULT, "a branch to nowhere", i);
     else if (next >= m->code->ninsns)
         t->state = ENDED;
 }
 
-/* ---- waiting for others ---- */
-/* `n` threads from `t` on wait at the same place, those that ended aside; *at: any one of them. */
-static bool all_wait(struct thread *t, uint32_t n, struct thread **at)
-{
-    *at = NULL;
-    for (uint32_t k = 0; k < n; k++) {
-        if (t[k].state == ENDED)
-            continue;
-        if (t[k].state != WAITS || (*at && (*at)->at != t[k].at))
-            return false;
-        *at = &t[k];
-    }
-    return *at != NULL;
-}
-
-static void shuffle(struct machine *m, struct thread *t, uint32_t n, const struct p_insn *i)
-{
-    u64 values[32] = {0}, from[32] = {0};
-    bool inside[32] = {0};
-    const struct p_type word = {.bits = 32}, one = {.bits = 1};
-    for (uint32_t k = 0; k < n; k++) {
-        int64_t b = (int64_t)get(m, &t[k], &i->ops[2], word) & 31, c = (int64_t)get(m, &t[k], &i->ops[3], word);
-        int64_t segment = c >> 8 & 31, bound = (segment & k) | (c & 31 & ~segment), j = k;
-        if (p_has(i, W_UP))
-            j = k - b, inside[k] = j >= bound;
-        else if (p_has(i, W_DOWN))
-            j = k + b, inside[k] = j <= bound;
-        else if (p_has(i, W_BFLY))
-            j = k ^ b, inside[k] = j <= bound;
-        else
-            j = (segment & k) | (b & ~segment), inside[k] = j <= bound;
-        from[k] = inside[k] ? (u64)j : k;
-        if (from[k] >= n || t[from[k]].state == ENDED)
-            stop(m, PLAIN_UNKNOWN, "a shuffle from a lane that is not there", i);
-        else
-            values[k] = get(m, &t[from[k]], &i->ops[1], word);
-    }
-    for (uint32_t k = 0; k < n; k++) {
-        put(m, &t[k], part(m, &i->ops[0], 0), values[k], word);
-        if (i->ops[0].kind == O_PAIR)
-            put(m, &t[k], part(m, &i->ops[0], 1), inside[k], one);
-    }
-}
-
-static void vote(struct machine *m, struct thread *t, uint32_t n, const struct p_insn *i)
-{
-    const struct p_type one = {.bits = 1}, word = {.bits = 32};
-    u64 ballot = 0, active = 0;
-    for (uint32_t k = 0; k < n; k++) {
-        ballot |= t[k].state != ENDED ? get(m, &t[k], &i->ops[1], one) << k : 0;
-        active |= (u64)(t[k].state != ENDED) << k;
-    }
-    for (uint32_t k = 0; k < n; k++)
-        if (t[k].state != ENDED && p_has(i, W_BALLOT))
-            put(m, &t[k], &i->ops[0], ballot, word);
-        else if (t[k].state != ENDED)
-            put(m, &t[k], &i->ops[0], p_has(i, W_ALL) ? ballot == active : ballot != 0, one);
-}
-
-static void reduce(struct machine *m, struct thread *t, uint32_t n, const struct p_insn *i)
-{
-    u64 all = get(m, &t[0], &i->ops[1], i->type[0]);
-    for (uint32_t k = 1; k < n; k++) {
-        u64 v = get(m, &t[k], &i->ops[1], i->type[0]);
-        bool less = i->type[0].is_signed ? (int64_t)v < (int64_t)all : v < all;
-        all = p_has(i, W_ADD) ? all + v : p_has(i, W_MIN) == less ? v : all;
-    }
-    for (uint32_t k = 0; k < n; k++)
-        put(m, &t[k], &i->ops[0], all, i->type[0]);
-}
-
-static void count_at_barrier(struct machine *m, const struct p_insn *i)
-{
-    const struct p_type one = {.bits = 1}, word = {.bits = 32};
-    u64 n = 0;
-    for (uint32_t k = 0; k < m->nthreads; k++)
-        n += m->threads[k].state != ENDED && get(m, &m->threads[k], &i->ops[2], one);
-    for (uint32_t k = 0; k < m->nthreads; k++)
-        if (m->threads[k].state != ENDED)
-            put(m, &m->threads[k], &i->ops[0], n, word);
-    if (!p_has(i, W_POPC))
-        stop(m, PLAIN_UNKNOWN, "a reduction at a barrier", i);
-}
-
-static void go_on(struct thread *t, uint32_t n)
-{
-    for (uint32_t k = 0; k < n; k++)
-        if (t[k].state == WAITS)
-            t[k].state = GOES, t[k].at++;
-}
-
-/* Whoever has waited for those that wait now. */
-static bool meet(struct machine *m)
-{
-    struct thread *one;
-    bool any = false;
-    for (uint32_t w = 0; w < m->nthreads; w += 32) {
-        struct thread *t = &m->threads[w];
-        uint32_t n = MG_MIN(32u, m->nthreads - w);
-        if (!all_wait(t, n, &one))
-            continue;
-        const struct p_insn *i = &m->code->insns[one->at];
-        if (i->op == P_BAR && !p_has(i, W_WARP))
-            continue;
-        for (uint32_t k = 0; k < n && (i->op == P_SHFL || i->op == P_REDUX); k++)
-            if (t[k].state == ENDED)
-                stop(m, PLAIN_UNKNOWN, "a lane has ended", i);
-        if (i->op == P_SHFL)
-            shuffle(m, t, n, i);
-        else if (i->op == P_VOTE)
-            vote(m, t, n, i);
-        else if (i->op == P_REDUX)
-            reduce(m, t, n, i);
-        go_on(t, n);
-        any = true;
-    }
-    if (any || !all_wait(m->threads, m->nthreads, &one))
-        return any;
-    if (p_has(&m->code->insns[one->at], W_RED))
-        count_at_barrier(m, &m->code->insns[one->at]);
-    go_on(m->threads, m->nthreads);
-    return true;
-}
-
-static void run_block(struct machine *m)
+static void run_block(struct p_machine *m)
 {
     for (unsigned turn = 0; m->result == PLAIN_DONE; turn++) {
         bool went = false, left = false;
         for (uint32_t k = 0; k < m->nthreads && m->result == PLAIN_DONE; k++) {
-            struct thread *t = &m->threads[k];
+            struct p_thread *t = &m->threads[k];
             went |= t->state == GOES;
             for (unsigned n = 0; n < ROUND && t->state == GOES && m->result == PLAIN_DONE; n++)
                 step(m, t);
@@ -630,20 +480,20 @@ static void run_block(struct machine *m)
         }
         if (!left)
             return;
-        bool met = meet(m);
+        bool met = p_meet(m);
         if ((!went && !met) || turn == ROUNDS)
-            stop(m, PLAIN_FAULT, "it does not end", NULL);
+            p_stop(m, PLAIN_FAULT, "it does not end", NULL);
     }
 }
 
-static void begin_block(struct machine *m, u64 (*regs)[2], uint8_t *local, u64 *noise)
+static void begin_block(struct p_machine *m, u64 (*regs)[2], uint8_t *local, u64 *noise)
 {
     memset(m->shared, 0x5c, m->code->shared_bytes);
     for (uint32_t k = 0; k < m->nthreads; k++) {
         uint32_t x = m->block.x, y = m->block.y;
-        m->threads[k] = (struct thread){.id = {k % x, k / x % y, k / (x * y)},
-                                        .regs = regs + (size_t)k * (size_t)m->code->nregs,
-                                        .local = local + (size_t)k * m->code->local_bytes};
+        m->threads[k] = (struct p_thread){.id = {k % x, k / x % y, k / (x * y)},
+                                          .regs = regs + (size_t)k * (size_t)m->code->nregs,
+                                          .local = local + (size_t)k * m->code->local_bytes};
         for (int r = 0; r < m->code->nregs; r++)
             for (unsigned h = 0; h < 2; h++) {
                 *noise = *noise * 6364136223846793005u + 1442695040888963407u;
@@ -658,14 +508,14 @@ enum plain_result plain_run(const char *ptx, struct mg_dim3 grid, struct mg_dim3
 {
     struct p_code *code = calloc(1, sizeof *code);
     uint32_t nthreads = block.x * block.y * block.z;
-    struct machine m = {.code = code,
-                        .grid = grid,
-                        .block = block,
-                        .nthreads = nthreads,
-                        .params = params,
-                        .regions = regions,
-                        .nregions = nregions,
-                        .why = why};
+    struct p_machine m = {.code = code,
+                          .grid = grid,
+                          .block = block,
+                          .nthreads = nthreads,
+                          .params = params,
+                          .regions = regions,
+                          .nregions = nregions,
+                          .why = why};
     u64 noise = 1, (*regs)[2] = NULL;
     uint8_t *local = NULL;
     if (!code || !p_read(code, ptx)) {
@@ -679,7 +529,7 @@ enum plain_result plain_run(const char *ptx, struct mg_dim3 grid, struct mg_dim3
     m.shared = calloc(code->shared_bytes + 1, 1);
     m.threads = calloc(nthreads, sizeof *m.threads);
     if (!regs || !local || !m.shared || !m.threads)
-        stop(&m, PLAIN_UNKNOWN, "no memory", NULL);
+        p_stop(&m, PLAIN_UNKNOWN, "no memory", NULL);
     for (m.ctaid = 0; m.ctaid < grid.x && m.result == PLAIN_DONE; m.ctaid++) {
         begin_block(&m, regs, local, &noise);
         run_block(&m);

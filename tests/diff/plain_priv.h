@@ -64,6 +64,38 @@ static inline bool p_has(const struct p_insn *i, enum p_word word)
 {
     return i->words >> word & 1;
 }
+typedef uint64_t u64;
+
+enum p_state { GOES, WAITS, ENDED };
+struct p_thread {
+    int at;
+    enum p_state state;
+    bool carry;
+    uint32_t id[3];
+    u64 (*regs)[2];
+    uint8_t *local;
+};
+struct p_machine {
+    const struct p_code *code;
+    struct mg_dim3 grid, block;
+    uint32_t ctaid, nthreads;
+    const u64 *params;
+    const struct plain_region *regions;
+    size_t nregions;
+    struct p_thread *threads;
+    uint8_t *shared;
+    enum plain_result result;
+    struct mg_strbuf *why;
+};
+void p_stop(struct p_machine *m, enum plain_result result, const char *why, const struct p_insn *i);
+/* The operand as the type takes it, extended to 64 bits as its sign wants. */
+u64 p_get(const struct p_machine *m, const struct p_thread *t, const struct p_opnd *o, struct p_type type);
+void p_put(struct p_machine *m, struct p_thread *t, const struct p_opnd *o, u64 v, struct p_type type);
+static inline const struct p_opnd *p_part(const struct p_machine *m, const struct p_opnd *o, int k)
+{
+    return o->kind == O_VEC || o->kind == O_PAIR ? &m->code->parts[o->first + k] : o;
+}
+bool p_meet(struct p_machine *m); /* whoever has waited for those that wait now goes on; false: nobody */
 bool p_read(struct p_code *code, const char *ptx);
 int p_target(const struct p_code *code, const char *table, unsigned index); /* of brx; -1: none */
 #endif

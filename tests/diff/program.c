@@ -479,6 +479,36 @@ static struct stmt *late_value(struct maker *m, unsigned counter)
     return all;
 }
 
+/* With a loop around it, or without; what comes last is given back, and the rest stands in the list already. */
+static struct stmt *late_values(struct maker *m, struct stmt *to, unsigned side, unsigned depth)
+{
+    struct mg_strbuf t = {0};
+    if (!depth || pick(m, 3) == 0)
+        return late_value(m, 0);
+    expand(m, &t, "and.b32 %y0, $r, 7;");
+    mg__strbuf_printf(&t, " add.u32 %%l%u, %%y0, 1; mov.u32 %%c%u, 0;", depth, depth);
+    struct stmt *s = new_stmt(m, STMT_LOOP, &t);
+    s->test_first = pick(m, 2);
+    append(s, 0, late_value(m, depth));
+    append(to, side, s);
+    m->number = m->lates - 1;
+    return line(m, late_reads[pick(m, MG_COUNT(late_reads))]);
+}
+
+static void jump_table(struct maker *m, struct mg_strbuf *t)
+{
+    unsigned l = ++m->ids;
+    mg__strbuf_printf(t, "{ T%u: .branchtargets A%u, B%u, C%u, B%u;\n", l, l, l, l, l);
+    expand(m, t, "and.b32 %y0, $r, 3;");
+    mg__strbuf_printf(t, " brx.idx %%y0, T%u;\nA%u: ", l, l);
+    expand(m, t, "xor.b32 $d, $r, $s;");
+    mg__strbuf_printf(t, " bra J%u;\nB%u: ", l, l);
+    expand(m, t, "add.u32 $d, $r, $s;");
+    mg__strbuf_printf(t, "\nC%u: ", l);
+    expand(m, t, "sub.u32 $d, $r, $s; mov.u32 $d, $r;");
+    mg__strbuf_printf(t, "\nJ%u: }", l);
+}
+
 /* `together`: all threads of the block come by here. */
 static void make_list(struct maker *m, struct stmt *to, unsigned side, unsigned n, unsigned depth, bool together,
                       bool loop)
@@ -519,19 +549,7 @@ static void make_list(struct maker *m, struct stmt *to, unsigned side, unsigned 
             m->exits = true;
             s = new_stmt(m, STMT_LINE, &t);
         } else if (what >= 12 && what < (m->plain ? 16 : 13) && m->lates < LATES) {
-            unsigned counter = depth && pick(m, 3) ? depth : 0;
-            if (counter) {
-                expand(m, &t, "and.b32 %y0, $r, 7;");
-                mg__strbuf_printf(&t, " add.u32 %%l%u, %%y0, 1; mov.u32 %%c%u, 0;", depth, depth);
-                s = new_stmt(m, STMT_LOOP, &t);
-                s->test_first = pick(m, 2);
-                append(s, 0, late_value(m, counter));
-                append(to, side, s);
-                m->number = m->lates - 1;
-                s = line(m, late_reads[pick(m, MG_COUNT(late_reads))]);
-            } else {
-                s = late_value(m, 0);
-            }
+            s = late_values(m, to, side, depth);
         } else if (what >= 16 && what < 20 && m->lates) {
             m->number = pick(m, m->lates);
             s = line(m, late_reads[pick(m, MG_COUNT(late_reads))]);
@@ -539,16 +557,7 @@ static void make_list(struct maker *m, struct stmt *to, unsigned side, unsigned 
             m->number = m->waits++;
             s = line(m, waits[pick(m, MG_COUNT(waits))]);
         } else if (what == 11 && pick(m, 3) == 0) {
-            unsigned l = ++m->ids;
-            mg__strbuf_printf(&t, "{ T%u: .branchtargets A%u, B%u, C%u, B%u;\n", l, l, l, l, l);
-            expand(m, &t, "and.b32 %y0, $r, 3;");
-            mg__strbuf_printf(&t, " brx.idx %%y0, T%u;\nA%u: ", l, l);
-            expand(m, &t, "xor.b32 $d, $r, $s;");
-            mg__strbuf_printf(&t, " bra J%u;\nB%u: ", l, l);
-            expand(m, &t, "add.u32 $d, $r, $s;");
-            mg__strbuf_printf(&t, "\nC%u: ", l);
-            expand(m, &t, "sub.u32 $d, $r, $s; mov.u32 $d, $r;");
-            mg__strbuf_printf(&t, "\nJ%u: }", l);
+            jump_table(m, &t);
             s = new_stmt(m, STMT_LINE, &t);
         } else {
             bool poll = !loop && pick(m, 16) == 0;

@@ -300,6 +300,32 @@ static bool read_options(int argc, char **argv, unsigned long *count, unsigned l
     return true;
 }
 
+/* What was done; not 0 if it says too little. */
+static int report(unsigned long k, unsigned long seed, int failed, const struct mg_jit_stats stats[SIDES])
+{
+    printf("%lu programs from seed %lu, %lu end with a fault; %lu held to plain C\n", k, seed, faults, plain);
+    for (unsigned i = 1; i < SIDES; i++)
+        for (unsigned effort = 0; effort < MG_ENGINE_EFFORTS; effort++)
+            if (stats[i].compiled[effort])
+                printf("%s: %llu %s, %.1f ms each; %llu refused\n", sides[i].name,
+                       (unsigned long long)stats[i].compiled[effort],
+                       effort == MG_ENGINE_QUICK ? "quickly" : "thoroughly",
+                       1e3 * stats[i].compile_seconds[effort] / (double)stats[i].compiled[effort],
+                       (unsigned long long)stats[i].refused);
+    if (stats[THOROUGH].compiled[MG_ENGINE_THOROUGH] && (texts[0] == 0 || texts[1] == 0) && !failed) {
+        printf("no IR was read\n");
+        failed = 1;
+    }
+    if (!failed && k >= 20 &&
+        (plain < k / 3 || stats[THOROUGH].compiled[MG_ENGINE_THOROUGH] < k / 2 ||
+         stats[QUICK].compiled[MG_ENGINE_QUICK] < k / 2 || stats[RISING].compiled[MG_ENGINE_QUICK] < k / 4 ||
+         stats[RISING].compiled[MG_ENGINE_THOROUGH] < k / 8)) {
+        printf("too few were compiled, or held to plain C: this test says little\n");
+        failed = 1;
+    }
+    return failed;
+}
+
 int main(int argc, char **argv)
 {
     unsigned long count = 1000, seed = 1, seconds = 0;
@@ -360,26 +386,7 @@ int main(int argc, char **argv)
         mg__strbuf_free(&text);
         program_free(&p);
     }
-    printf("%lu programs from seed %lu, %lu end with a fault; %lu held to plain C\n", k, seed, faults, plain);
-    for (unsigned i = 1; i < SIDES; i++)
-        for (unsigned effort = 0; effort < MG_ENGINE_EFFORTS; effort++)
-            if (stats[i].compiled[effort])
-                printf("%s: %llu %s, %.1f ms each; %llu refused\n", sides[i].name,
-                       (unsigned long long)stats[i].compiled[effort],
-                       effort == MG_ENGINE_QUICK ? "quickly" : "thoroughly",
-                       1e3 * stats[i].compile_seconds[effort] / (double)stats[i].compiled[effort],
-                       (unsigned long long)stats[i].refused);
-    if (stats[THOROUGH].compiled[MG_ENGINE_THOROUGH] && (texts[0] == 0 || texts[1] == 0) && !failed) {
-        printf("no IR was read\n");
-        failed = 1;
-    }
-    if (!failed && k >= 20 &&
-        (plain < k / 3 || stats[THOROUGH].compiled[MG_ENGINE_THOROUGH] < k / 2 ||
-         stats[QUICK].compiled[MG_ENGINE_QUICK] < k / 2 || stats[RISING].compiled[MG_ENGINE_QUICK] < k / 4 ||
-         stats[RISING].compiled[MG_ENGINE_THOROUGH] < k / 8)) {
-        printf("too few were compiled, or held to plain C: this test says little\n");
-        failed = 1;
-    }
+    failed |= report(k, seed, failed, stats);
     close_sides();
     return failed;
 }
