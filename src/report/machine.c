@@ -131,6 +131,19 @@ static char *between(struct mg_arena *arena, const char *at, const char *end, co
     return text;
 }
 
+/* The number of ", line 12…"; 0: it is none. */
+static uint32_t line_number(const char *at, const char *end)
+{
+    static const char before[] = ", line ";
+    size_t n = sizeof(before) - 1;
+    uint32_t number = 0;
+    if ((size_t)(end - at) < n || memcmp(at, before, n))
+        return 0;
+    for (at += n; at < end && *at >= '0' && *at <= '9' && number < 100000000; at++)
+        number = 10 * number + (uint32_t)(*at - '0');
+    return number;
+}
+
 bool mg__machine_read(struct mg_machine *machine, const char *text, size_t length)
 {
     const char *end = text + length, *after = NULL;
@@ -147,10 +160,8 @@ bool mg__machine_read(struct mg_machine *machine, const char *text, size_t lengt
             kernel = between(&machine->arena, at, stop, ".text.", ',', &after);
             line = NULL;
         } else if (kernel && n > 9 && !memcmp(at, "//## File", 9)) {
-            uint32_t number = 0;
             file = between(&machine->arena, at, stop, "File \"", '"', &after);
-            if (file && sscanf(after, ", line %9u", &number) != 1)
-                number = 0;
+            uint32_t number = file ? line_number(after, stop) : 0;
             line = file && number ? add(machine, kernel, file, number) : NULL;
             machine->known |= line != NULL;
             if (file && number && (!line || !add(machine, kernel, file, 0)))
