@@ -256,7 +256,7 @@ static bool change_row(struct mg_strbuf *out, const struct mg_style *style, cons
     }
     bool ok = mg__strbuf_printf(&text, "%s:%u  ", file, c->line);
     if (c->kind == MG_MACHINE_PREDICATED)
-        ok = ok && mg__strbuf_printf(&text, "under a predicate, not behind a branch");
+        ok = ok && mg__strbuf_printf(&text, "under a predicate, no branch: its instructions differ alone");
     else
         ok = ok && mg__strbuf_printf(&text, "%s: %u in PTX, %u in machine code (%s)", c->what, c->written, c->made,
                                      c->kind == MG_MACHINE_MORE ? "copied" : "joined or dropped");

@@ -111,7 +111,7 @@ static void lines_that_ptxas_changed(void **state)
                                  "    a.cu:11  stores: 2 in PTX, 1 in machine code (joined or dropped)\n"
                                  "    a.cu:13  stores: 1 in PTX, 0 in machine code (joined or dropped)\n"
                                  "    a.cu:14  stores: 1 in PTX, 3 in machine code (copied)\n"
-                                 "    a.cu:15  under a predicate, not behind a branch\n"
+                                 "    a.cu:15  under a predicate, no branch: its instructions differ alone\n"
                                  "    a.h:5  loads: 2 in PTX, 1 in machine code (joined or dropped)\n"
                                  "    a.cu:17  stores: 1 in PTX, 0 in machine code (joined or dropped)\n");
     text.count = 0;
