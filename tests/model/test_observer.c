@@ -167,7 +167,8 @@ static void atomics_count_from_their_allocation(void **state)
     for (uint32_t i = 0; i < 12; i++)
         insns[i] = (struct mg_insn_info){s.func, &s.func->insns[i], "a.cu", 1};
     for (uint64_t base = UINT64_C(0x7f0000000000); base < UINT64_C(0x7f0000008000); base += 512) {
-        const struct mg_allocation allocations[] = {{.address = base - 4096, .size = 100}, {.address = base, .size = 4096},
+        const struct mg_allocation allocations[] = {{.address = base - 4096, .size = 100},
+                                                    {.address = base, .size = 4096},
                                                     {.address = base + 65536, .size = 4096}};
         struct mg_launch_info launch = {.kernel = "k", .module = s.module, .insns = insns, .ninsns = 12,
                                         .allocations = allocations, .nallocations = 3, .device_cc = 90};

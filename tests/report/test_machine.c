@@ -17,7 +17,8 @@ static const char LISTING[] =
     LINE(10) INSN("LDG.E R2, desc[UR4][R2.64]") INSN("LDG.E.CONSTANT R3, desc[UR4][R4.64]")
     LINE(11) INSN("STG.E desc[UR4][R4.64], R9")
     LINE(12) GUARDED("@!P0 BRA `(.L_x_1)")
-    LINE(14) INSN("STS [R5], R0") INSN("STS.64 [R5+0x8], R0") GUARDED("@P1 STS [R5+0x10], R0") INSN("IADD3 R1, R1, 0x1, RZ")
+    LINE(14) INSN("STS [R5], R0") INSN("STS.64 [R5+0x8], R0") GUARDED("@P1 STS [R5+0x10], R0")
+             INSN("IADD3 R1, R1, 0x1, RZ")
     LINE(15) GUARDED("@!P0 STG.E desc[UR4][R4.64], R7")
     "\t//## File \"/src/a.h\", line 5 inlined at \"/src/a.cu\", line 16\n" INSN("LDS R4, [R4+UR4]")
     LINE(17) INSN("LDS R4, [R4]") INSN("ATOMS.CAST.SPIN R3, [R0], R4, R5") GUARDED("@!P0 BRA `(.L_x_2)")
@@ -116,8 +117,8 @@ static void lines_that_ptxas_changed(void **state)
                                  "    a.cu:17  stores: 1 in PTX, 0 in machine code (joined or dropped)\n");
     text.count = 0;
     assert_true(mg__machine_json(&machine, &text));
-    assert_non_null(strstr(text.at, "{\"kernel\": \"k\", \"mangled\": \"k\", \"file\": \"/src/a.cu\", \"line\": 15, "
-                                    "\"change\": \"predicated\", \"what\": \"accesses\", \"written\": 0, \"made\": 1}"));
+    assert_non_null(strstr(text.at, "{\"kernel\": \"k\", \"mangled\": \"k\", \"file\": \"/src/a.cu\", \"line\": "
+                                    "15, \"change\": \"predicated\", \"what\": \"accesses\", \"written\": 0, \"made\": 1}"));
     mg__strbuf_free(&text);
     mg__machine_free(&machine);
     mg__tally_free(&tally);
