@@ -53,11 +53,13 @@ static uint32_t passes(unsigned n, const uint64_t where[32], const uint8_t slot[
 {
     static const uint8_t bits_of[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
     uint64_t line[32];
-    uint32_t in_slot[SLOTS] = {0}, in_line[32],
-             rival[32];             /* lanes: of the slot; of the line, at its first; before it */
-    uint8_t first[32], sectors[32]; /* the line's first lane; its sectors, there */
+    uint8_t first[32];             /* the first lane of this lane's line */
+    uint32_t in_line[32];          /* at a line's first lane: its lanes */
+    uint8_t sectors[32];           /* there: a bit for each sector of the line */
+    uint32_t in_slot[SLOTS] = {0}; /* its lanes so far */
+    uint32_t rival[32], late = 0;  /* the lanes before this one in its slot; the lanes that have any */
     struct mg_keyset lines = {{0}};
-    uint32_t late = 0, sum = 0;
+    uint32_t sum = 0;
     for (unsigned i = 0; i < n; i++) {
         line[i] = where[i] >> LINE_SHIFT;
         first[i] = (uint8_t)(i && line[i] == line[i - 1] ? first[i - 1] : mg__keyset_add(&lines, line, i));
