@@ -141,6 +141,8 @@ static bool directive_target(struct parser *p)
                 return mg__ptx_fail(p, ".target: '%.*s' is no target", (int)MG_MIN(t->length, 60u), t->at);
             p->module->target_sm = number;
             p->module->target_arch_specific = suffix;
+        } else if (t->length == 5 && memcmp(t->at, "debug", 5) == 0) {
+            p->module->debug = true;
         }
         MG_TRY(mg__ptx_next(p));
         MG_TRY(mg__ptx_accept(p, ',', &more));

@@ -356,6 +356,11 @@ static bool lower_function(struct mg_lower *L, uint32_t insn_base)
     L->fills.count = 0;
     mg__strtab_init(&L->pool_index, &L->program->arena);
     L->cfg = cfg;
+    if (!mg__fuse(L)) {
+        mg__cfg_free(cfg);
+        return false;
+    }
+    f = L->func;
     if (!layout_frame(L)) {
         mg__cfg_free(cfg);
         mg__diag_set(&L->program->error, MG_ERR_UNSUPPORTED, "the function %s is too large to be simulated", f->name);
@@ -388,7 +393,8 @@ static bool lower_function(struct mg_lower *L, uint32_t insn_base)
                 mg__lower_close_leads(L);
                 continue;
             }
-            mg__lower_insn(L, b);
+            if (!mg__lower_fused(L, i))
+                mg__lower_insn(L, b);
             if (f->insns[i].opcode == MG_OP_CALL) {
                 L->insn_index++;
                 emit_block(L, true);

@@ -9,13 +9,20 @@ struct mg_fixup { /* a branch whose targets are known when all blocks are placed
     struct mg_switch *table;
     const uint32_t *labels;
 };
+struct mg_fused { /* what fuse.c made of an instruction */
+    bool gone;    /* nothing: it is counted, and does nothing */
+    bool fma;     /* a fma, with */
+    bool negate_product, negate_addend;
+    bool saves; /* operand 0 is a vector: the product or `_`, and registers for its factors */
+};
 struct mg_lower {
     struct mg_simt_module *module;
     struct mg_program *program;
     const struct mg_lanes *lanes;
     bool watched; /* every access will be observed, by patterns */
     struct mg_code *code;
-    const struct mg_ptx_func *func;
+    const struct mg_ptx_func *func; /* the function's text, or what fuse.c made of it: as many instructions */
+    const struct mg_fused *fused;   /* by instruction, or NULL */
     const struct mg_cfg *cfg;
     const struct mg_ptx_insn *insn;
     uint32_t insn_index;
@@ -142,6 +149,21 @@ bool mg__copied_register(const struct mg_ptx_func *f, const struct mg_ptx_insn *
 /* Fills same[] (by register: itself, or the register whose slot it has), L->skip, and fixed[] with the slots of those
  * that a constant or a fill stands for. */
 bool mg__find_copies(struct mg_lower *L, uint32_t *same, bool *fixed);
+
+/* regs.c: the registers that are live where a block begins (`in`, by block), and a set to work with. */
+struct mg_liveness {
+    size_t words;
+    uint64_t *in, *live;
+};
+bool mg__liveness(const struct mg_ptx_func *func, const struct mg_cfg *cfg, struct mg_liveness *l); /* free(l->in) */
+void mg__live_out(const struct mg_liveness *l, const struct mg_cfg_block *block);                   /* into l->live */
+/* From the registers that are live behind the instruction to those before it. */
+void mg__live_before(const struct mg_ptx_func *f, const struct mg_ptx_insn *i, uint64_t *live);
+
+/* fuse.c: L->func becomes a function with products and sums fused as ptxas does; and the lowering of instruction `at`
+ * of it, where it was changed (else false). */
+bool mg__fuse(struct mg_lower *L);
+bool mg__lower_fused(struct mg_lower *L, uint32_t at);
 
 /* regs.c: a slot of the frame for each register of the function; registers that are never live together share. */
 bool mg__assign_slots(struct mg_lower *L);

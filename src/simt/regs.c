@@ -29,7 +29,7 @@ static void put(uint64_t *set, uint32_t i, bool on)
 
 /* Applies the instruction backwards to the live set: definitions die before uses are born. One under a guard may not
  * happen, and what was there before lives on. */
-static void step(const struct mg_ptx_func *f, const struct mg_ptx_insn *i, uint64_t *live)
+void mg__live_before(const struct mg_ptx_func *f, const struct mg_ptx_insn *i, uint64_t *live)
 {
     struct mg_regs_walk writes = {f, i, 0, 0}, reads = writes;
     uint32_t reg;
@@ -52,12 +52,7 @@ static uint32_t weight(const struct mg_ptx_func *f, const uint64_t *live, size_t
     return total;
 }
 
-struct liveness {
-    size_t words;
-    uint64_t *in, *live; /* by block; one set to work with */
-};
-
-static bool liveness(const struct mg_ptx_func *func, const struct mg_cfg *cfg, struct liveness *l)
+bool mg__liveness(const struct mg_ptx_func *func, const struct mg_cfg *cfg, struct mg_liveness *l)
 {
     l->words = func->nregs / 64 + 1;
     l->in = calloc(l->words * (cfg->nblocks + 1), sizeof *l->in);
@@ -73,7 +68,7 @@ static bool liveness(const struct mg_ptx_func *func, const struct mg_cfg *cfg, s
                 for (size_t w = 0; w < l->words; w++)
                     l->live[w] |= l->in[l->words * k->succ[s] + w];
             for (uint32_t i = k->end; i-- > k->first;)
-                step(func, &func->insns[i], l->live);
+                mg__live_before(func, &func->insns[i], l->live);
             if (memcmp(&l->in[l->words * b], l->live, l->words * sizeof *l->live) != 0) {
                 memcpy(&l->in[l->words * b], l->live, l->words * sizeof *l->live);
                 changed = true;
@@ -83,7 +78,7 @@ static bool liveness(const struct mg_ptx_func *func, const struct mg_cfg *cfg, s
     return true;
 }
 
-static void live_out(const struct liveness *l, const struct mg_cfg_block *block)
+void mg__live_out(const struct mg_liveness *l, const struct mg_cfg_block *block)
 {
     memset(l->live, 0, l->words * sizeof *l->live);
     for (uint32_t s = 0; s < block->nsucc; s++)
@@ -94,15 +89,15 @@ static void live_out(const struct liveness *l, const struct mg_cfg_block *block)
 uint32_t mg__estimate_regs(const struct mg_ptx_func *func)
 {
     struct mg_cfg *cfg;
-    struct liveness l;
+    struct mg_liveness l;
     if (!func->ninsns || mg__cfg_build(func, &cfg) != MG_OK)
         return 16;
     uint32_t most = 0;
-    if (liveness(func, cfg, &l)) {
+    if (mg__liveness(func, cfg, &l)) {
         for (uint32_t b = 0; b < cfg->nblocks; b++) {
-            live_out(&l, &cfg->blocks[b]);
+            mg__live_out(&l, &cfg->blocks[b]);
             for (uint32_t i = cfg->blocks[b].end; i-- > cfg->blocks[b].first;) {
-                step(func, &func->insns[i], l.live);
+                mg__live_before(func, &func->insns[i], l.live);
                 most = MG_MAX(most, weight(func, l.live, l.words));
             }
         }
@@ -176,12 +171,12 @@ bool mg__assign_slots(struct mg_lower *L)
 {
     static const unsigned bytes[] = {4, 128, 256, 512};
     const struct mg_ptx_func *f = L->func;
-    struct liveness l;
+    struct mg_liveness l;
     struct interval *all = calloc(f->nregs + 1, sizeof *all);
     uint32_t *same = calloc(f->nregs + 1, sizeof *same);
     bool *fixed = calloc(f->nregs + 1, sizeof *fixed);
     MG_VEC(struct expiry) active[4] = {0};
-    bool good = all && same && fixed && mg__find_copies(L, same, fixed) && liveness(f, L->cfg, &l);
+    bool good = all && same && fixed && mg__find_copies(L, same, fixed) && mg__liveness(f, L->cfg, &l);
     if (!good) {
         free(all);
         free(same);
@@ -192,7 +187,7 @@ bool mg__assign_slots(struct mg_lower *L)
         all[r] = (struct interval){r, UINT32_MAX, 0, (uint8_t)mg__ptx_type_size((enum mg_ptx_type)f->regs[r].type)};
     for (uint32_t b = 0; b < L->cfg->nblocks; b++) {
         const struct mg_cfg_block *k = &L->cfg->blocks[b];
-        live_out(&l, k);
+        mg__live_out(&l, k);
         for (uint32_t r = 0; r < f->nregs; r++) {
             if (test(&l.in[l.words * b], r))
                 widen_to(&all[same[r]], k->first);

@@ -67,5 +67,6 @@ int kit_run_shapes(void);
 int kit_run_progress(void);
 int kit_run_faults(void);
 int kit_run_slots(void);
+int kit_run_fused(void);
 int kit_run_system(void);
 #endif

@@ -7,6 +7,7 @@ int main(void)
     failed += kit_run_progress();
     failed += kit_run_faults();
     failed += kit_run_slots();
+    failed += kit_run_fused();
     failed += kit_run_system();
     return failed != 0;
 }
