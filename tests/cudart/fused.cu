@@ -1,5 +1,5 @@
-// fused.cu - a - b * c, b * c - a and their kin in C++: one rounding as nvcc builds by default, two with -fmad=false and
-// with -G, and always two through __fmul_rn. Held to the host's own arithmetic, for float and double.
+// fused.cu - a - b * c, b * c - a and their kin in C++: one rounding as nvcc builds by default, two with -fmad=false
+// and with -G, and always two through __fmul_rn. Held to the host's own arithmetic, for float and double.
 // CASE once: EXPECT: float: 4096 of one rounding, by __fmul_rn two
 // CASE once: EXPECT: double: 4096 of one rounding, by __dmul_rn two
 // CASE once: EXPECT: tridiagonal: as with one rounding
@@ -80,8 +80,9 @@ template <class T> static void compare(const char *name, const char *intrinsic)
         }
         by_rn += rn[i] == two;
     }
-    printf("%s: %d of %s, by %s %s\n", name, once > twice ? once : twice, once > twice ? "one rounding" : "two roundings",
-           intrinsic, by_rn == N ? "two" : "NOT two");
+    bool fused = once > twice;
+    printf("%s: %d of %s, by %s %s\n", name, fused ? once : twice, fused ? "one rounding" : "two roundings", intrinsic,
+           by_rn == N ? "two" : "NOT two");
 }
 
 int main()
