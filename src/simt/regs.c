@@ -107,21 +107,22 @@ uint32_t mg__estimate_regs(const struct mg_ptx_func *func)
     return MG_MAX(most + RESERVE, 16);
 }
 
-/* Words that a function saves on its stack: what is live across its calls, and the return address. 0: it calls nothing. */
+/* Words that a function saves on its stack: what is live across its calls, and the return address. 0: it calls
+ * nothing. */
 uint32_t mg__estimate_saved(const struct mg_ptx_func *func)
 {
     struct mg_cfg *cfg;
-    struct liveness l;
+    struct mg_liveness l;
     uint32_t most = 0;
     if (!func->ninsns || mg__cfg_build(func, &cfg) != MG_OK)
         return 0;
-    if (liveness(func, cfg, &l)) {
+    if (mg__liveness(func, cfg, &l)) {
         for (uint32_t b = 0; b < cfg->nblocks; b++) {
-            live_out(&l, &cfg->blocks[b]);
+            mg__live_out(&l, &cfg->blocks[b]);
             for (uint32_t i = cfg->blocks[b].end; i-- > cfg->blocks[b].first;) {
-                if (func->insns[i].opcode == MG_OP_CALL)
+                if (func->insns[i].effects & MG_E_CALLS)
                     most = MG_MAX(most, weight(func, l.live, l.words) + 2);
-                step(func, &func->insns[i], l.live);
+                mg__live_before(func, &func->insns[i], l.live);
             }
         }
         free(l.in);
