@@ -396,9 +396,9 @@ void mg__cudart_limits_reset(void)
     mg__simt_reset_limits(mg__cudart.simt);
 }
 
-/* The stack and the heap are the engine's. What kernels print is written as it comes, so that no buffer of printf's fills
- * up; the caches have no persisting part and fetch by sectors; and kernels launch none: those values are kept, within what
- * a device takes. */
+/* The stack and the heap are the engine's. What kernels print is written as it comes, so that no buffer of printf's
+ * fills up; the caches have no persisting part and fetch by sectors; and kernels launch none: those values are kept,
+ * within what a device takes. */
 int mg__cudaDeviceSetLimit(int limit, size_t value)
 {
     CUDART_ENTER();

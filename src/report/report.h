@@ -1,7 +1,8 @@
 /* report.h - records of what a run did: written as a stream by the simulated process, read and rendered by the command.
  *
  * The stream is JSON lines, so that what was written is good even when the process dies: one object a line with a
- * "record" key: "header", "launch", "finding", "error", "warning", "progress", "end". docs/report.md is its manual. The report
+ * "record" key: "header", "launch", "finding", "error", "warning", "progress", "end".
+ * docs/report.md is its manual. The report
  * file of
  * --json is the same records put together. A metric is a row of metric.def.
  */

@@ -299,9 +299,9 @@ static inline uint64_t sem_rem_s64(uint64_t a, uint64_t b, uint32_t mode)
 }
 
 /* ---- carry chains: the sum and the carry are two rows, so that each is one value ----
- * There is none for sub.cc and subc: the hardware has one carry flag, and subtracts by adding ~b and the flag, 1 where a
- * chain begins. So the flag after a subtraction says that nothing was borrowed, to addc as well. The PTX ISA speaks of a
- * borrow and leaves open what addc makes of it; nvcc's division of 128-bit numbers relies on what the hardware does. */
+ * There is none for sub.cc and subc: the hardware has one carry flag, and subtracts by adding ~b and the flag, 1 where
+ * a chain begins. So the flag after a subtraction says that nothing was borrowed, to addc as well. The PTX ISA speaks
+ * of a borrow and leaves open what addc makes of it; nvcc's division of 128-bit numbers relies on the hardware. */
 #define SEM__CARRY(T, C)                                                                                               \
     static inline C sem_addx_##T(C a, C b, uint32_t cin, uint32_t mode)                                                \
     {                                                                                                                  \

@@ -292,8 +292,8 @@ static bool say_where(const struct mg_outside *o, uint64_t address, unsigned byt
     return true;
 }
 
-/* An access that is in no allocation, or leaves one: where the launch lets it pass and a device has the memory mapped, its
- * bytes, else NULL and a fault. [*lo, *hi): what need not be looked at again. */
+/* An access that is in no allocation, or leaves one: where the launch lets it pass and a device has the memory mapped,
+ * its bytes, else NULL and a fault. [*lo, *hi): what need not be looked at again. */
 static uint8_t *outside(struct mg_warp *w, const struct mg_op *op, unsigned lane, uint64_t address, unsigned bytes,
                         uint64_t *lo, uint64_t *hi)
 {

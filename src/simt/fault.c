@@ -8,8 +8,8 @@
 #include "simt/simt_priv.h"
 
 /* What happened, and where: the block, the thread, the line and the instruction. */
-static void record(struct mg_warp *w, const struct mg_op *op, uint32_t lane, struct mg_diag *diag, enum mg_status status,
-                   const char *what)
+static void record(struct mg_warp *w, const struct mg_op *op, uint32_t lane, struct mg_diag *diag,
+                   enum mg_status status, const char *what)
 {
     const struct mg_run *run = w->worker->run;
     const struct mg_block *b = w->block;
@@ -64,7 +64,8 @@ void mg__warn(struct mg_warp *w, const struct mg_op *op, uint32_t lane, const ch
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
     record(w, op, lane, &worker->warning, MG_ERR_ADDRESS, what);
-    mg__diag_hint(&worker->warning, "A GPU lets it pass, because it maps memory in pieces of 2 MiB; --strict stops here.");
+    mg__diag_hint(&worker->warning,
+                  "A GPU lets it pass, because it maps memory in pieces of 2 MiB; --strict stops here.");
     worker->warning_block = w->block->linear;
 }
 

@@ -117,8 +117,8 @@ void mg__lower_alu(struct mg_lower *L)
     mg__lower_widen(L, mg__lower_opnd(L, 0), bytes, i->type[0]);
 }
 
-/* add.cc, addc, sub.cc, subc, mad.cc, madc: the carry flag is a predicate of the frame. A subtraction adds ~b, and 1 where
- * no flag goes in (sem_int.h says why). */
+/* add.cc, addc, sub.cc, subc, mad.cc, madc: the carry flag is a predicate of the frame. A subtraction adds ~b, and 1
+ * where no flag goes in (sem_int.h says why). */
 void mg__lower_carry(struct mg_lower *L)
 {
     const struct mg_ptx_insn *i = L->insn;

@@ -1,11 +1,12 @@
 /* memory.c - device memory: one reserved range of addresses, handed out in order and never reused soon.
  *
- * A device maps memory in pieces of 2 MiB (MG_GRANULE), and several small allocations share one: an access that leaves its
- * allocation and stays in a mapped piece does not fault there. So it is here: the range is reserved without access, an
- * allocation makes its pieces readable and writable, and one of more than half a piece has its pieces to itself. Freeing a
- * large one gives the pages back to the host. The search for room goes on from where the last one ended, so that a freed
- * address stays invalid for as long as the range lasts and a use after free is seen. At least MG_PAD bytes lie between two
- * allocations, so that a small overrun hits nothing, and so that a vector load that starts inside one stays readable.
+ * A device maps memory in pieces of 2 MiB (MG_GRANULE), and several small allocations share one: an access that leaves
+ * its allocation and stays in a mapped piece does not fault there. So it is here: the range is reserved without access,
+ * an allocation makes its pieces readable and writable, and one of more than half a piece has its pieces to itself.
+ * Freeing a large one gives the pages back to the host. The search for room goes on from where the last one ended, so
+ * that a freed address stays invalid for as long as the range lasts and a use after free is seen. At least MG_PAD bytes
+ * lie between two allocations, so that a small overrun hits nothing, and so that a vector load that starts inside one
+ * stays readable.
  *
  * The windows of shared, local and parameter memory, and one whose addresses stand for functions, are ranges behind
  * device memory that are never made accessible: they only tell generic addresses apart.

@@ -107,8 +107,7 @@ uint32_t mg__estimate_regs(const struct mg_ptx_func *func)
     return MG_MAX(most + RESERVE, 16);
 }
 
-/* Words that a function saves on its stack: what is live across its calls, and the return address. 0: it calls
- * nothing. */
+/* Words that a function saves on its stack: what is live across its calls, and the return address. 0: it calls none. */
 uint32_t mg__estimate_saved(const struct mg_ptx_func *func)
 {
     struct mg_cfg *cfg;

@@ -38,7 +38,7 @@ void mg__simt_set_timeout(struct mg_simt *simt, unsigned timeout_ms);
 struct mg_engine;
 void mg__simt_attach(struct mg_simt *simt, const struct mg_engine *engine);
 
-/* A thread's stack where the kernel's need cannot be known (recursion, indirect calls, alloca); 1,024 bytes at first. */
+/* A thread's stack where a kernel's need cannot be known (recursion, indirect calls, alloca); 1,024 bytes at first. */
 void mg__simt_set_stack(struct mg_simt *simt, uint64_t bytes);
 /* The heap of device-side malloc; 8 MiB at first. MG_ERR_INVALID once a kernel that uses it was launched;
  * MG_ERR_NOMEM: more than there is. */
@@ -88,8 +88,8 @@ struct mg_simt_launch {
     bool cooperative;         /* grid-wide synchronisation: all blocks resident at once */
     uint32_t shared_optin;    /* the kernel's cudaFuncAttributeMaxDynamicSharedMemorySize, or 0 */
     uint32_t regs;            /* registers a thread of the compiled kernel; 0: not known, info.regs will do */
-    /* Not NULL: an access beyond its allocation, in memory that a device has mapped all the same, goes on, and the first
-     * is described here (status MG_OK: there was none). NULL: it is a fault. */
+    /* Not NULL: an access beyond its allocation, in memory that a device has mapped all the same, goes on, and the
+     * first is described here (status MG_OK: there was none). NULL: it is a fault. */
     struct mg_diag *warning;
 };
 /* Synchronous. Limits are checked first (MG_ERR_LAUNCH_LIMIT). An instruction that the engine does not execute stops

@@ -528,8 +528,8 @@ void mg__memory_range(const struct mg_simt *simt, uint64_t *base, uint64_t *size
 void mg__memory_mark_constant(struct mg_simt *simt, uint64_t address);
 enum mg_status mg__memory_snapshot(struct mg_simt *simt, struct mg_allocation **list, size_t *count);
 const struct mg_allocation *mg__snapshot_find(const struct mg_run *run, uint64_t address);
-/* What lies around an address that is in no allocation: those before and after it (NULL: none), and, if a device has that
- * memory mapped, which bytes around the address are so, and in no allocation either. */
+/* What lies around an address that is in no allocation: those before and after it (NULL: none), and, if a device has
+ * that memory mapped, which bytes around the address are so, and in no allocation either. */
 struct mg_outside {
     const struct mg_allocation *before, *after;
     bool mapped;

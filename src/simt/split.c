@@ -425,8 +425,8 @@ static const struct mg_op *enter(struct mg_warp *w, const struct mg_op *op, uint
     if (!frame)
         return out_of_memory(w, op);
     frame->local_base = (w->frame->local_top + 15) & ~15u;
-    /* A frame without locals takes room too, or endless recursion would end with the host's memory. */
-    frame->local_top = frame->local_base + MG_MAX(callee->stack_bytes, 16);
+    /* One that calls has room for what it saves (stack.c), so that endless recursion ends. */
+    frame->local_top = frame->local_base + callee->stack_bytes;
     if (frame->local_top > w->worker->run->local_stride) {
         frame->next = w->worker->free_frames[callee->id];
         w->worker->free_frames[callee->id] = frame;

@@ -4,8 +4,9 @@
  * address, and the registers whose values are needed after a call. PTX does not say how many those are; liveness does,
  * nearly.
  *
- * The driver gives a launch the larger of cudaLimitStackSize and of what its kernel is known to need. Where the call graph
- * is a tree the need is known whole and the limit does not matter; with recursion, indirect calls or alloca it does.
+ * The driver gives a launch the larger of cudaLimitStackSize and of what its kernel is known to need. Where the call
+ * graph is a tree the need is known whole and the limit does not matter; with recursion, indirect calls or alloca it
+ * does.
  */
 #include "simt/simt_priv.h"
 

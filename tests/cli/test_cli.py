@@ -575,7 +575,7 @@ margay: void odd<float>(float*, int): grid 1, block 64 and others, \u00d73 launc
     def test_json(self):
         self.check(self.margay("profile", "--json", "report.json", FAKE, "launches", self.source), 0)
         report = json.loads(pathlib.Path(self.dir, "report.json").read_text(encoding="utf-8"))
-        self.assertEqual(list(report), ["margay", "device", "launches", "findings", "errors"])
+        self.assertEqual(list(report), ["margay", "device", "launches", "findings", "errors", "warnings"])
         self.assertEqual(report["margay"], {"version": "0.1.0", "schema": 1})
         self.assertEqual(report["device"], {"name": "NVIDIA H100 80GB HBM3", "compute_capability": "9.0", "sm_count": 132})
         self.assertEqual((report["findings"], report["errors"]), ([], []))

@@ -232,7 +232,7 @@ static void heap(void **state)
     assert_int_equal(**(uint32_t **)(uintptr_t)address, 4711);
 }
 
-/* Where the pieces lie, and so what their accesses cost, is the same for any number of workers and every kind of code. */
+/* Where the pieces lie, and so what accesses to them cost, is the same for any number of workers and each engine. */
 static void heap_addresses(void **state)
 {
     (void)state;
@@ -278,7 +278,8 @@ static void limits(void **state)
         ".func (.param .b32 r) down(.param .b32 x)\n{\n.reg .b32 %q<4>; .reg .pred %z; .local .align 8 .b8 own[64];\n"
         "ld.param.u32 %q0, [x]; st.local.u32 [own], %q0; mov.u32 %q1, 0; setp.eq.u32 %z, %q0, 0; @%z bra END;\n"
         "sub.u32 %q2, %q0, 1; { .param .b32 a0; .param .b32 r0; st.param.b32 [a0], %q2; call (r0), down, (a0);\n"
-        "ld.param.b32 %q1, [r0]; }\nld.local.u32 %q3, [own]; add.u32 %q1, %q1, %q3;\nEND: st.param.b32 [r], %q1; ret;\n}\n",
+        "ld.param.b32 %q1, [r0]; }\nld.local.u32 %q3, [own]; add.u32 %q1, %q1, %q3;\nEND: st.param.b32 [r], %q1;\n"
+        "ret;\n}\n",
         "cvt.u32.u64 %r0, %e; { .param .b32 a0; .param .b32 r0; st.param.b32 [a0], %r0; call (r0), down, (a0);\n"
         "ld.param.b32 %r1, [r0]; }\nst.global.u32 [%a], %r1;");
     /* frames of 64 bytes and what is saved: at most 96 */
