@@ -5,8 +5,8 @@
  * diverges, an instruction that it does not have) is a walk of that warp through the ops from there; it comes back at
  * the next block that is an entry, or at a barrier, if all its lanes are together again and its registers have the form
  * that is expected there. When a warp waits on such a walk, the whole block is handed to the interpreter: every warp's
- * state is written out as the interpreter has it, and sched.c goes on. Only better code than it began with takes it back
- * (mg__engine_take).
+ * state is written out as the interpreter has it, and sched.c goes on. Only better code than it began with takes it
+ * back (mg__engine_take).
  *
  * Turns and rounds are sched.c's, with the interpreter as without. Compiled code ends a turn in a loop, when the slice
  * is used up; the warp's next turn begins as a walk. A block that is parked, or that goes over to better code, has
@@ -16,9 +16,9 @@
 
 #include "simt/engine_priv.h"
 
-/* w->place. READY: behind a barrier, or at the start; AT_BARRIER: compiled code has come to one; LEFT: compiled code has
- * stopped, and nobody has looked where; OUTSIDE: it waits, in the interpreter; WALKING: interpreted to where compiled
- * code can go on; WRITTEN: AT_BARRIER, and as the interpreter has it */
+/* w->place. READY: behind a barrier, or at the start; AT_BARRIER: compiled code has come to one; LEFT: compiled code
+ * has stopped, and nobody has looked where; OUTSIDE: it waits, in the interpreter; WALKING: interpreted to where
+ * compiled code can go on; WRITTEN: AT_BARRIER, and as the interpreter has it */
 enum { READY, AT_BARRIER, LEFT, OUTSIDE, WALKING, WRITTEN, ENDED };
 
 static int64_t delta_of(uint32_t row, uint64_t cx, uint64_t cy, unsigned lane)
@@ -328,8 +328,8 @@ static void end_warp(struct mg_warp *w)
     w->block->live_warps--;
 }
 
-/* Interprets a warp until compiled code can go on, as w->place then says (READY or AT_BARRIER), until its turn is over or
- * the worker has to look (WALKING), until it waits (OUTSIDE), or ends. False: a fault. */
+/* Interprets a warp until compiled code can go on, as w->place then says (READY or AT_BARRIER), until its turn is over
+ * or the worker has to look (WALKING), until it waits (OUTSIDE), or ends. False: a fault. */
 static bool walk(struct mg_warp *w)
 {
     const struct mg_tier *tier = w->worker->tier;
@@ -580,8 +580,8 @@ static bool come_back(struct mg_block *b)
     return true;
 }
 
-/* The turn of one warp, or what is left of it. INTERPRET: go on with the next one; LOOK: the worker has to look, or with
- * b->engine false the interpreter goes on. */
+/* The turn of one warp, or what is left of it. INTERPRET: go on with the next one; LOOK: the worker has to look, or
+ * with b->engine false the interpreter goes on. */
 static enum mg_engine_outcome turn(struct mg_worker *worker, struct mg_block *b, struct mg_warp *w)
 {
     struct mg_round *r = &b->round;

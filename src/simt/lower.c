@@ -277,7 +277,8 @@ static void emit_block(struct mg_lower *L, bool join)
     L->nleads = 0;
 }
 
-/* A loop begins where some branch goes back to, wherever its other ways lead; and a recursion where its function does. */
+/* A loop begins where some branch goes back to, wherever its other ways lead; and a recursion where its function does.
+ */
 static void mark_loop(struct mg_op *ops, const struct mg_op *target)
 {
     struct mg_op *op = &ops[target - ops];

@@ -1,14 +1,14 @@
 /* sched.c - blocks on workers: whose turn it is, who is parked, and when nobody can go on.
  *
- * All that is resident makes progress. The warps of a block have turns, in rounds; a turn ends when the warp waits, ends,
- * or has used its slices (simt_priv.h: MG_SLICE). A block that has run for its share without ending is parked, and the
- * worker begins another one as long as it would be resident on the device as well, or goes back to the one that has
- * been parked for longest: so whatever a block waits for comes, in whatever way it waits. The share is small for a block
- * that seems to wait (its warps poll and nothing else), and so large for any other that few ever use it up; it
+ * All that is resident makes progress. The warps of a block have turns, in rounds; a turn ends when the warp waits,
+ * ends, or has used its slices (simt_priv.h: MG_SLICE). A block that has run for its share without ending is parked,
+ * and the worker begins another one as long as it would be resident on the device as well, or goes back to the one that
+ * has been parked for longest: so whatever a block waits for comes, in whatever way it waits. The share is small for a
+ * block that seems to wait (its warps poll and nothing else), and so large for any other that few ever use it up; it
  * grows with the blocks that are held, which keeps their number low where none waits.
  *
- * Turns, rounds and shares are told by what the warps do, not by a clock, and alike for interpreted and compiled code: a
- * launch whose result may depend on the order of blocks (program->ordered) has one worker, and then everything
+ * Turns, rounds and shares are told by what the warps do, not by a clock, and alike for interpreted and compiled code:
+ * a launch whose result may depend on the order of blocks (program->ordered) has one worker, and then everything
  * happens in the same order for any number of threads and under all engines. What makes counts depend on that order
  * is noted (worker->waits).
  */
@@ -216,10 +216,11 @@ static bool out_of_time(struct mg_worker *worker, struct mg_block *b)
         mg__fault(w, s->mask ? s->pc : NULL, (unsigned)__builtin_ctz(mask), MG_ERR_TIMEOUT,
                   "the launch ran longer than its limit of %.3g s; %s", run->simt->options.timeout_ms / 1000.0, where);
         if (more)
-            mg__fault_hint(w,
-                           "An endless loop, or a wait for what never happens: %llu more block%s not begun, for no more "
-                           "than %u fit on the device at once; or raise --timeout.",
-                           (unsigned long long)more, more == 1 ? " has" : "s have", run->resident);
+            mg__fault_hint(
+                w,
+                "An endless loop, or a wait for what never happens: %llu more block%s not begun, for no more "
+                "than %u fit on the device at once; or raise --timeout.",
+                (unsigned long long)more, more == 1 ? " has" : "s have", run->resident);
         else
             mg__fault_hint(w, "An endless loop, or a wait for what never happens; or raise --timeout.");
         break;
@@ -264,8 +265,8 @@ bool mg__slice_over(struct mg_warp *w)
 {
     struct mg_worker *worker = w->worker;
     w->block->looks++;
-    worker->due |= atomic_load_explicit(&worker->run->stop, memory_order_relaxed) || mg__run_due(worker) ||
-                   mg__tier_due(worker);
+    worker->due |=
+        atomic_load_explicit(&worker->run->stop, memory_order_relaxed) || mg__run_due(worker) || mg__tier_due(worker);
     if (mg__has_polled(w) || ++w->looks >= MG_LOOKS) {
         w->stop = MG_STOP_YIELD;
         return false;

@@ -7,10 +7,10 @@
  *
  * A call is a join as well: the lanes that make it meet at the instruction behind it. Only `ret` arrives there.
  *
- * Independent progress (CUDA promises it from compute capability 7.0 on): when the warp's turn is over, the leaf that has
- * not run for longest is next; and lanes that wait at a join are let go, for they may hold the lock that the others want,
- * soon where every leaf only polls, and after very many turns (MG_APART, sched.c) whatever the leaves do. That ends
- * their convergence, not the program's correctness.
+ * Independent progress (CUDA promises it from compute capability 7.0 on): when the warp's turn is over, the leaf that
+ * has not run for longest is next; and lanes that wait at a join are let go, for they may hold the lock that the others
+ * want, soon where every leaf only polls, and after very many turns (MG_APART, sched.c) whatever the leaves do. That
+ * ends their convergence, not the program's correctness.
  *
  * A slice is charged where loops and functions begin (mg__op_loop), and by polls. Compiled code charges the same, so
  * turns end at the same places under all engines, and what depends on the order of turns is the same as well.

@@ -11,21 +11,25 @@
 #define INSN(text) "        /*0040*/                   " text " ;\n"
 #define GUARDED(text) "        /*0050*/              " text " ;\n"
 
-static const char LISTING[] =
-    INSN("STG.E desc[UR4][R2.64], R0") /* of no kernel */
-    SECTION("k") INSN("LDC R1, c[0x0][0x28]")
-    LINE(10) INSN("LDG.E R2, desc[UR4][R2.64]") INSN("LDG.E.CONSTANT R3, desc[UR4][R4.64]")
-    LINE(11) INSN("STG.E desc[UR4][R4.64], R9")
-    LINE(12) GUARDED("@!P0 BRA `(.L_x_1)")
-    LINE(14) INSN("STS [R5], R0") INSN("STS.64 [R5+0x8], R0") GUARDED("@P1 STS [R5+0x10], R0")
-             INSN("IADD3 R1, R1, 0x1, RZ")
-    LINE(15) GUARDED("@!P0 STG.E desc[UR4][R4.64], R7")
-    "\t//## File \"/src/a.h\", line 5 inlined at \"/src/a.cu\", line 16\n" INSN("LDS R4, [R4+UR4]")
-    LINE(17) INSN("LDS R4, [R4]") INSN("ATOMS.CAST.SPIN R3, [R0], R4, R5") GUARDED("@!P0 BRA `(.L_x_2)")
-    LINE(18) INSN("REDG.E.ADD.STRONG.GPU desc[UR4][R2.64], R5") GUARDED("@!PT LDS RZ, [RZ]")
-    LINE(11) INSN("LDSM.16.M88.4 R4, [R5]") INSN("LDGSTS.E [R7], desc[UR4][R2.64]") INSN("LDL R1, [R2]")
-    LINE(19) INSN("ATOMG.E.CAS.STRONG.GPU PT, R2, desc[UR4][R2.64], R4, R5") INSN("LDG.E R1, desc[UR4][R2.64]")
-    SECTION("calm") LINE(30) INSN("STG.E desc[UR4][R2.64], R0") INSN("STG.E desc[UR4][R2.64+0x4], R0");
+static const char LISTING[] = INSN("STG.E desc[UR4][R2.64], R0") /* of no kernel */
+    SECTION("k") INSN("LDC R1, c[0x0][0x28]") LINE(10) INSN("LDG.E R2, desc[UR4][R2.64]")
+        INSN("LDG.E.CONSTANT R3, desc[UR4][R4.64]") LINE(11) INSN("STG.E desc[UR4][R4.64], R9") LINE(12) GUARDED(
+            "@!P0 BRA `(.L_x_1)") LINE(14) INSN("STS [R5], R0") INSN("STS.64 [R5+0x8], R0")
+            GUARDED("@P1 STS [R5+0x10], R0") INSN("IADD3 R1, R1, 0x1, RZ") LINE(15) GUARDED(
+                "@!P0 STG.E desc[UR4][R4.64], R7") "\t//## File \"/src/a.h\", line 5 inlined at \"/src/a.cu\", line "
+                                                   "16\n" INSN("LDS R4, [R4+UR4]") LINE(17) INSN("LDS R4, [R4]")
+                                                       INSN("ATOMS.CAST.SPIN R3, [R0], R4, R5")
+                                                           GUARDED("@!P0 BRA `(.L_x_2)") LINE(18) INSN(
+                                                               "REDG.E.ADD.STRONG.GPU desc[UR4][R2.64], R5")
+                                                               GUARDED("@!PT LDS RZ, [RZ]") LINE(11) INSN(
+                                                                   "LDSM.16.M88.4 R4, [R5]")
+                                                                   INSN("LDGSTS.E [R7], desc[UR4][R2.64]") INSN(
+                                                                       "LDL R1, [R2]") LINE(19)
+                                                                       INSN("ATOMG.E.CAS.STRONG.GPU PT, R2, "
+                                                                            "desc[UR4][R2.64], R4, R5") INSN(
+                                                                           "LDG.E R1, desc[UR4][R2.64]") SECTION("calm")
+                                                                           LINE(30) INSN("STG.E desc[UR4][R2.64], R0")
+                                                                               INSN("STG.E desc[UR4][R2.64+0x4], R0");
 
 struct place {
     const char *file;
@@ -37,8 +41,8 @@ struct place {
 static void run(struct mg_tally *tally, const char *kernel, uint64_t divergent, const struct place *places, size_t n)
 {
     struct mg_report_line lines[16] = {0};
-    struct mg_report_launch launch = {.kernel = kernel, .mangled = kernel, .grid = {1, 1, 1}, .block = {32, 1, 1},
-                                      .lines = lines, .nlines = n};
+    struct mg_report_launch launch = {
+        .kernel = kernel, .mangled = kernel, .grid = {1, 1, 1}, .block = {32, 1, 1}, .lines = lines, .nlines = n};
     assert_true(n <= MG_COUNT(lines));
     for (size_t i = 0; i < n; i++) {
         lines[i].file = places[i].file;
@@ -51,19 +55,19 @@ static void run(struct mg_tally *tally, const char *kernel, uint64_t divergent, 
 }
 
 static const struct place places[] = {
-    {"/src/a.cu", 10, {.loads = 2}, false},                /* as written */
-    {"/src/a.cu", 11, {.stores = 2}, false},               /* one of two arms */
-    {"/src/a.cu", 12, {.stores = 0}, false},               /* a branch alone */
-    {"/src/a.cu", 13, {.stores = 1}, false},               /* the other: nothing is left of the line */
-    {"/src/a.cu", 14, {.stores = 1}, false},               /* three copies */
-    {"/src/a.cu", 15, {.stores = 1}, false},               /* under a predicate */
-    {"/src/a.h", 5, {.loads = 2}, false},                  /* inlined; one load is at hand */
-    {"/src/a.cu", 17, {.loads = 2, .stores = 1}, false},   /* a loop of swaps: its loads are not looked at */
-    {"/src/a.cu", 18, {.atomics = 1}, false},              /* and a load that never runs */
-    {"/src/a.cu", 19, {.atomics = 1, .loads = 7}, false},  /* as 17 */
-    {"/src/other.cu", 3, {.stores = 1}, false},            /* of a file that the listing does not have */
-    {"", 0, {.stores = 9}, false},                         /* of no known line */
-    {"/src/a.cu", 20, {.stores = 9}, true},                /* never ran */
+    {"/src/a.cu", 10, {.loads = 2}, false},               /* as written */
+    {"/src/a.cu", 11, {.stores = 2}, false},              /* one of two arms */
+    {"/src/a.cu", 12, {.stores = 0}, false},              /* a branch alone */
+    {"/src/a.cu", 13, {.stores = 1}, false},              /* the other: nothing is left of the line */
+    {"/src/a.cu", 14, {.stores = 1}, false},              /* three copies */
+    {"/src/a.cu", 15, {.stores = 1}, false},              /* under a predicate */
+    {"/src/a.h", 5, {.loads = 2}, false},                 /* inlined; one load is at hand */
+    {"/src/a.cu", 17, {.loads = 2, .stores = 1}, false},  /* a loop of swaps: its loads are not looked at */
+    {"/src/a.cu", 18, {.atomics = 1}, false},             /* and a load that never runs */
+    {"/src/a.cu", 19, {.atomics = 1, .loads = 7}, false}, /* as 17 */
+    {"/src/other.cu", 3, {.stores = 1}, false},           /* of a file that the listing does not have */
+    {"", 0, {.stores = 9}, false},                        /* of no known line */
+    {"/src/a.cu", 20, {.stores = 9}, true},               /* never ran */
 };
 
 static void lines_that_ptxas_changed(void **state)
@@ -139,9 +143,10 @@ static void damaged_listings(void **state)
         free(copy);
         mg__machine_free(&machine);
     }
-    static const char *const other[] = {"", "\n\n", "nvdisasm fatal: no", "\t//## File \"a\", line 1\n/*0*/ STG x ;\n",
-                                        SECTION("k") "\t//## File \"a\n" INSN("STG.E x") "\t//## File \"a\", line x\n"
-                                        "/*\n/**/\n/*0*/@\n/*0*/ @P0\n/*0*/ ;\n"};
+    static const char *const other[] = {
+        "", "\n\n", "nvdisasm fatal: no", "\t//## File \"a\", line 1\n/*0*/ STG x ;\n",
+        SECTION("k") "\t//## File \"a\n" INSN("STG.E x") "\t//## File \"a\", line x\n"
+                                                         "/*\n/**/\n/*0*/@\n/*0*/ @P0\n/*0*/ ;\n"};
     for (size_t i = 0; i < MG_COUNT(other); i++) {
         struct mg_machine machine;
         struct mg_strbuf text = {0};

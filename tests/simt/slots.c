@@ -125,84 +125,78 @@ static const struct program {
     const char *name, *ptx;
     void (*plain)(const uint32_t *in, uint32_t *out);
     const char *copy, *through, *source; /* a late copy, and what it was copied through; NULL: there is none */
-} programs[] =
-    {
-        {"a copy in an arm of a loop, used behind it",
-         PROGRAM(LOOP(UNLESS(4, N) "mov.u32 %r3, %r1; add.u32 %r9, %r9, 1;\nN:") RESULT), last_multiple, "%r3", NULL,
-         "%r1"},
-        {"a copy of a copy",
-         PROGRAM(LOOP(UNLESS(2, N) "mov.u32 %r4, %r1;\n" UNLESS(3, N) "mov.u32 %r3, %r4; add.u32 %r9, %r9, 1;\nN:")
-                     RESULT),
-         last_of_both, "%r3", NULL, "%r4"},
-        {"a copy of an address, as it is and as a global one",
-         PROGRAM(LOOP(UNLESS(
-             3,
-             N) "mov.u64 %d5, %d2; cvta.to.global.u64 %d6, %d5; add.u32 %r9, %r9, 1;\nN:") "setp.eq.u32 %p1, %r9, 0; "
-                                                                                           "@%p1 bra E; ld.global.u32 "
-                                                                                           "%r3, [%d6]; add.u32 %r3, "
-                                                                                           "%r3, 1; st.global.u32 "
-                                                                                           "[%d1+4], %r3;\nE:"),
-         through_address, "%d6", "%d5", "%d2"},
-        {"a copy of a counter, before and after it counts",
-         PROGRAM("mov.u32 %r5, 0;\n" LOOP("mov.u32 %r4, %r0; add.u32 %r5, %r5, %r4;\n" UNLESS(
-             3, N) "mov.u32 %r3, %r0; add.u32 %r9, %r9, 1;\nN:") RESULT "st.global.u32 [%d1+4], %r5;"),
-         last_index, "%r3", NULL, "%r0"},
-        {"two copies, and the source goes on",
-         PROGRAM("mov.u32 %r2, 1; mov.u32 %r6, 0; mov.u32 %r7, 0;\n" LOOP(
-             "mov.u32 %r3, %r2; mov.u32 %r4, %r3; mad.lo.u32 %r2, %r2, 5, %r1; add.u32 %r5, %r4, %r2; xor.b32 %r6, "
-             "%r6, "
-             "%r5; add.u32 %r7, %r7, %r4;") "st.global.u32 [%d1], %r6; st.global.u32 [%d1+4], %r7; st.global.u32 "
-                                            "[%d1+8], "
-                                            "%r2;"),
-         older, "%r4", "%r3", "%r2"},
-        {"values that never change, set in an arm",
-         PROGRAM(LOOP(UNLESS(
-             5, N) "mov.u32 %r3, 1234567; ld.param.u64 %d5, [p3]; mov.u32 %r4, %ntid.x; add.u32 %r9, %r9, "
-                   "1;\nN: mul.lo.u32 %r11, %r1, %r1; xor.b32 %r12, %r11, %r1;") "setp.eq.u32 %p1, %r9, 0; @%p1 bra E; "
-                                                                                 "cvt.u32.u64 %r5, %d5; st.global.u32 "
-                                                                                 "[%d1], %r3; st.global.u32 "
-                                                                                 "[%d1+4], %r5; st.global.u32 [%d1+8], "
-                                                                                 "%r4;\nE:"),
-         fixed_in_arms, NULL, NULL, NULL},
-        {"a copy under a guard",
-         PROGRAM(
-             "mov.u32 %r5, 0;\n" LOOP("setp.eq.u32 %p1, %r9, 0; selp.b32 %r11, 77, %r3, %p1; xor.b32 %r5, %r5, %r11; "
+} programs[] = {
+    {"a copy in an arm of a loop, used behind it",
+     PROGRAM(LOOP(UNLESS(4, N) "mov.u32 %r3, %r1; add.u32 %r9, %r9, 1;\nN:") RESULT), last_multiple, "%r3", NULL,
+     "%r1"},
+    {"a copy of a copy",
+     PROGRAM(LOOP(UNLESS(2, N) "mov.u32 %r4, %r1;\n" UNLESS(3, N) "mov.u32 %r3, %r4; add.u32 %r9, %r9, 1;\nN:") RESULT),
+     last_of_both, "%r3", NULL, "%r4"},
+    {"a copy of an address, as it is and as a global one",
+     PROGRAM(LOOP(UNLESS(
+         3, N) "mov.u64 %d5, %d2; cvta.to.global.u64 %d6, %d5; add.u32 %r9, %r9, 1;\nN:") "setp.eq.u32 %p1, %r9, 0; "
+                                                                                          "@%p1 bra E; ld.global.u32 "
+                                                                                          "%r3, [%d6]; add.u32 %r3, "
+                                                                                          "%r3, 1; st.global.u32 "
+                                                                                          "[%d1+4], %r3;\nE:"),
+     through_address, "%d6", "%d5", "%d2"},
+    {"a copy of a counter, before and after it counts",
+     PROGRAM("mov.u32 %r5, 0;\n" LOOP("mov.u32 %r4, %r0; add.u32 %r5, %r5, %r4;\n" UNLESS(
+         3, N) "mov.u32 %r3, %r0; add.u32 %r9, %r9, 1;\nN:") RESULT "st.global.u32 [%d1+4], %r5;"),
+     last_index, "%r3", NULL, "%r0"},
+    {"two copies, and the source goes on",
+     PROGRAM("mov.u32 %r2, 1; mov.u32 %r6, 0; mov.u32 %r7, 0;\n" LOOP(
+         "mov.u32 %r3, %r2; mov.u32 %r4, %r3; mad.lo.u32 %r2, %r2, 5, %r1; add.u32 %r5, %r4, %r2; xor.b32 %r6, "
+         "%r6, "
+         "%r5; add.u32 %r7, %r7, %r4;") "st.global.u32 [%d1], %r6; st.global.u32 [%d1+4], %r7; st.global.u32 "
+                                        "[%d1+8], "
+                                        "%r2;"),
+     older, "%r4", "%r3", "%r2"},
+    {"values that never change, set in an arm",
+     PROGRAM(LOOP(UNLESS(
+         5, N) "mov.u32 %r3, 1234567; ld.param.u64 %d5, [p3]; mov.u32 %r4, %ntid.x; add.u32 %r9, %r9, "
+               "1;\nN: mul.lo.u32 %r11, %r1, %r1; xor.b32 %r12, %r11, %r1;") "setp.eq.u32 %p1, %r9, 0; @%p1 bra E; "
+                                                                             "cvt.u32.u64 %r5, %d5; st.global.u32 "
+                                                                             "[%d1], %r3; st.global.u32 "
+                                                                             "[%d1+4], %r5; st.global.u32 [%d1+8], "
+                                                                             "%r4;\nE:"),
+     fixed_in_arms, NULL, NULL, NULL},
+    {"a copy under a guard",
+     PROGRAM("mov.u32 %r5, 0;\n" LOOP("setp.eq.u32 %p1, %r9, 0; selp.b32 %r11, 77, %r3, %p1; xor.b32 %r5, %r5, %r11; "
                                       "rem.u32 %r8, %r1, 3; setp.eq.u32 %p2, %r8, 0; @%p2 mov.u32 %r3, %r1; @%p2 "
                                       "add.u32 %r9, %r9, 1;") RESULT "st.global.u32 [%d1+4], %r5;"),
-         under_guards, "%r3", NULL, "%r1"},
-        {"halves, vectors and words of wider values, set in an arm",
-         PROGRAM(LOOP(UNLESS(3, N) "mov.b32 {%h0, %h1}, %r1; and.b64 %d5, %d2, -8; ld.global.v2.u32 {%r4, %r5}, [%d5]; "
-                                   "and.b32 "
-                                   "%r6, %r0, 1; setp.eq.u32 %p2, %r6, 0; mul.wide.u32 %d6, %r1, %r1; mov.b64 {_, "
-                                   "%r7}, "
-                                   "%d6; add.u32 %r9, %r9, 1;\nN: add.u32 %r11, %r1, %r0; mul.wide.u32 %d7, %r11, "
-                                   "%r11;") "setp.eq.u32 %p1, %r9, 0; @%p1 bra E; cvt.u32.u16 %r10, %h1; st.global.u32 "
-                                            "[%d1], %r10; selp.b32 %r12, "
-                                            "%r5, %r4, %p2; st.global.u32 [%d1+4], %r12; st.global.u32 [%d1+8], "
-                                            "%r7;\nE:"),
-         parts, NULL, NULL, NULL},
-        {"the previous word, which the first round does not have",
-         PROGRAM(
-             "mov.u32 %r5, 0;\n" LOOP("setp.eq.u32 %p1, %r9, 0; @%p1 bra F; mad.lo.u32 %r5, %r5, 31, %r3;\nF: mov.u32 "
+     under_guards, "%r3", NULL, "%r1"},
+    {"halves, vectors and words of wider values, set in an arm",
+     PROGRAM(LOOP(UNLESS(3, N) "mov.b32 {%h0, %h1}, %r1; and.b64 %d5, %d2, -8; ld.global.v2.u32 {%r4, %r5}, [%d5]; "
+                               "and.b32 "
+                               "%r6, %r0, 1; setp.eq.u32 %p2, %r6, 0; mul.wide.u32 %d6, %r1, %r1; mov.b64 {_, "
+                               "%r7}, "
+                               "%d6; add.u32 %r9, %r9, 1;\nN: add.u32 %r11, %r1, %r0; mul.wide.u32 %d7, %r11, "
+                               "%r11;") "setp.eq.u32 %p1, %r9, 0; @%p1 bra E; cvt.u32.u16 %r10, %h1; st.global.u32 "
+                                        "[%d1], %r10; selp.b32 %r12, "
+                                        "%r5, %r4, %p2; st.global.u32 [%d1+4], %r12; st.global.u32 [%d1+8], "
+                                        "%r7;\nE:"),
+     parts, NULL, NULL, NULL},
+    {"the previous word, which the first round does not have",
+     PROGRAM("mov.u32 %r5, 0;\n" LOOP("setp.eq.u32 %p1, %r9, 0; @%p1 bra F; mad.lo.u32 %r5, %r5, 31, %r3;\nF: mov.u32 "
                                       "%r3, %r1; mov.u32 %r9, 1;") "st.global.u32 [%d1], %r5; st.global.u32 [%d1+4], "
                                                                    "%r3;"),
-         previous, "%r3", NULL, "%r1"},
-        {"accesses by an address and by the one before it",
-         PROGRAM(
-             "mov.u32 %r0, 0; mov.u32 %r9, 0; mov.u32 %r5, 0; mov.u32 %r6, 0;\nL: mul.wide.u32 %d2, %r0, 4; add.u64 "
+     previous, "%r3", NULL, "%r1"},
+    {"accesses by an address and by the one before it",
+     PROGRAM("mov.u32 %r0, 0; mov.u32 %r9, 0; mov.u32 %r5, 0; mov.u32 %r6, 0;\nL: mul.wide.u32 %d2, %r0, 4; add.u64 "
              "%d3, "
              "%d2, %d0; ld.global.u32 %r1, [%d3]; ld.global.u32 %r2, [%d3+4]; xor.b32 %r3, %r1, %r2; add.u32 %r5, %r5, "
              "%r3; and.b32 %r4, %r1, %r9; and.b32 %r4, %r4, 1; setp.eq.u32 %p1, %r4, 0; @%p1 bra N;\nld.global.u32 "
              "%r7, [%d4]; ld.global.u32 %r8, [%d4+4]; mad.lo.u32 %r7, %r7, 3, %r8; add.u32 %r6, %r6, %r7;\nN: mov.u64 "
              "%d4, %d3; mov.u32 %r9, 1; add.u32 %r0, %r0, 2; setp.lt.u32 %p2, %r0, 16; @%p2 bra L; st.global.u32 "
              "[%d1], %r5; st.global.u32 [%d1+4], %r6;"),
-         two_addresses, "%d4", NULL, "%d3"},
-        {"a value of its own in either arm",
-         PROGRAM("mov.u32 %r5, 0;\n" LOOP(
-             "and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0; @%p1 bra X; add.u32 %r3, %r1, 100; "
-             "mov.u32 %r4, %r3; bra Y;\nX: mov.u32 %r4, 9;\nY: mad.lo.u32 %r5, %r5, 7, "
-             "%r4;") "st.global.u32 [%d1], %r5;"),
-         either_arm, NULL, NULL, NULL},
+     two_addresses, "%d4", NULL, "%d3"},
+    {"a value of its own in either arm",
+     PROGRAM(
+         "mov.u32 %r5, 0;\n" LOOP("and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0; @%p1 bra X; add.u32 %r3, %r1, 100; "
+                                  "mov.u32 %r4, %r3; bra Y;\nX: mov.u32 %r4, 9;\nY: mad.lo.u32 %r5, %r5, 7, "
+                                  "%r4;") "st.global.u32 [%d1], %r5;"),
+     either_arm, NULL, NULL, NULL},
 };
 
 static void run_all(const char *engine, unsigned threads)
