@@ -399,13 +399,32 @@ void mg__cudart_limits_reset(void)
 /* The stack and the heap are the engine's. What kernels print is written as it comes, so that no buffer of printf's
  * fills up; the caches have no persisting part and fetch by sectors; and kernels launch none: those values are kept,
  * within what a device takes. */
+/* What a device makes of a value, as an H200 answered (driver 580.159, CUDA 13.0, 2026-11-22): stacks in steps of 16
+ * bytes, at least 512 KiB of printf's buffer and 4 MiB of heap, no more heap than an eighth of the memory. */
+static size_t fitting(int limit, size_t value)
+{
+    switch (limit) {
+    case CU_LIMIT_STACK:
+        return value > SIZE_MAX - 15 ? value : (value + 15) / 16 * 16;
+    case CU_LIMIT_PRINTF_FIFO:
+        return MG_MAX(value, (size_t)512 << 10);
+    case CU_LIMIT_MALLOC_HEAP:
+        value = MG_MIN(MG_MAX(value, (size_t)4 << 20), memory_total() / 8);
+        return (value + 8191) / 8192 * 8192;
+    default:
+        return value;
+    }
+}
+
 int mg__cudaDeviceSetLimit(int limit, size_t value)
 {
     CUDART_ENTER();
     int error = 0;
+    value = fitting(limit, value);
     switch (limit) {
-    case CU_LIMIT_STACK:
-        if (value > 512u << 10) /* the most of local memory that a thread may have */
+    case CU_LIMIT_STACK: /* the most of local memory that a thread may have, and of memory, for all that are resident */
+        if (value > 512u << 10 ||
+            value > memory_total() / ((uint64_t)arch()->board->sm_count * arch()->max_threads_sm))
             error = cudaErrorInvalidValue;
         else
             mg__simt_set_stack(mg__cudart.simt, value);

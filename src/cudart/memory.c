@@ -421,7 +421,7 @@ int mg__cudaStreamAttachMemAsync(void *stream, void *pointer, size_t length, uns
     int error = 0;
     if (!mg__cudart_stream_ok(stream))
         error = cudaErrorInvalidResourceHandle;
-    else if (flags != 1 && flags != 2 && flags != 4)
+    else if ((flags != 1 && flags != 2 && flags != 4) || (flags == 4 && !stream)) /* singly to the default stream */
         error = cudaErrorInvalidValue;
     else
         error = check_managed(pointer, length ? length : 1);

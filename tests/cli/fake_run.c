@@ -33,9 +33,17 @@ static struct mg_metrics metrics(uint64_t wave, uint64_t wave_ideal, uint64_t se
 static void launch(const char *mangled, struct mg_dim3 grid, struct mg_dim3 block, struct mg_report_line *lines,
                    size_t nlines, struct mg_report_var *vars, size_t nvars)
 {
-    struct mg_report_launch l = {.kernel = mangled, .mangled = mangled, .grid = grid, .block = block, .regs = 24,
-                                 .shared_static = nvars ? vars[0].size : 0, .seconds = 0.0125, .lines = lines,
-                                 .nlines = nlines, .vars = vars, .nvars = nvars};
+    struct mg_report_launch l = {.kernel = mangled,
+                                 .mangled = mangled,
+                                 .grid = grid,
+                                 .block = block,
+                                 .regs = 24,
+                                 .shared_static = nvars ? vars[0].size : 0,
+                                 .seconds = 0.0125,
+                                 .lines = lines,
+                                 .nlines = nlines,
+                                 .vars = vars,
+                                 .nvars = nvars};
     for (size_t i = 0; i < nlines; i++)
         for (unsigned m = 0; m < MG_METRIC_COUNT; m++)
             l.metrics.v[m] += lines[i].metrics.v[m];
@@ -45,12 +53,12 @@ static void launch(const char *mangled, struct mg_dim3 grid, struct mg_dim3 bloc
 static void launches(const char *source)
 {
     struct mg_dim3 grid = {32, 32, 1}, block = {32, 8, 1};
-    struct mg_report_line naive[] = {{source, 3, metrics(0, 0, 147456, 65536, 0)}};
+    struct mg_report_line naive[] = {{source, 3, metrics(0, 0, 147456, 65536, 0), {0}}};
     struct mg_report_line shared[] = {
-        {source, 7, metrics(16384, 16384, 32768, 32768, 0)},
-        {source, 9, metrics(524288, 16384, 32768, 32768, 0)},
+        {source, 7, metrics(16384, 16384, 32768, 32768, 0), {0}},
+        {source, 9, metrics(524288, 16384, 32768, 32768, 0), {0}},
     };
-    struct mg_report_line odd[] = {{source, 11, metrics(0, 0, 8, 8, 31)}, {"", 0, metrics(0, 0, 4, 4, 0)}};
+    struct mg_report_line odd[] = {{source, 11, metrics(0, 0, 8, 8, 31), {0}}, {"", 0, metrics(0, 0, 4, 4, 0), {0}}};
     struct mg_report_var tile[] = {{"_ZZ16transpose_sharedPKfPfiE4tile", 0, 4096, metrics(540672, 32768, 0, 0, 0)}};
     tile[0].metrics.v[MG_METRIC_INST_SHARED_LD] = 16384;
     tile[0].metrics.v[MG_METRIC_INST_SHARED_ST] = 16384;
@@ -76,19 +84,43 @@ static void error(const char *source, unsigned column, const char *header)
 static void findings(const char *source, bool faulted)
 {
     struct mg_report_finding race = {
-        .check = "race", .kind = "write-read", .severity = MG_SEVERITY_ERROR,
-        .mangled = "_Z16transpose_sharedPKfPfi", .file = source, .line = 9, .other_line = 7, .variable = "tile[1][0]",
-        .count = 1000, .message = "thread (1,0,0) of block (0,0,0) reads tile[1][0], which thread (0,1,0) writes",
+        .check = "race",
+        .kind = "write-read",
+        .severity = MG_SEVERITY_ERROR,
+        .mangled = "_Z16transpose_sharedPKfPfi",
+        .file = source,
+        .line = 9,
+        .other_line = 7,
+        .variable = "tile[1][0]",
+        .count = 1000,
+        .message = "thread (1,0,0) of block (0,0,0) reads tile[1][0], which thread (0,1,0) writes",
         .advice = "Put a __syncthreads() between the write and the read."};
-    struct mg_report_finding same = {.check = "race", .kind = "same-value", .severity = MG_SEVERITY_WARNING,
-                                     .mangled = "_Z15transpose_naivePKfPfi", .file = source, .line = 3, .other_line = 3,
-                                     .variable = "allocation of 64 bytes, byte 0", .count = 2, .message = "two write",
+    struct mg_report_finding same = {.check = "race",
+                                     .kind = "same-value",
+                                     .severity = MG_SEVERITY_WARNING,
+                                     .mangled = "_Z15transpose_naivePKfPfi",
+                                     .file = source,
+                                     .line = 3,
+                                     .other_line = 3,
+                                     .variable = "allocation of 64 bytes, byte 0",
+                                     .count = 2,
+                                     .message = "two write",
                                      .advice = "Let one write."};
-    struct mg_report_finding copy = {.check = "bounds", .kind = "copy", .severity = MG_SEVERITY_ERROR, .count = 1,
-                                     .message = "cudaMemcpy of 1024 bytes into 512", .advice = "Check the size."};
-    struct mg_report_finding outside = {.check = "bounds", .kind = "out-of-allocation", .severity = MG_SEVERITY_ERROR,
-                                        .mangled = "_Z5scalePfi", .file = source, .line = 9, .count = 1,
-                                        .message = "beyond", .advice = "Check the index."};
+    struct mg_report_finding copy = {.check = "bounds",
+                                     .kind = "copy",
+                                     .severity = MG_SEVERITY_ERROR,
+                                     .count = 1,
+                                     .message = "cudaMemcpy of 1024 bytes into 512",
+                                     .advice = "Check the size."};
+    struct mg_report_finding outside = {.check = "bounds",
+                                        .kind = "out-of-allocation",
+                                        .severity = MG_SEVERITY_ERROR,
+                                        .mangled = "_Z5scalePfi",
+                                        .file = source,
+                                        .line = 9,
+                                        .count = 1,
+                                        .message = "beyond",
+                                        .advice = "Check the index."};
     launches(source);
     if (faulted) {
         mg__report_finding(writer, &outside);
@@ -111,8 +143,8 @@ int main(int argc, char **argv)
     if (target && mg__report_open(target, &device, &writer) != MG_OK)
         return 99;
     if (!strcmp(what, "env")) {
-        static const char *const names[] = {"MARGAY_MODE",     "MARGAY_DEVICE",  "MARGAY_THREADS",
-                                            "MARGAY_LAUNCHES", "MARGAY_TIMEOUT", "MARGAY_STRICT",
+        static const char *const names[] = {"MARGAY_MODE",     "MARGAY_DEVICE",   "MARGAY_THREADS",
+                                            "MARGAY_LAUNCHES", "MARGAY_TIMEOUT",  "MARGAY_STRICT",
                                             "MARGAY_KERNEL",   "MARGAY_PROGRESS", "LD_LIBRARY_PATH"};
         for (size_t i = 0; i < MG_COUNT(names); i++)
             printf("%s=%s\n", names[i], getenv(names[i]) ? getenv(names[i]) : "(none)");
@@ -140,7 +172,7 @@ int main(int argc, char **argv)
     } else if (!strcmp(what, "check-env")) {
         puts(getenv("MARGAY_CHECK") ? getenv("MARGAY_CHECK") : "(none)");
     } else if (!strcmp(what, "no-lines")) {
-        struct mg_report_line unknown[] = {{"", 0, metrics(64, 32, 8, 8, 0)}};
+        struct mg_report_line unknown[] = {{"", 0, metrics(64, 32, 8, 8, 0), {0}}};
         launch("_Z1kv", (struct mg_dim3){1, 1, 1}, (struct mg_dim3){64, 1, 1}, unknown, 1, NULL, 0);
     } else if (!strcmp(what, "error")) {
         error(source, argc > 3 ? (unsigned)atoi(argv[3]) : 0, argc > 4 ? argv[4] : NULL);

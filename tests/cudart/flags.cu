@@ -116,7 +116,13 @@ static void managed()
         OK(cudaMallocManaged(&p, 4096, f));
         works(p);
         OK(cudaStreamAttachMemAsync(0, p, 0, cudaMemAttachGlobal));
-        OK(cudaStreamAttachMemAsync(0, p, 0, cudaMemAttachSingle));
+        IS(cudaStreamAttachMemAsync(0, p, 0, cudaMemAttachSingle), 1); // the default stream is everybody's
+        IS(cudaGetLastError(), 1);
+        cudaStream_t own;
+        OK(cudaStreamCreate(&own));
+        OK(cudaStreamAttachMemAsync(own, p, 0, cudaMemAttachSingle));
+        OK(cudaStreamSynchronize(own));
+        OK(cudaStreamDestroy(own));
         works(p);
         OK(cudaFree(p));
     }

@@ -75,8 +75,10 @@ int main()
     OK(cudaMemset(d, 0, 1024));
     // the heap, before anything uses it
     TRUE(get(cudaLimitMallocHeapSize) == 8 << 20);
-    IS(cudaDeviceSetLimit(cudaLimitMallocHeapSize, (size_t)1 << 40), 2);
-    IS(cudaGetLastError(), 2);
+    OK(cudaDeviceSetLimit(cudaLimitMallocHeapSize, (size_t)1 << 40)); // as much as may be
+    TRUE(get(cudaLimitMallocHeapSize) > 1 << 30 && get(cudaLimitMallocHeapSize) < (size_t)1 << 40);
+    OK(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 1));
+    TRUE(get(cudaLimitMallocHeapSize) == 4 << 20);
     set(cudaLimitMallocHeapSize, 64 << 20);
     LAUNCH(0, pieces<<<1, 1>>>(d, 100, 1 << 20));
     TRUE(first(d) > 50 && first(d) <= 64);
@@ -92,6 +94,8 @@ int main()
     LAUNCH(0, pieces<<<1, 1>>>(d, 100, 1 << 20));
     TRUE(first(d) > 4 && first(d) <= 8);
     // the stack
+    OK(cudaDeviceSetLimit(cudaLimitStackSize, 1000));
+    TRUE(get(cudaLimitStackSize) == 1008);
     IS(cudaDeviceSetLimit(cudaLimitStackSize, 1 << 20), 1);
     IS(cudaGetLastError(), 1);
     LAUNCH(0, recurse<<<1, 32>>>(d, 1));
@@ -107,6 +111,8 @@ int main()
     TRUE(first(d) == 2999);
     // what printf's buffer holds; it stays after the first kernel that prints
     TRUE(get(cudaLimitPrintfFifoSize) == 8650752);
+    OK(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 1));
+    TRUE(get(cudaLimitPrintfFifoSize) == 512 << 10);
     set(cudaLimitPrintfFifoSize, 1 << 20);
     LAUNCH(0, say<<<1, 1>>>(d));
     TRUE(first(d) == 0);
