@@ -527,8 +527,7 @@ static void whole(struct printer *pr)
     const struct mg_ptx_module *module = pr->module;
     put(pr, ".version %u.%u\n", module->version_major, module->version_minor);
     if (module->target_sm)
-        put(pr, ".target sm_%u%s%s\n", module->target_sm, module->target_arch_specific ? "a" : "",
-            module->debug ? ", debug" : "");
+        put(pr, ".target sm_%u%s\n", module->target_sm, module->target_arch_specific ? "a" : "");
     put(pr, ".address_size 64\n");
     for (size_t i = 1; i < module->nfiles; i++) {
         if (module->files[i][0])
