@@ -4,8 +4,8 @@
  * terminal sends reach the child by themselves, since it is in the same process group (si_code SI_KERNEL), so only
  * those that a process sent to us alone are forwarded. They arrive on a descriptor (signalfd), which leaves no gap
  * between checking and waiting. The end of the child ends the wait: a grandchild that keeps the pipe open does not hold
- * us up. A signal that cannot be caught ends us alone: then the system ends the child (mg__child_bind), so that nothing is
- * left running.
+ * us up. A signal that cannot be caught ends us alone: then the system ends the child (mg__child_bind), so that nothing
+ * is left running.
  */
 #include "cli.h"
 
@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define REPORT_FD_LEAST 200    /* above the descriptors that programs hard-code */
+#define REPORT_FD_LEAST 200 /* above the descriptors that programs hard-code */
 #define PIPE_SIZE (1 << 20)
 
 static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};

@@ -94,9 +94,8 @@ static void *worker_begin(void *state, unsigned worker)
 static void add_shared(struct worker *w, const struct mg_access *a, enum mg_access_kind kind, struct mg_cost cost,
                        struct tally *t)
 {
-    struct tally *var = a->shared_var >= 0 && (uint32_t)a->shared_var < w->launch->info->nshared_vars
-                            ? &w->vars[a->shared_var]
-                            : NULL;
+    struct tally *var =
+        a->shared_var >= 0 && (uint32_t)a->shared_var < w->launch->info->nshared_vars ? &w->vars[a->shared_var] : NULL;
     for (; t; t = t == var ? NULL : var) {
         t->wavefronts += cost.wavefronts * a->times;
         t->ideal += cost.ideal * a->times;
@@ -164,8 +163,8 @@ static void count_shared(struct worker *w, const struct mg_access *a, enum mg_ac
 static void count_global(const struct worker *w, const struct mg_access *a, enum mg_access_kind kind, unsigned width,
                          const struct mg_ptx_insn *insn, struct tally *t)
 {
-    static const uint8_t operation[] = {[MG_ACCESS_LD] = 0, [MG_ACCESS_ST] = 1, [MG_ACCESS_RED] = 2,
-                                        [MG_ACCESS_ATOM] = 3, [MG_ACCESS_CP_ASYNC] = 0};
+    static const uint8_t operation[] = {
+        [MG_ACCESS_LD] = 0, [MG_ACCESS_ST] = 1, [MG_ACCESS_RED] = 2, [MG_ACCESS_ATOM] = 3, [MG_ACCESS_CP_ASYNC] = 0};
     if (kind >= MG_COUNT(operation))
         return;
     unsigned op = operation[kind];
@@ -324,6 +323,12 @@ static bool fold_vars(const struct launch *l, struct mg_report_launch *r)
     return true;
 }
 
+static uint32_t waits_of(uint32_t waits)
+{
+    return (waits & MG_WAITED_POLLING ? MG_REPORT_POLLING : 0u) | (waits & MG_WAITED_PARKED ? MG_REPORT_PARKED : 0u) |
+           (waits & MG_WAITED_APART ? MG_REPORT_APART : 0u) | (waits & MG_WAITED_SWAP ? MG_REPORT_SWAP : 0u);
+}
+
 static void launch_end(void *state, enum mg_status status)
 {
     struct launch *l = state;
@@ -338,6 +343,7 @@ static void launch_end(void *state, enum mg_status status)
         .shared_static = info->shared_static,
         .shared_dynamic = info->shared_dynamic,
         .status = status,
+        .waits = waits_of(info->waits),
     };
     if (fold_lines(l, &r) && fold_vars(l, &r)) {
         r.metrics.v[MG_METRIC_SHARED_STATIC] = info->shared_static;

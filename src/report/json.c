@@ -114,6 +114,24 @@ static bool written(struct mg_strbuf *out, const struct mg_report_written *w)
                              w->loads, w->stores, w->atomics, w->guarded);
 }
 
+const char *mg__report_wait_name(unsigned bit)
+{
+    static const char *const names[MG_REPORT_WAITS] = {"polling", "parked", "apart", "swap"};
+    return bit < MG_REPORT_WAITS ? names[bit] : "";
+}
+
+static bool waits(struct mg_strbuf *out, uint32_t bits)
+{
+    bool ok = mg__strbuf_printf(out, "\"waits\": [");
+    const char *comma = "";
+    for (unsigned i = 0; i < MG_REPORT_WAITS; i++)
+        if (bits >> i & 1) {
+            ok = ok && mg__strbuf_printf(out, "%s\"%s\"", comma, mg__report_wait_name(i));
+            comma = ", ";
+        }
+    return ok && mg__strbuf_printf(out, "], ");
+}
+
 bool mg__report_launch_json(const struct mg_report_launch *launch, struct mg_strbuf *out)
 {
     double seconds = launch->seconds > 0 && launch->seconds < 1e9 ? launch->seconds : 0;
@@ -133,7 +151,8 @@ bool mg__report_launch_json(const struct mg_report_launch *launch, struct mg_str
               mg__strbuf_printf(out, ", \"seconds\": %llu.%09llu, ", (unsigned long long)(ns / 1000000000u),
                                 (unsigned long long)(ns % 1000000000u)) &&
               field(out, "status", mg_status_name(launch->status)) && mg__strbuf_append(out, ", ", 2) &&
-              metrics(out, &launch->metrics, OF_LAUNCH) && mg__strbuf_printf(out, ", \"lines\": [");
+              waits(out, launch->waits) && metrics(out, &launch->metrics, OF_LAUNCH) &&
+              mg__strbuf_printf(out, ", \"lines\": [");
     free(demangled);
     for (size_t i = 0; ok && i < launch->nlines; i++)
         ok = mg__strbuf_append(out, i ? ", {" : "{", i ? 3 : 1) && field(out, "file", launch->lines[i].file) &&
@@ -169,10 +188,16 @@ bool mg__report_finding_json(const struct mg_report_finding *f, struct mg_strbuf
     const struct {
         const char *name, *text;
     } texts[] = {
-        {"check", f->check},       {"kind", f->kind}, {"severity", mg__report_severity_name(f->severity)},
-        {"kernel", kernel},        {"mangled", f->mangled ? f->mangled : f->kernel},
-        {"variable", f->variable}, {"message", f->message},
-        {"advice", f->advice},     {"file", f->file}, {"other_file", other},
+        {"check", f->check},
+        {"kind", f->kind},
+        {"severity", mg__report_severity_name(f->severity)},
+        {"kernel", kernel},
+        {"mangled", f->mangled ? f->mangled : f->kernel},
+        {"variable", f->variable},
+        {"message", f->message},
+        {"advice", f->advice},
+        {"file", f->file},
+        {"other_file", other},
     };
     bool ok = true;
     for (size_t i = 0; ok && i < MG_COUNT(texts); i++)
@@ -203,8 +228,9 @@ bool mg__json_diag(struct mg_strbuf *out, const char *kernel, const struct mg_di
 
 bool mg__report_begin_json(const struct mg_report_device *device, struct mg_strbuf *out)
 {
-    return mg__strbuf_printf(out, "{\"margay\": {\"version\": \"%s\", \"schema\": %d},\n\"device\": ",
-                             MG_VERSION_STRING, MG_REPORT_SCHEMA) &&
+    return mg__strbuf_printf(out,
+                             "{\"margay\": {\"version\": \"%s\", \"schema\": %d},\n\"device\": ", MG_VERSION_STRING,
+                             MG_REPORT_SCHEMA) &&
            mg__json_device(out, device) && mg__strbuf_printf(out, ",\n\"launches\": [");
 }
 

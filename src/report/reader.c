@@ -78,6 +78,18 @@ static const char *dump(const json_t *value, struct mg_arena *arena)
     return copy;
 }
 
+static uint32_t get_waits(const json_t *object)
+{
+    const json_t *names = json_object_get(object, "waits");
+    uint32_t bits = 0;
+    for (size_t i = 0; i < json_array_size(names); i++)
+        for (unsigned b = 0; b < MG_REPORT_WAITS; b++) {
+            const char *name = json_string_value(json_array_get(names, i));
+            bits |= (uint32_t)(name && !strcmp(name, mg__report_wait_name(b))) << b;
+        }
+    return bits;
+}
+
 static enum mg_status parse_launch(const json_t *object, struct mg_arena *arena, struct mg_record *record)
 {
     struct mg_report_launch *launch = &record->launch;
@@ -92,6 +104,7 @@ static enum mg_status parse_launch(const json_t *object, struct mg_arena *arena,
     launch->regs = get_u32(object, "regs");
     launch->seconds = json_number_value(json_object_get(object, "seconds"));
     launch->status = get_status(object);
+    launch->waits = get_waits(object);
     launch->metrics = get_metrics(object);
 
     const json_t *lines = json_object_get(object, "lines"), *vars = json_object_get(object, "variables");

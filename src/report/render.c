@@ -100,8 +100,7 @@ static bool shape(struct mg_strbuf *out, const struct mg_style *style, const str
         ok = ok && plain(out, ", ") && mg__layout_bytes(out, shared) && plain(out, " shared");
     if (k->launches != 1)
         ok =
-            ok && mg__strbuf_printf(out, ", %s%llu launches", style->utf8 ? "×" : "x",
-                                    (unsigned long long)k->launches);
+            ok && mg__strbuf_printf(out, ", %s%llu launches", style->utf8 ? "×" : "x", (unsigned long long)k->launches);
     if (k->failed)
         ok = ok && mg__strbuf_printf(out, ", %llu failed", (unsigned long long)k->failed);
     return ok;
@@ -327,6 +326,21 @@ static bool variable_table(const struct mg_tally *tally, const struct mg_style *
     return ok;
 }
 
+/* Beside the numbers that it concerns. */
+static bool waits_note(struct mg_strbuf *out, const struct mg_style *style, const struct mg_tally_kernel *k)
+{
+    const char *between = "";
+    if (!k->waits)
+        return true;
+    bool ok = mg__layout_tone(out, style, MG_TONE_DIM, true) && plain(out, "    depends on the order of waiting: ");
+    for (unsigned i = 0; i < MG_REPORT_WAITS; i++)
+        if (k->waits >> i & 1) {
+            ok = ok && plain(out, between) && plain(out, mg__report_wait_name(i));
+            between = ", ";
+        }
+    return ok && plain(out, "\n") && mg__layout_tone(out, style, MG_TONE_DIM, false);
+}
+
 bool mg__render_profile(const struct mg_tally *tally, const struct mg_report_device *device,
                         const struct mg_style *style, struct mg_strbuf *out)
 {
@@ -338,7 +352,7 @@ bool mg__render_profile(const struct mg_tally *tally, const struct mg_report_dev
     ok = ok && title(out, style, "Kernels", ", costliest first") && header(out, style);
     for (size_t i = 0; ok && i < tally->kernels.count; i++) {
         const struct mg_tally_kernel *k = tally->kernels.at[i];
-        ok = kernel_name(out, style, k) && numbers(out, style, &k->metrics);
+        ok = kernel_name(out, style, k) && numbers(out, style, &k->metrics) && waits_note(out, style, k);
         for (size_t j = 0; j < k->lines.count; j++)
             any_line |= k->lines.at[j].file[0] && k->lines.at[j].line;
     }

@@ -42,6 +42,7 @@ struct mg_tally_kernel {
     uint32_t shared_static, shared_dynamic, regs;
     uint64_t launches, failed;
     bool shapes_differ;
+    uint32_t waits; /* of any launch */
     double seconds;
     struct mg_metrics metrics; /* sums */
     MG_VEC(struct mg_report_line) lines;

@@ -39,6 +39,15 @@ struct mg_report_var { /* a shared variable */
     uint32_t offset, size;
     struct mg_metrics metrics; /* the shared-memory ones; others 0 */
 };
+/* What makes a launch's counts depend on the order in which its warps waited for each other. */
+enum {
+    MG_REPORT_POLLING = 1, /* "polling": warps waited in loops */
+    MG_REPORT_PARKED = 2,  /* "parked": blocks were left before their end, for others */
+    MG_REPORT_APART = 4,   /* "apart": lanes went on without those that they should have reconverged with */
+    MG_REPORT_SWAP = 8     /* "swap": a compare-and-swap failed */
+};
+#define MG_REPORT_WAITS 4u
+const char *mg__report_wait_name(unsigned bit); /* of 1 << bit */
 struct mg_report_launch {
     const char *kernel, *mangled; /* demangled; as in PTX */
     struct mg_dim3 grid, block;
@@ -46,6 +55,7 @@ struct mg_report_launch {
     const char *regs_from; /* "machine code for 9.0", "an estimate"; NULL: not said */
     double seconds; /* host time */
     enum mg_status status;
+    uint32_t waits; /* MG_REPORT_POLLING … */
     struct mg_metrics metrics;
     struct mg_report_line *lines; /* by file and line */
     size_t nlines;

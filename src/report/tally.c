@@ -105,6 +105,7 @@ enum mg_status mg__tally_add(struct mg_tally *tally, const struct mg_report_laun
     k->failed += launch->status != MG_OK;
     k->seconds += launch->seconds;
     k->regs = MG_MAX(k->regs, launch->regs);
+    k->waits |= launch->waits;
     k->shapes_differ |= !same_dim(k->grid, launch->grid) || !same_dim(k->block, launch->block);
     add_metrics(&k->metrics, &launch->metrics);
     for (size_t i = 0; i < launch->nlines; i++)

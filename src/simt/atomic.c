@@ -3,8 +3,8 @@
  * Shared memory belongs to one worker, and so does everything while a launch runs on one worker; otherwise global
  * memory is updated by the host's own atomic instructions, or by compare-and-swap where it has none for the operation.
  *
- * One that gives the old values and leaves all of them as they were, be it a lock that is taken or an addition of 0, may
- * be what a wait is made of, and is charged as a poll; a compare-and-swap that failed shows, too, that the launch's
+ * One that gives the old values and leaves all of them as they were, be it a lock that is taken or an addition of 0,
+ * may be what a wait is made of, and is charged as a poll; a compare-and-swap that failed shows, too, that the launch's
  * counts depend on who came first.
  */
 #include "simt/simt_priv.h"
@@ -109,16 +109,16 @@ static uint64_t plain(const struct mg_mem *m, uint8_t *p, uint64_t b, uint64_t c
     return old;
 }
 
-#define ATOMIC(bits)                                                                                                   \
-    static uint64_t atomic##bits(const struct mg_mem *m, uint8_t *p, uint64_t b, uint64_t c, uint32_t flush,           \
-                                 bool *changed)                                                                       \
-    {                                                                                                                  \
-        uint##bits##_t *at = (uint##bits##_t *)(void *)p, old = __atomic_load_n(at, __ATOMIC_RELAXED), new;            \
-        do                                                                                                             \
-            new = (uint##bits##_t)combine(m, old, b, c, flush);                                                        \
-        while (!__atomic_compare_exchange_n(at, &old, new, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));                 \
-        *changed |= new != old;                                                                                        \
-        return old;                                                                                                    \
+#define ATOMIC(bits)                                                                                         \
+    static uint64_t atomic##bits(const struct mg_mem *m, uint8_t *p, uint64_t b, uint64_t c, uint32_t flush, \
+                                 bool *changed)                                                              \
+    {                                                                                                        \
+        uint##bits##_t *at = (uint##bits##_t *)(void *)p, old = __atomic_load_n(at, __ATOMIC_RELAXED), new;  \
+        do                                                                                                   \
+            new = (uint##bits##_t)combine(m, old, b, c, flush);                                              \
+        while (!__atomic_compare_exchange_n(at, &old, new, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));       \
+        *changed |= new != old;                                                                              \
+        return old;                                                                                          \
     }
 ATOMIC(16)
 ATOMIC(32)
@@ -210,7 +210,8 @@ MG_NO_TSAN static void elements(struct mg_warp *w, const struct mg_mem *m, uint3
  * shared memory. */
 bool mg__atom_checks(const struct mg_mem *m)
 {
-    return known(m) && m->vec == 1 && m->atomop != MG_ATOM_CAS && m->atomop != MG_ATOM_EXCH && m->type != MG_T_B128 && !m->local_frame && m->addr >= 0 &&
+    return known(m) && m->vec == 1 && m->atomop != MG_ATOM_CAS && m->atomop != MG_ATOM_EXCH && m->type != MG_T_B128 &&
+           !m->local_frame && m->addr >= 0 &&
            (m->space == MG_SPACE_SHARED || (m->space == MG_SPACE_GLOBAL && m->addr64));
 }
 

@@ -12,13 +12,13 @@ struct mg_tier { /* a kernel's code, made with one effort */
 struct mg_described {
     struct mg_arena arena;
     struct mg_engine_program program;
-    mg_handler *call;        /* by op: what calls->op runs */
+    mg_handler *call; /* by op: what calls->op runs */
     struct mg_tier tiers[MG_ENGINE_EFFORTS];
     bool tried[MG_ENGINE_EFFORTS];
-    atomic_int best;         /* of the tiers that there are; -1: none */
+    atomic_int best; /* of the tiers that there are; -1: none */
     /* warp instructions that have run, and when a better tier is made of it; due UINT64_MAX: never */
     atomic_ullong work, due;
-    atomic_bool making;      /* by a worker, now */
+    atomic_bool making; /* by a worker, now */
 };
 uint32_t mg__described_row(const struct mg_dim3 *block); /* lanes a row of such a block, 0: irregular */
 bool mg__described_fill(const struct mg_code *code, int32_t slot);
@@ -54,7 +54,7 @@ void mg__places(struct mg_worker *worker, struct mg_block *only, char *text, siz
 
 bool mg__engine_take(struct mg_block *b); /* a block that is being interpreted can go on as compiled code */
 void mg__engine_flush(struct mg_worker *worker);
-void mg__engine_calls(struct mg_worker *worker); /* what its compiled code calls */
+void mg__engine_calls(struct mg_worker *worker);                             /* what its compiled code calls */
 bool mg__engine_op(struct mg_engine_warp *e, uint32_t index, uint32_t mask); /* calls->op */
 static inline struct mg_warp *mg__warp_of(struct mg_engine_warp *e)
 {

@@ -111,7 +111,7 @@ static void lower_param(struct mg_lower *L, bool load)
 {
     const struct mg_ptx_opnd *at = mg__lower_opnd(L, load ? 1 : 0);
     struct mg_mem *m = new_mem(L, MG_SPACE_PARAM, load ? MG_ACCESS_LD : MG_ACCESS_ST);
-    bool kernel = L->func->is_entry && (!at->var || (at->var->is_param && at->var->owner != L->func)) ;
+    bool kernel = L->func->is_entry && (!at->var || (at->var->is_param && at->var->owner != L->func));
     /* a formal parameter of the kernel is in its parameter buffer; an argument block is in the frame */
     if (L->func->is_entry) {
         kernel = at->var == NULL;
@@ -332,8 +332,7 @@ static void lower_atomic128(struct mg_lower *L, struct mg_mem *m)
     bool cas = i->atomop == MG_ATOM_CAS;
     int32_t half[2] = {-1, -1};
     if (i->opcode != MG_OP_ATOM || (!cas && i->atomop != MG_ATOM_EXCH) || i->vec > 1 || i->nops < (cas ? 4 : 3) ||
-        !set_address(L, m, mg__lower_opnd(L, 1)) ||
-        (d->kind != MG_OPND_SINK && !mg__lower_halves(L, d, true, half))) {
+        !set_address(L, m, mg__lower_opnd(L, 1)) || (d->kind != MG_OPND_SINK && !mg__lower_halves(L, d, true, half))) {
         mg__lower_unsupported(L);
         return;
     }

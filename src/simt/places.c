@@ -1,5 +1,4 @@
-/* places.c - where the warps of blocks are, as text: "block 0: warps 0-3 at wait.cu:12, warp 4 at wait.cu:20 (barrier
- * 0)".
+/* places.c - where the warps of blocks are, as text: "block 0: warps 0-3 at a.cu:12, warp 4 at a.cu:20 (barrier 0)".
  *
  * Warps at one place are put together, and blocks whose warps are at the same places. A warp whose lanes have diverged
  * is at several. Where there is no room for all, the text ends with how many blocks it leaves out.

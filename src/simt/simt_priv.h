@@ -29,8 +29,8 @@
 #define MG_HOST_GRANULE 4096u       /* and the host its own */
 #define MG_WINDOW_SIZE (1ull << 24) /* bytes of the shared, the local and the parameter window */
 #define MG_LOCAL_LIMIT (512u << 10) /* bytes of local memory a thread, as on every device since 2.0 */
-/* What a warp runs before others get their turn is told by what all engines count alike: how often it begins a loop or a
- * function, and how often it does what a wait is made of (mem->poll), in units of MG_POLL_COST. */
+/* What a warp runs before others get their turn is told by what all engines count alike: how often it begins a loop or
+ * a function, and how often it does what a wait is made of (mem->poll), in units of MG_POLL_COST. */
 #define MG_SLICE 4096  /* then it looks what is due, and where it has mostly polled, its turn is over */
 #define MG_LOOKS 16    /* slices of a turn in which a warp does not poll */
 #define MG_POLL_COST 32
@@ -100,8 +100,8 @@ struct mg_mem {
     uint8_t dst64;   /* elements go to 64-bit registers */
     uint8_t sext;    /* sign-extend elements to the register */
     uint8_t addr64;  /* the address register has 64 bits */
-    /* a volatile, relaxed or acquire load, or an atomic that gives the old value: may be spinning, 1 in shared memory, 2
-     * elsewhere; of an atomic only what leaves memory as it was */
+    /* a volatile, relaxed or acquire load, or an atomic that gives the old value: may be spinning, 1 in shared memory,
+     * 2 elsewhere; of an atomic only what leaves memory as it was */
     uint8_t poll;
     uint8_t atomop, type, scope;
     int16_t sem_row; /* atomics: the operation's row, -1: exch or cas */
@@ -298,7 +298,7 @@ struct mg_warp {
     struct mg_lead leads[MG_LEADS];
     /* of compiled code (engine.c) */
     struct mg_engine_warp e; /* its `slice` is what is left of the slice under all engines */
-    uint32_t polled, outside; /* polls of this slice, and those of them that may be for another block, in MG_POLL_COST */
+    uint32_t polled, outside; /* polls of this slice, in MG_POLL_COST; those of them that may be for another block */
     uint32_t looks;           /* slices of this turn */
     uint64_t *cells;
     const struct mg_engine_point *point; /* the barrier that it stands at, or has just left; NULL: it has not begun */

@@ -105,8 +105,24 @@ bool mg__warp_begin(struct mg_warp *w, uint32_t live)
     return true;
 }
 
+/* The only leaf that is left is the first again, wherever its lanes met: compiled code leaves it so, too, and in which
+ * order leaves run goes by their numbers. */
+static void alone(struct mg_warp *w)
+{
+    size_t at = 0;
+    while (at < w->splits.count && !w->splits.at[at].mask)
+        at++;
+    if (at == w->splits.count)
+        return;
+    w->splits.at[0] = w->splits.at[at];
+    w->splits.count = 1;
+    w->current = 0;
+}
+
 bool mg__warp_choose(struct mg_warp *w)
 {
+    if (w->nleaves == 1 && w->splits.count > 1)
+        alone(w);
     if (w->splits.count == 1) { /* never diverged in this block */
         const struct mg_split *s = &w->splits.at[0];
         if (!s->mask || s->wait != MG_WAIT_NONE)

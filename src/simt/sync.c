@@ -146,9 +146,9 @@ MG_NO_TSAN MG_HANDLER(mg__op_cp_async)
     mg__address(w, &mem[0], to);
     mg__address(w, &mem[1], from);
     for (unsigned i = 0; i < 32; i++) {
-        size[i] = op->a < 0        ? bytes
-                  : mem[0].sext    ? (mg__pred(w, op->a) >> i & 1 ? 0 : bytes)
-                                   : MG_MIN(mg__lane32(w, op->a, i), bytes);
+        size[i] = op->a < 0     ? bytes
+                  : mem[0].sext ? (mg__pred(w, op->a) >> i & 1 ? 0 : bytes)
+                                : MG_MIN(mg__lane32(w, op->a, i), bytes);
         reads |= (uint32_t)(size[i] != 0) << i;
     }
     struct mg_op part = *op;
