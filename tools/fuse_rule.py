@@ -33,9 +33,8 @@ def pair(a, b):
 
 
 def mul(a, b, how=""):
-    negated = a[0] ^ b[0]
-    return (negated if ".sat" not in how else 0,
-            ("mul", how, *pair((0, a[1]), (negated if ".sat" in how else 0, b[1]))))
+    negated, (x, y) = a[0] ^ b[0], pair((0, a[1]), (0, b[1]))
+    return (0, ("mul", how, x, neg(y) if negated else y)) if ".sat" in how else (negated, ("mul", how, x, y))
 
 
 def add(a, b, how=""):
@@ -111,7 +110,7 @@ def follow(lines):
 
 
 # ---- programs: SSA instructions (op, modifiers, result, arguments), and as they are written ----
-def program(rng, kind):
+def program(rng, kind, flushing):
     """(instructions, outputs, text): registers are used again in the text, which the instructions do not show."""
     sat_types = kind in ("f32", "f16", "f16x2")
     name = {f"v{k}": f"v{k}" for k in range(8)}  # SSA value in each register
@@ -139,7 +138,8 @@ def program(rng, kind):
             how += ".sat" if sat_types and rng.random() < .08 else ""
             args = [pick(), pick()]
         elif what < .96:
-            op, how, args = ("neg" if what < .92 else "mov"), "", [pick()]
+            op, args = "neg" if what < .92 else "mov", [pick()]
+            how = ".ftz" if flushing and kind == "f32" and op == "neg" and rng.random() < .4 else ""
             if name[args[0]] in products:
                 products.append(value)
         else:
@@ -180,37 +180,62 @@ def rule(kind, insns, outs):
             stretch[i[2]] = count
     half = "16" in kind
 
+    def seen_through(value):
+        op, how, _, args = made[value]
+        if op != "neg" or ".ftz" not in how:
+            return op == "mov" or (op == "neg" and kind != "bf16x2")
+        product = root(args[0])[1]
+        return product and ".ftz" in made[product][1]
+
     def root(value):
-        """Through copies and negations: (negated, the product or None)."""
-        negated, at = 0, value
-        while at in made and (made[at][0] == "mov" or (made[at][0] == "neg" and kind != "bf16x2")):
+        """Through copies and negations: (negated, the product or None, the last neg.ftz on the way)."""
+        negated, at, flushed = 0, value, None
+        while at in made and seen_through(at):
             negated ^= made[at][0] == "neg"
+            flushed = at if flushed is None and ".ftz" in made[at][1] else flushed
             at = made[at][3][0]
         if at in made and made[at][0] == "mul" and ".rn" not in made[at][1] and ".sat" not in made[at][1]:
-            return negated, at
-        return 0, None
+            return negated, at, flushed
+        return 0, None, None
 
-    uses, other, sums = {}, set(), []
+    uses, other, sums, loose, through = {}, set(), [], {}, set()
+
+    def otherwise(value):
+        _, product, flushed = root(value)
+        if product and not flushed:
+            other.add(product)
+        elif product:
+            loose[flushed] = product
+
     for o in outs:
-        other.add(root(o)[1])
+        otherwise(o)
     for op, how, value, args in insns:
-        if value not in live or op == "mov" or (op == "neg" and kind != "bf16x2"):
+        if value not in live or (op in ("mov", "neg") and seen_through(value) and root(args[0])[1]):
             continue
         roots = [root(a)[1] for a in args]
         plain = op in ("add", "sub") and ".rn" not in how
         for k, r in enumerate(roots):
-            uses[r] = uses.get(r, 0) + 1
-            if not plain or roots.count(r) > 1 or (r and stretch[r] != stretch[value]) or \
-                    (r and (".ftz" in how) != (".ftz" in made[r][1])):
+            if r and plain and roots.count(r) > 1:
                 other.add(r)
+            elif r and (not plain or stretch[r] != stretch[value] or (".ftz" in how) != (".ftz" in made[r][1])):
+                otherwise(args[k])
+            elif r:
+                uses[r] = uses.get(r, 0) + 1
+                through.add(root(args[k])[2])
         if plain:
-            sums.append((value, roots))
+            sums.append((value, [r if r and stretch[r] == stretch[value] and
+                                 (".ftz" in how) == (".ftz" in made[r][1]) else None for r in roots]))
+    for flushed, product in loose.items():  # neg.ftz is a sum, -x + -0, if a sum reads it
+        if flushed in through:
+            uses[product] += 1
+        else:
+            other.add(product)
     taken = {}
     for single in ((False,) if half else (True, False)):
         for value, roots in sums:
             if value in taken:
                 continue
-            best = min(((uses[r], k) for k, r in enumerate(roots) if r and r not in other), default=None)
+            best = min(((uses.get(r, 0), k) for k, r in enumerate(roots) if r and r not in other), default=None)
             if best and (best[0] == 1 or not single):
                 taken[value] = best[1]
                 other.add(roots[1 - best[1]])
@@ -227,7 +252,7 @@ def rule(kind, insns, outs):
             a[1] = neg(a[1]) if op == "sub" else a[1]
             if value in taken:
                 k = taken[value]
-                negated, product = root(args[k])
+                negated, product, _ = root(args[k])
                 x, y = [tree[f] for f in made[product][3]]
                 tree[value] = fma(neg(x) if negated ^ (op == "sub" and k == 1) else x, y, a[1 - k], plain)
             else:
@@ -270,11 +295,11 @@ def assemble(sm, kernels):
     return code
 
 
-def read(sm, kind, count, seed):
+def read(sm, kind, count, seed, flushing):
     rng = random.Random(f"{seed} {kind}")
     programs = []
     while len(programs) < count:
-        p = program(rng, kind)
+        p = program(rng, kind, flushing)
         if not same_twice(p[0]) and p[1]:
             programs.append(p)
     code = assemble(sm, [ptx(kind, n, p[2]) for n, p in enumerate(programs)])
@@ -288,7 +313,7 @@ def check(options):
             if kind in ("f16", "bf16") or (kind[0] == "b" and int(sm) < 90):
                 continue  # scalars of 16 bits are put together in pairs, which is not followed
             differ = 0
-            for (insns, outs, text), got in read(int(sm), kind, options.count, options.seed):
+            for (insns, outs, text), got in read(int(sm), kind, options.count, options.seed, True):
                 want = {k: show(t) for k, t in rule(kind, insns, outs).items()}
                 have = {k: show(t) if t else "?" for k, t in got.items()}
                 if want != have:
@@ -307,7 +332,7 @@ def cases(options):
     for kind in STORAGE:
         if kind in ("f16", "bf16"):
             continue
-        for (_, _, text), got in read(90, kind, options.count, options.seed):
+        for (_, _, text), got in read(90, kind, options.count, options.seed, False):
             if None in got.values():
                 sys.exit("machine code that is not understood: " + " ".join(text))
             print(f"case {kind}\n" + "\n".join(line for line in text if line[:3] != "OUT"))

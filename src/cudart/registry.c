@@ -277,8 +277,9 @@ static bool may_be_missing(const struct left_out *left_out, const struct mg_ptx_
     return asked_for;
 }
 
-static enum mg_status load_text(struct cudart_module *module, char **text, size_t *length, struct left_out *left_out,
-                                struct mg_diag *diag)
+/* *apart: products and sums are not fused, as the program was built (of several parts: any of them). */
+static enum mg_status load_text(struct cudart_module *module, char **text, size_t *length, bool *apart,
+                                struct left_out *left_out, struct mg_diag *diag)
 {
     struct mg_fatbin_entry entry;
     unsigned cc = mg__cudart.arch->cc;
@@ -286,7 +287,10 @@ static enum mg_status load_text(struct cudart_module *module, char **text, size_
         return mg__diag_set(diag, MG_ERR_SYNTAX, "the program's fatbin wrapper is corrupt");
     if (!module->parts) {
         enum mg_status status = mg__fatbin_choose(module->data, module->limit, cc, &entry, diag);
-        return status ? status : mg__fatbin_text(&entry, text, length, diag);
+        if (status)
+            return status;
+        *apart = mg__fatbin_apart(&entry);
+        return mg__fatbin_text(&entry, text, length, diag);
     }
     struct mg_linker *linker;
     enum mg_status status = mg__link_create(&linker);
@@ -301,8 +305,10 @@ static enum mg_status load_text(struct cudart_module *module, char **text, size_
             status = MG_OK;
             continue;
         }
-        if (!status)
+        if (!status) {
+            *apart |= mg__fatbin_apart(&entry);
             status = mg__fatbin_text(&entry, &part, &n, diag);
+        }
         if (!status) {
             status = mg__link_add(linker, part, n, diag);
             free(part);
@@ -328,8 +334,9 @@ int mg__cudart_load(struct cudart_module *module)
         return module->error;
     memset(&diag, 0, sizeof(diag));
     struct left_out left_out;
+    bool apart = false;
     memset(&left_out, 0, sizeof(left_out));
-    enum mg_status status = load_text(module, &text, &length, &left_out, &diag);
+    enum mg_status status = load_text(module, &text, &length, &apart, &left_out, &diag);
     if (!status)
         status = mg__ptx_parse(text, length, &ptx, &diag);
     if (!status && !may_be_missing(&left_out, ptx)) {
@@ -338,6 +345,7 @@ int mg__cudart_load(struct cudart_module *module)
         status = diag.status;
     }
     if (!status) {
+        ptx->apart |= apart;
         status = mg__simt_module_load(mg__cudart.simt, ptx, &module->simt, &diag);
         if (status) {
             mg__ptx_free(ptx);

@@ -9,7 +9,7 @@
  *               +4  u32 header size, 64 or more      +32 u32 offset and +36 u32 length of the source file's name
  *               +8  u64 payload size, padded to 8    +40 u64 flags
  *               +16 u32 packed size, unpadded        +56 u64 unpacked size, 0 when stored raw
- *               +20 u32 offset of the options
+ *               +20 u32 offset of the options' place: u32 offset, u32 length of what ptxas was told, or 0
  *   flags       0x1 64-bit, 0x2 debug, 0x10 Linux, 0x2000 LZ4, 0x8000 zstd, 0x100000 "a", 0x200000 "f"
  *
  * Left out: intermediate code for link-time optimisation. What is inside machine code is cubin.c's matter.
@@ -68,6 +68,18 @@ enum mg_status mg__fatbin_open(const void *data, size_t limit, struct mg_fatbin 
     return MG_OK;
 }
 
+static void find_options(const uint8_t *p, uint64_t header, struct mg_fatbin_entry *entry)
+{
+    uint64_t place = read_le(p + 20, 4);
+    if (place < ENTRY_HEADER || place + 8 > header)
+        return;
+    uint64_t at = read_le(p + place, 4), length = read_le(p + place + 4, 4);
+    if (length && at >= ENTRY_HEADER && at <= header && length <= header - at) {
+        entry->options = (const char *)p + at;
+        entry->options_length = (size_t)length;
+    }
+}
+
 enum mg_status mg__fatbin_next(struct mg_fatbin *fatbin, struct mg_fatbin_entry *entry, struct mg_diag *diag)
 {
     const uint8_t *p = fatbin->at;
@@ -111,6 +123,7 @@ enum mg_status mg__fatbin_next(struct mg_fatbin *fatbin, struct mg_fatbin_entry 
         entry->name = (const char *)p + name;
         entry->name_length = (size_t)name_length;
     }
+    find_options(p, header, entry);
     fatbin->at = p + header + padded;
     return MG_OK;
 }
@@ -222,6 +235,44 @@ enum mg_status mg__fatbin_text(const struct mg_fatbin_entry *entry, char **text,
     if (!status)
         *length = strnlen(*text, *length);
     return status;
+}
+
+/* The next word of the options; '=' parts words as blanks do, and quotes are not known here. */
+static bool next_word(const char **at, const char *end, const char **word, size_t *length)
+{
+    while (*at < end && (**at == ' ' || **at == '=' || **at == 0))
+        ++*at;
+    *word = *at;
+    while (*at < end && **at != ' ' && **at != '=' && **at != 0)
+        ++*at;
+    *length = (size_t)(*at - *word);
+    return *length > 0;
+}
+
+static bool is(const char *word, size_t length, const char *text)
+{
+    return length == strlen(text) && memcmp(word, text, length) == 0;
+}
+
+bool mg__fatbin_apart(const struct mg_fatbin_entry *entry)
+{
+    const char *at = entry->options, *end = at ? at + entry->options_length : at, *word, *value;
+    bool fmad = true, optimised = true;
+    size_t n, m;
+    while (at < end && next_word(&at, end, &word, &n)) {
+        if (is(word, n, "-g") || is(word, n, "--device-debug") || is(word, n, "-O0"))
+            optimised = false;
+        else if (n == 3 && memcmp(word, "-O", 2) == 0)
+            optimised = true;
+        else if (is(word, n, "-fmad") || is(word, n, "--fmad")) {
+            if (next_word(&at, end, &value, &m))
+                fmad = !is(value, m, "false");
+        } else if (is(word, n, "-O") || is(word, n, "--opt-level") || is(word, n, "-opt-level")) {
+            if (next_word(&at, end, &value, &m))
+                optimised = !is(value, m, "0");
+        }
+    }
+    return !fmad || !optimised;
 }
 
 /* Machine code of sm_X runs on X and on later minor versions of the same major one; of sm_Xa on X alone; of sm_Xf like

@@ -23,6 +23,8 @@ struct mg_fatbin_entry {
     size_t unpacked_size; /* the same for a raw entry */
     const char *name;     /* source file; not terminated; NULL when absent */
     size_t name_length;
+    const char *options; /* of the assembler: " --fmad false "; not terminated; NULL when absent */
+    size_t options_length;
 };
 struct mg_fatbin {
     const uint8_t *at, *end;
@@ -43,6 +45,8 @@ enum mg_status mg__fatbin_code(const void *data, size_t limit, unsigned cc, bool
 /* The entry's bytes, unpacked, with a NUL after them. The caller frees *data. */
 enum mg_status mg__fatbin_unpack(const struct mg_fatbin_entry *entry, char **data, size_t *length,
                                  struct mg_diag *diag);
+/* Whether the options tell the assembler to fuse no product with a sum: -fmad=false, -O0, -g, in any spelling. */
+bool mg__fatbin_apart(const struct mg_fatbin_entry *entry);
 /* The entry's text, unpacked; a NUL follows it that *length does not count. The caller frees *text. */
 enum mg_status mg__fatbin_text(const struct mg_fatbin_entry *entry, char **text, size_t *length, struct mg_diag *diag);
 #endif

@@ -142,7 +142,7 @@ static bool directive_target(struct parser *p)
             p->module->target_sm = number;
             p->module->target_arch_specific = suffix;
         } else if (t->length == 5 && memcmp(t->at, "debug", 5) == 0) {
-            p->module->debug = true;
+            p->module->apart = true;
         }
         MG_TRY(mg__ptx_next(p));
         MG_TRY(mg__ptx_accept(p, ',', &more));

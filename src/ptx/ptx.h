@@ -297,7 +297,7 @@ struct mg_ptx_module {
     struct mg_arena arena;
     unsigned version_major, version_minor, target_sm; /* 90 */
     bool target_arch_specific;                        /* sm_90a */
-    bool debug;                                       /* .target …, debug: nvcc -G; not printed */
+    bool apart; /* nothing is fused: .target …, debug (nvcc -G), or set by who knows how it was built; not printed */
     const char **files; /* [0] is "" */
     size_t nfiles;
     struct mg_ptx_loc *locs; /* [0] is all zero */

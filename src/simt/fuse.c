@@ -7,7 +7,8 @@
  * - The product and the sum are of one type, in one stretch of straight-line code, and name no rounding; both flush
  *   (.ftz) or neither. The product has no guard and no .sat; the sum may have either.
  * - All uses of the product are such sums. A copy or a negation of it is looked through, save neg.bf16x2, which takes
- *   an instruction, and a neg.ftz that flushes what the product did not.
+ *   an instruction, and a neg.ftz that flushes what the product did not; any other neg.ftz.f32 that sums read is itself
+ * such a sum.
  * - Of two products in one sum, the one with fewer uses is taken, then the first. The other is then the addend of a
  *   fused operation, which is no use that can be fused. For f32 and f64 the sums with a product of one use go first.
  *   A sum of a product with itself stays.
@@ -34,21 +35,22 @@ struct use { /* of a product, by a sum; or a copy of it, negated or not */
     uint32_t product;
     bool negated, moved[2]; /* factors that have changed since */
 };
-struct node {            /* what is known of an instruction */
-    struct use use[2];   /* a sum's operands 1 and 2; a copy's source */
-    uint32_t version[2]; /* a product's factors: definitions seen before it */
-    uint32_t uses, fused;
-    bool other;   /* the product has a use that cannot be fused */
-    bool save[2]; /* factors to be saved */
-    uint8_t role; /* 0, or */
-    uint8_t take; /* a sum: the operand that is fused, or 0 */
-    bool dead;    /* computes what nothing reads: no use of what it reads itself */
+struct node {             /* what is known of an instruction */
+    struct use use[2];    /* a sum's operands 1 and 2; a copy's source */
+    uint32_t version[2];  /* a product's factors: definitions seen before it */
+    uint32_t uses, fused; /* of a product; of a neg.ftz: other uses, and sums */
+    bool other;           /* the product has a use that cannot be fused */
+    bool save[2];         /* factors to be saved */
+    uint8_t role;         /* 0, or */
+    uint8_t take;         /* a sum: the operand that is fused, or 0 */
+    bool dead;            /* computes what nothing reads: no use of what it reads itself */
 };
 enum { PRODUCT = 1, SUM, COPY };
 
 struct value { /* what a register holds: a product, or NONE, since that stretch */
     uint32_t product, stretch;
     bool negated;
+    uint32_t flushed; /* the neg.ftz that it came through, or NONE */
     uint32_t version; /* definitions so far */
 };
 struct fuse {
@@ -59,6 +61,7 @@ struct fuse {
     struct mg_liveness live;
     uint32_t stretch, first; /* the present one; the first of its chain of blocks */
     MG_VEC(uint32_t) sums;   /* of the chain */
+    MG_VEC(uint32_t) negs;   /* of the chain: neg.ftz with results that are not only for sums */
     uint32_t taken, saved;   /* in the function */
     bool failed;
 };
@@ -140,11 +143,29 @@ static uint32_t product_in(const struct fuse *F, const struct value *v)
     return v && v->stretch >= F->first ? v->product : NONE;
 }
 
+/* A use that cannot be fused. Of what came through a neg.ftz it is settled later: see settle(). */
 static void otherwise(struct fuse *F, const struct value *v)
 {
     uint32_t product = product_in(F, v);
-    if (product != NONE)
+    if (product == NONE)
+        return;
+    if (v->flushed == NONE)
         F->nodes[product].other = true;
+    else if (!F->nodes[v->flushed].uses++ && !mg__vec_push(&F->negs, v->flushed))
+        F->failed = true;
+}
+
+/* neg.ftz is -x + -0 to ptxas, a sum itself: where sums read its result, what else reads it counts as one use more, for
+ * which the product is computed as before. Where none does, the product has a use that cannot be fused. */
+static void settle(struct fuse *F)
+{
+    for (size_t k = 0; k < F->negs.count; k++) {
+        const struct node *n = &F->nodes[F->negs.at[k]];
+        struct node *product = &F->nodes[n->use[0].product];
+        product->uses += n->fused != 0;
+        product->other |= n->fused == 0;
+    }
+    F->negs.count = 0;
 }
 
 static bool changed(const struct fuse *F, uint32_t product, unsigned k)
@@ -166,11 +187,15 @@ static void see_sum(struct fuse *F, uint32_t at)
         const struct mg_ptx_insn *mul = &F->f->insns[v->product];
         bool twice = k == 1 && n->use[0].product == v->product;
         if (twice || v->stretch != F->stretch || mul->type[0] != i->type[0] || (mul->flags ^ i->flags) & MG_F_FTZ) {
+            if (twice)
+                F->nodes[v->product].other = true;
             otherwise(F, v);
             continue;
         }
         n->use[k] = (struct use){v->product, v->negated, {changed(F, v->product, 0), changed(F, v->product, 1)}};
         F->nodes[v->product].uses++;
+        if (v->flushed != NONE)
+            F->nodes[v->flushed].fused++;
     }
     if (!mg__vec_push(&F->sums, at))
         F->failed = true;
@@ -199,7 +224,7 @@ static void see_insn(struct fuse *F, uint32_t at)
 {
     const struct mg_ptx_insn *i = &F->f->insns[at];
     struct node *n = &F->nodes[at];
-    struct value made = {NONE, F->stretch, false, 0};
+    struct value made = {NONE, F->stretch, false, NONE, 0};
     if (n->dead) {
         ;
     } else if (see_reads(F, at)) {
@@ -208,6 +233,7 @@ static void see_insn(struct fuse *F, uint32_t at)
         n->use[0].product = v->product;
         made.product = v->product;
         made.negated = v->negated ^ (i->opcode == MG_OP_NEG);
+        made.flushed = i->opcode == MG_OP_NEG && i->flags & MG_F_FTZ ? at : v->flushed;
     } else if (is_product(F, i)) {
         n->role = PRODUCT;
         for (unsigned k = 0; k < 2; k++) {
@@ -283,6 +309,7 @@ static void end_chain(struct fuse *F, const struct mg_cfg_block *last)
     for (size_t w = 0; w < F->live.words; w++)
         for (uint64_t rest = F->live.live[w]; rest; rest &= rest - 1)
             otherwise(F, &F->values[w * 64 + (size_t)__builtin_ctzll(rest)]);
+    settle(F);
     for (size_t k = 0; k < F->sums.count; k++)
         if (!is_half(F->f->insns[F->sums.at[k]].type[0]))
             choose(F, F->sums.at[k], true);
@@ -452,7 +479,7 @@ bool mg__fuse(struct mg_lower *L)
 {
     struct fuse F = {.L = L, .f = L->func, .stretch = 1, .first = 1};
     L->fused = NULL;
-    if (L->module->ptx->debug || !has_pair(&F))
+    if (L->module->ptx->apart || !has_pair(&F))
         return true;
     F.nodes = calloc(F.f->ninsns + 1, sizeof *F.nodes);
     F.values = calloc(F.f->nregs + 1, sizeof *F.values);
@@ -465,6 +492,7 @@ bool mg__fuse(struct mg_lower *L)
     free(F.nodes);
     free(F.values);
     mg__vec_free(&F.sums);
+    mg__vec_free(&F.negs);
     return good;
 }
 

@@ -1,5 +1,5 @@
-// fused.cu - a - b * c, b * c - a and their kin in C++: one rounding as nvcc builds by default, two with -fmad=false
-// and with -G, and always two through __fmul_rn. Held to the host's own arithmetic, for float and double.
+// fused.cu - a - b * c, b * c - a and their kin in C++: one rounding as nvcc builds by default, two with -fmad=false,
+// -G and -Xptxas -O0, and always two through __fmul_rn. Held to the host's own arithmetic, for float and double.
 // CASE once: EXPECT: float: 4096 of one rounding, by __fmul_rn two
 // CASE once: EXPECT: double: 4096 of one rounding, by __dmul_rn two
 // CASE once: EXPECT: tridiagonal: as with one rounding

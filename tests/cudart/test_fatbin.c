@@ -102,6 +102,55 @@ static void every_packing(void **state)
     }
 }
 
+/* What the entry's only words are: which spellings keep products and sums apart. */
+static bool apart(const char *options, size_t place, size_t at, size_t length)
+{
+    struct blob b;
+    begin(&b);
+    char name[96] = {0}; /* the name's room in the header holds the options and their place as well */
+    memset(name, 'x', sizeof name - 1);
+    add(&b, 1, 90, 0, ptx, name);
+    unsigned char *e = b.bytes + 16;
+    put(e + 20, place, 4);
+    put(e + 64, at, 4);
+    put(e + 68, length, 4);
+    memcpy(e + 72, options, strlen(options));
+    struct mg_fatbin_entry entry;
+    struct mg_diag diag = {0};
+    assert_int_equal(mg__fatbin_choose(b.bytes, b.size, 90, &entry, &diag), MG_OK);
+    return mg__fatbin_apart(&entry);
+}
+
+static void options_of_the_assembler(void **state)
+{
+    static const char *const yes[] = {" --fmad false ",
+                                      "-fmad=false",
+                                      "--fmad=false ",
+                                      "-O0  ",
+                                      "-v -O 0",
+                                      "--opt-level=0",
+                                      " -g --dont-merge-basicblocks ",
+                                      "-fmad=true  --fmad false "};
+    static const char *const no[] = {" ",          "-O1 -v",     "--fmad true",
+                                     "-fmad=true", "-O0 -O3",    "--fmad",
+                                     "-O",         "fmad false", "-maxrregcount=32 -Xfmad=false"};
+    (void)state;
+    for (size_t i = 0; i < MG_COUNT(yes); i++)
+        if (!apart(yes[i], 64, 72, strlen(yes[i])))
+            fail_msg("%s", yes[i]);
+    for (size_t i = 0; i < MG_COUNT(no); i++)
+        if (apart(no[i], 64, 72, strlen(no[i])))
+            fail_msg("%s", no[i]);
+    const char *text = "-O0";
+    assert_false(apart(text, 0, 72, 3)); /* no place for them; places and lengths that lead out of the header */
+    assert_false(apart(text, 8, 72, 3));
+    assert_false(apart(text, UINT32_MAX, 72, 3));
+    assert_false(apart(text, 64, UINT32_MAX, 3));
+    assert_false(apart(text, 64, 72, UINT32_MAX));
+    assert_false(apart(text, 64, 8, 3));
+    assert_false(apart(text, 64, 72, 0));
+}
+
 static void best_for_the_device(void **state)
 {
     struct blob b;
@@ -262,13 +311,10 @@ static int print(const char *path, const char *cc)
 int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_packing),
-        cmocka_unit_test(best_for_the_device),
-        cmocka_unit_test(no_text_for_the_device),
-        cmocka_unit_test(cut_short),
-        cmocka_unit_test(wrong_sizes),
-        cmocka_unit_test(flipped_bits),
-        cmocka_unit_test(packed_size_is_held_to),
+        cmocka_unit_test(every_packing),       cmocka_unit_test(options_of_the_assembler),
+        cmocka_unit_test(best_for_the_device), cmocka_unit_test(no_text_for_the_device),
+        cmocka_unit_test(cut_short),           cmocka_unit_test(wrong_sizes),
+        cmocka_unit_test(flipped_bits),        cmocka_unit_test(packed_size_is_held_to),
     };
     if (argc == 3)
         return print(argv[1], argv[2]);

@@ -369,6 +369,10 @@ static const struct rule rules[] = {
     {"shH", "mul.sat.T t0,v0,v1; mul.T t1,v2,v3; add.T t2,t0,t1;", "t2 fma(v2,v3,mul.sat(v0,v1))"},
     {"s", "mul.ftz.T t0,v0,v1; neg.ftz.T t1,t0; add.ftz.T t2,t1,v2;", "t2 fma.ftz(-v0,v1,v2)"},
     {"hH", "mul.ftz.T t0,v0,v1; neg.ftz.T t1,t0; add.ftz.T t2,t1,v2;", "t2 add.ftz(-mul.ftz(v0,v1),v2)"},
+    {"s", "mul.ftz.T t0,v0,v1; neg.ftz.T t1,t0; sub.ftz.T t2,t1,v2;", "t2 fma.ftz(-v0,v1,-v2);t1 -mul.ftz(v0,v1)"},
+    {"s", "mul.ftz.T t0,v0,v1; neg.ftz.T t1,t0; sub.ftz.T t2,v2,t0;",
+     "t2 add.ftz(v2,-mul.ftz(v0,v1));t1 -mul.ftz(v0,v1)"},
+    {"s", "mul.ftz.T t0,v0,v1; neg.T t1,t0; sub.ftz.T t2,t1,v2;", "t2 add.ftz(-mul.ftz(v0,v1),-v2);t1 -mul.ftz(v0,v1)"},
     {"shH", P "neg.ftz.T t1,t0; add.T t2,t1,v2;", "t2 add(-mul(v0,v1),v2)"},
     /* guards */
     {"", "mov.B t1,v5;" P "@p0 sub.T t1,v2,t0;", "t1 p0?fma(-v0,v1,v2):v5"},
