@@ -255,6 +255,8 @@ static bool say_barrier(const struct launch *l, const struct occurrence *o, cons
     case KIND_BARRIER_SHUFFLE_SOURCE:
         return mg__strbuf_printf(out, " reads from lane %u, which does not take part", o->value[0]);
     case KIND_BARRIER_COUNT:
+        if (o->other == NO_INSN && o->value[1] >= 16)
+            return mg__strbuf_printf(out, " names barrier %u; a block has 0 to 15", o->value[1]);
         if (o->other == NO_INSN)
             return mg__strbuf_printf(out, " names %u threads; the number must be a multiple of 32 up to 1024",
                                      o->value[0]);

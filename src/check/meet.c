@@ -42,15 +42,13 @@ static uint32_t threads_of(const struct launch *l)
 
 static void arrive(struct worker *w, struct block *b, const struct mg_sync *e)
 {
-    if (e->barrier >= 16)
+    if (e->wrong) {
+        note(w, KIND_BARRIER_COUNT, e->insn, NO_INSN, first_of(e), nobody, e->count, e->barrier);
         return;
+    }
     struct meeting *m = &b->meetings[e->barrier];
     const struct mg_launch_info *info = w->launch->info;
     uint32_t n = (uint32_t)__builtin_popcount(e->mask);
-    if (e->count && (e->count % 32 || e->count > 1024)) {
-        note(w, KIND_BARRIER_COUNT, e->insn, NO_INSN, first_of(e), nobody, e->count, 0);
-        return;
-    }
     if (m->arrived && m->count != e->count) {
         note(w, KIND_BARRIER_COUNT, e->insn, m->insn, first_of(e), m->who, e->count, m->count);
         return;

@@ -528,10 +528,10 @@ static enum mg_engine_outcome together(struct mg_worker *worker, struct mg_block
 {
     const struct mg_engine_code *code = worker->tier->code;
     uint32_t entry = at ? at->entry : 0;
+    for (uint32_t k = 0; k < b->nwarps && at; k++)
+        mg__turn_begin(&b->warps[k]);
     for (;;) {
         uint32_t polled = 0;
-        for (uint32_t k = 0; k < b->nwarps; k++)
-            mg__turn_begin(&b->warps[k]);
         uint32_t ran = code->run(&b->warps[0].e, entry, b->nwarps), point = b->warps[0].e.point;
         const struct mg_engine_point *p = &code->points[point];
         bool alike = ran == b->nwarps && b->warps[ran - 1].e.point == point;
@@ -551,8 +551,10 @@ static enum mg_engine_outcome together(struct mg_worker *worker, struct mg_block
         }
         at = p;
         entry = p->entry;
-        for (uint32_t k = 0; k < b->nwarps; k++)
+        for (uint32_t k = 0; k < b->nwarps; k++) {
             polled |= b->warps[k].outside;
+            mg__turn_begin(&b->warps[k]);
+        }
         if (polled || (b->rounds + 1) % 64 == 0) {
             enum mg_engine_outcome outcome = phase_over(worker, b, at, polled != 0);
             if (outcome != MG_ENGINE_INTERPRET)

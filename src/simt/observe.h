@@ -130,7 +130,8 @@ enum mg_fault_kind { MG_FAULT_ADDRESS, MG_FAULT_MISALIGNED };
 enum mg_sync_kind {
     MG_SYNC_BLOCK_BEGIN,
     MG_SYNC_BLOCK_END,
-    /* lanes arrive at barrier `barrier` for `count` threads, 0: all; `arrive`: they do not wait */
+    /* lanes arrive at barrier `barrier` for `count` threads, 0: all; `arrive`: they do not wait; `wrong`: there is no
+     * such barrier, or none for so many, and the launch ends */
     MG_SYNC_BARRIER,
     MG_SYNC_BARRIER_OPEN, /* `barrier` opens: `count` threads had arrived. Those that wait go on */
     MG_SYNC_WARP,         /* lanes execute a warp operation together; members[i]: the mask that lane i names */
@@ -147,7 +148,7 @@ enum mg_sync_kind {
 };
 struct mg_sync {
     uint8_t kind;      /* enum mg_sync_kind */
-    bool arrive;
+    bool arrive, wrong;
     uint32_t insn;     /* index into launch->insns, ~0u: none */
     uint64_t block;
     uint32_t warp, mask;

@@ -108,7 +108,8 @@ static bool begin_block(struct mg_worker *worker, struct mg_block *b, uint64_t l
     b->tier = worker->tier;
     b->round = (struct mg_round){0};
     b->opened = b->hinted = false;
-    atomic_fetch_add_explicit(&worker->begun, 1, memory_order_relaxed);
+    atomic_store_explicit(&worker->begun, atomic_load_explicit(&worker->begun, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
     memset(b->barriers, 0, sizeof b->barriers);
     /* A device leaves what the last block wrote; zeros make a run repeatable. */
     memset(b->shared, 0, b->shared_size);
@@ -119,6 +120,7 @@ static bool begin_block(struct mg_worker *worker, struct mg_block *b, uint64_t l
         if (!mg__warp_begin(&b->warps[k], lanes == 32 ? ~0u : (1u << lanes) - 1))
             return false;
         b->warps[k].filled = false;
+        mg__turn_begin(&b->warps[k]);
         if (!b->compiled || k == 0)
             mg__fill_block(&b->warps[k], b->compiled ? 1 : 32);
     }
@@ -448,16 +450,17 @@ static bool next_block(struct mg_worker *worker)
     return true;
 }
 
-/* Whether the worker's next block would be resident on the device, which begins blocks in their order. */
-static bool fits(const struct mg_worker *worker)
+/* Whether the worker's next block would be resident on the device, which begins blocks in their order. What others have
+ * done is looked up only where it matters: their lines are far away. */
+static bool fits(struct mg_worker *worker)
 {
     const struct mg_run *run = worker->run;
-    uint64_t done = 0;
-    if (worker->next < run->resident)
+    if (worker->next < worker->room)
         return true;
+    worker->room = run->resident;
     for (unsigned i = 0; i < run->nworkers; i++)
-        done += atomic_load_explicit(&run->workers[i].done, memory_order_relaxed);
-    return worker->next < done + run->resident;
+        worker->room += atomic_load_explicit(&run->workers[i].done, memory_order_relaxed);
+    return worker->next < worker->room;
 }
 
 static bool begin_next(struct mg_worker *worker, uint32_t *at)

@@ -374,6 +374,7 @@ struct mg_worker {
     bool alone;                      /* there is no other block to run instead of the one that runs */
     bool due;                        /* the launch's end, its time, or better code: to be looked at */
     uint32_t held;                   /* blocks that have begun and not ended */
+    uint64_t room;                   /* blocks with lower numbers would be resident */
     uint32_t waits;                  /* MG_WAITED_* of its blocks */
     uint64_t fault_block;
     void *observers[MG_MAX_OBSERVERS];

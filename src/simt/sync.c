@@ -64,16 +64,19 @@ MG_HANDLER(mg__op_bar)
         return NULL;
     unsigned first = (unsigned)__builtin_ctz(mask);
     uint32_t id = mg__lane32(w, op->a, first), expected = op->b >= 0 ? mg__lane32(w, op->b, first) : 0;
-    if (id >= MG_COUNT(w->block->barriers))
-        return mg__fault(w, op, first, MG_ERR_TRAP, "barrier %u: a block has %zu", id, MG_COUNT(w->block->barriers));
+    bool none = id >= MG_COUNT(w->block->barriers),
+         odd = op->b >= 0 && (expected == 0 || expected % 32 || expected > 1024);
     if (mg__wants_sync(w)) {
         struct mg_sync *e = mg__sync_event(w, op, MG_SYNC_BARRIER, mask);
         e->barrier = id;
         e->count = expected;
         e->arrive = sub == MG_SUB_ARRIVE;
+        e->wrong = none || odd;
         mg__sync_emit(w->worker);
     }
-    if (op->b >= 0 && (expected == 0 || expected % 32 || expected > 1024))
+    if (none)
+        return mg__fault(w, op, first, MG_ERR_TRAP, "barrier %u: a block has %zu", id, MG_COUNT(w->block->barriers));
+    if (odd)
         return mg__fault(w, op, first, MG_ERR_TRAP,
                          "a barrier for %u threads: the number must be a multiple of 32 up to 1024", expected);
     struct mg_barrier *b = &w->block->barriers[id];

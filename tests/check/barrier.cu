@@ -239,6 +239,28 @@ CASE(odd_count, ALONE | HANGS)
     odd_count<fault><<<1, 64>>>(zeros(1), zeros(64));
 }
 
+template <bool fault> __global__ void no_count(const int *in, int *out)
+{
+    int count = in[0] + (fault ? 0 : 64);
+    asm volatile("bar.sync 2, %0;" ::"r"(count) : "memory"); // EXPECT: barrier/count
+    out[threadIdx.x] = count;
+}
+CASE(no_count, ALONE | HANGS)
+{
+    no_count<fault><<<1, 64>>>(zeros(1), zeros(64));
+}
+
+template <bool fault> __global__ void no_such_barrier(const int *in, int *out)
+{
+    int number = in[0] + (fault ? 17 : 7);
+    asm volatile("bar.sync %0;" ::"r"(number) : "memory"); // EXPECT: barrier/count
+    out[threadIdx.x] = number;
+}
+CASE(no_such_barrier, ALONE | HANGS)
+{
+    no_such_barrier<fault><<<1, 64>>>(zeros(1), zeros(64));
+}
+
 template <bool fault> __global__ void waits_for_too_many(const int *in, int *out)
 {
     int count = in[0] + (fault ? 128 : 64);

@@ -118,6 +118,7 @@ static void launch_json(void **state)
                                       .regs = 24,
                                       .seconds = 1.000000042,
                                       .status = MG_ERR_ADDRESS,
+                                      .waits = MG_REPORT_POLLING | MG_REPORT_SWAP,
                                       .lines = lines,
                                       .nlines = 2,
                                       .vars = vars,
@@ -130,7 +131,8 @@ static void launch_json(void **state)
     static const char *const parts[] = {
         "{\"kernel\": \"k(float*)\", \"mangled\": \"_Z1kPf\", \"grid\": [1, 2, 3], \"block\": [32, 4, 1], "
         "\"shared_static\": 4112, \"shared_dynamic\": 64, \"regs\": 24, \"seconds\": 1.000000042, "
-        "\"status\": \"MG_ERR_ADDRESS\", \"metrics\": {\"memory_l1_wavefronts_shared\": 9007199254740993, ",
+        "\"status\": \"MG_ERR_ADDRESS\", \"waits\": [\"polling\", \"swap\"], "
+        "\"metrics\": {\"memory_l1_wavefronts_shared\": 9007199254740993, ",
         "\"launch__shared_mem_per_block_static\": 0, \"launch__shared_mem_per_block_dynamic\": 0}, \"lines\": [",
         "{\"file\": \"a.cu\", \"line\": 7, \"metrics\": {",
         "\"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum\": 12",
