@@ -522,6 +522,50 @@ static enum mg_engine_outcome phase_over(struct mg_worker *worker, struct mg_blo
     return park ? MG_ENGINE_PARKED : MG_ENGINE_LOOK;
 }
 
+/* Warps from `first` on, `ran` of them, have run, and all but the last of them to the point `p`. */
+static void have_run(struct mg_block *b, uint32_t first, uint32_t ran, const struct mg_engine_point *p)
+{
+    struct mg_round *r = &b->round;
+    for (uint32_t k = first; k < first + ran; k++) {
+        struct mg_warp *w = &b->warps[k];
+        if (p->kind != MG_ENGINE_AT_BARRIER || k + 1 == first + ran) {
+            w->place = LEFT;
+            continue;
+        }
+        w->entry = p->entry; /* its turn is over */
+        w->point = p;
+        w->place = AT_BARRIER;
+        w->stop = MG_STOP_WAIT;
+        r->outside |= w->outside != 0;
+        r->ran = true;
+    }
+}
+
+/* They are looked at one by one from here on; from the barrier `at` on, or from the start. */
+static void part_ways(struct mg_block *b, const struct mg_engine_point *at)
+{
+    for (uint32_t k = 0; k < b->nwarps; k++) {
+        struct mg_warp *w = &b->warps[k];
+        w->entry = at ? at->entry : 0;
+        w->point = at;
+        w->place = READY;
+        if (!w->filled) /* each is now the first of those that run together */
+            mg__fill_block(w, 1);
+    }
+}
+
+/* The warp that is ready, and those behind it that are. */
+static void run_ready(struct mg_worker *worker, struct mg_block *b, uint32_t first)
+{
+    const struct mg_engine_code *code = worker->tier->code;
+    struct mg_warp *w = &b->warps[first];
+    uint32_t n = 0;
+    for (; first + n < b->nwarps && w[n].place == READY && w[n].entry == w->entry; n++)
+        mg__turn_begin(&w[n]);
+    uint32_t ran = code->run(&w->e, w->entry, n);
+    have_run(b, first, ran, &code->points[w->e.point]);
+}
+
 /* From the barrier `at` on, where all stand, or from the start (NULL). As long as all warps come to the same barrier,
  * they are not looked at one by one. INTERPRET: from here on they are. */
 static enum mg_engine_outcome together(struct mg_worker *worker, struct mg_block *b, const struct mg_engine_point *at)
@@ -531,8 +575,7 @@ static enum mg_engine_outcome together(struct mg_worker *worker, struct mg_block
     for (uint32_t k = 0; k < b->nwarps && at; k++)
         mg__turn_begin(&b->warps[k]);
     for (;;) {
-        uint32_t polled = 0;
-        uint32_t ran = code->run(&b->warps[0].e, entry, b->nwarps), point = b->warps[0].e.point;
+        uint32_t outside = 0, ran = code->run(&b->warps[0].e, entry, b->nwarps), point = b->warps[0].e.point;
         const struct mg_engine_point *p = &code->points[point];
         bool alike = ran == b->nwarps && b->warps[ran - 1].e.point == point;
         if (alike && p->kind == MG_ENGINE_AT_EXIT) {
@@ -540,23 +583,19 @@ static enum mg_engine_outcome together(struct mg_worker *worker, struct mg_block
             return MG_ENGINE_DONE;
         }
         if (!alike || p->kind != MG_ENGINE_AT_BARRIER) {
-            for (uint32_t k = 0; k < b->nwarps; k++) {
-                b->warps[k].entry = entry;
-                b->warps[k].point = at;
-                b->warps[k].place = k < ran ? LEFT : READY;
-                if (!b->warps[k].filled) /* each is now the first of those that run together */
-                    mg__fill_block(&b->warps[k], 1);
-            }
+            part_ways(b, at);
+            have_run(b, 0, ran, p);
             return MG_ENGINE_INTERPRET;
         }
         at = p;
         entry = p->entry;
-        for (uint32_t k = 0; k < b->nwarps; k++) {
-            polled |= b->warps[k].outside;
+        for (uint32_t k = 0; k < b->nwarps && b->polled; k++) {
+            outside |= b->warps[k].outside;
             mg__turn_begin(&b->warps[k]);
         }
-        if (polled || (b->rounds + 1) % 64 == 0) {
-            enum mg_engine_outcome outcome = phase_over(worker, b, at, polled != 0);
+        b->polled = false;
+        if (outside || (b->rounds + 1) % 64 == 0) {
+            enum mg_engine_outcome outcome = phase_over(worker, b, at, outside != 0);
             if (outcome != MG_ENGINE_INTERPRET)
                 return outcome;
         } else {
@@ -623,6 +662,10 @@ static enum mg_engine_outcome one_by_one(struct mg_worker *worker, struct mg_blo
         struct mg_warp *w = &b->warps[r->turn];
         if (w->place == ENDED || w->place == AT_BARRIER) {
             r->turn++;
+            continue;
+        }
+        if (w->place == READY) {
+            run_ready(worker, b, r->turn);
             continue;
         }
         enum mg_engine_outcome outcome = turn(worker, b, w);

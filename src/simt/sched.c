@@ -120,7 +120,7 @@ static bool begin_block(struct mg_worker *worker, struct mg_block *b, uint64_t l
         if (!mg__warp_begin(&b->warps[k], lanes == 32 ? ~0u : (1u << lanes) - 1))
             return false;
         b->warps[k].filled = false;
-        mg__turn_begin(&b->warps[k]);
+        mg__slice_begin(&b->warps[k]);
         if (!b->compiled || k == 0)
             mg__fill_block(&b->warps[k], b->compiled ? 1 : 32);
     }
@@ -269,11 +269,12 @@ bool mg__slice_over(struct mg_warp *w)
     w->block->looks++;
     worker->due |=
         atomic_load_explicit(&worker->run->stop, memory_order_relaxed) || mg__run_due(worker) || mg__tier_due(worker);
+    w->e.slice = MG_SLICE;
     if (mg__has_polled(w) || ++w->looks >= MG_LOOKS) {
+        w->looks = 0;
         w->stop = MG_STOP_YIELD;
         return false;
     }
-    w->e.slice = MG_SLICE;
     w->polled = w->outside = 0;
     if (!worker->due)
         return true;

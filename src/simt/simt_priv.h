@@ -299,7 +299,7 @@ struct mg_warp {
     /* of compiled code (engine.c) */
     struct mg_engine_warp e; /* its `slice` is what is left of the slice under all engines */
     uint32_t polled, outside; /* polls of this slice, in MG_POLL_COST; those of them that may be for another block */
-    uint32_t looks;           /* slices of this turn */
+    uint32_t looks;           /* slices since its turn was last over for them */
     uint64_t *cells;
     const struct mg_engine_point *point; /* the barrier that it stands at, or has just left; NULL: it has not begun */
     uint32_t entry;
@@ -341,6 +341,7 @@ struct mg_block {
     uint64_t looks, rounds; /* slices used up, and rounds, since it was last taken up */
     uint32_t stuck;    /* how sure it is that its warps wait for another block */
     bool hinted;       /* some warp has polled outside */
+    bool polled;       /* some warp may have polled in its last turn */
     struct mg_run *run;
 };
 /* How often compiled code was left, and what blocks took (engine.c). */
@@ -479,16 +480,24 @@ struct mg_lanes {
 const struct mg_lanes *mg__lanes_select(void); /* the best that this processor runs */
 
 /* Turns. */
-static inline void mg__turn_begin(struct mg_warp *w)
+static inline void mg__slice_begin(struct mg_warp *w)
 {
     w->e.slice = MG_SLICE;
     w->polled = w->outside = w->looks = 0;
+}
+/* A turn goes on with the slice of the last one, where that has not polled: most turns end at a barrier, and compiled
+ * code then need not look at each warp. */
+static inline void mg__turn_begin(struct mg_warp *w)
+{
+    if (w->polled)
+        mg__slice_begin(w);
 }
 static inline void mg__poll(struct mg_warp *w, uint32_t how)
 {
     w->e.slice -= (int32_t)how * MG_POLL_COST;
     w->polled += how;
     w->outside += how & 2;
+    w->block->polled = true;
 }
 static inline bool mg__has_polled(const struct mg_warp *w)
 {
