@@ -522,6 +522,19 @@ static void module_vars(struct printer *pr)
     }
 }
 
+/* As nvcc writes it: printable ASCII, and octal digits for every other byte. */
+static void file(struct printer *pr, size_t index, const char *name)
+{
+    put(pr, ".file %zu \"", index);
+    for (; *name; name++) {
+        if (*name < ' ' || *name > '~')
+            put(pr, "\\%03o", (unsigned)(unsigned char)*name);
+        else
+            put(pr, *name == '"' || *name == '\\' ? "\\%c" : "%c", *name);
+    }
+    put(pr, "\"\n");
+}
+
 static void whole(struct printer *pr)
 {
     const struct mg_ptx_module *module = pr->module;
@@ -531,7 +544,7 @@ static void whole(struct printer *pr)
     put(pr, ".address_size 64\n");
     for (size_t i = 1; i < module->nfiles; i++) {
         if (module->files[i][0])
-            put(pr, ".file %zu \"%s\"\n", i, module->files[i]);
+            file(pr, i, module->files[i]);
     }
     const bool *named = named_entries(pr);
     if (!pr->ok)

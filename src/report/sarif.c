@@ -3,12 +3,23 @@
  * A rule is a row of the catalogue of kinds, its id check/kind: "race/write-read". Files below `root` are told relative
  * to it, as the hosts want them (uriBaseId %SRCROOT%); others by their whole path. The other access of a race is a
  * related location. Suppressed findings are there too, marked so: the format has a place for them, and the hosts close
- * what is marked. A fingerprint leaves line numbers out, so that a finding stays the same one when lines move.
+ * what is marked. A fingerprint leaves line numbers out, so that a finding stays the same one when lines move. The
+ * compiler counts columns in bytes and the format in UTF-16's units: the source line, read again, says what the
+ * difference is.
  */
 #include "report/render.h"
 #include "report/report_priv.h"
 
 #define SCHEMA "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+/* What one file is written from. */
+struct sarif {
+    struct mg_strbuf *out;
+    const char *root;
+    const struct mg_sarif_rule *rules;
+    size_t nrules;
+    struct mg_sources sources;
+};
 
 static bool plain(struct mg_strbuf *out, const char *text)
 {
@@ -35,9 +46,26 @@ static const char *below(const char *root, const char *file)
     return file[0] == '/' ? NULL : file;
 }
 
-static bool physical(struct mg_strbuf *out, const char *root, const char *file, uint32_t line, uint32_t column)
+/* The column of a byte in UTF-16's units, both from 1; as it is where the line cannot be read. */
+static uint32_t utf16_column(struct sarif *s, const char *file, uint32_t line, uint32_t column)
 {
-    const char *relative = below(root, file);
+    const char *text;
+    size_t length, indent, fewer = 0;
+    if (column == 0 || !mg__sources_line(&s->sources, file, line, &text, &length, &indent))
+        return column;
+    for (size_t i = 0; i < length && indent + i + 1 < column; i++) {
+        unsigned char c = (unsigned char)text[i];
+        fewer += (c & 0xC0) == 0x80; /* a sequence of two or three bytes is one unit, one of four is two */
+        fewer -= c >= 0xF0;
+    }
+    return column - (uint32_t)fewer;
+}
+
+static bool physical(struct sarif *s, const char *file, uint32_t line, uint32_t column)
+{
+    struct mg_strbuf *out = s->out;
+    const char *relative = below(s->root, file);
+    column = utf16_column(s, file, line, column);
     bool ok = plain(out, "\"physicalLocation\": {\"artifactLocation\": {\"uri\": \"") &&
               (relative || plain(out, "file://")) && uri_path(out, relative ? relative : file) &&
               plain(out, relative ? "\", \"uriBaseId\": \"%SRCROOT%\"}" : "\"}");
@@ -73,14 +101,13 @@ static bool fingerprint(struct mg_strbuf *out, const struct mg_report_finding *f
     return ok;
 }
 
-static bool result(struct mg_strbuf *out, const struct mg_report_finding *f, const struct mg_sarif_rule *rules,
-                   size_t nrules, const char *root, bool suppressed)
+static bool result(struct sarif *s, const struct mg_report_finding *f, bool suppressed)
 {
-    struct mg_strbuf text = {0};
+    struct mg_strbuf *out = s->out, text = {0};
     bool ok = plain(out, "{\"ruleId\": ") && mg__strbuf_printf(&text, "%s/%s", f->check, f->kind) &&
               mg__json_string(out, text.at);
-    for (size_t i = 0; ok && i < nrules; i++)
-        if (!strcmp(rules[i].check, f->check) && !strcmp(rules[i].kind, f->kind))
+    for (size_t i = 0; ok && i < s->nrules; i++)
+        if (!strcmp(s->rules[i].check, f->check) && !strcmp(s->rules[i].kind, f->kind))
             ok = mg__strbuf_printf(out, ", \"ruleIndex\": %zu", i);
     text.count = 0;
     ok = ok && mg__strbuf_printf(&text, "%s%s%s", f->message, f->message[0] && f->advice[0] ? "\n" : "", f->advice) &&
@@ -92,7 +119,7 @@ static bool result(struct mg_strbuf *out, const struct mg_report_finding *f, con
     ok = plain(out, ", \"locations\": [");
     bool placed = f->file[0] != 0;
     if (placed || f->kernel[0]) {
-        ok = ok && plain(out, "{") && (!placed || physical(out, root, f->file, f->line, f->column));
+        ok = ok && plain(out, "{") && (!placed || physical(s, f->file, f->line, f->column));
         if (f->kernel[0])
             ok = ok && plain(out, placed ? ", " : "") &&
                  plain(out, "\"logicalLocations\": [{\"kind\": \"function\", \"fullyQualifiedName\": ") &&
@@ -103,13 +130,13 @@ static bool result(struct mg_strbuf *out, const struct mg_report_finding *f, con
     ok = ok && plain(out, "]");
     if (f->other_line && (f->other_file[0] || placed))
         ok = ok && plain(out, ", \"relatedLocations\": [{\"id\": 1, ") &&
-             physical(out, root, f->other_file[0] ? f->other_file : f->file, f->other_line, f->other_column) &&
+             physical(s, f->other_file[0] ? f->other_file : f->file, f->other_line, f->other_column) &&
              plain(out, ", ") &&
              text_object(out, "message", strcmp(f->check, "race") ? "the others are here" : "the other access") &&
              plain(out, "}]");
     uint64_t count = MG_MIN(f->count, (uint64_t)INT32_MAX); /* an integer of the format need not be wider */
     return ok && mg__strbuf_printf(out, ", \"occurrenceCount\": %llu, ", (unsigned long long)count) &&
-           fingerprint(out, f, root) && plain(out, ", \"suppressions\": [") &&
+           fingerprint(out, f, s->root) && plain(out, ", \"suppressions\": [") &&
            (!suppressed || plain(out, "{\"kind\": \"external\", \"status\": \"accepted\"}")) &&
            plain(out, "], \"properties\": {\"variable\": ") && mg__json_string(out, f->variable) && plain(out, "}}");
 }
@@ -119,6 +146,7 @@ bool mg__render_sarif(const struct mg_findings *findings, const struct mg_findin
                       struct mg_strbuf *out)
 {
     const struct mg_findings *lists[] = {findings, suppressed};
+    struct sarif s = {.out = out, .root = root, .rules = rules, .nrules = nrules};
     bool ok = plain(out, "{\"$schema\": \"" SCHEMA "\",\n\"version\": \"2.1.0\",\n\"runs\": [{\"tool\": {\"driver\": {"
                          "\"name\": \"margay\", \"version\": \"" MG_VERSION_STRING "\", \"rules\": [");
     for (size_t i = 0; ok && i < nrules; i++)
@@ -129,11 +157,13 @@ bool mg__render_sarif(const struct mg_findings *findings, const struct mg_findin
              plain(out, "/\"}},\n");
     ok = ok && mg__strbuf_printf(out, "\"invocations\": [{\"executionSuccessful\": %s}],\n\"results\": [",
                                  complete ? "true" : "false");
+    mg__sources_init(&s.sources);
     const char *comma = "\n";
     for (size_t l = 0; l < MG_COUNT(lists); l++)
         for (size_t i = 0; ok && lists[l] && i < lists[l]->at.count; i++) {
-            ok = plain(out, comma) && result(out, lists[l]->at.at[i], rules, nrules, root, l == 1);
+            ok = plain(out, comma) && result(&s, lists[l]->at.at[i], l == 1);
             comma = ",\n";
         }
+    mg__sources_free(&s.sources);
     return ok && plain(out, "]}]}\n");
 }

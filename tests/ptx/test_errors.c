@@ -18,6 +18,7 @@ static const struct {
     {HEAD ".globl x;", 4, 1, ".globl"},
     {HEAD "/* open", 4, 1, "no end"},
     {HEAD ".file 1 \"open", 4, 9, "no end"},
+    {HEAD ".file 1 \"a\\000b\"", 4, 10, "zero byte"},
     {HEAD ".entry k() { ret;", 4, 12, "no '}'"},
     {HEAD ".entry k( { ret; }", 4, 11, ".param"},
     {HEAD ".entry k() .maxfoo 3 { }", 4, 12, ".maxfoo"},

@@ -276,6 +276,24 @@ static void locations_chain(void **state)
     mg__ptx_free(module);
 }
 
+/* Names of files as nvcc quotes them, and printed again: UTF-8, blanks, quotes, bytes of GBK. */
+static void names_of_files(void **state)
+{
+    (void)state;
+    struct mg_ptx_module *module = parse_ok(
+        HEAD ".entry k() {\n.loc 1 1 1\nret; }\n.file 1 \"/\\346\\226\\207/\\345\\206\\205.cu\"\n"
+             ".file 2 \"q\\\"r/t u\\\\v.cu\"\n.file 3 \"\\316\\304\\t\\7x\\0018.cu\"\n.file 4 \"a/\xE6\x96\x87\"\n");
+    static const char *const want[] = {"/\xE6\x96\x87/\xE5\x86\x85.cu", "q\"r/t u\\v.cu", "\xCE\xC4\t\ax\0018.cu",
+                                       "a/\xE6\x96\x87"};
+    for (size_t i = 0; i < MG_COUNT(want); i++)
+        assert_string_equal(module->files[i + 1], want[i]);
+    char *text = round_trip(module);
+    assert_non_null(strstr(text, ".file 1 \"/\\346\\226\\207/\\345\\206\\205.cu\"\n"));
+    assert_non_null(strstr(text, ".file 2 \"q\\\"r/t u\\\\v.cu\"\n"));
+    free(text);
+    mg__ptx_free(module);
+}
+
 static void branch_tables(void **state)
 {
     (void)state;
@@ -373,6 +391,7 @@ int main(void)
         cmocka_unit_test(rings_of_addresses_print),
         cmocka_unit_test(variables_in_functions),
         cmocka_unit_test(locations_chain),
+        cmocka_unit_test(names_of_files),
         cmocka_unit_test(branch_tables),
         cmocka_unit_test(aliases_stand_for_their_target),
         cmocka_unit_test(old_register_parameters),
