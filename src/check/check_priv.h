@@ -2,6 +2,7 @@
  *
  *   order.c    happens-before in a block            grid.c    between blocks of a launch; release.c who relies on whom
  *   code.c     what the instructions tell: classes, where an address comes from, what leads where
+ *   idiom.c    flags, and the first read of a compare-and-swap loop
  *   region.c   device memory: what is written, and the cells of a launch
  *   watch.c    the observer: accesses                meet.c    barriers and warp operations
  *   quick.c    whole warps at once                   segment.c global memory that a block touched
@@ -63,8 +64,13 @@ void mg__code_free(struct code *code);
 /* Whether control can go from instruction `from` to `to` without meeting a barrier of the block (or, `warp`, one of a
  * warp either); `stops` false: meeting what it may. */
 bool mg__code_leads(const struct mg_launch_info *info, uint32_t from, uint32_t to, bool stops, bool warp);
+/* Whether a thread that goes on at instruction `from` of the kernel itself ends without doing anything more. */
+bool mg__code_ends(const struct mg_launch_info *info, uint32_t from);
 /* Whether a thread that never meets `barrier` goes on with what follows it, instead of ending. */
 bool mg__code_goes_around(const struct mg_launch_info *info, uint32_t barrier);
+
+/* ---- idiom.c ---- */
+bool mg__idiom_read(const struct mg_launch_info *info, struct code *code); /* false: no memory */
 
 /* ---- region.c ---- */
 /* Device memory of one allocation. A cell of 64 bits stands for 4 bytes while a launch runs, and one for all of a group
@@ -150,7 +156,7 @@ struct launch {
     unsigned workers;
     bool ordered, race, init, bounds, barrier;
     /* grid.c */
-    uint32_t block_shift, block_bits, site_bits, epoch_bits;
+    uint32_t block_shift, block_bits, site_bits, epoch_bits, kind_bits;
     struct releases *releases;
     struct mixed *mixed;
     pthread_mutex_t lock;

@@ -116,6 +116,18 @@ static bool does_something(const struct mg_ptx_insn *i)
     return mg__ptx_accesses(i) || i->effects & (MG_E_SYNCS | MG_E_CALLS);
 }
 
+bool mg__code_ends(const struct mg_launch_info *info, uint32_t from)
+{
+    struct body b = body_of(info, from);
+    struct barrier_stop never = {b.func, false, false};
+    uint8_t *after = b.func->is_entry ? reach(b.func, from - b.base, at_barrier, &never) : NULL;
+    bool ends = after && !does_something(&b.func->insns[from - b.base]);
+    for (size_t at = 0; ends && at < b.func->ninsns; at++)
+        ends = !(after[at] && does_something(&b.func->insns[at]));
+    free(after);
+    return ends;
+}
+
 bool mg__code_goes_around(const struct mg_launch_info *info, uint32_t barrier)
 {
     struct body b = body_of(info, barrier);

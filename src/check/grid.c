@@ -31,7 +31,7 @@
 
 enum { ENTRY_BITS = 28, FLAG_BUSY = 56, FLAG_STRONG = 57, FLAG_SPLIT = 58, FLAG_MIXED = 59 };
 #define ENTRY_MASK ((1ull << ENTRY_BITS) - 1)
-enum { PLAIN_WRITE, PLAIN_READ, STRONG_WRITE, STRONG_READ };
+enum { PLAIN_WRITE, PLAIN_READ, STRONG_WRITE, STRONG_READ, VOLATILE_WRITE, VOLATILE_READ };
 
 struct mixed_use {
     int32_t object;
@@ -57,11 +57,12 @@ bool mg__grid_begin(struct launch *l)
     site_bits = MG_MIN(site_bits, 12u);
     while (nblocks >> block_bits)
         block_bits++;
-    unsigned room = ENTRY_BITS - 2 - site_bits - (l->ordered ? 4 : 0);
+    l->kind_bits = l->ordered ? 3 : 2;
+    unsigned room = ENTRY_BITS - l->kind_bits - site_bits - (l->ordered ? 4 : 0);
     l->block_shift = block_bits > room ? block_bits - room : 0;
     l->block_bits = MG_MIN(block_bits, room);
     l->site_bits = site_bits;
-    l->epoch_bits = l->ordered ? ENTRY_BITS - 2 - site_bits - l->block_bits : 0;
+    l->epoch_bits = l->ordered ? ENTRY_BITS - l->kind_bits - site_bits - l->block_bits : 0;
     l->mixed = calloc(1, sizeof(*l->mixed));
     if (!l->mixed)
         return false;
@@ -88,13 +89,13 @@ static uint64_t scatter(uint64_t key)
 static uint64_t entry_of(const struct launch *l, unsigned kind, uint64_t block, uint32_t number)
 {
     uint32_t site = MG_MIN(number, (1u << l->site_bits) - 1);
-    uint64_t key = (uint64_t)kind << (ENTRY_BITS - 2) | (block >> l->block_shift) << (l->site_bits + l->epoch_bits) |
-                   (uint64_t)site << l->epoch_bits;
+    uint64_t key = (uint64_t)kind << (ENTRY_BITS - l->kind_bits) |
+                   (block >> l->block_shift) << (l->site_bits + l->epoch_bits) | (uint64_t)site << l->epoch_bits;
     return key;
 }
-static unsigned kind_in(uint64_t entry)
+static unsigned kind_in(const struct launch *l, uint64_t entry)
 {
-    return (unsigned)(entry >> (ENTRY_BITS - 2)) & 3;
+    return (unsigned)(entry >> (ENTRY_BITS - l->kind_bits)) & ((1u << l->kind_bits) - 1);
 }
 static uint64_t block_in(const struct launch *l, uint64_t entry)
 {
@@ -106,11 +107,19 @@ static uint32_t insn_in(const struct launch *l, uint64_t entry)
     return site && site <= l->code.nnumbers ? l->code.insn_of[site] : NO_INSN;
 }
 
-/* Where blocks may wait for one another, a volatile write may be the flag that another one polls. */
+/* Only launches in order have volatile reads. */
 static unsigned kind_of(const struct launch *l, const struct site *s, bool write)
 {
-    bool strong = s->class >= MG_ORDER_STRONG || (l->ordered && write && s->class == MG_ORDER_VOLATILE);
-    return write ? (strong ? STRONG_WRITE : PLAIN_WRITE) : strong ? STRONG_READ : PLAIN_READ;
+    if (s->class >= MG_ORDER_STRONG)
+        return write ? STRONG_WRITE : STRONG_READ;
+    if (s->class == MG_ORDER_VOLATILE && l->ordered)
+        return write ? VOLATILE_WRITE : VOLATILE_READ;
+    return write ? PLAIN_WRITE : PLAIN_READ;
+}
+
+static bool is_write(unsigned kind)
+{
+    return kind == PLAIN_WRITE || kind == STRONG_WRITE || kind == VOLATILE_WRITE;
 }
 
 /* ---- groups ---- */
@@ -150,10 +159,14 @@ static uint8_t value_at(const struct region *r, uint64_t word)
                      8 * (word % CELLS_GROUP));
 }
 
+/* A lock's or a ticket's volatile writes follow one another. */
 static bool race(unsigned a, unsigned b)
 {
-    bool writes = a == PLAIN_WRITE || a == STRONG_WRITE || b == PLAIN_WRITE || b == STRONG_WRITE;
-    return writes && !(a >= STRONG_WRITE && b >= STRONG_WRITE);
+    if (!is_write(a) && !is_write(b))
+        return false;
+    if (a < STRONG_WRITE || b < STRONG_WRITE)
+        return true;
+    return a >= VOLATILE_WRITE && b >= VOLATILE_WRITE && a != b;
 }
 
 static void note(struct worker *w, const struct launch *l, int32_t object, uint64_t offset, uint32_t width,
@@ -161,8 +174,7 @@ static void note(struct worker *w, const struct launch *l, int32_t object, uint6
                  bool differs)
 {
     (void)l;
-    bool write_a = kind_a == PLAIN_WRITE || kind_a == STRONG_WRITE,
-         write_b = kind_b == PLAIN_WRITE || kind_b == STRONG_WRITE;
+    bool write_a = is_write(kind_a), write_b = is_write(kind_b);
     enum check_kind kind = write_a && write_b ? (differs ? KIND_RACE_BLOCKS_WRITE_WRITE : KIND_RACE_SAME_VALUE)
                                               /* find.c tells write-read from read-write */
                                               : KIND_RACE_BLOCKS_WRITE_READ;
@@ -205,7 +217,7 @@ static void mix(struct worker *w, int32_t object, const struct touch *t, uint32_
                                        .insn_r = insn_in(l, real),
                                        .who_w = some_thread(block_in(l, real) << l->block_shift),
                                        .who_r = some_thread(block_in(l, real) << l->block_shift),
-                                       .written = kind_in(real) == PLAIN_WRITE ? (uint8_t)(before >> 60) : 0,
+                                       .written = kind_in(l, real) == PLAIN_WRITE ? (uint8_t)(before >> 60) : 0,
                                        .value = VALUE_MANY};
     }
     for (unsigned k = 0; k < n; k++) {
@@ -277,7 +289,8 @@ static void collect_mixed(struct worker *w)
         qsort(m->uses.at, m->uses.count, sizeof(*m->uses.at), by_place);
     for (size_t i = 0; i < m->uses.count; i++)
         for (size_t k = i + 1; k < m->uses.count && k < i + 8 && m->uses.at[k].object == m->uses.at[i].object &&
-                               m->uses.at[k].offset == m->uses.at[i].offset; k++) {
+                               m->uses.at[k].offset == m->uses.at[i].offset;
+             k++) {
             const struct mixed_use *a = &m->uses.at[i], *b = &m->uses.at[k];
             uint64_t byte = a->offset;
             if (a->written & b->written)
@@ -393,7 +406,7 @@ static void touch_any(struct worker *w, int32_t object, const struct touch *t, u
 static bool conflict(struct launch *l, const struct touch *t, uint64_t entry, bool write)
 {
     uint64_t block = block_in(l, entry);
-    unsigned mine = kind_of(l, t->site, write), theirs = kind_in(entry);
+    unsigned mine = kind_of(l, t->site, write), theirs = kind_in(l, entry);
     uint32_t most = (1u << l->epoch_bits) - 1, epoch = (uint32_t)entry & most;
     return entry && block != t->block >> l->block_shift && race(mine, theirs) &&
            !mg__release_relies(l, t->block, block, epoch, most);
@@ -418,14 +431,15 @@ static void touch_in_order(struct worker *w, int32_t object, const struct touch 
         return;
     }
     if (conflict(l, t, wrote, t->site->writes))
-        note(w, l, object, t->offset, 4, kind_of(l, t->site, t->site->writes), insn, who, kind_in(wrote),
+        note(w, l, object, t->offset, 4, kind_of(l, t->site, t->site->writes), insn, who, kind_in(l, wrote),
              insn_in(l, wrote), some_thread(block_in(l, wrote) << l->block_shift), t->differs);
     else if (t->site->writes && conflict(l, t, read, true))
-        note(w, l, object, t->offset, 4, kind_of(l, t->site, true), insn, who, kind_in(read), insn_in(l, read),
+        note(w, l, object, t->offset, 4, kind_of(l, t->site, true), insn, who, kind_in(l, read), insn_in(l, read),
              some_thread(block_in(l, read) << l->block_shift), true);
     if (t->site->writes) {
         new = (new & ~(ENTRY_MASK << ENTRY_BITS)) | entry << ENTRY_BITS | (t->late ? 0 : (uint64_t)t->bytes << 60);
-    } else if (!read || block_in(l, read) == block || kind_in(read) == STRONG_READ ||
+    } else if (!read || block_in(l, read) == block || kind_in(l, read) == STRONG_READ ||
+               (kind_in(l, read) == VOLATILE_READ && kind_of(l, t->site, false) == PLAIN_READ) ||
                mg__release_relies(l, t->block, block_in(l, read), (uint32_t)read & most, most)) {
         new = (new & ~ENTRY_MASK) | entry;
     }
@@ -545,7 +559,7 @@ static void judge(struct worker *w, int32_t object, uint64_t offset, uint64_t ce
         return;
     one = ENTRY_MASK - one;
     two = ENTRY_MASK - two;
-    unsigned a = kind_in(one), b = kind_in(two);
+    unsigned a = kind_in(l, one), b = kind_in(l, two);
     struct actor who = some_thread(block_in(l, one) << l->block_shift),
                  with = some_thread(block_in(l, two) << l->block_shift);
     if (race(a, b))
@@ -559,16 +573,17 @@ static void judge(struct worker *w, int32_t object, uint64_t offset, uint64_t ce
 /* What work in another stream must not touch before this launch is over. */
 static void leave(struct launch *l, struct region *r, uint64_t offset, uint64_t cell)
 {
-    static const enum mg__use uses[] = {MG__USE_WRITE, MG__USE_READ, MG__USE_ATOMIC, MG__USE_READ};
+    static const enum mg__use uses[] = {MG__USE_WRITE, MG__USE_READ,  MG__USE_ATOMIC,
+                                        MG__USE_READ,  MG__USE_WRITE, MG__USE_READ};
     uint64_t one = cell >> ENTRY_BITS & ENTRY_MASK, two = cell & ENTRY_MASK;
     if (l->ordered) {
         if (one)
-            mg__streams_use(r, uses[kind_in(one)], offset, offset + 4, l, insn_in(l, one));
+            mg__streams_use(r, uses[kind_in(l, one)], offset, offset + 4, l, insn_in(l, one));
         if (two)
-            mg__streams_use(r, uses[kind_in(two)], offset, offset + 4, l, insn_in(l, two));
+            mg__streams_use(r, uses[kind_in(l, two)], offset, offset + 4, l, insn_in(l, two));
     } else if (one) {
         one = ENTRY_MASK - one;
-        mg__streams_use(r, uses[kind_in(one)], offset, offset + 4, l, insn_in(l, one));
+        mg__streams_use(r, uses[kind_in(l, one)], offset, offset + 4, l, insn_in(l, one));
     }
 }
 

@@ -164,7 +164,7 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     l->barrier = check->checks & MG_CHECK_BARRIER;
     pthread_mutex_init(&l->lock, NULL);
     pthread_mutex_lock(&check->lock);
-    bool good = mg__code_read(info, &l->code) && mg__grid_begin(l) && track(l);
+    bool good = mg__code_read(info, &l->code) && mg__idiom_read(info, &l->code) && mg__grid_begin(l) && track(l);
     check->running = good;
     pthread_mutex_unlock(&check->lock);
     if (!good) {

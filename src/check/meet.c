@@ -4,8 +4,9 @@
  * there. It is told all the same: code that every thread comes to, barrier or not, makes it a barrier in a branch;
  * otherwise the threads returned early (find.c asks code.c which).
  *
- * A mask is wrong when the lanes it names have to be let go from where they waited for the others to come back, or
- * never existed; lanes that ended before are what the documentation allows.
+ * A mask is wrong when the lanes it names have to be let go from where they waited for the others to come back, and
+ * have something left to do; lanes that have ended, are about to, or never were are what the documentation allows ("all
+ * non-exited threads named in mask").
  */
 #include "check/check_priv.h"
 
@@ -75,18 +76,12 @@ static void open(struct worker *w, struct block *b, const struct mg_sync *e)
 
 static void warp_operation(struct worker *w, struct block *b, const struct mg_sync *e)
 {
-    uint32_t threads = threads_of(w->launch), first = 32 * e->warp;
-    uint32_t exist = threads - first >= 32 ? ~0u : (1u << (threads - first)) - 1, self = 0;
+    uint32_t self = 0;
     bool named = e->insn < w->launch->info->ninsns && mg__ptx_meets_lanes(w->launch->info->insns[e->insn].insn);
     b->waits[e->warp] = 0;
     for (uint32_t rest = e->mask; named && rest; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
         self |= (~e->members[i] >> i & 1) << i;
-        if (e->members[i] & ~exist) {
-            note(w, KIND_BARRIER_MASK, e->insn, NO_INSN, (struct actor){e->block, (uint16_t)e->warp, (uint8_t)i},
-                 nobody, e->members[i], e->members[i] & ~exist);
-            break;
-        }
     }
     if (self) {
         unsigned i = (unsigned)__builtin_ctz(self);
@@ -98,7 +93,7 @@ static void warp_operation(struct worker *w, struct block *b, const struct mg_sy
 static void let_go(struct worker *w, struct block *b, const struct mg_sync *e)
 {
     uint32_t waits = b->waits[e->warp], missing = b->waits_for[e->warp] & e->mask;
-    if (!waits || !missing || e->arrive)
+    if (!waits || !missing || e->arrive || (e->insn != NO_INSN && mg__code_ends(w->launch->info, e->insn)))
         return;
     struct actor who = {e->block, (uint16_t)e->warp, MG_ORDER_MANY};
     struct actor with = {e->block, (uint16_t)e->warp, (uint8_t)__builtin_ctz(missing)};
@@ -168,7 +163,9 @@ void mg__meet_end(struct worker *w, struct block *b)
     struct actor with = other ? other->who : b->exited ? b->left.who : nobody;
     if (at->barrier != ~0u)
         note(w, KIND_BARRIER_NOT_REACHED, at->insn, insn, at->who, with, b->meetings[at->barrier & 15].arrived,
-             other ? 1 : b->exited ? 2 : 0);
+             other       ? 1
+             : b->exited ? 2
+                         : 0);
     else
         note(w, KIND_BARRIER_MASK, at->insn, insn, at->who, with, 0, at->missing);
     b->stuck.count = 0;

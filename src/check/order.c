@@ -14,6 +14,10 @@ void mg__order_free(struct mg_order *o)
 {
     for (uint32_t w = 0; o && w < MG_ORDER_WARPS; w++)
         free(o->pairs[w]);
+    if (o) {
+        free(o->flags);
+        free(o->index);
+    }
     free(o);
 }
 
@@ -36,7 +40,10 @@ bool mg__order_begin(struct mg_order *o, uint32_t threads)
     for (uint32_t w = 0; w < o->nwarps; w++)
         o->live[w] = threads - 32 * w >= 32 ? ~0u : (1u << (threads - 32 * w)) - 1;
     memset(o->fenced, 0, sizeof(o->fenced));
-    memset(o->flags, 0, sizeof(o->flags));
+    if (o->nflags)
+        memset(o->index, 0, 2 * (size_t)o->room * sizeof(*o->index));
+    o->nflags = 0;
+    memset(o->lost, 0, sizeof(o->lost));
     memset(o->lanes, 0, sizeof(o->lanes));
     memset(o->barriers, 0, sizeof(o->barriers));
     memset(o->copies, 0, sizeof(o->copies));
@@ -55,6 +62,13 @@ void mg__order_exit(struct mg_order *o, uint32_t warp, uint32_t lanes)
 }
 
 /* ---- within a warp ---- */
+static uint32_t (*pairs_of(struct mg_order *o, uint32_t warp))[32]
+{
+    if (!o->pairs[warp])
+        o->pairs[warp] = calloc(32, sizeof(*o->pairs[warp]));
+    return o->pairs[warp];
+}
+
 void mg__order_warp(struct mg_order *o, uint32_t warp, uint32_t lanes)
 {
     uint32_t t = o->now++;
@@ -62,8 +76,8 @@ void mg__order_warp(struct mg_order *o, uint32_t warp, uint32_t lanes)
         o->lanes[warp] = t;
         return;
     }
-    uint32_t(*pairs)[32] = o->pairs[warp];
-    if (!pairs && !(pairs = o->pairs[warp] = calloc(32, sizeof(*pairs)))) {
+    uint32_t(*pairs)[32] = pairs_of(o, warp);
+    if (!pairs) {
         o->lanes[warp] = t; /* without memory: believe too much rather than report what is not there */
         return;
     }
@@ -125,21 +139,104 @@ void mg__order_fence(struct mg_order *o, uint32_t warp)
     o->fenced[warp][warp] = o->now++;
 }
 
-void mg__order_publish(struct mg_order *o, uint32_t warp)
+/* ---- flags ---- */
+enum { FLAGS_FIRST = 16, FLAGS_MOST = 4096 };
+
+static uint32_t slot_of(const struct mg_order *o, uint64_t address)
+{
+    uint32_t h = (uint32_t)((address * 0x9e3779b97f4a7c15ull) >> 40) & (2 * o->room - 1);
+    while (o->index[h] && o->flags[o->index[h] - 1].address != address)
+        h = (h + 1) & (2 * o->room - 1);
+    return h;
+}
+
+static bool more_flags(struct mg_order *o)
+{
+    uint32_t room = o->room ? 2 * o->room : FLAGS_FIRST;
+    struct mg_order_flag *flags = room <= FLAGS_MOST ? realloc(o->flags, room * sizeof(*flags)) : NULL;
+    if (!flags)
+        return false;
+    o->flags = flags;
+    uint32_t *index = calloc(2 * (size_t)room, sizeof(*index));
+    if (!index)
+        return false;
+    free(o->index);
+    o->index = index;
+    o->room = room;
+    for (uint32_t k = 0; k < o->nflags; k++)
+        o->index[slot_of(o, flags[k].address)] = k + 1;
+    return true;
+}
+
+/* NULL: there is none, and if it was to be made, no room for it. */
+static struct mg_order_flag *flag_at(struct mg_order *o, uint64_t address, bool make)
+{
+    uint32_t h = o->room ? slot_of(o, address) : 0;
+    if (o->room && o->index[h])
+        return &o->flags[o->index[h] - 1];
+    if (!make || (o->nflags == o->room && !more_flags(o)))
+        return NULL;
+    struct mg_order_flag *f = &o->flags[o->nflags++];
+    *f = (struct mg_order_flag){.address = address};
+    o->index[slot_of(o, address)] = o->nflags;
+    return f;
+}
+
+void mg__order_publish(struct mg_order *o, uint32_t warp, uint64_t address)
 {
     if (!(o->fences >> warp & 1))
         return;
-    join(o->flags, o->fenced[warp]);
+    struct mg_order_flag *f = flag_at(o, address, true);
+    join(f ? f->known : o->lost, o->fenced[warp]);
     o->flagged = true;
 }
 
-void mg__order_take(struct mg_order *o, uint32_t warp)
+/* These lanes may rely on what any lane of their warp had done by then. */
+static void catch_up(struct mg_order *o, uint32_t warp, uint32_t lanes, uint32_t time)
 {
-    if (!o->flagged)
+    if (time <= o->floor || time <= o->lanes[warp])
         return;
-    join(o->known[warp], o->flags);
+    if ((o->live[warp] & ~lanes) == 0) {
+        o->lanes[warp] = time;
+        return;
+    }
+    uint32_t(*pairs)[32] = pairs_of(o, warp);
+    if (!pairs) {
+        o->lanes[warp] = time;
+        return;
+    }
     o->partial = true;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+        for (unsigned k = 0; k < 32; k++)
+            pairs[__builtin_ctz(rest)][k] = MG_MAX(pairs[__builtin_ctz(rest)][k], time);
+}
+
+static void learn(struct mg_order *o, uint32_t warp, uint32_t lanes, const uint32_t *known)
+{
+    catch_up(o, warp, lanes, known[warp]);
+    for (uint32_t v = 0; v < o->nwarps; v++)
+        if (v != warp && known[v] > MG_MAX(o->floor, o->known[warp][v])) {
+            o->known[warp][v] = known[v];
+            o->partial = true;
+        }
+}
+
+void mg__order_take(struct mg_order *o, uint32_t warp, uint32_t lanes, uint64_t address, bool waits)
+{
+    struct mg_order_flag *f = flag_at(o, address, waits);
+    if (f) {
+        learn(o, warp, lanes, f->known);
+        f->taken[warp] = o->now;
+    }
+    if (o->flagged)
+        learn(o, warp, lanes, o->lost);
     o->now++;
+}
+
+bool mg__order_taken(const struct mg_order *o, uint32_t warp, uint64_t address, uint32_t time)
+{
+    uint32_t at = o->room ? o->index[slot_of(o, address)] : 0;
+    return at && o->flags[at - 1].taken[warp] > time;
 }
 
 /* ---- asynchronous copies ---- */
@@ -250,7 +347,7 @@ static void remember(const struct mg_order *o, uint32_t *time, uint32_t *packed,
             if (old.class == MG_ORDER_PLAIN && me.class != MG_ORDER_PLAIN)
                 return;
             me.others = old.others;
-            if (old.lane != me.lane)
+            if (old.lane != me.lane && !(o->partial && mg__order_before(o, *time, old, me)))
                 me.lane = MG_ORDER_MANY;
         } else if (!mg__order_before(o, *time, old, me) &&
                    !(old.class != MG_ORDER_PLAIN && me.class == MG_ORDER_PLAIN)) {

@@ -8,7 +8,8 @@
  *                   the whole block only raises `floor`, which stands below all rows.
  *   within a warp   lanes[w]: up to that time all lanes of the warp have met (__syncwarp, a shuffle, a vote). A mask
  *                   that names part of the warp fills a matrix of pairs, made when first needed.
- *   flags           a fence keeps a copy of the warp's row; a strong write publishes that copy, a strong read takes it.
+ *   flags           a fence keeps a copy of the warp's row; a strong write publishes that copy at its address, and a
+ *                   strong read of the same address takes it, for the lanes that read. Who read a flag may write it.
  *
  * For each unit of memory (4 bytes, or 1 or 2 when the kernel uses such) a cell remembers the last write and a read:
  * when, and by which lane at which site. Two accesses conflict if one of them writes and the later may not rely on the
@@ -54,16 +55,24 @@ struct mg_order_barrier {
     uint32_t lanes[MG_ORDER_WARPS];
     uint32_t all;                   /* warps that arrived */
 };
+struct mg_order_flag { /* an address that warps, or lanes, synchronise by */
+    uint64_t address;
+    uint32_t known[MG_ORDER_WARPS]; /* what strong writes published there */
+    uint32_t taken[MG_ORDER_WARPS]; /* when each warp last read it */
+};
 struct mg_order {
     uint32_t now, floor;
     uint32_t begin;    /* of the block: what was written before is another block's */
     uint32_t fences;   /* warps that have gone through a fence: what they publish counts */
     uint32_t nwarps;
-    bool partial;      /* a row of `known` is above the floor */
+    bool partial;      /* a row of `known` is above the floor, or lanes have taken from lanes */
     uint32_t live[MG_ORDER_WARPS]; /* lanes */
     uint32_t known[MG_ORDER_WARPS][MG_ORDER_WARPS], fenced[MG_ORDER_WARPS][MG_ORDER_WARPS];
-    uint32_t flags[MG_ORDER_WARPS]; /* what strong writes published */
-    bool flagged;
+    struct mg_order_flag *flags;
+    uint32_t nflags, room;
+    uint32_t *index;                  /* of flags, a hash table of 2 × room; 0: free */
+    uint32_t lost[MG_ORDER_WARPS];    /* what was published where there was no room: believed of any address */
+    bool flagged;                     /* something was published */
     uint32_t lanes[MG_ORDER_WARPS];
     uint32_t (*pairs[MG_ORDER_WARPS])[32]; /* [lane][other]; rows hold times above lanes[w], or stale ones */
     struct mg_order_barrier barriers[16];
@@ -82,8 +91,11 @@ void mg__order_warp(struct mg_order *order, uint32_t warp, uint32_t lanes); /* t
 void mg__order_arrive(struct mg_order *order, uint32_t barrier, uint32_t warp, uint32_t lanes, bool waits);
 void mg__order_open(struct mg_order *order, uint32_t barrier, bool all);
 void mg__order_fence(struct mg_order *order, uint32_t warp);
-void mg__order_publish(struct mg_order *order, uint32_t warp); /* a strong write */
-void mg__order_take(struct mg_order *order, uint32_t warp);    /* a strong read */
+void mg__order_publish(struct mg_order *order, uint32_t warp, uint64_t address); /* a strong write */
+/* A strong read; `waits`: it polls, or decides by what it read, and what it read may be written by it afterwards. */
+void mg__order_take(struct mg_order *order, uint32_t warp, uint32_t lanes, uint64_t address, bool waits);
+/* Whether the warp has read the flag since. */
+bool mg__order_taken(const struct mg_order *order, uint32_t warp, uint64_t address, uint32_t time);
 void mg__order_commit(struct mg_order *order, uint32_t warp);
 void mg__order_wait(struct mg_order *order, uint32_t warp, uint32_t pending); /* ~0u: all copies */
 

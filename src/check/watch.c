@@ -109,13 +109,20 @@ static void race(const struct cells *c, unsigned lane, unsigned from, int32_t ob
         kind = KIND_RACE_ASYNC;
     else if (writes && wrote)
         kind = same_value(c->l, c->a, lane, from, bytes, at_once, hit->who.lane) ? KIND_RACE_SAME_VALUE
-               : in_warp && !at_once                                            ? KIND_RACE_IN_STEP
-                                                                                : KIND_RACE_WRITE_WRITE;
+               : in_warp && !at_once                                             ? KIND_RACE_IN_STEP
+                                                                                 : KIND_RACE_WRITE_WRITE;
     else
         kind = in_warp ? KIND_RACE_IN_STEP : KIND_RACE_WRITE_READ;
-    struct occurrence o = {.kind = (uint8_t)kind, .place = (uint8_t)c->place, .insn = c->a->insn, .other = other,
-                           .object = object, .count = 1, .who = actor(c->a, lane), .with = other_of(c, hit->who),
-                           .offset = offset, .width = element_of(c->l, c->a),
+    struct occurrence o = {.kind = (uint8_t)kind,
+                           .place = (uint8_t)c->place,
+                           .insn = c->a->insn,
+                           .other = other,
+                           .object = object,
+                           .count = 1,
+                           .who = actor(c->a, lane),
+                           .with = other_of(c, hit->who),
+                           .offset = offset,
+                           .width = element_of(c->l, c->a),
                            .value = {(uint32_t)writes, (uint32_t)wrote}};
     if (kind == KIND_RACE_WRITE_READ && writes) { /* the read first: find.c looks which comes first in the program */
         o.insn = other;
@@ -135,7 +142,7 @@ static bool pending(const struct mg_order *o, const struct mg_order_hit *hit, st
     return mg__order_before(o, hit->time, done, me) || hit->time > c->done;
 }
 
-static void one_cell(const struct cells *c, struct mg_order_row *row, unsigned at, struct mg_order_who me,
+static void one_cell(const struct cells *c, struct mg_order_row *row, unsigned at, uint64_t key, struct mg_order_who me,
                      unsigned lane, unsigned from, int32_t object, uint64_t offset, bool *told)
 {
     struct mg_order_hit with = {0}, read = {0};
@@ -143,6 +150,9 @@ static void one_cell(const struct cells *c, struct mg_order_row *row, unsigned a
         mg__order_write(c->b->order, row, at, me, &with, &read);
     else
         mg__order_read(c->b->order, row, at, me, &with);
+    if (with.time && with.who.class != MG_ORDER_PLAIN && me.class != MG_ORDER_PLAIN &&
+        mg__order_taken(c->b->order, me.warp, key, with.time))
+        with.time = 0; /* it had read what the other wrote */
     if (*told || !(with.time | read.time) || !c->l->race)
         return;
     *told = true;
@@ -156,8 +166,11 @@ static void one_cell(const struct cells *c, struct mg_order_row *row, unsigned a
 
 static struct mg_order_who who_of(const struct cells *c, unsigned lane)
 {
-    return (struct mg_order_who){.site = c->site->number, .warp = (uint8_t)c->a->warp, .lane = (uint8_t)lane,
-                                 .class = c->site->class, .async = c->site->async};
+    return (struct mg_order_who){.site = c->site->number,
+                                 .warp = (uint8_t)c->a->warp,
+                                 .lane = (uint8_t)lane,
+                                 .class = c->site->class,
+                                 .async = c->site->async};
 }
 
 /* Whether a unit of the access was never written in this block; *which gets its first byte, counted from the lane's. */
@@ -183,7 +196,8 @@ static void race_shared(const struct cells *c, uint32_t mask, int32_t object)
         for (uint64_t u = first >> c->unit; u <= last >> c->unit; u++) {
             uint64_t base = object >= 0 ? c->l->info->shared_vars[object].offset : 0;
             unsigned from = (unsigned)((u << c->unit) - first);
-            one_cell(c, &c->b->shared.rows[u / 32], u % 32, me, lane, from, object, (u << c->unit) - base, &told);
+            one_cell(c, &c->b->shared.rows[u / 32], u % 32, u | 1ull << 63, me, lane, from, object,
+                     (u << c->unit) - base, &told);
         }
     }
 }
@@ -197,7 +211,7 @@ static void race_global(const struct cells *c, unsigned lane, int32_t object, ui
         struct mg_order_row *row = mg__segment_row(&c->b->segments, u);
         unsigned from = (unsigned)((u << c->unit) - first);
         if (row)
-            one_cell(c, row, u % 32, me, lane, from, object, offset + from, &told);
+            one_cell(c, row, u % 32, u, me, lane, from, object, offset + from, &told);
     }
 }
 
@@ -218,6 +232,47 @@ static const struct mg_access *spread(struct worker *w, const struct mg_access *
     w->spread = *a;
     mg__access_spread(&w->spread, w->where);
     return &w->spread;
+}
+
+/* ---- flags ---- */
+/* A unit of memory, of either space. */
+static uint64_t flag_of(const struct launch *l, uint8_t space, uint64_t address)
+{
+    return space == MG_SPACE_SHARED ? address >> l->code.unit_shared | 1ull << 63 : address >> l->code.unit_global;
+}
+
+/* The lanes of `rest` at the first one's address. */
+static uint32_t lanes_at(const struct mg_access *a, uint32_t rest)
+{
+    uint64_t address = a->address[__builtin_ctz(rest)];
+    uint32_t lanes = 0;
+    for (uint32_t k = rest; k; k &= k - 1)
+        if (a->address[__builtin_ctz(k)] == address)
+            lanes |= k & -k;
+    return lanes;
+}
+
+/* A strong write, at each unit that it touches; a strong read. */
+static void publish(const struct launch *l, struct block *b, const struct mg_access *a, uint8_t space)
+{
+    if (!(b->order->fences >> a->warp & 1))
+        return;
+    for (uint32_t rest = a->mask, lanes; rest; rest &= ~lanes) {
+        uint64_t address = a->address[__builtin_ctz(rest)];
+        lanes = lanes_at(a, rest);
+        for (uint64_t f = flag_of(l, space, address); f <= flag_of(l, space, address + a->width - 1); f++)
+            mg__order_publish(b->order, a->warp, f);
+    }
+}
+
+static void take(const struct launch *l, struct block *b, const struct mg_access *a, uint8_t space, bool waits)
+{
+    for (uint32_t rest = a->mask, lanes; rest && (waits || b->order->flagged); rest &= ~lanes) {
+        uint64_t address = a->address[__builtin_ctz(rest)];
+        lanes = lanes_at(a, rest);
+        for (uint64_t f = flag_of(l, space, address); f <= flag_of(l, space, address + a->width - 1); f++)
+            mg__order_take(b->order, a->warp, lanes, f, waits);
+    }
 }
 
 /* Lanes on units of their own choice: reads, and atomics. */
@@ -247,7 +302,7 @@ static __attribute__((noinline)) bool quick_lanes(const struct launch *l, struct
     }
     if (site->atomic) {
         b->order->now++;
-        mg__order_publish(b->order, a->warp);
+        publish(l, b, a, MG_SPACE_SHARED);
     }
     return true;
 }
@@ -322,7 +377,7 @@ static __attribute__((noinline)) void watch_shared(struct worker *w, struct bloc
     if (!mask)
         return;
     if (site->takes)
-        mg__order_take(b->order, a->warp);
+        take(l, b, a, MG_SPACE_SHARED, site->class == MG_ORDER_POLL);
     uint64_t base = object >= 0 ? info->shared_vars[object].offset : 0;
     struct cells c = {l, w, b, a, site, PLACE_SHARED, l->code.unit_shared};
     for (uint32_t rest = mask; reads && l->init && rest; rest &= rest - 1) {
@@ -336,7 +391,7 @@ static __attribute__((noinline)) void watch_shared(struct worker *w, struct bloc
     if (site->publishes) {
         if (site->own_fence)
             mg__order_fence(b->order, a->warp);
-        mg__order_publish(b->order, a->warp);
+        publish(l, b, a, MG_SPACE_SHARED);
     }
 }
 
@@ -483,17 +538,13 @@ static __attribute__((noinline)) void watch_global(struct worker *w, struct bloc
         site = &as_read;
     }
     struct cells c = {l, w, b, a, site, PLACE_GLOBAL, l->code.unit_global};
-    uint64_t told_address = 0;
+    if (site->takes)
+        take(l, b, a, MG_SPACE_GLOBAL, site->class == MG_ORDER_POLL);
+    for (uint32_t rest = site->takes ? a->mask : 0; rest; rest &= ~lanes_at(a, rest))
+        mg__release_take(l, a->block, a->address[__builtin_ctz(rest)]);
     for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest), which;
         uint64_t address = a->address[lane];
-        if ((site->takes || site->publishes) && address != told_address) {
-            told_address = address;
-            if (site->takes) {
-                mg__order_take(b->order, a->warp);
-                mg__release_take(l, a->block, address);
-            }
-        }
         int32_t k = find_allocation(l, address, w->last[a->insn]);
         if (k < 0)
             continue;
@@ -530,7 +581,9 @@ static __attribute__((noinline)) void watch_global(struct worker *w, struct bloc
             (void)mg__vec_push(&w->late, ((struct freed){address, a->width}));
         for (uint64_t word = offset / 4 * 4; word < offset + a->width; word += 4) {
             uint64_t lo = MG_MAX(word, offset), hi = MG_MIN(word + 4, offset + a->width);
-            struct touch t = {.block = a->block, .offset = word, .site = site,
+            struct touch t = {.block = a->block,
+                              .offset = word,
+                              .site = site,
                               .bytes = (uint8_t)(((1u << (hi - lo)) - 1) << (lo - word))};
             uint8_t value[4];
             if (site->writes && l->ordered)
@@ -551,14 +604,9 @@ static __attribute__((noinline)) void watch_global(struct worker *w, struct bloc
             mg__order_fence(b->order, a->warp);
             mg__release_fence(l, a->block);
         }
-        mg__order_publish(b->order, a->warp);
-        uint64_t last = 0;
-        for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
-            uint64_t address = a->address[__builtin_ctz(rest)];
-            if (address != last)
-                mg__release_publish(l, a->block, address);
-            last = address;
-        }
+        publish(l, b, a, MG_SPACE_GLOBAL);
+        for (uint32_t rest = a->mask; rest; rest &= ~lanes_at(a, rest))
+            mg__release_publish(l, a->block, a->address[__builtin_ctz(rest)]);
     }
 }
 

@@ -135,6 +135,7 @@ template <bool fault> __global__ void warp_barrier_mask(const int *in, int *out)
         __syncwarp(fault ? 0xffffffffu : 0xffffu); // EXPECT: barrier/mask
         out[t] = v;
     }
+    out[t] += t;
 }
 CASE(warp_barrier_mask, ALONE)
 {
@@ -165,18 +166,47 @@ CASE(vote_mask, ALONE)
     vote_mask<fault><<<1, 32>>>(zeros(32), zeros(32));
 }
 
+/* The last warp of a block of 40 has 8 lanes, and all may be named: those that never started need not come. */
 template <bool fault> __global__ void partial_warp(const int *in, int *out)
 {
-    int v = in[threadIdx.x];
-    unsigned mask = fault ? 0xffffffffu : 0xffu; /* the last warp of a block of 40 has 8 lanes */
-    if (threadIdx.x < 32)
-        mask = 0xffffffffu;
-    v += __shfl_xor_sync(mask, v, 4); // EXPECT: barrier/mask
-    out[threadIdx.x] = v;
+    int t = threadIdx.x, v = in[t];
+    if (!fault || t < 36)
+        v += __shfl_xor_sync(0xffffffffu, v, 1); // EXPECT: barrier/mask
+    out[t] = v;
 }
 CASE(partial_warp, ALONE)
 {
     partial_warp<fault><<<1, 40>>>(zeros(40), zeros(40));
+}
+
+/* Lanes that have returned need not come either; lanes that go on must. */
+template <bool fault> __global__ void tail_returned(const int *in, int *out, int n)
+{
+    int t = threadIdx.x, sum = 0;
+    if (!fault && t >= n)
+        return;
+    if (t < n) {
+        __syncwarp(); // EXPECT: barrier/mask
+        sum = __popc(__ballot_sync(0xffffffffu, in[t] == 0)); // ALSO: barrier/mask
+    }
+    out[t] = sum;
+}
+CASE(tail_returned, ALONE)
+{
+    tail_returned<fault><<<1, 64>>>(zeros(64), zeros(64), 56);
+}
+
+template <bool fault> __global__ void tile_of_short_block(const int *in, int *out)
+{
+    auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+    int t = threadIdx.x, v = in[t];
+    if (!fault || tile.thread_rank() < 4)
+        v += tile.shfl(v, 2); // EXPECT: barrier/mask
+    out[t] = v;
+}
+CASE(tile_of_short_block, ALONE)
+{
+    tile_of_short_block<fault><<<1, 40>>>(zeros(40), zeros(40));
 }
 
 template <bool fault> __global__ void mask_without_self(const int *in, int *out)

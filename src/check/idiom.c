@@ -1,0 +1,138 @@
+/* idiom.c - reads that CUDA programmers leave unordered, and may: told by what becomes of the value.
+ *
+ *   flag        a volatile load whose value is only compared with something. Whoever decides by it goes on to an
+ * atomic, a fence or a lock, or may as well be late: a ticket, a double-checked flag, a look before an atomic. first
+ * read  a plain load whose value is what a compare-and-swap expects to find: if it was out of date the swap fails, and
+ * gives the value that there is.
+ *
+ * Both count as MG_ORDER_POLL, which races with plain writes only. Where a value goes is followed register by register,
+ * without regard to order; what is stored, passed to a function or used in an address is more than a flag.
+ */
+#include "check/check_priv.h"
+
+struct flow {
+    const struct mg_ptx_func *func;
+    uint8_t *seen; /* by register */
+    uint32_t *todo;
+    size_t ntodo;
+};
+
+static void reach(struct flow *f, uint32_t reg)
+{
+    if (reg >= f->func->nregs || f->seen[reg])
+        return;
+    f->seen[reg] = 1;
+    f->todo[f->ntodo++] = reg;
+}
+
+static bool names(const struct mg_ptx_func *f, const struct mg_ptx_opnd *o, uint32_t reg)
+{
+    if (o->kind == MG_OPND_REG)
+        return o->index == reg;
+    bool found = o->kind == MG_OPND_ADDR && o->has_reg && o->index == reg;
+    for (uint32_t k = 0; o->kind == MG_OPND_VEC && k < o->count; k++)
+        found |= f->operands[o->first + k].kind == MG_OPND_REG && f->operands[o->first + k].index == reg;
+    return found;
+}
+
+static void reach_results(struct flow *f, const struct mg_ptx_insn *i)
+{
+    for (unsigned n = 0; n < i->nresults; n++) {
+        const struct mg_ptx_opnd *o = mg__ptx_op(f->func, i, n);
+        if (o->kind == MG_OPND_REG)
+            reach(f, o->index);
+        for (uint32_t k = 0; o->kind == MG_OPND_VEC && k < o->count; k++)
+            if (f->func->operands[o->first + k].kind == MG_OPND_REG)
+                reach(f, f->func->operands[o->first + k].index);
+    }
+}
+
+/* What passes on a value, or its bits. */
+static bool moves(const struct mg_ptx_insn *i)
+{
+    switch (i->opcode) {
+    case MG_OP_MOV:
+    case MG_OP_CVT:
+    case MG_OP_PRMT:
+    case MG_OP_SHF:
+    case MG_OP_SHL:
+    case MG_OP_SHR:
+    case MG_OP_AND:
+    case MG_OP_OR:
+    case MG_OP_LOP3:
+    case MG_OP_BFE:
+    case MG_OP_BFI:
+    case MG_OP_SELP:
+        return true;
+    default:
+        return false;
+    }
+}
+
+struct fate {
+    bool swaps; /* a compare-and-swap expects it */
+    bool other; /* it goes elsewhere than into comparisons */
+};
+
+/* `all`: what is computed from it counts as well. */
+static struct fate fate_of(struct flow *f, const struct mg_ptx_insn *load, bool all)
+{
+    struct fate fate = {0};
+    memset(f->seen, 0, f->func->nregs);
+    f->ntodo = 0;
+    reach_results(f, load);
+    while (f->ntodo) {
+        uint32_t reg = f->todo[--f->ntodo];
+        for (size_t k = 0; k < f->func->ninsns; k++) {
+            const struct mg_ptx_insn *i = &f->func->insns[k];
+            for (unsigned n = i->nresults; n < i->nops; n++) {
+                const struct mg_ptx_opnd *o = mg__ptx_op(f->func, i, n);
+                if (!names(f->func, o, reg))
+                    continue;
+                if (i->access != MG_ACCESSES_NONE || i->effects || !i->nresults) {
+                    fate.swaps |= i->access == MG_ACCESSES_ATOM && i->atomop == MG_ATOM_CAS && n == i->address + 1u;
+                    fate.other = true;
+                } else if (all || moves(i)) {
+                    reach_results(f, i);
+                }
+            }
+        }
+    }
+    return fate;
+}
+
+static bool has_swaps(const struct mg_ptx_func *f)
+{
+    for (size_t k = 0; k < f->ninsns; k++)
+        if (f->insns[k].access == MG_ACCESSES_ATOM && f->insns[k].atomop == MG_ATOM_CAS)
+            return true;
+    return false;
+}
+
+bool mg__idiom_read(const struct mg_launch_info *info, struct code *code)
+{
+    struct flow f = {0};
+    bool swaps = false, good = true;
+    for (uint32_t k = 0; good && k < info->ninsns; k++) {
+        const struct mg_ptx_insn *i = info->insns[k].insn;
+        struct site *s = &code->sites[k];
+        if (info->insns[k].func != f.func) {
+            f.func = info->insns[k].func;
+            swaps = has_swaps(f.func);
+            free(f.seen);
+            free(f.todo);
+            f.seen = calloc(f.func->nregs + 1, 1);
+            f.todo = calloc(f.func->nregs + 1, sizeof(*f.todo));
+            good = f.seen && f.todo;
+        }
+        if (!good || i->access != MG_ACCESSES_LOAD || !s->number)
+            continue;
+        if (s->class == MG_ORDER_VOLATILE && !fate_of(&f, i, true).other)
+            s->class = MG_ORDER_POLL;
+        else if (s->class == MG_ORDER_PLAIN && swaps && fate_of(&f, i, false).swaps)
+            s->class = MG_ORDER_POLL;
+    }
+    free(f.seen);
+    free(f.todo);
+    return good;
+}

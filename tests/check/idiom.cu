@@ -1,0 +1,302 @@
+/* idiom.cu - what CUDA programmers write with atomics, volatile and fences: right as they do it, wrong when a part is left
+ * out. cases.cuh says how to read it. */
+#include "cases.cuh"
+
+/* ---- compare and swap ---- */
+/* The first read may be out of date: the swap fails then, and gives the value that there is. */
+template <bool fault> __global__ void sum_by_swap(double *sum)
+{
+    unsigned long long *word = (unsigned long long *)sum, old = *word, expected;
+    do {
+        expected = old;
+        unsigned long long next = __double_as_longlong(1.0 + __longlong_as_double(expected));
+        if (fault) {
+            *word = next; // EXPECT: race/*
+            break;
+        }
+        old = atomicCAS(word, expected, next);
+    } while (old != expected);
+}
+CASE(sum_by_swap, 0)
+{
+    sum_by_swap<fault><<<4, 64>>>(zeros<double>(1));
+}
+
+template <bool fault> __global__ void greatest_by_swap(const float *in, float *most)
+{
+    float mine = in[threadIdx.x] + threadIdx.x;
+    int old = *(int *)most;
+    while (__int_as_float(old) < mine) {
+        int expected = old;
+        if (fault) {
+            *most = mine; // EXPECT: race/*
+            break;
+        }
+        old = atomicCAS((int *)most, expected, __float_as_int(mine));
+        if (old == expected)
+            break;
+    }
+}
+CASE(greatest_by_swap, 0)
+{
+    greatest_by_swap<fault><<<2, 96>>>(zeros<float>(96), zeros<float>(1));
+}
+
+/* A byte in a word of four. */
+template <bool fault> __global__ void byte_by_swap(unsigned *counts)
+{
+    unsigned shift = 8 * (threadIdx.x % 4), *word = counts + threadIdx.x % 2, old = *word, seen;
+    do {
+        seen = old;
+        unsigned byte = ((seen >> shift) + 1) & 255, next = (seen & ~(255u << shift)) | byte << shift;
+        if (fault) {
+            *word = next; // EXPECT: race/*
+            return;
+        }
+        old = atomicCAS(word, seen, next);
+    } while (old != seen);
+}
+CASE(byte_by_swap, 0)
+{
+    byte_by_swap<fault><<<2, 64>>>(zeros<unsigned>(2));
+}
+
+/* ---- a look before the atomic ---- */
+template <bool fault> __global__ void look_then_least(int *least, const int *in)
+{
+    int mine = in[threadIdx.x] + 1000 - (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (mine < *(volatile int *)least) {
+        if (fault)
+            *least = mine; // EXPECT: race/*
+        else
+            atomicMin(least, mine);
+    }
+}
+CASE(look_then_least, 0)
+{
+    int *least = zeros(1);
+    cudaMemset(least, 0x7f, 4);
+    look_then_least<fault><<<3, 64>>>(least, zeros(64));
+}
+
+template <bool fault> __global__ void stop_when_found(int *found, const int *in, int *tried)
+{
+    for (int k = 0; k < 4 && *(volatile int *)found < 0; k++) {
+        int at = k * 128 + blockIdx.x * 64 + threadIdx.x;
+        atomicAdd(tried, 1);
+        if (in[at] + at % 100 == 77) {
+            if (fault)
+                *found = at; // EXPECT: race/*
+            else
+                atomicMax(found, at);
+        }
+    }
+}
+CASE(stop_when_found, 0)
+{
+    int *found = zeros(1);
+    cudaMemset(found, 0xff, 4);
+    stop_when_found<fault><<<2, 64>>>(found, zeros(512), zeros(1));
+}
+
+/* ---- locks ---- */
+template <bool fault> __global__ void tickets(unsigned *next, volatile unsigned *serving, int *value)
+{
+    if (threadIdx.x % 32)
+        return;
+    unsigned mine = atomicAdd(next, 1);
+    while (*serving != mine) {
+    }
+    __threadfence();
+    *value += 1; // EXPECT: race/*
+    if (!fault)
+        __threadfence();
+    *serving = mine + 1;
+}
+CASE(tickets, 0)
+{
+    tickets<fault><<<2, 128>>>(zeros<unsigned>(1), zeros<unsigned>(1), zeros(1));
+}
+
+template <bool fault> __global__ void lock_of_lanes(int *lock, int *value)
+{
+    bool done = false;
+    while (!done)
+        if (atomicCAS(lock, 0, 1) == 0) {
+            __threadfence();
+            *value += 1; // EXPECT: race/*
+            if (!fault)
+                __threadfence();
+            atomicExch(lock, 0);
+            done = true;
+        }
+}
+CASE(lock_of_lanes, 0)
+{
+    lock_of_lanes<fault><<<2, 64>>>(zeros(1), zeros(1));
+}
+
+template <bool fault> __global__ void lock_in_shared(int *out)
+{
+    __shared__ int lock, value;
+    if (threadIdx.x == 0)
+        lock = value = 0;
+    __syncthreads();
+    bool done = false;
+    while (!done)
+        if (atomicCAS(&lock, 0, 1) == 0) {
+            __threadfence_block();
+            value = value + 2; // EXPECT: race/*
+            if (!fault)
+                __threadfence_block();
+            atomicExch(&lock, 0);
+            done = true;
+        }
+    __syncthreads();
+    if (threadIdx.x == 0)
+        *out = value;
+}
+CASE(lock_in_shared, 0)
+{
+    lock_in_shared<fault><<<1, 96>>>(zeros(1));
+}
+
+/* Each lane has a lock of its own among several. */
+template <bool fault> __global__ void many_locks(int *locks, volatile int *bins)
+{
+    int at = threadIdx.x % 5;
+    for (bool done = false; !done;)
+        if (atomicExch(&locks[at], 1) == 0) {
+            __threadfence();
+            bins[at] = bins[at] + 1; // EXPECT: race/*
+            if (!fault)
+                __threadfence();
+            atomicExch(&locks[at], 0);
+            done = true;
+        }
+}
+CASE(many_locks, 0)
+{
+    many_locks<fault><<<2, 64>>>(zeros(5), zeros(5));
+}
+
+template <bool fault> __global__ void made_once(volatile int *made, int *lock, int *table, int *out)
+{
+    if (threadIdx.x)
+        return;
+    if (!*made) {
+        while (atomicCAS(lock, 0, 1)) {
+        }
+        __threadfence();
+        if (!*made) {
+            *table = 42; // OTHER
+            if (!fault)
+                __threadfence();
+            *made = 1;
+        }
+        if (!fault)
+            __threadfence();
+        atomicExch(lock, 0);
+    }
+    __threadfence();
+    out[blockIdx.x] = *table; // EXPECT: race/*
+}
+CASE(made_once, 0)
+{
+    made_once<fault><<<4, 32>>>(zeros(1), zeros(1), zeros(1), zeros(4));
+}
+
+/* ---- order that comes by luck ---- */
+/* A fence and an atomic on another address order nothing. */
+template <bool fault> __global__ void unrelated_atomics(int *counts, int *out)
+{
+    __shared__ int box[32];
+    int t = threadIdx.x;
+    if (t < 32) {
+        box[t] = t * 3; // OTHER
+        __threadfence_block();
+        atomicAdd(&counts[0], 1);
+    } else {
+        atomicAdd(&counts[1], 1);
+    }
+    if (!fault)
+        __syncthreads();
+    if (t >= 32)
+        out[t] = box[63 - t]; // EXPECT: race/write-read box
+}
+CASE(unrelated_atomics, 0)
+{
+    unrelated_atomics<fault><<<1, 64>>>(zeros(2), zeros(64));
+}
+
+template <bool fault> __global__ void other_flag(int *out)
+{
+    __shared__ volatile int ready[2];
+    __shared__ int box[2];
+    int t = threadIdx.x;
+    if (t < 2)
+        ready[t] = box[t] = 0;
+    __syncthreads();
+    if (t % 32 == 0 && t < 64) {
+        box[t / 32] = 40 + t; // OTHER
+        __threadfence_block();
+        ready[t / 32] = 1;
+    }
+    if (t == 64) {
+        while (!ready[fault ? 0 : 1]) {
+        }
+        __threadfence_block();
+        *out = box[1]; // EXPECT: race/write-read box
+    }
+}
+CASE(other_flag, 0)
+{
+    other_flag<fault><<<1, 96>>>(zeros(1));
+}
+
+template <bool fault> __global__ void queue_of_another(int *heads, int *items, int *out)
+{
+    int t = threadIdx.x;
+    if (t == 0) {
+        items[0] = 7; // OTHER
+        __threadfence();
+        atomicAdd(&heads[0], 1);
+    } else if (t == 32) {
+        int *head = heads + (fault ? 1 : 0);
+        while (atomicAdd(head, 0) == (fault ? 1 : 0)) {
+        }
+        __threadfence();
+        *out = items[0]; // EXPECT: race/write-read
+    }
+}
+CASE(queue_of_another, 0)
+{
+    queue_of_another<fault><<<1, 64>>>(zeros(2), zeros(1), zeros(1));
+}
+
+/* A round of a ring of warps: each takes from the one before it and publishes for the next. */
+template <bool fault> __global__ void relay(int *out)
+{
+    __shared__ volatile int turn;
+    __shared__ int sum;
+    int warp = threadIdx.x / 32;
+    if (threadIdx.x == 0)
+        turn = sum = 0;
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) {
+        while (turn != warp) {
+        }
+        __threadfence_block();
+        sum += warp; // EXPECT: race/*
+        if (!fault)
+            __threadfence_block();
+        turn = warp + 1;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0)
+        *out = sum;
+}
+CASE(relay, 0)
+{
+    relay<fault><<<1, 128>>>(zeros(1));
+}
