@@ -188,9 +188,7 @@ static struct mg_gen_form alu_form(const struct mg_gen *g, const struct mg_engin
     struct mg_gen_form in[4];
     bool uniform = true, vector = false;
     for (unsigned k = 0; k < op->nin; k++) {
-        struct mg_gen_form f = mg__gen_form(g, forms, op->in[k].slot, op->in[k].bytes);
-        if (k < 4)
-            in[k] = f;
+        struct mg_gen_form f = in[k] = mg__gen_form(g, forms, op->in[k].slot, op->in[k].bytes);
         uniform &= mg__gen_uniform(f);
         vector |= f.vector;
     }
@@ -249,7 +247,7 @@ struct mg_gen_form mg__gen_result(const struct mg_gen *g, const struct mg_engine
     case MG_ENGINE_CALL:
         if (op->known)
             return fill_form(g, &(struct mg_engine_fill){.kind = op->known, .dim = op->dim});
-        return uniform && op->uniform ? line(0, 0) : vector_form();
+        return uniform && op->effects & MG_ENGINE_SAME ? line(0, 0) : vector_form();
     default:
         return vector_form();
     }

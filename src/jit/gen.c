@@ -429,12 +429,12 @@ static void emit_guarded(struct mg_gen *g, uint32_t i)
     } else if (g->lanes) {
         LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, m, mg__gen_c32(g, 0), ""), all, none);
     } else {
-        LLVMBasicBlockRef rest = mg__gen_bb(g), some = op->all_lanes ? mg__gen_exit(g) : mg__gen_bb(g);
+        LLVMBasicBlockRef rest = mg__gen_bb(g), some = op->effects & MG_ENGINE_MEETS ? mg__gen_exit(g) : mg__gen_bb(g);
         quick(g, at, all, none);
         LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, m, mg__gen_c32(g, ~0u), ""), all, rest);
         LLVMPositionBuilderAtEnd(g->b, rest);
         LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, m, mg__gen_c32(g, 0), ""), none, some);
-        if (!op->all_lanes)
+        if (!(op->effects & MG_ENGINE_MEETS))
             arm(g, i, some, after, before, to, true, m);
     }
     arm(g, i, none, after, before, to, false, NULL);
@@ -451,7 +451,7 @@ static void emit_guarded(struct mg_gen *g, uint32_t i)
 
 static void emit_begin(struct mg_gen *g, const struct mg_engine_op *op)
 {
-    if (op->kind == MG_ENGINE_BLOCK && op->loop) {
+    if (op->effects & MG_ENGINE_CHARGES) {
         LLVMBasicBlockRef on = mg__gen_bb(g), used = mg__gen_bb(g);
         LLVMValueRef slice = mg__gen_at(g, g->e, offsetof(struct mg_engine_warp, slice));
         LLVMValueRef left = LLVMBuildSub(g->b, mg__gen_load(g, g->i32, slice, 4), mg__gen_c32(g, 1), "");

@@ -218,9 +218,8 @@ void mg__gen_call(struct mg_gen *g, uint32_t index);
 /* gen_late.c */
 void mg__gen_late_begin(struct mg_gen *g); /* in g->start */
 bool mg__gen_is_late(const struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_form *address);
-/* A store with lane 0 at `at`, that was compared with its record. */
-void mg__gen_late_store(struct mg_gen *g, const struct mg_engine_mem *m, const struct mg_gen_value *address,
-                        LLVMValueRef at);
+/* A store of `slot` with lane 0 at `at`, that was compared with its record. */
+void mg__gen_late_store(struct mg_gen *g, int32_t slot, const struct mg_gen_value *address, LLVMValueRef at);
 /* Before what reads or writes `bytes` in each lane; before what may read or write anything. */
 void mg__gen_late_check(struct mg_gen *g, const struct mg_gen_value *address, LLVMValueRef at, unsigned bytes);
 void mg__gen_late_settle(struct mg_gen *g);

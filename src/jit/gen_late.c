@@ -13,8 +13,8 @@
 bool mg__gen_is_late(const struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_form *f)
 {
     const struct mg_engine_mem *m = op->mem;
-    return op->kind == MG_ENGINE_STORE && m->space != MG_SPACE_SHARED && m->width == 4 && m->vec == 1 && !m->dst64 &&
-           !g->mask && g->row >= 8 && !f->vector && (f->dx || llabs(f->kx) >= LATE_APART);
+    return op->kind == MG_ENGINE_STORE && m->space != MG_SPACE_SHARED && m->width == 4 && m->vec == 1 &&
+           op->in[1].bytes == 4 && !g->mask && g->row >= 8 && !f->vector && (f->dx || llabs(f->kx) >= LATE_APART);
 }
 
 static bool any_late(struct mg_gen *g)
@@ -26,7 +26,7 @@ static bool any_late(struct mg_gen *g)
         for (uint32_t i = g->blocks[b].first; i < g->blocks[b].end; i++) {
             const struct mg_engine_op *op = &g->p->ops[i];
             if (op->kind == MG_ENGINE_STORE) {
-                struct mg_gen_form f = mg__gen_form(g, g->form, op->mem->addr, op->mem->addr64 ? 8 : 4);
+                struct mg_gen_form f = mg__gen_form(g, g->form, op->in[0].slot, op->in[0].bytes);
                 if (mg__gen_is_late(g, op, &f))
                     return true;
             }
@@ -103,11 +103,10 @@ void mg__gen_late_check(struct mg_gen *g, const struct mg_gen_value *address, LL
                                  LLVMBuildICmp(g->b, LLVMIntULE, high, field(g, LATE(g, lo)), ""), ""));
 }
 
-void mg__gen_late_store(struct mg_gen *g, const struct mg_engine_mem *m, const struct mg_gen_value *address,
-                        LLVMValueRef at)
+void mg__gen_late_store(struct mg_gen *g, int32_t slot, const struct mg_gen_value *address, LLVMValueRef at)
 {
     unsigned rows = 32 / g->row;
-    struct mg_gen_value v = mg__gen_read(g, m->reg[0], 4);
+    struct mg_gen_value v = mg__gen_read(g, slot, 4);
     LLVMValueRef x = mg__gen_vector(g, &v, 4), step = reach(g, mg__gen_cx(g, address, 8), 1),
                  last = LLVMBuildAdd(g->b, at, reach(g, mg__gen_cy(g, address, 8), rows - 1), "");
     LLVMValueRef low = lesser(g, LLVMIntULT, at, last), high = lesser(g, LLVMIntUGT, at, last);

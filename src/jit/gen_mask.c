@@ -30,7 +30,7 @@ static bool small(struct walk *w, const struct mg_gen_block *b)
     for (uint32_t i = b->first; i < b->end; i++) {
         const struct mg_engine_op *op = &g->p->ops[i];
         if (w->left-- == 0 || op->kind == MG_ENGINE_BARRIER || op->kind == MG_ENGINE_EXIT ||
-            op->kind == MG_ENGINE_LEAVE || (op->kind == MG_ENGINE_CALL && op->all_lanes))
+            op->kind == MG_ENGINE_LEAVE || op->effects & MG_ENGINE_MEETS)
             return false;
         for (unsigned k = 0; k < op->nout; k++) {
             uint32_t v = mg__gen_var(g, op->out[k].slot, op->out[k].bytes);
@@ -48,7 +48,7 @@ static bool arm_fits(struct walk *w, uint32_t at, uint32_t meet, unsigned depth)
 {
     while (at != meet) {
         const struct mg_gen_block *b = block_of(w->g, at);
-        if (!b || !b->reached || b->loop || w->g->p->ops[b->first].loop || !small(w, b))
+        if (!b || !b->reached || b->loop || w->g->p->ops[b->first].effects & MG_ENGINE_CHARGES || !small(w, b))
             return false;
         const struct mg_engine_op *last = &w->g->p->ops[b->end - 1];
         if (last->kind != MG_ENGINE_BRANCH) {

@@ -18,7 +18,7 @@ static unsigned log2_of(unsigned n)
 /* ---- sites ---- */
 static bool same_shape(const struct mg_engine_op *a, const struct mg_engine_op *b)
 {
-    return a->mem->addr == b->mem->addr && a->mem->space == b->mem->space && a->mem->addr64 == b->mem->addr64 &&
+    return a->in[0].slot == b->in[0].slot && a->mem->space == b->mem->space && a->in[0].bytes == b->in[0].bytes &&
            a->mem->width * a->mem->vec == b->mem->width * b->mem->vec;
 }
 
@@ -60,7 +60,7 @@ static struct mg_gen_group *new_site(struct mg_gen *g, uint32_t index, const str
                 g->reason = "memory";
             site.nmembers++;
         }
-        if (alone || writes(o, op->mem->addr))
+        if (alone || writes(o, op->in[0].slot))
             break;
     }
     uint32_t number = (uint32_t)g->sites.count;
@@ -80,7 +80,7 @@ static struct mg_gen_group *new_site(struct mg_gen *g, uint32_t index, const str
         }
     }
     struct mg_gen_group *group = &g->groups[g->ngroups++];
-    *group = (struct mg_gen_group){.slot = op->mem->addr, .site = number, .count = site.nmembers};
+    *group = (struct mg_gen_group){.slot = op->in[0].slot, .site = number, .count = site.nmembers};
     return group;
 }
 
@@ -274,9 +274,9 @@ static LLVMValueRef row_of(struct mg_gen *g, bool load, LLVMTypeRef type, LLVMVa
 }
 
 /* An element as a register holds it. */
-static LLVMValueRef to_register(struct mg_gen *g, const struct mg_engine_mem *m, LLVMValueRef v, bool vector)
+static LLVMValueRef to_register(struct mg_gen *g, const struct mg_engine_mem *m, LLVMValueRef v, bool vector,
+                                unsigned bytes)
 {
-    unsigned bytes = m->dst64 ? 8 : 4;
     LLVMTypeRef type = vector ? LLVMVectorType(mg__gen_int(g, bytes), 32) : mg__gen_int(g, bytes);
     if (m->width == bytes)
         return v;
@@ -285,11 +285,12 @@ static LLVMValueRef to_register(struct mg_gen *g, const struct mg_engine_mem *m,
                             : LLVMBuildZExt(g->b, v, type, "");
 }
 
-static void load_line(struct mg_gen *g, const struct mg_engine_mem *m, const struct line *l)
+static void load_line(struct mg_gen *g, const struct mg_engine_op *op, const struct line *l)
 {
+    const struct mg_engine_mem *m = op->mem;
     LLVMTypeRef one = mg__gen_int(g, m->width), vector = LLVMVectorType(one, 32);
     const struct mg_gen_form *f = &l->address.form;
-    unsigned rows = 32 / g->row, bytes = m->dst64 ? 8 : 4;
+    unsigned rows = 32 / g->row;
     bool uniform = mg__gen_uniform(*f);
     bool whole = !f->dx && f->kx == m->width * m->vec && rows <= 8, same = !f->dx && f->kx == 0 && rows <= 8 && !l->on;
     LLVMValueRef row[32] = {0}, got[8] = {0};
@@ -300,11 +301,12 @@ static void load_line(struct mg_gen *g, const struct mg_engine_mem *m, const str
                                 l->on, y, m->vec);
     }
     for (unsigned v = 0; v < m->vec; v++) {
+        const unsigned bytes = op->out[v].bytes;
         LLVMValueRef piece[32];
-        if (m->reg[v] < 0)
+        if (op->out[v].slot < 0)
             continue;
         if (uniform) {
-            got[v] = to_register(g, m, mg__gen_load(g, one, row_ptr(g, l, 0, v * m->width), m->width), false);
+            got[v] = to_register(g, m, mg__gen_load(g, one, row_ptr(g, l, 0, v * m->width), m->width), false, bytes);
             continue;
         }
         for (unsigned y = 0; y < rows && (whole || same); y++) {
@@ -317,25 +319,28 @@ static void load_line(struct mg_gen *g, const struct mg_engine_mem *m, const str
         }
         got[v] = whole || same ? concat(g, piece, rows)
                                : scattered(g, true, vector, NULL, lane_ptrs(g, l, v * m->width), m->width, l->on);
-        got[v] = to_register(g, m, got[v], true);
+        got[v] = to_register(g, m, got[v], true, bytes);
     }
     for (unsigned v = 0; v < m->vec; v++)
         if (got[v])
-            mg__gen_write(g, m->reg[v], bytes, uniform ? mg__gen_of_base(got[v]) : mg__gen_of_vector(got[v]));
+            mg__gen_write(g, op->out[v].slot, op->out[v].bytes,
+                          uniform ? mg__gen_of_base(got[v]) : mg__gen_of_vector(got[v]));
 }
 
-static void store_line(struct mg_gen *g, const struct mg_engine_mem *m, const struct line *l)
+static void store_line(struct mg_gen *g, const struct mg_engine_op *op, const struct line *l)
 {
+    const struct mg_engine_mem *m = op->mem;
     LLVMTypeRef one = mg__gen_int(g, m->width), vector = LLVMVectorType(one, 32);
     const struct mg_gen_form *f = &l->address.form;
     unsigned rows = 32 / g->row;
     bool whole = !f->dx && f->kx == m->width && m->vec == 1 && rows <= 8, same = mg__gen_uniform(*f);
     for (unsigned v = 0; v < m->vec; v++) {
-        struct mg_gen_value r = mg__gen_read(g, m->reg[v], m->dst64 ? 8 : 4);
-        LLVMValueRef x = mg__gen_vector(g, &r, m->dst64 ? 8 : 4);
-        if (m->width < (m->dst64 ? 8 : 4))
+        const unsigned bytes = op->in[1 + v].bytes;
+        struct mg_gen_value r = mg__gen_read(g, op->in[1 + v].slot, bytes);
+        LLVMValueRef x = mg__gen_vector(g, &r, bytes);
+        if (m->width < bytes)
             x = LLVMBuildTrunc(g->b, x, vector, "");
-        else if (m->width == 8 && !m->dst64)
+        else if (m->width > bytes)
             x = LLVMBuildZExt(g->b, x, vector, "");
         if (same) { /* the last lane's stays */
             LLVMValueRef last = mg__gen_c32(g, 31);
@@ -386,18 +391,18 @@ static void fetch_ahead(struct mg_gen *g, const struct mg_gen_group *group, cons
     }
 }
 
-static LLVMValueRef at_offset(struct mg_gen *g, const struct mg_engine_mem *m, LLVMValueRef base)
+static LLVMValueRef at_offset(struct mg_gen *g, const struct mg_engine_op *op, LLVMValueRef base)
 {
-    if (m->addr64)
-        return LLVMBuildAdd(g->b, base, mg__gen_c64(g, (uint64_t)m->offset), "");
-    return LLVMBuildZExt(g->b, LLVMBuildAdd(g->b, base, mg__gen_c32(g, (uint32_t)m->offset), ""), g->i64, "");
+    if (op->in[0].bytes == 8)
+        return LLVMBuildAdd(g->b, base, mg__gen_c64(g, (uint64_t)op->mem->offset), "");
+    return LLVMBuildZExt(g->b, LLVMBuildAdd(g->b, base, mg__gen_c32(g, (uint32_t)op->mem->offset), ""), g->i64, "");
 }
 
 /* A site of its own for the access, compared and counted; `out`: as for guard. */
 static struct mg_gen_group *first_of_site(struct mg_gen *g, uint32_t index, struct line *l, LLVMBasicBlockRef out)
 {
     struct mg_gen_group *group = new_site(g, index, &l->address.form);
-    l->at = at_offset(g, g->p->ops[index].mem, l->address.base);
+    l->at = at_offset(g, &g->p->ops[index], l->address.base);
     group->at = l->at;
     uint32_t count = group->count;
     group->count = 0; /* nothing is counted yet where this leaves */
@@ -426,11 +431,11 @@ static void by_line(struct mg_gen *g, uint32_t index, struct mg_gen_value addres
     if (!late && m->space != MG_SPACE_SHARED)
         mg__gen_late_check(g, &l.address, l.at, m->width * m->vec);
     if (late)
-        mg__gen_late_store(g, m, &l.address, l.at);
+        mg__gen_late_store(g, op->in[1].slot, &l.address, l.at);
     else if (op->kind == MG_ENGINE_LOAD)
-        load_line(g, m, &l);
+        load_line(g, op, &l);
     else
-        store_line(g, m, &l);
+        store_line(g, op, &l);
     group->done++;
 }
 
@@ -449,10 +454,10 @@ static void to_frame(struct mg_gen *g, const struct mg_engine_operand *o)
 static LLVMValueRef function_for(struct mg_gen *g, uint32_t index)
 {
     const struct mg_engine_op *op = &g->p->ops[index];
-    LLVMValueRef general = op->counter && !g->mask ? FIELD(g, g->calls, mg_engine_calls, add)
-                                                   : FIELD(g, g->calls, mg_engine_calls, op),
+    LLVMValueRef general = op->effects & MG_ENGINE_COUNTER && !g->mask ? FIELD(g, g->calls, mg_engine_calls, add)
+                                                                       : FIELD(g, g->calls, mg_engine_calls, op),
                  checked = FIELD(g, g->calls, mg_engine_calls, checked);
-    struct line l = {.address = op->mem ? mg__gen_read(g, op->mem->addr, op->mem->addr64 ? 8 : 4)
+    struct line l = {.address = op->mem ? mg__gen_read(g, op->in[0].slot, op->in[0].bytes)
                                         : (struct mg_gen_value){.base = NULL}};
     if (op->kind != MG_ENGINE_CALL || !op->mem || l.address.form.vector)
         return mg__gen_load(g, g->ptr, general, 8);
@@ -475,7 +480,7 @@ void mg__gen_call(struct mg_gen *g, uint32_t index)
     struct mg_gen_form to = mg__gen_result(g, op, g->form);
     LLVMValueRef mask = g->mask ? g->mask : mg__gen_c32(g, ~0u);
     g->called = true;
-    if (!op->all_lanes && !op->known) /* the others are between lanes */
+    if (!(op->effects & MG_ENGINE_REGISTERS))
         mg__gen_late_settle(g);
     for (unsigned k = 0; k < op->nin; k++)
         to_frame(g, &op->in[k]);
@@ -491,6 +496,8 @@ void mg__gen_call(struct mg_gen *g, uint32_t index)
     g->mask = NULL; /* the frame has what idle lanes had */
     for (unsigned k = 0; k < op->nout; k++) {
         const struct mg_engine_operand *o = &op->out[k];
+        if (o->slot < 0)
+            continue;
         LLVMTypeRef one = o->bytes ? mg__gen_int(g, o->bytes) : g->i32,
                     all = o->bytes ? LLVMVectorType(one, 32) : g->i32;
         LLVMValueRef from = mg__gen_at(g, g->regs, (uint32_t)o->slot);
@@ -514,8 +521,7 @@ static bool in_rows(const struct mg_gen *g, const struct mg_engine_op *op, const
 void mg__gen_access(struct mg_gen *g, uint32_t index)
 {
     const struct mg_engine_op *op = &g->p->ops[index];
-    const struct mg_engine_mem *m = op->mem;
-    struct mg_gen_value address = mg__gen_read(g, m->addr, m->addr64 ? 8 : 4);
+    struct mg_gen_value address = mg__gen_read(g, op->in[0].slot, op->in[0].bytes);
     if (address.form.vector || (g->mask && !in_rows(g, op, &address.form))) /* masked gathers take LLVM too long */
         mg__gen_call(g, index);
     else

@@ -397,7 +397,7 @@ void mg__gen_alu(struct mg_gen *g, const struct mg_engine_op *op)
     struct mg_gen_form to = mg__gen_result(g, op, g->form);
     struct mg_gen_value in[4], r;
     bool uniform = true;
-    for (unsigned k = 0; k < op->nin && k < 4; k++) {
+    for (unsigned k = 0; k < op->nin; k++) {
         in[k] = mg__gen_read(g, op->in[k].slot, op->in[k].bytes);
         uniform &= mg__gen_uniform(in[k].form);
     }
@@ -424,54 +424,53 @@ static LLVMValueRef combine(struct mg_gen *g, LLVMValueRef a, LLVMValueRef c, ui
 void mg__gen_setp(struct mg_gen *g, const struct mg_engine_op *op)
 {
     bool vector = mg__gen_result(g, op, g->form).vector;
-    const int32_t slot[3] = {op->a, op->b, op->c};
     LLVMValueRef v[3] = {0};
-    for (unsigned k = 0; k < 3; k++)
-        if (slot[k] >= 0) {
-            struct mg_gen_value x = mg__gen_read(g, slot[k], 0);
+    for (unsigned k = 0; k < op->nin; k++)
+        if (op->in[k].slot >= 0) {
+            struct mg_gen_value x = mg__gen_read(g, op->in[k].slot, 0);
             v[k] = vector ? mg__gen_vector(g, &x, 0) : x.base;
         }
     if (!v[1])
         v[1] = LLVMBuildNot(g->b, v[0], "");
     if (!v[2])
         v[2] = LLVMConstNull(LLVMTypeOf(v[0]));
-    for (unsigned k = 0; k < 2; k++) {
+    for (unsigned k = 0; k < op->nout; k++) {
         LLVMValueRef x = combine(g, v[k], v[2], op->mode);
-        int32_t to = k ? op->d2 : op->d;
-        if (to >= 0)
-            mg__gen_write(g, to, 0, vector ? mg__gen_of_vector(x) : mg__gen_of_base(x));
+        if (op->out[k].slot >= 0)
+            mg__gen_write(g, op->out[k].slot, 0, vector ? mg__gen_of_vector(x) : mg__gen_of_base(x));
     }
 }
 
 void mg__gen_pack(struct mg_gen *g, const struct mg_engine_op *op)
 {
     bool vector = mg__gen_result(g, op, g->form).vector;
-    unsigned n = MG_MIN(op->mode & 0xff, 4u), bytes = op->mode >> 8 & 0xff, wide = op->mode >> 16 ? 8 : 4;
-    const int32_t part[4] = {op->a, op->b, op->c, op->e};
+    const bool unpack = op->kind == MG_ENGINE_UNPACK;
+    const struct mg_engine_operand *w = unpack ? &op->in[0] : &op->out[0], *part = unpack ? op->out : op->in;
+    unsigned n = unpack ? op->nout : op->nin, bytes = op->mode >> 8 & 0xff, wide = w->bytes;
     LLVMTypeRef whole = vector ? vector_type(g, wide) : mg__gen_int(g, wide),
                 piece = vector ? vector_type(g, 4) : g->i32;
     struct mg_gen_value v;
     LLVMValueRef all = LLVMConstNull(whole),
                  keep = vector ? splat(g, mg__gen_c32(g, bytes == 4 ? ~0u : (1u << 8 * bytes) - 1))
                                : mg__gen_c32(g, bytes == 4 ? ~0u : (1u << 8 * bytes) - 1);
-    if (op->kind == MG_ENGINE_UNPACK) {
-        v = mg__gen_read(g, op->d, wide);
+    if (unpack) {
+        v = mg__gen_read(g, w->slot, wide);
         all = vector ? mg__gen_vector(g, &v, wide) : v.base;
     }
     for (unsigned k = 0; k < n; k++) {
         LLVMValueRef by = integer(g, wide, 8 * bytes * k);
         by = vector ? splat(g, by) : by;
-        if (op->kind == MG_ENGINE_PACK) {
-            v = mg__gen_read(g, part[k], 4);
+        if (!unpack) {
+            v = mg__gen_read(g, part[k].slot, 4);
             LLVMValueRef x = LLVMBuildAnd(g->b, vector ? mg__gen_vector(g, &v, 4) : v.base, keep, "");
             x = wide == 8 ? LLVMBuildZExt(g->b, x, whole, "") : x;
             all = LLVMBuildOr(g->b, all, LLVMBuildShl(g->b, x, by, ""), "");
-        } else if (part[k] >= 0) {
+        } else if (part[k].slot >= 0) {
             LLVMValueRef x = LLVMBuildLShr(g->b, all, by, "");
             x = LLVMBuildAnd(g->b, wide == 8 ? LLVMBuildTrunc(g->b, x, piece, "") : x, keep, "");
-            mg__gen_write(g, part[k], 4, vector ? mg__gen_of_vector(x) : mg__gen_of_base(x));
+            mg__gen_write(g, part[k].slot, 4, vector ? mg__gen_of_vector(x) : mg__gen_of_base(x));
         }
     }
-    if (op->kind == MG_ENGINE_PACK)
-        mg__gen_write(g, op->d, wide, vector ? mg__gen_of_vector(all) : mg__gen_of_base(all));
+    if (!unpack)
+        mg__gen_write(g, w->slot, wide, vector ? mg__gen_of_vector(all) : mg__gen_of_base(all));
 }

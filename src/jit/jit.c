@@ -65,11 +65,9 @@ static uint64_t mix_number(uint64_t h, uint64_t v)
 
 static uint64_t mix_op(uint64_t h, const struct mg_engine_op *op)
 {
-    const int64_t fields[] = {op->kind, op->wide,     op->all_lanes, op->uniform, op->known, op->dim,
-                              op->row,  op->d,        op->a,         op->b,       op->c,     op->e,
-                              op->d2,   op->mode,     op->guard,     op->invert,  op->insn,  op->target,
-                              op->meet, op->ntargets, op->falls,     op->nin,     op->nout,  op->mem != NULL,
-                              op->counter};
+    const int64_t fields[] = {op->kind,  op->effects, op->known,  op->dim,    op->row,           op->mode,
+                              op->guard, op->invert,  op->insn,   op->target, op->meet,          op->ntargets,
+                              op->falls, op->nin,     op->nout,   op->mem != NULL};
     h = mix(h, fields, sizeof fields);
     for (unsigned k = 0; k < op->nin; k++)
         h = mix_number(h, (uint64_t)(uint32_t)op->in[k].slot << 8 | op->in[k].bytes);
@@ -78,8 +76,8 @@ static uint64_t mix_op(uint64_t h, const struct mg_engine_op *op)
     h = mix(h, op->targets, op->ntargets * sizeof *op->targets);
     if (op->mem) {
         const struct mg_engine_mem *m = op->mem;
-        const int64_t more[] = {m->space, m->kind, m->width, m->vec, m->dst64, m->sext, m->addr64, m->addr, m->offset};
-        h = mix(mix(h, more, sizeof more), m->reg, sizeof m->reg);
+        const int64_t more[] = {m->space, m->kind, m->width, m->vec, m->sext, m->offset};
+        h = mix(h, more, sizeof more);
     }
     return h;
 }
@@ -94,7 +92,8 @@ static uint64_t mix_pool(uint64_t h, const struct mg_engine_program *p)
         for (unsigned k = 0; k < op->nin; k++) {
             uint32_t slot = (uint32_t)op->in[k].slot;
             uint64_t v = 0;
-            if (slot < p->pool_at || slot - p->pool_at + MG_MAX(op->in[k].bytes, 4u) > p->pool_bytes)
+            if (op->in[k].slot < 0 || slot < p->pool_at ||
+                slot - p->pool_at + MG_MAX(op->in[k].bytes, 4u) > p->pool_bytes)
                 continue;
             memcpy(&v, p->pool + (slot - p->pool_at), op->in[k].bytes == 8 ? 8 : 4);
             if (op->in[k].bytes == 8 && v >= (uint64_t)1 << 32 && v < (uint64_t)-1 << 32)

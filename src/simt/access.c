@@ -164,7 +164,7 @@ void mg__sites_flush(struct mg_worker *worker)
     for (uint32_t c = 0; c < p->ncodes; c++) {
         for (uint32_t i = 0; i < p->codes[c]->nops; i++) {
             const struct mg_op *op = &p->codes[c]->ops[i];
-            if (!(op->mode & MG_MODE_SITE) || op->fn == mg__op_unsupported)
+            if (!mg__op_has(op, MG_ENGINE_ACCESS))
                 continue;
             struct mg_site *site = &worker->sites[op->u.mem->site];
             flush_shape(worker, op->insn, op->u.mem, &site->first);

@@ -21,29 +21,42 @@
 #define MG_SIMT_ENGINE_H
 #include "base/base.h"
 
-#define MG_ENGINE_VERSION 7u /* of everything here: kept code of another version is not used */
+#define MG_ENGINE_VERSION 8u /* of everything here: kept code of another version is not used */
 
 #define MG_ENGINE_MASKS 32u
 
 enum mg_engine_kind {
     MG_ENGINE_BLOCK, /* begins a basic block: counts segment `mode` */
-    MG_ENGINE_ALU,   /* d = row(in…) with `mode` */
-    MG_ENGINE_MOV,   /* d = a */
-    MG_ENGINE_SETP,  /* predicates: d = a <mode> c, d2 = b (-1: not a) <mode> c; mode is an enum mg_ptx_boolop */
+    MG_ENGINE_ALU,   /* out[0] = row(in…) with `mode` */
+    MG_ENGINE_MOV,   /* out[0] = in[0] */
+    /* predicates: out[0] = in[0] <mode> in[2], out[1] = in[1] (absent: not in[0]) <mode> in[2]; mode is an enum
+     * mg_ptx_boolop */
+    MG_ENGINE_SETP,
     MG_ENGINE_PACK,
-    MG_ENGINE_UNPACK, /* as in misc.c */
+    MG_ENGINE_UNPACK, /* as in misc.c, between one register and its parts */
     MG_ENGINE_GUARD,  /* the next op is for the lanes of `guard` ^ `invert` */
     /* to op `target`, if guard < 0 or for the lanes of `guard` ^ `invert`; ways meet at op `meet` (-1: nowhere) */
     MG_ENGINE_BRANCH,
-    MG_ENGINE_LOAD,
-    MG_ENGINE_STORE,   /* mem */
+    MG_ENGINE_LOAD,    /* mem: from the address in[0] to out */
+    MG_ENGINE_STORE,   /* mem: to the address in[0] from the other sources */
     MG_ENGINE_CALL,    /* a function of the interpreter, through calls->op; neither suspends nor diverges with all lanes
-                        * active. With `mem` an atomic: through calls->checked where its addresses were compared with
-                        * a record and counted */
+                        * active. With `mem` an atomic: through calls->checked where its addresses, in[0], were compared
+                        * with a record and counted */
     MG_ENGINE_BARRIER, /* all threads of the block */
     MG_ENGINE_EXIT,    /* the kernel ends, for the lanes of `guard` ^ `invert` if it falls */
     MG_ENGINE_LEAVE,   /* the interpreter executes it; what follows may come back */
     MG_ENGINE_NOP
+};
+enum mg_engine_effect {
+    MG_ENGINE_ENDS = 1,       /* what stands behind it is only for the lanes that its guard leaves out */
+    MG_ENGINE_PARTS = 2,      /* the lanes that run together may become others, or wait, or end */
+    MG_ENGINE_MEETS = 4,      /* lanes of the warp wait for one another: none does where all are active */
+    MG_ENGINE_ORDERS = 8,     /* memory accesses */
+    MG_ENGINE_ACCESS = 16,    /* it is one, with a site */
+    MG_ENGINE_COUNTER = 32,   /* a CALL through calls->add where all lanes are active */
+    MG_ENGINE_REGISTERS = 64, /* it reads and writes nothing else */
+    MG_ENGINE_SAME = 128,     /* results are the same in all lanes if sources are */
+    MG_ENGINE_CHARGES = 256   /* a BLOCK: the slice */
 };
 /* UNIFORM: the same in all lanes; BLOCK: in all warps of a block, too. */
 enum mg_engine_fill_kind {
@@ -60,20 +73,15 @@ struct mg_engine_operand {
 struct mg_engine_mem {
     uint8_t space, kind; /* enum mg_ptx_space: SHARED, or anything else for device addresses; enum mg_access_kind */
     uint8_t width, vec;  /* bytes an element, elements */
-    bool dst64, sext, addr64;
-    int32_t reg[8], addr; /* elements (-1: not wanted), address */
+    bool sext;
     int64_t offset;
 };
 struct mg_engine_op {
     uint8_t kind;
-    bool wide;      /* MOV: 64 bits */
-    bool all_lanes; /* CALL: only with all lanes active */
-    bool uniform;   /* CALL: its results are the same in all lanes if its operands are */
-    bool counter;   /* CALL: through calls->add where all lanes are active */
-    bool loop;      /* BLOCK: it charges the slice */
     uint8_t known, dim; /* CALL: its result is as this fill (enum mg_engine_fill_kind) */
-    int16_t row;    /* ALU: of sem.def */
-    int32_t d, a, b, c, e, d2;
+    bool falls;         /* to the next op, for some lanes at least */
+    uint16_t effects;   /* enum mg_engine_effect, or'd */
+    int16_t row;        /* ALU: of sem.def */
     uint32_t mode;
     int32_t guard;
     uint32_t invert;
@@ -83,9 +91,8 @@ struct mg_engine_op {
     const struct mg_engine_mem *mem;
     const uint32_t *targets; /* LEAVE: where the interpreter may go on, besides the next op (falls) */
     uint32_t ntargets;
-    bool falls;
-    uint8_t nin, nout;
-    struct mg_engine_operand in[10], out[9];
+    uint32_t nout, nin;
+    const struct mg_engine_operand *out, *in; /* in the order of the row's in op.def; an absent one has slot -1 */
 };
 /* A slot that is filled before the kernel begins and never written. Of what is the same in all lanes, lane 0 is read;
  * of what is the same in all warps, the first one's. */

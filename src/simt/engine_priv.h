@@ -21,7 +21,6 @@ struct mg_described {
     atomic_bool making; /* by a worker, now */
 };
 uint32_t mg__described_row(const struct mg_dim3 *block); /* lanes a row of such a block, 0: irregular */
-bool mg__described_fill(const struct mg_code *code, int32_t slot);
 struct mg_described *mg__describe(const struct mg_program *program, const struct mg_lanes *lanes, uint32_t row);
 void mg__described_free(struct mg_described *described);
 

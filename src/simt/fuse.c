@@ -545,9 +545,7 @@ static void lower_saving(struct mg_lower *L)
         args[k] = mg__lower_source(L, mg__lower_opnd(L, 1 + k), bytes, i->type[0], k);
         if (v[1 + k].kind != MG_OPND_REG || args[k] < 0)
             continue;
-        struct mg_op *op = mg__lower_emit(L, bytes == 8 ? L->lanes->mov64 : L->lanes->mov32);
-        op->d = L->slots[v[1 + k].index];
-        op->a = args[k];
+        mg__lower_copy(L, bytes, L->slots[v[1 + k].index], args[k]);
     }
     if (v[0].kind != MG_OPND_REG)
         return;

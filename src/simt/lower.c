@@ -7,6 +7,8 @@
  * Shared variables that the kernel or its callees name are laid out by declaration order and alignment; dynamic shared
  * memory follows them.
  */
+#include <assert.h>
+
 #include "simt/lower.h"
 
 static const char *const system_names[] = {[MG_SYS_VPRINTF] = "vprintf",
@@ -69,25 +71,39 @@ int32_t mg__lower_fill(struct mg_lower *L, struct mg_fill fill)
     return fill.slot;
 }
 
-struct mg_op *mg__lower_emit_bare(struct mg_lower *L, mg_handler fn)
+struct mg_op *mg__lower_op_bare(struct mg_lower *L, enum mg_op_id id, unsigned nout, const struct mg_engine_operand *of,
+                                unsigned n)
 {
-    struct mg_op op = {
-        .fn = fn, .d = -1, .a = -1, .b = -1, .c = -1, .e = -1, .d2 = -1, .guard = -1, .insn = L->insn_index};
-    if (!mg__vec_push(&L->ops, op)) {
+    assert(mg__op_fits(id, of, nout, n));
+    struct mg_op op = {.insn = L->insn_index};
+    op.is = mg__arena_alloc(&L->program->arena, sizeof *op.is + n * sizeof *of);
+    if (!op.is || !mg__vec_push(&L->ops, op)) {
         L->status = MG_ERR_NOMEM;
         return &L->spare;
     }
+    op.is->id = (uint16_t)id;
+    op.is->nout = (uint16_t)nout;
+    op.is->nin = (uint16_t)(n - nout);
+    if (n)
+        memcpy(op.is->of, of, n * sizeof *of);
     return &L->ops.at[L->ops.count - 1];
 }
 
-struct mg_op *mg__lower_emit(struct mg_lower *L, mg_handler fn)
+struct mg_op *mg__lower_op(struct mg_lower *L, enum mg_op_id id, unsigned nout, const struct mg_engine_operand *of,
+                           unsigned n)
 {
-    if (L->insn->guard >= 0) {
-        struct mg_op *g = mg__lower_emit_bare(L, mg__op_guard);
-        g->guard = L->slots[L->insn->guard];
-        g->invert = L->insn->guard_negate ? ~0u : 0;
-    }
-    return mg__lower_emit_bare(L, fn);
+    if (L->insn->guard >= 0)
+        mg__lower_op_bare(L, MG_DO_GUARD, 0, MG_OPERANDS(MG_PRED(L->slots[L->insn->guard])))->invert =
+            L->insn->guard_negate ? ~0u : 0;
+    return mg__lower_op_bare(L, id, nout, of, n);
+}
+
+void mg__lower_copy(struct mg_lower *L, unsigned bytes, int32_t to, int32_t from)
+{
+    if (bytes == 8)
+        mg__lower_op(L, MG_DO_MOV64, 1, MG_OPERANDS(MG_LONG(to), MG_LONG(from)));
+    else
+        mg__lower_op(L, MG_DO_MOV32, 1, MG_OPERANDS(MG_WORD(to), MG_WORD(from)));
 }
 
 /* ---- which functions and variables take part ---- */
@@ -272,33 +288,32 @@ static uint32_t begin_segment(struct mg_lower *L)
 
 static void emit_block(struct mg_lower *L, bool join)
 {
-    struct mg_op *op = mg__lower_emit_bare(L, join ? mg__op_block_join : mg__op_block);
+    struct mg_op *op = mg__lower_op_bare(L, join ? MG_DO_BLOCK_JOIN : MG_DO_BLOCK, 0, NULL, 0);
     op->mode = begin_segment(L);
     L->nleads = 0;
 }
 
 /* A loop begins where some branch goes back to, wherever its other ways lead; and a recursion where its function does.
  */
-static void mark_loop(struct mg_op *ops, const struct mg_op *target)
+static void mark_loop(const struct mg_lower *L, const struct mg_op *target)
 {
-    struct mg_op *op = &ops[target - ops];
-    if (op->fn == mg__op_block)
-        op->fn = mg__op_loop;
-    else if (op->fn == mg__op_block_join)
-        op->fn = mg__op_loop_join;
+    struct mg_op *op = &L->code->ops[target - L->code->ops];
+    op->is->id = op->is->id == MG_DO_BLOCK ? MG_DO_LOOP : op->is->id == MG_DO_BLOCK_JOIN ? MG_DO_LOOP_JOIN : op->is->id;
+    op->fn = mg__op_handler(L->lanes, op);
 }
 
-static void mark_loops(const struct mg_code *code)
+static void mark_loops(const struct mg_lower *L)
 {
+    const struct mg_code *code = L->code;
     if (!code->func->is_entry)
-        mark_loop(code->ops, code->ops);
+        mark_loop(L, code->ops);
     for (uint32_t i = 0; i < code->nops; i++) {
         const struct mg_op *op = &code->ops[i];
-        if ((op->fn == mg__op_bra || op->fn == mg__op_jump) && op->u.target <= op)
-            mark_loop(code->ops, op->u.target);
-        for (size_t k = 0; op->fn == mg__op_brx && k < op->u.table->count; k++)
+        if (mg__op_rows[op->is->id].kind == MG_ENGINE_BRANCH && op->u.target <= op)
+            mark_loop(L, op->u.target);
+        for (size_t k = 0; op->is->id == MG_DO_BRX && k < op->u.table->count; k++)
             if (op->u.table->targets[k] <= op)
-                mark_loop(code->ops, op->u.table->targets[k]);
+                mark_loop(L, op->u.table->targets[k]);
     }
 }
 
@@ -323,9 +338,9 @@ static bool place_pool(struct mg_lower *L)
     code->pool = pool;
     for (size_t i = 0; i < L->ops.count; i++) {
         struct mg_op *op = &L->ops.at[i];
-        int32_t *operands[] = {&op->d, &op->a, &op->b, &op->c, &op->e, &op->d2, &op->guard};
-        for (unsigned k = 0; k < MG_COUNT(operands); k++)
-            settle(code, operands[k]);
+        for (unsigned k = 0; k < op->is->nout + op->is->nin; k++)
+            settle(code, &op->is->of[k].slot);
+        mg__op_finish(op, L->lanes);
     }
     for (size_t i = 0; i < L->mems.count; i++) {
         settle(code, &L->mems.at[i]->addr);
@@ -342,7 +357,7 @@ static bool place_pool(struct mg_lower *L)
         settle(code, &code->fills[i].slot);
     }
     code->nfills = (uint32_t)L->fills.count;
-    mg__lower_words(L);
+    mg__lower_forms(L);
     return true;
 }
 
@@ -405,7 +420,7 @@ static bool lower_function(struct mg_lower *L, uint32_t insn_base)
     /* Running off the end returns. */
     L->insn_index = f->ninsns ? insn_base + (uint32_t)f->ninsns - 1 : insn_base;
     block_op[cfg->nblocks] = (uint32_t)L->ops.count;
-    mg__lower_emit_bare(L, mg__op_ret);
+    mg__lower_op_bare(L, MG_DO_RET, 0, NULL, 0);
     code->nops = (uint32_t)L->ops.count;
     code->ops = mg__arena_array(&L->program->arena, code->nops, sizeof *code->ops);
     if (!place_pool(L) || !code->ops || L->status != MG_OK) {
@@ -429,7 +444,7 @@ static bool lower_function(struct mg_lower *L, uint32_t insn_base)
                 &code->ops[x->label < f->ninsns ? block_op[cfg->block_of[x->label]] : block_op[cfg->nblocks]];
         }
     }
-    mark_loops(code);
+    mark_loops(L);
     mg__cfg_free(cfg);
     return true;
 }

@@ -46,7 +46,7 @@ struct mg_lower {
     uint32_t *shared_at; /* by variable id */
     int32_t carry, temp_pred[3], temp[6];
     int32_t quad[12];   /* words of an atomic operation on 128 bits; made when first needed, -1 before */
-    struct mg_op spare;
+    struct mg_op spare; /* written, never run: there was no memory for an op */
     enum mg_status status;
 };
 uint32_t mg__lower_new_slot(struct mg_lower *L, unsigned bytes);
@@ -54,8 +54,24 @@ uint32_t mg__lower_new_slot(struct mg_lower *L, unsigned bytes);
 int32_t mg__lower_const(struct mg_lower *L, uint64_t value, bool wide);
 /* A slot among the constants that a mg_fill fills. */
 int32_t mg__lower_fill(struct mg_lower *L, struct mg_fill fill);
-struct mg_op *mg__lower_emit(struct mg_lower *L, mg_handler fn);      /* under the instruction's guard */
-struct mg_op *mg__lower_emit_bare(struct mg_lower *L, mg_handler fn); /* without: the handler looks at it itself */
+/* An op of that id under the instruction's guard, with the operands `of`, `nout` results and then sources. What else it
+ * has, mode, u and insn, is for the caller to set; its fields for operands and its handler are set when all slots are
+ * known (mg__op_finish). */
+struct mg_op *mg__lower_op(struct mg_lower *L, enum mg_op_id id, unsigned nout, const struct mg_engine_operand *of,
+                           unsigned n);
+/* The same without: the handler looks at the guard itself, and it is an operand. */
+struct mg_op *mg__lower_op_bare(struct mg_lower *L, enum mg_op_id id, unsigned nout, const struct mg_engine_operand *of,
+                                unsigned n);
+/* `of` and `n` from a list: of a predicate, of 32 and 64 bits, of so many bytes. */
+#define MG_PRED(slot) {(slot), 0}
+#define MG_WORD(slot) {(slot), 4}
+#define MG_LONG(slot) {(slot), 8}
+#define MG_SIZED(slot, bytes) {(slot), (uint8_t)(bytes)}
+#define MG_OPERANDS(...)                             \
+    (const struct mg_engine_operand[]){__VA_ARGS__}, \
+        sizeof((const struct mg_engine_operand[]){__VA_ARGS__}) / sizeof(struct mg_engine_operand)
+/* What copies a slot of 64 bits, or of up to 32. */
+void mg__lower_copy(struct mg_lower *L, unsigned bytes, int32_t to, int32_t from);
 /* lower_operand.c */
 static inline const struct mg_ptx_opnd *mg__lower_opnd(const struct mg_lower *L, unsigned n)
 {
@@ -80,6 +96,8 @@ static inline unsigned mg__lower_carrier_bytes(uint8_t carrier)
 void mg__lower_unsupported(struct mg_lower *L); /* the instruction stops the launch when it is reached */
 /* Where a variable's address is known when the kernel is lowered; local ones depend on the frame: false. */
 bool mg__lower_address(const struct mg_lower *L, const struct mg_ptx_opnd *o, uint64_t *address);
+/* A special register. */
+void mg__lower_sreg(struct mg_lower *L, const struct mg_ptx_opnd *o, int32_t to, unsigned bytes);
 /* The operand as a slot of the carrier's size; conversions on the way are emitted. -1: it cannot be. */
 int32_t mg__lower_source(struct mg_lower *L, const struct mg_ptx_opnd *o, unsigned bytes, uint8_t type, unsigned temp);
 /* The slot that an operation of `bytes` writes for destination `o`; mg__lower_widen then emits what a wider register
@@ -93,7 +111,10 @@ void mg__lower_pack(struct mg_lower *L, int32_t whole, int32_t low, int32_t high
 void mg__lower_unpack(struct mg_lower *L, int32_t whole, int32_t low, int32_t high);
 
 /* lower_alu.c */
-bool mg__lower_row(struct mg_lower *L, int row, uint32_t mode, int32_t d, const int32_t args[4]);
+/* Emits row(d; args…). */
+void mg__lower_row(struct mg_lower *L, int row, uint32_t mode, int32_t d, const int32_t *args);
+/* The same of one argument, by name: gives d. */
+int32_t mg__lower_unary(struct mg_lower *L, const char *row, int32_t d, int32_t arg);
 void mg__lower_alu(struct mg_lower *L);
 void mg__lower_carry(struct mg_lower *L);
 void mg__lower_compare(struct mg_lower *L);
@@ -170,8 +191,8 @@ bool mg__assign_slots(struct mg_lower *L);
 /* regs_check.c: whether every use of a register finds its value in its slot, whichever way a thread takes; if not, *why
  * is a sentence. Of L it reads func, cfg, slots, skip, frame_bytes, the constants and the slots of its own. */
 bool mg__check_slots(const struct mg_lower *L, struct mg_strbuf *why);
-/* Gives plain 32-bit loads and stores their own handlers, once operands are settled. */
-void mg__lower_words(struct mg_lower *L);
+/* Gives accesses the interpreter's quicker forms, once ops are finished. */
+void mg__lower_forms(struct mg_lower *L);
 void mg__lower_insn(struct mg_lower *L, uint32_t block);
 enum mg_system_call mg__system_find(const char *name);
 #endif

@@ -61,22 +61,26 @@ static int find_row(const struct mg_ptx_insn *i, const char *stem, bool with_ftz
     return mg__sem_find(name);
 }
 
-static mg_handler row_handler(const struct mg_lower *L, int row, uint32_t mode)
+static uint8_t register_bytes(uint8_t carrier)
 {
-    return L->lanes->alu[row][mode == 0 ? 0 : mode == SEM_FTZ ? 1 : 2];
+    return carrier == MG_SEM_B64 ? 8 : carrier == MG_SEM_B1 ? 0 : 4;
 }
 
-/* Emits row(d; operands from..). Returns false when an operand does not fit. */
-bool mg__lower_row(struct mg_lower *L, int row, uint32_t mode, int32_t d, const int32_t args[4])
+void mg__lower_row(struct mg_lower *L, int row, uint32_t mode, int32_t d, const int32_t *args)
 {
-    struct mg_op *op = mg__lower_emit(L, row_handler(L, row, mode));
+    const struct mg_sem_row *r = &mg_sem_rows[row];
+    struct mg_engine_operand of[1 + MG_COUNT(r->arg)] = {{d, register_bytes(r->ret)}};
+    for (unsigned k = 0; k < r->nargs; k++)
+        of[1 + k] = (struct mg_engine_operand){args[k], register_bytes(r->arg[k])};
+    struct mg_op *op = mg__lower_op(L, MG_DO_ALU, 1, of, 1u + r->nargs);
     op->mode = mode;
-    op->d = d;
-    op->a = args[0];
-    op->b = args[1];
-    op->c = args[2];
-    op->e = args[3];
-    return true;
+    op->u.imm = (uint64_t)row;
+}
+
+int32_t mg__lower_unary(struct mg_lower *L, const char *row, int32_t d, int32_t arg)
+{
+    mg__lower_row(L, mg__sem_find(row), 0, d, &arg);
+    return d;
 }
 
 static bool row_args(struct mg_lower *L, int row, unsigned first, int32_t args[4])
@@ -138,11 +142,8 @@ void mg__lower_carry(struct mg_lower *L)
         for (unsigned k = 0; k < n; k++)
             args[k] = mg__lower_source(L, mg__lower_opnd(L, 1 + k), wide ? 8 : 4, i->type[0], k);
         args[n] = in ? L->carry : mg__lower_const(L, sub ? ~0u : 0, false);
-        if (sub && args[1] >= 0) {
-            struct mg_op *op = mg__lower_emit(L, row_handler(L, mg__sem_find(wide ? "not_b64" : "not_b32"), 0));
-            op->a = args[1];
-            args[1] = op->d = L->temp[3];
-        }
+        if (sub && args[1] >= 0)
+            args[1] = mg__lower_unary(L, wide ? "not_b64" : "not_b32", L->temp[3], args[1]);
         d = mg__lower_destination(L, mg__lower_opnd(L, 0), wide ? 8 : 4);
     }
     if (d < 0 || args[0] < 0 || args[1] < 0 || args[2] < 0) {
@@ -152,11 +153,8 @@ void mg__lower_carry(struct mg_lower *L)
     if (i->flags & MG_F_CC)
         mg__lower_row(L, carry_row, 0, L->temp_pred[0], args);
     mg__lower_row(L, row, 0, d, args);
-    if (i->flags & MG_F_CC) {
-        struct mg_op *op = mg__lower_emit(L, mg__op_mov_pred);
-        op->d = L->carry;
-        op->a = L->temp_pred[0];
-    }
+    if (i->flags & MG_F_CC)
+        mg__lower_op(L, MG_DO_MOV_PRED, 1, MG_OPERANDS(MG_PRED(L->carry), MG_PRED(L->temp_pred[0])));
 }
 
 /* setp and set: the comparison into a temporary predicate, then what is made of it. */
@@ -194,41 +192,29 @@ void mg__lower_compare(struct mg_lower *L)
             mg__lower_row(L, row, mode, slot, args);
         return;
     }
-    struct mg_op *op;
+    bool half = mg__lower_type_size(i->type[0]) == 2;
+    int32_t to = mg__lower_destination(L, d, setp ? 0 : half ? 2 : 4), to2 = d2 ? mg__lower_destination(L, d2, 0) : -1;
+    if (to < 0 || (d2 && to2 < 0)) {
+        mg__lower_unsupported(L);
+        return;
+    }
     if (pair) { /* low halves into temp_pred[0], high halves into temp_pred[1] */
-        for (unsigned half = 0; half < 2; half++) {
-            int32_t halves[4] = {L->temp[2], L->temp[3], -1, -1};
-            for (unsigned k = 0; k < 2; k++) {
-                op = mg__lower_emit(L, mg__op_halves);
-                op->d = halves[k];
-                op->a = args[k];
-                op->mode = half;
-            }
-            mg__lower_row(L, row, mode, L->temp_pred[half], halves);
+        for (unsigned high = 0; high < 2; high++) {
+            const int32_t halves[2] = {L->temp[2], L->temp[3]};
+            for (unsigned k = 0; k < 2; k++)
+                mg__lower_op(L, MG_DO_HALVES, 1, MG_OPERANDS(MG_WORD(halves[k]), MG_WORD(args[k])))->mode = high;
+            mg__lower_row(L, row, mode, L->temp_pred[high], halves);
         }
     } else {
         mg__lower_row(L, row, mode, L->temp_pred[0], args);
     }
-    if (setp) {
-        op = mg__lower_emit(L, mg__op_setp_bool);
-        op->a = L->temp_pred[0];
-        op->b = pair ? L->temp_pred[1] : -1; /* -1: the second result is the first comparison negated */
-        op->c = with;
-        op->d = mg__lower_destination(L, d, 0);
-        op->d2 = d2 ? mg__lower_destination(L, d2, 0) : -1;
-        op->mode = i->boolop;
-    } else {
-        op = mg__lower_emit(L, mg__op_set);
-        op->a = L->temp_pred[0];
-        op->b = pair ? L->temp_pred[1] : -1;
-        op->c = with;
-        op->mode = i->boolop;
-        op->u.imm = i->type[0];
-        op->d = mg__lower_destination(
-            L, d, i->type[0] == MG_T_F16 || i->type[0] == MG_T_BF16 || mg__lower_type_size(i->type[0]) == 2 ? 2 : 4);
-    }
-    if (op->d < 0 || (d2 && op->d2 < 0))
-        op->fn = mg__op_unsupported;
+    const int32_t low = L->temp_pred[0], high = pair ? L->temp_pred[1] : -1; /* setp without: the second is !low */
+    struct mg_op *op =
+        setp ? mg__lower_op(L, MG_DO_SETP_BOOL, 2,
+                            MG_OPERANDS(MG_PRED(to), MG_PRED(to2), MG_PRED(low), MG_PRED(high), MG_PRED(with)))
+             : mg__lower_op(L, MG_DO_SET, 1, MG_OPERANDS(MG_WORD(to), MG_PRED(low), MG_PRED(high), MG_PRED(with)));
+    op->mode = i->boolop;
+    op->u.imm = i->type[0];
 }
 
 /* lop3 with a predicate: p = (d != 0) .and or .or q. */
@@ -246,18 +232,12 @@ void mg__lower_lop3(struct mg_lower *L)
     mg__lower_row(L, nonzero, 0, L->temp_pred[0], (const int32_t[4]){to, mg__lower_const(L, 0, false), -1, -1});
     mg__lower_widen(L, d, 4, MG_T_B32);
     int32_t with = mg__lower_source(L, mg__lower_opnd(L, 6), 0, MG_T_PRED, 1);
-    struct mg_op *op = mg__lower_emit(L, with < 0 ? mg__op_unsupported : mg__op_setp_bool);
-    op->a = L->temp_pred[0];
-    op->c = with;
-    op->d = p;
-    op->mode = i->boolop;
-}
-
-static void move64(struct mg_lower *L, int32_t to, int32_t from)
-{
-    struct mg_op *op = mg__lower_emit(L, L->lanes->mov64);
-    op->d = to;
-    op->a = from;
+    if (with < 0)
+        mg__lower_unsupported(L);
+    else
+        mg__lower_op(L, MG_DO_SETP_BOOL, 2,
+                     MG_OPERANDS(MG_PRED(p), MG_PRED(-1), MG_PRED(L->temp_pred[0]), MG_PRED(-1), MG_PRED(with)))
+            ->mode = i->boolop;
 }
 
 /* The parts of a 128-bit register: two of 64 bits or four of 32; what is a register has just that size. */
@@ -289,74 +269,71 @@ static void lower_mov128(struct mg_lower *L)
     }
     for (unsigned k = 0; k < 2; k++) {
         if (!v)
-            move64(L, half[k], from[k]);
+            mg__lower_copy(L, 8, half[k], from[k]);
         else if (v->count == 4 && v == d)
             mg__lower_unpack(L, half[k], part[2 * k], part[2 * k + 1]);
         else if (v->count == 4)
             mg__lower_pack(L, half[k], part[2 * k], part[2 * k + 1]);
         else if (v == s)
-            move64(L, half[k], part[k]);
+            mg__lower_copy(L, 8, half[k], part[k]);
         else if (part[k] >= 0)
-            move64(L, part[k], half[k]);
+            mg__lower_copy(L, 8, part[k], half[k]);
     }
+}
+
+/* A register and its parts. */
+static void lower_mov_vector(struct mg_lower *L, const struct mg_ptx_opnd *d, const struct mg_ptx_opnd *s)
+{
+    const struct mg_ptx_insn *i = L->insn;
+    const struct mg_ptx_opnd *v = d->kind == MG_OPND_VEC ? d : s, *whole = v == d ? s : d;
+    const unsigned all = mg__lower_type_size(i->type[0]), bytes = v->count ? all / v->count : 0;
+    struct mg_engine_operand of[1 + 4], *part = v == d ? of : of + 1;
+    bool good = d->kind != s->kind && v->count <= 4 && all <= 8 && bytes > 0;
+    for (unsigned k = 0; good && k < v->count; k++) {
+        const struct mg_ptx_opnd *e = &L->func->operands[v->first + k];
+        part[k] = (struct mg_engine_operand)MG_WORD(-1);
+        if (v == s)
+            good = (part[k].slot = mg__lower_source(L, e, bytes, i->type[0], k)) >= 0;
+        else if (e->kind == MG_OPND_REG)
+            good = mg__lower_reg_size(L, e) >= bytes && mg__lower_reg_size(L, e) <= 4 &&
+                   (part[k].slot = L->slots[e->index]) >= 0;
+    }
+    int32_t w = !good    ? -1
+                : v == d ? mg__lower_source(L, whole, all, i->type[0], 4)
+                         : mg__lower_destination(L, whole, all);
+    if (w < 0) {
+        mg__lower_unsupported(L);
+        return;
+    }
+    of[v == d ? v->count : 0] = (struct mg_engine_operand)MG_SIZED(w, all == 8 ? 8 : 4);
+    mg__lower_op(L, v == d ? MG_DO_UNPACK : MG_DO_PACK, v == d ? v->count : 1, of, 1 + v->count)->mode =
+        v->count | bytes << 8 | (all == 8 ? 1u << 16 : 0);
 }
 
 void mg__lower_mov(struct mg_lower *L)
 {
     const struct mg_ptx_insn *i = L->insn;
     const struct mg_ptx_opnd *d = mg__lower_opnd(L, 0), *s = mg__lower_opnd(L, 1);
-    struct mg_op *op;
     if (i->type[0] == MG_T_B128) {
         lower_mov128(L);
         return;
     }
     if (d->kind == MG_OPND_VEC || s->kind == MG_OPND_VEC) {
-        const struct mg_ptx_opnd *v = d->kind == MG_OPND_VEC ? d : s, *whole = v == d ? s : d;
-        if (d->kind == s->kind || v->count == 0 || v->count > 4 || mg__lower_type_size(i->type[0]) > 8) {
-            mg__lower_unsupported(L);
-            return;
-        }
-        unsigned bytes = mg__lower_type_size(i->type[0]) / v->count;
-        int32_t part[4] = {-1, -1, -1, -1};
-        bool good = true;
-        for (unsigned k = 0; k < v->count; k++) {
-            const struct mg_ptx_opnd *e = &L->func->operands[v->first + k];
-            if (v == s)
-                good &= (part[k] = mg__lower_source(L, e, bytes, i->type[0], k)) >= 0;
-            else if (e->kind == MG_OPND_REG)
-                good &= mg__lower_reg_size(L, e) >= bytes && mg__lower_reg_size(L, e) <= 4 &&
-                        (part[k] = L->slots[e->index]) >= 0;
-        }
-        int32_t w = v == d ? mg__lower_source(L, whole, mg__lower_type_size(i->type[0]), i->type[0], 4)
-                           : mg__lower_destination(L, whole, mg__lower_type_size(i->type[0]));
-        if (!good || w < 0 || bytes == 0) {
-            mg__lower_unsupported(L);
-            return;
-        }
-        op = mg__lower_emit(L, v == d ? mg__op_unpack : mg__op_pack);
-        op->d = w;
-        op->a = part[0];
-        op->b = part[1];
-        op->c = part[2];
-        op->e = part[3];
-        op->mode = v->count | bytes << 8 | (mg__lower_type_size(i->type[0]) == 8 ? 1u << 16 : 0);
+        lower_mov_vector(L, d, s);
         return;
     }
     unsigned bytes = mg__lower_type_size(i->type[0]);
     if (i->type[0] == MG_T_PRED) {
-        op = mg__lower_emit(L, mg__op_nop);
         int32_t a = mg__lower_source(L, s, 0, MG_T_PRED, 0), to = mg__lower_destination(L, d, 0);
-        op = mg__lower_emit(L, a < 0 || to < 0 ? mg__op_unsupported : mg__op_mov_pred);
-        op->a = a;
-        op->d = to;
+        if (a < 0 || to < 0)
+            mg__lower_unsupported(L);
+        else
+            mg__lower_op(L, MG_DO_MOV_PRED, 1, MG_OPERANDS(MG_PRED(to), MG_PRED(a)));
         return;
     }
     int32_t to = mg__lower_destination(L, d, bytes);
     if (to >= 0 && s->kind == MG_OPND_SREG) {
-        op = mg__lower_emit(L, mg__op_sreg);
-        op->u.imm = s->index | (uint64_t)s->dim << 16;
-        op->mode = bytes == 8;
-        op->d = to;
+        mg__lower_sreg(L, s, to, bytes);
         mg__lower_widen(L, d, bytes, i->type[0]);
         return;
     }
@@ -365,8 +342,6 @@ void mg__lower_mov(struct mg_lower *L)
         mg__lower_unsupported(L);
         return;
     }
-    op = mg__lower_emit(L, bytes == 8 ? L->lanes->mov64 : L->lanes->mov32);
-    op->a = a;
-    op->d = to;
+    mg__lower_copy(L, bytes, to, a);
     mg__lower_widen(L, d, bytes, i->type[0]);
 }

@@ -11,12 +11,17 @@ static void fixup(struct mg_lower *L, uint32_t block, uint32_t label, struct mg_
         L->status = MG_ERR_NOMEM;
 }
 
-static void own_guard(struct mg_lower *L, struct mg_op *op)
+static struct mg_engine_operand own_guard(const struct mg_lower *L)
 {
-    if (L->insn->guard >= 0) {
-        op->guard = L->slots[L->insn->guard];
-        op->invert = L->insn->guard_negate ? ~0u : 0;
-    }
+    return (struct mg_engine_operand)MG_PRED(L->insn->guard >= 0 ? L->slots[L->insn->guard] : -1);
+}
+
+/* An op whose handler looks at the instruction's guard itself. */
+static struct mg_op *guarded(struct mg_lower *L, enum mg_op_id id)
+{
+    struct mg_op *op = mg__lower_op_bare(L, id, 0, MG_OPERANDS(own_guard(L)));
+    op->invert = L->insn->guard_negate ? ~0u : 0;
+    return op;
 }
 
 static void lower_call(struct mg_lower *L)
@@ -35,7 +40,7 @@ static void lower_call(struct mg_lower *L)
     site->ret_sizes = site->rets + rets->count;
     site->args = site->ret_sizes + rets->count;
     site->arg_sizes = site->args + args->count;
-    site->target = -1;
+    int32_t indirect = -1;
     for (uint32_t k = 0; k < rets->count + args->count; k++) {
         bool ret = k < rets->count;
         const struct mg_ptx_opnd *o = &f->operands[ret ? rets->first + k : args->first + k - rets->count];
@@ -77,21 +82,22 @@ static void lower_call(struct mg_lower *L)
             return;
         }
     } else if (target->kind == MG_OPND_REG && mg__lower_reg_size(L, target) == 8) {
-        site->target = L->slots[target->index];
+        indirect = L->slots[target->index];
     } else {
         mg__lower_unsupported(L);
         return;
     }
-    struct mg_op *op = mg__lower_emit_bare(L, mg__op_call);
-    own_guard(L, op);
+    struct mg_op *op = mg__lower_op_bare(L, MG_DO_CALL, 0, MG_OPERANDS(own_guard(L), MG_LONG(indirect)));
+    op->invert = L->insn->guard_negate ? ~0u : 0;
     op->u.call = site;
-    op->mode = site->target >= 0;
 }
 
 static void lower_bra(struct mg_lower *L, uint32_t block)
 {
-    struct mg_op *op = mg__lower_emit_bare(L, L->insn->guard >= 0 ? mg__op_bra : mg__op_jump);
-    own_guard(L, op);
+    if (L->insn->guard >= 0)
+        guarded(L, MG_DO_BRA);
+    else
+        mg__lower_op_bare(L, MG_DO_JUMP, 0, NULL, 0);
     fixup(L, block, mg__lower_opnd(L, 0)->index, NULL, NULL);
 }
 
@@ -112,19 +118,18 @@ static void lower_brx(struct mg_lower *L, uint32_t block)
         return;
     }
     s->count = table->count;
-    struct mg_op *op = mg__lower_emit_bare(L, mg__op_brx);
-    op->a = a;
-    op->u.table = s;
+    mg__lower_op_bare(L, MG_DO_BRX, 0, MG_OPERANDS(MG_WORD(a)))->u.table = s;
     fixup(L, block, 0, s, table->labels);
 }
 
 /* ---- across lanes ---- */
-static int32_t by_letter(struct mg_lower *L, char letter, unsigned n, bool written, unsigned part)
+static struct mg_engine_operand by_letter(struct mg_lower *L, char letter, unsigned n, bool written, unsigned part)
 {
-    uint8_t bytes = letter == 'p' ? 0 : letter == 'd' ? 8 : 4;
-    uint8_t type = letter == 'p' ? MG_T_PRED : letter == 'd' ? MG_T_B64 : MG_T_B32;
-    return written ? mg__lower_destination(L, mg__lower_opnd(L, n), bytes)
-                   : mg__lower_source(L, mg__lower_opnd(L, n), bytes, type, part);
+    const uint8_t bytes = letter == 'p' ? 0 : letter == 'd' ? 8 : 4;
+    const uint8_t type = letter == 'p' ? MG_T_PRED : letter == 'd' ? MG_T_B64 : MG_T_B32;
+    const struct mg_ptx_opnd *o = n < L->insn->nops ? mg__lower_opnd(L, n) : &(struct mg_ptx_opnd){0};
+    return (struct mg_engine_operand)MG_SIZED(
+        written ? mg__lower_destination(L, o, bytes) : mg__lower_source(L, o, bytes, type, part), bytes);
 }
 
 /* Opcode, part and type as written make the name of a row of sem_warp.def. */
@@ -136,28 +141,25 @@ static void lower_warp(struct mg_lower *L)
     snprintf(name, sizeof name, "%s%s%s%s%s%s%s", mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->name, i->sub ? "_" : "",
              mg__ptx_sub_name(i->sub), i->atomop ? "_" : "", mg__ptx_atomop_name(i->atomop), *type ? "_" : "", type);
     int at = mg__sem_warp_find(name);
-    unsigned n = 0;
-    int32_t slot[2][4] = {{-1, -1, -1, -1}, {-1, -1, -1, -1}};
-    bool good = at >= 0;
-    const struct mg_sem_warp_row *row = good ? &mg_sem_warp_rows[at] : NULL;
-    for (unsigned k = 0; good && row->out[k] && (k == 0 || i->flags & MG_F_DUAL); k++)
-        good = n < i->nops && (slot[0][k] = by_letter(L, row->out[k], n++, true, 0)) >= 0;
-    for (unsigned k = 0; good && row->in[k]; k++)
-        good = n < i->nops && (slot[1][k] = by_letter(L, row->in[k], n++, false, k)) >= 0;
-    if (good && n < i->nops) /* the lanes that take part; else all active ones */
-        good = (slot[1][3] = by_letter(L, 'w', n, false, 3)) >= 0;
-    if (!good) {
+    if (at < 0) {
         mg__lower_unsupported(L);
         return;
     }
-    struct mg_op *op = mg__lower_emit(L, mg__op_warp);
-    op->d = slot[0][0];
-    op->d2 = slot[0][1];
-    op->a = slot[1][0];
-    op->b = slot[1][1];
-    op->c = slot[1][2];
-    op->e = slot[1][3];
-    op->u.imm = (uint64_t)at;
+    const struct mg_sem_warp_row *row = &mg_sem_warp_rows[at];
+    struct mg_engine_operand of[MG_SEM_WARP_OUT + 1 + MG_SEM_WARP_IN];
+    unsigned n = 0, nout = 0, k = 0;
+    bool good = true;
+    for (; row->out[nout] && (nout == 0 || i->flags & MG_F_DUAL); nout++, n++)
+        good &= (of[n] = by_letter(L, row->out[nout], n, true, 0)).slot >= 0;
+    for (; row->in[k]; k++, n++)
+        good &= (of[n + 1] = by_letter(L, row->in[k], n, false, k % MG_COUNT(L->temp))).slot >= 0;
+    of[nout] = (struct mg_engine_operand)MG_WORD(-1); /* the lanes that take part; else all active ones */
+    if (n < i->nops)
+        good &= (of[nout] = by_letter(L, 'w', n, false, k % MG_COUNT(L->temp))).slot >= 0;
+    if (good)
+        mg__lower_op(L, MG_DO_WARP, nout, of, n + 1)->u.imm = (uint64_t)at;
+    else
+        mg__lower_unsupported(L);
 }
 
 static void lower_activemask(struct mg_lower *L)
@@ -166,7 +168,15 @@ static void lower_activemask(struct mg_lower *L)
     if (d < 0)
         mg__lower_unsupported(L);
     else
-        mg__lower_emit(L, mg__op_activemask)->d = d;
+        mg__lower_op(L, MG_DO_ACTIVEMASK, 1, MG_OPERANDS(MG_WORD(d)));
+}
+
+static bool is_constant(const struct mg_lower *L, int32_t slot)
+{
+    bool constant = slot & 1;
+    for (size_t k = 0; k < L->fills.count; k++)
+        constant &= L->fills.at[k].slot != slot;
+    return constant;
 }
 
 static void lower_bar(struct mg_lower *L)
@@ -183,11 +193,11 @@ static void lower_bar(struct mg_lower *L)
         mg__lower_unsupported(L);
         return;
     }
-    struct mg_op *op = mg__lower_emit(L, mg__op_bar);
-    op->d = d;
-    op->a = id;
-    op->b = count;
-    op->c = pred;
+    struct mg_op *op =
+        i->sub == MG_SUB_SYNC && !has_count && is_constant(L, id)
+            ? mg__lower_op(L, MG_DO_BARRIER, 0, MG_OPERANDS(MG_WORD(id)))
+            : mg__lower_op(L, MG_DO_BAR, 1,
+                           MG_OPERANDS(MG_SIZED(d, popc ? 4 : 0), MG_WORD(id), MG_WORD(count), MG_PRED(pred)));
     op->mode = i->sub | (uint32_t)i->boolop << 8;
 }
 
@@ -246,10 +256,10 @@ static void lower_one(struct mg_lower *L, uint32_t block)
     case MG_OP_ISSPACEP: {
         int32_t a = mg__lower_source(L, mg__lower_opnd(L, 1), 8, MG_T_U64, 0),
                 d = mg__lower_destination(L, mg__lower_opnd(L, 0), 0);
-        op = mg__lower_emit(L, a < 0 || d < 0 ? mg__op_unsupported : mg__op_isspacep);
-        op->a = a;
-        op->d = d;
-        op->mode = i->space;
+        if (a < 0 || d < 0)
+            mg__lower_unsupported(L);
+        else
+            mg__lower_op(L, MG_DO_ISSPACEP, 1, MG_OPERANDS(MG_PRED(d), MG_LONG(a)))->mode = i->space;
         break;
     }
     case MG_OP_ALLOCA: {
@@ -257,9 +267,11 @@ static void lower_one(struct mg_lower *L, uint32_t block)
         int32_t a = mg__lower_source(L, mg__lower_opnd(L, 1), 8, MG_T_U64, 0),
                 d = mg__lower_opnd(L, 0)->kind == MG_OPND_REG ? L->slots[mg__lower_opnd(L, 0)->index] : -1;
         bool wide = d >= 0 && mg__lower_reg_size(L, mg__lower_opnd(L, 0)) == 8;
-        op = mg__lower_emit(L, a < 0 || d < 0 ? mg__op_unsupported : mg__op_alloca);
-        op->a = a;
-        op->d = d;
+        if (a < 0 || d < 0) {
+            mg__lower_unsupported(L);
+            break;
+        }
+        op = mg__lower_op(L, MG_DO_ALLOCA, 1, MG_OPERANDS(MG_SIZED(d, wide ? 8 : 4), MG_LONG(a)));
         op->mode = wide;
         op->u.imm = i->nops > 2 && mg__lower_opnd(L, 2)->kind == MG_OPND_IMM ? (uint64_t)mg__lower_opnd(L, 2)->imm : 8;
         break;
@@ -268,9 +280,14 @@ static void lower_one(struct mg_lower *L, uint32_t block)
     case MG_OP_STACKRESTORE: {
         bool save = i->opcode == MG_OP_STACKSAVE;
         const struct mg_ptx_opnd *r = mg__lower_opnd(L, 0);
-        op = mg__lower_emit(L, r->kind == MG_OPND_REG ? mg__op_stack : mg__op_unsupported);
-        op->d = r->kind == MG_OPND_REG ? L->slots[r->index] : -1;
-        op->mode = (uint32_t)save | (r->kind == MG_OPND_REG && mg__lower_reg_size(L, r) == 8 ? 2u : 0);
+        if (r->kind != MG_OPND_REG) {
+            mg__lower_unsupported(L);
+            break;
+        }
+        bool wide = mg__lower_reg_size(L, r) == 8;
+        mg__lower_op(L, save ? MG_DO_STACK_SAVE : MG_DO_STACK_RESTORE, save,
+                     MG_OPERANDS(MG_SIZED(L->slots[r->index], wide ? 8 : 4)))
+            ->mode = (uint32_t)save | (wide ? 2u : 0);
         break;
     }
     case MG_OP_BRA:
@@ -286,9 +303,7 @@ static void lower_one(struct mg_lower *L, uint32_t block)
     case MG_OP_EXIT:
     case MG_OP_TRAP:
     case MG_OP_BRKPT:
-        own_guard(L, mg__lower_emit_bare(L, i->opcode == MG_OP_RET    ? mg__op_ret
-                                            : i->opcode == MG_OP_EXIT ? mg__op_exit
-                                                                      : mg__op_trap));
+        guarded(L, i->opcode == MG_OP_RET ? MG_DO_RET : i->opcode == MG_OP_EXIT ? MG_DO_EXIT : MG_DO_TRAP);
         break;
     case MG_OP_ACTIVEMASK:
         lower_activemask(L);
@@ -305,23 +320,26 @@ static void lower_one(struct mg_lower *L, uint32_t block)
         break;
     case MG_OP_BAR_WARP: {
         int32_t a = mg__lower_source(L, mg__lower_opnd(L, 0), 4, MG_T_B32, 0);
-        op = mg__lower_emit(L, a < 0 ? mg__op_unsupported : mg__op_bar_warp);
-        op->e = a;
+        if (a < 0)
+            mg__lower_unsupported(L);
+        else
+            mg__lower_op(L, MG_DO_BAR_WARP, 0, MG_OPERANDS(MG_WORD(a)));
         break;
     }
     case MG_OP_MEMBAR:
     case MG_OP_FENCE:
     case MG_OP_FENCE_PROXY:
-        mg__lower_emit(L, mg__op_fence);
+        mg__lower_op(L, MG_DO_FENCE, 0, NULL, 0);
         break;
     case MG_OP_NANOSLEEP:
-        mg__lower_emit(L, mg__op_nanosleep);
+        mg__lower_op(L, MG_DO_NANOSLEEP, 0, NULL, 0);
         break;
     case MG_OP_CREATEPOLICY: {
         int32_t d = mg__lower_destination(L, mg__lower_opnd(L, 0), 8);
-        op = mg__lower_emit(L, d < 0 ? mg__op_unsupported : L->lanes->mov64);
-        op->d = d;
-        op->a = mg__lower_const(L, 0, true);
+        if (d < 0)
+            mg__lower_unsupported(L);
+        else
+            mg__lower_copy(L, 8, d, mg__lower_const(L, 0, true));
         break;
     }
     case MG_OP_PREFETCH:
@@ -331,7 +349,7 @@ static void lower_one(struct mg_lower *L, uint32_t block)
     case MG_OP_PMEVENT:
     case MG_OP_GRIDDEPCONTROL:
     case MG_OP_SETMAXNREG:
-        mg__lower_emit(L, mg__op_nop);
+        mg__lower_op(L, MG_DO_NOP, 0, NULL, 0);
         break;
     default:
         if (mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->group == MG_G_ALU)

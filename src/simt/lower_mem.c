@@ -1,5 +1,7 @@
 /* lower_mem.c - loads, stores, atomics, asynchronous copies; and which accesses of a block
  * share one address register. */
+#include <assert.h>
+
 #include "simt/lower.h"
 
 /* ---- memory ---- */
@@ -102,6 +104,26 @@ static bool set_elements(struct mg_lower *L, struct mg_mem *m, const struct mg_p
     return true;
 }
 
+/* The op of an access that `m` says all of: its address, and elements or what an atomic operates with. */
+static void emit_access(struct mg_lower *L, enum mg_op_id id, struct mg_mem *m)
+{
+    const bool load = m->kind == MG_ACCESS_LD, store = m->kind == MG_ACCESS_ST;
+    const bool in_frame = id == MG_DO_LD_PARAM || id == MG_DO_ST_PARAM; /* there is no address */
+    const int32_t *from = store ? m->reg : m->vec > 1 ? m->with : m->reg + 1;
+    const unsigned nout = store || id == MG_DO_COUNTER ? 0 : m->vec;
+    const unsigned nfrom = load ? 0 : store || m->vec > 1 ? m->vec : m->atomop == MG_ATOM_CAS ? 2 : 1;
+    struct mg_engine_operand of[MG_COUNT(m->reg) + 1 + MG_COUNT(m->with)];
+    unsigned n = 0;
+    for (unsigned k = 0; k < nout; k++)
+        of[n++] = (struct mg_engine_operand)MG_SIZED(m->reg[k], m->dst64 ? 8 : 4);
+    if (!in_frame)
+        of[n++] = (struct mg_engine_operand)MG_SIZED(m->addr, m->addr64 ? 8 : 4);
+    for (unsigned k = 0; k < nfrom; k++)
+        of[n++] = (struct mg_engine_operand)MG_SIZED(from[k], m->dst64 ? 8 : 4);
+    assert(n <= MG_COUNT(of));
+    mg__lower_op(L, id, nout, of, n)->u.mem = m;
+}
+
 static bool polls(const struct mg_ptx_insn *i)
 {
     return i->sem == MG_SEM_VOLATILE || i->sem == MG_SEM_RELAXED || i->sem == MG_SEM_ACQUIRE || i->sem == MG_SEM_MMIO;
@@ -134,7 +156,7 @@ static void lower_param(struct mg_lower *L, bool load)
         mg__lower_unsupported(L);
         return;
     }
-    mg__lower_emit(L, kernel ? mg__op_ld_kparam : load ? mg__op_ld_param : mg__op_st_param)->u.mem = m;
+    emit_access(L, kernel ? MG_DO_LD_KPARAM : load ? MG_DO_LD_PARAM : MG_DO_ST_PARAM, m);
 }
 
 /* Accesses of one block by one register show the same pattern: the first compares the lanes, the others rely on it. */
@@ -173,6 +195,11 @@ void mg__lower_close_leads(struct mg_lower *L)
     }
 }
 
+static bool is_global(const struct mg_mem *m)
+{
+    return m->space == MG_SPACE_GLOBAL || m->space == MG_SPACE_CONST;
+}
+
 static bool word_handler(const struct mg_lanes *l, const struct mg_mem *m, bool watched, mg_handler *fn)
 {
     bool load = m->kind == MG_ACCESS_LD, follows = m->lead >= 0 && !m->leads;
@@ -181,7 +208,7 @@ static bool word_handler(const struct mg_lanes *l, const struct mg_mem *m, bool 
         return false;
     if (m->space == MG_SPACE_SHARED && !m->addr64)
         *fn = load ? l->ld_shared_word[follows] : l->st_shared_word[follows];
-    else if ((m->space == MG_SPACE_GLOBAL || m->space == MG_SPACE_CONST) && m->addr64)
+    else if (is_global(m) && m->addr64)
         *fn = load ? l->ld_global_word[follows] : l->st_global_word[follows];
     else
         return false;
@@ -199,9 +226,9 @@ static bool make_group(struct mg_lower *L, size_t first)
         for (size_t k = first; k < L->ops.count; k++) {
             const struct mg_op *op = &L->ops.at[k];
             mg_handler fn;
-            if (op->fn == mg__op_block || op->fn == mg__op_block_join)
+            if (mg__op_rows[op->is->id].kind == MG_ENGINE_BLOCK)
                 break;
-            if (!(op->mode & MG_MODE_SITE) || op->u.mem->lead != m->lead)
+            if (!mg__op_has(op, MG_ENGINE_ACCESS) || op->u.mem->lead != m->lead)
                 continue;
             if (k != first && op->u.mem->leads)
                 break;
@@ -229,12 +256,29 @@ static bool make_group(struct mg_lower *L, size_t first)
     return true;
 }
 
-void mg__lower_words(struct mg_lower *L)
+static mg_handler watched_handler(const struct mg_lanes *l, const struct mg_op *op)
+{
+    const struct mg_mem *m = op->u.mem;
+    const bool load = m->kind == MG_ACCESS_LD;
+    if ((!load && m->kind != MG_ACCESS_ST) || (m->space != MG_SPACE_SHARED && !is_global(m)))
+        return op->fn;
+    if (m->space == MG_SPACE_SHARED)
+        return load ? l->ld_shared_watched[m->addr64] : l->st_shared_watched[m->addr64];
+    return load ? l->ld_global_watched : l->st_global_watched;
+}
+
+void mg__lower_forms(struct mg_lower *L)
 {
     for (size_t k = 0; k < L->ops.count; k++) {
         struct mg_op *op = &L->ops.at[k];
         mg_handler fn;
-        if (!(op->mode & MG_MODE_SITE) || !word_handler(L->lanes, op->u.mem, L->watched, &fn))
+        if (!mg__op_has(op, MG_ENGINE_ACCESS))
+            continue;
+        if (L->watched)
+            op->fn = watched_handler(L->lanes, op);
+        if (op->is->id == MG_DO_COUNTER)
+            op->fn = L->lanes->red_shared_add;
+        if (!word_handler(L->lanes, op->u.mem, L->watched, &fn))
             continue;
         const struct mg_mem *m = op->u.mem;
         if (m->leads && !make_group(L, k))
@@ -266,24 +310,19 @@ void mg__lower_ld_st(struct mg_lower *L, bool load)
         m->poll = m->space == MG_SPACE_SHARED ? 1 : 2;
     if (m->poll && (m->space == MG_SPACE_GLOBAL || m->space == MG_SPACE_GENERIC))
         L->program->ordered = true;
-    const struct mg_lanes *l = L->lanes;
-    mg_handler fn;
-    if (m->space == MG_SPACE_SHARED && L->watched)
-        fn = load ? l->ld_shared_watched[m->addr64] : l->st_shared_watched[m->addr64];
-    else if ((m->space == MG_SPACE_GLOBAL || m->space == MG_SPACE_CONST) && L->watched)
-        fn = load ? l->ld_global_watched : l->st_global_watched;
-    else if (m->space == MG_SPACE_SHARED)
-        fn = load ? (m->addr64 ? l->ld_shared64 : l->ld_shared32) : (m->addr64 ? l->st_shared64 : l->st_shared32);
-    else if (m->space == MG_SPACE_GLOBAL || m->space == MG_SPACE_CONST)
-        fn = load ? l->ld_global : l->st_global;
-    else
-        fn = load ? l->ld_lanes : l->st_lanes;
     const struct mg_ptx_opnd *at = mg__lower_opnd(L, load ? 1 : 0);
-    if (at->has_reg && i->guard < 0 && fn != l->ld_lanes && fn != l->st_lanes) /* these compare no lanes for others */
+    const bool shared = m->space == MG_SPACE_SHARED, together = shared || is_global(m);
+    if (at->has_reg && i->guard < 0 && together) /* the others compare no lanes */
         join_lead(L, m, at->index);
-    struct mg_op *op = mg__lower_emit(L, fn);
-    op->mode = MG_MODE_SITE;
-    op->u.mem = m;
+    if (shared)
+        emit_access(L,
+                    load ? (m->addr64 ? MG_DO_LD_SHARED64 : MG_DO_LD_SHARED32)
+                         : (m->addr64 ? MG_DO_ST_SHARED64 : MG_DO_ST_SHARED32),
+                    m);
+    else if (together)
+        emit_access(L, load ? MG_DO_LD_GLOBAL : MG_DO_ST_GLOBAL, m);
+    else
+        emit_access(L, load ? MG_DO_LD_LANES : MG_DO_ST_LANES, m);
 }
 
 /* Whether somebody reads what an atom gives back. */
@@ -354,9 +393,7 @@ static void lower_atomic128(struct mg_lower *L, struct mg_mem *m)
     L->program->ordered |= m->space != MG_SPACE_SHARED;
     for (unsigned k = 0; k < 4 && half[0] >= 0; k++)
         m->reg[k] = L->quad[8 + k];
-    struct mg_op *op = mg__lower_emit(L, mg__op_atom);
-    op->mode = MG_MODE_SITE;
-    op->u.mem = m;
+    emit_access(L, MG_DO_ATOM, m);
     for (unsigned k = 0; k < 2 && half[0] >= 0; k++)
         mg__lower_pack(L, half[k], L->quad[8 + 2 * k], L->quad[9 + 2 * k]);
 }
@@ -415,9 +452,7 @@ void mg__lower_atomic(struct mg_lower *L)
         L->program->ordered = true;
     bool counter = m->space == MG_SPACE_SHARED && !m->addr64 && m->kind == MG_ACCESS_RED && m->atomop == MG_ATOM_ADD &&
                    (m->type == MG_T_U32 || m->type == MG_T_S32);
-    struct mg_op *op = mg__lower_emit(L, counter ? L->lanes->red_shared_add : mg__op_atom);
-    op->mode = MG_MODE_SITE;
-    op->u.mem = m;
+    emit_access(L, counter ? MG_DO_COUNTER : MG_DO_ATOM, m);
 }
 
 void mg__lower_cp_async(struct mg_lower *L)
@@ -426,7 +461,7 @@ void mg__lower_cp_async(struct mg_lower *L)
     if (i->sub != MG_SUB_NONE) {
         bool all = i->sub == MG_SUB_WAIT_ALL || i->nops == 0 || mg__lower_opnd(L, 0)->kind != MG_OPND_IMM;
         uint64_t pending = all ? ~0u : (uint64_t)mg__lower_opnd(L, 0)->imm;
-        struct mg_op *group = mg__lower_emit(L, mg__op_cp_group);
+        struct mg_op *group = mg__lower_op(L, MG_DO_CP_GROUP, 0, NULL, 0);
         group->mode = i->sub != MG_SUB_COMMIT_GROUP;
         group->u.imm = pending;
         return;
@@ -463,9 +498,10 @@ void mg__lower_cp_async(struct mg_lower *L)
         mg__lower_unsupported(L);
         return;
     }
-    struct mg_op *op = mg__lower_emit(L, mg__op_cp_async);
-    op->a = size;
-    op->u.mem = m;
+    mg__lower_op(L, MG_DO_CP_ASYNC, 0,
+                 MG_OPERANDS(MG_SIZED(size, m[0].sext ? 0 : 4), MG_SIZED(m[0].addr, m[0].addr64 ? 8 : 4),
+                             MG_SIZED(m[1].addr, m[1].addr64 ? 8 : 4)))
+        ->u.mem = m;
 }
 
 void mg__lower_cvta(struct mg_lower *L)
@@ -484,9 +520,7 @@ void mg__lower_cvta(struct mg_lower *L)
         return;
     }
     if (!window) {
-        struct mg_op *op = mg__lower_emit(L, L->lanes->mov64);
-        op->a = a;
-        op->d = d;
+        mg__lower_copy(L, 8, d, a);
         return;
     }
     int32_t args[4] = {a, mg__lower_const(L, window, true), -1, -1};

@@ -4,7 +4,7 @@
 
 void mg__lower_unsupported(struct mg_lower *L)
 {
-    mg__lower_emit(L, mg__op_unsupported);
+    mg__lower_op(L, MG_DO_UNSUPPORTED, 0, NULL, 0);
 }
 
 static uint64_t immediate(const struct mg_ptx_opnd *o, uint8_t type)
@@ -56,10 +56,17 @@ bool mg__lower_address(const struct mg_lower *L, const struct mg_ptx_opnd *o, ui
     }
 }
 
+void mg__lower_sreg(struct mg_lower *L, const struct mg_ptx_opnd *o, int32_t to, unsigned bytes)
+{
+    struct mg_op *op = mg__lower_op(L, MG_DO_SREG, 1, MG_OPERANDS(MG_SIZED(to, bytes == 8 ? 8 : 4)));
+    op->u.imm = o->index | (uint64_t)o->dim << 16;
+    op->mode = bytes == 8;
+}
+
 /* The operand as a slot of the carrier's size; conversions on the way are emitted. -1: it cannot be. */
 int32_t mg__lower_source(struct mg_lower *L, const struct mg_ptx_opnd *o, unsigned bytes, uint8_t type, unsigned temp)
 {
-    struct mg_op *op;
+    const int32_t to = bytes == 0 ? L->temp_pred[temp % MG_COUNT(L->temp_pred)] : L->temp[temp];
     uint64_t address;
     switch (o->kind) {
     case MG_OPND_REG: {
@@ -69,22 +76,13 @@ int32_t mg__lower_source(struct mg_lower *L, const struct mg_ptx_opnd *o, unsign
         if (size == 0) {
             if (!o->negate)
                 return L->slots[o->index];
-            int row = mg__sem_find("not_pred");
-            op = mg__lower_emit(L, L->lanes->alu[row][0]);
-            op->a = L->slots[o->index];
-            return op->d = L->temp_pred[temp % MG_COUNT(L->temp_pred)];
+            return mg__lower_unary(L, "not_pred", to, L->slots[o->index]);
         }
-        if (size == 8 && bytes <= 4) { /* the low half of a wider register */
-            op = mg__lower_emit(L, L->lanes->alu[mg__sem_find("cvt_u32_u64")][0]);
-            op->a = L->slots[o->index];
-            return op->d = L->temp[temp];
-        }
-        if (size <= 4 && bytes == 8) {
-            op = mg__lower_emit(
-                L, L->lanes->alu[mg__sem_find(mg__lower_is_signed(type) ? "cvt_s64_s32" : "cvt_u64_u32")][0]);
-            op->a = L->slots[o->index];
-            return op->d = L->temp[temp];
-        }
+        if (size == 8 && bytes <= 4) /* the low half of a wider register */
+            return mg__lower_unary(L, "cvt_u32_u64", to, L->slots[o->index]);
+        if (size <= 4 && bytes == 8)
+            return mg__lower_unary(L, mg__lower_is_signed(type) ? "cvt_s64_s32" : "cvt_u64_u32", to,
+                                   L->slots[o->index]);
         return size > 8 ? -1 : L->slots[o->index];
     }
     case MG_OPND_IMM:
@@ -94,17 +92,17 @@ int32_t mg__lower_source(struct mg_lower *L, const struct mg_ptx_opnd *o, unsign
     case MG_OPND_SREG:
         if (bytes == 0) /* the one that is a predicate: no cluster is launched explicitly here */
             return o->index == MG_SR_CLUSTER && o->dim == MG_CLUSTER_EXPLICIT ? mg__lower_const(L, 0, false) : -1;
-        op = mg__lower_emit(L, mg__op_sreg);
-        op->u.imm = o->index | (uint64_t)o->dim << 16;
-        op->mode = bytes == 8;
-        return op->d = L->temp[temp];
+        mg__lower_sreg(L, o, to, bytes);
+        return to;
     case MG_OPND_SYMBOL:
     case MG_OPND_FUNC:
         if (o->var && o->var->space == MG_SPACE_LOCAL) {
-            op = mg__lower_emit(L, mg__op_local_address);
+            if (bytes == 0)
+                return -1;
+            struct mg_op *op = mg__lower_op(L, MG_DO_LOCAL_ADDRESS, 1, MG_OPERANDS(MG_SIZED(to, bytes == 8 ? 8 : 4)));
             op->u.imm = L->var_at[o->var->id] + (uint64_t)o->imm;
             op->mode = bytes == 8;
-            return op->d = L->temp[temp];
+            return to;
         }
         return mg__lower_address(L, o, &address) ? mg__lower_const(L, address, bytes == 8) : -1;
     default:
@@ -130,17 +128,11 @@ void mg__lower_widen(struct mg_lower *L, const struct mg_ptx_opnd *o, unsigned b
     if (o->kind != MG_OPND_REG || bytes == 0)
         return;
     unsigned size = mg__lower_reg_size(L, o);
-    struct mg_op *op;
-    if (bytes == 2 && size > 2 && mg__lower_is_signed(type)) {
-        op = mg__lower_emit(L, L->lanes->alu[mg__sem_find("cvt_s32_s16")][0]);
-        op->d = op->a = size == 8 ? L->temp[5] : L->slots[o->index];
-    }
-    if (size == 8 && bytes < 8) {
-        op = mg__lower_emit(L,
-                            L->lanes->alu[mg__sem_find(mg__lower_is_signed(type) ? "cvt_s64_s32" : "cvt_u64_u32")][0]);
-        op->a = L->temp[5];
-        op->d = L->slots[o->index];
-    }
+    int32_t narrow = size == 8 ? L->temp[5] : L->slots[o->index];
+    if (bytes == 2 && size > 2 && mg__lower_is_signed(type))
+        mg__lower_unary(L, "cvt_s32_s16", narrow, narrow);
+    if (size == 8 && bytes < 8)
+        mg__lower_unary(L, mg__lower_is_signed(type) ? "cvt_s64_s32" : "cvt_u64_u32", L->slots[o->index], narrow);
 }
 
 bool mg__lower_halves(struct mg_lower *L, const struct mg_ptx_opnd *o, bool dest, int32_t half[2])
@@ -158,21 +150,14 @@ bool mg__lower_halves(struct mg_lower *L, const struct mg_ptx_opnd *o, bool dest
     return true;
 }
 
-static void halves_of_64(struct mg_lower *L, mg_handler fn, int32_t whole, int32_t low, int32_t high)
-{
-    struct mg_op *op = mg__lower_emit(L, fn);
-    op->d = whole;
-    op->a = low;
-    op->b = high;
-    op->mode = 2 | 4u << 8 | 1u << 16;
-}
+#define MG_TWO_WORDS (2 | 4u << 8 | 1u << 16) /* misc.c: the mode of a register and its parts */
 
 void mg__lower_pack(struct mg_lower *L, int32_t whole, int32_t low, int32_t high)
 {
-    halves_of_64(L, mg__op_pack, whole, low, high);
+    mg__lower_op(L, MG_DO_PACK, 1, MG_OPERANDS(MG_LONG(whole), MG_WORD(low), MG_WORD(high)))->mode = MG_TWO_WORDS;
 }
 
 void mg__lower_unpack(struct mg_lower *L, int32_t whole, int32_t low, int32_t high)
 {
-    halves_of_64(L, mg__op_unpack, whole, low, high);
+    mg__lower_op(L, MG_DO_UNPACK, 2, MG_OPERANDS(MG_WORD(low), MG_WORD(high), MG_LONG(whole)))->mode = MG_TWO_WORDS;
 }

@@ -58,9 +58,27 @@ struct mg_op;
 typedef const struct mg_op *(*mg_handler)(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
 
 /* ---- code ---- */
+enum mg_op_id {
+#define OP(id, handler, kind, results, sources, effects) MG_DO_##id,
+#include "simt/op.def"
+#undef OP
+    MG_DO_COUNT
+};
+struct mg_op_row {
+    const char *name, *results, *sources; /* op.def explains the letters */
+    uint8_t kind;                         /* enum mg_engine_kind */
+    uint16_t effects;                     /* enum mg_engine_effect, or'd */
+};
+extern const struct mg_op_row mg__op_rows[MG_DO_COUNT];
+/* What an op is, and all its operands: results, then sources; what is absent has slot -1. */
+struct mg_op_is {
+    uint16_t id, nout, nin;
+    struct mg_engine_operand of[];
+};
 struct mg_op {
     mg_handler fn;
-    int32_t d, a, b, c; /* operands: see mg__slot */
+    /* operands where handlers look for them, the same as in `is`: see mg__slot */
+    int32_t d, a, b, c;
     int32_t e, d2;
     uint32_t mode;   /* of the sem row; else handler-specific */
     uint32_t insn;   /* index into code->insns */
@@ -74,8 +92,12 @@ struct mg_op {
     } u;
     int32_t guard;   /* predicate operand of a branch, exit or guard op; -1: none */
     uint32_t invert; /* ~0 for @!p */
+    struct mg_op_is *is;
 };
-
+static inline bool mg__op_has(const struct mg_op *op, unsigned effects)
+{
+    return mg__op_rows[op->is->id].effects & effects;
+}
 /* Accesses of one block by one address register, words all of them: when the first is in bounds for all, it counts for
  * all, and the others need no look at their own site. */
 struct mg_group {
@@ -87,7 +109,6 @@ struct mg_group {
         const struct mg_mem *mem;
     } *members;
 };
-#define MG_MODE_SITE 0x80000000u /* op->mode: the op has a site, u.mem */
 #define MG_LEADS 16u /* address registers of a basic block whose lanes are compared once for several accesses */
 
 /* What a memory instruction is, beyond its operands. */
@@ -117,8 +138,7 @@ struct mg_mem {
     bool local_frame; /* `offset` is relative to the frame's local memory */
 };
 struct mg_callsite {
-    const struct mg_code *callee; /* NULL: indirect, or a system routine */
-    int32_t target;               /* indirect: operand with function addresses */
+    const struct mg_code *callee; /* NULL: indirect (op->a has function addresses), or a system routine */
     uint8_t system;               /* enum mg_system_call, 0: none */
     uint32_t nargs, nrets;
     uint32_t *args, *arg_sizes;   /* offsets into the caller's parameter block */
@@ -550,6 +570,12 @@ uint64_t mg__heap_alloc(struct mg_simt *simt, uint64_t size);
 enum mg_status mg__heap_create(struct mg_simt *simt);
 void mg__heap_destroy(struct mg_simt *simt);
 void mg__heap_free(struct mg_simt *simt, uint64_t address);
+
+/* op.c */
+/* Whether a row takes these operands, the first `nout` of them results. */
+bool mg__op_fits(enum mg_op_id id, const struct mg_engine_operand *of, unsigned nout, unsigned n);
+mg_handler mg__op_handler(const struct mg_lanes *lanes, const struct mg_op *op); /* its row's */
+void mg__op_finish(struct mg_op *op, const struct mg_lanes *lanes); /* fields and handler, once op->is is settled */
 
 /* lower.c */
 /* `watched`: every access is observed, by patterns. */

@@ -466,7 +466,7 @@ static const struct mg_op *enter(struct mg_warp *w, const struct mg_op *op, uint
          * their own call first. */
         struct mg_split other = *s;
         other.mask = rest;
-        other.pc = op->mode ? op : op + 1; /* indirect: back here */
+        other.pc = op->a >= 0 ? op : op + 1; /* indirect: back here */
         int32_t meet = new_join(w, op + 1, s->mask, s->join);
         if (meet < 0)
             return out_of_memory(w, op);
@@ -500,7 +500,7 @@ MG_HANDLER(mg__op_call)
     if (site->callee)
         return enter(w, op, mask, site->callee);
     /* Indirect: the lanes that call what the first one calls; the others come back. */
-    const uint64_t *targets = mg__slot(w, site->target);
+    const uint64_t *targets = mg__slot(w, op->a);
     unsigned first = (unsigned)__builtin_ctz(mask);
     uint64_t address = targets[first];
     uint32_t same = 0;
@@ -559,7 +559,7 @@ MG_HANDLER(mg__op_ret)
 
 MG_HANDLER(mg__op_exit)
 {
-    if (op->fn == mg__op_exit && op->guard >= 0) {
+    if (op->is->id == MG_DO_EXIT && op->guard >= 0) {
         mask &= mg__pred(w, op->guard) ^ op->invert;
         if (!mask)
             return op + 1;

@@ -31,7 +31,7 @@ static uint32_t deepest(struct walk *walk, const struct mg_code *code)
     walk->state[code->id] = 1;
     uint32_t below = 0;
     for (uint32_t i = 0; i < code->nops; i++)
-        if (code->ops[i].fn == mg__op_call && code->ops[i].u.call->callee)
+        if (code->ops[i].is->id == MG_DO_CALL && code->ops[i].u.call->callee)
             below = MG_MAX(below, deepest(walk, code->ops[i].u.call->callee));
     walk->state[code->id] = 2;
     uint64_t all = (uint64_t)below + code->stack_bytes;

@@ -38,7 +38,7 @@ static uint32_t gather(struct mg_warp *w, const struct mg_op *op, uint32_t mask,
             tell(w, op, mask);
         return mask;
     }
-    bool anywhere = op->fn == mg__op_bar_warp;
+    bool anywhere = op->is->id == MG_DO_BAR_WARP;
     struct mg_split *self = &w->splits.at[w->current];
     if (mask != self->mask) { /* under a guard: the others go on */
         if (!mg__leaf_split(w, mask, op + 1)) {
@@ -54,7 +54,7 @@ static uint32_t gather(struct mg_warp *w, const struct mg_op *op, uint32_t mask,
     for (size_t i = 0; i < w->splits.count; i++) {
         const struct mg_split *s = &w->splits.at[i];
         if (s->mask && s->wait == MG_WAIT_WARP &&
-            ((s->pc == op && s->frame == self->frame) || (anywhere && s->pc->fn == op->fn)))
+            ((s->pc == op && s->frame == self->frame) || (anywhere && s->pc->is->id == op->is->id)))
             come |= s->mask;
     }
     if (members & ~come) {
@@ -72,7 +72,7 @@ static uint32_t gather(struct mg_warp *w, const struct mg_op *op, uint32_t mask,
         if (!s->mask || s->wait != MG_WAIT_WARP)
             continue;
         bool here = s->pc == op && s->frame == self->frame;
-        if (!here && !(anywhere && s->pc->fn == op->fn && (s->mask & members)))
+        if (!here && !(anywhere && s->pc->is->id == op->is->id && (s->mask & members)))
             continue;
         if (here)
             together |= s->mask;
@@ -97,12 +97,6 @@ static uint32_t set_of(const struct mg_warp *w, const struct mg_op *op, uint32_t
     return op->e < 0 ? run : mg__lane32(w, op->e, i) & run;
 }
 
-/* A slot's bytes, by the letter of its operand in sem_warp.def. */
-static unsigned slot_bytes(char letter)
-{
-    return letter == 'p' ? 4 : letter == 'd' ? 256 : 128;
-}
-
 /* Lanes that get another lane's value must get it from one that they name. */
 static void tell_sources(struct mg_warp *w, const struct mg_op *op, uint32_t run, const uint32_t from[32])
 {
@@ -117,7 +111,7 @@ static void tell_sources(struct mg_warp *w, const struct mg_op *op, uint32_t run
     }
 }
 
-/* Any row of sem_warp.def: op->row. */
+/* Any row of sem_warp.def. The first source are the lanes that take part. */
 MG_HANDLER(mg__op_warp)
 {
     const struct mg_op *next = op + 1;
@@ -125,17 +119,18 @@ MG_HANDLER(mg__op_warp)
     if (!run)
         return next;
     const struct mg_sem_warp_row *row = &mg_sem_warp_rows[op->u.imm];
-    const int32_t in[] = {op->a, op->b, op->c}, out[] = {op->d, op->d2};
+    const unsigned nout = op->is->nout;
+    const struct mg_engine_operand *out = op->is->of, *in = out + nout + 1;
     uint32_t set[32], from[32];
     union {
         uint32_t word[32]; /* the first is a predicate's */
         uint64_t both[32];
-    } result[MG_COUNT(out)];
+    } result[MG_SEM_WARP_OUT];
     struct mg_sem_warp io = {.set = set, .run = run};
-    for (unsigned k = 0; row->in[k]; k++)
-        io.in[k] = mg__slot(w, in[k]);
-    for (unsigned k = 0; row->out[k]; k++)
-        io.out[k] = out[k] >= 0 ? &result[k] : NULL;
+    for (unsigned k = 0; k + 1 < op->is->nin; k++)
+        io.in[k] = mg__slot(w, in[k].slot);
+    for (unsigned k = 0; k < nout; k++)
+        io.out[k] = &result[k];
     for (unsigned i = 0; row->sets && i < 32; i++)
         set[i] = set_of(w, op, run, i) | (run & 1u << i);
     if (mg__wants_sync(w)) {
@@ -145,18 +140,17 @@ MG_HANDLER(mg__op_warp)
     row->fn(&io);
     if (io.from && from[0] < 32)
         tell_sources(w, op, run, from);
-    for (unsigned k = 0; row->out[k]; k++) {
-        if (out[k] < 0)
-            continue;
-        if (row->out[k] == 'p')
-            mg__pred_set(w, out[k], result[k].word[0], run);
+    for (unsigned k = 0; k < nout; k++) {
+        const size_t size = out[k].bytes;
+        char *to = mg__slot(w, out[k].slot);
+        if (size == 0)
+            mg__pred_set(w, out[k].slot, result[k].word[0], run);
         else if (run == ~0u)
-            memcpy(mg__slot(w, out[k]), &result[k], slot_bytes(row->out[k]));
-        else
-            for (uint32_t rest = run, size = slot_bytes(row->out[k]) / 32; rest; rest &= rest - 1) {
-                size_t at = (size_t)__builtin_ctz(rest) * size;
-                memcpy((char *)mg__slot(w, out[k]) + at, (char *)&result[k] + at, size);
-            }
+            memcpy(to, &result[k], 32 * size);
+        for (uint32_t rest = size && run != ~0u ? run : 0; rest; rest &= rest - 1) {
+            size_t at = (size_t)__builtin_ctz(rest) * size;
+            memcpy(to + at, (char *)&result[k] + at, size);
+        }
     }
     return next;
 }
