@@ -343,6 +343,20 @@ static void calls(void **state)
                          3, 45));
     for (unsigned k = 0; k < 135; k++)
         assert_int_equal(words()[1024 + k], k % 45 % 3 == 0 ? k + 1 : k % 45 % 3 == 1 ? 2 * k : k ^ 3);
+    /* A function that the host passes on: the parameter is no register of its own. */
+    kit_load(&kit, KERNEL(".func (.param .b32 r) seven(.param .b32 x)\n{ .reg .b32 %q; ld.param.u32 %q, [x]; "
+                          "mul.lo.u32 %q, %q, 7; st.param.b32 [r], %q; ret; }\n",
+                          "setp.ne.u64 %p0, %e, 0; @%p0 bra CALL; mov.u64 %d0, seven; st.global.u64 [%a], %d0; ret;\n"
+                          "PROTO: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
+                          "CALL: { .param .b32 a0; .param .b32 r0; st.param.b32 [a0], %gid;\n"
+                          "call (r0), %e, (a0), PROTO; ld.param.b32 %r1, [r0]; }\n"
+                          "mul.wide.u32 %d3, %gid, 4; add.u64 %d3, %d3, %b; st.global.u32 [%d3], %r1;"));
+    kit_expect(&kit, kit_launch(&kit, 1, 1, (struct kit_params){{memory, 0, 0, 0}}));
+    uint64_t seven;
+    memcpy(&seven, words(), sizeof seven);
+    kit_expect(&kit, kit_launch(&kit, 2, 40, (struct kit_params){{memory, memory + 4096, 0, seven}}));
+    for (unsigned k = 0; k < 80; k++)
+        assert_int_equal(words()[1024 + k], 7 * k);
     /* Stack memory of a size that is known only then; and what lay on the stack before stays. */
     kit_expect(
         &kit,
