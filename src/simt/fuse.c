@@ -567,6 +567,5 @@ bool mg__lower_fused(struct mg_lower *L, uint32_t at)
         lower_fma(L, mark);
     else if (mark->saves)
         lower_saving(L);
-    mg__lower_close_leads(L);
     return true;
 }

@@ -128,7 +128,7 @@ static bool reach(struct mg_program *p, const struct mg_ptx_module *ptx)
     for (uint32_t c = 0; c < p->ncodes; c++) {
         const struct mg_ptx_func *f = p->codes[c]->func;
         for (size_t i = 0; i < f->ninsns; i++) {
-            if (f->insns[i].opcode != MG_OP_CALL)
+            if (!(f->insns[i].effects & MG_E_CALLS))
                 continue;
             const struct mg_ptx_opnd *target = mg__ptx_op(f, &f->insns[i], 1);
             if (target->kind == MG_OPND_FUNC && target->func->defined && !add_function(p, ptx, target->func))
@@ -399,19 +399,17 @@ static bool lower_function(struct mg_lower *L, uint32_t insn_base)
     L->mems.count = 0;
     for (uint32_t b = 0; b < cfg->nblocks; b++) {
         block_op[b] = (uint32_t)L->ops.count;
+        L->block = b;
         L->insn_index = insn_base + cfg->blocks[b].first;
         emit_block(L, cfg->blocks[b].reconverges);
         for (uint32_t i = cfg->blocks[b].first; i < cfg->blocks[b].end && L->status == MG_OK; i++) {
             L->insn_index = insn_base + i;
             L->insn = &f->insns[i];
             L->segments.at[L->segments.count - 1].ninsns++;
-            if (L->skip[i]) {
-                mg__lower_close_leads(L);
-                continue;
-            }
-            if (!mg__lower_fused(L, i))
-                mg__lower_insn(L, b);
-            if (f->insns[i].opcode == MG_OP_CALL) {
+            if (!L->skip[i] && !mg__lower_fused(L, i))
+                mg__lower_insn(L);
+            mg__lower_close_leads(L);
+            if (f->insns[i].effects & MG_E_CALLS) {
                 L->insn_index++;
                 emit_block(L, true);
             }

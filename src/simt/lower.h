@@ -25,7 +25,7 @@ struct mg_lower {
     const struct mg_fused *fused;   /* by instruction, or NULL */
     const struct mg_cfg *cfg;
     const struct mg_ptx_insn *insn;
-    uint32_t insn_index;
+    uint32_t insn_index, block;
     MG_VEC(struct mg_op) ops;
     MG_VEC(struct mg_segment) segments;
     MG_VEC(struct mg_fixup) fixups;
@@ -116,17 +116,19 @@ void mg__lower_row(struct mg_lower *L, int row, uint32_t mode, int32_t d, const 
 /* The same of one argument, by name: gives d. */
 int32_t mg__lower_unary(struct mg_lower *L, const char *row, int32_t d, int32_t arg);
 void mg__lower_alu(struct mg_lower *L);
-void mg__lower_carry(struct mg_lower *L);
-void mg__lower_compare(struct mg_lower *L);
-void mg__lower_lop3(struct mg_lower *L);
-void mg__lower_mov(struct mg_lower *L);
 
 /* lower_mem.c */
-void mg__lower_ld_st(struct mg_lower *L, bool load);
+void mg__lower_load(struct mg_lower *L);
+void mg__lower_store(struct mg_lower *L);
 void mg__lower_atomic(struct mg_lower *L);
 void mg__lower_cp_async(struct mg_lower *L);
-void mg__lower_cvta(struct mg_lower *L);
 void mg__lower_close_leads(struct mg_lower *L);
+
+/* What executes the others, by the rows of isa.def. */
+#define ISA(id, name, group, since_ptx, since_sm, operands, access, effects, flops, ntypes, takes, needs, flags)
+#define DOES(id, condition, how) void mg__lower_##how(struct mg_lower *L);
+#include "ptx/isa.def"
+#undef ISA
 
 /* The registers that an instruction names, one after the other: its operands, parts of vectors and addresses included,
  * then its guard. *written: it is a result; otherwise it is read. False: there are no more. */
@@ -193,6 +195,6 @@ bool mg__assign_slots(struct mg_lower *L);
 bool mg__check_slots(const struct mg_lower *L, struct mg_strbuf *why);
 /* Gives accesses the interpreter's quicker forms, once ops are finished. */
 void mg__lower_forms(struct mg_lower *L);
-void mg__lower_insn(struct mg_lower *L, uint32_t block);
+void mg__lower_insn(struct mg_lower *L);
 enum mg_system_call mg__system_find(const char *name);
 #endif

@@ -27,8 +27,7 @@ static uint32_t mode_of(const struct mg_ptx_insn *i)
     default:
         break;
     }
-    if (i->round >= MG_RND_RNI && i->round <= MG_RND_RPI && i->opcode == MG_OP_CVT && i->type[0] >= MG_T_F16 &&
-        i->type[0] <= MG_T_F64)
+    if (i->round >= MG_RND_RNI && i->round <= MG_RND_RPI && i->type[0] >= MG_T_F16 && i->type[0] <= MG_T_F64)
         mode |= SEM_INTEGRAL;
     mode |= i->flags & MG_F_FTZ ? SEM_FTZ : 0;
     mode |= i->flags & MG_F_SAT ? SEM_SAT : 0;
@@ -123,12 +122,11 @@ void mg__lower_alu(struct mg_lower *L)
 
 /* add.cc, addc, sub.cc, subc, mad.cc, madc: the carry flag is a predicate of the frame. A subtraction adds ~b, and 1
  * where no flag goes in (sem_int.h says why). */
-void mg__lower_carry(struct mg_lower *L)
+static void lower_carry(struct mg_lower *L, bool in)
 {
     const struct mg_ptx_insn *i = L->insn;
-    bool in = i->opcode == MG_OP_ADDC || i->opcode == MG_OP_SUBC || i->opcode == MG_OP_MADC;
-    bool mad = i->opcode == MG_OP_MAD || i->opcode == MG_OP_MADC;
-    bool sub = i->opcode == MG_OP_SUB || i->opcode == MG_OP_SUBC;
+    const char *opcode = mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->name;
+    bool mad = opcode[0] == 'm', sub = opcode[0] == 's';
     bool wide = mg__lower_type_size(i->type[0]) == 8, hi = mad && i->flags & MG_F_HI;
     char name[48], carry[48];
     const char *stem = mad ? (hi ? "madx_hi" : "madx_lo") : "addx";
@@ -157,11 +155,20 @@ void mg__lower_carry(struct mg_lower *L)
         mg__lower_op(L, MG_DO_MOV_PRED, 1, MG_OPERANDS(MG_PRED(L->carry), MG_PRED(L->temp_pred[0])));
 }
 
+void mg__lower_carry(struct mg_lower *L)
+{
+    lower_carry(L, false);
+}
+
+void mg__lower_carry_in(struct mg_lower *L)
+{
+    lower_carry(L, true);
+}
+
 /* setp and set: the comparison into a temporary predicate, then what is made of it. */
-void mg__lower_compare(struct mg_lower *L)
+static void lower_compare(struct mg_lower *L, bool setp)
 {
     const struct mg_ptx_insn *i = L->insn;
-    bool setp = i->opcode == MG_OP_SETP;
     uint8_t source_type = i->type[setp ? 0 : 1];
     bool pair = source_type == MG_T_F16X2 || source_type == MG_T_BF16X2;
     unsigned first = setp && i->flags & MG_F_DUAL ? 2 : 1;
@@ -217,8 +224,18 @@ void mg__lower_compare(struct mg_lower *L)
     op->u.imm = i->type[0];
 }
 
+void mg__lower_setp(struct mg_lower *L)
+{
+    lower_compare(L, true);
+}
+
+void mg__lower_set(struct mg_lower *L)
+{
+    lower_compare(L, false);
+}
+
 /* lop3 with a predicate: p = (d != 0) .and or .or q. */
-void mg__lower_lop3(struct mg_lower *L)
+void mg__lower_lop3_bool(struct mg_lower *L)
 {
     const struct mg_ptx_insn *i = L->insn;
     int row = find_row(i, NULL, false), nonzero = mg__sem_find("setp_ne_b32");

@@ -1,12 +1,12 @@
-/* lower_insn.c - one PTX instruction becomes one op or a few: which function does it, and control flow, warp-level
- * operations and barriers themselves. Arithmetic is in lower_alu.c, memory in lower_mem.c.
+/* lower_insn.c - one PTX instruction becomes one op or a few. Which function does it is said by its row in isa.def;
+ * here are those of control flow, warps, barriers and the stack. Arithmetic is in lower_alu.c, memory in lower_mem.c.
  */
 #include "simt/lower.h"
 
 /* ---- control ---- */
-static void fixup(struct mg_lower *L, uint32_t block, uint32_t label, struct mg_switch *table, const uint32_t *labels)
+static void fixup(struct mg_lower *L, uint32_t label, struct mg_switch *table, const uint32_t *labels)
 {
-    struct mg_fixup x = {(uint32_t)L->ops.count - 1, block, label, table, labels};
+    struct mg_fixup x = {(uint32_t)L->ops.count - 1, L->block, label, table, labels};
     if (!mg__vec_push(&L->fixups, x))
         L->status = MG_ERR_NOMEM;
 }
@@ -24,7 +24,7 @@ static struct mg_op *guarded(struct mg_lower *L, enum mg_op_id id)
     return op;
 }
 
-static void lower_call(struct mg_lower *L)
+void mg__lower_call(struct mg_lower *L)
 {
     const struct mg_ptx_func *f = L->func;
     const struct mg_ptx_opnd *rets = mg__lower_opnd(L, 0), *target = mg__lower_opnd(L, 1), *args = mg__lower_opnd(L, 2);
@@ -92,16 +92,16 @@ static void lower_call(struct mg_lower *L)
     op->u.call = site;
 }
 
-static void lower_bra(struct mg_lower *L, uint32_t block)
+void mg__lower_bra(struct mg_lower *L)
 {
     if (L->insn->guard >= 0)
         guarded(L, MG_DO_BRA);
     else
         mg__lower_op_bare(L, MG_DO_JUMP, 0, NULL, 0);
-    fixup(L, block, mg__lower_opnd(L, 0)->index, NULL, NULL);
+    fixup(L, mg__lower_opnd(L, 0)->index, NULL, NULL);
 }
 
-static void lower_brx(struct mg_lower *L, uint32_t block)
+void mg__lower_brx(struct mg_lower *L)
 {
     const struct mg_ptx_opnd *t = mg__lower_opnd(L, 1);
     int32_t a = mg__lower_source(L, mg__lower_opnd(L, 0), 4, MG_T_U32, 0);
@@ -119,7 +119,7 @@ static void lower_brx(struct mg_lower *L, uint32_t block)
     }
     s->count = table->count;
     mg__lower_op_bare(L, MG_DO_BRX, 0, MG_OPERANDS(MG_WORD(a)))->u.table = s;
-    fixup(L, block, 0, s, table->labels);
+    fixup(L, 0, s, table->labels);
 }
 
 /* ---- across lanes ---- */
@@ -132,7 +132,7 @@ static struct mg_engine_operand by_letter(struct mg_lower *L, char letter, unsig
         written ? mg__lower_destination(L, o, bytes) : mg__lower_source(L, o, bytes, type, part), bytes);
 }
 
-/* Opcode, part and type as written make the name of a row of sem_warp.def. */
+/* Across lanes: opcode, part and type as written make the name of a row of sem_warp.def. */
 static void lower_warp(struct mg_lower *L)
 {
     const struct mg_ptx_insn *i = L->insn;
@@ -162,7 +162,7 @@ static void lower_warp(struct mg_lower *L)
         mg__lower_unsupported(L);
 }
 
-static void lower_activemask(struct mg_lower *L)
+void mg__lower_activemask(struct mg_lower *L)
 {
     int32_t d = mg__lower_destination(L, mg__lower_opnd(L, 0), 4);
     if (d < 0)
@@ -179,7 +179,7 @@ static bool is_constant(const struct mg_lower *L, int32_t slot)
     return constant;
 }
 
-static void lower_bar(struct mg_lower *L)
+void mg__lower_bar(struct mg_lower *L)
 {
     const struct mg_ptx_insn *i = L->insn;
     bool red = i->sub == MG_SUB_RED, popc = red && i->boolop == MG_BOOL_POPC;
@@ -201,166 +201,140 @@ static void lower_bar(struct mg_lower *L)
     op->mode = i->sub | (uint32_t)i->boolop << 8;
 }
 
-static void lower_one(struct mg_lower *L, uint32_t block)
+void mg__lower_bar_warp(struct mg_lower *L)
+{
+    int32_t members = mg__lower_source(L, mg__lower_opnd(L, 0), 4, MG_T_B32, 0);
+    if (members < 0)
+        mg__lower_unsupported(L);
+    else
+        mg__lower_op(L, MG_DO_BAR_WARP, 0, MG_OPERANDS(MG_WORD(members)));
+}
+
+static void lower_fence(struct mg_lower *L)
+{
+    mg__lower_op(L, MG_DO_FENCE, 0, NULL, 0);
+}
+
+static void lower_hint(struct mg_lower *L)
+{
+    mg__lower_op(L, MG_DO_NOP, 0, NULL, 0);
+}
+
+/* ---- ends ---- */
+void mg__lower_ret(struct mg_lower *L)
+{
+    guarded(L, MG_DO_RET);
+}
+
+void mg__lower_exit(struct mg_lower *L)
+{
+    guarded(L, MG_DO_EXIT);
+}
+
+void mg__lower_trap(struct mg_lower *L)
+{
+    guarded(L, MG_DO_TRAP);
+}
+
+/* ---- the stack ---- */
+void mg__lower_alloca(struct mg_lower *L)
 {
     const struct mg_ptx_insn *i = L->insn;
-    struct mg_op *op;
-    if (!mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->executed || i->flags & MG_F_LATER) {
+    const struct mg_ptx_opnd *to = mg__lower_opnd(L, 0);
+    L->program->stack = true;
+    int32_t a = mg__lower_source(L, mg__lower_opnd(L, 1), 8, MG_T_U64, 0);
+    if (a < 0 || to->kind != MG_OPND_REG) {
         mg__lower_unsupported(L);
         return;
     }
-    switch (i->opcode) {
-    case MG_OP_MOV:
-        mg__lower_mov(L);
-        break;
-    case MG_OP_SETP:
-    case MG_OP_SET:
-        mg__lower_compare(L);
-        break;
-    case MG_OP_LOP3:
-        if (i->boolop)
-            mg__lower_lop3(L);
-        else
-            mg__lower_alu(L);
-        break;
-    case MG_OP_ADD:
-    case MG_OP_SUB:
-    case MG_OP_MAD:
-        if (i->flags & MG_F_CC)
-            mg__lower_carry(L);
-        else
-            mg__lower_alu(L);
-        break;
-    case MG_OP_ADDC:
-    case MG_OP_SUBC:
-    case MG_OP_MADC:
-        mg__lower_carry(L);
-        break;
-    case MG_OP_LD:
-    case MG_OP_LDU:
-        mg__lower_ld_st(L, true);
-        break;
-    case MG_OP_ST:
-        mg__lower_ld_st(L, false);
-        break;
-    case MG_OP_ATOM:
-    case MG_OP_RED:
-        mg__lower_atomic(L);
-        break;
-    case MG_OP_CP_ASYNC:
-        mg__lower_cp_async(L);
-        break;
-    case MG_OP_CVTA:
-        mg__lower_cvta(L);
-        break;
-    case MG_OP_ISSPACEP: {
-        int32_t a = mg__lower_source(L, mg__lower_opnd(L, 1), 8, MG_T_U64, 0),
-                d = mg__lower_destination(L, mg__lower_opnd(L, 0), 0);
-        if (a < 0 || d < 0)
-            mg__lower_unsupported(L);
-        else
-            mg__lower_op(L, MG_DO_ISSPACEP, 1, MG_OPERANDS(MG_PRED(d), MG_LONG(a)))->mode = i->space;
-        break;
-    }
-    case MG_OP_ALLOCA: {
-        L->program->stack = true;
-        int32_t a = mg__lower_source(L, mg__lower_opnd(L, 1), 8, MG_T_U64, 0),
-                d = mg__lower_opnd(L, 0)->kind == MG_OPND_REG ? L->slots[mg__lower_opnd(L, 0)->index] : -1;
-        bool wide = d >= 0 && mg__lower_reg_size(L, mg__lower_opnd(L, 0)) == 8;
-        if (a < 0 || d < 0) {
-            mg__lower_unsupported(L);
-            break;
-        }
-        op = mg__lower_op(L, MG_DO_ALLOCA, 1, MG_OPERANDS(MG_SIZED(d, wide ? 8 : 4), MG_LONG(a)));
-        op->mode = wide;
-        op->u.imm = i->nops > 2 && mg__lower_opnd(L, 2)->kind == MG_OPND_IMM ? (uint64_t)mg__lower_opnd(L, 2)->imm : 8;
-        break;
-    }
-    case MG_OP_STACKSAVE:
-    case MG_OP_STACKRESTORE: {
-        bool save = i->opcode == MG_OP_STACKSAVE;
-        const struct mg_ptx_opnd *r = mg__lower_opnd(L, 0);
-        if (r->kind != MG_OPND_REG) {
-            mg__lower_unsupported(L);
-            break;
-        }
-        bool wide = mg__lower_reg_size(L, r) == 8;
-        mg__lower_op(L, save ? MG_DO_STACK_SAVE : MG_DO_STACK_RESTORE, save,
-                     MG_OPERANDS(MG_SIZED(L->slots[r->index], wide ? 8 : 4)))
-            ->mode = (uint32_t)save | (wide ? 2u : 0);
-        break;
-    }
-    case MG_OP_BRA:
-        lower_bra(L, block);
-        break;
-    case MG_OP_BRX_IDX:
-        lower_brx(L, block);
-        break;
-    case MG_OP_CALL:
-        lower_call(L);
-        break;
-    case MG_OP_RET:
-    case MG_OP_EXIT:
-    case MG_OP_TRAP:
-    case MG_OP_BRKPT:
-        guarded(L, i->opcode == MG_OP_RET ? MG_DO_RET : i->opcode == MG_OP_EXIT ? MG_DO_EXIT : MG_DO_TRAP);
-        break;
-    case MG_OP_ACTIVEMASK:
-        lower_activemask(L);
-        break;
-    case MG_OP_SHFL:
-    case MG_OP_VOTE:
-    case MG_OP_MATCH:
-    case MG_OP_REDUX:
-    case MG_OP_ELECT:
-        lower_warp(L);
-        break;
-    case MG_OP_BAR:
-        lower_bar(L);
-        break;
-    case MG_OP_BAR_WARP: {
-        int32_t a = mg__lower_source(L, mg__lower_opnd(L, 0), 4, MG_T_B32, 0);
-        if (a < 0)
-            mg__lower_unsupported(L);
-        else
-            mg__lower_op(L, MG_DO_BAR_WARP, 0, MG_OPERANDS(MG_WORD(a)));
-        break;
-    }
-    case MG_OP_MEMBAR:
-    case MG_OP_FENCE:
-    case MG_OP_FENCE_PROXY:
-        mg__lower_op(L, MG_DO_FENCE, 0, NULL, 0);
-        break;
-    case MG_OP_NANOSLEEP:
-        mg__lower_op(L, MG_DO_NANOSLEEP, 0, NULL, 0);
-        break;
-    case MG_OP_CREATEPOLICY: {
-        int32_t d = mg__lower_destination(L, mg__lower_opnd(L, 0), 8);
-        if (d < 0)
-            mg__lower_unsupported(L);
-        else
-            mg__lower_copy(L, 8, d, mg__lower_const(L, 0, true));
-        break;
-    }
-    case MG_OP_PREFETCH:
-    case MG_OP_PREFETCHU:
-    case MG_OP_APPLYPRIORITY:
-    case MG_OP_DISCARD:
-    case MG_OP_PMEVENT:
-    case MG_OP_GRIDDEPCONTROL:
-    case MG_OP_SETMAXNREG:
-        mg__lower_op(L, MG_DO_NOP, 0, NULL, 0);
-        break;
-    default:
-        if (mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->group == MG_G_ALU)
-            mg__lower_alu(L);
-        else
-            mg__lower_unsupported(L);
-    }
+    bool wide = mg__lower_reg_size(L, to) == 8;
+    struct mg_op *op =
+        mg__lower_op(L, MG_DO_ALLOCA, 1, MG_OPERANDS(MG_SIZED(L->slots[to->index], wide ? 8 : 4), MG_LONG(a)));
+    op->mode = wide;
+    op->u.imm = i->nops > 2 && mg__lower_opnd(L, 2)->kind == MG_OPND_IMM ? (uint64_t)mg__lower_opnd(L, 2)->imm : 8;
 }
 
-void mg__lower_insn(struct mg_lower *L, uint32_t block)
+static void lower_stack(struct mg_lower *L, bool save)
 {
-    lower_one(L, block);
-    mg__lower_close_leads(L);
+    const struct mg_ptx_opnd *r = mg__lower_opnd(L, 0);
+    if (r->kind != MG_OPND_REG) {
+        mg__lower_unsupported(L);
+        return;
+    }
+    bool wide = mg__lower_reg_size(L, r) == 8;
+    mg__lower_op(L, save ? MG_DO_STACK_SAVE : MG_DO_STACK_RESTORE, save,
+                 MG_OPERANDS(MG_SIZED(L->slots[r->index], wide ? 8 : 4)))
+        ->mode = (uint32_t)save | (wide ? 2u : 0);
+}
+
+void mg__lower_stack_save(struct mg_lower *L)
+{
+    lower_stack(L, true);
+}
+
+void mg__lower_stack_restore(struct mg_lower *L)
+{
+    lower_stack(L, false);
+}
+
+/* ---- others ---- */
+void mg__lower_isspacep(struct mg_lower *L)
+{
+    int32_t a = mg__lower_source(L, mg__lower_opnd(L, 1), 8, MG_T_U64, 0),
+            d = mg__lower_destination(L, mg__lower_opnd(L, 0), 0);
+    if (a < 0 || d < 0)
+        mg__lower_unsupported(L);
+    else
+        mg__lower_op(L, MG_DO_ISSPACEP, 1, MG_OPERANDS(MG_PRED(d), MG_LONG(a)))->mode = L->insn->space;
+}
+
+void mg__lower_nanosleep(struct mg_lower *L)
+{
+    mg__lower_op(L, MG_DO_NANOSLEEP, 0, NULL, 0);
+}
+
+/* A policy is a hint: any number will do. */
+void mg__lower_createpolicy(struct mg_lower *L)
+{
+    int32_t d = mg__lower_destination(L, mg__lower_opnd(L, 0), 8);
+    if (d < 0)
+        mg__lower_unsupported(L);
+    else
+        mg__lower_copy(L, 8, d, mg__lower_const(L, 0, true));
+}
+
+/* ---- which does it ---- */
+typedef void lowering(struct mg_lower *L);
+
+static lowering *said(const struct mg_ptx_insn *i)
+{
+#define ISA(id, name, group, since_ptx, since_sm, operands, access, effects, flops, ntypes, takes, needs, flags)
+#define DOES(id, condition, how)                \
+    if (i->opcode == MG_OP_##id && (condition)) \
+        return mg__lower_##how;
+#include "ptx/isa.def"
+#undef ISA
+    return NULL;
+}
+
+static lowering *by_row(const struct mg_ptx_isa *isa)
+{
+    static lowering *const by_access[] = {[MG_ACCESSES_LOAD] = mg__lower_load,
+                                          [MG_ACCESSES_STORE] = mg__lower_store,
+                                          [MG_ACCESSES_ATOM] = mg__lower_atomic,
+                                          [MG_ACCESSES_RED] = mg__lower_atomic,
+                                          [MG_ACCESSES_COPY] = mg__lower_cp_async};
+    return isa->access                  ? by_access[isa->access]
+           : isa->effects & MG_E_WARP   ? lower_warp
+           : isa->effects & MG_E_ORDERS ? lower_fence
+           : isa->effects               ? mg__lower_unsupported
+           : isa->group == MG_G_MISC    ? lower_hint
+                                        : mg__lower_alu;
+}
+
+void mg__lower_insn(struct mg_lower *L)
+{
+    const struct mg_ptx_isa *isa = mg__ptx_isa((enum mg_ptx_opcode)L->insn->opcode);
+    lowering *lower = isa->executed && !(L->insn->flags & MG_F_LATER) ? said(L->insn) : mg__lower_unsupported;
+    (lower ? lower : by_row(isa))(L);
 }

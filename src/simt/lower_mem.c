@@ -179,8 +179,7 @@ static void join_lead(struct mg_lower *L, struct mg_mem *m, uint32_t reg)
 void mg__lower_close_leads(struct mg_lower *L)
 {
     const struct mg_ptx_insn *i = L->insn;
-    enum mg_ptx_group group = mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->group;
-    if (group == MG_G_SYNC || group == MG_G_WARP || i->opcode == MG_OP_CALL) {
+    if (i->effects & (MG_E_SYNCS | MG_E_WARP | MG_E_ORDERS | MG_E_CALLS)) {
         L->nleads = 0;
         return;
     }
@@ -293,7 +292,7 @@ void mg__lower_forms(struct mg_lower *L)
     }
 }
 
-void mg__lower_ld_st(struct mg_lower *L, bool load)
+static void lower_ld_st(struct mg_lower *L, bool load)
 {
     const struct mg_ptx_insn *i = L->insn;
     if (i->space == MG_SPACE_PARAM) {
@@ -323,6 +322,16 @@ void mg__lower_ld_st(struct mg_lower *L, bool load)
         emit_access(L, load ? MG_DO_LD_GLOBAL : MG_DO_ST_GLOBAL, m);
     else
         emit_access(L, load ? MG_DO_LD_LANES : MG_DO_ST_LANES, m);
+}
+
+void mg__lower_load(struct mg_lower *L)
+{
+    lower_ld_st(L, true);
+}
+
+void mg__lower_store(struct mg_lower *L)
+{
+    lower_ld_st(L, false);
 }
 
 /* Whether somebody reads what an atom gives back. */
@@ -370,7 +379,7 @@ static void lower_atomic128(struct mg_lower *L, struct mg_mem *m)
     const struct mg_ptx_opnd *d = mg__lower_opnd(L, 0);
     bool cas = i->atomop == MG_ATOM_CAS;
     int32_t half[2] = {-1, -1};
-    if (i->opcode != MG_OP_ATOM || (!cas && i->atomop != MG_ATOM_EXCH) || i->vec > 1 || i->nops < (cas ? 4 : 3) ||
+    if (i->access != MG_ACCESSES_ATOM || (!cas && i->atomop != MG_ATOM_EXCH) || i->vec > 1 || i->nops < (cas ? 4 : 3) ||
         !set_address(L, m, mg__lower_opnd(L, 1)) || (d->kind != MG_OPND_SINK && !mg__lower_halves(L, d, true, half))) {
         mg__lower_unsupported(L);
         return;
@@ -401,7 +410,7 @@ static void lower_atomic128(struct mg_lower *L, struct mg_mem *m)
 void mg__lower_atomic(struct mg_lower *L)
 {
     const struct mg_ptx_insn *i = L->insn;
-    bool atom = i->opcode == MG_OP_ATOM;
+    bool atom = i->access == MG_ACCESSES_ATOM;
     const struct mg_ptx_opnd *d = atom ? mg__lower_opnd(L, 0) : NULL;
     unsigned first = atom ? 1 : 0;
     struct mg_mem *m = new_mem(L, i->space, MG_ACCESS_RED);
