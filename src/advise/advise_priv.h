@@ -22,11 +22,11 @@ enum { MG_VAR_CONST = -2 };
 struct mg_shape { /* one access, up to where in global memory it is */
     uint64_t hash, times;
     uint32_t mask;
-    int32_t var;       /* shared variable, -1: none; of constant memory MG_VAR_CONST */
-    uint16_t width;    /* bytes a lane, as written */
-    uint8_t kind;      /* enum mg_access_kind, as written */
-    uint8_t phase;     /* global: address of the first active lane modulo 32 */
-    int32_t at[32];    /* shared, constant: offsets; global: distances from the first active lane; 0 in idle lanes */
+    int32_t var;    /* shared variable, -1: none; of constant memory MG_VAR_CONST */
+    uint32_t width; /* bytes a lane, as written */
+    uint8_t kind;   /* enum mg_access_kind, as written */
+    uint8_t phase;  /* global: address of the first active lane modulo 32 */
+    int32_t at[32]; /* shared, constant: offsets; global: distances from the first active lane; 0 in idle lanes */
     /* Wavefronts or sectors touched, and their ideal; sectors moved. Of constants: addresses, and 1. */
     uint32_t taken, ideal, moved;
 };

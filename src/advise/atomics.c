@@ -150,30 +150,29 @@ static double replay(const struct mg_facts *f, uint32_t var, unsigned copies)
                 total += (double)s->taken * (double)s->times * scale;
                 continue;
             }
+            uint64_t address[32];
             struct mg_access a = {.insn = i,
                                   .kind = s->kind,
                                   .space = MG_SPACE_SHARED,
                                   .width = s->width,
                                   .mask = s->mask,
                                   .shared_var = s->var,
-                                  .times = s->times};
+                                  .times = s->times,
+                                  .address = address};
             for (unsigned lane = 0; lane < 32; lane++) {
                 uint64_t at = (uint32_t)s->at[lane];
                 if (copies)
                     at = base + (at - base) * copies + (uint64_t)(lane % copies) * s->width;
-                a.address[lane] = at;
+                address[lane] = at;
             }
             for (unsigned lane = 0; !copies && lane < 32; lane++)
                 for (unsigned other = 0; other < lane; other++)
                     if ((a.mask >> lane & 1) && (a.mask >> other & 1) && a.address[lane] == a.address[other])
                         a.mask &= ~(1u << lane);
-            struct mg_access copy;
-            enum mg_access_kind kind;
-            const struct mg_access *made = mg__model_made_access(f->seen->made, &a, true, &copy, &kind);
-            if (made)
-                total +=
-                    mg__model_shared(kind, f->info->insns[i].insn, made->width, made->mask, made->address).wavefronts *
-                    (double)s->times * scale;
+            struct mg_model_access as;
+            if (mg__model_made_access(f->seen->made, &a, true, &as))
+                total += mg__model_shared(as.cost, f->info->insns[i].insn, as.width, as.mask, as.address).wavefronts *
+                         (double)s->times * scale;
         }
     }
     return total;

@@ -62,20 +62,20 @@ static void try_layout(const struct mg_facts *f, uint32_t var, const struct layo
             const struct mg_shape *s = &set->at[k];
             if (s->var != (int32_t)var)
                 continue;
+            uint64_t address[32];
             struct mg_access a = {.insn = i,
                                   .kind = s->kind,
                                   .space = MG_SPACE_SHARED,
                                   .width = s->width,
                                   .mask = s->mask,
-                                  .shared_var = s->var};
+                                  .shared_var = s->var,
+                                  .address = address};
             for (unsigned lane = 0; lane < 32; lane++)
-                a.address[lane] = base + (s->mask >> lane & 1 ? moved(l, (uint32_t)s->at[lane] - base) : 0);
-            struct mg_access copy;
-            enum mg_access_kind kind;
-            const struct mg_access *made = mg__model_made_access(f->seen->made, &a, joined, &copy, &kind);
-            if (!made)
+                address[lane] = base + (s->mask >> lane & 1 ? moved(l, (uint32_t)s->at[lane] - base) : 0);
+            struct mg_model_access as;
+            if (!mg__model_made_access(f->seen->made, &a, joined, &as))
                 continue;
-            struct mg_cost c = mg__model_shared(kind, insn, made->width, made->mask, made->address);
+            struct mg_cost c = mg__model_shared(as.cost, insn, as.width, as.mask, as.address);
             t->wavefronts += c.wavefronts * (double)s->times * scale;
             t->ideal += c.ideal * (double)s->times * scale;
         }

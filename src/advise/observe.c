@@ -160,10 +160,9 @@ static void shape_of(const struct mg_access *a, uint64_t range, struct mg_shape 
     s->hash = mg__shape_hash(s);
 }
 
-static void cost_of(const struct mg_seen *seen, const struct mg_access *a, struct mg_shape *s)
+static void cost_of(const struct mg_seen *seen, struct mg_access *a, struct mg_shape *s)
 {
-    struct mg_access copy;
-    enum mg_access_kind kind;
+    struct mg_model_access made;
     if (a->space == MG_SPACE_CONST) {
         s->ideal = 1;
         for (unsigned lane = 0; lane < 32; lane++) {
@@ -174,30 +173,30 @@ static void cost_of(const struct mg_seen *seen, const struct mg_access *a, struc
         }
         return;
     }
-    const struct mg_access *made = mg__model_made_access(seen->made, a, true, &copy, &kind);
-    if (!made)
+    if (!mg__model_made_access(seen->made, a, true, &made))
         return; /* another instruction's access carries it */
     const struct mg_ptx_insn *insn = seen->info->insns[a->insn].insn;
     if (a->space == MG_SPACE_SHARED) {
-        struct mg_cost c = mg__model_shared(kind, insn, made->width, made->mask, made->address);
+        struct mg_cost c = mg__model_shared(made.cost, insn, made.width, made.mask, made.address);
         s->taken = c.wavefronts;
         s->ideal = c.ideal;
     } else {
-        uint64_t origin = mg__model_origin(seen->info, made->address[__builtin_ctz(made->mask)]);
-        struct mg_global_cost c = mg__model_global(kind, insn, made->width, made->mask, made->address, origin);
+        uint64_t origin = mg__model_origin(seen->info, made.address[__builtin_ctz(made.mask)]);
+        struct mg_global_cost c = mg__model_global(made.cost, insn, made.width, made.mask, made.address, origin);
         s->taken = c.touched;
         s->ideal = c.ideal;
         s->moved = c.moved;
     }
 }
 
-static void on_access(void *worker, const struct mg_access *a)
+static void on_access(void *worker, struct mg_access *a)
 {
     struct worker *w = worker;
     const struct mg_seen *seen = w->seen;
     bool shared = a->space == MG_SPACE_SHARED, constant = a->space == MG_SPACE_CONST;
     if (a->insn >= seen->info->ninsns || (!shared && !constant && a->space != MG_SPACE_GLOBAL) || !a->mask)
         return;
+    mg__access_lanes(a);
     struct mg_shapes *set = shared || constant ? &w->shared[a->insn] : &w->global[a->insn];
     set->most = w->most;
     struct mg_shape fresh;

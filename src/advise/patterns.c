@@ -53,7 +53,7 @@ static unsigned aligned_sectors(const struct mg_shape *s)
         if (!(s->mask >> i & 1))
             continue;
         if (first >= 0 && (int64_t)s->at[i] - s->at[last] != (int64_t)s->width * (i - last)) {
-            sectors += (unsigned)((last - first + 1) * s->width + 31) / 32;
+            sectors += ((unsigned)(last - first + 1) * s->width + 31) / 32;
             first = -1;
         }
         if (first < 0)
@@ -61,7 +61,7 @@ static unsigned aligned_sectors(const struct mg_shape *s)
         last = i;
     }
     if (first >= 0)
-        sectors += (unsigned)((last - first + 1) * s->width + 31) / 32;
+        sectors += ((unsigned)(last - first + 1) * s->width + 31) / 32;
     return MG_MIN(sectors, s->taken);
 }
 

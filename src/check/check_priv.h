@@ -202,11 +202,9 @@ struct worker {
     struct tally tally;
     MG_VEC(struct block *) blocks;
     struct block *current;
-    struct mg_memos memos;   /* by pattern */
-    struct mg_last *shapes;  /* by instruction: where accesses come as addresses */
-    struct mg_access spread; /* the access at hand, lane by lane */
-    uint8_t *where[32];
-    int32_t *last; /* by instruction: index of the allocation it accessed last */
+    struct mg_memos memos;     /* by pattern */
+    struct mg_last *shapes;    /* by instruction: where accesses come as addresses */
+    int32_t *last;             /* by instruction: index of the allocation it accessed last */
     MG_VEC(struct freed) late; /* bytes that atomics wrote over unwritten ones */
 };
 /* Of bits for one lane's local memory. */
@@ -226,9 +224,9 @@ void mg__segments_forget(struct segments *segments);
 void mg__segments_free(struct segments *segments);
 
 /* ---- watch.c ---- */
-void mg__watch_access(void *worker, const struct mg_access *access);
+void mg__watch_access(void *worker, struct mg_access *access);
 void mg__watch_sync(void *worker, const struct mg_sync *event);
-void mg__watch_fault(void *worker, const struct mg_access *access, enum mg_fault_kind fault);
+void mg__watch_fault(void *worker, struct mg_access *access, enum mg_fault_kind fault);
 void mg__watch_note(struct worker *w, enum check_kind kind, enum place_kind place, int32_t object, uint64_t offset,
                     uint32_t width, uint32_t insn, uint32_t other, struct actor who, struct actor with);
 

@@ -465,7 +465,7 @@ static void values_in_a_row(const struct launch *l, const struct mg_access *a, c
 {
     unsigned each = a->width / 4, element = mg__ptx_type_size((enum mg_ptx_type)l->info->insns[a->insn].insn->type[0]);
     element = MG_MIN(element, a->value64 ? 8u : 4u); /* .b128 is two values of 64 bits */
-    if (!a->value[0] || (element != 4 && element != 8) || a->value64 != (element == 8)) {
+    if (!a->value || (element != 4 && element != 8) || a->value64 != (element == 8)) {
         memset(of, VALUE_MANY, memo->span);
         return;
     }

@@ -246,7 +246,7 @@ static void launch_end(void *state, enum mg_status status)
 struct mg_observer mg__check_observer(struct mg_check *check)
 {
     return (struct mg_observer){.self = check,
-                                .wants = MG_OBSERVE_EVERY | MG_OBSERVE_PATTERNS | MG_OBSERVE_SYNC,
+                                .wants = MG_OBSERVE_EVERY | MG_OBSERVE_SYNC,
                                 .launch_begin = launch_begin,
                                 .worker_begin = worker_begin,
                                 .access = mg__watch_access,

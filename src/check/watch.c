@@ -53,7 +53,7 @@ static struct actor actor(const struct mg_access *a, unsigned lane)
 static bool value_of(const struct mg_access *a, unsigned element, unsigned lane, unsigned from, unsigned bytes,
                      uint8_t *out)
 {
-    if (a->kind != MG_ACCESS_ST || !a->value[0])
+    if (a->kind != MG_ACCESS_ST || !a->value)
         return false;
     for (unsigned k = 0; k < bytes; k++) {
         unsigned v = (from + k) / element, byte = (from + k) % element;
@@ -224,16 +224,6 @@ static int32_t shared_object(const struct launch *l, uint64_t offset)
     return -1;
 }
 
-/* The access with its addresses. */
-static const struct mg_access *spread(struct worker *w, const struct mg_access *a)
-{
-    if (!a->pattern)
-        return a;
-    w->spread = *a;
-    mg__access_spread(&w->spread, w->where);
-    return &w->spread;
-}
-
 /* ---- flags ---- */
 /* A unit of memory, of either space. */
 static uint64_t flag_of(const struct launch *l, uint8_t space, uint64_t address)
@@ -276,13 +266,14 @@ static void take(const struct launch *l, struct block *b, const struct mg_access
 }
 
 /* Lanes on units of their own choice: reads, and atomics. */
-static __attribute__((noinline)) bool quick_lanes(const struct launch *l, struct block *b, const struct mg_access *a,
+static __attribute__((noinline)) bool quick_lanes(const struct launch *l, struct block *b, struct mg_access *a,
                                                   const struct site *site, uint32_t who)
 {
     unsigned unit = l->code.unit_shared;
     struct mg_shadow *s = &b->shared;
     if (a->pattern || a->width != 1u << unit || (site->atomic ? site->own_fence || b->order->flagged : site->writes))
         return false;
+    mg__access_lanes(a);
     mg__shadow_settle(b->order, s);
     for (uint32_t rest = a->mask; rest;
          rest &= rest - 1) { /* what was done is done again, if it must, with the same outcome */
@@ -308,12 +299,13 @@ static __attribute__((noinline)) bool quick_lanes(const struct launch *l, struct
 }
 
 /* The lowest and the highest address. */
-static inline void reach(const struct mg_access *a, uint64_t *least, uint64_t *most)
+static inline void reach(struct mg_access *a, uint64_t *least, uint64_t *most)
 {
     if (a->pattern) {
         *least = a->base + (uint64_t)(int64_t)a->pattern->low;
         *most = a->base + (uint64_t)(int64_t)a->pattern->high;
     } else {
+        mg__access_lanes(a);
         mg__quick_bounds(a, least, most);
     }
 }
@@ -326,7 +318,7 @@ static inline const struct mg_memo *memo_of(struct worker *w, const struct mg_ac
 }
 
 /* An access that is in order, as most are. False: each lane must be looked at. */
-static bool quick_shared(struct worker *w, struct block *b, const struct mg_access *a, const struct site *site)
+static bool quick_shared(struct worker *w, struct block *b, struct mg_access *a, const struct site *site)
 {
     const struct launch *l = w->launch;
     const unsigned unit = l->code.unit_shared;
@@ -347,14 +339,14 @@ static bool quick_shared(struct worker *w, struct block *b, const struct mg_acce
     return good;
 }
 
-static __attribute__((noinline)) void watch_shared(struct worker *w, struct block *b, const struct mg_access *a,
+static __attribute__((noinline)) void watch_shared(struct worker *w, struct block *b, struct mg_access *a,
                                                    const struct site *site)
 {
     struct launch *l = w->launch;
     const struct mg_launch_info *info = l->info;
     uint32_t mask = a->mask;
     bool writes = site->writes, reads = site->reads;
-    a = spread(w, a);
+    mg__access_lanes(a);
     mg__shadow_settle(b->order, &b->shared);
     if (site->class != MG_ORDER_PLAIN || site->async)
         b->shared.odd = site->async ? ~0u : MG_MAX(b->shared.odd, b->order->now);
@@ -412,12 +404,13 @@ static void set_bits(uint64_t *bits, uint64_t from, unsigned n)
         bits[(from + k) / 64] |= 1ull << ((from + k) % 64);
 }
 
-static __attribute__((noinline)) void watch_local(struct worker *w, struct block *b, const struct mg_access *a,
+static __attribute__((noinline)) void watch_local(struct worker *w, struct block *b, struct mg_access *a,
                                                   const struct site *site)
 {
     struct launch *l = w->launch;
     size_t words = mg__block_local_words(l);
     uint32_t mask = a->mask;
+    mg__access_lanes(a);
     if (site->source.kind == SOURCE_VAR && site->source.var->space == MG_SPACE_LOCAL && l->bounds) {
         for (uint32_t rest = mask; rest && site->object_end; rest &= rest - 1) {
             unsigned lane = (unsigned)__builtin_ctz(rest);
@@ -482,7 +475,7 @@ static bool unwritten(const struct launch *l, const struct region *r, uint64_t o
 }
 
 /* Reads of memory that nothing in this launch writes to, and whole words of memory that only this warp has used. */
-static bool quick_global(struct worker *w, struct block *b, const struct mg_access *a, const struct site *site)
+static bool quick_global(struct worker *w, struct block *b, struct mg_access *a, const struct site *site)
 {
     struct launch *l = w->launch;
     int32_t k = w->last[a->insn];
@@ -517,12 +510,12 @@ static bool quick_global(struct worker *w, struct block *b, const struct mg_acce
     return mg__grid_touch_words(w, k, a, site, from, memo);
 }
 
-static __attribute__((noinline)) void watch_global(struct worker *w, struct block *b, const struct mg_access *a,
+static __attribute__((noinline)) void watch_global(struct worker *w, struct block *b, struct mg_access *a,
                                                    const struct site *site)
 {
     struct launch *l = w->launch;
     const struct mg_launch_info *info = l->info;
-    a = spread(w, a);
+    mg__access_lanes(a);
     bool from = site->async; /* the global side of a copy: a read */
     struct site as_read;
     int32_t meant = site->object;
@@ -610,7 +603,7 @@ static __attribute__((noinline)) void watch_global(struct worker *w, struct bloc
     }
 }
 
-static __attribute__((noinline)) void watch(struct worker *w, const struct mg_access *a)
+static __attribute__((noinline)) void watch(struct worker *w, struct mg_access *a)
 {
     struct block *b = find_block(w, a->block);
     const struct site *site = &w->launch->code.sites[a->insn];
@@ -623,7 +616,7 @@ static __attribute__((noinline)) void watch(struct worker *w, const struct mg_ac
         if (!quick_global(w, b, a, site))
             watch_global(w, b, a, site);
     } else if (a->space == MG_SPACE_LOCAL) {
-        watch_local(w, b, spread(w, a), site);
+        watch_local(w, b, a, site);
     }
 }
 
@@ -646,7 +639,7 @@ static inline bool quick_read(struct worker *w, const struct mg_access *a)
     return memo && mg__shadow_read(b->order, &b->shared, least >> unit, memo, who, l->init, true);
 }
 
-void mg__watch_access(void *worker, const struct mg_access *a)
+void mg__watch_access(void *worker, struct mg_access *a)
 {
     if (!quick_read(worker, a))
         watch(worker, a);
@@ -669,7 +662,7 @@ static int32_t nearest_allocation(const struct launch *l, uint64_t address)
     return found;
 }
 
-void mg__watch_fault(void *self, const struct mg_access *a, enum mg_fault_kind fault)
+void mg__watch_fault(void *self, struct mg_access *a, enum mg_fault_kind fault)
 {
     struct worker *w = self;
     struct launch *l = w->launch;

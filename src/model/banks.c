@@ -176,16 +176,14 @@ __attribute__((target("avx512f"))) static unsigned degree_of_pairs(const uint64_
     return most - least < 256 ? pairs_from(unit[0], unit[1], least) : 0;
 }
 
-/* Of offsets from `least` to `most`; 0: they lie farther apart. */
-__attribute__((target("avx512f"))) static unsigned degree_of_offsets(const uint32_t offset[32], uint32_t least,
-                                                                     uint32_t most)
+/* Of words up to `most`; 0: they lie farther apart. */
+__attribute__((target("avx512f"))) static unsigned degree_of_words(const uint32_t word[32], uint32_t most)
 {
-    const __m512i first = _mm512_srli_epi32(_mm512_loadu_si512(offset), 2),
-                  second = _mm512_srli_epi32(_mm512_loadu_si512(offset + 16), 2);
-    if (most - least >= 256) { /* they may be closer than that */
+    const __m512i first = _mm512_loadu_si512(word), second = _mm512_loadu_si512(word + 16);
+    uint32_t least = 0;
+    if (most >= 256) { /* they may be closer than that */
         least = _mm512_reduce_min_epu32(_mm512_min_epu32(first, second));
-        most = _mm512_reduce_max_epu32(_mm512_max_epu32(first, second));
-        if (most - least >= 256)
+        if (_mm512_reduce_max_epu32(_mm512_max_epu32(first, second)) - least >= 256)
             return 0;
     }
     return pairs_from(first, second, least);
@@ -226,25 +224,22 @@ unsigned mg__model_warp_words(const uint64_t address[32])
     return near ? found : 0;
 }
 
-unsigned mg__model_warp_offsets(const uint32_t offset[32], uint32_t least, uint32_t most)
+unsigned mg__model_warp_near(const uint32_t word[32], uint32_t most)
 {
-    uint32_t unit[32];
     bool near;
     if (__builtin_cpu_supports("avx512f"))
-        return degree_of_offsets(offset, least >> 2, most >> 2);
+        return degree_of_words(word, most);
     if (!__builtin_cpu_supports("avx2"))
         return 0;
-    for (unsigned i = 0; i < 32; i++)
-        unit[i] = offset[i] >> 2;
-    if ((most >> 2) - (least >> 2) < 256)
-        return degree_from(unit, least >> 2);
-    unsigned found = degree_of_32(unit, &near);
+    if (most < 256)
+        return degree_from(word, 0);
+    unsigned found = degree_of_32(word, &near);
     return near ? found : 0;
 }
 #else
-unsigned mg__model_warp_offsets(const uint32_t offset[32], uint32_t least, uint32_t most)
+unsigned mg__model_warp_near(const uint32_t word[32], uint32_t most)
 {
-    (void)offset, (void)least, (void)most;
+    (void)word, (void)most;
     return 0;
 }
 unsigned mg__model_warp_words(const uint64_t address[32])
@@ -254,17 +249,27 @@ unsigned mg__model_warp_words(const uint64_t address[32])
 }
 #endif
 
-unsigned mg__model_touched(const uint8_t (*word)[256], unsigned n)
+/* Marks first, by stores that nothing waits for, and looks some rows later, when they have reached the cache. */
+unsigned mg__model_rows(const uint32_t *word, uint32_t rows)
 {
+    enum { AT_ONCE = 8, WORDS = 256 };
+    uint8_t touched[AT_ONCE][WORDS];
     unsigned sum = 0;
-    for (unsigned i = 0; i < n; i++) {
-        uint8_t rows[BANKS] = {0}, most = 0; /* by bank, from that of the first word on */
-        for (unsigned k = 0; k < 256; k += BANKS)
+    for (uint32_t n; rows; rows -= n) {
+        n = MG_MIN(rows, AT_ONCE);
+        memset(touched, 0, n * sizeof(touched[0]));
+        for (uint32_t r = 0; r < n; r++, word += 32)
+            for (unsigned i = 0; i < 32; i++)
+                touched[r][word[i]] = 1;
+        for (uint32_t r = 0; r < n; r++) {
+            uint8_t in[BANKS] = {0}, most = 0; /* by bank, from that of the first word on */
+            for (unsigned k = 0; k < WORDS; k += BANKS)
+                for (unsigned b = 0; b < BANKS; b++)
+                    in[b] += touched[r][k + b];
             for (unsigned b = 0; b < BANKS; b++)
-                rows[b] += word[i][k + b];
-        for (unsigned b = 0; b < BANKS; b++)
-            most = MG_MAX(most, rows[b]);
-        sum += most;
+                most = MG_MAX(most, in[b]);
+            sum += most;
+        }
     }
     return sum;
 }

@@ -48,45 +48,41 @@ void mg__model_made_free(struct mg_model_made *made)
     free(made);
 }
 
-static bool uniform(const struct mg_access *a)
+static bool uniform(uint32_t mask, const uint64_t address[32])
 {
-    uint64_t first = a->address[__builtin_ctz(a->mask)];
-    for (uint32_t m = a->mask; m; m &= m - 1)
-        if (a->address[__builtin_ctz(m)] != first)
+    uint64_t first = address[__builtin_ctz(mask)];
+    for (uint32_t m = mask; m; m &= m - 1)
+        if (address[__builtin_ctz(m)] != first)
             return false;
     return true;
 }
 
-const struct mg_access *mg__model_as_made(const struct mg_model_plan *plan, const struct mg_access *a, bool joined,
-                                          struct mg_access *copy, enum mg_access_kind *kind, enum mg_access_kind *cost)
+bool mg__model_as_made(const struct mg_model_plan *plan, struct mg_access *a, bool joined, struct mg_model_access *as)
 {
-    *kind = plan->no_result && a->kind == MG_ACCESS_ATOM ? MG_ACCESS_RED : (enum mg_access_kind)a->kind;
+    if (plan->changed && joined && !plan->width)
+        return false;
+    as->kind = plan->no_result && a->kind == MG_ACCESS_ATOM ? MG_ACCESS_RED : (enum mg_access_kind)a->kind;
+    as->width = a->width;
+    as->mask = a->mask;
+    as->address = a->address;
     if (plan->changed && joined) {
-        if (!plan->width)
-            return NULL;
-        *copy = *a;
-        copy->width = plan->width;
+        as->width = plan->width;
         for (unsigned i = 0; plan->delta && i < 32; i++)
-            copy->address[i] += (uint64_t)(int64_t)plan->delta;
-        a = copy;
+            as->moved[i] = a->address[i] + (uint64_t)(int64_t)plan->delta;
+        as->address = plan->delta ? as->moved : a->address;
     } else if ((plan->lanes == MG_MODEL_ONE_LANE || (plan->lanes == MG_MODEL_ONE_IF_FULL && a->mask == UINT32_MAX)) &&
-               uniform(a)) { /* only what differs is copied */
-        *copy = *a;
-        copy->mask &= -copy->mask;
-        a = copy;
+               uniform(a->mask, a->address)) {
+        as->mask &= -as->mask;
     }
-    *cost =
-        *kind == MG_ACCESS_RED && a->width == 4 && plan->counts && a->space == MG_SPACE_SHARED ? MG_ACCESS_LD : *kind;
-    return a;
+    as->cost = as->kind == MG_ACCESS_RED && as->width == 4 && plan->counts && a->space == MG_SPACE_SHARED ? MG_ACCESS_LD
+                                                                                                          : as->kind;
+    return true;
 }
 
-const struct mg_access *mg__model_made_access(const struct mg_model_made *made, const struct mg_access *access,
-                                              bool joined, struct mg_access *copy, enum mg_access_kind *cost)
+bool mg__model_made_access(const struct mg_model_made *made, struct mg_access *access, bool joined,
+                           struct mg_model_access *as)
 {
-    enum mg_access_kind kind;
-    if (access->insn >= made->ninsns)
-        return NULL;
-    return mg__model_as_made(&made->plans[access->insn], access, joined, copy, &kind, cost);
+    return access->insn < made->ninsns && mg__model_as_made(&made->plans[access->insn], access, joined, as);
 }
 
 unsigned mg__model_made_joined(const struct mg_model_made *made, uint32_t insn)

@@ -105,7 +105,7 @@ static void add_shared(struct worker *w, const struct mg_access *a, enum mg_acce
 }
 
 /* Words of a whole warp, the most that comes: what costs as a load or store does, and is made as it is written. */
-static bool count_words(struct worker *w, const struct mg_access *a)
+static bool count_words(struct worker *w, struct mg_access *a)
 {
     const struct mg_model_plan *plan = &w->launch->kernel->made->plans[a->insn];
     bool plain =
@@ -113,86 +113,56 @@ static bool count_words(struct worker *w, const struct mg_access *a)
         (plan->counts && a->width == 4 && (a->kind == MG_ACCESS_RED || (a->kind == MG_ACCESS_ATOM && plan->no_result)));
     if (a->space != MG_SPACE_SHARED || a->mask != UINT32_MAX || a->width > 4 || plan->changed || !plain)
         return false;
-    unsigned wavefronts = mg__model_warp_words(a->address);
-    if (wavefronts)
-        add_shared(w, a, a->kind, (struct mg_cost){wavefronts, 1}, &w->insns[a->insn]);
-    return wavefronts != 0;
-}
-
-/* Additions that cost as a load does. */
-static bool counts_words(const struct worker *w, uint32_t insn)
-{
-    const struct mg_launch_info *info = w->launch->info;
-    const struct mg_model_plan *plan = insn < info->ninsns ? &w->launch->kernel->made->plans[insn] : NULL;
-    return plan && plan->counts && !plan->changed;
-}
-
-static void add_words(struct worker *w, uint32_t insn, int32_t var, unsigned wavefronts, unsigned n)
-{
-    struct tally *t[2] = {&w->insns[insn], (uint32_t)var < w->launch->info->nshared_vars ? &w->vars[var] : NULL};
-    for (unsigned k = 0; k < 2 && t[k]; k++) {
-        t[k]->wavefronts += wavefronts;
-        t[k]->ideal += n;
-    }
-}
-
-/* What count_words would, of these. */
-static bool on_words(void *worker, uint32_t insn, int32_t shared_var, const uint32_t offset[32], uint32_t least,
-                     uint32_t most)
-{
-    unsigned wavefronts = counts_words(worker, insn) ? mg__model_warp_offsets(offset, least, most) : 0;
-    if (wavefronts)
-        add_words(worker, insn, shared_var, wavefronts, 1);
-    return wavefronts != 0;
-}
-
-static bool on_touched(void *worker, uint32_t insn, int32_t shared_var, const uint8_t (*word)[256], unsigned n)
-{
-    if (!counts_words(worker, insn))
+    struct mg_cost cost = {0, a->rows};
+    if (a->word && a->reach < 256 && a->rows > 1) {
+        cost.wavefronts = mg__model_rows(a->word, a->rows);
+    } else if (a->rows > 1) {
         return false;
-    add_words(worker, insn, shared_var, mg__model_touched(word, n), n);
-    return true;
+    } else if (a->word) {
+        cost.wavefronts = mg__model_warp_near(a->word, a->reach);
+    } else {
+        mg__access_lanes(a);
+        cost.wavefronts = mg__model_warp_words(a->address);
+    }
+    if (cost.wavefronts)
+        add_shared(w, a, a->kind, cost, &w->insns[a->insn]);
+    return cost.wavefronts != 0;
 }
 
-static void count_shared(struct worker *w, const struct mg_access *a, enum mg_access_kind kind,
-                         enum mg_access_kind rule, const struct mg_ptx_insn *insn, struct tally *t)
-{
-    add_shared(w, a, kind, mg__model_shared(rule, insn, a->width, a->mask, a->address), t);
-}
-
-static void count_global(const struct worker *w, const struct mg_access *a, enum mg_access_kind kind, unsigned width,
-                         const struct mg_ptx_insn *insn, struct tally *t)
+static void count_global(const struct worker *w, const struct mg_model_access *a, const struct mg_ptx_insn *insn,
+                         uint64_t times, struct tally *t)
 {
     static const uint8_t operation[] = {
         [MG_ACCESS_LD] = 0, [MG_ACCESS_ST] = 1, [MG_ACCESS_RED] = 2, [MG_ACCESS_ATOM] = 3, [MG_ACCESS_CP_ASYNC] = 0};
-    if (kind >= MG_COUNT(operation))
+    if (a->kind >= MG_COUNT(operation))
         return;
-    unsigned op = operation[kind];
-    bool atomic = kind == MG_ACCESS_RED || kind == MG_ACCESS_ATOM;
-    uint64_t origin =
-        atomic && a->mask ? mg__model_origin(w->launch->info, a->address[__builtin_ctz(a->mask)]) : 0;
-    struct mg_global_cost cost = mg__model_global(kind, insn, width, a->mask, a->address, origin);
-    t->requests[op] += a->times;
-    t->moved[op] += cost.moved * a->times;
-    t->sectors += cost.touched * a->times;
-    t->sectors_ideal += cost.ideal * a->times;
+    unsigned op = operation[a->kind];
+    bool atomic = a->kind == MG_ACCESS_RED || a->kind == MG_ACCESS_ATOM;
+    uint64_t origin = atomic && a->mask ? mg__model_origin(w->launch->info, a->address[__builtin_ctz(a->mask)]) : 0;
+    struct mg_global_cost cost = mg__model_global(a->kind, insn, a->width, a->mask, a->address, origin);
+    t->requests[op] += times;
+    t->moved[op] += cost.moved * times;
+    t->sectors += cost.touched * times;
+    t->sectors_ideal += cost.ideal * times;
 }
 
-static void on_access(void *worker, const struct mg_access *a)
+static void on_access(void *worker, struct mg_access *a)
 {
     struct worker *w = worker;
+    struct mg_model_access as;
     if (a->insn >= w->launch->info->ninsns || count_words(w, a))
         return;
-    struct mg_access copy;
-    enum mg_access_kind kind, cost;
-    a = mg__model_as_made(&w->launch->kernel->made->plans[a->insn], a, true, &copy, &kind, &cost);
-    if (!a)
-        return;
     const struct mg_ptx_insn *insn = w->launch->info->insns[a->insn].insn;
-    if (a->space == MG_SPACE_SHARED)
-        count_shared(w, a, kind, cost, insn, &w->insns[a->insn]);
-    else if (a->space == MG_SPACE_GLOBAL)
-        count_global(w, a, kind, a->width, insn, &w->insns[a->insn]);
+    struct tally *t = &w->insns[a->insn];
+    for (uint32_t row = 0; row < a->rows; row++) {
+        mg__access_row(a, row);
+        if (!mg__model_as_made(&w->launch->kernel->made->plans[a->insn], a, true, &as))
+            return;
+        if (a->space == MG_SPACE_SHARED)
+            add_shared(w, a, as.kind, mg__model_shared(as.cost, insn, as.width, as.mask, as.address), t);
+        else if (a->space == MG_SPACE_GLOBAL)
+            count_global(w, &as, insn, a->times, t);
+    }
 }
 
 static void on_counts(void *worker, const struct mg_insn_counts *counts, uint32_t ninsns)
@@ -382,8 +352,6 @@ struct mg_observer mg__model_observer(struct mg_model *model)
         .launch_begin = launch_begin,
         .worker_begin = worker_begin,
         .access = on_access,
-        .words = on_words,
-        .touched = on_touched,
         .counts = on_counts,
         .worker_end = worker_end,
         .launch_end = launch_end,

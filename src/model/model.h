@@ -38,11 +38,17 @@ struct mg_global_cost mg__model_global(enum mg_access_kind kind, const struct mg
 struct mg_model_made;
 struct mg_model_made *mg__model_made_create(const struct mg_launch_info *launch);
 void mg__model_made_free(struct mg_model_made *made);
-/* `access` as the hardware makes it: itself, or *copy changed; NULL when another instruction carries it. `joined`
- * false: no access is joined to another, as where the alignment that it takes is gone. *cost: the kind whose rule
- * counts it. */
-const struct mg_access *mg__model_made_access(const struct mg_model_made *made, const struct mg_access *access,
-                                              bool joined, struct mg_access *copy, enum mg_access_kind *cost);
+/* An access as the hardware makes it. */
+struct mg_model_access {
+    enum mg_access_kind kind, cost; /* what it is, and whose rule counts it */
+    uint32_t width, mask;
+    const uint64_t *address; /* the access's own, or `moved` */
+    uint64_t moved[32];
+};
+/* False: another instruction carries it. `joined` false: no access is joined to another, as where the alignment that
+ * it takes is gone. */
+bool mg__model_made_access(const struct mg_model_made *made, struct mg_access *access, bool joined,
+                           struct mg_model_access *as);
 /* The bytes a lane that an instruction's accesses were joined to, 0 when they were not. */
 unsigned mg__model_made_joined(const struct mg_model_made *made, uint32_t insn);
 #endif

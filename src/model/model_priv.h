@@ -54,10 +54,8 @@ struct mg_model_kernel {
 const struct mg_model_kernel *mg__model_kernel(struct mg_model_kernel *kept[MG_MODEL_KEPT],
                                                const struct mg_launch_info *info);
 void mg__model_kernels_free(struct mg_model_kernel *kept[MG_MODEL_KEPT]);
-/* mg__model_made_access of one plan. *kind: what the machine code does. */
-const struct mg_access *mg__model_as_made(const struct mg_model_plan *plan, const struct mg_access *a, bool joined,
-                                          struct mg_access *copy, enum mg_access_kind *kind,
-                                          enum mg_access_kind *cost);
+/* mg__model_made_access of one plan. */
+bool mg__model_as_made(const struct mg_model_plan *plan, struct mg_access *a, bool joined, struct mg_model_access *as);
 
 /* An asynchronous copy that passes by the first-level cache: cp.async.cg. */
 static inline bool mg__model_bypass(const struct mg_ptx_insn *insn)
@@ -73,10 +71,10 @@ static inline unsigned mg__model_bytes(unsigned width, uint32_t mask)
 
 /* Wavefronts of a load or store of up to 32 bits by all lanes; 0: mg__model_shared must be asked. The ideal is 1. */
 unsigned mg__model_warp_words(const uint64_t address[32]);
-/* The same, of offsets in shared memory, none of them before `least` or behind `most`. */
-unsigned mg__model_warp_offsets(const uint32_t offset[32], uint32_t least, uint32_t most);
-/* The sum of n of these, each of words one behind the other: 1 for those that are touched, else 0. */
-unsigned mg__model_touched(const uint8_t (*word)[256], unsigned n);
+/* The same, of words, none of them behind `most`. */
+unsigned mg__model_warp_near(const uint32_t word[32], uint32_t most);
+/* The sum over rows of 32 words, none of them behind the 256th. */
+unsigned mg__model_rows(const uint32_t *word, uint32_t rows);
 
 /* A set of up to 32 keys in open addressing; slots hold indices into the caller's array, so
  * that clearing it is cheap. */

@@ -2,8 +2,7 @@
  *
  * The vector handlers (lanes.c) come here when an access has a shape that its instruction has not shown lately. What is
  * found out here about a shape, which object it stays inside and how its lanes may be loaded, makes the next access of
- * that shape a comparison of two vectors. Observers of every access get all of them here, one lane after the other,
- * unless they take patterns (mg__access_watched).
+ * that shape a comparison of two vectors, for observers of every access too (mg__access_watched).
  */
 #include "simt/simt_priv.h"
 
@@ -17,14 +16,12 @@
 #define MG_IRREGULAR_FOR 1024  /* accesses until shapes are tried again */
 #define MG_SHAPE_BASE ((uint64_t)1 << 40)
 
-void mg__access_event(struct mg_worker *worker, const struct mg_access *event)
+void mg__access_event(struct mg_worker *worker, struct mg_access *event, unsigned to)
 {
     const struct mg_run *run = worker->run;
-    for (unsigned i = 0; i < run->nobservers; i++) {
-        const struct mg_observer *o = &run->observers[i];
-        if (o->access && (o->wants & (MG_OBSERVE_EVERY | MG_OBSERVE_SHAPES)))
-            o->access(worker->observers[i], event);
-    }
+    for (unsigned i = 0; i < run->nobservers; i++)
+        if (run->observers[i].wants & to)
+            run->observers[i].access(worker->observers[i], event);
 }
 
 struct mg_sync *mg__sync_event(struct mg_warp *w, const struct mg_op *op, enum mg_sync_kind kind, uint32_t mask)
@@ -50,59 +47,84 @@ void mg__sync_emit(struct mg_worker *worker)
     }
 }
 
-struct mg_access *mg__access_begin(struct mg_worker *worker, uint32_t insn, const struct mg_mem *mem, uint8_t space,
-                                   uint32_t mask, int32_t var)
+WIDE void mg__access_spread(struct mg_access *e, uint32_t row)
+{
+    uint64_t *address = e->room->address, base = e->base, to_host = (uint64_t)(uintptr_t)e->at - base;
+    uint8_t **where = e->room->where;
+    const uint32_t *word = e->word ? e->word + 32 * row : NULL;
+    if (e->pattern)
+        for (unsigned i = 0; i < 32; i++)
+            address[i] = base + (uint64_t)(int64_t)e->pattern->delta[i];
+    else
+        for (unsigned i = 0; i < 32; i++)
+            address[i] = base + 4 * (uint64_t)word[i];
+    for (unsigned i = 0; i < 32; i++)
+        where[i] = (uint8_t *)(uintptr_t)(address[i] + to_host);
+    e->address = address;
+    e->where = e->at ? where : NULL;
+}
+
+static inline __attribute__((always_inline)) struct mg_access *
+begin(struct mg_worker *worker, uint32_t insn, const struct mg_mem *mem, uint8_t space, uint32_t mask, int32_t var)
 {
     struct mg_access *e = &worker->event;
     e->insn = insn;
     e->kind = mem->kind;
     e->space = space;
-    e->width = (uint16_t)(mem->width * mem->vec);
-    e->mask = mask;
-    e->times = 1;
-    e->shared_var = var;
-    e->block = 0;
-    e->warp = 0;
     e->generic = mem->space == MG_SPACE_GENERIC;
-    e->where = NULL;
-    e->value[0] = NULL;
-    e->pattern = NULL;
-    return e;
-}
-
-/* An observer that wants shapes only may be given every access too: each is a shape that occurred once. */
-static struct mg_access *begin(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t space, int32_t var,
-                               bool generic)
-{
-    struct mg_access *e = mg__access_begin(w->worker, op->insn, op->u.mem, space, mask, var);
-    e->block = w->block->linear;
-    e->warp = w->index;
-    e->generic = generic;
-    return e;
-}
-
-static struct mg_access *describe(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t space,
-                                  const uint64_t *address, int32_t var, bool generic)
-{
-    struct mg_access *e = begin(w, op, mask, space, var, generic);
-    memcpy(e->address, address, sizeof e->address);
-    return e;
-}
-
-static void report_event(struct mg_warp *w, const struct mg_mem *mem, struct mg_access *e)
-{
     e->value64 = mem->dst64;
-    for (unsigned v = 0; mem->kind == MG_ACCESS_ST && v < mem->vec; v++)
-        e->value[v] = mg__slot(w, mem->reg[v]);
-    mg__access_event(w->worker, e);
+    e->mask = mask;
+    e->width = (uint32_t)mem->width * mem->vec;
+    e->element = mem->width;
+    e->shared_var = var;
+    e->times = 1;
+    e->block = e->target = 0;
+    e->warp = 0;
+    e->address = NULL;
+    e->where = NULL;
+    e->at = NULL;
+    e->pattern = NULL;
+    e->word = NULL;
+    e->rows = 1;
+    e->value = NULL;
+    return e;
 }
 
-static void report(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t space, const uint64_t *address,
-                   int32_t var, bool generic, uint8_t *const where[32])
+static inline __attribute__((always_inline)) struct mg_access *of_warp(struct mg_warp *w, const struct mg_op *op,
+                                                                       uint32_t mask, uint8_t space, int32_t var)
 {
-    struct mg_access *e = describe(w, op, mask, space, address, var, generic);
+    const struct mg_mem *mem = op->u.mem;
+    struct mg_access *e = begin(w->worker, op->insn, mem, space, mask, var);
+    e->block = e->target = w->block->linear;
+    e->warp = w->index;
+    if (mem->kind == MG_ACCESS_ST) {
+        e->value = w->worker->values;
+        for (unsigned v = 0; v < mem->vec; v++)
+            w->worker->values[v] = mg__slot(w, mem->reg[v]);
+    }
+    return e;
+}
+
+struct mg_access *mg__access_begin(struct mg_worker *worker, uint32_t insn, const struct mg_mem *mem, uint8_t space,
+                                   uint32_t mask, int32_t var)
+{
+    return begin(worker, insn, mem, space, mask, var);
+}
+
+struct mg_access *mg__access_of_warp(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t space,
+                                     int32_t var)
+{
+    return of_warp(w, op, mask, space, var);
+}
+
+/* To all: an access whose shape is not remembered is one that occurred once. */
+static void report(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t space, const uint64_t *address,
+                   int32_t var, uint8_t *const where[32])
+{
+    struct mg_access *e = of_warp(w, op, mask, space, var);
+    e->address = address;
     e->where = where;
-    report_event(w, op->u.mem, e);
+    mg__access_event(w->worker, e, MG_OBSERVE_EVERY | MG_OBSERVE_SHAPES);
 }
 
 void mg__access_watched(struct mg_warp *w, const struct mg_op *op, const struct mg_shape *shape, uint64_t base,
@@ -110,23 +132,23 @@ void mg__access_watched(struct mg_warp *w, const struct mg_op *op, const struct 
 {
     struct mg_worker *worker = w->worker;
     const struct mg_run *run = worker->run;
-    const struct mg_mem *mem = op->u.mem;
-    struct mg_access *e = begin(w, op, shape->pattern->mask, shape->space, shape->var, false);
+    struct mg_access *e = of_warp(w, op, shape->pattern->mask, shape->space, shape->var);
     e->pattern = shape->pattern;
     e->base = base;
     e->at = at;
-    if (mem->kind == MG_ACCESS_LD && run->nobservers == 1)
+    if (run->nobservers == 1)
         run->observers->access(worker->observers[0], e); /* as most are */
     else
-        report_event(w, mem, e);
+        mg__access_event(worker, e, MG_OBSERVE_EVERY);
 }
 
 /* Lanes that no device would let through: the observers that asked for them are told. */
 static void report_faults(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t space,
-                          const uint64_t *address, bool generic, enum mg_fault_kind kind)
+                          const uint64_t *address, enum mg_fault_kind kind)
 {
     const struct mg_run *run = w->worker->run;
-    struct mg_access *e = describe(w, op, mask, space, address, -1, generic);
+    struct mg_access *e = mg__access_of_warp(w, op, mask, space, -1);
+    e->address = address;
     for (unsigned i = 0; mask && i < run->nobservers; i++)
         if (run->observers[i].fault)
             run->observers[i].fault(w->worker->observers[i], e, kind);
@@ -136,20 +158,20 @@ static void report_times(struct mg_worker *worker, uint32_t insn, const struct m
                          const uint64_t times[8], int32_t offset)
 {
     struct mg_access *e = mg__access_begin(worker, insn, mem, s->space, s->pattern->mask, s->var);
+    e->pattern = s->pattern;
     for (unsigned m = 0; m < 8; m++) {
         if (!times[m])
             continue;
-        for (unsigned i = 0; i < 32; i++)
-            e->address[i] = MG_SHAPE_BASE + 4 * m + s->pattern->phase + (uint64_t)(int64_t)s->pattern->delta[i] +
-                            (uint64_t)(int64_t)offset;
+        e->base = MG_SHAPE_BASE + 4 * m + s->pattern->phase + (uint64_t)(int64_t)offset;
+        e->address = NULL;
         e->times = times[m];
-        mg__access_event(worker, e);
+        mg__access_event(worker, e, MG_OBSERVE_SHAPES);
     }
 }
 
 static void flush_shape(struct mg_worker *worker, uint32_t insn, const struct mg_mem *mem, struct mg_shape *s)
 {
-    if (s->pattern && worker->run->want_shapes && !worker->run->want_every) {
+    if (s->pattern && worker->run->want_shapes) {
         report_times(worker, insn, mem, s, s->times, 0);
         for (uint32_t k = 0; mem->group && k < mem->group->count; k++)
             report_times(worker, mem->group->members[k].insn, mem->group->members[k].mem, s, s->group_times,
@@ -477,8 +499,8 @@ static bool access_space(struct mg_warp *w, const struct mg_op *op, uint32_t mas
     }
     w->worker->passes = false;
     if (MG_UNLIKELY(outside | misaligned)) {
-        report_faults(w, op, outside, space, address, generic, MG_FAULT_ADDRESS);
-        report_faults(w, op, misaligned, space, address, generic, MG_FAULT_MISALIGNED);
+        report_faults(w, op, outside, space, address, MG_FAULT_ADDRESS);
+        report_faults(w, op, misaligned, space, address, MG_FAULT_MISALIGNED);
         mask &= ~(outside | misaligned);
         if (!mask)
             return true;
@@ -492,10 +514,6 @@ static bool access_space(struct mg_warp *w, const struct mg_op *op, uint32_t mas
     } else {
         site->lo = lo;
         site->hi = hi;
-    }
-    if (run->want_every && !run->want_patterns) {
-        report(w, op, mask, space, address, var, generic, where);
-        return true;
     }
     /* Shapes serve loads and stores of known space; a site that keeps changing is left alone for a while. */
     bool remembers = !generic && !mem->no_shape && space != MG_SPACE_LOCAL && one_object && most - least < (1u << 30) &&
@@ -511,15 +529,15 @@ static bool access_space(struct mg_warp *w, const struct mg_op *op, uint32_t mas
         }
         if (remember(w, op, mask, address, space, lo, hi, var)) {
             unsigned first = (unsigned)__builtin_ctz(mask);
-            if (run->want_patterns)
+            if (run->want_every)
                 mg__access_watched(w, op, &site->first, address[first], where[first]);
             return true;
         }
     } else if (site->skip) {
         site->skip--;
     }
-    if (run->want_shapes || run->want_patterns)
-        report(w, op, mask, space, address, var, generic, where);
+    if (run->want_shapes || run->want_every)
+        report(w, op, mask, space, address, var, where);
     return true;
 }
 

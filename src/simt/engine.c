@@ -65,10 +65,11 @@ static void report_member(struct mg_worker *worker, const struct mg_described *d
     const struct mg_op *op = &worker->run->program->entry->ops[member->op];
     struct mg_access *e = mg__access_begin(worker, op->insn, op->u.mem, op->u.mem->space, rec->mask, rec->var);
     for (unsigned i = 0; i < 32; i++)
-        e->address[i] = ((uint64_t)1 << 40) + 4 * word + rec->phase + (uint64_t)member->offset +
-                        (uint64_t)delta_of(d->program.row, rec->cx, rec->cy, i);
+        worker->spread.address[i] = ((uint64_t)1 << 40) + 4 * word + rec->phase + (uint64_t)member->offset +
+                                    (uint64_t)delta_of(d->program.row, rec->cx, rec->cy, i);
+    e->address = worker->spread.address;
     e->times = times;
-    mg__access_event(worker, e);
+    mg__access_event(worker, e, MG_OBSERVE_SHAPES);
 }
 
 static void flush_record(struct mg_worker *worker, const struct mg_described *d, uint32_t index)

@@ -459,7 +459,7 @@ WORD(h_st_shared_follow, h_st_shared32, false, follow_word, store_word(s, mg__sl
 WORD(h_st_global_lead, h_st_global, true, lead_word, store_word(s, mg__slot(w, op->d), GLOBAL))
 WORD(h_st_global_follow, h_st_global, true, follow_word, store_word(s, mg__slot(w, op->d), GLOBAL))
 
-/* ---- watched: every access is given to the observers, by its pattern if that was seen before ---- */
+/* ---- watched: every access is given to the observers, as a pattern if that was seen before ---- */
 /* Out of the way of those that follow. */
 static __attribute__((noinline)) struct mg_shape *watched_lead(struct mg_warp *w, const struct mg_mem *mem,
                                                                uint32_t mask, bool addr64, uint64_t *base)
@@ -541,30 +541,26 @@ static ALWAYS_INLINE void add_word(uint8_t *to, uint32_t more)
 static __attribute__((noinline)) void tell_red(struct mg_warp *w, const struct mg_op *op, uint32_t mask,
                                                const uint32_t at[32], int32_t var, uint32_t low, uint32_t high)
 {
-    const struct mg_run *run = w->worker->run;
-    struct mg_access *e = NULL;
+    uint64_t address[32];
     uint8_t *where[32];
-    narrow();
-    for (unsigned k = 0; k < run->nobservers; k++) {
-        const struct mg_observer *o = &run->observers[k];
-        void *self = w->worker->observers[k];
-        if (!o->access || !(o->wants & (MG_OBSERVE_EVERY | MG_OBSERVE_SHAPES)) ||
-            (mask == ~0u && o->words && o->words(self, op->insn, var, at, low, high)))
-            continue;
-        if (!e) {
-            e = mg__access_begin(w->worker, op->insn, op->u.mem, MG_SPACE_SHARED, mask, var);
-            e->block = w->block->linear;
-            e->warp = w->index;
-            for (unsigned i = 0; i < 32; i++) {
-                e->address[i] = at[i];
-                where[i] = w->block->shared + at[i];
-            }
-            e->where = run->want_every ? where : NULL;
-        }
-        o->access(self, e);
+    uint32_t word[32];
+    const bool every = w->worker->run->want_every;
+    low &= ~3u; /* a variable may begin within a word */
+    for (unsigned i = 0; every && i < 32; i++) {
+        address[i] = at[i];
+        where[i] = w->block->shared + at[i];
     }
-    if (e)
-        e->where = NULL;
+    for (unsigned i = 0; !every && i < 32; i++)
+        word[i] = ((at[i] - low) & lane_on(mask, i)) / 4;
+    narrow();
+    struct mg_access *e = mg__access_of_warp(w, op, mask, MG_SPACE_SHARED, var);
+    e->address = every ? address : NULL;
+    e->where = every ? where : NULL;
+    e->word = every ? NULL : word;
+    e->base = low;
+    e->at = w->block->shared + low;
+    e->reach = (high - low) / 4;
+    mg__access_event(w->worker, e, MG_OBSERVE_EVERY | MG_OBSERVE_SHAPES);
 }
 
 /* Words in [low, low + reach] that all lanes are to access. */
@@ -605,9 +601,9 @@ static ALWAYS_INLINE const struct mg_op *red_shared_add(struct mg_warp *w, const
         uint64_t from, to;
         var = mg__shared_object(w, low, (uint64_t)high + 4, &from, &to);
     }
-    if (MG_UNLIKELY(bits & 3 || size < 4 || high > size - 4 || (run->want_every && !run->want_patterns)))
+    if (MG_UNLIKELY(bits & 3 || size < 4 || high > size - 4))
         return mg__op_atom(w, op, mask);
-    if (run->want_shapes | run->want_patterns)
+    if (run->want_shapes | run->want_every)
         tell_red(w, op, mask, at, var, low, high);
     uint8_t *shared = w->block->shared;
     if (mask == ~0u) { /* without a walk over bits */

@@ -1,8 +1,7 @@
 /* lanes_add.c - counters in shared memory for compiled code: all lanes add to words that lie within 1 KB.
  *
- * A warp's wavefronts go by how many different words of one bank it touches. Lanes mark theirs in a map of bytes while
- * they add, by stores that nothing waits for; maps are read some additions later, when they have reached the cache.
- * What does not fit is the interpreter's handler's to do.
+ * Which words they are is kept for the observers, who are told of some additions together. What does not fit is the
+ * interpreter's handler's to do.
  */
 #include "simt/engine_priv.h"
 #include "simt/lanes.h"
@@ -44,18 +43,12 @@ static ALWAYS_INLINE bool all_same(const uint32_t v[32])
 #endif
 }
 
-/* `map`: NULL if nobody wants to know. */
-MG_NO_TSAN static ALWAYS_INLINE void add_all(uint32_t *at, uint8_t *map, const uint32_t word[32],
-                                             const uint32_t more[32], const bool same)
+MG_NO_TSAN static ALWAYS_INLINE void add_all(uint32_t *at, const uint32_t word[32], const uint32_t more[32],
+                                             const bool same)
 {
     const uint32_t all = more[0];
 #pragma GCC unroll 8
-    for (unsigned i = 0; map && i < 32; i++) {
-        at[word[i]] += same ? all : more[i];
-        map[word[i]] = 1;
-    }
-#pragma GCC unroll 8
-    for (unsigned i = 0; !map && i < 32; i++)
+    for (unsigned i = 0; i < 32; i++)
         at[word[i]] += same ? all : more[i];
 }
 
@@ -66,26 +59,26 @@ bool ISA(mg__add_words)(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
     const struct mg_mem *m = op->u.mem;
     const uint32_t *address = mg__slot(w, m->addr), *more = mg__slot(w, m->reg[1]), offset = (uint32_t)m->offset;
     struct mg_touched *t = w->sites[m->site].touched;
-    uint32_t word[32];
+    uint32_t nobodys[32], *word = t && t->told ? t->word[t->untold] : nobodys;
     if (MG_UNLIKELY(!w->filled))
         mg__fill_block(w, 32);
     if (MG_UNLIKELY(!t || !t->open || !words_from(address, t->first - offset, t->reach, word))) {
         narrow();
-        t = mg__touched_aim(w, op);
+        t = mg__touched_aim(w, op); /* nothing is untold now */
+        word = t && t->told ? t->word[0] : nobodys;
         if (!t || !words_from(address, t->first - offset, t->reach, word))
             return mg__engine_op(e, index, mask);
     }
-    if (MG_UNLIKELY(t->nmaps == MG_COUNT(t->map))) {
+    t->served++;
+    uint32_t *const at = (uint32_t *)(void *)(w->block->shared + t->first);
+    if (all_same(more))
+        add_all(at, word, more, true);
+    else
+        add_all(at, word, more, false);
+    if (t->told && ++t->untold == MG_COUNT(t->word)) {
         narrow();
         mg__touched_settle(w->worker, t);
     }
-    t->served++;
-    uint32_t *const at = (uint32_t *)(void *)(w->block->shared + t->first);
-    uint8_t *const map = t->told ? memset(t->map[t->nmaps++], 0, MG_TOUCHED) : NULL;
-    if (all_same(more))
-        add_all(at, map, word, more, true);
-    else
-        add_all(at, map, word, more, false);
     narrow();
     return true;
 }

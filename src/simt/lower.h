@@ -19,7 +19,7 @@ struct mg_lower {
     struct mg_simt_module *module;
     struct mg_program *program;
     const struct mg_lanes *lanes;
-    bool watched; /* every access will be observed, by patterns */
+    bool watched; /* every access will be observed */
     struct mg_code *code;
     const struct mg_ptx_func *func; /* the function's text, or what fuse.c made of it: as many instructions */
     const struct mg_fused *fused;   /* by instruction, or NULL */

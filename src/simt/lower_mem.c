@@ -310,10 +310,11 @@ static void lower_ld_st(struct mg_lower *L, bool load)
     if (m->poll && (m->space == MG_SPACE_GLOBAL || m->space == MG_SPACE_GENERIC))
         L->program->ordered = true;
     const struct mg_ptx_opnd *at = mg__lower_opnd(L, load ? 1 : 0);
-    const bool shared = m->space == MG_SPACE_SHARED, together = shared || is_global(m);
+    m->no_shape = L->module->simt->options.each_lane;
+    const bool shared = m->space == MG_SPACE_SHARED, together = (shared || is_global(m)) && !m->no_shape;
     if (at->has_reg && i->guard < 0 && together) /* the others compare no lanes */
         join_lead(L, m, at->index);
-    if (shared)
+    if (shared && together)
         emit_access(L,
                     load ? (m->addr64 ? MG_DO_LD_SHARED64 : MG_DO_LD_SHARED32)
                          : (m->addr64 ? MG_DO_ST_SHARED64 : MG_DO_ST_SHARED32),
@@ -460,7 +461,7 @@ void mg__lower_atomic(struct mg_lower *L)
     if (m->kind == MG_ACCESS_ATOM && m->space != MG_SPACE_SHARED)
         L->program->ordered = true;
     bool counter = m->space == MG_SPACE_SHARED && !m->addr64 && m->kind == MG_ACCESS_RED && m->atomop == MG_ATOM_ADD &&
-                   (m->type == MG_T_U32 || m->type == MG_T_S32);
+                   (m->type == MG_T_U32 || m->type == MG_T_S32) && !L->module->simt->options.each_lane;
     emit_access(L, counter ? MG_DO_COUNTER : MG_DO_ATOM, m);
 }
 

@@ -1,17 +1,20 @@
 /* observe.h - the engine's only window: what models and checks see of a launch.
  *
- * Events are per warp, never per lane. Two kinds of observers:
+ * Events are per warp, never per lane. An access is one record, whatever its size and its form; what an observer wants
+ * decides when it gets them, and nobody's wish changes what the others get:
  *
  *  MG_OBSERVE_SHAPES  the cost of an access depends on its shape alone: the active lanes, the distances of their
  *                     addresses, and the base modulo 32. The engine remembers shapes and reports each once, with the
  *                     number of `times` it occurred, at the end of the launch or when its memory of them is full.
  *                     Addresses are then right modulo 32 and in their distances, not absolutely.
- *  MG_OBSERVE_EVERY   every access, in each warp's program order, with exact addresses, before it takes effect.
- *  MG_OBSERVE_PATTERNS  with EVERY: most accesses come as a pattern that the engine has seen before and a base, which
- *                       takes a small part of the time that 32 addresses take; mg__access_spread makes addresses of
- *                       it. Only if all observers of accesses want it so: else none comes as a pattern.
+ *  MG_OBSERVE_EVERY   instead: every access, in each warp's program order, with exact addresses, before it takes
+ *                     effect.
  *  MG_OBSERVE_SYNC    what orders accesses, in the order in which it happens in a block: barriers, warp operations,
  *                     fences, asynchronous copies, exits, and what the scheduler had to do so that the block went on.
+ *
+ * Where its lanes go comes as whatever the engine has at hand: their addresses, a pattern that it has seen before and a
+ * base, or words of shared memory. mg__access_lanes makes addresses of it, once for all observers that ask. Who can do
+ * with a pattern need not ask, and that takes a small part of the time that 32 addresses take.
  *
  * A launch that an observer of MG_OBSERVE_EVERY or MG_OBSERVE_SYNC sees runs interpreted.
  *
@@ -88,39 +91,61 @@ struct mg_pattern {
     uint32_t id;       /* 0 … MG_PATTERN_LIMIT - 1, in the order in which the worker met them */
     struct mg_pattern *next; /* the engine's */
 };
+/* The engine's: makes addresses of an access that came without, here. */
+struct mg_access;
+struct mg_access_room {
+    void (*spread)(struct mg_access *access, uint32_t row);
+    uint64_t address[32];
+    uint8_t *where[32];
+};
 struct mg_access {
-    uint32_t insn;      /* index into launch->insns */
-    uint8_t kind;       /* enum mg_access_kind */
+    uint32_t insn; /* index into launch->insns */
+    uint8_t kind;  /* enum mg_access_kind */
     uint8_t space; /* MG_SPACE_SHARED, _GLOBAL, _LOCAL or _CONST: generic addresses are resolved, and an access whose
                       lanes reach several spaces is reported once for each */
-    uint16_t width;     /* bytes a lane: 1 … 32 (element × vector) */
-    uint32_t mask;      /* lanes that access, never 0 */
-    uint64_t address[32]; /* shared, local, const: offset in that space; global: device address. Junk in idle lanes */
-    uint64_t times;     /* 1 for MG_OBSERVE_EVERY */
-    int32_t shared_var; /* index into launch->shared_vars, -1: none or not shared */
-    uint64_t block;     /* linear block index, and the warp in it: MG_OBSERVE_EVERY only */
-    uint32_t warp;
-    bool generic;       /* the instruction used a generic address */
-    /* MG_OBSERVE_EVERY: where each lane reads or writes, as host pointers; what a store is about to write: for each
-     * element of the vector 32 lanes of 32 or, if value64, 64 bits, or NULL for other operations. */
-    uint8_t *const *where;
-    const void *value[8];
+    bool generic;  /* the instruction used a generic address */
     bool value64;
-    /* MG_OBSERVE_PATTERNS: if not NULL, all lanes lie in one variable or allocation, `address` and `where` are not
-     * filled, and a lane's address is `base`, the first active lane's, and its delta; likewise its host pointer with
-     * `at`. */
+    uint32_t mask;      /* lanes that access, never 0; of a bulk copy the one that asks for it */
+    uint32_t width;     /* bytes a lane, of any number */
+    uint32_t element;   /* of that many bytes each; a multiple of it */
+    int32_t shared_var; /* index into launch->shared_vars, -1: none or not shared */
+    uint64_t times;     /* 1 for MG_OBSERVE_EVERY */
+    /* MG_OBSERVE_EVERY: linear index of the block and the warp in it; the block whose shared memory it is, which in a
+     * cluster may be another */
+    uint64_t block, target;
+    uint32_t warp;
+
+    /* By lane, NULL: see mg__access_lanes. Shared, local, const: offset in that space; global: device address. Junk in
+     * idle lanes. */
+    const uint64_t *address;
+    /* Likewise; MG_OBSERVE_EVERY: where each lane reads or writes, as host pointers. NULL of an access that faults. */
+    uint8_t *const *where;
+    /* If not NULL all lanes lie in one variable or allocation, and a lane's address is `base`, the first active lane's,
+     * and its delta; likewise its host pointer with `at`. */
     const struct mg_pattern *pattern;
+    /* If not NULL 32-bit words of shared memory: the lane's distance in words from `base`, and its host pointer's from
+     * `at`, none more than `reach`. With MG_OBSERVE_SHAPES it may be several accesses of one instruction, a row of 32
+     * each. */
+    const uint32_t *word;
+    uint32_t rows, reach; /* rows: else 1 */
     uint64_t base;
     uint8_t *at;
+    /* MG_OBSERVE_EVERY: what a store is about to write: for each element 32 lanes of 32 or, if value64, 64 bits. NULL
+     * for other operations. */
+    const void *const *value;
+    struct mg_access_room *room;
 };
-/* Fills the addresses, and `where`, of an access that came as a pattern. */
-static inline void mg__access_spread(struct mg_access *a, uint8_t *where[32])
+/* The access has its addresses from here on. */
+static inline void mg__access_lanes(struct mg_access *access)
 {
-    for (unsigned i = 0; i < 32; i++) {
-        a->address[i] = a->base + (uint64_t)(int64_t)a->pattern->delta[i];
-        where[i] = a->at + a->pattern->delta[i];
-    }
-    a->where = where;
+    if (!access->address)
+        access->room->spread(access, 0);
+}
+/* The same of one of its rows, for an observer of shapes. */
+static inline void mg__access_row(struct mg_access *access, uint32_t row)
+{
+    if (!access->address || access->rows > 1)
+        access->room->spread(access, row);
 }
 /* An access that no device would make: `mask` are the lanes at fault; their loads give 0
  * and their stores are dropped. */
@@ -160,19 +185,13 @@ struct mg_insn_counts {
     uint64_t threads;   /* active threads, before the guard */
     uint64_t divergent; /* branches: times that active lanes went different ways */
 };
-enum {
-    MG_OBSERVE_SHAPES = 1,
-    MG_OBSERVE_EVERY = 2,
-    MG_OBSERVE_COUNTS = 4,
-    MG_OBSERVE_SYNC = 8,
-    MG_OBSERVE_PATTERNS = 16
-};
+enum { MG_OBSERVE_SHAPES = 1, MG_OBSERVE_EVERY = 2, MG_OBSERVE_COUNTS = 4, MG_OBSERVE_SYNC = 8 };
 struct mg_observer {
     void *self;
     unsigned wants; /* MG_OBSERVE_* */
     enum mg_status (*launch_begin)(void *self, const struct mg_launch_info *launch, unsigned workers, void **state);
     void *(*worker_begin)(void *state, unsigned worker); /* NULL: out of memory */
-    void (*access)(void *worker, const struct mg_access *access);
+    void (*access)(void *worker, struct mg_access *access);
     /* once a worker, before worker_end: counts of its blocks, by instruction index */
     void (*counts)(void *worker, const struct mg_insn_counts *counts, uint32_t ninsns);
     void (*worker_end)(void *state, void *worker);
@@ -181,15 +200,6 @@ struct mg_observer {
     void (*sync)(void *worker, const struct mg_sync *sync);
     /* With one of these attached a faulting access does not end the launch: it goes on without those lanes, and ends
      * with the error all the same. `access` has no `where`, and times and shared_var mean nothing. */
-    void (*fault)(void *worker, const struct mg_access *access, enum mg_fault_kind kind);
-    /* A short way for the commonest of irregular accesses, additions of all lanes to words of shared memory: their
-     * offsets, none of them before `least` or behind `most`. True: counted; else `access` is called, as if there were
-     * none of this. */
-    bool (*words)(void *worker, uint32_t insn, int32_t shared_var, const uint32_t offset[32], uint32_t least,
-                  uint32_t most);
-    /* A shorter one, of additions within 1 KB: which words each of n touched, 1 or 0 each, one behind the other from
-     * some word on; told later, but before `worker_end`. It is asked first, with none, whether it takes those of this
-     * instruction; others of it may still go to `words` and `access`. */
-    bool (*touched)(void *worker, uint32_t insn, int32_t shared_var, const uint8_t (*word)[256], unsigned n);
+    void (*fault)(void *worker, struct mg_access *access, enum mg_fault_kind kind);
 };
 #endif

@@ -550,6 +550,8 @@ static bool make_worker(struct mg_worker *worker)
 {
     struct mg_run *run = worker->run;
     const struct mg_program *p = run->program;
+    worker->spread.spread = mg__access_spread;
+    worker->event.room = &worker->spread;
     worker->sites = calloc(p->nsites + 1, sizeof *worker->sites);
     worker->counts = calloc(p->nsegments + 1, sizeof *worker->counts);
     worker->by_insn = calloc(p->ninsns + 1, sizeof *worker->by_insn);

@@ -55,7 +55,9 @@ const struct mg_arch *mg__simt_arch(const struct mg_simt *simt)
 
 enum mg_status mg__simt_observe(struct mg_simt *simt, const struct mg_observer *observer)
 {
-    if (simt->nobservers == MG_MAX_OBSERVERS)
+    const unsigned both = MG_OBSERVE_EVERY | MG_OBSERVE_SHAPES; /* the one is instead of the other */
+    if (simt->nobservers == MG_MAX_OBSERVERS || (observer->wants & both) == both ||
+        (observer->wants & both && !observer->access))
         return MG_ERR_INVALID;
     simt->observers[simt->nobservers++] = *observer;
     return MG_OK;
@@ -327,22 +329,15 @@ static enum mg_status check_launch(const struct mg_simt *s, const struct mg_simt
     return MG_OK;
 }
 
-/* Whether all that observe accesses want every one, by its pattern. */
-static bool by_patterns(const struct mg_simt *s)
+static unsigned wants_of(const struct mg_simt *s)
 {
-    unsigned all = MG_OBSERVE_EVERY | MG_OBSERVE_PATTERNS, n = 0;
-    for (unsigned i = 0; s->observe && i < s->nobservers; i++) {
-        const struct mg_observer *o = &s->observers[i];
-        if (!o->access || !(o->wants & (MG_OBSERVE_EVERY | MG_OBSERVE_SHAPES)))
-            continue;
-        if ((o->wants & all) != all)
-            return false;
-        n++;
-    }
-    return n != 0;
+    unsigned wants = 0;
+    for (unsigned i = 0; s->observe && i < s->nobservers; i++)
+        wants |= s->observers[i].wants;
+    return wants;
 }
 
-/* What runs: for them, handlers that give them the accesses. */
+/* What runs: for observers of every access, handlers that give them the accesses. */
 static const struct mg_program *program_of(struct mg_simt_kernel *k, bool watched)
 {
     if (!watched)
@@ -358,8 +353,8 @@ static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const 
     enum mg_status status = check_launch(s, k, l, diag);
     if (status != MG_OK)
         return status;
-    bool watched = by_patterns(s);
-    const struct mg_program *p = program_of(k, watched);
+    const unsigned wants = wants_of(s);
+    const struct mg_program *p = program_of(k, wants & MG_OBSERVE_EVERY);
     if (!p)
         return mg__diag_set(diag, MG_ERR_NOMEM, "%s: no host memory for the launch", k->info.name);
     if (p->error.status != MG_OK) {
@@ -372,7 +367,6 @@ static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const 
         return mg__diag_set(diag, MG_ERR_NOMEM, "%s: no host memory for the launch", k->info.name);
     uint8_t *params = calloc(1, k->info.param_size + 64);
     *run = (struct mg_run){.simt = s, .program = p};
-    run->want_patterns = watched;
     run->launch = l;
     run->params = params;
     run->param_size = (uint32_t)k->info.param_size;
@@ -420,12 +414,11 @@ static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const 
         run->observers = s->observers;
         run->nobservers = s->nobservers;
     }
-    for (unsigned i = 0; i < run->nobservers; i++) {
-        run->want_every |= (run->observers[i].wants & MG_OBSERVE_EVERY) != 0;
-        run->want_shapes |= (run->observers[i].wants & MG_OBSERVE_SHAPES) != 0;
-        run->want_sync |= (run->observers[i].wants & MG_OBSERVE_SYNC) != 0;
+    run->want_every = wants & MG_OBSERVE_EVERY;
+    run->want_shapes = wants & MG_OBSERVE_SHAPES;
+    run->want_sync = wants & MG_OBSERVE_SYNC;
+    for (unsigned i = 0; i < run->nobservers; i++)
         run->goes_on |= run->observers[i].fault != NULL;
-    }
     if (!run->want_every && !run->want_sync && !run->goes_on)
         run->engine = mg__tier_kernel(k, &l->block, run->nblocks);
     run->local_stride = mg__stack_size(p, s->stack_size);

@@ -24,6 +24,7 @@ struct mg_simt_options {
     /* progress of a launch, about ten times a second, from the launching thread; may be NULL */
     void (*progress)(void *arg, const char *kernel, uint64_t blocks_done, uint64_t blocks);
     void *progress_arg;
+    bool each_lane; /* for tests: no access is known by its shape, each lane's address is looked at */
 };
 enum mg_status mg__simt_create(const struct mg_simt_options *options, struct mg_simt **simt);
 void mg__simt_destroy(struct mg_simt *simt);

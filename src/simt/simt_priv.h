@@ -224,15 +224,15 @@ struct mg_shape {
  * Observers are told of several additions together. */
 #define MG_TOUCHED 256u
 struct mg_touched {
-    uint32_t insn;
-    uint32_t first, reach;      /* the first word's offset, and how many may follow */
+    const struct mg_op *op;
+    uint32_t first, reach; /* the first word's offset, and how many may follow */
     int32_t var;
-    bool open;                  /* there are such words */
-    bool told;                  /* somebody wants to know */
-    uint16_t astray, skip;      /* as misses and skip of a site */
-    uint32_t served;            /* accesses by these words */
-    uint32_t nmaps;             /* that are not told yet */
-    uint8_t map[8][MG_TOUCHED]; /* by word, 1: touched */
+    bool open;             /* there are such words */
+    bool told;             /* somebody wants to know */
+    uint16_t astray, skip; /* as misses and skip of a site */
+    uint32_t served;       /* accesses by these words */
+    uint32_t untold;       /* of these additions */
+    uint32_t word[8][32];  /* the lanes' words, from the first on */
 };
 struct mg_site {
     struct mg_shape first;   /* the latest */
@@ -400,6 +400,8 @@ struct mg_worker {
     uint64_t fault_block;
     void *observers[MG_MAX_OBSERVERS];
     struct mg_access event;
+    struct mg_access_room spread;
+    const void *values[8]; /* the event's */
     struct mg_sync sync;
     struct mg_diag warning;          /* what a device would let pass, the first; MG_OK: nothing */
     uint64_t warning_block;
@@ -418,11 +420,11 @@ struct mg_run {
     uint32_t shared_total;
     uint32_t local_stride;
     unsigned nworkers;
-    bool serial;          /* one worker: atomics need no lock prefix */
-    bool want_shapes, want_every, want_sync;
-    bool want_patterns;   /* with want_every: all observers of accesses do, and the program is the watched one */
-    bool goes_on;         /* an observer takes faults: the launch ends with its error, but later */
-    bool lets_pass;       /* an access beyond its allocation in memory that a device has mapped goes on */
+    bool serial; /* one worker: atomics need no lock prefix */
+    bool want_shapes, want_sync;
+    bool want_every; /* the program is the watched one */
+    bool goes_on;    /* an observer takes faults: the launch ends with its error, but later */
+    bool lets_pass;  /* an access beyond its allocation in memory that a device has mapped goes on */
     struct mg_observer *observers;
     unsigned nobservers;
     void *observer_state[MG_MAX_OBSERVERS];
@@ -454,7 +456,7 @@ struct mg_simt_kernel {
     struct mg_simt_module *module;
     const struct mg_ptx_func *func;
     struct mg_program *program;
-    struct mg_program *watched; /* the same, for launches that are observed by patterns; made at the first */
+    struct mg_program *watched;        /* the same, for launches of which every access is observed; made at the first */
     struct mg_described *described[6]; /* for the code generator, for blocks with 2^i lanes a row (0: irregular) */
     struct mg_simt_kernel_info info;
 };
@@ -491,7 +493,7 @@ struct mg_lanes {
     /* 32-bit elements, one a lane, 32-bit shared or 64-bit global addresses: op->a address, op->c offset, op->d
      * element, op->b site; the second of each follows a lead */
     mg_handler ld_shared_word[2], ld_global_word[2], st_shared_word[2], st_global_word[2];
-    /* for programs that are observed by patterns, [1] with 64-bit addresses */
+    /* for programs of which every access is observed, [1] with 64-bit addresses */
     mg_handler ld_shared_watched[2], st_shared_watched[2], ld_global_watched, st_global_watched;
     mg_handler red_shared_add, red_shared_add_alone; /* the second does not go on to the next op */
     bool (*add_words)(struct mg_engine_warp *e, uint32_t index, uint32_t mask); /* calls->add of compiled code */
@@ -578,7 +580,7 @@ mg_handler mg__op_handler(const struct mg_lanes *lanes, const struct mg_op *op);
 void mg__op_finish(struct mg_op *op, const struct mg_lanes *lanes); /* fields and handler, once op->is is settled */
 
 /* lower.c */
-/* `watched`: every access is observed, by patterns. */
+/* `watched`: every access is observed. */
 enum mg_status mg__lower(struct mg_simt_module *module, const struct mg_ptx_func *kernel, bool watched,
                          struct mg_program **program);
 void mg__program_free(struct mg_program *program);
@@ -655,7 +657,7 @@ MG_HANDLER(mg__op_atom_checked);
 
 /* touched.c */
 void mg__touched_settle(struct mg_worker *worker, struct mg_touched *touched); /* tells the observers */
-/* With a window that has the words of this access; NULL: they lie too far apart, or an observer wants their lanes. */
+/* With a window that has the words of this access; NULL: they lie too far apart. */
 struct mg_touched *mg__touched_aim(struct mg_warp *w, const struct mg_op *op);
 
 /* access.c: what all engines share of a memory access */
@@ -666,14 +668,19 @@ int32_t mg__shared_object(const struct mg_warp *w, uint64_t least, uint64_t end,
  * its shape. False: a fault. */
 bool mg__access_slow(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t address[32],
                      uint8_t *where[32]);
-/* An access of a remembered shape, for observers of every access that take patterns. */
+/* An access of a remembered shape, for observers of every access. */
 void mg__access_watched(struct mg_warp *w, const struct mg_op *op, const struct mg_shape *shape, uint64_t base,
                         uint8_t *at);
 /* The worker's event, begun: what the instruction says, once, with nothing of what only some events have. Lacks
  * addresses. */
 struct mg_access *mg__access_begin(struct mg_worker *worker, uint32_t insn, const struct mg_mem *mem, uint8_t space,
                                    uint32_t mask, int32_t var);
-void mg__access_event(struct mg_worker *worker, const struct mg_access *event);
+/* The same of an access that a warp is about to make, with what it stores. */
+struct mg_access *mg__access_of_warp(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t space,
+                                     int32_t var);
+void mg__access_spread(struct mg_access *event, uint32_t row); /* event->room->spread */
+/* The one way to the observers: those that want any of `to`, MG_OBSERVE_EVERY and _SHAPES. */
+void mg__access_event(struct mg_worker *worker, struct mg_access *event, unsigned to);
 void mg__sites_flush(struct mg_worker *worker);
 void mg__address(const struct mg_warp *w, const struct mg_mem *mem, uint64_t address[32]);
 

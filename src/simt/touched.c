@@ -7,23 +7,15 @@
 
 void mg__touched_settle(struct mg_worker *worker, struct mg_touched *t)
 {
-    const struct mg_run *run = worker->run;
-    for (unsigned k = 0; k < run->nobservers && t->nmaps; k++)
-        if (run->observers[k].wants & MG_OBSERVE_SHAPES)
-            run->observers[k].touched(worker->observers[k], t->insn, t->var, t->map, t->nmaps);
-    t->nmaps = 0;
-}
-
-static bool wanted(const struct mg_worker *worker, const struct mg_touched *t)
-{
-    const struct mg_run *run = worker->run;
-    for (unsigned k = 0; k < run->nobservers; k++) {
-        const struct mg_observer *o = &run->observers[k];
-        if ((o->wants & MG_OBSERVE_SHAPES) &&
-            (!o->touched || !o->touched(worker->observers[k], t->insn, t->var, NULL, 0)))
-            return false;
-    }
-    return true;
+    if (!t->untold)
+        return;
+    struct mg_access *e = mg__access_begin(worker, t->op->insn, t->op->u.mem, MG_SPACE_SHARED, ~0u, t->var);
+    e->base = t->first;
+    e->reach = t->reach;
+    e->word = t->word[0];
+    e->rows = t->untold;
+    mg__access_event(worker, e, MG_OBSERVE_SHAPES);
+    t->untold = 0;
 }
 
 /* The window around words from offset `least` to `most`. */
@@ -37,7 +29,7 @@ static bool open_window(const struct mg_warp *w, struct mg_touched *t, uint32_t 
     t->first = to - from > 4 * MG_TOUCHED ? least : ((uint32_t)from + 3) & ~3u; /* all of a small array */
     t->reach = MG_MIN(((uint32_t)to - 4 - t->first) / 4, MG_TOUCHED - 1);
     t->told = w->worker->run->want_shapes;
-    return wanted(w->worker, t);
+    return true;
 }
 
 struct mg_touched *mg__touched_aim(struct mg_warp *w, const struct mg_op *op)
@@ -59,7 +51,7 @@ struct mg_touched *mg__touched_aim(struct mg_warp *w, const struct mg_op *op)
         most = MG_MAX(most, at);
     }
     mg__touched_settle(w->worker, t);
-    t->insn = op->insn;
+    t->op = op;
     t->astray = t->served >= SERVES ? 0 : t->astray + 1;
     t->served = 0;
     t->open = open_window(w, t, least, most);

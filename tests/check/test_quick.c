@@ -140,12 +140,13 @@ static const struct mg_pattern *pattern_of(const struct mg_access *a)
 
 static void make_access(struct mg_access *a)
 {
+    static uint64_t address[32];
     static const uint32_t strides[] = {0, 1, 1, 1, 1, 2, 4, 7};
-    *a = (struct mg_access){.mask = ~0u, .width = draw(8) ? 4 : 16};
+    *a = (struct mg_access){.mask = ~0u, .width = draw(8) ? 4 : 16, .address = address};
     uint32_t stride = strides[draw(8)] * a->width / (a->width == 16 && draw(2) ? 4 : 1), base = draw(24) * 4;
     uint32_t fold = draw(3) ? 32 : 16;
     for (unsigned lane = 0; lane < 32; lane++)
-        a->address[lane] = (base + lane % fold * stride) % (4 * UNITS - 16) / a->width * a->width;
+        address[lane] = (base + lane % fold * stride) % (4 * UNITS - 16) / a->width * a->width;
     if (draw(4) == 0)
         a->mask = draw(UINT32_MAX) | 1u << draw(32);
 }

@@ -104,7 +104,7 @@ static const struct counting {
            "add.u32 %r6, %r6, %r10; red.shared.add.u32 [%r6], 2;"),
      1024, some, true}};
 
-/* An observer that takes either; wavefronts of additions by instruction, as the bank rule has them. */
+/* Wavefronts of additions by instruction, as the bank rule has them. */
 enum { INSNS = 128 };
 struct tally {
     uint64_t wavefronts[INSNS], requests[INSNS], marked;
@@ -126,12 +126,13 @@ static void *worker(void *state, unsigned index)
     return state;
 }
 
-static void on_access(void *state, const struct mg_access *a)
+static void count_row(struct tally *t, struct mg_access *a, uint32_t row)
 {
-    struct tally *t = state;
     unsigned banks[32] = {0}, most = 0;
-    if (a->kind != MG_ACCESS_RED || a->space != MG_SPACE_SHARED)
-        return;
+    for (unsigned i = 0; a->word && i < 32; i++)
+        assert_true(a->word[32 * row + i] <= a->reach);
+    t->marked += a->word && !a->at; /* told afterwards */
+    mg__access_row(a, row);
     for (unsigned i = 0; i < 32; i++) {
         bool first = a->mask >> i & 1;
         for (unsigned k = 0; k < i && first; k++)
@@ -143,35 +144,19 @@ static void on_access(void *state, const struct mg_access *a)
     t->requests[a->insn] += a->times;
 }
 
-static bool on_touched(void *state, uint32_t insn, int32_t var, const uint8_t (*word)[256], unsigned n)
+static void on_access(void *state, struct mg_access *a)
 {
     struct tally *t = state;
-    (void)var;
-    for (unsigned k = 0; k < n; k++) {
-        unsigned most = 0, all = 0;
-        for (unsigned bank = 0; bank < 32; bank++) {
-            unsigned rows = 0;
-            for (unsigned row = 0; row < 8; row++)
-                rows += word[k][32 * row + bank];
-            most = MG_MAX(most, rows);
-            all += rows;
-        }
-        assert_true(all >= 1 && all <= 32);
-        t->wavefronts[insn] += most;
-        t->requests[insn]++;
-        t->marked++;
-    }
-    return true;
+    if (a->kind != MG_ACCESS_RED || a->space != MG_SPACE_SHARED)
+        return;
+    for (uint32_t row = 0; row < a->rows; row++)
+        count_row(t, a, row);
 }
 
 static void open_engine(struct kit *k, const char *engine, const char *isa)
 {
-    const struct mg_observer observer = {.self = &seen,
-                                         .wants = MG_OBSERVE_SHAPES,
-                                         .launch_begin = begin,
-                                         .worker_begin = worker,
-                                         .access = on_access,
-                                         .touched = on_touched};
+    const struct mg_observer observer = {
+        .self = &seen, .wants = MG_OBSERVE_SHAPES, .launch_begin = begin, .worker_begin = worker, .access = on_access};
     setenv("MARGAY_ENGINE", engine, 1);
     kit_open(k, 1, 60000, 0, isa);
     assert_int_equal(mg__simt_observe(k->simt, &observer), MG_OK);

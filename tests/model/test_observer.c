@@ -45,17 +45,21 @@ static void done(void *arg, struct mg_report_launch *launch)
     assert_string_equal(launch->kernel, "k");
 }
 
+static uint64_t address[32];
+
 static struct mg_access access_of(uint32_t insn, enum mg_access_kind kind, unsigned stride, uint64_t base)
 {
     struct mg_access a = {.insn = insn,
+                          .address = address,
                           .kind = (uint8_t)kind,
                           .space = insn == 10 ? MG_SPACE_GLOBAL : MG_SPACE_SHARED,
                           .width = 4,
                           .mask = UINT32_MAX,
                           .times = 10,
+                          .rows = 1,
                           .shared_var = insn == 10 ? -1 : 0};
     for (unsigned i = 0; i < 32; i++)
-        a.address[i] = base + i * stride;
+        address[i] = base + i * stride;
     return a;
 }
 
@@ -178,11 +182,11 @@ static void atomics_count_from_their_allocation(void **state)
         struct mg_access a = access_of(10, MG_ACCESS_ATOM, 0, base);
         a.mask = 0x80000012;
         a.times = 1;
-        a.address[4] = base + 656; /* of the slot of base + 16, and before it */
-        a.address[31] = base + 16;
+        address[4] = base + 656; /* of the slot of base + 16, and before it */
+        address[31] = base + 16;
         s.observer.access(worker, &a);
-        a.address[1] = base + 656; /* behind it */
-        a.address[4] = base;
+        address[1] = base + 656; /* behind it */
+        address[4] = base;
         s.observer.access(worker, &a);
         s.observer.worker_end(shared, worker);
         s.observer.launch_end(shared, MG_OK);

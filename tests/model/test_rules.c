@@ -259,22 +259,22 @@ static void fast_and_slow_agree(void **state)
                 unsigned whole = mg__model_warp_words(address);
                 assert_true(whole == 0 || whole == fast.wavefronts);
                 at_once += whole != 0;
-                uint32_t offset[32], least = UINT32_MAX, most = 0; /* and by offsets, as the engine has them */
+                uint32_t word[32], least = UINT32_MAX, reach = 0; /* and by words, as the engine has them */
+                for (unsigned i = 0; i < 32; i++)
+                    least = MG_MIN(least, (uint32_t)(address[i] / 4));
+                least -= MG_MIN(least, dice(300));
                 for (unsigned i = 0; i < 32; i++) {
-                    offset[i] = (uint32_t)address[i];
-                    least = MG_MIN(least, offset[i]), most = MG_MAX(most, offset[i]);
+                    word[i] = (uint32_t)(address[i] / 4) - least;
+                    reach = MG_MAX(reach, word[i]);
                 }
-                assert_int_equal(mg__model_warp_offsets(offset, least, most), whole);
-                unsigned loose =
-                    mg__model_warp_offsets(offset, least - MG_MIN(least, 4 * dice(300)), most + 4 * dice(300));
-                assert_int_equal(loose, whole);
-                if (most / 4 - least / 4 < 256) { /* and by the words that they touch */
-                    uint8_t word[2][256] = {{0}};
-                    for (unsigned i = 0; i < 32; i++)
-                        word[1][offset[i] / 4 - least / 4] = 1;
-                    word[0][0] = 1; /* one wavefront */
-                    assert_int_equal(mg__model_touched((const uint8_t(*)[256])word, 2), 1 + fast.wavefronts);
-                    assert_int_equal(mg__model_touched((const uint8_t(*)[256])word, 0), 0);
+                assert_int_equal(mg__model_warp_near(word, reach), whole);
+                assert_int_equal(mg__model_warp_near(word, reach + dice(300)), whole);
+                if (reach < 256) {                /* and by several accesses at a time */
+                    uint32_t rows[12 * 32] = {0}; /* of one word: a wavefront */
+                    uint32_t n = dice(13), at = n ? dice(n) : 0;
+                    if (n)
+                        memcpy(rows + 32 * at, word, sizeof(word));
+                    assert_int_equal(mg__model_rows(rows, n), n ? n - 1 + fast.wavefronts : 0);
                 }
             }
             struct mg_cost slow = slow_shared(load, width, mask, address);

@@ -12,16 +12,16 @@ static uint64_t mix(uint64_t h, uint64_t v)
 
 static enum mg_status launch_begin(void *self, const struct mg_launch_info *launch, unsigned workers, void **state)
 {
-    struct kit *kit = self;
+    struct kit_observer *o = self;
     (void)workers;
-    memset(&kit->sums, 0, sizeof kit->sums);
-    kit->launch = launch;
-    *state = kit;
+    memset(o->sums, 0, sizeof *o->sums);
+    o->launch = launch;
+    *state = o;
     return MG_OK;
 }
 
 struct seen {
-    struct kit *kit;
+    struct kit_observer *by;
     struct kit_sums sums;
 };
 static void *worker_begin(void *state, unsigned worker)
@@ -29,7 +29,7 @@ static void *worker_begin(void *state, unsigned worker)
     (void)worker;
     struct seen *s = calloc(1, sizeof *s);
     if (s)
-        s->kit = state;
+        s->by = state;
     return s;
 }
 
@@ -65,51 +65,55 @@ static uint64_t exact_of(const struct mg_launch_info *launch, const struct mg_ac
         else if (a->space == MG_SPACE_SHARED)
             assert_true(a->where[i] - a->where[first] == (int64_t)(a->address[i] - a->address[first]));
         if (a->kind == MG_ACCESS_ST)
-            h = mix(h, ((const uint8_t *)a->value[0])[i * (a->value64 ? 8u : 4u)]);
+            for (unsigned k = 0; k < a->width / a->element; k++)
+                h = mix(h, ((const uint8_t *)a->value[k])[i * (a->value64 ? 8u : 4u)]);
     }
     return h;
 }
 
-static void on_access(void *worker, const struct mg_access *a)
+static void one_access(struct seen *s, struct mg_access *a)
 {
-    struct seen *s = worker;
     struct kit_sums *sum = &s->sums;
-    struct mg_access lanes;
-    uint8_t *where[32];
-    assert_true(a->mask != 0 && a->insn < s->kit->launch->ninsns && a->times > 0);
-    if (a->pattern) {
-        assert_true(s->kit->wants & MG_OBSERVE_PATTERNS && a->pattern->mask == a->mask &&
-                    a->pattern->id < MG_PATTERN_LIMIT);
-        lanes = *a;
-        mg__access_spread(&lanes, where);
-        a = &lanes;
-        sum->patterns++;
+    const struct mg_launch_info *launch = s->by->launch;
+    assert_true(a->mask != 0 && a->insn < launch->ninsns && a->times > 0 && a->width % a->element == 0);
+    if (a->pattern)
+        assert_true(a->pattern->mask == a->mask && a->pattern->id < MG_PATTERN_LIMIT);
+    if (s->by->wants & MG_OBSERVE_EVERY) {
+        assert_true(a->times == 1 && a->rows == 1 && a->target == a->block);
+        sum->exact += exact_of(launch, a);
     }
-    if (s->kit->wants & MG_OBSERVE_EVERY)
-        sum->exact += exact_of(s->kit->launch, a);
     uint64_t base = a->address[__builtin_ctz(a->mask)], h = mix(a->insn, a->mask);
     h = mix(h, a->width | (uint64_t)a->kind << 16 | (uint64_t)a->space << 24 | (uint64_t)a->generic << 40);
     h = mix(mix(h, (uint64_t)(a->shared_var + 1)), base % 32);
     for (unsigned i = 0; i < 32; i++)
         if (a->mask >> i & 1)
             h = mix(h, a->address[i] - base);
-    sum->events++;
     sum->requests += a->times;
     sum->lanes += a->times * (unsigned)__builtin_popcount(a->mask);
     sum->shapes += h * a->times;
     if (a->space == MG_SPACE_GLOBAL)
         sum->sectors += a->times * sectors_of(a);
     if (a->space == MG_SPACE_SHARED)
-        sum->wavefronts +=
-            a->times * mg__model_shared((enum mg_access_kind)a->kind, s->kit->launch->insns[a->insn].insn, a->width,
-                                        a->mask, a->address)
-                           .wavefronts;
+        sum->wavefronts += a->times * mg__model_shared((enum mg_access_kind)a->kind, launch->insns[a->insn].insn,
+                                                       a->width, a->mask, a->address)
+                                          .wavefronts;
+}
+
+static void on_access(void *worker, struct mg_access *a)
+{
+    struct seen *s = worker;
+    s->sums.events++;
+    s->sums.patterns += a->pattern != NULL;
+    for (uint32_t row = 0; row < a->rows; row++) {
+        mg__access_row(a, row);
+        one_access(s, a);
+    }
 }
 
 static void on_counts(void *worker, const struct mg_insn_counts *counts, uint32_t ninsns)
 {
     struct seen *s = worker;
-    assert_int_equal(ninsns, s->kit->launch->ninsns);
+    assert_int_equal(ninsns, s->by->launch->ninsns);
     for (uint32_t i = 0; i < ninsns; i++) {
         s->sums.counts += counts[i].warps * mix(i, 1) + counts[i].threads * mix(i, 2) + counts[i].divergent * mix(i, 3);
         s->sums.issued += counts[i].warps;
@@ -120,7 +124,7 @@ static void on_counts(void *worker, const struct mg_insn_counts *counts, uint32_
 
 static void worker_end(void *state, void *worker)
 {
-    struct kit_sums *to = &((struct kit *)state)->sums;
+    struct kit_sums *to = ((struct kit_observer *)state)->sums;
     struct seen *s = worker;
     const struct kit_sums *from = &s->sums;
     to->events += from->events;
@@ -141,7 +145,7 @@ static void worker_end(void *state, void *worker)
 static void launch_end(void *state, enum mg_status status)
 {
     (void)status;
-    ((struct kit *)state)->launch = NULL;
+    ((struct kit_observer *)state)->launch = NULL;
 }
 
 static void print(void *arg, const char *text, size_t length)
@@ -165,20 +169,9 @@ bool kit_compiles(void)
     return probe != NULL;
 }
 
-void kit_open(struct kit *kit, unsigned threads, unsigned timeout_ms, unsigned wants, const char *isa)
+static void attach(struct kit *kit, struct kit_observer *o, unsigned wants, struct kit_sums *sums)
 {
-    memset(kit, 0, sizeof *kit);
-    kit->wants = wants;
-    if (isa)
-        setenv("MARGAY_ISA", isa, 1);
-    struct mg_simt_options o = {.threads = threads, .timeout_ms = timeout_ms, .memory = 256u << 20, .print = print,
-                                .print_arg = kit};
-    assert_int_equal(mg__simt_create(&o, &kit->simt), MG_OK);
-    if (mg__jit_choose(kit->simt, &kit->engine, &kit->diag) != MG_OK)
-        fail_msg("%s", kit->diag.message);
-    if (isa)
-        unsetenv("MARGAY_ISA");
-    struct mg_observer observer = {.self = kit,
+    struct mg_observer observer = {.self = o,
                                    .wants = wants,
                                    .launch_begin = launch_begin,
                                    .worker_begin = worker_begin,
@@ -186,8 +179,33 @@ void kit_open(struct kit *kit, unsigned threads, unsigned timeout_ms, unsigned w
                                    .counts = on_counts,
                                    .worker_end = worker_end,
                                    .launch_end = launch_end};
+    *o = (struct kit_observer){.wants = wants, .sums = sums};
     if (wants)
         assert_int_equal(mg__simt_observe(kit->simt, &observer), MG_OK);
+}
+
+void kit_open(struct kit *kit, unsigned threads, unsigned timeout_ms, unsigned wants, const char *isa)
+{
+    memset(kit, 0, sizeof *kit);
+    if (isa)
+        setenv("MARGAY_ISA", isa, 1);
+    struct mg_simt_options o = {.threads = threads,
+                                .timeout_ms = timeout_ms,
+                                .memory = 256u << 20,
+                                .print = print,
+                                .print_arg = kit,
+                                .each_lane = wants & KIT_EACH_LANE};
+    assert_int_equal(mg__simt_create(&o, &kit->simt), MG_OK);
+    if (mg__jit_choose(kit->simt, &kit->engine, &kit->diag) != MG_OK)
+        fail_msg("%s", kit->diag.message);
+    if (isa)
+        unsetenv("MARGAY_ISA");
+    attach(kit, &kit->observers[0], wants & ~KIT_EACH_LANE, &kit->sums);
+}
+
+void kit_beside(struct kit *kit, unsigned wants)
+{
+    attach(kit, &kit->observers[1], wants, &kit->beside);
 }
 
 void kit_close(struct kit *kit)

@@ -28,28 +28,35 @@
 struct kit_sums {
     uint64_t events; /* calls of access() */
     uint64_t requests, lanes, sectors, wavefronts;
-    uint64_t shapes; /* of each access's instruction, lanes, width, space, distances and base modulo 32 */
-    uint64_t exact;  /* MG_OBSERVE_EVERY: of each access's warp, addresses and values */
-    uint64_t patterns; /* accesses that came as one */
-    uint64_t counts; /* of each instruction's counts */
+    uint64_t shapes;   /* of each access's instruction, lanes, width, space, distances and base modulo 32 */
+    uint64_t exact;    /* MG_OBSERVE_EVERY: of each access's warp, addresses and values */
+    uint64_t patterns; /* events that came as one */
+    uint64_t counts;   /* of each instruction's counts */
     uint64_t issued, threads, divergent;
 };
+struct kit_observer {
+    unsigned wants;
+    const struct mg_launch_info *launch;
+    struct kit_sums *sums;
+};
+#define KIT_EACH_LANE 0x10000u /* in `wants`: nothing is known by its shape */
 struct kit {
     struct mg_simt *simt;
     struct mg_engine *engine; /* by MARGAY_ENGINE; NULL: interpreted */
     struct mg_simt_module *module;
     struct mg_simt_kernel *kernel;
-    struct kit_sums sums; /* of the last launch */
-    struct mg_diag diag;  /* likewise */
-    char *printed;        /* likewise */
-    const struct mg_launch_info *launch;
-    unsigned wants;
+    struct kit_sums sums;   /* of the last launch */
+    struct kit_sums beside; /* likewise, of the second observer */
+    struct kit_observer observers[2];
+    struct mg_diag diag; /* likewise */
+    char *printed;       /* likewise */
 };
 /* `wants`: what its observer asks for; 0: none. `isa`: MARGAY_ISA, or NULL. */
 /* Whether this build has the engine that compiles, or else says that the test is skipped. Compiled kernels are not
  * kept. */
 bool kit_compiles(void);
 void kit_open(struct kit *kit, unsigned threads, unsigned timeout_ms, unsigned wants, const char *isa);
+void kit_beside(struct kit *kit, unsigned wants); /* attaches another observer */
 void kit_close(struct kit *kit);
 void kit_load(struct kit *kit, const char *ptx);
 uint64_t kit_alloc(struct kit *kit, uint64_t size); /* filled with zeros */

@@ -1,36 +1,40 @@
 /* shapes.c - counts and shapes against the truth.
  *
- * The same kernel runs on devices with 1, 2, 3 and 7 workers, with each vector extension, and with an observer that
- * gets every access as it happens. Results in memory, counts, and the sums over accesses must all be equal: the memory
- * of shapes, the comparison of address registers once a block, the vector paths and those that give accesses away as
- * patterns are thereby held against the path that looks at each address. Kernels are written below, and made up by a
- * generator from a seed.
+ * The same kernel runs on devices with 1, 2, 3 and 7 workers, with each vector extension, and with observers that get
+ * every access as it happens, alone and beside others. Results in memory, counts, and the sums over accesses must all
+ * be equal: the memory of shapes, the comparison of address registers once a block, the vector paths and those that
+ * give accesses away as patterns are thereby held against the path that looks at each address. Kernels are written
+ * below, and made up by a generator from a seed.
  */
 #include "kit.h"
 
 #define IN_BYTES (1u << 19)
 #define OUT_BYTES (1u << 21)
 
-/* The first is the truth. */
+#define SHAPES (MG_OBSERVE_SHAPES | MG_OBSERVE_COUNTS)
+#define EVERY (MG_OBSERVE_EVERY | MG_OBSERVE_COUNTS)
+/* The first is the truth. `beside`: what a second observer wants. */
 static const struct way {
     const char *name, *isa;
-    unsigned threads, wants;
+    unsigned threads, wants, beside;
 } ways[] = {
-    {"every access", NULL, 1, MG_OBSERVE_EVERY | MG_OBSERVE_COUNTS},
-    {"1 thread", NULL, 1, MG_OBSERVE_SHAPES | MG_OBSERVE_COUNTS},
-    {"2 threads", NULL, 2, MG_OBSERVE_SHAPES | MG_OBSERVE_COUNTS},
-    {"3 threads", NULL, 3, MG_OBSERVE_SHAPES | MG_OBSERVE_COUNTS},
-    {"7 threads", NULL, 7, MG_OBSERVE_SHAPES | MG_OBSERVE_COUNTS},
-    {"every access, 3 threads", NULL, 3, MG_OBSERVE_EVERY | MG_OBSERVE_COUNTS},
-    {"v2", "v2", 1, MG_OBSERVE_SHAPES | MG_OBSERVE_COUNTS},
-    {"v3", "v3", 1, MG_OBSERVE_SHAPES | MG_OBSERVE_COUNTS},
-    {"v4", "v4", 1, MG_OBSERVE_SHAPES | MG_OBSERVE_COUNTS},
-    {"v2, every access", "v2", 2, MG_OBSERVE_EVERY | MG_OBSERVE_COUNTS},
-    {"patterns", NULL, 1, MG_OBSERVE_EVERY | MG_OBSERVE_PATTERNS | MG_OBSERVE_COUNTS},
-    {"patterns, 3 threads", NULL, 3, MG_OBSERVE_EVERY | MG_OBSERVE_PATTERNS | MG_OBSERVE_COUNTS},
-    {"v2, patterns", "v2", 1, MG_OBSERVE_EVERY | MG_OBSERVE_PATTERNS | MG_OBSERVE_COUNTS},
-    {"v3, patterns", "v3", 2, MG_OBSERVE_EVERY | MG_OBSERVE_PATTERNS | MG_OBSERVE_COUNTS},
-    {"no observer", NULL, 2, 0},
+    {"each lane", NULL, 1, EVERY | KIT_EACH_LANE, 0},
+    {"1 thread", NULL, 1, SHAPES, 0},
+    {"2 threads", NULL, 2, SHAPES, 0},
+    {"3 threads", NULL, 3, SHAPES, 0},
+    {"7 threads", NULL, 7, SHAPES, 0},
+    {"v2", "v2", 1, SHAPES, 0},
+    {"v3", "v3", 1, SHAPES, 0},
+    {"v4", "v4", 1, SHAPES, 0},
+    {"every access", NULL, 1, EVERY, 0},
+    {"every access, 3 threads", NULL, 3, EVERY, 0},
+    {"v2, every access", "v2", 2, EVERY, 0},
+    {"v3, every access", "v3", 2, EVERY, 0},
+    {"each lane, 3 threads", NULL, 3, EVERY | KIT_EACH_LANE, 0},
+    {"shapes beside every access", NULL, 1, SHAPES, EVERY},
+    {"every access twice, 3 threads", NULL, 3, EVERY, EVERY},
+    {"shapes twice, 2 threads", NULL, 2, SHAPES, SHAPES},
+    {"no observer", NULL, 2, 0, 0},
 };
 static struct device {
     struct kit kit;
@@ -43,6 +47,7 @@ static int open_devices(void **state)
     for (size_t i = 0; i < MG_COUNT(ways); i++) {
         struct device *d = &devices[i];
         kit_open(&d->kit, ways[i].threads, 60000, ways[i].wants, ways[i].isa);
+        kit_beside(&d->kit, ways[i].beside);
         d->in = kit_alloc(&d->kit, IN_BYTES);
         d->out = kit_alloc(&d->kit, OUT_BYTES);
         d->sums = kit_alloc(&d->kit, 4096);
@@ -61,15 +66,31 @@ static int close_devices(void **state)
     return 0;
 }
 
-#define SAME(field)                                                                                                    \
-    if (k->sums.field != truth->sums.field)                                                                            \
-    fail_msg("%s: %s: %llu %s, not %llu\n%s", what, ways[i].name, (unsigned long long)k->sums.field, #field,           \
-             (unsigned long long)truth->sums.field, ptx)
+#define SAME(field)                                                                                \
+    if (sums->field != truth->field)                                                               \
+    fail_msg("%s: %s: %llu %s, not %llu\n%s", what, name, (unsigned long long)sums->field, #field, \
+             (unsigned long long)truth->field, ptx)
+static void same(const char *what, const char *name, const char *ptx, const struct kit_sums *sums, unsigned wants)
+{
+    const struct kit_sums *truth = &devices[0].kit.sums;
+    if (!wants)
+        return;
+    SAME(counts);
+    SAME(issued);
+    SAME(threads);
+    SAME(divergent);
+    SAME(requests);
+    SAME(lanes);
+    SAME(sectors);
+    SAME(wavefronts);
+    SAME(shapes);
+    if (wants & MG_OBSERVE_EVERY)
+        SAME(exact);
+}
 
 /* Runs the kernel every way; `truth` of the first remains in devices[0].kit.sums. */
 static void hold(const char *what, const char *ptx, struct mg_dim3 grid, struct mg_dim3 block, uint32_t shared)
 {
-    const struct kit *truth = &devices[0].kit;
     for (size_t i = 0; i < MG_COUNT(ways); i++) {
         struct device *d = &devices[i];
         struct kit *k = &d->kit;
@@ -84,19 +105,8 @@ static void hold(const char *what, const char *ptx, struct mg_dim3 grid, struct 
         if (memcmp((void *)(uintptr_t)d->out, (void *)(uintptr_t)devices[0].out, OUT_BYTES) != 0 ||
             memcmp((void *)(uintptr_t)d->sums, (void *)(uintptr_t)devices[0].sums, 4096) != 0)
             fail_msg("%s: %s: other results\n%s", what, ways[i].name, ptx);
-        if (!ways[i].wants)
-            continue;
-        SAME(counts);
-        SAME(issued);
-        SAME(threads);
-        SAME(divergent);
-        SAME(requests);
-        SAME(lanes);
-        SAME(sectors);
-        SAME(wavefronts);
-        SAME(shapes);
-        if (ways[i].wants & MG_OBSERVE_EVERY)
-            SAME(exact);
+        same(what, ways[i].name, ptx, &k->sums, ways[i].wants);
+        same(what, ways[i].name, ptx, &k->beside, ways[i].beside);
     }
 }
 
@@ -120,8 +130,18 @@ static void simple(void **state)
     assert_int_equal(s->divergent, 0);
     assert_int_equal(s->events, 54);
     assert_int_equal(devices[1].kit.sums.events, 2); /* two instructions, one shape each */
-    for (size_t i = 0; i < MG_COUNT(ways); i++)
-        assert_int_equal(devices[i].kit.sums.patterns, ways[i].wants & MG_OBSERVE_PATTERNS ? 54 : 0);
+    for (size_t i = 0; i < MG_COUNT(ways); i++) {    /* whatever is attached beside */
+        const struct kit *k = &devices[i].kit;
+        bool by_shape = !(ways[i].wants & KIT_EACH_LANE);
+        if (ways[i].wants & MG_OBSERVE_EVERY) {
+            assert_int_equal(k->sums.events, 54);
+            assert_int_equal(k->sums.patterns, by_shape ? 54 : 0);
+        }
+        if (ways[i].beside & MG_OBSERVE_EVERY)
+            assert_int_equal(k->beside.patterns, 54);
+        if (ways[i].wants & MG_OBSERVE_SHAPES && ways[i].threads == 1)
+            assert_int_equal(k->sums.events, 2);
+    }
     hold1("a partial last warp", KERNEL("", PLACES "ld.global.u32 %r0, [%d0]; st.global.u32 [%d1], %r0;"), 5, 45);
     assert_int_equal(devices[0].kit.sums.requests, 20);
     assert_int_equal(devices[0].kit.sums.lanes, 5 * 45 * 2);
