@@ -487,15 +487,6 @@ bool mg__engine_warp(struct mg_warp *w)
     return w->cells != NULL;
 }
 
-static void end_block(struct mg_block *b)
-{
-    for (uint32_t k = 0; k < b->nwarps; k++) {
-        b->warps[k].nleaves = 0;
-        b->warps[k].splits.at[0].mask = 0;
-    }
-    b->live_warps = b->live_threads = 0;
-}
-
 /* A round is over: parked, looked at, or (INTERPRET here) on with the next one. */
 static enum mg_engine_outcome round_over(struct mg_worker *worker, struct mg_block *b)
 {
@@ -580,7 +571,7 @@ static enum mg_engine_outcome together(struct mg_worker *worker, struct mg_block
         const struct mg_engine_point *p = &code->points[point];
         bool alike = ran == b->nwarps && b->warps[ran - 1].e.point == point;
         if (alike && p->kind == MG_ENGINE_AT_EXIT) {
-            end_block(b);
+            b->live_warps = b->live_threads = 0;
             return MG_ENGINE_DONE;
         }
         if (!alike || p->kind != MG_ENGINE_AT_BARRIER) {
@@ -700,10 +691,10 @@ enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_bloc
 {
     enum mg_engine_outcome outcome = MG_ENGINE_INTERPRET;
     if (b->fresh) {
-        for (uint32_t k = 0; k < b->nwarps; k++)
-            mg__warp_choose(&b->warps[k]);
         b->fresh = false;
-        if ((outcome = together(worker, b, NULL)) != MG_ENGINE_INTERPRET)
+        outcome = together(worker, b, NULL);
+        b->as_begun = outcome == MG_ENGINE_DONE;
+        if (outcome != MG_ENGINE_INTERPRET)
             return outcome;
     } else if (!come_back(b)) {
         write_block(b, false);

@@ -110,14 +110,17 @@ static bool begin_block(struct mg_worker *worker, struct mg_block *b, uint64_t l
     b->opened = b->hinted = false;
     atomic_store_explicit(&worker->begun, atomic_load_explicit(&worker->begun, memory_order_relaxed) + 1,
                           memory_order_relaxed);
-    memset(b->barriers, 0, sizeof b->barriers);
+    bool again = b->as_begun;
+    b->as_begun = false;
+    if (!again)
+        memset(b->barriers, 0, sizeof b->barriers);
     /* A device leaves what the last block wrote; zeros make a run repeatable. */
     memset(b->shared, 0, b->shared_size);
     for (uint32_t k = 0; k < b->nwarps; k++) {
         uint32_t lanes = MG_MIN(threads - k * 32, 32u);
         b->warps[k].root->local_base = 0;
         b->warps[k].root->local_top = worker->run->program->entry->local_bytes;
-        if (!mg__warp_begin(&b->warps[k], lanes == 32 ? ~0u : (1u << lanes) - 1))
+        if (!again && !mg__warp_begin(&b->warps[k], lanes == 32 ? ~0u : (1u << lanes) - 1))
             return false;
         b->warps[k].filled = false;
         mg__slice_begin(&b->warps[k]);

@@ -355,6 +355,7 @@ struct mg_block {
     bool compiled;  /* it began as compiled code */
     bool engine;    /* engine.c runs its warps; else sched.c interprets them */
     bool fresh;     /* of engine.c: no warp has run */
+    bool as_begun;  /* the last block here ran compiled from end to end: its warps' state is what one begins with */
     const struct mg_tier *tier; /* that it began with, or went on as */
     struct mg_round round;
     bool opened;       /* a barrier for all threads has opened: the round is over */

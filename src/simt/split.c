@@ -98,10 +98,9 @@ bool mg__warp_begin(struct mg_warp *w, uint32_t live)
     w->stop = MG_STOP_NONE;
     w->choices = w->polls = w->apart = 0;
     struct mg_split first = {.pc = w->root->code->ops, .frame = w->root, .mask = live, .join = -1};
-    if (!w->splits.at)
-        return mg__vec_push(&w->splits, first);
-    w->splits.at[0] = first;
-    w->splits.count = 1;
+    if (!mg__vec_push(&w->splits, first))
+        return false;
+    mg__warp_load(w);
     return true;
 }
 
