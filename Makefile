@@ -10,10 +10,7 @@ generator := $(if $(shell command -v ninja 2>/dev/null),-G Ninja,)
 configure = test -z "$(3)" -a -f $(1)/CMakeCache.txt || \
 	cmake --preset $(2) -B $(1) $(if $(wildcard $(1)/CMakeCache.txt),,$(generator)) $(3)
 ctest = ctest --test-dir $(1) --output-on-failure -j $(JOBS) $(CTEST_FLAGS)
-# The long tests carry the label `all`.
-short = -LE '^all$$'
-
-.PHONY: all setup demo test test-all test-default test-asan test-tsan bench gpu build-gpu bench-gpu test-gpu tune-gpu results install clean \
+.PHONY: all setup demo test test-all test-asan test-tsan bench gpu build-gpu bench-gpu test-gpu tune-gpu results install clean \
 	help docs
 
 all: ## build into build/; installs nothing (this is plain `make`)
@@ -28,30 +25,31 @@ demo: setup ## set up, build, and profile examples/transpose.cu
 	@cmake --build $(BUILD) -j $(JOBS) --target margay mg_cudart_12 mg_cudart_13
 	$(BUILD)/margay profile --launches 3 examples/transpose.cu
 
-test: ## set up, build and pass all tests, then again under the address and undefined-behaviour sanitizers
+# Labels of tests: `all`, too long for `make test`; `engine`, for the engine that MARGAY_ENGINE names (compiled, unless told);
+# `programs`, too long for sanitizers.
+test: ## set up, build and pass a test of everything: five minutes with two processors
 	@tools/setup.sh test $(BUILD)
-	@$(MAKE) --no-print-directory test-default
-	@$(MAKE) --no-print-directory test-asan
-
-test-all: test ## what `make test` does, and the folder of ordinary programs under every command (tests/programs)
-	$(call ctest,$(BUILD)) -L '^all$$'
-
-test-default:
 	@$(call configure,$(BUILD),default,-DMARGAY_TESTS=ON)
 	@cmake --build $(BUILD) -j $(JOBS)
-	$(call ctest,$(BUILD)) $(short)
+	$(call ctest,$(BUILD)) -LE '^all$$'
+
+test-all: test ## `make test`, then all tests that it leaves out, each engine over all, and all under sanitizers: 45 minutes
+	@cmake --build $(BUILD) -j $(JOBS) --target tests_all
+	$(call ctest,$(BUILD)) -L '^all$$'
+	@! test -e $(BUILD)/lib/libmargay_jit.so || MARGAY_ENGINE=interp $(call ctest,$(BUILD)) -L '^engine$$'
+	@$(MAKE) --no-print-directory test-asan
 
 test-asan: ## all tests under the address and undefined-behaviour sanitizers, in build-asan/
 	@$(call configure,$(BUILD)-asan,asan,-DMARGAY_TESTS=ON)
-	@cmake --build $(BUILD)-asan -j $(JOBS)
-	$(call ctest,$(BUILD)-asan) $(short)
+	@cmake --build $(BUILD)-asan -j $(JOBS) --target all tests_all
+	$(call ctest,$(BUILD)-asan) -LE '^programs$$'
 
 # Addresses of more random bits than gcc's libtsan knows of (vm.mmap_rnd_bits above 28, as on Ubuntu 24.04) end it at once.
 fixed_addresses = $(shell setarch $$(uname -m) -R true 2>/dev/null && echo setarch $$(uname -m) -R)
 test-tsan: ## all tests under the thread sanitizer, in build-tsan/
 	@$(call configure,$(BUILD)-tsan,tsan,-DMARGAY_TESTS=ON)
-	@cmake --build $(BUILD)-tsan -j $(JOBS)
-	$(fixed_addresses) $(call ctest,$(BUILD)-tsan) $(short)
+	@cmake --build $(BUILD)-tsan -j $(JOBS) --target all tests_all
+	$(fixed_addresses) $(call ctest,$(BUILD)-tsan) -LE '^programs$$'
 
 bench: ## set up, build, and run the benchmarks: verified, then timed against named peers
 	@tools/setup.sh bench $(BUILD)

@@ -7,9 +7,10 @@
 // EXPECT: added 32, swapped 5
 // STDERR: margay: warning: kernel sum(int const*, int*, int)
 // STDERR: bytes past the end of an allocation of 400 bytes
-// STDERR: overrun.cu:@load
+// ONCE: overrun.cu:@load
 // STDERR: margay: warning: kernel store(int*)
-// STDERR: overrun.cu:@store
+// ONCE: overrun.cu:@store
+// ONCE: overrun.cu:@many
 // STDERR: margay: warning: kernel vector(int4*, int4*)
 // STDERR: 12 bytes past the end of an allocation of 4 bytes
 // STDERR: margay: warning: kernel atomics(int*)
@@ -35,6 +36,11 @@ __global__ void atomics(int *p)
     atomicAdd(&p[100], 1);
     atomicExch(&p[101], 5);
 }
+__global__ void many(const int *p, int *q)
+{
+    int v = p[100 + threadIdx.x % 4]; // @many
+    q[blockIdx.x] = v;
+}
 
 int main()
 {
@@ -55,6 +61,10 @@ int main()
     sum<<<1, 32>>>(a, out + 2, apart + 100);
     cudaMemcpy(sums, out, 12, cudaMemcpyDeviceToHost);
     store<<<4, 32>>>(a);
+    int *firsts;
+    cudaMalloc(&firsts, 256);
+    for (int i = 0; i < 50; i++)
+        many<<<64, 64>>>(a, firsts);
     cudaMemset(out, 0, 64);
     sum<<<1, 32>>>(a, out, 128);
     sum<<<1, 32>>>(a + 127, out + 1, 1);

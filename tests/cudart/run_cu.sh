@@ -4,8 +4,9 @@
 #   // RUN: flags         added to nvcc's        // ENV: NAME=VALUE   for the run
 #   // EXPECT: line       of standard output, all of them in order
 #   // STDERR: text       somewhere in standard error
+#   // ONCE: text         in exactly one line of standard error
 #   // EXIT: n            exit status, 0 unless told
-# In the texts of STDERR, @word stands for the number of the line that ends in the comment `// @word`.
+# In the texts of STDERR and ONCE, @word stands for the number of the line that ends in the comment `// @word`.
 # With CASE, lines of the form `// CASE name: EXPECT: …` count too, for that case, which is the program's argument.
 # MORE adds source files, POST is a shell command on the program ($1) before it runs. Exit status 77: no nvcc.
 nvcc=$1 libs=$2 runtime=$3 file=$4 case=$5
@@ -36,14 +37,16 @@ want=$(lines EXIT)
 fail=0
 [ "$status" = "${want:-0}" ] || { echo "exit status $status, not ${want:-0}"; fail=1; }
 diff -u "$dir/want" "$dir/out" || { echo "standard output differs"; fail=1; }
-lines STDERR >"$dir/texts"
-while IFS= read -r text; do
+{ lines STDERR | sed 's/^/some /'; lines ONCE | sed 's/^/one /'; } >"$dir/texts"
+while IFS=' ' read -r many text; do
     word=$(printf '%s\n' "$text" | sed -n 's/.*@\([a-z]*\).*/\1/p')
     if [ -n "$word" ]; then
         line=$(grep -n "// @$word\$" "$file" | cut -d: -f1)
         text=$(printf '%s\n' "$text" | sed "s/@$word/$line/")
     fi
-    grep -qF -- "$text" "$dir/err" || { echo "standard error lacks: $text"; fail=1; }
+    count=$(grep -cF -- "$text" "$dir/err")
+    [ "$count" -gt 0 ] || { echo "standard error lacks: $text"; fail=1; }
+    [ "$many" = some ] || [ "$count" -le 1 ] || { echo "standard error has $count times: $text"; fail=1; }
 done <"$dir/texts"
 [ $fail = 0 ] || { echo "--- standard error:"; cat "$dir/err"; }
 exit $fail

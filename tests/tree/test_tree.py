@@ -3,7 +3,7 @@
 
 A room may include its own headers, those of the rooms named here, and what those may include in turn. Three more rules:
 a *_priv.h stays in its room; of the engine, an observer sees simt/observe.h alone; every room has a README. A room that is
-not in the table fails, so that a new one is thought about.
+not in the table fails, so that a new one is thought about, and CONTRIBUTING.md lists what the table says.
 
     test_tree.py SOURCE_FOLDER
 """
@@ -67,6 +67,15 @@ def complaint(src, path, name):
     return None
 
 
+def listed(text):
+    """The rooms as CONTRIBUTING.md lists them."""
+    rooms = {}
+    for names, others in re.findall(r"^    ([a-z, ]+) -> (.+)$", text, re.M):
+        for name in names.split(", "):
+            rooms[name] = set() if others == "nothing" else set(others.split(", "))
+    return rooms
+
+
 def self_test(src):
     """The rules can fail: includes that must be refused, and some that must not."""
     bad = [("simt/x.c", "model/model.h"), ("base/x.c", "ptx/ptx.h"), ("model/x.c", "simt/simt.h"),
@@ -97,6 +106,10 @@ def main():
                 if wrong:
                     line = file.read_text(encoding="utf-8").count("\n", 0, match.start()) + 1
                     faults.append(f"src/{path}:{line}: {wrong} ({match.group(1)})")
+    pages = listed((root / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    for room in sorted(MAY_INCLUDE.keys() | pages.keys()):
+        if MAY_INCLUDE.get(room) != pages.get(room):
+            faults.append(f"CONTRIBUTING.md: {room} -> {', '.join(sorted(MAY_INCLUDE.get(room, ['no such room'])))}")
     for header in sorted((root / "include").rglob("*.h")):
         for match in INCLUDE.finditer(header.read_text(encoding="utf-8")):
             if (src / match.group(1)).exists():

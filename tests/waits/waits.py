@@ -1,6 +1,6 @@
 """Runs the cases of waits.cu under every engine, with one host thread and with three.
 
-    waits.py MARGAY PROGRAM SOURCE
+    waits.py MARGAY PROGRAM SOURCE [ENGINE:THREADS...]
 
 What the first lines of waits.cu say of a case is held, and that its counts are the same in all these runs.
 """
@@ -11,7 +11,8 @@ import subprocess
 import sys
 import tempfile
 
-margay, program, source = sys.argv[1:4]
+margay, program, source, *runs = sys.argv[1:]
+runs = runs or [f"{engine}:{threads}" for engine in ("interp", "quick", "jit") for threads in "13"]
 lines = open(source, encoding="utf-8").read().split("\n")
 cases = {}
 for line in lines:
@@ -52,15 +53,14 @@ with tempfile.TemporaryDirectory() as folder:
     os.environ.update(XDG_CACHE_HOME=folder, MARGAY_DEVICE="90")
     for case in cases:
         first = None
-        for engine in ("interp", "quick", "jit"):
-            for threads in ("1", "3"):
-                wrong, counts = run(case, engine, threads, os.path.join(folder, "report.json"))
-                if not wrong and first and counts != first[1]:
-                    wrong = f"other counts than under {first[0]}"
-                if wrong:
-                    failures.append(f"{case}, {engine}, {threads} threads: {wrong}")
-                elif counts and not first:
-                    first = (f"{engine} with {threads}", counts)
+        for engine, threads in (one.split(":") for one in runs):
+            wrong, counts = run(case, engine, threads, os.path.join(folder, "report.json"))
+            if not wrong and first and counts != first[1]:
+                wrong = f"other counts than under {first[0]}"
+            if wrong:
+                failures.append(f"{case}, {engine}, {threads} threads: {wrong}")
+            elif counts and not first:
+                first = (f"{engine} with {threads}", counts)
 print(f"{len(cases)} cases")
 print("\n".join(failures))
 sys.exit(bool(failures) or len(cases) < 40)
