@@ -104,8 +104,9 @@ static void drop_name(const struct cudart_func *func, struct mg_diag *diag)
 }
 
 /* Under the launch lock. Once a line: a loop of launches would say it again and again. */
-static void warn_once(struct cudart_func *func, struct mg_diag *warning)
+static void warn_once(void *context, const struct mg_diag *warning)
 {
+    struct cudart_func *func = context;
     for (size_t i = 0; i < func->ntold; i++)
         if (func->told[i].line == warning->line && !strcmp(func->told[i].file, warning->file))
             return;
@@ -115,16 +116,16 @@ static void warn_once(struct cudart_func *func, struct mg_diag *warning)
         told[func->ntold].line = warning->line;
         snprintf(told[func->ntold++].file, sizeof(told->file), "%s", warning->file);
     }
-    drop_name(func, warning);
-    mg__cudart_warn(func->demangled ? func->demangled : func->name, warning);
+    struct mg_diag diag = *warning;
+    drop_name(func, &diag);
+    mg__cudart_warn(func->demangled ? func->demangled : func->name, &diag);
 }
 
 static enum mg_status run(struct cudart_func *func, const struct request *r, const void *params, struct mg_diag *diag)
 {
     struct cudart *c = &mg__cudart;
-    struct mg_diag warning = {0};
     struct mg_simt_launch launch = {r->grid, r->block, (uint32_t)r->shared, params, r->cooperative, func->shared_optin,
-                                    func->exact ? func->info.regs : 0, c->strict ? NULL : &warning};
+                                    func->exact ? func->info.regs : 0, c->strict ? NULL : warn_once, func};
     bool watched = recorded(func);
     mg__simt_observe_enable(c->simt, watched);
     if (!watched)
@@ -141,8 +142,6 @@ static enum mg_status run(struct cudart_func *func, const struct request *r, con
     mg__check_ends(c->check);
     if (watched && c->check)
         record_checked(func, r, status);
-    if (warning.status)
-        warn_once(func, &warning);
     return status;
 }
 

@@ -55,18 +55,52 @@ const struct mg_op *mg__fault(struct mg_warp *w, const struct mg_op *op, uint32_
 void mg__warn(struct mg_warp *w, const struct mg_op *op, uint32_t lane, const char *format, ...)
 {
     struct mg_worker *worker = w->worker;
-    if (worker->warning.status != MG_OK && w->block->linear >= worker->warning_block)
+    size_t i = 0;
+    while (i < worker->nwarnings && worker->warnings[i].op != op)
+        i++;
+    if (i < worker->nwarnings && w->block->linear >= worker->warnings[i].block)
         return;
-    memset(&worker->warning, 0, sizeof worker->warning);
+    if (i == worker->nwarnings) {
+        struct mg_warning *more = realloc(worker->warnings, (i + 1) * sizeof *more);
+        if (!more)
+            return;
+        worker->warnings = more;
+        worker->nwarnings++;
+    }
     char what[384];
     va_list args;
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    record(w, op, lane, &worker->warning, MG_ERR_ADDRESS, what);
-    mg__diag_hint(&worker->warning,
+    struct mg_warning *warning = &worker->warnings[i];
+    *warning = (struct mg_warning){.op = op, .block = w->block->linear};
+    record(w, op, lane, &warning->diag, MG_ERR_ADDRESS, what);
+    mg__diag_hint(&warning->diag,
                   "A GPU lets it pass, because it maps memory in pieces of 2 MiB; --strict stops here.");
-    worker->warning_block = w->block->linear;
+}
+
+static bool before(const struct mg_warning *a, const struct mg_warning *b)
+{
+    return a->block != b->block ? a->block < b->block : a->op < b->op;
+}
+
+void mg__warnings_tell(struct mg_run *run)
+{
+    const struct mg_warning *last = NULL, *next;
+    do {
+        next = NULL;
+        for (unsigned i = 0; i < run->nworkers; i++)
+            for (size_t k = 0; k < run->workers[i].nwarnings; k++) {
+                const struct mg_warning *at = &run->workers[i].warnings[k];
+                if ((!last || before(last, at)) && (!next || before(at, next)))
+                    next = at;
+            }
+        if (next && run->launch->warn)
+            run->launch->warn(run->launch->warn_context, &next->diag);
+        last = next;
+    } while (next);
+    for (unsigned i = 0; i < run->nworkers; i++)
+        free(run->workers[i].warnings);
 }
 
 void mg__fault_hint(struct mg_warp *w, const char *format, ...)

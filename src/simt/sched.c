@@ -659,13 +659,11 @@ enum mg_status mg__run(struct mg_run *run, struct mg_diag *diag)
     }
     if (observing == run->nobservers) {
         mg__pool_run(run->simt->pool, run->nworkers, work, run);
-        struct mg_worker *worst = NULL, *warned = NULL;
+        struct mg_worker *worst = NULL;
         for (unsigned i = 0; i < run->nworkers; i++) {
             struct mg_worker *worker = &run->workers[i];
             if (worker->diag.status != MG_OK && (!worst || worker->fault_block < worst->fault_block))
                 worst = worker;
-            if (worker->warning.status != MG_OK && (!warned || worker->warning_block < warned->warning_block))
-                warned = worker;
             run->info.waits |= worker->waits;
             for (unsigned k = 0; k < run->nobservers; k++)
                 if (worker->observers[k] && run->observers[k].worker_end)
@@ -674,8 +672,7 @@ enum mg_status mg__run(struct mg_run *run, struct mg_diag *diag)
         status = worst ? worst->diag.status : MG_OK;
         if (worst && diag)
             *diag = worst->diag;
-        if (warned && run->launch->warning)
-            *run->launch->warning = warned->warning;
+        mg__warnings_tell(run);
     } else {
         mg__diag_set(diag, status, "%s: no host memory for the launch", run->info.kernel);
     }

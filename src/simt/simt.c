@@ -422,7 +422,7 @@ static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const 
     if (!run->want_every && !run->want_sync && !run->goes_on)
         run->engine = mg__tier_kernel(k, &l->block, run->nblocks);
     run->local_stride = mg__stack_size(p, s->stack_size);
-    run->lets_pass = l->warning && !run->goes_on;
+    run->lets_pass = l->warn && !run->goes_on;
     s->heap_used |= p->heap;
     s->print_used |= p->prints;
     run->info = (struct mg_launch_info){

@@ -89,9 +89,11 @@ struct mg_simt_launch {
     bool cooperative;         /* grid-wide synchronisation: all blocks resident at once */
     uint32_t shared_optin;    /* the kernel's cudaFuncAttributeMaxDynamicSharedMemorySize, or 0 */
     uint32_t regs;            /* registers a thread of the compiled kernel; 0: not known, info.regs will do */
-    /* Not NULL: an access beyond its allocation, in memory that a device has mapped all the same, goes on, and the
-     * first is described here (status MG_OK: there was none). NULL: it is a fault. */
-    struct mg_diag *warning;
+    /* Not NULL: an access beyond its allocation, in memory that a device has mapped all the same, goes on, and at the
+     * launch's end this is told of the first of every instruction, in the order of their blocks; a source line may come
+     * several times. NULL: it is a fault. */
+    void (*warn)(void *context, const struct mg_diag *warning);
+    void *warn_context;
 };
 /* Synchronous. Limits are checked first (MG_ERR_LAUNCH_LIMIT). An instruction that the engine does not execute stops
  * the launch when a warp reaches it (MG_ERR_UNSUPPORTED). `diag` names the source line, block and thread of a fault. */

@@ -371,6 +371,12 @@ struct mg_pace {
     uint64_t blocks[2], least[2]; /* interpreted and compiled: how many were timed, and the least time */
     bool off;                     /* blocks are run in pieces: times say nothing */
 };
+/* Of the accesses of one instruction that a device would let pass, the first of the first block that a worker had. */
+struct mg_warning {
+    const struct mg_op *op;
+    uint64_t block;
+    struct mg_diag diag;
+};
 struct mg_worker {
     struct mg_run *run;
     unsigned index;
@@ -404,8 +410,8 @@ struct mg_worker {
     struct mg_access_room spread;
     const void *values[8]; /* the event's */
     struct mg_sync sync;
-    struct mg_diag warning;          /* what a device would let pass, the first; MG_OK: nothing */
-    uint64_t warning_block;
+    struct mg_warning *warnings;     /* what a device would let pass */
+    size_t nwarnings;
     uint64_t sink[4];                /* where faulting lanes read and write when the launch goes on */
     bool passes;                     /* a fault now does not stop the launch */
     struct mg_diag diag;
@@ -697,8 +703,10 @@ static inline bool mg__wants_sync(const struct mg_warp *w)
 const struct mg_op *mg__fault(struct mg_warp *w, const struct mg_op *op, uint32_t lane, enum mg_status status,
                               const char *format, ...) MG_PRINTF(5, 6);
 void mg__fault_hint(struct mg_warp *w, const char *format, ...) MG_PRINTF(2, 3);
-/* The launch goes on; its warning is the first that its first block gives. */
+/* The launch goes on. Of each instruction the first that its first block gives is kept. */
 void mg__warn(struct mg_warp *w, const struct mg_op *op, uint32_t lane, const char *format, ...) MG_PRINTF(4, 5);
+/* Tells what the workers kept, if the launch wants to know, and frees it. */
+void mg__warnings_tell(struct mg_run *run);
 
 /* system.c: printf, assert, malloc, free of kernels */
 const struct mg_op *mg__system_call(struct mg_warp *w, const struct mg_op *op, uint32_t mask);

@@ -11,6 +11,7 @@
 // STDERR: margay: warning: kernel store(int*)
 // ONCE: overrun.cu:@store
 // ONCE: overrun.cu:@many
+// ONCE: overrun.cu:@more
 // STDERR: margay: warning: kernel vector(int4*, int4*)
 // STDERR: 12 bytes past the end of an allocation of 4 bytes
 // STDERR: margay: warning: kernel atomics(int*)
@@ -38,7 +39,9 @@ __global__ void atomics(int *p)
 }
 __global__ void many(const int *p, int *q)
 {
-    int v = p[100 + threadIdx.x % 4]; // @many
+    int v = blockIdx.x > 7 ? p[100 + threadIdx.x % 4] : 0; // @many
+    if (blockIdx.x != 5)
+        v += p[101 + blockIdx.x % 4] + p[99]; // @more
     q[blockIdx.x] = v;
 }
 
