@@ -4,6 +4,8 @@
  *   code.c     what the instructions tell: classes, where an address comes from, what leads where
  *   idiom.c    flags, and the first read of a compare-and-swap loop
  *   region.c   device memory: what is written, and the cells of a launch
+ *   copied.c   what kernels copied of them
+ *   define.c   values that nobody made, through registers; bits.c through one instruction
  *   watch.c    the observer: accesses                meet.c    barriers and warp operations
  *   quick.c    whole warps at once                   segment.c global memory that a block touched
  *   find.c     occurrences to findings               name.c    variables and threads in words
@@ -89,10 +91,17 @@ struct region {
     _Atomic uint64_t *values;
     atomic_uchar *touched;       /* a byte for each CELLS_CHUNK cells */
     bool tracked;                /* the launch under way may write here */
+    /* a bit a byte, set where a kernel copied to what nobody had written; NULL: nowhere */
+    _Atomic(_Atomic uint64_t *) holes;
     uint64_t serial;             /* order of allocation */
 };
 struct freed {
     uint64_t address, size;
+};
+struct copied { /* copied.c: a finding that waits for its consequence */
+    uint64_t serial; /* of the region that was written */
+    uint8_t place;
+    struct mg_report_finding finding;
 };
 struct streams;
 struct mg_check {
@@ -106,6 +115,7 @@ struct mg_check {
     uint64_t serial;
     bool running;                    /* a launch is under way: what its workers may look at is not freed … */
     MG_VEC(struct region *) gone;    /* … until it is over */
+    MG_VEC(struct copied) copied;
     struct streams *streams;         /* stream.c; NULL: none was made */
 };
 struct region *mg__region_find(struct mg_check *check, uint64_t address);
@@ -117,6 +127,14 @@ bool mg__region_cells(struct region *region); /* makes them; false: no memory */
 void mg__region_mark(struct region *region, uint64_t from, uint64_t to, bool written);
 void mg__region_settle(struct region *region); /* after the last of several marks: all written needs no bits */
 bool mg__region_written(const struct region *region, uint64_t from, uint64_t to);
+/* What kernels store: lanes' bytes of which nobody made the value, or of which somebody did. */
+void mg__region_hole(struct region *region, uint64_t from, unsigned bytes, uint32_t missing);
+void mg__region_filled(struct region *region, uint64_t from, uint64_t to); /* by the host */
+static inline bool mg__region_has_holes(const struct region *r)
+{
+    return atomic_load_explicit(&r->holes, memory_order_acquire) != NULL;
+}
+bool mg__region_is_hole(const struct region *region, uint64_t at);
 const struct freed *mg__freed_find(const struct mg_check *check, uint64_t address);
 
 /* ---- find.c: occurrences, added up ---- */
@@ -136,6 +154,14 @@ struct occurrence {
     uint64_t offset;        /* in the object, or an address */
     uint32_t width;
     uint32_t value[2];      /* what the message of the kind needs */
+};
+struct origin { /* the read of a value that nobody made */
+    uint32_t insn, width;
+    int32_t object;
+    uint8_t place;
+    bool computed; /* more than copied since */
+    struct actor who;
+    uint64_t offset;
 };
 struct tally {
     struct occurrence *at;
@@ -188,6 +214,9 @@ struct block {
     struct mg_order *order;
     struct mg_shadow shared;
     uint8_t **local;           /* by warp: a bit a byte a lane, made when needed */
+    uint8_t *holes;            /* of shared memory, by byte: written with what nobody made, its origin + 1; or 0 */
+    MG_VEC(struct origin) origins;
+    bool hollow;               /* there are such */
     struct segments segments;
     struct meeting meetings[16];
     uint32_t exited;           /* threads */
@@ -205,6 +234,9 @@ struct worker {
     struct mg_memos memos;     /* by pattern */
     struct mg_last *shapes;    /* by instruction: where accesses come as addresses */
     int32_t *last;             /* by instruction: index of the allocation it accessed last */
+    struct shadows *shadows;   /* define.c */
+    struct origin async_origin;
+    uint32_t async[32], async_insn; /* bytes that nobody wrote, of the copy under way to shared memory */
     MG_VEC(struct freed) late; /* bytes that atomics wrote over unwritten ones */
 };
 /* Of bits for one lane's local memory. */
@@ -229,6 +261,25 @@ void mg__watch_sync(void *worker, const struct mg_sync *event);
 void mg__watch_fault(void *worker, struct mg_access *access, enum mg_fault_kind fault);
 void mg__watch_note(struct worker *w, enum check_kind kind, enum place_kind place, int32_t object, uint64_t offset,
                     uint32_t width, uint32_t insn, uint32_t other, struct actor who, struct actor with);
+
+/* ---- define.c ---- */
+enum define_use { USE_HERE, USE_BRANCH, USE_ADDRESS, USE_ATOMIC, USE_RESULT, USE_COPY }; /* occurrence.value[0] */
+/* A load gets bytes that nobody wrote, of each lane a bit a byte. False: it cannot be followed. */
+bool mg__define_read(struct worker *w, const struct mg_access *a, const uint32_t missing[32],
+                     const struct origin *origin);
+/* What a store is about to write, likewise; true: some of it nobody made. */
+bool mg__define_written(struct worker *w, const struct mg_access *a, uint32_t missing[32], struct origin *origin);
+enum check_kind mg__define_kind(enum place_kind place); /* of a value that nobody made */
+bool mg__define_step(void *worker, const struct mg_step *step);
+void mg__define_forget(struct worker *w, uint64_t block); /* it has ended */
+void mg__define_free(struct worker *w);
+
+/* ---- copied.c ---- */
+void mg__copied_keep(struct mg_check *check, const struct region *to, enum place_kind place,
+                     const struct mg_report_finding *finding);
+bool mg__copied_made(const struct region *region, uint64_t at); /* the byte was written, with what somebody made */
+void mg__copied_out(struct mg_check *check, const struct region *region, uint64_t from, uint64_t size);
+void mg__copied_ended(struct mg_check *check, bool tell);
 
 /* ---- release.c: for launches whose blocks run in order; where they do not, nothing happens ---- */
 bool mg__releases_begin(struct launch *l, uint64_t nblocks);
@@ -290,6 +341,7 @@ void mg__find_host(struct mg_check *check, enum check_kind kind, const char *ker
 void mg__find_streams(struct mg_check *check, const char *kernel, const char *file, uint32_t line, uint32_t column,
                       const char *other_file, uint32_t other_line, uint32_t other_column, const char *variable,
                       const char *format, ...) MG_PRINTF(10, 11);
+void mg__find_copied(struct mg_check *check, enum place_kind place, struct mg_report_finding finding);
 bool mg__name_object(const struct launch *l, const struct occurrence *o, struct mg_strbuf *out);
 bool mg__name_thread(const struct launch *l, const struct actor *who, bool block, struct mg_strbuf *out);
 #endif

@@ -227,8 +227,10 @@ static bool say_barrier(const struct launch *l, const struct occurrence *o, cons
                         const struct line *other, struct mg_strbuf *out)
 {
     const struct mg_insn_info *i = &l->info->insns[o->insn];
-    const char *what = i->insn->opcode == MG_OP_BAR_WARP ? "__syncwarp" : i->insn->opcode == MG_OP_SHFL ? "the shuffle"
-                       : i->insn->opcode == MG_OP_VOTE ? "the vote" : "the warp operation";
+    const char *what = i->insn->opcode == MG_OP_BAR_WARP ? "__syncwarp"
+                       : i->insn->opcode == MG_OP_SHFL   ? "the shuffle"
+                       : i->insn->opcode == MG_OP_VOTE   ? "the vote"
+                                                         : "the warp operation";
     if (o->kind == KIND_BARRIER_NO_PROGRESS)
         return mg__strbuf_printf(out, "threads wait here for what does not happen, until the time limit");
     if (!mg__name_thread(l, &o->who, true, out))
@@ -273,18 +275,35 @@ static bool writes(const struct launch *l, const struct occurrence *o)
     return l->code.sites[o->insn].writes && !(l->code.sites[o->insn].async && o->place == PLACE_GLOBAL);
 }
 
-static bool say_access(const struct launch *l, const struct occurrence *o, const char *name, struct mg_strbuf *out)
+/* What becomes of a value that nobody made. */
+static bool say_use(const struct occurrence *o, const struct line *line, const struct line *other,
+                    struct mg_strbuf *out)
+{
+    static const char *const uses[] = {[USE_BRANCH] = "and it decides a branch",
+                                       [USE_ADDRESS] = "and it is part of an address",
+                                       [USE_ATOMIC] = "and it is an operand of an atomic",
+                                       [USE_RESULT] = "and what is computed from it is stored",
+                                       [USE_COPY] = "and stores it"};
+    return o->other == NO_INSN ||
+           (mg__strbuf_printf(out, ", %s", uses[o->value[0]]) && say_line(NULL, line, other, out));
+}
+
+static bool say_access(const struct launch *l, const struct occurrence *o, const char *name, const struct line *line,
+                       const struct line *other, struct mg_strbuf *out)
 {
     const char *does = writes(l, o) ? "writes" : "reads";
     if (!mg__name_thread(l, &o->who, true, out))
         return false;
     switch (o->kind) {
     case KIND_INIT_SHARED:
-        return mg__strbuf_printf(out, " reads %s, which no thread of the block has written", name);
     case KIND_INIT_LOCAL:
-        return mg__strbuf_printf(out, " reads %s, which it has not written", name);
     case KIND_INIT_GLOBAL:
-        return mg__strbuf_printf(out, " reads %s, which nobody has written", name);
+    case KIND_INIT_COPIED:
+        return mg__strbuf_printf(out, " reads %s, which %s", name,
+                                 o->place == PLACE_SHARED  ? "no thread of the block has written"
+                                 : o->place == PLACE_LOCAL ? "it has not written"
+                                                           : "nobody has written") &&
+               say_use(o, line, other, out);
     case KIND_BOUNDS_MISALIGNED:
         return mg__strbuf_printf(out, " %s %s, which is not aligned to the %s's size", does, name,
                                  writes(l, o) ? "store" : "load");
@@ -330,8 +349,8 @@ static int in_order(const void *a, const void *b)
     int c = compare_text(x->line.file, y->line.file);
     if (c)
         return c;
-#define BY(field)                                                                                                      \
-    if (x->field != y->field)                                                                                          \
+#define BY(field)             \
+    if (x->field != y->field) \
     return x->field < y->field ? -1 : 1
     BY(line.line);
     BY(o.kind);
@@ -348,11 +367,18 @@ static int in_order(const void *a, const void *b)
     return 0;
 }
 
+static bool is_init(uint8_t kind)
+{
+    return !strcmp(kinds[kind].check, "init");
+}
+
 static bool one_finding(const struct made *a, const struct made *b)
 {
-    return a->o.kind == b->o.kind && a->line.line == b->line.line && a->other.line == b->other.line &&
-           a->o.place == b->o.place && a->o.object == b->o.object && !strcmp(a->line.file, b->line.file) &&
-           !strcmp(a->other.file, b->other.file) && (a->line.line || a->o.insn == b->o.insn);
+    bool init = is_init(a->o.kind); /* the first use of a value stands for all */
+    return a->o.kind == b->o.kind && a->line.line == b->line.line && a->o.place == b->o.place &&
+           a->o.object == b->o.object && !strcmp(a->line.file, b->line.file) &&
+           (init || (a->other.line == b->other.line && !strcmp(a->other.file, b->other.file))) &&
+           (a->line.line || a->o.insn == b->o.insn);
 }
 
 static void send(struct launch *l, const struct made *m)
@@ -363,20 +389,33 @@ static void send(struct launch *l, const struct made *m)
         goto done;
     bool good = !strcmp(kinds[o->kind].check, "race")      ? say_race(l, o, name.at, &m->line, &m->other, &message)
                 : !strcmp(kinds[o->kind].check, "barrier") ? say_barrier(l, o, &m->line, &m->other, &message)
-                                                           : say_access(l, o, name.at, &message);
+                                                           : say_access(l, o, name.at, &m->line, &m->other, &message);
     if (good && !m->line.line) { /* no source line: the instruction itself */
         const struct mg_insn_info *i = &l->info->insns[o->insn];
         good = mg__strbuf_printf(&message, " (%s, PTX line %u)", i->insn->text, i->insn->ptx_line);
     }
     char *kernel = mg__report_demangle(l->info->kernel);
     if (good) {
-        struct mg_report_finding f = {.check = kinds[o->kind].check, .kind = kinds[o->kind].name,
-                                      .severity = kinds[o->kind].severity, .kernel = kernel ? kernel : l->info->kernel,
-                                      .mangled = l->info->kernel, .file = m->line.file, .other_file = m->other.file,
-                                      .line = m->line.line, .column = m->line.column, .other_line = m->other.line,
-                                      .other_column = m->other.column, .variable = name.at, .count = o->count,
-                                      .message = message.at, .advice = kinds[o->kind].advice};
-        l->check->found(l->check->arg, &f);
+        struct mg_report_finding f = {.check = kinds[o->kind].check,
+                                      .kind = kinds[o->kind].name,
+                                      .severity = kinds[o->kind].severity,
+                                      .kernel = kernel ? kernel : l->info->kernel,
+                                      .mangled = l->info->kernel,
+                                      .file = m->line.file,
+                                      .other_file = m->other.file,
+                                      .line = m->line.line,
+                                      .column = m->line.column,
+                                      .other_line = m->other.line,
+                                      .other_column = m->other.column,
+                                      .variable = name.at,
+                                      .count = o->count,
+                                      .message = message.at,
+                                      .advice = kinds[o->kind].advice};
+        const struct region *to = o->kind == KIND_INIT_COPIED ? l->regions[o->value[1]] : NULL;
+        if (to)
+            mg__copied_keep(l->check, to, (enum place_kind)o->place, &f);
+        else
+            l->check->found(l->check->arg, &f);
     }
     free(kernel);
 done:
@@ -447,7 +486,10 @@ void mg__find_report(struct launch *l)
         if (list[i].drop)
             continue;
         /* Whether another thread's write was already there is chance: the race between the two says it all. */
-        bool init = list[i].o.kind == KIND_INIT_GLOBAL || list[i].o.kind == KIND_INIT_SHARED;
+        bool init = is_init(list[i].o.kind) && list[i].o.place != PLACE_LOCAL;
+        for (uint32_t k = 0; list[i].o.kind == KIND_INIT_COPIED && k < n; k++)
+            if (is_init(list[k].o.kind) && list[k].o.kind != KIND_INIT_COPIED && list[k].o.insn == list[i].o.insn)
+                list[i].drop = true; /* the use is told */
         for (uint32_t k = 0; init && k < n; k++)
             if (is_race(list[k].o.kind) && list[k].o.place == list[i].o.place && list[k].o.object == list[i].o.object &&
                 (list[k].o.insn == list[i].o.insn || list[k].o.other == list[i].o.insn))
@@ -482,6 +524,21 @@ static void tell(struct mg_check *check, enum check_kind kind, const char *kerne
     free(name);
 }
 
+/* What a kernel copied, and now the host copies out: the read that it began with. */
+void mg__find_copied(struct mg_check *check, enum place_kind place, struct mg_report_finding f)
+{
+    enum check_kind kind = mg__define_kind(place);
+    struct mg_strbuf message = {0};
+    f.kind = kinds[kind].name;
+    f.severity = kinds[kind].severity;
+    f.advice = kinds[kind].advice;
+    if (mg__strbuf_printf(&message, "%s, and the host copies it out", f.message)) {
+        f.message = message.at;
+        check->found(check->arg, &f);
+    }
+    mg__strbuf_free(&message);
+}
+
 void mg__find_host(struct mg_check *check, enum check_kind kind, const char *kernel, const char *variable,
                    const char *format, ...)
 {
@@ -495,8 +552,13 @@ void mg__find_streams(struct mg_check *check, const char *kernel, const char *fi
                       const char *other_file, uint32_t other_line, uint32_t other_column, const char *variable,
                       const char *format, ...)
 {
-    struct mg_report_finding f = {.file = file, .line = line, .column = column, .other_file = other_file,
-                                  .other_line = other_line, .other_column = other_column, .variable = variable};
+    struct mg_report_finding f = {.file = file,
+                                  .line = line,
+                                  .column = column,
+                                  .other_file = other_file,
+                                  .other_line = other_line,
+                                  .other_column = other_column,
+                                  .variable = variable};
     va_list args;
     va_start(args, format);
     tell(check, KIND_RACE_STREAMS, kernel, f, format, args);

@@ -41,6 +41,7 @@ void mg__check_destroy(struct mg_check *c)
     for (size_t i = 0; i < c->regions.count; i++)
         mg__region_free(c->regions.at[i]);
     mg__region_bury(c);
+    mg__copied_ended(c, false);
     mg__streams_free(c->streams);
     mg__vec_free(&c->regions);
     mg__vec_free(&c->freed);
@@ -113,6 +114,7 @@ void mg__check_filled(struct mg_check *c, uint64_t address, uint64_t size)
     struct region *r = mg__region_find(c, address);
     if (r) {
         mg__region_mark(r, address - r->address, address - r->address + size, true);
+        mg__region_filled(r, address - r->address, address - r->address + size);
         mg__region_settle(r);
         if (mg__streams_matter(c))
             mg__streams_use(r, MG__USE_WRITE, address - r->address, address - r->address + size, NULL, NO_INSN);
@@ -126,21 +128,26 @@ void mg__check_copied(struct mg_check *c, uint64_t to, uint64_t from, uint64_t s
         return;
     pthread_mutex_lock(&c->lock);
     struct region *dst = mg__region_find(c, to), *src = mg__region_find(c, from);
-    if (dst && (!src || src->written == WRITTEN_ALL)) {
+    bool plain = !src || (src->written == WRITTEN_ALL && !mg__region_has_holes(src));
+    uint64_t at = 0, offset = src ? from - src->address : 0;
+    if (dst && plain) {
         mg__region_mark(dst, to - dst->address, to - dst->address + size, true);
-    } else if (dst) {
-        uint64_t at = 0, offset = from - src->address;
-        while (at < size) { /* as far as bytes are alike */
-            bool written = mg__region_written(src, offset + at, offset + at + 1);
-            uint64_t n = 1, step = size - at;
-            if (src->written == WRITTEN_NONE)
-                n = step;
-            while (n < step && mg__region_written(src, offset + at + n, offset + at + n + 1) == written)
-                n++;
-            mg__region_mark(dst, to - dst->address + at, to - dst->address + at + n, written);
-            at += n;
-        }
+        mg__region_filled(dst, to - dst->address, to - dst->address + size);
     }
+    while (dst && !plain && at < size) { /* as far as bytes are alike */
+        bool written = mg__copied_made(src, offset + at);
+        uint64_t n = 1;
+        if (src->written == WRITTEN_NONE)
+            n = size - at;
+        while (at + n < size && mg__copied_made(src, offset + at + n) == written)
+            n++;
+        mg__region_mark(dst, to - dst->address + at, to - dst->address + at + n, written);
+        if (written)
+            mg__region_filled(dst, to - dst->address + at, to - dst->address + at + n);
+        at += n;
+    }
+    if (!plain && (!dst || dst->host || dst->managed) && c->checks & MG_CHECK_INIT)
+        mg__copied_out(c, src, offset, size);
     if (dst)
         mg__region_settle(dst);
     if (dst && mg__streams_matter(c))
@@ -188,12 +195,14 @@ static int by_serial(const void *a, const void *b)
 
 void mg__check_ended(struct mg_check *c)
 {
-    if (!c || !(c->checks & MG_CHECK_LEAKS))
+    if (!c)
         return;
     pthread_mutex_lock(&c->lock);
-    if (c->regions.count)
+    mg__copied_ended(c, true);
+    bool leaks = c->checks & MG_CHECK_LEAKS;
+    if (leaks && c->regions.count)
         qsort(c->regions.at, c->regions.count, sizeof(struct region *), by_serial);
-    for (size_t i = 0; i < c->regions.count; i++) {
+    for (size_t i = 0; leaks && i < c->regions.count; i++) {
         const struct region *r = c->regions.at[i];
         char name[64];
         if (r->name || r->host)

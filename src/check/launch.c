@@ -21,6 +21,8 @@ static void free_block(struct block *b, uint32_t nwarps)
         free(b->local[k]);
     free(b->local);
     mg__segments_free(&b->segments);
+    free(b->holes);
+    mg__vec_free(&b->origins);
     mg__vec_free(&b->stuck);
     free(b);
 }
@@ -72,6 +74,10 @@ void mg__block_begin(struct worker *w, uint64_t linear)
         if (b->local[k])
             memset(b->local[k], 0, mg__block_local_words(l) * 8 * 32);
     mg__segments_forget(&b->segments);
+    free(b->holes);
+    b->holes = NULL;
+    b->origins.count = 0;
+    b->hollow = false;
     memset(b->meetings, 0, sizeof(b->meetings));
     memset(b->waits, 0, sizeof(b->waits));
     b->exited = 0;
@@ -227,6 +233,7 @@ static void worker_end(void *state, void *worker)
     free(w->last);
     free(w->shapes);
     mg__memos_free(&w->memos);
+    mg__define_free(w);
     free(w);
 }
 
@@ -246,12 +253,14 @@ static void launch_end(void *state, enum mg_status status)
 struct mg_observer mg__check_observer(struct mg_check *check)
 {
     return (struct mg_observer){.self = check,
-                                .wants = MG_OBSERVE_EVERY | MG_OBSERVE_SYNC,
+                                .wants = MG_OBSERVE_EVERY | MG_OBSERVE_SYNC |
+                                         (check->checks & MG_CHECK_INIT ? MG_OBSERVE_STEPS : 0),
                                 .launch_begin = launch_begin,
                                 .worker_begin = worker_begin,
                                 .access = mg__watch_access,
                                 .worker_end = worker_end,
                                 .launch_end = launch_end,
                                 .sync = mg__watch_sync,
+                                .step = mg__define_step,
                                 .fault = mg__watch_fault};
 }

@@ -47,6 +47,7 @@ void mg__region_free(struct region *r)
         munmap((void *)r->cells, cell_bytes(r));
     free(r->touched);
     free(r->bits);
+    free((void *)atomic_load_explicit(&r->holes, memory_order_relaxed));
     free(r);
 }
 
@@ -190,4 +191,37 @@ void mg__region_settle(struct region *r)
         r->bits = NULL;
         r->written = WRITTEN_ALL;
     }
+}
+
+/* ---- written, with what nobody made ---- */
+void mg__region_hole(struct region *r, uint64_t from, unsigned bytes, uint32_t missing)
+{
+    _Atomic uint64_t *bits = atomic_load_explicit(&r->holes, memory_order_acquire), *none = NULL;
+    if (!bits && missing) {
+        bits = (_Atomic uint64_t *)calloc(r->size / 64 + 1, sizeof(*bits));
+        if (bits && !atomic_compare_exchange_strong(&r->holes, &none, bits)) {
+            free((void *)bits);
+            bits = none;
+        }
+    }
+    for (unsigned k = 0; bits && k < bytes; k++) {
+        uint64_t at = from + k, bit = 1ull << (at % 64);
+        if (missing >> k & 1)
+            atomic_fetch_or_explicit(&bits[at / 64], bit, memory_order_relaxed);
+        else if (atomic_load_explicit(&bits[at / 64], memory_order_relaxed) & bit)
+            atomic_fetch_and_explicit(&bits[at / 64], ~bit, memory_order_relaxed);
+    }
+}
+
+void mg__region_filled(struct region *r, uint64_t from, uint64_t to)
+{
+    for (; mg__region_has_holes(r) && from < MG_MIN(to, r->size); from++)
+        if (mg__region_is_hole(r, from))
+            mg__region_hole(r, from, 1, 0);
+}
+
+bool mg__region_is_hole(const struct region *r, uint64_t at)
+{
+    _Atomic uint64_t *bits = atomic_load_explicit(&r->holes, memory_order_acquire);
+    return bits && atomic_load_explicit(&bits[at / 64], memory_order_relaxed) >> (at % 64) & 1;
 }

@@ -173,16 +173,83 @@ static struct mg_order_who who_of(const struct cells *c, unsigned lane)
                                  .async = c->site->async};
 }
 
-/* Whether a unit of the access was never written in this block; *which gets its first byte, counted from the lane's. */
-static bool fresh_shared(const struct cells *c, uint64_t address, unsigned *which)
+/* Bytes of the access that were never written in this block, or with what nobody made: a bit each. */
+static uint32_t missing_shared(const struct cells *c, uint64_t address)
 {
-    uint64_t last = address + c->a->width - 1;
-    for (uint64_t u = address >> c->unit; u <= last >> c->unit; u++)
-        if (c->b->shared.rows[u / 32].w_time[u % 32] < c->b->order->begin) {
-            *which = (unsigned)(MG_MAX(u << c->unit, address) - address);
-            return true;
-        }
-    return false;
+    uint32_t missing = 0;
+    for (unsigned k = 0; k < c->a->width; k++) {
+        uint64_t u = (address + k) >> c->unit;
+        bool hole = c->b->hollow && c->b->holes[address + k];
+        missing |= (uint32_t)(hole || c->b->shared.rows[u / 32].w_time[u % 32] < c->b->order->begin) << k;
+    }
+    return missing;
+}
+
+static uint64_t shared_bytes(const struct launch *l)
+{
+    return (uint64_t)l->info->shared_static + l->info->shared_dynamic + 4096;
+}
+
+/* The number of an origin in the block, from 1; the last one stands for all above 255. */
+static uint8_t origin_of(struct block *b, const struct origin *origin)
+{
+    size_t k = 0;
+    while (k < b->origins.count &&
+           (b->origins.at[k].insn != origin->insn || b->origins.at[k].object != origin->object ||
+            b->origins.at[k].computed != origin->computed))
+        k++;
+    if (k == b->origins.count && (k == 255 || !mg__vec_push(&b->origins, *origin)))
+        return (uint8_t)k;
+    return (uint8_t)(k + 1);
+}
+
+/* What a store to shared memory leaves there. */
+static void hole_shared(const struct launch *l, struct block *b, uint64_t address, unsigned width, uint32_t missing,
+                        const struct origin *origin)
+{
+    if (missing && !b->holes)
+        b->holes = calloc(shared_bytes(l), 1);
+    b->hollow |= missing && b->holes;
+    uint8_t number = missing && b->holes ? origin_of(b, origin) : 0;
+    for (unsigned k = 0; b->hollow && k < width && address + k < shared_bytes(l); k++)
+        b->holes[address + k] = missing >> k & 1 ? number : 0;
+}
+
+/* Where what the lane reads of a hole in shared memory comes from, if it is one. */
+static void came_from(const struct block *b, uint64_t address, uint32_t missing, struct origin *origin)
+{
+    uint8_t number = b->hollow ? b->holes[address + (unsigned)__builtin_ctz(missing)] : 0;
+    if (number)
+        *origin = b->origins.at[number - 1];
+}
+
+/* Lanes read bytes that nobody wrote. What can be followed is; else it is told at once. */
+static void read_missing(struct worker *w, const struct block *b, const struct mg_access *a, uint32_t missing[32],
+                         enum check_kind kind, enum place_kind place, int32_t object, uint64_t base)
+{
+    struct launch *l = w->launch;
+    unsigned first = 0;
+    while (first < 32 && !(a->mask >> first & 1 && missing[first]))
+        first++;
+    if (first == 32)
+        return;
+    unsigned element = element_of(l, a);
+    struct origin origin = {.insn = a->insn,
+                            .width = element,
+                            .object = object,
+                            .place = (uint8_t)place,
+                            .who = actor(a, first),
+                            .offset = a->address[first] + (unsigned)__builtin_ctz(missing[first]) - base};
+    if (place == PLACE_SHARED)
+        came_from(b, a->address[first], missing[first], &origin);
+    if (mg__define_read(w, a, missing, &origin))
+        return;
+    for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        if (missing[lane])
+            mg__watch_note(w, kind, place, object, a->address[lane] + (unsigned)__builtin_ctz(missing[lane]) - base,
+                           element, a->insn, NO_INSN, actor(a, lane), nobody);
+    }
 }
 
 static void race_shared(const struct cells *c, uint32_t mask, int32_t object)
@@ -323,7 +390,8 @@ static bool quick_shared(struct worker *w, struct block *b, struct mg_access *a,
     const struct launch *l = w->launch;
     const unsigned unit = l->code.unit_shared;
     uint64_t least, most;
-    if (b->order->partial || site->async || (site->class != MG_ORDER_PLAIN && !site->atomic))
+    if (b->order->partial || b->hollow || (a->follow && *a->follow) || site->async ||
+        (site->class != MG_ORDER_PLAIN && !site->atomic))
         return false;
     reach(a, &least, &most);
     if (least < site->lo || most + a->width > site->hi)
@@ -372,11 +440,22 @@ static __attribute__((noinline)) void watch_shared(struct worker *w, struct bloc
         take(l, b, a, MG_SPACE_SHARED, site->class == MG_ORDER_POLL);
     uint64_t base = object >= 0 ? info->shared_vars[object].offset : 0;
     struct cells c = {l, w, b, a, site, PLACE_SHARED, l->code.unit_shared};
+    uint32_t missing[32] = {0};
     for (uint32_t rest = mask; reads && l->init && rest; rest &= rest - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(rest), which;
-        if (fresh_shared(&c, a->address[lane], &which))
-            mg__watch_note(w, KIND_INIT_SHARED, PLACE_SHARED, object, a->address[lane] + which - base, element_of(l, a),
-                           a->insn, NO_INSN, actor(a, lane), nobody);
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        missing[lane] = missing_shared(&c, a->address[lane]);
+    }
+    if (reads && l->init)
+        read_missing(w, b, a, missing, KIND_INIT_SHARED, PLACE_SHARED, object, base);
+    if (writes && l->init) {
+        struct origin origin = w->async_origin;
+        bool some = site->async ? w->async_insn == a->insn + 1 : mg__define_written(w, a, missing, &origin);
+        if (site->async && some)
+            memcpy(missing, w->async, sizeof(missing));
+        for (uint32_t rest = some || b->hollow ? mask : 0; rest; rest &= rest - 1) {
+            unsigned lane = (unsigned)__builtin_ctz(rest);
+            hole_shared(l, b, a->address[lane], a->width, some ? missing[lane] : 0, &origin);
+        }
     }
     race_shared(&c, mask, object);
     b->order->now += writes;
@@ -388,20 +467,20 @@ static __attribute__((noinline)) void watch_shared(struct worker *w, struct bloc
 }
 
 /* ---- local memory: a bit a byte of each lane ---- */
-static bool any_unset(const uint64_t *bits, uint64_t from, unsigned n, unsigned *which)
+static uint32_t unset(const uint64_t *bits, uint64_t from, unsigned n)
 {
+    uint32_t missing = 0;
     for (unsigned k = 0; k < n; k++)
-        if (!(bits[(from + k) / 64] >> ((from + k) % 64) & 1)) {
-            *which = k;
-            return true;
-        }
-    return false;
+        missing |= (uint32_t)(~bits[(from + k) / 64] >> ((from + k) % 64) & 1) << k;
+    return missing;
 }
 
-static void set_bits(uint64_t *bits, uint64_t from, unsigned n)
+static void set_bits(uint64_t *bits, uint64_t from, unsigned n, uint32_t missing)
 {
-    for (unsigned k = 0; k < n; k++)
-        bits[(from + k) / 64] |= 1ull << ((from + k) % 64);
+    for (unsigned k = 0; k < n; k++) {
+        uint64_t bit = 1ull << ((from + k) % 64), *at = &bits[(from + k) / 64];
+        *at = missing >> k & 1 ? *at & ~bit : *at | bit;
+    }
 }
 
 static __attribute__((noinline)) void watch_local(struct worker *w, struct block *b, struct mg_access *a,
@@ -426,14 +505,20 @@ static __attribute__((noinline)) void watch_local(struct worker *w, struct block
     if (!b->local[a->warp] && !(b->local[a->warp] = calloc(words * 8, 32)))
         return;
     uint64_t *bits = (uint64_t *)(void *)b->local[a->warp];
+    uint32_t missing[32] = {0};
+    for (uint32_t rest = site->reads ? mask : 0; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        missing[lane] = unset(bits + lane * words, a->address[lane], a->width);
+    }
+    if (site->reads)
+        read_missing(w, b, a, missing, KIND_INIT_LOCAL, PLACE_LOCAL, -1, 0);
+    if (!site->writes)
+        return;
+    struct origin origin;
+    (void)mg__define_written(w, a, missing, &origin);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(rest), which;
-        uint64_t *mine = bits + lane * words;
-        if (site->reads && any_unset(mine, a->address[lane], a->width, &which))
-            mg__watch_note(w, KIND_INIT_LOCAL, PLACE_LOCAL, -1, a->address[lane] + which, element_of(l, a), a->insn,
-                           NO_INSN, actor(a, lane), nobody);
-        if (site->writes)
-            set_bits(mine, a->address[lane], a->width);
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        set_bits(bits + lane * words, a->address[lane], a->width, missing[lane]);
     }
 }
 
@@ -456,22 +541,20 @@ static int32_t find_allocation(const struct launch *l, uint64_t address, int32_t
     return -1;
 }
 
-/* Bytes of the region from `offset` on that neither the host nor this launch has written. */
-static bool unwritten(const struct launch *l, const struct region *r, uint64_t offset, unsigned width, unsigned *which)
+/* Bytes of the region from `offset` on that neither the host nor this launch has written, or with what nobody made. */
+static uint32_t missing_global(const struct region *r, uint64_t offset, unsigned width)
 {
-    (void)l;
-    if (mg__region_written(r, offset, offset + width))
-        return false;
+    uint32_t missing = 0;
+    bool holes = mg__region_has_holes(r);
+    if (!holes && mg__region_written(r, offset, offset + width))
+        return 0;
     for (unsigned k = 0; k < width; k++) {
         uint64_t at = offset + k;
-        if (mg__region_written(r, at, at + 1))
-            continue;
-        if (r->tracked && r->cells && mg__grid_written(r, at / 4 * 4) >> at % 4 & 1)
-            continue;
-        *which = k;
-        return true;
+        bool written = mg__region_written(r, at, at + 1) ||
+                       (r->tracked && r->cells && mg__grid_written(r, at / 4 * 4) >> at % 4 & 1);
+        missing |= (uint32_t)(!written || (holes && mg__region_is_hole(r, at))) << k;
     }
-    return false;
+    return missing;
 }
 
 /* Reads of memory that nothing in this launch writes to, and whole words of memory that only this warp has used. */
@@ -487,7 +570,9 @@ static bool quick_global(struct worker *w, struct block *b, struct mg_access *a,
     struct region *r = l->regions[k];
     int32_t meant = site->async ? site->from_object : site->object;
     reach(a, &least, &most);
-    if (!r || least < alloc->address || most + a->width > alloc->address + alloc->size || (meant >= 0 && meant != k) ||
+    if (!r || mg__region_has_holes(r) || (writes && a->follow && *a->follow))
+        return false;
+    if (least < alloc->address || most + a->width > alloc->address + alloc->size || (meant >= 0 && meant != k) ||
         (alloc->constant && writes))
         return false;
     uint64_t from = least - alloc->address, to = most + a->width - alloc->address;
@@ -508,6 +593,15 @@ static bool quick_global(struct worker *w, struct block *b, struct mg_access *a,
         b->order->now += writes;
     }
     return mg__grid_touch_words(w, k, a, site, from, memo);
+}
+
+/* A lane stores nothing but what nobody made. */
+static void note_copy(struct worker *w, const struct mg_access *a, int32_t to, const struct origin *from)
+{
+    struct occurrence o = {.kind = KIND_INIT_COPIED, .place = from->place, .insn = from->insn, .other = a->insn,
+                           .object = from->object, .count = 1, .who = from->who, .with = from->who,
+                           .offset = from->offset, .width = from->width, .value = {USE_COPY, (uint32_t)to}};
+    mg__tally_note(&w->tally, &o);
 }
 
 static __attribute__((noinline)) void watch_global(struct worker *w, struct block *b, struct mg_access *a,
@@ -531,12 +625,16 @@ static __attribute__((noinline)) void watch_global(struct worker *w, struct bloc
         site = &as_read;
     }
     struct cells c = {l, w, b, a, site, PLACE_GLOBAL, l->code.unit_global};
+    uint32_t missing[32] = {0}, unread[32] = {0};
+    int32_t unread_at = -1;
+    struct origin origin;
+    bool some = site->writes && l->init && mg__define_written(w, a, missing, &origin);
     if (site->takes)
         take(l, b, a, MG_SPACE_GLOBAL, site->class == MG_ORDER_POLL);
     for (uint32_t rest = site->takes ? a->mask : 0; rest; rest &= ~lanes_at(a, rest))
         mg__release_take(l, a->block, a->address[__builtin_ctz(rest)]);
     for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(rest), which;
+        unsigned lane = (unsigned)__builtin_ctz(rest);
         uint64_t address = a->address[lane];
         int32_t k = find_allocation(l, address, w->last[a->insn]);
         if (k < 0)
@@ -560,10 +658,15 @@ static __attribute__((noinline)) void watch_global(struct worker *w, struct bloc
                                actor(a, lane), nobody);
             continue;
         }
-        bool fresh = site->reads && unwritten(l, r, offset, a->width, &which);
-        if (fresh && l->init)
-            mg__watch_note(w, KIND_INIT_GLOBAL, PLACE_GLOBAL, k, offset + which, element_of(l, a), a->insn, NO_INSN,
-                           actor(a, lane), nobody);
+        uint32_t fresh = site->reads ? missing_global(r, offset, a->width) : 0;
+        if (fresh && l->init) {
+            unread[lane] = fresh;
+            unread_at = k;
+        }
+        if (site->writes && (some || mg__region_has_holes(r)))
+            mg__region_hole(r, offset, a->width, missing[lane]);
+        if (some && missing[lane] == (a->width < 32 ? (1u << a->width) - 1 : ~0u))
+            note_copy(w, a, k, &origin);
         if (!r->tracked)
             continue;
         if (l->race)
@@ -590,6 +693,14 @@ static __attribute__((noinline)) void watch_global(struct worker *w, struct bloc
                 t.late = true;
             mg__grid_touch(w, k, &t, a->insn, actor(a, lane));
         }
+    }
+    if (from) {
+        memcpy(w->async, unread, sizeof(unread));
+        w->async_insn = unread_at >= 0 ? a->insn + 1 : 0;
+        w->async_origin =
+            (struct origin){.insn = a->insn, .width = a->width, .object = unread_at, .place = PLACE_GLOBAL};
+    } else if (unread_at >= 0) {
+        read_missing(w, b, a, unread, KIND_INIT_GLOBAL, PLACE_GLOBAL, unread_at, info->allocations[unread_at].address);
     }
     b->order->now += site->writes;
     if (site->publishes) {
@@ -628,7 +739,7 @@ static inline bool quick_read(struct worker *w, const struct mg_access *a)
     const struct site *site = &l->code.sites[a->insn];
     struct block *b = w->current;
     if (!a->pattern || a->space != MG_SPACE_SHARED || !site->plain_read || !b || b->linear != a->block || !b->busy ||
-        b->order->partial)
+        b->order->partial || b->hollow)
         return false;
     const unsigned unit = l->code.unit_shared;
     uint64_t least = a->base + (uint64_t)(int64_t)a->pattern->low, most = a->base + (uint64_t)(int64_t)a->pattern->high;
@@ -744,6 +855,8 @@ void mg__watch_sync(void *self, const struct mg_sync *e)
     switch (e->kind) {
     case MG_SYNC_BLOCK_END:
         b->busy = false;
+        if (w->shadows)
+            mg__define_forget(w, b->linear);
         break;
     case MG_SYNC_BARRIER:
         if (e->barrier < 16)

@@ -87,6 +87,8 @@ begin(struct mg_worker *worker, uint32_t insn, const struct mg_mem *mem, uint8_t
     e->word = NULL;
     e->rows = 1;
     e->value = NULL;
+    e->follow = NULL;
+    e->frame = NULL;
     return e;
 }
 
@@ -97,6 +99,8 @@ static inline __attribute__((always_inline)) struct mg_access *of_warp(struct mg
     struct mg_access *e = begin(w->worker, op->insn, mem, space, mask, var);
     e->block = e->target = w->block->linear;
     e->warp = w->index;
+    e->follow = &w->followed;
+    e->frame = w->frame;
     if (mem->kind == MG_ACCESS_ST) {
         e->value = w->worker->values;
         for (unsigned v = 0; v < mem->vec; v++)

@@ -496,6 +496,8 @@ static ALWAYS_INLINE struct mg_shape *watched_shape(struct mg_warp *w, const str
         uint8_t *p = WHERE;                                                                                            \
         mg__access_watched(w, op, s, base, p);                                                                         \
         DO;                                                                                                            \
+        if (MG_UNLIKELY(w->followed)) /* one op at a time from here on */                                              \
+            return op + 1;                                                                                             \
         NEXT                                                                                                           \
     }
 /* Words have the short way; what else there is takes room that their handlers need not make. */

@@ -357,6 +357,9 @@ static bool place_pool(struct mg_lower *L)
         settle(code, &code->fills[i].slot);
     }
     code->nfills = (uint32_t)L->fills.count;
+    for (size_t r = 0; r < L->func->nregs; r++)
+        settle(code, &L->slots[r]);
+    code->slots = L->slots;
     mg__lower_forms(L);
     return true;
 }

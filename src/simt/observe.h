@@ -11,6 +11,8 @@
  *                     effect.
  *  MG_OBSERVE_SYNC    what orders accesses, in the order in which it happens in a block: barriers, warp operations,
  *                     fences, asynchronous copies, exits, and what the scheduler had to do so that the block went on.
+ *  MG_OBSERVE_STEPS   each instruction of the warps that the observer asked to follow, before it is executed; asked for
+ *                     by mg_access.follow, with EVERY.
  *
  * Where its lanes go comes as whatever the engine has at hand: their addresses, a pattern that it has seen before and a
  * base, or words of shared memory. mg__access_lanes makes addresses of it, once for all observers that ask. Who can do
@@ -133,7 +135,21 @@ struct mg_access {
     /* MG_OBSERVE_EVERY: what a store is about to write: for each element 32 lanes of 32 or, if value64, 64 bits. NULL
      * for other operations. */
     const void *const *value;
+    bool *follow;      /* set by an observer of MG_OBSERVE_STEPS: it wants the warp's steps from here on; or NULL */
+    const void *frame; /* as mg_step's */
     struct mg_access_room *room;
+};
+/* A warp is about to execute instructions `from` to `to`, one behind the other; those before `to` are moves and the
+ * like, which the engine need not do. */
+struct mg_step {
+    uint32_t from, to; /* indices into launch->insns */
+    uint32_t warp, mask;
+    uint64_t block;
+    const void *frame; /* of the function's call: the same in all its steps, and free for another when it has ended */
+    /* Of instruction `to`: registers as they are before it. By PTX register, where its 32 lanes lie from `regs` on, of
+     * 32 or 64 bits, or for a predicate a mask; -1: it has no place. */
+    const uint8_t *regs;
+    const int32_t *slots;
 };
 /* The access has its addresses from here on. */
 static inline void mg__access_lanes(struct mg_access *access)
@@ -185,7 +201,13 @@ struct mg_insn_counts {
     uint64_t threads;   /* active threads, before the guard */
     uint64_t divergent; /* branches: times that active lanes went different ways */
 };
-enum { MG_OBSERVE_SHAPES = 1, MG_OBSERVE_EVERY = 2, MG_OBSERVE_COUNTS = 4, MG_OBSERVE_SYNC = 8 };
+enum {
+    MG_OBSERVE_SHAPES = 1,
+    MG_OBSERVE_EVERY = 2,
+    MG_OBSERVE_COUNTS = 4,
+    MG_OBSERVE_SYNC = 8,
+    MG_OBSERVE_STEPS = 16
+};
 struct mg_observer {
     void *self;
     unsigned wants; /* MG_OBSERVE_* */
@@ -198,6 +220,7 @@ struct mg_observer {
     /* `status`: how the launch ended. The last call of the launch; frees `state`. */
     void (*launch_end)(void *state, enum mg_status status);
     void (*sync)(void *worker, const struct mg_sync *sync);
+    bool (*step)(void *worker, const struct mg_step *step); /* false: it need not be told any more */
     /* With one of these attached a faulting access does not end the launch: it goes on without those lanes, and ends
      * with the error all the same. `access` has no `where`, and times and shared_var mean nothing. */
     void (*fault)(void *worker, struct mg_access *access, enum mg_fault_kind kind);

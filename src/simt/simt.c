@@ -417,6 +417,7 @@ static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const 
     run->want_every = wants & MG_OBSERVE_EVERY;
     run->want_shapes = wants & MG_OBSERVE_SHAPES;
     run->want_sync = wants & MG_OBSERVE_SYNC;
+    run->want_steps = wants & MG_OBSERVE_STEPS;
     for (unsigned i = 0; i < run->nobservers; i++)
         run->goes_on |= run->observers[i].fault != NULL;
     if (!run->want_every && !run->want_sync && !run->goes_on)

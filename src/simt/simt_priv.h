@@ -179,6 +179,7 @@ struct mg_code {
     const uint32_t *ret, *ret_sizes;
     uint32_t nformal, nret;
     uint32_t id;           /* in the program */
+    const int32_t *slots;  /* by register of the PTX */
 };
 /* A kernel with all that it calls, ready to run. Immutable once made. */
 struct mg_program {
@@ -325,6 +326,7 @@ struct mg_warp {
     uint32_t entry;
     uint8_t place;
     bool excursion; /* interpreted until compiled code can go on */
+    bool followed;  /* an observer wants its steps */
     /* the block's number is in its frame; compiled code needs it in the first lane of the first warp only */
     bool filled;
     uint32_t tid[3][32] __attribute__((aligned(64)));
@@ -428,7 +430,7 @@ struct mg_run {
     uint32_t local_stride;
     unsigned nworkers;
     bool serial; /* one worker: atomics need no lock prefix */
-    bool want_shapes, want_sync;
+    bool want_shapes, want_sync, want_steps;
     bool want_every; /* the program is the watched one */
     bool goes_on;    /* an observer takes faults: the launch ends with its error, but later */
     bool lets_pass;  /* an access beyond its allocation in memory that a device has mapped goes on */

@@ -68,6 +68,13 @@ template <typename T = int> static T *zeros(size_t n)
     return p;
 }
 
+/* The host reads the result. */
+template <typename T> static void fetch(const T *from, size_t n)
+{
+    std::vector<T> host(n);
+    cudaMemcpy(host.data(), from, n * sizeof(T), cudaMemcpyDeviceToHost);
+}
+
 static void run(const char *how, const Case &c)
 {
     (strcmp(how, "fault") ? c.right : c.fault)();

@@ -15,7 +15,9 @@ template <bool fault> __global__ void tail_not_loaded(const int *in, int *out, i
 }
 CASE(tail_not_loaded, 0)
 {
-    tail_not_loaded<fault><<<1, 64>>>(zeros(64), zeros(64), 50);
+    int *out = zeros(64);
+    tail_not_loaded<fault><<<1, 64>>>(zeros(64), out, 50);
+    fetch(out, 64);
 }
 
 template <bool fault> __global__ void halo_not_loaded(const float *in, float *out, int n)
@@ -61,7 +63,7 @@ template <bool fault> __global__ void half_of_a_word(const short *in, int *out)
     if (!fault)
         pair[2 * t + 1] = 0;
     __syncthreads();
-    out[t] = *(int *)&pair[2 * (31 - t)]; // EXPECT: init/shared pair
+    out[t] = *(int *)&pair[2 * (31 - t)] + 1; // EXPECT: init/shared pair
 }
 CASE(half_of_a_word, 0)
 {
@@ -80,7 +82,9 @@ template <bool fault> __global__ void dynamic_not_written(const int *in, int *ou
 }
 CASE(dynamic_not_written, 0)
 {
-    dynamic_not_written<fault><<<1, 32, 256>>>(zeros(32), zeros(32), 32);
+    int *out = zeros(32);
+    dynamic_not_written<fault><<<1, 32, 256>>>(zeros(32), out, 32);
+    fetch(out, 32);
 }
 
 /* Shared memory does not last from one block, or launch, to the next. */
@@ -94,7 +98,9 @@ template <bool fault> __global__ void remembered(const int *in, int *out)
 }
 CASE(remembered, 0)
 {
-    remembered<fault><<<3, 32>>>(zeros(1), zeros(96));
+    int *out = zeros(96);
+    remembered<fault><<<3, 32>>>(zeros(1), out);
+    fetch(out, 96);
 }
 
 template <bool fault> __global__ void padding_column(const float *in, float *out)
@@ -107,7 +113,9 @@ template <bool fault> __global__ void padding_column(const float *in, float *out
 }
 CASE(padding_column, 0)
 {
-    padding_column<fault><<<1, dim3(16, 16)>>>(zeros<float>(256), zeros<float>(256));
+    float *out = zeros<float>(256);
+    padding_column<fault><<<1, dim3(16, 16)>>>(zeros<float>(256), out);
+    fetch(out, 256);
 }
 
 /* Through a copy within shared memory: the byte is as unwritten where it went. Told where it is read first. */
@@ -137,7 +145,7 @@ template <bool fault> __global__ void local_array(const int *in, int *out)
     int queue[8];
     for (int i = 0; i < (fault ? 7 : 8); i++)
         queue[(in[i] + i) & 7] = i;
-    out[threadIdx.x] = queue[(threadIdx.x + in[0]) & 7]; // EXPECT: init/local
+    out[threadIdx.x] = 3 * queue[(threadIdx.x + in[0]) & 7]; // EXPECT: init/local
 }
 CASE(local_array, 0)
 {
@@ -181,7 +189,9 @@ CASE(half_cleared, 0)
 {
     int *in = fresh(64);
     cudaMemset(in, 0, fault ? 32 * sizeof(int) : 64 * sizeof(int));
-    half_cleared<fault><<<1, 64>>>(in, zeros(64));
+    int *out = zeros(64);
+    half_cleared<fault><<<1, 64>>>(in, out);
+    fetch(out, 64);
 }
 
 template <bool fault> __global__ void elements_for_bytes(const float *in, float *out)
@@ -203,7 +213,9 @@ CASE(through_a_copy, 0)
 {
     int *from = fault ? fresh(32) : zeros(32), *to = zeros(32);
     cudaMemcpy(to, from, 32 * sizeof(int), cudaMemcpyDeviceToDevice);
-    through_a_copy<fault><<<1, 32>>>(to, zeros(32));
+    int *out = zeros(32);
+    through_a_copy<fault><<<1, 32>>>(to, out);
+    fetch(out, 32);
 }
 
 template <bool fault> __global__ void write_some(int *data, int n)
@@ -219,7 +231,9 @@ CASE(kernel_wrote_part, 0)
 {
     int *data = fresh(64);
     write_some<fault><<<1, 64>>>(data, fault ? 60 : 64);
-    kernel_wrote_part<fault><<<1, 64>>>(data, zeros(64));
+    int *out = zeros(64);
+    kernel_wrote_part<fault><<<1, 64>>>(data, out);
+    fetch(out, 64);
 }
 
 template <bool fault> __global__ void sum_not_cleared(const int *in, int *sum)
@@ -259,5 +273,144 @@ CASE(reused_allocation, 0)
     int *second = fresh(1024); /* may well lie where the first was */
     if (!fault)
         cudaMemset(second, 0, 4096);
-    reused_allocation<fault><<<1, 64>>>(second, zeros(64));
+    int *out = zeros(64);
+    reused_allocation<fault><<<1, 64>>>(second, out);
+    fetch(out, 64);
+}
+
+/* ---- copying is no error, deciding is ---- */
+struct Padded {
+    char c;
+    int x;
+};
+template <bool fault> __global__ void make_padded(Padded *to)
+{
+    to[threadIdx.x].c = 1;
+    if (!fault)
+        to[threadIdx.x].x = 2;
+}
+template <bool fault> __global__ void copy_padded(const Padded *from, Padded *to)
+{
+    __shared__ Padded between[32];
+    between[threadIdx.x] = from[threadIdx.x]; // ALSO: init/copied
+    __syncthreads();
+    to[threadIdx.x] = between[31 - threadIdx.x];
+}
+template <bool fault> __global__ void use_padded(const Padded *from, int *out)
+{
+    Padded p = from[threadIdx.x]; // EXPECT: init/global
+    if (p.x > 1)
+        out[threadIdx.x] = p.c;
+}
+CASE(use_padded, 0)
+{
+    Padded *a = fresh<Padded>(32), *b = fresh<Padded>(32);
+    make_padded<fault><<<1, 32>>>(a);
+    copy_padded<fault><<<1, 32>>>(a, b);
+    use_padded<fault><<<1, 32>>>(b, zeros(32));
+    if (!fault)
+        fetch(b, 32);
+}
+
+template <bool fault> __device__ __noinline__ bool find_key(const int *in, int want, int &at)
+{
+    for (int i = 0; i < 8; i++)
+        if (in[i] == want) {
+            at = i;
+            return true;
+        }
+    return false;
+}
+template <bool fault> __global__ void out_parameter(const int *in, int *out)
+{
+    int at;
+    bool found = find_key<fault>(in, (int)threadIdx.x - 1, at);
+    if (fault ? at < 4 : found && at < 4) // EXPECT: init/local
+        out[threadIdx.x] = at; // ALSO: init/local
+}
+CASE(out_parameter, 0)
+{
+    out_parameter<fault><<<1, 32>>>(zeros(8), zeros(32));
+}
+
+template <bool fault> __global__ void chosen_afterwards(const int *in, const int *loose, int *out, int n)
+{
+    int t = threadIdx.x, v = loose[t]; // EXPECT: init/global
+    out[t] = fault || t < n ? v + 1 : in[t];
+}
+CASE(chosen_afterwards, 0)
+{
+    int *loose = fresh(32);
+    cudaMemset(loose, 0, 20 * sizeof(int));
+    chosen_afterwards<fault><<<1, 32>>>(zeros(32), loose, zeros(32), 20);
+}
+
+/* Bits of a word: those that were written count. */
+template <bool fault> __global__ void set_some_bits(unsigned *words)
+{
+    unsigned w = words[threadIdx.x]; // ALSO: init/global
+    words[threadIdx.x] = (w & 0xffff0000u) | 0x1234u;
+}
+template <bool fault> __global__ void look_at_bits(const unsigned *words, int *out)
+{
+    unsigned w = words[threadIdx.x]; // EXPECT: init/global
+    if ((fault ? w >> 16 : w & 0xffffu) == 0x1234u)
+        out[threadIdx.x] = 1;
+}
+CASE(look_at_bits, 0)
+{
+    unsigned *words = fresh<unsigned>(32);
+    set_some_bits<fault><<<1, 32>>>(words);
+    look_at_bits<fault><<<1, 32>>>(words, zeros(32));
+}
+
+template <bool fault> __global__ void shuffled(const int *in, int *out)
+{
+    int t = threadIdx.x, v = in[t]; // EXPECT: init/global
+    int other = __shfl_sync(0xffffffffu, v, fault ? 31 - t : t / 2);
+    if (other == 0)
+        out[t] = 1;
+}
+CASE(shuffled, 0)
+{
+    int *in = fresh(32);
+    cudaMemset(in, 0, 16 * sizeof(int));
+    shuffled<fault><<<1, 32>>>(in, zeros(32));
+}
+
+template <bool fault> __global__ void loose_index(const int *in, const int *table, int *out)
+{
+    int at = in[threadIdx.x]; // EXPECT: init/global
+    out[threadIdx.x] = table[fault ? at & 7 : threadIdx.x & 7];
+    out[threadIdx.x + 32] = at;
+}
+CASE(loose_index, 0)
+{
+    loose_index<fault><<<1, 32>>>(fault ? fresh(32) : zeros(32), zeros(8), zeros(64));
+}
+
+template <bool fault> __global__ void loose_addend(const int *in, int *sum)
+{
+    int v = in[threadIdx.x]; // EXPECT: init/global
+    if (fault || threadIdx.x < 16)
+        atomicAdd(sum, v);
+}
+CASE(loose_addend, 0)
+{
+    int *in = fresh(32);
+    cudaMemset(in, 0, 16 * sizeof(int));
+    loose_addend<fault><<<1, 32>>>(in, zeros(1));
+}
+
+/* The host copies out what a kernel has not written. */
+template <bool fault> __global__ void fill_part(int *out)
+{
+    if (threadIdx.x < (fault ? 60 : 64))
+        out[threadIdx.x] = 1;
+}
+CASE(fill_part, ALONE)
+{
+    int *out = fresh(64);
+    fill_part<fault><<<1, 64>>>(out);
+    fetch(out, 64); // EXPECT: init/copied-out
 }
