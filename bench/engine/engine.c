@@ -194,7 +194,7 @@ static struct bench_peer *open_with(const char *ptx, size_t length, unsigned thr
     (void)cache, (void)quick;
 #endif
     if (mode == BENCH_MODELS || mode == BENCH_INTERPRET) {
-        status = mg__model_create(model_done, e, &e->model);
+        status = mg__model_create(mg__simt_arch(e->simt), model_done, e, &e->model);
         if (status == MG_OK) {
             struct mg_observer observer = mg__model_observer(e->model);
             status = mg__simt_observe(e->simt, &observer);

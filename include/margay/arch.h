@@ -50,7 +50,10 @@ struct mg_arch {
     /* ---- shared memory ---- */
     unsigned shared_block, shared_block_optin; /* without asking; after cudaFuncSetAttribute */
     unsigned shared_reserved;                  /* taken by the system in every block, on top */
-    unsigned shared_sm, shared_alloc_unit, banks, bank_bytes;
+    unsigned shared_sm, shared_alloc_unit;
+    unsigned banks, bank_bytes; /* a wavefront serves a row of them: 128 bytes */
+    /* ---- global memory, through the caches ---- */
+    unsigned sector_bytes, line_bytes; /* what is moved, and what a tag stands for */
     /* L1, texture and shared memory together; before 7.0 without shared memory; 0: not published */
     unsigned unified_cache;
     /* sizes that an SM can set aside for shared memory, ascending */

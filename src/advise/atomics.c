@@ -34,10 +34,10 @@ static double in_shared(const struct mg_facts *f, uint32_t group)
                 low = MG_MIN(low, s->at[lane]);
             for (unsigned lane = 0; lane < 32; lane++)
                 address[lane] = (uint64_t)((int64_t)s->at[lane] - low);
-            wavefronts +=
-                mg__model_shared((enum mg_access_kind)s->kind, f->info->insns[i].insn, s->width, s->mask, address)
-                    .wavefronts *
-                (double)s->times;
+            wavefronts += mg__model_shared(f->arch, (enum mg_access_kind)s->kind, f->info->insns[i].insn, s->width,
+                                           s->mask, address)
+                              .wavefronts *
+                          (double)s->times;
             times += (double)s->times;
         }
         if (times > 0)
@@ -171,7 +171,8 @@ static double replay(const struct mg_facts *f, uint32_t var, unsigned copies)
                         a.mask &= ~(1u << lane);
             struct mg_model_access as;
             if (mg__model_made_access(f->seen->made, &a, true, &as))
-                total += mg__model_shared(as.cost, f->info->insns[i].insn, as.width, as.mask, as.address).wavefronts *
+                total += mg__model_shared(f->arch, as.cost, f->info->insns[i].insn, as.width, as.mask, as.address)
+                             .wavefronts *
                          (double)s->times * scale;
         }
     }
@@ -211,7 +212,7 @@ static void shared_atomics(struct mg_facts *f, uint32_t var)
         double cost, then = replay(f, var, copies);
         unsigned fit = mg__advise_blocks_with(f, (int64_t)size * (copies - 1), &cost);
         /* Clearing the copies and adding them up at the end: each word of them twice. */
-        cost += 2.0 * size * copies / 128 * (double)f->seen->nblocks * f->price.wavefront;
+        cost += 2.0 * size * copies / mg__facts_row(f) * (double)f->seen->nblocks * f->price.wavefront;
         double saved = (now - then) * f->price.wavefront - cost;
         if (fit && saved > best * 1.02) {
             best = saved;

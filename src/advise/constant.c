@@ -34,18 +34,18 @@ void mg__advise_constant(struct mg_facts *f)
                 }
             }
             wavefronts +=
-                mg__model_shared(MG_ACCESS_LD, f->info->insns[i].insn, s->width, s->mask, address).wavefronts *
+                mg__model_shared(f->arch, MG_ACCESS_LD, f->info->insns[i].insn, s->width, s->mask, address).wavefronts *
                 (double)s->times * scale;
         }
     }
     if (passes <= 0 || high <= low || f->worst_const == UINT32_MAX)
         return;
-    double bytes = (double)(high - low), fills = ceil(bytes / 128) * blocks;
+    double bytes = (double)(high - low), fills = ceil(bytes / mg__facts_row(f)) * blocks;
     unsigned fit = mg__advise_blocks_with(f, (int64_t)bytes, &cost);
     if (f->has_occupancy && !fit)
         return;
-    cost +=
-        fills * f->price.wavefront + ceil(bytes / 32) * blocks * f->price.again + f->warps * blocks * f->price.barrier;
+    cost += fills * f->price.wavefront + ceil(bytes / f->arch->sector_bytes) * blocks * f->price.again +
+            f->warps * blocks * f->price.barrier;
     struct mg_report_advice_item *item =
         mg__advise_add(f, "constant", (passes - requests) * f->price.again - wavefronts * f->price.wavefront - cost);
     if (!item)

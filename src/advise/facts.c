@@ -408,9 +408,9 @@ static void price(struct mg_facts *f)
     const struct mg_board *b = f->arch->board;
     double clock = b->clock_khz * 1e3;
     f->price.cycle = 1 / clock;
-    f->price.memory = 32 / mg_board_memory_peak(b);
+    f->price.memory = f->arch->sector_bytes / mg_board_memory_peak(b);
     f->price.again = 1 / (clock * b->sm_count);
-    f->price.wavefront = 128 / mg_board_shared_peak(b);
+    f->price.wavefront = mg__facts_row(f) / mg_board_shared_peak(b);
     f->price.issue = 1 / (clock * b->sm_count * f->arch->partitions);
     f->price.barrier = BARRIER_SLOTS * f->price.issue;
     for (uint32_t g = 0; g < f->ngroups; g++) {

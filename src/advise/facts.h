@@ -130,6 +130,11 @@ const char *mg__facts_variable(struct mg_facts *f, uint32_t var);             /*
 /* Seconds of a group's accesses, and of `moved` sectors of which a part `first` has not
  * been moved by the block before. */
 double mg__facts_sector_seconds(const struct mg_facts *f, double moved, double first);
+/* Bytes that a wavefront serves. */
+static inline unsigned mg__facts_row(const struct mg_facts *f)
+{
+    return f->arch->banks * f->arch->bank_bytes;
+}
 double mg__facts_first(const struct mg_group *group); /* that part */
 /* Different bytes in each block, added up over all blocks, of so many bytes that threads used; and sectors likewise.
  * Bytes used are counted exactly, and how often each is used is read off the sampled blocks: where all are used alike,

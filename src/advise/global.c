@@ -110,9 +110,9 @@ static void mend(struct mg_facts *f, struct remedy *r, uint32_t site, double sec
 }
 
 /* Sectors of a site when each of its bytes is moved once a block, whole sectors at a time. */
-static double sectors_once(const struct mg_site_fact *s)
+static double sectors_once(const struct mg_facts *f, const struct mg_site_fact *s)
 {
-    return MG_MIN(mg__facts_distinct(&s->use, s->sum.bytes) / 32, (double)s->sum.touched);
+    return MG_MIN(mg__facts_distinct(&s->use, s->sum.bytes) / f->arch->sector_bytes, (double)s->sum.touched);
 }
 
 static const char *place(struct mg_facts *f, const struct mg_site_fact *s)
@@ -212,7 +212,8 @@ static unsigned sectors_of_block(const struct mg_facts *f, const struct mg_walk 
         for (unsigned t = 32 * warp; t < MG_MIN(32 * warp + 32, f->threads); t++) {
             unsigned in = t % (bx * by), from = exchanged ? t - in + in % by * bx + in / by : t;
             uint64_t at = walk->first[from];
-            for (uint64_t s = at / 32; at && s <= (at + width - 1) / 32 && n < MG_COUNT(seen); s++) {
+            const unsigned sector = f->arch->sector_bytes;
+            for (uint64_t s = at / sector; at && s <= (at + width - 1) / sector && n < MG_COUNT(seen); s++) {
                 unsigned k = 0;
                 while (k < n && seen[k] != s)
                     k++;
@@ -248,7 +249,7 @@ static void exchange_all(struct mg_facts *f, struct remedy *swap)
         const struct mg_site_fact *s = &f->sites[i];
         double touched = (double)s->sum.touched, part = exchanged(f, i);
         if (s->swaps) {
-            mend(f, swap, i, part < 0 ? sectors_once(s) : MG_MIN(touched * part, touched));
+            mend(f, swap, i, part < 0 ? sectors_once(f, s) : MG_MIN(touched * part, touched));
         } else if (part >= 0 && part != 1) {
             swap->before += touched;
             swap->after += touched * part;
@@ -274,11 +275,11 @@ void mg__advise_global(struct mg_facts *f)
             continue; /* the tile that is advised for its reuse mends this too */
         switch ((enum mg_cause)s->cause) {
         case MG_VECTOR:
-            mend(f, &vector, i, sectors_once(s));
+            mend(f, &vector, i, sectors_once(f, s));
             break;
         case MG_ORDER:
             if (!s->swaps || !all)
-                mend(f, s->swaps ? &swap : &order, i, sectors_once(s));
+                mend(f, s->swaps ? &swap : &order, i, sectors_once(f, s));
             break;
         case MG_FIELDS:
             mend(f, &fields, i, (double)s->sum.ideal);
@@ -291,7 +292,7 @@ void mg__advise_global(struct mg_facts *f)
             mend(f, &drift, i, s->aligned * (double)s->sum.touched);
             break;
         case MG_NARROW:
-            mend(f, &narrow, i, sectors_once(s));
+            mend(f, &narrow, i, sectors_once(f, s));
             break;
         case MG_SCATTER:
             mend(f, &scatter, i, (double)s->sum.ideal);

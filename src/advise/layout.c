@@ -16,7 +16,7 @@
 
 #include <math.h>
 
-enum { MOST_ROWS = 16, MOST_PAD = 32, BANK_BYTES = 4, BANKS = 32 };
+enum { MOST_ROWS = 16, MOST_PAD = 32 };
 
 struct layout {
     uint32_t element, row, pad;       /* bytes; elements; elements */
@@ -75,7 +75,7 @@ static void try_layout(const struct mg_facts *f, uint32_t var, const struct layo
             struct mg_model_access as;
             if (!mg__model_made_access(f->seen->made, &a, joined, &as))
                 continue;
-            struct mg_cost c = mg__model_shared(as.cost, insn, as.width, as.mask, as.address);
+            struct mg_cost c = mg__model_shared(f->arch, as.cost, insn, as.width, as.mask, as.address);
             t->wavefronts += c.wavefronts * (double)s->times * scale;
             t->ideal += c.ideal * (double)s->times * scale;
         }
@@ -144,7 +144,7 @@ static unsigned candidate_rows(const struct mg_facts *f, uint32_t var, uint32_t 
             weight[k - 1] = w;
             rows[k - 1] = r;
         }
-    uint32_t banks = element >= BANKS * BANK_BYTES ? 1 : BANKS * BANK_BYTES / element;
+    uint32_t banks = MG_MAX(mg__facts_row(f) / element, 1u);
     bool have = banks < 2 || banks > elements;
     for (unsigned i = 0; i < n; i++)
         have |= rows[i] == banks;
@@ -156,7 +156,7 @@ static unsigned candidate_rows(const struct mg_facts *f, uint32_t var, uint32_t 
 static void try_pads(const struct mg_facts *f, uint32_t var, uint32_t element, uint32_t row, struct trial *best)
 {
     double conflicts = (double)(f->vars[var].wavefronts - f->vars[var].ideal);
-    uint32_t unit = element < BANK_BYTES ? BANK_BYTES / element : 1; /* a pad moves whole banks */
+    uint32_t unit = MG_MAX(f->arch->bank_bytes / element, 1u); /* a pad moves whole banks */
     uint64_t room = f->arch->shared_block_optin;
     for (uint32_t p = 1; p <= MOST_PAD; p++) {
         struct layout l = {.element = element, .row = row, .pad = p * unit};
@@ -174,7 +174,7 @@ static void try_pads(const struct mg_facts *f, uint32_t var, uint32_t element, u
 
 static void try_swizzles(const struct mg_facts *f, uint32_t var, uint32_t element, uint32_t row, struct trial *best)
 {
-    uint32_t banks = element <= BANK_BYTES ? BANKS * BANK_BYTES / element : BANKS * BANK_BYTES / MG_MIN(element, 64u);
+    uint32_t banks = mg__facts_row(f) / MG_MIN(element, mg__facts_row(f) / 2);
     uint32_t mask = MG_MIN(row, banks) - 1, elements = f->info->shared_vars[var].size / element;
     if ((row & (row - 1)) || elements % row) /* it stays inside full rows of a power of two */
         return;

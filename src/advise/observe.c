@@ -177,12 +177,13 @@ static void cost_of(const struct mg_seen *seen, struct mg_access *a, struct mg_s
         return; /* another instruction's access carries it */
     const struct mg_ptx_insn *insn = seen->info->insns[a->insn].insn;
     if (a->space == MG_SPACE_SHARED) {
-        struct mg_cost c = mg__model_shared(made.cost, insn, made.width, made.mask, made.address);
+        struct mg_cost c = mg__model_shared(seen->arch, made.cost, insn, made.width, made.mask, made.address);
         s->taken = c.wavefronts;
         s->ideal = c.ideal;
     } else {
         uint64_t origin = mg__model_origin(seen->info, made.address[__builtin_ctz(made.mask)]);
-        struct mg_global_cost c = mg__model_global(made.cost, insn, made.width, made.mask, made.address, origin);
+        struct mg_global_cost c =
+            mg__model_global(seen->arch, made.cost, insn, made.width, made.mask, made.address, origin);
         s->taken = c.touched;
         s->ideal = c.ideal;
         s->moved = c.moved;

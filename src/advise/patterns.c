@@ -45,7 +45,7 @@ static enum mg_pattern_kind classify(const struct mg_shape *s, int64_t *stride)
 }
 
 /* Sectors of an access in which each run of neighbours, idle lanes within it included, started at a sector. */
-static unsigned aligned_sectors(const struct mg_shape *s)
+static unsigned aligned_sectors(const struct mg_shape *s, unsigned sector)
 {
     int first = -1, last = -1;
     unsigned sectors = 0;
@@ -53,7 +53,7 @@ static unsigned aligned_sectors(const struct mg_shape *s)
         if (!(s->mask >> i & 1))
             continue;
         if (first >= 0 && (int64_t)s->at[i] - s->at[last] != (int64_t)s->width * (i - last)) {
-            sectors += ((unsigned)(last - first + 1) * s->width + 31) / 32;
+            sectors += ((unsigned)(last - first + 1) * s->width + sector - 1) / sector;
             first = -1;
         }
         if (first < 0)
@@ -61,7 +61,7 @@ static unsigned aligned_sectors(const struct mg_shape *s)
         last = i;
     }
     if (first >= 0)
-        sectors += ((unsigned)(last - first + 1) * s->width + 31) / 32;
+        sectors += ((unsigned)(last - first + 1) * s->width + sector - 1) / sector;
     return MG_MIN(sectors, s->taken);
 }
 
@@ -80,6 +80,7 @@ void mg__facts_find_pattern(struct mg_facts *f, uint32_t site)
     int64_t strides[STRIDES];
     unsigned nstrides = 0;
     double widths[6] = {0}, taken = 0;
+    const unsigned row = mg__facts_row(f);
     s->drifts = f->threads % 32 != 0;
     for (uint32_t i = 0; i < f->info->ninsns; i++) {
         const struct mg_shapes *set = &f->seen->global[i];
@@ -95,11 +96,11 @@ void mg__facts_find_pattern(struct mg_facts *f, uint32_t site)
             weight[kind] += kind == MG_PATTERN_NONE ? w * 1e-3 : w; /* one lane shows no pattern */
             widths[MG_MIN(__builtin_ctz(shape->width | 32), 5)] += times;
             taken += times * shape->taken;
-            s->aligned += times * aligned_sectors(shape);
+            s->aligned += times * aligned_sectors(shape, f->arch->sector_bytes);
             unsigned start = common_start(f, shape->width),
                      before = (unsigned)__builtin_ctz(shape->mask) * shape->width;
             s->drifts &= start < 32 && (shape->phase - before) % start == 0;
-            s->ideal_staged += times * (kind == MG_PATTERN_UNIFORM ? 1 : (lanes * shape->width + 127) / 128);
+            s->ideal_staged += times * (kind == MG_PATTERN_UNIFORM ? 1 : (lanes * shape->width + row - 1) / row);
             if (kind != MG_PATTERN_STRIDED)
                 continue;
             unsigned at = 0;

@@ -15,7 +15,8 @@ void mg__advise_roofline(struct mg_facts *f, struct mg_report_advice *a)
     double single = (double)f->flops_f32 + (double)f->flops_f16 / 2 +
                     (f64_rate > 0 ? (double)f->flops_f64 / f64_rate : (double)f->flops_f64);
     double mixed = single > 0 ? fp32 * flops / single : fp32; /* the peak of this mixture */
-    double bytes = (double)f->total.touched * 32, shared = (double)f->total.wavefronts * 128;
+    double bytes = (double)f->total.touched * f->arch->sector_bytes,
+           shared = (double)f->total.wavefronts * mg__facts_row(f);
     struct mg_report_roof roofs[] = {
         {"arithmetic", mixed, flops, 0, flops / mixed},
         {"device memory", mg_board_memory_peak(b), bytes, bytes > 0 ? flops / bytes : 0, 0},

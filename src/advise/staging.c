@@ -80,7 +80,7 @@ static void weigh(struct mg_facts *f, uint32_t index, double tile, struct plan *
         return;
     double once = mg__facts_once(g), bytes = mg__facts_distinct(u, g->bytes) / blocks;
     double saved = seconds_now(f, index, once) - once * f->price.memory;
-    double fills = bytes / 128 * blocks;
+    double fills = bytes / mg__facts_row(f) * blocks;
     double barriers = waits(f, bytes, tile);
     double cost = (fills + g->staged) * f->price.wavefront + barriers * f->price.barrier;
     g->staging = saved > cost ? MG_STAGE_PAYS : MG_STAGE_COSTS;

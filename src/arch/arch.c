@@ -23,7 +23,7 @@ static const struct mg_board boards[] = {
 
 static const struct mg_arch archs[] = {
 #define ARCH(cc_, family_, board_, warps, blocks, regs_block_, parts, fp32, fp64, optin, shared_sm_, reserved, unit,   \
-             carveouts, unified, ccache, params, cluster, barriers)                                                    \
+             carveouts, unified, ccache, params, cluster, barriers, banks_, bank_, sector, line)                       \
     {.cc = cc_, .family = family_, .board = &boards[BOARD_##board_],                                                   \
      .warp_size = 32, .max_threads_block = 1024, .max_block_dim = {1024, 1024, 64},                                    \
      .max_grid_dim = {2147483647, 65535, 65535}, .max_regs_thread = 255, .regs_block = regs_block_,                    \
@@ -31,8 +31,9 @@ static const struct mg_arch archs[] = {
      .max_threads_sm = (warps) * 32, .max_warps_sm = warps, .max_blocks_sm = blocks, .regs_sm = 65536,                 \
      .partitions = parts, .reg_alloc_unit = 256, .barriers_block = 16, .barriers_sm = barriers,                        \
      .fp32_lanes = fp32, .fp64_lanes = fp64, .shared_block = 49152, .shared_block_optin = optin,                       \
-     .shared_reserved = reserved, .shared_sm = shared_sm_, .shared_alloc_unit = unit, .banks = 32, .bank_bytes = 4,    \
-     .unified_cache = unified, .carveouts_kib = carveouts,                                                             \
+     .shared_reserved = reserved, .shared_sm = shared_sm_, .shared_alloc_unit = unit, .banks = banks_,                 \
+     .bank_bytes = bank_, .sector_bytes = sector, .line_bytes = line, .unified_cache = unified,                        \
+     .carveouts_kib = carveouts,                                                                                       \
      .ncarveouts = sizeof((const unsigned[])carveouts) / sizeof(unsigned), .const_total = 65536,                       \
      .const_cache = ccache},
 #include "arch/arch.def"

@@ -238,7 +238,7 @@ static enum mg_status attach(struct cudart *c, struct mg_diag *diag)
     const char *mode = getenv("MARGAY_MODE"), *advise = getenv("MARGAY_ADVISE");
     if (mode && !strcmp(mode, "check"))
         return attach_check(c, diag);
-    enum mg_status status = mg__model_create(on_launch_done, NULL, &c->model);
+    enum mg_status status = mg__model_create(c->arch, on_launch_done, NULL, &c->model);
     if (!status) {
         struct mg_observer observer = mg__model_observer(c->model);
         status = mg__simt_observe(c->simt, &observer);

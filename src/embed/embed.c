@@ -66,7 +66,7 @@ enum mg_status mg_context_create(const struct mg_options *options, struct mg_con
     if (status == MG_OK)
         status = mg__jit_choose(c->simt, &c->engine, &c->diag);
     if (status == MG_OK && options && options->profile) {
-        status = mg__model_create(record, c, &c->model);
+        status = mg__model_create(mg__simt_arch(c->simt), record, c, &c->model);
         if (status == MG_OK) {
             struct mg_observer observer = mg__model_observer(c->model);
             status = mg__simt_observe(c->simt, &observer);

@@ -1,8 +1,9 @@
 /* banks.c - what one warp's access to shared memory costs, from its addresses alone.
  *
- * Shared memory has 32 banks, each 32 bits wide. One wavefront serves one row of every bank. The rules below are those
- * by which Nsight Compute computes memory_l1_wavefronts_shared and its ideal on an H100; tests/model and
- * tests/hardware hold them to what one gave.
+ * Shared memory has banks, most often 32 of 32 bits each; how many and how wide they are says the device's row in
+ * arch.def. One wavefront serves one row of every bank. The rules below are those by which Nsight Compute computes
+ * memory_l1_wavefronts_shared and its ideal on an H100; tests/model and tests/hardware hold them to what one gave. Of
+ * other banks, a phase is as many lanes as fill a row.
  *
  *   load up to 32 bits    the largest number of distinct words in one bank
  *   load of 64 bits       two phases, lanes 0-15 and 16-31, each counted as above, and added. When every pair of
@@ -19,7 +20,7 @@
  *   asynchronous copy     through the first-level cache as an atomic, of 128 bits in phases of eight lanes; past it:
  *                         see `by_sectors`
  *
- * Ideal: the bytes of the active lanes over 128, rounded up; for a load no more than its phases.
+ * Ideal: the bytes of the active lanes over those of a row, rounded up; for a load no more than its phases.
  *
  * To add an operation: name its lowering in `lowering_of`.
  */
@@ -29,21 +30,36 @@
 
 #include "model/model_priv.h"
 
-enum { BANKS = 32, BANK_BYTES = 4, ROW_BYTES = BANKS * BANK_BYTES, ROW_SHIFT = 7 };
+enum { BANKS = MG_MODEL_BANKS, WORD_BYTES = 4 };
 
-/* The active lanes of one access, in lane order. An access of `width` (4, 8, 16 …) aligned bytes occupies width/4
- * neighbouring banks whole, so that the banks count as 128/width wider ones; less than a word counts as the word. A
- * unit's bank is its low bits and its row the rest. */
+/* The banks as an access of `width` aligned bytes sees them: what is wider than a bank occupies neighbouring ones
+ * whole, so that they count as fewer and wider ones; what is narrower counts as the bank's word. */
+struct banks {
+    unsigned shift, row_shift; /* an address's unit; of a unit, its row: the bits below are its bank */
+    unsigned row_bytes;
+    unsigned lanes; /* that one wavefront can serve at the most */
+};
+
+static struct banks banks_for(const struct mg_arch *arch, unsigned width)
+{
+    unsigned unit = MG_MAX(width, arch->bank_bytes), row = arch->banks * arch->bank_bytes;
+    struct banks b = {.shift = (unsigned)__builtin_ctz(unit), .row_bytes = row};
+    b.row_shift = (unsigned)__builtin_ctz(row) - b.shift;
+    b.lanes = MG_MIN(1u << b.row_shift, 32u);
+    return b;
+}
+
+/* The active lanes of one access, in lane order. */
 struct lanes {
     uint32_t unit[32]; /* relative: distances and the bank are right */
     unsigned n, row_shift;
     uint8_t first_of[33]; /* by lane: how many active lanes lie below it */
 };
 
-static void gather(struct lanes *l, unsigned width, uint32_t mask, const uint64_t address[32])
+static void gather(struct lanes *l, const struct banks *b, uint32_t mask, const uint64_t address[32])
 {
-    unsigned shift = width <= BANK_BYTES ? 2 : (unsigned)__builtin_ctz(width);
-    l->row_shift = ROW_SHIFT - shift;
+    const unsigned shift = b->shift;
+    l->row_shift = b->row_shift;
     if (mask == UINT32_MAX) {
         l->n = 32;
         for (unsigned i = 0; i < 32; i++)
@@ -105,7 +121,7 @@ static inline unsigned most_set(const uint32_t rows[8])
     return count;
 }
 
-/* The same, for lanes of up to 32 bits within 1 KB of the least, as those of a table of 256 counters: eight rows of 32
+/* The same, of 32 banks, for units within 256 of the least, as those of a table of so many counters: eight rows of 32
  * bits in one vector register, which a lane's unit adds a bit to without a store that a later load must wait for.
  * Counted from the least unit on: which bank is called the first does not matter. */
 __attribute__((target("avx2"))) static unsigned degree_from(const uint32_t unit[32], uint32_t least)
@@ -279,7 +295,7 @@ unsigned mg__model_rows(const uint32_t *word, uint32_t rows)
 static unsigned degree(const uint32_t *unit, unsigned n, unsigned row_shift)
 {
 #ifdef __x86_64__
-    if (row_shift == ROW_SHIFT - 2 && n > 8 && __builtin_cpu_supports("avx2")) {
+    if (row_shift == 5 && n > 8 && __builtin_cpu_supports("avx2")) {
         bool near;
         unsigned found = degree_near(unit, n, &near);
         if (near)
@@ -321,26 +337,26 @@ static bool paired(uint32_t mask, const uint64_t address[32], unsigned distance,
     return true;
 }
 
-static unsigned ideal_of(unsigned width, uint32_t mask)
+static unsigned ideal_of(const struct banks *b, unsigned width, uint32_t mask)
 {
-    return (mg__model_bytes(width, mask) + ROW_BYTES - 1) / ROW_BYTES;
+    return (mg__model_bytes(width, mask) + b->row_bytes - 1) / b->row_bytes;
 }
 
-/* How many lanes one wavefront can serve at the most. */
-static unsigned phase_lanes(unsigned width)
+static struct mg_cost plain(const struct mg_arch *arch, unsigned width, uint32_t mask, const uint64_t address[32],
+                            bool load)
 {
-    return width <= BANK_BYTES ? 32 : ROW_BYTES / width;
-}
-
-static struct mg_cost plain(unsigned width, uint32_t mask, const uint64_t address[32], bool load)
-{
+    struct banks b = banks_for(arch, width);
     struct lanes l;
-    gather(&l, width, mask, address);
-    if (width <= BANK_BYTES)
-        return (struct mg_cost){phase(&l, 0, 32), ideal_of(width, mask)};
+    gather(&l, &b, mask, address);
     struct mg_cost cost = {0, 0};
-    unsigned size = phase_lanes(width);
-    bool conflict = false; /* where the condition held */
+    unsigned size = b.lanes;
+    if (width <= arch->bank_bytes) {
+        for (unsigned from = 0; from < 32; from += size)
+            cost.wavefronts += phase(&l, from, from + size);
+        cost.ideal = ideal_of(&b, width, mask);
+        return cost;
+    }
+    bool conflict = false;                                 /* where the condition held */
     for (unsigned from = 0; from < 32; from += 2 * size) { /* two phases, or one of twice the lanes */
         unsigned to = from + 2 * size;
         if (load && (paired(mask, address, 1, from, to) || paired(mask, address, 2, from, to))) {
@@ -356,23 +372,23 @@ static struct mg_cost plain(unsigned width, uint32_t mask, const uint64_t addres
         cost.wavefronts += first + second;
         cost.ideal += (first ? 1u : 0u) + (second ? 1u : 0u);
     }
-    cost.ideal = conflict ? ideal_of(width, mask) : MG_MIN(cost.ideal, ideal_of(width, mask));
+    cost.ideal = conflict ? ideal_of(&b, width, mask) : MG_MIN(cost.ideal, ideal_of(&b, width, mask));
     return cost;
 }
 
 /* An atomic, a native one: in each phase the largest number of lanes in one bank, wherever in it they go. */
-static struct mg_cost lanes_per_bank(unsigned width, uint32_t mask, const uint64_t address[32])
+static struct mg_cost lanes_per_bank(const struct mg_arch *arch, unsigned width, uint32_t mask,
+                                     const uint64_t address[32])
 {
-    unsigned shift = width <= BANK_BYTES ? 2 : (unsigned)__builtin_ctz(width);
-    unsigned nbanks = width <= BANK_BYTES ? BANKS : ROW_BYTES / width, size = phase_lanes(width);
-    struct mg_cost cost = {0, ideal_of(width, mask)};
-    for (unsigned from = 0; from < 32; from += size) {
+    struct banks b = banks_for(arch, width);
+    struct mg_cost cost = {0, ideal_of(&b, width, mask)};
+    for (unsigned from = 0; from < 32; from += b.lanes) {
         uint8_t count[BANKS] = {0};
         unsigned most = 0;
-        for (unsigned i = from; i < from + size; i++) {
+        for (unsigned i = from; i < from + b.lanes; i++) {
             if (!(mask >> i & 1))
                 continue;
-            unsigned c = ++count[address[i] >> shift & (nbanks - 1)];
+            unsigned c = ++count[address[i] >> b.shift & ((1u << b.row_shift) - 1)];
             most = MG_MAX(most, c);
         }
         cost.wavefronts += most;
@@ -380,31 +396,34 @@ static struct mg_cost lanes_per_bank(unsigned width, uint32_t mask, const uint64
     return cost;
 }
 
-/* An asynchronous copy that passes by the first-level cache: what comes are sectors. Of each row of 128 bytes, sectors
+/* An asynchronous copy that passes by the first-level cache: what comes are sectors. Of each line of 128 bytes, sectors
  * that are wanted whole arrive together, those of which the lower half is wanted do, and those of the upper. Lanes that
  * copy the same cost nothing more. (Measured with source and destination at the same offset; taken here by the
  * destination.) */
-static struct mg_cost by_sectors(unsigned width, uint32_t mask, const uint64_t address[32])
+static struct mg_cost by_sectors(const struct mg_arch *arch, unsigned width, uint32_t mask, const uint64_t address[32])
 {
+    const unsigned sector = (unsigned)__builtin_ctz(arch->sector_bytes),
+                   in_line = (unsigned)__builtin_ctz(arch->line_bytes) - sector;
+    const struct banks b = banks_for(arch, width);
     uint64_t unit[32], half[32], group[32];
     uint8_t halves[32] = {0};
     struct mg_keyset units = {{0}}, sectors = {{0}}, groups = {{0}};
     unsigned n = 0, distinct = 0, nsectors = 0, ngroups = 0;
     for (uint32_t m = mask; m; m &= m - 1, n++) {
         uint64_t at = address[__builtin_ctz(m)];
-        unit[n] = at >> 4;
-        half[n] = at >> 5;
+        unit[n] = at >> (sector - 1);
+        half[n] = at >> sector;
         distinct += mg__keyset_add(&units, unit, n) == n;
         halves[mg__keyset_add(&sectors, half, n)] |= (uint8_t)(1u << (unit[n] & 1));
     }
     for (unsigned i = 0; i < n; i++) {
         if (!halves[i])
             continue; /* not the first lane of its sector */
-        group[nsectors] = half[i] >> 2 << 2 | halves[i];
+        group[nsectors] = half[i] >> in_line << 2 | halves[i];
         ngroups += mg__keyset_add(&groups, group, nsectors) == nsectors;
         nsectors++;
     }
-    return (struct mg_cost){ngroups, (width * distinct + ROW_BYTES - 1) / ROW_BYTES};
+    return (struct mg_cost){ngroups, (width * distinct + b.row_bytes - 1) / b.row_bytes};
 }
 
 /* What the hardware has no instruction for runs as
@@ -416,16 +435,15 @@ static struct mg_cost by_sectors(unsigned width, uint32_t mask, const uint64_t a
  * has just changed its address. Rows of red.shared.add.f32 and atom.shared.add.u64 agree, 59 of 59 each, wavefronts,
  * ideal and the hardware's own counter. The model takes every swap to change the value: adding zero may need fewer
  * rounds. */
-static struct mg_cost swap_loop(unsigned width, uint32_t mask, const uint64_t address[32])
+static struct mg_cost swap_loop(const struct mg_arch *arch, unsigned width, uint32_t mask, const uint64_t address[32])
 {
     struct mg_cost total = {0, 0};
-    unsigned shift = width <= BANK_BYTES ? 2 : (unsigned)__builtin_ctz(width);
-    unsigned nbanks = width <= BANK_BYTES ? BANKS : ROW_BYTES / width;
-    unsigned half = width <= BANK_BYTES ? 32 : ROW_BYTES / width;
+    const struct banks b = banks_for(arch, width);
+    const unsigned half = b.lanes;
     while (mask) {
-        struct mg_cost load = plain(width, mask, address, true);
+        struct mg_cost load = plain(arch, width, mask, address, true);
         total.wavefronts += load.wavefronts;
-        total.ideal += load.ideal + 2 * ideal_of(width, mask);
+        total.ideal += load.ideal + 2 * ideal_of(&b, width, mask);
         uint32_t won = 0;
         uint64_t changed[32];
         unsigned nchanged = 0;
@@ -436,8 +454,8 @@ static struct mg_cost swap_loop(unsigned width, uint32_t mask, const uint64_t ad
             total.wavefronts += here ? 2 : 0;
             for (; here; here &= here - 1) {
                 unsigned i = (unsigned)__builtin_ctz(here);
-                uint64_t key = address[i] >> shift;
-                uint32_t bank = 1u << (key & (nbanks - 1));
+                uint64_t key = address[i] >> b.shift;
+                uint32_t bank = 1u << (key & ((1u << b.row_shift) - 1));
                 bool lost = busy & bank;
                 busy |= bank;
                 for (unsigned c = 0; c < before && !lost; c++)
@@ -461,8 +479,8 @@ static enum lowering lowering_of(const struct mg_ptx_insn *insn, unsigned width)
     if (!insn)
         return NATIVE;
     if (insn->atomop == MG_ATOM_CAS || insn->atomop == MG_ATOM_EXCH)
-        return width < BANK_BYTES ? SWAP_LOOP : insn->atomop == MG_ATOM_CAS ? COMPARE_SWAP : NATIVE;
-    if (width != BANK_BYTES)
+        return width < WORD_BYTES ? SWAP_LOOP : insn->atomop == MG_ATOM_CAS ? COMPARE_SWAP : NATIVE;
+    if (width != WORD_BYTES)
         return SWAP_LOOP;
     for (unsigned t = 0; t < insn->ntypes && t < MG_COUNT(insn->type); t++)
         switch (insn->type[t]) {
@@ -478,29 +496,30 @@ static enum lowering lowering_of(const struct mg_ptx_insn *insn, unsigned width)
     return NATIVE;
 }
 
-struct mg_cost mg__model_shared(enum mg_access_kind kind, const struct mg_ptx_insn *insn, unsigned width,
-                                uint32_t mask, const uint64_t address[32])
+struct mg_cost mg__model_shared(const struct mg_arch *arch, enum mg_access_kind kind, const struct mg_ptx_insn *insn,
+                                unsigned width, uint32_t mask, const uint64_t address[32])
 {
-    if (!mask || !width || width > ROW_BYTES || (width & (width - 1)))
+    if (!mask || !width || width > arch->banks * arch->bank_bytes || (width & (width - 1)))
         return (struct mg_cost){0, 0};
     switch (kind) {
     case MG_ACCESS_LD:
-        return plain(width, mask, address, true);
+        return plain(arch, width, mask, address, true);
     case MG_ACCESS_ST:
-        return plain(width, mask, address, false);
+        return plain(arch, width, mask, address, false);
     case MG_ACCESS_CP_ASYNC:
-        return mg__model_bypass(insn) ? by_sectors(width, mask, address) : lanes_per_bank(width, mask, address);
+        return mg__model_bypass(insn) ? by_sectors(arch, width, mask, address)
+                                      : lanes_per_bank(arch, width, mask, address);
     case MG_ACCESS_ATOM:
     case MG_ACCESS_RED:
         switch (lowering_of(insn, width)) {
         case NATIVE:
-            return lanes_per_bank(width, mask, address);
+            return lanes_per_bank(arch, width, mask, address);
         case COMPARE_SWAP: {
-            struct mg_cost once = lanes_per_bank(width, mask, address);
+            struct mg_cost once = lanes_per_bank(arch, width, mask, address);
             return (struct mg_cost){2 * once.wavefronts, 2 * once.ideal};
         }
         case SWAP_LOOP:
-            return swap_loop(width, mask, address);
+            return swap_loop(arch, width, mask, address);
         }
     }
     return (struct mg_cost){0, 0};

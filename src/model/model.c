@@ -14,6 +14,8 @@
 struct mg_model {
     void (*done)(void *arg, struct mg_report_launch *launch);
     void *arg;
+    const struct mg_arch *arch;
+    bool words_at_once; /* mg__model_warp_words and the like hold */
     struct mg_model_kernel *kernels[MG_MODEL_KEPT];
 };
 
@@ -111,7 +113,8 @@ static bool count_words(struct worker *w, struct mg_access *a)
     bool plain =
         a->kind == MG_ACCESS_LD || a->kind == MG_ACCESS_ST ||
         (plan->counts && a->width == 4 && (a->kind == MG_ACCESS_RED || (a->kind == MG_ACCESS_ATOM && plan->no_result)));
-    if (a->space != MG_SPACE_SHARED || a->mask != UINT32_MAX || a->width > 4 || plan->changed || !plain)
+    if (a->space != MG_SPACE_SHARED || a->mask != UINT32_MAX || a->width > 4 || plan->changed || !plain ||
+        !w->launch->model->words_at_once)
         return false;
     struct mg_cost cost = {0, a->rows};
     if (a->word && a->reach < 256 && a->rows > 1) {
@@ -139,7 +142,8 @@ static void count_global(const struct worker *w, const struct mg_model_access *a
     unsigned op = operation[a->kind];
     bool atomic = a->kind == MG_ACCESS_RED || a->kind == MG_ACCESS_ATOM;
     uint64_t origin = atomic && a->mask ? mg__model_origin(w->launch->info, a->address[__builtin_ctz(a->mask)]) : 0;
-    struct mg_global_cost cost = mg__model_global(a->kind, insn, a->width, a->mask, a->address, origin);
+    struct mg_global_cost cost =
+        mg__model_global(w->launch->model->arch, a->kind, insn, a->width, a->mask, a->address, origin);
     t->requests[op] += times;
     t->moved[op] += cost.moved * times;
     t->sectors += cost.touched * times;
@@ -159,7 +163,8 @@ static void on_access(void *worker, struct mg_access *a)
         if (!mg__model_as_made(&w->launch->kernel->made->plans[a->insn], a, true, &as))
             return;
         if (a->space == MG_SPACE_SHARED)
-            add_shared(w, a, as.kind, mg__model_shared(as.cost, insn, as.width, as.mask, as.address), t);
+            add_shared(w, a, as.kind,
+                       mg__model_shared(w->launch->model->arch, as.cost, insn, as.width, as.mask, as.address), t);
         else if (a->space == MG_SPACE_GLOBAL)
             count_global(w, &as, insn, a->times, t);
     }
@@ -326,14 +331,26 @@ static void launch_end(void *state, enum mg_status status)
 }
 
 /* ---- public ---- */
-enum mg_status mg__model_create(void (*done)(void *arg, struct mg_report_launch *launch), void *arg,
-                                struct mg_model **model)
+static bool power_of_two(unsigned n)
 {
+    return n && !(n & (n - 1));
+}
+
+enum mg_status mg__model_create(const struct mg_arch *arch, void (*done)(void *arg, struct mg_report_launch *launch),
+                                void *arg, struct mg_model **model)
+{
+    *model = NULL;
+    if (!power_of_two(arch->banks) || arch->banks > MG_MODEL_BANKS || !power_of_two(arch->bank_bytes) ||
+        !power_of_two(arch->sector_bytes) || arch->sector_bytes > 32 || !power_of_two(arch->line_bytes) ||
+        arch->line_bytes > MG_MODEL_LINE || arch->line_bytes / 8 > arch->sector_bytes)
+        return MG_ERR_INVALID;
     *model = calloc(1, sizeof(**model));
     if (!*model)
         return MG_ERR_NOMEM;
     (*model)->done = done;
     (*model)->arg = arg;
+    (*model)->arch = arch;
+    (*model)->words_at_once = arch->banks == 32 && arch->bank_bytes == 4;
     return MG_OK;
 }
 

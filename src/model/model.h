@@ -4,14 +4,16 @@
  */
 #ifndef MG_MODEL_H
 #define MG_MODEL_H
+#include "arch/arch.h"
 #include "report/report.h"
 #include "simt/observe.h"
 
 struct mg_model;
-/* `done` gets each launch's record (seconds and regs are the caller's to fill before it writes it);
- * the record is only valid during the call. */
-enum mg_status mg__model_create(void (*done)(void *arg, struct mg_report_launch *launch), void *arg,
-                                struct mg_model **model);
+/* The rules are those of `arch`, a row of arch.def: at most 32 banks, each a power of two bytes, as are sectors, of at
+ * most 32 bytes, and lines; else MG_ERR_INVALID. `done` gets each launch's record (seconds and regs are the caller's to
+ * fill before it writes it); the record is only valid during the call. */
+enum mg_status mg__model_create(const struct mg_arch *arch, void (*done)(void *arg, struct mg_report_launch *launch),
+                                void *arg, struct mg_model **model);
 void mg__model_destroy(struct mg_model *model);
 struct mg_observer mg__model_observer(struct mg_model *model); /* for one simulator */
 
@@ -19,19 +21,20 @@ struct mg_observer mg__model_observer(struct mg_model *model); /* for one simula
 struct mg_cost {
     uint32_t wavefronts, ideal;
 };
-struct mg_cost mg__model_shared(enum mg_access_kind kind, const struct mg_ptx_insn *insn, unsigned width,
-                                uint32_t mask, const uint64_t address[32]);
+struct mg_cost mg__model_shared(const struct mg_arch *arch, enum mg_access_kind kind, const struct mg_ptx_insn *insn,
+                                unsigned width, uint32_t mask, const uint64_t address[32]);
 /* `origin`: where the allocation starts that they lie in; an atomic's sectors depend on the distance to it. */
-uint32_t mg__model_sectors(enum mg_access_kind kind, unsigned width, uint32_t mask, const uint64_t address[32],
-                           uint64_t origin);
+uint32_t mg__model_sectors(const struct mg_arch *arch, enum mg_access_kind kind, unsigned width, uint32_t mask,
+                           const uint64_t address[32], uint64_t origin);
 uint64_t mg__model_origin(const struct mg_launch_info *info, uint64_t address); /* 0: in no allocation */
 /* One access to global memory: sectors moved (an atomic's lanes on one address one after the other), those touched, and
  * the fewest that its bytes could have touched. */
 struct mg_global_cost {
     uint32_t moved, touched, ideal;
 };
-struct mg_global_cost mg__model_global(enum mg_access_kind kind, const struct mg_ptx_insn *insn, unsigned width,
-                                       uint32_t mask, const uint64_t address[32], uint64_t origin);
+struct mg_global_cost mg__model_global(const struct mg_arch *arch, enum mg_access_kind kind,
+                                       const struct mg_ptx_insn *insn, unsigned width, uint32_t mask,
+                                       const uint64_t address[32], uint64_t origin);
 
 /* What ptxas makes of each access of a launch before the hardware counts it, for those who ask what it would have cost
  * at other addresses. NULL: out of memory. */

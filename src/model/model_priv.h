@@ -63,13 +63,17 @@ static inline bool mg__model_bypass(const struct mg_ptx_insn *insn)
     return insn && insn->text && strstr(insn->text, ".cg");
 }
 
+#define MG_MODEL_BANKS 32u /* the most that a device has, and bytes of a line */
+#define MG_MODEL_LINE 128u
+
 /* The bytes of the active lanes. */
 static inline unsigned mg__model_bytes(unsigned width, uint32_t mask)
 {
     return width * (unsigned)__builtin_popcount(mask);
 }
 
-/* Wavefronts of a load or store of up to 32 bits by all lanes; 0: mg__model_shared must be asked. The ideal is 1. */
+/* Wavefronts of a load or store of up to 32 bits by all lanes, where there are 32 banks of 4 bytes; 0: mg__model_shared
+ * must be asked. The ideal is 1. */
 unsigned mg__model_warp_words(const uint64_t address[32]);
 /* The same, of words, none of them behind `most`. */
 unsigned mg__model_warp_near(const uint32_t word[32], uint32_t most);

@@ -1,31 +1,40 @@
-/* sectors.c - how many 32-byte sectors one warp's access to global memory moves.
+/* sectors.c - how many sectors, of 32 bytes mostly, one warp's access to global memory moves.
  *
  *   load, store       the distinct sectors touched
  *   atomic, reduction the warp is served in passes, and each pass moves the distinct sectors that it touches:
  *
- *       pass      the lanes still waiting that go to the 128-byte line of the first of them, and that share no slot
- * with a waiting lane before them, of whichever line slot      one of 128: the word's place in its line, and two bits
- * folded from the line's number (`slot_of`)
+ *       pass  the lanes still waiting that go to the line of the first of them, and that share no slot with a waiting
+ *             lane before them, of whichever line
+ *       slot  one of four for each word of a line: the word's place in its line, and two bits folded from the line's
+ *             number (`row_of`)
  *
  * Lanes that meet on one address so go one after the other, and different addresses of a sector together: mostly this
  * is the sum, over the sectors, of the largest number of lanes on one address in each. It is more where two addresses
  * share a slot by chance: the later lane misses its line's pass, and its sector is moved once more.
  *
  * Measured on an H100 and an H200, as in banks.c; docs/fidelity.md says on what. An access is aligned to its width, so
- * that it lies in one sector (wider ones in width/32 sectors).
+ * that it lies in one sector, or in whole ones.
  */
 #include "model/model_priv.h"
 
-enum { SECTOR_SHIFT = 5, LINE_SHIFT = 7, WORD_SHIFT = 2, LINE_WORDS = 32, SLOTS = 128 };
+enum { WORD_SHIFT = 2, SLOTS = MG_MODEL_LINE };
 
-static uint32_t distinct_sectors(unsigned width, uint32_t mask, const uint64_t address[32])
+struct units { /* of global memory, as shifts of an address */
+    unsigned sector, line;
+};
+static struct units units_of(const struct mg_arch *arch)
 {
-    unsigned each = width > 32 ? width / 32 : 1;
+    return (struct units){(unsigned)__builtin_ctz(arch->sector_bytes), (unsigned)__builtin_ctz(arch->line_bytes)};
+}
+
+static uint32_t distinct_sectors(struct units u, unsigned width, uint32_t mask, const uint64_t address[32])
+{
+    unsigned each = MG_MAX(width >> u.sector, 1u);
     uint64_t key[32];
     unsigned n = 0, rises = 0;
     bool ordered = true;
     for (uint32_t m = mask; m; m &= m - 1) {
-        uint64_t k = address[__builtin_ctz(m)] >> SECTOR_SHIFT;
+        uint64_t k = address[__builtin_ctz(m)] >> u.sector;
         if (n) {
             ordered &= k >= key[n - 1];
             rises += k != key[n - 1];
@@ -49,9 +58,10 @@ static unsigned row_of(uint64_t line)
 }
 
 /* Pass by pass, the n lanes of an atomic. */
-static uint32_t passes(unsigned n, const uint64_t where[32], const uint8_t slot[32])
+static uint32_t passes(struct units u, unsigned n, const uint64_t where[32], const uint8_t slot[32])
 {
     static const uint8_t bits_of[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
+    const unsigned within = (1u << (u.line - u.sector)) - 1; /* sectors of a line are 8 at the most */
     uint64_t line[32];
     uint8_t first[32];             /* the first lane of this lane's line */
     uint32_t in_line[32];          /* at a line's first lane: its lanes */
@@ -61,12 +71,12 @@ static uint32_t passes(unsigned n, const uint64_t where[32], const uint8_t slot[
     struct mg_keyset lines = {{0}};
     uint32_t sum = 0;
     for (unsigned i = 0; i < n; i++) {
-        line[i] = where[i] >> LINE_SHIFT;
+        line[i] = where[i] >> u.line;
         first[i] = (uint8_t)(i && line[i] == line[i - 1] ? first[i - 1] : mg__keyset_add(&lines, line, i));
         if (first[i] == i)
             in_line[i] = sectors[i] = 0;
         in_line[first[i]] |= UINT32_C(1) << i;
-        sectors[first[i]] |= (uint8_t)(1u << (where[i] >> SECTOR_SHIFT & 3));
+        sectors[first[i]] |= (uint8_t)(1u << (where[i] >> u.sector & within));
         rival[i] = in_slot[slot[i]];
         in_slot[slot[i]] |= UINT32_C(1) << i;
         late |= (uint32_t)(rival[i] != 0) << i;
@@ -82,29 +92,29 @@ static uint32_t passes(unsigned n, const uint64_t where[32], const uint8_t slot[
         for (; here; here &= here - 1) {
             unsigned i = (unsigned)__builtin_ctz(here);
             bool waits = rival[i] & waiting;
-            touched |= waits ? 0 : 1u << (where[i] >> SECTOR_SHIFT & 3);
+            touched |= waits ? 0 : 1u << (where[i] >> u.sector & within);
             next |= (uint32_t)waits << i;
         }
-        sum += bits_of[touched];
+        sum += bits_of[touched & 15] + (uint32_t)bits_of[touched >> 4];
     }
     return sum;
 }
 
 /* Whether one of the lanes `some` shares its line with another lane. */
-static bool has_mate(uint32_t some, unsigned n, const uint64_t where[32])
+static bool has_mate(struct units u, uint32_t some, unsigned n, const uint64_t where[32])
 {
     for (; some; some &= some - 1) {
-        uint64_t line = where[__builtin_ctz(some)] >> LINE_SHIFT;
+        uint64_t line = where[__builtin_ctz(some)] >> u.line;
         unsigned lanes = 0;
         for (unsigned i = 0; i < n; i++)
-            lanes += where[i] >> LINE_SHIFT == line;
+            lanes += where[i] >> u.line == line;
         if (lanes > 1)
             return true;
     }
     return false;
 }
 
-static uint32_t serialised_sectors(uint32_t mask, const uint64_t address[32], uint64_t origin)
+static uint32_t serialised_sectors(struct units u, uint32_t mask, const uint64_t address[32], uint64_t origin)
 {
     uint64_t where[32], sector[32], differ = 0;
     uint8_t slot[32], last[SLOTS], lanes[SLOTS] = {0}, most[32] = {0};
@@ -114,32 +124,33 @@ static uint32_t serialised_sectors(uint32_t mask, const uint64_t address[32], ui
     for (uint32_t m = mask; m; m &= m - 1, n++) {
         where[n] = address[__builtin_ctz(m)];
         differ |= where[n] ^ where[0];
-        slot[n] =
-            (uint8_t)((where[n] >> WORD_SHIFT) % LINE_WORDS + row_of((where[n] - origin) >> LINE_SHIFT) * LINE_WORDS);
+        const unsigned words = 1u << (u.line - WORD_SHIFT);
+        slot[n] = (uint8_t)((where[n] >> WORD_SHIFT & (words - 1)) + row_of((where[n] - origin) >> u.line) * words);
     }
     if (!differ)
         return n;
     /* As if each slot were wanted from one line: its lanes one after the other, those of a sector's slots together. */
     for (unsigned i = 0; i < n; i++) {
-        sector[i] = where[i] >> SECTOR_SHIFT;
+        sector[i] = where[i] >> u.sector;
         unsigned k = ++lanes[slot[i]], before = k > 1 ? last[slot[i]] : i;
         last[slot[i]] = (uint8_t)i;
-        bool other = (rivals >> before & 1) | (where[before] >> LINE_SHIFT != where[i] >> LINE_SHIFT);
+        bool other = (rivals >> before & 1) | (where[before] >> u.line != where[i] >> u.line);
         rivals |= (uint32_t)other << i;
         uint8_t *in_sector = &most[mg__keyset_add(&sectors, sector, i)];
         sum += k > *in_sector;
         *in_sector = (uint8_t)MG_MAX(k, *in_sector);
     }
     /* A lane alone in its line moves one sector, whenever its turn comes. */
-    return rivals && has_mate(rivals, n, where) ? passes(n, where, slot) : sum;
+    return rivals && has_mate(u, rivals, n, where) ? passes(u, n, where, slot) : sum;
 }
 
-uint32_t mg__model_sectors(enum mg_access_kind kind, unsigned width, uint32_t mask, const uint64_t address[32],
-                           uint64_t origin)
+uint32_t mg__model_sectors(const struct mg_arch *arch, enum mg_access_kind kind, unsigned width, uint32_t mask,
+                           const uint64_t address[32], uint64_t origin)
 {
+    const struct units u = units_of(arch);
     if (kind == MG_ACCESS_ATOM || kind == MG_ACCESS_RED)
-        return serialised_sectors(mask, address, origin);
-    return distinct_sectors(width, mask, address);
+        return serialised_sectors(u, mask, address, origin);
+    return distinct_sectors(u, width, mask, address);
 }
 
 uint64_t mg__model_origin(const struct mg_launch_info *info, uint64_t address)
@@ -168,15 +179,16 @@ static unsigned distinct_lanes(uint32_t mask, const uint64_t address[32])
     return distinct;
 }
 
-struct mg_global_cost mg__model_global(enum mg_access_kind kind, const struct mg_ptx_insn *insn, unsigned width,
-                                       uint32_t mask, const uint64_t address[32], uint64_t origin)
+struct mg_global_cost mg__model_global(const struct mg_arch *arch, enum mg_access_kind kind,
+                                       const struct mg_ptx_insn *insn, unsigned width, uint32_t mask,
+                                       const uint64_t address[32], uint64_t origin)
 {
-    struct mg_global_cost cost = {.moved = mg__model_sectors(kind, width, mask, address, origin)};
+    struct mg_global_cost cost = {.moved = mg__model_sectors(arch, kind, width, mask, address, origin)};
     bool atomic = kind == MG_ACCESS_ATOM || kind == MG_ACCESS_RED;
     /* The theoretical sectors are those touched, for atomics too; the ideal is never more than what was touched. */
-    cost.touched = atomic ? mg__model_sectors(MG_ACCESS_LD, width, mask, address, 0) : cost.moved;
+    cost.touched = atomic ? mg__model_sectors(arch, MG_ACCESS_LD, width, mask, address, 0) : cost.moved;
     unsigned bytes = kind == MG_ACCESS_CP_ASYNC && mg__model_bypass(insn) ? width * distinct_lanes(mask, address)
                                                                           : mg__model_bytes(width, mask);
-    cost.ideal = MG_MIN((bytes + 31u) / 32u, cost.touched);
+    cost.ideal = MG_MIN((bytes + arch->sector_bytes - 1) / arch->sector_bytes, cost.touched);
     return cost;
 }

@@ -22,6 +22,10 @@ static void rows_are_sane(void **state)
         assert_true(a->shared_block <= a->shared_block_optin);
         assert_true(a->shared_block_optin + a->shared_reserved <= a->shared_sm);
         assert_true(a->regs_block <= a->regs_sm);
+        assert_int_equal(a->banks * a->bank_bytes, 128);
+        assert_int_equal(a->bank_bytes, 4);
+        assert_int_equal(a->sector_bytes, 32);
+        assert_int_equal(a->line_bytes, 128);
         assert_true(a->board->sm_count && a->board->l2_bytes);
         assert_true(a->board->memory >= (uint64_t)1 << 30);
     }

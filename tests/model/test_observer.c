@@ -76,7 +76,7 @@ static void set_up(struct setup *s)
     assert_int_equal(mg__ptx_parse(TEXT, sizeof(TEXT) - 1, &s->module, &diag), MG_OK);
     s->func = mg__ptx_find_func(s->module, "k");
     assert_int_equal(s->func->ninsns, 12);
-    assert_int_equal(mg__model_create(done, &seen, &s->model), MG_OK);
+    assert_int_equal(mg__model_create(mg_arch_find(90), done, &seen, &s->model), MG_OK);
     s->observer = mg__model_observer(s->model);
 }
 

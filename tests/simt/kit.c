@@ -94,8 +94,8 @@ static void one_access(struct seen *s, struct mg_access *a)
     if (a->space == MG_SPACE_GLOBAL)
         sum->sectors += a->times * sectors_of(a);
     if (a->space == MG_SPACE_SHARED)
-        sum->wavefronts += a->times * mg__model_shared((enum mg_access_kind)a->kind, launch->insns[a->insn].insn,
-                                                       a->width, a->mask, a->address)
+        sum->wavefronts += a->times * mg__model_shared(mg_arch_find(90), (enum mg_access_kind)a->kind,
+                                                       launch->insns[a->insn].insn, a->width, a->mask, a->address)
                                           .wavefronts;
 }
 
