@@ -51,6 +51,8 @@ struct site { /* one instruction that accesses memory */
     bool plain_read;
     bool publishes, takes; /* a strong write, a strong read */
     bool own_fence;        /* .release or .acq_rel: it is its own fence */
+    bool in_block;         /* strong, for the block alone */
+    uint8_t width;         /* bytes of an atomic */
     uint64_t lo, hi;       /* launch: the shared variable that it means; 0 and ~0: not known */
     int32_t object, from_object; /* launch: index into allocations or shared_vars that it means, -1: not known */
     uint32_t object_end;   /* of a local variable: where its function's frame ends */

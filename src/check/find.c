@@ -178,7 +178,11 @@ static const char *verb(const char *one, const struct actor *who)
 {
     if (who->lane != MG_ORDER_MANY)
         return one;
-    return !strcmp(one, "reads") ? "read" : !strcmp(one, "writes") ? "write" : "copy there";
+    return !strcmp(one, "reads")          ? "read"
+           : !strcmp(one, "writes")       ? "write"
+           : !strcmp(one, "changes")      ? "change"
+           : !strcmp(one, "copies there") ? "copy there"
+                                          : "copy it";
 }
 
 /* "thread (5,0,0) of block (0,0,0) reads tile[3], thread (3,0,0) writes it in line 12, and …" */
@@ -209,8 +213,17 @@ static bool say_race(const struct launch *l, const struct occurrence *o, const c
         break;
     case KIND_RACE_ASYNC:
         first = o->value[0] ? "writes" : "reads";
-        second = "copies there";
+        second = o->value[1] ? "copies there" : "copies it";
         why = "the copy has not been waited for";
+        break;
+    case KIND_RACE_SCOPE:
+        first = l->code.sites[o->insn].writes ? "writes" : "reads";
+        second = o->other != NO_INSN && l->code.sites[o->other].writes ? "writes" : "reads";
+        why = "block scope orders nothing between blocks";
+        break;
+    case KIND_RACE_WIDTHS:
+        first = second = "changes";
+        why = "the two atomics have different widths";
         break;
     default:
         break;
@@ -250,7 +263,14 @@ static bool say_barrier(const struct launch *l, const struct occurrence *o, cons
     case KIND_BARRIER_DIFFERENT:
         return mg__strbuf_printf(out, " waits here while ") && mg__name_thread(l, &o->with, false, out) &&
                mg__strbuf_printf(out, " waits") && say_line(l, line, other, out);
+    case KIND_BARRIER_SHARED:
+        return mg__strbuf_printf(out, " comes to barrier %u, where ", o->value[0]) &&
+               mg__name_thread(l, &o->with, false, out) &&
+               mg__strbuf_printf(out, " and others have met, and nothing keeps the two groups apart");
     case KIND_BARRIER_MASK:
+        if (o->value[0])
+            return mg__strbuf_printf(out, " gives %s mask 0x%08x, and a lane that it names gives 0x%08x", what,
+                                     o->value[0], o->value[1]);
         return mg__strbuf_printf(out, " is at %s, whose mask names lanes 0x%08x, which do not come", what, o->value[1]);
     case KIND_BARRIER_MASK_SELF:
         return mg__strbuf_printf(out, " executes %s with mask 0x%08x, which leaves it out", what, o->value[0]);

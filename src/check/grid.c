@@ -110,7 +110,7 @@ static uint32_t insn_in(const struct launch *l, uint64_t entry)
 /* Only launches in order have volatile reads. */
 static unsigned kind_of(const struct launch *l, const struct site *s, bool write)
 {
-    if (s->class >= MG_ORDER_STRONG)
+    if (s->class >= MG_ORDER_STRONG && !s->in_block)
         return write ? STRONG_WRITE : STRONG_READ;
     if (s->class == MG_ORDER_VOLATILE && l->ordered)
         return write ? VOLATILE_WRITE : VOLATILE_READ;
@@ -169,15 +169,21 @@ static bool race(unsigned a, unsigned b)
     return a >= VOLATILE_WRITE && b >= VOLATILE_WRITE && a != b;
 }
 
+static bool in_block(const struct launch *l, uint32_t insn)
+{
+    return insn != NO_INSN && l->code.sites[insn].in_block;
+}
+
 static void note(struct worker *w, const struct launch *l, int32_t object, uint64_t offset, uint32_t width,
                  unsigned kind_a, uint32_t insn_a, struct actor a, unsigned kind_b, uint32_t insn_b, struct actor b,
                  bool differs)
 {
-    (void)l;
     bool write_a = is_write(kind_a), write_b = is_write(kind_b);
     enum check_kind kind = write_a && write_b ? (differs ? KIND_RACE_BLOCKS_WRITE_WRITE : KIND_RACE_SAME_VALUE)
                                               /* find.c tells write-read from read-write */
                                               : KIND_RACE_BLOCKS_WRITE_READ;
+    if (in_block(l, insn_a) || in_block(l, insn_b))
+        kind = KIND_RACE_SCOPE;
     if (write_a && !write_b) /* the read first: as with races in a block */
         mg__watch_note(w, kind, PLACE_GLOBAL, object, offset, width, insn_b, insn_a, b, a);
     else

@@ -125,6 +125,8 @@ bool mg__idiom_read(const struct mg_launch_info *info, struct code *code)
             f.todo = calloc(f.func->nregs + 1, sizeof(*f.todo));
             good = f.seen && f.todo;
         }
+        s->in_block = s->number && s->class == MG_ORDER_STRONG && i->scope == MG_SCOPE_CTA;
+        s->width = (uint8_t)mg__ptx_type_size((enum mg_ptx_type)i->type[0]);
         if (!good || i->access != MG_ACCESSES_LOAD || !s->number)
             continue;
         if (s->class == MG_ORDER_VOLATILE && !fate_of(&f, i, true).other)

@@ -63,6 +63,10 @@ static void arrive(struct worker *w, struct block *b, const struct mg_sync *e)
         m->insn = e->insn;
         m->who = first_of(e);
     }
+    uint32_t other;
+    if (e->count && mg__order_apart(b->order, e->barrier, e->warp, &other))
+        note(w, KIND_BARRIER_SHARED, e->insn, NO_INSN, first_of(e),
+             (struct actor){e->block, (uint16_t)other, MG_ORDER_MANY}, e->barrier, 0);
     m->arrived += n;
 }
 
@@ -78,9 +82,18 @@ static void warp_operation(struct worker *w, struct block *b, const struct mg_sy
 {
     uint32_t self = 0;
     bool named = e->insn < w->launch->info->ninsns && mg__ptx_meets_lanes(w->launch->info->insns[e->insn].insn);
+    bool told = false;
     b->waits[e->warp] = 0;
     for (uint32_t rest = e->mask; named && rest; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
+        uint32_t others = e->members[i] & e->mask;
+        for (; others && !told && e->members[__builtin_ctz(others)] == e->members[i]; others &= others - 1)
+            ;
+        if (others && !told) { /* of those that come together, not all name the same */
+            told = true;
+            note(w, KIND_BARRIER_MASK, e->insn, NO_INSN, (struct actor){e->block, (uint16_t)e->warp, (uint8_t)i},
+                 nobody, e->members[i], e->members[__builtin_ctz(others)]);
+        }
         self |= (~e->members[i] >> i & 1) << i;
     }
     if (self) {

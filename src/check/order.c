@@ -46,6 +46,7 @@ bool mg__order_begin(struct mg_order *o, uint32_t threads)
     memset(o->lost, 0, sizeof(o->lost));
     memset(o->lanes, 0, sizeof(o->lanes));
     memset(o->barriers, 0, sizeof(o->barriers));
+    memset(o->met, 0, sizeof(o->met));
     memset(o->copies, 0, sizeof(o->copies));
     return goes_on;
 }
@@ -101,6 +102,7 @@ void mg__order_arrive(struct mg_order *o, uint32_t barrier, uint32_t warp, uint3
     join(b->known, o->known[warp]);
     b->known[warp] = t;
     b->all |= 1u << warp;
+    o->came[barrier & 15][warp] = t;
     if (waits) {
         b->waiting |= 1u << warp;
         b->lanes[warp] |= lanes;
@@ -129,6 +131,7 @@ void mg__order_open(struct mg_order *o, uint32_t barrier, bool all)
         }
         o->partial = true;
     }
+    o->met[barrier & 15] = b->all;
     memset(b, 0, sizeof(*b));
 }
 
@@ -265,6 +268,19 @@ void mg__order_wait(struct mg_order *o, uint32_t warp, uint32_t pending)
 static uint32_t relies(const struct mg_order *o, uint32_t warp, uint32_t other)
 {
     return o->partial ? MG_MAX(o->floor, o->known[warp][other]) : o->floor;
+}
+
+bool mg__order_apart(const struct mg_order *o, uint32_t barrier, uint32_t warp, uint32_t *other)
+{
+    uint32_t met = o->met[barrier & 15];
+    if (met >> warp & 1)
+        return false;
+    for (; met; met &= met - 1) {
+        *other = (uint32_t)__builtin_ctz(met);
+        if (o->came[barrier & 15][*other] > relies(o, warp, *other))
+            return true;
+    }
+    return false;
 }
 
 uint32_t mg__order_floor(const struct mg_order *o, uint32_t warp)

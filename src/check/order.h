@@ -76,6 +76,8 @@ struct mg_order {
     uint32_t lanes[MG_ORDER_WARPS];
     uint32_t (*pairs[MG_ORDER_WARPS])[32]; /* [lane][other]; rows hold times above lanes[w], or stale ones */
     struct mg_order_barrier barriers[16];
+    uint32_t met[16];                 /* warps that met there last, and when each came */
+    uint32_t came[16][MG_ORDER_WARPS];
     struct mg_order_copies copies[MG_ORDER_WARPS];
 };
 
@@ -89,6 +91,9 @@ bool mg__order_begin(struct mg_order *order, uint32_t threads);
 void mg__order_exit(struct mg_order *order, uint32_t warp, uint32_t lanes);
 void mg__order_warp(struct mg_order *order, uint32_t warp, uint32_t lanes); /* these meet */
 void mg__order_arrive(struct mg_order *order, uint32_t barrier, uint32_t warp, uint32_t lanes, bool waits);
+/* Whether other warps have met at the barrier and this one, which now comes, was not with them nor knows of it: it
+ * might have met one of them. *other gets the first of those. */
+bool mg__order_apart(const struct mg_order *order, uint32_t barrier, uint32_t warp, uint32_t *other);
 void mg__order_open(struct mg_order *order, uint32_t barrier, bool all);
 void mg__order_fence(struct mg_order *order, uint32_t warp);
 void mg__order_publish(struct mg_order *order, uint32_t warp, uint64_t address); /* a strong write */

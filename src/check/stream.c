@@ -31,7 +31,7 @@ struct use {
     uint64_t time, serial; /* of the region */
     unsigned slot;
     enum mg__use use;
-    char *kernel;          /* mangled; NULL: a call of the host, and its name */
+    char *kernel; /* mangled; NULL: a call of the host, and its name */
     const char *call;
     char *file;
     uint32_t line, column;
@@ -244,8 +244,8 @@ bool mg__streams_matter(const struct mg_check *c)
     return c->streams && c->streams->matter && !c->streams->blind && c->checks & MG_CHECK_RACE;
 }
 
-void mg__streams_use(const struct region *r, enum mg__use use, uint64_t from, uint64_t to,
-                     const struct launch *l, uint32_t insn)
+void mg__streams_use(const struct region *r, enum mg__use use, uint64_t from, uint64_t to, const struct launch *l,
+                     uint32_t insn)
 {
     struct use *u = NULL;
     for (size_t i = 0; i < work.fresh.count && !u; i++)
@@ -303,16 +303,33 @@ static bool same_work(const struct use *a, const struct use *b)
            (!a->ranges.count || !memcmp(a->ranges.at, b->ranges.at, a->ranges.count * sizeof(*a->ranges.at)));
 }
 
-static void tell(struct mg_check *c, const struct use *u, const struct use *with, uint64_t byte)
+/* Memory comes and goes in the order of a stream, too. */
+static bool makes(const struct use *u)
+{
+    return !u->kernel && !strncmp(u->call, "cudaMalloc", 10);
+}
+
+static bool frees(const struct use *u)
+{
+    return !u->kernel && !strncmp(u->call, "cudaFree", 8);
+}
+
+static const char *verb(const struct use *u)
 {
     static const char *const verbs[] = {"writes", "reads", "changes"};
+    return makes(u) ? "makes" : frees(u) ? "frees" : verbs[u->use];
+}
+
+static void tell(struct mg_check *c, const struct use *u, const struct use *with, uint64_t byte)
+{
     const struct region *r = NULL;
     for (size_t i = 0; i < c->regions.count && !r; i++)
         if (c->regions.at[i]->serial == u->serial)
             r = c->regions.at[i];
     if (!r)
         return;
-    char variable[160], other[160];
+    char variable[160], other[160], spaced[16];
+    snprintf(spaced, sizeof(spaced), " %s ", verb(u));
     char *own = r->name ? mg__report_variable_name(r->name) : NULL;
     if (own)
         snprintf(variable, sizeof(variable), "%s, byte %llu", own, (unsigned long long)byte);
@@ -322,12 +339,8 @@ static void tell(struct mg_check *c, const struct use *u, const struct use *with
     char *name = with->kernel ? mg__report_demangle(with->kernel) : NULL;
     snprintf(other, sizeof(other), "%s", name ? name : with->call);
     mg__find_streams(c, u->kernel, u->file, u->line, u->column, with->file, with->line, with->column, variable,
-                     "%s%s%s, which %s %s in another stream, and nothing orders the two",
-                     u->kernel ? verbs[u->use] : u->call,
-                     u->kernel                ? " "
-                     : u->use == MG__USE_READ ? " reads "
-                                              : " writes ",
-                     variable, other, verbs[with->use]);
+                     "%s%s%s, which %s %s in another stream, and nothing orders the two", u->kernel ? verb(u) : u->call,
+                     u->kernel ? " " : spaced, variable, other, verb(with));
     free(own);
     free(name);
 }
@@ -346,7 +359,7 @@ void mg__check_ends(struct mg_check *c)
             qsort(f->ranges.at, f->ranges.count, sizeof(*f->ranges.at), by_from);
         for (size_t k = 0; k < s->uses.count; k++) {
             const struct use *u = &s->uses.at[k];
-            bool harmless = f->use == u->use && f->use != MG__USE_WRITE;
+            bool harmless = (f->use == u->use && f->use != MG__USE_WRITE) || (frees(f) && makes(u));
             if (u->slot == f->slot || u->serial != f->serial || harmless || u->time <= mine[u->slot])
                 continue;
             uint64_t byte = meets(f, u);
@@ -373,4 +386,17 @@ void mg__check_ends(struct mg_check *c)
     if (work.waits)
         forget(s);
     pthread_mutex_unlock(&c->lock);
+}
+
+void mg__check_in_order(struct mg_check *c, const char *call, uint64_t stream, uint64_t address)
+{
+    if (!c || !c->streams)
+        return;
+    mg__check_begins(c, call, stream, false);
+    pthread_mutex_lock(&c->lock);
+    const struct region *r = mg__region_find(c, address);
+    if (r && mg__streams_matter(c))
+        mg__streams_use(r, MG__USE_WRITE, 0, r->size, NULL, NO_INSN);
+    pthread_mutex_unlock(&c->lock);
+    mg__check_ends(c);
 }

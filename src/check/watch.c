@@ -105,7 +105,7 @@ static void race(const struct cells *c, unsigned lane, unsigned from, int32_t ob
     bool in_warp = hit->who.warp == c->a->warp, at_once = hit->time == c->b->order->now && in_warp;
     uint32_t bytes = MG_MIN(1u << c->unit, (uint32_t)c->a->width);
     enum check_kind kind;
-    if (hit->who.async && wrote && (c->site->async ? 0 : 1))
+    if (hit->who.async && !c->site->async)
         kind = KIND_RACE_ASYNC;
     else if (writes && wrote)
         kind = same_value(c->l, c->a, lane, from, bytes, at_once, hit->who.lane) ? KIND_RACE_SAME_VALUE
@@ -146,6 +146,13 @@ static void one_cell(const struct cells *c, struct mg_order_row *row, unsigned a
                      unsigned lane, unsigned from, int32_t object, uint64_t offset, bool *told)
 {
     struct mg_order_hit with = {0}, read = {0};
+    struct mg_order_who last = mg__order_unpack(row->w_who[at]);
+    uint32_t time = row->w_time[at], insn = last.site <= c->l->code.nnumbers ? c->l->code.insn_of[last.site] : NO_INSN;
+    if (c->site->atomic && last.class == MG_ORDER_STRONG && time && c->l->race && insn != NO_INSN &&
+        c->l->code.sites[insn].atomic && c->l->code.sites[insn].width != c->site->width &&
+        !mg__order_before(c->b->order, time, last, me))
+        mg__watch_note(c->w, KIND_RACE_WIDTHS, c->place, object, offset, element_of(c->l, c->a), c->a->insn, insn,
+                       actor(c->a, lane), other_of(c, last));
     if (c->site->writes && c->place != PLACE_NONE)
         mg__order_write(c->b->order, row, at, me, &with, &read);
     else
@@ -598,9 +605,17 @@ static bool quick_global(struct worker *w, struct block *b, struct mg_access *a,
 /* A lane stores nothing but what nobody made. */
 static void note_copy(struct worker *w, const struct mg_access *a, int32_t to, const struct origin *from)
 {
-    struct occurrence o = {.kind = KIND_INIT_COPIED, .place = from->place, .insn = from->insn, .other = a->insn,
-                           .object = from->object, .count = 1, .who = from->who, .with = from->who,
-                           .offset = from->offset, .width = from->width, .value = {USE_COPY, (uint32_t)to}};
+    struct occurrence o = {.kind = KIND_INIT_COPIED,
+                           .place = from->place,
+                           .insn = from->insn,
+                           .other = a->insn,
+                           .object = from->object,
+                           .count = 1,
+                           .who = from->who,
+                           .with = from->who,
+                           .offset = from->offset,
+                           .width = from->width,
+                           .value = {USE_COPY, (uint32_t)to}};
     mg__tally_note(&w->tally, &o);
 }
 
@@ -619,7 +634,7 @@ static __attribute__((noinline)) void watch_global(struct worker *w, struct bloc
     if (from) {
         as_read = *site;
         as_read.reads = true;
-        as_read.writes = as_read.async = false;
+        as_read.writes = false;
         meant = site->from_object;
         known = site->from.kind == SOURCE_PARAM || site->from.kind == SOURCE_VAR;
         site = &as_read;
@@ -631,7 +646,7 @@ static __attribute__((noinline)) void watch_global(struct worker *w, struct bloc
     bool some = site->writes && l->init && mg__define_written(w, a, missing, &origin);
     if (site->takes)
         take(l, b, a, MG_SPACE_GLOBAL, site->class == MG_ORDER_POLL);
-    for (uint32_t rest = site->takes ? a->mask : 0; rest; rest &= ~lanes_at(a, rest))
+    for (uint32_t rest = site->takes && !site->in_block ? a->mask : 0; rest; rest &= ~lanes_at(a, rest))
         mg__release_take(l, a->block, a->address[__builtin_ctz(rest)]);
     for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
@@ -709,7 +724,7 @@ static __attribute__((noinline)) void watch_global(struct worker *w, struct bloc
             mg__release_fence(l, a->block);
         }
         publish(l, b, a, MG_SPACE_GLOBAL);
-        for (uint32_t rest = a->mask; rest; rest &= ~lanes_at(a, rest))
+        for (uint32_t rest = site->in_block ? 0 : a->mask; rest; rest &= ~lanes_at(a, rest))
             mg__release_publish(l, a->block, a->address[__builtin_ctz(rest)]);
     }
 }

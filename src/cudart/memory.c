@@ -449,7 +449,11 @@ int mg__cudaMallocFromPoolAsync(void **pointer, size_t size, struct cudart_pool 
         return mg__cudart_done(cudaErrorInvalidValue);
     if (!mg__cudart_stream_ok(stream))
         return mg__cudart_done(cudaErrorInvalidResourceHandle);
-    return mg__cudart_done(device_alloc(pointer, size, CUDART_DEVICE));
+    int error = device_alloc(pointer, size, CUDART_DEVICE);
+    if (!error && *pointer)
+        mg__check_in_order(mg__cudart.check, mg__cudart_call.name, mg__cudart_call.stream,
+                           (uint64_t)(uintptr_t)*pointer);
+    return mg__cudart_done(error);
 }
 
 int mg__cudaMallocAsync(void **pointer, size_t size, void *stream)
@@ -462,6 +466,7 @@ int mg__cudaFreeAsync(void *pointer, void *stream)
     CUDART_ENTER();
     if (!mg__cudart_stream_ok(stream))
         return mg__cudart_done(cudaErrorInvalidResourceHandle);
+    mg__check_in_order(mg__cudart.check, mg__cudart_call.name, mg__cudart_call.stream, (uint64_t)(uintptr_t)pointer);
     return mg__cudart_done(pointer ? device_free(pointer) : cudaErrorInvalidValue);
 }
 

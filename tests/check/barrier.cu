@@ -316,6 +316,52 @@ CASE(nobody_arrives, ALONE | HANGS)
     nobody_arrives<fault><<<1, 64>>>(zeros(64), zeros(64));
 }
 
+/* Two groups of two warps: any two might meet at one barrier. */
+template <bool fault> __global__ void one_number(int *out)
+{
+    __shared__ int s[128];
+    int t = threadIdx.x, number = fault ? 1 : 1 + t / 64;
+    s[t] = t; // ALSO: race/*
+    asm volatile("bar.sync %0, 64;" ::"r"(number) : "memory"); // EXPECT: barrier/same-number
+    out[t] = s[t / 64 * 64 + 63 - t % 64]; // ALSO: race/*
+}
+CASE(one_number, ALONE)
+{
+    one_number<fault><<<1, 128>>>(zeros(128));
+}
+
+/* The same number for one group after the other, and something between them. */
+template <bool fault> __global__ void number_again(int *out)
+{
+    __shared__ int s[128];
+    int t = threadIdx.x;
+    s[t] = t; // ALSO: race/*
+    if (t < 64)
+        asm volatile("bar.sync 1, 64;" ::: "memory"); // ALSO: barrier/same-number
+    if (!fault)
+        __syncthreads();
+    if (t >= 64)
+        asm volatile("bar.sync 1, 64;" ::: "memory"); // EXPECT: barrier/same-number
+    out[t] = s[t ^ 1];
+}
+CASE(number_again, ALONE)
+{
+    number_again<fault><<<1, 128>>>(zeros(128));
+}
+
+template <bool fault> __global__ void masks_differ(const int *in, int *out)
+{
+    __shared__ int s[32];
+    int t = threadIdx.x;
+    s[t] = in[t]; // ALSO: race/*
+    __syncwarp(t < 16 || !fault ? 0xffffffffu : 0xffff0000u); // EXPECT: barrier/mask
+    out[t] = s[31 - t]; // ALSO: race/*
+}
+CASE(masks_differ, ALONE)
+{
+    masks_differ<fault><<<1, 32>>>(zeros(32), zeros(32));
+}
+
 /* Half the block waits at one barrier and half at the other: neither can go on. */
 template <bool fault> __global__ void crossed(int *out)
 {

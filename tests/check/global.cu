@@ -227,3 +227,126 @@ CASE(copy_beside_a_kernel, ALONE)
     cudaStreamDestroy(a);
     cudaStreamDestroy(b);
 }
+
+/* ---- scopes ---- */
+template <bool fault> __global__ void count_in_scope(int *count)
+{
+    if (fault)
+        atomicAdd_block(count, 1); // EXPECT: race/scope
+    else
+        atomicAdd(count, 1);
+}
+CASE(count_in_scope, 0)
+{
+    count_in_scope<fault><<<8, 32>>>(zeros(1));
+}
+
+/* Within one block they are what they say. */
+template <bool fault> __global__ void count_by_block(int *counts)
+{
+    atomicAdd_block(&counts[fault ? 0 : blockIdx.x], 1); // EXPECT: race/scope
+}
+CASE(count_by_block, 0)
+{
+    count_by_block<fault><<<4, 64>>>(zeros(4));
+}
+
+template <bool fault> __global__ void pass_in_scope(int *data, int *flag, int *out)
+{
+    if (blockIdx.x == 0) {
+        *data = 42; // ALSO: race/*
+        if (fault)
+            asm volatile("st.release.cta.global.s32 [%0], 1;" ::"l"(flag) : "memory"); // ALSO: race/*
+        else
+            asm volatile("st.release.gpu.global.s32 [%0], 1;" ::"l"(flag) : "memory");
+    } else {
+        int seen = 0;
+        while (!seen)
+            if (fault)
+                asm volatile("ld.acquire.cta.global.s32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory"); // EXPECT: race/scope
+            else
+                asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");
+        *out = *data; // ALSO: race/*
+    }
+}
+CASE(pass_in_scope, 0)
+{
+    pass_in_scope<fault><<<2, 1>>>(zeros(1), zeros(1), zeros(1));
+}
+
+/* ---- widths ---- */
+template <bool fault> __global__ void two_widths(unsigned long long *word)
+{
+    if (threadIdx.x & 1)
+        atomicAdd((unsigned *)word + (fault ? 0 : 2), 1u); // ALSO: race/widths
+    else
+        atomicAdd(word, 1ull); // EXPECT: race/widths
+}
+CASE(two_widths, 0)
+{
+    two_widths<fault><<<1, 64>>>(zeros<unsigned long long>(2));
+}
+
+/* ---- the source of a copy under way ---- */
+template <bool fault> __global__ void source_overwritten(int *in, int *out)
+{
+    __shared__ int s[64];
+    int t = threadIdx.x;
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((unsigned)__cvta_generic_to_shared(&s[t])), "l"(in + t)
+                 : "memory"); // ALSO: race/async-copy
+    asm volatile("cp.async.commit_group;" ::: "memory");
+    if (!fault)
+        asm volatile("cp.async.wait_group 0;" ::: "memory");
+    in[t] = 5; // EXPECT: race/async-copy
+    if (fault)
+        asm volatile("cp.async.wait_group 0;" ::: "memory");
+    out[t] = s[t];
+}
+CASE(source_overwritten, 0)
+{
+    source_overwritten<fault><<<1, 64>>>(zeros(64), zeros(64));
+}
+
+/* ---- memory that is allocated and freed in the order of a stream ---- */
+template <bool fault> __global__ void use_early(int *p)
+{
+    p[threadIdx.x] = 1; // EXPECT: race/streams
+}
+CASE(use_early, 0)
+{
+    cudaStream_t a, b;
+    cudaEvent_t there;
+    int *p;
+    cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking);
+    cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking);
+    cudaEventCreate(&there);
+    cudaMallocAsync((void **)&p, 256, a);
+    if (!fault) {
+        cudaEventRecord(there, a);
+        cudaStreamWaitEvent(b, there, 0);
+    }
+    use_early<fault><<<1, 64, 0, b>>>(p);
+    cudaFreeAsync(p, b);
+    cudaDeviceSynchronize();
+    cudaEventDestroy(there);
+    cudaStreamDestroy(a);
+    cudaStreamDestroy(b);
+}
+
+template <bool fault> __global__ void use_late(int *p)
+{
+    p[threadIdx.x] = 1;
+}
+CASE(use_late, ALONE)
+{
+    cudaStream_t a, b;
+    int *p;
+    cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking);
+    cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking);
+    cudaMallocAsync((void **)&p, 256, a);
+    use_late<fault><<<1, 64, 0, a>>>(p);
+    if (!fault)
+        cudaStreamSynchronize(a);
+    cudaFreeAsync(p, b); // EXPECT: race/streams
+    cudaDeviceSynchronize();
+}
