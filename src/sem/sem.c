@@ -44,10 +44,6 @@ int mg__sem_warp_find(const char *name)
     return find(name, mg_sem_warp_rows, sizeof mg_sem_warp_rows[0], MG_SEM_WARP_COUNT);
 }
 
-#define MG_SEM_TYPE_B1 mg_sem_b1
-#define MG_SEM_TYPE_B16 mg_sem_b16
-#define MG_SEM_TYPE_B32 mg_sem_b32
-#define MG_SEM_TYPE_B64 mg_sem_b64
 #define ARGS_1(f, A, B, C, D) f((MG_SEM_TYPE_##A)v[0], mode)
 #define ARGS_2(f, A, B, C, D) f((MG_SEM_TYPE_##A)v[0], (MG_SEM_TYPE_##B)v[1], mode)
 #define ARGS_3(f, A, B, C, D) f((MG_SEM_TYPE_##A)v[0], (MG_SEM_TYPE_##B)v[1], (MG_SEM_TYPE_##C)v[2], mode)

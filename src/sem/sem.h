@@ -28,6 +28,29 @@ typedef uint32_t mg_sem_b1; /* 0 or 1 */
 typedef uint16_t mg_sem_b16;
 typedef uint32_t mg_sem_b32;
 typedef uint64_t mg_sem_b64;
+#define MG_SEM_TYPE_B1 mg_sem_b1
+#define MG_SEM_TYPE_B16 mg_sem_b16
+#define MG_SEM_TYPE_B32 mg_sem_b32
+#define MG_SEM_TYPE_B64 mg_sem_b64
+
+/* Rows that are expressions */
+#define MG_SEM_ARGS_1(A, B, C, D) MG_SEM_TYPE_##A a
+#define MG_SEM_ARGS_2(A, B, C, D) MG_SEM_TYPE_##A a, MG_SEM_TYPE_##B b
+#define MG_SEM_ARGS_3(A, B, C, D) MG_SEM_TYPE_##A a, MG_SEM_TYPE_##B b, MG_SEM_TYPE_##C c
+#define MG_SEM_ARGS_4(A, B, C, D) MG_SEM_TYPE_##A a, MG_SEM_TYPE_##B b, MG_SEM_TYPE_##C c, MG_SEM_TYPE_##D d
+#define MG_SEM_USED_1 (void)a
+#define MG_SEM_USED_2 MG_SEM_USED_1, (void)b
+#define MG_SEM_USED_3 MG_SEM_USED_2, (void)c
+#define MG_SEM_USED_4 MG_SEM_USED_3, (void)d
+#define SEM(name, RET, NARGS, A, B, C, D, M)
+#define SEM_IS(name, RET, NARGS, A, B, C, D, M, expression)                                    \
+    static inline MG_SEM_TYPE_##RET sem_##name(MG_SEM_ARGS_##NARGS(A, B, C, D), uint32_t mode) \
+    {                                                                                          \
+        MG_SEM_USED_##NARGS, (void)mode;                                                       \
+        return (MG_SEM_TYPE_##RET)(expression);                                                \
+    }
+#include "sem.def"
+#undef SEM
 
 enum mg_sem_op {
 #define SEM(name, RET, NARGS, A, B, C, D, M) MG_SEM_OP_##name,

@@ -42,9 +42,11 @@ static uint32_t mode_of(const struct mg_ptx_insn *i)
 static int find_row(const struct mg_ptx_insn *i, const char *stem, bool with_ftz)
 {
     char name[96];
-    const char *type0 = i->ntypes > 0 ? mg__ptx_type_name((enum mg_ptx_type)i->type[0]) : "";
-    const char *type1 = i->ntypes > 1 ? mg__ptx_type_name((enum mg_ptx_type)i->type[1]) : "";
-    snprintf(name, sizeof name, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s",
+    const char *type[3];
+    for (unsigned k = 0; k < 3; k++) /* the third of cvt.pack is always the same */
+        type[k] =
+            k < i->ntypes && !(k == 2 && i->sub == MG_SUB_PACK) ? mg__ptx_type_name((enum mg_ptx_type)i->type[k]) : "";
+    snprintf(name, sizeof name, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s",
              stem ? stem : mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->name,
              i->flags & MG_F_LO     ? "_lo"
              : i->flags & MG_F_HI   ? "_hi"
@@ -55,8 +57,9 @@ static int find_row(const struct mg_ptx_insn *i, const char *stem, bool with_ftz
              : i->flags & MG_F_CLAMP ? "_clamp"
                                      : "",
              i->flags & MG_F_FULL ? "_full" : "", i->flags & MG_F_APPROX ? "_approx" : "", with_ftz ? "_ftz" : "",
-             i->cmp ? "_" : "", i->cmp ? mg__ptx_cmp_name((enum mg_ptx_cmp)i->cmp) : "", *type0 ? "_" : "", type0,
-             *type1 ? "_" : "", type1);
+             i->cmp ? "_" : "", i->cmp ? mg__ptx_cmp_name((enum mg_ptx_cmp)i->cmp) : "", *type[0] ? "_" : "", type[0],
+             *type[1] ? "_" : "", type[1], *type[2] ? "_" : "", type[2], i->atomop ? "_" : "",
+             mg__ptx_atomop_name(i->atomop));
     return mg__sem_find(name);
 }
 
