@@ -66,6 +66,8 @@ void mg__lower_sreg(struct mg_lower *L, const struct mg_ptx_opnd *o, int32_t to,
 /* The operand as a slot of the carrier's size; conversions on the way are emitted. -1: it cannot be. */
 int32_t mg__lower_source(struct mg_lower *L, const struct mg_ptx_opnd *o, unsigned bytes, uint8_t type, unsigned temp)
 {
+    if (o->kind == MG_OPND_REG && o->dim) /* a part of it */
+        return -1;
     const int32_t to = bytes == 0 ? L->temp_pred[temp % MG_COUNT(L->temp_pred)] : L->temp[temp];
     uint64_t address;
     switch (o->kind) {
@@ -115,7 +117,7 @@ int32_t mg__lower_destination(struct mg_lower *L, const struct mg_ptx_opnd *o, u
 {
     if (o->kind == MG_OPND_SINK)
         return bytes == 0 ? L->temp_pred[2] : L->temp[5];
-    if (o->kind != MG_OPND_REG)
+    if (o->kind != MG_OPND_REG || o->dim)
         return -1;
     unsigned size = mg__lower_reg_size(L, o);
     if ((size == 0) != (bytes == 0) || size > 8 || (bytes == 8 && size < 8))

@@ -105,6 +105,8 @@ static const struct bad {
      KERNEL("", "add.u32 %r0, %nt, -30;\nbar.sync 1, %r0; // HERE\n")},
     {"an instruction that is not simulated", MG_ERR_UNSUPPORTED, "is not simulated", "block 0,0,0", 1, 32, 0,
      KERNEL("", "tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%d0, {%f4, %f5}]; // HERE\n")},
+    {"a part of a register where none is taken", MG_ERR_UNSUPPORTED, "is not simulated", "block 0,0,0", 1, 32, 0,
+     KERNEL("", "sad.u32 %r0, %r1.b0, %r2, %r3; // HERE\n")},
 };
 
 static struct kit kits[2];
