@@ -225,6 +225,15 @@ bool ref_integer(const struct ref_name *n, const uint64_t v[4], uint32_t mode, u
         *r = d.bits == 8 ? ref_wrap(ref_value(low, d), 16) : low;
         return true;
     }
+    if (IS("vabsdiff4")) { /* each byte's, or with .add their sum and the third operand's */
+        sem_s128 sum = 0;
+        for (int i = 3; i >= 0; i--) {
+            sem_s128 x = lane(v[0], i, 8, false), y = lane(v[1], i, 8, false), apart = x < y ? y - x : x - y;
+            sum = (strcmp(last, "add") == 0 ? sum : 256 * sum) + apart;
+        }
+        *r = ref_wrap(sum + (strcmp(last, "add") == 0 ? (sem_s128)v[2] : 0), 32);
+        return true;
+    }
     if (!is_int)
         return false;
 
