@@ -179,6 +179,8 @@ static const struct modifier modifiers[] = {
     {"wait", WORD, MG_SUB_WAIT, 0},
     {"inc", WORD, MG_SUB_INC, 0},
     {"dec", WORD, MG_SUB_DEC, 0},
+    {"m8n8", WORD, MG_SUB_NONE, 0},
+    {"trans", WORD, MG_SUB_TRANS, 0},
     {"alias", PROXY, MG_PROXY_ALIAS, 0},
     {"async", PROXY, MG_PROXY_ASYNC, 0},
     {"async::generic", PROXY, MG_PROXY_ASYNC_GENERIC, 0},

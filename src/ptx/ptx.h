@@ -135,7 +135,8 @@ enum mg_ptx_sub {
     MG_SUB_FRACTIONAL, MG_SUB_RANGE, MG_SUB_CVT,                        /* createpolicy */
     MG_SUB_LAUNCH_DEPENDENTS, MG_SUB_WAIT,                              /* griddepcontrol */
     MG_SUB_INC, MG_SUB_DEC,                                             /* setmaxnreg */
-    MG_SUB_MASK                                                         /* pmevent */
+    MG_SUB_MASK,                                                        /* pmevent */
+    MG_SUB_TRANS                                                        /* movmatrix */
 };
 
 /* As written, without the dot; "" for none. */
