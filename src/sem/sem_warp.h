@@ -154,6 +154,17 @@ SEM_REDUX(and_b32, uint32_t, x &y)
 SEM_REDUX(or_b32, uint32_t, x | y)
 SEM_REDUX(xor_b32, uint32_t, x ^ y)
 
+/* ---- movmatrix: an 8x8 matrix of 16-bit elements. Lane i has two of row i / 4, from column 2 (i % 4) on. ---- */
+static inline void sem_warp_movmatrix_trans_b16(const struct mg_sem_warp *io)
+{
+    const uint32_t *a = io->in[0];
+    uint32_t *d = io->out[0];
+    for (unsigned i = 0; i < 32; i++) {
+        unsigned row = i / 4, column = 2 * (i % 4), half = 16 * (row % 2);
+        d[i] = (a[4 * column + row / 2] >> half & 0xffff) | a[4 * (column + 1) + row / 2] >> half << 16;
+    }
+}
+
 /* ---- elect: the lowest lane of the set leads; its number is the result ---- */
 static inline void sem_warp_elect(const struct mg_sem_warp *io)
 {

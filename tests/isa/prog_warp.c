@@ -94,6 +94,23 @@ PROG(matches_and_reductions, 2, 64, 0, "",
     }
 }
 
+PROG(transposed_matrices, 2, 64, 0, "",
+     "movmatrix.sync.aligned.m8n8.trans.b16 %r0, %a; movmatrix.sync.aligned.m8n8.trans.b16 %r1, %r0;\n"
+     "mov.b64 %d0, {%r0, %r1}; mov.u64 %d1, 0; st.global.v2.u64 [%out], {%d0, %d1};\n"
+     "st.global.v2.u64 [%out+16], {%d1, %d1};")
+{
+    EACH(i)
+    {
+        uint32_t w = warp_of(i), to = 0;
+        for (uint32_t half = 0; half < 2; half++) { /* the element of row r and column c is that of c and r */
+            uint32_t r = i % 32 / 4, c = i % 4 * 2 + half, at = 8 * c + r;
+            to |= (A(w + at / 2) >> 16 * (at % 2) & 0xffff) << 16 * half;
+        }
+        OUT(i, 0) = to | (uint64_t)A(i) << 32;
+        OUT(i, 1) = OUT(i, 2) = OUT(i, 3) = 0;
+    }
+}
+
 PROG(one_is_elected, 1, 64, 0, "",
      "elect.sync %r0|%p0, -1; selp.u32 %r1, 1, 0, %p0; vote.sync.ballot.b32 %r2, %p0, -1; popc.b32 %r3, %r2;\n"
      "bfind.u32 %r4, %r2; sub.u32 %r5, %r4, %r0; mov.b64 %d0, {%r3, %r5}; mov.u64 %d1, 0;\n"
@@ -166,7 +183,7 @@ PROG(partial_warp_barriers, 1, 64, 0, "",
 }
 
 static const struct prog *const all[] = {&prog_shuffles,       &prog_votes,
-                                         &prog_matches_and_reductions, &prog_one_is_elected,
+                                         &prog_matches_and_reductions, &prog_transposed_matrices, &prog_one_is_elected,
                                          &prog_block_reductions, &prog_producers_and_consumers,
                                          &prog_partial_warp_barriers};
 const struct prog_list prog_warp = {all, sizeof(all) / sizeof(all[0])};

@@ -252,7 +252,8 @@ static const struct {
     {"fence.sc.cta;", "", MG_ACCESSES_NONE, MG_E_ORDERS},
     {"ret;", "", MG_ACCESSES_NONE, MG_E_ENDS | MG_E_LEAVES},
     {"trap;", "", MG_ACCESSES_NONE, MG_E_ENDS | MG_E_TRAPS},
-    {"movmatrix.sync.aligned.m8n8.trans.b16 r, s;", "rw r", MG_ACCESSES_NONE, 0}, /* not executed: no more is known */
+    {"movmatrix.sync.aligned.m8n8.trans.b16 r, s;", "w r", MG_ACCESSES_NONE, MG_E_WARP},
+    {"getctarank.u32 r, s;", "rw r", MG_ACCESSES_NONE, 0}, /* not executed: no more is known */
 };
 
 static void operands_have_roles(void **state)

@@ -92,6 +92,13 @@ static bool reference(const char *op, const struct warp *w, int i, uint64_t *val
         *value = w->in[0][from];
         return true;
     }
+    if (!strcmp(op, "movmatrix_trans_b16")) {
+        unsigned matrix[8][8];
+        for (int k = 0; k < 64; k++) /* row after row, two elements a lane */
+            matrix[k / 8][k % 8] = (unsigned)(w->in[0][k / 2] >> (k % 2 ? 16 : 0)) % 65536;
+        *value = matrix[i % 4 * 2][i / 4] + 65536u * (uint64_t)matrix[i % 4 * 2 + 1][i / 4];
+        return true;
+    }
     int lanes = 0, yes = 0, equal = 0, first = -1;
     uint64_t ballot = 0, same = 0, all = 0, total = 0;
     for (int k = 0; k < 32; k++) {
