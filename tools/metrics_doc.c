@@ -5,6 +5,16 @@
  */
 #include "report/report.h"
 
+/* All but what it means. */
+static bool row(struct mg_strbuf *out, enum mg_metric m)
+{
+    static const char *const scopes[] = {"variable", "line", "launch"};
+    static const char *const adds[] = {"sum", "largest", "same", "ratio", "share", "excess"};
+    static const char *const types[] = {"count", "bytes", "time", "percent", "rate", "factor"};
+    return mg__strbuf_printf(out, "| `%s` | %s | %s | %s | %s |", mg__metric_name(m), mg__metric_unit(m),
+                             scopes[mg__metric_scope(m)], adds[mg__metric_adds(m)], types[mg__metric_type(m)]);
+}
+
 static bool page(struct mg_strbuf *out)
 {
     bool ok = mg__strbuf_printf(
@@ -15,20 +25,29 @@ static bool page(struct mg_strbuf *out)
         "exceptions: counts of instructions and branches are counts of PTX instructions, where Nsight Compute counts\n"
         "machine instructions. Memory counters are computed from the addresses of each access, so they are exact and\n"
         "the same for every run and any number of threads.\n\n"
-        "A launch has all of them. A source line has all but those named `launch__…`; a shared variable has the\n"
-        "wavefronts and the shared instructions. A counter of something that did not happen is there, and 0.\n\n"
-        "| metric | unit | meaning |\n| --- | --- | --- |\n");
+        "What adds up is added over lines and launches; of what is the same in all launches of a shape, the largest "
+        "is\n"
+        "told where shapes differ. A thing has the numbers of its scope and of smaller ones: a launch all, a source "
+        "line\n"
+        "those of lines and variables, a shared variable its own. A counter of something that did not happen is "
+        "there,\n"
+        "and 0.\n\n"
+        "| metric | unit | scope | several | type | meaning |\n| --- | --- | --- | --- | --- | --- |\n");
     for (int m = 0; ok && m < MG_METRIC_COUNT; m++)
-        ok = mg__strbuf_printf(out, "| `%s` | %s | %s |\n", mg__metric_name((enum mg_metric)m),
-                               mg__metric_unit((enum mg_metric)m), mg__metric_text((enum mg_metric)m));
-    return ok && mg__strbuf_printf(
-        out, "\nDerived, in the tables of `margay profile`:\n\n"
-             "| column | from |\n| --- | --- |\n"
-             "| shared memory ×ideal | `memory_l1_wavefronts_shared` / `memory_l1_wavefronts_shared_ideal`; "
-             "their difference is the bank conflicts |\n"
-             "| global memory efficiency | `memory_l2_theoretical_sectors_global_ideal` / "
-             "`memory_l2_theoretical_sectors_global`, at most 100 %% |\n"
-             "| divergent branches | `smsp__sass_branch_targets_threads_divergent.sum` |\n");
+        ok = row(out, (enum mg_metric)m) && mg__strbuf_printf(out, " %s |\n", mg__metric_text((enum mg_metric)m));
+    ok = ok && mg__strbuf_printf(out, "\nDerived, after these are added up: a ratio, a share of all, or what the first "
+                                      "is more than the second. They are there\nwhere there is something to derive "
+                                      "them from.\n\n"
+                                      "| metric | unit | scope | how | type | first | second | meaning |\n"
+                                      "| --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    for (int m = MG_METRIC_COUNT; ok && m < MG_METRIC_ALL; m++) {
+        enum mg_metric first, second;
+        mg__metric_parts((enum mg_metric)m, &first, &second);
+        ok = row(out, (enum mg_metric)m) &&
+             mg__strbuf_printf(out, " `%s` | `%s` | %s |\n", mg__metric_name(first), mg__metric_name(second),
+                               mg__metric_text((enum mg_metric)m));
+    }
+    return ok;
 }
 
 int main(int argc, char **argv)

@@ -53,8 +53,7 @@ static void on_launch(void *arg, const struct mg_report_launch *launch)
         b->now = b->failed ? NULL : &b->rows.at[row];
     } else if (b->now && !strstr(launch->mangled, OWN)) {
         b->now->launches++;
-        for (size_t i = 0; i < MG_METRIC_COUNT; i++)
-            b->now->metrics.v[i] += launch->metrics.v[i];
+        mg__metrics_add(&b->now->metrics, &launch->metrics);
     }
 }
 
@@ -101,9 +100,9 @@ static bool put_row(const struct bench *b, const struct row *row, struct mg_strb
         return ok && mg__strbuf_printf(out, "%56s\n", row->verdict);
     const uint64_t *v = c->metrics.v;
     return ok && mg__layout_number(out, v[MG_METRIC_WAVEFRONTS_SHARED], 12) &&
-           mg__layout_number(out, v[MG_METRIC_WAVEFRONTS_SHARED] - v[MG_METRIC_WAVEFRONTS_SHARED_IDEAL], 11) &&
-           mg__layout_number(out, v[MG_METRIC_SECTORS_GLOBAL], 12) &&
-           mg__layout_number(out, v[MG_METRIC_INST], 12) && mg__strbuf_printf(out, "  %s\n", row->verdict);
+           mg__layout_number(out, mg__metric_whole(&c->metrics, MG_METRIC_CONFLICTS), 11) &&
+           mg__layout_number(out, v[MG_METRIC_SECTORS_GLOBAL], 12) && mg__layout_number(out, v[MG_METRIC_INST], 12) &&
+           mg__strbuf_printf(out, "  %s\n", row->verdict);
 }
 
 static bool put_json_text(struct mg_strbuf *out, const char *key, const char *value)

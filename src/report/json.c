@@ -80,27 +80,37 @@ static bool dim3(struct mg_strbuf *out, const char *name, struct mg_dim3 d)
     return mg__strbuf_printf(out, "\"%s\": [%u, %u, %u]", name, d.x, d.y, d.z);
 }
 
-static bool in_shared_memory(enum mg_metric m)
+/* Six places, without printf's: a program may have set a decimal comma. */
+static bool fraction(struct mg_strbuf *out, double value)
 {
-    return m == MG_METRIC_WAVEFRONTS_SHARED || m == MG_METRIC_WAVEFRONTS_SHARED_IDEAL ||
-           m == MG_METRIC_INST_SHARED_LD || m == MG_METRIC_INST_SHARED_ST;
+    uint64_t millionths = value < 1e12 ? (uint64_t)(value * 1e6 + 0.5) : UINT64_C(1000000000000000000);
+    return mg__strbuf_printf(out, "%llu.%06llu", (unsigned long long)(millionths / 1000000),
+                             (unsigned long long)(millionths % 1000000));
 }
 
-/* Which counters an object holds: all for a launch, those that belong to one place for a line, those of the
- * shared-memory pipe for a variable. A zero is written like any other number: a reader need not ask whether it is
- * there. */
-enum scope { OF_LAUNCH, OF_LINE, OF_VARIABLE };
-
-static bool metrics(struct mg_strbuf *out, const struct mg_metrics *values, enum scope scope)
+/* Those that an object of this scope has. A zero is written like any other number: a reader need not ask whether it is
+ * there. Derived ones stand apart, where there is anything to derive them from. */
+static bool metrics(struct mg_strbuf *out, const struct mg_metrics *values, enum mg_metric_scope scope)
 {
     bool ok = mg__strbuf_printf(out, "\"metrics\": {");
     const char *comma = "";
     for (unsigned m = 0; ok && m < MG_METRIC_COUNT; m++) {
-        bool launch_only = m == MG_METRIC_SHARED_STATIC || m == MG_METRIC_SHARED_DYNAMIC;
-        if ((scope == OF_LINE && launch_only) || (scope == OF_VARIABLE && !in_shared_memory((enum mg_metric)m)))
+        if (mg__metric_scope((enum mg_metric)m) > scope)
             continue;
         ok = mg__strbuf_printf(out, "%s\"%s\": %llu", comma, mg__metric_name((enum mg_metric)m),
                                (unsigned long long)values->v[m]);
+        comma = ", ";
+    }
+    ok = ok && mg__strbuf_printf(out, "}, \"derived\": {");
+    comma = "";
+    for (unsigned m = MG_METRIC_COUNT; ok && m < MG_METRIC_ALL; m++) {
+        double value;
+        if (mg__metric_scope((enum mg_metric)m) > scope || !mg__metric_value(values, (enum mg_metric)m, &value))
+            continue;
+        ok = mg__strbuf_printf(out, "%s\"%s\": ", comma, mg__metric_name((enum mg_metric)m)) &&
+             (mg__metric_type((enum mg_metric)m) == MG_TYPE_COUNT
+                  ? mg__strbuf_printf(out, "%llu", (unsigned long long)mg__metric_whole(values, (enum mg_metric)m))
+                  : fraction(out, value));
         comma = ", ";
     }
     return ok && mg__strbuf_append(out, "}", 1);
@@ -151,13 +161,13 @@ bool mg__report_launch_json(const struct mg_report_launch *launch, struct mg_str
               mg__strbuf_printf(out, ", \"seconds\": %llu.%09llu, ", (unsigned long long)(ns / 1000000000u),
                                 (unsigned long long)(ns % 1000000000u)) &&
               field(out, "status", mg_status_name(launch->status)) && mg__strbuf_append(out, ", ", 2) &&
-              waits(out, launch->waits) && metrics(out, &launch->metrics, OF_LAUNCH) &&
+              waits(out, launch->waits) && metrics(out, &launch->metrics, MG_SCOPE_OF_LAUNCH) &&
               mg__strbuf_printf(out, ", \"lines\": [");
     free(demangled);
     for (size_t i = 0; ok && i < launch->nlines; i++)
         ok = mg__strbuf_append(out, i ? ", {" : "{", i ? 3 : 1) && field(out, "file", launch->lines[i].file) &&
              mg__strbuf_printf(out, ", \"line\": %u, ", launch->lines[i].line) &&
-             metrics(out, &launch->lines[i].metrics, OF_LINE) && written(out, &launch->lines[i].written) &&
+             metrics(out, &launch->lines[i].metrics, MG_SCOPE_OF_LINE) && written(out, &launch->lines[i].written) &&
              mg__strbuf_append(out, "}", 1);
     ok = ok && mg__strbuf_printf(out, "], \"variables\": [");
     for (size_t i = 0; ok && i < launch->nvars; i++) {
@@ -165,7 +175,7 @@ bool mg__report_launch_json(const struct mg_report_launch *launch, struct mg_str
         char *name = mg__report_variable_name(var->name);
         ok = mg__strbuf_append(out, i ? ", {" : "{", i ? 3 : 1) && field(out, "name", name ? name : var->name) &&
              mg__strbuf_printf(out, ", \"offset\": %u, \"size\": %u, ", var->offset, var->size) &&
-             metrics(out, &var->metrics, OF_VARIABLE) && mg__strbuf_append(out, "}", 1);
+             metrics(out, &var->metrics, MG_SCOPE_OF_VARIABLE) && mg__strbuf_append(out, "}", 1);
         free(name);
     }
     return ok && mg__strbuf_append(out, "]}", 2);

@@ -123,6 +123,38 @@ bool mg__layout_number(struct mg_strbuf *out, uint64_t value, unsigned width)
     return mg__layout_right(out, text, width, (unsigned)strlen(text));
 }
 
+static bool right_of(struct mg_strbuf *out, struct mg_strbuf *text, bool ok, unsigned columns_more, unsigned width)
+{
+    ok = ok && mg__layout_right(out, text->at, width, (unsigned)text->count - columns_more);
+    mg__strbuf_free(text);
+    return ok;
+}
+
+bool mg__layout_metric(struct mg_strbuf *out, const struct mg_style *style, const struct mg_metrics *metrics,
+                       enum mg_metric metric, unsigned width)
+{
+    struct mg_strbuf text = {0};
+    double value;
+    (void)mg__metric_value(metrics, metric, &value);
+    switch (mg__metric_type(metric)) {
+    case MG_TYPE_FACTOR:
+        return right_of(out, &text,
+                        mg__strbuf_printf(&text, "%.*f%s", value < 1000 ? 1 : 0, value, style->utf8 ? "×" : "x"),
+                        style->utf8 ? 1 : 0, width);
+    case MG_TYPE_PERCENT: /* 100 is all */
+        return right_of(out, &text, mg__strbuf_printf(&text, "%.0f %%", value < 100 && value > 99 ? 99 : value), 0,
+                        width);
+    case MG_TYPE_TIME:
+        return right_of(out, &text, mg__layout_seconds(&text, value * 1e-9), 0, width);
+    case MG_TYPE_BYTES:
+        return right_of(out, &text, mg__layout_bytes(&text, (uint64_t)value), 0, width);
+    case MG_TYPE_RATE:
+    case MG_TYPE_COUNT:
+        break;
+    }
+    return mg__layout_number(out, mg__metric_whole(metrics, metric), width);
+}
+
 bool mg__layout_bytes(struct mg_strbuf *out, uint64_t bytes)
 {
     char text[32];

@@ -11,11 +11,6 @@
 
 #define MAX_LINE_ROWS 40 /* more would scroll the worst off the screen; the rest is in the JSON */
 
-static uint64_t above(uint64_t taken, uint64_t ideal)
-{
-    return taken > ideal ? taken - ideal : 0;
-}
-
 static bool spaces(struct mg_strbuf *out, unsigned n)
 {
     return mg__strbuf_printf(out, "%*s", (int)n, "");
@@ -26,38 +21,39 @@ static bool plain(struct mg_strbuf *out, const char *text)
     return mg__strbuf_append(out, text, strlen(text));
 }
 
-/* "16.5×", right-aligned; red from twice the ideal on. */
-static bool times_ideal(struct mg_strbuf *out, const struct mg_style *style, uint64_t taken, uint64_t ideal,
-                        unsigned width)
+/* A column of numbers: how wide, behind how many blanks, and of which metric there must be any; else it shows "-".
+ * What is a factor is red from twice on, a percentage up to half. */
+struct column {
+    enum mg_metric metric, of;
+    unsigned width, before;
+};
+static const struct column columns[] = {
+    {MG_METRIC_WAVEFRONTS_SHARED, MG_METRIC_WAVEFRONTS_SHARED, 10, 4},
+    {MG_METRIC_WAVEFRONTS_SHARED_IDEAL, MG_METRIC_WAVEFRONTS_SHARED, 10, 1},
+    {MG_METRIC_TIMES_IDEAL, MG_METRIC_WAVEFRONTS_SHARED, 8, 1},
+    {MG_METRIC_SECTORS_GLOBAL, MG_METRIC_SECTORS_GLOBAL, 11, 1},
+    {MG_METRIC_SECTORS_GLOBAL_IDEAL, MG_METRIC_SECTORS_GLOBAL, 10, 1},
+    {MG_METRIC_EFFICIENCY, MG_METRIC_SECTORS_GLOBAL, 10, 1},
+    {MG_METRIC_DIVERGENT, MG_METRIC_COUNT, 10, 1},
+};
+static const struct column variable_columns[] = {
+    {MG_METRIC_WAVEFRONTS_SHARED, MG_METRIC_WAVEFRONTS_SHARED, 10, 4},
+    {MG_METRIC_WAVEFRONTS_SHARED_IDEAL, MG_METRIC_COUNT, 10, 1},
+    {MG_METRIC_TIMES_IDEAL, MG_METRIC_WAVEFRONTS_SHARED, 8, 1},
+    {MG_METRIC_INST_SHARED_LD, MG_METRIC_COUNT, 11, 1},
+    {MG_METRIC_INST_SHARED_ST, MG_METRIC_COUNT, 10, 1},
+};
+
+static bool cell(struct mg_strbuf *out, const struct mg_style *style, const struct column *c,
+                 const struct mg_metrics *m)
 {
-    char text[40];
-    if (!taken || !ideal)
-        return mg__layout_right(out, "-", width, 1);
-    double ratio = (double)taken / (double)ideal;
-    int n = snprintf(text, sizeof(text), "%.*f%s", ratio < 1000 ? 1 : 0, ratio, style->utf8 ? "×" : "x");
-    unsigned used = (unsigned)n - (style->utf8 ? 1 : 0);
-    bool red = ratio >= 2;
-    return (!red || mg__layout_tone(out, style, MG_TONE_RED, true)) && mg__layout_right(out, text, width, used) &&
+    enum mg_metric_type type = mg__metric_type(c->metric);
+    double value;
+    bool any = mg__metric_value(m, c->metric, &value) && (c->of == MG_METRIC_COUNT || m->v[c->of]);
+    bool red = any && ((type == MG_TYPE_FACTOR && value >= 2) || (type == MG_TYPE_PERCENT && value <= 50));
+    return spaces(out, c->before) && (!red || mg__layout_tone(out, style, MG_TONE_RED, true)) &&
+           (any ? mg__layout_metric(out, style, m, c->metric, c->width) : mg__layout_right(out, "-", c->width, 1)) &&
            (!red || mg__layout_tone(out, style, MG_TONE_RED, false));
-}
-
-static bool efficiency(struct mg_strbuf *out, const struct mg_style *style, uint64_t taken, uint64_t ideal,
-                       unsigned width)
-{
-    char text[24];
-    if (!taken)
-        return mg__layout_right(out, "-", width, 1);
-    /* A broadcast moves fewer sectors than its lanes' bytes would fill: that is no more than full efficiency. */
-    double percent = ideal >= taken ? 100 : 100 * (double)ideal / (double)taken;
-    int n = snprintf(text, sizeof(text), "%.0f %%", percent < 100 && percent > 99 ? 99 : percent);
-    bool red = percent <= 50;
-    return (!red || mg__layout_tone(out, style, MG_TONE_RED, true)) &&
-           mg__layout_right(out, text, width, (unsigned)n) && (!red || mg__layout_tone(out, style, MG_TONE_RED, false));
-}
-
-static bool count_or_dash(struct mg_strbuf *out, bool any, uint64_t value, unsigned width)
-{
-    return any ? mg__layout_number(out, value, width) : mg__layout_right(out, "-", width, 1);
 }
 
 static bool header(struct mg_strbuf *out, const struct mg_style *style)
@@ -71,13 +67,10 @@ static bool header(struct mg_strbuf *out, const struct mg_style *style)
 
 static bool numbers(struct mg_strbuf *out, const struct mg_style *style, const struct mg_metrics *m)
 {
-    uint64_t wave = m->v[MG_METRIC_WAVEFRONTS_SHARED], wave_ideal = m->v[MG_METRIC_WAVEFRONTS_SHARED_IDEAL];
-    uint64_t sect = m->v[MG_METRIC_SECTORS_GLOBAL], sect_ideal = m->v[MG_METRIC_SECTORS_GLOBAL_IDEAL];
-    return spaces(out, 4) && count_or_dash(out, wave, wave, 10) && spaces(out, 1) &&
-           count_or_dash(out, wave, wave_ideal, 10) && spaces(out, 1) && times_ideal(out, style, wave, wave_ideal, 8) &&
-           spaces(out, 1) && count_or_dash(out, sect, sect, 11) && spaces(out, 1) &&
-           count_or_dash(out, sect, sect_ideal, 10) && spaces(out, 1) && efficiency(out, style, sect, sect_ideal, 10) &&
-           spaces(out, 1) && mg__layout_number(out, m->v[MG_METRIC_DIVERGENT], 10) && plain(out, "\n");
+    bool ok = true;
+    for (size_t i = 0; ok && i < MG_COUNT(columns); i++)
+        ok = cell(out, style, &columns[i], m);
+    return ok && plain(out, "\n");
 }
 
 static bool title(struct mg_strbuf *out, const struct mg_style *style, const char *text, const char *rest)
@@ -160,19 +153,13 @@ static int by_place(const void *left, const void *right)
 static int by_badness(const void *left, const void *right)
 {
     const struct row *a = left, *b = right;
-    const uint64_t *x = a->metrics.v, *y = b->metrics.v;
-    const uint64_t keys[][2] = {
-        {above(x[MG_METRIC_WAVEFRONTS_SHARED], x[MG_METRIC_WAVEFRONTS_SHARED_IDEAL]),
-         above(y[MG_METRIC_WAVEFRONTS_SHARED], y[MG_METRIC_WAVEFRONTS_SHARED_IDEAL])},
-        {above(x[MG_METRIC_SECTORS_GLOBAL], x[MG_METRIC_SECTORS_GLOBAL_IDEAL]),
-         above(y[MG_METRIC_SECTORS_GLOBAL], y[MG_METRIC_SECTORS_GLOBAL_IDEAL])},
-        {x[MG_METRIC_WAVEFRONTS_SHARED], y[MG_METRIC_WAVEFRONTS_SHARED]},
-        {x[MG_METRIC_SECTORS_GLOBAL], y[MG_METRIC_SECTORS_GLOBAL]},
-        {x[MG_METRIC_DIVERGENT], y[MG_METRIC_DIVERGENT]},
-    };
-    for (size_t i = 0; i < MG_COUNT(keys); i++)
-        if (keys[i][0] != keys[i][1])
-            return keys[i][0] > keys[i][1] ? -1 : 1;
+    static const enum mg_metric keys[] = {MG_METRIC_CONFLICTS, MG_METRIC_SECTORS_EXCESS, MG_METRIC_WAVEFRONTS_SHARED,
+                                          MG_METRIC_SECTORS_GLOBAL, MG_METRIC_DIVERGENT};
+    for (size_t i = 0; i < MG_COUNT(keys); i++) {
+        uint64_t x = mg__metric_whole(&a->metrics, keys[i]), y = mg__metric_whole(&b->metrics, keys[i]);
+        if (x != y)
+            return x > y ? -1 : 1;
+    }
     return by_place(left, right);
 }
 
@@ -198,8 +185,7 @@ static bool gather_rows(const struct mg_tally *tally, struct row **rows, size_t 
         struct row *last = n ? &v.at[n - 1] : NULL;
         bool same_line = last && last->line == v.at[i].line && !strcmp(last->file, v.at[i].file);
         if (same_line && !strcmp(last->kernel->mangled, v.at[i].kernel->mangled)) {
-            for (unsigned m = 0; m < MG_METRIC_COUNT; m++)
-                last->metrics.v[m] += v.at[i].metrics.v[m];
+            mg__metrics_add(&last->metrics, &v.at[i].metrics);
             continue;
         }
         if (same_line)
@@ -275,8 +261,8 @@ static bool same_variable(const struct mg_tally *tally, size_t from, size_t to, 
         for (size_t j = 0; !strcmp(k->mangled, mangled) && j < k->vars.count; j++) {
             if (k->vars.at[j].offset != var->offset || strcmp(k->vars.at[j].name, var->name))
                 continue;
-            for (unsigned m = 0; sum && m < MG_METRIC_COUNT; m++)
-                sum->v[m] += k->vars.at[j].metrics.v[m];
+            if (sum)
+                mg__metrics_add(sum, &k->vars.at[j].metrics);
             any = true;
         }
     }
@@ -286,19 +272,16 @@ static bool same_variable(const struct mg_tally *tally, size_t from, size_t to, 
 static bool variable_row(struct mg_strbuf *out, const struct mg_style *style, const struct mg_tally_kernel *k,
                          const struct mg_report_var *v, const struct mg_metrics *sum)
 {
-    uint64_t wave = sum->v[MG_METRIC_WAVEFRONTS_SHARED], ideal = sum->v[MG_METRIC_WAVEFRONTS_SHARED_IDEAL];
     size_t start, length;
     unsigned used = 0;
     mg__kernel_bare_name(k->kernel, &start, &length);
-    return mg__layout_tone(out, style, MG_TONE_BOLD, true) &&
-           mg__layout_text(out, style, v->name, strlen(v->name), style->width / 2, &used) &&
-           mg__layout_tone(out, style, MG_TONE_BOLD, false) && plain(out, " in ") &&
-           mg__layout_text(out, style, k->kernel + start, length, style->width - used - 4, NULL) && plain(out, "\n") &&
-           spaces(out, 4) && mg__layout_number(out, wave, 10) && spaces(out, 1) && mg__layout_number(out, ideal, 10) &&
-           spaces(out, 1) && times_ideal(out, style, wave, ideal, 8) && spaces(out, 1) &&
-           mg__layout_number(out, sum->v[MG_METRIC_INST_SHARED_LD], 11) && spaces(out, 1) &&
-           mg__layout_number(out, sum->v[MG_METRIC_INST_SHARED_ST], 10) && spaces(out, 1) &&
-           mg__layout_number(out, v->size, 10) && plain(out, "\n");
+    bool ok = mg__layout_tone(out, style, MG_TONE_BOLD, true) &&
+              mg__layout_text(out, style, v->name, strlen(v->name), style->width / 2, &used) &&
+              mg__layout_tone(out, style, MG_TONE_BOLD, false) && plain(out, " in ") &&
+              mg__layout_text(out, style, k->kernel + start, length, style->width - used - 4, NULL) && plain(out, "\n");
+    for (size_t i = 0; ok && i < MG_COUNT(variable_columns); i++)
+        ok = cell(out, style, &variable_columns[i], sum);
+    return ok && spaces(out, 1) && mg__layout_number(out, v->size, 10) && plain(out, "\n");
 }
 
 static bool variable_table(const struct mg_tally *tally, const struct mg_style *style, struct mg_strbuf *out)

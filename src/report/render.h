@@ -142,6 +142,9 @@ bool mg__layout_text(struct mg_strbuf *out, const struct mg_style *style, const 
 bool mg__layout_tone(struct mg_strbuf *out, const struct mg_style *style, enum mg_tone tone, bool on);
 /* "1,048,576", from a hundred million on "104.9 M" (G, T, P, E); right-aligned in `width` columns. */
 bool mg__layout_number(struct mg_strbuf *out, uint64_t value, unsigned width);
+/* As its type is shown: "1,048,576", "16.5×", "88 %", "1.2 ms"; right-aligned. */
+bool mg__layout_metric(struct mg_strbuf *out, const struct mg_style *style, const struct mg_metrics *metrics,
+                       enum mg_metric metric, unsigned width);
 bool mg__layout_right(struct mg_strbuf *out, const char *ascii, unsigned width, unsigned columns);
 bool mg__layout_bytes(struct mg_strbuf *out, uint64_t bytes);     /* "4,224 B", "48 KiB" */
 bool mg__layout_seconds(struct mg_strbuf *out, double seconds);   /* "1.2 ms" */

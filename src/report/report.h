@@ -11,18 +11,36 @@
 #include "base/base.h"
 
 enum mg_metric {
-#define METRIC(id, name, unit, text) MG_METRIC_##id,
+#define METRIC(id, ...) MG_METRIC_##id,
 #include "report/metric.def"
-#undef METRIC
-    MG_METRIC_COUNT
+    MG_METRIC_COUNT, /* of those that are kept */
+    MG_METRIC_LAST = MG_METRIC_COUNT - 1,
+#define DERIVED(id, ...) MG_METRIC_##id,
+#include "report/metric.def"
+    MG_METRIC_ALL
 };
+enum mg_metric_scope { MG_SCOPE_OF_VARIABLE, MG_SCOPE_OF_LINE, MG_SCOPE_OF_LAUNCH };
+/* The last three of derived ones, which never come together themselves. */
+enum mg_metric_adds { MG_ADDS_SUM, MG_ADDS_LARGEST, MG_ADDS_SAME, MG_ADDS_RATIO, MG_ADDS_SHARE, MG_ADDS_EXCESS };
+enum mg_metric_type { MG_TYPE_COUNT, MG_TYPE_BYTES, MG_TYPE_TIME, MG_TYPE_PERCENT, MG_TYPE_RATE, MG_TYPE_FACTOR };
 const char *mg__metric_name(enum mg_metric metric);
 const char *mg__metric_unit(enum mg_metric metric);
 const char *mg__metric_text(enum mg_metric metric);
+enum mg_metric_scope mg__metric_scope(enum mg_metric metric);
+enum mg_metric_adds mg__metric_adds(enum mg_metric metric);
+enum mg_metric_type mg__metric_type(enum mg_metric metric);
+void mg__metric_parts(enum mg_metric derived, enum mg_metric *first, enum mg_metric *second);
 
 struct mg_metrics {
     uint64_t v[MG_METRIC_COUNT];
 };
+/* False: one that should be the same is not, and is the larger of the two now. */
+bool mg__metric_join(enum mg_metric_adds adds, uint64_t *to, uint64_t from);
+bool mg__metrics_add(struct mg_metrics *to, const struct mg_metrics *from);
+/* Of any, derived ones included. False: there is none, as nothing of the kind happened; *value is 0 then. The same
+ * exactly, of what is kept and of an excess. */
+bool mg__metric_value(const struct mg_metrics *metrics, enum mg_metric metric, double *value);
+uint64_t mg__metric_whole(const struct mg_metrics *metrics, enum mg_metric metric);
 struct mg_report_written {  /* how many accesses to memory stand in the text, as the counters take them */
     uint32_t loads, stores; /* of global, shared and generic memory; those that ptxas surely joins are one */
     uint32_t atomics;       /* of global memory */

@@ -24,12 +24,6 @@ void mg__tally_free(struct mg_tally *tally)
     mg__arena_free(&tally->arena);
 }
 
-static void add_metrics(struct mg_metrics *to, const struct mg_metrics *from)
-{
-    for (unsigned m = 0; m < MG_METRIC_COUNT; m++)
-        to->v[m] += from->v[m];
-}
-
 static bool same_dim(struct mg_dim3 a, struct mg_dim3 b)
 {
     return a.x == b.x && a.y == b.y && a.z == b.z;
@@ -40,7 +34,7 @@ static bool add_line(struct mg_tally *tally, struct mg_tally_kernel *k, const st
     for (size_t n = 0; n < k->lines.count; n++) {
         struct mg_report_line *have = &k->lines.at[(guess + n) % k->lines.count];
         if (have->line == line->line && !strcmp(have->file, line->file)) {
-            add_metrics(&have->metrics, &line->metrics);
+            mg__metrics_add(&have->metrics, &line->metrics);
             return true;
         }
     }
@@ -55,7 +49,7 @@ static bool add_var(struct mg_tally *tally, struct mg_tally_kernel *k, const str
         struct mg_report_var *have = &k->vars.at[n];
         if (have->offset == var->offset && !strcmp(have->name, var->name)) {
             have->size = MG_MAX(have->size, var->size);
-            add_metrics(&have->metrics, &var->metrics);
+            mg__metrics_add(&have->metrics, &var->metrics);
             return true;
         }
     }
@@ -101,13 +95,15 @@ enum mg_status mg__tally_add(struct mg_tally *tally, const struct mg_report_laun
     struct mg_tally_kernel *k = find_row(tally, launch);
     if (!k)
         return MG_ERR_NOMEM;
-    k->launches++;
+    if (!k->launches++)
+        k->metrics = launch->metrics;
+    else
+        k->shapes_differ |= !mg__metrics_add(&k->metrics, &launch->metrics);
     k->failed += launch->status != MG_OK;
     k->seconds += launch->seconds;
     k->regs = MG_MAX(k->regs, launch->regs);
     k->waits |= launch->waits;
     k->shapes_differ |= !same_dim(k->grid, launch->grid) || !same_dim(k->block, launch->block);
-    add_metrics(&k->metrics, &launch->metrics);
     for (size_t i = 0; i < launch->nlines; i++)
         if (!add_line(tally, k, &launch->lines[i], i))
             return MG_ERR_NOMEM;

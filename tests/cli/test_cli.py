@@ -582,7 +582,7 @@ margay: void odd<float>(float*, int): grid 1, block 64 and others, \u00d73 launc
         self.assertEqual(len(report["launches"]), 5)  # each launch, not each row
         for launch in report["launches"]:
             self.assertEqual(list(launch), ["kernel", "mangled", "grid", "block", "shared_static", "shared_dynamic", "regs",
-                                            "seconds", "status", "waits", "metrics", "lines", "variables"])
+                                            "seconds", "status", "waits", "metrics", "derived", "lines", "variables"])
         one = report["launches"][1]
         self.assertEqual(one["kernel"], "transpose_shared(float const*, float*, int)")
         self.assertEqual(one["mangled"], "_Z16transpose_sharedPKfPfi")

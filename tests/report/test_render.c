@@ -134,6 +134,7 @@ static void tally(void **state)
     b.grid.x = 2;
     b.lines = second;
     b.status = MG_ERR_TRAP;
+    a.metrics.v[MG_METRIC_SHARED_STATIC] = b.metrics.v[MG_METRIC_SHARED_STATIC] = 64;
     first[1].metrics.v[MG_METRIC_INST] = second[0].metrics.v[MG_METRIC_INST] = 10;
     other.metrics.v[MG_METRIC_SECTORS_GLOBAL] = 1;
     struct mg_tally t;
@@ -151,6 +152,7 @@ static void tally(void **state)
         assert_int_equal(k->launches, by_shape ? 2 : 3);
         assert_int_equal(k->failed, by_shape ? 0 : 1);
         assert_int_equal(k->shapes_differ, !by_shape);
+        assert_int_equal(k->metrics.v[MG_METRIC_SHARED_STATIC], 64); /* of a block, in however many launches */
         assert_int_equal(k->lines.count, by_shape ? 2 : 3);
         assert_int_equal(k->lines.at[1].metrics.v[MG_METRIC_INST], by_shape ? 20 : 30);
         mg__tally_free(&t);

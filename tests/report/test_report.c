@@ -125,6 +125,8 @@ static void launch_json(void **state)
                                       .nvars = 1};
     launch.metrics.v[MG_METRIC_WAVEFRONTS_SHARED] = UINT64_C(9007199254740993);
     lines[0].metrics.v[MG_METRIC_SECTORS_LD] = 12;
+    lines[0].metrics.v[MG_METRIC_SECTORS_GLOBAL] = 12;
+    lines[0].metrics.v[MG_METRIC_SECTORS_GLOBAL_IDEAL] = 4;
     vars[0].metrics.v[MG_METRIC_INST_SHARED_ST] = 3;
     struct mg_strbuf out = {0};
     assert_true(mg__report_launch_json(&launch, &out));
@@ -133,12 +135,16 @@ static void launch_json(void **state)
         "\"shared_static\": 4112, \"shared_dynamic\": 64, \"regs\": 24, \"seconds\": 1.000000042, "
         "\"status\": \"MG_ERR_ADDRESS\", \"waits\": [\"polling\", \"swap\"], "
         "\"metrics\": {\"memory_l1_wavefronts_shared\": 9007199254740993, ",
-        "\"launch__shared_mem_per_block_static\": 0, \"launch__shared_mem_per_block_dynamic\": 0}, \"lines\": [",
+        "\"launch__shared_mem_per_block_static\": 0, \"launch__shared_mem_per_block_dynamic\": 0}, "
+        "\"derived\": {\"derived__memory_l1_wavefronts_shared_excessive\": 9007199254740993}, \"lines\": [",
+        "\"derived\": {\"derived__memory_l2_theoretical_sectors_global_excessive\": 8, "
+        "\"memory_l2_theoretical_sectors_global_efficiency\": 33.333333}",
         "{\"file\": \"a.cu\", \"line\": 7, \"metrics\": {",
         "\"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum\": 12",
         "\"variables\": [{\"name\": \"tile\", \"offset\": 16, \"size\": 4096, \"metrics\": {"
         "\"memory_l1_wavefronts_shared\": 0, \"memory_l1_wavefronts_shared_ideal\": 0, "
-        "\"smsp__sass_inst_executed_op_shared_ld.sum\": 0, \"smsp__sass_inst_executed_op_shared_st.sum\": 3}}]}",
+        "\"smsp__sass_inst_executed_op_shared_ld.sum\": 0, \"smsp__sass_inst_executed_op_shared_st.sum\": 3}, "
+        "\"derived\": {}}]}",
     };
     for (size_t i = 0; i < MG_COUNT(parts); i++)
         if (!strstr(out.at, parts[i]))
@@ -262,21 +268,77 @@ static void statuses(void **state)
 static void metric_table(void **state)
 {
     (void)state;
-    for (int m = 0; m < MG_METRIC_COUNT; m++) {
-        assert_true(mg__metric_name((enum mg_metric)m)[0] && mg__metric_unit((enum mg_metric)m)[0] &&
-                    mg__metric_text((enum mg_metric)m)[0]);
+    for (int m = 0; m < MG_METRIC_ALL; m++) {
+        enum mg_metric first, second, metric = (enum mg_metric)m;
+        assert_true(mg__metric_name(metric)[0] && mg__metric_text(metric)[0]);
+        assert_true(mg__metric_unit(metric)[0] || mg__metric_type(metric) == MG_TYPE_FACTOR);
         for (int n = 0; n < m; n++)
-            assert_string_not_equal(mg__metric_name((enum mg_metric)m), mg__metric_name((enum mg_metric)n));
+            assert_string_not_equal(mg__metric_name(metric), mg__metric_name((enum mg_metric)n));
+        assert_int_equal(m >= MG_METRIC_COUNT, mg__metric_adds(metric) >= MG_ADDS_RATIO);
+        if (m < MG_METRIC_COUNT)
+            continue;
+        mg__metric_parts(metric, &first, &second); /* which are there wherever this one is */
+        assert_true(first < MG_METRIC_COUNT && second < MG_METRIC_COUNT && first != second);
+        assert_true(mg__metric_scope(first) <= mg__metric_scope(metric));
+        assert_true(mg__metric_scope(second) <= mg__metric_scope(metric));
     }
-    assert_string_equal(mg__metric_name(MG_METRIC_COUNT), "?");
+    assert_string_equal(mg__metric_name(MG_METRIC_ALL), "?");
+}
+
+/* How several come together, and what is derived of them then. */
+static void metrics_come_together(void **state)
+{
+    (void)state;
+    uint64_t v = 5;
+    assert_true(mg__metric_join(MG_ADDS_SUM, &v, 7));
+    assert_int_equal(v, 12);
+    assert_true(mg__metric_join(MG_ADDS_LARGEST, &v, 7));
+    assert_int_equal(v, 12);
+    assert_true(mg__metric_join(MG_ADDS_LARGEST, &v, 13));
+    assert_int_equal(v, 13);
+    assert_true(mg__metric_join(MG_ADDS_SAME, &v, 13));
+    assert_int_equal(v, 13);
+    assert_false(mg__metric_join(MG_ADDS_SAME, &v, 20));
+    assert_int_equal(v, 20);
+    assert_false(mg__metric_join(MG_ADDS_SAME, &v, 3));
+    assert_int_equal(v, 20);
+
+    struct mg_metrics a = {{0}}, b = {{0}};
+    double value;
+    assert_false(mg__metric_value(&a, MG_METRIC_TIMES_IDEAL, &value)); /* of nothing there is no ratio */
+    assert_true(value == 0);
+    assert_false(mg__metric_value(&a, MG_METRIC_EFFICIENCY, &value));
+    a.v[MG_METRIC_WAVEFRONTS_SHARED] = 30, a.v[MG_METRIC_WAVEFRONTS_SHARED_IDEAL] = 10;
+    b.v[MG_METRIC_WAVEFRONTS_SHARED] = 10, b.v[MG_METRIC_WAVEFRONTS_SHARED_IDEAL] = 10;
+    a.v[MG_METRIC_SECTORS_GLOBAL] = 8, a.v[MG_METRIC_SECTORS_GLOBAL_IDEAL] = 1;
+    b.v[MG_METRIC_SECTORS_GLOBAL] = 8, b.v[MG_METRIC_SECTORS_GLOBAL_IDEAL] = 3;
+    a.v[MG_METRIC_INST] = 10, a.v[MG_METRIC_THREAD_INST] = 320;
+    b.v[MG_METRIC_INST] = 30, b.v[MG_METRIC_THREAD_INST] = 320;
+    a.v[MG_METRIC_SHARED_STATIC] = b.v[MG_METRIC_SHARED_STATIC] = 4096;
+    assert_true(mg__metrics_add(&a, &b));
+    assert_int_equal(a.v[MG_METRIC_WAVEFRONTS_SHARED], 40);
+    assert_int_equal(a.v[MG_METRIC_SHARED_STATIC], 4096);                           /* once, not twice */
+    assert_true(mg__metric_value(&a, MG_METRIC_TIMES_IDEAL, &value) && value == 2); /* neither 3 + 1 nor their mean */
+    assert_true(mg__metric_value(&a, MG_METRIC_CONFLICTS, &value) && value == 20);
+    assert_int_equal(mg__metric_whole(&a, MG_METRIC_CONFLICTS), 20);
+    assert_true(mg__metric_value(&a, MG_METRIC_EFFICIENCY, &value) && value == 25);
+    assert_true(mg__metric_value(&a, MG_METRIC_THREADS_PER_INST, &value) && value == 16);
+    a.v[MG_METRIC_SECTORS_GLOBAL_IDEAL] = 20; /* a broadcast: no more than all, and no debt */
+    assert_true(mg__metric_value(&a, MG_METRIC_EFFICIENCY, &value) && value == 100);
+    assert_int_equal(mg__metric_whole(&a, MG_METRIC_SECTORS_EXCESS), 0);
+    b.v[MG_METRIC_SHARED_STATIC] = 64;
+    assert_false(mg__metrics_add(&a, &b));
+    assert_int_equal(a.v[MG_METRIC_SHARED_STATIC], 4096);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strings),     cmocka_unit_test(names),   cmocka_unit_test(variable_names),
-        cmocka_unit_test(launch_json), cmocka_unit_test(targets), cmocka_unit_test(reader_gone),
-        cmocka_unit_test(whole_lines), cmocka_unit_test(statuses), cmocka_unit_test(metric_table),
+        cmocka_unit_test(strings),        cmocka_unit_test(names),
+        cmocka_unit_test(variable_names), cmocka_unit_test(launch_json),
+        cmocka_unit_test(targets),        cmocka_unit_test(reader_gone),
+        cmocka_unit_test(whole_lines),    cmocka_unit_test(statuses),
+        cmocka_unit_test(metric_table),   cmocka_unit_test(metrics_come_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
