@@ -181,7 +181,7 @@ static bool ends_spin(const void *arg, size_t at)
 
 static bool is_volatile_load(const struct mg_ptx_insn *i)
 {
-    return i->access == MG_ACCESSES_LOAD && (i->sem == MG_SEM_VOLATILE || i->sem == MG_SEM_MMIO) &&
+    return i->access == MG_ACCESSES_LOAD && (i->sem == MG_PTX_SEM_VOLATILE || i->sem == MG_PTX_SEM_MMIO) &&
            i->space != MG_SPACE_PARAM;
 }
 
@@ -399,9 +399,9 @@ static int32_t object_of(const struct mg_launch_info *info, const struct source 
 static void describe(struct site *s, const struct mg_ptx_insn *i)
 {
     bool atomic = mg__ptx_is_atomic(i), load = i->access == MG_ACCESSES_LOAD;
-    bool strong = i->sem == MG_SEM_RELAXED || i->sem == MG_SEM_ACQUIRE || i->sem == MG_SEM_RELEASE ||
-                  i->sem == MG_SEM_ACQ_REL || i->sem == MG_SEM_SC;
-    bool is_volatile = i->sem == MG_SEM_VOLATILE || i->sem == MG_SEM_MMIO;
+    bool strong = i->sem == MG_PTX_SEM_RELAXED || i->sem == MG_PTX_SEM_ACQUIRE || i->sem == MG_PTX_SEM_RELEASE ||
+                  i->sem == MG_PTX_SEM_ACQ_REL || i->sem == MG_PTX_SEM_SC;
+    bool is_volatile = i->sem == MG_PTX_SEM_VOLATILE || i->sem == MG_PTX_SEM_MMIO;
     s->class = atomic || strong ? MG_ORDER_STRONG : is_volatile ? MG_ORDER_VOLATILE : MG_ORDER_PLAIN;
     s->atomic = atomic;
     s->reads = load || atomic;
@@ -409,7 +409,7 @@ static void describe(struct site *s, const struct mg_ptx_insn *i)
     s->async = i->access == MG_ACCESSES_COPY;
     s->publishes = s->writes && s->class != MG_ORDER_PLAIN;
     s->takes = s->reads && s->class != MG_ORDER_PLAIN && i->access != MG_ACCESSES_RED;
-    s->own_fence = i->sem == MG_SEM_RELEASE || i->sem == MG_SEM_ACQ_REL || i->sem == MG_SEM_SC;
+    s->own_fence = i->sem == MG_PTX_SEM_RELEASE || i->sem == MG_PTX_SEM_ACQ_REL || i->sem == MG_PTX_SEM_SC;
 }
 
 /* How many of its lane's bytes an access moves at once: what may lie between two blocks or threads. */

@@ -580,7 +580,7 @@ static bool joinable(const struct analysis *a, const struct mg_ptx_insn *insn, u
 {
     const struct mg_ptx_opnd *addr = operand(a, insn, insn->opcode == MG_OP_LD ? 1 : 0);
     enum mg_ptx_type type = insn->ntypes ? insn->type[insn->ntypes - 1] : MG_T_NONE;
-    if (insn->guard >= 0 || addr->kind != MG_OPND_ADDR || insn->sem > MG_SEM_RELAXED)
+    if (insn->guard >= 0 || addr->kind != MG_OPND_ADDR || insn->sem > MG_PTX_SEM_RELAXED)
         return false;
     switch (type) {
     case MG_T_B16:

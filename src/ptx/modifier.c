@@ -73,14 +73,14 @@ static const struct modifier modifiers[] = {
     {"dec", ATOMOP, MG_ATOM_DEC, 0},
     {"min", ATOMOP, MG_ATOM_MIN, 0},
     {"max", ATOMOP, MG_ATOM_MAX, 0},
-    {"weak", SEM, MG_SEM_WEAK, 0},
-    {"relaxed", SEM, MG_SEM_RELAXED, 0},
-    {"acquire", SEM, MG_SEM_ACQUIRE, 0},
-    {"release", SEM, MG_SEM_RELEASE, 0},
-    {"acq_rel", SEM, MG_SEM_ACQ_REL, 0},
-    {"sc", SEM, MG_SEM_SC, 0},
-    {"volatile", SEM, MG_SEM_VOLATILE, 0},
-    {"mmio", SEM, MG_SEM_MMIO, 0},
+    {"weak", SEM, MG_PTX_SEM_WEAK, 0},
+    {"relaxed", SEM, MG_PTX_SEM_RELAXED, 0},
+    {"acquire", SEM, MG_PTX_SEM_ACQUIRE, 0},
+    {"release", SEM, MG_PTX_SEM_RELEASE, 0},
+    {"acq_rel", SEM, MG_PTX_SEM_ACQ_REL, 0},
+    {"sc", SEM, MG_PTX_SEM_SC, 0},
+    {"volatile", SEM, MG_PTX_SEM_VOLATILE, 0},
+    {"mmio", SEM, MG_PTX_SEM_MMIO, 0},
     {"cta", SCOPE, MG_SCOPE_CTA, 0},
     {"cluster", SCOPE, MG_SCOPE_CLUSTER, 0},
     {"gpu", SCOPE, MG_SCOPE_GPU, 0},
@@ -293,7 +293,7 @@ static void set(struct mg_ptx_insn *insn, const struct modifier *m, bool *later)
         insn->flags |= m->value;
         break;
     case SEM: /* .mmio.relaxed is mmio */
-        if (insn->sem != MG_SEM_MMIO)
+        if (insn->sem != MG_PTX_SEM_MMIO)
             insn->sem = (uint8_t)m->value;
         break;
     case SPACE:
