@@ -19,7 +19,7 @@ enum {
 
 /* ---- shapes.c ---- */
 enum { MG_VAR_CONST = -2 };
-struct mg_shape { /* one access, up to where in global memory it is */
+struct mg_advise_shape { /* one access, up to where in global memory it is */
     uint64_t hash, times;
     uint32_t mask;
     int32_t var;    /* shared variable, -1: none; of constant memory MG_VAR_CONST */
@@ -31,16 +31,16 @@ struct mg_shape { /* one access, up to where in global memory it is */
     uint32_t taken, ideal, moved;
 };
 struct mg_shapes {
-    struct mg_shape *at;
+    struct mg_advise_shape *at;
     uint32_t count, capacity, nslots;
     uint32_t *slots;
     uint32_t most;  /* kept; 0: MG_SHAPES_KEPT */
     unsigned level; /* one in 2^level is kept */
 };
-uint64_t mg__shape_hash(const struct mg_shape *shape);
-struct mg_shape *mg__shapes_find(struct mg_shapes *set, const struct mg_shape *like);
+uint64_t mg__shape_hash(const struct mg_advise_shape *shape);
+struct mg_advise_shape *mg__shapes_find(struct mg_shapes *set, const struct mg_advise_shape *like);
 bool mg__shapes_keeps(const struct mg_shapes *set, uint64_t hash); /* not thinned away */
-bool mg__shapes_add(struct mg_shapes *set, const struct mg_shape *shape); /* a new one; false: out of memory */
+bool mg__shapes_add(struct mg_shapes *set, const struct mg_advise_shape *shape); /* a new one; false: out of memory */
 bool mg__shapes_merge(struct mg_shapes *to, const struct mg_shapes *from);
 void mg__shapes_sort(struct mg_shapes *set);
 void mg__shapes_free(struct mg_shapes *set);
@@ -61,7 +61,7 @@ struct mg_word { /* a word of the block's shared memory */
 struct mg_walk { /* a site's addresses in the order of its threads: of each its first and its second access */
     uint64_t first[MG_MAX_THREADS], second[MG_MAX_THREADS]; /* 0: none */
 };
-struct mg_block {
+struct mg_advise_block {
     uint64_t index, range;
     struct mg_grain *grains;
     uint32_t ngrains, capacity, nslots;
@@ -73,15 +73,15 @@ struct mg_block {
     struct mg_walk **walks; /* by site; NULL in blocks other than the middle one */
 };
 /* `range`: where device memory starts. */
-struct mg_block *mg__block_create(uint64_t index, uint64_t range, uint32_t nsites, uint32_t shared_bytes, bool walk);
-void mg__block_free(struct mg_block *block, uint32_t nsites);
+struct mg_advise_block *mg__block_create(uint64_t index, uint64_t range, uint32_t nsites, uint32_t shared_bytes, bool walk);
+void mg__block_free(struct mg_advise_block *block, uint32_t nsites);
 /* `shift`: log2 of the granule. False: out of memory. */
-bool mg__block_global(struct mg_block *block, const struct mg_access *access, uint32_t site, unsigned shift);
-void mg__block_shared(struct mg_block *block, const struct mg_access *access);
+bool mg__block_global(struct mg_advise_block *block, const struct mg_access *access, uint32_t site, unsigned shift);
+void mg__block_shared(struct mg_advise_block *block, const struct mg_access *access);
 
 /* ---- sites.c: what the programmer sees as one access: a line, a direction, an array ---- */
 enum mg_direction { MG_DIR_LOAD, MG_DIR_STORE, MG_DIR_ATOMIC };
-struct mg_site {
+struct mg_advise_site {
     const char *file;
     uint32_t line;
     int param;                 /* kernel parameter that the address comes from, from 0; -1: not one alone */
@@ -89,7 +89,7 @@ struct mg_site {
     uint8_t direction;
 };
 struct mg_sites {
-    struct mg_site *at;
+    struct mg_advise_site *at;
     uint32_t count;
     uint32_t *of;       /* by instruction; UINT32_MAX: none */
     unsigned shift;     /* log2 of the smallest global access: the granule */
@@ -113,7 +113,7 @@ struct mg_seen {
     struct mg_sites sites;
     struct mg_tried *insns;
     struct mg_shapes *global, *shared; /* by instruction; those of constant memory are among the shared */
-    struct mg_block *blocks[MG_BLOCKS_SAMPLED];
+    struct mg_advise_block *blocks[MG_BLOCKS_SAMPLED];
     uint64_t sampled[MG_BLOCKS_SAMPLED]; /* their indices, ascending */
     unsigned nsampled;
     uint64_t nblocks;

@@ -27,7 +27,7 @@ static double in_shared(const struct mg_facts *f, uint32_t group)
         if (site == UINT32_MAX || f->sites[site].group != group)
             continue;
         for (uint32_t k = 0; k < set->count; k++) {
-            const struct mg_shape *s = &set->at[k];
+            const struct mg_advise_shape *s = &set->at[k];
             uint64_t address[32];
             int32_t low = 0; /* of the first active lane: the others count from it */
             for (unsigned lane = 0; lane < 32; lane++)
@@ -59,7 +59,7 @@ static double seconds_of(const struct mg_facts *f, const struct private *p, doub
 
 static void global_atomics(struct mg_facts *f, uint32_t index)
 {
-    const struct mg_group *g = &f->groups[index];
+    const struct mg_advise_group *g = &f->groups[index];
     const struct mg_use *u = &g->use;
     double blocks = (double)f->seen->nblocks, lanes = 0;
     uint32_t worst = g->first;
@@ -142,7 +142,7 @@ static double replay(const struct mg_facts *f, uint32_t var, unsigned copies)
         const struct mg_shapes *set = &f->seen->shared[i];
         double scale = f->scale[i];
         for (uint32_t k = 0; k < set->count; k++) {
-            const struct mg_shape *s = &set->at[k];
+            const struct mg_advise_shape *s = &set->at[k];
             bool atomic = s->kind == MG_ACCESS_ATOM || s->kind == MG_ACCESS_RED;
             if (s->var != (int32_t)var)
                 continue;
@@ -185,7 +185,7 @@ static bool meet_at_one(const struct mg_facts *f, uint32_t var)
     double one = 0, all = 0;
     for (uint32_t i = 0; i < f->info->ninsns; i++) {
         for (uint32_t k = 0; k < f->seen->shared[i].count; k++) {
-            const struct mg_shape *s = &f->seen->shared[i].at[k];
+            const struct mg_advise_shape *s = &f->seen->shared[i].at[k];
             if (s->var != (int32_t)var || (s->kind != MG_ACCESS_ATOM && s->kind != MG_ACCESS_RED))
                 continue;
             bool same = true;

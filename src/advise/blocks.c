@@ -18,9 +18,10 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 29);
 }
 
-struct mg_block *mg__block_create(uint64_t index, uint64_t range, uint32_t nsites, uint32_t shared_bytes, bool walk)
+struct mg_advise_block *mg__block_create(uint64_t index, uint64_t range, uint32_t nsites, uint32_t shared_bytes,
+                                         bool walk)
 {
-    struct mg_block *b = calloc(1, sizeof(*b));
+    struct mg_advise_block *b = calloc(1, sizeof(*b));
     if (!b)
         return NULL;
     b->index = index;
@@ -36,7 +37,7 @@ struct mg_block *mg__block_create(uint64_t index, uint64_t range, uint32_t nsite
     return b;
 }
 
-void mg__block_free(struct mg_block *b, uint32_t nsites)
+void mg__block_free(struct mg_advise_block *b, uint32_t nsites)
 {
     if (!b)
         return;
@@ -50,12 +51,12 @@ void mg__block_free(struct mg_block *b, uint32_t nsites)
     free(b);
 }
 
-static uint32_t slot_of(const struct mg_block *b, uint64_t key, uint32_t site)
+static uint32_t slot_of(const struct mg_advise_block *b, uint64_t key, uint32_t site)
 {
     return (uint32_t)(mix(key * 64 + site) >> 24) & (b->nslots - 1);
 }
 
-static bool rebuild(struct mg_block *b, uint32_t nslots)
+static bool rebuild(struct mg_advise_block *b, uint32_t nslots)
 {
     if (nslots != b->nslots) {
         uint32_t *slots = malloc(nslots * sizeof(*slots));
@@ -76,12 +77,12 @@ static bool rebuild(struct mg_block *b, uint32_t nslots)
 }
 
 /* By the address in the device's range: where that lies differs from run to run. */
-static bool kept(const struct mg_block *b, uint64_t sector)
+static bool kept(const struct mg_advise_block *b, uint64_t sector)
 {
     return (mix(sector - (b->range >> SECTOR_SHIFT)) & ((UINT64_C(1) << b->level) - 1)) == 0;
 }
 
-static struct mg_grain *grain(struct mg_block *b, uint64_t key, uint32_t site, unsigned shift)
+static struct mg_grain *grain(struct mg_advise_block *b, uint64_t key, uint32_t site, unsigned shift)
 {
     if (b->nslots) {
         uint32_t h = slot_of(b, key, site);
@@ -121,7 +122,7 @@ static struct mg_grain *grain(struct mg_block *b, uint64_t key, uint32_t site, u
     return g;
 }
 
-bool mg__block_global(struct mg_block *b, const struct mg_access *a, uint32_t site, unsigned shift)
+bool mg__block_global(struct mg_advise_block *b, const struct mg_access *a, uint32_t site, unsigned shift)
 {
     if (a->warp >= MG_MAX_THREADS / 32 || site > UINT16_MAX)
         return true;
@@ -156,7 +157,7 @@ bool mg__block_global(struct mg_block *b, const struct mg_access *a, uint32_t si
     return true;
 }
 
-void mg__block_shared(struct mg_block *b, const struct mg_access *a)
+void mg__block_shared(struct mg_advise_block *b, const struct mg_access *a)
 {
     bool reads = a->kind == MG_ACCESS_LD || a->kind == MG_ACCESS_ATOM || a->kind == MG_ACCESS_RED;
     bool writes = a->kind != MG_ACCESS_LD;

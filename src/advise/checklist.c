@@ -27,11 +27,11 @@ static const char *judge(bool good)
 }
 
 /* The array that a block reads most often, of those whose bytes several threads read. */
-static const struct mg_group *most_read(const struct mg_facts *f)
+static const struct mg_advise_group *most_read(const struct mg_facts *f)
 {
-    const struct mg_group *best = NULL;
+    const struct mg_advise_group *best = NULL;
     for (uint32_t g = 0; g < f->ngroups; g++) {
-        const struct mg_group *group = &f->groups[g];
+        const struct mg_advise_group *group = &f->groups[g];
         if (group->direction == MG_DIR_LOAD && group->use.bytes > 0 && group->use.threads >= 1.5 * group->use.bytes &&
             (!best || group->use.uses * best->use.bytes > best->use.uses * group->use.bytes))
             best = group;
@@ -39,7 +39,7 @@ static const struct mg_group *most_read(const struct mg_facts *f)
     return best;
 }
 
-static double uses(const struct mg_group *g)
+static double uses(const struct mg_advise_group *g)
 {
     return g ? g->use.uses / g->use.bytes : 0;
 }
@@ -106,7 +106,7 @@ static double narrow_fills(const struct mg_facts *f, double *all)
 
 static const char *answer(struct mg_facts *f, enum check check, const char **counts)
 {
-    const struct mg_group *group = most_read(f);
+    const struct mg_advise_group *group = most_read(f);
     const struct mg_occupancy *o = &f->occupancy;
     double touched = (double)f->total.touched, ideal = (double)f->total.ideal;
     uint32_t bytes = f->info->shared_static + f->info->shared_dynamic;
@@ -310,7 +310,7 @@ static bool mended_else(const struct mg_facts *f)
 void mg__advise_chart(struct mg_facts *f, struct mg_report_advice *a)
 {
     uint64_t words = 0, passing = 0;
-    const struct mg_group *group = most_read(f), *rereads = NULL;
+    const struct mg_advise_group *group = most_read(f), *rereads = NULL;
     for (uint32_t g = 0; g < f->ngroups && !rereads; g++)
         rereads = mg__advise_rereads(f, &f->groups[g]) ? &f->groups[g] : NULL;
     double touched = (double)f->total.touched, ideal = (double)f->total.ideal;

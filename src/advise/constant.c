@@ -22,7 +22,7 @@ void mg__advise_constant(struct mg_facts *f)
         passes += (double)t->const_passes;
         requests += (double)t->const_requests;
         for (uint32_t k = 0; k < set->count; k++) {
-            const struct mg_shape *s = &set->at[k];
+            const struct mg_advise_shape *s = &set->at[k];
             uint64_t address[32];
             if (s->var != MG_VAR_CONST)
                 continue;

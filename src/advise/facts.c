@@ -124,13 +124,13 @@ static void unite_sites(struct mg_facts *f, uint32_t *parent)
     uint64_t *common = mg__arena_array(&f->arena, (size_t)n * n + 1, sizeof(*common));
     for (uint32_t i = 0; i < f->nsites; i++)
         for (uint32_t k = 0; k < i; k++) {
-            const struct mg_site *a = f->sites[i].site, *b = f->sites[k].site;
+            const struct mg_advise_site *a = f->sites[i].site, *b = f->sites[k].site;
             if (a->direction == b->direction &&
                 ((a->param >= 0 && a->param == b->param) || (a->global && a->global == b->global)))
                 unite(parent, i, k);
         }
     for (unsigned s = 0; common && s < f->seen->nsampled; s++) {
-        const struct mg_block *b = f->seen->blocks[s];
+        const struct mg_advise_block *b = f->seen->blocks[s];
         for (uint32_t i = 0; b && i < b->ngrains; i++)
             for (uint32_t k = i; k < b->ngrains && b->grains[k].key == b->grains[i].key; k++)
                 if (b->grains[i].site < n && b->grains[k].site < n)
@@ -151,7 +151,7 @@ static unsigned popcount_all(const uint32_t *set)
     return n;
 }
 
-static void add_use(struct mg_use *u, const struct mg_block *b, double uses, unsigned threads, double bytes,
+static void add_use(struct mg_use *u, const struct mg_advise_block *b, double uses, unsigned threads, double bytes,
                     bool sector)
 {
     double scale = ldexp(1, (int)b->level);
@@ -162,7 +162,7 @@ static void add_use(struct mg_use *u, const struct mg_block *b, double uses, uns
     u->sectors += sector ? scale : 0;
 }
 
-static void use_block(struct mg_facts *f, const struct mg_block *b, uint64_t *last_site, uint64_t *last_group)
+static void use_block(struct mg_facts *f, const struct mg_advise_block *b, uint64_t *last_site, uint64_t *last_group)
 {
     unsigned shift = f->seen->sites.shift;
     double bytes = 1u << shift;
@@ -230,7 +230,7 @@ static bool find_hottest(struct mg_facts *f)
     MG_VEC(struct { uint64_t v[3]; }) all = {0};
     struct { uint64_t v[3]; } one;
     for (unsigned s = 0; s < f->seen->nsampled; s++) {
-        const struct mg_block *b = f->seen->blocks[s];
+        const struct mg_advise_block *b = f->seen->blocks[s];
         for (uint32_t i = 0; b && i < b->ngrains; i++) {
             const struct mg_site_fact *site = &f->sites[b->grains[i].site];
             if (site->site->direction != MG_DIR_ATOMIC)
@@ -253,7 +253,7 @@ static bool find_hottest(struct mg_facts *f)
         for (end = i; end < all.count && all.at[end].v[0] == all.at[i].v[0] && all.at[end].v[1] == all.at[i].v[1];
              end++)
             uses += (double)all.at[end].v[2];
-        struct mg_group *g = &f->groups[all.at[i].v[0]];
+        struct mg_advise_group *g = &f->groups[all.at[i].v[0]];
         g->hottest = MG_MAX(g->hottest, uses * scale);
         g->granules++;
     }
@@ -281,7 +281,7 @@ static bool gather_sites(struct mg_facts *f)
         if (seen->sites.of[i] != UINT32_MAX)
             add_tried(&f->sites[seen->sites.of[i]].sum, &seen->insns[i]);
     for (unsigned s = 0; s < seen->nsampled; s++) {
-        struct mg_block *b = seen->blocks[s];
+        struct mg_advise_block *b = seen->blocks[s];
         if (b && b->ngrains > 1)
             qsort(b->grains, b->ngrains, sizeof(*b->grains), by_key);
         f->sampled_blocks += b != NULL;
@@ -296,7 +296,7 @@ static bool gather_sites(struct mg_facts *f)
         } else {
             f->sites[i].group = f->sites[r].group; /* a root comes before its others */
         }
-        struct mg_group *g = &f->groups[f->sites[i].group];
+        struct mg_advise_group *g = &f->groups[f->sites[i].group];
         g->moved += f->sites[i].sum.moved;
         g->bytes += f->sites[i].sum.bytes;
         g->touched += f->sites[i].sum.touched;
@@ -340,7 +340,7 @@ static bool gather_vars(struct mg_facts *f)
         const struct mg_shapes *set = &f->seen->shared[i];
         double scale = f->scale[i];
         for (uint32_t k = 0; k < set->count; k++) {
-            const struct mg_shape *s = &set->at[k];
+            const struct mg_advise_shape *s = &set->at[k];
             if (s->var < 0 || (uint32_t)s->var >= n)
                 continue;
             struct sums *v = &sums[s->var];
@@ -365,7 +365,7 @@ static bool gather_vars(struct mg_facts *f)
         f->vars[i].atomics = mg__facts_round(sums[i].atomics);
     }
     for (unsigned s = 0; s < f->seen->nsampled; s++) {
-        const struct mg_block *b = f->seen->blocks[s];
+        const struct mg_advise_block *b = f->seen->blocks[s];
         for (uint32_t i = 0; b && i < n; i++) {
             const struct mg_shared_var *var = &f->info->shared_vars[i];
             for (uint64_t w = var->offset / 4; w < ((uint64_t)var->offset + var->size + 3) / 4 && w < b->nwords; w++) {
@@ -387,13 +387,13 @@ double mg__facts_distinct(const struct mg_use *use, uint64_t bytes)
     return use->uses > 0 ? (double)bytes * (use->bytes / use->uses) : (double)bytes;
 }
 
-double mg__facts_once(const struct mg_group *g)
+double mg__facts_once(const struct mg_advise_group *g)
 {
     double once = g->use.uses > 0 ? (double)g->bytes * (g->use.sectors / g->use.uses) : (double)g->moved;
     return MG_MIN(once, (double)g->moved);
 }
 
-double mg__facts_first(const struct mg_group *g)
+double mg__facts_first(const struct mg_advise_group *g)
 {
     return g->moved ? mg__facts_once(g) / (double)g->moved : 1;
 }
@@ -414,7 +414,7 @@ static void price(struct mg_facts *f)
     f->price.issue = 1 / (clock * b->sm_count * f->arch->partitions);
     f->price.barrier = BARRIER_SLOTS * f->price.issue;
     for (uint32_t g = 0; g < f->ngroups; g++) {
-        const struct mg_group *group = &f->groups[g];
+        const struct mg_advise_group *group = &f->groups[g];
         double first = mg__facts_first(group);
         if (group->direction == MG_DIR_ATOMIC) {
             double lanes = 0;
@@ -473,7 +473,7 @@ void mg__facts_free(struct mg_facts *f)
 }
 
 /* ---- names ---- */
-const char *mg__facts_array(struct mg_facts *f, const struct mg_site *site)
+const char *mg__facts_array(struct mg_facts *f, const struct mg_advise_site *site)
 {
     if (site->global) {
         char *name = mg__report_demangle(site->global->name);

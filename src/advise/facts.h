@@ -23,7 +23,7 @@ struct mg_use { /* of the sampled blocks, scaled where sectors were sampled */
     bool sampled;
 };
 struct mg_site_fact {
-    const struct mg_site *site;
+    const struct mg_advise_site *site;
     struct mg_tried sum;
     struct mg_use use;
     uint32_t group;
@@ -43,7 +43,7 @@ struct mg_site_fact {
 /* global.c */
 enum mg_cause { MG_FINE, MG_VECTOR, MG_ORDER, MG_FIELDS, MG_OFFSET, MG_NARROW, MG_SCATTER, MG_IDLE, MG_DRIFT };
 enum mg_staging { MG_STAGE_NONE, MG_STAGE_PAYS, MG_STAGE_COSTS }; /* of what several threads read several times */
-struct mg_group { /* sites of one direction that use one array */
+struct mg_advise_group { /* sites of one direction that use one array */
     uint8_t direction;
     uint32_t first;     /* its first site */
     uint64_t moved, touched, ideal, requests, bytes;
@@ -82,7 +82,7 @@ struct mg_facts {
     struct mg_prices price;
     struct mg_site_fact *sites;
     uint32_t nsites;
-    struct mg_group *groups;
+    struct mg_advise_group *groups;
     uint32_t ngroups;
     struct mg_var_fact *vars;
     struct mg_tried total;       /* of the launch */
@@ -122,9 +122,9 @@ bool mg__facts_gather(struct mg_facts *f, const struct mg_seen *seen);
 void mg__facts_free(struct mg_facts *f);
 /* patterns.c: of a site; and the steps between threads, of all sites. */
 void mg__facts_find_pattern(struct mg_facts *f, uint32_t site);
-void mg__facts_find_steps(struct mg_facts *f, const struct mg_block *block);
+void mg__facts_find_steps(struct mg_facts *f, const struct mg_advise_block *block);
 bool mg__facts_tiles(struct mg_facts *f); /* tiles.c: fills in the vars' copies, `tile_of` and `tiles` */
-const char *mg__facts_array(struct mg_facts *f, const struct mg_site *site);  /* "parameter 2" */
+const char *mg__facts_array(struct mg_facts *f, const struct mg_advise_site *site);  /* "parameter 2" */
 const char *mg__facts_pattern(struct mg_facts *f, const struct mg_site_fact *site);
 const char *mg__facts_variable(struct mg_facts *f, uint32_t var);             /* "tile" */
 /* Seconds of a group's accesses, and of `moved` sectors of which a part `first` has not
@@ -135,12 +135,12 @@ static inline unsigned mg__facts_row(const struct mg_facts *f)
 {
     return f->arch->banks * f->arch->bank_bytes;
 }
-double mg__facts_first(const struct mg_group *group); /* that part */
+double mg__facts_first(const struct mg_advise_group *group); /* that part */
 /* Different bytes in each block, added up over all blocks, of so many bytes that threads used; and sectors likewise.
  * Bytes used are counted exactly, and how often each is used is read off the sampled blocks: where all are used alike,
  * both are exact. */
 double mg__facts_distinct(const struct mg_use *use, uint64_t bytes);
-double mg__facts_once(const struct mg_group *group);
+double mg__facts_once(const struct mg_advise_group *group);
 uint64_t mg__facts_round(double v);
 
 /* ---- the advisers: each adds what it has to say ---- */
@@ -150,7 +150,7 @@ const char *mg__advise_remedy(const struct mg_facts *f,
                               const struct mg_site_fact *site); /* the id of the advice, or "" */
 void mg__advise_staging(struct mg_facts *f);   /* staging.c */
 void mg__advise_keep(struct mg_facts *f);      /* staging.c */
-bool mg__advise_rereads(const struct mg_facts *f, const struct mg_group *group); /* each thread by itself */
+bool mg__advise_rereads(const struct mg_facts *f, const struct mg_advise_group *group); /* each thread by itself */
 void mg__advise_atomics(struct mg_facts *f);   /* atomics.c */
 void mg__advise_layout(struct mg_facts *f);    /* layout.c */
 void mg__advise_shared(struct mg_facts *f);    /* shared.c */

@@ -27,7 +27,7 @@ static bool fails(const struct mg_site_fact *s)
 }
 
 /* The part of the group's sectors' bytes that its blocks use. */
-static double fill(const struct mg_group *g)
+static double fill(const struct mg_advise_group *g)
 {
     return g->use.sectors > 0 ? g->use.bytes / (g->use.sectors * 32) : 1;
 }
@@ -48,7 +48,7 @@ static enum mg_cause not_filled(const struct mg_site_fact *s)
 
 static enum mg_cause cause_of(const struct mg_facts *f, const struct mg_site_fact *s)
 {
-    const struct mg_group *g = &f->groups[s->group];
+    const struct mg_advise_group *g = &f->groups[s->group];
     if (!fails(s))
         return MG_FINE;
     bool full = fill(g) >= 0.75;
@@ -170,7 +170,7 @@ static bool fills_tile(const struct mg_facts *f, uint32_t site)
 }
 
 /* Whether two sites are of one array in one line. */
-static bool same_place(const struct mg_site *a, const struct mg_site *b)
+static bool same_place(const struct mg_advise_site *a, const struct mg_advise_site *b)
 {
     return a != b && a->line == b->line && !strcmp(a->file, b->file) && a->param == b->param &&
            a->global == b->global && (a->param >= 0 || a->global);
@@ -231,7 +231,7 @@ static unsigned sectors_of_block(const struct mg_facts *f, const struct mg_walk 
  * the sampled blocks. Negative: its first accesses are not like all of them. */
 static double exchanged(const struct mg_facts *f, uint32_t site)
 {
-    const struct mg_block *b = f->seen->blocks[f->seen->nsampled / 2];
+    const struct mg_advise_block *b = f->seen->blocks[f->seen->nsampled / 2];
     const struct mg_walk *walk = b && b->walks ? b->walks[site] : NULL;
     const struct mg_site_fact *s = &f->sites[site];
     unsigned requests, then;

@@ -171,7 +171,7 @@ static void say_nothing(struct mg_facts *f, const struct mg_report_advice *a)
 /* Whether a tile would pay for the site, or does: of its array, what is saved and what that takes. */
 static void stage_site(const struct mg_facts *f, uint32_t site, struct mg_report_advice_site *r)
 {
-    const struct mg_group *g = &f->groups[f->sites[site].group];
+    const struct mg_advise_group *g = &f->groups[f->sites[site].group];
     r->staging = g->staging == MG_STAGE_PAYS ? "would pay" : g->staging == MG_STAGE_COSTS ? "would not pay" : "";
     r->stage_sectors = g->stage_sectors;
     r->stage_wavefronts = g->stage_wavefronts;

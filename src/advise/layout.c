@@ -59,7 +59,7 @@ static void try_layout(const struct mg_facts *f, uint32_t var, const struct layo
         bool joined = joins(l, mg__model_made_joined(f->seen->made, i));
         const struct mg_ptx_insn *insn = f->info->insns[i].insn;
         for (uint32_t k = 0; k < set->count; k++) {
-            const struct mg_shape *s = &set->at[k];
+            const struct mg_advise_shape *s = &set->at[k];
             if (s->var != (int32_t)var)
                 continue;
             uint64_t address[32];
@@ -113,7 +113,7 @@ static unsigned candidate_rows(const struct mg_facts *f, uint32_t var, uint32_t 
     uint32_t elements = f->info->shared_vars[var].size / element;
     for (uint32_t i = 0; i < f->info->ninsns; i++) {
         for (uint32_t k = 0; k < f->seen->shared[i].count; k++) {
-            const struct mg_shape *s = &f->seen->shared[i].at[k];
+            const struct mg_advise_shape *s = &f->seen->shared[i].at[k];
             if (s->var != (int32_t)var || s->taken <= s->ideal)
                 continue;
             int last = -1;

@@ -22,7 +22,7 @@ struct worker {
     struct mg_seen *seen; /* info, made, sites and sampled: read only */
     struct mg_tried *insns;
     struct mg_shapes *global, *shared;
-    struct mg_block *blocks[MG_BLOCKS_SAMPLED];
+    struct mg_advise_block *blocks[MG_BLOCKS_SAMPLED];
     uint32_t most; /* shapes of an instruction */
     bool failed;   /* out of memory: the launch gets no advice */
 };
@@ -127,7 +127,7 @@ static void *worker_begin(void *state, unsigned worker)
     return w;
 }
 
-static struct mg_block *sampled_block(struct worker *w, uint64_t index)
+static struct mg_advise_block *sampled_block(struct worker *w, uint64_t index)
 {
     const struct mg_seen *s = w->seen;
     for (unsigned i = 0; i < s->nsampled; i++) {
@@ -145,11 +145,11 @@ static struct mg_block *sampled_block(struct worker *w, uint64_t index)
 
 /* The shape of an access; its hash is not filled in for one whose lanes lie too far apart to be told by distances.
  * Constants are told by their place in device memory, whose `range` starts elsewhere in each run. */
-static void shape_of(const struct mg_access *a, uint64_t range, struct mg_shape *s)
+static void shape_of(const struct mg_access *a, uint64_t range, struct mg_advise_shape *s)
 {
     bool constant = a->space == MG_SPACE_CONST, shared = !constant && a->space != MG_SPACE_GLOBAL;
     uint64_t base = constant ? range : shared ? 0 : a->address[__builtin_ctz(a->mask)];
-    *s = (struct mg_shape){.mask = a->mask, .width = a->width, .kind = a->kind};
+    *s = (struct mg_advise_shape){.mask = a->mask, .width = a->width, .kind = a->kind};
     s->var = constant ? MG_VAR_CONST : shared ? a->shared_var : -1;
     s->phase = constant ? 0 : (uint8_t)(base & 31);
     for (unsigned i = 0; i < 32;
@@ -160,7 +160,7 @@ static void shape_of(const struct mg_access *a, uint64_t range, struct mg_shape 
     s->hash = mg__shape_hash(s);
 }
 
-static void cost_of(const struct mg_seen *seen, struct mg_access *a, struct mg_shape *s)
+static void cost_of(const struct mg_seen *seen, struct mg_access *a, struct mg_advise_shape *s)
 {
     struct mg_model_access made;
     if (a->space == MG_SPACE_CONST) {
@@ -200,9 +200,9 @@ static void on_access(void *worker, struct mg_access *a)
     mg__access_lanes(a);
     struct mg_shapes *set = shared || constant ? &w->shared[a->insn] : &w->global[a->insn];
     set->most = w->most;
-    struct mg_shape fresh;
+    struct mg_advise_shape fresh;
     shape_of(a, seen->info->range, &fresh);
-    struct mg_shape *s = mg__shapes_find(set, &fresh);
+    struct mg_advise_shape *s = mg__shapes_find(set, &fresh);
     if (!s) {
         cost_of(seen, a, &fresh);
         fresh.times = a->times;
@@ -229,7 +229,7 @@ static void on_access(void *worker, struct mg_access *a)
         t->ideal += s->ideal * a->times;
         t->moved += s->moved * a->times;
     }
-    struct mg_block *block = sampled_block(w, a->block);
+    struct mg_advise_block *block = sampled_block(w, a->block);
     if (!block)
         return;
     if (shared) {

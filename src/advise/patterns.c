@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-static enum mg_pattern_kind classify(const struct mg_shape *s, int64_t *stride)
+static enum mg_pattern_kind classify(const struct mg_advise_shape *s, int64_t *stride)
 {
     int first = -1, last = -1;
     int64_t step = 0;
@@ -45,7 +45,7 @@ static enum mg_pattern_kind classify(const struct mg_shape *s, int64_t *stride)
 }
 
 /* Sectors of an access in which each run of neighbours, idle lanes within it included, started at a sector. */
-static unsigned aligned_sectors(const struct mg_shape *s, unsigned sector)
+static unsigned aligned_sectors(const struct mg_advise_shape *s, unsigned sector)
 {
     int first = -1, last = -1;
     unsigned sectors = 0;
@@ -88,7 +88,7 @@ void mg__facts_find_pattern(struct mg_facts *f, uint32_t site)
             continue;
         double scale = ldexp(1, (int)set->level);
         for (uint32_t k = 0; k < set->count; k++) {
-            const struct mg_shape *shape = &set->at[k];
+            const struct mg_advise_shape *shape = &set->at[k];
             int64_t stride;
             double times = (double)shape->times * scale, w = times * MG_MAX(shape->taken, 1u);
             enum mg_pattern_kind kind = classify(shape, &stride);
@@ -155,7 +155,7 @@ static int64_t elected(const struct vote *v)
     return v->votes && v->agree * 2 > v->votes ? v->value : 0;
 }
 
-void mg__facts_find_steps(struct mg_facts *f, const struct mg_block *b)
+void mg__facts_find_steps(struct mg_facts *f, const struct mg_advise_block *b)
 {
     uint32_t bx = f->info->block.x;
     for (uint32_t site = 0; b && b->walks && site < f->nsites; site++) {

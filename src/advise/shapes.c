@@ -9,7 +9,7 @@
 
 enum { FIRST_SLOTS = 32 };
 
-uint64_t mg__shape_hash(const struct mg_shape *s)
+uint64_t mg__shape_hash(const struct mg_advise_shape *s)
 {
     uint64_t h[4] = {s->mask, (uint64_t)(uint32_t)s->var << 8 | s->phase, 0x9E3779B9, 0x85EBCA6B};
     for (unsigned i = 0; i < 32; i++)
@@ -25,7 +25,7 @@ static bool kept(uint64_t hash, unsigned level)
     return level >= 64 ? false : (hash & ((UINT64_C(1) << level) - 1)) == 0;
 }
 
-static bool same(const struct mg_shape *a, const struct mg_shape *b)
+static bool same(const struct mg_advise_shape *a, const struct mg_advise_shape *b)
 {
     return a->hash == b->hash && a->mask == b->mask && a->var == b->var && a->phase == b->phase &&
            memcmp(a->at, b->at, sizeof(a->at)) == 0;
@@ -65,7 +65,7 @@ static void thin(struct mg_shapes *set, unsigned level)
         (void)rebuild(set, set->nslots); /* of the same size: needs no memory */
 }
 
-struct mg_shape *mg__shapes_find(struct mg_shapes *set, const struct mg_shape *like)
+struct mg_advise_shape *mg__shapes_find(struct mg_shapes *set, const struct mg_advise_shape *like)
 {
     if (!set->nslots)
         return NULL;
@@ -80,13 +80,13 @@ bool mg__shapes_keeps(const struct mg_shapes *set, uint64_t hash)
     return kept(hash, set->level);
 }
 
-bool mg__shapes_add(struct mg_shapes *set, const struct mg_shape *shape)
+bool mg__shapes_add(struct mg_shapes *set, const struct mg_advise_shape *shape)
 {
     if (!kept(shape->hash, set->level))
         return true;
     if (set->count == set->capacity) {
         uint32_t capacity = set->capacity ? set->capacity * 2 : FIRST_SLOTS / 2;
-        struct mg_shape *at = realloc(set->at, capacity * sizeof(*at));
+        struct mg_advise_shape *at = realloc(set->at, capacity * sizeof(*at));
         if (!at)
             return false;
         set->at = at;
@@ -108,7 +108,7 @@ bool mg__shapes_merge(struct mg_shapes *to, const struct mg_shapes *from)
 {
     thin(to, from->level);
     for (uint32_t i = 0; i < from->count; i++) {
-        struct mg_shape *have = mg__shapes_find(to, &from->at[i]);
+        struct mg_advise_shape *have = mg__shapes_find(to, &from->at[i]);
         if (have)
             have->times += from->at[i].times;
         else if (!mg__shapes_add(to, &from->at[i]))
@@ -127,7 +127,7 @@ void mg__shapes_free(struct mg_shapes *set)
 /* The order in which they were met differs with the number of workers; this one does not. */
 static int by_content(const void *left, const void *right)
 {
-    const struct mg_shape *a = left, *b = right;
+    const struct mg_advise_shape *a = left, *b = right;
     if (a->mask != b->mask)
         return a->mask < b->mask ? -1 : 1;
     if (a->phase != b->phase)

@@ -96,7 +96,7 @@ static void trace(struct defs *d, uint32_t reg)
 }
 
 /* The array that an instruction's address comes from. */
-static void array_of(struct defs *d, const struct mg_ptx_insn *insn, struct mg_site *site)
+static void array_of(struct defs *d, const struct mg_ptx_insn *insn, struct mg_advise_site *site)
 {
     unsigned n = insn->address + (insn->access == MG_ACCESSES_COPY ? 1u : 0u); /* the copy's second is its source */
     const struct mg_ptx_opnd *o = operand(d->func, insn, n);
@@ -159,7 +159,7 @@ bool mg__sites_find(const struct mg_launch_info *info, struct mg_sites *s)
         goto fail;
     for (uint32_t i = 0; i < info->ninsns; i++) {
         const struct mg_insn_info *at = &info->insns[i];
-        struct mg_site site = {.file = "", .line = 0};
+        struct mg_advise_site site = {.file = "", .line = 0};
         mg__site_place(info, i, &site.file, &site.line);
         s->of[i] = UINT32_MAX;
         if (!at->insn || !at->func || !is_memory(at->insn, &site.direction))

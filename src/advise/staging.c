@@ -73,7 +73,7 @@ static double waits(const struct mg_facts *f, double bytes, double tile)
 
 static void weigh(struct mg_facts *f, uint32_t index, double tile, struct plan *all)
 {
-    struct mg_group *g = &f->groups[index];
+    struct mg_advise_group *g = &f->groups[index];
     const struct mg_use *u = &g->use;
     double blocks = (double)f->seen->nblocks;
     if (g->direction != MG_DIR_LOAD || u->bytes <= 0 || u->uses < 1.5 * u->bytes || u->threads < 1.5 * u->bytes)
@@ -167,7 +167,7 @@ void mg__advise_staging(struct mg_facts *f)
                        (double)mg__facts_round((double)f->total.touched - p.sectors_before + p.sectors_after));
 }
 
-bool mg__advise_rereads(const struct mg_facts *f, const struct mg_group *g)
+bool mg__advise_rereads(const struct mg_facts *f, const struct mg_advise_group *g)
 {
     const struct mg_use *u = &g->use;
     return g->direction == MG_DIR_LOAD && !f->in_place && u->bytes > 0 && u->uses >= 1.8 * u->bytes &&
@@ -180,7 +180,7 @@ void mg__advise_keep(struct mg_facts *f)
     double best = 0;
     uint32_t which = UINT32_MAX;
     for (uint32_t i = 0; i < f->ngroups; i++) {
-        const struct mg_group *g = &f->groups[i];
+        const struct mg_advise_group *g = &f->groups[i];
         double saved = ((double)g->moved - mg__facts_once(g)) * f->price.again;
         if (!mg__advise_rereads(f, g) || saved <= best ||
             mg__facts_distinct(&g->use, g->bytes) > 4.0 * KEPT_WORDS * f->threads * (double)f->seen->nblocks)
@@ -190,7 +190,7 @@ void mg__advise_keep(struct mg_facts *f)
     }
     if (which == UINT32_MAX)
         return;
-    const struct mg_group *g = &f->groups[which];
+    const struct mg_advise_group *g = &f->groups[which];
     uint32_t last = g->first; /* the pass that could do without the array */
     for (uint32_t i = 0; i < f->nsites; i++)
         if (f->sites[i].group == which && f->sites[i].sum.requests)
@@ -198,7 +198,7 @@ void mg__advise_keep(struct mg_facts *f)
     struct mg_report_advice_item *item = mg__advise_add(f, "keep", best);
     if (!item)
         return;
-    const struct mg_site *s = f->sites[last].site;
+    const struct mg_advise_site *s = f->sites[last].site;
     double once = mg__facts_once(g),
            words = mg__facts_distinct(&g->use, g->bytes) / 4 / f->threads / (double)f->seen->nblocks;
     item->file = s->file;

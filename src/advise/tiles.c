@@ -134,7 +134,7 @@ static int by_value(const void *left, const void *right)
 }
 
 /* The fewest pieces of 32 bytes that hold all bytes of an access. */
-static unsigned cover(const struct mg_shape *s)
+static unsigned cover(const struct mg_advise_shape *s)
 {
     uint32_t at[32];
     unsigned n = 0, pieces = 0;
