@@ -73,7 +73,8 @@ struct mg_advise_block {
     struct mg_walk **walks; /* by site; NULL in blocks other than the middle one */
 };
 /* `range`: where device memory starts. */
-struct mg_advise_block *mg__block_create(uint64_t index, uint64_t range, uint32_t nsites, uint32_t shared_bytes, bool walk);
+struct mg_advise_block *mg__block_create(uint64_t index, uint64_t range, uint32_t nsites, uint32_t shared_bytes,
+                                         bool walk);
 void mg__block_free(struct mg_advise_block *block, uint32_t nsites);
 /* `shift`: log2 of the granule. False: out of memory. */
 bool mg__block_global(struct mg_advise_block *block, const struct mg_access *access, uint32_t site, unsigned shift);

@@ -126,7 +126,8 @@ static void emit_access(struct mg_lower *L, enum mg_op_id id, struct mg_mem *m)
 
 static bool polls(const struct mg_ptx_insn *i)
 {
-    return i->sem == MG_PTX_SEM_VOLATILE || i->sem == MG_PTX_SEM_RELAXED || i->sem == MG_PTX_SEM_ACQUIRE || i->sem == MG_PTX_SEM_MMIO;
+    return i->sem == MG_PTX_SEM_VOLATILE || i->sem == MG_PTX_SEM_RELAXED || i->sem == MG_PTX_SEM_ACQUIRE ||
+           i->sem == MG_PTX_SEM_MMIO;
 }
 
 static void lower_param(struct mg_lower *L, bool load)
