@@ -616,7 +616,7 @@ static void begin_warp(struct mg_gen *g, LLVMBasicBlockRef head)
     g->leave_point = LLVMBuildPhi(g->b, g->i32, "");
     mg__gen_store(g, g->leave_point, mg__gen_at(g, g->e, offsetof(struct mg_engine_warp, point)), 4);
     LLVMValueRef now = LLVMBuildAdd(g->b, ran, one, "");
-    mg__gen_late_settle(g);
+    mg__gen_deferred_settle(g);
     LLVMBuildRet(g->b, now);
     LLVMPositionBuilderAtEnd(g->b, g->at_end);
     g->end_point = LLVMBuildPhi(g->b, g->i32, "");
@@ -628,7 +628,7 @@ static void begin_warp(struct mg_gen *g, LLVMBasicBlockRef head)
                     LLVMBuildAnd(g->b, alike, LLVMBuildICmp(g->b, LLVMIntULT, now, LLVMGetParam(g->fn, 2), ""), ""),
                     next, over);
     LLVMPositionBuilderAtEnd(g->b, over);
-    mg__gen_late_settle(g);
+    mg__gen_deferred_settle(g);
     LLVMBuildRet(g->b, now);
     LLVMPositionBuilderAtEnd(g->b, next);
     LLVMValueRef e = mg__gen_at(g, g->e, g->p->stride);
@@ -662,7 +662,7 @@ bool mg__gen_emit(struct mg_gen *g)
     g->e = LLVMGetParam(g->fn, 0);
     load_fields(g, g->e, 0, 6);
     load_fills(g, true);
-    mg__gen_late_begin(g);
+    mg__gen_deferred_begin(g);
     LLVMPositionBuilderAtEnd(g->b, head);
     begin_warp(g, head);
     load_fields(g, g->e, 0, 2);

@@ -101,7 +101,7 @@ struct mg_gen {
     uint32_t exit_point;                 /* 0: none yet */
     LLVMValueRef fn, e, regs, shared, cells, records, full, calls;
     LLVMBasicBlockRef start;
-    LLVMValueRef late; /* struct mg_engine_late; NULL: nothing is put off */
+    LLVMValueRef deferred; /* struct mg_engine_deferred; NULL: nothing is deferred */
     LLVMTypeRef i1, i8, i16, i32, i64, ptr;
     LLVMValueRef lane_x[2], lane_y[2]; /* vectors of i32 and i64 */
     uint32_t row;
@@ -215,14 +215,14 @@ void mg__gen_lazy_nans(struct mg_gen *g);
 void mg__gen_access(struct mg_gen *g, uint32_t index);
 void mg__gen_call(struct mg_gen *g, uint32_t index);
 
-/* gen_late.c */
-void mg__gen_late_begin(struct mg_gen *g); /* in g->start */
-bool mg__gen_is_late(const struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_form *address);
+/* gen_deferred.c */
+void mg__gen_deferred_begin(struct mg_gen *g); /* in g->start */
+bool mg__gen_is_deferred(const struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_form *address);
 /* A store of `slot` with lane 0 at `at`, that was compared with its record. */
-void mg__gen_late_store(struct mg_gen *g, int32_t slot, const struct mg_gen_value *address, LLVMValueRef at);
+void mg__gen_deferred_store(struct mg_gen *g, int32_t slot, const struct mg_gen_value *address, LLVMValueRef at);
 /* Before what reads or writes `bytes` in each lane; before what may read or write anything. */
-void mg__gen_late_check(struct mg_gen *g, const struct mg_gen_value *address, LLVMValueRef at, unsigned bytes);
-void mg__gen_late_settle(struct mg_gen *g);
+void mg__gen_deferred_check(struct mg_gen *g, const struct mg_gen_value *address, LLVMValueRef at, unsigned bytes);
+void mg__gen_deferred_settle(struct mg_gen *g);
 
 /* gen.c */
 bool mg__gen_emit(struct mg_gen *g);

@@ -427,11 +427,11 @@ static void by_line(struct mg_gen *g, uint32_t index, struct mg_gen_value addres
     }
     l.ptr = m->space == MG_SPACE_SHARED ? LLVMBuildGEP2(g->b, g->i8, g->shared, &l.at, 1, "")
                                         : LLVMBuildIntToPtr(g->b, l.at, g->ptr, "");
-    bool late = mg__gen_is_late(g, op, &l.address.form);
-    if (!late && m->space != MG_SPACE_SHARED)
-        mg__gen_late_check(g, &l.address, l.at, m->width * m->vec);
-    if (late)
-        mg__gen_late_store(g, op->in[1].slot, &l.address, l.at);
+    bool deferred = mg__gen_is_deferred(g, op, &l.address.form);
+    if (!deferred && m->space != MG_SPACE_SHARED)
+        mg__gen_deferred_check(g, &l.address, l.at, m->width * m->vec);
+    if (deferred)
+        mg__gen_deferred_store(g, op->in[1].slot, &l.address, l.at);
     else if (op->kind == MG_ENGINE_LOAD)
         load_line(g, op, &l);
     else
@@ -481,7 +481,7 @@ void mg__gen_call(struct mg_gen *g, uint32_t index)
     LLVMValueRef mask = g->mask ? g->mask : mg__gen_c32(g, ~0u);
     g->called = true;
     if (!(op->effects & MG_ENGINE_REGISTERS))
-        mg__gen_late_settle(g);
+        mg__gen_deferred_settle(g);
     for (unsigned k = 0; k < op->nin; k++)
         to_frame(g, &op->in[k]);
     for (unsigned k = 0; k < op->nout && g->mask; k++)

@@ -27,32 +27,32 @@ static int64_t delta_of(uint32_t row, uint64_t cx, uint64_t cy, unsigned lane)
     return (int64_t)(cx * (lane % row) + cy * (lane / row));
 }
 
-/* ---- pace ---- */
-#define PACE_BLOCKS 6u /* of either kind */
-#define PACE_LEAVES 24u
-#define PACE_ENOUGH 256u /* of both */
+/* ---- whether compiled code pays ---- */
+#define TIMED_BLOCKS 6u /* of either kind */
+#define TIMED_LEAVES 24u
+#define TIMED_ENOUGH 256u /* of both */
 
-bool mg__engine_pace(struct mg_worker *worker)
+bool mg__engine_pays(struct mg_worker *worker)
 {
     if (!worker->tier)
         return false;
-    const struct mg_pace *p = &worker->pace;
-    if (p->off || p->blocks[1] < PACE_BLOCKS || p->leaves < PACE_LEAVES)
+    const struct mg_block_times *p = &worker->times;
+    if (p->off || p->blocks[1] < TIMED_BLOCKS || p->leaves < TIMED_LEAVES)
         return true;
-    return p->blocks[0] >= PACE_BLOCKS && p->least[1] <= p->least[0];
+    return p->blocks[0] >= TIMED_BLOCKS && p->least[1] <= p->least[0];
 }
 
 /* Times matter only until either kind is known, and only where compiled code is left at all. */
 bool mg__engine_timed(const struct mg_worker *worker)
 {
-    const struct mg_pace *p = &worker->pace;
-    return worker->tier && !p->off && (p->leaves >= PACE_LEAVES || p->blocks[1] < PACE_BLOCKS) &&
-           p->blocks[0] + p->blocks[1] < PACE_ENOUGH;
+    const struct mg_block_times *p = &worker->times;
+    return worker->tier && !p->off && (p->leaves >= TIMED_LEAVES || p->blocks[1] < TIMED_BLOCKS) &&
+           p->blocks[0] + p->blocks[1] < TIMED_ENOUGH;
 }
 
-void mg__engine_paced(struct mg_worker *worker, bool compiled, bool done, uint64_t ns)
+void mg__engine_took(struct mg_worker *worker, bool compiled, bool done, uint64_t ns)
 {
-    struct mg_pace *p = &worker->pace;
+    struct mg_block_times *p = &worker->times;
     p->off |= !done;
     if (p->blocks[compiled]++ == 0 || ns < p->least[compiled])
         p->least[compiled] = ns;
@@ -187,8 +187,8 @@ void mg__engine_calls(struct mg_worker *worker)
                                              .checked = on_checked,
                                              .add = worker->run->simt->lanes->add_words,
                                              .slice = on_slice,
-                                             .settle = mg__late_settle,
-                                             .put_off = mg__late_begin};
+                                             .settle = mg__deferred_settle,
+                                             .defer = mg__deferred_begin};
 }
 
 /* ---- registers between cells and frame ---- */
@@ -335,9 +335,9 @@ static bool walk(struct mg_warp *w)
 {
     const struct mg_tier *tier = w->worker->tier;
     w->place = OUTSIDE;
-    w->excursion = true;
+    w->interpreted = true;
     mg__warp_run(w);
-    w->excursion = false;
+    w->interpreted = false;
     if (w->stop == MG_STOP_ENTER) {
         w->splits.at[0] = w->splits.at[w->current]; /* the only leaf */
         w->splits.count = 1;
@@ -391,7 +391,7 @@ static bool follow(struct mg_warp *w)
             break;
         }
         bool slice = d->program.ops[p->op].kind == MG_ENGINE_BLOCK; /* it is used up: w->stop says the rest */
-        w->worker->pace.leaves += !slice;
+        w->worker->times.leaves += !slice;
         write_out(w, p);
         if (!part(w, p))
             return false;

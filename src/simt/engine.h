@@ -180,12 +180,12 @@ struct mg_engine_warp {
     uint32_t point;                    /* where it left */
     int32_t slice;                     /* loops may go on while it is not negative */
 };
-/* Stores of words whose lanes lie far apart, put off by the code: several of them, of one warp or of warps after one
+/* Stores of words whose lanes lie far apart, deferred by the code: several of them, of one warp or of warps after one
  * another, often share lines, and are then done lane by lane. Nobody can tell: they are settled before anything that
  * may see them, and no lane of one meets another lane of another one (`room`). The code's own, empty whenever it is
  * left. */
 #define MG_ENGINE_LATE 32u
-struct mg_engine_late {
+struct mg_engine_deferred {
     uint64_t lo, hi;            /* they are in bytes [lo, hi); none: hi is 0 */
     uint64_t n, limit;          /* rows of lanes, and how many there may be; limit is 0 where none may follow */
     uint64_t step;              /* from lane to lane, of all of them */
@@ -201,9 +201,9 @@ struct mg_engine_calls {
     bool (*checked)(struct mg_engine_warp *e, uint32_t op, uint32_t mask); /* the same, of an atomic */
     bool (*add)(struct mg_engine_warp *e, uint32_t op, uint32_t mask);     /* the same, of a counter in shared memory */
     bool (*slice)(struct mg_engine_warp *e);                          /* the slice is used up; false: leave */
-    void (*settle)(struct mg_engine_late *late, uint32_t row);        /* does the stores; rows of that many lanes */
+    void (*settle)(struct mg_engine_deferred *deferred, uint32_t row); /* does the stores; rows of that many lanes */
     /* The same, and begins anew: with a store whose rows begin at addresses from `least` to `most`. */
-    void (*put_off)(struct mg_engine_late *late, uint32_t row, uint64_t least, uint64_t most, uint64_t step);
+    void (*defer)(struct mg_engine_deferred *deferred, uint32_t row, uint64_t least, uint64_t most, uint64_t step);
 };
 /* What goes into a kernel's code. Quick code takes a fifth of the time to make and up to four times as long to run,
  * and leaves where the lanes of a branch disagree. */

@@ -24,14 +24,15 @@ uint32_t mg__described_row(const struct mg_dim3 *block); /* lanes a row of such 
 struct mg_described *mg__describe(const struct mg_program *program, const struct mg_lanes *lanes, uint32_t row);
 void mg__described_free(struct mg_described *described);
 
-void mg__late_settle(struct mg_engine_late *late, uint32_t row);
-void mg__late_begin(struct mg_engine_late *late, uint32_t row, uint64_t least, uint64_t most, uint64_t step);
+void mg__deferred_settle(struct mg_engine_deferred *deferred, uint32_t row);
+void mg__deferred_begin(struct mg_engine_deferred *deferred, uint32_t row, uint64_t least, uint64_t most,
+                        uint64_t step);
 
 /* A kernel whose warps leave compiled code often may be interpreted in less time: then some blocks are timed either
  * way. Results and counts are the same. Whether the worker's next block is to be compiled code's; and what one took. */
-bool mg__engine_pace(struct mg_worker *worker);
+bool mg__engine_pays(struct mg_worker *worker);
 bool mg__engine_timed(const struct mg_worker *worker); /* whether to tell how long the next one takes */
-void mg__engine_paced(struct mg_worker *worker, bool compiled, bool done, uint64_t ns);
+void mg__engine_took(struct mg_worker *worker, bool compiled, bool done, uint64_t ns);
 
 /* Blocks between the interpreter and compiled code. */
 bool mg__engine_warp(struct mg_warp *w); /* has what the worker's tier needs; false: out of memory */

@@ -64,7 +64,7 @@ bool ISA(mg__add_words)(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
         mg__fill_block(w, 32);
     if (MG_UNLIKELY(!t || !t->open || !words_from(address, t->first - offset, t->reach, word))) {
         narrow();
-        t = mg__touched_aim(w, op); /* nothing is untold now */
+        t = mg__touched_window(w, op); /* nothing is untold now */
         word = t && t->told ? t->word[0] : nobodys;
         if (!t || !words_from(address, t->first - offset, t->reach, word))
             return mg__engine_op(e, index, mask);

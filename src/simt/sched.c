@@ -104,7 +104,7 @@ static bool begin_block(struct mg_worker *worker, struct mg_block *b, uint64_t l
     b->live_threads = threads;
     b->live_warps = b->nwarps;
     b->busy = true;
-    b->compiled = b->engine = b->fresh = mg__engine_pace(worker);
+    b->compiled = b->engine = b->fresh = mg__engine_pays(worker);
     b->tier = worker->tier;
     b->round = (struct mg_round){0};
     b->opened = b->hinted = false;
@@ -431,7 +431,7 @@ static enum outcome run_any(struct mg_worker *worker, struct mg_block *b)
         }
     }
     if (tier && tier == worker->tier && (timed || outcome != BLOCK_DONE))
-        mg__engine_paced(worker, b->compiled, outcome == BLOCK_DONE, mg__time_ns() - start);
+        mg__engine_took(worker, b->compiled, outcome == BLOCK_DONE, mg__time_ns() - start);
     return outcome;
 }
 

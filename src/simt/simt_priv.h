@@ -325,8 +325,8 @@ struct mg_warp {
     const struct mg_engine_point *point; /* the barrier that it stands at, or has just left; NULL: it has not begun */
     uint32_t entry;
     uint8_t place;
-    bool excursion; /* interpreted until compiled code can go on */
-    bool followed;  /* an observer wants its steps */
+    bool interpreted; /* for now: until compiled code can go on */
+    bool followed;    /* an observer wants its steps */
     /* the block's number is in its frame; compiled code needs it in the first lane of the first warp only */
     bool filled;
     uint32_t tid[3][32] __attribute__((aligned(64)));
@@ -368,7 +368,7 @@ struct mg_block {
     struct mg_run *run;
 };
 /* How often compiled code was left, and what blocks took (engine.c). */
-struct mg_pace {
+struct mg_block_times {
     uint64_t leaves;
     uint64_t blocks[2], least[2]; /* interpreted and compiled: how many were timed, and the least time */
     bool off;                     /* blocks are run in pieces: times say nothing */
@@ -391,7 +391,7 @@ struct mg_worker {
     uint64_t told;                   /* of its work, to the kernel */
     struct mg_engine_record *records; /* of compiled code, by its sites */
     uint64_t *full;                  /* by segment: times that compiled code executed it with all lanes */
-    struct mg_pace pace;              /* of the tier */
+    struct mg_block_times times;              /* of the tier */
     struct mg_frame **free_frames;   /* by code id */
     struct mg_pattern **patterns;    /* hash table */
     uint32_t npatterns;
@@ -667,7 +667,7 @@ MG_HANDLER(mg__op_atom_checked);
 /* touched.c */
 void mg__touched_settle(struct mg_worker *worker, struct mg_touched *touched); /* tells the observers */
 /* With a window that has the words of this access; NULL: they lie too far apart. */
-struct mg_touched *mg__touched_aim(struct mg_warp *w, const struct mg_op *op);
+struct mg_touched *mg__touched_window(struct mg_warp *w, const struct mg_op *op);
 
 /* access.c: what all engines share of a memory access */
 /* The variable that has bytes least … end - 1 of shared memory, which is at lo … hi - 1; -1: none, and all of them are

@@ -392,7 +392,7 @@ static inline void count(struct mg_warp *w, const struct mg_op *op)
 
 MG_HANDLER(mg__op_block)
 {
-    if (MG_UNLIKELY(w->excursion) && mg__engine_back(w, op, mask))
+    if (MG_UNLIKELY(w->interpreted) && mg__engine_back(w, op, mask))
         return NULL;
     count(w, op);
     return op + 1;
@@ -407,7 +407,7 @@ MG_HANDLER(mg__op_block_join)
 
 MG_HANDLER(mg__op_loop)
 {
-    if (MG_UNLIKELY(w->excursion) && mg__engine_back(w, op, mask)) /* it charges for itself */
+    if (MG_UNLIKELY(w->interpreted) && mg__engine_back(w, op, mask)) /* it charges for itself */
         return NULL;
     if (MG_UNLIKELY(--w->e.slice < 0) && !mg__slice_over(w)) {
         current(w)->pc = op;

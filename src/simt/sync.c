@@ -60,7 +60,8 @@ MG_HANDLER(mg__op_bar)
         }
         return op + 1;
     }
-    if (MG_UNLIKELY(w->excursion) && mg__engine_back(w, op, mask)) /* compiled code waits here, and goes on behind it */
+    if (MG_UNLIKELY(w->interpreted) &&
+        mg__engine_back(w, op, mask)) /* compiled code waits here, and goes on behind it */
         return NULL;
     unsigned first = (unsigned)__builtin_ctz(mask);
     uint32_t id = mg__lane32(w, op->a, first), expected = op->b >= 0 ? mg__lane32(w, op->b, first) : 0;

@@ -188,7 +188,7 @@ bool mg__tier_worker(struct mg_worker *worker)
     for (uint32_t s = 0; s < code->nsites; s++)
         records[s].lo = UINT64_MAX; /* fits no address */
     mg__engine_flush(worker);
-    worker->pace = (struct mg_pace){0};
+    worker->times = (struct mg_block_times){0};
     free(worker->records);
     worker->records = records;
     worker->ncells = code->ncells;

@@ -32,7 +32,7 @@ static bool open_window(const struct mg_warp *w, struct mg_touched *t, uint32_t 
     return true;
 }
 
-struct mg_touched *mg__touched_aim(struct mg_warp *w, const struct mg_op *op)
+struct mg_touched *mg__touched_window(struct mg_warp *w, const struct mg_op *op)
 {
     const struct mg_mem *m = op->u.mem;
     const uint32_t *a = mg__slot(w, m->addr);

@@ -1,4 +1,4 @@
-/* gen_late.c - stores whose lanes lie far apart, put off to be done together (simt/late.c).
+/* gen_deferred.c - stores whose lanes lie far apart, deferred to be done together (simt/deferred.c).
  *
  * Such a store goes to a list, kept across the warps that run after one another. It is settled when the next store does
  * not fit beside those in it, before an access of device memory that may meet one of them, before a call of the
@@ -7,14 +7,14 @@
  */
 #include "jit/gen.h"
 
-#define LATE(g, field) mg__gen_at(g, (g)->late, offsetof(struct mg_engine_late, field))
-#define LATE_APART 64 /* bytes: lanes closer than that share lines already */
+#define DEFERRED(g, field) mg__gen_at(g, (g)->deferred, offsetof(struct mg_engine_deferred, field))
+#define DEFERRED_APART 64 /* bytes: lanes closer than that share lines already */
 
-bool mg__gen_is_late(const struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_form *f)
+bool mg__gen_is_deferred(const struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_form *f)
 {
     const struct mg_engine_mem *m = op->mem;
     return op->kind == MG_ENGINE_STORE && m->space != MG_SPACE_SHARED && m->width == 4 && m->vec == 1 &&
-           op->in[1].bytes == 4 && !g->mask && g->row >= 8 && !f->vector && (f->dx || llabs(f->kx) >= LATE_APART);
+           op->in[1].bytes == 4 && !g->mask && g->row >= 8 && !f->vector && (f->dx || llabs(f->kx) >= DEFERRED_APART);
 }
 
 static bool any_late(struct mg_gen *g)
@@ -27,7 +27,7 @@ static bool any_late(struct mg_gen *g)
             const struct mg_engine_op *op = &g->p->ops[i];
             if (op->kind == MG_ENGINE_STORE) {
                 struct mg_gen_form f = mg__gen_form(g, g->form, op->in[0].slot, op->in[0].bytes);
-                if (mg__gen_is_late(g, op, &f))
+                if (mg__gen_is_deferred(g, op, &f))
                     return true;
             }
             mg__gen_step(g, i, g->form);
@@ -36,20 +36,20 @@ static bool any_late(struct mg_gen *g)
     return false;
 }
 
-void mg__gen_late_begin(struct mg_gen *g)
+void mg__gen_deferred_begin(struct mg_gen *g)
 {
     if (!any_late(g))
         return;
-    g->late = mg__gen_alloca(g, LLVMArrayType(g->i64, sizeof(struct mg_engine_late) / 8));
-    LLVMSetAlignment(g->late, 64);
-    mg__gen_store(g, mg__gen_c64(g, UINT64_MAX), LATE(g, lo), 8);
-    mg__gen_store(g, mg__gen_c64(g, 0), LATE(g, hi), 8);
-    mg__gen_store(g, mg__gen_c64(g, 0), LATE(g, n), 8);
-    mg__gen_store(g, mg__gen_c64(g, 0), LATE(g, limit), 8);
-    mg__gen_store(g, mg__gen_c64(g, 0), LATE(g, step), 8);
-    mg__gen_store(g, mg__gen_c64(g, 0), LATE(g, least), 8);
-    mg__gen_store(g, mg__gen_c64(g, 0), LATE(g, most), 8);
-    mg__gen_store(g, mg__gen_c64(g, 0), LATE(g, room), 8);
+    g->deferred = mg__gen_alloca(g, LLVMArrayType(g->i64, sizeof(struct mg_engine_deferred) / 8));
+    LLVMSetAlignment(g->deferred, 64);
+    mg__gen_store(g, mg__gen_c64(g, UINT64_MAX), DEFERRED(g, lo), 8);
+    mg__gen_store(g, mg__gen_c64(g, 0), DEFERRED(g, hi), 8);
+    mg__gen_store(g, mg__gen_c64(g, 0), DEFERRED(g, n), 8);
+    mg__gen_store(g, mg__gen_c64(g, 0), DEFERRED(g, limit), 8);
+    mg__gen_store(g, mg__gen_c64(g, 0), DEFERRED(g, step), 8);
+    mg__gen_store(g, mg__gen_c64(g, 0), DEFERRED(g, least), 8);
+    mg__gen_store(g, mg__gen_c64(g, 0), DEFERRED(g, most), 8);
+    mg__gen_store(g, mg__gen_c64(g, 0), DEFERRED(g, room), 8);
 }
 
 static LLVMValueRef field(struct mg_gen *g, LLVMValueRef at)
@@ -76,21 +76,21 @@ static void settle_unless(struct mg_gen *g, LLVMValueRef good)
     LLVMPositionBuilderAtEnd(g->b, pending);
     LLVMTypeRef params[2] = {g->ptr, g->i32}, type = LLVMFunctionType(LLVMVoidTypeInContext(g->cx), params, 2, 0);
     LLVMValueRef at = mg__gen_at(g, g->calls, offsetof(struct mg_engine_calls, settle)),
-                 args[2] = {g->late, mg__gen_c32(g, g->row)};
+                 args[2] = {g->deferred, mg__gen_c32(g, g->row)};
     LLVMBuildCall2(g->b, type, mg__gen_load(g, g->ptr, at, 8), args, 2, "");
     LLVMBuildBr(g->b, after);
     LLVMPositionBuilderAtEnd(g->b, after);
 }
 
-void mg__gen_late_settle(struct mg_gen *g)
+void mg__gen_deferred_settle(struct mg_gen *g)
 {
-    if (g->late)
-        settle_unless(g, LLVMBuildICmp(g->b, LLVMIntEQ, field(g, LATE(g, n)), mg__gen_c64(g, 0), ""));
+    if (g->deferred)
+        settle_unless(g, LLVMBuildICmp(g->b, LLVMIntEQ, field(g, DEFERRED(g, n)), mg__gen_c64(g, 0), ""));
 }
 
-void mg__gen_late_check(struct mg_gen *g, const struct mg_gen_value *address, LLVMValueRef at, unsigned bytes)
+void mg__gen_deferred_check(struct mg_gen *g, const struct mg_gen_value *address, LLVMValueRef at, unsigned bytes)
 {
-    if (!g->late)
+    if (!g->deferred)
         return;
     LLVMValueRef zero = mg__gen_c64(g, 0), x = reach(g, mg__gen_cx(g, address, 8), g->row - 1),
                  y = reach(g, mg__gen_cy(g, address, 8), 32 / g->row - 1);
@@ -99,11 +99,11 @@ void mg__gen_late_check(struct mg_gen *g, const struct mg_gen_value *address, LL
     LLVMValueRef high = LLVMBuildAdd(
         g->b, at, LLVMBuildAdd(g->b, lesser(g, LLVMIntSGT, x, zero), lesser(g, LLVMIntSGT, y, zero), ""), "");
     high = LLVMBuildAdd(g->b, high, mg__gen_c64(g, bytes), "");
-    settle_unless(g, LLVMBuildOr(g->b, LLVMBuildICmp(g->b, LLVMIntUGE, low, field(g, LATE(g, hi)), ""),
-                                 LLVMBuildICmp(g->b, LLVMIntULE, high, field(g, LATE(g, lo)), ""), ""));
+    settle_unless(g, LLVMBuildOr(g->b, LLVMBuildICmp(g->b, LLVMIntUGE, low, field(g, DEFERRED(g, hi)), ""),
+                                 LLVMBuildICmp(g->b, LLVMIntULE, high, field(g, DEFERRED(g, lo)), ""), ""));
 }
 
-void mg__gen_late_store(struct mg_gen *g, int32_t slot, const struct mg_gen_value *address, LLVMValueRef at)
+void mg__gen_deferred_store(struct mg_gen *g, int32_t slot, const struct mg_gen_value *address, LLVMValueRef at)
 {
     unsigned rows = 32 / g->row;
     struct mg_gen_value v = mg__gen_read(g, slot, 4);
@@ -111,21 +111,21 @@ void mg__gen_late_store(struct mg_gen *g, int32_t slot, const struct mg_gen_valu
                  last = LLVMBuildAdd(g->b, at, reach(g, mg__gen_cy(g, address, 8), rows - 1), "");
     LLVMValueRef low = lesser(g, LLVMIntULT, at, last), high = lesser(g, LLVMIntUGT, at, last);
 
-    LLVMValueRef n = field(g, LATE(g, n)), least = lesser(g, LLVMIntULT, low, field(g, LATE(g, least))),
-                 most = lesser(g, LLVMIntUGT, high, field(g, LATE(g, most)));
-    LLVMValueRef fits =
-        LLVMBuildICmp(g->b, LLVMIntULE, LLVMBuildAdd(g->b, n, mg__gen_c64(g, rows), ""), field(g, LATE(g, limit)), "");
-    fits = LLVMBuildAnd(g->b, fits, LLVMBuildICmp(g->b, LLVMIntEQ, step, field(g, LATE(g, step)), ""), "");
+    LLVMValueRef n = field(g, DEFERRED(g, n)), least = lesser(g, LLVMIntULT, low, field(g, DEFERRED(g, least))),
+                 most = lesser(g, LLVMIntUGT, high, field(g, DEFERRED(g, most)));
+    LLVMValueRef fits = LLVMBuildICmp(g->b, LLVMIntULE, LLVMBuildAdd(g->b, n, mg__gen_c64(g, rows), ""),
+                                      field(g, DEFERRED(g, limit)), "");
+    fits = LLVMBuildAnd(g->b, fits, LLVMBuildICmp(g->b, LLVMIntEQ, step, field(g, DEFERRED(g, step)), ""), "");
     fits = LLVMBuildAnd(
-        g->b, fits, LLVMBuildICmp(g->b, LLVMIntULE, LLVMBuildSub(g->b, most, least, ""), field(g, LATE(g, room)), ""),
-        "");
+        g->b, fits,
+        LLVMBuildICmp(g->b, LLVMIntULE, LLVMBuildSub(g->b, most, least, ""), field(g, DEFERRED(g, room)), ""), "");
     LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(g->b), mg__gen_bb(g)}, after = mg__gen_bb(g);
     LLVMBuildCondBr(g->b, fits, after, from[1]);
     LLVMPositionBuilderAtEnd(g->b, from[1]);
     LLVMTypeRef params[5] = {g->ptr, g->i32, g->i64, g->i64, g->i64},
                 type = LLVMFunctionType(LLVMVoidTypeInContext(g->cx), params, 5, 0);
-    LLVMValueRef f = mg__gen_at(g, g->calls, offsetof(struct mg_engine_calls, put_off)),
-                 args[5] = {g->late, mg__gen_c32(g, g->row), low, high, step};
+    LLVMValueRef f = mg__gen_at(g, g->calls, offsetof(struct mg_engine_calls, defer)),
+                 args[5] = {g->deferred, mg__gen_c32(g, g->row), low, high, step};
     LLVMBuildCall2(g->b, type, mg__gen_load(g, g->ptr, f, 8), args, 5, "");
     LLVMBuildBr(g->b, after);
 
@@ -135,9 +135,9 @@ void mg__gen_late_store(struct mg_gen *g, int32_t slot, const struct mg_gen_valu
         now[k] = LLVMBuildPhi(g->b, g->i64, "");
         LLVMAddIncoming(now[k], ways[k], from, 2);
     }
-    mg__gen_store(g, LLVMBuildAdd(g->b, now[0], mg__gen_c64(g, rows), ""), LATE(g, n), 8);
-    mg__gen_store(g, now[1], LATE(g, least), 8);
-    mg__gen_store(g, now[2], LATE(g, most), 8);
+    mg__gen_store(g, LLVMBuildAdd(g->b, now[0], mg__gen_c64(g, rows), ""), DEFERRED(g, n), 8);
+    mg__gen_store(g, now[1], DEFERRED(g, least), 8);
+    mg__gen_store(g, now[2], DEFERRED(g, most), 8);
     LLVMTypeRef line = LLVMArrayType(g->i32, 32);
     for (unsigned y = 0; y < rows; y++) {
         LLVMValueRef where = LLVMBuildAdd(g->b, now[0], mg__gen_c64(g, y), ""), lanes[32];
@@ -147,7 +147,7 @@ void mg__gen_late_store(struct mg_gen *g, int32_t slot, const struct mg_gen_valu
         LLVMValueRef part = rows == 1 ? x
                                       : LLVMBuildShuffleVector(g->b, x, LLVMGetPoison(LLVMTypeOf(x)),
                                                                LLVMConstVector(lanes, g->row), "");
-        mg__gen_store(g, first, LLVMBuildGEP2(g->b, g->i64, LATE(g, at), &where, 1, ""), 8);
-        mg__gen_store(g, part, LLVMBuildGEP2(g->b, line, LATE(g, value), &where, 1, ""), 4);
+        mg__gen_store(g, first, LLVMBuildGEP2(g->b, g->i64, DEFERRED(g, at), &where, 1, ""), 8);
+        mg__gen_store(g, part, LLVMBuildGEP2(g->b, line, DEFERRED(g, value), &where, 1, ""), 4);
     }
 }

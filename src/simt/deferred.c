@@ -1,4 +1,4 @@
-/* late.c - stores that compiled code puts off (engine.h, struct mg_engine_late), and does here together.
+/* deferred.c - stores that compiled code defers (engine.h, struct mg_engine_deferred), and does here together.
  *
  * A warp whose lanes each write a word of another line, as in a transposition, misses the first cache 32 times, and so
  * does the next warp, which writes the words beside those. Lane by lane each line is fetched once for all of them.
@@ -13,7 +13,7 @@ MG_NO_TSAN static inline void put(uint64_t to, uint32_t value)
 }
 
 /* Of one lane after the other, each in the order in which they came. */
-MG_NO_TSAN static void by_lane(const struct mg_engine_late *l, uint32_t row)
+MG_NO_TSAN static void by_lane(const struct mg_engine_deferred *l, uint32_t row)
 {
     for (uint32_t x = 0; x < row; x++) {
         const uint64_t offset = x * l->step, ahead = offset + LINES_AHEAD * l->step;
@@ -24,14 +24,14 @@ MG_NO_TSAN static void by_lane(const struct mg_engine_late *l, uint32_t row)
     }
 }
 
-MG_NO_TSAN static void in_order(const struct mg_engine_late *l, uint32_t row)
+MG_NO_TSAN static void in_order(const struct mg_engine_deferred *l, uint32_t row)
 {
     for (uint64_t k = 0; k < l->n; k++)
         for (uint32_t x = 0; x < row; x++)
             put(l->at[k] + x * l->step, l->value[k][x]);
 }
 
-void mg__late_settle(struct mg_engine_late *l, uint32_t row)
+void mg__deferred_settle(struct mg_engine_deferred *l, uint32_t row)
 {
     if (l->limit)
         by_lane(l, row);
@@ -41,10 +41,10 @@ void mg__late_settle(struct mg_engine_late *l, uint32_t row)
     l->lo = UINT64_MAX;
 }
 
-void mg__late_begin(struct mg_engine_late *l, uint32_t row, uint64_t least, uint64_t most, uint64_t step)
+void mg__deferred_begin(struct mg_engine_deferred *l, uint32_t row, uint64_t least, uint64_t most, uint64_t step)
 {
     if (l->n)
-        mg__late_settle(l, row);
+        mg__deferred_settle(l, row);
     const bool down = (int64_t)step < 0;
     const uint64_t apart = down ? -step : step, reach = (row - 1) * apart;
     bool fits = apart >= 4 && most - least <= apart - 4; /* or the rows of this one may meet */
