@@ -89,7 +89,7 @@ def targets(result):
 
 
 def target_table(result):
-    lines = ["| operation | best rung | rate | against | ratio | aim | |", "| --- | --- | ---: | --- | ---: | ---: | --- |"]
+    lines = ["| operation | best rung | rate | against | ratio | target | |", "| --- | --- | ---: | --- | ---: | ---: | --- |"]
     for what, best, peer, ratio, wanted, case in targets(result):
         if ratio is None:
             lines.append(f"| {what} | | | | | {wanted:.2f} | not measured |")
@@ -101,7 +101,7 @@ def target_table(result):
 
 
 def picture(result):
-    """A bar for each target: the ratio to the peer, with a tick where the aim is."""
+    """A bar for each target: the ratio to the peer, with a tick where the target is."""
     bars = [(what, ratio, wanted, peer["name"]) for what, best, peer, ratio, wanted, _ in targets(result) if ratio is not None]
     if not bars:
         return None
@@ -113,7 +113,7 @@ def picture(result):
            f'font-size="13">',
            f'<rect width="{width}" height="{height}" fill="#fff"/>',
            f'<text x="12" y="20" font-weight="600">Best rungs beside their peers on {result["device"]["name"]}</text>',
-           '<text x="12" y="38" fill="#555">times as fast in the same run; the line is the peer, ticks are the aims</text>']
+           '<text x="12" y="38" fill="#555">times as fast in the same run; the line is the peer, ticks are the targets</text>']
     labels = []
     for i, (what, ratio, wanted, peer) in enumerate(bars):
         y = top + i * step
@@ -128,7 +128,7 @@ def picture(result):
 
 
 def short_table(result):
-    """For the README: what was reached, without the aims."""
+    """For the README: what was reached, without the targets."""
     lines = [f"| on {result['device']['name']}, {result['date']} | best rung | peer in the same run | ratio |", "| --- | ---: | ---: | ---: |"]
     for what, best, peer, ratio, _, case in targets(result):
         if ratio is not None:
@@ -159,7 +159,7 @@ def device_part(name, result, tests):
              f"measured in the same run: device copy {1e-9 * d['copy_bytes_per_second']:,.0f} GB/s (bytes read and written), FP32 "
              f"fused multiply-add {1e-12 * d['fp32_flops_per_second']:.1f} TFLOP/s. Each time is the median of {result['repetitions']} "
              f"runs. The numbers: [bench/results/{name}.json](../bench/results/{name}.json).", "",
-             "### The aims", "", *target_table(result), ""]
+             "### The targets", "", *target_table(result), ""]
     if picture(result):
         lines += [f"![ratios of the best rungs to their peers](results-{name}.svg)", ""]
     if tests:
@@ -176,7 +176,7 @@ INTRODUCTION = """# Results
 Made by `make bench-gpu` and `tools/gen_results.py`. Every row was verified against plain C first ([bench.md](bench.md)). For each
 repetition in turn each row runs once, after the second-level cache was overwritten, so that rungs and peers see the same clocks
 and the same heat; a pair of CUDA events brackets a call. A ratio above 1 is faster than the peer. *Italics* are peers, and plain
-C on one thread of the host. A rung that falls short of its aim is shown with what it reached; [tuning/](tuning/) says what was
+C on one thread of the host. A rung that falls short of its target is shown with what it reached; [tuning/](tuning/) says what was
 tried.
 """
 

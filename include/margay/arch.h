@@ -143,7 +143,7 @@ enum mg_status mg_arch_occupancy(const struct mg_arch *arch, const struct mg_occ
 
 /* What would let one more block in (or the first, when none fits). */
 struct mg_occupancy_step {
-    unsigned blocks;     /* the number that is aimed at; 0: no change of this kernel's resources admits another block */
+    unsigned blocks;     /* the number to be reached; 0: no change of this kernel's resources admits another block */
     /* For each of these, the largest smaller value that does it alone, the others left as they are; of the carve-out,
      * where the query has a preference, the smallest larger one. */
     int by_threads, by_regs, by_shared, by_barriers, by_carveout; /* non-zero: it can */

@@ -298,7 +298,7 @@ static void ask(struct mg_facts *f, struct mg_report_advice *a, const char *id, 
 }
 
 /* Whether there is advice about global accesses that needs no shared memory. */
-static bool mended_else(const struct mg_facts *f)
+static bool fixed_without(const struct mg_facts *f)
 {
     static const char *const ids[] = {"swap", "vectorise", "fields", "align", "widen", "gather"};
     for (size_t i = 0; i < MG_COUNT(ids); i++)
@@ -392,13 +392,13 @@ void mg__advise_chart(struct mg_facts *f, struct mg_report_advice *a)
                                 : "");
     else if (coalesced)
         a->verdict =
-            "Shared memory does not pay: a block has nothing to read twice, nothing to exchange and no order to mend.";
+            "Shared memory does not pay: a block has nothing to read twice, nothing to exchange and no order to restore.";
     else
         a->verdict =
             mg__advise_text(f,
                             "Shared memory does not pay: a block has nothing to read twice and nothing to exchange, "
                             "and %s.",
-                            mended_else(f) ? "what its global accesses lack is mended without it"
+                            fixed_without(f) ? "what its global accesses lack is put right without it"
                                            : "a tile that put its global accesses in order would cost as much as it "
                                              "saves");
 }

@@ -33,7 +33,7 @@ struct mg_site_fact {
     /* between threads (x, x+1), (y, y+1), and a thread's first two accesses; 0: unknown */
     int64_t step_x, step_y, step_next;
     uint8_t cause;               /* enum mg_cause: why it does not coalesce */
-    bool swaps;                  /* exchanging indices mends it */
+    bool swaps;                  /* exchanging indices fixes it */
     double ideal_staged;         /* wavefronts of the same loads from shared memory, without conflicts */
     /* the part of its sectors that it would touch, did runs of neighbours start at a sector */
     double aligned;

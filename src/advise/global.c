@@ -1,4 +1,4 @@
-/* global.c - global accesses that do not coalesce: why, and which of the remedies mends them.
+/* global.c - global accesses that do not coalesce: why, and which of the remedies fixes them.
  *
  * A site fails when its accesses touch a quarter more sectors than their bytes would fill (a tenth, of contiguous
  * ones). Why is read off the middle one of the sampled blocks:
@@ -8,13 +8,13 @@
  *   another order              all bytes of the sectors are used by the block, in some other order (ORDER too)
  *   holes                      the block does not use what lies between: fields of records (FIELDS)
  *   an offset                  lanes, or rows of them, are neighbours that start in the middle of a sector (OFFSET);
- *                              where that is because the block is no multiple of 32 threads, whole warps mend it
+ *                              where that is because the block is no multiple of 32 threads, whole warps fix it
  *                              (DRIFT, lanes.c)
- *   idle lanes                 neighbours, but the lanes between do nothing: no order of the data mends that (IDLE)
+ *   idle lanes                 neighbours, but the lanes between do nothing: no order of the data fixes that (IDLE)
  *   narrow rows                the block's rows are shorter than a sector, so that a warp is made of pieces (NARROW)
- * ORDER is mended by exchanging the indices where nothing else depends on their order, that is, where no other site is
+ * ORDER is fixed by exchanging the indices where nothing else depends on their order, that is, where no other site is
  * in order now and would be out of it then, or where the load fills a tile; else by a tile in shared memory. Each
- * remedy covers all the sites that it mends.
+ * remedy covers all the sites that it fixes.
  */
 #include "advise/facts.h"
 
@@ -86,14 +86,14 @@ static bool would_break(const struct mg_site_fact *s)
 
 struct remedy {
     const char *id;
-    double seconds, before, after, moved; /* sectors touched by the sites that it mends, now and then */
+    double seconds, before, after, moved; /* sectors touched by the sites that it fixes, now and then */
     uint32_t worst;
     double worst_seconds;
     unsigned sites;
     uint64_t requests;
 };
 
-static void mend(struct mg_facts *f, struct remedy *r, uint32_t site, double sectors)
+static void cover(struct mg_facts *f, struct remedy *r, uint32_t site, double sectors)
 {
     const struct mg_site_fact *s = &f->sites[site];
     double now = mg__facts_sector_seconds(f, (double)s->sum.moved, mg__facts_first(&f->groups[s->group]));
@@ -249,7 +249,7 @@ static void exchange_all(struct mg_facts *f, struct remedy *swap)
         const struct mg_site_fact *s = &f->sites[i];
         double touched = (double)s->sum.touched, part = exchanged(f, i);
         if (s->swaps) {
-            mend(f, swap, i, part < 0 ? sectors_once(f, s) : MG_MIN(touched * part, touched));
+            cover(f, swap, i, part < 0 ? sectors_once(f, s) : MG_MIN(touched * part, touched));
         } else if (part >= 0 && part != 1) {
             swap->before += touched;
             swap->after += touched * part;
@@ -272,30 +272,30 @@ void mg__advise_global(struct mg_facts *f)
     for (uint32_t i = 0; i < f->nsites; i++) {
         const struct mg_site_fact *s = &f->sites[i];
         if (f->groups[s->group].stages && (s->cause == MG_SCATTER || (s->cause == MG_ORDER && !s->swaps)))
-            continue; /* the tile that is advised for its reuse mends this too */
+            continue; /* the tile that is advised for its reuse fixes this too */
         switch ((enum mg_cause)s->cause) {
         case MG_VECTOR:
-            mend(f, &vector, i, sectors_once(f, s));
+            cover(f, &vector, i, sectors_once(f, s));
             break;
         case MG_ORDER:
             if (!s->swaps || !all)
-                mend(f, s->swaps ? &swap : &order, i, sectors_once(f, s));
+                cover(f, s->swaps ? &swap : &order, i, sectors_once(f, s));
             break;
         case MG_FIELDS:
-            mend(f, &fields, i, (double)s->sum.ideal);
+            cover(f, &fields, i, (double)s->sum.ideal);
             break;
         case MG_OFFSET:
             if (f->groups[s->group].use.uses < 1.5 * f->groups[s->group].use.bytes)
-                mend(f, &offset, i, s->aligned * (double)s->sum.touched);
+                cover(f, &offset, i, s->aligned * (double)s->sum.touched);
             break;
         case MG_DRIFT:
-            mend(f, &drift, i, s->aligned * (double)s->sum.touched);
+            cover(f, &drift, i, s->aligned * (double)s->sum.touched);
             break;
         case MG_NARROW:
-            mend(f, &narrow, i, sectors_once(f, s));
+            cover(f, &narrow, i, sectors_once(f, s));
             break;
         case MG_SCATTER:
-            mend(f, &scatter, i, (double)s->sum.ideal);
+            cover(f, &scatter, i, (double)s->sum.ideal);
             break;
         case MG_IDLE:
         case MG_FINE:

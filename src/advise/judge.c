@@ -283,11 +283,11 @@ enum mg_status mg__advise_judge(struct mg_seen *seen, enum mg_status ended,
     if (ended != MG_OK) { /* half a launch says nothing about a whole one */
         struct mg_report_advice_item *item = mg__advise_add(&f, "nothing", 0);
         if (item) {
-            item->title = "Mend the failure first";
+            item->title = "Fix the failure first";
             item->why = "The launch failed, and what it did until then is not what it would do. margay check looks for "
                         "the cause.";
         }
-        a.verdict = "There is no saying: the launch failed.";
+        a.verdict = "Not known: the launch failed.";
         goto judged;
     }
     mg__advise_causes(&f);

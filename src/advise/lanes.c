@@ -2,7 +2,7 @@
  *
  * Idle lanes are counted: a block that is no multiple of 32 leaves the last warp's idle in every instruction; the rest
  * of what is missing from 32 active threads an instruction is divergence (or lanes that left early). What one lane does
- * for its warp or its block (the result written, a barrier's counter) is no loss that another numbering mends, and not
+ * for its warp or its block (the result written, a barrier's counter) is no loss that another numbering avoids, and not
  * counted as one.
  *
  * Occupancy is worth something where warps wait for memory. The estimate: below half of the warp slots, the time of

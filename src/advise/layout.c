@@ -5,7 +5,7 @@
  * turns every second row round (for butterflies, whose lanes leave out every second run of elements), which costs no
  * memory. Row lengths to try are the distances between the lanes of the accesses that conflict, and a full row of banks
  * (the idiom i + i / 32). Every recorded access of the variable, store and load, is moved to its new place and counted
- * by the same rules; so a layout that mends the column and spoils the row does not look good. The element is the widest
+ * by the same rules; so a layout that fixes the column and spoils the row does not look good. The element is the widest
  * access, so that vector accesses stay whole and aligned. Where neighbouring loads are joined by the compiler, a layout
  * that breaks their alignment is counted with the loads as written.
  *

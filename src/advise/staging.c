@@ -28,7 +28,7 @@ struct plan {
     bool sampled;
 };
 
-/* Seconds that the group's sectors take now, not counting what an exchange of indices mends. */
+/* Seconds that the group's sectors take now, not counting what an exchange of indices fixes. */
 static double seconds_now(const struct mg_facts *f, uint32_t group, double once)
 {
     double moved = 0;
@@ -36,9 +36,9 @@ static double seconds_now(const struct mg_facts *f, uint32_t group, double once)
         const struct mg_site_fact *s = &f->sites[i];
         if (s->group != group)
             continue;
-        bool mended = s->swaps || s->cause == MG_VECTOR || s->cause == MG_OFFSET || s->cause == MG_DRIFT ||
+        bool fixed = s->swaps || s->cause == MG_VECTOR || s->cause == MG_OFFSET || s->cause == MG_DRIFT ||
                       s->cause == MG_NARROW;
-        moved += (double)s->sum.moved * (mended && s->sum.touched ? (double)s->sum.ideal / (double)s->sum.touched : 1);
+        moved += (double)s->sum.moved * (fixed && s->sum.touched ? (double)s->sum.ideal / (double)s->sum.touched : 1);
     }
     return once * f->price.memory + MG_MAX(moved - once, 0) * f->price.again;
 }

@@ -1,7 +1,7 @@
 /* cmd_check.c - `margay check`: the program's own output, then what is wrong with its kernels.
  *
  * Findings go to standard error, or where --output says; --json and --sarif have them for machines. The exit status is
- * about the check and not the program's: 1 when something was found, 2 when there is no saying. A program that fails,
+ * about the check and not the program's: 1 when something was found, 2 when it cannot tell. A program that fails,
  * that launches nothing, or a kernel of which a part was not executed is no pass: what was not looked at may be wrong.
  */
 #include "cli.h"

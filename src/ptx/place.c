@@ -1,8 +1,8 @@
 /* place.c - where the user finds an instruction: the line of his own sources that a header's code was inlined into.
  *
  * A location's call sites are followed outwards (.loc ... inlined_at) for as long as the file is one that comes with
- * the toolkit or the system, which nobody mends. The line inside the header is kept beside it. Where all of it is a
- * header's, as of a kernel that a library defines, the outermost line stands.
+ * the toolkit or the system, which nobody is going to change. The line inside the header is kept beside it. Where all
+ * of it is a header's, as of a kernel that a library defines, the outermost line stands.
  */
 #include "ptx/ptx_priv.h"
 

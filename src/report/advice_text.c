@@ -322,7 +322,7 @@ static bool roofline(struct mg_strbuf *out, const struct mg_style *style, const 
     return ok && (!has_roofline(a) || roofline_plot(&a, 1, style, false, out));
 }
 
-/* "load of parameter 2: stride of 16 bytes, mended by 1" and what staging would do; one
+/* "load of parameter 2: stride of 16 bytes, fixed by 1" and what staging would do; one
  * array's staging is told once. */
 static bool site_words(struct mg_strbuf *out, const struct mg_report_advice *a, size_t at)
 {
@@ -330,7 +330,7 @@ static bool site_words(struct mg_strbuf *out, const struct mg_report_advice *a, 
     bool ok = mg__strbuf_printf(out, "%s%s%s: %s", s->operation, s->array[0] ? " of " : "", s->array, s->pattern);
     for (size_t i = 0; ok && s->remedy[0] && i < a->nitems; i++)
         if (!strcmp(a->items[i].id, s->remedy)) {
-            ok = mg__strbuf_printf(out, "; mended by %zu.", i + 1);
+            ok = mg__strbuf_printf(out, "; fixed by %zu.", i + 1);
             break;
         }
     for (size_t i = 0; i < at; i++)

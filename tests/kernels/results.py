@@ -23,7 +23,7 @@ MEASURED = {
     "device": {"name": "Test GPU", "runtime": 13000, "driver": "580.1", "copy_bytes_per_second": 3e12, "fp32_flops_per_second": 6e13},
     "measured": True, "date": "2026-11-21", "repetitions": 25,
     "cases": [
-        # lut: 0.95 of the copy, the aim is 0.90; transpose: 1.01 of geam, the aim is 1.03
+        # lut: 0.95 of the copy, the target is 0.90; transpose: 1.01 of geam, the target is 1.03
         {"operation": "lut", "type": "u8", "size": "2^28", "limit": "copy", "bytes": 2e9, "flops": 0,
          "rows": [row("rung", "global", 4e-3), row("rung", "best one", 1e-3), row("peer", "device copy", 0.95e-3)]},
         {"operation": "transpose", "type": "b32", "size": "16384x16384", "limit": "copy", "bytes": 2e9, "flops": 0,
