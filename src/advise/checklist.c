@@ -392,7 +392,7 @@ void mg__advise_chart(struct mg_facts *f, struct mg_report_advice *a)
                                 : "");
     else if (coalesced)
         a->verdict =
-            "Shared memory does not pay: a block has nothing to read twice, nothing to exchange and no order to restore.";
+            "Shared memory does not pay: a block has nothing to read twice, nothing to exchange, no order to restore.";
     else
         a->verdict =
             mg__advise_text(f,
