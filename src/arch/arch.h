@@ -9,4 +9,6 @@
 /* Resident blocks an SM of a kernel, by threads, registers a thread and shared bytes (static + dynamic) a block; 0 when
  * a block cannot run. */
 unsigned mg__arch_blocks_per_sm(const struct mg_arch *arch, unsigned threads, unsigned regs, unsigned shared);
+
+#define MG_MOST_DEVICES 16u /* that one process may have */
 #endif

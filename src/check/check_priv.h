@@ -84,7 +84,7 @@ struct region {
     struct mg_check *check;
     uint64_t address, size;
     const char *name;
-    bool constant, host, managed;
+    bool constant, host, managed, found; /* found: no call of this device's host made it; a launch came upon it */
     enum { WRITTEN_NONE, WRITTEN_SOME, WRITTEN_ALL } written;
     uint64_t *bits;              /* SOME: a bit a byte, set when written before the launch */
     _Atomic uint64_t *cells;     /* NULL: no kernel has written here yet */

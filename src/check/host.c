@@ -205,7 +205,7 @@ void mg__check_ended(struct mg_check *c)
     for (size_t i = 0; leaks && i < c->regions.count; i++) {
         const struct region *r = c->regions.at[i];
         char name[64];
-        if (r->name || r->host)
+        if (r->host || r->found)
             continue;
         snprintf(name, sizeof(name), "allocation of %llu bytes", (unsigned long long)r->size);
         mg__find_host(c, KIND_BOUNDS_LEAK, NULL, name, "%llu bytes of %s memory were not freed",

@@ -112,8 +112,10 @@ static bool track(struct launch *l)
         struct region *r = mg__region_find(l->check, a->address);
         if (r && (r->address != a->address || r->size != a->size))
             r = NULL;
-        if (!r && (r = mg__region_add(l->check, a->address, a->size)))
-            r->written = WRITTEN_ALL; /* a module's variable: zero or as initialised */
+        if (!r && (r = mg__region_add(l->check, a->address, a->size))) {
+            r->written = WRITTEN_ALL; /* a module's variable: zero or as initialised; another device's memory */
+            r->found = true;
+        }
         if (r) {
             r->name = a->name;
             r->constant = a->constant;

@@ -17,7 +17,7 @@ struct mg_cli_options {
     const char *json, *output, *kernel, *nvcc_args, *engine;
     const struct mg_arch *arch;
     const struct mg_board *board;
-    unsigned launches, threads, timeout_ms; /* 0: not given */
+    unsigned launches, threads, devices, timeout_ms; /* 0: not given */
     bool verbose, strict;
     const char *svg; /* advise */
     /* check: */

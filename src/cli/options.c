@@ -198,6 +198,11 @@ static int apply(void *arg, int id, const char *value)
         if (!o->arch)
             return mg__cli_bad_capability(o, "device", value);
         break;
+    case OPT_DEVICES:
+        if (!parse_count(value, &o->devices) || o->devices > MG_MOST_DEVICES)
+            return mg__cli_complain(o, "--devices %s: a number from 1 to %u is needed; --device takes a capability",
+                                    value, MG_MOST_DEVICES);
+        break;
     case OPT_BOARD:
         o->board = mg_board_find(value);
         if (!o->board)

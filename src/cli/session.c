@@ -326,6 +326,7 @@ static void set_environment(void *arg, int report_fd)
     set_number("MARGAY_ADVISE", o->command == MG_CMD_ADVISE ? 1 : 0);
     set_number("MARGAY_DEVICE", o->arch->cc);
     setenv("MARGAY_BOARD", o->board->name, 1);
+    set_number("MARGAY_DEVICES", o->devices);
     set_number("MARGAY_THREADS", o->threads);
     set_number("MARGAY_VERBOSE", o->verbose);
     set_number("MARGAY_STRICT", o->strict);

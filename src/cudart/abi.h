@@ -70,6 +70,10 @@ struct cu_access_desc { /* cudaMemAccessDesc */
     struct cu_location location;
     int flags;
 };
+struct cu_pool_properties { /* the beginning of cudaMemPoolProps */
+    int allocation, handles;
+    struct cu_location location;
+};
 struct cu_pointer_attributes { /* version 13 adds `long reserved[8]`, which is left as it is */
     int type, device;
     void *device_pointer, *host_pointer;

@@ -26,52 +26,98 @@ static bool span(const struct box *box, struct cu_extent size, uint64_t *bytes)
            !__builtin_add_overflow(rows, slices, &rows) && !__builtin_add_overflow(rows, size.width, bytes);
 }
 
-static bool side_ok(const void *pointer, uint64_t bytes, bool device)
+/* One side of a copy, or what is filled: where it lies, and whose it is. */
+struct side {
+    struct box box;
+    uint64_t bytes;
+    enum cudart_kind kind;
+    struct cudart_device *device; /* NULL: nobody's */
+};
+
+static struct mg_check *check_of(const struct side *side)
 {
+    return (side->device ? side->device : mg__cudart_here())->device->check;
+}
+
+static bool side_ok(struct side *side, bool device)
+{
+    struct cudart_alloc alloc;
     uint64_t left;
-    enum cudart_kind kind = mg__cudart_classify(pointer, &left, NULL);
-    bool good = pointer && kind != CUDART_WILD && !(device && kind == CUDART_PAGEABLE) && left >= bytes;
+    const void *pointer = side->box.at;
+    side->kind = mg__cudart_classify(pointer, &left, &alloc);
+    side->device = alloc.device;
+    bool good =
+        pointer && side->kind != CUDART_WILD && !(device && side->kind == CUDART_PAGEABLE) && left >= side->bytes;
     if (!good)
-        mg__check_bad_range(mg__cudart.check, mg__cudart_call.name, (uint64_t)(uintptr_t)pointer, bytes, true);
+        mg__check_bad_range(check_of(side), mg__cudart_call.name, (uint64_t)(uintptr_t)pointer, side->bytes, true);
     return good;
 }
 
 /* A side that the direction calls the host's, and that is the device's: it works, and is a mistake all the same. */
-static void tell_direction(const void *pointer, uint64_t bytes, bool host)
+static void tell_direction(const struct side *side, bool host)
 {
-    if (mg__cudart.check && host && mg__cudart_classify(pointer, NULL, NULL) == CUDART_DEVICE)
-        mg__check_bad_range(mg__cudart.check, mg__cudart_call.name, (uint64_t)(uintptr_t)pointer, bytes, false);
+    if (host && side->kind == CUDART_DEVICE)
+        mg__check_bad_range(check_of(side), mg__cudart_call.name, (uint64_t)(uintptr_t)side->box.at, side->bytes,
+                            false);
 }
 
-static void begins(bool waits)
+static char *row_of(const struct box *box, size_t y, size_t z)
+{
+    return (char *)box->at + z * box->slice + y * box->pitch;
+}
+
+/* What `device` has to know of a copy (src NULL: a fill). Its checks keep order within it: what another device's stream
+ * does counts as if the host had waited for all before and for this. */
+static void tell_check(struct cudart_device *device, const struct side *dst, const struct side *src,
+                       struct cu_extent size, bool waits)
 {
     const struct cudart_call *call = &mg__cudart_call;
-    mg__check_begins(mg__cudart.check, call->name, call->stream, waits && !call->async);
+    struct mg_check *check = device->device->check;
+    bool own = call->device == device;
+    if (!check)
+        return;
+    if (!own)
+        mg__check_host_waited(check, 0, true);
+    mg__check_begins(check, call->name, own ? call->stream : 0, own ? waits && !call->async : true);
+    for (size_t z = 0; z < size.depth; z++)
+        for (size_t y = 0; y < size.height; y++) {
+            uint64_t to = (uint64_t)(uintptr_t)row_of(&dst->box, y, z);
+            if (src)
+                mg__check_copied(check, to, (uint64_t)(uintptr_t)row_of(&src->box, y, z), size.width);
+            else
+                mg__check_filled(check, to, size.width);
+        }
+    mg__check_ends(check);
 }
 
-static int copy_box(struct box dst, struct box src, struct cu_extent size, int kind)
+static void tell_checks(const struct side *dst, const struct side *src, struct cu_extent size, bool waits)
 {
-    uint64_t dst_bytes, src_bytes;
+    struct cudart_device *here = mg__cudart_call.device, *to = dst->device, *from = src ? src->device : NULL;
+    tell_check(here, dst, src, size, waits);
+    if (to && to != here)
+        tell_check(to, dst, src, size, waits);
+    if (from && from != here && from != to)
+        tell_check(from, dst, src, size, waits);
+}
+
+static int copy_box(struct box to, struct box from, struct cu_extent size, int kind)
+{
+    struct side dst = {.box = to}, src = {.box = from};
     if (kind < CU_HOST_TO_HOST || kind > CU_DEFAULT)
         return cudaErrorInvalidMemcpyDirection;
     if (!size.width || !size.height || !size.depth)
         return 0;
-    if (!span(&dst, size, &dst_bytes) || !span(&src, size, &src_bytes))
+    if (!span(&to, size, &dst.bytes) || !span(&from, size, &src.bytes))
         return cudaErrorInvalidValue;
-    if (!side_ok(dst.at, dst_bytes, kind == CU_HOST_TO_DEVICE || kind == CU_DEVICE_TO_DEVICE) ||
-        !side_ok(src.at, src_bytes, kind == CU_DEVICE_TO_HOST || kind == CU_DEVICE_TO_DEVICE))
+    if (!side_ok(&dst, kind == CU_HOST_TO_DEVICE || kind == CU_DEVICE_TO_DEVICE) ||
+        !side_ok(&src, kind == CU_DEVICE_TO_HOST || kind == CU_DEVICE_TO_DEVICE))
         return cudaErrorInvalidValue;
-    tell_direction(dst.at, dst_bytes, kind == CU_DEVICE_TO_HOST || kind == CU_HOST_TO_HOST);
-    tell_direction(src.at, src_bytes, kind == CU_HOST_TO_DEVICE || kind == CU_HOST_TO_HOST);
-    begins(true);
+    tell_direction(&dst, kind == CU_DEVICE_TO_HOST || kind == CU_HOST_TO_HOST);
+    tell_direction(&src, kind == CU_HOST_TO_DEVICE || kind == CU_HOST_TO_HOST);
     for (size_t z = 0; z < size.depth; z++)
-        for (size_t y = 0; y < size.height; y++) {
-            char *to = (char *)dst.at + z * dst.slice + y * dst.pitch,
-                 *from = (char *)src.at + z * src.slice + y * src.pitch;
-            memmove(to, from, size.width);
-            mg__check_copied(mg__cudart.check, (uint64_t)(uintptr_t)to, (uint64_t)(uintptr_t)from, size.width);
-        }
-    mg__check_ends(mg__cudart.check);
+        for (size_t y = 0; y < size.height; y++)
+            memmove(row_of(&to, y, z), row_of(&from, y, z), size.width);
+    tell_checks(&dst, &src, size, true);
     return 0;
 }
 
@@ -107,12 +153,34 @@ int mg__cudaMemcpyAsync(void *dst, const void *src, size_t count, int kind, void
     return mg__cudart_done(mg__cudart_copy(dst, src, count, kind));
 }
 
+/* Memory is found by its address, so a wrong number does no harm here; it is told all the same. */
+static void tell_number(const void *pointer, int number)
+{
+    struct cudart_alloc alloc;
+    struct mg_diag diag;
+    enum cudart_kind kind = mg__cudart_classify(pointer, NULL, &alloc);
+    if (kind != CUDART_DEVICE || alloc.device->number == (unsigned)number)
+        return;
+    memset(&diag, 0, sizeof(diag));
+    mg__diag_set(&diag, MG_ERR_INVALID, "%s takes memory of device %d, and is given that of device %u",
+                 mg__cudart_call.name, number, alloc.device->number);
+    mg__diag_hint(&diag, "cudaPointerGetAttributes says whose memory a pointer is of");
+    mg__cudart_warn(NULL, &diag);
+}
+
+static int copy_peer(void *dst, int dst_device, const void *src, int src_device, size_t count)
+{
+    if (!mg__cudart_at(dst_device) || !mg__cudart_at(src_device))
+        return cudaErrorInvalidDevice;
+    tell_number(dst, dst_device);
+    tell_number(src, src_device);
+    return mg__cudart_copy(dst, src, count, CU_DEVICE_TO_DEVICE);
+}
+
 int mg__cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_device, size_t count)
 {
     CUDART_ENTER();
-    if (dst_device || src_device)
-        return mg__cudart_done(cudaErrorInvalidDevice);
-    return mg__cudart_done(mg__cudart_copy(dst, src, count, CU_DEVICE_TO_DEVICE));
+    return mg__cudart_done(copy_peer(dst, dst_device, src, src_device, count));
 }
 
 int mg__cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int src_device, size_t count, void *stream)
@@ -120,7 +188,7 @@ int mg__cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int src_
     CUDART_ENTER();
     if (!mg__cudart_stream_ok(stream))
         return mg__cudart_done(cudaErrorInvalidResourceHandle);
-    return mg__cudaMemcpyPeer(dst, dst_device, src, src_device, count);
+    return mg__cudart_done(copy_peer(dst, dst_device, src, src_device, count));
 }
 
 int mg__cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, int kind)
@@ -182,16 +250,25 @@ int mg__cudaMemcpy3DAsync(const struct cu_memcpy_3d *p, void *stream)
     return mg__cudart_done(copy_3d(p));
 }
 
+static int copy_3d_peer(const struct cu_memcpy_3d_peer *p)
+{
+    if (!p)
+        return cudaErrorInvalidValue;
+    if (!mg__cudart_at(p->src_device) || !mg__cudart_at(p->dst_device))
+        return cudaErrorInvalidDevice;
+    struct cu_memcpy_3d q = {p->src_array, p->src_pos, p->src,    p->dst_array,
+                             p->dst_pos,   p->dst,     p->extent, CU_DEVICE_TO_DEVICE};
+    if (!p->src_array)
+        tell_number(p->src.ptr, p->src_device);
+    if (!p->dst_array)
+        tell_number(p->dst.ptr, p->dst_device);
+    return copy_3d(&q);
+}
+
 int mg__cudaMemcpy3DPeer(const struct cu_memcpy_3d_peer *p)
 {
     CUDART_ENTER();
-    if (!p)
-        return mg__cudart_done(cudaErrorInvalidValue);
-    if (p->src_device || p->dst_device)
-        return mg__cudart_done(cudaErrorInvalidDevice);
-    struct cu_memcpy_3d q = {p->src_array, p->src_pos, p->src,    p->dst_array,
-                             p->dst_pos,   p->dst,     p->extent, CU_DEVICE_TO_DEVICE};
-    return mg__cudart_done(copy_3d(&q));
+    return mg__cudart_done(copy_3d_peer(p));
 }
 
 int mg__cudaMemcpy3DPeerAsync(const struct cu_memcpy_3d_peer *p, void *stream)
@@ -199,22 +276,22 @@ int mg__cudaMemcpy3DPeerAsync(const struct cu_memcpy_3d_peer *p, void *stream)
     CUDART_ENTER();
     if (!mg__cudart_stream_ok(stream))
         return mg__cudart_done(cudaErrorInvalidResourceHandle);
-    return mg__cudaMemcpy3DPeer(p);
+    return mg__cudart_done(copy_3d_peer(p));
 }
 
 /* ---- symbols ---- */
 static int copy_symbol(const void *symbol, void *other, size_t count, size_t offset, int kind, bool to_symbol)
 {
-    struct cudart_var *var;
+    uint64_t address, size;
     int wrong = to_symbol ? CU_DEVICE_TO_HOST : CU_HOST_TO_DEVICE;
-    int error = mg__cudart_var_find(symbol, &var);
+    int error = mg__cudart_var_find(symbol, &address, &size);
     if (error)
         return error;
     if (kind == CU_HOST_TO_HOST || kind == wrong || kind < 0 || kind > CU_DEFAULT)
         return cudaErrorInvalidMemcpyDirection;
-    if (offset > var->device_size || count > var->device_size - offset)
+    if (offset > size || count > size - offset)
         return cudaErrorInvalidValue;
-    char *at = (char *)(uintptr_t)var->address + offset;
+    char *at = (char *)(uintptr_t)address + offset;
     return to_symbol ? mg__cudart_copy(at, other, count, kind) : mg__cudart_copy(other, at, count, kind);
 }
 
@@ -248,21 +325,17 @@ int mg__cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t count, s
 }
 
 /* ---- fills ---- */
-static int fill(struct box dst, int value, struct cu_extent size)
+static int fill(struct box to, int value, struct cu_extent size)
 {
-    uint64_t bytes;
+    struct side dst = {.box = to};
     if (!size.width || !size.height || !size.depth)
         return 0;
-    if (!span(&dst, size, &bytes) || !side_ok(dst.at, bytes, true))
+    if (!span(&to, size, &dst.bytes) || !side_ok(&dst, true))
         return cudaErrorInvalidValue;
-    begins(false); /* a fill goes on by itself */
     for (size_t z = 0; z < size.depth; z++)
-        for (size_t y = 0; y < size.height; y++) {
-            char *to = (char *)dst.at + z * dst.slice + y * dst.pitch;
-            memset(to, value, size.width);
-            mg__check_filled(mg__cudart.check, (uint64_t)(uintptr_t)to, size.width);
-        }
-    mg__check_ends(mg__cudart.check);
+        for (size_t y = 0; y < size.height; y++)
+            memset(row_of(&to, y, z), value, size.width);
+    tell_checks(&dst, NULL, size, false); /* a fill goes on by itself */
     return 0;
 }
 

@@ -105,7 +105,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
              "This is a defect of Margay %s, not of your program: please report it. "
              "MARGAY_ENGINE=interp may get past it.",
              MG_VERSION_STRING);
-    mg__report_crash(mg__cudart.report, mg__cudart_running ? mg__cudart_running : "", &diag);
+    mg__report_crash(mg__cudart.process.report, mg__cudart_running ? mg__cudart_running : "", &diag);
     struct sigaction alarmed = {.sa_handler = flush_hangs};
     ending = number;
     end_by(number);

@@ -1,7 +1,8 @@
-/* cudart.h - what the files of this room share: the process's one CUDA context, its registry and its allocations.
+/* cudart.h - what the files of this room share: the process's devices, its registry and its allocations.
  *
- * The CUDA runtime is an API of the whole process, so its context is too: `mg__cudart` is the one mutable global of
- * this room. Locks, in the order in which they may be taken: launch, then state. Both are recursive; the engine's own
+ * The CUDA runtime is an API of the whole process, so its state is too: `mg__cudart` is the one mutable global of this
+ * room. What a device is stands in device.h; what CUDA adds to each, its primary context, is struct cudart_device.
+ * Locks, in the order in which they may be taken: a device's launch, then state. All are recursive; the engine's own
  * memory calls are thread-safe by themselves.
  *
  * Every entry point is named mg__<its name in the API> here, hidden; exports.c gives them their public names. They
@@ -9,65 +10,98 @@
  */
 #ifndef MG_CUDART_H
 #define MG_CUDART_H
-#include "check/check.h"
 #include "cudart/abi.h"
-#include "fatbin/cubin.h"
-#include "fatbin/fatbin.h"
-#include "report/report.h"
-#include "simt/simt.h"
+#include "device/device.h"
 
 #include <pthread.h>
-#include <regex.h>
-#include <stdatomic.h>
 
+/* ---- devices ---- */
+struct cudart_pool {
+    struct cudart_pool *next;
+    struct cudart_device *device;
+    uint64_t attributes[9]; /* by cudaMemPoolAttr */
+};
+struct cudart_device { /* a device and its primary context, made when it is first needed */
+    unsigned number;
+    pthread_mutex_t launch;
+    atomic_int ready;  /* 0 before, 1 after it was made */
+    atomic_int poison; /* the error that every later call returns, after a kernel faulted */
+    int init_error;
+    struct mg_device *device; /* NULL: not made, or it could not be */
+    unsigned flags;
+    int cache_config, shared_config;
+    struct cudart_pool default_pool, *pool;
+    /* By device: its kernels may touch that one's memory, after cudaDeviceEnablePeerAccess, cudaMemPoolSetAccess. */
+    bool peers[MG_MOST_DEVICES], pool_peers[MG_MOST_DEVICES];
+};
+struct cudart {
+    pthread_mutex_t state;
+    atomic_int ready; /* 0 before, 1 after the environment was read */
+    int init_error;
+    int pid;
+    unsigned version; /* of the API that the program was built for: 12 or 13 */
+    _Atomic unsigned first; /* the device of threads that have chosen none */
+    struct mg_device_process process;
+    struct cudart_device devices[MG_MOST_DEVICES]; /* process.devices of them */
+};
+extern struct cudart mg__cudart;
+
+/* Reads the environment if need be: enough for questions about devices. 0, or the error that the call must return. */
+int mg__cudart_begin(void);
+/* And makes the thread's device, or another one. */
+int mg__cudart_enter(void);
+int mg__cudart_use(struct cudart_device *device);
+struct cudart_device *mg__cudart_here(void);      /* the thread's device */
+struct cudart_device *mg__cudart_at(int number);  /* NULL: there is none of that number */
+/* The next device that was made; after NULL the first. NULL: no more. */
+struct cudart_device *mg__cudart_next(const struct cudart_device *after);
+struct mg_device_options mg__cudart_options(unsigned number);
+int mg__cudart_done(int error); /* keeps `error` as the thread's last one; returns it */
+/* Tells the user, as an "error" record or on stderr. `kernel` may be NULL. */
+void mg__cudart_tell(const char *kernel, const struct mg_diag *diag);
+/* Likewise, as a warning: the program goes on. */
+void mg__cudart_warn(const char *kernel, const struct mg_diag *diag);
+int mg__cudart_error_of(enum mg_status status);
+bool mg__cudart_sticky(enum mg_status status);
+void mg__cudart_poison(struct cudart_device *device, int error);
+int mg__cudart_missing(const char *name); /* an entry point that is not there */
+/* crash.c: what the thread is launching, demangled; NULL: nothing. */
+extern _Thread_local const char *mg__cudart_running;
+void mg__cudart_catch_crashes(void);
+void mg__cudart_lock(void);
+void mg__cudart_unlock(void);
 /* ---- registered code ---- */
 struct cudart_var {
     struct cudart_module *module;
     const void *host; /* its shadow, or for a managed variable the pointer that we set */
     void **managed;   /* the same for a managed variable, else NULL */
+    struct cudart_device *home; /* a managed variable's memory is that device's; NULL: not yet */
     char *name;
-    uint64_t size;                 /* as the program registered it */
-    uint64_t address, device_size; /* once resolved */
+    uint64_t size; /* as the program registered it */
+    struct {
+        uint64_t address, size;
+    } on[MG_MOST_DEVICES]; /* by device, once resolved there */
 };
 struct cudart_func {
     struct cudart_module *module;
     const void *host;
-    char *name, *demangled;
-    struct mg_simt_kernel *kernel; /* once resolved */
-    struct mg_simt_kernel_info info;
-    uint32_t shared_optin; /* cudaFuncAttributeMaxDynamicSharedMemorySize, 0: not set */
-    int carveout;
-    /* As the program's machine code has it; without any, info.regs is an estimate. */
-    bool exact;         /* for this very device: what a launch is held to */
-    char regs_from[32]; /* "machine code for 9.0", "an estimate" */
-    uint32_t barriers, bounds; /* bounds: the largest block that __launch_bounds__ and the device allow */
-    struct cudart_told { /* lines that were warned of */
-        char file[256];
-        unsigned line;
-    } *told;
-    size_t ntold;
-    int recorded; /* -1: not yet asked whether MARGAY_KERNEL matches it */
+    char *name;
+    struct mg_device_kernel *on[MG_MOST_DEVICES]; /* by device, once resolved there */
 };
 struct cudart_module { /* a fatbin that the program registered */
-    const void *data;
-    size_t limit;             /* bytes that may be read at `data` */
-    const void *const *parts; /* of a program linked from several relocatable objects; ends with NULL */
-    const void *wrapper;
-    struct mg_simt_module *simt; /* once loaded */
-    int error;                   /* why it could not be, as a CUDA error */
-    bool code_read;              /* its machine code, if it has any: */
-    unsigned code_cc;
-    struct mg_arena code_arena;
-    struct mg_cubin code;
+    struct mg_device_code code;
+    struct mg_device_module *on[MG_MOST_DEVICES]; /* by device, once loaded there */
+    int error[MG_MOST_DEVICES];                   /* why it could not be, as a CUDA error */
     MG_VEC(struct cudart_var *) vars;
     MG_VEC(struct cudart_func *) funcs;
     bool gone; /* unregistered: kept, because handles to it may live on */
 };
-int mg__cudart_load(struct cudart_module *module); /* parses and loads on first use */
-int mg__cudart_func_find(const void *handle,
-                         struct cudart_func **func); /* by host address or kernel handle; resolves */
-int mg__cudart_var_find(const void *symbol, struct cudart_var **var);
-void mg__cudart_registry_reset(void); /* unloads all modules; they load anew on next use */
+int mg__cudart_load(struct cudart_module *module, struct cudart_device *device); /* parses and loads on first use */
+/* By host address or kernel handle; resolved on `device`. */
+int mg__cudart_func_find(const void *handle, struct cudart_device *device, struct mg_device_kernel **kernel);
+int mg__cudart_var_find(const void *symbol, uint64_t *address, uint64_t *size); /* on the thread's device */
+void mg__cudart_registry_join(struct cudart_device *device);  /* a device that was just made */
+void mg__cudart_registry_reset(struct cudart_device *device); /* unloads its modules; they load anew on next use */
 
 /* ---- memory ---- */
 enum cudart_kind { CUDART_PAGEABLE, CUDART_PINNED, CUDART_DEVICE, CUDART_MANAGED, CUDART_WILD };
@@ -77,62 +111,22 @@ struct cudart_alloc {
     bool registered; /* the program's own memory, pinned by cudaHostRegister */
     unsigned flags;
     size_t mapped; /* bytes of the mapping to undo, for pinned memory of ours */
+    struct cudart_device *device; /* that it was allocated on; NULL for memory that is not CUDA's */
 };
 /* What lies at `pointer`; *left gets the bytes from there to the end of its allocation (SIZE_MAX: not known). */
 enum cudart_kind mg__cudart_classify(const void *pointer, uint64_t *left, struct cudart_alloc *alloc);
-void mg__cudart_memory_reset(void);
+void mg__cudart_memory_join(struct cudart_device *device);
+void mg__cudart_memory_reset(struct cudart_device *device);
+/* What other devices have of an address range of `device`: they may touch it (again), or may no more. */
+void mg__cudart_share(struct cudart_device *device, struct cudart_device *with, uint64_t address, uint64_t size);
+void mg__cudart_unshare(struct cudart_device *device, uint64_t address);
+/* Kernels of `device` may touch the memory of `peer`, or may no more; `pool`: by cudaMemPoolSetAccess. */
+int mg__cudart_set_peer(struct cudart_device *device, struct cudart_device *peer, bool may, bool pool);
 int mg__cudart_copy(void *dst, const void *src, size_t count, int kind);
 
 /* ---- streams and events ---- */
-bool mg__cudart_stream_ok(const void *stream);
-void mg__cudart_stream_reset(void);
-
-/* ---- the context ---- */
-struct cudart {
-    pthread_mutex_t state, launch;
-    atomic_int ready;  /* 0 before, 1 after the device was made */
-    atomic_int poison; /* the error that every later call returns, after a kernel faulted */
-    int init_error;
-    int pid;
-    unsigned version; /* of the API that the program was built for: 12 or 13 */
-    const struct mg_arch *arch;
-    struct mg_arch chosen; /* arch, where another board than its own was asked for */
-    struct mg_simt *simt;
-    struct mg_report_writer *report;
-    struct mg_model *model;
-    struct mg_advise *advise; /* MARGAY_ADVISE */
-    struct mg_check *check;   /* MARGAY_MODE=check, else NULL */
-    uint64_t launch_start; /* of the launch under way, for its record: mg__time_ns, registers a thread */
-    uint32_t launch_regs;
-    const char *launch_regs_from;
-    bool has_filter;
-    regex_t filter;         /* MARGAY_KERNEL */
-    uint64_t launches_left; /* MARGAY_LAUNCHES */
-    bool progress, strict;
-    unsigned timeout_ms;
-    unsigned device_flags;
-    uint64_t limits[CU_LIMITS];
-    int cache_config, shared_config;
-};
-extern struct cudart mg__cudart;
-
-/* Makes the device if need be. 0, or the error that the call must return. */
-int mg__cudart_enter(void);
-int mg__cudart_done(int error); /* keeps `error` as the thread's last one; returns it */
-/* Tells the user, as an "error" record or on stderr. `kernel` may be NULL. */
-void mg__cudart_tell(const char *kernel, const struct mg_diag *diag);
-/* Likewise, as a warning: the program goes on. */
-void mg__cudart_warn(const char *kernel, const struct mg_diag *diag);
-int mg__cudart_error_of(enum mg_status status);
-bool mg__cudart_sticky(enum mg_status status);
-void mg__cudart_poison(int error);
-void mg__cudart_limits_reset(void); /* cudaDeviceSetLimit's, as a device starts */
-int mg__cudart_missing(const char *name); /* an entry point that is not there */
-/* crash.c: what the thread is launching, demangled; NULL: nothing. */
-extern _Thread_local const char *mg__cudart_running;
-void mg__cudart_catch_crashes(void);
-void mg__cudart_lock(void);
-void mg__cudart_unlock(void);
+bool mg__cudart_stream_ok(const void *stream); /* and the call that is under way is of that stream and its device */
+void mg__cudart_stream_reset(struct cudart_device *device);
 
 /* ---- static programs ---- */
 struct cudart_api {
@@ -149,14 +143,15 @@ struct cudart_call {
     const char *name;
     uint64_t stream;
     bool async; /* it was given a stream */
+    struct cudart_device *device; /* the stream's; the thread's where there is none */
 };
 extern _Thread_local struct cudart_call mg__cudart_call;
 
-#define CUDART_ENTER()                                                  \
-    do {                                                                \
-        mg__cudart_call = (struct cudart_call){__func__ + 4, 0, false}; \
-        int enter_error_ = mg__cudart_enter();                          \
-        if (enter_error_)                                               \
-            return mg__cudart_done(enter_error_);                       \
-    }while (0)
+#define CUDART_ENTER()                                                                              \
+    do {                                                                                            \
+        mg__cudart_call = (struct cudart_call){__func__ + 4, 0, false, mg__cudart_here()};          \
+        int enter_error_ = mg__cudart_enter();                                                      \
+        if (enter_error_)                                                                           \
+            return mg__cudart_done(enter_error_);                                                   \
+    } while (0)
 #endif

@@ -1,14 +1,12 @@
-/* launch.c - kernel launches in every form that the API has: limits, parameters, the launch itself, what became of it.
+/* launch.c - kernel launches in every form that the API has, and what became of them, as CUDA errors.
  *
  * A launch that breaks a limit fails at once and leaves the context as it was. One that faults while it runs poisons
- * the context and returns success, as the program of a GPU sees it (cudart.c). Either way the user is told what, where
- * and why, which no GPU does.
+ * its device's context and returns success, as the program of a GPU sees it (cudart.c). Either way the user is told
+ * what, where and why, which no GPU does. device/launch.c does the rest.
  *
- * One launch runs at a time, whatever its stream or thread: it has all host threads to itself.
- * Clusters are refused with a message. Registers are those of the program's machine code for this device; where it has
- * none they are an estimate, and no launch is refused for their number.
+ * One launch runs at a time on a device, whatever its stream or thread: it has all the device's host threads to itself.
+ * Clusters are refused with a message.
  */
-#include "advise/advise.h"
 #include "cudart/cudart.h"
 
 struct request {
@@ -19,184 +17,76 @@ struct request {
     bool cooperative;
 };
 
-/* ---- limits ---- */
-static int refuse(const struct cudart_func *func, int error, struct mg_diag *diag)
+static int error_of(const struct mg_device_outcome *outcome)
 {
-    mg__cudart_tell(func->demangled ? func->demangled : func->name, diag);
-    return error;
-}
-
-static int check_limits(const struct cudart_func *func, const struct request *r)
-{
-    struct mg_launch_shape shape = {.grid = r->grid, .block = r->block, .cooperative = r->cooperative,
-                                    .param_bytes = func->info.param_size};
-    struct mg_diag diag;
-    memset(&diag, 0, sizeof(diag));
-    /* An estimate says how many blocks are resident, but is no reason to refuse one. */
-    shape.kernel = mg_arch_query(0, func->info.regs, func->info.shared_static, (uint32_t)MG_MIN(r->shared, UINT32_MAX));
-    shape.kernel.shared_optin = func->shared_optin;
-    shape.kernel.carveout = func->carveout;
-    shape.kernel.barriers = func->barriers;
-    shape.kernel.max_threads = func->bounds;
-    enum mg_launch_fault fault = mg_arch_launch_check(mg__cudart.arch, &shape, &diag);
-    if (fault == MG_LAUNCH_REGISTERS && !func->exact) {
-        memset(&diag, 0, sizeof(diag));
-        shape.kernel.regs = 0;
-        fault = mg_arch_launch_check(mg__cudart.arch, &shape, &diag);
-    }
-    if (fault)
-        mg__check_refused(mg__cudart.check, func->name, mg__cudart.arch, &shape, fault, diag.message);
-    switch (fault) {
+    switch (outcome->refused) {
     case MG_LAUNCH_OK:
-        return 0;
+        return mg__cudart_error_of(outcome->status);
     case MG_LAUNCH_ZERO:
     case MG_LAUNCH_GRID:
     case MG_LAUNCH_BLOCK:
         /* CUDA 12 has a code of its own for wrong dimensions, 13 no more. Both read off driver 580. */
-        return refuse(func, mg__cudart.version == 12 ? cudaErrorInvalidConfiguration : cudaErrorInvalidValue, &diag);
+        return mg__cudart.version == 12 ? cudaErrorInvalidConfiguration : cudaErrorInvalidValue;
     case MG_LAUNCH_REGISTERS:
-        return refuse(func, cudaErrorLaunchOutOfResources, &diag);
+        return cudaErrorLaunchOutOfResources;
     case MG_LAUNCH_COOPERATIVE:
-        return refuse(func, cudaErrorCooperativeLaunchTooLarge, &diag);
+        return cudaErrorCooperativeLaunchTooLarge;
     case MG_LAUNCH_BOUNDS:
     case MG_LAUNCH_SHARED:
     case MG_LAUNCH_PARAMS:
         break;
     }
-    return refuse(func, cudaErrorInvalidValue, &diag);
+    return cudaErrorInvalidValue;
 }
 
-/* ---- the launch ---- */
-/* Whether this launch goes into the report. Under the launch lock. */
-static bool recorded(struct cudart_func *func)
+/* With several devices under check: what a kernel of one writes into the memory of another is not seen there, and that
+ * memory counts as written. */
+static void tell_peers(const struct cudart_device *device)
 {
-    struct cudart *c = &mg__cudart;
-    if (!c->report || !c->launches_left)
-        return false;
-    if (func->recorded < 0)
-        func->recorded =
-            !c->has_filter || !regexec(&c->filter, func->demangled ? func->demangled : func->name, 0, NULL, 0);
-    if (!func->recorded)
-        return false;
-    if (c->launches_left != UINT64_MAX)
-        c->launches_left--;
-    return true;
-}
-
-/* A checked launch is not counted: its record says that it was there, and how it ended. */
-static void record_checked(const struct cudart_func *func, const struct request *r, enum mg_status status)
-{
-    struct cudart *c = &mg__cudart;
-    struct mg_report_launch record = {.kernel = func->demangled ? func->demangled : func->name, .mangled = func->name,
-                                      .grid = r->grid, .block = r->block, .shared_static = func->info.shared_static,
-                                      .shared_dynamic = (uint32_t)r->shared, .regs = func->info.regs,
-                                      .regs_from = func->regs_from, .status = status,
-                                      .seconds = (double)(mg__time_ns() - c->launch_start) * 1e-9};
-    mg__report_launch(c->report, &record);
-}
-
-/* The engine says "name: " first; the message gets the kernel's name as the program wrote it. */
-static void drop_name(const struct cudart_func *func, struct mg_diag *diag)
-{
-    size_t n = strlen(func->name);
-    if (!strncmp(diag->message, func->name, n) && !strncmp(diag->message + n, ": ", 2))
-        memmove(diag->message, diag->message + n + 2, strlen(diag->message + n + 2) + 1);
-}
-
-/* Under the launch lock. Once a line: a loop of launches would say it again and again. */
-static void warn_once(void *context, const struct mg_diag *warning)
-{
-    struct cudart_func *func = context;
-    for (size_t i = 0; i < func->ntold; i++)
-        if (func->told[i].line == warning->line && !strcmp(func->told[i].file, warning->file))
-            return;
-    struct cudart_told *told = realloc(func->told, (func->ntold + 1) * sizeof(*told));
-    if (told) {
-        func->told = told;
-        told[func->ntold].line = warning->line;
-        snprintf(told[func->ntold++].file, sizeof(told->file), "%s", warning->file);
-    }
-    struct mg_diag diag = *warning;
-    drop_name(func, &diag);
-    mg__cudart_warn(func->demangled ? func->demangled : func->name, &diag);
-}
-
-static enum mg_status run(struct cudart_func *func, const struct request *r, const void *params, struct mg_diag *diag)
-{
-    struct cudart *c = &mg__cudart;
-    struct mg_simt_launch launch = {r->grid, r->block, (uint32_t)r->shared, params, r->cooperative, func->shared_optin,
-                                    func->exact ? func->info.regs : 0, c->strict ? NULL : warn_once, func};
-    bool watched = recorded(func);
-    mg__simt_observe_enable(c->simt, watched);
-    if (!watched)
-        mg__check_unobserved(c->check);
-    c->launch_regs = func->info.regs;
-    c->launch_regs_from = func->regs_from;
-    if (c->advise)
-        mg__advise_regs(c->advise, func->info.regs, func->regs_from, func->exact);
-    c->launch_start = mg__time_ns();
-    mg__check_begins(c->check, func->name, mg__cudart_call.stream, false);
-    mg__cudart_running = func->demangled ? func->demangled : func->name;
-    enum mg_status status = mg__simt_launch(c->simt, func->kernel, &launch, diag);
-    mg__cudart_running = NULL;
-    mg__check_ends(c->check);
-    if (watched && c->check)
-        record_checked(func, r, status);
-    return status;
+    if (!device->device->check)
+        return;
+    mg__cudart_lock();
+    for (struct cudart_device *d = NULL; (d = mg__cudart_next(d)) != NULL;)
+        if (device->peers[d->number] || device->pool_peers[d->number])
+            mg__check_unobserved(d->device->check);
+    mg__cudart_unlock();
 }
 
 static int launch(const void *handle, const struct request *r)
 {
-    struct cudart_func *func;
-    struct mg_diag diag;
+    struct cudart_device *here = mg__cudart_here();
+    struct mg_device_kernel *kernel;
+    struct mg_device_outcome outcome;
     CUDART_ENTER();
-    int error = mg__cudart_func_find(handle, &func);
-    if (!error && !mg__cudart_stream_ok(r->stream))
+    int error = mg__cudart_func_find(handle, here, &kernel);
+    if (!error && (!mg__cudart_stream_ok(r->stream) || mg__cudart_call.device != here))
         error = cudaErrorInvalidResourceHandle;
-    if (!error)
-        error = check_limits(func, r);
-    const struct mg_ptx_func *f = error ? NULL : func->info.func;
-    if (!error && f->nparams && !r->args)
-        error = cudaErrorInvalidValue;
     if (error)
         return mg__cudart_done(error);
-
-    unsigned char small[512];
-    unsigned char *params = func->info.param_size <= sizeof(small) ? small : malloc(func->info.param_size);
-    if (!params)
-        return mg__cudart_done(cudaErrorMemoryAllocation);
-    memset(params, 0, func->info.param_size);
-    for (size_t i = 0; i < f->nparams && !error; i++) {
-        const struct mg_ptx_var *p = f->params[i];
-        if (p->offset > func->info.param_size || p->size > func->info.param_size - p->offset)
-            error = cudaErrorInvalidPtx;
-        else if (r->args[i])
-            memcpy(params + p->offset, r->args[i], p->size);
-        else
-            error = cudaErrorInvalidValue;
-    }
-
-    enum mg_status status = MG_OK;
-    memset(&diag, 0, sizeof(diag));
+    const struct mg_device_launch l = {.grid = r->grid,
+                                       .block = r->block,
+                                       .shared = r->shared,
+                                       .args = r->args,
+                                       .cooperative = r->cooperative,
+                                       .stream = mg__cudart_call.stream};
+    pthread_mutex_lock(&here->launch);
+    error = atomic_load(&here->poison); /* of a launch that we waited for */
     if (!error) {
-        pthread_mutex_lock(&mg__cudart.launch);
-        error = atomic_load(&mg__cudart.poison); /* of a launch that we waited for */
-        if (!error)
-            status = run(func, r, params, &diag);
-        pthread_mutex_unlock(&mg__cudart.launch);
+        mg__cudart_running = kernel->name;
+        mg__device_launch(kernel, &l, &outcome);
+        mg__cudart_running = NULL;
+        tell_peers(here);
     }
-    if (params != small)
-        free(params);
-    if (status) {
-        drop_name(func, &diag);
-        if (!diag.message[0])
-            mg__diag_set(&diag, status, "%s", mg_status_text(status));
-        error = mg__cudart_error_of(status);
-        if (mg__cudart_sticky(status)) {
-            mg__cudart_poison(error);
+    pthread_mutex_unlock(&here->launch);
+    if (error)
+        return mg__cudart_done(error);
+    if (outcome.status) {
+        error = error_of(&outcome);
+        if (mg__cudart_sticky(outcome.status)) {
+            mg__cudart_poison(here, error);
             error = 0;
         }
-        mg__cudart_tell(func->demangled ? func->demangled : func->name, &diag);
+        mg__cudart_tell(kernel->name, &outcome.diag);
     }
     return mg__cudart_done(error);
 }

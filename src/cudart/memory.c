@@ -11,15 +11,10 @@
 
 #include <sys/mman.h>
 
-/* Live allocations by address. Module variables are not here: the engine knows them. */
+/* Live allocations of all devices, by address: their ranges are apart. Module variables are not here: the engine knows
+ * them. */
 static MG_VEC(struct cudart_alloc) allocs;
-
-struct cudart_pool {
-    struct cudart_pool *next;
-    uint64_t attributes[9]; /* by cudaMemPoolAttr */
-};
-static struct cudart_pool default_pool = {.attributes = {0, 1, 1, 1}};
-static struct cudart_pool *pools, *current_pool = &default_pool;
+static struct cudart_pool *pools; /* that programs made */
 
 enum { PITCH = 512, ALIGN = 512 }; /* what an H100 aligns to */
 
@@ -47,14 +42,12 @@ static struct cudart_alloc *alloc_of(uint64_t address)
 
 static bool alloc_add(struct cudart_alloc alloc)
 {
-    mg__cudart_lock();
     size_t i = alloc_after(alloc.address);
     bool good = mg__vec_push(&allocs, alloc);
     if (good) {
         memmove(&allocs.at[i + 1], &allocs.at[i], (allocs.count - 1 - i) * sizeof(alloc));
         allocs.at[i] = alloc;
     }
-    mg__cudart_unlock();
     return good;
 }
 
@@ -65,59 +58,109 @@ static void alloc_remove(struct cudart_alloc *alloc)
     allocs.count--;
 }
 
+/* ---- who may touch it ---- */
+void mg__cudart_share(struct cudart_device *device, struct cudart_device *with, uint64_t address, uint64_t size)
+{
+    if (with == device || mg__mem_register_host(with->device->simt, (void *)(uintptr_t)address, size))
+        return;
+    mg__check_allocated(with->device->check, address, size, MG_CHECK_HOST);
+}
+
+void mg__cudart_unshare(struct cudart_device *device, uint64_t address)
+{
+    for (struct cudart_device *d = NULL; (d = mg__cudart_next(d)) != NULL;)
+        if (d != device && mg__mem_unregister_host(d->device->simt, (void *)(uintptr_t)address) == MG_OK)
+            mg__check_freed(d->device->check, address);
+}
+
+/* Page-locked and managed memory is all devices'. */
+static bool is_shared(const struct cudart_alloc *alloc)
+{
+    return alloc->kind == CUDART_PINNED || alloc->kind == CUDART_MANAGED;
+}
+
+void mg__cudart_memory_join(struct cudart_device *device)
+{
+    for (size_t i = 0; i < allocs.count; i++)
+        if (is_shared(&allocs.at[i]))
+            mg__cudart_share(allocs.at[i].device, device, allocs.at[i].address, allocs.at[i].size);
+}
+
 static void release(const struct cudart_alloc *alloc)
 {
     void *host = (void *)(uintptr_t)alloc->address;
-    mg__check_freed(mg__cudart.check, alloc->address);
+    struct mg_device *home = alloc->device->device;
+    if (is_shared(alloc))
+        mg__cudart_unshare(alloc->device, alloc->address);
+    mg__check_freed(home->check, alloc->address);
     if (alloc->kind == CUDART_PINNED) {
-        mg__mem_unregister_host(mg__cudart.simt, host);
+        mg__mem_unregister_host(home->simt, host);
         if (!alloc->registered)
             munmap(host, alloc->mapped);
     } else {
-        mg__mem_free(mg__cudart.simt, alloc->address);
+        mg__mem_free(home->simt, alloc->address);
     }
 }
 
-void mg__cudart_memory_reset(void)
+/* Keeps it, for all who may touch it. */
+static bool keep(struct cudart_alloc alloc, enum mg_check_memory kind)
 {
+    mg__cudart_lock();
+    bool kept = alloc_add(alloc);
+    if (kept)
+        mg__check_allocated(alloc.device->device->check, alloc.address, alloc.size, kind);
+    if (kept && is_shared(&alloc))
+        for (struct cudart_device *d = NULL; (d = mg__cudart_next(d)) != NULL;)
+            mg__cudart_share(alloc.device, d, alloc.address, alloc.size);
+    mg__cudart_unlock();
+    return kept;
+}
+
+void mg__cudart_memory_reset(struct cudart_device *device)
+{
+    size_t kept = 0;
     for (size_t i = 0; i < allocs.count; i++)
-        release(&allocs.at[i]);
-    mg__vec_free(&allocs);
+        if (allocs.at[i].device == device)
+            release(&allocs.at[i]);
+        else
+            allocs.at[kept++] = allocs.at[i];
+    allocs.count = kept;
 }
 
 enum cudart_kind mg__cudart_classify(const void *pointer, uint64_t *left, struct cudart_alloc *out)
 {
     uint64_t address = (uint64_t)(uintptr_t)pointer;
-    enum cudart_kind kind = CUDART_PAGEABLE;
-    struct mg_allocation found;
-    uint64_t ignored;
-    if (!left)
-        left = &ignored;
-    *left = SIZE_MAX;
+    struct cudart_alloc found = {.address = address, .size = SIZE_MAX, .kind = CUDART_PAGEABLE};
+    struct mg_allocation variable;
     mg__cudart_lock();
     struct cudart_alloc *alloc = alloc_of(address);
-    if (alloc) {
-        kind = alloc->kind;
-        *left = alloc->size - (address - alloc->address);
-        if (out)
-            *out = *alloc;
-    } else if (mg__mem_in_range(mg__cudart.simt, address)) {
-        kind = CUDART_WILD;
-        if (mg__mem_find(mg__cudart.simt, address, &found) && found.name) {
-            kind = CUDART_DEVICE;
-            *left = found.size - (address - found.address);
-            if (out)
-                *out = (struct cudart_alloc){.address = found.address, .size = found.size, .kind = kind};
-        } else {
-            *left = 0;
-        }
-    }
+    if (alloc)
+        found = *alloc;
+    else
+        for (struct cudart_device *d = NULL; (d = mg__cudart_next(d)) != NULL;)
+            if (mg__mem_in_range(d->device->simt, address)) {
+                bool named = mg__mem_find(d->device->simt, address, &variable) && variable.name;
+                found = named ? (struct cudart_alloc){variable.address, variable.size, CUDART_DEVICE, .device = d}
+                              : (struct cudart_alloc){address, 0, CUDART_WILD, .device = d};
+            }
     mg__cudart_unlock();
-    return kind;
+    if (left)
+        *left = found.kind == CUDART_PAGEABLE ? SIZE_MAX : found.size - (address - found.address);
+    if (out)
+        *out = found;
+    return found.kind;
+}
+
+/* Whose checks know of what lies at `pointer`: the thread's device's, if it is nobody's. */
+static struct mg_check *check_of(const void *pointer)
+{
+    struct cudart_alloc alloc;
+    mg__cudart_classify(pointer, NULL, &alloc);
+    return (alloc.device ? alloc.device : mg__cudart_here())->device->check;
 }
 
 /* ---- device and managed memory ---- */
-static int device_alloc(void **pointer, size_t size, enum cudart_kind kind)
+static int device_alloc(void **pointer, size_t size, enum cudart_kind kind, struct cudart_device *device)
 {
     uint64_t address;
     if (!pointer)
@@ -127,26 +170,32 @@ static int device_alloc(void **pointer, size_t size, enum cudart_kind kind)
         return 0;
     if (size > UINT64_MAX / 2)
         return cudaErrorMemoryAllocation;
-    if (mg__mem_alloc(mg__cudart.simt, size, ALIGN, &address))
+    int error = mg__cudart_use(device);
+    if (error)
+        return error;
+    if (mg__mem_alloc(device->device->simt, size, ALIGN, &address))
         return cudaErrorMemoryAllocation;
-    if (!alloc_add((struct cudart_alloc){.address = address, .size = size, .kind = kind})) {
-        mg__mem_free(mg__cudart.simt, address);
+    struct cudart_alloc alloc = {.address = address, .size = size, .kind = kind, .device = device};
+    if (!keep(alloc, kind == CUDART_MANAGED ? MG_CHECK_MANAGED : MG_CHECK_DEVICE)) {
+        mg__mem_free(device->device->simt, address);
         return cudaErrorMemoryAllocation;
     }
-    mg__check_allocated(mg__cudart.check, address, size, kind == CUDART_MANAGED ? MG_CHECK_MANAGED : MG_CHECK_DEVICE);
     *pointer = (void *)(uintptr_t)address;
     return 0;
 }
 
-static int device_free(void *pointer)
+/* Of any device: it waits for that device. */
+static int device_free(void *pointer, bool waits)
 {
     int error = 0;
     if (!pointer)
         return 0;
     mg__cudart_lock();
     struct cudart_alloc *alloc = alloc_of((uint64_t)(uintptr_t)pointer);
+    if (waits)
+        mg__check_host_waited(check_of(pointer), 0, true);
     if (!alloc || alloc->address != (uint64_t)(uintptr_t)pointer || alloc->kind == CUDART_PINNED) {
-        mg__check_bad_free(mg__cudart.check, mg__cudart_call.name, (uint64_t)(uintptr_t)pointer);
+        mg__check_bad_free(check_of(pointer), mg__cudart_call.name, (uint64_t)(uintptr_t)pointer);
         error = cudaErrorInvalidValue;
     } else {
         release(alloc);
@@ -159,14 +208,14 @@ static int device_free(void *pointer)
 int mg__cudaMalloc(void **pointer, size_t size)
 {
     CUDART_ENTER();
-    return mg__cudart_done(device_alloc(pointer, size, CUDART_DEVICE));
+    return mg__cudart_done(device_alloc(pointer, size, CUDART_DEVICE, mg__cudart_here()));
 }
 
 int mg__cudaFree(void *pointer)
 {
     CUDART_ENTER();
-    mg__check_host_waited(mg__cudart.check, 0, true);
-    return mg__cudart_done(device_free(pointer));
+    mg__check_host_waited(mg__cudart_here()->device->check, 0, true);
+    return mg__cudart_done(device_free(pointer, true));
 }
 
 int mg__cudaMallocManaged(void **pointer, size_t size, unsigned flags)
@@ -174,7 +223,7 @@ int mg__cudaMallocManaged(void **pointer, size_t size, unsigned flags)
     CUDART_ENTER();
     if (flags != 1 && flags != 2) /* cudaMemAttachGlobal, cudaMemAttachHost */
         return mg__cudart_done(cudaErrorInvalidValue);
-    return mg__cudart_done(device_alloc(pointer, size, CUDART_MANAGED));
+    return mg__cudart_done(device_alloc(pointer, size, CUDART_MANAGED, mg__cudart_here()));
 }
 
 int mg__cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height)
@@ -187,7 +236,7 @@ int mg__cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t heig
     size_t row = (width + PITCH - 1) / PITCH * PITCH;
     if (height && row > SIZE_MAX / height)
         return mg__cudart_done(cudaErrorMemoryAllocation);
-    int error = device_alloc(pointer, row * height, CUDART_DEVICE);
+    int error = device_alloc(pointer, row * height, CUDART_DEVICE, mg__cudart_here());
     if (!error)
         *pitch = row;
     return mg__cudart_done(error);
@@ -205,7 +254,7 @@ int mg__cudaMalloc3D(struct cu_pitched_ptr *out, struct cu_extent extent)
     size_t row = (extent.width + PITCH - 1) / PITCH * PITCH, size;
     if (__builtin_mul_overflow(extent.height, extent.depth, &rows) || __builtin_mul_overflow(row, rows, &size))
         return mg__cudart_done(cudaErrorMemoryAllocation);
-    int error = device_alloc(&pointer, size, CUDART_DEVICE);
+    int error = device_alloc(&pointer, size, CUDART_DEVICE, mg__cudart_here());
     if (!error)
         *out = (struct cu_pitched_ptr){pointer, row, extent.width, extent.height};
     return mg__cudart_done(error);
@@ -215,7 +264,7 @@ int mg__cudaMemGetInfo(size_t *free_bytes, size_t *total)
 {
     uint64_t f, t;
     CUDART_ENTER();
-    mg__mem_info(mg__cudart.simt, &f, &t);
+    mg__mem_info(mg__cudart_here()->device->simt, &f, &t);
     if (free_bytes)
         *free_bytes = f;
     if (total)
@@ -237,16 +286,16 @@ static int host_alloc(void **pointer, size_t size, unsigned flags)
     void *host = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (host == MAP_FAILED)
         return cudaErrorMemoryAllocation;
-    if (mg__mem_register_host(mg__cudart.simt, host, size)) {
+    struct cudart_device *here = mg__cudart_here();
+    struct cudart_alloc alloc = {(uint64_t)(uintptr_t)host, size, CUDART_PINNED, false, flags, mapped, here};
+    if (mg__mem_register_host(here->device->simt, host, size)) {
         munmap(host, mapped);
         return cudaErrorMemoryAllocation;
     }
-    struct cudart_alloc alloc = {(uint64_t)(uintptr_t)host, size, CUDART_PINNED, false, flags, mapped};
-    if (!alloc_add(alloc)) {
+    if (!keep(alloc, MG_CHECK_HOST)) {
         release(&alloc);
         return cudaErrorMemoryAllocation;
     }
-    mg__check_allocated(mg__cudart.check, alloc.address, size, MG_CHECK_HOST);
     *pointer = host;
     return 0;
 }
@@ -270,7 +319,7 @@ static int host_free(void *pointer, bool registered, int unknown)
     struct cudart_alloc *alloc = alloc_of((uint64_t)(uintptr_t)pointer);
     if (!alloc || alloc->address != (uint64_t)(uintptr_t)pointer || alloc->kind != CUDART_PINNED ||
         alloc->registered != registered) {
-        mg__check_bad_free(mg__cudart.check, mg__cudart_call.name, (uint64_t)(uintptr_t)pointer);
+        mg__check_bad_free(check_of(pointer), mg__cudart_call.name, (uint64_t)(uintptr_t)pointer);
         error = unknown;
     } else {
         release(alloc);
@@ -283,7 +332,7 @@ static int host_free(void *pointer, bool registered, int unknown)
 int mg__cudaFreeHost(void *pointer)
 {
     CUDART_ENTER();
-    mg__check_host_waited(mg__cudart.check, 0, true);
+    mg__check_host_waited(check_of(pointer), 0, true);
     return mg__cudart_done(pointer ? host_free(pointer, false, cudaErrorInvalidValue) : 0);
 }
 
@@ -291,23 +340,22 @@ int mg__cudaHostRegister(void *pointer, size_t size, unsigned flags)
 {
     CUDART_ENTER();
     uint64_t address = (uint64_t)(uintptr_t)pointer;
+    struct cudart_device *here = mg__cudart_here();
     if (!pointer || !size || (flags & ~15u) || address + size < address)
         return mg__cudart_done(cudaErrorInvalidValue);
     mg__cudart_lock();
     size_t next = alloc_after(address);
     bool taken = alloc_of(address) || (next < allocs.count && allocs.at[next].address < address + size);
     int error = taken ? cudaErrorHostMemoryAlreadyRegistered : 0;
-    if (!error && mg__mem_in_range(mg__cudart.simt, address))
+    if (!error && mg__cudart_classify(pointer, NULL, NULL) != CUDART_PAGEABLE)
         error = cudaErrorInvalidValue;
-    if (!error && mg__mem_register_host(mg__cudart.simt, pointer, size))
+    if (!error && mg__mem_register_host(here->device->simt, pointer, size))
         error = cudaErrorMemoryAllocation;
-    struct cudart_alloc alloc = {address, size, CUDART_PINNED, true, flags, 0};
-    if (!error && !alloc_add(alloc)) {
+    struct cudart_alloc alloc = {address, size, CUDART_PINNED, true, flags, 0, here};
+    if (!error && !keep(alloc, MG_CHECK_HOST)) {
         release(&alloc);
         error = cudaErrorMemoryAllocation;
     }
-    if (!error)
-        mg__check_allocated(mg__cudart.check, address, size, MG_CHECK_HOST);
     mg__cudart_unlock();
     return mg__cudart_done(error);
 }
@@ -347,19 +395,22 @@ int mg__cudaPointerGetAttributes(struct cu_pointer_attributes *out, const void *
     CUDART_ENTER();
     if (!out)
         return mg__cudart_done(cudaErrorInvalidValue);
+    struct cudart_alloc alloc;
     void *p = (void *)(uintptr_t)pointer;
-    switch (mg__cudart_classify(pointer, NULL, NULL)) {
+    enum cudart_kind kind = mg__cudart_classify(pointer, NULL, &alloc);
+    int device = alloc.device ? (int)alloc.device->number : -2; /* cudaInvalidDeviceId */
+    switch (kind) {
     case CUDART_PINNED:
-        *out = (struct cu_pointer_attributes){CU_MEM_HOST, 0, p, p};
+        *out = (struct cu_pointer_attributes){CU_MEM_HOST, device, p, p};
         break;
     case CUDART_DEVICE:
-        *out = (struct cu_pointer_attributes){CU_MEM_DEVICE, 0, p, NULL};
+        *out = (struct cu_pointer_attributes){CU_MEM_DEVICE, device, p, NULL};
         break;
     case CUDART_MANAGED:
-        *out = (struct cu_pointer_attributes){CU_MEM_MANAGED, 0, p, p};
+        *out = (struct cu_pointer_attributes){CU_MEM_MANAGED, device, p, p};
         break;
     default:
-        *out = (struct cu_pointer_attributes){CU_MEM_UNREGISTERED, -2, NULL, p}; /* -2: cudaInvalidDeviceId */
+        *out = (struct cu_pointer_attributes){CU_MEM_UNREGISTERED, -2, NULL, p};
     }
     return mg__cudart_done(0);
 }
@@ -376,7 +427,7 @@ static int check_managed(const void *pointer, size_t count)
 static int check_location(struct cu_location location)
 {
     if (location.type == 1) /* cudaMemLocationTypeDevice */
-        return location.id == 0 ? 0 : cudaErrorInvalidDevice;
+        return mg__cudart_at(location.id) ? 0 : cudaErrorInvalidDevice;
     return location.type >= 2 && location.type <= 4 ? 0 : cudaErrorInvalidValue;
 }
 
@@ -431,12 +482,29 @@ int mg__cudaStreamAttachMemAsync(void *stream, void *pointer, size_t length, uns
 /* ---- pools ---- */
 static bool pool_ok(const struct cudart_pool *pool)
 {
-    if (pool == &default_pool)
-        return true;
+    for (unsigned i = 0; i < mg__cudart.process.devices; i++)
+        if (pool == &mg__cudart.devices[i].default_pool)
+            return true;
     for (const struct cudart_pool *p = pools; p; p = p->next)
         if (p == pool)
             return true;
     return false;
+}
+
+/* What is allocated and freed in a stream is ordered by it, where the stream is of the memory's device. */
+static void tell_order(const struct cudart_device *device, void *pointer)
+{
+    if (pointer && device == mg__cudart_call.device)
+        mg__check_in_order(device->device->check, mg__cudart_call.name, mg__cudart_call.stream,
+                           (uint64_t)(uintptr_t)pointer);
+}
+
+static int pool_alloc(void **pointer, size_t size, const struct cudart_pool *pool)
+{
+    int error = device_alloc(pointer, size, CUDART_DEVICE, pool->device);
+    if (!error)
+        tell_order(pool->device, *pointer);
+    return error;
 }
 
 int mg__cudaMallocFromPoolAsync(void **pointer, size_t size, struct cudart_pool *pool, void *stream)
@@ -449,16 +517,18 @@ int mg__cudaMallocFromPoolAsync(void **pointer, size_t size, struct cudart_pool 
         return mg__cudart_done(cudaErrorInvalidValue);
     if (!mg__cudart_stream_ok(stream))
         return mg__cudart_done(cudaErrorInvalidResourceHandle);
-    int error = device_alloc(pointer, size, CUDART_DEVICE);
-    if (!error && *pointer)
-        mg__check_in_order(mg__cudart.check, mg__cudart_call.name, mg__cudart_call.stream,
-                           (uint64_t)(uintptr_t)*pointer);
-    return mg__cudart_done(error);
+    return mg__cudart_done(pool_alloc(pointer, size, pool));
 }
 
 int mg__cudaMallocAsync(void **pointer, size_t size, void *stream)
 {
-    return mg__cudaMallocFromPoolAsync(pointer, size, &default_pool, stream);
+    CUDART_ENTER();
+    if (!mg__cudart_stream_ok(stream))
+        return mg__cudart_done(cudaErrorInvalidResourceHandle);
+    mg__cudart_lock();
+    struct cudart_pool *pool = mg__cudart_call.device->pool; /* the stream's device's */
+    mg__cudart_unlock();
+    return mg__cudart_done(pool_alloc(pointer, size, pool));
 }
 
 int mg__cudaFreeAsync(void *pointer, void *stream)
@@ -466,50 +536,60 @@ int mg__cudaFreeAsync(void *pointer, void *stream)
     CUDART_ENTER();
     if (!mg__cudart_stream_ok(stream))
         return mg__cudart_done(cudaErrorInvalidResourceHandle);
-    mg__check_in_order(mg__cudart.check, mg__cudart_call.name, mg__cudart_call.stream, (uint64_t)(uintptr_t)pointer);
-    return mg__cudart_done(pointer ? device_free(pointer) : cudaErrorInvalidValue);
+    struct cudart_alloc alloc;
+    mg__cudart_classify(pointer, NULL, &alloc);
+    tell_order(alloc.device, pointer);
+    return mg__cudart_done(pointer ? device_free(pointer, false) : cudaErrorInvalidValue);
+}
+
+static int get_pool(struct cudart_pool **pool, int number, bool current)
+{
+    CUDART_ENTER();
+    struct cudart_device *device = mg__cudart_at(number);
+    if (!pool || !device)
+        return mg__cudart_done(pool ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
+    mg__cudart_lock();
+    *pool = current ? device->pool : &device->default_pool;
+    mg__cudart_unlock();
+    return mg__cudart_done(0);
 }
 
 int mg__cudaDeviceGetDefaultMemPool(struct cudart_pool **pool, int device)
 {
-    CUDART_ENTER();
-    if (!pool || device)
-        return mg__cudart_done(pool ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
-    *pool = &default_pool;
-    return mg__cudart_done(0);
+    return get_pool(pool, device, false);
 }
 
 int mg__cudaDeviceGetMemPool(struct cudart_pool **pool, int device)
 {
-    CUDART_ENTER();
-    if (!pool || device)
-        return mg__cudart_done(pool ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
-    mg__cudart_lock();
-    *pool = current_pool;
-    mg__cudart_unlock();
-    return mg__cudart_done(0);
+    return get_pool(pool, device, true);
 }
 
-int mg__cudaDeviceSetMemPool(int device, struct cudart_pool *pool)
+int mg__cudaDeviceSetMemPool(int number, struct cudart_pool *pool)
 {
     CUDART_ENTER();
-    int error = device ? cudaErrorInvalidDevice : 0;
+    struct cudart_device *device = mg__cudart_at(number);
+    int error = device ? 0 : cudaErrorInvalidDevice;
     mg__cudart_lock();
-    if (!error && !pool_ok(pool))
+    if (!error && (!pool_ok(pool) || pool->device != device))
         error = cudaErrorInvalidValue;
     if (!error)
-        current_pool = pool;
+        device->pool = pool;
     mg__cudart_unlock();
     return mg__cudart_done(error);
 }
 
-int mg__cudaMemPoolCreate(struct cudart_pool **pool, const void *properties)
+int mg__cudaMemPoolCreate(struct cudart_pool **pool, const struct cu_pool_properties *properties)
 {
     CUDART_ENTER();
-    struct cudart_pool *made = pool && properties ? calloc(1, sizeof(*made)) : NULL;
+    if (!pool || !properties)
+        return mg__cudart_done(cudaErrorInvalidValue);
+    int number = properties->location.type == 1 ? properties->location.id : (int)mg__cudart_here()->number;
+    struct cudart_device *device = mg__cudart_at(number);
+    struct cudart_pool *made = device ? calloc(1, sizeof(*made)) : NULL;
     if (!made)
-        return mg__cudart_done(pool && properties ? cudaErrorMemoryAllocation : cudaErrorInvalidValue);
-    memcpy(made->attributes, default_pool.attributes, sizeof(made->attributes));
+        return mg__cudart_done(device ? cudaErrorMemoryAllocation : cudaErrorInvalidValue);
+    made->device = device;
+    memcpy(made->attributes, device->default_pool.attributes, sizeof(made->attributes));
     mg__cudart_lock();
     made->next = pools;
     pools = made;
@@ -526,8 +606,8 @@ int mg__cudaMemPoolDestroy(struct cudart_pool *pool)
     for (struct cudart_pool **p = &pools; *p; p = &(*p)->next)
         if (*p == pool) {
             *p = pool->next;
-            if (current_pool == pool)
-                current_pool = &default_pool;
+            if (pool->device->pool == pool)
+                pool->device->pool = &pool->device->default_pool;
             free(pool);
             error = 0;
             break;
@@ -583,17 +663,37 @@ int mg__cudaMemPoolTrimTo(struct cudart_pool *pool, size_t keep)
     return mg__cudart_done(known ? 0 : cudaErrorInvalidValue);
 }
 
+/* Access is given to all of a device's memory: there is one pool of it. */
 int mg__cudaMemPoolSetAccess(struct cudart_pool *pool, const struct cu_access_desc *list, size_t count)
 {
-    (void)list, (void)count; /* the one device has access */
-    return mg__cudaMemPoolTrimTo(pool, 0);
+    CUDART_ENTER();
+    int error = list || !count ? 0 : cudaErrorInvalidValue;
+    mg__cudart_lock();
+    if (!error && !pool_ok(pool))
+        error = cudaErrorInvalidValue;
+    for (size_t i = 0; !error && i < count; i++) {
+        struct cudart_device *d = mg__cudart_at(list[i].location.id);
+        if (list[i].location.type != 1) /* the host has access anyway */
+            continue;
+        if (!d)
+            error = cudaErrorInvalidDevice;
+        else if (d != pool->device)
+            error = mg__cudart_set_peer(d, pool->device, list[i].flags != 0, true);
+    }
+    mg__cudart_unlock();
+    return mg__cudart_done(error);
 }
 
 int mg__cudaMemPoolGetAccess(int *flags, struct cudart_pool *pool, struct cu_location *location)
 {
+    CUDART_ENTER();
+    mg__cudart_lock();
+    struct cudart_device *d = location && location->type == 1 ? mg__cudart_at(location->id) : NULL;
+    bool known = pool_ok(pool), may = known && d && (d == pool->device || d->pool_peers[pool->device->number]);
+    mg__cudart_unlock();
     if (flags && location)
-        *flags = location->type == 1 && location->id == 0 ? 3 : 0; /* read and write, or none */
-    return mg__cudaMemPoolTrimTo(pool, 0);
+        *flags = may ? 3 : 0; /* read and write, or none */
+    return mg__cudart_done(known ? 0 : cudaErrorInvalidValue);
 }
 
 /* Returned by value, through memory: a missing entry point could not stand in for it. */

@@ -11,7 +11,6 @@
  */
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #include "cudart/cudart.h"
-#include "cudart/link.h"
 
 #include <link.h>
 #include <unistd.h>
@@ -116,25 +115,41 @@ static struct cudart_module *module_of(void **handle)
     return module;
 }
 
+/* One image, or the parts of a linked program; the device code is in `data` all the same. */
+static bool set_code(struct mg_device_code *code, const struct wrapper *w)
+{
+    bool good = w && w->magic == WRAPPER_MAGIC;
+    const void *const *parts = good && w->version == WRAPPER_LINKED ? w->file_or_parts : NULL;
+    size_t n = 0;
+    while (parts && parts[n])
+        n++;
+    struct mg_device_image *images = calloc(MG_MAX(n, 1), sizeof(*images));
+    if (!images)
+        return false;
+    if (good && w->data)
+        code->machine = images[0] = (struct mg_device_image){.data = w->data, .size = readable(w->data)};
+    for (size_t i = 0; i < n; i++)
+        images[i] = (struct mg_device_image){.data = parts[i], .size = readable(parts[i])};
+    code->images = images;
+    code->nimages = parts ? n : 1;
+    code->linked = parts;
+    return true;
+}
+
 void **mg____cudaRegisterFatBinary(const void *fat)
 {
     const struct wrapper *w = fat;
     struct cudart_module *module = calloc(1, sizeof(*module));
     if (!module)
         return NULL;
-    module->wrapper = w;
-    if (w && w->magic == WRAPPER_MAGIC) {
-        module->data = w->data;
-        module->limit = readable(w->data);
-        if (w->version == WRAPPER_LINKED)
-            module->parts = w->file_or_parts;
-    }
+    bool kept = set_code(&module->code, w); /* asks the loader: before the lock */
     mg__cudart_lock();
-    bool kept = map_put(&registry.ours, module, module) && mg__vec_push(&registry.modules, module);
+    kept = kept && map_put(&registry.ours, module, module) && mg__vec_push(&registry.modules, module);
     if (!kept)
         map_put(&registry.ours, module, NULL);
     mg__cudart_unlock();
     if (!kept) {
+        free((void *)module->code.images);
         free(module);
         return NULL;
     }
@@ -146,6 +161,24 @@ void mg____cudaRegisterFatBinaryEnd(void **handle)
     (void)handle;
 }
 
+/* What the device has of the module goes. */
+static void unload(struct cudart_module *module, struct cudart_device *device)
+{
+    unsigned n = device->number;
+    for (size_t i = 0; i < module->funcs.count; i++)
+        module->funcs.at[i]->on[n] = NULL;
+    for (size_t i = 0; i < module->vars.count; i++) {
+        struct cudart_var *var = module->vars.at[i];
+        if (var->home == device) {
+            mg__cudart_unshare(device, var->on[n].address);
+            var->home = NULL;
+        }
+        var->on[n].address = 0;
+    }
+    mg__device_unload(module->on[n]);
+    module->on[n] = NULL;
+}
+
 void mg____cudaUnregisterFatBinary(void **handle)
 {
     struct cudart_module *module = module_of(handle);
@@ -154,16 +187,16 @@ void mg____cudaUnregisterFatBinary(void **handle)
     mg__cudart_lock();
     module->gone = true;
     for (size_t i = 0; i < module->funcs.count; i++) {
-        module->funcs.at[i]->kernel = NULL;
+        memset(module->funcs.at[i]->on, 0, sizeof(module->funcs.at[i]->on));
         if (map_get(&registry.funcs, module->funcs.at[i]->host) == module->funcs.at[i])
             map_put(&registry.funcs, module->funcs.at[i]->host, NULL);
     }
     for (size_t i = 0; i < module->vars.count; i++)
         if (map_get(&registry.vars, module->vars.at[i]->host) == module->vars.at[i])
             map_put(&registry.vars, module->vars.at[i]->host, NULL);
-    if (module->simt && mg__cudart.pid == (int)getpid())
-        mg__simt_module_unload(module->simt);
-    module->simt = NULL;
+    if (mg__cudart.pid == (int)getpid())
+        for (struct cudart_device *d = NULL; (d = mg__cudart_next(d)) != NULL;)
+            unload(module, d);
     mg__cudart_unlock();
 }
 
@@ -180,9 +213,6 @@ void mg____cudaRegisterFunction(void **handle, const char *host, char *device, c
     func->module = module;
     func->host = host;
     func->name = strdup(name);
-    func->demangled = mg__report_demangle(name);
-    func->carveout = -1;
-    func->recorded = -1;
     mg__cudart_lock();
     if (func->name && mg__vec_push(&module->funcs, func)) {
         map_put(&registry.funcs, host, func);
@@ -192,7 +222,6 @@ void mg____cudaRegisterFunction(void **handle, const char *host, char *device, c
     mg__cudart_unlock();
     if (func) {
         free(func->name);
-        free(func->demangled);
         free(func);
     }
 }
@@ -248,216 +277,94 @@ char mg____cudaInitModule(void **handle)
     if (!module || mg__cudart_enter())
         return 1;
     mg__cudart_lock();
-    mg__cudart_load(module);
+    mg__cudart_load(module, mg__cudart_here());
     mg__cudart_unlock();
     return 1;
 }
 
 /* ---- loading ---- */
-/* Parts of a linked program that have no PTX for this device. One may be missing: the device runtime, which programs
- * with dynamic parallelism carry. Its PTX is for the newest device alone, and the engine would not run it: a kernel
- * that calls it is told so when it does. */
-struct left_out {
-    unsigned parts;
-    struct mg_diag why; /* of the first */
-};
-
-static bool may_be_missing(const struct left_out *left_out, const struct mg_ptx_module *ptx)
+/* A managed variable lies in the memory of the first device that loads it, and is the same on all. */
+static void place_managed(struct cudart_var *var, struct cudart_device *device)
 {
-    bool asked_for = false;
-    if (left_out->parts != 1)
-        return left_out->parts == 0;
-    for (size_t i = 0; i < ptx->nfuncs; i++) {
-        const struct mg_ptx_func *f = ptx->funcs[i];
-        bool device_runtime = mg__simt_device_runtime(f->name);
-        asked_for |= device_runtime && !f->defined;
-        if (!f->defined && !device_runtime && !mg__simt_provides(f->name))
-            return false;
+    unsigned n = device->number;
+    if (!var->home) {
+        var->home = device;
+        *var->managed = (void *)(uintptr_t)var->on[n].address;
+        for (struct cudart_device *d = NULL; (d = mg__cudart_next(d)) != NULL;)
+            mg__cudart_share(device, d, var->on[n].address, var->on[n].size);
+    } else if (var->home != device) {
+        var->on[n].address = var->on[var->home->number].address;
+        mg__simt_module_place(var->module->on[n]->simt, var->name, var->on[n].address);
     }
-    return asked_for;
 }
 
-/* *apart: products and sums are not fused, as the program was built (of several parts: any of them). */
-static enum mg_status load_text(struct cudart_module *module, char **text, size_t *length, bool *apart,
-                                struct left_out *left_out, struct mg_diag *diag)
+/* The host may touch managed variables all the same. */
+static void place_unloaded(struct cudart_var *var, struct cudart_device *device)
 {
-    struct mg_fatbin_entry entry;
-    unsigned cc = mg__cudart.arch->cc;
-    if (module->wrapper && !module->data && !module->parts)
-        return mg__diag_set(diag, MG_ERR_SYNTAX, "the program's fatbin wrapper is corrupt");
-    if (!module->parts) {
-        enum mg_status status = mg__fatbin_choose(module->data, module->limit, cc, &entry, diag);
-        if (status)
-            return status;
-        *apart = mg__fatbin_apart(&entry);
-        return mg__fatbin_text(&entry, text, length, diag);
+    uint64_t address;
+    if (var->managed && !*var->managed && !mg__mem_alloc(device->device->simt, MG_MAX(var->size, 1), 256, &address)) {
+        memset((void *)(uintptr_t)address, 0, var->size);
+        *var->managed = (void *)(uintptr_t)address;
     }
-    struct mg_linker *linker;
-    enum mg_status status = mg__link_create(&linker);
-    for (size_t i = 0; !status && module->parts[i]; i++) {
-        char *part;
-        size_t n;
-        status = mg__fatbin_choose(module->parts[i], readable(module->parts[i]), cc, &entry, diag);
-        if (status == MG_ERR_NO_PTX) {
-            if (!left_out->parts++)
-                left_out->why = *diag;
-            memset(diag, 0, sizeof(*diag));
-            status = MG_OK;
-            continue;
-        }
-        if (!status) {
-            *apart |= mg__fatbin_apart(&entry);
-            status = mg__fatbin_text(&entry, &part, &n, diag);
-        }
-        if (!status) {
-            status = mg__link_add(linker, part, n, diag);
-            free(part);
-        }
-    }
-    if (!status)
-        status = mg__link_finish(linker, text, length, diag);
-    mg__link_destroy(linker);
-    if (status && left_out->parts) {
-        *diag = left_out->why;
-        return left_out->why.status;
-    }
-    return status;
 }
 
-int mg__cudart_load(struct cudart_module *module)
+int mg__cudart_load(struct cudart_module *module, struct cudart_device *device)
 {
     struct mg_diag diag;
-    struct mg_ptx_module *ptx = NULL;
-    char *text = NULL;
-    size_t length = 0;
-    if (module->simt || module->error)
-        return module->error;
-    memset(&diag, 0, sizeof(diag));
-    struct left_out left_out;
-    bool apart = false;
-    memset(&left_out, 0, sizeof(left_out));
-    enum mg_status status = load_text(module, &text, &length, &apart, &left_out, &diag);
-    if (!status)
-        status = mg__ptx_parse(text, length, &ptx, &diag);
-    if (!status && !may_be_missing(&left_out, ptx)) {
-        mg__ptx_free(ptx);
-        diag = left_out.why;
-        status = diag.status;
-    }
-    if (!status) {
-        ptx->apart |= apart;
-        status = mg__simt_module_load(mg__cudart.simt, ptx, &module->simt, &diag);
-        if (status) {
-            mg__ptx_free(ptx);
-            module->simt = NULL;
-        }
-    }
-    free(text);
+    unsigned n = device->number;
+    if (module->on[n] || module->error[n])
+        return module->error[n];
+    enum mg_status status = mg__device_load(device->device, &module->code, &module->on[n], &diag);
     if (status) {
-        if (!diag.message[0])
-            mg__diag_set(&diag, status, "the program's device code cannot be loaded: %s", mg_status_text(status));
         mg__cudart_tell(NULL, &diag);
-        module->error = mg__cudart_error_of(status);
-        for (size_t i = 0; i < module->vars.count; i++) { /* the host may touch managed variables all the same */
-            struct cudart_var *var = module->vars.at[i];
-            uint64_t address;
-            if (var->managed && !*var->managed &&
-                !mg__mem_alloc(mg__cudart.simt, MG_MAX(var->size, 1), 256, &address)) {
-                memset((void *)(uintptr_t)address, 0, var->size);
-                *var->managed = (void *)(uintptr_t)address;
-            }
-        }
-        return module->error;
+        module->error[n] = mg__cudart_error_of(status);
+        for (size_t i = 0; i < module->vars.count; i++)
+            place_unloaded(module->vars.at[i], device);
+        return module->error[n];
     }
     for (size_t i = 0; i < module->vars.count; i++) {
         struct cudart_var *var = module->vars.at[i];
-        uint64_t address, size;
-        if (!mg__simt_module_symbol(module->simt, var->name, &address, &size))
-            continue; /* not in this device's PTX: asking for it says so */
-        var->address = address;
-        var->device_size = size;
-        if (var->managed)
-            *var->managed = (void *)(uintptr_t)address;
+        if (mg__simt_module_symbol(module->on[n]->simt, var->name, &var->on[n].address, &var->on[n].size)) {
+            if (var->managed)
+                place_managed(var, device);
+        } /* else not in this device's PTX: asking for it says so */
     }
     return 0;
 }
 
-/* ---- machine code: not run, but it says what a kernel takes ---- */
-static void read_code(struct cudart_module *module)
+/* By host address or kernel handle, under the lock. */
+static struct cudart_func *func_of(const void *handle)
 {
-    struct mg_fatbin_entry entry;
-    struct mg_diag ignored; /* damaged machine code hurts nobody: PTX is what runs */
-    char *bytes;
-    size_t size;
-    module->code_read = true;
-    mg__arena_init(&module->code_arena);
-    if (!module->data || mg__fatbin_code(module->data, module->limit, mg__cudart.arch->cc, false, &entry, &ignored) ||
-        mg__fatbin_unpack(&entry, &bytes, &size, &ignored))
-        return;
-    module->code_cc = entry.sm;
-    if (mg__cubin_read(bytes, size, &module->code_arena, &module->code, &ignored))
-        memset(&module->code, 0, sizeof(module->code));
-    free(bytes);
+    struct cudart_func *func = map_get(&registry.funcs, handle);
+    return func ? func : map_get(&registry.handles, handle);
 }
 
-/* What the compiler gave the kernel, in place of the engine's estimate. */
-static void apply_code(struct cudart_func *func)
-{
-    unsigned cc = mg__cudart.arch->cc;
-    if (!func->module->code_read)
-        read_code(func->module);
-    unsigned from = func->module->code_cc;
-    const struct mg_cubin_kernel *k = mg__cubin_find(&func->module->code, func->name);
-    snprintf(func->regs_from, sizeof(func->regs_from), "an estimate");
-    if (!k)
-        return;
-    func->info.regs = k->regs;
-    func->barriers = k->barriers;
-    func->exact = from <= cc && from / 10 == cc / 10;
-    snprintf(func->regs_from, sizeof(func->regs_from), "machine code for %u.%u", from / 10, from % 10);
-    if (!func->exact)
-        return;
-    func->info.shared_static = k->shared_static; /* rounded up, as a device tells and counts it */
-    /* A device counts only blocks that the register file takes. */
-    struct mg_occupancy_query q = mg_arch_query(func->info.max_threads, k->regs, 0, 0);
-    while (q.threads > 32 && mg__arch_blocks_per_sm(mg__cudart.arch, q.threads, k->regs, 0) == 0)
-        q.threads = (q.threads - 1) / 32 * 32;
-    func->info.max_threads = q.threads;
-}
-
-int mg__cudart_func_find(const void *handle, struct cudart_func **out)
+int mg__cudart_func_find(const void *handle, struct cudart_device *device, struct mg_device_kernel **kernel)
 {
     int error = 0;
-    *out = NULL;
+    *kernel = NULL;
     if (!handle)
         return cudaErrorInvalidDeviceFunction;
     mg__cudart_lock();
-    struct cudart_func *func = map_get(&registry.funcs, handle);
-    if (!func)
-        func = map_get(&registry.handles, handle);
+    struct cudart_func *func = func_of(handle);
     if (!func || func->module->gone)
         error = cudaErrorInvalidResourceHandle; /* as CUDA 13 answers for an address that is no kernel's */
     else
-        error = mg__cudart_load(func->module);
-    if (!error && !func->kernel) {
-        func->kernel = mg__simt_kernel_find(func->module->simt, func->name);
-        if (func->kernel) {
-            mg__simt_kernel_info(func->kernel, &func->info);
-            func->bounds = func->info.max_threads;
-            apply_code(func);
-        } else {
+        error = mg__cudart_load(func->module, device);
+    if (!error) {
+        struct mg_device_kernel **on = &func->on[device->number];
+        if (!*on && mg__device_kernel(func->module->on[device->number], func->name, on))
             error = cudaErrorInvalidDeviceFunction;
-        }
+        *kernel = *on;
     }
     mg__cudart_unlock();
-    *out = error ? NULL : func;
     return error;
 }
 
-int mg__cudart_var_find(const void *symbol, struct cudart_var **out)
+int mg__cudart_var_find(const void *symbol, uint64_t *address, uint64_t *size)
 {
+    struct cudart_device *here = mg__cudart_here();
     int error = 0;
-    *out = NULL;
     mg__cudart_lock();
     struct cudart_var *var = map_get(&registry.vars, symbol);
     /* A managed variable is also named by its address, which is what `variable` means in host code. */
@@ -470,28 +377,32 @@ int mg__cudart_var_find(const void *symbol, struct cudart_var **out)
     if (!var || var->module->gone)
         error = cudaErrorInvalidSymbol;
     else
-        error = mg__cudart_load(var->module);
-    if (!error && !var->address)
+        error = mg__cudart_load(var->module, here);
+    if (!error && !var->on[here->number].address)
         error = cudaErrorInvalidSymbol;
+    if (!error) {
+        *address = var->on[here->number].address;
+        *size = var->on[here->number].size;
+    }
     mg__cudart_unlock();
-    *out = error ? NULL : var;
     return error;
 }
 
-void mg__cudart_registry_reset(void)
+void mg__cudart_registry_join(struct cudart_device *device)
 {
-    for (size_t i = 0; i < registry.modules.count; i++) {
-        struct cudart_module *module = registry.modules.at[i];
-        for (size_t k = 0; k < module->funcs.count; k++) {
-            module->funcs.at[k]->kernel = NULL;
-            module->funcs.at[k]->shared_optin = 0;
+    for (size_t i = 0; i < registry.modules.count; i++)
+        for (size_t k = 0; k < registry.modules.at[i]->vars.count; k++) {
+            const struct cudart_var *var = registry.modules.at[i]->vars.at[k];
+            if (var->home)
+                mg__cudart_share(var->home, device, var->on[var->home->number].address,
+                                 var->on[var->home->number].size);
         }
-        for (size_t k = 0; k < module->vars.count; k++)
-            module->vars.at[k]->address = 0;
-        if (module->simt)
-            mg__simt_module_unload(module->simt);
-        module->simt = NULL;
-    }
+}
+
+void mg__cudart_registry_reset(struct cudart_device *device)
+{
+    for (size_t i = 0; i < registry.modules.count; i++)
+        unload(registry.modules.at[i], device);
 }
 
 /* ---- kernel handles ---- */
@@ -505,13 +416,16 @@ int mg____cudaGetKernel(void **kernel, const void *host)
     return func ? 0 : cudaErrorInvalidDeviceFunction;
 }
 
-int mg__cudaGetKernel(void **kernel, const void *host)
+int mg__cudaGetKernel(void **handle, const void *host)
 {
-    struct cudart_func *func;
+    struct mg_device_kernel *kernel;
     CUDART_ENTER();
-    int error = kernel ? mg__cudart_func_find(host, &func) : cudaErrorInvalidValue;
-    if (!error)
-        *kernel = func;
+    int error = handle ? mg__cudart_func_find(host, mg__cudart_here(), &kernel) : cudaErrorInvalidValue;
+    if (!error) {
+        mg__cudart_lock();
+        *handle = func_of(host);
+        mg__cudart_unlock();
+    }
     return mg__cudart_done(error);
 }
 
@@ -522,46 +436,49 @@ int mg__cudaGetFuncBySymbol(void **function, const void *host)
 
 int mg__cudaFuncGetName(const char **name, const void *handle)
 {
-    struct cudart_func *func;
+    struct mg_device_kernel *kernel;
     CUDART_ENTER();
-    int error = name ? mg__cudart_func_find(handle, &func) : cudaErrorInvalidValue;
-    if (!error)
-        *name = func->name;
+    int error = name ? mg__cudart_func_find(handle, mg__cudart_here(), &kernel) : cudaErrorInvalidValue;
+    if (!error) {
+        mg__cudart_lock();
+        *name = func_of(handle)->name;
+        mg__cudart_unlock();
+    }
     return mg__cudart_done(error);
 }
 
 int mg__cudaFuncGetParamInfo(const void *handle, size_t index, size_t *offset, size_t *size)
 {
-    struct cudart_func *func;
+    struct mg_device_kernel *kernel;
     CUDART_ENTER();
-    int error = mg__cudart_func_find(handle, &func);
-    if (!error && index >= func->info.func->nparams)
+    int error = mg__cudart_func_find(handle, mg__cudart_here(), &kernel);
+    if (!error && index >= kernel->info.func->nparams)
         error = cudaErrorInvalidValue;
     if (!error) {
         if (offset)
-            *offset = func->info.func->params[index]->offset;
+            *offset = kernel->info.func->params[index]->offset;
         if (size)
-            *size = func->info.func->params[index]->size;
+            *size = kernel->info.func->params[index]->size;
     }
     return mg__cudart_done(error);
 }
 
 int mg__cudaGetSymbolAddress(void **address, const void *symbol)
 {
-    struct cudart_var *var;
+    uint64_t at, size;
     CUDART_ENTER();
-    int error = address ? mg__cudart_var_find(symbol, &var) : cudaErrorInvalidValue;
+    int error = address ? mg__cudart_var_find(symbol, &at, &size) : cudaErrorInvalidValue;
     if (!error)
-        *address = (void *)(uintptr_t)var->address;
+        *address = (void *)(uintptr_t)at;
     return mg__cudart_done(error);
 }
 
 int mg__cudaGetSymbolSize(size_t *size, const void *symbol)
 {
-    struct cudart_var *var;
+    uint64_t at, bytes;
     CUDART_ENTER();
-    int error = size ? mg__cudart_var_find(symbol, &var) : cudaErrorInvalidValue;
+    int error = size ? mg__cudart_var_find(symbol, &at, &bytes) : cudaErrorInvalidValue;
     if (!error)
-        *size = var->device_size;
+        *size = bytes;
     return mg__cudart_done(error);
 }

@@ -14,6 +14,7 @@ enum object_kind { STREAM, EVENT };
 struct object { /* a stream or an event */
     struct object *next;
     enum object_kind kind;
+    struct cudart_device *device; /* that it was made on */
     unsigned flags;
     int priority;
     uint64_t id;   /* stream */
@@ -43,6 +44,7 @@ static int make(void **handle, enum object_kind kind, unsigned flags, int priori
     if (!o)
         return cudaErrorMemoryAllocation;
     o->kind = kind;
+    o->device = mg__cudart_here();
     o->flags = flags;
     o->priority = priority;
     mg__cudart_lock();
@@ -52,23 +54,29 @@ static int make(void **handle, enum object_kind kind, unsigned flags, int priori
     *bucket(o) = o;
     mg__cudart_unlock();
     if (kind == STREAM)
-        mg__check_stream_made(mg__cudart.check, (uint64_t)(uintptr_t)o, !(flags & 1)); /* cudaStreamNonBlocking */
+        mg__check_stream_made(o->device->device->check, (uint64_t)(uintptr_t)o,
+                              !(flags & 1)); /* cudaStreamNonBlocking */
     *handle = o;
     return 0;
+}
+
+static void forget(const struct object *o)
+{
+    if (o->kind == STREAM)
+        mg__check_stream_gone(o->device->device->check, (uint64_t)(uintptr_t)o);
+    else
+        mg__check_event_gone(o->device->device->check, (uint64_t)(uintptr_t)o);
 }
 
 static int destroy(void *handle, enum object_kind kind)
 {
     int error = cudaErrorInvalidResourceHandle;
-    if (kind == STREAM)
-        mg__check_stream_gone(mg__cudart.check, (uint64_t)(uintptr_t)handle);
-    else
-        mg__check_event_gone(mg__cudart.check, (uint64_t)(uintptr_t)handle);
     mg__cudart_lock();
     for (struct object **p = bucket(handle); *p; p = &(*p)->next)
         if (*p == handle && (*p)->kind == kind) {
             struct object *o = *p;
             *p = o->next;
+            forget(o);
             free(o);
             error = 0;
             break;
@@ -77,13 +85,17 @@ static int destroy(void *handle, enum object_kind kind)
     return error;
 }
 
-void mg__cudart_stream_reset(void)
+void mg__cudart_stream_reset(struct cudart_device *device)
 {
     for (size_t i = 0; i < BUCKETS; i++)
-        while (objects[i]) {
-            struct object *o = objects[i];
-            objects[i] = o->next;
-            free(o);
+        for (struct object **p = &objects[i]; *p;) {
+            struct object *o = *p;
+            if (o->device == device) {
+                *p = o->next;
+                free(o);
+            } else {
+                p = &o->next;
+            }
         }
 }
 
@@ -98,10 +110,10 @@ static uint64_t stream_id(const void *stream)
     return (uintptr_t)stream == CU_STREAM_LEGACY ? 0 : (uint64_t)(uintptr_t)stream;
 }
 
-/* A copy of the stream's properties. */
+/* A copy of the stream's properties. The default stream is that of the thread's device. */
 static int look_up(const void *stream, struct object *out)
 {
-    *out = (struct object){.kind = STREAM, .id = FIRST_ID};
+    *out = (struct object){.kind = STREAM, .id = FIRST_ID, .device = mg__cudart_here()};
     if (is_default(stream))
         return 0;
     mg__cudart_lock();
@@ -117,7 +129,10 @@ bool mg__cudart_stream_ok(const void *stream)
     struct object o;
     mg__cudart_call.stream = stream_id(stream);
     mg__cudart_call.async = true;
-    return look_up(stream, &o) == 0;
+    if (look_up(stream, &o))
+        return false;
+    mg__cudart_call.device = o.device;
+    return true;
 }
 
 /* ---- streams ---- */
@@ -151,7 +166,7 @@ int mg__cudaStreamSynchronize(void *stream)
     CUDART_ENTER();
     bool known = mg__cudart_stream_ok(stream);
     if (known)
-        mg__check_host_waited(mg__cudart.check, stream_id(stream), false);
+        mg__check_host_waited(mg__cudart_call.device->device->check, stream_id(stream), false);
     return mg__cudart_done(known ? 0 : cudaErrorInvalidResourceHandle);
 }
 
@@ -196,21 +211,36 @@ int mg__cudaStreamGetDevice(void *stream, int *device)
     CUDART_ENTER();
     int error = device ? look_up(stream, &o) : cudaErrorInvalidValue;
     if (!error)
-        *device = 0;
+        *device = (int)o.device->number;
     return mg__cudart_done(error);
 }
 
+/* The event as it is; NULL: there is none of that handle. */
+static bool event_of(void *event, struct object *out)
+{
+    mg__cudart_lock();
+    struct object *o = find(event, EVENT);
+    if (o)
+        *out = *o;
+    mg__cudart_unlock();
+    return o;
+}
+
+/* Checks keep order within a device. An event that orders two devices counts as if the host had waited for the one, so
+ * that nothing is claimed of what it did before. */
 int mg__cudaStreamWaitEvent(void *stream, void *event, unsigned flags)
 {
+    struct object e;
     CUDART_ENTER();
-    mg__cudart_lock();
-    bool known = find(event, EVENT);
-    mg__cudart_unlock();
-    if (!known || !mg__cudart_stream_ok(stream))
+    if (!event_of(event, &e) || !mg__cudart_stream_ok(stream))
         return mg__cudart_done(cudaErrorInvalidResourceHandle);
-    if (flags <= 1)
-        mg__check_event_waited(mg__cudart.check, (uint64_t)(uintptr_t)event, stream_id(stream), false);
-    return mg__cudart_done(flags > 1 ? cudaErrorInvalidValue : 0);
+    if (flags > 1)
+        return mg__cudart_done(cudaErrorInvalidValue);
+    if (e.device == mg__cudart_call.device)
+        mg__check_event_waited(e.device->device->check, (uint64_t)(uintptr_t)event, stream_id(stream), false);
+    else
+        mg__check_host_waited(e.device->device->check, 0, true);
+    return mg__cudart_done(0);
 }
 
 int mg__cudaStreamAddCallback(void *stream, void (*callback)(void *, int, void *), void *arg, unsigned flags)
@@ -299,12 +329,13 @@ int mg__cudaEventRecordWithFlags(void *event, void *stream, unsigned flags)
         return mg__cudart_done(cudaErrorInvalidResourceHandle);
     mg__cudart_lock();
     struct object *o = find(event, EVENT);
-    if (o)
+    bool good = o && o->device == mg__cudart_call.device; /* the event and the stream are of one device */
+    if (good)
         o->time = mg__time_ns();
     mg__cudart_unlock();
-    if (o)
-        mg__check_event_recorded(mg__cudart.check, (uint64_t)(uintptr_t)event, stream_id(stream));
-    return mg__cudart_done(o ? 0 : cudaErrorInvalidResourceHandle);
+    if (good)
+        mg__check_event_recorded(mg__cudart_call.device->device->check, (uint64_t)(uintptr_t)event, stream_id(stream));
+    return mg__cudart_done(good ? 0 : cudaErrorInvalidResourceHandle);
 }
 
 int mg__cudaEventRecord(void *event, void *stream)
@@ -314,13 +345,12 @@ int mg__cudaEventRecord(void *event, void *stream)
 
 int mg__cudaEventSynchronize(void *event)
 {
+    struct object e;
     CUDART_ENTER();
-    mg__cudart_lock();
-    bool known = find(event, EVENT);
-    mg__cudart_unlock();
-    if (known)
-        mg__check_event_waited(mg__cudart.check, (uint64_t)(uintptr_t)event, 0, true);
-    return mg__cudart_done(known ? 0 : cudaErrorInvalidResourceHandle);
+    if (!event_of(event, &e))
+        return mg__cudart_done(cudaErrorInvalidResourceHandle);
+    mg__check_event_waited(e.device->device->check, (uint64_t)(uintptr_t)event, 0, true);
+    return mg__cudart_done(0);
 }
 
 int mg__cudaEventQuery(void *event)
@@ -334,7 +364,8 @@ int mg__cudaEventElapsedTime(float *ms, void *start, void *end)
     int error = ms ? 0 : cudaErrorInvalidValue;
     mg__cudart_lock();
     struct object *a = find(start, EVENT), *b = find(end, EVENT);
-    if (!error && (!a || !b || !a->time || !b->time || ((a->flags | b->flags) & CU_EVENT_NO_TIMING)))
+    if (!error &&
+        (!a || !b || !a->time || !b->time || a->device != b->device || ((a->flags | b->flags) & CU_EVENT_NO_TIMING)))
         error = cudaErrorInvalidResourceHandle;
     if (!error)
         *ms = (float)((double)(int64_t)(b->time - a->time) * 1e-6);

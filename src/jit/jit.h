@@ -16,9 +16,10 @@ struct mg_jit_options {
  * mg__simt_attach (simt/simt.h); close it after the device. */
 struct mg_engine *mg__jit_open(const struct mg_jit_options *options, const char **reason);
 void mg__jit_close(struct mg_engine *engine);
-/* Gives the device the engine that MARGAY_ENGINE names, or the best that was built; *engine is NULL if kernels are
- * interpreted. Close it after the device. */
-enum mg_status mg__jit_choose(struct mg_simt *simt, struct mg_engine **engine, struct mg_diag *diag);
+/* Gives the device the engine of that name (jit, quick, interp), or with NULL or "" the best that was built; *engine is
+ * NULL if kernels are interpreted. Close it after the device. */
+enum mg_status mg__jit_choose(struct mg_simt *simt, const char *name, bool verbose, struct mg_engine **engine,
+                              struct mg_diag *diag);
 struct mg_jit_stats {
     uint64_t compiled[2], loaded, refused; /* compiled: quickly, thoroughly */
     uint64_t faulty; /* of those refused: code was made that LLVM or the loader would not take */

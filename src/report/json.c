@@ -153,7 +153,7 @@ bool mg__report_launch_json(const struct mg_report_launch *launch, struct mg_str
         kernel = demangled ? demangled : launch->mangled;
     }
     bool ok = mg__strbuf_append(out, "{", 1) && field(out, "kernel", kernel) && mg__strbuf_append(out, ", ", 2) &&
-              field(out, "mangled", launch->mangled) && mg__strbuf_append(out, ", ", 2) &&
+              field(out, "mangled", launch->mangled) && mg__strbuf_printf(out, ", \"device\": %u, ", launch->device) &&
               dim3(out, "grid", launch->grid) && mg__strbuf_append(out, ", ", 2) && dim3(out, "block", launch->block) &&
               mg__strbuf_printf(out, ", \"shared_static\": %u, \"shared_dynamic\": %u, \"regs\": %u",
                                 launch->shared_static, launch->shared_dynamic, launch->regs) &&

@@ -97,6 +97,7 @@ static enum mg_status parse_launch(const json_t *object, struct mg_arena *arena,
         return MG_ERR_SYNTAX;
     launch->kernel = get_text(object, "kernel", arena);
     launch->mangled = get_text(object, "mangled", arena);
+    launch->device = get_u32(object, "device");
     launch->grid = get_dim3(object, "grid");
     launch->block = get_dim3(object, "block");
     launch->shared_static = get_u32(object, "shared_static");

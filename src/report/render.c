@@ -94,6 +94,8 @@ static bool shape(struct mg_strbuf *out, const struct mg_style *style, const str
     if (k->launches != 1)
         ok =
             ok && mg__strbuf_printf(out, ", %s%llu launches", style->utf8 ? "×" : "x", (unsigned long long)k->launches);
+    if (k->devices & (k->devices - 1))
+        ok = ok && mg__strbuf_printf(out, " on %d devices", __builtin_popcount(k->devices));
     if (k->failed)
         ok = ok && mg__strbuf_printf(out, ", %llu failed", (unsigned long long)k->failed);
     return ok;

@@ -42,7 +42,8 @@ struct mg_tally_kernel {
     uint32_t shared_static, shared_dynamic, regs;
     uint64_t launches, failed;
     bool shapes_differ;
-    uint32_t waits; /* of any launch */
+    uint32_t waits;   /* of any launch */
+    uint32_t devices; /* that it ran on: a bit each, the last for all from there on */
     double seconds;
     struct mg_metrics metrics; /* sums */
     MG_VEC(struct mg_report_line) lines;

@@ -68,6 +68,7 @@ enum {
 const char *mg__report_wait_name(unsigned bit); /* of 1 << bit */
 struct mg_report_launch {
     const char *kernel, *mangled; /* demangled; as in PTX */
+    unsigned device;              /* its number in the process */
     struct mg_dim3 grid, block;
     uint32_t shared_static, shared_dynamic, regs;
     const char *regs_from; /* "machine code for 9.0", "an estimate"; NULL: not said */
@@ -177,6 +178,10 @@ struct mg_report_device {
 struct mg_report_writer;
 /* `target` is "fd:N" (an inherited descriptor) or a path. */
 enum mg_status mg__report_open(const char *target, const struct mg_report_device *device, struct mg_report_writer **w);
+/* Keeps launches in memory, and nothing else: mg__report_take gives those so far as a whole report file (malloc'd), and
+ * forgets them. */
+enum mg_status mg__report_keep(const struct mg_report_device *device, struct mg_report_writer **w);
+enum mg_status mg__report_take(struct mg_report_writer *w, char **json);
 enum mg_status mg__report_launch(struct mg_report_writer *w, const struct mg_report_launch *launch);
 enum mg_status mg__report_finding(struct mg_report_writer *w, const struct mg_report_finding *finding);
 enum mg_status mg__report_advice(struct mg_report_writer *w, const struct mg_report_advice *advice);

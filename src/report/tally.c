@@ -103,6 +103,7 @@ enum mg_status mg__tally_add(struct mg_tally *tally, const struct mg_report_laun
     k->seconds += launch->seconds;
     k->regs = MG_MAX(k->regs, launch->regs);
     k->waits |= launch->waits;
+    k->devices |= UINT32_C(1) << MG_MIN(launch->device, 31u);
     k->shapes_differ |= !same_dim(k->grid, launch->grid) || !same_dim(k->block, launch->block);
     for (size_t i = 0; i < launch->nlines; i++)
         if (!add_line(tally, k, &launch->lines[i], i))

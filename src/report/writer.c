@@ -22,6 +22,10 @@ struct mg_report_writer {
     bool owned;  /* opened by us: a path */
     bool broken; /* a write failed: nothing more is tried */
     uint64_t launches;
+    bool keeps;                     /* nothing is written: */
+    struct mg_report_device device; /* the report's header, */
+    struct mg_strbuf kept;          /* its launches, commas between, */
+    bool lost;                      /* of which one did not fit into memory */
 };
 
 /* Writes all of it or fails. EAGAIN happens when the program made the inherited pipe non-blocking. */
@@ -57,6 +61,10 @@ static enum mg_status emit(struct mg_report_writer *w, struct mg_strbuf *line, b
     if (!formatted || !mg__strbuf_append(line, "\n", 1)) {
         mg__strbuf_free(line);
         return MG_ERR_NOMEM;
+    }
+    if (w->keeps) {
+        mg__strbuf_free(line);
+        return MG_OK;
     }
     sigset_t pipe_only, before, pending;
     sigemptyset(&pipe_only);
@@ -136,8 +144,45 @@ enum mg_status mg__report_open(const char *target, const struct mg_report_device
     return MG_OK;
 }
 
+enum mg_status mg__report_keep(const struct mg_report_device *device, struct mg_report_writer **out)
+{
+    struct mg_report_writer *w = *out = calloc(1, sizeof(*w));
+    if (!w)
+        return MG_ERR_NOMEM;
+    w->keeps = true;
+    w->device = *device;
+    pthread_mutex_init(&w->lock, NULL);
+    return MG_OK;
+}
+
+static enum mg_status keep(struct mg_report_writer *w, const struct mg_report_launch *launch)
+{
+    pthread_mutex_lock(&w->lock);
+    bool kept = (!w->kept.count || mg__strbuf_append(&w->kept, ",\n", 2)) && mg__report_launch_json(launch, &w->kept);
+    w->lost |= !kept;
+    pthread_mutex_unlock(&w->lock);
+    return kept ? MG_OK : MG_ERR_NOMEM;
+}
+
+enum mg_status mg__report_take(struct mg_report_writer *w, char **json)
+{
+    struct mg_strbuf out = {0};
+    pthread_mutex_lock(&w->lock);
+    bool good = !w->lost && mg__report_begin_json(&w->device, &out) &&
+                mg__strbuf_append(&out, w->kept.at ? w->kept.at : "", w->kept.count) && mg__report_end_json(&out);
+    mg__strbuf_free(&w->kept);
+    w->lost = false;
+    pthread_mutex_unlock(&w->lock);
+    if (!good)
+        mg__strbuf_free(&out);
+    *json = out.at;
+    return good ? MG_OK : MG_ERR_NOMEM;
+}
+
 enum mg_status mg__report_launch(struct mg_report_writer *w, const struct mg_report_launch *launch)
 {
+    if (w->keeps)
+        return keep(w, launch);
     struct mg_strbuf line = {0};
     bool ok = mg__strbuf_printf(&line, "{\"record\": \"launch\", \"launch\": ") &&
               mg__report_launch_json(launch, &line) && mg__strbuf_append(&line, "}", 1);
@@ -214,7 +259,7 @@ void mg__report_crash(struct mg_report_writer *w, const char *kernel, const stru
 {
     char line[4096];
     size_t at = 0, room = sizeof(line) - 1;
-    if (w && !w->broken) { /* a line of its own: another may be half written */
+    if (w && !w->broken && !w->keeps) { /* a line of its own: another may be half written */
         at = put_raw(line, room, at, "\n{\"record\": \"error\", \"status\": \"");
         at = put_raw(line, room, at, mg_status_name(diag->status));
         at = put_raw(line, room, at, "\", \"message\": \"");
@@ -260,6 +305,7 @@ void mg__report_close(struct mg_report_writer *w)
     (void)emit(w, &line, ok);
     if (w->owned)
         close(w->fd);
+    mg__strbuf_free(&w->kept);
     pthread_mutex_destroy(&w->lock);
     free(w);
 }

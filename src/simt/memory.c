@@ -27,6 +27,8 @@ struct mg_memory {
     uint8_t *base;
     uint64_t reserved, capacity, used, rover;
     MG_VEC(struct mg_block_of_memory) live; /* by address */
+    struct mg_simt *peers[MG_MAX_PEERS];    /* whose memory our launches may touch, too */
+    size_t npeers;
 };
 
 static uint64_t round_up(uint64_t value, uint64_t align)
@@ -248,16 +250,63 @@ void mg__mem_info(const struct mg_simt *simt, uint64_t *free_bytes, uint64_t *to
     pthread_mutex_unlock(&s->lock);
 }
 
-enum mg_status mg__memory_snapshot(struct mg_simt *simt, struct mg_allocation **list, size_t *count)
+enum mg_status mg__mem_peer(struct mg_simt *simt, struct mg_simt *peer, bool may)
 {
     struct mg_memory *m = simt->memory;
+    size_t i = 0;
     pthread_mutex_lock(&simt->lock);
-    *count = m->live.count;
-    *list = malloc(MG_MAX(m->live.count, 1) * sizeof **list);
-    for (size_t i = 0; *list && i < m->live.count; i++)
-        (*list)[i] = describe(&m->live.at[i]);
+    while (i < m->npeers && m->peers[i] != peer)
+        i++;
+    bool is = i < m->npeers, full = m->npeers == MG_MAX_PEERS;
+    if (may && !is && !full)
+        m->peers[m->npeers++] = peer;
+    else if (!may && is)
+        m->peers[i] = m->peers[--m->npeers];
     pthread_mutex_unlock(&simt->lock);
-    return *list ? MG_OK : MG_ERR_NOMEM;
+    return may && !is && full ? MG_ERR_INVALID : MG_OK;
+}
+
+/* Appends what is live on `simt`; of a peer, what is its own. */
+static bool add_live(struct mg_simt *simt, bool own, struct mg_allocation **list, size_t *count)
+{
+    const struct mg_memory *m = simt->memory;
+    pthread_mutex_lock(&simt->lock);
+    struct mg_allocation *grown = realloc(*list, MG_MAX(*count + m->live.count, 1) * sizeof **list);
+    for (size_t i = 0; grown && i < m->live.count; i++)
+        if (own || !m->live.at[i].host)
+            grown[(*count)++] = describe(&m->live.at[i]);
+    pthread_mutex_unlock(&simt->lock);
+    *list = grown ? grown : *list;
+    return grown;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct mg_allocation *x = a, *y = b;
+    return x->address < y->address ? -1 : x->address > y->address;
+}
+
+enum mg_status mg__memory_snapshot(struct mg_simt *simt, struct mg_allocation **list, size_t *count)
+{
+    *list = NULL;
+    *count = 0;
+    bool good = add_live(simt, true, list, count);
+    struct mg_simt *peers[MG_MAX_PEERS];
+    pthread_mutex_lock(&simt->lock);
+    size_t npeers = simt->memory->npeers;
+    memcpy(peers, simt->memory->peers, sizeof peers);
+    pthread_mutex_unlock(&simt->lock);
+    for (size_t i = 0; good && i < npeers; i++)
+        good = add_live(peers[i], false, list, count);
+    if (npeers && good && *count) {
+        size_t kept = 1;
+        qsort(*list, *count, sizeof **list, by_address);
+        for (size_t i = 1; i < *count; i++) /* managed memory is registered here, and the peer's own */
+            if ((*list)[i].address != (*list)[kept - 1].address)
+                (*list)[kept++] = (*list)[i];
+        *count = kept;
+    }
+    return good ? MG_OK : MG_ERR_NOMEM;
 }
 
 const struct mg_allocation *mg__snapshot_find(const struct mg_run *run, uint64_t address)

@@ -236,6 +236,20 @@ void mg__simt_module_unload(struct mg_simt_module *module)
     free(module);
 }
 
+bool mg__simt_module_place(struct mg_simt_module *m, const char *name, uint64_t address)
+{
+    const struct mg_ptx_var *v = mg__ptx_find_var(m->ptx, name);
+    if (!v || !m->addresses[v->id])
+        return false;
+    mg__mem_free(m->simt, m->addresses[v->id]);
+    m->addresses[v->id] = address;
+    for (size_t i = 0; i < m->ptx->nvars; i++)
+        for (size_t k = 0; m->addresses[i] && m->ptx->vars[i] != v && k < m->ptx->vars[i]->nrelocs; k++)
+            if (m->ptx->vars[i]->relocs[k].var == v)
+                write_reloc(m, m->ptx->vars[i], &m->ptx->vars[i]->relocs[k]);
+    return true;
+}
+
 bool mg__simt_module_symbol(const struct mg_simt_module *module, const char *name, uint64_t *address, uint64_t *size)
 {
     const struct mg_ptx_var *v = mg__ptx_find_var(module->ptx, name);
@@ -306,21 +320,43 @@ void mg__simt_kernel_info(const struct mg_simt_kernel *kernel, struct mg_simt_ke
 }
 
 /* ---- launches ---- */
-static enum mg_status check_launch(const struct mg_simt *s, const struct mg_simt_kernel *k,
-                                   const struct mg_simt_launch *l, struct mg_diag *diag)
+enum mg_launch_fault mg__simt_check(const struct mg_simt_kernel *k, const struct mg_simt_launch *l,
+                                    struct mg_launch_shape *shape, struct mg_diag *diag)
 {
-    struct mg_launch_shape shape = {.grid = l->grid, .block = l->block, .param_bytes = k->info.param_size};
     struct mg_diag why;
     memset(&why, 0, sizeof why);
-    shape.kernel = mg_arch_query(0, l->regs, k->info.shared_static, l->shared);
-    shape.kernel.shared_optin = l->shared_optin;
-    shape.kernel.max_threads = k->info.max_threads;
-    enum mg_launch_fault fault = mg_arch_launch_check(s->arch, &shape, &why);
+    struct mg_occupancy_query q = l->compiled ? *l->compiled : mg_arch_query(0, 0, 0, 0);
+    bool estimated = l->estimated || !q.regs;
+    q.regs = q.regs ? q.regs : k->info.regs;
+    q.shared_static = q.shared_static ? q.shared_static : k->info.shared_static;
+    q.max_threads = q.max_threads ? q.max_threads : k->info.max_threads;
+    q.shared_dynamic = l->shared;
+    *shape = (struct mg_launch_shape){.grid = l->grid, .block = l->block, .kernel = q,
+                                      .param_bytes = k->info.param_size, .cooperative = l->cooperative};
+    enum mg_launch_fault fault = mg_arch_launch_check(k->module->simt->arch, shape, &why);
+    if (fault == MG_LAUNCH_REGISTERS && estimated) { /* it says how many blocks are resident, and refuses none */
+        memset(&why, 0, sizeof why);
+        shape->kernel.regs = 0;
+        fault = mg_arch_launch_check(k->module->simt->arch, shape, &why);
+    }
     if (fault) {
         bool dimensions = fault == MG_LAUNCH_ZERO || fault == MG_LAUNCH_GRID || fault == MG_LAUNCH_BLOCK;
         mg__diag_set(diag, dimensions ? MG_ERR_INVALID : MG_ERR_LAUNCH_LIMIT, "%s: %s", k->info.name, why.message);
         mg__diag_hint(diag, "%s", why.hint);
-        return dimensions ? MG_ERR_INVALID : MG_ERR_LAUNCH_LIMIT;
+    }
+    return fault;
+}
+
+static enum mg_status check_launch(const struct mg_simt_kernel *k, const struct mg_simt_launch *l,
+                                   struct mg_diag *diag)
+{
+    struct mg_launch_shape shape;
+    struct mg_diag why;
+    memset(&why, 0, sizeof why);
+    if (mg__simt_check(k, l, &shape, &why)) {
+        if (diag)
+            *diag = why;
+        return why.status;
     }
     if (k->func->cluster) {
         mg__diag_set(diag, MG_ERR_UNSUPPORTED, "%s: launches as thread-block clusters are not simulated", k->info.name);
@@ -350,7 +386,7 @@ static const struct mg_program *program_of(struct mg_simt_kernel *k, bool watche
 static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const struct mg_simt_launch *l,
                              struct mg_diag *diag)
 {
-    enum mg_status status = check_launch(s, k, l, diag);
+    enum mg_status status = check_launch(k, l, diag);
     if (status != MG_OK)
         return status;
     const unsigned wants = wants_of(s);
@@ -387,16 +423,10 @@ static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const 
     if (l->shared)
         run->shared_vars[run->nshared_vars++] = (struct mg_shared_var){"(dynamic)", NULL, dynamic_at, l->shared};
     uint32_t threads = l->block.x * l->block.y * l->block.z;
-    unsigned per_sm = mg__arch_blocks_per_sm(s->arch, threads, l->regs ? l->regs : k->info.regs, run->shared_total);
+    unsigned regs = l->compiled && l->compiled->regs && !l->estimated ? l->compiled->regs : k->info.regs;
+    unsigned per_sm = mg__arch_blocks_per_sm(s->arch, threads, regs, run->shared_total);
     run->resident = MG_MAX(s->arch->board->sm_count * MG_MAX(per_sm, 1), 1);
     if (l->cooperative) {
-        if (run->nblocks > run->resident) {
-            status = mg__diag_set(diag, MG_ERR_LAUNCH_LIMIT,
-                                  "%s: a cooperative launch of %llu blocks; the device holds %u of them at once",
-                                  k->info.name, (unsigned long long)run->nblocks, run->resident);
-            mg__diag_hint(diag, "cudaOccupancyMaxActiveBlocksPerMultiprocessor times the number of SMs is the most.");
-            goto done;
-        }
         if (!s->workspace && (status = mg__memory_alloc_named(s, 512, 512, "(grid barrier)", &s->workspace)) != MG_OK)
             goto done;
         /* Cooperative groups' grid barrier: its size, and a counter that starts at zero. */

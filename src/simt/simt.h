@@ -58,6 +58,9 @@ void mg__mem_info(const struct mg_simt *simt, uint64_t *free_bytes, uint64_t *to
 /* Page-locked host memory that kernels may touch (cudaMallocHost, managed memory, cudaHostRegister): any host range. */
 enum mg_status mg__mem_register_host(struct mg_simt *simt, void *host, uint64_t size);
 enum mg_status mg__mem_unregister_host(struct mg_simt *simt, void *host);
+#define MG_MAX_PEERS 31u
+/* Launches of `simt` that follow may touch what is allocated on `peer`, which must live as long; or may no more. */
+enum mg_status mg__mem_peer(struct mg_simt *simt, struct mg_simt *peer, bool may);
 
 /* ---- modules ---- */
 /* Whether a device function is of the device runtime (dynamic parallelism). Calls of it fail when they are reached. */
@@ -67,6 +70,9 @@ bool mg__simt_provides(const char *function); /* the engine itself does it: vpri
 enum mg_status mg__simt_module_load(struct mg_simt *simt, struct mg_ptx_module *ptx, struct mg_simt_module **module,
                                     struct mg_diag *diag);
 void mg__simt_module_unload(struct mg_simt_module *module);
+/* Before the first kernel is looked up: the variable lies at `address`, which is memory of another device and stays its
+ * own. False: there is no such variable. */
+bool mg__simt_module_place(struct mg_simt_module *module, const char *name, uint64_t address);
 bool mg__simt_module_symbol(const struct mg_simt_module *module, const char *name, uint64_t *address, uint64_t *size);
 struct mg_simt_kernel *mg__simt_kernel_find(struct mg_simt_module *module, const char *name); /* NULL: none */
 
@@ -87,16 +93,23 @@ struct mg_simt_launch {
     uint32_t shared;          /* dynamic, bytes */
     const void *params;       /* info.param_size bytes, laid out as func->params[i]->offset says */
     bool cooperative;         /* grid-wide synchronisation: all blocks resident at once */
-    uint32_t shared_optin;    /* the kernel's cudaFuncAttributeMaxDynamicSharedMemorySize, or 0 */
-    uint32_t regs;            /* registers a thread of the compiled kernel; 0: not known, info.regs will do */
+    /* What the kernel takes as it was compiled, and what it was allowed; what is 0 there is as its PTX tells, and with
+     * NULL all of it. With `estimated` its registers are no more than that: no launch is refused for them. */
+    const struct mg_occupancy_query *compiled;
+    bool estimated;
     /* Not NULL: an access beyond its allocation, in memory that a device has mapped all the same, goes on, and at the
      * launch's end this is told of the first of every instruction, in the order of their blocks; a source line may come
      * several times. NULL: it is a fault. */
     void (*warn)(void *context, const struct mg_diag *warning);
     void *warn_context;
 };
-/* Synchronous. Limits are checked first (MG_ERR_LAUNCH_LIMIT). An instruction that the engine does not execute stops
- * the launch when a warp reaches it (MG_ERR_UNSUPPORTED). `diag` names the source line, block and thread of a fault. */
+/* Which limit of the device the launch breaks: *shape is what was asked, and the record begins with the kernel's name.
+ * mg__simt_launch asks first. */
+enum mg_launch_fault mg__simt_check(const struct mg_simt_kernel *kernel, const struct mg_simt_launch *launch,
+                                    struct mg_launch_shape *shape, struct mg_diag *diag);
+/* Synchronous. Limits are checked first (MG_ERR_INVALID: dimensions; MG_ERR_LAUNCH_LIMIT). An instruction that the
+ * engine does not execute stops the launch when a warp reaches it (MG_ERR_UNSUPPORTED). `diag` names the source line,
+ * block and thread of a fault. */
 enum mg_status mg__simt_launch(struct mg_simt *simt, struct mg_simt_kernel *kernel,
                                const struct mg_simt_launch *launch, struct mg_diag *diag);
 #endif

@@ -145,7 +145,8 @@ int main(int argc, char **argv)
     if (!strcmp(what, "env")) {
         static const char *const names[] = {"MARGAY_MODE",     "MARGAY_DEVICE",   "MARGAY_THREADS",
                                             "MARGAY_LAUNCHES", "MARGAY_TIMEOUT",  "MARGAY_STRICT",
-                                            "MARGAY_KERNEL",   "MARGAY_PROGRESS", "LD_LIBRARY_PATH"};
+                                            "MARGAY_KERNEL",   "MARGAY_PROGRESS", "LD_LIBRARY_PATH",
+                                            "MARGAY_DEVICES"};
         for (size_t i = 0; i < MG_COUNT(names); i++)
             printf("%s=%s\n", names[i], getenv(names[i]) ? getenv(names[i]) : "(none)");
         for (int i = 2; i < argc; i++)

@@ -287,6 +287,7 @@ MARGAY_STRICT=1
 MARGAY_KERNEL=^a|b$
 MARGAY_PROGRESS=(none)
 LD_LIBRARY_PATH={self.libdir}:/opt/x:/opt/y
+MARGAY_DEVICES=(none)
 argument --json
 argument x
 """)
@@ -301,7 +302,15 @@ MARGAY_STRICT=(none)
 MARGAY_KERNEL=(none)
 MARGAY_PROGRESS=(none)
 LD_LIBRARY_PATH={self.libdir}
+MARGAY_DEVICES=(none)
 """)
+
+    def test_devices(self):
+        self.assertIn("MARGAY_DEVICES=4\n", self.margay("run", "--devices", "4", FAKE, "env", MARGAY_DEVICES="9").out)
+        for wrong in ("0", "17", "9.0", "-1"):
+            r = self.margay("run", "--devices", wrong, "true")
+            self.check(r, 2, out="")
+            self.assertIn(f"--devices {wrong}: a number from 1 to 16 is needed", r.err)
 
     def test_boards(self):
         r = self.margay("run", "--board", "voodoo", "true")
@@ -581,8 +590,8 @@ margay: void odd<float>(float*, int): grid 1, block 64 and others, \u00d73 launc
         self.assertEqual((report["findings"], report["errors"]), ([], []))
         self.assertEqual(len(report["launches"]), 5)  # each launch, not each row
         for launch in report["launches"]:
-            self.assertEqual(list(launch), ["kernel", "mangled", "grid", "block", "shared_static", "shared_dynamic", "regs",
-                                            "seconds", "status", "waits", "metrics", "derived", "lines", "variables"])
+            self.assertEqual(list(launch), ["kernel", "mangled", "device", "grid", "block", "shared_static", "shared_dynamic",
+                                            "regs", "seconds", "status", "waits", "metrics", "derived", "lines", "variables"])
         one = report["launches"][1]
         self.assertEqual(one["kernel"], "transpose_shared(float const*, float*, int)")
         self.assertEqual(one["mangled"], "_Z16transpose_sharedPKfPfi")

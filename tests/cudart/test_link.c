@@ -1,5 +1,5 @@
 /* Linking the PTX of several translation units: symbols, private names, line tables. */
-#include "cudart/link.h"
+#include "device/link.h"
 
 #include <setjmp.h>
 #include <cmocka.h>

@@ -196,13 +196,74 @@ static void side_by_side(void **state)
     }
 }
 
+/* Two devices of different capability, each used by a thread of its own: limits and reports are each one's. */
+struct device {
+    unsigned cc;
+    const char *text;
+    struct mg_context *context;
+    enum mg_status large; /* of a launch with 200,000 bytes of shared memory */
+    char *report;
+    int failed;
+};
+
+static void *as_device(void *arg)
+{
+    struct device *d = arg;
+    struct mg_module *m;
+    struct mg_kernel *k, *nothing;
+    uint64_t x;
+    d->failed = mg_module_load(d->context, ptx, strlen(ptx), &m) || mg_kernel_find(m, "scale", &k) ||
+                mg_kernel_find(m, "nothing", &nothing) || mg_mem_alloc(d->context, 4096, &x);
+    if (d->failed)
+        return NULL;
+    float *host = (float *)(uintptr_t)x, by = 1;
+    memset(host, 0, 4096);
+    uint8_t extra = (uint8_t)d->cc;
+    uint32_t n = 1024;
+    void *args[] = {&x, &by, &extra, &n};
+    for (int i = 0; i < 20; i++)
+        d->failed |= mg_launch(d->context, k, (struct mg_dim3){16, 1, 1}, (struct mg_dim3){64, 1, 1}, 0, args) != MG_OK;
+    for (int i = 0; i < 1024; i++)
+        d->failed |= host[i] != 20.0f * (float)d->cc;
+    d->large = mg_launch(d->context, nothing, one, one, 200000, NULL);
+    d->failed |= mg_report_json(d->context, &d->report) != MG_OK;
+    return NULL;
+}
+
+static void of_two_kinds(void **state)
+{
+    (void)state;
+    pthread_t threads[2];
+    struct device devices[2] = {{.cc = 80, .text = "8.0"}, {.cc = 90, .text = "9.0"}};
+    for (int i = 0; i < 2; i++) {
+        const struct mg_options options = {.device_cc = devices[i].cc, .threads = 2, .profile = 1};
+        assert_int_equal(mg_context_create(&options, &devices[i].context), MG_OK);
+    }
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, as_device, &devices[i]), 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(devices[0].large, MG_ERR_LAUNCH_LIMIT);
+    assert_non_null(strstr(mg_last_error(devices[0].context)->message, "compute capability 8.0"));
+    assert_int_equal(devices[1].large, MG_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(devices[i].failed, 0);
+        json_t *json = json_loads(devices[i].report, 0, NULL);
+        const json_t *device = json_object_get(json, "device"), *launches = json_object_get(json, "launches");
+        assert_string_equal(json_string_value(json_object_get(device, "compute_capability")), devices[i].text);
+        assert_int_equal(json_array_size(launches), 20 + i);
+        assert_true(json_is_integer(json_object_get(json_array_get(launches, 0), "device")));
+        json_decref(json);
+        free(devices[i].report);
+        mg_context_destroy(devices[i].context);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_program),
-        cmocka_unit_test(errors),
-        cmocka_unit_test(report),
-        cmocka_unit_test(side_by_side),
+        cmocka_unit_test(a_program),    cmocka_unit_test(errors),       cmocka_unit_test(report),
+        cmocka_unit_test(side_by_side), cmocka_unit_test(of_two_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ static void round_trip(void **state)
         {.file = "dir/\"a\".cu", .line = 7, .written = {.loads = 1, .stores = 2, .atomics = 3, .guarded = 4}},
         {.file = "", .line = 0}};
     struct mg_report_var vars[1] = {{.name = "tile", .offset = 16, .size = 4096}};
-    struct mg_report_launch in = {.kernel = "k(float*)", .mangled = "_Z1kPf", .grid = {2147483647, 2, 3},
+    struct mg_report_launch in = {.kernel = "k(float*)", .mangled = "_Z1kPf", .device = 2, .grid = {2147483647, 2, 3},
                                   .block = {32, 4, 1}, .shared_static = 4112, .shared_dynamic = 64, .regs = 24,
                                   .seconds = 0.25, .status = MG_ERR_TRAP, .lines = lines, .nlines = 2, .vars = vars,
                                   .nvars = 1};
@@ -48,6 +48,7 @@ static void round_trip(void **state)
     assert_int_equal(r.kind, MG_RECORD_LAUNCH);
     assert_string_equal(r.launch.kernel, in.kernel);
     assert_string_equal(r.launch.mangled, in.mangled);
+    assert_int_equal(r.launch.device, in.device);
     assert_memory_equal(&r.launch.grid, &in.grid, sizeof(in.grid));
     assert_memory_equal(&r.launch.block, &in.block, sizeof(in.block));
     assert_int_equal(r.launch.shared_static, 4112);

@@ -111,6 +111,7 @@ static void launch_json(void **state)
     struct mg_report_var vars[1] = {{.name = "_ZZ1kPfE4tile", .offset = 16, .size = 4096}};
     struct mg_report_launch launch = {.kernel = "k(float*)",
                                       .mangled = "_Z1kPf",
+                                      .device = 3,
                                       .grid = {1, 2, 3},
                                       .block = {32, 4, 1},
                                       .shared_static = 4112,
@@ -131,8 +132,9 @@ static void launch_json(void **state)
     struct mg_strbuf out = {0};
     assert_true(mg__report_launch_json(&launch, &out));
     static const char *const parts[] = {
-        "{\"kernel\": \"k(float*)\", \"mangled\": \"_Z1kPf\", \"grid\": [1, 2, 3], \"block\": [32, 4, 1], "
-        "\"shared_static\": 4112, \"shared_dynamic\": 64, \"regs\": 24, \"seconds\": 1.000000042, "
+        "{\"kernel\": \"k(float*)\", \"mangled\": \"_Z1kPf\", \"device\": 3, \"grid\": [1, 2, 3], "
+        "\"block\": [32, 4, 1], \"shared_static\": 4112, \"shared_dynamic\": 64, \"regs\": 24, "
+        "\"seconds\": 1.000000042, "
         "\"status\": \"MG_ERR_ADDRESS\", \"waits\": [\"polling\", \"swap\"], "
         "\"metrics\": {\"memory_l1_wavefronts_shared\": 9007199254740993, ",
         "\"launch__shared_mem_per_block_static\": 0, \"launch__shared_mem_per_block_dynamic\": 0}, "

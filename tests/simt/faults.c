@@ -172,8 +172,10 @@ static void each_case(void **state)
 
 static enum mg_status launch(unsigned i, struct mg_dim3 grid, struct mg_dim3 block, uint32_t shared, uint32_t optin)
 {
+    struct mg_occupancy_query allowed = mg_arch_query(0, 0, 0, 0);
+    allowed.shared_optin = optin;
     struct mg_simt_launch l = {
-        .grid = grid, .block = block, .shared = shared, .params = params[i].p, .shared_optin = optin};
+        .grid = grid, .block = block, .shared = shared, .params = params[i].p, .compiled = &allowed};
     return kit_launch_full(&kits[i], &l);
 }
 

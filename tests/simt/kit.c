@@ -196,7 +196,7 @@ void kit_open(struct kit *kit, unsigned threads, unsigned timeout_ms, unsigned w
                                 .print_arg = kit,
                                 .each_lane = wants & KIT_EACH_LANE};
     assert_int_equal(mg__simt_create(&o, &kit->simt), MG_OK);
-    if (mg__jit_choose(kit->simt, &kit->engine, &kit->diag) != MG_OK)
+    if (mg__jit_choose(kit->simt, getenv("MARGAY_ENGINE"), false, &kit->engine, &kit->diag) != MG_OK)
         fail_msg("%s", kit->diag.message);
     if (isa)
         unsetenv("MARGAY_ISA");

@@ -9,7 +9,7 @@
  * It works on tokens and does not understand instructions: what is wrong inside a function is the parser's to say.
  * Left out: variables that are declared several to a statement, which nvcc does not write; .alias across units.
  */
-#include "cudart/link.h"
+#include "device/link.h"
 
 #include <ctype.h>
 

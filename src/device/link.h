@@ -1,6 +1,6 @@
 /* link.h - PTX of several translation units made into one text (nvcc -rdc=true). */
-#ifndef MG_CUDART_LINK_H
-#define MG_CUDART_LINK_H
+#ifndef MG_DEVICE_LINK_H
+#define MG_DEVICE_LINK_H
 #include "base/base.h"
 
 struct mg_linker;

@@ -1,0 +1,130 @@
+/* device.c - a device made of its parts: the engine, the code generator, the observers that its options ask for, and
+ * what goes from them into the report.
+ */
+#include "device/device.h"
+
+#include "advise/advise.h"
+#include "jit/jit.h"
+#include "model/model.h"
+
+struct mg_report_device mg__device_header(const struct mg_device_options *options)
+{
+    const struct mg_arch *arch = options->arch ? options->arch : mg_arch_find(90);
+    const struct mg_board *board = options->board ? options->board : arch->board;
+    return (struct mg_report_device){board->name, arch->cc, board->sm_count};
+}
+
+uint64_t mg__device_memory(const struct mg_device_options *options)
+{
+    const struct mg_arch *arch = options->arch ? options->arch : mg_arch_find(90);
+    return (options->board ? options->board : arch->board)->memory;
+}
+
+/* ---- records ---- */
+static void on_progress(void *arg, const char *kernel, uint64_t done, uint64_t total)
+{
+    const struct mg_device *d = arg;
+    mg__report_progress(d->options.report, kernel, done, total);
+}
+
+/* The model's record of a launch, which lacks what only the device knows. */
+static void on_launch(void *arg, struct mg_report_launch *launch)
+{
+    const struct mg_device *d = arg;
+    launch->device = d->options.number;
+    launch->regs = d->running->info.regs;
+    launch->regs_from = d->running->regs_from;
+    launch->seconds = (double)(mg__time_ns() - d->began) * 1e-9;
+    mg__report_launch(d->options.report, launch);
+}
+
+static void on_advice(void *arg, const struct mg_report_advice *advice)
+{
+    const struct mg_device *d = arg;
+    mg__report_advice(d->options.report, advice);
+}
+
+static void on_finding(void *arg, const struct mg_report_finding *finding)
+{
+    const struct mg_device *d = arg;
+    mg__report_finding(d->options.report, finding);
+}
+
+/* ---- making it ---- */
+static enum mg_status observe(struct mg_device *d)
+{
+    struct mg_observer observer;
+    enum mg_status status;
+    if (!d->options.report)
+        return MG_OK;
+    if (d->options.checks) {
+        status = mg__check_create(d->options.checks, on_finding, d, &d->check);
+        if (status)
+            return status;
+        observer = mg__check_observer(d->check);
+        return mg__simt_observe(d->simt, &observer);
+    }
+    status = mg__model_create(&d->arch, on_launch, d, &d->model);
+    if (!status) {
+        observer = mg__model_observer(d->model);
+        status = mg__simt_observe(d->simt, &observer);
+    }
+    if (!status && d->options.advise)
+        status = mg__advise_create(&d->arch, on_advice, d, &d->advise);
+    if (!status && d->advise) {
+        observer = mg__advise_observer(d->advise);
+        status = mg__simt_observe(d->simt, &observer);
+    }
+    return status;
+}
+
+enum mg_status mg__device_create(const struct mg_device_options *options, struct mg_device **device,
+                                 struct mg_diag *diag)
+{
+    *device = NULL;
+    memset(diag, 0, sizeof(*diag));
+    struct mg_device *d = calloc(1, sizeof(*d));
+    if (!d)
+        return mg__diag_set(diag, MG_ERR_NOMEM, "no host memory for a device");
+    d->options = *options;
+    d->arch = *(options->arch ? options->arch : mg_arch_find(90));
+    if (options->board)
+        d->arch.board = options->board;
+    d->options.arch = &d->arch;
+    struct mg_simt_options simt = {.arch = &d->arch, .threads = options->threads, .timeout_ms = options->timeout_ms};
+    if (options->report && options->progress) {
+        simt.progress = on_progress;
+        simt.progress_arg = d;
+    }
+    enum mg_status status = mg__simt_create(&simt, &d->simt);
+    if (status)
+        mg__diag_set(diag, status, "the simulated device could not be made: %s", mg_status_text(status));
+    else
+        status = mg__jit_choose(d->simt, options->engine, options->verbose, &d->engine, diag);
+    if (!status && (status = observe(d)) != MG_OK)
+        mg__diag_set(diag, status, "launches cannot be observed: %s", mg_status_text(status));
+    if (status) {
+        mg__device_destroy(d);
+        return status;
+    }
+    mg__device_reset_limits(d);
+    *device = d;
+    return MG_OK;
+}
+
+void mg__device_destroy(struct mg_device *d)
+{
+    if (!d)
+        return;
+    while (d->modules.count)
+        mg__device_unload(d->modules.at[d->modules.count - 1]);
+    mg__vec_free(&d->modules);
+    mg__simt_destroy(d->simt);
+    mg__jit_close(d->engine);
+    if (d->model)
+        mg__model_destroy(d->model);
+    if (d->advise)
+        mg__advise_destroy(d->advise);
+    mg__check_destroy(d->check);
+    free(d);
+}

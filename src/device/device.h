@@ -1,0 +1,176 @@
+/* device.h - one simulated device: the engine, what observes it, where its records go, the code that it has loaded, and
+ * what is known of each kernel.
+ *
+ * A device owns all of this and knows nothing of other devices, of its process or of an API: the CUDA runtime and
+ * margay.h are skins over it. What a process is told by its environment is process.c's, which the device does not read.
+ *
+ * What a skin may read stands in the structures below; it changes nothing there but what is said to be its to change.
+ * Memory is asked of the engine (mg__mem_alloc and its kin, `simt`), and what the host does is told to the checks
+ * (`check`, which may be NULL). Everything is thread-safe but loading, unloading and looking kernels up, and launches:
+ * a device does one at a time, and its skin sees to that.
+ */
+#ifndef MG_DEVICE_H
+#define MG_DEVICE_H
+#include "arch/arch.h"
+#include "check/check.h"
+#include "fatbin/cubin.h"
+#include "report/report.h"
+#include "simt/simt.h"
+
+#include <regex.h>
+#include <stdatomic.h>
+
+struct mg_engine;
+
+/* ---- what a device is to be ---- */
+struct mg_device_options {
+    const struct mg_arch *arch;   /* NULL: compute capability 9.0 */
+    const struct mg_board *board; /* one of its products; NULL: the one that stands for it */
+    unsigned number;              /* in its process: its records say it */
+    unsigned threads;             /* host threads that run blocks; 0: one a processor */
+    unsigned timeout_ms;          /* a launch; 0: none */
+    const char *engine;           /* "jit", "quick", "interp"; NULL: what pays */
+    bool verbose;                 /* says on standard error what became of each kernel */
+    /* What a GPU would let pass, once a line, when the launch has ended; `kernel` as people write it. NULL, or with
+     * `strict`: an access beyond its allocation is a fault, also where a GPU would not notice. */
+    void (*warn)(const char *kernel, const struct mg_diag *warning);
+    bool strict;
+    /* Where its records go, which is the caller's and outlives it; NULL: nobody observes anything. */
+    struct mg_report_writer *report;
+    unsigned checks; /* MG_CHECK_RACE …: look for those mistakes, and count nothing; 0: count */
+    bool advise;     /* count, and say what would make each launch faster */
+    bool progress;   /* records of the progress of long launches */
+    /* Recorded are launches of kernels whose name it finds, and the first so many; NULL: all. Devices share them. */
+    const regex_t *only;
+    _Atomic uint64_t *launches_left;
+};
+/* As a report's header names it. */
+struct mg_report_device mg__device_header(const struct mg_device_options *options);
+
+/* What the CUDA APIs answer, by the numbers that they have for it. Need no device. False: there is no such number. */
+bool mg__device_attribute(const struct mg_device_options *options, int number, int *value);
+uint64_t mg__device_memory(const struct mg_device_options *options);
+
+/* ---- a device ---- */
+enum mg_device_limit { /* cudaLimit and CUlimit have these numbers */
+    MG_DEVICE_STACK,
+    MG_DEVICE_PRINTF_FIFO,
+    MG_DEVICE_MALLOC_HEAP,
+    MG_DEVICE_SYNC_DEPTH,
+    MG_DEVICE_PENDING_LAUNCHES,
+    MG_DEVICE_L2_GRANULARITY,
+    MG_DEVICE_PERSISTING_L2,
+    MG_DEVICE_LIMITS
+};
+struct mg_device {
+    struct mg_device_options options;
+    struct mg_arch arch; /* with the board that was asked for; options.arch points here */
+    struct mg_simt *simt;
+    struct mg_check *check;
+    struct mg_model *model;
+    struct mg_advise *advise;
+    struct mg_engine *engine;                       /* that compiles; NULL: all is interpreted */
+    const struct mg_device_kernel *running;         /* the launch under way, and when it began */
+    uint64_t began;
+    _Atomic uint64_t limits[MG_DEVICE_LIMITS];
+    MG_VEC(struct mg_device_module *) modules;
+    void *skin; /* the skin's own; nobody else touches it */
+};
+/* The device copies its options; what they point to stays the caller's. */
+enum mg_status mg__device_create(const struct mg_device_options *options, struct mg_device **device,
+                                 struct mg_diag *diag);
+/* With all that it has loaded. NULL is fine. */
+void mg__device_destroy(struct mg_device *device);
+
+/* A device makes of a value what it can, which mg__device_limit tells. MG_ERR_INVALID: not that much, or not any more;
+ * MG_ERR_UNSUPPORTED: there is no such limit on the device; MG_ERR_NOMEM. */
+enum mg_status mg__device_set_limit(struct mg_device *device, enum mg_device_limit limit, uint64_t value);
+uint64_t mg__device_limit(const struct mg_device *device, enum mg_device_limit limit);
+void mg__device_reset_limits(struct mg_device *device); /* as at first; what the heap holds is gone */
+
+/* ---- code ---- */
+struct mg_device_image {
+    const void *data;
+    size_t size; /* bytes that may be read there */
+    bool text;   /* PTX itself; else a fatbin */
+};
+struct mg_device_code {
+    const struct mg_device_image *images;
+    size_t nimages;
+    bool linked; /* they are parts of one program (nvcc -rdc=true) */
+    struct mg_device_image machine; /* a fatbin with its machine code, which says what kernels take; NULL: none */
+};
+struct mg_device_module {
+    struct mg_device *device;
+    struct mg_simt_module *simt;
+    struct mg_cubin cubin; /* the machine code, if there is any; of this capability: */
+    unsigned code_cc;
+    struct mg_arena arena;
+    MG_VEC(struct mg_device_kernel *) kernels;
+};
+/* What a program names by its address alone: PTX that ends with a NUL, a fatbin or nvcc's wrapper of one, machine code.
+ */
+struct mg_device_image mg__device_image(const void *data);
+/* All is copied. MG_ERR_NO_PTX: an image is machine code alone, or for other devices. */
+enum mg_status mg__device_load(struct mg_device *device, const struct mg_device_code *code,
+                               struct mg_device_module **module, struct mg_diag *diag);
+void mg__device_unload(struct mg_device_module *module); /* and its kernels; NULL is fine */
+
+struct mg_device_kernel {
+    struct mg_device_module *module;
+    struct mg_simt_kernel *simt;
+    struct mg_simt_kernel_info info; /* with the machine code's numbers where there are any */
+    char *name;                      /* demangled; info.name is as in PTX */
+    bool exact;                      /* info.regs are this very device's: what a launch is held to */
+    char regs_from[32];              /* "machine code for 9.0", "an estimate" */
+    uint32_t barriers;               /* named barriers; 0: not known */
+    /* The skin's to change: the dynamic shared memory that a launch may have (0: what every kernel may), the part of an
+     * SM's memory that is to be shared memory, in percent (-1: the driver's choice). */
+    uint32_t shared_optin;
+    int carveout;
+    bool wanted; /* its launches are recorded */
+    struct mg_device_told { /* lines that were warned of */
+        char file[256];
+        unsigned line;
+    } *told;
+    size_t ntold;
+};
+/* The same one for the same name, until its module is unloaded. MG_ERR_NOT_FOUND: no kernel of that name. */
+enum mg_status mg__device_kernel(struct mg_device_module *module, const char *name, struct mg_device_kernel **kernel);
+/* Dynamic shared memory that a launch may ask for; MG_ERR_INVALID: more than a block can have. */
+uint32_t mg__device_room(const struct mg_device_kernel *kernel);
+enum mg_status mg__device_allow(struct mg_device_kernel *kernel, uint64_t shared);
+/* Blocks of so many threads that one SM holds at once, as cudaOccupancyMaxActiveBlocksPerMultiprocessor answers. */
+unsigned mg__device_resident(const struct mg_device_kernel *kernel, unsigned threads, uint64_t shared);
+
+/* ---- launches ---- */
+struct mg_device_launch {
+    struct mg_dim3 grid, block;
+    uint64_t shared;   /* dynamic, bytes */
+    void *const *args; /* one pointer a parameter */
+    bool cooperative;
+    uint64_t stream; /* as the checks know it */
+};
+struct mg_device_outcome {
+    enum mg_status status;
+    enum mg_launch_fault refused; /* the limit that it broke: nothing ran */
+    struct mg_diag diag;          /* of a status that is not MG_OK; without the kernel's name */
+};
+/* Runs the kernel to its end, and records it. Returns outcome->status. */
+enum mg_status mg__device_launch(struct mg_device_kernel *kernel, const struct mg_device_launch *launch,
+                                 struct mg_device_outcome *outcome);
+
+/* ---- the process ---- */
+struct mg_device_process { /* what its environment says: process.c has the list */
+    struct mg_device_options options; /* of every device, but for its number */
+    unsigned devices;
+    struct mg_report_writer *report;
+    struct mg_diag trouble; /* status MG_OK: none. The report cannot be written, and there is none */
+    char engine[16];
+    regex_t only;
+    _Atomic uint64_t launches_left;
+};
+/* Reads the environment and opens the report. The structure must stay where it is: options point into it.
+ * MG_ERR_NOT_FOUND: there is no such device; MG_ERR_INVALID: a variable that is wrong. */
+enum mg_status mg__device_process(struct mg_device_process *process, struct mg_diag *diag);
+#endif
