@@ -428,11 +428,32 @@ static void test_refused(void **state)
     expect_refused(&b, "%r8", "is left out");
 }
 
+/* ---- an op takes the operands of its row, and no others ---- */
+static void test_rows(void **state)
+{
+    (void)state;
+    struct mg_engine_operand of[300];
+    for (unsigned k = 0; k < MG_COUNT(of); k++)
+        of[k] = (struct mg_engine_operand)MG_WORD(128 * (int32_t)k);
+    assert_true(mg__op_fits(MG_DO_MOV32, of, 1, 2));
+    assert_false(mg__op_fits(MG_DO_MOV32, of, 1, 1));
+    assert_false(mg__op_fits(MG_DO_MOV32, of, 1, 3));
+    assert_false(mg__op_fits(MG_DO_MOV32, of, 2, 2));
+    assert_false(mg__op_fits(MG_DO_MOV64, of, 1, 2));
+    assert_false(mg__op_fits(MG_DO_MOV_PRED, of, 1, 2));
+    of[1].slot = -1; /* one may be absent where the row says so */
+    assert_false(mg__op_fits(MG_DO_MOV32, of, 1, 2));
+    assert_true(mg__op_fits(MG_DO_UNPACK, of, 3, 4));
+    assert_false(mg__op_fits(MG_DO_UNPACK, of, 5, 6));
+    assert_true(mg__op_fits(MG_DO_LD_GLOBAL, of, 0, 1));
+    assert_true(mg__op_fits(MG_DO_WARP, of, 100, MG_COUNT(of))); /* any number of them */
+}
+
 int kit_run_slots(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),           cmocka_unit_test(test_accepted), cmocka_unit_test(test_late_copies),
-        cmocka_unit_test(test_what_is_left_out), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_what_is_left_out), cmocka_unit_test(test_refused),  cmocka_unit_test(test_rows),
     };
     return cmocka_run_group_tests_name("slots", tests, NULL, NULL);
 }
