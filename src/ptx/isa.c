@@ -15,6 +15,28 @@ const struct mg_ptx_isa *mg__ptx_isa(enum mg_ptx_opcode opcode)
     return &isa[(unsigned)opcode < MG_OP_COUNT ? opcode : MG_OP_INVALID];
 }
 
+uint8_t mg__ptx_algebra(enum mg_ptx_opcode opcode)
+{
+    static const uint8_t algebras[MG_OP_COUNT] = {
+#define ISA(id, name, group, since_ptx, since_sm, operands, access, effects, flops, ntypes, takes, needs, flags)
+#define ALGEBRA(id, kind) [MG_OP_##id] = (kind),
+#include "ptx/isa.def"
+#undef ISA
+    };
+    return algebras[opcode];
+}
+
+bool mg__ptx_splits(const struct mg_ptx_insn *i)
+{
+#define ISA(id, name, group, since_ptx, since_sm, operands, access, effects, flops, ntypes, takes, needs, flags)
+#define SPLITS(id, condition)                   \
+    if (i->opcode == MG_OP_##id && (condition)) \
+        return true;
+#include "ptx/isa.def"
+#undef ISA
+    return false;
+}
+
 const char *mg__ptx_operands(const struct mg_ptx_insn *i)
 {
 #define ISA(id, name, group, since_ptx, since_sm, operands, access, effects, flops, ntypes, takes, needs, flags)

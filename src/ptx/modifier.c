@@ -454,6 +454,7 @@ bool mg__ptx_decode(struct parser *p, const char *text, size_t length, const str
     insn->guard = -1;
     insn->access = row->access;
     insn->effects = row->effects;
+    insn->algebra = mg__ptx_algebra(opcode);
     uint32_t seen = 0;
     bool later = !rule;
     for (size_t at = used; at < length;) {
@@ -470,6 +471,7 @@ bool mg__ptx_decode(struct parser *p, const char *text, size_t length, const str
     if (lack && !(later && insn->opcode == MG_OP_PREFETCH))
         return mg__ptx_fail(p, "'%.*s' needs %s", (int)MG_MIN(length, (size_t)80), text, lack);
     settle(insn, later, opcode == MG_OP_BAR && text[3] != 'r');
+    insn->splits = mg__ptx_splits(insn);
     insn->text = mg__arena_strndup(&p->module->arena, text, length);
     if (!insn->text || !mg__strtab_put(&p->insns, text, length, insn))
         return mg__ptx_nomem(p);

@@ -83,6 +83,16 @@ enum mg_ptx_effect {
     MG_E_WARP = 32,   /* lanes of the warp meet or exchange values */
     MG_E_ORDERS = 64  /* memory accesses */
 };
+/* What a result is of its sources, as integers that wrap. */
+enum mg_ptx_algebra {
+    MG_ALG_NONE, /* made of all of them, somehow */
+    MG_ALG_COPY, MG_ALG_CONVERT,
+    MG_ALG_ADDRESS, /* the same place in another space */
+    MG_ALG_ADD, MG_ALG_SUB, MG_ALG_MUL, MG_ALG_MAD, MG_ALG_SHL, MG_ALG_NEG, MG_ALG_AND, MG_ALG_OR, MG_ALG_XOR,
+    MG_ALG_SELECT, /* the first or the second */
+    MG_ALG_TRUTH,  /* what is true of them: nothing of theirs is in it */
+    MG_ALG_ROUGH = 16 /* or'd: not to the bit: a carry comes in, bits are lost, it rounds, it is another lane's */
+};
 /* What an instruction does with one of its operands. Of an ADDRESS, READ and WRITE are what is done to the memory; its
  * register is always read. */
 enum mg_ptx_role {
@@ -213,6 +223,8 @@ struct mg_ptx_insn {
     uint8_t vec;                /* 1, 2, 4, 8 */
     uint8_t access;             /* enum mg_ptx_access_kind; NONE for forms without one */
     uint8_t effects;            /* enum mg_ptx_effect, or'd */
+    uint8_t algebra;            /* enum mg_ptx_algebra */
+    bool splits;                /* ptxas ends a basic block there: it is a call, a branch or a wall to it */
     uint8_t nresults;           /* operands that it writes: the first ones */
     uint8_t address;            /* operand of the (first) address of an access */
     int32_t guard;              /* predicate register of @p, or -1 */
@@ -362,6 +374,11 @@ static inline bool mg__ptx_accesses(const struct mg_ptx_insn *insn)
 static inline bool mg__ptx_meets_lanes(const struct mg_ptx_insn *insn)
 {
     return insn->effects & MG_E_WARP && (insn->flags & MG_F_SYNC || insn->sub == MG_SUB_WARP_SYNC);
+}
+/* What it computes, to the bit; MG_ALG_NONE where that is not known. */
+static inline enum mg_ptx_algebra mg__ptx_exactly(const struct mg_ptx_insn *insn)
+{
+    return insn->algebra & MG_ALG_ROUGH ? MG_ALG_NONE : (enum mg_ptx_algebra)insn->algebra;
 }
 static inline bool mg__ptx_is_atomic(const struct mg_ptx_insn *insn)
 {

@@ -179,6 +179,8 @@ bool mg__ptx_decode(struct parser *p, const char *text, size_t length, const str
 bool mg__ptx_type_word(const char *word, size_t length, bool parts, enum mg_ptx_type *type);
 
 /* isa.c */
+uint8_t mg__ptx_algebra(enum mg_ptx_opcode opcode);      /* enum mg_ptx_algebra */
+bool mg__ptx_splits(const struct mg_ptx_insn *insn);     /* its modifiers read */
 const char *mg__ptx_operands(const struct mg_ptx_insn *insn); /* its form's letters (isa.def); NULL: not executed */
 struct sreg_entry {
     const char *name;

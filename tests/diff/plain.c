@@ -415,6 +415,8 @@ static void convert(struct p_machine *m, struct p_thread *t, const struct p_insn
 static void step(struct p_machine *m, struct p_thread *t)
 {
     const struct p_insn *i = &m->code->insns[t->at];
+    if (m->watch)
+        m->watch(m->watch_arg, m, t);
     if (i->guard >= 0 && (t->regs[i->guard][0] != 0) == i->guard_negate) {
         t->at++;
         return;
@@ -506,6 +508,13 @@ static void begin_block(struct p_machine *m, u64 (*regs)[2], uint8_t *local, u64
 enum plain_result plain_run(const char *ptx, struct mg_dim3 grid, struct mg_dim3 block, const uint64_t params[4],
                             const struct plain_region *regions, size_t nregions, struct mg_strbuf *why)
 {
+    return plain_run_watched(ptx, grid, block, params, regions, nregions, why, NULL, NULL);
+}
+
+enum plain_result plain_run_watched(const char *ptx, struct mg_dim3 grid, struct mg_dim3 block,
+                                    const uint64_t params[4], const struct plain_region *regions, size_t nregions,
+                                    struct mg_strbuf *why, plain_watcher *watch, void *arg)
+{
     struct p_code *code = calloc(1, sizeof *code);
     uint32_t nthreads = block.x * block.y * block.z;
     struct p_machine m = {.code = code,
@@ -515,7 +524,9 @@ enum plain_result plain_run(const char *ptx, struct mg_dim3 grid, struct mg_dim3
                           .params = params,
                           .regions = regions,
                           .nregions = nregions,
-                          .why = why};
+                          .why = why,
+                          .watch = watch,
+                          .watch_arg = arg};
     u64 noise = 1, (*regs)[2] = NULL;
     uint8_t *local = NULL;
     if (!code || !p_read(code, ptx)) {

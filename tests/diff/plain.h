@@ -15,6 +15,13 @@ enum plain_result {
 /* Runs the one kernel of `ptx` with four parameters of 64 bits. */
 enum plain_result plain_run(const char *ptx, struct mg_dim3 grid, struct mg_dim3 block, const uint64_t params[4],
                             const struct plain_region *regions, size_t nregions, struct mg_strbuf *why);
+/* The same, and asks `watch` before each instruction of each thread: plain_priv.h has what it may look at. */
+struct p_machine;
+struct p_thread;
+typedef void plain_watcher(void *arg, const struct p_machine *machine, struct p_thread *thread);
+enum plain_result plain_run_watched(const char *ptx, struct mg_dim3 grid, struct mg_dim3 block,
+                                    const uint64_t params[4], const struct plain_region *regions, size_t nregions,
+                                    struct mg_strbuf *why, plain_watcher *watch, void *arg);
 /* Whether it knows all instructions of a line, however their operands turn out. */
 bool plain_knows(const char *line);
 #endif

@@ -176,6 +176,8 @@ struct p_machine {
     uint8_t *shared;
     enum plain_result result;
     struct mg_strbuf *why;
+    plain_watcher *watch; /* or NULL */
+    void *watch_arg;
 };
 void p_stop(struct p_machine *m, enum plain_result result, const char *why, const struct p_insn *i);
 /* The operand as the type takes it, extended to 64 bits as its sign wants. */

@@ -19,13 +19,14 @@ MAY_INCLUDE = {
     "report": {"base"},
     "ptx": {"base"},
     "cfg": {"ptx"},
-    "simt": {"sem", "cfg", "ptx", "arch"},
+    "flow": {"cfg", "ptx"},
+    "simt": {"sem", "flow", "cfg", "ptx", "arch"},
     "jit": {"simt", "sem", "cfg"},
     # Observers get pointers to instructions, and may look at them: observe.h is the engine's only window.
-    "model": {"simt/observe.h", "cfg", "ptx", "arch", "report"},
-    "check": {"simt/observe.h", "ptx", "arch", "report"},
+    "model": {"simt/observe.h", "flow", "cfg", "ptx", "arch", "report"},
+    "check": {"simt/observe.h", "flow", "ptx", "arch", "report"},
     # Asks the model's rules what other addresses would have cost.
-    "advise": {"simt/observe.h", "model", "ptx", "arch", "report"},
+    "advise": {"simt/observe.h", "model", "flow", "ptx", "arch", "report"},
     "device": {"fatbin", "simt", "jit", "model", "advise", "check", "report"},
     "embed": {"device"},
     "cudart": {"device"},
