@@ -34,66 +34,26 @@ struct copy {
 };
 struct copies {
     struct mg_lower *L;
-    uint32_t *defs;    /* by register: definitions */
-    uint32_t *copy_of; /* by register: its copy, + 1 */
-    uint32_t *killed;  /* by register: first copy of this round whose root it is, + 1 */
-    uint32_t *next;    /* by copy: the next one with the same root, + 1 */
-    size_t words;
-    uint64_t *out, *now; /* by block: copies available at its end; one set to work with */
+    struct mg_flow_chains chains;
+    struct mg_flow_available available; /* a fact a copy: its register holds what its root holds */
+    uint32_t *copy_of;                  /* by register: its copy, + 1 */
     MG_VEC(struct copy) list;
 };
 
-static void count_definitions(struct copies *c)
-{
-    const struct mg_ptx_func *f = c->L->func;
-    for (uint32_t i = 0; i < f->ninsns; i++) {
-        struct mg_regs_walk w = {f, &f->insns[i], 0, 0};
-        uint32_t reg;
-        for (bool written; mg__regs_next(&w, &reg, &written);)
-            c->defs[reg] += written;
-    }
-}
-
-static bool fixed_sreg(uint32_t sreg)
-{
-    return sreg == MG_SR_TID || sreg == MG_SR_NTID || sreg == MG_SR_CTAID || sreg == MG_SR_NCTAID ||
-           sreg == MG_SR_LANEID;
-}
-
-static bool is_kernel_param(const struct mg_ptx_func *f, const struct mg_ptx_var *v)
-{
-    for (size_t i = 0; f->is_entry && i < f->nparams; i++)
-        if (f->params[i] == v)
-            return true;
-    return false;
-}
-
 bool mg__fixed_value(const struct mg_ptx_func *f, const struct mg_ptx_insn *i, struct mg_fixed *value)
 {
-    if (i->guard >= 0 || i->nops != 2)
+    struct mg_flow_fixed fixed;
+    if (!mg__flow_fixed(f, i, &fixed))
         return false;
-    const struct mg_ptx_opnd *d = mg__ptx_op(f, i, 0), *s = mg__ptx_op(f, i, 1);
-    if (d->kind != MG_OPND_REG)
-        return false;
-    unsigned size = mg__ptx_type_size((enum mg_ptx_type)f->regs[d->index].type);
-    if ((size != 4 && size != 8) || mg__ptx_type_size((enum mg_ptx_type)i->type[0]) != size)
-        return false;
-    *value = (struct mg_fixed){.fill = {.bytes = (uint8_t)size}};
-    if (i->opcode == MG_OP_MOV && s->kind == MG_OPND_IMM && !s->is_float) {
-        value->constant = true;
-        value->bits = (uint64_t)s->imm;
-    } else if (i->opcode == MG_OP_MOV && s->kind == MG_OPND_SREG && f->is_entry && size == 4 && fixed_sreg(s->index) &&
-               s->dim < 3) {
+    *value =
+        (struct mg_fixed){.constant = fixed.kind == MG_FLOW_CONSTANT, .bits = fixed.bits, .fill.bytes = fixed.size};
+    if (fixed.kind == MG_FLOW_SREG) {
         value->fill.kind = MG_FILL_SREG;
-        value->fill.sreg = (uint16_t)s->index;
-        value->fill.dim = s->dim;
-    } else if (i->opcode == MG_OP_LD && i->space == MG_SPACE_PARAM && i->vec <= 1 && s->kind == MG_OPND_ADDR &&
-               !s->has_reg && s->var && is_kernel_param(f, s->var) && s->imm >= 0 &&
-               (uint64_t)s->imm + size <= s->var->size) {
+        value->fill.sreg = fixed.sreg;
+        value->fill.dim = fixed.dim;
+    } else if (fixed.kind == MG_FLOW_PARAM) {
         value->fill.kind = MG_FILL_PARAM;
-        value->fill.offset = (uint32_t)(s->var->offset + (uint64_t)s->imm);
-    } else {
-        return false;
+        value->fill.offset = fixed.offset;
     }
     return true;
 }
@@ -103,8 +63,9 @@ bool mg__copied_register(const struct mg_ptx_func *f, const struct mg_ptx_insn *
     if (i->guard >= 0 || i->nops != 2)
         return false;
     const struct mg_ptx_opnd *d = mg__ptx_op(f, i, 0), *s = mg__ptx_op(f, i, 1);
-    bool copy = i->opcode == MG_OP_MOV ||
-                (i->opcode == MG_OP_CVTA && (i->space == MG_SPACE_GLOBAL || i->space == MG_SPACE_CONST));
+    enum mg_ptx_algebra algebra = mg__ptx_exactly(i);
+    bool copy = algebra == MG_ALG_COPY ||
+                (algebra == MG_ALG_ADDRESS && (i->space == MG_SPACE_GLOBAL || i->space == MG_SPACE_CONST));
     if (!copy || d->kind != MG_OPND_REG || s->kind != MG_OPND_REG || s->index == d->index)
         return false;
     unsigned size = mg__ptx_type_size((enum mg_ptx_type)f->regs[d->index].type);
@@ -120,16 +81,15 @@ static bool survey(struct copies *c, bool *fixed)
 {
     struct mg_lower *L = c->L;
     const struct mg_ptx_func *f = L->func;
-    count_definitions(c);
     for (uint32_t i = 0; i < f->ninsns; i++) {
         const struct mg_ptx_insn *insn = &f->insns[i];
         struct mg_fixed value;
         uint32_t from, d = insn->nops ? mg__ptx_op(f, insn, 0)->index : 0;
-        if (mg__fixed_value(f, insn, &value) && c->defs[d] == 1) {
+        if (mg__fixed_value(f, insn, &value) && mg__flow_ndefs(&c->chains, d) == 1) {
             L->slots[d] =
                 value.constant ? mg__lower_const(L, value.bits, value.fill.bytes == 8) : mg__lower_fill(L, value.fill);
             L->skip[i] = fixed[d] = true;
-        } else if (mg__copied_register(f, insn, &from) && c->defs[d] == 1 &&
+        } else if (mg__copied_register(f, insn, &from) && mg__flow_ndefs(&c->chains, d) == 1 &&
                    L->cfg->blocks[L->cfg->block_of[i]].reachable) {
             if (!mg__vec_push(&c->list, ((struct copy){.insn = i, .reg = d, .source = from, .open = true})))
                 return false;
@@ -139,62 +99,31 @@ static bool survey(struct copies *c, bool *fixed)
     return true;
 }
 
-/* Applies a block to c->now: which of this round's copies are available. With `check`, those that a use does not find
- * available are refused. */
-static void through_block(struct copies *c, uint32_t block, bool check)
+/* Refuses the copies of this round that a use in the block does not find available. */
+static void look(struct copies *c, uint32_t block)
 {
     const struct mg_ptx_func *f = c->L->func;
     const struct mg_cfg_block *b = &c->L->cfg->blocks[block];
+    mg__flow_available_enter(&c->available, block);
     for (uint32_t i = b->first; i < b->end; i++) {
-        struct mg_regs_walk reads = {f, &f->insns[i], 0, 0}, writes = reads;
+        struct mg_flow_walk w = {f, &f->insns[i], 0, 0};
         uint32_t reg;
-        for (bool written; check && mg__regs_next(&reads, &reg, &written);) {
+        for (bool written; mg__flow_next(&w, &reg, &written);) {
             uint32_t k = written ? 0 : c->copy_of[reg];
-            if (k && c->list.at[k - 1].open && !(c->now[(k - 1) / 64] >> (k - 1) % 64 & 1))
+            if (k && c->list.at[k - 1].open && !mg__flow_holds(c->available.now, k - 1))
                 c->list.at[k - 1].refused = true;
         }
-        for (bool written; mg__regs_next(&writes, &reg, &written);) {
-            for (uint32_t k = written ? c->killed[reg] : 0; k; k = c->next[k - 1])
-                c->now[(k - 1) / 64] &= ~(UINT64_C(1) << (k - 1) % 64);
-            uint32_t own = written ? c->copy_of[reg] : 0;
-            if (own)
-                c->now[(own - 1) / 64] |= UINT64_C(1) << (own - 1) % 64;
-        }
+        mg__flow_available_through(&c->available, i);
     }
 }
 
-static void enter_block(const struct copies *c, uint32_t block)
-{
-    const struct mg_cfg_block *b = &c->L->cfg->blocks[block];
-    memset(c->now, block == 0 ? 0 : 0xff, c->words * sizeof *c->now);
-    for (uint32_t p = 0; p < b->npred; p++)
-        for (size_t w = 0; w < c->words; w++)
-            c->now[w] &= c->out[c->words * b->pred[p] + w];
-}
-
-/* One round: the copies whose source is decided and whose root is known; from "all are available" downwards. What no
- * path reaches stays available, and is looked at by nobody. */
+/* One round: the copies whose source is decided and whose root is known. */
 static void decide(struct copies *c, uint32_t *same, const bool *fixed)
 {
-    const struct mg_cfg *cfg = c->L->cfg;
-    memset(c->out, 0xff, c->words * cfg->nblocks * sizeof *c->out);
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t b = 0; b < cfg->nblocks; b++) {
-            if (!cfg->blocks[b].reachable)
-                continue;
-            enter_block(c, b);
-            through_block(c, b, false);
-            changed |= memcmp(&c->out[c->words * b], c->now, c->words * sizeof *c->now) != 0;
-            memcpy(&c->out[c->words * b], c->now, c->words * sizeof *c->now);
-        }
-    }
-    for (uint32_t b = 0; b < cfg->nblocks; b++) {
-        if (!cfg->blocks[b].reachable)
-            continue;
-        enter_block(c, b);
-        through_block(c, b, true);
-    }
+    mg__flow_available_solve(&c->available);
+    for (uint32_t b = 0; b < c->L->cfg->nblocks; b++)
+        if (c->L->cfg->blocks[b].reachable)
+            look(c, b);
     for (size_t k = 0; k < c->list.count; k++) {
         struct copy *at = &c->list.at[k];
         if (!at->open || at->root == UINT32_MAX)
@@ -211,7 +140,7 @@ static void decide(struct copies *c, uint32_t *same, const bool *fixed)
 static bool begin_round(struct copies *c, const uint32_t *same)
 {
     bool any = false;
-    memset(c->killed, 0, c->L->func->nregs * sizeof *c->killed);
+    mg__flow_available_clear(&c->available);
     for (size_t k = 0; k < c->list.count; k++) {
         struct copy *at = &c->list.at[k];
         uint32_t source = c->copy_of[at->source];
@@ -220,8 +149,7 @@ static bool begin_round(struct copies *c, const uint32_t *same)
             continue;
         any = true;
         at->root = same[at->source];
-        c->next[k] = c->killed[at->root];
-        c->killed[at->root] = (uint32_t)k + 1;
+        mg__flow_available_undo(&c->available, (uint32_t)k, at->root);
     }
     return any;
 }
@@ -232,24 +160,18 @@ bool mg__find_copies(struct mg_lower *L, uint32_t *same, bool *fixed)
     struct copies c = {.L = L};
     for (uint32_t r = 0; r < f->nregs; r++)
         same[r] = r;
-    c.defs = calloc(f->nregs + 1, sizeof *c.defs);
     c.copy_of = calloc(f->nregs + 1, sizeof *c.copy_of);
-    c.killed = calloc(f->nregs + 1, sizeof *c.killed);
-    bool good = c.defs && c.copy_of && c.killed && survey(&c, fixed);
+    bool good = c.copy_of && mg__flow_chains(f, &c.chains) && survey(&c, fixed);
     if (good && c.list.count) {
-        c.words = c.list.count / 64 + 1;
-        c.out = calloc(c.words * (L->cfg->nblocks + 1), sizeof *c.out);
-        c.next = calloc(c.list.count, sizeof *c.next);
-        good = c.out && c.next;
-        c.now = good ? &c.out[c.words * L->cfg->nblocks] : NULL;
+        good = mg__flow_available(f, L->cfg, c.list.count, c.list.count, &c.available);
+        for (size_t k = 0; good && k < c.list.count; k++)
+            c.available.made[c.list.at[k].reg] = (uint32_t)k + 1;
         for (unsigned level = 0; good && level < MOST_LEVELS && begin_round(&c, same); level++)
             decide(&c, same, fixed);
     }
-    free(c.defs);
+    mg__flow_available_free(&c.available);
+    mg__flow_chains_free(&c.chains);
     free(c.copy_of);
-    free(c.killed);
-    free(c.out);
-    free(c.next);
     mg__vec_free(&c.list);
     return good;
 }

@@ -13,8 +13,7 @@
  *   fused operation, which is no use that can be fused. For f32 and f64 the sums with a product of one use go first.
  *   A sum of a product with itself stays.
  * - A stretch ends where control may go elsewhere, and at what ptxas makes a branch or a call of: calls, fences,
- *   divisions and roots that round (and integer division, but for 32 bits without a sign), and whatever is not
- *   arithmetic and stands under a guard.
+ *   divisions and roots that round (SPLITS in isa.def), and whatever is not arithmetic and stands under a guard.
  *
  * PTX is not SSA: registers are followed by their definitions within the stretch, and what is still live behind it has
  * another use. Where a factor changes between product and sum, it is saved in a register of its own. Lowering works on
@@ -58,7 +57,7 @@ struct fuse {
     const struct mg_ptx_func *f;
     struct node *nodes;   /* by instruction */
     struct value *values; /* by register */
-    struct mg_liveness live;
+    struct mg_flow_live live;
     uint32_t stretch, first; /* the present one; the first of its chain of blocks */
     MG_VEC(uint32_t) sums;   /* of the chain */
     MG_VEC(uint32_t) negs;   /* of the chain: neg.ftz with results that are not only for sums */
@@ -83,12 +82,18 @@ static bool is_open(const struct mg_ptx_insn *i, uint32_t flags)
 }
 static bool is_product(const struct fuse *F, const struct mg_ptx_insn *i)
 {
-    return i->opcode == MG_OP_MUL && i->guard < 0 && is_open(i, MG_F_FTZ) &&
+    return mg__ptx_exactly(i) == MG_ALG_MUL && i->guard < 0 && is_open(i, MG_F_FTZ) &&
            mg__ptx_op(F->f, i, 0)->kind == MG_OPND_REG;
 }
 static bool is_sum(const struct mg_ptx_insn *i)
 {
-    return (i->opcode == MG_OP_ADD || i->opcode == MG_OP_SUB) && is_open(i, MG_F_FTZ | MG_F_SAT);
+    enum mg_ptx_algebra algebra = mg__ptx_exactly(i);
+    return (algebra == MG_ALG_ADD || algebra == MG_ALG_SUB) && is_open(i, MG_F_FTZ | MG_F_SAT);
+}
+
+static bool is_negation(const struct mg_ptx_insn *i)
+{
+    return mg__ptx_exactly(i) == MG_ALG_NEG;
 }
 
 /* Whether instruction i copies a register that holds what `mul` computed, as ptxas sees through it. */
@@ -97,39 +102,20 @@ static bool is_copy(const struct fuse *F, const struct mg_ptx_insn *i, const str
     if (i->guard >= 0 || i->nops != 2 || i->ntypes != 1 || mg__ptx_op(F->f, i, 0)->kind != MG_OPND_REG)
         return false;
     uint8_t type = mul->type[0];
-    if (i->opcode == MG_OP_NEG)
+    if (is_negation(i))
         return i->type[0] == type && type != MG_T_BF16X2 &&
                (!(i->flags & MG_F_FTZ) || (mul->flags & MG_F_FTZ && !is_half(type)));
     unsigned size = mg__lower_type_size(type);
-    return i->opcode == MG_OP_MOV && mg__lower_type_size(i->type[0]) == size &&
+    return mg__ptx_exactly(i) == MG_ALG_COPY && mg__lower_type_size(i->type[0]) == size &&
            mg__lower_reg_size(F->L, mg__ptx_op(F->f, i, 0)) == size;
 }
 
 /* Whether ptxas begins another basic block behind the instruction, although PTX does not. */
 static bool ends_stretch(const struct mg_ptx_insn *i)
 {
-    bool alu = mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->group == MG_G_ALU;
-    if (i->guard >= 0 && !alu && i->opcode != MG_OP_ISSPACEP && i->opcode != MG_OP_CVTA)
-        return true;
-    switch (i->opcode) {
-    case MG_OP_CALL:
-    case MG_OP_BRX_IDX:
-    case MG_OP_MEMBAR:
-    case MG_OP_FENCE:
-    case MG_OP_BRKPT:
-    case MG_OP_PMEVENT:
-        return true;
-    case MG_OP_DIV:
-    case MG_OP_REM:
-        return i->type[0] != MG_T_U32 && !(i->flags & (MG_F_APPROX | MG_F_FULL));
-    case MG_OP_RCP:
-    case MG_OP_SQRT:
-        return !(i->flags & MG_F_APPROX);
-    case MG_OP_RSQRT:
-        return i->type[0] == MG_T_F64 && !(i->flags & MG_F_FTZ);
-    default:
-        return false;
-    }
+    enum mg_ptx_group group = mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->group;
+    bool computes = group == MG_G_ALU || (group == MG_G_MEM && i->algebra != MG_ALG_NONE);
+    return i->splits || (i->guard >= 0 && !computes);
 }
 
 /* ---- products and their uses, in program order ---- */
@@ -212,9 +198,9 @@ static bool see_reads(struct fuse *F, uint32_t at)
         see_sum(F, at);
         return false;
     }
-    struct mg_regs_walk w = {F->f, i, 0, 0};
+    struct mg_flow_walk w = {F->f, i, 0, 0};
     uint32_t reg;
-    for (bool written; mg__regs_next(&w, &reg, &written);)
+    for (bool written; mg__flow_next(&w, &reg, &written);)
         if (!written)
             otherwise(F, &F->values[reg]);
     return false;
@@ -232,8 +218,8 @@ static void see_insn(struct fuse *F, uint32_t at)
         n->role = COPY;
         n->use[0].product = v->product;
         made.product = v->product;
-        made.negated = v->negated ^ (i->opcode == MG_OP_NEG);
-        made.flushed = i->opcode == MG_OP_NEG && i->flags & MG_F_FTZ ? at : v->flushed;
+        made.negated = v->negated ^ is_negation(i);
+        made.flushed = is_negation(i) && i->flags & MG_F_FTZ ? at : v->flushed;
     } else if (is_product(F, i)) {
         n->role = PRODUCT;
         for (unsigned k = 0; k < 2; k++) {
@@ -242,9 +228,9 @@ static void see_insn(struct fuse *F, uint32_t at)
         }
         made.product = at;
     }
-    struct mg_regs_walk w = {F->f, i, 0, 0};
+    struct mg_flow_walk w = {F->f, i, 0, 0};
     uint32_t reg;
-    for (bool written; mg__regs_next(&w, &reg, &written);) {
+    for (bool written; mg__flow_next(&w, &reg, &written);) {
         if (!written)
             continue;
         struct value *v = &F->values[reg];
@@ -258,17 +244,17 @@ static void see_insn(struct fuse *F, uint32_t at)
 static void find_dead(struct fuse *F, const struct mg_cfg_block *block)
 {
     uint64_t *live = F->live.live;
-    mg__live_out(&F->live, block);
+    mg__flow_live_out(&F->live, block);
     for (uint32_t at = block->end; at-- > block->first;) {
         const struct mg_ptx_insn *i = &F->f->insns[at];
-        struct mg_regs_walk w = {F->f, i, 0, 0};
+        struct mg_flow_walk w = {F->f, i, 0, 0};
         uint32_t reg;
         bool dead = mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->group == MG_G_ALU && !(i->flags & MG_F_CC);
-        for (bool written; mg__regs_next(&w, &reg, &written);)
-            dead &= !written || !(live[reg / 64] >> (reg % 64) & 1);
+        for (bool written; mg__flow_next(&w, &reg, &written);)
+            dead &= !written || !mg__flow_holds(live, reg);
         F->nodes[at].dead = dead;
         if (!dead)
-            mg__live_before(F->f, i, live);
+            mg__flow_live_before(F->f, i, live);
     }
 }
 
@@ -305,7 +291,7 @@ static void choose(struct fuse *F, uint32_t at, bool single)
  * that used another's product has said so. */
 static void end_chain(struct fuse *F, const struct mg_cfg_block *last)
 {
-    mg__live_out(&F->live, last);
+    mg__flow_live_out(&F->live, last);
     for (size_t w = 0; w < F->live.words; w++)
         for (uint64_t rest = F->live.live[w]; rest; rest &= rest - 1)
             otherwise(F, &F->values[w * 64 + (size_t)__builtin_ctzll(rest)]);
@@ -422,7 +408,7 @@ static void rewrite_sum(struct fuse *F, struct rewrite *W, uint32_t at)
     struct mg_ptx_insn *i = &W->f->insns[at];
     unsigned taken = n->take - 1u;
     const struct mg_ptx_insn *mul = &W->f->insns[n->use[taken].product];
-    bool sub = i->opcode == MG_OP_SUB;
+    bool sub = mg__ptx_exactly(i) == MG_ALG_SUB;
     struct mg_ptx_opnd *o = &W->f->operands[W->noperands];
     o[0] = *mg__ptx_op(F->f, i, 0);
     for (unsigned k = 0; k < 2; k++)
@@ -432,6 +418,7 @@ static void rewrite_sum(struct fuse *F, struct rewrite *W, uint32_t at)
     W->marks[at].negate_product = n->use[taken].negated ^ (sub && taken == 1);
     W->marks[at].negate_addend = sub && taken == 0;
     i->opcode = MG_OP_FMA;
+    i->algebra = MG_ALG_NONE;
     i->round = MG_RND_RN;
     i->nops = 4;
     i->first_op = W->noperands;
@@ -483,12 +470,12 @@ bool mg__fuse(struct mg_lower *L)
         return true;
     F.nodes = calloc(F.f->ninsns + 1, sizeof *F.nodes);
     F.values = calloc(F.f->nregs + 1, sizeof *F.values);
-    bool good = F.nodes && F.values && mg__liveness(F.f, L->cfg, &F.live);
+    bool good = F.nodes && F.values && mg__flow_live(F.f, L->cfg, &F.live);
     for (uint32_t b = 0; good && b < L->cfg->nblocks; b++)
         if (L->cfg->blocks[b].reachable && !is_followed(L->cfg, b))
             see_chain(&F, b);
     good = good && !F.failed && (F.taken == 0 || rewrite(&F));
-    free(F.live.in);
+    mg__flow_live_free(&F.live);
     free(F.nodes);
     free(F.values);
     mg__vec_free(&F.sums);

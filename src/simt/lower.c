@@ -148,45 +148,28 @@ static bool layout_shared(struct mg_lower *L)
 {
     struct mg_program *p = L->program;
     const struct mg_ptx_module *ptx = L->module->ptx;
-    bool *used = mg__arena_array(&p->arena, ptx->nvars + 1, sizeof *used);
+    const struct mg_ptx_func **funcs = mg__arena_array(&p->arena, p->ncodes, sizeof *funcs);
+    struct mg_flow_shared s = {0};
     L->shared_at = mg__arena_array(&p->arena, ptx->nvars + 1, sizeof *L->shared_at);
-    if (!used || !L->shared_at)
-        return false;
-    for (uint32_t c = 0; c < p->ncodes; c++)
-        for (size_t i = 0; i < p->codes[c]->func->noperands; i++) {
-            const struct mg_ptx_var *v = p->codes[c]->func->operands[i].var;
-            if (v && v->space == MG_SPACE_SHARED)
-                used[v->id] = true;
-        }
     p->shared_vars = mg__arena_array(&p->arena, ptx->nvars + 1, sizeof *p->shared_vars);
-    if (!p->shared_vars)
-        return false;
-    uint64_t at = 0;
-    p->dynamic_align = 16;
-    for (size_t i = 0; i < ptx->nvars; i++) {
-        const struct mg_ptx_var *v = ptx->vars[i];
-        if (!used[i])
-            continue;
-        uint32_t align = MG_MAX(v->align, 1);
-        if (v->unsized) {
-            p->dynamic_align = MG_MAX(p->dynamic_align, align);
-            continue;
+    for (uint32_t c = 0; funcs && c < p->ncodes; c++)
+        funcs[c] = p->codes[c]->func;
+    bool good = funcs && L->shared_at && p->shared_vars && mg__flow_shared(ptx, funcs, p->ncodes, &s);
+    if (good && s.size > UINT32_MAX / 2) {
+        mg__diag_set(&p->error, MG_ERR_LAUNCH_LIMIT, "the kernel's shared variables have more than 2 GB");
+    } else if (good) {
+        for (size_t i = 0; i < ptx->nvars; i++)
+            L->shared_at[i] = (uint32_t)s.at[i];
+        for (size_t k = 0; k < s.count; k++) {
+            const struct mg_ptx_var *v = s.order[k];
+            p->shared_vars[p->nshared_vars++] =
+                (struct mg_shared_var){v->name, v, (uint32_t)s.at[v->id], (uint32_t)v->size};
         }
-        at = (at + align - 1) / align * align;
-        if (at + v->size > UINT32_MAX / 2) {
-            mg__diag_set(&p->error, MG_ERR_LAUNCH_LIMIT, "the kernel's shared variables have more than 2 GB");
-            return true;
-        }
-        L->shared_at[i] = (uint32_t)at;
-        p->shared_vars[p->nshared_vars++] = (struct mg_shared_var){v->name, v, (uint32_t)at, (uint32_t)v->size};
-        at += v->size;
+        p->shared_static = (uint32_t)s.size;
     }
-    p->shared_static = (uint32_t)at;
-    uint32_t dynamic = (uint32_t)((at + p->dynamic_align - 1) / p->dynamic_align * p->dynamic_align);
-    for (size_t i = 0; i < ptx->nvars; i++)
-        if (used[i] && ptx->vars[i]->unsized)
-            L->shared_at[i] = dynamic;
-    return true;
+    p->dynamic_align = s.dynamic_align;
+    mg__flow_shared_free(&s);
+    return good;
 }
 
 /* ---- one function ---- */

@@ -2,6 +2,7 @@
  * a function an instruction. */
 #ifndef MG_LOWER_H
 #define MG_LOWER_H
+#include "flow/flow.h"
 #include "simt/simt_priv.h"
 
 struct mg_fixup { /* a branch whose targets are known when all blocks are placed */
@@ -130,36 +131,6 @@ void mg__lower_close_leads(struct mg_lower *L);
 #include "ptx/isa.def"
 #undef ISA
 
-/* The registers that an instruction names, one after the other: its operands, parts of vectors and addresses included,
- * then its guard. *written: it is a result; otherwise it is read. False: there are no more. */
-struct mg_regs_walk {
-    const struct mg_ptx_func *func;
-    const struct mg_ptx_insn *insn;
-    uint32_t operand, part;
-};
-static inline bool mg__regs_next(struct mg_regs_walk *w, uint32_t *reg, bool *written)
-{
-    const struct mg_ptx_insn *i = w->insn;
-    for (; w->operand < i->nops; w->operand++, w->part = 0) {
-        const struct mg_ptx_opnd *o = mg__ptx_op(w->func, i, w->operand);
-        uint32_t parts = o->kind == MG_OPND_VEC || o->kind == MG_OPND_ADDR ? o->count : 0;
-        while (w->part <= parts) { /* the operand itself, then what is in it */
-            const struct mg_ptx_opnd *e = w->part ? &w->func->operands[o->first + w->part - 1] : o;
-            w->part++;
-            if (e->kind != MG_OPND_REG && (e->kind != MG_OPND_ADDR || !e->has_reg))
-                continue;
-            *reg = e->index;
-            *written = e->kind == MG_OPND_REG && o->kind != MG_OPND_ADDR && mg__ptx_writes(i, w->operand);
-            return true;
-        }
-    }
-    if (w->operand++ > i->nops || i->guard < 0)
-        return false;
-    *reg = (uint32_t)i->guard;
-    *written = false;
-    return true;
-}
-
 /* copies.c: what a register is given by a plain move, if that never changes while a frame lives. */
 struct mg_fixed {
     bool constant; /* `bits`; otherwise what `fill` says, but for its slot */
@@ -172,16 +143,6 @@ bool mg__copied_register(const struct mg_ptx_func *f, const struct mg_ptx_insn *
 /* Fills same[] (by register: itself, or the register whose slot it has), L->skip, and fixed[] with the slots of those
  * that a constant or a fill stands for. */
 bool mg__find_copies(struct mg_lower *L, uint32_t *same, bool *fixed);
-
-/* regs.c: the registers that are live where a block begins (`in`, by block), and a set to work with. */
-struct mg_liveness {
-    size_t words;
-    uint64_t *in, *live;
-};
-bool mg__liveness(const struct mg_ptx_func *func, const struct mg_cfg *cfg, struct mg_liveness *l); /* free(l->in) */
-void mg__live_out(const struct mg_liveness *l, const struct mg_cfg_block *block);                   /* into l->live */
-/* From the registers that are live behind the instruction to those before it. */
-void mg__live_before(const struct mg_ptx_func *f, const struct mg_ptx_insn *i, uint64_t *live);
 
 /* fuse.c: L->func becomes a function with products and sums fused as ptxas does; and the lowering of instruction `at`
  * of it, where it was changed (else false). */

@@ -81,6 +81,20 @@ struct mg_launch_info {
     uint32_t waits;          /* MG_WAITED_*, at the launch's end */
     uint64_t range, range_size; /* device addresses lie in here */
 };
+/* Whether the 8 bytes at an offset of the parameters are an address: of live memory, or of memory that was. `info` is a
+ * struct mg_launch_info. */
+static inline bool mg__launch_is_pointer(const void *info, uint64_t offset)
+{
+    const struct mg_launch_info *l = (const struct mg_launch_info *)info;
+    uint64_t value;
+    if (offset > l->param_size || sizeof(value) > l->param_size - offset)
+        return false;
+    memcpy(&value, l->params + offset, sizeof(value));
+    bool found = value - l->range < l->range_size;
+    for (size_t i = 0; i < l->nallocations && !found; i++)
+        found = value - l->allocations[i].address < l->allocations[i].size;
+    return found;
+}
 /* Distances of the lanes' addresses from the first active lane's: one object for each in a worker, until its
  * `counts`. */
 #define MG_PATTERN_LIMIT 4096u /* of a worker; more count as irregular */

@@ -1,4 +1,4 @@
-/* regs.c - registers: which are live where, how many a thread needs, and which may share a slot of the frame.
+/* regs.c - registers: how many a thread needs, and which may share a slot of the frame.
  *
  * An unrolled loop has a new register for every value, and a frame with a slot for each would push the warps of a block
  * out of the processor's first cache. So slots are shared by linear scan (Poletto and Sarkar, TOPLAS 1999): a register
@@ -15,32 +15,6 @@
 
 #define RESERVE 8u
 
-static bool test(const uint64_t *set, uint32_t i)
-{
-    return set[i / 64] >> (i % 64) & 1;
-}
-static void put(uint64_t *set, uint32_t i, bool on)
-{
-    if (on)
-        set[i / 64] |= 1ull << (i % 64);
-    else
-        set[i / 64] &= ~(1ull << (i % 64));
-}
-
-/* Applies the instruction backwards to the live set: definitions die before uses are born. One under a guard may not
- * happen, and what was there before lives on. */
-void mg__live_before(const struct mg_ptx_func *f, const struct mg_ptx_insn *i, uint64_t *live)
-{
-    struct mg_regs_walk writes = {f, i, 0, 0}, reads = writes;
-    uint32_t reg;
-    for (bool written; mg__regs_next(&writes, &reg, &written);)
-        if (written && i->guard < 0)
-            put(live, reg, false);
-    for (bool written; mg__regs_next(&reads, &reg, &written);)
-        if (!written)
-            put(live, reg, true);
-}
-
 static uint32_t weight(const struct mg_ptx_func *f, const uint64_t *live, size_t words)
 {
     uint32_t total = 0;
@@ -52,56 +26,22 @@ static uint32_t weight(const struct mg_ptx_func *f, const uint64_t *live, size_t
     return total;
 }
 
-bool mg__liveness(const struct mg_ptx_func *func, const struct mg_cfg *cfg, struct mg_liveness *l)
-{
-    l->words = func->nregs / 64 + 1;
-    l->in = calloc(l->words * (cfg->nblocks + 1), sizeof *l->in);
-    if (!l->in)
-        return false;
-    l->live = &l->in[l->words * cfg->nblocks];
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t b = cfg->nblocks; b-- > 0;) {
-            const struct mg_cfg_block *k = &cfg->blocks[b];
-            memset(l->live, 0, l->words * sizeof *l->live);
-            for (uint32_t s = 0; s < k->nsucc; s++)
-                for (size_t w = 0; w < l->words; w++)
-                    l->live[w] |= l->in[l->words * k->succ[s] + w];
-            for (uint32_t i = k->end; i-- > k->first;)
-                mg__live_before(func, &func->insns[i], l->live);
-            if (memcmp(&l->in[l->words * b], l->live, l->words * sizeof *l->live) != 0) {
-                memcpy(&l->in[l->words * b], l->live, l->words * sizeof *l->live);
-                changed = true;
-            }
-        }
-    }
-    return true;
-}
-
-void mg__live_out(const struct mg_liveness *l, const struct mg_cfg_block *block)
-{
-    memset(l->live, 0, l->words * sizeof *l->live);
-    for (uint32_t s = 0; s < block->nsucc; s++)
-        for (size_t w = 0; w < l->words; w++)
-            l->live[w] |= l->in[l->words * block->succ[s] + w];
-}
-
 uint32_t mg__estimate_regs(const struct mg_ptx_func *func)
 {
     struct mg_cfg *cfg;
-    struct mg_liveness l;
+    struct mg_flow_live l;
     if (!func->ninsns || mg__cfg_build(func, &cfg) != MG_OK)
         return 16;
     uint32_t most = 0;
-    if (mg__liveness(func, cfg, &l)) {
+    if (mg__flow_live(func, cfg, &l)) {
         for (uint32_t b = 0; b < cfg->nblocks; b++) {
-            mg__live_out(&l, &cfg->blocks[b]);
+            mg__flow_live_out(&l, &cfg->blocks[b]);
             for (uint32_t i = cfg->blocks[b].end; i-- > cfg->blocks[b].first;) {
-                mg__live_before(func, &func->insns[i], l.live);
+                mg__flow_live_before(func, &func->insns[i], l.live);
                 most = MG_MAX(most, weight(func, l.live, l.words));
             }
         }
-        free(l.in);
+        mg__flow_live_free(&l);
     }
     mg__cfg_free(cfg);
     return MG_MAX(most + RESERVE, 16);
@@ -111,20 +51,20 @@ uint32_t mg__estimate_regs(const struct mg_ptx_func *func)
 uint32_t mg__estimate_saved(const struct mg_ptx_func *func)
 {
     struct mg_cfg *cfg;
-    struct mg_liveness l;
+    struct mg_flow_live l;
     uint32_t most = 0;
     if (!func->ninsns || mg__cfg_build(func, &cfg) != MG_OK)
         return 0;
-    if (mg__liveness(func, cfg, &l)) {
+    if (mg__flow_live(func, cfg, &l)) {
         for (uint32_t b = 0; b < cfg->nblocks; b++) {
-            mg__live_out(&l, &cfg->blocks[b]);
+            mg__flow_live_out(&l, &cfg->blocks[b]);
             for (uint32_t i = cfg->blocks[b].end; i-- > cfg->blocks[b].first;) {
                 if (func->insns[i].effects & MG_E_CALLS)
                     most = MG_MAX(most, weight(func, l.live, l.words) + 2);
-                mg__live_before(func, &func->insns[i], l.live);
+                mg__flow_live_before(func, &func->insns[i], l.live);
             }
         }
-        free(l.in);
+        mg__flow_live_free(&l);
     }
     mg__cfg_free(cfg);
     return most;
@@ -150,9 +90,9 @@ static int by_begin(const void *a, const void *b)
 
 static void widen_by_operands(const struct mg_ptx_func *f, uint32_t i, struct interval *all, const uint32_t *same)
 {
-    struct mg_regs_walk w = {f, &f->insns[i], 0, 0};
+    struct mg_flow_walk w = {f, &f->insns[i], 0, 0};
     uint32_t reg;
-    for (bool written; mg__regs_next(&w, &reg, &written);)
+    for (bool written; mg__flow_next(&w, &reg, &written);)
         widen_to(&all[same[reg]], i);
 }
 
@@ -171,12 +111,12 @@ bool mg__assign_slots(struct mg_lower *L)
 {
     static const unsigned bytes[] = {4, 128, 256, 512};
     const struct mg_ptx_func *f = L->func;
-    struct mg_liveness l;
+    struct mg_flow_live l;
     struct interval *all = calloc(f->nregs + 1, sizeof *all);
     uint32_t *same = calloc(f->nregs + 1, sizeof *same);
     bool *fixed = calloc(f->nregs + 1, sizeof *fixed);
     MG_VEC(struct expiry) active[4] = {0};
-    bool good = all && same && fixed && mg__find_copies(L, same, fixed) && mg__liveness(f, L->cfg, &l);
+    bool good = all && same && fixed && mg__find_copies(L, same, fixed) && mg__flow_live(f, L->cfg, &l);
     if (!good) {
         free(all);
         free(same);
@@ -187,17 +127,17 @@ bool mg__assign_slots(struct mg_lower *L)
         all[r] = (struct interval){r, UINT32_MAX, 0, (uint8_t)mg__ptx_type_size((enum mg_ptx_type)f->regs[r].type)};
     for (uint32_t b = 0; b < L->cfg->nblocks; b++) {
         const struct mg_cfg_block *k = &L->cfg->blocks[b];
-        mg__live_out(&l, k);
+        mg__flow_live_out(&l, k);
         for (uint32_t r = 0; r < f->nregs; r++) {
-            if (test(&l.in[l.words * b], r))
+            if (mg__flow_holds(&l.in[l.words * b], r))
                 widen_to(&all[same[r]], k->first);
-            if (test(l.live, r))
+            if (mg__flow_holds(l.live, r))
                 widen_to(&all[same[r]], k->end - 1);
         }
         for (uint32_t i = k->first; i < k->end; i++)
             widen_by_operands(f, i, all, same);
     }
-    free(l.in);
+    mg__flow_live_free(&l);
     qsort(all, f->nregs, sizeof *all, by_begin);
     for (uint32_t n = 0; good && n < f->nregs && all[n].begin != UINT32_MAX; n++) {
         if (fixed[all[n].reg] || same[all[n].reg] != all[n].reg)

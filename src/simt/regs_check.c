@@ -34,11 +34,6 @@ struct checker {
     bool *done, changed, look; /* done, by block: reached; look: refuse what is read and bad */
 };
 
-static bool has(const uint64_t *set, uint32_t r)
-{
-    return set[r / 64] >> (r % 64) & 1;
-}
-
 static void set_to(uint64_t *set, uint32_t r, bool on)
 {
     set[r / 64] = (set[r / 64] & ~(UINT64_C(1) << r % 64)) | (uint64_t)on << r % 64;
@@ -92,10 +87,10 @@ static bool check_constants(const struct checker *c)
     const struct mg_lower *L = c->L;
     for (uint32_t i = 0; i < L->func->ninsns; i++) {
         const struct mg_ptx_insn *insn = &L->func->insns[i];
-        struct mg_regs_walk w = {L->func, insn, 0, 0};
+        struct mg_flow_walk w = {L->func, insn, 0, 0};
         struct mg_fixed value;
         uint32_t reg, from;
-        for (bool written; mg__regs_next(&w, &reg, &written);) {
+        for (bool written; mg__flow_next(&w, &reg, &written);) {
             if (!written || (!L->skip[i] && !among_constants(L, reg)))
                 continue;
             if (!L->skip[i])
@@ -125,9 +120,9 @@ static void find_named(struct checker *c)
 {
     const struct mg_ptx_func *f = c->L->func;
     for (uint32_t i = 0; i < f->ninsns; i++) {
-        struct mg_regs_walk w = {f, &f->insns[i], 0, 0};
+        struct mg_flow_walk w = {f, &f->insns[i], 0, 0};
         uint32_t reg;
-        for (bool written; mg__regs_next(&w, &reg, &written);)
+        for (bool written; mg__flow_next(&w, &reg, &written);)
             set_to(c->good, reg, true);
     }
 }
@@ -137,7 +132,7 @@ static bool lay_out(struct checker *c)
     const struct mg_lower *L = c->L;
     find_named(c); /* others stand in what is not executed */
     for (uint32_t r = 0; r < L->func->nregs; r++)
-        if (has(c->good, r) && !among_constants(L, r))
+        if (mg__flow_holds(c->good, r) && !among_constants(L, r))
             c->extents[c->nextents++] =
                 (struct extent){(uint32_t)L->slots[r], (uint32_t)L->slots[r] + bytes_of(L, r), r};
     qsort(c->extents, c->nextents, sizeof *c->extents, by_place);
@@ -172,7 +167,7 @@ static void write(struct checker *c, uint32_t reg, bool always)
     uint32_t begin = (uint32_t)c->L->slots[reg], end = begin + bytes_of(c->L, reg);
     for (uint32_t k = c->place[reg]; k < c->nextents && c->extents[k].begin < end; k++) {
         uint32_t other = c->extents[k].reg;
-        if (c->extents[k].end <= begin || other == reg || !has(c->good, other))
+        if (c->extents[k].end <= begin || other == reg || !mg__flow_holds(c->good, other))
             continue;
         set_to(c->bad, other, true);
         if (always)
@@ -187,27 +182,27 @@ static bool through(struct checker *c, uint32_t i)
 {
     const struct mg_lower *L = c->L;
     const struct mg_ptx_insn *insn = &L->func->insns[i];
-    struct mg_regs_walk reads = {L->func, insn, 0, 0}, writes = reads;
+    struct mg_flow_walk reads = {L->func, insn, 0, 0}, writes = reads;
     uint32_t reg, from;
     if (L->skip[i]) {
         if (mg__copied_register(L->func, insn, &from)) { /* a source without a value gives one, whatever it is */
             uint32_t to = mg__ptx_op(L->func, insn, 0)->index;
             bool shared = L->slots[to] == L->slots[from];
             set_to(c->good, to, shared);
-            set_to(c->bad, to, !shared || has(c->bad, from));
+            set_to(c->bad, to, !shared || mg__flow_holds(c->bad, from));
         }
         return true;
     }
-    for (bool written; c->look && mg__regs_next(&reads, &reg, &written);) {
-        if (!written && has(c->bad, reg))
+    for (bool written; c->look && mg__flow_next(&reads, &reg, &written);) {
+        if (!written && mg__flow_holds(c->bad, reg))
             return refuse(c, i, reg, "is read where its slot was last written for another register");
-        struct mg_regs_walk results = {L->func, insn, 0, 0};
+        struct mg_flow_walk results = {L->func, insn, 0, 0};
         uint32_t to;
-        for (bool result; !written && mg__regs_next(&results, &to, &result);)
+        for (bool result; !written && mg__flow_next(&results, &to, &result);)
             if (result && cut(L, reg, to))
                 return refuse(c, i, reg, "is read where a part of its slot is written");
     }
-    for (bool written; mg__regs_next(&writes, &reg, &written);)
+    for (bool written; mg__flow_next(&writes, &reg, &written);)
         if (written)
             write(c, reg, insn->guard < 0);
     return true;

@@ -298,9 +298,9 @@ static uint32_t reg_of(const struct bench *b, const char *name)
 static uint32_t definition_of(const struct bench *b, uint32_t reg, unsigned n)
 {
     for (uint32_t i = 0; i < b->L.func->ninsns; i++) {
-        struct mg_regs_walk w = {b->L.func, &b->L.func->insns[i], 0, 0};
+        struct mg_flow_walk w = {b->L.func, &b->L.func->insns[i], 0, 0};
         uint32_t at;
-        for (bool written; mg__regs_next(&w, &at, &written);)
+        for (bool written; mg__flow_next(&w, &at, &written);)
             if (written && at == reg && n-- == 0)
                 return i;
     }
