@@ -6,17 +6,18 @@
  */
 #include "model/model_priv.h"
 
-struct mg_model_made *mg__model_made_create(const struct mg_launch_info *info)
+/* The functions of a launch, the entry first: a function's instructions stay together. */
+static size_t functions_of(const struct mg_launch_info *info, const struct mg_ptx_func **funcs)
 {
-    struct mg_model_made *made = calloc(1, sizeof(*made));
-    if (!made)
-        return NULL;
-    made->ninsns = info->ninsns;
-    made->plans = calloc((size_t)info->ninsns + 1, sizeof(*made->plans));
-    if (!made->plans)
-        goto fail;
-    /* An instruction's place in its function is its distance from the first; a function's
-     * instructions stay together. */
+    size_t n = 0;
+    for (uint32_t i = 0; i < info->ninsns; i++)
+        if (info->insns[i].func && (!n || funcs[n - 1] != info->insns[i].func))
+            funcs[n++] = info->insns[i].func;
+    return n;
+}
+
+static bool plan_all(struct mg_model_made *made, const struct mg_launch_info *info, const struct mg_flow_shared *shared)
+{
     const struct mg_ptx_func *func = NULL;
     struct mg_model_plan *plan = NULL;
     for (uint32_t i = 0; i < info->ninsns; i++) {
@@ -26,19 +27,37 @@ struct mg_model_made *mg__model_made_create(const struct mg_launch_info *info)
         if (at->func != func) {
             free(plan);
             func = at->func;
-            plan = mg__model_merge(info->module, func);
+            plan = mg__model_merge(func, shared);
             if (!plan)
-                goto fail;
+                return false;
         }
         size_t k = (size_t)(at->insn - func->insns);
         if (k < func->ninsns)
             made->plans[i] = plan[k];
     }
     free(plan);
+    return true;
+}
+
+struct mg_model_made *mg__model_made_create(const struct mg_launch_info *info)
+{
+    struct mg_model_made *made = calloc(1, sizeof(*made));
+    const struct mg_ptx_func **funcs = calloc((size_t)info->ninsns + 1, sizeof(*funcs));
+    struct mg_flow_shared shared = {0};
+    bool good = made && funcs;
+    if (good) {
+        made->ninsns = info->ninsns;
+        made->plans = calloc((size_t)info->ninsns + 1, sizeof(*made->plans));
+        good = made->plans && mg__flow_shared(info->module, funcs, functions_of(info, funcs), &shared) &&
+               plan_all(made, info, &shared);
+    }
+    mg__flow_shared_free(&shared);
+    free(funcs);
+    if (!good) {
+        mg__model_made_free(made);
+        return NULL;
+    }
     return made;
-fail:
-    mg__model_made_free(made);
-    return NULL;
 }
 
 void mg__model_made_free(struct mg_model_made *made)

@@ -1,7 +1,7 @@
 /* model_priv.h - what the files of this room share. */
 #ifndef MG_MODEL_PRIV_H
 #define MG_MODEL_PRIV_H
-#include "cfg/cfg.h"
+#include "flow/flow.h"
 #include "model/model.h"
 #include "ptx/ptx.h"
 
@@ -13,29 +13,17 @@ enum mg_model_lanes {
 
 /* How an instruction of the PTX text is counted, after what ptxas makes of it. */
 struct mg_model_plan {
-    uint8_t width;   /* bytes a lane of the access that the hardware makes; 0: another instruction carries this one */
-    uint8_t joined;  /* the alignment that joining it took, in bytes; 0: not joined */
-    int8_t delta;    /* that access starts this many bytes from the instruction's own address */
-    bool changed;    /* `width` and `delta` hold; false: as written */
-    bool no_result;  /* an atom whose result nobody reads: a red */
-    bool counts;     /* a reduction that adds the constant 1 */
-    uint8_t lanes;   /* enum mg_model_lanes: who takes part */
+    uint8_t width;  /* bytes a lane of the access that the hardware makes; 0: another instruction carries this one */
+    uint8_t joined; /* the alignment that joining it took, in bytes; 0: not joined */
+    int8_t delta;   /* that access starts this many bytes from the instruction's own address */
+    bool changed;   /* `width` and `delta` hold; false: as written */
+    bool no_result; /* an atom whose result nobody reads: a red */
+    bool counts;    /* a reduction that adds the constant 1 */
+    uint8_t lanes;  /* enum mg_model_lanes: who takes part */
 };
 
-/* One plan an instruction of `func`, calloc'd and the caller's; NULL when out of memory. `module` gives the shared
- * variables at module scope that come after the function's own, and may be NULL. */
-struct mg_model_plan *mg__model_merge(const struct mg_ptx_module *module, const struct mg_ptx_func *func);
-
-/* holds.c: by block of the function, the registers that can be seen through where it begins: what their one definition
- * says of them, with what its operands are there, is true on every path. */
-struct mg_model_holds {
-    struct mg_cfg *cfg;
-    uint32_t *ndefs; /* by register */
-    size_t words;
-    uint64_t *in; /* by block, `words` each: a bit a register */
-};
-bool mg__model_holds(const struct mg_ptx_func *func, struct mg_model_holds *holds);
-void mg__model_holds_free(struct mg_model_holds *holds); /* also after a failure */
+/* One plan an instruction of `func`, calloc'd and the caller's; NULL when out of memory. `shared`: of its launch. */
+struct mg_model_plan *mg__model_merge(const struct mg_ptx_func *func, const struct mg_flow_shared *shared);
 
 /* The plans of a launch, by its instructions. */
 struct mg_model_made {

@@ -30,7 +30,11 @@ static struct mg_model_plan *plan_of(const char *module_text, const char *vars, 
     if (mg__ptx_parse(text.at, text.count, module, &diag) != MG_OK)
         fail_msg("line %u: %s\n%s", diag.line, diag.message, text.at);
     mg__strbuf_free(&text);
-    struct mg_model_plan *plan = mg__model_merge(*module, mg__ptx_find_func(*module, "k"));
+    const struct mg_ptx_func *func = mg__ptx_find_func(*module, "k");
+    struct mg_flow_shared shared;
+    assert_true(mg__flow_shared(*module, &func, 1, &shared));
+    struct mg_model_plan *plan = mg__model_merge(func, &shared);
+    mg__flow_shared_free(&shared);
     assert_non_null(plan);
     return plan;
 }
