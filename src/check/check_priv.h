@@ -20,6 +20,7 @@
 #include "check/check.h"
 #include "check/order.h"
 #include "check/quick.h"
+#include "flow/flow.h"
 #include "ptx/ptx.h"
 
 enum check_kind {
@@ -31,19 +32,8 @@ enum check_kind {
 #define NO_INSN UINT32_MAX
 
 /* ---- code.c ---- */
-/* Where an address comes from: what it was computed from, as far as the PTX tells. */
-enum source_kind {
-    SOURCE_NONE,   /* a number */
-    SOURCE_SOME,   /* out of memory, or from another function: a number, or a pointer to anything */
-    SOURCE_VAR, SOURCE_PARAM, SOURCE_MANY
-};
-struct source {
-    uint8_t kind;
-    const struct mg_ptx_var *var; /* VAR */
-    uint32_t offset;              /* PARAM: in the parameter buffer */
-};
 struct site { /* one instruction that accesses memory */
-    struct source source, from; /* from: of an asynchronous copy */
+    struct mg_flow_origin source, from; /* where its address comes from; from: of an asynchronous copy */
     uint16_t number; /* 1 …: its number among those that access memory; the last one stands for all above 65535 */
     uint8_t class;   /* enum mg_order_class */
     bool reads, writes, atomic;

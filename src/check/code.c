@@ -1,11 +1,5 @@
 /* code.c - what a kernel's instructions tell before it runs.
  *
- * Where an address comes from is worked out register by register, without regard to order: a register that is only ever
- * computed from one variable's address, or from one pointer among the parameters, and from numbers, points into that
- * object. Adding two pointers is not followed: then nothing is claimed. What was loaded from memory is a number where
- * it is added to a pointer, but may be a pointer where a register has it on one path and a pointer on another: then
- * nothing is claimed either.
- *
  * A volatile load that goes round a loop with an address that the loop does not change, and with nothing in the loop
  * that writes, waits for another thread: it synchronises (MG_ORDER_POLL), and so do its copies on the same source line.
  */
@@ -158,16 +152,13 @@ struct spin {
     bool has_address;
 };
 
-static bool defines(const struct mg_ptx_func *f, const struct mg_ptx_insn *i, uint32_t reg)
+static bool defines(const struct mg_ptx_func *f, const struct mg_ptx_insn *i, uint32_t wanted)
 {
-    for (unsigned n = 0; n < i->nops && mg__ptx_writes(i, n); n++) {
-        const struct mg_ptx_opnd *o = mg__ptx_op(f, i, n);
-        uint32_t count = o->kind == MG_OPND_VEC ? o->count : 1;
-        const struct mg_ptx_opnd *e = o->kind == MG_OPND_VEC ? &f->operands[o->first] : o;
-        for (uint32_t k = 0; k < count; k++)
-            if (e[k].kind == MG_OPND_REG && e[k].index == reg)
-                return true;
-    }
+    struct mg_flow_walk w = {f, i, 0, 0};
+    uint32_t reg;
+    for (bool written; mg__flow_next(&w, &reg, &written);)
+        if (written && reg == wanted)
+            return true;
     return false;
 }
 
@@ -210,186 +201,32 @@ static void find_polls(const struct mg_launch_info *info, struct code *code)
 }
 
 /* ---- where addresses come from ---- */
-static bool is_value(struct source a)
+/* Nothing is claimed of what may come out of memory, too. */
+static struct mg_flow_origin source_of(const struct mg_flow_origin *regs, const struct mg_ptx_opnd *o)
 {
-    return a.kind == SOURCE_NONE || a.kind == SOURCE_SOME;
-}
-
-/* One or the other. */
-static struct source join(struct source a, struct source b)
-{
-    if (a.kind == SOURCE_NONE)
-        return b;
-    if (b.kind == SOURCE_NONE || (a.kind == b.kind && a.var == b.var && a.offset == b.offset))
-        return a;
-    return (struct source){.kind = SOURCE_MANY};
-}
-
-/* Two parts of one sum. */
-static struct source add(struct source a, struct source b)
-{
-    if (!is_value(a) && !is_value(b))
-        return (struct source){.kind = SOURCE_MANY};
-    return is_value(a) && b.kind != SOURCE_NONE ? b : a;
-}
-
-static struct source blur(struct source a)
-{
-    if (!is_value(a))
-        a = (struct source){.kind = SOURCE_MANY};
-    return a;
-}
-
-struct trace {
-    const struct mg_launch_info *info;
-    const struct mg_ptx_func *func;
-    struct source *regs;
-};
-
-static struct source of_operand(const struct trace *t, const struct mg_ptx_opnd *o)
-{
-    struct source s = {.kind = SOURCE_NONE};
-    if (o->kind == MG_OPND_REG && o->index < t->func->nregs)
-        return t->regs[o->index];
-    if ((o->kind == MG_OPND_SYMBOL || o->kind == MG_OPND_ADDR) && o->var && !o->var->is_param)
-        s = (struct source){.kind = SOURCE_VAR, .var = o->var};
-    if (o->kind == MG_OPND_ADDR && o->has_reg && o->index < t->func->nregs)
-        s = add(s, t->regs[o->index]);
+    struct mg_flow_origin s = mg__flow_origin_of(regs, o);
+    if (s.some && s.kind != MG_FLOW_NUMBER)
+        s.kind = MG_FLOW_SEVERAL;
     return s;
 }
 
-/* A parameter that holds the address of live memory, or of memory that was, is a pointer; other numbers are numbers. */
-static bool is_pointer(const struct mg_launch_info *info, uint64_t offset)
-{
-    uint64_t value;
-    if (offset > info->param_size || sizeof(value) > info->param_size - offset)
-        return false;
-    memcpy(&value, info->params + offset, sizeof(value));
-    if (value - info->range < info->range_size)
-        return true;
-    for (size_t i = 0; i < info->nallocations; i++)
-        if (value - info->allocations[i].address < info->allocations[i].size)
-            return true;
-    return false;
-}
-
-static bool is_formal(const struct mg_ptx_func *f, const struct mg_ptx_var *var)
-{
-    for (size_t k = 0; k < f->nparams; k++)
-        if (f->params[k] == var)
-            return true;
-    return false;
-}
-
-static struct source of_result(const struct trace *t, const struct mg_ptx_insn *i, unsigned element)
-{
-    const struct mg_ptx_func *f = t->func;
-    struct source op[4] = {{.kind = SOURCE_NONE}};
-    unsigned first = i->flags & MG_F_DUAL ? 2 : 1;
-    for (unsigned n = first; n < i->nops && n - first < 4; n++)
-        op[n - first] = of_operand(t, mg__ptx_op(f, i, n));
-    switch (i->opcode) {
-    case MG_OP_MOV: /* pieces of a value make numbers, and what is made of pieces may be anything */
-        if (mg__ptx_op(f, i, 1)->kind == MG_OPND_VEC)
-            return (struct source){.kind = SOURCE_SOME};
-        return mg__ptx_op(f, i, 0)->kind == MG_OPND_VEC ? blur(op[0]) : op[0];
-    case MG_OP_CVT:
-    case MG_OP_CVTA:
-    case MG_OP_SHFL:
-        return op[0];
-    case MG_OP_ADD:
-    case MG_OP_ADDC:
-        return add(op[0], op[1]);
-    case MG_OP_SUB:
-    case MG_OP_SUBC:
-        return is_value(op[1]) ? op[0] : (struct source){.kind = SOURCE_MANY};
-    case MG_OP_MAD:
-    case MG_OP_MADC:
-    case MG_OP_MAD24:
-    case MG_OP_FMA:
-        return add(add(blur(op[0]), blur(op[1])), op[2]);
-    case MG_OP_SELP:
-    case MG_OP_MIN:
-    case MG_OP_MAX:
-    case MG_OP_SLCT:
-        return join(op[0], op[1]);
-    case MG_OP_AND:
-    case MG_OP_OR:
-    case MG_OP_XOR:
-        return add(op[0], op[1]);
-    case MG_OP_LD: {
-        const struct mg_ptx_opnd *o = mg__ptx_op(f, i, 1);
-        struct source s = {.kind = SOURCE_SOME};
-        if (i->space != MG_SPACE_PARAM || !f->is_entry || o->kind != MG_OPND_ADDR || !o->var || o->has_reg ||
-            !is_formal(f, o->var) || mg__ptx_type_size((enum mg_ptx_type)i->type[0]) != 8)
-            return s;
-        uint64_t offset = o->var->offset + (uint64_t)o->imm + 8u * element;
-        s.kind = SOURCE_NONE;
-        if (is_pointer(t->info, offset))
-            s = (struct source){.kind = SOURCE_PARAM, .offset = (uint32_t)offset};
-        return s;
-    }
-    case MG_OP_ATOM:
-    case MG_OP_LDU:
-        return (struct source){.kind = SOURCE_SOME};
-    case MG_OP_SETP:
-    case MG_OP_ISSPACEP:
-    case MG_OP_VOTE:
-    case MG_OP_MATCH:
-    case MG_OP_TESTP:
-        return (struct source){.kind = SOURCE_NONE};
-    default: {
-        struct source s = {.kind = SOURCE_NONE};
-        for (unsigned n = 0; n < 4; n++)
-            s = add(s, blur(op[n]));
-        return s;
-    }
-    }
-}
-
-/* Fills regs; each pass lets sources flow one step further, and they only ever grow. */
-static void trace_function(struct trace *t)
-{
-    const struct mg_ptx_func *f = t->func;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (size_t k = 0; k < f->ninsns; k++) {
-            const struct mg_ptx_insn *i = &f->insns[k];
-            if (i->nops < 2) /* a result with nothing that it came from */
-                continue;
-            for (unsigned n = 0; n < i->nops && mg__ptx_writes(i, n); n++) {
-                const struct mg_ptx_opnd *d = mg__ptx_op(f, i, n);
-                uint32_t count = d->kind == MG_OPND_VEC ? d->count : 1;
-                const struct mg_ptx_opnd *e = d->kind == MG_OPND_VEC ? &f->operands[d->first] : d;
-                for (uint32_t v = 0; v < count; v++) {
-                    if (e[v].kind != MG_OPND_REG || e[v].index >= f->nregs)
-                        continue;
-                    struct source *at = &t->regs[e[v].index], now = join(*at, of_result(t, i, v));
-                    changed |= now.kind != at->kind;
-                    *at = now;
-                }
-            }
-        }
-    }
-}
-
 /* What the source is in this launch. */
-static int32_t object_of(const struct mg_launch_info *info, const struct source *s)
+static int32_t object_of(const struct mg_launch_info *info, const struct mg_flow_origin *s)
 {
-    if (s->kind == SOURCE_VAR && s->var->space == MG_SPACE_SHARED) {
+    if (s->kind == MG_FLOW_VARIABLE && s->var->space == MG_SPACE_SHARED) {
         for (uint32_t k = 0; k < info->nshared_vars; k++)
             if (info->shared_vars[k].var == s->var || (s->var->unsized && !info->shared_vars[k].var))
                 return (int32_t)k;
         return -1;
     }
     uint64_t address = 0;
-    if (s->kind == SOURCE_PARAM)
+    if (s->kind == MG_FLOW_POINTER)
         memcpy(&address, info->params + s->offset, sizeof(address));
-    else if (s->kind != SOURCE_VAR || (s->var->space != MG_SPACE_GLOBAL && s->var->space != MG_SPACE_CONST))
+    else if (s->kind != MG_FLOW_VARIABLE || (s->var->space != MG_SPACE_GLOBAL && s->var->space != MG_SPACE_CONST))
         return -1;
     for (size_t k = 0; k < info->nallocations; k++) {
         const struct mg_allocation *a = &info->allocations[k];
-        if (s->kind == SOURCE_PARAM ? address - a->address < a->size : a->name && !strcmp(a->name, s->var->name))
+        if (s->kind == MG_FLOW_POINTER ? address - a->address < a->size : a->name && !strcmp(a->name, s->var->name))
             return (int32_t)k;
     }
     return -1;
@@ -426,18 +263,19 @@ bool mg__code_read(const struct mg_launch_info *info, struct code *code)
     code->insn_of = calloc(info->ninsns + 2, sizeof(*code->insn_of));
     if (!code->sites || !code->insn_of)
         return false;
-    struct trace t = {.info = info};
+    const struct mg_ptx_func *func = NULL;
+    struct mg_flow_origin *regs = NULL;
     for (uint32_t k = 0; k < info->ninsns; k++) {
         const struct mg_insn_info *at = &info->insns[k];
         const struct mg_ptx_insn *i = at->insn;
         struct site *s = &code->sites[k];
-        if (at->func != t.func) {
-            free(t.regs);
-            t.func = at->func;
-            t.regs = calloc(at->func->nregs + 1, sizeof(*t.regs));
-            if (!t.regs)
+        if (at->func != func) {
+            free(regs);
+            func = at->func;
+            regs = calloc(func->nregs + 1, sizeof(*regs));
+            if (!regs)
                 return false;
-            trace_function(&t);
+            mg__flow_origins(func, mg__launch_is_pointer, info, regs);
         }
         s->object = s->from_object = -1;
         if (!mg__ptx_accesses(i))
@@ -446,10 +284,10 @@ bool mg__code_read(const struct mg_launch_info *info, struct code *code)
         if (code->nnumbers < UINT16_MAX)
             code->insn_of[++code->nnumbers] = k;
         s->number = (uint16_t)code->nnumbers;
-        s->source = of_operand(&t, mg__ptx_op(t.func, i, i->address));
+        s->source = source_of(regs, mg__ptx_op(func, i, i->address));
         s->object = object_of(info, &s->source);
         if (s->async) {
-            s->from = of_operand(&t, mg__ptx_op(t.func, i, i->address + 1u));
+            s->from = source_of(regs, mg__ptx_op(func, i, i->address + 1u));
             s->from_object = object_of(info, &s->from);
         }
         unsigned unit = unit_of(i);
@@ -458,7 +296,7 @@ bool mg__code_read(const struct mg_launch_info *info, struct code *code)
         if (i->space == MG_SPACE_GLOBAL || i->space == MG_SPACE_GENERIC)
             code->unit_global = MG_MIN(code->unit_global, unit);
     }
-    free(t.regs);
+    free(regs);
     find_polls(info, code);
     return true;
 }

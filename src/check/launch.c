@@ -128,10 +128,10 @@ static bool track(struct launch *l)
         uint8_t space = info->insns[k].insn->space;
         if (!s->number || !s->writes || s->async || space == MG_SPACE_SHARED || space == MG_SPACE_LOCAL)
             continue;
-        if (s->source.kind == SOURCE_VAR &&
+        if (s->source.kind == MG_FLOW_VARIABLE &&
             (s->source.var->space == MG_SPACE_SHARED || s->source.var->space == MG_SPACE_LOCAL))
             continue;
-        if (s->object >= 0 && s->source.kind != SOURCE_MANY && l->regions[s->object])
+        if (s->object >= 0 && s->source.kind != MG_FLOW_SEVERAL && l->regions[s->object])
             l->regions[s->object]->tracked = true;
         else
             all |= s->object < 0;
@@ -184,7 +184,7 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
         struct site *s = &l->code.sites[k];
         if (info->insns[k].func == info->func)
             s->object_end = frame;
-        bool known = s->source.kind == SOURCE_VAR && s->source.var->space == MG_SPACE_SHARED && s->object >= 0;
+        bool known = s->source.kind == MG_FLOW_VARIABLE && s->source.var->space == MG_SPACE_SHARED && s->object >= 0;
         s->plain_read = s->number && s->reads && !s->writes && !s->atomic && !s->async && s->class == MG_ORDER_PLAIN;
         s->lo = known ? info->shared_vars[s->object].offset : 0;
         s->hi = known ? s->lo + info->shared_vars[s->object].size : UINT64_MAX;

@@ -425,7 +425,8 @@ static __attribute__((noinline)) void watch_shared(struct worker *w, struct bloc
     mg__shadow_settle(b->order, &b->shared);
     if (site->class != MG_ORDER_PLAIN || site->async)
         b->shared.odd = site->async ? ~0u : MG_MAX(b->shared.odd, b->order->now);
-    int32_t object = site->source.kind == SOURCE_VAR && site->source.var->space == MG_SPACE_SHARED ? site->object : -1;
+    int32_t object =
+        site->source.kind == MG_FLOW_VARIABLE && site->source.var->space == MG_SPACE_SHARED ? site->object : -1;
     if (object >= 0) {
         const struct mg_shared_var *v = &info->shared_vars[object];
         for (uint32_t rest = mask; rest; rest &= rest - 1) {
@@ -497,7 +498,7 @@ static __attribute__((noinline)) void watch_local(struct worker *w, struct block
     size_t words = mg__block_local_words(l);
     uint32_t mask = a->mask;
     mg__access_lanes(a);
-    if (site->source.kind == SOURCE_VAR && site->source.var->space == MG_SPACE_LOCAL && l->bounds) {
+    if (site->source.kind == MG_FLOW_VARIABLE && site->source.var->space == MG_SPACE_LOCAL && l->bounds) {
         for (uint32_t rest = mask; rest && site->object_end; rest &= rest - 1) {
             unsigned lane = (unsigned)__builtin_ctz(rest);
             if (a->address[lane] + a->width <= site->object_end)
@@ -628,15 +629,15 @@ static __attribute__((noinline)) void watch_global(struct worker *w, struct bloc
     bool from = site->async; /* the global side of a copy: a read */
     struct site as_read;
     int32_t meant = site->object;
-    bool known = site->source.kind == SOURCE_PARAM ||
-                 (site->source.kind == SOURCE_VAR && site->source.var->space != MG_SPACE_SHARED &&
+    bool known = site->source.kind == MG_FLOW_POINTER ||
+                 (site->source.kind == MG_FLOW_VARIABLE && site->source.var->space != MG_SPACE_SHARED &&
                   site->source.var->space != MG_SPACE_LOCAL);
     if (from) {
         as_read = *site;
         as_read.reads = true;
         as_read.writes = false;
         meant = site->from_object;
-        known = site->from.kind == SOURCE_PARAM || site->from.kind == SOURCE_VAR;
+        known = site->from.kind == MG_FLOW_POINTER || site->from.kind == MG_FLOW_VARIABLE;
         site = &as_read;
     }
     struct cells c = {l, w, b, a, site, PLACE_GLOBAL, l->code.unit_global};
@@ -795,8 +796,8 @@ void mg__watch_fault(void *self, struct mg_access *a, enum mg_fault_kind fault)
     const struct site *site = &l->code.sites[a->insn];
     bool from = site->async && a->space == MG_SPACE_GLOBAL;
     int32_t meant = from ? site->from_object : site->object;
-    const struct source *source = from ? &site->from : &site->source;
-    bool shared = source->kind == SOURCE_VAR && source->var->space == MG_SPACE_SHARED;
+    const struct mg_flow_origin *source = from ? &site->from : &site->source;
+    bool shared = source->kind == MG_FLOW_VARIABLE && source->var->space == MG_SPACE_SHARED;
     if (!l->bounds)
         return;
     for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
