@@ -2,6 +2,7 @@
 #ifndef MG_ADVISE_PRIV_H
 #define MG_ADVISE_PRIV_H
 #include "advise/advise.h"
+#include "flow/flow.h"
 #include "margay/arch.h"
 #include "model/model.h"
 #include "ptx/ptx.h"

@@ -2,121 +2,22 @@
  *
  * A loop that was unrolled four times has four loads for one `a[i]`; `a[i] * b[i]` has two loads on one line that are
  * two accesses. So a site is a source line, a direction and an array, and the array is the kernel parameter or the
- * __device__ variable that the address is computed from. That is found by going back over the definitions of the
- * address's registers, through 64-bit values only (an index is 32 bits, or was widened from them by an instruction that
- * takes no pointer). Where more than one parameter is reached, or none, the array is unknown: such accesses of a line
- * are one site.
+ * __device__ variable that the address is computed from. Where it may come from more than one, or none is
+ * known, the array is unknown: such accesses of a line are one site.
  */
 #include "advise/advise_priv.h"
 
-enum { MAX_STEPS = 512 };
-
-struct defs { /* the definitions of a function's registers */
-    const struct mg_ptx_func *func;
-    uint32_t *head, *next; /* by register; by instruction: +1, 0 ends */
-    uint8_t *visited;
-    int param;
-    const struct mg_ptx_var *global;
-    bool several;
-    unsigned steps;
-};
-
-static const struct mg_ptx_opnd *operand(const struct mg_ptx_func *f, const struct mg_ptx_insn *insn, unsigned n)
-{
-    return n < insn->nops && insn->first_op + n < f->noperands ? mg__ptx_op(f, insn, n) : NULL;
-}
-
-static bool defs_build(struct defs *d, const struct mg_ptx_func *func)
-{
-    memset(d, 0, sizeof(*d));
-    d->func = func;
-    d->head = calloc(func->nregs + 1, sizeof(*d->head));
-    d->next = calloc(func->ninsns + 1, sizeof(*d->next));
-    d->visited = calloc(func->nregs + 1, 1);
-    if (!d->head || !d->next || !d->visited)
-        return false;
-    for (size_t i = 0; i < func->ninsns; i++) {
-        const struct mg_ptx_insn *insn = &func->insns[i];
-        const struct mg_ptx_opnd *o = mg__ptx_writes(insn, 0) ? operand(func, insn, 0) : NULL;
-        if (o && o->kind == MG_OPND_REG && o->index < func->nregs) {
-            d->next[i] = d->head[o->index];
-            d->head[o->index] = (uint32_t)i + 1;
-        }
-    }
-    return true;
-}
-
-static void defs_free(struct defs *d)
-{
-    free(d->head);
-    free(d->next);
-    free(d->visited);
-    memset(d, 0, sizeof(*d));
-}
-
-static void found(struct defs *d, int param, const struct mg_ptx_var *global)
-{
-    if ((d->param >= 0 || d->global) && (d->param != param || d->global != global))
-        d->several = true;
-    d->param = param;
-    d->global = global;
-}
-
-static void trace(struct defs *d, uint32_t reg)
-{
-    const struct mg_ptx_func *f = d->func;
-    uint32_t stack[64];
-    unsigned depth = 0;
-    stack[depth++] = reg;
-    while (depth && d->steps++ < MAX_STEPS) {
-        reg = stack[--depth];
-        if (reg >= f->nregs || d->visited[reg])
-            continue;
-        d->visited[reg] = 1;
-        for (uint32_t at = d->head[reg]; at; at = d->next[at - 1]) {
-            const struct mg_ptx_insn *insn = &f->insns[at - 1];
-            if (insn->opcode == MG_OP_LD) {
-                const struct mg_ptx_opnd *o = operand(f, insn, 1);
-                for (size_t p = 0; insn->space == MG_SPACE_PARAM && o && p < f->nparams && f->is_entry; p++)
-                    if (o->kind == MG_OPND_ADDR && o->var == f->params[p])
-                        found(d, (int)p, NULL);
-                continue; /* a pointer out of memory: unknown */
-            }
-            for (unsigned n = 1; n < insn->nops; n++) {
-                const struct mg_ptx_opnd *o = operand(f, insn, n);
-                if (o && (o->kind == MG_OPND_SYMBOL || o->kind == MG_OPND_ADDR) && o->var &&
-                    o->var->space == MG_SPACE_GLOBAL)
-                    found(d, -1, o->var);
-                if (o && o->kind == MG_OPND_REG && o->index < f->nregs && depth < MG_COUNT(stack) &&
-                    mg__ptx_type_size((enum mg_ptx_type)f->regs[o->index].type) == 8)
-                    stack[depth++] = o->index;
-            }
-        }
-    }
-}
-
-/* The array that an instruction's address comes from. */
-static void array_of(struct defs *d, const struct mg_ptx_insn *insn, struct mg_advise_site *site)
+/* The array that an instruction's address comes from; what a pointer out of memory may be otherwise is left open. */
+static void array_of(const struct mg_ptx_func *f, const struct mg_flow_origin *regs, const struct mg_ptx_insn *insn,
+                     struct mg_advise_site *site)
 {
     unsigned n = insn->address + (insn->access == MG_ACCESSES_COPY ? 1u : 0u); /* the copy's second is its source */
-    const struct mg_ptx_opnd *o = operand(d->func, insn, n);
-    memset(d->visited, 0, d->func->nregs);
-    d->param = -1;
-    d->global = NULL;
-    d->several = false;
-    d->steps = 0;
+    struct mg_flow_origin from = mg__flow_origin_of(regs, mg__ptx_op(f, insn, n));
     site->param = -1;
-    site->global = NULL;
-    if (!o || o->kind != MG_OPND_ADDR)
-        return;
-    if (o->var && o->var->space == MG_SPACE_GLOBAL)
-        found(d, -1, o->var);
-    if (o->has_reg)
-        trace(d, o->index);
-    if (!d->several) {
-        site->param = d->param;
-        site->global = d->global;
-    }
+    site->global = from.kind == MG_FLOW_VARIABLE && from.var->space == MG_SPACE_GLOBAL ? from.var : NULL;
+    for (size_t p = 0; from.kind == MG_FLOW_POINTER && p < f->nparams; p++)
+        if (from.offset - f->params[p]->offset < f->params[p]->size)
+            site->param = (int)p;
 }
 
 /* An access that may be one of device memory, and its direction as device memory sees it. */
@@ -150,7 +51,8 @@ void mg__site_place(const struct mg_launch_info *info, uint32_t insn, const char
 
 bool mg__sites_find(const struct mg_launch_info *info, struct mg_sites *s)
 {
-    struct defs defs = {0};
+    const struct mg_ptx_func *func = NULL;
+    struct mg_flow_origin *regs = NULL;
     memset(s, 0, sizeof(*s));
     s->shift = 4;
     s->at = calloc((size_t)info->ninsns + 1, sizeof(*s->at));
@@ -164,12 +66,15 @@ bool mg__sites_find(const struct mg_launch_info *info, struct mg_sites *s)
         s->of[i] = UINT32_MAX;
         if (!at->insn || !at->func || !is_memory(at->insn, &site.direction))
             continue;
-        if (at->func != defs.func) {
-            defs_free(&defs);
-            if (!defs_build(&defs, at->func))
+        if (at->func != func) {
+            free(regs);
+            func = at->func;
+            regs = calloc(func->nregs + 1, sizeof(*regs));
+            if (!regs)
                 goto fail;
+            mg__flow_origins(func, mg__launch_is_pointer, info, regs);
         }
-        array_of(&defs, at->insn, &site);
+        array_of(func, regs, at->insn, &site);
         unsigned size = mg__ptx_type_size((enum mg_ptx_type)at->insn->type[0]);
         unsigned shift = size ? (unsigned)__builtin_ctz(size) : 2;
         s->shift = MG_MIN(s->shift, shift);
@@ -183,10 +88,10 @@ bool mg__sites_find(const struct mg_launch_info *info, struct mg_sites *s)
         s->of[i] = k;
     }
     s->shift = MG_MIN(s->shift, 2u);
-    defs_free(&defs);
+    free(regs);
     return true;
 fail:
-    defs_free(&defs);
+    free(regs);
     mg__sites_free(s);
     return false;
 }

@@ -13,96 +13,50 @@
 
 enum { MOST_STEPS = 8 };
 
-struct flow { /* the definitions of a function's registers */
+struct tiles {
+    struct mg_facts *facts;
     const struct mg_ptx_func *func;
-    uint32_t first;        /* index of its first instruction in the launch */
-    uint32_t *head, *next; /* by register; of a definition: +1, 0 ends */
-    uint32_t *by;          /* the instruction of a definition */
-    uint32_t ndefs;
+    uint32_t first; /* index of its first instruction in the launch */
+    struct mg_flow_chains chains;
 };
-
-static const struct mg_ptx_opnd *operand(const struct mg_ptx_func *f, const struct mg_ptx_insn *insn, unsigned n)
-{
-    return n < insn->nops && insn->first_op + n < f->noperands ? mg__ptx_op(f, insn, n) : NULL;
-}
 
 /* The registers of an operand: itself, or the parts of a vector. */
 static const struct mg_ptx_opnd *parts(const struct mg_ptx_func *f, const struct mg_ptx_opnd *o, uint32_t *n)
 {
-    *n = o ? 1 : 0;
-    if (!o || o->kind != MG_OPND_VEC)
-        return o;
-    *n = (uint64_t)o->first + o->count <= f->noperands ? o->count : 0;
-    return &f->operands[o->first];
+    *n = o->kind == MG_OPND_VEC ? o->count : 1;
+    return o->kind == MG_OPND_VEC ? &f->operands[o->first] : o;
 }
 
-static void flow_free(struct flow *w)
-{
-    free(w->head);
-    free(w->next);
-    free(w->by);
-    memset(w, 0, sizeof(*w));
-}
+static bool from_global(const struct tiles *w, const struct mg_ptx_opnd *o, int32_t var, unsigned steps, bool *any);
 
-static bool flow_build(struct flow *w, const struct mg_ptx_func *func, uint32_t first)
+/* Whether an instruction gives what a load of global memory brings, or passes on what others gave. */
+static bool brings(const struct tiles *w, uint32_t i, int32_t var, unsigned steps, bool *any)
 {
-    flow_free(w);
-    w->func = func;
-    w->first = first;
-    w->head = calloc(func->nregs + 1, sizeof(*w->head));
-    w->next = calloc(func->noperands + 1, sizeof(*w->next));
-    w->by = calloc(func->noperands + 1, sizeof(*w->by));
-    if (!w->head || !w->next || !w->by)
-        return false;
-    for (uint32_t i = 0; i < func->ninsns; i++) {
-        const struct mg_ptx_insn *insn = &func->insns[i];
-        uint32_t n;
-        if (!mg__ptx_writes(insn, 0))
-            continue;
-        const struct mg_ptx_opnd *o = parts(func, operand(func, insn, 0), &n);
-        for (uint32_t k = 0; k < n; k++) {
-            if (o[k].kind != MG_OPND_REG || o[k].index >= func->nregs || w->ndefs >= func->noperands)
-                continue;
-            w->by[w->ndefs] = i;
-            w->next[w->ndefs] = w->head[o[k].index];
-            w->head[o[k].index] = ++w->ndefs;
-        }
+    const struct mg_ptx_insn *insn = &w->func->insns[i];
+    enum mg_ptx_algebra algebra = mg__ptx_exactly(insn);
+    if (insn->access == MG_ACCESSES_LOAD) {
+        if (insn->space != MG_SPACE_GLOBAL || w->first + i >= w->facts->info->ninsns)
+            return false;
+        w->facts->tile_of[w->first + i] = var;
+        *any = true;
+        return true;
     }
-    return true;
+    return (algebra == MG_ALG_COPY || algebra == MG_ALG_SELECT) &&
+           from_global(w, mg__ptx_op(w->func, insn, 1), var, steps + 1, any) &&
+           (algebra == MG_ALG_COPY || from_global(w, mg__ptx_op(w->func, insn, 2), var, steps + 1, any));
 }
 
 /* Whether a register holds what loads of global memory brought, or constants; those loads
  * are charged to the variable. */
-static bool from_global(struct mg_facts *f, const struct flow *w, const struct mg_ptx_opnd *o, int32_t var,
-                        unsigned steps, bool *any)
+static bool from_global(const struct tiles *w, const struct mg_ptx_opnd *o, int32_t var, unsigned steps, bool *any)
 {
     if (o->kind == MG_OPND_IMM)
         return true;
-    if (o->kind != MG_OPND_REG || o->index >= w->func->nregs || steps > MOST_STEPS || !w->head[o->index])
+    if (o->kind != MG_OPND_REG || steps > MOST_STEPS || !mg__flow_ndefs(&w->chains, o->index))
         return false;
-    for (uint32_t d = w->head[o->index]; d; d = w->next[d - 1]) {
-        const struct mg_ptx_insn *insn = &w->func->insns[w->by[d - 1]];
-        uint32_t at = w->first + w->by[d - 1];
-        const struct mg_ptx_opnd *a = operand(w->func, insn, 1), *b = operand(w->func, insn, 2);
-        switch (insn->opcode) {
-        case MG_OP_LD:
-            if (insn->space != MG_SPACE_GLOBAL || at >= f->info->ninsns)
-                return false;
-            f->tile_of[at] = var;
-            *any = true;
-            break;
-        case MG_OP_MOV:
-            if (!a || !from_global(f, w, a, var, steps + 1, any))
-                return false;
-            break;
-        case MG_OP_SELP:
-            if (!a || !b || !from_global(f, w, a, var, steps + 1, any) || !from_global(f, w, b, var, steps + 1, any))
-                return false;
-            break;
-        default:
+    for (uint32_t d = w->chains.def_at[o->index + 1]; d-- > w->chains.def_at[o->index];)
+        if (!brings(w, w->chains.defs[d], var, steps, any))
             return false;
-        }
-    }
     return true;
 }
 
@@ -154,10 +108,21 @@ static unsigned cover(const struct mg_advise_shape *s)
     return pieces;
 }
 
+static bool look_at(struct tiles *w, const struct mg_ptx_func *func, uint32_t first)
+{
+    mg__flow_chains_free(&w->chains);
+    w->func = func;
+    w->first = first;
+    if (mg__flow_chains(func, &w->chains))
+        return true;
+    mg__flow_chains_free(&w->chains);
+    return false;
+}
+
 bool mg__facts_tiles(struct mg_facts *f)
 {
     const struct mg_launch_info *info = f->info;
-    struct flow w = {0};
+    struct tiles w = {.facts = f};
     f->tile_of = mg__arena_array(&f->arena, (size_t)info->ninsns + 1, sizeof(*f->tile_of));
     if (!f->tile_of)
         return false;
@@ -179,14 +144,13 @@ bool mg__facts_tiles(struct mg_facts *f)
             uint32_t local = (uint32_t)(insn - func->insns);
             if (insn < func->insns || local >= func->ninsns || local > i || info->insns[i - local].func != func)
                 good = false; /* not laid out as thought */
-            else if ((w.func != func || w.first != i - local) && !flow_build(&w, func, i - local)) {
-                flow_free(&w);
+            else if (w.func != func && !look_at(&w, func, i - local))
                 return false;
-            } else {
-                const struct mg_ptx_opnd *o = parts(func, operand(func, insn, 1), &n);
+            else {
+                const struct mg_ptx_opnd *o = parts(func, mg__ptx_op(func, insn, 1), &n);
                 good = n > 0;
                 for (uint32_t k = 0; k < n && good; k++)
-                    good = from_global(f, &w, &o[k], var, 0, &any);
+                    good = from_global(&w, &o[k], var, 0, &any);
             }
         }
         if (!good)
@@ -194,7 +158,7 @@ bool mg__facts_tiles(struct mg_facts *f)
         else if (any && var >= 0)
             f->vars[var].filled_any = true;
     }
-    flow_free(&w);
+    mg__flow_chains_free(&w.chains);
     for (uint32_t i = 0; i < info->ninsns; i++) {
         const struct mg_shapes *set = &f->seen->shared[i];
         double scale = f->scale[i];
