@@ -392,7 +392,7 @@ static void one(const struct at *t)
         source = from;
     if (!i->nresults)
         return;
-    if (source && i->opcode == MG_OP_MOV &&
+    if (source && mg__ptx_exactly(i) == MG_ALG_COPY &&
         (mg__ptx_op(t->func, i, 0)->kind == MG_OPND_VEC || mg__ptx_op(t->func, i, 1)->kind == MG_OPND_VEC)) {
         struct undefined copy = *source;
         forget_results(t, lanes);

@@ -240,10 +240,10 @@ static bool say_barrier(const struct launch *l, const struct occurrence *o, cons
                         const struct line *other, struct mg_strbuf *out)
 {
     const struct mg_insn_info *i = &l->info->insns[o->insn];
-    const char *what = i->insn->opcode == MG_OP_BAR_WARP ? "__syncwarp"
-                       : i->insn->opcode == MG_OP_SHFL   ? "the shuffle"
-                       : i->insn->opcode == MG_OP_VOTE   ? "the vote"
-                                                         : "the warp operation";
+    const char *what = i->insn->sub == MG_SUB_WARP_SYNC ? "__syncwarp"
+                       : i->insn->opcode == MG_OP_SHFL  ? "the shuffle"
+                       : i->insn->opcode == MG_OP_VOTE  ? "the vote"
+                                                        : "the warp operation";
     if (o->kind == KIND_BARRIER_NO_PROGRESS)
         return mg__strbuf_printf(out, "threads wait here for what does not happen, until the time limit");
     if (!mg__name_thread(l, &o->who, true, out))
@@ -255,7 +255,7 @@ static bool say_barrier(const struct launch *l, const struct occurrence *o, cons
             return mg__strbuf_printf(out, " waits here for threads that never come");
         if (!mg__strbuf_printf(out, " waits here, and ") || !mg__name_thread(l, &o->with, false, out))
             return false;
-        if (i->insn->opcode == MG_OP_BAR && l->info->insns[o->insn].insn != NULL && o->value[1] == 1 &&
+        if (i->insn->effects & MG_E_SYNCS && l->info->insns[o->insn].insn != NULL && o->value[1] == 1 &&
             o->other != NO_INSN)
             return mg__strbuf_printf(out, " waits elsewhere") && say_line(l, line, other, out);
         return mg__strbuf_printf(out, " ended") && say_line(l, line, other, out) &&

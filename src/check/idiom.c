@@ -50,23 +50,9 @@ static void reach_results(struct flow *f, const struct mg_ptx_insn *i)
 /* What passes on a value, or its bits. */
 static bool moves(const struct mg_ptx_insn *i)
 {
-    switch (i->opcode) {
-    case MG_OP_MOV:
-    case MG_OP_CVT:
-    case MG_OP_PRMT:
-    case MG_OP_SHF:
-    case MG_OP_SHL:
-    case MG_OP_SHR:
-    case MG_OP_AND:
-    case MG_OP_OR:
-    case MG_OP_LOP3:
-    case MG_OP_BFE:
-    case MG_OP_BFI:
-    case MG_OP_SELP:
-        return true;
-    default:
-        return false;
-    }
+    enum mg_ptx_algebra algebra = mg__ptx_exactly(i);
+    return algebra == MG_ALG_COPY || algebra == MG_ALG_CONVERT || algebra == MG_ALG_SELECT || algebra == MG_ALG_BITS ||
+           algebra == MG_ALG_SHL || algebra == MG_ALG_AND || algebra == MG_ALG_OR;
 }
 
 struct fate {

@@ -238,16 +238,15 @@ static void add_written(struct mg_report_written *w, const struct mg_model_plan 
     if (!insn || (plan->changed && !plan->width) ||
         (insn->space != MG_SPACE_GLOBAL && insn->space != MG_SPACE_SHARED && insn->space != MG_SPACE_GENERIC))
         return;
-    switch (insn->opcode) {
-    case MG_OP_LD:
-    case MG_OP_LDU:
+    switch (insn->access) {
+    case MG_ACCESSES_LOAD:
         w->loads++;
         break;
-    case MG_OP_ST:
+    case MG_ACCESSES_STORE:
         w->stores++;
         break;
-    case MG_OP_ATOM:
-    case MG_OP_RED:
+    case MG_ACCESSES_ATOM:
+    case MG_ACCESSES_RED:
         if (insn->space != MG_SPACE_GLOBAL)
             return;
         w->atomics++;

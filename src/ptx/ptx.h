@@ -89,6 +89,7 @@ enum mg_ptx_algebra {
     MG_ALG_COPY, MG_ALG_CONVERT,
     MG_ALG_ADDRESS, /* the same place in another space */
     MG_ALG_ADD, MG_ALG_SUB, MG_ALG_MUL, MG_ALG_MAD, MG_ALG_SHL, MG_ALG_NEG, MG_ALG_AND, MG_ALG_OR, MG_ALG_XOR,
+    MG_ALG_BITS,   /* bits of them, elsewhere */
     MG_ALG_SELECT, /* the first or the second */
     MG_ALG_TRUTH,  /* what is true of them: nothing of theirs is in it */
     MG_ALG_ROUGH = 16 /* or'd: not to the bit: a carry comes in, bits are lost, it rounds, it is another lane's */

@@ -5,6 +5,9 @@ A room may include its own headers, those of the rooms named here, and what thos
 a *_priv.h stays in its room; of the engine, an observer sees simt/observe.h alone; every room has a README. A room that is
 not in the table fails, so that a new one is thought about, and CONTRIBUTING.md lists what the table says.
 
+And no list of instructions stands outside their table (src/ptx/isa.def): whoever asks what an instruction is asks its row.
+A file of src/ may name two opcodes, one that it is about and one to tell it from; MAY_NAME says which may name more.
+
     test_tree.py SOURCE_FOLDER
 """
 import pathlib
@@ -32,6 +35,16 @@ MAY_INCLUDE = {
     "cudart": {"device"},
     "cli": {"report", "arch", "fatbin", "check/kind.def"},
 }
+MAY_NAME = {
+    # What becomes of single bits: each operation computes on sets of values as it does on values.
+    "check/bits.c": 22,
+    # The table's own reader: what PTX asks of an operand or of a modifier of one instruction alone.
+    "ptx/insn.c": 6,
+    "ptx/modifier.c": 5,
+}
+OPCODES = 2
+OPCODE = re.compile(r"\bMG_OP_(?!COUNT\b|INVALID\b)[A-Z0-9_]+\b(?!##)")
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
 COLUMNS = 120
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.M)
 
@@ -78,6 +91,12 @@ def listed(text):
     return rooms
 
 
+def too_many(path, text):
+    """What is wrong with the opcodes that the file names, or None."""
+    names, most = set(OPCODE.findall(COMMENT.sub("", text))), MAY_NAME.get(path, OPCODES)
+    return f"{len(names)} opcodes are named, {most} may be: ask their rows in isa.def" if len(names) > most else None
+
+
 def self_test(src):
     """The rules can fail: includes that must be refused, and some that must not."""
     bad = [("simt/x.c", "model/model.h"), ("base/x.c", "ptx/ptx.h"), ("model/x.c", "simt/simt.h"),
@@ -89,6 +108,9 @@ def self_test(src):
         refused = complaint(src, pathlib.PurePath(path), name) is not None
         if (src / name).exists() and refused != ((path, name) in bad):
             yield f"self-test: {path} including {name}: refused is {refused}"
+    three = "case MG_OP_ADD: case MG_OP_SUB: return i->opcode == MG_OP_FMA;"
+    if not too_many("model/x.c", three) or too_many("model/x.c", three[:-10]) or too_many("ptx/insn.c", three):
+        yield "self-test: opcodes are not counted"
 
 
 def main():
@@ -109,6 +131,9 @@ def main():
                 if wrong:
                     line = file.read_text(encoding="utf-8").count("\n", 0, match.start()) + 1
                     faults.append(f"src/{path}:{line}: {wrong} ({match.group(1)})")
+            wrong = file.suffix != ".def" and too_many(str(path), file.read_text(encoding="utf-8"))
+            if wrong:
+                faults.append(f"src/{path}: {wrong}")
     pages = listed((root / "CONTRIBUTING.md").read_text(encoding="utf-8"))
     for room in sorted(MAY_INCLUDE.keys() | pages.keys()):
         if MAY_INCLUDE.get(room) != pages.get(room):
