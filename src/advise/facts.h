@@ -157,6 +157,7 @@ void mg__advise_shared(struct mg_facts *f);    /* shared.c */
 void mg__advise_constant(struct mg_facts *f);  /* constant.c */
 void mg__advise_lanes(struct mg_facts *f);     /* lanes.c */
 void mg__advise_occupancy(struct mg_facts *f); /* lanes.c */
+#define MG_ADVISE_MIN_GAIN 0.03 /* of the launch's time: what would save less is no advice */
 /* A new item, with its gain in seconds; NULL when that is nothing or memory is out. `id`: a row of advice.def. */
 struct mg_report_advice_item *mg__advise_add(struct mg_facts *f, const char *id, double seconds);
 void mg__advise_at(struct mg_facts *f, struct mg_report_advice_item *item, uint32_t insn);

@@ -2,15 +2,12 @@
  * order.
  *
  * Advice is ordered by the seconds that it would save by the estimate of facts.c; what ties (equal to a tenth of a
- * percent of the launch) stands in the order of importance that advice.def gives. What would save less than MIN_GAIN of
- * the launch is left out. To add a kind: a row of advice.def, and an adviser that calls mg__advise_add.
+ * percent of the launch) stands in the order of importance that advice.def gives. To add a kind: a row of
+ * advice.def, and an adviser that calls mg__advise_add (items.c).
  */
 #include "advise/facts.h"
 
 #include <math.h>
-#include <stdarg.h>
-
-static const double min_gain = 0.03;
 
 static const struct {
     const char *id;
@@ -27,92 +24,6 @@ static int order_of(const char *id)
         if (!strcmp(catalogue[i].id, id))
             return catalogue[i].order;
     return 100;
-}
-
-char *mg__advise_text(struct mg_facts *f, const char *format, ...)
-{
-    va_list args;
-    char small[1024];
-    va_start(args, format);
-    int n = vsnprintf(small, sizeof(small), format, args);
-    va_end(args);
-    char *copy = n < 0 ? NULL : mg__arena_strdup(&f->arena, small);
-    static char none[1];
-    return copy ? copy : none;
-}
-
-struct mg_report_advice_item *mg__advise_add(struct mg_facts *f, const char *id, double seconds)
-{
-    struct mg_report_advice_item item = {.id = id, .title = "", .why = "", .how = "", .file = "", .variable = "",
-                                         .seconds = seconds};
-    item.gain = f->seconds > 0 ? seconds / f->seconds : 0;
-    bool nothing = !strcmp(id, "nothing");
-    if ((!nothing && !(item.gain >= min_gain)) || !mg__vec_push(&f->items, item))
-        return NULL;
-    return &f->items.at[f->items.count - 1];
-}
-
-void mg__advise_at(struct mg_facts *f, struct mg_report_advice_item *item, uint32_t insn)
-{
-    if (insn >= f->info->ninsns)
-        return;
-    mg__site_place(f->info, insn, &item->file, &item->line);
-}
-
-static void push(struct mg_report_value **at, size_t *n, const char *name, double value)
-{
-    struct mg_report_value *grown = realloc(*at, (*n + 1) * sizeof(**at));
-    if (!grown)
-        return;
-    grown[(*n)++] = (struct mg_report_value){name, value};
-    *at = grown;
-}
-
-void mg__advise_value(struct mg_facts *f, struct mg_report_advice_item *item, const char *name, double value)
-{
-    (void)f;
-    push(&item->values, &item->nvalues, name, value);
-}
-
-void mg__advise_predict(struct mg_facts *f, struct mg_report_advice_item *item, enum mg_metric metric, double value)
-{
-    (void)f;
-    /* a counter is whole */
-    push(&item->predicted, &item->npredicted, mg__metric_name(metric), (double)mg__facts_round(value));
-}
-
-const struct mg_report_advice_item *mg__advise_has(const struct mg_facts *f, const char *id)
-{
-    for (size_t i = 0; i < f->items.count; i++)
-        if (!strcmp(f->items.at[i].id, id))
-            return &f->items.at[i];
-    return NULL;
-}
-
-/* Latency is hidden by other warps: below half of the warp slots, the time spent on global memory is taken to grow as
- * they shrink. (Texts ask for more than 50 %.) */
-unsigned mg__advise_blocks_with(const struct mg_facts *f, int64_t change, double *cost)
-{
-    struct mg_occupancy_query q = f->query;
-    struct mg_occupancy o;
-    int64_t bytes = (int64_t)q.shared_dynamic + change;
-    *cost = 0;
-    if (!f->has_occupancy)
-        return 0;
-    if (bytes < 0) {
-        q.shared_static = (uint32_t)MG_MAX(0, (int64_t)q.shared_static + bytes);
-        bytes = 0;
-    }
-    q.shared_dynamic = (uint32_t)MG_MIN(bytes, (int64_t)UINT32_MAX);
-    q.shared_optin = q.shared_dynamic;
-    if (mg_arch_occupancy(f->arch, &q, &o) != MG_OK || !o.blocks) {
-        *cost = f->seconds;
-        return 0;
-    }
-    double now = MG_MIN(f->occupancy.occupancy, 0.5), then = MG_MIN(o.occupancy, 0.5);
-    if (then < now)
-        *cost = (f->s_memory + f->s_again) * (now / then - 1);
-    return o.blocks;
 }
 
 static bool before(const struct mg_report_advice_item *a, const struct mg_report_advice_item *b)
@@ -158,7 +69,7 @@ static void say_nothing(struct mg_facts *f, const struct mg_report_advice *a)
         item->why = "No instruction was executed.";
     else if (a->binding < a->nroofs)
         item->why = mg__advise_text(f, "No change that the counts point to would save %.0f %% of the estimated time. "
-                                       "What binds is %s.", min_gain * 100, a->roofs[a->binding].name);
+                                       "What binds is %s.", MG_ADVISE_MIN_GAIN * 100, a->roofs[a->binding].name);
     unsigned sms = f->arch->board->sm_count;
     if (f->seen->nblocks < sms)
         item->how =
