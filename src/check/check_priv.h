@@ -4,6 +4,7 @@
  *   code.c     what the instructions tell: classes, where an address comes from, what leads where
  *   idiom.c    flags, and the first read of a compare-and-swap loop
  *   region.c   device memory: what is written, and the cells of a launch
+ *   heap.c     the heap of device-side malloc
  *   copied.c   what kernels copied of them
  *   define.c   values that nobody made, through registers; bits.c through one instruction
  *   watch.c    the observer: accesses                meet.c    barriers and warp operations
@@ -95,6 +96,14 @@ struct copied { /* copied.c: a finding that waits for its consequence */
     uint8_t place;
     struct mg_report_finding finding;
 };
+struct piece { /* of the device's heap */
+    uint64_t address, size, launch;
+    uint8_t *made;  /* by byte: written, with what somebody made */
+    uint32_t insn;  /* of that launch: where it was got, or freed */
+    bool freed;
+    char *kernel, *file; /* where it was got; NULL: not known, or the launch goes on */
+    uint32_t line, column;
+};
 struct streams;
 struct mg_check {
     unsigned checks;
@@ -108,6 +117,8 @@ struct mg_check {
     bool running;                    /* a launch is under way: what its workers may look at is not freed … */
     MG_VEC(struct region *) gone;    /* … until it is over */
     MG_VEC(struct copied) copied;
+    MG_VEC(struct piece) pieces; /* by address */
+    uint64_t launches;
     struct streams *streams;         /* stream.c; NULL: none was made */
 };
 struct region *mg__region_find(struct mg_check *check, uint64_t address);
@@ -130,7 +141,7 @@ bool mg__region_is_hole(const struct region *region, uint64_t at);
 const struct freed *mg__freed_find(const struct mg_check *check, uint64_t address);
 
 /* ---- find.c: occurrences, added up ---- */
-enum place_kind { PLACE_NONE, PLACE_SHARED, PLACE_GLOBAL, PLACE_LOCAL, PLACE_FREED, PLACE_ADDRESS };
+enum place_kind { PLACE_NONE, PLACE_SHARED, PLACE_GLOBAL, PLACE_LOCAL, PLACE_FREED, PLACE_ADDRESS, PLACE_HEAP };
 struct actor {
     uint64_t block;
     uint16_t warp;
@@ -167,6 +178,7 @@ void mg__tally_free(struct tally *tally);
 /* ---- the launch ---- */
 struct launch {
     struct mg_check *check;
+    uint64_t number; /* from 1 */
     const struct mg_launch_info *info;
     struct code code;
     struct region **regions; /* by launch allocation; NULL: none of ours (the engine's own) */
@@ -266,6 +278,18 @@ bool mg__define_step(void *worker, const struct mg_step *step);
 void mg__define_forget(struct worker *w, uint64_t block); /* it has ended */
 void mg__define_free(struct worker *w);
 
+/* ---- heap.c ---- */
+bool mg__heap_is(const struct mg_allocation *allocation);
+void mg__heap_given(struct worker *w, const struct mg_sync *event);
+void mg__heap_taken_back(struct worker *w, const struct mg_sync *event);
+/* A lane's access, which writes `missing` bytes that nobody made: the bytes it reads that nobody has written, and of
+ * which piece. */
+uint32_t mg__heap_access(struct worker *w, const struct mg_access *access, const struct site *site, unsigned lane,
+                         uint32_t missing, uint64_t *base, uint64_t *size);
+void mg__heap_launch_ended(struct launch *l);
+void mg__heap_leaks(struct mg_check *check);
+void mg__heap_free_all(struct mg_check *check);
+
 /* ---- copied.c ---- */
 void mg__copied_keep(struct mg_check *check, const struct region *to, enum place_kind place,
                      const struct mg_report_finding *finding);
@@ -330,6 +354,8 @@ struct line mg__name_line(const struct mg_launch_info *info, uint32_t insn);
 void mg__find_report(struct launch *l);
 void mg__find_host(struct mg_check *check, enum check_kind kind, const char *kernel, const char *variable,
                    const char *format, ...) MG_PRINTF(5, 6);
+void mg__find_place(struct mg_check *check, enum check_kind kind, const char *kernel, const char *file, uint32_t line,
+                    uint32_t column, const char *variable, const char *format, ...) MG_PRINTF(8, 9);
 void mg__find_streams(struct mg_check *check, const char *kernel, const char *file, uint32_t line, uint32_t column,
                       const char *other_file, uint32_t other_line, uint32_t other_column, const char *variable,
                       const char *format, ...) MG_PRINTF(10, 11);

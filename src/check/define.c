@@ -202,7 +202,10 @@ static const struct undefined *source_of(const struct at *t, bool *computed)
 /* ---- uses ---- */
 enum check_kind mg__define_kind(enum place_kind place)
 {
-    return place == PLACE_SHARED ? KIND_INIT_SHARED : place == PLACE_LOCAL ? KIND_INIT_LOCAL : KIND_INIT_GLOBAL;
+    return place == PLACE_SHARED  ? KIND_INIT_SHARED
+           : place == PLACE_LOCAL ? KIND_INIT_LOCAL
+           : place == PLACE_HEAP  ? KIND_INIT_HEAP
+                                  : KIND_INIT_GLOBAL;
 }
 
 static void tell(const struct at *t, const struct undefined *u, enum define_use use, uint64_t count)

@@ -318,12 +318,23 @@ static bool say_access(const struct launch *l, const struct occurrence *o, const
     case KIND_INIT_SHARED:
     case KIND_INIT_LOCAL:
     case KIND_INIT_GLOBAL:
+    case KIND_INIT_HEAP:
     case KIND_INIT_COPIED:
         return mg__strbuf_printf(out, " reads %s, which %s", name,
                                  o->place == PLACE_SHARED  ? "no thread of the block has written"
                                  : o->place == PLACE_LOCAL ? "it has not written"
                                                            : "nobody has written") &&
                say_use(o, line, other, out);
+    case KIND_BOUNDS_HEAP:
+        return mg__strbuf_printf(out, " %s %s, which is %s", does, name,
+                                 o->value[0] ? "freed" : "beyond the end of what malloc gave") &&
+               say_line(l, line, other, out);
+    case KIND_BOUNDS_HEAP_FREE:
+        return o->value[0]
+                   ? mg__strbuf_printf(out, " frees %s, which %s", name,
+                                       o->value[0] == 1 ? "was freed before" : "is not where malloc's piece begins") &&
+                         say_line(l, line, other, out)
+                   : mg__strbuf_printf(out, " frees a pointer that malloc has not given");
     case KIND_BOUNDS_MISALIGNED:
         return mg__strbuf_printf(out, " %s %s, which is not aligned to the %s's size", does, name,
                                  writes(l, o) ? "store" : "load");
@@ -565,6 +576,16 @@ void mg__find_host(struct mg_check *check, enum check_kind kind, const char *ker
     va_list args;
     va_start(args, format);
     tell(check, kind, kernel, (struct mg_report_finding){.variable = variable}, format, args);
+    va_end(args);
+}
+
+void mg__find_place(struct mg_check *check, enum check_kind kind, const char *kernel, const char *file, uint32_t line,
+                    uint32_t column, const char *variable, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    tell(check, kind, kernel,
+         (struct mg_report_finding){.file = file, .line = line, .column = column, .variable = variable}, format, args);
     va_end(args);
 }
 

@@ -42,6 +42,7 @@ void mg__check_destroy(struct mg_check *c)
         mg__region_free(c->regions.at[i]);
     mg__region_bury(c);
     mg__copied_ended(c, false);
+    mg__heap_free_all(c);
     mg__streams_free(c->streams);
     mg__vec_free(&c->regions);
     mg__vec_free(&c->freed);
@@ -200,6 +201,8 @@ void mg__check_ended(struct mg_check *c)
     pthread_mutex_lock(&c->lock);
     mg__copied_ended(c, true);
     bool leaks = c->checks & MG_CHECK_LEAKS;
+    if (leaks)
+        mg__heap_leaks(c);
     if (leaks && c->regions.count)
         qsort(c->regions.at, c->regions.count, sizeof(struct region *), by_serial);
     for (size_t i = 0; leaks && i < c->regions.count; i++) {

@@ -163,6 +163,7 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     if (!l)
         return MG_ERR_NOMEM;
     l->check = check;
+    l->number = ++check->launches;
     l->info = info;
     l->workers = workers;
     l->ordered = info->ordered;
@@ -247,6 +248,7 @@ static void launch_end(void *state, enum mg_status status)
     l->check->running = false;
     mg__grid_collect(l);
     mg__find_report(l);
+    mg__heap_launch_ended(l);
     mg__region_bury(l->check);
     pthread_mutex_unlock(&l->check->lock);
     end_launch(l);

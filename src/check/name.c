@@ -157,6 +157,9 @@ bool mg__name_object(const struct launch *l, const struct occurrence *o, struct 
     }
     if (o->place == PLACE_LOCAL)
         return mg__strbuf_printf(out, "local memory, byte %llu", (unsigned long long)o->offset);
+    if (o->place == PLACE_HEAP)
+        return !o->object || mg__strbuf_printf(out, "heap memory of %d bytes, byte %llu", o->object,
+                                               (unsigned long long)o->offset);
     if (o->place == PLACE_FREED)
         return mg__strbuf_printf(out, "freed memory, byte %llu", (unsigned long long)o->offset);
     return true;

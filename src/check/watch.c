@@ -641,7 +641,8 @@ static __attribute__((noinline)) void watch_global(struct worker *w, struct bloc
         site = &as_read;
     }
     struct cells c = {l, w, b, a, site, PLACE_GLOBAL, l->code.unit_global};
-    uint32_t missing[32] = {0}, unread[32] = {0};
+    uint32_t missing[32] = {0}, unread[32] = {0}, piece[32] = {0};
+    uint64_t piece_at = 0, piece_size = 0;
     int32_t unread_at = -1;
     struct origin origin;
     bool some = site->writes && l->init && mg__define_written(w, a, missing, &origin);
@@ -666,6 +667,8 @@ static __attribute__((noinline)) void watch_global(struct worker *w, struct bloc
                                a->insn, NO_INSN, actor(a, lane), nobody);
             continue;
         }
+        if (!r && mg__heap_is(alloc))
+            piece[lane] = mg__heap_access(w, a, site, lane, missing[lane], &piece_at, &piece_size);
         if (!r)
             continue;
         if (alloc->constant && site->writes) {
@@ -718,6 +721,8 @@ static __attribute__((noinline)) void watch_global(struct worker *w, struct bloc
     } else if (unread_at >= 0) {
         read_missing(w, b, a, unread, KIND_INIT_GLOBAL, PLACE_GLOBAL, unread_at, info->allocations[unread_at].address);
     }
+    if (piece_size && l->init && site->reads && !from)
+        read_missing(w, b, a, piece, KIND_INIT_HEAP, PLACE_HEAP, (int32_t)MG_MIN(piece_size, INT32_MAX), piece_at);
     b->order->now += site->writes;
     if (site->publishes) {
         if (site->own_fence) {
@@ -907,6 +912,12 @@ void mg__watch_sync(void *self, const struct mg_sync *e)
         break;
     case MG_SYNC_COPY_WAIT:
         mg__order_wait(o, e->warp, e->count);
+        break;
+    case MG_SYNC_MALLOC:
+        mg__heap_given(w, e);
+        break;
+    case MG_SYNC_FREE:
+        mg__heap_taken_back(w, e);
         break;
     case MG_SYNC_EXIT:
         mg__order_exit(o, e->warp, e->mask);

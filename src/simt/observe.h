@@ -196,6 +196,8 @@ enum mg_sync_kind {
     MG_SYNC_COPY_COMMIT, /* cp.async.commit_group */
     MG_SYNC_COPY_WAIT,   /* at most `count` groups may be pending, ~0u: wait_all */
     MG_SYNC_EXIT,        /* lanes end */
+    MG_SYNC_MALLOC,      /* a lane gets `size` bytes of the device's heap at `address`, 0: there was no room */
+    MG_SYNC_FREE,        /* a lane is about to give back `address` */
     MG_SYNC_RELEASE, /* lanes that waited for reconvergence at `insn` are let go, because no lane of the block could go
                         on, or if `arrive` because all others of the warp poll */
     MG_SYNC_STUCK,   /* deadlock: lanes wait for ever, at `barrier` or, if that is ~0u, for lanes `missing` */
@@ -208,6 +210,7 @@ struct mg_sync {
     uint64_t block;
     uint32_t warp, mask;
     uint32_t barrier, count, missing;
+    uint64_t address, size;
     uint32_t members[32];
 };
 struct mg_insn_counts {

@@ -80,7 +80,12 @@ static bool convert(struct mg_warp *w, unsigned lane, const char *spec, size_t l
     uint64_t v;
     char full[80];
     switch (letter) {
-    case 'd': case 'i': case 'u': case 'x': case 'X': case 'o':
+    case 'd':
+    case 'i':
+    case 'u':
+    case 'x':
+    case 'X':
+    case 'o':
         if (!argument(w, lane, args, longs ? 8 : 4, &v))
             return false;
         snprintf(full, sizeof full, "%sll%c", flags, letter);
@@ -92,7 +97,14 @@ static bool convert(struct mg_warp *w, unsigned lane, const char *spec, size_t l
             return false;
         snprintf(full, sizeof full, "%sc", flags);
         return mg__strbuf_printf(out, full, (int)v);
-    case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': case 'a': case 'A': {
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'F':
+    case 'g':
+    case 'G':
+    case 'a':
+    case 'A': {
         double d;
         if (!argument(w, lane, args, 8, &v))
             return false;
@@ -199,12 +211,24 @@ static bool printf_lane(struct mg_warp *w, const struct mg_callsite *site, unsig
     return good;
 }
 
+static void tell_heap(struct mg_warp *w, const struct mg_op *op, enum mg_sync_kind kind, unsigned lane,
+                      uint64_t address, uint64_t size)
+{
+    if (!w->worker->run->want_sync)
+        return;
+    struct mg_sync *e = mg__sync_event(w, op, kind, 1u << lane);
+    e->address = address;
+    e->size = size;
+    mg__sync_emit(w->worker);
+}
+
 const struct mg_op *mg__system_call(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 {
     const struct mg_callsite *site = op->u.call;
     struct mg_simt *simt = w->worker->run->simt;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
+        uint64_t address, size;
         switch (site->system) {
         case MG_SYS_VPRINTF:
             if (!printf_lane(w, site, lane))
@@ -212,10 +236,15 @@ const struct mg_op *mg__system_call(struct mg_warp *w, const struct mg_op *op, u
                                  "printf was given a format or an argument it cannot read");
             break;
         case MG_SYS_MALLOC:
-            give(w, site, lane, mg__heap_alloc(simt, arg(w, site, lane, 0)));
+            size = arg(w, site, lane, 0);
+            address = mg__heap_alloc(simt, size);
+            tell_heap(w, op, MG_SYNC_MALLOC, lane, address, size);
+            give(w, site, lane, address);
             break;
         case MG_SYS_FREE:
-            mg__heap_free(simt, arg(w, site, lane, 0));
+            address = arg(w, site, lane, 0);
+            tell_heap(w, op, MG_SYNC_FREE, lane, address, 0);
+            mg__heap_free(simt, address);
             break;
         default:
             return assert_failed(w, op, lane);
