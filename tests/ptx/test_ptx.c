@@ -344,7 +344,7 @@ static void every_instruction_is_found_by_its_name(void **state)
     for (unsigned op = 1; op < MG_OP_COUNT; op++) {
         const struct mg_ptx_isa *isa = mg__ptx_isa((enum mg_ptx_opcode)op);
         assert_true(isa->name[0] && isa->since_ptx[0] && isa->since_sm[0]);
-        assert_int_equal(isa->executed, isa->group < MG_G_CLUSTER);
+        assert_true(isa->executed || isa->group >= MG_G_CLUSTER); /* of the later groups some */
         for (unsigned other = 1; other < op; other++)
             assert_string_not_equal(isa->name, mg__ptx_isa((enum mg_ptx_opcode)other)->name);
         if (isa->executed)
