@@ -182,6 +182,12 @@ struct mg_launch_shape {
     uint64_t param_bytes;
     int cooperative;
     const struct mg_board *board; /* for cooperative launches; NULL: the capability's own */
+    struct mg_dim3 cluster;       /* blocks of a cluster, by the launch; 0: it names none */
+    int cluster_non_portable;     /* cudaFuncAttributeNonPortableClusterSizeAllowed */
+    /* by the kernel: */
+    struct mg_dim3 cluster_compiled; /* __cluster_dims__(…); 0: none */
+    int cluster_wanted;              /* __cluster_dims__: it runs as clusters only */
+    unsigned cluster_most;           /* __launch_bounds__' third: blocks of a cluster; 0: not said */
 };
 enum mg_launch_fault {
     MG_LAUNCH_OK,
@@ -193,7 +199,12 @@ enum mg_launch_fault {
     MG_LAUNCH_REGISTERS,    /* more registers than a block can have: "too many resources requested" */
     MG_LAUNCH_PARAMS,       /* larger parameters than a launch carries */
     MG_LAUNCH_COOPERATIVE,  /* a cooperative grid that is not resident at once */
+    MG_LAUNCH_CLUSTER,      /* clusters that the device does not have, or that the grid does not divide into */
 };
+/* The launch's clusters: 1 x 1 x 1 where neither it nor the kernel names any, and then *named is 0. */
+struct mg_dim3 mg_arch_cluster(const struct mg_launch_shape *shape, int *named);
+/* The most blocks that a cluster may have. */
+unsigned mg_arch_cluster_most(const struct mg_arch *arch, int non_portable);
 /* Whether a device would take the launch. The record of a refusal says which limit, of which device, and what to do;
  * `diag` may be NULL. */
 enum mg_launch_fault mg_arch_launch_check(const struct mg_arch *arch, const struct mg_launch_shape *shape,

@@ -1,7 +1,7 @@
 /* launch.c - would a device take this launch? The first limit that it breaks, in the order in which the runtime asks,
  * with the numbers and the name of the device.
  *
- * Left out: clusters, and the count of blocks of a grid of several dimensions, which no device limits beyond each one.
+ * Left out: the count of blocks of a grid of several dimensions, which no device limits beyond each one.
  * A new check is a fault in margay/arch.h and a function here.
  */
 #include "arch/arch.h"
@@ -115,6 +115,71 @@ static enum mg_launch_fault check_registers(const struct mg_arch *a, const struc
     return MG_LAUNCH_REGISTERS;
 }
 
+/* ---- clusters ---- */
+struct mg_dim3 mg_arch_cluster(const struct mg_launch_shape *s, int *named)
+{
+    const struct mg_dim3 *by = s->cluster.x ? &s->cluster : &s->cluster_compiled;
+    *named = by->x != 0;
+    return (struct mg_dim3){MG_MAX(by->x, 1), MG_MAX(by->y, 1), MG_MAX(by->z, 1)};
+}
+
+unsigned mg_arch_cluster_most(const struct mg_arch *a, int non_portable)
+{
+    bool more = a->cc / 10 == 9 || a->cc / 10 == 10; /* CUDA programming guide, "Thread Block Clusters" */
+    return non_portable && more ? MG_MAX(16, a->max_cluster_blocks) : a->max_cluster_blocks;
+}
+
+static enum mg_launch_fault check_cluster(const struct mg_arch *a, const struct mg_launch_shape *s,
+                                          struct mg_diag *diag)
+{
+    int named;
+    struct mg_dim3 c = mg_arch_cluster(s, &named);
+    const struct mg_dim3 *g = &s->grid, *own = &s->cluster_compiled;
+    uint64_t blocks = (uint64_t)c.x * c.y;
+    blocks = blocks > UINT32_MAX ? blocks : blocks * c.z;
+    unsigned most = mg_arch_cluster_most(a, s->cluster_non_portable);
+    char name[128];
+    if (!named && !s->cluster_wanted)
+        return MG_LAUNCH_OK;
+    if (!named) {
+        mg__diag_set(diag, MG_ERR_LAUNCH_LIMIT, "launched without a cluster; its __cluster_dims__ asks for one");
+        mg__diag_hint(diag, "name it in cudaLaunchKernelEx's attributes: cudaLaunchAttributeClusterDimension");
+        return MG_LAUNCH_CLUSTER;
+    }
+    if (s->cluster.x && own->x && (c.x != own->x || c.y != own->y || c.z != own->z)) {
+        mg__diag_set(diag, MG_ERR_LAUNCH_LIMIT,
+                     "launched with clusters of %u x %u x %u blocks; its __cluster_dims__ says %u x %u x %u", c.x, c.y,
+                     c.z, own->x, own->y, own->z);
+        mg__diag_hint(diag, "leave the attribute out, or __cluster_dims__");
+        return MG_LAUNCH_CLUSTER;
+    }
+    if (s->cluster_most && blocks > s->cluster_most) {
+        mg__diag_set(diag, MG_ERR_LAUNCH_LIMIT,
+                     "launched with clusters of %llu blocks; its __launch_bounds__ allows %u",
+                     (unsigned long long)blocks, s->cluster_most);
+        mg__diag_hint(diag, "use smaller clusters or larger launch bounds");
+        return MG_LAUNCH_CLUSTER;
+    }
+    if (blocks > MG_MAX(most, 1)) {
+        mg__diag_set(diag, MG_ERR_LAUNCH_LIMIT, "launched with clusters of %llu blocks; %s allows %u",
+                     (unsigned long long)blocks, device(a, s, name, sizeof(name)), MG_MAX(most, 1));
+        if (blocks <= mg_arch_cluster_most(a, 1))
+            mg__diag_hint(diag, "allow them first: cudaFuncSetAttribute(kernel, "
+                                "cudaFuncAttributeNonPortableClusterSizeAllowed, 1)");
+        else
+            mg__diag_hint(diag, "use smaller clusters");
+        return MG_LAUNCH_CLUSTER;
+    }
+    if (g->x % c.x || g->y % c.y || g->z % c.z) {
+        mg__diag_set(diag, MG_ERR_LAUNCH_LIMIT,
+                     "launched with a grid of %u x %u x %u blocks, which clusters of %u x %u x %u do not divide", g->x,
+                     g->y, g->z, c.x, c.y, c.z);
+        mg__diag_hint(diag, "round the grid up to whole clusters; blocks beyond the data have nothing to do");
+        return MG_LAUNCH_CLUSTER;
+    }
+    return MG_LAUNCH_OK;
+}
+
 enum mg_launch_fault mg_arch_launch_check(const struct mg_arch *a, const struct mg_launch_shape *s,
                                           struct mg_diag *diag)
 {
@@ -122,6 +187,8 @@ enum mg_launch_fault mg_arch_launch_check(const struct mg_arch *a, const struct 
     struct mg_occupancy_query q = s->kernel;
     struct mg_occupancy o;
     char name[128];
+    if (!fault)
+        fault = check_cluster(a, s, diag);
     if (!fault)
         fault = check_shared(a, s, diag);
     if (fault)

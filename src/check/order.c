@@ -109,19 +109,25 @@ void mg__order_arrive(struct mg_order *o, uint32_t barrier, uint32_t warp, uint3
     }
 }
 
+void mg__order_meet(struct mg_order *o)
+{
+    uint32_t t = o->now++;
+    o->floor = t;
+    o->partial = false;
+    for (uint32_t w = 0; w < o->nwarps; w++)
+        if (o->copies[w].done_at) { /* the whole block may rely on what was waited for before it came here */
+            o->copies[w].done_before = o->copies[w].done;
+            o->copies[w].done_before_at = t;
+        }
+}
+
 void mg__order_open(struct mg_order *o, uint32_t barrier, bool all)
 {
     struct mg_order_barrier *b = &o->barriers[barrier & 15];
-    uint32_t t = o->now++;
     if (all) {
-        o->floor = t;
-        o->partial = false;
-        for (uint32_t w = 0; w < o->nwarps; w++)
-            if (o->copies[w].done_at) { /* the whole block may rely on what was waited for before it came here */
-                o->copies[w].done_before = o->copies[w].done;
-                o->copies[w].done_before_at = t;
-            }
+        mg__order_meet(o);
     } else {
+        o->now++;
         for (uint32_t rest = b->waiting; rest; rest &= rest - 1) {
             uint32_t w = (uint32_t)__builtin_ctz(rest);
             join(o->known[w], b->known);

@@ -95,6 +95,7 @@ void mg__order_arrive(struct mg_order *order, uint32_t barrier, uint32_t warp, u
  * might have met one of them. *other gets the first of those. */
 bool mg__order_apart(const struct mg_order *order, uint32_t barrier, uint32_t warp, uint32_t *other);
 void mg__order_open(struct mg_order *order, uint32_t barrier, bool all);
+void mg__order_meet(struct mg_order *order); /* the whole block, elsewhere than at a barrier of its own */
 void mg__order_fence(struct mg_order *order, uint32_t warp);
 void mg__order_publish(struct mg_order *order, uint32_t warp, uint64_t address); /* a strong write */
 /* A strong read; `waits`: it polls, or decides by what it read, and what it read may be written by it afterwards. */

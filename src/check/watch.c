@@ -735,12 +735,35 @@ static __attribute__((noinline)) void watch_global(struct worker *w, struct bloc
     }
 }
 
+/* Another block of the cluster reaches this shared memory. What orders the two is not looked at; what was written is
+ * written, as if before the last barrier. */
+static void watch_cluster(struct worker *w, struct mg_access *a, const struct site *site)
+{
+    struct block *b = find_block(w, a->target);
+    unsigned unit = w->launch->code.unit_shared;
+    if (!b || !site->writes || !b->shared.rows)
+        return;
+    mg__access_lanes(a);
+    mg__shadow_settle(b->order, &b->shared);
+    for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+        uint64_t first = a->address[__builtin_ctz(rest)] >> unit,
+                 last = (a->address[__builtin_ctz(rest)] + a->width - 1) >> unit;
+        for (uint64_t u = first; u <= last; u++)
+            b->shared.rows[u / 32].w_time[u % 32] = b->order->floor;
+        mg__shadow_changed(b->order, &b->shared, first, last);
+    }
+}
+
 static __attribute__((noinline)) void watch(struct worker *w, struct mg_access *a)
 {
     struct block *b = find_block(w, a->block);
     const struct site *site = &w->launch->code.sites[a->insn];
     if (!b || !site->number)
         return;
+    if (a->target != a->block) {
+        watch_cluster(w, a, site);
+        return;
+    }
     if (a->space == MG_SPACE_SHARED) {
         if (!quick_shared(w, b, a, site))
             watch_shared(w, b, a, site);
@@ -891,6 +914,12 @@ void mg__watch_sync(void *self, const struct mg_sync *e)
         if (b->meetings[e->barrier & 15].count == 0 && b->segments.count > SEGMENTS_FORGOTTEN)
             mg__segments_forget(&b->segments);
         memset(&b->meetings[e->barrier & 15], 0, sizeof(b->meetings[0]));
+        break;
+    case MG_SYNC_CLUSTER:
+        mg__order_meet(o);
+        mg__shadow_met(&b->shared);
+        if (b->segments.count > SEGMENTS_FORGOTTEN)
+            mg__segments_forget(&b->segments);
         break;
     case MG_SYNC_WARP: {
         uint32_t rest = e->mask;

@@ -124,6 +124,10 @@ void mg__cudart_unshare(struct cudart_device *device, uint64_t address);
 int mg__cudart_set_peer(struct cudart_device *device, struct cudart_device *peer, bool may, bool pool);
 int mg__cudart_copy(void *dst, const void *src, size_t count, int kind);
 
+/* ---- clusters: cudaFuncSetAttribute and cudaFuncGetAttributes ---- */
+int mg__cudart_cluster_attribute(struct mg_device_kernel *kernel, int number, int value);
+void mg__cudart_cluster_attributes(const struct mg_device_kernel *kernel, struct cu_func_attributes *out);
+
 /* ---- streams and events ---- */
 bool mg__cudart_stream_ok(const void *stream); /* and the call that is under way is of that stream and its device */
 void mg__cudart_stream_reset(struct cudart_device *device);

@@ -229,6 +229,7 @@ static int get(const struct mg_device_options *o, int number)
         (p)->hostRegisterSupported = get(o, 99);          \
         (p)->hostRegisterReadOnlySupported = get(o, 113); \
         (p)->memoryPoolsSupported = get(o, 115);          \
+        (p)->clusterLaunch = get(o, 120);                 \
         (p)->unifiedFunctionPointers = 1;              \
     } while (0)
 
@@ -517,6 +518,7 @@ int mg__cudaFuncGetAttributes(struct cu_func_attributes *out, const void *handle
     out->binary_version = (int)kernel->module->device->arch.cc;
     out->max_dynamic_shared = (int)mg__device_room(kernel);
     out->shared_carveout = kernel->carveout;
+    mg__cudart_cluster_attributes(kernel, out);
     return mg__cudart_done(0);
 }
 
@@ -535,7 +537,7 @@ static int set_attribute(const void *handle, int number, int value, struct cudar
         return 0;
     }
     if (number > CU_FUNC_SHARED_CARVEOUT && number < CU_FUNC_ATTRIBUTES_END)
-        return value ? mg__cudart_missing("cudaFuncSetAttribute with a cluster attribute") : 0;
+        return mg__cudart_cluster_attribute(kernel, number, value);
     return cudaErrorInvalidValue;
 }
 

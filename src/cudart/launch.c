@@ -5,7 +5,6 @@
  * what, where and why, which no GPU does. device/launch.c does the rest.
  *
  * One launch runs at a time on a device, whatever its stream or thread: it has all the device's host threads to itself.
- * Clusters are refused with a message.
  */
 #include "cudart/cudart.h"
 
@@ -15,6 +14,7 @@ struct request {
     void **args;
     void *stream;
     bool cooperative;
+    struct mg_dim3 cluster; /* 0: not named */
 };
 
 static int error_of(const struct mg_device_outcome *outcome)
@@ -31,6 +31,8 @@ static int error_of(const struct mg_device_outcome *outcome)
         return cudaErrorLaunchOutOfResources;
     case MG_LAUNCH_COOPERATIVE:
         return cudaErrorCooperativeLaunchTooLarge;
+    case MG_LAUNCH_CLUSTER:
+        return cudaErrorInvalidClusterSize;
     case MG_LAUNCH_BOUNDS:
     case MG_LAUNCH_SHARED:
     case MG_LAUNCH_PARAMS:
@@ -68,6 +70,7 @@ static int launch(const void *handle, const struct request *r)
                                        .shared = r->shared,
                                        .args = r->args,
                                        .cooperative = r->cooperative,
+                                       .cluster = r->cluster,
                                        .stream = mg__cudart_call.stream};
     pthread_mutex_lock(&here->launch);
     error = atomic_load(&here->poison); /* of a launch that we waited for */
@@ -95,13 +98,13 @@ static int launch(const void *handle, const struct request *r)
 int mg__cudaLaunchKernel(const void *kernel, struct mg_dim3 grid, struct mg_dim3 block, void **args, size_t shared,
                          void *stream)
 {
-    return launch(kernel, &(struct request){grid, block, shared, args, stream, false});
+    return launch(kernel, &(struct request){grid, block, shared, args, stream, false, {0}});
 }
 
 int mg__cudaLaunchCooperativeKernel(const void *kernel, struct mg_dim3 grid, struct mg_dim3 block, void **args,
                                     size_t shared, void *stream)
 {
-    return launch(kernel, &(struct request){grid, block, shared, args, stream, true});
+    return launch(kernel, &(struct request){grid, block, shared, args, stream, true, {0}});
 }
 
 int mg__cudaLaunchKernelExC(const struct cu_launch_config *config, const void *kernel, void **args)
@@ -113,14 +116,14 @@ int mg__cudaLaunchKernelExC(const struct cu_launch_config *config, const void *k
                         config->shared,
                         args,
                         config->stream,
-                        false};
+                        false,
+                        {0}};
     for (unsigned i = 0; i < config->nattributes; i++) {
         const struct cu_launch_attribute *a = &config->attributes[i];
         if (a->id == CU_LAUNCH_COOPERATIVE)
             r.cooperative = a->value.cooperative != 0;
-        else if ((a->id == CU_LAUNCH_CLUSTER || a->id == CU_LAUNCH_PREFERRED_CLUSTER) &&
-                 (a->value.cluster.x > 1 || a->value.cluster.y > 1 || a->value.cluster.z > 1))
-            return mg__cudart_missing("cudaLaunchKernelExC with a cluster dimension");
+        else if (a->id == CU_LAUNCH_CLUSTER)
+            r.cluster = (struct mg_dim3){a->value.cluster.x, a->value.cluster.y, a->value.cluster.z};
     } /* all others are hints for scheduling and caches */
     return launch(kernel, &r);
 }

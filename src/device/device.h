@@ -128,6 +128,8 @@ struct mg_device_kernel {
      * SM's memory that is to be shared memory, in percent (-1: the driver's choice). */
     uint32_t shared_optin;
     int carveout;
+    struct mg_dim3 cluster;    /* of launches that name none; 0: none either */
+    bool cluster_non_portable; /* more than 8 blocks are allowed */
     bool wanted; /* its launches are recorded */
     struct mg_device_told { /* lines that were warned of */
         char file[256];
@@ -149,6 +151,7 @@ struct mg_device_launch {
     uint64_t shared;   /* dynamic, bytes */
     void *const *args; /* one pointer a parameter */
     bool cooperative;
+    struct mg_dim3 cluster; /* 0: not named */
     uint64_t stream; /* as the checks know it */
 };
 struct mg_device_outcome {

@@ -116,6 +116,8 @@ enum mg_status mg__device_launch(struct mg_device_kernel *k, const struct mg_dev
                                     .params = params,
                                     .shared = (uint32_t)MG_MIN(l->shared, UINT32_MAX),
                                     .cooperative = l->cooperative,
+                                    .cluster = l->cluster.x ? l->cluster : k->cluster,
+                                    .cluster_non_portable = k->cluster_non_portable,
                                     .compiled = &compiled,
                                     .estimated = !k->exact,
                                     .warn = d->options.strict || !d->options.warn ? NULL : warn_once,

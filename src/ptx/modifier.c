@@ -15,7 +15,7 @@ enum {
     TYPE = 1 << 0, ROUND = 1 << 1, CMP = 1 << 2, BOOL = 1 << 3, ATOMOP = 1 << 4, SEM = 1 << 5, SCOPE = 1 << 6,
     SPACE = 1 << 7, VEC = 1 << 8, FLAG = 1 << 9, CACHE = 1 << 10, LEVEL = 1 << 11, SHFL = 1 << 12, VOTE = 1 << 13,
     BAR = 1 << 14, PRMT = 1 << 15, SHF = 1 << 16, TESTP = 1 << 17, CPASYNC = 1 << 18, PACK = 1 << 19, LOGIC = 1 << 20,
-    WORD = 1 << 21, PROXY = 1 << 22, LATER = 1 << 23
+    WORD = 1 << 21, PROXY = 1 << 22, LATER = 1 << 23, MEET = 1 << 24
 };
 
 /* value2 of class LEVEL: what `value` is */
@@ -109,6 +109,8 @@ static const struct modifier modifiers[] = {
     {"sync", BAR, MG_SUB_SYNC, 0},
     {"arrive", BAR, MG_SUB_ARRIVE, 0},
     {"red", BAR, MG_SUB_RED, 0},
+    {"arrive", MEET, MG_SUB_ARRIVE, 0},
+    {"wait", MEET, MG_SUB_WAIT, 0},
     {"f4e", PRMT, MG_SUB_F4E, 0},
     {"b4e", PRMT, MG_SUB_B4E, 0},
     {"rc8", PRMT, MG_SUB_RC8, 0},
@@ -306,6 +308,7 @@ static void set(struct mg_ptx_insn *insn, const struct modifier *m, bool *later)
     case SHFL:
     case VOTE:
     case BAR:
+    case MEET:
     case PRMT:
     case SHF:
     case TESTP:
@@ -410,6 +413,8 @@ static const char *missing(const struct mg_ptx_insn *insn, const struct rule *ru
         return "a mode, such as .any";
     case BAR:
         return ".sync, .arrive or .red";
+    case MEET:
+        return ".arrive or .wait";
     case SHF:
         return "a direction: .l or .r";
     default:

@@ -318,12 +318,12 @@ static bool performance(struct parser *p, struct mg_ptx_func *func)
             MG_TRY(mg__ptx_uint(p, UINT32_MAX, ".maxnreg", &func->maxnreg));
         } else if (mg__ptx_dot(&word, ".reqnctapercluster")) {
             MG_TRY(triple(p, func->reqnctapercluster));
-            func->cluster = true;
         } else if (mg__ptx_dot(&word, ".maxclusterrank")) {
-            MG_TRY(mg__ptx_uint(p, UINT32_MAX, ".maxclusterrank", &ignored));
-            func->cluster = true;
-        } else if (mg__ptx_dot(&word, ".explicitcluster") || mg__ptx_dot(&word, ".blocksareclusters")) {
-            func->cluster = true;
+            MG_TRY(mg__ptx_uint(p, UINT32_MAX, ".maxclusterrank", &func->maxclusterrank));
+        } else if (mg__ptx_dot(&word, ".explicitcluster")) {
+            func->explicitcluster = true;
+        } else if (mg__ptx_dot(&word, ".blocksareclusters")) {
+            func->blocksareclusters = true;
         } else if (mg__ptx_dot(&word, ".noreturn")) {
             func->noreturn = true;
         } else if (mg__ptx_dot(&word, ".maxnctapersm") || mg__ptx_dot(&word, ".abi_preserve") ||

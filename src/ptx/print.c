@@ -316,8 +316,12 @@ static void header(struct printer *pr, const struct mg_ptx_func *func)
     limits(pr, "maxntid", func->maxntid);
     limits(pr, "reqntid", func->reqntid);
     limits(pr, "reqnctapercluster", func->reqnctapercluster);
-    if (func->cluster && !(func->reqnctapercluster[0] | func->reqnctapercluster[1] | func->reqnctapercluster[2]))
+    if (func->maxclusterrank)
+        put(pr, "\n.maxclusterrank %u", func->maxclusterrank);
+    if (func->explicitcluster)
         put(pr, "\n.explicitcluster");
+    if (func->blocksareclusters)
+        put(pr, "\n.blocksareclusters");
     if (func->minnctapersm)
         put(pr, "\n.minnctapersm %u", func->minnctapersm);
     if (func->maxnreg)

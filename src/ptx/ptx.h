@@ -144,7 +144,7 @@ enum mg_ptx_sub {
     MG_SUB_COMMIT_GROUP, MG_SUB_WAIT_GROUP, MG_SUB_WAIT_ALL,            /* cp.async; the copy itself: NONE */
     MG_SUB_PACK,                                                        /* cvt.pack */
     MG_SUB_FRACTIONAL, MG_SUB_RANGE, MG_SUB_CVT,                        /* createpolicy */
-    MG_SUB_LAUNCH_DEPENDENTS, MG_SUB_WAIT,                              /* griddepcontrol */
+    MG_SUB_LAUNCH_DEPENDENTS, MG_SUB_WAIT,                              /* griddepcontrol; barrier.cluster: WAIT */
     MG_SUB_INC, MG_SUB_DEC,                                             /* setmaxnreg */
     MG_SUB_MASK,                                                        /* pmevent */
     MG_SUB_TRANS                                                        /* movmatrix */
@@ -299,8 +299,8 @@ struct mg_ptx_func {
     struct mg_ptx_proto *protos;
     size_t nprotos;
     uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg; /* 0: not given */
-    uint32_t reqnctapercluster[3];
-    bool cluster; /* any cluster directive: the launch is refused */
+    uint32_t reqnctapercluster[3], maxclusterrank;
+    bool explicitcluster, blocksareclusters;
     uint32_t id;  /* unique in the module: 0 … module->nfuncs-1 */
     uint32_t ptx_line;
 };

@@ -131,6 +131,16 @@ static void report(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uin
     mg__access_event(w->worker, e, MG_OBSERVE_EVERY | MG_OBSERVE_SHAPES);
 }
 
+void mg__access_remote(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t *address,
+                       uint8_t *const where[32], const struct mg_block *to)
+{
+    struct mg_access *e = of_warp(w, op, mask, MG_SPACE_SHARED, -1);
+    e->target = to->linear;
+    e->address = address;
+    e->where = where;
+    mg__access_event(w->worker, e, MG_OBSERVE_EVERY);
+}
+
 void mg__access_watched(struct mg_warp *w, const struct mg_op *op, const struct mg_shape *shape, uint64_t base,
                         uint8_t *at)
 {
@@ -552,20 +562,25 @@ bool mg__access_slow(struct mg_warp *w, const struct mg_op *op, uint32_t mask, c
     const struct mg_simt *simt = w->worker->run->simt;
     if (mem->space != MG_SPACE_GENERIC)
         return access_space(w, op, mask, mem->space, address, where, false);
-    uint32_t shared = 0, local = 0, param = 0;
-    uint64_t offset[32];
+    uint32_t shared = 0, cluster = 0, local = 0, param = 0;
+    uint64_t offset[32], base = mem->cluster ? simt->shared_window : 0;
     for (unsigned i = 0; i < 32; i++) {
-        uint64_t s = address[i] - simt->shared_window, l = address[i] - simt->local_window,
-                 p = address[i] - simt->param_window;
+        uint64_t s = address[i] + base - simt->shared_window, l = address[i] + base - simt->local_window,
+                 p = address[i] + base - simt->param_window;
+        cluster |= (uint32_t)(s - MG_WINDOW_SIZE < MG_MAX_CLUSTER * MG_WINDOW_SIZE) << i;
         shared |= (uint32_t)(s < MG_WINDOW_SIZE) << i;
         local |= (uint32_t)(l < MG_WINDOW_SIZE) << i;
         param |= (uint32_t)(p < MG_WINDOW_SIZE) << i;
-        offset[i] = s < MG_WINDOW_SIZE ? s : l < MG_WINDOW_SIZE ? l : p < MG_WINDOW_SIZE ? p : address[i];
+        offset[i] = s < (MG_MAX_CLUSTER + 1) * MG_WINDOW_SIZE ? s
+                    : l < MG_WINDOW_SIZE                      ? l
+                    : p < MG_WINDOW_SIZE                      ? p
+                                                              : address[i] + base;
     }
     shared &= mask;
+    cluster &= mask;
     local &= mask;
     param &= mask;
-    uint32_t global = mask & ~(shared | local | param);
+    uint32_t global = mask & ~(shared | cluster | local | param);
     unsigned bytes = mem->width * mem->vec;
     for (uint32_t rest = param; rest; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
@@ -578,6 +593,7 @@ bool mg__access_slow(struct mg_warp *w, const struct mg_op *op, uint32_t mask, c
     }
     return (!global || access_space(w, op, global, MG_SPACE_GLOBAL, offset, where, true)) &&
            (!shared || access_space(w, op, shared, MG_SPACE_SHARED, offset, where, true)) &&
+           (!cluster || mg__access_cluster(w, op, cluster, offset, where)) &&
            (!local || access_space(w, op, local, MG_SPACE_LOCAL, offset, where, true));
 }
 

@@ -190,7 +190,7 @@ MG_NO_TSAN static void elements(struct mg_warp *w, const struct mg_mem *m, uint3
         unsigned i = (unsigned)__builtin_ctz(rest);
         uint64_t b = m->dst64 ? ((const uint64_t *)bs)[i] : ((const uint32_t *)bs)[i];
         uint64_t c = m->dst64 ? ((const uint64_t *)cs)[i] : ((const uint32_t *)cs)[i];
-        uint32_t flush = (uintptr_t)where[i] - (uintptr_t)w->block->shared < w->block->shared_size ? 0 : SEM_FTZ;
+        uint32_t flush = mg__cluster_holds(w->block, where[i]) ? 0 : SEM_FTZ;
         uint64_t old = own             ? plain(m, where[i], b, c, flush, &changed)
                        : m->width == 8 ? atomic64(m, where[i], b, c, flush, &changed)
                        : m->width == 4 ? atomic32(m, where[i], b, c, flush, &changed)

@@ -437,7 +437,10 @@ static const struct mg_split *together_at(const struct mg_warp *w)
     for (size_t i = 0; i < w->splits.count; i++) {
         const struct mg_split *s = &w->splits.at[i];
         if (s->mask)
-            return s->mask == ~0u && s->frame == w->root && s->join < 0 && s->wait != MG_WAIT_WARP ? s : NULL;
+            return s->mask == ~0u && s->frame == w->root && s->join < 0 &&
+                           (s->wait == MG_WAIT_NONE || s->wait == MG_WAIT_BARRIER)
+                       ? s
+                       : NULL;
     }
     return NULL;
 }
@@ -456,6 +459,7 @@ bool mg__engine_take(struct mg_block *b)
     for (unsigned i = 0; i < MG_COUNT(waiting); i++) /* bar.arrive came, too, and cannot come again */
         if (b->barriers[i].arrived != waiting[i])
             return false;
+    b->opened = false;
     memset(b->barriers, 0, sizeof b->barriers); /* those that wait come to theirs once more */
     for (uint32_t k = 0; k < b->nwarps; k++) {
         struct mg_warp *w = &b->warps[k];
@@ -497,7 +501,17 @@ static enum mg_engine_outcome round_over(struct mg_worker *worker, struct mg_blo
     return park ? MG_ENGINE_PARKED : MG_ENGINE_LOOK;
 }
 
-/* The same where all warps have come to the barrier `at` by compiled code alone. */
+/* All warps have come to the barrier `at` by compiled code alone. */
+static void write_phase(struct mg_block *b, const struct mg_engine_point *at)
+{
+    for (uint32_t k = 0; k < b->nwarps; k++) {
+        b->warps[k].entry = at->entry;
+        b->warps[k].point = at;
+        b->warps[k].place = READY;
+    }
+    write_block(b, true);
+}
+
 static enum mg_engine_outcome phase_over(struct mg_worker *worker, struct mg_block *b, const struct mg_engine_point *at,
                                          bool outside)
 {
@@ -505,12 +519,7 @@ static enum mg_engine_outcome phase_over(struct mg_worker *worker, struct mg_blo
     bool park = mg__round_over(b);
     if (!park && !worker->due)
         return MG_ENGINE_INTERPRET;
-    for (uint32_t k = 0; k < b->nwarps; k++) {
-        b->warps[k].entry = at->entry;
-        b->warps[k].point = at;
-        b->warps[k].place = READY;
-    }
-    write_block(b, true);
+    write_phase(b, at);
     return park ? MG_ENGINE_PARKED : MG_ENGINE_LOOK;
 }
 
@@ -594,8 +603,10 @@ static enum mg_engine_outcome together(struct mg_worker *worker, struct mg_block
             b->rounds++;
             b->stuck = 0;
         }
-        if (atomic_load_explicit(&worker->run->stop, memory_order_relaxed))
+        if (atomic_load_explicit(&worker->run->stop, memory_order_relaxed)) {
+            write_phase(b, at);
             return MG_ENGINE_STOPPED;
+        }
     }
 }
 
@@ -706,8 +717,10 @@ enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_bloc
             return outcome;
         if (b->live_warps == 0)
             return MG_ENGINE_DONE;
-        if (atomic_load_explicit(&worker->run->stop, memory_order_relaxed))
+        if (atomic_load_explicit(&worker->run->stop, memory_order_relaxed)) {
+            write_block(b, true);
             return MG_ENGINE_STOPPED;
+        }
         bool walks;
         const struct mg_engine_point *at = meeting(b, &walks);
         if (!at && !walks) { /* at different barriers: the interpreter finds out */

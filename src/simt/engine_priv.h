@@ -48,9 +48,9 @@ enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_bloc
 void mg__turn_over(struct mg_block *b, struct mg_warp *w);
 bool mg__round_over(struct mg_block *b);
 
-/* places.c: where the warps of a block are, or of all blocks that the worker holds (NULL), as text. */
+/* places.c: where the warps of a cluster are, or of all that the workers hold (NULL; they have stopped), as text. */
 #define MG_PLACES 256u
-void mg__places(struct mg_worker *worker, struct mg_block *only, char *text, size_t size);
+void mg__places(const struct mg_run *run, const struct mg_cluster *only, char *text, size_t size);
 
 bool mg__engine_take(struct mg_block *b); /* a block that is being interpreted can go on as compiled code */
 void mg__engine_flush(struct mg_worker *worker);

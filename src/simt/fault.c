@@ -52,18 +52,18 @@ const struct mg_op *mg__fault(struct mg_warp *w, const struct mg_op *op, uint32_
     return NULL;
 }
 
-void mg__warn(struct mg_warp *w, const struct mg_op *op, uint32_t lane, const char *format, ...)
+struct mg_diag *mg__warn(struct mg_warp *w, const struct mg_op *op, uint32_t lane, const char *format, ...)
 {
     struct mg_worker *worker = w->worker;
     size_t i = 0;
     while (i < worker->nwarnings && worker->warnings[i].op != op)
         i++;
     if (i < worker->nwarnings && w->block->linear >= worker->warnings[i].block)
-        return;
+        return NULL;
     if (i == worker->nwarnings) {
         struct mg_warning *more = realloc(worker->warnings, (i + 1) * sizeof *more);
         if (!more)
-            return;
+            return NULL;
         worker->warnings = more;
         worker->nwarnings++;
     }
@@ -77,6 +77,7 @@ void mg__warn(struct mg_warp *w, const struct mg_op *op, uint32_t lane, const ch
     record(w, op, lane, &warning->diag, MG_ERR_ADDRESS, what);
     mg__diag_hint(&warning->diag,
                   "A GPU lets it pass, because it maps memory in pieces of 2 MiB; --strict stops here.");
+    return &warning->diag;
 }
 
 static bool before(const struct mg_warning *a, const struct mg_warning *b)

@@ -210,6 +210,42 @@ void mg__lower_bar_warp(struct mg_lower *L)
         mg__lower_op(L, MG_DO_BAR_WARP, 0, MG_OPERANDS(MG_WORD(members)));
 }
 
+/* ---- clusters ---- */
+void mg__lower_barrier_cluster(struct mg_lower *L)
+{
+    mg__lower_op(L, MG_DO_BARRIER_CLUSTER, 0, NULL, 0)->mode = L->insn->sub;
+}
+
+static void lower_cluster_address(struct mg_lower *L, bool map)
+{
+    const struct mg_ptx_insn *i = L->insn;
+    const bool wide = i->type[0] == MG_T_U64, generic = i->space == MG_SPACE_GENERIC;
+    const struct mg_ptx_opnd *d = mg__lower_opnd(L, 0);
+    const unsigned bytes = wide ? 8 : 4, result = map ? bytes : 4;
+    int32_t to = mg__lower_destination(L, d, result),
+            a = mg__lower_source(L, mg__lower_opnd(L, 1), bytes, i->type[0], 0),
+            b = map ? mg__lower_source(L, mg__lower_opnd(L, 2), 4, MG_T_U32, 1) : 0;
+    if (to < 0 || a < 0 || b < 0 || (generic && !wide) || (!wide && i->type[0] != MG_T_U32)) {
+        mg__lower_unsupported(L);
+        return;
+    }
+    struct mg_op *op =
+        map ? mg__lower_op(L, MG_DO_MAPA, 1, MG_OPERANDS(MG_SIZED(to, bytes), MG_SIZED(a, bytes), MG_WORD(b)))
+            : mg__lower_op(L, MG_DO_GETCTARANK, 1, MG_OPERANDS(MG_WORD(to), MG_SIZED(a, bytes)));
+    op->mode = (uint32_t)wide | (generic ? 2u : 0);
+    mg__lower_widen(L, d, result, MG_T_U32);
+}
+
+void mg__lower_mapa(struct mg_lower *L)
+{
+    lower_cluster_address(L, true);
+}
+
+void mg__lower_getctarank(struct mg_lower *L)
+{
+    lower_cluster_address(L, false);
+}
+
 static void lower_fence(struct mg_lower *L)
 {
     mg__lower_op(L, MG_DO_FENCE, 0, NULL, 0);
@@ -282,10 +318,13 @@ void mg__lower_isspacep(struct mg_lower *L)
 {
     int32_t a = mg__lower_source(L, mg__lower_opnd(L, 1), 8, MG_T_U64, 0),
             d = mg__lower_destination(L, mg__lower_opnd(L, 0), 0);
-    if (a < 0 || d < 0)
+    if (a < 0 || d < 0) {
         mg__lower_unsupported(L);
-    else
-        mg__lower_op(L, MG_DO_ISSPACEP, 1, MG_OPERANDS(MG_PRED(d), MG_LONG(a)))->mode = L->insn->space;
+        return;
+    }
+    struct mg_op *op = mg__lower_op(L, MG_DO_ISSPACEP, 1, MG_OPERANDS(MG_PRED(d), MG_LONG(a)));
+    op->mode = L->insn->space;
+    op->u.imm = L->insn->flags & MG_F_SHARED_CLUSTER ? MG_MAX_CLUSTER + 1 : 1; /* windows of shared memory */
 }
 
 void mg__lower_nanosleep(struct mg_lower *L)

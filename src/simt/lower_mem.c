@@ -24,7 +24,7 @@ static struct mg_mem *new_mem(struct mg_lower *L, uint8_t space, uint8_t kind)
     return m;
 }
 
-static bool set_address(struct mg_lower *L, struct mg_mem *m, const struct mg_ptx_opnd *o)
+static bool find_address(struct mg_lower *L, struct mg_mem *m, const struct mg_ptx_opnd *o)
 {
     if (o->kind != MG_OPND_ADDR)
         return false;
@@ -63,6 +63,17 @@ static bool set_address(struct mg_lower *L, struct mg_mem *m, const struct mg_pt
     if (o->var && m->space == MG_SPACE_GENERIC)
         m->space = o->var->space;
     m->addr = mg__lower_const(L, address, m->addr64);
+    return true;
+}
+
+static bool set_address(struct mg_lower *L, struct mg_mem *m, const struct mg_ptx_opnd *o)
+{
+    if (!find_address(L, m, o))
+        return false;
+    if (m->space == MG_SPACE_SHARED && L->insn->flags & MG_F_SHARED_CLUSTER) { /* per lane, as a generic one */
+        m->space = MG_SPACE_GENERIC;
+        m->cluster = true;
+    }
     return true;
 }
 
@@ -308,7 +319,7 @@ static void lower_ld_st(struct mg_lower *L, bool load)
     }
     if (load && polls(i) && m->space != MG_SPACE_LOCAL)
         m->poll = m->space == MG_SPACE_SHARED ? 1 : 2;
-    if (m->poll && (m->space == MG_SPACE_GLOBAL || m->space == MG_SPACE_GENERIC))
+    if (m->poll && !m->cluster && (m->space == MG_SPACE_GLOBAL || m->space == MG_SPACE_GENERIC))
         L->program->ordered = true;
     const struct mg_ptx_opnd *at = mg__lower_opnd(L, load ? 1 : 0);
     m->no_shape = L->module->simt->options.each_lane;
@@ -401,7 +412,7 @@ static void lower_atomic128(struct mg_lower *L, struct mg_mem *m)
     m->width = 2;
     m->vec = 8;
     m->dst64 = false;
-    L->program->ordered |= m->space != MG_SPACE_SHARED;
+    L->program->ordered |= m->space != MG_SPACE_SHARED && !m->cluster;
     for (unsigned k = 0; k < 4 && half[0] >= 0; k++)
         m->reg[k] = L->quad[8 + k];
     emit_access(L, MG_DO_ATOM, m);
@@ -459,7 +470,7 @@ void mg__lower_atomic(struct mg_lower *L)
         mg__lower_unsupported(L);
         return;
     }
-    if (m->kind == MG_ACCESS_ATOM && m->space != MG_SPACE_SHARED)
+    if (m->kind == MG_ACCESS_ATOM && m->space != MG_SPACE_SHARED && !m->cluster)
         L->program->ordered = true;
     bool counter = m->space == MG_SPACE_SHARED && !m->addr64 && m->kind == MG_ACCESS_RED && m->atomop == MG_ATOM_ADD &&
                    (m->type == MG_T_U32 || m->type == MG_T_S32) && !L->module->simt->options.each_lane;

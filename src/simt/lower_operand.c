@@ -92,8 +92,12 @@ int32_t mg__lower_source(struct mg_lower *L, const struct mg_ptx_opnd *o, unsign
             return mg__lower_const(L, ((o->imm != 0) != o->negate) ? ~0u : 0, false);
         return mg__lower_const(L, immediate(o, type), bytes == 8);
     case MG_OPND_SREG:
-        if (bytes == 0) /* the one that is a predicate: no cluster is launched explicitly here */
-            return o->index == MG_SR_CLUSTER && o->dim == MG_CLUSTER_EXPLICIT ? mg__lower_const(L, 0, false) : -1;
+        if (bytes == 0) { /* there is one that is a predicate */
+            if (o->index != MG_SR_CLUSTER || o->dim != MG_CLUSTER_EXPLICIT)
+                return -1;
+            mg__lower_op(L, MG_DO_CLUSTER_NAMED, 1, MG_OPERANDS(MG_PRED(to)));
+            return to;
+        }
         mg__lower_sreg(L, o, to, bytes);
         return to;
     case MG_OPND_SYMBOL:

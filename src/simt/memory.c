@@ -17,6 +17,8 @@
 
 #include "simt/simt_priv.h"
 
+#define WINDOWS (MG_MAX_CLUSTER + 5) /* the block's and its cluster's shared memory, three more, and a part to align */
+
 struct mg_block_of_memory {
     uint64_t address, size;
     const char *name;
@@ -44,8 +46,8 @@ enum mg_status mg__memory_create(struct mg_simt *simt)
     m->capacity = simt->options.memory ? simt->options.memory : simt->arch->board->memory;
     /* Twice the addresses, so that gaps do not make memory smaller than promised. */
     m->reserved = round_up(2 * m->capacity + (64ull << 20), MG_WINDOW_SIZE);
-    void *at =
-        mmap(NULL, m->reserved + 5 * MG_WINDOW_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *at = mmap(NULL, m->reserved + WINDOWS * MG_WINDOW_SIZE, PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) {
         free(m);
         return MG_ERR_NOMEM;
@@ -54,9 +56,9 @@ enum mg_status mg__memory_create(struct mg_simt *simt)
     m->rover = round_up((uintptr_t)at, MG_GRANULE);
     uint64_t windows = round_up((uintptr_t)at + m->reserved, MG_WINDOW_SIZE);
     simt->shared_window = windows;
-    simt->local_window = windows + MG_WINDOW_SIZE;
-    simt->param_window = windows + 2 * MG_WINDOW_SIZE;
-    simt->func_window = windows + 3 * MG_WINDOW_SIZE;
+    simt->local_window = windows + (MG_MAX_CLUSTER + 1) * MG_WINDOW_SIZE;
+    simt->param_window = simt->local_window + MG_WINDOW_SIZE;
+    simt->func_window = simt->param_window + MG_WINDOW_SIZE;
     simt->memory = m;
     return MG_OK;
 }
@@ -66,7 +68,7 @@ void mg__memory_destroy(struct mg_simt *simt)
     struct mg_memory *m = simt->memory;
     if (!m)
         return;
-    munmap(m->base, m->reserved + 5 * MG_WINDOW_SIZE);
+    munmap(m->base, m->reserved + WINDOWS * MG_WINDOW_SIZE);
     mg__vec_free(&m->live);
     free(m);
     simt->memory = NULL;

@@ -69,31 +69,6 @@ MG_HANDLER(mg__op_halves)
     return op + 1;
 }
 
-/* Launches are without clusters here, and then each block is a cluster of its own, not an explicit one (PTX ISA,
- * "Special Registers: %clusterid" and following; seen on an H200). `place` is the row in isa.c. */
-static uint64_t cluster(const struct mg_warp *w, unsigned place)
-{
-    const struct mg_dim3 *grid = &w->worker->run->launch->grid;
-    unsigned dim = place % 4;
-    switch (place) {
-    case MG_CLUSTER_ID:
-    case MG_CLUSTER_ID + 1:
-    case MG_CLUSTER_ID + 2:
-        return w->block->ctaid[dim];
-    case MG_CLUSTER_COUNT:
-    case MG_CLUSTER_COUNT + 1:
-    case MG_CLUSTER_COUNT + 2:
-        return dim == 0 ? grid->x : dim == 1 ? grid->y : grid->z;
-    case MG_CLUSTER_NCTAID:
-    case MG_CLUSTER_NCTAID + 1:
-    case MG_CLUSTER_NCTAID + 2:
-    case MG_CLUSTER_NCTARANK:
-        return 1;
-    default: /* %cluster_ctaid, %cluster_ctarank, %is_explicit_cluster, and every .w */
-        return 0;
-    }
-}
-
 static uint64_t special(const struct mg_warp *w, unsigned reg, unsigned dim, unsigned lane)
 {
     const struct mg_run *run = w->worker->run;
@@ -150,7 +125,7 @@ static uint64_t special(const struct mg_warp *w, unsigned reg, unsigned dim, uns
     case MG_SR_RESERVED_SMEM:
         return 0;
     case MG_SR_CLUSTER:
-        return cluster(w, dim);
+        return mg__cluster_register(w->block, dim);
     default:
         return UINT64_MAX;
     }
@@ -233,17 +208,19 @@ MG_HANDLER(mg__op_isspacep)
     const uint64_t *a = mg__slot(w, op->a);
     uint32_t result = 0;
     for (unsigned i = 0; i < 32; i++) {
-        bool shared = a[i] - s->shared_window < MG_WINDOW_SIZE, local = a[i] - s->local_window < MG_WINDOW_SIZE,
-             param = a[i] - s->param_window < MG_WINDOW_SIZE, constant = false;
-        if (!shared && !local && !param && op->mode == MG_SPACE_CONST) {
+        bool shared = a[i] - s->shared_window < op->u.imm * MG_WINDOW_SIZE,
+             local = a[i] - s->local_window < MG_WINDOW_SIZE, param = a[i] - s->param_window < MG_WINDOW_SIZE,
+             constant = false;
+        if (op->mode == MG_SPACE_CONST) {
             const struct mg_allocation *found = mg__snapshot_find(run, a[i]);
             constant = found && found->constant;
         }
         bool yes = op->mode == MG_SPACE_SHARED  ? shared
                    : op->mode == MG_SPACE_LOCAL ? local
                    : op->mode == MG_SPACE_PARAM ? param
-                   : op->mode == MG_SPACE_CONST ? constant
-                                                : !shared && !local && !param;
+                   : op->mode == MG_SPACE_CONST
+                       ? constant
+                       : a[i] - s->shared_window >= (MG_MAX_CLUSTER + 1) * MG_WINDOW_SIZE && !local && !param;
         result |= (uint32_t)yes << i;
     }
     mg__pred_set(w, op->d, result, mask);

@@ -192,6 +192,7 @@ enum mg_sync_kind {
     MG_SYNC_WARP,         /* lanes execute a warp operation together; members[i]: the mask that lane i names */
     MG_SYNC_WARP_WAIT,    /* lanes arrive at one and wait for `missing` */
     MG_SYNC_WARP_SOURCE,  /* a shuffle: lanes read from lanes members[i] that do not take part with them */
+    MG_SYNC_CLUSTER,      /* the barrier of the block's cluster opens */
     MG_SYNC_FENCE,
     MG_SYNC_COPY_COMMIT, /* cp.async.commit_group */
     MG_SYNC_COPY_WAIT,   /* at most `count` groups may be pending, ~0u: wait_all */

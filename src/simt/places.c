@@ -80,6 +80,8 @@ static void block_places(const struct mg_block *b, struct mg_strbuf *out)
             mg__strbuf_printf(out, " (barrier %u)", p->barrier);
         else if (p->wait == MG_WAIT_WARP)
             mg__strbuf_printf(out, " (for lanes)");
+        else if (p->wait == MG_WAIT_CLUSTER)
+            mg__strbuf_printf(out, " (the cluster's barrier)");
     }
     if (more)
         mg__strbuf_printf(out, " and elsewhere");
@@ -108,15 +110,29 @@ static bool add(char *text, size_t size, size_t *used, uint64_t first, uint64_t 
     return true;
 }
 
-void mg__places(struct mg_worker *worker, struct mg_block *only, char *text, size_t size)
+static size_t live_blocks(const struct mg_cluster *c, uint32_t size, const struct mg_block **list)
 {
-    struct mg_block **blocks = calloc(worker->nblocks + 1, sizeof(struct mg_block *));
+    size_t n = 0;
+    for (uint32_t r = 0; r < size; r++)
+        if (c->blocks[r].live_warps)
+            list[n++] = &c->blocks[r];
+    return n;
+}
+
+void mg__places(const struct mg_run *run, const struct mg_cluster *only, char *text, size_t size)
+{
+    size_t n = 0, used = 0, at = 0, most = only ? 1 : 0;
+    for (unsigned i = 0; !only && i < run->nworkers; i++)
+        most += run->workers[i].nclusters;
+    const struct mg_block **blocks = calloc(most * run->cluster_size + 1, sizeof(struct mg_block *));
     struct mg_strbuf where = {0}, next = {0};
-    size_t n = 0, used = 0, at = 0;
     text[0] = 0;
-    for (uint32_t k = 0; blocks && k < worker->nblocks; k++)
-        if (only ? worker->blocks[k] == only : worker->blocks[k]->busy)
-            blocks[n++] = worker->blocks[k];
+    if (blocks && only)
+        n = live_blocks(only, run->cluster_size, blocks);
+    for (unsigned i = 0; blocks && !only && i < run->nworkers; i++)
+        for (uint32_t k = 0; k < run->workers[i].nclusters; k++)
+            if (run->workers[i].clusters[k]->busy)
+                n += live_blocks(run->workers[i].clusters[k], run->cluster_size, blocks + n);
     if (n)
         qsort(blocks, n, sizeof(struct mg_block *), by_number);
     while (at < n) {

@@ -29,141 +29,61 @@
 /* Turns that end without a poll before lanes that wait at a join are let go: half an hour of most loops. */
 #define MG_APART 65536u
 
-static bool make_block(struct mg_worker *worker, struct mg_block *b)
-{
-    struct mg_run *run = worker->run;
-    const struct mg_dim3 *dim = &run->launch->block;
-    uint32_t threads = dim->x * dim->y * dim->z;
-    b->run = run;
-    b->nwarps = (threads + 31) / 32;
-    b->shared_size = run->shared_total;
-    b->shared = calloc(1, (size_t)b->shared_size + 2 * MG_PAD);
-    b->warps = aligned_alloc(64, (b->nwarps * sizeof *b->warps + 63) / 64 * 64);
-    if (!b->shared || !b->warps)
-        return false;
-    memset(b->warps, 0, b->nwarps * sizeof *b->warps);
-    for (uint32_t k = 0; k < b->nwarps; k++) {
-        struct mg_warp *w = &b->warps[k];
-        w->block = b;
-        w->worker = worker;
-        w->index = k;
-        w->sites = worker->sites;
-        w->counts = worker->counts;
-        w->root = mg__frame_new(worker, run->program->entry);
-        if (!w->root)
-            return false;
-        w->root->local_top = run->program->entry->local_bytes;
-        for (uint32_t i = 0; i < 32; i++) {
-            uint32_t t = k * 32 + i;
-            w->tid[0][i] = t % dim->x;
-            w->tid[1][i] = t / dim->x % dim->y;
-            w->tid[2][i] = t / dim->x / dim->y;
-        }
-        mg__fill_warp(w);
-        if (worker->tier && !mg__engine_warp(w))
-            return false;
-    }
-    return true;
-}
+/* TAKEN: compiled code can go on; WAITS: no warp can run, and some wait for the cluster's barrier */
+enum outcome { BLOCK_DONE, BLOCK_PARKED, BLOCK_STOPPED, BLOCK_TAKEN, BLOCK_WAITS };
 
-static void free_block(struct mg_block *b)
+/* Leaves of the block that wait: the observers are told, and the first that waits for what *first says, if it is
+ * named, or else for anything, is found. */
+static struct mg_warp *stuck_leaf(struct mg_block *b, const struct mg_split **first)
 {
-    for (uint32_t k = 0; b->warps && k < b->nwarps; k++) {
-        struct mg_warp *w = &b->warps[k];
-        for (size_t i = 0; i < w->joins.count; i++)
-            if (w->joins.at[i].live)
-                free(w->joins.at[i].callee);
-        free(w->root);
-        free(w->local);
-        free(w->cells);
-        mg__vec_free(&w->splits);
-        mg__vec_free(&w->joins);
-    }
-    free(b->warps);
-    free(b->shared);
-}
-
-static void block_event(struct mg_block *b, enum mg_sync_kind kind)
-{
-    if (!mg__wants_sync(&b->warps[0]))
-        return;
-    mg__sync_event(&b->warps[0], NULL, kind, 0);
-    mg__sync_emit(b->warps[0].worker);
-}
-
-static bool begin_block(struct mg_worker *worker, struct mg_block *b, uint64_t linear)
-{
-    const struct mg_dim3 *grid = &worker->run->launch->grid, *dim = &worker->run->launch->block;
-    uint32_t threads = dim->x * dim->y * dim->z;
-    if (!b->warps && !make_block(worker, b))
-        return false;
-    b->linear = linear;
-    b->ctaid[0] = (uint32_t)(linear % grid->x);
-    b->ctaid[1] = (uint32_t)(linear / grid->x % grid->y);
-    b->ctaid[2] = (uint32_t)(linear / grid->x / grid->y);
-    b->live_threads = threads;
-    b->live_warps = b->nwarps;
-    b->busy = true;
-    b->compiled = b->engine = b->fresh = mg__engine_pays(worker);
-    b->tier = worker->tier;
-    b->round = (struct mg_round){0};
-    b->opened = b->hinted = false;
-    atomic_store_explicit(&worker->begun, atomic_load_explicit(&worker->begun, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
-    bool again = b->as_begun;
-    b->as_begun = false;
-    if (!again)
-        memset(b->barriers, 0, sizeof b->barriers);
-    /* A device leaves what the last block wrote; zeros make a run repeatable. */
-    memset(b->shared, 0, b->shared_size);
-    for (uint32_t k = 0; k < b->nwarps; k++) {
-        uint32_t lanes = MG_MIN(threads - k * 32, 32u);
-        b->warps[k].root->local_base = 0;
-        b->warps[k].root->local_top = worker->run->program->entry->local_bytes;
-        if (!again && !mg__warp_begin(&b->warps[k], lanes == 32 ? ~0u : (1u << lanes) - 1))
-            return false;
-        b->warps[k].filled = false;
-        mg__slice_begin(&b->warps[k]);
-        if (!b->compiled || k == 0)
-            mg__fill_block(&b->warps[k], b->compiled ? 1 : 32);
-    }
-    block_event(b, MG_SYNC_BLOCK_BEGIN);
-    return true;
-}
-
-enum outcome { BLOCK_DONE, BLOCK_PARKED, BLOCK_STOPPED, BLOCK_TAKEN /* compiled code can go on */ };
-
-static void deadlock(struct mg_block *b)
-{
-    const struct mg_split *first = NULL;
     struct mg_warp *in = NULL;
     for (uint32_t k = 0; k < b->nwarps; k++) {
         struct mg_warp *w = &b->warps[k];
-        for (size_t i = 0; i < w->splits.count; i++) {
+        for (size_t i = 0; w->nleaves && i < w->splits.count; i++) {
             const struct mg_split *s = &w->splits.at[i];
             if (!s->mask || s->wait == MG_WAIT_NONE)
                 continue;
-            if (mg__wants_sync(w)) {
+            if (mg__wants_sync(w) && s->wait != MG_WAIT_CLUSTER) {
                 struct mg_sync *e = mg__sync_event(w, s->pc, MG_SYNC_STUCK, s->mask);
                 e->barrier = s->wait == MG_WAIT_BARRIER ? s->barrier : ~0u;
-                e->missing = s->wait == MG_WAIT_BARRIER ? 0 : s->member & ~s->mask;
+                e->missing = s->wait == MG_WAIT_WARP ? s->member & ~s->mask : 0;
                 mg__sync_emit(w->worker);
             }
-            in = first ? in : w;
-            first = first ? first : s;
+            in = in ? in : w;
+            *first = *first ? *first : s;
         }
+    }
+    return in;
+}
+
+static void deadlock(struct mg_cluster *c)
+{
+    const struct mg_split *first = NULL;
+    struct mg_warp *in = NULL;
+    const struct mg_run *run = c->blocks[0].run;
+    uint32_t live = 0;
+    for (uint32_t r = 0; r < run->cluster_size; r++) {
+        struct mg_warp *w = stuck_leaf(&c->blocks[r], &first);
+        in = in ? in : w;
+        live += c->blocks[r].live_threads;
     }
     if (!first)
         return;
     unsigned lane = (unsigned)__builtin_ctz(first->mask);
     char where[MG_PLACES];
-    mg__places(in->worker, b, where, sizeof where);
+    mg__places(run, c, where, sizeof where);
     if (first->wait == MG_WAIT_BARRIER) {
-        const struct mg_barrier *bar = &b->barriers[first->barrier];
+        const struct mg_barrier *bar = &in->block->barriers[first->barrier];
         mg__fault(in, first->pc, lane, MG_ERR_DEADLOCK,
                   "deadlock: %u of %u threads wait at barrier %u here, and the others can no longer reach it; %s",
-                  bar->arrived, bar->expected ? bar->expected : b->live_threads, first->barrier, where);
+                  bar->arrived, bar->expected ? bar->expected : in->block->live_threads, first->barrier, where);
         mg__fault_hint(in, "Every thread of the block must reach the same __syncthreads(): move it out of the branch.");
+    } else if (first->wait == MG_WAIT_CLUSTER) {
+        mg__fault(in, first->pc, lane, MG_ERR_DEADLOCK,
+                  "deadlock: %u of %u threads have come to the cluster's barrier, and the others can no longer reach "
+                  "it; %s",
+                  c->arrived, live, where);
+        mg__fault_hint(in, "Every thread of all blocks of the cluster must reach the same cluster.sync().");
     } else {
         mg__fault(in, first->pc, lane, MG_ERR_DEADLOCK,
                   "deadlock: lanes 0x%08x wait here for lanes 0x%08x, which can no longer come; %s", first->mask,
@@ -181,7 +101,8 @@ bool mg__run_due(struct mg_worker *worker)
         for (unsigned i = 0; i < run->nworkers; i++)
             done += atomic_load_explicit(&run->workers[i].done, memory_order_relaxed);
         run->last_progress = now;
-        run->simt->options.progress(run->simt->options.progress_arg, run->info.kernel, done, run->nblocks);
+        run->simt->options.progress(run->simt->options.progress_arg, run->info.kernel, done * run->cluster_size,
+                                    run->nclusters * run->cluster_size);
     }
     if (run->engine && atomic_load(&run->engine->making)) /* asked before the deadline is read, which then moves on */
         return false;
@@ -197,48 +118,67 @@ static uint64_t left_out(const struct mg_run *run)
         begun += atomic_load_explicit(&run->workers[i].begun, memory_order_relaxed);
         done += atomic_load_explicit(&run->workers[i].done, memory_order_relaxed);
     }
-    return begun - done >= run->resident ? run->nblocks - begun : 0;
+    return begun - done >= run->resident ? (run->nclusters - begun) * run->cluster_size : 0;
 }
 
-static bool out_of_time(struct mg_worker *worker, struct mg_block *b)
+/* A block that had not ended, and in it the first warp that had not. */
+static struct mg_warp *late_warp(const struct mg_cluster *c, uint32_t size)
 {
-    struct mg_run *run = worker->run;
+    for (uint32_t r = 0; r < size; r++)
+        for (uint32_t k = 0; k < c->blocks[r].nwarps && c->blocks[r].live_warps; k++)
+            if (c->blocks[r].warps[k].nleaves)
+                return &c->blocks[r].warps[k];
+    return NULL;
+}
+
+static bool out_of_time(struct mg_worker *worker, const struct mg_cluster *c)
+{
     if (!mg__run_due(worker))
         return false;
-    char where[MG_PLACES];
-    uint64_t more = left_out(run);
-    mg__places(worker, NULL, where, sizeof where);
-    for (uint32_t k = 0; k < b->nwarps; k++) {
-        struct mg_warp *w = &b->warps[k];
-        if (w->nleaves == 0)
-            continue;
+    struct mg_warp *w = late_warp(c, worker->run->cluster_size);
+    if (w && mg__wants_sync(w)) {
         const struct mg_split *s = &w->splits.at[w->current];
-        uint32_t mask = s->mask ? s->mask : 1;
-        if (mg__wants_sync(w)) {
-            mg__sync_event(w, s->mask ? s->pc : NULL, MG_SYNC_TIMEOUT, s->mask)->arrive = mg__has_polled(w);
-            mg__sync_emit(w->worker);
-        }
-        mg__fault(w, s->mask ? s->pc : NULL, (unsigned)__builtin_ctz(mask), MG_ERR_TIMEOUT,
+        mg__sync_event(w, s->mask ? s->pc : NULL, MG_SYNC_TIMEOUT, s->mask)->arrive = mg__has_polled(w);
+        mg__sync_emit(worker);
+    }
+    worker->late = c;
+    atomic_store(&worker->run->stop, 1);
+    return true;
+}
+
+/* The launch's time was over. All workers have stopped, and hold what they had. */
+static void tell_late(struct mg_run *run)
+{
+    struct mg_worker *worker = run->workers, *end = worker + run->nworkers;
+    while (worker < end && !worker->late)
+        worker++;
+    if (worker == end || worker->diag.status != MG_OK)
+        return;
+    struct mg_warp *w = late_warp(worker->late, run->cluster_size);
+    if (w) {
+        char where[MG_PLACES];
+        const struct mg_split *s = &w->splits.at[w->current];
+        uint64_t more = left_out(run);
+        mg__places(run, NULL, where, sizeof where);
+        mg__fault(w, s->mask ? s->pc : NULL, (unsigned)__builtin_ctz(s->mask ? s->mask : 1), MG_ERR_TIMEOUT,
                   "the launch ran longer than its limit of %.3g s; %s", run->simt->options.timeout_ms / 1000.0, where);
         if (more)
             mg__fault_hint(
                 w,
                 "An endless loop, or a wait for what never happens: %llu more block%s not begun, for no more "
                 "than %u fit on the device at once; or raise --timeout.",
-                (unsigned long long)more, more == 1 ? " has" : "s have", run->resident);
+                (unsigned long long)more, more == 1 ? " has" : "s have", run->resident * run->cluster_size);
         else
             mg__fault_hint(w, "An endless loop, or a wait for what never happens; or raise --timeout.");
-        break;
+        return;
     }
-    if (worker->diag.status == MG_OK) { /* between two blocks: no warp is at fault */
-        mg__diag_set(&worker->diag, MG_ERR_TIMEOUT,
-                     "%s: the launch ran longer than its limit of %.3g s (after block %u,%u,%u)", run->info.kernel,
-                     run->simt->options.timeout_ms / 1000.0, b->ctaid[0], b->ctaid[1], b->ctaid[2]);
-        mg__diag_hint(&worker->diag, "The grid has %llu blocks; or raise --timeout.", (unsigned long long)run->nblocks);
-        worker->fault_block = b->linear;
-        atomic_store(&run->stop, 1);
-    }
-    return true;
+    const struct mg_block *b = &worker->late->blocks[run->cluster_size - 1]; /* between two: no warp is at fault */
+    mg__diag_set(&worker->diag, MG_ERR_TIMEOUT,
+                 "%s: the launch ran longer than its limit of %.3g s (after block %u,%u,%u)", run->info.kernel,
+                 run->simt->options.timeout_ms / 1000.0, b->ctaid[0], b->ctaid[1], b->ctaid[2]);
+    mg__diag_hint(&worker->diag, "The grid has %llu blocks; or raise --timeout.",
+                  (unsigned long long)(run->nclusters * run->cluster_size));
+    worker->fault_block = b->linear;
 }
 
 static void no_memory(struct mg_worker *worker)
@@ -332,7 +272,7 @@ bool mg__round_over(struct mg_block *b)
 static bool look(struct mg_worker *worker, struct mg_block *b)
 {
     worker->due = false;
-    return !atomic_load_explicit(&worker->run->stop, memory_order_relaxed) && !out_of_time(worker, b);
+    return !atomic_load_explicit(&worker->run->stop, memory_order_relaxed) && !out_of_time(worker, b->cluster);
 }
 
 /* The rest of a round, interpreted: BLOCK_DONE where it has come to the round's end. */
@@ -368,6 +308,23 @@ static enum outcome run_round(struct mg_worker *worker, struct mg_block *b)
     return BLOCK_DONE;
 }
 
+static bool for_cluster(const struct mg_block *b)
+{
+    for (uint32_t k = 0; k < b->nwarps; k++)
+        for (size_t i = 0; b->warps[k].nleaves && i < b->warps[k].splits.count; i++)
+            if (b->warps[k].splits.at[i].mask && b->warps[k].splits.at[i].wait == MG_WAIT_CLUSTER)
+                return true;
+    return false;
+}
+
+static bool release(struct mg_block *b)
+{
+    bool released = false;
+    for (uint32_t k = 0; k < b->nwarps; k++)
+        released |= b->warps[k].nleaves && mg__warp_release(&b->warps[k], false);
+    return released;
+}
+
 static enum outcome run_block(struct mg_worker *worker, struct mg_block *b)
 {
     for (;;) {
@@ -379,11 +336,13 @@ static enum outcome run_block(struct mg_worker *worker, struct mg_block *b)
         if (atomic_load_explicit(&worker->run->stop, memory_order_relaxed))
             return BLOCK_STOPPED;
         if (!b->round.ran) {
-            bool released = false;
-            for (uint32_t k = 0; k < b->nwarps; k++)
-                released |= b->warps[k].nleaves && mg__warp_release(&b->warps[k], false);
-            if (!released) {
-                deadlock(b);
+            b->waits = for_cluster(b);
+            if (b->waits) {
+                b->round = (struct mg_round){0};
+                return BLOCK_WAITS;
+            }
+            if (!release(b)) {
+                deadlock(b->cluster);
                 return BLOCK_STOPPED;
             }
         }
@@ -435,26 +394,68 @@ static enum outcome run_any(struct mg_worker *worker, struct mg_block *b)
     return outcome;
 }
 
-/* The worker's next block; false: there is none. */
-static bool next_block(struct mg_worker *worker)
+/* No block of the cluster can go on by itself. False: nor by letting lanes go that wait at joins. */
+static bool release_cluster(struct mg_cluster *c)
+{
+    bool released = false;
+    for (uint32_t r = 0; r < c->blocks[0].run->cluster_size; r++)
+        if (c->blocks[r].live_warps && release(&c->blocks[r])) {
+            c->blocks[r].waits = false;
+            released = true;
+        }
+    return released;
+}
+
+/* A turn for each of its blocks, and more as long as none of them was parked. */
+static enum outcome run_cluster(struct mg_worker *worker, struct mg_cluster *c)
+{
+    for (bool parked = false; !parked;) {
+        bool ran = false;
+        for (uint32_t r = 0; r < worker->run->cluster_size; r++) {
+            struct mg_block *b = &c->blocks[r];
+            if (b->live_warps == 0 || b->waits)
+                continue;
+            enum outcome outcome = run_any(worker, b);
+            if (outcome == BLOCK_STOPPED)
+                return BLOCK_STOPPED;
+            ran = true;
+            parked |= outcome == BLOCK_PARKED;
+            if (outcome == BLOCK_DONE) {
+                mg__block_event(b, MG_SYNC_BLOCK_END);
+                if (--c->live == 0)
+                    return BLOCK_DONE;
+                mg__cluster_check(c);
+            }
+        }
+        if (!ran && !release_cluster(c)) {
+            deadlock(c);
+            return BLOCK_STOPPED;
+        }
+    }
+    worker->waits |= c->live > 1 ? MG_WAITED_PARKED : 0;
+    return BLOCK_PARKED;
+}
+
+/* The worker's next cluster; false: there is none. */
+static bool next_cluster(struct mg_worker *worker)
 {
     struct mg_run *run = worker->run;
     if (worker->next == worker->end) {
         /* Less and less towards the end, where otherwise one worker waits for another one's last chunk. */
-        uint64_t taken = atomic_load_explicit(&run->next_block, memory_order_relaxed);
-        uint64_t left = taken < run->nblocks ? run->nblocks - taken : 0;
+        uint64_t taken = atomic_load_explicit(&run->next_cluster, memory_order_relaxed);
+        uint64_t left = taken < run->nclusters ? run->nclusters - taken : 0;
         uint64_t chunk = MG_MIN(MG_MAX(left / (run->nworkers * 8u), 1), 64);
-        worker->next = atomic_fetch_add(&run->next_block, chunk);
-        worker->end = MG_MIN(worker->next + chunk, run->nblocks);
-        if (worker->next >= run->nblocks) {
-            worker->next = worker->end = run->nblocks;
+        worker->next = atomic_fetch_add(&run->next_cluster, chunk);
+        worker->end = MG_MIN(worker->next + chunk, run->nclusters);
+        if (worker->next >= run->nclusters) {
+            worker->next = worker->end = run->nclusters;
             return false;
         }
     }
     return true;
 }
 
-/* Whether the worker's next block would be resident on the device, which begins blocks in their order. What others have
+/* Whether the worker's next cluster would be resident on the device, which begins them in their order. What others have
  * done is looked up only where it matters: their lines are far away. */
 static bool fits(struct mg_worker *worker)
 {
@@ -470,21 +471,19 @@ static bool fits(struct mg_worker *worker)
 static bool begin_next(struct mg_worker *worker, uint32_t *at)
 {
     uint32_t slot = 0;
-    while (slot < worker->nblocks && worker->blocks[slot]->busy)
+    while (slot < worker->nclusters && worker->clusters[slot]->busy)
         slot++;
-    if (slot == worker->nblocks) {
-        struct mg_block *fresh = calloc(1, sizeof *fresh);
-        struct mg_block **list = realloc(worker->blocks, (slot + 1) * sizeof(struct mg_block *));
+    if (slot == worker->nclusters) {
+        struct mg_cluster **list = realloc(worker->clusters, (slot + 1) * sizeof(struct mg_cluster *));
         if (list)
-            worker->blocks = list;
-        if (!fresh || !list) {
-            free(fresh);
+            worker->clusters = list;
+        if (!list || !(list[slot] = mg__cluster_make(worker))) {
             no_memory(worker);
             return false;
         }
-        worker->blocks[worker->nblocks++] = fresh;
+        worker->nclusters++;
     }
-    if (!begin_block(worker, worker->blocks[slot], worker->next)) {
+    if (!mg__cluster_begin(worker, worker->clusters[slot], worker->next)) {
         no_memory(worker);
         return false;
     }
@@ -505,24 +504,23 @@ static bool wait_for_room(struct mg_worker *worker)
     return true;
 }
 
-static bool block_done(struct mg_worker *worker, struct mg_block *b)
+static bool cluster_done(struct mg_worker *worker, struct mg_cluster *c)
 {
-    block_event(b, MG_SYNC_BLOCK_END);
-    b->busy = false;
+    c->busy = false;
     worker->held--;
     uint64_t done = atomic_fetch_add_explicit(&worker->done, 1, memory_order_relaxed) + 1;
-    return ((done & 15) != 0 || !out_of_time(worker, b)) && rise(worker);
+    return ((done & 15) != 0 || !out_of_time(worker, c)) && rise(worker);
 }
 
-static void run_blocks(struct mg_worker *worker)
+static void run_clusters(struct mg_worker *worker)
 {
     struct mg_run *run = worker->run;
-    const struct mg_block *last = NULL;
+    const struct mg_cluster *last = NULL;
     uint32_t at = 0;
     bool more = true;
     while (!atomic_load_explicit(&run->stop, memory_order_relaxed)) {
         bool begin = worker->held == 0 || worker->parked_last;
-        more = more && (!begin || next_block(worker));
+        more = more && (!begin || next_cluster(worker));
         if (worker->held == 0 && (!more || !wait_for_room(worker)))
             break;
         if (more && begin && fits(worker)) {
@@ -530,21 +528,21 @@ static void run_blocks(struct mg_worker *worker)
                 break;
         } else {
             do
-                at = (at + 1) % worker->nblocks;
-            while (!worker->blocks[at]->busy);
+                at = (at + 1) % worker->nclusters;
+            while (!worker->clusters[at]->busy);
         }
-        struct mg_block *b = worker->blocks[at];
-        worker->alone = worker->held == 1 && worker->next == worker->end &&
-                        atomic_load_explicit(&run->next_block, memory_order_relaxed) >= run->nblocks;
-        worker->waits |= worker->parked_last && b != last ? MG_WAITED_PARKED : 0;
-        last = b;
-        enum outcome outcome = run_any(worker, b);
+        struct mg_cluster *c = worker->clusters[at];
+        worker->alone = run->cluster_size == 1 && worker->held == 1 && worker->next == worker->end &&
+                        atomic_load_explicit(&run->next_cluster, memory_order_relaxed) >= run->nclusters;
+        worker->waits |= worker->parked_last && c != last ? MG_WAITED_PARKED : 0;
+        last = c;
+        enum outcome outcome = run_cluster(worker, c);
         worker->parked_last = outcome == BLOCK_PARKED;
         if (outcome == BLOCK_STOPPED)
             break;
-        if (outcome == BLOCK_DONE && !block_done(worker, b))
+        if (outcome == BLOCK_DONE && !cluster_done(worker, c))
             break;
-        if (outcome == BLOCK_PARKED && out_of_time(worker, b))
+        if (outcome == BLOCK_PARKED && out_of_time(worker, c))
             break;
     }
 }
@@ -594,11 +592,9 @@ static void tell_observers(struct mg_worker *worker)
 static void free_worker(struct mg_worker *worker)
 {
     const struct mg_program *p = worker->run->program;
-    for (uint32_t k = 0; k < worker->nblocks; k++) {
-        free_block(worker->blocks[k]);
-        free(worker->blocks[k]);
-    }
-    free(worker->blocks);
+    for (uint32_t k = 0; k < worker->nclusters; k++)
+        mg__cluster_free(worker, worker->clusters[k]);
+    free(worker->clusters);
     for (uint32_t c = 0; worker->free_frames && c < p->ncodes; c++)
         while (worker->free_frames[c]) {
             struct mg_frame *f = worker->free_frames[c];
@@ -625,7 +621,8 @@ static void free_worker(struct mg_worker *worker)
 }
 
 /* A worker's memory is made, used and given back on its own thread: what another processor has written takes 100 ns a
- * line to read or to write, which comes to a good part of a short launch. */
+ * line to read or to write, which comes to a good part of a short launch. What it still holds, because the launch has
+ * been stopped, is looked at when all have. */
 static void work(void *arg, unsigned index)
 {
     struct mg_run *run = arg;
@@ -633,12 +630,13 @@ static void work(void *arg, unsigned index)
     worker->run = run;
     worker->index = index;
     if (make_worker(worker)) {
-        run_blocks(worker);
+        run_clusters(worker);
         tell_observers(worker);
     } else {
         no_memory(worker);
     }
-    free_worker(worker);
+    if (worker->held == 0 && !worker->late)
+        free_worker(worker);
 }
 
 enum mg_status mg__run(struct mg_run *run, struct mg_diag *diag)
@@ -659,6 +657,7 @@ enum mg_status mg__run(struct mg_run *run, struct mg_diag *diag)
     }
     if (observing == run->nobservers) {
         mg__pool_run(run->simt->pool, run->nworkers, work, run);
+        tell_late(run);
         struct mg_worker *worst = NULL;
         for (unsigned i = 0; i < run->nworkers; i++) {
             struct mg_worker *worker = &run->workers[i];
@@ -679,6 +678,9 @@ enum mg_status mg__run(struct mg_run *run, struct mg_diag *diag)
     for (unsigned i = 0; i < observing; i++)
         if (run->observers[i].launch_end)
             run->observers[i].launch_end(run->observer_state[i], status);
+    for (unsigned i = 0; i < run->nworkers; i++)
+        if (run->workers[i].held || run->workers[i].late)
+            free_worker(&run->workers[i]);
     free(run->workers);
     return status;
 }

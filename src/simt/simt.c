@@ -320,6 +320,16 @@ void mg__simt_kernel_info(const struct mg_simt_kernel *kernel, struct mg_simt_ke
 }
 
 /* ---- launches ---- */
+static void set_cluster(const struct mg_simt_kernel *k, const struct mg_simt_launch *l, struct mg_launch_shape *shape)
+{
+    const uint32_t *c = k->func->reqnctapercluster;
+    shape->cluster = l->cluster;
+    shape->cluster_non_portable = l->cluster_non_portable;
+    shape->cluster_compiled = (struct mg_dim3){c[0], c[1], c[2]};
+    shape->cluster_wanted = k->func->explicitcluster;
+    shape->cluster_most = k->func->maxclusterrank;
+}
+
 enum mg_launch_fault mg__simt_check(const struct mg_simt_kernel *k, const struct mg_simt_launch *l,
                                     struct mg_launch_shape *shape, struct mg_diag *diag)
 {
@@ -333,6 +343,7 @@ enum mg_launch_fault mg__simt_check(const struct mg_simt_kernel *k, const struct
     q.shared_dynamic = l->shared;
     *shape = (struct mg_launch_shape){.grid = l->grid, .block = l->block, .kernel = q,
                                       .param_bytes = k->info.param_size, .cooperative = l->cooperative};
+    set_cluster(k, l, shape);
     enum mg_launch_fault fault = mg_arch_launch_check(k->module->simt->arch, shape, &why);
     if (fault == MG_LAUNCH_REGISTERS && estimated) { /* it says how many blocks are resident, and refuses none */
         memset(&why, 0, sizeof why);
@@ -358,8 +369,9 @@ static enum mg_status check_launch(const struct mg_simt_kernel *k, const struct 
             *diag = why;
         return why.status;
     }
-    if (k->func->cluster) {
-        mg__diag_set(diag, MG_ERR_UNSUPPORTED, "%s: launches as thread-block clusters are not simulated", k->info.name);
+    if (k->func->blocksareclusters) {
+        mg__diag_set(diag, MG_ERR_UNSUPPORTED, "%s: grids of clusters (.blocksareclusters) are not simulated",
+                     k->info.name);
         return MG_ERR_UNSUPPORTED;
     }
     return MG_OK;
@@ -381,6 +393,19 @@ static const struct mg_program *program_of(struct mg_simt_kernel *k, bool watche
     if (!k->watched)
         (void)mg__lower(k->module, k->func, true, &k->watched);
     return k->watched;
+}
+
+static void set_clusters(struct mg_run *run, const struct mg_simt_kernel *k)
+{
+    struct mg_launch_shape shape = {.grid = run->launch->grid};
+    int named;
+    set_cluster(k, run->launch, &shape);
+    struct mg_dim3 c = mg_arch_cluster(&shape, &named);
+    run->cluster = c;
+    run->cluster_named = named;
+    run->cluster_size = c.x * c.y * c.z;
+    run->clusters = (struct mg_dim3){shape.grid.x / c.x, shape.grid.y / c.y, shape.grid.z / c.z};
+    run->nclusters = (uint64_t)run->clusters.x * run->clusters.y * run->clusters.z;
 }
 
 static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const struct mg_simt_launch *l,
@@ -406,7 +431,8 @@ static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const 
     run->launch = l;
     run->params = params;
     run->param_size = (uint32_t)k->info.param_size;
-    run->nblocks = (uint64_t)l->grid.x * l->grid.y * l->grid.z;
+    uint64_t nblocks = (uint64_t)l->grid.x * l->grid.y * l->grid.z;
+    set_clusters(run, k);
     uint32_t dynamic_at = (p->shared_static + p->dynamic_align - 1) / p->dynamic_align * p->dynamic_align;
     run->shared_total = l->shared ? dynamic_at + l->shared : p->shared_static;
     run->shared_vars = calloc(p->nshared_vars + 1, sizeof *run->shared_vars);
@@ -425,7 +451,7 @@ static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const 
     uint32_t threads = l->block.x * l->block.y * l->block.z;
     unsigned regs = l->compiled && l->compiled->regs && !l->estimated ? l->compiled->regs : k->info.regs;
     unsigned per_sm = mg__arch_blocks_per_sm(s->arch, threads, regs, run->shared_total);
-    run->resident = MG_MAX(s->arch->board->sm_count * MG_MAX(per_sm, 1), 1);
+    run->resident = MG_MAX(s->arch->board->sm_count * MG_MAX(per_sm, 1) / run->cluster_size, 1);
     if (l->cooperative) {
         if (!s->workspace && (status = mg__memory_alloc_named(s, 512, 512, "(grid barrier)", &s->workspace)) != MG_OK)
             goto done;
@@ -438,8 +464,8 @@ static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const 
         if ((status = mg__memory_snapshot(s, &run->allocations, &run->nallocations)) != MG_OK)
             goto done;
     }
-    run->serial = p->ordered || l->cooperative || mg__pool_workers(s->pool) == 1 || run->nblocks == 1;
-    run->nworkers = run->serial ? 1 : (unsigned)MG_MIN(mg__pool_workers(s->pool), run->nblocks);
+    run->serial = p->ordered || l->cooperative || mg__pool_workers(s->pool) == 1 || run->nclusters == 1;
+    run->nworkers = run->serial ? 1 : (unsigned)MG_MIN(mg__pool_workers(s->pool), run->nclusters);
     if (s->observe) {
         run->observers = s->observers;
         run->nobservers = s->nobservers;
@@ -451,7 +477,7 @@ static enum mg_status launch(struct mg_simt *s, struct mg_simt_kernel *k, const 
     for (unsigned i = 0; i < run->nobservers; i++)
         run->goes_on |= run->observers[i].fault != NULL;
     if (!run->want_every && !run->want_sync && !run->goes_on)
-        run->engine = mg__tier_kernel(k, &l->block, run->nblocks);
+        run->engine = mg__tier_kernel(k, &l->block, nblocks);
     run->local_stride = mg__stack_size(p, s->stack_size);
     run->lets_pass = l->warn && !run->goes_on;
     s->heap_used |= p->heap;

@@ -102,6 +102,8 @@ struct mg_simt_launch {
      * several times. NULL: it is a fault. */
     void (*warn)(void *context, const struct mg_diag *warning);
     void *warn_context;
+    struct mg_dim3 cluster;    /* blocks of a cluster; 0: as the kernel says, or none */
+    bool cluster_non_portable; /* more than 8 are allowed */
 };
 /* Which limit of the device the launch breaks: *shape is what was asked, and the record begins with the kernel's name.
  * mg__simt_launch asks first. */

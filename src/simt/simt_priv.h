@@ -28,6 +28,7 @@
 #define MG_GRANULE (2ull << 20)     /* in which a device maps its memory */
 #define MG_HOST_GRANULE 4096u       /* and the host its own */
 #define MG_WINDOW_SIZE (1ull << 24) /* bytes of the shared, the local and the parameter window */
+#define MG_MAX_CLUSTER 16u          /* blocks; each has one more window, in which the others see its shared memory */
 #define MG_LOCAL_LIMIT (512u << 10) /* bytes of local memory a thread, as on every device since 2.0 */
 /* What a warp runs before others get their turn is told by what all engines count alike: how often it begins a loop or
  * a function, and how often it does what a wait is made of (mem->poll), in units of MG_POLL_COST. */
@@ -56,6 +57,7 @@ struct mg_op;
 /* Executes `op` for the lanes of `mask` and returns the next one, or NULL when the leaf
  * must stop (w->stop says why). */
 typedef const struct mg_op *(*mg_handler)(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
+#define MG_HANDLER(name) const struct mg_op *name(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 
 /* ---- code ---- */
 enum mg_op_id {
@@ -135,6 +137,7 @@ struct mg_mem {
     int8_t lead;      /* index into the warp's leads, -1: none */
     const struct mg_group *group; /* of the first access; NULL: it has no followers */
     bool leads;       /* the first access of the block by that register: it compares, the others follow */
+    bool cluster;     /* .shared::cluster: a GENERIC one by offsets in the shared window and those behind it */
     bool local_frame; /* `offset` is relative to the frame's local memory */
 };
 struct mg_callsite {
@@ -258,7 +261,7 @@ struct mg_frame {
     uint8_t *params;       /* [lane][code->param_bytes] */
     uint32_t local_base, local_top; /* bytes in each lane's local memory */
 };
-enum mg_wait { MG_WAIT_NONE, MG_WAIT_BARRIER, MG_WAIT_WARP };
+enum mg_wait { MG_WAIT_NONE, MG_WAIT_BARRIER, MG_WAIT_WARP, MG_WAIT_CLUSTER };
 struct mg_split { /* a leaf */
     const struct mg_op *pc;
     struct mg_frame *frame;
@@ -312,6 +315,7 @@ struct mg_warp {
     uint32_t nleaves;
     uint32_t choices; /* of a leaf to run */
     uint32_t polls, apart; /* turns, since a join was last let go, that ended polling, and that did not */
+    uint32_t came, owed;   /* lanes that have come to the cluster's barrier, which is closed; that have still to wait */
     struct mg_frame *root;
     uint8_t *local;   /* [lane][local_stride], made when first needed */
     uint32_t local_stride;
@@ -353,7 +357,9 @@ struct mg_block {
     uint32_t shared_size;
     uint32_t ctaid[3];
     uint64_t linear;
-    bool busy;      /* holds a block that has begun and not ended */
+    struct mg_cluster *cluster;
+    uint32_t rank;  /* in it */
+    bool waits;     /* for the cluster's barrier: no warp can run before it opens */
     bool compiled;  /* it began as compiled code */
     bool engine;    /* engine.c runs its warps; else sched.c interprets them */
     bool fresh;     /* of engine.c: no warp has run */
@@ -364,8 +370,18 @@ struct mg_block {
     uint64_t looks, rounds; /* slices used up, and rounds, since it was last taken up */
     uint32_t stuck;    /* how sure it is that its warps wait for another block */
     bool hinted;       /* some warp has polled outside */
+    uint32_t poll_reach; /* of mem->poll, what may be for another block: in a cluster shared memory, too */
     bool polled;       /* some warp may have polled in its last turn */
     struct mg_run *run;
+};
+/* What a worker takes up, parks and counts: blocks that are resident together and take turns. A launch that names no
+ * cluster has clusters of one. */
+struct mg_cluster {
+    struct mg_block *blocks; /* run->cluster_size, by rank */
+    uint64_t linear;
+    uint32_t live;    /* blocks that have not ended */
+    uint32_t arrived; /* threads that have come to the barrier, those that then ended as well */
+    bool busy;        /* holds a cluster that has begun and not ended */
 };
 /* How often compiled code was left, and what blocks took (engine.c). */
 struct mg_block_times {
@@ -395,16 +411,16 @@ struct mg_worker {
     struct mg_frame **free_frames;   /* by code id */
     struct mg_pattern **patterns;    /* hash table */
     uint32_t npatterns;
-    struct mg_block **blocks;        /* contexts, all of them */
-    uint32_t nblocks;
-    uint64_t next, end;              /* blocks taken and not begun */
-    atomic_ullong done;              /* blocks */
-    atomic_ullong begun;             /* blocks */
-    bool parked_last;                /* the last block was parked: begin another */
+    struct mg_cluster **clusters;    /* contexts, all of them */
+    uint32_t nclusters;
+    uint64_t next, end;              /* clusters taken and not begun */
+    atomic_ullong done, begun;       /* clusters */
+    bool parked_last;                /* the last cluster was parked: begin another */
     bool alone;                      /* there is no other block to run instead of the one that runs */
+    const struct mg_cluster *late;   /* that it had when the launch's time was over */
     bool due;                        /* the launch's end, its time, or better code: to be looked at */
-    uint32_t held;                   /* blocks that have begun and not ended */
-    uint64_t room;                   /* blocks with lower numbers would be resident */
+    uint32_t held;                   /* clusters that have begun and not ended */
+    uint64_t room;                   /* clusters with lower numbers would be resident */
     uint32_t waits;                  /* MG_WAITED_* of its blocks */
     uint64_t fault_block;
     void *observers[MG_MAX_OBSERVERS];
@@ -439,8 +455,11 @@ struct mg_run {
     void *observer_state[MG_MAX_OBSERVERS];
     struct mg_allocation *allocations; /* snapshot, by address */
     size_t nallocations;
-    uint64_t nblocks;
-    uint32_t resident;    /* most blocks that have begun and not ended: as many as fit on the device */
+    struct mg_dim3 cluster, clusters; /* blocks of a cluster, clusters of the grid */
+    uint32_t cluster_size;
+    bool cluster_named;   /* by the kernel or the launch */
+    uint64_t nclusters;
+    uint32_t resident;    /* most clusters that have begun and not ended: as many as fit on the device */
     atomic_int stop;      /* a fault, a time-out: everybody ends */
     atomic_ullong deadline; /* ns, 0: none; while code is made it waits, and then moves on by as much */
     uint64_t last_progress;
@@ -450,7 +469,7 @@ struct mg_run {
     struct mg_shared_var *shared_vars;
     uint32_t nshared_vars;
     /* written all the time, and so in a line of its own: the fields above are read by all workers at every block */
-    _Alignas(64) atomic_ullong next_block;
+    _Alignas(64) atomic_ullong next_cluster;
 };
 
 /* ---- the device ---- */
@@ -527,7 +546,7 @@ static inline void mg__poll(struct mg_warp *w, uint32_t how)
 {
     w->e.slice -= (int32_t)how * MG_POLL_COST;
     w->polled += how;
-    w->outside += how & 2;
+    w->outside += how & w->block->poll_reach;
     w->block->polled = true;
 }
 static inline bool mg__has_polled(const struct mg_warp *w)
@@ -601,6 +620,26 @@ uint32_t mg__stack_frame(const struct mg_ptx_func *func, uint32_t local_bytes); 
 bool mg__stack_measure(struct mg_program *program);                             /* deep and stack_need */
 uint32_t mg__stack_size(const struct mg_program *program, uint64_t limit);      /* of a launch, bytes a thread */
 
+/* block.c: contexts of clusters, which are used again and again */
+struct mg_cluster *mg__cluster_make(struct mg_worker *worker); /* NULL: out of memory */
+void mg__cluster_free(const struct mg_worker *worker, struct mg_cluster *cluster);
+bool mg__cluster_begin(struct mg_worker *worker, struct mg_cluster *cluster, uint64_t linear);
+void mg__block_event(struct mg_block *b, enum mg_sync_kind kind);
+
+/* cluster.c: what the blocks of one have in common */
+void mg__cluster_check(struct mg_cluster *cluster);                      /* opens the barrier if all have come */
+uint64_t mg__cluster_register(const struct mg_block *b, unsigned place); /* by its row in isa.c */
+/* Of an offset in the shared window and those behind it, which becomes an offset in that block; NULL: there is none. */
+struct mg_block *mg__cluster_block(const struct mg_block *b, uint64_t *offset);
+bool mg__cluster_holds(const struct mg_block *b, const uint8_t *at); /* in the shared memory of one of its blocks */
+/* As mg__access_slow, for lanes that are in those windows. */
+bool mg__access_cluster(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t offset[32],
+                        uint8_t *where[32]);
+MG_HANDLER(mg__op_barrier_cluster);
+MG_HANDLER(mg__op_cluster_named);
+MG_HANDLER(mg__op_mapa);
+MG_HANDLER(mg__op_getctarank);
+
 /* split.c: the tree of lanes */
 bool mg__warp_begin(struct mg_warp *w, uint32_t live);
 bool mg__warp_choose(struct mg_warp *w);                 /* makes a runnable leaf current; false: none */
@@ -616,7 +655,6 @@ bool mg__leaf_part(struct mg_warp *w, const struct mg_op *meet, uint32_t lanes, 
 bool mg__leaf_split(struct mg_warp *w, uint32_t stay, const struct mg_op *others); /* lanes not in `stay` go on there */
 struct mg_frame *mg__frame_new(struct mg_worker *worker, const struct mg_code *code);
 bool mg__warp_release(struct mg_warp *w, bool polled);   /* lets lanes go that wait at a join; false: none do */
-#define MG_HANDLER(name) const struct mg_op *name(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 MG_HANDLER(mg__op_block);
 MG_HANDLER(mg__op_block_join);
 MG_HANDLER(mg__op_loop); /* the same where a loop or a function begins: they charge the slice */
@@ -677,6 +715,9 @@ int32_t mg__shared_object(const struct mg_warp *w, uint64_t least, uint64_t end,
  * its shape. False: a fault. */
 bool mg__access_slow(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t address[32],
                      uint8_t *where[32]);
+/* Tells of one to the shared memory of another block of the cluster. */
+void mg__access_remote(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t *address,
+                       uint8_t *const where[32], const struct mg_block *to);
 /* An access of a remembered shape, for observers of every access. */
 void mg__access_watched(struct mg_warp *w, const struct mg_op *op, const struct mg_shape *shape, uint64_t base,
                         uint8_t *at);
@@ -705,8 +746,9 @@ static inline bool mg__wants_sync(const struct mg_warp *w)
 const struct mg_op *mg__fault(struct mg_warp *w, const struct mg_op *op, uint32_t lane, enum mg_status status,
                               const char *format, ...) MG_PRINTF(5, 6);
 void mg__fault_hint(struct mg_warp *w, const char *format, ...) MG_PRINTF(2, 3);
-/* The launch goes on. Of each instruction the first that its first block gives is kept. */
-void mg__warn(struct mg_warp *w, const struct mg_op *op, uint32_t lane, const char *format, ...) MG_PRINTF(4, 5);
+/* The launch goes on. Of each instruction the first that its first block gives is kept; NULL: this one is not. */
+struct mg_diag *mg__warn(struct mg_warp *w, const struct mg_op *op, uint32_t lane, const char *format, ...)
+    MG_PRINTF(4, 5);
 /* Tells what the workers kept, if the launch wants to know, and frees it. */
 void mg__warnings_tell(struct mg_run *run);
 

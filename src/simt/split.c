@@ -260,6 +260,7 @@ void mg__leaf_exit(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
     }
     if (w->block->live_threads)
         lanes_left(w);
+    mg__cluster_check(w->block->cluster);
 }
 
 bool mg__warp_release(struct mg_warp *w, bool polled)

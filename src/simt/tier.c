@@ -194,9 +194,12 @@ bool mg__tier_worker(struct mg_worker *worker)
     worker->ncells = code->ncells;
     mg__engine_calls(worker);
     worker->tier = &d->tiers[best];
-    for (uint32_t b = 0; b < worker->nblocks; b++)
-        for (uint32_t k = 0; worker->blocks[b]->warps && k < worker->blocks[b]->nwarps; k++)
-            if (!mg__engine_warp(&worker->blocks[b]->warps[k]))
-                return false;
+    for (uint32_t c = 0; c < worker->nclusters; c++)
+        for (uint32_t r = 0; r < worker->run->cluster_size; r++) {
+            const struct mg_block *b = &worker->clusters[c]->blocks[r];
+            for (uint32_t k = 0; k < b->nwarps; k++)
+                if (!mg__engine_warp(&b->warps[k]))
+                    return false;
+        }
     return true;
 }

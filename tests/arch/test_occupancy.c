@@ -393,6 +393,47 @@ static void launches(void **state)
     }
 }
 
+static void clusters_are_held_to_the_device(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned cc;
+        struct mg_dim3 grid, cluster, compiled;
+        int wanted, more;
+        unsigned most;
+        enum mg_launch_fault fault;
+        const char *message;
+    } rows[] = {
+        {90, {8, 1, 1}, {8, 1, 1}, {0}, 0, 0, 0, MG_LAUNCH_OK, NULL},
+        {90, {18, 4, 3}, {2, 2, 1}, {0}, 0, 0, 0, MG_LAUNCH_OK, NULL},
+        {90, {18, 4, 3}, {0}, {2, 2, 1}, 1, 0, 0, MG_LAUNCH_OK, NULL},
+        {90, {18, 4, 3}, {2, 2, 1}, {2, 2, 1}, 1, 0, 4, MG_LAUNCH_OK, NULL},
+        {90, {16, 1, 1}, {16, 1, 1}, {0}, 0, 1, 0, MG_LAUNCH_OK, NULL},
+        {80, {16, 1, 1}, {1, 1, 1}, {0}, 0, 0, 0, MG_LAUNCH_OK, NULL},
+        {90, {9, 1, 1}, {2, 1, 1}, {0}, 0, 0, 0, MG_LAUNCH_CLUSTER, "which clusters of 2 x 1 x 1 do not divide"},
+        {90, {8, 1, 3}, {1, 1, 2}, {0}, 0, 0, 0, MG_LAUNCH_CLUSTER, "which clusters of 1 x 1 x 2 do not divide"},
+        {90, {16, 1, 1}, {16, 1, 1}, {0}, 0, 0, 0, MG_LAUNCH_CLUSTER, "clusters of 16 blocks; NVIDIA H100"},
+        {90, {32, 1, 1}, {32, 1, 1}, {0}, 0, 1, 0, MG_LAUNCH_CLUSTER, "allows 16"},
+        {90, {1u << 20, 1, 1}, {1u << 20, 1u << 15, 4}, {0}, 0, 1, 0, MG_LAUNCH_CLUSTER, "allows 16"},
+        {80, {16, 1, 1}, {2, 1, 1}, {0}, 0, 0, 0, MG_LAUNCH_CLUSTER, "allows 1"},
+        {90, {16, 1, 1}, {4, 1, 1}, {2, 1, 1}, 1, 0, 0, MG_LAUNCH_CLUSTER, "__cluster_dims__ says 2 x 1 x 1"},
+        {90, {16, 1, 1}, {0}, {0}, 1, 0, 0, MG_LAUNCH_CLUSTER, "launched without a cluster"},
+        {90, {16, 1, 1}, {8, 1, 1}, {0}, 0, 0, 4, MG_LAUNCH_CLUSTER, "__launch_bounds__ allows 4"},
+    };
+    for (size_t i = 0; i < MG_COUNT(rows); i++) {
+        struct mg_launch_shape s = {.grid = rows[i].grid, .block = {32, 1, 1}, .cluster = rows[i].cluster,
+                                    .cluster_compiled = rows[i].compiled, .cluster_wanted = rows[i].wanted,
+                                    .cluster_non_portable = rows[i].more, .cluster_most = rows[i].most};
+        struct mg_diag diag;
+        memset(&diag, 0, sizeof(diag));
+        s.kernel = mg_arch_query(0, 16, 0, 0);
+        enum mg_launch_fault fault = mg_arch_launch_check(mg_arch_find(rows[i].cc), &s, &diag);
+        if (fault != rows[i].fault || (fault && !strstr(diag.message, rows[i].message)))
+            fail_msg("row %zu: fault %d, '%s'", i, (int)fault, diag.message);
+        assert_true(!fault || diag.hint[0]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -404,6 +445,7 @@ int main(void)
         cmocka_unit_test(most_that_fits),
         cmocka_unit_test(wrong_questions),
         cmocka_unit_test(launches),
+        cmocka_unit_test(clusters_are_held_to_the_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

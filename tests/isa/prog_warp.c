@@ -182,8 +182,30 @@ PROG(partial_warp_barriers, 1, 64, 0, "",
     }
 }
 
+/* A launch without clusters: each block is one of its own. tests/cudart/clusters.cu has larger ones. */
+PROG(
+    cluster_of_one, 2, 64, 0, ".shared .align 8 .b8 s[256];\n",
+    "mov.u32 %r0, %tid.x; shl.b32 %r0, %r0, 2; mov.u32 %r1, s; add.u32 %r0, %r0, %r1; st.shared.u32 [%r0], %a;\n"
+    "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned; mov.u32 %r2, %cluster_ctarank;\n"
+    "xor.b32 %r3, %r0, 4; mapa.shared::cluster.u32 %r4, %r3, %r2; ld.shared::cluster.u32 %r5, [%r4];\n"
+    "getctarank.shared::cluster.u32 %r6, %r4; cvt.u64.u32 %d0, %r0; cvta.shared.u64 %d0, %d0; mapa.u64 %d1, %d0, %r2;\n"
+    "ld.u32 %r7, [%d1]; getctarank.u64 %r8, %d1; barrier.cluster.arrive.relaxed; add.u32 %r9, %r5, %r7;\n"
+    "barrier.cluster.wait; mapa.u64 %d1, %d0, 0; atom.shared::cluster.add.u32 %r10, [%r4], 9;\n"
+    "barrier.cluster.arrive; barrier.cluster.wait.acquire; ld.shared.u32 %r11, [%r0];\n"
+    "mov.b64 %d2, {%r5, %r7}; st.global.u64 [%out], %d2; mov.b64 %d3, {%r6, %r8}; st.global.u64 [%out+8], %d3;\n"
+    "mov.b64 %d4, {%r9, %r10}; st.global.u64 [%out+16], %d4; cvt.u64.u32 %d5, %r11; st.global.u64 [%out+24], %d5;")
+{
+    EACH(i)
+    {
+        OUT(i, 0) = A(i ^ 1) | (uint64_t)A(i) << 32;
+        OUT(i, 1) = 0;
+        OUT(i, 2) = (uint32_t)(A(i ^ 1) + A(i)) | (uint64_t)A(i ^ 1) << 32;
+        OUT(i, 3) = (uint32_t)(A(i) + 9);
+    }
+}
+
 static const struct prog *const all[] = {&prog_shuffles,       &prog_votes,
                                          &prog_matches_and_reductions, &prog_transposed_matrices, &prog_one_is_elected,
                                          &prog_block_reductions, &prog_producers_and_consumers,
-                                         &prog_partial_warp_barriers};
+                                         &prog_partial_warp_barriers, &prog_cluster_of_one};
 const struct prog_list prog_warp = {all, sizeof(all) / sizeof(all[0])};

@@ -146,9 +146,14 @@ static const struct expect table[] = {
     {"createpolicy.fractional.L2::evict_last.b64 d, 0f3F800000;",
      MG_OP_CREATEPOLICY,
      {.type = {MG_T_B64}, .sub = MG_SUB_FRACTIONAL, .evict = {0, MG_EVICT_LAST}}},
-    {"barrier.cluster.arrive.aligned;",
+    {"barrier.cluster.arrive.release.aligned;",
      MG_OP_BARRIER_CLUSTER,
-     {.sub = MG_SUB_ARRIVE, .flags = MG_F_LATER | MG_F_ALIGNED}},
+     {.sub = MG_SUB_ARRIVE, .sem = MG_PTX_SEM_RELEASE, .flags = MG_F_ALIGNED}},
+    {"barrier.cluster.wait;", MG_OP_BARRIER_CLUSTER, {.sub = MG_SUB_WAIT}},
+    {"mapa.shared::cluster.u32 r, sm, s;",
+     MG_OP_MAPA,
+     {.type = {MG_T_U32}, .space = MG_SPACE_SHARED, .flags = MG_F_SHARED_CLUSTER}},
+    {"getctarank.u64 r, d;", MG_OP_GETCTARANK, {.type = {MG_T_U64}}},
     {"mbarrier.try_wait.parity.shared.b64 p, [sm], r;",
      MG_OP_MBARRIER_TRY_WAIT,
      {.type = {MG_T_B64}, .space = MG_SPACE_SHARED, .flags = MG_F_LATER}},
@@ -253,7 +258,9 @@ static const struct {
     {"ret;", "", MG_ACCESSES_NONE, MG_E_ENDS | MG_E_LEAVES},
     {"trap;", "", MG_ACCESSES_NONE, MG_E_ENDS | MG_E_TRAPS},
     {"movmatrix.sync.aligned.m8n8.trans.b16 r, s;", "w r", MG_ACCESSES_NONE, MG_E_WARP},
-    {"getctarank.u32 r, s;", "rw r", MG_ACCESSES_NONE, 0}, /* not executed: no more is known */
+    {"mapa.u64 d, e, r;", "w r r", MG_ACCESSES_NONE, 0},
+    {"barrier.cluster.wait;", "", MG_ACCESSES_NONE, MG_E_SYNCS},
+    {"mbarrier.pending_count.b64 r, d;", "rw r", MG_ACCESSES_NONE, 0}, /* not executed: no more is known */
 };
 
 static void operands_have_roles(void **state)

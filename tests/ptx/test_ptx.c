@@ -48,7 +48,7 @@ static void kernel_parameters_are_laid_out(void **state)
     assert_int_equal(k->reqntid[0], 64);
     assert_int_equal(k->minnctapersm, 3);
     assert_int_equal(k->maxnreg, 40);
-    assert_false(k->cluster);
+    assert_false(k->explicitcluster);
     free(round_trip(module));
     mg__ptx_free(module);
 }
@@ -56,15 +56,18 @@ static void kernel_parameters_are_laid_out(void **state)
 static void cluster_directives_are_seen(void **state)
 {
     (void)state;
-    static const char *const words[] = {".explicitcluster", ".reqnctapercluster 2, 1, 1", ".maxclusterrank 8"};
-    for (size_t i = 0; i < MG_COUNT(words); i++) {
-        char text[256];
-        snprintf(text, sizeof(text), HEAD ".entry k() %s { ret; }", words[i]);
-        struct mg_ptx_module *module = parse_ok(text);
-        assert_true(module->funcs[0]->cluster);
-        free(round_trip(module));
-        mg__ptx_free(module);
-    }
+    struct mg_ptx_module *module =
+        parse_ok(HEAD ".entry k() .explicitcluster .reqnctapercluster 2, 3 .maxclusterrank 8 "
+                      ".blocksareclusters { ret; }\n.entry j() { ret; }");
+    const struct mg_ptx_func *k = module->funcs[0], *j = module->funcs[1];
+    assert_true(k->explicitcluster && k->blocksareclusters);
+    assert_int_equal(k->reqnctapercluster[0], 2);
+    assert_int_equal(k->reqnctapercluster[1], 3);
+    assert_int_equal(k->reqnctapercluster[2], 1);
+    assert_int_equal(k->maxclusterrank, 8);
+    assert_false(j->explicitcluster || j->blocksareclusters || j->maxclusterrank || j->reqnctapercluster[0]);
+    free(round_trip(module));
+    mg__ptx_free(module);
 }
 
 /* Whose line it is: outwards from the toolkit's headers to the user's, and no further. */

@@ -1,0 +1,268 @@
+/* cluster.c - what the blocks of a cluster have in common: a barrier, one another's shared memory, special registers.
+ *
+ * The barrier counts threads (PTX ISA, "barrier.cluster"): it opens when all of the cluster that have not exited have
+ * come. A thread that comes twice without waiting, or waits without having come, is what the ISA leaves undefined: it
+ * stops the launch.
+ *
+ * A shared address is an offset in the block's own shared memory. Behind the window of those lie windows of the same
+ * size, one for each rank of a cluster; mapa gives an address in the window of that rank, or in the block's own. A
+ * block whose shared memory is reached must not have ended; a device may let it pass, and so does a launch that lets
+ * things pass, with a warning.
+ */
+#include "simt/simt_priv.h"
+
+/* ---- the barrier ---- */
+static bool all_came(const struct mg_cluster *c, uint32_t size)
+{
+    uint64_t live = 0;
+    for (uint32_t r = 0; r < size; r++)
+        live += c->blocks[r].live_threads;
+    if (c->arrived < live) /* some that came may have exited: more than a sum has to be looked at */
+        return false;
+    for (uint32_t r = 0; r < size; r++)
+        for (uint32_t k = 0; c->blocks[r].live_threads && k < c->blocks[r].nwarps; k++)
+            if (c->blocks[r].warps[k].live & ~c->blocks[r].warps[k].came)
+                return false;
+    return true;
+}
+
+void mg__cluster_check(struct mg_cluster *c)
+{
+    const struct mg_run *run = c->blocks[0].run;
+    if (!c->arrived || !all_came(c, run->cluster_size))
+        return;
+    c->arrived = 0;
+    for (uint32_t r = 0; r < run->cluster_size; r++) {
+        struct mg_block *b = &c->blocks[r];
+        b->waits = false;
+        b->tier = NULL; /* compiled code may take it up again */
+        mg__block_event(b, MG_SYNC_CLUSTER);
+        for (uint32_t k = 0; k < b->nwarps; k++) {
+            struct mg_warp *w = &b->warps[k];
+            w->came = 0;
+            for (size_t i = 0; w->nleaves && i < w->splits.count; i++) {
+                struct mg_split *s = &w->splits.at[i];
+                if (!s->mask || s->wait != MG_WAIT_CLUSTER)
+                    continue;
+                s->wait = MG_WAIT_NONE;
+                s->resumed = true;
+            }
+        }
+    }
+}
+
+static const struct mg_op *undefined(struct mg_warp *w, const struct mg_op *op, uint32_t lanes, const char *what)
+{
+    mg__fault(w, op, (unsigned)__builtin_ctz(lanes), MG_ERR_TRAP, "a thread %s", what);
+    mg__fault_hint(w, "The effect is undefined (PTX ISA, barrier.cluster): each arrival needs one wait behind it.");
+    return NULL;
+}
+
+MG_HANDLER(mg__op_barrier_cluster)
+{
+    struct mg_split *s = &w->splits.at[w->current];
+    struct mg_cluster *c = w->block->cluster;
+    if (s->resumed) {
+        s->resumed = false;
+        return op + 1;
+    }
+    if (op->mode == MG_SUB_ARRIVE) {
+        if (w->owed & mask)
+            return undefined(w, op, w->owed & mask, "comes to the cluster's barrier again before it has waited there");
+        w->came |= mask;
+        w->owed |= mask;
+        c->arrived += (uint32_t)__builtin_popcount(mask);
+        mg__cluster_check(c);
+        return op + 1;
+    }
+    if (mask & ~w->owed)
+        return undefined(w, op, mask & ~w->owed, "waits at the cluster's barrier and has not come there");
+    mg__cluster_check(c);
+    w->owed &= ~mask;
+    if (!(w->came & mask)) { /* open: all of the block go on in the order of warps, and compiled code may take it up */
+        s->pc = op;
+        s->resumed = true;
+        w->block->opened = true;
+        w->stop = MG_STOP_WAIT;
+        return NULL;
+    }
+    if (mask != s->mask) { /* under a guard: the others go on */
+        if (!mg__leaf_split(w, mask, op + 1))
+            return mg__fault(w, op, (unsigned)__builtin_ctz(mask), MG_ERR_NOMEM, "no host memory for a warp's state");
+        s = &w->splits.at[w->current];
+    }
+    s->pc = op;
+    s->wait = MG_WAIT_CLUSTER;
+    return mg__warp_next(w);
+}
+
+/* ---- shared memory ---- */
+struct mg_block *mg__cluster_block(const struct mg_block *b, uint64_t *offset)
+{
+    uint64_t window = *offset / MG_WINDOW_SIZE;
+    if (window > b->run->cluster_size)
+        return NULL;
+    *offset %= MG_WINDOW_SIZE;
+    return &b->cluster->blocks[window ? window - 1 : b->rank];
+}
+
+bool mg__cluster_holds(const struct mg_block *b, const uint8_t *at)
+{
+    for (uint32_t r = 0; r < b->run->cluster_size; r++)
+        if ((uintptr_t)at - (uintptr_t)b->cluster->blocks[r].shared < b->shared_size)
+            return true;
+    return false;
+}
+
+static void warn_ended(struct mg_warp *w, const struct mg_op *op, unsigned lane, const struct mg_block *to)
+{
+    struct mg_diag *kept =
+        mg__warn(w, op, lane, "access to the shared memory of block %u,%u,%u of the cluster, which has ended",
+                 to->ctaid[0], to->ctaid[1], to->ctaid[2]);
+    if (kept)
+        mg__diag_hint(kept, "A GPU may fault here: a cluster.sync() at the kernel's end keeps all blocks "
+                            "there until the last access; --strict stops here.");
+}
+
+/* The block that has the lane's bytes, which are at *where; *offset becomes one in that block. NULL: a fault. */
+static const struct mg_block *reach(struct mg_warp *w, const struct mg_op *op, unsigned lane, uint64_t *offset,
+                                    uint8_t **where)
+{
+    unsigned bytes = op->u.mem->width * op->u.mem->vec;
+    uint64_t at = *offset;
+    struct mg_block *to = mg__cluster_block(w->block, &at);
+    if (!to) {
+        mg__fault(w, op, lane, MG_ERR_ADDRESS,
+                  "access of %u bytes at the shared memory of block %llu of a cluster of %u", bytes,
+                  (unsigned long long)(*offset / MG_WINDOW_SIZE - 1), w->block->run->cluster_size);
+        mg__fault_hint(w, "The rank given to mapa or map_shared_rank() must be less than the number of blocks.");
+    } else if (at & (bytes - 1)) {
+        mg__fault(w, op, lane, MG_ERR_MISALIGNED, "shared address 0x%llx is not a multiple of the access's %u bytes",
+                  (unsigned long long)at, bytes);
+        mg__fault_hint(w, "Align the pointer: a vector access needs an address that is a multiple of its whole size.");
+    } else if (at > to->shared_size || bytes > to->shared_size - at) {
+        mg__fault(
+            w, op, lane, MG_ERR_ADDRESS,
+            "access of %u bytes at shared address 0x%llx of block %u,%u,%u: a block has %u bytes of shared memory",
+            bytes, (unsigned long long)at, to->ctaid[0], to->ctaid[1], to->ctaid[2], to->shared_size);
+        mg__fault_hint(w, "An index runs past the array, or the launch asks for too little dynamic shared memory.");
+    } else if (to->live_warps == 0 && !w->block->run->lets_pass) {
+        mg__fault(w, op, lane, MG_ERR_ADDRESS,
+                  "access to the shared memory of block %u,%u,%u of the cluster, which has ended", to->ctaid[0],
+                  to->ctaid[1], to->ctaid[2]);
+        mg__fault_hint(w, "A cluster.sync() at the kernel's end keeps all blocks there until the last access.");
+    } else {
+        if (to->live_warps == 0)
+            warn_ended(w, op, lane, to);
+        *where = to->shared + at;
+        *offset = at;
+        return to;
+    }
+    return NULL;
+}
+
+bool mg__access_cluster(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t offset[32],
+                        uint8_t *where[32])
+{
+    const struct mg_run *run = w->block->run;
+    const struct mg_block *to[32];
+    uint64_t at[32];
+    memcpy(at, offset, sizeof at);
+    w->worker->passes = run->goes_on;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        if ((to[i] = reach(w, op, i, &at[i], &where[i])))
+            continue;
+        if (!w->worker->passes || w->stop == MG_STOP_FAULT)
+            return false;
+        where[i] = memset(w->worker->sink, 0, sizeof w->worker->sink);
+        mask &= ~(1u << i);
+    }
+    w->worker->passes = false;
+    while (run->want_every && mask) { /* once for each block that is reached */
+        const struct mg_block *one = to[__builtin_ctz(mask)];
+        uint32_t same = 0;
+        for (uint32_t rest = mask; rest; rest &= rest - 1)
+            same |= to[__builtin_ctz(rest)] == one ? rest & -rest : 0;
+        mg__access_remote(w, op, same, at, where, one);
+        mask &= ~same;
+    }
+    return true;
+}
+
+/* mode: 1: 64 bits, 2: a generic address. d = the same place in the shared memory of rank b. */
+MG_HANDLER(mg__op_mapa)
+{
+    uint64_t base = op->mode & 2 ? w->block->run->simt->shared_window : 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        uint64_t a = (op->mode & 1 ? mg__lane64(w, op->a, i) : mg__lane32(w, op->a, i)) - base;
+        uint32_t rank = mg__lane32(w, op->b, i);
+        if (a / MG_WINDOW_SIZE > w->block->run->cluster_size)
+            return mg__fault(w, op, i, MG_ERR_ADDRESS, "mapa of 0x%llx, which is no address of shared memory",
+                             (unsigned long long)(a + base));
+        if (rank >= w->block->run->cluster_size) {
+            mg__fault(w, op, i, MG_ERR_ADDRESS, "mapa to block %u of a cluster of %u", rank,
+                      w->block->run->cluster_size);
+            mg__fault_hint(w, "The rank given to mapa or map_shared_rank() must be less than the number of blocks.");
+            return NULL;
+        }
+        a = a % MG_WINDOW_SIZE + (rank == w->block->rank ? 0 : (rank + 1) * MG_WINDOW_SIZE) + base;
+        if (op->mode & 1)
+            ((uint64_t *)mg__slot(w, op->d))[i] = a;
+        else
+            ((uint32_t *)mg__slot(w, op->d))[i] = (uint32_t)a;
+    }
+    return op + 1;
+}
+
+/* mode as above, of the address. */
+MG_HANDLER(mg__op_getctarank)
+{
+    uint64_t base = op->mode & 2 ? w->block->run->simt->shared_window : 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        uint64_t a = (op->mode & 1 ? mg__lane64(w, op->a, i) : mg__lane32(w, op->a, i)) - base;
+        const struct mg_block *of = mg__cluster_block(w->block, &a);
+        if (!of)
+            return mg__fault(w, op, i, MG_ERR_ADDRESS, "getctarank of 0x%llx, which is no address of shared memory",
+                             (unsigned long long)(a + base));
+        ((uint32_t *)mg__slot(w, op->d))[i] = of->rank;
+    }
+    return op + 1;
+}
+
+/* ---- registers ---- */
+static uint32_t part(const struct mg_dim3 *d, unsigned dim)
+{
+    return dim == 0 ? d->x : dim == 1 ? d->y : dim == 2 ? d->z : 0;
+}
+
+uint64_t mg__cluster_register(const struct mg_block *b, unsigned place)
+{
+    const struct mg_run *run = b->run;
+    unsigned dim = place % 4;
+    uint32_t in = part(&run->cluster, dim), at = dim < 3 ? b->ctaid[dim] : 0;
+    if (place == MG_CLUSTER_CTARANK)
+        return b->rank;
+    if (place == MG_CLUSTER_NCTARANK)
+        return run->cluster_size;
+    if (place == MG_CLUSTER_EXPLICIT)
+        return run->cluster_named;
+    switch (place - dim) {
+    case MG_CLUSTER_ID:
+        return in ? at / in : 0;
+    case MG_CLUSTER_COUNT:
+        return part(&run->clusters, dim);
+    case MG_CLUSTER_CTAID:
+        return in ? at % in : 0;
+    default:
+        return in; /* MG_CLUSTER_NCTAID */
+    }
+}
+
+MG_HANDLER(mg__op_cluster_named)
+{
+    mg__pred_set(w, op->d, w->block->run->cluster_named ? ~0u : 0, mask);
+    return op + 1;
+}
