@@ -56,6 +56,9 @@ static int ask(const struct cu_launch_config *config, const void *handle, struct
         if (a->id == CU_LAUNCH_CLUSTER)
             shape.cluster = (struct mg_dim3){a->value.cluster.x, a->value.cluster.y, a->value.cluster.z};
     }
+    if (own[0] && shape.cluster.x &&
+        (shape.cluster.x != own[0] || shape.cluster.y != own[1] || shape.cluster.z != own[2]))
+        return cudaErrorInvalidClusterSize;
     *cluster = mg_arch_cluster(&shape, &named);
     const struct mg_arch *arch = &k->module->device->arch;
     uint64_t threads = (uint64_t)config->block.x * config->block.y * config->block.z;
@@ -81,7 +84,8 @@ int mg__cudaOccupancyMaxActiveClusters(int *clusters, const void *handle, const 
     return mg__cudart_done(0);
 }
 
-/* The largest size, a power of two, of which one cluster fits. */
+/* The largest size, a power of two, of which one cluster fits; an H100 does not look at what the kernel's launch bounds
+ * allow. */
 int mg__cudaOccupancyMaxPotentialClusterSize(int *size, const void *handle, const struct cu_launch_config *config)
 {
     struct mg_device_kernel *kernel;
@@ -92,8 +96,6 @@ int mg__cudaOccupancyMaxPotentialClusterSize(int *size, const void *handle, cons
     if (error)
         return mg__cudart_done(error);
     unsigned most = mg_arch_cluster_most(&kernel->module->device->arch, kernel->cluster_non_portable);
-    if (kernel->info.func->maxclusterrank)
-        most = MG_MIN(most, kernel->info.func->maxclusterrank);
     while (most > blocks)
         most /= 2;
     *size = (int)most;

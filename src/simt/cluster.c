@@ -6,8 +6,8 @@
  *
  * A shared address is an offset in the block's own shared memory. Behind the window of those lie windows of the same
  * size, one for each rank of a cluster; mapa gives an address in the window of that rank, or in the block's own. A
- * block whose shared memory is reached must not have ended; a device may let it pass, and so does a launch that lets
- * things pass, with a warning.
+ * block whose shared memory is reached must not have ended. An H100 stops such an access, and one of a rank that the
+ * cluster has not, with cudaErrorLaunchFailure (719), and so does this.
  */
 #include "simt/simt_priv.h"
 
@@ -114,16 +114,6 @@ bool mg__cluster_holds(const struct mg_block *b, const uint8_t *at)
     return false;
 }
 
-static void warn_ended(struct mg_warp *w, const struct mg_op *op, unsigned lane, const struct mg_block *to)
-{
-    struct mg_diag *kept =
-        mg__warn(w, op, lane, "access to the shared memory of block %u,%u,%u of the cluster, which has ended",
-                 to->ctaid[0], to->ctaid[1], to->ctaid[2]);
-    if (kept)
-        mg__diag_hint(kept, "A GPU may fault here: a cluster.sync() at the kernel's end keeps all blocks "
-                            "there until the last access; --strict stops here.");
-}
-
 /* The block that has the lane's bytes, which are at *where; *offset becomes one in that block. NULL: a fault. */
 static const struct mg_block *reach(struct mg_warp *w, const struct mg_op *op, unsigned lane, uint64_t *offset,
                                     uint8_t **where)
@@ -132,9 +122,8 @@ static const struct mg_block *reach(struct mg_warp *w, const struct mg_op *op, u
     uint64_t at = *offset;
     struct mg_block *to = mg__cluster_block(w->block, &at);
     if (!to) {
-        mg__fault(w, op, lane, MG_ERR_ADDRESS,
-                  "access of %u bytes at the shared memory of block %llu of a cluster of %u", bytes,
-                  (unsigned long long)(*offset / MG_WINDOW_SIZE - 1), w->block->run->cluster_size);
+        mg__fault(w, op, lane, MG_ERR_TRAP, "access of %u bytes at the shared memory of block %llu of a cluster of %u",
+                  bytes, (unsigned long long)(*offset / MG_WINDOW_SIZE - 1), w->block->run->cluster_size);
         mg__fault_hint(w, "The rank given to mapa or map_shared_rank() must be less than the number of blocks.");
     } else if (at & (bytes - 1)) {
         mg__fault(w, op, lane, MG_ERR_MISALIGNED, "shared address 0x%llx is not a multiple of the access's %u bytes",
@@ -146,14 +135,12 @@ static const struct mg_block *reach(struct mg_warp *w, const struct mg_op *op, u
             "access of %u bytes at shared address 0x%llx of block %u,%u,%u: a block has %u bytes of shared memory",
             bytes, (unsigned long long)at, to->ctaid[0], to->ctaid[1], to->ctaid[2], to->shared_size);
         mg__fault_hint(w, "An index runs past the array, or the launch asks for too little dynamic shared memory.");
-    } else if (to->live_warps == 0 && !w->block->run->lets_pass) {
-        mg__fault(w, op, lane, MG_ERR_ADDRESS,
+    } else if (to->live_warps == 0) {
+        mg__fault(w, op, lane, MG_ERR_TRAP,
                   "access to the shared memory of block %u,%u,%u of the cluster, which has ended", to->ctaid[0],
                   to->ctaid[1], to->ctaid[2]);
         mg__fault_hint(w, "A cluster.sync() at the kernel's end keeps all blocks there until the last access.");
     } else {
-        if (to->live_warps == 0)
-            warn_ended(w, op, lane, to);
         *where = to->shared + at;
         *offset = at;
         return to;
@@ -202,8 +189,7 @@ MG_HANDLER(mg__op_mapa)
             return mg__fault(w, op, i, MG_ERR_ADDRESS, "mapa of 0x%llx, which is no address of shared memory",
                              (unsigned long long)(a + base));
         if (rank >= w->block->run->cluster_size) {
-            mg__fault(w, op, i, MG_ERR_ADDRESS, "mapa to block %u of a cluster of %u", rank,
-                      w->block->run->cluster_size);
+            mg__fault(w, op, i, MG_ERR_TRAP, "mapa to block %u of a cluster of %u", rank, w->block->run->cluster_size);
             mg__fault_hint(w, "The rank given to mapa or map_shared_rank() must be less than the number of blocks.");
             return NULL;
         }

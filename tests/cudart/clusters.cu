@@ -10,9 +10,9 @@
 // CASE stuck: STDERR: (barrier 1), warp 1 at clusters.cu:@cluster
 // CASE twice: EXPECT: 719
 // CASE twice: STDERR: a thread comes to the cluster's barrier again before it has waited there
-// CASE beyond: EXPECT: 700
+// CASE beyond: EXPECT: 719
 // CASE beyond: STDERR: mapa to block 2 of a cluster of 2
-// CASE ended: EXPECT: 0
+// CASE ended: EXPECT: 719
 // CASE ended: STDERR: access to the shared memory of block 1,0,0 of the cluster, which has ended
 #include "check.h"
 #include <cooperative_groups.h>
@@ -348,7 +348,12 @@ static void test_limits()
     config.attrs = &attribute;
     config.numAttrs = 1;
     OK(cudaOccupancyMaxPotentialClusterSize(&n, four, &config));
-    TRUE(n == 4);
+    TRUE(n == 8);
+    attribute.val.clusterDim.x = 4;
+    IS(cudaOccupancyMaxPotentialClusterSize(&n, two, &config), cudaErrorInvalidClusterSize);
+    attribute.val.clusterDim.x = 2;
+    OK(cudaOccupancyMaxPotentialClusterSize(&n, two, &config));
+    TRUE(n == 8);
     config.numAttrs = 0;
     OK(cudaOccupancyMaxPotentialClusterSize(&n, nothing, &config));
     TRUE(n == 16);
