@@ -128,8 +128,7 @@ static void results_are_those_of_an_h100(void **state)
     while (fgets(line, sizeof(line), file)) {
         char text[96];
         unsigned long long want;
-        bool asked = line[0] != '?';
-        if (line[0] == '#' || (asked ? sscanf(line, "%llx %95s", &want, text) != 2 : sscanf(line, "? %95s", text) != 1))
+        if (line[0] == '#' || sscanf(line, "%llx %95s", &want, text) != 2)
             continue;
         size_t k = 0;
         while (k < list.count && strcmp(list.at[k].text, text) != 0)
@@ -140,8 +139,6 @@ static void results_are_those_of_an_h100(void **state)
             continue;
         }
         seen[k] = true;
-        if (!asked)
-            continue;
         uint64_t hash = ALU_HASH_START;
         for (uint32_t i = 0; i < ALU_H100_INPUTS; i++) {
             uint64_t v[4];
@@ -188,12 +185,9 @@ static void newer_processors_compute_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_sorted_and_found),
-        cmocka_unit_test(every_row_has_a_case_and_a_reference),
-        cmocka_unit_test(operations_agree_with_the_reference),
-        cmocka_unit_test(halves_agree_on_all_values),
-        cmocka_unit_test(results_are_those_of_an_h100),
-        cmocka_unit_test(newer_processors_compute_the_same),
+        cmocka_unit_test(rows_are_sorted_and_found),           cmocka_unit_test(every_row_has_a_case_and_a_reference),
+        cmocka_unit_test(operations_agree_with_the_reference), cmocka_unit_test(halves_agree_on_all_values),
+        cmocka_unit_test(results_are_those_of_an_h100),        cmocka_unit_test(newer_processors_compute_the_same),
     };
     return cmocka_run_group_tests_name("sem", tests, set_up, tear_down);
 }
