@@ -329,7 +329,7 @@ struct mg_warp {
     const struct mg_engine_point *point; /* the barrier that it stands at, or has just left; NULL: it has not begun */
     uint32_t entry;
     uint8_t place;
-    bool interpreted; /* for now: until compiled code can go on */
+    bool interpreted; /* until compiled code can go on */
     bool followed;    /* an observer wants its steps */
     /* the block's number is in its frame; compiled code needs it in the first lane of the first warp only */
     bool filled;
