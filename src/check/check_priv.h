@@ -7,9 +7,11 @@
  *   heap.c     the heap of device-side malloc
  *   copied.c   what kernels copied of them
  *   define.c   values that nobody made, through registers; bits.c through one instruction
- *   watch.c    the observer: accesses                meet.c    barriers and warp operations
+ *   watch.c    the observer                          meet.c    barriers and warp operations
+ *   shared.c, global.c, local.c, fault.c   accesses, by memory; cells.c which race and what flags carry (watch.h)
  *   quick.c    whole warps at once                   segment.c global memory that a block touched
- *   find.c     occurrences to findings               name.c    variables and threads in words
+ *   tally.c    occurrences, counted                  find.c    occurrences to findings; found.c findings of the host
+ *   say.c      findings in sentences                 name.c    variables and threads in words
  *   stream.c   what orders streams
  *   host.c     the host's calls                      limits.c  refused launches
  */
@@ -31,6 +33,11 @@ enum check_kind {
     KIND_COUNT
 };
 #define NO_INSN UINT32_MAX
+struct kind {
+    const char *check, *name, *advice;
+    enum mg_severity severity;
+};
+extern const struct kind mg__kinds[]; /* by enum check_kind */
 
 /* ---- code.c ---- */
 struct site { /* one instruction that accesses memory */
@@ -140,7 +147,7 @@ static inline bool mg__region_has_holes(const struct region *r)
 bool mg__region_is_hole(const struct region *region, uint64_t at);
 const struct freed *mg__freed_find(const struct mg_check *check, uint64_t address);
 
-/* ---- find.c: occurrences, added up ---- */
+/* ---- tally.c: occurrences, added up ---- */
 enum place_kind { PLACE_NONE, PLACE_SHARED, PLACE_GLOBAL, PLACE_LOCAL, PLACE_FREED, PLACE_ADDRESS, PLACE_HEAP };
 struct actor {
     uint64_t block;
@@ -345,13 +352,15 @@ void mg__streams_free(struct streams *streams);
 void mg__meet(struct worker *w, struct block *b, const struct mg_sync *e);
 void mg__meet_end(struct worker *w, struct block *b); /* the launch is over, and the block perhaps not */
 
-/* ---- find.c, name.c ---- */
+/* ---- find.c, say.c, found.c, name.c ---- */
 struct line { /* of the source: where the program's author would look for the instruction */
     const char *file;
     uint32_t line, column;
 };
 struct line mg__name_line(const struct mg_launch_info *info, uint32_t insn);
 void mg__find_report(struct launch *l);
+bool mg__say(const struct launch *l, const struct occurrence *o, const char *name, const struct line *line,
+             const struct line *other, struct mg_strbuf *out);
 void mg__find_host(struct mg_check *check, enum check_kind kind, const char *kernel, const char *variable,
                    const char *format, ...) MG_PRINTF(5, 6);
 void mg__find_place(struct mg_check *check, enum check_kind kind, const char *kernel, const char *file, uint32_t line,

@@ -7,78 +7,11 @@
  */
 #include "check/check_priv.h"
 
-static const struct {
-    const char *check, *name, *advice;
-    enum mg_severity severity;
-} kinds[] = {
+const struct kind mg__kinds[] = {
 #define CHECK_KIND(id, check, name, severity, title, advice) {check, name, advice, MG_SEVERITY_##severity},
 #include "check/kind.def"
 #undef CHECK_KIND
 };
-
-/* ---- counting ---- */
-static size_t slot_of(const struct occurrence *o, size_t n)
-{
-    uint64_t key = o->kind;
-    key = key * 0x9e3779b97f4a7c15ull + o->insn;
-    key = (key ^ key >> 31) * 0x9e3779b97f4a7c15ull + o->other;
-    key = (key ^ key >> 31) * 0x9e3779b97f4a7c15ull + (uint32_t)o->object;
-    key = (key ^ key >> 31) * 0x9e3779b97f4a7c15ull + o->place;
-    return (size_t)(key ^ key >> 29) & (n - 1);
-}
-
-static bool same(const struct occurrence *a, const struct occurrence *b)
-{
-    return a->kind == b->kind && a->insn == b->insn && a->other == b->other && a->object == b->object &&
-           a->place == b->place;
-}
-
-struct occurrence *mg__tally_note(struct tally *t, const struct occurrence *o)
-{
-    for (size_t h = t->nindex ? slot_of(o, t->nindex) : 0; t->nindex && t->index[h]; h = (h + 1) & (t->nindex - 1)) {
-        struct occurrence *at = &t->at[t->index[h] - 1];
-        if (!same(at, o))
-            continue;
-        uint64_t count = at->count + o->count;
-        if (o->who.block < at->who.block) /* the first block's: the same for any number of workers */
-            *at = *o;
-        at->count = count;
-        return at;
-    }
-    if (t->count == t->capacity) {
-        uint32_t capacity = MG_MAX(t->capacity * 2, 32);
-        struct occurrence *at = realloc(t->at, capacity * sizeof(*at));
-        uint32_t *index = at ? calloc(capacity * 2, sizeof(*index)) : NULL;
-        if (at)
-            t->at = at;
-        if (!index)
-            return NULL;
-        free(t->index);
-        t->index = index;
-        t->nindex = capacity * 2;
-        t->capacity = capacity;
-        for (uint32_t i = 0; i < t->count; i++) {
-            size_t h = slot_of(&t->at[i], t->nindex);
-            while (index[h])
-                h = (h + 1) & (t->nindex - 1);
-            index[h] = i + 1;
-        }
-    }
-    size_t h = slot_of(o, t->nindex);
-    while (t->index[h])
-        h = (h + 1) & (t->nindex - 1);
-    t->at[t->count] = *o;
-    t->index[h] = ++t->count;
-    return &t->at[t->count - 1];
-}
-
-void mg__tally_free(struct tally *t)
-{
-    free(t->at);
-    free(t->index);
-    *t = (struct tally){0};
-}
-
 /* ---- which is the later of two accesses ---- */
 static void swap_actors(struct occurrence *o)
 {
@@ -159,209 +92,6 @@ static void settle(const struct launch *l, struct occurrence *o)
     }
 }
 
-/* ---- sentences ---- */
-static bool say_line(const struct launch *l, const struct line *line, const struct line *other, struct mg_strbuf *out)
-{
-    (void)l;
-    if (!other->line)
-        return true;
-    if (strcmp(line->file, other->file)) {
-        const char *slash = strrchr(other->file, '/');
-        return mg__strbuf_printf(out, " at %s:%u", slash ? slash + 1 : other->file, other->line);
-    }
-    return other->line == line->line ? mg__strbuf_printf(out, " in the same line")
-                                     : mg__strbuf_printf(out, " in line %u", other->line);
-}
-
-/* Several threads read, one reads. */
-static const char *verb(const char *one, const struct actor *who)
-{
-    if (who->lane != MG_ORDER_MANY)
-        return one;
-    return !strcmp(one, "reads")          ? "read"
-           : !strcmp(one, "writes")       ? "write"
-           : !strcmp(one, "changes")      ? "change"
-           : !strcmp(one, "copies there") ? "copy there"
-                                          : "copy it";
-}
-
-/* "thread (5,0,0) of block (0,0,0) reads tile[3], thread (3,0,0) writes it in line 12, and …" */
-static bool say_race(const struct launch *l, const struct occurrence *o, const char *name, const struct line *line,
-                     const struct line *other, struct mg_strbuf *out)
-{
-    bool between = o->who.block != o->with.block;
-    const char *first = "reads", *second = "writes",
-               *why = between ? "nothing orders the two blocks" : "no barrier lies between";
-    switch (o->kind) {
-    case KIND_RACE_READ_WRITE:
-    case KIND_RACE_BLOCKS_READ_WRITE:
-        first = "writes";
-        second = "reads";
-        break;
-    case KIND_RACE_WRITE_WRITE:
-    case KIND_RACE_BLOCKS_WRITE_WRITE:
-        first = second = "writes";
-        break;
-    case KIND_RACE_SAME_VALUE:
-        first = second = "writes";
-        why = "the value is the same";
-        break;
-    case KIND_RACE_IN_STEP:
-        first = o->value[0] ? "writes" : "reads";
-        second = o->value[1] ? "writes" : "reads";
-        why = "only running in step orders them";
-        break;
-    case KIND_RACE_ASYNC:
-        first = o->value[0] ? "writes" : "reads";
-        second = o->value[1] ? "copies there" : "copies it";
-        why = "the copy has not been waited for";
-        break;
-    case KIND_RACE_SCOPE:
-        first = l->code.sites[o->insn].writes ? "writes" : "reads";
-        second = o->other != NO_INSN && l->code.sites[o->other].writes ? "writes" : "reads";
-        why = "block scope orders nothing between blocks";
-        break;
-    case KIND_RACE_WIDTHS:
-        first = second = "changes";
-        why = "the two atomics have different widths";
-        break;
-    default:
-        break;
-    }
-    bool copies = o->kind == KIND_RACE_ASYNC;
-    return mg__name_thread(l, &o->who, true, out) &&
-           mg__strbuf_printf(out, " %s %s, ", verb(first, &o->who), name[0] ? name : "it") &&
-           mg__name_thread(l, &o->with, between, out) &&
-           mg__strbuf_printf(out, copies ? " %s" : " %s it", verb(second, &o->with)) && say_line(l, line, other, out) &&
-           mg__strbuf_printf(out, ", and %s", why);
-}
-
-static bool say_barrier(const struct launch *l, const struct occurrence *o, const struct line *line,
-                        const struct line *other, struct mg_strbuf *out)
-{
-    const struct mg_insn_info *i = &l->info->insns[o->insn];
-    const char *what = i->insn->sub == MG_SUB_WARP_SYNC ? "__syncwarp"
-                       : i->insn->opcode == MG_OP_SHFL  ? "the shuffle"
-                       : i->insn->opcode == MG_OP_VOTE  ? "the vote"
-                                                        : "the warp operation";
-    if (o->kind == KIND_BARRIER_NO_PROGRESS)
-        return mg__strbuf_printf(out, "threads wait here for what does not happen, until the time limit");
-    if (!mg__name_thread(l, &o->who, true, out))
-        return false;
-    switch (o->kind) {
-    case KIND_BARRIER_LEFT:
-    case KIND_BARRIER_NOT_REACHED:
-        if (o->kind == KIND_BARRIER_NOT_REACHED && o->value[1] == 0)
-            return mg__strbuf_printf(out, " waits here for threads that never come");
-        if (!mg__strbuf_printf(out, " waits here, and ") || !mg__name_thread(l, &o->with, false, out))
-            return false;
-        if (i->insn->effects & MG_E_SYNCS && l->info->insns[o->insn].insn != NULL && o->value[1] == 1 &&
-            o->other != NO_INSN)
-            return mg__strbuf_printf(out, " waits elsewhere") && say_line(l, line, other, out);
-        return mg__strbuf_printf(out, " ended") && say_line(l, line, other, out) &&
-               mg__strbuf_printf(out, " without coming here");
-    case KIND_BARRIER_DIFFERENT:
-        return mg__strbuf_printf(out, " waits here while ") && mg__name_thread(l, &o->with, false, out) &&
-               mg__strbuf_printf(out, " waits") && say_line(l, line, other, out);
-    case KIND_BARRIER_SHARED:
-        return mg__strbuf_printf(out, " comes to barrier %u, where ", o->value[0]) &&
-               mg__name_thread(l, &o->with, false, out) &&
-               mg__strbuf_printf(out, " and others have met, and nothing keeps the two groups apart");
-    case KIND_BARRIER_MASK:
-        if (o->value[0])
-            return mg__strbuf_printf(out, " gives %s mask 0x%08x, and a lane that it names gives 0x%08x", what,
-                                     o->value[0], o->value[1]);
-        return mg__strbuf_printf(out, " is at %s, whose mask names lanes 0x%08x, which do not come", what, o->value[1]);
-    case KIND_BARRIER_MASK_SELF:
-        return mg__strbuf_printf(out, " executes %s with mask 0x%08x, which leaves it out", what, o->value[0]);
-    case KIND_BARRIER_SHUFFLE_SOURCE:
-        return mg__strbuf_printf(out, " reads from lane %u, which does not take part", o->value[0]);
-    case KIND_BARRIER_COUNT:
-        if (o->other == NO_INSN && o->value[1] >= 16)
-            return mg__strbuf_printf(out, " names barrier %u; a block has 0 to 15", o->value[1]);
-        if (o->other == NO_INSN)
-            return mg__strbuf_printf(out, " names %u threads; the number must be a multiple of 32 up to 1024",
-                                     o->value[0]);
-        return mg__strbuf_printf(out, " names %u threads, and ", o->value[0]) &&
-               mg__name_thread(l, &o->with, false, out) && mg__strbuf_printf(out, " %u", o->value[1]) &&
-               say_line(l, line, other, out);
-    default:
-        return true;
-    }
-}
-
-static bool writes(const struct launch *l, const struct occurrence *o)
-{
-    return l->code.sites[o->insn].writes && !(l->code.sites[o->insn].async && o->place == PLACE_GLOBAL);
-}
-
-/* What becomes of a value that nobody made. */
-static bool say_use(const struct occurrence *o, const struct line *line, const struct line *other,
-                    struct mg_strbuf *out)
-{
-    static const char *const uses[] = {[USE_BRANCH] = "and it decides a branch",
-                                       [USE_ADDRESS] = "and it is part of an address",
-                                       [USE_ATOMIC] = "and it is an operand of an atomic",
-                                       [USE_RESULT] = "and what is computed from it is stored",
-                                       [USE_COPY] = "and stores it"};
-    return o->other == NO_INSN ||
-           (mg__strbuf_printf(out, ", %s", uses[o->value[0]]) && say_line(NULL, line, other, out));
-}
-
-static bool say_access(const struct launch *l, const struct occurrence *o, const char *name, const struct line *line,
-                       const struct line *other, struct mg_strbuf *out)
-{
-    const char *does = writes(l, o) ? "writes" : "reads";
-    if (!mg__name_thread(l, &o->who, true, out))
-        return false;
-    switch (o->kind) {
-    case KIND_INIT_SHARED:
-    case KIND_INIT_LOCAL:
-    case KIND_INIT_GLOBAL:
-    case KIND_INIT_HEAP:
-    case KIND_INIT_COPIED:
-        return mg__strbuf_printf(out, " reads %s, which %s", name,
-                                 o->place == PLACE_SHARED  ? "no thread of the block has written"
-                                 : o->place == PLACE_LOCAL ? "it has not written"
-                                                           : "nobody has written") &&
-               say_use(o, line, other, out);
-    case KIND_BOUNDS_HEAP:
-        return mg__strbuf_printf(out, " %s %s, which is %s", does, name,
-                                 o->value[0] ? "freed" : "beyond the end of what malloc gave") &&
-               say_line(l, line, other, out);
-    case KIND_BOUNDS_HEAP_FREE:
-        return o->value[0]
-                   ? mg__strbuf_printf(out, " frees %s, which %s", name,
-                                       o->value[0] == 1 ? "was freed before" : "is not where malloc's piece begins") &&
-                         say_line(l, line, other, out)
-                   : mg__strbuf_printf(out, " frees a pointer that malloc has not given");
-    case KIND_BOUNDS_MISALIGNED:
-        return mg__strbuf_printf(out, " %s %s, which is not aligned to the %s's size", does, name,
-                                 writes(l, o) ? "store" : "load");
-    case KIND_BOUNDS_NULL:
-        return mg__strbuf_printf(out, " %s through a null pointer (0x%llx)", does, (unsigned long long)o->offset);
-    case KIND_BOUNDS_CONSTANT:
-        return mg__strbuf_printf(out, " writes to %s, which is constant memory", name);
-    case KIND_BOUNDS_HOST_POINTER:
-        return mg__strbuf_printf(out, " %s through a pointer to memory of the host", does);
-    case KIND_BOUNDS_FREED:
-        return mg__strbuf_printf(out, " %s %s", does, name);
-    default:
-        if (o->place == PLACE_SHARED && o->object >= 0)
-            return mg__strbuf_printf(out, " %s %s, beyond its %u bytes", does, name,
-                                     l->info->shared_vars[o->object].size);
-        if (o->place == PLACE_GLOBAL)
-            return mg__strbuf_printf(out, " %s %s: %lld bytes %s", does, name,
-                                     (int64_t)o->offset < 0 ? (long long)-(int64_t)o->offset
-                                                            : (long long)(o->offset + o->width) -
-                                                                  (long long)l->info->allocations[o->object].size,
-                                     (int64_t)o->offset < 0 ? "before its start" : "past its end");
-        if (o->place == PLACE_LOCAL)
-            return mg__strbuf_printf(out, " %s %s, outside the thread's own arrays", does, name);
-        return mg__strbuf_printf(out, " %s through a pointer that is in no live allocation", does);
-    }
-}
-
 /* ---- findings ---- */
 struct made {
     struct occurrence o;
@@ -400,7 +130,7 @@ static int in_order(const void *a, const void *b)
 
 static bool is_init(uint8_t kind)
 {
-    return !strcmp(kinds[kind].check, "init");
+    return !strcmp(mg__kinds[kind].check, "init");
 }
 
 static bool one_finding(const struct made *a, const struct made *b)
@@ -418,18 +148,16 @@ static void send(struct launch *l, const struct made *m)
     const struct occurrence *o = &m->o;
     if (!mg__name_object(l, o, &name) || !mg__strbuf_append(&name, "", 0))
         goto done;
-    bool good = !strcmp(kinds[o->kind].check, "race")      ? say_race(l, o, name.at, &m->line, &m->other, &message)
-                : !strcmp(kinds[o->kind].check, "barrier") ? say_barrier(l, o, &m->line, &m->other, &message)
-                                                           : say_access(l, o, name.at, &m->line, &m->other, &message);
+    bool good = mg__say(l, o, name.at, &m->line, &m->other, &message);
     if (good && !m->line.line) { /* no source line: the instruction itself */
         const struct mg_insn_info *i = &l->info->insns[o->insn];
         good = mg__strbuf_printf(&message, " (%s, PTX line %u)", i->insn->text, i->insn->ptx_line);
     }
     char *kernel = mg__report_demangle(l->info->kernel);
     if (good) {
-        struct mg_report_finding f = {.check = kinds[o->kind].check,
-                                      .kind = kinds[o->kind].name,
-                                      .severity = kinds[o->kind].severity,
+        struct mg_report_finding f = {.check = mg__kinds[o->kind].check,
+                                      .kind = mg__kinds[o->kind].name,
+                                      .severity = mg__kinds[o->kind].severity,
                                       .kernel = kernel ? kernel : l->info->kernel,
                                       .mangled = l->info->kernel,
                                       .file = m->line.file,
@@ -441,7 +169,7 @@ static void send(struct launch *l, const struct made *m)
                                       .variable = name.at,
                                       .count = o->count,
                                       .message = message.at,
-                                      .advice = kinds[o->kind].advice};
+                                      .advice = mg__kinds[o->kind].advice};
         const struct region *to = o->kind == KIND_INIT_COPIED ? l->regions[o->value[1]] : NULL;
         if (to)
             mg__copied_keep(l->check, to, (enum place_kind)o->place, &f);
@@ -456,7 +184,7 @@ done:
 
 static bool is_race(uint8_t kind)
 {
-    return !strcmp(kinds[kind].check, "race");
+    return !strcmp(mg__kinds[kind].check, "race");
 }
 
 /* Where different values were written, the same ones were chance: what is written may itself depend on the race. */
@@ -535,73 +263,4 @@ void mg__find_report(struct launch *l)
         send(l, &list[i]);
     }
     free(list);
-}
-
-static void tell(struct mg_check *check, enum check_kind kind, const char *kernel, struct mg_report_finding f,
-                 const char *format, va_list args)
-{
-    char text[512];
-    vsnprintf(text, sizeof(text), format, args);
-    char *name = kernel ? mg__report_demangle(kernel) : NULL;
-    f.check = kinds[kind].check;
-    f.kind = kinds[kind].name;
-    f.severity = kinds[kind].severity;
-    f.kernel = name;
-    f.mangled = kernel;
-    f.count = 1;
-    f.message = text;
-    f.advice = kinds[kind].advice;
-    check->found(check->arg, &f);
-    free(name);
-}
-
-/* What a kernel copied, and now the host copies out: the read that it began with. */
-void mg__find_copied(struct mg_check *check, enum place_kind place, struct mg_report_finding f)
-{
-    enum check_kind kind = mg__define_kind(place);
-    struct mg_strbuf message = {0};
-    f.kind = kinds[kind].name;
-    f.severity = kinds[kind].severity;
-    f.advice = kinds[kind].advice;
-    if (mg__strbuf_printf(&message, "%s, and the host copies it out", f.message)) {
-        f.message = message.at;
-        check->found(check->arg, &f);
-    }
-    mg__strbuf_free(&message);
-}
-
-void mg__find_host(struct mg_check *check, enum check_kind kind, const char *kernel, const char *variable,
-                   const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    tell(check, kind, kernel, (struct mg_report_finding){.variable = variable}, format, args);
-    va_end(args);
-}
-
-void mg__find_place(struct mg_check *check, enum check_kind kind, const char *kernel, const char *file, uint32_t line,
-                    uint32_t column, const char *variable, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    tell(check, kind, kernel,
-         (struct mg_report_finding){.file = file, .line = line, .column = column, .variable = variable}, format, args);
-    va_end(args);
-}
-
-void mg__find_streams(struct mg_check *check, const char *kernel, const char *file, uint32_t line, uint32_t column,
-                      const char *other_file, uint32_t other_line, uint32_t other_column, const char *variable,
-                      const char *format, ...)
-{
-    struct mg_report_finding f = {.file = file,
-                                  .line = line,
-                                  .column = column,
-                                  .other_file = other_file,
-                                  .other_line = other_line,
-                                  .other_column = other_column,
-                                  .variable = variable};
-    va_list args;
-    va_start(args, format);
-    tell(check, KIND_RACE_STREAMS, kernel, f, format, args);
-    va_end(args);
 }

@@ -21,31 +21,13 @@
  * Launches whose blocks may wait for one another run in order. There the entries are the last write and a read, with
  * the number of fences that the block had gone through, and release.c says who may rely on that.
  */
-#include "check/check_priv.h"
+#include "check/grid.h"
 
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define WIDE __attribute__((target_clones("avx2", "default")))
 #else
 #define WIDE
 #endif
-
-enum { ENTRY_BITS = 28, FLAG_BUSY = 56, FLAG_STRONG = 57, FLAG_SPLIT = 58, FLAG_MIXED = 59 };
-#define ENTRY_MASK ((1ull << ENTRY_BITS) - 1)
-enum { PLAIN_WRITE, PLAIN_READ, STRONG_WRITE, STRONG_READ, VOLATILE_WRITE, VOLATILE_READ };
-
-struct mixed_use {
-    int32_t object;
-    uint64_t offset, block;
-    uint8_t written, read;
-    uint32_t insn_w, insn_r;
-    struct actor who_w, who_r;
-    uint8_t value;
-};
-struct mixed {
-    MG_VEC(struct mixed_use) uses;
-    uint32_t *index;
-    size_t nindex;
-};
 
 bool mg__grid_begin(struct launch *l)
 {
@@ -63,48 +45,13 @@ bool mg__grid_begin(struct launch *l)
     l->block_bits = MG_MIN(block_bits, room);
     l->site_bits = site_bits;
     l->epoch_bits = l->ordered ? ENTRY_BITS - l->kind_bits - site_bits - l->block_bits : 0;
-    l->mixed = calloc(1, sizeof(*l->mixed));
-    if (!l->mixed)
-        return false;
-    return !l->ordered || mg__releases_begin(l, nblocks);
+    return mg__mixed_begin(l) && (!l->ordered || mg__releases_begin(l, nblocks));
 }
 
 void mg__grid_end(struct launch *l)
 {
     mg__releases_end(l);
-    if (l->mixed) {
-        mg__vec_free(&l->mixed->uses);
-        free(l->mixed->index);
-        free(l->mixed);
-    }
-}
-
-static uint64_t scatter(uint64_t key)
-{
-    key *= 0x9e3779b97f4a7c15ull;
-    return key ^ key >> 29;
-}
-
-/* ---- cells ---- */
-static uint64_t entry_of(const struct launch *l, unsigned kind, uint64_t block, uint32_t number)
-{
-    uint32_t site = MG_MIN(number, (1u << l->site_bits) - 1);
-    uint64_t key = (uint64_t)kind << (ENTRY_BITS - l->kind_bits) |
-                   (block >> l->block_shift) << (l->site_bits + l->epoch_bits) | (uint64_t)site << l->epoch_bits;
-    return key;
-}
-static unsigned kind_in(const struct launch *l, uint64_t entry)
-{
-    return (unsigned)(entry >> (ENTRY_BITS - l->kind_bits)) & ((1u << l->kind_bits) - 1);
-}
-static uint64_t block_in(const struct launch *l, uint64_t entry)
-{
-    return entry >> (l->site_bits + l->epoch_bits) & ((1ull << l->block_bits) - 1);
-}
-static uint32_t insn_in(const struct launch *l, uint64_t entry)
-{
-    uint32_t site = (uint32_t)(entry >> l->epoch_bits) & ((1u << l->site_bits) - 1);
-    return site && site <= l->code.nnumbers ? l->code.insn_of[site] : NO_INSN;
+    mg__mixed_end(l);
 }
 
 /* Only launches in order have volatile reads. */
@@ -115,11 +62,6 @@ static unsigned kind_of(const struct launch *l, const struct site *s, bool write
     if (s->class == MG_ORDER_VOLATILE && l->ordered)
         return write ? VOLATILE_WRITE : VOLATILE_READ;
     return write ? PLAIN_WRITE : PLAIN_READ;
-}
-
-static bool is_write(unsigned kind)
-{
-    return kind == PLAIN_WRITE || kind == STRONG_WRITE || kind == VOLATILE_WRITE;
 }
 
 /* ---- groups ---- */
@@ -174,9 +116,9 @@ static bool in_block(const struct launch *l, uint32_t insn)
     return insn != NO_INSN && l->code.sites[insn].in_block;
 }
 
-static void note(struct worker *w, const struct launch *l, int32_t object, uint64_t offset, uint32_t width,
-                 unsigned kind_a, uint32_t insn_a, struct actor a, unsigned kind_b, uint32_t insn_b, struct actor b,
-                 bool differs)
+void mg__grid_note(struct worker *w, const struct launch *l, int32_t object, uint64_t offset, uint32_t width,
+                   unsigned kind_a, uint32_t insn_a, struct actor a, unsigned kind_b, uint32_t insn_b, struct actor b,
+                   bool differs)
 {
     bool write_a = is_write(kind_a), write_b = is_write(kind_b);
     enum check_kind kind = write_a && write_b ? (differs ? KIND_RACE_BLOCKS_WRITE_WRITE : KIND_RACE_SAME_VALUE)
@@ -188,128 +130,6 @@ static void note(struct worker *w, const struct launch *l, int32_t object, uint6
         mg__watch_note(w, kind, PLACE_GLOBAL, object, offset, width, insn_b, insn_a, b, a);
     else
         mg__watch_note(w, kind, PLACE_GLOBAL, object, offset, width, insn_a, insn_b, a, b);
-}
-
-static struct actor some_thread(uint64_t block)
-{
-    return (struct actor){.block = block, .lane = 0xff};
-}
-
-/* ---- words that blocks share by bytes ---- */
-static void mix(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who,
-                uint64_t before)
-{
-    struct launch *l = w->launch;
-    struct mixed *m = l->mixed;
-    pthread_mutex_lock(&l->lock);
-    uint64_t first = before >> ENTRY_BITS & ENTRY_MASK;
-    struct mixed_use uses[2] = {{.object = object,
-                                 .offset = t->offset,
-                                 .block = t->block,
-                                 .insn_w = insn,
-                                 .insn_r = insn,
-                                 .who_w = who,
-                                 .who_r = who,
-                                 .written = t->site->writes ? t->bytes : 0,
-                                 .read = t->site->reads ? t->bytes : 0,
-                                 .value = t->value}};
-    unsigned n = 1;
-    if (!(before >> FLAG_MIXED & 1) && first) { /* who was there before: what it read is not known to the byte */
-        uint64_t real = ENTRY_MASK - first;
-        uses[n++] = (struct mixed_use){.object = object,
-                                       .offset = t->offset,
-                                       .block = block_in(l, real) << l->block_shift,
-                                       .insn_w = insn_in(l, real),
-                                       .insn_r = insn_in(l, real),
-                                       .who_w = some_thread(block_in(l, real) << l->block_shift),
-                                       .who_r = some_thread(block_in(l, real) << l->block_shift),
-                                       .written = kind_in(l, real) == PLAIN_WRITE ? (uint8_t)(before >> 60) : 0,
-                                       .value = VALUE_MANY};
-    }
-    for (unsigned k = 0; k < n; k++) {
-        uint64_t key = scatter(((uint64_t)(uint32_t)object << 44) ^ uses[k].offset ^ uses[k].block << 20);
-        bool found = false;
-        if (m->nindex)
-            for (size_t h = key & (m->nindex - 1); m->index[h] && !found; h = (h + 1) & (m->nindex - 1)) {
-                struct mixed_use *u = &m->uses.at[m->index[h] - 1];
-                if (u->object == object && u->offset == uses[k].offset && u->block == uses[k].block) {
-                    if (!u->written && uses[k].written) {
-                        u->insn_w = uses[k].insn_w;
-                        u->who_w = uses[k].who_w;
-                    }
-                    if (!u->read && uses[k].read) {
-                        u->insn_r = uses[k].insn_r;
-                        u->who_r = uses[k].who_r;
-                    }
-                    if (uses[k].written)
-                        u->value = u->written && (u->value != uses[k].value || u->written != uses[k].written)
-                                       ? VALUE_MANY
-                                       : uses[k].value;
-                    u->written |= uses[k].written;
-                    u->read |= uses[k].read;
-                    found = true;
-                }
-            }
-        if (found || !mg__vec_push(&m->uses, uses[k]))
-            continue;
-        if (m->uses.count * 2 > m->nindex) {
-            size_t size = MG_MAX(m->nindex * 2, 256);
-            uint32_t *index = calloc(size, sizeof(*index));
-            if (!index) {
-                m->uses.count--;
-                continue;
-            }
-            free(m->index);
-            m->index = index;
-            m->nindex = size;
-            for (size_t i = 0; i + 1 < m->uses.count; i++) {
-                const struct mixed_use *u = &m->uses.at[i];
-                size_t h = scatter(((uint64_t)(uint32_t)u->object << 44) ^ u->offset ^ u->block << 20) & (size - 1);
-                while (index[h])
-                    h = (h + 1) & (size - 1);
-                index[h] = (uint32_t)i + 1;
-            }
-        }
-        size_t h = key & (m->nindex - 1);
-        while (m->index[h])
-            h = (h + 1) & (m->nindex - 1);
-        m->index[h] = (uint32_t)m->uses.count;
-    }
-    pthread_mutex_unlock(&l->lock);
-}
-
-static int by_place(const void *a, const void *b)
-{
-    const struct mixed_use *x = a, *y = b;
-    if (x->object != y->object)
-        return x->object < y->object ? -1 : 1;
-    if (x->offset != y->offset)
-        return x->offset < y->offset ? -1 : 1;
-    return x->block < y->block ? -1 : x->block > y->block;
-}
-
-static void collect_mixed(struct worker *w)
-{
-    struct mixed *m = w->launch->mixed;
-    if (m->uses.count)
-        qsort(m->uses.at, m->uses.count, sizeof(*m->uses.at), by_place);
-    for (size_t i = 0; i < m->uses.count; i++)
-        for (size_t k = i + 1; k < m->uses.count && k < i + 8 && m->uses.at[k].object == m->uses.at[i].object &&
-                               m->uses.at[k].offset == m->uses.at[i].offset;
-             k++) {
-            const struct mixed_use *a = &m->uses.at[i], *b = &m->uses.at[k];
-            uint64_t byte = a->offset;
-            if (a->written & b->written)
-                note(w, w->launch, a->object, byte + (unsigned)__builtin_ctz(a->written & b->written), 1, PLAIN_WRITE,
-                     a->insn_w, a->who_w, PLAIN_WRITE, b->insn_w, b->who_w,
-                     a->value != b->value || a->value == VALUE_MANY || a->written != b->written);
-            else if (a->written & b->read)
-                note(w, w->launch, a->object, byte + (unsigned)__builtin_ctz(a->written & b->read), 1, PLAIN_WRITE,
-                     a->insn_w, a->who_w, PLAIN_READ, b->insn_r, b->who_r, true);
-            else if (a->read & b->written)
-                note(w, w->launch, a->object, byte + (unsigned)__builtin_ctz(a->read & b->written), 1, PLAIN_READ,
-                     a->insn_r, a->who_r, PLAIN_WRITE, b->insn_w, b->who_w, true);
-        }
 }
 
 /* ---- any order ---- */
@@ -405,7 +225,7 @@ static void touch_any(struct worker *w, int32_t object, const struct touch *t, u
     if (t->site->writes)
         wrote(&r->values[word / CELLS_GROUP], (uint64_t)t->value << 8 * (word % CELLS_GROUP), false);
     if (new >> FLAG_MIXED & 1)
-        mix(w, object, t, insn, who, old);
+        mg__mixed_touch(w, object, t, insn, who, old);
 }
 
 /* ---- in order ---- */
@@ -437,11 +257,11 @@ static void touch_in_order(struct worker *w, int32_t object, const struct touch 
         return;
     }
     if (conflict(l, t, wrote, t->site->writes))
-        note(w, l, object, t->offset, 4, kind_of(l, t->site, t->site->writes), insn, who, kind_in(l, wrote),
-             insn_in(l, wrote), some_thread(block_in(l, wrote) << l->block_shift), t->differs);
+        mg__grid_note(w, l, object, t->offset, 4, kind_of(l, t->site, t->site->writes), insn, who, kind_in(l, wrote),
+                      insn_in(l, wrote), some_thread(block_in(l, wrote) << l->block_shift), t->differs);
     else if (t->site->writes && conflict(l, t, read, true))
-        note(w, l, object, t->offset, 4, kind_of(l, t->site, true), insn, who, kind_in(l, read), insn_in(l, read),
-             some_thread(block_in(l, read) << l->block_shift), true);
+        mg__grid_note(w, l, object, t->offset, 4, kind_of(l, t->site, true), insn, who, kind_in(l, read),
+                      insn_in(l, read), some_thread(block_in(l, read) << l->block_shift), true);
     if (t->site->writes) {
         new = (new & ~(ENTRY_MASK << ENTRY_BITS)) | entry << ENTRY_BITS | (t->late ? 0 : (uint64_t)t->bytes << 60);
     } else if (!read || block_in(l, read) == block || kind_in(l, read) == STRONG_READ ||
@@ -569,11 +389,11 @@ static void judge(struct worker *w, int32_t object, uint64_t offset, uint64_t ce
     struct actor who = some_thread(block_in(l, one) << l->block_shift),
                  with = some_thread(block_in(l, two) << l->block_shift);
     if (race(a, b))
-        note(w, l, object, offset, 4, a, insn_in(l, one), who, b, insn_in(l, two), with,
-             value_at(l->regions[object], offset / 4) == VALUE_MANY);
+        mg__grid_note(w, l, object, offset, 4, a, insn_in(l, one), who, b, insn_in(l, two), with,
+                      value_at(l->regions[object], offset / 4) == VALUE_MANY);
     else if (a == PLAIN_READ && b == PLAIN_READ &&
              cell >> FLAG_STRONG & 1) /* an atomic of some block, and two that read */
-        note(w, l, object, offset, 4, a, insn_in(l, one), who, STRONG_WRITE, NO_INSN, with, true);
+        mg__grid_note(w, l, object, offset, 4, a, insn_in(l, one), who, STRONG_WRITE, NO_INSN, with, true);
 }
 
 /* What work in another stream must not touch before this launch is over. */
@@ -644,7 +464,7 @@ void mg__grid_collect(struct launch *l)
     struct worker w = {.launch = l};
     bool streams = l->race && mg__streams_matter(l->check);
     if (l->race)
-        collect_mixed(&w);
+        mg__mixed_collect(&w);
     for (size_t k = 0; k < l->info->nallocations; k++) {
         struct region *r = l->regions[k];
         if (!r || !r->tracked || !r->cells)

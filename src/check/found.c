@@ -1,0 +1,71 @@
+/* found.c - findings that are no occurrence in a launch: the host's calls, streams, what was copied out. */
+#include "check/check_priv.h"
+
+static void tell(struct mg_check *check, enum check_kind kind, const char *kernel, struct mg_report_finding f,
+                 const char *format, va_list args)
+{
+    char text[512];
+    vsnprintf(text, sizeof(text), format, args);
+    char *name = kernel ? mg__report_demangle(kernel) : NULL;
+    f.check = mg__kinds[kind].check;
+    f.kind = mg__kinds[kind].name;
+    f.severity = mg__kinds[kind].severity;
+    f.kernel = name;
+    f.mangled = kernel;
+    f.count = 1;
+    f.message = text;
+    f.advice = mg__kinds[kind].advice;
+    check->found(check->arg, &f);
+    free(name);
+}
+
+/* What a kernel copied, and now the host copies out: the read that it began with. */
+void mg__find_copied(struct mg_check *check, enum place_kind place, struct mg_report_finding f)
+{
+    enum check_kind kind = mg__define_kind(place);
+    struct mg_strbuf message = {0};
+    f.kind = mg__kinds[kind].name;
+    f.severity = mg__kinds[kind].severity;
+    f.advice = mg__kinds[kind].advice;
+    if (mg__strbuf_printf(&message, "%s, and the host copies it out", f.message)) {
+        f.message = message.at;
+        check->found(check->arg, &f);
+    }
+    mg__strbuf_free(&message);
+}
+
+void mg__find_host(struct mg_check *check, enum check_kind kind, const char *kernel, const char *variable,
+                   const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    tell(check, kind, kernel, (struct mg_report_finding){.variable = variable}, format, args);
+    va_end(args);
+}
+
+void mg__find_place(struct mg_check *check, enum check_kind kind, const char *kernel, const char *file, uint32_t line,
+                    uint32_t column, const char *variable, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    tell(check, kind, kernel,
+         (struct mg_report_finding){.file = file, .line = line, .column = column, .variable = variable}, format, args);
+    va_end(args);
+}
+
+void mg__find_streams(struct mg_check *check, const char *kernel, const char *file, uint32_t line, uint32_t column,
+                      const char *other_file, uint32_t other_line, uint32_t other_column, const char *variable,
+                      const char *format, ...)
+{
+    struct mg_report_finding f = {.file = file,
+                                  .line = line,
+                                  .column = column,
+                                  .other_file = other_file,
+                                  .other_line = other_line,
+                                  .other_column = other_column,
+                                  .variable = variable};
+    va_list args;
+    va_start(args, format);
+    tell(check, KIND_RACE_STREAMS, kernel, f, format, args);
+    va_end(args);
+}

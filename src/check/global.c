@@ -1,0 +1,224 @@
+/* global.c - accesses to device memory: bounds, what was ever written, races in the block, and what is left for the
+ * other blocks (grid.c). */
+#include "check/watch.h"
+
+enum { LATE_MOST = 1u << 16 };
+
+static void race_global(const struct cells *c, unsigned lane, int32_t object, uint64_t offset)
+{
+    struct mg_order_who me = mg__cells_who(c, lane);
+    uint64_t first = c->a->address[lane], last = first + c->a->width - 1;
+    bool told = false;
+    for (uint64_t u = first >> c->unit; u <= last >> c->unit; u++) {
+        struct mg_order_row *row = mg__segment_row(&c->b->segments, u);
+        unsigned from = (unsigned)((u << c->unit) - first);
+        if (row)
+            mg__cells_touch(c, row, u % 32, u, me, lane, from, object, offset + from, &told);
+    }
+}
+
+int32_t mg__watch_allocation(const struct launch *l, uint64_t address, int32_t guess)
+{
+    const struct mg_allocation *list = l->info->allocations;
+    if (guess >= 0 && address - list[guess].address < list[guess].size)
+        return guess;
+    size_t lo = 0, hi = l->info->nallocations;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (address - list[mid].address < list[mid].size)
+            return (int32_t)mid;
+        if (address < list[mid].address)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return -1;
+}
+
+/* Bytes of the region from `offset` on that neither the host nor this launch has written, or with what mg__nobody made.
+ */
+static uint32_t missing_global(const struct region *r, uint64_t offset, unsigned width)
+{
+    uint32_t missing = 0;
+    bool holes = mg__region_has_holes(r);
+    if (!holes && mg__region_written(r, offset, offset + width))
+        return 0;
+    for (unsigned k = 0; k < width; k++) {
+        uint64_t at = offset + k;
+        bool written = mg__region_written(r, at, at + 1) ||
+                       (r->tracked && r->cells && mg__grid_written(r, at / 4 * 4) >> at % 4 & 1);
+        missing |= (uint32_t)(!written || (holes && mg__region_is_hole(r, at))) << k;
+    }
+    return missing;
+}
+
+/* Reads of memory that nothing in this launch writes to, and whole words of memory that only this warp has used. */
+bool mg__global_quick(struct worker *w, struct block *b, struct mg_access *a, const struct site *site)
+{
+    struct launch *l = w->launch;
+    int32_t k = w->last[a->insn];
+    uint64_t least, most;
+    bool writes = site->writes && !site->async;
+    if (k < 0 || (site->class != MG_ORDER_PLAIN && !site->async) || site->atomic)
+        return false;
+    const struct mg_allocation *alloc = &l->info->allocations[k];
+    struct region *r = l->regions[k];
+    int32_t meant = site->async ? site->from_object : site->object;
+    mg__access_reach(a, &least, &most);
+    if (!r || mg__region_has_holes(r) || (writes && a->follow && *a->follow))
+        return false;
+    if (least < alloc->address || most + a->width > alloc->address + alloc->size || (meant >= 0 && meant != k) ||
+        (alloc->constant && writes))
+        return false;
+    uint64_t from = least - alloc->address, to = most + a->width - alloc->address;
+    if (!writes && !mg__region_written(r, from, to))
+        return false;
+    if (!r->tracked)
+        return true;
+    if (site->async || l->ordered || l->code.unit_global != 2 || a->width % 4 || from % 4)
+        return false;
+    const struct mg_memo *memo = mg__access_memo(w, a, 2);
+    if (!memo || (writes && memo->twice))
+        return false;
+    if (l->race) {
+        struct mg_order_who me = {.site = site->number, .warp = (uint8_t)a->warp, .class = site->class};
+        if (b->order->partial ||
+            !mg__segments_quick(b->order, &b->segments, least >> 2, memo, mg__order_pack(me), writes, a->pattern))
+            return false;
+        b->order->now += writes;
+    }
+    return mg__grid_touch_words(w, k, a, site, from, memo);
+}
+
+/* A lane stores nothing but what mg__nobody made. */
+static void note_copy(struct worker *w, const struct mg_access *a, int32_t to, const struct origin *from)
+{
+    struct occurrence o = {.kind = KIND_INIT_COPIED,
+                           .place = from->place,
+                           .insn = from->insn,
+                           .other = a->insn,
+                           .object = from->object,
+                           .count = 1,
+                           .who = from->who,
+                           .with = from->who,
+                           .offset = from->offset,
+                           .width = from->width,
+                           .value = {USE_COPY, (uint32_t)to}};
+    mg__tally_note(&w->tally, &o);
+}
+
+void mg__global_watch(struct worker *w, struct block *b, struct mg_access *a, const struct site *site)
+{
+    struct launch *l = w->launch;
+    const struct mg_launch_info *info = l->info;
+    mg__access_lanes(a);
+    bool from = site->async; /* the global side of a copy: a read */
+    struct site as_read;
+    int32_t meant = site->object;
+    bool known = site->source.kind == MG_FLOW_POINTER ||
+                 (site->source.kind == MG_FLOW_VARIABLE && site->source.var->space != MG_SPACE_SHARED &&
+                  site->source.var->space != MG_SPACE_LOCAL);
+    if (from) {
+        as_read = *site;
+        as_read.reads = true;
+        as_read.writes = false;
+        meant = site->from_object;
+        known = site->from.kind == MG_FLOW_POINTER || site->from.kind == MG_FLOW_VARIABLE;
+        site = &as_read;
+    }
+    struct cells c = {l, w, b, a, site, PLACE_GLOBAL, l->code.unit_global};
+    uint32_t missing[32] = {0}, unread[32] = {0}, piece[32] = {0};
+    uint64_t piece_at = 0, piece_size = 0;
+    int32_t unread_at = -1;
+    struct origin origin;
+    bool some = site->writes && l->init && mg__define_written(w, a, missing, &origin);
+    if (site->takes)
+        mg__flags_take(l, b, a, MG_SPACE_GLOBAL, site->class == MG_ORDER_POLL);
+    for (uint32_t rest = site->takes && !site->in_block ? a->mask : 0; rest; rest &= ~mg__lanes_at(a, rest))
+        mg__release_take(l, a->block, a->address[__builtin_ctz(rest)]);
+    for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        uint64_t address = a->address[lane];
+        int32_t k = mg__watch_allocation(l, address, w->last[a->insn]);
+        if (k < 0)
+            continue;
+        w->last[a->insn] = k;
+        struct region *r = l->regions[k];
+        const struct mg_allocation *alloc = &info->allocations[k];
+        uint64_t offset = address - alloc->address;
+        if (known && meant >= 0 && meant != k) {
+            if (l->bounds)
+                mg__watch_note(w, info->allocations[meant].name ? KIND_BOUNDS_VARIABLE : KIND_BOUNDS_ALLOCATION,
+                               PLACE_GLOBAL, meant, address - info->allocations[meant].address, mg__element_of(l, a),
+                               a->insn, NO_INSN, mg__watch_actor(a, lane), mg__nobody);
+            continue;
+        }
+        if (!r && mg__heap_is(alloc))
+            piece[lane] = mg__heap_access(w, a, site, lane, missing[lane], &piece_at, &piece_size);
+        if (!r)
+            continue;
+        if (alloc->constant && site->writes) {
+            if (l->bounds)
+                mg__watch_note(w, KIND_BOUNDS_CONSTANT, PLACE_GLOBAL, k, offset, mg__element_of(l, a), a->insn, NO_INSN,
+                               mg__watch_actor(a, lane), mg__nobody);
+            continue;
+        }
+        uint32_t fresh = site->reads ? missing_global(r, offset, a->width) : 0;
+        if (fresh && l->init) {
+            unread[lane] = fresh;
+            unread_at = k;
+        }
+        if (site->writes && (some || mg__region_has_holes(r)))
+            mg__region_hole(r, offset, a->width, missing[lane]);
+        if (some && missing[lane] == (a->width < 32 ? (1u << a->width) - 1 : ~0u))
+            note_copy(w, a, k, &origin);
+        if (!r->tracked)
+            continue;
+        if (l->race)
+            race_global(&c, lane, k, offset);
+        /* the sum of garbage and a number is garbage: not written before the launch ends */
+        bool late = fresh && site->writes;
+        if (late && w->late.count < LATE_MOST)
+            (void)mg__vec_push(&w->late, ((struct freed){address, a->width}));
+        for (uint64_t word = offset / 4 * 4; word < offset + a->width; word += 4) {
+            uint64_t lo = MG_MAX(word, offset), hi = MG_MIN(word + 4, offset + a->width);
+            struct touch t = {.block = a->block,
+                              .offset = word,
+                              .site = site,
+                              .bytes = (uint8_t)(((1u << (hi - lo)) - 1) << (lo - word))};
+            uint8_t value[4];
+            if (site->writes && l->ordered)
+                t.differs = !mg__same_value(l, a, lane, (unsigned)(lo - offset), (unsigned)(hi - lo), false, 0);
+            else if (site->writes &&
+                     mg__value_of(a, mg__element_of(l, a), lane, (unsigned)(lo - offset), (unsigned)(hi - lo), value))
+                t.value = mg__grid_value(value, (unsigned)(hi - lo));
+            else
+                t.value = VALUE_MANY;
+            if (late)
+                t.late = true;
+            mg__grid_touch(w, k, &t, a->insn, mg__watch_actor(a, lane));
+        }
+    }
+    if (from) {
+        memcpy(w->async, unread, sizeof(unread));
+        w->async_insn = unread_at >= 0 ? a->insn + 1 : 0;
+        w->async_origin =
+            (struct origin){.insn = a->insn, .width = a->width, .object = unread_at, .place = PLACE_GLOBAL};
+    } else if (unread_at >= 0) {
+        mg__watch_unwritten(w, b, a, unread, KIND_INIT_GLOBAL, PLACE_GLOBAL, unread_at,
+                            info->allocations[unread_at].address);
+    }
+    if (piece_size && l->init && site->reads && !from)
+        mg__watch_unwritten(w, b, a, piece, KIND_INIT_HEAP, PLACE_HEAP, (int32_t)MG_MIN(piece_size, INT32_MAX),
+                            piece_at);
+    b->order->now += site->writes;
+    if (site->publishes) {
+        if (site->own_fence) {
+            mg__order_fence(b->order, a->warp);
+            mg__release_fence(l, a->block);
+        }
+        mg__flags_publish(l, b, a, MG_SPACE_GLOBAL);
+        for (uint32_t rest = site->in_block ? 0 : a->mask; rest; rest &= ~mg__lanes_at(a, rest))
+            mg__release_publish(l, a->block, a->address[__builtin_ctz(rest)]);
+    }
+}

@@ -1,0 +1,54 @@
+/* grid.h - a cell of grid.c, taken apart, for grid.c and mixed.c. */
+#ifndef MG_CHECK_GRID_H
+#define MG_CHECK_GRID_H
+#include "check/check_priv.h"
+
+enum { ENTRY_BITS = 28, FLAG_BUSY = 56, FLAG_STRONG = 57, FLAG_SPLIT = 58, FLAG_MIXED = 59 };
+#define ENTRY_MASK ((1ull << ENTRY_BITS) - 1)
+enum { PLAIN_WRITE, PLAIN_READ, STRONG_WRITE, STRONG_READ, VOLATILE_WRITE, VOLATILE_READ };
+
+/* An entry: its kind, its block and its site; in order also how many fences the block had gone through. */
+static inline uint64_t entry_of(const struct launch *l, unsigned kind, uint64_t block, uint32_t number)
+{
+    uint32_t site = MG_MIN(number, (1u << l->site_bits) - 1);
+    uint64_t key = (uint64_t)kind << (ENTRY_BITS - l->kind_bits) |
+                   (block >> l->block_shift) << (l->site_bits + l->epoch_bits) | (uint64_t)site << l->epoch_bits;
+    return key;
+}
+static inline unsigned kind_in(const struct launch *l, uint64_t entry)
+{
+    return (unsigned)(entry >> (ENTRY_BITS - l->kind_bits)) & ((1u << l->kind_bits) - 1);
+}
+static inline uint64_t block_in(const struct launch *l, uint64_t entry)
+{
+    return entry >> (l->site_bits + l->epoch_bits) & ((1ull << l->block_bits) - 1);
+}
+static inline uint32_t insn_in(const struct launch *l, uint64_t entry)
+{
+    uint32_t site = (uint32_t)(entry >> l->epoch_bits) & ((1u << l->site_bits) - 1);
+    return site && site <= l->code.nnumbers ? l->code.insn_of[site] : NO_INSN;
+}
+
+static inline bool is_write(unsigned kind)
+{
+    return kind == PLAIN_WRITE || kind == STRONG_WRITE || kind == VOLATILE_WRITE;
+}
+
+static inline struct actor some_thread(uint64_t block)
+{
+    return (struct actor){.block = block, .lane = 0xff};
+}
+
+/* Two accesses of different blocks, of these kinds. */
+void mg__grid_note(struct worker *w, const struct launch *l, int32_t object, uint64_t offset, uint32_t width,
+                   unsigned kind_a, uint32_t insn_a, struct actor a, unsigned kind_b, uint32_t insn_b, struct actor b,
+                   bool differs);
+
+/* ---- mixed.c: words that blocks share by bytes ---- */
+bool mg__mixed_begin(struct launch *l);
+void mg__mixed_end(struct launch *l);
+/* `before`: the cell as it was. */
+void mg__mixed_touch(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who,
+                     uint64_t before);
+void mg__mixed_collect(struct worker *w);
+#endif

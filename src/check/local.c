@@ -1,0 +1,56 @@
+/* local.c - accesses to threads' local memory, of which a bit a byte says whether its thread has written it. */
+#include "check/watch.h"
+
+static uint32_t unset(const uint64_t *bits, uint64_t from, unsigned n)
+{
+    uint32_t missing = 0;
+    for (unsigned k = 0; k < n; k++)
+        missing |= (uint32_t)(~bits[(from + k) / 64] >> ((from + k) % 64) & 1) << k;
+    return missing;
+}
+
+static void set_bits(uint64_t *bits, uint64_t from, unsigned n, uint32_t missing)
+{
+    for (unsigned k = 0; k < n; k++) {
+        uint64_t bit = 1ull << ((from + k) % 64), *at = &bits[(from + k) / 64];
+        *at = missing >> k & 1 ? *at & ~bit : *at | bit;
+    }
+}
+
+void mg__local_watch(struct worker *w, struct block *b, struct mg_access *a, const struct site *site)
+{
+    struct launch *l = w->launch;
+    size_t words = mg__block_local_words(l);
+    uint32_t mask = a->mask;
+    mg__access_lanes(a);
+    if (site->source.kind == MG_FLOW_VARIABLE && site->source.var->space == MG_SPACE_LOCAL && l->bounds) {
+        for (uint32_t rest = mask; rest && site->object_end; rest &= rest - 1) {
+            unsigned lane = (unsigned)__builtin_ctz(rest);
+            if (a->address[lane] + a->width <= site->object_end)
+                continue;
+            mask &= ~(1u << lane);
+            mg__watch_note(w, KIND_BOUNDS_VARIABLE, PLACE_LOCAL, -1, a->address[lane], mg__element_of(l, a), a->insn,
+                           NO_INSN, mg__watch_actor(a, lane), mg__nobody);
+        }
+    }
+    if (!l->init)
+        return;
+    if (!b->local[a->warp] && !(b->local[a->warp] = calloc(words * 8, 32)))
+        return;
+    uint64_t *bits = (uint64_t *)(void *)b->local[a->warp];
+    uint32_t missing[32] = {0};
+    for (uint32_t rest = site->reads ? mask : 0; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        missing[lane] = unset(bits + lane * words, a->address[lane], a->width);
+    }
+    if (site->reads)
+        mg__watch_unwritten(w, b, a, missing, KIND_INIT_LOCAL, PLACE_LOCAL, -1, 0);
+    if (!site->writes)
+        return;
+    struct origin origin;
+    (void)mg__define_written(w, a, missing, &origin);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        set_bits(bits + lane * words, a->address[lane], a->width, missing[lane]);
+    }
+}

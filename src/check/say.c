@@ -1,0 +1,213 @@
+/* say.c - what an occurrence is in a sentence: who did what to which variable, and what the other one did. */
+#include "check/check_priv.h"
+
+static bool say_line(const struct launch *l, const struct line *line, const struct line *other, struct mg_strbuf *out)
+{
+    (void)l;
+    if (!other->line)
+        return true;
+    if (strcmp(line->file, other->file)) {
+        const char *slash = strrchr(other->file, '/');
+        return mg__strbuf_printf(out, " at %s:%u", slash ? slash + 1 : other->file, other->line);
+    }
+    return other->line == line->line ? mg__strbuf_printf(out, " in the same line")
+                                     : mg__strbuf_printf(out, " in line %u", other->line);
+}
+
+/* Several threads read, one reads. */
+static const char *verb(const char *one, const struct actor *who)
+{
+    if (who->lane != MG_ORDER_MANY)
+        return one;
+    return !strcmp(one, "reads")          ? "read"
+           : !strcmp(one, "writes")       ? "write"
+           : !strcmp(one, "changes")      ? "change"
+           : !strcmp(one, "copies there") ? "copy there"
+                                          : "copy it";
+}
+
+/* "thread (5,0,0) of block (0,0,0) reads tile[3], thread (3,0,0) writes it in line 12, and …" */
+static bool say_race(const struct launch *l, const struct occurrence *o, const char *name, const struct line *line,
+                     const struct line *other, struct mg_strbuf *out)
+{
+    bool between = o->who.block != o->with.block;
+    const char *first = "reads", *second = "writes",
+               *why = between ? "nothing orders the two blocks" : "no barrier lies between";
+    switch (o->kind) {
+    case KIND_RACE_READ_WRITE:
+    case KIND_RACE_BLOCKS_READ_WRITE:
+        first = "writes";
+        second = "reads";
+        break;
+    case KIND_RACE_WRITE_WRITE:
+    case KIND_RACE_BLOCKS_WRITE_WRITE:
+        first = second = "writes";
+        break;
+    case KIND_RACE_SAME_VALUE:
+        first = second = "writes";
+        why = "the value is the same";
+        break;
+    case KIND_RACE_IN_STEP:
+        first = o->value[0] ? "writes" : "reads";
+        second = o->value[1] ? "writes" : "reads";
+        why = "only running in step orders them";
+        break;
+    case KIND_RACE_ASYNC:
+        first = o->value[0] ? "writes" : "reads";
+        second = o->value[1] ? "copies there" : "copies it";
+        why = "the copy has not been waited for";
+        break;
+    case KIND_RACE_SCOPE:
+        first = l->code.sites[o->insn].writes ? "writes" : "reads";
+        second = o->other != NO_INSN && l->code.sites[o->other].writes ? "writes" : "reads";
+        why = "block scope orders nothing between blocks";
+        break;
+    case KIND_RACE_WIDTHS:
+        first = second = "changes";
+        why = "the two atomics have different widths";
+        break;
+    default:
+        break;
+    }
+    bool copies = o->kind == KIND_RACE_ASYNC;
+    return mg__name_thread(l, &o->who, true, out) &&
+           mg__strbuf_printf(out, " %s %s, ", verb(first, &o->who), name[0] ? name : "it") &&
+           mg__name_thread(l, &o->with, between, out) &&
+           mg__strbuf_printf(out, copies ? " %s" : " %s it", verb(second, &o->with)) && say_line(l, line, other, out) &&
+           mg__strbuf_printf(out, ", and %s", why);
+}
+
+static bool say_barrier(const struct launch *l, const struct occurrence *o, const struct line *line,
+                        const struct line *other, struct mg_strbuf *out)
+{
+    const struct mg_insn_info *i = &l->info->insns[o->insn];
+    const char *what = i->insn->sub == MG_SUB_WARP_SYNC ? "__syncwarp"
+                       : i->insn->opcode == MG_OP_SHFL  ? "the shuffle"
+                       : i->insn->opcode == MG_OP_VOTE  ? "the vote"
+                                                        : "the warp operation";
+    if (o->kind == KIND_BARRIER_NO_PROGRESS)
+        return mg__strbuf_printf(out, "threads wait here for what does not happen, until the time limit");
+    if (!mg__name_thread(l, &o->who, true, out))
+        return false;
+    switch (o->kind) {
+    case KIND_BARRIER_LEFT:
+    case KIND_BARRIER_NOT_REACHED:
+        if (o->kind == KIND_BARRIER_NOT_REACHED && o->value[1] == 0)
+            return mg__strbuf_printf(out, " waits here for threads that never come");
+        if (!mg__strbuf_printf(out, " waits here, and ") || !mg__name_thread(l, &o->with, false, out))
+            return false;
+        if (i->insn->effects & MG_E_SYNCS && l->info->insns[o->insn].insn != NULL && o->value[1] == 1 &&
+            o->other != NO_INSN)
+            return mg__strbuf_printf(out, " waits elsewhere") && say_line(l, line, other, out);
+        return mg__strbuf_printf(out, " ended") && say_line(l, line, other, out) &&
+               mg__strbuf_printf(out, " without coming here");
+    case KIND_BARRIER_DIFFERENT:
+        return mg__strbuf_printf(out, " waits here while ") && mg__name_thread(l, &o->with, false, out) &&
+               mg__strbuf_printf(out, " waits") && say_line(l, line, other, out);
+    case KIND_BARRIER_SHARED:
+        return mg__strbuf_printf(out, " comes to barrier %u, where ", o->value[0]) &&
+               mg__name_thread(l, &o->with, false, out) &&
+               mg__strbuf_printf(out, " and others have met, and nothing keeps the two groups apart");
+    case KIND_BARRIER_MASK:
+        if (o->value[0])
+            return mg__strbuf_printf(out, " gives %s mask 0x%08x, and a lane that it names gives 0x%08x", what,
+                                     o->value[0], o->value[1]);
+        return mg__strbuf_printf(out, " is at %s, whose mask names lanes 0x%08x, which do not come", what, o->value[1]);
+    case KIND_BARRIER_MASK_SELF:
+        return mg__strbuf_printf(out, " executes %s with mask 0x%08x, which leaves it out", what, o->value[0]);
+    case KIND_BARRIER_SHUFFLE_SOURCE:
+        return mg__strbuf_printf(out, " reads from lane %u, which does not take part", o->value[0]);
+    case KIND_BARRIER_COUNT:
+        if (o->other == NO_INSN && o->value[1] >= 16)
+            return mg__strbuf_printf(out, " names barrier %u; a block has 0 to 15", o->value[1]);
+        if (o->other == NO_INSN)
+            return mg__strbuf_printf(out, " names %u threads; the number must be a multiple of 32 up to 1024",
+                                     o->value[0]);
+        return mg__strbuf_printf(out, " names %u threads, and ", o->value[0]) &&
+               mg__name_thread(l, &o->with, false, out) && mg__strbuf_printf(out, " %u", o->value[1]) &&
+               say_line(l, line, other, out);
+    default:
+        return true;
+    }
+}
+
+static bool writes(const struct launch *l, const struct occurrence *o)
+{
+    return l->code.sites[o->insn].writes && !(l->code.sites[o->insn].async && o->place == PLACE_GLOBAL);
+}
+
+/* What becomes of a value that nobody made. */
+static bool say_use(const struct occurrence *o, const struct line *line, const struct line *other,
+                    struct mg_strbuf *out)
+{
+    static const char *const uses[] = {[USE_BRANCH] = "and it decides a branch",
+                                       [USE_ADDRESS] = "and it is part of an address",
+                                       [USE_ATOMIC] = "and it is an operand of an atomic",
+                                       [USE_RESULT] = "and what is computed from it is stored",
+                                       [USE_COPY] = "and stores it"};
+    return o->other == NO_INSN ||
+           (mg__strbuf_printf(out, ", %s", uses[o->value[0]]) && say_line(NULL, line, other, out));
+}
+
+static bool say_access(const struct launch *l, const struct occurrence *o, const char *name, const struct line *line,
+                       const struct line *other, struct mg_strbuf *out)
+{
+    const char *does = writes(l, o) ? "writes" : "reads";
+    if (!mg__name_thread(l, &o->who, true, out))
+        return false;
+    switch (o->kind) {
+    case KIND_INIT_SHARED:
+    case KIND_INIT_LOCAL:
+    case KIND_INIT_GLOBAL:
+    case KIND_INIT_HEAP:
+    case KIND_INIT_COPIED:
+        return mg__strbuf_printf(out, " reads %s, which %s", name,
+                                 o->place == PLACE_SHARED  ? "no thread of the block has written"
+                                 : o->place == PLACE_LOCAL ? "it has not written"
+                                                           : "nobody has written") &&
+               say_use(o, line, other, out);
+    case KIND_BOUNDS_HEAP:
+        return mg__strbuf_printf(out, " %s %s, which is %s", does, name,
+                                 o->value[0] ? "freed" : "beyond the end of what malloc gave") &&
+               say_line(l, line, other, out);
+    case KIND_BOUNDS_HEAP_FREE:
+        return o->value[0]
+                   ? mg__strbuf_printf(out, " frees %s, which %s", name,
+                                       o->value[0] == 1 ? "was freed before" : "is not where malloc's piece begins") &&
+                         say_line(l, line, other, out)
+                   : mg__strbuf_printf(out, " frees a pointer that malloc has not given");
+    case KIND_BOUNDS_MISALIGNED:
+        return mg__strbuf_printf(out, " %s %s, which is not aligned to the %s's size", does, name,
+                                 writes(l, o) ? "store" : "load");
+    case KIND_BOUNDS_NULL:
+        return mg__strbuf_printf(out, " %s through a null pointer (0x%llx)", does, (unsigned long long)o->offset);
+    case KIND_BOUNDS_CONSTANT:
+        return mg__strbuf_printf(out, " writes to %s, which is constant memory", name);
+    case KIND_BOUNDS_HOST_POINTER:
+        return mg__strbuf_printf(out, " %s through a pointer to memory of the host", does);
+    case KIND_BOUNDS_FREED:
+        return mg__strbuf_printf(out, " %s %s", does, name);
+    default:
+        if (o->place == PLACE_SHARED && o->object >= 0)
+            return mg__strbuf_printf(out, " %s %s, beyond its %u bytes", does, name,
+                                     l->info->shared_vars[o->object].size);
+        if (o->place == PLACE_GLOBAL)
+            return mg__strbuf_printf(out, " %s %s: %lld bytes %s", does, name,
+                                     (int64_t)o->offset < 0 ? (long long)-(int64_t)o->offset
+                                                            : (long long)(o->offset + o->width) -
+                                                                  (long long)l->info->allocations[o->object].size,
+                                     (int64_t)o->offset < 0 ? "before its start" : "past its end");
+        if (o->place == PLACE_LOCAL)
+            return mg__strbuf_printf(out, " %s %s, outside the thread's own arrays", does, name);
+        return mg__strbuf_printf(out, " %s through a pointer that is in no live allocation", does);
+    }
+}
+
+bool mg__say(const struct launch *l, const struct occurrence *o, const char *name, const struct line *line,
+             const struct line *other, struct mg_strbuf *out)
+{
+    const char *check = mg__kinds[o->kind].check;
+    return !strcmp(check, "race")      ? say_race(l, o, name, line, other, out)
+           : !strcmp(check, "barrier") ? say_barrier(l, o, line, other, out)
+                                       : say_access(l, o, name, line, other, out);
+}
