@@ -1,66 +1,43 @@
-/* layout.c - bank conflicts: other layouts of a shared variable, tried on the accesses that were recorded.
+/* layout.c - bank conflicts: other layouts of a shared variable (model/layout.h), tried on the accesses that were
+ * recorded.
  *
- * A layout sees the variable as rows of `row` elements. A padded one adds elements to the end of each row, so that a
- * column goes through the banks; a swizzled one permutes the columns of a row by exclusive or with the row's number, or
- * turns every second row round (for butterflies, whose lanes leave out every second run of elements), which costs no
- * memory. Row lengths to try are the distances between the lanes of the accesses that conflict, and a full row of banks
- * (the idiom i + i / 32). Every recorded access of the variable, store and load, is moved to its new place and counted
- * by the same rules; so a layout that fixes the column and spoils the row does not look good. The element is the widest
- * access, so that vector accesses stay whole and aligned. Where neighbouring loads are joined by the compiler, a layout
- * that breaks their alignment is counted with the loads as written.
+ * Every recorded access of the variable, store and load, is moved to its new place and counted by the same rules; so a
+ * layout that fixes the column and spoils the row does not look good. The element is the widest access, so that vector
+ * accesses stay whole and aligned. Where neighbouring loads are joined by the compiler, a layout that breaks their
+ * alignment is counted with the loads as written.
  *
  * Exact where all different accesses of the variable were kept; else scaled from a sample of them (shapes.c). What is
  * left out: that neighbours of the variable move, which turns all their banks alike.
  */
 #include "advise/facts.h"
+#include "model/layout.h"
 
-#include <math.h>
-
-enum { MOST_ROWS = 16, MOST_PAD = 32 };
-
-struct layout {
-    uint32_t element, row, pad;       /* bytes; elements; elements */
-    uint32_t xor_mask, xor_shift;     /* column ^ (row >> shift & mask) * times; 0: none */
-    uint32_t xor_times;
+struct question { /* of one variable */
+    const struct mg_facts *facts;
+    uint32_t var;
 };
-struct trial {
-    struct layout layout;
-    double wavefronts, ideal;
-    uint32_t added; /* bytes */
-    bool any;
-};
-
-static uint32_t moved(const struct layout *l, uint32_t offset)
-{
-    uint32_t index = offset / l->element, rest = offset % l->element;
-    uint32_t row = index / l->row, column = index % l->row;
-    if (l->xor_mask)
-        return (row * l->row + (column ^ (row >> l->xor_shift & l->xor_mask) * l->xor_times)) * l->element + rest;
-    return (row * (l->row + l->pad) + column) * l->element + rest;
-}
 
 /* Whether loads that need `bytes` of alignment can still be joined. */
-static bool joins(const struct layout *l, unsigned bytes)
+static bool joins(const struct mg_layout *l, unsigned bytes)
 {
     return bytes <= l->element || (!l->xor_mask && (uint64_t)(l->row + l->pad) * l->element % bytes == 0);
 }
 
-static void try_layout(const struct mg_facts *f, uint32_t var, const struct layout *l, struct trial *t)
+static void cost(void *arg, struct mg_layout_trial *t)
 {
-    uint32_t base = f->info->shared_vars[var].offset, size = f->info->shared_vars[var].size;
-    *t = (struct trial){.layout = *l, .any = true};
-    uint32_t rows = (size / l->element + l->row - 1) / l->row;
-    t->added = rows * l->pad * l->element;
+    const struct question *q = arg;
+    const struct mg_facts *f = q->facts;
+    uint32_t base = f->info->shared_vars[q->var].offset;
     for (uint32_t i = 0; i < f->info->ninsns; i++) {
         const struct mg_shapes *set = &f->seen->shared[i];
         double scale = f->scale[i];
         if (!set->count)
             continue;
-        bool joined = joins(l, mg__model_made_joined(f->seen->made, i));
+        bool joined = joins(&t->layout, mg__model_made_joined(f->seen->made, i));
         const struct mg_ptx_insn *insn = f->info->insns[i].insn;
         for (uint32_t k = 0; k < set->count; k++) {
             const struct mg_advise_shape *s = &set->at[k];
-            if (s->var != (int32_t)var)
+            if (s->var != (int32_t)q->var)
                 continue;
             uint64_t address[32];
             struct mg_access a = {.insn = i,
@@ -71,7 +48,8 @@ static void try_layout(const struct mg_facts *f, uint32_t var, const struct layo
                                   .shared_var = s->var,
                                   .address = address};
             for (unsigned lane = 0; lane < 32; lane++)
-                address[lane] = base + (s->mask >> lane & 1 ? moved(l, (uint32_t)s->at[lane] - base) : 0);
+                address[lane] =
+                    base + (s->mask >> lane & 1 ? mg__layout_moved(&t->layout, (uint32_t)s->at[lane] - base) : 0);
             struct mg_model_access as;
             if (!mg__model_made_access(f->seen->made, &a, joined, &as))
                 continue;
@@ -80,17 +58,6 @@ static void try_layout(const struct mg_facts *f, uint32_t var, const struct layo
             t->ideal += c.ideal * (double)s->times * scale;
         }
     }
-}
-
-/* Of two that come out nearly alike the one that costs less memory, or is the plainer: it was tried first. */
-static bool better(const struct trial *a, const struct trial *b, double conflicts)
-{
-    double slack = 0.02 * conflicts;
-    if (!b->any || a->wavefronts == b->wavefronts)
-        return !b->any || a->added < b->added;
-    if (a->wavefronts <= a->ideal) /* nothing is better than that */
-        return b->wavefronts > b->ideal || a->added < b->added;
-    return a->wavefronts < b->wavefronts - (a->added >= b->added ? slack : 0);
 }
 
 static uint32_t widest(const struct mg_facts *f, uint32_t var, bool *sampled)
@@ -105,91 +72,19 @@ static uint32_t widest(const struct mg_facts *f, uint32_t var, bool *sampled)
     return width;
 }
 
-/* Row lengths that the conflicting accesses show, by the wavefronts that they cost too much; most first. */
-static unsigned candidate_rows(const struct mg_facts *f, uint32_t var, uint32_t element, uint32_t rows[MOST_ROWS])
+/* Row lengths that the conflicting accesses show, by the wavefronts that they cost too much. */
+static void candidate_rows(const struct mg_facts *f, uint32_t var, uint32_t element, struct mg_layout_rows *rows)
 {
-    double weight[MOST_ROWS] = {0};
-    unsigned n = 0;
-    uint32_t elements = f->info->shared_vars[var].size / element;
-    for (uint32_t i = 0; i < f->info->ninsns; i++) {
+    for (uint32_t i = 0; i < f->info->ninsns; i++)
         for (uint32_t k = 0; k < f->seen->shared[i].count; k++) {
             const struct mg_advise_shape *s = &f->seen->shared[i].at[k];
-            if (s->var != (int32_t)var || s->taken <= s->ideal)
-                continue;
-            int last = -1;
-            for (int lane = 0; lane < 32; lane++) {
-                if (!(s->mask >> lane & 1))
-                    continue;
-                uint32_t d = last < 0 ? 0 : (uint32_t)abs(s->at[lane] - s->at[last]);
-                last = lane;
-                if (!d || d % element || d / element < 2 || d / element > elements / 2)
-                    continue;
-                unsigned at = 0;
-                while (at < n && rows[at] != d / element)
-                    at++;
-                if (at == n && n == MOST_ROWS - 1)
-                    continue;
-                if (at == n)
-                    rows[n++] = d / element;
-                weight[at] += (double)(s->taken - s->ideal) * (double)s->times;
-            }
+            if (s->var == (int32_t)var && s->taken > s->ideal)
+                mg__layout_distances(rows, element, f->info->shared_vars[var].size / element, s->mask, s->at,
+                                     (double)(s->taken - s->ideal) * (double)s->times);
         }
-    }
-    for (unsigned i = 1; i < n; i++)
-        for (unsigned k = i; k > 0 && weight[k] > weight[k - 1]; k--) {
-            double w = weight[k];
-            uint32_t r = rows[k];
-            weight[k] = weight[k - 1];
-            rows[k] = rows[k - 1];
-            weight[k - 1] = w;
-            rows[k - 1] = r;
-        }
-    uint32_t banks = MG_MAX(mg__facts_row(f) / element, 1u);
-    bool have = banks < 2 || banks > elements;
-    for (unsigned i = 0; i < n; i++)
-        have |= rows[i] == banks;
-    if (!have)
-        rows[n++] = banks;
-    return n;
 }
 
-static void try_pads(const struct mg_facts *f, uint32_t var, uint32_t element, uint32_t row, struct trial *best)
-{
-    double conflicts = (double)(f->vars[var].wavefronts - f->vars[var].ideal);
-    uint32_t unit = MG_MAX(f->arch->bank_bytes / element, 1u); /* a pad moves whole banks */
-    uint64_t room = f->arch->shared_block_optin;
-    for (uint32_t p = 1; p <= MOST_PAD; p++) {
-        struct layout l = {.element = element, .row = row, .pad = p * unit};
-        struct trial t;
-        uint64_t rows = (f->info->shared_vars[var].size / element + row - 1) / row;
-        if (rows * l.pad * element + f->info->shared_static + f->info->shared_dynamic > room)
-            break;
-        try_layout(f, var, &l, &t);
-        if (better(&t, best, conflicts))
-            *best = t;
-        if (t.wavefronts <= t.ideal)
-            break; /* none is better, and larger ones cost more */
-    }
-}
-
-static void try_swizzles(const struct mg_facts *f, uint32_t var, uint32_t element, uint32_t row, struct trial *best)
-{
-    uint32_t banks = mg__facts_row(f) / MG_MIN(element, mg__facts_row(f) / 2);
-    uint32_t mask = MG_MIN(row, banks) - 1, elements = f->info->shared_vars[var].size / element;
-    if ((row & (row - 1)) || elements % row) /* it stays inside full rows of a power of two */
-        return;
-    double conflicts = (double)(f->vars[var].wavefronts - f->vars[var].ideal);
-    for (uint32_t k = 0; k < 10; k++) {
-        struct layout l = {.element = element, .row = row, .xor_mask = k < 5 ? mask : 1, .xor_shift = k % 5,
-                           .xor_times = k < 5 ? 1 : mask};
-        struct trial t;
-        try_layout(f, var, &l, &t);
-        if (better(&t, best, conflicts))
-            *best = t;
-    }
-}
-
-static const char *swizzle_text(struct mg_facts *f, const struct layout *l)
+static const char *swizzle_text(struct mg_facts *f, const struct mg_layout *l)
 {
     const char *times = l->xor_times > 1 ? mg__advise_text(f, " * %u", l->xor_times) : "";
     if (l->xor_shift)
@@ -202,15 +97,21 @@ static void advise_var(struct mg_facts *f, uint32_t var)
     const struct mg_var_fact *v = &f->vars[var];
     const struct mg_shared_var *info = &f->info->shared_vars[var];
     bool sampled = false;
-    uint32_t element = widest(f, var, &sampled), rows[MOST_ROWS + 1];
+    uint32_t element = widest(f, var, &sampled);
+    struct mg_layout_rows rows = {.n = 0};
     if (v->wavefronts <= v->ideal || info->size < 2 * element)
         return;
-    unsigned nrows = candidate_rows(f, var, element, rows);
-    struct trial pad = {.any = false}, swizzle = {.any = false};
-    for (unsigned i = 0; i < nrows; i++) {
-        try_pads(f, var, element, rows[i], &pad);
-        try_swizzles(f, var, element, rows[i], &swizzle);
-    }
+    uint64_t taken = (uint64_t)f->info->shared_static + f->info->shared_dynamic, most = f->arch->shared_block_optin;
+    struct mg_layout_search search = {.arch = f->arch,
+                                      .size = info->size,
+                                      .element = element,
+                                      .room = most > taken ? most - taken : 0,
+                                      .conflicts = (double)(v->wavefronts - v->ideal),
+                                      .cost = cost,
+                                      .arg = &(struct question){f, var}};
+    candidate_rows(f, var, element, &rows);
+    mg__layout_search(&search, &rows);
+    const struct mg_layout_trial pad = search.pad, swizzle = search.swizzle;
     double now = (double)v->wavefronts, pad_cost = 0, none;
     unsigned blocks = pad.any ? mg__advise_blocks_with(f, pad.added, &pad_cost) : 0,
              same = mg__advise_blocks_with(f, 0, &none);
@@ -220,14 +121,14 @@ static void advise_var(struct mg_facts *f, uint32_t var)
     double by_pad = pad.any && blocks ? (now - pad.wavefronts) * f->price.wavefront - pad_cost : 0;
     double by_swizzle = swizzle.any ? (now - swizzle.wavefronts) * f->price.wavefront : 0;
     bool padded = by_pad >= by_swizzle;
-    const struct trial *t = padded ? &pad : &swizzle;
+    const struct mg_layout_trial *t = padded ? &pad : &swizzle;
     double conflicts = now - (double)v->ideal;
     if ((padded ? by_pad : by_swizzle) <= 0 || now - t->wavefronts < 0.05 * conflicts)
         return;
     struct mg_report_advice_item *item = mg__advise_add(f, padded ? "pad" : "swizzle", padded ? by_pad : by_swizzle);
     if (!item)
         return;
-    const struct layout *l = &t->layout;
+    const struct mg_layout *l = &t->layout;
     const char *name = mg__facts_variable(f, var);
     mg__advise_at(f, item, v->worst);
     item->variable = name;
@@ -252,8 +153,8 @@ static void advise_var(struct mg_facts *f, uint32_t var)
                             "instead of %u.",
                             pad.layout.row, pad.layout.pad, pad.wavefronts, pad.added, blocks, same);
     unsigned doublings = 0; /* distances of 2, 4, 8 and so on between lanes: a tree */
-    for (unsigned i = 0; i < nrows; i++)
-        doublings += (rows[i] & (rows[i] - 1)) == 0;
+    for (unsigned i = 0; i < rows.n; i++)
+        doublings += (rows.row[i] & (rows.row[i] - 1)) == 0;
     if (doublings >= 4)
         other = mg__advise_text(
             f,

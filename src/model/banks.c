@@ -342,8 +342,15 @@ static unsigned ideal_of(const struct banks *b, unsigned width, uint32_t mask)
     return (mg__model_bytes(width, mask) + b->row_bytes - 1) / b->row_bytes;
 }
 
+/* Those from lane `from` on are served together. */
+static void note(struct mg_phases *phases, unsigned from, unsigned lanes, unsigned wavefronts)
+{
+    if (phases && phases->n < MG_COUNT(phases->at))
+        phases->at[phases->n++] = (struct mg_phase){(uint8_t)from, (uint8_t)lanes, wavefronts};
+}
+
 static struct mg_cost plain(const struct mg_arch *arch, unsigned width, uint32_t mask, const uint64_t address[32],
-                            bool load)
+                            bool load, struct mg_phases *phases)
 {
     struct banks b = banks_for(arch, width);
     struct lanes l;
@@ -351,8 +358,11 @@ static struct mg_cost plain(const struct mg_arch *arch, unsigned width, uint32_t
     struct mg_cost cost = {0, 0};
     unsigned size = b.lanes;
     if (width <= arch->bank_bytes) {
-        for (unsigned from = 0; from < 32; from += size)
-            cost.wavefronts += phase(&l, from, from + size);
+        for (unsigned from = 0; from < 32; from += size) {
+            unsigned taken = phase(&l, from, from + size);
+            note(phases, from, size, taken);
+            cost.wavefronts += taken;
+        }
         cost.ideal = ideal_of(&b, width, mask);
         return cost;
     }
@@ -362,6 +372,7 @@ static struct mg_cost plain(const struct mg_arch *arch, unsigned width, uint32_t
         if (load && (paired(mask, address, 1, from, to) || paired(mask, address, 2, from, to))) {
             unsigned both = phase(&l, from, to);
             if (both <= 1) {
+                note(phases, from, 2 * size, both);
                 cost.wavefronts += both;
                 cost.ideal += both;
                 continue;
@@ -369,6 +380,8 @@ static struct mg_cost plain(const struct mg_arch *arch, unsigned width, uint32_t
             conflict = true;
         }
         unsigned first = phase(&l, from, from + size), second = phase(&l, from + size, to);
+        note(phases, from, size, first);
+        note(phases, from + size, size, second);
         cost.wavefronts += first + second;
         cost.ideal += (first ? 1u : 0u) + (second ? 1u : 0u);
     }
@@ -378,7 +391,7 @@ static struct mg_cost plain(const struct mg_arch *arch, unsigned width, uint32_t
 
 /* An atomic, a native one: in each phase the largest number of lanes in one bank, wherever in it they go. */
 static struct mg_cost lanes_per_bank(const struct mg_arch *arch, unsigned width, uint32_t mask,
-                                     const uint64_t address[32])
+                                     const uint64_t address[32], struct mg_phases *phases)
 {
     struct banks b = banks_for(arch, width);
     struct mg_cost cost = {0, ideal_of(&b, width, mask)};
@@ -391,6 +404,7 @@ static struct mg_cost lanes_per_bank(const struct mg_arch *arch, unsigned width,
             unsigned c = ++count[address[i] >> b.shift & ((1u << b.row_shift) - 1)];
             most = MG_MAX(most, c);
         }
+        note(phases, from, b.lanes, most);
         cost.wavefronts += most;
     }
     return cost;
@@ -441,7 +455,7 @@ static struct mg_cost swap_loop(const struct mg_arch *arch, unsigned width, uint
     const struct banks b = banks_for(arch, width);
     const unsigned half = b.lanes;
     while (mask) {
-        struct mg_cost load = plain(arch, width, mask, address, true);
+        struct mg_cost load = plain(arch, width, mask, address, true, NULL);
         total.wavefronts += load.wavefronts;
         total.ideal += load.ideal + 2 * ideal_of(&b, width, mask);
         uint32_t won = 0;
@@ -496,26 +510,30 @@ static enum lowering lowering_of(const struct mg_ptx_insn *insn, unsigned width)
     return NATIVE;
 }
 
-struct mg_cost mg__model_shared(const struct mg_arch *arch, enum mg_access_kind kind, const struct mg_ptx_insn *insn,
-                                unsigned width, uint32_t mask, const uint64_t address[32])
+struct mg_cost mg__model_phases(const struct mg_arch *arch, enum mg_access_kind kind, const struct mg_ptx_insn *insn,
+                                unsigned width, uint32_t mask, const uint64_t address[32], struct mg_phases *phases)
 {
+    if (phases)
+        phases->n = 0;
     if (!mask || !width || width > arch->banks * arch->bank_bytes || (width & (width - 1)))
         return (struct mg_cost){0, 0};
     switch (kind) {
     case MG_ACCESS_LD:
-        return plain(arch, width, mask, address, true);
+        return plain(arch, width, mask, address, true, phases);
     case MG_ACCESS_ST:
-        return plain(arch, width, mask, address, false);
+        return plain(arch, width, mask, address, false, phases);
     case MG_ACCESS_CP_ASYNC:
         return mg__model_bypass(insn) ? by_sectors(arch, width, mask, address)
-                                      : lanes_per_bank(arch, width, mask, address);
+                                      : lanes_per_bank(arch, width, mask, address, phases);
     case MG_ACCESS_ATOM:
     case MG_ACCESS_RED:
         switch (lowering_of(insn, width)) {
         case NATIVE:
-            return lanes_per_bank(arch, width, mask, address);
+            return lanes_per_bank(arch, width, mask, address, phases);
         case COMPARE_SWAP: {
-            struct mg_cost once = lanes_per_bank(arch, width, mask, address);
+            struct mg_cost once = lanes_per_bank(arch, width, mask, address, phases);
+            for (unsigned i = 0; phases && i < phases->n; i++)
+                phases->at[i].wavefronts *= 2;
             return (struct mg_cost){2 * once.wavefronts, 2 * once.ideal};
         }
         case SWAP_LOOP:
@@ -523,4 +541,10 @@ struct mg_cost mg__model_shared(const struct mg_arch *arch, enum mg_access_kind 
         }
     }
     return (struct mg_cost){0, 0};
+}
+
+struct mg_cost mg__model_shared(const struct mg_arch *arch, enum mg_access_kind kind, const struct mg_ptx_insn *insn,
+                                unsigned width, uint32_t mask, const uint64_t address[32])
+{
+    return mg__model_phases(arch, kind, insn, width, mask, address, NULL);
 }

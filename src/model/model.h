@@ -23,6 +23,18 @@ struct mg_cost {
 };
 struct mg_cost mg__model_shared(const struct mg_arch *arch, enum mg_access_kind kind, const struct mg_ptx_insn *insn,
                                 unsigned width, uint32_t mask, const uint64_t address[32]);
+/* The same, and which lanes are served together: the phases of a wide access. A swap loop has none, nor has a copy that
+ * passes by the first-level cache. `phases` may be NULL. */
+struct mg_phase {
+    uint8_t from, lanes; /* neighbours: the first, and how many of them there are, active or not */
+    uint32_t wavefronts;
+};
+struct mg_phases {
+    unsigned n;
+    struct mg_phase at[32];
+};
+struct mg_cost mg__model_phases(const struct mg_arch *arch, enum mg_access_kind kind, const struct mg_ptx_insn *insn,
+                                unsigned width, uint32_t mask, const uint64_t address[32], struct mg_phases *phases);
 /* `origin`: where the allocation starts that they lie in; an atomic's sectors depend on the distance to it. */
 uint32_t mg__model_sectors(const struct mg_arch *arch, enum mg_access_kind kind, unsigned width, uint32_t mask,
                            const uint64_t address[32], uint64_t origin);

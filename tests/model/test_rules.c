@@ -277,6 +277,18 @@ static unsigned hold_to_slow(const struct mg_arch *a, unsigned rounds)
                 address[i] = UINT64_C(0xdeadbeef00000000) + dice(1000000); /* junk in idle lanes */
         for (unsigned load = 0; load < 2 && width <= 16 && 2 * width <= row; load++) {
             struct mg_cost fast = mg__model_shared(a, load ? MG_ACCESS_LD : MG_ACCESS_ST, NULL, width, mask, address);
+            struct mg_phases phases; /* what is served together: all lanes, once, and the same in sum */
+            struct mg_cost told =
+                mg__model_phases(a, load ? MG_ACCESS_LD : MG_ACCESS_ST, NULL, width, mask, address, &phases);
+            unsigned lanes = 0, taken = 0;
+            for (unsigned i = 0; i < phases.n; i++) {
+                assert_int_equal(phases.at[i].from, lanes);
+                lanes += phases.at[i].lanes;
+                taken += phases.at[i].wavefronts;
+            }
+            assert_int_equal(lanes, 32);
+            assert_int_equal(taken, fast.wavefronts);
+            assert_memory_equal(&told, &fast, sizeof(fast));
             if (common && width <= 4 && mask == UINT32_MAX) { /* at a go, where the processor can */
                 unsigned whole = mg__model_warp_words(address);
                 assert_true(whole == 0 || whole == fast.wavefronts);
