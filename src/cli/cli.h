@@ -19,6 +19,8 @@ struct mg_cli_options {
     const struct mg_board *board;
     unsigned launches, threads, devices, timeout_ms; /* 0: not given */
     bool verbose, strict;
+    const char *expect; /* profile: budgets, as written */
+    int format;         /* enum mg_format of guard.h */
     const char *svg; /* advise */
     /* check: */
     const char *sarif, *suppress;

@@ -4,7 +4,7 @@
  * about the check and not the program's: 1 when something was found, 2 when it cannot tell. A program that fails,
  * that launches nothing, or a kernel of which a part was not executed is no pass: what was not looked at may be wrong.
  */
-#include "cli.h"
+#include "guard.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -58,11 +58,12 @@ static bool render(const struct mg_session *s, const struct mg_style *style, str
     for (size_t i = 0; ok && i < count && i < MAX_SHOWN; i++) {
         const struct mg_report_finding *f = s->findings.at.at[i];
         lines &= f->line || !f->kernel[0] || !strcmp(f->check, "launch");
-        ok = mg__render_finding(f, &sources, style, out);
+        ok = mg__format_finding((enum mg_format)s->options->format, f, &sources, style, out);
         if (s->options->verbose)
             ok = ok && mg__strbuf_printf(out, "  suppress: ") && mg__suppression_for(f, style, out) &&
                  mg__strbuf_append(out, "\n", 1);
-        ok = ok && mg__strbuf_append(out, "\n", 1);
+        if (s->options->format == MG_FORMAT_TEXT)
+            ok = ok && mg__strbuf_append(out, "\n", 1);
     }
     if (ok && count > MAX_SHOWN)
         ok = mg__strbuf_printf(out, "margay: %zu more, none graver: --json FILE has them all\n", count - MAX_SHOWN);

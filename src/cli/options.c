@@ -3,7 +3,7 @@
  * Options end at the first word that is none, or at `--`: what follows belongs to the program. Values are checked here,
  * so that a slip costs no run.
  */
-#include "cli.h"
+#include "guard.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -90,6 +90,8 @@ int mg__cli_help(enum mg_command command)
               "Exit status: the program's own (128 + N when signal N ended it); 2, with a message that\n"
               "starts with \"margay: error:\", when Margay could not start it or not write the report.\n",
               stdout);
+    if (command == MG_CMD_PROFILE)
+        fputs("With --expect: 1 when a kernel exceeds a budget and the program's own status is 0.\n", stdout);
     return 0;
 }
 
@@ -204,6 +206,18 @@ static int apply(void *arg, int id, const char *value)
     case OPT_VERBOSE:
         o->verbose = true;
         break;
+    case OPT_EXPECT:
+        if (o->expect)
+            return mg__cli_complain(o, "--expect is given twice; commas join budgets");
+        o->expect = value;
+        break;
+    case OPT_FORMAT: {
+        enum mg_format format;
+        if (!mg__format_parse(value, &format))
+            return mg__cli_complain(o, "--format %s: text, gcc or github is needed", value);
+        o->format = (int)format;
+        break;
+    }
     case OPT_SIZES:
         o->sizes = value;
         break;

@@ -1,0 +1,22 @@
+/* guard.h - what guards a build: budgets of kernels, and messages in the form that other tools read. */
+#ifndef MG_GUARD_H
+#define MG_GUARD_H
+#include "cli.h"
+
+/* ---- format.c: a finding as one message ---- */
+enum mg_format { MG_FORMAT_TEXT, MG_FORMAT_GCC, MG_FORMAT_GITHUB };
+bool mg__format_parse(const char *name, enum mg_format *format);
+/* As the format has it; MG_FORMAT_TEXT: as people read it, source lines included. */
+bool mg__format_finding(enum mg_format format, const struct mg_report_finding *finding, struct mg_sources *sources,
+                        const struct mg_style *style, struct mg_strbuf *out);
+
+/* ---- expect.c: budgets ---- */
+struct mg_budgets;
+/* `text` as --expect has it. Returns -1 to go on, or the status to exit with. */
+int mg__budgets_load(const struct mg_cli_options *options, const char *text, struct mg_budgets **budgets);
+void mg__budgets_free(struct mg_budgets *budgets);
+/* Appends a message for each budget that a kernel of the tally does not keep to. Returns -1 when all hold, or the
+ * status to exit with. */
+int mg__budgets_judge(const struct mg_budgets *budgets, const struct mg_cli_options *options,
+                      const struct mg_tally *tally, const struct mg_style *style, struct mg_strbuf *out);
+#endif
