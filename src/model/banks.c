@@ -265,33 +265,23 @@ unsigned mg__model_warp_words(const uint64_t address[32])
 }
 #endif
 
-/* Marks first, by stores that nothing waits for, and looks some rows later, when they have reached the cache. */
-unsigned mg__model_rows(const uint32_t *word, uint32_t rows)
+unsigned mg__model_touched(const uint8_t (*touched)[MG_TOUCHED], uint32_t rows)
 {
-    enum { AT_ONCE = 8, WORDS = 256 };
-    uint8_t touched[AT_ONCE][WORDS];
     unsigned sum = 0;
-    for (uint32_t n; rows; rows -= n) {
-        n = MG_MIN(rows, AT_ONCE);
-        memset(touched, 0, n * sizeof(touched[0]));
-        for (uint32_t r = 0; r < n; r++, word += 32)
-            for (unsigned i = 0; i < 32; i++)
-                touched[r][word[i]] = 1;
-        for (uint32_t r = 0; r < n; r++) {
-            uint8_t in[BANKS] = {0}, most = 0; /* by bank, from that of the first word on */
-            for (unsigned k = 0; k < WORDS; k += BANKS)
-                for (unsigned b = 0; b < BANKS; b++)
-                    in[b] += touched[r][k + b];
+    for (uint32_t r = 0; r < rows; r++) {
+        uint8_t in[BANKS] = {0}, most = 0; /* by bank, from that of the first word on */
+        for (unsigned k = 0; k < MG_TOUCHED; k += BANKS)
             for (unsigned b = 0; b < BANKS; b++)
-                most = MG_MAX(most, in[b]);
-            sum += most;
-        }
+                in[b] += touched[r][k + b];
+        for (unsigned b = 0; b < BANKS; b++)
+            most = MG_MAX(most, in[b]);
+        sum += most;
     }
     return sum;
 }
 
-/* The same, for lanes within 4 KB of the first, without a branch that depends on an address: a bit a row, a word a
- * bank. */
+/* The largest number of distinct units in one bank, for lanes within 4 KB of the first, without a branch that depends
+ * on an address: a bit a row, a word a bank. */
 static unsigned degree(const uint32_t *unit, unsigned n, unsigned row_shift)
 {
 #ifdef __x86_64__

@@ -117,8 +117,8 @@ static bool count_words(struct worker *w, struct mg_access *a)
         !w->launch->model->words_at_once)
         return false;
     struct mg_cost cost = {0, a->rows};
-    if (a->word && a->reach < 256 && a->rows > 1) {
-        cost.wavefronts = mg__model_rows(a->word, a->rows);
+    if (a->touched) {
+        cost.wavefronts = mg__model_touched(a->touched, a->rows);
     } else if (a->rows > 1) {
         return false;
     } else if (a->word) {

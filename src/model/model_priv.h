@@ -65,8 +65,8 @@ static inline unsigned mg__model_bytes(unsigned width, uint32_t mask)
 unsigned mg__model_warp_words(const uint64_t address[32]);
 /* The same, of words, none of them behind `most`. */
 unsigned mg__model_warp_near(const uint32_t word[32], uint32_t most);
-/* The sum over rows of 32 words, none of them behind the 256th. */
-unsigned mg__model_rows(const uint32_t *word, uint32_t rows);
+/* The sum over accesses of which the touched words are marked. */
+unsigned mg__model_touched(const uint8_t (*touched)[MG_TOUCHED], uint32_t rows);
 
 /* A set of up to 32 keys in open addressing; slots hold indices into the caller's array, so
  * that clearing it is cheap. */

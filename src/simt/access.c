@@ -86,6 +86,7 @@ begin(struct mg_worker *worker, uint32_t insn, const struct mg_mem *mem, uint8_t
     e->pattern = NULL;
     e->word = NULL;
     e->rows = 1;
+    e->touched = NULL;
     e->value = NULL;
     e->follow = NULL;
     e->frame = NULL;

@@ -1,7 +1,8 @@
 /* lanes_add.c - counters in shared memory for compiled code: all lanes add to words that lie within 1 KB.
  *
- * Which words they are is kept for the observers, who are told of some additions together. What does not fit is the
- * interpreter's handler's to do.
+ * Which words they are is kept for the observers, who are told of some additions together. Lanes also mark theirs in a
+ * map of bytes while they add, by stores that nothing waits for: that is read when they have reached the cache. What
+ * does not fit is the interpreter's handler's to do.
  */
 #include "simt/engine_priv.h"
 #include "simt/lanes.h"
@@ -43,12 +44,18 @@ static ALWAYS_INLINE bool all_same(const uint32_t v[32])
 #endif
 }
 
-MG_NO_TSAN static ALWAYS_INLINE void add_all(uint32_t *at, const uint32_t word[32], const uint32_t more[32],
-                                             const bool same)
+/* `map`: NULL if nobody wants to know. */
+MG_NO_TSAN static ALWAYS_INLINE void add_all(uint32_t *at, uint8_t *map, const uint32_t word[32],
+                                             const uint32_t more[32], const bool same)
 {
     const uint32_t all = more[0];
 #pragma GCC unroll 8
-    for (unsigned i = 0; i < 32; i++)
+    for (unsigned i = 0; map && i < 32; i++) {
+        at[word[i]] += same ? all : more[i];
+        map[word[i]] = 1;
+    }
+#pragma GCC unroll 8
+    for (unsigned i = 0; !map && i < 32; i++)
         at[word[i]] += same ? all : more[i];
 }
 
@@ -59,22 +66,24 @@ bool ISA(mg__add_words)(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
     const struct mg_mem *m = op->u.mem;
     const uint32_t *address = mg__slot(w, m->addr), *more = mg__slot(w, m->reg[1]), offset = (uint32_t)m->offset;
     struct mg_touched *t = w->sites[m->site].touched;
-    uint32_t nobodys[32], *word = t && t->told ? t->word[t->untold] : nobodys;
+    uint32_t word[32] __attribute__((aligned(64)));
     if (MG_UNLIKELY(!w->filled))
         mg__fill_block(w, 32);
     if (MG_UNLIKELY(!t || !t->open || !words_from(address, t->first - offset, t->reach, word))) {
         narrow();
         t = mg__touched_window(w, op); /* nothing is untold now */
-        word = t && t->told ? t->word[0] : nobodys;
         if (!t || !words_from(address, t->first - offset, t->reach, word))
             return mg__engine_op(e, index, mask);
     }
     t->served++;
     uint32_t *const at = (uint32_t *)(void *)(w->block->shared + t->first);
+    uint8_t *const map = t->told ? memset(t->map[t->untold], 0, sizeof(t->map[0])) : NULL;
+    if (map)
+        memcpy(t->word[t->untold], word, sizeof(word));
     if (all_same(more))
-        add_all(at, word, more, true);
+        add_all(at, map, word, more, true);
     else
-        add_all(at, word, more, false);
+        add_all(at, map, word, more, false);
     if (t->told && ++t->untold == MG_COUNT(t->word)) {
         narrow();
         mg__touched_settle(w->worker, t);

@@ -114,6 +114,7 @@ struct mg_access_room {
     uint64_t address[32];
     uint8_t *where[32];
 };
+#define MG_TOUCHED 256u /* words */
 struct mg_access {
     uint32_t insn; /* index into launch->insns */
     uint8_t kind;  /* enum mg_access_kind */
@@ -144,6 +145,8 @@ struct mg_access {
      * each. */
     const uint32_t *word;
     uint32_t rows, reach; /* rows: else 1 */
+    /* Of these rows, if not NULL: by word from `base` on, 1 if some lane's is this one, else 0. */
+    const uint8_t (*touched)[MG_TOUCHED];
     uint64_t base;
     uint8_t *at;
     /* MG_OBSERVE_EVERY: what a store is about to write: for each element 32 lanes of 32 or, if value64, 64 bits. NULL

@@ -226,7 +226,6 @@ struct mg_shape {
 };
 /* Words of shared memory that additions of compiled code touch at a site, all of them within 1 KB (lanes_add.c).
  * Observers are told of several additions together. */
-#define MG_TOUCHED 256u
 struct mg_touched {
     const struct mg_op *op;
     uint32_t first, reach; /* the first word's offset, and how many may follow */
@@ -236,7 +235,8 @@ struct mg_touched {
     uint16_t astray, skip; /* as misses and skip of a site */
     uint32_t served;       /* accesses by these words */
     uint32_t untold;       /* of these additions */
-    uint32_t word[8][32];  /* the lanes' words, from the first on */
+    uint32_t word[8][32] __attribute__((aligned(64)));       /* the lanes' words, from the first on */
+    uint8_t map[8][MG_TOUCHED] __attribute__((aligned(64))); /* by word from the first on: 1, some lane's */
 };
 struct mg_site {
     struct mg_shape first;   /* the latest */

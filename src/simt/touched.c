@@ -13,6 +13,7 @@ void mg__touched_settle(struct mg_worker *worker, struct mg_touched *t)
     e->base = t->first;
     e->reach = t->reach;
     e->word = t->word[0];
+    e->touched = t->map;
     e->rows = t->untold;
     mg__access_event(worker, e, MG_OBSERVE_SHAPES);
     t->untold = 0;
@@ -39,8 +40,11 @@ struct mg_touched *mg__touched_window(struct mg_warp *w, const struct mg_op *op)
     struct mg_site *site = &w->sites[m->site];
     struct mg_touched *t = site->touched;
     uint32_t least = ~0u, most = 0;
-    if (!t && !(t = site->touched = calloc(1, sizeof *t)))
-        return NULL;
+    if (!t) {
+        if (!(t = site->touched = aligned_alloc(_Alignof(struct mg_touched), sizeof *t)))
+            return NULL;
+        memset(t, 0, sizeof *t);
+    }
     if (t->skip) {
         t->skip--;
         return NULL;

@@ -303,12 +303,14 @@ static unsigned hold_to_slow(const struct mg_arch *a, unsigned rounds)
                 }
                 assert_int_equal(mg__model_warp_near(word, reach), whole);
                 assert_int_equal(mg__model_warp_near(word, reach + dice(300)), whole);
-                if (reach < 256) {                /* and by several accesses at a time */
-                    uint32_t rows[12 * 32] = {0}; /* of one word: a wavefront */
+                if (reach < MG_TOUCHED) { /* and by several accesses at a time, the others of one word: a wavefront */
+                    uint8_t touched[12][MG_TOUCHED] = {{0}};
                     uint32_t n = dice(13), at = n ? dice(n) : 0;
-                    if (n)
-                        memcpy(rows + 32 * at, word, sizeof(word));
-                    assert_int_equal(mg__model_rows(rows, n), n ? n - 1 + fast.wavefronts : 0);
+                    for (uint32_t r = 0; r < n; r++)
+                        for (unsigned i = 0; i < 32; i++)
+                            touched[r][r == at ? word[i] : 7] = 1;
+                    assert_int_equal(mg__model_touched((const uint8_t(*)[MG_TOUCHED])touched, n),
+                                     n ? n - 1 + fast.wavefronts : 0);
                 }
             }
             struct mg_cost slow = slow_shared(a, load, width, mask, address);
