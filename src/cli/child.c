@@ -36,19 +36,35 @@ void mg__child_bind(pid_t parent)
         _exit(127);
 }
 
+struct start {
+    const struct mg_child *child;
+    const sigset_t *mask;
+    int report_fd, failure_fd;
+};
+
 /* Does not return. */
-static void become(const struct mg_child *child, pid_t parent, const sigset_t *mask, int report_fd, int failure_fd)
+static void become(void *arg)
 {
-    mg__child_bind(parent);
+    const struct start *start = arg;
+    const struct mg_child *child = start->child;
     if (child->quiet_stdout)
         dup2(STDERR_FILENO, STDOUT_FILENO);
     if (child->setup)
-        child->setup(child->arg, report_fd);
-    sigprocmask(SIG_SETMASK, mask, NULL);
+        child->setup(child->arg, start->report_fd);
+    sigprocmask(SIG_SETMASK, start->mask, NULL);
     execvp(child->path, child->argv); /* the path has a slash: no search, but scripts without #! work */
     int why = errno;
-    ssize_t n = write(failure_fd, &why, sizeof(why));
+    ssize_t n = write(start->failure_fd, &why, sizeof(why));
     _exit(n == sizeof(why) ? 126 : 127);
+}
+
+/* False at end of file. */
+static bool read_all(int fd, void *data, size_t size)
+{
+    ssize_t n;
+    while ((n = read(fd, data, size)) < 0 && errno == EINTR) /* written at once */
+        ;
+    return n == (ssize_t)size;
 }
 
 /* Takes what is there. False at end of file. */
@@ -65,7 +81,8 @@ static bool take(const struct mg_child *child, int fd, char *buffer, size_t size
     }
 }
 
-static int watch(const struct mg_child *child, pid_t pid, int signal_fd, int report_fd)
+/* Until the keeper has ended: how it did. */
+static int watch(const struct mg_child *child, pid_t keeper, pid_t pid, int signal_fd, int report_fd)
 {
     static char buffer[65536];
     int status = 0;
@@ -81,8 +98,8 @@ static int watch(const struct mg_child *child, pid_t pid, int signal_fd, int rep
             if (info.ssi_signo != SIGCHLD && info.ssi_code != SI_KERNEL)
                 kill(pid, (int)info.ssi_signo);
         }
-        pid_t ended = waitpid(pid, &status, WNOHANG);
-        if (ended == pid) {
+        pid_t ended = waitpid(keeper, &status, WNOHANG);
+        if (ended == keeper) {
             if (open)
                 take(child, report_fd, buffer, sizeof(buffer));
             return status;
@@ -90,14 +107,14 @@ static int watch(const struct mg_child *child, pid_t pid, int signal_fd, int rep
         if (ended < 0 && errno != EINTR)
             break;
     }
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+    while (waitpid(keeper, &status, 0) < 0 && errno == EINTR)
         ;
     return status;
 }
 
 enum mg_status mg__child_run(const struct mg_child *child, int *status, int *error)
 {
-    int report[2] = {-1, -1}, failure[2] = {-1, -1}, signal_fd = -1, inherited = -1;
+    int report[2] = {-1, -1}, failure[2] = {-1, -1}, told[2] = {-1, -1}, signal_fd = -1, inherited = -1;
     enum mg_status result = MG_ERR_IO;
     sigset_t mine, before;
     sigemptyset(&mine);
@@ -108,7 +125,7 @@ enum mg_status mg__child_run(const struct mg_child *child, int *status, int *err
     sigprocmask(SIG_BLOCK, &mine, &before);
 
     signal_fd = signalfd(-1, &mine, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (signal_fd < 0 || pipe2(failure, O_CLOEXEC) < 0)
+    if (signal_fd < 0 || pipe2(failure, O_CLOEXEC) < 0 || pipe2(told, O_CLOEXEC) < 0)
         goto done;
     if (child->data) {
         if (pipe2(report, O_CLOEXEC) < 0)
@@ -124,26 +141,26 @@ enum mg_status mg__child_run(const struct mg_child *child, int *status, int *err
             goto done;
     }
     fflush(NULL);
-    pid_t self = getpid(), pid = fork();
-    if (pid < 0)
+    struct start start = {child, &before, inherited, failure[1]};
+    pid_t self = getpid(), keeper = fork(), pid = -1;
+    if (keeper < 0)
         goto done;
-    if (pid == 0)
-        become(child, self, &before, inherited, failure[1]);
+    if (keeper == 0)
+        mg__keep(self, told[1], (const int[2]){inherited, failure[1]}, become, &start);
     close(failure[1]);
-    failure[1] = -1;
+    close(told[1]);
+    failure[1] = told[1] = -1;
     close_if(inherited);
     inherited = -1;
-    int why = 0;
-    ssize_t n;
-    while ((n = read(failure[0], &why, sizeof(why))) < 0 && errno == EINTR)
-        ;
-    if (n == (ssize_t)sizeof(why)) {
-        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+    int why = EAGAIN;
+    if (!read_all(told[0], &pid, sizeof(pid)) || pid < 0 || read_all(failure[0], &why, sizeof(why))) {
+        while (waitpid(keeper, NULL, 0) < 0 && errno == EINTR)
             ;
         errno = why;
         goto done;
     }
-    *status = watch(child, pid, signal_fd, report[0]);
+    *status = watch(child, keeper, pid, signal_fd, report[0]);
+    read_all(told[0], status, sizeof(*status)); /* else the keeper was killed, and the program with it */
     result = MG_OK;
 done:
     *error = errno;
@@ -152,6 +169,8 @@ done:
     close_if(report[1]);
     close_if(failure[0]);
     close_if(failure[1]);
+    close_if(told[0]);
+    close_if(told[1]);
     close_if(signal_fd);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return result;

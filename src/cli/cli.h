@@ -102,6 +102,12 @@ enum mg_status mg__child_run(const struct mg_child *child, int *status, int *err
 /* To be called by a child of `parent` before exec: it ends when the parent does, however that ends. */
 void mg__child_bind(pid_t parent);
 
+/* ---- keeper.c ---- */
+/* In a child of `parent`; does not return. Starts a child of its own, which calls `become`, and writes to `told` its
+ * pid_t, -1: it could not, and once it has ended its status as from waitpid. Closes descriptors that are the child's
+ * alone, -1: none. When `parent` ends, whatever of the child's is left is killed. */
+_Noreturn void mg__keep(pid_t parent, int told, const int theirs[2], void (*become)(void *arg), void *arg);
+
 /* ---- missing.c ---- */
 /* Of a program that the loader did not start: tells of each library that it did not find. `setup` as for the child. */
 void mg__missing_libraries(const char *path, char **argv, void (*setup)(void *arg, int report_fd), void *setup_arg,

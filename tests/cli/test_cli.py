@@ -383,22 +383,43 @@ MARGAY_DEVICES=(none)
         out, _ = process.communicate(timeout=20)
         self.assertEqual((process.returncode, out), (9, b"caught\n"))
 
+    def assert_ends(self, child):
+        deadline = time.monotonic() + 20
+        while True:
+            try:
+                with open(f"/proc/{child}/stat", encoding="ascii") as stat:
+                    if stat.read().rsplit(")", 1)[1].split()[0] in "ZX":
+                        return # ended; who inherited it has not taken its status yet
+            except FileNotFoundError:
+                return
+            self.assertLess(time.monotonic(), deadline, "the program goes on without margay")
+            time.sleep(0.05)
+
     def test_a_killed_command_leaves_no_child(self):
         process = self.start("run", "sh", "-c", "echo ready; echo $$; exec sleep 600")
         child = int(process.stdout.readline())
         os.kill(child, 0)
         process.kill()
         process.communicate(timeout=20)
-        deadline = time.monotonic() + 20
-        while True:
-            try:
-                with open(f"/proc/{child}/stat", encoding="ascii") as stat:
-                    if stat.read().rsplit(")", 1)[1].split()[0] in "ZX":
-                        break # ended; who inherited it has not taken its status yet
-            except FileNotFoundError:
-                break
-            self.assertLess(time.monotonic(), deadline, "the program goes on without margay")
-            time.sleep(0.05)
+        self.assert_ends(child)
+
+    def test_nor_a_childs_child_of_its_own_session(self):
+        script = "echo ready; echo $$; (setsid sh -c 'echo $$; sleep 600; :' &); sleep 600; :"
+        process = self.start("run", "sh", "-c", script)
+        children = [int(process.stdout.readline()) for _ in range(2)]
+        for child in children:
+            os.kill(child, 0)
+        process.kill()
+        process.communicate(timeout=20)
+        for child in children:
+            self.assert_ends(child)
+
+    def test_what_a_program_leaves_behind_goes_on(self):
+        process = self.start("run", "sh", "-c", "echo ready; setsid sleep 600 >/dev/null 2>&1 & echo $!")
+        child = int(process.stdout.readline())
+        process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 0)
+        os.kill(child, signal.SIGKILL)
 
     def test_child_starts_with_an_open_signal_mask(self):
         r = self.margay("run", "grep", "SigBlk", "/proc/self/status")
