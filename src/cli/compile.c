@@ -1,9 +1,10 @@
 /* compile.c - a .cu file becomes a program in a folder of its own under $TMPDIR, which is removed after the run.
  *
  * nvcc's messages pass through. -lineinfo gives the PTX its source lines; -arch=sm_<device> puts PTX in beside the
- * machine code, and the PTX is what we run.
+ * machine code, and the PTX is what we run. What nvcc makes is kept (kept.c), so that it runs only when something
+ * changed.
  */
-#include "cli.h"
+#include "guard.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -61,7 +62,7 @@ int mg__compile(const struct mg_cli_options *o, const char *source, struct mg_co
     char *storage = malloc(strlen(o->nvcc_args ? o->nvcc_args : "") + 1);
     if (!storage)
         return mg__cli_complain(o, "out of memory");
-    if (o->nvcc_args && !split(o->nvcc_args, storage, argv, &argc, MG_COUNT(argv) - 8)) {
+    if (o->nvcc_args && !split(o->nvcc_args, storage, argv, &argc, MG_COUNT(argv) - 12)) {
         free(storage);
         return mg__cli_complain(o, "--nvcc-args: a quote is not closed, or there are too many words");
     }
@@ -76,6 +77,20 @@ int mg__compile(const struct mg_cli_options *o, const char *source, struct mg_co
     const char *slash = strrchr(source, '/'), *base = slash ? slash + 1 : source;
     snprintf(compiled->program, sizeof(compiled->program), "%s/%.*s", compiled->dir,
              (int)MG_MIN(strlen(base) - 3, (size_t)255), base);
+    argv[argc] = NULL;
+    struct mg_kept kept;
+    char list[sizeof(compiled->dir) + 16];
+    snprintf(list, sizeof(list), "%s/read.d", compiled->dir);
+    if (mg__kept_name(nvcc, argv + 1, source, &kept)) {
+        if (mg__kept_take(&kept, compiled->program)) {
+            mg__cli_say(o, "%s has not changed: what nvcc made of it is in %s", source, kept.path);
+            free(storage);
+            return -1;
+        }
+        argv[argc++] = "-MD";
+        argv[argc++] = "-MF";
+        argv[argc++] = list;
+    }
     argv[argc++] = "-o";
     argv[argc++] = compiled->program;
     argv[argc++] = source;
@@ -90,8 +105,10 @@ int mg__compile(const struct mg_cli_options *o, const char *source, struct mg_co
     int status = 0, error = 0;
     enum mg_status ran = mg__child_run(&child, &status, &error);
     free(storage);
-    if (ran == MG_OK && WIFEXITED(status) && WEXITSTATUS(status) == 0 && access(compiled->program, X_OK) == 0)
+    if (ran == MG_OK && WIFEXITED(status) && WEXITSTATUS(status) == 0 && access(compiled->program, X_OK) == 0) {
+        mg__kept_put(&kept, compiled->program, list);
         return -1;
+    }
     mg__compile_clean(compiled);
     if (ran != MG_OK)
         return mg__cli_complain(o, "%s: %s", nvcc, strerror(error));

@@ -1,8 +1,7 @@
 /* format.c - a finding in the form that other tools read: --format.
  *
- *   gcc      file:line:column: error: kernel: what happened [check/kind], with notes: editors and build logs jump to
- * such lines github   ::error file=…,line=…,col=…,title=…::kernel: what happened, which GitHub shows beside the changed
- * line
+ *   gcc      file:line:column: error: kernel: what happened [check/kind], with notes: editors jump to such lines
+ *   github   ::error file=…,line=…,col=…,title=…::kernel: what happened: GitHub shows it beside the line
  *
  * Each message is one line: what would break it (a newline in a name, a colon in a property) is replaced or escaped as
  * the format asks. File names are relative to the working folder where they lie below it.

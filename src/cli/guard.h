@@ -1,4 +1,4 @@
-/* guard.h - what guards a build: budgets of kernels, and messages in the form that other tools read. */
+/* guard.h - what guards a build: budgets of kernels, messages in the form that other tools read; programs kept. */
 #ifndef MG_GUARD_H
 #define MG_GUARD_H
 #include "cli.h"
@@ -19,4 +19,15 @@ void mg__budgets_free(struct mg_budgets *budgets);
  * status to exit with. */
 int mg__budgets_judge(const struct mg_budgets *budgets, const struct mg_cli_options *options,
                       const struct mg_tally *tally, const struct mg_style *style, struct mg_strbuf *out);
+
+/* ---- kept.c: programs that nvcc made, kept by what it made them of ---- */
+struct mg_kept {
+    char path[4096]; /* "": it is not to be kept */
+    uint64_t began;
+};
+/* False: what nvcc is told (`args`, which end in NULL) does not say all that the program depends on. */
+bool mg__kept_name(const char *nvcc, const char *const *args, const char *source, struct mg_kept *kept);
+bool mg__kept_take(const struct mg_kept *kept, const char *program); /* false: nvcc is needed */
+/* `list`: what -MD wrote. */
+void mg__kept_put(const struct mg_kept *kept, const char *program, const char *list);
 #endif
