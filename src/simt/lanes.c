@@ -303,13 +303,14 @@ MG_NO_TSAN static ALWAYS_INLINE void load_shape(struct mg_warp *w, const struct 
 MG_NO_TSAN static ALWAYS_INLINE void store_shape(struct mg_warp *w, const struct mg_mem *mem, uint32_t mask,
                                                  const struct mg_shape *s, uint8_t *p)
 {
-    if (mask == ~0u && s->plan == MG_PLAN_CONTIGUOUS && mem->vec == 1 && mem->width >= 4) {
-        memcpy(p, mg__slot(w, mem->reg[0]), mem->width == 4 ? 128 : 256);
+    /* 4 bytes of a register of 64 bits do not lie in a row */
+    if (mask == ~0u && s->plan == MG_PLAN_CONTIGUOUS && mem->vec == 1 && mem->width == (mem->dst64 ? 8 : 4)) {
+        memcpy(p, mg__slot(w, mem->reg[0]), 32u * mem->width);
         return;
     }
     for (unsigned v = 0; v < mem->vec; v++, p += mem->width) {
         const void *r = mg__slot(w, mem->reg[v]);
-        if (mem->width == 4) {
+        if (mem->width == 4 && !mem->dst64) {
             const uint32_t *r4 = r;
             if (mask == ~0u)
                 for (unsigned i = 0; i < 32; i++)

@@ -193,6 +193,13 @@ static void written(void **state)
                  "st.global.v2.u8 [%d1+12], {%h1, %h0}; ld.global.v4.u8 {%h0, %h1, %h2, %h3}, [%d0+12];\n"
                  "st.global.v2.u16 [%d1+20], {%h3, %h0};"),
           6, 77);
+    hold1("words of registers of 64 bits",
+          KERNEL("", PLACES "mul.wide.u32 %d5, %gid, 7; st.global.u32 [%d1], %d5; mul.wide.u32 %d6, %gid, 12;\n"
+                 "add.u64 %d6, %d6, %b; st.global.u32 [%d6+32768], %d5; ld.global.u32 %d7, [%d0];\n"
+                 "st.global.u32 [%d1+65536], %d7; st.global.u16 [%d6+131072], %d7;"),
+          8, 96);
+    for (unsigned i = 0; i < 8 * 96; i++)
+        assert_int_equal(((uint32_t *)(uintptr_t)devices[1].out)[i], 7 * i);
     hold1("generic addresses of several spaces",
           KERNEL(".shared .align 16 .b8 buf[1024];\n",
                  PLACES ".local .align 8 .b8 mine[64]; mov.u64 %d5, mine; cvta.local.u64 %d5, %d5; mov.u64 %d6, buf;\n"
