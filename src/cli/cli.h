@@ -18,7 +18,7 @@ struct mg_cli_options {
     const struct mg_arch *arch;
     const struct mg_board *board;
     unsigned launches, threads, devices, timeout_ms; /* 0: not given */
-    bool verbose, strict;
+    bool verbose, strict, quiet;
     const char *expect; /* profile: budgets, as written */
     int format;         /* enum mg_format of guard.h */
     const char *svg; /* advise */

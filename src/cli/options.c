@@ -203,6 +203,9 @@ static int apply(void *arg, int id, const char *value)
             return mg__cli_complain(o, "--engine %s: jit, quick or interp is needed", value);
         o->engine = value;
         break;
+    case OPT_QUIET:
+        o->quiet = true;
+        break;
     case OPT_VERBOSE:
         o->verbose = true;
         break;

@@ -33,7 +33,7 @@ struct run {
     struct mg_strbuf errors, warnings; /* JSON objects, commas between */
     struct mg_arena held_arena; /* check: errors wait until it is known whether a finding stands for them */
     MG_VEC(struct held_error *) held;
-    bool progress_shown;
+    bool progress_shown, noted;
     char libdir[PATH_MAX];
     unsigned cudart; /* 12 or 13 */
 };
@@ -156,6 +156,19 @@ static void show_warning(struct run *run, const char *kernel, const struct mg_di
     mg__strbuf_free(&text);
 }
 
+/* Once, however many processes the program has. The collection's bench knows. */
+static void show_note(struct run *run, const char *note)
+{
+    const struct mg_cli_options *o = run->session->options;
+    struct mg_strbuf text = {0};
+    if (run->noted || o->quiet || o->command == MG_CMD_BENCH)
+        return;
+    run->noted = true;
+    if (mg__layout_text(&text, &o->style, note, strlen(note), UINT32_MAX, NULL))
+        fprintf(stderr, "margay: note: %s (--quiet leaves this out)\n", text.at);
+    mg__strbuf_free(&text);
+}
+
 static void hold_error(struct run *run, const struct mg_record *record)
 {
     struct held_error *held = mg__arena_alloc(&run->held_arena, sizeof(*held));
@@ -252,6 +265,8 @@ static void handle(struct run *run, const char *line, size_t length)
                 hold_error(run, &record);
             else
                 show_error(run, record.kernel, &record.diag);
+        } else if (record.kind == MG_RECORD_NOTE) {
+            show_note(run, record.note);
         } else if (record.kind == MG_RECORD_WARNING) {
             append_object(run, &run->warnings, record.json);
             show_warning(run, record.kernel, &record.diag);

@@ -88,6 +88,12 @@ void mg__cudart_warn(const char *kernel, const struct mg_diag *diag)
         say("warning", kernel, diag);
 }
 
+void mg__cudart_note_times(void)
+{
+    mg__report_note(mg__cudart.process.report, "times that the program takes with events (cudaEventElapsedTime) are "
+                                               "the simulator's and no GPU's; the counts are a GPU's");
+}
+
 int mg__cudart_error_of(enum mg_status status)
 {
     switch (status) {

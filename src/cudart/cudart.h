@@ -61,6 +61,7 @@ int mg__cudart_done(int error); /* keeps `error` as the thread's last one; retur
 void mg__cudart_tell(const char *kernel, const struct mg_diag *diag);
 /* Likewise, as a warning: the program goes on. */
 void mg__cudart_warn(const char *kernel, const struct mg_diag *diag);
+void mg__cudart_note_times(void); /* the program asked how long something took */
 int mg__cudart_error_of(enum mg_status status);
 bool mg__cudart_sticky(enum mg_status status);
 void mg__cudart_poison(struct cudart_device *device, int error);

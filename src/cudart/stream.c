@@ -370,5 +370,6 @@ int mg__cudaEventElapsedTime(float *ms, void *start, void *end)
     if (!error)
         *ms = (float)((double)(int64_t)(b->time - a->time) * 1e-6);
     mg__cudart_unlock();
+    mg__cudart_note_times();
     return mg__cudart_done(error);
 }

@@ -130,7 +130,8 @@ struct mg_device_kernel {
     int carveout;
     struct mg_dim3 cluster;    /* of launches that name none; 0: none either */
     bool cluster_non_portable; /* more than 8 blocks are allowed */
-    bool wanted; /* its launches are recorded */
+    bool wanted;      /* its launches are recorded */
+    bool reads_clock; /* and the user is to know whose time that is */
     struct mg_device_told { /* lines that were warned of */
         char file[256];
         unsigned line;

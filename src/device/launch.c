@@ -132,6 +132,9 @@ enum mg_status mg__device_launch(struct mg_device_kernel *k, const struct mg_dev
         return out->status = mg__diag_set(&out->diag, MG_ERR_NOMEM, "no host memory for a launch");
     memset(params, 0, k->info.param_size);
     launch.params = params;
+    if (k->reads_clock)
+        mg__report_note(d->options.report, "the clock that kernels read (clock, clock64) counts the simulator's steps "
+                                           "and no GPU's cycles; the other counts are a GPU's");
     out->status = pack(k, l->args, params, &out->diag);
     if (!out->status)
         out->status = run(k, l, &launch, &out->diag);

@@ -231,6 +231,15 @@ static void apply_code(struct mg_device_kernel *k)
     k->info.max_threads = q.threads;
 }
 
+static bool reads_clock(const struct mg_ptx_func *f)
+{
+    for (size_t i = 0; i < f->noperands; i++)
+        if (f->operands[i].kind == MG_OPND_SREG && f->operands[i].index >= MG_SR_CLOCK &&
+            f->operands[i].index <= MG_SR_CLOCK64)
+            return true;
+    return false;
+}
+
 enum mg_status mg__device_kernel(struct mg_device_module *m, const char *name, struct mg_device_kernel **kernel)
 {
     struct mg_simt_kernel *simt = mg__simt_kernel_find(m->simt, name);
@@ -257,6 +266,7 @@ enum mg_status mg__device_kernel(struct mg_device_module *m, const char *name, s
     apply_code(k);
     const struct mg_device_options *o = &m->device->options;
     k->wanted = o->report && (!o->only || !regexec(o->only, k->name, 0, NULL, 0));
+    k->reads_clock = k->wanted && reads_clock(k->info.func);
     *kernel = k;
     return MG_OK;
 }

@@ -218,6 +218,9 @@ enum mg_status mg__record_parse(const char *line, size_t length, struct mg_arena
         record->kernel = get_text(root, "kernel", arena);
         record->done = get_u64(root, "done");
         record->total = get_u64(root, "total");
+    } else if (!strcmp(kind, "note")) {
+        record->kind = MG_RECORD_NOTE;
+        record->note = get_text(root, "text", arena);
     } else if (!strcmp(kind, "end")) {
         record->kind = MG_RECORD_END;
     }

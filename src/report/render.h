@@ -17,6 +17,7 @@ enum mg_record_kind {
     MG_RECORD_ADVICE,
     MG_RECORD_ERROR,
     MG_RECORD_WARNING, /* as an error; the program goes on */
+    MG_RECORD_NOTE,
     MG_RECORD_PROGRESS,
     MG_RECORD_END
 };
@@ -30,6 +31,7 @@ struct mg_record {
     const char *json;               /* LAUNCH, FINDING, ADVICE, ERROR, WARNING: the object that report files hold */
     const char *kernel;             /* ERROR, WARNING, PROGRESS */
     struct mg_diag diag;            /* ERROR, WARNING */
+    const char *note;               /* NOTE: a sentence without its full stop */
     uint64_t done, total;           /* PROGRESS */
 };
 /* One line of the stream, without its newline. MG_ERR_SYNTAX: damaged; the reader may go on with the next line. */

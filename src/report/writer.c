@@ -21,6 +21,7 @@ struct mg_report_writer {
     int fd;
     bool owned;  /* opened by us: a path */
     bool broken; /* a write failed: nothing more is tried */
+    bool noted;  /* there was a note */
     uint64_t launches;
     bool keeps;                     /* nothing is written: */
     struct mg_report_device device; /* the report's header, */
@@ -282,6 +283,22 @@ void mg__report_crash(struct mg_report_writer *w, const char *kernel, const stru
     at = put_raw(line, room, at, diag->hint);
     at = put_raw(line, room, at, "\n");
     (void)write_all(STDERR_FILENO, line, at);
+}
+
+enum mg_status mg__report_note(struct mg_report_writer *w, const char *text)
+{
+    struct mg_strbuf line = {0};
+    if (!w || w->keeps)
+        return MG_OK;
+    pthread_mutex_lock(&w->lock);
+    bool again = w->noted;
+    w->noted = true;
+    pthread_mutex_unlock(&w->lock);
+    if (again)
+        return MG_OK;
+    bool ok = mg__strbuf_printf(&line, "{\"record\": \"note\", \"text\": ") && mg__json_string(&line, text) &&
+              mg__strbuf_append(&line, "}", 1);
+    return emit(w, &line, ok);
 }
 
 enum mg_status mg__report_progress(struct mg_report_writer *w, const char *kernel, uint64_t done, uint64_t total)

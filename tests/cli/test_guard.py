@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_guard.py - what guards a build: --expect and --format.
+"""test_guard.py - what guards a build: --expect and --format; whose times a program's own are.
 
 The programs are compiled here; what they must be told is worked out by hand beside them.
 
@@ -169,6 +169,48 @@ class Format(Guard):
     def test_no_such_format(self):
         self.assertIn("--format xml: text, gcc or github is needed", self.margay("check", "--format", "xml", "./race",
                                                                                  status=2).stderr)
+
+
+TIMES = """\
+#include <cstdio>
+__global__ void clocked(long long *out) { out[0] = clock64(); }
+__global__ void plain(long long *out) { out[0] = 1; }
+int main(int argc, char **)
+{
+    long long *d;
+    float ms;
+    cudaEvent_t a, b;
+    cudaMalloc(&d, sizeof(*d));
+    cudaEventCreate(&a);
+    cudaEventCreate(&b);
+    cudaEventRecord(a);
+    if (argc == 2)
+        clocked<<<1, 1>>>(d);
+    else
+        plain<<<1, 1>>>(d);
+    cudaEventRecord(b);
+    cudaEventSynchronize(b);
+    for (int i = 0; argc == 3 && i < 5; i++)
+        cudaEventElapsedTime(&ms, a, b);
+}
+"""
+
+
+class Times(Guard):
+    """Whose times a program's own are is said once, and only to those who ask for times."""
+
+    def test_notes(self):
+        self.build("times", TIMES)
+        for command in ("run", "profile", "check", "advise"):
+            for args, words in (((), None), (("x",), "clock64"), (("x", "y"), "cudaEventElapsedTime")):
+                done = self.margay(command, "./times", *args, status=0)
+                notes = [line for line in done.stderr.splitlines() if "note:" in line]
+                self.assertEqual(len(notes), 1 if words else 0, done.stderr)
+                if words:
+                    self.assertTrue(notes[0].startswith("margay: note: "), notes[0])
+                    self.assertIn(words, notes[0])
+                    self.assertIn("simulator's", notes[0])
+                    self.assertNotIn("note:", self.margay(command, "--quiet", "./times", *args).stderr)
 
 
 if __name__ == "__main__":
