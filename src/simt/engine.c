@@ -5,10 +5,10 @@
  * diverges, an instruction that it does not have) is a walk of that warp through the ops from there; it comes back at
  * the next block that is an entry, or at a barrier, if all its lanes are together again and its registers have the form
  * that is expected there. When a warp waits on such a walk, the whole block is handed to the interpreter: every warp's
- * state is written out as the interpreter has it, and sched.c goes on. Only better code than it began with takes it
+ * state is written out as the interpreter has it, and turns.c goes on. Only better code than it began with takes it
  * back (mg__engine_take).
  *
- * Turns and rounds are sched.c's, with the interpreter as without. Compiled code ends a turn in a loop, when the slice
+ * Turns and rounds are turns.c's, with the interpreter as without. Compiled code ends a turn in a loop, when the slice
  * is used up; the warp's next turn begins as a walk. A block that is parked, or that goes over to better code, has
  * all its warps written out.
  */

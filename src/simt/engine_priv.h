@@ -44,7 +44,7 @@ enum mg_engine_outcome {
     MG_ENGINE_INTERPRET /* the interpreter goes on */
 };
 enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_block *b);
-/* sched.c: a warp's turn and a round have ended, w->stop says how; true: the block is to be parked. */
+/* turns.c: a warp's turn and a round have ended, w->stop says how; true: the block is to be parked. */
 void mg__turn_over(struct mg_block *b, struct mg_warp *w);
 bool mg__round_over(struct mg_block *b);
 

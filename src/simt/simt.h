@@ -44,7 +44,7 @@ void mg__simt_set_stack(struct mg_simt *simt, uint64_t bytes);
 /* The heap of device-side malloc; 8 MiB at first. MG_ERR_INVALID once a kernel that uses it was launched;
  * MG_ERR_NOMEM: more than there is. */
 enum mg_status mg__simt_set_heap(struct mg_simt *simt, uint64_t bytes);
-bool mg__simt_printed(struct mg_simt *simt); /* a kernel that calls printf was launched */
+bool mg__simt_printed(struct mg_simt *simt);      /* a kernel that calls printf was launched */
 void mg__simt_reset_limits(struct mg_simt *simt); /* both as at first; what the heap holds is gone */
 
 /* ---- device memory: thread-safe ---- */
@@ -82,17 +82,17 @@ struct mg_simt_kernel_info {
     const struct mg_ptx_func *func;
     const struct mg_ptx_module *ptx;
     uint32_t shared_static, local_bytes, const_bytes; /* shared: bytes a block; local: bytes a thread */
-    uint32_t max_threads; /* a block: the device's limit or .maxntid */
-    uint32_t regs;        /* registers a thread: an estimate from liveness (PTX has no allocation), at least 16 */
+    uint32_t max_threads;                             /* a block: the device's limit or .maxntid */
+    uint32_t regs; /* registers a thread: an estimate from liveness (PTX has no allocation), at least 16 */
     uint64_t param_size;
 };
 void mg__simt_kernel_info(const struct mg_simt_kernel *kernel, struct mg_simt_kernel_info *info);
 
 struct mg_simt_launch {
     struct mg_dim3 grid, block;
-    uint32_t shared;          /* dynamic, bytes */
-    const void *params;       /* info.param_size bytes, laid out as func->params[i]->offset says */
-    bool cooperative;         /* grid-wide synchronisation: all blocks resident at once */
+    uint32_t shared;    /* dynamic, bytes */
+    const void *params; /* info.param_size bytes, laid out as func->params[i]->offset says */
+    bool cooperative;   /* grid-wide synchronisation: all blocks resident at once */
     /* What the kernel takes as it was compiled, and what it was allowed; what is 0 there is as its PTX tells, and with
      * NULL all of it. With `estimated` its registers are no more than that: no launch is refused for them. */
     const struct mg_occupancy_query *compiled;
@@ -104,6 +104,7 @@ struct mg_simt_launch {
     void *warn_context;
     struct mg_dim3 cluster;    /* blocks of a cluster; 0: as the kernel says, or none */
     bool cluster_non_portable; /* more than 8 are allowed */
+    bool patient;              /* it has turns: mg__simt_turn. Else its first turn is all of it, or it cannot begin */
 };
 /* Which limit of the device the launch breaks: *shape is what was asked, and the record begins with the kernel's name.
  * mg__simt_launch asks first. */
@@ -112,6 +113,18 @@ enum mg_launch_fault mg__simt_check(const struct mg_simt_kernel *kernel, const s
 /* Synchronous. Limits are checked first (MG_ERR_INVALID: dimensions; MG_ERR_LAUNCH_LIMIT). An instruction that the
  * engine does not execute stops the launch when a warp reaches it (MG_ERR_UNSUPPORTED). `diag` names the source line,
  * block and thread of a fault. */
-enum mg_status mg__simt_launch(struct mg_simt *simt, struct mg_simt_kernel *kernel,
-                               const struct mg_simt_launch *launch, struct mg_diag *diag);
+enum mg_status mg__simt_launch(struct mg_simt *simt, struct mg_simt_kernel *kernel, const struct mg_simt_launch *launch,
+                               struct mg_diag *diag);
+/* The same in steps, for launches that go on side by side. One thread at a time may be in a step of a launch, and it is
+ * given turns until it is over. */
+struct mg_run;
+enum mg_status mg__simt_begin(struct mg_simt *simt, struct mg_simt_kernel *kernel, const struct mg_simt_launch *launch,
+                              struct mg_run **run, struct mg_diag *diag);
+/* True: it is over. Else the turn is: it seems to wait for what it does not do itself, or has run for long, or there is
+ * no room on the device; *moved: it has done more than wait. How long turns are is told by what warps do. */
+bool mg__simt_turn(struct mg_run *run, bool *moved);
+void mg__simt_excuse(struct mg_run *run, uint64_t ns); /* its time limit does not run for as long, after a turn */
+void mg__simt_abandon(struct mg_run *run);             /* its next turn ends it as if its time were over */
+enum mg_status mg__simt_status(const struct mg_run *run, struct mg_diag *diag); /* how it ended */
+void mg__simt_end(struct mg_run *run); /* of one that is over: the observers are told, and it is gone */
 #endif

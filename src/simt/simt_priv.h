@@ -361,7 +361,7 @@ struct mg_block {
     uint32_t rank;  /* in it */
     bool waits;     /* for the cluster's barrier: no warp can run before it opens */
     bool compiled;  /* it began as compiled code */
-    bool engine;    /* engine.c runs its warps; else sched.c interprets them */
+    bool engine;    /* engine.c runs its warps; else turns.c interprets them */
     bool fresh;     /* of engine.c: no warp has run */
     bool as_begun;  /* the last block here ran compiled from end to end: its warps' state is what one begins with */
     const struct mg_tier *tier; /* that it began with, or went on as */
@@ -415,7 +415,15 @@ struct mg_worker {
     uint32_t nclusters;
     uint64_t next, end;              /* clusters taken and not begun */
     atomic_ullong done, begun;       /* clusters */
+    bool made, ended;                /* its memory; all that it had to run */
     bool parked_last;                /* the last cluster was parked: begin another */
+    const struct mg_cluster *last;   /* that it ran */
+    uint32_t at;                     /* its place among them */
+    bool drained;                    /* there are no more to begin */
+    bool rests;                      /* the turn of a patient launch is over */
+    uint32_t idle;                   /* shares in a row in which blocks only polled */
+    uint64_t spent;                  /* slices of the turn */
+    uint64_t *seen; /* by segment: executed before the turn, and when half of its idle shares were over */
     bool alone;                      /* there is no other block to run instead of the one that runs */
     const struct mg_cluster *late;   /* that it had when the launch's time was over */
     bool due;                        /* the launch's end, its time, or better code: to be looked at */
@@ -439,8 +447,9 @@ struct mg_run {
     struct mg_simt *simt;
     const struct mg_program *program;
     struct mg_launch_info info;
-    const struct mg_simt_launch *launch;
-    const uint8_t *params;
+    struct mg_simt_launch asked;
+    const struct mg_simt_launch *launch; /* the same */
+    uint8_t *params;
     uint32_t param_size;
     uint32_t shared_total;
     uint32_t local_stride;
@@ -459,7 +468,17 @@ struct mg_run {
     uint32_t cluster_size;
     bool cluster_named;   /* by the kernel or the launch */
     uint64_t nclusters;
-    uint32_t resident;    /* most clusters that have begun and not ended: as many as fit on the device */
+    uint32_t fit;         /* clusters that the device holds at once */
+    uint32_t resident;    /* most that have begun and not ended: what others leave of those */
+    struct mg_run *next_open; /* of the launches that have begun and not ended */
+    bool begun;
+    bool patient;         /* its turn may end before it does */
+    bool moved;           /* in its last turn it did more than wait */
+    bool abandoned;       /* nobody waits for it any more */
+    bool own_workspace;
+    unsigned observing;   /* observers that have begun it */
+    enum mg_status status; /* how it ended, and why */
+    struct mg_diag diag;
     atomic_int stop;      /* a fault, a time-out: everybody ends */
     atomic_ullong deadline; /* ns, 0: none; while code is made it waits, and then moves on by as much */
     uint64_t last_progress;
@@ -499,6 +518,7 @@ struct mg_simt {
     pthread_mutex_t launch_lock, print_lock;
     struct mg_memory *memory;
     struct mg_simt_module *modules;
+    struct mg_run *open;    /* launches that have begun and not ended */
     atomic_ullong programs; /* that were made */
     const struct mg_lanes *lanes;
     const struct mg_engine *engine;
@@ -762,10 +782,11 @@ bool mg__engine_back(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
 struct mg_described *mg__tier_kernel(struct mg_simt_kernel *kernel, const struct mg_dim3 *block, uint64_t blocks);
 void mg__tier_kernel_free(struct mg_simt_kernel *kernel);
 
-/* sched.c */
+/* late.c */
 bool mg__run_due(struct mg_worker *worker); /* the launch's time is over; shows progress on the way */
-/* The slice is used up. True: it goes on with another one; else w->stop says why not. */
+/* turns.c: the slice is used up. True: it goes on with another one; else w->stop says why not. */
 bool mg__slice_over(struct mg_warp *w);
-enum mg_status mg__run(struct mg_run *run, struct mg_diag *diag);
+/* sched.c: a turn of the launch. True: it is over, with run->status; else run->moved says what came of the turn. */
+bool mg__run(struct mg_run *run);
 void mg__barrier_check(struct mg_block *block, unsigned index);
 #endif

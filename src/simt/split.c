@@ -9,7 +9,7 @@
  *
  * Independent progress (CUDA promises it from compute capability 7.0 on): when the warp's turn is over, the leaf that
  * has not run for longest is next; and lanes that wait at a join are let go, for they may hold the lock that the others
- * want, soon where every leaf only polls, and after very many turns (MG_APART, sched.c) whatever the leaves do. That
+ * want, soon where every leaf only polls, and after very many turns (MG_APART, turns.c) whatever the leaves do. That
  * ends their convergence, not the program's correctness.
  *
  * A slice is charged where loops and functions begin (mg__op_loop), and by polls. Compiled code charges the same, so

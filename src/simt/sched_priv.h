@@ -1,0 +1,28 @@
+/* sched_priv.h - what sched.c, turns.c, late.c and worker.c share: how blocks are run, and what ends a launch. */
+#ifndef MG_SCHED_PRIV_H
+#define MG_SCHED_PRIV_H
+#include "simt/engine_priv.h"
+
+/* TAKEN: compiled code can go on; WAITS: no warp can run, and some wait for the cluster's barrier */
+enum mg_outcome { MG_BLOCK_DONE, MG_BLOCK_PARKED, MG_BLOCK_STOPPED, MG_BLOCK_TAKEN, MG_BLOCK_WAITS };
+
+/* sched.c: of a patient launch a block has used up its share, so many slices; `idle`: it only polled. */
+void mg__share_over(struct mg_worker *worker, bool idle, uint64_t slices);
+
+/* turns.c */
+/* A turn for each of its blocks, and more as long as none of them was parked. */
+enum mg_outcome mg__run_cluster(struct mg_worker *worker, struct mg_cluster *cluster);
+/* The worker goes over to better code if there is some. False: out of memory. */
+bool mg__worker_rise(struct mg_worker *worker);
+
+/* late.c */
+void mg__deadlock(struct mg_cluster *cluster);
+bool mg__out_of_time(struct mg_worker *worker, const struct mg_cluster *cluster);
+void mg__tell_late(struct mg_run *run); /* all workers have stopped, and hold what they had */
+void mg__no_memory(struct mg_worker *worker);
+
+/* worker.c */
+bool mg__worker_make(struct mg_worker *worker);
+void mg__worker_tell(struct mg_worker *worker); /* the observers, what they have not been told yet */
+void mg__worker_free(struct mg_worker *worker);
+#endif
