@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """embed.py - the simulator inside a Python program: PTX text in, results and counters out. Nothing but ctypes is needed.
 
-Run:  python3 embed.py [libmargay.so]      (default: the installed one; MARGAY_LIBRARY names another)
+Run:  python3 examples/embed.py [libmargay.so]   (default: that of build/ here, else the installed one; MARGAY_LIBRARY names
+another)
 
 What is here is all that a code generator needs for a device without a GPU: memory by address, a program made of PTX
 text and the name of its kernel, and launches with pointers and numbers as arguments. The kernel adds two vectors; its
@@ -121,10 +122,19 @@ class Program:
                                                     ctypes.c_uint32(shared), arguments))
 
 
+def find_library():
+    if len(sys.argv) > 1:
+        return sys.argv[1]
+    built = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "build", "libmargay.so.0")
+    return os.environ.get("MARGAY_LIBRARY") or (built if os.path.exists(built) else "libmargay.so.0")
+
+
 def main():
-    library = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("MARGAY_LIBRARY", "libmargay.so.0")
     n = 1000
-    device = Device(library, profile=1)
+    try:
+        device = Device(find_library(), profile=1)
+    except OSError as error:
+        sys.exit(f"{error}\nBuild it with `make`, install it with `make install`, or name it: embed.py path/to/libmargay.so.0")
     x, y, z = (device.alloc(4 * n) for _ in range(3))
     device.copy_in(x, array.array("f", range(n)).tobytes())
     device.copy_in(y, array.array("f", (0.5 * i for i in range(n))).tobytes())

@@ -68,10 +68,13 @@ const struct mg_arch *mg_arch_at(size_t index);
 /* "9.0", "90", "sm_90", "sm_90a" or "compute_90". NULL: no such text or capability. */
 const struct mg_arch *mg_arch_parse(const char *text);
 
-/* Boards, by capability. mg_board_find takes a part of a name in any case: "h100". The first that ends with it, so
- * that a whole name finds its own; else that has it as whole words; else within one. NULL when none has. */
+/* Boards, by capability. mg_board_find takes a part of a name in any case: "h100". Those that end with it, so that a
+ * whole name finds its own; else that have it as whole words; else within one. Of several the one that stands for its
+ * capability; NULL when none has it, or several do and none of them (or more than one) stands for its capability.
+ * mg_board_match says which fit that well: at most `room` of them in `boards`, and how many there are. */
 const struct mg_board *mg_board_at(size_t index);
 const struct mg_board *mg_board_find(const char *name);
+size_t mg_board_match(const char *name, const struct mg_board **boards, size_t room);
 /* At the boost clock: FLOP/s of FP32 (a fused multiply-add is two), bytes/s of device
  * memory and of all shared memory. */
 double mg_board_fp32_peak(const struct mg_board *board);

@@ -172,6 +172,25 @@ static void fill_rows(struct bench_case *c)
                                                    .gain = "", .mark = -1, .figure = -1};
 }
 
+/* Whether --sizes is a list of sizes of the operation, which may have several element types: told once. */
+static bool sizes_fit(const struct bench_options *options)
+{
+    for (size_t o = 0; bench_ops[o]; o++) {
+        const char *at = options->sizes;
+        struct bench_size size;
+        if (!wanted(options, bench_ops[o]))
+            continue;
+        while (*at) {
+            if (!bench_parse_size(at, bench_ops[o]->dims, &size, &at)) {
+                complain("this is no list of sizes of the operation", at);
+                return false;
+            }
+            at += *at == ',';
+        }
+    }
+    return true;
+}
+
 /* 0, 1 or 2 as for the exit status. */
 static int run_op(const struct bench_op *op, const struct bench_options *options)
 {
@@ -182,7 +201,7 @@ static int run_op(const struct bench_op *op, const struct bench_options *options
         memset(&c, 0, sizeof c);
         c.op = op;
         if (!bench_parse_size(sizes, op->dims, &c.size, &sizes))
-            return complain("this is no list of sizes of the operation", sizes);
+            return 2; /* not one of ours: sizes_fit has read the user's */
         sizes += *sizes == ',';
         bench_print_size(&c.size, op->dims, c.size_text, sizeof c.size_text);
         c.work = op->work(&c.size);
@@ -245,6 +264,8 @@ int main(int argc, char **argv)
     }
     if (options.sizes && options.nnames != 1)
         return complain("--sizes wants one operation", NULL);
+    if (options.sizes && !sizes_fit(&options))
+        return 2;
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
         fputs("margay-bench: error: no GPU; `margay bench` runs it without one\n", stderr);
         return 2;

@@ -129,6 +129,22 @@ static void list_sites(struct mg_facts *f, struct mg_report_advice *a)
     }
 }
 
+/* The largest part of the estimate; a grid that leaves multiprocessors idle is limited by that before all. */
+static const char *limiter_of(const struct mg_facts *f)
+{
+    const struct {
+        double seconds;
+        const char *name;
+    } parts[] = {{f->s_memory, "device memory"}, {f->s_again, "repeated reads"}, {f->s_shared, "shared memory"},
+                 {f->s_issue, "instructions"},   {f->s_barrier, "barriers"},     {f->s_atomic, "atomics"},
+                 {f->s_const, "constant memory"}};
+    size_t largest = 0;
+    for (size_t i = 1; i < MG_COUNT(parts); i++)
+        if (parts[i].seconds > parts[largest].seconds)
+            largest = i;
+    return f->seconds <= 0 ? "nothing" : parts[largest].name;
+}
+
 static void describe(struct mg_facts *f, enum mg_status ended, struct mg_report_advice *a)
 {
     const struct mg_launch_info *info = f->info;
@@ -153,6 +169,7 @@ static void describe(struct mg_facts *f, enum mg_status ended, struct mg_report_
         .flops_f32 = f->flops_f32,
         .flops_f64 = f->flops_f64,
         .seconds = f->seconds,
+        .limiter = limiter_of(f),
         .verdict = "",
     };
     char *name = mg__report_demangle(info->kernel);

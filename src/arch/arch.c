@@ -102,15 +102,27 @@ static int has_words(const char *name, const char *part)
     return found;
 }
 
+size_t mg_board_match(const char *name, const struct mg_board **found, size_t room)
+{
+    size_t count = 0;
+    for (int wanted = 3; name && name[0] && wanted > 0 && !count; wanted--)
+        for (size_t i = 0; i < MG_COUNT(boards); i++)
+            if (has_words(boards[i].name, name) == wanted && count++ < room)
+                found[count - 1] = &boards[i];
+    return count;
+}
+
 const struct mg_board *mg_board_find(const char *name)
 {
-    if (!name || !name[0])
-        return NULL;
-    for (int wanted = 3; wanted > 0; wanted--)
-        for (size_t i = 0; i < MG_COUNT(boards); i++)
-            if (has_words(boards[i].name, name) == wanted)
-                return &boards[i];
-    return NULL;
+    const struct mg_board *found[MG_COUNT(boards)], *standing = NULL;
+    size_t count = mg_board_match(name, found, MG_COUNT(boards)), representatives = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (mg_arch_find(found[i]->cc)->board != found[i])
+            continue;
+        standing = found[i];
+        representatives++;
+    }
+    return count == 1 ? found[0] : representatives == 1 ? standing : NULL;
 }
 
 double mg_board_fp32_peak(const struct mg_board *board)

@@ -97,6 +97,9 @@ static int watch(const struct mg_child *child, pid_t keeper, pid_t pid, int sign
         while (read(signal_fd, &info, sizeof(info)) == sizeof(info)) {
             if (info.ssi_signo != SIGCHLD && info.ssi_code != SI_KERNEL)
                 kill(pid, (int)info.ssi_signo);
+            if (child->asked_to_end && (info.ssi_signo == SIGINT || info.ssi_signo == SIGTERM ||
+                                        info.ssi_signo == SIGHUP || info.ssi_signo == SIGQUIT))
+                *child->asked_to_end = (int)info.ssi_signo;
         }
         pid_t ended = waitpid(keeper, &status, WNOHANG);
         if (ended == keeper) {

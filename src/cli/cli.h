@@ -21,7 +21,9 @@ struct mg_cli_options {
     bool verbose, strict, quiet;
     const char *expect; /* profile: budgets, as written */
     int format;         /* enum mg_format of guard.h */
+    bool reserved;      /* standard output is a report's: the program's own goes to standard error */
     const char *svg; /* advise */
+    bool full;
     /* check: */
     const char *sarif, *suppress;
     bool leaks;
@@ -45,6 +47,9 @@ int mg__cli_parse(enum mg_command command, int argc, char **argv, struct mg_cli_
 int mg__cli_help(enum mg_command command);
 /* Says that --option names no compute capability, and which there are. */
 int mg__cli_bad_capability(const struct mg_cli_options *options, const char *option, const char *text);
+
+/* The board of that name, or part of one. NULL: none, or several, which is told. */
+const struct mg_board *mg__cli_board(const struct mg_cli_options *options, const char *name);
 
 /* ---- read_options.c: what all command lines have in common ---- */
 #define MG_CLI_MOST_OPTIONS 40
@@ -74,6 +79,17 @@ int mg__cli_complain(const struct mg_cli_options *options, const char *format, .
 void mg__cli_say(const struct mg_cli_options *options, const char *format, ...) MG_PRINTF(2, 3); /* when verbose */
 extern const char *const mg__cli_commands[];
 
+/* ---- output.c: files that options name, "-" being standard output ---- */
+bool mg__output_is_stdout(const char *name);
+const char *mg__output_name(const char *name); /* as people say it */
+/* A name of NULL is no file, and no failure. False: it cannot be opened, which is told. */
+bool mg__output_open(const struct mg_cli_options *options, const char *name, FILE **file);
+/* False, and told: not all could be written. */
+bool mg__output_close(const struct mg_cli_options *options, const char *name, FILE *file, bool written);
+/* No run, no report: an old or empty file must not pass for one. It stays open. */
+void mg__output_discard(const char *name, FILE *file);
+bool mg__output_write(const struct mg_cli_options *options, const char *name, const struct mg_strbuf *text);
+
 /* ---- find.c ---- */
 /* PROGRAM as execvp would find it. False: *why is an errno. */
 bool mg__find_program(const char *name, char *path, size_t size, int *why);
@@ -96,6 +112,7 @@ struct mg_child {
     /* What the child writes to the report pipe, piece by piece. NULL: no pipe is made. */
     void (*data)(void *arg, const char *bytes, size_t size);
     void *arg;
+    int *asked_to_end; /* the last signal that asked us to end meanwhile; may be NULL */
 };
 /* Runs it to its end; *status as from waitpid. On failure *error is an errno. */
 enum mg_status mg__child_run(const struct mg_child *child, int *status, int *error);
@@ -154,14 +171,17 @@ struct mg_session {
     struct mg_findings findings, suppressed; /* in order, once the run is over */
     uint64_t launches, errors, damaged;
     bool internal;  /* an error was a defect of Margay itself */
-    bool signalled; /* the program was ended by a signal */
+    bool signalled; /* the program was ended by a signal, or one asked us to end */
     bool checked; /* the runtime said that it checks */
     uint64_t unexplained; /* errors that no finding stands for: what came after them was not looked at */
+    bool stopped;         /* one of these was a kernel's */
 };
 /* Runs options->program (compiling it first if it is a .cu file). Returns -1 when the program ran, with its exit status
  * in *status; or the status to exit with. The session must be freed in either case. */
 int mg__session_run(struct mg_session *session, const struct mg_cli_options *options, int *status);
 void mg__session_free(struct mg_session *session);
+/* Why there is no kernel in the report: "no kernel was launched". */
+bool mg__session_none(const struct mg_session *session, struct mg_strbuf *out);
 
 /* ---- commands ---- */
 int mg__cmd_run(int argc, char **argv);

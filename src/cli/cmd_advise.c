@@ -1,41 +1,40 @@
 /* cmd_advise.c - `margay advise`: the program's own output, then for each kernel what would make it faster, and why.
  *
- * The advice goes to standard error, so that the program's standard output can still be piped; --output sends it to a
- * file,
- * --json has all of it, --svg draws the rooflines.
+ * In short, a table of all kernels; with --kernel or --full, a page for each. It goes to standard error, so that the
+ * program's standard output can still be piped; --output sends it to a file, --json has all of it, --svg draws the
+ * rooflines.
  */
 #include "cli.h"
-
-#include <errno.h>
-
-static int write_file(const struct mg_cli_options *options, const char *name, const struct mg_strbuf *text)
-{
-    FILE *to = fopen(name, "we");
-    if (!to)
-        return mg__cli_complain(options, "%s: %s", name, strerror(errno));
-    bool ok = fwrite(text->at, 1, text->count, to) == text->count;
-    if (fclose(to) != 0 || !ok)
-        return mg__cli_complain(options, "%s could not be written", name);
-    return -1;
-}
 
 static int draw(struct mg_session *session, const struct mg_cli_options *options)
 {
     struct mg_strbuf text = {0};
     int result = -1;
-    if (mg__render_roofline_svg(&session->advices, &text) && text.count)
-        result = write_file(options, options->svg, &text);
-    else
-        result = mg__cli_complain(options, "--svg %s: no kernel that was launched has floating-point operations and "
-                                           "memory traffic, so there is no roofline", options->svg);
+    if (!mg__render_roofline_svg(&session->advices, &text) || !text.count)
+        fprintf(stderr, "margay: no roofline for --svg: no kernel has both floating-point operations and accesses\n");
+    else if (!mg__output_write(options, options->svg, &text))
+        result = MG_EXIT_SETUP;
     mg__strbuf_free(&text);
     return result;
+}
+
+/* What there is to say in place of advice, where there is none. False: there is some. */
+static bool none(const struct mg_session *s, struct mg_strbuf *out)
+{
+    if (s->advices.at.count)
+        return false;
+    if (!s->launches && s->errors)
+        return true; /* they say why */
+    if (mg__strbuf_printf(out, "margay: ") && mg__session_none(s, out))
+        mg__strbuf_append(out, "\n", 1);
+    return true;
 }
 
 static int show(struct mg_session *session, const struct mg_cli_options *options)
 {
     struct mg_strbuf text = {0};
     struct mg_style style = options->style;
+    bool full = options->full || options->kernel;
     int result = -1;
     if (options->output) {
         style.color = false;
@@ -48,11 +47,12 @@ static int show(struct mg_session *session, const struct mg_cli_options *options
         result = mg__cli_complain(options, "no advice: the run ended before any was ready");
     else if (session->launches && !session->advices.at.count)
         result = mg__cli_complain(options, "no advice: this CUDA runtime runs kernels but does not look at them");
-    else if (!mg__render_advice(&session->advices, &style, &text))
+    else if (!none(session, &text) && !(full ? mg__render_advice(&session->advices, &style, &text)
+                                             : mg__render_advice_table(&session->advices, &style, &text)))
         result = mg__cli_complain(options, "out of memory");
     else if (options->output)
-        result = write_file(options, options->output, &text);
-    else if (fwrite(text.at, 1, text.count, stderr) != text.count || fflush(stderr) != 0)
+        result = mg__output_write(options, options->output, &text) ? -1 : MG_EXIT_SETUP;
+    else if ((text.count && fwrite(text.at, 1, text.count, stderr) != text.count) || fflush(stderr) != 0)
         result = mg__cli_complain(options, "standard error could not be written");
     mg__strbuf_free(&text);
     if (result < 0 && options->svg)

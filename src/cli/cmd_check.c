@@ -6,9 +6,6 @@
  */
 #include "guard.h"
 
-#include <errno.h>
-#include <sys/stat.h>
-
 #define MAX_SHOWN 50 /* more would scroll the gravest off the screen; --json and --sarif have them all */
 
 static const char *plural(uint64_t n)
@@ -28,7 +25,7 @@ static uint64_t count_of(const struct mg_findings *findings, enum mg_severity se
 static bool summary(const struct mg_session *s, struct mg_strbuf *out)
 {
     const char *between = "";
-    if (!s->checked && !s->findings.at.count)
+    if (!s->findings.at.count && (!s->checked || (!s->launches && !s->suppressed.at.count)))
         return true; /* the verdict says why */
     bool ok = mg__strbuf_printf(out, "margay: ");
     for (int severity = MG_SEVERITY_ERROR; ok && severity >= MG_SEVERITY_NOTE; severity--) {
@@ -44,6 +41,7 @@ static bool summary(const struct mg_session *s, struct mg_strbuf *out)
                                  s->launches == 1 ? "" : "es", s->tally.kernels.count, plural(s->tally.kernels.count));
     for (const char *c = s->options->checks; ok && *c; c++)
         ok = *c == ',' ? mg__strbuf_append(out, ", ", 2) : mg__strbuf_append(out, c, 1);
+    ok = ok && mg__strbuf_printf(out, " on a simulated %s", s->device.name);
     if (ok && s->suppressed.at.count)
         ok = mg__strbuf_printf(out, "; %zu suppressed", s->suppressed.at.count);
     return ok && mg__strbuf_append(out, "\n", 1);
@@ -84,6 +82,15 @@ static bool write_sarif(const struct mg_session *s, FILE *to, bool complete)
     return ok;
 }
 
+static int nothing_checked(const struct mg_session *s)
+{
+    struct mg_strbuf why = {0};
+    bool known = mg__session_none(s, &why);
+    int result = mg__cli_complain(s->options, "%s: nothing was checked", known ? why.at : "no kernel was launched");
+    mg__strbuf_free(&why);
+    return result;
+}
+
 /* What the run says, if all that was asked for could be written. */
 static int verdict(const struct mg_session *s, int program_status)
 {
@@ -95,52 +102,27 @@ static int verdict(const struct mg_session *s, int program_status)
         return MG_EXIT_FINDINGS;
     if (s->launches && !s->checked)
         return mg__cli_complain(o, "nothing was checked: this CUDA runtime runs kernels but does not check them");
-    if (s->unexplained)
+    if (s->stopped)
         return mg__cli_complain(o, "not everything was checked: a kernel stopped with the error above");
+    if (s->unexplained)
+        return mg__cli_complain(o, "not everything was checked: a call failed with the error above");
     if (s->damaged)
         return mg__cli_complain(o, "not everything was checked: records of the run were lost");
+    if (s->signalled && !s->launches && !s->findings.at.count)
+        return nothing_checked(s);
     if (program_status && o->fail_on <= MG_SEVERITY_ERROR && !s->findings.at.count)
         return mg__cli_complain(o, "nothing was found, but %s ended with status %d, and a run that fails is no proof",
                                 o->program[0], program_status);
     if (!s->launches && !s->findings.at.count && !s->suppressed.at.count)
-        return mg__cli_complain(o, "no kernel was launched: nothing was checked");
+        return nothing_checked(s);
     return 0;
-}
-
-/* Opens a file that was asked for. False: it was, and cannot be. */
-static bool open_output(const struct mg_cli_options *o, const char *name, FILE **file)
-{
-    if (!name)
-        return true;
-    *file = fopen(name, "we");
-    if (!*file)
-        mg__cli_complain(o, "%s: %s", name, strerror(errno));
-    return *file != NULL;
-}
-
-static bool close_output(const struct mg_cli_options *o, const char *name, FILE *file, bool written)
-{
-    if (!file || file == stderr)
-        return written;
-    if (fclose(file) == 0 && written)
-        return true;
-    mg__cli_complain(o, "%s could not be written", name);
-    return false;
-}
-
-/* No run, no report: an old or empty file must not pass for one. */
-static void discard(const char *name, FILE *file)
-{
-    struct stat st;
-    if (file && file != stderr && fstat(fileno(file), &st) == 0 && S_ISREG(st.st_mode))
-        (void)remove(name);
 }
 
 int mg__cmd_check(int argc, char **argv)
 {
     struct mg_cli_options options;
     struct mg_session session;
-    FILE *to = stderr, *sarif = NULL;
+    FILE *to = NULL, *sarif = NULL;
     int status = 0;
     int result = mg__cli_parse(MG_CMD_CHECK, argc, argv, &options);
     if (result >= 0)
@@ -152,35 +134,35 @@ int mg__cmd_check(int argc, char **argv)
     }
     memset(&session, 0, sizeof(session));
     result = MG_EXIT_SETUP;
-    if (!open_output(&options, options.output, &to) || !open_output(&options, options.sarif, &sarif))
+    if (!mg__output_open(&options, options.output, &to) || !mg__output_open(&options, options.sarif, &sarif))
         goto done;
     const char *program = options.program[0]; /* compiling replaces it */
     result = mg__session_run(&session, &options, &status);
     if (result < 0) {
         struct mg_strbuf text = {0};
         struct mg_style style = options.style;
-        if (to != stderr) {
+        FILE *page = to ? to : stderr;
+        if (to) {
             style.color = false;
             style.width = 100;
         }
         options.program[0] = (char *)(uintptr_t)program;
-        bool ok = render(&session, &style, &text) && fputs(text.at ? text.at : "", to) >= 0 && fflush(to) == 0;
+        bool ok = render(&session, &style, &text) && fputs(text.at ? text.at : "", page) >= 0 && fflush(page) == 0;
         mg__strbuf_free(&text);
         mg__suppressions_tell_unused(options.suppressions, &options);
         bool sarif_ok = !sarif || write_sarif(&session, sarif, !session.unexplained && !session.damaged);
-        ok = close_output(&options, options.output, to, ok);
-        ok = close_output(&options, options.sarif, sarif, sarif_ok) && ok;
-        to = stderr;
-        sarif = NULL;
+        ok = mg__output_close(&options, options.output, to, ok);
+        ok = mg__output_close(&options, options.sarif, sarif, sarif_ok) && ok;
+        to = sarif = NULL;
         result = verdict(&session, status);
         if (!ok)
             result = MG_EXIT_SETUP;
     }
     mg__session_free(&session);
 done:
-    discard(options.output, to);
-    discard(options.sarif, sarif);
-    if (to && to != stderr)
+    mg__output_discard(options.output, to);
+    mg__output_discard(options.sarif, sarif);
+    if (to)
         fclose(to);
     if (sarif)
         fclose(sarif);

@@ -82,13 +82,16 @@ static bool equal(const struct mg_limit *limit, const struct mg_board *b, uint64
 static bool put_boards(struct mg_strbuf *out, const struct mg_arch *a, const struct mg_board *shown)
 {
     const struct mg_board *b;
-    const char *before = "\nOther boards of this capability (--board): ";
+    const char *title = "\nOther boards of this capability (--board):\n   ";
+    unsigned at = 0;
     bool ok = true;
-    for (size_t i = 0; ok && (b = mg_board_at(i)) != NULL; i++)
-        if (b->cc == a->cc && b != shown) {
-            ok = mg__strbuf_printf(out, "%s%s", before, b->name);
-            before = ", ";
-        }
+    for (size_t i = 0; ok && (b = mg_board_at(i)) != NULL; i++) {
+        if (b->cc != a->cc || b == shown)
+            continue;
+        bool fits = at && at + 2 + strlen(b->name) < 80;
+        ok = mg__strbuf_printf(out, "%s%s %s", !at ? title : ",", at && !fits ? "\n   " : "", b->name);
+        at = (fits ? at + 2 : 4) + (unsigned)strlen(b->name);
+    }
     return ok && mg__strbuf_append(out, "\n", 1); /* which ends the line before when there are none */
 }
 

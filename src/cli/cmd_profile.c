@@ -5,8 +5,6 @@
  */
 #include "guard.h"
 
-#include <errno.h>
-
 /* Exceeded budgets go to standard error, whatever becomes of the tables: a build's log is where they are read. */
 static int judge(const struct mg_session *session, const struct mg_cli_options *options,
                  const struct mg_budgets *budgets)
@@ -19,21 +17,30 @@ static int judge(const struct mg_session *session, const struct mg_cli_options *
     return result;
 }
 
-static int show(struct mg_session *session, const struct mg_cli_options *options, FILE *to, const char *name)
+static int show(struct mg_session *session, const struct mg_cli_options *options, FILE *to)
 {
     struct mg_strbuf text = {0};
     struct mg_style style = options->style;
     int result = -1;
-    if (to != stderr) {
+    bool ok = true;
+    if (options->output) {
         style.color = false;
         style.width = 80;
     }
     mg__tally_sort(&session->tally);
-    if (!mg__render_profile(&session->tally, &session->device, &style, &text) ||
-        !mg__machine_render(&session->machine, &style, &text))
+    if (!session->launches && session->errors)
+        return -1; /* they say why */
+    if (!session->launches)
+        ok = mg__strbuf_printf(&text, "margay: ") && mg__session_none(session, &text) &&
+             mg__strbuf_append(&text, "\n", 1);
+    else
+        ok = mg__render_profile(&session->tally, &session->device, &style, &text) &&
+             mg__machine_render(&session->machine, &style, &text);
+    if (!ok)
         result = mg__cli_complain(options, "out of memory");
     else if (fputs(text.at, to) < 0 || fflush(to) != 0)
-        result = mg__cli_complain(options, "%s could not be written", name);
+        result = mg__cli_complain(options, "%s could not be written",
+                                  options->output ? mg__output_name(options->output) : "standard error");
     mg__strbuf_free(&text);
     return result;
 }
@@ -42,7 +49,7 @@ int mg__cmd_profile(int argc, char **argv)
 {
     struct mg_cli_options options;
     struct mg_session session;
-    FILE *to = stderr;
+    FILE *to = NULL;
     int status = 0;
     int result = mg__cli_parse(MG_CMD_PROFILE, argc, argv, &options);
     if (result >= 0)
@@ -55,22 +62,19 @@ int mg__cmd_profile(int argc, char **argv)
             return result;
         }
     }
-    if (options.output) {
-        to = fopen(options.output, "we");
-        if (!to) {
-            mg__budgets_free(budgets);
-            return mg__cli_complain(&options, "%s: %s", options.output, strerror(errno));
-        }
+    if (!mg__output_open(&options, options.output, &to)) {
+        mg__budgets_free(budgets);
+        return MG_EXIT_SETUP;
     }
     result = mg__session_run(&session, &options, &status);
     if (result < 0) {
-        int shown = show(&session, &options, to, options.output ? options.output : "standard error");
+        int shown = show(&session, &options, to ? to : stderr);
         if (budgets && shown < 0)
             shown = judge(&session, &options, budgets);
         result = shown >= 0 && status == 0 ? shown : status;
     }
-    if (to != stderr && fclose(to) != 0 && result == 0)
-        result = mg__cli_complain(&options, "%s could not be written", options.output);
+    if (!mg__output_close(&options, options.output, to, true) && result == 0)
+        result = MG_EXIT_SETUP;
     mg__session_free(&session);
     mg__budgets_free(budgets);
     return result;

@@ -12,9 +12,14 @@ int mg__cmd_run(int argc, char **argv)
         return result;
     result = mg__session_run(&session, &options, &status);
     if (result < 0) {
-        if (!session.launches && !session.errors)
-            fputs("margay: no kernel was launched\n", stderr);
-        else if (mg__render_summary(&session.tally, &options.style, &text) && text.at)
+        bool any = session.launches > 0, ok = true;
+        if (any)
+            ok = mg__strbuf_printf(&text, "margay: on a simulated %s:\n", session.device.name) &&
+                 mg__render_summary(&session.tally, &options.style, &text);
+        else if (!session.errors)
+            ok = mg__strbuf_printf(&text, "margay: ") && mg__session_none(&session, &text) &&
+                 mg__strbuf_append(&text, "\n", 1);
+        if (ok && text.at)
             fputs(text.at, stderr);
         result = status;
     }

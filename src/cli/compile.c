@@ -6,6 +6,7 @@
  */
 #include "guard.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <ftw.h>
 #include <libgen.h>
@@ -43,6 +44,48 @@ static bool split(const char *text, char *storage, const char **words, size_t *c
     }
 }
 
+static bool in_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Whether a file may have a main(): the word stands outside comments and texts, or it includes files of its own, or a
+ * macro may bring one (CATCH_CONFIG_MAIN). False is sure. */
+static bool may_have_main(const char *source)
+{
+    char *text;
+    size_t size;
+    bool found = false;
+    if (mg__file_read(source, (size_t)64 << 20, &text, &size, NULL) != MG_OK)
+        return true;
+    for (const char *at = text, *end = text + size; at < end && !found; at++) {
+        if (at[0] == '/' && at[1] == '/') {
+            at += strcspn(at, "\n") - (at[strcspn(at, "\n")] == 0);
+        } else if (at[0] == '/' && at[1] == '*') {
+            const char *close = strstr(at + 2, "*/");
+            at = close ? close + 1 : end;
+        } else if (*at == '"') {
+            const char *line = at;
+            while (line > text && line[-1] != '\n')
+                line--;
+            found = line[strspn(line, " \t")] == '#'; /* an #include "file" */
+            for (at++; at < end && *at != '"' && *at != '\n'; at++)
+                at += *at == '\\' && at + 1 < end;
+        } else if (*at == '\'' && at[1] && at[2]) { /* a character, which may be a quote */
+            at += at[1] == '\\' ? 3 : 2;
+        } else if (in_word(*at)) {
+            size_t n = 1; /* digits that ' parts are taken for a character, which hides no main */
+            while (in_word(at[n]))
+                n++;
+            for (size_t i = 0; i + 4 <= n && !found; i++)
+                found = !memcmp(at + i, "MAIN", 4) || (n == 4 && !memcmp(at, "main", 4));
+            at += n - 1;
+        }
+    }
+    free(text);
+    return found;
+}
+
 int mg__compile(const struct mg_cli_options *o, const char *source, struct mg_compiled *compiled)
 {
     char nvcc[4096], arch[24];
@@ -51,6 +94,11 @@ int mg__compile(const struct mg_cli_options *o, const char *source, struct mg_co
     memset(compiled, 0, sizeof(*compiled));
     if (access(source, R_OK) < 0)
         return mg__cli_complain(o, "%s: %s", source, strerror(errno));
+    if (!o->nvcc_args && !may_have_main(source)) /* with them, other files may come in */
+        return mg__cli_complain(o,
+                                "%s has no main(): margay runs whole programs. Add one that allocates, launches the "
+                                "kernel and reads the result, or name the file that has it with --nvcc-args",
+                                source);
     if (!mg__find_nvcc(nvcc, sizeof(nvcc)))
         return mg__cli_complain(o, "nvcc was not found in PATH, $NVCC or $CUDA_HOME/bin; `make setup` in Margay's "
                                    "source folder installs it");
@@ -101,8 +149,8 @@ int mg__compile(const struct mg_cli_options *o, const char *source, struct mg_co
             fprintf(stderr, " %s", argv[i]);
         fputc('\n', stderr);
     }
-    struct mg_child child = {.path = nvcc, .argv = (char **)argv, .quiet_stdout = true};
-    int status = 0, error = 0;
+    int status = 0, error = 0, asked = 0;
+    struct mg_child child = {.path = nvcc, .argv = (char **)argv, .quiet_stdout = true, .asked_to_end = &asked};
     enum mg_status ran = mg__child_run(&child, &status, &error);
     free(storage);
     if (ran == MG_OK && WIFEXITED(status) && WEXITSTATUS(status) == 0 && access(compiled->program, X_OK) == 0) {
@@ -112,6 +160,10 @@ int mg__compile(const struct mg_cli_options *o, const char *source, struct mg_co
     mg__compile_clean(compiled);
     if (ran != MG_OK)
         return mg__cli_complain(o, "%s: %s", nvcc, strerror(error));
+    if (asked) { /* Ctrl-C: whatever nvcc makes of it, it is no failure of ours */
+        fprintf(stderr, "margay: ended by signal %d (%s) while nvcc compiled %s\n", asked, strsignal(asked), source);
+        return 128 + asked;
+    }
     if (WIFSIGNALED(status))
         return mg__cli_complain(o, "%s was ended by signal %d while it compiled %s", nvcc, WTERMSIG(status), source);
     return mg__cli_complain(o, "%s could not compile %s", nvcc, source);

@@ -88,10 +88,8 @@ static int apply(void *arg, int id, const char *value)
         o->arch = mg_arch_parse(value);
         return o->arch ? -1 : bad_cc(value);
     case OPT_BOARD:
-        o->board = mg_board_find(value);
-        return o->board ? -1
-                        : mg__cli_complain(NULL, "--board %s: no board of that name; 'margay limits --all' lists them",
-                                           value);
+        o->board = mg__cli_board(NULL, value);
+        return o->board ? -1 : MG_EXIT_SETUP;
     case OPT_DEVICE:
         o->has_device = true;
         if (!parse_number(value, false, 1024, &o->device))

@@ -9,6 +9,7 @@
 #include <getopt.h>
 #include <math.h>
 #include <regex.h>
+#include <stddef.h>
 #include <unistd.h>
 
 enum {
@@ -117,6 +118,26 @@ int mg__cli_bad_capability(const struct mg_cli_options *o, const char *option, c
     return mg__cli_complain(o, "--%s %s: no such compute capability; known are %s", option, text, known);
 }
 
+const struct mg_board *mg__cli_board(const struct mg_cli_options *o, const char *name)
+{
+    enum { LISTED = 16 };
+    const struct mg_board *board = mg_board_find(name), *found[LISTED];
+    if (board)
+        return board;
+    size_t count = mg_board_match(name, found, LISTED);
+    struct mg_strbuf list = {0};
+    for (size_t i = 0; i < MG_MIN(count, (size_t)LISTED); i++)
+        mg__strbuf_printf(&list, "%s%s", i ? ", " : "", found[i]->name);
+    if (count > LISTED)
+        mg__strbuf_printf(&list, " and %zu more", count - LISTED);
+    if (count)
+        mg__cli_complain(o, "--board %s: several boards have that in their names: %s", name, list.at ? list.at : "");
+    else
+        mg__cli_complain(o, "--board %s: no board of that name; 'margay limits --all' lists them", name);
+    mg__strbuf_free(&list);
+    return NULL;
+}
+
 /* "race,init": names of checks, blanks allowed around them. */
 static int parse_checks(struct mg_cli_options *o, const char *text)
 {
@@ -137,127 +158,135 @@ static int parse_checks(struct mg_cli_options *o, const char *text)
     }
 }
 
-/* Returns -1 to go on. */
+static int parse_kernel(struct mg_cli_options *o, const char *text)
+{
+    regex_t regex;
+    int error = regcomp(&regex, text, REG_EXTENDED | REG_NOSUB);
+    if (error) {
+        char why[128];
+        regerror(error, &regex, why, sizeof(why));
+        return mg__cli_complain(o, "--kernel '%s': %s", text, why);
+    }
+    regfree(&regex);
+    o->kernel = text;
+    return -1;
+}
+
+static int parse_timeout(struct mg_cli_options *o, const char *text)
+{
+    char *end;
+    errno = 0;
+    double seconds = strtod(text, &end);
+    if (errno || end == text || *end || !(seconds >= 0.001 && seconds <= 4e6))
+        return mg__cli_complain(o, "--timeout %s: seconds are needed, such as 30 or 0.5", text);
+    o->timeout_ms = (unsigned)lround(seconds * 1000);
+    return -1;
+}
+
+static int parse_fail_on(struct mg_cli_options *o, const char *text)
+{
+    static const struct {
+        const char *name;
+        int least;
+    } words[] = {{"error", MG_SEVERITY_ERROR}, {"warning", MG_SEVERITY_WARNING}, {"never", MG_SEVERITY_ERROR + 1}};
+    for (size_t i = 0; i < MG_COUNT(words); i++)
+        if (!strcmp(text, words[i].name)) {
+            o->fail_on = words[i].least;
+            return -1;
+        }
+    return mg__cli_complain(o, "--fail-on %s: error, warning or never is needed", text);
+}
+
+/* Options that are kept as they are given, and those that are given or not. */
+static const struct {
+    int id;
+    size_t at; /* in struct mg_cli_options: a const char *, or a bool */
+} words[] = {{OPT_JSON, offsetof(struct mg_cli_options, json)},
+             {OPT_OUTPUT, offsetof(struct mg_cli_options, output)},
+             {OPT_NVCC_ARGS, offsetof(struct mg_cli_options, nvcc_args)},
+             {OPT_SIZES, offsetof(struct mg_cli_options, sizes)},
+             {OPT_SVG, offsetof(struct mg_cli_options, svg)},
+             {OPT_SARIF, offsetof(struct mg_cli_options, sarif)},
+             {OPT_SUPPRESS, offsetof(struct mg_cli_options, suppress)}},
+  flags[] = {{OPT_STRICT, offsetof(struct mg_cli_options, strict)},
+             {OPT_VERBOSE, offsetof(struct mg_cli_options, verbose)},
+             {OPT_QUIET, offsetof(struct mg_cli_options, quiet)},
+             {OPT_SIMULATE, offsetof(struct mg_cli_options, simulate)},
+             {OPT_LEAKS, offsetof(struct mg_cli_options, leaks)},
+             {OPT_FULL, offsetof(struct mg_cli_options, full)}};
+
+static bool keep(struct mg_cli_options *o, int id, const char *value)
+{
+    for (size_t i = 0; i < MG_COUNT(words); i++)
+        if (words[i].id == id) {
+            memcpy((char *)o + words[i].at, &value, sizeof(value));
+            return true;
+        }
+    for (size_t i = 0; i < MG_COUNT(flags); i++)
+        if (flags[i].id == id) {
+            memcpy((char *)o + flags[i].at, &(bool){true}, sizeof(bool));
+            return true;
+        }
+    return false;
+}
+
+/* What is to be read and checked. Returns -1 to go on. */
 static int apply(void *arg, int id, const char *value)
 {
     struct mg_cli_options *o = arg;
-    char *end;
+    unsigned n;
+    if (keep(o, id, value))
+        return -1;
     switch (id) {
-    case OPT_JSON:
-        o->json = value;
-        break;
-    case OPT_OUTPUT:
-        o->output = value;
-        break;
-    case OPT_KERNEL: {
-        regex_t regex;
-        int error = regcomp(&regex, value, REG_EXTENDED | REG_NOSUB);
-        if (error) {
-            char why[128];
-            regerror(error, &regex, why, sizeof(why));
-            return mg__cli_complain(o, "--kernel '%s': %s", value, why);
-        }
-        regfree(&regex);
-        o->kernel = value;
-        break;
-    }
+    case OPT_KERNEL:
+        return parse_kernel(o, value);
     case OPT_LAUNCHES:
-        if (!parse_count(value, &o->launches))
-            return mg__cli_complain(o, "--launches %s: a number from 1 is needed", value);
-        break;
+        return parse_count(value, &o->launches)
+                   ? -1
+                   : mg__cli_complain(o, "--launches %s: a number from 1 is needed", value);
     case OPT_THREADS:
-        if (!parse_count(value, &o->threads) || o->threads > 4096)
-            return mg__cli_complain(o, "--threads %s: a number from 1 to 4096 is needed", value);
-        break;
+        return parse_count(value, &o->threads) && o->threads <= 4096
+                   ? -1
+                   : mg__cli_complain(o, "--threads %s: a number from 1 to 4096 is needed", value);
     case OPT_DEVICE:
         o->arch = mg_arch_parse(value);
-        if (!o->arch)
-            return mg__cli_bad_capability(o, "device", value);
-        break;
+        return o->arch ? -1 : mg__cli_bad_capability(o, "device", value);
     case OPT_DEVICES:
-        if (!parse_count(value, &o->devices) || o->devices > MG_MOST_DEVICES)
-            return mg__cli_complain(o, "--devices %s: a number from 1 to %u is needed; --device takes a capability",
-                                    value, MG_MOST_DEVICES);
-        break;
+        return parse_count(value, &o->devices) && o->devices <= MG_MOST_DEVICES
+                   ? -1
+                   : mg__cli_complain(o, "--devices %s: a number from 1 to %u is needed; --device takes a capability",
+                                      value, MG_MOST_DEVICES);
     case OPT_BOARD:
-        o->board = mg_board_find(value);
-        if (!o->board)
-            return mg__cli_complain(o, "--board %s: no board of that name; 'margay limits --all' lists them", value);
-        break;
-    case OPT_TIMEOUT: {
-        errno = 0;
-        double seconds = strtod(value, &end);
-        if (errno || end == value || *end || !(seconds >= 0.001 && seconds <= 4e6))
-            return mg__cli_complain(o, "--timeout %s: seconds are needed, such as 30 or 0.5", value);
-        o->timeout_ms = (unsigned)lround(seconds * 1000);
-        break;
-    }
-    case OPT_STRICT:
-        o->strict = true;
-        break;
-    case OPT_NVCC_ARGS:
-        o->nvcc_args = value;
-        break;
+        o->board = mg__cli_board(o, value);
+        return o->board ? -1 : MG_EXIT_SETUP;
+    case OPT_TIMEOUT:
+        return parse_timeout(o, value);
     case OPT_ENGINE:
         if (strcmp(value, "jit") && strcmp(value, "quick") && strcmp(value, "interp"))
             return mg__cli_complain(o, "--engine %s: jit, quick or interp is needed", value);
         o->engine = value;
-        break;
-    case OPT_QUIET:
-        o->quiet = true;
-        break;
-    case OPT_VERBOSE:
-        o->verbose = true;
-        break;
+        return -1;
     case OPT_EXPECT:
         if (o->expect)
             return mg__cli_complain(o, "--expect is given twice; commas join budgets");
         o->expect = value;
-        break;
+        return -1;
     case OPT_FORMAT: {
         enum mg_format format;
         if (!mg__format_parse(value, &format))
             return mg__cli_complain(o, "--format %s: text, gcc or github is needed", value);
         o->format = (int)format;
-        break;
+        return -1;
     }
-    case OPT_SIZES:
-        o->sizes = value;
-        break;
-    case OPT_REPS: {
-        unsigned n;
+    case OPT_REPS:
         if (!parse_count(value, &n) || n < 20 || n > 1000)
             return mg__cli_complain(o, "--reps %s: a number from 20 to 1000 is needed", value);
         o->reps = value;
-        break;
-    }
-    case OPT_SIMULATE:
-        o->simulate = true;
-        break;
-    case OPT_SVG:
-        o->svg = value;
-        break;
-    case OPT_SARIF:
-        o->sarif = value;
-        break;
+        return -1;
     case OPT_ONLY:
         return parse_checks(o, value);
-    case OPT_LEAKS:
-        o->leaks = true;
-        break;
-    case OPT_SUPPRESS:
-        o->suppress = value;
-        break;
     case OPT_FAIL_ON:
-        if (!strcmp(value, "error"))
-            o->fail_on = MG_SEVERITY_ERROR;
-        else if (!strcmp(value, "warning"))
-            o->fail_on = MG_SEVERITY_WARNING;
-        else if (!strcmp(value, "never"))
-            o->fail_on = MG_SEVERITY_ERROR + 1;
-        else
-            return mg__cli_complain(o, "--fail-on %s: error, warning or never is needed", value);
-        break;
+        return parse_fail_on(o, value);
     case OPT_HELP:
         return mg__cli_help(o->command);
     case OPT_VERSION:
@@ -266,6 +295,20 @@ static int apply(void *arg, int id, const char *value)
     default:
         return mg__cli_complain(o, "option %d is not handled", id);
     }
+}
+
+/* Reports for machines that go to standard output have it for themselves. Returns -1 to go on. */
+static int reserve_output(struct mg_cli_options *o)
+{
+    const char *const machines[] = {o->json, o->sarif, o->svg};
+    unsigned n = 0;
+    for (size_t i = 0; i < MG_COUNT(machines); i++)
+        n += mg__output_is_stdout(machines[i]);
+    o->reserved = n > 0;
+    if (n > 1 || (n && mg__output_is_stdout(o->output)))
+        return mg__cli_complain(o, "only one report can go to standard output");
+    if (n && o->command == MG_CMD_BENCH)
+        return mg__cli_complain(o, "--json -: a file is needed, as the tables go to standard output");
     return -1;
 }
 
@@ -291,6 +334,9 @@ int mg__cli_parse(enum mg_command command, int argc, char **argv, struct mg_cli_
         o->arch = mg_arch_find(o->board ? o->board->cc : 90);
     if (!o->board)
         o->board = o->arch->board;
+    result = reserve_output(o);
+    if (result >= 0)
+        return result;
     if (optind >= argc && command != MG_CMD_BENCH)
         return mg__cli_complain(o, "no program given; usage: margay %s [options] PROGRAM [args...]", o->name);
     o->program = argv + optind;

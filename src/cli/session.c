@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -113,7 +112,7 @@ static void show_progress(struct run *run, const struct mg_record *record)
     if (!record->total || !isatty(STDERR_FILENO))
         return;
     if (mg__strbuf_printf(&text, "\r\x1b[K%3.0f %% of ", 100.0 * (double)record->done / (double)record->total) &&
-        mg__layout_text(&text, style, record->kernel, strlen(record->kernel), style->width - 12, NULL)) {
+        mg__layout_kernel(&text, style, record->kernel, style->width - 12, NULL)) {
         fputs(text.at, stderr);
         fflush(stderr);
         run->progress_shown = true;
@@ -221,6 +220,7 @@ static void sort_out(struct run *run)
             explained = stands_for(all.at.at[j], run->held.at[i]);
         if (!explained) {
             s->unexplained++;
+            s->stopped |= run->held.at[i]->kernel[0] != 0;
             show_error(run, run->held.at[i]->kernel, &run->held.at[i]->diag);
         }
     }
@@ -372,10 +372,10 @@ static void set_environment(void *arg, int report_fd)
 }
 
 /* ---- all of it ---- */
-static bool ends_in_cu(const char *name)
+static bool ends_in(const char *name, const char *end)
 {
-    size_t n = strlen(name);
-    return n > 3 && !strcmp(name + n - 3, ".cu");
+    size_t n = strlen(name), m = strlen(end);
+    return n > m && !strcmp(name + n - m, end);
 }
 
 static int start(struct run *run, const char *program, char **argv, int *status)
@@ -387,6 +387,11 @@ static int start(struct run *run, const char *program, char **argv, int *status)
         if (why == ENOENT && !strchr(program, '/') && access(program, F_OK) == 0)
             return mg__cli_complain(o, "%s: not found on PATH; for the one in this folder write ./%s", program,
                                     program);
+        if (why == EACCES && ends_in(program, ".ptx"))
+            return mg__cli_complain(o,
+                                    "%s is PTX text, which no processor starts: give the program that loads it; "
+                                    "'margay occupancy --kernel %s' reads such a file",
+                                    program, program);
         return mg__cli_complain(o, "%s: %s", program, why == EISDIR ? "is a folder" : strerror(why));
     }
     if (!mg__find_libdir(run->libdir, sizeof(run->libdir)))
@@ -399,7 +404,14 @@ static int start(struct run *run, const char *program, char **argv, int *status)
             run->cudart = 12;
     }
     mg__cli_say(o, "running %s with %s/libcudart.so.%u", path, run->libdir, run->cudart);
-    struct mg_child child = {.path = path, .argv = argv, .setup = set_environment, .data = receive, .arg = run};
+    int asked = 0;
+    struct mg_child child = {.path = path,
+                             .argv = argv,
+                             .quiet_stdout = o->reserved,
+                             .setup = set_environment,
+                             .data = receive,
+                             .arg = run,
+                             .asked_to_end = &asked};
     if (mg__child_run(&child, &wait_status, &why) != MG_OK)
         return mg__cli_complain(o, "%s: %s", program, strerror(why));
     if (run->line.count) { /* the program died in the middle of a record */
@@ -407,6 +419,7 @@ static int start(struct run *run, const char *program, char **argv, int *status)
         run->line.count = 0;
     }
     erase_progress(run);
+    run->session->signalled = asked != 0;
     if (WIFSIGNALED(wait_status)) {
         *status = 128 + WTERMSIG(wait_status);
         run->session->signalled = true;
@@ -438,12 +451,9 @@ int mg__session_run(struct mg_session *s, const struct mg_cli_options *o, int *s
     mg__findings_init(&s->findings);
     mg__findings_init(&s->suppressed);
     mg__arena_init(&run.held_arena);
-    if (o->json) {
-        run.json = fopen(o->json, "we");
-        if (!run.json)
-            return mg__cli_complain(o, "%s: %s", o->json, strerror(errno));
-    }
-    if (ends_in_cu(program)) {
+    if (!mg__output_open(o, o->json, &run.json))
+        return MG_EXIT_SETUP;
+    if (ends_in(program, ".cu")) {
         result = mg__compile(o, program, &compiled);
         program = compiled.program;
         argv[0] = compiled.program;
@@ -457,16 +467,12 @@ int mg__session_run(struct mg_session *s, const struct mg_cli_options *o, int *s
     mg__compile_clean(&compiled);
     sort_out(&run);
     if (run.json) {
-        struct stat st;
-        bool ours = fstat(fileno(run.json), &st) == 0 && S_ISREG(st.st_mode); /* and no device or pipe */
-        if (result >= 0 && ours)
-            (void)remove(o->json); /* no run, no report: an old or empty file must not pass for one */
-        json_end(&run);
-        if (fclose(run.json) != 0 || run.json_failed) {
-            int failed = mg__cli_complain(o, "%s could not be written", o->json);
-            if (result < 0 && *status == 0)
-                result = failed;
-        }
+        if (result >= 0)
+            mg__output_discard(o->json, run.json);
+        if (result < 0 || !mg__output_is_stdout(o->json))
+            json_end(&run);
+        if (!mg__output_close(o, o->json, run.json, !run.json_failed) && result < 0 && *status == 0)
+            result = MG_EXIT_SETUP;
     }
     if (s->errors > MAX_ERRORS_SHOWN)
         fprintf(stderr, "margay: errors beyond the first %d, not shown: %llu\n", MAX_ERRORS_SHOWN,
@@ -480,6 +486,15 @@ int mg__session_run(struct mg_session *s, const struct mg_cli_options *o, int *s
     mg__vec_free(&run.held);
     mg__arena_free(&run.held_arena);
     return result;
+}
+
+bool mg__session_none(const struct mg_session *s, struct mg_strbuf *out)
+{
+    if (s->signalled)
+        return mg__strbuf_printf(out, "the run was ended before any kernel had");
+    if (s->options->kernel)
+        return mg__strbuf_printf(out, "no kernel whose name matches --kernel '%s' was launched", s->options->kernel);
+    return mg__strbuf_printf(out, "no kernel was launched");
 }
 
 void mg__session_free(struct mg_session *s)

@@ -118,6 +118,8 @@ static bool chart(struct mg_strbuf *out, const struct mg_style *style, const str
               wrap(out, style, a->verdict, 4, 4);
     for (size_t i = 0; ok && i < a->nchart; i++) {
         struct mg_strbuf line = {0};
+        if (!strcmp(a->chart[i].id, "coalesced") == !strcmp(a->chart[i].result, "yes"))
+            continue; /* as it should be, or as it may be; the verdict says what follows */
         ok = mg__strbuf_printf(&line, "%s %s: %s.", a->chart[i].text, a->chart[i].result, a->chart[i].counts) &&
              plain(out, "    - ") && wrap(out, style, line.at, 6, 6);
         mg__strbuf_free(&line);
@@ -159,19 +161,6 @@ static void scaled(char text[32], double v)
         u++;
     }
     snprintf(text, 32, v < 9.95 ? "%.2f%s" : v < 99.5 ? "%.1f%s" : "%.0f%s", v, units[u]);
-}
-
-/* "3.4 us": launches are short */
-static void duration(char text[32], double seconds)
-{
-    static const char *const units[] = {"ns", "us", "ms", "s"};
-    double v = seconds * 1e9;
-    unsigned u = 0;
-    while (v >= 999.5 && u + 1 < MG_COUNT(units)) {
-        v /= 1000;
-        u++;
-    }
-    snprintf(text, 32, v > 0 && v < 9.95 ? "%.1f %s" : "%.0f %s", v, units[u]);
 }
 
 /* ---- the roofline ---- */
@@ -295,10 +284,10 @@ static bool roofline(struct mg_strbuf *out, const struct mg_style *style, const 
         const struct mg_report_roof *r = &a->roofs[i];
         static const char *const unit[] = {"FLOP", "byte", "byte", "inst"};
         char amount[32], peak[32];
-        char time[32];
+        char time[MG_DURATION];
         scaled(amount, r->amount);
         scaled(peak, r->peak);
-        duration(time, r->seconds);
+        mg__layout_duration(time, r->seconds);
         ok = mg__strbuf_printf(out, "    %c %-17s %7s %s of %7s %s/s", i == a->binding ? '>' : ' ', r->name, amount,
                                i < MG_COUNT(unit) ? unit[i] : "", peak, i < MG_COUNT(unit) ? unit[i] : "") &&
              mg__strbuf_printf(out, " %7s", time);
@@ -371,20 +360,25 @@ static bool sites(struct mg_strbuf *out, const struct mg_style *style, struct mg
 
 static bool checklist(struct mg_strbuf *out, const struct mg_style *style, const struct mg_report_advice *a)
 {
-    bool ok = !a->nchecks || heading(out, style, "Checklist");
+    size_t failed = 0, passed = 0;
+    bool ok = true;
+    for (size_t i = 0; i < a->nchecks; i++) {
+        failed += !strcmp(a->checks[i].result, "failed");
+        passed += !strcmp(a->checks[i].result, "passed");
+    }
+    char words[64];
+    snprintf(words, sizeof(words), "Checklist: %zu failed, %zu passed", failed, passed);
+    if (a->nchecks)
+        ok = heading(out, style, words);
     for (size_t i = 0; ok && i < a->nchecks; i++) {
         const struct mg_report_advice_row *r = &a->checks[i];
-        bool bad = !strcmp(r->result, "failed");
         struct mg_strbuf line = {0};
+        if (strcmp(r->result, "failed"))
+            continue;
         ok = mg__strbuf_printf(&line, "%s%s%s%s", r->text, r->counts[0] ? " (" : "", r->counts,
                                r->counts[0] ? ")" : "") &&
-             plain(out, "    ") && (!bad || mg__layout_tone(out, style, MG_TONE_RED, true)) &&
-             mg__strbuf_printf(out, "%-6s",
-                               bad                            ? "failed"
-                               : !strcmp(r->result, "passed") ? "passed"
-                                                              : "-") &&
-             (!bad || mg__layout_tone(out, style, MG_TONE_RED, false)) && plain(out, "  ") &&
-             wrap(out, style, line.at, 12, 12);
+             plain(out, "    ") && mg__layout_tone(out, style, MG_TONE_RED, true) && plain(out, "failed") &&
+             mg__layout_tone(out, style, MG_TONE_RED, false) && plain(out, "  ") && wrap(out, style, line.at, 12, 12);
         mg__strbuf_free(&line);
     }
     return ok;
@@ -395,15 +389,15 @@ static bool title(struct mg_strbuf *out, const struct mg_style *style, const str
     const struct mg_report_advice *a = &row->advice;
     uint64_t shared = (uint64_t)a->shared_static + a->shared_dynamic;
     bool ok = plain(out, "\n") && mg__layout_tone(out, style, MG_TONE_BOLD, true) &&
-              mg__layout_text(out, style, a->kernel, strlen(a->kernel), style->width, NULL) &&
+              mg__layout_kernel(out, style, a->kernel, style->width, NULL) &&
               mg__layout_tone(out, style, MG_TONE_BOLD, false) && plain(out, "\n  grid ") &&
               mg__layout_dim3(out, style, a->grid) && plain(out, ", block ") && mg__layout_dim3(out, style, a->block);
     if (ok && shared)
         ok = plain(out, ", ") && mg__layout_bytes(out, shared) && plain(out, " shared");
     if (ok && row->launches > 1)
         ok = mg__strbuf_printf(out, ", the longest of %llu launches", (unsigned long long)row->launches);
-    char time[32];
-    duration(time, a->seconds);
+    char time[MG_DURATION];
+    mg__layout_duration(time, a->seconds);
     ok = ok && mg__strbuf_printf(out, ", estimate %s\n", time);
     if (ok && a->status != MG_OK)
         ok = plain(out, "  The launch failed: the counts are of the part that ran.\n");

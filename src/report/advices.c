@@ -198,6 +198,7 @@ static void read_advice(struct mg_arena *arena, const json_t *object, struct mg_
     a->occupancy_max_warps = small(occupancy, "max_warps");
     a->occupancy_limiter = text(arena, occupancy, "limiter");
     a->occupancy_step = text(arena, occupancy, "step");
+    a->limiter = text(arena, object, "limited_by");
     a->verdict = text(arena, object, "verdict");
     a->chart = rows(arena, object, "chart", &a->nchart);
     a->checks = rows(arena, object, "checklist", &a->nchecks);
@@ -267,15 +268,22 @@ bool mg__advices_json(const struct mg_advices *a, struct mg_strbuf *out)
 
 enum mg_status mg__advices_read(struct mg_advices *a)
 {
+    struct mg_sources sources;
+    enum mg_status status = MG_OK;
+    mg__sources_init(&sources);
     for (size_t i = 0; i < a->at.count; i++) {
         struct mg_advice_row *row = a->at.at[i];
         json_t *root = row->json ? json_loads(row->json, 0, NULL) : NULL;
-        if (!root)
-            return MG_ERR_NOMEM;
+        if (!root) {
+            status = MG_ERR_NOMEM;
+            break;
+        }
         read_advice(&a->arena, root, &row->advice);
+        mg__advice_name_parameters(&a->arena, &sources, &row->advice);
         json_decref(root);
     }
-    return MG_OK;
+    mg__sources_free(&sources);
+    return status;
 }
 
 void mg__advices_sort(struct mg_advices *a)

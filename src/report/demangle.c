@@ -6,8 +6,9 @@
  * which is still a true name. Names longer than NAME_LIMIT are left alone: the demangler's stack use grows with its
  * input.
  *
- * Two touches of our own: nvcc wraps what is `static` in a namespace `_INTERNAL_<hash>_…` or `_NV_ANON_NAMESPACE…`,
- * which nobody wrote and which is dropped; and a shared variable is shown by its own name alone.
+ * Two touches of our own: what nobody wrote is dropped, the namespace `_INTERNAL_<hash>_…` that nvcc wraps round what
+ * is `static`, and the one that CUB and Thrust put their version in; and a shared variable is shown by its own name
+ * alone.
  */
 #include "report/report.h"
 
@@ -33,15 +34,17 @@ static demangle_fn find_demangler(void)
     return u.function;
 }
 
-/* Removes every "_INTERNAL_…::" component in place. */
-static void drop_internal(char *name)
+#define CAPITALS "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
+/* Removes every component that begins with `prefix` and has nothing but `letters`, in place. */
+static void drop_component(char *name, const char *prefix, const char *letters)
 {
-    for (char *at = name; (at = strstr(at, "_INTERNAL_")) != NULL;) {
+    for (char *at = name; (at = strstr(at, prefix)) != NULL;) {
         if (at > name && (isalnum((unsigned char)at[-1]) || at[-1] == '_')) {
             at++;
             continue;
         }
-        size_t n = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
+        size_t n = strspn(at, letters);
         if (strncmp(at + n, "::", 2)) {
             at += n;
             continue;
@@ -59,7 +62,9 @@ char *mg__report_demangle(const char *name)
         int status = -1;
         char *text = demangle ? demangle(name, NULL, NULL, &status) : NULL;
         if (text && status == 0) {
-            drop_internal(text);
+            drop_component(text, "_INTERNAL_", "abcdefghijklmnopqrstuvwxyz." CAPITALS);
+            drop_component(text, "CUB_", CAPITALS); /* cub::CUB_300001_SM_900::, its version and devices */
+            drop_component(text, "THRUST_", CAPITALS);
             return text;
         }
         free(text);

@@ -175,6 +175,18 @@ bool mg__layout_seconds(struct mg_strbuf *out, double s)
     return mg__strbuf_printf(out, "%.2f s", s);
 }
 
+void mg__layout_duration(char text[MG_DURATION], double seconds)
+{
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    double v = seconds * 1e9;
+    unsigned u = 0;
+    while (v >= 999.5 && u + 1 < MG_COUNT(units)) {
+        v /= 1000;
+        u++;
+    }
+    snprintf(text, MG_DURATION, v > 0 && v < 9.95 ? "%.1f %s" : "%.0f %s", v, units[u]);
+}
+
 bool mg__layout_dim3(struct mg_strbuf *out, const struct mg_style *style, struct mg_dim3 d)
 {
     const char *times = style->utf8 ? "×" : "x";
@@ -255,6 +267,14 @@ bool mg__sources_line(struct mg_sources *sources, const char *file, uint32_t lin
     return *length > 0;
 }
 
+bool mg__sources_text(struct mg_sources *sources, const char *file, const char **text, size_t *size)
+{
+    const struct source_file *f = load(sources, file);
+    *text = f ? f->text : NULL;
+    *size = f && f->text ? f->size : 0;
+    return *size > 0;
+}
+
 const char *mg__layout_path(const struct mg_style *style, const char *file)
 {
     size_t n = style->cwd ? strlen(style->cwd) : 0;
@@ -281,4 +301,30 @@ void mg__kernel_bare_name(const char *kernel, size_t *start, size_t *length)
     }
     *start = begin < open ? begin : 0;
     *length = open - *start;
+}
+
+/* Namespaces and return type left away too, parameters kept: "void cub::detail::f<32>(int)" -> "f<32>(int)". */
+const char *mg__kernel_own_name(const char *kernel)
+{
+    size_t start, length;
+    int depth = 0;
+    mg__kernel_bare_name(kernel, &start, &length);
+    const char *own = kernel + start;
+    for (const char *at = own; at < kernel + start + length; at++) {
+        depth += (*at == '<' || *at == '(') - (*at == '>' || *at == ')');
+        if (depth == 0 && at[0] == ':' && at[1] == ':')
+            own = at + 2;
+    }
+    return own;
+}
+
+bool mg__layout_kernel(struct mg_strbuf *out, const struct mg_style *style, const char *kernel, unsigned width,
+                       unsigned *used)
+{
+    struct mg_strbuf whole = {0};
+    unsigned columns_of_it = 0;
+    bool ok = mg__layout_text(&whole, style, kernel, strlen(kernel), UINT32_MAX, &columns_of_it);
+    mg__strbuf_free(&whole);
+    const char *shown = columns_of_it <= width ? kernel : mg__kernel_own_name(kernel);
+    return ok && mg__layout_text(out, style, shown, strlen(shown), width, used);
 }

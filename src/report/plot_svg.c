@@ -42,6 +42,13 @@ static bool put_label(struct mg_strbuf *out, const char *class, const char *anch
            put_escaped(out, text) && mg__strbuf_printf(out, "</text>\n");
 }
 
+/* A label with a rim in the colour of the ground, which keeps it off the lines: the rim is a text of its own below it,
+ * because not all renderers can be told to paint a text's outline first. */
+static bool put_rimmed(struct mg_strbuf *out, const char *anchor, double x, double y, const char *text)
+{
+    return put_label(out, "rim", anchor, x, y, text) && put_label(out, "label", anchor, x, y, text);
+}
+
 static double px(const struct mg_plot_range *r, double value)
 {
     return LEFT + mg__plot_at(r, value) * (WIDTH - LEFT - RIGHT);
@@ -179,7 +186,7 @@ static bool put_points(struct mg_strbuf *out, const struct mg_plot_series *s, co
             if (fabs(line - 4 - y) > 1) /* it is not beside its point: a line leads there */
                 ok = mg__strbuf_printf(out, "<path class=\"leader\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n", x, y,
                                        left ? x - 8 : x + 8, line - 4);
-            ok = ok && put_label(out, "label", left ? "end" : "start", left ? x - 9 : x + 9, line, shortened);
+            ok = ok && put_rimmed(out, left ? "end" : "start", left ? x - 9 : x + 9, line, shortened);
         }
         ok = ok &&
              mg__strbuf_printf(out, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"><title>", class, x, y) &&
@@ -195,7 +202,7 @@ static bool put_colours(struct mg_strbuf *out, const char *ground, const char *i
     bool ok =
         mg__strbuf_printf(out,
                           "text{fill:%s}.title,.name,.label{fill:%s}.ground{fill:%s}.grid{stroke:%s}.axis{stroke:%s}"
-                          ".muted,.leader{stroke:%s}.point,.label{stroke:%s}\n",
+                          ".muted,.leader{stroke:%s}.point,.rim{stroke:%s}\n",
                           soft, ink, ground, grid, axis, guide, ground);
     for (int i = 0; ok && i < COLOURS; i++)
         ok = mg__strbuf_printf(out, ".line.c%d{stroke:%s}.point.c%d{fill:%s}\n", i, series[i], i, series[i]);
@@ -214,7 +221,7 @@ static bool put_style(struct mg_strbuf *out, double height)
                ".name{font-size:13px}\n.axis,.line,.muted{fill:none}"
                ".line{stroke-width:2.2;stroke-linejoin:round}"
                ".muted{stroke-width:1.4;stroke-dasharray:5 4}.point{stroke-width:1.5}.leader{stroke-width:1}"
-               ".label{stroke-width:3;stroke-linejoin:round;paint-order:stroke}\n", /* off the lines */
+               ".rim{fill:none;stroke-width:3;stroke-linejoin:round}\n", /* off the lines */
                WIDTH, height, WIDTH, height) &&
            put_colours(out, "#ffffff", "#1c1e21", "#565b62", "#e2e5e9", "#8b9198", "#70767d", light) &&
            mg__strbuf_printf(out, "@media(prefers-color-scheme:dark){\n") &&
@@ -247,7 +254,7 @@ static bool put_legend(struct mg_strbuf *out, const struct mg_plot *plot)
             ok = mg__strbuf_printf(out, "<path class=\"muted\" d=\"M%.1f %.1fh18\"/>\n", x, at - 4);
         else
             ok = mg__strbuf_printf(out, "<path class=\"line c%u\" d=\"M%.1f %.1fh18\"/>\n", mine, x, at - 4);
-        ok = ok && put_label(out, "label", "start", x + 24, at, series->name);
+        ok = ok && put_rimmed(out, "start", x + 24, at, series->name);
         x += width;
     }
     return ok;

@@ -119,7 +119,7 @@ static bool kernel_name(struct mg_strbuf *out, const struct mg_style *style, con
         unsigned tail_width = text_columns(tail.at);
         bool fits = text_columns(name) + 2 + tail_width <= style->width;
         ok = mg__layout_tone(out, style, MG_TONE_BOLD, true) &&
-             mg__layout_text(out, style, name, strlen(name), style->width, &used) &&
+             mg__layout_kernel(out, style, name, style->width, &used) &&
              mg__layout_tone(out, style, MG_TONE_BOLD, false) && plain(out, fits ? "  " : "\n  ") &&
              plain(out, tail.at) && plain(out, "\n");
     }
@@ -360,8 +360,8 @@ bool mg__render_summary(const struct mg_tally *tally, const struct mg_style *sty
             /* One line a kernel whatever its name: the name gives way, down to half a screen. */
             unsigned rest = text_columns(tail.at) + 8, half = style->width / 2;
             unsigned room = style->width > rest + half ? style->width - rest : half;
-            ok = plain(out, "margay: ") && mg__layout_text(out, style, name, strlen(name), room, NULL) &&
-                 plain(out, tail.at) && plain(out, "\n");
+            ok = plain(out, "margay: ") && mg__layout_kernel(out, style, name, room, NULL) && plain(out, tail.at) &&
+                 plain(out, "\n");
         }
         mg__strbuf_free(&tail);
     }
@@ -383,7 +383,7 @@ static bool render_diag(const char *severity, enum mg_tone tone, const char *ker
               mg__layout_tone(out, style, MG_TONE_BOLD, false) && mg__layout_tone(out, style, tone, true) &&
               plain(out, severity) && mg__layout_tone(out, style, tone, false);
     if (ok && kernel && kernel[0])
-        ok = mg__layout_text(out, style, kernel, strlen(kernel), style->width, NULL) && plain(out, ": ");
+        ok = mg__layout_kernel(out, style, kernel, style->width, NULL) && plain(out, ": ");
     const char *message = diag->message[0] ? diag->message : mg_status_text(diag->status);
     ok = ok && mg__layout_text(out, style, message, strlen(message), UINT32_MAX, NULL) && plain(out, "\n");
     struct mg_sources sources;

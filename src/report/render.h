@@ -105,6 +105,8 @@ void mg__findings_sort(struct mg_findings *findings);
 /* How much of `variable` is its name: "tile" of "tile[17][3]". */
 size_t mg__finding_variable_name(const char *variable);
 /* Where in a demangled name the kernel's own begins, and how long it is: "f<32>" of "void f<32>(int)". */
+/* The name itself, without what stands before it: "void cub::detail::f<32>(int)" -> "f<32>(int)". */
+const char *mg__kernel_own_name(const char *kernel);
 void mg__kernel_bare_name(const char *kernel, size_t *start, size_t *length);
 
 /* ---- advice: of launches of one kernel in one shape, the one that is estimated to take longest ---- */
@@ -169,6 +171,19 @@ void mg__sources_free(struct mg_sources *sources);
 bool mg__sources_line(struct mg_sources *sources, const char *file, uint32_t line, const char **text, size_t *length,
                       size_t *indent);
 
+/* A kernel's name; one that is too long loses its return type and namespaces first, and then its end. */
+bool mg__layout_kernel(struct mg_strbuf *out, const struct mg_style *style, const char *kernel, unsigned width,
+                       unsigned *used);
+#define MG_DURATION 32
+void mg__layout_duration(char text[MG_DURATION], double seconds); /* "3.4 us" */
+/* All of a file. */
+bool mg__sources_text(struct mg_sources *sources, const char *file, const char **text, size_t *size);
+/* The name of a kernel's parameter, counted from 0, as its definition in the file has it; not terminated. */
+bool mg__sources_parameter(struct mg_sources *sources, const char *file, const char *kernel, unsigned index,
+                           const char **name, size_t *length);
+/* "parameter 2" of all texts becomes the parameter's own name, where the source is at hand. */
+void mg__advice_name_parameters(struct mg_arena *arena, struct mg_sources *sources, struct mg_report_advice *advice);
+
 /* ---- renderers ---- */
 bool mg__render_profile(const struct mg_tally *tally, const struct mg_report_device *device,
                         const struct mg_style *style, struct mg_strbuf *out);
@@ -181,6 +196,7 @@ bool mg__render_warning(const char *kernel, const struct mg_diag *diag, const st
                         struct mg_strbuf *out);
 bool mg__render_finding(const struct mg_report_finding *finding, struct mg_sources *sources,
                         const struct mg_style *style, struct mg_strbuf *out);
+bool mg__render_advice_table(const struct mg_advices *advices, const struct mg_style *style, struct mg_strbuf *out);
 bool mg__render_advice(const struct mg_advices *advices, const struct mg_style *style, struct mg_strbuf *out);
 /* The rooflines of all, as one SVG picture. */
 bool mg__render_roofline_svg(const struct mg_advices *advices, struct mg_strbuf *out);

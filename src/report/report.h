@@ -160,6 +160,7 @@ struct mg_report_advice {
     size_t nroofs, binding;
     double attainable;            /* FLOP a second under the roofs */
     double seconds;               /* the estimate that gains are fractions of: all parts added up */
+    const char *limiter;          /* the largest of these parts: "shared memory", "too few blocks" */
     const char *verdict;          /* of the decision chart: "shared memory would pay: …" */
     struct mg_report_advice_row *chart, *checks;
     size_t nchart, nchecks;

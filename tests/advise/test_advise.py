@@ -133,7 +133,7 @@ def test_threads():
 
 
 def test_text():
-    done = run(args=[program, "transpose_shared", "matmul_naive"])
+    done = run("--full", args=[program, "transpose_shared", "matmul_naive"])
     page = done.stderr.decode()
     for line in page.splitlines():
         check(len(line) <= 80, f"wider than 80 columns: {line}")
@@ -155,15 +155,31 @@ def test_text():
         peaks = [next(r["peak"] for r in a["roofline"]["roofs"] if r["name"] == "device memory")
                  for a in (report("--board", board, args=[program, "matmul_naive"])["advice"][0] for board in ("h100 pcie", "h200"))]
         check(2.0e12 < peaks[0] < 2.1e12 and 4.7e12 < peaks[1] < 5e12, f"the chosen board's memory: {peaks}")
-        done = run("--svg", svg, args=[program, "transpose_shared"], expect=2)
-        check(b"margay: error:" in done.stderr, "no roofline, no word")
+        os.remove(svg)
+        done = run("--svg", svg, args=[program, "transpose_shared"])
+        check(b"no roofline for --svg" in done.stderr and not os.path.exists(svg), "no roofline, no word")
+        check("paint-order" not in picture and picture.count('class="rim"') == picture.count('class="label"') > 2,
+              "labels that need paint-order")
         run("--svg", os.path.join(folder, "none", "x.svg"), args=[program, "matmul_naive"], expect=2)
+    check("Stage a, b in shared memory" in page and "parameter" not in page, "parameters by their own names")
+    check("passed  " not in page and "failed  " in page and " failed, " in page, "of the checklist what failed alone")
+    short = run(args=[program]).stderr.decode().splitlines()
+    check(len(short) <= 24 and max(map(len, short)) <= 80, f"the table has {len(short)} lines")
+    table = run(args=[program, "transpose_shared", "matmul_naive"]).stderr.decode()
+    check(re.search(r"\d+ ns  shared memory     transpose_shared  .* blocks of 32.8\n +\d+ %: Pad each row of 'tile' by 1 element "
+                    r"\(4 bytes\)  shared.cuh:\d+\n", table), f"the table: {table}")
+    check("--kernel NAME, or --full" in table, "the table does not say where the rest is")
+    check(run("--kernel", "transpose_shared", args=[program]).stderr.decode().count("Occupancy") == 1, "--kernel has no page")
+    done = run("--kernel", "no_such_name", args=[program, "matmul_naive"])
+    check(done.stderr == b"margay: no kernel whose name matches --kernel 'no_such_name' was launched\n", done.stderr.decode())
     only = report("--kernel", "transpose_", "--launches", "2")
     check([bare(a["kernel"]) for a in only["advice"]] == ["transpose_naive", "transpose_shared"], "--kernel and --launches")
     many = report(args=[program, "many_launches"])
     check([a["launches"] for a in many["advice"]] == [100, 100] and len(many["launches"]) == 200, "launches of two shapes")
     done = run(args=[program, "out_of_bounds"], expect=1)
     check(b"Fix the failure first" in done.stderr and b"out_of_bounds(float*)" in done.stderr, "a launch that fails")
+    check(b"it failed" in done.stderr, "the table says that it failed")
+    done = run("--full", args=[program, "out_of_bounds"], expect=1)
     check(b"Not known: the launch failed" in done.stderr, "a verdict on a launch that failed")
     none = report(args=[program, "no_such_kernel"])
     check(none["advice"] == [] and none["launches"] == [], "no launch, no advice")

@@ -162,6 +162,33 @@ static void names(void **state)
     assert_string_equal(mg_board_find("rtx 2080")->name, "NVIDIA GeForce RTX 2080"); /* not the Ti */
     for (size_t i = 0; mg_board_at(i); i++)
         assert_ptr_equal(mg_board_find(mg_board_at(i)->name), mg_board_at(i));
+    /* H20 is a board of its own and no part of H200's name; H2 is a part of both. */
+    const struct mg_board *found[4];
+    assert_string_equal(mg_board_find("h20")->name, "NVIDIA H20");
+    assert_string_equal(mg_board_find("h200")->name, "NVIDIA H200");
+    assert_null(mg_board_find("h2"));
+    assert_int_equal(mg_board_match("h2", found, 4), 2);
+    assert_string_equal(found[0]->name, "NVIDIA H200");
+    assert_string_equal(found[1]->name, "NVIDIA H20");
+    assert_true(mg_board_match("rtx", found, 4) > 4); /* how many there are, not how many had room */
+    assert_null(mg_board_find("rtx"));
+    assert_int_equal(mg_board_match("voodoo", found, 4), 0);
+    static const struct {
+        const char *name;
+        unsigned cc, sms;
+        double terabytes; /* a second, as the product's page has it */
+    } wanted[] = {{"h20", 90, 78, 4.0},           {"h800", 90, 132, 3.35},        {"a800-sxm4-80gb", 80, 108, 2.04},
+                  {"rtx 3060", 86, 28, 0.36},     {"rtx 3060 ti", 86, 38, 0.448}, {"rtx 4060", 89, 24, 0.272},
+                  {"rtx 4060 ti", 89, 34, 0.288}, {"rtx 5060", 120, 30, 0.448},   {"rtx 5060 ti", 120, 36, 0.448},
+                  {"rtx 5070 ti", 120, 70, 0.896}};
+    for (size_t i = 0; i < MG_COUNT(wanted); i++) {
+        const struct mg_board *b = mg_board_find(wanted[i].name);
+        assert_non_null(b);
+        assert_int_equal(b->cc, wanted[i].cc);
+        assert_int_equal(b->sm_count, wanted[i].sms);
+        assert_true(mg_board_memory_peak(b) / wanted[i].terabytes > 0.99e12 &&
+                    mg_board_memory_peak(b) / wanted[i].terabytes < 1.01e12);
+    }
     assert_null(mg_board_find("voodoo"));
     assert_null(mg_board_find(""));
     assert_null(mg_board_find(NULL));

@@ -8,6 +8,7 @@
  *   env              prints what it was started with                 no-lines      a kernel without -lineinfo
  *   findings SOURCE  what a check writes, in two launches            faulted SOURCE  an error, and the finding for it
  *   warning SOURCE   a warning, and launches SOURCE
+ *   missing          a call that is not simulated                    cub           a kernel with a long name
  *   wait             prints "ready" and waits for a signal           progress      progress records
  */
 #include <signal.h>
@@ -135,6 +136,25 @@ static void findings(const char *source, bool faulted)
     mg__report_finding(writer, &race);
 }
 
+static void missing(void)
+{
+    struct mg_diag diag;
+    memset(&diag, 0, sizeof(diag));
+    mg__diag_set(&diag, MG_ERR_UNSUPPORTED, "cudaFancy is not simulated");
+    mg__report_checks(writer, "race");
+    mg__report_error(writer, "", &diag);
+}
+
+/* As CUB of CUDA 13 names the last of its kernels of a sum. */
+static void cub(void)
+{
+    struct mg_report_line line = {"", 0, metrics(0, 0, 8, 8, 0), {0}};
+    launch(
+        "_ZN3cub17CUB_300001_SM_9006detail6reduce28DeviceReduceSingleTileKernelINS2_10policy_hubIfjN4cuda3std3__44plus"
+        "IvEEE10Policy1000EPfS9_iS8_ffNS6_8identityEEEvT0_T1_T2_T3_T4_T6_",
+        (struct mg_dim3){1, 1, 1}, (struct mg_dim3){256, 1, 1}, &line, 1, NULL, 0);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "", *source = argc > 2 ? argv[2] : "";
@@ -142,6 +162,14 @@ int main(int argc, char **argv)
     struct mg_report_device device = {.name = "NVIDIA H100 80GB HBM3", .cc = 90, .sm_count = 132};
     if (target && mg__report_open(target, &device, &writer) != MG_OK)
         return 99;
+    if (!strcmp(what, "missing")) {
+        missing();
+        return 0;
+    }
+    if (!strcmp(what, "cub")) {
+        cub();
+        return 0;
+    }
     if (!strcmp(what, "env")) {
         static const char *const names[] = {"MARGAY_MODE",     "MARGAY_DEVICE",   "MARGAY_THREADS",
                                             "MARGAY_LAUNCHES", "MARGAY_TIMEOUT",  "MARGAY_STRICT",

@@ -34,6 +34,7 @@ __global__ void transpose_shared(const float *in, float *out, int n) {
 \tout[(by + threadIdx.y) * n + bx + threadIdx.x] = tile[threadIdx.x][threadIdx.y];   // \u00e9
 }
     if (threadIdx.x & 1) p[i] = n;
+int main() {}
 """
 PROFILE = """\
 margay 0.1.0: counts of a simulated NVIDIA H100 80GB HBM3 (compute capability 9.0)
@@ -321,6 +322,99 @@ MARGAY_DEVICES=(none)
         self.assertIn("has compute capability 8.0, not 9.0", r.err)
         self.assertIn("MARGAY_DEVICE=80\n", self.margay("run", "--board", "a100", FAKE, "env").out)
 
+    def test_ambiguous_boards(self):
+        """h20 is a board of its own; h2 is a part of two names, and rtx of many."""
+        self.assertIn("on a simulated NVIDIA H20:\n", self.margay("run", "--board", "h20", FAKE, "launches", self.source).err)
+        r = self.margay("run", "--board", "h2", "true")
+        self.check(r, 2, "", "margay: error: --board h2: several boards have that in their names: NVIDIA H200, NVIDIA H20\n")
+        r = self.margay("check", "--board", "rtx", "true")
+        self.check(r, 2, "")
+        self.assertRegex(r.err, r"several boards have that in their names: .*, NVIDIA .* and \d+ more\n$")
+        r = self.margay("check", "--board", "rtx 3060", FAKE, "findings", self.source)
+        self.assertIn("launch on a simulated NVIDIA GeForce RTX 3060\n", r.err)
+
+    def test_why_there_is_no_kernel(self):
+        for command, status in (("run", 0), ("profile", 0), ("advise", 0), ("check", 2)):
+            r = self.margay(command, "--kernel", "no[a-z]such", "true")
+            self.check(r, status, "")
+            self.assertIn("no kernel whose name matches --kernel 'no[a-z]such' was launched", r.err)
+            r = self.margay(command, "true")
+            self.assertIn("no kernel was launched", r.err)
+
+    def test_interrupted(self):
+        """Ctrl-C: the terminal sends it to the whole group. That no kernel was launched is not known then."""
+        for command in ("run", "profile", "check", "advise"):
+            for words in ([FAKE, "wait"], ["sh", "-c", "trap 'exit 7' INT; echo ready; while :; do sleep 0.05; done"]):
+                process = self.start(command, *words)
+                os.killpg(process.pid, signal.SIGINT)
+                out, err = process.communicate(timeout=20)
+                self.assertIn(b"the run was ended before any kernel had", err)
+                self.assertNotIn(b"no kernel was launched", err)
+                self.assertEqual(process.returncode, 2 if command == "check" else 7 if words[0] == "sh" else 130, err)
+
+    def test_interrupted_compilation(self):
+        nvcc = os.path.join(self.dir, "nvcc")
+        for how in ("trap 'exit 1' INT", "trap - INT"): # nvcc's own way, or the system's
+            pathlib.Path(nvcc).write_text(f"#!/bin/sh\n{how}\necho ready >{self.dir}/fifo\nwhile :; do sleep 0.05; done\n")
+            os.chmod(nvcc, 0o755)
+            if not os.path.exists(os.path.join(self.dir, "fifo")):
+                os.mkfifo(os.path.join(self.dir, "fifo"))
+            process = subprocess.Popen([MARGAY, "profile", "--json", "r.json", "src.cu"], cwd=self.dir, start_new_session=True,
+                                       env=self.environment(NVCC=nvcc), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            pathlib.Path(self.dir, "fifo").read_text()
+            os.killpg(process.pid, signal.SIGINT)
+            out, err = process.communicate(timeout=20)
+            self.assertEqual(process.returncode, 130, err)
+            self.assertIn(b"while nvcc compiled src.cu", err)
+            self.assertEqual([n for n in os.listdir(self.dir) if n.startswith(("margay-", "r.json"))], [])
+
+    def test_reports_on_standard_output(self):
+        """--json - is no file named "-": the report has standard output to itself, and the program's words go beside it."""
+        r = self.margay("profile", "--json", "-", FAKE, "launches", self.source)
+        self.assertEqual((r.status, len(json.loads(r.out)["launches"])), (0, 5))
+        self.assertIn("PASSED\n", r.err)
+        r = self.margay("check", "--sarif", "-", FAKE, "findings", self.source)
+        self.assertEqual((r.status, len(json.loads(r.out)["runs"][0]["results"])), (1, 3))
+        self.check(self.margay("profile", "--output", "-", FAKE, "launches", self.source), 0, "PASSED\n" + PROFILE, "")
+        for args, message in ((["check", "--json", "-", "--sarif", "-"], "only one report can go to standard output"),
+                              (["check", "--json", "-", "--output", "-"], "only one report can go to standard output"),
+                              (["bench", "--json", "-"], "--json -: a file is needed, as the tables go to standard output")):
+            self.check(self.margay(*args, FAKE), 2, "", f"margay: error: {message}\n")
+        self.check(self.margay("run", "--json", "-", "./nosuch"), 2, "")
+        self.assertFalse(os.path.exists(os.path.join(self.dir, "-")))
+
+    def test_check_of_a_call_that_failed(self):
+        """A missing entry point: nothing ran, so nothing is said to have no findings, nor any kernel to have stopped."""
+        r = self.margay("check", FAKE, "missing")
+        self.check(r, 2, "")
+        self.assertIn("cudaFancy is not simulated", r.err)
+        self.assertIn("not everything was checked: a call failed with the error above", r.err)
+        self.assertNotIn("no findings", r.err)
+        self.assertNotIn("a kernel stopped", r.err)
+
+    def test_ptx_is_no_program(self):
+        pathlib.Path(self.dir, "kernel.ptx").write_text(".version 8.0\n")
+        r = self.margay("profile", "./kernel.ptx")
+        self.check(r, 2, "")
+        self.assertIn("./kernel.ptx is PTX text, which no processor starts", r.err)
+
+    def test_no_main(self):
+        for text, has in (("__global__ void k() {}", False), ("// int main()\n__global__ void k() {}", False),
+                          ("/* main */ const char *main_one = \"main\";", False), ("void remain();", False),
+                          ("int main() {}", True), ("#define CATCH_CONFIG_MAIN\n", True), ('#include "rest.h"\n', True),
+                          ("const char *a = \"\\\"\"; int main(){}", True)):
+            pathlib.Path(self.dir, "k.cu").write_text(text)
+            r = self.margay("run", "k.cu", NVCC=self.fake_nvcc())
+            self.assertEqual("k.cu has no main()" not in r.err, has, text)
+            self.assertEqual(r.status, 6 if has else 2)
+            self.assertEqual(self.margay("run", "--nvcc-args", "more.cu", "k.cu", NVCC=self.fake_nvcc()).status, 6)
+
+    def test_long_kernel_names_keep_what_tells(self):
+        r = self.margay("profile", FAKE, "cub")
+        self.check(r, 0)
+        self.assertIn("\nDeviceReduceSingleTileKernel<cub::detail::reduce::policy_hub<", r.err)
+        self.assertNotIn("CUB_300001", r.err)
+
     def test_device_spellings(self):
         for cc, number in (("9.0", "90"), ("90", "90"), ("12.1", "121"), ("sm_75", "75")):
             self.assertIn(f"MARGAY_DEVICE={number}\n", self.margay("run", "--device", cc, FAKE, "env").out)
@@ -430,7 +524,7 @@ MARGAY_DEVICES=(none)
         r = self.margay("run", FAKE, "orphan", self.source)
         self.check(r, 0)
         self.assertLess(time.monotonic() - begin, 15)
-        self.assertEqual(r.err.count("margay: "), 3)
+        self.assertEqual(r.err.count("margay: "), 4)
 
     # ---- check ----
 
@@ -465,7 +559,7 @@ margay: error: race/write-read in transpose_shared(float const*, float*, int)
         self.assertLess(r.err.index("bounds/copy"), r.err.index("race/write-read"))
         self.assertLess(r.err.index("race/write-read"), r.err.index("race/same-value"))
         self.assertTrue(r.err.endswith("margay: 2 errors, 1 warning: 5 launches of 3 kernels checked for race, barrier, "
-                                       "init, bounds, launch\n"), r.err)
+                                       "init, bounds, launch on a simulated NVIDIA H100 80GB HBM3\n"), r.err)
 
     def test_check_json_merges_launches(self):
         self.check(self.checked("--json", "report.json"), 1)
@@ -597,6 +691,7 @@ margay: error: race/write-read in transpose_shared(float const*, float*, int)
 
     def test_run_summary(self):
         self.check(self.margay("run", FAKE, "launches", self.source), 0, "PASSED\n", """\
+margay: on a simulated NVIDIA H100 80GB HBM3:
 margay: transpose_naive(float const*, float*, i\u2026: grid 32\u00d732, block 32\u00d78, 12.5 ms
 margay: transpose_shared(float const*, float*, \u2026: grid 32\u00d732, block 32\u00d78, 4 KiB shared, 12.5 ms
 margay: void odd<float>(float*, int): grid 1, block 64 and others, \u00d73 launches, 37.5 ms
