@@ -48,7 +48,8 @@ static bool row(struct mg_strbuf *out, const struct mg_style *style, const struc
     size_t start, length;
     mg__kernel_bare_name(own, &start, &length);
     mg__layout_duration(time, a->seconds * (double)r->launches);
-    bool ok = plain(&shape, "  ") && mg__layout_dim3(&shape, style, a->grid) && plain(&shape, " blocks of ") &&
+    bool ok = plain(&shape, "  ") && mg__layout_dim3(&shape, style, a->grid) &&
+              plain(&shape, (uint64_t)a->grid.x * a->grid.y * a->grid.z == 1 ? " block of " : " blocks of ") &&
               mg__layout_dim3(&shape, style, a->block);
     unsigned room = style->width - MG_MIN(style->width, NAME_AT + (unsigned)shape.count);
     ok = ok && mg__strbuf_printf(out, "%8s  %-16s  ", time, a->status == MG_OK ? a->limiter : "it failed") &&

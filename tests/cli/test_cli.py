@@ -360,7 +360,7 @@ MARGAY_DEVICES=(none)
             if not os.path.exists(os.path.join(self.dir, "fifo")):
                 os.mkfifo(os.path.join(self.dir, "fifo"))
             process = subprocess.Popen([MARGAY, "profile", "--json", "r.json", "src.cu"], cwd=self.dir, start_new_session=True,
-                                       env=self.environment(NVCC=nvcc), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                       env=self.environment(NVCC=nvcc, MARGAY_CACHE="off"), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             pathlib.Path(self.dir, "fifo").read_text()
             os.killpg(process.pid, signal.SIGINT)
             out, err = process.communicate(timeout=20)

@@ -87,7 +87,7 @@ def main():
         assert f"{header}:{BEYOND}\n" in said and "p[64] = 1; // 越界" in said, said
         said, _, files = take("profile", program, "参数")
         assert f"{header}:{READ}  /* 读取 é 🐈 */ p[" in said and files, said
-        said, _, files = take("advise", program, "参数")
+        said, _, files = take("advise", "--full", program, "参数")
         assert f"{header}:{READ}  /* 读取 é 🐈 */ p[" in said and files, said
         said, report, files = take("check", "--sarif", "结果.sarif", source, "参数", status=1)
         assert f"--> {header}:{READ}\n" in said and len(report["findings"]) == 1 and files, said
