@@ -89,6 +89,21 @@ static bool pending(const struct mg_order *o, const struct mg_order_hit *hit, st
     return mg__order_before(o, hit->time, done, me) || hit->time > c->done;
 }
 
+/* The first read of a compare-and-swap loop and an atomic that nothing orders. */
+static void letter(const struct cells *c, const struct mg_order_row *row, unsigned at, struct mg_order_who me,
+                   unsigned lane, int32_t object, uint64_t offset)
+{
+    bool reads = c->site->letter;
+    uint32_t time = reads ? row->w_time[at] : row->r_time[at];
+    struct mg_order_who last = mg__order_unpack(reads ? row->w_who[at] : row->r_who[at]);
+    uint32_t insn = last.site <= c->l->code.nnumbers ? c->l->code.insn_of[last.site] : NO_INSN;
+    if (!time || insn == NO_INSN || !(reads ? c->l->code.sites[insn].atomic : c->l->code.sites[insn].letter) ||
+        mg__order_before(c->b->order, time, last, me))
+        return;
+    mg__watch_note(c->w, KIND_RACE_LETTER, c->place, object, offset, mg__element_of(c->l, c->a), c->a->insn, insn,
+                   mg__watch_actor(c->a, lane), other_of(c, last));
+}
+
 void mg__cells_touch(const struct cells *c, struct mg_order_row *row, unsigned at, uint64_t key, struct mg_order_who me,
                      unsigned lane, unsigned from, int32_t object, uint64_t offset, bool *told)
 {
@@ -100,6 +115,8 @@ void mg__cells_touch(const struct cells *c, struct mg_order_row *row, unsigned a
         !mg__order_before(c->b->order, time, last, me))
         mg__watch_note(c->w, KIND_RACE_WIDTHS, c->place, object, offset, mg__element_of(c->l, c->a), c->a->insn, insn,
                        mg__watch_actor(c->a, lane), other_of(c, last));
+    if (c->l->pedantic && c->l->race && (c->site->letter || c->site->atomic))
+        letter(c, row, at, me, lane, object, offset);
     if (c->site->writes && c->place != PLACE_NONE)
         mg__order_write(c->b->order, row, at, me, &with, &read);
     else

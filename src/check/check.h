@@ -12,15 +12,16 @@
 
 struct mg_check;
 enum { /* what is looked for */
-    MG_CHECK_RACE = 1,
-    MG_CHECK_BARRIER = 2,
-    MG_CHECK_INIT = 4,
-    MG_CHECK_BOUNDS = 8,
-    MG_CHECK_LAUNCH = 16,
-    MG_CHECK_LEAKS = 32,
-    MG_CHECK_ALL = 31
+       MG_CHECK_RACE = 1,
+       MG_CHECK_BARRIER = 2,
+       MG_CHECK_INIT = 4,
+       MG_CHECK_BOUNDS = 8,
+       MG_CHECK_LAUNCH = 16,
+       MG_CHECK_LEAKS = 32,
+       MG_CHECK_PEDANTIC = 64, /* of races: those by the letter alone */
+       MG_CHECK_ALL = 31
 };
-/* "race,init,leaks": the bits; 0 when a word is none of them. */
+/* "race,init,leaks,pedantic": the bits; 0 when a word is none of them. */
 unsigned mg__check_parse(const char *list);
 /* `found` gets each finding, valid during the call: at the end of its launch, or at once when the host is to blame. */
 enum mg_status mg__check_create(unsigned checks, void (*found)(void *arg, const struct mg_report_finding *finding),

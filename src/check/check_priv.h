@@ -40,24 +40,25 @@ struct kind {
 extern const struct kind mg__kinds[]; /* by enum check_kind */
 
 /* ---- code.c ---- */
-struct site { /* one instruction that accesses memory */
+struct site {                           /* one instruction that accesses memory */
     struct mg_flow_origin source, from; /* where its address comes from; from: of an asynchronous copy */
     uint16_t number; /* 1 …: its number among those that access memory; the last one stands for all above 65535 */
     uint8_t class;   /* enum mg_order_class */
     bool reads, writes, atomic;
     bool async;
     bool plain_read;
-    bool publishes, takes; /* a strong write, a strong read */
-    bool own_fence;        /* .release or .acq_rel: it is its own fence */
-    bool in_block;         /* strong, for the block alone */
-    uint8_t width;         /* bytes of an atomic */
-    uint64_t lo, hi;       /* launch: the shared variable that it means; 0 and ~0: not known */
+    bool publishes, takes;       /* a strong write, a strong read */
+    bool own_fence;              /* .release or .acq_rel: it is its own fence */
+    bool in_block;               /* strong, for the block alone */
+    bool letter;                 /* a plain read that races by the letter alone */
+    uint8_t width;               /* bytes of an atomic */
+    uint64_t lo, hi;             /* launch: the shared variable that it means; 0 and ~0: not known */
     int32_t object, from_object; /* launch: index into allocations or shared_vars that it means, -1: not known */
-    uint32_t object_end;   /* of a local variable: where its function's frame ends */
+    uint32_t object_end;         /* of a local variable: where its function's frame ends */
 };
 struct code {
-    struct site *sites;     /* by launch instruction */
-    uint32_t *insn_of;      /* by number: the instruction */
+    struct site *sites; /* by launch instruction */
+    uint32_t *insn_of;  /* by number: the instruction */
     uint32_t nnumbers;
     uint32_t unit_shared, unit_global; /* bytes of the narrowest access: log2 */
 };
@@ -84,29 +85,29 @@ struct region {
     const char *name;
     bool constant, host, managed, found; /* found: no call of this device's host made it; a launch came upon it */
     enum { WRITTEN_NONE, WRITTEN_SOME, WRITTEN_ALL } written;
-    uint64_t *bits;              /* SOME: a bit a byte, set when written before the launch */
-    _Atomic uint64_t *cells;     /* NULL: no kernel has written here yet */
+    uint64_t *bits;          /* SOME: a bit a byte, set when written before the launch */
+    _Atomic uint64_t *cells; /* NULL: no kernel has written here yet */
     _Atomic uint64_t *groups;
     /* by group, a byte a cell from the lowest on: what blocks wrote there, mg__grid_value */
     _Atomic uint64_t *values;
-    atomic_uchar *touched;       /* a byte for each CELLS_CHUNK cells */
-    bool tracked;                /* the launch under way may write here */
+    atomic_uchar *touched; /* a byte for each CELLS_CHUNK cells */
+    bool tracked;          /* the launch under way may write here */
     /* a bit a byte, set where a kernel copied to what nobody had written; NULL: nowhere */
     _Atomic(_Atomic uint64_t *) holes;
-    uint64_t serial;             /* order of allocation */
+    uint64_t serial; /* order of allocation */
 };
 struct freed {
     uint64_t address, size;
 };
-struct copied { /* copied.c: a finding that waits for its consequence */
+struct copied {      /* copied.c: a finding that waits for its consequence */
     uint64_t serial; /* of the region that was written */
     uint8_t place;
     struct mg_report_finding finding;
 };
 struct piece { /* of the device's heap */
     uint64_t address, size, launch;
-    uint8_t *made;  /* by byte: written, with what somebody made */
-    uint32_t insn;  /* of that launch: where it was got, or freed */
+    uint8_t *made; /* by byte: written, with what somebody made */
+    uint32_t insn; /* of that launch: where it was got, or freed */
     bool freed;
     char *kernel, *file; /* where it was got; NULL: not known, or the launch goes on */
     uint32_t line, column;
@@ -121,12 +122,12 @@ struct mg_check {
     MG_VEC(struct freed) freed;      /* oldest first; a ring once it is full */
     size_t next_freed;
     uint64_t serial;
-    bool running;                    /* a launch is under way: what its workers may look at is not freed … */
-    MG_VEC(struct region *) gone;    /* … until it is over */
+    bool running;                 /* a launch is under way: what its workers may look at is not freed … */
+    MG_VEC(struct region *) gone; /* … until it is over */
     MG_VEC(struct copied) copied;
     MG_VEC(struct piece) pieces; /* by address */
     uint64_t launches;
-    struct streams *streams;         /* stream.c; NULL: none was made */
+    struct streams *streams; /* stream.c; NULL: none was made */
 };
 struct region *mg__region_find(struct mg_check *check, uint64_t address);
 struct region *mg__region_add(struct mg_check *check, uint64_t address, uint64_t size);
@@ -155,15 +156,15 @@ struct actor {
     uint8_t lane; /* MG_ORDER_MANY: several; 0xff: not known */
 };
 struct occurrence {
-    uint8_t kind;  /* enum check_kind */
-    uint8_t place; /* enum place_kind */
+    uint8_t kind;         /* enum check_kind */
+    uint8_t place;        /* enum place_kind */
     uint32_t insn, other; /* NO_INSN: none */
     int32_t object;       /* index of the shared variable or allocation, -1: none */
     uint64_t count;
     struct actor who, with; /* of the first time */
     uint64_t offset;        /* in the object, or an address */
     uint32_t width;
-    uint32_t value[2];      /* what the message of the kind needs */
+    uint32_t value[2]; /* what the message of the kind needs */
 };
 struct origin { /* the read of a value that nobody made */
     uint32_t insn, width;
@@ -191,7 +192,7 @@ struct launch {
     struct region **regions; /* by launch allocation; NULL: none of ours (the engine's own) */
     struct tally tally;
     unsigned workers;
-    bool ordered, race, init, bounds, barrier;
+    bool ordered, race, init, bounds, barrier, pedantic;
     /* grid.c */
     uint32_t block_shift, block_bits, site_bits, epoch_bits, kind_bits;
     struct releases *releases;
@@ -203,11 +204,11 @@ struct segment { /* a row of 32 units of global memory */
     uint32_t stamp;
     struct mg_order_row *row; /* NULL: it was used by one warp and in one way, as follows */
     const struct mg_memo *memo;
-    uint64_t base;            /* unit that the memo starts at */
+    uint64_t base; /* unit that the memo starts at */
     uint32_t w_time, w_who, r_time, r_who;
 };
-struct segments { /* those that a block has touched: a hash table */
-    struct segment *slots;  /* free if they have another stamp */
+struct segments {          /* those that a block has touched: a hash table */
+    struct segment *slots; /* free if they have another stamp */
     uint32_t capacity, count, stamp, nrows;
     MG_VEC(struct mg_order_row *) rows;
 };
@@ -224,14 +225,17 @@ struct block {
     uint64_t linear;
     struct mg_order *order;
     struct mg_shadow shared;
-    uint8_t **local;           /* by warp: a bit a byte a lane, made when needed */
-    uint8_t *holes;            /* of shared memory, by byte: written with what nobody made, its origin + 1; or 0 */
+    uint8_t **local; /* by warp: a bit a byte a lane, made when needed */
+    uint8_t *holes;  /* of shared memory, by byte: written with what nobody made, its origin + 1; or 0 */
     MG_VEC(struct origin) origins;
-    bool hollow;               /* there are such */
+    bool hollow; /* there are such */
     struct segments segments;
     struct meeting meetings[16];
-    uint32_t exited;           /* threads */
-    struct { uint32_t insn; struct actor who; } left; /* the first that ended */
+    uint32_t exited; /* threads */
+    struct {
+        uint32_t insn;
+        struct actor who;
+    } left; /* the first that ended */
     /* at a warp operation: its instruction + 1, and for whom */
     uint32_t waits[MG_ORDER_WARPS], waits_for[MG_ORDER_WARPS];
     MG_VEC(struct stuck) stuck;
@@ -242,13 +246,13 @@ struct worker {
     struct tally tally;
     MG_VEC(struct block *) blocks;
     struct block *current;
-    struct mg_memos memos;     /* by pattern */
-    struct mg_last *shapes;    /* by instruction: where accesses come as addresses */
-    int32_t *last;             /* by instruction: index of the allocation it accessed last */
-    struct shadows *shadows;   /* define.c */
+    struct mg_memos memos;   /* by pattern */
+    struct mg_last *shapes;  /* by instruction: where accesses come as addresses */
+    int32_t *last;           /* by instruction: index of the allocation it accessed last */
+    struct shadows *shadows; /* define.c */
     struct origin async_origin;
     uint32_t async[32], async_insn; /* bytes that nobody wrote, of the copy under way to shared memory */
-    MG_VEC(struct freed) late; /* bytes that atomics wrote over unwritten ones */
+    MG_VEC(struct freed) late;      /* bytes that atomics wrote over unwritten ones */
 };
 /* Of bits for one lane's local memory. */
 static inline size_t mg__block_local_words(const struct launch *l)
@@ -308,12 +312,12 @@ void mg__copied_ended(struct mg_check *check, bool tell);
 bool mg__releases_begin(struct launch *l, uint64_t nblocks);
 void mg__releases_end(struct launch *l);
 void mg__release_fence(struct launch *l, uint64_t block);
-void mg__release_publish(struct launch *l, uint64_t block, uint64_t address);
+void mg__release_publish(struct launch *l, uint64_t block, uint64_t address, bool stores); /* a store, no atomic */
 void mg__release_take(struct launch *l, uint64_t block, uint64_t address);
-/* In order: how many fences the block has gone through, and whether `block` may rely on what `other` did when it had
- * gone through `epoch` of them. */
-uint32_t mg__release_fences(const struct launch *l, uint64_t block);
-bool mg__release_relies(struct launch *l, uint64_t block, uint64_t other, uint32_t epoch, uint32_t most);
+/* In order: how many steps the block has gone, and whether `block` may rely on what `other` did when it had gone
+ * `epoch` of them; `loose`: without the fences that the letter asks for. */
+uint32_t mg__release_steps(const struct launch *l, uint64_t block);
+bool mg__release_relies(struct launch *l, uint64_t block, uint64_t other, uint32_t epoch, uint32_t most, bool loose);
 
 /* ---- grid.c ---- */
 bool mg__grid_begin(struct launch *l);
@@ -325,7 +329,7 @@ struct touch {
     uint8_t bytes;
     bool differs;  /* a write where blocks run in order: of another value than is there */
     uint8_t value; /* a write elsewhere: mg__grid_value */
-    bool late;    /* it does not make the bytes written */
+    bool late;     /* it does not make the bytes written */
 };
 void mg__grid_touch(struct worker *w, int32_t object, const struct touch *touch, uint32_t insn, struct actor who);
 /* What is written, in one byte that is different for most different values; VALUE_MANY: not known, or several. */

@@ -219,6 +219,6 @@ void mg__global_watch(struct worker *w, struct block *b, struct mg_access *a, co
         }
         mg__flags_publish(l, b, a, MG_SPACE_GLOBAL);
         for (uint32_t rest = site->in_block ? 0 : a->mask; rest; rest &= ~mg__lanes_at(a, rest))
-            mg__release_publish(l, a->block, a->address[__builtin_ctz(rest)]);
+            mg__release_publish(l, a->block, a->address[__builtin_ctz(rest)], !site->atomic);
     }
 }

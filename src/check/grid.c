@@ -57,6 +57,8 @@ void mg__grid_end(struct launch *l)
 /* Only launches in order have volatile reads. */
 static unsigned kind_of(const struct launch *l, const struct site *s, bool write)
 {
+    if (s->letter && l->pedantic)
+        return PLAIN_READ;
     if (s->class >= MG_ORDER_STRONG && !s->in_block)
         return write ? STRONG_WRITE : STRONG_READ;
     if (s->class == MG_ORDER_VOLATILE && l->ordered)
@@ -111,6 +113,11 @@ static bool race(unsigned a, unsigned b)
     return a >= VOLATILE_WRITE && b >= VOLATILE_WRITE && a != b;
 }
 
+static bool by_the_letter(const struct launch *l, uint32_t insn, unsigned kind, unsigned other)
+{
+    return insn != NO_INSN && l->code.sites[insn].letter && kind == PLAIN_READ && other >= STRONG_WRITE;
+}
+
 static bool in_block(const struct launch *l, uint32_t insn)
 {
     return insn != NO_INSN && l->code.sites[insn].in_block;
@@ -126,6 +133,8 @@ void mg__grid_note(struct worker *w, const struct launch *l, int32_t object, uin
                                               : KIND_RACE_BLOCKS_WRITE_READ;
     if (in_block(l, insn_a) || in_block(l, insn_b))
         kind = KIND_RACE_SCOPE;
+    else if (by_the_letter(l, insn_a, kind_a, kind_b) || by_the_letter(l, insn_b, kind_b, kind_a))
+        kind = KIND_RACE_LETTER;
     if (write_a && !write_b) /* the read first: as with races in a block */
         mg__watch_note(w, kind, PLACE_GLOBAL, object, offset, width, insn_b, insn_a, b, a);
     else
@@ -229,13 +238,30 @@ static void touch_any(struct worker *w, int32_t object, const struct touch *t, u
 }
 
 /* ---- in order ---- */
+static bool relies(struct launch *l, const struct touch *t, uint64_t entry, bool loose)
+{
+    uint32_t most = (1u << l->epoch_bits) - 1;
+    return mg__release_relies(l, t->block, block_in(l, entry), (uint32_t)entry & most, most, loose);
+}
+
 static bool conflict(struct launch *l, const struct touch *t, uint64_t entry, bool write)
 {
     uint64_t block = block_in(l, entry);
     unsigned mine = kind_of(l, t->site, write), theirs = kind_in(l, entry);
-    uint32_t most = (1u << l->epoch_bits) - 1, epoch = (uint32_t)entry & most;
-    return entry && block != t->block >> l->block_shift && race(mine, theirs) &&
-           !mg__release_relies(l, t->block, block, epoch, most);
+    return entry && block != t->block >> l->block_shift && race(mine, theirs) && !relies(l, t, entry, false);
+}
+
+/* A write to what another block has read. */
+static void after_read(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who,
+                       uint64_t read)
+{
+    struct launch *l = w->launch;
+    struct actor reader = some_thread(block_in(l, read) << l->block_shift);
+    if (!relies(l, t, read, true))
+        mg__grid_note(w, l, object, t->offset, 4, kind_of(l, t->site, true), insn, who, kind_in(l, read),
+                      insn_in(l, read), reader, true);
+    else if (l->pedantic)
+        mg__watch_note(w, KIND_RACE_LETTER, PLACE_GLOBAL, object, t->offset, 4, insn, insn_in(l, read), who, reader);
 }
 
 static void touch_in_order(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who)
@@ -245,7 +271,7 @@ static void touch_in_order(struct worker *w, int32_t object, const struct touch 
     _Atomic uint64_t *at = &r->cells[t->offset / 4];
     uint64_t old = atomic_load_explicit(at, memory_order_relaxed), new = old;
     uint64_t wrote = old >> ENTRY_BITS & ENTRY_MASK, read = old & ENTRY_MASK;
-    uint32_t most = (1u << l->epoch_bits) - 1, epoch = MG_MIN(mg__release_fences(l, t->block), most);
+    uint32_t most = (1u << l->epoch_bits) - 1, epoch = MG_MIN(mg__release_steps(l, t->block), most);
     uint64_t entry = entry_of(l, kind_of(l, t->site, t->site->writes), t->block, t->site->number) | epoch;
     bool part = t->bytes != 15 || (old >> 60 && old >> 60 != 15);
     uint64_t block = t->block >> l->block_shift;
@@ -260,13 +286,12 @@ static void touch_in_order(struct worker *w, int32_t object, const struct touch 
         mg__grid_note(w, l, object, t->offset, 4, kind_of(l, t->site, t->site->writes), insn, who, kind_in(l, wrote),
                       insn_in(l, wrote), some_thread(block_in(l, wrote) << l->block_shift), t->differs);
     else if (t->site->writes && conflict(l, t, read, true))
-        mg__grid_note(w, l, object, t->offset, 4, kind_of(l, t->site, true), insn, who, kind_in(l, read),
-                      insn_in(l, read), some_thread(block_in(l, read) << l->block_shift), true);
+        after_read(w, object, t, insn, who, read);
     if (t->site->writes) {
         new = (new & ~(ENTRY_MASK << ENTRY_BITS)) | entry << ENTRY_BITS | (t->late ? 0 : (uint64_t)t->bytes << 60);
     } else if (!read || block_in(l, read) == block || kind_in(l, read) == STRONG_READ ||
                (kind_in(l, read) == VOLATILE_READ && kind_of(l, t->site, false) == PLAIN_READ) ||
-               mg__release_relies(l, t->block, block_in(l, read), (uint32_t)read & most, most)) {
+               relies(l, t, read, false)) {
         new = (new & ~ENTRY_MASK) | entry;
     }
     atomic_store_explicit(at, new, memory_order_relaxed);

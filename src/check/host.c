@@ -7,7 +7,8 @@ unsigned mg__check_parse(const char *list)
         const char *name;
         unsigned bit;
     } names[] = {{"race", MG_CHECK_RACE},     {"barrier", MG_CHECK_BARRIER}, {"init", MG_CHECK_INIT},
-                 {"bounds", MG_CHECK_BOUNDS}, {"launch", MG_CHECK_LAUNCH},   {"leaks", MG_CHECK_LEAKS}};
+                 {"bounds", MG_CHECK_BOUNDS}, {"launch", MG_CHECK_LAUNCH},   {"leaks", MG_CHECK_LEAKS},
+                 {"pedantic", MG_CHECK_PEDANTIC}};
     unsigned bits = 0;
     for (const char *at = list; *at;) {
         size_t n = strcspn(at, ","), k = 0;

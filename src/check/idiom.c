@@ -117,8 +117,10 @@ bool mg__idiom_read(const struct mg_launch_info *info, struct code *code)
             continue;
         if (s->class == MG_ORDER_VOLATILE && !fate_of(&f, i, true).other)
             s->class = MG_ORDER_POLL;
-        else if (s->class == MG_ORDER_PLAIN && swaps && fate_of(&f, i, false).swaps)
+        else if (s->class == MG_ORDER_PLAIN && swaps && fate_of(&f, i, false).swaps) {
             s->class = MG_ORDER_POLL;
+            s->letter = true;
+        }
     }
     free(f.seen);
     free(f.todo);

@@ -168,6 +168,7 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     l->workers = workers;
     l->ordered = info->ordered;
     l->race = check->checks & MG_CHECK_RACE;
+    l->pedantic = check->checks & MG_CHECK_PEDANTIC;
     l->init = check->checks & MG_CHECK_INIT;
     l->bounds = check->checks & MG_CHECK_BOUNDS;
     l->barrier = check->checks & MG_CHECK_BARRIER;

@@ -2,12 +2,17 @@
  *
  * Such a launch runs its blocks in order. A release (a strong write after a fence) publishes what its block did before
  * the fence at that address; a strong read of the address takes it, and what its publisher had taken before.
+ *
+ * A block's past is counted in steps: each fence is one, and each strong store. Without a fence a strong store orders
+ * nothing by the letter; but what was read before it was read before whoever saw it writes, on every device. That is
+ * the loose order, which excuses a write after a read and nothing else.
  */
 #include "check/check_priv.h"
 
 struct release {
     uint64_t block;
-    uint32_t place, epoch; /* fences that the block had gone through */
+    uint32_t place;
+    uint32_t epoch, loose; /* steps of the block up to its last fence, and up to here */
     uint64_t order;
 };
 struct taken {
@@ -18,9 +23,10 @@ struct place { /* an address that blocks synchronise by */
     uint64_t address;
     MG_VEC(uint32_t) releases;
 };
-struct member { /* a block */
-    uint32_t fences, published; /* published: epoch of its last release */
-    uint32_t published_at;      /* … and its place + 1 */
+struct member {             /* a block */
+    uint32_t steps, fenced; /* fenced: steps up to its last fence */
+    uint32_t published;     /* steps at its last release */
+    uint32_t published_at;  /* … and its place + 1 */
     MG_VEC(uint32_t) releases;
     MG_VEC(struct taken) taken;
 };
@@ -34,7 +40,7 @@ struct releases {
     /* what one block knows of the others, worked out when a release of theirs was not taken directly */
     uint64_t knower, knows_taken;
     uint32_t *known;
-    bool has_known;
+    bool has_known, knows_loosely;
 };
 static uint64_t scatter(uint64_t key)
 {
@@ -71,9 +77,9 @@ void mg__releases_end(struct launch *l)
     free(g);
 }
 
-uint32_t mg__release_fences(const struct launch *l, uint64_t block)
+uint32_t mg__release_steps(const struct launch *l, uint64_t block)
 {
-    return l->releases->members[block].fences;
+    return l->releases->members[block].steps;
 }
 
 /* The address's place, made if need be; UINT32_MAX: no memory. */
@@ -115,25 +121,27 @@ static uint32_t place_of(struct releases *g, uint64_t address, bool make)
 void mg__release_fence(struct launch *l, uint64_t block)
 {
     if (l->releases)
-        l->releases->members[block].fences++;
+        l->releases->members[block].fenced = ++l->releases->members[block].steps;
 }
 
-void mg__release_publish(struct launch *l, uint64_t block, uint64_t address)
+void mg__release_publish(struct launch *l, uint64_t block, uint64_t address, bool stores)
 {
     struct releases *g = l->releases;
-    if (!g || !g->members[block].fences)
+    struct member *m = g ? &g->members[block] : NULL;
+    if (m && stores && m->steps < 1u << l->epoch_bits >> 1) /* the rest is for fences */
+        m->steps++;
+    if (!m || !m->steps)
         return;
-    struct member *m = &g->members[block];
     uint32_t p = place_of(g, address, true);
-    if (p == UINT32_MAX || (m->published == m->fences && m->published_at == p + 1))
+    if (p == UINT32_MAX || (m->published == m->steps && m->published_at == p + 1))
         return;
-    struct release r = {block, p, m->fences, g->releases.count};
+    struct release r = {block, p, m->fenced, m->steps, g->releases.count};
     uint32_t at = (uint32_t)g->releases.count;
     if (!mg__vec_push(&g->releases, r))
         return;
     (void)mg__vec_push(&g->places.at[p].releases, at);
     (void)mg__vec_push(&m->releases, at);
-    m->published = m->fences;
+    m->published = m->steps;
     m->published_at = p + 1;
 }
 
@@ -155,10 +163,10 @@ void mg__release_take(struct launch *l, uint64_t block, uint64_t address)
 }
 
 /* All that `block` knows: of each other block the greatest epoch published to it, directly or through others. */
-static void work_out(struct releases *g, uint64_t block)
+static void work_out(struct releases *g, uint64_t block, bool loose)
 {
     struct member *me = &g->members[block];
-    if (g->has_known && g->knower == block && g->knows_taken == me->taken.count)
+    if (g->has_known && g->knower == block && g->knows_taken == me->taken.count && g->knows_loosely == loose)
         return;
     if (!g->known && !(g->known = calloc(g->nblocks, sizeof(*g->known))))
         return;
@@ -176,7 +184,7 @@ static void work_out(struct releases *g, uint64_t block)
             if (at + 1u <= upto[t.place])
                 continue;
             const struct release *r = &g->releases.at[at];
-            g->known[r->block] = MG_MAX(g->known[r->block], r->epoch);
+            g->known[r->block] = MG_MAX(g->known[r->block], loose ? r->loose : r->epoch);
             const struct member *m = &g->members[r->block];
             for (size_t j = 0; j < m->taken.count; j++) /* more than it had taken by then, at worst: races go unseen */
                 if (m->taken.at[j].order < at && m->taken.at[j].order + 1 > upto[m->taken.at[j].place])
@@ -187,17 +195,19 @@ static void work_out(struct releases *g, uint64_t block)
     mg__vec_free(&todo);
     free(upto);
     g->has_known = true;
+    g->knows_loosely = loose;
     g->knower = block;
     g->knows_taken = me->taken.count;
 }
 
-bool mg__release_relies(struct launch *l, uint64_t block, uint64_t other, uint32_t epoch, uint32_t most)
+bool mg__release_relies(struct launch *l, uint64_t block, uint64_t other, uint32_t epoch, uint32_t most, bool loose)
 {
     struct releases *g = l->releases;
     const struct member *me = &g->members[block], *m = &g->members[other];
     for (size_t k = 0; k < m->releases.count; k++) {
         const struct release *r = &g->releases.at[m->releases.at[k]];
-        if (r->epoch <= epoch && !(epoch == most && r->epoch >= most))
+        uint32_t upto = loose ? r->loose : r->epoch;
+        if (upto <= epoch && !(epoch == most && upto >= most))
             continue;
         for (size_t j = me->taken.count; j-- > 0;)
             if (me->taken.at[j].place == r->place && me->taken.at[j].order >= r->order)
@@ -205,6 +215,6 @@ bool mg__release_relies(struct launch *l, uint64_t block, uint64_t other, uint32
     }
     if (!m->releases.count || !me->taken.count)
         return false;
-    work_out(g, block);
+    work_out(g, block, loose);
     return g->has_known && g->known && (g->known[other] > epoch || (epoch == most && g->known[other] >= most));
 }

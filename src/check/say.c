@@ -62,6 +62,11 @@ static bool say_race(const struct launch *l, const struct occurrence *o, const c
         second = o->other != NO_INSN && l->code.sites[o->other].writes ? "writes" : "reads";
         why = "block scope orders nothing between blocks";
         break;
+    case KIND_RACE_LETTER:
+        first = l->code.sites[o->insn].writes ? "writes" : "reads";
+        second = o->other != NO_INSN && l->code.sites[o->other].writes ? "writes" : "reads";
+        why = "only the letter of the memory model minds";
+        break;
     case KIND_RACE_WIDTHS:
         first = second = "changes";
         why = "the two atomics have different widths";

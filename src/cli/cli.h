@@ -26,7 +26,7 @@ struct mg_cli_options {
     bool full;
     /* check: */
     const char *sarif, *suppress;
-    bool leaks;
+    bool leaks, pedantic;
     int fail_on;     /* the least enum mg_severity that fails; above all of them: never */
     char checks[64]; /* what to look for: "race,init" */
     struct mg_suppressions *suppressions;

@@ -213,6 +213,7 @@ static const struct {
              {OPT_QUIET, offsetof(struct mg_cli_options, quiet)},
              {OPT_SIMULATE, offsetof(struct mg_cli_options, simulate)},
              {OPT_LEAKS, offsetof(struct mg_cli_options, leaks)},
+             {OPT_PEDANTIC, offsetof(struct mg_cli_options, pedantic)},
              {OPT_FULL, offsetof(struct mg_cli_options, full)}};
 
 static bool keep(struct mg_cli_options *o, int id, const char *value)

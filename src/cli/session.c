@@ -333,7 +333,8 @@ static void set_environment(void *arg, int report_fd)
                                                         : "run",
            1);
     if (o->command == MG_CMD_CHECK) {
-        snprintf(text, sizeof(text), "%s%s", o->checks, o->leaks ? ",leaks" : "");
+        snprintf(text, sizeof(text), "%s%s%s", o->checks, o->leaks ? ",leaks" : "",
+                 o->pedantic ? ",pedantic" : "");
         setenv("MARGAY_CHECK", text, 1);
     } else {
         unsetenv("MARGAY_CHECK");

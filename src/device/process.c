@@ -3,7 +3,7 @@
  *
  *   MARGAY_REPORT    fd:N or a path: where records go (report.h). Unset: no report, and nothing is counted
  *   MARGAY_MODE      run or profile: both count; check: look for mistakes instead (check/check.h)
- *   MARGAY_CHECK     for which, commas between: race,barrier,init,bounds,launch,leaks
+ *   MARGAY_CHECK     for which, commas between: race,barrier,init,bounds,launch,leaks,pedantic
  *   MARGAY_ADVISE    1: every recorded launch is followed for advice as well (slower: it runs interpreted)
  *   MARGAY_DEVICE    compute capability, 90 unless told
  *   MARGAY_BOARD     one of its boards, by name, as in include/margay/arch.h
