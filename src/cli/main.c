@@ -14,11 +14,13 @@ static const struct {
     {"check", mg__cmd_check, MG_CMD_CHECK},
     {"advise", mg__cmd_advise, MG_CMD_ADVISE},
     {"bench", mg__cmd_bench, MG_CMD_BENCH},
+    {"diff", mg__cmd_diff, 0},
+    {"summary", mg__cmd_summary, 0},
     {"limits", mg__cmd_limits, 0}, /* 0: it has options of its own (device_option.def) */
     {"occupancy", mg__cmd_occupancy, 0},
 };
 
-const char *const mg__cli_commands[] = {"run",    "profile",   "check", "advise", "bench",
+const char *const mg__cli_commands[] = {"run",    "profile",   "check", "advise", "bench", "diff", "summary",
                                         "limits", "occupancy", "help",  NULL};
 
 static int help(void)
@@ -30,6 +32,8 @@ static int help(void)
           "       margay check [options] PROGRAM|FILE.cu [args...]\n"
           "       margay advise [options] PROGRAM|FILE.cu [args...]\n"
           "       margay bench [options] [OPERATION...]\n"
+          "       margay diff [options] A.json B.json\n"
+          "       margay summary [--json] REPORT.json... | PROGRAM|FILE.cu [args...]\n"
           "       margay limits [--cc CC | --board NAME | --device N | --all] [--json]\n"
           "       margay occupancy --threads N --regs N --smem BYTES | --kernel PROGRAM[:REGEX]\n"
           "       margay help [COMMAND]\n"
@@ -42,6 +46,8 @@ static int help(void)
           "  advise   run the program and say what would make each kernel faster, tried where it can\n"
           "           be: shared memory or none, padding, index order, block size; the roofline\n"
           "  bench    verify the collection's kernels, and time them on a GPU or count without one\n"
+          "  diff     what changed between two reports, and whether it became worse\n"
+          "  summary  is it right, what limits it, what to change: in a few lines, or in JSON\n"
           "  limits   what a launch, a block and a multiprocessor may have, for any GPU from 5.0 on\n"
           "  occupancy  how many blocks a multiprocessor holds, what binds, what to change\n"
           "  help     show the options of a command\n"

@@ -4,9 +4,7 @@
  * that is none or is negative as zero, an unknown record or metric is skipped (a later version may write it). Only what
  * is no JSON object at all is an error.
  */
-#include "report/render.h"
-
-#include <jansson.h>
+#include "report/reader_priv.h"
 
 static uint64_t get_u64(const json_t *object, const char *key)
 {
@@ -170,8 +168,12 @@ static unsigned parse_cc(const char *text)
 
 enum mg_status mg__record_parse(const char *line, size_t length, struct mg_arena *arena, struct mg_record *record)
 {
+    return mg__record_of(json_loadb(line, length, 0, NULL), arena, record);
+}
+
+enum mg_status mg__record_of(json_t *root, struct mg_arena *arena, struct mg_record *record)
+{
     memset(record, 0, sizeof(*record));
-    json_t *root = json_loadb(line, length, 0, NULL);
     const char *kind = json_string_value(json_object_get(root, "record"));
     enum mg_status status = kind ? MG_OK : MG_ERR_SYNTAX;
     if (!kind) {

@@ -132,6 +132,26 @@ void mg__advices_sort(struct mg_advices *advices); /* longest first; after mg__a
 /* The rows as a JSON list, in the order of their first launches, each with its number of "launches". */
 bool mg__advices_json(const struct mg_advices *advices, struct mg_strbuf *out);
 
+/* ---- report files, read back ---- */
+struct mg_report_error {
+    const char *kernel; /* "": the program as a whole */
+    struct mg_diag diag;
+};
+struct mg_report_file {
+    struct mg_arena arena;
+    const char *device; /* its name */
+    bool checked, advised; /* by the commands of those names */
+    uint64_t launches;
+    struct mg_tally tally;
+    struct mg_findings findings; /* sorted; without those that were suppressed */
+    struct mg_advices advices;   /* not read yet (mg__advices_read) */
+    MG_VEC(struct mg_report_error *) errors;
+};
+void mg__report_file_init(struct mg_report_file *file, bool by_shape);
+void mg__report_file_free(struct mg_report_file *file);
+/* Adds what the file holds; several may be added up. */
+enum mg_status mg__report_load(struct mg_report_file *file, const char *path, struct mg_diag *diag);
+
 /* ---- layout: text that fits its place ---- */
 struct mg_style {
     unsigned width; /* columns */

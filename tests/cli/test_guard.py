@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""test_guard.py - what guards a build: --expect and --format; whose times a program's own are.
+"""test_guard.py - what guards a build: --expect, --format, `margay diff` and `margay summary`;
+whose times a program's own are.
 
 The programs are compiled here; what they must be told is worked out by hand beside them.
 
     test_guard.py MARGAY NVCC [unittest arguments]
 """
+import json
 import os
 import pathlib
 import re
@@ -169,6 +171,188 @@ class Format(Guard):
     def test_no_such_format(self):
         self.assertIn("--format xml: text, gcc or github is needed", self.margay("check", "--format", "xml", "./race",
                                                                                  status=2).stderr)
+
+
+class Diff(Guard):
+    """32 columns and 33: 1024 wavefronts of reads become 32, those of writes stay 32; conflicts 992 and 0."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        # Two lines more stand above the kernels, so that all lines move.
+        cls.build("good", "// one\n// two\n" + KERNELS, "-DWIDTH=33", "-DSTRIDE=1")
+        for name in ("bad", "good"):
+            subprocess.run([MARGAY, "run", "--json", f"{name}.json", f"./{name}"], cwd=cls.path, check=True, capture_output=True)
+
+    def test_better(self):
+        text = self.margay("diff", "bad.json", "good.json").stdout
+        self.assertIn("columns(float*): better\n    conflicts     992 → 0  (-100 %)\n    wavefronts    1,056 → 64", text)
+        self.assertIn("    static bytes  4,096 → 4,224\n", text)
+        self.assertIn("    bad.cu:7 → good.cu:9\n        conflicts     992 → 0  (-100 %)\n        wavefronts    1,024 → 32", text)
+        self.assertIn("strided(float*): better\n    sectors       256 → 32", text)
+        self.assertTrue(text.endswith("kernels: 2 better; nothing is worse\n"), text)
+
+    def test_worse(self):
+        text = self.margay("diff", "good.json", "bad.json", status=1).stdout
+        self.assertIn("    conflicts     0 → 992\n    wavefronts    64 → 1,056  (16.5 times)\n", text)
+        self.assertTrue(text.endswith("kernels: 2 worse; worse\n"), text)
+
+    def test_the_same(self):
+        self.assertEqual(self.margay("diff", "bad.json", "bad.json").stdout, "kernels: 2 same; nothing is worse\n")
+
+    def test_lines_that_moved_are_the_same(self):
+        self.build("moved", "\n\n\n" + KERNELS.replace("__syncthreads();", "__syncthreads();\n\n"), "-DWIDTH=32", "-DSTRIDE=8")
+        self.margay("run", "--json", "moved.json", "./moved")
+        self.assertEqual(self.margay("diff", "bad.json", "moved.json").stdout, "kernels: 2 same; nothing is worse\n")
+
+    def test_json(self):
+        both = json.loads(self.margay("diff", "--json", "bad.json", "good.json").stdout)
+        self.assertEqual((both["worse"], both["a"], both["b"]), (False, "bad.json", "good.json"))
+        kernel = both["kernels"][0] if both["kernels"][0]["kernel"] == "columns(float*)" else both["kernels"][1]
+        self.assertEqual(kernel["change"], "better")
+        self.assertEqual(kernel["metrics"]["memory_l1_wavefronts_shared"], [1056, 64])
+        self.assertEqual(kernel["metrics"]["derived__memory_l1_wavefronts_shared_excessive"], [992, 0])
+        self.assertNotIn("memory_l1_wavefronts_shared_ideal", kernel["metrics"])
+        line = [x for x in kernel["lines"] if x["a"]["line"] == 7][0]
+        self.assertEqual((line["b"]["line"], line["metrics"]["memory_l1_wavefronts_shared"]), (9, [1024, 32]))
+        self.assertTrue(json.loads(self.margay("diff", "--json", "good.json", "bad.json", status=1).stdout)["worse"])
+
+    def edited(self, name, change):
+        report = json.loads((self.path / "bad.json").read_text())
+        change(report)
+        (self.path / name).write_text(json.dumps(report))
+
+    def test_what_counts_is_the_users_to_say(self):
+        def more(report):
+            report["launches"][0]["metrics"]["smsp__inst_executed.sum"] += 7
+        self.edited("more.json", more)
+        self.assertIn("1 changed, 1 same; nothing is worse", self.margay("diff", "bad.json", "more.json").stdout)
+        self.margay("diff", "--fail-on", "instructions", "bad.json", "more.json", status=1)
+        self.margay("diff", "--fail-on=instructions,sectors", "--tolerance", "5", "bad.json", "more.json")
+        self.margay("diff", "--fail-on", "never", "good.json", "bad.json")
+        self.margay("diff", "--fail-on", "findings", "good.json", "bad.json")
+        self.assertIn("--fail-on x:", self.margay("diff", "--fail-on", "x", "bad.json", "bad.json", status=2).stderr)
+
+    def test_new_and_gone(self):
+        self.edited("less.json", lambda report: report["launches"].pop())
+        text = self.margay("diff", "bad.json", "less.json").stdout
+        self.assertIn("strided(float*): gone\n\nkernels: 1 gone, 1 same", text)
+        self.assertIn("strided(float*): new\n", self.margay("diff", "less.json", "bad.json").stdout)
+
+    def test_twice_as_many_launches_are_compared_each(self):
+        self.edited("twice.json", lambda report: report.update(launches=report["launches"] * 2))
+        text = self.margay("diff", "bad.json", "twice.json").stdout
+        self.assertIn("columns(float*): changed (counts are those of one launch, on average)\n    launches      1 → 2\n\n", text)
+
+    def test_order_is_not_judged(self):
+        def wait(report):
+            report["launches"][0]["waits"] = ["polling"]
+            report["launches"][0]["metrics"]["memory_l1_wavefronts_shared"] += 1000
+        self.edited("wait.json", wait)
+        self.assertIn("not judged", self.margay("diff", "bad.json", "wait.json").stdout)
+
+    def test_new_findings_are_worse(self):
+        self.margay("check", "--json", "race.json", "./race", status=1)
+        report = json.loads((self.path / "race.json").read_text())
+        self.assertTrue(report["findings"])
+        (self.path / "mended.json").write_text(json.dumps({**report, "findings": []}))
+        text = self.margay("diff", "mended.json", "race.json", status=1).stdout
+        self.assertIn("new error race/", text)
+        self.assertIn(" in neighbours(int*)\n    race.cu:5\n", text)
+        self.assertIn("gone: error race/", self.margay("diff", "race.json", "mended.json").stdout)
+
+    def test_files_that_are_no_reports(self):
+        (self.path / "broken.json").write_text("{")
+        (self.path / "other.json").write_text("{}")
+        self.edited("later.json", lambda report: report["margay"].update(schema=99))
+        self.edited("board.json", lambda report: report["device"].update(name="another"))
+        for name, words in (("none.json", "No such file"), ("broken.json", "broken.json:1"), ("other.json", "no report"),
+                            ("later.json", "schema 99"), ("board.json", "different devices")):
+            self.assertIn(words, self.margay("diff", "bad.json", name, status=2).stderr)
+        self.assertIn("two reports are needed", self.margay("diff", "bad.json", status=2).stderr)
+
+
+class Summary(Guard):
+    def summary(self, *args, status=0):
+        text = self.margay("summary", "--json", *args, status=status).stdout
+        self.assertLess(len(text), 2000)
+        return json.loads(text)
+
+    def test_of_a_program(self):
+        got = self.summary("./bad")
+        self.assertEqual((got["verdict"], got["program_exit"], got["findings"]), ("right", 0, []))
+        kernels = {kernel["kernel"]: kernel for kernel in got["kernels"]}
+        self.assertEqual(kernels["columns"]["conflicts"], 16.5)
+        self.assertEqual(kernels["strided"]["efficiency"], 0.125)
+        first = kernels["columns"]["do"][0]
+        self.assertRegex(first["what"], "Pad each row of .?tile.? by 1 element")
+        self.assertEqual(first["at"], "bad.cu:7")
+        self.assertGreater(first["gain"], 0)
+
+    def test_of_a_wrong_one(self):
+        got = self.summary("./race", status=1)
+        self.assertEqual(got["verdict"], "wrong")
+        self.assertRegex(got["findings"][0]["what"], "^race/")
+        self.assertEqual((got["findings"][0]["at"], got["findings"][0]["other"]), ("race.cu:5", "race.cu:4"))
+        self.assertIn("__syncthreads", got["findings"][0]["fix"])
+        text = self.margay("summary", "./race", status=1).stdout
+        self.assertTrue(text.startswith("wrong: "), text)
+        self.assertIn("    fix: ", text)
+
+    def test_the_programs_own_failure_is_told(self):
+        got = self.summary("./bad", "x", "y", "z", status=1)
+        self.assertEqual((got["verdict"], got["program_exit"]), ("wrong", 3))
+        self.assertIn("ended with status 3", self.margay("summary", "./bad", "x", "y", "z", status=1).stdout)
+
+    def test_only_json_goes_to_standard_output(self):
+        done = self.margay("summary", "--json", "./bad")
+        self.assertEqual(done.stdout.count("\n"), 1)
+        self.assertEqual(done.stderr, "done\n")
+
+    def test_of_a_source_file_and_with_options(self):
+        (self.path / "plain.cu").write_text(KERNELS)
+        got = self.summary("--nvcc-args=-DWIDTH=33 -DSTRIDE=1", "--kernel", "columns", "--device", "8.0", "plain.cu")
+        self.assertEqual([kernel["kernel"] for kernel in got["kernels"]], ["columns"])
+        self.assertEqual(got["kernels"][0]["conflicts"], 1)
+        self.assertIn("A100", got["device"])
+
+    def test_of_reports(self):
+        self.margay("check", "--json", "c.json", "./bad")
+        self.margay("profile", "--output", "/dev/null", "--json", "p.json", "./bad")
+        got = self.summary("p.json")
+        self.assertEqual(got["verdict"], "not checked")
+        self.assertEqual({kernel["kernel"]: kernel.get("conflicts") for kernel in got["kernels"]}, {"columns": 16.5, "strided": None})
+        self.assertEqual(self.summary("c.json", "p.json")["verdict"], "right")
+        self.assertEqual(len(self.summary("c.json", "p.json")["kernels"]), 2)
+
+    def test_however_much_there_is_it_fits(self):
+        self.margay("check", "--json", "r.json", "./race", status=1)
+        self.margay("advise", "--output", "/dev/null", "--json", "a.json", "./bad")
+        races, advice = (json.loads((self.path / name).read_text()) for name in ("r.json", "a.json"))
+        finding, launch, item = races["findings"][0], advice["launches"][0], advice["advice"][0]
+        for size in (1, 40, 3000):
+            for letter in ("x", "\u00e9", "\u5171", '"', "\n"):
+                word = letter * size
+                many = [{**finding, "kernel": word + str(i), "mangled": word + str(i), "message": word, "advice": word,
+                         "file": "/" + word + str(i)} for i in range(30)]
+                kernels = [{**launch, "kernel": f"k{i}" + word, "mangled": f"k{i}" + word} for i in range(40)]
+                told = [{**item, "kernel": f"k{i}" + word, "mangled": f"k{i}" + word, "advice": [
+                    {**one, "title": word, "how": word, "file": word} for one in item["advice"] * 4]} for i in range(40)]
+                self.edited("many.json", {**races, "findings": many, "launches": kernels, "advice": told, "errors": [
+                    {"kernel": word, "status": "MG_ERR_ADDRESS", "message": word[:100], "file": word[:50], "line": 3}] * 20})
+                got = self.summary("many.json", status=1)
+                self.assertEqual(got["findings_left_out"] + len(got["findings"]), 30)
+                self.assertEqual(got["errors_left_out"] + len(got["errors"]), 20)
+                self.assertEqual(got["kernels_left_out"] + len(got["kernels"]), 40)
+
+    def edited(self, name, report):
+        (self.path / name).write_text(json.dumps(report))
+
+    def test_slips(self):
+        self.assertIn("a report or a program is needed", self.margay("summary", status=2).stderr)
+        self.assertIn("No such file", self.margay("summary", "none.json", status=2).stderr)
+        self.assertIn("none: ", self.margay("summary", "./none", status=2).stderr)
+        self.assertIn("no kernel was launched", self.margay("summary", "/bin/true", status=2).stderr)
 
 
 TIMES = """\
