@@ -1,25 +1,29 @@
 #!/usr/bin/env python3
 """sanitizer.py - the suites of this folder under compute-sanitizer on a GPU, and under `margay check`, side by side.
 
-    sanitizer.py collect SANITIZER PROGRAMS OUT [--seconds N]   on the GPU machine; sanitizer.sh builds the programs and calls it
+    tests/check/sanitizer.sh OUT [SECONDS]                      on the GPU machine: builds all suites and calls
+    sanitizer.py collect SANITIZER PROGRAMS OUT [--seconds N]   ... this, which writes OUT/device.json and prints the tools' table
     sanitizer.py join MARGAY PROGRAMS DEVICE.json               here: adds what Margay finds, and writes sanitizer.json
     sanitizer.py table                                          writes the tables of docs/check.md from sanitizer.json
     sanitizer.py table --check                                  ... says whether they are as they would be written
 
 collect: all twins of a suite run in one process, one process at a time, with and without each tool, and are timed; the
 faults run in parallel and are not. Faults that end nothing share a process as long as no call fails in it; each of the
-others has its own. A tool has found a fault when it reports anything in that case's kernels, or, where the case has a
-process of its own, anything at all.
+others has its own. Those that would not end on a GPU come last and have seconds each. A tool has found a fault when it reports
+anything in that case's kernels, or, where the case has a process of its own, anything at all; and it is wrong about a twin when it
+reports anything in the twin's kernels.
 """
 import argparse
 import collections
 import concurrent.futures
+import fnmatch
 import gzip
 import json
 import os
 import pathlib
 import platform
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -27,39 +31,44 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 DOC = HERE.parent.parent / "docs" / "check.md"
 RESULT = HERE / "sanitizer.json"
-SUITES = ["race", "global", "barrier", "init", "bounds", "launch"]
+sys.path.insert(0, str(HERE))
+from test_check import Suite  # noqa: E402
+
+SUITES = sorted(p.stem for p in HERE.glob("*.cu") if p.stem != "pointers")
 TOOLS = ["memcheck", "racecheck", "initcheck", "synccheck"]
-CASE = re.compile(r"^CASE\((\w+), ([A-Z0-9 |]+)\)")
 LIMIT = 25  # seconds a process
+HANGS_LIMIT = 8
 SUMMARY = re.compile(r"(ERROR|RACECHECK|LEAK) SUMMARY|Internal|^Target application|^COMPUTE-SANITIZER$|No CUDA-GPU")
 
 
 def suite_cases(name):
-    """The cases of a suite: its flags, and the kernels that it launches with the fault."""
-    cases, current = {}, None
-    for text in (HERE / f"{name}.cu").read_text(encoding="utf-8").splitlines():
-        case = CASE.match(text)
-        if case:
-            current = case.group(1)
-            cases[current] = {"flags": case.group(2), "kernels": []}
-        if current:
-            cases[current]["kernels"] += re.findall(r"(\w+)<fault>", text)
+    """The cases of a suite: flags, the kernels that are launched with the fault, and what there is to find."""
+    suite = Suite(HERE / f"{name}.cu")
+    cases = {}
+    for case, flags in suite.flags.items():
+        kinds = [e.kind for e in suite.expectations_of(case)]
+        cases[case] = {"flags": flags, "kernels": suite.launched[case], "kind": kinds[0] if kinds else "?"}
     return cases
 
 
 # ---- on the GPU machine
 
-def run(command):
+def run(command, limit=LIMIT):
+    """A process and all that it starts: a kernel that hangs is not to outlive its limit."""
     began = time.monotonic()
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, errors="replace", timeout=LIMIT, check=False)
-        status, text = done.returncode, done.stdout
+        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                 text=True, errors="replace", start_new_session=True)
     except OSError as e:
-        status, text = "absent", str(e)
-    except subprocess.TimeoutExpired as e:
-        status, text = "time-out", (e.stdout or b"").decode(errors="replace")
-    return {"command": command[1:] if command else [], "status": status, "text": text[:200000],
+        return {"command": command[1:], "status": "absent", "text": str(e), "seconds": 0}
+    try:
+        text, _ = child.communicate(timeout=limit)
+        status = child.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        text, _ = child.communicate()
+        status = "time-out"
+    return {"command": command[1:], "status": status, "text": text[:200000],
             "seconds": round(time.monotonic() - began, 3)}
 
 
@@ -136,13 +145,14 @@ def collect(args):
     suites = {name: suite_cases(name) for name in SUITES}
     for name, cases in suites.items():
         result["suites"][name] = {
-            "twins": {}, "cases": {c: {"flags": v["flags"], "tools": {}} for c, v in cases.items()}}
+            "twins": {}, "cases": {c: {"flags": v["flags"], "kind": v["kind"], "tools": {}} for c, v in cases.items()}}
 
     def one(item):
         suite, tool, case = item
         if time.monotonic() > end:
             return None
-        return run(command(suite, tool, "fault", *([case] if case else [])))
+        hangs = case and "HANGS" in suites[suite][case]["flags"]
+        return run(command(suite, tool, "fault", *([case] if case else [])), HANGS_LIMIT if hangs else LIMIT)
 
     def keep(item, done):
         suite, tool, case = item
@@ -185,9 +195,11 @@ def collect(args):
                 run(command(suite, tool, "right"))  # the driver wakes up
             done = run(command(suite, tool, "right"))
             raw["runs"].append([suite, tool, "", "right", done])
+            reports = reports_of(done["text"]) if tool != "plain" else []
             result["suites"][suite]["twins"][tool] = {
-                "seconds": done["seconds"], "status": done["status"],
-                "reports": reports_of(done["text"])[:8] if tool != "plain" else []}
+                "seconds": done["seconds"], "status": done["status"], "reports": reports[:8],
+                "wrong": sorted(c for c, v in suites[suite].items()
+                                if any(r["kernel"].split("<")[0] in v["kernels"] for r in reports))}
     print(f"twins done, {end - time.monotonic():.0f} s left")
     items = [(s, t, None) for s in SUITES for t in ["plain"] + TOOLS
              if any(v["flags"].strip() == "0" for v in suites[s].values())]
@@ -196,7 +208,10 @@ def collect(args):
     again = in_parallel(items)
     print(f"faults done, {len(again)} again, {end - time.monotonic():.0f} s left")
     in_parallel(again)
+    print(f"now those that hang, {end - time.monotonic():.0f} s left")
+    in_parallel([(s, t, c) for s in SUITES for c, v in suites[s].items() for t in TOOLS if "HANGS" in v["flags"]])
     print(f"done, {end - time.monotonic():.0f} s left")
+    print("\n".join(by_kind(result)))
     out = pathlib.Path(args.out)
     (out / "device.json").write_text(json.dumps(result, indent=1), encoding="utf-8")
     with gzip.open(out / "raw.json.gz", "wt", encoding="utf-8") as f:
@@ -213,9 +228,10 @@ def cpu_name():
         return platform.processor() or platform.machine()
 
 
-def margay_run(margay, report, program, *how):
+def margay_run(margay, report, program, *how, leaks=False):
     began = time.monotonic()
-    subprocess.run([margay, "check", "--leaks", "--json", report, "--timeout", "60", program, *how],
+    extra = ["--leaks"] if leaks else []
+    subprocess.run([margay, "check", *extra, "--pedantic", "--json", report, "--timeout", "5", program, *how],
                    stdin=subprocess.DEVNULL, capture_output=True, timeout=300, check=False)
     seconds = round(time.monotonic() - began, 3)
     data = json.loads(pathlib.Path(report).read_text(encoding="utf-8"))
@@ -234,17 +250,21 @@ def join(args):
     version = subprocess.run([args.margay, "--version"], capture_output=True, text=True, check=True).stdout.split()
     result["margay"] = {"version": version[-1], "cpu": cpu_name(), "cores": os.cpu_count(), "date": args.date}
     report = f"/tmp/margay-join-{os.getpid()}.json"
-    for suite in SUITES:
+    for suite, entry in result["suites"].items():
         program = os.path.join(args.programs, suite)
-        entry = result["suites"][suite]
         found, seconds = margay_run(args.margay, report, program, "right")
-        entry["margay"] = {"seconds": seconds, "run": plain_run(args.margay, program, "right"), "twins": len(found)}
+        entry["margay"] = {"seconds": seconds, "run": plain_run(args.margay, program, "right")}
+        kernels = {c: v["kernels"] for c, v in suite_cases(suite).items()}
         for name, case in entry["cases"].items():
-            found, _ = margay_run(args.margay, report, program, "fault", name)
+            case["margay_twin"] = [f"{f['check']}/{f['kind']}" for f in found
+                                   if any(re.match(rf"(void )?{k}<", f["kernel"]) for k in kernels[name])]
+        for name, case in entry["cases"].items():
+            found, _ = margay_run(args.margay, report, program, "fault", name, leaks="LEAKS" in case["flags"])
             for tool in case["tools"].values():  # the first report of each is enough to look a row up by
                 tool["reports"] = tool["reports"][:1]
                 tool.pop("returned", None)
             case["margay"] = sorted({f"{f['check']}/{f['kind']}" for f in found})
+            case["kind"] = next((k for k in case["margay"] if fnmatch.fnmatchcase(k, case["kind"])), case["kind"])
     RESULT.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     return 0
 
@@ -252,54 +272,67 @@ def join(args):
 def mark(case, tool):
     r = case["tools"].get(tool)
     if not r or r["found"] is None:
-        return "hangs" if "HANGS" in case["flags"] else "?"
-    if r["status"] == "time-out" and not r["found"]:
-        return "time-out"
-    return "found" if r["found"] else "-"
+        return "?"
+    return "found" if r["found"] else "time-out" if r["status"] == "time-out" else "-"
+
+
+def by_kind(result):
+    """A row a kind: found / missed, and wrong about how many twins, if any."""
+    together = "margay" in result
+    names = TOOLS + ["the four together"] + (["margay check"] if together else [])
+    rows = collections.defaultdict(lambda: {n: collections.Counter() for n in names + ["pairs"]})
+    for entry in result["suites"].values():
+        for name, case in entry["cases"].items():
+            for row in (rows[case["kind"].replace("*", "…")], rows["~all"]):
+                row["pairs"]["n"] += 1
+                wrong = {t: name in entry["twins"].get(t, {}).get("wrong", []) for t in TOOLS}
+                found = {t: mark(case, t) == "found" for t in TOOLS}
+                for t in TOOLS:
+                    row[t]["found"] += found[t]
+                    row[t]["wrong"] += wrong[t]
+                row["the four together"]["found"] += any(found.values())
+                row["the four together"]["wrong"] += any(wrong.values())
+                if together:
+                    row["margay check"]["found"] += bool(case["margay"])
+                    row["margay check"]["wrong"] += bool(case["margay_twin"])
+    out = ["| what is wrong | pairs | " + " | ".join(names) + " |", "| --- |" + " ---: |" * (len(names) + 1)]
+    for kind in sorted(rows):
+        row = rows[kind]
+        pairs = row["pairs"]["n"]
+        cells = [f"{row[n]['found']} / {pairs - row[n]['found']}" +
+                 (f", {row[n]['wrong']} false" if row[n]["wrong"] else "") for n in names]
+        out.append(f"| {'all' if kind == '~all' else f'`{kind}`'} | {pairs} | " + " | ".join(cells) + " |")
+    return out
+
+
+def times(result):
+    out = ["Seconds for all twins of a suite in one process, its start included:", "",
+           "| suite | GPU alone | " + " | ".join(TOOLS) + " | the four passes | margay run | margay check |",
+           "| --- |" + " ---: |" * 8]
+    sums = collections.Counter()
+    for suite, entry in result["suites"].items():
+        row = [entry["twins"].get(t, {}).get("seconds", float("nan")) for t in ["plain"] + TOOLS]
+        row += [sum(row[1:]), entry["margay"]["run"], entry["margay"]["seconds"]]
+        for i, t in enumerate(row):
+            sums[i] += t
+        out.append(f"| `{suite}.cu` | " + " | ".join(f"{t:.2f}" for t in row) + " |")
+    return out + ["| all | " + " | ".join(f"{sums[i]:.2f}" for i in range(8)) + " |"]
 
 
 def tables(result):
     out = [f"compute-sanitizer {result['machine']['sanitizer']} on one {result['machine']['gpu'].replace(', ', ', driver ')}"
            f" ({result['machine']['cores']} cores of {result['machine']['cpu']}); "
            f"`margay check` {result['margay']['version']} on {result['margay']['cores']} cores of "
-           f"{result['margay']['cpu']}, without a GPU; {result['margay']['date']}.", ""]
-    out += ["| suite | faults | " + " | ".join(TOOLS) + " | the four together | margay check |", "| --- |" + " ---: |" * 7]
-    total = collections.Counter()
-    for suite in SUITES:
-        cases = result["suites"][suite]["cases"]
-        row = collections.Counter(faults=len(cases))
-        for case in cases.values():
-            for tool in TOOLS:
-                row[tool] += mark(case, tool) == "found"
-            row["any"] += any(mark(case, tool) == "found" for tool in TOOLS)
-            row["margay"] += bool(case["margay"])
-        total += row
-        out.append(f"| `{suite}.cu` | {row['faults']} | " + " | ".join(str(row[t]) for t in TOOLS) +
-                   f" | {row['any']} | {row['margay']} |")
-    out.append(f"| all | {total['faults']} | " + " | ".join(str(total[t]) for t in TOOLS) +
-               f" | {total['any']} | {total['margay']} |")
-    twins = {t: sum(len(result["suites"][s]["twins"].get(t, {}).get("reports", [])) for s in SUITES) for t in TOOLS}
-    out += ["", "On the twins, which are right: " + ", ".join(f"{t} {n}" for t, n in twins.items()) +
-            f", margay check {sum(result['suites'][s]['margay']['twins'] for s in SUITES)} reports.", "",
-            "Seconds for all twins of a suite in one process, its start included:", "",
-            "| suite | GPU alone | " + " | ".join(TOOLS) + " | the four passes | margay run | margay check |",
-            "| --- |" + " ---: |" * 8]
-    sums = collections.Counter()
-    for suite in SUITES:
-        entry = result["suites"][suite]
-        times = [entry["twins"].get(t, {}).get("seconds", float("nan")) for t in ["plain"] + TOOLS]
-        times += [sum(times[1:]), entry["margay"]["run"], entry["margay"]["seconds"]]
-        for i, t in enumerate(times):
-            sums[i] += t
-        out.append(f"| `{suite}.cu` | " + " | ".join(f"{t:.2f}" for t in times) + " |")
-    out.append("| all | " + " | ".join(f"{sums[i]:.2f}" for i in range(8)) + " |")
+           f"{result['margay']['cpu']}, without a GPU; {result['margay']['date']}.", "",
+           "Found / missed, and about how many twins, which are right, something was said:", ""]
+    out += by_kind(result) + [""] + times(result)
     out += ["", "<details><summary>Case by case</summary>", "",
             "| case | " + " | ".join(TOOLS) + " | margay check |", "| --- |" + " --- |" * 5]
-    for suite in SUITES:
-        for name, case in result["suites"][suite]["cases"].items():
+    for suite, entry in result["suites"].items():
+        for name, case in entry["cases"].items():
             out.append(f"| {suite}: {name} | " + " | ".join(mark(case, t) for t in TOOLS) +
                        f" | {', '.join(case['margay']) or '-'} |")
-    out += ["", "</details>", "", "`hangs`: left out, since the program would not end on a GPU."]
+    out += ["", "</details>", "", f"`time-out`: the fault hangs a GPU, and the tool had said nothing after {HANGS_LIMIT} seconds."]
     return "\n".join(out)
 
 

@@ -173,4 +173,5 @@ def main():
     return 1 if complaints else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
