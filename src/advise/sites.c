@@ -33,7 +33,6 @@ static bool is_memory(const struct mg_ptx_insn *insn, uint8_t *direction)
 void mg__site_place(const struct mg_launch_info *info, uint32_t insn, const char **file, uint32_t *line)
 {
     const struct mg_insn_info *i = &info->insns[insn];
-    const struct mg_ptx_module *m = info->module;
     /* Line 0 is what the compiler made of several lines: the one before it is the nearest that there is. */
     for (uint32_t k = insn; !i->line && i->file && k > 0 && info->insns[k - 1].func == i->func; k--)
         if (info->insns[k - 1].line) {
@@ -42,11 +41,6 @@ void mg__site_place(const struct mg_launch_info *info, uint32_t insn, const char
         }
     *file = i->file ? i->file : "";
     *line = i->line;
-    if (m && i->insn && i->insn->loc) {
-        struct mg_ptx_place place = mg__ptx_place(m, i->insn->loc);
-        *file = place.file;
-        *line = place.line;
-    }
 }
 
 bool mg__sites_find(const struct mg_launch_info *info, struct mg_sites *s)

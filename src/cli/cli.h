@@ -161,6 +161,11 @@ bool mg__suppression_for(const struct mg_report_finding *finding, const struct m
 void mg__disassemble(const struct mg_cli_options *options, const char *program, const struct mg_tally *tally,
                      struct mg_machine *machine);
 
+/* ---- registers.c ---- */
+/* Writes into a temporary file, whose name it gives (or ""), what ptxas makes of the kernels that are PTX on the
+ * device. */
+void mg__registers_write(const struct mg_cli_options *options, const char *path, char *file, size_t size);
+
 /* ---- session.c: one program run under Margay, its records collected ---- */
 struct mg_session {
     const struct mg_cli_options *options;

@@ -17,6 +17,20 @@ static int judge(const struct mg_session *session, const struct mg_cli_options *
     return result;
 }
 
+static void occupy(struct mg_session *session, const struct mg_arch *arch)
+{
+    for (size_t i = 0; i < session->tally.kernels.count; i++) {
+        struct mg_tally_kernel *k = session->tally.kernels.at[i];
+        uint64_t threads = (uint64_t)k->block.x * k->block.y * k->block.z;
+        struct mg_occupancy_query q = mg_arch_query((unsigned)MG_MIN(threads, (uint64_t)UINT32_MAX), k->regs,
+                                                    k->shared_static, k->shared_dynamic);
+        struct mg_occupancy o;
+        q.shared_optin = k->shared_dynamic;
+        if (k->regs && mg_arch_occupancy(arch, &q, &o) == MG_OK)
+            k->occupancy = o.occupancy;
+    }
+}
+
 static int show(struct mg_session *session, const struct mg_cli_options *options, FILE *to)
 {
     struct mg_strbuf text = {0};
@@ -28,6 +42,7 @@ static int show(struct mg_session *session, const struct mg_cli_options *options
         style.width = 80;
     }
     mg__tally_sort(&session->tally);
+    occupy(session, options->arch);
     if (!session->launches && session->errors)
         return -1; /* they say why */
     if (!session->launches)

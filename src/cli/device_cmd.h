@@ -36,6 +36,9 @@ enum mg_status mg__driver_ask(unsigned index, struct mg_driver_device *device, s
 
 /* ---- ptxas.c: what the kernels of a file take, with NVIDIA's compilers where they are needed ---- */
 #include "fatbin/program.h"
+/* Assembles the text for `cc` and reads what the kernels take. MG_ERR_NOT_FOUND: there is no ptxas. */
+enum mg_status mg__ptxas(const char *text, size_t length, unsigned cc, struct mg_arena *arena,
+                         struct mg_program *program, struct mg_diag *diag);
 struct mg_device_kernel {
     struct mg_cubin_kernel kernel;
     unsigned cc;             /* of the code that says what it takes */

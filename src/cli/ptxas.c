@@ -34,9 +34,8 @@ static int run(const char *ptxas, const char *device, const char *from, const ch
     return status;
 }
 
-/* Assembles the text for `cc` and reads what the kernels take. MG_ERR_NOT_FOUND: there is no ptxas. */
-static enum mg_status assemble(const char *text, size_t length, unsigned cc, struct mg_arena *arena,
-                               struct mg_program *program, struct mg_diag *diag)
+enum mg_status mg__ptxas(const char *text, size_t length, unsigned cc, struct mg_arena *arena,
+                         struct mg_program *program, struct mg_diag *diag)
 {
     char ptxas[PATH_MAX], from[PATH_MAX], to[PATH_MAX], device[16], dir[PATH_MAX];
     const char *tmp = getenv("TMPDIR");
@@ -137,7 +136,7 @@ int mg__device_program(const struct mg_device_options *o, const char *path, stru
     if (!status && !append(arena, kernels, &program, false))
         status = mg__diag_set(&diag, MG_ERR_NOMEM, "out of memory for its kernels");
     for (size_t i = 0; !status && i < program.ntexts; i++) {
-        status = assemble(program.texts[i].at, program.texts[i].length, o->arch->cc, arena, &more, &diag);
+        status = mg__ptxas(program.texts[i].at, program.texts[i].length, o->arch->cc, arena, &more, &diag);
         if (!status) {
             if (!append(arena, kernels, &more, true))
                 status = mg__diag_set(&diag, MG_ERR_NOMEM, "out of memory for its kernels");

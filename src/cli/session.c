@@ -35,6 +35,7 @@ struct run {
     bool progress_shown, noted;
     char libdir[PATH_MAX];
     unsigned cudart; /* 12 or 13 */
+    char regs[PATH_MAX]; /* a file of what ptxas says of registers; or "" */
 };
 
 /* ---- the --json file ---- */
@@ -360,6 +361,10 @@ static void set_environment(void *arg, int report_fd)
         setenv("MARGAY_KERNEL", o->kernel, 1);
     else
         unsetenv("MARGAY_KERNEL");
+    if (run->regs[0])
+        setenv("MARGAY_REGS", run->regs, 1);
+    else
+        unsetenv("MARGAY_REGS");
     prefix_path("LD_LIBRARY_PATH", run->libdir);
     snprintf(text, sizeof(text), "%s/libcudart.so.%u", run->libdir, run->cudart);
     prefix_path("LD_PRELOAD", text);
@@ -413,7 +418,12 @@ static int start(struct run *run, const char *program, char **argv, int *status)
                              .data = receive,
                              .arg = run,
                              .asked_to_end = &asked};
-    if (mg__child_run(&child, &wait_status, &why) != MG_OK)
+    if (o->command & (MG_CMD_ADVISE | MG_CMD_PROFILE)) /* which tell of occupancy */
+        mg__registers_write(o, path, run->regs, sizeof(run->regs));
+    enum mg_status ran = mg__child_run(&child, &wait_status, &why);
+    if (run->regs[0])
+        unlink(run->regs);
+    if (ran != MG_OK)
         return mg__cli_complain(o, "%s: %s", program, strerror(why));
     if (run->line.count) { /* the program died in the middle of a record */
         run->session->damaged++;

@@ -29,6 +29,7 @@ struct mg_device_options {
     unsigned number;              /* in its process: its records say it */
     unsigned threads;             /* host threads that run blocks; 0: one a processor */
     unsigned timeout_ms;          /* a launch; 0: none */
+    const char *regs;             /* lines of a kernel's name and its registers, for code that is PTX here; NULL */
     const char *engine;           /* "jit", "quick", "interp"; NULL: what pays */
     bool verbose;                 /* says on standard error what became of each kernel */
     /* What a GPU would let pass, once a line, when the launch has ended; `kernel` as people write it. NULL, or with
@@ -122,7 +123,8 @@ struct mg_device_kernel {
     struct mg_simt_kernel_info info; /* with the machine code's numbers where there are any */
     char *name;                      /* demangled; info.name is as in PTX */
     bool exact;                      /* info.regs are this very device's: what a launch is held to */
-    char regs_from[32];              /* "machine code for 9.0", "an estimate" */
+    bool assembled;                  /* nearly: what ptxas made of the program's PTX before it was started */
+    char regs_from[32];              /* "machine code for 9.0", "ptxas for 9.0", "an estimate" */
     uint32_t barriers;               /* named barriers; 0: not known */
     /* The skin's to change: the dynamic shared memory that a launch may have (0: what every kernel may), the part of an
      * SM's memory that is to be shared memory, in percent (-1: the driver's choice). */
@@ -171,6 +173,7 @@ struct mg_device_process { /* what its environment says: process.c has the list 
     struct mg_report_writer *report;
     struct mg_diag trouble; /* status MG_OK: none. The report cannot be written, and there is none */
     char engine[16];
+    char *regs;
     regex_t only;
     _Atomic uint64_t launches_left;
 };

@@ -71,7 +71,7 @@ static enum mg_status run(struct mg_device_kernel *k, const struct mg_device_lau
     if (!watched)
         mg__check_unobserved(d->check);
     if (d->advise)
-        mg__advise_regs(d->advise, k->info.regs, k->regs_from, k->exact);
+        mg__advise_regs(d->advise, k->info.regs, k->regs_from, k->exact || k->assembled);
     d->running = k;
     d->began = mg__time_ns();
     mg__check_begins(d->check, k->info.name, l->stream, false);

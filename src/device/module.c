@@ -207,6 +207,22 @@ void mg__device_unload(struct mg_device_module *m)
 }
 
 /* ---- kernels ---- */
+/* What the command had ptxas make of the kernel's PTX: nearly what a driver would. */
+static void apply_told(struct mg_device_kernel *k)
+{
+    const unsigned cc = k->module->device->arch.cc;
+    const char *name = k->info.name, *line = k->module->device->options.regs;
+    size_t n = strlen(name);
+    while (line && *line && (strncmp(line, name, n) || line[n] != ' '))
+        line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL;
+    unsigned long regs = line && *line ? strtoul(line + n, NULL, 10) : 0;
+    if (!regs || regs > 255)
+        return;
+    k->info.regs = (uint32_t)regs;
+    k->assembled = true;
+    snprintf(k->regs_from, sizeof(k->regs_from), "ptxas for %u.%u", cc / 10, cc % 10);
+}
+
 /* What the compiler gave the kernel, in place of the engine's estimate. */
 static void apply_code(struct mg_device_kernel *k)
 {
@@ -264,6 +280,8 @@ enum mg_status mg__device_kernel(struct mg_device_module *m, const char *name, s
         return MG_ERR_NOMEM;
     }
     apply_code(k);
+    if (!k->exact)
+        apply_told(k);
     const struct mg_device_options *o = &m->device->options;
     k->wanted = o->report && (!o->only || !regexec(o->only, k->name, 0, NULL, 0));
     k->reads_clock = k->wanted && reads_clock(k->info.func);

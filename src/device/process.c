@@ -9,6 +9,7 @@
  *   MARGAY_BOARD     one of its boards, by name, as in include/margay/arch.h
  *   MARGAY_DEVICES   how many of them there are, 1 unless told
  *   MARGAY_ENGINE    jit, quick or interp; unset, what pays. MARGAY_VERBOSE=1: what became of each kernel, on stderr
+ *   MARGAY_REGS      a file of lines "kernel registers": what ptxas made of the program's PTX for this device
  *   MARGAY_THREADS   host threads that run blocks
  *   MARGAY_STRICT    1: an access beyond its allocation stops the kernel, also where a GPU would not notice
  *   MARGAY_TIMEOUT   seconds a launch may take, fractions allowed
@@ -103,6 +104,10 @@ enum mg_status mg__device_process(struct mg_device_process *p, struct mg_diag *d
         snprintf(p->engine, sizeof(p->engine), "%s", text);
         o->engine = p->engine;
     }
+    text = text_of("MARGAY_REGS");
+    size_t size;
+    if (text && mg__file_read(text, (size_t)16 << 20, &p->regs, &size, NULL) == MG_OK)
+        o->regs = p->regs; /* without it, machine code for other devices or an estimate has to do */
     o->verbose = is_on("MARGAY_VERBOSE");
     o->strict = is_on("MARGAY_STRICT");
     o->progress = is_on("MARGAY_PROGRESS");

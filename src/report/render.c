@@ -109,21 +109,35 @@ static unsigned text_columns(const char *text)
     return n;
 }
 
+/* "516,096 instructions, occupancy 100 %" */
+static bool work(struct mg_strbuf *out, const struct mg_tally_kernel *k)
+{
+    uint64_t inst = k->metrics.v[MG_METRIC_INST];
+    bool ok = mg__strbuf_append(out, "", 0) &&
+              (!inst || (mg__layout_number(out, inst, 0) && plain(out, inst == 1 ? " instruction" : " instructions")));
+    return ok &&
+           (k->occupancy <= 0 || mg__strbuf_printf(out, "%soccupancy %.0f %%", inst ? ", " : "", 100 * k->occupancy));
+}
+
+/* The name, its shape and its work, in as few lines as they fit into. */
 static bool kernel_name(struct mg_strbuf *out, const struct mg_style *style, const struct mg_tally_kernel *k)
 {
-    struct mg_strbuf tail = {0};
+    struct mg_strbuf tail = {0}, done = {0};
     const char *name = k->kernel[0] ? k->kernel : k->mangled;
-    bool ok = shape(&tail, style, k);
+    bool ok = shape(&tail, style, k) && work(&done, k);
     unsigned used = 0;
     if (ok) {
-        unsigned tail_width = text_columns(tail.at);
+        unsigned tail_width = text_columns(tail.at), more = done.count ? 2 + text_columns(done.at) : 0;
         bool fits = text_columns(name) + 2 + tail_width <= style->width;
+        bool same = (fits ? text_columns(name) : 0) + 2 + tail_width + more <= style->width;
         ok = mg__layout_tone(out, style, MG_TONE_BOLD, true) &&
              mg__layout_kernel(out, style, name, style->width, &used) &&
              mg__layout_tone(out, style, MG_TONE_BOLD, false) && plain(out, fits ? "  " : "\n  ") &&
-             plain(out, tail.at) && plain(out, "\n");
+             plain(out, tail.at) && (!done.count || (plain(out, same ? ", " : "\n  ") && plain(out, done.at))) &&
+             plain(out, "\n");
     }
     mg__strbuf_free(&tail);
+    mg__strbuf_free(&done);
     return ok;
 }
 
@@ -326,6 +340,27 @@ static bool waits_note(struct mg_strbuf *out, const struct mg_style *style, cons
     return ok && plain(out, "\n") && mg__layout_tone(out, style, MG_TONE_DIM, false);
 }
 
+/* Where a kernel's counts are far from their ideal, or its multiprocessors half empty, there is likely something to
+ * gain: who says what is named. */
+static bool point_at_advice(const struct mg_tally *tally, const struct mg_style *style, struct mg_strbuf *out)
+{
+    for (size_t i = 0; i < tally->kernels.count; i++) {
+        const struct mg_tally_kernel *k = tally->kernels.at[i];
+        double times, efficiency;
+        bool conflicts = mg__metric_value(&k->metrics, MG_METRIC_TIMES_IDEAL, &times) && times >= 1.1;
+        bool sectors = mg__metric_value(&k->metrics, MG_METRIC_EFFICIENCY, &efficiency) && efficiency < 80;
+        if (!conflicts && !sectors && (k->occupancy <= 0 || k->occupancy >= 0.5))
+            continue;
+        size_t start, length;
+        mg__kernel_bare_name(mg__kernel_own_name(k->kernel), &start, &length);
+        return plain(out, "\nWhat to change, tried and priced: margay advise --kernel ") &&
+               mg__layout_text(out, style, mg__kernel_own_name(k->kernel) + start,
+                               strcspn(mg__kernel_own_name(k->kernel), "<("), 24, NULL) &&
+               plain(out, "\n");
+    }
+    return true;
+}
+
 bool mg__render_profile(const struct mg_tally *tally, const struct mg_report_device *device,
                         const struct mg_style *style, struct mg_strbuf *out)
 {
@@ -341,7 +376,8 @@ bool mg__render_profile(const struct mg_tally *tally, const struct mg_report_dev
         for (size_t j = 0; j < k->lines.count; j++)
             any_line |= k->lines.at[j].file[0] && k->lines.at[j].line;
     }
-    ok = ok && source_table(tally, style, out) && variable_table(tally, style, out);
+    ok = ok && source_table(tally, style, out) && variable_table(tally, style, out) &&
+         point_at_advice(tally, style, out);
     if (ok && !any_line)
         ok = plain(out, "\nno source lines are known: compile with nvcc -lineinfo to see the counts of each line\n");
     return ok;

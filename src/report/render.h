@@ -47,6 +47,7 @@ struct mg_tally_kernel {
     uint32_t waits;   /* of any launch */
     uint32_t devices; /* that it ran on: a bit each, the last for all from there on */
     double seconds;
+    double occupancy;          /* a fraction, of the first launch's shape; 0: not known. The command's to fill in */
     struct mg_metrics metrics; /* sums */
     MG_VEC(struct mg_report_line) lines;
     MG_VEC(struct mg_report_var) vars;

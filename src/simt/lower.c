@@ -446,8 +446,8 @@ static bool gather_insns(struct mg_program *p, const struct mg_ptx_module *ptx)
     for (uint32_t c = 0; c < p->ncodes; c++) {
         const struct mg_ptx_func *f = p->codes[c]->func;
         for (size_t i = 0; i < f->ninsns; i++) {
-            const struct mg_ptx_loc *loc = &ptx->locs[f->insns[i].loc];
-            p->insns[p->ninsns++] = (struct mg_insn_info){f, &f->insns[i], ptx->files[loc->file], loc->line};
+            struct mg_ptx_place place = mg__ptx_place(ptx, f->insns[i].loc);
+            p->insns[p->ninsns++] = (struct mg_insn_info){f, &f->insns[i], place.file, place.line};
         }
     }
     return true;

@@ -43,13 +43,16 @@ Kernels, costliest first
     -------- shared memory -------  --------- global memory --------  divergent
     wavefronts      ideal   \u00d7ideal     sectors      ideal efficiency   branches
 transpose_shared(float const*, float*, int)
-  grid 32\u00d732, block 32\u00d78, 4 KiB shared
+  grid 32\u00d732, block 32\u00d78, 4 KiB shared, 2,000 instructions, occupancy 100 %
        540,672     32,768    16.5\u00d7      65,536     65,536      100 %          0
 transpose_naive(float const*, float*, int)  grid 32\u00d732, block 32\u00d78
+  1,000 instructions, occupancy 100 %
              -          -        -     147,456     65,536       44 %          0
 void odd<float>(float*, int)  grid 1, block 64, \u00d72 launches
+  4,000 instructions, occupancy 100 %
              -          -        -          24         24      100 %         62
 void odd<float>(float*, int)  grid 2, block 64
+  2,000 instructions, occupancy 100 %
              -          -        -          12         12      100 %         31
 
 Source lines, worst first
@@ -68,6 +71,8 @@ Shared variables
     wavefronts      ideal   \u00d7ideal       loads     stores      bytes
 tile in transpose_shared
        540,672     32,768    16.5\u00d7      16,384     16,384      4,096
+
+What to change, tried and priced: margay advise --kernel transpose_shared
 """
 
 
@@ -754,7 +759,7 @@ margay: void odd<float>(float*, int): grid 1, block 64 and others, \u00d73 launc
     def test_no_line_information(self):
         r = self.margay("profile", FAKE, "no-lines")
         self.check(r, 0)
-        self.assertIn("\nk()  grid 1, block 64\n            64         32     2.0\u00d7", r.err)
+        self.assertIn("\nk()  grid 1, block 64, 1,000 instructions, occupancy 100 %\n            64         32     2.0\u00d7", r.err)
         self.assertIn("compile with nvcc -lineinfo", r.err)
         self.assertNotIn("Source lines", r.err)
 
