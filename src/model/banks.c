@@ -265,19 +265,39 @@ unsigned mg__model_warp_words(const uint64_t address[32])
 }
 #endif
 
-unsigned mg__model_touched(const uint8_t (*touched)[MG_TOUCHED], uint32_t rows)
+typedef uint8_t bank_bytes __attribute__((vector_size(BANKS)));
+
+static inline __attribute__((always_inline)) unsigned sum_of_most(const uint8_t (*touched)[MG_TOUCHED], uint32_t rows)
 {
     unsigned sum = 0;
     for (uint32_t r = 0; r < rows; r++) {
-        uint8_t in[BANKS] = {0}, most = 0; /* by bank, from that of the first word on */
-        for (unsigned k = 0; k < MG_TOUCHED; k += BANKS)
-            for (unsigned b = 0; b < BANKS; b++)
-                in[b] += touched[r][k + b];
+        bank_bytes in = {0}, row; /* by bank, from that of the first word on */
+        for (unsigned k = 0; k < MG_TOUCHED; k += BANKS) {
+            memcpy(&row, touched[r] + k, sizeof(row));
+            in += row;
+        }
+        uint8_t most = 0;
         for (unsigned b = 0; b < BANKS; b++)
             most = MG_MAX(most, in[b]);
         sum += most;
     }
     return sum;
+}
+
+#ifdef __x86_64__
+__attribute__((target("avx2"))) static unsigned sum_of_most_avx2(const uint8_t (*touched)[MG_TOUCHED], uint32_t rows)
+{
+    return sum_of_most(touched, rows);
+}
+#endif
+
+unsigned mg__model_touched(const uint8_t (*touched)[MG_TOUCHED], uint32_t rows)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2"))
+        return sum_of_most_avx2(touched, rows);
+#endif
+    return sum_of_most(touched, rows);
 }
 
 /* The largest number of distinct units in one bank, for lanes within 4 KB of the first, without a branch that depends
