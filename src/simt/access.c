@@ -351,11 +351,13 @@ static uint8_t *outside(struct mg_warp *w, const struct mg_op *op, unsigned lane
         o.hi = address + bytes;
     }
     if (run->lets_pass && o.mapped) {
-        if (near)
-            mg__warn(w, op, lane, "%s", where);
-        else
-            mg__warn(w, op, lane, "access of %u bytes at 0x%llx, which is in no live allocation", bytes,
-                     (unsigned long long)address);
+        struct mg_diag *warning =
+            near ? mg__warn(w, op, lane, "%s", where)
+                 : mg__warn(w, op, lane, "access of %u bytes at 0x%llx, which is in no live allocation", bytes,
+                            (unsigned long long)address);
+        if (warning)
+            mg__diag_hint(warning,
+                          "A GPU lets it pass, because it maps memory in pieces of 2 MiB; --strict stops here.");
         *lo = o.lo;
         *hi = o.hi;
         return (uint8_t *)(uintptr_t)address;

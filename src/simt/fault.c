@@ -75,8 +75,6 @@ struct mg_diag *mg__warn(struct mg_warp *w, const struct mg_op *op, uint32_t lan
     struct mg_warning *warning = &worker->warnings[i];
     *warning = (struct mg_warning){.op = op, .block = w->block->linear};
     record(w, op, lane, &warning->diag, MG_ERR_ADDRESS, what);
-    mg__diag_hint(&warning->diag,
-                  "A GPU lets it pass, because it maps memory in pieces of 2 MiB; --strict stops here.");
     return &warning->diag;
 }
 

@@ -458,7 +458,8 @@ struct mg_run {
     bool want_shapes, want_sync, want_steps;
     bool want_every; /* the program is the watched one */
     bool goes_on;    /* an observer takes faults: the launch ends with its error, but later */
-    bool lets_pass;  /* an access beyond its allocation in memory that a device has mapped goes on */
+    bool lets_pass;  /* what a device only happens to let pass goes on, with a warning: an access beyond its allocation
+                        in memory that a device has mapped, the number of a barrier that there is not */
     struct mg_observer *observers;
     unsigned nobservers;
     void *observer_state[MG_MAX_OBSERVERS];

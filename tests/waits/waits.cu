@@ -41,6 +41,7 @@
 // CASE endless_call: ERROR warps 0-3 at waits.cu:@endless_call
 // CASE endless_barrier: ERROR the launch ran longer than its limit
 // CASE endless_vote: ERROR warps 0-3 at waits.cu:@endless_vote
+// CASE endless_apart: ERROR block 0: warps 0-1 at waits.cu:@even; block 1: warps 0-1 at waits.cu:@odd
 // CASE endless_recursion: ERROR the launch ran longer than its limit
 // CASE endless_heap: ERROR the launch ran longer than its limit
 // CASE endless_sums: ERROR the launch ran longer than its limit
@@ -329,6 +330,14 @@ __global__ void endless_vote(int *f, int *out)
     while (!__syncthreads_or(f[0])) { } // @endless_vote
     out[0] = 1;
 }
+__global__ void endless_apart(int *f, int *out) // each block on a worker of its own, if there are enough
+{
+    if (blockIdx.x % 2)
+        while (!__syncthreads_or(f[0])) { } // @odd
+    else
+        while (!__syncthreads_or(f[1])) { } // @even
+    out[0] = 1;
+}
 __device__ int tree(int n) { return n < 2 ? n : tree(n - 1) + tree(n - 2); }
 __global__ void endless_recursion(int *f, int *out) { out[0] = tree(60 + f[0]); }
 __global__ void endless_heap(volatile int *f, int *out)
@@ -425,6 +434,7 @@ int main(int argc, char **argv)
     IS(endless_barrier) return endless_barrier<<<2, 128>>>(f, out), checked(1);
     IS(endless_vote) return endless_vote<<<2, 128>>>(f, out), checked(1);
     IS(endless_recursion) return endless_recursion<<<2, 32>>>(f, out), checked(1);
+    IS(endless_apart) return endless_apart<<<2, 64>>>(f, out), checked(1);
     IS(endless_heap) return endless_heap<<<2, 64>>>(f, out), checked(1);
     IS(endless_sums) return endless_sums<<<2, 64>>>(f, out), checked(1);
     IS(too_many) return grid_barrier<1><<<300, 1024>>>(f, out, 1), checked(1);
