@@ -14,11 +14,11 @@ enum mg_command { MG_CMD_RUN = 1, MG_CMD_PROFILE = 2, MG_CMD_CHECK = 4, MG_CMD_B
 struct mg_cli_options {
     enum mg_command command;
     const char *name; /* "run" */
-    const char *json, *output, *kernel, *nvcc_args, *engine;
+    const char *json, *html, *output, *kernel, *nvcc_args, *engine;
     const struct mg_arch *arch;
     const struct mg_board *board;
     unsigned launches, threads, devices, timeout_ms; /* 0: not given */
-    bool verbose, strict, quiet;
+    bool verbose, strict, quiet, pictures;
     const char *expect; /* profile: budgets, as written */
     int format;         /* enum mg_format of guard.h */
     bool reserved;      /* standard output is a report's: the program's own goes to standard error */
@@ -172,6 +172,7 @@ struct mg_session {
     struct mg_tally tally;
     struct mg_report_device device;
     struct mg_advices advices;
+    struct mg_picture_rows pictures;
     struct mg_machine machine; /* profile */
     struct mg_findings findings, suppressed; /* in order, once the run is over */
     uint64_t launches, errors, damaged;
@@ -187,6 +188,11 @@ int mg__session_run(struct mg_session *session, const struct mg_cli_options *opt
 void mg__session_free(struct mg_session *session);
 /* Why there is no kernel in the report: "no kernel was launched". */
 bool mg__session_none(const struct mg_session *session, struct mg_strbuf *out);
+
+/* ---- page.c ---- */
+/* Writes options->html, if it was asked for. Returns -1 to go on, or the status to exit with. `program`: as it was
+ * given. */
+int mg__cli_page(struct mg_session *session, const char *program);
 
 /* ---- commands ---- */
 int mg__cmd_run(int argc, char **argv);

@@ -68,9 +68,12 @@ int mg__cmd_advise(int argc, char **argv)
     int result = mg__cli_parse(MG_CMD_ADVISE, argc, argv, &options);
     if (result >= 0)
         return result;
+    const char *program = options.program[0]; /* compiling replaces it */
     result = mg__session_run(&session, &options, &status);
     if (result < 0) {
         int shown = show(&session, &options);
+        int page = mg__cli_page(&session, program);
+        shown = shown < 0 ? page : shown;
         result = shown >= 0 && status == 0 ? shown : status;
     }
     mg__session_free(&session);

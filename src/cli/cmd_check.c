@@ -154,6 +154,7 @@ int mg__cmd_check(int argc, char **argv)
         ok = mg__output_close(&options, options.output, to, ok);
         ok = mg__output_close(&options, options.sarif, sarif, sarif_ok) && ok;
         to = sarif = NULL;
+        ok = mg__cli_page(&session, program) < 0 && ok;
         result = verdict(&session, status);
         if (!ok)
             result = MG_EXIT_SETUP;

@@ -81,11 +81,14 @@ int mg__cmd_profile(int argc, char **argv)
         mg__budgets_free(budgets);
         return MG_EXIT_SETUP;
     }
+    const char *program = options.program[0]; /* compiling replaces it */
     result = mg__session_run(&session, &options, &status);
     if (result < 0) {
         int shown = show(&session, &options, to ? to : stderr);
         if (budgets && shown < 0)
             shown = judge(&session, &options, budgets);
+        int page = mg__cli_page(&session, program);
+        shown = shown < 0 ? page : shown;
         result = shown >= 0 && status == 0 ? shown : status;
     }
     if (!mg__output_close(&options, options.output, to, true) && result == 0)

@@ -205,11 +205,13 @@ static const struct {
              {OPT_OUTPUT, offsetof(struct mg_cli_options, output)},
              {OPT_NVCC_ARGS, offsetof(struct mg_cli_options, nvcc_args)},
              {OPT_SIZES, offsetof(struct mg_cli_options, sizes)},
+             {OPT_HTML, offsetof(struct mg_cli_options, html)},
              {OPT_SVG, offsetof(struct mg_cli_options, svg)},
              {OPT_SARIF, offsetof(struct mg_cli_options, sarif)},
              {OPT_SUPPRESS, offsetof(struct mg_cli_options, suppress)}},
   flags[] = {{OPT_STRICT, offsetof(struct mg_cli_options, strict)},
              {OPT_VERBOSE, offsetof(struct mg_cli_options, verbose)},
+             {OPT_PICTURES, offsetof(struct mg_cli_options, pictures)},
              {OPT_QUIET, offsetof(struct mg_cli_options, quiet)},
              {OPT_SIMULATE, offsetof(struct mg_cli_options, simulate)},
              {OPT_LEAKS, offsetof(struct mg_cli_options, leaks)},
@@ -301,7 +303,7 @@ static int apply(void *arg, int id, const char *value)
 /* Reports for machines that go to standard output have it for themselves. Returns -1 to go on. */
 static int reserve_output(struct mg_cli_options *o)
 {
-    const char *const machines[] = {o->json, o->sarif, o->svg};
+    const char *const machines[] = {o->json, o->html, o->sarif, o->svg};
     unsigned n = 0;
     for (size_t i = 0; i < MG_COUNT(machines); i++)
         n += mg__output_is_stdout(machines[i]);

@@ -26,11 +26,11 @@ struct run {
     struct mg_session *session;
     FILE *json;
     bool json_failed, any_launch;
-    bool heard;                /* the runtime has said something: the program was started */
-    struct mg_strbuf line;     /* the record that is still incomplete */
-    bool skip_line;            /* it was too long: drop it up to its newline */
+    bool heard;                        /* the runtime has said something: the program was started */
+    struct mg_strbuf line;             /* the record that is still incomplete */
+    bool skip_line;                    /* it was too long: drop it up to its newline */
     struct mg_strbuf errors, warnings; /* JSON objects, commas between */
-    struct mg_arena held_arena; /* check: errors wait until it is known whether a finding stands for them */
+    struct mg_arena held_arena;        /* check: errors wait until it is known whether a finding stands for them */
     MG_VEC(struct held_error *) held;
     bool progress_shown, noted;
     char libdir[PATH_MAX];
@@ -84,6 +84,8 @@ static void json_end(struct run *run)
          (mg__strbuf_printf(&text, ",\n\"machine_code\": ") && mg__machine_json(&s->machine, &text))) &&
         (s->options->command != MG_CMD_ADVISE ||
          (mg__strbuf_printf(&text, ",\n\"advice\": ") && mg__advices_json(&s->advices, &text))) &&
+        (!s->pictures.at.count ||
+         (mg__strbuf_printf(&text, ",\n\"pictures\": ") && mg__pictures_json(&s->pictures, &text))) &&
         mg__strbuf_printf(&text, ",\n\"errors\": [%s],\n\"warnings\": [%s]}\n", run->errors.at ? run->errors.at : "",
                           run->warnings.at ? run->warnings.at : ""))
         json_put(run, text.at, text.count);
@@ -254,6 +256,9 @@ static void handle(struct run *run, const char *line, size_t length)
         } else if (record.kind == MG_RECORD_ADVICE) {
             if (mg__advices_add(&s->advices, record.json) != MG_OK)
                 s->damaged++;
+        } else if (record.kind == MG_RECORD_PICTURE) {
+            if (mg__pictures_add(&s->pictures, &record) != MG_OK)
+                s->damaged++;
         } else if (record.kind == MG_RECORD_CHECKS) {
             s->checked = true;
         } else if (record.kind == MG_RECORD_FINDING) {
@@ -283,8 +288,7 @@ static void receive(void *arg, const char *bytes, size_t size)
     while (size) {
         const char *newline = memchr(bytes, '\n', size);
         size_t n = newline ? (size_t)(newline - bytes) : size;
-        if (!run->skip_line &&
-            (run->line.count + n > MAX_RECORD || !mg__strbuf_append(&run->line, bytes, n)))
+        if (!run->skip_line && (run->line.count + n > MAX_RECORD || !mg__strbuf_append(&run->line, bytes, n)))
             run->skip_line = true;
         if (newline) {
             if (run->skip_line)
@@ -341,6 +345,7 @@ static void set_environment(void *arg, int report_fd)
         unsetenv("MARGAY_CHECK");
     }
     set_number("MARGAY_ADVISE", o->command == MG_CMD_ADVISE ? 1 : 0);
+    set_number("MARGAY_PICTURES", o->html || o->pictures ? 1 : 0);
     set_number("MARGAY_DEVICE", o->arch->cc);
     setenv("MARGAY_BOARD", o->board->name, 1);
     set_number("MARGAY_DEVICES", o->devices);
@@ -458,6 +463,7 @@ int mg__session_run(struct mg_session *s, const struct mg_cli_options *o, int *s
     s->device = (struct mg_report_device){.name = o->board->name, .cc = o->arch->cc, .sm_count = o->board->sm_count};
     mg__tally_init(&s->tally, o->command == MG_CMD_PROFILE);
     mg__advices_init(&s->advices);
+    mg__pictures_init(&s->pictures);
     mg__machine_init(&s->machine);
     mg__findings_init(&s->findings);
     mg__findings_init(&s->suppressed);
@@ -514,5 +520,6 @@ void mg__session_free(struct mg_session *s)
     mg__findings_free(&s->findings);
     mg__findings_free(&s->suppressed);
     mg__advices_free(&s->advices);
+    mg__pictures_free(&s->pictures);
     mg__machine_free(&s->machine);
 }

@@ -6,6 +6,7 @@
 #include "advise/advise.h"
 #include "jit/jit.h"
 #include "model/model.h"
+#include "picture/picture.h"
 
 struct mg_report_device mg__device_header(const struct mg_device_options *options)
 {
@@ -44,6 +45,14 @@ static void on_advice(void *arg, const struct mg_report_advice *advice)
     mg__report_advice(d->options.report, advice);
 }
 
+static void on_picture(void *arg, struct mg_report_picture *picture)
+{
+    const struct mg_device *d = arg;
+    picture->kernel = d->running->name;
+    picture->device = d->options.number;
+    mg__report_picture(d->options.report, picture);
+}
+
 static void on_finding(void *arg, const struct mg_report_finding *finding)
 {
     const struct mg_device *d = arg;
@@ -51,12 +60,26 @@ static void on_finding(void *arg, const struct mg_report_finding *finding)
 }
 
 /* ---- making it ---- */
+static enum mg_status draw(struct mg_device *d)
+{
+    struct mg_observer observer;
+    enum mg_status status = mg__pictures_create(&d->arch, on_picture, d, &d->pictures);
+    if (status)
+        return status;
+    mg__pictures_observer(d->pictures, &observer);
+    return mg__simt_observe(d->simt, &observer);
+}
+
 static enum mg_status observe(struct mg_device *d)
 {
     struct mg_observer observer;
-    enum mg_status status;
+    enum mg_status status = MG_OK;
     if (!d->options.report)
         return MG_OK;
+    if (d->options.pictures)
+        status = draw(d);
+    if (status)
+        return status;
     if (d->options.checks) {
         status = mg__check_create(d->options.checks, on_finding, d, &d->check);
         if (status)
@@ -125,6 +148,7 @@ void mg__device_destroy(struct mg_device *d)
         mg__model_destroy(d->model);
     if (d->advise)
         mg__advise_destroy(d->advise);
+    mg__pictures_destroy(d->pictures);
     mg__check_destroy(d->check);
     free(d);
 }

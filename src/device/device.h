@@ -40,6 +40,7 @@ struct mg_device_options {
     struct mg_report_writer *report;
     unsigned checks; /* MG_CHECK_RACE …: look for those mistakes, and count nothing; 0: count */
     bool advise;     /* count, and say what would make each launch faster */
+    bool pictures;   /* records of what pictures are drawn from, of each kernel's first launch (runs interpreted) */
     bool progress;   /* records of the progress of long launches */
     /* Recorded are launches of kernels whose name it finds, and the first so many; NULL: all. Devices share them. */
     const regex_t *only;
@@ -70,6 +71,7 @@ struct mg_device {
     struct mg_check *check;
     struct mg_model *model;
     struct mg_advise *advise;
+    struct mg_pictures *pictures;
     struct mg_engine *engine;                       /* that compiles; NULL: all is interpreted */
     const struct mg_device_kernel *running;         /* the launch under way, and when it began */
     uint64_t began;

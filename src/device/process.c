@@ -5,6 +5,7 @@
  *   MARGAY_MODE      run or profile: both count; check: look for mistakes instead (check/check.h)
  *   MARGAY_CHECK     for which, commas between: race,barrier,init,bounds,launch,leaks,pedantic
  *   MARGAY_ADVISE    1: every recorded launch is followed for advice as well (slower: it runs interpreted)
+ *   MARGAY_PICTURES  1: and for pictures of each kernel (likewise)
  *   MARGAY_DEVICE    compute capability, 90 unless told
  *   MARGAY_BOARD     one of its boards, by name, as in include/margay/arch.h
  *   MARGAY_DEVICES   how many of them there are, 1 unless told
@@ -112,6 +113,7 @@ enum mg_status mg__device_process(struct mg_device_process *p, struct mg_diag *d
     o->strict = is_on("MARGAY_STRICT");
     o->progress = is_on("MARGAY_PROGRESS");
     o->advise = is_on("MARGAY_ADVISE");
+    o->pictures = is_on("MARGAY_PICTURES");
     text = text_of("MARGAY_KERNEL");
     if (text && regcomp(&p->only, text, REG_EXTENDED | REG_NOSUB))
         return mg__diag_set(diag, MG_ERR_INVALID, "MARGAY_KERNEL=%s is not a regular expression", text);

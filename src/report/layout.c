@@ -275,6 +275,12 @@ bool mg__sources_text(struct mg_sources *sources, const char *file, const char *
     return *size > 0;
 }
 
+uint32_t mg__sources_count(struct mg_sources *sources, const char *file)
+{
+    const struct source_file *f = load(sources, file);
+    return f ? f->nlines : 0;
+}
+
 const char *mg__layout_path(const struct mg_style *style, const char *file)
 {
     size_t n = style->cwd ? strlen(style->cwd) : 0;

@@ -199,6 +199,16 @@ enum mg_status mg__record_of(json_t *root, struct mg_arena *arena, struct mg_rec
         record->kind = MG_RECORD_ADVICE;
         record->json = json_is_object(advice) ? dump(advice, arena) : NULL;
         status = record->json ? MG_OK : MG_ERR_SYNTAX;
+    } else if (!strcmp(kind, "picture")) {
+        const json_t *picture = json_object_get(root, "picture");
+        record->kind = MG_RECORD_PICTURE;
+        record->launch.kernel = get_text(picture, "kernel", arena);
+        record->launch.mangled = get_text(picture, "mangled", arena);
+        record->launch.grid = get_dim3(picture, "grid");
+        record->launch.block = get_dim3(picture, "block");
+        record->launch.shared_dynamic = get_u32(picture, "shared_dynamic");
+        record->json = json_is_object(picture) ? dump(picture, arena) : NULL;
+        status = record->json ? MG_OK : MG_ERR_SYNTAX;
     } else if (!strcmp(kind, "error") || !strcmp(kind, "warning")) {
         record->kind = kind[0] == 'e' ? MG_RECORD_ERROR : MG_RECORD_WARNING;
         record->kernel = get_text(root, "kernel", arena);

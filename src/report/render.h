@@ -15,6 +15,7 @@ enum mg_record_kind {
     MG_RECORD_CHECKS, /* launches are checked */
     MG_RECORD_FINDING,
     MG_RECORD_ADVICE,
+    MG_RECORD_PICTURE,
     MG_RECORD_ERROR,
     MG_RECORD_WARNING, /* as an error; the program goes on */
     MG_RECORD_NOTE,
@@ -23,16 +24,16 @@ enum mg_record_kind {
 };
 struct mg_record {
     enum mg_record_kind kind;
-    struct mg_report_device device; /* HEADER */
-    const char *version;            /* HEADER */
-    int schema;                     /* HEADER */
-    struct mg_report_launch launch; /* LAUNCH */
+    struct mg_report_device device;   /* HEADER */
+    const char *version;              /* HEADER */
+    int schema;                       /* HEADER */
+    struct mg_report_launch launch;   /* LAUNCH; of a PICTURE its names and its shape */
     struct mg_report_finding finding; /* FINDING; no string of it is NULL */
-    const char *json;               /* LAUNCH, FINDING, ADVICE, ERROR, WARNING: the object that report files hold */
-    const char *kernel;             /* ERROR, WARNING, PROGRESS */
-    struct mg_diag diag;            /* ERROR, WARNING */
-    const char *note;               /* NOTE: a sentence without its full stop */
-    uint64_t done, total;           /* PROGRESS */
+    const char *json;     /* LAUNCH, FINDING, ADVICE, PICTURE, ERROR, WARNING: the object that report files hold */
+    const char *kernel;   /* ERROR, WARNING, PROGRESS */
+    struct mg_diag diag;  /* ERROR, WARNING */
+    const char *note;     /* NOTE: a sentence without its full stop */
+    uint64_t done, total; /* PROGRESS */
 };
 /* One line of the stream, without its newline. MG_ERR_SYNTAX: damaged; the reader may go on with the next line. */
 enum mg_status mg__record_parse(const char *line, size_t length, struct mg_arena *arena, struct mg_record *record);
@@ -133,6 +134,22 @@ void mg__advices_sort(struct mg_advices *advices); /* longest first; after mg__a
 /* The rows as a JSON list, in the order of their first launches, each with its number of "launches". */
 bool mg__advices_json(const struct mg_advices *advices, struct mg_strbuf *out);
 
+/* ---- pictures: the records, as they came ---- */
+struct mg_picture_row {
+    char *json, *mangled;
+    struct mg_dim3 grid, block;
+    uint32_t shared_dynamic;
+};
+struct mg_picture_rows {
+    MG_VEC(struct mg_picture_row) at;
+    size_t bytes;
+    uint64_t left_out;
+};
+void mg__pictures_init(struct mg_picture_rows *pictures);
+void mg__pictures_free(struct mg_picture_rows *pictures);
+enum mg_status mg__pictures_add(struct mg_picture_rows *pictures, const struct mg_record *record);
+bool mg__pictures_json(const struct mg_picture_rows *pictures, struct mg_strbuf *out); /* as a list */
+
 /* ---- report files, read back ---- */
 struct mg_report_error {
     const char *kernel; /* "": the program as a whole */
@@ -155,9 +172,9 @@ enum mg_status mg__report_load(struct mg_report_file *file, const char *path, st
 
 /* ---- layout: text that fits its place ---- */
 struct mg_style {
-    unsigned width; /* columns */
-    bool color;     /* escape sequences are welcome */
-    bool utf8;      /* characters beyond ASCII are */
+    unsigned width;  /* columns */
+    bool color;      /* escape sequences are welcome */
+    bool utf8;       /* characters beyond ASCII are */
     const char *cwd; /* file names below it are shown relative to it; may be NULL */
 };
 enum mg_tone { MG_TONE_BOLD, MG_TONE_RED, MG_TONE_DIM };
@@ -172,8 +189,8 @@ bool mg__layout_number(struct mg_strbuf *out, uint64_t value, unsigned width);
 bool mg__layout_metric(struct mg_strbuf *out, const struct mg_style *style, const struct mg_metrics *metrics,
                        enum mg_metric metric, unsigned width);
 bool mg__layout_right(struct mg_strbuf *out, const char *ascii, unsigned width, unsigned columns);
-bool mg__layout_bytes(struct mg_strbuf *out, uint64_t bytes);     /* "4,224 B", "48 KiB" */
-bool mg__layout_seconds(struct mg_strbuf *out, double seconds);   /* "1.2 ms" */
+bool mg__layout_bytes(struct mg_strbuf *out, uint64_t bytes);   /* "4,224 B", "48 KiB" */
+bool mg__layout_seconds(struct mg_strbuf *out, double seconds); /* "1.2 ms" */
 bool mg__layout_dim3(struct mg_strbuf *out, const struct mg_style *style,
                      struct mg_dim3 d); /* "32×32": ones at the end left out */
 
@@ -191,6 +208,7 @@ void mg__sources_free(struct mg_sources *sources);
  * NULL; it gets the bytes of leading blanks. */
 bool mg__sources_line(struct mg_sources *sources, const char *file, uint32_t line, const char **text, size_t *length,
                       size_t *indent);
+uint32_t mg__sources_count(struct mg_sources *sources, const char *file); /* lines; 0: no such file */
 
 /* A kernel's name; one that is too long loses its return type and namespaces first, and then its end. */
 bool mg__layout_kernel(struct mg_strbuf *out, const struct mg_style *style, const char *kernel, unsigned width,
@@ -221,6 +239,21 @@ bool mg__render_advice_table(const struct mg_advices *advices, const struct mg_s
 bool mg__render_advice(const struct mg_advices *advices, const struct mg_style *style, struct mg_strbuf *out);
 /* The rooflines of all, as one SVG picture. */
 bool mg__render_roofline_svg(const struct mg_advices *advices, struct mg_strbuf *out);
+
+/* ---- a page that holds all of it: html.c ---- */
+struct mg_page {
+    const char *command, *program; /* "profile" */
+    const char *cwd;               /* file names are told relative to it; may be NULL */
+    const struct mg_report_device *device;
+    const struct mg_tally *tally;       /* sorted */
+    const struct mg_findings *findings; /* these may be NULL */
+    const struct mg_advices *advices;   /* read */
+    const struct mg_picture_rows *pictures;
+    /* Appends what limits the kernel's occupancy, a JSON object; nothing where that is not known. May be NULL. */
+    bool (*occupancy)(void *arg, const struct mg_tally_kernel *kernel, struct mg_strbuf *out);
+    void *arg;
+};
+bool mg__render_html(const struct mg_page *page, struct mg_strbuf *out);
 
 /* ---- SARIF 2.1.0 ---- */
 struct mg_sarif_rule { /* a row of the catalogue of kinds */

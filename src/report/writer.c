@@ -5,6 +5,7 @@
  * our SIGPIPE, so the signal is held back for the time of the write and swallowed; the writer then goes quiet and says
  * MG_ERR_IO from there on. Other signals of the program are left alone.
  */
+#include "report/picture.h"
 #include "report/report_priv.h"
 
 #include <errno.h>
@@ -209,6 +210,14 @@ enum mg_status mg__report_advice(struct mg_report_writer *w, const struct mg_rep
     struct mg_strbuf line = {0};
     bool ok = mg__strbuf_printf(&line, "{\"record\": \"advice\", \"advice\": ") &&
               mg__report_advice_json(advice, &line) && mg__strbuf_append(&line, "}", 1);
+    return emit(w, &line, ok);
+}
+
+enum mg_status mg__report_picture(struct mg_report_writer *w, const struct mg_report_picture *picture)
+{
+    struct mg_strbuf line = {0};
+    bool ok = mg__strbuf_printf(&line, "{\"record\": \"picture\", \"picture\": ") &&
+              mg__report_picture_json(picture, &line) && mg__strbuf_append(&line, "}", 1);
     return emit(w, &line, ok);
 }
 

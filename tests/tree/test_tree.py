@@ -27,13 +27,15 @@ MAY_INCLUDE = {
     "jit": {"simt", "sem", "cfg"},
     # Observers get pointers to instructions, and may look at them: observe.h is the engine's only window.
     "model": {"simt/observe.h", "flow", "cfg", "ptx", "arch", "report"},
+    # Asks the same rules what they count, for people to see.
+    "picture": {"simt/observe.h", "model", "ptx", "arch", "report"},
     "check": {"simt/observe.h", "flow", "ptx", "arch", "report"},
     # Asks the model's rules what other addresses would have cost.
     "advise": {"simt/observe.h", "model", "flow", "ptx", "arch", "report"},
-    "device": {"fatbin", "simt", "jit", "model", "advise", "check", "report"},
+    "device": {"fatbin", "simt", "jit", "model", "picture", "advise", "check", "report"},
     "embed": {"device"},
     "cudart": {"device"},
-    "cli": {"report", "arch", "fatbin", "check/kind.def"},
+    "cli": {"report", "picture", "arch", "fatbin", "check/kind.def"},
 }
 MAY_NAME = {
     # What becomes of single bits: each operation computes on sets of values as it does on values.
