@@ -304,17 +304,10 @@ struct drawing {
     struct mg_report_access *shown; /* the same, in the order of instructions */
 };
 
-/* In the program's own sources, where it was inlined from a header of the toolkit. */
 static void place(const struct mg_launch_info *info, uint32_t insn, const char **file, uint32_t *line)
 {
-    const struct mg_insn_info *i = &info->insns[insn];
-    *file = i->file ? i->file : "";
-    *line = i->line;
-    if (i->insn && i->insn->loc) {
-        struct mg_ptx_place at = mg__ptx_place(info->module, i->insn->loc);
-        *file = at.file;
-        *line = at.line;
-    }
+    *file = info->insns[insn].file ? info->insns[insn].file : "";
+    *line = info->insns[insn].line;
 }
 
 static void name_variable(struct drawing *d, const struct worst *w, struct mg_report_access *a)
