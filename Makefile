@@ -10,7 +10,7 @@ generator := $(if $(shell command -v ninja 2>/dev/null),-G Ninja,)
 configure = test -z "$(3)" -a -f $(1)/CMakeCache.txt || \
 	cmake --preset $(2) -B $(1) $(if $(wildcard $(1)/CMakeCache.txt),,$(generator)) $(3)
 ctest = ctest --test-dir $(1) --output-on-failure -j $(JOBS) $(CTEST_FLAGS)
-.PHONY: all setup demo test test-all test-asan test-tsan bench gpu build-gpu bench-gpu test-gpu tune-gpu results install clean \
+.PHONY: all setup demo test test-all test-asan test-tsan bench gpu build-gpu bench-gpu test-gpu tune-gpu results install deb clean \
 	help docs
 
 all: ## build into build/; installs nothing (this is plain `make`)
@@ -97,6 +97,9 @@ docs: ## make the reference pages from the tables again
 
 install: all ## install into DESTDIR and PREFIX (/usr/local unless told)
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX)
+
+deb: all ## a Debian package of the command and its libraries, in build/
+	@tools/deb.sh $(BUILD)
 
 clean: ## remove the build folders, but for nvcc's wheels in build/cuda
 	rm -rf $(BUILD)-asan $(BUILD)-tsan build-gpu
