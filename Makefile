@@ -91,6 +91,7 @@ docs: ## make the reference pages from the tables again
 	@cmake --build $(BUILD) -j $(JOBS) --target metrics_doc gen_isa_doc
 	$(BUILD)/metrics_doc > docs/metrics.md
 	$(BUILD)/gen_isa_doc > docs/isa.md
+	tools/gen_api_doc --write
 	tools/gen_check_doc.py .
 	tools/gen_advise_doc.py .
 	tools/gen_kernels_doc.py .

@@ -137,7 +137,7 @@ def short_table(result):
 
 
 def test_table(tests):
-    """A row for each program, a column for each way in which it was run."""
+    """A row for each program that failed in any of the ways in which it was run."""
     ways, verdicts = ["native", "memcheck", "racecheck", "initcheck", "synccheck"], {}
     for line in tests.splitlines():
         native = re.match(r"native +kernels_(?!page|results)(\w+) [ .]*(?:\*\*\*)?(Passed|Failed|Skipped|Timeout)", line)
@@ -147,9 +147,22 @@ def test_table(tests):
         elif tool:
             verdicts.setdefault(tool[2], {})[tool[1]] = tool[3]
     plain = {"passed", "clean"}
-    return [f"| | {' | '.join(ways)} |", "| --- |" + " --- |" * len(ways)] + [
+    bad = {name: found for name, found in verdicts.items() if not plain.issuperset(found.values())}
+    if not bad:
+        return [f"All {len(verdicts)} programs passed, and those that memcheck, racecheck, initcheck and synccheck ran were clean."]
+    return [f"{len(verdicts) - len(bad)} of {len(verdicts)} programs passed, and were clean; the others:", "",
+            f"| | {' | '.join(ways)} |", "| --- |" + " --- |" * len(ways)] + [
         f"| {name} | " + " | ".join(v if (v := found.get(way, "")) in plain or not v else f"**{v}**" for way in ways) + " |"
-        for name, found in sorted(verdicts.items())]
+        for name, found in sorted(bad.items())]
+
+
+def shown(result):
+    """The cases whose ladders stand on the page."""
+    wanted, seen = {target[:3] for target in TARGETS}, {target[0] for target in TARGETS}
+    for case in result["cases"]:
+        if (case["operation"], case["type"], case["size"]) in wanted or case["operation"] not in seen:
+            seen.add(case["operation"])
+            yield case
 
 
 def device_part(name, result, tests):
@@ -165,19 +178,17 @@ def device_part(name, result, tests):
     if tests:
         lines += ["### Tests on this machine", "", "`make test-gpu`: each operation's tests as they are, and with small sizes under NVIDIA's "
                   "compute-sanitizer.", "", *test_table(tests), ""]
-    lines += ["### The ladders", ""]
-    for case in result["cases"]:
+    lines += ["### The ladders", "", "Those with a target, and one of each other operation; the file above has all sizes and types.", ""]
+    for case in shown(result):
         lines += ladder(case)
     return lines
 
 
 INTRODUCTION = """# Results
 
-Made by `make bench-gpu` and `tools/gen_results.py`. Every row was verified against plain C first ([bench.md](bench.md)). For each
-repetition in turn each row runs once, after the second-level cache was overwritten, so that rungs and peers see the same clocks
-and the same heat; a pair of CUDA events brackets a call. A ratio above 1 is faster than the peer. *Italics* are peers, and plain
-C on one thread of the host. A rung that falls short of its target is shown with what it reached; [tuning/](tuning/) says what was
-tried.
+Made by `make bench-gpu`. Every row was verified against plain C first; rungs and peers take turns, each with a cold second-level
+cache, between two CUDA events ([bench.md](bench.md)). A ratio above 1 is faster than the peer. *Italics* are peers, and plain C on
+one thread of the host. [tuning/](tuning/) says what was tried.
 """
 
 
