@@ -202,6 +202,7 @@ int mg__cmd_advise(int argc, char **argv);
 int mg__cmd_bench(int argc, char **argv);
 int mg__cmd_diff(int argc, char **argv);
 int mg__cmd_summary(int argc, char **argv);
+int mg__cmd_banks(int argc, char **argv);
 int mg__cmd_limits(int argc, char **argv);
 int mg__cmd_occupancy(int argc, char **argv);
 #endif

@@ -9,19 +9,16 @@ static const struct {
     int (*run)(int argc, char **argv);
     enum mg_command id;
 } commands[] = {
-    {"run", mg__cmd_run, MG_CMD_RUN},
-    {"profile", mg__cmd_profile, MG_CMD_PROFILE},
-    {"check", mg__cmd_check, MG_CMD_CHECK},
-    {"advise", mg__cmd_advise, MG_CMD_ADVISE},
-    {"bench", mg__cmd_bench, MG_CMD_BENCH},
-    {"diff", mg__cmd_diff, 0},
-    {"summary", mg__cmd_summary, 0},
+    {"run", mg__cmd_run, MG_CMD_RUN},       {"profile", mg__cmd_profile, MG_CMD_PROFILE},
+    {"check", mg__cmd_check, MG_CMD_CHECK}, {"advise", mg__cmd_advise, MG_CMD_ADVISE},
+    {"bench", mg__cmd_bench, MG_CMD_BENCH}, {"diff", mg__cmd_diff, 0},
+    {"summary", mg__cmd_summary, 0},        {"banks", mg__cmd_banks, 0},
     {"limits", mg__cmd_limits, 0}, /* 0: it has options of its own (device_option.def) */
     {"occupancy", mg__cmd_occupancy, 0},
 };
 
-const char *const mg__cli_commands[] = {"run",    "profile",   "check", "advise", "bench", "diff", "summary",
-                                        "limits", "occupancy", "help",  NULL};
+const char *const mg__cli_commands[] = {"run",     "profile", "check",  "advise",    "bench", "diff",
+                                        "summary", "banks",   "limits", "occupancy", "help",  NULL};
 
 static int help(void)
 {
@@ -33,6 +30,7 @@ static int help(void)
           "       margay advise [options] PROGRAM|FILE.cu [args...]\n"
           "       margay bench [options] [OPERATION...]\n"
           "       margay diff [options] A.json B.json\n"
+          "       margay banks EXPRESSION --decl DECLARATION | REPORT.json --line [FILE:]LINE\n"
           "       margay summary [--json] REPORT.json... | PROGRAM|FILE.cu [args...]\n"
           "       margay limits [--cc CC | --board NAME | --device N | --all] [--json]\n"
           "       margay occupancy --threads N --regs N --smem BYTES | --kernel PROGRAM[:REGEX]\n"
@@ -47,6 +45,7 @@ static int help(void)
           "           be: shared memory or none, padding, index order, block size; the roofline\n"
           "  bench    verify the collection's kernels, and time them on a GPU or count without one\n"
           "  diff     what changed between two reports, and whether it became worse\n"
+          "  banks    which bank each lane accesses, before and after the best padding and swizzle\n"
           "  summary  is it right, what limits it, what to change: in a few lines, or in JSON\n"
           "  limits   what a launch, a block and a multiprocessor may have, for any GPU from 5.0 on\n"
           "  occupancy  how many blocks a multiprocessor holds, what binds, what to change\n"
@@ -82,7 +81,7 @@ int main(int argc, char **argv)
     const char *wanted = !strcmp(name, "help") ? argv[2] : name;
     for (size_t i = 0; i < MG_COUNT(commands); i++)
         if (!strcmp(commands[i].name, wanted))
-            return wanted == name         ? commands[i].run(argc - 1, argv + 1)
+            return wanted == name        ? commands[i].run(argc - 1, argv + 1)
                    : commands[i].id == 0 ? commands[i].run(2, (char *[]){argv[2], "--help", NULL})
                                          : mg__cli_help(commands[i].id);
     const char *near = mg__cli_nearest(wanted, mg__cli_commands);

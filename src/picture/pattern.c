@@ -10,6 +10,14 @@
 
 _Static_assert(MG_PICTURE_PHASES == MG_COUNT(((struct mg_phases *)0)->at), "a record holds all phases");
 
+int mg__picture_kind(const char *operation)
+{
+    return !strcmp(operation, "load")     ? (int)MG_ACCESS_LD
+           : !strcmp(operation, "store")  ? (int)MG_ACCESS_ST
+           : !strcmp(operation, "atomic") ? (int)MG_ACCESS_ATOM
+                                          : -1;
+}
+
 void mg__picture_cost(const struct mg_arch *arch, const struct mg_picture_lanes *as,
                       const struct mg_report_access *access, const uint64_t lanes[32], struct mg_report_cost *cost)
 {

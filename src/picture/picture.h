@@ -15,6 +15,7 @@ struct mg_picture_lanes {           /* one access to shared memory, as the hardw
     int kind;                       /* enum mg_access_kind */
     const struct mg_ptx_insn *insn; /* of an atomic or a copy; or NULL */
 };
+int mg__picture_kind(const char *operation); /* "load", "store", "atomic"; -1: none of them */
 /* The cost of the lanes where they are: of access->width, mask and lanes. */
 void mg__picture_cost(const struct mg_arch *arch, const struct mg_picture_lanes *as,
                       const struct mg_report_access *access, const uint64_t lanes[32], struct mg_report_cost *cost);

@@ -1,4 +1,4 @@
-/* load.c - a report file read back: what --json wrote, as tallies, findings and advice.
+/* load.c - a report file read back: what --json wrote, as tallies, findings, advice and pictures.
  *
  * Each object of the file's lists is what a record of the stream holds, and is read by the reader of those. Nothing in
  * the file is trusted. What cannot be told of a file: how often a line was executed by which launch, once tallied.
@@ -12,6 +12,7 @@ void mg__report_file_init(struct mg_report_file *file, bool by_shape)
     mg__tally_init(&file->tally, by_shape);
     mg__findings_init(&file->findings);
     mg__advices_init(&file->advices);
+    mg__pictures_init(&file->pictures);
 }
 
 void mg__report_file_free(struct mg_report_file *file)
@@ -19,6 +20,7 @@ void mg__report_file_free(struct mg_report_file *file)
     mg__tally_free(&file->tally);
     mg__findings_free(&file->findings);
     mg__advices_free(&file->advices);
+    mg__pictures_free(&file->pictures);
     mg__vec_free(&file->errors);
     mg__arena_free(&file->arena);
 }
@@ -33,6 +35,8 @@ static enum mg_status take(struct mg_report_file *file, struct mg_record *record
         return mg__findings_add(&file->findings, &record->finding);
     case MG_RECORD_ADVICE:
         return mg__advices_add(&file->advices, record->json);
+    case MG_RECORD_PICTURE:
+        return mg__pictures_add(&file->pictures, record);
     case MG_RECORD_ERROR: {
         struct mg_report_error *error = mg__arena_alloc(&file->arena, sizeof(*error));
         if (!error)
@@ -109,8 +113,11 @@ enum mg_status mg__report_load(struct mg_report_file *file, const char *path, st
     file->device = mg__arena_strdup(&file->arena, name ? name : "");
     file->checked |= json_object_get(root, "suppressed") != NULL;
     file->advised |= json_object_get(root, "advice") != NULL;
-    static const char *const lists[][2] = {
-        {"launches", "launch"}, {"findings", "finding"}, {"advice", "advice"}, {"errors", "error"}};
+    static const char *const lists[][2] = {{"launches", "launch"},
+                                           {"findings", "finding"},
+                                           {"advice", "advice"},
+                                           {"pictures", "picture"},
+                                           {"errors", "error"}};
     for (size_t i = 0; i < MG_COUNT(lists) && status == MG_OK; i++)
         status = take_list(file, root, lists[i][0], lists[i][1]);
     if (status != MG_OK || !file->device)

@@ -6,6 +6,7 @@
  */
 #ifndef MG_RENDER_H
 #define MG_RENDER_H
+#include "report/picture.h"
 #include "report/report.h"
 
 enum mg_record_kind {
@@ -148,6 +149,9 @@ struct mg_picture_rows {
 void mg__pictures_init(struct mg_picture_rows *pictures);
 void mg__pictures_free(struct mg_picture_rows *pictures);
 enum mg_status mg__pictures_add(struct mg_picture_rows *pictures, const struct mg_record *record);
+/* Its accesses, banks and names; into the arena. MG_ERR_SYNTAX: it is no picture. */
+enum mg_status mg__picture_read(const struct mg_picture_row *row, struct mg_arena *arena,
+                                struct mg_report_picture *picture);
 bool mg__pictures_json(const struct mg_picture_rows *pictures, struct mg_strbuf *out); /* as a list */
 
 /* ---- report files, read back ---- */
@@ -157,12 +161,13 @@ struct mg_report_error {
 };
 struct mg_report_file {
     struct mg_arena arena;
-    const char *device; /* its name */
+    const char *device;    /* its name */
     bool checked, advised; /* by the commands of those names */
     uint64_t launches;
     struct mg_tally tally;
     struct mg_findings findings; /* sorted; without those that were suppressed */
-    struct mg_advices advices;   /* not read yet (mg__advices_read) */
+    struct mg_picture_rows pictures;
+    struct mg_advices advices; /* not read yet (mg__advices_read) */
     MG_VEC(struct mg_report_error *) errors;
 };
 void mg__report_file_init(struct mg_report_file *file, bool by_shape);
@@ -237,6 +242,9 @@ bool mg__render_finding(const struct mg_report_finding *finding, struct mg_sourc
                         const struct mg_style *style, struct mg_strbuf *out);
 bool mg__render_advice_table(const struct mg_advices *advices, const struct mg_style *style, struct mg_strbuf *out);
 bool mg__render_advice(const struct mg_advices *advices, const struct mg_style *style, struct mg_strbuf *out);
+/* Lanes to banks, as they are and in its layouts. The picture says what banks there are. */
+bool mg__render_banks(const struct mg_report_picture *picture, const struct mg_report_access *access,
+                      const struct mg_style *style, struct mg_strbuf *out);
 /* The rooflines of all, as one SVG picture. */
 bool mg__render_roofline_svg(const struct mg_advices *advices, struct mg_strbuf *out);
 
