@@ -32,8 +32,8 @@ def main():
     names = re.findall(r"^OPERATION\((\w+)", table.read_text(encoding="utf-8"), re.M)
     lines = []
     for name, (what,) in zip(names, rows(table, "OPERATION", 1)):
-        lines += ["", f"### {name}: {what}", "", "| rung | what it adds | what that should gain |", "| --- | --- | --- |"]
-        lines += [f"| {' | '.join(row)} |" for row in rows(kernels / name / f"{name}.def", "RUNG", 3)]
+        lines += ["", f"### {name}: {what}", ""]
+        lines += [f"- **{rung}**: {adds}" for rung, adds, _ in rows(kernels / name / f"{name}.def", "RUNG", 3)]
         if (root / "docs" / "tuning" / f"{name}.md").exists():
             lines += ["", f"What was tried: [tuning/{name}.md](tuning/{name}.md)."]
     page = root / "docs" / "kernels.md"

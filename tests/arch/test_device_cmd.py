@@ -404,10 +404,11 @@ class Device(unittest.TestCase):
             shown = re.findall(r"^    \$ (margay (?:limits|occupancy)[^\n]*)\n((?:    [^\n]*\n|\n)*)", (TREE / "docs" / page).read_text(), re.M)
             self.assertTrue(shown, page)
             for command, block in shown:
-                if "--kernel" in command or "--device" in command or "…" in block:
+                if "--kernel" in command or "--device" in command:
                     continue
                 block = "\n".join(line[4:] for line in block.rstrip("\n").split("\n")) + "\n"
-                self.assertEqual(self.good(*command.split()[1:]), block, command)
+                pattern = "".join(r"(?:.*\n)*?" if line.strip() == "…" else re.escape(line + "\n") for line in block.split("\n")[:-1])
+                self.assertRegex(self.good(*command.split()[1:]), r"\A" + pattern + r"\Z", command)
 
 
 if __name__ == "__main__":

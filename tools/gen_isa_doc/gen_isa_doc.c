@@ -50,6 +50,36 @@ static void operands(const char *letters)
     }
 }
 
+static void since(const struct mg_ptx_isa *isa)
+{
+    if (strcmp(isa->since_ptx, "1.0") || strcmp(isa->since_sm, "10"))
+        printf(" (%s, sm_%s)", isa->since_ptx, isa->since_sm);
+}
+
+/* Those that the engine executes, a line each; or the others, in one paragraph behind what was printed (`before`). */
+static bool section(enum mg_ptx_group group, bool executed, bool before)
+{
+    bool any = false;
+    for (unsigned op = 1; op < MG_OP_COUNT; op++) {
+        const struct mg_ptx_isa *isa = mg__ptx_isa((enum mg_ptx_opcode)op);
+        if (isa->group != group || isa->executed != executed)
+            continue;
+        printf("%s`%s", executed ? "- " : any ? ", " : before ? "\nNot executed: " : "Not executed: ", isa->name);
+        if (executed && isa->operands[0])
+            printf(" ");
+        if (executed)
+            operands(isa->operands);
+        printf("`");
+        since(isa);
+        if (executed)
+            printf("\n");
+        any = true;
+    }
+    if (any && !executed)
+        printf(".\n");
+    return any;
+}
+
 int main(void)
 {
     unsigned total = 0, executed = 0;
@@ -60,28 +90,17 @@ int main(void)
     printf(
         "# Instructions\n\n"
         "Every instruction of PTX ISA 9.0 parses: %u of them. The engine executes %u. `barrier` is another spelling\n"
-        "of `bar`. The two last columns are the first PTX ISA version and the first target that have the instruction\n"
-        "in some form; single types and modifiers may be younger. Operands: `d` is written, `a`, `b`, `c` are read,\n"
-        "`[m]` is an address; `?` stands behind what may be absent, `vec` what may be a vector, `p` a predicate. A\n"
-        "warp that reaches an instruction that is not executed stops with its name and its source line.\n\n"
+        "of `bar`. Operands: `d` is written, `a`, `b`, `c` are read, `[m]` is an address; `?` stands behind what may\n"
+        "be absent, `vec` what may be a vector, `p` a predicate. In brackets: the first PTX ISA version and the first\n"
+        "target that have the instruction in some form, where they are not 1.0 and sm_10. A warp that reaches an\n"
+        "instruction that is not executed stops with its name and its source line.\n\n"
         "This page is generated from `src/ptx/isa.def`.\n",
         total, executed);
     for (size_t g = 0; g < MG_COUNT(groups); g++) {
         printf("\n## %s\n\n", groups[g].title);
         if (groups[g].text[0])
             printf("%s\n\n", groups[g].text);
-        printf("| instruction | operands | PTX ISA | target |\n| --- | --- | --- | --- |\n");
-        for (unsigned op = 1; op < MG_OP_COUNT; op++) {
-            const struct mg_ptx_isa *isa = mg__ptx_isa((enum mg_ptx_opcode)op);
-            if (isa->group != groups[g].group)
-                continue;
-            printf("| `%s` | ", isa->name);
-            if (isa->executed)
-                operands(isa->operands);
-            else
-                printf("not executed");
-            printf(" | %s | sm_%s |\n", isa->since_ptx, isa->since_sm);
-        }
+        section(groups[g].group, false, section(groups[g].group, true, false));
     }
     return ferror(stdout) || fflush(stdout) ? 1 : 0;
 }
