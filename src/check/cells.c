@@ -121,7 +121,7 @@ void mg__cells_touch(const struct cells *c, struct mg_order_row *row, unsigned a
         mg__order_write(c->b->order, row, at, me, &with, &read);
     else
         mg__order_read(c->b->order, row, at, me, &with);
-    if (with.time && with.who.class != MG_ORDER_PLAIN && me.class != MG_ORDER_PLAIN &&
+    if (with.time && with.who.class != MG_ORDER_PLAIN && me.class != MG_ORDER_PLAIN && c->site->writes &&
         mg__order_taken(c->b->order, me.warp, key, with.time))
         with.time = 0; /* it had read what the other wrote */
     if (*told || !(with.time | read.time) || !c->l->race)

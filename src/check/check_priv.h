@@ -315,9 +315,10 @@ void mg__release_fence(struct launch *l, uint64_t block);
 void mg__release_publish(struct launch *l, uint64_t block, uint64_t address, bool stores); /* a store, no atomic */
 void mg__release_take(struct launch *l, uint64_t block, uint64_t address);
 /* In order: how many steps the block has gone, and whether `block` may rely on what `other` did when it had gone
- * `epoch` of them; `loose`: without the fences that the letter asks for. */
+ * `epoch` of them; `loose`: without the fences that the letter asks for, and not by the word at `except` itself. */
 uint32_t mg__release_steps(const struct launch *l, uint64_t block);
-bool mg__release_relies(struct launch *l, uint64_t block, uint64_t other, uint32_t epoch, uint32_t most, bool loose);
+bool mg__release_relies(struct launch *l, uint64_t block, uint64_t other, uint32_t epoch, uint32_t most, bool loose,
+                        uint64_t except);
 
 /* ---- grid.c ---- */
 bool mg__grid_begin(struct launch *l);
@@ -362,7 +363,11 @@ struct line { /* of the source: where the program's author would look for the in
     uint32_t line, column;
 };
 struct line mg__name_line(const struct mg_launch_info *info, uint32_t insn);
+/* The call that the line was inlined by; its line is 0 if it was not. */
+struct line mg__name_call(const struct mg_launch_info *info, uint32_t insn);
 void mg__find_report(struct launch *l);
+const char *mg__say_advice(const struct launch *l, const struct occurrence *o, const struct line *line,
+                           const struct line *other); /* what fits the idiom, or else the kind */
 bool mg__say(const struct launch *l, const struct occurrence *o, const char *name, const struct line *line,
              const struct line *other, struct mg_strbuf *out);
 void mg__find_host(struct mg_check *check, enum check_kind kind, const char *kernel, const char *variable,

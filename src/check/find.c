@@ -70,7 +70,8 @@ static void settle(const struct launch *l, struct occurrence *o)
         orient_read_write(info, o, KIND_RACE_READ_WRITE, false);
         break;
     case KIND_RACE_BLOCKS_WRITE_READ:
-        orient_read_write(info, o, KIND_RACE_BLOCKS_READ_WRITE, true);
+        if (!o->value[0]) /* else a flag tells which came first */
+            orient_read_write(info, o, KIND_RACE_BLOCKS_READ_WRITE, true);
         break;
     case KIND_RACE_WRITE_WRITE:
     case KIND_RACE_SAME_VALUE:
@@ -149,6 +150,13 @@ static void send(struct launch *l, const struct made *m)
     if (!mg__name_object(l, o, &name) || !mg__strbuf_append(&name, "", 0))
         goto done;
     bool good = mg__say(l, o, name.at, &m->line, &m->other, &message);
+    struct line call = mg__name_call(l->info, o->insn);
+    if (good && call.line) {
+        const char *slash = strrchr(call.file, '/');
+        good = strcmp(call.file, m->line.file)
+                   ? mg__strbuf_printf(&message, "; called at %s:%u", slash ? slash + 1 : call.file, call.line)
+                   : mg__strbuf_printf(&message, "; called in line %u", call.line);
+    }
     if (good && !m->line.line) { /* no source line: the instruction itself */
         const struct mg_insn_info *i = &l->info->insns[o->insn];
         good = mg__strbuf_printf(&message, " (%s, PTX line %u)", i->insn->text, i->insn->ptx_line);
@@ -169,7 +177,7 @@ static void send(struct launch *l, const struct made *m)
                                       .variable = name.at,
                                       .count = o->count,
                                       .message = message.at,
-                                      .advice = mg__kinds[o->kind].advice};
+                                      .advice = mg__say_advice(l, o, &m->line, &m->other)};
         const struct region *to = o->kind == KIND_INIT_COPIED ? l->regions[o->value[1]] : NULL;
         if (to)
             mg__copied_keep(l->check, to, (enum place_kind)o->place, &f);

@@ -4,10 +4,9 @@
  *
  *     bits 60-63  bytes written in this launch
  *     bit  59     MIXED: blocks have touched different bytes of it; the details are in a table of their own
- *     bit  58     of a group: SPLIT, its cells count
- *     bit  57     written by an atomic or another strong operation
- *     bit  56     of a group: its cells are being filled
- *     bits 28-55  an entry, and bits 0-27 another; 0: none
+ *     bit  58     of a group: SPLIT, its cells count; of a cell: ALONE, one block has touched it, and the second entry
+ * is what it did with which bytes (in kernels that move less than 4) bit  57     written by an atomic or another strong
+ * operation bit  56     of a group: its cells are being filled bits 28-55  an entry, and bits 0-27 another; 0: none
  *
  * Beside it a byte stands for the value that was written, so that it is known whether all wrote the same. Most
  * accesses touch many words alike: eight cells in a row are one as long as they are the same (a group), and made eight
@@ -207,7 +206,20 @@ static void wrote(_Atomic uint64_t *at, uint64_t value, bool alone)
              !atomic_compare_exchange_weak_explicit(at, &old, new, memory_order_relaxed, memory_order_relaxed));
 }
 
-static void touch_any(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who)
+/* What the cell's one block did, this touch included. */
+static struct alone with_touch(const struct launch *l, struct alone a, const struct touch *t)
+{
+    uint16_t site = (uint16_t)MG_MIN(t->site->number, (1u << l->site_bits) - 1);
+    if (t->site->reads && (!a.read || site < a.site))
+        a.site = site;
+    if (t->site->reads)
+        a.read |= t->bytes;
+    if (t->site->writes)
+        a.value = a.value && a.value != t->value ? VALUE_MANY : t->value;
+    return a;
+}
+
+static void touch_any(struct worker *w, int32_t object, const struct touch *t, uint32_t insn)
 {
     struct launch *l = w->launch;
     struct region *r = l->regions[object];
@@ -217,15 +229,19 @@ static void touch_any(struct worker *w, int32_t object, const struct touch *t, u
     bool part = t->bytes != 15;
     uint64_t word = t->offset / 4;
     do {
-        uint64_t one = old >> ENTRY_BITS & ENTRY_MASK, two = old & ENTRY_MASK;
+        bool alone = old >> FLAG_ALONE & 1;
+        uint64_t was = alone ? old & ~(ENTRY_MASK | 1ull << FLAG_ALONE) : old;
+        uint64_t one = was >> ENTRY_BITS & ENTRY_MASK, two = was & ENTRY_MASK;
         bool another = (one && block_in(l, ENTRY_MASK - one) != block_in(l, entry)) || two;
-        if (old >> FLAG_MIXED & 1 ||
-            (another && ((part && (t->site->writes || old >> 60)) || (old >> 60 && old >> 60 != 15)))) {
-            new = old | 1ull << FLAG_MIXED;
+        uint8_t read = alone ? alone_in(old).read : 0;
+        if (was >> FLAG_MIXED & 1 || (another && (part || (was >> 60 && was >> 60 != 15) || (read && read != 15)))) {
+            new = was | 1ull << FLAG_MIXED;
         } else {
-            new = put_in(l, old, entry);
+            new = put_in(l, was, entry);
             if (t->site->writes && t->site->class >= MG_ORDER_STRONG)
                 new |= 1ull << FLAG_STRONG;
+            if (l->code.unit_global < 2 && !another)
+                new |= alone_of(with_touch(l, alone ? alone_in(old) : (struct alone){0}, t));
         }
         if (t->site->writes && !t->late)
             new |= (uint64_t)t->bytes << 60;
@@ -234,21 +250,48 @@ static void touch_any(struct worker *w, int32_t object, const struct touch *t, u
     if (t->site->writes)
         wrote(&r->values[word / CELLS_GROUP], (uint64_t)t->value << 8 * (word % CELLS_GROUP), false);
     if (new >> FLAG_MIXED & 1)
-        mg__mixed_touch(w, object, t, insn, who, old);
+        mg__mixed_touch(w, object, t, insn, old);
 }
 
 /* ---- in order ---- */
-static bool relies(struct launch *l, const struct touch *t, uint64_t entry, bool loose)
+/* `except`: loosely, and not by the word at this address. */
+static bool relies(struct launch *l, const struct touch *t, uint64_t entry, uint64_t except)
 {
     uint32_t most = (1u << l->epoch_bits) - 1;
-    return mg__release_relies(l, t->block, block_in(l, entry), (uint32_t)entry & most, most, loose);
+    return mg__release_relies(l, t->block, block_in(l, entry), (uint32_t)entry & most, most, except != 0, except);
 }
 
 static bool conflict(struct launch *l, const struct touch *t, uint64_t entry, bool write)
 {
     uint64_t block = block_in(l, entry);
     unsigned mine = kind_of(l, t->site, write), theirs = kind_in(l, entry);
-    return entry && block != t->block >> l->block_shift && race(mine, theirs) && !relies(l, t, entry, false);
+    return entry && block != t->block >> l->block_shift && race(mine, theirs) && !relies(l, t, entry, 0);
+}
+
+/* An access to what another block has written: where the reader has waited for a flag of the writer, there is an order,
+ * and what it lacks is a fence. */
+static void after_write(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who,
+                        uint64_t wrote)
+{
+    struct launch *l = w->launch;
+    struct actor writer = some_thread(block_in(l, wrote) << l->block_shift);
+    uint32_t other = insn_in(l, wrote);
+    if (!t->site->writes && !in_block(l, insn) && !in_block(l, other) &&
+        relies(l, t, wrote, l->regions[object]->address + t->offset))
+        mg__tally_note(&w->tally, &(struct occurrence){.kind = KIND_RACE_BLOCKS_WRITE_READ,
+                                                       .place = PLACE_GLOBAL,
+                                                       .insn = insn,
+                                                       .other = other,
+                                                       .object = object,
+                                                       .count = 1,
+                                                       .who = who,
+                                                       .with = writer,
+                                                       .offset = t->offset,
+                                                       .width = 4,
+                                                       .value = {1}});
+    else
+        mg__grid_note(w, l, object, t->offset, 4, kind_of(l, t->site, t->site->writes), insn, who, kind_in(l, wrote),
+                      other, writer, t->differs);
 }
 
 /* A write to what another block has read. */
@@ -257,7 +300,7 @@ static void after_read(struct worker *w, int32_t object, const struct touch *t, 
 {
     struct launch *l = w->launch;
     struct actor reader = some_thread(block_in(l, read) << l->block_shift);
-    if (!relies(l, t, read, true))
+    if (!relies(l, t, read, l->regions[object]->address + t->offset))
         mg__grid_note(w, l, object, t->offset, 4, kind_of(l, t->site, true), insn, who, kind_in(l, read),
                       insn_in(l, read), reader, true);
     else if (l->pedantic)
@@ -283,15 +326,14 @@ static void touch_in_order(struct worker *w, int32_t object, const struct touch 
         return;
     }
     if (conflict(l, t, wrote, t->site->writes))
-        mg__grid_note(w, l, object, t->offset, 4, kind_of(l, t->site, t->site->writes), insn, who, kind_in(l, wrote),
-                      insn_in(l, wrote), some_thread(block_in(l, wrote) << l->block_shift), t->differs);
+        after_write(w, object, t, insn, who, wrote);
     else if (t->site->writes && conflict(l, t, read, true))
         after_read(w, object, t, insn, who, read);
     if (t->site->writes) {
         new = (new & ~(ENTRY_MASK << ENTRY_BITS)) | entry << ENTRY_BITS | (t->late ? 0 : (uint64_t)t->bytes << 60);
     } else if (!read || block_in(l, read) == block || kind_in(l, read) == STRONG_READ ||
                (kind_in(l, read) == VOLATILE_READ && kind_of(l, t->site, false) == PLAIN_READ) ||
-               relies(l, t, read, false)) {
+               relies(l, t, read, 0)) {
         new = (new & ~ENTRY_MASK) | entry;
     }
     atomic_store_explicit(at, new, memory_order_relaxed);
@@ -308,7 +350,7 @@ void mg__grid_touch(struct worker *w, int32_t object, const struct touch *t, uin
     if (l->ordered)
         touch_in_order(w, object, t, insn, who);
     else
-        touch_any(w, object, t, insn, who);
+        touch_any(w, object, t, insn);
 }
 
 /* What the lanes of a store write to each of the memo's words, by its distance from the first. */
@@ -406,7 +448,7 @@ static void judge(struct worker *w, int32_t object, uint64_t offset, uint64_t ce
 {
     struct launch *l = w->launch;
     uint64_t one = cell >> ENTRY_BITS & ENTRY_MASK, two = cell & ENTRY_MASK;
-    if (!one || !two || cell >> FLAG_MIXED & 1)
+    if (!one || !two || cell >> FLAG_MIXED & 1 || cell >> FLAG_ALONE & 1)
         return;
     one = ENTRY_MASK - one;
     two = ENTRY_MASK - two;

@@ -3,10 +3,23 @@
 #define MG_CHECK_GRID_H
 #include "check/check_priv.h"
 
-enum { ENTRY_BITS = 28, FLAG_BUSY = 56, FLAG_STRONG = 57, FLAG_SPLIT = 58, FLAG_MIXED = 59 };
+enum { ENTRY_BITS = 28, FLAG_BUSY = 56, FLAG_STRONG = 57, FLAG_SPLIT = 58, FLAG_ALONE = 58, FLAG_MIXED = 59 };
 #define ENTRY_MASK ((1ull << ENTRY_BITS) - 1)
 enum { PLAIN_WRITE, PLAIN_READ, STRONG_WRITE, STRONG_READ, VOLATILE_WRITE, VOLATILE_READ };
 
+/* Of a cell with FLAG_ALONE, in the place of the second entry: what the one block did with which bytes. */
+struct alone {
+    uint8_t read, value; /* bytes read: a bit each; value: as a touch's, of what it wrote */
+    uint16_t site;       /* the lowest that read */
+};
+static inline struct alone alone_in(uint64_t cell)
+{
+    return (struct alone){(uint8_t)(cell & 15), (uint8_t)(cell >> 4), (uint16_t)(cell >> 12 & 0xfff)};
+}
+static inline uint64_t alone_of(struct alone a)
+{
+    return a.read | (uint64_t)a.value << 4 | (uint64_t)a.site << 12 | 1ull << FLAG_ALONE;
+}
 /* An entry: its kind, its block and its site; in order also how many fences the block had gone through. */
 static inline uint64_t entry_of(const struct launch *l, unsigned kind, uint64_t block, uint32_t number)
 {
@@ -48,7 +61,6 @@ void mg__grid_note(struct worker *w, const struct launch *l, int32_t object, uin
 bool mg__mixed_begin(struct launch *l);
 void mg__mixed_end(struct launch *l);
 /* `before`: the cell as it was. */
-void mg__mixed_touch(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who,
-                     uint64_t before);
+void mg__mixed_touch(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, uint64_t before);
 void mg__mixed_collect(struct worker *w);
 #endif

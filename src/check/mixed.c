@@ -6,7 +6,6 @@ struct mixed_use {
     uint64_t offset, block;
     uint8_t written, read;
     uint32_t insn_w, insn_r;
-    struct actor who_w, who_r;
     uint8_t value;
 };
 struct mixed {
@@ -43,16 +42,12 @@ static uint64_t key_of(const struct mixed_use *u)
 
 static void add(struct mixed_use *u, const struct mixed_use *more)
 {
-    if (!u->written && more->written) {
+    if (more->written && (!u->written || more->insn_w < u->insn_w))
         u->insn_w = more->insn_w;
-        u->who_w = more->who_w;
-    }
-    if (!u->read && more->read) {
+    if (more->read && (!u->read || more->insn_r < u->insn_r))
         u->insn_r = more->insn_r;
-        u->who_r = more->who_r;
-    }
     if (more->written)
-        u->value = u->written && (u->value != more->value || u->written != more->written) ? VALUE_MANY : more->value;
+        u->value = u->written && u->value != more->value ? VALUE_MANY : more->value;
     u->written |= more->written;
     u->read |= more->read;
 }
@@ -92,38 +87,46 @@ static void keep(struct mixed *m, const struct mixed_use *use)
         m->index[h] = (uint32_t)m->uses.count;
 }
 
-void mg__mixed_touch(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who,
-                     uint64_t before)
+/* What a cell's entry says of a block that was there before. */
+static void keep_entry(const struct launch *l, int32_t object, const struct touch *t, uint64_t cell, uint64_t entry)
+{
+    uint64_t real = ENTRY_MASK - entry;
+    unsigned kind = kind_in(l, real);
+    struct alone did = {.read = kind == PLAIN_READ ? 15 : 0, .value = VALUE_MANY};
+    if (cell >> FLAG_ALONE & 1)
+        did = alone_in(cell);
+    struct mixed_use use = {.object = object,
+                            .offset = t->offset,
+                            .block = block_in(l, real) << l->block_shift,
+                            .insn_w = insn_in(l, real),
+                            .insn_r = cell >> FLAG_ALONE & 1 ? l->code.insn_of[did.site] : insn_in(l, real),
+                            .written = kind == PLAIN_WRITE ? (uint8_t)(cell >> 60) : 0,
+                            .read = did.read,
+                            .value = did.value};
+    if (entry)
+        keep(l->mixed, &use);
+}
+
+/* Whatever the order in which blocks come, the same is kept of each: no thread, for it is not known of the first. */
+void mg__mixed_touch(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, uint64_t before)
 {
     struct launch *l = w->launch;
-    struct mixed *m = l->mixed;
+    bool strong = t->site->class >= MG_ORDER_STRONG && !t->site->in_block;
+    struct mixed_use use = {.object = object,
+                            .offset = t->offset,
+                            .block = t->block,
+                            .insn_w = insn,
+                            .insn_r = insn,
+                            .written = t->site->writes ? t->bytes : 0,
+                            .read = t->site->reads ? t->bytes : 0,
+                            .value = t->value};
     pthread_mutex_lock(&l->lock);
-    uint64_t first = before >> ENTRY_BITS & ENTRY_MASK;
-    struct mixed_use uses[2] = {{.object = object,
-                                 .offset = t->offset,
-                                 .block = t->block,
-                                 .insn_w = insn,
-                                 .insn_r = insn,
-                                 .who_w = who,
-                                 .who_r = who,
-                                 .written = t->site->writes ? t->bytes : 0,
-                                 .read = t->site->reads ? t->bytes : 0,
-                                 .value = t->value}};
-    unsigned n = 1;
-    if (!(before >> FLAG_MIXED & 1) && first) { /* who was there before: what it read is not known to the byte */
-        uint64_t real = ENTRY_MASK - first;
-        uses[n++] = (struct mixed_use){.object = object,
-                                       .offset = t->offset,
-                                       .block = block_in(l, real) << l->block_shift,
-                                       .insn_w = insn_in(l, real),
-                                       .insn_r = insn_in(l, real),
-                                       .who_w = some_thread(block_in(l, real) << l->block_shift),
-                                       .who_r = some_thread(block_in(l, real) << l->block_shift),
-                                       .written = kind_in(l, real) == PLAIN_WRITE ? (uint8_t)(before >> 60) : 0,
-                                       .value = VALUE_MANY};
+    if (!(before >> FLAG_MIXED & 1)) {
+        keep_entry(l, object, t, before, before >> ENTRY_BITS & ENTRY_MASK);
+        keep_entry(l, object, t, before, before >> FLAG_ALONE & 1 ? 0 : before & ENTRY_MASK);
     }
-    for (unsigned k = 0; k < n; k++)
-        keep(m, &uses[k]);
+    if (!strong)
+        keep(l->mixed, &use);
     pthread_mutex_unlock(&l->lock);
 }
 
@@ -150,13 +153,16 @@ void mg__mixed_collect(struct worker *w)
             uint64_t byte = a->offset;
             if (a->written & b->written)
                 mg__grid_note(w, w->launch, a->object, byte + (unsigned)__builtin_ctz(a->written & b->written), 1,
-                              PLAIN_WRITE, a->insn_w, a->who_w, PLAIN_WRITE, b->insn_w, b->who_w,
+                              PLAIN_WRITE, a->insn_w, some_thread(a->block), PLAIN_WRITE, b->insn_w,
+                              some_thread(b->block),
                               a->value != b->value || a->value == VALUE_MANY || a->written != b->written);
             else if (a->written & b->read)
                 mg__grid_note(w, w->launch, a->object, byte + (unsigned)__builtin_ctz(a->written & b->read), 1,
-                              PLAIN_WRITE, a->insn_w, a->who_w, PLAIN_READ, b->insn_r, b->who_r, true);
+                              PLAIN_WRITE, a->insn_w, some_thread(a->block), PLAIN_READ, b->insn_r,
+                              some_thread(b->block), true);
             else if (a->read & b->written)
                 mg__grid_note(w, w->launch, a->object, byte + (unsigned)__builtin_ctz(a->read & b->written), 1,
-                              PLAIN_READ, a->insn_r, a->who_r, PLAIN_WRITE, b->insn_w, b->who_w, true);
+                              PLAIN_READ, a->insn_r, some_thread(a->block), PLAIN_WRITE, b->insn_w,
+                              some_thread(b->block), true);
         }
 }

@@ -22,6 +22,14 @@ struct line mg__name_line(const struct mg_launch_info *info, uint32_t insn)
     return line;
 }
 
+struct line mg__name_call(const struct mg_launch_info *info, uint32_t insn)
+{
+    if (insn >= info->ninsns || !info->module || !info->insns[insn].insn || !info->insns[insn].insn->loc)
+        return (struct line){"", 0, 0};
+    struct mg_ptx_place place = mg__ptx_place(info->module, info->insns[insn].insn->loc);
+    return (struct line){place.call, place.call_line, 0};
+}
+
 /* ---- declarations ---- */
 static size_t size_of_type(const char *word, size_t n)
 {
@@ -158,8 +166,8 @@ bool mg__name_object(const struct launch *l, const struct occurrence *o, struct 
     if (o->place == PLACE_LOCAL)
         return mg__strbuf_printf(out, "local memory, byte %llu", (unsigned long long)o->offset);
     if (o->place == PLACE_HEAP)
-        return !o->object || mg__strbuf_printf(out, "heap memory of %d bytes, byte %llu", o->object,
-                                               (unsigned long long)o->offset);
+        return !o->object ||
+               mg__strbuf_printf(out, "heap memory of %d bytes, byte %llu", o->object, (unsigned long long)o->offset);
     if (o->place == PLACE_FREED)
         return mg__strbuf_printf(out, "freed memory, byte %llu", (unsigned long long)o->offset);
     return true;

@@ -369,7 +369,7 @@ static void remember(const struct mg_order *o, uint32_t *time, uint32_t *packed,
             if (old.class == MG_ORDER_PLAIN && me.class != MG_ORDER_PLAIN)
                 return;
             me.others = old.others;
-            if (old.lane != me.lane && !(o->partial && mg__order_before(o, *time, old, me)))
+            if (old.lane != me.lane && !mg__order_before(o, *time, old, me))
                 me.lane = MG_ORDER_MANY;
         } else if (!mg__order_before(o, *time, old, me) &&
                    !(old.class != MG_ORDER_PLAIN && me.class == MG_ORDER_PLAIN)) {

@@ -38,7 +38,7 @@ struct releases {
     uint32_t *index;
     size_t nindex;
     /* what one block knows of the others, worked out when a release of theirs was not taken directly */
-    uint64_t knower, knows_taken;
+    uint64_t knower, knows_taken, except;
     uint32_t *known;
     bool has_known, knows_loosely;
 };
@@ -163,10 +163,11 @@ void mg__release_take(struct launch *l, uint64_t block, uint64_t address)
 }
 
 /* All that `block` knows: of each other block the greatest epoch published to it, directly or through others. */
-static void work_out(struct releases *g, uint64_t block, bool loose)
+static void work_out(struct releases *g, uint64_t block, bool loose, uint64_t except)
 {
     struct member *me = &g->members[block];
-    if (g->has_known && g->knower == block && g->knows_taken == me->taken.count && g->knows_loosely == loose)
+    if (g->has_known && g->knower == block && g->knows_taken == me->taken.count && g->except == except &&
+        g->knows_loosely == loose)
         return;
     if (!g->known && !(g->known = calloc(g->nblocks, sizeof(*g->known))))
         return;
@@ -175,7 +176,8 @@ static void work_out(struct releases *g, uint64_t block, bool loose)
     uint64_t *upto = calloc(g->places.count + 1, sizeof(*upto));
     MG_VEC(struct taken) todo = {0};
     for (size_t k = 0; upto && k < me->taken.count; k++)
-        (void)mg__vec_push(&todo, me->taken.at[k]);
+        if (g->places.at[me->taken.at[k].place].address / 4 != except / 4)
+            (void)mg__vec_push(&todo, me->taken.at[k]);
     while (upto && todo.count) {
         struct taken t = todo.at[--todo.count];
         const struct place *p = &g->places.at[t.place];
@@ -196,18 +198,20 @@ static void work_out(struct releases *g, uint64_t block, bool loose)
     free(upto);
     g->has_known = true;
     g->knows_loosely = loose;
+    g->except = except;
     g->knower = block;
     g->knows_taken = me->taken.count;
 }
 
-bool mg__release_relies(struct launch *l, uint64_t block, uint64_t other, uint32_t epoch, uint32_t most, bool loose)
+bool mg__release_relies(struct launch *l, uint64_t block, uint64_t other, uint32_t epoch, uint32_t most, bool loose,
+                        uint64_t except)
 {
     struct releases *g = l->releases;
     const struct member *me = &g->members[block], *m = &g->members[other];
     for (size_t k = 0; k < m->releases.count; k++) {
         const struct release *r = &g->releases.at[m->releases.at[k]];
         uint32_t upto = loose ? r->loose : r->epoch;
-        if (upto <= epoch && !(epoch == most && upto >= most))
+        if ((upto <= epoch && !(epoch == most && upto >= most)) || g->places.at[r->place].address / 4 == except / 4)
             continue;
         for (size_t j = me->taken.count; j-- > 0;)
             if (me->taken.at[j].place == r->place && me->taken.at[j].order >= r->order)
@@ -215,6 +219,6 @@ bool mg__release_relies(struct launch *l, uint64_t block, uint64_t other, uint32
     }
     if (!m->releases.count || !me->taken.count)
         return false;
-    work_out(g, block, loose);
+    work_out(g, block, loose, except);
     return g->has_known && g->known && (g->known[other] > epoch || (epoch == most && g->known[other] >= most));
 }

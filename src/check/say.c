@@ -62,6 +62,10 @@ static bool say_race(const struct launch *l, const struct occurrence *o, const c
         second = o->other != NO_INSN && l->code.sites[o->other].writes ? "writes" : "reads";
         why = "block scope orders nothing between blocks";
         break;
+    case KIND_RACE_BLOCKS_WRITE_READ:
+        if (o->value[0])
+            why = "the flag between the two has no fence";
+        break;
     case KIND_RACE_LETTER:
         first = l->code.sites[o->insn].writes ? "writes" : "reads";
         second = o->other != NO_INSN && l->code.sites[o->other].writes ? "writes" : "reads";
@@ -215,4 +219,55 @@ bool mg__say(const struct launch *l, const struct occurrence *o, const char *nam
     return !strcmp(check, "race")      ? say_race(l, o, name, line, other, out)
            : !strcmp(check, "barrier") ? say_barrier(l, o, line, other, out)
                                        : say_access(l, o, name, line, other, out);
+}
+
+/* An element that is read, changed and written back, in one line. */
+static bool updates(const struct launch *l, const struct occurrence *o, const struct line *line,
+                    const struct line *other)
+{
+    if (!line->line || line->line != other->line || strcmp(line->file, other->file) || o->insn == NO_INSN)
+        return false;
+    const struct site *s = &l->code.sites[o->insn];
+    bool reads = false, writes = false;
+    for (uint32_t k = 0; k < l->info->ninsns; k++) {
+        const struct site *k_site = &l->code.sites[k];
+        struct line at = mg__name_line(l->info, k);
+        if (!k_site->number || k_site->atomic || at.line != line->line || strcmp(at.file, line->file) ||
+            k_site->object != s->object)
+            continue;
+        reads |= k_site->reads;
+        writes |= k_site->writes;
+    }
+    return reads && writes;
+}
+
+const char *mg__say_advice(const struct launch *l, const struct occurrence *o, const struct line *line,
+                           const struct line *other)
+{
+    bool flags = o->insn != NO_INSN && o->other != NO_INSN && l->code.sites[o->insn].class == MG_ORDER_VOLATILE &&
+                 l->code.sites[o->other].class == MG_ORDER_VOLATILE;
+    switch (o->kind) {
+    case KIND_RACE_BLOCKS_WRITE_READ:
+        if (o->value[0])
+            return "Put a __threadfence() between the write and the flag that publishes it, and another between "
+                   "reading "
+                   "the flag and the read.";
+        break;
+    case KIND_RACE_WRITE_READ:
+    case KIND_RACE_READ_WRITE:
+        if (flags)
+            return "Put a __threadfence_block() between the write and the flag that publishes it, and another between "
+                   "reading the flag and the read.";
+        break;
+    default:
+        break;
+    }
+    if (!strcmp(mg__kinds[o->kind].check, "race") && o->kind != KIND_RACE_ASYNC && o->kind != KIND_RACE_LETTER &&
+        o->kind != KIND_RACE_SCOPE && o->kind != KIND_RACE_WIDTHS && updates(l, o, line, other))
+        return o->place == PLACE_SHARED
+                   ? "Use an atomic operation, such as atomicAdd, for what is read, changed and "
+                     "written back; if it reads a neighbour, put a __syncthreads() between the two."
+                   : "Use an atomic operation, such as atomicAdd, for what is read, changed and "
+                     "written back; if it reads a neighbour, write to a buffer of its own.";
+    return mg__kinds[o->kind].advice;
 }

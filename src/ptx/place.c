@@ -14,7 +14,7 @@ static bool is_system(const char *file)
 
 struct mg_ptx_place mg__ptx_place(const struct mg_ptx_module *m, uint32_t loc)
 {
-    struct mg_ptx_place place = {"", 0, 0, "", 0};
+    struct mg_ptx_place place = {"", 0, 0, "", 0, "", 0};
     for (unsigned depth = 0; m && loc && loc < m->nlocs && depth <= MG_PTX_MAX_INLINED; depth++) {
         const struct mg_ptx_loc *at = &m->locs[loc];
         if (at->file >= m->nfiles)
@@ -26,8 +26,14 @@ struct mg_ptx_place mg__ptx_place(const struct mg_ptx_module *m, uint32_t loc)
         place.file = m->files[at->file];
         place.line = at->line;
         place.column = at->column;
-        if (!is_system(place.file))
+        if (!is_system(place.file)) {
+            const struct mg_ptx_loc *call = at->inlined_at < m->nlocs ? &m->locs[at->inlined_at] : at;
+            if (at->inlined_at && call->file < m->nfiles) {
+                place.call = m->files[call->file];
+                place.call_line = call->line;
+            }
             break;
+        }
         loc = at->inlined_at;
     }
     return place;

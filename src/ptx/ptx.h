@@ -329,12 +329,15 @@ struct mg_ptx_module {
  * column. Never reads past the text, never recurses without bound: safe on hostile input. */
 enum mg_status mg__ptx_parse(const char *text, size_t length, struct mg_ptx_module **module, struct mg_diag *diag);
 void mg__ptx_free(struct mg_ptx_module *module);
-/* Where the user finds a location: his own line, and the header's whose code was inlined there ("", 0: none was). */
+/* Where the user finds a location: his own line, the header's whose code was inlined there ("", 0: none was), and the
+ * call that his own line was inlined by (likewise). */
 struct mg_ptx_place {
     const char *file;
     uint32_t line, column;
     const char *header;
     uint32_t header_line;
+    const char *call;
+    uint32_t call_line;
 };
 struct mg_ptx_place mg__ptx_place(const struct mg_ptx_module *module, uint32_t loc);
 const struct mg_ptx_func *mg__ptx_find_func(const struct mg_ptx_module *module, const char *name);

@@ -120,8 +120,8 @@ template <bool fault> __global__ void lock_without_fence(int *lock, volatile int
     }
     if (!fault)
         __threadfence();
-    int v = *value; // ALSO: race/*
-    *value = v + blockIdx.x + 1; // EXPECT: race/*
+    int v = *value; // EXPECT: race/blocks-write-read
+    *value = v + blockIdx.x + 1; // ALSO: race/*
     if (!fault)
         __threadfence();
     atomicExch(lock, 0);
