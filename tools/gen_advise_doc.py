@@ -27,10 +27,9 @@ def put(text, name, lines):
 
 
 old = page.read_text(encoding="utf-8")
-new = put(old, "advice.def", ["| advice | order | what to do |", "| --- | --- | --- |"] +
-          [f"| `{i}` | {n} | {t} |" for i, n, t in rows("advice.def", ADVICE, "ADVICE")])
-new = put(new, "checklist.def", ["| item | what should hold |", "| --- | --- |"] +
-          [f"| `{i}` | {t} |" for i, t in rows("checklist.def", CHECK, "CHECK")])
+new = put(old, "advice.def",
+          [f"- `{i}` ({n}): {t}" for i, n, t in rows("advice.def", ADVICE, "ADVICE")])
+new = put(new, "checklist.def", [f"- `{i}`: {t}" for i, t in rows("checklist.def", CHECK, "CHECK")])
 if "--check" not in sys.argv:
     page.write_text(new, encoding="utf-8")
 elif new != old:

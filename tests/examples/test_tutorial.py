@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """test_tutorial.py - every command of the tutorial, of SKILL.md and of the README is run, and must print what stands there.
 
-In a Markdown page, a block ```cuda NAME is a file NAME; a block ```sh holds commands behind "$ " and what each prints, standard
+In a Markdown page, a block ```cuda NAME is a file NAME, and ```cuda NAME:7-8 takes the place of its lines 7 to 8; a block ```sh holds commands behind "$ " and what each prints, standard
 error included, as a terminal shows it; other blocks are read by people alone. They are run in order, in an empty folder that the
 tree's examples/ are in. A line "…" stands for any lines, … in a line for any text. A page in another language must have the same
 blocks. README's own block, between <!-- demo and /demo -->, is held to the command that it names.
@@ -65,7 +65,11 @@ class Runner:
     def block(self, match, write, faults):
         """Does what the block says; returns its text, as it should be."""
         kind, name, text = match.groups()
-        if kind == "cuda" and name:
+        if kind == "cuda" and ":" in name:
+            file, first, last = re.fullmatch(r"(.+):(\d+)-(\d+)", name).groups()
+            lines = (self.path / file).read_text().splitlines(keepends=True)
+            (self.path / file).write_text("".join(lines[:int(first) - 1]) + text + "".join(lines[int(last):]))
+        elif kind == "cuda" and name:
             (self.path / name).write_text(text)
         if kind != "sh":
             return match.group(0)
