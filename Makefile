@@ -23,7 +23,9 @@ setup: ## install what is missing: Debian packages, nvcc
 demo: setup ## set up, build, and profile examples/transpose.cu
 	@$(call configure,$(BUILD),default)
 	@cmake --build $(BUILD) -j $(JOBS) --target margay mg_cudart_12 mg_cudart_13
-	$(BUILD)/margay profile --launches 3 examples/transpose.cu
+	$(BUILD)/margay profile --launches 3 --html $(BUILD)/demo.html examples/transpose.cu
+	@echo
+	@echo "The same as a page, with source, PTX and pictures of every access: open $(abspath $(BUILD)/demo.html) in a browser."
 
 # Labels of tests: `all`, too long for `make test`; `engine`, for the engine that MARGAY_ENGINE names (compiled, unless told);
 # `programs`, too long for sanitizers.

@@ -63,6 +63,9 @@ static void on_finding(void *arg, const struct mg_report_finding *finding)
 static enum mg_status draw(struct mg_device *d)
 {
     struct mg_observer observer;
+    if (!d->options.pictures)
+        return MG_OK;
+    d->others = d->check || !d->advise ? 1 : 2;
     enum mg_status status = mg__pictures_create(&d->arch, on_picture, d, &d->pictures);
     if (status)
         return status;
@@ -73,19 +76,16 @@ static enum mg_status draw(struct mg_device *d)
 static enum mg_status observe(struct mg_device *d)
 {
     struct mg_observer observer;
-    enum mg_status status = MG_OK;
+    enum mg_status status;
     if (!d->options.report)
         return MG_OK;
-    if (d->options.pictures)
-        status = draw(d);
-    if (status)
-        return status;
     if (d->options.checks) {
         status = mg__check_create(d->options.checks, on_finding, d, &d->check);
         if (status)
             return status;
         observer = mg__check_observer(d->check);
-        return mg__simt_observe(d->simt, &observer);
+        status = mg__simt_observe(d->simt, &observer);
+        return status ? status : draw(d);
     }
     status = mg__model_create(&d->arch, on_launch, d, &d->model);
     if (!status) {
@@ -98,7 +98,7 @@ static enum mg_status observe(struct mg_device *d)
         observer = mg__advise_observer(d->advise);
         status = mg__simt_observe(d->simt, &observer);
     }
-    return status;
+    return status ? status : draw(d);
 }
 
 enum mg_status mg__device_create(const struct mg_device_options *options, struct mg_device **device,

@@ -72,6 +72,7 @@ struct mg_device {
     struct mg_model *model;
     struct mg_advise *advise;
     struct mg_pictures *pictures;
+    unsigned others; /* observers before that of pictures, which is left out where there is nothing to draw */
     struct mg_engine *engine;                       /* that compiles; NULL: all is interpreted */
     const struct mg_device_kernel *running;         /* the launch under way, and when it began */
     uint64_t began;

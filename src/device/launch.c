@@ -5,6 +5,7 @@
  */
 #include "advise/advise.h"
 #include "device/device.h"
+#include "picture/picture.h"
 
 /* The engine says "name: " first; whose kernel it is, is the caller's to say, as the program wrote it. */
 static void drop_name(const struct mg_device_kernel *k, struct mg_diag *diag)
@@ -68,6 +69,9 @@ static enum mg_status run(struct mg_device_kernel *k, const struct mg_device_lau
     struct mg_device *d = k->module->device;
     bool watched = recorded(k);
     mg__simt_observe_enable(d->simt, watched);
+    if (d->pictures && watched)
+        mg__simt_observe_first(
+            d->simt, mg__pictures_wants(d->pictures, k->info.name, l->grid, l->block, l->shared) ? ~0u : d->others);
     if (!watched)
         mg__check_unobserved(d->check);
     if (d->advise)

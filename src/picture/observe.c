@@ -46,10 +46,10 @@ struct mg_pictures {
 struct launch {
     struct mg_pictures *pictures;
     const struct mg_launch_info *info;
-    struct mg_model_made *made; /* NULL: this launch is not drawn */
-    struct worst **at;          /* by instruction and space */
-    uint64_t *warps;            /* by instruction */
-    struct flight *flights;     /* by warp; the one worker that runs the first block writes here */
+    struct mg_model_made *made;
+    struct worst **at;      /* by instruction and space */
+    uint64_t *warps;        /* by instruction */
+    struct flight *flights; /* by warp; the one worker that runs the first block writes here */
     bool failed;
 };
 struct worker {
@@ -76,20 +76,6 @@ static void free_launch(struct launch *l)
     free(l);
 }
 
-/* Whether it is the first launch of its kernel in its shape. */
-static bool is_new(struct mg_pictures *p, const struct mg_launch_info *info)
-{
-    const struct {
-        uint64_t program;
-        struct mg_dim3 grid, block;
-        uint32_t shared, none;
-    } key = {info->program, info->grid, info->block, info->shared_dynamic, 0};
-    if (info->program && mg__strtab_get(&p->seen, (const char *)&key, sizeof(key)))
-        return false;
-    (void)mg__strtab_put(&p->seen, (const char *)&key, sizeof(key), p); /* without memory it is drawn again */
-    return true;
-}
-
 static enum mg_status launch_begin(void *self, const struct mg_launch_info *info, unsigned workers, void **state)
 {
     (void)workers;
@@ -99,17 +85,15 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
         return MG_ERR_NOMEM;
     l->pictures = self;
     l->info = info;
-    *state = l;
-    if (!is_new(self, info))
-        return MG_OK;
     l->made = mg__model_made_create(info);
     l->at = calloc((size_t)info->ninsns * SPACES + 1, sizeof(struct worst *));
     l->warps = calloc((size_t)info->ninsns + 1, sizeof(*l->warps));
     l->flights = calloc(MOST_WARPS, sizeof(*l->flights));
-    if (l->made && l->at && l->warps && l->flights)
+    if (l->made && l->at && l->warps && l->flights) {
+        *state = l;
         return MG_OK;
+    }
     free_launch(l);
-    *state = NULL;
     return MG_ERR_NOMEM;
 }
 
@@ -122,8 +106,6 @@ static void *worker_begin(void *state, unsigned worker)
     if (!w)
         return NULL;
     w->launch = l;
-    if (!l->made)
-        return w;
     w->at = calloc((size_t)l->info->ninsns * SPACES + 1, sizeof(struct worst *));
     w->warps = calloc((size_t)l->info->ninsns + 1, sizeof(*w->warps));
     if (w->at && w->warps)
@@ -182,7 +164,7 @@ static void on_access(void *worker, struct mg_access *a)
     struct worker *w = worker;
     const struct launch *l = w->launch;
     struct mg_model_access as;
-    if (!w->at || a->insn >= l->info->ninsns || (a->space != MG_SPACE_SHARED && a->space != MG_SPACE_GLOBAL))
+    if (a->insn >= l->info->ninsns || (a->space != MG_SPACE_SHARED && a->space != MG_SPACE_GLOBAL))
         return;
     unsigned space = a->space == MG_SPACE_SHARED ? SHARED : GLOBAL;
     if (a->kind == MG_ACCESS_CP_ASYNC && space == SHARED)
@@ -230,7 +212,7 @@ static void on_access(void *worker, struct mg_access *a)
 static void on_sync(void *worker, const struct mg_sync *sync)
 {
     struct worker *w = worker;
-    if ((sync->kind != MG_SYNC_COPY_COMMIT && sync->kind != MG_SYNC_COPY_WAIT) || !w->at || sync->block ||
+    if ((sync->kind != MG_SYNC_COPY_COMMIT && sync->kind != MG_SYNC_COPY_WAIT) || sync->block ||
         sync->warp >= MOST_WARPS)
         return;
     struct flight *f = &w->launch->flights[sync->warp];
@@ -258,7 +240,7 @@ static void on_sync(void *worker, const struct mg_sync *sync)
 static void on_counts(void *worker, const struct mg_insn_counts *counts, uint32_t ninsns)
 {
     struct worker *w = worker;
-    for (uint32_t i = 0; w->warps && i < ninsns && i < w->launch->info->ninsns; i++)
+    for (uint32_t i = 0; i < ninsns && i < w->launch->info->ninsns; i++)
         w->warps[i] += counts[i].warps;
 }
 
@@ -285,9 +267,9 @@ static void worker_end(void *state, void *worker)
 {
     struct launch *l = state;
     struct worker *w = worker;
-    for (uint32_t i = 0; w->at && i < l->info->ninsns * SPACES; i++)
+    for (uint32_t i = 0; i < l->info->ninsns * SPACES; i++)
         join(&l->at[i], &w->at[i]);
-    for (uint32_t i = 0; w->warps && i < l->info->ninsns; i++)
+    for (uint32_t i = 0; i < l->info->ninsns; i++)
         l->warps[i] += w->warps[i];
     l->failed |= w->failed;
     free_all(w->at, l->info->ninsns);
@@ -517,7 +499,7 @@ static void launch_end(void *state, enum mg_status status)
     (void)status; /* what a failed launch did until then is worth a picture */
     if (!l)
         return;
-    if (l->made && !l->failed)
+    if (!l->failed)
         draw(l);
     free_launch(l);
 }
@@ -543,6 +525,19 @@ void mg__pictures_destroy(struct mg_pictures *p)
     if (p)
         mg__arena_free(&p->arena);
     free(p);
+}
+
+bool mg__pictures_wants(struct mg_pictures *p, const char *kernel, struct mg_dim3 grid, struct mg_dim3 block,
+                        uint64_t shared)
+{
+    struct mg_strbuf key = {0};
+    bool wanted = false;
+    if (mg__strbuf_printf(&key, "%u %u %u %u %u %u %llu %s", grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                          (unsigned long long)shared, kernel) &&
+        !mg__strtab_get(&p->seen, key.at, key.count))
+        wanted = mg__strtab_put(&p->seen, key.at, key.count, p);
+    mg__strbuf_free(&key);
+    return wanted;
 }
 
 void mg__pictures_observer(struct mg_pictures *p, struct mg_observer *observer)

@@ -30,6 +30,9 @@ enum mg_status mg__pictures_create(const struct mg_arch *arch,
                                    void (*done)(void *arg, struct mg_report_picture *picture), void *arg,
                                    struct mg_pictures **pictures);
 void mg__pictures_destroy(struct mg_pictures *pictures); /* NULL is fine */
-/* It wants every access and runs interpreted. */
+/* Whether the launch that follows is the first of its kernel in its shape. It is not asked of again. */
+bool mg__pictures_wants(struct mg_pictures *pictures, const char *kernel, struct mg_dim3 grid, struct mg_dim3 block,
+                        uint64_t shared);
+/* It wants every access of those launches, which run interpreted. */
 void mg__pictures_observer(struct mg_pictures *pictures, struct mg_observer *observer);
 #endif

@@ -71,10 +71,15 @@ static enum mg_status check_launch(const struct mg_simt_kernel *k, const struct 
 }
 
 /* ---- beginning ---- */
+static unsigned observers_of(const struct mg_simt *s)
+{
+    return s->observe ? MG_MIN(s->nobservers, s->observe_first) : 0;
+}
+
 static unsigned wants_of(const struct mg_simt *s)
 {
     unsigned wants = 0;
-    for (unsigned i = 0; s->observe && i < s->nobservers; i++)
+    for (unsigned i = 0; i < observers_of(s); i++)
         wants |= s->observers[i].wants;
     return wants;
 }
@@ -153,10 +158,8 @@ static void set_observers(struct mg_run *run, struct mg_simt_kernel *k, const st
 {
     struct mg_simt *s = run->simt;
     const unsigned wants = wants_of(s);
-    if (s->observe) {
-        run->observers = s->observers;
-        run->nobservers = s->nobservers;
-    }
+    run->observers = s->observers;
+    run->nobservers = observers_of(s);
     run->want_every = wants & MG_OBSERVE_EVERY;
     run->want_shapes = wants & MG_OBSERVE_SHAPES;
     run->want_sync = wants & MG_OBSERVE_SYNC;

@@ -33,6 +33,8 @@ const struct mg_arch *mg__simt_arch(const struct mg_simt *simt);
 enum mg_status mg__simt_observe(struct mg_simt *simt, const struct mg_observer *observer);
 /* Turns all observers off and on again for the launches that follow (on at first). */
 void mg__simt_observe_enable(struct mg_simt *simt, bool enable);
+/* Of those attached only the first so many see the launches that follow; ~0u, as at first: all. */
+void mg__simt_observe_first(struct mg_simt *simt, unsigned observers);
 void mg__simt_set_timeout(struct mg_simt *simt, unsigned timeout_ms);
 /* A code generator (simt/engine.h), which must outlive the device; NULL: everything is interpreted. Before the first
  * launch. */

@@ -515,6 +515,7 @@ struct mg_simt {
     struct mg_observer observers[MG_MAX_OBSERVERS];
     unsigned nobservers;
     bool observe;
+    unsigned observe_first; /* of the observers, when they are on */
     pthread_mutex_t lock; /* memory */
     pthread_mutex_t launch_lock, print_lock;
     struct mg_memory *memory;

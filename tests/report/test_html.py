@@ -360,6 +360,17 @@ class Runs(unittest.TestCase):
                         return a
         self.fail(f"no access {want} of {kernel}")
 
+    def html_is_named_by_the_demo(self):
+        """The end of `make demo`, without what sets up and builds: the last thing said is where the page is."""
+        planned = subprocess.run(["make", "-n", "demo", f"BUILD={self.dir}"], capture_output=True, text=True, cwd=TREE, check=True).stdout
+        at = planned.rindex(f"{self.dir}/margay profile")
+        done = subprocess.run(["sh", "-e", "-c", planned[at:].replace(f"{self.dir}/margay", MARGAY)], capture_output=True, text=True,
+                              cwd=TREE, env={**os.environ, "NVCC": sys.argv[3]})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        named = re.search(r"open (/\S+\.html) in a browser", done.stdout.splitlines()[-1])
+        self.assertTrue(named, done.stdout)
+        self.assertIn("transpose_shared", pathlib.Path(named.group(1)).read_text("utf-8"))
+
     def html_draws_a_transpose(self):
         data, report = self.run_page("profile", "examples/transpose.cu", "--launches", "3")
         load = self.access(report, "transpose_shared", space="shared", operation="load")
