@@ -211,8 +211,11 @@ static void shared_atomics(struct mg_facts *f, uint32_t var)
          copies *= 2) {
         double cost, then = replay(f, var, copies);
         unsigned fit = mg__advise_blocks_with(f, (int64_t)size * (copies - 1), &cost);
-        /* Clearing the copies and adding them up at the end: each word of them twice. */
-        cost += 2.0 * size * copies / mg__facts_row(f) * (double)f->seen->nblocks * f->price.wavefront;
+        /* Clearing the copies and adding them up at the end: each word of them twice, by as many blocks as fill half
+         * of the warp slots, which can loop over the work of the others. */
+        double half = ceil(f->arch->max_warps_sm / 2.0 / f->warps) * f->arch->board->sm_count;
+        double blocks_then = MG_MIN((double)f->seen->nblocks, MG_MIN((double)fit * f->arch->board->sm_count, half));
+        cost += 2.0 * size * copies / mg__facts_row(f) * blocks_then * f->price.wavefront;
         double saved = (now - then) * f->price.wavefront - cost;
         if (fit && saved > best * 1.02) {
             best = saved;

@@ -11,7 +11,10 @@
 
 void mg__advise_constant(struct mg_facts *f)
 {
-    double passes = 0, requests = 0, wavefronts = 0, blocks = (double)f->seen->nblocks, cost;
+    double passes = 0, requests = 0, wavefronts = 0, cost;
+    /* Blocks that copy the table: as many as fill half of the warp slots can loop over the work of more. */
+    double blocks =
+        MG_MIN((double)f->seen->nblocks, ceil(f->arch->max_warps_sm / 2.0 / f->warps) * f->arch->board->sm_count);
     int64_t low = INT64_MAX, high = 0;
     for (uint32_t i = 0; i < f->info->ninsns; i++) {
         const struct mg_tried *t = &f->seen->insns[i];
@@ -57,12 +60,15 @@ void mg__advise_constant(struct mg_facts *f)
         "Lanes of a warp read different addresses, and constant memory serves one at a time: %.0f passes "
         "for %.0f loads, %.1f each.",
         passes, requests, passes / requests);
-    item->how =
-        mg__advise_text(f,
-                        "Pass the table in global memory and let each block copy its %.0f bytes to shared memory "
-                        "first. Tried on the recorded accesses: %.0f wavefronts, and %.0f to fill it; %u blocks fit on "
-                        "an SM, now %u.",
-                        bytes, wavefronts, fills, fit, f->occupancy.blocks);
+    item->how = mg__advise_text(
+        f,
+        "Pass the table in global memory and let each block copy its %.0f bytes to shared memory "
+        "first%s. Tried on the recorded accesses: %.0f wavefronts, and %.0f to fill it; %u blocks fit on "
+        "an SM, now %u.",
+        bytes,
+        blocks < (double)f->seen->nblocks ? mg__advise_text(f, ", %.0f blocks that loop over the work of all", blocks)
+                                          : "",
+        wavefronts, fills, fit, f->occupancy.blocks);
     mg__advise_value(f, item, "passes", passes);
     mg__advise_value(f, item, "loads", requests);
     mg__advise_value(f, item, "table_bytes", bytes);

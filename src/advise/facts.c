@@ -83,6 +83,7 @@ static void count_instructions(struct mg_facts *f)
             f->barriers += (double)t->warps;
         enum mg_ptx_type type;
         uint64_t flops = flops_of(insn, &type) * t->threads;
+        f->arithmetic += flops ? (double)t->warps : 0;
         if (type == MG_T_F64)
             f->flops_f64 += flops;
         else if (is_half(type))

@@ -62,6 +62,7 @@ struct mg_var_fact {
     uint32_t worst;     /* the instruction with most wavefronts above the ideal */
     bool used;
     bool copy;          /* of global memory: nothing else is stored into it (tiles.c) */
+    bool made;          /* something was stored into it that no load or constant brought as it is */
     bool computed, filled_any;
     double filled;      /* global sectors that filling it moved */
     double as_global;   /* sectors that its reads would touch, were they of global memory */
@@ -89,6 +90,7 @@ struct mg_facts {
     /* by instruction: what its recorded shared or constant accesses stand for; 1: all are kept */
     double *scale;
     double inst, thread_inst;    /* warp instructions, and times their active threads */
+    double arithmetic;           /* warp instructions of floating point */
     double alone;                /* warp instructions that one lane of the warp executes: a leader's */
     double barriers;             /* warps at block-wide barriers */
     double branches, divergent;
@@ -157,6 +159,8 @@ void mg__advise_shared(struct mg_facts *f);    /* shared.c */
 void mg__advise_constant(struct mg_facts *f);  /* constant.c */
 void mg__advise_lanes(struct mg_facts *f);     /* lanes.c */
 void mg__advise_occupancy(struct mg_facts *f); /* lanes.c */
+void mg__advise_products(struct mg_facts *f);  /* products.c */
+void mg__advise_threads(struct mg_facts *f);   /* threads.c */
 #define MG_ADVISE_MIN_GAIN 0.03 /* of the launch's time: what would save less is no advice */
 /* A new item, with its gain in seconds; NULL when that is nothing or memory is out. `id`: a row of advice.def. */
 struct mg_report_advice_item *mg__advise_add(struct mg_facts *f, const char *id, double seconds);

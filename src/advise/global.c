@@ -6,6 +6,8 @@
  *   the other index            threads next to one another in y, or a thread's next access, are neighbours: the
  *                              indices, or the loop and the thread index, are the wrong way round (ORDER)
  *   another order              all bytes of the sectors are used by the block, in some other order (ORDER too)
+ *   records                    lanes are a record apart, and its fields are read in several places: an array for each
+ *                              field (FIELDS), before any tile
  *   holes                      the block does not use what lies between: fields of records (FIELDS)
  *   an offset                  lanes, or rows of them, are neighbours that start in the middle of a sector (OFFSET);
  *                              where that is because the block is no multiple of 32 threads, whole warps fix it
@@ -19,6 +21,8 @@
 #include "advise/facts.h"
 
 #include <math.h>
+
+enum { MOST_RECORD = 128, MOST_FIELDS = 32 }; /* bytes, a longer distance is a row's; and what is told apart */
 
 static bool fails(const struct mg_site_fact *s)
 {
@@ -46,6 +50,36 @@ static enum mg_cause not_filled(const struct mg_site_fact *s)
     return s->drifts ? MG_DRIFT : MG_OFFSET;
 }
 
+/* Whether threads next to one another take records next to one another: their fields are read in as many places of the
+ * source as half of the record has elements, or they are three, five, six … elements long. (A loop over a thread's own
+ * share that was unrolled reads as many, in one place; such shares are powers of two.) An array for each field needs no
+ * tile then. */
+static bool is_record(const struct mg_facts *f, const struct mg_site_fact *s)
+{
+    uint32_t lines[MOST_FIELDS], columns[MOST_FIELDS], fields = 0;
+    int64_t elements = size_of(s->stride) / s->width;
+    if (s->step_x != s->stride || size_of(s->stride) > MOST_RECORD)
+        return false;
+    if (elements & (elements - 1))
+        return true;
+    for (uint32_t i = 0; i < f->info->ninsns && fields < MOST_FIELDS; i++) {
+        uint32_t site = f->seen->sites.of[i];
+        if (site == UINT32_MAX || !f->seen->insns[i].requests || f->sites[site].stride != s->stride ||
+            f->sites[site].site->direction != s->site->direction || f->sites[site].site->param != s->site->param ||
+            f->sites[site].site->global != s->site->global)
+            continue;
+        struct mg_ptx_place place = mg__ptx_place(f->info->module, f->info->insns[i].insn->loc);
+        uint32_t k = 0;
+        while (k < fields && (lines[k] != place.line || columns[k] != place.column))
+            k++;
+        if (k == fields) {
+            lines[fields] = place.line;
+            columns[fields++] = place.column;
+        }
+    }
+    return fields > 1 && 2 * fields * s->width >= size_of(s->stride);
+}
+
 static enum mg_cause cause_of(const struct mg_facts *f, const struct mg_site_fact *s)
 {
     const struct mg_advise_group *g = &f->groups[s->group];
@@ -65,6 +99,8 @@ static enum mg_cause cause_of(const struct mg_facts *f, const struct mg_site_fac
             return MG_VECTOR;
         if (s->stride == s->step_y && s->step_y && f->info->block.x * s->width < 32)
             return MG_NARROW; /* a column of threads */
+        if (is_record(f, s))
+            return MG_FIELDS;
         if (size_of(s->step_y) == width || size_of(s->step_next) == width || full)
             return MG_ORDER;
         return MG_FIELDS;
@@ -330,9 +366,10 @@ void mg__advise_global(struct mg_facts *f)
                             "type (float2, float4, uint4 or an aligned struct) moves the same sectors once.",
                          (long long)size_of(s->stride), s->width, (long long)size_of(s->stride)));
     s = &f->sites[fields.worst];
-    tell(f, &fields, "Keep the field in an array of its own",
-         mg__advise_text(f, "Lanes are %lld bytes apart and the block uses %.0f %% of the bytes that it moves. A "
-                            "structure of arrays (all x, then all y) lets lanes be neighbours.",
+    tell(f, &fields, "Keep each field in an array of its own",
+         mg__advise_text(f,
+                         "Lanes are %lld bytes apart and the block uses %.0f %% of the bytes that it moves. A "
+                         "structure of arrays (all x, then all y) lets lanes be neighbours.",
                          (long long)size_of(s->stride), 100 * fill(&f->groups[s->group])));
     tell(
         f, &offset, "Align the array",

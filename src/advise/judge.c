@@ -226,6 +226,8 @@ enum mg_status mg__advise_judge(struct mg_seen *seen, enum mg_status ended,
     mg__advise_constant(&f);
     mg__advise_layout(&f);
     mg__advise_shared(&f);
+    mg__advise_products(&f);
+    mg__advise_threads(&f);
     mg__advise_lanes(&f);
     mg__advise_occupancy(&f);
     list_sites(&f, &a);

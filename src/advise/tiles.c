@@ -18,6 +18,8 @@ struct tiles {
     const struct mg_ptx_func *func;
     uint32_t first; /* index of its first instruction in the launch */
     struct mg_flow_chains chains;
+    uint32_t path[MOST_STEPS + 2]; /* registers that are being asked about: a loop of moves brings nothing new */
+    bool outside;                  /* a load brought something that is not in global memory: a parameter, a constant */
 };
 
 /* The registers of an operand: itself, or the parts of a vector. */
@@ -27,16 +29,20 @@ static const struct mg_ptx_opnd *parts(const struct mg_ptx_func *f, const struct
     return o->kind == MG_OPND_VEC ? &f->operands[o->first] : o;
 }
 
-static bool from_global(const struct tiles *w, const struct mg_ptx_opnd *o, int32_t var, unsigned steps, bool *any);
+static bool from_global(struct tiles *w, const struct mg_ptx_opnd *o, int32_t var, unsigned steps, bool *any);
 
 /* Whether an instruction gives what a load of global memory brings, or passes on what others gave. */
-static bool brings(const struct tiles *w, uint32_t i, int32_t var, unsigned steps, bool *any)
+static bool brings(struct tiles *w, uint32_t i, int32_t var, unsigned steps, bool *any)
 {
     const struct mg_ptx_insn *insn = &w->func->insns[i];
     enum mg_ptx_algebra algebra = mg__ptx_exactly(insn);
     if (insn->access == MG_ACCESSES_LOAD) {
-        if (insn->space != MG_SPACE_GLOBAL || w->first + i >= w->facts->info->ninsns)
+        if (insn->space == MG_SPACE_SHARED || w->first + i >= w->facts->info->ninsns)
             return false;
+        if (insn->space != MG_SPACE_GLOBAL) {
+            w->outside = true;
+            return true;
+        }
         w->facts->tile_of[w->first + i] = var;
         *any = true;
         return true;
@@ -48,12 +54,16 @@ static bool brings(const struct tiles *w, uint32_t i, int32_t var, unsigned step
 
 /* Whether a register holds what loads of global memory brought, or constants; those loads
  * are charged to the variable. */
-static bool from_global(const struct tiles *w, const struct mg_ptx_opnd *o, int32_t var, unsigned steps, bool *any)
+static bool from_global(struct tiles *w, const struct mg_ptx_opnd *o, int32_t var, unsigned steps, bool *any)
 {
     if (o->kind == MG_OPND_IMM)
         return true;
     if (o->kind != MG_OPND_REG || steps > MOST_STEPS || !mg__flow_ndefs(&w->chains, o->index))
         return false;
+    for (unsigned i = 0; i < steps; i++)
+        if (w->path[i] == o->index)
+            return true;
+    w->path[steps] = o->index;
     for (uint32_t d = w->chains.def_at[o->index + 1]; d-- > w->chains.def_at[o->index];)
         if (!brings(w, w->chains.defs[d], var, steps, any))
             return false;
@@ -119,46 +129,53 @@ static bool look_at(struct tiles *w, const struct mg_ptx_func *func, uint32_t fi
     return false;
 }
 
-bool mg__facts_tiles(struct mg_facts *f)
+/* The operand whose registers a store into shared memory writes; NULL: the launch is not laid out as thought. */
+static const struct mg_ptx_opnd *stored(struct tiles *w, uint32_t i, uint32_t *n, bool *failed)
+{
+    const struct mg_launch_info *info = w->facts->info;
+    const struct mg_ptx_insn *insn = info->insns[i].insn;
+    const struct mg_ptx_func *func = info->insns[i].func;
+    uint32_t local = (uint32_t)(insn - func->insns);
+    if (insn < func->insns || local >= func->ninsns || local > i || info->insns[i - local].func != func)
+        return NULL;
+    if (w->func != func && !look_at(w, func, i - local)) {
+        *failed = true;
+        return NULL;
+    }
+    return parts(func, mg__ptx_op(func, insn, 1), n);
+}
+
+/* What an instruction that writes shared memory makes of its variables. False: out of memory. */
+static bool judge_store(struct tiles *w, uint32_t i)
+{
+    struct mg_facts *f = w->facts;
+    const struct mg_ptx_insn *insn = f->info->insns[i].insn;
+    const struct mg_shapes *set = &f->seen->shared[i];
+    int32_t var = variable_of(set);
+    bool good = false, any = false, failed = false;
+    w->outside = false;
+    if (insn->access == MG_ACCESSES_COPY && var >= 0) {
+        f->tile_of[i] = var;
+        good = any = true;
+    } else if (insn->access == MG_ACCESSES_STORE && var >= 0) {
+        uint32_t n = 0;
+        const struct mg_ptx_opnd *o = stored(w, i, &n, &failed);
+        good = n > 0;
+        for (uint32_t k = 0; k < n && good; k++)
+            good = from_global(w, &o[k], var, 0, &any);
+    }
+    if (var >= 0 && (uint32_t)var < f->info->nshared_vars)
+        f->vars[var].made |= !good;
+    if (!good || w->outside)
+        refuse(f, set);
+    else if (any && var >= 0)
+        f->vars[var].filled_any = true;
+    return !failed;
+}
+
+static void add_up(struct mg_facts *f)
 {
     const struct mg_launch_info *info = f->info;
-    struct tiles w = {.facts = f};
-    f->tile_of = mg__arena_array(&f->arena, (size_t)info->ninsns + 1, sizeof(*f->tile_of));
-    if (!f->tile_of)
-        return false;
-    for (uint32_t i = 0; i < info->ninsns; i++)
-        f->tile_of[i] = -1;
-    for (uint32_t i = 0; i < info->ninsns; i++) {
-        const struct mg_ptx_insn *insn = info->insns[i].insn;
-        const struct mg_ptx_func *func = info->insns[i].func;
-        const struct mg_shapes *set = &f->seen->shared[i];
-        if (!insn || !func || !set->count || insn->access == MG_ACCESSES_LOAD)
-            continue;
-        int32_t var = variable_of(set);
-        uint32_t n;
-        bool good = false, any = false;
-        if (insn->access == MG_ACCESSES_COPY && var >= 0) {
-            f->tile_of[i] = var;
-            good = any = true;
-        } else if (insn->access == MG_ACCESSES_STORE && var >= 0) {
-            uint32_t local = (uint32_t)(insn - func->insns);
-            if (insn < func->insns || local >= func->ninsns || local > i || info->insns[i - local].func != func)
-                good = false; /* not laid out as thought */
-            else if (w.func != func && !look_at(&w, func, i - local))
-                return false;
-            else {
-                const struct mg_ptx_opnd *o = parts(func, mg__ptx_op(func, insn, 1), &n);
-                good = n > 0;
-                for (uint32_t k = 0; k < n && good; k++)
-                    good = from_global(&w, &o[k], var, 0, &any);
-            }
-        }
-        if (!good)
-            refuse(f, set);
-        else if (any && var >= 0)
-            f->vars[var].filled_any = true;
-    }
-    mg__flow_chains_free(&w.chains);
     for (uint32_t i = 0; i < info->ninsns; i++) {
         const struct mg_shapes *set = &f->seen->shared[i];
         double scale = f->scale[i];
@@ -183,5 +200,24 @@ bool mg__facts_tiles(struct mg_facts *f)
         f->tiles.wavefronts += (double)var->wavefronts;
         f->tiles.ideal += (double)var->ideal;
     }
-    return true;
+}
+
+bool mg__facts_tiles(struct mg_facts *f)
+{
+    const struct mg_launch_info *info = f->info;
+    struct tiles w = {.facts = f};
+    bool ok = true;
+    f->tile_of = mg__arena_array(&f->arena, (size_t)info->ninsns + 1, sizeof(*f->tile_of));
+    if (!f->tile_of)
+        return false;
+    for (uint32_t i = 0; i < info->ninsns; i++)
+        f->tile_of[i] = -1;
+    for (uint32_t i = 0; ok && i < info->ninsns; i++) {
+        const struct mg_ptx_insn *insn = info->insns[i].insn;
+        if (insn && info->insns[i].func && f->seen->shared[i].count && insn->access != MG_ACCESSES_LOAD)
+            ok = judge_store(&w, i);
+    }
+    mg__flow_chains_free(&w.chains);
+    add_up(f);
+    return ok;
 }

@@ -164,17 +164,17 @@ template <int STEP> __device__ void reduce(float *out, const float *in)
     if (t == 0)
         out[blockIdx.x] = part[0];
 }
-// ADVISE reduce_interleaved: divergence
+// ADVISE reduce_interleaved: shuffle then=divergence
 __global__ void reduce_interleaved(float *out, const float *in)
 {
     reduce<0>(out, in);
 }
-// ADVISE reduce_spread: pad row_elements=32 pad_elements=1
+// ADVISE reduce_spread: shuffle then=pad row_elements=32 pad_elements=1
 __global__ void reduce_spread(float *out, const float *in)
 {
     reduce<1>(out, in);
 }
-// ADVISE reduce_halves: nothing verdict=needed
+// ADVISE reduce_halves: shuffle verdict=needed
 __global__ void reduce_halves(float *out, const float *in)
 {
     reduce<2>(out, in);

@@ -107,6 +107,22 @@ __global__ void one_array(float *out, const float *in)
     out[i] = in[i] * 2;
 }
 
+/* All fields are used: a tile would help, separate arrays need none. */
+struct point {
+    float x, y, z;
+};
+// ADVISE lengths: fields twin=lengths_apart
+__global__ void lengths(float *out, const point *in)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = in[i].x * in[i].x + in[i].y * in[i].y + in[i].z * in[i].z;
+}
+__global__ void lengths_apart(float *out, const float *x, const float *y, const float *z)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = x[i] * x[i] + y[i] * y[i] + z[i] * z[i];
+}
+
 // ADVISE every_32nd: fields twin=packed
 __global__ void every_32nd(float *out, const float *in)
 {

@@ -3,7 +3,7 @@
  * Above a kernel stands
  *     // ADVISE <kernel>: <id> [name=value ...] [twin=<kernel>]
  * here and in the three files included below; test_advise.py holds the report to it: the first piece of advice is `id`, its
- * values (or the launch's: uses.., and counts of the record) are those given, and the counters that it predicts are those that
+ * values (with then=ID, those of the second piece, which is ID; or the launch's: uses.., and counts of the record) are those given, and the counters that it predicts are those that
  * the twin, the same kernel with the advice followed, is then profiled with. Every kernel is launched once; results are not
  * looked at here, but kernels and twins are written to compute something, so that the compiler leaves them alone.
  *
@@ -127,6 +127,8 @@ int main(int argc, char **argv)
     RUN(sum_fields, <<<64, 256>>>(out, a))
     RUN(sum_vector, <<<64, 256>>>(out, (float4 *)a))
     RUN(one_field, <<<64, 256>>>(out, (particle *)a))
+    RUN(lengths, <<<64, 256>>>(out, (point *)a))
+    RUN(lengths_apart, <<<64, 256>>>(out, a, a + N / 4, a + N / 2))
     RUN(one_array, <<<64, 256>>>(out, a))
     RUN(every_32nd, <<<32, 256>>>(out, a))
     RUN(packed, <<<32, 256>>>(out, a))
