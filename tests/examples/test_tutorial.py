@@ -83,11 +83,15 @@ class Runner:
 
 
 def demo(runner, page, faults):
-    for command, expected in DEMO.findall(page):
-        expected = re.sub(r"^    ", "", expected, flags=re.M) + "\n"
+    """The page with what the demo prints, from its line of the version on."""
+    for command, shown in DEMO.findall(page):
+        expected = re.sub(r"^    ", "", shown, flags=re.M) + "\n"
         got = runner.run(command)
         if not plain(got).endswith(plain(expected)):
             faults.append(f"$ {command}\n--- expected at the end\n{expected}--- got\n{got}")
+            now = got[max(got.find("margay 0"), 0):].rstrip("\n")
+            page = page.replace(shown, re.sub(r"^(?=.)", "    ", now, flags=re.M))
+    return page
 
 
 def twins(page, others, write):
@@ -98,7 +102,10 @@ def twins(page, others, write):
         text = path.read_text(encoding="utf-8")
         if write:
             each = iter(blocks)
-            path.write_text(BLOCK.sub(lambda match: next(each), text), encoding="utf-8")
+            text = BLOCK.sub(lambda match: next(each), text)
+            for match in DEMO.finditer(page):
+                text = text.replace(DEMO.search(text).group(2), match.group(2))
+            path.write_text(text, encoding="utf-8")
             continue
         theirs = [match.group(0) for match in BLOCK.finditer(text)] + [match.group(2) for match in DEMO.finditer(text)]
         if theirs != blocks:
@@ -114,7 +121,7 @@ def main():
     page = path.read_text(encoding="utf-8")
     count = len(commands("".join(m.group(3) for m in BLOCK.finditer(page) if m.group(1) == "sh")))
     written = BLOCK.sub(lambda match: runner.block(match, write, faults), page)
-    demo(runner, page, faults)
+    written = demo(runner, written, faults)
     if write:
         path.write_text(written, encoding="utf-8")
         page = written
