@@ -473,6 +473,23 @@ void mg__facts_free(struct mg_facts *f)
     mg__arena_free(&f->arena);
 }
 
+const struct mg_advise_group *mg__facts_most_read(const struct mg_facts *f)
+{
+    const struct mg_advise_group *best = NULL;
+    for (uint32_t g = 0; g < f->ngroups; g++) {
+        const struct mg_advise_group *group = &f->groups[g];
+        if (group->direction == MG_DIR_LOAD && group->use.bytes > 0 && group->use.threads >= 1.5 * group->use.bytes &&
+            (!best || group->use.uses * best->use.bytes > best->use.uses * group->use.bytes))
+            best = group;
+    }
+    return best;
+}
+
+double mg__facts_uses(const struct mg_advise_group *g)
+{
+    return g ? g->use.uses / g->use.bytes : 0;
+}
+
 /* ---- names ---- */
 const char *mg__facts_array(struct mg_facts *f, const struct mg_advise_site *site)
 {

@@ -143,6 +143,10 @@ double mg__facts_first(const struct mg_advise_group *group); /* that part */
  * both are exact. */
 double mg__facts_distinct(const struct mg_use *use, uint64_t bytes);
 double mg__facts_once(const struct mg_advise_group *group);
+/* The array that a block reads most often, of those whose bytes several threads read; NULL: none. And how often a byte.
+ */
+const struct mg_advise_group *mg__facts_most_read(const struct mg_facts *f);
+double mg__facts_uses(const struct mg_advise_group *group);
 uint64_t mg__facts_round(double v);
 
 /* ---- the advisers: each adds what it has to say ---- */
@@ -175,6 +179,7 @@ unsigned mg__advise_blocks_with(const struct mg_facts *f, int64_t change, double
 
 /* ---- checklist.c ---- */
 void mg__advise_checklist(struct mg_facts *f, struct mg_report_advice *a);
+/* ---- chart.c ---- */
 void mg__advise_chart(struct mg_facts *f, struct mg_report_advice *a);
 /* ---- roofline.c ---- */
 void mg__advise_roofline(struct mg_facts *f, struct mg_report_advice *a);

@@ -294,57 +294,49 @@ static void exchange_all(struct mg_facts *f, struct remedy *swap)
     }
 }
 
-void mg__advise_global(struct mg_facts *f)
+enum { SWAP, ORDER, VECTOR, FIELDS, OFFSET, NARROW, SCATTER, DRIFT, REMEDIES };
+
+/* Gives each site that fails to the remedy of its cause. `all`: an exchange of indices is judged as a whole. */
+static void sort_out(struct mg_facts *f, struct remedy *r, bool all)
 {
-    bool exchange = false, all = !f->tiles.count;
-    if (!f->nsites)
-        return; /* no access to global memory, and so no worst one whose width and stride could be told below */
-    for (uint32_t i = 0; i < f->nsites; i++)
-        exchange |= f->sites[i].swaps && size_of(f->sites[i].step_y) == f->sites[i].width;
-    all &= exchange;
-    struct remedy swap = {.id = "swap"}, order = {.id = "stage-order"}, vector = {.id = "vectorise"},
-                  fields = {.id = "fields"}, offset = {.id = "align"}, narrow = {.id = "widen"},
-                  scatter = {.id = "gather"}, drift = {.id = "block-size"};
     for (uint32_t i = 0; i < f->nsites; i++) {
         const struct mg_site_fact *s = &f->sites[i];
         if (f->groups[s->group].stages && (s->cause == MG_SCATTER || (s->cause == MG_ORDER && !s->swaps)))
             continue; /* the tile that is advised for its reuse fixes this too */
         switch ((enum mg_cause)s->cause) {
         case MG_VECTOR:
-            cover(f, &vector, i, sectors_once(f, s));
+            cover(f, &r[VECTOR], i, sectors_once(f, s));
             break;
         case MG_ORDER:
             if (!s->swaps || !all)
-                cover(f, s->swaps ? &swap : &order, i, sectors_once(f, s));
+                cover(f, &r[s->swaps ? SWAP : ORDER], i, sectors_once(f, s));
             break;
         case MG_FIELDS:
-            cover(f, &fields, i, (double)s->sum.ideal);
+            cover(f, &r[FIELDS], i, (double)s->sum.ideal);
             break;
         case MG_OFFSET:
             if (f->groups[s->group].use.uses < 1.5 * f->groups[s->group].use.bytes)
-                cover(f, &offset, i, s->aligned * (double)s->sum.touched);
+                cover(f, &r[OFFSET], i, s->aligned * (double)s->sum.touched);
             break;
         case MG_DRIFT:
-            cover(f, &drift, i, s->aligned * (double)s->sum.touched);
+            cover(f, &r[DRIFT], i, s->aligned * (double)s->sum.touched);
             break;
         case MG_NARROW:
-            cover(f, &narrow, i, sectors_once(f, s));
+            cover(f, &r[NARROW], i, sectors_once(f, s));
             break;
         case MG_SCATTER:
-            cover(f, &scatter, i, (double)s->sum.ideal);
+            cover(f, &r[SCATTER], i, (double)s->sum.ideal);
             break;
         case MG_IDLE:
         case MG_FINE:
             break;
         }
     }
-    f->drift.seconds = drift.seconds;
-    f->drift.sectors = drift.before - drift.after;
-    f->drift.sites = drift.sites;
-    if (all)
-        exchange_all(f, &swap);
-    const struct mg_site_fact *s;
-    tell(f, &swap,
+}
+
+static void tell_order(struct mg_facts *f, struct remedy *r, bool exchange)
+{
+    tell(f, &r[SWAP],
          exchange ? "Exchange the roles of threadIdx.x and threadIdx.y"
                   : "Let neighbouring threads take neighbouring elements",
          exchange
@@ -352,37 +344,63 @@ void mg__advise_global(struct mg_facts *f)
                "dimension with threadIdx.x. No other access site depends on the order."
              : "Each thread walks through neighbouring elements by itself. Start at the thread's index and advance by "
                "the number of threads, so that at each step the warp's lanes are neighbours.");
-    s = &f->sites[order.worst];
     /* Through a tile: each request becomes one to shared memory as well, there and back, and the block meets once. */
-    order.seconds -= 2 * (double)order.requests * f->price.wavefront +
-                     (double)f->warps * (double)f->seen->nblocks * f->price.barrier;
-    tell(f, &order, "Go through a tile in shared memory",
+    r[ORDER].seconds -= 2 * (double)r[ORDER].requests * f->price.wavefront +
+                        (double)f->warps * (double)f->seen->nblocks * f->price.barrier;
+    tell(f, &r[ORDER], "Go through a tile in shared memory",
          "Read and write global memory with neighbouring threads on neighbouring elements, and change the order in a "
          "tile in shared memory between, with __syncthreads() after it is filled and a padded row (32 x 33 words) so "
          "that its columns are free of bank conflicts.");
-    s = &f->sites[vector.worst];
-    tell(f, &vector, "Load what a thread uses as one vector",
-         mg__advise_text(f, "A thread uses %lld neighbouring bytes by accesses of %u: one access of a %lld-byte vector "
-                            "type (float2, float4, uint4 or an aligned struct) moves the same sectors once.",
+}
+
+static void tell_rest(struct mg_facts *f, struct remedy *r)
+{
+    const struct mg_site_fact *s = &f->sites[r[VECTOR].worst];
+    tell(f, &r[VECTOR], "Load what a thread uses as one vector",
+         mg__advise_text(f,
+                         "A thread uses %lld neighbouring bytes by accesses of %u: one access of a %lld-byte vector "
+                         "type (float2, float4, uint4 or an aligned struct) moves the same sectors once.",
                          (long long)size_of(s->stride), s->width, (long long)size_of(s->stride)));
-    s = &f->sites[fields.worst];
-    tell(f, &fields, "Keep each field in an array of its own",
+    s = &f->sites[r[FIELDS].worst];
+    tell(f, &r[FIELDS], "Keep each field in an array of its own",
          mg__advise_text(f,
                          "Lanes are %lld bytes apart and the block uses %.0f %% of the bytes that it moves. A "
                          "structure of arrays (all x, then all y) lets lanes be neighbours.",
                          (long long)size_of(s->stride), 100 * fill(&f->groups[s->group])));
     tell(
-        f, &offset, "Align the array",
+        f, &r[OFFSET], "Align the array",
         "Each warp's bytes are neighbours but start inside a sector, so that they touch one sector more. Pad rows to a "
         "multiple of 32 bytes (cudaMallocPitch), or shift the index so that a warp starts at a multiple of 8 words.");
-    tell(f, &narrow, "Make the block wider in x",
+    tell(f, &r[NARROW], "Make the block wider in x",
          mg__advise_text(f,
                          "The block is %u thread%s wide, which is less than a sector of elements. Let threadIdx.x run "
                          "over at least %u.",
                          f->info->block.x, f->info->block.x == 1 ? "" : "s",
-                         32 / MG_MIN(f->sites[narrow.worst].width, 16u)));
+                         32 / MG_MIN(f->sites[r[NARROW].worst].width, 16u)));
     tell(
-        f, &scatter, "Bring the indices into order",
+        f, &r[SCATTER], "Bring the indices into order",
         "Lanes go to addresses that follow no pattern, a sector for each. Sort the work by address, or stage the table "
         "in shared memory where it fits.");
+}
+
+void mg__advise_global(struct mg_facts *f)
+{
+    struct remedy r[REMEDIES] = {
+        [SWAP] = {.id = "swap"},      [ORDER] = {.id = "stage-order"}, [VECTOR] = {.id = "vectorise"},
+        [FIELDS] = {.id = "fields"},  [OFFSET] = {.id = "align"},      [NARROW] = {.id = "widen"},
+        [SCATTER] = {.id = "gather"}, [DRIFT] = {.id = "block-size"}};
+    bool exchange = false;
+    if (!f->nsites)
+        return; /* no access to global memory, and so no worst one whose width and stride could be told */
+    for (uint32_t i = 0; i < f->nsites; i++)
+        exchange |= f->sites[i].swaps && size_of(f->sites[i].step_y) == f->sites[i].width;
+    bool all = exchange && !f->tiles.count;
+    sort_out(f, r, all);
+    f->drift.seconds = r[DRIFT].seconds;
+    f->drift.sectors = r[DRIFT].before - r[DRIFT].after;
+    f->drift.sites = r[DRIFT].sites;
+    if (all)
+        exchange_all(f, &r[SWAP]);
+    tell_order(f, r, exchange);
+    tell_rest(f, r);
 }

@@ -72,52 +72,110 @@ void mg__advise_lanes(struct mg_facts *f)
     divergence(f);
 }
 
+/* What would lift the occupancy to half of the warp slots, or nearer to it: the id of the advice, and the numbers that
+ * it names. */
+struct lift {
+    const char *id;
+    struct mg_occupancy_query query;
+    struct mg_occupancy then;
+    unsigned regs, threads;
+    uint32_t bytes; /* of shared memory, static and dynamic */
+};
+
+static void lift_registers(const struct mg_facts *f, struct lift *l, unsigned target)
+{
+    l->id = "registers";
+    while (target > f->occupancy.blocks && mg_arch_max_regs(f->arch, &l->query, target, &l->regs) != MG_OK)
+        target--;
+    l->query.regs = l->regs;
+}
+
+static void lift_shared(const struct mg_facts *f, struct lift *l, unsigned target)
+{
+    uint32_t bytes = 0;
+    l->id = "capacity";
+    while (target > f->occupancy.blocks && mg_arch_max_dynamic_shared(f->arch, &l->query, target, &bytes) != MG_OK) {
+        if (l->query.shared_static) { /* it is the sum that counts: as if all of it were dynamic */
+            l->query.shared_static = 0;
+            continue;
+        }
+        target--;
+    }
+    l->query.shared_dynamic = bytes;
+    l->query.shared_optin = bytes;
+    l->bytes = l->query.shared_static + bytes;
+}
+
+static bool lift_threads(const struct mg_facts *f, struct lift *l)
+{
+    struct mg_occupancy_step step;
+    l->id = "block-size";
+    if (mg_arch_next_step(f->arch, &l->query, &step) != MG_OK || !step.larger_threads)
+        return false;
+    l->threads = step.larger_threads;
+    while (l->threads < 256 && (double)f->arch->max_blocks_sm * ((l->threads + 31) / 32) < 0.5 * f->arch->max_warps_sm)
+        l->threads += 32;
+    l->query.threads = l->threads;
+    return true;
+}
+
+static bool find_lift(const struct mg_facts *f, struct lift *l)
+{
+    const struct mg_occupancy *o = &f->occupancy;
+    *l = (struct lift){.query = f->query, .then = *o, .threads = f->threads};
+    if (!f->has_occupancy || o->occupancy >= 0.5 || !o->warps_block)
+        return false;
+    unsigned target = (f->arch->max_warps_sm / 2 + o->warps_block - 1) / o->warps_block;
+    l->query.shared_optin = f->arch->shared_block_optin;
+    if (o->binding == MG_LIMITER_REGISTERS)
+        lift_registers(f, l, target);
+    else if (o->binding == MG_LIMITER_SHARED)
+        lift_shared(f, l, target);
+    else if (!lift_threads(f, l))
+        return false;
+    return mg_arch_occupancy(f->arch, &l->query, &l->then) == MG_OK && l->then.occupancy > o->occupancy;
+}
+
+static void tell_lift(struct mg_facts *f, struct mg_report_advice_item *item, const struct lift *l)
+{
+    unsigned blocks = l->then.blocks;
+    double percent = 100 * l->then.occupancy;
+    if (!strcmp(l->id, "registers")) {
+        item->title = mg__advise_text(f, "Use at most %u registers a thread", l->regs);
+        item->how = mg__advise_text(f,
+                                    "Now %u (%s). __launch_bounds__(%u, %u) asks the compiler for it; then "
+                                    "%u blocks fit, %.0f %%. Spills cost: look at the result.",
+                                    f->query.regs, f->seen->regs_from, f->threads, blocks, blocks, percent);
+        mg__advise_value(f, item, "regs", f->query.regs);
+        mg__advise_value(f, item, "regs_then", l->regs);
+    } else if (!strcmp(l->id, "capacity")) {
+        uint32_t now = f->info->shared_static + f->info->shared_dynamic;
+        item->title = mg__advise_text(f, "Use at most %u bytes of shared memory a block", l->bytes);
+        item->how =
+            mg__advise_text(f, "Now %u. A smaller tile, a narrower type, or two passes: then %u blocks fit, %.0f %%.",
+                            now, blocks, percent);
+        mg__advise_value(f, item, "shared", now);
+        mg__advise_value(f, item, "shared_then", l->bytes);
+    } else {
+        item->title = mg__advise_text(f, "Launch blocks of %u threads", l->threads);
+        item->how = mg__advise_text(
+            f,
+            "An SM holds at most %u blocks, however small. With %u threads a block, %u blocks fit and fill "
+            "%.0f %%.",
+            f->arch->max_blocks_sm, l->threads, blocks, percent);
+        mg__advise_value(f, item, "threads", f->threads);
+        mg__advise_value(f, item, "threads_then", l->threads);
+    }
+}
+
 void mg__advise_occupancy(struct mg_facts *f)
 {
     const struct mg_occupancy *o = &f->occupancy;
-    if (!f->has_occupancy || o->occupancy >= 0.5 || !o->warps_block)
+    struct lift l;
+    if (!find_lift(f, &l))
         return;
-    unsigned target = (f->arch->max_warps_sm / 2 + o->warps_block - 1) / o->warps_block, regs = 0;
-    uint32_t bytes = 0;
-    struct mg_occupancy_query q = f->query;
-    struct mg_occupancy then = *o;
-    const char *id = "block-size";
-    unsigned threads = f->threads;
-    q.shared_optin = f->arch->shared_block_optin;
-    switch (o->binding) {
-    case MG_LIMITER_REGISTERS:
-        id = "registers";
-        while (target > o->blocks && mg_arch_max_regs(f->arch, &q, target, &regs) != MG_OK)
-            target--;
-        q.regs = regs;
-        break;
-    case MG_LIMITER_SHARED:
-        id = "capacity";
-        while (target > o->blocks && mg_arch_max_dynamic_shared(f->arch, &q, target, &bytes) != MG_OK) {
-            if (q.shared_static) { /* it is the sum that counts: as if all of it were dynamic */
-                q.shared_static = 0;
-                continue;
-            }
-            target--;
-        }
-        q.shared_dynamic = bytes;
-        q.shared_optin = bytes;
-        break;
-    default: {
-        struct mg_occupancy_step step;
-        if (mg_arch_next_step(f->arch, &q, &step) != MG_OK || !step.larger_threads)
-            return;
-        threads = step.larger_threads;
-        while (threads < 256 && (double)f->arch->max_blocks_sm * ((threads + 31) / 32) < 0.5 * f->arch->max_warps_sm)
-            threads += 32;
-        q.threads = threads;
-        break;
-    }
-    }
-    if (mg_arch_occupancy(f->arch, &q, &then) != MG_OK || then.occupancy <= o->occupancy)
-        return;
-    double part = 1 - o->occupancy / MG_MIN(then.occupancy, 0.5);
-    struct mg_report_advice_item *item = mg__advise_add(f, id, part * (f->s_memory + f->s_again));
+    double part = 1 - o->occupancy / MG_MIN(l.then.occupancy, 0.5);
+    struct mg_report_advice_item *item = mg__advise_add(f, l.id, part * (f->s_memory + f->s_again));
     if (!item)
         return;
     item->why = mg__advise_text(f,
@@ -125,35 +183,9 @@ void mg__advise_occupancy(struct mg_facts *f)
                                 "back is %s.",
                                 o->blocks, o->blocks == 1 ? "" : "s", o->warps_block, o->blocks == 1 ? "is" : "are",
                                 100 * o->occupancy, f->arch->max_warps_sm, mg_limiter_name(o->binding));
-    if (!strcmp(id, "registers")) {
-        item->title = mg__advise_text(f, "Use at most %u registers a thread", regs);
-        item->how = mg__advise_text(f,
-                                    "Now %u (%s). __launch_bounds__(%u, %u) asks the compiler for it; then "
-                                    "%u blocks fit, %.0f %%. Spills cost: look at the result.",
-                                    f->query.regs, f->seen->regs_from, f->threads, then.blocks, then.blocks,
-                                    100 * then.occupancy);
-        mg__advise_value(f, item, "regs", f->query.regs);
-        mg__advise_value(f, item, "regs_then", regs);
-    } else if (!strcmp(id, "capacity")) {
-        uint32_t now = f->info->shared_static + f->info->shared_dynamic, most = q.shared_static + bytes;
-        item->title = mg__advise_text(f, "Use at most %u bytes of shared memory a block", most);
-        item->how =
-            mg__advise_text(f, "Now %u. A smaller tile, a narrower type, or two passes: then %u blocks fit, %.0f %%.",
-                            now, then.blocks, 100 * then.occupancy);
-        mg__advise_value(f, item, "shared", now);
-        mg__advise_value(f, item, "shared_then", most);
-    } else {
-        item->title = mg__advise_text(f, "Launch blocks of %u threads", threads);
-        item->how = mg__advise_text(
-            f,
-            "An SM holds at most %u blocks, however small. With %u threads a block, %u blocks fit and fill "
-            "%.0f %%.",
-            f->arch->max_blocks_sm, threads, then.blocks, 100 * then.occupancy);
-        mg__advise_value(f, item, "threads", f->threads);
-        mg__advise_value(f, item, "threads_then", threads);
-    }
+    tell_lift(f, item, &l);
     mg__advise_value(f, item, "occupancy", o->occupancy);
-    mg__advise_value(f, item, "occupancy_then", then.occupancy);
+    mg__advise_value(f, item, "occupancy_then", l.then.occupancy);
     mg__advise_value(f, item, "blocks_now", o->blocks);
-    mg__advise_value(f, item, "blocks_then", then.blocks);
+    mg__advise_value(f, item, "blocks_then", l.then.blocks);
 }

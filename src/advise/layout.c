@@ -92,110 +92,152 @@ static const char *swizzle_text(struct mg_facts *f, const struct mg_layout *l)
     return mg__advise_text(f, "column ^ (row & %u)%s", l->xor_mask, times);
 }
 
-static void advise_var(struct mg_facts *f, uint32_t var)
+/* What was found for a variable: the better of the best pad and the best swizzle. */
+struct choice {
+    uint32_t var, element;
+    struct mg_layout_trial pad, swizzle;
+    bool padded, sampled, is_static, tree;
+    double now, saved, by_swizzle; /* wavefronts; seconds */
+    unsigned blocks, same;         /* on an SM, with the pad and now */
+};
+
+static const struct mg_layout_trial *chosen(const struct choice *c)
+{
+    return c->padded ? &c->pad : &c->swizzle;
+}
+
+static bool choose(struct mg_facts *f, uint32_t var, struct choice *c)
 {
     const struct mg_var_fact *v = &f->vars[var];
     const struct mg_shared_var *info = &f->info->shared_vars[var];
-    bool sampled = false;
-    uint32_t element = widest(f, var, &sampled);
     struct mg_layout_rows rows = {.n = 0};
-    if (v->wavefronts <= v->ideal || info->size < 2 * element)
-        return;
+    *c = (struct choice){.var = var, .now = (double)v->wavefronts};
+    c->element = widest(f, var, &c->sampled);
+    if (v->wavefronts <= v->ideal || info->size < 2 * c->element)
+        return false;
     uint64_t taken = (uint64_t)f->info->shared_static + f->info->shared_dynamic, most = f->arch->shared_block_optin;
+    double conflicts = (double)(v->wavefronts - v->ideal), pad_cost = 0, none;
     struct mg_layout_search search = {.arch = f->arch,
                                       .size = info->size,
-                                      .element = element,
+                                      .element = c->element,
                                       .room = most > taken ? most - taken : 0,
-                                      .conflicts = (double)(v->wavefronts - v->ideal),
+                                      .conflicts = conflicts,
                                       .cost = cost,
                                       .arg = &(struct question){f, var}};
-    candidate_rows(f, var, element, &rows);
+    candidate_rows(f, var, c->element, &rows);
     mg__layout_search(&search, &rows);
-    const struct mg_layout_trial pad = search.pad, swizzle = search.swizzle;
-    double now = (double)v->wavefronts, pad_cost = 0, none;
-    unsigned blocks = pad.any ? mg__advise_blocks_with(f, pad.added, &pad_cost) : 0,
-             same = mg__advise_blocks_with(f, 0, &none);
-    bool is_static = info->name && info->name[0] != '(';
-    if (is_static && (uint64_t)f->info->shared_static + pad.added > f->arch->shared_block)
-        blocks = 0; /* a static declaration cannot grow so far */
-    double by_pad = pad.any && blocks ? (now - pad.wavefronts) * f->price.wavefront - pad_cost : 0;
-    double by_swizzle = swizzle.any ? (now - swizzle.wavefronts) * f->price.wavefront : 0;
-    bool padded = by_pad >= by_swizzle;
-    const struct mg_layout_trial *t = padded ? &pad : &swizzle;
-    double conflicts = now - (double)v->ideal;
-    if ((padded ? by_pad : by_swizzle) <= 0 || now - t->wavefronts < 0.05 * conflicts)
-        return;
-    struct mg_report_advice_item *item = mg__advise_add(f, padded ? "pad" : "swizzle", padded ? by_pad : by_swizzle);
-    if (!item)
-        return;
-    const struct mg_layout *l = &t->layout;
-    const char *name = mg__facts_variable(f, var);
-    mg__advise_at(f, item, v->worst);
-    item->variable = name;
-    if (padded)
-        item->title = mg__advise_text(f, "Pad each row of '%s' by %u element%s (%u bytes)", name, l->pad,
-                                      l->pad > 1 ? "s" : "", l->pad * element);
-    else
-        item->title = mg__advise_text(f, "Swizzle the columns of '%s'", name);
-    item->why = mg__advise_text(f, "%.0f wavefronts where %.0f would do: %.1f times.%s", now, (double)v->ideal,
-                                now / (double)MG_MAX(v->ideal, 1u), sampled ? " (From a sample of its accesses.)" : "");
-    const char *after =
-        mg__advise_text(f, "%.0f wavefronts, %.0f more than the ideal", t->wavefronts, t->wavefronts - t->ideal);
+    c->pad = search.pad;
+    c->swizzle = search.swizzle;
+    unsigned doublings = 0; /* distances of 2, 4, 8 and so on between lanes: a tree */
+    for (unsigned i = 0; i < rows.n; i++)
+        doublings += (rows.row[i] & (rows.row[i] - 1)) == 0;
+    c->tree = doublings >= 4;
+    c->blocks = c->pad.any ? mg__advise_blocks_with(f, c->pad.added, &pad_cost) : 0;
+    c->same = mg__advise_blocks_with(f, 0, &none);
+    c->is_static = info->name && info->name[0] != '(';
+    if (c->is_static && (uint64_t)f->info->shared_static + c->pad.added > f->arch->shared_block)
+        c->blocks = 0; /* a static declaration cannot grow so far */
+    double by_pad = c->pad.any && c->blocks ? (c->now - c->pad.wavefronts) * f->price.wavefront - pad_cost : 0;
+    c->by_swizzle = c->swizzle.any ? (c->now - c->swizzle.wavefronts) * f->price.wavefront : 0;
+    c->padded = by_pad >= c->by_swizzle;
+    c->saved = c->padded ? by_pad : c->by_swizzle;
+    return c->saved > 0 && c->now - chosen(c)->wavefronts >= 0.05 * conflicts;
+}
+
+/* The layout that was not chosen, and what a tree would rather do. */
+static const char *other_ways(struct mg_facts *f, const struct choice *c)
+{
+    const struct mg_layout_trial *pad = &c->pad, *swizzle = &c->swizzle;
     const char *other = "";
-    if (padded && swizzle.any && by_swizzle > 0)
+    if (c->padded && swizzle->any && c->by_swizzle > 0)
         other =
             mg__advise_text(f, " Or keep the size and put element (row, column) at %s in rows of %u: %.0f wavefronts.",
-                            swizzle_text(f, &swizzle.layout), swizzle.layout.row, swizzle.wavefronts);
-    else if (!padded && pad.any)
+                            swizzle_text(f, &swizzle->layout), swizzle->layout.row, swizzle->wavefronts);
+    else if (!c->padded && pad->any)
         other =
             mg__advise_text(f,
                             " Padding rows of %u by %u gives %.0f wavefronts and %u bytes more, and %u blocks on an SM "
                             "instead of %u.",
-                            pad.layout.row, pad.layout.pad, pad.wavefronts, pad.added, blocks, same);
-    unsigned doublings = 0; /* distances of 2, 4, 8 and so on between lanes: a tree */
-    for (unsigned i = 0; i < rows.n; i++)
-        doublings += (rows.row[i] & (rows.row[i] - 1)) == 0;
-    if (doublings >= 4)
-        other = mg__advise_text(
-            f,
-            "%s A reduction is better turned round, and needs no other layout then: thread t adds element "
-            "t + n / 2, then t + n / 4, so that lanes stay neighbours.",
-            other);
-    if (padded)
-        item->how = mg__advise_text(f,
-                                    "Rows of %u elements become %u (%u bytes each; element i goes to i + i / %u%s). "
-                                    "Tried on the recorded accesses: %s; "
-                                    "%u bytes more, %u blocks on an SM, now %u.%s",
-                                    l->row, l->row + l->pad, element, l->row,
-                                    l->pad > 1 ? mg__advise_text(f, " * %u", l->pad) : "", after, t->added, blocks,
-                                    same, other);
-    else
+                            pad->layout.row, pad->layout.pad, pad->wavefronts, pad->added, c->blocks, c->same);
+    if (!c->tree)
+        return other;
+    return mg__advise_text(
+        f,
+        "%s A reduction is better turned round, and needs no other layout then: thread t adds element "
+        "t + n / 2, then t + n / 4, so that lanes stay neighbours.",
+        other);
+}
+
+static void tell(struct mg_facts *f, struct mg_report_advice_item *item, const struct choice *c)
+{
+    const struct mg_var_fact *v = &f->vars[c->var];
+    const struct mg_layout_trial *t = chosen(c);
+    const struct mg_layout *l = &t->layout;
+    const char *name = mg__facts_variable(f, c->var), *other = other_ways(f, c);
+    const char *after =
+        mg__advise_text(f, "%.0f wavefronts, %.0f more than the ideal", t->wavefronts, t->wavefronts - t->ideal);
+    mg__advise_at(f, item, v->worst);
+    item->variable = name;
+    item->why =
+        mg__advise_text(f, "%.0f wavefronts where %.0f would do: %.1f times.%s", c->now, (double)v->ideal,
+                        c->now / (double)MG_MAX(v->ideal, 1u), c->sampled ? " (From a sample of its accesses.)" : "");
+    if (!c->padded) {
+        item->title = mg__advise_text(f, "Swizzle the columns of '%s'", name);
         item->how = mg__advise_text(f,
                                     "In rows of %u elements of %u bytes, put element (row, column) at %s. Tried on the "
                                     "recorded accesses: %s; no byte more.%s",
-                                    l->row, element, swizzle_text(f, l), after, other);
-    mg__advise_value(f, item, "element_bytes", element);
-    mg__advise_value(f, item, "row_elements", l->row);
-    mg__advise_value(f, item, "pad_elements", l->pad);
+                                    l->row, c->element, swizzle_text(f, l), after, other);
+        return;
+    }
+    item->title = mg__advise_text(f, "Pad each row of '%s' by %u element%s (%u bytes)", name, l->pad,
+                                  l->pad > 1 ? "s" : "", l->pad * c->element);
+    item->how = mg__advise_text(f,
+                                "Rows of %u elements become %u (%u bytes each; element i goes to i + i / %u%s). "
+                                "Tried on the recorded accesses: %s; "
+                                "%u bytes more, %u blocks on an SM, now %u.%s",
+                                l->row, l->row + l->pad, c->element, l->row,
+                                l->pad > 1 ? mg__advise_text(f, " * %u", l->pad) : "", after, t->added, c->blocks,
+                                c->same, other);
+}
+
+static void put_values(struct mg_facts *f, struct mg_report_advice_item *item, const struct choice *c)
+{
+    const struct mg_var_fact *v = &f->vars[c->var];
+    const struct mg_layout_trial *t = chosen(c);
+    mg__advise_value(f, item, "element_bytes", c->element);
+    mg__advise_value(f, item, "row_elements", t->layout.row);
+    mg__advise_value(f, item, "pad_elements", t->layout.pad);
     mg__advise_value(f, item, "added_bytes", t->added);
-    mg__advise_value(f, item, "wavefronts_now", (double)mg__facts_round(now));
+    mg__advise_value(f, item, "wavefronts_now", (double)mg__facts_round(c->now));
     mg__advise_value(f, item, "wavefronts_then", (double)mg__facts_round(t->wavefronts));
-    mg__advise_value(f, item, "conflicts_now", (double)mg__facts_round(conflicts));
+    mg__advise_value(f, item, "conflicts_now", (double)mg__facts_round(c->now - (double)v->ideal));
     mg__advise_value(f, item, "conflicts_then", (double)mg__facts_round(t->wavefronts - t->ideal));
-    mg__advise_value(f, item, "blocks_now", same);
-    mg__advise_value(f, item, "blocks_then", padded ? blocks : same);
-    if (swizzle.any) {
-        mg__advise_value(f, item, "swizzle_row_elements", swizzle.layout.row);
-        mg__advise_value(f, item, "swizzle_mask", swizzle.layout.xor_mask);
-        mg__advise_value(f, item, "swizzle_shift", swizzle.layout.xor_shift);
-        mg__advise_value(f, item, "swizzle_times", swizzle.layout.xor_times);
-        mg__advise_value(f, item, "swizzle_wavefronts", (double)mg__facts_round(swizzle.wavefronts));
+    mg__advise_value(f, item, "blocks_now", c->same);
+    mg__advise_value(f, item, "blocks_then", c->padded ? c->blocks : c->same);
+    if (c->swizzle.any) {
+        mg__advise_value(f, item, "swizzle_row_elements", c->swizzle.layout.row);
+        mg__advise_value(f, item, "swizzle_mask", c->swizzle.layout.xor_mask);
+        mg__advise_value(f, item, "swizzle_shift", c->swizzle.layout.xor_shift);
+        mg__advise_value(f, item, "swizzle_times", c->swizzle.layout.xor_times);
+        mg__advise_value(f, item, "swizzle_wavefronts", (double)mg__facts_round(c->swizzle.wavefronts));
     }
     double total = (double)f->total.wavefronts, ideal = (double)f->total.wavefronts_ideal;
-    mg__advise_predict(f, item, MG_METRIC_WAVEFRONTS_SHARED, total - now + t->wavefronts);
+    mg__advise_predict(f, item, MG_METRIC_WAVEFRONTS_SHARED, total - c->now + t->wavefronts);
     mg__advise_predict(f, item, MG_METRIC_WAVEFRONTS_SHARED_IDEAL, ideal - (double)v->ideal + t->ideal);
-    mg__advise_predict(f, item, is_static ? MG_METRIC_SHARED_STATIC : MG_METRIC_SHARED_DYNAMIC,
-                       (double)(is_static ? f->info->shared_static : f->info->shared_dynamic) + t->added);
+    mg__advise_predict(f, item, c->is_static ? MG_METRIC_SHARED_STATIC : MG_METRIC_SHARED_DYNAMIC,
+                       (double)(c->is_static ? f->info->shared_static : f->info->shared_dynamic) + t->added);
+}
+
+static void advise_var(struct mg_facts *f, uint32_t var)
+{
+    struct choice c;
+    if (!choose(f, var, &c))
+        return;
+    struct mg_report_advice_item *item = mg__advise_add(f, c.padded ? "pad" : "swizzle", c.saved);
+    if (!item)
+        return;
+    tell(f, item, &c);
+    put_values(f, item, &c);
 }
 
 void mg__advise_layout(struct mg_facts *f)

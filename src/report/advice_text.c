@@ -189,58 +189,72 @@ static bool has_roofline(const struct mg_report_advice *a)
            a->roofs[ROOF_SHARED].peak > 0 && a->attainable > 0;
 }
 
+/* The kernels in the picture: by global and by shared traffic, with their labels. */
+struct marks {
+    double *points; /* n of each: x and y by global traffic, x and y by shared traffic */
+    const char **names;
+    struct mg_arena arena; /* of the names */
+    size_t nglobal, nshared;
+    double low, high; /* intensities */
+};
+
+static void free_marks(struct marks *m)
+{
+    free(m->points);
+    free(m->names);
+    mg__arena_free(&m->arena);
+}
+
+static void put_mark(struct marks *m, double x, double y, const char *name, size_t n, bool shared)
+{
+    size_t at = shared ? m->nshared++ : m->nglobal++, first = shared ? 2 * n : 0;
+    m->points[first + at] = x;
+    m->points[first + n + at] = y;
+    m->names[(shared ? n : 0) + at] = name;
+    m->low = MG_MIN(m->low, x);
+    m->high = MG_MAX(m->high, x);
+}
+
+/* Text has one kernel and names the traffic; SVG names kernels, and of a few of them the roof that binds. */
+static bool gather_marks(const struct mg_report_advice *const *kernels, size_t n, bool svg, struct marks *m)
+{
+    *m = (struct marks){
+        .points = calloc(n * 4 + 1, sizeof(*m->points)), .names = calloc(2 * n + 1, sizeof(*m->names)), .low = 1e300};
+    mg__arena_init(&m->arena);
+    bool ok = m->points && m->names;
+    for (size_t i = 0; ok && i < n; i++) {
+        const struct mg_report_advice *k = kernels[i];
+        const char *binds = k->binding < k->nroofs ? k->roofs[k->binding].name : "";
+        size_t start, length;
+        mg__kernel_bare_name(k->kernel, &start, &length);
+        const size_t room = length + strlen(binds) + 3;
+        char *name = mg__arena_strndup(&m->arena, k->kernel + start, length), *both = mg__arena_alloc(&m->arena, room);
+        ok = name && both;
+        if (!ok)
+            break;
+        snprintf(both, room, "%s: %s", name, binds);
+        double x = k->roofs[ROOF_MEMORY].intensity, s = k->roofs[ROOF_SHARED].intensity, y = k->attainable / 1e9;
+        if (x > 0)
+            put_mark(m, x, y, !svg ? "by global traffic" : n <= FEW_KERNELS ? both : name, n, false);
+        if (s > 0)
+            put_mark(m, s, y, svg ? name : "by shared traffic", n, true);
+    }
+    return ok;
+}
+
 /* The picture of n kernels on one board; the style is for text. */
 static bool roofline_plot(const struct mg_report_advice *const *kernels, size_t n, const struct mg_style *style,
                           bool svg, struct mg_strbuf *out)
 {
     const struct mg_report_advice *a = kernels[0];
-    double *points = calloc(n * 4 + 1, sizeof(*points)), low = 1e300, high = 0;
-    const char **names = calloc(2 * n + 1, sizeof(*names));
-    char **owned = calloc(n + 1, sizeof(*owned));
-    bool ok = points && names && owned;
-    size_t nglobal = 0, nshared = 0;
-    for (size_t i = 0; ok && i < n; i++) {
-        const struct mg_report_advice *k = kernels[i];
-        size_t start, length;
-        mg__kernel_bare_name(k->kernel, &start, &length);
-        const char *binds = k->binding < k->nroofs ? k->roofs[k->binding].name : "";
-        size_t room = 2 * length + strlen(binds) + 8;
-        owned[i] = malloc(room);
-        if (!owned[i]) {
-            ok = false;
-            break;
-        }
-        /* Two labels: the name, and the name with the roof that binds. */
-        snprintf(owned[i], room, "%.*s", (int)length, k->kernel + start);
-        char *both = owned[i] + length + 1;
-        snprintf(both, room - length - 1, "%.*s: %s", (int)length, k->kernel + start, binds);
-        double x = k->roofs[ROOF_MEMORY].intensity, s = k->roofs[ROOF_SHARED].intensity;
-        if (x > 0) {
-            points[nglobal] = x;
-            points[n + nglobal] = k->attainable / 1e9;
-            names[nglobal++] = !svg ? "by global traffic" : n <= FEW_KERNELS ? both : owned[i];
-            low = MG_MIN(low, x);
-            high = MG_MAX(high, x);
-        }
-        if (s > 0) {
-            points[2 * n + nshared] = s;
-            points[3 * n + nshared] = k->attainable / 1e9;
-            names[n + nshared++] = svg ? owned[i] : "by shared traffic";
-            low = MG_MIN(low, s);
-            high = MG_MAX(high, s);
-        }
-    }
-    if (!ok || (!nglobal && !nshared)) {
-        for (size_t i = 0; owned && i < n; i++)
-            free(owned[i]);
-        free(owned);
-        free(names);
-        free(points);
+    struct marks m;
+    bool ok = gather_marks(kernels, n, svg, &m);
+    if (!ok || (!m.nglobal && !m.nshared)) {
+        free_marks(&m);
         return ok;
     }
     double ridge = a->roofs[0].peak / a->roofs[ROOF_MEMORY].peak;
-    low = MG_MIN(low, 0.1) / 2;
-    high = MG_MAX(high, ridge) * 4;
+    double low = MG_MIN(m.low, 0.1) / 2, high = MG_MAX(m.high, ridge) * 4;
     double x[2][8], y[2][8];
     draw_roof(x[0], y[0], a->roofs[ROOF_MEMORY].peak, a->roofs[0].peak, low, high);
     draw_roof(x[1], y[1], a->roofs[ROOF_SHARED].peak, a->roofs[0].peak, low, high);
@@ -250,30 +264,26 @@ static bool roofline_plot(const struct mg_report_advice *const *kernels, size_t 
         {.name =
              n <= FEW_KERNELS ? "kernel and the roof that binds it, by global traffic" : "kernel, by global traffic",
          .kind = MG_PLOT_POINTS,
-         .x = points,
-         .y = points + n,
-         .labels = names,
-         .n = nglobal},
+         .x = m.points,
+         .y = m.points + n,
+         .labels = m.names,
+         .n = m.nglobal},
         {.name = "kernel, by shared traffic",
          .kind = MG_PLOT_POINTS,
-         .x = points + 2 * n,
-         .y = points + 3 * n,
-         .labels = names + n,
-         .n = nshared},
+         .x = m.points + 2 * n,
+         .y = m.points + 3 * n,
+         .labels = m.names + n,
+         .n = m.nshared},
     };
     struct mg_plot plot = {.title = svg ? "Roofline" : NULL, /* the text has a heading of its own */
                            .subtitle = svg ? a->board : NULL,
                            .x = {"arithmetic intensity (FLOP/byte)", MG_PLOT_LOG, low, high, 0},
                            .y = {"attainable (GFLOP/s)", MG_PLOT_LOG, 0, 0, 0},
                            .series = series,
-                           .nseries = nshared ? 4 : 3,
+                           .nseries = m.nshared ? 4 : 3,
                            .rows = 12};
     ok = svg ? mg__plot_svg(&plot, out) : mg__plot_text(&plot, style, out);
-    for (size_t i = 0; i < n; i++)
-        free(owned[i]);
-    free(owned);
-    free(names);
-    free(points);
+    free_marks(&m);
     return ok;
 }
 
