@@ -49,6 +49,7 @@ struct summary {
     const struct mg_report_file *counts; /* the report that kernels are told of */
     size_t nfindings, nerrors;
     bool checked, wrong, ran;
+    bool unsure; /* the check could not tell */
     int program_status; /* of the second run: check's is about the check */
     const struct form *form;
     struct mg_strbuf out;
@@ -168,6 +169,7 @@ static int run_both(struct summary *s, char **program)
         snprintf(report, sizeof(report), "%s/%s.json", folder.dir, commands[i]);
         int status = run_one(s, commands[i], report, program, i > 0);
         s->program_status = status;
+        s->unsure |= i == 0 && status == MG_EXIT_SETUP;
         if (status >= 128) /* ended by a signal, as the user wanted */
             result = status;
         else if (access(report, R_OK) == 0)
@@ -212,7 +214,7 @@ static bool take_stock(struct summary *s)
 
 static const char *verdict(const struct summary *s)
 {
-    return s->wrong ? "wrong" : s->checked ? "right" : "not checked";
+    return s->wrong ? "wrong" : s->checked && !s->unsure ? "right" : "not checked";
 }
 
 static const struct mg_report_advice *advice_of(const struct summary *s, const struct mg_tally_kernel *k)
@@ -458,7 +460,7 @@ static int tell(struct summary *s)
         return mg__cli_complain(NULL, "standard output could not be written");
     if (!s->counts && !s->wrong)
         return mg__cli_complain(NULL, "no kernel was launched");
-    return s->wrong ? MG_EXIT_FINDINGS : 0;
+    return s->wrong ? MG_EXIT_FINDINGS : s->unsure ? MG_EXIT_SETUP : 0;
 }
 
 static bool is_report(const char *name)

@@ -348,6 +348,9 @@ class Summary(Guard):
     def edited(self, name, report):
         (self.path / name).write_text(json.dumps(report))
 
+    def test_what_was_not_looked_at_is_not_right(self):
+        self.assertEqual(self.summary("--kernel", "no_such_kernel", "./bad", status=2)["verdict"], "not checked")
+
     def test_slips(self):
         self.assertIn("a report or a program is needed", self.margay("summary", status=2).stderr)
         self.assertIn("No such file", self.margay("summary", "none.json", status=2).stderr)
