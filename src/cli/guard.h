@@ -30,4 +30,8 @@ bool mg__kept_name(const char *nvcc, const char *const *args, const char *source
 bool mg__kept_take(const struct mg_kept *kept, const char *program); /* false: nvcc is needed */
 /* `list`: what -MD wrote. */
 void mg__kept_put(const struct mg_kept *kept, const char *program, const char *list);
+/* Texts by a key that says all that they are made of. */
+bool mg__kept_text_name(const char *key, size_t length, struct mg_kept *kept);
+bool mg__kept_text_take(const struct mg_kept *kept, struct mg_strbuf *out); /* appended; false: it is not there */
+void mg__kept_text_put(const struct mg_kept *kept, const struct mg_strbuf *made);
 #endif

@@ -339,28 +339,76 @@ static bool make_folders(char *path)
     return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
+/* Writes the file, whole or not at all. */
+static void put(const struct mg_kept *kept, const struct mg_strbuf *text)
+{
+    char dir[sizeof(kept->path)], fresh[sizeof(kept->path) + 16];
+    snprintf(dir, sizeof(dir), "%s", kept->path);
+    *strrchr(dir, '/') = 0;
+    snprintf(fresh, sizeof(fresh), "%s.%d", kept->path, (int)getpid());
+    int fd = make_folders(dir) ? open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
+    if (fd < 0)
+        return;
+    bool ok = write_whole(fd, text->at, text->count);
+    ok = close(fd) == 0 && ok;
+    if (!ok || rename(fresh, kept->path) != 0)
+        (void)remove(fresh);
+    bound(dir, MOST_BYTES);
+}
+
 void mg__kept_put(const struct mg_kept *kept, const char *program, const char *list)
 {
-    char dir[sizeof(kept->path)], fresh[sizeof(kept->path) + 16], *data = NULL;
+    char *data = NULL;
     size_t size;
     struct mg_strbuf text = {0};
     if (!kept->path[0])
         return;
-    snprintf(dir, sizeof(dir), "%s", kept->path);
-    *strrchr(dir, '/') = 0;
     bool ok = mg__strbuf_append(&text, MAGIC, strlen(MAGIC)) && add_files(&text, kept, list) &&
               mg__file_read(program, LARGEST / 2, &data, &size, NULL) == MG_OK &&
               mg__strbuf_printf(&text, "%016llx %zu\n", (unsigned long long)mg__hash(data, size), size) &&
-              mg__strbuf_append(&text, data, size) && text.count <= LARGEST && make_folders(dir);
-    snprintf(fresh, sizeof(fresh), "%s.%d", kept->path, (int)getpid());
-    int fd = ok ? open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
-    if (fd >= 0) {
-        ok = write_whole(fd, text.at, text.count);
-        ok = close(fd) == 0 && ok;
-        if (!ok || rename(fresh, kept->path) != 0)
-            (void)remove(fresh);
-        bound(dir, MOST_BYTES);
-    }
+              mg__strbuf_append(&text, data, size) && text.count <= LARGEST;
+    if (ok)
+        put(kept, &text);
     free(data);
+    mg__strbuf_free(&text);
+}
+
+/* ---- texts that were made of what a key says, whole: nothing else decides ---- */
+#define TEXT_MAGIC "margay text 1\n"
+
+bool mg__kept_text_name(const char *key, size_t length, struct mg_kept *kept)
+{
+    char dir[sizeof(kept->path) - NAME_LENGTH - 32];
+    struct mg_strbuf text = {0};
+    memset(kept, 0, sizeof(*kept));
+    bool ok = folder(dir, sizeof(dir)) && mg__strbuf_append(&text, key, length);
+    uint64_t first = ok ? mg__hash(text.at, text.count) : 0;
+    ok = ok && mg__strbuf_append(&text, TEXT_MAGIC, strlen(TEXT_MAGIC));
+    if (ok)
+        snprintf(kept->path, sizeof(kept->path), "%s/%016llx%016llx" SUFFIX, dir, (unsigned long long)first,
+                 (unsigned long long)mg__hash(text.at, text.count));
+    mg__strbuf_free(&text);
+    return ok;
+}
+
+bool mg__kept_text_take(const struct mg_kept *kept, struct mg_strbuf *out)
+{
+    char *data = NULL;
+    size_t size = 0, head = strlen(TEXT_MAGIC) + 17; /* and a checksum, a line of its own */
+    bool ok = kept->path[0] && read_own(kept->path, &data, &size) && size >= head &&
+              !memcmp(data, TEXT_MAGIC, strlen(TEXT_MAGIC)) &&
+              strtoull(data + strlen(TEXT_MAGIC), NULL, 16) == mg__hash(data + head, size - head) &&
+              mg__strbuf_append(out, data + head, size - head);
+    free(data);
+    return ok;
+}
+
+void mg__kept_text_put(const struct mg_kept *kept, const struct mg_strbuf *made)
+{
+    struct mg_strbuf text = {0};
+    if (kept->path[0] &&
+        mg__strbuf_printf(&text, TEXT_MAGIC "%016llx\n", (unsigned long long)mg__hash(made->at, made->count)) &&
+        mg__strbuf_append(&text, made->at, made->count))
+        put(kept, &text);
     mg__strbuf_free(&text);
 }

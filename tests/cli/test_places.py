@@ -67,7 +67,8 @@ with tempfile.TemporaryDirectory() as top:
     subprocess.run([nvcc, "-w", "-lineinfo", "-o", program, source], check=True)
 
     def take(command, *args):
-        done = subprocess.run([margay, command, *args], cwd=top, capture_output=True, encoding="utf-8")
+        env = {**os.environ, "MARGAY_CACHE": os.path.join(top, "cache")}
+        done = subprocess.run([margay, command, *args], cwd=top, env=env, capture_output=True, encoding="utf-8")
         return done.stdout, done.stderr
 
     def report(command):
@@ -91,6 +92,8 @@ with tempfile.TemporaryDirectory() as top:
     assert advice["tiled"]["regs"] == regs, (advice["tiled"]["regs"], said)
     assert advice["tiled"]["regs_exact"] and advice["tiled"]["regs_from"] == "ptxas for 9.0"
     assert advice["tiled"]["occupancy"]["warps"] == 64, advice["tiled"]["occupancy"]
+    again = {a["kernel"].split("(")[0]: a for a in report("advise")["advice"]} # now from what was kept
+    assert again["tiled"]["regs"] == regs and again["tiled"]["regs_from"] == "ptxas for 9.0", again["tiled"]
     new = os.path.join(top, "new")
     subprocess.run([nvcc, "-w", "-arch=sm_90", "-o", new, source], check=True)
     program = new
