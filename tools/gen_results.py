@@ -32,12 +32,6 @@ SHORT = re.compile(r"(<!-- results: made by tools/gen_results.py -->\n).*?(<!-- 
 TABLE = re.compile(r"(<!-- table: made by make tune-gpu -->\n).*?(<!-- /table -->)", re.S)
 
 
-def time_text(seconds):
-    for unit, factor in (("s", 1), ("ms", 1e3), ("µs", 1e6)):
-        if seconds * factor >= 1 or unit == "µs":
-            return f"{seconds * factor:.4g} {unit}"
-
-
 def rate_text(case, row):
     if "figure" in row:
         return f"{row['figure']:.4g} {row['unit']}"
@@ -61,13 +55,13 @@ def best_of(case):
 def ladder(case):
     peer, limit = peer_of(case), {"fp32": "FP32", "copy": "copy"}[case["limit"]]
     lines = [f"#### {case['operation']} {case['type']}, {case['size']}", ""]
-    head = ["", "time", "rate", "× the first"] + ([f"of {peer['name']}"] if peer else []) + [f"of the {limit} limit"]
+    head = ["", "rate", "× the first"] + ([f"of {peer['name']}"] if peer else []) + [f"of the {limit} limit"]
     lines += [f"| {' | '.join(head)} |", "| --- |" + " ---: |" * (len(head) - 1)]
     for row in case["rows"]:
         if not row["ran"] or not row.get("seconds"):
             continue
         name = row["name"] if row["kind"] == "rung" else f"*{row['name']}*"
-        cells = [name, time_text(row["seconds"]), rate_text(case, row), f"{row['times_first']:.2f}" if "times_first" in row else ""]
+        cells = [name, rate_text(case, row), f"{row['times_first']:.2f}" if "times_first" in row else ""]
         if peer:
             cells.append(f"{peer['seconds'] / row['seconds']:.3f}")
         cells.append(f"{100 * row['of_limit']:.0f} %" if "of_limit" in row else "")
@@ -179,7 +173,7 @@ def device_part(name, result, tests):
     if tests:
         lines += ["### Tests on this machine", "", "`make test-gpu`: each operation's tests as they are, and with small sizes under NVIDIA's "
                   "compute-sanitizer.", "", *test_table(tests), ""]
-    lines += ["### The ladders", "", "One of each operation; the file above has all sizes and types.", ""]
+    lines += ["### The ladders", "", "One of each operation; the file above has times, and all sizes and types.", ""]
     for case in shown(result):
         lines += ladder(case)
     return lines
