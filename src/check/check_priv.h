@@ -180,6 +180,10 @@ struct tally {
     uint32_t *index;
     uint32_t nindex;
 };
+struct stuck { /* lanes that wait for ever */
+    uint32_t insn, barrier, missing;
+    struct actor who;
+};
 struct occurrence *mg__tally_note(struct tally *tally, const struct occurrence *occurrence); /* NULL: no memory */
 void mg__tally_free(struct tally *tally);
 
@@ -197,6 +201,7 @@ struct launch {
     uint32_t block_shift, block_bits, site_bits, epoch_bits, kind_bits;
     struct releases *releases;
     struct mixed *mixed;
+    MG_VEC(struct stuck) stuck; /* of the first block that waits for ever: where each of its warps is */
     pthread_mutex_t lock;
 };
 struct segment { /* a row of 32 units of global memory */
@@ -214,10 +219,6 @@ struct segments {          /* those that a block has touched: a hash table */
 };
 struct meeting { /* at one barrier */
     uint32_t insn, count, arrived;
-    struct actor who;
-};
-struct stuck { /* lanes that wait for ever */
-    uint32_t insn, barrier, missing;
     struct actor who;
 };
 struct block {

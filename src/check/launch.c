@@ -91,6 +91,7 @@ static void end_launch(struct launch *l)
     mg__grid_end(l);
     mg__code_free(&l->code);
     mg__tally_free(&l->tally);
+    mg__vec_free(&l->stuck);
     pthread_mutex_destroy(&l->lock);
     free(l->regions);
     free(l);

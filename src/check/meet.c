@@ -158,6 +158,18 @@ void mg__meet(struct worker *w, struct block *b, const struct mg_sync *e)
     }
 }
 
+/* Where all warps of the block are, for the sentence: of the first such block. */
+static void keep(struct launch *l, const struct block *b)
+{
+    pthread_mutex_lock(&l->lock);
+    if (!l->stuck.count || b->linear < l->stuck.at[0].who.block) {
+        l->stuck.count = 0;
+        for (size_t i = 0; i < b->stuck.count; i++)
+            (void)mg__vec_push(&l->stuck, b->stuck.at[i]);
+    }
+    pthread_mutex_unlock(&l->lock);
+}
+
 void mg__meet_end(struct worker *w, struct block *b)
 {
     const struct stuck *at = NULL, *other = NULL;
@@ -172,6 +184,7 @@ void mg__meet_end(struct worker *w, struct block *b)
             other = &b->stuck.at[i];
     if (!at)
         return;
+    keep(w->launch, b);
     uint32_t insn = other ? other->insn : b->exited ? b->left.insn : NO_INSN;
     struct actor with = other ? other->who : b->exited ? b->left.who : nobody;
     if (at->barrier != ~0u)

@@ -86,6 +86,46 @@ static bool say_race(const struct launch *l, const struct occurrence *o, const c
            mg__strbuf_printf(out, ", and %s", why);
 }
 
+static bool same_place(const struct line *a, const struct line *b)
+{
+    return a->line == b->line && !strcmp(a->file, b->file);
+}
+
+/* Where every warp of the block waits, if that is in more than two places. */
+static bool say_stuck(const struct launch *l, const struct occurrence *o, struct mg_strbuf *out)
+{
+    unsigned places = 0;
+    bool good = true;
+    if (!l->stuck.count || l->stuck.at[0].who.block != o->who.block)
+        return true;
+    for (unsigned pass = 0; pass < 2 && good; pass++) {
+        unsigned told = 0;
+        for (size_t i = 0; i < l->stuck.count; i++) {
+            struct line line = mg__name_line(l->info, l->stuck.at[i].insn);
+            size_t k = 0;
+            for (struct line before; k < i; k++)
+                if (before = mg__name_line(l->info, l->stuck.at[k].insn), same_place(&line, &before))
+                    break;
+            if (k < i)
+                continue;
+            places += !pass;
+            if (!pass || places < 3)
+                continue;
+            good &= mg__strbuf_printf(out, "%s line %u (warp", told++ ? "," : "; where all wait:", line.line);
+            const char *between = " ";
+            for (; k < l->stuck.count; k++) {
+                struct line also = mg__name_line(l->info, l->stuck.at[k].insn);
+                if (same_place(&line, &also)) {
+                    good &= mg__strbuf_printf(out, "%s%u", between, l->stuck.at[k].who.warp);
+                    between = ", ";
+                }
+            }
+            good &= mg__strbuf_printf(out, ")");
+        }
+    }
+    return good;
+}
+
 static bool say_barrier(const struct launch *l, const struct occurrence *o, const struct line *line,
                         const struct line *other, struct mg_strbuf *out)
 {
@@ -107,7 +147,7 @@ static bool say_barrier(const struct launch *l, const struct occurrence *o, cons
             return false;
         if (i->insn->effects & MG_E_SYNCS && l->info->insns[o->insn].insn != NULL && o->value[1] == 1 &&
             o->other != NO_INSN)
-            return mg__strbuf_printf(out, " waits elsewhere") && say_line(l, line, other, out);
+            return mg__strbuf_printf(out, " waits elsewhere") && say_line(l, line, other, out) && say_stuck(l, o, out);
         return mg__strbuf_printf(out, " ended") && say_line(l, line, other, out) &&
                mg__strbuf_printf(out, " without coming here");
     case KIND_BARRIER_DIFFERENT:

@@ -405,6 +405,33 @@ CASE(vote_in_branch, ALONE | HANGS)
     vote_in_branch<fault><<<1, 32>>>(zeros(32), zeros(32));
 }
 
+/* Three roles, and barriers of each two of them: nobody is the first to come. */
+template <bool fault> __global__ void three_roles(int *out)
+{
+    int warp = threadIdx.x / 32;
+    if (warp == 0) {
+        asm volatile("bar.sync 1, 64;" ::: "memory"); // ALSO: barrier/not-reached
+        asm volatile("bar.sync 3, 64;" ::: "memory");
+    } else if (warp == 1) {
+        if (fault)
+            asm volatile("bar.sync 2, 64;" ::: "memory"); // EXPECT: barrier/not-reached
+        asm volatile("bar.sync 1, 64;" ::: "memory");
+        if (!fault)
+            asm volatile("bar.sync 2, 64;" ::: "memory");
+    } else {
+        if (fault)
+            asm volatile("bar.sync 3, 64;" ::: "memory");
+        asm volatile("bar.sync 2, 64;" ::: "memory");
+        if (!fault)
+            asm volatile("bar.sync 3, 64;" ::: "memory");
+    }
+    out[threadIdx.x] = warp;
+}
+CASE(three_roles, ALONE | HANGS)
+{
+    three_roles<fault><<<1, 96>>>(zeros(96));
+}
+
 /* A scan over the lanes that are left, from one that is not. */
 template <bool fault> __global__ void short_scan(const int *in, int *out, int n)
 {
