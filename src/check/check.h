@@ -58,6 +58,16 @@ void mg__check_ends(struct mg_check *check);
 /* The allocation begins, or is about to end, in the order of a stream: a piece of work that uses all of it. */
 void mg__check_in_order(struct mg_check *check, const char *call, uint64_t stream, uint64_t address);
 
+/* ---- calls that fail ---- */
+enum mg_check_call { MG_CHECK_CALL_FAILED, MG_CHECK_CALL_HANDLE, MG_CHECK_CALL_SHAPE };
+/* Whether the line that the call came from is worth looking for; `from` is the address that it returns to. */
+bool mg__check_wants_call(struct mg_check *check, const char *call, uint64_t from);
+/* `call` and `error`, its name, live for ever. */
+void mg__check_call_failed(struct mg_check *check, enum mg_check_call kind, const char *call, const char *error,
+                           uint64_t from, const char *file, uint32_t line);
+/* The program asked for the last error (NULL), or for what this one is. */
+void mg__check_call_looked(struct mg_check *check, const char *error);
+
 /* ---- launches that are refused ---- */
 /* What mg_arch_launch_check found, and how it said it. `kernel` is mangled. */
 void mg__check_refused(struct mg_check *check, const char *kernel, const struct mg_arch *arch,

@@ -13,7 +13,7 @@
  *   tally.c    occurrences, counted                  find.c    occurrences to findings; found.c findings of the host
  *   say.c      findings in sentences                 name.c    variables and threads in words
  *   stream.c   what orders streams
- *   host.c     the host's calls                      limits.c  refused launches
+ *   host.c     the host's calls                      limits.c  refused launches; calls.c other calls that fail
  */
 #ifndef MG_CHECK_PRIV_H
 #define MG_CHECK_PRIV_H
@@ -112,6 +112,14 @@ struct piece { /* of the device's heap */
     char *kernel, *file; /* where it was got; NULL: not known, or the launch goes on */
     uint32_t line, column;
 };
+struct failed_call { /* calls.c */
+    enum mg_check_call kind;
+    const char *call, *error;
+    uint64_t from;
+    char *file;
+    uint32_t line;
+    bool looked; /* or told */
+};
 struct streams;
 struct mg_check {
     unsigned checks;
@@ -126,6 +134,8 @@ struct mg_check {
     MG_VEC(struct region *) gone; /* … until it is over */
     MG_VEC(struct copied) copied;
     MG_VEC(struct piece) pieces; /* by address */
+    MG_VEC(struct failed_call) calls;
+    bool told;                   /* a finding about the host's call that is under way */
     uint64_t launches;
     struct streams *streams; /* stream.c; NULL: none was made */
 };
@@ -308,6 +318,10 @@ void mg__copied_keep(struct mg_check *check, const struct region *to, enum place
 bool mg__copied_made(const struct region *region, uint64_t at); /* the byte was written, with what somebody made */
 void mg__copied_out(struct mg_check *check, const struct region *region, uint64_t from, uint64_t size);
 void mg__copied_ended(struct mg_check *check, bool tell);
+
+/* ---- calls.c ---- */
+void mg__calls_ended(struct mg_check *check);
+void mg__calls_free(struct mg_check *check);
 
 /* ---- release.c: for launches whose blocks run in order; where they do not, nothing happens ---- */
 bool mg__releases_begin(struct launch *l, uint64_t nblocks);

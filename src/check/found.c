@@ -38,6 +38,7 @@ void mg__find_host(struct mg_check *check, enum check_kind kind, const char *ker
                    const char *format, ...)
 {
     va_list args;
+    check->told = kind != KIND_BOUNDS_LEAK;
     va_start(args, format);
     tell(check, kind, kernel, (struct mg_report_finding){.variable = variable}, format, args);
     va_end(args);

@@ -45,6 +45,7 @@ void mg__check_destroy(struct mg_check *c)
     mg__copied_ended(c, false);
     mg__heap_free_all(c);
     mg__streams_free(c->streams);
+    mg__calls_free(c);
     mg__vec_free(&c->regions);
     mg__vec_free(&c->freed);
     pthread_mutex_destroy(&c->lock);
@@ -201,6 +202,7 @@ void mg__check_ended(struct mg_check *c)
         return;
     pthread_mutex_lock(&c->lock);
     mg__copied_ended(c, true);
+    mg__calls_ended(c);
     bool leaks = c->checks & MG_CHECK_LEAKS;
     if (leaks)
         mg__heap_leaks(c);

@@ -244,10 +244,25 @@ struct cudart_device *mg__cudart_next(const struct cudart_device *after)
     return NULL;
 }
 
+static const char *name_of(int error)
+{
+    switch (error) {
+#define CUDA_ERROR(value, name, text) \
+    case value:                       \
+        return #name;
+#include "cudart/errors.def"
+#undef CUDA_ERROR
+    }
+    return "unrecognized error code";
+}
+
 int mg__cudart_done(int error)
 {
-    if (error && error != cudaErrorNotReady)
+    if (error && error != cudaErrorNotReady) {
         last_error = error;
+        mg__cudart_failed(error, name_of(error));
+    }
+    mg__cudart_call.name = NULL; /* not every call sets its own */
     return error;
 }
 
@@ -268,28 +283,27 @@ int mg__cudaGetLastError(void)
 {
     int error = last_error;
     last_error = 0;
+    if (error)
+        mg__cudart_looked(NULL);
     return error;
 }
 
 int mg__cudaPeekAtLastError(void)
 {
+    if (last_error)
+        mg__cudart_looked(NULL);
     return last_error;
 }
 
 const char *mg__cudaGetErrorName(int error)
 {
-    switch (error) {
-#define CUDA_ERROR(value, name, text) \
-    case value:                       \
-        return #name;
-#include "cudart/errors.def"
-#undef CUDA_ERROR
-    }
-    return "unrecognized error code";
+    mg__cudart_looked(name_of(error));
+    return name_of(error);
 }
 
 const char *mg__cudaGetErrorString(int error)
 {
+    mg__cudart_looked(name_of(error));
     switch (error) {
 #define CUDA_ERROR(value, name, text) \
     case value:                       \

@@ -57,6 +57,8 @@ struct cudart_device *mg__cudart_at(int number);  /* NULL: there is none of that
 struct cudart_device *mg__cudart_next(const struct cudart_device *after);
 struct mg_device_options mg__cudart_options(unsigned number);
 int mg__cudart_done(int error); /* keeps `error` as the thread's last one; returns it */
+void mg__cudart_failed(int error, const char *name); /* caller.c: for the checks */
+void mg__cudart_looked(const char *error); /* the program asked for the last error (NULL), or for this one's text */
 /* Tells the user, as an "error" record or on stderr. `kernel` may be NULL. */
 void mg__cudart_tell(const char *kernel, const struct mg_diag *diag);
 /* Likewise, as a warning: the program goes on. */
