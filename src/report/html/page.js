@@ -216,7 +216,7 @@ function layoutText(l) {
 function drawAccess(p, a) {
   const out = [el('h3', {}, `${accessName(a)}, `, placeLink(a.file, a.line))];
   const unit = a.space === 'shared' ? 'wavefront' : 'sector';
-  out.push(el('p', {}, `${plural(a.count, 'access')} of warps, together ${plural(a.total, unit)}, ideal ${number(a.total_ideal)}. The worst of them:`.replace('accesss', 'accesses')));
+  out.push(el('p', {}, `${number(a.count)} times by a warp, together ${plural(a.total, unit)}, ideal ${number(a.total_ideal)}. The worst of them:`));
   if (a.space === 'global') {
     out.push(el('figure', {}, drawScroll(drawSectors(p, a)),
       el('figcaption', {}, `${plural(a.sectors, 'sector')}, ideal ${a.sectors_ideal}. Bytes are counted from the start of the first line.`)));
@@ -239,15 +239,23 @@ function showAccesses(k, into) {
   const here = p.accesses.map((a, i) => i).filter(i => !state.line || `${p.accesses[i].file}:${p.accesses[i].line}` === state.line);
   const list = here.length ? here : p.accesses.map((a, i) => i);
   const chosen = state.access !== null && p.accesses[state.access] ? state.access : list[0];
-  const rows = list.map(i => {
-    const a = p.accesses[i], unit = a.space === 'shared' ? 'wavefronts' : 'sectors';
-    return el('tr', {class: i === chosen ? 'chosen' : null}, el('td', {class: 'text'},
-      el('a', {href: address({access: i}), class: 'access'}, accessName(a))), el('td', {}, where(a.file, a.line).split('/').pop()),
-    el('td', {}, number(a.count)), el('td', {}, `${a[unit]} ${unit}, ideal ${a[unit + '_ideal']}`), el('td', {}, number(Math.max(0, a.total - a.total_ideal))));
+  const alike = new Map(); // instructions of one line that do the same, as those of an unrolled loop, are one row
+  for (const i of list) {
+    const a = p.accesses[i], key = [a.file, a.line, accessName(a), a.wavefronts, a.sectors].join();
+    alike.set(key, (alike.get(key) || []).concat(i));
+  }
+  const rows = [...alike.values()].map(group => {
+    const a = p.accesses[group[0]], unit = a.space === 'shared' ? 'wavefronts' : 'sectors';
+    const sum = of => number(group.reduce((all, i) => all + of(p.accesses[i]), 0));
+    const more = group.slice(1).flatMap((i, n) => [' ', el('a', {href: address({access: i}), 'aria-label': `instruction ${n + 2} of these`}, n + 2)]);
+    return el('tr', {class: group.includes(chosen) ? 'chosen' : null}, el('td', {class: 'text'},
+      el('a', {href: address({access: group[0]}), class: 'access'}, accessName(a)), ...more), el('td', {}, short(where(a.file, a.line))),
+    el('td', {}, sum(x => x.count)), el('td', {}, `${plural(a[unit], unit.slice(0, -1))}, ideal ${a[unit + '_ideal']}`),
+    el('td', {}, sum(x => Math.max(0, x.total - x.total_ideal))));
   });
   if (state.line && here.length)
-    into.append(el('p', {}, `Accesses of ${where(...state.line.split(':').map(Number))}. `, el('a', {href: address({line: null, access: null})}, 'All of the kernel')));
-  into.append(el('div', {class: 'list', tabindex: 0}, el('table', {}, el('thead', {}, el('tr', {},
+    into.append(el('p', {}, `In ${where(...state.line.split(':').map(Number))}. `, el('a', {href: address({line: null, access: null})}, 'All of the kernel')));
+  into.append(el('div', {class: 'list accesses', tabindex: 0}, el('table', {}, el('thead', {}, el('tr', {},
     ['Access', 'Line', 'Times', 'The worst', 'Above the ideal'].map((h, i) => el('th', {scope: 'col', class: i ? null : 'text'}, h)))), el('tbody', {}, rows))));
   if (p.accesses_left_out) into.append(el('p', {class: 'dim'}, `${plural(p.accesses_left_out, 'instruction')} more, none worse.`));
   into.append(el('div', {id: 'picture'}, drawAccess(p, p.accesses[chosen])));
@@ -264,7 +272,7 @@ function showOccupancy(k, into) {
     el('tbody', {}, o.limits.map(([name, n]) => el('tr', {class: name === o.binding ? 'chosen' : null}, el('td', {class: 'text'}, name), el('td', {}, number(n)),
       el('td', {}, el('span', {class: 'bar', style: `width:${Math.round(110 * n / most)}px`}), name === o.binding ? ' binds' : '')))))));
   const s = o.step, ways = [s.threads && `${s.threads} threads a block`, s.registers && `${s.registers} registers a thread`, s.shared !== undefined && s.blocks && `${number(s.shared)} bytes of shared memory a block`].filter(Boolean);
-  if (ways.length) into.append(el('p', {}, `${plural(s.blocks, 'block')} would fit with ${ways.join(', or ')}.`));
+  if (ways.length && o.warps < o.max_warps) into.append(el('p', {}, `${plural(s.blocks, 'block')} would fit with ${ways.join(', or ')}.`));
   into.append(el('p', {class: 'dim'}, `Registers a thread: ${k.regs}. Shared memory a block: ${number(k.shared_static)} bytes static, ${number(k.shared_dynamic)} dynamic.`));
 }
 
