@@ -282,8 +282,8 @@ static bool add_files(struct mg_strbuf *out, const struct mg_kept *kept, const c
     return ok && mg__strbuf_append(out, "\n", 1);
 }
 
-struct entry {
-    char name[NAME_LENGTH + 1];
+struct entry { /* or what a process that was killed had begun to write: NAME.mgc.PID */
+    char name[NAME_LENGTH + 16];
     uint64_t size;
     struct timespec used;
 };
@@ -304,10 +304,12 @@ static void bound(const char *dir, uint64_t most)
     for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
         struct stat st;
         struct entry one = {.size = 0};
-        if (strlen(e->d_name) != NAME_LENGTH || strcmp(e->d_name + NAME_LENGTH - strlen(SUFFIX), SUFFIX) ||
+        size_t length = strlen(e->d_name);
+        if (length < NAME_LENGTH || length >= sizeof(one.name) ||
+            strncmp(e->d_name + NAME_LENGTH - strlen(SUFFIX), SUFFIX, strlen(SUFFIX)) ||
             fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
             continue;
-        memcpy(one.name, e->d_name, NAME_LENGTH);
+        memcpy(one.name, e->d_name, length);
         one.size = (uint64_t)st.st_size;
         one.used = st.st_mtim;
         total += one.size;

@@ -131,11 +131,13 @@ class Kept(unittest.TestCase):
         self.cache.mkdir(parents=True)
         old, other = self.cache / ("0" * 32 + ".mgc"), self.cache / "notes.txt"
         other.write_text("not ours\n")
-        with open(old, "wb") as file:
-            file.truncate(300 << 20)
-        os.utime(old, (1, 1))
+        begun = self.cache / ("1" * 32 + ".mgc.4242")  # by a process that was killed
+        for name in (old, begun):
+            with open(name, "wb") as file:
+                file.truncate(300 << 20)
+            os.utime(name, (1, 1))
         self.run_it(1, True, "--nvcc-args=-DEXTRA=")
-        self.assertFalse(old.exists())
+        self.assertFalse(old.exists() or begun.exists())
         self.assertTrue(other.exists())
         self.run_it(1, False, "--nvcc-args=-DEXTRA=")
 
