@@ -127,6 +127,7 @@ struct view { /* of some lanes of an access, in some layout */
         most;       /* different words asked of each bank; its lanes, a bit each */
     unsigned each;  /* banks of a lane */
     bool conflicts; /* of any group so far */
+    bool by_lane;   /* an atomic operation: lanes go one after the other, and `words` counts them */
 };
 
 static unsigned bank_of(const struct view *v, unsigned lane, unsigned i)
@@ -154,6 +155,18 @@ static void count_words(struct view *v)
             v->most = MG_MAX(v->most, v->words[bank]);
         }
     }
+}
+
+/* Of an atomic operation lanes wait for one another, on whichever words. */
+static void count_lanes(struct view *v, uint32_t wavefronts)
+{
+    unsigned most = 0;
+    for (unsigned b = 0; b < v->p->banks; b++)
+        most = MG_MAX(most, (unsigned)__builtin_popcount(v->lanes_of[b]));
+    v->by_lane = v->most != wavefronts && most == wavefronts;
+    for (unsigned b = 0; v->by_lane && b < v->p->banks; b++)
+        v->words[b] = (unsigned)__builtin_popcount(v->lanes_of[b]);
+    v->most = v->by_lane ? most : v->most;
 }
 
 /* "0-7 9 11-15" */
@@ -203,7 +216,7 @@ static bool put_worst(struct mg_strbuf *out, const struct view *v)
     }
     if (v->most <= 1)
         return true;
-    bool ok = mg__strbuf_printf(out, ": bank %u has %u words (lanes ", first, v->most) &&
+    bool ok = mg__strbuf_printf(out, ": bank %u has %u %s", first, v->most, v->by_lane ? "lanes (" : "words (lanes ") &&
               ranges(out, v->lanes_of[first]) && mg__strbuf_append(out, ")", 1);
     return ok && (worst == 1 || mg__strbuf_printf(out, ", and %u more bank%s", worst - 1, worst > 2 ? "s" : ""));
 }
@@ -216,6 +229,8 @@ static bool group(struct mg_strbuf *out, const struct mg_style *style, struct vi
     if (!v->mask)
         return true;
     count_words(v);
+    if (wavefronts)
+        count_lanes(v, *wavefronts);
     unsigned columns = v->each > 1 ? WIDE : NARROW;
     bool ok = true;
     for (unsigned i = from; ok && i < from + lanes; i += columns) {
@@ -234,7 +249,7 @@ static bool group(struct mg_strbuf *out, const struct mg_style *style, struct vi
     if (ok && wavefronts)
         ok = mg__strbuf_printf(out, "%u wavefront%s", *wavefronts, *wavefronts == 1 ? "" : "s");
     else
-        ok = ok && mg__strbuf_printf(out, "in several rounds");
+        ok = ok && mg__strbuf_printf(out, strcmp(v->a->operation, "copy") ? "in several rounds" : "counted by sectors");
     v->conflicts |= v->most > 1;
     return ok && put_worst(out, v) && mg__strbuf_append(out, "\n", 1);
 }
@@ -250,7 +265,8 @@ static bool drawing(struct mg_strbuf *out, const struct mg_style *style, const s
     for (unsigned i = 0; ok && i < cost->nphases; i++)
         ok = group(out, style, &v, cost->phases[i].from, cost->phases[i].lanes, cost->nphases > 1,
                    &cost->phases[i].wavefronts);
-    return ok && (!v.conflicts || mg__strbuf_printf(out, "  * more than one word in that bank\n"));
+    return ok &&
+           (!v.conflicts || mg__strbuf_printf(out, "  * more than one %s in that bank\n", v.by_lane ? "lane" : "word"));
 }
 
 static bool layout_name(struct mg_strbuf *out, const struct mg_report_layout *l)

@@ -98,6 +98,7 @@ class Banks(unittest.TestCase):
             _, out, _ = margay("banks", "t[tx / 2]", "--decl", "double t[64]", "--op", op)
             self.assertEqual(taken(out)[0], want)
         _, out, _ = margay("banks", "t[0]", "--decl", "int t[64]", "--op", "atomic")
+        self.assertIn("bank 0 has 32 lanes (0-31)", out)
         self.assertEqual(taken(out)[0], 32)  # lanes that meet on one word go one after the other
 
     def banks_complains(self):

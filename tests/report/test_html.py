@@ -224,7 +224,8 @@ class Clicks(Page):
         records = [launch("transpose", [{"file": file, "line": 9, "metrics": metrics(2048, 64, 300, 256)},
                                         {"file": file, "line": 12, "metrics": metrics(0, 0, 0, 0, 7)}]), picture("transpose", file),
                    launch("second", [{"file": other, "line": 5, "metrics": metrics(3, 3, 90, 10)}]), picture("second", other, 5),
-                   finding("transpose", file, 10, "thread 1 reads what thread 0 writes")]
+                   finding("transpose", file, 10, "thread 1 reads what thread 0 writes"),
+                   finding("", file, 20, "a copy that does not fit")]
         page, _, _ = self.make(records, command)
         self.page.open(page.as_uri() + fragment)
         return page
@@ -261,6 +262,19 @@ class Clicks(Page):
         self.page.settle()
         self.assertEqual(self.page.text("#detail h2"), "transpose")
 
+    def html_counts_lanes_of_atomics(self):
+        """Eight lanes on each word: a word a bank, and eight wavefronts, for lanes go one after the other."""
+        file = self.source()
+        add = {"file": 0, "line": 9, "insn": 3, "space": "shared", "operation": "atomic", "variable": "bins", "offset": 0, "size": 16,
+               "count": 1, "total": 8, "total_ideal": 1, "width": 4, "lanes": [4 * (i // 8) for i in range(32)], "wavefronts": 8,
+               "wavefronts_ideal": 1, "phases": [[0, 32, 8]], "layouts": []}
+        page, _, _ = self.make([launch("k", [{"file": file, "line": 9, "metrics": metrics(8, 1)}]), picture("k", file, accesses=[add])])
+        self.page.open(page.as_uri() + "#tab=accesses")
+        texts = self.page.run("[...document.querySelectorAll('#picture svg text')].map(t => t.textContent)")
+        self.assertIn("lanes", texts)
+        self.assertEqual(texts.count("8"), 2 + 4)  # lane 8, bank 8, and below four banks
+        self.assertEqual(self.page.count("#picture svg .hit"), 4)
+
     def html_heat_is_chosen(self):
         self.usual()
         self.page.run("const s = document.querySelector('#heat'); s.value = 'divergent'; s.dispatchEvent(new Event('change'))")
@@ -272,6 +286,7 @@ class Clicks(Page):
         self.usual("check")
         self.assertIn("error: thread 1 reads what thread 0 writes", self.page.text("[id='L0:10'] + tr"))
         self.assertIn("the other place of", self.page.text("[id='L0:9'] + tr"))
+        self.assertIn("a copy that does not fit", self.page.text("#kernels"))  # the host's stand above the kernels
 
     def html_keys_do(self):
         self.usual()

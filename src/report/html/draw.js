@@ -16,24 +16,30 @@ function label(x, y, text, cls) {
 const lanesOf = access => access.lanes.map((at, lane) => ({lane, at})).filter(l => l.at !== null);
 
 /* One phase of an access to shared memory: the lanes that are served together, above, and the banks, below. The number
- * under a bank is that of its different words, each of which takes a wavefront. */
-function drawPhase(record, width, lanes, from, count) {
+ * under a bank is that of its different words, each of which takes a wavefront; of an atomic operation, where lanes go
+ * one after the other even if they meet on a word, that of its lanes. */
+function drawPhase(record, width, lanes, from, count, wavefronts) {
   const banks = record.banks, bytes = record.bank_bytes, step = 30, left = 62, top = 22, low = 150;
   const wide = left + banks * step + 8, words = Array.from({length: banks}, () => new Set());
   const each = Math.max(1, Math.ceil(width / bytes));
   const bank = at => Math.floor(at / bytes) % banks;
+  const visits = new Array(banks).fill(0);
   for (const l of lanes)
-    for (let i = 0; i < each; i++) words[(bank(l.at) + i) % banks].add(Math.floor(l.at / bytes) + i);
-  const most = Math.max(...words.map(w => w.size));
+    for (let i = 0; i < each; i++) {
+      words[(bank(l.at) + i) % banks].add(Math.floor(l.at / bytes) + i);
+      visits[(bank(l.at) + i) % banks]++;
+    }
+  const byLane = wavefronts !== Math.max(...words.map(w => w.size)) && wavefronts === Math.max(...visits);
+  const asked = byLane ? visits : words.map(w => w.size), unit = byLane ? 'lanes' : 'words', most = Math.max(...asked);
   const draw = svg('svg', {viewBox: `0 0 ${wide} 206`, role: 'img'});
-  draw.append(svg('title', {}, `Lanes ${from} to ${from + count - 1}: at most ${most} different words in one bank`));
+  draw.append(svg('title', {}, `Lanes ${from} to ${from + count - 1}: at most ${most} ${unit} in one bank`));
   draw.append(label(left - 8, top + 4, 'lane', 'right dim'), label(left - 8, low + 4, 'bank', 'right dim'),
-    label(left - 8, low + 38, 'words', 'right dim'));
+    label(left - 8, low + 38, unit, 'right dim'));
   const place = i => left + (i + .5) * step;
   const x = lane => left + (lane - from + .5) * (banks * step / count);
   const size = Math.min(step, banks * step / count) - 4;
   for (const l of lanes) {
-    const first = bank(l.at), hot = [...Array(each).keys()].some(i => words[(first + i) % banks].size > 1);
+    const first = bank(l.at), hot = [...Array(each).keys()].some(i => asked[(first + i) % banks] > 1);
     const to = Math.min(place(first) + (each - 1) * step / 2, left + banks * step - step / 2);
     draw.append(svg('path', {class: hot ? 'way hot' : 'way',
       d: `M${x(l.lane)} ${top + 11}C${x(l.lane)} ${top + 62} ${to} ${low - 66} ${to} ${low - 13}`}));
@@ -44,7 +50,7 @@ function drawPhase(record, width, lanes, from, count) {
     draw.append(svg('rect', {class: busy.has(i) ? 'box' : 'idle', x: x(i) - size / 2, y: top - 11, width: size, height: 22}),
       label(x(i), top + 4, i, busy.has(i) ? '' : 'dim'));
   for (let i = 0; i < banks; i++) {
-    const n = words[i].size;
+    const n = asked[i];
     draw.append(svg('rect', {class: n > 1 ? 'hit' : n ? 'full' : 'box', x: place(i) - 13, y: low - 11, width: 26, height: 22}),
       label(place(i), low + 4, i, n ? '' : 'dim'));
     if (n) draw.append(label(place(i), low + 38, n));
@@ -62,9 +68,10 @@ function drawBanks(record, access, at, caption) {
   for (const [from, count, wavefronts] of phases) {
     const lanes = lanesOf(at).filter(l => l.lane >= from && l.lane < from + count);
     if (!lanes.length) continue;
-    const figure = el('figure', {}, drawScroll(drawPhase(record, access.width, lanes, from, count)));
+    const figure = el('figure', {}, drawScroll(drawPhase(record, access.width, lanes, from, count, wavefronts)));
     const part = phases.length > 1 ? `Lanes ${from}–${from + count - 1}, served together: ` : '';
-    const cost = wavefronts === null ? 'the hardware takes several rounds' : plural(wavefronts, 'wavefront');
+    const cost = wavefronts !== null ? plural(wavefronts, 'wavefront') :
+      access.operation === 'copy' ? 'what arrives is counted, by sectors' : 'the hardware takes several rounds';
     figure.append(el('figcaption', {}, `${part}${cost}.`));
     out.push(figure);
   }

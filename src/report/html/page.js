@@ -107,8 +107,10 @@ function showKernels() {
   const more = data.kernels_left_out ? el('p', {}, `${plural(data.kernels_left_out, 'kernel')} more in the report.`) : null;
   const table = el('table', {}, el('thead', {}, el('tr', {}, heads.map((h, i) => el('th', {class: i ? null : 'text', scope: 'col'}, h)))),
     el('tbody', {}, rows));
+  const host = data.findings.filter(f => !f.mangled).map(f => el('div', {class: 'note'}, el('div', {class: f.severity},
+    el('b', {}, `${f.severity}: `), `${f.check}/${f.kind} at ${where(f.file, f.line)}: ${f.message} `, el('i', {}, f.advice))));
   document.getElementById('kernels').replaceChildren(el('h2', {}, plural(data.kernels.length, 'kernel')),
-    el('div', {class: 'list', tabindex: 0}, table), ...(more ? [more] : []));
+    el('div', {class: 'list', tabindex: 0}, table), ...(more ? [more] : []), ...(host.length ? [el('h3', {}, 'Of the host'), ...host] : []));
 }
 
 /* ---- source and PTX ---- */
@@ -146,12 +148,12 @@ function fileTable(k, file, heat, most, notes) {
   shown.lines.forEach((text, i) => {
     const line = shown.first + i, key = `${file}:${line}`, value = heat.get(key);
     const bar = value ? el('i', {style: `width:${Math.max(2, 100 * value / most)}%`}) : null;
-    const picture = drawn.has(key) ? [' ', el('a', {href: address({tab: 'accesses', line: key, access: null}), title: 'where its lanes go'}, 'lanes')] : [];
+    const picture = drawn.has(key) ? [el('a', {href: address({tab: 'accesses', line: key, access: null}), title: 'where its lanes go'}, 'lanes')] : [];
     rows.push(el('tr', {id: `L${key}`, class: state.line === key ? 'here' : null},
       el('td', {class: 'heat'}, bar, el('span', {}, value === undefined ? '' : number(value))),
       el('td', {}, el('a', {href: address({line: key, access: null}), 'aria-label': `line ${line}`}, line)),
-      el('td', {class: 'src'}, text), el('td', {}, ...picture)));
-    if (notes.has(key)) rows.push(el('tr', {}, el('td', {}), el('td', {class: 'note', colspan: 3}, notes.get(key).map(n => n.cloneNode(true)))));
+      el('td', {}, ...picture), el('td', {class: 'src'}, text)));
+    if (notes.has(key)) rows.push(el('tr', {}, el('td', {class: 'heat'}), el('td', {class: 'note', colspan: 3}, notes.get(key).map(n => n.cloneNode(true)))));
   });
   return el('table', {}, el('tbody', {}, rows));
 }
@@ -319,7 +321,6 @@ function showFindings(k, into) {
 function showDetail() {
   const into = document.getElementById('detail'), k = data.kernels[state.kernel];
   if (!k) return void into.replaceChildren(el('p', {}, 'No kernel was launched.'));
-  const general = data.findings.filter(f => !f.mangled);
   const had = document.activeElement && document.activeElement.getAttribute('role') === 'tab';
   const tabs = TABS.map(([id, text]) => el('button', {role: 'tab', id: `tab-${id}`, 'aria-selected': String(id === state.tab), 'aria-controls': 'panel',
     tabindex: id === state.tab ? 0 : -1, onclick: () => go({tab: id})}, id === 'findings' ? `${text}${findingsOf(k).length ? ` (${findingsOf(k).length})` : ''}` : text));
@@ -329,7 +330,7 @@ function showDetail() {
     if (by) { e.preventDefault(); go({tab: TABS[(at + by + TABS.length) % TABS.length][0]}); }
   }}, tabs);
   into.replaceChildren(el('h2', {}, k.kernel), el('p', {class: 'dim'}, `grid ${dims(k.grid)}, block ${dims(k.block)}, ${plural(k.shared_static + k.shared_dynamic, 'byte')} of shared memory` +
-    (k.waits ? '; counts depend on who waited for whom' : '')), ...general.map(f => el('p', {class: f.severity}, el('b', {}, `${f.severity}: `), f.message)), list, panel);
+    (k.waits ? '; counts depend on who waited for whom' : '')), list, panel);
   TABS.find(t => t[0] === state.tab)[2](k, panel);
   if (had) document.getElementById(`tab-${state.tab}`).focus();
   if (state.tab === 'source') revealLine();
