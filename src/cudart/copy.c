@@ -5,7 +5,8 @@
  * invalid, and the side that the kind calls device must be memory that CUDA knows. Copies to CUDA arrays come with
  * textures.
  *
- * Launches are synchronous, so a copy always finds the kernels before it finished.
+ * A copy whose stream has nothing left to do is made at once, and any other when its turn comes (device/queue.h); then
+ * the call waits where CUDA says that it does. What comes from pageable memory is taken by the time the call returns.
  */
 #include "cudart/cudart.h"
 
@@ -100,25 +101,111 @@ static void tell_checks(const struct side *dst, const struct side *src, struct c
         tell_check(from, dst, src, size, waits);
 }
 
+/* ---- now or later ---- */
+struct transfer {
+    struct side dst, src;
+    struct cu_extent size;
+    bool fills;
+    int value;
+    struct cudart_call call; /* that asked for it */
+    char staged[];           /* what was in pageable memory */
+};
+
+static void transfer_now(const struct transfer *t)
+{
+    for (size_t z = 0; z < t->size.depth; z++)
+        for (size_t y = 0; y < t->size.height; y++)
+            if (t->fills)
+                memset(row_of(&t->dst.box, y, z), t->value, t->size.width);
+            else
+                memmove(row_of(&t->dst.box, y, z), row_of(&t->src.box, y, z), t->size.width);
+    tell_checks(&t->dst, t->fills ? NULL : &t->src, t->size, !t->fills); /* a fill goes on by itself */
+}
+
+static void transfer_later(void *arg)
+{
+    struct transfer *t = arg;
+    struct cudart_call call = mg__cudart_call;
+    mg__cudart_call = t->call;
+    transfer_now(t);
+    mg__cudart_call = call;
+    free(t);
+}
+
+static struct transfer *put_off(const struct transfer *now, bool stage)
+{
+    struct cu_extent n = now->size;
+    struct transfer *t = calloc(1, sizeof(*t) + (stage ? n.width * n.height * n.depth : 0));
+    if (!t)
+        return NULL;
+    *t = *now;
+    t->call = mg__cudart_call;
+    if (stage) {
+        t->src.box = (struct box){t->staged, n.width, n.width * n.height};
+        for (size_t z = 0; z < n.depth; z++)
+            for (size_t y = 0; y < n.height; y++)
+                memcpy(row_of(&t->src.box, y, z), row_of(&now->src.box, y, z), n.width);
+    }
+    return t;
+}
+
+static bool is_device(const struct side *side)
+{
+    return side->kind == CUDART_DEVICE || side->kind == CUDART_MANAGED;
+}
+
+/* As "API synchronization behavior" of the runtime's manual has it: between places of the device nobody waits; else a
+ * copy without a stream is over when it returns, and one with a stream is if it goes to pageable memory, or is from
+ * host to host. */
+static bool host_waits(const struct transfer *t)
+{
+    if (t->fills || (is_device(&t->dst) && is_device(&t->src)))
+        return false;
+    return !mg__cudart_call.async || t->dst.kind == CUDART_PAGEABLE || (!is_device(&t->dst) && !is_device(&t->src));
+}
+
+/* What another device has under way with its memory is over first, as in its default stream. */
+static void wait_for_other(const struct side *side)
+{
+    if (side->device && side->device != mg__cudart_call.device && !mg__cudart_call.async)
+        mg__queue_wait(side->device->device, (struct mg_order){0, true, 0});
+}
+
+static int transfer(const struct transfer *t)
+{
+    struct mg_device *d = mg__cudart_call.device->device;
+    struct mg_order order = mg__cudart_order();
+    wait_for_other(&t->dst);
+    if (!t->fills)
+        wait_for_other(&t->src);
+    if (mg__queue_clear(d, order)) {
+        transfer_now(t);
+        return 0;
+    }
+    bool waits = host_waits(t);
+    struct transfer *later = put_off(t, !t->fills && !waits && t->src.kind == CUDART_PAGEABLE);
+    if (!later || mg__queue_call(d, order, transfer_later, later)) {
+        free(later);
+        return cudaErrorMemoryAllocation;
+    }
+    return waits ? mg__cudart_wait() : 0;
+}
+
 static int copy_box(struct box to, struct box from, struct cu_extent size, int kind)
 {
-    struct side dst = {.box = to}, src = {.box = from};
+    struct transfer t = {.dst = {.box = to}, .src = {.box = from}, .size = size};
     if (kind < CU_HOST_TO_HOST || kind > CU_DEFAULT)
         return cudaErrorInvalidMemcpyDirection;
     if (!size.width || !size.height || !size.depth)
         return 0;
-    if (!span(&to, size, &dst.bytes) || !span(&from, size, &src.bytes))
+    if (!span(&to, size, &t.dst.bytes) || !span(&from, size, &t.src.bytes))
         return cudaErrorInvalidValue;
-    if (!side_ok(&dst, kind == CU_HOST_TO_DEVICE || kind == CU_DEVICE_TO_DEVICE) ||
-        !side_ok(&src, kind == CU_DEVICE_TO_HOST || kind == CU_DEVICE_TO_DEVICE))
+    if (!side_ok(&t.dst, kind == CU_HOST_TO_DEVICE || kind == CU_DEVICE_TO_DEVICE) ||
+        !side_ok(&t.src, kind == CU_DEVICE_TO_HOST || kind == CU_DEVICE_TO_DEVICE))
         return cudaErrorInvalidValue;
-    tell_direction(&dst, kind == CU_DEVICE_TO_HOST || kind == CU_HOST_TO_HOST);
-    tell_direction(&src, kind == CU_HOST_TO_DEVICE || kind == CU_HOST_TO_HOST);
-    for (size_t z = 0; z < size.depth; z++)
-        for (size_t y = 0; y < size.height; y++)
-            memmove(row_of(&to, y, z), row_of(&from, y, z), size.width);
-    tell_checks(&dst, &src, size, true);
-    return 0;
+    tell_direction(&t.dst, kind == CU_DEVICE_TO_HOST || kind == CU_HOST_TO_HOST);
+    tell_direction(&t.src, kind == CU_HOST_TO_DEVICE || kind == CU_HOST_TO_HOST);
+    return transfer(&t);
 }
 
 static struct box box_of(const void *at, size_t pitch)
@@ -327,16 +414,12 @@ int mg__cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t count, s
 /* ---- fills ---- */
 static int fill(struct box to, int value, struct cu_extent size)
 {
-    struct side dst = {.box = to};
+    struct transfer t = {.dst = {.box = to}, .size = size, .fills = true, .value = value};
     if (!size.width || !size.height || !size.depth)
         return 0;
-    if (!span(&to, size, &dst.bytes) || !side_ok(&dst, true))
+    if (!span(&to, size, &t.dst.bytes) || !side_ok(&t.dst, true))
         return cudaErrorInvalidValue;
-    for (size_t z = 0; z < size.depth; z++)
-        for (size_t y = 0; y < size.height; y++)
-            memset(row_of(&to, y, z), value, size.width);
-    tell_checks(&dst, NULL, size, false); /* a fill goes on by itself */
-    return 0;
+    return transfer(&t);
 }
 
 static int fill_2d(void *at, size_t pitch, int value, size_t width, size_t height)

@@ -24,6 +24,11 @@ enum { FLUSH_SECONDS = 2 };
 
 _Thread_local const char *mg__cudart_running;
 
+void mg__cudart_runs(const struct mg_device_kernel *kernel)
+{
+    mg__cudart_running = kernel ? kernel->name : NULL;
+}
+
 /* Where this library lies; the linker's names for its ends. */
 extern const char start_of_library[] __asm__("__ehdr_start") __attribute__((visibility("hidden")));
 extern const char end_of_text[] __asm__("etext") __attribute__((visibility("hidden")));

@@ -2,9 +2,9 @@
  *
  * Errors are kept as a GPU keeps them (read off one, driver 580, see docs/cuda-runtime.md): a call that fails sets its
  * thread's last error; cudaGetLastError takes it away. A kernel that faults poisons its device's context: its launch
- * still succeeds, and each later call that touches the device returns the fault and sets the last error again. Streams
- * are synchronous here, so a fault is known at once, but it is kept back until such a call, as the host program
- * expects.
+ * still succeeds, and each later call that touches the device returns the fault and sets the last error again. Most
+ * kernels have ended when their launch returns, so a fault is known at once, but it is kept back until such a call, as
+ * the host program expects.
  *
  * The environment is read once, at the first call (device/process.c has the list).
  */
@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 struct cudart mg__cudart;
-_Thread_local struct cudart_call mg__cudart_call = {"", 0, false, NULL};
+_Thread_local struct cudart_call mg__cudart_call = {.name = ""};
+_Thread_local unsigned char mg__cudart_per_thread;
 
 static _Thread_local int last_error;
 
@@ -27,7 +28,6 @@ static void init_locks(void)
     pthread_mutex_init(&mg__cudart.state, &attr);
     for (unsigned i = 0; i < MG_MOST_DEVICES; i++) {
         struct cudart_device *d = &mg__cudart.devices[i];
-        pthread_mutex_init(&d->launch, &attr);
         d->number = i;
         d->default_pool = (struct cudart_pool){.device = d, .attributes = {0, 1, 1, 1}};
         d->pool = &d->default_pool;
@@ -195,6 +195,8 @@ struct mg_device_options mg__cudart_options(unsigned number)
     struct mg_device_options options = mg__cudart.process.options;
     options.number = number;
     options.warn = mg__cudart_warn;
+    options.ended = mg__cudart_ended;
+    options.runs = mg__cudart_runs;
     return options;
 }
 
@@ -207,6 +209,7 @@ static int make_device(struct cudart_device *d)
         mg__cudart_tell(NULL, &diag);
         return status == MG_ERR_NOMEM ? cudaErrorMemoryAllocation : cudaErrorInitializationError;
     }
+    d->device->skin = d;
     mg__cudart_memory_join(d);
     mg__cudart_registry_join(d);
     return 0;
@@ -263,6 +266,7 @@ int mg__cudart_done(int error)
         mg__cudart_failed(error, name_of(error));
     }
     mg__cudart_call.name = NULL; /* not every call sets its own */
+    mg__cudart_per_thread = 0;
     return error;
 }
 
@@ -272,8 +276,10 @@ __attribute__((destructor)) static void finish(void)
     struct mg_device_process *p = &mg__cudart.process;
     if (!atomic_load(&mg__cudart.ready) || !p->report || mg__cudart.pid != (int)getpid())
         return;
-    for (struct cudart_device *d = NULL; (d = mg__cudart_next(d)) != NULL;)
+    for (struct cudart_device *d = NULL; (d = mg__cudart_next(d)) != NULL;) {
+        mg__queue_finish(d->device);
         mg__check_ended(d->device->check);
+    }
     mg__report_close(p->report);
     p->report = NULL;
 }

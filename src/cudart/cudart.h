@@ -2,8 +2,7 @@
  *
  * The CUDA runtime is an API of the whole process, so its state is too: `mg__cudart` is the one mutable global of this
  * room. What a device is stands in device.h; what CUDA adds to each, its primary context, is struct cudart_device.
- * Locks, in the order in which they may be taken: a device's launch, then state. All are recursive; the engine's own
- * memory calls are thread-safe by themselves.
+ * Its lock, `state`, is recursive; devices have their own, and nobody waits for a device's work while he holds it.
  *
  * Every entry point is named mg__<its name in the API> here, hidden; exports.c gives them their public names. They
  * begin with mg__cudart_enter and end with mg__cudart_done, which keep the errors as a GPU does (cudart.c).
@@ -23,9 +22,9 @@ struct cudart_pool {
 };
 struct cudart_device { /* a device and its primary context, made when it is first needed */
     unsigned number;
-    pthread_mutex_t launch;
     atomic_int ready;  /* 0 before, 1 after it was made */
     atomic_int poison; /* the error that every later call returns, after a kernel faulted */
+    atomic_int late;   /* that of a launch which ended late and poisons nothing: the next call that waits returns it */
     int init_error;
     struct mg_device *device; /* NULL: not made, or it could not be */
     unsigned flags;
@@ -70,6 +69,7 @@ void mg__cudart_poison(struct cudart_device *device, int error);
 int mg__cudart_missing(const char *name); /* an entry point that is not there */
 /* crash.c: what the thread is launching, demangled; NULL: nothing. */
 extern _Thread_local const char *mg__cudart_running;
+void mg__cudart_runs(const struct mg_device_kernel *kernel);
 void mg__cudart_catch_crashes(void);
 void mg__cudart_lock(void);
 void mg__cudart_unlock(void);
@@ -133,7 +133,11 @@ void mg__cudart_cluster_attributes(const struct mg_device_kernel *kernel, struct
 
 /* ---- streams and events ---- */
 bool mg__cudart_stream_ok(const void *stream); /* and the call that is under way is of that stream and its device */
-void mg__cudart_stream_reset(struct cudart_device *device);
+/* Waits for what the call's stream was given, or for all that a device was. The error that the call must return. */
+int mg__cudart_wait(void);
+int mg__cudart_wait_all(struct cudart_device *device);
+int mg__cudart_waited(struct cudart_device *device, bool may); /* the error after a wait that was allowed, or was not */
+void mg__cudart_ended(void *device, const struct mg_device_kernel *kernel, const struct mg_device_outcome *outcome);
 
 /* ---- static programs ---- */
 struct cudart_api {
@@ -151,12 +155,18 @@ struct cudart_call {
     uint64_t stream;
     bool async; /* it was given a stream */
     struct cudart_device *device; /* the stream's; the thread's where there is none */
+    struct mg_order order;        /* that stream's place in the device's work */
+    bool per_thread;              /* its default stream is the thread's own */
 };
 extern _Thread_local struct cudart_call mg__cudart_call;
+/* Set by the names that programs built with --default-stream per-thread call, for the call that follows (exports.c). */
+extern _Thread_local unsigned char mg__cudart_per_thread;
+struct cudart_call mg__cudart_call_of(const char *name);
+struct mg_order mg__cudart_order(void); /* of the call: its stream's, or the default stream's */
 
 #define CUDART_ENTER()                                                                              \
     do {                                                                                            \
-        mg__cudart_call = (struct cudart_call){__func__ + 4, 0, false, mg__cudart_here()};          \
+        mg__cudart_call = mg__cudart_call_of(__func__ + 4);                                         \
         int enter_error_ = mg__cudart_enter();                                                      \
         if (enter_error_)                                                                           \
             return mg__cudart_done(enter_error_);                                                   \

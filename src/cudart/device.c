@@ -106,8 +106,9 @@ int mg__cudaInitDevice(int device, unsigned device_flags, unsigned flags)
 int mg__cudaDeviceSynchronize(void)
 {
     CUDART_ENTER();
+    int error = mg__cudart_wait_all(mg__cudart_here());
     mg__check_host_waited(mg__cudart_here()->device->check, 0, true);
-    return mg__cudart_done(0);
+    return mg__cudart_done(error);
 }
 
 static void reset_peers(struct cudart_device *device)
@@ -128,7 +129,8 @@ int mg__cudaDeviceReset(void)
     if (error)
         return mg__cudart_done(error);
     struct cudart_device *here = mg__cudart_here();
-    pthread_mutex_lock(&here->launch);
+    if (here->device)
+        mg__cudart_wait_all(here);
     mg__cudart_lock();
     if (atomic_load(&here->poison)) {
         atomic_store(&here->poison, cudaErrorDevicesUnavailable);
@@ -136,12 +138,11 @@ int mg__cudaDeviceReset(void)
         mg__check_host_waited(here->device->check, 0, true);
         mg__cudart_registry_reset(here);
         mg__cudart_memory_reset(here);
-        mg__cudart_stream_reset(here);
+        mg__streams_reset(here->device);
         mg__device_reset_limits(here->device);
         reset_peers(here);
     }
     mg__cudart_unlock();
-    pthread_mutex_unlock(&here->launch);
     return 0;
 }
 

@@ -9,9 +9,11 @@
 #include <dlfcn.h>
 
 #if defined(__x86_64__)
-#define JUMP "endbr64\n\tjmp "
+#define LANDING "endbr64\n\t"
+#define JUMP "jmp "
 #elif defined(__aarch64__)
-#define JUMP "bti c\n\tb "
+#define LANDING "bti c\n\t"
+#define JUMP "b "
 #else
 #error "exports.c needs the jump instruction of this processor"
 #endif
@@ -41,21 +43,38 @@
 #undef API
 #undef API_LATER
 
-/* The names. */
-#define EXPORT(name, target)                                                                                    \
-    __asm__(".text\n\t.globl " #name "\n\t.type " #name ", %function\n\t.p2align 4\n" #name ":\n\t" JUMP target \
-            "\n\t.size " #name ", .-" #name "\n");
-#define API(name, in, function, note) IF_##in(EXPORT(name, #function))
-#define API_LATER(name, in, note) IF_##in(EXPORT(name, "mg__later_" #name))
+/* The names, and for redirect.c a label of each row. Those of programs whose default stream is the thread's own say so
+ * on their way: with that, they are the same functions. */
+#if defined(__x86_64__)
+#define SAY_PER_THREAD "movq mg__cudart_per_thread@gottpoff(%rip), %r11\n\tmovb $1, %fs:(%r11)\n\t"
+#else
+#define SAY_PER_THREAD                                                                                      \
+    "adrp x16, :gottprel:mg__cudart_per_thread\n\tldr x16, [x16, :gottprel_lo12:mg__cudart_per_thread]\n\t" \
+    "mrs x17, tpidr_el0\n\tadd x16, x16, x17\n\tmov w17, #1\n\tstrb w17, [x16]\n\t"
+#endif
+#define ENTRY(name, in) "mg__entry_" #name "_" #in
+#define EXPORT(name) ".globl " #name "\n\t.type " #name ", %function\n" #name ":\n\t"
+#define CODE(name, in, target, note)                                                                         \
+    __asm__(".text\n\t.p2align 4\n\t" IF_##in(EXPORT(name)) ".type " ENTRY(name, in) ", %function\n" ENTRY(  \
+        name, in) ":\n\t" LANDING ".ifeqs " #note ", \"per-thread default stream\"\n\t" SAY_PER_THREAD       \
+                  ".endif\n\t" JUMP target "\n\t.size " ENTRY(name, in) ", .-" ENTRY(name, in) "\n" IF_##in( \
+                      "\t.size " #name ", .-" #name "\n"));
+#define API(name, in, function, note) CODE(name, in, #function, note)
+#define API_LATER(name, in, note) CODE(name, in, "mg__later_" #name, "")
 #include "cudart/api.def"
 #undef API
 #undef API_LATER
 
 /* The same for redirect.c, for both versions: a static program brings its own. */
 enum { IN_V12 = CUDART_V12, IN_V13 = CUDART_V13, IN_BOTH = CUDART_V12 | CUDART_V13 };
+#define API(name, in, function, note) extern void mg__entry_##name##_##in(void);
+#define API_LATER(name, in, note) API(name, in, , note)
+#include "cudart/api.def"
+#undef API
+#undef API_LATER
 const struct cudart_api mg__cudart_api[] = {
-#define API(name, in, function, note) {#name, function, IN_##in},
-#define API_LATER(name, in, note) {#name, (void (*)(void))later_##name, IN_##in},
+#define API(name, in, function, note) {#name, mg__entry_##name##_##in, IN_##in},
+#define API_LATER(name, in, note) API(name, in, , note)
 #include "cudart/api.def"
 #undef API
 #undef API_LATER

@@ -4,7 +4,7 @@
  * its device's context and returns success, as the program of a GPU sees it (cudart.c). Either way the user is told
  * what, where and why, which no GPU does. device/launch.c does the rest.
  *
- * One launch runs at a time on a device, whatever its stream or thread: it has all the device's host threads to itself.
+ * A launch that has not ended when it returns (device/queue.h) does so later, on whatever thread: mg__cudart_ended.
  */
 #include "cudart/cudart.h"
 
@@ -54,6 +54,36 @@ static void tell_peers(const struct cudart_device *device)
     mg__cudart_unlock();
 }
 
+/* What became of a launch that ran: the error that it returns. */
+static int result(struct cudart_device *device, const struct mg_device_kernel *kernel,
+                  const struct mg_device_outcome *outcome)
+{
+    int error = error_of(outcome);
+    if (!outcome->refused)
+        tell_peers(device);
+    if (!error)
+        return 0;
+    if (outcome->abandoned) {
+        mg__cudart_warn(kernel->name, &outcome->diag);
+        return 0;
+    }
+    if (mg__cudart_sticky(outcome->status)) {
+        mg__cudart_poison(device, error);
+        mg__queue_break(device->device);
+        error = 0;
+    }
+    mg__cudart_tell(kernel->name, &outcome->diag);
+    return error;
+}
+
+void mg__cudart_ended(void *device, const struct mg_device_kernel *kernel, const struct mg_device_outcome *outcome)
+{
+    struct cudart_device *d = device;
+    int error = result(d, kernel, outcome), none = 0;
+    if (error)
+        atomic_compare_exchange_strong(&d->late, &none, error);
+}
+
 static int launch(const void *handle, const struct request *r)
 {
     struct cudart_device *here = mg__cudart_here();
@@ -71,27 +101,10 @@ static int launch(const void *handle, const struct request *r)
                                        .args = r->args,
                                        .cooperative = r->cooperative,
                                        .cluster = r->cluster,
-                                       .stream = mg__cudart_call.stream};
-    pthread_mutex_lock(&here->launch);
-    error = atomic_load(&here->poison); /* of a launch that we waited for */
-    if (!error) {
-        mg__cudart_running = kernel->name;
-        mg__device_launch(kernel, &l, &outcome);
-        mg__cudart_running = NULL;
-        tell_peers(here);
-    }
-    pthread_mutex_unlock(&here->launch);
-    if (error)
-        return mg__cudart_done(error);
-    if (outcome.status) {
-        error = error_of(&outcome);
-        if (mg__cudart_sticky(outcome.status)) {
-            mg__cudart_poison(here, error);
-            error = 0;
-        }
-        mg__cudart_tell(kernel->name, &outcome.diag);
-    }
-    return mg__cudart_done(error);
+                                       .stream = mg__cudart_call.stream,
+                                       .order = mg__cudart_call.order};
+    mg__queue_launch(kernel, &l, false, &outcome);
+    return mg__cudart_done(outcome.pending ? 0 : result(here, kernel, &outcome));
 }
 
 /* ---- entry points ---- */

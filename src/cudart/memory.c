@@ -184,12 +184,24 @@ static int device_alloc(void **pointer, size_t size, enum cudart_kind kind, stru
     return 0;
 }
 
+/* Page-locked memory is all devices'. */
+static void wait_for_owner(const void *pointer)
+{
+    struct cudart_alloc alloc;
+    mg__cudart_classify(pointer, NULL, &alloc);
+    for (struct cudart_device *d = NULL; (d = mg__cudart_next(d)) != NULL;)
+        if (d == alloc.device || is_shared(&alloc))
+            mg__queue_wait_all(d->device);
+}
+
 /* Of any device: it waits for that device. */
 static int device_free(void *pointer, bool waits)
 {
     int error = 0;
     if (!pointer)
         return 0;
+    if (waits)
+        wait_for_owner(pointer);
     mg__cudart_lock();
     struct cudart_alloc *alloc = alloc_of((uint64_t)(uintptr_t)pointer);
     if (waits)
@@ -214,8 +226,9 @@ int mg__cudaMalloc(void **pointer, size_t size)
 int mg__cudaFree(void *pointer)
 {
     CUDART_ENTER();
+    int error = mg__cudart_wait_all(mg__cudart_here());
     mg__check_host_waited(mg__cudart_here()->device->check, 0, true);
-    return mg__cudart_done(device_free(pointer, true));
+    return mg__cudart_done(error ? error : device_free(pointer, true));
 }
 
 int mg__cudaMallocManaged(void **pointer, size_t size, unsigned flags)
@@ -315,6 +328,7 @@ int mg__cudaHostAlloc(void **pointer, size_t size, unsigned flags)
 static int host_free(void *pointer, bool registered, int unknown)
 {
     int error = 0;
+    wait_for_owner(pointer);
     mg__cudart_lock();
     struct cudart_alloc *alloc = alloc_of((uint64_t)(uintptr_t)pointer);
     if (!alloc || alloc->address != (uint64_t)(uintptr_t)pointer || alloc->kind != CUDART_PINNED ||
@@ -531,15 +545,48 @@ int mg__cudaMallocAsync(void **pointer, size_t size, void *stream)
     return mg__cudart_done(pool_alloc(pointer, size, pool));
 }
 
+struct release {
+    void *pointer;
+    struct cudart_call call;
+};
+
+/* The memory goes when what its stream was given before is over. */
+static int free_now(void *pointer)
+{
+    struct cudart_alloc alloc;
+    mg__cudart_classify(pointer, NULL, &alloc);
+    tell_order(alloc.device, pointer);
+    return device_free(pointer, false);
+}
+
+static void free_later(void *arg)
+{
+    struct release *r = arg;
+    struct cudart_call call = mg__cudart_call;
+    mg__cudart_call = r->call;
+    free_now(r->pointer);
+    mg__cudart_call = call;
+    free(r);
+}
+
 int mg__cudaFreeAsync(void *pointer, void *stream)
 {
     CUDART_ENTER();
     if (!mg__cudart_stream_ok(stream))
         return mg__cudart_done(cudaErrorInvalidResourceHandle);
-    struct cudart_alloc alloc;
-    mg__cudart_classify(pointer, NULL, &alloc);
-    tell_order(alloc.device, pointer);
-    return mg__cudart_done(pointer ? device_free(pointer, false) : cudaErrorInvalidValue);
+    if (!pointer)
+        return mg__cudart_done(cudaErrorInvalidValue);
+    struct mg_device *d = mg__cudart_call.device->device;
+    if (mg__queue_clear(d, mg__cudart_call.order))
+        return mg__cudart_done(free_now(pointer));
+    struct release *r = malloc(sizeof(*r));
+    if (r)
+        *r = (struct release){pointer, mg__cudart_call};
+    if (!r || mg__queue_call(d, mg__cudart_call.order, free_later, r)) {
+        free(r);
+        return mg__cudart_done(cudaErrorMemoryAllocation);
+    }
+    return mg__cudart_done(0);
 }
 
 static int get_pool(struct cudart_pool **pool, int number, bool current)

@@ -184,6 +184,8 @@ void mg____cudaUnregisterFatBinary(void **handle)
     struct cudart_module *module = module_of(handle);
     if (!module)
         return;
+    for (struct cudart_device *d = NULL; mg__cudart.pid == (int)getpid() && (d = mg__cudart_next(d)) != NULL;)
+        mg__queue_finish(d->device);
     mg__cudart_lock();
     module->gone = true;
     for (size_t i = 0; i < module->funcs.count; i++) {

@@ -1,104 +1,14 @@
-/* stream.c - streams and events.
+/* stream.c - streams and events: what the API says of them, and the errors of its calls. What they are, and what they
+ * order, is the device's (device/queue.h).
  *
- * Everything a stream is given has finished when the call returns, so a stream keeps its properties and no work,
- * waiting is over at once, and host functions run on the calling thread. An event is the host time at which it was
- * recorded. Two kernels, or a kernel and the host, that wait for each other while both run can therefore not make
- * progress: MARGAY_TIMEOUT ends them.
- *
- * Handles are checked against those that live, so that a stale one is an error and never a crash. Stream capture
- * belongs to graphs, which are not here.
+ * Handles are checked against those that live, so that a stale one is an error and never a crash. The checks are told
+ * in the order of the calls. Stream capture belongs to graphs, which are not here.
  */
 #include "cudart/cudart.h"
 
-enum object_kind { STREAM, EVENT };
-struct object { /* a stream or an event */
-    struct object *next;
-    enum object_kind kind;
-    struct cudart_device *device; /* that it was made on */
-    unsigned flags;
-    int priority;
-    uint64_t id;   /* stream */
-    uint64_t time; /* event: 0 until recorded */
-};
-enum { BUCKETS = 256, FIRST_ID = 7 /* the default stream's on an H100 */ };
-static struct object *objects[BUCKETS];
-static uint64_t next_id = FIRST_ID;
+enum { FIRST_ID = 7 /* the default stream's on an H100 */, NON_BLOCKING = 1 };
 
-static struct object **bucket(const void *handle)
-{
-    return &objects[mg__hash(&handle, sizeof(handle)) % BUCKETS];
-}
-
-/* Under the lock. */
-static struct object *find(const void *handle, enum object_kind kind)
-{
-    struct object *o = *bucket(handle);
-    while (o && (o != handle || o->kind != kind))
-        o = o->next;
-    return o;
-}
-
-static int make(void **handle, enum object_kind kind, unsigned flags, int priority)
-{
-    struct object *o = calloc(1, sizeof(*o));
-    if (!o)
-        return cudaErrorMemoryAllocation;
-    o->kind = kind;
-    o->device = mg__cudart_here();
-    o->flags = flags;
-    o->priority = priority;
-    mg__cudart_lock();
-    if (kind == STREAM)
-        o->id = ++next_id;
-    o->next = *bucket(o);
-    *bucket(o) = o;
-    mg__cudart_unlock();
-    if (kind == STREAM)
-        mg__check_stream_made(o->device->device->check, (uint64_t)(uintptr_t)o,
-                              !(flags & 1)); /* cudaStreamNonBlocking */
-    *handle = o;
-    return 0;
-}
-
-static void forget(const struct object *o)
-{
-    if (o->kind == STREAM)
-        mg__check_stream_gone(o->device->device->check, (uint64_t)(uintptr_t)o);
-    else
-        mg__check_event_gone(o->device->device->check, (uint64_t)(uintptr_t)o);
-}
-
-static int destroy(void *handle, enum object_kind kind)
-{
-    int error = cudaErrorInvalidResourceHandle;
-    mg__cudart_lock();
-    for (struct object **p = bucket(handle); *p; p = &(*p)->next)
-        if (*p == handle && (*p)->kind == kind) {
-            struct object *o = *p;
-            *p = o->next;
-            forget(o);
-            free(o);
-            error = 0;
-            break;
-        }
-    mg__cudart_unlock();
-    return error;
-}
-
-void mg__cudart_stream_reset(struct cudart_device *device)
-{
-    for (size_t i = 0; i < BUCKETS; i++)
-        for (struct object **p = &objects[i]; *p;) {
-            struct object *o = *p;
-            if (o->device == device) {
-                *p = o->next;
-                free(o);
-            } else {
-                p = &o->next;
-            }
-        }
-}
-
+/* ---- where a call stands ---- */
 static bool is_default(const void *stream)
 {
     return (uintptr_t)stream <= CU_STREAM_PER_THREAD;
@@ -110,39 +20,88 @@ static uint64_t stream_id(const void *stream)
     return (uintptr_t)stream == CU_STREAM_LEGACY ? 0 : (uint64_t)(uintptr_t)stream;
 }
 
-/* A copy of the stream's properties. The default stream is that of the thread's device. */
-static int look_up(const void *stream, struct object *out)
+/* The thread's own default stream is a blocking one like any other. */
+static struct mg_order default_order(const void *stream)
 {
-    *out = (struct object){.kind = STREAM, .id = FIRST_ID, .device = mg__cudart_here()};
+    static _Thread_local uint64_t own;
+    bool per_thread = (uintptr_t)stream == CU_STREAM_PER_THREAD || (!stream && mg__cudart_call.per_thread);
+    if (per_thread && !own && mg__cudart_here()->device)
+        own = mg__stream_number(mg__cudart_here()->device);
+    return (struct mg_order){per_thread ? own : 0, true, 0};
+}
+
+struct cudart_call mg__cudart_call_of(const char *name)
+{
+    return (struct cudart_call){.name = name, .device = mg__cudart_here(), .per_thread = mg__cudart_per_thread};
+}
+
+struct mg_order mg__cudart_order(void)
+{
+    return mg__cudart_call.async ? mg__cudart_call.order : default_order(NULL);
+}
+
+/* The default stream is that of the thread's device. */
+static bool look_up(const void *stream, struct mg_stream *out, struct cudart_device **device)
+{
+    *device = mg__cudart_here();
+    *out = (struct mg_stream){.order = default_order(stream)};
     if (is_default(stream))
-        return 0;
-    mg__cudart_lock();
-    struct object *o = find(stream, STREAM);
-    if (o)
-        *out = *o;
-    mg__cudart_unlock();
-    return o ? 0 : cudaErrorInvalidResourceHandle;
+        return true;
+    for (struct cudart_device *d = NULL; (d = mg__cudart_next(d)) != NULL;)
+        if (mg__stream_find(d->device, stream, out)) {
+            *device = d;
+            return true;
+        }
+    return false;
 }
 
 bool mg__cudart_stream_ok(const void *stream)
 {
-    struct object o;
+    struct mg_stream s;
+    struct cudart_device *device;
     mg__cudart_call.stream = stream_id(stream);
     mg__cudart_call.async = true;
-    if (look_up(stream, &o))
+    if (!look_up(stream, &s, &device))
         return false;
-    mg__cudart_call.device = o.device;
+    mg__cudart_call.device = device;
+    mg__cudart_call.order = s.order;
     return true;
+}
+
+/* ---- waiting ---- */
+int mg__cudart_waited(struct cudart_device *device, bool may)
+{
+    int error = atomic_load(&device->poison);
+    if (!error)
+        error = atomic_exchange(&device->late, 0);
+    return error ? error : may ? 0 : cudaErrorNotPermitted;
+}
+
+int mg__cudart_wait(void)
+{
+    struct cudart_device *device = mg__cudart_call.device;
+    return mg__cudart_waited(device, mg__queue_wait(device->device, mg__cudart_order()));
+}
+
+int mg__cudart_wait_all(struct cudart_device *device)
+{
+    return mg__cudart_waited(device, mg__queue_wait_all(device->device));
 }
 
 /* ---- streams ---- */
 int mg__cudaStreamCreateWithPriority(void **stream, unsigned flags, int priority)
 {
+    struct mg_stream *s;
     CUDART_ENTER();
-    if (!stream || flags > 1)
+    if (!stream || flags > NON_BLOCKING)
         return mg__cudart_done(cudaErrorInvalidValue);
     priority = priority > 0 ? 0 : priority < -5 ? -5 : priority; /* the range of an H100 */
-    return mg__cudart_done(make(stream, STREAM, flags, priority));
+    struct mg_device *d = mg__cudart_here()->device;
+    if (mg__stream_make(d, !(flags & NON_BLOCKING), priority, &s))
+        return mg__cudart_done(cudaErrorMemoryAllocation);
+    mg__check_stream_made(d->check, stream_id(s), s->order.blocking);
+    *stream = s;
+    return mg__cudart_done(0);
 }
 
 int mg__cudaStreamCreateWithFlags(void **stream, unsigned flags)
@@ -158,89 +117,140 @@ int mg__cudaStreamCreate(void **stream)
 int mg__cudaStreamDestroy(void *stream)
 {
     CUDART_ENTER();
-    return mg__cudart_done(is_default(stream) ? cudaErrorInvalidResourceHandle : destroy(stream, STREAM));
+    for (struct cudart_device *d = NULL; !is_default(stream) && (d = mg__cudart_next(d)) != NULL;)
+        if (mg__stream_drop(d->device, stream)) {
+            mg__check_stream_gone(d->device->check, stream_id(stream));
+            return mg__cudart_done(0);
+        }
+    return mg__cudart_done(cudaErrorInvalidResourceHandle);
 }
 
 int mg__cudaStreamSynchronize(void *stream)
 {
     CUDART_ENTER();
-    bool known = mg__cudart_stream_ok(stream);
-    if (known)
-        mg__check_host_waited(mg__cudart_call.device->device->check, stream_id(stream), false);
-    return mg__cudart_done(known ? 0 : cudaErrorInvalidResourceHandle);
+    if (!mg__cudart_stream_ok(stream))
+        return mg__cudart_done(cudaErrorInvalidResourceHandle);
+    int error = mg__cudart_wait();
+    mg__check_host_waited(mg__cudart_call.device->device->check, stream_id(stream), false);
+    return mg__cudart_done(error);
 }
 
 int mg__cudaStreamQuery(void *stream)
 {
-    return mg__cudaStreamSynchronize(stream);
+    CUDART_ENTER();
+    if (!mg__cudart_stream_ok(stream))
+        return mg__cudart_done(cudaErrorInvalidResourceHandle);
+    struct cudart_device *device = mg__cudart_call.device;
+    if (!mg__queue_over(device->device, mg__cudart_call.order))
+        return mg__cudart_done(cudaErrorNotReady);
+    mg__check_host_waited(device->device->check, stream_id(stream), false);
+    return mg__cudart_done(mg__cudart_waited(device, true));
 }
 
 int mg__cudaStreamGetFlags(void *stream, unsigned *flags)
 {
-    struct object o;
+    struct mg_stream s;
+    struct cudart_device *device;
     CUDART_ENTER();
-    int error = flags ? look_up(stream, &o) : cudaErrorInvalidValue;
-    if (!error)
-        *flags = o.flags;
-    return mg__cudart_done(error);
+    if (!flags)
+        return mg__cudart_done(cudaErrorInvalidValue);
+    if (!look_up(stream, &s, &device))
+        return mg__cudart_done(cudaErrorInvalidResourceHandle);
+    *flags = s.order.blocking ? 0 : NON_BLOCKING;
+    return mg__cudart_done(0);
 }
 
 int mg__cudaStreamGetPriority(void *stream, int *priority)
 {
-    struct object o;
+    struct mg_stream s;
+    struct cudart_device *device;
     CUDART_ENTER();
-    int error = priority ? look_up(stream, &o) : cudaErrorInvalidValue;
-    if (!error)
-        *priority = o.priority;
-    return mg__cudart_done(error);
+    if (!priority)
+        return mg__cudart_done(cudaErrorInvalidValue);
+    if (!look_up(stream, &s, &device))
+        return mg__cudart_done(cudaErrorInvalidResourceHandle);
+    *priority = s.order.priority;
+    return mg__cudart_done(0);
 }
 
 int mg__cudaStreamGetId(void *stream, unsigned long long *id)
 {
-    struct object o;
+    struct mg_stream s;
+    struct cudart_device *device;
     CUDART_ENTER();
-    int error = id ? look_up(stream, &o) : cudaErrorInvalidValue;
-    if (!error)
-        *id = o.id;
-    return mg__cudart_done(error);
+    if (!id)
+        return mg__cudart_done(cudaErrorInvalidValue);
+    if (!look_up(stream, &s, &device))
+        return mg__cudart_done(cudaErrorInvalidResourceHandle);
+    *id = s.order.stream ? s.order.stream : FIRST_ID;
+    return mg__cudart_done(0);
 }
 
-int mg__cudaStreamGetDevice(void *stream, int *device)
+int mg__cudaStreamGetDevice(void *stream, int *number)
 {
-    struct object o;
+    struct mg_stream s;
+    struct cudart_device *device;
     CUDART_ENTER();
-    int error = device ? look_up(stream, &o) : cudaErrorInvalidValue;
-    if (!error)
-        *device = (int)o.device->number;
-    return mg__cudart_done(error);
+    if (!number)
+        return mg__cudart_done(cudaErrorInvalidValue);
+    if (!look_up(stream, &s, &device))
+        return mg__cudart_done(cudaErrorInvalidResourceHandle);
+    *number = (int)device->number;
+    return mg__cudart_done(0);
 }
 
-/* The event as it is; NULL: there is none of that handle. */
-static bool event_of(void *event, struct object *out)
+/* A copy of the event, whose mark is kept. False: there is none of that handle. */
+static bool event_of(const void *handle, struct mg_event *out, struct cudart_device **device)
 {
-    mg__cudart_lock();
-    struct object *o = find(event, EVENT);
-    if (o)
-        *out = *o;
-    mg__cudart_unlock();
-    return o;
+    for (struct cudart_device *d = NULL; (d = mg__cudart_next(d)) != NULL;)
+        if (mg__event_find(d->device, handle, out)) {
+            *device = d;
+            return true;
+        }
+    return false;
+}
+
+static void put_back(const struct mg_event *event)
+{
+    if (event->mark)
+        mg__mark_release(event->mark);
 }
 
 /* Checks keep order within a device. An event that orders two devices counts as if the host had waited for the one, so
  * that nothing is claimed of what it did before. */
 int mg__cudaStreamWaitEvent(void *stream, void *event, unsigned flags)
 {
-    struct object e;
+    struct mg_event e;
+    struct cudart_device *of;
+    int error = 0;
     CUDART_ENTER();
-    if (!event_of(event, &e) || !mg__cudart_stream_ok(stream))
+    if (!event_of(event, &e, &of))
         return mg__cudart_done(cudaErrorInvalidResourceHandle);
-    if (flags > 1)
-        return mg__cudart_done(cudaErrorInvalidValue);
-    if (e.device == mg__cudart_call.device)
-        mg__check_event_waited(e.device->device->check, (uint64_t)(uintptr_t)event, stream_id(stream), false);
+    if (!mg__cudart_stream_ok(stream))
+        error = cudaErrorInvalidResourceHandle;
+    else if (flags > 1)
+        error = cudaErrorInvalidValue;
+    else if (e.mark && mg__queue_order(mg__cudart_call.device->device, mg__cudart_call.order, e.mark))
+        error = cudaErrorMemoryAllocation;
+    else if (of == mg__cudart_call.device)
+        mg__check_event_waited(of->device->check, (uint64_t)(uintptr_t)event, stream_id(stream), false);
     else
-        mg__check_host_waited(e.device->device->check, 0, true);
-    return mg__cudart_done(0);
+        mg__check_host_waited(of->device->check, 0, true);
+    put_back(&e);
+    return mg__cudart_done(error);
+}
+
+struct callback {
+    void (*function)(void *stream, int error, void *arg);
+    void *stream, *arg;
+    struct cudart_device *device;
+};
+
+static void call_back(void *arg)
+{
+    struct callback c = *(struct callback *)arg;
+    free(arg);
+    c.function(c.stream, atomic_load(&c.device->poison), c.arg);
 }
 
 int mg__cudaStreamAddCallback(void *stream, void (*callback)(void *, int, void *), void *arg, unsigned flags)
@@ -250,8 +260,14 @@ int mg__cudaStreamAddCallback(void *stream, void (*callback)(void *, int, void *
         return mg__cudart_done(cudaErrorInvalidValue);
     if (!mg__cudart_stream_ok(stream))
         return mg__cudart_done(cudaErrorInvalidResourceHandle);
-    callback(stream, 0, arg);
-    return mg__cudart_done(0);
+    struct callback *c = malloc(sizeof(*c));
+    if (!c)
+        return mg__cudart_done(cudaErrorMemoryAllocation);
+    *c = (struct callback){callback, stream, arg, mg__cudart_call.device};
+    enum mg_status status = mg__queue_host(c->device->device, mg__cudart_call.order, call_back, c);
+    if (status)
+        free(c);
+    return mg__cudart_done(mg__cudart_error_of(status));
 }
 
 int mg__cudaLaunchHostFunc(void *stream, void (*function)(void *), void *arg)
@@ -261,8 +277,8 @@ int mg__cudaLaunchHostFunc(void *stream, void (*function)(void *), void *arg)
         return mg__cudart_done(cudaErrorInvalidValue);
     if (!mg__cudart_stream_ok(stream))
         return mg__cudart_done(cudaErrorInvalidResourceHandle);
-    function(arg);
-    return mg__cudart_done(0);
+    enum mg_status status = mg__queue_host(mg__cudart_call.device->device, mg__cudart_call.order, function, arg);
+    return mg__cudart_done(mg__cudart_error_of(status));
 }
 
 int mg__cudaStreamIsCapturing(void *stream, int *status)
@@ -303,10 +319,14 @@ int mg__cudaStreamCopyAttributes(void *dst, void *src)
 /* ---- events ---- */
 int mg__cudaEventCreateWithFlags(void **event, unsigned flags)
 {
+    struct mg_event *e;
     CUDART_ENTER();
     if (!event || flags > 7 || ((flags & CU_EVENT_INTERPROCESS) && !(flags & CU_EVENT_NO_TIMING)))
         return mg__cudart_done(cudaErrorInvalidValue);
-    return mg__cudart_done(make(event, EVENT, flags, 0));
+    if (mg__event_make(mg__cudart_here()->device, flags, &e))
+        return mg__cudart_done(cudaErrorMemoryAllocation);
+    *event = e;
+    return mg__cudart_done(0);
 }
 
 int mg__cudaEventCreate(void **event)
@@ -317,7 +337,12 @@ int mg__cudaEventCreate(void **event)
 int mg__cudaEventDestroy(void *event)
 {
     CUDART_ENTER();
-    return mg__cudart_done(destroy(event, EVENT));
+    for (struct cudart_device *d = NULL; (d = mg__cudart_next(d)) != NULL;)
+        if (mg__event_drop(d->device, event)) {
+            mg__check_event_gone(d->device->check, (uint64_t)(uintptr_t)event);
+            return mg__cudart_done(0);
+        }
+    return mg__cudart_done(cudaErrorInvalidResourceHandle);
 }
 
 int mg__cudaEventRecordWithFlags(void *event, void *stream, unsigned flags)
@@ -327,15 +352,11 @@ int mg__cudaEventRecordWithFlags(void *event, void *stream, unsigned flags)
         return mg__cudart_done(cudaErrorInvalidValue);
     if (!mg__cudart_stream_ok(stream))
         return mg__cudart_done(cudaErrorInvalidResourceHandle);
-    mg__cudart_lock();
-    struct object *o = find(event, EVENT);
-    bool good = o && o->device == mg__cudart_call.device; /* the event and the stream are of one device */
-    if (good)
-        o->time = mg__time_ns();
-    mg__cudart_unlock();
-    if (good)
-        mg__check_event_recorded(mg__cudart_call.device->device->check, (uint64_t)(uintptr_t)event, stream_id(stream));
-    return mg__cudart_done(good ? 0 : cudaErrorInvalidResourceHandle);
+    struct mg_device *d = mg__cudart_call.device->device; /* the event and the stream are of one device */
+    enum mg_status status = mg__event_record(d, event, mg__cudart_call.order);
+    if (!status)
+        mg__check_event_recorded(d->check, (uint64_t)(uintptr_t)event, stream_id(stream));
+    return mg__cudart_done(status == MG_ERR_NOT_FOUND ? cudaErrorInvalidResourceHandle : mg__cudart_error_of(status));
 }
 
 int mg__cudaEventRecord(void *event, void *stream)
@@ -343,33 +364,57 @@ int mg__cudaEventRecord(void *event, void *stream)
     return mg__cudaEventRecordWithFlags(event, stream, 0);
 }
 
+static int event_over(void *event, bool wait)
+{
+    struct mg_event e;
+    struct cudart_device *of;
+    if (!event_of(event, &e, &of))
+        return cudaErrorInvalidResourceHandle;
+    bool may = !wait || !e.mark || mg__queue_wait_mark(of->device, e.mark);
+    bool over = !e.mark || atomic_load(&e.mark->over);
+    put_back(&e);
+    if (over)
+        mg__check_event_waited(of->device->check, (uint64_t)(uintptr_t)event, 0, true);
+    return !wait && !over ? cudaErrorNotReady : mg__cudart_waited(of, may);
+}
+
 int mg__cudaEventSynchronize(void *event)
 {
-    struct object e;
     CUDART_ENTER();
-    if (!event_of(event, &e))
-        return mg__cudart_done(cudaErrorInvalidResourceHandle);
-    mg__check_event_waited(e.device->device->check, (uint64_t)(uintptr_t)event, 0, true);
-    return mg__cudart_done(0);
+    return mg__cudart_done(event_over(event, true));
 }
 
 int mg__cudaEventQuery(void *event)
 {
-    return mg__cudaEventSynchronize(event);
+    CUDART_ENTER();
+    return mg__cudart_done(event_over(event, false));
+}
+
+static int elapsed(float *ms, const struct mg_event *a, const struct mg_event *b)
+{
+    if (!a->mark || !b->mark || a->device != b->device || ((a->flags | b->flags) & CU_EVENT_NO_TIMING))
+        return cudaErrorInvalidResourceHandle;
+    if (!atomic_load(&a->mark->over) || !atomic_load(&b->mark->over))
+        return cudaErrorNotReady;
+    *ms = (float)((double)(int64_t)(b->mark->time - a->mark->time) * 1e-6);
+    return 0;
 }
 
 int mg__cudaEventElapsedTime(float *ms, void *start, void *end)
 {
+    struct mg_event a, b;
+    struct cudart_device *of;
     CUDART_ENTER();
-    int error = ms ? 0 : cudaErrorInvalidValue;
-    mg__cudart_lock();
-    struct object *a = find(start, EVENT), *b = find(end, EVENT);
-    if (!error &&
-        (!a || !b || !a->time || !b->time || a->device != b->device || ((a->flags | b->flags) & CU_EVENT_NO_TIMING)))
-        error = cudaErrorInvalidResourceHandle;
-    if (!error)
-        *ms = (float)((double)(int64_t)(b->time - a->time) * 1e-6);
-    mg__cudart_unlock();
+    if (!ms)
+        return mg__cudart_done(cudaErrorInvalidValue);
+    int error = cudaErrorInvalidResourceHandle;
+    if (event_of(start, &a, &of)) {
+        if (event_of(end, &b, &of)) {
+            error = elapsed(ms, &a, &b);
+            put_back(&b);
+        }
+        put_back(&a);
+    }
     mg__cudart_note_times();
     return mg__cudart_done(error);
 }

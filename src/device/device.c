@@ -1,7 +1,7 @@
 /* device.c - a device made of its parts: the engine, the code generator, the observers that its options ask for, and
  * what goes from them into the report.
  */
-#include "device/device.h"
+#include "device/queue.h"
 
 #include "advise/advise.h"
 #include "jit/jit.h"
@@ -35,7 +35,7 @@ static void on_launch(void *arg, struct mg_report_launch *launch)
     launch->device = d->options.number;
     launch->regs = d->running->info.regs;
     launch->regs_from = d->running->regs_from;
-    launch->seconds = (double)(mg__time_ns() - d->began) * 1e-9;
+    launch->seconds = d->seconds;
     mg__report_launch(d->options.report, launch);
 }
 
@@ -120,6 +120,10 @@ enum mg_status mg__device_create(const struct mg_device_options *options, struct
         simt.progress_arg = d;
     }
     enum mg_status status = mg__simt_create(&simt, &d->simt);
+    if (!status)
+        status = mg__queue_create(d);
+    if (!status)
+        status = mg__streams_create(d);
     if (status)
         mg__diag_set(diag, status, "the simulated device could not be made: %s", mg_status_text(status));
     else
@@ -139,6 +143,8 @@ void mg__device_destroy(struct mg_device *d)
 {
     if (!d)
         return;
+    mg__queue_destroy(d->queue);
+    mg__streams_destroy(d);
     while (d->modules.count)
         mg__device_unload(d->modules.at[d->modules.count - 1]);
     mg__vec_free(&d->modules);

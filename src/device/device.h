@@ -6,8 +6,7 @@
  *
  * What a skin may read stands in the structures below; it changes nothing there but what is said to be its to change.
  * Memory is asked of the engine (mg__mem_alloc and its kin, `simt`), and what the host does is told to the checks
- * (`check`, which may be NULL). Everything is thread-safe but loading, unloading and looking kernels up, and launches:
- * a device does one at a time, and its skin sees to that.
+ * (`check`, which may be NULL). Everything is thread-safe but loading, unloading and looking kernels up.
  */
 #ifndef MG_DEVICE_H
 #define MG_DEVICE_H
@@ -21,6 +20,8 @@
 #include <stdatomic.h>
 
 struct mg_engine;
+struct mg_device_kernel;
+struct mg_device_outcome;
 
 /* ---- what a device is to be ---- */
 struct mg_device_options {
@@ -42,6 +43,10 @@ struct mg_device_options {
     bool advise;     /* count, and say what would make each launch faster */
     bool pictures;   /* records of what pictures are drawn from, of each kernel's first launch (runs interpreted) */
     bool progress;   /* records of the progress of long launches */
+    /* A launch that was pending when mg__queue_launch returned is over; on whatever thread. `skin` is the device's. */
+    void (*ended)(void *skin, const struct mg_device_kernel *kernel, const struct mg_device_outcome *outcome);
+    /* The thread runs this kernel from now on; NULL: none any more. */
+    void (*runs)(const struct mg_device_kernel *kernel);
     /* Recorded are launches of kernels whose name it finds, and the first so many; NULL: all. Devices share them. */
     const regex_t *only;
     _Atomic uint64_t *launches_left;
@@ -74,8 +79,10 @@ struct mg_device {
     struct mg_pictures *pictures;
     unsigned others; /* observers before that of pictures, which is left out where there is nothing to draw */
     struct mg_engine *engine;                       /* that compiles; NULL: all is interpreted */
-    const struct mg_device_kernel *running;         /* the launch under way, and when it began */
-    uint64_t began;
+    const struct mg_device_kernel *running;         /* of the launch that is being recorded, and how long it took */
+    double seconds;
+    struct mg_queue *queue;
+    struct mg_streams *streams;
     _Atomic uint64_t limits[MG_DEVICE_LIMITS];
     MG_VEC(struct mg_device_module *) modules;
     void *skin; /* the skin's own; nobody else touches it */
@@ -151,6 +158,43 @@ enum mg_status mg__device_allow(struct mg_device_kernel *kernel, uint64_t shared
 /* Blocks of so many threads that one SM holds at once, as cudaOccupancyMaxActiveBlocksPerMultiprocessor answers. */
 unsigned mg__device_resident(const struct mg_device_kernel *kernel, unsigned threads, uint64_t shared);
 
+/* ---- streams and events ---- */
+/* Where in the device's work something stands. Stream 0 is the legacy default stream, which is blocking: it waits for
+ * all blocking ones, and they for it. Of what can begin, the lowest priority does first. */
+struct mg_order {
+    uint64_t stream;
+    bool blocking;
+    int priority;
+};
+struct mg_stream {
+    struct mg_stream *next;
+    struct mg_device *device;
+    struct mg_order order; /* its number is the stream's in its process */
+};
+struct mg_mark { /* one record of an event; it goes with its last user */
+    atomic_uint uses;
+    atomic_bool over;
+    uint64_t time; /* when it was */
+};
+struct mg_event {
+    struct mg_event *next;
+    struct mg_device *device;
+    unsigned flags;       /* the skin's */
+    struct mg_mark *mark; /* the latest; NULL: never recorded */
+};
+uint64_t mg__stream_number(struct mg_device *device); /* of one that is no object: a thread's default stream */
+enum mg_status mg__stream_make(struct mg_device *device, bool blocking, int priority, struct mg_stream **stream);
+/* A handle that may be stale; a copy of what it stands for. False: there is none on the device. */
+bool mg__stream_find(struct mg_device *device, const void *handle, struct mg_stream *found);
+bool mg__stream_drop(struct mg_device *device, const void *handle); /* what it was given goes on */
+enum mg_status mg__event_make(struct mg_device *device, unsigned flags, struct mg_event **event);
+bool mg__event_find(struct mg_device *device, const void *handle, struct mg_event *found); /* its mark is kept */
+bool mg__event_drop(struct mg_device *device, const void *handle);
+enum mg_status mg__event_record(struct mg_device *device, const void *handle, struct mg_order order);
+void mg__streams_reset(struct mg_device *device); /* all streams and events of the device go */
+struct mg_mark *mg__mark_keep(struct mg_mark *mark);
+void mg__mark_release(struct mg_mark *mark);
+
 /* ---- launches ---- */
 struct mg_device_launch {
     struct mg_dim3 grid, block;
@@ -158,16 +202,39 @@ struct mg_device_launch {
     void *const *args; /* one pointer a parameter */
     bool cooperative;
     struct mg_dim3 cluster; /* 0: not named */
-    uint64_t stream; /* as the checks know it */
+    uint64_t stream;        /* as the checks know it */
+    struct mg_order order;
 };
 struct mg_device_outcome {
     enum mg_status status;
     enum mg_launch_fault refused; /* the limit that it broke: nothing ran */
+    bool pending;                 /* it is not over, and there is no outcome yet */
+    bool abandoned;               /* nobody waited for it, and it could not go on */
     struct mg_diag diag;          /* of a status that is not MG_OK; without the kernel's name */
 };
 /* Runs the kernel to its end, and records it. Returns outcome->status. */
 enum mg_status mg__device_launch(struct mg_device_kernel *kernel, const struct mg_device_launch *launch,
                                  struct mg_device_outcome *outcome);
+
+/* ---- the queue (queue.h) ---- */
+/* As far as it can go without others; all are thread-safe. `stay`: to its end. */
+enum mg_status mg__queue_launch(struct mg_device_kernel *kernel, const struct mg_device_launch *launch, bool stay,
+                                struct mg_device_outcome *outcome);
+/* What it has to wait for is over: it may as well be done at once. */
+bool mg__queue_clear(struct mg_device *device, struct mg_order order);
+/* `call(arg)` when its time comes, on whatever thread; a host function on a thread of its own. */
+enum mg_status mg__queue_call(struct mg_device *device, struct mg_order order, void (*call)(void *arg), void *arg);
+enum mg_status mg__queue_host(struct mg_device *device, struct mg_order order, void (*function)(void *arg), void *arg);
+enum mg_status mg__queue_record(struct mg_device *device, struct mg_order order, struct mg_mark *mark);
+enum mg_status mg__queue_order(struct mg_device *device, struct mg_order order, struct mg_mark *mark); /* behind it */
+bool mg__queue_over(struct mg_device *device, struct mg_order order); /* all that the stream was given */
+/* Wait. False: not on the thread of host functions, which others wait for. */
+bool mg__queue_wait(struct mg_device *device, struct mg_order order);
+bool mg__queue_wait_all(struct mg_device *device);
+bool mg__queue_wait_mark(struct mg_device *device, const struct mg_mark *mark);
+void mg__queue_break(struct mg_device *device); /* what is left is not run */
+/* All that can go on does, and what cannot is ended: the program is over, or the code is about to go. */
+void mg__queue_finish(struct mg_device *device);
 
 /* ---- the process ---- */
 struct mg_device_process { /* what its environment says: process.c has the list */

@@ -4,7 +4,7 @@
  * launch is refused for their number.
  */
 #include "advise/advise.h"
-#include "device/device.h"
+#include "device/queue.h"
 #include "picture/picture.h"
 
 /* The engine says "name: " first; whose kernel it is, is the caller's to say, as the program wrote it. */
@@ -28,20 +28,21 @@ static bool recorded(const struct mg_device_kernel *k)
 }
 
 /* A checked launch is not counted: its record says that it was there, and how it ended. */
-static void record_checked(const struct mg_device_kernel *k, const struct mg_device_launch *l, enum mg_status status)
+static void record_checked(const struct mg_device_taken *t)
 {
+    const struct mg_device_kernel *k = t->kernel;
     const struct mg_device *d = k->module->device;
     struct mg_report_launch record = {.kernel = k->name,
                                       .mangled = k->info.name,
                                       .device = d->options.number,
-                                      .grid = l->grid,
-                                      .block = l->block,
+                                      .grid = t->asked.grid,
+                                      .block = t->asked.block,
                                       .shared_static = k->info.shared_static,
-                                      .shared_dynamic = (uint32_t)l->shared,
+                                      .shared_dynamic = (uint32_t)t->asked.shared,
                                       .regs = k->info.regs,
                                       .regs_from = k->regs_from,
-                                      .status = status,
-                                      .seconds = (double)(mg__time_ns() - d->began) * 1e-9};
+                                      .status = t->status,
+                                      .seconds = t->seconds};
     mg__report_launch(d->options.report, &record);
 }
 
@@ -63,30 +64,6 @@ static void warn_once(void *context, const struct mg_diag *warning)
     k->module->device->options.warn(k->name, &diag);
 }
 
-static enum mg_status run(struct mg_device_kernel *k, const struct mg_device_launch *l,
-                          const struct mg_simt_launch *launch, struct mg_diag *diag)
-{
-    struct mg_device *d = k->module->device;
-    bool watched = recorded(k);
-    mg__simt_observe_enable(d->simt, watched);
-    if (d->pictures && watched)
-        mg__simt_observe_first(
-            d->simt, mg__pictures_wants(d->pictures, k->info.name, l->grid, l->block, l->shared) ? ~0u : d->others);
-    if (!watched)
-        mg__check_unobserved(d->check);
-    if (d->advise)
-        mg__advise_regs(d->advise, k->info.regs, k->regs_from, k->exact || k->assembled);
-    d->running = k;
-    d->began = mg__time_ns();
-    mg__check_begins(d->check, k->info.name, l->stream, false);
-    enum mg_status status = mg__simt_launch(d->simt, k->simt, launch, diag);
-    mg__check_ends(d->check);
-    if (watched && d->check)
-        record_checked(k, l, status);
-    d->running = NULL;
-    return status;
-}
-
 /* The values laid out as the kernel reads them. */
 static enum mg_status pack(const struct mg_device_kernel *k, void *const *args, unsigned char *params,
                            struct mg_diag *diag)
@@ -104,48 +81,151 @@ static enum mg_status pack(const struct mg_device_kernel *k, void *const *args, 
     return MG_OK;
 }
 
-enum mg_status mg__device_launch(struct mg_device_kernel *k, const struct mg_device_launch *l,
-                                 struct mg_device_outcome *out)
+static void describe(struct mg_device_taken *t)
+{
+    const struct mg_device_kernel *k = t->kernel;
+    const struct mg_device *d = k->module->device;
+    const struct mg_device_launch *l = &t->asked;
+    t->compiled = mg_arch_query(0, k->info.regs, k->info.shared_static, 0);
+    t->compiled.shared_optin = k->shared_optin;
+    t->compiled.carveout = k->carveout;
+    t->compiled.barriers = k->barriers;
+    t->simt = (struct mg_simt_launch){.grid = l->grid,
+                                      .block = l->block,
+                                      .shared = (uint32_t)MG_MIN(l->shared, UINT32_MAX),
+                                      .cooperative = l->cooperative,
+                                      .cluster = l->cluster.x ? l->cluster : k->cluster,
+                                      .cluster_non_portable = k->cluster_non_portable,
+                                      .compiled = &t->compiled,
+                                      .estimated = !k->exact,
+                                      .warn = d->options.strict || !d->options.warn ? NULL : warn_once,
+                                      .warn_context = t->kernel,
+                                      .patient = true};
+}
+
+static void free_taken(struct mg_device_taken *t)
+{
+    if (t->params != t->small)
+        free(t->params);
+    free(t);
+}
+
+enum mg_status mg__launch_take(struct mg_device_kernel *k, const struct mg_device_launch *l,
+                               struct mg_device_taken **taken, struct mg_device_outcome *out)
 {
     struct mg_device *d = k->module->device;
     struct mg_launch_shape shape;
-    unsigned char small[512], *params = small;
-    memset(out, 0, sizeof(*out));
-    struct mg_occupancy_query compiled = mg_arch_query(0, k->info.regs, k->info.shared_static, 0);
-    compiled.shared_optin = k->shared_optin;
-    compiled.carveout = k->carveout;
-    compiled.barriers = k->barriers;
-    struct mg_simt_launch launch = {.grid = l->grid,
-                                    .block = l->block,
-                                    .params = params,
-                                    .shared = (uint32_t)MG_MIN(l->shared, UINT32_MAX),
-                                    .cooperative = l->cooperative,
-                                    .cluster = l->cluster.x ? l->cluster : k->cluster,
-                                    .cluster_non_portable = k->cluster_non_portable,
-                                    .compiled = &compiled,
-                                    .estimated = !k->exact,
-                                    .warn = d->options.strict || !d->options.warn ? NULL : warn_once,
-                                    .warn_context = k};
-    out->refused = mg__simt_check(k->simt, &launch, &shape, &out->diag);
+    struct mg_device_taken *t = malloc(sizeof(*t));
+    size_t size = k->info.param_size;
+    if (!t)
+        return out->status = mg__diag_set(&out->diag, MG_ERR_NOMEM, "no host memory for a launch");
+    *t = (struct mg_device_taken){.kernel = k, .asked = *l};
+    t->params = size > sizeof(t->small) ? calloc(1, size) : t->small;
+    describe(t);
+    t->simt.params = t->params;
+    out->refused = mg__simt_check(k->simt, &t->simt, &shape, &out->diag);
     if (out->refused) {
         drop_name(k, &out->diag);
         mg__check_refused(d->check, k->info.name, &d->arch, &shape, out->refused, out->diag.message);
-        return out->status = out->diag.status;
+        out->status = out->diag.status;
+    } else if (!t->params) {
+        out->status = mg__diag_set(&out->diag, MG_ERR_NOMEM, "no host memory for a launch");
+    } else {
+        out->status = pack(k, l->args, t->params, &out->diag);
     }
-    if (k->info.param_size > sizeof(small) && !(params = malloc(k->info.param_size)))
-        return out->status = mg__diag_set(&out->diag, MG_ERR_NOMEM, "no host memory for a launch");
-    memset(params, 0, k->info.param_size);
-    launch.params = params;
+    if (out->status) {
+        drop_name(k, &out->diag);
+        free_taken(t);
+        return out->status;
+    }
     if (k->reads_clock)
         mg__report_note(d->options.report, "the clock that kernels read (clock, clock64) counts the simulator's steps "
                                            "and no GPU's cycles; the other counts are a GPU's");
-    out->status = pack(k, l->args, params, &out->diag);
-    if (!out->status)
-        out->status = run(k, l, &launch, &out->diag);
-    if (params != small)
-        free(params);
+    t->watched = recorded(k);
+    *taken = t;
+    return MG_OK;
+}
+
+static enum mg_status begin(struct mg_device_taken *t, struct mg_diag *diag)
+{
+    const struct mg_device_kernel *k = t->kernel;
+    struct mg_device *d = k->module->device;
+    mg__simt_observe_enable(d->simt, t->watched);
+    if (d->pictures && t->watched) {
+        const struct mg_device_launch *l = &t->asked;
+        bool wanted = mg__pictures_wants(d->pictures, k->info.name, l->grid, l->block, l->shared);
+        mg__simt_observe_first(d->simt, wanted ? ~0u : d->others);
+    }
+    if (!t->watched)
+        mg__check_unobserved(d->check);
+    if (d->advise)
+        mg__advise_regs(d->advise, k->info.regs, k->regs_from, k->exact || k->assembled);
+    t->began = mg__time_ns();
+    return mg__simt_begin(d->simt, k->simt, &t->simt, &t->run, diag);
+}
+
+bool mg__launch_turn(struct mg_device_taken *t, struct mg_queue *q, bool *moved, struct mg_device_outcome *out)
+{
+    const struct mg_device_kernel *k = t->kernel;
+    const struct mg_device_options *o = &k->module->device->options;
+    uint64_t start = 0;
+    memset(out, 0, sizeof(*out));
+    if (t->rested) {
+        start = mg__time_ns();
+        mg__simt_excuse(t->run, q->useful - t->useful);
+    } else {
+        t->status = begin(t, &out->diag);
+        start = t->began;
+    }
+    if (o->runs)
+        o->runs(k);
+    bool over = !t->run || mg__simt_turn(t->run, moved);
+    if (o->runs)
+        o->runs(NULL);
+    uint64_t now = mg__time_ns();
+    q->useful += *moved ? now - start : 0;
+    t->useful = q->useful;
+    t->rested = !over || t->rested;
+    if (!over)
+        return false;
+    t->seconds = (double)(now - t->began) * 1e-9;
+    if (t->run) {
+        t->status = mg__simt_status(t->run, &out->diag);
+        out->abandoned = mg__simt_abandoned(t->run);
+    }
+    out->status = t->status;
     if (out->status && !out->diag.message[0])
         mg__diag_set(&out->diag, out->status, "%s", mg_status_text(out->status));
     drop_name(k, &out->diag);
-    return out->status;
+    return true;
+}
+
+/* The checks keep the order that the program states. A launch that rested may have waited for others beside it, in ways
+ * that they do not follow: nothing is claimed of it and what went on meanwhile. */
+void mg__launch_end(struct mg_device_taken *t)
+{
+    struct mg_device *d = t->kernel->module->device;
+    if (t->rested)
+        mg__check_host_waited(d->check, 0, true);
+    mg__check_begins(d->check, t->kernel->info.name, t->asked.stream, false);
+    if (d->advise)
+        mg__advise_regs(d->advise, t->kernel->info.regs, t->kernel->regs_from,
+                        t->kernel->exact || t->kernel->assembled);
+    d->running = t->kernel;
+    d->seconds = t->seconds;
+    if (t->run)
+        mg__simt_end(t->run);
+    d->running = NULL;
+    mg__check_ends(d->check);
+    if (t->rested)
+        mg__check_host_waited(d->check, 0, true);
+    if (t->watched && t->began && d->check)
+        record_checked(t);
+    free_taken(t);
+}
+
+enum mg_status mg__device_launch(struct mg_device_kernel *kernel, const struct mg_device_launch *launch,
+                                 struct mg_device_outcome *outcome)
+{
+    return mg__queue_launch(kernel, launch, true, outcome);
 }

@@ -148,6 +148,9 @@ static void set_workers(struct mg_run *run, const struct mg_simt_launch *l, unsi
     uint32_t threads = l->block.x * l->block.y * l->block.z;
     unsigned per_sm = mg__arch_blocks_per_sm(s->arch, threads, regs, run->shared_total);
     bool ordered = p->ordered || l->cooperative;
+    uint32_t warps = (threads + 31) / 32;
+    const uint32_t takes[4] = {1, warps, warps * 32 * regs, run->shared_total + s->arch->shared_reserved};
+    memcpy(run->takes, takes, sizeof takes);
     run->fit = MG_MAX(s->arch->board->sm_count * MG_MAX(per_sm, 1) / run->cluster_size, 1);
     run->serial = ordered || mg__pool_workers(s->pool) == 1 || run->nclusters == 1;
     run->nworkers = run->serial ? 1 : (unsigned)MG_MIN(mg__pool_workers(s->pool), run->nclusters);
@@ -247,26 +250,51 @@ static enum mg_status begin(struct mg_simt *s, struct mg_simt_kernel *k, const s
 }
 
 /* ---- what is under way ---- */
-enum { WHOLE = 1 << 20 }; /* the parts that a device is divided into */
-
-/* Clusters of this launch that fit on the device beside those that others have there. */
-static void set_resident(struct mg_run *run)
+/* Blocks like those of the launch for which an SM has room. */
+static uint32_t room_of(const uint32_t left[4], const struct mg_run *run)
 {
-    uint64_t used = 0;
+    uint32_t room = UINT32_MAX;
+    for (unsigned i = 0; i < 4; i++)
+        if (run->takes[i])
+            room = MG_MIN(room, left[i] / run->takes[i]);
+    return room;
+}
+
+/* Clusters of this launch that fit on the device beside those that others have there, which lie on its SMs one after
+ * the other. */
+static enum mg_status set_resident(struct mg_run *run)
+{
+    const struct mg_arch *a = run->simt->arch;
+    const uint32_t whole[4] = {a->max_blocks_sm, a->max_warps_sm, a->regs_sm, a->shared_sm};
+    uint32_t sms = a->board->sm_count, sm = 0;
+    uint64_t room = 0, least = run->begun ? run->workers[0].held : run->asked.patient ? 0 : 1;
+    uint32_t(*left)[4] = malloc(sms * sizeof *left);
+    if (!left)
+        return MG_ERR_NOMEM;
+    for (uint32_t i = 0; i < sms; i++)
+        memcpy(left[i], whole, sizeof whole);
     for (const struct mg_run *r = run->simt->open; r; r = r->next_open)
-        if (r != run)
-            used += ((uint64_t)r->workers[0].held * WHOLE + r->fit - 1) / r->fit;
-    uint64_t room = (uint64_t)run->fit * (WHOLE - MG_MIN(used, WHOLE)) / WHOLE;
-    uint64_t least = run->begun ? run->workers[0].held : run->asked.patient ? 0 : 1;
-    run->resident = (uint32_t)MG_MAX(room, least);
+        for (uint64_t n = r == run ? 0 : (uint64_t)r->workers[0].held * r->cluster_size, looked = 0; n && looked < sms;
+             sm = (sm + 1) % sms) {
+            looked++;
+            if (!room_of(left[sm], r))
+                continue;
+            for (unsigned i = 0; i < 4; i++)
+                left[sm][i] -= r->takes[i];
+            looked = 0;
+            n--;
+        }
+    for (uint32_t i = 0; i < sms; i++)
+        room += room_of(left[i], run);
+    free(left);
+    run->resident = (uint32_t)MG_MAX(MG_MIN(room / run->cluster_size, run->fit), least);
+    return MG_OK;
 }
 
 static bool take_turn(struct mg_run *run)
 {
     struct mg_simt *s = run->simt;
-    if (s->open)
-        set_resident(run);
-    else
+    if (!s->open || set_resident(run) != MG_OK)
         run->resident = run->fit;
     if (!run->begun && !run->resident) {
         run->moved = false;
@@ -274,9 +302,9 @@ static bool take_turn(struct mg_run *run)
     }
     if (!run->begun) {
         run->begun = true;
+        run->abandoned = false;
         run->last_progress = mg__time_ns();
-        if (s->options.timeout_ms)
-            run->deadline = run->last_progress + s->options.timeout_ms * 1000000ull;
+        run->deadline = s->options.timeout_ms ? run->last_progress + s->options.timeout_ms * 1000000ull : 0;
         run->next_open = s->open;
         s->open = run;
     }
@@ -338,6 +366,16 @@ void mg__simt_abandon(struct mg_run *run)
 {
     run->abandoned = true;
     atomic_store(&run->deadline, 1);
+}
+
+bool mg__simt_begun(const struct mg_run *run)
+{
+    return run->begun;
+}
+
+bool mg__simt_abandoned(const struct mg_run *run)
+{
+    return run->abandoned;
 }
 
 enum mg_status mg__simt_launch(struct mg_simt *simt, struct mg_simt_kernel *kernel, const struct mg_simt_launch *l,

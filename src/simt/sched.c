@@ -65,6 +65,7 @@ static bool begin_next(struct mg_worker *worker, uint32_t *at)
     }
     worker->next++;
     worker->held++;
+    worker->idle = 0;
     *at = slot;
     return true;
 }
@@ -84,16 +85,18 @@ static bool cluster_done(struct mg_worker *worker, struct mg_cluster *c)
 {
     c->busy = false;
     worker->held--;
+    worker->idle = 0;
     uint64_t done = atomic_fetch_add_explicit(&worker->done, 1, memory_order_relaxed) + 1;
     return ((done & 15) != 0 || !mg__out_of_time(worker, c)) && mg__worker_rise(worker);
 }
 
 /* ---- turns of a launch ---- */
 /* A turn ends after so many shares in which blocks only polled, more by some for each block, or after so many slices.
- */
-#define IDLE 64u
+ * The first one is to tell a launch that waits for others from one whose blocks wait for one another. */
+#define IDLE_FIRST 64u
+#define IDLE 4u
 #define IDLE_HELD 4u
-#define SLICES 4096u
+#define SLICES 1024u
 
 static uint64_t executed(const struct mg_worker *worker, uint32_t segment)
 {
@@ -102,9 +105,10 @@ static uint64_t executed(const struct mg_worker *worker, uint32_t segment)
 
 void mg__share_over(struct mg_worker *worker, bool idle, uint64_t slices)
 {
-    uint32_t most = IDLE + IDLE_HELD * worker->held, n = worker->run->program->nsegments;
+    uint32_t least = worker->run->rested ? IDLE : IDLE_FIRST;
+    uint32_t most = least + IDLE_HELD * worker->held, n = worker->run->program->nsegments;
     worker->idle = idle ? worker->idle + 1 : 0;
-    worker->spent += slices;
+    worker->spent += idle ? 0 : slices;
     if (worker->idle == most / 2 && !worker->seen)
         worker->seen = calloc(2 * (size_t)n + 1, sizeof *worker->seen);
     for (uint32_t s = 0; worker->idle == most / 2 && worker->seen && s < n; s++)
@@ -231,6 +235,7 @@ bool mg__run(struct mg_run *run)
     mg__pool_run(run->simt->pool, run->nworkers, work, run);
     if (!first->ended) {
         run->moved = has_moved(first);
+        run->rested = true;
         return false;
     }
     sum_up(run);

@@ -470,9 +470,10 @@ struct mg_run {
     bool cluster_named;   /* by the kernel or the launch */
     uint64_t nclusters;
     uint32_t fit;         /* clusters that the device holds at once */
+    uint32_t takes[4];    /* a block, of its SM: blocks, warps, registers, bytes of shared memory */
     uint32_t resident;    /* most that have begun and not ended: what others leave of those */
     struct mg_run *next_open; /* of the launches that have begun and not ended */
-    bool begun;
+    bool begun, rested;   /* it has; a turn of it has ended before */
     bool patient;         /* its turn may end before it does */
     bool moved;           /* in its last turn it did more than wait */
     bool abandoned;       /* nobody waits for it any more */

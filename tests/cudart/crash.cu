@@ -29,8 +29,8 @@ __global__ void touch(int *p)
 
 __global__ void spin(volatile int *p)
 {
-    while (*p == 0)
-        ;
+    for (unsigned i = 1; i != 0; i += 2) /* for ever, and it waits for nobody: the launch does not return */
+        p[blockIdx.x] = i;
 }
 
 static sigjmp_buf back;
@@ -61,7 +61,7 @@ int main(int, char **argv)
         pthread_t other;
         launcher = pthread_self();
         pthread_create(&other, nullptr, abort_launcher, nullptr);
-        spin<<<1, 32>>>(p);
+        spin<<<2, 32>>>(p);
     } else if (!strcmp(what, "handled")) {
         signal(SIGSEGV, handler);
         if (!sigsetjmp(back, 1))
