@@ -173,6 +173,7 @@ struct mg_session {
     struct mg_report_device device;
     struct mg_advices advices;
     struct mg_picture_rows pictures;
+    struct mg_strbuf error_objects; /* as in the report, commas between */
     struct mg_machine machine; /* profile */
     struct mg_findings findings, suppressed; /* in order, once the run is over */
     uint64_t launches, errors, damaged;

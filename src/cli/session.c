@@ -498,7 +498,7 @@ int mg__session_run(struct mg_session *s, const struct mg_cli_options *o, int *s
         fprintf(stderr, "margay: warning: damaged records of the run, missing here: %llu\n",
                 (unsigned long long)s->damaged);
     mg__strbuf_free(&run.line);
-    mg__strbuf_free(&run.errors);
+    s->error_objects = run.errors;
     mg__strbuf_free(&run.warnings);
     mg__vec_free(&run.held);
     mg__arena_free(&run.held_arena);
@@ -521,5 +521,6 @@ void mg__session_free(struct mg_session *s)
     mg__findings_free(&s->suppressed);
     mg__advices_free(&s->advices);
     mg__pictures_free(&s->pictures);
+    mg__strbuf_free(&s->error_objects);
     mg__machine_free(&s->machine);
 }

@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-enum { SPACES = 2, MOST_WARPS = 32, MOST_IN_FLIGHT = 64 };
+enum { SPACES = 2, MOST_WARPS = 32, MOST_IN_FLIGHT = 64, WIDEST = 32 }; /* bytes a lane; more is a bulk copy */
 enum { SHARED, GLOBAL };
 
 struct worst { /* of an instruction in one space */
@@ -164,7 +164,7 @@ static void on_access(void *worker, struct mg_access *a)
     struct worker *w = worker;
     const struct launch *l = w->launch;
     struct mg_model_access as;
-    if (a->insn >= l->info->ninsns || (a->space != MG_SPACE_SHARED && a->space != MG_SPACE_GLOBAL))
+    if (a->width > WIDEST || a->insn >= l->info->ninsns || (a->space != MG_SPACE_SHARED && a->space != MG_SPACE_GLOBAL))
         return;
     unsigned space = a->space == MG_SPACE_SHARED ? SHARED : GLOBAL;
     if (a->kind == MG_ACCESS_CP_ASYNC && space == SHARED)

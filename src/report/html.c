@@ -175,14 +175,19 @@ static bool belongs(const struct page *p, const struct mg_picture_row *row, cons
             (same(row->grid, k->grid) && same(row->block, k->block) && row->shared_dynamic == k->shared_dynamic));
 }
 
-/* A list cut to so many. */
-static void cut(json_t *object, const char *key, size_t most, const char *left_out)
+static void cut(json_t *list, size_t most)
+{
+    while (json_array_size(list) > most)
+        json_array_remove(list, json_array_size(list) - 1);
+}
+
+/* A list cut to so many, and the rest counted. */
+static void cut_list(json_t *object, const char *key, size_t most, const char *left_out)
 {
     json_t *list = json_object_get(object, key);
     size_t n = json_array_size(list);
     json_int_t before = json_integer_value(json_object_get(object, left_out));
-    while (json_array_size(list) > most)
-        json_array_remove(list, json_array_size(list) - 1);
+    cut(list, most);
     if (n > most)
         json_object_set_new(object, left_out, json_integer(before + (json_int_t)(n - most)));
 }
@@ -198,9 +203,9 @@ static json_t *picture_of(struct page *p, const struct mg_tally_kernel *k, size_
     if (!picture)
         return json_null();
     if (size_of(picture) > *room)
-        cut(picture, "ptx", 0, "ptx_left_out");
+        cut_list(picture, "ptx", 0, "ptx_left_out");
     if (size_of(picture) > *room)
-        cut(picture, "accesses", FEW_ACCESSES, "accesses_left_out");
+        cut_list(picture, "accesses", FEW_ACCESSES, "accesses_left_out");
     if (size_of(picture) > *room) {
         json_decref(picture);
         return json_null();
@@ -348,6 +353,20 @@ static void add_advice(struct page *p)
     set_number(p, p->root, "advice_left_out", left_out);
 }
 
+static void add_errors(struct page *p)
+{
+    struct mg_strbuf text = {0};
+    json_t *list = NULL, *one;
+    size_t i;
+    if (mg__strbuf_printf(&text, "[%s]", p->given->errors ? p->given->errors : ""))
+        list = json_loads(text.at, 0, NULL);
+    mg__strbuf_free(&text);
+    json_array_foreach(list, i, one) see(p, one, "file", "line");
+    if (list)
+        cut(list, MOST_FINDINGS);
+    set(p, p->root, "errors", list);
+}
+
 /* ---- the page ---- */
 static void add_kernels(struct page *p)
 {
@@ -358,7 +377,7 @@ static void add_kernels(struct page *p)
         json_t *kernel = kernel_of(p, tally->kernels.at[i]);
         used += size_of(kernel);
         if (used > BUDGET / 2)
-            cut(kernel, "lines", FEW_LINES, "lines_left_out");
+            cut_list(kernel, "lines", FEW_LINES, "lines_left_out");
         push(p, kernels, kernel);
     }
     size_t fixed = used + SOURCE_BUDGET + ADVICE_BUDGET + (strlen(mg_html_script) + strlen(mg_html_draw)) * 2;
@@ -415,6 +434,7 @@ bool mg__render_html(const struct mg_page *given, struct mg_strbuf *out)
     add_kernels(&p);
     add_findings(&p);
     add_advice(&p);
+    add_errors(&p);
     add_files(&p);
     char *json = p.ok ? json_dumps(p.root, JSON_COMPACT) : NULL;
     bool ok = json && put_page(out, json);

@@ -257,6 +257,7 @@ struct mg_page {
     const struct mg_findings *findings; /* these may be NULL */
     const struct mg_advices *advices;   /* read */
     const struct mg_picture_rows *pictures;
+    const char *errors; /* JSON objects, commas between */
     /* Appends what limits the kernel's occupancy, a JSON object; nothing where that is not known. May be NULL. */
     bool (*occupancy)(void *arg, const struct mg_tally_kernel *kernel, struct mg_strbuf *out);
     void *arg;

@@ -188,6 +188,24 @@ class Page(unittest.TestCase):
         self.assertGreater(len(whole), 10)
         self.assertTrue(all(not k["picture"] or k["picture"]["ptx"] or k["picture"]["ptx_left_out"] for k in data["kernels"]))
 
+    def html_goes_to_standard_output(self):
+        script = self.dir / "quiet.sh"
+        script.write_text("#!/bin/sh\necho of the program\n")
+        script.chmod(0o755)
+        done = subprocess.run([MARGAY, "profile", "--html", "-", script], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(done.stdout.startswith("<!doctype html>") and done.stdout.endswith("</html>\n"))
+        self.assertIn("of the program", done.stderr)
+        self.assertEqual(json.loads(Data(done.stdout).data)["kernels"], [])
+
+    def html_tells_errors(self):
+        file = self.source()
+        error = {"record": "error", "kernel": "k(int*)", "status": "MG_ERR_ADDRESS", "message": HOSTILE, "file": file, "line": 7, "column": 1,
+                 "excerpt": "", "hint": "look there", "inlined_file": "", "inlined_line": 0}
+        _, data, parsed = self.make([error])
+        self.assertEqual((data["errors"][0]["message"], data["errors"][0]["line"]), (HOSTILE, 7))
+        self.assertEqual(parsed.scripts, 2)
+
     def html_cannot_be_written(self):
         done = subprocess.run([MARGAY, "profile", "--html", "/nowhere/page.html", "true"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 2)

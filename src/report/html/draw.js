@@ -105,7 +105,7 @@ function drawSectors(record, access) {
       for (let b = Math.max(l.at, s * size); b < Math.min(l.at + access.width, (s + 1) * size); b++) use.bytes.add(b);
       touched.set(s, use);
     }
-  const rows = [...new Set([...touched.keys()].map(s => Math.floor(s / columns)))].sort((a, b) => a - b);
+  const rows = [...new Set([...touched.keys()].map(s => Math.floor(s / columns)))].sort((a, b) => a - b).slice(0, 128);
   const high = 34, wide = 210, left = 110;
   const draw = svg('svg', {viewBox: `0 0 ${left + columns * wide + 10} ${24 + rows.length * high}`, role: 'img'});
   draw.append(svg('title', {}, `${touched.size} sectors in ${rows.length} lines`), label(left - 8, 14, 'byte', 'right dim'));

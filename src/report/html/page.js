@@ -109,7 +109,9 @@ function showKernels() {
     el('tbody', {}, rows));
   const host = data.findings.filter(f => !f.mangled).map(f => el('div', {class: 'note'}, el('div', {class: f.severity},
     el('b', {}, `${f.severity}: `), `${f.check}/${f.kind} at ${where(f.file, f.line)}: ${f.message} `, el('i', {}, f.advice))));
-  document.getElementById('kernels').replaceChildren(el('h2', {}, plural(data.kernels.length, 'kernel')),
+  const errors = data.errors.map(e => el('div', {class: 'note'}, el('div', {class: 'error'}, el('b', {}, 'error: '),
+    `${e.kernel ? e.kernel + ': ' : ''}${e.message} `, e.line ? placeLink(e.file, e.line) : null, e.hint ? el('p', {}, e.hint) : null)));
+  document.getElementById('kernels').replaceChildren(...errors, el('h2', {}, plural(data.kernels.length, 'kernel')),
     el('div', {class: 'list', tabindex: 0}, table), ...(more ? [more] : []), ...(host.length ? [el('h3', {}, 'Of the host'), ...host] : []));
 }
 
