@@ -206,6 +206,8 @@ struct launch {
     struct region **regions; /* by launch allocation; NULL: none of ours (the engine's own) */
     struct tally tally;
     unsigned workers;
+    size_t shared_units;
+    bool polls; /* an instruction waits in a loop for a flag */
     bool ordered, race, init, bounds, barrier, pedantic;
     /* grid.c */
     uint32_t block_shift, block_bits, site_bits, epoch_bits, kind_bits;
@@ -231,6 +233,11 @@ struct meeting { /* at one barrier */
     uint32_t insn, count, arrived;
     struct actor who;
 };
+struct far_use { /* of a unit of shared memory, by another block of the cluster since they all met */
+    uint64_t unit;
+    uint32_t insn;
+    struct actor who;
+};
 struct block {
     bool busy;
     uint64_t linear;
@@ -242,6 +249,9 @@ struct block {
     bool hollow; /* there are such */
     struct segments segments;
     struct meeting meetings[16];
+    uint32_t met;             /* when the blocks of the cluster met last */
+    MG_VEC(struct far_use) far;
+    uint32_t *far_at;         /* by unit, of reads and of writes: the first in `far`, + 1 */
     uint32_t exited; /* threads */
     struct {
         uint32_t insn;

@@ -76,6 +76,7 @@ static void settle(const struct launch *l, struct occurrence *o)
     case KIND_RACE_WRITE_WRITE:
     case KIND_RACE_SAME_VALUE:
     case KIND_RACE_BLOCKS_WRITE_WRITE:
+    case KIND_RACE_CLUSTER:
         orient_writes(info, o);
         break;
     case KIND_BARRIER_DIFFERENT: { /* in the order of the text, whoever came first */

@@ -1,7 +1,7 @@
 /* launch.c - what the checker keeps for a launch, its workers and the blocks in flight: made, cleared, added up and
  * freed. What is done with it, access by access, is in watch.c.
  */
-#include "check/check_priv.h"
+#include "check/watch.h"
 
 /* ---- blocks ---- */
 static size_t shared_units(const struct launch *l)
@@ -24,6 +24,8 @@ static void free_block(struct block *b, uint32_t nwarps)
     free(b->holes);
     mg__vec_free(&b->origins);
     mg__vec_free(&b->stuck);
+    mg__vec_free(&b->far);
+    free(b->far_at);
     free(b);
 }
 
@@ -44,7 +46,7 @@ static struct block *make_block(const struct launch *l)
         return NULL;
     b->order = mg__order_new();
     b->local = calloc(MG_ORDER_WARPS, sizeof(*b->local));
-    if (!b->order || !mg__shadow_make(&b->shared, shared_units(l)) || !b->local) {
+    if (!b->order || !mg__shadow_make(&b->shared, l->shared_units) || !b->local) {
         free_block(b, MG_ORDER_WARPS);
         return NULL;
     }
@@ -69,7 +71,7 @@ void mg__block_begin(struct worker *w, uint64_t linear)
     b->busy = true;
     b->linear = linear;
     bool goes_on = mg__order_begin(b->order, threads_of(l));
-    mg__shadow_begin(&b->shared, shared_units(l), !goes_on);
+    mg__shadow_begin(&b->shared, l->shared_units, !goes_on);
     for (uint32_t k = 0; k < warps_of(l); k++)
         if (b->local[k])
             memset(b->local[k], 0, mg__block_local_words(l) * 8 * 32);
@@ -80,6 +82,8 @@ void mg__block_begin(struct worker *w, uint64_t linear)
     b->hollow = false;
     memset(b->meetings, 0, sizeof(b->meetings));
     memset(b->waits, 0, sizeof(b->waits));
+    mg__cluster_met(b);
+    b->met = b->order->begin;
     b->exited = 0;
     b->left.insn = NO_INSN;
     w->current = b;
@@ -182,6 +186,7 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
         end_launch(l);
         return MG_ERR_NOMEM;
     }
+    l->shared_units = shared_units(l);
     uint32_t frame = frame_end(info->func);
     for (uint32_t k = 0; k < info->ninsns; k++) {
         struct site *s = &l->code.sites[k];
@@ -189,6 +194,7 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
             s->object_end = frame;
         bool known = s->source.kind == MG_FLOW_VARIABLE && s->source.var->space == MG_SPACE_SHARED && s->object >= 0;
         s->plain_read = s->number && s->reads && !s->writes && !s->atomic && !s->async && s->class == MG_ORDER_PLAIN;
+        l->polls |= s->number && s->class == MG_ORDER_POLL && !s->letter;
         s->lo = known ? info->shared_vars[s->object].offset : 0;
         s->hi = known ? s->lo + info->shared_vars[s->object].size : UINT64_MAX;
     }

@@ -66,6 +66,11 @@ static bool say_race(const struct launch *l, const struct occurrence *o, const c
         if (o->value[0])
             why = "the flag between the two has no fence";
         break;
+    case KIND_RACE_CLUSTER:
+        first = l->code.sites[o->insn].writes ? "writes" : "reads";
+        second = o->other != NO_INSN && l->code.sites[o->other].writes ? "writes" : "reads";
+        why = "no barrier of the cluster lies between";
+        break;
     case KIND_RACE_LETTER:
         first = l->code.sites[o->insn].writes ? "writes" : "reads";
         second = o->other != NO_INSN && l->code.sites[o->other].writes ? "writes" : "reads";

@@ -70,6 +70,8 @@ static void race_shared(const struct cells *c, uint32_t mask, int32_t object)
         for (uint64_t u = first >> c->unit; u <= last >> c->unit; u++) {
             uint64_t base = object >= 0 ? c->l->info->shared_vars[object].offset : 0;
             unsigned from = (unsigned)((u << c->unit) - first);
+            if (c->b->far.count && c->l->race)
+                mg__cluster_meets(c->w, c->b, u, c->a, lane);
             mg__cells_touch(c, &c->b->shared.rows[u / 32], u % 32, u | 1ull << 63, me, lane, from, object,
                             (u << c->unit) - base, &told);
         }
@@ -115,7 +117,7 @@ bool mg__shared_quick(struct worker *w, struct block *b, struct mg_access *a, co
     const struct launch *l = w->launch;
     const unsigned unit = l->code.unit_shared;
     uint64_t least, most;
-    if (b->order->partial || b->hollow || (a->follow && *a->follow) || site->async ||
+    if (b->order->partial || b->hollow || b->far.count || (a->follow && *a->follow) || site->async ||
         (site->class != MG_ORDER_PLAIN && !site->atomic))
         return false;
     mg__access_reach(a, &least, &most);
@@ -189,24 +191,5 @@ void mg__shared_watch(struct worker *w, struct block *b, struct mg_access *a, co
         if (site->own_fence)
             mg__order_fence(b->order, a->warp);
         mg__flags_publish(l, b, a, MG_SPACE_SHARED);
-    }
-}
-
-/* Another block of the cluster reaches this shared memory. What orders the two is not looked at; what was written is
- * written, as if before the last barrier. */
-void mg__cluster_watch(struct worker *w, struct mg_access *a, const struct site *site)
-{
-    struct block *b = mg__watch_block(w, a->target);
-    unsigned unit = w->launch->code.unit_shared;
-    if (!b || !site->writes || !b->shared.rows)
-        return;
-    mg__access_lanes(a);
-    mg__shadow_settle(b->order, &b->shared);
-    for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
-        uint64_t first = a->address[__builtin_ctz(rest)] >> unit,
-                 last = (a->address[__builtin_ctz(rest)] + a->width - 1) >> unit;
-        for (uint64_t u = first; u <= last; u++)
-            b->shared.rows[u / 32].w_time[u % 32] = b->order->floor;
-        mg__shadow_changed(b->order, &b->shared, first, last);
     }
 }

@@ -100,7 +100,7 @@ static inline bool quick_read(struct worker *w, const struct mg_access *a)
     const struct site *site = &l->code.sites[a->insn];
     struct block *b = w->current;
     if (!a->pattern || a->space != MG_SPACE_SHARED || !site->plain_read || !b || b->linear != a->block || !b->busy ||
-        b->order->partial || b->hollow)
+        b->order->partial || b->hollow || b->far.count)
         return false;
     const unsigned unit = l->code.unit_shared;
     uint64_t least = a->base + (uint64_t)(int64_t)a->pattern->low, most = a->base + (uint64_t)(int64_t)a->pattern->high;
@@ -157,6 +157,7 @@ void mg__watch_sync(void *self, const struct mg_sync *e)
         memset(&b->meetings[e->barrier & 15], 0, sizeof(b->meetings[0]));
         break;
     case MG_SYNC_CLUSTER:
+        mg__cluster_met(b);
         mg__order_meet(o);
         mg__shadow_met(&b->shared);
         if (b->segments.count > SEGMENTS_FORGOTTEN)

@@ -42,10 +42,13 @@ uint32_t mg__lanes_at(const struct mg_access *a, uint32_t rest);
 void mg__flags_publish(const struct launch *l, struct block *b, const struct mg_access *a, uint8_t space);
 void mg__flags_take(const struct launch *l, struct block *b, const struct mg_access *a, uint8_t space, bool waits);
 
-/* ---- shared.c, global.c, local.c: quick ones are false where each lane must be looked at ---- */
+/* ---- shared.c, far.c, global.c, local.c: quick ones are false where each lane must be looked at ---- */
 bool mg__shared_quick(struct worker *w, struct block *b, struct mg_access *a, const struct site *site);
 void mg__shared_watch(struct worker *w, struct block *b, struct mg_access *a, const struct site *site);
 void mg__cluster_watch(struct worker *w, struct mg_access *a, const struct site *site);
+void mg__cluster_met(struct block *b);
+/* Whether the block's access to its unit conflicts with one from another block of the cluster. */
+void mg__cluster_meets(struct worker *w, struct block *b, uint64_t unit, const struct mg_access *a, unsigned lane);
 int32_t mg__watch_shared_object(const struct launch *l, uint64_t offset); /* the variable there, -1: none */
 /* Where what a lane reads of a hole in shared memory comes from, if it is one. */
 void mg__hole_origin(const struct block *b, uint64_t address, uint32_t missing, struct origin *origin);
