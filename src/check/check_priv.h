@@ -71,6 +71,8 @@ bool mg__code_leads(const struct mg_launch_info *info, uint32_t from, uint32_t t
 bool mg__code_ends(const struct mg_launch_info *info, uint32_t from);
 /* Whether a thread that never meets `barrier` goes on with what follows it, instead of ending. */
 bool mg__code_goes_around(const struct mg_launch_info *info, uint32_t barrier);
+/* Whether the barrier stands in one arm of a branch, and threads that take the other come to what follows it, too. */
+bool mg__code_in_branch(const struct mg_launch_info *info, uint32_t barrier);
 
 /* ---- idiom.c ---- */
 bool mg__idiom_read(const struct mg_launch_info *info, struct code *code); /* false: no memory */
@@ -391,8 +393,9 @@ struct line mg__name_line(const struct mg_launch_info *info, uint32_t insn);
 /* The call that the line was inlined by; its line is 0 if it was not. */
 struct line mg__name_call(const struct mg_launch_info *info, uint32_t insn);
 void mg__find_report(struct launch *l);
-const char *mg__say_advice(const struct launch *l, const struct occurrence *o, const struct line *line,
-                           const struct line *other); /* what fits the idiom, or else the kind */
+/* What to do about it: put into `out`, or of the catalogue. */
+const char *mg__fix(const struct launch *l, const struct occurrence *o, const struct line *line,
+                    const struct line *other, struct mg_strbuf *out); /* what fits the idiom, or else the kind */
 bool mg__say(const struct launch *l, const struct occurrence *o, const char *name, const struct line *line,
              const struct line *other, struct mg_strbuf *out);
 void mg__find_host(struct mg_check *check, enum check_kind kind, const char *kernel, const char *variable,

@@ -44,17 +44,17 @@ static void push(void *arg, size_t next)
     }
 }
 
-/* Marks what can be reached from the successors of `from` (or, with `from` past the end, from the entry) without going
+/* Marks what can be reached from the successors of `from` (or, with `from` past the end, from `start`) without going
  * through an instruction of which `stops` says so. The instruction that stops is marked itself. NULL: no memory. */
-static uint8_t *reach(const struct mg_ptx_func *f, size_t from, bool (*stops)(const void *arg, size_t at),
-                      const void *arg)
+static uint8_t *reach_from(const struct mg_ptx_func *f, size_t from, size_t start,
+                           bool (*stops)(const void *arg, size_t at), const void *arg)
 {
     struct search s = {.func = f, .seen = calloc(f->ninsns + 1, 1), .todo = calloc(f->ninsns + 1, sizeof(uint32_t))};
     if (s.seen && s.todo) {
         if (from < f->ninsns)
             each_next(f, from, push, &s);
         else
-            push(&s, 0);
+            push(&s, start);
         while (s.ntodo) {
             uint32_t at = s.todo[--s.ntodo];
             if (!stops(arg, at))
@@ -66,6 +66,13 @@ static uint8_t *reach(const struct mg_ptx_func *f, size_t from, bool (*stops)(co
     }
     free(s.todo);
     return s.seen;
+}
+
+/* The same, from the entry with `from` past the end. */
+static uint8_t *reach(const struct mg_ptx_func *f, size_t from, bool (*stops)(const void *arg, size_t at),
+                      const void *arg)
+{
+    return reach_from(f, from, 0, stops, arg);
 }
 
 struct barrier_stop {
@@ -143,6 +150,47 @@ bool mg__code_goes_around(const struct mg_launch_info *info, uint32_t barrier)
     }
     free(after);
     return around;
+}
+
+struct arms { /* of a branch: where it may go on */
+    size_t at[2];
+    unsigned n;
+};
+
+static void add_arm(void *arg, size_t next)
+{
+    struct arms *a = arg;
+    if (a->n < 2 && (!a->n || a->at[0] != next))
+        a->at[a->n++] = next;
+}
+
+/* Of the branch at `branch`: whether one arm alone has the barrier, and the other leads to what follows it. */
+static bool is_arm(const struct mg_ptx_func *f, size_t branch, size_t barrier)
+{
+    struct arms a = {.n = 0};
+    struct avoid avoid = {branch};
+    bool found = false;
+    each_next(f, branch, add_arm, &a);
+    if (a.n < 2)
+        return false;
+    uint8_t *one = reach_from(f, SIZE_MAX, a.at[0], at_one, &avoid),
+            *two = reach_from(f, SIZE_MAX, a.at[1], at_one, &avoid), *after = reach(f, barrier, at_one, &avoid);
+    const uint8_t *other = one && two && one[barrier] != two[barrier] ? (one[barrier] ? two : one) : NULL;
+    for (size_t k = 0; other && after && !found && k < f->ninsns; k++)
+        found = other[k] && after[k] && k != branch && !(f->insns[k].effects & MG_E_LEAVES);
+    free(one);
+    free(two);
+    free(after);
+    return found;
+}
+
+bool mg__code_in_branch(const struct mg_launch_info *info, uint32_t barrier)
+{
+    struct body b = body_of(info, barrier);
+    for (size_t k = 0; k < b.func->ninsns; k++)
+        if (mg__ptx_branches(&b.func->insns[k]) && is_arm(b.func, k, barrier - b.base))
+            return true;
+    return false;
 }
 
 /* ---- spinning ---- */

@@ -146,7 +146,7 @@ static bool one_finding(const struct made *a, const struct made *b)
 
 static void send(struct launch *l, const struct made *m)
 {
-    struct mg_strbuf name = {0}, message = {0};
+    struct mg_strbuf name = {0}, message = {0}, fix = {0};
     const struct occurrence *o = &m->o;
     if (!mg__name_object(l, o, &name) || !mg__strbuf_append(&name, "", 0))
         goto done;
@@ -178,7 +178,7 @@ static void send(struct launch *l, const struct made *m)
                                       .variable = name.at,
                                       .count = o->count,
                                       .message = message.at,
-                                      .advice = mg__say_advice(l, o, &m->line, &m->other)};
+                                      .advice = mg__fix(l, o, &m->line, &m->other, &fix)};
         const struct region *to = o->kind == KIND_INIT_COPIED ? l->regions[o->value[1]] : NULL;
         if (to)
             mg__copied_keep(l->check, to, (enum place_kind)o->place, &f);
@@ -187,6 +187,7 @@ static void send(struct launch *l, const struct made *m)
     }
     free(kernel);
 done:
+    mg__strbuf_free(&fix);
     mg__strbuf_free(&name);
     mg__strbuf_free(&message);
 }
@@ -217,6 +218,23 @@ static void merge_values(struct made *list, uint32_t n, struct made *same)
         same->drop = true;
         return;
     }
+}
+
+/* Whether what only running in step orders is the same pair of lines that a race is told of: one cause, one finding. */
+static bool told_as_race(const struct made *list, uint32_t n, const struct made *m)
+{
+    for (uint32_t k = 0; m->o.kind == KIND_RACE_IN_STEP && m->line.line && k < n; k++) {
+        const struct made *r = &list[k];
+        bool race = r->o.kind == KIND_RACE_WRITE_READ || r->o.kind == KIND_RACE_READ_WRITE ||
+                    r->o.kind == KIND_RACE_WRITE_WRITE;
+        bool same = r->line.line == m->line.line && r->other.line == m->other.line &&
+                    !strcmp(r->line.file, m->line.file) && !strcmp(r->other.file, m->other.file);
+        bool turned = r->line.line == m->other.line && r->other.line == m->line.line &&
+                      !strcmp(r->line.file, m->other.file) && !strcmp(r->other.file, m->line.file);
+        if (race && (same || turned) && r->o.place == m->o.place && r->o.object == m->o.object)
+            return true;
+    }
+    return false;
 }
 
 /* Whether stores to the object were left out, because they were out of bounds or
@@ -262,7 +280,7 @@ void mg__find_report(struct launch *l)
             if (is_race(list[k].o.kind) && list[k].o.place == list[i].o.place && list[k].o.object == list[i].o.object &&
                 (list[k].o.insn == list[i].o.insn || list[k].o.other == list[i].o.insn))
                 list[i].drop = true;
-        if (list[i].drop || (init && lost_stores(l, list, n, &list[i].o)))
+        if (list[i].drop || (init && lost_stores(l, list, n, &list[i].o)) || told_as_race(list, n, &list[i]))
             continue;
         for (uint32_t k = i + 1; k < n; k++)
             if (!list[k].drop && one_finding(&list[i], &list[k])) {

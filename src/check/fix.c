@@ -1,0 +1,138 @@
+/* fix.c - what to do about a finding, and where: between which lines, at the end of which loop's body, behind which
+ * branch. The catalogue's advice (kind.def) is for what is not told more exactly here.
+ */
+#include "check/check_priv.h"
+
+/* An element that is read, changed and written back, in one line. */
+static bool updates(const struct launch *l, const struct occurrence *o, const struct line *line,
+                    const struct line *other)
+{
+    if (!line->line || line->line != other->line || strcmp(line->file, other->file) || o->insn == NO_INSN)
+        return false;
+    const struct site *s = &l->code.sites[o->insn];
+    bool reads = false, writes = false;
+    for (uint32_t k = 0; k < l->info->ninsns; k++) {
+        const struct site *k_site = &l->code.sites[k];
+        struct line at = mg__name_line(l->info, k);
+        if (!k_site->number || k_site->atomic || at.line != line->line || strcmp(at.file, line->file) ||
+            k_site->object != s->object)
+            continue;
+        reads |= k_site->reads;
+        writes |= k_site->writes;
+    }
+    return reads && writes;
+}
+
+static bool same_file(const struct line *a, const struct line *b)
+{
+    return a->line && b->line && !strcmp(a->file, b->file);
+}
+
+/* "line 4", with the file where the other place is in another. */
+static bool put_line(struct mg_strbuf *out, const struct line *line, const struct line *beside)
+{
+    const char *slash = strrchr(line->file, '/');
+    if (same_file(line, beside))
+        return mg__strbuf_printf(out, "line %u", line->line);
+    return mg__strbuf_printf(out, "%s:%u", slash ? slash + 1 : line->file, line->line);
+}
+
+static bool is_atomic(const struct launch *l, uint32_t insn)
+{
+    return insn != NO_INSN && l->code.sites[insn].atomic;
+}
+
+/* Two accesses of one block with nothing between: where the barrier belongs. `line` is the later one of the program;
+ * where it stands above the earlier one, a loop leads from one to the other. */
+static bool put_barrier(const struct launch *l, const struct occurrence *o, const struct line *line,
+                        const struct line *other, struct mg_strbuf *out)
+{
+    bool same = same_file(line, other);
+    if (!mg__code_leads(l->info, o->other, o->insn, true, false))
+        return false; /* two arms of a branch: no barrier can stand between them */
+    if (same && other->line == line->line)
+        return mg__strbuf_printf(out,
+                                 "Put a __syncthreads() at the end of the loop's body: line %u of one round and of the "
+                                 "next have nothing between them.",
+                                 line->line);
+    if (same && other->line > line->line)
+        return mg__strbuf_printf(out,
+                                 "Put a __syncthreads() at the end of the loop's body: line %u of one round and line "
+                                 "%u of the next have nothing between them.",
+                                 other->line, line->line);
+    return mg__strbuf_printf(out, "Put a __syncthreads() between ") && put_line(out, other, line) &&
+           mg__strbuf_printf(out, " and ") && put_line(out, line, other) && mg__strbuf_printf(out, ".");
+}
+
+static bool between_blocks(const struct occurrence *o)
+{
+    return o->who.block != o->with.block;
+}
+
+static bool fix_race(const struct launch *l, const struct occurrence *o, const struct line *line,
+                     const struct line *other, struct mg_strbuf *out)
+{
+    bool known = o->insn != NO_INSN && o->other != NO_INSN;
+    bool flags = known && l->code.sites[o->insn].class == MG_ORDER_VOLATILE &&
+                 l->code.sites[o->other].class == MG_ORDER_VOLATILE;
+    switch (o->kind) {
+    case KIND_RACE_BLOCKS_WRITE_READ:
+        if (o->value[0])
+            return mg__strbuf_printf(out, "Put a __threadfence() between the write and the flag that publishes it, and "
+                                          "another between reading the flag and the read.");
+        break;
+    case KIND_RACE_WRITE_READ:
+    case KIND_RACE_READ_WRITE:
+        if (flags)
+            return mg__strbuf_printf(out, "Put a __threadfence_block() between the write and the flag that publishes "
+                                          "it, and another between reading the flag and the read.");
+        break;
+    case KIND_RACE_SAME_VALUE:
+        return between_blocks(o) && mg__strbuf_printf(out, "Let one block write it: if (blockIdx.x == 0). Others may "
+                                                           "read it after the launch.");
+    default:
+        break;
+    }
+    bool general = o->kind != KIND_RACE_ASYNC && o->kind != KIND_RACE_LETTER && o->kind != KIND_RACE_SCOPE &&
+                   o->kind != KIND_RACE_WIDTHS && o->kind != KIND_RACE_STREAMS;
+    if (general && updates(l, o, line, other))
+        return mg__strbuf_printf(out,
+                                 "Use an atomic operation, such as atomicAdd, for what is read, changed and "
+                                 "written back; if it reads a neighbour, %s.",
+                                 o->place == PLACE_SHARED ? "put a __syncthreads() between the two"
+                                                          : "write to a buffer of its own");
+    bool plain_writes = o->kind == KIND_RACE_WRITE_WRITE && !is_atomic(l, o->insn) && !is_atomic(l, o->other) &&
+                        same_file(line, other) && line->line == other->line;
+    if (!known || !line->line || !other->line || between_blocks(o) || plain_writes ||
+        (o->kind != KIND_RACE_WRITE_READ && o->kind != KIND_RACE_READ_WRITE && o->kind != KIND_RACE_WRITE_WRITE))
+        return false;
+    return put_barrier(l, o, line, other, out);
+}
+
+static bool fix_barrier(const struct launch *l, const struct occurrence *o, const struct line *line,
+                        struct mg_strbuf *out)
+{
+    bool plain = o->insn != NO_INSN && l->info->insns[o->insn].insn->effects & MG_E_SYNCS && line->line;
+    if (!plain || (o->kind != KIND_BARRIER_LEFT && o->kind != KIND_BARRIER_NOT_REACHED))
+        return false;
+    if (mg__code_in_branch(l->info, o->insn))
+        return mg__strbuf_printf(out,
+                                 "Move the __syncthreads() of line %u behind the branch that it stands in: every "
+                                 "thread of the block must come to it.",
+                                 line->line);
+    return o->kind == KIND_BARRIER_LEFT &&
+           mg__strbuf_printf(out,
+                             "Do not return before the barrier of line %u: keep the thread, and put its work under "
+                             "the condition.",
+                             line->line);
+}
+
+const char *mg__fix(const struct launch *l, const struct occurrence *o, const struct line *line,
+                    const struct line *other, struct mg_strbuf *out)
+{
+    const char *check = mg__kinds[o->kind].check;
+    bool told = !strcmp(check, "race")      ? fix_race(l, o, line, other, out)
+                : !strcmp(check, "barrier") ? fix_barrier(l, o, line, out)
+                                            : false;
+    return told ? out->at : mg__kinds[o->kind].advice;
+}

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""test_fixes.py - what margay check says to do, and where: MARGAY NVCC
+
+Each kernel below has one cause. Of it there must be one finding, of the kind that stands in its comment, and the fix must be the
+sentence behind: @A and @B stand for the numbers of the lines that end in // A and // B.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = """\
+#include <cstdio>
+#include <cstdlib>
+// clear_then_count: race/write-write Put a __syncthreads() between line @A and line @B.
+__global__ void clear_then_count(unsigned *out)
+{
+    __shared__ unsigned bins[256];
+    bins[threadIdx.x] = 0; // A
+    atomicAdd(&bins[threadIdx.x * 7 % 256], 1); // B
+    __syncthreads();
+    out[threadIdx.x] = bins[threadIdx.x];
+}
+// neighbour: race/write-read Put a __syncthreads() between line @A and line @B.
+__global__ void neighbour(unsigned *out)
+{
+    __shared__ unsigned tile[256];
+    tile[threadIdx.x] = threadIdx.x; // A
+    out[threadIdx.x] = tile[255 - threadIdx.x]; // B
+}
+// next_round: race/read-write Put a __syncthreads() at the end of the loop's body: line @B of one round and line @A of the next have \
+nothing between them.
+__global__ void next_round(unsigned *out)
+{
+    __shared__ unsigned tile[256];
+    unsigned sum = 0;
+    for (int round = 0; round < 4; round++) {
+        tile[threadIdx.x] = round * threadIdx.x; // A
+        __syncthreads();
+        sum += tile[255 - threadIdx.x]; // B
+    }
+    out[threadIdx.x] = sum;
+}
+// by_all_blocks: race/same-value Let one block write it: if (blockIdx.x == 0). Others may read it after the launch.
+__global__ void by_all_blocks(unsigned *out)
+{
+    out[threadIdx.x] = 1; // A
+}
+// by_all_threads: race/same-value Let one thread write it: if (threadIdx.x == 0), and a __syncthreads() before it is read.
+__global__ void by_all_threads(unsigned *out)
+{
+    if (blockIdx.x == 0)
+        out[0] = 1; // A
+}
+// in_branch: barrier/left Move the __syncthreads() of line @A behind the branch that it stands in: every thread of the block must \
+come to it.
+__global__ void in_branch(unsigned *out)
+{
+    __shared__ unsigned sums[256];
+    sums[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    for (unsigned i = 128; i; i /= 2)
+        if (threadIdx.x < i) {
+            sums[threadIdx.x] += sums[threadIdx.x + i];
+            __syncthreads(); // A
+        }
+    if (threadIdx.x == 0)
+        out[blockIdx.x] = sums[0];
+}
+// early_return: barrier/left Do not return before the barrier of line @A: keep the thread, and put its work under the condition.
+__global__ void early_return(unsigned *out)
+{
+    __shared__ unsigned tile[256];
+    if (threadIdx.x >= 224)
+        return;
+    tile[threadIdx.x] = threadIdx.x;
+    __syncthreads(); // A
+    out[threadIdx.x] = tile[223 - threadIdx.x];
+}
+int main(int, char **argv)
+{
+    unsigned *out;
+    cudaMalloc(&out, 4096);
+    switch (atoi(argv[1])) {
+    case 0: clear_then_count<<<1, 256>>>(out); break;
+    case 1: neighbour<<<1, 256>>>(out); break;
+    case 2: next_round<<<1, 256>>>(out); break;
+    case 3: by_all_blocks<<<4, 32>>>(out); break;
+    case 4: by_all_threads<<<1, 256>>>(out); break;
+    case 5: in_branch<<<1, 256>>>(out); break;
+    case 6: early_return<<<1, 256>>>(out); break;
+    }
+    cudaDeviceSynchronize();
+    cudaFree(out);
+}
+"""
+margay, nvcc = os.path.abspath(sys.argv[1]), sys.argv[2]
+lines = PROGRAM.split("\n")
+faults = 0
+with tempfile.TemporaryDirectory() as top:
+    source, program, out = (os.path.join(top, name) for name in ("f.cu", "f", "r.json"))
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(PROGRAM)
+    subprocess.run([nvcc, "-w", "-lineinfo", "-arch=sm_90", "-o", program, source], check=True)
+    cases = [(i, re.match(r"// (\w+): (\S+) (.*)", line)) for i, line in enumerate(lines) if re.match(r"// \w+: ", line)]
+    for number, (at, wanted) in enumerate(cases):
+        fix = wanted.group(3)
+        for mark in "AB":
+            place = next((k + 1 for k in range(at, len(lines)) if lines[k].endswith("// " + mark)), 0)
+            fix = fix.replace("@" + mark, str(place))
+        subprocess.run([margay, "check", "--json", out, program, str(number)], capture_output=True)
+        with open(out, encoding="utf-8") as file:
+            found = [(f"{f['check']}/{f['kind']}", f["advice"]) for f in json.load(file)["findings"]]
+        if found != [(wanted.group(2), fix)]:
+            print(f"{wanted.group(1)}: {found}\n  is not {wanted.group(2)}: {fix}")
+            faults += 1
+sys.exit(1 if faults else 0)
