@@ -32,10 +32,9 @@ def main():
     names = re.findall(r"^OPERATION\((\w+)", table.read_text(encoding="utf-8"), re.M)
     lines = []
     for name, (what,) in zip(names, rows(table, "OPERATION", 1)):
-        lines += ["", f"### {name}: {what}", ""]
+        tuning = (root / "docs" / "tuning" / f"{name}.md").exists()
+        lines += ["", f"### [{name}](tuning/{name}.md): {what}" if tuning else f"### {name}: {what}", ""]
         lines += [f"- **{rung}**: {adds}" for rung, adds, _ in rows(kernels / name / f"{name}.def", "RUNG", 3)]
-        if (root / "docs" / "tuning" / f"{name}.md").exists():
-            lines += ["", f"What was tried: [tuning/{name}.md](tuning/{name}.md)."]
     page = root / "docs" / "kernels.md"
     old = page.read_text(encoding="utf-8")
     new = old[: old.index(BEGIN)] + BEGIN + "\n" + "\n".join(lines) + "\n\n" + old[old.index(END) :]

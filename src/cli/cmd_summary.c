@@ -43,13 +43,14 @@ struct summary {
     bool json;
     const char *passed[MOST_WORDS]; /* options for the two runs, --name and value */
     unsigned npassed;
+    char names[MOST_WORDS][16]; /* "--kernel" */
     struct mg_style style;
     struct mg_report_file reports[MOST_REPORTS];
     unsigned nreports;
     const struct mg_report_file *counts; /* the report that kernels are told of */
     size_t nfindings, nerrors;
     bool checked, wrong, ran;
-    bool unsure; /* the check could not tell */
+    bool unsure;        /* the check could not tell */
     int program_status; /* of the second run: check's is about the check */
     const struct form *form;
     struct mg_strbuf out;
@@ -85,9 +86,8 @@ static int apply(void *arg, int id, const char *value)
         return help();
     for (size_t i = 0; i < MG_COUNT(table); i++)
         if (table[i].id == id && s->npassed + 2 <= MOST_WORDS) {
-            static char names[MOST_WORDS][16];
-            snprintf(names[s->npassed], sizeof(names[0]), "--%s", table[i].name);
-            s->passed[s->npassed] = names[s->npassed];
+            snprintf(s->names[s->npassed], sizeof(s->names[0]), "--%s", table[i].name);
+            s->passed[s->npassed] = s->names[s->npassed];
             s->passed[s->npassed + 1] = value;
             s->npassed += 2;
             return -1;
@@ -108,7 +108,6 @@ static void to_null(void *arg, int report_fd)
 static int run_one(const struct summary *s, const char *command, const char *report, char **program, bool quiet)
 {
     char self[PATH_MAX];
-    const char *argv[MOST_WORDS + 16];
     size_t n = 0, words = 0;
     int status = 0, error = 0;
     ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -117,7 +116,7 @@ static int run_one(const struct summary *s, const char *command, const char *rep
     self[length] = 0;
     while (program[words])
         words++;
-    const char **all = calloc(words + MG_COUNT(argv), sizeof(*all));
+    const char **all = calloc(words + MOST_WORDS + 16, sizeof(*all));
     if (!all)
         return -1;
     all[n++] = "margay";
