@@ -42,32 +42,17 @@ static uint64_t executed(const struct mg_facts *f, enum mg_ptx_opcode opcode, en
     return n;
 }
 
-/* Loads of global memory whose value goes to shared memory next: the instructions that fill tiles; those of 4 bytes or
- * less that stand on neighbouring addresses. */
+/* Loads of global memory that fill tiles, by tiles.c: those that move less than a word a lane. */
 static double narrow_fills(const struct mg_facts *f, double *all)
 {
     double narrow = 0;
     *all = 0;
     for (uint32_t i = 0; i < f->info->ninsns; i++) {
-        const struct mg_ptx_insn *insn = f->info->insns[i].insn;
-        const struct mg_ptx_func *func = f->info->insns[i].func;
-        if (!insn || insn->access != MG_ACCESSES_LOAD || !f->seen->insns[i].requests || insn->nops < 1)
+        const struct mg_tried *t = &f->seen->insns[i];
+        if (f->tile_of[i] < 0 || !t->requests || f->info->insns[i].insn->access != MG_ACCESSES_LOAD)
             continue;
-        const struct mg_ptx_opnd *d = mg__ptx_op(func, insn, 0);
-        if (d->kind != MG_OPND_REG)
-            continue;
-        for (size_t k = 0; k < func->ninsns; k++) {
-            const struct mg_ptx_insn *st = &func->insns[k];
-            if (st->access != MG_ACCESSES_STORE || st->space != MG_SPACE_SHARED || st->nops < 2)
-                continue;
-            const struct mg_ptx_opnd *value = mg__ptx_op(func, st, 1);
-            if (value->kind != MG_OPND_REG || value->index != d->index)
-                continue;
-            *all += (double)f->seen->insns[i].requests;
-            if (f->seen->insns[i].bytes < 4 * f->seen->insns[i].lanes)
-                narrow += (double)f->seen->insns[i].requests;
-            break;
-        }
+        *all += (double)t->requests;
+        narrow += t->bytes < 4 * t->lanes ? (double)t->requests : 0;
     }
     return narrow;
 }

@@ -78,8 +78,9 @@ static bool nth(const char *at, const char *end, unsigned index, const char **na
             named = false;
         }
         named |= !depth && (*at == '=' || *at == '[');
-        depth += (*at == '(' || *at == '<' || *at == '[' || *at == '{') -
-                 (*at == ')' || *at == '>' || *at == ']' || *at == '}');
+        if (!named) /* in a default value they compare */
+            depth += (*at == '<') - (*at == '>');
+        depth += (*at == '(' || *at == '[' || *at == '{') - (*at == ')' || *at == ']' || *at == '}');
         at++;
     }
     return false;
