@@ -80,7 +80,7 @@ static void race(const struct cells *c, unsigned lane, unsigned from, int32_t ob
     mg__tally_note(&c->w->tally, &o);
 }
 
-/* A finished copy is ordered like any write; one that mg__nobody has waited for is a mistake of its own. */
+/* A finished copy is ordered like any write; one that nobody has waited for is a mistake of its own. */
 static bool pending(const struct mg_order *o, const struct mg_order_hit *hit, struct mg_order_who me)
 {
     struct mg_order_who done = hit->who;

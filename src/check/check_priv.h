@@ -287,6 +287,7 @@ void mg__block_begin(struct worker *w, uint64_t linear); /* without memory for i
 
 /* ---- segment.c ---- */
 struct mg_order_row *mg__segment_row(struct segments *segments, uint64_t unit); /* NULL: no more are kept */
+struct mg_order_row *mg__segment_known(struct segments *segments, uint64_t unit); /* NULL: not touched */
 /* As mg__shadow_read and mg__shadow_write. */
 bool mg__segments_quick(const struct mg_order *order, struct segments *segments, uint64_t base,
                         const struct mg_memo *memo, uint32_t who, bool writes, bool lasts);
@@ -369,6 +370,7 @@ bool mg__grid_touch_words(struct worker *w, int32_t object, const struct mg_acce
                           uint64_t offset, const struct mg_memo *memo);
 /* Bytes of the 4 at `offset` that the launch has written so far: a bit each. */
 unsigned mg__grid_written(const struct region *region, uint64_t offset);
+void mg__grid_forget(struct region *region, uint64_t from, uint64_t to); /* whole words: nobody has touched them */
 /* After the launch: races between blocks, from the cells; what was written is then written for good. */
 void mg__grid_collect(struct launch *l);
 

@@ -248,6 +248,12 @@ static bool lost_stores(const struct launch *l, const struct made *list, uint32_
     return false;
 }
 
+/* A race knows the heap as an allocation, a read of what nobody wrote as a piece. */
+static bool same_memory(const struct occurrence *race, const struct occurrence *init)
+{
+    return init->place == PLACE_HEAP || (race->place == init->place && race->object == init->object);
+}
+
 void mg__find_report(struct launch *l)
 {
     uint32_t n = l->tally.count;
@@ -277,7 +283,7 @@ void mg__find_report(struct launch *l)
             if (is_init(list[k].o.kind) && list[k].o.kind != KIND_INIT_COPIED && list[k].o.insn == list[i].o.insn)
                 list[i].drop = true; /* the use is told */
         for (uint32_t k = 0; init && k < n; k++)
-            if (is_race(list[k].o.kind) && list[k].o.place == list[i].o.place && list[k].o.object == list[i].o.object &&
+            if (is_race(list[k].o.kind) && same_memory(&list[k].o, &list[i].o) &&
                 (list[k].o.insn == list[i].o.insn || list[k].o.other == list[i].o.insn))
                 list[i].drop = true;
         if (list[i].drop || (init && lost_stores(l, list, n, &list[i].o)) || told_as_race(list, n, &list[i]))

@@ -35,7 +35,7 @@ int32_t mg__watch_allocation(const struct launch *l, uint64_t address, int32_t g
     return -1;
 }
 
-/* Bytes of the region from `offset` on that neither the host nor this launch has written, or with what mg__nobody made.
+/* Bytes of the region from `offset` on that neither the host nor this launch has written, or with what nobody made.
  */
 static uint32_t missing_global(const struct region *r, uint64_t offset, unsigned width)
 {
@@ -65,7 +65,7 @@ bool mg__global_quick(struct worker *w, struct block *b, struct mg_access *a, co
     struct region *r = l->regions[k];
     int32_t meant = site->async ? site->from_object : site->object;
     mg__access_reach(a, &least, &most);
-    if (!r || mg__region_has_holes(r) || (writes && a->follow && *a->follow))
+    if (!r || mg__heap_is(alloc) || mg__region_has_holes(r) || (writes && a->follow && *a->follow))
         return false;
     if (least < alloc->address || most + a->width > alloc->address + alloc->size || (meant >= 0 && meant != k) ||
         (alloc->constant && writes))
@@ -90,7 +90,53 @@ bool mg__global_quick(struct worker *w, struct block *b, struct mg_access *a, co
     return mg__grid_touch_words(w, k, a, site, from, memo);
 }
 
-/* A lane stores nothing but what mg__nobody made. */
+/* Each word that a lane reaches, for the other blocks. */
+static void touch_words(struct worker *w, const struct mg_access *a, const struct site *site, unsigned lane, int32_t k,
+                        uint64_t offset, bool late)
+{
+    const struct launch *l = w->launch;
+    for (uint64_t word = offset / 4 * 4; word < offset + a->width; word += 4) {
+        uint64_t lo = MG_MAX(word, offset), hi = MG_MIN(word + 4, offset + a->width);
+        struct touch t = {.block = a->block,
+                          .offset = word,
+                          .site = site,
+                          .late = late,
+                          .bytes = (uint8_t)(((1u << (hi - lo)) - 1) << (lo - word))};
+        uint8_t value[4];
+        if (site->writes && l->ordered)
+            t.differs = !mg__same_value(l, a, lane, (unsigned)(lo - offset), (unsigned)(hi - lo), false, 0);
+        else if (site->writes &&
+                 mg__value_of(a, mg__element_of(l, a), lane, (unsigned)(lo - offset), (unsigned)(hi - lo), value))
+            t.value = mg__grid_value(value, (unsigned)(hi - lo));
+        else
+            t.value = VALUE_MANY;
+        mg__grid_touch(w, k, &t, a->insn, mg__watch_actor(a, lane));
+    }
+}
+
+/* What a strong read takes, and a strong write publishes. */
+static void take(struct launch *l, struct block *b, const struct mg_access *a, const struct site *site)
+{
+    if (site->takes)
+        mg__flags_take(l, b, a, MG_SPACE_GLOBAL, site->class == MG_ORDER_POLL);
+    for (uint32_t rest = site->takes && !site->in_block ? a->mask : 0; rest; rest &= ~mg__lanes_at(a, rest))
+        mg__release_take(l, a->block, a->address[__builtin_ctz(rest)]);
+}
+
+static void publish(struct launch *l, struct block *b, const struct mg_access *a, const struct site *site)
+{
+    if (site->publishes) {
+        if (site->own_fence) {
+            mg__order_fence(b->order, a->warp);
+            mg__release_fence(l, a->block);
+        }
+        mg__flags_publish(l, b, a, MG_SPACE_GLOBAL);
+        for (uint32_t rest = site->in_block ? 0 : a->mask; rest; rest &= ~mg__lanes_at(a, rest))
+            mg__release_publish(l, a->block, a->address[__builtin_ctz(rest)], !site->atomic);
+    }
+}
+
+/* A lane stores nothing but what nobody made. */
 static void note_copy(struct worker *w, const struct mg_access *a, int32_t to, const struct origin *from)
 {
     struct occurrence o = {.kind = KIND_INIT_COPIED,
@@ -132,10 +178,7 @@ void mg__global_watch(struct worker *w, struct block *b, struct mg_access *a, co
     int32_t unread_at = -1;
     struct origin origin;
     bool some = site->writes && l->init && mg__define_written(w, a, missing, &origin);
-    if (site->takes)
-        mg__flags_take(l, b, a, MG_SPACE_GLOBAL, site->class == MG_ORDER_POLL);
-    for (uint32_t rest = site->takes && !site->in_block ? a->mask : 0; rest; rest &= ~mg__lanes_at(a, rest))
-        mg__release_take(l, a->block, a->address[__builtin_ctz(rest)]);
+    take(l, b, a, site);
     for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         uint64_t address = a->address[lane];
@@ -153,8 +196,14 @@ void mg__global_watch(struct worker *w, struct block *b, struct mg_access *a, co
                                a->insn, NO_INSN, mg__watch_actor(a, lane), mg__nobody);
             continue;
         }
-        if (!r && mg__heap_is(alloc))
+        if (mg__heap_is(alloc)) {
             piece[lane] = mg__heap_access(w, a, site, lane, missing[lane], &piece_at, &piece_size);
+            if (r && r->tracked && l->race) {
+                race_global(&c, lane, k, offset);
+                touch_words(w, a, site, lane, k, offset, false);
+            }
+            continue;
+        }
         if (!r)
             continue;
         if (alloc->constant && site->writes) {
@@ -180,24 +229,7 @@ void mg__global_watch(struct worker *w, struct block *b, struct mg_access *a, co
         bool late = fresh && site->writes;
         if (late && w->late.count < LATE_MOST)
             (void)mg__vec_push(&w->late, ((struct freed){address, a->width}));
-        for (uint64_t word = offset / 4 * 4; word < offset + a->width; word += 4) {
-            uint64_t lo = MG_MAX(word, offset), hi = MG_MIN(word + 4, offset + a->width);
-            struct touch t = {.block = a->block,
-                              .offset = word,
-                              .site = site,
-                              .bytes = (uint8_t)(((1u << (hi - lo)) - 1) << (lo - word))};
-            uint8_t value[4];
-            if (site->writes && l->ordered)
-                t.differs = !mg__same_value(l, a, lane, (unsigned)(lo - offset), (unsigned)(hi - lo), false, 0);
-            else if (site->writes &&
-                     mg__value_of(a, mg__element_of(l, a), lane, (unsigned)(lo - offset), (unsigned)(hi - lo), value))
-                t.value = mg__grid_value(value, (unsigned)(hi - lo));
-            else
-                t.value = VALUE_MANY;
-            if (late)
-                t.late = true;
-            mg__grid_touch(w, k, &t, a->insn, mg__watch_actor(a, lane));
-        }
+        touch_words(w, a, site, lane, k, offset, late);
     }
     if (from) {
         memcpy(w->async, unread, sizeof(unread));
@@ -212,13 +244,5 @@ void mg__global_watch(struct worker *w, struct block *b, struct mg_access *a, co
         mg__watch_unwritten(w, b, a, piece, KIND_INIT_HEAP, PLACE_HEAP, (int32_t)MG_MIN(piece_size, INT32_MAX),
                             piece_at);
     b->order->now += site->writes;
-    if (site->publishes) {
-        if (site->own_fence) {
-            mg__order_fence(b->order, a->warp);
-            mg__release_fence(l, a->block);
-        }
-        mg__flags_publish(l, b, a, MG_SPACE_GLOBAL);
-        for (uint32_t rest = site->in_block ? 0 : a->mask; rest; rest &= ~mg__lanes_at(a, rest))
-            mg__release_publish(l, a->block, a->address[__builtin_ctz(rest)], !site->atomic);
-    }
+    publish(l, b, a, site);
 }

@@ -353,6 +353,14 @@ void mg__grid_touch(struct worker *w, int32_t object, const struct touch *t, uin
         touch_any(w, object, t, insn);
 }
 
+void mg__grid_forget(struct region *r, uint64_t from, uint64_t to)
+{
+    for (uint64_t word = from / 4; word < (to + 3) / 4; word++) {
+        split(r, word / CELLS_GROUP);
+        atomic_store_explicit(&r->cells[word], 0, memory_order_relaxed);
+    }
+}
+
 /* What the lanes of a store write to each of the memo's words, by its distance from the first. */
 static void values_in_a_row(const struct launch *l, const struct mg_access *a, const struct mg_memo *memo, uint8_t *of)
 {

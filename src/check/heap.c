@@ -1,8 +1,11 @@
 /* heap.c - the heap of device-side malloc: what each piece is, who got it where, which of its bytes were written.
  *
+ * The engine leaves a gap behind each piece, so that what runs over its end meets nothing. Of races on heap memory
+ * (cells as for any device memory, global.c) what was done to a piece is forgotten when another one is given there.
+ *
  * Pieces outlive launches, and a piece that was freed is known until another one lies there. Kernels that use the heap
- * run in order on one worker, so that what is found is the same every time. An access that runs from one piece right
- * into another live one is not told: it might be meant. Races on heap memory are not looked for.
+ * run in order on one worker, so that what is found is the same every time. An access
+ * that jumps over the gap, into another live piece, is not told: it might be meant.
  */
 #include "check/check_priv.h"
 
@@ -60,10 +63,30 @@ static uint32_t given_at(const struct launch *l, const struct piece *p)
     return p->launch == l->number ? p->insn : NO_INSN;
 }
 
+/* What others did with the memory that lay here is over: malloc and free order that. */
+static void forget(struct worker *w, uint64_t address, uint64_t size)
+{
+    const struct launch *l = w->launch;
+    unsigned unit = l->code.unit_global;
+    for (size_t k = 0; l->race && k < l->info->nallocations; k++) {
+        struct region *r = l->regions[k];
+        if (r && r->tracked && r->cells && address - r->address < r->size)
+            mg__grid_forget(r, address - r->address, address - r->address + size);
+    }
+    for (size_t i = 0; l->race && i < w->blocks.count; i++)
+        for (uint64_t u = address >> unit; w->blocks.at[i]->busy && u <= (address + size - 1) >> unit; u++) {
+            struct mg_order_row *row = mg__segment_known(&w->blocks.at[i]->segments, u);
+            if (row)
+                row->w_time[u % 32] = row->r_time[u % 32] = 0;
+        }
+}
+
 void mg__heap_given(struct worker *w, const struct mg_sync *e)
 {
     struct launch *l = w->launch;
     struct mg_check *c = l->check;
+    if (e->address)
+        forget(w, e->address, e->size);
     struct piece new = {.address = e->address, .size = e->size, .insn = e->insn, .launch = l->number};
     if (!e->address || c->pieces.count >= PIECES_MOST || !(new.made = calloc(e->size + 1, 1)))
         return;

@@ -112,7 +112,7 @@ static bool track(struct launch *l)
         return false;
     for (size_t k = 0; k < info->nallocations; k++) {
         const struct mg_allocation *a = &info->allocations[k];
-        if (a->name && a->name[0] == '(')
+        if (a->name && a->name[0] == '(' && !mg__heap_is(a))
             continue;
         struct region *r = mg__region_find(l->check, a->address);
         if (r && (r->address != a->address || r->size != a->size))

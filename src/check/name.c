@@ -153,6 +153,8 @@ bool mg__name_object(const struct launch *l, const struct occurrence *o, struct 
     }
     if (o->place == PLACE_GLOBAL && o->object >= 0) {
         const struct mg_allocation *a = &info->allocations[o->object];
+        if (mg__heap_is(a))
+            return mg__strbuf_printf(out, "heap memory");
         if (a->name) {
             char *name = mg__report_variable_name(a->name);
             bool good = name && mg__strbuf_printf(out, "%s", name) &&

@@ -93,6 +93,15 @@ struct mg_order_row *mg__segment_row(struct segments *s, uint64_t unit)
     return slot ? cells_of(s, slot) : NULL;
 }
 
+struct mg_order_row *mg__segment_known(struct segments *s, uint64_t unit)
+{
+    for (size_t h = s->capacity ? place_of(s, unit / 32) : 0; s->capacity && s->slots[h].stamp == s->stamp;
+         h = (h + 1) & (s->capacity - 1))
+        if (s->slots[h].key == unit / 32)
+            return cells_of(s, &s->slots[h]);
+    return NULL;
+}
+
 /* Whether a slot without cells can stand for this access too. */
 static bool agrees(const struct mg_order *o, const struct segment *slot, uint64_t base, const struct mg_memo *m,
                    uint32_t who)

@@ -9,7 +9,7 @@ int32_t mg__watch_shared_object(const struct launch *l, uint64_t offset)
     return -1;
 }
 
-/* Bytes of the access that were never written in this block, or with what mg__nobody made: a bit each. */
+/* Bytes of the access that were never written in this block, or with what nobody made: a bit each. */
 static uint32_t missing_shared(const struct cells *c, uint64_t address)
 {
     uint32_t missing = 0;

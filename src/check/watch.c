@@ -41,7 +41,7 @@ void mg__watch_note(struct worker *w, enum check_kind kind, enum place_kind plac
     mg__tally_note(&w->tally, &o);
 }
 
-/* Lanes read bytes that mg__nobody wrote. What can be followed is; else it is told at once. */
+/* Lanes read bytes that nobody wrote. What can be followed is; else it is told at once. */
 void mg__watch_unwritten(struct worker *w, const struct block *b, const struct mg_access *a, uint32_t missing[32],
                          enum check_kind kind, enum place_kind place, int32_t object, uint64_t base)
 {

@@ -362,13 +362,22 @@ struct mg_heap {
     size_t full;                         /* that many at the start are taken */
 };
 
+/* Behind each piece, where somebody looks at every access: what runs over its end is not in the next one. */
+static uint64_t gap(const struct mg_simt *simt)
+{
+    unsigned wants = 0;
+    for (unsigned i = 0; i < simt->nobservers; i++)
+        wants |= simt->observers[i].wants;
+    return wants & MG_OBSERVE_SYNC ? 32 : 0;
+}
+
 uint64_t mg__heap_alloc(struct mg_simt *simt, uint64_t size)
 {
     struct mg_heap *h = simt->heap_state;
     uint64_t result = 0;
     if (!h || size == 0 || size > simt->heap_size)
         return 0;
-    size = round_up(size, 16);
+    size = round_up(size, 16) + gap(simt);
     pthread_mutex_lock(&simt->lock);
     if (h->blocks.count == 0)
         (void)mg__vec_push(&h->blocks, ((struct mg_heap_block){simt->heap, simt->heap_size, false}));

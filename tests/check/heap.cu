@@ -92,6 +92,84 @@ CASE(frees_the_hosts, 0)
     frees_the_hosts<fault><<<1, 1>>>(zeros(1));
 }
 
+/* One element too many, where the next piece is another thread's. */
+template <bool fault> __global__ void into_the_next(int *out, int n)
+{
+    int *p = (int *)malloc(n * sizeof(int)), sum = 0;
+    for (int i = 0; i < n + fault; i++)
+        p[i] = i; // EXPECT: bounds/heap
+    for (int i = 0; i < n; i++)
+        sum += p[i];
+    out[threadIdx.x] = sum;
+    free(p);
+}
+CASE(into_the_next, 0)
+{
+    into_the_next<fault><<<1, 32>>>(zeros(32), 16);
+}
+
+/* A piece for the block, which one thread gets and all fill. */
+template <bool fault> __global__ void piece_of_the_block(int *out)
+{
+    __shared__ int *piece;
+    if (threadIdx.x == 0)
+        piece = (int *)malloc(64 * sizeof(int));
+    __syncthreads();
+    piece[threadIdx.x] = threadIdx.x; // OTHER
+    if (!fault)
+        __syncthreads();
+    out[blockIdx.x * 64 + threadIdx.x] = piece[63 - threadIdx.x]; // EXPECT: race/write-read
+    __syncthreads();
+    if (threadIdx.x == 0)
+        free(piece);
+}
+CASE(piece_of_the_block, 0)
+{
+    piece_of_the_block<fault><<<2, 64>>>(zeros(128));
+}
+
+/* Pieces that are used again: what was there before is nobody's business. */
+template <bool fault> __global__ void again_and_again(int *out)
+{
+    int sum = 0;
+    for (int k = 0; k < 4; k++) {
+        int *p = (int *)malloc(32);
+        p[0] = k;
+        if (fault && k == 2)
+            free(p);
+        sum += p[0]; // EXPECT: bounds/heap
+        if (!fault || k != 2)
+            free(p);
+    }
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+CASE(again_and_again, 0)
+{
+    again_and_again<fault><<<2, 64>>>(zeros(128));
+}
+
+/* A counter in a piece that one launch leaves to the next. */
+template <bool fault> __global__ void leave_a_piece(int **where)
+{
+    *where = (int *)malloc(16);
+    **where = 0;
+}
+template <bool fault> __global__ void all_count(int **where)
+{
+    if (fault)
+        **where += threadIdx.x + 1; // EXPECT: race/*
+    else
+        atomicAdd(*where, threadIdx.x + 1);
+    if (blockIdx.x > 1000)
+        free(*where);
+}
+CASE(all_count, 0)
+{
+    int **where = zeros<int *>(1);
+    leave_a_piece<fault><<<1, 1>>>(where);
+    all_count<fault><<<2, 32>>>(where);
+}
+
 struct Node {
     Node *next;
     int value;
