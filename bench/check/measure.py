@@ -4,8 +4,8 @@
     measure.py MARGAY PROGRAMS [--reps 5] [--scale 8] [--strict] [NAME...]
 
 PROGRAMS is programs.cu, compiled. Each kernel runs under both, in turns, on one thread; the least time of each counts, and
-so that the start of the process does not flatter the ratio, the time of an empty program is taken off both. A checked launch is
-interpreted, and so is the other, unless MARGAY_ENGINE says what it shall be. Memory is the peak of the checked process beyond that
+so that the start of the process does not flatter the ratio, the time of an empty program is taken off both. Both run as
+MARGAY_ENGINE says, and are interpreted unless told. Memory is the peak of the checked process beyond that
 of the other. Every run must be right and without findings. --strict: status 3 if a target is missed: 4 times the time, and 3 times
 the device memory and 16 bytes a byte of shared memory in flight.
 """

@@ -449,8 +449,29 @@ static void emit_guarded(struct mg_gen *g, uint32_t i)
         g->checkpoint.valid = false;
 }
 
+/* The warp leaves before g->op if a call has asked for it. */
+static void leave_if_asked(struct mg_gen *g)
+{
+    LLVMBasicBlockRef on = mg__gen_bb(g);
+    LLVMValueRef asked = mg__gen_load(g, g->i32, mg__gen_at(g, g->e, offsetof(struct mg_engine_warp, leave)), 4);
+    mg__gen_expect(g, LLVMBuildICmp(g->b, LLVMIntEQ, asked, mg__gen_c32(g, 0), ""), on, mg__gen_exit(g));
+    LLVMPositionBuilderAtEnd(g->b, on);
+}
+
+/* The observers hear of a barrier or an exit to which all lanes have come. */
+static void tell(struct mg_gen *g, uint32_t i)
+{
+    if (!(g->p->ops[i].effects & MG_ENGINE_TELLS))
+        return;
+    LLVMTypeRef params[3] = {g->ptr, g->i32, g->i32}, type = LLVMFunctionType(g->i1, params, 3, 0);
+    LLVMValueRef f = mg__gen_load(g, g->ptr, mg__gen_at(g, g->calls, offsetof(struct mg_engine_calls, op)), 8);
+    LLVMBuildCall2(g->b, type, f, (LLVMValueRef[3]){g->e, mg__gen_c32(g, i), mg__gen_c32(g, ~0u)}, 3, "");
+}
+
 static void emit_begin(struct mg_gen *g, const struct mg_engine_op *op)
 {
+    if (g->tells)
+        leave_if_asked(g);
     if (op->effects & MG_ENGINE_CHARGES) {
         LLVMBasicBlockRef on = mg__gen_bb(g), used = mg__gen_bb(g);
         LLVMValueRef slice = mg__gen_at(g, g->e, offsetof(struct mg_engine_warp, slice));
@@ -502,6 +523,8 @@ static bool emit(struct mg_gen *g, const struct mg_gen_block *b, uint32_t i, str
 {
     const struct mg_engine_op *op = &g->p->ops[i];
     begin_op(g, b, i);
+    if (i > b->first && op[-1].effects & MG_ENGINE_TELLS)
+        leave_if_asked(g);
     switch (op->kind) {
     case MG_ENGINE_BRANCH:
         if (!op->falls)
@@ -516,6 +539,7 @@ static bool emit(struct mg_gen *g, const struct mg_gen_block *b, uint32_t i, str
             decide(g, b, i, end, edge(g, i + 1, NULL, keep));
             LLVMPositionBuilderAtEnd(g->b, end);
         }
+        tell(g, i);
         if (g->exit_point == 0)
             g->exit_point = new_point(g, MG_ENGINE_AT_EXIT, i); /* one for all */
         stop(g, true, mg__gen_c32(g, g->exit_point));
@@ -524,6 +548,7 @@ static bool emit(struct mg_gen *g, const struct mg_gen_block *b, uint32_t i, str
     case MG_ENGINE_BARRIER: {
         const struct mg_gen_block *next = &g->blocks[g->block_at[i + 1] - 1];
         mg__gen_settle_for(g, next);
+        tell(g, i);
         uint32_t point = new_point(g, MG_ENGINE_AT_BARRIER, i);
         save(g, point, next->live, NULL);
         if (point < g->points.count)
@@ -668,6 +693,8 @@ bool mg__gen_emit(struct mg_gen *g)
     load_fields(g, g->e, 0, 2);
     load_fills(g, false);
     g->ncells = 3 * g->nvars;
+    for (uint32_t i = 0; i < g->p->nops; i++)
+        g->tells |= g->p->ops[i].kind == MG_ENGINE_CALL && g->p->ops[i].effects & MG_ENGINE_TELLS;
     for (uint32_t b = 0; b < g->nblocks; b++)
         if (g->blocks[b].reached) {
             g->blocks[b].bb = mg__gen_bb(g);

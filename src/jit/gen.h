@@ -92,6 +92,7 @@ struct mg_gen {
     const char *reason; /* why not: a row of reason.def */
     bool quick;         /* little effort */
     bool whole;         /* no arms of branches whose lanes disagree */
+    bool tells;         /* accesses are calls that may ask to leave */
     LLVMContextRef cx;
     LLVMModuleRef module, sem;
     LLVMBuilderRef b;

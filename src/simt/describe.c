@@ -23,6 +23,11 @@ static const struct mg_engine_mem *describe_mem(struct describe *D, const struct
  * are the interpreter's. */
 static bool describe_access(struct describe *D, struct mg_engine_op *o, const struct mg_mem *m)
 {
+    if (D->to->watched) {
+        o->kind = MG_ENGINE_CALL;
+        o->effects = MG_ENGINE_ACCESS | MG_ENGINE_TELLS;
+        return true;
+    }
     const bool atomic = m->kind != MG_ACCESS_LD && m->kind != MG_ACCESS_ST;
     if (!atomic &&
         (m->poll || m->local_frame || m->no_shape || m->addr < 0 || (m->space != MG_SPACE_SHARED && !m->addr64)))
@@ -74,7 +79,9 @@ static bool describe_one(struct describe *D, uint32_t index)
                                .nin = op->is->nin,
                                .out = op->is->of,
                                .in = op->is->of + op->is->nout};
-    D->to->call[index] = mg__op_handler(D->lanes, op);
+    D->to->call[index] = D->to->watched ? mg__watched_call(D->lanes, op) : mg__op_handler(D->lanes, op);
+    if (D->to->watched && (row->kind == MG_ENGINE_BARRIER || row->kind == MG_ENGINE_EXIT))
+        o->effects |= MG_ENGINE_TELLS;
     if (row->effects & MG_ENGINE_ACCESS)
         return describe_access(D, o, op->u.mem);
     if (row->kind == MG_ENGINE_ALU) {
@@ -110,11 +117,13 @@ uint32_t mg__described_row(const struct mg_dim3 *block)
     return rows && block->y % rows == 0 ? block->x : 0;
 }
 
-struct mg_described *mg__describe(const struct mg_program *program, const struct mg_lanes *lanes, uint32_t row)
+struct mg_described *mg__describe(const struct mg_program *program, const struct mg_lanes *lanes, uint32_t row,
+                                  bool watched)
 {
     struct mg_described *d = calloc(1, sizeof *d);
     if (!d)
         return NULL;
+    d->watched = watched;
     mg__arena_init(&d->arena);
     const struct mg_code *code = program->entry;
     struct mg_engine_op *ops = mg__arena_array(&d->arena, code->nops + 1, sizeof *ops);

@@ -21,12 +21,6 @@
  * compiled code can go on; WRITTEN: AT_BARRIER, and as the interpreter has it */
 enum { READY, AT_BARRIER, LEFT, OUTSIDE, WALKING, WRITTEN, ENDED };
 
-static int64_t delta_of(uint32_t row, uint64_t cx, uint64_t cy, unsigned lane)
-{
-    row = row ? row : 32;
-    return (int64_t)(cx * (lane % row) + cy * (lane / row));
-}
-
 /* ---- whether compiled code pays ---- */
 #define TIMED_BLOCKS 6u /* of either kind */
 #define TIMED_LEAVES 24u
@@ -56,139 +50,6 @@ void mg__engine_took(struct mg_worker *worker, bool compiled, bool done, uint64_
     p->off |= !done;
     if (p->blocks[compiled]++ == 0 || ns < p->least[compiled])
         p->least[compiled] = ns;
-}
-
-/* ---- counts of accesses ---- */
-static void report_member(struct mg_worker *worker, const struct mg_described *d, const struct mg_engine_record *rec,
-                          const struct mg_engine_member *member, unsigned word, uint64_t times)
-{
-    const struct mg_op *op = &worker->run->program->entry->ops[member->op];
-    struct mg_access *e = mg__access_begin(worker, op->insn, op->u.mem, op->u.mem->space, rec->mask, rec->var);
-    for (unsigned i = 0; i < 32; i++)
-        worker->spread.address[i] = ((uint64_t)1 << 40) + 4 * word + rec->phase + (uint64_t)member->offset +
-                                    (uint64_t)delta_of(d->program.row, rec->cx, rec->cy, i);
-    e->address = worker->spread.address;
-    e->times = times;
-    mg__access_event(worker, e, MG_OBSERVE_SHAPES);
-}
-
-static void flush_record(struct mg_worker *worker, const struct mg_described *d, uint32_t index)
-{
-    struct mg_engine_record *rec = &worker->records[index];
-    const struct mg_engine_code *code = worker->tier->code;
-    const struct mg_engine_site *site = &code->sites[index];
-    for (unsigned m = 0; m < 8; m++) {
-        for (uint32_t k = 0; rec->times[m] && k < site->nmembers && worker->run->want_shapes; k++)
-            report_member(worker, d, rec, &code->members[site->first_member + k], m, rec->times[m]);
-        rec->times[m] = 0;
-    }
-}
-
-void mg__engine_flush(struct mg_worker *worker)
-{
-    const struct mg_described *d = worker->run->engine;
-    if (!worker->tier)
-        return;
-    for (uint32_t s = 0; s < worker->tier->code->nsites; s++)
-        flush_record(worker, d, s);
-    for (uint32_t s = 0; s < worker->run->program->nsegments; s++) {
-        worker->counts[s].warps += worker->full[s];
-        worker->counts[s].threads += 32 * worker->full[s];
-        worker->full[s] = 0;
-    }
-}
-
-/* ---- what compiled code calls ---- */
-static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, uint64_t cx, uint64_t cy, uint32_t mask)
-{
-    struct mg_warp *w = mg__warp_of(e);
-    struct mg_worker *worker = w->worker;
-    const struct mg_run *run = worker->run;
-    const struct mg_described *d = run->engine;
-    const struct mg_engine_code *code = worker->tier->code;
-    const struct mg_engine_site *site = &code->sites[index];
-    struct mg_engine_record *rec = &e->records[index];
-    int64_t low = INT64_MAX, high = INT64_MIN, least = 0, greatest = 0;
-    uint64_t bits = address, align = site->bytes;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        int64_t delta = delta_of(d->program.row, cx, cy, (unsigned)__builtin_ctz(rest));
-        low = MG_MIN(low, delta);
-        high = MG_MAX(high, delta);
-        bits |= (uint64_t)delta;
-    }
-    for (uint32_t k = 0; k < site->nmembers; k++) {
-        int64_t offset = code->members[site->first_member + k].offset;
-        least = MG_MIN(least, offset);
-        greatest = MG_MAX(greatest, offset);
-        bits |= (uint64_t)offset;
-    }
-    const int64_t far = (int64_t)1 << 30;
-    if (!mask || low < -far || high > far || least < -far || greatest > far || bits & (align - 1))
-        return false;
-    uint64_t from = address + (uint64_t)(low + least), to = address + (uint64_t)(high + greatest) + align, lo, hi;
-    int32_t var = -1;
-    if (site->space == MG_SPACE_SHARED) {
-        if (from >= to || (var = mg__shared_object(w, from, to, &lo, &hi)) < 0)
-            return false;
-    } else {
-        const struct mg_allocation *a = mg__snapshot_find(run, from);
-        if (!a || to > a->address + a->size || from >= to)
-            return false;
-        lo = a->address;
-        hi = a->address + a->size;
-    }
-    uint64_t unit = MG_MAX(align, 4);
-    lo -= (uint64_t)(low + least);
-    lo += (address - lo) % unit;
-    uint64_t range = hi - align - (uint64_t)(high + greatest) - lo;
-    if (address - lo > range)
-        return false;
-    flush_record(worker, d, index);
-    rec->lo = lo;
-    rec->range = range / unit;
-    rec->cx = cx;
-    rec->cy = cy;
-    rec->mask = mask;
-    rec->phase = address & 3;
-    rec->var = var;
-    return true;
-}
-
-static bool call(struct mg_engine_warp *e, uint32_t index, mg_handler f, uint32_t mask)
-{
-    struct mg_warp *w = mg__warp_of(e);
-    const struct mg_run *run = w->worker->run;
-    if (!w->filled)
-        mg__fill_block(w, 32);
-    const struct mg_op *next = f(w, &run->program->entry->ops[index], mask);
-    run->simt->lanes->leave();
-    return next != NULL;
-}
-
-bool mg__engine_op(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
-{
-    return call(e, index, mg__warp_of(e)->worker->run->engine->call[index], mask);
-}
-
-static bool on_checked(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
-{
-    return call(e, index, mg__op_atom_checked, mask);
-}
-
-static bool on_slice(struct mg_engine_warp *e)
-{
-    return mg__slice_over(mg__warp_of(e));
-}
-
-void mg__engine_calls(struct mg_worker *worker)
-{
-    worker->calls = (struct mg_engine_calls){.miss = on_miss,
-                                             .op = mg__engine_op,
-                                             .checked = on_checked,
-                                             .add = worker->run->simt->lanes->add_words,
-                                             .slice = on_slice,
-                                             .settle = mg__deferred_settle,
-                                             .defer = mg__deferred_begin};
 }
 
 /* ---- registers between cells and frame ---- */
@@ -243,15 +104,7 @@ static void write_out(struct mg_warp *w, const struct mg_engine_point *p)
         uint64_t cx = f->dx ? cell[1] : (uint64_t)f->cx, cy = f->dy ? cell[2] : (uint64_t)f->cy;
         line(w, f, row, cell[0], cx, cy, false);
     }
-    for (uint32_t k = 0; k < p->nopen; k++) {
-        const struct mg_engine_open *o = &code->opens[p->first_open + k];
-        const struct mg_engine_site *site = &code->sites[o->site];
-        struct mg_engine_record *rec = &w->worker->records[o->site];
-        unsigned word = w->cells[o->cell] >> 2 & 7;
-        rec->times[word]--;
-        for (uint32_t m = 0; m < o->done && w->worker->run->want_shapes; m++)
-            report_member(w->worker, d, rec, &code->members[site->first_member + m], word, 1);
-    }
+    mg__engine_open(w, p);
 }
 
 /* The arms that compiled code is in become leaves and joins. */
@@ -312,7 +165,8 @@ static bool read_in(struct mg_warp *w, const struct mg_engine_point *p)
 /* ---- a warp ---- */
 bool mg__engine_back(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 {
-    if (mask != ~0u || w->frame != w->root || w->nleaves != 1 || !w->worker->tier->entry_of[op - w->root->code->ops])
+    if (mask != ~0u || w->frame != w->root || w->nleaves != 1 || w->followed ||
+        !w->worker->tier->entry_of[op - w->root->code->ops])
         return false;
     struct mg_split *s = &w->splits.at[w->current];
     if (s->join >= 0)
@@ -390,7 +244,9 @@ static bool follow(struct mg_warp *w)
         default:
             break;
         }
-        bool slice = d->program.ops[p->op].kind == MG_ENGINE_BLOCK; /* it is used up: w->stop says the rest */
+        /* It is used up: w->stop says the rest. */
+        bool slice = d->program.ops[p->op].kind == MG_ENGINE_BLOCK && !w->e.leave;
+        w->e.leave = 0;
         w->worker->times.leaves += !slice;
         write_out(w, p);
         if (!part(w, p))
@@ -555,6 +411,17 @@ static void part_ways(struct mg_block *b, const struct mg_engine_point *at)
     }
 }
 
+/* All threads that live have come to the barrier `at`. */
+static void tell_open(struct mg_block *b, const struct mg_engine_point *at)
+{
+    struct mg_warp *w = &b->warps[0];
+    if (!mg__wants_sync(w))
+        return;
+    mg__tell_open(b, mg__lane32(w, w->root->code->ops[at->op].a, 0), b->live_threads);
+    for (uint32_t k = 0; k < b->nwarps; k++)
+        b->warps[k].told = false;
+}
+
 /* The warp that is ready, and those behind it that are. */
 static void run_ready(struct mg_worker *worker, struct mg_block *b, uint32_t first)
 {
@@ -590,6 +457,7 @@ static enum mg_engine_outcome together(struct mg_worker *worker, struct mg_block
         }
         at = p;
         entry = p->entry;
+        tell_open(b, at);
         for (uint32_t k = 0; k < b->nwarps && b->polled; k++) {
             outside |= b->warps[k].outside;
             mg__turn_begin(&b->warps[k]);
@@ -730,6 +598,8 @@ enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_bloc
         for (uint32_t k = 0; k < b->nwarps && at; k++)
             if (b->warps[k].place == AT_BARRIER)
                 b->warps[k].place = READY;
+        if (at)
+            tell_open(b, at);
         if ((outcome = round_over(worker, b)) != MG_ENGINE_INTERPRET)
             return outcome;
         if (at && b->live_warps == b->nwarps && (outcome = together(worker, b, at)) != MG_ENGINE_INTERPRET)

@@ -21,7 +21,7 @@
 #define MG_SIMT_ENGINE_H
 #include "base/base.h"
 
-#define MG_ENGINE_VERSION 8u /* of everything here: kept code of another version is not used */
+#define MG_ENGINE_VERSION 9u /* of everything here: kept code of another version is not used */
 
 #define MG_ENGINE_MASKS 32u
 
@@ -56,7 +56,10 @@ enum mg_engine_effect {
     MG_ENGINE_COUNTER = 32,   /* a CALL through calls->add where all lanes are active */
     MG_ENGINE_REGISTERS = 64, /* it reads and writes nothing else */
     MG_ENGINE_SAME = 128,     /* results are the same in all lanes if sources are */
-    MG_ENGINE_CHARGES = 256   /* a BLOCK: the slice */
+    MG_ENGINE_CHARGES = 256,  /* a BLOCK: the slice */
+    /* Observers want to know: a BARRIER or an EXIT is told through calls->op when all lanes are there. Behind other ops
+     * mg_engine_warp.leave says whether to leave. */
+    MG_ENGINE_TELLS = 512
 };
 /* UNIFORM: the same in all lanes; BLOCK: in all warps of a block, too. */
 enum mg_engine_fill_kind {
@@ -179,6 +182,7 @@ struct mg_engine_warp {
     const struct mg_engine_calls *calls;
     uint32_t point;                    /* where it left */
     int32_t slice;                     /* loops may go on while it is not negative */
+    uint32_t leave;                    /* not 0: the interpreter goes on before the next op */
 };
 /* Stores of words whose lanes lie far apart, deferred by the code: several of them, of one warp or of warps after one
  * another, often share lines, and are then done lane by lane. Nobody can tell: they are settled before anything that

@@ -13,6 +13,8 @@ struct mg_described {
     struct mg_arena arena;
     struct mg_engine_program program;
     mg_handler *call; /* by op: what calls->op runs */
+    bool watched;     /* every access is observed: those are calls, and there is only quick code, in which a warp's
+                         lanes take the arms of branches as when interpreted */
     struct mg_tier tiers[MG_ENGINE_EFFORTS];
     bool tried[MG_ENGINE_EFFORTS];
     atomic_int best; /* of the tiers that there are; -1: none */
@@ -21,7 +23,8 @@ struct mg_described {
     atomic_bool making; /* by a worker, now */
 };
 uint32_t mg__described_row(const struct mg_dim3 *block); /* lanes a row of such a block, 0: irregular */
-struct mg_described *mg__describe(const struct mg_program *program, const struct mg_lanes *lanes, uint32_t row);
+struct mg_described *mg__describe(const struct mg_program *program, const struct mg_lanes *lanes, uint32_t row,
+                                  bool watched);
 void mg__described_free(struct mg_described *described);
 
 void mg__deferred_settle(struct mg_engine_deferred *deferred, uint32_t row);
@@ -54,6 +57,7 @@ void mg__places(const struct mg_run *run, const struct mg_cluster *only, char *t
 
 bool mg__engine_take(struct mg_block *b); /* a block that is being interpreted can go on as compiled code */
 void mg__engine_flush(struct mg_worker *worker);
+void mg__engine_open(struct mg_warp *w, const struct mg_engine_point *p); /* w has left there: what it had counted */
 void mg__engine_calls(struct mg_worker *worker);                             /* what its compiled code calls */
 bool mg__engine_op(struct mg_engine_warp *e, uint32_t index, uint32_t mask); /* calls->op */
 static inline struct mg_warp *mg__warp_of(struct mg_engine_warp *e)

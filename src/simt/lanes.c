@@ -485,7 +485,7 @@ static ALWAYS_INLINE struct mg_shape *watched_shape(struct mg_warp *w, const str
     return s;
 }
 
-#define WATCHED(name, ADDR64, SLOW, WHERE, DO)                                                                         \
+#define WATCHED(name, ADDR64, SLOW, WHERE, DO, ON)                                                                     \
     MG_NO_TSAN static MG_HANDLER(name)                                                                                 \
     {                                                                                                                  \
         const struct mg_mem *mem = op->u.mem;                                                                          \
@@ -499,7 +499,7 @@ static ALWAYS_INLINE struct mg_shape *watched_shape(struct mg_warp *w, const str
         DO;                                                                                                            \
         if (MG_UNLIKELY(w->followed)) /* one op at a time from here on */                                              \
             return op + 1;                                                                                             \
-        NEXT                                                                                                           \
+        ON                                                                                                             \
     }
 /* Words have the short way; what else there is takes room that their handlers need not make. */
 MG_NO_TSAN static __attribute__((noinline)) void load_other(struct mg_warp *w, const struct mg_mem *mem, uint32_t mask,
@@ -518,20 +518,24 @@ static ALWAYS_INLINE bool is_word(const struct mg_mem *mem, uint32_t mask)
 {
     return mask == ~0u && mem->width == 4 && mem->vec == 1 && !mem->dst64;
 }
-#define WATCHED_LOAD(name, ADDR64, WHERE)                                                                              \
+#define WATCHED_LOAD(name, ADDR64, WHERE, ON)                                                                          \
     WATCHED(name, ADDR64, load_slow, WHERE, polling(w, mem);                                                           \
             if (MG_LIKELY(is_word(mem, mask) && mem->reg[0] >= 0)) load_word(s, mg__slot(w, mem->reg[0]), p);          \
-            else load_other(w, mem, mask, s, p))
-#define WATCHED_STORE(name, ADDR64, WHERE)                                                                             \
+            else load_other(w, mem, mask, s, p), ON)
+#define WATCHED_STORE(name, ADDR64, WHERE, ON)                                                                         \
     WATCHED(name, ADDR64, store_slow, WHERE,                                                                           \
             if (MG_LIKELY(is_word(mem, mask))) store_word(s, mg__slot(w, mem->reg[0]), p);                             \
-            else store_other(w, mem, mask, s, p))
-WATCHED_LOAD(h_ld_shared32_watched, false, w->block->shared + base)
-WATCHED_LOAD(h_ld_shared64_watched, true, w->block->shared + base)
-WATCHED_LOAD(h_ld_global_watched, true, (uint8_t *)(uintptr_t)base)
-WATCHED_STORE(h_st_shared32_watched, false, w->block->shared + base)
-WATCHED_STORE(h_st_shared64_watched, true, w->block->shared + base)
-WATCHED_STORE(h_st_global_watched, true, (uint8_t *)(uintptr_t)base)
+            else store_other(w, mem, mask, s, p), ON)
+#define ALONE return op + 1;
+#define WATCHED_BOTH(KIND, name, ADDR64, WHERE)                                                                        \
+    WATCHED_##KIND(h_##name##_watched, ADDR64, WHERE, NEXT)                                                            \
+    WATCHED_##KIND(h_##name##_alone, ADDR64, WHERE, ALONE)
+WATCHED_BOTH(LOAD, ld_shared32, false, w->block->shared + base)
+WATCHED_BOTH(LOAD, ld_shared64, true, w->block->shared + base)
+WATCHED_BOTH(LOAD, ld_global, true, (uint8_t *)(uintptr_t)base)
+WATCHED_BOTH(STORE, st_shared32, false, w->block->shared + base)
+WATCHED_BOTH(STORE, st_shared64, true, w->block->shared + base)
+WATCHED_BOTH(STORE, st_global, true, (uint8_t *)(uintptr_t)base)
 
 static ALWAYS_INLINE void add_word(uint8_t *to, uint32_t more)
 {
@@ -663,10 +667,10 @@ const struct mg_lanes ISA(mg__lanes) = {
     .ld_global_word = {h_ld_global_lead, h_ld_global_follow},
     .st_shared_word = {h_st_shared_lead, h_st_shared_follow},
     .st_global_word = {h_st_global_lead, h_st_global_follow},
-    .ld_shared_watched = {h_ld_shared32_watched, h_ld_shared64_watched},
-    .st_shared_watched = {h_st_shared32_watched, h_st_shared64_watched},
-    .ld_global_watched = h_ld_global_watched,
-    .st_global_watched = h_st_global_watched,
+    .ld_shared_watched = {{h_ld_shared32_watched, h_ld_shared64_watched}, {h_ld_shared32_alone, h_ld_shared64_alone}},
+    .st_shared_watched = {{h_st_shared32_watched, h_st_shared64_watched}, {h_st_shared32_alone, h_st_shared64_alone}},
+    .ld_global_watched = {h_ld_global_watched, h_ld_global_alone},
+    .st_global_watched = {h_st_global_watched, h_st_global_alone},
     .red_shared_add = h_red_shared_add,
     .red_shared_add_alone = h_red_shared_add_alone,
     .add_words = ISA(mg__add_words),

@@ -347,39 +347,33 @@ static bool place_pool(struct mg_lower *L)
     return true;
 }
 
-static bool lower_function(struct mg_lower *L, uint32_t insn_base)
+/* The block that begins at the label, or the end. */
+static uint32_t block_of(const struct mg_lower *L, uint32_t label)
+{
+    return label < L->func->ninsns ? L->cfg->block_of[label] : L->cfg->nblocks;
+}
+
+/* How often each register is read. */
+static bool count_reads(struct mg_lower *L)
 {
     const struct mg_ptx_func *f = L->func;
-    struct mg_code *code = L->code;
-    struct mg_cfg *cfg;
-    if (mg__cfg_build(f, &cfg) != MG_OK)
-        return false;
-    L->pool.count = 0;
-    L->fills.count = 0;
-    mg__strtab_init(&L->pool_index, &L->program->arena);
-    L->cfg = cfg;
-    if (!mg__fuse(L)) {
-        mg__cfg_free(cfg);
-        return false;
-    }
-    f = L->func;
-    if (!layout_frame(L)) {
-        mg__cfg_free(cfg);
-        mg__diag_set(&L->program->error, MG_ERR_UNSUPPORTED, "the function %s is too large to be simulated", f->name);
-        return true;
-    }
-    uint32_t *block_op = mg__arena_array(&L->program->arena, cfg->nblocks + 1, sizeof *block_op);
     L->reads = mg__arena_array(&L->program->arena, f->nregs + 1, sizeof *L->reads);
-    if (!block_op || !L->reads) {
-        mg__cfg_free(cfg);
+    if (!L->reads)
         return false;
-    }
     for (size_t i = 0; i < f->noperands; i++)
         if (f->operands[i].kind == MG_OPND_REG || (f->operands[i].kind == MG_OPND_ADDR && f->operands[i].has_reg))
             L->reads[f->operands[i].index]++;
     for (size_t i = 0; i < f->ninsns; i++)
         if (f->insns[i].guard >= 0)
             L->reads[f->insns[i].guard]++;
+    return true;
+}
+
+/* The ops of all blocks, one after the other; block_op: where each block's begin, and behind them the end. */
+static void lower_blocks(struct mg_lower *L, uint32_t insn_base, uint32_t *block_op)
+{
+    const struct mg_ptx_func *f = L->func;
+    const struct mg_cfg *cfg = L->cfg;
     L->ops.count = 0;
     L->fixups.count = 0;
     L->mems.count = 0;
@@ -405,32 +399,59 @@ static bool lower_function(struct mg_lower *L, uint32_t insn_base)
     L->insn_index = f->ninsns ? insn_base + (uint32_t)f->ninsns - 1 : insn_base;
     block_op[cfg->nblocks] = (uint32_t)L->ops.count;
     mg__lower_op_bare(L, MG_DO_RET, 0, NULL, 0);
-    code->nops = (uint32_t)L->ops.count;
-    code->ops = mg__arena_array(&L->program->arena, code->nops, sizeof *code->ops);
-    if (!place_pool(L) || !code->ops || L->status != MG_OK) {
-        mg__cfg_free(cfg);
-        return false;
-    }
-    memcpy(code->ops, L->ops.at, code->nops * sizeof *code->ops);
+}
+
+/* Branches get the ops that they go to. */
+static void link_ops(struct mg_lower *L, const uint32_t *block_op)
+{
+    const struct mg_cfg *cfg = L->cfg;
+    struct mg_op *ops = L->code->ops;
     for (size_t k = 0; k < L->fixups.count; k++) {
         const struct mg_fixup *x = &L->fixups.at[k];
-        struct mg_op *op = &code->ops[x->op];
+        struct mg_op *op = &ops[x->op];
         uint32_t ipdom = cfg->blocks[x->block].ipdom;
         op->d2 = ipdom == MG_CFG_EXIT ? -1 : (int32_t)block_op[ipdom];
-        if (x->table) {
-            for (size_t i = 0; i < x->table->count; i++) {
-                uint32_t label = x->labels[i];
-                x->table->targets[i] =
-                    &code->ops[label < f->ninsns ? block_op[cfg->block_of[label]] : block_op[cfg->nblocks]];
-            }
-        } else {
-            op->u.target =
-                &code->ops[x->label < f->ninsns ? block_op[cfg->block_of[x->label]] : block_op[cfg->nblocks]];
-        }
+        for (size_t i = 0; x->table && i < x->table->count; i++)
+            x->table->targets[i] = &ops[block_op[block_of(L, x->labels[i])]];
+        if (!x->table)
+            op->u.target = &ops[block_op[block_of(L, x->label)]];
     }
+}
+
+static bool lower_function(struct mg_lower *L, uint32_t insn_base)
+{
+    struct mg_code *code = L->code;
+    struct mg_cfg *cfg;
+    bool good = false;
+    if (mg__cfg_build(L->func, &cfg) != MG_OK)
+        return false;
+    L->pool.count = 0;
+    L->fills.count = 0;
+    mg__strtab_init(&L->pool_index, &L->program->arena);
+    L->cfg = cfg;
+    if (!mg__fuse(L))
+        goto done;
+    if (!layout_frame(L)) {
+        mg__diag_set(&L->program->error, MG_ERR_UNSUPPORTED, "the function %s is too large to be simulated",
+                     L->func->name);
+        good = true;
+        goto done;
+    }
+    uint32_t *block_op = mg__arena_array(&L->program->arena, cfg->nblocks + 1, sizeof *block_op);
+    if (!block_op || !count_reads(L))
+        goto done;
+    lower_blocks(L, insn_base, block_op);
+    code->nops = (uint32_t)L->ops.count;
+    code->ops = mg__arena_array(&L->program->arena, code->nops, sizeof *code->ops);
+    if (!place_pool(L) || !code->ops || L->status != MG_OK)
+        goto done;
+    memcpy(code->ops, L->ops.at, code->nops * sizeof *code->ops);
+    link_ops(L, block_op);
     mark_loops(L);
+    good = true;
+done:
     mg__cfg_free(cfg);
-    return true;
+    return good;
 }
 
 static bool gather_insns(struct mg_program *p, const struct mg_ptx_module *ptx)

@@ -267,15 +267,27 @@ static bool make_group(struct mg_lower *L, size_t first)
     return true;
 }
 
-static mg_handler watched_handler(const struct mg_lanes *l, const struct mg_op *op)
+static mg_handler watched_handler(const struct mg_lanes *l, const struct mg_op *op, bool alone)
 {
     const struct mg_mem *m = op->u.mem;
     const bool load = m->kind == MG_ACCESS_LD;
     if ((!load && m->kind != MG_ACCESS_ST) || (m->space != MG_SPACE_SHARED && !is_global(m)))
-        return op->fn;
+        return mg__op_handler(l, op);
     if (m->space == MG_SPACE_SHARED)
-        return load ? l->ld_shared_watched[m->addr64] : l->st_shared_watched[m->addr64];
-    return load ? l->ld_global_watched : l->st_global_watched;
+        return load ? l->ld_shared_watched[alone][m->addr64] : l->st_shared_watched[alone][m->addr64];
+    return load ? l->ld_global_watched[alone] : l->st_global_watched[alone];
+}
+
+mg_handler mg__watched_call(const struct mg_lanes *l, const struct mg_op *op)
+{
+    switch (mg__op_rows[op->is->id].kind) {
+    case MG_ENGINE_BARRIER:
+        return mg__tell_bar;
+    case MG_ENGINE_EXIT:
+        return mg__tell_exit;
+    default:
+        return mg__op_has(op, MG_ENGINE_ACCESS) ? watched_handler(l, op, true) : mg__op_handler(l, op);
+    }
 }
 
 void mg__lower_forms(struct mg_lower *L)
@@ -286,7 +298,7 @@ void mg__lower_forms(struct mg_lower *L)
         if (!mg__op_has(op, MG_ENGINE_ACCESS))
             continue;
         if (L->watched)
-            op->fn = watched_handler(L->lanes, op);
+            op->fn = watched_handler(L->lanes, op, false);
         if (op->is->id == MG_DO_COUNTER)
             op->fn = L->lanes->red_shared_add;
         if (!word_handler(L->lanes, op->u.mem, L->watched, &fn))

@@ -18,7 +18,9 @@
  * base, or words of shared memory. mg__access_lanes makes addresses of it, once for all observers that ask. Who can do
  * with a pattern need not ask, and that takes a small part of the time that 32 addresses take.
  *
- * A launch that an observer of MG_OBSERVE_EVERY or MG_OBSERVE_SYNC sees runs interpreted.
+ * Compiled code tells of all this, too, and in the same order, since it leaves accesses and what orders them to the
+ * interpreter's functions; of a warp whose steps are wanted it lets go until they are not. A launch runs interpreted
+ * where an observer wants MG_OBSERVE_SYNC and none MG_OBSERVE_EVERY.
  *
  * A launch runs on several workers. Each has its own observer state, which worker_begin makes and all calls but the
  * last get on that worker's thread; `worker_end` gets it on the launching thread, in worker order, after the last

@@ -331,6 +331,7 @@ struct mg_warp {
     uint8_t place;
     bool interpreted; /* until compiled code can go on */
     bool followed;    /* an observer wants its steps */
+    bool told;        /* that it has come to the barrier at which it stands */
     /* the block's number is in its frame; compiled code needs it in the first lane of the first warp only */
     bool filled;
     uint32_t tid[3][32] __attribute__((aligned(64)));
@@ -506,7 +507,8 @@ struct mg_simt_kernel {
     const struct mg_ptx_func *func;
     struct mg_program *program;
     struct mg_program *watched;        /* the same, for launches of which every access is observed; made at the first */
-    struct mg_described *described[6]; /* for the code generator, for blocks with 2^i lanes a row (0: irregular) */
+    /* For the code generator, the program and the watched one, for blocks with 2^i lanes a row (0: irregular). */
+    struct mg_described *described[2][6];
     struct mg_simt_kernel_info info;
 };
 struct mg_simt {
@@ -544,9 +546,10 @@ struct mg_lanes {
     /* 32-bit elements, one a lane, 32-bit shared or 64-bit global addresses: op->a address, op->c offset, op->d
      * element, op->b site; the second of each follows a lead */
     mg_handler ld_shared_word[2], ld_global_word[2], st_shared_word[2], st_global_word[2];
-    /* for programs of which every access is observed, [1] with 64-bit addresses */
-    mg_handler ld_shared_watched[2], st_shared_watched[2], ld_global_watched, st_global_watched;
-    mg_handler red_shared_add, red_shared_add_alone; /* the second does not go on to the next op */
+    /* for programs of which every access is observed: the second of each does not go on to the next op, as compiled
+     * code wants it; of these of shared memory the second has 64-bit addresses */
+    mg_handler ld_shared_watched[2][2], st_shared_watched[2][2], ld_global_watched[2], st_global_watched[2];
+    mg_handler red_shared_add, red_shared_add_alone; /* likewise */
     bool (*add_words)(struct mg_engine_warp *e, uint32_t index, uint32_t mask); /* calls->add of compiled code */
     void (*leave)(void); /* before other code runs: ends the use of wide registers */
 };
@@ -631,6 +634,8 @@ mg_handler mg__op_handler(const struct mg_lanes *lanes, const struct mg_op *op);
 void mg__op_finish(struct mg_op *op, const struct mg_lanes *lanes); /* fields and handler, once op->is is settled */
 
 /* lower.c */
+/* What compiled code calls for an op of a program of which every access is observed. */
+mg_handler mg__watched_call(const struct mg_lanes *l, const struct mg_op *op);
 /* `watched`: every access is observed. */
 enum mg_status mg__lower(struct mg_simt_module *module, const struct mg_ptx_func *kernel, bool watched,
                          struct mg_program **program);
@@ -717,6 +722,11 @@ MG_HANDLER(mg__op_fence);
 MG_HANDLER(mg__op_warp);
 MG_HANDLER(mg__op_activemask);
 MG_HANDLER(mg__op_bar);
+/* Observers hear that the warp has come to a barrier of all of the block, or to its end, as compiled code has it; and
+ * that such a barrier has opened. */
+MG_HANDLER(mg__tell_bar);
+MG_HANDLER(mg__tell_exit);
+void mg__tell_open(struct mg_block *block, uint32_t id, uint32_t threads);
 MG_HANDLER(mg__op_bar_warp);
 MG_HANDLER(mg__op_cp_async);
 MG_HANDLER(mg__op_cp_group);
@@ -782,7 +792,8 @@ const struct mg_op *mg__system_call(struct mg_warp *w, const struct mg_op *op, u
 /* at op: w->stop says to enter compiled code */
 bool mg__engine_back(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
 /* For a launch of that many blocks. NULL: interpret. */
-struct mg_described *mg__tier_kernel(struct mg_simt_kernel *kernel, const struct mg_dim3 *block, uint64_t blocks);
+struct mg_described *mg__tier_kernel(struct mg_simt_kernel *kernel, const struct mg_dim3 *block, uint64_t blocks,
+                                     bool watched);
 void mg__tier_kernel_free(struct mg_simt_kernel *kernel);
 
 /* late.c */

@@ -230,13 +230,19 @@ static void lanes_left(struct mg_warp *w)
         }
 }
 
-void mg__leaf_exit(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
+MG_HANDLER(mg__tell_exit)
 {
-    struct mg_split *s = current(w);
     if (mg__wants_sync(w)) {
         mg__sync_event(w, op, MG_SYNC_EXIT, mask);
         mg__sync_emit(w->worker);
     }
+    return op + 1;
+}
+
+void mg__leaf_exit(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
+{
+    struct mg_split *s = current(w);
+    mg__tell_exit(w, op, mask);
     w->live &= ~mask;
     w->block->live_threads -= (uint32_t)__builtin_popcount(mask);
     for (int32_t at = s->join; at >= 0; at = w->joins.at[at].parent)
@@ -285,102 +291,6 @@ bool mg__warp_release(struct mg_warp *w, bool polled)
         return true;
     }
     return false;
-}
-
-static bool counts_block(const struct mg_op *op)
-{
-    return op->fn == mg__op_block || op->fn == mg__op_block_join || op->fn == mg__op_loop || op->fn == mg__op_loop_join;
-}
-
-/* Tells the observers that want to follow the warp what it is about to do. `before`: the op that it comes from, or NULL
- * where it begins a leaf. */
-static void tell_step(struct mg_warp *w, const struct mg_op *op, const struct mg_op *before)
-{
-    const struct mg_run *run = w->worker->run;
-    const struct mg_code *code = w->frame->code;
-    bool falls = before && (op == before + 1 || (op == before + 2 && before->fn == mg__op_guard));
-    if (!falls && (counts_block(op) || op == code->ops))
-        return; /* a block begins: what came before it was done elsewhere */
-    before = falls && op == before + 1 ? before : op - 1;
-    struct mg_step step = {.from = before->insn + !counts_block(before), .to = op->insn, .warp = w->index,
-                           .mask = w->mask, .block = w->block->linear, .frame = w->frame, .regs = w->regs,
-                           .slots = code->slots};
-    if (counts_block(op)) /* its first instruction comes with the next op */
-        step.to--;
-    if (step.from > step.to || step.to >= run->program->ninsns)
-        return;
-    bool goes_on = false;
-    for (unsigned i = 0; i < run->nobservers; i++)
-        if (run->observers[i].wants & MG_OBSERVE_STEPS)
-            goes_on |= run->observers[i].step(w->worker->observers[i], &step);
-    w->followed = goes_on;
-}
-
-static MG_HANDLER(stop_here)
-{
-    (void)w;
-    (void)mask;
-    return op;
-}
-
-/* Where handlers have kept the place of a copied op, it is the op's. */
-static void put_back(struct mg_warp *w, const struct mg_op copy[2], const struct mg_op *op)
-{
-    for (size_t i = 0; i < w->splits.count; i++)
-        if (w->splits.at[i].pc == copy || w->splits.at[i].pc == copy + 1)
-            w->splits.at[i].pc = op + (w->splits.at[i].pc - copy);
-    for (size_t i = 0; i < w->joins.count; i++)
-        if (w->joins.at[i].pc == copy || w->joins.at[i].pc == copy + 1)
-            w->joins.at[i].pc = op + (w->joins.at[i].pc - copy);
-}
-
-/* One op and no more, although handlers call the next one themselves: a copy of it, with an end behind it. */
-static const struct mg_op *run_one(struct mg_warp *w, const struct mg_op *op)
-{
-    uint32_t mask = w->mask;
-    if (counts_block(op))
-        return op->fn(w, op, mask);
-    if (op->fn == mg__op_guard) {
-        mask &= mg__pred(w, op->guard) ^ op->invert;
-        if (!mask)
-            return op + 2;
-        op++;
-    }
-    struct mg_op copy[2] = {*op, {.fn = stop_here}};
-    const struct mg_op *next = copy->fn(w, copy, mask);
-    if (next == &copy[1])
-        return op + 1;
-    put_back(w, copy, op);
-    return next == copy ? op : next;
-}
-
-static void run_followed(struct mg_warp *w, const struct mg_op *op)
-{
-    const struct mg_op *before = NULL;
-    do {
-        if (!w->followed) {
-            before = NULL;
-            op = op->fn(w, op, w->mask);
-            continue;
-        }
-        tell_step(w, op, before);
-        before = op;
-        op = run_one(w, op);
-    } while (op);
-}
-
-void mg__warp_run(struct mg_warp *w)
-{
-    w->stop = MG_STOP_NONE;
-    const struct mg_op *op = current(w)->pc;
-    if (w->worker->run->want_steps) {
-        run_followed(w, op);
-    } else {
-        do
-            op = op->fn(w, op, w->mask);
-        while (op);
-    }
-    w->worker->run->simt->lanes->leave();
 }
 
 /* ---- handlers ---- */

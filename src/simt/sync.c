@@ -23,12 +23,8 @@ void mg__barrier_check(struct mg_block *block, unsigned index)
     }
     if (b->arrived < need)
         return;
-    if (mg__wants_sync(&block->warps[0])) {
-        struct mg_sync *e = mg__sync_event(&block->warps[0], NULL, MG_SYNC_BARRIER_OPEN, 0);
-        e->barrier = index;
-        e->count = b->arrived;
-        mg__sync_emit(block->warps[0].worker);
-    }
+    if (mg__wants_sync(&block->warps[0]))
+        mg__tell_open(block, index, b->arrived);
     for (uint32_t k = 0; k < block->nwarps; k++) {
         struct mg_warp *w = &block->warps[k];
         for (size_t i = 0; i < w->splits.count; i++) {
@@ -68,6 +64,34 @@ static bool lets_pass(struct mg_warp *w, const struct mg_op *op, unsigned lane, 
     return true;
 }
 
+/* Lanes arrive at the barrier, of all of the block or of `count` threads. */
+static void tell(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint32_t id, uint32_t count, bool wrong)
+{
+    if (mg__wants_sync(w) && !w->told) {
+        struct mg_sync *e = mg__sync_event(w, op, MG_SYNC_BARRIER, mask);
+        e->barrier = id;
+        e->count = count;
+        e->arrive = (op->mode & 0xff) == MG_SUB_ARRIVE;
+        e->wrong = wrong;
+        mg__sync_emit(w->worker);
+    }
+}
+
+MG_HANDLER(mg__tell_bar)
+{
+    tell(w, op, mask, mg__lane32(w, op->a, 0), 0, false);
+    w->told = true;
+    return op + 1;
+}
+
+void mg__tell_open(struct mg_block *block, uint32_t id, uint32_t threads)
+{
+    struct mg_sync *e = mg__sync_event(&block->warps[0], NULL, MG_SYNC_BARRIER_OPEN, 0);
+    e->barrier = id;
+    e->count = threads;
+    mg__sync_emit(block->warps[0].worker);
+}
+
 MG_HANDLER(mg__op_bar)
 {
     struct mg_split *s = &w->splits.at[w->current];
@@ -84,20 +108,16 @@ MG_HANDLER(mg__op_bar)
         return op + 1;
     }
     if (MG_UNLIKELY(w->interpreted) &&
-        mg__engine_back(w, op, mask)) /* compiled code waits here, and goes on behind it */
+        mg__engine_back(w, op, mask)) { /* compiled code waits here, and goes on behind it */
+        mg__tell_bar(w, op, mask);
         return NULL;
+    }
     unsigned first = (unsigned)__builtin_ctz(mask);
     uint32_t id = mg__lane32(w, op->a, first), expected = op->b >= 0 ? mg__lane32(w, op->b, first) : 0;
     bool none = id >= MG_COUNT(w->block->barriers),
          odd = op->b >= 0 && (expected == 0 || expected % 32 || expected > 1024);
-    if (mg__wants_sync(w)) {
-        struct mg_sync *e = mg__sync_event(w, op, MG_SYNC_BARRIER, mask);
-        e->barrier = id;
-        e->count = expected;
-        e->arrive = sub == MG_SUB_ARRIVE;
-        e->wrong = none || odd;
-        mg__sync_emit(w->worker);
-    }
+    tell(w, op, mask, id, expected, none || odd);
+    w->told = false;
     if ((none || odd) && lets_pass(w, op, first, &id, &expected))
         none = odd = false;
     if (none)

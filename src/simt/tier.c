@@ -35,8 +35,8 @@ static bool make(const struct mg_engine *engine, struct mg_described *d, enum mg
 {
     struct mg_tier *tier = &d->tiers[effort];
     d->tried[effort] |= !kept;
-    tier->entry_of = tier->entry_of ? tier->entry_of
-                                    : mg__arena_array(&d->arena, d->program.nops + 1, sizeof *tier->entry_of);
+    tier->entry_of =
+        tier->entry_of ? tier->entry_of : mg__arena_array(&d->arena, d->program.nops + 1, sizeof *tier->entry_of);
     if (!tier->entry_of)
         *reason = "there is no memory for it";
     else
@@ -69,14 +69,18 @@ static void make_next(const struct mg_engine *engine, struct mg_described *d, en
     plan(engine, d, reason);
 }
 
-static struct mg_described *first_launch(struct mg_simt_kernel *k, const struct mg_engine *engine, uint32_t row)
+static struct mg_described *first_launch(struct mg_simt_kernel *k, const struct mg_engine *engine, uint32_t row,
+                                         bool watched)
 {
     const char *reason = "there is no memory to describe it";
-    struct mg_described *d = mg__describe(k->program, k->module->simt->lanes, row);
+    struct mg_described *d = mg__describe(watched ? k->watched : k->program, k->module->simt->lanes, row, watched);
     if (!d)
         return NULL;
     atomic_store(&d->best, -1);
-    if (!engine->patient) {
+    if (watched) {
+        d->tried[MG_ENGINE_THOROUGH] = true;
+        make(engine, d, MG_ENGINE_QUICK, engine->patient, &reason);
+    } else if (!engine->patient) {
         /* What is too long to be made thoroughly may still be made quickly. */
         if (!make(engine, d, (enum mg_engine_effort)engine->effort, false, &reason) &&
             engine->effort != MG_ENGINE_QUICK)
@@ -88,18 +92,19 @@ static struct mg_described *first_launch(struct mg_simt_kernel *k, const struct 
     return d;
 }
 
-struct mg_described *mg__tier_kernel(struct mg_simt_kernel *k, const struct mg_dim3 *block, uint64_t blocks)
+struct mg_described *mg__tier_kernel(struct mg_simt_kernel *k, const struct mg_dim3 *block, uint64_t blocks,
+                                     bool watched)
 {
     const struct mg_simt *s = k->module->simt;
     const struct mg_engine *engine = s->engine;
     uint32_t row = mg__described_row(block);
     unsigned slot = row ? (unsigned)__builtin_ctz(row) : 0;
     uint64_t threads = (uint64_t)block->x * block->y * block->z;
-    if (!engine || slot >= MG_COUNT(k->described) || threads % 32)
+    if (!engine || slot >= MG_COUNT(k->described[0]) || threads % 32)
         return NULL;
-    struct mg_described *d = k->described[slot];
+    struct mg_described *d = k->described[watched][slot];
     if (!d)
-        d = k->described[slot] = first_launch(k, engine, row);
+        d = k->described[watched][slot] = first_launch(k, engine, row, watched);
     if (!d)
         return NULL;
     uint64_t each = threads / 32 * MG_MAX(d->program.ninsns, 1),
@@ -108,7 +113,7 @@ struct mg_described *mg__tier_kernel(struct mg_simt_kernel *k, const struct mg_d
         foreseen = 0;
     uint64_t all = MG_MIN(atomic_load(&d->work), UINT64_MAX / 2) + foreseen;
     if (all >= atomic_load(&d->due)) {
-        if (all >= due_at(engine, d, MG_ENGINE_THOROUGH))
+        if (all >= due_at(engine, d, MG_ENGINE_THOROUGH) && !watched)
             make_next(engine, d, MG_ENGINE_THOROUGH);
         if (atomic_load(&d->best) < 0)
             make_next(engine, d, MG_ENGINE_QUICK);
@@ -122,8 +127,8 @@ struct mg_described *mg__tier_kernel(struct mg_simt_kernel *k, const struct mg_d
 void mg__tier_kernel_free(struct mg_simt_kernel *k)
 {
     const struct mg_engine *engine = k->module->simt->engine;
-    for (unsigned i = 0; i < MG_COUNT(k->described); i++) {
-        struct mg_described *d = k->described[i];
+    for (unsigned i = 0; i < 2 * MG_COUNT(k->described[0]); i++) {
+        struct mg_described *d = k->described[i % 2][i / 2];
         for (unsigned t = 0; d && t < MG_ENGINE_EFFORTS; t++)
             if (d->tiers[t].code)
                 engine->release(engine->self, d->tiers[t].code);

@@ -3,12 +3,14 @@
  * shapes of accesses and counts of instructions must be the same to the last bit; and memory what plain.c says, which
  * shares nothing with the engines. A third of the programs is made of what plain.c knows. Of a program for which they
  * are not, statements are taken away as long as they still differ, and what is left is printed. Nor may the generated
- * code call anything by name but LLVM's intrinsics.
+ * code call anything by name but LLVM's intrinsics. An observer of every access is told the same, in the same order,
+ * of what is interpreted and of what is compiled for it.
  *
  *     test_diff [--count N] [--seed S] [--seconds T]   N programs (1000), of the seeds from S (1) on, or fewer if the
  *                                                      time is over
  *     test_diff FILE.ptx [GRID BLOCK]                  a program of one's own; BLOCK may be 16x4
  */
+#include "events.h"
 #include "program.h"
 #include "jit/jit.h"
 #include "plain.h"
@@ -24,15 +26,18 @@ static unsigned long texts[2];    /* of IR that were read, of either */
 static unsigned long faults;      /* programs that end with one */
 static unsigned long plain;       /* that were held to plain C, and ran to their end there */
 static uint8_t *plain_out, *plain_sums;
-enum { INTERPRETED, THOROUGH, QUICK, RISING, SIDES };
+enum { INTERPRETED, THOROUGH, QUICK, RISING, WATCHED, WATCHED_CODE, SIDES };
 static struct side {
     const char *name, *engine;
     struct kit kit;
     uint64_t in, out, sums;
+    struct events events; /* of those that are watched */
 } sides[SIDES] = {{.name = "interpreted", .engine = "interp"},
                   {.name = "compiled", .engine = "jit"},
                   {.name = "compiled quickly", .engine = "quick"},
-                  {.name = "taken over"}};
+                  {.name = "taken over"},
+                  {.name = "watched", .engine = "interp"},
+                  {.name = "compiled and watched", .engine = "jit"}};
 
 static void open_side(struct side *s)
 {
@@ -40,7 +45,10 @@ static void open_side(struct side *s)
         setenv("MARGAY_ENGINE", s->engine, 1);
     else
         unsetenv("MARGAY_ENGINE");
-    kit_open(&s->kit, 1, 60000, MG_OBSERVE_SHAPES | MG_OBSERVE_COUNTS, NULL);
+    const bool watched = s >= &sides[WATCHED];
+    kit_open(&s->kit, 1, 60000, watched ? MG_OBSERVE_COUNTS : MG_OBSERVE_SHAPES | MG_OBSERVE_COUNTS, NULL);
+    if (watched)
+        kit_expect(&s->kit, events_watch(s->kit.simt, &s->events));
     if (!s->engine) {
         s->kit.engine->due[MG_ENGINE_QUICK] = 30;
         s->kit.engine->due[MG_ENGINE_THOROUGH] = 200;
@@ -48,6 +56,7 @@ static void open_side(struct side *s)
     s->in = kit_alloc(&s->kit, IN_BYTES);
     s->out = kit_alloc(&s->kit, OUT_BYTES);
     s->sums = kit_alloc(&s->kit, SUMS_BYTES);
+    s->events.region[0] = s->in, s->events.region[1] = s->out, s->events.region[2] = s->sums;
     uint32_t x = 1, *in = (uint32_t *)(uintptr_t)s->in;
     for (unsigned k = 0; k < IN_BYTES / 4; k++)
         x = x * 1664525u + 1013904223u, in[k] = x >> (x >> 24) % 32;
@@ -95,6 +104,13 @@ static bool sides_differ(unsigned which, const enum mg_status status[SIDES], boo
     SAME(threads);
     SAME(divergent);
     SAME(counts);
+    if (which >= WATCHED) {
+        const struct events *w = &sides[WATCHED].events, *c = &sides[which].events;
+        for (unsigned k = 0; k < EVENT_BLOCKS; k++)
+            if (w->of[k] != c->of[k])
+                return mg__strbuf_printf(how, "events of block %u, %s", k, name);
+        return false;
+    }
     SAME(requests);
     SAME(lanes);
     SAME(sectors);
@@ -143,6 +159,7 @@ static bool differ(const char *ptx, struct mg_dim3 grid, struct mg_dim3 block, s
         struct side *s = &sides[i];
         memset((void *)(uintptr_t)s->out, 0x5a, OUT_BYTES);
         memset((void *)(uintptr_t)s->sums, 0, SUMS_BYTES);
+        events_clear(&s->events);
         kit_load(&s->kit, ptx);
         struct kit_params params = {{s->in, s->out, s->sums, 5}};
         struct mg_simt_launch l = {.grid = grid, .block = block, .params = params.p};
@@ -312,13 +329,17 @@ static int report(unsigned long k, unsigned long seed, int failed, const struct 
                        effort == MG_ENGINE_QUICK ? "quickly" : "thoroughly",
                        1e3 * stats[i].compile_seconds[effort] / (double)stats[i].compiled[effort],
                        (unsigned long long)stats[i].refused);
+    const struct events *e = &sides[WATCHED_CODE].events;
+    printf("%s: %llu accesses, %llu of order, %llu steps\n", sides[WATCHED_CODE].name, (unsigned long long)e->accesses,
+           (unsigned long long)e->syncs, (unsigned long long)e->steps);
     if (stats[THOROUGH].compiled[MG_ENGINE_THOROUGH] && (texts[0] == 0 || texts[1] == 0) && !failed) {
         printf("no IR was read\n");
         failed = 1;
     }
     if (!failed && k >= 20 &&
         (plain < k / 3 || stats[THOROUGH].compiled[MG_ENGINE_THOROUGH] < k / 2 ||
-         stats[QUICK].compiled[MG_ENGINE_QUICK] < k / 2 || stats[RISING].compiled[MG_ENGINE_QUICK] < k / 4 ||
+         stats[QUICK].compiled[MG_ENGINE_QUICK] < k / 2 || stats[WATCHED_CODE].compiled[MG_ENGINE_QUICK] < k / 2 ||
+         e->steps < k || stats[RISING].compiled[MG_ENGINE_QUICK] < k / 4 ||
          stats[RISING].compiled[MG_ENGINE_THOROUGH] < k / 8)) {
         printf("too few were compiled, or held to plain C: this test says little\n");
         failed = 1;
@@ -376,6 +397,8 @@ int main(int argc, char **argv)
             failed = 1;
         }
         for (unsigned i = 1; i < SIDES; i++) {
+            if (!sides[i].kit.engine)
+                continue;
             mg__jit_stats(sides[i].kit.engine, &stats[i]);
             if (stats[i].faulty) {
                 printf("seed %lu: the code that was made for it was refused (%s)\n", seed + k, sides[i].name);

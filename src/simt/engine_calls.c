@@ -1,0 +1,164 @@
+/* engine_calls.c - what compiled code calls (engine.h, mg_engine_calls), and the accesses that it has counted, on their
+ * way to the observers.
+ *
+ * An access whose lanes lie on a line is compared with the record of its site; where it does not fit, on_miss looks
+ * whether the record can be made to. Operations that are not compiled are the interpreter's handlers, called with
+ * operands in the frame.
+ */
+#include "simt/engine_priv.h"
+
+static int64_t delta_of(uint32_t row, uint64_t cx, uint64_t cy, unsigned lane)
+{
+    row = row ? row : 32;
+    return (int64_t)(cx * (lane % row) + cy * (lane / row));
+}
+
+/* ---- counts of accesses ---- */
+static void report_member(struct mg_worker *worker, const struct mg_described *d, const struct mg_engine_record *rec,
+                          const struct mg_engine_member *member, unsigned word, uint64_t times)
+{
+    const struct mg_op *op = &worker->run->program->entry->ops[member->op];
+    struct mg_access *e = mg__access_begin(worker, op->insn, op->u.mem, op->u.mem->space, rec->mask, rec->var);
+    for (unsigned i = 0; i < 32; i++)
+        worker->spread.address[i] = ((uint64_t)1 << 40) + 4 * word + rec->phase + (uint64_t)member->offset +
+                                    (uint64_t)delta_of(d->program.row, rec->cx, rec->cy, i);
+    e->address = worker->spread.address;
+    e->times = times;
+    mg__access_event(worker, e, MG_OBSERVE_SHAPES);
+}
+
+static void flush_record(struct mg_worker *worker, const struct mg_described *d, uint32_t index)
+{
+    struct mg_engine_record *rec = &worker->records[index];
+    const struct mg_engine_code *code = worker->tier->code;
+    const struct mg_engine_site *site = &code->sites[index];
+    for (unsigned m = 0; m < 8; m++) {
+        for (uint32_t k = 0; rec->times[m] && k < site->nmembers && worker->run->want_shapes; k++)
+            report_member(worker, d, rec, &code->members[site->first_member + k], m, rec->times[m]);
+        rec->times[m] = 0;
+    }
+}
+
+/* Accesses of groups that were counted whole, of which the last have not come. */
+void mg__engine_open(struct mg_warp *w, const struct mg_engine_point *p)
+{
+    const struct mg_described *d = w->worker->run->engine;
+    const struct mg_engine_code *code = w->worker->tier->code;
+    for (uint32_t k = 0; k < p->nopen; k++) {
+        const struct mg_engine_open *o = &code->opens[p->first_open + k];
+        const struct mg_engine_site *site = &code->sites[o->site];
+        struct mg_engine_record *rec = &w->worker->records[o->site];
+        unsigned word = w->cells[o->cell] >> 2 & 7;
+        rec->times[word]--;
+        for (uint32_t m = 0; m < o->done && w->worker->run->want_shapes; m++)
+            report_member(w->worker, d, rec, &code->members[site->first_member + m], word, 1);
+    }
+}
+
+void mg__engine_flush(struct mg_worker *worker)
+{
+    const struct mg_described *d = worker->run->engine;
+    if (!worker->tier)
+        return;
+    for (uint32_t s = 0; s < worker->tier->code->nsites; s++)
+        flush_record(worker, d, s);
+    for (uint32_t s = 0; s < worker->run->program->nsegments; s++) {
+        worker->counts[s].warps += worker->full[s];
+        worker->counts[s].threads += 32 * worker->full[s];
+        worker->full[s] = 0;
+    }
+}
+
+/* ---- what compiled code calls ---- */
+static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, uint64_t cx, uint64_t cy, uint32_t mask)
+{
+    struct mg_warp *w = mg__warp_of(e);
+    struct mg_worker *worker = w->worker;
+    const struct mg_run *run = worker->run;
+    const struct mg_described *d = run->engine;
+    const struct mg_engine_code *code = worker->tier->code;
+    const struct mg_engine_site *site = &code->sites[index];
+    struct mg_engine_record *rec = &e->records[index];
+    int64_t low = INT64_MAX, high = INT64_MIN, least = 0, greatest = 0;
+    uint64_t bits = address, align = site->bytes;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        int64_t delta = delta_of(d->program.row, cx, cy, (unsigned)__builtin_ctz(rest));
+        low = MG_MIN(low, delta);
+        high = MG_MAX(high, delta);
+        bits |= (uint64_t)delta;
+    }
+    for (uint32_t k = 0; k < site->nmembers; k++) {
+        int64_t offset = code->members[site->first_member + k].offset;
+        least = MG_MIN(least, offset);
+        greatest = MG_MAX(greatest, offset);
+        bits |= (uint64_t)offset;
+    }
+    const int64_t far = (int64_t)1 << 30;
+    if (!mask || low < -far || high > far || least < -far || greatest > far || bits & (align - 1))
+        return false;
+    uint64_t from = address + (uint64_t)(low + least), to = address + (uint64_t)(high + greatest) + align, lo, hi;
+    int32_t var = -1;
+    if (site->space == MG_SPACE_SHARED) {
+        if (from >= to || (var = mg__shared_object(w, from, to, &lo, &hi)) < 0)
+            return false;
+    } else {
+        const struct mg_allocation *a = mg__snapshot_find(run, from);
+        if (!a || to > a->address + a->size || from >= to)
+            return false;
+        lo = a->address;
+        hi = a->address + a->size;
+    }
+    uint64_t unit = MG_MAX(align, 4);
+    lo -= (uint64_t)(low + least);
+    lo += (address - lo) % unit;
+    uint64_t range = hi - align - (uint64_t)(high + greatest) - lo;
+    if (address - lo > range)
+        return false;
+    flush_record(worker, d, index);
+    rec->lo = lo;
+    rec->range = range / unit;
+    rec->cx = cx;
+    rec->cy = cy;
+    rec->mask = mask;
+    rec->phase = address & 3;
+    rec->var = var;
+    return true;
+}
+
+static bool call(struct mg_engine_warp *e, uint32_t index, mg_handler f, uint32_t mask)
+{
+    struct mg_warp *w = mg__warp_of(e);
+    const struct mg_run *run = w->worker->run;
+    if (!w->filled)
+        mg__fill_block(w, 32);
+    const struct mg_op *next = f(w, &run->program->entry->ops[index], mask);
+    run->simt->lanes->leave();
+    e->leave = w->followed;
+    return next != NULL;
+}
+
+bool mg__engine_op(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
+{
+    return call(e, index, mg__warp_of(e)->worker->run->engine->call[index], mask);
+}
+
+static bool on_checked(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
+{
+    return call(e, index, mg__op_atom_checked, mask);
+}
+
+static bool on_slice(struct mg_engine_warp *e)
+{
+    return mg__slice_over(mg__warp_of(e));
+}
+
+void mg__engine_calls(struct mg_worker *worker)
+{
+    worker->calls = (struct mg_engine_calls){.miss = on_miss,
+                                             .op = mg__engine_op,
+                                             .checked = on_checked,
+                                             .add = worker->run->simt->lanes->add_words,
+                                             .slice = on_slice,
+                                             .settle = mg__deferred_settle,
+                                             .defer = mg__deferred_begin};
+}
