@@ -12,9 +12,11 @@
 #define BUDGET ((size_t)1900 << 10)       /* of the whole page */
 #define SOURCE_BUDGET ((size_t)400 << 10) /* of source text */
 #define ADVICE_BUDGET ((size_t)400 << 10)
+#define FRAME ((size_t)64 << 10) /* of the style and the scripts, which are less */
 enum { MOST_KERNELS = 1000, MOST_FINDINGS = 500, MOST_LINES = 4000, AROUND = 8, FEW_ACCESSES = 12, FEW_LINES = 60 };
 
-extern const char mg_html_page[], mg_html_style[], mg_html_script[], mg_html_draw[];
+extern const char mg_html_page[], mg_html_style[], mg_html_draw[], mg_html_views[], mg_html_script[];
+static const char *const scripts[] = {mg_html_draw, mg_html_views, mg_html_script};
 
 struct file { /* a source file, and the part of it that is shown */
     const char *name;
@@ -380,7 +382,7 @@ static void add_kernels(struct page *p)
             cut_list(kernel, "lines", FEW_LINES, "lines_left_out");
         push(p, kernels, kernel);
     }
-    size_t fixed = used + SOURCE_BUDGET + ADVICE_BUDGET + (strlen(mg_html_script) + strlen(mg_html_draw)) * 2;
+    size_t fixed = used + SOURCE_BUDGET + ADVICE_BUDGET + FRAME;
     size_t room = fixed < BUDGET ? BUDGET - fixed : 0;
     for (size_t i = 0; p->ok && i < n; i++)
         set(p, json_array_get(kernels, i), "picture", picture_of(p, tally->kernels.at[i], &room));
@@ -411,8 +413,8 @@ static bool put_page(struct mg_strbuf *out, const char *json)
         if (!strncmp(open, "{{style}}", 9))
             ok = ok && mg__strbuf_append(out, mg_html_style, strlen(mg_html_style));
         else if (!strncmp(open, "{{script}}", 10))
-            ok = ok && mg__strbuf_append(out, mg_html_draw, strlen(mg_html_draw)) &&
-                 mg__strbuf_append(out, mg_html_script, strlen(mg_html_script));
+            for (size_t i = 0; i < MG_COUNT(scripts); i++)
+                ok = ok && mg__strbuf_append(out, scripts[i], strlen(scripts[i]));
         else
             ok = ok && put_data(out, json);
     }

@@ -6,4 +6,5 @@ EMBED(mg_html_page, "page.html")
 EMBED(mg_html_style, "page.css")
 EMBED(mg_html_script, "page.js")
 EMBED(mg_html_draw, "draw.js")
+EMBED(mg_html_views, "views.js")
 typedef int mg_html_embed; /* a file of asm alone is not C */

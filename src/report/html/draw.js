@@ -1,5 +1,5 @@
-/* draw.js - the drawings: lanes to banks, sectors, a roofline. Each function makes an SVG element of what a record says;
- * what things cost stands in the record, and only places on the screen are worked out here. */
+/* draw.js - the drawings: lanes to banks, sectors, a roofline. Each function makes an SVG element of what a record
+ * says; what things cost stands in the record, and only places on the screen are worked out here. */
 'use strict';
 
 function svg(name, attributes, ...children) {
@@ -43,15 +43,18 @@ function drawPhase(record, width, lanes, from, count, wavefronts) {
     const to = Math.min(place(first) + (each - 1) * step / 2, left + banks * step - step / 2);
     draw.append(svg('path', {class: hot ? 'way hot' : 'way',
       d: `M${x(l.lane)} ${top + 11}C${x(l.lane)} ${top + 62} ${to} ${low - 66} ${to} ${low - 13}`}));
-    if (each > 1) draw.append(svg('path', {class: 'way', d: `M${place(first) - 11} ${low - 12}h${(each - 1) * step + 22}`}));
+    if (each > 1)
+      draw.append(svg('path', {class: 'way', d: `M${place(first) - 11} ${low - 12}h${(each - 1) * step + 22}`}));
   }
   const busy = new Set(lanes.map(l => l.lane));
   for (let i = from; i < from + count; i++)
-    draw.append(svg('rect', {class: busy.has(i) ? 'box' : 'idle', x: x(i) - size / 2, y: top - 11, width: size, height: 22}),
+    draw.append(svg('rect', {class: busy.has(i) ? 'box' : 'idle', x: x(i) - size / 2, y: top - 11, width: size,
+      height: 22}),
       label(x(i), top + 4, i, busy.has(i) ? '' : 'dim'));
   for (let i = 0; i < banks; i++) {
     const n = asked[i];
-    draw.append(svg('rect', {class: n > 1 ? 'hit' : n ? 'full' : 'box', x: place(i) - 13, y: low - 11, width: 26, height: 22}),
+    draw.append(svg('rect', {class: n > 1 ? 'hit' : n ? 'full' : 'box', x: place(i) - 13, y: low - 11, width: 26,
+      height: 22}),
       label(place(i), low + 4, i, n ? '' : 'dim'));
     if (n) draw.append(label(place(i), low + 38, n));
   }
@@ -108,7 +111,8 @@ function drawSectors(record, access) {
   const rows = [...new Set([...touched.keys()].map(s => Math.floor(s / columns)))].sort((a, b) => a - b).slice(0, 128);
   const high = 34, wide = 210, left = 110;
   const draw = svg('svg', {viewBox: `0 0 ${left + columns * wide + 10} ${24 + rows.length * high}`, role: 'img'});
-  draw.append(svg('title', {}, `${touched.size} sectors in ${rows.length} lines`), label(left - 8, 14, 'byte', 'right dim'));
+  draw.append(svg('title', {}, `${touched.size} sectors in ${rows.length} lines`),
+    label(left - 8, 14, 'byte', 'right dim'));
   for (let c = 0; c < columns; c++) draw.append(label(left + (c + .5) * wide, 14, `+${c * size}`, 'dim'));
   rows.forEach((row, i) => {
     const y = 20 + i * high;
@@ -140,8 +144,10 @@ function drawRoofline(advice) {
   const x = v => left + (Math.log10(v) - x0) / (x1 - x0) * (w - left - right);
   const y = v => h - bottom - (Math.log10(v) - y0) / (y1 - y0) * (h - top - bottom);
   const draw = svg('svg', {viewBox: `0 0 ${w} ${h}`, role: 'img'});
-  draw.append(svg('title', {}, 'Roofline'), svg('path', {class: 'axis', d: `M${left} ${top}V${h - bottom}H${w - right}`}));
-  for (let e = x0; e <= x1; e++) draw.append(label(x(10 ** e), h - bottom + 16, e >= 0 ? 10 ** e : (10 ** e).toFixed(-e)));
+  draw.append(svg('title', {}, 'Roofline'),
+    svg('path', {class: 'axis', d: `M${left} ${top}V${h - bottom}H${w - right}`}));
+  for (let e = x0; e <= x1; e++)
+    draw.append(label(x(10 ** e), h - bottom + 16, e >= 0 ? 10 ** e : (10 ** e).toFixed(-e)));
   for (let e = y0; e <= y1; e++) draw.append(label(left - 6, y(10 ** e) + 4, si(10 ** e), 'right'));
   draw.append(label((left + w) / 2, h - 8, 'FLOP a byte', 'dim'), label(left + 4, top + 2, 'FLOP/s', 'left dim'));
   for (const f of memory) {
@@ -150,10 +156,12 @@ function drawRoofline(advice) {
     draw.append(svg('path', {class: 'roof' + binds, d: `M${x(at)} ${y(f.peak * at)}L${x(knee)} ${y(f.peak * knee)}`}),
       label(x(at) + 8, y(f.peak * at) + 14, f.name, 'left'));
     const roof = Math.min(f.peak * f.intensity, peak);
-    draw.append(svg('path', {class: 'axis', 'stroke-dasharray': '3 3', d: `M${x(f.intensity)} ${y(roof)}V${h - bottom}`}),
+    draw.append(svg('path', {class: 'axis', 'stroke-dasharray': '3 3',
+      d: `M${x(f.intensity)} ${y(roof)}V${h - bottom}`}),
       svg('circle', {class: 'hit', cx: x(f.intensity), cy: y(roof), r: 5}));
   }
-  draw.append(svg('path', {class: 'roof', d: `M${x(Math.min(...memory.map(f => peak / f.peak)))} ${y(peak)}H${w - right}`}),
+  const knee = Math.min(...memory.map(f => peak / f.peak));
+  draw.append(svg('path', {class: 'roof', d: `M${x(knee)} ${y(peak)}H${w - right}`}),
     label(w - right, y(peak) - 6, flops.name, 'right'));
   return draw;
 }
