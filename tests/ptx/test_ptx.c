@@ -84,12 +84,12 @@ static void places(void **state)
              ".loc 4 10 3\nbar.sync 0;\n.loc 2 93 3, function_name $f, inlined_at 4 10 3\nbar.sync 0;\nret; }\n"
              ".section .debug_str\n{\n$f:\n.b8 0\n}\n");
     static const struct mg_ptx_place want[] = {
-        {"/home/a/x.cu", 5, 9, "", 0},
-        {"/home/a/x.cu", 6, 2, "/usr/local/cuda/include/crt/mma.hpp", 91},
-        {"/home/a/own.cuh", 7, 1, "", 0}, /* the user's own header is the user's */
-        {"/home/a/own.cuh", 7, 1, "/usr/local/cuda/include/crt/mma.hpp", 92},
-        {"/opt/nvidia/cu13/include/cub/block.cuh", 10, 3, "", 0}, /* nobody of the user's called it */
-        {"/opt/nvidia/cu13/include/cub/block.cuh", 10, 3, "/usr/local/cuda/include/crt/mma.hpp", 93},
+        {"/home/a/x.cu", 5, 9, "", 0, "", 0},
+        {"/home/a/x.cu", 6, 2, "/usr/local/cuda/include/crt/mma.hpp", 91, "", 0},
+        {"/home/a/own.cuh", 7, 1, "", 0, "/home/a/x.cu", 8}, /* the user's own header is the user's */
+        {"/home/a/own.cuh", 7, 1, "/usr/local/cuda/include/crt/mma.hpp", 92, "/home/a/x.cu", 8},
+        {"/opt/nvidia/cu13/include/cub/block.cuh", 10, 3, "", 0, "", 0}, /* nobody of the user's called it */
+        {"/opt/nvidia/cu13/include/cub/block.cuh", 10, 3, "/usr/local/cuda/include/crt/mma.hpp", 93, "", 0},
     };
     for (size_t i = 0; i < MG_COUNT(want); i++) {
         struct mg_ptx_place got = mg__ptx_place(module, module->funcs[0]->insns[i].loc);
@@ -98,6 +98,8 @@ static void places(void **state)
         assert_int_equal(got.column, want[i].column);
         assert_string_equal(got.header, want[i].header);
         assert_int_equal(got.header_line, want[i].header_line);
+        assert_string_equal(got.call, want[i].call);
+        assert_int_equal(got.call_line, want[i].call_line);
     }
     assert_int_equal(mg__ptx_place(module, 0).line, 0);
     assert_int_equal(mg__ptx_place(module, UINT32_MAX).line, 0);
