@@ -359,15 +359,39 @@ unsigned mg__flow_base_zeros(const struct mg_flow_values *v, const struct mg_flo
 }
 
 /* ---- all of it ---- */
-/* A register's only definition, if it is executed without a guard, is true until what it reads is written. */
+/* A register's only definition, if it is executed without a guard; else NULL. */
+static const struct mg_ptx_insn *sure_definition(const struct mg_flow_values *v, uint32_t reg)
+{
+    if (mg__flow_ndefs(&v->chains, reg) != 1)
+        return NULL;
+    const struct mg_ptx_insn *def = &v->func->insns[v->chains.defs[v->chains.def_at[reg]]];
+    return def->guard < 0 ? def : NULL;
+}
+
+/* Pairs of a register and one that its definition reads: an instruction of eight results has its operands eight times.
+ */
+static size_t count_links(const struct mg_flow_values *v)
+{
+    size_t links = 0;
+    for (uint32_t r = 0; r < v->func->nregs; r++) {
+        const struct mg_ptx_insn *def = sure_definition(v, r);
+        struct mg_flow_walk w = {v->func, def, 0, 0};
+        uint32_t reg;
+        for (bool written; def && mg__flow_next(&w, &reg, &written);)
+            links += !written;
+    }
+    return links;
+}
+
+/* Such a definition is true until what it reads is written. */
 static bool find_through(struct mg_flow_values *v)
 {
     const struct mg_ptx_func *f = v->func;
-    if (!mg__flow_available(f, v->cfg, f->nregs, f->noperands, &v->through))
+    if (!mg__flow_available(f, v->cfg, f->nregs, count_links(v), &v->through))
         return false;
     for (uint32_t r = 0; r < f->nregs; r++) {
-        const struct mg_ptx_insn *def = &f->insns[v->chains.defs[v->chains.def_at[r]]];
-        if (mg__flow_ndefs(&v->chains, r) != 1 || def->guard >= 0)
+        const struct mg_ptx_insn *def = sure_definition(v, r);
+        if (!def)
             continue;
         v->through.made[r] = r + 1;
         struct mg_flow_walk w = {f, def, 0, 0};

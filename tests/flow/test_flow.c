@@ -47,6 +47,26 @@ static struct built build(const char *body)
     return b;
 }
 
+static void drop(struct built *b);
+
+/* Of each result all that the instruction reads is noted: more pairs than there are operands. */
+static void many_results(void **state)
+{
+    struct mg_strbuf text = {0};
+    (void)state;
+    assert_true(mg__strbuf_printf(&text, ".reg .f32 x<8>, y<8>; .reg .b32 m<8>, o<8>;\n"));
+    for (int k = 0; k < 8; k++)
+        assert_true(
+            mg__strbuf_printf(&text, "mov.b32 m%d, %d; mov.b32 o%d, %d; mov.f32 x%d, 0f00000000;\n", k, k, k, k, k));
+    assert_true(mg__strbuf_printf(&text, "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {y0,y1,y2,y3,y4,y5,y6,y7}, "
+                                         "{m0,m1,m2,m3,m4,m5,m6,m7}, {o0,o1,o2,o3,o4,o5,o6,o7}, "
+                                         "{x0,x1,x2,x3,x4,x5,x6,x7};\nret;"));
+    struct built b = build(text.at);
+    assert_true(b.values.through.nlinks >= 8 * 24);
+    drop(&b);
+    mg__strbuf_free(&text);
+}
+
 static void drop(struct built *b)
 {
     mg__flow_values_free(&b->values);
@@ -316,8 +336,9 @@ static void shared(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(liveness), cmocka_unit_test(registers),
-                                       cmocka_unit_test(forms),    cmocka_unit_test(chains),
-                                       cmocka_unit_test(origins),  cmocka_unit_test(shared)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(many_results), cmocka_unit_test(liveness),
+                                       cmocka_unit_test(registers),    cmocka_unit_test(forms),
+                                       cmocka_unit_test(chains),       cmocka_unit_test(origins),
+                                       cmocka_unit_test(shared)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
