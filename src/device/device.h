@@ -41,7 +41,7 @@ struct mg_device_options {
     struct mg_report_writer *report;
     unsigned checks; /* MG_CHECK_RACE …: look for those mistakes, and count nothing; 0: count */
     bool advise;     /* count, and say what would make each launch faster */
-    bool pictures;   /* records of what pictures are drawn from, of each kernel's first launch (runs interpreted) */
+    bool pictures;   /* records of what pictures are drawn from, of each kernel's first launch (slower) */
     bool progress;   /* records of the progress of long launches */
     /* A launch that was pending when mg__queue_launch returned is over; on whatever thread. `skin` is the device's. */
     void (*ended)(void *skin, const struct mg_device_kernel *kernel, const struct mg_device_outcome *outcome);

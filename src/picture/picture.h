@@ -33,6 +33,6 @@ void mg__pictures_destroy(struct mg_pictures *pictures); /* NULL is fine */
 /* Whether the launch that follows is the first of its kernel in its shape. It is not asked of again. */
 bool mg__pictures_wants(struct mg_pictures *pictures, const char *kernel, struct mg_dim3 grid, struct mg_dim3 block,
                         uint64_t shared);
-/* It wants every access of those launches, which run interpreted. */
+/* It wants every access of those launches. */
 void mg__pictures_observer(struct mg_pictures *pictures, struct mg_observer *observer);
 #endif
