@@ -53,9 +53,14 @@ static int program_frames(void *frames[SHOWN])
     int n = backtrace(at, FRAMES), count = 0;
     if (!dladdr((void *)looks, &own))
         return 0;
-    for (int k = 0; k < n && count < SHOWN; k++)
-        if (dladdr(at[k], &other) && other.dli_fbase != own.dli_fbase && other.dli_fname)
+    for (int k = 0; k < n && count < SHOWN; k++) {
+        if (!dladdr(at[k], &other) || !other.dli_fname)
+            continue;
+        if (other.dli_fbase == own.dli_fbase)
+            count = 0; /* what lies below is a sanitizer's */
+        else
             frames[count++] = at[k];
+    }
     return count;
 }
 
