@@ -253,8 +253,8 @@ static void shared_atomics(struct mg_facts *f, uint32_t var)
             f,
             "Interleave them, %s[bin * %u + lane %% %u], and sum them at the end: tried on the "
             "recorded accesses, %.0f wavefronts become %.0f. %u bytes more; %u blocks fit on an "
-            "SM, now %u.",
-            name, best_copies, best_copies, now, best_then, size * (best_copies - 1), blocks, f->occupancy.blocks);
+            "SM, now %u. (A copy for each warp keeps warps apart, but lanes of a warp still meet: %.0f wavefronts.)",
+            name, best_copies, best_copies, now, best_then, size * (best_copies - 1), blocks, f->occupancy.blocks, now);
         mg__advise_value(f, item, "copies", best_copies);
         mg__advise_value(f, item, "added_bytes", (double)size * (best_copies - 1));
         (void)best_cost;

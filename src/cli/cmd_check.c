@@ -25,8 +25,8 @@ static uint64_t count_of(const struct mg_findings *findings, enum mg_severity se
 static bool summary(const struct mg_session *s, struct mg_strbuf *out)
 {
     const char *between = "";
-    if (!s->findings.at.count && (!s->checked || (!s->launches && !s->suppressed.at.count)))
-        return true; /* the verdict says why */
+    if (!s->findings.at.count && (!s->checked || s->unexplained || (!s->launches && !s->suppressed.at.count)))
+        return true; /* the verdict says why: "no findings" would be heard as a clean bill */
     bool ok = mg__strbuf_printf(out, "margay: ");
     for (int severity = MG_SEVERITY_ERROR; ok && severity >= MG_SEVERITY_NOTE; severity--) {
         uint64_t n = count_of(&s->findings, (enum mg_severity)severity);
