@@ -300,6 +300,16 @@ class Clicks(Page):
         self.assertRegex(self.page.text("[id='L0:12']"), r"^7\b")
         self.assertIn("heat=divergent", self.page.run("location.hash"))
 
+    def html_shows_the_hottest_line(self):
+        file = self.source(count=900)
+        lines = [{"file": file, "line": n, "metrics": metrics(70 if n == 600 else 1, 1)} for n in range(20, 880)]
+        page, _, _ = self.make([launch("k", lines), picture("k", file, 30)])
+        self.page.open(page.as_uri())
+        seen = ("(() => { const b = document.querySelector('#source').getBoundingClientRect();"
+                "const r = document.getElementById('L0:%d').getBoundingClientRect(); return r.top >= b.top && r.bottom <= b.bottom; })()")
+        self.assertTrue(self.page.run(seen % 600))
+        self.assertFalse(self.page.run(seen % 20))
+
     def html_findings_stand_in_place(self):
         self.usual("check")
         self.assertIn("error: thread 1 reads what thread 0 writes", self.page.text("[id='L0:10'] + tr"))

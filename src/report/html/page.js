@@ -205,9 +205,13 @@ function showSource(k, into) {
   if (k.lines_left_out) into.append(el('p', {class: 'dim'}, `${plural(k.lines_left_out, 'line')} more in the report.`));
 }
 
-function revealLine() {
+/* Scrolls to the chosen line; where there is none to the hottest, to a finding, or to where the kernel begins. */
+function revealLine(k) {
+  const hottest = [...heats(k, heatName(k))].reduce((a, b) => b[1] > a[1] ? b : a, [null, 0])[0];
+  const begin = ((k.picture || {}).ptx || []).find(i => i[1] > 0) || k.lines.find(l => l[1]);
+  const key = [state.line, hottest, ...notesOf(k).keys(), begin && `${begin[0]}:${begin[1]}`].find(at => at);
   for (const box of document.querySelectorAll('.code')) {
-    const row = box.querySelector('tr.here');
+    const row = box.querySelector('tr.here') || box.querySelector(`[id="L${key}"]`);
     if (row) box.scrollTop = Math.max(0, row.offsetTop - box.clientHeight / 3);
   }
 }
@@ -235,7 +239,7 @@ function showDetail() {
   el('div', {role: 'tablist', 'aria-label': 'views', onkeydown: nextTab}, TABS.map(tab)), panel);
   TABS.find(t => t[0] === state.tab)[2](k, panel);
   if (had) document.getElementById(`tab-${state.tab}`).focus();
-  if (state.tab === 'source') revealLine();
+  if (state.tab === 'source') revealLine(k);
 }
 
 /* ---- keys ---- */
