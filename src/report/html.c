@@ -382,7 +382,7 @@ static void add_kernels(struct page *p)
             cut_list(kernel, "lines", FEW_LINES, "lines_left_out");
         push(p, kernels, kernel);
     }
-    size_t fixed = used + SOURCE_BUDGET + ADVICE_BUDGET + FRAME;
+    size_t fixed = used + size_of(p->root) + SOURCE_BUDGET + FRAME;
     size_t room = fixed < BUDGET ? BUDGET - fixed : 0;
     for (size_t i = 0; p->ok && i < n; i++)
         set(p, json_array_get(kernels, i), "picture", picture_of(p, tally->kernels.at[i], &room));
@@ -433,10 +433,10 @@ bool mg__render_html(const struct mg_page *given, struct mg_strbuf *out)
     set_text(&p, p.root, "program", given->program);
     set_text(&p, p.root, "device", d->name);
     set_text(&p, p.root, "capability", cc);
-    add_kernels(&p);
     add_findings(&p);
     add_advice(&p);
     add_errors(&p);
+    add_kernels(&p); /* what is left of the page's size is for their pictures */
     add_files(&p);
     char *json = p.ok ? json_dumps(p.root, JSON_COMPACT) : NULL;
     bool ok = json && put_page(out, json);

@@ -179,7 +179,7 @@ class Page(unittest.TestCase):
             lines = [{"file": file, "line": 1 + (k * 17 + i) % 3900, "metrics": metrics(1000 - k, 10, 100 + i, 100)} for i in range(60)]
             one = picture(f"kernel_{k}", file, 10 + 19 * k, None, 300, long)
             one["picture"]["accesses"] *= 10
-            records += [launch(f"kernel_{k}", lines), one]
+            records += [launch(f"kernel_{k}", lines), one, finding(f"kernel_{k}", file, 10 + k, "x" * 1000)]
         page, data, _ = self.make(records)
         self.assertLess(page.stat().st_size, 2 * 1000 * 1000)
         self.assertEqual(len(data["kernels"]), 200)
