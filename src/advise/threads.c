@@ -36,10 +36,11 @@ static void shuffle(struct mg_facts *f, uint32_t var)
     const struct mg_var_fact *v = &f->vars[var];
     double launched = (double)f->warps * (double)f->seen->nblocks, steps = f->barriers / launched;
     double accesses = (double)(v->loads + v->stores) / launched;
-    if (!v->made || v->atomics || !v->by_other_thread || f->info->shared_vars[var].size > 16 * f->threads ||
+    if (!v->joined || v->atomics || !v->by_other_thread || f->info->shared_vars[var].size > 16 * f->threads ||
         steps < 4 || steps > 3 * log2_threads(f) + 4 || accesses < 4 || f->warps < 2 ||
-        (double)v->writes < 1.5 * (double)v->words || !v->by_other_warp || v->loads * 4 < v->stores * 5)
-        return; /* the last: two values become one; where two become two it is no joining */
+        (double)v->writes < 1.5 * (double)v->words || !v->by_other_warp || v->loads * 4 < v->stores * 5 ||
+        v->loads * 10 > v->stores * 29 || (double)v->loads > 2.3 * steps * launched)
+        return; /* the last: of two values becomes one, once a step; not two of two, nor one of a neighbourhood */
     double left = 2 * launched, exchanges = 2 * 5 * launched;
     double saved = f->s_barrier * (1 - 2 / steps) + MG_MAX((double)v->wavefronts - left, 0) * f->price.wavefront +
                    ((double)(v->loads + v->stores) - left - exchanges) * f->price.issue;

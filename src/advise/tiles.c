@@ -145,6 +145,35 @@ static const struct mg_ptx_opnd *stored(struct tiles *w, uint32_t i, uint32_t *n
     return parts(func, mg__ptx_op(func, insn, 1), n);
 }
 
+/* Whether a register's value is computed from what was loaded from shared memory. */
+static bool from_shared(struct tiles *w, const struct mg_ptx_opnd *o)
+{
+    uint8_t *seen = calloc(w->func->nregs + 1, 1);
+    uint32_t *todo = calloc(w->func->nregs + 1, sizeof(*todo)), n = 0;
+    bool found = false;
+    if (seen && todo && o->kind == MG_OPND_REG && o->index < w->func->nregs) {
+        seen[o->index] = 1;
+        todo[n++] = o->index;
+    }
+    while (n && !found) {
+        uint32_t reg = todo[--n];
+        for (uint32_t d = w->chains.def_at[reg]; d < w->chains.def_at[reg + 1]; d++) {
+            const struct mg_ptx_insn *insn = &w->func->insns[w->chains.defs[d]];
+            struct mg_flow_walk walk = {w->func, insn, 0, 0};
+            uint32_t read;
+            found |= insn->access == MG_ACCESSES_LOAD && insn->space == MG_SPACE_SHARED;
+            for (bool written; insn->access == MG_ACCESSES_NONE && mg__flow_next(&walk, &read, &written);)
+                if (!written && !seen[read]) {
+                    seen[read] = 1;
+                    todo[n++] = read;
+                }
+        }
+    }
+    free(seen);
+    free(todo);
+    return found;
+}
+
 /* What an instruction that writes shared memory makes of its variables. False: out of memory. */
 static bool judge_store(struct tiles *w, uint32_t i)
 {
@@ -163,6 +192,8 @@ static bool judge_store(struct tiles *w, uint32_t i)
         good = n > 0;
         for (uint32_t k = 0; k < n && good; k++)
             good = from_global(w, &o[k], var, 0, &any);
+        for (uint32_t k = 0; k < n && !good && (uint32_t)var < f->info->nshared_vars; k++)
+            f->vars[var].joined |= from_shared(w, &o[k]);
     }
     if (var >= 0 && (uint32_t)var < f->info->nshared_vars)
         f->vars[var].made |= !good;
