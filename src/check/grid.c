@@ -307,6 +307,32 @@ static void after_read(struct worker *w, int32_t object, const struct touch *t, 
         mg__watch_note(w, KIND_RACE_LETTER, PLACE_GLOBAL, object, t->offset, 4, insn, insn_in(l, read), who, reader);
 }
 
+/* A descriptor of 8 bytes that is polled at once, and was stored in halves without a fence between. Stores are steps,
+ * too: the second half is one step later, or more if there was a fence (release.c), as long as steps are counted. */
+static void torn(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who)
+{
+    struct launch *l = w->launch;
+    const struct region *r = l->regions[object];
+    if (t->site->writes || t->site->width != 8 || t->site->class < MG_ORDER_VOLATILE || t->offset % 8 != 4)
+        return;
+    uint64_t halves[2];
+    uint32_t insns[2], steps[2], most = (1u << l->epoch_bits) - 1;
+    for (unsigned k = 0; k < 2; k++) {
+        uint64_t cell = atomic_load_explicit(&r->cells[t->offset / 4 - 1 + k], memory_order_relaxed);
+        halves[k] = cell >> ENTRY_BITS & ENTRY_MASK;
+        insns[k] = insn_in(l, halves[k]);
+        steps[k] = (uint32_t)halves[k] & most;
+        if (!halves[k] || insns[k] == NO_INSN || kind_in(l, halves[k]) < STRONG_WRITE ||
+            l->code.sites[insns[k]].width != 4 || l->code.sites[insns[k]].atomic || steps[k] > most / 2)
+            return;
+    }
+    uint32_t apart = steps[1] > steps[0] ? steps[1] - steps[0] : steps[0] - steps[1];
+    uint64_t block = block_in(l, halves[0]);
+    if (insns[0] != insns[1] && apart <= 1 && block == block_in(l, halves[1]) && block != t->block >> l->block_shift)
+        mg__watch_note(w, KIND_RACE_TORN, PLACE_GLOBAL, object, t->offset - 4, 8, insn, insns[0], who,
+                       some_thread(block << l->block_shift));
+}
+
 static void touch_in_order(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who)
 {
     struct launch *l = w->launch;
@@ -325,6 +351,7 @@ static void touch_in_order(struct worker *w, int32_t object, const struct touch 
         atomic_store_explicit(at, new, memory_order_relaxed);
         return;
     }
+    torn(w, object, t, insn, who);
     if (conflict(l, t, wrote, t->site->writes))
         after_write(w, object, t, insn, who, wrote);
     else if (t->site->writes && conflict(l, t, read, true))

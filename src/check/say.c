@@ -71,6 +71,10 @@ static bool say_race(const struct launch *l, const struct occurrence *o, const c
         second = o->other != NO_INSN && l->code.sites[o->other].writes ? "writes" : "reads";
         why = "no barrier of the cluster lies between";
         break;
+    case KIND_RACE_TORN:
+        second = "writes half of";
+        why = "the other half apart from it";
+        break;
     case KIND_RACE_LETTER:
         first = l->code.sites[o->insn].writes ? "writes" : "reads";
         second = o->other != NO_INSN && l->code.sites[o->other].writes ? "writes" : "reads";

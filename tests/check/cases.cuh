@@ -25,6 +25,7 @@ enum {
     ALONE = 1, /* ends the context, or is a finding of the host side: in a process of its own */
     HANGS = 2, /* would not end on a GPU */
     LEAKS = 4, /* needs --leaks */
+    PEDANTIC = 8, /* needs --pedantic */
 };
 
 struct Case {
@@ -96,8 +97,8 @@ int main(int argc, char **argv)
             continue;
         any = true;
         if (!strcmp(how, "list"))
-            printf("%s%s%s%s\n", c.name, c.flags & ALONE ? " ALONE" : "", c.flags & HANGS ? " HANGS" : "",
-                   c.flags & LEAKS ? " LEAKS" : "");
+            printf("%s%s%s%s%s\n", c.name, c.flags & ALONE ? " ALONE" : "", c.flags & HANGS ? " HANGS" : "",
+                   c.flags & LEAKS ? " LEAKS" : "", c.flags & PEDANTIC ? " PEDANTIC" : "");
         else
             run(how, c);
     }

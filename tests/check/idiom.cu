@@ -301,3 +301,52 @@ CASE(relay, 0)
 {
     relay<fault><<<1, 128>>>(zeros(1));
 }
+
+/* ---- by the letter ---- */
+template <bool fault> __global__ void swap_by_the_letter(unsigned *most, const unsigned *in)
+{
+    unsigned mine = in[threadIdx.x] + threadIdx.x, old;
+    if (fault)
+        old = *most; // EXPECT: race/by-the-letter
+    else
+        asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(old) : "l"(most) : "memory");
+    while (old < mine) {
+        unsigned seen = atomicCAS(most, old, mine); // ALSO: race/by-the-letter
+        if (seen == old)
+            break;
+        old = seen;
+    }
+}
+CASE(swap_by_the_letter, ALONE | PEDANTIC)
+{
+    swap_by_the_letter<fault><<<2, 64>>>(zeros<unsigned>(1), zeros<unsigned>(64));
+}
+
+/* What was read is compacted in place, to where blocks before have read, and said so by a flag. */
+template <bool fault> __global__ void compact_in_place(int *data, volatile int *ends)
+{
+    __shared__ int s[32], to;
+    int t = threadIdx.x, b = blockIdx.x;
+    s[t] = data[b * 32 + t]; // ALSO: race/by-the-letter
+    __syncthreads();
+    if (t == 0) {
+        int end = 0;
+        if (b > 0) {
+            while ((end = ends[b - 1]) == 0) {
+            }
+            if (!fault)
+                __threadfence();
+        }
+        to = end;
+        if (!fault)
+            __threadfence();
+        ends[b] = end + 16;
+    }
+    __syncthreads();
+    if (t < 16)
+        data[to + t] = s[2 * t]; // EXPECT: race/by-the-letter
+}
+CASE(compact_in_place, ALONE | PEDANTIC)
+{
+    compact_in_place<fault><<<6, 32>>>(zeros(192), zeros(6));
+}

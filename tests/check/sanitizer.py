@@ -228,10 +228,10 @@ def cpu_name():
         return platform.processor() or platform.machine()
 
 
-def margay_run(margay, report, program, *how, leaks=False):
+def margay_run(margay, report, program, *how, flags=""):
     began = time.monotonic()
-    extra = ["--leaks"] if leaks else []
-    subprocess.run([margay, "check", *extra, "--pedantic", "--json", report, "--timeout", "5", program, *how],
+    extra = [f"--{word.lower()}" for word in ("LEAKS", "PEDANTIC") if word in flags]
+    subprocess.run([margay, "check", *extra, "--json", report, "--timeout", "5", program, *how],
                    stdin=subprocess.DEVNULL, capture_output=True, timeout=300, check=False)
     seconds = round(time.monotonic() - began, 3)
     data = json.loads(pathlib.Path(report).read_text(encoding="utf-8"))
@@ -259,7 +259,7 @@ def join(args):
             case["margay_twin"] = [f"{f['check']}/{f['kind']}" for f in found
                                    if any(re.match(rf"(void )?{k}<", f["kernel"]) for k in kernels[name])]
         for name, case in entry["cases"].items():
-            found, _ = margay_run(args.margay, report, program, "fault", name, leaks="LEAKS" in case["flags"])
+            found, _ = margay_run(args.margay, report, program, "fault", name, flags=case["flags"])
             for tool in case["tools"].values():  # the first report of each is enough to look a row up by
                 tool["reports"] = tool["reports"][:1]
                 tool.pop("returned", None)

@@ -217,6 +217,33 @@ CASE(home_made_barrier, 0)
     home_made_barrier<fault><<<4, 32>>>(zeros(128), zeros(128), zeros<unsigned>(1), 4);
 }
 
+/* A descriptor of a sum and a flag: the flag is waited for, the sum comes along. */
+template <bool fault> __global__ void look_back(volatile unsigned long long *tile, int *out)
+{
+    if (threadIdx.x)
+        return;
+    unsigned before = 0;
+    if (blockIdx.x > 0) {
+        unsigned long long d;
+        do
+            d = tile[blockIdx.x - 1]; // EXPECT: race/torn
+        while (!(d >> 32));
+        before = (unsigned)d;
+    }
+    if (fault) {
+        volatile unsigned *half = (volatile unsigned *)&tile[blockIdx.x];
+        half[0] = before + blockIdx.x; // OTHER
+        half[1] = 1;
+    } else {
+        tile[blockIdx.x] = 1ull << 32 | (before + blockIdx.x);
+    }
+    out[blockIdx.x] = before;
+}
+CASE(look_back, 0)
+{
+    look_back<fault><<<6, 32>>>(zeros<unsigned long long>(6), zeros(6));
+}
+
 /* ---- pipelines ---- */
 /* Tiles come while the last one is worked on; at the end there is none behind. */
 template <bool fault> __global__ void prefetch(const int *in, int *out, int tiles)
