@@ -153,6 +153,16 @@ static void note_copy(struct worker *w, const struct mg_access *a, int32_t to, c
     mg__tally_note(&w->tally, &o);
 }
 
+/* The lane is not in the allocation that its pointer means. */
+static void misses(struct worker *w, const struct mg_access *a, unsigned lane, int32_t meant)
+{
+    const struct mg_allocation *m = &w->launch->info->allocations[meant];
+    if (w->launch->bounds)
+        mg__watch_note(w, m->name ? KIND_BOUNDS_VARIABLE : KIND_BOUNDS_ALLOCATION, PLACE_GLOBAL, meant,
+                       a->address[lane] - m->address, mg__element_of(w->launch, a), a->insn, NO_INSN,
+                       mg__watch_actor(a, lane), mg__nobody);
+}
+
 void mg__global_watch(struct worker *w, struct block *b, struct mg_access *a, const struct site *site)
 {
     struct launch *l = w->launch;
@@ -190,10 +200,7 @@ void mg__global_watch(struct worker *w, struct block *b, struct mg_access *a, co
         const struct mg_allocation *alloc = &info->allocations[k];
         uint64_t offset = address - alloc->address;
         if (known && meant >= 0 && meant != k) {
-            if (l->bounds)
-                mg__watch_note(w, info->allocations[meant].name ? KIND_BOUNDS_VARIABLE : KIND_BOUNDS_ALLOCATION,
-                               PLACE_GLOBAL, meant, address - info->allocations[meant].address, mg__element_of(l, a),
-                               a->insn, NO_INSN, mg__watch_actor(a, lane), mg__nobody);
+            misses(w, a, lane, meant);
             continue;
         }
         if (mg__heap_is(alloc)) {

@@ -18,7 +18,7 @@
  * two name it.
  *
  * Launches whose blocks may wait for one another run in order. There the entries are the last write and a read, with
- * the number of fences that the block had gone through, and release.c says who may rely on that.
+ * the number of steps that the block had gone (ordered.c).
  */
 #include "check/grid.h"
 
@@ -51,18 +51,6 @@ void mg__grid_end(struct launch *l)
 {
     mg__releases_end(l);
     mg__mixed_end(l);
-}
-
-/* Only launches in order have volatile reads. */
-static unsigned kind_of(const struct launch *l, const struct site *s, bool write)
-{
-    if (s->letter && l->pedantic)
-        return PLAIN_READ;
-    if (s->class >= MG_ORDER_STRONG && !s->in_block)
-        return write ? STRONG_WRITE : STRONG_READ;
-    if (s->class == MG_ORDER_VOLATILE && l->ordered)
-        return write ? VOLATILE_WRITE : VOLATILE_READ;
-    return write ? PLAIN_WRITE : PLAIN_READ;
 }
 
 /* ---- groups ---- */
@@ -102,24 +90,9 @@ static uint8_t value_at(const struct region *r, uint64_t word)
                      8 * (word % CELLS_GROUP));
 }
 
-/* A lock's or a ticket's volatile writes follow one another. */
-static bool race(unsigned a, unsigned b)
-{
-    if (!is_write(a) && !is_write(b))
-        return false;
-    if (a < STRONG_WRITE || b < STRONG_WRITE)
-        return true;
-    return a >= VOLATILE_WRITE && b >= VOLATILE_WRITE && a != b;
-}
-
 static bool by_the_letter(const struct launch *l, uint32_t insn, unsigned kind, unsigned other)
 {
     return insn != NO_INSN && l->code.sites[insn].letter && kind == PLAIN_READ && other >= STRONG_WRITE;
-}
-
-static bool in_block(const struct launch *l, uint32_t insn)
-{
-    return insn != NO_INSN && l->code.sites[insn].in_block;
 }
 
 void mg__grid_note(struct worker *w, const struct launch *l, int32_t object, uint64_t offset, uint32_t width,
@@ -130,7 +103,7 @@ void mg__grid_note(struct worker *w, const struct launch *l, int32_t object, uin
     enum check_kind kind = write_a && write_b ? (differs ? KIND_RACE_BLOCKS_WRITE_WRITE : KIND_RACE_SAME_VALUE)
                                               /* find.c tells write-read from read-write */
                                               : KIND_RACE_BLOCKS_WRITE_READ;
-    if (in_block(l, insn_a) || in_block(l, insn_b))
+    if (of_block_scope(l, insn_a) || of_block_scope(l, insn_b))
         kind = KIND_RACE_SCOPE;
     else if (by_the_letter(l, insn_a, kind_a, kind_b) || by_the_letter(l, insn_b, kind_b, kind_a))
         kind = KIND_RACE_LETTER;
@@ -224,7 +197,7 @@ static void touch_any(struct worker *w, int32_t object, const struct touch *t, u
     struct launch *l = w->launch;
     struct region *r = l->regions[object];
     _Atomic uint64_t *at = &r->cells[t->offset / 4];
-    uint64_t entry = entry_of(l, kind_of(l, t->site, t->site->writes), t->block, t->site->number);
+    uint64_t entry = entry_of(l, cell_kind(l, t->site, t->site->writes), t->block, t->site->number);
     uint64_t old = atomic_load_explicit(at, memory_order_relaxed), new;
     bool part = t->bytes != 15;
     uint64_t word = t->offset / 4;
@@ -253,119 +226,6 @@ static void touch_any(struct worker *w, int32_t object, const struct touch *t, u
         mg__mixed_touch(w, object, t, insn, old);
 }
 
-/* ---- in order ---- */
-/* `except`: loosely, and not by the word at this address. */
-static bool relies(struct launch *l, const struct touch *t, uint64_t entry, uint64_t except)
-{
-    uint32_t most = (1u << l->epoch_bits) - 1;
-    return mg__release_relies(l, t->block, block_in(l, entry), (uint32_t)entry & most, most, except != 0, except);
-}
-
-static bool conflict(struct launch *l, const struct touch *t, uint64_t entry, bool write)
-{
-    uint64_t block = block_in(l, entry);
-    unsigned mine = kind_of(l, t->site, write), theirs = kind_in(l, entry);
-    return entry && block != t->block >> l->block_shift && race(mine, theirs) && !relies(l, t, entry, 0);
-}
-
-/* An access to what another block has written: where the reader has waited for a flag of the writer, there is an order,
- * and what it lacks is a fence. */
-static void after_write(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who,
-                        uint64_t wrote)
-{
-    struct launch *l = w->launch;
-    struct actor writer = some_thread(block_in(l, wrote) << l->block_shift);
-    uint32_t other = insn_in(l, wrote);
-    if (!t->site->writes && !in_block(l, insn) && !in_block(l, other) &&
-        relies(l, t, wrote, l->regions[object]->address + t->offset))
-        mg__tally_note(&w->tally, &(struct occurrence){.kind = KIND_RACE_BLOCKS_WRITE_READ,
-                                                       .place = PLACE_GLOBAL,
-                                                       .insn = insn,
-                                                       .other = other,
-                                                       .object = object,
-                                                       .count = 1,
-                                                       .who = who,
-                                                       .with = writer,
-                                                       .offset = t->offset,
-                                                       .width = 4,
-                                                       .value = {1}});
-    else
-        mg__grid_note(w, l, object, t->offset, 4, kind_of(l, t->site, t->site->writes), insn, who, kind_in(l, wrote),
-                      other, writer, t->differs);
-}
-
-/* A write to what another block has read. */
-static void after_read(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who,
-                       uint64_t read)
-{
-    struct launch *l = w->launch;
-    struct actor reader = some_thread(block_in(l, read) << l->block_shift);
-    if (!relies(l, t, read, l->regions[object]->address + t->offset))
-        mg__grid_note(w, l, object, t->offset, 4, kind_of(l, t->site, true), insn, who, kind_in(l, read),
-                      insn_in(l, read), reader, true);
-    else if (l->pedantic)
-        mg__watch_note(w, KIND_RACE_LETTER, PLACE_GLOBAL, object, t->offset, 4, insn, insn_in(l, read), who, reader);
-}
-
-/* A descriptor of 8 bytes that is polled at once, and was stored in halves without a fence between. Stores are steps,
- * too: the second half is one step later, or more if there was a fence (release.c), as long as steps are counted. */
-static void torn(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who)
-{
-    struct launch *l = w->launch;
-    const struct region *r = l->regions[object];
-    if (t->site->writes || t->site->width != 8 || t->site->class < MG_ORDER_VOLATILE || t->offset % 8 != 4)
-        return;
-    uint64_t halves[2];
-    uint32_t insns[2], steps[2], most = (1u << l->epoch_bits) - 1;
-    for (unsigned k = 0; k < 2; k++) {
-        uint64_t cell = atomic_load_explicit(&r->cells[t->offset / 4 - 1 + k], memory_order_relaxed);
-        halves[k] = cell >> ENTRY_BITS & ENTRY_MASK;
-        insns[k] = insn_in(l, halves[k]);
-        steps[k] = (uint32_t)halves[k] & most;
-        if (!halves[k] || insns[k] == NO_INSN || kind_in(l, halves[k]) < STRONG_WRITE ||
-            l->code.sites[insns[k]].width != 4 || l->code.sites[insns[k]].atomic || steps[k] > most / 2)
-            return;
-    }
-    uint32_t apart = steps[1] > steps[0] ? steps[1] - steps[0] : steps[0] - steps[1];
-    uint64_t block = block_in(l, halves[0]);
-    if (insns[0] != insns[1] && apart <= 1 && block == block_in(l, halves[1]) && block != t->block >> l->block_shift)
-        mg__watch_note(w, KIND_RACE_TORN, PLACE_GLOBAL, object, t->offset - 4, 8, insn, insns[0], who,
-                       some_thread(block << l->block_shift));
-}
-
-static void touch_in_order(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who)
-{
-    struct launch *l = w->launch;
-    struct region *r = l->regions[object];
-    _Atomic uint64_t *at = &r->cells[t->offset / 4];
-    uint64_t old = atomic_load_explicit(at, memory_order_relaxed), new = old;
-    uint64_t wrote = old >> ENTRY_BITS & ENTRY_MASK, read = old & ENTRY_MASK;
-    uint32_t most = (1u << l->epoch_bits) - 1, epoch = MG_MIN(mg__release_steps(l, t->block), most);
-    uint64_t entry = entry_of(l, kind_of(l, t->site, t->site->writes), t->block, t->site->number) | epoch;
-    bool part = t->bytes != 15 || (old >> 60 && old >> 60 != 15);
-    uint64_t block = t->block >> l->block_shift;
-    if (part && ((wrote && block_in(l, wrote) != block) || (read && block_in(l, read) != block)) &&
-        !(t->bytes & old >> 60)) {
-        /* other bytes of the same word: not told apart, not a race */
-        new |= t->site->writes ? (uint64_t)t->bytes << 60 : 0;
-        atomic_store_explicit(at, new, memory_order_relaxed);
-        return;
-    }
-    torn(w, object, t, insn, who);
-    if (conflict(l, t, wrote, t->site->writes))
-        after_write(w, object, t, insn, who, wrote);
-    else if (t->site->writes && conflict(l, t, read, true))
-        after_read(w, object, t, insn, who, read);
-    if (t->site->writes) {
-        new = (new & ~(ENTRY_MASK << ENTRY_BITS)) | entry << ENTRY_BITS | (t->late ? 0 : (uint64_t)t->bytes << 60);
-    } else if (!read || block_in(l, read) == block || kind_in(l, read) == STRONG_READ ||
-               (kind_in(l, read) == VOLATILE_READ && kind_of(l, t->site, false) == PLAIN_READ) ||
-               relies(l, t, read, 0)) {
-        new = (new & ~ENTRY_MASK) | entry;
-    }
-    atomic_store_explicit(at, new, memory_order_relaxed);
-}
-
 void mg__grid_touch(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who)
 {
     struct launch *l = w->launch;
@@ -375,7 +235,7 @@ void mg__grid_touch(struct worker *w, int32_t object, const struct touch *t, uin
         atomic_store_explicit(touched, 1, memory_order_relaxed);
     split(r, t->offset / 4 / CELLS_GROUP);
     if (l->ordered)
-        touch_in_order(w, object, t, insn, who);
+        mg__ordered_touch(w, object, t, insn, who);
     else
         touch_any(w, object, t, insn);
 }
@@ -462,7 +322,7 @@ bool mg__grid_touch_words(struct worker *w, int32_t object, const struct mg_acce
 {
     struct launch *l = w->launch;
     struct region *r = l->regions[object];
-    uint64_t entry = entry_of(l, kind_of(l, site, site->writes), a->block, site->number);
+    uint64_t entry = entry_of(l, cell_kind(l, site, site->writes), a->block, site->number);
     uint8_t of[MG_MEMO_SPAN];
     if (site->writes)
         values_in_a_row(l, a, memo, of);
@@ -490,7 +350,7 @@ static void judge(struct worker *w, int32_t object, uint64_t offset, uint64_t ce
     unsigned a = kind_in(l, one), b = kind_in(l, two);
     struct actor who = some_thread(block_in(l, one) << l->block_shift),
                  with = some_thread(block_in(l, two) << l->block_shift);
-    if (race(a, b))
+    if (kinds_race(a, b))
         mg__grid_note(w, l, object, offset, 4, a, insn_in(l, one), who, b, insn_in(l, two), with,
                       value_at(l->regions[object], offset / 4) == VALUE_MANY);
     else if (a == PLAIN_READ && b == PLAIN_READ &&

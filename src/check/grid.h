@@ -1,4 +1,4 @@
-/* grid.h - a cell of grid.c, taken apart, for grid.c and mixed.c. */
+/* grid.h - a cell of grid.c, taken apart, for grid.c, ordered.c and mixed.c. */
 #ifndef MG_CHECK_GRID_H
 #define MG_CHECK_GRID_H
 #include "check/check_priv.h"
@@ -52,10 +52,40 @@ static inline struct actor some_thread(uint64_t block)
     return (struct actor){.block = block, .lane = 0xff};
 }
 
+/* Only launches in order have volatile reads. */
+static inline unsigned cell_kind(const struct launch *l, const struct site *s, bool write)
+{
+    if (s->letter && l->pedantic)
+        return PLAIN_READ;
+    if (s->class >= MG_ORDER_STRONG && !s->in_block)
+        return write ? STRONG_WRITE : STRONG_READ;
+    if (s->class == MG_ORDER_VOLATILE && l->ordered)
+        return write ? VOLATILE_WRITE : VOLATILE_READ;
+    return write ? PLAIN_WRITE : PLAIN_READ;
+}
+
+/* A lock's or a ticket's volatile writes follow one another. */
+static inline bool kinds_race(unsigned a, unsigned b)
+{
+    if (!is_write(a) && !is_write(b))
+        return false;
+    if (a < STRONG_WRITE || b < STRONG_WRITE)
+        return true;
+    return a >= VOLATILE_WRITE && b >= VOLATILE_WRITE && a != b;
+}
+
+static inline bool of_block_scope(const struct launch *l, uint32_t insn)
+{
+    return insn != NO_INSN && l->code.sites[insn].in_block;
+}
+
 /* Two accesses of different blocks, of these kinds. */
 void mg__grid_note(struct worker *w, const struct launch *l, int32_t object, uint64_t offset, uint32_t width,
                    unsigned kind_a, uint32_t insn_a, struct actor a, unsigned kind_b, uint32_t insn_b, struct actor b,
                    bool differs);
+
+/* ---- ordered.c: launches whose blocks run in order ---- */
+void mg__ordered_touch(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who);
 
 /* ---- mixed.c: words that blocks share by bytes ---- */
 bool mg__mixed_begin(struct launch *l);

@@ -1,0 +1,119 @@
+/* ordered.c - global memory between blocks that run in order, because they may wait for one another.
+ *
+ * A cell's entries are the last write and a read, with the steps that the block had gone (release.c), which says who
+ * may rely on them. Here the real order is known, and with it what is missing: a fence beside a flag that was waited
+ * for.
+ */
+#include "check/grid.h"
+
+/* `except`: loosely, and not by the word at this address. */
+static bool relies(struct launch *l, const struct touch *t, uint64_t entry, uint64_t except)
+{
+    uint32_t most = (1u << l->epoch_bits) - 1;
+    return mg__release_relies(l, t->block, block_in(l, entry), (uint32_t)entry & most, most, except != 0, except);
+}
+
+static bool conflict(struct launch *l, const struct touch *t, uint64_t entry, bool write)
+{
+    uint64_t block = block_in(l, entry);
+    unsigned mine = cell_kind(l, t->site, write), theirs = kind_in(l, entry);
+    return entry && block != t->block >> l->block_shift && kinds_race(mine, theirs) && !relies(l, t, entry, 0);
+}
+
+/* An access to what another block has written: where the reader has waited for a flag of the writer, there is an order,
+ * and what it lacks is a fence. */
+static void after_write(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who,
+                        uint64_t wrote)
+{
+    struct launch *l = w->launch;
+    struct actor writer = some_thread(block_in(l, wrote) << l->block_shift);
+    uint32_t other = insn_in(l, wrote);
+    if (!t->site->writes && !of_block_scope(l, insn) && !of_block_scope(l, other) &&
+        relies(l, t, wrote, l->regions[object]->address + t->offset))
+        mg__tally_note(&w->tally, &(struct occurrence){.kind = KIND_RACE_BLOCKS_WRITE_READ,
+                                                       .place = PLACE_GLOBAL,
+                                                       .insn = insn,
+                                                       .other = other,
+                                                       .object = object,
+                                                       .count = 1,
+                                                       .who = who,
+                                                       .with = writer,
+                                                       .offset = t->offset,
+                                                       .width = 4,
+                                                       .value = {1}});
+    else
+        mg__grid_note(w, l, object, t->offset, 4, cell_kind(l, t->site, t->site->writes), insn, who, kind_in(l, wrote),
+                      other, writer, t->differs);
+}
+
+/* A write to what another block has read. */
+static void after_read(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who,
+                       uint64_t read)
+{
+    struct launch *l = w->launch;
+    struct actor reader = some_thread(block_in(l, read) << l->block_shift);
+    if (!relies(l, t, read, l->regions[object]->address + t->offset))
+        mg__grid_note(w, l, object, t->offset, 4, cell_kind(l, t->site, true), insn, who, kind_in(l, read),
+                      insn_in(l, read), reader, true);
+    else if (l->pedantic)
+        mg__watch_note(w, KIND_RACE_LETTER, PLACE_GLOBAL, object, t->offset, 4, insn, insn_in(l, read), who, reader);
+}
+
+/* A descriptor of 8 bytes that is polled at once, and was stored in halves without a fence between. Stores are steps,
+ * too: the second half is one step later, or more if there was a fence (release.c), as long as steps are counted. */
+static void torn(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who)
+{
+    struct launch *l = w->launch;
+    const struct region *r = l->regions[object];
+    if (t->site->writes || t->site->width != 8 || t->site->class < MG_ORDER_VOLATILE || t->offset % 8 != 4)
+        return;
+    uint64_t halves[2];
+    uint32_t insns[2], steps[2], most = (1u << l->epoch_bits) - 1;
+    for (unsigned k = 0; k < 2; k++) {
+        uint64_t cell = atomic_load_explicit(&r->cells[t->offset / 4 - 1 + k], memory_order_relaxed);
+        halves[k] = cell >> ENTRY_BITS & ENTRY_MASK;
+        insns[k] = insn_in(l, halves[k]);
+        steps[k] = (uint32_t)halves[k] & most;
+        if (!halves[k] || insns[k] == NO_INSN || kind_in(l, halves[k]) < STRONG_WRITE ||
+            l->code.sites[insns[k]].width != 4 || l->code.sites[insns[k]].atomic || steps[k] > most / 2)
+            return;
+    }
+    uint32_t apart = steps[1] > steps[0] ? steps[1] - steps[0] : steps[0] - steps[1];
+    uint64_t block = block_in(l, halves[0]);
+    if (insns[0] != insns[1] && apart <= 1 && block == block_in(l, halves[1]) && block != t->block >> l->block_shift)
+        mg__watch_note(w, KIND_RACE_TORN, PLACE_GLOBAL, object, t->offset - 4, 8, insn, insns[0], who,
+                       some_thread(block << l->block_shift));
+}
+
+void mg__ordered_touch(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who)
+{
+    struct launch *l = w->launch;
+    struct region *r = l->regions[object];
+    _Atomic uint64_t *at = &r->cells[t->offset / 4];
+    uint64_t old = atomic_load_explicit(at, memory_order_relaxed), new = old;
+    uint64_t wrote = old >> ENTRY_BITS & ENTRY_MASK, read = old & ENTRY_MASK;
+    uint32_t most = (1u << l->epoch_bits) - 1, epoch = MG_MIN(mg__release_steps(l, t->block), most);
+    uint64_t entry = entry_of(l, cell_kind(l, t->site, t->site->writes), t->block, t->site->number) | epoch;
+    bool part = t->bytes != 15 || (old >> 60 && old >> 60 != 15);
+    uint64_t block = t->block >> l->block_shift;
+    if (part && ((wrote && block_in(l, wrote) != block) || (read && block_in(l, read) != block)) &&
+        !(t->bytes & old >> 60)) {
+        /* other bytes of the same word: not told apart, not a race */
+        new |= t->site->writes ? (uint64_t)t->bytes << 60 : 0;
+        atomic_store_explicit(at, new, memory_order_relaxed);
+        return;
+    }
+    torn(w, object, t, insn, who);
+    if (conflict(l, t, wrote, t->site->writes))
+        after_write(w, object, t, insn, who, wrote);
+    else if (t->site->writes && conflict(l, t, read, true))
+        after_read(w, object, t, insn, who, read);
+    if (t->site->writes) {
+        new = (new & ~(ENTRY_MASK << ENTRY_BITS)) | entry << ENTRY_BITS | (t->late ? 0 : (uint64_t)t->bytes << 60);
+    } else if (!read || block_in(l, read) == block || kind_in(l, read) == STRONG_READ ||
+               (kind_in(l, read) == VOLATILE_READ && cell_kind(l, t->site, false) == PLAIN_READ) ||
+               relies(l, t, read, 0)) {
+        new = (new & ~ENTRY_MASK) | entry;
+    }
+    atomic_store_explicit(at, new, memory_order_relaxed);
+}
