@@ -14,8 +14,8 @@
  * the instructions that stored the tile, and where two barriers enclose each tile, one of them; against it stands the
  * second buffer. Devices from 8.0 on copy asynchronously.
  *
- * UNIFORM. A table in shared memory of which all lanes of each warp read one word at a time, each word by every thread:
- * constant memory serves that without a wavefront, and its operands need no load instruction.
+ * UNIFORM. A table in shared memory, filled once, of which all lanes of each warp read one word at a time, each word by
+ * every thread: constant memory serves that without a wavefront, and its operands need no load instruction.
  */
 #include "advise/facts.h"
 
@@ -228,7 +228,7 @@ static void uniform(struct mg_facts *f, uint32_t var)
     const uint32_t size = f->info->shared_vars[var].size;
     double loads = 0, wavefronts = 0;
     uint32_t worst = UINT32_MAX;
-    if (!v->loads || v->atomics || v->made || size > MOST_TABLE || !v->writes ||
+    if (!v->loads || v->atomics || v->made || v->writes > v->words || size > MOST_TABLE || !v->writes ||
         (double)v->words < 4 * f->sampled_blocks || (double)v->reads < 0.9 * f->threads * (double)v->writes)
         return;
     for (uint32_t i = 0; i < f->info->ninsns; i++) {

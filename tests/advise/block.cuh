@@ -194,6 +194,22 @@ __device__ float sum_of_block(float v)
         v += part[k];
     return v;
 }
+/* All lanes read one word at a time, but of a tile that is filled again and again: no table for constant memory. */
+// ADVISE pulls: nothing
+__global__ void pulls(float *out, const float *in)
+{
+    __shared__ float bodies[256];
+    float me = in[blockIdx.x * 256 + threadIdx.x], sum = 0;
+    for (int first = 0; first < 16 * 256; first += 256) {
+        bodies[threadIdx.x] = in[first + threadIdx.x];
+        __syncthreads();
+        for (int k = 0; k < 256; k++)
+            sum += rsqrtf((bodies[k] - me) * (bodies[k] - me) + 1);
+        __syncthreads();
+    }
+    out[blockIdx.x * 256 + threadIdx.x] = sum;
+}
+
 /* Sweeps over a neighbourhood have a tree's barriers, and join nothing. */
 // ADVISE sweeps: nothing
 __global__ void sweeps(float *out, const float *in)
