@@ -1,6 +1,7 @@
 /* check_priv.h - what the files of this room share.
  *
- *   order.c    happens-before in a block            grid.c, ordered.c, mixed.c between blocks; release.c who relies on whom
+ *   order.c    happens-before in a block            grid.c, ordered.c, mixed.c   between blocks of a launch
+ *   release.c  which block relies on which one
  *   code.c     what the instructions tell: classes, where an address comes from, what leads where
  *   idiom.c    flags, and the first read of a compare-and-swap loop
  *   region.c   device memory: what is written, and the cells of a launch

@@ -163,6 +163,21 @@ static void misses(struct worker *w, const struct mg_access *a, unsigned lane, i
                        mg__watch_actor(a, lane), mg__nobody);
 }
 
+static void writes_constant(struct worker *w, const struct mg_access *a, unsigned lane, int32_t k, uint64_t offset)
+{
+    if (w->launch->bounds)
+        mg__watch_note(w, KIND_BOUNDS_CONSTANT, PLACE_GLOBAL, k, offset, mg__element_of(w->launch, a), a->insn, NO_INSN,
+                       mg__watch_actor(a, lane), mg__nobody);
+}
+
+/* What an asynchronous copy reads, for its store to shared memory. */
+static void keep_async(struct worker *w, const struct mg_access *a, const uint32_t unread[32], int32_t object)
+{
+    memcpy(w->async, unread, sizeof(w->async));
+    w->async_insn = object >= 0 ? a->insn + 1 : 0;
+    w->async_origin = (struct origin){.insn = a->insn, .width = a->width, .object = object, .place = PLACE_GLOBAL};
+}
+
 void mg__global_watch(struct worker *w, struct block *b, struct mg_access *a, const struct site *site)
 {
     struct launch *l = w->launch;
@@ -214,9 +229,7 @@ void mg__global_watch(struct worker *w, struct block *b, struct mg_access *a, co
         if (!r)
             continue;
         if (alloc->constant && site->writes) {
-            if (l->bounds)
-                mg__watch_note(w, KIND_BOUNDS_CONSTANT, PLACE_GLOBAL, k, offset, mg__element_of(l, a), a->insn, NO_INSN,
-                               mg__watch_actor(a, lane), mg__nobody);
+            writes_constant(w, a, lane, k, offset);
             continue;
         }
         uint32_t fresh = site->reads ? missing_global(r, offset, a->width) : 0;
@@ -238,15 +251,11 @@ void mg__global_watch(struct worker *w, struct block *b, struct mg_access *a, co
             (void)mg__vec_push(&w->late, ((struct freed){address, a->width}));
         touch_words(w, a, site, lane, k, offset, late);
     }
-    if (from) {
-        memcpy(w->async, unread, sizeof(unread));
-        w->async_insn = unread_at >= 0 ? a->insn + 1 : 0;
-        w->async_origin =
-            (struct origin){.insn = a->insn, .width = a->width, .object = unread_at, .place = PLACE_GLOBAL};
-    } else if (unread_at >= 0) {
+    if (from)
+        keep_async(w, a, unread, unread_at);
+    else if (unread_at >= 0)
         mg__watch_unwritten(w, b, a, unread, KIND_INIT_GLOBAL, PLACE_GLOBAL, unread_at,
                             info->allocations[unread_at].address);
-    }
     if (piece_size && l->init && site->reads && !from)
         mg__watch_unwritten(w, b, a, piece, KIND_INIT_HEAP, PLACE_HEAP, (int32_t)MG_MIN(piece_size, INT32_MAX),
                             piece_at);
