@@ -14,6 +14,7 @@
  *   tally.c    occurrences, counted                  find.c    occurrences to findings; found.c findings of the host
  *   say.c      findings in sentences                 name.c    variables and threads in words
  *   stream.c   what orders streams
+ *   beside.c   launches in turns
  *   host.c     the host's calls                      limits.c  refused launches; calls.c other calls that fail
  */
 #ifndef MG_CHECK_PRIV_H
@@ -133,6 +134,8 @@ struct mg_check {
     MG_VEC(struct freed) freed;      /* oldest first; a ring once it is full */
     size_t next_freed;
     uint64_t serial;
+    struct launch *current;       /* whose turn it is, of those under way */
+    unsigned open;                /* launches under way */
     bool running;                 /* a launch is under way: what its workers may look at is not freed … */
     MG_VEC(struct region *) gone; /* … until it is over */
     MG_VEC(struct copied) copied;
@@ -146,6 +149,7 @@ struct region *mg__region_find(struct mg_check *check, uint64_t address);
 struct region *mg__region_add(struct mg_check *check, uint64_t address, uint64_t size);
 void mg__region_remove(struct mg_check *check, struct region *region);
 void mg__region_free(struct region *region);
+void mg__region_free_cells(struct region *region);
 void mg__region_bury(struct mg_check *check); /* frees what had to wait for the end of a launch */
 bool mg__region_cells(struct region *region); /* makes them; false: no memory */
 void mg__region_mark(struct region *region, uint64_t from, uint64_t to, bool written);
@@ -207,6 +211,7 @@ struct launch {
     const struct mg_launch_info *info;
     struct code code;
     struct region **regions; /* by launch allocation; NULL: none of ours (the engine's own) */
+    struct aside *aside;     /* likewise: its cells, while another launch has its turn */
     struct tally tally;
     unsigned workers;
     size_t shared_units;
@@ -285,6 +290,10 @@ static inline size_t mg__block_local_words(const struct launch *l)
 }
 /* ---- launch.c ---- */
 void mg__block_begin(struct worker *w, uint64_t linear); /* without memory for it the block goes unchecked */
+
+/* ---- beside.c ---- */
+void mg__beside_turn(struct launch *launch, bool first); /* its turn begins, its first one or another */
+void mg__beside_over(struct launch *launch);
 
 /* ---- segment.c ---- */
 struct mg_order_row *mg__segment_row(struct segments *segments, uint64_t unit); /* NULL: no more are kept */

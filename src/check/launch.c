@@ -179,8 +179,12 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     l->barrier = check->checks & MG_CHECK_BARRIER;
     pthread_mutex_init(&l->lock, NULL);
     pthread_mutex_lock(&check->lock);
+    mg__beside_turn(l, true);
     bool good = mg__code_read(info, &l->code) && mg__idiom_read(info, &l->code) && mg__grid_begin(l) && track(l);
-    check->running = good;
+    check->open += good;
+    check->running = check->open;
+    if (!good)
+        mg__beside_over(l);
     pthread_mutex_unlock(&check->lock);
     if (!good) {
         end_launch(l);
@@ -253,13 +257,23 @@ static void launch_end(void *state, enum mg_status status)
     struct launch *l = state;
     (void)status;
     pthread_mutex_lock(&l->check->lock);
-    l->check->running = false;
+    l->check->running = --l->check->open;
     mg__grid_collect(l);
     mg__find_report(l);
     mg__heap_launch_ended(l);
-    mg__region_bury(l->check);
+    mg__beside_over(l);
+    if (!l->check->open)
+        mg__region_bury(l->check);
     pthread_mutex_unlock(&l->check->lock);
     end_launch(l);
+}
+
+static void on_turn(void *state)
+{
+    struct launch *l = state;
+    pthread_mutex_lock(&l->check->lock);
+    mg__beside_turn(l, false);
+    pthread_mutex_unlock(&l->check->lock);
 }
 
 struct mg_observer mg__check_observer(struct mg_check *check)
@@ -272,6 +286,7 @@ struct mg_observer mg__check_observer(struct mg_check *check)
                                 .access = mg__watch_access,
                                 .worker_end = worker_end,
                                 .launch_end = launch_end,
+                                .turn = on_turn,
                                 .sync = mg__watch_sync,
                                 .step = mg__define_step,
                                 .fault = mg__watch_fault};

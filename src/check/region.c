@@ -41,11 +41,18 @@ static uint64_t cell_bytes(const struct region *r)
     return group_count(r) * (CELLS_GROUP + 2) * sizeof(uint64_t);
 }
 
-void mg__region_free(struct region *r)
+void mg__region_free_cells(struct region *r)
 {
     if (r->cells)
         munmap((void *)r->cells, cell_bytes(r));
     free(r->touched);
+    r->cells = NULL;
+    r->touched = NULL;
+}
+
+void mg__region_free(struct region *r)
+{
+    mg__region_free_cells(r);
     free(r->bits);
     free((void *)atomic_load_explicit(&r->holes, memory_order_relaxed));
     free(r);

@@ -242,6 +242,7 @@ struct mg_observer {
     void (*worker_end)(void *state, void *worker);
     /* `status`: how the launch ended. The last call of the launch; frees `state`. */
     void (*launch_end)(void *state, enum mg_status status);
+    void (*turn)(void *state); /* the launch goes on; others may have had turns since it did */
     void (*sync)(void *worker, const struct mg_sync *sync);
     bool (*step)(void *worker, const struct mg_step *step); /* false: it need not be told any more */
     /* With one of these attached a faulting access does not end the launch: it goes on without those lanes, and ends

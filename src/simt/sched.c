@@ -232,6 +232,9 @@ bool mg__run(struct mg_run *run)
     struct mg_worker *first = run->workers;
     if (!first->made && !tell_begin(run))
         return true;
+    for (unsigned i = 0; run->rested && i < run->nobservers; i++)
+        if (run->observers[i].turn)
+            run->observers[i].turn(run->observer_state[i]);
     mg__pool_run(run->simt->pool, run->nworkers, work, run);
     if (!first->ended) {
         run->moved = has_moved(first);
