@@ -86,6 +86,30 @@ static bool may_have_main(const char *source)
     return found;
 }
 
+/* Runs nvcc, and says what became of it. Returns -1 to go on, or the status to exit with. */
+static int run_nvcc(const struct mg_cli_options *o, const char **argv, const char *source, struct mg_compiled *compiled,
+                    const struct mg_kept *kept, const char *list)
+{
+    const char *nvcc = argv[0];
+    int status = 0, error = 0, asked = 0;
+    struct mg_child child = {.path = nvcc, .argv = (char **)argv, .quiet_stdout = true, .asked_to_end = &asked};
+    enum mg_status ran = mg__child_run(&child, &status, &error);
+    if (ran == MG_OK && WIFEXITED(status) && WEXITSTATUS(status) == 0 && access(compiled->program, X_OK) == 0) {
+        mg__kept_put(kept, compiled->program, list);
+        return -1;
+    }
+    mg__compile_clean(compiled);
+    if (ran != MG_OK)
+        return mg__cli_complain(o, "%s: %s", nvcc, strerror(error));
+    if (asked) { /* Ctrl-C: whatever nvcc makes of it, it is no failure of ours */
+        fprintf(stderr, "margay: ended by signal %d (%s) while nvcc compiled %s\n", asked, strsignal(asked), source);
+        return 128 + asked;
+    }
+    if (WIFSIGNALED(status))
+        return mg__cli_complain(o, "%s was ended by signal %d while it compiled %s", nvcc, WTERMSIG(status), source);
+    return mg__cli_complain(o, "%s could not compile %s", nvcc, source);
+}
+
 int mg__compile(const struct mg_cli_options *o, const char *source, struct mg_compiled *compiled)
 {
     char nvcc[4096], arch[24];
@@ -149,24 +173,9 @@ int mg__compile(const struct mg_cli_options *o, const char *source, struct mg_co
             fprintf(stderr, " %s", argv[i]);
         fputc('\n', stderr);
     }
-    int status = 0, error = 0, asked = 0;
-    struct mg_child child = {.path = nvcc, .argv = (char **)argv, .quiet_stdout = true, .asked_to_end = &asked};
-    enum mg_status ran = mg__child_run(&child, &status, &error);
+    int result = run_nvcc(o, argv, source, compiled, &kept, list);
     free(storage);
-    if (ran == MG_OK && WIFEXITED(status) && WEXITSTATUS(status) == 0 && access(compiled->program, X_OK) == 0) {
-        mg__kept_put(&kept, compiled->program, list);
-        return -1;
-    }
-    mg__compile_clean(compiled);
-    if (ran != MG_OK)
-        return mg__cli_complain(o, "%s: %s", nvcc, strerror(error));
-    if (asked) { /* Ctrl-C: whatever nvcc makes of it, it is no failure of ours */
-        fprintf(stderr, "margay: ended by signal %d (%s) while nvcc compiled %s\n", asked, strsignal(asked), source);
-        return 128 + asked;
-    }
-    if (WIFSIGNALED(status))
-        return mg__cli_complain(o, "%s was ended by signal %d while it compiled %s", nvcc, WTERMSIG(status), source);
-    return mg__cli_complain(o, "%s could not compile %s", nvcc, source);
+    return result;
 }
 
 static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *walk)
