@@ -4,7 +4,7 @@
     tests/check/sanitizer.sh OUT [SECONDS]                      on the GPU machine: builds all suites and calls
     sanitizer.py collect SANITIZER PROGRAMS OUT [--seconds N]   ... this, which writes OUT/device.json and prints the tools' table
     sanitizer.py join MARGAY PROGRAMS DEVICE.json               here: adds what Margay finds, and writes sanitizer.json
-    sanitizer.py table                                          writes the tables of docs/check.md from sanitizer.json
+    sanitizer.py table                                          writes the tables of docs/check.md and cases.md from it
     sanitizer.py table --check                                  ... says whether they are as they would be written
 
 collect: all twins of a suite run in one process, one process at a time, with and without each tool, and are timed; the
@@ -30,6 +30,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 DOC = HERE.parent.parent / "docs" / "check.md"
+CASES = HERE / "cases.md"
 RESULT = HERE / "sanitizer.json"
 sys.path.insert(0, str(HERE))
 from test_check import Suite  # noqa: E402
@@ -325,15 +326,18 @@ def tables(result):
            f"`margay check` {result['margay']['version']} on {result['margay']['cores']} cores of "
            f"{result['margay']['cpu']}, without a GPU; {result['margay']['date']}.", "",
            "Found / missed, and about how many twins, which are right, something was said:", ""]
-    out += by_kind(result) + [""] + times(result)
-    out += ["", "<details><summary>Case by case</summary>", "",
-            "| case | " + " | ".join(TOOLS) + " | margay check |", "| --- |" + " --- |" * 5]
+    return "\n".join(out + by_kind(result) + [""] + times(result))
+
+
+def case_table(result):
+    out = ["# Case by case", "", "Made by `sanitizer.py table` from `sanitizer.json`; by kind it stands in docs/check.md. `time-out`: "
+           f"the fault hangs a GPU, and the tool had said nothing after {HANGS_LIMIT} seconds.", "",
+           "| case | " + " | ".join(TOOLS) + " | margay check |", "| --- |" + " --- |" * 5]
     for suite, entry in result["suites"].items():
         for name, case in entry["cases"].items():
             out.append(f"| {suite}: {name} | " + " | ".join(mark(case, t) for t in TOOLS) +
                        f" | {', '.join(case['margay']) or '-'} |")
-    out += ["", "</details>", "", f"`time-out`: the fault hangs a GPU, and the tool had said nothing after {HANGS_LIMIT} seconds."]
-    return "\n".join(out)
+    return "\n".join(out) + "\n"
 
 
 def table(args):
@@ -344,13 +348,16 @@ def table(args):
     if not found:
         print(f"{DOC}: no place for the tables")
         return 1
-    new = f"{head}{begin}\n\n{tables(json.loads(RESULT.read_text(encoding='utf-8')))}\n\n{end}{tail}"
-    if args.check:
-        if new != text:
-            print("docs/check.md differs from sanitizer.json: tests/check/sanitizer.py table writes it")
-        return new != text
-    DOC.write_text(new, encoding="utf-8")
-    return 0
+    result = json.loads(RESULT.read_text(encoding="utf-8"))
+    pages = {DOC: f"{head}{begin}\n\n{tables(result)}\n\n{end}{tail}", CASES: case_table(result)}
+    differ = False
+    for page, new in pages.items():
+        if not args.check:
+            page.write_text(new, encoding="utf-8")
+        elif not page.exists() or page.read_text(encoding="utf-8") != new:
+            print(f"{page.name} differs from sanitizer.json: tests/check/sanitizer.py table writes it")
+            differ = True
+    return differ
 
 
 def main():
