@@ -258,7 +258,7 @@ def join(args):
         kernels = {c: v["kernels"] for c, v in suite_cases(suite).items()}
         for name, case in entry["cases"].items():
             case["margay_twin"] = [f"{f['check']}/{f['kind']}" for f in found
-                                   if any(re.match(rf"(void )?{k}<", f["kernel"]) for k in kernels[name])]
+                                   if f["severity"] != "note" and any(re.match(rf"(void )?{k}<", f["kernel"]) for k in kernels[name])]
         for name, case in entry["cases"].items():
             found, _ = margay_run(args.margay, report, program, "fault", name, flags=case["flags"])
             for tool in case["tools"].values():  # the first report of each is enough to look a row up by
