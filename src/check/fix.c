@@ -42,14 +42,26 @@ static bool is_atomic(const struct launch *l, uint32_t insn)
     return insn != NO_INSN && l->code.sites[insn].atomic;
 }
 
+/* Of an inlined function, the line that calls it. */
+static struct line called(const struct launch *l, uint32_t insn, const struct line *line)
+{
+    struct line call = mg__name_call(l->info, insn);
+    return same_file(&call, line) ? call : *line;
+}
+
 /* Two accesses of one block with nothing between: where the barrier belongs. `line` is the later one of the program;
- * where it stands above the earlier one, a loop leads from one to the other. */
+ * where it stands above the earlier one and leads there, it is a loop that leads from one to the other. */
 static bool put_barrier(const struct launch *l, const struct occurrence *o, const struct line *line,
                         const struct line *other, struct mg_strbuf *out)
 {
-    bool same = same_file(line, other);
+    struct line later = called(l, o->insn, line), earlier = called(l, o->other, other);
     if (!mg__code_leads(l->info, o->other, o->insn, true, false))
         return false; /* two arms of a branch: no barrier can stand between them */
+    if (!same_file(&later, &earlier) || later.line != earlier.line) { /* not both in one call */
+        line = &later;
+        other = &earlier;
+    }
+    bool same = same_file(line, other) && mg__code_leads(l->info, o->insn, o->other, false, false);
     if (same && other->line == line->line)
         return mg__strbuf_printf(out,
                                  "Put a __syncthreads() at the end of the loop's body: line %u of one round and of the "

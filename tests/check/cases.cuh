@@ -5,6 +5,8 @@
  *
  *     // EXPECT: race/write-read tile    check/kind, and the variable if it has a name; * matches anything
  *     // OTHER                           the other line that the findings of this kernel name
+ *     // CALL                            what was inlined here is at fault, and the findings say so
+ *     // FIX: __threadfence()            what the findings advise has this word in it
  *     // ALSO: init/shared               may be found here too, but need not (a line of its own belongs to the one above)
  *
  * Where a race is expected, race/in-step may be found as well: what is missing between warps is missing within one. Nothing

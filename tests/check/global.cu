@@ -85,6 +85,7 @@ template <bool fault> __global__ void counter_without_atomic(int *counter)
 {
     if (fault)
         *counter += 1; // EXPECT: race/*
+    // FIX: atomicAdd
     else
         atomicAdd(counter, 1);
 }
@@ -106,6 +107,7 @@ template <bool fault> __global__ void last_block(volatile int *part, unsigned *t
             __threadfence();
         for (int i = 0; i < gridDim.x; i++)
             s += part[i]; // EXPECT: race/blocks-write-read
+        // FIX: __threadfence()
         *sum = s;
     }
 }

@@ -302,6 +302,29 @@ CASE(relay, 0)
     relay<fault><<<1, 128>>>(zeros(1));
 }
 
+/* ---- helpers ---- */
+struct Line {
+    /* Turned around: what others have put there. */
+    static __device__ __forceinline__ int behind(const int *s, int n);
+};
+template <bool fault> __global__ void by_a_helper(int *out)
+{
+    __shared__ int s[64];
+    s[threadIdx.x] = threadIdx.x; // OTHER
+    if (!fault)
+        __syncthreads();
+    out[threadIdx.x] = Line::behind(s, 64); // CALL
+}
+__device__ __forceinline__ int Line::behind(const int *s, int n)
+{
+    return s[n - 1 - threadIdx.x]; // EXPECT: race/write-read s
+    // FIX: between
+}
+CASE(by_a_helper, 0)
+{
+    by_a_helper<fault><<<1, 64>>>(zeros(64));
+}
+
 /* ---- by the letter ---- */
 template <bool fault> __global__ void swap_by_the_letter(unsigned *most, const unsigned *in)
 {

@@ -177,6 +177,7 @@ template <bool fault> __global__ void chained_scan(const int *in, int *out, vola
             }
             __threadfence();
             from = carry[b - 1]; // EXPECT: race/blocks-write-read
+            // FIX: __threadfence()
         }
         carry[b] = from + s[63]; // OTHER
         if (!fault)

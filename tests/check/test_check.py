@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-MARK = re.compile(r"//\s*(EXPECT|OTHER|ALSO)(?::\s*(\S+))?(?:\s+(\S+))?")
+MARK = re.compile(r"//\s*(EXPECT|OTHER|ALSO|CALL|FIX)(?::\s*(\S+))?(?:\s+(\S+))?")
 KERNEL = re.compile(r"__global__\s+void\s+(?:__(?:launch_bounds|cluster_dims)__\(\w+\)\s*)?(\w+)\(")
 CASE = re.compile(r"^CASE\((\w+), ([A-Z0-9 |]+)\)")
 
@@ -27,7 +27,7 @@ OF_A_LINE = ("call-failed", "handle", "copy-shape")  # of the host's findings th
 class Expectation:
     def __init__(self, scope, host, line, kind, variable):
         self.scope, self.host, self.line, self.kind, self.variable = scope, host, line, kind, variable
-        self.other = None
+        self.other = self.call = self.fix = None
         self.met = False
 
     def accepts(self, finding):
@@ -47,7 +47,7 @@ class Suite:
         self.kernels, self.cases, self.also, self.flags, self.launched = {}, {}, {}, {}, {}
         scope = host = None
         last = 0  # the last line with code on it: a comment below it speaks of it
-        others = {}
+        others, calls, fixes = {}, {}, {}
         for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             kernel, case = KERNEL.search(text), CASE.match(text)
             if kernel:
@@ -66,6 +66,10 @@ class Suite:
             word, kind, variable = mark.groups()
             if word == "OTHER":
                 others[scope] = last
+            elif word == "CALL":
+                calls[scope] = last
+            elif word == "FIX":
+                fixes[scope] = kind
             elif word == "ALSO":
                 self.also.setdefault(scope, []).append(Expectation(scope, host, last, kind, variable))
             else:
@@ -74,6 +78,9 @@ class Suite:
         for scope, line in others.items():
             for e in self.kernels[scope]:
                 e.other = line
+        for scope, expectations in self.kernels.items():
+            for e in expectations:
+                e.call, e.fix = calls.get(scope), fixes.get(scope)
 
     def expectations_of(self, case):
         return self.cases.get(case, []) + [e for k in dict.fromkeys(self.launched[case]) for e in self.kernels.get(k, [])]
@@ -116,6 +123,10 @@ def judge(suite, findings, expected, case, complaints):
             if e.other and f["other_line"] != e.other and not any(
                     a.line == f["other_line"] for a in suite.also.get(e.scope, [])):
                 complaints.append(f"{e}: the other line is {e.other}, not {f['other_line']}: {describe(f)}")
+            if e.call and f"called in line {e.call}" not in f["message"]:
+                complaints.append(f"{e}: the call in line {e.call} is not named: {describe(f)}")
+            if e.fix and e.fix not in f["advice"]:
+                complaints.append(f"{e}: the advice says nothing of {e.fix}: {f['advice']}")
             e.met = True
         if hits:
             continue
