@@ -56,7 +56,12 @@ static void on_picture(void *arg, struct mg_report_picture *picture)
 static void on_finding(void *arg, const struct mg_report_finding *finding)
 {
     const struct mg_device *d = arg;
-    mg__report_finding(d->options.report, finding);
+    struct mg_report_finding named = *finding;
+    struct mg_strbuf text = {0};
+    if (d->options.several && mg__strbuf_printf(&text, "device %u: %s", d->options.number, finding->message))
+        named.message = text.at;
+    mg__report_finding(d->options.report, &named);
+    mg__strbuf_free(&text);
 }
 
 /* ---- making it ---- */

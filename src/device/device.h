@@ -28,6 +28,7 @@ struct mg_device_options {
     const struct mg_arch *arch;   /* NULL: compute capability 9.0 */
     const struct mg_board *board; /* one of its products; NULL: the one that stands for it */
     unsigned number;              /* in its process: its records say it */
+    bool several;                 /* there are others in it: messages and findings say which device it was */
     unsigned threads;             /* host threads that run blocks; 0: one a processor */
     unsigned timeout_ms;          /* a launch; 0: none */
     const char *regs;             /* lines of a kernel's name and its registers, for code that is PTX here; NULL */

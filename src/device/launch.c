@@ -15,6 +15,15 @@ static void drop_name(const struct mg_device_kernel *k, struct mg_diag *diag)
         memmove(diag->message, diag->message + n + 2, strlen(diag->message + n + 2) + 1);
 }
 
+/* Where there are several devices, which one it was. */
+static void name_device(const struct mg_device_kernel *k, struct mg_diag *diag)
+{
+    const struct mg_device_options *o = &k->module->device->options;
+    struct mg_diag plain = *diag;
+    if (o->several && diag->status)
+        snprintf(diag->message, sizeof(diag->message), "device %u: %.480s", o->number, plain.message);
+}
+
 /* Whether this launch goes into the report. */
 static bool recorded(const struct mg_device_kernel *k)
 {
@@ -61,6 +70,7 @@ static void warn_once(void *context, const struct mg_diag *warning)
     }
     struct mg_diag diag = *warning;
     drop_name(k, &diag);
+    name_device(k, &diag);
     k->module->device->options.warn(k->name, &diag);
 }
 
@@ -135,6 +145,7 @@ enum mg_status mg__launch_take(struct mg_device_kernel *k, const struct mg_devic
     }
     if (out->status) {
         drop_name(k, &out->diag);
+        name_device(k, &out->diag);
         free_taken(t);
         return out->status;
     }
@@ -197,6 +208,7 @@ bool mg__launch_turn(struct mg_device_taken *t, struct mg_queue *q, bool *moved,
     if (out->status && !out->diag.message[0])
         mg__diag_set(&out->diag, out->status, "%s", mg_status_text(out->status));
     drop_name(k, &out->diag);
+    name_device(k, &out->diag);
     return true;
 }
 

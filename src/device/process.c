@@ -98,6 +98,7 @@ enum mg_status mg__device_process(struct mg_device_process *p, struct mg_diag *d
     if (status)
         return status;
     p->devices = (unsigned)devices;
+    o->several = p->devices > 1;
     o->threads = (unsigned)threads;
     o->timeout_ms = timeout > 0 && timeout < 0.001 ? 1 : (unsigned)(timeout * 1000);
     const char *text = text_of("MARGAY_ENGINE");

@@ -6,6 +6,7 @@
 // STDERR: "device": 0, "grid": [4, 1, 1], "block": [128, 1, 1]
 // STDERR: "device": 3, "grid": [4, 1, 1], "block": [128, 1, 1]
 // STDERR: memory of device 0, and is given that of device 1
+// STDERR: device 2: access of 4 bytes at
 // STDERR: {"record": "end"
 #include "check.h"
 
@@ -280,6 +281,28 @@ static void peers()
     OK(cudaMemcpy(&value, flag + 1, 4, cudaMemcpyDeviceToHost));
     TRUE(value == 1);
     OK(cudaFree(flag));
+
+    // An event of one device holds back a stream of another.
+    cudaEvent_t first;
+    cudaStream_t behind;
+    int *open;
+    OK(cudaHostAlloc(&open, 16, cudaHostAllocMapped));
+    memset(open, 0, 16);
+    OK(cudaEventCreate(&first));
+    wait_for<<<1, 1>>>(open, open + 1);
+    OK(cudaEventRecord(first, 0));
+    OK(cudaSetDevice(1));
+    OK(cudaStreamCreate(&behind));
+    OK(cudaStreamWaitEvent(behind, first, 0));
+    set_flag<<<1, 1, 0, behind>>>(open + 3);
+    IS(cudaStreamQuery(behind), cudaErrorNotReady);
+    TRUE(open[3] == 0);
+    *(volatile int *)open = 1;
+    OK(cudaStreamSynchronize(behind));
+    TRUE(open[1] == 1 && open[3] == 1);
+    OK(cudaSetDevice(0));
+    OK(cudaDeviceSynchronize());
+    OK(cudaFreeHost(open));
     OK(cudaFree(later));
     OK(cudaSetDevice(0));
     OK(cudaDeviceDisablePeerAccess(1));
