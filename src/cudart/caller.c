@@ -3,8 +3,8 @@
  *
  * The line comes from the program's debug information, as binutils' addr2line reads it; without either it is not known.
  * Whether the status is looked at is told by the instruction behind the call: most often it tests or keeps the register
- * that the status comes in. Where that cannot be said (in a wrapper that returns it), what the program does later
- * tells: cudaGetLastError, or the error's name or text asked for.
+ * that the status comes in, or it belongs to a wrapper that returns it to its own caller. Where that does not say, what
+ * the program does later tells: cudaGetLastError, or the error's name or text asked for.
  */
 #define _GNU_SOURCE
 #include "cudart/cudart.h"
@@ -37,8 +37,19 @@ static bool looks(const uint8_t *i)
         return false;
     }
 }
+/* Whether a function ends here, and returns what it was given: a wrapper, such as the templates of cuda_runtime.h. */
+static bool returns(const uint8_t *i)
+{
+    return *i == 0xc3 || *i == 0xc9 || *i == 0x5d || *i == 0x5b || /* ret, leave, pop */
+           (*i == 0x48 && i[1] == 0x83 && i[2] == 0xc4);           /* add $…, %rsp */
+}
 #else
 static bool looks(const uint8_t *i)
+{
+    (void)i;
+    return false;
+}
+static bool returns(const uint8_t *i)
 {
     (void)i;
     return false;
@@ -151,7 +162,10 @@ void mg__cudart_failed(int error, const char *name)
                                   ? MG_CHECK_CALL_SHAPE
                                   : MG_CHECK_CALL_FAILED;
     int n = program_frames(frames);
-    if (kind == MG_CHECK_CALL_FAILED && n && looks(frames[0]))
+    int k = 0;
+    while (k + 1 < n && returns(frames[k]))
+        k++;
+    if (kind == MG_CHECK_CALL_FAILED && n && looks(frames[k]))
         return;
     uint32_t line = 0;
     file[0] = 0;

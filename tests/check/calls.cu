@@ -113,8 +113,30 @@ CASE(attribute_refused, ALONE)
 {
     cudaFuncSetCacheConfig(use<fault>, cudaFuncCachePreferL1);
     use<fault><<<1, 4>>>(zeros(4));
-    cudaError_t status = cudaFuncSetAttribute(use<fault>, (cudaFuncAttribute)77, 1); // EXPECT: launch/call-failed
-    (void)status;
+    cudaFuncSetAttribute(use<fault>, (cudaFuncAttribute)77, 1); // EXPECT: launch/call-failed
     leave(fault);
     printf("%s\n", cudaGetErrorString(cudaGetLastError()));
+}
+
+/* Through a wrapper of the headers, and one of the program. The last one, and in a process of its own, for it leaves before
+ * anybody asks for the last error. */
+static cudaError_t room_for(int **p, size_t n)
+{
+    return cudaMalloc(p, n * sizeof(int));
+}
+CASE(looked_at_through_wrappers, ALONE | PEDANTIC)
+{
+    int *p = nullptr, *q = nullptr;
+    use<fault><<<1, 4>>>(zeros(4));
+    if (fault) {
+        cudaMalloc(&q, (size_t)1 << 50); // EXPECT: launch/call-failed
+        leave(true);
+    }
+    if (cudaMalloc(&p, (size_t)1 << 50) != cudaSuccess)
+        p = zeros(1);
+    if (room_for(&q, (size_t)1 << 50))
+        q = p;
+    if (q)
+        use<fault><<<1, 4>>>(zeros(4));
+    leave(true);
 }
