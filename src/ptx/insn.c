@@ -382,7 +382,7 @@ static bool vector_fits(const struct parser *p, const struct mg_ptx_insn *insn, 
     if (insn->opcode == MG_OP_MOV || insn->opcode == MG_OP_CVT) {
         if (op->count != 2 && op->count != 4 && op->count != 8)
             return false;
-    } else if (op->count != insn->vec) {
+    } else if (op->count != insn->vec && mg__ptx_isa((enum mg_ptx_opcode)insn->opcode)->group != MG_G_MATRIX) {
         return false;
     }
     for (uint32_t i = 0; i < op->count; i++) {
@@ -426,7 +426,8 @@ static bool fits(const struct parser *p, const struct mg_ptx_insn *insn, char co
     bool source =
         op->kind == MG_OPND_REG || op->kind == MG_OPND_IMM || op->kind == MG_OPND_SREG || op->kind == MG_OPND_SYMBOL;
     bool dest = (op->kind == MG_OPND_REG && !op->negate) || op->kind == MG_OPND_SINK;
-    bool packs = insn->opcode == MG_OP_MOV || insn->opcode == MG_OP_CVT;
+    bool packs = insn->opcode == MG_OP_MOV || insn->opcode == MG_OP_CVT ||
+                 mg__ptx_isa((enum mg_ptx_opcode)insn->opcode)->group == MG_G_MATRIX;
     switch (code) {
     case 'd':
         return dest;

@@ -105,7 +105,8 @@ static const struct {
     [MG_T_S16X2] = {"s16x2", 4}, [MG_T_TF32] = {"tf32", 4},     [MG_T_E4M3] = {"e4m3", 1},
     [MG_T_E5M2] = {"e5m2", 1},   [MG_T_E4M3X2] = {"e4m3x2", 2}, [MG_T_E5M2X2] = {"e5m2x2", 2},
     [MG_T_U4] = {"u4", 0},       [MG_T_S4] = {"s4", 0},         [MG_T_U2] = {"u2", 0},
-    [MG_T_S2] = {"s2", 0},       [MG_T_PRED] = {"pred", 0},     [MG_T_OTHER] = {"(other)", 0},
+    [MG_T_S2] = {"s2", 0},       [MG_T_B1] = {"b1", 0},
+    [MG_T_PRED] = {"pred", 0},     [MG_T_OTHER] = {"(other)", 0},
 };
 
 unsigned mg__ptx_type_size(enum mg_ptx_type type)
@@ -121,7 +122,7 @@ const char *mg__ptx_type_name(enum mg_ptx_type type)
 bool mg__ptx_type_word(const char *word, size_t length, bool parts, enum mg_ptx_type *type)
 {
     for (unsigned i = MG_T_NONE + 1; i < MG_T_OTHER; i++) {
-        bool part = i >= MG_T_U4 && i <= MG_T_S2;
+        bool part = i >= MG_T_U4 && i <= MG_T_B1;
         if ((parts || !part) && strlen(types[i].name) == length && memcmp(types[i].name, word, length) == 0) {
             *type = (enum mg_ptx_type)i;
             return true;

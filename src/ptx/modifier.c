@@ -15,7 +15,8 @@ enum {
     TYPE = 1 << 0, ROUND = 1 << 1, CMP = 1 << 2, BOOL = 1 << 3, ATOMOP = 1 << 4, SEM = 1 << 5, SCOPE = 1 << 6,
     SPACE = 1 << 7, VEC = 1 << 8, FLAG = 1 << 9, CACHE = 1 << 10, LEVEL = 1 << 11, SHFL = 1 << 12, VOTE = 1 << 13,
     BAR = 1 << 14, PRMT = 1 << 15, SHF = 1 << 16, TESTP = 1 << 17, CPASYNC = 1 << 18, PACK = 1 << 19, LOGIC = 1 << 20,
-    WORD = 1 << 21, PROXY = 1 << 22, LATER = 1 << 23, MEET = 1 << 24
+    WORD = 1 << 21, PROXY = 1 << 22, LATER = 1 << 23, MEET = 1 << 24, SHAPE = 1 << 25, LAYOUT = 1 << 26,
+    COUNT = 1 << 27
 };
 
 /* value2 of class LEVEL: what `value` is */
@@ -183,6 +184,18 @@ static const struct modifier modifiers[] = {
     {"dec", WORD, MG_SUB_DEC, 0},
     {"m8n8", WORD, MG_SUB_NONE, 0},
     {"trans", WORD, MG_SUB_TRANS, 0},
+    {"sp", WORD, MG_SUB_SPARSE, 0},
+    {"sp::ordered_metadata", WORD, MG_SUB_SPARSE, 0},
+    {"a", WORD, MG_SUB_A, 0},
+    {"b", WORD, MG_SUB_B, 0},
+    {"c", WORD, MG_SUB_C, 0},
+    {"d", WORD, MG_SUB_D, 0},
+    {"popc", SHAPE, 0, 0}, /* b1: there is nothing else */
+    {"row", LAYOUT, 1, 0},
+    {"col", LAYOUT, 2, 0},
+    {"x1", COUNT, 1, 0},
+    {"x2", COUNT, 2, 0},
+    {"x4", COUNT, 4, 0},
     {"alias", PROXY, MG_PROXY_ALIAS, 0},
     {"async", PROXY, MG_PROXY_ASYNC, 0},
     {"async::generic", PROXY, MG_PROXY_ASYNC_GENERIC, 0},
@@ -211,6 +224,21 @@ static const struct modifier modifiers[] = {
     {"s8x4", LATER, 1, 0},
     {"s2f6x2", LATER, 1, 0},
     {"scaled::n2::ue8m0", LATER, 0, 0},
+    {"ue4m3", LATER, 1, 0},
+    {"kind::f8f6f4", LATER, 0, 0},
+    {"kind::mxf8f6f4", LATER, 0, 0},
+    {"kind::mxf4", LATER, 0, 0},
+    {"kind::mxf4nvf4", LATER, 0, 0},
+    {"block_scale", LATER, 0, 0},
+    {"scale_vec::1X", LATER, 0, 0},
+    {"scale_vec::2X", LATER, 0, 0},
+    {"scale_vec::4X", LATER, 0, 0},
+    {"m8n16", LATER, 0, 0},
+    {"m16n16", LATER, 0, 0},
+    {"m16n8", LATER, 0, 0},
+    {"b8x16", LATER, 1, 0},
+    {"b6x16_p32", LATER, 1, 0},
+    {"b4x16_p64", LATER, 1, 0},
 };
 
 /* What an instruction's row says of its modifiers: the classes that it takes, those of which it must have one each, and
@@ -289,7 +317,13 @@ static void set(struct mg_ptx_insn *insn, const struct modifier *m, bool *later)
         insn->scope = (uint8_t)m->value;
         break;
     case VEC:
+    case COUNT:
         insn->vec = (uint8_t)m->value;
+        break;
+    case LAYOUT:
+        insn->layout[insn->layout[0] != 0] = (uint8_t)m->value;
+        break;
+    case SHAPE:
         break;
     case FLAG:
         insn->flags |= m->value;
@@ -338,16 +372,38 @@ static void set(struct mg_ptx_insn *insn, const struct modifier *m, bool *later)
     }
 }
 
+/* .m16n8k16 and its kin. */
+static bool shape(struct mg_ptx_insn *insn, const char *word, size_t length)
+{
+    char text[16];
+    unsigned m, n, k;
+    int used = 0;
+    if (length >= sizeof(text))
+        return false;
+    memcpy(text, word, length);
+    text[length] = 0;
+    if (sscanf(text, "m%3un%3uk%4u%n", &m, &n, &k, &used) != 3 || (size_t)used != length || m > 64 || n > 255)
+        return false;
+    insn->m = (uint8_t)m;
+    insn->n = (uint8_t)n;
+    insn->k = (uint16_t)k;
+    return true;
+}
+
 static bool one_modifier(struct mg_ptx_insn *insn, const struct rule *rule, const char *word, size_t length,
                          uint32_t *seen, bool *later)
 {
     enum mg_ptx_type type;
-    bool parts = !rule || *seen & PACK;
+    bool parts = !rule || *seen & (PACK | SHAPE);
     if ((!rule || rule->classes & TYPE) && mg__ptx_type_word(word, length, parts, &type)) {
         if (insn->ntypes < MG_COUNT(insn->type))
             insn->type[insn->ntypes++] = (uint8_t)type;
         else if (rule)
             return false;
+        return true;
+    }
+    if (rule && rule->classes & SHAPE && shape(insn, word, length)) {
+        *seen |= SHAPE;
         return true;
     }
     for (size_t i = 0; i < MG_COUNT(modifiers); i++) {
@@ -417,6 +473,10 @@ static const char *missing(const struct mg_ptx_insn *insn, const struct rule *ru
         return ".arrive or .wait";
     case SHF:
         return "a direction: .l or .r";
+    case SHAPE:
+        return "a shape, such as .m16n8k16";
+    case COUNT:
+        return "a number of matrices: .x1, .x2 or .x4";
     default:
         return "a property, such as .finite";
     }

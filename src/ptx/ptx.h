@@ -34,7 +34,7 @@ enum mg_ptx_type {
     MG_T_F16, MG_T_BF16, MG_T_F32, MG_T_F64,
     MG_T_F16X2, MG_T_BF16X2, MG_T_U16X2, MG_T_S16X2,
     MG_T_TF32, MG_T_E4M3, MG_T_E5M2, MG_T_E4M3X2, MG_T_E5M2X2,
-    MG_T_U4, MG_T_S4, MG_T_U2, MG_T_S2, /* what cvt.pack makes: no register, variable or other instruction has them */
+    MG_T_U4, MG_T_S4, MG_T_U2, MG_T_S2, MG_T_B1, /* cvt.pack's and matrices': no register or variable has them */
     MG_T_PRED,
     MG_T_OTHER, /* a type that parses and is not executed; its text is in insn->text */
     MG_T_COUNT
@@ -147,7 +147,9 @@ enum mg_ptx_sub {
     MG_SUB_LAUNCH_DEPENDENTS, MG_SUB_WAIT,                              /* griddepcontrol; barrier.cluster: WAIT */
     MG_SUB_INC, MG_SUB_DEC,                                             /* setmaxnreg */
     MG_SUB_MASK,                                                        /* pmevent */
-    MG_SUB_TRANS                                                        /* movmatrix */
+    MG_SUB_TRANS,                                                       /* movmatrix, ldmatrix, stmatrix */
+    MG_SUB_SPARSE,                                                      /* mma.sp */
+    MG_SUB_A, MG_SUB_B, MG_SUB_C, MG_SUB_D                              /* wmma.load, wmma.store */
 };
 
 /* As written, without the dot; "" for none. */
@@ -221,7 +223,10 @@ struct mg_ptx_insn {
     uint8_t cache;              /* enum mg_ptx_cache */
     uint8_t evict[2];           /* enum mg_ptx_evict, of L1 and of L2 */
     uint8_t fetch, level;       /* 64 bytes to be fetched into L2; prefetch: 1 L1, 2 L2 */
-    uint8_t vec;                /* 1, 2, 4, 8 */
+    uint8_t vec;                /* 1, 2, 4, 8; of ldmatrix and stmatrix, .x1 .x2 .x4 */
+    uint8_t layout[2];          /* of a matrix, or of A and B: 0 not said, 1 .row, 2 .col */
+    uint8_t m, n;               /* shape of a matrix multiplication, .m16n8k16 */
+    uint16_t k;
     uint8_t access;             /* enum mg_ptx_access_kind; NONE for forms without one */
     uint8_t effects;            /* enum mg_ptx_effect, or'd */
     uint8_t algebra;            /* enum mg_ptx_algebra */

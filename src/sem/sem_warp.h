@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MG_SEM_WARP_IN 12
+#define MG_SEM_WARP_IN 16
 #define MG_SEM_WARP_OUT 8
 
 struct mg_sem_warp {
@@ -164,6 +164,53 @@ static inline void sem_warp_movmatrix_trans_b16(const struct mg_sem_warp *io)
         d[i] = (a[4 * column + row / 2] >> half & 0xffff) | a[4 * (column + 1) + row / 2] >> half << 16;
     }
 }
+
+/* ---- ldmatrix, stmatrix: matrices of 8x8 elements of 16 bits, four words a row. Row r of matrix j is with lane 8 j +
+ * r, fragments are as movmatrix has them. ---- */
+static inline void sem_ldmatrix(const struct mg_sem_warp *io, unsigned count, bool trans)
+{
+    for (unsigned j = 0; j < count; j++)
+        for (unsigned i = 0; i < 32; i++) {
+            const unsigned row = i / 4, pair = i % 4, half = 16 * (row % 2);
+            uint32_t *d = io->out[j];
+            if (!trans)
+                d[i] = ((const uint32_t *)io->in[pair])[8 * j + row];
+            else
+                d[i] = (((const uint32_t *)io->in[row / 2])[8 * j + 2 * pair] >> half & 0xffff) |
+                       ((const uint32_t *)io->in[row / 2])[8 * j + 2 * pair + 1] >> half << 16;
+        }
+}
+static inline void sem_stmatrix(const struct mg_sem_warp *io, unsigned count, bool trans)
+{
+    for (unsigned w = 0; w < 4; w++)
+        for (unsigned i = 0; i < 32; i++) {
+            const unsigned row = i % 8, half = 16 * (row % 2);
+            uint32_t *d = io->out[w];
+            const uint32_t *s = io->in[i / 8 < count ? i / 8 : 0];
+            d[i] =
+                !trans ? s[4 * row + w] : (s[8 * w + row / 2] >> half & 0xffff) | s[8 * w + 4 + row / 2] >> half << 16;
+        }
+}
+#define SEM_ROWS(count)                                                                     \
+    static inline void sem_warp_ldmatrix_x##count##_b16(const struct mg_sem_warp *io)       \
+    {                                                                                       \
+        sem_ldmatrix(io, count, false);                                                     \
+    }                                                                                       \
+    static inline void sem_warp_ldmatrix_x##count##_trans_b16(const struct mg_sem_warp *io) \
+    {                                                                                       \
+        sem_ldmatrix(io, count, true);                                                      \
+    }                                                                                       \
+    static inline void sem_warp_stmatrix_x##count##_b16(const struct mg_sem_warp *io)       \
+    {                                                                                       \
+        sem_stmatrix(io, count, false);                                                     \
+    }                                                                                       \
+    static inline void sem_warp_stmatrix_x##count##_trans_b16(const struct mg_sem_warp *io) \
+    {                                                                                       \
+        sem_stmatrix(io, count, true);                                                      \
+    }
+SEM_ROWS(1)
+SEM_ROWS(2)
+SEM_ROWS(4)
 
 /* ---- elect: the lowest lane of the set leads; its number is the result ---- */
 static inline void sem_warp_elect(const struct mg_sem_warp *io)

@@ -673,6 +673,7 @@ const struct mg_lanes ISA(mg__lanes) = {
     .st_global_watched = {h_st_global_watched, h_st_global_alone},
     .red_shared_add = h_red_shared_add,
     .red_shared_add_alone = h_red_shared_add_alone,
+    .mma = ISA(mg__mma),
     .add_words = ISA(mg__add_words),
     .leave = leave,
 };

@@ -92,7 +92,9 @@ struct mg_op *mg__lower_op_bare(struct mg_lower *L, enum mg_op_id id, unsigned n
 struct mg_op *mg__lower_op(struct mg_lower *L, enum mg_op_id id, unsigned nout, const struct mg_engine_operand *of,
                            unsigned n)
 {
-    if (L->insn->guard >= 0)
+    if (L->only >= 0)
+        mg__lower_op_bare(L, MG_DO_GUARD, 0, MG_OPERANDS(MG_PRED(L->only)))->invert = 0;
+    else if (L->insn->guard >= 0)
         mg__lower_op_bare(L, MG_DO_GUARD, 0, MG_OPERANDS(MG_PRED(L->slots[L->insn->guard])))->invert =
             L->insn->guard_negate ? ~0u : 0;
     return mg__lower_op_bare(L, id, nout, of, n);
@@ -212,6 +214,7 @@ static bool layout_frame(struct mg_lower *L)
     L->skip = mg__arena_array(a, f->ninsns + 1, sizeof *L->skip);
     if (!L->slots || !L->skip)
         return false;
+    L->only = -1;
     L->carry = (int32_t)mg__lower_new_slot(L, 4);
     for (unsigned i = 0; i < MG_COUNT(L->temp_pred); i++)
         L->temp_pred[i] = (int32_t)mg__lower_new_slot(L, 4);

@@ -48,6 +48,7 @@ struct mg_lower {
     int32_t carry, temp_pred[3], temp[6];
     int32_t quad[12];   /* words of an atomic operation on 128 bits; made when first needed, -1 before */
     struct mg_op spare; /* written, never run: there was no memory for an op */
+    int32_t only;       /* a predicate that stands for the guard, or -1 */
     enum mg_status status;
 };
 uint32_t mg__lower_new_slot(struct mg_lower *L, unsigned bytes);
@@ -124,6 +125,11 @@ void mg__lower_store(struct mg_lower *L);
 void mg__lower_atomic(struct mg_lower *L);
 void mg__lower_cp_async(struct mg_lower *L);
 void mg__lower_close_leads(struct mg_lower *L);
+/* Accesses of an instruction that are made one by one: the instruction's address, or NULL, and a copy of it; width, vec
+ * and reg are for the caller to set. Then the op. */
+struct mg_mem *mg__lower_place(struct mg_lower *L, bool load, const struct mg_ptx_opnd *address);
+struct mg_mem *mg__lower_again(struct mg_lower *L, const struct mg_mem *like);
+void mg__lower_words(struct mg_lower *L, struct mg_mem *m);
 
 /* What executes the others, by the rows of isa.def. */
 #define ISA(id, name, group, since_ptx, since_sm, operands, access, effects, flops, ntypes, takes, needs, flags)

@@ -316,6 +316,47 @@ void mg__lower_forms(struct mg_lower *L)
     }
 }
 
+static bool together(const struct mg_mem *m)
+{
+    return (m->space == MG_SPACE_SHARED || is_global(m)) && !m->no_shape;
+}
+
+static void emit_load_store(struct mg_lower *L, struct mg_mem *m)
+{
+    const bool load = m->kind == MG_ACCESS_LD;
+    if (m->space == MG_SPACE_SHARED && together(m))
+        emit_access(L,
+                    load ? (m->addr64 ? MG_DO_LD_SHARED64 : MG_DO_LD_SHARED32)
+                         : (m->addr64 ? MG_DO_ST_SHARED64 : MG_DO_ST_SHARED32),
+                    m);
+    else if (together(m))
+        emit_access(L, load ? MG_DO_LD_GLOBAL : MG_DO_ST_GLOBAL, m);
+    else
+        emit_access(L, load ? MG_DO_LD_LANES : MG_DO_ST_LANES, m);
+}
+
+struct mg_mem *mg__lower_place(struct mg_lower *L, bool load, const struct mg_ptx_opnd *address)
+{
+    struct mg_mem *m = new_mem(L, L->insn->space, load ? MG_ACCESS_LD : MG_ACCESS_ST);
+    m->type = MG_T_B32;
+    m->no_shape = L->module->simt->options.each_lane;
+    return set_address(L, m, address) ? m : NULL;
+}
+
+struct mg_mem *mg__lower_again(struct mg_lower *L, const struct mg_mem *like)
+{
+    struct mg_mem *m = new_mem(L, like->space, like->kind);
+    const uint32_t site = m->site;
+    *m = *like;
+    m->site = site;
+    return m;
+}
+
+void mg__lower_words(struct mg_lower *L, struct mg_mem *m)
+{
+    emit_load_store(L, m);
+}
+
 static void lower_ld_st(struct mg_lower *L, bool load)
 {
     const struct mg_ptx_insn *i = L->insn;
@@ -335,18 +376,9 @@ static void lower_ld_st(struct mg_lower *L, bool load)
         L->program->ordered = true;
     const struct mg_ptx_opnd *at = mg__lower_opnd(L, load ? 1 : 0);
     m->no_shape = L->module->simt->options.each_lane;
-    const bool shared = m->space == MG_SPACE_SHARED, together = (shared || is_global(m)) && !m->no_shape;
-    if (at->has_reg && i->guard < 0 && together) /* the others compare no lanes */
+    if (at->has_reg && i->guard < 0 && together(m)) /* the others compare no lanes */
         join_lead(L, m, at->index);
-    if (shared && together)
-        emit_access(L,
-                    load ? (m->addr64 ? MG_DO_LD_SHARED64 : MG_DO_LD_SHARED32)
-                         : (m->addr64 ? MG_DO_ST_SHARED64 : MG_DO_ST_SHARED32),
-                    m);
-    else if (together)
-        emit_access(L, load ? MG_DO_LD_GLOBAL : MG_DO_ST_GLOBAL, m);
-    else
-        emit_access(L, load ? MG_DO_LD_LANES : MG_DO_ST_LANES, m);
+    emit_load_store(L, m);
 }
 
 void mg__lower_load(struct mg_lower *L)

@@ -537,6 +537,7 @@ struct mg_simt {
 };
 
 /* ---- the parts that are compiled for several vector extensions (lanes.c) ---- */
+struct mg_sem_mma;
 struct mg_lanes {
     const char *isa;
     const mg_handler (*alu)[3]; /* by sem row: mode 0, mode FTZ, any mode */
@@ -550,6 +551,7 @@ struct mg_lanes {
      * code wants it; of these of shared memory the second has 64-bit addresses */
     mg_handler ld_shared_watched[2][2], st_shared_watched[2][2], ld_global_watched[2], st_global_watched[2];
     mg_handler red_shared_add, red_shared_add_alone; /* likewise */
+    void (*mma)(const struct mg_sem_mma *what, unsigned cc, const struct mg_sem_warp *io);
     bool (*add_words)(struct mg_engine_warp *e, uint32_t index, uint32_t mask); /* calls->add of compiled code */
     void (*leave)(void); /* before other code runs: ends the use of wide registers */
 };
@@ -720,6 +722,8 @@ MG_HANDLER(mg__op_nop);
 MG_HANDLER(mg__op_nanosleep);
 MG_HANDLER(mg__op_fence);
 MG_HANDLER(mg__op_warp);
+MG_HANDLER(mg__op_mma);
+MG_HANDLER(mg__op_matrix_address);
 MG_HANDLER(mg__op_activemask);
 MG_HANDLER(mg__op_bar);
 /* Observers hear that the warp has come to a barrier of all of the block, or to its end, as compiled code has it; and

@@ -7,6 +7,7 @@
  *
  * Lanes of one leaf may name different sets (tiles of cooperative groups do): each set is its own operation.
  */
+#include "sem/sem_mma.h"
 #include "simt/simt_priv.h"
 
 static uint32_t members_of(const struct mg_warp *w, const struct mg_op *op, uint32_t mask)
@@ -111,6 +112,37 @@ static void tell_sources(struct mg_warp *w, const struct mg_op *op, uint32_t run
     }
 }
 
+/* Results of lanes; those of lanes outside `run` keep what they have. */
+union result {
+    uint32_t word[32]; /* the first is a predicate's */
+    uint64_t both[32];
+};
+static void keep(struct mg_warp *w, const struct mg_op *op, const union result *result, uint32_t run)
+{
+    const struct mg_engine_operand *out = op->is->of;
+    for (unsigned k = 0; k < op->is->nout; k++) {
+        const size_t size = out[k].bytes;
+        char *to = mg__slot(w, out[k].slot);
+        if (size == 0)
+            mg__pred_set(w, out[k].slot, result[k].word[0], run);
+        else if (run == ~0u)
+            memcpy(to, &result[k], 32 * size);
+        for (uint32_t rest = size && run != ~0u ? run : 0; rest; rest &= rest - 1) {
+            size_t at = (size_t)__builtin_ctz(rest) * size;
+            memcpy(to + at, (const char *)&result[k] + at, size);
+        }
+    }
+}
+
+static void operands(struct mg_warp *w, const struct mg_op *op, union result *result, struct mg_sem_warp *io)
+{
+    const struct mg_engine_operand *in = op->is->of + op->is->nout + 1;
+    for (unsigned k = 0; k + 1 < op->is->nin; k++)
+        io->in[k] = mg__slot(w, in[k].slot);
+    for (unsigned k = 0; k < op->is->nout; k++)
+        io->out[k] = &result[k];
+}
+
 /* Any row of sem_warp.def. The first source are the lanes that take part. */
 MG_HANDLER(mg__op_warp)
 {
@@ -119,18 +151,10 @@ MG_HANDLER(mg__op_warp)
     if (!run)
         return next;
     const struct mg_sem_warp_row *row = &mg_sem_warp_rows[op->u.imm];
-    const unsigned nout = op->is->nout;
-    const struct mg_engine_operand *out = op->is->of, *in = out + nout + 1;
     uint32_t set[32], from[32];
-    union {
-        uint32_t word[32]; /* the first is a predicate's */
-        uint64_t both[32];
-    } result[MG_SEM_WARP_OUT];
+    union result result[MG_SEM_WARP_OUT];
     struct mg_sem_warp io = {.set = set, .run = run};
-    for (unsigned k = 0; k + 1 < op->is->nin; k++)
-        io.in[k] = mg__slot(w, in[k].slot);
-    for (unsigned k = 0; k < nout; k++)
-        io.out[k] = &result[k];
+    operands(w, op, result, &io);
     for (unsigned i = 0; row->sets && i < 32; i++)
         set[i] = set_of(w, op, run, i) | (run & 1u << i);
     if (mg__wants_sync(w)) {
@@ -140,19 +164,44 @@ MG_HANDLER(mg__op_warp)
     row->fn(&io);
     if (io.from && from[0] < 32)
         tell_sources(w, op, run, from);
-    for (unsigned k = 0; k < nout; k++) {
-        const size_t size = out[k].bytes;
-        char *to = mg__slot(w, out[k].slot);
-        if (size == 0)
-            mg__pred_set(w, out[k].slot, result[k].word[0], run);
-        else if (run == ~0u)
-            memcpy(to, &result[k], 32 * size);
-        for (uint32_t rest = size && run != ~0u ? run : 0; rest; rest &= rest - 1) {
-            size_t at = (size_t)__builtin_ctz(rest) * size;
-            memcpy(to + at, (char *)&result[k] + at, size);
-        }
-    }
+    keep(w, op, result, run);
     return next;
+}
+
+MG_HANDLER(mg__op_mma)
+{
+    const struct mg_op *next = op + 1;
+    uint32_t run = gather(w, op, mask, &next);
+    if (!run)
+        return next;
+    union result result[MG_SEM_WARP_OUT];
+    struct mg_sem_warp io = {.run = run};
+    struct mg_sem_mma what;
+    memcpy(&what, &op->u.imm, sizeof what);
+    operands(w, op, result, &io);
+    const struct mg_simt *simt = w->worker->run->simt;
+    simt->lanes->mma(&what, simt->arch->cc, &io);
+    keep(w, op, result, run);
+    return next;
+}
+
+/* Where a lane's part of a fragment of wmma begins (lower_matrix.c). */
+MG_HANDLER(mg__op_matrix_address)
+{
+    const bool wide = op->mode & 1, across = op->mode & 2;
+    const uint32_t units = op->mode >> 2 & 0xff, bits = op->mode >> 16;
+    const uint64_t line = (uint32_t)op->u.imm, position = op->u.imm >> 32;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(rest);
+        const uint64_t lines = line + (across ? i % 4 * units : i / 4),
+                       along = position + (across ? i / 4 : i % 4 * units);
+        const uint64_t offset = (lines * mg__lane32(w, op->b, i) + along) * bits / 8;
+        if (wide)
+            ((uint64_t *)mg__slot(w, op->d))[i] = ((const uint64_t *)mg__slot(w, op->a))[i] + offset;
+        else
+            ((uint32_t *)mg__slot(w, op->d))[i] = ((const uint32_t *)mg__slot(w, op->a))[i] + (uint32_t)offset;
+    }
+    return op + 1;
 }
 
 MG_HANDLER(mg__op_activemask)

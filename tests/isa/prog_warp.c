@@ -89,8 +89,8 @@ PROG(matches_and_reductions, 2, 64, 0, "",
         bool same = any == 0xffffffff;
         OUT(i, 0) = any | (uint64_t)(same ? 3 : 2) << 32;
         OUT(i, 1) = ((same ? 0xffffffff : 0) ^ any) | (uint64_t)0xffffffff << 32;
-        OUT(i, 2) = (add ^ and ^ cmin) | (uint64_t)(uint32_t)smin << 32;
-        OUT(i, 3) = umax | (uint64_t)((or ^ (uint32_t)csmax) ^ (xor ^ cadd)) << 32;
+        OUT(i, 2) = (add ^ and^cmin) | (uint64_t)(uint32_t)smin << 32;
+        OUT(i, 3) = umax | (uint64_t)((or ^(uint32_t)csmax) ^ (xor^cadd)) << 32;
     }
 }
 
@@ -108,6 +108,67 @@ PROG(transposed_matrices, 2, 64, 0, "",
         }
         OUT(i, 0) = to | (uint64_t)A(i) << 32;
         OUT(i, 1) = OUT(i, 2) = OUT(i, 3) = 0;
+    }
+}
+
+/* Rows through stmatrix and back through ldmatrix: 8 rows of 16 bytes a matrix, matrix j behind the others. */
+PROG(rows_of_matrices, 1, 32, 0, ".shared .align 16 .b8 rows[512];",
+     "mov.u32 %r0, rows; and.b32 %r1, %t, 31; shl.b32 %r2, %r1, 4; add.u32 %r3, %r0, %r2; xor.b32 %r4, %a, %b;\n"
+     "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%r3], {%a, %b, %c, %r4}; bar.warp.sync -1;\n"
+     "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r5, %r6}, [%r3];\n"
+     "ldmatrix.sync.aligned.m8n8.x1.shared::cta.b16 {%r7}, [%r3+384]; bar.warp.sync -1;\n"
+     "stmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [%r3], {%a}; bar.warp.sync -1;\n"
+     "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r8, %r9, %r10, %r11}, [%r3];\n"
+     "mov.b64 %d0, {%r5, %r6}; mov.b64 %d1, {%r7, %r8}; mov.b64 %d2, {%r9, %r10}; cvt.u64.u32 %d3, %r11;\n"
+     "st.global.v2.u64 [%out], {%d0, %d1}; st.global.v2.u64 [%out+16], {%d2, %d3};")
+{
+    EACH(i)
+    {
+        uint32_t turned[2] = {0, 0};
+        for (uint32_t half = 0; half < 2; half++) { /* row r and column c of the one is c and r of the other */
+            uint32_t at = 8 * (i % 4 * 2 + half) + i / 4;
+            turned[0] |= (A(at / 2) >> 16 * (at % 2) & 0xffff) << 16 * half;
+            turned[1] |= (B(at / 2) >> 16 * (at % 2) & 0xffff) << 16 * half;
+        }
+        OUT(i, 0) = turned[0] | (uint64_t)turned[1] << 32;
+        OUT(i, 1) = (A(i) ^ B(i)) | (uint64_t)turned[0] << 32;
+        OUT(i, 2) = B(i) | (uint64_t)C(i) << 32;
+        OUT(i, 3) = A(i) ^ B(i);
+    }
+}
+
+/* Element k of a register of bytes. */
+static int32_t byte_of(uint32_t bits, uint32_t k)
+{
+    return (int32_t)(bits >> 8 * k & 0xff) - (int32_t)(bits >> 8 * k & 0x80) * 2;
+}
+
+PROG(products_of_matrices, 1, 32, 0, "",
+     "mov.u32 %r0, 7; mov.u32 %r1, -9; mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%r2, %r3}, {%a}, {%b}, {%r0, "
+     "%r1};\n"
+     "wmma.store.d.sync.aligned.row.m8n8k32.global.s32 [%buf], {%r2, %r3}, 12;\n"
+     "wmma.load.c.sync.aligned.row.m8n8k32.global.s32 {%r4, %r5}, [%buf], 12;\n"
+     "wmma.mma.xor.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32 {%r6, %r7}, {%a}, {%b}, {%r4, %r5};\n"
+     "mov.b64 %d0, {%r2, %r3}; mov.b64 %d1, {%r6, %r7}; mov.u64 %d2, 0; st.global.v2.u64 [%out], {%d0, %d1};\n"
+     "st.global.v2.u64 [%out+16], {%d2, %d2};")
+{
+    EACH(i)
+    {
+        uint32_t sum[2], bits[2], row = i / 4;
+        for (uint32_t half = 0; half < 2; half++) {
+            uint32_t column = i % 4 * 2 + half;
+            int32_t total = half ? -9 : 7;
+            bits[half] = 0;
+            for (uint32_t k = 0; k < 16; k++)
+                total += byte_of(A(4 * row + k / 4), k % 4) * byte_of(B(4 * column + k / 4), k % 4);
+            for (uint32_t q = 0; q < 4; q++)
+                bits[half] += (uint32_t)__builtin_popcount(A(4 * row + q) ^ B(4 * column + q));
+            sum[half] = (uint32_t)total;
+            memcpy(e->buf + 4 * (12 * row + column), &sum[half], 4);
+        }
+        OUT(i, 0) = sum[0] | (uint64_t)sum[1] << 32;
+        OUT(i, 1) = (uint32_t)(sum[0] + bits[0]) | (uint64_t)(uint32_t)(sum[1] + bits[1]) << 32;
+        OUT(i, 2) = OUT(i, 3) = 0;
     }
 }
 
@@ -204,8 +265,15 @@ PROG(
     }
 }
 
-static const struct prog *const all[] = {&prog_shuffles,       &prog_votes,
-                                         &prog_matches_and_reductions, &prog_transposed_matrices, &prog_one_is_elected,
-                                         &prog_block_reductions, &prog_producers_and_consumers,
-                                         &prog_partial_warp_barriers, &prog_cluster_of_one};
+static const struct prog *const all[] = {&prog_shuffles,
+                                         &prog_votes,
+                                         &prog_matches_and_reductions,
+                                         &prog_transposed_matrices,
+                                         &prog_rows_of_matrices,
+                                         &prog_products_of_matrices,
+                                         &prog_one_is_elected,
+                                         &prog_block_reductions,
+                                         &prog_producers_and_consumers,
+                                         &prog_partial_warp_barriers,
+                                         &prog_cluster_of_one};
 const struct prog_list prog_warp = {all, sizeof(all) / sizeof(all[0])};

@@ -197,10 +197,10 @@ static void limits_hold(void **state)
     repeated(&buf, HEAD ".entry k() { ", 1);
     repeated(&buf, "{.reg .b32 %r<60000>;}", 100);
     must_fail(&buf, "inner scopes");
-    repeated(&buf, HEAD ".entry k() { .reg .b32 r; mma {", 1);
+    repeated(&buf, HEAD ".entry k() { .reg .b32 r; tcgen05.mma {", 1);
     repeated(&buf, "r,", 100000);
     must_fail(&buf, "elements");
-    repeated(&buf, HEAD ".entry k() { .reg .b32 r; mma r", 1);
+    repeated(&buf, HEAD ".entry k() { .reg .b32 r; tcgen05.mma r", 1);
     repeated(&buf, ",r", 1000);
     must_fail(&buf, "operands");
     repeated(&buf, HEAD ".entry k() { mov", 1);

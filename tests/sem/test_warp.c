@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 struct warp {
-    uint64_t in[3][32];
+    uint64_t in[4][32];
     bool pred[32], runs[32];
     int tile[32]; /* lanes of one tile name one another */
 };
@@ -142,7 +142,7 @@ static void make(struct warp *w, char carrier)
         w->runs[i] = pick() % 4 || tiles == 1;
         w->tile[i] = (int)(pick() % tiles);
         w->pred[i] = pick() % few > 0;
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < 4; k++) {
             uint64_t v = pick() % 3 ? pick() % few : pick();
             w->in[k][i] = k == 0 && carrier == 'd' ? v * 0x100000001u : (uint32_t)v;
         }
@@ -164,17 +164,43 @@ static void rows_are_sorted_and_found(void **arg)
     assert_int_equal(mg__sem_warp_find(NULL), -1);
 }
 
+/* Word j of lane i's results of ldmatrix and stmatrix; of the latter, lanes that store no row have none. Matrices are
+ * put together as whole tables: of 32 rows in memory, and of what the lanes' registers hold. */
+static bool moved(const char *op, const struct warp *w, int i, int j, uint32_t *value)
+{
+    static unsigned memory[32][8], held[4][8][8]; /* held: as memory has it, turned or not */
+    int count = 0;
+    if (sscanf(op, "%*2smatrix_x%d", &count) != 1)
+        return false;
+    const bool load = op[0] == 'l', turned = strstr(op, "trans") != NULL;
+    for (int row = 0; row < 32; row++)
+        for (int column = 0; column < 8; column++) {
+            memory[row][column] = (unsigned)(w->in[column / 2][row] >> 16 * (column % 2)) % 65536;
+            const int r = turned ? column : row % 8, c = turned ? row % 8 : column; /* of the registers' matrix */
+            held[row / 8][row % 8][column] = (unsigned)(w->in[row / 8][4 * r + c / 2] >> 16 * (c % 2)) % 65536;
+        }
+    if (!load && i >= 8 * count)
+        return false;
+    unsigned two[2];
+    for (int half = 0; half < 2; half++) {
+        const int r = i / 4, c = 2 * (i % 4) + half;
+        two[half] = load ? memory[8 * j + (turned ? c : r)][turned ? r : c] : held[i / 8][i % 8][2 * j + half];
+    }
+    *value = two[0] + 65536u * two[1];
+    return true;
+}
+
 static void one_round(const struct mg_sem_warp_row *row, const struct warp *w)
 {
-    uint32_t words[3][32], set[32] = {0}, from[32], run = 0, pred = 0;
-    uint32_t out[2][32] = {{0}};
+    uint32_t words[4][32], set[32] = {0}, from[32], run = 0, pred = 0;
+    uint32_t out[4][32] = {{0}};
     struct mg_sem_warp io = {.set = set, .from = from};
     for (int i = 0; i < 32; i++) {
         run |= (uint32_t)w->runs[i] << i;
         pred |= (uint32_t)w->pred[i] << i;
         for (int k = 0; k < 32; k++)
             set[i] |= (uint32_t)(with(w, i, k)) << k;
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < 4; k++)
             words[k][i] = (uint32_t)w->in[k][i];
     }
     io.run = run;
@@ -186,7 +212,15 @@ static void one_round(const struct mg_sem_warp_row *row, const struct warp *w)
     for (int i = 0; i < 32; i++) {
         uint64_t want;
         bool second;
-        if (!w->runs[i])
+        uint32_t word;
+        bool rows = false;
+        for (int j = 0; row->out[j]; j++)
+            if (moved(row->name, w, i, j, &word)) {
+                rows = true;
+                if (out[j][i] != word)
+                    fail_msg("%s: word %d of lane %d is %#x, not %#x", row->name, j, i, out[j][i], word);
+            }
+        if (!w->runs[i] || rows || strstr(row->name, "stmatrix"))
             continue;
         if (!reference(row->name, w, i, &want, &second))
             fail_msg("%s has no reference", row->name);
