@@ -237,6 +237,26 @@ static bool told_as_race(const struct made *list, uint32_t n, const struct made 
     return false;
 }
 
+/* Whether one line reads, changes and writes back: that the read comes too soon is told, and is what the writes'
+ * meeting comes of. */
+static bool told_as_update(const struct made *list, uint32_t n, const struct made *m)
+{
+    bool between = m->o.kind == KIND_RACE_BLOCKS_WRITE_WRITE;
+    if ((!between && m->o.kind != KIND_RACE_WRITE_WRITE) || !m->line.line || m->line.line != m->other.line ||
+        strcmp(m->line.file, m->other.file))
+        return false;
+    for (uint32_t k = 0; k < n; k++) {
+        const struct made *r = &list[k];
+        bool read = between ? r->o.kind == KIND_RACE_BLOCKS_READ_WRITE || r->o.kind == KIND_RACE_BLOCKS_WRITE_READ
+                            : r->o.kind == KIND_RACE_READ_WRITE || r->o.kind == KIND_RACE_WRITE_READ;
+        if (read && r->line.line == m->line.line && r->other.line == m->line.line &&
+            !strcmp(r->line.file, m->line.file) && !strcmp(r->other.file, m->line.file) && r->o.place == m->o.place &&
+            r->o.object == m->o.object)
+            return true;
+    }
+    return false;
+}
+
 /* Whether stores to the object were left out, because they were out of bounds or
  * misaligned: then what lacks is told. */
 static bool lost_stores(const struct launch *l, const struct made *list, uint32_t n, const struct occurrence *o)
@@ -286,7 +306,8 @@ void mg__find_report(struct launch *l)
             if (is_race(list[k].o.kind) && same_memory(&list[k].o, &list[i].o) &&
                 (list[k].o.insn == list[i].o.insn || list[k].o.other == list[i].o.insn))
                 list[i].drop = true;
-        if (list[i].drop || (init && lost_stores(l, list, n, &list[i].o)) || told_as_race(list, n, &list[i]))
+        if (list[i].drop || (init && lost_stores(l, list, n, &list[i].o)) || told_as_race(list, n, &list[i]) ||
+            told_as_update(list, n, &list[i]))
             continue;
         for (uint32_t k = i + 1; k < n; k++)
             if (!list[k].drop && one_finding(&list[i], &list[k])) {

@@ -3,6 +3,8 @@
  */
 #include "check/check_priv.h"
 
+enum { MOST_PAIRS = 64 };
+
 /* An element that is read, changed and written back, in one line. */
 static bool updates(const struct launch *l, const struct occurrence *o, const struct line *line,
                     const struct line *other)
@@ -49,6 +51,27 @@ static struct line called(const struct launch *l, uint32_t insn, const struct li
     return same_file(&call, line) ? call : *line;
 }
 
+/* Whether an access of one line leads to one of the other, barriers or not: a loop that was unrolled has several of
+ * each. */
+static bool line_leads(const struct launch *l, const struct line *from, const struct line *to)
+{
+    unsigned tried = 0;
+    for (uint32_t i = 0; i < l->info->ninsns; i++) {
+        struct line a = l->code.sites[i].number ? mg__name_line(l->info, i) : (struct line){"", 0, 0};
+        if (!same_file(&a, from) || a.line != from->line)
+            continue;
+        for (uint32_t k = 0; k < l->info->ninsns && tried < MOST_PAIRS; k++) {
+            struct line b = l->code.sites[k].number ? mg__name_line(l->info, k) : (struct line){"", 0, 0};
+            if (!same_file(&b, to) || b.line != to->line)
+                continue;
+            tried++;
+            if (mg__code_leads(l->info, i, k, false, false))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* Two accesses of one block with nothing between: where the barrier belongs. `line` is the later one of the program;
  * where it stands above the earlier one and leads there, it is a loop that leads from one to the other. */
 static bool put_barrier(const struct launch *l, const struct occurrence *o, const struct line *line,
@@ -61,7 +84,8 @@ static bool put_barrier(const struct launch *l, const struct occurrence *o, cons
         line = &later;
         other = &earlier;
     }
-    bool same = same_file(line, other) && mg__code_leads(l->info, o->insn, o->other, false, false);
+    bool same = same_file(line, other) && (mg__code_leads(l->info, o->insn, o->other, false, false) ||
+                                           (other->line > line->line && line_leads(l, line, other)));
     if (same && other->line == line->line)
         return mg__strbuf_printf(out,
                                  "Put a __syncthreads() at the end of the loop's body: line %u of one round and of the "

@@ -79,6 +79,19 @@ __global__ void early_return(unsigned *out)
     __syncthreads(); // A
     out[threadIdx.x] = tile[223 - threadIdx.x];
 }
+// counter: race/read-write Use an atomic operation, such as atomicAdd, for what is read, changed and written back; if it reads a \
+neighbour, put a __syncthreads() between the two.
+__global__ void counter(unsigned *out)
+{
+    __shared__ unsigned n;
+    if (threadIdx.x == 0)
+        n = 0;
+    __syncthreads();
+    if (threadIdx.x % 32 == 0)
+        n += 1; // A
+    __syncthreads();
+    out[threadIdx.x] = n;
+}
 int main(int, char **argv)
 {
     unsigned *out;
@@ -91,6 +104,7 @@ int main(int, char **argv)
     case 4: by_all_threads<<<1, 256>>>(out); break;
     case 5: in_branch<<<1, 256>>>(out); break;
     case 6: early_return<<<1, 256>>>(out); break;
+    case 7: counter<<<1, 256>>>(out); break;
     }
     cudaDeviceSynchronize();
     cudaFree(out);
