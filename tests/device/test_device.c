@@ -14,6 +14,10 @@ static const char ptx[] = ".version 8.0\n.target sm_75\n.address_size 64\n"
                           ".reg .b64 %d; .reg .b32 %r<4>;\n"
                           "ld.param.u64 %d, [x]; ld.param.u32 %r0, [by]; ld.global.u32 %r1, [value];\n"
                           "mad.lo.u32 %r2, %r0, %r1, 0; atom.global.add.u32 %r3, [%d], %r2; ret;\n}\n"
+                          ".visible .entry await(.param .u64 x)\n{\n"
+                          ".reg .b64 %d; .reg .b32 %r; .reg .pred %p;\n"
+                          "ld.param.u64 %d, [x];\nagain: ld.volatile.global.u32 %r, [%d]; setp.eq.u32 %p, %r, 0;\n"
+                          "@%p bra again; ret;\n}\n"
                           ".visible .entry _Z5emptyi(.param .u32 n)\n{ ret; }\n";
 static const struct mg_dim3 one = {1, 1, 1};
 
@@ -252,11 +256,57 @@ static void environment(void **state)
     }
 }
 
+static void add_one(void *arg)
+{
+    ++*(int *)arg;
+}
+
+/* A launch that waits is left, with what its stream orders behind it; others go past, and waiting lets it go on. */
+static void queue(void **state)
+{
+    (void)state;
+    struct mg_device *d = make(90, 0, NULL);
+    struct mg_device_module *m = load(d);
+    struct mg_device_kernel *await, *bump;
+    struct mg_device_outcome out;
+    struct mg_event *event, found;
+    uint64_t x;
+    uint32_t by = 1;
+    int behind = 0, past = 0;
+    void *args[] = {&x, &by};
+    const struct mg_order first = {mg__stream_number(d), true, 0}, other = {mg__stream_number(d), true, 0};
+    const struct mg_order legacy = {0, true, 0};
+    struct mg_device_launch l = {.grid = one, .block = one, .args = args, .order = first};
+    assert_int_equal(mg__mem_alloc(d->simt, 8, 8, &x), MG_OK);
+    memset((void *)(uintptr_t)x, 0, 8);
+    assert_int_equal(mg__device_kernel(m, "await", &await), MG_OK);
+    assert_int_equal(mg__device_kernel(m, "bump", &bump), MG_OK);
+    assert_int_equal(mg__event_make(d, 0, &event), MG_OK);
+    assert_int_equal(mg__queue_launch(await, &l, false, &out), MG_OK);
+    assert_true(out.pending && !mg__queue_over(d, first) && !mg__queue_over(d, legacy) && mg__queue_over(d, other));
+    assert_int_equal(mg__queue_call(d, first, add_one, &behind), MG_OK);
+    assert_int_equal(mg__event_record(d, event, first), MG_OK);
+    assert_int_equal(mg__queue_call(d, other, add_one, &past), MG_OK);
+    assert_true(behind == 0 && past == 1 && mg__event_find(d, event, &found) && !atomic_load(&found.mark->over));
+    assert_int_equal(mg__queue_order(d, other, found.mark), MG_OK);
+    assert_int_equal(mg__queue_call(d, other, add_one, &past), MG_OK);
+    assert_true(past == 1 && mg__queue_clear(d, (struct mg_order){mg__stream_number(d), false, 0}));
+    l.order = (struct mg_order){mg__stream_number(d), false, 0}; /* does not wait for the default stream's kin */
+    assert_int_equal(mg__queue_launch(bump, &l, false, &out), MG_OK);
+    assert_false(out.pending); /* and has given the first what it waits for */
+    assert_true(mg__queue_wait_mark(d, found.mark) && behind == 1);
+    assert_true(mg__queue_wait(d, other) && past == 2 && mg__queue_wait_all(d));
+    assert_true(mg__queue_over(d, legacy));
+    mg__mark_release(found.mark);
+    assert_true(mg__event_drop(d, event) && !mg__event_drop(d, event));
+    mg__device_destroy(d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(several), cmocka_unit_test(peers),  cmocka_unit_test(launches),
-        cmocka_unit_test(images),  cmocka_unit_test(limits), cmocka_unit_test(environment),
+        cmocka_unit_test(several), cmocka_unit_test(peers),       cmocka_unit_test(launches), cmocka_unit_test(images),
+        cmocka_unit_test(limits),  cmocka_unit_test(environment), cmocka_unit_test(queue),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
