@@ -30,7 +30,7 @@
 #define OTHERS (1u << 30)
 
 /* ---- shapes ---- */
-struct shape { /* on its way to a memo; the arrays have room for MG_MEMO_UNITS */
+struct shape {          /* on its way to a memo; the arrays have room for MG_MEMO_UNITS */
     uint64_t delta[32]; /* from the first active lane's address */
     uint16_t *unit;
     uint32_t *lane;
@@ -216,9 +216,9 @@ WIDE void mg__quick_bounds(const struct mg_access *a, uint64_t *least, uint64_t 
 }
 
 /* ---- one unit ---- */
-/* The place was used since the floor, by `*slot`; `*who` comes as well. False: of another warp, which `*slot` now says,
- * and that is all. True: `*who` stands for both. */
-static inline bool joins(uint32_t *slot, uint32_t *who)
+/* The place was used at `time`, since the floor, by `*slot`; `*who` comes as well, whose warp's lanes have all met at
+ * `met`. False: of another warp, which `*slot` now says, and that is all. True: `*who` stands for both. */
+static inline bool joins(uint32_t *slot, uint32_t *who, uint32_t time, uint32_t met)
 {
     uint32_t old = *slot;
     if ((old ^ *who) & WARP_BITS) {
@@ -226,7 +226,7 @@ static inline bool joins(uint32_t *slot, uint32_t *who)
         return false;
     }
     *who |= old & OTHERS;
-    if ((old ^ *who) & LANE_BITS)
+    if ((old ^ *who) & LANE_BITS && time > met)
         *who = (*who & ~LANE_BITS) | MANY_LANES;
     return true;
 }
@@ -239,7 +239,7 @@ bool mg__quick_read_one(const struct mg_order *o, struct mg_order_row *row, unsi
     if (row->r_time[at] > o->floor) {
         if (row->r_who[at] & CLASS_BITS)
             return false;
-        if (!joins(&row->r_who[at], &who))
+        if (!joins(&row->r_who[at], &who, row->r_time[at], mg__quick_met(o, who)))
             return true;
     }
     row->r_time[at] = o->now;
@@ -255,7 +255,7 @@ bool mg__quick_atomic_one(const struct mg_order *o, struct mg_order_row *row, un
     if (time > o->floor) {
         if ((old & CLASS_BITS) != STRONG_BITS)
             return false;
-        if (!joins(&row->w_who[at], &who))
+        if (!joins(&row->w_who[at], &who, time, mg__quick_met(o, who)))
             return true;
     }
     row->w_time[at] = o->now;
@@ -274,13 +274,14 @@ WIDE static bool may_read(const struct mg_order_row *row, unsigned at, unsigned 
     return bad == 0;
 }
 
-WIDE static void did_read(struct mg_order_row *row, unsigned at, unsigned n, uint32_t floor, uint32_t now, uint32_t who,
-                          const uint32_t *lane)
+WIDE static void did_read(struct mg_order_row *row, unsigned at, unsigned n, uint32_t floor, uint32_t met, uint32_t now,
+                          uint32_t who, const uint32_t *lane)
 {
     for (unsigned k = 0; k < n; k++) {
         uint32_t time = row->r_time[at + k], old = row->r_who[at + k], mine = who | lane[k];
-        bool fresh = time <= floor, same_warp = !((old ^ mine) & WARP_BITS), same_lane = !((old ^ mine) & LANE_BITS);
-        uint32_t merged = (same_lane ? mine : (mine & ~LANE_BITS) | MANY_LANES) | (old & OTHERS);
+        bool fresh = time <= floor, same_warp = !((old ^ mine) & WARP_BITS);
+        bool one = !((old ^ mine) & LANE_BITS) | (time <= met);
+        uint32_t merged = (one ? mine : (mine & ~LANE_BITS) | MANY_LANES) | (old & OTHERS);
         row->r_who[at + k] = fresh ? mine : same_warp ? merged : old | OTHERS;
         row->r_time[at + k] = fresh | same_warp ? now : time;
     }
@@ -394,7 +395,7 @@ static bool settled(const struct mg_order *o, struct mg_shadow *s, uint64_t base
 
 /* The read goes into the cells now; nothing is looked at. */
 static void read_now(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *m,
-                     uint32_t now, uint32_t who)
+                     uint32_t now, uint32_t met, uint32_t who)
 {
     uint64_t last = (base + m->span - 1) / 32;
     for (uint64_t r = base / 32; r <= last; r++)
@@ -404,7 +405,7 @@ static void read_now(const struct mg_order *o, struct mg_shadow *s, uint64_t bas
             struct mg_order_row *row = &s->rows[(base + m->unit[k]) / 32];
             unsigned at = (base + m->unit[k]) % 32;
             uint32_t mine = who | m->lane[k];
-            if (row->r_time[at] > o->floor && !joins(&row->r_who[at], &mine))
+            if (row->r_time[at] > o->floor && !joins(&row->r_who[at], &mine, row->r_time[at], met))
                 continue;
             row->r_time[at] = now;
             row->r_who[at] = mine;
@@ -414,14 +415,14 @@ static void read_now(const struct mg_order *o, struct mg_shadow *s, uint64_t bas
     for (unsigned k = 0, n; k < m->span; k += n) {
         unsigned at = (base + k) % 32;
         n = MG_MIN(m->span - k, 32 - at);
-        did_read(&s->rows[(base + k) / 32], at, n, o->floor, now, who, &m->lane[k]);
+        did_read(&s->rows[(base + k) / 32], at, n, o->floor, met, now, who, &m->lane[k]);
     }
 }
 
 void mg__shadow_settle(const struct mg_order *o, struct mg_shadow *s)
 {
     for (uint32_t k = 0; k < s->nheld; k++)
-        read_now(o, s, s->held[k].base, s->held[k].memo, s->held[k].now, s->held[k].who);
+        read_now(o, s, s->held[k].base, s->held[k].memo, s->held[k].now, s->held[k].met, s->held[k].who);
     mg__shadow_met(s);
 }
 
@@ -454,12 +455,12 @@ bool mg__shadow_read_any(const struct mg_order *o, struct mg_shadow *s, uint64_t
     if (plain && lasts && (s->held || (s->held = malloc(MG_HELD * sizeof(*s->held))))) {
         if (s->nheld == MG_HELD)
             mg__shadow_settle(o, s);
-        s->held[s->nheld++] = (struct mg_held){base, m, o->now, who};
+        s->held[s->nheld++] = (struct mg_held){base, m, o->now, mg__quick_met(o, who), who};
         s->held_rows |= bits_of(base / 32, (base + m->span - 1) / 32);
         return true;
     }
     mg__shadow_settle(o, s);
-    read_now(o, s, base, m, o->now, who);
+    read_now(o, s, base, m, o->now, mg__quick_met(o, who), who);
     return true;
 }
 
@@ -511,6 +512,6 @@ bool mg__quick_row(const struct mg_order *o, struct mg_order_row *row, unsigned 
     if (writes)
         did_write(row, at, n, o->now, who, lane);
     else
-        did_read(row, at, n, o->floor, o->now, who, lane);
+        did_read(row, at, n, o->floor, mg__quick_met(o, who), o->now, who, lane);
     return true;
 }

@@ -52,10 +52,15 @@ struct mg_row_sum {
     uint32_t clean;         /* order->begin of a block: all units were written since then, and before the floor */
     uint32_t unclean;       /* the floor at which that was not so */
 };
+/* Up to when all lanes of the warp have met, of a packed `who`. */
+static inline uint32_t mg__quick_met(const struct mg_order *o, uint32_t who)
+{
+    return o->lanes[mg__order_unpack(who).warp];
+}
 struct mg_held { /* a read that the cells do not know of yet */
     uint64_t base;
     const struct mg_memo *memo;
-    uint32_t now, who;
+    uint32_t now, met, who;
 };
 struct mg_shadow {
     struct mg_order_row *rows;
@@ -92,7 +97,7 @@ static inline bool mg__shadow_read(const struct mg_order *o, struct mg_shadow *s
     if (base % 32 + memo->span > 32 || s->sums[r].clean != o->begin || s->odd > o->floor || s->nheld == MG_HELD ||
         !lasts || !s->held)
         return mg__shadow_read_any(o, s, base, memo, who, init, lasts);
-    s->held[s->nheld++] = (struct mg_held){base, memo, o->now, who}; /* in a row, and that is clean */
+    s->held[s->nheld++] = (struct mg_held){base, memo, o->now, mg__quick_met(o, who), who}; /* that is clean */
     s->held_rows |= 1ull << r % 64;
     return true;
 }
