@@ -78,17 +78,14 @@ static const struct mg_op *run_one(struct mg_warp *w, const struct mg_op *op)
 
 static void run_followed(struct mg_warp *w, const struct mg_op *op)
 {
-    const struct mg_op *before = NULL;
-    do {
-        if (!w->followed) {
-            before = NULL;
-            op = op->fn(w, op, w->mask);
-            continue;
-        }
-        tell_step(w, op, before);
-        before = op;
-        op = run_one(w, op);
-    } while (op);
+    const struct mg_op *before = NULL, *next;
+    for (; op; op = next) {
+        if (w->followed)
+            tell_step(w, op, before); /* and it may be followed no more */
+        bool one = w->followed;
+        next = one ? run_one(w, op) : op->fn(w, op, w->mask);
+        before = one ? op : NULL;
+    }
 }
 
 void mg__warp_run(struct mg_warp *w)
