@@ -22,7 +22,10 @@ bool mg__value_of(const struct mg_access *a, unsigned element, unsigned lane, un
 
 unsigned mg__element_of(const struct launch *l, const struct mg_access *a)
 {
-    unsigned bytes = mg__ptx_type_size((enum mg_ptx_type)l->info->insns[a->insn].insn->type[0]);
+    const struct mg_ptx_insn *i = l->info->insns[a->insn].insn;
+    unsigned bytes = mg__ptx_type_size((enum mg_ptx_type)i->type[0]);
+    if (mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->group == MG_G_MATRIX) /* registers, whatever is in them */
+        bytes = a->element;
     /* .b128 is two values of 64 bits */
     return MG_MIN(bytes && bytes <= a->width ? bytes : a->width, a->value64 ? 8u : 4u);
 }

@@ -249,10 +249,9 @@ void mg__grid_forget(struct region *r, uint64_t from, uint64_t to)
 }
 
 /* What the lanes of a store write to each of the memo's words, by its distance from the first. */
-static void values_in_a_row(const struct launch *l, const struct mg_access *a, const struct mg_memo *memo, uint8_t *of)
+static void values_in_a_row(const struct mg_access *a, const struct mg_memo *memo, uint8_t *of)
 {
-    unsigned each = a->width / 4, element = mg__ptx_type_size((enum mg_ptx_type)l->info->insns[a->insn].insn->type[0]);
-    element = MG_MIN(element, a->value64 ? 8u : 4u); /* .b128 is two values of 64 bits */
+    const unsigned each = a->width / 4, element = MG_MIN(a->element, a->value64 ? 8u : 4u);
     if (!a->value || (element != 4 && element != 8) || a->value64 != (element == 8)) {
         memset(of, VALUE_MANY, memo->span);
         return;
@@ -325,7 +324,7 @@ bool mg__grid_touch_words(struct worker *w, int32_t object, const struct mg_acce
     uint64_t entry = entry_of(l, cell_kind(l, site, site->writes), a->block, site->number);
     uint8_t of[MG_MEMO_SPAN];
     if (site->writes)
-        values_in_a_row(l, a, memo, of);
+        values_in_a_row(a, memo, of);
     if (memo->n == memo->span)
         return put_run(l, r, entry, offset / 4, memo->n, site->writes ? of : NULL);
     for (unsigned k = 0, n; k < memo->n; k += n) {
