@@ -178,23 +178,28 @@ static void keep_async(struct worker *w, const struct mg_access *a, const uint32
     w->async_origin = (struct origin){.insn = a->insn, .width = a->width, .object = object, .place = PLACE_GLOBAL};
 }
 
+/* Whether the text tells where the address comes from. */
+static bool names_object(const struct site *site)
+{
+    if (site->async)
+        return site->from.kind == MG_FLOW_POINTER || site->from.kind == MG_FLOW_VARIABLE;
+    return site->source.kind == MG_FLOW_POINTER ||
+           (site->source.kind == MG_FLOW_VARIABLE && site->source.var->space != MG_SPACE_SHARED &&
+            site->source.var->space != MG_SPACE_LOCAL);
+}
+
 void mg__global_watch(struct worker *w, struct block *b, struct mg_access *a, const struct site *site)
 {
     struct launch *l = w->launch;
     const struct mg_launch_info *info = l->info;
     mg__access_lanes(a);
     bool from = site->async; /* the global side of a copy: a read */
-    struct site as_read;
-    int32_t meant = site->object;
-    bool known = site->source.kind == MG_FLOW_POINTER ||
-                 (site->source.kind == MG_FLOW_VARIABLE && site->source.var->space != MG_SPACE_SHARED &&
-                  site->source.var->space != MG_SPACE_LOCAL);
+    struct site as_read = *site;
+    const int32_t meant = from ? site->from_object : site->object;
+    const bool known = names_object(site);
     if (from) {
-        as_read = *site;
         as_read.reads = true;
         as_read.writes = false;
-        meant = site->from_object;
-        known = site->from.kind == MG_FLOW_POINTER || site->from.kind == MG_FLOW_VARIABLE;
         site = &as_read;
     }
     struct cells c = {l, w, b, a, site, PLACE_GLOBAL, l->code.unit_global};
