@@ -45,7 +45,7 @@ bool mg__same_value(const struct launch *l, const struct mg_access *a, unsigned 
 /* ---- races in a block ---- */
 static struct actor other_of(const struct cells *c, struct mg_order_who who)
 {
-    return (struct actor){c->a->block, who.warp, who.lane};
+    return (struct actor){c->a->block, who.warp, who.warp < c->b->order->nwarps ? who.lane : ACTOR_COPY};
 }
 
 static void race(const struct cells *c, unsigned lane, unsigned from, int32_t object, uint64_t offset, bool writes,

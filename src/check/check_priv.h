@@ -141,7 +141,7 @@ struct mg_check {
     MG_VEC(struct copied) copied;
     MG_VEC(struct piece) pieces; /* by address */
     MG_VEC(struct failed_call) calls;
-    bool told;                   /* a finding about the host's call that is under way */
+    bool told; /* a finding about the host's call that is under way */
     uint64_t launches;
     struct streams *streams; /* stream.c; NULL: none was made */
 };
@@ -167,6 +167,7 @@ const struct freed *mg__freed_find(const struct mg_check *check, uint64_t addres
 
 /* ---- tally.c: occurrences, added up ---- */
 enum place_kind { PLACE_NONE, PLACE_SHARED, PLACE_GLOBAL, PLACE_LOCAL, PLACE_FREED, PLACE_ADDRESS, PLACE_HEAP };
+enum { ACTOR_COPY = 0xfe }; /* as a lane: no thread, but a bulk copy */
 struct actor {
     uint64_t block;
     uint16_t warp;
@@ -246,6 +247,15 @@ struct far_use { /* of a unit of shared memory, by another block of the cluster 
     uint32_t insn;
     struct actor who;
 };
+struct mbarrier { /* async.c */
+    uint64_t address;
+    uint32_t open[MG_ORDER_WARPS]; /* what arrivals have brought to the phase that is open, as a row of the order's */
+    uint32_t over[MG_ORDER_WARPS]; /* to those that are over */
+};
+struct copy { /* a bulk copy under way: what its thread could rely on when it asked for it */
+    uint32_t number, time, floor, warp;
+    uint32_t known[MG_ORDER_WARPS], fenced[MG_ORDER_WARPS];
+};
 struct block {
     bool busy;
     uint64_t linear;
@@ -257,10 +267,10 @@ struct block {
     bool hollow; /* there are such */
     struct segments segments;
     struct meeting meetings[16];
-    uint32_t met;             /* when the blocks of the cluster met last */
+    uint32_t met; /* when the blocks of the cluster met last */
     MG_VEC(struct far_use) far;
-    uint32_t *far_at;         /* by unit, of reads and of writes: the first in `far`, + 1 */
-    uint32_t exited; /* threads */
+    uint32_t *far_at; /* by unit, of reads and of writes: the first in `far`, + 1 */
+    uint32_t exited;  /* threads */
     struct {
         uint32_t insn;
         struct actor who;
@@ -268,6 +278,9 @@ struct block {
     /* at a warp operation: its instruction + 1, and for whom */
     uint32_t waits[MG_ORDER_WARPS], waits_for[MG_ORDER_WARPS];
     MG_VEC(struct stuck) stuck;
+    MG_VEC(struct mbarrier) mbarriers;
+    MG_VEC(struct copy) copies;
+    uint32_t proxy[MG_ORDER_WARPS]; /* when each warp last went through a fence.proxy.async */
 };
 struct worker {
     struct launch *launch;
@@ -288,6 +301,9 @@ static inline size_t mg__block_local_words(const struct launch *l)
 {
     return l->info->local_stride / 64 + 1;
 }
+/* ---- async.c ---- */
+void mg__async_sync(struct worker *w, struct block *b, const struct mg_sync *e);
+void mg__async_access(struct worker *w, struct block *b, const struct mg_access *a);
 /* ---- launch.c ---- */
 void mg__block_begin(struct worker *w, uint64_t linear); /* without memory for it the block goes unchecked */
 
@@ -296,7 +312,7 @@ void mg__beside_turn(struct launch *launch, bool first); /* its turn begins, its
 void mg__beside_over(struct launch *launch);
 
 /* ---- segment.c ---- */
-struct mg_order_row *mg__segment_row(struct segments *segments, uint64_t unit); /* NULL: no more are kept */
+struct mg_order_row *mg__segment_row(struct segments *segments, uint64_t unit);   /* NULL: no more are kept */
 struct mg_order_row *mg__segment_known(struct segments *segments, uint64_t unit); /* NULL: not touched */
 /* As mg__shadow_read and mg__shadow_write. */
 bool mg__segments_quick(const struct mg_order *order, struct segments *segments, uint64_t base,

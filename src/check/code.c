@@ -304,6 +304,13 @@ static unsigned unit_of(const struct mg_ptx_insn *i)
     return bytes >= 4 ? 2 : bytes == 2 ? 1 : 0;
 }
 
+/* A copy of its own proxy, whose accesses come as such (async.c). */
+static bool in_bulk(const struct mg_ptx_insn *i)
+{
+    return mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->group == MG_G_BULK || i->opcode == MG_OP_ST_ASYNC ||
+           i->opcode == MG_OP_RED_ASYNC;
+}
+
 bool mg__code_read(const struct mg_launch_info *info, struct code *code)
 {
     *code = (struct code){.unit_shared = 2, .unit_global = 2};
@@ -326,12 +333,16 @@ bool mg__code_read(const struct mg_launch_info *info, struct code *code)
             mg__flow_origins(func, mg__launch_is_pointer, info, regs);
         }
         s->object = s->from_object = -1;
-        if (!mg__ptx_accesses(i))
+        if (!mg__ptx_accesses(i) && !in_bulk(i))
             continue;
         describe(s, i);
         if (code->nnumbers < UINT16_MAX)
             code->insn_of[++code->nnumbers] = k;
         s->number = (uint16_t)code->nnumbers;
+        if (in_bulk(i)) {
+            s->async = true;
+            continue;
+        }
         s->source = source_of(regs, mg__ptx_op(func, i, i->address));
         s->object = object_of(info, &s->source);
         if (s->async) {

@@ -15,6 +15,8 @@ static size_t shared_units(const struct launch *l)
 
 static void free_block(struct block *b, uint32_t nwarps)
 {
+    mg__vec_free(&b->mbarriers);
+    mg__vec_free(&b->copies);
     mg__order_free(b->order);
     mg__shadow_free(&b->shared);
     for (uint32_t k = 0; b->local && k < nwarps; k++)
@@ -85,6 +87,8 @@ void mg__block_begin(struct worker *w, uint64_t linear)
     mg__cluster_met(b);
     b->met = b->order->begin;
     b->exited = 0;
+    b->mbarriers.count = b->copies.count = 0;
+    memset(b->proxy, 0, sizeof(b->proxy));
     b->left.insn = NO_INSN;
     w->current = b;
 }
@@ -198,6 +202,7 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
             s->object_end = frame;
         bool known = s->source.kind == MG_FLOW_VARIABLE && s->source.var->space == MG_SPACE_SHARED && s->object >= 0;
         s->plain_read = s->number && s->reads && !s->writes && !s->atomic && !s->async && s->class == MG_ORDER_PLAIN;
+        l->polls |= mg__ptx_isa((enum mg_ptx_opcode)l->info->insns[k].insn->opcode)->group == MG_G_MBARRIER;
         l->polls |= s->number && s->class == MG_ORDER_POLL && !s->letter;
         s->lo = known ? info->shared_vars[s->object].offset : 0;
         s->hi = known ? s->lo + info->shared_vars[s->object].size : UINT64_MAX;
@@ -279,7 +284,7 @@ static void on_turn(void *state)
 struct mg_observer mg__check_observer(struct mg_check *check)
 {
     return (struct mg_observer){.self = check,
-                                .wants = MG_OBSERVE_EVERY | MG_OBSERVE_SYNC |
+                                .wants = MG_OBSERVE_EVERY | MG_OBSERVE_SYNC | MG_OBSERVE_BULK |
                                          (check->checks & MG_CHECK_INIT ? MG_OBSERVE_STEPS : 0),
                                 .launch_begin = launch_begin,
                                 .worker_begin = worker_begin,

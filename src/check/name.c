@@ -179,6 +179,8 @@ bool mg__name_thread(const struct launch *l, const struct actor *who, bool block
 {
     const struct mg_dim3 *b = &l->info->block, *g = &l->info->grid;
     bool good = true;
+    if (who->lane == ACTOR_COPY)
+        return mg__strbuf_printf(out, "a bulk copy");
     if (who->lane < 32) {
         uint32_t t = 32u * who->warp + who->lane;
         good = mg__strbuf_printf(out, "thread (%u,%u,%u)", t % b->x, t / b->x % b->y, t / b->x / b->y);

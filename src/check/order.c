@@ -220,10 +220,25 @@ static void catch_up(struct mg_order *o, uint32_t warp, uint32_t lanes, uint32_t
             pairs[__builtin_ctz(rest)][k] = MG_MAX(pairs[__builtin_ctz(rest)][k], time);
 }
 
-static void learn(struct mg_order *o, uint32_t warp, uint32_t lanes, const uint32_t *known)
+void mg__order_bring(struct mg_order *o, uint32_t warp, uint32_t known[MG_ORDER_WARPS])
 {
+    join(known, o->known[warp]);
+    known[warp] = o->now++;
+}
+
+void mg__order_told(struct mg_order *o, uint32_t warp, uint32_t known[MG_ORDER_WARPS])
+{
+    struct mg_order_copies *c = &o->copies[warp];
+    c->told[c->ntold++ % MG_COUNT(c->told)] = o->now;
+    mg__order_bring(o, warp, known);
+}
+
+void mg__order_learn(struct mg_order *o, uint32_t warp, uint32_t lanes, const uint32_t known[MG_ORDER_WARPS])
+{
+    o->now++;
+    o->known[warp][warp] = MG_MAX(o->known[warp][warp], known[warp]); /* of its own copies */
     catch_up(o, warp, lanes, known[warp]);
-    for (uint32_t v = 0; v < o->nwarps; v++)
+    for (uint32_t v = 0; v < MG_ORDER_WARPS; v++) /* the last may be the copies' (async.c) */
         if (v != warp && known[v] > MG_MAX(o->floor, o->known[warp][v])) {
             o->known[warp][v] = known[v];
             o->partial = true;
@@ -234,11 +249,11 @@ void mg__order_take(struct mg_order *o, uint32_t warp, uint32_t lanes, uint64_t 
 {
     struct mg_order_flag *f = flag_at(o, address, waits);
     if (f) {
-        learn(o, warp, lanes, f->known);
+        mg__order_learn(o, warp, lanes, f->known);
         f->taken[warp] = o->now;
     }
     if (o->flagged)
-        learn(o, warp, lanes, o->lost);
+        mg__order_learn(o, warp, lanes, o->lost);
     o->now++;
 }
 
@@ -305,6 +320,11 @@ uint32_t mg__order_floor(const struct mg_order *o, uint32_t warp)
 static bool copied(const struct mg_order *o, uint32_t time, struct mg_order_who who, struct mg_order_who me)
 {
     const struct mg_order_copies *c = &o->copies[who.warp];
+    if (who.warp >= o->nwarps) /* a bulk copy: its time is when it was over (async.c) */
+        return true;
+    for (unsigned k = 0; k < MG_COUNT(c->told); k++)
+        if (c->told[k] > time && c->told[k] <= MG_MAX(o->floor, o->known[me.warp][who.warp]))
+            return true;
     if (time <= c->done_before && c->done_before_at <= o->floor)
         return true;
     if (time > c->done)

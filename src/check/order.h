@@ -48,6 +48,8 @@ struct mg_order_copies { /* a warp's asynchronous copies */
     uint32_t done_at;     /* … at this time; 0: never */
     uint32_t done_before, done_before_at; /* the wait before that */
     uint32_t issued;      /* time of the latest copy */
+    uint32_t told[16];    /* times at which it was left to an mbarrier to tell that all before are over, a ring */
+    uint32_t ntold;
 };
 struct mg_order_barrier {
     uint32_t known[MG_ORDER_WARPS]; /* what arrived */
@@ -104,6 +106,11 @@ void mg__order_take(struct mg_order *order, uint32_t warp, uint32_t lanes, uint6
 bool mg__order_taken(const struct mg_order *order, uint32_t warp, uint64_t address, uint32_t time);
 void mg__order_commit(struct mg_order *order, uint32_t warp);
 void mg__order_wait(struct mg_order *order, uint32_t warp, uint32_t pending); /* ~0u: all copies */
+
+/* Rows: what the warp may rely on goes to `known`; these lanes may rely on what is there. */
+void mg__order_bring(struct mg_order *order, uint32_t warp, uint32_t known[MG_ORDER_WARPS]);
+void mg__order_told(struct mg_order *order, uint32_t warp, uint32_t known[MG_ORDER_WARPS]); /* and its copies' end */
+void mg__order_learn(struct mg_order *order, uint32_t warp, uint32_t lanes, const uint32_t known[MG_ORDER_WARPS]);
 
 /* ---- accesses ---- */
 static inline uint32_t mg__order_pack(struct mg_order_who w)

@@ -57,6 +57,13 @@ static bool say_race(const struct launch *l, const struct occurrence *o, const c
         second = o->value[1] ? "copies there" : "copies it";
         why = "the copy has not been waited for";
         break;
+    case KIND_RACE_FILLED:
+    case KIND_RACE_SOURCE:
+    case KIND_RACE_PROXY:
+        first = o->value[0] ? "writes" : "reads";
+        second = o->value[1] ? "copies there" : "copies it";
+        why = o->kind == KIND_RACE_PROXY ? "no fence.proxy.async lies between" : "nothing orders the two";
+        break;
     case KIND_RACE_SCOPE:
         first = l->code.sites[o->insn].writes ? "writes" : "reads";
         second = o->other != NO_INSN && l->code.sites[o->other].writes ? "writes" : "reads";
@@ -87,7 +94,8 @@ static bool say_race(const struct launch *l, const struct occurrence *o, const c
     default:
         break;
     }
-    bool copies = o->kind == KIND_RACE_ASYNC;
+    bool copies = o->kind == KIND_RACE_ASYNC || o->kind == KIND_RACE_FILLED || o->kind == KIND_RACE_SOURCE ||
+                  o->kind == KIND_RACE_PROXY;
     return mg__name_thread(l, &o->who, true, out) &&
            mg__strbuf_printf(out, " %s %s, ", verb(first, &o->who), name[0] ? name : "it") &&
            mg__name_thread(l, &o->with, between, out) &&
@@ -159,6 +167,16 @@ static bool say_barrier(const struct launch *l, const struct occurrence *o, cons
             return mg__strbuf_printf(out, " waits elsewhere") && say_line(l, line, other, out) && say_stuck(l, o, out);
         return mg__strbuf_printf(out, " ended") && say_line(l, line, other, out) &&
                mg__strbuf_printf(out, " without coming here");
+    case KIND_BARRIER_MBARRIER:
+        if (!mg__strbuf_printf(out, " waits here for ever"))
+            return false;
+        return !o->value[0] && !o->value[1]
+                   ? mg__strbuf_printf(out, ": no arrival is missing, it waits for a phase to come")
+               : !o->value[0] ? mg__strbuf_printf(out, ": %u bytes that were expected did not come", o->value[1])
+               : !o->value[1]
+                   ? mg__strbuf_printf(out, " for %u more arrival%s", o->value[0], o->value[0] == 1 ? "" : "s")
+                   : mg__strbuf_printf(out, " for %u more arrival%s and %u bytes", o->value[0],
+                                       o->value[0] == 1 ? "" : "s", o->value[1]);
     case KIND_BARRIER_DIFFERENT:
         return mg__strbuf_printf(out, " waits here while ") && mg__name_thread(l, &o->with, false, out) &&
                mg__strbuf_printf(out, " waits") && say_line(l, line, other, out);

@@ -77,6 +77,10 @@ static __attribute__((noinline)) void watch(struct worker *w, struct mg_access *
     const struct site *site = &w->launch->code.sites[a->insn];
     if (!b || !site->number)
         return;
+    if (a->kind >= MG_ACCESS_BULK_LD) {
+        mg__async_access(w, b, a);
+        return;
+    }
     if (a->target != a->block) {
         mg__cluster_watch(w, a, site);
         return;
@@ -174,6 +178,8 @@ void mg__watch_sync(void *self, const struct mg_sync *e)
         break;
     }
     case MG_SYNC_FENCE:
+        if (e->insn < l->info->ninsns && l->info->insns[e->insn].insn->proxy == MG_PROXY_ASYNC)
+            b->proxy[e->warp] = o->now;
         mg__order_fence(o, e->warp);
         if (e->insn < l->info->ninsns && of_the_device(l->info->insns[e->insn].insn))
             mg__release_fence(l, e->block);
@@ -189,6 +195,19 @@ void mg__watch_sync(void *self, const struct mg_sync *e)
         break;
     case MG_SYNC_FREE:
         mg__heap_taken_back(w, e);
+        break;
+    case MG_SYNC_BULK:
+    case MG_SYNC_BULK_LANDED:
+    case MG_SYNC_BULK_WAIT:
+    case MG_SYNC_MBARRIER_INIT:
+    case MG_SYNC_MBARRIER_INVAL:
+    case MG_SYNC_MBARRIER_BYTES:
+    case MG_SYNC_MBARRIER_ARRIVE:
+    case MG_SYNC_MBARRIER_COPIES:
+    case MG_SYNC_MBARRIER_OPEN:
+    case MG_SYNC_MBARRIER_OVER:
+    case MG_SYNC_MBARRIER_STUCK:
+        mg__async_sync(w, b, e);
         break;
     case MG_SYNC_EXIT:
         mg__order_exit(o, e->warp, e->mask);

@@ -532,6 +532,8 @@ struct mg_cost mg__model_phases(const struct mg_arch *arch, enum mg_access_kind 
         return plain(arch, width, mask, address, true, phases);
     case MG_ACCESS_ST:
         return plain(arch, width, mask, address, false, phases);
+    case MG_ACCESS_BULK_LD: /* no warp's */
+    case MG_ACCESS_BULK_ST:
     case MG_ACCESS_CP_ASYNC:
         return mg__model_bypass(insn) ? by_sectors(arch, width, mask, address)
                                       : lanes_per_bank(arch, width, mask, address, phases);

@@ -355,12 +355,19 @@ static bool plain_operands(struct parser *p, struct mg_ptx_insn *insn, struct op
             MG_TRY(mark_use(p, ops, letter == 'l' ? MG_OPND_LABEL : MG_OPND_TABLE));
         } else {
             if (mg__ptx_punct(&p->tok, '['))
-                MG_TRY(address(p, later, &operand));
+                MG_TRY(address(p, later || (letters && strchr(letters, 'T')), &operand));
             else if (mg__ptx_punct(&p->tok, '{'))
                 MG_TRY(vector(p, &operand));
             else
                 MG_TRY(simple(p, &operand));
+            struct mg_ptx_opnd with = {0};
+            if (!later && operand.kind == MG_OPND_ADDR && operand.count == 1) { /* [map, {coordinates}]: two operands */
+                with = p->operands.at[operand.first];
+                operand.first = operand.count = 0;
+            }
             MG_TRY(add(p, ops, &operand));
+            if (with.kind)
+                MG_TRY(add(p, ops, &with));
         }
         bool dual = false;
         if (ops->count == 1)
@@ -416,6 +423,10 @@ static const char *wants(char code)
     case 'A':
     case 'a':
         return "an address in brackets";
+    case 'T':
+        return "a tensor map's address and coordinates, [a, {x, y}]";
+    case 'c':
+        return "coordinates in braces";
     default:
         return "a label";
     }
@@ -449,6 +460,10 @@ static bool fits(const struct parser *p, const struct mg_ptx_insn *insn, char co
     case 'A':
     case 'a':
         return op->kind == MG_OPND_ADDR;
+    case 'T':
+        return op->kind == MG_OPND_ADDR;
+    case 'c':
+        return op->kind == MG_OPND_VEC && op->count > 0 && op->count <= 5;
     case 'l':
         return op->kind == MG_OPND_LABEL;
     default:
@@ -507,6 +522,7 @@ static uint8_t role_of(char letter)
     case 'A':
         return MG_ROLE_ADDRESS | MG_ROLE_READ | MG_ROLE_WRITE;
     case 'a':
+    case 'T':
         return MG_ROLE_ADDRESS;
     case 'l':
     case 't':
@@ -553,6 +569,13 @@ static bool check(struct parser *p, const struct tok *start, struct mg_ptx_insn 
     const char *letters = mg__ptx_operands(insn);
     if (!letters || insn->effects & MG_E_CALLS)
         return true;
+    for (const char *at = strchr(letters, 'T'); at;
+         at = NULL) { /* it stands first or second, and no letter is optional */
+        unsigned n = (unsigned)(at - letters);
+        if (insn->dims && n + 1 < ops->count && ops->at[n + 1].kind == MG_OPND_VEC &&
+            ops->at[n + 1].count != insn->dims)
+            return mg__ptx_fail_at(p, start, "'%.200s' takes %u coordinates", insn->text, insn->dims);
+    }
     if (insn->opcode == MG_OP_CP_ASYNC && insn->sub == MG_SUB_NONE &&
         (insn->space != MG_SPACE_SHARED || insn->space2 != MG_SPACE_GLOBAL))
         return mg__ptx_fail_at(p, start, "'%.200s' copies .shared.global only", insn->text);

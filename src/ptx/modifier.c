@@ -16,9 +16,11 @@ enum {
     SPACE = 1 << 7, VEC = 1 << 8, FLAG = 1 << 9, CACHE = 1 << 10, LEVEL = 1 << 11, SHFL = 1 << 12, VOTE = 1 << 13,
     BAR = 1 << 14, PRMT = 1 << 15, SHF = 1 << 16, TESTP = 1 << 17, CPASYNC = 1 << 18, PACK = 1 << 19, LOGIC = 1 << 20,
     WORD = 1 << 21, PROXY = 1 << 22, LATER = 1 << 23, MEET = 1 << 24, SHAPE = 1 << 25, LAYOUT = 1 << 26,
-    COUNT = 1 << 27
+    COUNT = 1 << 27, BULK = 1 << 28
 };
 
+/* value2 of class BULK: what `value` is */
+enum { OVER, FLAGGED, DIMS };
 /* value2 of class LEVEL: what `value` is */
 enum { AT_LEVEL, EVICT_L1, EVICT_L2, FETCH_L2, POLICY };
 
@@ -161,6 +163,7 @@ static const struct modifier modifiers[] = {
     {"unified", CACHE, 0, 0},
     {"L1", LEVEL, 1, AT_LEVEL},
     {"L2", LEVEL, 2, AT_LEVEL},
+    {"tensormap", LEVEL, 0, AT_LEVEL},
     {"L1::evict_normal", LEVEL, MG_EVICT_NORMAL, EVICT_L1},
     {"L1::evict_unchanged", LEVEL, MG_EVICT_UNCHANGED, EVICT_L1},
     {"L1::evict_first", LEVEL, MG_EVICT_FIRST, EVICT_L1},
@@ -196,6 +199,21 @@ static const struct modifier modifiers[] = {
     {"x1", COUNT, 1, 0},
     {"x2", COUNT, 2, 0},
     {"x4", COUNT, 4, 0},
+    {"noComplete", WORD, MG_SUB_NO_COMPLETE, 0},
+    {"expect_tx", WORD, MG_SUB_EXPECT_TX, 0},
+    {"parity", WORD, MG_SUB_PARITY, 0},
+    {"noinc", WORD, MG_SUB_NOINC, 0},
+    {"mbarrier::complete_tx::bytes", BULK, MG_SUB_MBARRIER_BYTES, OVER},
+    {"bulk_group", BULK, MG_SUB_BULK_GROUP, OVER},
+    {"read", BULK, MG_SUB_READ, OVER},
+    {"multicast::cluster", BULK, MG_F_MULTICAST, FLAGGED},
+    {"im2col", BULK, MG_F_IM2COL, FLAGGED},
+    {"tile", BULK, 0, FLAGGED},
+    {"1d", BULK, 1, DIMS},
+    {"2d", BULK, 2, DIMS},
+    {"3d", BULK, 3, DIMS},
+    {"4d", BULK, 4, DIMS},
+    {"5d", BULK, 5, DIMS},
     {"alias", PROXY, MG_PROXY_ALIAS, 0},
     {"async", PROXY, MG_PROXY_ASYNC, 0},
     {"async::generic", PROXY, MG_PROXY_ASYNC_GENERIC, 0},
@@ -205,7 +223,14 @@ static const struct modifier modifiers[] = {
     {"tensormap::generic", PROXY, MG_PROXY_TENSORMAP, 0},
     {"proxy::async", PROXY, MG_PROXY_NONE, 0},
     /* Known, and not executed: the instruction becomes one for later */
-    {"tensormap", LATER, 0, 0},
+    {"cp_mask", LATER, 0, 0},
+    {"ignore_oob", LATER, 0, 0},
+    {"im2col::w", LATER, 0, 0},
+    {"im2col::w::128", LATER, 0, 0},
+    {"tile::gather4", LATER, 0, 0},
+    {"tile::scatter4", LATER, 0, 0},
+    {"cta_group::1", LATER, 0, 0},
+    {"cta_group::2", LATER, 0, 0},
     {"f32x2", LATER, 1, 0},
     {"e2m1", LATER, 1, 0},
     {"e2m1x2", LATER, 1, 0},
@@ -296,6 +321,16 @@ static void set_level(struct mg_ptx_insn *insn, const struct modifier *m)
     }
 }
 
+static void set_bulk(struct mg_ptx_insn *insn, const struct modifier *m)
+{
+    if (m->value2 == OVER)
+        insn->sub = (uint8_t)m->value;
+    else if (m->value2 == FLAGGED)
+        insn->flags |= m->value;
+    else
+        insn->dims = (uint8_t)m->value;
+}
+
 /* Records one modifier of a class that the rule takes. */
 static void set(struct mg_ptx_insn *insn, const struct modifier *m, bool *later)
 {
@@ -357,6 +392,9 @@ static void set(struct mg_ptx_insn *insn, const struct modifier *m, bool *later)
         break;
     case LEVEL:
         set_level(insn, m);
+        break;
+    case BULK:
+        set_bulk(insn, m);
         break;
     case PROXY:
         if (m->value)
@@ -471,6 +509,8 @@ static const char *missing(const struct mg_ptx_insn *insn, const struct rule *ru
         return ".sync, .arrive or .red";
     case MEET:
         return ".arrive or .wait";
+    case BULK:
+        return "what tells that it is over: .mbarrier::complete_tx::bytes or .bulk_group";
     case SHF:
         return "a direction: .l or .r";
     case SHAPE:

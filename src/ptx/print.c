@@ -208,9 +208,16 @@ static void instruction(struct printer *pr, const struct mg_ptx_func *func, cons
         }
         return;
     }
+    const char *letters = mg__ptx_operands(insn);
+    const char *map = letters && !(insn->flags & MG_F_LATER) ? strchr(letters, 'T') : NULL;
     for (unsigned i = 0; i < insn->nops; i++) {
         put(pr, "%s", i == 0 ? " " : i == 1 && insn->flags & MG_F_DUAL ? "|" : ", ");
-        operand(pr, func, &ops[i]);
+        struct mg_ptx_opnd op = ops[i];
+        if (map && i == (unsigned)(map - letters)) { /* [map, {coordinates}]: the next operand stands in the brackets */
+            op.first = insn->first_op + ++i;
+            op.count = 1;
+        }
+        operand(pr, func, &op);
     }
 }
 

@@ -149,7 +149,12 @@ enum mg_ptx_sub {
     MG_SUB_MASK,                                                        /* pmevent */
     MG_SUB_TRANS,                                                       /* movmatrix, ldmatrix, stmatrix */
     MG_SUB_SPARSE,                                                      /* mma.sp */
-    MG_SUB_A, MG_SUB_B, MG_SUB_C, MG_SUB_D                              /* wmma.load, wmma.store */
+    MG_SUB_A, MG_SUB_B, MG_SUB_C, MG_SUB_D,                             /* wmma.load, wmma.store */
+    MG_SUB_NO_COMPLETE, MG_SUB_EXPECT_TX,                               /* mbarrier.arrive */
+    MG_SUB_PARITY,                                                      /* mbarrier.test_wait, .try_wait */
+    MG_SUB_NOINC,                                                       /* cp.async.mbarrier.arrive */
+    MG_SUB_MBARRIER_BYTES, MG_SUB_BULK_GROUP,                           /* cp.async.bulk: what tells that it is over */
+    MG_SUB_READ                                                         /* cp.async.bulk.wait_group */
 };
 
 /* As written, without the dot; "" for none. */
@@ -165,7 +170,9 @@ enum { /* insn->flags */
     MG_F_NC = 1u << 20, MG_F_NOFTZ = 1u << 21, MG_F_SHARED_CTA = 1u << 22, MG_F_SHARED_CLUSTER = 1u << 23,
     MG_F_LATER = 1u << 24, /* carries a modifier that the engine does not execute (named in `text`) */
     MG_F_PARAM_FUNC = 1u << 25, MG_F_ABS = 1u << 26,
-    MG_F_CACHE_HINT = 1u << 27 /* one operand more, a cache policy */
+    MG_F_CACHE_HINT = 1u << 27, /* one operand more, a cache policy */
+    MG_F_MULTICAST = 1u << 28,  /* one operand more, the blocks that get a copy */
+    MG_F_IM2COL = 1u << 29
 };
 
 enum mg_ptx_sreg {
@@ -227,6 +234,7 @@ struct mg_ptx_insn {
     uint8_t layout[2];          /* of a matrix, or of A and B: 0 not said, 1 .row, 2 .col */
     uint8_t m, n;               /* shape of a matrix multiplication, .m16n8k16 */
     uint16_t k;
+    uint8_t dims;               /* of a tensor: 1 … 5 */
     uint8_t access;             /* enum mg_ptx_access_kind; NONE for forms without one */
     uint8_t effects;            /* enum mg_ptx_effect, or'd */
     uint8_t algebra;            /* enum mg_ptx_algebra */

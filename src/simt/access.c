@@ -30,7 +30,7 @@ struct mg_sync *mg__sync_event(struct mg_warp *w, const struct mg_op *op, enum m
     e->kind = (uint8_t)kind;
     e->arrive = false;
     e->insn = op ? op->insn : ~0u;
-    e->block = w->block->linear;
+    e->block = e->target = w->block->linear;
     e->warp = w->index;
     e->mask = mask;
     e->barrier = e->count = e->missing = 0;
@@ -329,10 +329,8 @@ static bool say_where(const struct mg_outside *o, uint64_t address, unsigned byt
     return true;
 }
 
-/* An access that is in no allocation, or leaves one: where the launch lets it pass and a device has the memory mapped,
- * its bytes, else NULL and a fault. [*lo, *hi): what need not be looked at again. */
-static uint8_t *outside(struct mg_warp *w, const struct mg_op *op, unsigned lane, uint64_t address, unsigned bytes,
-                        uint64_t *lo, uint64_t *hi)
+uint8_t *mg__access_outside(struct mg_warp *w, const struct mg_op *op, unsigned lane, uint64_t address, unsigned bytes,
+                            uint64_t *lo, uint64_t *hi)
 {
     const struct mg_run *run = w->worker->run;
     struct mg_outside o;
@@ -381,7 +379,7 @@ static uint8_t *resolve_global(struct mg_warp *w, const struct mg_op *op, unsign
     if (!(address >= *lo && address + bytes <= *hi && address + bytes > address)) {
         const struct mg_allocation *a = mg__snapshot_find(w->worker->run, address);
         if (!a || address + bytes > a->address + a->size)
-            return outside(w, op, lane, address, bytes, lo, hi);
+            return mg__access_outside(w, op, lane, address, bytes, lo, hi);
         *lo = a->address;
         *hi = a->address + a->size;
     }

@@ -124,6 +124,22 @@ ATOMIC(16)
 ATOMIC(32)
 ATOMIC(64)
 
+bool mg__atomic_known(const struct mg_mem *m)
+{
+    return known(m);
+}
+
+void mg__atomic_one(const struct mg_mem *m, uint8_t *at, const uint8_t *with, bool own)
+{
+    uint64_t value = 0;
+    bool changed;
+    memcpy(&value, with, m->width);
+    (void)(own             ? plain(m, at, value, 0, 0, &changed)
+           : m->width == 8 ? atomic64(m, at, value, 0, 0, &changed)
+           : m->width == 4 ? atomic32(m, at, value, 0, 0, &changed)
+                           : atomic16(m, at, value, 0, 0, &changed));
+}
+
 /* The elements of a vector, one operation each; `where`, for the caller's lanes. */
 MG_NO_TSAN static void vectors(struct mg_warp *w, const struct mg_mem *m, uint32_t mask, uint8_t *const where[32],
                                bool own)

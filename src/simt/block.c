@@ -94,6 +94,7 @@ static bool begin_block(struct mg_worker *worker, struct mg_block *b)
     b->tier = worker->tier;
     b->round = (struct mg_round){0};
     b->opened = b->hinted = b->waits = false;
+    b->in_vain = 0;
     bool again = b->as_begun;
     b->as_begun = false;
     if (!again)
@@ -108,6 +109,8 @@ static bool begin_block(struct mg_worker *worker, struct mg_block *b)
             return false;
         b->warps[k].filled = false;
         b->warps[k].came = b->warps[k].owed = 0;
+        b->warps[k].wanted = NULL;
+        b->warps[k].waits = false;
         mg__slice_begin(&b->warps[k]);
         if (!b->compiled || k == 0)
             mg__fill_block(&b->warps[k], b->compiled ? 1 : 32);
@@ -136,6 +139,8 @@ void mg__cluster_free(const struct mg_worker *worker, struct mg_cluster *c)
 {
     for (uint32_t r = 0; r < worker->run->cluster_size; r++)
         free_block(&c->blocks[r]);
+    mg__mbarrier_free(c);
+    mg__bulk_free(c);
     free(c->blocks);
     free(c);
 }
@@ -147,6 +152,8 @@ bool mg__cluster_begin(struct mg_worker *worker, struct mg_cluster *c, uint64_t 
     c->live = size;
     c->arrived = 0;
     c->busy = true;
+    mg__mbarrier_forget(c);
+    mg__bulk_forget(c);
     atomic_store_explicit(&worker->begun, atomic_load_explicit(&worker->begun, memory_order_relaxed) + 1,
                           memory_order_relaxed);
     for (uint32_t r = 0; r < size; r++)

@@ -114,18 +114,16 @@ bool mg__cluster_holds(const struct mg_block *b, const uint8_t *at)
     return false;
 }
 
-/* The block that has the lane's bytes, which are at *where; *offset becomes one in that block. NULL: a fault. */
-static const struct mg_block *reach(struct mg_warp *w, const struct mg_op *op, unsigned lane, uint64_t *offset,
-                                    uint8_t **where)
+struct mg_block *mg__cluster_reach(struct mg_warp *w, const struct mg_op *op, unsigned lane, unsigned bytes,
+                                   uint64_t *offset, uint8_t **where)
 {
-    unsigned bytes = op->u.mem->width * op->u.mem->vec;
     uint64_t at = *offset;
     struct mg_block *to = mg__cluster_block(w->block, &at);
     if (!to) {
         mg__fault(w, op, lane, MG_ERR_TRAP, "access of %u bytes at the shared memory of block %llu of a cluster of %u",
                   bytes, (unsigned long long)(*offset / MG_WINDOW_SIZE - 1), w->block->run->cluster_size);
         mg__fault_hint(w, "The rank given to mapa or map_shared_rank() must be less than the number of blocks.");
-    } else if (at & (bytes - 1)) {
+    } else if (at & (bytes - 1) && op->is->id != MG_DO_BULK) { /* whose alignment is bulk.c's */
         mg__fault(w, op, lane, MG_ERR_MISALIGNED, "shared address 0x%llx is not a multiple of the access's %u bytes",
                   (unsigned long long)at, bytes);
         mg__fault_hint(w, "Align the pointer: a vector access needs an address that is a multiple of its whole size.");
@@ -148,6 +146,19 @@ static const struct mg_block *reach(struct mg_warp *w, const struct mg_op *op, u
     return NULL;
 }
 
+struct mg_block *mg__cluster_at(struct mg_warp *w, const struct mg_op *op, const struct mg_mem *mem, unsigned lane,
+                                uint64_t address, unsigned bytes, uint8_t **where)
+{
+    uint64_t offset = address;
+    if (mem->space == MG_SPACE_GENERIC && !mem->cluster)
+        offset -= w->block->run->simt->shared_window;
+    if (offset >= (MG_MAX_CLUSTER + 1) * MG_WINDOW_SIZE) {
+        mg__fault(w, op, lane, MG_ERR_ADDRESS, "0x%llx is no address of shared memory", (unsigned long long)address);
+        return NULL;
+    }
+    return mg__cluster_reach(w, op, lane, bytes, &offset, where);
+}
+
 bool mg__access_cluster(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t offset[32],
                         uint8_t *where[32])
 {
@@ -158,7 +169,7 @@ bool mg__access_cluster(struct mg_warp *w, const struct mg_op *op, uint32_t mask
     w->worker->passes = run->goes_on;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
-        if ((to[i] = reach(w, op, i, &at[i], &where[i])))
+        if ((to[i] = mg__cluster_reach(w, op, i, op->u.mem->width * op->u.mem->vec, &at[i], &where[i])))
             continue;
         if (!w->worker->passes || w->stop == MG_STOP_FAULT)
             return false;

@@ -124,6 +124,8 @@ void mg__lower_load(struct mg_lower *L);
 void mg__lower_store(struct mg_lower *L);
 void mg__lower_atomic(struct mg_lower *L);
 void mg__lower_cp_async(struct mg_lower *L);
+/* What a memory operand is, of which mg__address gives the addresses; NULL: it is none. */
+struct mg_mem *mg__lower_where(struct mg_lower *L, uint8_t space, const struct mg_ptx_opnd *o);
 void mg__lower_close_leads(struct mg_lower *L);
 /* Accesses of an instruction that are made one by one: the instruction's address, or NULL, and a copy of it; width, vec
  * and reg are for the caller to set. Then the op. */

@@ -77,6 +77,13 @@ static bool set_address(struct mg_lower *L, struct mg_mem *m, const struct mg_pt
     return true;
 }
 
+struct mg_mem *mg__lower_where(struct mg_lower *L, uint8_t space, const struct mg_ptx_opnd *o)
+{
+    struct mg_mem *m = new_mem(L, space, MG_ACCESS_CP_ASYNC);
+    m->no_shape = true;
+    return set_address(L, m, o) ? m : NULL;
+}
+
 /* The elements of a load or store; false when a register does not fit. */
 static bool set_elements(struct mg_lower *L, struct mg_mem *m, const struct mg_ptx_opnd *o, bool load)
 {

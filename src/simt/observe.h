@@ -35,7 +35,8 @@ struct mg_ptx_module;
 struct mg_ptx_func;
 struct mg_ptx_insn;
 
-enum mg_access_kind { MG_ACCESS_LD, MG_ACCESS_ST, MG_ACCESS_ATOM, MG_ACCESS_RED, MG_ACCESS_CP_ASYNC };
+enum mg_access_kind { MG_ACCESS_LD, MG_ACCESS_ST, MG_ACCESS_ATOM, MG_ACCESS_RED, MG_ACCESS_CP_ASYNC,
+                      MG_ACCESS_BULK_LD, MG_ACCESS_BULK_ST }; /* what a bulk copy reads and writes, when it is done */
 
 /* One instruction of a launched kernel, functions it calls included. Indexed 0 … launch->ninsns-1. */
 struct mg_insn_info {
@@ -129,6 +130,7 @@ struct mg_access {
     uint32_t element;   /* of that many bytes each; a multiple of it */
     int32_t shared_var; /* index into launch->shared_vars, -1: none or not shared */
     uint64_t times;     /* 1 for MG_OBSERVE_EVERY */
+    uint32_t copy;      /* its number, of MG_OBSERVE_BULK */
     /* MG_OBSERVE_EVERY: linear index of the block and the warp in it; the block whose shared memory it is, which in a
      * cluster may be another */
     uint64_t block, target;
@@ -201,6 +203,19 @@ enum mg_sync_kind {
     MG_SYNC_FENCE,
     MG_SYNC_COPY_COMMIT, /* cp.async.commit_group */
     MG_SYNC_COPY_WAIT,   /* at most `count` groups may be pending, ~0u: wait_all */
+    /* mbarriers: the word is at `address` in the shared memory of block `target`, which in a cluster may be another */
+    MG_SYNC_MBARRIER_INIT,   /* for `count` arrivals */
+    MG_SYNC_MBARRIER_INVAL,
+    MG_SYNC_MBARRIER_BYTES,  /* `count` of them are expected, or made to have come */
+    MG_SYNC_MBARRIER_ARRIVE, /* lanes arrive */
+    MG_SYNC_MBARRIER_COPIES, /* lanes arrive when their copies that are not bulk have come */
+    MG_SYNC_MBARRIER_OPEN,   /* a phase is over */
+    MG_SYNC_MBARRIER_OVER,   /* lanes have seen that it is */
+    MG_SYNC_MBARRIER_STUCK,  /* deadlock: `count` arrivals and `missing` bytes lack */
+    /* Bulk copies, and stores that tell an mbarrier, by their number `count` */
+    MG_SYNC_BULK,            /* a lane asks for one */
+    MG_SYNC_BULK_LANDED,     /* it is done; if `arrive` its mbarrier, as above, is told */
+    MG_SYNC_BULK_WAIT,       /* lanes have waited for groups of them */
     MG_SYNC_EXIT,        /* lanes end */
     MG_SYNC_MALLOC,      /* a lane gets `size` bytes of the device's heap at `address`, 0: there was no room */
     MG_SYNC_FREE,        /* a lane is about to give back `address` */
@@ -213,7 +228,7 @@ struct mg_sync {
     uint8_t kind;      /* enum mg_sync_kind */
     bool arrive, wrong;
     uint32_t insn;     /* index into launch->insns, ~0u: none */
-    uint64_t block;
+    uint64_t block, target;
     uint32_t warp, mask;
     uint32_t barrier, count, missing;
     uint64_t address, size;
@@ -229,7 +244,8 @@ enum {
     MG_OBSERVE_EVERY = 2,
     MG_OBSERVE_COUNTS = 4,
     MG_OBSERVE_SYNC = 8,
-    MG_OBSERVE_STEPS = 16
+    MG_OBSERVE_STEPS = 16,
+    MG_OBSERVE_BULK = 32 /* with EVERY: accesses of bulk copies as well, of one lane each, and of any width */
 };
 struct mg_observer {
     void *self;

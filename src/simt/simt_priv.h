@@ -90,6 +90,7 @@ struct mg_op {
         const struct mg_mem *mem;
         const struct mg_callsite *call;
         const struct mg_switch *table;
+        const struct mg_bulk *bulk;
         const struct mg_ptx_var *var;
     } u;
     int32_t guard;   /* predicate operand of a branch, exit or guard op; -1: none */
@@ -139,6 +140,12 @@ struct mg_mem {
     bool leads;       /* the first access of the block by that register: it compares, the others follow */
     bool cluster;     /* .shared::cluster: a GENERIC one by offsets in the shared window and those behind it */
     bool local_frame; /* `offset` is relative to the frame's local memory */
+};
+/* A bulk copy, or a store that tells an mbarrier. Its addresses and other sources are the op's, in its row's order. */
+struct mg_bulk {
+    const struct mg_mem *to, *from, *word, *map; /* NULL: there is none; `to` says what a reduction does as well */
+    bool tensor, im2col, multicast, reduces, to_shared, from_shared;
+    uint8_t dims, nvalues;
 };
 struct mg_callsite {
     const struct mg_code *callee; /* NULL: indirect (op->a has function addresses), or a system routine */
@@ -315,6 +322,12 @@ struct mg_warp {
     uint32_t nleaves;
     uint32_t choices; /* of a leaf to run */
     uint32_t polls, apart; /* turns, since a join was last let go, that ended polling, and that did not */
+    /* The mbarrier that a lane last waited for in vain; its word is at `wanted`, NULL: none. `waits`: that ended the
+     * turn, and the loop has no other end than the wait's. */
+    uint8_t *wanted;
+    const struct mg_op *wanted_by;
+    uint32_t wanted_lane;
+    bool waits;
     uint32_t came, owed;   /* lanes that have come to the cluster's barrier, which is closed; that have still to wait */
     struct mg_frame *root;
     uint8_t *local;   /* [lane][local_stride], made when first needed */
@@ -348,6 +361,7 @@ struct mg_round {
     uint32_t turn; /* whose turn it is */
     bool mid;      /* that warp is in the midst of it */
     bool ran, yielded, unpolled, outside, ended; /* some warp has, or was not polling when its turn ended */
+    bool moved; /* some turn ended elsewhere than in vain at an mbarrier */
 };
 struct mg_block {
     struct mg_warp *warps;
@@ -373,6 +387,7 @@ struct mg_block {
     bool hinted;       /* some warp has polled outside */
     uint32_t poll_reach; /* of mem->poll, what may be for another block: in a cluster shared memory, too */
     bool polled;       /* some warp may have polled in its last turn */
+    uint32_t in_vain;  /* rounds in a row that ended so */
     struct mg_run *run;
 };
 /* What a worker takes up, parks and counts: blocks that are resident together and take turns. A launch that names no
@@ -383,6 +398,8 @@ struct mg_cluster {
     uint32_t live;    /* blocks that have not ended */
     uint32_t arrived; /* threads that have come to the barrier, those that then ended as well */
     bool busy;        /* holds a cluster that has begun and not ended */
+    struct mg_flights *flights;     /* bulk copies under way; likewise (bulk.c) */
+    struct mg_mbarriers *mbarriers; /* bytes that they expect; made when needed (mbarrier.c) */
 };
 /* How often compiled code was left, and what blocks took (engine.c). */
 struct mg_block_times {
@@ -661,6 +678,13 @@ void mg__cluster_check(struct mg_cluster *cluster);                      /* open
 uint64_t mg__cluster_register(const struct mg_block *b, unsigned place); /* by its row in isa.c */
 /* Of an offset in the shared window and those behind it, which becomes an offset in that block; NULL: there is none. */
 struct mg_block *mg__cluster_block(const struct mg_block *b, uint64_t *offset);
+/* The block that has a lane's `bytes`, which are at *where; *offset, as above, becomes one in that block. NULL: a
+ * fault. */
+struct mg_block *mg__cluster_reach(struct mg_warp *w, const struct mg_op *op, unsigned lane, unsigned bytes,
+                                   uint64_t *offset, uint8_t **where);
+/* The same of an address as `mem` says it, which must be one of shared memory. */
+struct mg_block *mg__cluster_at(struct mg_warp *w, const struct mg_op *op, const struct mg_mem *mem, unsigned lane,
+                                uint64_t address, unsigned bytes, uint8_t **where);
 bool mg__cluster_holds(const struct mg_block *b, const uint8_t *at); /* in the shared memory of one of its blocks */
 /* As mg__access_slow, for lanes that are in those windows. */
 bool mg__access_cluster(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t offset[32],
@@ -669,6 +693,42 @@ MG_HANDLER(mg__op_barrier_cluster);
 MG_HANDLER(mg__op_cluster_named);
 MG_HANDLER(mg__op_mapa);
 MG_HANDLER(mg__op_getctarank);
+
+/* mbarrier.c: what changes one, and the bits of a wait */
+enum mg_mbarrier {
+    MG_MBARRIER_INIT,
+    MG_MBARRIER_INVAL,
+    MG_MBARRIER_EXPECT,
+    MG_MBARRIER_COMPLETE,
+    MG_MBARRIER_ARRIVE,
+    MG_MBARRIER_ARRIVE_EXPECT,
+    MG_MBARRIER_ARRIVE_ONLY, /* .noComplete */
+    MG_MBARRIER_DROP,
+    MG_MBARRIER_DROP_EXPECT,
+    MG_MBARRIER_DROP_ONLY,
+    MG_MBARRIER_COPIES,     /* when the thread's copies have come; the phase was made to wait for one more */
+    MG_MBARRIER_COPIES_ONE, /* .noinc: it is one of its arrivals */
+};
+enum { MG_WAIT_PARITY = 1, MG_WAIT_ALONE = 2 };
+MG_HANDLER(mg__op_mbarrier);
+MG_HANDLER(mg__op_mbarrier_wait);
+MG_HANDLER(mg__op_mbarrier_pending);
+/* Bytes have come. False: a fault. */
+bool mg__mbarrier_complete(struct mg_warp *w, const struct mg_op *op, unsigned lane, const struct mg_block *of,
+                           uint8_t *word, uint32_t bytes);
+void mg__mbarrier_forget(struct mg_cluster *cluster); /* of its last blocks */
+void mg__mbarrier_free(struct mg_cluster *cluster);
+/* A block's round is over. If no block of its cluster can go on, for all wait at such barriers, the launch ends. */
+void mg__mbarrier_round(struct mg_block *block);
+
+/* bulk.c */
+MG_HANDLER(mg__op_bulk);
+MG_HANDLER(mg__op_bulk_group);
+/* What tells the mbarrier whose word it is has come; a block's round is over, or the block. False: a fault. */
+bool mg__bulk_tried(struct mg_cluster *cluster, const uint8_t *word);
+bool mg__bulk_round(struct mg_block *block);
+void mg__bulk_forget(struct mg_cluster *cluster);
+void mg__bulk_free(struct mg_cluster *cluster);
 
 /* split.c: the tree of lanes */
 bool mg__warp_begin(struct mg_warp *w, uint32_t live);
@@ -738,6 +798,9 @@ MG_HANDLER(mg__op_atom);
 /* whether there is a form of it for compiled code that has checked and counted: */
 bool mg__atom_checks(const struct mg_mem *mem);
 MG_HANDLER(mg__op_atom_checked);
+/* One element of what `mem` says, with the value at `with`; `own`: nobody else can reach it now. */
+void mg__atomic_one(const struct mg_mem *mem, uint8_t *at, const uint8_t *with, bool own);
+bool mg__atomic_known(const struct mg_mem *mem);
 
 /* touched.c */
 void mg__touched_settle(struct mg_worker *worker, struct mg_touched *touched); /* tells the observers */
@@ -752,6 +815,10 @@ int32_t mg__shared_object(const struct mg_warp *w, uint64_t least, uint64_t end,
  * its shape. False: a fault. */
 bool mg__access_slow(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t address[32],
                      uint8_t *where[32]);
+/* An access that is in no allocation, or leaves one: where the launch lets it pass and a device has the memory mapped,
+ * its bytes, else NULL and a fault. [*lo, *hi): what need not be looked at again. */
+uint8_t *mg__access_outside(struct mg_warp *w, const struct mg_op *op, unsigned lane, uint64_t address, unsigned bytes,
+                            uint64_t *lo, uint64_t *hi);
 /* Tells of one to the shared memory of another block of the cluster. */
 void mg__access_remote(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t *address,
                        uint8_t *const where[32], const struct mg_block *to);

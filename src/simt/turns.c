@@ -69,6 +69,8 @@ void mg__turn_over(struct mg_block *b, struct mg_warp *w)
     r->ran = true;
     r->outside |= w->outside != 0;
     r->ended |= w->stop == MG_STOP_DONE;
+    r->moved |= w->stop != MG_STOP_YIELD || !w->waits;
+    w->waits = false;
     if (w->stop != MG_STOP_YIELD)
         return;
     bool polled = mg__has_polled(w);
@@ -90,6 +92,9 @@ bool mg__round_over(struct mg_block *b)
     bool stuck = r.outside && !r.ended && !r.unpolled;
     b->stuck = stuck ? b->stuck + (r.yielded ? STUCK_TURNS : STUCK_ROUND) : 0;
     b->hinted |= r.outside;
+    b->in_vain = r.moved || !r.yielded ? 0 : b->in_vain + 1;
+    worker->due |= !mg__bulk_round(b);
+    mg__mbarrier_round(b);
     bool look = ++b->rounds % LOOK_ROUNDS == 0;
     worker->due |= look && (atomic_load_explicit(&worker->run->stop, memory_order_relaxed) || mg__run_due(worker) ||
                             mg__tier_due(worker));
@@ -259,6 +264,8 @@ enum mg_outcome mg__run_cluster(struct mg_worker *worker, struct mg_cluster *c)
             ran = true;
             parked |= outcome == MG_BLOCK_PARKED;
             if (outcome == MG_BLOCK_DONE) {
+                if (!mg__bulk_round(b))
+                    return MG_BLOCK_STOPPED;
                 mg__block_event(b, MG_SYNC_BLOCK_END);
                 if (--c->live == 0)
                     return MG_BLOCK_DONE;

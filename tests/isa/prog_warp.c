@@ -265,6 +265,107 @@ PROG(
     }
 }
 
+/* 64 threads. Phase 0 takes 66: one arrival each, one more of two that completes nothing, and the bytes; in its course
+ * two of the arrivals are dropped. Phase 1 takes 64. */
+PROG(
+    mbarriers, 2, 64, 0, ".shared .align 8 .b64 m[2];\n.shared .align 4 .b32 w[64];\n",
+    "mov.u32 %r0, %tid.x; mov.u32 %r1, m; setp.eq.u32 %p0, %r0, 0; setp.lt.u32 %p1, %r0, 2; shl.b32 %r2, %r0, 2;\n"
+    "mov.u32 %r3, w; add.u32 %r2, %r2, %r3; @%p0 mbarrier.init.shared.b64 [%r1], 66; @%p0 mbarrier.init.b64 [m+8], 5;\n"
+    "bar.sync 0; mbarrier.test_wait.parity.shared.b64 %p2, [%r1], 1; mbarrier.test_wait.parity.shared.b64 %p3, [m], "
+    "0;\n"
+    "bar.sync 0; @%p0 mbarrier.arrive.noComplete.shared.b64 %d0, [m], 2; @%p0 mbarrier.pending_count.b64 %r4, %d0;\n"
+    "@%p0 mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r1], 100;\n"
+    "@%p0 mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%r1], 60; bar.sync 0; st.shared.u32 [%r2], %a;\n"
+    "@%p1 mbarrier.arrive_drop.shared.b64 %d1, [%r1]; @!%p1 mbarrier.arrive.release.cta.shared::cta.b64 %d1, [%r1], "
+    "1;\n"
+    "mbarrier.test_wait.shared.b64 %p4, [%r1], %d1; bar.sync 0;\n"
+    "@%p0 mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%r1], 40;\n"
+    "WAIT: mbarrier.try_wait.shared.b64 %p5, [%r1], %d1, 100; @!%p5 bra WAIT; xor.b32 %r5, %r0, 32;\n"
+    "shl.b32 %r5, %r5, 2; add.u32 %r5, %r5, %r3; ld.shared.u32 %r6, [%r5]; bar.sync 0; @%p0 mbarrier.inval.shared.b64 "
+    "[m+8];\n"
+    "mul.wide.u32 %d2, %t, 4; add.u64 %d2, %d2, %buf; cp.async.ca.shared.global [%r2], [%d2], 4;\n"
+    "@%p1 cp.async.mbarrier.arrive.noinc.shared.b64 [%r1]; @!%p1 cp.async.mbarrier.arrive.shared::cta.b64 [%r1];\n"
+    "@!%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r1], 0;\n"
+    "WAIT2: mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %p6, [%r1], 1; @!%p6 bra WAIT2;\n"
+    "ld.shared.u32 %r7, [%r5]; mov.b64 %d3, {%r6, %r7}; st.global.u64 [%out], %d3; cvt.u64.u32 %d4, %r4;\n"
+    "@!%p0 mov.u64 %d4, 66; st.global.u64 [%out+8], %d4; selp.u32 %r8, 1, 0, %p2; selp.u32 %r9, 1, 0, %p3;\n"
+    "mov.b64 %d5, {%r8, %r9}; st.global.u64 [%out+16], %d5; selp.u32 %r8, 1, 0, %p4; cvt.u64.u32 %d6, %r8;\n"
+    "st.global.u64 [%out+24], %d6;")
+{
+    EACH(i)
+    {
+        uint32_t copied;
+        memcpy(&copied, e->buf + 4 * (i ^ 32), 4);
+        OUT(i, 0) = A(i ^ 32) | (uint64_t)copied << 32;
+        OUT(i, 1) = 66;
+        OUT(i, 2) = 1; /* the phase before the first counts as over */
+        OUT(i, 3) = 0; /* bytes lack */
+    }
+}
+
+/* One thread of the block copies: into shared memory, to itself through the cluster's window, and out again; and adds.
+ * A copy is in flight until its barrier is tried. */
+PROG(bulk_copies, 2, 64, 0, ".shared .align 128 .b8 s[1024];\n.shared .align 8 .b64 m;\n",
+     "mov.u32 %r0, %tid.x; mov.u32 %r1, s; mov.u32 %r2, m; setp.eq.u32 %p0, %r0, 0; shl.b32 %r3, %r0, 2;\n"
+     "add.u32 %r4, %r1, %r3; mov.u32 %r5, %ctaid.x; mul.wide.u32 %d0, %r5, 1024; add.u64 %d0, %d0, %buf;\n"
+     "st.shared.u32 [%r4], 5; st.shared.u32 [%r4+256], 7; st.shared.u32 [%r4+512], %a; st.shared.u32 [%r4+768], 0; "
+     "fence.proxy.async;\n"
+     "@%p0 mbarrier.init.shared.b64 [m], 1; fence.mbarrier_init.release.cluster; bar.sync 0; @!%p0 bra REST;\n"
+     "cp.async.bulk.prefetch.L2.global [%d0], 256; mbarrier.arrive.expect_tx.shared.b64 _, [m], 272;\n"
+     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d0], 256, [%r2];\n"
+     "mov.u32 %r6, 5; st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%r1+768], {%a, "
+     "%r6}, [m];\n"
+     "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r1+776], 9, [m];\n"
+     "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.s32 [%r1+776], 4, [m];\n"
+     "W0: mbarrier.try_wait.parity.shared.b64 %p1, [m], 0; @!%p1 bra W0;\n"
+     "mbarrier.arrive.expect_tx.shared.b64 _, [m], 512;\n"
+     "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1+256], [%r1], 256, [m];\n"
+     "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 [%r1+512], [%r1], 256, "
+     "[m];\n"
+     "W1: mbarrier.try_wait.parity.shared.b64 %p1, [m], 1; @!%p1 bra W1;\n"
+     "cp.reduce.async.bulk.global.shared::cta.bulk_group.xor.b64 [%d0+512], [%r1+512], 256;\n"
+     "cp.async.bulk.global.shared::cta.bulk_group [%d0+256], [%r1+256], 256; cp.async.bulk.commit_group;\n"
+     "cp.async.bulk.wait_group.read 0; cp.async.bulk.wait_group 0;\n"
+     "REST: bar.sync 0; ld.shared.u32 %r7, [%r4]; mov.b64 %d1, {%r6, %r7}; @!%p0 mov.b64 %d1, {%r0, %r7};\n"
+     "st.global.u64 [%out], %d1; ld.shared.u32 %r8, [%r4+256]; ld.shared.u32 %r9, [%r4+512]; mov.b64 %d2, {%r8, %r9};\n"
+     "st.global.u64 [%out+8], %d2; ld.shared.v2.u32 {%r10, %r11}, [s+768]; ld.shared.u32 %r12, [s+776];\n"
+     "mov.b64 %d3, {%r10, %r11}; st.global.u64 [%out+16], %d3; cvt.u64.u32 %d4, %r12; st.global.u64 [%out+24], %d4;")
+{
+    for (uint32_t b = 0; b < e->grid; b++) {
+        uint8_t *at = e->buf + 1024 * b;
+        for (uint32_t t = 0; t < e->block; t++) {
+            uint32_t i = b * e->block + t, word, old;
+            memcpy(&word, at + 4 * t, 4);
+            memcpy(&old, at + 512 + 4 * t, 4);
+            OUT(i, 0) = (t ? t : 5) | (uint64_t)word << 32;
+            OUT(i, 1) = word | (uint64_t)(uint32_t)(A(i) + word) << 32;
+            OUT(i, 2) = A(b * e->block) | (uint64_t)5 << 32;
+            OUT(i, 3) = 13;
+            old ^= A(i) + word;
+            memcpy(at + 256 + 4 * t, &word, 4);
+            memcpy(at + 512 + 4 * t, &old, 4);
+        }
+    }
+}
+
+/* Tensor maps are made by the driver: tests/cudart/tensors.cu has them. Here is no more than that such code is taken,
+ * on a path that no thread goes. */
+PROG(tensor_copies, 1, 32, 0, ".shared .align 128 .b8 tile[128];\n.shared .align 8 .b64 full;\n",
+     "setp.gt.u32 %p0, %t, 100; mov.u32 %r0, %t; st.global.u64 [%out], %da; st.global.u64 [%out+8], 0;\n"
+     "st.global.u64 [%out+16], 0; st.global.u64 [%out+24], 0; @!%p0 bra END;\n"
+     "cp.async.bulk.prefetch.tensor.2d.L2.global [%buf, {%r0, 0}]; prefetch.tensormap [%buf];\n"
+     "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%buf, {%r0, 0}], [full];\n"
+     "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%buf, {%r0, 0}], [tile];\n"
+     "cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%buf, {%r0, 0, 1}], [tile];\n"
+     "END:")
+{
+    EACH(i)
+    {
+        OUT(i, 0) = IN(i, 0);
+        OUT(i, 1) = OUT(i, 2) = OUT(i, 3) = 0;
+    }
+}
+
 static const struct prog *const all[] = {&prog_shuffles,
                                          &prog_votes,
                                          &prog_matches_and_reductions,
@@ -275,5 +376,8 @@ static const struct prog *const all[] = {&prog_shuffles,
                                          &prog_block_reductions,
                                          &prog_producers_and_consumers,
                                          &prog_partial_warp_barriers,
-                                         &prog_cluster_of_one};
+                                         &prog_cluster_of_one,
+                                         &prog_mbarriers,
+                                         &prog_bulk_copies,
+                                         &prog_tensor_copies};
 const struct prog_list prog_warp = {all, sizeof(all) / sizeof(all[0])};

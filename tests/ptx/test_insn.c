@@ -142,7 +142,7 @@ static const struct expect table[] = {
      MG_OP_FENCE_PROXY,
      {.space = MG_SPACE_SHARED, .flags = MG_F_SHARED_CTA, .proxy = MG_PROXY_ASYNC}},
     {"prefetch.global.L2 [d];", MG_OP_PREFETCH, {.space = MG_SPACE_GLOBAL, .level = 2}},
-    {"prefetch.tensormap [d];", MG_OP_PREFETCH, {.flags = MG_F_LATER}},
+    {"prefetch.tensormap [d];", MG_OP_PREFETCH, {0}},
     {"createpolicy.fractional.L2::evict_last.b64 d, 0f3F800000;",
      MG_OP_CREATEPOLICY,
      {.type = {MG_T_B64}, .sub = MG_SUB_FRACTIONAL, .evict = {0, MG_EVICT_LAST}}},
@@ -156,16 +156,45 @@ static const struct expect table[] = {
     {"getctarank.u64 r, d;", MG_OP_GETCTARANK, {.type = {MG_T_U64}}},
     {"mbarrier.try_wait.parity.shared.b64 p, [sm], r;",
      MG_OP_MBARRIER_TRY_WAIT,
-     {.type = {MG_T_B64}, .space = MG_SPACE_SHARED, .flags = MG_F_LATER}},
+     {.type = {MG_T_B64}, .space = MG_SPACE_SHARED, .sub = MG_SUB_PARITY}},
+    {"mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [sm], r;",
+     MG_OP_MBARRIER_ARRIVE,
+     {.type = {MG_T_B64},
+      .space = MG_SPACE_SHARED,
+      .sub = MG_SUB_EXPECT_TX,
+      .sem = MG_PTX_SEM_RELEASE,
+      .scope = MG_SCOPE_CLUSTER,
+      .flags = MG_F_SHARED_CLUSTER}},
+    {"cp.async.mbarrier.arrive.noinc.shared::cta.b64 [sm];",
+     MG_OP_CP_ASYNC_MBARRIER_ARRIVE,
+     {.type = {MG_T_B64}, .space = MG_SPACE_SHARED, .sub = MG_SUB_NOINC, .flags = MG_F_SHARED_CTA}},
     {"tex.2d.v4.f32.s32 {f, f, f, f}, [d, {r, s}];",
      MG_OP_TEX,
-     {.type = {MG_T_F32, MG_T_S32}, .vec = 4, .flags = MG_F_LATER}},
+     {.type = {MG_T_F32, MG_T_S32}, .vec = 4, .dims = 2, .flags = MG_F_LATER}},
     {"vadd.s32.u32.s32.sat r, s.b0, t.h1;",
      MG_OP_VADD,
      {.type = {MG_T_S32, MG_T_U32, MG_T_S32}, .flags = MG_F_LATER | MG_F_SAT}},
     {"cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [sm], [d, {r, s}], [sm+8];",
      MG_OP_CP_ASYNC_BULK_TENSOR,
-     {.space = MG_SPACE_SHARED, .space2 = MG_SPACE_GLOBAL, .flags = MG_F_LATER | MG_F_SHARED_CLUSTER}},
+     {.space = MG_SPACE_SHARED,
+      .space2 = MG_SPACE_GLOBAL,
+      .sub = MG_SUB_MBARRIER_BYTES,
+      .dims = 2,
+      .flags = MG_F_SHARED_CLUSTER}},
+    {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [sm], [d], 64, [sm+8], s;",
+     MG_OP_CP_ASYNC_BULK,
+     {.space = MG_SPACE_SHARED,
+      .space2 = MG_SPACE_GLOBAL,
+      .sub = MG_SUB_MBARRIER_BYTES,
+      .flags = MG_F_SHARED_CLUSTER | MG_F_MULTICAST}},
+    {"cp.async.bulk.tensor.3d.global.shared::cta.im2col.bulk_group [d, {r, s, 5}], [sm];",
+     MG_OP_CP_ASYNC_BULK_TENSOR,
+     {.space = MG_SPACE_GLOBAL,
+      .space2 = MG_SPACE_SHARED,
+      .sub = MG_SUB_BULK_GROUP,
+      .dims = 3,
+      .flags = MG_F_IM2COL | MG_F_SHARED_CTA}},
+    {"cp.async.bulk.wait_group.read 2;", MG_OP_CP_ASYNC_BULK_WAIT_GROUP, {.sub = MG_SUB_READ}},
 };
 
 static void fields_are_decoded(void **state)
@@ -203,6 +232,7 @@ static void fields_are_decoded(void **state)
         SAME(level);
         SAME(proxy);
         assert_int_equal(got->vec, want->vec ? want->vec : 1);
+        assert_int_equal(got->dims, want->dims);
         assert_int_equal(got->guard, -1);
         struct mg_strbuf out = {0};
         assert_true(mg__ptx_print_insn(module, func, got, &out));
@@ -260,7 +290,13 @@ static const struct {
     {"movmatrix.sync.aligned.m8n8.trans.b16 r, s;", "w r", MG_ACCESSES_NONE, MG_E_WARP},
     {"mapa.u64 d, e, r;", "w r r", MG_ACCESSES_NONE, 0},
     {"barrier.cluster.wait;", "", MG_ACCESSES_NONE, MG_E_SYNCS},
-    {"mbarrier.pending_count.b64 r, d;", "rw r", MG_ACCESSES_NONE, 0}, /* not executed: no more is known */
+    {"mbarrier.pending_count.b64 r, d;", "w r", MG_ACCESSES_NONE, 0},
+    {"mbarrier.arrive.shared.b64 d, [sm];", "w rw@", MG_ACCESSES_NONE, MG_E_ORDERS},
+    {"mbarrier.try_wait.shared.b64 p, [sm], d, 100;", "w rw@ r r", MG_ACCESSES_NONE, MG_E_ORDERS},
+    {"cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [sm], [d, {r, s}], [sm+8];",
+     "w@ @ r rw@", MG_ACCESSES_NONE, MG_E_ORDERS},
+    {"cp.async.bulk.global.shared::cta.bulk_group [d], [sm], 64;", "w@ r@ r", MG_ACCESSES_COPY, 0},
+    {"suq.width.b32 r, [d];", "rw rw@", MG_ACCESSES_NONE, 0}, /* not executed: no more is known */
 };
 
 static void operands_have_roles(void **state)

@@ -1,0 +1,468 @@
+/* bulk.c - bulk copies, and stores that tell an mbarrier: asynchronous, in flight until somebody waits for them.
+ *
+ * What is asked for is looked at at once (addresses, sizes, tensor maps), and lies in a list of the cluster then. It is
+ * done, reading its source only now,
+ *
+ *   - when its mbarrier is tried, by whomever, or its thread waits for its group: who reads before he waits reads old
+ *     bytes, and a source that is changed too early is copied as changed;
+ *   - at the latest when its block's round after next begins, or the block ends: what nobody waits for comes, too.
+ *
+ * All of it belongs to one worker, so that what happens is the same in every run. cp.async, which is not bulk, is done
+ * at once (sync.c).
+ */
+#include "simt/engine_priv.h"
+#include "simt/tensormap.h"
+
+struct flight {
+    struct mg_warp *warp; /* whose it is */
+    const struct mg_op *op;
+    struct mg_block *to, *of; /* whose shared memory is written; whose mbarrier is told, NULL: none */
+    uint8_t *word;            /* the mbarrier */
+    uint8_t *dst;
+    const uint8_t *src;
+    uint32_t bytes, lane, group, number;
+    bool late; /* a round has ended since */
+    struct mg_tensormap map;
+    int32_t at[MG_TENSORMAP_DIMS];
+    uint16_t offsets[MG_TENSORMAP_DIMS - 2];
+    uint64_t value[4];
+};
+struct mg_flights {
+    MG_VEC(struct flight) list;
+    uint32_t made;
+};
+
+enum { TO, FROM, WORD, SIZE, MASK, REST }; /* an op's sources, in its row's order */
+
+static uint64_t source(const struct mg_warp *w, const struct mg_op *op, unsigned n, unsigned lane)
+{
+    const struct mg_engine_operand *o = &op->is->of[op->is->nout + n];
+    return o->bytes == 8 ? mg__lane64(w, o->slot, lane) : mg__lane32(w, o->slot, lane);
+}
+
+static bool has(const struct mg_op *op, unsigned n)
+{
+    return n < op->is->nin && op->is->of[op->is->nout + n].slot >= 0;
+}
+
+static uint64_t address_of(const struct mg_warp *w, const struct mg_mem *mem, unsigned lane)
+{
+    uint64_t address[32];
+    mg__address(w, mem, address);
+    return address[lane];
+}
+
+/* ---- what observers are told ---- */
+static void tell_access(const struct flight *f, enum mg_access_kind kind, const struct mg_block *of, const uint8_t *at,
+                        uint32_t bytes)
+{
+    struct mg_worker *worker = f->warp->worker;
+    if (!worker->run->want_every || !bytes)
+        return;
+    uint64_t address[32] = {0};
+    uint8_t *where[32] = {0};
+    const struct mg_mem mem = {.kind = (uint8_t)kind, .width = 4, .vec = 1};
+    struct mg_access *e =
+        mg__access_begin(worker, f->op->insn, &mem, of ? MG_SPACE_SHARED : MG_SPACE_GLOBAL, 1u << f->lane, -1);
+    address[f->lane] = of ? (uint64_t)(at - of->shared) : (uint64_t)(uintptr_t)at;
+    where[f->lane] = (uint8_t *)(uintptr_t)at;
+    e->width = bytes;
+    e->block = f->warp->block->linear;
+    e->target = of ? of->linear : e->block;
+    e->warp = f->warp->index;
+    e->address = address;
+    e->where = where;
+    e->copy = f->number;
+    mg__access_event(worker, e, MG_OBSERVE_BULK);
+}
+
+static void tell(struct mg_warp *w, const struct mg_op *op, enum mg_sync_kind kind, uint32_t mask,
+                 const struct flight *f)
+{
+    if (!mg__wants_sync(w))
+        return;
+    struct mg_sync *e = mg__sync_event(w, op, kind, mask);
+    e->count = f ? f->number : 0;
+    e->arrive = f && f->of;
+    if (e->arrive) {
+        e->target = f->of->linear;
+        e->address = (uint64_t)(f->word - f->of->shared);
+    }
+    mg__sync_emit(w->worker);
+}
+
+/* ---- landing ---- */
+struct tile {
+    const struct flight *f;
+    const struct mg_mem *how; /* a reduction, or NULL */
+    uint64_t shared;          /* the tile's address in its block */
+    uint8_t *base;            /* that block's shared memory */
+    bool loads;
+};
+
+static void fill(const struct mg_tensormap *m, uint8_t *at, uint32_t offset)
+{
+    static const uint8_t nan16[2] = {0xff, 0x7f}, nan32[4] = {0xff, 0xff, 0xff, 0x7f},
+                         nan64[8] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f};
+    const unsigned size = mg__tensormap_size(m->type);
+    const uint8_t *with = size == 2 ? nan16 : size == 4 ? nan32 : nan64;
+    *at = m->nan ? with[offset % size] : 0;
+}
+
+static bool move_piece(void *arg, const struct mg_tensor_piece *p)
+{
+    const struct tile *t = arg;
+    const struct mg_tensormap *m = &t->f->map;
+    uint8_t *global = (uint8_t *)(uintptr_t)p->global;
+    for (uint32_t k = 0; k < p->bytes;) { /* 16 bytes stay together */
+        uint64_t at = t->shared + p->offset + k;
+        uint32_t n = MG_MIN(p->bytes - k, 16u - (uint32_t)(at & 15));
+        uint8_t *here = t->base + mg__tensormap_swizzle(m->swizzle, at);
+        if (t->loads && global)
+            memcpy(here, global + k, n);
+        else if (t->loads)
+            for (uint32_t b = 0; b < n; b++)
+                fill(m, here + b, p->offset + k + b);
+        else if (global && t->how)
+            for (uint32_t b = 0; b < n; b += t->how->width)
+                mg__atomic_one(t->how, global + k + b, here + b, t->f->warp->worker->run->serial);
+        else if (global)
+            memcpy(global + k, here, n);
+        k += n;
+    }
+    return true;
+}
+
+/* A reduction of the map's elements. False: there is none of that type. */
+static bool reduction_of(const struct mg_bulk *b, const struct mg_tensormap *map, struct mg_mem *how)
+{
+    static const uint8_t types[MG_TENSOR_TYPES] = {
+        [MG_TENSOR_U32] = MG_T_U32, [MG_TENSOR_S32] = MG_T_S32,  [MG_TENSOR_U64] = MG_T_U64,
+        [MG_TENSOR_S64] = MG_T_S64, [MG_TENSOR_F16] = MG_T_F16,  [MG_TENSOR_F32] = MG_T_F32,
+        [MG_TENSOR_F64] = MG_T_F64, [MG_TENSOR_BF16] = MG_T_BF16};
+    const bool bits = b->to->atomop <= MG_ATOM_XOR;
+    *how = (struct mg_mem){.atomop = b->to->atomop, .type = types[map->type]};
+    how->width = (uint8_t)mg__tensormap_size(map->type);
+    if (bits && (how->type == MG_T_U32 || how->type == MG_T_S32))
+        how->type = MG_T_B32;
+    if (bits && (how->type == MG_T_U64 || how->type == MG_T_S64))
+        how->type = MG_T_B64;
+    return mg__atomic_known(how);
+}
+
+static void land(const struct flight *f)
+{
+    const struct mg_bulk *b = f->op->u.bulk;
+    const bool own = f->to || f->warp->worker->run->serial;
+    struct mg_mem how;
+    if (b->tensor) {
+        struct tile t = {f, b->reduces && reduction_of(b, &f->map, &how) ? &how : NULL, 0, NULL, f->to != NULL};
+        t.base = f->to ? f->to->shared : f->warp->block->shared;
+        t.shared = (uint64_t)((f->to ? f->dst : f->src) - t.base);
+        mg__tensormap_walk(&f->map, f->at, f->offsets, move_piece, &t);
+    } else if (b->reduces) {
+        const uint8_t *from = b->from ? f->src : (const uint8_t *)f->value;
+        for (uint32_t k = 0; k < f->bytes; k += b->to->width)
+            mg__atomic_one(b->to, f->dst + k, from + k, own);
+    } else if (b->from) {
+        memmove(f->dst, f->src, f->bytes);
+    } else {
+        memcpy(f->dst, f->value, f->bytes);
+    }
+}
+
+static bool tell_piece(void *arg, const struct mg_tensor_piece *p)
+{
+    const struct flight *f = arg;
+    if (p->global)
+        tell_access(f, f->to ? MG_ACCESS_BULK_LD : MG_ACCESS_BULK_ST, NULL, (uint8_t *)(uintptr_t)p->global, p->bytes);
+    return true;
+}
+
+static void tell_sides(struct flight *f)
+{
+    const struct mg_bulk *b = f->op->u.bulk;
+    const struct mg_block *own = f->warp->block;
+    if (!own->run->want_every)
+        return;
+    if (b->tensor)
+        mg__tensormap_walk(&f->map, f->at, f->offsets, tell_piece, f);
+    if (f->src)
+        tell_access(f, MG_ACCESS_BULK_LD, b->from_shared ? own : NULL, f->src, f->bytes);
+    if (f->dst)
+        tell_access(f, MG_ACCESS_BULK_ST, f->to, f->dst, f->bytes);
+}
+
+/* Those that `which` names are done, in the order in which they were asked for. False: a fault. */
+typedef bool (*chosen)(const struct flight *f, const void *arg);
+static bool land_all(struct mg_cluster *c, chosen which, const void *arg)
+{
+    struct mg_flights *all = c->flights;
+    size_t kept = 0;
+    bool good = true;
+    for (size_t i = 0; all && i < all->list.count; i++) {
+        struct flight *f = &all->list.at[i];
+        if (!which(f, arg)) {
+            all->list.at[kept++] = *f;
+            continue;
+        }
+        tell_sides(f);
+        land(f);
+        tell(f->warp, f->op, MG_SYNC_BULK_LANDED, 1u << f->lane, f);
+        good &= !f->of || mg__mbarrier_complete(f->warp, f->op, f->lane, f->of, f->word, f->bytes);
+    }
+    if (all)
+        all->list.count = kept;
+    return good;
+}
+
+static bool at_word(const struct flight *f, const void *word)
+{
+    return f->word == word;
+}
+
+bool mg__bulk_tried(struct mg_cluster *c, const uint8_t *word)
+{
+    return !c->flights || !c->flights->list.count || land_all(c, at_word, word);
+}
+
+static bool was_late(const struct flight *f, const void *block)
+{
+    return f->late && f->warp->block == block;
+}
+
+static bool of_block(const struct flight *f, const void *block)
+{
+    return f->warp->block == block;
+}
+
+bool mg__bulk_round(struct mg_block *b)
+{
+    struct mg_flights *all = b->cluster->flights;
+    if (!all || !all->list.count)
+        return true;
+    bool good = land_all(b->cluster, b->live_warps ? was_late : of_block, b);
+    for (size_t i = 0; i < all->list.count; i++)
+        all->list.at[i].late |= all->list.at[i].warp->block == b;
+    return good;
+}
+
+void mg__bulk_forget(struct mg_cluster *c)
+{
+    if (c->flights)
+        c->flights->list.count = 0;
+}
+
+void mg__bulk_free(struct mg_cluster *c)
+{
+    if (c->flights)
+        mg__vec_free(&c->flights->list);
+    free(c->flights);
+}
+
+/* ---- asking ---- */
+static bool refuse(struct mg_warp *w, const struct mg_op *op, unsigned lane, enum mg_status status, const char *what,
+                   uint64_t number)
+{
+    mg__fault(w, op, lane, status, what, (unsigned long long)number);
+    mg__fault_hint(w, "Bulk copies take addresses and sizes that are multiples of 16 bytes (PTX ISA, cp.async.bulk).");
+    return false;
+}
+
+/* `bytes` of device memory. */
+static uint8_t *global_at(struct mg_warp *w, const struct mg_op *op, unsigned lane, uint64_t address, uint32_t bytes)
+{
+    const struct mg_allocation *a = mg__snapshot_find(w->worker->run, address);
+    uint64_t lo, hi;
+    if (a && address + bytes <= a->address + a->size)
+        return (uint8_t *)(uintptr_t)address;
+    return mg__access_outside(w, op, lane, address, bytes, &lo, &hi);
+}
+
+static bool shared_at(struct mg_warp *w, const struct mg_op *op, const struct mg_mem *mem, unsigned lane,
+                      uint32_t bytes, struct mg_block **of, uint8_t **where)
+{
+    return (*of = mg__cluster_at(w, op, mem, lane, address_of(w, mem, lane), bytes, where)) != NULL;
+}
+
+static bool take_map(struct mg_warp *w, const struct mg_op *op, unsigned lane, struct flight *f)
+{
+    const struct mg_bulk *b = op->u.bulk;
+    const struct mg_mem *mem = b->map;
+    const struct mg_run *run = w->worker->run;
+    uint64_t address = address_of(w, mem, lane), param = address - run->simt->param_window;
+    const uint8_t *at;
+    if (mem->space == MG_SPACE_GENERIC && param < MG_WINDOW_SIZE)
+        at = param + sizeof f->map <= run->param_size ? run->params + param : NULL;
+    else
+        at = global_at(w, op, lane, address, sizeof f->map);
+    if (!at)
+        return w->stop == MG_STOP_FAULT ? false
+                                        : refuse(w, op, lane, MG_ERR_ADDRESS, "no tensor map at 0x%llx", address);
+    memcpy(&f->map, at, sizeof f->map);
+    const char *wrong = f->map.magic != MG_TENSORMAP_MAGIC ? "it was not made by cuTensorMapEncodeTiled or …Im2col"
+                        : f->map.rank != b->dims           ? "it has another number of dimensions"
+                        : f->map.im2col != b->im2col       ? "it is for the other mode, tile or im2col"
+                        : address % 64                     ? "its address must be a multiple of 64"
+                                                           : mg__tensormap_wrong(&f->map);
+    if (wrong) {
+        mg__fault(w, op, lane, MG_ERR_TRAP, "tensor map at 0x%llx: %s", (unsigned long long)address, wrong);
+        mg__fault_hint(w, "Make it on the host and pass it as a const __grid_constant__ CUtensorMap.");
+        return false;
+    }
+    struct mg_mem how;
+    if (b->reduces && !reduction_of(b, &f->map, &how))
+        return refuse(w, op, lane, MG_ERR_TRAP, "the tensor map's type of elements (%llu) has no such reduction",
+                      f->map.type);
+    for (unsigned d = 0; d < b->dims; d++)
+        f->at[d] = (int32_t)source(w, op, REST + d, lane);
+    for (unsigned d = 0; b->im2col && has(op, REST + b->dims + d) && d < MG_COUNT(f->offsets); d++)
+        f->offsets[d] = (uint16_t)source(w, op, REST + b->dims + d, lane);
+    f->bytes = mg__tensormap_tile(&f->map);
+    return true;
+}
+
+struct reaching { /* the tensor's memory, before any of it is touched */
+    struct mg_warp *w;
+    const struct mg_op *op;
+    unsigned lane;
+};
+static bool reach_piece(void *arg, const struct mg_tensor_piece *p)
+{
+    const struct reaching *r = arg;
+    return !p->global || global_at(r->w, r->op, r->lane, p->global, p->bytes) != NULL;
+}
+
+/* The two sides, for one block that gets it. */
+static bool sides(struct mg_warp *w, const struct mg_op *op, unsigned lane, struct flight *f)
+{
+    const struct mg_bulk *b = op->u.bulk;
+    struct mg_block *from;
+    if (b->tensor) {
+        struct reaching r = {w, op, lane};
+        if (!take_map(w, op, lane, f) || !mg__tensormap_walk(&f->map, f->at, f->offsets, reach_piece, &r))
+            return false;
+    }
+    if (b->to_shared) {
+        if (!shared_at(w, op, b->to, lane, f->bytes, &f->to, &f->dst))
+            return false;
+    } else if (!b->tensor && !(f->dst = global_at(w, op, lane, address_of(w, b->to, lane), f->bytes))) {
+        return false;
+    }
+    if (b->from_shared) {
+        uint8_t *src;
+        if (!shared_at(w, op, b->from, lane, f->bytes, &from, &src))
+            return false;
+        f->src = src;
+    } else if (b->from && !(f->src = global_at(w, op, lane, address_of(w, b->from, lane), f->bytes))) {
+        return false;
+    }
+    if (!b->word)
+        return true;
+    if (!shared_at(w, op, b->word, lane, 8, &f->of, &f->word))
+        return false;
+    return (f->word - f->of->shared) % 8 == 0 ||
+           refuse(w, op, lane, MG_ERR_MISALIGNED, "the mbarrier's address 0x%llx is not a multiple of 8",
+                  (uint64_t)(f->word - f->of->shared));
+}
+
+static bool aligned(struct mg_warp *w, const struct mg_op *op, unsigned lane, const struct flight *f)
+{
+    const struct mg_bulk *b = op->u.bulk;
+    uint32_t unit = b->nvalues ? f->bytes : b->tensor ? 128 : 16;
+    uint64_t to = b->to_shared ? (uint64_t)(f->dst - f->to->shared) : (uint64_t)(uintptr_t)f->dst;
+    if ((b->to_shared || !b->tensor) && to % unit)
+        return refuse(w, op, lane, MG_ERR_MISALIGNED,
+                      b->tensor    ? "the tile's shared address 0x%llx is not a multiple of 128"
+                      : b->nvalues ? "address 0x%llx is not a multiple of the store's size"
+                                   : "destination 0x%llx is not a multiple of 16",
+                      to);
+    uint64_t from = b->from_shared ? (uint64_t)(f->src - w->block->shared) : (uint64_t)(uintptr_t)f->src;
+    if (f->src && from % (b->tensor ? unit : 16))
+        return refuse(w, op, lane, MG_ERR_MISALIGNED, "source 0x%llx is not aligned", from);
+    if (f->bytes % 16 && !b->nvalues && !b->tensor)
+        return refuse(w, op, lane, MG_ERR_TRAP, "a size of %llu bytes is not a multiple of 16", f->bytes);
+    return true;
+}
+
+static bool push(struct mg_warp *w, const struct mg_op *op, unsigned lane, struct flight *f)
+{
+    struct mg_cluster *c = w->block->cluster;
+    if (!c->flights)
+        c->flights = calloc(1, sizeof *c->flights);
+    if (c->flights) {
+        f->number = ++c->flights->made;
+        tell(w, op, MG_SYNC_BULK, 1u << lane, f);
+        if (mg__vec_push(&c->flights->list, *f))
+            return true;
+    }
+    mg__fault(w, op, lane, MG_ERR_NOMEM, "no host memory for an asynchronous copy");
+    return false;
+}
+
+/* To each block of the mask the same offsets, in its own shared memory. */
+static bool multicast(struct mg_warp *w, const struct mg_op *op, unsigned lane, const struct flight *f)
+{
+    uint32_t mask = (uint32_t)source(w, op, MASK, lane) & 0xffff, size = w->block->run->cluster_size;
+    if (mask >> size)
+        return refuse(w, op, lane, MG_ERR_TRAP, "multicast to blocks 0x%llx, which the cluster has not", mask);
+    for (; mask; mask &= mask - 1) {
+        struct flight one = *f;
+        struct mg_block *to = &w->block->cluster->blocks[__builtin_ctz(mask)];
+        one.to = one.of = to;
+        one.dst = to->shared + (f->dst - f->to->shared);
+        one.word = to->shared + (f->word - f->of->shared);
+        if (!push(w, op, lane, &one))
+            return false;
+    }
+    return true;
+}
+
+MG_HANDLER(mg__op_bulk)
+{
+    const struct mg_bulk *b = op->u.bulk;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        struct flight f = {.warp = w, .op = op, .lane = lane};
+        if (has(op, SIZE))
+            f.bytes = (uint32_t)source(w, op, SIZE, lane);
+        if (b->nvalues)
+            f.bytes = (uint32_t)b->nvalues * b->to->width;
+        for (unsigned k = 0; k < b->nvalues; k++) {
+            uint64_t value = source(w, op, REST + k, lane);
+            memcpy((uint8_t *)f.value + (size_t)k * b->to->width, &value, b->to->width);
+        }
+        if (!sides(w, op, lane, &f) || !aligned(w, op, lane, &f) ||
+            !(b->multicast ? multicast(w, op, lane, &f) : push(w, op, lane, &f)))
+            return NULL;
+    }
+    return op + 1;
+}
+
+/* ---- groups: numbered from the latest back; 0 is the one that is being made ---- */
+struct waiting {
+    const struct mg_warp *warp;
+    uint32_t mask, pending;
+};
+
+static bool of_groups(const struct flight *f, const void *arg)
+{
+    const struct waiting *a = arg;
+    return f->warp == a->warp && a->mask >> f->lane & 1 && !f->word && f->group > a->pending;
+}
+
+MG_HANDLER(mg__op_bulk_group)
+{
+    struct mg_flights *all = w->block->cluster->flights;
+    if (op->mode == MG_SUB_COMMIT_GROUP) {
+        for (size_t i = 0; all && i < all->list.count; i++)
+            if (all->list.at[i].warp == w && mask >> all->list.at[i].lane & 1 && !all->list.at[i].word)
+                all->list.at[i].group++;
+        return op + 1;
+    }
+    struct waiting a = {w, mask, (uint32_t)op->u.imm};
+    if (!land_all(w->block->cluster, of_groups, &a))
+        return NULL;
+    tell(w, op, MG_SYNC_BULK_WAIT, mask, NULL);
+    return op + 1;
+}

@@ -1,0 +1,267 @@
+/* async.cu - mbarriers, and bulk copies that they tell of. */
+#include "cases.cuh"
+#include <cstdint>
+
+__device__ static uint32_t at(const void *p)
+{
+    return (uint32_t)__cvta_generic_to_shared(p);
+}
+__device__ static void begin(uint64_t *bar, unsigned count)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\nfence.mbarrier_init.release.cluster;" ::"r"(at(bar)), "r"(count)
+                 : "memory");
+}
+__device__ static void arrive(uint64_t *bar)
+{
+    asm volatile("{ .reg .b64 t; mbarrier.arrive.shared::cta.b64 t, [%0]; }" ::"r"(at(bar)) : "memory");
+}
+__device__ static void expect(uint64_t *bar, unsigned bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at(bar)), "r"(bytes) : "memory");
+}
+__device__ static void load(void *to, const void *from, unsigned bytes, uint64_t *bar)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(at(to)),
+                 "l"(from), "r"(bytes), "r"(at(bar))
+                 : "memory");
+}
+__device__ static void store(void *to, const void *from, unsigned bytes)
+{
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\ncp.async.bulk.commit_group;" ::"l"(to),
+                 "r"(at(from)), "r"(bytes)
+                 : "memory");
+}
+/* A wait that is in vain at first must stand in a loop of its own: as a macro its line is the user's. */
+#define WAIT(bar, parity)                                                                                              \
+    asm volatile("{ .reg .pred p;\nAGAIN: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@!p bra AGAIN; }" ::  \
+                     "r"(at(bar)),                                                                                     \
+                 "r"(parity)                                                                                           \
+                 : "memory")
+
+/* ---- what an mbarrier orders ---- */
+template <bool fault> __global__ void arrives_and_reads(int *out)
+{
+    __shared__ int tile[64];
+    __shared__ uint64_t full;
+    const int t = threadIdx.x;
+    if (t == 0)
+        begin(&full, 64);
+    __syncthreads();
+    tile[t] = t;
+    arrive(&full);
+    if (!fault)
+        WAIT(&full, 0);
+    out[t] = tile[63 - t]; // EXPECT: race/write-read tile
+}
+CASE(arrives_and_reads, 0)
+{
+    arrives_and_reads<fault><<<1, 64>>>(zeros(64));
+}
+
+template <bool fault> __global__ void too_few_arrive(int *out)
+{
+    __shared__ uint64_t full;
+    if (threadIdx.x == 0)
+        begin(&full, fault ? 65 : 64);
+    __syncthreads();
+    arrive(&full);
+    WAIT(&full, 0); // EXPECT: barrier/mbarrier full
+    out[threadIdx.x] = 1;
+}
+CASE(too_few_arrive, ALONE | HANGS)
+{
+    too_few_arrive<fault><<<1, 64>>>(zeros(64));
+}
+
+template <bool fault> __global__ void more_bytes_expected(const int *in, int *out)
+{
+    __shared__ __align__(128) int tile[64];
+    __shared__ uint64_t full;
+    if (threadIdx.x == 0) {
+        begin(&full, 1);
+        expect(&full, fault ? 2 * sizeof(tile) : sizeof(tile));
+        load(tile, in, sizeof(tile), &full);
+    }
+    __syncthreads();
+    WAIT(&full, 0); // EXPECT: barrier/mbarrier full
+    out[threadIdx.x] = tile[threadIdx.x];
+}
+CASE(more_bytes_expected, ALONE | HANGS)
+{
+    more_bytes_expected<fault><<<1, 64>>>(zeros(64), zeros(64));
+}
+
+/* ---- copies into shared memory ---- */
+template <bool fault> __global__ void bulk_not_waited_for(const int *in, int *out)
+{
+    __shared__ __align__(128) int tile[64];
+    __shared__ uint64_t full;
+    const int t = threadIdx.x;
+    tile[t] = 0;
+    asm volatile("fence.proxy.async;" ::: "memory");
+    if (t == 0)
+        begin(&full, 1);
+    __syncthreads();
+    if (t == 0) {
+        expect(&full, sizeof(tile));
+        load(tile, in, sizeof(tile), &full);
+    }
+    __syncthreads();
+    if (!fault)
+        WAIT(&full, 0);
+    out[t] = tile[t]; // EXPECT: race/async-copy tile
+}
+CASE(bulk_not_waited_for, 0)
+{
+    bulk_not_waited_for<fault><<<1, 64>>>(zeros(64), zeros(64));
+}
+
+template <bool fault> __global__ void wrong_parity(const int *in, int *out)
+{
+    __shared__ __align__(128) int tile[64];
+    __shared__ uint64_t full;
+    const int t = threadIdx.x;
+    tile[t] = 0;
+    asm volatile("fence.proxy.async;" ::: "memory");
+    if (t == 0)
+        begin(&full, 1);
+    __syncthreads();
+    if (t == 0) {
+        expect(&full, sizeof(tile));
+        load(tile, in, sizeof(tile), &full);
+    }
+    if (fault)
+        asm volatile("{ .reg .pred p;\nAGAIN: mbarrier.test_wait.parity.shared::cta.b64 p, [%0], 1;\n@!p bra AGAIN; }" ::"r"(
+            at(&full)));
+    else
+        WAIT(&full, 0);
+    out[t] = tile[t]; // EXPECT: race/async-copy tile
+}
+CASE(wrong_parity, 0)
+{
+    wrong_parity<fault><<<1, 64>>>(zeros(64), zeros(64));
+}
+
+/* No expect_tx: the phase ends with the arrival, before the bytes are there. */
+template <bool fault> __global__ void nothing_expected(const int *in, int *out)
+{
+    __shared__ __align__(128) int tile[2][64];
+    __shared__ uint64_t full[2];
+    const int t = threadIdx.x;
+    tile[0][t] = tile[1][t] = 0;
+    asm volatile("fence.proxy.async;" ::: "memory");
+    if (t == 0) {
+        begin(&full[0], 1);
+        begin(&full[1], 1);
+    }
+    __syncthreads();
+    if (t == 0) {
+        expect(&full[0], sizeof(tile[0]));
+        expect(&full[1], sizeof(tile[1]));
+        load(tile[0], in, sizeof(tile[0]), &full[0]);
+        load(tile[1], in + 64, sizeof(tile[1]), &full[1]);
+    }
+    WAIT(&full[0], 0);
+    if (!fault)
+        WAIT(&full[1], 0);
+    out[t] = tile[1][t]; // EXPECT: race/async-copy tile
+}
+CASE(nothing_expected, 0)
+{
+    nothing_expected<fault><<<1, 64>>>(zeros(128), zeros(64));
+}
+
+/* One buffer for all pieces: the next one must not come before all have read the last, and one thread does not know. */
+template <bool fault> __global__ void filled_again(const int *in, int *out)
+{
+    __shared__ __align__(128) int tile[64];
+    __shared__ uint64_t full, empty;
+    const int t = threadIdx.x;
+    if (t == 0) {
+        begin(&full, 1);
+        begin(&empty, fault ? 1 : 64);
+    }
+    __syncthreads();
+    int sum = 0;
+    for (int i = 0; i < 3; i++) {
+        if (t == 64) {
+            if (i)
+                WAIT(&empty, (i - 1) & 1);
+            expect(&full, sizeof(tile));
+            load(tile, in + 64 * i, sizeof(tile), &full);
+        }
+        if (t < 64) {
+            WAIT(&full, i & 1);
+            sum += tile[t]; // EXPECT: race/filled-too-soon tile
+            if (!fault || t == 0)
+                arrive(&empty);
+        }
+    }
+    if (t < 64)
+        out[t] = sum;
+}
+CASE(filled_again, 0)
+{
+    filled_again<fault><<<1, 96>>>(zeros(192), zeros(64));
+}
+
+/* ---- copies out of shared memory ---- */
+template <bool fault> __global__ void no_proxy_fence(int *out)
+{
+    __shared__ __align__(128) int tile[64];
+    const int t = threadIdx.x;
+    tile[t] = t; // EXPECT: race/proxy tile
+    if (!fault)
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncthreads();
+    if (t == 0) {
+        store(out, tile, sizeof(tile));
+        asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+    }
+}
+CASE(no_proxy_fence, 0)
+{
+    int *out = fresh(64);
+    no_proxy_fence<fault><<<1, 64>>>(out);
+    cudaDeviceSynchronize();
+    fetch(out, 64);
+}
+
+template <bool fault> __global__ void source_not_ready(int *out)
+{
+    __shared__ __align__(128) int tile[64];
+    const int t = threadIdx.x;
+    tile[t] = t; // EXPECT: race/bulk-source tile
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    if (!fault)
+        __syncthreads();
+    if (t == 63) {
+        store(out, tile, sizeof(tile));
+        asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+    }
+}
+CASE(source_not_ready, 0)
+{
+    source_not_ready<fault><<<1, 64>>>(zeros(64));
+}
+
+template <bool fault> __global__ void source_changed(int *out)
+{
+    __shared__ __align__(128) int tile[64];
+    const int t = threadIdx.x;
+    for (int i = 0; i < 2; i++) {
+        tile[t] = t + i; // EXPECT: race/async-copy tile
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        __syncthreads();
+        if (t == 0) {
+            store(out + 64 * i, tile, sizeof(tile));
+            if (!fault)
+                asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+        }
+        __syncthreads();
+    }
+}
+CASE(source_changed, 0)
+{
+    source_changed<fault><<<1, 64>>>(zeros(128));
+}
