@@ -47,9 +47,9 @@
 // CASE shared: EXPECT: launch 1, sync 0, again 0, after reset 0
 // CASE shared: STDERR: 300000 bytes of dynamic shared memory
 // CASE shared: STDERR: 232448 bytes
-// CASE matrix: EXPECT: launch 801, sync 0, again 0, after reset 0
-// CASE matrix: STDERR: ldmatrix
-// CASE matrix: STDERR: faults.cu:@matrix
+// CASE video: EXPECT: launch 801, sync 0, again 0, after reset 0
+// CASE video: STDERR: vadd
+// CASE video: STDERR: faults.cu:@video
 // CASE counter: EXPECT: launch 801, sync 0, again 0, after reset 0
 // CASE counter: STDERR: the special register %pm0 is not simulated
 // CASE counter: STDERR: faults.cu:@counter
@@ -97,14 +97,11 @@ __global__ void deadlock(volatile int *p)
     p[threadIdx.x] = 1;
 }
 
-__global__ void matrix(int *p)
+__global__ void video(int *p)
 {
-    __shared__ int tile[256];
-    int r;
-    unsigned at = (unsigned)__cvta_generic_to_shared(tile);
-    tile[threadIdx.x] = 1;
-    asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(r) : "r"(at)); // @matrix
-    p[threadIdx.x] = r;
+    int r, i = threadIdx.x;
+    asm volatile("vadd.s32.s32.s32 %0, %1, %1;" : "=r"(r) : "r"(i)); // @video
+    p[i] = r;
 }
 
 __global__ void counter(int *p)
@@ -195,8 +192,8 @@ int main(int argc, char **argv)
         store<<<1, 2048>>>(d, 0);
     if (!strcmp(what, "shared"))
         store<<<1, 1, 300000>>>(d, 0);
-    if (!strcmp(what, "matrix"))
-        matrix<<<1, 32>>>(d);
+    if (!strcmp(what, "video"))
+        video<<<1, 32>>>(d);
     if (!strcmp(what, "counter"))
         counter<<<1, 32>>>(d);
     if (!strcmp(what, "header"))
