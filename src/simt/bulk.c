@@ -100,13 +100,11 @@ struct tile {
     bool loads;
 };
 
+/* What an H200 fills in, of whatever size elements are. */
 static void fill(const struct mg_tensormap *m, uint8_t *at, uint32_t offset)
 {
-    static const uint8_t nan16[2] = {0xff, 0x7f}, nan32[4] = {0xff, 0xff, 0xff, 0x7f},
-                         nan64[8] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f};
-    const unsigned size = mg__tensormap_size(m->type);
-    const uint8_t *with = size == 2 ? nan16 : size == 4 ? nan32 : nan64;
-    *at = m->nan ? with[offset % size] : 0;
+    static const uint8_t nan[2] = {0xf7, 0x7f};
+    *at = m->nan ? nan[offset % 2] : 0;
 }
 
 static bool move_piece(void *arg, const struct mg_tensor_piece *p)
@@ -171,6 +169,12 @@ static void land(const struct flight *f)
     }
 }
 
+/* Bytes of shared memory from the first to the last: rows of a tile may lie apart. */
+static uint32_t room_of(const struct flight *f)
+{
+    return f->op->u.bulk->tensor ? (uint32_t)mg__tensormap_room(&f->map) : f->bytes;
+}
+
 static bool tell_piece(void *arg, const struct mg_tensor_piece *p)
 {
     const struct flight *f = arg;
@@ -190,7 +194,7 @@ static void tell_sides(struct flight *f)
     if (f->src)
         tell_access(f, MG_ACCESS_BULK_LD, b->from_shared ? own : NULL, f->src, f->bytes);
     if (f->dst)
-        tell_access(f, MG_ACCESS_BULK_ST, f->to, f->dst, f->bytes);
+        tell_access(f, MG_ACCESS_BULK_ST, f->to, f->dst, room_of(f));
 }
 
 /* Those that `which` names are done, in the order in which they were asked for. False: a fault. */
@@ -318,7 +322,14 @@ static bool take_map(struct mg_warp *w, const struct mg_op *op, unsigned lane, s
         f->at[d] = (int32_t)source(w, op, REST + d, lane);
     for (unsigned d = 0; b->im2col && has(op, REST + b->dims + d) && d < MG_COUNT(f->offsets); d++)
         f->offsets[d] = (uint16_t)source(w, op, REST + b->dims + d, lane);
-    f->bytes = mg__tensormap_tile(&f->map);
+    if ((int64_t)f->at[0] * mg__tensormap_size(f->map.type) % 16) { /* an H200 says: an illegal instruction */
+        mg__fault(w, op, lane, MG_ERR_TRAP,
+                  "the tile begins at element %d of the tensor's rows, %lld bytes from their start", f->at[0],
+                  (long long)f->at[0] * mg__tensormap_size(f->map.type));
+        mg__fault_hint(w, "That must be a multiple of 16 bytes.");
+        return false;
+    }
+    f->bytes = (uint32_t)mg__tensormap_tile(&f->map);
     return true;
 }
 
@@ -344,14 +355,14 @@ static bool sides(struct mg_warp *w, const struct mg_op *op, unsigned lane, stru
             return false;
     }
     if (b->to_shared) {
-        if (!shared_at(w, op, b->to, lane, f->bytes, &f->to, &f->dst))
+        if (!shared_at(w, op, b->to, lane, room_of(f), &f->to, &f->dst))
             return false;
     } else if (!b->tensor && !(f->dst = global_at(w, op, lane, address_of(w, b->to, lane), f->bytes))) {
         return false;
     }
     if (b->from_shared) {
         uint8_t *src;
-        if (!shared_at(w, op, b->from, lane, f->bytes, &from, &src))
+        if (!shared_at(w, op, b->from, lane, room_of(f), &from, &src))
             return false;
         f->src = src;
     } else if (b->from && !(f->src = global_at(w, op, lane, address_of(w, b->from, lane), f->bytes))) {

@@ -1,10 +1,14 @@
 /* tensormap.c - the elements of a tile of a tensor, and what a tensor map must be.
  *
  * A tile is walked in the order in which it lies in shared memory: dimension 0 is contiguous. Elements outside of the
- * tensor are filled in by a load and left out by a store (PTX ISA, "Tensors"). Of im2col maps the pixels of a tile are
- * walked through the box between its corners, width first, then height and depth, then images.
+ * tensor are filled in by a load and left out by a store (PTX ISA, "Tensors"). With a swizzle each row of dimension 0
+ * has the swizzle's 32, 64 or 128 bytes to itself, and the element stride of dimension 0 has no effect: so an H200
+ * does. Of im2col maps the pixels of a tile are walked through the box between its corners, width first, then height
+ * and depth, then images.
  */
 #include "simt/tensormap.h"
+
+#define MOST_SHARED (227u << 10) /* of a block of sm_90 */
 
 unsigned mg__tensormap_size(unsigned type)
 {
@@ -41,26 +45,48 @@ const char *mg__tensormap_wrong(const struct mg_tensormap *m)
         return "the box's inner dimension must be a multiple of 16 bytes";
     if (!m->interleave && m->swizzle && inner > 16u << m->swizzle)
         return "the box's inner dimension must not be wider than the swizzle";
-    if (m->interleave == 2 && m->swizzle != 1)
-        return "an interleave of 32 bytes goes with a swizzle of 32 bytes";
+    if (m->interleave == 2) /* what an H200 makes of them is not understood */
+        return "interleaves of 32 bytes are not simulated";
     if (m->nan && !is_float(m->type))
         return "only floating-point elements can be filled with NaN";
+    if (mg__tensormap_room(m) > MOST_SHARED)
+        return "the tile does not fit into shared memory";
     return NULL;
 }
 
-static uint32_t taken(uint32_t box, uint32_t step)
+/* Elements of a tile along a dimension. */
+static uint32_t taken(const struct mg_tensormap *m, unsigned dim)
 {
-    return (box + step - 1) / step;
+    return dim == 0 ? m->box[0] : (m->box[dim] + m->step[dim] - 1u) / m->step[dim];
 }
 
-uint32_t mg__tensormap_tile(const struct mg_tensormap *m)
+/* Rows of dimension 0, and bytes of one. */
+static uint64_t rows_of(const struct mg_tensormap *m, uint32_t *bytes)
 {
-    uint32_t n = mg__tensormap_size(m->type);
-    if (m->im2col)
-        return n * m->channels * m->pixels;
-    for (unsigned i = 0; i < m->rank; i++)
-        n *= taken(m->box[i], m->step[i]);
-    return n;
+    uint64_t n = 1;
+    *bytes = mg__tensormap_size(m->type) * (m->im2col ? m->channels : m->box[0]);
+    for (unsigned i = 1; i < m->rank && !m->im2col; i++)
+        n *= taken(m, i);
+    return m->im2col ? m->pixels : n;
+}
+
+/* From one row to the next in shared memory. */
+static uint32_t pitch_of(const struct mg_tensormap *m, uint32_t bytes)
+{
+    return m->swizzle && !m->interleave ? MG_MAX(bytes, 16u << m->swizzle) : bytes;
+}
+
+uint64_t mg__tensormap_tile(const struct mg_tensormap *m)
+{
+    uint32_t bytes;
+    return rows_of(m, &bytes) * bytes;
+}
+
+uint64_t mg__tensormap_room(const struct mg_tensormap *m)
+{
+    uint32_t bytes;
+    uint64_t rows = rows_of(m, &bytes);
+    return (rows - 1) * pitch_of(m, bytes) + bytes;
 }
 
 static bool inside(const struct mg_tensormap *m, unsigned dim, int64_t at)
@@ -68,23 +94,20 @@ static bool inside(const struct mg_tensormap *m, unsigned dim, int64_t at)
     return at >= 0 && at <= m->last[dim];
 }
 
-/* The tile's row of dimension 0 at `base`, or outside. */
-static bool row(const struct mg_tensormap *m, uint64_t base, bool in, int64_t from, uint32_t n, uint32_t step,
-                uint32_t *offset, mg_tensor_visit visit, void *arg)
+/* A row of dimension 0 at `base`, of n elements, or outside. */
+static bool row(const struct mg_tensormap *m, uint64_t base, bool in, int64_t from, uint32_t n, uint32_t *offset,
+                mg_tensor_visit visit, void *arg)
 {
     const uint32_t size = mg__tensormap_size(m->type);
-    for (uint32_t k = 0; k < n;) {
-        int64_t at = from + (int64_t)k * step;
-        bool here = in && inside(m, 0, at);
-        uint32_t run = 1;
-        while (k + run < n && (step == 1 || !here) && (in && inside(m, 0, from + (int64_t)(k + run) * step)) == here)
+    for (uint32_t k = 0, run; k < n; k += run) {
+        bool here = in && inside(m, 0, from + k);
+        for (run = 1; k + run < n && (in && inside(m, 0, from + k + run)) == here;)
             run++;
-        struct mg_tensor_piece p = {here ? base + (uint64_t)at * size : 0, *offset, run * size};
+        struct mg_tensor_piece p = {here ? base + (uint64_t)(from + k) * size : 0, *offset + k * size, run * size};
         if (!visit(arg, &p))
             return false;
-        *offset += p.bytes;
-        k += run;
     }
+    *offset += pitch_of(m, n * size);
     return true;
 }
 
@@ -92,7 +115,7 @@ static bool walk_tile(const struct mg_tensormap *m, const int32_t *at, mg_tensor
 {
     uint32_t n[MG_TENSORMAP_DIMS], i[MG_TENSORMAP_DIMS] = {0}, offset = 0;
     for (unsigned d = 0; d < MG_TENSORMAP_DIMS; d++)
-        n[d] = d < m->rank ? taken(m->box[d], m->step[d]) : 1;
+        n[d] = d < m->rank ? taken(m, d) : 1;
     for (;;) {
         uint64_t base = m->address;
         bool in = true;
@@ -101,7 +124,7 @@ static bool walk_tile(const struct mg_tensormap *m, const int32_t *at, mg_tensor
             in &= inside(m, d, c);
             base += (uint64_t)c * m->stride[d - 1];
         }
-        if (!row(m, base, in, at[0], n[0], m->step[0], &offset, visit, arg))
+        if (!row(m, base, in, at[0], n[0], &offset, visit, arg))
             return false;
         unsigned d = 1;
         while (d < MG_TENSORMAP_DIMS && ++i[d] == n[d])
@@ -129,7 +152,7 @@ static bool walk_pixels(const struct mg_tensormap *m, const int32_t *at, const u
             in &= inside(m, d, c);
             base += (uint64_t)c * m->stride[d - 1];
         }
-        if (!row(m, base, in, at[0], m->channels, 1, &offset, visit, arg))
+        if (!row(m, base, in, at[0], m->channels, &offset, visit, arg))
             return false;
         for (unsigned d = 1; d < m->rank; d++) {
             pixel[d] += m->step[d];

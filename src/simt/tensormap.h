@@ -54,7 +54,8 @@ typedef bool (*mg_tensor_visit)(void *arg, const struct mg_tensor_piece *piece);
 /* All pieces, in the order of shared memory. False: one visit said so. */
 bool mg__tensormap_walk(const struct mg_tensormap *map, const int32_t at[MG_TENSORMAP_DIMS],
                         const uint16_t offsets[MG_TENSORMAP_DIMS - 2], mg_tensor_visit visit, void *arg);
-uint32_t mg__tensormap_tile(const struct mg_tensormap *map); /* bytes of a tile */
+uint64_t mg__tensormap_tile(const struct mg_tensormap *map); /* bytes of a tile's elements */
+uint64_t mg__tensormap_room(const struct mg_tensormap *map); /* of shared memory, from the first to the last of them */
 /* Where a byte of shared memory goes: 16 bytes change places with others of the same 256, 512 or 1,024. */
 static inline uint64_t mg__tensormap_swizzle(unsigned swizzle, uint64_t address)
 {
