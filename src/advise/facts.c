@@ -22,11 +22,6 @@
 
 enum { BARRIER_SLOTS = 10 };
 
-uint64_t mg__facts_round(double v)
-{
-    return v <= 0 ? 0 : v >= 1e18 ? (uint64_t)1e18 : (uint64_t)(v + 0.5);
-}
-
 static void add_tried(struct mg_tried *to, const struct mg_tried *from)
 {
     uint64_t *t = (uint64_t *)to;

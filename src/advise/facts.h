@@ -148,7 +148,10 @@ double mg__facts_once(const struct mg_advise_group *group);
  */
 const struct mg_advise_group *mg__facts_most_read(const struct mg_facts *f);
 double mg__facts_uses(const struct mg_advise_group *group);
-uint64_t mg__facts_round(double v);
+static inline uint64_t mg__facts_round(double v)
+{
+    return v <= 0 ? 0 : v >= 1e18 ? (uint64_t)1e18 : (uint64_t)(v + 0.5);
+}
 
 /* ---- the advisers: each adds what it has to say ---- */
 void mg__advise_causes(struct mg_facts *f);    /* global.c: fills in `cause` and `swaps` */

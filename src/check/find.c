@@ -7,11 +7,6 @@
  */
 #include "check/check_priv.h"
 
-const struct kind mg__kinds[] = {
-#define CHECK_KIND(id, check, name, severity, title, advice) {check, name, advice, MG_SEVERITY_##severity},
-#include "check/kind.def"
-#undef CHECK_KIND
-};
 /* ---- which is the later of two accesses ---- */
 static void swap_actors(struct occurrence *o)
 {

@@ -13,7 +13,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,13 +26,6 @@ static void close_if(int fd)
 {
     if (fd >= 0)
         close(fd);
-}
-
-void mg__child_bind(pid_t parent)
-{
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* it has ended before that */
-        _exit(127);
 }
 
 struct start {

@@ -116,10 +116,10 @@ struct mg_child {
 };
 /* Runs it to its end; *status as from waitpid. On failure *error is an errno. */
 enum mg_status mg__child_run(const struct mg_child *child, int *status, int *error);
-/* To be called by a child of `parent` before exec: it ends when the parent does, however that ends. */
-void mg__child_bind(pid_t parent);
 
 /* ---- keeper.c ---- */
+/* To be called by a child of `parent` before exec: it ends when the parent does, however that ends. */
+void mg__child_bind(pid_t parent);
 /* In a child of `parent`; does not return. Starts a child of its own, which calls `become`, and writes to `told` its
  * pid_t, -1: it could not, and once it has ended its status as from waitpid. Closes descriptors that are the child's
  * alone, -1: none. When `parent` ends, whatever of the child's is left is killed. */

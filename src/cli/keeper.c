@@ -18,6 +18,13 @@
 
 #define PARENT_ENDED SIGTERM
 
+void mg__child_bind(pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) /* it has ended before that */
+        _exit(127);
+}
+
 /* Kills the keeper's children until there are none: theirs become the keeper's. */
 static void end_all(void)
 {
