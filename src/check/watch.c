@@ -70,6 +70,14 @@ static bool of_the_device(const struct mg_ptx_insn *i)
     return i->scope != MG_SCOPE_CTA && i->opcode != MG_OP_FENCE_PROXY;
 }
 
+/* All of the block have met: what came before matters no more. */
+static void forget(struct block *b)
+{
+    mg__shadow_met(&b->shared);
+    if (b->segments.count > SEGMENTS_FORGOTTEN)
+        mg__segments_forget(&b->segments);
+}
+
 void mg__watch_sync(void *self, const struct mg_sync *e)
 {
     struct worker *w = self;
@@ -95,31 +103,26 @@ void mg__watch_sync(void *self, const struct mg_sync *e)
             mg__order_arrive(o, e->barrier, e->warp, e->mask, !e->arrive);
         b->meetings[e->barrier & 15].count = e->count;
         break;
-    case MG_SYNC_BARRIER_OPEN:
-        mg__order_open(o, e->barrier, b->meetings[e->barrier & 15].count == 0);
-        if (b->meetings[e->barrier & 15].count == 0)
-            mg__shadow_met(&b->shared);
-        if (b->meetings[e->barrier & 15].count == 0 && b->segments.count > SEGMENTS_FORGOTTEN)
-            mg__segments_forget(&b->segments);
+    case MG_SYNC_BARRIER_OPEN: {
+        const bool all = b->meetings[e->barrier & 15].count == 0;
+        mg__order_open(o, e->barrier, all);
+        if (all)
+            forget(b);
         memset(&b->meetings[e->barrier & 15], 0, sizeof(b->meetings[0]));
         break;
+    }
     case MG_SYNC_CLUSTER:
         mg__cluster_met(b);
         mg__order_meet(o);
-        mg__shadow_met(&b->shared);
-        if (b->segments.count > SEGMENTS_FORGOTTEN)
-            mg__segments_forget(&b->segments);
+        forget(b);
         break;
-    case MG_SYNC_WARP: {
-        uint32_t rest = e->mask;
-        while (rest) { /* each set of lanes that names the same mask */
+    case MG_SYNC_WARP:
+        for (uint32_t rest = e->mask, set; rest; rest &= ~set) { /* each set of lanes that names the same mask */
             unsigned i = (unsigned)__builtin_ctz(rest);
-            uint32_t set = e->members[i] | 1u << i;
+            set = e->members[i] | 1u << i;
             mg__order_warp(o, e->warp, set);
-            rest &= ~set;
         }
         break;
-    }
     case MG_SYNC_FENCE:
         if (e->insn < l->info->ninsns && l->info->insns[e->insn].insn->proxy == MG_PROXY_ASYNC)
             b->proxy[e->warp] = o->now;
