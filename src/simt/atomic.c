@@ -132,7 +132,7 @@ bool mg__atomic_known(const struct mg_mem *m)
 void mg__atomic_one(const struct mg_mem *m, uint8_t *at, const uint8_t *with, bool own)
 {
     uint64_t value = 0;
-    bool changed;
+    bool changed = false;
     memcpy(&value, with, m->width);
     (void)(own             ? plain(m, at, value, 0, 0, &changed)
            : m->width == 8 ? atomic64(m, at, value, 0, 0, &changed)
