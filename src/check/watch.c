@@ -78,6 +78,16 @@ static void forget(struct block *b)
         mg__segments_forget(&b->segments);
 }
 
+static void fence(struct launch *l, struct block *b, const struct mg_sync *e)
+{
+    const struct mg_ptx_insn *insn = e->insn < l->info->ninsns ? l->info->insns[e->insn].insn : NULL;
+    if (insn && insn->proxy == MG_PROXY_ASYNC)
+        b->proxy[e->warp] = b->order->now;
+    mg__order_fence(b->order, e->warp);
+    if (insn && of_the_device(insn))
+        mg__release_fence(l, e->block);
+}
+
 void mg__watch_sync(void *self, const struct mg_sync *e)
 {
     struct worker *w = self;
@@ -124,11 +134,7 @@ void mg__watch_sync(void *self, const struct mg_sync *e)
         }
         break;
     case MG_SYNC_FENCE:
-        if (e->insn < l->info->ninsns && l->info->insns[e->insn].insn->proxy == MG_PROXY_ASYNC)
-            b->proxy[e->warp] = o->now;
-        mg__order_fence(o, e->warp);
-        if (e->insn < l->info->ninsns && of_the_device(l->info->insns[e->insn].insn))
-            mg__release_fence(l, e->block);
+        fence(l, b, e);
         break;
     case MG_SYNC_COPY_COMMIT:
         mg__order_commit(o, e->warp);
