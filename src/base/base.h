@@ -104,7 +104,20 @@ void mg__pool_run(struct mg_pool *pool, unsigned n, void (*run)(void *arg, unsig
 /* ---- files ---- */
 /* Reads a whole file, at most `limit` bytes; adds a NUL that `size` does not count. The caller frees *data. */
 enum mg_status mg__file_read(const char *path, size_t limit, char **data, size_t *size, struct mg_diag *diag);
+bool mg__write_whole(int fd, const char *bytes, size_t size);
 uint64_t mg__time_ns(void);  /* monotonic */
 uint64_t mg__clock_ns(void); /* since 1970 */
+
+/* ---- cache.c: files that are kept between runs, named by a key. Any thread, any process. ---- */
+#define MG_CACHE_PATH 4096u
+#define MG_CACHE_LARGEST ((size_t)64 << 20) /* bytes of a file */
+/* Where the key's file is, in the folder `given`, else MARGAY_CACHE, else margay in $XDG_CACHE_HOME or ~/.cache. False:
+ * nothing is kept (MARGAY_CACHE is `off`, or there is no such folder). */
+bool mg__cache_path(const char *given, const uint64_t key[2], const char *suffix, char path[MG_CACHE_PATH]);
+/* Reads a file that is the user's alone, for what it holds may be executed. *bytes is the caller's to free, with a zero
+ * behind; NULL if it is not there. */
+bool mg__cache_get(const char *path, char **bytes, size_t *size);
+/* Writes it, whole or not at all, and takes files of its suffix away where there are too many. */
+void mg__cache_put(const char *path, const char *bytes, size_t size);
 
 #endif

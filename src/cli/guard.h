@@ -22,7 +22,7 @@ int mg__budgets_judge(const struct mg_budgets *budgets, const struct mg_cli_opti
 
 /* ---- kept.c: programs that nvcc made, kept by what it made them of ---- */
 struct mg_kept {
-    char path[4096]; /* "": it is not to be kept */
+    char path[MG_CACHE_PATH]; /* "": it is not to be kept */
     uint64_t began;
 };
 /* False: what nvcc is told (`args`, which end in NULL) does not say all that the program depends on. */
