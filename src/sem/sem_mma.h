@@ -195,43 +195,40 @@ static inline unsigned sem_mma_order(unsigned type, unsigned cc, unsigned k, uns
     return column / 4 * 2 + column % 2 + (column % 4 < 2 ? 0 : k / 2);
 }
 
-/* sum * 2^(exponent - fraction), cut off to f32. */
+/* sum * 2^(exponent - fraction) as a float of so many bits behind the point and exponents up to `most`, without the
+ * sign: to the nearest, or cut off. More than it can be is infinite. */
+static inline uint32_t sem_mma_magnitude(uint64_t sum, int32_t exponent, int fraction, int bits, int most, bool nearest)
+{
+    const uint32_t infinite = (uint32_t)(2 * most + 1) << bits;
+    const int top = 63 - __builtin_clzll(sum);
+    int32_t e = exponent - fraction + top;
+    if (e > most)
+        return infinite;
+    const int down = e < 1 - most ? 1 - most - e : 0, shift = top - bits + down;
+    uint64_t kept = shift > 63 ? 0 : shift >= 0 ? sum >> shift : sum << -shift;
+    if (nearest && shift > 0 && shift <= 63) {
+        const uint64_t rest = sum & ((1ull << shift) - 1), half = 1ull << (shift - 1);
+        kept += rest > half || (rest == half && kept & 1);
+    }
+    const uint32_t result = (uint32_t)kept + ((uint32_t)(down ? 0 : e + most - 1) << bits);
+    return result < infinite ? result : infinite;
+}
+
+/* Cut off to f32. */
 static inline uint32_t sem_mma_to_f32(int64_t sum, int32_t exponent, int fraction)
 {
     if (sum == 0)
         return 0;
-    const uint32_t sign = sum < 0 ? 0x80000000u : 0;
-    uint64_t magnitude = sum < 0 ? (uint64_t)-sum : (uint64_t)sum;
-    const int top = 63 - __builtin_clzll(magnitude);
-    int32_t e = exponent - fraction + top;
-    if (e > 127)
-        return sign | 0x7f800000u;
-    const int down = e < -126 ? -126 - e : 0, shift = top - 23 + down;
-    const uint32_t kept = shift > 63   ? 0
-                          : shift >= 0 ? (uint32_t)(magnitude >> shift)
-                                       : (uint32_t)(magnitude << -shift);
-    return sign | (kept + ((uint32_t)(down ? 0 : e + 126) << 23));
+    return (sum < 0 ? 0x80000000u : 0) |
+           sem_mma_magnitude(sum < 0 ? (uint64_t)-sum : (uint64_t)sum, exponent, fraction, 23, 127, false);
 }
 
-/* The same to the nearest f16. */
+/* To the nearest f16; what becomes zero has no sign. */
 static inline uint32_t sem_mma_to_f16(int64_t sum, int32_t exponent, int fraction)
 {
-    if (sum == 0)
-        return 0;
-    const uint32_t sign = sum < 0 ? 0x8000u : 0;
-    uint64_t magnitude = sum < 0 ? (uint64_t)-sum : (uint64_t)sum;
-    const int top = 63 - __builtin_clzll(magnitude);
-    int32_t e = exponent - fraction + top;
-    if (e > 15)
-        return sign | 0x7c00u;
-    const int down = e < -14 ? -14 - e : 0, shift = top - 10 + down;
-    uint64_t kept = shift > 63 ? 0 : shift >= 0 ? magnitude >> shift : magnitude << -shift;
-    if (shift > 0 && shift <= 63) {
-        const uint64_t rest = magnitude & ((1ull << shift) - 1), half = 1ull << (shift - 1);
-        kept += rest > half || (rest == half && kept & 1);
-    }
-    const uint32_t result = (uint32_t)kept + ((uint32_t)(down ? 0 : e + 14) << 10);
-    return result == 0 ? 0 : sign | (result > 0x7c00u ? 0x7c00u : result);
+    uint32_t result =
+        sum == 0 ? 0 : sem_mma_magnitude(sum < 0 ? (uint64_t)-sum : (uint64_t)sum, exponent, fraction, 10, 15, true);
+    return result && sum < 0 ? result | 0x8000u : result;
 }
 
 struct sem_mma_floats {
