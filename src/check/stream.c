@@ -46,8 +46,10 @@ struct streams {
     MG_VEC(struct use) uses;
 };
 
-/* The work that this thread of the program has under way: threads start work side by side. */
+/* The work that this thread of the program has under way: threads start work side by side. It is not kept while there
+ * are no streams; another thread may make the first one in the middle of it. */
 static _Thread_local struct {
+    bool kept;
     unsigned slot;
     const char *call;
     bool waits;
@@ -79,6 +81,16 @@ static struct streams *streams_of(struct mg_check *c)
         c->streams->slots[0].live = true;
     }
     return c->streams;
+}
+
+/* The streams, if there are any, with the checker's lock held. */
+static struct streams *lock_streams(struct mg_check *c)
+{
+    pthread_mutex_lock(&c->lock);
+    struct streams *s = c->streams;
+    if (!s)
+        pthread_mutex_unlock(&c->lock);
+    return s;
 }
 
 static void join(uint64_t *to, const uint64_t *from)
@@ -161,10 +173,9 @@ void mg__check_stream_gone(struct mg_check *c, uint64_t stream)
 
 void mg__check_host_waited(struct mg_check *c, uint64_t stream, bool all)
 {
-    if (!c || !c->streams)
+    struct streams *s = c ? lock_streams(c) : NULL;
+    if (!s)
         return;
-    pthread_mutex_lock(&c->lock);
-    struct streams *s = c->streams;
     unsigned slot = slot_of(s, stream);
     for (unsigned k = 0; all && k < s->nslots; k++)
         join(s->host, s->slots[k].knows);
@@ -201,10 +212,9 @@ void mg__check_event_recorded(struct mg_check *c, uint64_t event, uint64_t strea
 
 void mg__check_event_waited(struct mg_check *c, uint64_t event, uint64_t stream, bool host)
 {
-    if (!c || !c->streams)
+    struct streams *s = c ? lock_streams(c) : NULL;
+    if (!s)
         return;
-    pthread_mutex_lock(&c->lock);
-    struct streams *s = c->streams;
     const struct event *e = event_of(s, event, false);
     if (e) {
         join(host ? s->host : s->slots[slot_of(s, stream)].knows, e->knows);
@@ -216,22 +226,22 @@ void mg__check_event_waited(struct mg_check *c, uint64_t event, uint64_t stream,
 
 void mg__check_event_gone(struct mg_check *c, uint64_t event)
 {
-    if (!c || !c->streams)
+    struct streams *s = c ? lock_streams(c) : NULL;
+    if (!s)
         return;
-    pthread_mutex_lock(&c->lock);
-    struct event *e = event_of(c->streams, event, false);
+    struct event *e = event_of(s, event, false);
     if (e)
-        *e = c->streams->events.at[--c->streams->events.count];
+        *e = s->events.at[--s->events.count];
     pthread_mutex_unlock(&c->lock);
 }
 
 /* ---- work ---- */
 void mg__check_begins(struct mg_check *c, const char *call, uint64_t stream, bool waits)
 {
-    if (!c || !c->streams)
+    struct streams *s = c ? lock_streams(c) : NULL;
+    if (!s)
         return;
-    pthread_mutex_lock(&c->lock);
-    struct streams *s = c->streams;
+    work.kept = true;
     work.slot = slot_of(s, stream);
     work.call = call;
     work.waits = waits;
@@ -248,6 +258,8 @@ void mg__streams_use(const struct region *r, enum mg__use use, uint64_t from, ui
                      uint32_t insn)
 {
     struct use *u = NULL;
+    if (!work.kept)
+        return;
     for (size_t i = 0; i < work.fresh.count && !u; i++)
         if (work.fresh.at[i].serial == r->serial && work.fresh.at[i].use == use)
             u = &work.fresh.at[i];
@@ -347,9 +359,10 @@ static void tell(struct mg_check *c, const struct use *u, const struct use *with
 
 void mg__check_ends(struct mg_check *c)
 {
-    if (!c || !c->streams)
+    if (!c || !work.kept)
         return;
     pthread_mutex_lock(&c->lock);
+    work.kept = false;
     struct streams *s = c->streams;
     uint64_t *mine = s->slots[work.slot].knows;
     for (size_t i = 0; i < work.fresh.count; i++) {
@@ -390,7 +403,7 @@ void mg__check_ends(struct mg_check *c)
 
 void mg__check_in_order(struct mg_check *c, const char *call, uint64_t stream, uint64_t address)
 {
-    if (!c || !c->streams)
+    if (!c)
         return;
     mg__check_begins(c, call, stream, false);
     pthread_mutex_lock(&c->lock);
