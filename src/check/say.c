@@ -26,6 +26,11 @@ static const char *verb(const char *one, const struct actor *who)
                                           : "copy it";
 }
 
+static const char *does(const struct launch *l, uint32_t insn)
+{
+    return insn != NO_INSN && l->code.sites[insn].writes ? "writes" : "reads";
+}
+
 /* "thread (5,0,0) of block (0,0,0) reads tile[3], thread (3,0,0) writes it in line 12, and …" */
 static bool say_race(const struct launch *l, const struct occurrence *o, const char *name, const struct line *line,
                      const struct line *other, struct mg_strbuf *out)
@@ -65,8 +70,8 @@ static bool say_race(const struct launch *l, const struct occurrence *o, const c
         why = o->kind == KIND_RACE_PROXY ? "no fence.proxy.async lies between" : "nothing orders the two";
         break;
     case KIND_RACE_SCOPE:
-        first = l->code.sites[o->insn].writes ? "writes" : "reads";
-        second = o->other != NO_INSN && l->code.sites[o->other].writes ? "writes" : "reads";
+        first = does(l, o->insn);
+        second = does(l, o->other);
         why = "block scope orders nothing between blocks";
         break;
     case KIND_RACE_BLOCKS_WRITE_READ:
@@ -74,8 +79,8 @@ static bool say_race(const struct launch *l, const struct occurrence *o, const c
             why = "the flag between the two has no fence";
         break;
     case KIND_RACE_CLUSTER:
-        first = l->code.sites[o->insn].writes ? "writes" : "reads";
-        second = o->other != NO_INSN && l->code.sites[o->other].writes ? "writes" : "reads";
+        first = does(l, o->insn);
+        second = does(l, o->other);
         why = "no barrier of the cluster lies between";
         break;
     case KIND_RACE_TORN:
@@ -83,8 +88,8 @@ static bool say_race(const struct launch *l, const struct occurrence *o, const c
         why = "the other half apart from it";
         break;
     case KIND_RACE_LETTER:
-        first = l->code.sites[o->insn].writes ? "writes" : "reads";
-        second = o->other != NO_INSN && l->code.sites[o->other].writes ? "writes" : "reads";
+        first = does(l, o->insn);
+        second = does(l, o->other);
         why = "only the letter of the memory model minds";
         break;
     case KIND_RACE_WIDTHS:
