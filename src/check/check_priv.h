@@ -294,7 +294,7 @@ struct worker {
     struct shadows *shadows; /* define.c */
     struct origin async_origin;
     uint32_t async[32], async_insn; /* bytes that nobody wrote, of the copy under way to shared memory */
-    MG_VEC(struct freed) late;      /* bytes that atomics wrote over unwritten ones */
+    MG_VEC(struct freed) unwritten; /* bytes that atomics wrote over unwritten ones */
 };
 /* Of bits for one lane's local memory. */
 static inline size_t mg__block_local_words(const struct launch *l)
@@ -384,7 +384,7 @@ struct touch {
     uint8_t bytes;
     bool differs;  /* a write where blocks run in order: of another value than is there */
     uint8_t value; /* a write elsewhere: mg__grid_value */
-    bool late;     /* it does not make the bytes written */
+    bool leaves_unwritten; /* it does not make the bytes written */
 };
 void mg__grid_touch(struct worker *w, int32_t object, const struct touch *touch, uint32_t insn, struct actor who);
 /* What is written, in one byte that is different for most different values; VALUE_MANY: not known, or several. */

@@ -2,7 +2,7 @@
  * other blocks (grid.c). */
 #include "check/watch.h"
 
-enum { LATE_MOST = 1u << 16 };
+enum { UNWRITTEN_MOST = 1u << 16 };
 
 static void race_global(const struct cells *c, unsigned lane, int32_t object, uint64_t offset)
 {
@@ -92,7 +92,7 @@ bool mg__global_quick(struct worker *w, struct block *b, struct mg_access *a, co
 
 /* Each word that a lane reaches, for the other blocks. */
 static void touch_words(struct worker *w, const struct mg_access *a, const struct site *site, unsigned lane, int32_t k,
-                        uint64_t offset, bool late)
+                        uint64_t offset, bool leaves_unwritten)
 {
     const struct launch *l = w->launch;
     for (uint64_t word = offset / 4 * 4; word < offset + a->width; word += 4) {
@@ -100,7 +100,7 @@ static void touch_words(struct worker *w, const struct mg_access *a, const struc
         struct touch t = {.block = a->block,
                           .offset = word,
                           .site = site,
-                          .late = late,
+                          .leaves_unwritten = leaves_unwritten,
                           .bytes = (uint8_t)(((1u << (hi - lo)) - 1) << (lo - word))};
         uint8_t value[4];
         if (site->writes && l->ordered)
@@ -251,10 +251,10 @@ void mg__global_watch(struct worker *w, struct block *b, struct mg_access *a, co
         if (l->race)
             race_global(&c, lane, k, offset);
         /* the sum of garbage and a number is garbage: not written before the launch ends */
-        bool late = fresh && site->writes;
-        if (late && w->late.count < LATE_MOST)
-            (void)mg__vec_push(&w->late, ((struct freed){address, a->width}));
-        touch_words(w, a, site, lane, k, offset, late);
+        bool leaves_unwritten = fresh && site->writes;
+        if (leaves_unwritten && w->unwritten.count < UNWRITTEN_MOST)
+            (void)mg__vec_push(&w->unwritten, ((struct freed){address, a->width}));
+        touch_words(w, a, site, lane, k, offset, leaves_unwritten);
     }
     if (from)
         keep_async(w, a, unread, unread_at);

@@ -216,7 +216,7 @@ static void touch_any(struct worker *w, int32_t object, const struct touch *t, u
             if (l->code.unit_global < 2 && !another)
                 new |= alone_of(with_touch(l, alone ? alone_in(old) : (struct alone){0}, t));
         }
-        if (t->site->writes && !t->late)
+        if (t->site->writes && !t->leaves_unwritten)
             new |= (uint64_t)t->bytes << 60;
     } while (new != old &&
              !atomic_compare_exchange_weak_explicit(at, &old, new, memory_order_relaxed, memory_order_relaxed));

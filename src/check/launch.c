@@ -238,17 +238,17 @@ static void worker_end(void *state, void *worker)
     for (uint32_t i = 0; i < w->tally.count; i++)
         mg__tally_note(&l->tally, &w->tally.at[i]);
     pthread_mutex_lock(&l->check->lock);
-    for (size_t i = 0; i < w->late.count; i++) {
-        struct region *r = mg__region_find(l->check, w->late.at[i].address);
+    for (size_t i = 0; i < w->unwritten.count; i++) {
+        struct region *r = mg__region_find(l->check, w->unwritten.at[i].address);
         if (r)
-            mg__region_mark(r, w->late.at[i].address - r->address,
-                            w->late.at[i].address - r->address + w->late.at[i].size, true);
+            mg__region_mark(r, w->unwritten.at[i].address - r->address,
+                            w->unwritten.at[i].address - r->address + w->unwritten.at[i].size, true);
     }
     pthread_mutex_unlock(&l->check->lock);
     for (size_t i = 0; i < w->blocks.count; i++)
         free_block(w->blocks.at[i], MG_ORDER_WARPS);
     mg__vec_free(&w->blocks);
-    mg__vec_free(&w->late);
+    mg__vec_free(&w->unwritten);
     mg__tally_free(&w->tally);
     free(w->last);
     free(w->shapes);

@@ -109,7 +109,8 @@ void mg__ordered_touch(struct worker *w, int32_t object, const struct touch *t, 
     else if (t->site->writes && conflict(l, t, read, true))
         after_read(w, object, t, insn, who, read);
     if (t->site->writes) {
-        new = (new & ~(ENTRY_MASK << ENTRY_BITS)) | entry << ENTRY_BITS | (t->late ? 0 : (uint64_t)t->bytes << 60);
+        new = (new & ~(ENTRY_MASK << ENTRY_BITS)) | entry << ENTRY_BITS |
+              (t->leaves_unwritten ? 0 : (uint64_t)t->bytes << 60);
     } else if (!read || block_in(l, read) == block || kind_in(l, read) == STRONG_READ ||
                (kind_in(l, read) == VOLATILE_READ && cell_kind(l, t->site, false) == PLAIN_READ) ||
                relies(l, t, read, 0)) {

@@ -24,7 +24,8 @@ struct cudart_device { /* a device and its primary context, made when it is firs
     unsigned number;
     atomic_int ready;  /* 0 before, 1 after it was made */
     atomic_int poison; /* the error that every later call returns, after a kernel faulted */
-    atomic_int late;   /* that of a launch which ended late and poisons nothing: the next call that waits returns it */
+    /* That of a launch which ended after its call, and poisons nothing: the next call that waits returns it. */
+    atomic_int pending;
     int init_error;
     struct mg_device *device; /* NULL: not made, or it could not be */
     unsigned flags;

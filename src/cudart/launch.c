@@ -81,7 +81,7 @@ void mg__cudart_ended(void *device, const struct mg_device_kernel *kernel, const
     struct cudart_device *d = device;
     int error = result(d, kernel, outcome), none = 0;
     if (error)
-        atomic_compare_exchange_strong(&d->late, &none, error);
+        atomic_compare_exchange_strong(&d->pending, &none, error);
 }
 
 static int launch(const void *handle, const struct request *r)

@@ -73,7 +73,7 @@ int mg__cudart_waited(struct cudart_device *device, bool may)
 {
     int error = atomic_load(&device->poison);
     if (!error)
-        error = atomic_exchange(&device->late, 0);
+        error = atomic_exchange(&device->pending, 0);
     return error ? error : may ? 0 : cudaErrorNotPermitted;
 }
 

@@ -63,11 +63,11 @@ static uint32_t passes(struct units u, unsigned n, const uint64_t where[32], con
     static const uint8_t bits_of[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
     const unsigned within = (1u << (u.line - u.sector)) - 1; /* sectors of a line are 8 at the most */
     uint64_t line[32];
-    uint8_t first[32];             /* the first lane of this lane's line */
-    uint32_t in_line[32];          /* at a line's first lane: its lanes */
-    uint8_t sectors[32];           /* there: a bit for each sector of the line */
-    uint32_t in_slot[SLOTS] = {0}; /* its lanes so far */
-    uint32_t rival[32], late = 0;  /* the lanes before this one in its slot; the lanes that have any */
+    uint8_t first[32];                 /* the first lane of this lane's line */
+    uint32_t in_line[32];              /* at a line's first lane: its lanes */
+    uint8_t sectors[32];               /* there: a bit for each sector of the line */
+    uint32_t in_slot[SLOTS] = {0};     /* its lanes so far */
+    uint32_t rival[32], contended = 0; /* the lanes before this one in its slot; the lanes that have any */
     struct mg_keyset lines = {{0}};
     uint32_t sum = 0;
     for (unsigned i = 0; i < n; i++) {
@@ -79,13 +79,13 @@ static uint32_t passes(struct units u, unsigned n, const uint64_t where[32], con
         sectors[first[i]] |= (uint8_t)(1u << (where[i] >> u.sector & within));
         rival[i] = in_slot[slot[i]];
         in_slot[slot[i]] |= UINT32_C(1) << i;
-        late |= (uint32_t)(rival[i] != 0) << i;
+        contended |= (uint32_t)(rival[i] != 0) << i;
     }
     for (uint32_t waiting = UINT32_MAX >> (32 - n), next; waiting; waiting = next) {
         unsigned leader = first[__builtin_ctz(waiting)], touched = 0;
         uint32_t here = waiting & in_line[leader];
         next = waiting & ~here;
-        if (here == in_line[leader] && !(here & late)) { /* all at once */
+        if (here == in_line[leader] && !(here & contended)) { /* all at once */
             touched = sectors[leader];
             here = 0;
         }

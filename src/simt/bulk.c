@@ -21,7 +21,7 @@ struct flight {
     uint8_t *dst;
     const uint8_t *src;
     uint32_t bytes, lane, group, number;
-    bool late; /* a round has ended since */
+    bool round_over; /* a round has ended since */
     struct mg_tensormap map;
     int32_t at[MG_TENSORMAP_DIMS];
     uint16_t offsets[MG_TENSORMAP_DIMS - 2];
@@ -232,7 +232,7 @@ bool mg__bulk_tried(struct mg_cluster *c, const uint8_t *word)
 
 static bool was_late(const struct flight *f, const void *block)
 {
-    return f->late && f->warp->block == block;
+    return f->round_over && f->warp->block == block;
 }
 
 static bool of_block(const struct flight *f, const void *block)
@@ -247,7 +247,7 @@ bool mg__bulk_round(struct mg_block *b)
         return true;
     bool good = land_all(b->cluster, b->live_warps ? was_late : of_block, b);
     for (size_t i = 0; i < all->list.count; i++)
-        all->list.at[i].late |= all->list.at[i].warp->block == b;
+        all->list.at[i].round_over |= all->list.at[i].warp->block == b;
     return good;
 }
 

@@ -48,7 +48,7 @@ void mg__deferred_begin(struct mg_engine_deferred *l, uint32_t row, uint64_t lea
     const bool down = (int64_t)step < 0;
     const uint64_t apart = down ? -step : step, reach = (row - 1) * apart;
     bool fits = apart >= 4 && most - least <= apart - 4; /* or the rows of this one may meet */
-    l->limit = fits ? MG_ENGINE_LATE : 0;
+    l->limit = fits ? MG_ENGINE_DEFERRED : 0;
     l->room = fits ? apart - 4 : 0;
     l->step = step;
     /* Wherever the next ones begin: on_miss lets no lanes lie so far apart that this wraps, but at the very start. */

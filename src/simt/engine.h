@@ -188,14 +188,14 @@ struct mg_engine_warp {
  * another, often share lines, and are then done lane by lane. Nobody can tell: they are settled before anything that
  * may see them, and no lane of one meets another lane of another one (`room`). The code's own, empty whenever it is
  * left. */
-#define MG_ENGINE_LATE 32u
+#define MG_ENGINE_DEFERRED 32u
 struct mg_engine_deferred {
     uint64_t lo, hi;            /* they are in bytes [lo, hi); none: hi is 0 */
     uint64_t n, limit;          /* rows of lanes, and how many there may be; limit is 0 where none may follow */
     uint64_t step;              /* from lane to lane, of all of them */
     uint64_t least, most, room; /* of the addresses in `at`; they may lie as far as `room` apart */
-    uint64_t at[MG_ENGINE_LATE];
-    uint32_t value[MG_ENGINE_LATE][32];
+    uint64_t at[MG_ENGINE_DEFERRED];
+    uint32_t value[MG_ENGINE_DEFERRED][32];
 };
 struct mg_engine_calls {
     /* The record does not fit: makes it fit if it can. */

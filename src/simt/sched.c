@@ -186,7 +186,7 @@ static void work(void *arg, unsigned index)
             return;
         mg__worker_tell(worker);
     }
-    if (worker->held == 0 && !worker->late)
+    if (worker->held == 0 && !worker->timed_out)
         mg__worker_free(worker);
 }
 
@@ -223,7 +223,7 @@ static void sum_up(struct mg_run *run)
         run->diag = worst->diag;
     mg__warnings_tell(run);
     for (unsigned i = 0; i < run->nworkers; i++)
-        if (run->workers[i].held || run->workers[i].late)
+        if (run->workers[i].held || run->workers[i].timed_out)
             mg__worker_free(&run->workers[i]);
 }
 

@@ -1,4 +1,4 @@
-/* sched_priv.h - what sched.c, turns.c, late.c and worker.c share: how blocks are run, and what ends a launch. */
+/* sched_priv.h - what sched.c, turns.c, deadlock.c and worker.c share: how blocks are run, and what ends a launch. */
 #ifndef MG_SCHED_PRIV_H
 #define MG_SCHED_PRIV_H
 #include "simt/engine_priv.h"
@@ -15,7 +15,7 @@ enum mg_outcome mg__run_cluster(struct mg_worker *worker, struct mg_cluster *clu
 /* The worker goes over to better code if there is some. False: out of memory. */
 bool mg__worker_rise(struct mg_worker *worker);
 
-/* late.c */
+/* deadlock.c */
 void mg__deadlock(struct mg_cluster *cluster);
 bool mg__out_of_time(struct mg_worker *worker, const struct mg_cluster *cluster);
 void mg__tell_late(struct mg_run *run); /* all workers have stopped, and hold what they had */

@@ -443,7 +443,7 @@ struct mg_worker {
     uint64_t spent;                  /* slices of the turn */
     uint64_t *seen; /* by segment: executed before the turn, and when half of its idle shares were over */
     bool alone;                      /* there is no other block to run instead of the one that runs */
-    const struct mg_cluster *late;   /* that it had when the launch's time was over */
+    const struct mg_cluster *timed_out; /* that it had when the launch's time was over */
     bool due;                        /* the launch's end, its time, or better code: to be looked at */
     uint32_t held;                   /* clusters that have begun and not ended */
     uint64_t room;                   /* clusters with lower numbers would be resident */
@@ -867,7 +867,7 @@ struct mg_described *mg__tier_kernel(struct mg_simt_kernel *kernel, const struct
                                      bool watched);
 void mg__tier_kernel_free(struct mg_simt_kernel *kernel);
 
-/* late.c */
+/* deadlock.c */
 bool mg__run_due(struct mg_worker *worker); /* the launch's time is over; shows progress on the way */
 /* turns.c: the slice is used up. True: it goes on with another one; else w->stop says why not. */
 bool mg__slice_over(struct mg_warp *w);

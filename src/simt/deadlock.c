@@ -1,4 +1,4 @@
-/* late.c - what can never go on, and what has run for too long: found, and said with where everybody waits.
+/* deadlock.c - what can never go on, and what has run for too long: found, and said with where everybody waits.
  *
  * A block none of whose warps can run is a deadlock, and so is a cluster of such blocks. Waiting in a loop is none:
  * what waits for what never happens ends with the launch's time.
@@ -95,7 +95,7 @@ static uint64_t left_out(const struct mg_run *run)
 }
 
 /* A block that had not ended, and in it the first warp that had not. */
-static struct mg_warp *late_warp(const struct mg_cluster *c, uint32_t size)
+static struct mg_warp *timed_out_warp(const struct mg_cluster *c, uint32_t size)
 {
     for (uint32_t r = 0; r < size; r++)
         for (uint32_t k = 0; k < c->blocks[r].nwarps && c->blocks[r].live_warps; k++)
@@ -108,13 +108,13 @@ bool mg__out_of_time(struct mg_worker *worker, const struct mg_cluster *c)
 {
     if (!mg__run_due(worker))
         return false;
-    struct mg_warp *w = late_warp(c, worker->run->cluster_size);
+    struct mg_warp *w = timed_out_warp(c, worker->run->cluster_size);
     if (w && mg__wants_sync(w)) {
         const struct mg_split *s = &w->splits.at[w->current];
         mg__sync_event(w, s->mask ? s->pc : NULL, MG_SYNC_TIMEOUT, s->mask)->arrive = mg__has_polled(w);
         mg__sync_emit(worker);
     }
-    worker->late = c;
+    worker->timed_out = c;
     atomic_store(&worker->run->stop, 1);
     return true;
 }
@@ -123,11 +123,11 @@ bool mg__out_of_time(struct mg_worker *worker, const struct mg_cluster *c)
 void mg__tell_late(struct mg_run *run)
 {
     struct mg_worker *worker = run->workers, *end = worker + run->nworkers;
-    while (worker < end && !worker->late)
+    while (worker < end && !worker->timed_out)
         worker++;
     if (worker == end || worker->diag.status != MG_OK)
         return;
-    struct mg_warp *w = late_warp(worker->late, run->cluster_size);
+    struct mg_warp *w = timed_out_warp(worker->timed_out, run->cluster_size);
     if (w) {
         char where[MG_PLACES];
         const struct mg_split *s = &w->splits.at[w->current];
@@ -151,7 +151,7 @@ void mg__tell_late(struct mg_run *run)
             mg__fault_hint(w, "An endless loop, or a wait for what never happens; or raise --timeout.");
         return;
     }
-    const struct mg_block *b = &worker->late->blocks[run->cluster_size - 1]; /* between two: no warp is at fault */
+    const struct mg_block *b = &worker->timed_out->blocks[run->cluster_size - 1]; /* between two: no warp is at fault */
     mg__diag_set(&worker->diag, MG_ERR_TIMEOUT,
                  "%s: the launch ran longer than its limit of %.3g s (after block %u,%u,%u)", run->info.kernel,
                  run->simt->options.timeout_ms / 1000.0, b->ctaid[0], b->ctaid[1], b->ctaid[2]);
