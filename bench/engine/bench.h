@@ -10,10 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BENCH_BUFFERS = 3, BENCH_STEPS = 3 };
+enum { BENCH_BUFFERS = 5, BENCH_STEPS = 3 };
 
 struct bench_step { /* one launch: kernel(buffer[args[0]], …, n) */
-    int args[3], nargs;
+    int args[BENCH_BUFFERS], nargs;
     int n;
     unsigned grid[2];
 };
@@ -22,12 +22,14 @@ struct bench_case {
     unsigned block[2];
     struct bench_step steps[BENCH_STEPS];
     int nsteps;
+    int launches;                /* more than 1: of the only step, and n is the number of each */
+    bool wild;                   /* of wild.c */
     size_t bytes[BENCH_BUFFERS]; /* 0: no such buffer */
     void *data[BENCH_BUFFERS];   /* what is in it before the first launch; NULL: zeros */
     int n;                       /* for `plain` */
     int result;                  /* the buffer of the result */
     size_t result_bytes;
-    void *expect; /* made by double-precision arithmetic; all results are exact */
+    void *expect; /* made by double-precision arithmetic, or by `plain`; all results are exact */
     void (*plain)(void *const *buffers, int n);
 };
 
@@ -38,7 +40,20 @@ const char *bench_case_name(size_t i);
 bool bench_case_make(size_t i, struct bench_case *c);
 void bench_case_free(struct bench_case *c);
 
+/* ---- wild.c: the same, for kernels of the kinds that people run ---- */
+size_t bench_wild_count(void);
+const char *bench_wild_name(size_t i);
+bool bench_wild_make(size_t i, struct bench_case *c);
+
 /* ---- plain.c: the same work in plain C, at -O3 with function multiversioning ---- */
+/* ifunc resolvers run before the sanitizers' runtime is up */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#define CLONES __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
+#else
+#define CLONES
+#endif
+
 void bench_plain_matmul_naive(void *const *buffers, int n);
 void bench_plain_matmul_tiled(void *const *buffers, int n);
 void bench_plain_reduce(void *const *buffers, int n);
@@ -72,7 +87,11 @@ struct bench_peer *bench_plain_open(void);
 enum bench_engine_mode { BENCH_BARE, BENCH_MODELS, BENCH_INTERPRET /* with the models */, BENCH_COUNT };
 /* NULL with the reason in `error`. BENCH_COUNT only counts the warp instructions of the last run. `quick`: compiled
  * with little effort. */
-struct bench_peer *bench_engine_open(const char *ptx, size_t length, unsigned threads, enum bench_engine_mode mode,
+struct bench_texts {
+    const char *ptx, *wild; /* of kernels.cu and of wild.cu */
+    size_t length, wild_length;
+};
+struct bench_peer *bench_engine_open(const struct bench_texts *texts, unsigned threads, enum bench_engine_mode mode,
                                      bool quick, char *error, size_t size);
 uint64_t bench_engine_warp_instructions(const struct bench_peer *engine);
 /* What it takes to make a case's kernel into code, or to load code that was kept, seconds each. False, with the reason
@@ -81,10 +100,12 @@ struct bench_making {
     unsigned instructions; /* of its PTX */
     double quick, thorough, load;
 };
-bool bench_engine_making(const char *ptx, size_t length, const struct bench_case *c, struct bench_making *making,
+bool bench_engine_making(const struct bench_texts *texts, const struct bench_case *c, struct bench_making *making,
                          char *error, size_t size);
 /* What the model saw in the last run: shows that it was at work. */
 uint64_t bench_engine_wavefronts(const struct bench_peer *engine);
+/* Whether the models of both counted the same in their last runs; the first metric that differs goes to `error`. */
+bool bench_engine_agree(const struct bench_peer *a, const struct bench_peer *b, char *error, size_t size);
 
 /* ---- pocl.c: any OpenCL CPU device through the ICD loader; NULL with the reason in `error` ---- */
 struct bench_peer *bench_opencl_open(const char *source, size_t length, char *error, size_t size);
@@ -97,6 +118,7 @@ struct bench_time { /* seconds */
 enum bench_column { COL_MODELS, COL_INTERPRET, COL_BARE, COL_THREADS, COL_OPENCL, COL_PLAIN, COL_COUNT };
 struct bench_row {
     const char *name, *size;
+    bool wild;
     uint64_t warp_instructions, wavefronts;
     struct bench_time time[COL_COUNT]; /* runs == 0: not measured */
     struct bench_making making;        /* 0: not measured */
@@ -106,7 +128,7 @@ struct bench_report {
     unsigned processors, threads;     /* allowed to us; of the engine's column with several */
     int reps;
     bool cpu_time; /* processor time, not time that passes */
-    struct bench_row rows[16];
+    struct bench_row rows[64];
     size_t nrows;
 };
 /* The table and the targets as text; returns the number of targets that were measured and not met. */

@@ -22,14 +22,14 @@ struct engine {
     struct mg_simt *simt;
     struct mg_engine *jit;
     struct mg_model *model;
-    struct mg_simt_module *module;
+    struct mg_simt_module *modules[2]; /* of kernels.cu and of wild.cu */
     struct mg_simt_kernel *kernel;
     uint64_t buffers[BENCH_BUFFERS];
     struct {
         struct mg_simt_launch launch;
         unsigned char params[64];
     } steps[BENCH_STEPS];
-    uint64_t warp_instructions, wavefronts;
+    uint64_t warp_instructions, metrics[MG_METRIC_COUNT];
 };
 
 static bool failed(struct engine *e, const char *what, enum mg_status status, const struct mg_diag *diag)
@@ -76,7 +76,8 @@ static void count_end(void *state, enum mg_status status)
 
 static void model_done(void *arg, struct mg_report_launch *launch)
 {
-    ((struct engine *)arg)->wavefronts += launch->metrics.v[MG_METRIC_WAVEFRONTS_SHARED];
+    for (unsigned k = 0; k < MG_METRIC_COUNT; k++)
+        ((struct engine *)arg)->metrics[k] += launch->metrics.v[k];
 }
 
 /* ---- the contender ---- */
@@ -98,7 +99,8 @@ static bool engine_reset(struct bench_peer *peer)
             memcpy((void *)(uintptr_t)e->buffers[i], c->data[i], c->bytes[i]);
         else if (c->bytes[i])
             memset((void *)(uintptr_t)e->buffers[i], 0, c->bytes[i]);
-    e->warp_instructions = e->wavefronts = 0;
+    e->warp_instructions = 0;
+    memset(e->metrics, 0, sizeof e->metrics);
     return true;
 }
 
@@ -107,7 +109,7 @@ static bool engine_load(struct bench_peer *peer, const struct bench_case *c)
     struct engine *e = (struct engine *)peer;
     drop(e);
     peer->current = c;
-    e->kernel = mg__simt_kernel_find(e->module, c->kernel);
+    e->kernel = mg__simt_kernel_find(e->modules[c->wild], c->kernel);
     if (!e->kernel)
         return failed(e, c->kernel, MG_ERR_NOT_FOUND, NULL);
     for (int i = 0; i < BENCH_BUFFERS; i++)
@@ -135,11 +137,19 @@ static bool engine_load(struct bench_peer *peer, const struct bench_case *c)
 static bool engine_run(struct bench_peer *peer)
 {
     struct engine *e = (struct engine *)peer;
-    for (int s = 0; s < peer->current->nsteps; s++) {
+    const struct bench_case *c = peer->current;
+    for (int i = 0; i < c->nsteps + (c->launches > 1 ? c->launches - 1 : 0); i++) {
         struct mg_diag diag = {.status = MG_OK};
+        int s = i;
+        if (c->launches > 1) {
+            struct mg_simt_kernel_info info;
+            mg__simt_kernel_info(e->kernel, &info);
+            s = 0;
+            memcpy(e->steps[0].params + info.func->params[c->steps[0].nargs]->offset, &i, 4);
+        }
         enum mg_status status = mg__simt_launch(e->simt, e->kernel, &e->steps[s].launch, &diag);
         if (status != MG_OK)
-            return failed(e, peer->current->kernel, status, &diag);
+            return failed(e, c->kernel, status, &diag);
     }
     return true;
 }
@@ -154,8 +164,9 @@ static void engine_close(struct bench_peer *peer)
     struct engine *e = (struct engine *)peer;
     if (e->simt) {
         drop(e);
-        if (e->module)
-            mg__simt_module_unload(e->module);
+        for (unsigned k = 0; k < MG_COUNT(e->modules); k++)
+            if (e->modules[k])
+                mg__simt_module_unload(e->modules[k]);
         mg__simt_destroy(e->simt);
     }
 #ifdef MG_HAVE_JIT
@@ -167,11 +178,14 @@ static void engine_close(struct bench_peer *peer)
 }
 
 /* Compiled code: `cache` is a folder of kept code, "" for none. */
-static struct bench_peer *open_with(const char *ptx, size_t length, unsigned threads, enum bench_engine_mode mode,
+static struct bench_peer *open_with(const struct bench_texts *texts, unsigned threads, enum bench_engine_mode mode,
                                     const char *cache, bool quick, char *error, size_t size)
 {
     static const struct bench_peer_ops ops = {engine_load, engine_reset, engine_run, engine_result, engine_close};
-    struct mg_ptx_module *parsed = NULL;
+    const struct {
+        const char *text;
+        size_t length;
+    } parts[2] = {{texts->ptx, texts->length}, {texts->wild, texts->wild_length}};
     struct mg_diag diag = {.status = MG_OK};
     struct engine *e = calloc(1, sizeof *e);
     if (!e) {
@@ -213,13 +227,16 @@ static struct bench_peer *open_with(const char *ptx, size_t length, unsigned thr
         failed(e, "no observer", status, NULL);
         goto fail;
     }
-    status = mg__ptx_parse(ptx, length, &parsed, &diag);
-    if (status == MG_OK)
-        status = mg__simt_module_load(e->simt, parsed, &e->module, &diag);
-    if (status != MG_OK) {
-        mg__ptx_free(parsed);
-        failed(e, "the PTX does not load", status, &diag);
-        goto fail;
+    for (unsigned k = 0; k < MG_COUNT(parts); k++) {
+        struct mg_ptx_module *parsed = NULL;
+        status = mg__ptx_parse(parts[k].text, parts[k].length, &parsed, &diag);
+        if (status == MG_OK)
+            status = mg__simt_module_load(e->simt, parsed, &e->modules[k], &diag);
+        if (status != MG_OK) {
+            mg__ptx_free(parsed);
+            failed(e, "the PTX does not load", status, &diag);
+            goto fail;
+        }
     }
     return &e->peer;
 fail:
@@ -228,10 +245,10 @@ fail:
     return NULL;
 }
 
-struct bench_peer *bench_engine_open(const char *ptx, size_t length, unsigned threads, enum bench_engine_mode mode,
+struct bench_peer *bench_engine_open(const struct bench_texts *texts, unsigned threads, enum bench_engine_mode mode,
                                      bool quick, char *error, size_t size)
 {
-    return open_with(ptx, length, threads, mode, getenv("MARGAY_CACHE") ? NULL : "", quick, error, size);
+    return open_with(texts, threads, mode, getenv("MARGAY_CACHE") ? NULL : "", quick, error, size);
 }
 
 #ifdef MG_HAVE_JIT
@@ -247,10 +264,10 @@ static void empty_folder(const char *path)
 }
 
 /* One process's first launch of the case, with what is kept in `folder`. */
-static bool first_launch(const char *ptx, size_t length, const struct bench_case *c, const char *folder, bool quick,
+static bool first_launch(const struct bench_texts *texts, const struct bench_case *c, const char *folder, bool quick,
                          struct bench_making *making, char *error, size_t size)
 {
-    struct bench_peer *peer = open_with(ptx, length, 1, BENCH_BARE, folder, quick, error, size);
+    struct bench_peer *peer = open_with(texts, 1, BENCH_BARE, folder, quick, error, size);
     if (!peer)
         return false;
     struct engine *e = (struct engine *)peer;
@@ -266,8 +283,7 @@ static bool first_launch(const char *ptx, size_t length, const struct bench_case
     for (unsigned k = 0; k < MG_COUNT(to); k++)
         if (took[k] > 0 && (*to[k] == 0 || took[k] < *to[k]))
             *to[k] = took[k];
-    if (good)
-    {
+    if (good) {
         struct mg_simt_kernel_info info;
         mg__simt_kernel_info(e->kernel, &info);
         making->instructions = (unsigned)info.func->ninsns;
@@ -277,7 +293,7 @@ static bool first_launch(const char *ptx, size_t length, const struct bench_case
 }
 #endif
 
-bool bench_engine_making(const char *ptx, size_t length, const struct bench_case *c, struct bench_making *making,
+bool bench_engine_making(const struct bench_texts *texts, const struct bench_case *c, struct bench_making *making,
                          char *error, size_t size)
 {
     *making = (struct bench_making){0};
@@ -291,13 +307,13 @@ bool bench_engine_making(const char *ptx, size_t length, const struct bench_case
             snprintf(error, size, "no folder in /tmp");
             return false;
         }
-        good = first_launch(ptx, length, c, folder, quick, making, error, size) &&
-               first_launch(ptx, length, c, folder, quick, making, error, size); /* loads what the first one made */
+        good = first_launch(texts, c, folder, quick, making, error, size) &&
+               first_launch(texts, c, folder, quick, making, error, size); /* loads what the first one made */
         empty_folder(folder);
     }
     return good;
 #else
-    (void)ptx, (void)length, (void)c, (void)error, (void)size;
+    (void)texts, (void)c, (void)error, (void)size;
     return true;
 #endif
 }
@@ -309,5 +325,17 @@ uint64_t bench_engine_warp_instructions(const struct bench_peer *engine)
 
 uint64_t bench_engine_wavefronts(const struct bench_peer *engine)
 {
-    return ((const struct engine *)engine)->wavefronts;
+    return ((const struct engine *)engine)->metrics[MG_METRIC_WAVEFRONTS_SHARED];
+}
+
+bool bench_engine_agree(const struct bench_peer *a, const struct bench_peer *b, char *error, size_t size)
+{
+    for (unsigned k = 0; k < MG_METRIC_COUNT; k++) {
+        unsigned long long x = ((const struct engine *)a)->metrics[k], y = ((const struct engine *)b)->metrics[k];
+        if (x != y) {
+            snprintf(error, size, "metric %u (metric.def) is %llu compiled and %llu interpreted", k, x, y);
+            return false;
+        }
+    }
+    return true;
 }

@@ -17,7 +17,8 @@
  * compiled with little effort.
  *
  * Exit status: 0; 1 if a result is wrong or a contender fails; 2 for a bad argument; with --strict 3 if a target is
- * missed. To add a kernel: kernels.cu and kernels.cl, its data in cases.c, plain.c.
+ * missed. To add a kernel: kernels.cu and kernels.cl, its data in cases.c, plain.c; or, of the group "wild", wild.cu,
+ * wild_plain.c and a row in bench_wild.h. A NAME may be a group: own, wild.
  */
 #define _GNU_SOURCE
 #include "bench.h"
@@ -31,6 +32,9 @@
 
 #ifndef BENCH_PTX
 #define BENCH_PTX "bench/engine/kernels.ptx"
+#endif
+#ifndef BENCH_WILD_PTX
+#define BENCH_WILD_PTX "bench/engine/wild.ptx"
 #endif
 #ifndef BENCH_CL
 #define BENCH_CL "bench/engine/kernels.cl"
@@ -158,8 +162,10 @@ static int measure(struct contender *contenders, size_t count, struct bench_peer
 {
     int failures = 0, done = 0;
     uint64_t start = clock_ns(CLOCK_MONOTONIC);
+    const struct bench_peer *models = NULL, *interpreted = NULL;
     row->name = cs->name;
     row->size = cs->size;
+    row->wild = cs->wild;
     if (counter) {
         if (counter->ops->load(counter, cs) && counter->ops->run(counter)) {
             row->warp_instructions = bench_engine_warp_instructions(counter);
@@ -171,13 +177,24 @@ static int measure(struct contender *contenders, size_t count, struct bench_peer
     for (size_t i = 0; i < count; i++) {
         struct contender *c = &contenders[i];
         pin(c->column != COL_THREADS);
+        c->loaded = false;
+        if (c->column == COL_OPENCL && cs->wild) /* these have plain C alone beside them */
+            continue;
         c->loaded = c->peer->ops->load(c->peer, cs) && run_once(c, cs) >= 0.0;
         if (!c->loaded) {
             fprintf(stderr, "bench_engine: %s: %s: %s\n", cs->name, names[c->column], c->peer->error);
             failures++;
         } else if (c->column == COL_MODELS) {
             row->wavefronts = bench_engine_wavefronts(c->peer);
+            models = c->peer;
+        } else if (c->column == COL_INTERPRET) {
+            interpreted = c->peer;
         }
+    }
+    char error[256];
+    if (models && interpreted && !bench_engine_agree(models, interpreted, error, sizeof error)) {
+        fprintf(stderr, "bench_engine: %s: %s\n", cs->name, error);
+        failures++;
     }
     for (int rep = 0; rep < reps && (rep < 2 || (double)(clock_ns(CLOCK_MONOTONIC) - start) * 1e-9 < LONG);
          rep++, done++) {
@@ -302,10 +319,13 @@ int main(int argc, char **argv)
     processor_name(report.processor, sizeof report.processor);
 
     char error[1024];
-    size_t ptx_size, cl_size, count = 0;
+    size_t cl_size, count = 0;
+    struct bench_texts texts;
     int failures = 0;
-    char *ptx = slurp(ptx_path, &ptx_size), *cl = slurp(cl_path, &cl_size);
-    struct bench_peer *counter = bench_engine_open(ptx, ptx_size, 1, BENCH_COUNT, false, error, sizeof error);
+    char *ptx = slurp(ptx_path, &texts.length), *wild = slurp(BENCH_WILD_PTX, &texts.wild_length),
+         *cl = slurp(cl_path, &cl_size);
+    texts.ptx = ptx, texts.wild = wild;
+    struct bench_peer *counter = bench_engine_open(&texts, 1, BENCH_COUNT, false, error, sizeof error);
     static const struct {
         enum bench_column column;
         enum bench_engine_mode mode;
@@ -318,7 +338,7 @@ int main(int argc, char **argv)
         if (!(columns >> engines[i].column & 1) || (several && (report.threads < 2 || report.cpu_time)))
             continue;
         struct bench_peer *peer =
-            bench_engine_open(ptx, ptx_size, several ? report.threads : 1, engines[i].mode, quick, error, sizeof error);
+            bench_engine_open(&texts, several ? report.threads : 1, engines[i].mode, quick, error, sizeof error);
         if (peer) {
             contenders[count++] = (struct contender){.column = engines[i].column, .peer = peer};
         } else {
@@ -341,19 +361,22 @@ int main(int argc, char **argv)
     if (columns >> COL_PLAIN & 1 && (peer = bench_plain_open()))
         contenders[count++] = (struct contender){.column = COL_PLAIN, .peer = peer};
 
-    for (size_t i = 0; i < bench_case_count(); i++) {
+    for (size_t i = 0; i < bench_case_count() + bench_wild_count(); i++) {
         struct bench_case cs;
-        if (only && strcmp(only, bench_case_name(i)) != 0)
+        bool of_wild = i >= bench_case_count();
+        const char *name = of_wild ? bench_wild_name(i - bench_case_count()) : bench_case_name(i);
+        if (only && strcmp(only, name) != 0 && !(of_wild && strcmp(only, "wild") == 0) &&
+            !(!of_wild && strcmp(only, "own") == 0))
             continue;
-        if (!bench_case_make(i, &cs)) {
+        if (!(of_wild ? bench_wild_make(i - bench_case_count(), &cs) : bench_case_make(i, &cs))) {
             fprintf(stderr, "bench_engine: out of memory\n");
             return 1;
         }
         struct bench_row *row = &report.rows[report.nrows++];
         failures += measure(contenders, count, counter, &cs, report.reps, row);
         pin(true);
-        if (columns >> COL_MODELS & 1 && strcmp(cs.name, cs.kernel) == 0 && /* not of a second size */
-            !bench_engine_making(ptx, ptx_size, &cs, &row->making, error, sizeof error)) {
+        if (columns >> COL_MODELS & 1 && !cs.wild && strcmp(cs.name, cs.kernel) == 0 && /* not of a second size */
+            !bench_engine_making(&texts, &cs, &row->making, error, sizeof error)) {
             fprintf(stderr, "bench_engine: %s: %s\n", cs.name, error);
             failures++;
         }
@@ -375,6 +398,7 @@ int main(int argc, char **argv)
     if (counter)
         counter->ops->close(counter);
     free(ptx);
+    free(wild);
     free(cl);
     return failures ? 1 : strict && missed ? 3 : 0;
 }

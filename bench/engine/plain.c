@@ -9,14 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ifunc resolvers run before the sanitizers' runtime is up */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
-#define CLONES __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
-#else
-#define CLONES
-#endif
-
 CLONES static void matmul_naive(float *restrict c, const float *restrict a, const float *restrict b, int n)
 {
     for (int row = 0; row < n; row++)

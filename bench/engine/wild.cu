@@ -1,0 +1,541 @@
+/* wild.cu - kernels of the kinds that people run, for `bench_engine --only wild`. What each must give is wild_plain.c.
+ *
+ * wild.ptx is what nvcc makes of this file, kept so that the benchmark runs where nvcc is not:
+ *
+ *     nvcc -ptx -arch=compute_90 -fmad=false wild.cu -o wild.ptx
+ *
+ * Products and sums are fused only where fma stands, so that plain C gives the same bits. The last argument is a size,
+ * or the number of the launch where there are many.
+ */
+typedef unsigned char u8;
+typedef unsigned u32;
+typedef unsigned long long u64;
+#define KERNEL extern "C" __global__ void
+
+static __device__ int here()
+{
+    return blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+/* ---- numbers ---- */
+KERNEL fp8_convert(u32 *out, const float *in, int n)
+{
+    float x = in[here()];
+    u32 sum = 0;
+    for (int k = 0; k < n; k++) {
+        unsigned short pair;
+        asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(x), "f"(x * -0.37f));
+        sum = sum * 31 + pair;
+        x = x > 300.0f ? x * 0.0001f : x * 1.7f;
+    }
+    out[here()] = sum;
+}
+
+KERNEL collatz(u32 *out, const u32 *in, int n)
+{
+    u64 x = in[here()] % n + 1;
+    u32 steps = 0;
+    for (; x != 1; steps++)
+        x = x & 1 ? 3 * x + 1 : x / 2;
+    out[here()] = steps;
+}
+
+KERNEL monte_carlo(u32 *out, u32 *state, int n)
+{
+    u32 s = state[here()], ends = 0;
+    for (int path = 0; path < n; path++) {
+        int at = 0, step = 0;
+        while (at > -6 && at < 6 && step < 100) {
+            s ^= s << 13, s ^= s >> 17, s ^= s << 5;
+            at += s & 64 ? 1 : -1;
+            step++;
+        }
+        ends += step;
+    }
+    state[here()] = s;
+    out[here()] = ends;
+}
+
+static __device__ u32 __noinline__ paths(u32 right, u32 down)
+{
+    return right == 0 || down == 0 ? 1 : paths(right - 1, down) + paths(right, down - 1);
+}
+
+KERNEL recursion(u32 *out, const u32 *in, int n)
+{
+    out[here()] = paths(n, 2 + in[here()] % 2);
+}
+
+/* ---- tables and strings ---- */
+KERNEL search_shared(u32 *out, const u32 *table, const u32 *keys, int n)
+{
+    __shared__ u32 sorted[1024];
+    for (int i = threadIdx.x; i < 1024; i += blockDim.x)
+        sorted[i] = table[i];
+    __syncthreads();
+    u32 sum = 0;
+    for (int k = 0; k < n; k++) {
+        u32 key = keys[k * gridDim.x * blockDim.x + here()], low = 0, high = 1024;
+        while (low < high) {
+            u32 middle = (low + high) / 2;
+            if (sorted[middle] < key)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        sum += low;
+    }
+    out[here()] = sum;
+}
+
+KERNEL hash_keys(u32 *out, const u8 *text, const u32 *begins, int n)
+{
+    for (int key = here(); key < n; key += gridDim.x * blockDim.x) {
+        u32 h = 2166136261u;
+        for (u32 at = begins[key]; at < begins[key + 1]; at++)
+            h = (h ^ text[at]) * 16777619u;
+        out[key] = h;
+    }
+}
+
+KERNEL string_match(u32 *out, const u8 *text, const u8 *word, int n)
+{
+    int found = 0;
+    for (int i = 0; i < 4; i++) {
+        int at = (i * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x, k = 0;
+        while (k < n && text[at + k] == word[k])
+            k++;
+        found += k * k;
+    }
+    out[here()] = found;
+}
+
+KERNEL private_counters(u32 *out, const u8 *in, int n)
+{
+    __shared__ u8 counters[64][128];
+    for (int k = 0; k < 64; k++)
+        counters[k][threadIdx.x] = 0;
+    __syncthreads();
+    for (int i = 0; i < n; i++)
+        counters[in[(blockIdx.x * n + i) * 128 + threadIdx.x] & 63][threadIdx.x]++;
+    __syncthreads();
+    if (threadIdx.x < 64) {
+        u32 sum = 0;
+        for (int k = 0; k < 128; k++)
+            sum += counters[threadIdx.x][(k + threadIdx.x) & 127];
+        atomicAdd(&out[threadIdx.x], sum);
+    }
+}
+
+/* ---- elements moved ---- */
+KERNEL transpose_heads(u32 *out, const u32 *in, const long long *dims, int n)
+{
+    long long tokens = dims[0], heads = dims[1], width = dims[2];
+    for (long long i = here(); i < n; i += gridDim.x * blockDim.x) {
+        long long d = i % width, h = i / width % heads, t = i / width / heads % tokens, b = i / width / heads / tokens;
+        out[((b * heads + h) * tokens + t) * width + d] = in[i];
+    }
+}
+
+KERNEL reverse_bytes(u8 *out, const u8 *in, int n)
+{
+    for (int row = blockIdx.x; row < 256; row += gridDim.x)
+        for (int col = threadIdx.x; col < n; col += blockDim.x)
+            out[row * n + (n - 1 - col)] = in[row * n + col];
+}
+
+KERNEL reverse_rows(u64 *out, const u64 *in, int n)
+{
+    for (int col = 0; col < n; col++)
+        out[here() * n + (n - 1 - col)] = in[here() * n + col];
+}
+
+KERNEL blur_bytes(u8 *out, const u8 *in, int n)
+{
+    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y, sum = 0;
+    for (int dy = -1; dy <= 1; dy++)
+        for (int dx = -1; dx <= 1; dx++)
+            sum += in[min(max(y + dy, 0), n - 1) * n + min(max(x + dx, 0), n - 1)] * (2 - abs(dx)) * (2 - abs(dy));
+    out[y * n + x] = sum >> 4;
+}
+
+/* One pass of a radix sort: ranks in a warp by match, in a block by counts, among blocks by looking back. */
+KERNEL radix_pass(u32 *out, const u32 *in, volatile u32 *status, const u32 *begins, int n)
+{
+    __shared__ u32 counts[8][16], before[16];
+    u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32, key = in[here()], digit = key >> n & 15;
+    if (threadIdx.x < 128)
+        counts[threadIdx.x / 16][threadIdx.x % 16] = 0;
+    __syncthreads();
+    u32 same = __match_any_sync(~0u, digit), rank = __popc(same & ((1u << lane) - 1));
+    if (rank == 0)
+        counts[warp][digit] = __popc(same);
+    __syncthreads();
+    if (threadIdx.x < 16) {
+        u32 total = 0, sum = 0;
+        for (int w = 0; w < 8; w++) {
+            u32 c = counts[w][threadIdx.x];
+            counts[w][threadIdx.x] = total;
+            total += c;
+        }
+        status[blockIdx.x * 16 + threadIdx.x] = total | 1u << 30;
+        for (int b = blockIdx.x - 1; b >= 0; b--) {
+            u32 s;
+            while ((s = status[b * 16 + threadIdx.x]) == 0)
+                ;
+            sum += s & 0x3fffffff;
+            if (s >> 31)
+                break;
+        }
+        status[blockIdx.x * 16 + threadIdx.x] = (total + sum) | 1u << 31;
+        before[threadIdx.x] = sum + begins[threadIdx.x];
+    }
+    __syncthreads();
+    out[before[digit] + counts[warp][digit] + rank] = key;
+}
+
+KERNEL bitonic(u32 *out, const u32 *in, int n)
+{
+    __shared__ u32 s[512];
+    for (int i = threadIdx.x; i < 512; i += 256)
+        s[i] = in[blockIdx.x * 512 + i];
+    for (int size = 2; size <= n; size *= 2)
+        for (int step = size / 2; step > 0; step /= 2) {
+            __syncthreads();
+            int i = 2 * threadIdx.x - (threadIdx.x & (step - 1));
+            u32 a = s[i], b = s[i + step];
+            if ((a > b) == ((i & size) == 0)) {
+                s[i] = b;
+                s[i + step] = a;
+            }
+        }
+    __syncthreads();
+    for (int i = threadIdx.x; i < 512; i += 256)
+        out[blockIdx.x * 512 + i] = s[i];
+}
+
+/* ---- ciphers ---- */
+KERNEL aes(uint4 *out, const uint4 *in, const u32 *tables, const u32 *keys, int n)
+{
+    __shared__ u32 t[4][256];
+    for (int i = threadIdx.x; i < 1024; i += blockDim.x)
+        t[i / 256][i % 256] = tables[i];
+    __syncthreads();
+    uint4 v = in[here()];
+    u32 a = v.x ^ keys[0], b = v.y ^ keys[1], c = v.z ^ keys[2], d = v.w ^ keys[3];
+    for (int r = 1; r < n; r++) {
+        u32 e = t[0][a & 255] ^ t[1][b >> 8 & 255] ^ t[2][c >> 16 & 255] ^ t[3][d >> 24] ^ keys[4 * r];
+        u32 f = t[0][b & 255] ^ t[1][c >> 8 & 255] ^ t[2][d >> 16 & 255] ^ t[3][a >> 24] ^ keys[4 * r + 1];
+        u32 g = t[0][c & 255] ^ t[1][d >> 8 & 255] ^ t[2][a >> 16 & 255] ^ t[3][b >> 24] ^ keys[4 * r + 2];
+        d = t[0][d & 255] ^ t[1][a >> 8 & 255] ^ t[2][b >> 16 & 255] ^ t[3][c >> 24] ^ keys[4 * r + 3];
+        a = e, b = f, c = g;
+    }
+    out[here()] = make_uint4(a, b, c, d);
+}
+
+#define ROTATE(x, by) ((x) >> (by) | (x) << (32 - (by)))
+KERNEL sha256(u32 *out, const u32 *in, const u32 *k, int n)
+{
+    u32 w[16], s[8], h[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+    for (int i = 0; i < 16; i++)
+        w[i] = in[here() * 16 + i];
+    for (int i = 0; i < 8; i++)
+        s[i] = h[i];
+    for (int base = 0; base < n; base += 16)
+#pragma unroll
+        for (int i = 0; i < 16; i++) {
+            if (base) {
+                u32 a = w[(i + 1) & 15], b = w[(i + 14) & 15];
+                w[i] += (ROTATE(a, 7) ^ ROTATE(a, 18) ^ a >> 3) + w[(i + 9) & 15] + (ROTATE(b, 17) ^ ROTATE(b, 19) ^ b >> 10);
+            }
+            u32 x = s[7] + (ROTATE(s[4], 6) ^ ROTATE(s[4], 11) ^ ROTATE(s[4], 25)) + ((s[4] & s[5]) ^ (~s[4] & s[6])) +
+                    k[base + i] + w[i];
+            u32 y = (ROTATE(s[0], 2) ^ ROTATE(s[0], 13) ^ ROTATE(s[0], 22)) + ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
+            s[7] = s[6], s[6] = s[5], s[5] = s[4], s[4] = s[3] + x, s[3] = s[2], s[2] = s[1], s[1] = s[0], s[0] = x + y;
+        }
+    for (int i = 0; i < 8; i++)
+        out[here() * 8 + i] = h[i] + s[i];
+}
+
+/* ---- graphs and sparse matrices ---- */
+KERNEL spmv(float *out, const u32 *begins, const u32 *columns, const float *values, const float *x, int n)
+{
+    if (here() >= n)
+        return;
+    float sum = 0.0f;
+    for (u32 k = begins[here()]; k < begins[here() + 1]; k++)
+        sum = fmaf(values[k], x[columns[k]], sum);
+    out[here()] = sum;
+}
+
+KERNEL bfs(int *distance, const u32 *begins, const u32 *edges, u32 *reached, int n)
+{
+    if (distance[here()] != n + 1)
+        return;
+    for (u32 k = begins[here()]; k < begins[here() + 1]; k++)
+        if (atomicCAS(&distance[edges[k]], 0, n + 2) == 0)
+            atomicAdd(&reached[n], 1);
+}
+
+KERNEL kmeans(u32 *label, const float2 *points, const float2 *centres, u32 *counts, int n)
+{
+    __shared__ u32 found[16];
+    __shared__ float2 c[16];
+    if (threadIdx.x < 16) {
+        found[threadIdx.x] = 0;
+        c[threadIdx.x] = centres[threadIdx.x];
+    }
+    __syncthreads();
+    float2 p = points[here()];
+    float least = 1e30f;
+    u32 best = 0;
+    for (int k = 0; k < n; k++) {
+        float dx = p.x - c[k].x, dy = p.y - c[k].y, d = fmaf(dx, dx, dy * dy);
+        if (d < least)
+            least = d, best = k;
+    }
+    label[here()] = best;
+    atomicAdd(&found[best], 1);
+    __syncthreads();
+    if (threadIdx.x < 16)
+        atomicAdd(&counts[threadIdx.x], found[threadIdx.x]);
+}
+
+KERNEL reduce_by_key(u32 *out, const u32 *keys, const u32 *values, int n)
+{
+    for (int i = here(); i < n; i += gridDim.x * blockDim.x) {
+        u32 lane = threadIdx.x % 32, key = keys[i], sum = values[i];
+        for (int d = 1; d < 32; d *= 2) {
+            u32 k = __shfl_up_sync(~0u, key, d), v = __shfl_up_sync(~0u, sum, d);
+            if (lane >= d && k == key)
+                sum += v;
+        }
+        u32 next = __shfl_down_sync(~0u, key, 1);
+        if (lane == 31 || next != key)
+            atomicAdd(&out[key], sum);
+    }
+}
+
+KERNEL priority_queue(u32 *out, const u32 *in, int n)
+{
+    u32 heap[16];
+    for (int k = 0; k < 16; k++)
+        heap[k] = ~0u;
+    for (int i = 0; i < n; i++) {
+        u32 v = in[i * gridDim.x * blockDim.x + here()];
+        if (v >= heap[1])
+            continue;
+        int at = 1; /* of the least fifteen the greatest is on top */
+        while (2 * at < 16) {
+            int child = 2 * at + (2 * at + 1 < 16 && heap[2 * at + 1] > heap[2 * at]);
+            if (heap[child] <= v)
+                break;
+            heap[at] = heap[child];
+            at = child;
+        }
+        heap[at] = v;
+    }
+    u32 sum = 0;
+    for (int k = 1; k < 16; k++)
+        sum += heap[k];
+    out[here()] = sum;
+}
+
+/* Alignment by diagonals of one tile: the launch's. */
+KERNEL diagonals(int *score, const u8 *a, const u8 *b, int n)
+{
+    __shared__ int s[17][17];
+    int t = threadIdx.x, y0 = n / 64 * 16, x0 = n % 64 * 16;
+    const int W = 1025;
+    s[t + 1][0] = score[(y0 + t + 1) * W + x0];
+    s[0][t + 1] = score[y0 * W + x0 + t + 1];
+    if (t == 0)
+        s[0][0] = score[y0 * W + x0];
+    u8 mine = a[y0 + t];
+    __syncthreads();
+    for (int d = 0; d < 31; d++) {
+        int x = d - t;
+        if (x >= 0 && x < 16)
+            s[t + 1][x + 1] = max(s[t][x] + (mine == b[x0 + x] ? 3 : -2), max(s[t][x + 1], s[t + 1][x]) - 1);
+        __syncthreads();
+    }
+    for (int y = 1; y <= 16; y++)
+        score[(y0 + y) * W + x0 + t + 1] = s[y][t + 1];
+}
+
+/* ---- dense matrices ---- */
+KERNEL matvec_rows(float *out, const float *a, const float *x, int n)
+{
+    float sum = 0.0f;
+    for (int k = 0; k < n; k++)
+        sum = fmaf(a[here() * n + k], x[k], sum);
+    out[here()] = sum;
+}
+
+KERNEL warp_gemv(float *out, const float *a, const float *x, int n)
+{
+    int row = here() / 32, lane = threadIdx.x % 32;
+    float sum = 0.0f;
+    for (int k = lane; k < n; k += 32)
+        sum = fmaf(a[row * n + k], x[k], sum);
+    for (int d = 16; d; d /= 2)
+        sum += __shfl_xor_sync(~0u, sum, d);
+    if (lane == 0)
+        out[row] = sum;
+}
+
+KERNEL lu(float *out, const float *in, int n)
+{
+    __shared__ float a[16][17];
+    int x = threadIdx.x, y = threadIdx.y;
+    a[y][x] = in[(blockIdx.x * 16 + y) * 16 + x];
+    __syncthreads();
+    for (int k = 0; k < n; k++) {
+        if (y > k && x == k)
+            a[y][k] /= a[k][k];
+        __syncthreads();
+        if (y > k && x > k)
+            a[y][x] = fmaf(-a[y][k], a[k][x], a[y][x]);
+        __syncthreads();
+    }
+    out[(blockIdx.x * 16 + y) * 16 + x] = a[y][x];
+}
+
+KERNEL triangular(float *x, const float *l, const float *b, int n)
+{
+    __shared__ float s[32][33];
+    int columns = gridDim.x * blockDim.x;
+    for (int i = threadIdx.x; i < 1024; i += blockDim.x)
+        s[i / 32][i % 32] = l[i];
+    __syncthreads();
+    for (int i = 0; i < n; i++) {
+        float sum = b[i * columns + here()];
+        for (int k = 0; k < i; k++)
+            sum = fmaf(-s[i][k], x[k * columns + here()], sum);
+        x[i * columns + here()] = sum / s[i][i];
+    }
+}
+
+KERNEL shuffle_sum(u32 *out, const u32 *in, int n)
+{
+    __shared__ u32 sums[8];
+    u32 sum = 0;
+    for (int i = here(); i < n; i += gridDim.x * blockDim.x) {
+        u32 v = in[i];
+        for (int d = 16; d; d /= 2)
+            v += __shfl_down_sync(~0u, v, d);
+        sum += v;
+    }
+    if (threadIdx.x % 32 == 0)
+        sums[threadIdx.x / 32] = sum;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (int k = 1; k < 8; k++)
+            sum += sums[k];
+        out[blockIdx.x] = sum;
+    }
+}
+
+/* ---- fields and particles ---- */
+KERNEL stencil_f64(double *out, const double *in, int n)
+{
+    int i = here(), x = i % 32, y = i / 32 % 32, z = i / 1024;
+    double sum = 0.0, square = 0.0;
+#pragma unroll
+    for (int dz = 0; dz < 7; dz++)
+#pragma unroll
+        for (int dy = 0; dy < 7; dy++)
+#pragma unroll
+            for (int dx = 0; dx < 7; dx++) {
+                double v = in[((z + dz) * n + y + dy) * n + x + dx];
+                sum = fma(v, 1.0 + dz * 0.25 + dy * 0.125 + dx * 0.0625, sum);
+                square = fma(v, v, square);
+            }
+    out[i] = sum + square;
+}
+
+KERNEL wave3d(float *next, const float *now, const float *last, int n)
+{
+    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
+    if (x == 0 || y == 0 || x >= n - 1 || y >= n - 1)
+        return;
+    for (int z = 1; z < n - 1; z++) {
+        int i = (z * n + y) * n + x;
+        float sum = now[i - 1] + now[i + 1] + now[i - n] + now[i + n] + now[i - n * n] + now[i + n * n];
+        next[i] = 2.0f * now[i] - last[i] + 0.1f * (sum - 6.0f * now[i]);
+    }
+}
+
+KERNEL nbody(float4 *out, const float4 *bodies, int n)
+{
+    __shared__ float4 tile[256];
+    float4 me = bodies[here()], force = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    for (int base = 0; base < n; base += 256) {
+        tile[threadIdx.x] = bodies[base + threadIdx.x];
+        __syncthreads();
+        for (int k = 0; k < 256; k++) {
+            float4 b = tile[k];
+            float dx = b.x - me.x, dy = b.y - me.y, dz = b.z - me.z;
+            float r2 = fmaf(dx, dx, fmaf(dy, dy, fmaf(dz, dz, 0.01f))), f = b.w / (r2 * sqrtf(r2));
+            force.x = fmaf(dx, f, force.x);
+            force.y = fmaf(dy, f, force.y);
+            force.z = fmaf(dz, f, force.z);
+        }
+        __syncthreads();
+    }
+    out[here()] = force;
+}
+
+KERNEL particles(float *out, const float4 *bodies, const u32 *begins, const u32 *neighbours, int n)
+{
+    if (here() >= n)
+        return;
+    float4 me = bodies[here()];
+    float sum = 0.0f;
+    for (u32 k = begins[here()]; k < begins[here() + 1]; k++) {
+        float4 b = bodies[neighbours[k]];
+        float dx = b.x - me.x, dy = b.y - me.y, r2 = fmaf(dx, dx, fmaf(dy, dy, 0.001f));
+        if (r2 < 0.5f) {
+            float i2 = 1.0f / r2, i6 = i2 * i2 * i2;
+            sum = fmaf(i6 * b.w, i6 - 1.0f, sum);
+        }
+    }
+    out[here()] = sum;
+}
+
+/* ---- blocks that wait for one another ---- */
+KERNEL spin_lock(u32 *out, const u32 *in, u32 *lock, int n)
+{
+    for (int k = 0; k < n; k++) {
+        u32 v = in[(k * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x];
+        v = __reduce_max_sync(~0u, v);
+        if (threadIdx.x == 0) {
+            while (atomicCAS(lock, 0, 1))
+                ;
+            __threadfence();
+            ((volatile u32 *)out)[0] = max(((volatile u32 *)out)[0], v);
+            ((volatile u32 *)out)[1]++;
+            __threadfence();
+            atomicExch(lock, 0);
+        }
+        __syncwarp();
+    }
+}
+
+KERNEL grid_barrier(u32 *a, u32 *b, volatile u32 *count, int n)
+{
+    u32 threads = gridDim.x * blockDim.x;
+    for (int round = 1; round <= n; round++) {
+        u32 i = here(), *from = round & 1 ? a : b, *to = round & 1 ? b : a;
+        for (int k = 0; k < 8; k++)
+            to[i + k * threads] = __ldcg(&from[(i * 8 + k) % (8 * threads)]) * 3 + 1;
+        __threadfence();
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            atomicAdd((u32 *)count, 1);
+            while (*count < round * gridDim.x)
+                ;
+        }
+        __syncthreads();
+    }
+}
