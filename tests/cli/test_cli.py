@@ -950,4 +950,5 @@ exit {status}
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler) # a shell's background job ignores it, and so would margay and nvcc
     unittest.main(argv=[sys.argv[0]] + sys.argv[4:])
