@@ -112,7 +112,7 @@ uint64_t mg__clock_ns(void); /* since 1970 */
 #define MG_CACHE_PATH 4096u
 #define MG_CACHE_LARGEST ((size_t)64 << 20) /* bytes of a file */
 /* Where the key's file is, in the folder `given`, else MARGAY_CACHE, else margay in $XDG_CACHE_HOME or ~/.cache. False:
- * nothing is kept (MARGAY_CACHE is `off`, or there is no such folder). */
+ * nothing is kept (MARGAY_CACHE is `off`, or there is no such folder), and the path is empty. */
 bool mg__cache_path(const char *given, const uint64_t key[2], const char *suffix, char path[MG_CACHE_PATH]);
 /* Reads a file that is the user's alone, for what it holds may be executed. *bytes is the caller's to free, with a zero
  * behind; NULL if it is not there. */

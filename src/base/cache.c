@@ -28,8 +28,10 @@ bool mg__cache_path(const char *given, const uint64_t key[2], const char *suffix
         n = snprintf(path, room, "%s/margay", xdg);
     else if (home && home[0] == '/')
         n = snprintf(path, room, "%s/.cache/margay", home);
-    if (n <= 0 || (size_t)n >= room)
+    if (n <= 0 || (size_t)n >= room) {
+        path[0] = '\0';
         return false;
+    }
     snprintf(path + n, MG_CACHE_PATH - (size_t)n, "/%016llx%016llx%s", (unsigned long long)key[0],
              (unsigned long long)key[1], suffix);
     return true;

@@ -86,6 +86,13 @@ static bool may_have_main(const char *source)
     return found;
 }
 
+/* Ctrl-C: whatever nvcc makes of it, it is no failure of ours. */
+static int ended_by(int asked, const char *source)
+{
+    fprintf(stderr, "margay: ended by signal %d (%s) while nvcc compiled %s\n", asked, strsignal(asked), source);
+    return 128 + asked;
+}
+
 /* Runs nvcc, and says what became of it. Returns -1 to go on, or the status to exit with. */
 static int run_nvcc(const struct mg_cli_options *o, const char **argv, const char *source, struct mg_compiled *compiled,
                     const struct mg_kept *kept, const char *list)
@@ -101,10 +108,8 @@ static int run_nvcc(const struct mg_cli_options *o, const char **argv, const cha
     mg__compile_clean(compiled);
     if (ran != MG_OK)
         return mg__cli_complain(o, "%s: %s", nvcc, strerror(error));
-    if (asked) { /* Ctrl-C: whatever nvcc makes of it, it is no failure of ours */
-        fprintf(stderr, "margay: ended by signal %d (%s) while nvcc compiled %s\n", asked, strsignal(asked), source);
-        return 128 + asked;
-    }
+    if (asked)
+        return ended_by(asked, source);
     if (WIFSIGNALED(status))
         return mg__cli_complain(o, "%s was ended by signal %d while it compiled %s", nvcc, WTERMSIG(status), source);
     return mg__cli_complain(o, "%s could not compile %s", nvcc, source);
@@ -162,6 +167,11 @@ int mg__compile(const struct mg_cli_options *o, const char *source, struct mg_co
         argv[argc++] = "-MD";
         argv[argc++] = "-MF";
         argv[argc++] = list;
+    }
+    if (kept.asked) {
+        mg__compile_clean(compiled);
+        free(storage);
+        return ended_by(kept.asked, source);
     }
     argv[argc++] = "-o";
     argv[argc++] = compiled->program;

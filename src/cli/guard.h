@@ -24,6 +24,7 @@ int mg__budgets_judge(const struct mg_budgets *budgets, const struct mg_cli_opti
 struct mg_kept {
     char path[MG_CACHE_PATH]; /* "": it is not to be kept */
     uint64_t began;
+    int asked; /* the signal that asked to end while nvcc told its version, or 0 */
 };
 /* False: what nvcc is told (`args`, which end in NULL) does not say all that the program depends on. */
 bool mg__kept_name(const char *nvcc, const char *const *args, const char *source, struct mg_kept *kept);

@@ -87,10 +87,11 @@ static void collect(void *arg, const char *bytes, size_t size)
     (void)mg__strbuf_append(arg, bytes, size);
 }
 
-static bool add_version(struct mg_strbuf *text, const char *nvcc)
+static bool add_version(struct mg_strbuf *text, const char *nvcc, int *asked)
 {
     char *argv[] = {(char *)(uintptr_t)nvcc, "--version", NULL};
-    struct mg_child child = {.path = nvcc, .argv = argv, .setup = to_stdout, .data = collect, .arg = text};
+    struct mg_child child = {
+        .path = nvcc, .argv = argv, .setup = to_stdout, .data = collect, .arg = text, .asked_to_end = asked};
     int status = 0, error = 0;
     return mg__child_run(&child, &status, &error) == MG_OK && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
@@ -119,10 +120,7 @@ static bool named(struct mg_kept *kept, struct mg_strbuf *text, const char *magi
     uint64_t key[2] = {mg__hash(text->at, text->count), 0};
     bool ok = mg__strbuf_append(text, magic, strlen(magic));
     key[1] = ok ? mg__hash(text->at, text->count) : 0;
-    ok = ok && mg__cache_path(NULL, key, SUFFIX, kept->path);
-    if (!ok)
-        kept->path[0] = 0;
-    return ok;
+    return ok && mg__cache_path(NULL, key, SUFFIX, kept->path);
 }
 
 bool mg__kept_name(const char *nvcc, const char *const *args, const char *source, struct mg_kept *kept)
@@ -134,7 +132,8 @@ bool mg__kept_name(const char *nvcc, const char *const *args, const char *source
     uint64_t sum;
     memset(kept, 0, sizeof(*kept));
     kept->began = mg__clock_ns();
-    bool ok = understood(args) && getcwd(cwd, sizeof(cwd)) && checksum(source, &sum) && add_version(&text, nvcc) &&
+    bool ok = mg__cache_path(NULL, (uint64_t[2]){0}, SUFFIX, kept->path) && understood(args) &&
+              getcwd(cwd, sizeof(cwd)) && checksum(source, &sum) && add_version(&text, nvcc, &kept->asked) &&
               add(&text, nvcc) && add(&text, cwd) && add(&text, source) &&
               mg__strbuf_printf(&text, "%llx\n", (unsigned long long)sum);
     for (size_t i = 0; ok && args[i]; i++)
@@ -144,6 +143,8 @@ bool mg__kept_name(const char *nvcc, const char *const *args, const char *source
         ok = add(&text, value ? value : "");
     }
     ok = ok && named(kept, &text, MAGIC);
+    if (!ok)
+        kept->path[0] = 0;
     mg__strbuf_free(&text);
     return ok;
 }

@@ -359,13 +359,14 @@ MARGAY_DEVICES=(none)
 
     def test_interrupted_compilation(self):
         nvcc = os.path.join(self.dir, "nvcc")
-        for how in ("trap 'exit 1' INT", "trap - INT"): # nvcc's own way, or the system's
+        # nvcc's own way to end, or the system's; while it compiles, or while it tells its version
+        for how, cache in (("trap 'exit 1' INT", "off"), ("trap - INT", "off"), ("trap 'exit 1' INT", self.dir)):
             pathlib.Path(nvcc).write_text(f"#!/bin/sh\n{how}\necho ready >{self.dir}/fifo\nwhile :; do sleep 0.05; done\n")
             os.chmod(nvcc, 0o755)
             if not os.path.exists(os.path.join(self.dir, "fifo")):
                 os.mkfifo(os.path.join(self.dir, "fifo"))
             process = subprocess.Popen([MARGAY, "profile", "--json", "r.json", "src.cu"], cwd=self.dir, start_new_session=True,
-                                       env=self.environment(NVCC=nvcc, MARGAY_CACHE="off"), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                       env=self.environment(NVCC=nvcc, MARGAY_CACHE=cache), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             pathlib.Path(self.dir, "fifo").read_text()
             os.killpg(process.pid, signal.SIGINT)
             out, err = process.communicate(timeout=20)
