@@ -32,7 +32,13 @@ struct mg_observer mg__check_observer(struct mg_check *check);
 void mg__check_unobserved(struct mg_check *check);
 
 /* ---- what the host does ---- */
-enum mg_check_memory { MG_CHECK_DEVICE, MG_CHECK_MANAGED, MG_CHECK_HOST /* pinned or registered */ };
+enum mg_check_memory {
+    MG_CHECK_DEVICE,
+    MG_CHECK_MANAGED,
+    MG_CHECK_MANAGED_VARIABLE, /* __managed__: it lives as long as its module */
+    MG_CHECK_PINNED,
+    MG_CHECK_HOST /* the program's own, registered, or another device's */
+};
 void mg__check_allocated(struct mg_check *check, uint64_t address, uint64_t size, enum mg_check_memory kind);
 void mg__check_freed(struct mg_check *check, uint64_t address);
 void mg__check_bad_free(struct mg_check *check, const char *call, uint64_t address);
@@ -57,6 +63,21 @@ void mg__check_begins(struct mg_check *check, const char *call, uint64_t stream,
 void mg__check_ends(struct mg_check *check);
 /* The allocation begins, or is about to end, in the order of a stream: a piece of work that uses all of it. */
 void mg__check_in_order(struct mg_check *check, const char *call, uint64_t stream, uint64_t address);
+
+/* ---- the host's own loads and stores: race/host ----
+ * Nobody sees them but who watches pages of managed and pinned memory, and says so before it is allocated. Then the
+ * checks keep what work uses of it until the host has waited for that work. */
+void mg__check_watched(struct mg_check *check);
+bool mg__check_flies(struct mg_check *check); /* there is such work */
+struct mg_check_flight {                      /* bytes that it uses */
+    uint64_t from, to;
+    bool writes;
+};
+size_t mg__check_in_flight(struct mg_check *check, struct mg_check_flight *out, size_t most);
+/* The host has loaded or stored what is in flight, at a line that is known (not 0) or is not. */
+void mg__check_touched(struct mg_check *check, uint64_t address, bool writes, const char *file, uint32_t line);
+/* What the stream was given so far may be known to the host from now on, in a way that is not followed. */
+void mg__check_host_told(struct mg_check *check, uint64_t stream);
 
 /* ---- calls that fail ---- */
 enum mg_check_call { MG_CHECK_CALL_FAILED, MG_CHECK_CALL_HANDLE, MG_CHECK_CALL_SHAPE };

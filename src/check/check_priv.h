@@ -13,7 +13,7 @@
  *   quick.c    whole warps at once                   segment.c global memory that a block touched
  *   tally.c    occurrences, counted                  find.c    occurrences to findings; found.c findings of the host
  *   say.c      findings in sentences                 name.c    variables and threads in words
- *   stream.c   what orders streams
+ *   stream.c   what orders streams                   early.c   the host beside work under way
  *   beside.c   launches in turns
  *   host.c     the host's calls                      limits.c  refused launches; calls.c other calls that fail
  */
@@ -87,6 +87,7 @@ struct region {
     struct mg_check *check;
     uint64_t address, size;
     const char *name;
+    bool watched;                        /* what the host does there is seen */
     bool constant, host, managed, found; /* found: no call of this device's host made it; a launch came upon it */
     enum { WRITTEN_NONE, WRITTEN_SOME, WRITTEN_ALL } written;
     uint64_t *bits;          /* SOME: a bit a byte, set when written before the launch */
@@ -144,6 +145,8 @@ struct mg_check {
     bool told; /* a finding about the host's call that is under way */
     uint64_t launches;
     struct streams *streams; /* stream.c; NULL: none was made */
+    bool watched;            /* somebody sees what the host does to managed and pinned memory */
+    atomic_bool flies;       /* work that the host has not waited for uses such memory */
 };
 struct region *mg__region_find(struct mg_check *check, uint64_t address);
 struct region *mg__region_add(struct mg_check *check, uint64_t address, uint64_t size);
@@ -217,6 +220,7 @@ struct launch {
     unsigned workers;
     size_t shared_units;
     bool polls; /* an instruction waits in a loop for a flag */
+    bool talks; /* it may tell the host something while it runs, or be told */
     bool ordered, race, init, bounds, barrier, pedantic;
     /* grid.c */
     uint32_t block_shift, block_bits, site_bits, epoch_bits, kind_bits;
@@ -382,8 +386,8 @@ struct touch {
     uint64_t block, offset;
     const struct site *site;
     uint8_t bytes;
-    bool differs;  /* a write where blocks run in order: of another value than is there */
-    uint8_t value; /* a write elsewhere: mg__grid_value */
+    bool differs;          /* a write where blocks run in order: of another value than is there */
+    uint8_t value;         /* a write elsewhere: mg__grid_value */
     bool leaves_unwritten; /* it does not make the bytes written */
 };
 void mg__grid_touch(struct worker *w, int32_t object, const struct touch *touch, uint32_t insn, struct actor who);
@@ -403,10 +407,13 @@ void mg__grid_collect(struct launch *l);
 /* ---- stream.c ---- */
 enum mg__use { MG__USE_WRITE, MG__USE_READ, MG__USE_ATOMIC };
 bool mg__streams_matter(const struct mg_check *check);
+/* Whether what is done to the region is kept: streams matter, or the host's accesses to it are seen. */
+bool mg__streams_follow(const struct mg_check *check, const struct region *region);
 /* The work under way used these bytes of the region; `launch` is NULL for what the host's calls do. */
 void mg__streams_use(const struct region *region, enum mg__use use, uint64_t from, uint64_t to,
                      const struct launch *launch, uint32_t insn);
 void mg__streams_free(struct streams *streams);
+struct streams *mg__streams_of(struct mg_check *check); /* made if need be; NULL: no memory */
 
 /* ---- meet.c ---- */
 void mg__meet(struct worker *w, struct block *b, const struct mg_sync *e);
@@ -433,6 +440,9 @@ void mg__find_place(struct mg_check *check, enum check_kind kind, const char *ke
 void mg__find_streams(struct mg_check *check, const char *kernel, const char *file, uint32_t line, uint32_t column,
                       const char *other_file, uint32_t other_line, uint32_t other_column, const char *variable,
                       const char *format, ...) MG_PRINTF(10, 11);
+void mg__find_early(struct mg_check *check, const char *kernel, const char *file, uint32_t line, const char *other_file,
+                    uint32_t other_line, uint32_t other_column, const char *variable, const char *format, ...)
+    MG_PRINTF(9, 10);
 void mg__find_copied(struct mg_check *check, enum place_kind place, struct mg_report_finding finding);
 bool mg__name_object(const struct launch *l, const struct occurrence *o, struct mg_strbuf *out);
 bool mg__name_thread(const struct launch *l, const struct actor *who, bool block, struct mg_strbuf *out);

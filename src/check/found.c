@@ -70,3 +70,18 @@ void mg__find_streams(struct mg_check *check, const char *kernel, const char *fi
     tell(check, KIND_RACE_STREAMS, kernel, f, format, args);
     va_end(args);
 }
+
+void mg__find_early(struct mg_check *check, const char *kernel, const char *file, uint32_t line, const char *other_file,
+                    uint32_t other_line, uint32_t other_column, const char *variable, const char *format, ...)
+{
+    struct mg_report_finding f = {.file = file,
+                                  .line = line,
+                                  .other_file = other_file,
+                                  .other_line = other_line,
+                                  .other_column = other_column,
+                                  .variable = variable};
+    va_list args;
+    va_start(args, format);
+    tell(check, KIND_RACE_HOST, kernel, f, format, args);
+    va_end(args);
+}

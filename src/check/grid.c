@@ -358,12 +358,34 @@ static void judge(struct worker *w, int32_t object, uint64_t offset, uint64_t ce
 }
 
 /* What work in another stream must not touch before this launch is over. */
+/* The bytes of the cell that the launch is sure to have used: `one` entry's, of blocks in any order. */
+static unsigned used_bytes(const struct launch *l, uint64_t cell, unsigned kind)
+{
+    if (l->code.unit_global == 2)
+        return 15;
+    if (is_write(kind))
+        return (unsigned)(cell >> 60);
+    return cell >> FLAG_ALONE & 1 ? alone_in(cell).read : 0;
+}
+
+static void use_bytes(const struct launch *l, struct region *r, enum mg__use use, uint64_t offset, unsigned bytes,
+                      uint32_t insn)
+{
+    for (unsigned k = 0; bytes >> k; k++)
+        if (bytes >> k & 1)
+            mg__streams_use(r, use, offset + k, offset + k + 1, l, insn);
+}
+
 static void leave(struct launch *l, struct region *r, uint64_t offset, uint64_t cell)
 {
     static const enum mg__use uses[] = {MG__USE_WRITE, MG__USE_READ,  MG__USE_ATOMIC,
                                         MG__USE_READ,  MG__USE_WRITE, MG__USE_READ};
     uint64_t one = cell >> ENTRY_BITS & ENTRY_MASK, two = cell & ENTRY_MASK;
-    if (l->ordered) {
+    if (r->watched && l->code.unit_global < 2) { /* the host may use the bytes beside them */
+        unsigned kind = kind_in(l, ENTRY_MASK - one);
+        if (one && !l->ordered) /* in order, entries are of other bytes, perhaps */
+            use_bytes(l, r, uses[kind], offset, used_bytes(l, cell, kind), insn_in(l, ENTRY_MASK - one));
+    } else if (l->ordered) {
         if (one)
             mg__streams_use(r, uses[kind_in(l, one)], offset, offset + 4, l, insn_in(l, one));
         if (two)
@@ -423,7 +445,6 @@ static void collect_chunk(struct worker *w, int32_t object, uint64_t chunk, uint
 void mg__grid_collect(struct launch *l)
 {
     struct worker w = {.launch = l};
-    bool streams = l->race && mg__streams_matter(l->check);
     if (l->race)
         mg__mixed_collect(&w);
     for (size_t k = 0; k < l->info->nallocations; k++) {
@@ -435,7 +456,7 @@ void mg__grid_collect(struct launch *l)
             if (!atomic_load_explicit(&r->touched[chunk], memory_order_relaxed))
                 continue;
             atomic_store_explicit(&r->touched[chunk], 0, memory_order_relaxed);
-            collect_chunk(&w, (int32_t)k, chunk, n, streams);
+            collect_chunk(&w, (int32_t)k, chunk, n, l->race && mg__streams_follow(l->check, r));
         }
         mg__region_settle(r);
     }

@@ -6,8 +6,8 @@ unsigned mg__check_parse(const char *list)
     static const struct {
         const char *name;
         unsigned bit;
-    } names[] = {{"race", MG_CHECK_RACE},     {"barrier", MG_CHECK_BARRIER}, {"init", MG_CHECK_INIT},
-                 {"bounds", MG_CHECK_BOUNDS}, {"launch", MG_CHECK_LAUNCH},   {"leaks", MG_CHECK_LEAKS},
+    } names[] = {{"race", MG_CHECK_RACE},        {"barrier", MG_CHECK_BARRIER}, {"init", MG_CHECK_INIT},
+                 {"bounds", MG_CHECK_BOUNDS},    {"launch", MG_CHECK_LAUNCH},   {"leaks", MG_CHECK_LEAKS},
                  {"pedantic", MG_CHECK_PEDANTIC}};
     unsigned bits = 0;
     for (const char *at = list; *at;) {
@@ -71,8 +71,10 @@ void mg__check_allocated(struct mg_check *c, uint64_t address, uint64_t size, en
     pthread_mutex_lock(&c->lock);
     struct region *r = mg__region_add(c, address, size);
     if (r) {
-        r->host = kind == MG_CHECK_HOST;
-        r->managed = kind == MG_CHECK_MANAGED;
+        r->host = kind == MG_CHECK_HOST || kind == MG_CHECK_PINNED;
+        r->managed = kind == MG_CHECK_MANAGED || kind == MG_CHECK_MANAGED_VARIABLE;
+        r->found = kind == MG_CHECK_MANAGED_VARIABLE;
+        r->watched = c->watched && kind != MG_CHECK_DEVICE && kind != MG_CHECK_HOST && mg__streams_of(c);
         r->written = kind == MG_CHECK_DEVICE ? WRITTEN_NONE : WRITTEN_ALL; /* what the host writes there is not seen */
     }
     pthread_mutex_unlock(&c->lock);
@@ -119,7 +121,7 @@ void mg__check_filled(struct mg_check *c, uint64_t address, uint64_t size)
         mg__region_mark(r, address - r->address, address - r->address + size, true);
         mg__region_filled(r, address - r->address, address - r->address + size);
         mg__region_settle(r);
-        if (mg__streams_matter(c))
+        if (mg__streams_follow(c, r))
             mg__streams_use(r, MG__USE_WRITE, address - r->address, address - r->address + size, NULL, NO_INSN);
     }
     pthread_mutex_unlock(&c->lock);
@@ -153,9 +155,9 @@ void mg__check_copied(struct mg_check *c, uint64_t to, uint64_t from, uint64_t s
         mg__copied_out(c, src, offset, size);
     if (dst)
         mg__region_settle(dst);
-    if (dst && mg__streams_matter(c))
+    if (dst && mg__streams_follow(c, dst))
         mg__streams_use(dst, MG__USE_WRITE, to - dst->address, to - dst->address + size, NULL, NO_INSN);
-    if (src && mg__streams_matter(c))
+    if (src && mg__streams_follow(c, src))
         mg__streams_use(src, MG__USE_READ, from - src->address, from - src->address + size, NULL, NO_INSN);
     pthread_mutex_unlock(&c->lock);
 }

@@ -111,6 +111,7 @@ static bool track(struct launch *l)
 {
     const struct mg_launch_info *info = l->info;
     bool all = l->race && mg__streams_matter(l->check); /* what is read counts as well */
+    bool watched = l->race && l->check->watched;
     l->regions = calloc(info->nallocations + 1, sizeof(struct region *));
     if (!l->regions)
         return false;
@@ -147,7 +148,7 @@ static bool track(struct launch *l)
     }
     for (size_t k = 0; k < info->nallocations; k++) {
         struct region *r = l->regions[k];
-        if (r && !r->constant && (all || r->tracked))
+        if (r && !r->constant && (all || r->tracked || (watched && r->watched)))
             r->tracked = mg__region_cells(r);
     }
     return true;
@@ -163,6 +164,25 @@ static uint32_t frame_end(const struct mg_ptx_func *f)
             top = (top + align - 1) / align * align + (uint32_t)f->vars[i]->size;
         }
     return top;
+}
+
+/* Whether the launch may be in touch with the host while it runs: by a fence for the system, or by an access of the
+ * system's scope, as volatile ones are (PTX ISA, "Operation Types"), to memory that the host may see. */
+static bool talks(const struct launch *l)
+{
+    for (uint32_t k = 0; k < l->info->ninsns; k++) {
+        const struct mg_ptx_insn *i = l->info->insns[k].insn;
+        const struct site *s = &l->code.sites[k];
+        bool system = i->scope == MG_SCOPE_SYS || i->sem == MG_PTX_SEM_VOLATILE || i->sem == MG_PTX_SEM_MMIO;
+        bool elsewhere = i->space == MG_SPACE_SHARED || i->space == MG_SPACE_LOCAL || i->space == MG_SPACE_PARAM ||
+                         (s->source.kind == MG_FLOW_VARIABLE &&
+                          (s->source.var->space == MG_SPACE_SHARED || s->source.var->space == MG_SPACE_LOCAL));
+        const struct region *r =
+            s->number && s->object >= 0 && s->source.kind != MG_FLOW_SEVERAL ? l->regions[s->object] : NULL;
+        if (system && !(s->number && (elsewhere || (r && !r->host && !r->managed))))
+            return true;
+    }
+    return false;
 }
 
 static enum mg_status launch_begin(void *self, const struct mg_launch_info *info, unsigned workers, void **state)
@@ -194,6 +214,7 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
         end_launch(l);
         return MG_ERR_NOMEM;
     }
+    l->talks = check->watched && talks(l);
     l->shared_units = shared_units(l);
     uint32_t frame = frame_end(info->func);
     for (uint32_t k = 0; k < info->ninsns; k++) {

@@ -7,44 +7,11 @@
  * A piece of work leaves behind what it used: ranges of bytes of allocations, read, written, or only touched by
  * atomics. Work in another stream that does not know of it and uses the same bytes races with it, unless both only read
  * or both are atomic. What the host has waited for is forgotten. What the host itself does with pinned and managed
- * memory is not seen.
+ * memory is early.c's.
  *
  * Streams that cannot be out of order (one blocking stream, and the default) cost nothing.
  */
-#include "check/check_priv.h"
-
-enum { STREAMS = 64, USES_MOST = 4096, RANGES_MOST = 1 << 16 };
-
-struct slot {
-    uint64_t id;
-    bool live, blocking;
-    uint64_t knows[STREAMS];
-};
-struct event {
-    uint64_t id;
-    uint64_t knows[STREAMS];
-};
-struct range {
-    uint64_t from, to;
-};
-struct use {
-    uint64_t time, serial; /* of the region */
-    unsigned slot;
-    enum mg__use use;
-    char *kernel; /* mangled; NULL: a call of the host, and its name */
-    const char *call;
-    char *file;
-    uint32_t line, column;
-    MG_VEC(struct range) ranges;
-};
-struct streams {
-    bool matter, blind; /* blind: more streams than there is room for, and nothing is claimed */
-    unsigned nslots;    /* slot 0: the default stream */
-    struct slot slots[STREAMS];
-    uint64_t host[STREAMS], now;
-    MG_VEC(struct event) events;
-    MG_VEC(struct use) uses;
-};
+#include "check/stream.h"
 
 /* The work that this thread of the program has under way: threads start work side by side. It is not kept while there
  * are no streams; another thread may make the first one in the middle of it. */
@@ -74,7 +41,7 @@ void mg__streams_free(struct streams *s)
     free(s);
 }
 
-static struct streams *streams_of(struct mg_check *c)
+struct streams *mg__streams_of(struct mg_check *c)
 {
     if (!c->streams && (c->streams = calloc(1, sizeof(*c->streams)))) {
         c->streams->nslots = 1;
@@ -83,8 +50,7 @@ static struct streams *streams_of(struct mg_check *c)
     return c->streams;
 }
 
-/* The streams, if there are any, with the checker's lock held. */
-static struct streams *lock_streams(struct mg_check *c)
+struct streams *mg__streams_lock(struct mg_check *c)
 {
     pthread_mutex_lock(&c->lock);
     struct streams *s = c->streams;
@@ -93,15 +59,15 @@ static struct streams *lock_streams(struct mg_check *c)
     return s;
 }
 
-static void join(uint64_t *to, const uint64_t *from)
+void mg__streams_join(uint64_t *to, const uint64_t *from)
 {
     for (unsigned k = 0; k < STREAMS; k++)
         to[k] = MG_MAX(to[k], from[k]);
 }
 
-/* The stream's slot; of an unknown one (made by another library) that of the default stream, which is ordered with
+/* Of an unknown stream (made by another library) that of the default stream, which is ordered with
  * most. */
-static unsigned slot_of(const struct streams *s, uint64_t id)
+unsigned mg__streams_slot(const struct streams *s, uint64_t id)
 {
     for (unsigned k = 1; k < s->nslots; k++)
         if (s->slots[k].live && s->slots[k].id == id)
@@ -109,20 +75,20 @@ static unsigned slot_of(const struct streams *s, uint64_t id)
     return 0;
 }
 
-/* What is about to happen in the stream may rely on what it waits for. */
-static void catch_up(struct streams *s, unsigned slot)
+void mg__streams_catch_up(struct streams *s, unsigned slot)
 {
     uint64_t *mine = s->slots[slot].knows;
-    join(mine, s->host);
+    mg__streams_join(mine, s->host);
     if (slot && s->slots[slot].blocking)
-        join(mine, s->slots[0].knows);
+        mg__streams_join(mine, s->slots[0].knows);
     for (unsigned k = 1; !slot && k < s->nslots; k++)
         if (s->slots[k].live && s->slots[k].blocking)
-            join(mine, s->slots[k].knows);
+            mg__streams_join(mine, s->slots[k].knows);
 }
 
-static void forget(struct streams *s)
+static void forget(struct mg_check *c)
 {
+    struct streams *s = c->streams;
     size_t kept = 0;
     for (size_t i = 0; i < s->uses.count; i++) {
         struct use *u = &s->uses.at[i];
@@ -132,6 +98,7 @@ static void forget(struct streams *s)
             s->uses.at[kept++] = *u;
     }
     s->uses.count = kept;
+    mg__early_look(c);
 }
 
 /* ---- streams, events, waiting ---- */
@@ -140,7 +107,7 @@ void mg__check_stream_made(struct mg_check *c, uint64_t stream, bool blocking)
     if (!c)
         return;
     pthread_mutex_lock(&c->lock);
-    struct streams *s = streams_of(c);
+    struct streams *s = mg__streams_of(c);
     if (s) {
         unsigned k = 1, others = 0;
         while (k < s->nslots && (s->slots[k].live || s->slots[k].knows[k] > s->host[k]))
@@ -165,7 +132,7 @@ void mg__check_stream_gone(struct mg_check *c, uint64_t stream)
     if (!c)
         return;
     pthread_mutex_lock(&c->lock);
-    unsigned k = c->streams ? slot_of(c->streams, stream) : 0;
+    unsigned k = c->streams ? mg__streams_slot(c->streams, stream) : 0;
     if (k)
         c->streams->slots[k].live = false;
     pthread_mutex_unlock(&c->lock);
@@ -173,15 +140,15 @@ void mg__check_stream_gone(struct mg_check *c, uint64_t stream)
 
 void mg__check_host_waited(struct mg_check *c, uint64_t stream, bool all)
 {
-    struct streams *s = c ? lock_streams(c) : NULL;
+    struct streams *s = c ? mg__streams_lock(c) : NULL;
     if (!s)
         return;
-    unsigned slot = slot_of(s, stream);
+    unsigned slot = mg__streams_slot(s, stream);
     for (unsigned k = 0; all && k < s->nslots; k++)
-        join(s->host, s->slots[k].knows);
-    catch_up(s, slot);
-    join(s->host, s->slots[slot].knows);
-    forget(s);
+        mg__streams_join(s->host, s->slots[k].knows);
+    mg__streams_catch_up(s, slot);
+    mg__streams_join(s->host, s->slots[slot].knows);
+    forget(c);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -200,11 +167,11 @@ void mg__check_event_recorded(struct mg_check *c, uint64_t event, uint64_t strea
     if (!c)
         return;
     pthread_mutex_lock(&c->lock);
-    struct streams *s = streams_of(c);
+    struct streams *s = mg__streams_of(c);
     struct event *e = s ? event_of(s, event, true) : NULL;
     if (e) {
-        unsigned slot = slot_of(s, stream);
-        catch_up(s, slot);
+        unsigned slot = mg__streams_slot(s, stream);
+        mg__streams_catch_up(s, slot);
         memcpy(e->knows, s->slots[slot].knows, sizeof(e->knows));
     }
     pthread_mutex_unlock(&c->lock);
@@ -212,21 +179,21 @@ void mg__check_event_recorded(struct mg_check *c, uint64_t event, uint64_t strea
 
 void mg__check_event_waited(struct mg_check *c, uint64_t event, uint64_t stream, bool host)
 {
-    struct streams *s = c ? lock_streams(c) : NULL;
+    struct streams *s = c ? mg__streams_lock(c) : NULL;
     if (!s)
         return;
     const struct event *e = event_of(s, event, false);
     if (e) {
-        join(host ? s->host : s->slots[slot_of(s, stream)].knows, e->knows);
+        mg__streams_join(host ? s->host : s->slots[mg__streams_slot(s, stream)].knows, e->knows);
         if (host)
-            forget(s);
+            forget(c);
     }
     pthread_mutex_unlock(&c->lock);
 }
 
 void mg__check_event_gone(struct mg_check *c, uint64_t event)
 {
-    struct streams *s = c ? lock_streams(c) : NULL;
+    struct streams *s = c ? mg__streams_lock(c) : NULL;
     if (!s)
         return;
     struct event *e = event_of(s, event, false);
@@ -238,20 +205,25 @@ void mg__check_event_gone(struct mg_check *c, uint64_t event)
 /* ---- work ---- */
 void mg__check_begins(struct mg_check *c, const char *call, uint64_t stream, bool waits)
 {
-    struct streams *s = c ? lock_streams(c) : NULL;
+    struct streams *s = c ? mg__streams_lock(c) : NULL;
     if (!s)
         return;
     work.kept = true;
-    work.slot = slot_of(s, stream);
+    work.slot = mg__streams_slot(s, stream);
     work.call = call;
     work.waits = waits;
-    catch_up(s, work.slot);
+    mg__streams_catch_up(s, work.slot);
     pthread_mutex_unlock(&c->lock);
 }
 
 bool mg__streams_matter(const struct mg_check *c)
 {
     return c->streams && c->streams->matter && !c->streams->blind && c->checks & MG_CHECK_RACE;
+}
+
+bool mg__streams_follow(const struct mg_check *c, const struct region *r)
+{
+    return mg__streams_matter(c) || (r->watched && !c->streams->blind && c->checks & MG_CHECK_RACE);
 }
 
 void mg__streams_use(const struct region *r, enum mg__use use, uint64_t from, uint64_t to, const struct launch *l,
@@ -265,6 +237,8 @@ void mg__streams_use(const struct region *r, enum mg__use use, uint64_t from, ui
             u = &work.fresh.at[i];
     if (!u) {
         struct use new = {.serial = r->serial, .slot = work.slot, .use = use, .call = work.call};
+        new.watched = r->watched;
+        new.silent = l ? l->talks : !strstr(work.call, "Async"); /* see early.c */
         if (l) {
             struct line line = mg__name_line(l->info, insn);
             new.kernel = strdup(l->info->kernel);
@@ -310,8 +284,8 @@ static uint64_t meets(const struct use *a, const struct use *b)
 static bool same_work(const struct use *a, const struct use *b)
 {
     return a->serial == b->serial && a->slot == b->slot && a->use == b->use && a->line == b->line &&
-           a->call == b->call && !a->kernel == !b->kernel && (!a->kernel || !strcmp(a->kernel, b->kernel)) &&
-           a->ranges.count == b->ranges.count &&
+           a->silent == b->silent && a->call == b->call && !a->kernel == !b->kernel &&
+           (!a->kernel || !strcmp(a->kernel, b->kernel)) && a->ranges.count == b->ranges.count &&
            (!a->ranges.count || !memcmp(a->ranges.at, b->ranges.at, a->ranges.count * sizeof(*a->ranges.at)));
 }
 
@@ -382,7 +356,7 @@ void mg__check_ends(struct mg_check *c)
     }
     mine[work.slot] = ++s->now;
     if (work.waits)
-        join(s->host, mine);
+        mg__streams_join(s->host, mine);
     for (size_t i = 0; i < work.fresh.count; i++) {
         struct use *f = &work.fresh.at[i];
         size_t k = 0;
@@ -397,7 +371,8 @@ void mg__check_ends(struct mg_check *c)
     }
     mg__vec_free(&work.fresh);
     if (work.waits)
-        forget(s);
+        forget(c);
+    mg__early_look(c);
     pthread_mutex_unlock(&c->lock);
 }
 

@@ -1,8 +1,8 @@
 /* compile.c - a .cu file becomes a program in a folder of its own under $TMPDIR, which is removed after the run.
  *
- * nvcc's messages pass through. -lineinfo gives the PTX its source lines; -arch=sm_<device> puts PTX in beside the
- * machine code, and the PTX is what we run. What nvcc makes is kept (kept.c), so that it runs only when something
- * changed.
+ * nvcc's messages pass through. -lineinfo gives the PTX its source lines, and -g the host's calls theirs, for check;
+ * -arch=sm_<device> puts PTX in beside the machine code, and the PTX is what we run. What nvcc makes is kept (kept.c),
+ * so that it runs only when something changed.
  */
 #include "guard.h"
 
@@ -134,6 +134,8 @@ int mg__compile(const struct mg_cli_options *o, const char *source, struct mg_co
     snprintf(arch, sizeof(arch), "-arch=sm_%u", o->arch->cc);
     argv[argc++] = nvcc;
     argv[argc++] = "-lineinfo";
+    if (o->command == MG_CMD_CHECK)
+        argv[argc++] = "-g"; /* lines of the host, too */
     argv[argc++] = arch;
 
     char *storage = malloc(strlen(o->nvcc_args ? o->nvcc_args : "") + 1);

@@ -104,7 +104,7 @@ static pid_t ask(const char *file, void *const *frames, int n, uint64_t base, in
 }
 
 /* The first line that is the program's own, and not of a header that comes with the toolkit or the system. */
-static uint32_t line_of(void *const *frames, int n, char *file, size_t size)
+uint32_t mg__cudart_line_of(void *const *frames, int n, char *file, size_t size)
 {
     Dl_info info;
     int out, same = 1;
@@ -170,7 +170,7 @@ void mg__cudart_failed(int error, const char *name)
     uint32_t line = 0;
     file[0] = 0;
     if (mg__check_wants_call(check, call, n ? (uintptr_t)frames[0] : 0))
-        line = line_of(frames, n, file, sizeof(file));
+        line = mg__cudart_line_of(frames, n, file, sizeof(file));
     mg__check_call_failed(check, kind, call, name, n ? (uintptr_t)frames[0] : 0, file, line);
 }
 

@@ -176,6 +176,7 @@ static int begin_process(void)
 int mg__cudart_begin(void)
 {
     struct cudart *c = &mg__cudart;
+    mg__cudart_guard_down();
     if (!atomic_load_explicit(&c->ready, memory_order_acquire)) {
         mg__cudart_lock();
         if (!atomic_load_explicit(&c->ready, memory_order_relaxed)) {
@@ -210,6 +211,8 @@ static int make_device(struct cudart_device *d)
         return status == MG_ERR_NOMEM ? cudaErrorMemoryAllocation : cudaErrorInitializationError;
     }
     d->device->skin = d;
+    if (d->device->check && mg__cudart_guard_works())
+        mg__check_watched(d->device->check);
     mg__cudart_memory_join(d);
     mg__cudart_registry_join(d);
     return 0;
@@ -267,6 +270,7 @@ int mg__cudart_done(int error)
     }
     mg__cudart_call.name = NULL; /* not every call sets its own */
     mg__cudart_per_thread = 0;
+    mg__cudart_guard_up();
     return error;
 }
 
@@ -276,6 +280,7 @@ __attribute__((destructor)) static void finish(void)
     struct mg_device_process *p = &mg__cudart.process;
     if (!atomic_load(&mg__cudart.ready) || !p->report || mg__cudart.pid != (int)getpid())
         return;
+    mg__cudart_guard_down();
     for (struct cudart_device *d = NULL; (d = mg__cudart_next(d)) != NULL;) {
         mg__queue_finish(d->device);
         mg__check_ended(d->device->check);

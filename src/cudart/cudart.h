@@ -58,6 +58,12 @@ struct cudart_device *mg__cudart_next(const struct cudart_device *after);
 struct mg_device_options mg__cudart_options(unsigned number);
 int mg__cudart_done(int error); /* keeps `error` as the thread's last one; returns it */
 void mg__cudart_failed(int error, const char *name); /* caller.c: for the checks */
+/* The program's first line among these return addresses, SHOWN at most; 0: not known. */
+uint32_t mg__cudart_line_of(void *const *frames, int n, char *file, size_t size);
+/* guard.c: between two calls of the program, which begin with `down` and end with `up`. */
+bool mg__cudart_guard_works(void);
+void mg__cudart_guard_up(void);
+void mg__cudart_guard_down(void);
 void mg__cudart_looked(const char *error); /* the program asked for the last error (NULL), or for this one's text */
 /* Tells the user, as an "error" record or on stderr. `kernel` may be NULL. */
 void mg__cudart_tell(const char *kernel, const struct mg_diag *diag);

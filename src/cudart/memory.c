@@ -305,7 +305,7 @@ static int host_alloc(void **pointer, size_t size, unsigned flags)
         munmap(host, mapped);
         return cudaErrorMemoryAllocation;
     }
-    if (!keep(alloc, MG_CHECK_HOST)) {
+    if (!keep(alloc, MG_CHECK_PINNED)) {
         release(&alloc);
         return cudaErrorMemoryAllocation;
     }

@@ -184,6 +184,7 @@ void mg____cudaUnregisterFatBinary(void **handle)
     struct cudart_module *module = module_of(handle);
     if (!module)
         return;
+    mg__cudart_guard_down();
     for (struct cudart_device *d = NULL; mg__cudart.pid == (int)getpid() && (d = mg__cudart_next(d)) != NULL;)
         mg__queue_finish(d->device);
     mg__cudart_lock();
@@ -292,6 +293,7 @@ static void place_managed(struct cudart_var *var, struct cudart_device *device)
     if (!var->home) {
         var->home = device;
         *var->managed = (void *)(uintptr_t)var->on[n].address;
+        mg__check_allocated(device->device->check, var->on[n].address, var->on[n].size, MG_CHECK_MANAGED_VARIABLE);
         for (struct cudart_device *d = NULL; (d = mg__cudart_next(d)) != NULL;)
             mg__cudart_share(device, d, var->on[n].address, var->on[n].size);
     } else if (var->home != device) {

@@ -264,6 +264,7 @@ int mg__cudaStreamAddCallback(void *stream, void (*callback)(void *, int, void *
     if (!c)
         return mg__cudart_done(cudaErrorMemoryAllocation);
     *c = (struct callback){callback, stream, arg, mg__cudart_call.device};
+    mg__check_host_told(c->device->device->check, stream_id(stream));
     enum mg_status status = mg__queue_host(c->device->device, mg__cudart_call.order, call_back, c);
     if (status)
         free(c);
@@ -277,6 +278,7 @@ int mg__cudaLaunchHostFunc(void *stream, void (*function)(void *), void *arg)
         return mg__cudart_done(cudaErrorInvalidValue);
     if (!mg__cudart_stream_ok(stream))
         return mg__cudart_done(cudaErrorInvalidResourceHandle);
+    mg__check_host_told(mg__cudart_call.device->device->check, stream_id(stream));
     enum mg_status status = mg__queue_host(mg__cudart_call.device->device, mg__cudart_call.order, function, arg);
     return mg__cudart_done(mg__cudart_error_of(status));
 }
@@ -411,6 +413,8 @@ int mg__cudaEventElapsedTime(float *ms, void *start, void *end)
     if (event_of(start, &a, &of)) {
         if (event_of(end, &b, &of)) {
             error = elapsed(ms, &a, &b);
+            if (!error)
+                mg__check_event_waited(of->device->check, (uint64_t)(uintptr_t)end, 0, true);
             put_back(&b);
         }
         put_back(&a);

@@ -228,6 +228,7 @@ enum mg_status mg__queue_call(struct mg_device *device, struct mg_order order, v
 enum mg_status mg__queue_host(struct mg_device *device, struct mg_order order, void (*function)(void *arg), void *arg);
 enum mg_status mg__queue_record(struct mg_device *device, struct mg_order order, struct mg_mark *mark);
 enum mg_status mg__queue_order(struct mg_device *device, struct mg_order order, struct mg_mark *mark); /* behind it */
+bool mg__queue_idle(struct mg_device *device); /* nothing is left */
 bool mg__queue_over(struct mg_device *device, struct mg_order order); /* all that the stream was given */
 /* Wait. False: not on the thread of host functions, which others wait for. */
 bool mg__queue_wait(struct mg_device *device, struct mg_order order);

@@ -468,6 +468,11 @@ static bool wait_unless_idle(struct mg_queue *q, bool (*done)(struct mg_queue *q
     return may;
 }
 
+bool mg__queue_idle(struct mg_device *d)
+{
+    return !atomic_load(&d->queue->pending);
+}
+
 bool mg__queue_over(struct mg_device *d, struct mg_order order)
 {
     struct mg_queue *q = d->queue;
