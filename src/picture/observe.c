@@ -5,6 +5,9 @@
  * only distances are looked at: where device memory lies differs from run to run. An access is taken as the machine
  * code makes it. Asynchronous copies are followed in the first block alone.
  *
+ * Most accesses are met again and again: what one cost is remembered by its pattern and where it begins, and one that
+ * is met again is added and not looked at, since it cannot be worse than itself.
+ *
  * What is not shown: bulk copies (one lane asks for all), and shared memory of other blocks of a cluster.
  */
 #include "picture/picture.h"
@@ -52,9 +55,17 @@ struct launch {
     struct flight *flights; /* by warp; the one worker that runs the first block writes here */
     bool failed;
 };
+enum { KNOWN = 128, KNOWN_SHIFT = 32 - 7 };
+struct known { /* what an access cost that was met before; taken 0: it is none of its own */
+    const struct mg_pattern *pattern;
+    uint64_t base;
+    int32_t var;
+    uint32_t taken, ideal;
+};
 struct worker {
     struct launch *launch;
     struct worst **at;
+    struct known **known; /* likewise, KNOWN each, where its place is found by a hash of pattern and base */
     uint64_t *warps;
     bool failed;
 };
@@ -65,6 +76,17 @@ static void free_all(struct worst **at, uint32_t ninsns)
     for (uint32_t i = 0; at && i < ninsns * SPACES; i++)
         free(at[i]);
     free(at);
+}
+
+static void free_worker(struct worker *w)
+{
+    uint32_t ninsns = w->launch->info->ninsns;
+    free_all(w->at, ninsns);
+    for (uint32_t i = 0; w->known && i < ninsns * SPACES; i++)
+        free(w->known[i]);
+    free(w->known);
+    free(w->warps);
+    free(w);
 }
 
 static void free_launch(struct launch *l)
@@ -107,12 +129,11 @@ static void *worker_begin(void *state, unsigned worker)
         return NULL;
     w->launch = l;
     w->at = calloc((size_t)l->info->ninsns * SPACES + 1, sizeof(struct worst *));
+    w->known = calloc((size_t)l->info->ninsns * SPACES + 1, sizeof(struct known *));
     w->warps = calloc((size_t)l->info->ninsns + 1, sizeof(*w->warps));
-    if (w->at && w->warps)
+    if (w->at && w->known && w->warps)
         return w;
-    free(w->at);
-    free(w->warps);
-    free(w);
+    free_worker(w);
     return NULL;
 }
 
@@ -159,54 +180,93 @@ static void note_copy(struct worker *w, const struct mg_access *a)
     w->launch->flights[a->warp].open += (uint64_t)__builtin_popcount(a->mask) * a->width;
 }
 
+/* Where it is remembered what such an access cost, and whether it is known yet; NULL: it has no pattern, or its cost
+ * depends on more than that (an atomic's in global memory on which lines they are). */
+static struct known *remembered(struct worker *w, const struct mg_access *a, unsigned space, bool *found)
+{
+    bool by_line = space == GLOBAL && (a->kind == MG_ACCESS_ATOM || a->kind == MG_ACCESS_RED);
+    struct known **of = &w->known[a->insn * SPACES + space];
+    *found = false;
+    if (!a->pattern || by_line)
+        return NULL;
+    if (!*of)
+        *of = calloc(KNOWN, sizeof(**of));
+    if (!*of)
+        return NULL; /* it is a shortcut only */
+    uint64_t base = space == GLOBAL ? a->base & (w->launch->pictures->arch->line_bytes - 1) : a->base;
+    uint32_t hash = ((uint32_t)base / 4 * 0x9E3779B1u) ^ (a->pattern->id * 0x85EBCA6Bu);
+    struct known *k = &(*of)[hash >> KNOWN_SHIFT];
+    *found = k->pattern == a->pattern && k->base == base && k->var == a->shared_var;
+    if (!*found)
+        *k = (struct known){.pattern = a->pattern, .base = base, .var = a->shared_var};
+    return k;
+}
+
+/* The access as the machine code makes it, with its cost. False: it makes none of its own. */
+static bool look(const struct launch *l, struct mg_access *a, unsigned space, struct worst *now)
+{
+    const struct mg_arch *arch = l->pictures->arch;
+    struct mg_model_access as;
+    mg__access_lanes(a);
+    if (!mg__model_made_access(l->made, a, true, &as))
+        return false;
+    *now = (struct worst){
+        .as = {as.cost, l->info->insns[a->insn].insn}, .var = a->shared_var, .width = as.width, .mask = as.mask};
+    set_lanes(now, arch, space, as.address);
+    if (space == SHARED) {
+        const struct mg_report_access given = {.width = as.width, .mask = as.mask};
+        mg__picture_cost(arch, &now->as, &given, as.address, &now->cost);
+    } else {
+        uint64_t origin = mg__model_origin(l->info, as.address[__builtin_ctz(as.mask)]);
+        struct mg_global_cost c = mg__model_global(arch, as.cost, now->as.insn, as.width, as.mask, as.address, origin);
+        now->cost.taken = c.touched;
+        now->cost.ideal = c.ideal;
+    }
+    return now->cost.taken > 0;
+}
+
+static void add(struct worst *to, uint32_t taken, uint32_t ideal, uint64_t times)
+{
+    to->taken += taken * times;
+    to->ideal += ideal * times;
+    to->count += times;
+}
+
 static void on_access(void *worker, struct mg_access *a)
 {
     struct worker *w = worker;
     const struct launch *l = w->launch;
-    struct mg_model_access as;
     if (a->width > WIDEST || a->insn >= l->info->ninsns || (a->space != MG_SPACE_SHARED && a->space != MG_SPACE_GLOBAL))
         return;
     unsigned space = a->space == MG_SPACE_SHARED ? SHARED : GLOBAL;
+    struct worst **at = &w->at[a->insn * SPACES + space], *have = *at, now;
+    bool found;
     if (a->kind == MG_ACCESS_CP_ASYNC && space == SHARED)
         note_copy(w, a);
-    mg__access_lanes(a);
-    if (!mg__model_made_access(l->made, a, true, &as))
+    struct known *known = remembered(w, a, space, &found);
+    if (found) {
+        if (known->taken)
+            add(have, known->taken, known->ideal, a->times);
         return;
-    const struct mg_arch *arch = l->pictures->arch;
-    struct worst now = {.count = 1,
-                        .as = {as.cost, l->info->insns[a->insn].insn},
-                        .var = a->shared_var,
-                        .width = as.width,
-                        .mask = as.mask};
-    set_lanes(&now, arch, space, as.address);
-    if (space == SHARED) {
-        const struct mg_report_access given = {.width = as.width, .mask = as.mask};
-        mg__picture_cost(arch, &now.as, &given, as.address, &now.cost);
-    } else {
-        uint64_t origin = mg__model_origin(l->info, as.address[__builtin_ctz(as.mask)]);
-        struct mg_global_cost c = mg__model_global(arch, as.cost, now.as.insn, as.width, as.mask, as.address, origin);
-        now.cost.taken = c.touched;
-        now.cost.ideal = c.ideal;
     }
-    if (!now.cost.taken)
+    if (!look(l, a, space, &now))
         return;
-    struct worst **at = &w->at[a->insn * SPACES + space], *have = *at;
     if (!have) {
         have = *at = calloc(1, sizeof(*have));
         w->failed |= !have;
         if (!have)
             return;
     }
-    now.taken = have->taken + now.cost.taken * a->times;
-    now.ideal = have->ideal + now.cost.ideal * a->times;
-    now.count = have->count + a->times;
-    if (!have->count || is_worse(&now, have)) {
-        *have = now;
-        return;
+    if (known) {
+        known->taken = now.cost.taken;
+        known->ideal = now.cost.ideal;
     }
-    have->taken = now.taken;
-    have->ideal = now.ideal;
-    have->count = now.count;
+    add(have, now.cost.taken, now.cost.ideal, a->times);
+    now.count = have->count;
+    now.taken = have->taken;
+    now.ideal = have->ideal;
+    if (have->count == a->times || is_worse(&now, have))
+        *have = now;
 }
 
 static void on_sync(void *worker, const struct mg_sync *sync)
@@ -272,9 +332,7 @@ static void worker_end(void *state, void *worker)
     for (uint32_t i = 0; i < l->info->ninsns; i++)
         l->warps[i] += w->warps[i];
     l->failed |= w->failed;
-    free_all(w->at, l->info->ninsns);
-    free(w->warps);
-    free(w);
+    free_worker(w);
 }
 
 /* ---- the record ---- */
