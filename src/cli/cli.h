@@ -11,12 +11,14 @@ enum { MG_EXIT_SETUP = 2, MG_EXIT_FINDINGS = 1 };
 
 enum mg_command { MG_CMD_RUN = 1, MG_CMD_PROFILE = 2, MG_CMD_CHECK = 4, MG_CMD_BENCH = 8, MG_CMD_ADVISE = 16 };
 
+struct mg_session;
 struct mg_cli_options {
     enum mg_command command;
     const char *name; /* "run" */
     const char *json, *html, *output, *kernel, *nvcc_args, *engine;
     const struct mg_arch *arch;
     const struct mg_board *board;
+    bool board_given; /* or its capability */
     unsigned launches, threads, devices, timeout_ms; /* 0: not given */
     bool verbose, strict, quiet, pictures;
     const char *expect; /* profile: budgets, as written */
@@ -36,6 +38,9 @@ struct mg_cli_options {
     /* Sees each launch record of the run, in order; may be NULL. */
     void (*on_launch)(void *arg, const struct mg_report_launch *launch);
     void *on_launch_arg;
+    /* Sees the session when the run is over, before its report is ended, and may add findings; may be NULL. */
+    void (*on_end)(void *arg, struct mg_session *session);
+    void *on_end_arg;
     char **program; /* PROGRAM and its arguments, ending in NULL */
     struct mg_style style; /* of standard error */
     char cwd[4096];
@@ -47,6 +52,9 @@ int mg__cli_parse(enum mg_command command, int argc, char **argv, struct mg_cli_
 int mg__cli_help(enum mg_command command);
 /* Says that --option names no compute capability, and which there are. */
 int mg__cli_bad_capability(const struct mg_cli_options *options, const char *option, const char *text);
+
+/* Kernels whose name matches are meant. Returns -1 to go on, or the status to exit with. */
+int mg__cli_kernel(struct mg_cli_options *options, const char *regex);
 
 /* The board of that name, or part of one. NULL: none, or several, which is told. */
 const struct mg_board *mg__cli_board(const struct mg_cli_options *options, const char *name);

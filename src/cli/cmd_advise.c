@@ -1,16 +1,17 @@
 /* cmd_advise.c - `margay advise`: the program's own output, then for each kernel what would make it faster, and why.
  *
- * In short, a table of all kernels; with --kernel or --full, a page for each. It goes to standard error, so that the
+ * In short, a table of all kernels; with --kernel or --full, a page for each. A word that is no program is a kernel:
+ * alone, of the last run in this folder, whose advice is kept (last.c). It goes to standard error, so that the
  * program's standard output can still be piped; --output sends it to a file, --json has all of it, --svg draws the
  * rooflines.
  */
-#include "cli.h"
+#include "guard.h"
 
-static int draw(struct mg_session *session, const struct mg_cli_options *options)
+static int draw(const struct mg_advices *advices, const struct mg_cli_options *options)
 {
     struct mg_strbuf text = {0};
     int result = -1;
-    if (!mg__render_roofline_svg(&session->advices, &text) || !text.count)
+    if (!mg__render_roofline_svg(advices, &text) || !text.count)
         fprintf(stderr, "margay: no roofline for --svg: no kernel has both floating-point operations and accesses\n");
     else if (!mg__output_write(options, options->svg, &text))
         result = MG_EXIT_SETUP;
@@ -30,9 +31,9 @@ static bool none(const struct mg_session *s, struct mg_strbuf *out)
     return true;
 }
 
-static int show(struct mg_session *session, const struct mg_cli_options *options)
+/* The advice, to where it is wanted; `instead` of it, if that is not empty. */
+static int print(const struct mg_advices *advices, const struct mg_cli_options *options, struct mg_strbuf *instead)
 {
-    struct mg_strbuf text = {0};
     struct mg_style style = options->style;
     bool full = options->full || options->kernel;
     int result = -1;
@@ -40,6 +41,22 @@ static int show(struct mg_session *session, const struct mg_cli_options *options
         style.color = false;
         style.width = 80;
     }
+    if (!instead->count &&
+        !(full ? mg__render_advice(advices, &style, instead) : mg__render_advice_table(advices, &style, instead)))
+        result = mg__cli_complain(options, "out of memory");
+    else if (options->output)
+        result = mg__output_write(options, options->output, instead) ? -1 : MG_EXIT_SETUP;
+    else if (fwrite(instead->at, 1, instead->count, stderr) != instead->count || fflush(stderr) != 0)
+        result = mg__cli_complain(options, "standard error could not be written");
+    if (result < 0 && options->svg)
+        result = draw(advices, options);
+    return result;
+}
+
+static int show(struct mg_session *session, const struct mg_cli_options *options)
+{
+    struct mg_strbuf text = {0};
+    int result = -1;
     if (mg__advices_read(&session->advices) != MG_OK)
         return mg__cli_complain(options, "out of memory");
     mg__advices_sort(&session->advices);
@@ -47,17 +64,24 @@ static int show(struct mg_session *session, const struct mg_cli_options *options
         result = mg__cli_complain(options, "no advice: the run ended before any was ready");
     else if (session->launches && !session->advices.at.count)
         result = mg__cli_complain(options, "no advice: this CUDA runtime runs kernels but does not look at them");
-    else if (!none(session, &text) && !(full ? mg__render_advice(&session->advices, &style, &text)
-                                             : mg__render_advice_table(&session->advices, &style, &text)))
-        result = mg__cli_complain(options, "out of memory");
-    else if (options->output)
-        result = mg__output_write(options, options->output, &text) ? -1 : MG_EXIT_SETUP;
-    else if ((text.count && fwrite(text.at, 1, text.count, stderr) != text.count) || fflush(stderr) != 0)
-        result = mg__cli_complain(options, "standard error could not be written");
+    else if (!none(session, &text) || text.count)
+        result = print(&session->advices, options, &text);
     mg__strbuf_free(&text);
-    if (result < 0 && options->svg)
-        result = draw(session, options);
     return result;
+}
+
+/* Of a kernel that the last run in this folder had. */
+static int show_last(const struct mg_cli_options *options)
+{
+    struct mg_advices advices;
+    struct mg_strbuf text = {0};
+    mg__advices_init(&advices);
+    int result = mg__last_take(options, &advices);
+    if (result < 0)
+        result = print(&advices, options, &text);
+    mg__strbuf_free(&text);
+    mg__advices_free(&advices);
+    return result < 0 ? 0 : result;
 }
 
 int mg__cmd_advise(int argc, char **argv)
@@ -68,11 +92,19 @@ int mg__cmd_advise(int argc, char **argv)
     int result = mg__cli_parse(MG_CMD_ADVISE, argc, argv, &options);
     if (result >= 0)
         return result;
-    const char *program = options.program[0]; /* compiling replaces it */
+    const char *program = options.program[0], *next = options.program[1]; /* compiling replaces the program */
+    if (!options.kernel && mg__last_is_name(program) && !(next && mg__last_is_name(next))) {
+        result = mg__cli_kernel(&options, program);
+        if (result >= 0 || !next)
+            return result >= 0 ? result : show_last(&options);
+        options.program++;
+        program = next;
+    }
     result = mg__session_run(&session, &options, &status);
     if (result < 0) {
         int shown = show(&session, &options);
         int page = mg__cli_page(&session, program);
+        mg__last_keep(&session, program);
         shown = shown < 0 ? page : shown;
         result = shown >= 0 && status == 0 ? shown : status;
     }

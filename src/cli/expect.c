@@ -7,13 +7,15 @@
  * extended, as --kernel) says whose budgets they are; of several lines that fit a kernel, the last one that speaks of a
  * counter in that direction counts, so that exceptions stand below the rule. A kernel that has none of what a budget
  * is about (no shared memory: no conflicts) keeps to it. A line that fits no kernel of the run fails: it would guard
- * nothing.
+ * nothing. A budget that is exceeded is a finding, so that the report, the page and SARIF have it, too.
  */
 #include "guard.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <regex.h>
+
+#define CHECK "budget" /* what findings of exceeded budgets have as their check */
 
 static const struct {
     const char *name;
@@ -242,8 +244,8 @@ static void write_value(char *text, size_t size, enum mg_metric metric, double v
     snprintf(text, size, mg__metric_type(metric) == MG_TYPE_PERCENT ? "%.6g %%" : "%.10g", value);
 }
 
-static bool tell(const struct budget *budget, const struct rule *rule, const struct mg_tally_kernel *k, double value,
-                 enum mg_format format, struct mg_sources *sources, const struct mg_style *style, struct mg_strbuf *out)
+static enum mg_status add(const struct budget *budget, const struct rule *rule, const struct mg_tally_kernel *k,
+                          double value, const struct mg_style *style, struct mg_findings *findings)
 {
     char is[48], bound[48];
     struct mg_strbuf message = {0};
@@ -255,53 +257,90 @@ static bool tell(const struct budget *budget, const struct rule *rule, const str
               (!rule->file || mg__strbuf_printf(&message, " (%s:%u)", rule->file, rule->line)) &&
               mg__strbuf_printf(&message, ", with grid ") && mg__layout_dim3(&message, style, k->grid) &&
               mg__strbuf_printf(&message, ", block ") && mg__layout_dim3(&message, style, k->block);
-    const struct mg_report_finding f = {.check = "budget",
+    const struct mg_report_finding f = {.check = CHECK,
                                         .kind = budget->name,
                                         .severity = MG_SEVERITY_ERROR,
                                         .kernel = k->kernel,
                                         .mangled = k->mangled,
                                         .file = line ? line->file : "",
-                                        .other_file = "",
                                         .line = line ? line->line : 0,
-                                        .variable = "",
                                         .count = 1,
-                                        .message = message.at,
-                                        .advice = ""};
-    ok = ok && mg__format_finding(format, &f, sources, style, out) &&
-         (format != MG_FORMAT_TEXT || mg__strbuf_append(out, "\n", 1));
+                                        .message = message.at};
+    enum mg_status status = ok ? mg__findings_keep(findings, &f) : MG_ERR_NOMEM;
     mg__strbuf_free(&message);
-    return ok;
+    return status;
 }
 
-int mg__budgets_judge(const struct mg_budgets *b, const struct mg_cli_options *o, const struct mg_tally *tally,
-                      const struct mg_style *style, struct mg_strbuf *out)
+enum mg_status mg__budgets_judge(const struct mg_budgets *b, const struct mg_style *style, const struct mg_tally *tally,
+                                 struct mg_findings *findings)
 {
+    enum mg_status status = MG_OK;
+    for (size_t i = 0; i < b->at.count; i++)
+        for (size_t j = 0; status == MG_OK && j < tally->kernels.count; j++) {
+            const struct budget *budget = &b->at.at[i];
+            const struct rule *rule = &b->rules.at[budget->rule];
+            const struct mg_tally_kernel *k = tally->kernels.at[j];
+            double value;
+            if (!fits(rule, k) || overruled(b, i, k) || !mg__metric_value(&k->metrics, budget->metric, &value) ||
+                (budget->least ? value >= budget->bound : value <= budget->bound))
+                continue;
+            status = add(budget, rule, k, value, style, findings);
+        }
+    return status;
+}
+
+static bool guards(const struct rule *rule, const struct mg_tally *tally)
+{
+    for (size_t i = 0; i < tally->kernels.count; i++)
+        if (fits(rule, tally->kernels.at[i]))
+            return true;
+    return false;
+}
+
+int mg__budgets_tell(const struct mg_budgets *b, const struct mg_cli_options *o, const struct mg_tally *tally,
+                     const struct mg_findings *findings, struct mg_strbuf *out)
+{
+    enum mg_format format = (enum mg_format)o->format;
     struct mg_sources sources;
     bool ok = true;
     int result = -1;
     mg__sources_init(&sources);
-    for (size_t i = 0; i < b->at.count; i++) {
-        const struct budget *budget = &b->at.at[i];
-        const struct rule *rule = &b->rules.at[budget->rule];
-        bool any = false;
-        for (size_t j = 0; j < tally->kernels.count; j++) {
-            const struct mg_tally_kernel *k = tally->kernels.at[j];
-            double value;
-            if (!fits(rule, k))
-                continue;
-            any = true;
-            if (overruled(b, i, k) || !mg__metric_value(&k->metrics, budget->metric, &value) ||
-                (budget->least ? value >= budget->bound : value <= budget->bound))
-                continue;
-            ok = ok && tell(budget, rule, k, value, o->format, &sources, style, out);
-            result = MG_MAX(result, MG_EXIT_FINDINGS);
-        }
-        if (!any && tally->kernels.count)
-            result = complain_of(o, rule->file, rule->line, rule->pattern ? rule->pattern : "",
-                                 "no kernel of the run has that name, so its budget guards nothing");
+    for (size_t i = 0; ok && i < findings->at.count; i++) {
+        if (strcmp(findings->at.at[i]->check, CHECK))
+            continue;
+        ok = mg__format_finding(format, findings->at.at[i], &sources, &o->style, out) &&
+             (format != MG_FORMAT_TEXT || mg__strbuf_append(out, "\n", 1));
+        result = MG_EXIT_FINDINGS;
     }
     mg__sources_free(&sources);
     if (!tally->kernels.count)
         return mg__cli_complain(o, "no kernel was launched: the budgets guard nothing");
+    for (size_t i = 0; i < b->rules.count; i++) {
+        const struct rule *rule = &b->rules.at[i];
+        if (!guards(rule, tally))
+            result = complain_of(o, rule->file, rule->line, rule->pattern ? rule->pattern : "",
+                                 "no kernel of the run has that name, so its budget guards nothing");
+    }
     return ok ? result : mg__cli_complain(o, "out of memory");
+}
+
+/* ---- for SARIF ---- */
+size_t mg__budgets_count(const struct mg_budgets *b)
+{
+    return b->at.count;
+}
+
+size_t mg__budgets_rules(const struct mg_budgets *b, struct mg_sarif_rule *rules)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < b->at.count; i++) {
+        bool known = false;
+        for (size_t j = 0; j < n; j++)
+            known |= !strcmp(rules[j].kind, b->at.at[i].name);
+        if (!known)
+            rules[n++] = (struct mg_sarif_rule){
+                CHECK, b->at.at[i].name, "A kernel's counter is beyond the budget that --expect gives it",
+                "`margay advise` says what would make the counter better.", MG_SEVERITY_ERROR};
+    }
+    return n;
 }

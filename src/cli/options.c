@@ -45,11 +45,14 @@ int mg__cli_help(enum mg_command command)
               "for each kernel goes to standard error.\n",
               stdout);
     else if (command == MG_CMD_ADVISE)
-        fputs("usage: margay advise [options] PROGRAM|FILE.cu [args...]\n"
+        fputs("usage: margay advise [options] [KERNEL] PROGRAM|FILE.cu [args...]\n"
+              "       margay advise [options] KERNEL\n"
               "\n"
               "Runs a CUDA program on a simulated GPU and says, on standard error, what would make each\n"
               "kernel faster, largest gain first, with what was counted and what the counters would be\n"
               "afterwards; whether shared memory is of use; the occupancy; the roofline; a checklist.\n"
+              "A word that is no program is a kernel, as --kernel has it; alone, of the last program that\n"
+              "was advised in this folder, which is not run again.\n"
               "A .cu file is compiled with nvcc first. Compile with -lineinfo to get source lines.\n",
               stdout);
     else if (command == MG_CMD_CHECK)
@@ -158,7 +161,7 @@ static int parse_checks(struct mg_cli_options *o, const char *text)
     }
 }
 
-static int parse_kernel(struct mg_cli_options *o, const char *text)
+int mg__cli_kernel(struct mg_cli_options *o, const char *text)
 {
     regex_t regex;
     int error = regcomp(&regex, text, REG_EXTENDED | REG_NOSUB);
@@ -242,7 +245,7 @@ static int apply(void *arg, int id, const char *value)
         return -1;
     switch (id) {
     case OPT_KERNEL:
-        return parse_kernel(o, value);
+        return mg__cli_kernel(o, value);
     case OPT_LAUNCHES:
         return parse_count(value, &o->launches)
                    ? -1
@@ -324,15 +327,21 @@ int mg__cli_parse(enum mg_command command, int argc, char **argv, struct mg_cli_
     snprintf(o->checks, sizeof(o->checks), "race,barrier,init,bounds,launch");
     mg__cli_style(&o->style, STDERR_FILENO);
     o->style.cwd = getcwd(o->cwd, sizeof(o->cwd)) ? o->cwd : NULL;
-    int result = mg__cli_read(&(struct mg_cli_reader){.table = table, .count = MG_COUNT(table), .command = command,
-                                                      .mixed = command == MG_CMD_BENCH, .help = OPT_HELP, .options = o,
-                                                      .apply = apply, .arg = o},
+    int result = mg__cli_read(&(struct mg_cli_reader){.table = table,
+                                                      .count = MG_COUNT(table),
+                                                      .command = command,
+                                                      .mixed = command == MG_CMD_BENCH,
+                                                      .help = OPT_HELP,
+                                                      .options = o,
+                                                      .apply = apply,
+                                                      .arg = o},
                               argc, argv);
     if (result >= 0)
         return result;
     if (o->board && o->arch && o->board->cc != o->arch->cc)
         return mg__cli_complain(o, "%s has compute capability %u.%u, not %u.%u", o->board->name, o->board->cc / 10,
                                 o->board->cc % 10, o->arch->cc / 10, o->arch->cc % 10);
+    o->board_given = o->arch || o->board;
     if (!o->arch)
         o->arch = mg_arch_find(o->board ? o->board->cc : 90);
     if (!o->board)

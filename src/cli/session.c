@@ -483,6 +483,8 @@ int mg__session_run(struct mg_session *s, const struct mg_cli_options *o, int *s
         mg__disassemble(o, program, &s->tally, &s->machine);
     mg__compile_clean(&compiled);
     sort_out(&run);
+    if (result < 0 && o->on_end)
+        o->on_end(o->on_end_arg, s);
     if (run.json) {
         if (result >= 0)
             mg__output_discard(o->json, run.json);

@@ -99,6 +99,6 @@ bool mg__render_advice_table(const struct mg_advices *advices, const struct mg_s
               mg__strbuf_printf(out, "%llu launch shape%s", (unsigned long long)others, others == 1 ? "" : "s")) &&
              plain(out, "\n");
     }
-    return ok && mg__strbuf_printf(out, "Why and how%s: margay advise --kernel NAME, or --full\n",
+    return ok && mg__strbuf_printf(out, "Why and how%s: margay advise NAME, or --full\n",
                                    further ? ", and further advice" : "");
 }

@@ -82,7 +82,8 @@ static struct mg_report_value *values(struct mg_arena *arena, const json_t *obje
     *n = 0;
     if (!v)
         return NULL;
-    json_object_foreach(from, name, value) {
+    json_object_foreach(from, name, value)
+    {
         if (*n == room)
             break;
         v[*n].name = mg__arena_strdup(arena, name);
@@ -244,10 +245,23 @@ enum mg_status mg__advices_add(struct mg_advices *all, const char *json)
         row->json = copy;
         row->advice.seconds = seconds;
     }
-    row->launches++;
+    row->launches += MG_MAX(whole(root, "launches"), UINT64_C(1)); /* a row read back has its number */
     status = MG_OK;
 done:
     mg__strbuf_free(&key);
+    json_decref(root);
+    return status;
+}
+
+enum mg_status mg__advices_load(struct mg_advices *a, const char *json)
+{
+    json_t *root = json_loads(json, 0, NULL);
+    enum mg_status status = json_is_array(root) ? MG_OK : MG_ERR_SYNTAX;
+    for (size_t i = 0; status == MG_OK && i < json_array_size(root); i++) {
+        char *text = json_dumps(json_array_get(root, i), JSON_COMPACT | JSON_REAL_PRECISION(17));
+        status = text ? mg__advices_add(a, text) : MG_ERR_NOMEM;
+        free(text);
+    }
     json_decref(root);
     return status;
 }

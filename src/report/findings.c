@@ -75,6 +75,12 @@ done:
     return status;
 }
 
+enum mg_status mg__findings_keep(struct mg_findings *findings, const struct mg_report_finding *finding)
+{
+    struct mg_report_finding *f = copy(&findings->arena, finding);
+    return f && mg__vec_push(&findings->at, f) ? MG_OK : MG_ERR_NOMEM;
+}
+
 static int by_gravity(const void *left, const void *right)
 {
     const struct mg_report_finding *a = *(struct mg_report_finding *const *)left;

@@ -103,6 +103,8 @@ struct mg_findings {
 void mg__findings_init(struct mg_findings *findings);
 void mg__findings_free(struct mg_findings *findings);
 enum mg_status mg__findings_add(struct mg_findings *findings, const struct mg_report_finding *finding);
+/* The same, and not put together with others. */
+enum mg_status mg__findings_keep(struct mg_findings *findings, const struct mg_report_finding *finding);
 /* Gravest first, then by place. The order is total: it depends on what was found alone. */
 void mg__findings_sort(struct mg_findings *findings);
 /* How much of `variable` is its name: "tile" of "tile[17][3]". */
@@ -129,6 +131,8 @@ void mg__advices_init(struct mg_advices *advices);
 void mg__advices_free(struct mg_advices *advices);
 /* `json`: the record's object. MG_ERR_SYNTAX: it is none. */
 enum mg_status mg__advices_add(struct mg_advices *advices, const char *json);
+/* Those of a list, as mg__advices_json has written it. */
+enum mg_status mg__advices_load(struct mg_advices *advices, const char *json);
 /* Fills in the rows' `advice`, once all launches are there. */
 enum mg_status mg__advices_read(struct mg_advices *advices);
 void mg__advices_sort(struct mg_advices *advices); /* longest first; after mg__advices_read */

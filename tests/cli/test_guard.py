@@ -123,6 +123,32 @@ class Expect(Guard):
         (self.path / "gone.txt").write_text("conflicts<=17\nconflicts<=1  transpose.*\n")
         self.assertIn("gone.txt:2: transpose.*: no kernel of the run has that name", self.expect("@gone.txt", 2))
 
+    def test_reports_have_them(self):
+        (self.path / "two.txt").write_text("conflicts<=1.1\nefficiency>=0.8\n")
+        self.expect("@two.txt", 1, "--json", "over.json", "--sarif", "over.sarif", "--html", "over.html")
+        found = json.loads((self.path / "over.json").read_text())["findings"]
+        self.assertEqual([[f[key] for key in ("check", "kind", "severity", "kernel", "line")] for f in found],
+                         [["budget", "conflicts", "error", "columns(float*)", 7],
+                          ["budget", "efficiency", "error", "strided(float*)", 11]])
+        self.assertIn("conflicts is 16.5, and the budget is at most 1.1 (two.txt:1)", found[0]["message"])
+        log = json.loads((self.path / "over.sarif").read_text())["runs"][0]
+        self.assertEqual([rule["id"] for rule in log["tool"]["driver"]["rules"]], ["budget/conflicts", "budget/efficiency"])
+        self.assertEqual([(r["ruleIndex"], r["locations"][0]["physicalLocation"]["region"]["startLine"]) for r in log["results"]],
+                         [(0, 7), (1, 11)])
+        self.assertEqual(log["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "bad.cu")
+        self.assertIn("the budget is at least 80 %", (self.path / "over.html").read_text())
+        # What holds leaves nothing, and what fails is no fault of the result.
+        self.expect("conflicts<=17", 0, "--json", "held.json", "--sarif", "held.sarif")
+        self.assertEqual(json.loads((self.path / "held.json").read_text())["findings"], [])
+        self.assertEqual(json.loads((self.path / "held.sarif").read_text())["runs"][0]["results"], [])
+        self.assertEqual(json.loads(self.margay("summary", "--json", "over.json").stdout)["verdict"], "not checked")
+        self.assertIn("new error budget/conflicts", self.margay("diff", "held.json", "over.json", status=1).stdout)
+
+    def test_sarif_wants_budgets(self):
+        done = self.margay("profile", "--sarif", "none.sarif", "./bad", status=2)
+        self.assertIn("give --expect", done.stderr)
+        self.assertFalse((self.path / "none.sarif").exists())
+
     def test_slips(self):
         (self.path / "slip.txt").write_text("\nconflicts<=1.1  (\n")
         for budgets, words in (("conflicts<1", "NAME<=NUMBER or NAME>=NUMBER is needed"), ("speed<=1", "no such counter"),
@@ -356,6 +382,55 @@ class Summary(Guard):
         self.assertIn("No such file", self.margay("summary", "none.json", status=2).stderr)
         self.assertIn("none: ", self.margay("summary", "./none", status=2).stderr)
         self.assertIn("no kernel was launched", self.margay("summary", "/bin/true", status=2).stderr)
+
+
+class Advise(Guard):
+    """A word that is no program is a kernel: of the program behind it, or alone of the last run in the folder."""
+
+    def advise(self, *args, status=0):
+        return self.margay("advise", *args, status=status, env={"MARGAY_CACHE": str(self.path / "cache")})
+
+    def test_a_kernel_of_a_program(self):
+        alone = self.advise("strided", "./bad").stderr
+        self.assertEqual(alone, self.advise("--kernel", "strided", "./bad").stderr)
+        self.assertIn("strided(float*)", alone)
+        self.assertNotIn("columns(float*)", alone)
+
+    def test_a_kernel_of_the_last_run(self):
+        self.assertIn("Why and how: margay advise NAME, or --full", self.advise("./bad").stderr)
+        done = self.advise("columns")
+        self.assertEqual(done.stdout, "")  # the program is not run again
+        first, rest = done.stderr.split("\n", 1)
+        self.assertEqual(first, "margay: of the last run in this folder: ./bad")
+        self.assertEqual(rest, self.advise("columns", "./bad").stderr)
+        # A run that was narrowed to a kernel leaves what is kept as it is.
+        self.assertEqual(self.advise("--quiet", "strided").stderr, self.advise("strided", "./bad").stderr)
+        self.advise("--output", "page.txt", "columns")
+        self.assertIn("Pad each row of 'tile'", (self.path / "page.txt").read_text())
+
+    def test_a_program_that_changed_is_told(self):
+        self.build("other", KERNELS, "-DWIDTH=33", "-DSTRIDE=1")
+        self.advise("./other", "two words", status=1)  # the program's own status
+        os.utime(self.path / "other", (2e9, 2e9))
+        self.assertIn("margay: of the last run in this folder: ./other two words (which has changed since)\n",
+                      self.advise("columns").stderr)
+
+    def test_what_is_neither(self):
+        self.advise("./bad")
+        for args, words in ((["reduce"], "reduce: no such program; and as a kernel: the last run in this folder (./bad) launched "
+                             "none of that name"), (["reduce", "folds"], "reduce: No such file"), (["("], "Unmatched ("),
+                            (["--device", "8.6", "columns"], "for another device"), (["--json", "-", "columns"], "are of a run"),
+                            (["columns.x"], "columns.x: No such file")):
+            self.assertIn(words, self.advise(*args, status=2).stderr)
+        done = self.margay("advise", "columns", status=2, env={"MARGAY_CACHE": "off"})
+        self.assertIn("no advice was kept in this folder", done.stderr)
+
+    def test_what_was_kept_is_not_trusted(self):
+        self.advise("./bad")
+        for file in (self.path / "cache").iterdir():
+            if file.read_bytes().startswith(b"margay text"):
+                file.write_bytes(file.read_bytes()[:-9] + b"nonsense]")
+        self.assertIn("no advice was kept", self.advise("columns", status=2).stderr)
 
 
 class Manual(Guard):
