@@ -277,14 +277,15 @@ def mark(case, tool):
     return "found" if r["found"] else "time-out" if r["status"] == "time-out" else "-"
 
 
-def by_kind(result):
-    """A row a kind: found / missed, and wrong about how many twins, if any."""
+def found_table(result, whole):
+    """A row a kind, or a check: found / missed, and wrong about how many twins, if any."""
     together = "margay" in result
     names = TOOLS + ["the four together"] + (["margay check"] if together else [])
     rows = collections.defaultdict(lambda: {n: collections.Counter() for n in names + ["pairs"]})
     for entry in result["suites"].values():
         for name, case in entry["cases"].items():
-            for row in (rows[case["kind"].replace("*", "…")], rows["~all"]):
+            kind = case["kind"].replace("*", "…")
+            for row in (rows[kind if whole else kind.partition("/")[0]], rows["~all"]):
                 row["pairs"]["n"] += 1
                 wrong = {t: name in entry["twins"].get(t, {}).get("wrong", []) for t in TOOLS}
                 found = {t: mark(case, t) == "found" for t in TOOLS}
@@ -306,7 +307,8 @@ def by_kind(result):
     return out
 
 
-def times(result):
+def times(result, whole):
+    """Of each suite, or of all."""
     out = ["Seconds for all twins of a suite in one process, its start included:", "",
            "| suite | GPU alone | " + " | ".join(TOOLS) + " | the four passes | margay run | margay check |",
            "| --- |" + " ---: |" * 8]
@@ -316,7 +318,8 @@ def times(result):
         row += [sum(row[1:]), entry["margay"]["run"], entry["margay"]["seconds"]]
         for i, t in enumerate(row):
             sums[i] += t
-        out.append(f"| `{suite}.cu` | " + " | ".join(f"{t:.2f}" for t in row) + " |")
+        if whole:
+            out.append(f"| `{suite}.cu` | " + " | ".join(f"{t:.2f}" for t in row) + " |")
     return out + ["| all | " + " | ".join(f"{sums[i]:.2f}" for i in range(8)) + " |"]
 
 
@@ -325,19 +328,21 @@ def tables(result):
            f" ({result['machine']['cores']} cores of {result['machine']['cpu']}); "
            f"`margay check` {result['margay']['version']} on {result['margay']['cores']} cores of "
            f"{result['margay']['cpu']}, without a GPU; {result['margay']['date']}.", "",
-           "Found / missed, and about how many twins, which are right, something was said:", ""]
-    return "\n".join(out + by_kind(result) + [""] + times(result))
+           "Found / missed, and about how many twins, which are right, something was said (by kind and case:",
+           "[cases.md](../tests/check/cases.md)):", ""]
+    return "\n".join(out + found_table(result, False) + [""] + times(result, False))
 
 
 def case_table(result):
-    out = ["# Case by case", "", "Made by `sanitizer.py table` from `sanitizer.json`; by kind it stands in docs/check.md. `time-out`: "
-           f"the fault hangs a GPU, and the tool had said nothing after {HANGS_LIMIT} seconds.", "",
+    out = ["# Case by case", "", "Made by `sanitizer.py table` from `sanitizer.json`; docs/check.md has the sums and says how. "
+           f"`time-out`: the fault hangs a GPU, and the tool had said nothing after {HANGS_LIMIT} seconds.", "",
            "| case | " + " | ".join(TOOLS) + " | margay check |", "| --- |" + " --- |" * 5]
     for suite, entry in result["suites"].items():
         for name, case in entry["cases"].items():
             out.append(f"| {suite}: {name} | " + " | ".join(mark(case, t) for t in TOOLS) +
                        f" | {', '.join(case['margay']) or '-'} |")
-    return "\n".join(out) + "\n"
+    return "\n".join(out + ["", "# By kind", "", "Found / missed, and about how many twins something was said.", ""] +
+                     found_table(result, True) + ["", "# By suite", ""] + times(result, True)) + "\n"
 
 
 def table(args):
