@@ -178,18 +178,48 @@ __attribute__((target("avx512f"), always_inline)) static inline unsigned pairs_f
     return most_set(rows);
 }
 
-/* Of addresses; 0: they lie farther apart. */
-__attribute__((target("avx512f"))) static unsigned degree_of_pairs(const uint64_t address[32])
+/* Of words that lie `most` apart: each is marked, and the marks of a bank are added up. A word that two lanes share is
+ * marked once. */
+#define MARKED 4096u
+__attribute__((target("avx2"))) static unsigned degree_marked(const uint32_t word[32], uint32_t least, uint32_t most)
 {
+    uint8_t marks[MARKED], in_bank[BANKS];
+    const size_t span = (most + BANKS) / BANKS * BANKS;
+    unsigned found = 0;
+    memset(marks, 0, span);
+    for (unsigned i = 0; i < 32; i++)
+        marks[word[i] - least] = 1;
+    __m256i sum = _mm256_setzero_si256();
+    for (size_t k = 0; k < span; k += BANKS)
+        sum = _mm256_add_epi8(sum, _mm256_loadu_si256((const void *)(marks + k)));
+    _mm256_storeu_si256((void *)in_bank, sum);
+    for (unsigned b = 0; b < BANKS; b++)
+        found = MG_MAX(found, in_bank[b]);
+    return found;
+}
+
+/* Of the addresses of the active lanes; 0: they lie farther apart. */
+__attribute__((target("avx512f"))) static unsigned degree_of_pairs(uint32_t mask, const uint64_t address[32])
+{
+    uint32_t word[32];
     __m512i unit[2];
     for (unsigned i = 0; i < 2; i++) {
         __m256i low = _mm512_cvtepi64_epi32(_mm512_srli_epi64(_mm512_loadu_si512(address + 16 * i), 2));
         __m256i high = _mm512_cvtepi64_epi32(_mm512_srli_epi64(_mm512_loadu_si512(address + 16 * i + 8), 2));
         unit[i] = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+        if (mask != UINT32_MAX) /* a word twice counts once */
+            unit[i] = _mm512_mask_mov_epi32(_mm512_set1_epi32((int)(address[__builtin_ctz(mask)] >> 2)),
+                                            (__mmask16)(mask >> 16 * i), unit[i]);
     }
     uint32_t least = _mm512_reduce_min_epu32(_mm512_min_epu32(unit[0], unit[1]));
     uint32_t most = _mm512_reduce_max_epu32(_mm512_max_epu32(unit[0], unit[1]));
-    return most - least < 256 ? pairs_from(unit[0], unit[1], least) : 0;
+    if (most - least < 256)
+        return pairs_from(unit[0], unit[1], least);
+    if (most - least >= MARKED)
+        return 0;
+    _mm512_storeu_si512(word, unit[0]);
+    _mm512_storeu_si512(word + 16, unit[1]);
+    return degree_marked(word, least, most - least);
 }
 
 /* Of words up to `most`; 0: they lie farther apart. */
@@ -199,8 +229,9 @@ __attribute__((target("avx512f"))) static unsigned degree_of_words(const uint32_
     uint32_t least = 0;
     if (most >= 256) { /* they may be closer than that */
         least = _mm512_reduce_min_epu32(_mm512_min_epu32(first, second));
-        if (_mm512_reduce_max_epu32(_mm512_max_epu32(first, second)) - least >= 256)
-            return 0;
+        most = _mm512_reduce_max_epu32(_mm512_max_epu32(first, second));
+        if (most - least >= 256)
+            return most - least < MARKED ? degree_marked(word, least, most - least) : 0;
     }
     return pairs_from(first, second, least);
 }
@@ -227,13 +258,13 @@ __attribute__((target("avx2"))) static void words_of(const uint64_t address[32],
     }
 }
 
-unsigned mg__model_warp_words(const uint64_t address[32])
+unsigned mg__model_warp_words(uint32_t mask, const uint64_t address[32])
 {
     uint32_t unit[32];
     bool near;
     if (__builtin_cpu_supports("avx512f"))
-        return degree_of_pairs(address);
-    if (!__builtin_cpu_supports("avx2"))
+        return degree_of_pairs(mask, address);
+    if (!__builtin_cpu_supports("avx2") || mask != UINT32_MAX)
         return 0;
     words_of(address, unit);
     unsigned found = degree_of_32(unit, &near);
@@ -258,9 +289,9 @@ unsigned mg__model_warp_near(const uint32_t word[32], uint32_t most)
     (void)word, (void)most;
     return 0;
 }
-unsigned mg__model_warp_words(const uint64_t address[32])
+unsigned mg__model_warp_words(uint32_t mask, const uint64_t address[32])
 {
-    (void)address;
+    (void)mask, (void)address;
     return 0;
 }
 #endif

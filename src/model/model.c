@@ -106,15 +106,15 @@ static void add_shared(struct worker *w, const struct mg_access *a, enum mg_acce
     }
 }
 
-/* Words of a whole warp, the most that comes: what costs as a load or store does, and is made as it is written. */
+/* Words, the most that comes: what costs as a load or store does, and is made as it is written. */
 static bool count_words(struct worker *w, struct mg_access *a)
 {
     const struct mg_model_plan *plan = &w->launch->kernel->made->plans[a->insn];
     bool plain =
         a->kind == MG_ACCESS_LD || a->kind == MG_ACCESS_ST ||
         (plan->counts && a->width == 4 && (a->kind == MG_ACCESS_RED || (a->kind == MG_ACCESS_ATOM && plan->no_result)));
-    if (a->space != MG_SPACE_SHARED || a->mask != UINT32_MAX || a->width > 4 || plan->changed || !plain ||
-        !w->launch->model->words_at_once)
+    if (a->space != MG_SPACE_SHARED || (a->mask != UINT32_MAX && (a->word || a->touched)) || a->width > 4 ||
+        plan->changed || !plain || !w->launch->model->words_at_once)
         return false;
     struct mg_cost cost = {0, a->rows};
     if (a->touched) {
@@ -125,7 +125,7 @@ static bool count_words(struct worker *w, struct mg_access *a)
         cost.wavefronts = mg__model_warp_near(a->word, a->reach);
     } else {
         mg__access_lanes(a);
-        cost.wavefronts = mg__model_warp_words(a->address);
+        cost.wavefronts = mg__model_warp_words(a->mask, a->address);
     }
     if (cost.wavefronts)
         add_shared(w, a, a->kind, cost, &w->insns[a->insn]);

@@ -60,10 +60,10 @@ static inline unsigned mg__model_bytes(unsigned width, uint32_t mask)
     return width * (unsigned)__builtin_popcount(mask);
 }
 
-/* Wavefronts of a load or store of up to 32 bits by all lanes, where there are 32 banks of 4 bytes; 0: mg__model_shared
- * must be asked. The ideal is 1. */
-unsigned mg__model_warp_words(const uint64_t address[32]);
-/* The same, of words, none of them behind `most`. */
+/* Wavefronts of a load or store of up to 32 bits, where there are 32 banks of 4 bytes; 0: mg__model_shared must be
+ * asked. The ideal is 1. */
+unsigned mg__model_warp_words(uint32_t mask, const uint64_t address[32]);
+/* The same by all lanes, of words, none of them behind `most`. */
 unsigned mg__model_warp_near(const uint32_t word[32], uint32_t most);
 /* The sum over accesses of which the touched words are marked. */
 unsigned mg__model_touched(const uint8_t (*touched)[MG_TOUCHED], uint32_t rows);

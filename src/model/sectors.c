@@ -15,6 +15,10 @@
  * Measured on an H100 and an H200, as in banks.c; docs/fidelity.md says on what. An access is aligned to its width, so
  * that it lies in one sector, or in whole ones.
  */
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
 #include "model/model_priv.h"
 
 enum { WORD_SHIFT = 2, SLOTS = MG_MODEL_LINE };
@@ -27,9 +31,47 @@ static struct units units_of(const struct mg_arch *arch)
     return (struct units){(unsigned)__builtin_ctz(arch->sector_bytes), (unsigned)__builtin_ctz(arch->line_bytes)};
 }
 
+#ifdef __x86_64__
+/* The distinct sectors of all lanes, as vectors; 0: they lie too far apart. Those of the second half are compared with
+ * each of the first, that one turned round step by step. */
+__attribute__((target("avx512f,avx512cd"))) static uint32_t distinct_at_once(unsigned shift, uint32_t mask,
+                                                                             const uint64_t address[32])
+{
+    const uint64_t any = address[__builtin_ctz(mask)];
+    const __m512i first = _mm512_set1_epi64((long long)any),
+                  turn = _mm512_setr_epi32(15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
+    __m512i half[2], far = _mm512_setzero_si512();
+    for (unsigned k = 0; k < 2; k++) { /* an idle lane has an active one's */
+        __m512i a = _mm512_mask_loadu_epi64(first, (__mmask8)(mask >> 16 * k), address + 16 * k),
+                b = _mm512_mask_loadu_epi64(first, (__mmask8)(mask >> (16 * k + 8)), address + 16 * k + 8);
+        far = _mm512_or_si512(far, _mm512_or_si512(_mm512_xor_si512(a, first), _mm512_xor_si512(b, first)));
+        half[k] = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi64_epi32(_mm512_srli_epi64(a, shift))),
+                                     _mm512_cvtepi64_epi32(_mm512_srli_epi64(b, shift)), 1);
+    }
+    if (_mm512_test_epi64_mask(far, _mm512_set1_epi64((long long)(UINT64_MAX << (32 + shift)))))
+        return 0;
+    const __m512i zero = _mm512_setzero_si512();
+    __mmask16 known = _mm512_test_epi32_mask(_mm512_conflict_epi32(half[1]), _mm512_set1_epi32(-1));
+    __m512i turned = half[0];
+    for (unsigned k = 0; k < 16; k++) {
+        known |= _mm512_cmpeq_epi32_mask(half[1], turned);
+        turned = _mm512_permutexvar_epi32(turn, turned);
+    }
+    unsigned of_first = (unsigned)_mm512_cmpeq_epi32_mask(_mm512_conflict_epi32(half[0]), zero);
+    return (uint32_t)(__builtin_popcount(of_first) + 16 - __builtin_popcount((unsigned)known));
+}
+#endif
+
 static uint32_t distinct_sectors(struct units u, unsigned width, uint32_t mask, const uint64_t address[32])
 {
     unsigned each = MG_MAX(width >> u.sector, 1u);
+#ifdef __x86_64__
+    if (mask & (mask - 1) && __builtin_cpu_supports("avx512cd")) {
+        uint32_t found = distinct_at_once(u.sector, mask, address);
+        if (found)
+            return found * each;
+    }
+#endif
     uint64_t key[32];
     unsigned n = 0, rises = 0;
     bool ordered = true;

@@ -12,8 +12,8 @@
 #define WIDE
 #endif
 
-#define MG_IRREGULAR_AFTER 24  /* misses in a row that make a site irregular */
-#define MG_IRREGULAR_FOR 1024  /* accesses until shapes are tried again */
+#define MG_IRREGULAR_AFTER 12  /* misses in a row that make a site irregular */
+#define MG_IRREGULAR_FOR 16384 /* accesses until shapes are tried again */
 #define MG_SHAPE_BASE ((uint64_t)1 << 40)
 
 void mg__access_event(struct mg_worker *worker, struct mg_access *event, unsigned to)

@@ -200,8 +200,11 @@ MG_NO_TSAN static void store_lanes(struct mg_warp *w, const struct mg_mem *mem, 
 MG_NO_TSAN static __attribute__((noinline)) const struct mg_op *load_slow(struct mg_warp *w, const struct mg_op *op,
                                                                           uint32_t mask)
 {
+    if (ISA(mg__load_any)(w, op, mask))
+        return op + 1;
     uint64_t address[32];
     uint8_t *where[32];
+    narrow();
     mg__address(w, op->u.mem, address);
     if (!mg__access_slow(w, op, mask, address, where))
         return NULL;
@@ -212,8 +215,11 @@ MG_NO_TSAN static __attribute__((noinline)) const struct mg_op *load_slow(struct
 MG_NO_TSAN static __attribute__((noinline)) const struct mg_op *store_slow(struct mg_warp *w, const struct mg_op *op,
                                                                            uint32_t mask)
 {
+    if (ISA(mg__store_any)(w, op, mask))
+        return op + 1;
     uint64_t address[32];
     uint8_t *where[32];
+    narrow();
     mg__address(w, op->u.mem, address);
     if (!mg__access_slow(w, op, mask, address, where))
         return NULL;
@@ -342,6 +348,8 @@ static ALWAYS_INLINE void polling(struct mg_warp *w, const struct mg_mem *mem)
         const struct mg_mem *mem = op->u.mem;                               \
         uint64_t base;                                                      \
         polling(w, mem);                                                    \
+        if (w->sites[mem->site].skip)                                       \
+            return load_slow(w, op, mask);                                  \
         const struct mg_shape *s = find_shape(w, mem, mask, ADDR64, &base); \
         if (MG_UNLIKELY(!s))                                                \
             return load_slow(w, op, mask);                                  \
@@ -353,6 +361,8 @@ static ALWAYS_INLINE void polling(struct mg_warp *w, const struct mg_mem *mem)
     {                                                                       \
         const struct mg_mem *mem = op->u.mem;                               \
         uint64_t base;                                                      \
+        if (w->sites[mem->site].skip)                                       \
+            return store_slow(w, op, mask);                                 \
         const struct mg_shape *s = find_shape(w, mem, mask, ADDR64, &base); \
         if (MG_UNLIKELY(!s))                                                \
             return store_slow(w, op, mask);                                 \

@@ -41,5 +41,8 @@ static ALWAYS_INLINE void narrow(void)
 
 extern const mg_handler ISA(mg__alu)[MG_SEM_OP_COUNT][3];
 bool ISA(mg__add_words)(struct mg_engine_warp *e, uint32_t index, uint32_t mask);
+/* lanes_any.c; false: nothing was done */
+bool ISA(mg__load_any)(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
+bool ISA(mg__store_any)(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
 void ISA(mg__mma)(const struct mg_sem_mma *what, unsigned cc, const struct mg_sem_warp *io);
 #endif

@@ -289,8 +289,12 @@ static unsigned hold_to_slow(const struct mg_arch *a, unsigned rounds)
             assert_int_equal(lanes, 32);
             assert_int_equal(taken, fast.wavefronts);
             assert_memory_equal(&told, &fast, sizeof(fast));
+            if (common && width <= 4 && mask != UINT32_MAX) {
+                unsigned some = mg__model_warp_words(mask, address);
+                assert_true(some == 0 || (some == fast.wavefronts && fast.ideal == 1));
+            }
             if (common && width <= 4 && mask == UINT32_MAX) { /* at a go, where the processor can */
-                unsigned whole = mg__model_warp_words(address);
+                unsigned whole = mg__model_warp_words(mask, address);
                 assert_true(whole == 0 || whole == fast.wavefronts);
                 at_once += whole != 0;
                 uint32_t word[32], least = UINT32_MAX, reach = 0; /* and by words, as the engine has them */
