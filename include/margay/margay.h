@@ -72,7 +72,11 @@ struct mg_options {
     unsigned device_cc;   /* 90 is compute capability 9.0, the default for 0 */
     unsigned threads;     /* host threads that run blocks; 0: one a processor */
     unsigned timeout_ms;  /* a launch that takes longer fails with MG_ERR_TIMEOUT; 0: no limit */
-    int profile;          /* non-zero: count shared wavefronts, sectors and divergence (see mg_report_json) */
+    int profile;          /* MG_PROFILE_…, added up; any other number but 0 counts (see mg_report_json) */
+};
+enum {
+    MG_PROFILE_COUNT = 1, /* count shared wavefronts, sectors and divergence */
+    MG_PROFILE_CHECK = 2  /* look for races, missed barriers, unwritten reads and accesses out of bounds */
 };
 
 /* `options` may be NULL. On failure *context is NULL. Destroy frees all modules, kernels and memory of the context. */
@@ -91,6 +95,9 @@ const char *mg_status_text(enum mg_status status);
  * Freeing 0 is allowed and does nothing. */
 enum mg_status mg_mem_alloc(struct mg_context *context, size_t size, uint64_t *address);
 enum mg_status mg_mem_free(struct mg_context *context, uint64_t address);
+/* Copies bytes into device memory. With MG_PROFILE_CHECK they are known as written then, which those are not that the
+ * host puts there through the pointer. */
+enum mg_status mg_mem_write(struct mg_context *context, uint64_t address, const void *data, size_t size);
 
 /* PTX text (need not end in a NUL) becomes a module; the text is not kept. Modules live as long as the context. */
 enum mg_status mg_module_load(struct mg_context *context, const char *ptx, size_t length, struct mg_module **module);
@@ -103,7 +110,8 @@ enum mg_status mg_launch(struct mg_context *context, struct mg_kernel *kernel, s
                          struct mg_dim3 block, uint32_t shared, void *const *args);
 
 /* The report of all launches since the context was made (or since the last call), as the JSON of docs/report.md.
- * The string is the caller's, to be freed with free(). Empty of launches unless `profile` was set. */
+ * The string is the caller's, to be freed with free(). Empty of launches unless `profile` was set; findings are there
+ * with MG_PROFILE_CHECK, one for each launch that has it. */
 enum mg_status mg_report_json(struct mg_context *context, char **json);
 
 #ifdef __cplusplus

@@ -70,7 +70,7 @@ static enum mg_status draw(struct mg_device *d)
     struct mg_observer observer;
     if (!d->options.pictures)
         return MG_OK;
-    d->others = d->check || !d->advise ? 1 : 2;
+    d->others = (d->check ? 1u : 0u) + (d->model ? 1u : 0u) + (d->advise ? 1u : 0u);
     enum mg_status status = mg__pictures_create(&d->arch, on_picture, d, &d->pictures);
     if (status)
         return status;
@@ -90,7 +90,8 @@ static enum mg_status observe(struct mg_device *d)
             return status;
         observer = mg__check_observer(d->check);
         status = mg__simt_observe(d->simt, &observer);
-        return status ? status : draw(d);
+        if (status || !d->options.both)
+            return status ? status : draw(d);
     }
     status = mg__model_create(&d->arch, on_launch, d, &d->model);
     if (!status) {

@@ -41,6 +41,7 @@ struct mg_device_options {
     /* Where its records go, which is the caller's and outlives it; NULL: nobody observes anything. */
     struct mg_report_writer *report;
     unsigned checks; /* MG_CHECK_RACE …: look for those mistakes, and count nothing; 0: count */
+    bool both;       /* with checks: count as well */
     bool advise;     /* count, and say what would make each launch faster */
     bool pictures;   /* records of what pictures are drawn from, of each kernel's first launch (slower) */
     bool progress;   /* records of the progress of long launches */

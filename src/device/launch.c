@@ -231,7 +231,7 @@ void mg__launch_end(struct mg_device_taken *t)
     mg__check_ends(d->check);
     if (t->rested)
         mg__check_host_waited(d->check, 0, true);
-    if (t->watched && t->began && d->check)
+    if (t->watched && t->began && d->check && !d->model)
         record_checked(t);
     free_taken(t);
 }

@@ -2,7 +2,7 @@
  * docs/cuda-runtime.md says it to users.
  *
  *   MARGAY_REPORT    fd:N or a path: where records go (report.h). Unset: no report, and nothing is counted
- *   MARGAY_MODE      run or profile: both count; check: look for mistakes instead (check/check.h)
+ *   MARGAY_MODE      run or profile: both count; check: look for mistakes instead (check/check.h); both: do both
  *   MARGAY_CHECK     for which, commas between: race,barrier,init,bounds,launch,leaks,pedantic
  *   MARGAY_ADVISE    1: every recorded launch is followed for advice as well (slower: it runs interpreted)
  *   MARGAY_PICTURES  1: and for pictures of each kernel (likewise)
@@ -125,7 +125,8 @@ enum mg_status mg__device_process(struct mg_device_process *p, struct mg_diag *d
         o->launches_left = &p->launches_left;
     }
     const char *mode = text_of("MARGAY_MODE"), *checks = NULL;
-    if (mode && !strcmp(mode, "check")) {
+    o->both = mode && !strcmp(mode, "both");
+    if (mode && (o->both || !strcmp(mode, "check"))) {
         checks = text_of("MARGAY_CHECK");
         checks = checks ? checks : "race,barrier,init,bounds,launch";
         o->checks = mg__check_parse(checks);

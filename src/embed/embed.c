@@ -45,6 +45,8 @@ enum mg_status mg_context_create(const struct mg_options *options, struct mg_con
         return MG_ERR_NOMEM;
     enum mg_status status = MG_OK;
     if (options && options->profile) {
+        o.checks = options->profile & MG_PROFILE_CHECK ? mg__check_parse("race,barrier,init,bounds,launch") : 0;
+        o.both = options->profile & ~MG_PROFILE_CHECK;
         struct mg_report_device header = mg__device_header(&o);
         status = mg__report_keep(&header, &c->report);
         o.report = c->report;
@@ -79,7 +81,22 @@ enum mg_status mg_mem_alloc(struct mg_context *c, size_t size, uint64_t *address
     if (!c || !address)
         return MG_ERR_INVALID;
     enum mg_status status = mg__mem_alloc(c->device->simt, size, 256, address);
+    if (status == MG_OK)
+        mg__check_allocated(c->device->check, *address, size, MG_CHECK_DEVICE);
     return status == MG_OK ? status : fail(c, status, "no device memory is left for an allocation of that size");
+}
+
+enum mg_status mg_mem_write(struct mg_context *c, uint64_t address, const void *data, size_t size)
+{
+    if (!c || (!data && size))
+        return MG_ERR_INVALID;
+    struct mg_allocation at;
+    if (size && (!mg__mem_find(c->device->simt, address, &at) || size > at.size - (address - at.address)))
+        return fail(c, MG_ERR_ADDRESS, "the bytes do not fit into the allocation at that address");
+    if (size)
+        memcpy((void *)(uintptr_t)address, data, size);
+    mg__check_filled(c->device->check, address, size);
+    return MG_OK;
 }
 
 enum mg_status mg_mem_free(struct mg_context *c, uint64_t address)
@@ -89,6 +106,8 @@ enum mg_status mg_mem_free(struct mg_context *c, uint64_t address)
     if (!address)
         return MG_OK;
     enum mg_status status = mg__mem_free(c->device->simt, address);
+    if (status == MG_OK)
+        mg__check_freed(c->device->check, address);
     return status == MG_OK ? status : fail(c, status, "no allocation begins at the address that was to be freed");
 }
 

@@ -244,7 +244,7 @@ bool mg__report_begin_json(const struct mg_report_device *device, struct mg_strb
            mg__json_device(out, device) && mg__strbuf_printf(out, ",\n\"launches\": [");
 }
 
-bool mg__report_end_json(struct mg_strbuf *out)
+bool mg__report_end_json(struct mg_strbuf *out, const char *findings)
 {
-    return mg__strbuf_printf(out, "],\n\"findings\": []}\n");
+    return mg__strbuf_printf(out, "],\n\"findings\": [%s]}\n", findings);
 }

@@ -211,7 +211,7 @@ bool mg__report_advice_json(const struct mg_report_advice *advice, struct mg_str
 /* A whole report file is: begin, launches separated by commas, end. For those who hold the launches in memory. */
 #define MG_REPORT_SCHEMA 1
 bool mg__report_begin_json(const struct mg_report_device *device, struct mg_strbuf *out);
-bool mg__report_end_json(struct mg_strbuf *out);
+bool mg__report_end_json(struct mg_strbuf *out, const char *findings); /* objects, commas between */
 /* "_Z5scalePfi" -> "scale(float*, int)"; a C name comes back as it is. malloc'd. */
 char *mg__report_demangle(const char *name);
 /* "_ZZ2mmPKfPfE4tile" -> "tile": a shared variable's own name. malloc'd. Launch records are given this treatment

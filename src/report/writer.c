@@ -26,7 +26,7 @@ struct mg_report_writer {
     uint64_t launches;
     bool keeps;                     /* nothing is written: */
     struct mg_report_device device; /* the report's header, */
-    struct mg_strbuf kept;          /* its launches, commas between, */
+    struct mg_strbuf kept, found;   /* its launches and findings, commas between, */
     bool lost;                      /* of which one did not fit into memory */
 };
 
@@ -157,10 +157,12 @@ enum mg_status mg__report_keep(const struct mg_report_device *device, struct mg_
     return MG_OK;
 }
 
-static enum mg_status keep(struct mg_report_writer *w, const struct mg_report_launch *launch)
+static enum mg_status keep(struct mg_report_writer *w, struct mg_strbuf *list, const struct mg_report_launch *launch,
+                           const struct mg_report_finding *finding)
 {
     pthread_mutex_lock(&w->lock);
-    bool kept = (!w->kept.count || mg__strbuf_append(&w->kept, ",\n", 2)) && mg__report_launch_json(launch, &w->kept);
+    bool kept = (!list->count || mg__strbuf_append(list, ",\n", 2)) &&
+                (launch ? mg__report_launch_json(launch, list) : mg__report_finding_json(finding, list));
     w->lost |= !kept;
     pthread_mutex_unlock(&w->lock);
     return kept ? MG_OK : MG_ERR_NOMEM;
@@ -171,8 +173,10 @@ enum mg_status mg__report_take(struct mg_report_writer *w, char **json)
     struct mg_strbuf out = {0};
     pthread_mutex_lock(&w->lock);
     bool good = !w->lost && mg__report_begin_json(&w->device, &out) &&
-                mg__strbuf_append(&out, w->kept.at ? w->kept.at : "", w->kept.count) && mg__report_end_json(&out);
+                mg__strbuf_append(&out, w->kept.at ? w->kept.at : "", w->kept.count) &&
+                mg__report_end_json(&out, w->found.at ? w->found.at : "");
     mg__strbuf_free(&w->kept);
+    mg__strbuf_free(&w->found);
     w->lost = false;
     pthread_mutex_unlock(&w->lock);
     if (!good)
@@ -184,7 +188,7 @@ enum mg_status mg__report_take(struct mg_report_writer *w, char **json)
 enum mg_status mg__report_launch(struct mg_report_writer *w, const struct mg_report_launch *launch)
 {
     if (w->keeps)
-        return keep(w, launch);
+        return keep(w, &w->kept, launch, NULL);
     struct mg_strbuf line = {0};
     bool ok = mg__strbuf_printf(&line, "{\"record\": \"launch\", \"launch\": ") &&
               mg__report_launch_json(launch, &line) && mg__strbuf_append(&line, "}", 1);
@@ -199,6 +203,8 @@ enum mg_status mg__report_launch(struct mg_report_writer *w, const struct mg_rep
 
 enum mg_status mg__report_finding(struct mg_report_writer *w, const struct mg_report_finding *finding)
 {
+    if (w->keeps)
+        return keep(w, &w->found, NULL, finding);
     struct mg_strbuf line = {0};
     bool ok = mg__strbuf_printf(&line, "{\"record\": \"finding\", \"finding\": ") &&
               mg__report_finding_json(finding, &line) && mg__strbuf_append(&line, "}", 1);
@@ -332,6 +338,7 @@ void mg__report_close(struct mg_report_writer *w)
     if (w->owned)
         close(w->fd);
     mg__strbuf_free(&w->kept);
+    mg__strbuf_free(&w->found);
     pthread_mutex_destroy(&w->lock);
     free(w);
 }

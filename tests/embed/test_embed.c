@@ -259,11 +259,53 @@ static void of_two_kinds(void **state)
     }
 }
 
+/* 64 floats of which 32 were written: the other half is read all the same. Counted, too, if that was asked for. */
+static void checked(void **state)
+{
+    (void)state;
+    static const float half[32];
+    for (int profile = MG_PROFILE_CHECK; profile <= MG_PROFILE_CHECK + MG_PROFILE_COUNT; profile++) {
+        const struct mg_options options = {.profile = profile};
+        struct mg_context *c;
+        struct mg_module *m;
+        struct mg_kernel *k;
+        uint64_t x;
+        char *text;
+        assert_int_equal(mg_context_create(&options, &c), MG_OK);
+        assert_int_equal(mg_module_load(c, ptx, strlen(ptx), &m), MG_OK);
+        assert_int_equal(mg_kernel_find(m, "scale", &k), MG_OK);
+        assert_int_equal(mg_mem_alloc(c, 256, &x), MG_OK);
+        assert_int_equal(mg_mem_write(c, x, half, sizeof(half)), MG_OK);
+        assert_int_equal(mg_mem_write(c, x + 128, half, 129), MG_ERR_ADDRESS);
+        assert_int_equal(mg_mem_write(c, 0, NULL, 0), MG_OK);
+        for (uint32_t n = 32; n <= 64; n += 32) {
+            float by = 2;
+            uint8_t extra = 0;
+            void *args[] = {&x, &by, &extra, &n};
+            assert_int_equal(mg_launch(c, k, one, (struct mg_dim3){64, 1, 1}, 0, args), MG_OK);
+            assert_int_equal(mg_report_json(c, &text), MG_OK);
+            json_t *root = json_loads(text, 0, NULL);
+            const json_t *launch = json_array_get(json_object_get(root, "launches"), 0);
+            const json_t *found = json_object_get(root, "findings"), *metrics = json_object_get(launch, "metrics");
+            assert_string_equal(json_string_value(json_object_get(launch, "kernel")), "scale");
+            assert_int_equal(json_integer_value(json_object_get(metrics, "memory_l2_theoretical_sectors_global")),
+                             profile & MG_PROFILE_COUNT ? n / 32 * 8
+                                                        : 0); /* 128 bytes read and written: 4 sectors each */
+            assert_int_equal(json_array_size(found), n > 32);
+            if (n > 32)
+                assert_string_equal(json_string_value(json_object_get(json_array_get(found, 0), "kind")), "global");
+            json_decref(root);
+            free(text);
+        }
+        mg_context_destroy(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_program),    cmocka_unit_test(errors),       cmocka_unit_test(report),
-        cmocka_unit_test(side_by_side), cmocka_unit_test(of_two_kinds),
+        cmocka_unit_test(side_by_side), cmocka_unit_test(of_two_kinds), cmocka_unit_test(checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
