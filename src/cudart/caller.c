@@ -149,7 +149,7 @@ void mg__cudart_failed(int error, const char *name)
     struct cudart_device *here = mg__cudart_call.device ? mg__cudart_call.device : mg__cudart_here();
     struct mg_check *check = here->device ? here->device->check : NULL;
     const char *call = mg__cudart_call.name;
-    if (!call || strncmp(call, "cuda", 4)) /* one function stands behind several entry points of launches */
+    if (!call || strncmp(call, "cu", 2)) /* one function stands behind several entry points of launches */
         call = call ? "the launch" : "the call";
     void *frames[SHOWN];
     char file[4096];

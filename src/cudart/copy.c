@@ -12,14 +12,8 @@
 
 enum { MAX_PITCH = 0x7fffffff };
 
-/* A box of `height` × `depth` rows of `width` bytes, `pitch` bytes apart, slices `slice` bytes apart. */
-struct box {
-    void *at;
-    size_t pitch, slice;
-};
-
 /* Bytes from the first to past the last of the box; false when the sum overflows. */
-static bool span(const struct box *box, struct cu_extent size, uint64_t *bytes)
+static bool span(const struct cudart_box *box, struct cu_extent size, uint64_t *bytes)
 {
     uint64_t rows, slices;
     return !__builtin_mul_overflow((uint64_t)(size.height - 1), box->pitch, &rows) &&
@@ -29,7 +23,7 @@ static bool span(const struct box *box, struct cu_extent size, uint64_t *bytes)
 
 /* One side of a copy, or what is filled: where it lies, and whose it is. */
 struct side {
-    struct box box;
+    struct cudart_box box;
     uint64_t bytes;
     enum cudart_kind kind;
     struct cudart_device *device; /* NULL: nobody's */
@@ -62,7 +56,7 @@ static void tell_direction(const struct side *side, bool host)
                             false);
 }
 
-static char *row_of(const struct box *box, size_t y, size_t z)
+static char *row_of(const struct cudart_box *box, size_t y, size_t z)
 {
     return (char *)box->at + z * box->slice + y * box->pitch;
 }
@@ -106,17 +100,27 @@ struct transfer {
     struct side dst, src;
     struct cu_extent size;
     bool fills;
-    int value;
+    uint32_t value; /* of so many bytes: 1, 2 or 4 */
+    unsigned unit;
     struct cudart_call call; /* that asked for it */
     char staged[];           /* what was in pageable memory */
 };
+
+static void fill_row(char *at, uint32_t value, unsigned unit, size_t bytes)
+{
+    if (unit == 1)
+        memset(at, (int)value, bytes);
+    else
+        for (size_t i = 0; i < bytes; i += unit)
+            memcpy(at + i, &value, unit); /* the low bytes come first */
+}
 
 static void transfer_now(const struct transfer *t)
 {
     for (size_t z = 0; z < t->size.depth; z++)
         for (size_t y = 0; y < t->size.height; y++)
             if (t->fills)
-                memset(row_of(&t->dst.box, y, z), t->value, t->size.width);
+                fill_row(row_of(&t->dst.box, y, z), t->value, t->unit, t->size.width);
             else
                 memmove(row_of(&t->dst.box, y, z), row_of(&t->src.box, y, z), t->size.width);
     tell_checks(&t->dst, t->fills ? NULL : &t->src, t->size, !t->fills); /* a fill goes on by itself */
@@ -141,7 +145,7 @@ static struct transfer *put_off(const struct transfer *now, bool stage)
     *t = *now;
     t->call = mg__cudart_call;
     if (stage) {
-        t->src.box = (struct box){t->staged, n.width, n.width * n.height};
+        t->src.box = (struct cudart_box){t->staged, n.width, n.width * n.height};
         for (size_t z = 0; z < n.depth; z++)
             for (size_t y = 0; y < n.height; y++)
                 memcpy(row_of(&t->src.box, y, z), row_of(&now->src.box, y, z), n.width);
@@ -191,7 +195,7 @@ static int transfer(const struct transfer *t)
     return waits ? mg__cudart_wait() : 0;
 }
 
-static int copy_box(struct box to, struct box from, struct cu_extent size, int kind)
+int mg__cudart_copy_box(struct cudart_box to, struct cudart_box from, struct cu_extent size, int kind)
 {
     struct transfer t = {.dst = {.box = to}, .src = {.box = from}, .size = size};
     if (kind < CU_HOST_TO_HOST || kind > CU_DEFAULT)
@@ -208,21 +212,21 @@ static int copy_box(struct box to, struct box from, struct cu_extent size, int k
     return transfer(&t);
 }
 
-static struct box box_of(const void *at, size_t pitch)
+static struct cudart_box box_of(const void *at, size_t pitch)
 {
-    return (struct box){(void *)(uintptr_t)at, pitch, 0};
+    return (struct cudart_box){(void *)(uintptr_t)at, pitch, 0};
 }
 
 int mg__cudart_copy(void *dst, const void *src, size_t count, int kind)
 {
-    return copy_box(box_of(dst, 0), box_of(src, 0), (struct cu_extent){count, 1, 1}, kind);
+    return mg__cudart_copy_box(box_of(dst, 0), box_of(src, 0), (struct cu_extent){count, 1, 1}, kind);
 }
 
 static int copy_2d(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, int kind)
 {
     if (width > dpitch || width > spitch || dpitch > MAX_PITCH || spitch > MAX_PITCH)
         return cudaErrorInvalidPitchValue;
-    return copy_box(box_of(dst, dpitch), box_of(src, spitch), (struct cu_extent){width, height, 1}, kind);
+    return mg__cudart_copy_box(box_of(dst, dpitch), box_of(src, spitch), (struct cu_extent){width, height, 1}, kind);
 }
 
 /* ---- linear and 2D ---- */
@@ -246,11 +250,11 @@ static void tell_number(const void *pointer, int number)
     struct cudart_alloc alloc;
     struct mg_diag diag;
     enum cudart_kind kind = mg__cudart_classify(pointer, NULL, &alloc);
-    if (kind != CUDART_DEVICE || alloc.device->number == (unsigned)number)
+    if (kind != CUDART_DEVICE || alloc.device->ordinal == (unsigned)number)
         return;
     memset(&diag, 0, sizeof(diag));
     mg__diag_set(&diag, MG_ERR_INVALID, "%s takes memory of device %d, and is given that of device %u",
-                 mg__cudart_call.name, number, alloc.device->number);
+                 mg__cudart_call.name, number, alloc.device->ordinal);
     mg__diag_hint(&diag, "cudaPointerGetAttributes says whose memory a pointer is of");
     mg__cudart_warn(NULL, &diag);
 }
@@ -294,7 +298,7 @@ int mg__cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t spit
 }
 
 /* ---- 3D: positions are in bytes along x, for there are no arrays ---- */
-static int box_at(const struct cu_pitched_ptr *p, struct cu_pos pos, struct cu_extent size, struct box *box)
+static int box_at(const struct cu_pitched_ptr *p, struct cu_pos pos, struct cu_extent size, struct cudart_box *box)
 {
     size_t offset, row, slice;
     if (size.width && (size.width > p->pitch || pos.x > p->pitch - size.width))
@@ -306,13 +310,13 @@ static int box_at(const struct cu_pitched_ptr *p, struct cu_pos pos, struct cu_e
         __builtin_mul_overflow(pos.y, p->pitch, &row) || __builtin_add_overflow(offset, row, &offset) ||
         __builtin_add_overflow(offset, pos.x, &offset))
         return cudaErrorInvalidValue;
-    *box = (struct box){(char *)p->ptr + offset, p->pitch, slice};
+    *box = (struct cudart_box){(char *)p->ptr + offset, p->pitch, slice};
     return 0;
 }
 
 static int copy_3d(const struct cu_memcpy_3d *p)
 {
-    struct box dst, src;
+    struct cudart_box dst, src;
     if (!p)
         return cudaErrorInvalidValue;
     if (p->src_array || p->dst_array)
@@ -320,7 +324,7 @@ static int copy_3d(const struct cu_memcpy_3d *p)
     int error = box_at(&p->src, p->src_pos, p->extent, &src);
     if (!error)
         error = box_at(&p->dst, p->dst_pos, p->extent, &dst);
-    return error ? error : copy_box(dst, src, p->extent, p->kind);
+    return error ? error : mg__cudart_copy_box(dst, src, p->extent, p->kind);
 }
 
 int mg__cudaMemcpy3D(const struct cu_memcpy_3d *p)
@@ -412,9 +416,9 @@ int mg__cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t count, s
 }
 
 /* ---- fills ---- */
-static int fill(struct box to, int value, struct cu_extent size)
+int mg__cudart_fill(struct cudart_box to, uint32_t value, unsigned unit, struct cu_extent size)
 {
-    struct transfer t = {.dst = {.box = to}, .size = size, .fills = true, .value = value};
+    struct transfer t = {.dst = {.box = to}, .size = size, .fills = true, .value = value, .unit = unit};
     if (!size.width || !size.height || !size.depth)
         return 0;
     if (!span(&to, size, &t.dst.bytes) || !side_ok(&t.dst, true))
@@ -426,20 +430,20 @@ static int fill_2d(void *at, size_t pitch, int value, size_t width, size_t heigh
 {
     if (height > 1 && width > pitch)
         return cudaErrorInvalidPitchValue;
-    return fill(box_of(at, pitch), value, (struct cu_extent){width, height, 1});
+    return mg__cudart_fill(box_of(at, pitch), (uint32_t)value, 1, (struct cu_extent){width, height, 1});
 }
 
 static int fill_3d(const struct cu_pitched_ptr *p, int value, struct cu_extent size)
 {
-    struct box box;
+    struct cudart_box box;
     int error = box_at(p, (struct cu_pos){0, 0, 0}, size, &box);
-    return error ? error : fill(box, value, size);
+    return error ? error : mg__cudart_fill(box, (uint32_t)value, 1, size);
 }
 
 int mg__cudaMemset(void *pointer, int value, size_t count)
 {
     CUDART_ENTER();
-    return mg__cudart_done(fill(box_of(pointer, 0), value, (struct cu_extent){count, 1, 1}));
+    return mg__cudart_done(mg__cudart_fill(box_of(pointer, 0), (uint32_t)value, 1, (struct cu_extent){count, 1, 1}));
 }
 
 int mg__cudaMemsetAsync(void *pointer, int value, size_t count, void *stream)
@@ -447,7 +451,7 @@ int mg__cudaMemsetAsync(void *pointer, int value, size_t count, void *stream)
     CUDART_ENTER();
     if (!mg__cudart_stream_ok(stream))
         return mg__cudart_done(cudaErrorInvalidResourceHandle);
-    return mg__cudart_done(fill(box_of(pointer, 0), value, (struct cu_extent){count, 1, 1}));
+    return mg__cudart_done(mg__cudart_fill(box_of(pointer, 0), (uint32_t)value, 1, (struct cu_extent){count, 1, 1}));
 }
 
 int mg__cudaMemset2D(void *pointer, size_t pitch, int value, size_t width, size_t height)

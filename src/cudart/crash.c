@@ -105,7 +105,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
              : number == SIGFPE ? "a bad division"
              : number == SIGILL ? "a bad instruction"
                                 : "a broken assumption",
-             inside ? "libcudart+" : "", inside ? at : (size_t)pc);
+             inside ? "libmargay_cuda+" : "", inside ? at : (size_t)pc);
     snprintf(diag.hint, sizeof(diag.hint),
              "This is a defect of Margay %s, not of your program: please report it. "
              "MARGAY_ENGINE=interp may get past it.",

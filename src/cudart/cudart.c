@@ -16,6 +16,7 @@
 struct cudart mg__cudart;
 _Thread_local struct cudart_call mg__cudart_call = {.name = ""};
 _Thread_local unsigned char mg__cudart_per_thread;
+_Thread_local const char *mg__cudart_driver;
 
 static _Thread_local int last_error;
 
@@ -26,11 +27,14 @@ static void init_locks(void)
     pthread_mutexattr_init(&attr);
     pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&mg__cudart.state, &attr);
-    for (unsigned i = 0; i < MG_MOST_DEVICES; i++) {
+    mg__cudart.last_id = MG_MOST_DEVICES;
+    for (unsigned i = 0; i < CUDART_CONTEXTS; i++) {
         struct cudart_device *d = &mg__cudart.devices[i];
-        d->number = i;
+        d->number = d->ordinal = i;
         d->default_pool = (struct cudart_pool){.device = d, .attributes = {0, 1, 1, 1}};
         d->pool = &d->default_pool;
+        if (i < MG_MOST_DEVICES)
+            mg__cudart.primary[i] = (struct cudart_context){.device = d, .ordinal = i, .primary = true, .id = i + 1};
     }
     pthread_mutexattr_destroy(&attr);
 }
@@ -203,7 +207,7 @@ struct mg_device_options mg__cudart_options(unsigned number)
 
 static int make_device(struct cudart_device *d)
 {
-    struct mg_device_options options = mg__cudart_options(d->number);
+    struct mg_device_options options = mg__cudart_options(d->ordinal);
     struct mg_diag diag;
     enum mg_status status = mg__device_create(&options, &d->device, &diag);
     if (status) {
@@ -234,6 +238,8 @@ int mg__cudart_use(struct cudart_device *d)
 int mg__cudart_enter(void)
 {
     int error = mg__cudart_begin();
+    if (!error)
+        error = mg__cudart_settle();
     return error ? error : mg__cudart_use(mg__cudart_here());
 }
 
@@ -244,7 +250,7 @@ struct cudart_device *mg__cudart_at(int number)
 
 struct cudart_device *mg__cudart_next(const struct cudart_device *after)
 {
-    for (unsigned i = after ? after->number + 1 : 0; i < mg__cudart.process.devices; i++)
+    for (unsigned i = after ? after->number + 1 : 0; i < CUDART_CONTEXTS; i++)
         if (mg__cudart.devices[i].device)
             return &mg__cudart.devices[i];
     return NULL;
@@ -264,6 +270,8 @@ static const char *name_of(int error)
 
 int mg__cudart_done(int error)
 {
+    if (mg__cudart_driver)
+        return error;
     if (error && error != cudaErrorNotReady) {
         last_error = error;
         mg__cudart_failed(error, name_of(error));

@@ -10,39 +10,56 @@
 #ifndef MG_CUDART_H
 #define MG_CUDART_H
 #include "cudart/abi.h"
+#include "cudart/calls.h"
 #include "device/device.h"
 
 #include <pthread.h>
 
 /* ---- devices ---- */
+enum { CUDART_CONTEXTS = 64 };
 struct cudart_pool {
     struct cudart_pool *next;
     struct cudart_device *device;
     uint64_t attributes[9]; /* by cudaMemPoolAttr */
 };
-struct cudart_device { /* a device and its primary context, made when it is first needed */
-    unsigned number;
+/* A context: that of a device, its primary one, made when it is first needed; or one that the driver was asked for.
+ * Each has a simulated device of its own, so that what is of one context goes with it, and faults are its alone. */
+struct cudart_device {
+    unsigned number;   /* its place in mg__cudart.devices */
+    unsigned ordinal;  /* of the device, as programs count them */
     atomic_int ready;  /* 0 before, 1 after it was made */
     atomic_int poison; /* the error that every later call returns, after a kernel faulted */
     /* That of a launch which ended after its call, and poisons nothing: the next call that waits returns it. */
     atomic_int pending;
     int init_error;
+    unsigned retained;        /* a primary context: so often, by the driver's calls */
+    atomic_bool runtime;      /* and the runtime uses it */
     struct mg_device *device; /* NULL: not made, or it could not be */
     unsigned flags;
     int cache_config, shared_config;
     struct cudart_pool default_pool, *pool;
     /* By device: its kernels may touch that one's memory, after cudaDeviceEnablePeerAccess, cudaMemPoolSetAccess. */
-    bool peers[MG_MOST_DEVICES], pool_peers[MG_MOST_DEVICES];
+    bool peers[CUDART_CONTEXTS], pool_peers[CUDART_CONTEXTS];
+};
+/* What the driver calls a context: stale handles are known, because these stay. */
+struct cudart_context {
+    struct cudart_context *next;
+    struct cudart_device *device; /* NULL: destroyed */
+    unsigned ordinal;
+    bool primary;
+    unsigned long long id;
 };
 struct cudart {
     pthread_mutex_t state;
     atomic_int ready; /* 0 before, 1 after the environment was read */
     int init_error;
     int pid;
-    unsigned version; /* of the API that the program was built for: 12 or 13 */
+    unsigned version;       /* of the API that the program was built for: 12 or 13 */
     _Atomic unsigned first; /* the device of threads that have chosen none */
     struct mg_device_process process;
-    struct cudart_device devices[MG_MOST_DEVICES]; /* process.devices of them */
+    struct cudart_context primary[MG_MOST_DEVICES], *contexts; /* those that the driver was asked for */
+    unsigned long long last_id;                                /* of contexts */
+    struct cudart_device devices[CUDART_CONTEXTS];             /* the primary ones first, one a device */
 };
 extern struct cudart mg__cudart;
 
@@ -51,12 +68,24 @@ int mg__cudart_begin(void);
 /* And makes the thread's device, or another one. */
 int mg__cudart_enter(void);
 int mg__cudart_use(struct cudart_device *device);
-struct cudart_device *mg__cudart_here(void);      /* the thread's device */
-struct cudart_device *mg__cudart_at(int number);  /* NULL: there is none of that number */
+struct cudart_device *mg__cudart_here(void);     /* the thread's context, or the one that it would get */
+struct cudart_device *mg__cudart_at(int number); /* NULL: there is none of that number */
 /* The next device that was made; after NULL the first. NULL: no more. */
 struct cudart_device *mg__cudart_next(const struct cudart_device *after);
+/* ---- the thread's contexts (context.c) ---- */
+struct cudart_context *mg__cudart_current(void);             /* NULL: none */
+void mg__cudart_set_current(struct cudart_context *context); /* in the place of the last; NULL: it goes */
+bool mg__cudart_push(struct cudart_context *context);
+struct cudart_context *mg__cudart_pop(void); /* NULL: there was none */
+struct cudart_context *mg__cudart_context_at(const struct cudart_device *device);
+struct cudart_context *mg__cudart_context_of(const void *handle); /* NULL: not one of ours */
+int mg__cudart_settle(void); /* the runtime is called: the error if the context is gone */
+int mg__cudart_context_make(unsigned ordinal, unsigned flags, struct cudart_context **made);
+int mg__cudart_context_drop(struct cudart_context *context);
+/* A primary context as at first; one that is poisoned stays unusable. */
+void mg__cudart_reset(struct cudart_device *device);
 struct mg_device_options mg__cudart_options(unsigned number);
-int mg__cudart_done(int error); /* keeps `error` as the thread's last one; returns it */
+int mg__cudart_done(int error);                      /* keeps `error` as the thread's last one; returns it */
 void mg__cudart_failed(int error, const char *name); /* caller.c: for the checks */
 /* The program's first line among these return addresses, SHOWN at most; 0: not known. */
 uint32_t mg__cudart_line_of(void *const *frames, int n, char *file, size_t size);
@@ -83,34 +112,47 @@ void mg__cudart_unlock(void);
 /* ---- registered code ---- */
 struct cudart_var {
     struct cudart_module *module;
-    const void *host; /* its shadow, or for a managed variable the pointer that we set */
-    void **managed;   /* the same for a managed variable, else NULL */
+    const void *host;           /* its shadow, or for a managed variable the pointer that we set */
+    void **managed;             /* the same for a managed variable, else NULL */
     struct cudart_device *home; /* a managed variable's memory is that device's; NULL: not yet */
     char *name;
     uint64_t size; /* as the program registered it */
     struct {
         uint64_t address, size;
-    } on[MG_MOST_DEVICES]; /* by device, once resolved there */
+    } on[CUDART_CONTEXTS]; /* by context, once resolved there */
 };
 struct cudart_func {
     struct cudart_module *module;
     const void *host;
     char *name;
-    struct mg_device_kernel *on[MG_MOST_DEVICES]; /* by device, once resolved there */
+    struct mg_device_kernel *on[CUDART_CONTEXTS]; /* by context, once resolved there */
 };
 struct cudart_module { /* a fatbin that the program registered */
     struct mg_device_code code;
-    struct mg_device_module *on[MG_MOST_DEVICES]; /* by device, once loaded there */
-    int error[MG_MOST_DEVICES];                   /* why it could not be, as a CUDA error */
+    struct mg_device_module *on[CUDART_CONTEXTS]; /* by context, once loaded there */
+    int error[CUDART_CONTEXTS];                   /* why it could not be, as a CUDA error */
     MG_VEC(struct cudart_var *) vars;
     MG_VEC(struct cudart_func *) funcs;
     bool gone; /* unregistered: kept, because handles to it may live on */
+    enum { CUDART_REGISTERED, CUDART_MODULE, CUDART_LIBRARY } kind; /* who loaded it: the program's start, the driver */
+    struct cudart_device *only;                                     /* a module's context; NULL: it is for all */
+    void *copy;                                                     /* what `code` points to, if it is ours */
 };
+/* What the driver loads is held as what programs register is. `copy` is the module's from then on. */
+struct cudart_module *mg__cudart_module_make(const struct mg_device_code *code, struct cudart_device *only, void *copy);
+struct cudart_module *
+mg__cudart_module_known(const void *handle); /* NULL: the driver loaded none such, or it is gone */
+void mg__cudart_module_drop(struct cudart_module *module);
+int mg__cudart_module_load(struct cudart_module *module, struct cudart_device *device, struct mg_diag *diag);
+/* A handle for the kernel, the same each time. NULL: no memory. */
+struct cudart_func *mg__cudart_func_make(struct cudart_module *module, const char *name);
+struct cudart_func *mg__cudart_func_known(const void *handle); /* NULL: none of ours */
+
 int mg__cudart_load(struct cudart_module *module, struct cudart_device *device); /* parses and loads on first use */
 /* By host address or kernel handle; resolved on `device`. */
 int mg__cudart_func_find(const void *handle, struct cudart_device *device, struct mg_device_kernel **kernel);
 int mg__cudart_var_find(const void *symbol, uint64_t *address, uint64_t *size); /* on the thread's device */
-void mg__cudart_registry_join(struct cudart_device *device);  /* a device that was just made */
+void mg__cudart_registry_join(struct cudart_device *device);                    /* a device that was just made */
 void mg__cudart_registry_reset(struct cudart_device *device); /* unloads its modules; they load anew on next use */
 
 /* ---- memory ---- */
@@ -120,8 +162,9 @@ struct cudart_alloc {
     enum cudart_kind kind;
     bool registered; /* the program's own memory, pinned by cudaHostRegister */
     unsigned flags;
-    size_t mapped; /* bytes of the mapping to undo, for pinned memory of ours */
+    size_t mapped;                /* bytes of the mapping to undo, for pinned memory of ours */
     struct cudart_device *device; /* that it was allocated on; NULL for memory that is not CUDA's */
+    uint64_t id;                  /* of the process's allocations */
 };
 /* What lies at `pointer`; *left gets the bytes from there to the end of its allocation (SIZE_MAX: not known). */
 enum cudart_kind mg__cudart_classify(const void *pointer, uint64_t *left, struct cudart_alloc *alloc);
@@ -132,7 +175,28 @@ void mg__cudart_share(struct cudart_device *device, struct cudart_device *with, 
 void mg__cudart_unshare(struct cudart_device *device, uint64_t address);
 /* Kernels of `device` may touch the memory of `peer`, or may no more; `pool`: by cudaMemPoolSetAccess. */
 int mg__cudart_set_peer(struct cudart_device *device, struct cudart_device *peer, bool may, bool pool);
+int mg__cudart_alloc(void **pointer, size_t size, enum cudart_kind kind, struct cudart_device *device);
+int mg__cudart_free(void *pointer, bool waits); /* device memory, of any device: it waits for that device */
+/* A box of `height` × `depth` rows of `width` bytes, `pitch` bytes apart, slices `slice` bytes apart. */
+struct cudart_box {
+    void *at;
+    size_t pitch, slice;
+};
+int mg__cudart_copy_box(struct cudart_box to, struct cudart_box from, struct cu_extent size, int kind);
+/* With a value of `unit` bytes, 1, 2 or 4, of which the width is a multiple. */
+int mg__cudart_fill(struct cudart_box to, uint32_t value, unsigned unit, struct cu_extent size);
 int mg__cudart_copy(void *dst, const void *src, size_t count, int kind);
+
+/* ---- launches ---- */
+struct cudart_request {
+    struct mg_dim3 grid, block;
+    size_t shared;
+    void **args;
+    void *stream;
+    bool cooperative;
+    struct mg_dim3 cluster; /* 0: not named */
+};
+int mg__cudart_launch(const void *handle, const struct cudart_request *request);
 
 /* ---- clusters: cudaFuncSetAttribute and cudaFuncGetAttributes ---- */
 int mg__cudart_cluster_attribute(struct mg_device_kernel *kernel, int number, int value);
@@ -155,27 +219,31 @@ struct cudart_api {
 enum { CUDART_V12 = 1, CUDART_V13 = 2 };
 extern const struct cudart_api mg__cudart_api[]; /* ends with a NULL name */
 void mg__cudart_redirect(void *self);            /* self: any address inside this library */
+/* The constructor of libcudart.so.12 or .13. */
+__attribute__((visibility("default"))) void mg__cudart_start(unsigned version);
 
 /* The entry point that the thread is in, for what checks say. */
 struct cudart_call {
     const char *name;
     uint64_t stream;
-    bool async; /* it was given a stream */
+    bool async;                   /* it was given a stream */
     struct cudart_device *device; /* the stream's; the thread's where there is none */
     struct mg_order order;        /* that stream's place in the device's work */
     bool per_thread;              /* its default stream is the thread's own */
 };
 extern _Thread_local struct cudart_call mg__cudart_call;
+/* Not NULL: the driver's call that the thread is in, which the runtime's functions serve: errors are its to keep. */
+extern _Thread_local const char *mg__cudart_driver;
 /* Set by the names that programs built with --default-stream per-thread call, for the call that follows (exports.c). */
 extern _Thread_local unsigned char mg__cudart_per_thread;
 struct cudart_call mg__cudart_call_of(const char *name);
 struct mg_order mg__cudart_order(void); /* of the call: its stream's, or the default stream's */
 
-#define CUDART_ENTER()                                                                              \
-    do {                                                                                            \
-        mg__cudart_call = mg__cudart_call_of(__func__ + 4);                                         \
-        int enter_error_ = mg__cudart_enter();                                                      \
-        if (enter_error_)                                                                           \
-            return mg__cudart_done(enter_error_);                                                   \
+#define CUDART_ENTER()                                      \
+    do {                                                    \
+        mg__cudart_call = mg__cudart_call_of(__func__ + 4); \
+        int enter_error_ = mg__cudart_enter();              \
+        if (enter_error_)                                   \
+            return mg__cudart_done(enter_error_);           \
     } while (0)
 #endif

@@ -6,14 +6,6 @@
  */
 #include "cudart/cudart.h"
 
-enum { NONE_CHOSEN = -1 };
-static _Thread_local int chosen = NONE_CHOSEN;
-
-struct cudart_device *mg__cudart_here(void)
-{
-    return &mg__cudart.devices[chosen == NONE_CHOSEN ? mg__cudart.first : (unsigned)chosen];
-}
-
 /* ---- counting and choosing ---- */
 int mg__cudaGetDeviceCount(int *count)
 {
@@ -35,7 +27,7 @@ int mg__cudaSetDevice(int device)
 {
     int error = check_device(device);
     if (!error)
-        chosen = device;
+        mg__cudart_set_current(&mg__cudart.primary[device]);
     return mg__cudart_done(error);
 }
 
@@ -45,7 +37,7 @@ int mg__cudaGetDevice(int *device)
     if (!error && !device)
         error = cudaErrorInvalidValue;
     if (!error)
-        *device = (int)mg__cudart_here()->number;
+        *device = (int)mg__cudart_here()->ordinal;
     return mg__cudart_done(error);
 }
 
@@ -111,16 +103,6 @@ int mg__cudaDeviceSynchronize(void)
     return mg__cudart_done(error);
 }
 
-static void reset_peers(struct cudart_device *device)
-{
-    for (struct cudart_device *d = NULL; (d = mg__cudart_next(d)) != NULL;) {
-        if (device->peers[d->number])
-            mg__cudart_set_peer(device, d, false, false);
-        if (device->pool_peers[d->number])
-            mg__cudart_set_peer(device, d, false, true);
-    }
-}
-
 /* As driver 580 does it, for the thread's device: the memory, streams and modules go; a poisoned context stays unusable
  * for the process. */
 int mg__cudaDeviceReset(void)
@@ -128,21 +110,8 @@ int mg__cudaDeviceReset(void)
     int error = mg__cudart_begin();
     if (error)
         return mg__cudart_done(error);
-    struct cudart_device *here = mg__cudart_here();
-    if (here->device)
-        mg__cudart_wait_all(here);
-    mg__cudart_lock();
-    if (atomic_load(&here->poison)) {
-        atomic_store(&here->poison, cudaErrorDevicesUnavailable);
-    } else if (here->device) {
-        mg__check_host_waited(here->device->check, 0, true);
-        mg__cudart_registry_reset(here);
-        mg__cudart_memory_reset(here);
-        mg__streams_reset(here->device);
-        mg__device_reset_limits(here->device);
-        reset_peers(here);
-    }
-    mg__cudart_unlock();
+    mg__cudart_reset(mg__cudart_here());
+    atomic_store(&mg__cudart_here()->runtime, false);
     return 0;
 }
 
@@ -155,83 +124,83 @@ static int get(const struct mg_device_options *o, int number)
 }
 
 /* What the layouts of 12 and 13 have in common. */
-#define FILL_PROPERTIES(p, o)                                          \
-    do {                                                             \
+#define FILL_PROPERTIES(p, o)                                                    \
+    do {                                                                         \
         snprintf((p)->name, sizeof((p)->name), "%s", mg__device_header(o).name); \
-        memcpy((p)->uuid, "margay-simulated", 16);                   \
-        (p)->uuid[15] = (char)((p)->uuid[15] + (int)(o)->number);    \
-        (p)->pciBusID = get(o, 33);                                  \
-        (p)->totalGlobalMem = mg__device_memory(o);                        \
-        (p)->sharedMemPerBlock = (size_t)get(o, 8);                     \
-        (p)->regsPerBlock = get(o, 12);                                 \
-        (p)->warpSize = get(o, 10);                                     \
-        (p)->memPitch = (size_t)get(o, 11);                             \
-        (p)->maxThreadsPerBlock = get(o, 1);                            \
-        for (int i_ = 0; i_ < 3; i_++) {                             \
-            (p)->maxThreadsDim[i_] = get(o, 2 + i_);                    \
-            (p)->maxGridSize[i_] = get(o, 5 + i_);                      \
-            (p)->maxTexture3D[i_] = get(o, 24 + i_);                    \
-            (p)->maxTexture3DAlt[i_] = get(o, 47 + i_);                 \
-            (p)->maxTexture2DLayered[i_] = get(o, 27 + i_);             \
-            (p)->maxTexture2DLinear[i_] = get(o, 70 + i_);              \
-            (p)->maxSurface3D[i_] = get(o, 58 + i_);                    \
-            (p)->maxSurface2DLayered[i_] = get(o, 63 + i_);             \
-        }                                                            \
-        for (int i_ = 0; i_ < 2; i_++) {                             \
-            (p)->maxTexture2D[i_] = get(o, 22 + i_);                    \
-            (p)->maxTexture2DMipmap[i_] = get(o, 73 + i_);              \
-            (p)->maxTexture2DGather[i_] = get(o, 45 + i_);              \
-            (p)->maxTexture1DLayered[i_] = get(o, 42 + i_);             \
-            (p)->maxTextureCubemapLayered[i_] = get(o, 53 + i_);        \
-            (p)->maxSurface2D[i_] = get(o, 56 + i_);                    \
-            (p)->maxSurface1DLayered[i_] = get(o, 61 + i_);             \
-            (p)->maxSurfaceCubemapLayered[i_] = get(o, 67 + i_);        \
-        }                                                            \
-        (p)->totalConstMem = (size_t)get(o, 9);                         \
-        (p)->major = get(o, 75);                                        \
-        (p)->minor = get(o, 76);                                        \
-        (p)->textureAlignment = (size_t)get(o, 14);                     \
-        (p)->texturePitchAlignment = (size_t)get(o, 51);                \
-        (p)->multiProcessorCount = get(o, 16);                          \
-        (p)->canMapHostMemory = get(o, 19);                             \
-        (p)->maxTexture1D = get(o, 21);                                 \
-        (p)->maxTexture1DMipmap = get(o, 77);                           \
-        (p)->maxTextureCubemap = get(o, 52);                            \
-        (p)->maxSurface1D = get(o, 55);                                 \
-        (p)->maxSurfaceCubemap = get(o, 66);                            \
-        (p)->surfaceAlignment = (size_t)get(o, 30);                     \
-        (p)->concurrentKernels = get(o, 31);                            \
-        (p)->ECCEnabled = get(o, 32);                                   \
-        (p)->asyncEngineCount = get(o, 40);                             \
-        (p)->unifiedAddressing = get(o, 41);                            \
-        (p)->memoryBusWidth = get(o, 37);                               \
-        (p)->l2CacheSize = get(o, 38);                                  \
-        (p)->persistingL2CacheMaxSize = get(o, 108);                    \
-        (p)->maxThreadsPerMultiProcessor = get(o, 39);                  \
-        (p)->streamPrioritiesSupported = get(o, 78);                    \
-        (p)->globalL1CacheSupported = get(o, 79);                       \
-        (p)->localL1CacheSupported = get(o, 80);                        \
-        (p)->sharedMemPerMultiprocessor = (size_t)get(o, 81);           \
-        (p)->regsPerMultiprocessor = get(o, 82);                        \
-        (p)->managedMemory = get(o, 83);                                \
-        (p)->concurrentManagedAccess = get(o, 89);                      \
-        (p)->computePreemptionSupported = get(o, 90);                   \
-        (p)->canUseHostPointerForRegisteredMem = get(o, 91);            \
-        (p)->cooperativeLaunch = get(o, 95);                            \
-        (p)->sharedMemPerBlockOptin = (size_t)get(o, 97);               \
-        (p)->directManagedMemAccessFromHost = get(o, 101);              \
-        (p)->maxBlocksPerMultiProcessor = get(o, 106);                  \
-        (p)->accessPolicyMaxWindowSize = get(o, 109);                   \
-        (p)->reservedSharedMemPerBlock = (size_t)get(o, 111);           \
+        memcpy((p)->uuid, "margay-simulated", 16);                               \
+        (p)->uuid[15] = (char)((p)->uuid[15] + (int)(o)->number);                \
+        (p)->pciBusID = get(o, 33);                                              \
+        (p)->totalGlobalMem = mg__device_memory(o);                              \
+        (p)->sharedMemPerBlock = (size_t)get(o, 8);                              \
+        (p)->regsPerBlock = get(o, 12);                                          \
+        (p)->warpSize = get(o, 10);                                              \
+        (p)->memPitch = (size_t)get(o, 11);                                      \
+        (p)->maxThreadsPerBlock = get(o, 1);                                     \
+        for (int i_ = 0; i_ < 3; i_++) {                                         \
+            (p)->maxThreadsDim[i_] = get(o, 2 + i_);                             \
+            (p)->maxGridSize[i_] = get(o, 5 + i_);                               \
+            (p)->maxTexture3D[i_] = get(o, 24 + i_);                             \
+            (p)->maxTexture3DAlt[i_] = get(o, 47 + i_);                          \
+            (p)->maxTexture2DLayered[i_] = get(o, 27 + i_);                      \
+            (p)->maxTexture2DLinear[i_] = get(o, 70 + i_);                       \
+            (p)->maxSurface3D[i_] = get(o, 58 + i_);                             \
+            (p)->maxSurface2DLayered[i_] = get(o, 63 + i_);                      \
+        }                                                                        \
+        for (int i_ = 0; i_ < 2; i_++) {                                         \
+            (p)->maxTexture2D[i_] = get(o, 22 + i_);                             \
+            (p)->maxTexture2DMipmap[i_] = get(o, 73 + i_);                       \
+            (p)->maxTexture2DGather[i_] = get(o, 45 + i_);                       \
+            (p)->maxTexture1DLayered[i_] = get(o, 42 + i_);                      \
+            (p)->maxTextureCubemapLayered[i_] = get(o, 53 + i_);                 \
+            (p)->maxSurface2D[i_] = get(o, 56 + i_);                             \
+            (p)->maxSurface1DLayered[i_] = get(o, 61 + i_);                      \
+            (p)->maxSurfaceCubemapLayered[i_] = get(o, 67 + i_);                 \
+        }                                                                        \
+        (p)->totalConstMem = (size_t)get(o, 9);                                  \
+        (p)->major = get(o, 75);                                                 \
+        (p)->minor = get(o, 76);                                                 \
+        (p)->textureAlignment = (size_t)get(o, 14);                              \
+        (p)->texturePitchAlignment = (size_t)get(o, 51);                         \
+        (p)->multiProcessorCount = get(o, 16);                                   \
+        (p)->canMapHostMemory = get(o, 19);                                      \
+        (p)->maxTexture1D = get(o, 21);                                          \
+        (p)->maxTexture1DMipmap = get(o, 77);                                    \
+        (p)->maxTextureCubemap = get(o, 52);                                     \
+        (p)->maxSurface1D = get(o, 55);                                          \
+        (p)->maxSurfaceCubemap = get(o, 66);                                     \
+        (p)->surfaceAlignment = (size_t)get(o, 30);                              \
+        (p)->concurrentKernels = get(o, 31);                                     \
+        (p)->ECCEnabled = get(o, 32);                                            \
+        (p)->asyncEngineCount = get(o, 40);                                      \
+        (p)->unifiedAddressing = get(o, 41);                                     \
+        (p)->memoryBusWidth = get(o, 37);                                        \
+        (p)->l2CacheSize = get(o, 38);                                           \
+        (p)->persistingL2CacheMaxSize = get(o, 108);                             \
+        (p)->maxThreadsPerMultiProcessor = get(o, 39);                           \
+        (p)->streamPrioritiesSupported = get(o, 78);                             \
+        (p)->globalL1CacheSupported = get(o, 79);                                \
+        (p)->localL1CacheSupported = get(o, 80);                                 \
+        (p)->sharedMemPerMultiprocessor = (size_t)get(o, 81);                    \
+        (p)->regsPerMultiprocessor = get(o, 82);                                 \
+        (p)->managedMemory = get(o, 83);                                         \
+        (p)->concurrentManagedAccess = get(o, 89);                               \
+        (p)->computePreemptionSupported = get(o, 90);                            \
+        (p)->canUseHostPointerForRegisteredMem = get(o, 91);                     \
+        (p)->cooperativeLaunch = get(o, 95);                                     \
+        (p)->sharedMemPerBlockOptin = (size_t)get(o, 97);                        \
+        (p)->directManagedMemAccessFromHost = get(o, 101);                       \
+        (p)->maxBlocksPerMultiProcessor = get(o, 106);                           \
+        (p)->accessPolicyMaxWindowSize = get(o, 109);                            \
+        (p)->reservedSharedMemPerBlock = (size_t)get(o, 111);                    \
     } while (0)
 /* The fields after those of CUDA 11. */
-#define FILL_PROPERTIES_12(p, o)                         \
-    do {                                               \
+#define FILL_PROPERTIES_12(p, o)                          \
+    do {                                                  \
         (p)->hostRegisterSupported = get(o, 99);          \
         (p)->hostRegisterReadOnlySupported = get(o, 113); \
         (p)->memoryPoolsSupported = get(o, 115);          \
         (p)->clusterLaunch = get(o, 120);                 \
-        (p)->unifiedFunctionPointers = 1;              \
+        (p)->unifiedFunctionPointers = 1;                 \
     } while (0)
 
 static void fill_12(struct cu_prop_12 *p, const struct mg_device_options *o)
@@ -429,8 +398,8 @@ int mg__cudaDeviceSetLimit(int limit, size_t value)
     if (limit < 0 || limit >= CU_LIMITS)
         return mg__cudart_done(cudaErrorInvalidValue);
     mg__cudart_lock();
-    int error = mg__cudart_error_of(
-        mg__device_set_limit(mg__cudart_here()->device, (enum mg_device_limit)limit, value));
+    int error =
+        mg__cudart_error_of(mg__device_set_limit(mg__cudart_here()->device, (enum mg_device_limit)limit, value));
     mg__cudart_unlock();
     return mg__cudart_done(error);
 }

@@ -8,15 +8,6 @@
  */
 #include "cudart/cudart.h"
 
-struct request {
-    struct mg_dim3 grid, block;
-    size_t shared;
-    void **args;
-    void *stream;
-    bool cooperative;
-    struct mg_dim3 cluster; /* 0: not named */
-};
-
 static int error_of(const struct mg_device_outcome *outcome)
 {
     switch (outcome->refused) {
@@ -84,7 +75,7 @@ void mg__cudart_ended(void *device, const struct mg_device_kernel *kernel, const
         atomic_compare_exchange_strong(&d->pending, &none, error);
 }
 
-static int launch(const void *handle, const struct request *r)
+int mg__cudart_launch(const void *handle, const struct cudart_request *r)
 {
     struct cudart_device *here = mg__cudart_here();
     struct mg_device_kernel *kernel;
@@ -111,26 +102,26 @@ static int launch(const void *handle, const struct request *r)
 int mg__cudaLaunchKernel(const void *kernel, struct mg_dim3 grid, struct mg_dim3 block, void **args, size_t shared,
                          void *stream)
 {
-    return launch(kernel, &(struct request){grid, block, shared, args, stream, false, {0}});
+    return mg__cudart_launch(kernel, &(struct cudart_request){grid, block, shared, args, stream, false, {0}});
 }
 
 int mg__cudaLaunchCooperativeKernel(const void *kernel, struct mg_dim3 grid, struct mg_dim3 block, void **args,
                                     size_t shared, void *stream)
 {
-    return launch(kernel, &(struct request){grid, block, shared, args, stream, true, {0}});
+    return mg__cudart_launch(kernel, &(struct cudart_request){grid, block, shared, args, stream, true, {0}});
 }
 
 int mg__cudaLaunchKernelExC(const struct cu_launch_config *config, const void *kernel, void **args)
 {
     if (!config || (config->nattributes && !config->attributes))
         return mg__cudart_done(cudaErrorInvalidValue);
-    struct request r = {{config->grid.x, config->grid.y, config->grid.z},
-                        {config->block.x, config->block.y, config->block.z},
-                        config->shared,
-                        args,
-                        config->stream,
-                        false,
-                        {0}};
+    struct cudart_request r = {{config->grid.x, config->grid.y, config->grid.z},
+                               {config->block.x, config->block.y, config->block.z},
+                               config->shared,
+                               args,
+                               config->stream,
+                               false,
+                               {0}};
     for (unsigned i = 0; i < config->nattributes; i++) {
         const struct cu_launch_attribute *a = &config->attributes[i];
         if (a->id == CU_LAUNCH_COOPERATIVE)
@@ -138,7 +129,7 @@ int mg__cudaLaunchKernelExC(const struct cu_launch_config *config, const void *k
         else if (a->id == CU_LAUNCH_CLUSTER)
             r.cluster = (struct mg_dim3){a->value.cluster.x, a->value.cluster.y, a->value.cluster.z};
     } /* all others are hints for scheduling and caches */
-    return launch(kernel, &r);
+    return mg__cudart_launch(kernel, &r);
 }
 
 /* What stands between <<< and >>> is pushed here and popped by the kernel's host stub. */

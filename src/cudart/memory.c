@@ -42,7 +42,9 @@ static struct cudart_alloc *alloc_of(uint64_t address)
 
 static bool alloc_add(struct cudart_alloc alloc)
 {
+    static uint64_t ids;
     size_t i = alloc_after(alloc.address);
+    alloc.id = ++ids;
     bool good = mg__vec_push(&allocs, alloc);
     if (good) {
         memmove(&allocs.at[i + 1], &allocs.at[i], (allocs.count - 1 - i) * sizeof(alloc));
@@ -160,7 +162,7 @@ static struct mg_check *check_of(const void *pointer)
 }
 
 /* ---- device and managed memory ---- */
-static int device_alloc(void **pointer, size_t size, enum cudart_kind kind, struct cudart_device *device)
+int mg__cudart_alloc(void **pointer, size_t size, enum cudart_kind kind, struct cudart_device *device)
 {
     uint64_t address;
     if (!pointer)
@@ -195,7 +197,7 @@ static void wait_for_owner(const void *pointer)
 }
 
 /* Of any device: it waits for that device. */
-static int device_free(void *pointer, bool waits)
+int mg__cudart_free(void *pointer, bool waits)
 {
     int error = 0;
     if (!pointer)
@@ -220,7 +222,7 @@ static int device_free(void *pointer, bool waits)
 int mg__cudaMalloc(void **pointer, size_t size)
 {
     CUDART_ENTER();
-    return mg__cudart_done(device_alloc(pointer, size, CUDART_DEVICE, mg__cudart_here()));
+    return mg__cudart_done(mg__cudart_alloc(pointer, size, CUDART_DEVICE, mg__cudart_here()));
 }
 
 int mg__cudaFree(void *pointer)
@@ -228,7 +230,7 @@ int mg__cudaFree(void *pointer)
     CUDART_ENTER();
     int error = mg__cudart_wait_all(mg__cudart_here());
     mg__check_host_waited(mg__cudart_here()->device->check, 0, true);
-    return mg__cudart_done(error ? error : device_free(pointer, true));
+    return mg__cudart_done(error ? error : mg__cudart_free(pointer, true));
 }
 
 int mg__cudaMallocManaged(void **pointer, size_t size, unsigned flags)
@@ -236,7 +238,7 @@ int mg__cudaMallocManaged(void **pointer, size_t size, unsigned flags)
     CUDART_ENTER();
     if (flags != 1 && flags != 2) /* cudaMemAttachGlobal, cudaMemAttachHost */
         return mg__cudart_done(cudaErrorInvalidValue);
-    return mg__cudart_done(device_alloc(pointer, size, CUDART_MANAGED, mg__cudart_here()));
+    return mg__cudart_done(mg__cudart_alloc(pointer, size, CUDART_MANAGED, mg__cudart_here()));
 }
 
 int mg__cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height)
@@ -249,7 +251,7 @@ int mg__cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t heig
     size_t row = (width + PITCH - 1) / PITCH * PITCH;
     if (height && row > SIZE_MAX / height)
         return mg__cudart_done(cudaErrorMemoryAllocation);
-    int error = device_alloc(pointer, row * height, CUDART_DEVICE, mg__cudart_here());
+    int error = mg__cudart_alloc(pointer, row * height, CUDART_DEVICE, mg__cudart_here());
     if (!error)
         *pitch = row;
     return mg__cudart_done(error);
@@ -267,7 +269,7 @@ int mg__cudaMalloc3D(struct cu_pitched_ptr *out, struct cu_extent extent)
     size_t row = (extent.width + PITCH - 1) / PITCH * PITCH, size;
     if (__builtin_mul_overflow(extent.height, extent.depth, &rows) || __builtin_mul_overflow(row, rows, &size))
         return mg__cudart_done(cudaErrorMemoryAllocation);
-    int error = device_alloc(&pointer, size, CUDART_DEVICE, mg__cudart_here());
+    int error = mg__cudart_alloc(&pointer, size, CUDART_DEVICE, mg__cudart_here());
     if (!error)
         *out = (struct cu_pitched_ptr){pointer, row, extent.width, extent.height};
     return mg__cudart_done(error);
@@ -300,7 +302,7 @@ static int host_alloc(void **pointer, size_t size, unsigned flags)
     if (host == MAP_FAILED)
         return cudaErrorMemoryAllocation;
     struct cudart_device *here = mg__cudart_here();
-    struct cudart_alloc alloc = {(uint64_t)(uintptr_t)host, size, CUDART_PINNED, false, flags, mapped, here};
+    struct cudart_alloc alloc = {(uint64_t)(uintptr_t)host, size, CUDART_PINNED, false, flags, mapped, here, 0};
     if (mg__mem_register_host(here->device->simt, host, size)) {
         munmap(host, mapped);
         return cudaErrorMemoryAllocation;
@@ -365,7 +367,7 @@ int mg__cudaHostRegister(void *pointer, size_t size, unsigned flags)
         error = cudaErrorInvalidValue;
     if (!error && mg__mem_register_host(here->device->simt, pointer, size))
         error = cudaErrorMemoryAllocation;
-    struct cudart_alloc alloc = {address, size, CUDART_PINNED, true, flags, 0, here};
+    struct cudart_alloc alloc = {address, size, CUDART_PINNED, true, flags, 0, here, 0};
     if (!error && !keep(alloc, MG_CHECK_HOST)) {
         release(&alloc);
         error = cudaErrorMemoryAllocation;
@@ -412,7 +414,7 @@ int mg__cudaPointerGetAttributes(struct cu_pointer_attributes *out, const void *
     struct cudart_alloc alloc;
     void *p = (void *)(uintptr_t)pointer;
     enum cudart_kind kind = mg__cudart_classify(pointer, NULL, &alloc);
-    int device = alloc.device ? (int)alloc.device->number : -2; /* cudaInvalidDeviceId */
+    int device = alloc.device ? (int)alloc.device->ordinal : -2; /* cudaInvalidDeviceId */
     switch (kind) {
     case CUDART_PINNED:
         *out = (struct cu_pointer_attributes){CU_MEM_HOST, device, p, p};
@@ -515,7 +517,7 @@ static void tell_order(const struct cudart_device *device, void *pointer)
 
 static int pool_alloc(void **pointer, size_t size, const struct cudart_pool *pool)
 {
-    int error = device_alloc(pointer, size, CUDART_DEVICE, pool->device);
+    int error = mg__cudart_alloc(pointer, size, CUDART_DEVICE, pool->device);
     if (!error)
         tell_order(pool->device, *pointer);
     return error;
@@ -556,7 +558,7 @@ static int free_now(void *pointer)
     struct cudart_alloc alloc;
     mg__cudart_classify(pointer, NULL, &alloc);
     tell_order(alloc.device, pointer);
-    return device_free(pointer, false);
+    return mg__cudart_free(pointer, false);
 }
 
 static void free_later(void *arg)
@@ -630,7 +632,7 @@ int mg__cudaMemPoolCreate(struct cudart_pool **pool, const struct cu_pool_proper
     CUDART_ENTER();
     if (!pool || !properties)
         return mg__cudart_done(cudaErrorInvalidValue);
-    int number = properties->location.type == 1 ? properties->location.id : (int)mg__cudart_here()->number;
+    int number = properties->location.type == 1 ? properties->location.id : (int)mg__cudart_here()->ordinal;
     struct cudart_device *device = mg__cudart_at(number);
     struct cudart_pool *made = device ? calloc(1, sizeof(*made)) : NULL;
     if (!made)

@@ -177,6 +177,7 @@ static void unload(struct cudart_module *module, struct cudart_device *device)
     }
     mg__device_unload(module->on[n]);
     module->on[n] = NULL;
+    module->error[n] = 0;
 }
 
 void mg____cudaUnregisterFatBinary(void **handle)
@@ -312,15 +313,15 @@ static void place_unloaded(struct cudart_var *var, struct cudart_device *device)
     }
 }
 
-int mg__cudart_load(struct cudart_module *module, struct cudart_device *device)
+/* What went wrong, the first time that it does, is told in *diag. */
+int mg__cudart_module_load(struct cudart_module *module, struct cudart_device *device, struct mg_diag *diag)
 {
-    struct mg_diag diag;
     unsigned n = device->number;
+    memset(diag, 0, sizeof(*diag));
     if (module->on[n] || module->error[n])
         return module->error[n];
-    enum mg_status status = mg__device_load(device->device, &module->code, &module->on[n], &diag);
+    enum mg_status status = mg__device_load(device->device, &module->code, &module->on[n], diag);
     if (status) {
-        mg__cudart_tell(NULL, &diag);
         module->error[n] = mg__cudart_error_of(status);
         for (size_t i = 0; i < module->vars.count; i++)
             place_unloaded(module->vars.at[i], device);
@@ -334,6 +335,105 @@ int mg__cudart_load(struct cudart_module *module, struct cudart_device *device)
         } /* else not in this device's PTX: asking for it says so */
     }
     return 0;
+}
+
+int mg__cudart_load(struct cudart_module *module, struct cudart_device *device)
+{
+    struct mg_diag diag;
+    int error = mg__cudart_module_load(module, device, &diag);
+    if (error && diag.status)
+        mg__cudart_tell(NULL, &diag);
+    return error;
+}
+
+/* ---- what the driver loads ---- */
+struct cudart_module *mg__cudart_module_make(const struct mg_device_code *code, struct cudart_device *only, void *copy)
+{
+    struct cudart_module *module = calloc(1, sizeof(*module));
+    if (!module)
+        return NULL;
+    module->code = *code;
+    module->only = only;
+    module->copy = copy;
+    module->kind = only ? CUDART_MODULE : CUDART_LIBRARY;
+    mg__cudart_lock();
+    bool kept = mg__vec_push(&registry.modules, module);
+    mg__cudart_unlock();
+    if (kept)
+        return module;
+    free(module);
+    return NULL;
+}
+
+struct cudart_module *mg__cudart_module_known(const void *handle)
+{
+    struct cudart_module *found = NULL;
+    mg__cudart_lock();
+    for (size_t i = 0; i < registry.modules.count && !found; i++)
+        if (registry.modules.at[i] == handle)
+            found = registry.modules.at[i];
+    mg__cudart_unlock();
+    return found && found->kind != CUDART_REGISTERED && !found->gone ? found : NULL;
+}
+
+struct cudart_func *mg__cudart_func_make(struct cudart_module *module, const char *name)
+{
+    struct cudart_func *func = NULL;
+    mg__cudart_lock();
+    for (size_t i = 0; i < module->funcs.count && !func; i++)
+        if (!strcmp(module->funcs.at[i]->name, name))
+            func = module->funcs.at[i];
+    if (!func && (func = calloc(1, sizeof(*func))) != NULL) {
+        func->module = module;
+        func->name = strdup(name);
+        if (!func->name || !map_put(&registry.handles, func, func)) {
+            free(func->name);
+            free(func);
+            func = NULL;
+        } else if (!mg__vec_push(&module->funcs, func)) {
+            map_put(&registry.handles, func, NULL);
+            free(func->name);
+            free(func);
+            func = NULL;
+        }
+    }
+    mg__cudart_unlock();
+    return func;
+}
+
+/* The handle of a kernel is one no more. */
+static void forget_func(struct cudart_func *func)
+{
+    map_put(&registry.handles, func, NULL);
+    free(func->name);
+    free(func);
+}
+
+void mg__cudart_module_drop(struct cudart_module *module)
+{
+    mg__cudart_lock();
+    for (struct cudart_device *d = NULL; (d = mg__cudart_next(d)) != NULL;)
+        if (module->on[d->number])
+            unload(module, d);
+    for (size_t i = 0; i < module->funcs.count; i++)
+        forget_func(module->funcs.at[i]);
+    size_t at = 0;
+    while (registry.modules.at[at] != module)
+        at++;
+    registry.modules.at[at] = registry.modules.at[--registry.modules.count];
+    mg__cudart_unlock();
+    mg__vec_free(&module->funcs);
+    mg__vec_free(&module->vars);
+    free(module->copy);
+    free(module);
+}
+
+struct cudart_func *mg__cudart_func_known(const void *handle)
+{
+    mg__cudart_lock();
+    struct cudart_func *func = map_get(&registry.handles, handle);
+    mg__cudart_unlock();
+    return func;
 }
 
 /* By host address or kernel handle, under the lock. */
@@ -353,6 +453,8 @@ int mg__cudart_func_find(const void *handle, struct cudart_device *device, struc
     struct cudart_func *func = func_of(handle);
     if (!func || func->module->gone)
         error = cudaErrorInvalidResourceHandle; /* as CUDA 13 answers for an address that is no kernel's */
+    else if (func->module->only && func->module->only != device)
+        error = cudaErrorInvalidResourceHandle;
     else
         error = mg__cudart_load(func->module, device);
     if (!error) {
@@ -405,8 +507,10 @@ void mg__cudart_registry_join(struct cudart_device *device)
 
 void mg__cudart_registry_reset(struct cudart_device *device)
 {
-    for (size_t i = 0; i < registry.modules.count; i++)
+    for (size_t i = 0; i < registry.modules.count; i++) {
         unload(registry.modules.at[i], device);
+        registry.modules.at[i]->gone |= registry.modules.at[i]->only == device;
+    }
 }
 
 /* ---- kernel handles ---- */

@@ -32,7 +32,9 @@ static struct mg_order default_order(const void *stream)
 
 struct cudart_call mg__cudart_call_of(const char *name)
 {
-    return (struct cudart_call){.name = name, .device = mg__cudart_here(), .per_thread = mg__cudart_per_thread};
+    return (struct cudart_call){.name = mg__cudart_driver ? mg__cudart_driver : name,
+                                .device = mg__cudart_here(),
+                                .per_thread = mg__cudart_per_thread};
 }
 
 struct mg_order mg__cudart_order(void)
@@ -195,7 +197,7 @@ int mg__cudaStreamGetDevice(void *stream, int *number)
         return mg__cudart_done(cudaErrorInvalidValue);
     if (!look_up(stream, &s, &device))
         return mg__cudart_done(cudaErrorInvalidResourceHandle);
-    *number = (int)device->number;
+    *number = (int)device->ordinal;
     return mg__cudart_done(0);
 }
 

@@ -47,9 +47,9 @@ static int done(struct mg_tensormap *out, const struct mg_tensormap *m)
     return CU_SUCCESS;
 }
 
-static int encode_tiled(struct mg_tensormap *out, int type, uint32_t rank, void *address, const uint64_t *dims,
-                        const uint64_t *strides, const uint32_t *box, const uint32_t *steps, int interleave,
-                        int swizzle, int l2, int nan)
+int mg__cuTensorMapEncodeTiled(struct mg_tensormap *out, int type, uint32_t rank, void *address, const uint64_t *dims,
+                               const uint64_t *strides, const uint32_t *box, const uint32_t *steps, int interleave,
+                               int swizzle, int l2, int nan)
 {
     struct mg_tensormap m = {0};
     if (!set_kind(&m, type, address, interleave, swizzle, l2, nan) || !set_shape(&m, rank, dims, strides, steps) ||
@@ -60,9 +60,9 @@ static int encode_tiled(struct mg_tensormap *out, int type, uint32_t rank, void 
     return done(out, &m);
 }
 
-static int encode_im2col(struct mg_tensormap *out, int type, uint32_t rank, void *address, const uint64_t *dims,
-                         const uint64_t *strides, const int *lower, const int *upper, uint32_t channels,
-                         uint32_t pixels, const uint32_t *steps, int interleave, int swizzle, int l2, int nan)
+int mg__cuTensorMapEncodeIm2col(struct mg_tensormap *out, int type, uint32_t rank, void *address, const uint64_t *dims,
+                                const uint64_t *strides, const int *lower, const int *upper, uint32_t channels,
+                                uint32_t pixels, const uint32_t *steps, int interleave, int swizzle, int l2, int nan)
 {
     struct mg_tensormap m = {.im2col = 1};
     if (!set_kind(&m, type, address, interleave, swizzle, l2, nan) || !set_shape(&m, rank, dims, strides, steps) ||
@@ -86,8 +86,8 @@ int mg__cudaGetDriverEntryPointByVersion(const char *symbol, void **function, un
     static const struct {
         const char *name;
         void (*function)(void);
-    } all[] = {{"cuTensorMapEncodeTiled", (void (*)(void))encode_tiled},
-               {"cuTensorMapEncodeIm2col", (void (*)(void))encode_im2col}};
+    } all[] = {{"cuTensorMapEncodeTiled", (void (*)(void))mg__cuTensorMapEncodeTiled},
+               {"cuTensorMapEncodeIm2col", (void (*)(void))mg__cuTensorMapEncodeIm2col}};
     CUDART_ENTER();
     if (!symbol || !function || flags > 2)
         return mg__cudart_done(cudaErrorInvalidValue);

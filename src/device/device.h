@@ -62,14 +62,14 @@ uint64_t mg__device_memory(const struct mg_device_options *options);
 
 /* ---- a device ---- */
 enum mg_device_limit { /* cudaLimit and CUlimit have these numbers */
-    MG_DEVICE_STACK,
-    MG_DEVICE_PRINTF_FIFO,
-    MG_DEVICE_MALLOC_HEAP,
-    MG_DEVICE_SYNC_DEPTH,
-    MG_DEVICE_PENDING_LAUNCHES,
-    MG_DEVICE_L2_GRANULARITY,
-    MG_DEVICE_PERSISTING_L2,
-    MG_DEVICE_LIMITS
+                       MG_DEVICE_STACK,
+                       MG_DEVICE_PRINTF_FIFO,
+                       MG_DEVICE_MALLOC_HEAP,
+                       MG_DEVICE_SYNC_DEPTH,
+                       MG_DEVICE_PENDING_LAUNCHES,
+                       MG_DEVICE_L2_GRANULARITY,
+                       MG_DEVICE_PERSISTING_L2,
+                       MG_DEVICE_LIMITS
 };
 struct mg_device {
     struct mg_device_options options;
@@ -79,9 +79,9 @@ struct mg_device {
     struct mg_model *model;
     struct mg_advise *advise;
     struct mg_pictures *pictures;
-    unsigned others; /* observers before that of pictures, which is left out where there is nothing to draw */
-    struct mg_engine *engine;                       /* that compiles; NULL: all is interpreted */
-    const struct mg_device_kernel *running;         /* of the launch that is being recorded, and how long it took */
+    unsigned others;          /* observers before that of pictures, which is left out where there is nothing to draw */
+    struct mg_engine *engine; /* that compiles; NULL: all is interpreted */
+    const struct mg_device_kernel *running; /* of the launch that is being recorded, and how long it took */
     double seconds;
     struct mg_queue *queue;
     struct mg_streams *streams;
@@ -110,13 +110,14 @@ struct mg_device_image {
 struct mg_device_code {
     const struct mg_device_image *images;
     size_t nimages;
-    bool linked; /* they are parts of one program (nvcc -rdc=true) */
+    bool linked;                    /* they are parts of one program (nvcc -rdc=true) */
     struct mg_device_image machine; /* a fatbin with its machine code, which says what kernels take; NULL: none */
 };
 struct mg_device_module {
     struct mg_device *device;
     struct mg_simt_module *simt;
-    struct mg_cubin cubin; /* the machine code, if there is any; of this capability: */
+    const struct mg_ptx_module *ptx; /* the engine's */
+    struct mg_cubin cubin;           /* the machine code, if there is any; of this capability: */
     unsigned code_cc;
     struct mg_arena arena;
     MG_VEC(struct mg_device_kernel *) kernels;
@@ -124,6 +125,9 @@ struct mg_device_module {
 /* What a program names by its address alone: PTX that ends with a NUL, a fatbin or nvcc's wrapper of one, machine code.
  */
 struct mg_device_image mg__device_image(const void *data);
+/* The parts as one text, for the caller to free; it ends with a NUL behind its `length`. */
+enum mg_status mg__device_link(const struct mg_device *device, const struct mg_device_code *code, char **text,
+                               size_t *length, struct mg_diag *diag);
 /* All is copied. MG_ERR_NO_PTX: an image is machine code alone, or for other devices. */
 enum mg_status mg__device_load(struct mg_device *device, const struct mg_device_code *code,
                                struct mg_device_module **module, struct mg_diag *diag);
@@ -144,12 +148,12 @@ struct mg_device_kernel {
     int carveout;
     struct mg_dim3 cluster;    /* of launches that name none; 0: none either */
     bool cluster_non_portable; /* more than 8 blocks are allowed */
-    bool wanted;      /* its launches are recorded */
-    bool reads_clock; /* and the user is to know whose time that is */
-    struct mg_device_told { /* lines that were warned of */
+    bool wanted;               /* its launches are recorded */
+    bool reads_clock;          /* and the user is to know whose time that is */
+    struct mg_device_told {    /* lines that were warned of */
         char file[256];
         unsigned line;
-    } *told;
+    } * told;
     size_t ntold;
 };
 /* The same one for the same name, until its module is unloaded. MG_ERR_NOT_FOUND: no kernel of that name. */
@@ -230,6 +234,8 @@ enum mg_status mg__queue_host(struct mg_device *device, struct mg_order order, v
 enum mg_status mg__queue_record(struct mg_device *device, struct mg_order order, struct mg_mark *mark);
 enum mg_status mg__queue_order(struct mg_device *device, struct mg_order order, struct mg_mark *mark); /* behind it */
 bool mg__queue_idle(struct mg_device *device); /* nothing is left */
+/* What is behind it waits until `holds(arg)`, which is asked now and then; `arg` is freed. */
+enum mg_status mg__queue_until(struct mg_device *device, struct mg_order order, bool (*holds)(void *arg), void *arg);
 bool mg__queue_over(struct mg_device *device, struct mg_order order); /* all that the stream was given */
 /* Wait. False: not on the thread of host functions, which others wait for. */
 bool mg__queue_wait(struct mg_device *device, struct mg_order order);
@@ -240,7 +246,7 @@ void mg__queue_break(struct mg_device *device); /* what is left is not run */
 void mg__queue_finish(struct mg_device *device);
 
 /* ---- the process ---- */
-struct mg_device_process { /* what its environment says: process.c has the list */
+struct mg_device_process {            /* what its environment says: process.c has the list */
     struct mg_device_options options; /* of every device, but for its number */
     unsigned devices;
     struct mg_report_writer *report;

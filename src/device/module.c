@@ -138,6 +138,21 @@ static enum mg_status parse(const struct mg_device_code *code, unsigned cc, stru
     return MG_OK;
 }
 
+enum mg_status mg__device_link(const struct mg_device *device, const struct mg_device_code *code, char **text,
+                               size_t *length, struct mg_diag *diag)
+{
+    struct left_out left_out = {0};
+    bool apart = false;
+    memset(diag, 0, sizeof(*diag));
+    enum mg_status status = linked_text(code, device->arch.cc, text, length, &apart, &left_out, diag);
+    if (!status && left_out.parts) {
+        free(*text);
+        *diag = left_out.why;
+        status = diag->status;
+    }
+    return status;
+}
+
 /* ---- modules ---- */
 static void read_code(struct mg_device_module *m, const struct mg_device_image *machine)
 {
@@ -172,6 +187,7 @@ enum mg_status mg__device_load(struct mg_device *device, const struct mg_device_
             free(m);
         } else {
             m->device = device;
+            m->ptx = ptx;
             mg__arena_init(&m->arena);
             read_code(m, &code->machine);
             *module = m;

@@ -31,6 +31,8 @@ static bool is_ready(struct mg_queue *q, struct mg_work *w)
 {
     if (w->behind || (w->kind == MG_WORK_WAIT && !atomic_load(&w->mark->over)))
         return false;
+    if (w->kind == MG_WORK_UNTIL && !q->broken && !w->holds(w->arg))
+        return false;
     for (struct mg_work *e = q->first; e != w; e = e->next)
         if (e->state != MG_WORK_OVER && conflicts(&w->order, &e->order)) {
             w->behind = e;
@@ -168,6 +170,8 @@ static bool do_turn(struct mg_queue *q, struct mg_work *w, bool *moved)
         w->call(w->arg);
     if (w->kind == MG_WORK_RECORD)
         mg__mark_set(w->mark);
+    if (w->kind == MG_WORK_UNTIL)
+        free(w->arg);
     return true;
 }
 
@@ -361,6 +365,17 @@ enum mg_status mg__queue_call(struct mg_device *d, struct mg_order order, void (
     if (!w)
         return MG_ERR_NOMEM;
     w->call = call;
+    w->arg = arg;
+    give(d->queue, w, false);
+    return MG_OK;
+}
+
+enum mg_status mg__queue_until(struct mg_device *d, struct mg_order order, bool (*holds)(void *arg), void *arg)
+{
+    struct mg_work *w = make_work(MG_WORK_UNTIL, order);
+    if (!w)
+        return MG_ERR_NOMEM;
+    w->holds = holds;
     w->arg = arg;
     give(d->queue, w, false);
     return MG_OK;

@@ -14,7 +14,7 @@
 
 #include <pthread.h>
 
-enum mg_work_kind { MG_WORK_LAUNCH, MG_WORK_CALL, MG_WORK_HOST, MG_WORK_RECORD, MG_WORK_WAIT };
+enum mg_work_kind { MG_WORK_LAUNCH, MG_WORK_CALL, MG_WORK_HOST, MG_WORK_RECORD, MG_WORK_WAIT, MG_WORK_UNTIL };
 enum mg_work_state { MG_WORK_GIVEN, MG_WORK_RUNS, MG_WORK_RESTS, MG_WORK_OVER };
 /* A launch that the device took: launch.c. */
 struct mg_device_taken {
@@ -42,6 +42,7 @@ struct mg_work {
     uint64_t until;  /* it rests, unless something changes, until then */
     uint64_t pause;  /* for so long */
     void (*call)(void *arg);
+    bool (*holds)(void *arg);
     void *arg;
     struct mg_mark *mark;          /* of an event: to be recorded, or to be waited for */
     struct mg_device_outcome *out; /* where a launch's goes; NULL: to options.ended */

@@ -35,6 +35,7 @@ MAY_INCLUDE = {
     "device": {"fatbin", "simt", "jit", "model", "picture", "advise", "check", "report"},
     "embed": {"device"},
     "cudart": {"device"},
+    "cuda": {"cudart"},
     "cli": {"report", "picture", "arch", "fatbin", "check/kind.def"},
 }
 MAY_NAME = {

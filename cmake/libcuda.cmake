@@ -1,0 +1,34 @@
+# The drop-in libraries. libmargay_cuda.so holds the runtime, the driver and all below; libcudart.so.12, libcudart.so.13 and
+# libcuda.so.1 are the names alone, and a process that loads several of them has one simulator.
+set(script ${CMAKE_BINARY_DIR}/libmargay_cuda.map)
+file(WRITE ${script} "{\nglobal:\n    mg__entry_*;\n    mg__cudart_start;\nlocal:\n    *;\n};\n")
+add_library(mg_libcuda SHARED ${PROJECT_SOURCE_DIR}/src/cudart/entries.c ${PROJECT_SOURCE_DIR}/src/cuda/entries.c)
+target_link_libraries(mg_libcuda PRIVATE mg_cuda)
+target_link_options(mg_libcuda PRIVATE -Wl,--version-script=${script} -Wl,-z,nodelete)
+set_target_properties(mg_libcuda PROPERTIES OUTPUT_NAME margay_cuda SUFFIX .so.0 LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib LINK_DEPENDS ${script})
+install(TARGETS mg_libcuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/margay)
+
+# mg_drop_in(TARGET LIBRARY SOURCE SYMBOLS ...): a library of names. A program's references carry the version node, if there is one.
+function(mg_drop_in target library source node)
+    string(REPLACE ";" ";\n    " names "${ARGN}")
+    set(script ${CMAKE_BINARY_DIR}/${library}.map)
+    file(WRITE ${script} "${node} {\nglobal:\n    ${names};\nlocal:\n    *;\n};\n")
+    add_library(${target} SHARED ${source})
+    target_link_libraries(${target} PRIVATE mg_libcuda mg_flags)
+    target_link_options(${target} PRIVATE -Wl,--version-script=${script} -Wl,-z,nodelete -Wl,--no-as-needed -Wl,-soname,${library})
+    string(REGEX REPLACE "^lib([a-z]+).*" "\\1" name ${library})
+    string(REGEX REPLACE "^lib[a-z]+" "" suffix ${library})
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} PREFIX lib SUFFIX ${suffix} NO_SONAME ON BUILD_WITH_INSTALL_RPATH ON
+        INSTALL_RPATH "$ORIGIN" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib LINK_DEPENDS ${script})
+    install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/margay)
+endfunction()
+
+# initfirst, because their constructor must come before that of any object that registers a fatbin.
+foreach(version 12 13)
+    mg_drop_in(mg_cudart_${version} libcudart.so.${version} ${PROJECT_SOURCE_DIR}/src/cudart/exports.c libcudart.so.${version} cuda* __cuda*)
+    target_compile_definitions(mg_cudart_${version} PRIVATE MARGAY_CUDART=${version})
+    if(NOT MARGAY_SANITIZE) # whose own runtime must come first
+        target_link_options(mg_cudart_${version} PRIVATE -Wl,-z,initfirst -Wl,--no-undefined)
+    endif()
+endforeach()
+mg_drop_in(mg_cuda_1 libcuda.so.1 ${PROJECT_SOURCE_DIR}/src/cuda/exports.c "" cu*)

@@ -1,0 +1,231 @@
+/* jit.c - what programs tell the JIT, what it tells them, and linking (cuLink*).
+ *
+ * Nothing is assembled: of the options the logs and the time count, and all others are hints. A message has the form of
+ * ptxas, which tools read, with the line of the PTX. What the linker makes is PTX, which the loader takes as any image.
+ */
+#include "cuda/driver.h"
+
+enum { OPTIONS = 64, MOST_INPUTS = 4096 };
+
+/* Option values are passed in pointers. */
+static size_t number_in(void *value)
+{
+    return (size_t)(uint32_t)(uintptr_t)value;
+}
+
+int mg__cuda_jit(unsigned count, const int *options, void **values, struct cuda_jit *jit)
+{
+    memset(jit, 0, sizeof(*jit));
+    if (count && (!options || !values))
+        return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned which = options[i] >= CU_JIT_ERROR_LOG;
+        switch (options[i]) {
+        case CU_JIT_INFO_LOG:
+        case CU_JIT_ERROR_LOG:
+            jit->log[which] = values[i];
+            break;
+        case CU_JIT_INFO_LOG_SIZE:
+        case CU_JIT_ERROR_LOG_SIZE:
+            jit->size[which] = number_in(values[i]);
+            jit->filled[which] = &values[i];
+            break;
+        case CU_JIT_WALL:
+            jit->wall = &values[i];
+            break;
+        default:
+            if (options[i] < 0 || options[i] >= OPTIONS)
+                return CUDA_ERROR_INVALID_VALUE;
+        }
+    }
+    return 0;
+}
+
+static void fill(const struct cuda_jit *jit, unsigned which, const char *text)
+{
+    size_t size = jit->log[which] ? jit->size[which] : 0, used = 0;
+    if (size) {
+        used = MG_MIN(strlen(text), size - 1);
+        memcpy(jit->log[which], text, used);
+        jit->log[which][used] = '\0';
+    }
+    if (jit->filled[which])
+        *jit->filled[which] = (void *)(uintptr_t)used;
+}
+
+int mg__cuda_jit_done(struct cuda_jit *jit, int error, const struct mg_diag *diag)
+{
+    struct mg_strbuf text = {0};
+    if (error && diag->status && !(jit->log[1] && jit->size[1]))
+        mg__cudart_tell(NULL, diag);
+    if (error && diag->line)
+        mg__strbuf_printf(&text, "ptxas application ptx input, line %u; error   : %s\n", diag->line, diag->message);
+    else if (error && diag->status)
+        mg__strbuf_printf(&text, "error   : %s\n", diag->message);
+    fill(jit, 0, "");
+    fill(jit, 1, text.at ? text.at : "");
+    mg__strbuf_free(&text);
+    if (jit->wall)
+        *jit->wall = NULL; /* a float, 0 ms: nothing is assembled */
+    return error;
+}
+
+/* ---- cuLink ---- */
+struct input {
+    char *copy;
+    struct mg_device_image image;
+};
+struct linker {
+    struct linker *next;
+    MG_VEC(struct input) inputs;
+    struct cuda_jit jit;
+    char *result;
+};
+static struct linker *linkers; /* under the lock of the process */
+
+static struct linker **linker_at(const void *handle)
+{
+    struct linker **at = &linkers;
+    while (*at && *at != handle)
+        at = &(*at)->next;
+    return at;
+}
+
+static struct linker *linker_of(const void *handle)
+{
+    mg__cudart_lock();
+    struct linker *linker = *linker_at(handle);
+    mg__cudart_unlock();
+    return linker;
+}
+
+int mg__cuLinkCreate_v2(unsigned count, const int *options, void **values, void **handle)
+{
+    struct cuda_jit jit;
+    CUDA_ENTER();
+    int error = handle ? mg__cuda_jit(count, options, values, &jit) : CUDA_ERROR_INVALID_VALUE;
+    struct linker *linker = error ? NULL : calloc(1, sizeof(*linker));
+    if (!linker)
+        return mg__cuda_done(error ? error : CUDA_ERROR_OUT_OF_MEMORY);
+    linker->jit = jit;
+    mg__cudart_lock();
+    linker->next = linkers;
+    linkers = linker;
+    mg__cudart_unlock();
+    *handle = linker;
+    return mg__cuda_done(0);
+}
+
+/* What the linker takes of an input: text, or an image that has PTX. Takes `copy`, which ends with a NUL. */
+static int add(struct linker *linker, int type, char *copy, size_t size)
+{
+    struct input in = {.copy = copy};
+    if (type == CU_INPUT_PTX)
+        in.image = (struct mg_device_image){copy, strlen(copy), true};
+    else
+        in.image = mg__device_image(copy);
+    if (in.image.size > size) { /* shorter than it says */
+        free(copy);
+        return CUDA_ERROR_INVALID_IMAGE;
+    }
+    if (linker->inputs.count == MOST_INPUTS || !mg__vec_push(&linker->inputs, in)) {
+        free(copy);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    return 0;
+}
+
+static int add_data(void *handle, int type, const void *data, size_t size, struct cuda_jit *jit)
+{
+    struct linker *linker = linker_of(handle);
+    struct mg_diag diag;
+    if (!linker)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!data || !size || type < 0 || type > CU_INPUT_NVVM)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (type > CU_INPUT_FATBIN) {
+        memset(&diag, 0, sizeof(diag));
+        mg__diag_set(&diag, MG_ERR_UNSUPPORTED, "cuLinkAddData takes PTX and fatbins that have some; not %s",
+                     type == CU_INPUT_OBJECT    ? "host objects"
+                     : type == CU_INPUT_LIBRARY ? "archives"
+                                                : "NVVM IR");
+        mg__diag_hint(&diag, "link such files when the program is built (nvcc -rdc=true), or give their PTX");
+        return mg__cuda_jit_done(jit, CUDA_ERROR_NOT_SUPPORTED, &diag);
+    }
+    char *copy = calloc(1, size + 1);
+    if (!copy)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    memcpy(copy, data, size);
+    return add(linker, type, copy, size + 1);
+}
+
+int mg__cuLinkAddData_v2(void *handle, int type, void *data, size_t size, const char *name, unsigned count,
+                         const int *options, void **values)
+{
+    struct cuda_jit jit;
+    CUDA_ENTER();
+    (void)name;
+    int error = mg__cuda_jit(count, options, values, &jit);
+    return mg__cuda_done(error ? error : add_data(handle, type, data, size, &jit));
+}
+
+int mg__cuLinkAddFile_v2(void *handle, int type, const char *path, unsigned count, const int *options, void **values)
+{
+    struct cuda_jit jit;
+    char *data;
+    size_t size;
+    CUDA_ENTER();
+    int error = path ? mg__cuda_jit(count, options, values, &jit) : CUDA_ERROR_INVALID_VALUE;
+    if (!error && mg__file_read(path, SIZE_MAX / 2, &data, &size, NULL))
+        error = CUDA_ERROR_FILE_NOT_FOUND;
+    if (!error) {
+        error = add_data(handle, type, data, size, &jit);
+        free(data);
+    }
+    return mg__cuda_done(error);
+}
+
+int mg__cuLinkComplete(void *handle, void **image, size_t *size)
+{
+    struct mg_diag diag;
+    size_t length = 0;
+    CUDA_ENTER();
+    struct linker *linker = linker_of(handle);
+    if (!linker || !image)
+        return mg__cuda_done(linker ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE);
+    struct mg_device_image *images = calloc(linker->inputs.count + 1, sizeof(*images));
+    if (!images)
+        return mg__cuda_done(CUDA_ERROR_OUT_OF_MEMORY);
+    for (size_t i = 0; i < linker->inputs.count; i++)
+        images[i] = linker->inputs.at[i].image;
+    const struct mg_device_code code = {.images = images, .nimages = linker->inputs.count, .linked = true};
+    free(linker->result);
+    linker->result = NULL;
+    enum mg_status status = mg__device_link(mg__cudart_here()->device, &code, &linker->result, &length, &diag);
+    free(images);
+    int error = mg__cuda_jit_done(&linker->jit, mg__cudart_error_of(status), &diag);
+    if (!error) {
+        *image = linker->result;
+        if (size)
+            *size = length + 1; /* with the NUL */
+    }
+    return mg__cuda_done(error);
+}
+
+int mg__cuLinkDestroy(void *handle)
+{
+    CUDA_BEGIN();
+    mg__cudart_lock();
+    struct linker **at = linker_at(handle), *linker = *at;
+    if (linker)
+        *at = linker->next;
+    mg__cudart_unlock();
+    if (!linker)
+        return mg__cuda_done(CUDA_ERROR_INVALID_HANDLE);
+    for (size_t i = 0; i < linker->inputs.count; i++)
+        free(linker->inputs.at[i].copy);
+    mg__vec_free(&linker->inputs);
+    free(linker->result);
+    free(linker);
+    return mg__cuda_done(0);
+}
