@@ -63,7 +63,7 @@ int mg__cuDeviceGetUuid(char *uuid, int device) /* 16 bytes */
     return mg__cuda_done(error);
 }
 
-int mg__cuDeviceTotalMem_v2(size_t *bytes, int device)
+int mg__cuDeviceTotalMem(size_t *bytes, int device)
 {
     CUDA_BEGIN();
     int error = check(bytes, device);
@@ -153,7 +153,7 @@ int mg__cuDevicePrimaryCtxRetain(void **context, int device)
     return mg__cuda_done(error);
 }
 
-int mg__cuDevicePrimaryCtxRelease_v2(int device)
+int mg__cuDevicePrimaryCtxRelease(int device)
 {
     struct cudart_device *d;
     bool last = false;
@@ -173,7 +173,7 @@ int mg__cuDevicePrimaryCtxRelease_v2(int device)
     return mg__cuda_done(error);
 }
 
-int mg__cuDevicePrimaryCtxReset_v2(int device)
+int mg__cuDevicePrimaryCtxReset(int device)
 {
     CUDA_BEGIN();
     int error = check(&device, device);
@@ -182,7 +182,7 @@ int mg__cuDevicePrimaryCtxReset_v2(int device)
     return mg__cuda_done(error);
 }
 
-int mg__cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags)
+int mg__cuDevicePrimaryCtxSetFlags(int device, unsigned flags)
 {
     CUDA_BEGIN();
     int error = flags & ~CONTEXT_FLAGS ? CUDA_ERROR_INVALID_VALUE : check(&device, device);
@@ -219,7 +219,7 @@ static int make(void **context, unsigned flags, int device)
     return 0;
 }
 
-int mg__cuCtxCreate_v2(void **context, unsigned flags, int device)
+int mg__cuCtxCreate(void **context, unsigned flags, int device)
 {
     CUDA_BEGIN();
     return mg__cuda_done(make(context, flags, device));
@@ -241,7 +241,7 @@ int mg__cuCtxCreate_v4(void **context, const void *const *params, unsigned flags
 }
 
 /* Its context is no longer the thread's, if it was; others find it destroyed. */
-int mg__cuCtxDestroy_v2(void *handle)
+int mg__cuCtxDestroy(void *handle)
 {
     CUDA_BEGIN();
     struct cudart_context *context = handle ? mg__cudart_context_of(handle) : NULL;
@@ -266,7 +266,7 @@ static int set(void *handle, bool push)
     return 0;
 }
 
-int mg__cuCtxPushCurrent_v2(void *context)
+int mg__cuCtxPushCurrent(void *context)
 {
     CUDA_BEGIN();
     return mg__cuda_done(set(context, true));
@@ -278,7 +278,7 @@ int mg__cuCtxSetCurrent(void *context)
     return mg__cuda_done(set(context, false));
 }
 
-int mg__cuCtxPopCurrent_v2(void **context)
+int mg__cuCtxPopCurrent(void **context)
 {
     CUDA_BEGIN();
     struct cudart_context *last = mg__cudart_pop();

@@ -28,14 +28,14 @@ static int line_async(void *to, const void *from, size_t size, int kind, void *s
 CUDA_SAME(cuMemcpy, (uint64_t to, uint64_t from, size_t size), line(at(to), at(from), size, CU_DEFAULT))
 CUDA_SAME(cuMemcpyAsync, (uint64_t to, uint64_t from, size_t size, void *stream),
           line_async(at(to), at(from), size, CU_DEFAULT, stream))
-CUDA_SAME(cuMemcpyHtoD_v2, (uint64_t to, const void *from, size_t size), line(at(to), from, size, CU_HOST_TO_DEVICE))
-CUDA_SAME(cuMemcpyHtoDAsync_v2, (uint64_t to, const void *from, size_t size, void *stream),
+CUDA_SAME(cuMemcpyHtoD, (uint64_t to, const void *from, size_t size), line(at(to), from, size, CU_HOST_TO_DEVICE))
+CUDA_SAME(cuMemcpyHtoDAsync, (uint64_t to, const void *from, size_t size, void *stream),
           line_async(at(to), from, size, CU_HOST_TO_DEVICE, stream))
-CUDA_SAME(cuMemcpyDtoH_v2, (void *to, uint64_t from, size_t size), line(to, at(from), size, CU_DEVICE_TO_HOST))
-CUDA_SAME(cuMemcpyDtoHAsync_v2, (void *to, uint64_t from, size_t size, void *stream),
+CUDA_SAME(cuMemcpyDtoH, (void *to, uint64_t from, size_t size), line(to, at(from), size, CU_DEVICE_TO_HOST))
+CUDA_SAME(cuMemcpyDtoHAsync, (void *to, uint64_t from, size_t size, void *stream),
           line_async(to, at(from), size, CU_DEVICE_TO_HOST, stream))
-CUDA_SAME(cuMemcpyDtoD_v2, (uint64_t to, uint64_t from, size_t size), line(at(to), at(from), size, CU_DEVICE_TO_DEVICE))
-CUDA_SAME(cuMemcpyDtoDAsync_v2, (uint64_t to, uint64_t from, size_t size, void *stream),
+CUDA_SAME(cuMemcpyDtoD, (uint64_t to, uint64_t from, size_t size), line(at(to), at(from), size, CU_DEVICE_TO_DEVICE))
+CUDA_SAME(cuMemcpyDtoDAsync, (uint64_t to, uint64_t from, size_t size, void *stream),
           line_async(at(to), at(from), size, CU_DEVICE_TO_DEVICE, stream))
 
 static int contexts_ok(const void *to, const void *from)
@@ -141,11 +141,11 @@ static int copy_3d_peer(const struct cu_memcpy3d *p)
 /* An expression, once the stream is known to be one. */
 #define IN_STREAM(stream, call) (mg__cudart_stream_ok(stream) ? (call) : CUDA_ERROR_INVALID_HANDLE)
 
-CUDA_SAME(cuMemcpy2D_v2, (const struct cu_memcpy_2d *p), copy_2d(p))
-CUDA_SAME(cuMemcpy2DUnaligned_v2, (const struct cu_memcpy_2d *p), copy_2d(p))
-CUDA_SAME(cuMemcpy2DAsync_v2, (const struct cu_memcpy_2d *p, void *stream), IN_STREAM(stream, copy_2d(p)))
-CUDA_SAME(cuMemcpy3D_v2, (const struct cu_memcpy3d *p), copy_3d(p))
-CUDA_SAME(cuMemcpy3DAsync_v2, (const struct cu_memcpy3d *p, void *stream), IN_STREAM(stream, copy_3d(p)))
+CUDA_SAME(cuMemcpy2D, (const struct cu_memcpy_2d *p), copy_2d(p))
+CUDA_SAME(cuMemcpy2DUnaligned, (const struct cu_memcpy_2d *p), copy_2d(p))
+CUDA_SAME(cuMemcpy2DAsync, (const struct cu_memcpy_2d *p, void *stream), IN_STREAM(stream, copy_2d(p)))
+CUDA_SAME(cuMemcpy3D, (const struct cu_memcpy3d *p), copy_3d(p))
+CUDA_SAME(cuMemcpy3DAsync, (const struct cu_memcpy3d *p, void *stream), IN_STREAM(stream, copy_3d(p)))
 CUDA_SAME(cuMemcpy3DPeer, (const struct cu_memcpy3d *p), copy_3d_peer(p))
 CUDA_SAME(cuMemcpy3DPeerAsync, (const struct cu_memcpy3d *p, void *stream), IN_STREAM(stream, copy_3d_peer(p)))
 
@@ -160,14 +160,14 @@ static int set(uint64_t address, size_t pitch, uint32_t value, unsigned unit, si
                            (struct cu_extent){bytes, height, 1});
 }
 
-#define SETS(bits, type)                                                                                            \
-    CUDA_SAME(cuMemsetD##bits##_v2, (uint64_t to, type value, size_t count), set(to, 0, value, bits / 8, count, 1)) \
-    CUDA_SAME(cuMemsetD##bits##Async, (uint64_t to, type value, size_t count, void *stream),                        \
-              IN_STREAM(stream, set(to, 0, value, bits / 8, count, 1)))                                             \
-    CUDA_SAME(cuMemsetD2D##bits##_v2, (uint64_t to, size_t pitch, type value, size_t width, size_t height),         \
-              set(to, pitch, value, bits / 8, width, height))                                                       \
-    CUDA_SAME(cuMemsetD2D##bits##Async,                                                                             \
-              (uint64_t to, size_t pitch, type value, size_t width, size_t height, void *stream),                   \
+#define SETS(bits, type)                                                                                       \
+    CUDA_SAME(cuMemsetD##bits, (uint64_t to, type value, size_t count), set(to, 0, value, bits / 8, count, 1)) \
+    CUDA_SAME(cuMemsetD##bits##Async, (uint64_t to, type value, size_t count, void *stream),                   \
+              IN_STREAM(stream, set(to, 0, value, bits / 8, count, 1)))                                        \
+    CUDA_SAME(cuMemsetD2D##bits, (uint64_t to, size_t pitch, type value, size_t width, size_t height),         \
+              set(to, pitch, value, bits / 8, width, height))                                                  \
+    CUDA_SAME(cuMemsetD2D##bits##Async,                                                                        \
+              (uint64_t to, size_t pitch, type value, size_t width, size_t height, void *stream),              \
               IN_STREAM(stream, set(to, pitch, value, bits / 8, width, height)))
 SETS(8, unsigned char)
 SETS(16, unsigned short)

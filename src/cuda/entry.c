@@ -73,6 +73,7 @@ int mg__cuda_done(int error)
     mg__cudart_driver = NULL;
     mg__cudart_call.name = NULL;
     mg__cudart_per_thread = 0;
+    mg__cudart_guard_up();
     return error;
 }
 

@@ -99,7 +99,7 @@ static struct linker *linker_of(const void *handle)
     return linker;
 }
 
-int mg__cuLinkCreate_v2(unsigned count, const int *options, void **values, void **handle)
+int mg__cuLinkCreate(unsigned count, const int *options, void **values, void **handle)
 {
     struct cuda_jit jit;
     CUDA_ENTER();
@@ -159,8 +159,8 @@ static int add_data(void *handle, int type, const void *data, size_t size, struc
     return add(linker, type, copy, size + 1);
 }
 
-int mg__cuLinkAddData_v2(void *handle, int type, void *data, size_t size, const char *name, unsigned count,
-                         const int *options, void **values)
+int mg__cuLinkAddData(void *handle, int type, void *data, size_t size, const char *name, unsigned count,
+                      const int *options, void **values)
 {
     struct cuda_jit jit;
     CUDA_ENTER();
@@ -169,7 +169,7 @@ int mg__cuLinkAddData_v2(void *handle, int type, void *data, size_t size, const 
     return mg__cuda_done(error ? error : add_data(handle, type, data, size, &jit));
 }
 
-int mg__cuLinkAddFile_v2(void *handle, int type, const char *path, unsigned count, const int *options, void **values)
+int mg__cuLinkAddFile(void *handle, int type, const char *path, unsigned count, const int *options, void **values)
 {
     struct cuda_jit jit;
     char *data;

@@ -37,12 +37,12 @@ static void *at(uint64_t address)
     return (void *)(uintptr_t)address;
 }
 
-CUDA_SAME(cuMemAlloc_v2, (uint64_t * address, size_t size), allocate(address, size, CUDART_DEVICE))
-CUDA_SAME(cuMemAllocPitch_v2, (uint64_t * address, size_t *pitch, size_t width, size_t height, unsigned element),
+CUDA_SAME(cuMemAlloc, (uint64_t * address, size_t size), allocate(address, size, CUDART_DEVICE))
+CUDA_SAME(cuMemAllocPitch, (uint64_t * address, size_t *pitch, size_t width, size_t height, unsigned element),
           allocate_pitched(address, pitch, width, height, element))
 CUDA_SAME(cuMemAllocManaged, (uint64_t * address, size_t size, unsigned flags), allocate_managed(address, size, flags))
-CUDA_SAME(cuMemFree_v2, (uint64_t address), mg__cudaFree(at(address)))
-CUDA_SAME(cuMemGetInfo_v2, (size_t * free_bytes, size_t *total),
+CUDA_SAME(cuMemFree, (uint64_t address), mg__cudaFree(at(address)))
+CUDA_SAME(cuMemGetInfo, (size_t * free_bytes, size_t *total),
           free_bytes &&total ? mg__cudaMemGetInfo(free_bytes, total) : CUDA_ERROR_INVALID_VALUE)
 
 /* ---- the host's ---- */
@@ -60,13 +60,12 @@ static int device_pointer(uint64_t *address, void *host, unsigned flags)
     return error;
 }
 
-CUDA_SAME(cuMemAllocHost_v2, (void **pointer, size_t size), host_alloc(pointer, size, 0))
+CUDA_SAME(cuMemAllocHost, (void **pointer, size_t size), host_alloc(pointer, size, 0))
 CUDA_SAME(cuMemHostAlloc, (void **pointer, size_t size, unsigned flags), host_alloc(pointer, size, flags))
 CUDA_SAME(cuMemFreeHost, (void *pointer), pointer ? mg__cudaFreeHost(pointer) : CUDA_ERROR_INVALID_VALUE)
-CUDA_SAME(cuMemHostRegister_v2, (void *pointer, size_t size, unsigned flags),
-          mg__cudaHostRegister(pointer, size, flags))
+CUDA_SAME(cuMemHostRegister, (void *pointer, size_t size, unsigned flags), mg__cudaHostRegister(pointer, size, flags))
 CUDA_SAME(cuMemHostUnregister, (void *pointer), mg__cudaHostUnregister(pointer))
-CUDA_SAME(cuMemHostGetDevicePointer_v2, (uint64_t * address, void *host, unsigned flags),
+CUDA_SAME(cuMemHostGetDevicePointer, (uint64_t * address, void *host, unsigned flags),
           device_pointer(address, host, flags))
 CUDA_SAME(cuMemHostGetFlags, (unsigned *flags, void *pointer), mg__cudaHostGetFlags(flags, pointer))
 
@@ -137,8 +136,7 @@ static int address_range(uint64_t *base, size_t *size, uint64_t address)
         *size = alloc.size;
     return 0;
 }
-CUDA_SAME(cuMemGetAddressRange_v2, (uint64_t * base, size_t *size, uint64_t address),
-          address_range(base, size, address))
+CUDA_SAME(cuMemGetAddressRange, (uint64_t * base, size_t *size, uint64_t address), address_range(base, size, address))
 
 static void put_int(void *out, int value)
 {

@@ -147,7 +147,7 @@ static int variable(uint64_t *address, size_t *size, struct cudart_module *modul
 }
 
 CUDA_SAME(cuModuleGetFunction, (void **f, void *module, const char *name), function(f, known(module, false), name))
-CUDA_SAME(cuModuleGetGlobal_v2, (uint64_t * address, size_t *size, void *module, const char *name),
+CUDA_SAME(cuModuleGetGlobal, (uint64_t * address, size_t *size, void *module, const char *name),
           variable(address, size, known(module, false), name))
 
 /* The kernels that the PTX defines: counted, and the first `most` of them as handles. */

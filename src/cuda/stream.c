@@ -4,7 +4,7 @@
 CUDA_SAME(cuStreamCreate, (void **stream, unsigned flags), mg__cudaStreamCreateWithPriority(stream, flags, 0))
 CUDA_SAME(cuStreamCreateWithPriority, (void **stream, unsigned flags, int priority),
           mg__cudaStreamCreateWithPriority(stream, flags, priority))
-CUDA_SAME(cuStreamDestroy_v2, (void *stream), mg__cudaStreamDestroy(stream))
+CUDA_SAME(cuStreamDestroy, (void *stream), mg__cudaStreamDestroy(stream))
 CUDA_SAME(cuStreamSynchronize, (void *stream), mg__cudaStreamSynchronize(stream))
 CUDA_SAME(cuStreamQuery, (void *stream), mg__cudaStreamQuery(stream))
 CUDA_SAME(cuStreamGetFlags, (void *stream, unsigned *flags), mg__cudaStreamGetFlags(stream, flags))
@@ -48,7 +48,7 @@ int mg__cuStreamGetCtx_v2(void *stream, void **context, void **green)
 
 /* ---- events ---- */
 CUDA_SAME(cuEventCreate, (void **event, unsigned flags), mg__cudaEventCreateWithFlags(event, flags))
-CUDA_SAME(cuEventDestroy_v2, (void *event), mg__cudaEventDestroy(event))
+CUDA_SAME(cuEventDestroy, (void *event), mg__cudaEventDestroy(event))
 CUDA_SAME(cuEventRecord, (void *event, void *stream), mg__cudaEventRecordWithFlags(event, stream, 0))
 CUDA_SAME(cuEventRecordWithFlags, (void *event, void *stream, unsigned flags),
           mg__cudaEventRecordWithFlags(event, stream, flags))
@@ -128,14 +128,13 @@ static int in_stream(void *stream, uint64_t address, uint64_t value, unsigned by
     return mg__cudart_stream_ok(stream) ? memop(address, value, bytes, flags, waits) : CUDA_ERROR_INVALID_HANDLE;
 }
 
-#define MEMOPS(bits, suffix)                                                                                           \
-    CUDA_SAME(cuStreamWaitValue##bits##suffix, (void *stream, uint64_t address, uint##bits##_t value, unsigned flags), \
-              in_stream(stream, address, value, bits / 8, flags, true))                                                \
-    CUDA_SAME(cuStreamWriteValue##bits##suffix,                                                                        \
-              (void *stream, uint64_t address, uint##bits##_t value, unsigned flags),                                  \
+#define MEMOPS(bits)                                                                                            \
+    CUDA_SAME(cuStreamWaitValue##bits, (void *stream, uint64_t address, uint##bits##_t value, unsigned flags),  \
+              in_stream(stream, address, value, bits / 8, flags, true))                                         \
+    CUDA_SAME(cuStreamWriteValue##bits, (void *stream, uint64_t address, uint##bits##_t value, unsigned flags), \
               in_stream(stream, address, value, bits / 8, flags, false))
-MEMOPS(32, _v2)
-MEMOPS(64, _v2)
+MEMOPS(32)
+MEMOPS(64)
 
 static int batch(void *stream, unsigned count, const struct cu_memop *ops, unsigned flags)
 {
@@ -152,5 +151,5 @@ static int batch(void *stream, unsigned count, const struct cu_memop *ops, unsig
     }
     return error;
 }
-CUDA_SAME(cuStreamBatchMemOp_v2, (void *stream, unsigned count, const struct cu_memop *ops, unsigned flags),
+CUDA_SAME(cuStreamBatchMemOp, (void *stream, unsigned count, const struct cu_memop *ops, unsigned flags),
           batch(stream, count, ops, flags))
