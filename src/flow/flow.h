@@ -21,6 +21,27 @@ struct mg_flow_walk {
     const struct mg_ptx_insn *insn;
     uint32_t operand, part;
 };
+/* Registers in flight: behind its operands, those of an asynchronous instruction's result are read; a wait for such
+ * reads and writes all that there are. */
+static inline bool mg__flow_flying(struct mg_flow_walk *w, uint32_t *reg, bool *written)
+{
+    const struct mg_ptx_insn *i = w->insn;
+    const uint32_t part = w->part++;
+    *written = false;
+    if (i->nresults) {
+        const struct mg_ptx_opnd *d = mg__ptx_op(w->func, i, 0), *e = &w->func->operands[d->first];
+        for (uint32_t k = part; d->kind == MG_OPND_VEC && k < d->count; k++, w->part++)
+            if (e[k].kind == MG_OPND_REG) {
+                *reg = e[k].index;
+                return true;
+            }
+    } else if (part < 2 * w->func->nflying) {
+        *reg = w->func->flying[part / 2];
+        *written = part % 2;
+        return true;
+    }
+    return false;
+}
 /* *written: it is a result; otherwise it is read. False: there are no more. */
 static inline bool mg__flow_next(struct mg_flow_walk *w, uint32_t *reg, bool *written)
 {
@@ -38,6 +59,8 @@ static inline bool mg__flow_next(struct mg_flow_walk *w, uint32_t *reg, bool *wr
             return true;
         }
     }
+    if (w->operand == i->nops && i->effects & MG_E_FLIES && mg__flow_flying(w, reg, written))
+        return true;
     if (w->operand++ > i->nops || i->guard < 0)
         return false;
     *reg = (uint32_t)i->guard;

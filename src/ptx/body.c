@@ -392,6 +392,33 @@ void mg__ptx_body_free(struct parser *p)
     p->operands.count = p->tables.count = p->protos.count = p->pending.count = 0;
 }
 
+/* Registers that asynchronous instructions write, each once. */
+static bool note_flying(struct parser *p, struct mg_ptx_func *func)
+{
+    bool *seen = NULL;
+    MG_VEC(uint32_t) all = {0};
+    bool good = true;
+    for (size_t i = 0; good && i < func->ninsns; i++) {
+        const struct mg_ptx_insn *insn = &func->insns[i];
+        if (!(insn->effects & MG_E_FLIES) || !insn->nresults)
+            continue;
+        if (!seen)
+            good = (seen = mg__arena_alloc(&p->scratch, func->nregs * sizeof *seen)) != NULL;
+        const struct mg_ptx_opnd *d = mg__ptx_op(func, insn, 0);
+        for (uint32_t k = 0; good && d->kind == MG_OPND_VEC && k < d->count; k++) {
+            const struct mg_ptx_opnd *e = &func->operands[d->first + k];
+            if (e->kind == MG_OPND_REG && !seen[e->index]) {
+                seen[e->index] = true;
+                good = mg__vec_push(&all, e->index);
+            }
+        }
+    }
+    good = good && keep(p, all.at, all.count, sizeof *all.at, &func->flying);
+    func->nflying = all.count;
+    mg__vec_free(&all);
+    return good || mg__ptx_nomem(p);
+}
+
 bool mg__ptx_body(struct parser *p, struct mg_ptx_func *func)
 {
     struct tok open = p->tok;
@@ -442,6 +469,7 @@ bool mg__ptx_body(struct parser *p, struct mg_ptx_func *func)
     func->noperands = p->operands.count;
     func->ntables = p->tables.count;
     func->nprotos = p->protos.count;
+    MG_TRY(note_flying(p, func));
     func->defined = true;
     mg__ptx_body_free(p);
     return true;

@@ -420,10 +420,10 @@ static bool shape(struct mg_ptx_insn *insn, const char *word, size_t length)
         return false;
     memcpy(text, word, length);
     text[length] = 0;
-    if (sscanf(text, "m%3un%3uk%4u%n", &m, &n, &k, &used) != 3 || (size_t)used != length || m > 64 || n > 255)
+    if (sscanf(text, "m%3un%3uk%4u%n", &m, &n, &k, &used) != 3 || (size_t)used != length || m > 64 || n > 256)
         return false;
     insn->m = (uint8_t)m;
-    insn->n = (uint8_t)n;
+    insn->n = (uint16_t)n;
     insn->k = (uint16_t)k;
     return true;
 }

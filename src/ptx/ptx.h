@@ -81,7 +81,10 @@ enum mg_ptx_effect {
     MG_E_CALLS = 8,
     MG_E_SYNCS = 16,  /* threads of the block meet, or tell that they came */
     MG_E_WARP = 32,   /* lanes of the warp meet or exchange values */
-    MG_E_ORDERS = 64  /* memory accesses */
+    MG_E_ORDERS = 64, /* memory accesses */
+    /* Asynchronous: what it writes is read then, too, and written when it is waited for; without results it is that
+     * wait, and reads and writes all registers of the function that may be in flight. */
+    MG_E_FLIES = 128
 };
 /* What a result is of its sources, as integers that wrap. */
 enum mg_ptx_algebra {
@@ -232,8 +235,8 @@ struct mg_ptx_insn {
     uint8_t fetch, level;       /* 64 bytes to be fetched into L2; prefetch: 1 L1, 2 L2 */
     uint8_t vec;                /* 1, 2, 4, 8; of ldmatrix and stmatrix, .x1 .x2 .x4 */
     uint8_t layout[2];          /* of a matrix, or of A and B: 0 not said, 1 .row, 2 .col */
-    uint8_t m, n;               /* shape of a matrix multiplication, .m16n8k16 */
-    uint16_t k;
+    uint8_t m;                  /* shape of a matrix multiplication, .m16n8k16 */
+    uint16_t n, k;
     uint8_t dims;               /* of a tensor: 1 … 5 */
     uint8_t access;             /* enum mg_ptx_access_kind; NONE for forms without one */
     uint8_t effects;            /* enum mg_ptx_effect, or'd */
@@ -307,6 +310,8 @@ struct mg_ptx_func {
     size_t ninsns;
     struct mg_ptx_opnd *operands;
     size_t noperands;
+    uint32_t *flying; /* registers that instructions with MG_E_FLIES write */
+    size_t nflying;
     struct mg_ptx_table *tables;
     size_t ntables;
     struct mg_ptx_proto *protos;

@@ -141,6 +141,7 @@ void mg__cluster_free(const struct mg_worker *worker, struct mg_cluster *c)
         free_block(&c->blocks[r]);
     mg__mbarrier_free(c);
     mg__bulk_free(c);
+    mg__wgmma_free(c);
     free(c->blocks);
     free(c);
 }
@@ -154,6 +155,7 @@ bool mg__cluster_begin(struct mg_worker *worker, struct mg_cluster *c, uint64_t 
     c->busy = true;
     mg__mbarrier_forget(c);
     mg__bulk_forget(c);
+    mg__wgmma_forget(c);
     atomic_store_explicit(&worker->begun, atomic_load_explicit(&worker->begun, memory_order_relaxed) + 1,
                           memory_order_relaxed);
     for (uint32_t r = 0; r < size; r++)

@@ -684,6 +684,7 @@ const struct mg_lanes ISA(mg__lanes) = {
     .red_shared_add = h_red_shared_add,
     .red_shared_add_alone = h_red_shared_add_alone,
     .mma = ISA(mg__mma),
+    .wgmma = ISA(mg__wgmma),
     .add_words = ISA(mg__add_words),
     .leave = leave,
 };

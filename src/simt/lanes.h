@@ -45,4 +45,5 @@ bool ISA(mg__add_words)(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
 bool ISA(mg__load_any)(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
 bool ISA(mg__store_any)(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
 void ISA(mg__mma)(const struct mg_sem_mma *what, unsigned cc, const struct mg_sem_warp *io);
+void ISA(mg__wgmma)(const struct mg_wgmma_call *call);
 #endif

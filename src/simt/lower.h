@@ -119,6 +119,9 @@ void mg__lower_row(struct mg_lower *L, int row, uint32_t mode, int32_t d, const 
 int32_t mg__lower_unary(struct mg_lower *L, const char *row, int32_t d, int32_t arg);
 void mg__lower_alu(struct mg_lower *L);
 
+/* lower_matrix.c: an enum mg_ptx_type as an enum mg_sem_mma_type; SEM_MMA_NONE: it is none */
+unsigned mg__lower_mma_type(uint8_t type);
+
 /* lower_mem.c */
 void mg__lower_load(struct mg_lower *L);
 void mg__lower_store(struct mg_lower *L);

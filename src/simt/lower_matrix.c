@@ -20,7 +20,7 @@ enum {
 };
 
 /* ---- mma ---- */
-static unsigned mma_type(uint8_t type)
+unsigned mg__lower_mma_type(uint8_t type)
 {
     switch (type) {
     case MG_T_F16:
@@ -57,8 +57,9 @@ static unsigned mma_type(uint8_t type)
 /* What is multiplied, of the instruction's types: those of D, A, B and C. */
 static bool describe(const struct mg_ptx_insn *i, const uint8_t type[4], struct mg_sem_mma *w)
 {
-    const unsigned d = mma_type(type[0]), a = mma_type(type[1]), b = mma_type(type[2]), c = mma_type(type[3]);
-    *w = (struct mg_sem_mma){.m = i->m, .n = i->n, .k = i->k};
+    const unsigned d = mg__lower_mma_type(type[0]), a = mg__lower_mma_type(type[1]), b = mg__lower_mma_type(type[2]),
+                   c = mg__lower_mma_type(type[3]);
+    *w = (struct mg_sem_mma){.m = i->m, .n = (uint8_t)i->n, .k = i->k};
     w->ab = (uint8_t)(a | b << 4);
     w->cd = (uint8_t)(c | d << 4);
     w->flags = (uint8_t)((i->flags & MG_F_SATFINITE ? SEM_MMA_SATURATES : 0) |
@@ -376,7 +377,7 @@ static unsigned move_register(struct mg_lower *L, const struct fragment *f, cons
 static void lower_wmma_move(struct mg_lower *L, bool load)
 {
     const struct mg_ptx_insn *i = L->insn;
-    const unsigned type = mma_type(i->type[0]), nops = i->nops;
+    const unsigned type = mg__lower_mma_type(i->type[0]), nops = i->nops;
     const unsigned operand = i->sub == MG_SUB_A ? 0 : i->sub == MG_SUB_B ? 1 : 2;
     int32_t slots[MG_FRAGMENT];
     struct mg_mem *m = mg__lower_place(L, load, mg__lower_opnd(L, load ? 1 : 0));

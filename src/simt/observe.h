@@ -216,6 +216,11 @@ enum mg_sync_kind {
     MG_SYNC_BULK,            /* a lane asks for one */
     MG_SYNC_BULK_LANDED,     /* it is done; if `arrive` its mbarrier, as above, is told */
     MG_SYNC_BULK_WAIT,       /* lanes have waited for groups of them */
+    /* Warpgroup multiplications */
+    MG_SYNC_WGMMA,           /* a warp asks for one, of number `count`; it reads its operands when it is waited for */
+    MG_SYNC_WGMMA_FENCE,
+    MG_SYNC_WGMMA_COMMIT,
+    MG_SYNC_WGMMA_WAIT,      /* at most `count` groups are in flight now */
     MG_SYNC_EXIT,        /* lanes end */
     MG_SYNC_MALLOC,      /* a lane gets `size` bytes of the device's heap at `address`, 0: there was no room */
     MG_SYNC_FREE,        /* a lane is about to give back `address` */
@@ -245,7 +250,8 @@ enum {
     MG_OBSERVE_COUNTS = 4,
     MG_OBSERVE_SYNC = 8,
     MG_OBSERVE_STEPS = 16,
-    MG_OBSERVE_BULK = 32 /* with EVERY: accesses of bulk copies as well, of one lane each, and of any width */
+    MG_OBSERVE_BULK = 32, /* with EVERY: accesses of bulk copies as well, of one lane each, and of any width */
+    MG_OBSERVE_WGMMA = 64 /* with EVERY: what warpgroup multiplications read, 16 bytes a lane */
 };
 struct mg_observer {
     void *self;

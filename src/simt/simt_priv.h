@@ -91,6 +91,7 @@ struct mg_op {
         const struct mg_callsite *call;
         const struct mg_switch *table;
         const struct mg_bulk *bulk;
+        const struct mg_wgmma *wgmma;
         const struct mg_ptx_var *var;
     } u;
     int32_t guard;   /* predicate operand of a branch, exit or guard op; -1: none */
@@ -398,6 +399,7 @@ struct mg_cluster {
     uint32_t live;    /* blocks that have not ended */
     uint32_t arrived; /* threads that have come to the barrier, those that then ended as well */
     bool busy;        /* holds a cluster that has begun and not ended */
+    struct mg_wgmmas *wgmmas;       /* likewise, multiplications (wgmma.c) */
     struct mg_flights *flights;     /* bulk copies under way; likewise (bulk.c) */
     struct mg_mbarriers *mbarriers; /* bytes that they expect; made when needed (mbarrier.c) */
 };
@@ -555,6 +557,7 @@ struct mg_simt {
 
 /* ---- the parts that are compiled for several vector extensions (lanes.c) ---- */
 struct mg_sem_mma;
+struct mg_wgmma_call;
 struct mg_lanes {
     const char *isa;
     const mg_handler (*alu)[3]; /* by sem row: mode 0, mode FTZ, any mode */
@@ -569,6 +572,7 @@ struct mg_lanes {
     mg_handler ld_shared_watched[2][2], st_shared_watched[2][2], ld_global_watched[2], st_global_watched[2];
     mg_handler red_shared_add, red_shared_add_alone; /* likewise */
     void (*mma)(const struct mg_sem_mma *what, unsigned cc, const struct mg_sem_warp *io);
+    void (*wgmma)(const struct mg_wgmma_call *call);
     bool (*add_words)(struct mg_engine_warp *e, uint32_t index, uint32_t mask); /* calls->add of compiled code */
     void (*leave)(void); /* before other code runs: ends the use of wide registers */
 };
@@ -729,6 +733,9 @@ bool mg__bulk_tried(struct mg_cluster *cluster, const uint8_t *word);
 bool mg__bulk_round(struct mg_block *block);
 void mg__bulk_forget(struct mg_cluster *cluster);
 void mg__bulk_free(struct mg_cluster *cluster);
+/* wgmma.c, likewise */
+void mg__wgmma_forget(struct mg_cluster *cluster);
+void mg__wgmma_free(struct mg_cluster *cluster);
 
 /* split.c: the tree of lanes */
 bool mg__warp_begin(struct mg_warp *w, uint32_t live);
@@ -783,6 +790,10 @@ MG_HANDLER(mg__op_nanosleep);
 MG_HANDLER(mg__op_fence);
 MG_HANDLER(mg__op_warp);
 MG_HANDLER(mg__op_mma);
+MG_HANDLER(mg__op_wgmma);
+MG_HANDLER(mg__op_wgmma_fence);
+MG_HANDLER(mg__op_wgmma_commit);
+MG_HANDLER(mg__op_wgmma_wait);
 MG_HANDLER(mg__op_matrix_address);
 MG_HANDLER(mg__op_activemask);
 MG_HANDLER(mg__op_bar);

@@ -13,7 +13,7 @@ static const char *const texts[] = {
 #include "isa/matrix.def"
 };
 
-static const struct matrix_type *type_named(const char *name)
+const struct matrix_type *matrix_type_named(const char *name)
 {
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (!strcmp(types[i].name, name))
@@ -41,13 +41,13 @@ bool matrix_case(int which, struct matrix_case *c)
     for (char *part = strtok(parts, "."); part; part = strtok(NULL, ".")) {
         if (!strcmp(part, "row") || !strcmp(part, "col"))
             *(layouts++ ? &c->b_col : &c->a_col) = part[0] == 'c';
-        else if (type_named(part) && kinds < 4)
-            seen[kinds++] = type_named(part);
+        else if (matrix_type_named(part) && kinds < 4)
+            seen[kinds++] = matrix_type_named(part);
         else
             sscanf(part, "m%dn%dk%d", &c->m, &c->n, &c->k);
     }
     if (kinds == 2) /* wmma of f16 names D and C alone */
-        c->d = seen[0], c->a = c->b = type_named("f16"), c->c = seen[1];
+        c->d = seen[0], c->a = c->b = matrix_type_named("f16"), c->c = seen[1];
     else if (kinds == 4)
         c->d = seen[0], c->a = seen[1], c->b = seen[2], c->c = seen[3];
     if (layouts != 2 || !c->m || !c->d)
@@ -71,7 +71,7 @@ int matrix_warps(const struct matrix_case *c)
 
 /* ---- operands ---- */
 
-static uint64_t next(uint64_t *state) /* splitmix64 */
+uint64_t matrix_random(uint64_t *state) /* splitmix64 */
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -80,7 +80,7 @@ static uint64_t next(uint64_t *state) /* splitmix64 */
 }
 static int between(uint64_t *state, int low, int high)
 {
-    return low + (int)((next(state) >> 32) % (uint64_t)(high - low + 1));
+    return low + (int)((matrix_random(state) >> 32) % (uint64_t)(high - low + 1));
 }
 static bool one_in(uint64_t *state, int n)
 {
@@ -98,8 +98,8 @@ static uint64_t number(const struct matrix_type *t, uint64_t random, int exponen
 
 static uint64_t special(const struct matrix_type *t, uint64_t *state)
 {
-    uint64_t mantissa = (1ull << t->mantissa) - 1, sign = next(state) >> 63 << (t->bits - 1);
-    uint64_t all = (1ull << (t->bits - 1)) - 1, infinity = all - mantissa, r = next(state);
+    uint64_t mantissa = (1ull << t->mantissa) - 1, sign = matrix_random(state) >> 63 << (t->bits - 1);
+    uint64_t all = (1ull << (t->bits - 1)) - 1, infinity = all - mantissa, r = matrix_random(state);
     switch (between(state, 0, 9)) {
     case 0:
         return sign;
@@ -129,7 +129,7 @@ enum { ANY, NEAR, WIDE, SPREAD, FEW, CANCEL, TINY, SPECIAL, HUGE_ONES };
  */
 static uint64_t element(const struct matrix_type *t, int kind, bool sum, bool b, uint64_t *state)
 {
-    uint64_t r = next(state);
+    uint64_t r = matrix_random(state);
     if (!t->exponent) {
         uint64_t mask = (1ull << t->bits) - 1, top = 1ull << (t->bits - 1);
         static const int of_kind[MATRIX_KINDS] = {0, 0, 0, 1, 1, 2, 2, 3, 3};
@@ -180,7 +180,7 @@ static uint64_t element(const struct matrix_type *t, int kind, bool sum, bool b,
     return t->bits == 64 ? r : r & ((1ull << t->bits) - 1);
 }
 
-static void fill(const struct matrix_type *t, int kind, bool sum, bool b, int count, uint64_t *state, uint32_t *words)
+void matrix_fill(const struct matrix_type *t, int kind, bool sum, bool b, int count, uint64_t *state, uint32_t *words)
 {
     if (t->bits == 64) {
         for (int i = 0; i < count; i += 2) {
@@ -192,7 +192,7 @@ static void fill(const struct matrix_type *t, int kind, bool sum, bool b, int co
     for (int i = 0; i < count; i++) {
         words[i] = 0;
         if (t->bits == 1)
-            words[i] = (uint32_t)(kind == FEW ? next(state) & next(state) : next(state));
+            words[i] = (uint32_t)(kind == FEW ? matrix_random(state) & matrix_random(state) : matrix_random(state));
         else
             for (int at = 0; at < 32; at += t->bits)
                 words[i] |= (uint32_t)element(t, kind, sum, b, state) << at;
@@ -209,13 +209,14 @@ void matrix_input(const struct matrix_case *c, int warp, uint32_t *words)
     memset(words, 0, sizeof words[0] * (size_t)c->in_words);
     for (int lane = 0; lane < lanes; lane++) {
         uint32_t *at = words + lane * (c->in_words / lanes);
-        fill(c->a, kind, false, false, c->a_words, &state, at);
-        fill(c->b, kind, false, true, c->b_words, &state, at + c->a_words);
-        fill(c->c, kind, true, false, c->c_words, &state, at + c->a_words + c->b_words);
+        matrix_fill(c->a, kind, false, false, c->a_words, &state, at);
+        matrix_fill(c->b, kind, false, true, c->b_words, &state, at + c->a_words);
+        matrix_fill(c->c, kind, true, false, c->c_words, &state, at + c->a_words + c->b_words);
         if (c->sparse) { /* which two of four, or which of two for tf32 */
             uint32_t *e = at + c->a_words + c->b_words + c->c_words;
             for (int i = 0; i < 32; i += 4)
-                *e |= (uint32_t)(c->a->bits == 32 ? "\x4\xe"[next(&state) % 2] : "\x4\x8\xc\x9\xd\xe"[next(&state) % 6])
+                *e |= (uint32_t)(c->a->bits == 32 ? "\x4\xe"[matrix_random(&state) % 2]
+                                                  : "\x4\x8\xc\x9\xd\xe"[matrix_random(&state) % 6])
                       << i;
         }
     }
@@ -341,7 +342,7 @@ static bool fragment(int operand, bool col, int m, int n, int k, const char *typ
     memset(f, 0, sizeof *f);
     snprintf(f->text, sizeof f->text, "wmma.load.%c.sync.aligned.%s.m%dn%dk%d.%s", "abc"[operand], col ? "col" : "row",
              m, n, k, type);
-    f->type = type_named(type);
+    f->type = matrix_type_named(type);
     f->rows = operand == 1 ? k : m;
     f->columns = operand == 0 ? k : n;
     f->col = col;
@@ -366,7 +367,7 @@ bool matrix_fragment(int which, struct matrix_fragment *f)
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
         for (int operand = 0; operand < 3; operand++)
             for (int col = 0; col < 2; col++) {
-                bool sub_byte = type_named(shapes[s].type)->bits < 8;
+                bool sub_byte = matrix_type_named(shapes[s].type)->bits < 8;
                 if (sub_byte && operand < 2 && col != operand) /* A row by row, B column by column alone */
                     continue;
                 if (which-- == 0)

@@ -27,6 +27,11 @@ struct matrix_case {
 };
 enum { MATRIX_KINDS = 9, MATRIX_RESULTS = 1 << 20 };
 
+const struct matrix_type *matrix_type_named(const char *name); /* NULL: there is none */
+uint64_t matrix_random(uint64_t *state);
+/* `count` words with elements of a kind, of A, of B, or, with `sum`, of C. */
+void matrix_fill(const struct matrix_type *t, int kind, bool sum, bool b, int count, uint64_t *state, uint32_t *words);
+
 int matrix_count(void);
 bool matrix_case(int which, struct matrix_case *c);
 /* How many give MATRIX_RESULTS elements; warp w has operands of kind w % MATRIX_KINDS. */

@@ -46,7 +46,7 @@ struct prog_list {
     const struct prog *const *at;
     size_t count;
 };
-extern const struct prog_list prog_memory, prog_warp, prog_control, prog_values;
+extern const struct prog_list prog_memory, prog_warp, prog_control, prog_values, prog_wgmma;
 
 void prog_ptx(FILE *out, const struct prog *p);
 void prog_inputs(const struct prog *p, uint64_t *in, uint8_t *buf);

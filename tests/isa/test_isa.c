@@ -215,6 +215,7 @@ static void control_programs(void **state)
 {
     (void)state;
     run_list(&prog_control);
+    run_list(&prog_wgmma);
 }
 static void value_programs(void **state)
 {

@@ -1,0 +1,176 @@
+/* sem_wgmma.h - what a warp of a warpgroup computes of wgmma.mma_async: 16 of the 64 rows of D = A B + D.
+ *
+ * Where operands are in shared memory a matrix descriptor says (PTX ISA, "Asynchronous warpgroup level matrix shared
+ * memory layout"): sem_wgmma_at gives the address of 16 bytes, so that whoever has the memory can fetch them and lay
+ * them down as sem_wgmma wants them: a row of A, and a column of B, as PTX numbers their elements along k, one behind
+ * the other. Sums are those of sem_mma.h; of eight bits the tensor cores keep fewer of them (sem_wgmma_sums).
+ */
+#ifndef MG_SEM_WGMMA_H
+#define MG_SEM_WGMMA_H
+#include "sem_mma.h"
+
+enum { /* flags */
+       SEM_WGMMA_MINUS_A = 1,
+       SEM_WGMMA_MINUS_B = 2,
+       SEM_WGMMA_A_MN = 4 /* A's rows, B's columns are what is contiguous in memory */,
+       SEM_WGMMA_B_MN = 8,
+       SEM_WGMMA_A_REGISTERS = 16
+};
+enum {
+    SEM_WGMMA_COLUMNS = 256,
+    SEM_WGMMA_A_BYTES = 32, /* of a row: what is stored of sparse ones */
+    SEM_WGMMA_B_BYTES = 64  /* of a column, at most */
+};
+struct mg_sem_wgmma {
+    struct mg_sem_mma each; /* as an mma of 16 rows and 8 columns */
+    uint16_t n;
+    uint8_t flags;
+};
+static inline unsigned sem_wgmma_b_bytes(const struct mg_sem_wgmma *w)
+{
+    return w->each.flags & SEM_MMA_SPARSE ? 64 : 32;
+}
+/* Registers of D that a lane has. */
+static inline unsigned sem_wgmma_registers(const struct mg_sem_wgmma *w)
+{
+    return w->n / 2u * sem_mma_format(sem_mma_d(&w->each))->bits / 32;
+}
+
+/* ---- matrix descriptors ---- */
+
+/* The address of 16 bytes: of line `line` (a row of A, a column of B) the chunk-th ones along k; or, where lines are
+ * contiguous, of element k = chunk of eight lines from `line` on. */
+static inline uint32_t sem_wgmma_at(uint64_t descriptor, bool mn, unsigned line, unsigned chunk)
+{
+    const uint32_t start = (uint32_t)(descriptor & 0x3fff) << 4, leading = (uint32_t)(descriptor >> 16 & 0x3fff) << 4,
+                   stride = (uint32_t)(descriptor >> 32 & 0x3fff) << 4, base = (uint32_t)(descriptor >> 49 & 7);
+    const unsigned mode = (unsigned)(descriptor >> 62), swizzle = mode ? 4 - mode : 0, width = 16u << swizzle;
+    uint32_t at = start;
+    if (!mn)
+        at += line / 8 * stride + line % 8 * width + chunk * (swizzle ? 16 : leading);
+    else if (swizzle)
+        at += line * 2 % width + line * 2 / width * leading + chunk % 8 * width + chunk / 8 * stride;
+    else
+        at += line / 8 * stride + chunk % 8 * 16 + chunk / 8 * leading;
+    at &= 0x3ffff;
+    return at ^ (((at >> 7) - base) & ((1u << swizzle) - 1)) << 4;
+}
+
+/* ---- arithmetic ---- */
+static inline struct sem_mma_sums sem_wgmma_sums(const struct mg_sem_wgmma *w)
+{
+    const unsigned type = sem_mma_a(&w->each);
+    return sem_mma_is_eight(type) ? (struct sem_mma_sums){32, 13, false}
+                                  : (struct sem_mma_sums){type == SEM_MMA_TF32 ? 8 : 16, 25, false};
+}
+
+/* Registers of D by row and column of the slab: of lane 4 (row % 8) + column / 2 % 4. */
+static inline uint32_t *sem_wgmma_word(uint32_t *const *d, unsigned bits, unsigned slab, unsigned row, unsigned column)
+{
+    const unsigned lane = row % 8 * 4 + column / 2, half = row / 8;
+    return (bits == 16 ? d[2 * slab + half] : d[4 * slab + 2 * half + column % 2]) + lane;
+}
+
+/* C of eight columns in f32, and D. */
+static inline void sem_wgmma_get(unsigned bits, bool adds, uint32_t *const *d, unsigned slab,
+                                 uint32_t c[][SEM_MMA_COLUMNS])
+{
+    for (unsigned row = 0; row < 16; row++)
+        for (unsigned n = 0; n < SEM_MMA_COLUMNS; n++) {
+            const uint32_t word = *sem_wgmma_word(d, bits, slab, row, n);
+            c[row][n] = !adds ? 0 : bits == 16 ? sem_mma_f32_of_f16(word >> n % 2 * 16 & 0xffff) : word;
+        }
+}
+static inline void sem_wgmma_put(unsigned bits, int fraction, uint32_t *const *d, unsigned slab,
+                                 uint32_t sums[][SEM_MMA_COLUMNS])
+{
+    for (unsigned row = 0; row < 16; row++)
+        for (unsigned n = 0; n < SEM_MMA_COLUMNS; n++) {
+            uint32_t *word = sem_wgmma_word(d, bits, slab, row, n), sum = sums[row][n];
+            if (fraction < 23 && (sum & 0x7f800000u) != 0x7f800000u)
+                sum &= ~0u << (23 - fraction);
+            *word = bits == 32 ? sum : n % 2 ? (*word & 0xffffu) | sums[row][n] << 16 : sums[row][n];
+        }
+}
+
+/* Elements of one sign more: the highest bit of each is turned. */
+static inline void sem_wgmma_negate(uint8_t *raw, unsigned count, unsigned bits)
+{
+    for (unsigned i = bits / 8 - 1; i < count; i += bits / 8)
+        raw[i] ^= 0x80;
+}
+
+static inline void sem_wgmma_floats(const struct mg_sem_wgmma *w, const uint8_t (*a)[SEM_WGMMA_A_BYTES],
+                                    const uint8_t (*b)[SEM_WGMMA_B_BYTES], const uint32_t *e, bool adds,
+                                    uint32_t *const *d)
+{
+    struct sem_mma_left x;
+    struct sem_mma_right y;
+    uint32_t sums[SEM_MMA_ROWS][SEM_MMA_COLUMNS];
+    const unsigned type = sem_mma_a(&w->each), bits = sem_mma_format(type)->bits, of_d = sem_mma_d(&w->each);
+    const unsigned k = SEM_WGMMA_A_BYTES * 8 / bits, bytes = sem_wgmma_b_bytes(w), dbits = sem_mma_format(of_d)->bits;
+    const struct sem_mma_sums how = sem_wgmma_sums(w);
+    x.sparse = w->each.flags & SEM_MMA_SPARSE;
+    for (unsigned row = 0; row < SEM_MMA_ROWS; row++) {
+        memcpy(x.raw[row], a[row], SEM_WGMMA_A_BYTES);
+        if (w->flags & SEM_WGMMA_MINUS_A)
+            sem_wgmma_negate(x.raw[row], SEM_WGMMA_A_BYTES, bits);
+        for (unsigned i = 0; i < k && x.sparse; i++)
+            x.at[row][i] = (uint8_t)sem_mma_partner(&w->each, e, row, i);
+    }
+    sem_mma_left_ready(&x, type, SEM_MMA_ROWS, k);
+    for (unsigned slab = 0; slab < w->n / 8u; slab++) {
+        for (unsigned n = 0; n < SEM_MMA_COLUMNS; n++) {
+            memcpy(y.raw[n], b[8 * slab + n], bytes);
+            if (w->flags & SEM_WGMMA_MINUS_B)
+                sem_wgmma_negate(y.raw[n], bytes, bits);
+        }
+        sem_mma_right_ready(&y, sem_mma_b(&w->each), bytes * 8 / bits);
+        sem_wgmma_get(dbits, adds, d, slab, sums);
+        sem_mma_rows(&x, &y, how, SEM_MMA_ROWS, k, dbits == 16, (const uint32_t(*)[SEM_MMA_COLUMNS])sums, sums);
+        sem_wgmma_put(dbits, how.fraction, d, slab, sums);
+    }
+}
+
+static inline void sem_wgmma_integers(const struct mg_sem_wgmma *w, const uint8_t (*a)[SEM_WGMMA_A_BYTES],
+                                      const uint8_t (*b)[SEM_WGMMA_B_BYTES], const uint32_t *e, bool adds,
+                                      uint32_t *const *d)
+{
+    const unsigned type = sem_mma_a(&w->each), btype = sem_mma_b(&w->each);
+    int16_t of_a[16][SEM_WGMMA_A_BYTES];
+    uint8_t at[16][SEM_WGMMA_A_BYTES];
+    for (unsigned row = 0; row < 16 && type != SEM_MMA_B1; row++)
+        for (unsigned i = 0; i < SEM_WGMMA_A_BYTES; i++) {
+            of_a[row][i] = (int16_t)sem_mma_integer(type, a[row][i]);
+            at[row][i] = (uint8_t)sem_mma_partner(&w->each, e, row, i);
+        }
+    for (unsigned column = 0; column < w->n; column++) {
+        int16_t of_b[SEM_WGMMA_B_BYTES];
+        for (unsigned i = 0; i < sem_wgmma_b_bytes(w) && type != SEM_MMA_B1; i++)
+            of_b[i] = (int16_t)sem_mma_integer(btype, b[column][i]);
+        for (unsigned row = 0; row < 16; row++) {
+            int32_t products = 0;
+            if (type == SEM_MMA_B1) {
+                for (unsigned i = 0; i < SEM_WGMMA_A_BYTES; i++)
+                    products += __builtin_popcount(a[row][i] & b[column][i]);
+            } else {
+                for (unsigned i = 0; i < SEM_WGMMA_A_BYTES; i++)
+                    products += of_a[row][i] * of_b[at[row][i]];
+            }
+            uint32_t *word = sem_wgmma_word(d, 32, column / 8, row, column % 8);
+            const int64_t c = adds ? (int32_t)*word : 0;
+            *word = sem_mma_whole(&w->each, c + products);
+        }
+    }
+}
+
+/* `d` has the registers of all 32 lanes, and gets them; `e` the metadata's; !adds: D is not added. */
+static inline void sem_wgmma(const struct mg_sem_wgmma *w, const uint8_t (*a)[SEM_WGMMA_A_BYTES],
+                             const uint8_t (*b)[SEM_WGMMA_B_BYTES], const uint32_t *e, bool adds, uint32_t *const *d)
+{
+    if (sem_mma_a(&w->each) >= SEM_MMA_S8)
+        sem_wgmma_integers(w, a, b, e, adds, d);
+    else
+        sem_wgmma_floats(w, a, b, e, adds, d);
+}
+#endif
