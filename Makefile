@@ -56,7 +56,7 @@ test-tsan: ## all tests under the thread sanitizer, in build-tsan/
 bench: ## set up, build, and run the benchmarks: verified, then timed against named peers
 	@tools/setup.sh bench $(BUILD)
 	@$(call configure,$(BUILD),default,-DMARGAY_BENCH=ON)
-	@cmake --build $(BUILD) -j $(JOBS) --target bench_engine
+	@cmake --build $(BUILD) -j $(JOBS) --target bench_engine bench_matrix
 	bench/run.sh $(BUILD)
 
 # ---- on a machine with a GPU ----

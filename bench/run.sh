@@ -1,11 +1,14 @@
 #!/bin/sh
 # run.sh - the benchmarks, as `make bench` runs them: BUILD-FOLDER [options of bench_engine]
 #
+# Without options bench_matrix comes behind bench_engine.
+#
 # Keeps the whole run to two processors, the last two that this process may use, so that the table says the same on a
 # machine with many. Within them bench_engine pins its one-core contenders to one.
 set -eu
 build=${1:-build}
 [ $# -gt 0 ] && shift
+all=$([ $# -gt 0 ] || echo yes)
 if [ ! -x "$build/bench_engine" ]; then
     echo "run.sh: no $build/bench_engine: build it first (make)" >&2
     exit 2
@@ -14,6 +17,10 @@ if command -v taskset >/dev/null 2>&1; then
     # "pid 1's current affinity list: 0-3,8" -> the last two of 0 1 2 3 8
     cpus=$(taskset -cp $$ | sed 's/.*: //' | tr ',' '\n' |
         awk -F- '{ for (i = $1; i <= (NF > 1 ? $2 : $1); i++) print i }' | tail -n 2 | paste -sd, -)
-    exec taskset -c "$cpus" "$build/bench_engine" "$@"
+    set -- taskset -c "$cpus" "$build/bench_engine" "$@"
+else
+    set -- "$build/bench_engine" "$@"
 fi
-exec "$build/bench_engine" "$@"
+[ -z "$all" ] || [ ! -x "$build/bench_matrix" ] && exec "$@"
+"$@"
+exec "$build/bench_matrix"

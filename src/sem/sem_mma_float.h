@@ -347,15 +347,25 @@ SEM_MMA_BLOCK(sem_mma_block_near, float, sem_f32x8, sem_s32x8, 127, 23, -2 * SEM
 SEM_MMA_BLOCK(sem_mma_block_far, double, sem_f64x8, sem_s64x8, 1023, 52, -300)
 #undef SEM_MMA_BLOCK
 
-/* The sums of a block whose numbers are near, cut off to f32: no result but a lone c is subnormal. */
-static inline void sem_mma_cut(const sem_s32x8 sum[2], const sem_s32x8 *most, const sem_s32x8 *largest, int fraction,
-                               const sem_s32x8 *c, sem_s32x8 *d)
+/* The sums of a block whose numbers are near, cut off to f32: no result but a lone c is subnormal. Eight products fit
+ * into one integer, whose float is one too large where it was rounded up. */
+static inline void sem_mma_cut(const sem_s32x8 sum[2], unsigned count, const sem_s32x8 *most, const sem_s32x8 *largest,
+                               int fraction, const sem_s32x8 *c, sem_s32x8 *d)
 {
-    const sem_f64x8 all = __builtin_convertvector(sum[0], sem_f64x8) + __builtin_convertvector(sum[1], sem_f64x8);
-    const sem_s64x8 power = __builtin_convertvector(*most + (1023 - fraction), sem_s64x8) << 52;
-    const sem_s64x8 kept = (sem_s64x8)(all * (sem_f64x8)power) & ~INT64_C(0x1fffffff);
-    const sem_s32x8 result = (sem_s32x8) __builtin_convertvector((sem_f64x8)kept, sem_f32x8);
     const sem_s32x8 alone = *largest < -4 * SEM_MMA_NEAR, nothing = (*c & INT32_MAX) == 0;
+    sem_s32x8 result;
+    if (count <= 8) {
+        const sem_s32x8 all = sum[0] + sum[1], sign = all >> 31, size = (all ^ sign) - sign;
+        const sem_f32x8 nearest = __builtin_convertvector(size, sem_f32x8);
+        const sem_s32x8 down = (sem_s32x8)nearest + (__builtin_convertvector(nearest, sem_s32x8) > size);
+        const sem_s32x8 power = (*most + (127 - fraction)) << 23;
+        result = (sem_s32x8)((sem_f32x8)down * (sem_f32x8)power) | (sign & INT32_MIN);
+    } else {
+        const sem_f64x8 all = __builtin_convertvector(sum[0], sem_f64x8) + __builtin_convertvector(sum[1], sem_f64x8);
+        const sem_s64x8 power = __builtin_convertvector(*most + (1023 - fraction), sem_s64x8) << 52;
+        const sem_s64x8 kept = (sem_s64x8)(all * (sem_f64x8)power) & ~INT64_C(0x1fffffff);
+        result = (sem_s32x8) __builtin_convertvector((sem_f64x8)kept, sem_f32x8);
+    }
     *d = (result & ~alone) | (*c & alone & ~nothing);
 }
 
@@ -375,7 +385,7 @@ static inline void sem_mma_step(const struct sem_mma_left *x, const struct sem_m
         sem_mma_block_near(x, y, row, first, count, fraction, (const sem_f32x8 *)&kept, &c_exponent, sum, &most,
                            &largest);
     if (!half && !x->kinds.far && !y->kinds.far)
-        sem_mma_cut(sum, &most, &largest, fraction, &kept, d);
+        sem_mma_cut(sum, count, &most, &largest, fraction, &kept, d);
     else
         for (unsigned n = 0; n < SEM_MMA_COLUMNS; n++) {
             const int64_t all = (int64_t)sum[0][n] + sum[1][n];
@@ -400,14 +410,16 @@ static inline void sem_mma_rows(const struct sem_mma_left *x, const struct sem_m
 {
     const unsigned block = how.block < k ? how.block : k;
     for (unsigned row = 0; row < rows; row++) {
-        sem_s32x8 so_far = {0}, now;
+        sem_s32x8 so_far = {0}, now = {0};
         if (!how.apart)
             memcpy(&so_far, c[row], sizeof so_far);
         for (unsigned first = 0; first < k; first += block) {
             /* Where C comes later each block is an instruction of its own, and gives what D is. */
             const bool rounds = half && (how.apart || first + block == k);
-            if (block == 16) /* the usual one: the compiler knows the number */
+            if (block == 16) /* the usual ones: the compiler knows the number */
                 sem_mma_step(x, y, row, first, 16, how.fraction, rounds, &so_far, &now);
+            else if (block == 8)
+                sem_mma_step(x, y, row, first, 8, how.fraction, rounds, &so_far, &now);
             else
                 sem_mma_step(x, y, row, first, block, how.fraction, rounds, &so_far, &now);
             so_far = now;
