@@ -160,7 +160,7 @@ enum mg_status mg_launch(struct mg_context *c, struct mg_kernel *kernel, struct 
     const struct mg_device_launch launch = {.grid = grid, .block = block, .shared = shared, .args = args};
     struct mg_device_outcome outcome;
     if (mg__device_launch(k, &launch, &outcome) != MG_OK) {
-        (void)mg__diag_set(&c->diag, outcome.status, "%s: %s", k->info.name, outcome.diag.message);
+        (void)mg__diag_set(&c->diag, outcome.status, "%s: %s", k->name, outcome.diag.message);
         memcpy(outcome.diag.message, c->diag.message, sizeof c->diag.message);
         c->diag = outcome.diag;
     }
