@@ -14,7 +14,7 @@ set -eu
 goal=${1:-build}
 build=${2:-build}
 
-build_packages="gcc g++ make cmake ninja-build libjansson-dev libzstd-dev liblz4-dev"
+build_packages="gcc g++ make cmake ninja-build libjansson-dev libzstd-dev liblz4-dev libopenblas-dev libfftw3-dev"
 test_packages="pkg-config libcmocka-dev libmpfr-dev python3 mandoc clang"
 bench_packages="ocl-icd-opencl-dev opencl-c-headers pocl-opencl-icd"
 # The wheels of one CUDA release. nvidia-cuda-cccl holds the headers of libcu++, CUB and Thrust.

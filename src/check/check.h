@@ -44,6 +44,8 @@ void mg__check_freed(struct mg_check *check, uint64_t address);
 void mg__check_bad_free(struct mg_check *check, const char *call, uint64_t address);
 void mg__check_filled(struct mg_check *check, uint64_t address, uint64_t size); /* by cudaMemset or from the host */
 void mg__check_copied(struct mg_check *check, uint64_t to, uint64_t from, uint64_t size);
+/* A library that the host computes reads device memory; `call` lives for ever. */
+void mg__check_read(struct mg_check *check, const char *call, uint64_t from, uint64_t size);
 /* A copy or fill that was refused. Bytes [address, address+size) were to be device memory
  * (or, `device` false, host's). */
 void mg__check_bad_range(struct mg_check *check, const char *call, uint64_t address, uint64_t size, bool device);

@@ -359,7 +359,9 @@ void mg__heap_free_all(struct mg_check *check);
 void mg__copied_keep(struct mg_check *check, const struct region *to, enum place_kind place,
                      const struct mg_report_finding *finding);
 bool mg__copied_made(const struct region *region, uint64_t at); /* the byte was written, with what somebody made */
-void mg__copied_out(struct mg_check *check, const struct region *region, uint64_t from, uint64_t size);
+/* `call`: who reads them; NULL: a copy to the host. */
+void mg__copied_out(struct mg_check *check, const char *call, const struct region *region, uint64_t from,
+                    uint64_t size);
 void mg__copied_ended(struct mg_check *check, bool tell);
 
 /* ---- calls.c ---- */

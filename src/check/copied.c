@@ -15,7 +15,7 @@ static char *copy_of(const char *text)
 
 static void free_copied(struct copied *c)
 {
-    const char *const texts[] = {c->finding.kernel, c->finding.mangled,  c->finding.file,
+    const char *const texts[] = {c->finding.kernel,     c->finding.mangled,  c->finding.file,
                                  c->finding.other_file, c->finding.variable, c->finding.message};
     for (size_t k = 0; k < MG_COUNT(texts); k++)
         free((void *)(uintptr_t)texts[k]);
@@ -80,7 +80,7 @@ static bool tell_reads(struct mg_check *c, const struct region *r)
     return told;
 }
 
-void mg__copied_out(struct mg_check *c, const struct region *r, uint64_t from, uint64_t size)
+void mg__copied_out(struct mg_check *c, const char *call, const struct region *r, uint64_t from, uint64_t size)
 {
     for (uint64_t at = 0, n; at < size; at += n) {
         bool made = mg__copied_made(r, from + at), hole = false;
@@ -92,12 +92,13 @@ void mg__copied_out(struct mg_check *c, const struct region *r, uint64_t from, u
             hole = mg__region_is_hole(r, from + at + k);
         if (hole && tell_reads(c, r))
             return;
-        char name[96];
+        char name[96], reads[96];
+        snprintf(reads, sizeof(reads), "%s reads", call ? call : "");
         snprintf(name, sizeof(name), "%s of %llu bytes, byte %llu", r->name ? r->name : "allocation",
                  (unsigned long long)r->size, (unsigned long long)(from + at));
         mg__find_host(c, KIND_INIT_COPIED_OUT, NULL, name,
-                      "the host copies %llu bytes of device memory, of which nobody has written %llu",
-                      (unsigned long long)size, (unsigned long long)n);
+                      "%s %llu bytes of device memory, of which nobody has written %llu",
+                      call ? reads : "the host copies", (unsigned long long)size, (unsigned long long)n);
         return;
     }
 }

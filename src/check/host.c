@@ -152,13 +152,26 @@ void mg__check_copied(struct mg_check *c, uint64_t to, uint64_t from, uint64_t s
         at += n;
     }
     if (!plain && (!dst || dst->host || dst->managed) && c->checks & MG_CHECK_INIT)
-        mg__copied_out(c, src, offset, size);
+        mg__copied_out(c, NULL, src, offset, size);
     if (dst)
         mg__region_settle(dst);
     if (dst && mg__streams_follow(c, dst))
         mg__streams_use(dst, MG__USE_WRITE, to - dst->address, to - dst->address + size, NULL, NO_INSN);
     if (src && mg__streams_follow(c, src))
         mg__streams_use(src, MG__USE_READ, from - src->address, from - src->address + size, NULL, NO_INSN);
+    pthread_mutex_unlock(&c->lock);
+}
+
+void mg__check_read(struct mg_check *c, const char *call, uint64_t from, uint64_t size)
+{
+    if (!c)
+        return;
+    pthread_mutex_lock(&c->lock);
+    const struct region *r = mg__region_find(c, from);
+    if (r && c->checks & MG_CHECK_INIT && (r->written != WRITTEN_ALL || mg__region_has_holes(r)))
+        mg__copied_out(c, call, r, from - r->address, size);
+    if (r && mg__streams_matter(c))
+        mg__streams_use(r, MG__USE_READ, from - r->address, from - r->address + size, NULL, NO_INSN);
     pthread_mutex_unlock(&c->lock);
 }
 

@@ -32,7 +32,8 @@ static bool none(const struct mg_session *s, struct mg_strbuf *out)
 }
 
 /* The advice, to where it is wanted; `instead` of it, if that is not empty. */
-static int print(const struct mg_advices *advices, const struct mg_cli_options *options, struct mg_strbuf *instead)
+static int print(const struct mg_advices *advices, const struct mg_hosted_rows *hosted,
+                 const struct mg_cli_options *options, struct mg_strbuf *instead)
 {
     struct mg_style style = options->style;
     bool full = options->full || options->kernel;
@@ -43,6 +44,8 @@ static int print(const struct mg_advices *advices, const struct mg_cli_options *
     }
     if (!instead->count &&
         !(full ? mg__render_advice(advices, &style, instead) : mg__render_advice_table(advices, &style, instead)))
+        result = mg__cli_complain(options, "out of memory");
+    else if (hosted && !mg__hosted_render(hosted, &style, instead))
         result = mg__cli_complain(options, "out of memory");
     else if (options->output)
         result = mg__output_write(options, options->output, instead) ? -1 : MG_EXIT_SETUP;
@@ -65,7 +68,7 @@ static int show(struct mg_session *session, const struct mg_cli_options *options
     else if (session->launches && !session->advices.at.count)
         result = mg__cli_complain(options, "no advice: this CUDA runtime runs kernels but does not look at them");
     else if (!none(session, &text) || text.count)
-        result = print(&session->advices, options, &text);
+        result = print(&session->advices, &session->hosted, options, &text);
     mg__strbuf_free(&text);
     return result;
 }
@@ -78,7 +81,7 @@ static int show_last(const struct mg_cli_options *options)
     mg__advices_init(&advices);
     int result = mg__last_take(options, &advices);
     if (result < 0)
-        result = print(&advices, options, &text);
+        result = print(&advices, NULL, options, &text);
     mg__strbuf_free(&text);
     mg__advices_free(&advices);
     return result < 0 ? 0 : result;

@@ -68,7 +68,7 @@ static bool render(const struct mg_session *s, const struct mg_style *style, str
     if (ok && !lines)
         ok = mg__strbuf_printf(out, "margay: some source lines are unknown: compile with nvcc -lineinfo to see them\n");
     mg__sources_free(&sources);
-    return ok && summary(s, out);
+    return ok && mg__hosted_render(&s->hosted, style, out) && summary(s, out);
 }
 
 static bool write_sarif(const struct mg_session *s, FILE *to, bool complete)

@@ -71,6 +71,7 @@ static int show(struct mg_session *session, const struct mg_cli_options *options
     else
         ok = mg__render_profile(&session->tally, &session->device, &style, &text) &&
              mg__machine_render(&session->machine, &style, &text);
+    ok = ok && mg__hosted_render(&session->hosted, &style, &text);
     if (!ok)
         result = mg__cli_complain(options, "out of memory");
     else if (fputs(text.at, to) < 0 || fflush(to) != 0)

@@ -19,6 +19,7 @@ int mg__cmd_run(int argc, char **argv)
         else if (!session.errors)
             ok = mg__strbuf_printf(&text, "margay: ") && mg__session_none(&session, &text) &&
                  mg__strbuf_append(&text, "\n", 1);
+        ok = ok && mg__hosted_render(&session.hosted, &options.style, &text);
         if (ok && text.at)
             fputs(text.at, stderr);
         result = status;

@@ -11,7 +11,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-enum kind { DRIVER, RUNTIME, CODE, HOST, UNKNOWN };
+enum kind { DRIVER, RUNTIME, CODE, SERVED, HOST, UNKNOWN };
 static const struct {
     const char *prefix;
     enum kind kind;
@@ -92,6 +92,10 @@ static void explain(const char *program, const char *name, struct mg_diag *diag)
         mg__diag_hint(diag, "NVIDIA provides it, with kernels as machine code for GPUs, which Margay cannot run: "
                             "installed, it would fail at its first call. Put kernels of your own in its place for the "
                             "run, from source.");
+        break;
+    case SERVED:
+        mg__diag_hint(diag, "Margay computes it on the host where it was built with OpenBLAS and FFTW: tools/setup.sh "
+                            "installs them; then build Margay again. The versions are those of CUDA 12 and 13.");
         break;
     case HOST:
         mg__diag_hint(diag, "Install it, or add its folder to LD_LIBRARY_PATH: it works on the host, under Margay as "

@@ -34,7 +34,7 @@ struct run {
     MG_VEC(struct held_error *) held;
     bool progress_shown, noted;
     char libdir[PATH_MAX];
-    unsigned cudart; /* 12 or 13 */
+    unsigned cudart;     /* 12 or 13 */
     char regs[PATH_MAX]; /* a file of what ptxas says of registers; or "" */
 };
 
@@ -84,6 +84,7 @@ static void json_end(struct run *run)
          (mg__strbuf_printf(&text, ",\n\"machine_code\": ") && mg__machine_json(&s->machine, &text))) &&
         (s->options->command != MG_CMD_ADVISE ||
          (mg__strbuf_printf(&text, ",\n\"advice\": ") && mg__advices_json(&s->advices, &text))) &&
+        (!s->hosted.at.count || (mg__strbuf_printf(&text, ",\n\"hosted\": ") && mg__hosted_json(&s->hosted, &text))) &&
         (!s->pictures.at.count ||
          (mg__strbuf_printf(&text, ",\n\"pictures\": ") && mg__pictures_json(&s->pictures, &text))) &&
         mg__strbuf_printf(&text, ",\n\"errors\": [%s],\n\"warnings\": [%s]}\n", run->errors.at ? run->errors.at : "",
@@ -271,6 +272,9 @@ static void handle(struct run *run, const char *line, size_t length)
                 hold_error(run, &record);
             else
                 show_error(run, record.kernel, &record.diag);
+        } else if (record.kind == MG_RECORD_HOSTED) {
+            if (mg__hosted_add(&s->hosted, record.library, record.routine) != MG_OK)
+                s->damaged++;
         } else if (record.kind == MG_RECORD_NOTE) {
             show_note(run, record.note);
         } else if (record.kind == MG_RECORD_WARNING) {
@@ -338,8 +342,7 @@ static void set_environment(void *arg, int report_fd)
                                                         : "run",
            1);
     if (o->command == MG_CMD_CHECK) {
-        snprintf(text, sizeof(text), "%s%s%s", o->checks, o->leaks ? ",leaks" : "",
-                 o->pedantic ? ",pedantic" : "");
+        snprintf(text, sizeof(text), "%s%s%s", o->checks, o->leaks ? ",leaks" : "", o->pedantic ? ",pedantic" : "");
         setenv("MARGAY_CHECK", text, 1);
     } else {
         unsetenv("MARGAY_CHECK");
@@ -465,6 +468,7 @@ int mg__session_run(struct mg_session *s, const struct mg_cli_options *o, int *s
     mg__advices_init(&s->advices);
     mg__pictures_init(&s->pictures);
     mg__machine_init(&s->machine);
+    mg__hosted_init(&s->hosted);
     mg__findings_init(&s->findings);
     mg__findings_init(&s->suppressed);
     mg__arena_init(&run.held_arena);
@@ -522,6 +526,7 @@ void mg__session_free(struct mg_session *s)
     mg__findings_free(&s->findings);
     mg__findings_free(&s->suppressed);
     mg__advices_free(&s->advices);
+    mg__hosted_free(&s->hosted);
     mg__pictures_free(&s->pictures);
     mg__strbuf_free(&s->error_objects);
     mg__machine_free(&s->machine);

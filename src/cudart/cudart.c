@@ -144,17 +144,24 @@ void mg__cudart_poison(struct cudart_device *device, int error)
     atomic_compare_exchange_strong(&device->poison, &none, error);
 }
 
-int mg__cudart_missing(const char *name)
+bool mg__cudart_told(const char *name)
 {
-    struct mg_diag diag;
     static _Atomic(const char *) told[64];
-    for (size_t i = 0; i < MG_COUNT(told); i++) { /* once each; names are string constants */
+    for (size_t i = 0; i < MG_COUNT(told); i++) {
         const char *seen = NULL;
         if (atomic_compare_exchange_strong(&told[i], &seen, name))
             break;
         if (seen == name)
-            return mg__cudart_done(cudaErrorNotSupported);
+            return true;
     }
+    return false;
+}
+
+int mg__cudart_missing(const char *name)
+{
+    struct mg_diag diag;
+    if (mg__cudart_told(name))
+        return mg__cudart_done(cudaErrorNotSupported);
     memset(&diag, 0, sizeof(diag));
     mg__diag_set(&diag, MG_ERR_UNSUPPORTED, "the program calls %s, which is not simulated", name);
     mg__diag_hint(&diag, "it returned cudaErrorNotSupported; docs/cuda-runtime.md lists what there is");

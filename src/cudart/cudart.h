@@ -103,6 +103,7 @@ int mg__cudart_error_of(enum mg_status status);
 bool mg__cudart_sticky(enum mg_status status);
 void mg__cudart_poison(struct cudart_device *device, int error);
 int mg__cudart_missing(const char *name); /* an entry point that is not there */
+bool mg__cudart_told(const char *name); /* that it is not there; from now on, yes. Names are string constants */
 /* crash.c: what the thread is launching, demangled; NULL: nothing. */
 extern _Thread_local const char *mg__cudart_running;
 void mg__cudart_runs(const struct mg_device_kernel *kernel);

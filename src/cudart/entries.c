@@ -5,6 +5,7 @@
  * names of libcudart.so.12 and .13, which jump here (exports.c), and what redirect.c patches into static runtimes.
  */
 #include "cudart/cudart.h"
+#include "cudart/hosted.h"
 #include "cudart/jump.h"
 
 /* What is not there. */
@@ -43,6 +44,10 @@ const struct cudart_api mg__cudart_api[] = {
 #undef API
 #undef API_LATER
     {NULL, NULL, 0}};
+
+/* For the libraries that compute on the host: looked up by name, so that nothing here calls them. */
+__attribute__((used)) static const void *const looked_up[] = {(const void *)margay_hosted,
+                                                              (const void *)margay_hosted_missing};
 
 /* With libcudart.so.12 and .13 both preloaded, the first to come redirects. */
 void mg__cudart_start(unsigned version)

@@ -233,6 +233,10 @@ enum mg_status mg__record_of(json_t *root, struct mg_arena *arena, struct mg_rec
     } else if (!strcmp(kind, "note")) {
         record->kind = MG_RECORD_NOTE;
         record->note = get_text(root, "text", arena);
+    } else if (!strcmp(kind, "hosted")) {
+        record->kind = MG_RECORD_HOSTED;
+        record->library = get_text(root, "library", arena);
+        record->routine = get_text(root, "routine", arena);
     } else if (!strcmp(kind, "end")) {
         record->kind = MG_RECORD_END;
     }

@@ -20,6 +20,7 @@ enum mg_record_kind {
     MG_RECORD_ERROR,
     MG_RECORD_WARNING, /* as an error; the program goes on */
     MG_RECORD_NOTE,
+    MG_RECORD_HOSTED, /* a call that the host computed */
     MG_RECORD_PROGRESS,
     MG_RECORD_END
 };
@@ -34,10 +35,25 @@ struct mg_record {
     const char *kernel;   /* ERROR, WARNING, PROGRESS */
     struct mg_diag diag;  /* ERROR, WARNING */
     const char *note;     /* NOTE: a sentence without its full stop */
+    const char *library, *routine; /* HOSTED */
     uint64_t done, total; /* PROGRESS */
 };
 /* One line of the stream, without its newline. MG_ERR_SYNTAX: damaged; the reader may go on with the next line. */
 enum mg_status mg__record_parse(const char *line, size_t length, struct mg_arena *arena, struct mg_record *record);
+
+/* ---- calls that the host computed (hosted.c) ---- */
+struct mg_hosted_row {
+    const char *library, *routine;
+    uint64_t calls;
+};
+struct mg_hosted_rows {
+    struct mg_arena arena;
+    MG_VEC(struct mg_hosted_row *) at; /* by library and routine */
+};
+void mg__hosted_init(struct mg_hosted_rows *rows);
+void mg__hosted_free(struct mg_hosted_rows *rows);
+enum mg_status mg__hosted_add(struct mg_hosted_rows *rows, const char *library, const char *routine);
+bool mg__hosted_json(const struct mg_hosted_rows *rows, struct mg_strbuf *out); /* an array */
 
 /* ---- tally ---- */
 struct mg_tally_kernel {
@@ -186,6 +202,8 @@ struct mg_style {
     bool utf8;       /* characters beyond ASCII are */
     const char *cwd; /* file names below it are shown relative to it; may be NULL */
 };
+/* "margay: computed on the host, not counted: cublasSgemm_v2 3 times"; nothing without a row. */
+bool mg__hosted_render(const struct mg_hosted_rows *rows, const struct mg_style *style, struct mg_strbuf *out);
 enum mg_tone { MG_TONE_BOLD, MG_TONE_RED, MG_TONE_DIM };
 /* Appends `text` made harmless (control characters and bad UTF-8 replaced), cut to `width` columns with an ellipsis,
  * and returns through *used the columns that it took. `used` may be NULL. */

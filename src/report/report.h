@@ -1,7 +1,8 @@
 /* report.h - records of what a run did: written as a stream by the simulated process, read and rendered by the command.
  *
  * The stream is JSON lines, so that what was written is good even when the process dies: one object a line with a
- * "record" key: "header", "launch", "finding", "error", "warning", "note", "progress", "end".
+ * "record" key: "header", "launch", "finding", "error", "warning", "note", "hosted", "progress",
+ * "end".
  * docs/report.md is its manual. The report
  * file of
  * --json is the same records put together. A metric is a row of metric.def.
@@ -198,6 +199,8 @@ bool mg__json_diag(struct mg_strbuf *out, const char *kernel, const struct mg_di
 enum mg_status mg__report_warning(struct mg_report_writer *w, const char *kernel, const struct mg_diag *diag);
 /* What the user should know of the run as a whole, which changes nothing: the first one of a writer, and no other. */
 enum mg_status mg__report_note(struct mg_report_writer *w, const char *text);
+/* A call of a library that the host computed: nothing of it was counted. */
+enum mg_status mg__report_hosted(struct mg_report_writer *w, const char *library, const char *routine);
 enum mg_status mg__report_progress(struct mg_report_writer *w, const char *kernel, uint64_t done, uint64_t total);
 void mg__report_close(struct mg_report_writer *w);
 /* Appends a JSON string, quotes included. What is not UTF-8 in `text` becomes U+FFFD, so the result always is. */

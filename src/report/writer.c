@@ -316,6 +316,17 @@ enum mg_status mg__report_note(struct mg_report_writer *w, const char *text)
     return emit(w, &line, ok);
 }
 
+enum mg_status mg__report_hosted(struct mg_report_writer *w, const char *library, const char *routine)
+{
+    struct mg_strbuf line = {0};
+    if (!w || w->keeps)
+        return MG_OK;
+    bool ok = mg__strbuf_printf(&line, "{\"record\": \"hosted\", \"library\": ") && mg__json_string(&line, library) &&
+              mg__strbuf_printf(&line, ", \"routine\": ") && mg__json_string(&line, routine) &&
+              mg__strbuf_append(&line, "}", 1);
+    return emit(w, &line, ok);
+}
+
 enum mg_status mg__report_progress(struct mg_report_writer *w, const char *kernel, uint64_t done, uint64_t total)
 {
     struct mg_strbuf line = {0};

@@ -36,6 +36,11 @@ MAY_INCLUDE = {
     "embed": {"device"},
     "cudart": {"device"},
     "cuda": {"cudart"},
+    # Libraries that compute on the host; they meet the runtime by name, as any program's libraries do.
+    "hosted": {"cudart/hosted.h"},
+    "cublas": {"hosted"},
+    "cufft": {"hosted"},
+    "curand": {"hosted"},
     "cli": {"report", "picture", "arch", "fatbin", "check/kind.def"},
 }
 MAY_NAME = {
