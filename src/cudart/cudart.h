@@ -162,6 +162,7 @@ struct cudart_alloc {
     uint64_t address, size;
     enum cudart_kind kind;
     bool registered; /* the program's own memory, pinned by cudaHostRegister */
+    bool mapped_in;  /* a mapping of virtual.c, whose the addresses are */
     unsigned flags;
     size_t mapped;                /* bytes of the mapping to undo, for pinned memory of ours */
     struct cudart_device *device; /* that it was allocated on; NULL for memory that is not CUDA's */
@@ -187,6 +188,24 @@ int mg__cudart_copy_box(struct cudart_box to, struct cudart_box from, struct cu_
 /* With a value of `unit` bytes, 1, 2 or 4, of which the width is a multiple. */
 int mg__cudart_fill(struct cudart_box to, uint32_t value, unsigned unit, struct cu_extent size);
 int mg__cudart_copy(void *dst, const void *src, size_t count, int kind);
+
+/* ---- virtual memory (virtual.c) ---- */
+enum { CUDART_GRANULE = 2 << 20 };
+bool mg__cudart_reserved(uint64_t address); /* under the lock */
+int mg__cudart_reserve(uint64_t *address, uint64_t size, uint64_t align);
+int mg__cudart_unreserve(uint64_t address, uint64_t size);
+int mg__cudart_physical_make(uint64_t *handle, uint64_t size, unsigned ordinal);
+int mg__cudart_physical_release(uint64_t handle);
+bool mg__cudart_physical_known(uint64_t handle, unsigned *ordinal);
+int mg__cudart_physical_of(uint64_t *handle, uint64_t address); /* of what is mapped there: one handle more */
+int mg__cudart_map(uint64_t address, uint64_t size, uint64_t offset, uint64_t handle);
+int mg__cudart_unmap(uint64_t address, uint64_t size);
+int mg__cudart_set_access(uint64_t address, uint64_t size, struct cudart_device *device, bool may);
+int mg__cudart_get_access(uint64_t address, bool *may);
+/* memory.c: a mapping is device memory of the device, and no more; whose it is. Under the lock. */
+int mg__cudart_memory_open(struct cudart_device *device, uint64_t address, uint64_t size);
+void mg__cudart_memory_close(uint64_t address);
+struct cudart_device *mg__cudart_memory_owner(uint64_t address);
 
 /* ---- launches ---- */
 struct cudart_request {

@@ -92,10 +92,12 @@ static void release(const struct cudart_alloc *alloc)
 {
     void *host = (void *)(uintptr_t)alloc->address;
     struct mg_device *home = alloc->device->device;
-    if (is_shared(alloc))
+    if (is_shared(alloc) || alloc->mapped_in)
         mg__cudart_unshare(alloc->device, alloc->address);
     mg__check_freed(home->check, alloc->address);
-    if (alloc->kind == CUDART_PINNED) {
+    if (alloc->mapped_in) {
+        mg__mem_unregister_host(home->simt, host);
+    } else if (alloc->kind == CUDART_PINNED) {
         mg__mem_unregister_host(home->simt, host);
         if (!alloc->registered)
             munmap(host, alloc->mapped);
@@ -138,6 +140,8 @@ enum cudart_kind mg__cudart_classify(const void *pointer, uint64_t *left, struct
     struct cudart_alloc *alloc = alloc_of(address);
     if (alloc)
         found = *alloc;
+    else if (mg__cudart_reserved(address))
+        found = (struct cudart_alloc){address, 0, CUDART_WILD, .device = mg__cudart_here()};
     else
         for (struct cudart_device *d = NULL; (d = mg__cudart_next(d)) != NULL;)
             if (mg__mem_in_range(d->device->simt, address)) {
@@ -151,6 +155,34 @@ enum cudart_kind mg__cudart_classify(const void *pointer, uint64_t *left, struct
     if (out)
         *out = found;
     return found.kind;
+}
+
+/* ---- mappings ---- */
+int mg__cudart_memory_open(struct cudart_device *device, uint64_t address, uint64_t size)
+{
+    struct cudart_alloc alloc = {.address = address, .size = size, .kind = CUDART_DEVICE, .device = device};
+    alloc.mapped_in = true;
+    if (mg__mem_register_host(device->device->simt, (void *)(uintptr_t)address, size))
+        return cudaErrorMemoryAllocation;
+    if (keep(alloc, MG_CHECK_DEVICE))
+        return 0;
+    mg__mem_unregister_host(device->device->simt, (void *)(uintptr_t)address);
+    return cudaErrorMemoryAllocation;
+}
+
+void mg__cudart_memory_close(uint64_t address)
+{
+    struct cudart_alloc *alloc = alloc_of(address);
+    if (alloc && alloc->mapped_in) { /* else its context is gone */
+        release(alloc);
+        alloc_remove(alloc);
+    }
+}
+
+struct cudart_device *mg__cudart_memory_owner(uint64_t address)
+{
+    const struct cudart_alloc *alloc = alloc_of(address);
+    return alloc ? alloc->device : mg__cudart_here();
 }
 
 /* Whose checks know of what lies at `pointer`: the thread's device's, if it is nobody's. */
@@ -208,7 +240,7 @@ int mg__cudart_free(void *pointer, bool waits)
     struct cudart_alloc *alloc = alloc_of((uint64_t)(uintptr_t)pointer);
     if (waits)
         mg__check_host_waited(check_of(pointer), 0, true);
-    if (!alloc || alloc->address != (uint64_t)(uintptr_t)pointer || alloc->kind == CUDART_PINNED) {
+    if (!alloc || alloc->address != (uint64_t)(uintptr_t)pointer || alloc->kind == CUDART_PINNED || alloc->mapped_in) {
         mg__check_bad_free(check_of(pointer), mg__cudart_call.name, (uint64_t)(uintptr_t)pointer);
         error = cudaErrorInvalidValue;
     } else {
@@ -302,7 +334,7 @@ static int host_alloc(void **pointer, size_t size, unsigned flags)
     if (host == MAP_FAILED)
         return cudaErrorMemoryAllocation;
     struct cudart_device *here = mg__cudart_here();
-    struct cudart_alloc alloc = {(uint64_t)(uintptr_t)host, size, CUDART_PINNED, false, flags, mapped, here, 0};
+    struct cudart_alloc alloc = {(uint64_t)(uintptr_t)host, size, CUDART_PINNED, false, false, flags, mapped, here, 0};
     if (mg__mem_register_host(here->device->simt, host, size)) {
         munmap(host, mapped);
         return cudaErrorMemoryAllocation;
@@ -367,7 +399,7 @@ int mg__cudaHostRegister(void *pointer, size_t size, unsigned flags)
         error = cudaErrorInvalidValue;
     if (!error && mg__mem_register_host(here->device->simt, pointer, size))
         error = cudaErrorMemoryAllocation;
-    struct cudart_alloc alloc = {address, size, CUDART_PINNED, true, flags, 0, here, 0};
+    struct cudart_alloc alloc = {address, size, CUDART_PINNED, true, false, flags, 0, here, 0};
     if (!error && !keep(alloc, MG_CHECK_HOST)) {
         release(&alloc);
         error = cudaErrorMemoryAllocation;
