@@ -6,52 +6,57 @@
  */
 #include "cudart/cudart.h"
 
-enum { MOST_PUSHED = 128 };
+/* Small, because memory of threads is scarce for libraries that are opened while a program runs. */
+struct pushed {
+    struct pushed *next;
+    struct cudart_context *context;
+};
 static _Thread_local struct {
-    struct cudart_context *at[MOST_PUSHED];
-    unsigned count;
+    struct cudart_context *top;
+    struct pushed *below;
     bool implied; /* the runtime was called without any */
 } stack;
 
 struct cudart_device *mg__cudart_here(void)
 {
-    const struct cudart_context *c = stack.count ? stack.at[stack.count - 1] : NULL;
+    const struct cudart_context *c = stack.top;
     return c ? c->device ? c->device : &mg__cudart.devices[c->ordinal] : &mg__cudart.devices[mg__cudart.first];
 }
 
 int mg__cudart_settle(void)
 {
     if (!mg__cudart_driver) {
-        stack.implied |= !stack.count;
+        stack.implied |= !stack.top;
         atomic_store_explicit(&mg__cudart_here()->runtime, true, memory_order_relaxed);
     }
-    return stack.count && !stack.at[stack.count - 1]->device ? cudaErrorContextIsDestroyed : 0;
+    return stack.top && !stack.top->device ? cudaErrorContextIsDestroyed : 0;
 }
 
 struct cudart_context *mg__cudart_current(void)
 {
-    if (stack.count)
-        return stack.at[stack.count - 1];
-    return stack.implied ? &mg__cudart.primary[mg__cudart.first] : NULL;
+    return stack.top ? stack.top : stack.implied ? &mg__cudart.primary[mg__cudart.first] : NULL;
 }
 
 void mg__cudart_set_current(struct cudart_context *context)
 {
     stack.implied = false;
-    if (!context)
-        stack.count -= stack.count > 0;
+    if (context)
+        stack.top = context;
     else
-        stack.at[stack.count ? stack.count - 1 : stack.count++] = context;
+        mg__cudart_pop();
 }
 
 bool mg__cudart_push(struct cudart_context *context)
 {
-    struct cudart_context *implied = stack.count ? NULL : mg__cudart_current();
-    if (stack.count + 2 > MOST_PUSHED)
+    struct cudart_context *last = mg__cudart_current();
+    struct pushed *below = last ? malloc(sizeof(*below)) : NULL;
+    if (last && !below)
         return false;
-    if (implied)
-        stack.at[stack.count++] = implied;
-    stack.at[stack.count++] = context;
+    if (last) {
+        *below = (struct pushed){stack.below, last};
+        stack.below = below;
+    }
+    stack.top = context;
     stack.implied = false;
     return true;
 }
@@ -59,7 +64,13 @@ bool mg__cudart_push(struct cudart_context *context)
 struct cudart_context *mg__cudart_pop(void)
 {
     struct cudart_context *last = mg__cudart_current();
-    mg__cudart_set_current(NULL);
+    struct pushed *below = stack.below;
+    stack.top = below ? below->context : NULL;
+    stack.implied = false;
+    if (below) {
+        stack.below = below->next;
+        free(below);
+    }
     return last;
 }
 
