@@ -375,7 +375,9 @@ static inline void sem_mma_step(const struct sem_mma_left *x, const struct sem_m
                                 sem_s32x8 *d)
 {
     const sem_s32x8 field = *c >> 23 & 255, odd = field == 255, nothing = (*c & INT32_MAX) == 0;
-    const sem_s32x8 e = field - 127 - (field == 0), kept = *c & ~odd;
+    const sem_s32x8 own = field - 127 - (field == 0), kept = *c & ~odd;
+    const sem_s32x8 least = own - own + (half ? -14 : -126); /* an f16's subnormal numbers as they are written, too */
+    const sem_s32x8 e = SEM_MMA_LARGER(own, least);
     const sem_s32x8 c_exponent = (e & ~nothing) | (SEM_MMA_FAR & nothing);
     sem_s32x8 sum[2], most, largest;
     if (x->kinds.far || y->kinds.far)

@@ -100,6 +100,14 @@ static inline void sem_wgmma_negate(uint8_t *raw, unsigned count, unsigned bits)
         raw[i] ^= 0x80;
 }
 
+/* Subnormal numbers of e4m3 are taken as they are written; mma's become f16 first. */
+static inline void sem_wgmma_as_written(unsigned type, int32_t *exponent, unsigned count)
+{
+    for (unsigned i = 0; i < count && type == SEM_MMA_E4M3; i++)
+        if (exponent[i] < -6 && exponent[i] != SEM_MMA_FAR)
+            exponent[i] = -6;
+}
+
 static inline void sem_wgmma_floats(const struct mg_sem_wgmma *w, const uint8_t (*a)[SEM_WGMMA_A_BYTES],
                                     const uint8_t (*b)[SEM_WGMMA_B_BYTES], const uint32_t *e, bool adds,
                                     uint32_t *const *d)
@@ -119,6 +127,8 @@ static inline void sem_wgmma_floats(const struct mg_sem_wgmma *w, const uint8_t 
             x.at[row][i] = (uint8_t)sem_mma_partner(&w->each, e, row, i);
     }
     sem_mma_left_ready(&x, type, SEM_MMA_ROWS, k);
+    for (unsigned row = 0; row < SEM_MMA_ROWS; row++)
+        sem_wgmma_as_written(type, x.exponent[row], k);
     for (unsigned slab = 0; slab < w->n / 8u; slab++) {
         for (unsigned n = 0; n < SEM_MMA_COLUMNS; n++) {
             memcpy(y.raw[n], b[8 * slab + n], bytes);
@@ -126,6 +136,7 @@ static inline void sem_wgmma_floats(const struct mg_sem_wgmma *w, const uint8_t 
                 sem_wgmma_negate(y.raw[n], bytes, bits);
         }
         sem_mma_right_ready(&y, sem_mma_b(&w->each), bytes * 8 / bits);
+        sem_wgmma_as_written(sem_mma_b(&w->each), y.exponent[0], bytes * 8 / bits * SEM_MMA_COLUMNS);
         sem_wgmma_get(dbits, adds, d, slab, sums);
         sem_mma_rows(&x, &y, how, SEM_MMA_ROWS, k, dbits == 16, (const uint32_t(*)[SEM_MMA_COLUMNS])sums, sums);
         sem_wgmma_put(dbits, how.fraction, d, slab, sums);
