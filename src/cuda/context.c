@@ -137,6 +137,13 @@ int mg__cuDeviceGetExecAffinitySupport(int *supported, int type, int device)
     return mg__cuda_done(error);
 }
 
+/* Flags of contexts: of the ways to wait (1, 2, 4) one at most. */
+static bool flags_ok(unsigned flags)
+{
+    unsigned waits = flags & 7;
+    return !(flags & ~CONTEXT_FLAGS) && !(waits & (waits - 1));
+}
+
 /* ---- primary contexts ---- */
 int mg__cuDevicePrimaryCtxRetain(void **context, int device)
 {
@@ -147,6 +154,7 @@ int mg__cuDevicePrimaryCtxRetain(void **context, int device)
     if (!error) {
         mg__cudart_lock();
         mg__cudart_at(device)->retained++;
+        atomic_store(&mg__cudart_at(device)->ended, false);
         mg__cudart_unlock();
         *context = &mg__cudart.primary[device];
     }
@@ -177,15 +185,18 @@ int mg__cuDevicePrimaryCtxReset(int device)
 {
     CUDA_BEGIN();
     int error = check(&device, device);
-    if (!error)
+    if (!error) {
         mg__cudart_reset(mg__cudart_at(device));
+        atomic_store(&mg__cudart_at(device)->runtime, false);
+        atomic_store(&mg__cudart_at(device)->ended, true);
+    }
     return mg__cuda_done(error);
 }
 
 int mg__cuDevicePrimaryCtxSetFlags(int device, unsigned flags)
 {
     CUDA_BEGIN();
-    int error = flags & ~CONTEXT_FLAGS ? CUDA_ERROR_INVALID_VALUE : check(&device, device);
+    int error = flags_ok(flags) ? check(&device, device) : CUDA_ERROR_INVALID_VALUE;
     if (!error)
         mg__cudart_at(device)->flags = flags;
     return mg__cuda_done(error);
@@ -206,7 +217,7 @@ int mg__cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
 static int make(void **context, unsigned flags, int device)
 {
     struct cudart_context *made;
-    int error = flags & ~CONTEXT_FLAGS ? CUDA_ERROR_INVALID_VALUE : check(context, device);
+    int error = flags_ok(flags) ? check(context, device) : CUDA_ERROR_INVALID_VALUE;
     if (!error)
         error = mg__cudart_context_make((unsigned)device, flags, &made);
     if (error)
@@ -247,7 +258,7 @@ int mg__cuCtxDestroy(void *handle)
     struct cudart_context *context = handle ? mg__cudart_context_of(handle) : NULL;
     int error = handle ? context && !context->primary ? 0 : CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_INVALID_VALUE;
     if (!error && !context->device)
-        error = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+        error = CUDA_ERROR_INVALID_CONTEXT;
     if (!error && mg__cudart_current() == context)
         mg__cudart_pop();
     return mg__cuda_done(error ? error : mg__cudart_context_drop(context));
@@ -258,9 +269,7 @@ static int set(void *handle, bool push)
     struct cudart_context *context = handle ? mg__cudart_context_of(handle) : NULL;
     if (!context && (handle || push))
         return handle ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_INVALID_VALUE;
-    if (context && !context->device)
-        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-    if (push)
+    if (push) /* one that is destroyed, too: the calls that follow say so */
         return mg__cudart_push(context) ? 0 : CUDA_ERROR_OUT_OF_MEMORY;
     mg__cudart_set_current(context);
     return 0;
@@ -302,7 +311,7 @@ static int named(const void *handle, struct cudart_context **context)
     *context = handle ? mg__cudart_context_of(handle) : mg__cudart_current();
     if (!*context)
         return CUDA_ERROR_INVALID_CONTEXT;
-    return (*context)->device ? 0 : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return (*context)->device || !handle ? 0 : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 int mg__cuCtxGetDevice_v2(int *device, void *handle)
@@ -336,23 +345,24 @@ int mg__cuCtxGetId(void *handle, unsigned long long *id)
     CUDA_BEGIN();
     int error = id ? named(handle, &context) : CUDA_ERROR_INVALID_VALUE;
     if (!error)
-        *id = context->id;
+        *id = context->device ? context->device->id : 0;
     return mg__cuda_done(error);
 }
 
 int mg__cuCtxGetFlags(unsigned *flags)
 {
-    CUDA_ENTER();
-    if (!flags)
-        return mg__cuda_done(CUDA_ERROR_INVALID_VALUE);
-    *flags = mg__cudart_here()->flags;
-    return mg__cuda_done(0);
+    struct cudart_context *context;
+    CUDA_BEGIN();
+    int error = flags ? named(NULL, &context) : CUDA_ERROR_INVALID_VALUE;
+    if (!error)
+        *flags = mg__cudart_here()->flags;
+    return mg__cuda_done(error);
 }
 
 int mg__cuCtxSetFlags(unsigned flags)
 {
     CUDA_ENTER();
-    if (flags & ~CONTEXT_FLAGS)
+    if (!flags_ok(flags))
         return mg__cuda_done(CUDA_ERROR_INVALID_VALUE);
     mg__cudart_here()->flags = flags;
     return mg__cuda_done(0);

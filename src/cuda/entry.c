@@ -17,7 +17,7 @@ int mg__cuda_begin(const char *name)
 
 bool mg__cuda_primary_active(const struct cudart_device *device)
 {
-    return device->retained || device->runtime;
+    return (device->retained && !device->ended) || device->runtime;
 }
 
 int mg__cuda_enter(const char *name)
@@ -56,8 +56,9 @@ static int driver_error(int error)
     case cudaErrorInvalidDevicePointer:
         return CUDA_ERROR_INVALID_VALUE;
     case cudaErrorInvalidSymbol:
-    case cudaErrorInvalidDeviceFunction:
         return CUDA_ERROR_NOT_FOUND;
+    case cudaErrorInvalidDeviceFunction:
+        return CUDA_ERROR_INVALID_HANDLE;
     default:
         return error;
     }

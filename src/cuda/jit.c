@@ -44,10 +44,9 @@ int mg__cuda_jit(unsigned count, const int *options, void **values, struct cuda_
 static void fill(const struct cuda_jit *jit, unsigned which, const char *text)
 {
     size_t size = jit->log[which] ? jit->size[which] : 0, used = 0;
-    if (size) {
-        used = MG_MIN(strlen(text), size - 1);
-        memcpy(jit->log[which], text, used);
-        jit->log[which][used] = '\0';
+    if (size) { /* cut off, the NUL counts, as an H200's driver tells it */
+        used = MG_MIN(strlen(text), size);
+        snprintf(jit->log[which], size, "%s", text);
     }
     if (jit->filled[which])
         *jit->filled[which] = (void *)(uintptr_t)used;
@@ -59,7 +58,10 @@ int mg__cuda_jit_done(struct cuda_jit *jit, int error, const struct mg_diag *dia
     if (error && diag->status && !(jit->log[1] && jit->size[1]))
         mg__cudart_tell(NULL, diag);
     if (error && diag->line)
-        mg__strbuf_printf(&text, "ptxas application ptx input, line %u; error   : %s\n", diag->line, diag->message);
+        mg__strbuf_printf(&text,
+                          "ptxas application ptx input, line %u; error   : %s\n"
+                          "ptxas fatal   : Ptx assembly aborted due to errors\n",
+                          diag->line, diag->message);
     else if (error && diag->status)
         mg__strbuf_printf(&text, "error   : %s\n", diag->message);
     fill(jit, 0, "");
@@ -79,7 +81,8 @@ struct linker {
     struct linker *next;
     MG_VEC(struct input) inputs;
     struct cuda_jit jit;
-    char *result;
+    bool broken;  /* by an input */
+    char *result; /* of cuLinkComplete */
 };
 static struct linker *linkers; /* under the lock of the process */
 
@@ -116,10 +119,41 @@ int mg__cuLinkCreate(unsigned count, const int *options, void **values, void **h
     return mg__cuda_done(0);
 }
 
-/* What the linker takes of an input: text, or an image that has PTX. Takes `copy`, which ends with a NUL. */
-static int add(struct linker *linker, int type, char *copy, size_t size)
+/* All inputs as one text. With `whole`, functions that are called have to be there. */
+static int link_all(struct linker *linker, bool whole, char **text, size_t *length, struct mg_diag *diag)
+{
+    struct mg_device_image *images = calloc(linker->inputs.count + 1, sizeof(*images));
+    struct mg_ptx_module *ptx = NULL;
+    if (!images)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    for (size_t i = 0; i < linker->inputs.count; i++)
+        images[i] = linker->inputs.at[i].image;
+    const struct mg_device_code code = {.images = images, .nimages = linker->inputs.count, .linked = true};
+    enum mg_status status = mg__device_link(mg__cudart_here()->device, &code, text, length, diag);
+    free(images);
+    if (status)
+        return diag->line ? CUDA_ERROR_INVALID_PTX : CUDA_ERROR_UNKNOWN;
+    status = mg__ptx_parse(*text, *length, &ptx, diag);
+    int error = status ? CUDA_ERROR_INVALID_PTX : 0;
+    const char *lacks = !status && whole ? mg__cuda_unresolved(ptx) : NULL;
+    if (lacks) {
+        mg__diag_set(diag, MG_ERR_NOT_FOUND, "Undefined reference to '%s'", lacks);
+        error = CUDA_ERROR_UNKNOWN;
+    }
+    mg__ptx_free(ptx);
+    if (error)
+        free(*text);
+    return error;
+}
+
+/* What the linker takes of an input: text, or an image that has PTX. Takes `copy`, which ends with a NUL. What is wrong
+ * with it, alone or beside the others, is told at once. */
+static int add(struct linker *linker, int type, char *copy, size_t size, struct cuda_jit *jit)
 {
     struct input in = {.copy = copy};
+    struct mg_diag diag;
+    char *text;
+    size_t length;
     if (type == CU_INPUT_PTX)
         in.image = (struct mg_device_image){copy, strlen(copy), true};
     else
@@ -132,7 +166,12 @@ static int add(struct linker *linker, int type, char *copy, size_t size)
         free(copy);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    return 0;
+    memset(&diag, 0, sizeof(diag));
+    int error = link_all(linker, false, &text, &length, &diag);
+    if (!error)
+        free(text);
+    linker->broken |= error != 0;
+    return mg__cuda_jit_done(jit, error, &diag);
 }
 
 static int add_data(void *handle, int type, const void *data, size_t size, struct cuda_jit *jit)
@@ -156,7 +195,7 @@ static int add_data(void *handle, int type, const void *data, size_t size, struc
     if (!copy)
         return CUDA_ERROR_OUT_OF_MEMORY;
     memcpy(copy, data, size);
-    return add(linker, type, copy, size + 1);
+    return add(linker, type, copy, size + 1, jit);
 }
 
 int mg__cuLinkAddData(void *handle, int type, void *data, size_t size, const char *name, unsigned count,
@@ -165,7 +204,10 @@ int mg__cuLinkAddData(void *handle, int type, void *data, size_t size, const cha
     struct cuda_jit jit;
     CUDA_ENTER();
     (void)name;
+    const struct linker *linker = linker_of(handle);
     int error = mg__cuda_jit(count, options, values, &jit);
+    if (linker && !count)
+        jit = linker->jit; /* its options are those of cuLinkCreate */
     return mg__cuda_done(error ? error : add_data(handle, type, data, size, &jit));
 }
 
@@ -185,6 +227,13 @@ int mg__cuLinkAddFile(void *handle, int type, const char *path, unsigned count, 
     return mg__cuda_done(error);
 }
 
+static int nothing(char **text, size_t *length)
+{
+    *text = strdup(".version 8.0\n.target sm_50\n.address_size 64\n");
+    *length = *text ? strlen(*text) : 0;
+    return *text ? 0 : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
 int mg__cuLinkComplete(void *handle, void **image, size_t *size)
 {
     struct mg_diag diag;
@@ -193,17 +242,16 @@ int mg__cuLinkComplete(void *handle, void **image, size_t *size)
     struct linker *linker = linker_of(handle);
     if (!linker || !image)
         return mg__cuda_done(linker ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE);
-    struct mg_device_image *images = calloc(linker->inputs.count + 1, sizeof(*images));
-    if (!images)
-        return mg__cuda_done(CUDA_ERROR_OUT_OF_MEMORY);
-    for (size_t i = 0; i < linker->inputs.count; i++)
-        images[i] = linker->inputs.at[i].image;
-    const struct mg_device_code code = {.images = images, .nimages = linker->inputs.count, .linked = true};
-    free(linker->result);
-    linker->result = NULL;
-    enum mg_status status = mg__device_link(mg__cudart_here()->device, &code, &linker->result, &length, &diag);
-    free(images);
-    int error = mg__cuda_jit_done(&linker->jit, mg__cudart_error_of(status), &diag);
+    if (linker->result)
+        return mg__cuda_done(CUDA_ERROR_INVALID_HANDLE);
+    memset(&diag, 0, sizeof(diag));
+    int error = linker->broken         ? CUDA_ERROR_UNKNOWN
+                : linker->inputs.count ? link_all(linker, true, &linker->result, &length, &diag)
+                                       : nothing(&linker->result, &length);
+    if (error)
+        linker->result = NULL;
+    if (!linker->broken)
+        mg__cuda_jit_done(&linker->jit, error, &diag);
     if (!error) {
         *image = linker->result;
         if (size)

@@ -1,7 +1,8 @@
 /* launch.c - launches, and how many blocks of a kernel fit. cudart/launch.c does the rest. */
 #include "cuda/driver.h"
 
-/* One pointer a parameter, out of a buffer that holds them as the kernel reads them. */
+/* One pointer a parameter, out of a buffer that holds them as the kernel reads them. One that is too short is taken, as
+ * a GPU does, and the rest is 0; one that is too long is not (both as an H200 answers). *args holds them all. */
 static int unpack(const void *function, void **extra, void ***args)
 {
     const char *buffer = NULL;
@@ -21,17 +22,16 @@ static int unpack(const void *function, void **extra, void ***args)
     if (error)
         return error;
     const struct mg_ptx_func *f = kernel->info.func;
-    *args = calloc(f->nparams + 1, sizeof(**args));
+    if (*size > kernel->info.param_size)
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    *args = calloc(1, (f->nparams + 1) * sizeof(**args) + kernel->info.param_size);
     if (!*args)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    for (size_t i = 0; i < f->nparams; i++) {
-        if (f->params[i]->offset > *size || f->params[i]->size > *size - f->params[i]->offset) {
-            free(*args);
-            *args = NULL;
-            return CUDA_ERROR_INVALID_VALUE;
-        }
-        (*args)[i] = (void *)(uintptr_t)(buffer + f->params[i]->offset);
-    }
+    char *values = (char *)(*args + f->nparams + 1);
+    if (*size)
+        memcpy(values, buffer, *size);
+    for (size_t i = 0; i < f->nparams; i++)
+        (*args)[i] = values + f->params[i]->offset;
     return 0;
 }
 
@@ -68,6 +68,8 @@ int mg__cuLaunchCooperativeKernel(void *function, unsigned gx, unsigned gy, unsi
     return mg__cuda_done(launch(function, &r, params, NULL));
 }
 
+enum { MOST_ATTRIBUTE = 20 }; /* of those that there are names for */
+
 /* Their attributes are the runtime's; all but these two are hints for scheduling and caches. */
 int mg__cuLaunchKernelEx(const struct cu_launch *config, void *function, void **params, void **extra)
 {
@@ -83,6 +85,10 @@ int mg__cuLaunchKernelEx(const struct cu_launch *config, void *function, void **
                                {0}};
     for (unsigned i = 0; i < config->nattributes; i++) {
         const struct cu_launch_attribute *a = &config->attributes[i];
+        if (a->id < 0 || a->id > MOST_ATTRIBUTE)
+            return mg__cuda_done(CUDA_ERROR_INVALID_VALUE);
+        if (a->id == CU_LAUNCH_CLUSTER && (!a->value.cluster.x || !a->value.cluster.y || !a->value.cluster.z))
+            return mg__cuda_done(CUDA_ERROR_INVALID_CLUSTER_SIZE);
         if (a->id == CU_LAUNCH_COOPERATIVE)
             r.cooperative = a->value.cooperative != 0;
         else if (a->id == CU_LAUNCH_CLUSTER)

@@ -41,14 +41,22 @@ CUDA_SAME(cuMemAlloc, (uint64_t * address, size_t size), allocate(address, size,
 CUDA_SAME(cuMemAllocPitch, (uint64_t * address, size_t *pitch, size_t width, size_t height, unsigned element),
           allocate_pitched(address, pitch, width, height, element))
 CUDA_SAME(cuMemAllocManaged, (uint64_t * address, size_t size, unsigned flags), allocate_managed(address, size, flags))
-CUDA_SAME(cuMemFree, (uint64_t address), mg__cudaFree(at(address)))
+int mg__cuMemFree(uint64_t address)
+{
+    CUDA_BEGIN();
+    if (!address)
+        return mg__cuda_done(0);
+    CUDA_ENTER();
+    return mg__cuda_done(mg__cudaFree(at(address)));
+}
+
 CUDA_SAME(cuMemGetInfo, (size_t * free_bytes, size_t *total),
           free_bytes &&total ? mg__cudaMemGetInfo(free_bytes, total) : CUDA_ERROR_INVALID_VALUE)
 
 /* ---- the host's ---- */
 static int host_alloc(void **pointer, size_t size, unsigned flags)
 {
-    return pointer && size ? mg__cudaHostAlloc(pointer, size, flags) : CUDA_ERROR_INVALID_VALUE;
+    return pointer ? mg__cudaHostAlloc(pointer, size, flags) : CUDA_ERROR_INVALID_VALUE;
 }
 
 static int device_pointer(uint64_t *address, void *host, unsigned flags)
@@ -62,9 +70,17 @@ static int device_pointer(uint64_t *address, void *host, unsigned flags)
 
 CUDA_SAME(cuMemAllocHost, (void **pointer, size_t size), host_alloc(pointer, size, 0))
 CUDA_SAME(cuMemHostAlloc, (void **pointer, size_t size, unsigned flags), host_alloc(pointer, size, flags))
-CUDA_SAME(cuMemFreeHost, (void *pointer), pointer ? mg__cudaFreeHost(pointer) : CUDA_ERROR_INVALID_VALUE)
+CUDA_SAME(cuMemFreeHost, (void *pointer), mg__cudaFreeHost(pointer))
 CUDA_SAME(cuMemHostRegister, (void *pointer, size_t size, unsigned flags), mg__cudaHostRegister(pointer, size, flags))
-CUDA_SAME(cuMemHostUnregister, (void *pointer), mg__cudaHostUnregister(pointer))
+/* Inside of what is registered, and not where it begins, is another error than elsewhere. */
+static int unregister(void *pointer)
+{
+    struct cudart_alloc alloc;
+    bool inside = mg__cudart_classify(pointer, NULL, &alloc) == CUDART_PINNED && alloc.registered;
+    return inside && alloc.address != (uint64_t)(uintptr_t)pointer ? CUDA_ERROR_INVALID_VALUE
+                                                                   : mg__cudaHostUnregister(pointer);
+}
+CUDA_SAME(cuMemHostUnregister, (void *pointer), unregister(pointer))
 CUDA_SAME(cuMemHostGetDevicePointer, (uint64_t * address, void *host, unsigned flags),
           device_pointer(address, host, flags))
 CUDA_SAME(cuMemHostGetFlags, (unsigned *flags, void *pointer), mg__cudaHostGetFlags(flags, pointer))
@@ -149,9 +165,15 @@ static void put_long(void *out, uint64_t value)
 }
 
 /* Of memory that CUDA does not know: the error, with what it reads as where many are asked for. */
-static int of_unknown(void *out, int number)
+static int of_unknown(void *out, int number, uint64_t address)
 {
     switch (number) {
+    case CU_POINTER_HOST:
+        put_long(out, address);
+        break;
+    case CU_POINTER_RANGE_START:
+    case CU_POINTER_RANGE_SIZE:
+        break;
     case CU_POINTER_MANAGED:
     case CU_POINTER_MAPPED:
     case CU_POINTER_LEGACY_IPC:
@@ -173,12 +195,13 @@ static int of_unknown(void *out, int number)
 static int attribute(void *out, int number, uint64_t address)
 {
     struct cudart_alloc alloc;
+    uint64_t end;
     if (!out || number < CU_POINTER_CONTEXT || number >= CU_POINTER_END)
         return CUDA_ERROR_INVALID_VALUE;
     enum cudart_kind kind = mg__cudart_classify(at(address), NULL, &alloc);
     bool host = kind == CUDART_PINNED, managed = kind == CUDART_MANAGED;
     if (kind == CUDART_PAGEABLE || kind == CUDART_WILD)
-        return of_unknown(out, number);
+        return of_unknown(out, number, address);
     switch (number) {
     case CU_POINTER_CONTEXT:
         put_long(out, (uint64_t)(uintptr_t)mg__cudart_context_at(alloc.device));
@@ -187,10 +210,8 @@ static int attribute(void *out, int number, uint64_t address)
         put_int(out, host ? CU_TYPE_HOST : CU_TYPE_DEVICE);
         return 0;
     case CU_POINTER_HOST:
-        if (!host && !managed)
-            return CUDA_ERROR_INVALID_VALUE;
-        put_long(out, address);
-        return 0;
+        put_long(out, host || managed ? address : 0);
+        return host || managed ? 0 : CUDA_ERROR_INVALID_VALUE;
     case CU_POINTER_DEVICE:
         put_long(out, address);
         return 0;
@@ -204,12 +225,20 @@ static int attribute(void *out, int number, uint64_t address)
         put_int(out, (int)alloc.device->ordinal);
         return 0;
     case CU_POINTER_RANGE_START:
-    case CU_POINTER_MAPPING_BASE:
         put_long(out, alloc.address);
         return 0;
     case CU_POINTER_RANGE_SIZE:
-    case CU_POINTER_MAPPING_SIZE:
         put_long(out, alloc.size);
+        return 0;
+    case CU_POINTER_MAPPING_BASE:
+        put_long(out, alloc.address / CUDART_GRANULE * CUDART_GRANULE);
+        return 0;
+    case CU_POINTER_MAPPING_SIZE:
+        end = (alloc.address + alloc.size + CUDART_GRANULE - 1) / CUDART_GRANULE * CUDART_GRANULE;
+        put_long(out, end - alloc.address / CUDART_GRANULE * CUDART_GRANULE);
+        return 0;
+    case CU_POINTER_BLOCK_ID:
+        put_long(out, alloc.address / CUDART_GRANULE);
         return 0;
     case CU_POINTER_MAPPED:
         put_int(out, 1);
@@ -219,11 +248,12 @@ static int attribute(void *out, int number, uint64_t address)
         return 0;
     case CU_POINTER_HANDLE_TYPES:
     case CU_POINTER_POOL:
-    case CU_POINTER_BLOCK_ID:
         put_long(out, 0);
         return 0;
     case CU_POINTER_SYNC_MEMOPS:
-    case CU_POINTER_LEGACY_IPC:
+        put_int(out, managed);
+        return 0;
+    case CU_POINTER_LEGACY_IPC: /* neither can be given to others here */
     case CU_POINTER_RDMA:
     case CU_POINTER_HW_DECOMPRESS:
         put_int(out, 0);
@@ -237,10 +267,9 @@ int mg__cuPointerGetAttribute(void *out, int number, uint64_t address)
 {
     uint64_t value = 0;
     CUDA_BEGIN();
-    if (!out || number < CU_POINTER_CONTEXT || number >= CU_POINTER_END)
-        return mg__cuda_done(CUDA_ERROR_INVALID_VALUE);
-    int error = attribute(&value, number, address);
-    if (!error)
+    int error = out ? attribute(&value, number, address) : CUDA_ERROR_INVALID_VALUE;
+    bool known = mg__cudart_classify(at(address), NULL, NULL) != CUDART_PAGEABLE;
+    if (known && out && (!error || number == CU_POINTER_HOST))
         attribute(out, number, address);
     return mg__cuda_done(error);
 }

@@ -4,12 +4,30 @@
  */
 #include "cuda/driver.h"
 
+enum { MOST_PTX = 9 }; /* major version */
+
+/* Whether text begins as PTX does: with a directive, behind blanks and comments. */
+static bool looks_like_ptx(const char *text)
+{
+    for (;;) {
+        text += strspn(text, " \t\r\n\f\v");
+        const char *end = !strncmp(text, "//", 2)   ? strchr(text, '\n')
+                          : !strncmp(text, "/*", 2) ? strstr(text, "*/")
+                                                    : NULL;
+        if (!end)
+            return *text == '.';
+        text = end + (*end == '\n' ? 1 : 2);
+    }
+}
+
 /* An image, copied, for programs may free theirs. A cubin's size is not known; that it is one is all that is asked. */
-static int copy_image(const void *data, struct mg_device_image *image, void **copy)
+static int copy_image(const void *data, struct mg_device_image *image, bool now, void **copy)
 {
     *image = mg__device_image(data);
     *copy = NULL;
-    if (!image->data)
+    bool elf = image->data && image->size >= 4 && !memcmp(image->data, "\177ELF", 4);
+    if (!image->data || (now && image->text && !looks_like_ptx(image->data)) ||
+        (elf && !mg__cubin_is(image->data, image->size)))
         return CUDA_ERROR_INVALID_IMAGE;
     char *bytes = malloc(image->size + 1);
     if (!bytes)
@@ -20,13 +38,48 @@ static int copy_image(const void *data, struct mg_device_image *image, void **co
     return 0;
 }
 
+const char *mg__cuda_unresolved(const struct mg_ptx_module *ptx)
+{
+    for (size_t i = 0; i < ptx->nfuncs; i++)
+        for (size_t k = 0; k < ptx->funcs[i]->noperands; k++) {
+            const struct mg_ptx_opnd *o = &ptx->funcs[i]->operands[k];
+            const struct mg_ptx_func *f = o->kind == MG_OPND_FUNC ? o->func : NULL;
+            if (f && !f->defined && !mg__simt_provides(f->name) && !mg__simt_device_runtime(f->name))
+                return f->name;
+        }
+    return NULL;
+}
+
+/* What the driver refuses of PTX that the engine would take, for it fails where it is used: what is for later devices,
+ * and functions that are called and are nowhere. */
+static int accept(const struct mg_device_module *m, struct mg_diag *diag)
+{
+    const struct mg_ptx_module *ptx = m->ptx;
+    unsigned cc = m->device->arch.cc;
+    if (ptx->version_major > MOST_PTX) {
+        mg__diag_set(diag, MG_ERR_UNSUPPORTED, "PTX of version %u.%u is newer than all that is known",
+                     ptx->version_major, ptx->version_minor);
+        return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+    }
+    if (ptx->target_sm > cc) {
+        mg__diag_set(diag, MG_ERR_SYNTAX, "PTX for sm_%u does not run on a device of compute capability %u.%u",
+                     ptx->target_sm, cc / 10, cc % 10);
+        return CUDA_ERROR_INVALID_PTX;
+    }
+    const char *lacks = mg__cuda_unresolved(ptx);
+    if (!lacks)
+        return 0;
+    mg__diag_set(diag, MG_ERR_SYNTAX, "Unresolved extern function '%s'", lacks);
+    return CUDA_ERROR_INVALID_PTX;
+}
+
 /* `only`: the context that it is loaded for, at once; NULL: it is a library. */
 static int make(void **handle, const void *data, struct cudart_device *only, struct cuda_jit *jit)
 {
     struct mg_device_image image, *kept;
     struct mg_diag diag;
     void *copy;
-    int error = copy_image(data, &image, &copy);
+    int error = copy_image(data, &image, only, &copy);
     if (error)
         return error;
     /* The list of images lies behind the image itself. */
@@ -50,6 +103,8 @@ static int make(void **handle, const void *data, struct cudart_device *only, str
     if (only) {
         mg__cudart_lock();
         error = mg__cudart_module_load(module, only, &diag);
+        if (!error)
+            error = accept(module->on[only->number], &diag);
         mg__cudart_unlock();
     }
     if (mg__cuda_jit_done(jit, error, &diag)) {
@@ -88,18 +143,18 @@ CUDA_SAME(cuModuleLoadData, (void **module, const void *data), load(module, data
 CUDA_SAME(cuModuleLoadFatBinary, (void **module, const void *data), load(module, data, NULL, 0, NULL, NULL))
 CUDA_SAME(cuModuleLoad, (void **module, const char *path), load(module, NULL, path, 0, NULL, NULL))
 
-/* In `kind` of the driver's; a module only in its context. */
+/* A library is a module, too: cuLibraryGetModule says so. */
 static struct cudart_module *known(const void *handle, bool library)
 {
     struct cudart_module *module = mg__cudart_module_known(handle);
-    return module && (module->kind == CUDART_LIBRARY) == library ? module : NULL;
+    return module && (!library || module->kind == CUDART_LIBRARY) ? module : NULL;
 }
 
 int mg__cuModuleUnload(void *handle)
 {
     CUDA_ENTER();
     struct cudart_module *module = known(handle, false);
-    if (!module)
+    if (!module || !module->only)
         return mg__cuda_done(CUDA_ERROR_INVALID_HANDLE);
     int error = mg__cudart_wait_all(module->only);
     mg__cudart_module_drop(module);
@@ -195,22 +250,7 @@ static int load_library(void **handle, const void *data, const char *path, const
     int error = handle && (data || path) ? mg__cuda_jit(count, options, values, &jit) : CUDA_ERROR_INVALID_VALUE;
     if (error)
         return error;
-    if (path)
-        error = make_of_file(handle, path, NULL, &jit);
-    else
-        error = make(handle, data, NULL, &jit);
-    const struct cudart_context *context = mg__cudart_current();
-    if (error || !context || !context->device || !context->device->device)
-        return error;
-    /* Where there is a context, code that cannot be loaded is known now. */
-    struct cudart_module *library = *handle;
-    struct mg_diag diag;
-    mg__cudart_lock();
-    error = mg__cudart_module_load(library, context->device, &diag);
-    mg__cudart_unlock();
-    if (mg__cuda_jit_done(&jit, error, &diag))
-        mg__cudart_module_drop(library);
-    return error;
+    return path ? make_of_file(handle, path, NULL, &jit) : make(handle, data, NULL, &jit);
 }
 
 int mg__cuLibraryLoadData(void **library, const void *code, const int *jit, void **values, unsigned njit,
@@ -258,8 +298,14 @@ int mg__cuLibraryGetModule(void **module, void *handle)
 {
     CUDA_ENTER();
     struct cudart_module *library = known(handle, true);
-    (void)module;
-    return mg__cuda_done(library ? mg__cuda_missing("cuLibraryGetModule") : CUDA_ERROR_INVALID_HANDLE);
+    if (!module || !library)
+        return mg__cuda_done(module ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_INVALID_VALUE);
+    mg__cudart_lock();
+    int error = mg__cudart_load(library, mg__cudart_here());
+    mg__cudart_unlock();
+    if (!error)
+        *module = library;
+    return mg__cuda_done(error);
 }
 
 /* ---- kernels ---- */
@@ -282,7 +328,7 @@ static int owner(void **owner, const void *handle, bool library)
     const struct cudart_func *func = mg__cudart_func_known(handle);
     if (!owner)
         return CUDA_ERROR_INVALID_VALUE;
-    if (!func || (func->module->kind == CUDART_LIBRARY) != library)
+    if (!func || func->module->kind == CUDART_REGISTERED || (library && func->module->only))
         return CUDA_ERROR_INVALID_HANDLE;
     *owner = func->module;
     return 0;
@@ -340,7 +386,8 @@ static int get_attribute(int *value, int number, const void *handle)
 
 CUDA_SAME(cuFuncGetAttribute, (int *value, int number, void *function), get_attribute(value, number, function))
 CUDA_SAME(cuFuncSetAttribute, (void *function, int number, int value),
-          mg__cudaFuncSetAttribute(function, number, value))
+          number == CU_FUNC_CLUSTER_MUST_BE_SET ? CUDA_ERROR_INVALID_VALUE
+                                                : mg__cudaFuncSetAttribute(function, number, value))
 CUDA_SAME(cuFuncSetCacheConfig, (void *function, int config), mg__cudaFuncSetCacheConfig(function, config))
 CUDA_SAME(cuFuncSetSharedMemConfig, (void *function, int config), mg__cudaFuncSetSharedMemConfig(function, config))
 CUDA_SAME(cuKernelGetAttribute, (int *value, int number, void *kernel, int device),

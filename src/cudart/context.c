@@ -1,8 +1,9 @@
 /* context.c - contexts: the primary ones of devices, those that the driver was asked for, and which are a thread's.
  *
- * Every context has a simulated device of its own, so its memory, modules, streams and faults are its alone and go with
- * it. The runtime uses the thread's current context, whoever set it; a thread that has none gets the primary context of
- * its device with its first call of the runtime. Handles stay, so that one of a destroyed context is known as such.
+ * Every context has a simulated device of its own, so its memory, modules and streams are its alone and go with it. A
+ * fault poisons all of a device, as on an H200 (driver 580.159): no context of it works in the process any more. The
+ * runtime uses the thread's current context, whoever set it; a thread that has none gets the primary context of its
+ * device with its first call of the runtime. Handles stay, so that one of a destroyed context is known as such.
  */
 #include "cudart/cudart.h"
 
@@ -111,6 +112,8 @@ int mg__cudart_context_make(unsigned ordinal, unsigned flags, struct cudart_cont
     while (at < CUDART_CONTEXTS && atomic_load(&mg__cudart.devices[at].ready))
         at++;
     int error = at < CUDART_CONTEXTS ? 0 : cudaErrorMemoryAllocation;
+    if (!error)
+        error = atomic_load(&mg__cudart.devices[ordinal].poison);
     struct cudart_device *d = error ? NULL : &mg__cudart.devices[at];
     if (d) {
         d->ordinal = ordinal;
@@ -125,8 +128,7 @@ int mg__cudart_context_make(unsigned ordinal, unsigned flags, struct cudart_cont
         }
     }
     if (!error) {
-        *c = (struct cudart_context){
-            .next = mg__cudart.contexts, .device = d, .ordinal = ordinal, .id = ++mg__cudart.last_id};
+        *c = (struct cudart_context){.next = mg__cudart.contexts, .device = d, .ordinal = ordinal};
         mg__cudart.contexts = *made = c;
     }
     mg__cudart_unlock();

@@ -27,14 +27,13 @@ static void init_locks(void)
     pthread_mutexattr_init(&attr);
     pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&mg__cudart.state, &attr);
-    mg__cudart.last_id = MG_MOST_DEVICES;
     for (unsigned i = 0; i < CUDART_CONTEXTS; i++) {
         struct cudart_device *d = &mg__cudart.devices[i];
         d->number = d->ordinal = i;
         d->default_pool = (struct cudart_pool){.device = d, .attributes = {0, 1, 1, 1}};
         d->pool = &d->default_pool;
         if (i < MG_MOST_DEVICES)
-            mg__cudart.primary[i] = (struct cudart_context){.device = d, .ordinal = i, .primary = true, .id = i + 1};
+            mg__cudart.primary[i] = (struct cudart_context){.device = d, .ordinal = i, .primary = true};
     }
     pthread_mutexattr_destroy(&attr);
 }
@@ -140,8 +139,11 @@ bool mg__cudart_sticky(enum mg_status status)
 
 void mg__cudart_poison(struct cudart_device *device, int error)
 {
-    int none = 0;
-    atomic_compare_exchange_strong(&device->poison, &none, error);
+    for (unsigned i = 0; i < CUDART_CONTEXTS; i++) {
+        int none = 0;
+        if (mg__cudart.devices[i].ordinal == device->ordinal)
+            atomic_compare_exchange_strong(&mg__cudart.devices[i].poison, &none, error);
+    }
 }
 
 bool mg__cudart_told(const char *name)
@@ -222,6 +224,7 @@ static int make_device(struct cudart_device *d)
         return status == MG_ERR_NOMEM ? cudaErrorMemoryAllocation : cudaErrorInitializationError;
     }
     d->device->skin = d;
+    d->id = ++mg__cudart.last_id;
     if (d->device->check && mg__cudart_guard_works())
         mg__check_watched(d->device->check);
     mg__cudart_memory_join(d);

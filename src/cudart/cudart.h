@@ -23,17 +23,19 @@ struct cudart_pool {
     uint64_t attributes[9]; /* by cudaMemPoolAttr */
 };
 /* A context: that of a device, its primary one, made when it is first needed; or one that the driver was asked for.
- * Each has a simulated device of its own, so that what is of one context goes with it, and faults are its alone. */
+ * Each has a simulated device of its own, so that what is of one context goes with it. */
 struct cudart_device {
-    unsigned number;   /* its place in mg__cudart.devices */
-    unsigned ordinal;  /* of the device, as programs count them */
-    atomic_int ready;  /* 0 before, 1 after it was made */
-    atomic_int poison; /* the error that every later call returns, after a kernel faulted */
+    unsigned number;       /* its place in mg__cudart.devices */
+    unsigned ordinal;      /* of the device, as programs count them */
+    unsigned long long id; /* of the process\'s contexts */
+    atomic_int ready;      /* 0 before, 1 after it was made */
+    atomic_int poison;     /* the error that every later call returns, after a kernel of the device faulted */
     /* That of a launch which ended after its call, and poisons nothing: the next call that waits returns it. */
     atomic_int pending;
     int init_error;
     unsigned retained;        /* a primary context: so often, by the driver's calls */
     atomic_bool runtime;      /* and the runtime uses it */
+    atomic_bool ended;        /* by a reset, until somebody retains it or the runtime is called */
     struct mg_device *device; /* NULL: not made, or it could not be */
     unsigned flags;
     int cache_config, shared_config;
@@ -47,7 +49,6 @@ struct cudart_context {
     struct cudart_device *device; /* NULL: destroyed */
     unsigned ordinal;
     bool primary;
-    unsigned long long id;
 };
 struct cudart {
     pthread_mutex_t state;
@@ -103,7 +104,7 @@ int mg__cudart_error_of(enum mg_status status);
 bool mg__cudart_sticky(enum mg_status status);
 void mg__cudart_poison(struct cudart_device *device, int error);
 int mg__cudart_missing(const char *name); /* an entry point that is not there */
-bool mg__cudart_told(const char *name); /* that it is not there; from now on, yes. Names are string constants */
+bool mg__cudart_told(const char *name);   /* that it is not there; from now on, yes. Names are string constants */
 /* crash.c: what the thread is launching, demangled; NULL: nothing. */
 extern _Thread_local const char *mg__cudart_running;
 void mg__cudart_runs(const struct mg_device_kernel *kernel);

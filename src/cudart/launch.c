@@ -132,8 +132,9 @@ int mg__cudaLaunchKernelExC(const struct cu_launch_config *config, const void *k
     return mg__cudart_launch(kernel, &r);
 }
 
-/* What stands between <<< and >>> is pushed here and popped by the kernel's host stub: several where a launch's arguments
- * launch. Few, since a library that is opened at run time, as from Python, has some 1,500 bytes for what threads keep. */
+/* What stands between <<< and >>> is pushed here and popped by the kernel's host stub: several where a launch's
+ * arguments launch. Few, since a library that is opened at run time, as from Python, has some 1,500 bytes for what
+ * threads keep. */
 enum { CONFIGURATIONS = 8 };
 static _Thread_local struct {
     struct mg_dim3 grid, block;

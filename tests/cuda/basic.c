@@ -47,9 +47,11 @@ static void work(void)
         CUdeviceptr x, y;
         int n;
     } packed = {3, x, y, 500};
-    size_t bytes = sizeof(packed);
+    size_t bytes = 28; /* as the kernel has them, and not one more */
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
     OK(cuLaunchKernel(saxpy, 8, 1, 1, 128, 1, 1, 0, NULL, NULL, extra));
+    bytes = sizeof(packed);
+    WANT(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, cuLaunchKernel(saxpy, 8, 1, 1, 128, 1, 1, 0, NULL, NULL, extra));
     OK(cuMemcpyDtoH(out, y, sizeof(out)));
     for (int i = 0; i < 1000; i++)
         TRUE(out[i] == (i < 500 ? 8 : 5));
