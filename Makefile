@@ -10,7 +10,7 @@ generator := $(if $(shell command -v ninja 2>/dev/null),-G Ninja,)
 configure = test -z "$(3)" -a -f $(1)/CMakeCache.txt || \
 	cmake --preset $(2) -B $(1) $(if $(wildcard $(1)/CMakeCache.txt),,$(generator)) $(3)
 ctest = ctest --test-dir $(1) --output-on-failure -j $(JOBS) $(CTEST_FLAGS)
-.PHONY: all setup demo test test-all test-asan test-tsan bench gpu build-gpu bench-gpu test-gpu tune-gpu results install deb clean \
+.PHONY: all setup demo test test-all test-asan test-tsan bench gpu build-gpu bench-gpu test-gpu tune-gpu results install deb wheel clean \
 	help docs
 
 all: ## build into build/; installs nothing (this is plain `make`)
@@ -97,6 +97,11 @@ docs: ## make the reference pages from the tables again
 	tools/gen_check_doc.py .
 	tools/gen_advise_doc.py .
 	tools/gen_kernels_doc.py .
+
+wheel: all ## the Python package as a wheel, in dist/
+	@if cmake --build $(BUILD) --target help | grep -q margay_jit_alone; then \
+	    cmake --build $(BUILD) -j $(JOBS) --target margay_jit_alone; fi
+	@tools/wheel.py $(BUILD) dist
 
 install: all ## install into DESTDIR and PREFIX (/usr/local unless told)
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX)

@@ -1,0 +1,121 @@
+"""_session.py - the simulated GPU of this process: switched on once, looked at from one point of time to another.
+
+Libraries like Numba, cuda-python or CuPy load libcuda.so.1 or libcudart.so by name. The system's loader takes a library of that
+name that is in the process already, so ours are loaded first; from then on every CUDA call of the process is the simulator's. It
+writes a record for each launch into a file (MARGAY_REPORT), and a window is what came into that file between its beginning and end.
+Nothing is loaded before it is asked for: on a machine with a GPU, a program that does not ask runs on it.
+"""
+import atexit
+import ctypes
+import os
+import tempfile
+
+from . import _files
+from ._report import Report
+
+_windows = []  # the reports of those that are open: what embedded kernels do is added to them
+
+
+class _Process:
+    settings = None  # of the environment, once it is switched on
+    report = None
+    libraries = ()
+
+
+def _foreign():
+    """A CUDA library of somebody else's that is in the process."""
+    own = os.path.realpath(_files.native() / "lib")
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        for line in maps:
+            path = line.rstrip("\n").partition("/")[2]
+            if path.rpartition("/")[2].startswith(("libcuda.so", "libcudart.so")) and not os.path.realpath("/" + path).startswith(own):
+                return "/" + path
+    return None
+
+
+def start(mode="both", *, device=None, board=None, advise=False, kernel=None, threads=None, timeout=None, engine=None):
+    """Switches the simulated GPU of this process on. profile() and check() do so by themselves; call it first to choose.
+
+    mode: "profile" counts, "check" looks for mistakes, "both" does both. device: a compute capability, as 8.6; board: one of its
+    boards, by its whole name. advise: collect advice, too (slower). kernel: a regular expression; report only kernels that match.
+    threads: host threads that run blocks. timeout: seconds that a launch may take. engine: jit, quick or interp.
+    """
+    if mode not in ("profile", "check", "both"):
+        raise ValueError(f"mode {mode!r}: 'profile', 'check' or 'both' is needed")
+    settings = {"MARGAY_MODE": mode, "MARGAY_DEVICE": round(float(device) * 10) if device else None, "MARGAY_BOARD": board,
+                "MARGAY_ADVISE": 1 if advise else None, "MARGAY_KERNEL": kernel, "MARGAY_THREADS": threads, "MARGAY_TIMEOUT": timeout,
+                "MARGAY_ENGINE": engine}
+    settings = {name: str(value) for name, value in settings.items() if value is not None}
+    if _Process.settings is not None:
+        if settings != _Process.settings:
+            raise RuntimeError(f"the simulated GPU of this process is on already, with {_Process.settings}: a process has one")
+        return
+    if os.environ.get("MARGAY_REPORT"):
+        raise RuntimeError("this process runs under the command margay, which has its report")
+    foreign = _foreign()
+    if foreign:
+        raise RuntimeError(f"{foreign} is loaded already: call margay.start() before anything uses CUDA")
+    handle, path = tempfile.mkstemp(prefix="margay-", suffix=".report")
+    os.close(handle)
+    os.environ.update(settings, MARGAY_REPORT=path)
+    _Process.settings, _Process.report = settings, open(path, "rb")
+    atexit.register(_remove, path, os.getpid())
+    _Process.libraries = [ctypes.CDLL(os.fspath(library)) for library in _files.runtimes()]
+
+
+def _remove(path, pid):
+    if os.getpid() == pid and os.path.exists(path):  # a child that was forked is not the last to need it
+        os.unlink(path)
+
+
+def _finish():
+    """Waits for what is still under way, if anything ran."""
+    if os.fstat(_Process.report.fileno()).st_size:
+        for library in _Process.libraries:
+            if "libcudart.so.13" in library._name:
+                library.cudaDeviceSynchronize()
+
+
+class _Window:
+    def __enter__(self):
+        start() if _Process.settings is None else None
+        _finish()
+        self.begin = _Process.report.seek(0, os.SEEK_END)
+        self.report = Report()
+        _windows.append(self.report)
+        return self.report
+
+    def __exit__(self, *_):
+        _finish()
+        _windows.remove(self.report)
+        _Process.report.seek(self.begin)
+        stream = _Process.report.read()
+        self.report.read(stream[:stream.rfind(b"\n") + 1])
+        return False
+
+
+def _run(fn, args, kwargs):
+    window = _Window()
+    if fn is None:
+        return window
+    with window as report:
+        report.value = fn(*args, **kwargs)
+    return report
+
+
+def profile(fn=None, /, *args, **kwargs):
+    """A report of what fn(*args, **kwargs) launches; without fn a context manager, whose report is whole at its end.
+
+        report = margay.profile(add, x, y)
+        with margay.profile() as report:
+            add[blocks, threads](x, y)
+    """
+    return _run(fn, args, kwargs)
+
+
+def check(fn=None, /, *args, **kwargs):
+    """The same, for the findings in it."""
+    start() if _Process.settings is None else None
+    if _Process.settings["MARGAY_MODE"] == "profile":
+        raise RuntimeError("the simulated GPU of this process was started to profile alone: margay.start() does both")
+    return _run(fn, args, kwargs)
