@@ -1,9 +1,9 @@
 # libmargay.so: the simulator and the limits of devices for C programs, as include/margay/margay.h and arch.h declare them.
-# The rooms that hold those functions give their objects; what these need comes from the other rooms' archives. Only mg_*
-# leaves the library: mg__* is between rooms.
+# The rooms that hold those functions give their objects; what these need comes from the other rooms' archives. Only mg_* and
+# ptx_run leave the library: mg__* is between rooms.
 set_target_properties(mg_embed mg_arch PROPERTIES C_VISIBILITY_PRESET default)
 set(script ${CMAKE_BINARY_DIR}/libmargay.map)
-file(WRITE ${script} "LIBMARGAY_0 {\nglobal:\n    mg_[!_]*;\nlocal:\n    *;\n};\n")
+file(WRITE ${script} "LIBMARGAY_0 {\nglobal:\n    mg_[!_]*;\n    ptx_run;\nlocal:\n    *;\n};\n")
 add_library(libmargay SHARED $<TARGET_OBJECTS:mg_embed> $<TARGET_OBJECTS:mg_arch>)
 target_link_libraries(libmargay PRIVATE mg_embed)
 target_link_options(libmargay PRIVATE -Wl,--version-script=${script})

@@ -200,6 +200,15 @@ enum mg_status mg__mem_register_host(struct mg_simt *simt, void *host, uint64_t 
     return status;
 }
 
+enum mg_status mg__mem_trust_host(struct mg_simt *simt)
+{
+    const uint64_t least = 1u << 16, most = 1ull << 47; /* no process has the first pages, or addresses from there on */
+    const struct mg_memory *m = simt->memory;
+    uint64_t base = (uintptr_t)m->base, end = base + m->reserved + WINDOWS * MG_WINDOW_SIZE;
+    enum mg_status below = mg__mem_register_host(simt, (void *)(uintptr_t)least, base - least);
+    return below ? below : mg__mem_register_host(simt, (void *)(uintptr_t)end, most - end);
+}
+
 enum mg_status mg__mem_unregister_host(struct mg_simt *simt, void *host)
 {
     return remove_block(simt, (uintptr_t)host, true);

@@ -60,6 +60,9 @@ void mg__mem_info(const struct mg_simt *simt, uint64_t *free_bytes, uint64_t *to
 /* Page-locked host memory that kernels may touch (cudaMallocHost, managed memory, cudaHostRegister): any host range. */
 enum mg_status mg__mem_register_host(struct mg_simt *simt, void *host, uint64_t size);
 enum mg_status mg__mem_unregister_host(struct mg_simt *simt, void *host);
+/* Kernels may touch whatever the process has, wherever the host put it: an address that is nobody's is then the host's
+ * fault, and no error of ours. Before any host memory is registered. */
+enum mg_status mg__mem_trust_host(struct mg_simt *simt);
 #define MG_MAX_PEERS 31u
 /* Launches of `simt` that follow may touch what is allocated on `peer`, which must live as long; or may no more. */
 enum mg_status mg__mem_peer(struct mg_simt *simt, struct mg_simt *peer, bool may);
