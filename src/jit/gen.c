@@ -8,6 +8,8 @@
  *
  * To compile one more kind of op: emit() here, a form in forms.c, and the generator of random programs in tests/diff.
  */
+#include <assert.h>
+
 #include "jit/gen.h"
 
 /* ---- points ---- */
@@ -136,6 +138,7 @@ static void save_levels(struct mg_gen *g, uint32_t point)
 
 LLVMBasicBlockRef mg__gen_exit(struct mg_gen *g)
 {
+    assert(!g->some);
     if (g->exit)
         return g->exit;
     if (!g->checkpoint.valid)
@@ -174,7 +177,10 @@ LLVMBasicBlockRef mg__gen_fault(struct mg_gen *g)
 {
     LLVMBasicBlockRef at = LLVMGetInsertBlock(g->b), bb = mg__gen_bb(g);
     LLVMPositionBuilderAtEnd(g->b, bb);
-    stop(g, false, mg__gen_c32(g, new_point(g, MG_ENGINE_AT_FAULT, g->op)));
+    if (g->some)
+        LLVMBuildRet(g->b, mg__gen_c32(g, ~0u));
+    else
+        stop(g, false, mg__gen_c32(g, new_point(g, MG_ENGINE_AT_FAULT, g->op)));
     LLVMPositionBuilderAtEnd(g->b, at);
     return bb;
 }
@@ -465,6 +471,12 @@ void mg__gen_op(struct mg_gen *g, const struct mg_gen_block *b, uint32_t i)
         g->checkpoint.valid = false;
 }
 
+void mg__gen_op_some(struct mg_gen *g, uint32_t i)
+{
+    g->op = i;
+    emit_value(g, i);
+}
+
 /* Returns true when the block is over. */
 static bool emit(struct mg_gen *g, const struct mg_gen_block *b, uint32_t i, struct mg_gen_form *keep)
 {
@@ -612,13 +624,9 @@ static void begin_warp(struct mg_gen *g, LLVMBasicBlockRef head)
     LLVMPositionBuilderAtEnd(g->b, head);
 }
 
-bool mg__gen_emit(struct mg_gen *g)
+void mg__gen_function(struct mg_gen *g, const char *name, LLVMTypeRef type)
 {
-    LLVMTypeRef params[3] = {g->ptr, g->i32, g->i32};
-    struct mg_gen_form *keep = mg__arena_array(&g->arena, g->nvars + 1, sizeof *keep);
-    if (!keep)
-        return false;
-    g->fn = LLVMAddFunction(g->module, "run", LLVMFunctionType(g->i32, params, 3, 0));
+    g->fn = LLVMAddFunction(g->module, name, type);
     static const char *const attributes[][2] = {{"prefer-vector-width", "512"}, {"min-legal-vector-width", "512"}};
     for (unsigned k = 0; k < MG_COUNT(attributes); k++)
         LLVMAddAttributeAtIndex(g->fn, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
@@ -627,6 +635,23 @@ bool mg__gen_emit(struct mg_gen *g)
     LLVMAddAttributeAtIndex(g->fn, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                             LLVMCreateEnumAttribute(g->cx, LLVMGetEnumAttributeKindForName("nounwind", 8), 0));
     g->start = mg__gen_bb(g);
+}
+
+void mg__gen_begin(struct mg_gen *g, LLVMValueRef e)
+{
+    g->e = e;
+    load_fields(g, e, 0, 6);
+    load_fills(g, true);
+    load_fills(g, false);
+}
+
+bool mg__gen_emit(struct mg_gen *g)
+{
+    LLVMTypeRef params[3] = {g->ptr, g->i32, g->i32};
+    struct mg_gen_form *keep = mg__arena_array(&g->arena, g->nvars + 1, sizeof *keep);
+    if (!keep)
+        return false;
+    mg__gen_function(g, "run", LLVMFunctionType(g->i32, params, 3, 0));
     LLVMBasicBlockRef head = mg__gen_bb(g);
     LLVMPositionBuilderAtEnd(g->b, head);
     lane_numbers(g);
@@ -668,5 +693,6 @@ bool mg__gen_emit(struct mg_gen *g)
             emit_block(g, &g->blocks[b], keep);
     LLVMPositionBuilderAtEnd(g->b, g->start);
     LLVMBuildBr(g->b, head);
+    g->first = g->fn;
     return !g->reason;
 }

@@ -93,6 +93,7 @@ struct mg_gen {
     bool quick;         /* little effort */
     bool whole;         /* no arms of branches whose lanes disagree */
     bool tells;         /* accesses are calls that may ask to leave */
+    bool some;          /* it is the second function that is made (gen_some.c) */
     LLVMContextRef cx;
     LLVMModuleRef module, sem;
     LLVMBuilderRef b;
@@ -137,6 +138,8 @@ struct mg_gen {
     MG_VEC(struct mg_engine_site) sites;
     MG_VEC(struct mg_engine_member) members;
     MG_VEC(struct mg_engine_level) point_levels;
+    MG_VEC(uint32_t) somes; /* ops: where blocks of the second function begin */
+    LLVMValueRef first; /* the function that it comes after */
     uint32_t ncells;
     LLVMValueRef special[MG_SEM_OP_COUNT]; /* rows compiled for a mode */
     uint32_t special_mode[MG_SEM_OP_COUNT];
@@ -189,6 +192,11 @@ static inline bool mg__gen_keeps(const struct mg_gen *g, uint32_t var)
     return !g->keep || g->guarded || var == UINT32_MAX || mg__gen_is_live(g->keep, var);
 }
 
+void mg__gen_count_block(struct mg_gen *g, const struct mg_engine_op *op); /* once more, by g->lanes */
+
+/* gen_some.c: the second function, if it is of use; g->fn is then it. */
+void mg__gen_some(struct mg_gen *g);
+
 /* gen_value.c */
 struct mg_gen_value mg__gen_read(struct mg_gen *g, int32_t slot, unsigned bytes);
 void mg__gen_write(struct mg_gen *g, int32_t slot, unsigned bytes, struct mg_gen_value value); /* blends under a mask */
@@ -228,6 +236,9 @@ void mg__gen_deferred_settle(struct mg_gen *g);
 /* gen.c */
 bool mg__gen_emit(struct mg_gen *g);
 void mg__gen_op(struct mg_gen *g, const struct mg_gen_block *b, uint32_t i); /* one that is no branch and no barrier */
+void mg__gen_op_some(struct mg_gen *g, uint32_t i); /* the same, for g->mask */
+void mg__gen_function(struct mg_gen *g, const char *name, LLVMTypeRef type); /* g->fn and g->start are its */
+void mg__gen_begin(struct mg_gen *g, LLVMValueRef e); /* in it: the warp's fields, and what is filled */
 void mg__gen_settle_for(struct mg_gen *g, const struct mg_gen_block *b);
 void mg__gen_add(struct mg_gen *g, LLVMValueRef at, LLVMValueRef more); /* to a 64-bit counter */
 LLVMBasicBlockRef mg__gen_bb(struct mg_gen *g);

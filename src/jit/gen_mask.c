@@ -95,7 +95,7 @@ static LLVMValueRef counts(struct mg_gen *g, size_t table, uint64_t index, size_
     return mg__gen_at(g, at, index * sizeof(struct mg_insn_counts) + field);
 }
 
-static void count_block(struct mg_gen *g, const struct mg_engine_op *op)
+void mg__gen_count_block(struct mg_gen *g, const struct mg_engine_op *op)
 {
     unsigned id = LLVMLookupIntrinsicID("llvm.ctpop", 10);
     LLVMValueRef f = LLVMGetIntrinsicDeclaration(g->module, id, &g->i32, 1);
@@ -124,7 +124,7 @@ static void go_through(struct mg_gen *g, uint32_t at, uint32_t meet)
         g->ngroups = 0;
         g->checkpoint.valid = false;
         if (g->p->ops[b->first].kind == MG_ENGINE_BLOCK)
-            count_block(g, &g->p->ops[b->first]);
+            mg__gen_count_block(g, &g->p->ops[b->first]);
         for (uint32_t i = b->first; i < b->end; i++)
             if (g->p->ops[i].kind != MG_ENGINE_BRANCH)
                 mg__gen_op(g, b, i);

@@ -459,7 +459,7 @@ static LLVMValueRef function_for(struct mg_gen *g, uint32_t index)
                  checked = FIELD(g, g->calls, mg_engine_calls, checked);
     struct line l = {.address = op->mem ? mg__gen_read(g, op->in[0].slot, op->in[0].bytes)
                                         : (struct mg_gen_value){.base = NULL}};
-    if (op->kind != MG_ENGINE_CALL || !op->mem || l.address.form.vector)
+    if (g->some || op->kind != MG_ENGINE_CALL || !op->mem || l.address.form.vector)
         return mg__gen_load(g, g->ptr, general, 8);
     LLVMBasicBlockRef out = mg__gen_bb(g), after = mg__gen_bb(g), from[2] = {NULL, out};
     struct mg_gen_group *group = first_of_site(g, index, &l, out);
@@ -480,7 +480,7 @@ void mg__gen_call(struct mg_gen *g, uint32_t index)
     struct mg_gen_form to = mg__gen_result(g, op, g->form);
     LLVMValueRef mask = g->mask ? g->mask : mg__gen_c32(g, ~0u);
     g->called = true;
-    if (!(op->effects & MG_ENGINE_REGISTERS))
+    if (!(op->effects & MG_ENGINE_REGISTERS) && !g->some)
         mg__gen_deferred_settle(g);
     for (unsigned k = 0; k < op->nin; k++)
         to_frame(g, &op->in[k]);
@@ -522,7 +522,8 @@ void mg__gen_access(struct mg_gen *g, uint32_t index)
 {
     const struct mg_engine_op *op = &g->p->ops[index];
     struct mg_gen_value address = mg__gen_read(g, op->in[0].slot, op->in[0].bytes);
-    if (address.form.vector || (g->mask && !in_rows(g, op, &address.form))) /* masked gathers take LLVM too long */
+    if (g->some || address.form.vector ||
+        (g->mask && !in_rows(g, op, &address.form))) /* masked gathers take LLVM too long */
         mg__gen_call(g, index);
     else
         by_line(g, index, address);

@@ -403,7 +403,7 @@ void mg__gen_alu(struct mg_gen *g, const struct mg_engine_op *op)
     }
     if (uniform)
         r = mg__gen_of_base(apply(g, op, in, false));
-    else if (to.vector || (g->mask && mg__gen_keeps(g, mg__gen_var(g, op->out[0].slot, op->out[0].bytes))))
+    else if (to.vector || g->some || (g->mask && mg__gen_keeps(g, mg__gen_var(g, op->out[0].slot, op->out[0].bytes))))
         r = mg__gen_of_vector(apply(g, op, in, true));
     else
         r = on_line(g, op, in, to);

@@ -61,6 +61,10 @@ static bool optimise(struct mg_gen *g)
     if (!passes(g, "function(sroa,early-cse," MG_GEN_COMBINE ",simplifycfg)"))
         return false;
     mg__gen_lazy_nans(g);
+    if (g->fn != g->first) {
+        g->fn = g->first;
+        mg__gen_lazy_nans(g);
+    }
     return passes(g, "function(early-cse,sink,simplifycfg)");
 }
 
@@ -80,6 +84,7 @@ static bool pack(struct mg_gen *g, const uint64_t key[2], LLVMMemoryBufferRef ob
                               .nsites = (uint32_t)g->sites.count,
                               .nmembers = (uint32_t)g->members.count,
                               .nlevels = (uint32_t)g->point_levels.count,
+                              .nsomes = (uint32_t)g->somes.count,
                               .ncells = g->ncells,
                               .object = LLVMGetBufferSize(object),
                               .key = {key[0], key[1]}};
@@ -89,6 +94,7 @@ static bool pack(struct mg_gen *g, const uint64_t key[2], LLVMMemoryBufferRef ob
                 append(out, g->sites.at, g->sites.count * sizeof *g->sites.at) &&
                 append(out, g->members.at, g->members.count * sizeof *g->members.at) &&
                 append(out, g->point_levels.at, g->point_levels.count * sizeof *g->point_levels.at) &&
+                append(out, g->somes.at, g->somes.count * sizeof *g->somes.at) &&
                 append(out, LLVMGetBufferStart(object), LLVMGetBufferSize(object));
     if (good) {
         h.check = mg__hash(out->at + sizeof h, out->count - sizeof h);
@@ -104,6 +110,20 @@ static uint32_t size_of(const struct mg_gen *g)
         for (LLVMValueRef in = LLVMGetFirstInstruction(bb); in; in = LLVMGetNextInstruction(in))
             n++;
     return n;
+}
+
+/* Where lanes part. What would be too long goes without. */
+static bool second_function(struct mg_gen *g)
+{
+    if (g->tells)
+        return true;
+    mg__gen_some(g);
+    if (g->fn != g->first && !g->reason && size_of(g) > MG_GEN_PARTS) {
+        LLVMDeleteFunction(g->fn);
+        g->fn = g->first;
+        g->somes.count = 0;
+    }
+    return !g->reason;
 }
 
 static void generate(struct mg_gen *g, const uint64_t key[2], struct mg_strbuf *out, struct mg_strbuf *dump)
@@ -122,6 +142,8 @@ static void generate(struct mg_gen *g, const uint64_t key[2], struct mg_strbuf *
         g->reason = g->reason ? g->reason : "memory";
     } else if (size_of(g) > (g->whole ? MG_GEN_SIZE : MG_GEN_PARTS)) {
         g->reason = "long";
+    } else if (!second_function(g)) {
+        g->reason = g->reason ? g->reason : "memory";
     } else if ((!g->quick || dump) && LLVMVerifyModule(g->module, LLVMReturnStatusAction, &message)) {
         g->reason = "verify";
     } else if (optimise(g)) {
@@ -175,6 +197,7 @@ static const char *attempt(const struct mg_engine_program *program, bool little,
     mg__vec_free(&g->sites);
     mg__vec_free(&g->members);
     mg__vec_free(&g->point_levels);
+    mg__vec_free(&g->somes);
     mg__arena_free(&g->arena);
     free(g);
     return reason;

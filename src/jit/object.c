@@ -116,13 +116,25 @@ static bool relocate(const struct object *o, const Elf64_Shdr *table, uint8_t *m
     return true;
 }
 
+/* `some` has a name of its own; any other function is `run`. */
+static bool is_some(const struct object *o, unsigned section, const Elf64_Sym *sym)
+{
+    static const char name[] = "some";
+    uint32_t strings = o->sections[section].sh_link;
+    if (strings >= o->header->e_shnum || o->sections[strings].sh_type != SHT_STRTAB)
+        return false;
+    const Elf64_Shdr *h = &o->sections[strings];
+    return sym->st_name < h->sh_size && h->sh_size - sym->st_name >= sizeof name &&
+           memcmp(o->bytes + h->sh_offset + sym->st_name, name, sizeof name) == 0;
+}
+
 static bool link_object(struct loaded *l, const uint8_t *bytes, size_t size)
 {
     struct object o = {.bytes = bytes, .size = size};
     bool good = false;
     if (!parse(&o) || !(o.at = calloc(o.header->e_shnum + 1u, sizeof *o.at)))
         return false;
-    uint64_t top = lay_out(&o), page = (uint64_t)sysconf(_SC_PAGESIZE), run = UINT64_MAX;
+    uint64_t top = lay_out(&o), page = (uint64_t)sysconf(_SC_PAGESIZE), run = UINT64_MAX, some = UINT64_MAX;
     if (top == 0)
         goto done;
     l->size = (top + page - 1) / page * page;
@@ -141,13 +153,16 @@ static bool link_object(struct loaded *l, const uint8_t *bytes, size_t size)
         const Elf64_Sym *syms = symbols(&o, s, &n);
         for (size_t k = 0; syms && k < n; k++)
             if (ELF64_ST_TYPE(syms[k].st_info) == STT_FUNC && ELF64_ST_BIND(syms[k].st_info) == STB_GLOBAL &&
-                !place(&o, &syms[k], &run))
+                !place(&o, &syms[k], is_some(&o, s, &syms[k]) ? &some : &run))
                 goto done;
     }
     good = run < top && mprotect(l->memory, l->size, PROT_READ | PROT_EXEC) == 0;
     if (good) {
         void *at = l->memory + run;
         memcpy(&l->code.run, &at, sizeof at);
+        at = l->memory + some;
+        if (some < top)
+            memcpy(&l->code.some, &at, sizeof at);
     }
 done:
     free(o.at);
@@ -160,12 +175,16 @@ struct mg_engine_code *mg__jit_load(const void *bytes, size_t size)
     if (size < sizeof h)
         return NULL;
     memcpy(&h, bytes, sizeof h);
-    const uint32_t counts[] = {h.npoints, h.nforms, h.nopens, h.nsites, h.nmembers, h.nlevels};
-    const size_t each[] = {sizeof(struct mg_engine_point), sizeof(struct mg_engine_form), sizeof(struct mg_engine_open),
-                           sizeof(struct mg_engine_site), sizeof(struct mg_engine_member),
-                           sizeof(struct mg_engine_level)};
-    size_t tables = 0, room = 0, from[6], at[6]; /* in memory every table is aligned */
-    for (unsigned k = 0; k < 6; k++) {
+    const uint32_t counts[] = {h.npoints, h.nforms, h.nopens, h.nsites, h.nmembers, h.nlevels, h.nsomes};
+    const size_t each[] = {sizeof(struct mg_engine_point),
+                           sizeof(struct mg_engine_form),
+                           sizeof(struct mg_engine_open),
+                           sizeof(struct mg_engine_site),
+                           sizeof(struct mg_engine_member),
+                           sizeof(struct mg_engine_level),
+                           sizeof(uint32_t)};
+    size_t tables = 0, room = 0, from[7], at[7]; /* in memory every table is aligned */
+    for (unsigned k = 0; k < 7; k++) {
         from[k] = tables;
         tables += counts[k] * each[k];
         at[k] = room;
@@ -181,7 +200,7 @@ struct mg_engine_code *mg__jit_load(const void *bytes, size_t size)
     if (l)
         l->tables = copy;
     if (object) {
-        for (unsigned k = 0; k < 6; k++)
+        for (unsigned k = 0; k < 7; k++)
             memcpy(copy + at[k], (const char *)bytes + sizeof h + from[k], counts[k] * each[k]);
         memcpy(object, (const char *)bytes + sizeof h + tables, h.object);
         l->code = (struct mg_engine_code){.points = (const void *)(copy + at[0]),
@@ -190,12 +209,14 @@ struct mg_engine_code *mg__jit_load(const void *bytes, size_t size)
                                           .sites = (const void *)(copy + at[3]),
                                           .members = (const void *)(copy + at[4]),
                                           .levels = (const void *)(copy + at[5]),
+                                          .somes = (const void *)(copy + at[6]),
                                           .npoints = h.npoints,
                                           .nforms = h.nforms,
                                           .nopens = h.nopens,
                                           .nsites = h.nsites,
                                           .nmembers = h.nmembers,
                                           .nlevels = h.nlevels,
+                                          .nsomes = h.nsomes,
                                           .ncells = h.ncells,
                                           .memory = l};
     }

@@ -118,7 +118,7 @@ uint32_t mg__described_row(const struct mg_dim3 *block)
 }
 
 struct mg_described *mg__describe(const struct mg_program *program, const struct mg_lanes *lanes, uint32_t row,
-                                  bool watched)
+                                  bool partial, bool watched)
 {
     struct mg_described *d = calloc(1, sizeof *d);
     if (!d)
@@ -154,6 +154,7 @@ struct mg_described *mg__describe(const struct mg_program *program, const struct
                                             .ops = ops,
                                             .nops = code->nops,
                                             .row = row,
+                                            .partial = partial,
                                             .pool_at = code->pool_at,
                                             .pool = code->pool,
                                             .pool_bytes = code->pool_bytes,

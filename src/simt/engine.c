@@ -301,8 +301,19 @@ static const struct mg_split *together_at(const struct mg_warp *w)
     return NULL;
 }
 
+const struct mg_op *mg__engine_some(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
+{
+    const struct mg_op *ops = w->root->code->ops;
+    if (w->frame != w->root || !w->some_at[op - ops])
+        return op + 1;
+    uint32_t next = w->some(&w->e, (uint32_t)(op - ops), mask, w->join_pc ? (uint32_t)(w->join_pc - ops) : ~0u);
+    return next == ~0u ? NULL : &ops[next];
+}
+
 bool mg__engine_take(struct mg_block *b)
 {
+    if (b->warps[0].worker->run->engine->program.partial)
+        return false;
     uint32_t waiting[MG_COUNT(b->barriers)] = {0};
     for (uint32_t k = 0; k < b->nwarps; k++) {
         const struct mg_warp *w = &b->warps[k];
@@ -344,6 +355,8 @@ bool mg__engine_warp(struct mg_warp *w)
     w->e.counts = w->worker->counts;
     w->e.by_insn = w->worker->by_insn;
     w->e.calls = &w->worker->calls;
+    w->some = w->worker->run->want_steps ? NULL : w->worker->tier->code->some;
+    w->some_at = w->worker->tier->some_at;
     return w->cells != NULL;
 }
 

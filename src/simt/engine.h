@@ -21,7 +21,7 @@
 #define MG_SIMT_ENGINE_H
 #include "base/base.h"
 
-#define MG_ENGINE_VERSION 9u /* of everything here: kept code of another version is not used */
+#define MG_ENGINE_VERSION 10u /* of everything here: kept code of another version is not used */
 
 #define MG_ENGINE_MASKS 32u
 
@@ -111,6 +111,7 @@ struct mg_engine_program {
     uint32_t pool_at;          /* slots from here on are constants: pool[slot - pool_at], or a fill */
     const uint8_t *pool;
     uint32_t pool_bytes, frame_bytes, ninsns;
+    bool partial;              /* warps may have idle lanes from the start: only `some` is used */
     uint32_t stride;           /* bytes from one warp of a block (struct mg_engine_warp) to the next */
     const struct mg_engine_fill *fills;
     uint32_t nfills;
@@ -216,13 +217,18 @@ struct mg_engine_code {
     /* Runs up to n warps of a block one after the other from an entry (0 is the kernel's start), as long as all come to
      * the same barrier or end; returns how many ran. e->point of each says where it left. */
     uint32_t (*run)(struct mg_engine_warp *e, uint32_t entry, uint32_t n);
+    /* The lanes of `mask` from behind the BLOCK op `op` of somes[] on, with all registers in the frame; a block that
+     * begins at op `meet` is not begun. Returns the op at which the interpreter goes on, ~0u: the launch ends. NULL: no
+     * lanes part but in `run`. */
+    uint32_t (*some)(struct mg_engine_warp *e, uint32_t op, uint32_t mask, uint32_t meet);
     const struct mg_engine_point *points;
     const struct mg_engine_form *forms;
     const struct mg_engine_open *opens;
     const struct mg_engine_site *sites;
     const struct mg_engine_member *members;
     const struct mg_engine_level *levels;
-    uint32_t npoints, nforms, nopens, nsites, nmembers, nlevels, ncells;
+    const uint32_t *somes; /* ops */
+    uint32_t npoints, nforms, nopens, nsites, nmembers, nlevels, nsomes, ncells;
     void *memory; /* the engine's */
 };
 struct mg_engine {

@@ -7,6 +7,7 @@
 struct mg_tier { /* a kernel's code, made with one effort */
     struct mg_engine_code *code;
     uint32_t *entry_of; /* by op: the point of its entry, or that of the barrier that it is; 0: none */
+    bool *some_at;      /* by op: code->some begins there */
 };
 /* A kernel for blocks of one shape, as described to the code generator, and what became of it (tier.c). */
 struct mg_described {
@@ -24,7 +25,7 @@ struct mg_described {
 };
 uint32_t mg__described_row(const struct mg_dim3 *block); /* lanes a row of such a block, 0: irregular */
 struct mg_described *mg__describe(const struct mg_program *program, const struct mg_lanes *lanes, uint32_t row,
-                                  bool watched);
+                                  bool partial, bool watched);
 void mg__described_free(struct mg_described *described);
 
 void mg__deferred_settle(struct mg_engine_deferred *deferred, uint32_t row);

@@ -246,11 +246,12 @@ struct mg_touched {
     uint32_t word[8][32] __attribute__((aligned(64)));       /* the lanes' words, from the first on */
     uint8_t map[8][MG_TOUCHED] __attribute__((aligned(64))); /* by word from the first on: 1, some lane's */
 };
+#define MG_RARE 32u /* accesses that come by before shapes are looked for */
 struct mg_site {
     struct mg_shape first;   /* the latest */
     struct mg_shape *others; /* MG_SHAPES - 1 of them, made when needed */
     uint16_t misses;         /* in a row; past a limit the site counts as irregular */
-    uint16_t skip;           /* accesses to go before shapes are tried again */
+    uint16_t skip;           /* accesses to go before shapes are tried, or tried again */
     uint64_t lo, hi;         /* the object of the last irregular access */
     struct mg_touched *touched; /* made when needed */
 };
@@ -340,6 +341,8 @@ struct mg_warp {
     uint32_t polled, outside; /* polls of this slice, in MG_POLL_COST; those of them that may be for another block */
     uint32_t looks;           /* slices since its turn was last over for them */
     uint64_t *cells;
+    uint32_t (*some)(struct mg_engine_warp *e, uint32_t op, uint32_t mask, uint32_t meet); /* or NULL */
+    const bool *some_at; /* by op */
     const struct mg_engine_point *point; /* the barrier that it stands at, or has just left; NULL: it has not begun */
     uint32_t entry;
     uint8_t place;
@@ -527,7 +530,7 @@ struct mg_simt_kernel {
     struct mg_program *program;
     struct mg_program *watched;        /* the same, for launches of which every access is observed; made at the first */
     /* For the code generator, the program and the watched one, for blocks with 2^i lanes a row (0: irregular). */
-    struct mg_described *described[2][6];
+    struct mg_described *described[2][7];
     struct mg_simt_kernel_info info;
 };
 struct mg_simt {
@@ -873,6 +876,7 @@ const struct mg_op *mg__system_call(struct mg_warp *w, const struct mg_op *op, u
 /* engine.c, tier.c: compiled code; more in engine_priv.h */
 /* at op: w->stop says to enter compiled code */
 bool mg__engine_back(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
+const struct mg_op *mg__engine_some(struct mg_warp *w, const struct mg_op *op, uint32_t mask); /* behind a BLOCK op */
 /* For a launch of that many blocks. NULL: interpret. */
 struct mg_described *mg__tier_kernel(struct mg_simt_kernel *kernel, const struct mg_dim3 *block, uint64_t blocks,
                                      bool watched);

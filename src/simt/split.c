@@ -306,7 +306,7 @@ MG_HANDLER(mg__op_block)
     if (MG_UNLIKELY(w->interpreted) && mg__engine_back(w, op, mask))
         return NULL;
     count(w, op);
-    return op + 1;
+    return w->some ? mg__engine_some(w, op, mask) : op + 1;
 }
 
 MG_HANDLER(mg__op_block_join)
@@ -325,7 +325,7 @@ MG_HANDLER(mg__op_loop)
         return NULL;
     }
     count(w, op);
-    return op + 1;
+    return w->some ? mg__engine_some(w, op, mask) : op + 1;
 }
 
 MG_HANDLER(mg__op_loop_join)

@@ -27,6 +27,8 @@ static void index_entries(struct mg_described *d, const struct mg_tier *tier)
             (at->kind == MG_ENGINE_AT_ENTRY && d->program.ops[at->op].kind == MG_ENGINE_BLOCK))
             tier->entry_of[at->op] = p;
     }
+    for (uint32_t k = 0; k < tier->code->nsomes; k++)
+        tier->some_at[tier->code->somes[k]] = true;
 }
 
 /* The code of this effort, if it can be had; *reason, if not, says why. */
@@ -37,7 +39,9 @@ static bool make(const struct mg_engine *engine, struct mg_described *d, enum mg
     d->tried[effort] |= !kept;
     tier->entry_of =
         tier->entry_of ? tier->entry_of : mg__arena_array(&d->arena, d->program.nops + 1, sizeof *tier->entry_of);
-    if (!tier->entry_of)
+    tier->some_at =
+        tier->some_at ? tier->some_at : mg__arena_array(&d->arena, d->program.nops + 1, sizeof *tier->some_at);
+    if (!tier->entry_of || !tier->some_at)
         *reason = "there is no memory for it";
     else
         tier->code = engine->compile(engine->self, &d->program, effort, kept, reason);
@@ -70,10 +74,11 @@ static void make_next(const struct mg_engine *engine, struct mg_described *d, en
 }
 
 static struct mg_described *first_launch(struct mg_simt_kernel *k, const struct mg_engine *engine, uint32_t row,
-                                         bool watched)
+                                         bool partial, bool watched)
 {
     const char *reason = "there is no memory to describe it";
-    struct mg_described *d = mg__describe(watched ? k->watched : k->program, k->module->simt->lanes, row, watched);
+    struct mg_described *d =
+        mg__describe(watched ? k->watched : k->program, k->module->simt->lanes, row, partial, watched);
     if (!d)
         return NULL;
     atomic_store(&d->best, -1);
@@ -98,16 +103,18 @@ struct mg_described *mg__tier_kernel(struct mg_simt_kernel *k, const struct mg_d
     const struct mg_simt *s = k->module->simt;
     const struct mg_engine *engine = s->engine;
     uint32_t row = mg__described_row(block);
-    unsigned slot = row ? (unsigned)__builtin_ctz(row) : 0;
     uint64_t threads = (uint64_t)block->x * block->y * block->z;
-    if (!engine || slot >= MG_COUNT(k->described[0]) || threads % 32)
+    const unsigned shapes = MG_COUNT(k->described[0]) - 1; /* the last: some lanes of a warp are idle from the start */
+    const bool partial = threads % 32 != 0;
+    unsigned slot = partial ? shapes : row ? (unsigned)__builtin_ctz(row) : 0;
+    if (!engine || slot > shapes || (partial && watched))
         return NULL;
     struct mg_described *d = k->described[watched][slot];
     if (!d)
-        d = k->described[watched][slot] = first_launch(k, engine, row, watched);
+        d = k->described[watched][slot] = first_launch(k, engine, partial ? 0 : row, partial, watched);
     if (!d)
         return NULL;
-    uint64_t each = threads / 32 * MG_MAX(d->program.ninsns, 1),
+    uint64_t each = (threads + 31) / 32 * MG_MAX(d->program.ninsns, 1),
              foreseen = blocks <= UINT64_MAX / 2 / each ? blocks * each : UINT64_MAX / 2;
     if (engine->due[0]) /* a test's: only what has run counts */
         foreseen = 0;

@@ -1,0 +1,339 @@
+/* gen_some.c - blocks for a warp of which only some lanes run: a second function, which the interpreter calls where it
+ * begins a block, and which comes back where it must look.
+ *
+ * Who runs next, where lanes part, meet, wait and end stays the interpreter's (simt/split.c); what a block computes is
+ * compiled, under the mask of the lanes that run. Registers are in the frame between blocks, as the interpreter has
+ * them; a branch on which all of these lanes agree goes on here. It comes back before an op that parts or joins lanes,
+ * that all lanes of the warp make together, or that compiled code does not have; before a block where other lanes wait;
+ * and where the slice is used up. So all that depends on the order of lanes and turns is as interpreted.
+ *
+ * Compiled are the blocks that lie behind a branch on which lanes may disagree, up to where they meet again; all blocks
+ * where warps have idle lanes from the start. Accesses are calls of the interpreter's handlers. A register of one block
+ * alone keeps its junk in idle lanes; all others are blended.
+ */
+#include "jit/gen.h"
+
+struct some {
+    struct mg_gen *g;
+    bool *seen;                    /* by block: on this search */
+    bool *in;                      /* by block: compiled */
+    LLVMBasicBlockRef *body, *way; /* by block: behind its BLOCK op, which is counted; before it */
+    uint64_t *keep;                /* variables that are live between blocks, and those that share their slots */
+    LLVMValueRef mask, meet;
+};
+
+static const struct mg_gen_block *block_of(const struct mg_gen *g, uint32_t op)
+{
+    return op < g->p->nops && g->block_at[op] ? &g->blocks[g->block_at[op] - 1] : NULL;
+}
+
+/* ---- which blocks ---- */
+static void mark_from(struct some *s, uint32_t op, int64_t meet)
+{
+    const struct mg_gen *g = s->g;
+    for (const struct mg_gen_block *b; op != meet && (b = block_of(g, op)) != NULL;) {
+        if (!b->reached || s->seen[b - g->blocks])
+            return;
+        s->in[b - g->blocks] = s->seen[b - g->blocks] = true;
+        const struct mg_engine_op *last = &g->p->ops[b->end - 1];
+        for (uint32_t k = 0; last->kind == MG_ENGINE_LEAVE && k < last->ntargets; k++)
+            mark_from(s, last->targets[k], meet);
+        if (last->kind == MG_ENGINE_BRANCH && last->falls)
+            mark_from(s, last->target, meet);
+        if (last->kind == MG_ENGINE_BRANCH && !last->falls)
+            op = last->target;
+        else if (last->falls || b->end - 1 < g->p->nops - 1)
+            op = b->end;
+        else
+            return;
+        if (last->kind == MG_ENGINE_EXIT && !last->falls)
+            return;
+    }
+}
+
+static void mark(struct some *s, uint32_t op, int64_t meet)
+{
+    memset(s->seen, 0, s->g->nblocks * sizeof *s->seen);
+    mark_from(s, op, meet);
+}
+
+static bool choose(struct some *s)
+{
+    const struct mg_gen *g = s->g;
+    bool any = g->p->partial;
+    for (uint32_t b = 0; b < g->nblocks; b++) {
+        const struct mg_engine_op *last = &g->p->ops[g->blocks[b].end - 1];
+        s->in[b] |= g->p->partial && g->blocks[b].reached;
+        if (!g->blocks[b].reached || g->p->partial)
+            continue;
+        if (last->kind == MG_ENGINE_EXIT && last->falls) {
+            mark(s, g->blocks[b].end, -1);
+        } else if (g->blocks[b].diverges && !g->blocks[b].parts) {
+            mark(s, g->blocks[b].end, last->meet);
+            mark(s, last->target, last->meet);
+        }
+    }
+    for (uint32_t b = 0; b < g->nblocks; b++) {
+        s->in[b] &= g->p->ops[g->blocks[b].first].kind == MG_ENGINE_BLOCK;
+        any |= s->in[b];
+    }
+    return any;
+}
+
+static bool overlap(const struct mg_gen_var *a, const struct mg_gen_var *b)
+{
+    int32_t a_bytes = a->bytes ? 32 * a->bytes : 4, b_bytes = b->bytes ? 32 * b->bytes : 4;
+    return a->slot < b->slot + b_bytes && b->slot < a->slot + a_bytes;
+}
+
+static void choose_kept(struct some *s)
+{
+    const struct mg_gen *g = s->g;
+    uint64_t *live = mg__arena_array(&s->g->arena, g->words, sizeof *live);
+    for (uint32_t b = 0; live && b < g->nblocks; b++)
+        for (uint32_t w = 0; w < g->words; w++)
+            live[w] |= g->blocks[b].live[w];
+    for (uint32_t v = 0; live && v < g->nvars; v++)
+        for (uint32_t u = 0; u < g->nvars; u++)
+            if (mg__gen_is_live(live, u) && overlap(&g->vars[v], &g->vars[u]))
+                s->keep[v / 64] |= (uint64_t)1 << (v % 64);
+}
+
+/* ---- one block ---- */
+static void go_back(struct mg_gen *g, uint32_t op)
+{
+    LLVMBuildRet(g->b, mg__gen_c32(g, op));
+}
+
+/* On to the op's block, if it is compiled. */
+static void go_on(struct some *s, uint32_t op)
+{
+    const struct mg_gen_block *b = block_of(s->g, op);
+    if (b && s->in[b - s->g->blocks])
+        LLVMBuildBr(s->g->b, s->way[b - s->g->blocks]);
+    else
+        go_back(s->g, op);
+}
+
+static LLVMValueRef frame(struct mg_gen *g, uint32_t var)
+{
+    return mg__gen_at(g, g->regs, (uint32_t)g->vars[var].slot);
+}
+
+/* What the block touches before op `end`: from the frame, where it begins, or (`out`) back to it. `live`: there. */
+static void frame_vars(struct some *s, const struct mg_gen_block *b, uint32_t end, const uint64_t *live, bool out)
+{
+    struct mg_gen *g = s->g;
+    uint64_t *seen = mg__arena_array(&g->arena, g->words, sizeof *seen);
+    if (!seen) {
+        g->reason = "memory";
+        return;
+    }
+    for (uint32_t i = b->first; i < end; i++) {
+        const struct mg_engine_op *op = &g->p->ops[i];
+        const struct mg_engine_operand guard = {op->guard, 0};
+        for (unsigned k = 0; k <= op->nin + op->nout; k++) {
+            const struct mg_engine_operand *o = k < op->nout             ? &op->out[k]
+                                                : k < op->nin + op->nout ? &op->in[k - op->nout]
+                                                                         : &guard;
+            uint32_t v = o->slot < 0 ? UINT32_MAX : mg__gen_var(g, o->slot, o->bytes);
+            if (v == UINT32_MAX || mg__gen_is_live(seen, v) || (out && k >= op->nout) ||
+                !(mg__gen_is_live(s->keep, v) || mg__gen_is_live(live, v)))
+                continue;
+            seen[v / 64] |= (uint64_t)1 << (v % 64);
+            unsigned bytes = g->vars[v].bytes;
+            if (out) {
+                struct mg_gen_value value = mg__gen_read(g, g->vars[v].slot, bytes);
+                mg__gen_store(g, mg__gen_vector(g, &value, bytes), frame(g, v), bytes ? bytes : 4);
+                continue;
+            }
+            LLVMTypeRef type = bytes ? LLVMVectorType(mg__gen_int(g, bytes), 32) : g->i32;
+            LLVMValueRef mask = g->mask;
+            g->mask = NULL;
+            mg__gen_write(g, g->vars[v].slot, bytes,
+                          mg__gen_of_vector(mg__gen_load(g, type, frame(g, v), bytes ? bytes : 4)));
+            g->mask = mask;
+        }
+    }
+}
+
+/* An op that the interpreter executes. */
+static bool stops(const struct mg_engine_op *op)
+{
+    return op->kind == MG_ENGINE_BARRIER || op->kind == MG_ENGINE_EXIT || op->kind == MG_ENGINE_LEAVE ||
+           op->effects & (MG_ENGINE_MEETS | MG_ENGINE_PARTS);
+}
+
+static LLVMValueRef condition(struct some *s, const struct mg_engine_op *op)
+{
+    struct mg_gen *g = s->g;
+    struct mg_gen_value v = mg__gen_read(g, op->guard, 0);
+    LLVMValueRef way = LLVMBuildXor(g->b, mg__gen_vector(g, &v, 0), mg__gen_c32(g, op->invert), "");
+    return LLVMBuildAnd(g->b, way, s->mask, "");
+}
+
+/* A guarded access or call, if any lane makes it. */
+static void guarded_call(struct some *s, uint32_t i)
+{
+    struct mg_gen *g = s->g;
+    const struct mg_engine_op *op = &g->p->ops[i];
+    LLVMValueRef lanes = condition(s, op - 1);
+    LLVMBasicBlockRef body = mg__gen_bb(g), after = mg__gen_bb(g);
+    for (unsigned k = 0; k < op->nout; k++) {
+        uint32_t v = mg__gen_var(g, op->out[k].slot, op->out[k].bytes);
+        if (v != UINT32_MAX)
+            mg__gen_settle(g, v, (struct mg_gen_form){.reached = true, .vector = true});
+    }
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, lanes, mg__gen_c32(g, 0), ""), body, after);
+    LLVMPositionBuilderAtEnd(g->b, body);
+    g->mask = lanes;
+    mg__gen_op_some(g, i);
+    g->mask = s->mask;
+    LLVMBuildBr(g->b, after);
+    LLVMPositionBuilderAtEnd(g->b, after);
+}
+
+static void emit_op(struct some *s, const struct mg_gen_block *b, uint32_t i)
+{
+    struct mg_gen *g = s->g;
+    const struct mg_engine_op *op = &g->p->ops[i];
+    if (op->kind == MG_ENGINE_BLOCK || op->kind == MG_ENGINE_GUARD || op->kind == MG_ENGINE_NOP)
+        return;
+    if (i == b->first || op[-1].kind != MG_ENGINE_GUARD) {
+        mg__gen_op_some(g, i);
+    } else if (op->kind == MG_ENGINE_LOAD || op->kind == MG_ENGINE_STORE || op->kind == MG_ENGINE_CALL) {
+        guarded_call(s, i);
+    } else {
+        g->mask = condition(s, op - 1);
+        g->guarded = true;
+        mg__gen_op_some(g, i);
+        g->guarded = false;
+        g->mask = s->mask;
+    }
+}
+
+static void emit_body(struct some *s, const struct mg_gen_block *b)
+{
+    struct mg_gen *g = s->g;
+    LLVMPositionBuilderAtEnd(g->b, s->body[b - g->blocks]);
+    for (uint32_t v = 0; v < g->nvars; v++)
+        g->form[v] = (struct mg_gen_form){.reached = true, .vector = true};
+    g->serial++;
+    g->ngroups = 0;
+    mg__gen_lives(g, b);
+    frame_vars(s, b, b->end, b->live, false);
+    for (uint32_t i = b->first; i < b->end && !g->reason; i++) {
+        const struct mg_engine_op *op = &g->p->ops[i];
+        const uint64_t *live = g->lives + (size_t)(i - b->first) * g->words;
+        const bool guarded = op->kind == MG_ENGINE_GUARD && i + 1 < b->end;
+        if (op->kind == MG_ENGINE_BRANCH && !op->falls) {
+            frame_vars(s, b, i, live, true);
+            go_on(s, op->target);
+            return;
+        }
+        if (op->kind == MG_ENGINE_BRANCH) {
+            LLVMBasicBlockRef yes = mg__gen_bb(g), second = mg__gen_bb(g), no = mg__gen_bb(g), part = mg__gen_bb(g);
+            LLVMValueRef taken = condition(s, op);
+            frame_vars(s, b, i, live, true);
+            LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, taken, s->mask, ""), yes, second);
+            LLVMPositionBuilderAtEnd(g->b, second);
+            LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, taken, mg__gen_c32(g, 0), ""), no, part);
+            LLVMPositionBuilderAtEnd(g->b, yes);
+            go_on(s, op->target);
+            LLVMPositionBuilderAtEnd(g->b, no);
+            go_on(s, i + 1);
+            LLVMPositionBuilderAtEnd(g->b, part);
+            go_back(g, i);
+            return;
+        }
+        if (stops(guarded ? op + 1 : op)) {
+            frame_vars(s, b, i, live, true);
+            go_back(g, i);
+            return;
+        }
+        emit_op(s, b, i);
+    }
+    frame_vars(s, b, b->end, s->keep, true);
+    go_on(s, b->end);
+}
+
+/* On the way to a block: where other lanes wait, where all are together and may go on in the other function, and where
+ * the slice is used up, the interpreter begins it. */
+static void emit_way(struct some *s, const struct mg_gen_block *b)
+{
+    struct mg_gen *g = s->g;
+    const struct mg_engine_op *op = &g->p->ops[b->first];
+    LLVMBasicBlockRef back = mg__gen_bb(g), on = mg__gen_bb(g);
+    LLVMPositionBuilderAtEnd(g->b, back);
+    go_back(g, b->first);
+    LLVMPositionBuilderAtEnd(g->b, s->way[b - g->blocks]);
+    LLVMValueRef stop = LLVMBuildICmp(g->b, LLVMIntEQ, s->meet, mg__gen_c32(g, b->first), "");
+    if (b->entry)
+        stop = LLVMBuildOr(g->b, stop, LLVMBuildICmp(g->b, LLVMIntEQ, s->mask, mg__gen_c32(g, ~0u), ""), "");
+    LLVMBuildCondBr(g->b, stop, back, on);
+    LLVMPositionBuilderAtEnd(g->b, on);
+    if (op->effects & MG_ENGINE_CHARGES) {
+        LLVMBasicBlockRef good = mg__gen_bb(g);
+        LLVMValueRef slice = mg__gen_at(g, g->e, offsetof(struct mg_engine_warp, slice));
+        LLVMValueRef left = LLVMBuildSub(g->b, mg__gen_load(g, g->i32, slice, 4), mg__gen_c32(g, 1), "");
+        mg__gen_expect(g, LLVMBuildICmp(g->b, LLVMIntSGE, left, mg__gen_c32(g, 0), ""), good, back);
+        LLVMPositionBuilderAtEnd(g->b, good);
+        mg__gen_store(g, left, slice, 4);
+    }
+    mg__gen_count_block(g, op);
+    LLVMBuildBr(g->b, s->body[b - g->blocks]);
+}
+
+static bool prepare(struct some *s)
+{
+    struct mg_gen *g = s->g;
+    s->in = mg__arena_array(&g->arena, g->nblocks + 1, sizeof *s->in);
+    s->body = mg__arena_array(&g->arena, g->nblocks + 1, sizeof *s->body);
+    s->way = mg__arena_array(&g->arena, g->nblocks + 1, sizeof *s->way);
+    s->keep = mg__arena_array(&g->arena, g->words, sizeof *s->keep);
+    s->seen = mg__arena_array(&g->arena, g->nblocks + 1, sizeof *s->seen);
+    if (!s->in || !s->seen || !s->body || !s->way || !s->keep || !choose(s))
+        return false;
+    choose_kept(s);
+    for (uint32_t v = 0; v < g->nvars; v++) /* homes are a function's own */
+        g->vars[v].base = g->vars[v].cx = g->vars[v].cy = g->vars[v].vec = NULL;
+    return true;
+}
+
+void mg__gen_some(struct mg_gen *g)
+{
+    struct some s = {.g = g};
+    if (!prepare(&s))
+        return;
+    LLVMTypeRef params[4] = {g->ptr, g->i32, g->i32, g->i32};
+    mg__gen_function(g, "some", LLVMFunctionType(g->i32, params, 4, 0));
+    g->some = true;
+    g->deferred = NULL;
+    s.mask = g->mask = g->lanes = LLVMGetParam(g->fn, 2);
+    s.meet = LLVMGetParam(g->fn, 3);
+    g->keep = s.keep;
+    g->nlevels = 0;
+    g->checkpoint.valid = false;
+    LLVMPositionBuilderAtEnd(g->b, g->start);
+    mg__gen_begin(g, LLVMGetParam(g->fn, 0));
+    LLVMBasicBlockRef table = mg__gen_bb(g), wrong = mg__gen_bb(g);
+    LLVMPositionBuilderAtEnd(g->b, wrong);
+    LLVMBuildUnreachable(g->b);
+    LLVMPositionBuilderAtEnd(g->b, table);
+    LLVMValueRef to = LLVMBuildSwitch(g->b, LLVMGetParam(g->fn, 1), wrong, g->nblocks);
+    for (uint32_t b = 0; b < g->nblocks; b++)
+        if (s.in[b]) {
+            s.body[b] = mg__gen_bb(g);
+            s.way[b] = mg__gen_bb(g);
+            LLVMAddCase(to, mg__gen_c32(g, g->blocks[b].first), s.body[b]);
+        }
+    for (uint32_t b = 0; b < g->nblocks && !g->reason; b++)
+        if (s.in[b]) {
+            emit_way(&s, &g->blocks[b]);
+            emit_body(&s, &g->blocks[b]);
+            if (!mg__vec_push(&g->somes, g->blocks[b].first))
+                g->reason = "memory";
+        }
+    LLVMPositionBuilderAtEnd(g->b, g->start);
+    LLVMBuildBr(g->b, table);
+}
