@@ -194,6 +194,8 @@ struct mg_session {
 };
 /* Runs options->program (compiling it first if it is a .cu file). Returns -1 when the program ran, with its exit status
  * in *status; or the status to exit with. The session must be freed in either case. */
+/* Sets in this process what a program would be started with, but for the report. -1, or the status to exit with. */
+int mg__session_settings(const struct mg_cli_options *options);
 int mg__session_run(struct mg_session *session, const struct mg_cli_options *options, int *status);
 void mg__session_free(struct mg_session *session);
 /* Why there is no kernel in the report: "no kernel was launched". */
@@ -215,4 +217,5 @@ int mg__cmd_summary(int argc, char **argv);
 int mg__cmd_banks(int argc, char **argv);
 int mg__cmd_limits(int argc, char **argv);
 int mg__cmd_occupancy(int argc, char **argv);
+int mg__cmd_env(int argc, char **argv);
 #endif

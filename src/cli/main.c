@@ -14,11 +14,11 @@ static const struct {
     {"bench", mg__cmd_bench, MG_CMD_BENCH}, {"diff", mg__cmd_diff, 0},
     {"summary", mg__cmd_summary, 0},        {"banks", mg__cmd_banks, 0},
     {"limits", mg__cmd_limits, 0}, /* 0: it has options of its own (device_option.def) */
-    {"occupancy", mg__cmd_occupancy, 0},
+    {"occupancy", mg__cmd_occupancy, 0},    {"env", mg__cmd_env, 0},
 };
 
-const char *const mg__cli_commands[] = {"run",     "profile", "check",  "advise",    "bench", "diff",
-                                        "summary", "banks",   "limits", "occupancy", "help",  NULL};
+const char *const mg__cli_commands[] = {"run",   "profile", "check",     "advise", "bench", "diff", "summary",
+                                        "banks", "limits",  "occupancy", "env",    "help",  NULL};
 
 static int help(void)
 {
@@ -34,6 +34,7 @@ static int help(void)
           "       margay summary [--json] REPORT.json... | PROGRAM|FILE.cu [args...]\n"
           "       margay limits [--cc CC | --board NAME | --device N | --all] [--json]\n"
           "       margay occupancy --threads N --regs N --smem BYTES | --kernel PROGRAM[:REGEX]\n"
+          "       margay env [--lines] [options]\n"
           "       margay help [COMMAND]\n"
           "\n"
           "  run      run the program; one line for each kernel on standard error\n"
@@ -49,6 +50,7 @@ static int help(void)
           "  summary  is it right, what limits it, what to change: in a few lines, or in JSON\n"
           "  limits   what a launch, a block and a multiprocessor may have, for any GPU from 5.0 on\n"
           "  occupancy  how many blocks a multiprocessor holds, what binds, what to change\n"
+          "  env      the settings of run, for a shell or a CI job: eval \"$(margay env)\"\n"
           "  help     show the options of a command\n"
           "\n"
           "  --help, --version\n"

@@ -81,8 +81,8 @@ static void explain(const char *program, const char *name, struct mg_diag *diag)
                  what[0] ? "; that is " : "", what);
     switch (kind) {
     case DRIVER:
-        mg__diag_hint(diag, "NVIDIA's driver provides it, and Margay does not: it stands in for the CUDA runtime "
-                            "(cudaMalloc, kernel<<<...>>>). Build the program without it, on the runtime alone.");
+        mg__diag_hint(diag, "Margay brings one, libcuda.so.1 beside its CUDA runtime, and it is not there: build or "
+                            "install Margay again.");
         break;
     case RUNTIME:
         mg__diag_hint(diag, "Margay brings those of CUDA 12 and 13. Rebuild the program with nvcc 12 or 13, or with "

@@ -17,6 +17,10 @@
 #define LOADER_FAILED 127              /* what ld.so exits with */
 #define MAX_RECORD ((size_t)256 << 20) /* a longer line is damage, not a record */
 
+#define NO_LIBDIR                                                                \
+    "Margay's CUDA runtime (libcudart.so.13) was not found beside the command; " \
+    "build it with `make`, or set MARGAY_LIBDIR to its folder"
+
 struct held_error {
     const char *kernel;
     struct mg_diag diag;
@@ -385,6 +389,19 @@ static void set_environment(void *arg, int report_fd)
 #endif
 }
 
+int mg__session_settings(const struct mg_cli_options *o)
+{
+    struct mg_session session = {.options = o};
+    struct run run = {.session = &session, .cudart = 13};
+    if (!mg__find_libdir(run.libdir, sizeof(run.libdir)))
+        return mg__cli_complain(o, NO_LIBDIR);
+    set_environment(&run, -1);
+    unsetenv("MARGAY_REPORT"); /* there is no pipe */
+    unsetenv("MARGAY_MODE");
+    unsetenv("MARGAY_PROGRESS");
+    return -1;
+}
+
 /* ---- all of it ---- */
 static bool ends_in(const char *name, const char *end)
 {
@@ -409,8 +426,7 @@ static int start(struct run *run, const char *program, char **argv, int *status)
         return mg__cli_complain(o, "%s: %s", program, why == EISDIR ? "is a folder" : strerror(why));
     }
     if (!mg__find_libdir(run->libdir, sizeof(run->libdir)))
-        return mg__cli_complain(o, "Margay's CUDA runtime (libcudart.so.13) was not found beside the command; "
-                                   "build it with `make`, or set MARGAY_LIBDIR to its folder");
+        return mg__cli_complain(o, NO_LIBDIR);
     run->cudart = 13;
     if (mg__find_cudart_needed(path) == 12) {
         snprintf(library, sizeof(library), "%s/libcudart.so.12", run->libdir);

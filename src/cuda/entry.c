@@ -186,3 +186,23 @@ int mg__cuGetExportTable(const void **table, const void *id)
 
 CUDA_SAME(cuProfilerStart, (void), 0)
 CUDA_SAME(cuProfilerStop, (void), 0)
+
+/* The runtime's way to the driver's functions. Without a version it is that of the runtime that the program has. */
+int mg__cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned version, uint64_t flags,
+                                         int *found)
+{
+    enum { PER_THREAD = 2 };
+    CUDART_ENTER();
+    if (!symbol || !function || flags > PER_THREAD)
+        return mg__cudart_done(cudaErrorInvalidValue);
+    enum cuda_found how = mg__cuda_find(symbol, version, flags == PER_THREAD, function);
+    if (found)
+        *found = (int)how;
+    return mg__cudart_done(*function || found ? cudaSuccess : cudaErrorSymbolNotFound);
+}
+
+int mg__cudaGetDriverEntryPoint(const char *symbol, void **function, uint64_t flags, int *found)
+{
+    return mg__cudaGetDriverEntryPointByVersion(symbol, function, mg__cudart.version == 12 ? 12090 : 13000, flags,
+                                                found);
+}

@@ -1,12 +1,8 @@
-/* tensormap.c - what the runtime hands out of the driver: the functions that make tensor maps (driver API, "Tensor Map
- * Object Management"). Programs ask for them by cudaGetDriverEntryPoint, so that they need not be linked with libcuda.
- * There is no other driver: any other name is not found.
- */
+/* tensormap.c - the driver's functions that make tensor maps (driver API, "Tensor Map Object Management"). */
 #include "cudart/cudart.h"
 #include "simt/tensormap.h"
 
 enum { CU_SUCCESS, CU_INVALID_VALUE };
-enum { FOUND, NOT_FOUND };
 
 static bool set_shape(struct mg_tensormap *m, uint32_t rank, const uint64_t *dims, const uint64_t *strides,
                       const uint32_t *steps)
@@ -78,30 +74,4 @@ int mg__cuTensorMapEncodeIm2col(struct mg_tensormap *out, int type, uint32_t ran
     m.channels = (uint16_t)MG_MIN(channels, 257u);
     m.pixels = (uint16_t)MG_MIN(pixels, 1025u);
     return done(out, &m);
-}
-
-int mg__cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned version,
-                                         unsigned long long flags, int *found)
-{
-    static const struct {
-        const char *name;
-        void (*function)(void);
-    } all[] = {{"cuTensorMapEncodeTiled", (void (*)(void))mg__cuTensorMapEncodeTiled},
-               {"cuTensorMapEncodeIm2col", (void (*)(void))mg__cuTensorMapEncodeIm2col}};
-    CUDART_ENTER();
-    if (!symbol || !function || flags > 2)
-        return mg__cudart_done(cudaErrorInvalidValue);
-    (void)version; /* they are the same in all */
-    *function = NULL;
-    for (size_t i = 0; i < MG_COUNT(all); i++)
-        if (!strcmp(all[i].name, symbol))
-            memcpy(function, &all[i].function, sizeof(*function));
-    if (found)
-        *found = *function ? FOUND : NOT_FOUND;
-    return mg__cudart_done(*function || found ? cudaSuccess : cudaErrorSymbolNotFound);
-}
-
-int mg__cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long flags, int *found)
-{
-    return mg__cudaGetDriverEntryPointByVersion(symbol, function, 0, flags, found);
 }

@@ -823,6 +823,25 @@ margay: error: scale(float*, int): global load of 4 bytes at 0x7f0000001000 is o
             errors = json.loads(pathlib.Path(self.dir, "r.json").read_text())["errors"]
             self.assertEqual([e["status"] for e in errors], ["MG_ERR_INTERNAL"])
 
+    # ---- the settings for a shell ----
+
+    def test_env(self):
+        """A shell that evaluates them, and a list of lines, have what a program of `margay run` has."""
+        odd = "/x y:/it's"
+        r = self.margay("env", "--board", "h200", "--timeout", "5", LD_LIBRARY_PATH=odd)
+        self.check(r, 0)
+        said = subprocess.run(["sh", "-c", r.out + 'printf "%s\\n" "$LD_LIBRARY_PATH" "$LD_PRELOAD" "$MARGAY_BOARD" "$MARGAY_TIMEOUT"'],
+                              capture_output=True, text=True, env={"PATH": os.environ["PATH"]}).stdout.split("\n")
+        self.assertEqual(said[0], f"{self.libdir}:{odd}")
+        self.assertEqual(said[1].split(":")[-1], f"{self.libdir}/libcudart.so.13")
+        self.assertEqual(said[2:4], ["NVIDIA H200", "5.000"])
+        lines = self.margay("env", "--lines", LD_LIBRARY_PATH=odd)
+        self.check(lines, 0)
+        self.assertIn(f"LD_LIBRARY_PATH={self.libdir}:{odd}\n", lines.out)
+        self.assertNotIn("MARGAY_REPORT", lines.out)
+        self.check(self.margay("env", "program"), 2)
+        self.assertIn("usage: eval", self.margay("env", "--help").out)
+
     # ---- programs that the loader does not start ----
 
     def test_missing_libraries(self):

@@ -1,6 +1,6 @@
 #!/bin/sh
 # run_cu.sh NVCC LIBS RUNTIME FILE.cu [CASE [nvcc flags…]] - compiles FILE.cu against RUNTIME (static or shared), runs it
-# with our libcudart preloaded and holds it to the expectations that its comments state:
+# with our libcudart preloaded, our libcuda found, and holds it to the expectations that its comments state:
 #   // RUN: flags         added to nvcc's        // ENV: NAME=VALUE   for the run
 #   // EXPECT: line       of standard output, all of them in order
 #   // STDERR: text       somewhere in standard error
@@ -31,7 +31,7 @@ preload=$libs/libcudart.so.13
 [ -n "$MARGAY_TEST_PRELOAD" ] && preload=$MARGAY_TEST_PRELOAD:$preload
 lines EXPECT >"$dir/want"
 # shellcheck disable=SC2046
-env $(lines ENV) LD_PRELOAD="$preload" ASAN_OPTIONS=detect_leaks=0 "$program" $case >"$dir/out" 2>"$dir/err"
+env $(lines ENV) LD_PRELOAD="$preload" LD_LIBRARY_PATH="$libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" ASAN_OPTIONS=detect_leaks=0 "$program" $case >"$dir/out" 2>"$dir/err"
 status=$?
 want=$(lines EXIT)
 fail=0
