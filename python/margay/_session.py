@@ -28,7 +28,7 @@ def _foreign():
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
         for line in maps:
             path = line.rstrip("\n").partition("/")[2]
-            if path.rpartition("/")[2].startswith(("libcuda.so", "libcudart.so")) and not os.path.realpath("/" + path).startswith(own):
+            if path.rpartition("/")[2].startswith(("libcuda.so", "libcudart.so", "libnvJitLink.so")) and not os.path.realpath("/" + path).startswith(own):
                 return "/" + path
     return None
 
