@@ -1,11 +1,11 @@
 // queue_ends.cu - what becomes of work that waits when it faults, when what it waits for never comes, when the program
 // ends first.
-// ENV: MARGAY_DEVICE=90 MARGAY_TIMEOUT=1
+// ENV: MARGAY_DEVICE=90 MARGAY_TIMEOUT=4
 // EXPECT: ok
 // CASE fault: STDERR: kernel store(int*, int)
 // CASE fault: STDERR: queue_ends.cu:@fault
-// CASE meet: STDERR: the launch ran longer than its limit of 1 s; block 0: warp 0 at queue_ends.cu:@await
-// CASE full: STDERR: the launch ran longer than its limit of 1 s
+// CASE meet: STDERR: the launch ran longer than its limit of 4 s; block 0: warp 0 at queue_ends.cu:@await
+// CASE full: STDERR: the launch ran longer than its limit of 4 s
 // CASE left: STDERR: the program ended, and this launch had not: it was waiting; block 0: warp 0 at queue_ends.cu:@await
 // CASE behind: STDERR: the program ended, and this launch had not
 #include "check.h"
