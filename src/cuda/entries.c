@@ -1,5 +1,5 @@
 /* entries.c - a label for every row of api.def, and a table of them for cuGetProcAddress. A label is a jump to the
- * hidden function behind it (cudart/jump.h); libcuda.so.1 is names that jump here (exports.c).
+ * hidden function behind it (cudart/jump.h); libcuda.so.1 is names that jump here (exports.c). So for libnvJitLink.
  */
 #include "cuda/driver.h"
 #include "cudart/jump.h"
@@ -38,3 +38,6 @@ const struct cuda_api mg__cuda_api[] = {
 #undef API
 #undef API_LATER
     {NULL, 0, 0, NULL}};
+
+#define NVJITLINK(name) MG_ENTRY("mg__entry_nvJitLink" #name, "mg__nvJitLink" #name, "", mg__cudart_per_thread)
+#include "cuda/nvjitlink.def"
