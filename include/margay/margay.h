@@ -114,9 +114,9 @@ enum mg_status mg_launch(struct mg_context *context, struct mg_kernel *kernel, s
  * with MG_PROFILE_CHECK, one for each launch that has it. */
 enum mg_status mg_report_json(struct mg_context *context, char **json);
 
-/* The first entry of `ptx`, run to its end, without a context, as tinygrad and others drive a PTX emulator: `args[i]` is the
- * value of parameter i itself, up to 64 bits, and pointers are host addresses, which are trusted. Modules are kept by
- * their text. An error goes to standard error and ends the process (abort). */
+/* The first entry of `ptx`, run to its end, without a context, as tinygrad and others drive a PTX emulator: `args[i]`
+ * is the value of parameter i itself, up to 64 bits, and pointers are host addresses, which are trusted. Modules are
+ * kept by their text. An error goes to standard error and ends the process (abort). */
 void ptx_run(const char *ptx, int n_args, void **args, int block_x, int block_y, int block_z, int grid_x, int grid_y,
              int grid_z, int shared);
 
