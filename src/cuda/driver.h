@@ -62,6 +62,6 @@ int mg__cuda_jit(unsigned count, const int *options, void **values, struct cuda_
 int mg__cuda_jit_done(struct cuda_jit *jit, int error, const struct mg_diag *diag);
 /* module.c: a function that is called and is nowhere; NULL: none. */
 const char *mg__cuda_unresolved(const struct mg_ptx_module *ptx);
-/* An archive whose functions the simulator has itself: libcudadevrt.a. */
-bool mg__cuda_own_archive(const char *path);
+/* devrt.c: PTX that stands for an archive of the toolkit; NULL: there is none for this file. */
+const char *mg__cuda_own_archive(const char *path);
 #endif

@@ -73,12 +73,6 @@ int mg__cuda_jit_done(struct cuda_jit *jit, int error, const struct mg_diag *dia
 }
 
 /* ---- cuLink ---- */
-bool mg__cuda_own_archive(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return !strcmp(slash ? slash + 1 : path, "libcudadevrt.a");
-}
-
 struct input {
     char *copy;
     struct mg_device_image image;
@@ -224,8 +218,9 @@ int mg__cuLinkAddFile(void *handle, int type, const char *path, unsigned count, 
     size_t size;
     CUDA_ENTER();
     int error = path ? mg__cuda_jit(count, options, values, &jit) : CUDA_ERROR_INVALID_VALUE;
-    if (!error && type == CU_INPUT_LIBRARY && mg__cuda_own_archive(path))
-        return mg__cuda_done(linker_of(handle) ? 0 : CUDA_ERROR_INVALID_HANDLE);
+    const char *own = !error && type == CU_INPUT_LIBRARY ? mg__cuda_own_archive(path) : NULL;
+    if (own)
+        return mg__cuda_done(add_data(handle, CU_INPUT_PTX, own, strlen(own), &jit));
     if (!error && mg__file_read(path, SIZE_MAX / 2, &data, &size, NULL))
         error = CUDA_ERROR_FILE_NOT_FOUND;
     if (!error) {

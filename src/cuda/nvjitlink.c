@@ -129,8 +129,9 @@ int mg__nvJitLinkAddData(struct nvjitlink *link, int type, const void *data, siz
     if (!link || !data || !size)
         return NVJITLINK_NULL_INPUT;
     name = name ? name : "an input";
-    if (type == NVJITLINK_LIBRARY && mg__cuda_own_archive(name))
-        return NVJITLINK_DONE;
+    const char *own = type == NVJITLINK_LIBRARY ? mg__cuda_own_archive(name) : NULL;
+    if (own)
+        return mg__nvJitLinkAddData(link, NVJITLINK_PTX, own, strlen(own), name);
     if (type == NVJITLINK_OBJECT || type == NVJITLINK_LIBRARY || type == NVJITLINK_INDEX)
         return fail(link, NVJITLINK_INVALID_INPUT,
                     "%s is an object, an archive or an index; Margay links PTX, fatbins that have some, and LTO-IR",
