@@ -203,6 +203,7 @@ struct tally {
 };
 struct stuck { /* lanes that wait for ever */
     uint32_t insn, barrier, missing;
+    bool spins; /* in a loop */
     struct actor who;
 };
 struct occurrence *mg__tally_note(struct tally *tally, const struct occurrence *occurrence); /* NULL: no memory */

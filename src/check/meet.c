@@ -147,7 +147,7 @@ void mg__meet(struct worker *w, struct block *b, const struct mg_sync *e)
         break;
     case MG_SYNC_STUCK:
         if (b->stuck.count < STUCK_MOST)
-            (void)mg__vec_push(&b->stuck, ((struct stuck){e->insn, e->barrier, e->missing, first_of(e)}));
+            (void)mg__vec_push(&b->stuck, ((struct stuck){e->insn, e->barrier, e->missing, e->arrive, first_of(e)}));
         break;
     case MG_SYNC_TIMEOUT:
         if (e->arrive) /* whose turn it was when the time was up is chance */
@@ -170,13 +170,17 @@ static void keep(struct launch *l, const struct block *b)
     pthread_mutex_unlock(&l->lock);
 }
 
+static unsigned gravity(const struct stuck *s)
+{
+    return s->spins ? 2 : s->barrier != ~0u;
+}
+
 void mg__meet_end(struct worker *w, struct block *b)
 {
     const struct stuck *at = NULL, *other = NULL;
-    for (size_t i = 0; i < b->stuck.count; i++) { /* a barrier first, then the place earliest in the program */
+    for (size_t i = 0; i < b->stuck.count; i++) { /* a loop first, then a barrier, then what is first in the program */
         const struct stuck *s = &b->stuck.at[i];
-        bool barrier = s->barrier != ~0u;
-        if (!at || (barrier && at->barrier == ~0u) || (barrier == (at->barrier != ~0u) && s->insn < at->insn))
+        if (!at || gravity(s) > gravity(at) || (gravity(s) == gravity(at) && s->insn < at->insn))
             at = s;
     }
     for (size_t i = 0; at && i < b->stuck.count; i++)
@@ -187,7 +191,9 @@ void mg__meet_end(struct worker *w, struct block *b)
     keep(w->launch, b);
     uint32_t insn = other ? other->insn : b->exited ? b->left.insn : NO_INSN;
     struct actor with = other ? other->who : b->exited ? b->left.who : nobody;
-    if (at->barrier != ~0u)
+    if (at->spins)
+        note(w, KIND_BARRIER_NO_PROGRESS, at->insn, insn, at->who, with, 1, other != NULL);
+    else if (at->barrier != ~0u)
         note(w, KIND_BARRIER_NOT_REACHED, at->insn, insn, at->who, with, b->meetings[at->barrier & 15].arrived,
              other       ? 1
              : b->exited ? 2

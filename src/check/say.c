@@ -156,6 +156,12 @@ static bool say_barrier(const struct launch *l, const struct occurrence *o, cons
                        : i->insn->opcode == MG_OP_SHFL  ? "the shuffle"
                        : i->insn->opcode == MG_OP_VOTE  ? "the vote"
                                                         : "the warp operation";
+    if (o->kind == KIND_BARRIER_NO_PROGRESS && o->value[0])
+        return mg__name_thread(l, &o->who, true, out) &&
+               mg__strbuf_printf(out, " waits here in a loop for what no thread will do") &&
+               (o->value[1] == 0 || (mg__strbuf_printf(out, ", ") && mg__name_thread(l, &o->with, false, out) &&
+                                     mg__strbuf_printf(out, " waits") && say_line(l, line, other, out))) &&
+               say_stuck(l, o, out);
     if (o->kind == KIND_BARRIER_NO_PROGRESS)
         return mg__strbuf_printf(out, "threads wait here for what does not happen, until the time limit");
     if (!mg__name_thread(l, &o->who, true, out))

@@ -211,6 +211,7 @@ struct mg_device_options mg__cudart_options(unsigned number)
     options.warn = mg__cudart_warn;
     options.ended = mg__cudart_ended;
     options.runs = mg__cudart_runs;
+    options.alone = mg__cudart_alone;
     return options;
 }
 

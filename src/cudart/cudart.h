@@ -91,6 +91,7 @@ void mg__cudart_failed(int error, const char *name); /* caller.c: for the checks
 /* The program's first line among these return addresses, SHOWN at most; 0: not known. */
 uint32_t mg__cudart_line_of(void *const *frames, int n, char *file, size_t size);
 /* guard.c: between two calls of the program, which begin with `down` and end with `up`. */
+bool mg__cudart_alone(void); /* this thread is the program's only one, and there is one device */
 bool mg__cudart_guard_works(void);
 void mg__cudart_guard_up(void);
 void mg__cudart_guard_down(void);

@@ -24,8 +24,37 @@
 #define _GNU_SOURCE
 #include "cudart/cudart.h"
 
-#if defined(__x86_64__) && defined(__linux__)
 #include <dirent.h>
+#include <unistd.h>
+
+/* The only one of the program: beside it there are those of our pools alone. */
+static bool is_alone(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    bool alone = tasks != NULL;
+    int own = gettid();
+    for (struct dirent *d; alone && (d = readdir(tasks)) != NULL;) {
+        char path[300], name[32] = "";
+        if (d->d_name[0] == '.' || atoi(d->d_name) == own)
+            continue;
+        snprintf(path, sizeof(path), "/proc/self/task/%s/comm", d->d_name);
+        FILE *f = fopen(path, "re");
+        alone = f && fgets(name, sizeof(name), f) && !strcmp(name, MG_POOL_THREAD_NAME "\n");
+        if (f)
+            fclose(f);
+    }
+    if (tasks)
+        closedir(tasks);
+    return alone;
+}
+
+bool mg__cudart_alone(void)
+{
+    const struct cudart_device *one = mg__cudart_next(NULL);
+    return one && !mg__cudart_next(one) && is_alone();
+}
+
+#if defined(__x86_64__) && defined(__linux__)
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <signal.h>
@@ -33,7 +62,6 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 enum { PAGE = 4096, SPANS = 2048, RUNS = 64, TOUCHES = 64, CALLERS = 12, OPEN = 4 };
 enum { STEPS_MOST = 256, STEPS_EVER = 20000 };
@@ -339,27 +367,6 @@ static bool signals_fit(void)
 }
 
 /* ---- up and down ---- */
-/* Whether the calling thread is the program's only one. */
-static bool is_alone(void)
-{
-    DIR *tasks = opendir("/proc/self/task");
-    bool alone = tasks != NULL;
-    int own = gettid();
-    for (struct dirent *d; alone && (d = readdir(tasks)) != NULL;) {
-        char path[300], name[32] = "";
-        if (d->d_name[0] == '.' || atoi(d->d_name) == own)
-            continue;
-        snprintf(path, sizeof(path), "/proc/self/task/%s/comm", d->d_name);
-        FILE *f = fopen(path, "re");
-        alone = f && fgets(name, sizeof(name), f) && !strcmp(name, MG_POOL_THREAD_NAME "\n");
-        if (f)
-            fclose(f);
-    }
-    if (tasks)
-        closedir(tasks);
-    return alone;
-}
-
 static bool dispatch(void)
 {
     dispatched = dispatched || !prctl(DISPATCH, DISPATCH_ON, (unsigned long)(uintptr_t)calls_begin,

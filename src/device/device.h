@@ -49,6 +49,8 @@ struct mg_device_options {
     void (*ended)(void *skin, const struct mg_device_kernel *kernel, const struct mg_device_outcome *outcome);
     /* The thread runs this kernel from now on; NULL: none any more. */
     void (*runs)(const struct mg_device_kernel *kernel);
+    /* Whether the thread that waits is all that could yet change memory or give work; NULL: it never is. */
+    bool (*alone)(void);
     /* Recorded are launches of kernels whose name it finds, and the first so many; NULL: all. Devices share them. */
     const regex_t *only;
     _Atomic uint64_t *launches_left;

@@ -4,6 +4,7 @@
  * turn. A launch that rested is given its next turn when something has changed since (another one moved or ended) or
  * after a pause, which doubles while nothing comes of it; threads that wait give turns without pauses.
  */
+#define _GNU_SOURCE /* pthread_setname_np */
 #include "device/queue.h"
 
 #include <assert.h>
@@ -16,6 +17,7 @@ enum { MOST = 1024 }; /* works in the list; then whoever gives more waits */
  * the most of those that follow. What no turn tells of is looked for so often: events of other devices, pauses that
  * end. A host function is waited for so long, and then is one that takes its time. */
 enum { FIRST_PAUSE = 10000000, PAUSE = 250000, MOST_PAUSE = 8000000, LOOK = 500000, GRACE = 50000000 };
+enum { CALM = 8 }; /* turns in which nothing changed, before a launch is asked whether it ever will */
 enum { VAIN = 16 }; /* turns of each launch, of which nothing comes, before it is abandoned at the end */
 enum who { GIVER, WAITER, BACKGROUND };
 enum { THREAD_BACKGROUND, THREAD_HOST };
@@ -178,7 +180,7 @@ static bool do_turn(struct mg_queue *q, struct mg_work *w, bool *moved)
 /* Under the lock, which is open meanwhile. */
 static void give_turn(struct mg_queue *q, struct mg_work *w)
 {
-    bool moved, again = w->turn;
+    bool moved, again = w->turn, calm = w->seen == q->changes;
     assert(!q->busy);
     q->busy = true;
     w->state = MG_WORK_RUNS;
@@ -192,12 +194,37 @@ static void give_turn(struct mg_queue *q, struct mg_work *w)
     } else {
         w->state = MG_WORK_RESTS;
         q->changes += moved;
+        w->calm = calm && !moved ? w->calm + 1 : 0;
         w->seen = q->changes;
         w->pause = !again ? FIRST_PAUSE : moved ? 0 : MG_MIN(MG_MAX(2 * w->pause, PAUSE), MOST_PAUSE);
         w->until = mg__time_ns() + w->pause;
     }
     q->busy = false;
     wake(q);
+}
+
+/* Whether nothing that is left can ever go on: launches that only go round, and what waits for them, while the one
+ * thread of the program waits, too. */
+static bool goes_nowhere(struct mg_queue *q)
+{
+    bool (*alone)(void) = q->device->options.alone;
+    bool any = false;
+    for (struct mg_work *w = q->first; w; w = w->next) {
+        bool spins = w->kind == MG_WORK_LAUNCH && w->state == MG_WORK_RESTS && w->calm >= CALM &&
+                     w->seen == q->changes && w->launch->run && mg__simt_spins(w->launch->run);
+        if (w->state == MG_WORK_OVER || spins)
+            any |= spins;
+        else if (w->state != MG_WORK_GIVEN || is_ready(q, w))
+            return false;
+    }
+    return any && alone && alone();
+}
+
+static void stop_all(struct mg_queue *q)
+{
+    for (struct mg_work *w = q->first; w; w = w->next)
+        if (w->kind == MG_WORK_LAUNCH && w->state == MG_WORK_RESTS && w->launch->run)
+            mg__simt_stop(w->launch->run);
 }
 
 /* Gives turns until `done`. Others that want to give one come between. */
@@ -214,6 +241,8 @@ static void wait_for(struct mg_queue *q, bool (*done)(struct mg_queue *q, const 
             continue;
         }
         give_turn(q, w);
+        if (goes_nowhere(q))
+            stop_all(q);
         for (uint64_t turns = q->turns; q->wanting && q->turns == turns;)
             sleep_until(q, LOOK);
     }
@@ -272,6 +301,8 @@ static bool start(struct mg_queue *q, unsigned which)
     pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the program's */
     q->started[which] = pthread_create(&q->threads[which], NULL, mains[which], q) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (q->started[which] && which == THREAD_BACKGROUND) /* the other one is the program's */
+        (void)pthread_setname_np(q->threads[which], MG_POOL_THREAD_NAME);
     return q->started[which];
 }
 

@@ -39,6 +39,7 @@ struct mg_work {
     bool kept, gone; /* who gave it still looks at it, and frees it when it is out of the list */
     uint64_t turn;   /* number of its last one, 0: none yet */
     uint64_t seen;   /* changes of the queue when that ended */
+    uint64_t calm;   /* turns in a row with no changes at all */
     uint64_t until;  /* it rests, unless something changes, until then */
     uint64_t pause;  /* for so long */
     void (*call)(void *arg);

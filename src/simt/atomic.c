@@ -140,6 +140,13 @@ void mg__atomic_one(const struct mg_mem *m, uint8_t *at, const uint8_t *with, bo
                            : atomic16(m, at, value, 0, 0, &changed));
 }
 
+static inline void tell_change(struct mg_warp *w, const struct mg_mem *m, bool changed)
+{
+    w->worker->alters |= changed;
+    if (!changed)
+        mg__poll(w, m->poll);
+}
+
 /* The elements of a vector, one operation each; `where`, for the caller's lanes. */
 MG_NO_TSAN static void vectors(struct mg_warp *w, const struct mg_mem *m, uint32_t mask, uint8_t *const where[32],
                                bool own)
@@ -160,8 +167,7 @@ MG_NO_TSAN static void vectors(struct mg_warp *w, const struct mg_mem *m, uint32
             if (m->reg[k] >= 0)
                 ((uint32_t *)mg__slot(w, m->reg[k]))[i] = old[k];
     }
-    if (!changed)
-        mg__poll(w, m->poll);
+    tell_change(w, m, changed);
 }
 
 static void failed(struct mg_warp *w, bool swap)
@@ -190,8 +196,7 @@ MG_NO_TSAN static void quads(struct mg_warp *w, const struct mg_mem *m, uint32_t
             if (m->reg[k] >= 0)
                 ((uint32_t *)mg__slot(w, m->reg[k]))[i] = old[k];
     }
-    if (!changed)
-        mg__poll(w, m->poll);
+    tell_change(w, m, changed);
 }
 
 /* One element a lane, in lane order; `where`, for the caller's lanes. */
@@ -218,8 +223,7 @@ MG_NO_TSAN static void elements(struct mg_warp *w, const struct mg_mem *m, uint3
             ((uint32_t *)d)[i] = (uint32_t)old;
     }
     failed(w, lost && m->atomop == MG_ATOM_CAS);
-    if (!changed)
-        mg__poll(w, m->poll);
+    tell_change(w, m, changed);
 }
 
 /* Of compiled code, which knows that all lanes are in bounds and has counted them: device addresses, or offsets in
@@ -251,8 +255,7 @@ MG_NO_TSAN MG_HANDLER(mg__op_atom_checked)
             if (own)
                 *at = old[i] + more;
         }
-        if (!sum)
-            mg__poll(w, m->poll);
+        tell_change(w, m, sum != 0);
     } else {
         elements(w, m, mask, where, own);
     }

@@ -1,9 +1,25 @@
 /* deadlock.c - what can never go on, and what has run for too long: found, and said with where everybody waits.
  *
- * A block none of whose warps can run is a deadlock, and so is a cluster of such blocks. Waiting in a loop is none:
- * what waits for what never happens ends with the launch's time.
+ * A block none of whose warps can run is a deadlock, and so is a cluster of such blocks. So is a launch all of whose
+ * warps wait in loops, where that can be shown (spin.c); else what waits for what never happens ends with the launch's
+ * time.
  */
 #include "simt/sched_priv.h"
+
+void mg__stuck_leaves(struct mg_warp *w)
+{
+    for (size_t i = 0; w->nleaves && mg__wants_sync(w) && i < w->splits.count; i++) {
+        const struct mg_split *s = &w->splits.at[i];
+        bool spins = s->wait == MG_WAIT_NONE;
+        if (!s->mask || s->wait == MG_WAIT_CLUSTER || (spins && !w->block->run->spins))
+            continue;
+        struct mg_sync *e = mg__sync_event(w, s->pc, MG_SYNC_STUCK, s->mask);
+        e->arrive = spins;
+        e->barrier = s->wait == MG_WAIT_BARRIER ? s->barrier : ~0u;
+        e->missing = s->wait == MG_WAIT_WARP ? s->member & ~s->mask : 0;
+        mg__sync_emit(w->worker);
+    }
+}
 
 /* Leaves of the block that wait: the observers are told, and the first that waits for what *first says, if it is
  * named, or else for anything, is found. */
@@ -16,15 +32,10 @@ static struct mg_warp *stuck_leaf(struct mg_block *b, const struct mg_split **fi
             const struct mg_split *s = &w->splits.at[i];
             if (!s->mask || s->wait == MG_WAIT_NONE)
                 continue;
-            if (mg__wants_sync(w) && s->wait != MG_WAIT_CLUSTER) {
-                struct mg_sync *e = mg__sync_event(w, s->pc, MG_SYNC_STUCK, s->mask);
-                e->barrier = s->wait == MG_WAIT_BARRIER ? s->barrier : ~0u;
-                e->missing = s->wait == MG_WAIT_WARP ? s->member & ~s->mask : 0;
-                mg__sync_emit(w->worker);
-            }
             in = in ? in : w;
             *first = *first ? *first : s;
         }
+        mg__stuck_leaves(w);
     }
     return in;
 }
@@ -109,7 +120,9 @@ bool mg__out_of_time(struct mg_worker *worker, const struct mg_cluster *c)
     if (!mg__run_due(worker))
         return false;
     struct mg_warp *w = timed_out_warp(c, worker->run->cluster_size);
-    if (w && mg__wants_sync(w)) {
+    if (worker->run->spins) {
+        mg__spin_tell(worker);
+    } else if (w && mg__wants_sync(w)) {
         const struct mg_split *s = &w->splits.at[w->current];
         mg__sync_event(w, s->mask ? s->pc : NULL, MG_SYNC_TIMEOUT, s->mask)->arrive = mg__has_polled(w);
         mg__sync_emit(worker);
@@ -133,6 +146,17 @@ void mg__tell_late(struct mg_run *run)
         const struct mg_split *s = &w->splits.at[w->current];
         uint64_t more = left_out(run);
         mg__places(run, NULL, where, sizeof where);
+        if (run->spins) {
+            mg__fault(w, s->mask ? s->pc : NULL, (unsigned)__builtin_ctz(s->mask ? s->mask : 1), MG_ERR_DEADLOCK,
+                      "deadlock: all threads wait in loops for what none of them will do; %s", where);
+            if (more)
+                mg__fault_hint(w, "%llu more block%s not begun, for no more than %u fit on the device at once.",
+                               (unsigned long long)more, more == 1 ? " has" : "s have",
+                               run->resident * run->cluster_size);
+            else
+                mg__fault_hint(w, "Look who is to set the flag, or to release the lock, that they wait for.");
+            return;
+        }
         if (run->abandoned) {
             mg__fault(w, s->mask ? s->pc : NULL, (unsigned)__builtin_ctz(s->mask ? s->mask : 1), MG_ERR_TIMEOUT,
                       "the program ended, and this launch had not: it was waiting; %s", where);

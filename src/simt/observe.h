@@ -226,7 +226,8 @@ enum mg_sync_kind {
     MG_SYNC_FREE,        /* a lane is about to give back `address` */
     MG_SYNC_RELEASE, /* lanes that waited for reconvergence at `insn` are let go, because no lane of the block could go
                         on, or if `arrive` because all others of the warp poll */
-    MG_SYNC_STUCK,   /* deadlock: lanes wait for ever, at `barrier` or, if that is ~0u, for lanes `missing` */
+    MG_SYNC_STUCK,   /* deadlock: lanes wait for ever, if `arrive` in a loop, else at `barrier` or, if that is ~0u, for
+                        lanes `missing` */
     MG_SYNC_TIMEOUT  /* out of time: where a warp of the block was; `arrive`: it was polling */
 };
 struct mg_sync {

@@ -98,7 +98,7 @@ static bool cluster_done(struct mg_worker *worker, struct mg_cluster *c)
 #define IDLE_HELD 4u
 #define SLICES 1024u
 
-static uint64_t executed(const struct mg_worker *worker, uint32_t segment)
+uint64_t mg__executed(const struct mg_worker *worker, uint32_t segment)
 {
     return worker->counts[segment].warps + (worker->full ? worker->full[segment] : 0);
 }
@@ -112,7 +112,7 @@ void mg__share_over(struct mg_worker *worker, bool idle, uint64_t slices)
     if (worker->idle == most / 2 && !worker->seen)
         worker->seen = calloc(2 * (size_t)n + 1, sizeof *worker->seen);
     for (uint32_t s = 0; worker->idle == most / 2 && worker->seen && s < n; s++)
-        worker->seen[n + s] = executed(worker, s);
+        worker->seen[n + s] = mg__executed(worker, s);
     worker->rests |= worker->idle >= most || worker->spent >= SLICES;
 }
 
@@ -122,7 +122,7 @@ static bool has_moved(struct mg_worker *worker)
     uint32_t n = worker->run->program->nsegments;
     bool moved = worker->spent >= SLICES || !worker->seen;
     for (uint32_t s = 0; worker->seen && s < n; s++) {
-        uint64_t now = executed(worker, s);
+        uint64_t now = mg__executed(worker, s);
         moved |= worker->seen[n + s] != worker->seen[s] && now == worker->seen[n + s];
         worker->seen[s] = now;
     }
@@ -238,6 +238,7 @@ bool mg__run(struct mg_run *run)
     mg__pool_run(run->simt->pool, run->nworkers, work, run);
     if (!first->ended) {
         run->moved = has_moved(first);
+        mg__spin_look(first);
         run->rested = true;
         return false;
     }

@@ -21,6 +21,14 @@ bool mg__out_of_time(struct mg_worker *worker, const struct mg_cluster *cluster)
 void mg__tell_late(struct mg_run *run); /* all workers have stopped, and hold what they had */
 void mg__no_memory(struct mg_worker *worker);
 
+/* Of a warp's leaves those that wait, or, in a launch that spins, all. */
+void mg__stuck_leaves(struct mg_warp *warp);
+
+/* spin.c */
+uint64_t mg__executed(const struct mg_worker *worker, uint32_t segment); /* sched.c */
+void mg__spin_look(struct mg_worker *worker); /* a turn of the launch has ended */
+void mg__spin_tell(struct mg_worker *worker);
+
 /* worker.c */
 bool mg__worker_make(struct mg_worker *worker);
 void mg__worker_tell(struct mg_worker *worker); /* the observers, what they have not been told yet */

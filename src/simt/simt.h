@@ -130,6 +130,9 @@ enum mg_status mg__simt_begin(struct mg_simt *simt, struct mg_simt_kernel *kerne
 bool mg__simt_turn(struct mg_run *run, bool *moved);
 void mg__simt_excuse(struct mg_run *run, uint64_t ns); /* its time limit does not run for as long, after a turn */
 void mg__simt_abandon(struct mg_run *run);             /* its next turn ends it as if its time were over */
+/* All of it goes round in loops that change nothing, and will for ever, unless others write memory. */
+bool mg__simt_spins(const struct mg_run *run);
+void mg__simt_stop(struct mg_run *run); /* nobody will: its next turn ends it as a deadlock */
 bool mg__simt_begun(const struct mg_run *run); /* there was room for it */
 bool mg__simt_abandoned(const struct mg_run *run);
 enum mg_status mg__simt_status(const struct mg_run *run, struct mg_diag *diag); /* how it ended */

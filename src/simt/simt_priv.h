@@ -447,6 +447,8 @@ struct mg_worker {
     uint32_t idle;                   /* shares in a row in which blocks only polled */
     uint64_t spent;                  /* slices of the turn */
     uint64_t *seen; /* by segment: executed before the turn, and when half of its idle shares were over */
+    struct mg_spin *spin;            /* whether it only goes round (spin.c) */
+    bool alters;                     /* an atomic has changed something since the last turn's end */
     bool alone;                      /* there is no other block to run instead of the one that runs */
     const struct mg_cluster *timed_out; /* that it had when the launch's time was over */
     bool due;                        /* the launch's end, its time, or better code: to be looked at */
@@ -500,6 +502,7 @@ struct mg_run {
     bool patient;         /* its turn may end before it does */
     bool moved;           /* in its last turn it did more than wait */
     bool abandoned;       /* nobody waits for it any more */
+    bool spins;           /* it ends because it can never go on */
     bool own_workspace;
     unsigned observing;   /* observers that have begun it */
     enum mg_status status; /* how it ended, and why */

@@ -75,4 +75,5 @@ void mg__worker_free(struct mg_worker *worker)
     free(worker->records);
     free(worker->full);
     free(worker->seen);
+    free(worker->spin);
 }

@@ -396,3 +396,94 @@ CASE(grid_barrier_missed, ALONE | HANGS)
     void *args[] = {&out};
     cudaLaunchCooperativeKernel((void *)grid_barrier_missed<fault>, 4, 1, args, 0, 0);
 }
+
+/* ---- loops that can never end: no barrier is in them ---- */
+/* Each of two warps waits for the other's flag before it sets its own. */
+template <bool fault> __global__ void each_waits(volatile int *flags, int *out)
+{
+    if (threadIdx.x == 0) {
+        while (fault && flags[0] == 0) // EXPECT: barrier/no-progress
+            ;
+        out[0] = 1;
+        __threadfence();
+        flags[1] = 1;
+    }
+    if (threadIdx.x == 32) {
+        while (flags[1] == 0) // OTHER
+            ;
+        out[1] = 1;
+        __threadfence();
+        flags[0] = 1;
+    }
+}
+CASE(each_waits, ALONE | HANGS)
+{
+    each_waits<fault><<<1, 64>>>(zeros(2), zeros(2));
+}
+
+/* A block returns with the lock. */
+template <bool fault> __global__ void keeps_the_lock(int *lock, int *sum, const int *in)
+{
+    if (threadIdx.x == 0)
+        while (atomicCAS(lock, 0, 1) != 0) // EXPECT: barrier/no-progress
+            ;
+    __syncthreads();
+    __threadfence();
+    if (fault && in[blockIdx.x] < 0)
+        return;
+    if (threadIdx.x == 0) {
+        *(volatile int *)sum += in[blockIdx.x];
+        __threadfence();
+        atomicExch(lock, 0);
+    }
+}
+CASE(keeps_the_lock, ALONE | HANGS)
+{
+    int host[8] = {1, 2, 3, -4, 5, 6, 7, 8}, *in = fresh(8);
+    cudaMemcpy(in, host, sizeof(host), cudaMemcpyHostToDevice);
+    keeps_the_lock<fault><<<8, 64>>>(zeros(1), zeros(1), in);
+}
+
+/* All blocks meet at a counter, and more were launched than a device holds at once. */
+template <bool fault> __global__ void all_meet(unsigned *count, int *out)
+{
+    extern __shared__ int room[];
+    if (threadIdx.x == 0) {
+        __threadfence();
+        atomicAdd(count, 1);
+        while (atomicAdd(count, 0) < gridDim.x) // EXPECT: barrier/no-progress
+            ;
+        __threadfence();
+        out[blockIdx.x] = room[0] = 1;
+    }
+}
+CASE(all_meet, ALONE | HANGS)
+{
+    cudaFuncSetAttribute(all_meet<fault>, cudaFuncAttributeMaxDynamicSharedMemorySize, 150 << 10);
+    all_meet<fault><<<fault ? 140 : 100, 1, 150 << 10>>>(zeros<unsigned>(1), zeros(140));
+}
+
+/* The one that was to open the gate looks at the wrong word. */
+template <bool fault> __global__ void behind_a_gate(volatile int *gate, volatile int *ready, int *out)
+{
+    if (blockIdx.x == 0) {
+        if (threadIdx.x == 0) {
+            while (ready[fault ? 1 : 0] == 0) // EXPECT: barrier/no-progress
+                ;
+            __threadfence();
+            gate[0] = 1;
+        }
+        return;
+    }
+    if (threadIdx.x == 0) {
+        ready[0] = 1;
+        __threadfence();
+        while (gate[0] == 0) // EXPECT: barrier/no-progress
+            ;
+    }
+    out[blockIdx.x] = threadIdx.x == 0 ? 1 : 0; // ALSO: race/*
+}
+CASE(behind_a_gate, ALONE | HANGS)
+{
+    behind_a_gate<fault><<<2, 1>>>(zeros(1), zeros(2), zeros(2));
+}

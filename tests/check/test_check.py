@@ -90,7 +90,7 @@ def check(args, threads, how, case, flags=""):
     """The findings of one run, and the text of what went wrong."""
     with tempfile.TemporaryDirectory(prefix="margay-check-") as folder:
         report = os.path.join(folder, "report.json")
-        command = [args.margay, "check", "--json", report, "--timeout", "3" if "HANGS" in flags and how == "fault" else "60",
+        command = [args.margay, "check", "--json", report, "--timeout", "30" if "HANGS" in flags and how == "fault" else "60",
                    "--threads", str(threads)]
         command += [f"--{word.lower()}" for word in ("LEAKS", "PEDANTIC") if word in flags]
         command += [args.program, how] + ([case] if case else [])

@@ -4,7 +4,7 @@
 // EXPECT: ok
 // CASE fault: STDERR: kernel store(int*, int)
 // CASE fault: STDERR: queue_ends.cu:@fault
-// CASE meet: STDERR: the launch ran longer than its limit of 4 s; block 0: warp 0 at queue_ends.cu:@await
+// CASE meet: STDERR: deadlock: all threads wait in loops for what none of them will do; block 0: warp 0 at queue_ends.cu:@await
 // CASE full: STDERR: the launch ran longer than its limit of 4 s
 // CASE left: STDERR: the program ended, and this launch had not: it was waiting; block 0: warp 0 at queue_ends.cu:@await
 // CASE behind: STDERR: the program ended, and this launch had not
