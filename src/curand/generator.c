@@ -1,0 +1,293 @@
+/* generator.c - XORWOW, MRG32k3a and Philox4x32-10, and what is made of their bits.
+ *
+ * XORWOW: G. Marsaglia, "Xorshift RNGs", 2003; 4,096 streams 2^67 steps apart, which a matrix over GF(2) jumps over.
+ * MRG32k3a: P. L'Ecuyer, "Good parameters and implementations for combined multiple recursive random number
+ * generators", 1999; 81,920 streams (4,096 in the legacy ordering) 2^76 steps apart. Philox4x32-10: J. Salmon and
+ * others, "Parallel random numbers: as easy as 1, 2, 3", 2011; 65,536 streams, which are a word of the counter. How
+ * seeds become states and bits become numbers was held to an H200's sequences (tests/libs/random.cu): integers and
+ * uniform numbers are its, to the last bit; normal ones are computed in double here, and differ in the last places.
+ */
+#include "curand/generator.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { XORWOW_STREAMS = 4096, MRG_STREAMS = 81920, MRG_LEGACY_STREAMS = 4096, PHILOX_STREAMS = 65536 };
+
+/* ---- XORWOW ---- */
+enum { BITS = 160, WORDS = 5, JUMP = 67 };
+struct matrix {
+    uint32_t image[BITS][WORDS]; /* of each bit of the state */
+};
+
+static uint32_t xorwow(struct mg_xorwow *s)
+{
+    uint32_t t = s->v[0] ^ (s->v[0] >> 2);
+    memmove(s->v, s->v + 1, 4 * sizeof(s->v[0]));
+    s->v[4] = (s->v[4] ^ (s->v[4] << 4)) ^ (t ^ (t << 1));
+    s->d += 362437;
+    return s->v[4] + s->d;
+}
+
+static void apply(const struct matrix *m, uint32_t v[WORDS])
+{
+    uint32_t sum[WORDS] = {0};
+    for (unsigned i = 0; i < BITS; i++)
+        for (unsigned k = 0; v[i / 32] >> (i % 32) & 1 && k < WORDS; k++)
+            sum[k] ^= m->image[i][k];
+    memcpy(v, sum, sizeof(sum));
+}
+
+static void square(struct matrix *m)
+{
+    struct matrix twice = *m;
+    for (unsigned i = 0; i < BITS; i++)
+        apply(m, twice.image[i]);
+    *m = twice;
+}
+
+static struct matrix one_step(void)
+{
+    struct matrix m;
+    for (unsigned i = 0; i < BITS; i++) {
+        struct mg_xorwow s = {{0}, 0};
+        s.v[i / 32] = 1u << (i % 32);
+        xorwow(&s);
+        memcpy(m.image[i], s.v, sizeof(s.v));
+    }
+    return m;
+}
+
+static void seed_xorwow(struct mg_generator *g)
+{
+    uint32_t low = (uint32_t)g->seed ^ 0xaad26b49u, high = (uint32_t)(g->seed >> 32) ^ 0xf7dcefddu;
+    uint32_t t0 = 1099087573u * low, t1 = 2591861531u * high;
+    uint64_t rows = g->offset / XORWOW_STREAMS;
+    struct matrix m = one_step();
+    g->xorwow[0] = (struct mg_xorwow){
+        {123456789u + t0, 362436069u ^ t0, 521288629u + t1, 88675123u ^ t1, 5783321u + t0}, 6615241u + t1 + t0};
+    for (unsigned i = 0; i < JUMP; i++) { /* all streams have made so many steps; they commute with the jump */
+        if (i < 64 && rows >> i & 1)
+            apply(&m, g->xorwow[0].v);
+        square(&m);
+    }
+    g->xorwow[0].d += 362437u * (uint32_t)rows;
+    for (unsigned i = 1; i < XORWOW_STREAMS; i++) {
+        g->xorwow[i] = g->xorwow[i - 1];
+        apply(&m, g->xorwow[i].v);
+    }
+    for (unsigned i = 0; i < g->offset % XORWOW_STREAMS; i++)
+        xorwow(&g->xorwow[i]);
+    g->turn = (uint32_t)(g->offset % XORWOW_STREAMS);
+}
+
+/* ---- MRG32k3a ---- */
+static const uint64_t m1 = 4294967087u, m2 = 4294944443u;
+
+static double mrg(struct mg_mrg *s)
+{
+    uint64_t p1 = (1403580u * (uint64_t)s->a[1] + 810728u * (m1 - s->a[0])) % m1;
+    uint64_t p2 = (527612u * (uint64_t)s->b[2] + 1370589u * (m2 - s->b[0])) % m2;
+    memmove(s->a, s->a + 1, 2 * sizeof(s->a[0]));
+    memmove(s->b, s->b + 1, 2 * sizeof(s->b[0]));
+    s->a[2] = (uint32_t)p1;
+    s->b[2] = (uint32_t)p2;
+    return (double)(p1 > p2 ? p1 - p2 : p1 - p2 + m1);
+}
+
+struct step { /* of one of the two recurrences */
+    uint64_t m[3][3];
+};
+
+static void times(const struct step *a, const struct step *b, uint64_t modulus, struct step *product)
+{
+    struct step made;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            uint64_t sum = 0;
+            for (int k = 0; k < 3; k++)
+                sum = (sum + a->m[i][k] * b->m[k][j] % modulus) % modulus;
+            made.m[i][j] = sum;
+        }
+    *product = made;
+}
+
+static void move(const struct step *by, uint64_t modulus, uint32_t v[3])
+{
+    uint32_t moved[3];
+    for (int i = 0; i < 3; i++) {
+        uint64_t sum = 0;
+        for (int k = 0; k < 3; k++)
+            sum = (sum + by->m[i][k] * v[k] % modulus) % modulus;
+        moved[i] = (uint32_t)sum;
+    }
+    memcpy(v, moved, sizeof(moved));
+}
+
+static void seed_mrg(struct mg_generator *g)
+{
+    struct step a = {{{0, 1, 0}, {0, 0, 1}, {m1 - 810728, 1403580, 0}}};
+    struct step b = {{{0, 1, 0}, {0, 0, 1}, {m2 - 1370589, 0, 527612}}};
+    uint32_t x[2] = {(uint32_t)g->seed ^ 0x55555555u, (uint32_t)(g->seed >> 32) ^ 0xaaaaaaaau};
+    uint64_t rows = g->offset / g->streams;
+    struct mg_mrg *first = &g->mrg[0];
+    for (int i = 0; i < 3; i++) {
+        first->a[i] = g->seed ? (uint32_t)(12345 * (uint64_t)x[i & 1] % m1) : 12345;
+        first->b[i] = g->seed ? (uint32_t)(12345 * (uint64_t)x[~i & 1] % m2) : 12345;
+    }
+    for (unsigned i = 0; i < 76; i++) {
+        if (i < 64 && rows >> i & 1) {
+            move(&a, m1, first->a);
+            move(&b, m2, first->b);
+        }
+        times(&a, &a, m1, &a);
+        times(&b, &b, m2, &b);
+    }
+    for (unsigned i = 1; i < g->streams; i++) {
+        g->mrg[i] = g->mrg[i - 1];
+        move(&a, m1, g->mrg[i].a);
+        move(&b, m2, g->mrg[i].b);
+    }
+    g->turn = (uint32_t)(g->offset % g->streams);
+    for (unsigned i = 0; i < g->turn; i++)
+        mrg(&g->mrg[i]);
+}
+
+/* ---- Philox ---- */
+/* A word of all streams: streams give four at a time. */
+static uint32_t philox(const struct mg_generator *g, uint64_t word)
+{
+    uint64_t block = word / 4, count = block / PHILOX_STREAMS;
+    uint32_t x[4] = {(uint32_t)count, (uint32_t)(count >> 32), (uint32_t)(block % PHILOX_STREAMS), 0};
+    uint32_t key[2] = {(uint32_t)g->seed, (uint32_t)(g->seed >> 32)};
+    for (int round = 0; round < 10; round++) {
+        uint64_t p = 0xd2511f53ull * x[0], q = 0xcd9e8d57ull * x[2];
+        uint32_t next[4] = {(uint32_t)(q >> 32) ^ x[1] ^ key[0], (uint32_t)q, (uint32_t)(p >> 32) ^ x[3] ^ key[1],
+                            (uint32_t)p};
+        memcpy(x, next, sizeof(x));
+        key[0] += 0x9e3779b9u;
+        key[1] += 0xbb67ae85u;
+    }
+    return x[word % 4];
+}
+
+/* ---- numbers ---- */
+bool mg__generator_ready(struct mg_generator *g)
+{
+    if (g->ready)
+        return true;
+    mg__generator_free(g);
+    g->streams = g->type == CURAND_XORWOW                                     ? XORWOW_STREAMS
+                 : g->type == CURAND_PHILOX                                   ? PHILOX_STREAMS
+                 : g->type == CURAND_MRG32K3A && g->ordering == CURAND_LEGACY ? MRG_LEGACY_STREAMS
+                                                                              : MRG_STREAMS;
+    if (g->type == CURAND_PHILOX) {
+        g->word = g->offset;
+        return g->ready = true;
+    }
+    g->state = calloc(g->streams, g->type == CURAND_XORWOW ? sizeof(struct mg_xorwow) : sizeof(struct mg_mrg));
+    if (!g->state)
+        return false;
+    if (g->type == CURAND_XORWOW)
+        seed_xorwow(g);
+    else
+        seed_mrg(g);
+    return g->ready = true;
+}
+
+void mg__generator_free(struct mg_generator *g)
+{
+    free(g->state);
+    g->state = NULL;
+    g->ready = false;
+}
+
+/* The next elements of the stream whose turn it is, and its turn is over. */
+static void take(struct mg_generator *g, uint32_t *words, double *values, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (g->type == CURAND_XORWOW)
+            words[i] = xorwow(&g->xorwow[g->turn]);
+        else if (g->type == CURAND_MRG32K3A)
+            values[i] = mrg(&g->mrg[g->turn]);
+        else
+            words[i] = philox(g, g->word++);
+    g->turn = (g->turn + 1) % g->streams;
+}
+
+void mg__generator_bits(struct mg_generator *g, uint32_t *out, size_t n)
+{
+    double value;
+    for (size_t i = 0; i < n; i++) {
+        take(g, &out[i], &value, 1);
+        if (g->type == CURAND_MRG32K3A)
+            out[i] = (uint32_t)(value * 1.000000048662); /* 2^32 over the modulus */
+    }
+}
+
+static const double mrg_norm = 2.3283065498378288e-10; /* one over the modulus and one */
+
+/* In (0, 1]. */
+static float uniform(const struct mg_generator *g, uint32_t word, double value)
+{
+    return g->type == CURAND_MRG32K3A ? (float)(value * mrg_norm) : fmaf((float)word, 0x1p-32f, 0x1p-33f);
+}
+
+static double uniform_double(const struct mg_generator *g, const uint32_t words[2], double value)
+{
+    uint64_t bits = words[0] ^ (uint64_t)words[1] << 21;
+    return g->type == CURAND_MRG32K3A ? value * mrg_norm : (double)bits * 0x1p-53 + 0x1p-54;
+}
+
+void mg__generator_uniform(struct mg_generator *g, float *out, size_t n)
+{
+    uint32_t word = 0;
+    double value = 0;
+    for (size_t i = 0; i < n; i++) {
+        take(g, &word, &value, 1);
+        out[i] = uniform(g, word, value);
+    }
+}
+
+void mg__generator_uniform_double(struct mg_generator *g, double *out, size_t n)
+{
+    uint32_t words[2] = {0};
+    double values[2] = {0};
+    for (size_t i = 0; i < n; i++) {
+        take(g, words, values, g->type == CURAND_MRG32K3A ? 1 : 2);
+        out[i] = uniform_double(g, words, values[0]);
+    }
+}
+
+/* Box and Muller: two uniform numbers give two normal ones. */
+void mg__generator_normal(struct mg_generator *g, float *out, size_t n, float mean, float deviation)
+{
+    const float turn = 6.2831855f;
+    uint32_t words[2] = {0};
+    double values[2] = {0};
+    for (size_t i = 0; i + 1 < n; i += 2) {
+        take(g, words, values, 2);
+        float u = uniform(g, words[0], values[0]);
+        float v = g->type == CURAND_MRG32K3A ? uniform(g, 0, values[1]) * turn
+                                             : fmaf((float)words[1], turn * 0x1p-32f, turn * 0x1p-33f);
+        double length = sqrt(-2 * log((double)u));
+        out[i] = fmaf((float)(length * sin((double)v)), deviation, mean);
+        out[i + 1] = fmaf((float)(length * cos((double)v)), deviation, mean);
+    }
+}
+
+void mg__generator_normal_double(struct mg_generator *g, double *out, size_t n, double mean, double deviation)
+{
+    const long double pi = 3.14159265358979323846L;
+    uint32_t words[4] = {0};
+    double values[4] = {0};
+    for (size_t i = 0; i + 1 < n; i += 2) {
+        take(g, words, values, g->type == CURAND_MRG32K3A ? 2 : 4);
+        long double u = (long double)uniform_double(g, words, values[0]);
+        long double angle = 2 * (long double)uniform_double(g, words + 2, values[1]) * pi;
+        double length = (double)sqrtl(-2 * logl(u));
+        out[i] = fma(length * (double)sinl(angle), deviation, mean);
+        out[i + 1] = fma(length * (double)cosl(angle), deviation, mean);
+    }
+}
