@@ -7,6 +7,8 @@
  * What counts where:
  *   shared     wavefronts and their ideal; load and store instructions
  *   global     requests (one a warp instruction with an active lane) and sectors by operation, and the sectors of all
+ *   bulk       sectors of device memory; far: instructions alone
+ *   matrix     instructions and operations of the tensor cores, of how often each was executed (matrix.c)
  *   local, const and param accesses are not counted
  */
 #include "model/model_priv.h"
@@ -21,6 +23,7 @@ struct mg_model {
 
 struct tally { /* of an instruction or a shared variable */
     uint64_t wavefronts, ideal, shared_ld, shared_st;
+    uint64_t far[3], bulk[3]; /* instructions: ld, st, atom; sectors: ld, st, red */
     uint64_t sectors, sectors_ideal;
     uint64_t requests[4], moved[4]; /* by operation: ld, st, red, atom */
     uint64_t warps, threads, divergent;
@@ -150,11 +153,41 @@ static void count_global(const struct worker *w, const struct mg_model_access *a
     t->sectors_ideal += cost.ideal * times;
 }
 
+/* Bulk copies: each piece of device memory goes in chunks of a line from its start. */
+static void count_bulk(struct worker *w, const struct mg_access *a, const struct mg_ptx_insn *insn)
+{
+    const struct mg_arch *arch = w->launch->model->arch;
+    const unsigned op = a->kind == MG_ACCESS_BULK_LD ? 0 : insn->atomop != MG_ATOM_NONE ? 2 : 1;
+    if (a->space != MG_SPACE_GLOBAL)
+        return;
+    uint64_t at = a->address[__builtin_ctz(a->mask)], sectors = 0;
+    for (uint64_t end = at + a->width; at < end; at += arch->line_bytes) {
+        const uint64_t last = MG_MIN(at + arch->line_bytes, end) - 1;
+        sectors += last / arch->sector_bytes - at / arch->sector_bytes + 1;
+    }
+    w->insns[a->insn].bulk[op] += sectors;
+}
+
+static void count_far(struct worker *w, const struct mg_access *a)
+{
+    w->insns[a->insn].far[a->kind == MG_ACCESS_LD ? 0 : a->kind == MG_ACCESS_ST ? 1 : 2]++;
+}
+
 static void on_access(void *worker, struct mg_access *a)
 {
     struct worker *w = worker;
     struct mg_model_access as;
-    if (a->insn >= w->launch->info->ninsns || count_words(w, a))
+    if (a->insn >= w->launch->info->ninsns)
+        return;
+    if (a->kind == MG_ACCESS_BULK_LD || a->kind == MG_ACCESS_BULK_ST) {
+        count_bulk(w, a, w->launch->info->insns[a->insn].insn);
+        return;
+    }
+    if (a->far) {
+        count_far(w, a);
+        return;
+    }
+    if (count_words(w, a))
         return;
     const struct mg_ptx_insn *insn = w->launch->info->insns[a->insn].insn;
     struct tally *t = &w->insns[a->insn];
@@ -194,11 +227,27 @@ static void worker_end(void *state, void *worker)
 }
 
 /* ---- the record ---- */
+static void add_matrix(struct mg_metrics *m, const struct tally *t, const struct mg_insn_info *at)
+{
+    struct mg_model_matrix what;
+    if (!at->insn || !mg__model_matrix(at->insn, &what))
+        return;
+    m->v[MG_METRIC_TENSOR] += t->warps * what.instructions;
+    m->v[what.pipe] += t->warps * what.instructions;
+    m->v[what.kind] += t->warps * what.operations;
+    if (what.wgmma) {
+        const uint64_t wavefronts = mg__model_wgmma_wavefronts(at->func, at->insn, t->warps);
+        m->v[MG_METRIC_TENSOR_GMMA] += t->warps;
+        m->v[MG_METRIC_WAVEFRONTS_SHARED] += wavefronts;
+        m->v[MG_METRIC_WAVEFRONTS_SHARED_IDEAL] += wavefronts;
+    }
+}
+
 static void add_to_metrics(struct mg_metrics *m, const struct tally *t, const struct mg_ptx_insn *insn)
 {
     m->v[MG_METRIC_WAVEFRONTS_SHARED] += t->wavefronts;
     m->v[MG_METRIC_WAVEFRONTS_SHARED_IDEAL] += t->ideal;
-    m->v[MG_METRIC_INST_SHARED_LD] += t->shared_ld;
+    m->v[insn && insn->opcode == MG_OP_LDMATRIX ? MG_METRIC_INST_LDMATRIX : MG_METRIC_INST_SHARED_LD] += t->shared_ld;
     m->v[MG_METRIC_INST_SHARED_ST] += t->shared_st;
     m->v[MG_METRIC_SECTORS_GLOBAL] += t->sectors;
     m->v[MG_METRIC_SECTORS_GLOBAL_IDEAL] += t->sectors_ideal;
@@ -210,6 +259,12 @@ static void add_to_metrics(struct mg_metrics *m, const struct tally *t, const st
     m->v[MG_METRIC_SECTORS_ST] += t->moved[1];
     m->v[MG_METRIC_SECTORS_RED] += t->moved[2];
     m->v[MG_METRIC_SECTORS_ATOM] += t->moved[3];
+    m->v[MG_METRIC_INST_FAR_LD] += t->far[0];
+    m->v[MG_METRIC_INST_FAR_ST] += t->far[1];
+    m->v[MG_METRIC_INST_FAR_ATOM] += t->far[2];
+    m->v[MG_METRIC_SECTORS_BULK_LD] += t->bulk[0];
+    m->v[MG_METRIC_SECTORS_BULK_ST] += t->bulk[1];
+    m->v[MG_METRIC_SECTORS_BULK_RED] += t->bulk[2];
     m->v[MG_METRIC_INST] += t->warps;
     m->v[MG_METRIC_THREAD_INST] += t->threads;
     if (insn && mg__ptx_branches(insn)) {
@@ -274,6 +329,8 @@ static bool fold_lines(const struct launch *l, struct mg_report_launch *r)
         }
         const struct tally *t = &l->insns[order[i] - info->insns];
         add_to_metrics(&line->metrics, t, order[i]->insn);
+        add_matrix(&line->metrics, t, order[i]);
+        add_matrix(&r->metrics, t, order[i]);
         add_written(&line->written, &l->kernel->made->plans[order[i] - info->insns], order[i]->insn);
         add_to_metrics(&r->metrics, t, order[i]->insn);
     }
@@ -364,7 +421,7 @@ struct mg_observer mg__model_observer(struct mg_model *model)
 {
     return (struct mg_observer){
         .self = model,
-        .wants = MG_OBSERVE_SHAPES | MG_OBSERVE_COUNTS,
+        .wants = MG_OBSERVE_SHAPES | MG_OBSERVE_COUNTS | MG_OBSERVE_BULK | MG_OBSERVE_FAR,
         .launch_begin = launch_begin,
         .worker_begin = worker_begin,
         .access = on_access,

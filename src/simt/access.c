@@ -86,6 +86,7 @@ begin(struct mg_worker *worker, uint32_t insn, const struct mg_mem *mem, uint8_t
     e->pattern = NULL;
     e->word = NULL;
     e->rows = 1;
+    e->far = false;
     e->touched = NULL;
     e->value = NULL;
     e->follow = NULL;
@@ -136,10 +137,11 @@ void mg__access_remote(struct mg_warp *w, const struct mg_op *op, uint32_t mask,
                        uint8_t *const where[32], const struct mg_block *to)
 {
     struct mg_access *e = of_warp(w, op, mask, MG_SPACE_SHARED, -1);
+    e->far = true;
     e->target = to->linear;
     e->address = address;
     e->where = where;
-    mg__access_event(w->worker, e, MG_OBSERVE_EVERY);
+    mg__access_event(w->worker, e, MG_OBSERVE_EVERY | MG_OBSERVE_FAR);
 }
 
 void mg__access_watched(struct mg_warp *w, const struct mg_op *op, const struct mg_shape *shape, uint64_t base,

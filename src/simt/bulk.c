@@ -57,7 +57,7 @@ static void tell_access(const struct flight *f, enum mg_access_kind kind, const 
                         uint32_t bytes)
 {
     struct mg_worker *worker = f->warp->worker;
-    if (!worker->run->want_every || !bytes)
+    if (!worker->run->want_bulk || !bytes)
         return;
     uint64_t address[32] = {0};
     uint8_t *where[32] = {0};
@@ -187,7 +187,7 @@ static void tell_sides(struct flight *f)
 {
     const struct mg_bulk *b = f->op->u.bulk;
     const struct mg_block *own = f->warp->block;
-    if (!own->run->want_every)
+    if (!own->run->want_bulk)
         return;
     if (b->tensor)
         mg__tensormap_walk(&f->map, f->at, f->offsets, tell_piece, f);

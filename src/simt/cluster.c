@@ -177,7 +177,7 @@ bool mg__access_cluster(struct mg_warp *w, const struct mg_op *op, uint32_t mask
         mask &= ~(1u << i);
     }
     w->worker->passes = false;
-    while (run->want_every && mask) { /* once for each block that is reached */
+    while (run->want_far && mask) { /* once for each block that is reached */
         const struct mg_block *one = to[__builtin_ctz(mask)];
         uint32_t same = 0;
         for (uint32_t rest = mask; rest; rest &= rest - 1)

@@ -165,6 +165,8 @@ static void set_observers(struct mg_run *run, struct mg_simt_kernel *k, const st
     run->nobservers = observers_of(s);
     run->want_every = wants & MG_OBSERVE_EVERY;
     run->want_shapes = wants & MG_OBSERVE_SHAPES;
+    run->want_bulk = wants & MG_OBSERVE_BULK;
+    run->want_far = wants & (MG_OBSERVE_FAR | MG_OBSERVE_EVERY);
     run->want_sync = wants & MG_OBSERVE_SYNC;
     run->want_steps = wants & MG_OBSERVE_STEPS;
     for (unsigned i = 0; i < run->nobservers; i++)

@@ -11,6 +11,7 @@
  *                     effect.
  *  MG_OBSERVE_SYNC    what orders accesses, in the order in which it happens in a block: barriers, warp operations,
  *                     fences, asynchronous copies, exits, and what the scheduler had to do so that the block went on.
+ *  MG_OBSERVE_BULK    what bulk copies read and write, when they are done.
  *  MG_OBSERVE_STEPS   each instruction of the warps that the observer asked to follow, before it is executed; asked for
  *                     by mg_access.follow, with EVERY.
  *
@@ -125,6 +126,7 @@ struct mg_access {
                       lanes reach several spaces is reported once for each */
     bool generic;  /* the instruction used a generic address */
     bool value64;
+    bool far;      /* of MG_OBSERVE_FAR: in another block's shared memory */
     uint32_t mask;      /* lanes that access, never 0; of a bulk copy the one that asks for it */
     uint32_t width;     /* bytes a lane, of any number */
     uint32_t element;   /* of that many bytes each; a multiple of it */
@@ -251,8 +253,9 @@ enum {
     MG_OBSERVE_COUNTS = 4,
     MG_OBSERVE_SYNC = 8,
     MG_OBSERVE_STEPS = 16,
-    MG_OBSERVE_BULK = 32, /* with EVERY: accesses of bulk copies as well, of one lane each, and of any width */
-    MG_OBSERVE_WGMMA = 64 /* with EVERY: what warpgroup multiplications read, 16 bytes a lane */
+    MG_OBSERVE_BULK = 32, /* accesses of bulk copies as well, of one lane each, and of any width */
+    MG_OBSERVE_WGMMA = 64, /* with EVERY: what warpgroup multiplications read, 16 bytes a lane */
+    MG_OBSERVE_FAR = 128   /* with SHAPES: accesses of other blocks' shared memory, each as it is */
 };
 struct mg_observer {
     void *self;

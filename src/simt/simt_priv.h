@@ -480,7 +480,7 @@ struct mg_run {
     uint32_t local_stride;
     unsigned nworkers;
     bool serial; /* one worker: atomics need no lock prefix */
-    bool want_shapes, want_sync, want_steps;
+    bool want_shapes, want_sync, want_steps, want_bulk, want_far;
     bool want_every; /* the program is the watched one */
     bool goes_on;    /* an observer takes faults: the launch ends with its error, but later */
     bool lets_pass;  /* what a device only happens to let pass goes on, with a warning: an access beyond its allocation

@@ -1,0 +1,103 @@
+"""What a profiler counts of matrix instructions, asynchronous copies and clusters (hopper.cu), and Margay against it.
+
+    hopper.py collect FOLDER OUT.json        FOLDER/MODE.csv (ncu --csv --page raw) and FOLDER/MODE.txt (what hopper printed)
+    hopper.py check MARGAY NVCC              Margay against hopper.json, each launch and counter, to the last digit
+
+hopper.json: {"device", "asked": {MODE: counters}, "launches": {MODE: {name: {counter: value}}}}, without zeros. What is known to
+differ stands in DIFFERS with its reason; an entry that no longer differs is a failure.
+"""
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MODES = ("matrix", "memory", "rows")
+KEPT = re.compile(
+    r"memory_l[12]_\w+|(sm__inst_executed_pipe_(tensor|tma)\w*|sm__ops_path_tensor_src_(?!\w*sparsity)\w+|"
+    r"smsp__inst_executed_op_ldsm|smsp__sass_inst_executed_op_d?shared\w*|l1tex__t_(sectors|requests)_pipe_lsu_mem_global_op_\w+|"
+    r"l1tex__m_\w+_sectors_mem_dshared\w*|l1tex__m_\w+_sectors_mem_global_op_tma_(ld|st|red)|"
+    r"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_gmma)\.sum")
+BUILD = ["-std=c++17", "-gencode", "arch=compute_90a,code=[compute_90a,sm_90a]", "-lineinfo"]
+# (part of a launch's name, counter) -> why Margay counts another number
+LOADS = "ptxas makes ldmatrix of wmma.load in f16 and s8; the wavefronts are the same"
+DIFFERS = {
+    (f"wmma_loads<{kind}", counter): LOADS
+    for kind in ("half", "signed char")
+    for counter in ("smsp__inst_executed_op_ldsm.sum", "smsp__sass_inst_executed_op_shared_ld.sum")
+}
+
+
+def launches_of(text):
+    return re.findall(r"^launch \d+ (.*)$", text, re.M)
+
+
+def collect(folder, out):
+    device, asked, launches = "", {}, {}
+    for mode in MODES:
+        with open(os.path.join(folder, mode + ".txt")) as file:
+            names = launches_of(file.read())
+        with open(os.path.join(folder, mode + ".csv"), newline="") as file:
+            head, _, *rows = csv.reader(file)
+        asked[mode] = sorted(key for key in head if KEPT.fullmatch(key))
+        launches[mode] = {}
+        for name, row in zip(names, rows):
+            values = dict(zip(head, row))
+            device = values["device__attribute_display_name"]
+            counts = {key: int(values[key].replace(",", "")) for key in asked[mode]}
+            launches[mode][name] = {key: value for key, value in counts.items() if value}
+    with open(out, "w") as file:
+        lines = [f"{json.dumps(mode)}: {json.dumps(keys)}" for mode, keys in asked.items()]
+        parts = []
+        for mode, of in launches.items():
+            parts.append(f"{json.dumps(mode)}: {{\n" + ",\n".join(f"{json.dumps(n)}: {json.dumps(c)}" for n, c in of.items()) + "}")
+        file.write('{"device": %s,\n"asked": {%s},\n"launches": {\n%s}}\n' % (json.dumps(device), ",\n".join(lines), ",\n".join(parts)))
+
+
+def check(margay, nvcc):
+    with open(os.path.join(HERE, "hopper.json")) as file:
+        device = json.load(file)
+    failures, compared, met = [], 0, set()
+    with tempfile.TemporaryDirectory() as work:
+        program, report = os.path.join(work, "hopper"), os.path.join(work, "report.json")
+        subprocess.run([nvcc, *BUILD, "-o", program, os.path.join(HERE, "hopper.cu")], check=True)
+        for mode in MODES:
+            done = subprocess.run([margay, "profile", "--json", report, program, mode], check=True, timeout=300,
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            with open(report) as file:
+                ours = json.load(file)["launches"]
+            names = launches_of(done.stdout)
+            if len(names) != len(ours):
+                failures.append(f"{mode}: {len(ours)} launches in the report, {len(names)} made")
+            failures += [f"{name}: the device made this launch, Margay did not"
+                         for name in set(device["launches"][mode]) - set(names)]
+            for name, launch in zip(names, ours):
+                for key in device["asked"][mode] if name in device["launches"][mode] else []:
+                    want = device["launches"][mode][name].get(key, 0)
+                    if key not in launch["metrics"]:
+                        continue
+                    compared += 1
+                    if launch["metrics"][key] == want:
+                        continue
+                    known = [entry for entry in DIFFERS if entry[0] in name and entry[1] == key]
+                    met.update(known)
+                    if not known:
+                        failures.append(f"{mode}: {name}: {key} is {launch['metrics'][key]}, on the device {want}")
+    failures += [f"{entry}: is listed as different and is not" for entry in set(DIFFERS) - met]
+    if compared < 1000:
+        failures.append(f"only {compared} counters compared")
+    for line in failures:
+        print(line, file=sys.stderr)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["collect"] and len(sys.argv) == 4:
+        collect(*sys.argv[2:])
+    elif sys.argv[1:2] == ["check"] and len(sys.argv) == 4:
+        sys.exit(check(*sys.argv[2:]))
+    else:
+        sys.exit(__doc__)
