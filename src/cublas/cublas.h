@@ -71,6 +71,7 @@ struct mg_cublas_job {
     double scalars[CUBLAS_MOST_SCALARS][2];
 };
 int mg__cublas_run(struct mg_cublas *handle, struct mg_cublas_job *job);
+const char *mg__cublas_state(int status, bool name); /* its name, or what it means */
 int mg__cublas_status(int error); /* of mg__hosted_run, or a CUDA error */
 bool mg__cublas_zero(const double scalar[2]);
 

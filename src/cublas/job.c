@@ -53,6 +53,31 @@ static int beta_type(const struct mg_cublas_job *job)
     return job->beta_real ? (job->type == MG_C_32F ? MG_R_32F : MG_R_64F) : job->scalar;
 }
 
+/* ---- states ---- */
+static const struct {
+    int status;
+    const char *name, *text;
+} states[] = {
+    {0, "CUBLAS_STATUS_SUCCESS", "success"},
+    {1, "CUBLAS_STATUS_NOT_INITIALIZED", "the library was not initialized"},
+    {3, "CUBLAS_STATUS_ALLOC_FAILED", "the resource allocation failed"},
+    {7, "CUBLAS_STATUS_INVALID_VALUE", "an unsupported value or parameter was passed to the function"},
+    {8, "CUBLAS_STATUS_ARCH_MISMATCH", "the function requires an architectural feature absent from the device"},
+    {11, "CUBLAS_STATUS_MAPPING_ERROR", "an access to GPU memory space failed"},
+    {13, "CUBLAS_STATUS_EXECUTION_FAILED", "the function failed to launch on the GPU"},
+    {14, "CUBLAS_STATUS_INTERNAL_ERROR", "an internal operation failed"},
+    {15, "CUBLAS_STATUS_NOT_SUPPORTED", "the requested functionality is not supported"},
+    {16, "CUBLAS_STATUS_LICENSE_ERROR", "the functionality requested requires a license"},
+};
+
+const char *mg__cublas_state(int status, bool name)
+{
+    for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+        if (states[i].status == status)
+            return name ? states[i].name : states[i].text;
+    return name ? "CUBLAS_STATUS_UNKNOWN" : "an unknown status";
+}
+
 /* ---- refused ---- */
 static bool operand_ok(const struct mg_cublas_operand *x)
 {
