@@ -378,6 +378,9 @@ static void set_environment(void *arg, int report_fd)
     else
         unsetenv("MARGAY_REGS");
     prefix_path("LD_LIBRARY_PATH", run->libdir);
+    snprintf(text, sizeof(text), "%s/ptxas", run->libdir); /* Triton hands the driver what its assembler makes */
+    setenv("TRITON_PTXAS_PATH", text, 0);
+    setenv("TRITON_PTXAS_BLACKWELL_PATH", text, 0);
     snprintf(text, sizeof(text), "%s/libcudart.so.%u", run->libdir, run->cudart);
     prefix_path("LD_PRELOAD", text);
 #ifdef MARGAY_PRELOAD_FIRST
