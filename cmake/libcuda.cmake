@@ -40,6 +40,8 @@ endforeach()
 mg_drop_in(mg_cuda_1 libcuda.so.1 ${PROJECT_SOURCE_DIR}/src/cuda/exports.c "" cu*)
 target_link_libraries(mg_cuda_1 PRIVATE mg_nvjitlink_12 mg_nvjitlink_13)
 
-# What Triton takes for the assembler.
-configure_file(${PROJECT_SOURCE_DIR}/src/cuda/ptxas.sh ${CMAKE_BINARY_DIR}/lib/ptxas COPYONLY)
-install(PROGRAMS ${PROJECT_SOURCE_DIR}/src/cuda/ptxas.sh DESTINATION ${CMAKE_INSTALL_LIBDIR}/margay RENAME ptxas)
+# What Triton takes for the assembler, and PyCUDA for the compiler.
+foreach(tool ptxas nvcc)
+    configure_file(${PROJECT_SOURCE_DIR}/src/cuda/${tool}.sh ${CMAKE_BINARY_DIR}/lib/tools/${tool} COPYONLY)
+    install(PROGRAMS ${PROJECT_SOURCE_DIR}/src/cuda/${tool}.sh DESTINATION ${CMAKE_INSTALL_LIBDIR}/margay/tools RENAME ${tool})
+endforeach()

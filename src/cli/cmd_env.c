@@ -33,9 +33,19 @@ static void print_quoted(const char *value)
 int mg__cmd_env(int argc, char **argv)
 {
     static const char *const names[] = {
-        "LD_LIBRARY_PATH", "LD_PRELOAD",     "MARGAY_DEVICE",     "MARGAY_BOARD",
-        "MARGAY_DEVICES",  "MARGAY_THREADS", "MARGAY_ENGINE",     "MARGAY_TIMEOUT",
-        "MARGAY_STRICT",   "MARGAY_VERBOSE", "TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH",
+        "PATH",
+        "LD_LIBRARY_PATH",
+        "LD_PRELOAD",
+        "MARGAY_DEVICE",
+        "MARGAY_BOARD",
+        "MARGAY_DEVICES",
+        "MARGAY_THREADS",
+        "MARGAY_ENGINE",
+        "MARGAY_TIMEOUT",
+        "MARGAY_STRICT",
+        "MARGAY_VERBOSE",
+        "TRITON_PTXAS_PATH",
+        "TRITON_PTXAS_BLACKWELL_PATH",
     };
     struct mg_cli_options options;
     bool lines = false;

@@ -378,9 +378,11 @@ static void set_environment(void *arg, int report_fd)
     else
         unsetenv("MARGAY_REGS");
     prefix_path("LD_LIBRARY_PATH", run->libdir);
-    snprintf(text, sizeof(text), "%s/ptxas", run->libdir); /* Triton hands the driver what its assembler makes */
+    snprintf(text, sizeof(text), "%s/tools/ptxas", run->libdir); /* Triton hands the driver what its assembler makes */
     setenv("TRITON_PTXAS_PATH", text, 0);
     setenv("TRITON_PTXAS_BLACKWELL_PATH", text, 0);
+    snprintf(text, sizeof(text), "%s/tools", run->libdir); /* and PyCUDA what nvcc makes */
+    prefix_path("PATH", text);
     snprintf(text, sizeof(text), "%s/libcudart.so.%u", run->libdir, run->cudart);
     prefix_path("LD_PRELOAD", text);
 #ifdef MARGAY_PRELOAD_FIRST
