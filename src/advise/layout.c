@@ -92,6 +92,18 @@ static const char *swizzle_text(struct mg_facts *f, const struct mg_layout *l)
     return mg__advise_text(f, "column ^ (row & %u)%s", l->xor_mask, times);
 }
 
+/* Pieces of 16 bytes that change places as a tensor map's swizzle has them: a hint for those who fill a tile by one, or
+ * look for a name. */
+static const char *map_text(struct mg_facts *f, const struct mg_layout *l)
+{
+    const uint32_t span = l->element * l->row;
+    if (l->element != 16 || l->xor_times != 1 || (span != 32 && span != 64 && span != 128) ||
+        l->xor_mask != l->row - 1 || 128u >> l->xor_shift != span)
+        return "";
+    return mg__advise_text(f, " That is the swizzle of %u bytes of tensor maps, CU_TENSOR_MAP_SWIZZLE_%uB.", span,
+                           span);
+}
+
 /* What was found for a variable: the better of the best pad and the best swizzle. */
 struct choice {
     uint32_t var, element;
@@ -185,8 +197,8 @@ static void tell(struct mg_facts *f, struct mg_report_advice_item *item, const s
         item->title = mg__advise_text(f, "Swizzle the columns of '%s'", name);
         item->how = mg__advise_text(f,
                                     "In rows of %u elements of %u bytes, put element (row, column) at %s. Tried on the "
-                                    "recorded accesses: %s; no byte more.%s",
-                                    l->row, c->element, swizzle_text(f, l), after, other);
+                                    "recorded accesses: %s; no byte more.%s%s",
+                                    l->row, c->element, swizzle_text(f, l), after, map_text(f, l), other);
         return;
     }
     item->title = mg__advise_text(f, "Pad each row of '%s' by %u element%s (%u bytes)", name, l->pad,

@@ -7,6 +7,7 @@
  * wgmma are read from shared memory 128 bytes at a time, once for its four warps, whatever their layout: 64 rows of A,
  * unless it comes from registers, and N columns of B, of 32 bytes each; of B twice as many where A is sparse.
  */
+#include "model/matrix.h"
 #include "model/model_priv.h"
 
 enum { ROW_BYTES = 32, WARPGROUP = 4, WAVEFRONT = 128 };

@@ -11,6 +11,7 @@
  *   matrix     instructions and operations of the tensor cores, of how often each was executed (matrix.c)
  *   local, const and param accesses are not counted
  */
+#include "model/matrix.h"
 #include "model/model_priv.h"
 
 struct mg_model {

@@ -51,16 +51,6 @@ static inline bool mg__model_bypass(const struct mg_ptx_insn *insn)
     return insn && insn->text && strstr(insn->text, ".cg");
 }
 
-/* matrix.c: what a multiplication of a warp is to the tensor cores; false: the instruction is none. */
-struct mg_model_matrix {
-    unsigned pipe, kind; /* enum mg_metric: by pipe, and by the type of its operations */
-    uint32_t instructions, operations;
-    bool wgmma;
-};
-bool mg__model_matrix(const struct mg_ptx_insn *insn, struct mg_model_matrix *m);
-/* Of wgmma's operands, which so many warps asked for. */
-uint64_t mg__model_wgmma_wavefronts(const struct mg_ptx_func *func, const struct mg_ptx_insn *insn, uint64_t warps);
-
 #define MG_MODEL_BANKS 32u /* the most that a device has, and bytes of a line */
 #define MG_MODEL_LINE 128u
 

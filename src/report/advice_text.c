@@ -6,7 +6,7 @@
 #include "report/plot.h"
 
 #define MAX_KERNELS 20 /* and the same of kernels and shapes */
-#define MAX_SITES 12 /* more would bury the rest; the JSON has them all */
+#define MAX_SITES 12   /* more would bury the rest; the JSON has them all */
 
 static bool plain(struct mg_strbuf *out, const char *text)
 {
@@ -93,8 +93,7 @@ static bool items(struct mg_strbuf *out, const struct mg_style *style, struct mg
             ok = mg__strbuf_printf(out, at + used + 1 + more <= style->width ? "%s%*s" : "\n%s%*s", "",
                                    at + used + 1 + more <= style->width ? 1 : (int)at, "") &&
                  plain(out, gain);
-        ok = ok && plain(out, "\n") &&
-             place(out, style, sources, item->file, item->line, at);
+        ok = ok && plain(out, "\n") && place(out, style, sources, item->file, item->line, at);
         if (ok && item->why[0])
             ok = mg__strbuf_printf(out, "%*s", (int)at, "") && wrap(out, style, item->why, at, at);
         if (ok && item->how[0])
@@ -114,8 +113,8 @@ static bool heading(struct mg_strbuf *out, const struct mg_style *style, const c
 
 static bool chart(struct mg_strbuf *out, const struct mg_style *style, const struct mg_report_advice *a)
 {
-    bool ok = heading(out, style, "Should it use shared memory?") && plain(out, "    ") &&
-              wrap(out, style, a->verdict, 4, 4);
+    bool ok =
+        heading(out, style, "Should it use shared memory?") && plain(out, "    ") && wrap(out, style, a->verdict, 4, 4);
     for (size_t i = 0; ok && i < a->nchart; i++) {
         struct mg_strbuf line = {0};
         if (!strcmp(a->chart[i].id, "coalesced") == !strcmp(a->chart[i].result, "yes"))
@@ -164,7 +163,7 @@ static void scaled(char text[32], double v)
 }
 
 /* ---- the roofline ---- */
-enum { ROOF_MEMORY = 1, ROOF_SHARED };
+enum { ROOF_MEMORY = 1, ROOF_SHARED, ROOF_ISSUE, ROOF_TENSOR };
 enum { FEW_KERNELS = 8 }; /* more, and long labels would cover one another */
 
 /* Roofs from left to right: bandwidth times intensity up to the arithmetic roof, then flat. */
@@ -178,9 +177,23 @@ static void draw_roof(double x[8], double y[8], double bandwidth, double peak, d
     y[2] = MG_MIN(high * bandwidth, peak) / 1e9;
 }
 
+/* The roof of matrix multiplications; NULL: there are none. */
+static const struct mg_report_roof *tensor_roof(const struct mg_report_advice *a)
+{
+    return a->nroofs > ROOF_TENSOR ? &a->roofs[ROOF_TENSOR] : NULL;
+}
+
+/* Operations, those of matrices too. */
 static double flops(const struct mg_report_advice *a)
 {
-    return (double)(a->flops_f16 + a->flops_f32 + a->flops_f64);
+    return (double)(a->flops_f16 + a->flops_f32 + a->flops_f64) + (tensor_roof(a) ? tensor_roof(a)->amount : 0);
+}
+
+/* The flat roof: that of the arithmetic which most is done by. */
+static double flat(const struct mg_report_advice *a)
+{
+    const struct mg_report_roof *tensor = tensor_roof(a);
+    return tensor && tensor->peak > 0 && tensor->amount > a->roofs[0].amount ? tensor->peak : a->roofs[0].peak;
 }
 
 static bool has_roofline(const struct mg_report_advice *a)
@@ -253,11 +266,11 @@ static bool roofline_plot(const struct mg_report_advice *const *kernels, size_t 
         free_marks(&m);
         return ok;
     }
-    double ridge = a->roofs[0].peak / a->roofs[ROOF_MEMORY].peak;
+    double ridge = flat(a) / a->roofs[ROOF_MEMORY].peak;
     double low = MG_MIN(m.low, 0.1) / 2, high = MG_MAX(m.high, ridge) * 4;
     double x[2][8], y[2][8];
-    draw_roof(x[0], y[0], a->roofs[ROOF_MEMORY].peak, a->roofs[0].peak, low, high);
-    draw_roof(x[1], y[1], a->roofs[ROOF_SHARED].peak, a->roofs[0].peak, low, high);
+    draw_roof(x[0], y[0], a->roofs[ROOF_MEMORY].peak, flat(a), low, high);
+    draw_roof(x[1], y[1], a->roofs[ROOF_SHARED].peak, flat(a), low, high);
     struct mg_plot_series series[] = {
         {.name = "roof of device memory and arithmetic", .kind = MG_PLOT_LINE, .x = x[0], .y = y[0], .n = 3},
         {.name = "roof of shared memory", .kind = MG_PLOT_LINE, .x = x[1], .y = y[1], .n = 3, .muted = true},
@@ -292,7 +305,7 @@ static bool roofline(struct mg_strbuf *out, const struct mg_style *style, const 
     bool ok = heading(out, style, "Roofline");
     for (size_t i = 0; ok && i < a->nroofs; i++) {
         const struct mg_report_roof *r = &a->roofs[i];
-        static const char *const unit[] = {"FLOP", "byte", "byte", "inst"};
+        static const char *const unit[] = {"FLOP", "byte", "byte", "inst", "op"};
         char amount[32], peak[32];
         char time[MG_DURATION];
         scaled(amount, r->amount);
@@ -314,8 +327,7 @@ static bool roofline(struct mg_strbuf *out, const struct mg_style *style, const 
                                  a->roofs[a->binding].name);
     scaled(reach, a->attainable);
     ok = mg__strbuf_printf(&line, "What binds is %s: %sFLOP/s are in reach, %.1f %% of the peak.",
-                           a->roofs[a->binding].name, reach,
-                           a->roofs[0].peak > 0 ? 100 * a->attainable / a->roofs[0].peak : 0) &&
+                           a->roofs[a->binding].name, reach, flat(a) > 0 ? 100 * a->attainable / flat(a) : 0) &&
          plain(out, "    ") && wrap(out, style, line.at, 4, 4);
     mg__strbuf_free(&line);
     return ok && (!has_roofline(a) || roofline_plot(&a, 1, style, false, out));
@@ -446,8 +458,10 @@ bool mg__render_advice(const struct mg_advices *advices, const struct mg_style *
                                "        --json FILE has them, --kernel chooses\n",
                                advices->at.count - MAX_KERNELS);
     if (ok && advices->left_out)
-        ok = mg__strbuf_printf(out, "\nmargay: %llu launches of further kernels and shapes are left out;\n"
-                                    "        --kernel chooses\n", (unsigned long long)advices->left_out);
+        ok = mg__strbuf_printf(out,
+                               "\nmargay: %llu launches of further kernels and shapes are left out;\n"
+                               "        --kernel chooses\n",
+                               (unsigned long long)advices->left_out);
     return ok;
 }
 
