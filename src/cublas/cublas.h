@@ -78,8 +78,7 @@ bool mg__cublas_zero(const double scalar[2]);
 /* ---- level1.c, level2.c, level3.c, factor.c: what a job computes. False: no memory ---- */
 typedef bool mg_cublas_compute(const struct mg_cublas_job *job, void *const at[CUBLAS_OPERANDS]);
 mg_cublas_compute mg__cublas_amax, mg__cublas_amin, mg__cublas_asum, mg__cublas_nrm2, mg__cublas_dot, mg__cublas_scal,
-    mg__cublas_axpy, mg__cublas_copy, mg__cublas_swap, mg__cublas_rot, mg__cublas_rotg, mg__cublas_rotm,
-    mg__cublas_rotmg;
+    mg__cublas_axpy, mg__cublas_copy, mg__cublas_swap, mg__cublas_rot, mg__cublas_rotg, mg__cublas_rotm;
 mg_cublas_compute mg__cublas_gemv, mg__cublas_gbmv, mg__cublas_trmv, mg__cublas_trsv, mg__cublas_tbmv, mg__cublas_tbsv,
     mg__cublas_tpmv, mg__cublas_tpsv, mg__cublas_symv, mg__cublas_sbmv, mg__cublas_spmv, mg__cublas_ger, mg__cublas_syr,
     mg__cublas_syr2;

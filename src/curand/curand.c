@@ -207,10 +207,6 @@ static int generate(struct curand *c, const char *routine, enum what what, void 
         return NOT_INITIALIZED;
     if (what >= NORMAL && n % 2)
         return LENGTH_NOT_MULTIPLE;
-    if (wide && c->generator.type == CURAND_PHILOX) { /* in which order its words become doubles is not known */
-        mg__hosted_missing("a generator Philox for doubles", "CURAND_STATUS_TYPE_ERROR");
-        return TYPE_ERROR;
-    }
     if (!n)
         return SUCCESS;
     if (__builtin_mul_overflow(n, wide ? sizeof(double) : sizeof(float), &size))

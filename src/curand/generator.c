@@ -155,21 +155,29 @@ static void seed_mrg(struct mg_generator *g)
 }
 
 /* ---- Philox ---- */
-/* A word of all streams: streams give four at a time. */
-static uint32_t philox(const struct mg_generator *g, uint64_t word)
+static void philox(uint64_t seed, uint64_t count, uint32_t stream, uint32_t x[4])
 {
-    uint64_t block = word / 4, count = block / PHILOX_STREAMS;
-    uint32_t x[4] = {(uint32_t)count, (uint32_t)(count >> 32), (uint32_t)(block % PHILOX_STREAMS), 0};
-    uint32_t key[2] = {(uint32_t)g->seed, (uint32_t)(g->seed >> 32)};
+    uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+    const uint32_t counter[4] = {(uint32_t)count, (uint32_t)(count >> 32), stream, 0};
+    memcpy(x, counter, sizeof(counter));
     for (int round = 0; round < 10; round++) {
         uint64_t p = 0xd2511f53ull * x[0], q = 0xcd9e8d57ull * x[2];
         uint32_t next[4] = {(uint32_t)(q >> 32) ^ x[1] ^ key[0], (uint32_t)q, (uint32_t)(p >> 32) ^ x[3] ^ key[1],
                             (uint32_t)p};
-        memcpy(x, next, sizeof(x));
+        memcpy(x, next, sizeof(next));
         key[0] += 0x9e3779b9u;
         key[1] += 0xbb67ae85u;
     }
-    return x[word % 4];
+}
+
+static void seed_philox(struct mg_generator *g)
+{
+    uint64_t groups = g->offset / 4;
+    for (uint32_t i = 0; i < PHILOX_STREAMS; i++)
+        g->philox[i] = groups / PHILOX_STREAMS + (i < groups % PHILOX_STREAMS);
+    g->turn = (uint32_t)(groups % PHILOX_STREAMS);
+    g->group.used = (unsigned)(g->offset % 4);
+    g->group.kind = 0;
 }
 
 /* ---- numbers ---- */
@@ -182,17 +190,17 @@ bool mg__generator_ready(struct mg_generator *g)
                  : g->type == CURAND_PHILOX                                   ? PHILOX_STREAMS
                  : g->type == CURAND_MRG32K3A && g->ordering == CURAND_LEGACY ? MRG_LEGACY_STREAMS
                                                                               : MRG_STREAMS;
-    if (g->type == CURAND_PHILOX) {
-        g->word = g->offset;
-        return g->ready = true;
-    }
-    g->state = calloc(g->streams, g->type == CURAND_XORWOW ? sizeof(struct mg_xorwow) : sizeof(struct mg_mrg));
+    g->state = calloc(g->streams, g->type == CURAND_XORWOW     ? sizeof(struct mg_xorwow)
+                                  : g->type == CURAND_MRG32K3A ? sizeof(struct mg_mrg)
+                                                               : sizeof(uint64_t));
     if (!g->state)
         return false;
     if (g->type == CURAND_XORWOW)
         seed_xorwow(g);
-    else
+    else if (g->type == CURAND_MRG32K3A)
         seed_mrg(g);
+    else
+        seed_philox(g);
     return g->ready = true;
 }
 
@@ -203,27 +211,15 @@ void mg__generator_free(struct mg_generator *g)
     g->ready = false;
 }
 
-/* The next elements of the stream whose turn it is, and its turn is over. */
+/* The next elements of the stream whose turn it is, and its turn is over. Not of Philox. */
 static void take(struct mg_generator *g, uint32_t *words, double *values, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
         if (g->type == CURAND_XORWOW)
             words[i] = xorwow(&g->xorwow[g->turn]);
-        else if (g->type == CURAND_MRG32K3A)
-            values[i] = mrg(&g->mrg[g->turn]);
         else
-            words[i] = philox(g, g->word++);
+            values[i] = mrg(&g->mrg[g->turn]);
     g->turn = (g->turn + 1) % g->streams;
-}
-
-void mg__generator_bits(struct mg_generator *g, uint32_t *out, size_t n)
-{
-    double value;
-    for (size_t i = 0; i < n; i++) {
-        take(g, &out[i], &value, 1);
-        if (g->type == CURAND_MRG32K3A)
-            out[i] = (uint32_t)(value * 1.000000048662); /* 2^32 over the modulus */
-    }
 }
 
 static const double mrg_norm = 2.3283065498378288e-10; /* one over the modulus and one */
@@ -240,11 +236,87 @@ static double uniform_double(const struct mg_generator *g, const uint32_t words[
     return g->type == CURAND_MRG32K3A ? value * mrg_norm : (double)bits * 0x1p-53 + 0x1p-54;
 }
 
+/* Box and Muller: two uniform numbers give two normal ones. */
+static void normal(const struct mg_generator *g, const uint32_t words[2], const double values[2], double pair[2])
+{
+    const float turn = 6.2831855f;
+    float u = uniform(g, words[0], values[0]);
+    float v = g->type == CURAND_MRG32K3A ? uniform(g, 0, values[1]) * turn
+                                         : fmaf((float)words[1], turn * 0x1p-32f, turn * 0x1p-33f);
+    double length = sqrt(-2 * log((double)u));
+    pair[0] = (double)(float)(length * sin((double)v));
+    pair[1] = (double)(float)(length * cos((double)v));
+}
+
+static void normal_double(const struct mg_generator *g, const uint32_t words[4], const double values[2], double pair[2])
+{
+    const long double pi = 3.14159265358979323846L;
+    long double u = (long double)uniform_double(g, words, values[0]);
+    long double angle = 2 * (long double)uniform_double(g, words + 2, values[1]) * pi;
+    double length = (double)sqrtl(-2 * logl(u));
+    pair[0] = length * (double)sinl(angle);
+    pair[1] = length * (double)cosl(angle);
+}
+
+enum kind { NONE, BIT_WORDS, UNIFORM, UNIFORM_DOUBLE, NORMAL, NORMAL_DOUBLE };
+
+/* A turn of Philox: four numbers of any kind, of one step of its counter, or of two for those in double. A group that
+ * was begun as another kind is made again, and goes on at the number that it had come to. */
+static void make_group(struct mg_generator *g, enum kind kind)
+{
+    const double none[4] = {0};
+    double *to = g->group.numbers;
+    uint32_t x[8];
+    philox(g->seed, g->philox[g->turn], g->turn, x);
+    philox(g->seed, g->philox[g->turn] + 1, g->turn, x + 4);
+    for (unsigned i = 0; i < 4; i++)
+        to[i] = kind == BIT_WORDS ? (double)x[i] : (double)uniform(g, x[i], 0);
+    for (unsigned i = 0; kind == UNIFORM_DOUBLE && i < 4; i++)
+        to[i] = uniform_double(g, x + 2 * i, 0);
+    for (unsigned i = 0; kind == NORMAL && i < 4; i += 2)
+        normal(g, x + i, none, to + i);
+    for (unsigned i = 0; kind == NORMAL_DOUBLE && i < 4; i += 2)
+        normal_double(g, x + 2 * i, none, to + i);
+    g->group.kind = (int)kind;
+}
+
+static double of_group(struct mg_generator *g, enum kind kind)
+{
+    if (g->group.kind != (int)kind)
+        make_group(g, kind);
+    double number = g->group.numbers[g->group.used++];
+    if (g->group.used == 4) {
+        g->philox[g->turn] += kind == UNIFORM_DOUBLE || kind == NORMAL_DOUBLE ? 2 : 1;
+        g->turn = (g->turn + 1) % g->streams;
+        g->group.used = 0;
+        g->group.kind = NONE;
+    }
+    return number;
+}
+
+void mg__generator_bits(struct mg_generator *g, uint32_t *out, size_t n)
+{
+    double value;
+    for (size_t i = 0; i < n; i++) {
+        if (g->type == CURAND_PHILOX) {
+            out[i] = (uint32_t)of_group(g, BIT_WORDS);
+            continue;
+        }
+        take(g, &out[i], &value, 1);
+        if (g->type == CURAND_MRG32K3A)
+            out[i] = (uint32_t)(value * 1.000000048662); /* 2^32 over the modulus */
+    }
+}
+
 void mg__generator_uniform(struct mg_generator *g, float *out, size_t n)
 {
     uint32_t word = 0;
     double value = 0;
     for (size_t i = 0; i < n; i++) {
+        if (g->type == CURAND_PHILOX) {
+            out[i] = (float)of_group(g, UNIFORM);
+            continue;
+        }
         take(g, &word, &value, 1);
         out[i] = uniform(g, word, value);
     }
@@ -255,39 +327,45 @@ void mg__generator_uniform_double(struct mg_generator *g, double *out, size_t n)
     uint32_t words[2] = {0};
     double values[2] = {0};
     for (size_t i = 0; i < n; i++) {
+        if (g->type == CURAND_PHILOX) {
+            out[i] = of_group(g, UNIFORM_DOUBLE);
+            continue;
+        }
         take(g, words, values, g->type == CURAND_MRG32K3A ? 1 : 2);
         out[i] = uniform_double(g, words, values[0]);
     }
 }
 
-/* Box and Muller: two uniform numbers give two normal ones. */
 void mg__generator_normal(struct mg_generator *g, float *out, size_t n, float mean, float deviation)
 {
-    const float turn = 6.2831855f;
     uint32_t words[2] = {0};
-    double values[2] = {0};
+    double values[2] = {0}, pair[2];
     for (size_t i = 0; i + 1 < n; i += 2) {
-        take(g, words, values, 2);
-        float u = uniform(g, words[0], values[0]);
-        float v = g->type == CURAND_MRG32K3A ? uniform(g, 0, values[1]) * turn
-                                             : fmaf((float)words[1], turn * 0x1p-32f, turn * 0x1p-33f);
-        double length = sqrt(-2 * log((double)u));
-        out[i] = fmaf((float)(length * sin((double)v)), deviation, mean);
-        out[i + 1] = fmaf((float)(length * cos((double)v)), deviation, mean);
+        if (g->type == CURAND_PHILOX) {
+            pair[0] = of_group(g, NORMAL);
+            pair[1] = of_group(g, NORMAL);
+        } else {
+            take(g, words, values, 2);
+            normal(g, words, values, pair);
+        }
+        for (size_t k = 0; k < 2; k++)
+            out[i + k] = fmaf((float)pair[k], deviation, mean);
     }
 }
 
 void mg__generator_normal_double(struct mg_generator *g, double *out, size_t n, double mean, double deviation)
 {
-    const long double pi = 3.14159265358979323846L;
     uint32_t words[4] = {0};
-    double values[4] = {0};
+    double values[4] = {0}, pair[2];
     for (size_t i = 0; i + 1 < n; i += 2) {
-        take(g, words, values, g->type == CURAND_MRG32K3A ? 2 : 4);
-        long double u = (long double)uniform_double(g, words, values[0]);
-        long double angle = 2 * (long double)uniform_double(g, words + 2, values[1]) * pi;
-        double length = (double)sqrtl(-2 * logl(u));
-        out[i] = fma(length * (double)sinl(angle), deviation, mean);
-        out[i + 1] = fma(length * (double)cosl(angle), deviation, mean);
+        if (g->type == CURAND_PHILOX) {
+            pair[0] = of_group(g, NORMAL_DOUBLE);
+            pair[1] = of_group(g, NORMAL_DOUBLE);
+        } else {
+            take(g, words, values, g->type == CURAND_MRG32K3A ? 2 : 4);
+            normal_double(g, words, values, pair);
+        }
+        for (size_t k = 0; k < 2; k++)
+            out[i + k] = fma(pair[k], deviation, mean);
     }
 }

@@ -25,9 +25,14 @@ struct mg_generator {
         struct mg_mrg {
             uint32_t a[3], b[3];
         } * mrg;
-        void *state; /* of the two above, one a stream */
+        uint64_t *philox; /* the counter */
+        void *state;      /* any of them, one a stream */
     };
-    uint64_t word; /* Philox: the next word of all streams, in their turns */
+    struct { /* Philox gives four numbers at a turn */
+        double numbers[4];
+        unsigned used;
+        int kind; /* what they are; 0: they are not made yet */
+    } group;
 };
 bool mg__generator_ready(struct mg_generator *generator); /* false: no memory */
 void mg__generator_free(struct mg_generator *generator);
