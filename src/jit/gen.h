@@ -224,6 +224,9 @@ void mg__gen_lazy_nans(struct mg_gen *g);
 void mg__gen_access(struct mg_gen *g, uint32_t index);
 void mg__gen_call(struct mg_gen *g, uint32_t index);
 
+/* gen_warp.c: an operation of the whole warp, as instructions; false: it is a call. */
+bool mg__gen_warp(struct mg_gen *g, const struct mg_engine_op *op);
+
 /* gen_deferred.c */
 void mg__gen_deferred_begin(struct mg_gen *g); /* in g->start */
 bool mg__gen_is_deferred(const struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_form *address);

@@ -477,6 +477,8 @@ static LLVMValueRef function_for(struct mg_gen *g, uint32_t index)
 void mg__gen_call(struct mg_gen *g, uint32_t index)
 {
     const struct mg_engine_op *op = &g->p->ops[index];
+    if (op->effects & MG_ENGINE_MEETS && mg__gen_warp(g, op))
+        return;
     struct mg_gen_form to = mg__gen_result(g, op, g->form);
     LLVMValueRef mask = g->mask ? g->mask : mg__gen_c32(g, ~0u);
     g->called = true;

@@ -86,6 +86,10 @@ static bool describe_one(struct describe *D, uint32_t index)
         return describe_access(D, o, op->u.mem);
     if (row->kind == MG_ENGINE_ALU) {
         o->row = (int16_t)op->u.imm;
+    } else if (op->is->id == MG_DO_WARP) {
+        o->row = D->to->watched ? -1 : (int16_t)op->u.imm; /* observers are told by the interpreter's */
+    } else if (op->is->id == MG_DO_BAR_WARP && D->to->watched) {
+        o->effects &= (uint16_t)~MG_ENGINE_TOGETHER;
     } else if (row->kind == MG_ENGINE_BRANCH) {
         o->target = (uint32_t)(op->u.target - D->code->ops);
         o->meet = o->falls ? op->d2 : -1;

@@ -59,7 +59,8 @@ enum mg_engine_effect {
     MG_ENGINE_CHARGES = 256,  /* a BLOCK: the slice */
     /* Observers want to know: a BARRIER or an EXIT is told through calls->op when all lanes are there. Behind other ops
      * mg_engine_warp.leave says whether to leave. */
-    MG_ENGINE_TELLS = 512
+    MG_ENGINE_TELLS = 512,
+    MG_ENGINE_TOGETHER = 1024 /* a CALL that does nothing where all lanes are active and named by its first source */
 };
 /* UNIFORM: the same in all lanes; BLOCK: in all warps of a block, too. */
 enum mg_engine_fill_kind {
@@ -84,7 +85,7 @@ struct mg_engine_op {
     uint8_t known, dim; /* CALL: its result is as this fill (enum mg_engine_fill_kind) */
     bool falls;         /* to the next op, for some lanes at least */
     uint16_t effects;   /* enum mg_engine_effect, or'd */
-    int16_t row;        /* ALU: of sem.def */
+    int16_t row;        /* ALU: of sem.def; a CALL with MEETS: of sem_warp.def, -1: none */
     uint32_t mode;
     int32_t guard;
     uint32_t invert;

@@ -1,0 +1,104 @@
+/* gen_warp.c - operations across the lanes of a warp whose lanes all run: shuffles by known distances, votes,
+ * reductions and bar.warp.sync become instructions. All others are calls (gen_mem.c), as are those of some lanes.
+ */
+#include "jit/gen.h"
+
+static bool is_known(const struct mg_gen *g, const struct mg_engine_operand *o, int64_t *value)
+{
+    return o->slot >= 0 && mg__gen_constant(g, o->slot, 4, value);
+}
+
+/* PTX ISA, "shfl.sync": from which lane each lane has its value, and which of them had one in reach. */
+static uint32_t sources(const char *kind, uint32_t b, uint32_t c, LLVMValueRef index[32], const struct mg_gen *g)
+{
+    uint32_t clamp = c & 31, segment = c >> 8 & 31, in_reach = 0;
+    b &= 31;
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        uint32_t least = lane & segment, most = least | (clamp & ~segment);
+        uint32_t from = strcmp(kind, "up_b32") == 0     ? lane - b
+                        : strcmp(kind, "down_b32") == 0 ? lane + b
+                        : strcmp(kind, "bfly_b32") == 0 ? lane ^ b
+                                                        : least | (b & ~segment);
+        bool good = strcmp(kind, "up_b32") == 0 ? (int32_t)from >= (int32_t)most : (int32_t)from <= (int32_t)most;
+        in_reach |= (uint32_t)good << lane;
+        index[lane] = mg__gen_c32(g, good ? from : lane);
+    }
+    return in_reach;
+}
+
+static bool shuffle(struct mg_gen *g, const struct mg_engine_op *op, const char *kind)
+{
+    int64_t b, c;
+    LLVMValueRef index[32];
+    if (!is_known(g, &op->in[2], &b) || !is_known(g, &op->in[3], &c))
+        return false;
+    uint32_t in_reach = sources(kind, (uint32_t)b, (uint32_t)c, index, g);
+    struct mg_gen_value v = mg__gen_read(g, op->in[1].slot, 4);
+    LLVMValueRef from = mg__gen_vector(g, &v, 4);
+    LLVMValueRef to =
+        LLVMBuildShuffleVector(g->b, from, LLVMGetPoison(LLVMTypeOf(from)), LLVMConstVector(index, 32), "");
+    if (op->out[0].slot >= 0)
+        mg__gen_write(g, op->out[0].slot, 4, mg__gen_of_vector(to));
+    if (op->nout > 1 && op->out[1].slot >= 0)
+        mg__gen_write(g, op->out[1].slot, 0, mg__gen_of_vector(mg__gen_c32(g, in_reach)));
+    return true;
+}
+
+static bool vote(struct mg_gen *g, const struct mg_engine_op *op, const char *kind)
+{
+    struct mg_gen_value v = mg__gen_read(g, op->in[1].slot, 0);
+    LLVMValueRef lanes = mg__gen_vector(g, &v, 0), all = LLVMBuildICmp(g->b, LLVMIntEQ, lanes, mg__gen_c32(g, ~0u), ""),
+                 none = LLVMBuildICmp(g->b, LLVMIntEQ, lanes, mg__gen_c32(g, 0), "");
+    if (strcmp(kind, "ballot_b32") == 0)
+        mg__gen_write(g, op->out[0].slot, 4, mg__gen_of_base(lanes));
+    else if (strcmp(kind, "all_pred") == 0)
+        mg__gen_write(g, op->out[0].slot, 0, mg__gen_of_base(all));
+    else if (strcmp(kind, "any_pred") == 0)
+        mg__gen_write(g, op->out[0].slot, 0, mg__gen_of_base(LLVMBuildNot(g->b, none, "")));
+    else if (strcmp(kind, "uni_pred") == 0)
+        mg__gen_write(g, op->out[0].slot, 0, mg__gen_of_base(LLVMBuildOr(g->b, all, none, "")));
+    else
+        return false;
+    return true;
+}
+
+static bool reduce(struct mg_gen *g, const struct mg_engine_op *op, const char *kind)
+{
+    static const struct {
+        const char *kind, *name;
+    } table[] = {{"add_s32", "llvm.vector.reduce.add"},  {"add_u32", "llvm.vector.reduce.add"},
+                 {"and_b32", "llvm.vector.reduce.and"},  {"or_b32", "llvm.vector.reduce.or"},
+                 {"xor_b32", "llvm.vector.reduce.xor"},  {"max_s32", "llvm.vector.reduce.smax"},
+                 {"max_u32", "llvm.vector.reduce.umax"}, {"min_s32", "llvm.vector.reduce.smin"},
+                 {"min_u32", "llvm.vector.reduce.umin"}};
+    for (unsigned k = 0; k < MG_COUNT(table); k++) {
+        if (strcmp(table[k].kind, kind) != 0)
+            continue;
+        struct mg_gen_value v = mg__gen_read(g, op->in[1].slot, 4);
+        LLVMValueRef in = mg__gen_vector(g, &v, 4);
+        LLVMTypeRef type = LLVMTypeOf(in);
+        LLVMValueRef f = LLVMGetIntrinsicDeclaration(
+            g->module, LLVMLookupIntrinsicID(table[k].name, strlen(table[k].name)), &type, 1);
+        mg__gen_write(g, op->out[0].slot, 4,
+                      mg__gen_of_base(LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, &in, 1, "")));
+        return true;
+    }
+    return false;
+}
+
+bool mg__gen_warp(struct mg_gen *g, const struct mg_engine_op *op)
+{
+    int64_t members;
+    if (g->mask || g->some || op->nin < 1 || !is_known(g, &op->in[0], &members) || (uint32_t)members != ~0u)
+        return false;
+    if (op->effects & MG_ENGINE_TOGETHER) /* bar.warp.sync: they are */
+        return true;
+    if (op->row < 0)
+        return false;
+    const char *name = mg_sem_warp_rows[op->row].name;
+    if (op->nout && op->out[0].slot < 0 && op->nout == 1)
+        return false;
+    return (strncmp(name, "shfl_", 5) == 0 && shuffle(g, op, name + 5)) ||
+           (strncmp(name, "vote_", 5) == 0 && vote(g, op, name + 5)) ||
+           (strncmp(name, "redux_", 6) == 0 && reduce(g, op, name + 6));
+}
