@@ -33,7 +33,7 @@ static struct copy *find(struct block *b, uint32_t number)
     return NULL;
 }
 
-static void ask(struct block *b, const struct mg_sync *e)
+void mg__async_ask(struct block *b, const struct mg_sync *e)
 {
     struct copy c = {.number = e->count, .time = b->order->now, .floor = b->order->floor, .warp = e->warp};
     memcpy(c.known, b->order->known[e->warp], sizeof(c.known));
@@ -54,8 +54,8 @@ static bool relies(const struct block *b, const struct copy *c, uint32_t time, s
     return time <= b->order->begin || time <= MG_MAX(c->floor, c->known[who.warp]);
 }
 
-static void note(struct worker *w, const struct block *b, const struct mg_access *a, enum check_kind kind,
-                 uint64_t unit, struct mg_order_who who, bool wrote)
+void mg__async_note(struct worker *w, const struct block *b, const struct mg_access *a, enum check_kind kind,
+                    uint64_t unit, struct mg_order_who who, bool wrote)
 {
     const struct launch *l = w->launch;
     uint64_t offset = unit << l->code.unit_shared;
@@ -85,20 +85,20 @@ static bool meets(struct worker *w, struct block *b, const struct mg_access *a, 
                               reader = mg__order_unpack(row->r_who[unit % 32]);
     const bool fills = a->kind == MG_ACCESS_BULK_ST;
     if (wrote && !relies(b, c, wrote, writer)) {
-        note(w, b, a,
-             wrote > c->time && writer.warp != AGENT ? KIND_RACE_ASYNC
-             : fills                                 ? KIND_RACE_FILLED
-                                                     : KIND_RACE_SOURCE,
-             unit, writer, true);
+        mg__async_note(w, b, a,
+                       wrote > c->time && writer.warp != AGENT ? KIND_RACE_ASYNC
+                       : fills                                 ? KIND_RACE_FILLED
+                                                               : KIND_RACE_SOURCE,
+                       unit, writer, true);
         return true;
     }
     if (fills && read && reader.warp != AGENT && !relies(b, c, read, reader)) {
-        note(w, b, a, read > c->time ? KIND_RACE_ASYNC : KIND_RACE_FILLED, unit, reader, false);
+        mg__async_note(w, b, a, read > c->time ? KIND_RACE_ASYNC : KIND_RACE_FILLED, unit, reader, false);
         return true;
     }
     if (!fills && wrote > b->order->begin && writer.warp != AGENT &&
         wrote > MG_MAX(c->fenced[writer.warp], c->fenced[c->warp])) {
-        note(w, b, a, KIND_RACE_PROXY, unit, writer, true);
+        mg__async_note(w, b, a, KIND_RACE_PROXY, unit, writer, true);
         return true;
     }
     return false;
@@ -157,7 +157,7 @@ static void copies(struct worker *w, struct block *b, const struct mg_sync *e)
     struct mg_order *o = b->order;
     uint32_t row[MG_ORDER_WARPS] = {0};
     if (e->kind == MG_SYNC_BULK) {
-        ask(b, e);
+        mg__async_ask(b, e);
     } else if (e->kind == MG_SYNC_BULK_LANDED) {
         struct block *of = e->target == e->block ? b : mg__watch_block(w, e->target);
         struct mbarrier *m = e->arrive && of ? at(of, e->address, false) : NULL;

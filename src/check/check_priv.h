@@ -77,6 +77,8 @@ bool mg__code_goes_around(const struct mg_launch_info *info, uint32_t barrier);
 bool mg__code_in_branch(const struct mg_launch_info *info, uint32_t barrier);
 
 /* ---- idiom.c ---- */
+struct launch;
+bool mg__wgmma_read(const struct mg_launch_info *info, struct launch *l); /* wgmma.c, likewise */
 bool mg__idiom_read(const struct mg_launch_info *info, struct code *code); /* false: no memory */
 
 /* ---- region.c ---- */
@@ -210,6 +212,10 @@ struct occurrence *mg__tally_note(struct tally *tally, const struct occurrence *
 void mg__tally_free(struct tally *tally);
 
 /* ---- the launch ---- */
+struct in_flight { /* instructions of the launch: registers of a multiplication, and what uses them too early */
+    uint32_t mma, insn; /* NO_INSN: there is no fence */
+    uint32_t kind;
+};
 struct launch {
     struct mg_check *check;
     uint64_t number; /* from 1 */
@@ -227,6 +233,7 @@ struct launch {
     uint32_t block_shift, block_bits, site_bits, epoch_bits, kind_bits;
     struct releases *releases;
     struct mixed *mixed;
+    MG_VEC(struct in_flight) in_flight;
     MG_VEC(struct stuck) stuck; /* of the first block that waits for ever: where each of its warps is */
     pthread_mutex_t lock;
 };
@@ -260,6 +267,7 @@ struct mbarrier { /* async.c */
 struct copy { /* a bulk copy under way: what its thread could rely on when it asked for it */
     uint32_t number, time, floor, warp;
     uint32_t known[MG_ORDER_WARPS], fenced[MG_ORDER_WARPS];
+    bool landed; /* wgmma.c */
 };
 struct block {
     bool busy;
@@ -307,6 +315,12 @@ static inline size_t mg__block_local_words(const struct launch *l)
     return l->info->local_stride / 64 + 1;
 }
 /* ---- async.c ---- */
+void mg__async_ask(struct block *b, const struct mg_sync *e); /* a copy, or what is as one, is under way */
+void mg__async_note(struct worker *w, const struct block *b, const struct mg_access *a, enum check_kind kind,
+                    uint64_t unit, struct mg_order_who who, bool wrote);
+/* wgmma.c */
+void mg__wgmma_sync(struct worker *w, struct block *b, const struct mg_sync *e);
+void mg__wgmma_access(struct worker *w, struct block *b, const struct mg_access *a);
 void mg__async_sync(struct worker *w, struct block *b, const struct mg_sync *e);
 void mg__async_access(struct worker *w, struct block *b, const struct mg_access *a);
 /* ---- launch.c ---- */

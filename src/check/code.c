@@ -311,6 +311,12 @@ static bool in_bulk(const struct mg_ptx_insn *i)
            i->opcode == MG_OP_RED_ASYNC;
 }
 
+/* A multiplication by a warpgroup, whose reads come as such (wgmma.c). */
+static bool multiplies(const struct mg_ptx_insn *i)
+{
+    return i->effects & MG_E_FLIES && i->nresults;
+}
+
 bool mg__code_read(const struct mg_launch_info *info, struct code *code)
 {
     *code = (struct code){.unit_shared = 2, .unit_global = 2};
@@ -333,14 +339,14 @@ bool mg__code_read(const struct mg_launch_info *info, struct code *code)
             mg__flow_origins(func, mg__launch_is_pointer, info, regs);
         }
         s->object = s->from_object = -1;
-        if (!mg__ptx_accesses(i) && !in_bulk(i))
+        if (!mg__ptx_accesses(i) && !in_bulk(i) && !multiplies(i))
             continue;
         describe(s, i);
         if (code->nnumbers < UINT16_MAX)
             code->insn_of[++code->nnumbers] = k;
         s->number = (uint16_t)code->nnumbers;
-        if (in_bulk(i)) {
-            s->async = true;
+        if (in_bulk(i) || multiplies(i)) {
+            s->async = in_bulk(i);
             continue;
         }
         s->source = source_of(regs, mg__ptx_op(func, i, i->address));

@@ -130,8 +130,8 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
         break;
     }
     bool general = o->kind != KIND_RACE_ASYNC && o->kind != KIND_RACE_FILLED && o->kind != KIND_RACE_SOURCE &&
-                   o->kind != KIND_RACE_PROXY && o->kind != KIND_RACE_LETTER && o->kind != KIND_RACE_SCOPE &&
-                   o->kind != KIND_RACE_WIDTHS && o->kind != KIND_RACE_STREAMS;
+                   o->kind != KIND_RACE_PROXY && o->kind != KIND_RACE_WGMMA && o->kind != KIND_RACE_LETTER &&
+                   o->kind != KIND_RACE_SCOPE && o->kind != KIND_RACE_WIDTHS && o->kind != KIND_RACE_STREAMS;
     if (general && updates(l, o, line, other))
         return mg__strbuf_printf(out,
                                  "Use an atomic operation, such as atomicAdd, for what is read, changed and "

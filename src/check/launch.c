@@ -99,6 +99,7 @@ static void end_launch(struct launch *l)
     mg__grid_end(l);
     mg__code_free(&l->code);
     mg__tally_free(&l->tally);
+    mg__vec_free(&l->in_flight);
     mg__vec_free(&l->stuck);
     pthread_mutex_destroy(&l->lock);
     free(l->regions);
@@ -204,7 +205,8 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     pthread_mutex_init(&l->lock, NULL);
     pthread_mutex_lock(&check->lock);
     mg__beside_turn(l, true);
-    bool good = mg__code_read(info, &l->code) && mg__idiom_read(info, &l->code) && mg__grid_begin(l) && track(l);
+    bool good = mg__code_read(info, &l->code) && mg__idiom_read(info, &l->code) && mg__wgmma_read(info, l) &&
+                mg__grid_begin(l) && track(l);
     check->open += good;
     check->running = check->open;
     if (!good)
@@ -305,7 +307,7 @@ static void on_turn(void *state)
 struct mg_observer mg__check_observer(struct mg_check *check)
 {
     return (struct mg_observer){.self = check,
-                                .wants = MG_OBSERVE_EVERY | MG_OBSERVE_SYNC | MG_OBSERVE_BULK |
+                                .wants = MG_OBSERVE_EVERY | MG_OBSERVE_SYNC | MG_OBSERVE_BULK | MG_OBSERVE_WGMMA |
                                          (check->checks & MG_CHECK_INIT ? MG_OBSERVE_STEPS : 0),
                                 .launch_begin = launch_begin,
                                 .worker_begin = worker_begin,

@@ -62,6 +62,11 @@ static bool say_race(const struct launch *l, const struct occurrence *o, const c
         second = o->value[1] ? "copies there" : "copies it";
         why = "the copy has not been waited for";
         break;
+    case KIND_RACE_WGMMA:
+        first = "writes";
+        second = "multiplies it";
+        why = "has not waited for that yet";
+        break;
     case KIND_RACE_FILLED:
     case KIND_RACE_SOURCE:
     case KIND_RACE_PROXY:
@@ -99,8 +104,15 @@ static bool say_race(const struct launch *l, const struct occurrence *o, const c
     default:
         break;
     }
+    if (o->kind == KIND_RACE_WGMMA_REGISTERS)
+        return mg__name_thread(l, &o->who, true, out) &&
+               mg__strbuf_printf(out, " uses registers that the multiplication") && say_line(l, line, other, out) &&
+               mg__strbuf_printf(out, " has in flight, and no wgmma.wait_group of its group lies between");
+    if (o->kind == KIND_RACE_WGMMA_FENCE)
+        return mg__name_thread(l, &o->who, true, out) &&
+               mg__strbuf_printf(out, " multiplies, and no wgmma.fence lies behind what wrote its registers");
     bool copies = o->kind == KIND_RACE_ASYNC || o->kind == KIND_RACE_FILLED || o->kind == KIND_RACE_SOURCE ||
-                  o->kind == KIND_RACE_PROXY;
+                  o->kind == KIND_RACE_WGMMA || o->kind == KIND_RACE_PROXY;
     return mg__name_thread(l, &o->who, true, out) &&
            mg__strbuf_printf(out, " %s %s, ", verb(first, &o->who), name[0] ? name : "it") &&
            mg__name_thread(l, &o->with, between, out) &&

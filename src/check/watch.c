@@ -21,7 +21,7 @@ static __attribute__((noinline)) void watch(struct worker *w, struct mg_access *
     if (!b || !site->number)
         return;
     if (a->kind >= MG_ACCESS_BULK_LD) {
-        mg__async_access(w, b, a);
+        (a->copy >> 31 ? mg__wgmma_access : mg__async_access)(w, b, a);
         return;
     }
     if (a->target != a->block) {
@@ -160,6 +160,10 @@ void mg__watch_sync(void *self, const struct mg_sync *e)
     case MG_SYNC_MBARRIER_OVER:
     case MG_SYNC_MBARRIER_STUCK:
         mg__async_sync(w, b, e);
+        break;
+    case MG_SYNC_WGMMA:
+    case MG_SYNC_WGMMA_WAIT:
+        mg__wgmma_sync(w, b, e);
         break;
     case MG_SYNC_EXIT:
         mg__order_exit(o, e->warp, e->mask);

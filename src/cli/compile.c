@@ -117,7 +117,7 @@ static int run_nvcc(const struct mg_cli_options *o, const char **argv, const cha
 
 int mg__compile(const struct mg_cli_options *o, const char *source, struct mg_compiled *compiled)
 {
-    char nvcc[4096], arch[24];
+    char nvcc[4096], arch[64];
     const char *argv[512];
     size_t argc = 0;
     memset(compiled, 0, sizeof(*compiled));
@@ -131,7 +131,10 @@ int mg__compile(const struct mg_cli_options *o, const char *source, struct mg_co
     if (!mg__find_nvcc(nvcc, sizeof(nvcc)))
         return mg__cli_complain(o, "nvcc was not found in PATH, $NVCC or $CUDA_HOME/bin; `make setup` in Margay's "
                                    "source folder installs it");
-    snprintf(arch, sizeof(arch), "-arch=sm_%u", o->arch->cc);
+    if (o->arch->cc == 90) /* what Hopper alone has, wgmma, as well */
+        snprintf(arch, sizeof(arch), "-gencode=arch=compute_90a,code=[sm_90a,compute_90a]");
+    else
+        snprintf(arch, sizeof(arch), "-arch=sm_%u", o->arch->cc);
     argv[argc++] = nvcc;
     argv[argc++] = "-lineinfo";
     if (o->command == MG_CMD_CHECK)

@@ -10,6 +10,8 @@ static bool set_shape(struct mg_tensormap *m, uint32_t rank, const uint64_t *dim
     if (rank < 1 || rank > MG_TENSORMAP_DIMS || !dims || !steps || (rank > 1 && !strides))
         return false;
     m->rank = (uint8_t)rank;
+    for (uint32_t i = rank; i < MG_TENSORMAP_DIMS; i++) /* a kernel may raise the rank later */
+        m->box[i] = m->step[i] = 1;
     for (uint32_t i = 0; i < rank; i++) {
         if (dims[i] < 1 || dims[i] > (1ull << 32) || steps[i] < 1 || steps[i] > 8)
             return false;

@@ -157,7 +157,9 @@ enum mg_ptx_sub {
     MG_SUB_PARITY,                                                      /* mbarrier.test_wait, .try_wait */
     MG_SUB_NOINC,                                                       /* cp.async.mbarrier.arrive */
     MG_SUB_MBARRIER_BYTES, MG_SUB_BULK_GROUP,                           /* cp.async.bulk: what tells that it is over */
-    MG_SUB_READ                                                         /* cp.async.bulk.wait_group */
+    MG_SUB_READ,                                                        /* cp.async.bulk.wait_group */
+    MG_SUB_MAP_ADDRESS, MG_SUB_MAP_RANK, MG_SUB_MAP_BOX, MG_SUB_MAP_DIM, MG_SUB_MAP_STRIDE, /* tensormap.replace */
+    MG_SUB_MAP_STEP, MG_SUB_MAP_TYPE, MG_SUB_MAP_INTERLEAVE, MG_SUB_MAP_SWIZZLE, MG_SUB_MAP_FILL
 };
 
 /* As written, without the dot; "" for none. */

@@ -289,6 +289,18 @@ static bool shared_at(struct mg_warp *w, const struct mg_op *op, const struct mg
     return (*of = mg__cluster_at(w, op, mem, lane, address_of(w, mem, lane), bytes, where)) != NULL;
 }
 
+/* Of im2col: a tile begins at a pixel between the corners, and a store in the tensor. An H200 says: an illegal
+ * instruction. */
+static bool begins_outside(const struct mg_bulk *b, const struct flight *f, unsigned *dim)
+{
+    for (*dim = 1; b->im2col && *dim + 1 < b->dims; ++*dim) {
+        const int64_t at = f->at[*dim], least = f->map.lower[*dim - 1];
+        if (at < (b->to_shared ? least : MG_MAX(least, 0)) || at > (int64_t)f->map.last[*dim] + f->map.upper[*dim - 1])
+            return true;
+    }
+    return false;
+}
+
 static bool take_map(struct mg_warp *w, const struct mg_op *op, unsigned lane, struct flight *f)
 {
     const struct mg_bulk *b = op->u.bulk;
@@ -329,6 +341,18 @@ static bool take_map(struct mg_warp *w, const struct mg_op *op, unsigned lane, s
         mg__fault_hint(w, "That must be a multiple of 16 bytes.");
         return false;
     }
+    unsigned dim;
+    if (begins_outside(b, f, &dim)) {
+        mg__fault(w, op, lane, MG_ERR_TRAP, "the tile begins at pixel %d of dimension %u, outside of the map's corners",
+                  f->at[dim], dim);
+        mg__fault_hint(w, "It must begin between the lower corner and the tensor's end plus the upper one.");
+        return false;
+    }
+    if (f->map.interleave && (f->at[1] < 0 || f->at[1] + (int64_t)f->map.box[1] - 1 > f->map.last[1]))
+        return refuse(w, op, lane, MG_ERR_TRAP,
+                      "a tile of an interleaved tensor that leaves dimension 1 (at %lld) is not "
+                      "simulated",
+                      (uint64_t)(int64_t)f->at[1]);
     f->bytes = (uint32_t)mg__tensormap_tile(&f->map);
     return true;
 }

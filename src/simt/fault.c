@@ -164,7 +164,17 @@ MG_HANDLER(mg__op_unsupported)
         return NULL;
     }
     mg__fault(w, op, lane, MG_ERR_UNSUPPORTED, "the instruction %s is not simulated", insn->text);
-    mg__fault_hint(
-        w, "docs/isa.md lists what is. Compile for an older architecture, or give the kernel a path without it.");
+    const char *since = mg__ptx_isa((enum mg_ptx_opcode)insn->opcode)->since_sm;
+    if (strtoul(since, NULL, 10) > 90)
+        mg__fault_hint(w,
+                       "Devices have it from sm_%s on; the newest that is simulated is sm_90. Compile for that, with "
+                       "all that it has: -gencode arch=compute_90a,code=[sm_90a,compute_90a].",
+                       since);
+    else if (!strncmp(insn->text, "multimem.", 9))
+        mg__fault_hint(w, "It works on memory of several devices at once (multicast objects), which is not simulated. "
+                          "Give the kernel a path for one device.");
+    else
+        mg__fault_hint(
+            w, "docs/isa.md lists what is. Compile for an older architecture, or give the kernel a path without it.");
     return NULL;
 }

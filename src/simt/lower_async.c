@@ -1,5 +1,6 @@
 /* lower_async.c - barriers in memory that count (mbarrier), bulk copies, and stores that tell such a barrier. */
 #include "simt/lower.h"
+#include "simt/tensormap.h"
 
 /* ---- loops that do nothing but wait ---- */
 /* Registers that hold nothing but what the wait gave, so far in its block. */
@@ -355,4 +356,40 @@ void mg__lower_bulk_group(struct mg_lower *L)
     struct mg_op *op = mg__lower_op(L, MG_DO_BULK_GROUP, 0, NULL, 0);
     op->mode = commits ? MG_SUB_COMMIT_GROUP : MG_SUB_WAIT_GROUP;
     op->u.imm = commits ? 0 : (uint64_t)mg__lower_opnd(L, 0)->imm;
+}
+
+/* ---- tensor maps that are changed ---- */
+void mg__lower_tensormap_replace(struct mg_lower *L)
+{
+    const struct mg_ptx_insn *i = L->insn;
+    const unsigned last = i->nops - 1u;
+    const bool wide = i->type[0] == MG_T_B64, ordered = i->sub >= MG_SUB_MAP_BOX && i->sub <= MG_SUB_MAP_STEP;
+    const bool takes_wide = i->sub == MG_SUB_MAP_ADDRESS || i->sub == MG_SUB_MAP_STRIDE;
+    const uint64_t dim = ordered ? (uint64_t)mg__lower_opnd(L, 1)->imm : 0;
+    const unsigned dims = i->sub == MG_SUB_MAP_STRIDE ? MG_TENSORMAP_DIMS - 1 : MG_TENSORMAP_DIMS;
+    const struct mg_mem *at = mg__lower_where(L, i->space, mg__lower_opnd(L, 0));
+    int32_t value = mg__lower_source(L, mg__lower_opnd(L, last), wide ? 8 : 4, wide ? MG_T_B64 : MG_T_B32, 0);
+    if (!at || value < 0 || last != (ordered ? 2 : 1) || dim >= dims || wide != takes_wide) {
+        mg__lower_unsupported(L);
+        return;
+    }
+    struct mg_op *op = mg__lower_op(L, MG_DO_TENSORMAP_REPLACE, 0,
+                                    MG_OPERANDS(MG_SIZED(at->addr, at->addr64 ? 8 : 4), MG_SIZED(value, wide ? 8 : 4)));
+    op->mode = i->sub | (uint32_t)dim << 8;
+    op->u.mem = at;
+}
+
+void mg__lower_tensormap_copy(struct mg_lower *L)
+{
+    const struct mg_ptx_insn *i = L->insn;
+    struct mg_bulk *b = new_bulk(L);
+    if (!b)
+        return;
+    b->to = mg__lower_where(L, i->space, mg__lower_opnd(L, 0));
+    b->from = mg__lower_where(L, i->space2, mg__lower_opnd(L, 1));
+    if (b->to && b->from && mg__lower_opnd(L, 2)->imm == 128)
+        mg__lower_op(L, MG_DO_TENSORMAP_COPY, 0, MG_OPERANDS(address_operand(b->to), address_operand(b->from)))
+            ->u.bulk = b;
+    else
+        mg__lower_unsupported(L);
 }

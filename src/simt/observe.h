@@ -132,7 +132,7 @@ struct mg_access {
     uint32_t element;   /* of that many bytes each; a multiple of it */
     int32_t shared_var; /* index into launch->shared_vars, -1: none or not shared */
     uint64_t times;     /* 1 for MG_OBSERVE_EVERY */
-    uint32_t copy;      /* its number, of MG_OBSERVE_BULK */
+    uint32_t copy;      /* its number, of MG_OBSERVE_BULK; from 2^31 on of MG_OBSERVE_WGMMA */
     /* MG_OBSERVE_EVERY: linear index of the block and the warp in it; the block whose shared memory it is, which in a
      * cluster may be another */
     uint64_t block, target;

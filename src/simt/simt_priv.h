@@ -796,6 +796,8 @@ MG_HANDLER(mg__op_nanosleep);
 MG_HANDLER(mg__op_fence);
 MG_HANDLER(mg__op_warp);
 MG_HANDLER(mg__op_mma);
+MG_HANDLER(mg__op_tensormap_replace);
+MG_HANDLER(mg__op_tensormap_copy);
 MG_HANDLER(mg__op_wgmma);
 MG_HANDLER(mg__op_wgmma_fence);
 MG_HANDLER(mg__op_wgmma_commit);

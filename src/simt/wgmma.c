@@ -194,7 +194,7 @@ MG_HANDLER(mg__op_wgmma)
         return NULL;
     if (g->sparse)
         take(w, op, METADATA, f.metadata);
-    f.number = ++c->wgmmas->made;
+    f.number = 1u << 31 | ++c->wgmmas->made;
     tell(w, op, MG_SYNC_WGMMA, f.number);
     if (!mg__vec_push(&c->wgmmas->list, f))
         return mg__fault(w, op, 0, MG_ERR_NOMEM, "no host memory for an asynchronous multiplication");

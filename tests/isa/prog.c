@@ -5,7 +5,8 @@
 
 static void prologue(FILE *out, const char *decl, const char *body)
 {
-    const char *target = strstr(body, "setmaxnreg") || strstr(body, "wgmma") ? "sm_90a" : "sm_90";
+    const bool own = strstr(body, "setmaxnreg") || strstr(body, "wgmma") || strstr(body, "tensormap.r");
+    const char *target = own ? "sm_90a" : "sm_90";
     fprintf(out, ".version 8.3\n.target %s\n.address_size 64\n%s\n", target, decl);
     fprintf(out, ".visible .entry run(.param .u64 p_in, .param .u64 p_out, .param .u64 p_buf)\n{\n");
     fprintf(out, ".reg .pred %%p<8>;\n.reg .b16 %%h<16>;\n.reg .b32 %%r<32>;\n.reg .b64 %%d<32>;\n");

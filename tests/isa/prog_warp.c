@@ -357,6 +357,9 @@ PROG(tensor_copies, 1, 32, 0, ".shared .align 128 .b8 tile[128];\n.shared .align
      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%buf, {%r0, 0}], [full];\n"
      "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%buf, {%r0, 0}], [tile];\n"
      "cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%buf, {%r0, 0, 1}], [tile];\n"
+     "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [tile], 1, %r0;\n"
+     "tensormap.replace.tile.global_address.global.b1024.b64 [%buf], %da;\n"
+     "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%buf], [tile], 128;\n"
      "END:")
 {
     EACH(i)

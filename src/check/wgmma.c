@@ -1,0 +1,249 @@
+/* wgmma.c - multiplications by warpgroups, which are in flight from wgmma.mma_async to the wgmma.wait_group of theirs.
+ *
+ * Shared memory. The engine reads the operands when the warp waits. What was written since the multiplication was asked
+ * for was written too early; what it could not rely on then races with it, and what a thread wrote needs a
+ * fence.proxy.async behind it, as for a bulk copy (async.c). For whoever writes there later it is a read of that
+ * warp's.
+ *
+ * Registers are told by the text alone: by how many groups ago each may still be in flight, over all ways to each
+ * instruction. Another instruction must not use it then; and what others wrote needs a wgmma.fence in front of the next
+ * multiplication (PTX ISA, "wgmma.fence"), where plain copies do not count, which compilers put anywhere. It is told
+ * when the multiplication is executed.
+ */
+#include "cfg/cfg.h"
+#include "check/watch.h"
+
+enum { GROUPS = 0x3f, DIRTY = 0x40, AGES = 9 }; /* of a register: how many groups ago, + 1; written since the fence */
+
+struct registers {
+    const struct mg_launch_info *info;
+    const struct mg_ptx_func *func;
+    uint32_t first;         /* instruction of the launch that is the function's first */
+    uint32_t *index, *made; /* by register: which of those in flight, + 1; by those: the instruction that writes it */
+    uint32_t n;             /* of them; behind them in a state: whether no fence was passed */
+};
+
+static bool add(struct launch *l, const struct registers *r, enum check_kind kind, uint32_t mma, uint32_t insn)
+{
+    const struct in_flight f = {r->first + mma, insn == NO_INSN ? NO_INSN : r->first + insn, (uint32_t)kind};
+    for (size_t i = 0; i < l->in_flight.count; i++)
+        if (!memcmp(&l->in_flight.at[i], &f, sizeof f))
+            return true;
+    return mg__vec_push(&l->in_flight, f);
+}
+
+/* An instruction that multiplies. */
+static bool multiply(struct launch *l, const struct registers *r, uint32_t at, uint8_t *state, bool tell)
+{
+    const struct mg_ptx_insn *i = &r->func->insns[at];
+    struct mg_flow_walk w = {r->func, i, 0, 0};
+    uint32_t reg;
+    bool good = true, dirty = false;
+    for (bool written; mg__flow_next(&w, &reg, &written);) {
+        if (!r->index[reg])
+            continue;
+        uint8_t *s = &state[r->index[reg] - 1];
+        dirty |= *s & DIRTY;
+        if (written) {
+            *s = 1;
+            r->made[r->index[reg] - 1] = at;
+        }
+    }
+    if (tell && (dirty || state[r->n]))
+        good = add(l, r, KIND_RACE_WGMMA_FENCE, at, NO_INSN);
+    return good;
+}
+
+static bool step(struct launch *l, const struct registers *r, uint32_t at, uint8_t *state, bool tell)
+{
+    const struct mg_ptx_insn *i = &r->func->insns[at];
+    struct mg_flow_walk w = {r->func, i, 0, 0};
+    uint32_t reg;
+    bool good = true;
+    if (i->effects & MG_E_FLIES && i->nresults)
+        return multiply(l, r, at, state, tell);
+    if (i->effects & MG_E_FLIES) {
+        const int64_t left = mg__ptx_op(r->func, i, 0)->imm;
+        for (uint32_t k = 0; k < r->n; k++)
+            if ((state[k] & GROUPS) > left + 1)
+                state[k] &= (uint8_t)~GROUPS;
+        return true;
+    }
+    if (i->opcode == MG_OP_WGMMA_COMMIT_GROUP || i->opcode == MG_OP_WGMMA_FENCE) {
+        for (uint32_t k = 0; k < r->n; k++)
+            if (i->opcode == MG_OP_WGMMA_FENCE)
+                state[k] &= (uint8_t)~DIRTY;
+            else if (state[k] & GROUPS && (state[k] & GROUPS) < AGES)
+                state[k]++;
+        state[r->n] &= i->opcode != MG_OP_WGMMA_FENCE;
+        return true;
+    }
+    const bool copies = mg__ptx_exactly(i) == MG_ALG_COPY;
+    for (bool written; mg__flow_next(&w, &reg, &written);) {
+        if (!r->index[reg])
+            continue;
+        uint8_t *s = &state[r->index[reg] - 1];
+        if (tell && *s & GROUPS)
+            good &= add(l, r, KIND_RACE_WGMMA_REGISTERS, r->made[r->index[reg] - 1], at);
+        if (written && !copies)
+            *s |= DIRTY;
+    }
+    return good;
+}
+
+/* What may be in flight on one way or another: the least age of those that are. True: there is more than before. */
+static bool join(uint8_t *to, const uint8_t *from, uint32_t n)
+{
+    bool more = false;
+    for (uint32_t k = 0; k <= n; k++) {
+        const uint8_t a = to[k] & GROUPS, b = from[k] & GROUPS;
+        const uint8_t both = (uint8_t)((!a ? b : !b ? a : MG_MIN(a, b)) | ((to[k] | from[k]) & DIRTY));
+        more |= both != to[k];
+        to[k] = both;
+    }
+    return more;
+}
+
+static bool follow(struct launch *l, const struct registers *r, const struct mg_cfg *cfg)
+{
+    const size_t size = r->n + 1;
+    uint8_t *in = calloc(cfg->nblocks + 1, size), *now = malloc(size);
+    bool good = in && now;
+    for (bool again = good, tell = false; good && (again || !tell);) {
+        tell = !again; /* once more when nothing changes */
+        again = false;
+        in[r->n] |= 1;
+        for (uint32_t b = 0; b < cfg->nblocks && good; b++) {
+            const struct mg_cfg_block *k = &cfg->blocks[b];
+            if (!k->reachable)
+                continue;
+            memcpy(now, in + b * size, size);
+            for (uint32_t i = k->first; i < k->end && good; i++)
+                good = step(l, r, i, now, tell);
+            for (uint32_t s = 0; s < k->nsucc; s++)
+                again |= k->succ[s] < cfg->nblocks && join(in + k->succ[s] * size, now, r->n);
+        }
+    }
+    free(in);
+    free(now);
+    return good;
+}
+
+static bool read_function(struct launch *l, struct registers *r)
+{
+    struct mg_cfg *cfg;
+    r->n = (uint32_t)r->func->nflying;
+    r->index = calloc(r->func->nregs + 1, sizeof *r->index);
+    r->made = calloc(r->n + 1, sizeof *r->made);
+    bool good = r->index && r->made && mg__cfg_build(r->func, &cfg) == MG_OK;
+    for (uint32_t k = 0; good && k < r->n; k++)
+        r->index[r->func->flying[k]] = k + 1;
+    if (good) {
+        good = follow(l, r, cfg);
+        mg__cfg_free(cfg);
+    }
+    free(r->index);
+    free(r->made);
+    return good;
+}
+
+bool mg__wgmma_read(const struct mg_launch_info *info, struct launch *l)
+{
+    struct registers r = {.info = info};
+    bool good = true;
+    for (uint32_t k = 0; good && k < info->ninsns; k++) {
+        if (info->insns[k].func == r.func)
+            continue;
+        r.func = info->insns[k].func;
+        r.first = k;
+        good = !r.func->nflying || read_function(l, &r);
+    }
+    return good;
+}
+
+/* ---- while it runs ---- */
+static struct copy *find(struct block *b, uint32_t number)
+{
+    for (size_t i = 0; i < b->copies.count; i++)
+        if (b->copies.at[i].number == number)
+            return &b->copies.at[i];
+    return NULL;
+}
+
+static void begin(struct worker *w, struct block *b, const struct mg_sync *e)
+{
+    const struct launch *l = w->launch;
+    const struct actor who = {b->linear, (uint16_t)e->warp, (uint8_t)__builtin_ctz(e->mask)};
+    for (size_t i = 0; l->race && i < l->in_flight.count; i++) {
+        const struct in_flight *f = &l->in_flight.at[i];
+        if (f->mma != e->insn)
+            continue;
+        const bool used = f->insn != NO_INSN;
+        mg__watch_note(w, (enum check_kind)f->kind, PLACE_NONE, -1, 0, 4, used ? f->insn : f->mma,
+                       used ? f->mma : NO_INSN, who, mg__nobody);
+    }
+    if (b->order->nwarps < MG_ORDER_WARPS)
+        mg__async_ask(b, e);
+}
+
+/* Those of the warp that were done. */
+static void end(struct block *b, uint32_t warp)
+{
+    for (size_t i = b->copies.count; i-- > 0;)
+        if (b->copies.at[i].landed && b->copies.at[i].warp == warp)
+            b->copies.at[i] = b->copies.at[--b->copies.count];
+}
+
+void mg__wgmma_sync(struct worker *w, struct block *b, const struct mg_sync *e)
+{
+    if (e->kind == MG_SYNC_WGMMA)
+        begin(w, b, e);
+    else if (e->kind == MG_SYNC_WGMMA_WAIT)
+        end(b, e->warp);
+}
+
+/* One unit that is read. True: something was told. */
+static bool meets(struct worker *w, struct block *b, const struct mg_access *a, const struct copy *c, uint64_t unit)
+{
+    const struct mg_order_row *row = &b->shared.rows[unit / 32];
+    const uint32_t wrote = row->w_time[unit % 32];
+    const struct mg_order_who writer = mg__order_unpack(row->w_who[unit % 32]);
+    enum check_kind kind;
+    if (!wrote || wrote <= b->order->begin)
+        return false;
+    if (wrote > c->time)
+        kind = KIND_RACE_WGMMA;
+    else if (wrote > MG_MAX(c->floor, c->known[writer.warp]))
+        kind = KIND_RACE_SOURCE;
+    else if (!writer.async && wrote > MG_MAX(c->fenced[writer.warp], c->fenced[c->warp]))
+        kind = KIND_RACE_PROXY;
+    else
+        return false;
+    mg__async_note(w, b, a, kind, unit, writer, true);
+    return true;
+}
+
+void mg__wgmma_access(struct worker *w, struct block *b, const struct mg_access *a)
+{
+    const struct launch *l = w->launch;
+    const unsigned unit = l->code.unit_shared;
+    struct copy *c = find(b, a->copy);
+    if (!c || !b->shared.rows)
+        return;
+    const struct mg_order_who me = {.site = l->code.sites[a->insn].number, .warp = (uint8_t)a->warp};
+    bool told = !l->race;
+    c->landed = true;
+    mg__shadow_settle(b->order, &b->shared);
+    for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+        const uint64_t at = a->address[__builtin_ctz(rest)], first = at >> unit, last = (at + a->width - 1) >> unit;
+        for (uint64_t u = first; u <= last && last < l->shared_units; u++) {
+            struct mg_order_row *row = &b->shared.rows[u / 32];
+            told = told || meets(w, b, a, c, u);
+            row->r_time[u % 32] = b->order->now;
+            row->r_who[u % 32] = mg__order_pack(me);
+        }
+        mg__shadow_changed(b->order, &b->shared, first, last);
+    }
+    b->shared.odd = ~0u;
+    b->order->now++;
+}

@@ -1,0 +1,294 @@
+/* wgmma.cu - multiplications by warpgroups, and the pipelines that feed them. */
+#include "cases.cuh"
+#include <cstdint>
+
+__device__ static uint32_t at(const void *p)
+{
+    return (uint32_t)__cvta_generic_to_shared(p);
+}
+/* Core matrices of 8 lines of 16 bytes: of 64 and of 8 lines, 32 bytes each. */
+__device__ static uint64_t of_a(const void *p)
+{
+    return (at(p) & 0x3ffff) >> 4 | 64ull << 16 | 8ull << 32;
+}
+__device__ static uint64_t of_b(const void *p)
+{
+    return (at(p) & 0x3ffff) >> 4 | 8ull << 16 | 8ull << 32;
+}
+#define FENCE() asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
+#define COMMIT() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
+#define WAIT_GROUP(n) asm volatile("wgmma.wait_group.sync.aligned " #n ";" ::: "memory")
+#define PROXY() asm volatile("fence.proxy.async;" ::: "memory")
+#define PIN(d) asm volatile("" : "+r"((d)[0]), "+r"((d)[1]), "+r"((d)[2]), "+r"((d)[3])::"memory")
+#define MULTIPLY(d, a, b)                                                                                              \
+    asm volatile("wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%0, %1, %2, %3}, %4, %5, 1;"                        \
+                 : "+r"((d)[0]), "+r"((d)[1]), "+r"((d)[2]), "+r"((d)[3])                                              \
+                 : "l"(of_a(a)), "l"(of_b(b))                                                                          \
+                 : "memory")
+__device__ static void fill(int *a, int *b)
+{
+    for (int i = threadIdx.x; i < 512; i += 128)
+        a[i] = i;
+    if (threadIdx.x < 64)
+        b[threadIdx.x] = threadIdx.x;
+}
+
+/* ---- registers ---- */
+template <bool fault> __global__ void read_before_the_wait(int *out)
+{
+    __shared__ __align__(128) int a[512], b[64];
+    int d[4] = {};
+    fill(a, b);
+    PROXY();
+    __syncthreads();
+    FENCE();
+    MULTIPLY(d, a, b);
+    COMMIT();
+    if (!fault)
+        WAIT_GROUP(0);
+    PIN(d);
+    out[threadIdx.x] = d[0] + d[1]; // EXPECT: race/wgmma-registers
+    WAIT_GROUP(0);
+}
+CASE(read_before_the_wait, 0)
+{
+    read_before_the_wait<fault><<<1, 128>>>(zeros(128));
+}
+
+template <bool fault> __global__ void wait_for_the_group_before(int *out)
+{
+    __shared__ __align__(128) int a[512], b[64];
+    int d[4] = {}, e[4] = {};
+    fill(a, b);
+    PROXY();
+    __syncthreads();
+    FENCE();
+    MULTIPLY(d, a, b);
+    COMMIT();
+    MULTIPLY(e, a, b);
+    COMMIT();
+    if (fault)
+        WAIT_GROUP(1);
+    else
+        WAIT_GROUP(0);
+    PIN(e);
+    out[threadIdx.x] = e[0] + e[3]; // EXPECT: race/wgmma-registers
+    WAIT_GROUP(0);
+    PIN(d);
+    out[threadIdx.x] += d[0];
+}
+CASE(wait_for_the_group_before, 0)
+{
+    wait_for_the_group_before<fault><<<1, 128>>>(zeros(128));
+}
+
+template <bool fault> __global__ void forgot_to_commit(int *out)
+{
+    __shared__ __align__(128) int a[512], b[64];
+    int d[4] = {};
+    fill(a, b);
+    PROXY();
+    __syncthreads();
+    FENCE();
+    MULTIPLY(d, a, b);
+    if (!fault)
+        COMMIT();
+    WAIT_GROUP(0);
+    PIN(d);
+    out[threadIdx.x] = d[1] + d[2]; // EXPECT: race/wgmma-registers
+    COMMIT();
+    WAIT_GROUP(0);
+}
+CASE(forgot_to_commit, 0)
+{
+    forgot_to_commit<fault><<<1, 128>>>(zeros(128));
+}
+
+template <bool fault> __global__ void no_fence(int *out)
+{
+    __shared__ __align__(128) int a[512], b[64];
+    int d[4] = {};
+    fill(a, b);
+    PROXY();
+    __syncthreads();
+    if (!fault)
+        FENCE();
+    MULTIPLY(d, a, b); // EXPECT: race/wgmma-fence
+    COMMIT();
+    WAIT_GROUP(0);
+    PIN(d);
+    out[threadIdx.x] = d[0];
+}
+CASE(no_fence, 0)
+{
+    no_fence<fault><<<1, 128>>>(zeros(128));
+}
+
+template <bool fault> __global__ void scaled_in_between(int *out)
+{
+    __shared__ __align__(128) int a[512], b[64];
+    int d[4] = {};
+    fill(a, b);
+    PROXY();
+    __syncthreads();
+    FENCE();
+    for (int k = 0; k < 2; k++) {
+        MULTIPLY(d, a, b); // EXPECT: race/wgmma-fence
+        COMMIT();
+        WAIT_GROUP(0);
+        PIN(d);
+        for (int i = 0; i < 4; i++)
+            d[i] = d[i] * 3 + 1;
+        PIN(d);
+        if (!fault)
+            FENCE();
+    }
+    out[threadIdx.x] = d[0] + d[3];
+}
+CASE(scaled_in_between, 0)
+{
+    scaled_in_between<fault><<<1, 128>>>(zeros(128));
+}
+
+/* ---- operands ---- */
+template <bool fault> __global__ void written_while_in_flight(int *out)
+{
+    __shared__ __align__(128) int a[512], b[64];
+    int d[4] = {};
+    fill(a, b);
+    PROXY();
+    __syncthreads();
+    FENCE();
+    MULTIPLY(d, a, b);
+    COMMIT();
+    if (!fault)
+        WAIT_GROUP(0);
+    __syncthreads();
+    if (threadIdx.x < 64)
+        b[threadIdx.x] = 1; // EXPECT: race/wgmma-operands b
+    __syncthreads();
+    WAIT_GROUP(0);
+    PIN(d);
+    out[threadIdx.x] = d[0];
+}
+CASE(written_while_in_flight, 0)
+{
+    written_while_in_flight<fault><<<1, 128>>>(zeros(128));
+}
+
+template <bool fault> __global__ void no_proxy_fence(int *out)
+{
+    __shared__ __align__(128) int a[512], b[64];
+    int d[4] = {};
+    fill(a, b);
+    PROXY();
+    __syncthreads();
+    a[threadIdx.x] = 1; // EXPECT: race/proxy a
+    if (!fault)
+        PROXY();
+    __syncthreads();
+    FENCE();
+    MULTIPLY(d, a, b);
+    COMMIT();
+    WAIT_GROUP(0);
+    PIN(d);
+    out[threadIdx.x] = d[0];
+}
+CASE(no_proxy_fence, 0)
+{
+    no_proxy_fence<fault><<<1, 128>>>(zeros(128));
+}
+
+template <bool fault> __global__ void no_barrier(int *out)
+{
+    __shared__ __align__(128) int a[512], b[64];
+    int d[4] = {};
+    fill(a, b);
+    PROXY();
+    __syncthreads();
+    if (threadIdx.x < 32)
+        b[threadIdx.x] = 1; // EXPECT: race/bulk-source b
+    PROXY();
+    if (!fault)
+        __syncthreads();
+    FENCE();
+    MULTIPLY(d, a, b);
+    COMMIT();
+    WAIT_GROUP(0);
+    PIN(d);
+    out[threadIdx.x] = d[0];
+}
+CASE(no_barrier, 0)
+{
+    no_barrier<fault><<<1, 128>>>(zeros(128));
+}
+
+/* ---- pipelines: a warp that copies, a warpgroup that multiplies, tiles that go round ---- */
+#define WAIT(bar, parity)                                                                                              \
+    asm volatile("{ .reg .pred p;\nAGAIN: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@!p bra AGAIN; }" ::  \
+                     "r"(at(bar)),                                                                                     \
+                 "r"(parity)                                                                                           \
+                 : "memory")
+__device__ static void begin(uint64_t *bar, unsigned count)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\nfence.mbarrier_init.release.cluster;" ::"r"(at(bar)), "r"(count)
+                 : "memory");
+}
+__device__ static void arrive(uint64_t *bar)
+{
+    asm volatile("{ .reg .b64 t; mbarrier.arrive.shared::cta.b64 t, [%0]; }" ::"r"(at(bar)) : "memory");
+}
+#define LOAD(to, from, bytes, bar)                                                                                     \
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(at(to)), \
+                 "l"(from), "r"(bytes), "r"(at(bar))                                                                   \
+                 : "memory")
+__device__ static void expect(uint64_t *bar, unsigned bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at(bar)), "r"(bytes) : "memory");
+}
+
+template <bool fault> __global__ void pipeline(const int *in, int *out)
+{
+    __shared__ __align__(128) int tile[2][576];
+    __shared__ uint64_t full[2], empty[2];
+    const int steps = 6;
+    if (threadIdx.x == 0)
+        for (int s = 0; s < 2; s++) {
+            begin(&full[s], 1);
+            begin(&empty[s], 128);
+        }
+    __syncthreads();
+    if (threadIdx.x >= 128) {
+        for (int k = 0; k < steps && threadIdx.x == 128; k++) {
+            const int s = k % 2;
+            if (k >= 2)
+                WAIT(&empty[s], k / 2 - 1 & 1);
+            expect(&full[s], 2304);
+            LOAD(tile[s], in + 576 * k, 2304, &full[s]);
+        }
+        return;
+    }
+    int d[4] = {};
+    for (int k = 0; k < steps; k++) {
+        const int s = k % 2;
+        WAIT(&full[s], k / 2 & 1);
+        FENCE();
+        MULTIPLY(d, tile[s], tile[s] + 512); // EXPECT: race/filled-too-soon tile
+        COMMIT();
+        if (fault) {
+            arrive(&empty[s]);
+            WAIT_GROUP(0);
+        } else {
+            WAIT_GROUP(0);
+            arrive(&empty[s]);
+        }
+    }
+    WAIT_GROUP(0);
+    PIN(d);
+    out[threadIdx.x] = d[0] + d[1] + d[2] + d[3];
+}
+
+CASE(released_too_early, 0)
+{
+    pipeline<fault><<<1, 160>>>(zeros(3456), zeros(128));
+}
