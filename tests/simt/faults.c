@@ -105,8 +105,8 @@ static const struct bad {
      KERNEL("", "add.u32 %r0, %nt, -30;\nbar.sync 1, %r0; // HERE\n")},
     {"an instruction that is not simulated", MG_ERR_UNSUPPORTED, "is not simulated", "block 0,0,0", 1, 32, 0,
      KERNEL("", "tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%d0, {%f4, %f5}]; // HERE\n")},
-    {"an instruction of newer devices", MG_ERR_UNSUPPORTED, "tcgen05.dealloc.cta_group::1",
-     "block 0,0,0", 1, 32, 0, KERNEL("", "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r0, 32; // HERE\n")},
+    {"an instruction of newer devices", MG_ERR_UNSUPPORTED, "tcgen05.wait::ld.sync.aligned is not simulated",
+     "block 0,0,0", 1, 32, 0, KERNEL("", "tcgen05.wait::ld.sync.aligned; // HERE\n")},
     {"a matrix past shared memory", MG_ERR_ADDRESS, "the descriptor of B", "thread 0,0,0", 1, 128, 0,
      KERNEL(".shared .align 128 .b8 buf[2304];\n",
             "mov.u32 %r0, buf; mov.u64 %d0, 0x0000000800400000; mov.u64 %d1, 0x00000008000800f0;\n"
