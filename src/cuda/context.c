@@ -404,8 +404,8 @@ static int set_peer(void *handle, unsigned flags, bool may)
         return context ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT;
     if (flags)
         return CUDA_ERROR_INVALID_VALUE;
-    if (peer == here)
-        return CUDA_ERROR_INVALID_CONTEXT;
+    if (peer->ordinal == here->ordinal)
+        return may ? CUDA_ERROR_PEER_ACCESS_UNSUPPORTED : CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
     if (here->peers[peer->number] == may)
         return may ? CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED : CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
     return mg__cudart_set_peer(here, peer, may, false);

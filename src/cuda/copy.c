@@ -40,7 +40,8 @@ CUDA_SAME(cuMemcpyDtoDAsync, (uint64_t to, uint64_t from, size_t size, void *str
 
 static int contexts_ok(const void *to, const void *from)
 {
-    const struct cudart_context *a = mg__cudart_context_of(to), *b = mg__cudart_context_of(from);
+    const struct cudart_context *a = to ? mg__cudart_context_of(to) : mg__cudart_current(),
+                                *b = from ? mg__cudart_context_of(from) : mg__cudart_current();
     return a && b && a->device && b->device ? 0 : CUDA_ERROR_INVALID_CONTEXT;
 }
 
@@ -123,7 +124,7 @@ static int copy_2d(const struct cu_memcpy_2d *p)
 
 static int copy_3d(const struct cu_memcpy3d *p)
 {
-    if (!p || p->src_lod || p->dst_lod)
+    if (!p)
         return CUDA_ERROR_INVALID_VALUE;
     return copy(&(struct place){p->dst_type, p->dst_host, p->dst_device, p->dst_pitch, p->dst_height, p->dst_x,
                                 p->dst_y, p->dst_z},

@@ -175,13 +175,13 @@ int mg__cuGetProcAddress(const char *symbol, void **function, int version, uint6
     return mg__cuGetProcAddress_v2(symbol, function, version, flags, NULL);
 }
 
-/* Its tables are not documented. */
+/* Its tables are not documented, and libraries ask for them as they start: nothing is said. */
 int mg__cuGetExportTable(const void **table, const void *id)
 {
     if (!table || !id)
         return CUDA_ERROR_INVALID_VALUE;
     *table = NULL;
-    return mg__cuda_missing("cuGetExportTable");
+    return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 CUDA_SAME(cuProfilerStart, (void), 0)

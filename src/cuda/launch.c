@@ -35,7 +35,7 @@ static int unpack(const void *function, void **extra, void ***args)
     return 0;
 }
 
-static int launch(const void *function, struct cudart_request *r, void **params, void **extra)
+int mg__cuda_launch(const void *function, struct cudart_request *r, void **params, void **extra)
 {
     void **unpacked = NULL;
     int error = 0;
@@ -57,7 +57,7 @@ int mg__cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, un
 {
     CUDA_ENTER();
     struct cudart_request r = {{gx, gy, gz}, {bx, by, bz}, shared, NULL, stream, false, {0}};
-    return mg__cuda_done(launch(function, &r, params, extra));
+    return mg__cuda_done(mg__cuda_launch(function, &r, params, extra));
 }
 
 int mg__cuLaunchCooperativeKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
@@ -65,7 +65,7 @@ int mg__cuLaunchCooperativeKernel(void *function, unsigned gx, unsigned gy, unsi
 {
     CUDA_ENTER();
     struct cudart_request r = {{gx, gy, gz}, {bx, by, bz}, shared, NULL, stream, true, {0}};
-    return mg__cuda_done(launch(function, &r, params, NULL));
+    return mg__cuda_done(mg__cuda_launch(function, &r, params, NULL));
 }
 
 enum { MOST_ATTRIBUTE = 20 }; /* of those that there are names for */
@@ -94,7 +94,7 @@ int mg__cuLaunchKernelEx(const struct cu_launch *config, void *function, void **
         else if (a->id == CU_LAUNCH_CLUSTER)
             r.cluster = (struct mg_dim3){a->value.cluster.x, a->value.cluster.y, a->value.cluster.z};
     }
-    return mg__cuda_done(launch(function, &r, params, extra));
+    return mg__cuda_done(mg__cuda_launch(function, &r, params, extra));
 }
 
 CUDA_SAME(cuLaunchHostFunc, (void *stream, void (*function)(void *), void *arg),
@@ -127,7 +127,9 @@ static int potential(int *grid, int *block, const void *function, size_t (*share
             *grid = (int)(blocks * arch->board->sm_count);
         }
     }
-    return best ? 0 : CUDA_ERROR_INVALID_VALUE;
+    if (!best)
+        *grid = *block = 0;
+    return 0;
 }
 
 CUDA_SAME(cuOccupancyMaxPotentialBlockSize,

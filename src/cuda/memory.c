@@ -121,13 +121,14 @@ int mg__cuMemAllocFromPoolAsync(uint64_t *address, size_t size, struct cudart_po
     return mg__cuda_done(pool_address(address, pointer, error));
 }
 
-CUDA_SAME(cuMemFreeAsync, (uint64_t address, void *stream), mg__cudaFreeAsync(at(address), stream))
+CUDA_SAME(cuMemFreeAsync, (uint64_t address, void *stream), address ? mg__cudaFreeAsync(at(address), stream) : 0)
 CUDA_SAME(cuDeviceGetDefaultMemPool, (struct cudart_pool * *pool, int device),
           mg__cudaDeviceGetDefaultMemPool(pool, device))
 CUDA_SAME(cuDeviceGetMemPool, (struct cudart_pool * *pool, int device), mg__cudaDeviceGetMemPool(pool, device))
 CUDA_SAME(cuDeviceSetMemPool, (int device, struct cudart_pool *pool), mg__cudaDeviceSetMemPool(device, pool))
 CUDA_SAME(cuMemPoolCreate, (struct cudart_pool * *pool, const struct cu_pool_properties *properties),
-          mg__cudaMemPoolCreate(pool, properties))
+          properties && properties->allocation == 1 /* pinned */ ? mg__cudaMemPoolCreate(pool, properties)
+                                                                 : CUDA_ERROR_INVALID_VALUE)
 CUDA_SAME(cuMemPoolDestroy, (struct cudart_pool * pool), mg__cudaMemPoolDestroy(pool))
 CUDA_SAME(cuMemPoolSetAttribute, (struct cudart_pool * pool, int attribute, void *value),
           mg__cudaMemPoolSetAttribute(pool, attribute, value))

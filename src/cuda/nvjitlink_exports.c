@@ -8,8 +8,9 @@
 #define NVJITLINK(name)                                                                                      \
     MG_EXPORT("nvJitLink" #name, "mg__entry_nvJitLink" #name)                                                \
     MG_OF(name, 0)                                                                                           \
-    MG_OF(name, 1) MG_OF(name, 2) MG_OF(name, 3) MG_OF(name, 4) MG_OF(name, 5) MG_OF(name, 6) MG_OF(name, 7) \
-        MG_OF(name, 8) MG_OF(name, 9)
+    MG_OF(name, 1)                                                                                           \
+    MG_OF(name, 2) MG_OF(name, 3) MG_OF(name, 4) MG_OF(name, 5) MG_OF(name, 6) MG_OF(name, 7) MG_OF(name, 8) \
+        MG_OF(name, 9)
 #include "cuda/nvjitlink.def"
 
 /* The last of its major version whose calls these are. */

@@ -20,6 +20,12 @@ CUDA_SAME(cuStreamSetAttribute, (void *stream, int attribute, const void *value)
 CUDA_SAME(cuStreamCopyAttributes, (void *to, void *from), mg__cudaStreamCopyAttributes(to, from))
 CUDA_SAME(cuThreadExchangeStreamCaptureMode, (int *mode), mg__cudaThreadExchangeStreamCaptureMode(mode))
 
+/* Of a stream that is not captured. */
+CUDA_SAME(cuStreamEndCapture, (void *stream, void **graph),
+          !graph                         ? CUDA_ERROR_INVALID_VALUE
+          : mg__cudart_stream_ok(stream) ? CUDA_ERROR_ILLEGAL_STATE
+                                         : CUDA_ERROR_INVALID_HANDLE)
+
 /* Nothing is ever captured. The later forms have more to tell of a capture, and with none tell nothing. */
 CUDA_SAME(cuStreamGetCaptureInfo, (void *stream, int *status, uint64_t *id),
           ((void)id, mg__cudaStreamIsCapturing(stream, status)))

@@ -102,6 +102,21 @@ struct cudart_context *mg__cudart_context_at(const struct cudart_device *device)
 }
 
 /* ---- making and ending ---- */
+/* As an H200's driver (580.159) has it, kernels of one context may touch the memory of another of the same device. */
+static void set_joined(struct cudart_device *device, bool may)
+{
+    for (struct cudart_device *d = NULL; (d = mg__cudart_next(d)) != NULL;)
+        if (d != device && d->ordinal == device->ordinal) {
+            mg__mem_peer(d->device->simt, device->device->simt, may);
+            mg__mem_peer(device->device->simt, d->device->simt, may);
+        }
+}
+
+void mg__cudart_join_contexts(struct cudart_device *device)
+{
+    set_joined(device, true);
+}
+
 int mg__cudart_context_make(unsigned ordinal, unsigned flags, struct cudart_context **made)
 {
     struct cudart_context *c = calloc(1, sizeof(*c));
@@ -185,6 +200,7 @@ int mg__cudart_context_drop(struct cudart_context *c)
             mg__cudart_set_peer(other, d, false, false);
             mg__cudart_set_peer(other, d, false, true);
         }
+    set_joined(d, false);
     c->device = NULL;
     struct mg_device *gone = d->device;
     d->device = NULL;

@@ -226,6 +226,7 @@ static int make_device(struct cudart_device *d)
     }
     d->device->skin = d;
     d->id = ++mg__cudart.last_id;
+    mg__cudart_join_contexts(d);
     if (d->device->check && mg__cudart_guard_works())
         mg__check_watched(d->device->check);
     mg__cudart_memory_join(d);

@@ -49,6 +49,7 @@ struct cudart_context {
     struct cudart_device *device; /* NULL: destroyed */
     unsigned ordinal;
     bool primary;
+    unsigned attached; /* by cuCtxAttach */
 };
 struct cudart {
     pthread_mutex_t state;
@@ -81,6 +82,8 @@ struct cudart_context *mg__cudart_pop(void); /* NULL: there was none */
 struct cudart_context *mg__cudart_context_at(const struct cudart_device *device);
 struct cudart_context *mg__cudart_context_of(const void *handle); /* NULL: not one of ours */
 int mg__cudart_settle(void); /* the runtime is called: the error if the context is gone */
+void mg__cudart_join_contexts(
+    struct cudart_device *device); /* that was just made: memory of its device is all contexts' */
 int mg__cudart_context_make(unsigned ordinal, unsigned flags, struct cudart_context **made);
 int mg__cudart_context_drop(struct cudart_context *context);
 /* A primary context as at first; one that is poisoned stays unusable. */
@@ -128,6 +131,7 @@ struct cudart_func {
     struct cudart_module *module;
     const void *host;
     char *name;
+    void *settings;                               /* the driver's, for launches of the old kind */
     struct mg_device_kernel *on[CUDART_CONTEXTS]; /* by context, once resolved there */
 };
 struct cudart_module { /* a fatbin that the program registered */

@@ -406,6 +406,7 @@ static void forget_func(struct cudart_func *func)
 {
     map_put(&registry.handles, func, NULL);
     free(func->name);
+    free(func->settings);
     free(func);
 }
 

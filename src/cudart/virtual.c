@@ -189,7 +189,9 @@ int mg__cudart_map(uint64_t address, uint64_t size, uint64_t offset, uint64_t ha
     struct physical *p = *physical_at(handle);
     bool fits = p && p->handles && size && aligned(address) && aligned(size) && aligned(offset) && size <= p->size &&
                 offset <= p->size - size;
-    if (fits && is_free(address, size)) {
+    if (p && p->handles && (offset || size != p->size)) { /* it is mapped whole, as an H200's driver says */
+        error = cudaErrorNotSupported;
+    } else if (fits && is_free(address, size)) {
         bool done = mmap((void *)(uintptr_t)address, size, PROT_NONE, MAP_SHARED | MAP_FIXED, p->file, (off_t)offset) !=
                     MAP_FAILED;
         error = done ? 0 : cudaErrorMemoryAllocation;

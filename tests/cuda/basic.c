@@ -65,6 +65,77 @@ static void work(void)
     WANT(CUDA_ERROR_INVALID_HANDLE, cuLaunchKernel(saxpy, 8, 1, 1, 128, 1, 1, 0, NULL, args, NULL));
 }
 
+/* Contexts of one device touch each other's memory, as on an H200; what is of one goes with it. */
+static void contexts(CUdevice d)
+{
+    CUcontext first, second, current;
+    CUdeviceptr x, y;
+    CUmodule module;
+    CUfunction saxpy;
+    float a = 1, out[4];
+    int n = 4;
+    OK(cuCtxCreate(&first, NULL, 0, d));
+    OK(cuMemAlloc(&x, 16));
+    OK(cuMemsetD32(x, 0x3f800000, 4));
+    OK(cuCtxCreate(&second, NULL, 0, d));
+    OK(cuMemAlloc(&y, 16));
+    OK(cuMemsetD32(y, 0, 4));
+    OK(cuModuleLoadData(&module, PTX));
+    OK(cuModuleGetFunction(&saxpy, module, "saxpy"));
+    void *args[] = {&a, &x, &y, &n};
+    OK(cuLaunchKernel(saxpy, 1, 1, 1, 32, 1, 1, 0, NULL, args, NULL));
+    OK(cuMemcpyDtoH(out, y, 16));
+    TRUE(out[0] == 1 && out[3] == 1);
+    WANT(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, cuCtxEnablePeerAccess(first, 0));
+    OK(cuCtxDestroy(second));
+    OK(cuCtxGetCurrent(&current));
+    TRUE(current == first);
+    WANT(CUDA_ERROR_INVALID_CONTEXT, cuCtxDestroy(second));
+    OK(cuCtxSetCurrent(second)); /* taken, and of no use */
+    WANT(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuMemAlloc(&y, 4));
+    OK(cuCtxSetCurrent(first));
+    OK(cuCtxDestroy(first));
+}
+
+/* A fault stays with all contexts of the device, and with those to come. */
+static void faults(CUdevice d)
+{
+    CUcontext first, second;
+    CUmodule module;
+    CUfunction bad;
+    CUdeviceptr p;
+    OK(cuCtxCreate(&first, NULL, 0, d));
+    OK(cuCtxCreate(&second, NULL, 0, d));
+    OK(cuModuleLoadData(&module, PTX));
+    OK(cuModuleGetFunction(&bad, module, "bad"));
+    OK(cuLaunchKernel(bad, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    WANT(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
+    WANT(CUDA_ERROR_ILLEGAL_ADDRESS, cuMemAlloc(&p, 4));
+    OK(cuCtxSetCurrent(first));
+    WANT(CUDA_ERROR_ILLEGAL_ADDRESS, cuMemAlloc(&p, 4));
+    OK(cuCtxDestroy(first));
+    WANT(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxCreate(&first, NULL, 0, d));
+}
+
+/* What is wrong with an image, and where. */
+static void images(void)
+{
+    CUmodule module;
+    char log[512] = "";
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log, (void *)sizeof(log)};
+    WANT(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, "hello"));
+    WANT(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, ""));
+    WANT(CUDA_ERROR_FILE_NOT_FOUND, cuModuleLoad(&module, "no such file"));
+    WANT(CUDA_ERROR_INVALID_PTX, cuModuleLoadData(&module, ".version 8.0\n.target sm_999\n.address_size 64\n"));
+    WANT(CUDA_ERROR_INVALID_PTX, cuModuleLoadDataEx(&module,
+                                                    ".version 8.0\n.target sm_80\n.address_size 64\n"
+                                                    ".visible .entry k()\n{\n .reg .u32 %r;\n add.u32 %r, %r;\n}\n",
+                                                    2, options, values));
+    TRUE(strstr(log, "ptxas application ptx input, line 7; error"));
+    TRUE((size_t)values[1] == strlen(log));
+}
+
 int main(void)
 {
     CUdevice d;
@@ -79,5 +150,10 @@ int main(void)
     OK(cuCtxGetCurrent(&other));
     TRUE(!other);
     WANT(CUDA_ERROR_INVALID_CONTEXT, cuMemFree(p));
+    contexts(d);
+    OK(cuCtxCreate(&context, NULL, 0, d));
+    images();
+    OK(cuCtxDestroy(context));
+    faults(d);
     return DONE();
 }
