@@ -154,16 +154,17 @@ static void count_global(const struct worker *w, const struct mg_model_access *a
     t->sectors_ideal += cost.ideal * times;
 }
 
-/* Bulk copies: each piece of device memory goes in chunks of a line from its start. */
+/* Bulk copies: what belongs to one line of 128 bytes of shared memory is fetched or sent at once, and the sectors of
+ * each such part are counted. */
 static void count_bulk(struct worker *w, const struct mg_access *a, const struct mg_ptx_insn *insn)
 {
     const struct mg_arch *arch = w->launch->model->arch;
     const unsigned op = a->kind == MG_ACCESS_BULK_LD ? 0 : insn->atomop != MG_ATOM_NONE ? 2 : 1;
     if (a->space != MG_SPACE_GLOBAL)
         return;
-    uint64_t at = a->address[__builtin_ctz(a->mask)], sectors = 0;
-    for (uint64_t end = at + a->width; at < end; at += arch->line_bytes) {
-        const uint64_t last = MG_MIN(at + arch->line_bytes, end) - 1;
+    uint64_t at = a->address[__builtin_ctz(a->mask)], sectors = 0, part = arch->line_bytes - a->base % arch->line_bytes;
+    for (uint64_t end = at + a->width; at < end; at += part, part = arch->line_bytes) {
+        const uint64_t last = MG_MIN(at + part, end) - 1;
         sectors += last / arch->sector_bytes - at / arch->sector_bytes + 1;
     }
     w->insns[a->insn].bulk[op] += sectors;
@@ -249,7 +250,7 @@ static void add_to_metrics(struct mg_metrics *m, const struct tally *t, const st
     m->v[MG_METRIC_WAVEFRONTS_SHARED] += t->wavefronts;
     m->v[MG_METRIC_WAVEFRONTS_SHARED_IDEAL] += t->ideal;
     m->v[insn && insn->opcode == MG_OP_LDMATRIX ? MG_METRIC_INST_LDMATRIX : MG_METRIC_INST_SHARED_LD] += t->shared_ld;
-    m->v[MG_METRIC_INST_SHARED_ST] += t->shared_st;
+    m->v[MG_METRIC_INST_SHARED_ST] += insn && insn->opcode == MG_OP_STMATRIX ? 0 : t->shared_st;
     m->v[MG_METRIC_SECTORS_GLOBAL] += t->sectors;
     m->v[MG_METRIC_SECTORS_GLOBAL_IDEAL] += t->sectors_ideal;
     m->v[MG_METRIC_REQUESTS_LD] += t->requests[0];

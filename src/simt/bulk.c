@@ -53,8 +53,9 @@ static uint64_t address_of(const struct mg_warp *w, const struct mg_mem *mem, un
 }
 
 /* ---- what observers are told ---- */
+/* `other`: the byte of shared memory on its other side. */
 static void tell_access(const struct flight *f, enum mg_access_kind kind, const struct mg_block *of, const uint8_t *at,
-                        uint32_t bytes)
+                        uint32_t bytes, uint64_t other)
 {
     struct mg_worker *worker = f->warp->worker;
     if (!worker->run->want_bulk || !bytes)
@@ -73,6 +74,7 @@ static void tell_access(const struct flight *f, enum mg_access_kind kind, const 
     e->address = address;
     e->where = where;
     e->copy = f->number;
+    e->base = other;
     mg__access_event(worker, e, MG_OBSERVE_BULK);
 }
 
@@ -179,7 +181,8 @@ static bool tell_piece(void *arg, const struct mg_tensor_piece *p)
 {
     const struct flight *f = arg;
     if (p->global)
-        tell_access(f, f->to ? MG_ACCESS_BULK_LD : MG_ACCESS_BULK_ST, NULL, (uint8_t *)(uintptr_t)p->global, p->bytes);
+        tell_access(f, f->to ? MG_ACCESS_BULK_LD : MG_ACCESS_BULK_ST, NULL, (uint8_t *)(uintptr_t)p->global, p->bytes,
+                    (uint64_t)(f->to ? f->dst - f->to->shared : f->src - f->warp->block->shared) + p->offset);
     return true;
 }
 
@@ -192,9 +195,11 @@ static void tell_sides(struct flight *f)
     if (b->tensor)
         mg__tensormap_walk(&f->map, f->at, f->offsets, tell_piece, f);
     if (f->src)
-        tell_access(f, MG_ACCESS_BULK_LD, b->from_shared ? own : NULL, f->src, f->bytes);
+        tell_access(f, MG_ACCESS_BULK_LD, b->from_shared ? own : NULL, f->src, f->bytes,
+                    f->to ? (uint64_t)(f->dst - f->to->shared) : 0);
     if (f->dst)
-        tell_access(f, MG_ACCESS_BULK_ST, f->to, f->dst, room_of(f));
+        tell_access(f, MG_ACCESS_BULK_ST, f->to, f->dst, room_of(f),
+                    b->from_shared && f->src ? (uint64_t)(f->src - own->shared) : 0);
 }
 
 /* Those that `which` names are done, in the order in which they were asked for. False: a fault. */

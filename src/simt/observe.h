@@ -144,7 +144,8 @@ struct mg_access {
     /* Likewise; MG_OBSERVE_EVERY: where each lane reads or writes, as host pointers. NULL of an access that faults. */
     uint8_t *const *where;
     /* If not NULL all lanes lie in one variable or allocation, and a lane's address is `base`, the first active lane's,
-     * and its delta; likewise its host pointer with `at`. */
+     * and its delta; likewise its host pointer with `at`. Of a bulk copy's device memory `base` is the byte of shared
+     * memory that it goes to, or comes from. */
     const struct mg_pattern *pattern;
     /* If not NULL 32-bit words of shared memory: the lane's distance in words from `base`, and its host pointer's from
      * `at`, none more than `reach`. With MG_OBSERVE_SHAPES it may be several accesses of one instruction, a row of 32

@@ -1,10 +1,10 @@
 """What a profiler counts of matrix instructions, asynchronous copies and clusters (hopper.cu), and Margay against it.
 
-    hopper.py collect FOLDER OUT.json        FOLDER/MODE.csv (ncu --csv --page raw) and FOLDER/MODE.txt (what hopper printed)
+    hopper.py collect OUT.json FOLDER...     FOLDER/MODE.csv (ncu --csv --page raw) and FOLDER/MODE.txt (what hopper printed)
     hopper.py check MARGAY NVCC              Margay against hopper.json, each launch and counter, to the last digit
 
-hopper.json: {"device", "asked": {MODE: counters}, "launches": {MODE: {name: {counter: value}}}}, without zeros. What is known to
-differ stands in DIFFERS with its reason; an entry that no longer differs is a failure.
+hopper.json: {"device", "asked": [counters ...], "launches": {MODE: {name: [{counter: value}, which]}}}: the values without zeros, and
+which of the lists in "asked" was asked for. What is known to differ stands in DIFFERS with its reason; an entry that no longer differs is a failure.
 """
 import csv
 import json
@@ -24,7 +24,10 @@ KEPT = re.compile(
 BUILD = ["-std=c++17", "-gencode", "arch=compute_90a,code=[compute_90a,sm_90a]", "-lineinfo"]
 # (part of a launch's name, counter) -> why Margay counts another number
 LOADS = "ptxas makes ldmatrix of wmma.load in f16 and s8; the wavefronts are the same"
+OUTSIDE = "what a tile has outside of the tensor counts on the device as if it were fetched"
 DIFFERS = {
+    ("from 992 56 of", "l1tex__m_xbar2l1tex_read_sectors_mem_global_op_tma_ld.sum"): OUTSIDE,
+} | {
     (f"wmma_loads<{kind}", counter): LOADS
     for kind in ("half", "signed char")
     for counter in ("smsp__inst_executed_op_ldsm.sum", "smsp__sass_inst_executed_op_shared_ld.sum")
@@ -35,26 +38,31 @@ def launches_of(text):
     return re.findall(r"^launch \d+ (.*)$", text, re.M)
 
 
-def collect(folder, out):
-    device, asked, launches = "", {}, {}
-    for mode in MODES:
+def collect(out, *folders):
+    device, launches = "", {mode: {} for mode in MODES}
+    for folder, mode in ((folder, mode) for folder in folders for mode in MODES):
+        if not os.path.exists(os.path.join(folder, mode + ".csv")):
+            continue
         with open(os.path.join(folder, mode + ".txt")) as file:
             names = launches_of(file.read())
         with open(os.path.join(folder, mode + ".csv"), newline="") as file:
             head, _, *rows = csv.reader(file)
-        asked[mode] = sorted(key for key in head if KEPT.fullmatch(key))
-        launches[mode] = {}
+        asked = sorted(key for key in head if KEPT.fullmatch(key))
         for name, row in zip(names, rows):
             values = dict(zip(head, row))
             device = values["device__attribute_display_name"]
-            counts = {key: int(values[key].replace(",", "")) for key in asked[mode]}
-            launches[mode][name] = {key: value for key, value in counts.items() if value}
+            launches[mode][name] = {key: int(values[key].replace(",", "")) for key in asked}
+    lists = {}
     with open(out, "w") as file:
-        lines = [f"{json.dumps(mode)}: {json.dumps(keys)}" for mode, keys in asked.items()]
         parts = []
         for mode, of in launches.items():
-            parts.append(f"{json.dumps(mode)}: {{\n" + ",\n".join(f"{json.dumps(n)}: {json.dumps(c)}" for n, c in of.items()) + "}")
-        file.write('{"device": %s,\n"asked": {%s},\n"launches": {\n%s}}\n' % (json.dumps(device), ",\n".join(lines), ",\n".join(parts)))
+            lines = []
+            for name, counts in of.items():
+                kept = {key: value for key, value in counts.items() if value}
+                lines.append(f"{json.dumps(name)}: {json.dumps([kept, lists.setdefault(tuple(counts), len(lists))])}")
+            parts.append(f"{json.dumps(mode)}: {{\n" + ",\n".join(lines) + "}")
+        asked = ",\n".join(json.dumps(list(keys)) for keys in lists)
+        file.write('{"device": %s,\n"asked": [%s],\n"launches": {\n%s}}\n' % (json.dumps(device), asked, ",\n".join(parts)))
 
 
 def check(margay, nvcc):
@@ -75,8 +83,9 @@ def check(margay, nvcc):
             failures += [f"{name}: the device made this launch, Margay did not"
                          for name in set(device["launches"][mode]) - set(names)]
             for name, launch in zip(names, ours):
-                for key in device["asked"][mode] if name in device["launches"][mode] else []:
-                    want = device["launches"][mode][name].get(key, 0)
+                counts, asked = device["launches"][mode].get(name, ({}, None))
+                for key in device["asked"][asked] if counts or asked is not None else []:
+                    want = counts.get(key, 0)
                     if key not in launch["metrics"]:
                         continue
                     compared += 1
@@ -95,7 +104,7 @@ def check(margay, nvcc):
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["collect"] and len(sys.argv) == 4:
+    if sys.argv[1:2] == ["collect"] and len(sys.argv) > 3:
         collect(*sys.argv[2:])
     elif sys.argv[1:2] == ["check"] and len(sys.argv) == 4:
         sys.exit(check(*sys.argv[2:]))
