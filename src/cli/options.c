@@ -215,6 +215,7 @@ static const struct {
   flags[] = {{OPT_STRICT, offsetof(struct mg_cli_options, strict)},
              {OPT_VERBOSE, offsetof(struct mg_cli_options, verbose)},
              {OPT_PICTURES, offsetof(struct mg_cli_options, pictures)},
+             {OPT_TIME, offsetof(struct mg_cli_options, time)},
              {OPT_QUIET, offsetof(struct mg_cli_options, quiet)},
              {OPT_SIMULATE, offsetof(struct mg_cli_options, simulate)},
              {OPT_LEAKS, offsetof(struct mg_cli_options, leaks)},

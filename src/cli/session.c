@@ -352,6 +352,7 @@ static void set_environment(void *arg, int report_fd)
         unsetenv("MARGAY_CHECK");
     }
     set_number("MARGAY_ADVISE", o->command == MG_CMD_ADVISE ? 1 : 0);
+    set_number("MARGAY_TIME", o->time ? 1 : 0);
     set_number("MARGAY_PICTURES", o->html || o->pictures ? 1 : 0);
     set_number("MARGAY_DEVICE", o->arch->cc);
     setenv("MARGAY_BOARD", o->board->name, 1);

@@ -36,6 +36,8 @@ static void on_launch(void *arg, struct mg_report_launch *launch)
     launch->regs = d->running->info.regs;
     launch->regs_from = d->running->regs_from;
     launch->seconds = d->seconds;
+    if (d->time)
+        mg__time_metrics(mg__time_result(d->time), &launch->metrics);
     mg__report_launch(d->options.report, launch);
 }
 
@@ -70,7 +72,7 @@ static enum mg_status draw(struct mg_device *d)
     struct mg_observer observer;
     if (!d->options.pictures)
         return MG_OK;
-    d->others = (d->check ? 1u : 0u) + (d->model ? 1u : 0u) + (d->advise ? 1u : 0u);
+    d->others = (d->check ? 1u : 0u) + (d->time ? 1u : 0u) + (d->model ? 1u : 0u) + (d->advise ? 1u : 0u);
     enum mg_status status = mg__pictures_create(&d->arch, on_picture, d, &d->pictures);
     if (status)
         return status;
@@ -92,6 +94,13 @@ static enum mg_status observe(struct mg_device *d)
         status = mg__simt_observe(d->simt, &observer);
         if (status || !d->options.both)
             return status ? status : draw(d);
+    }
+    if (d->options.times) { /* before the model, whose record has its answer */
+        if (!(d->time = mg__time_create(&d->arch)))
+            return MG_ERR_NOMEM;
+        observer = mg__time_observer(d->time);
+        if ((status = mg__simt_observe(d->simt, &observer)) != MG_OK)
+            return status;
     }
     status = mg__model_create(&d->arch, on_launch, d, &d->model);
     if (!status) {
@@ -160,6 +169,7 @@ void mg__device_destroy(struct mg_device *d)
         mg__model_destroy(d->model);
     if (d->advise)
         mg__advise_destroy(d->advise);
+    mg__time_destroy(d->time);
     mg__pictures_destroy(d->pictures);
     mg__check_destroy(d->check);
     free(d);

@@ -15,6 +15,7 @@
 #include "fatbin/cubin.h"
 #include "report/report.h"
 #include "simt/simt.h"
+#include "time/time.h"
 
 #include <regex.h>
 #include <stdatomic.h>
@@ -42,6 +43,7 @@ struct mg_device_options {
     struct mg_report_writer *report;
     unsigned checks; /* MG_CHECK_RACE …: look for those mistakes, and count nothing; 0: count */
     bool both;       /* with checks: count as well */
+    bool times;      /* count, and estimate how long each launch would take */
     bool advise;     /* count, and say what would make each launch faster */
     bool pictures;   /* records of what pictures are drawn from, of each kernel's first launch (slower) */
     bool progress;   /* records of the progress of long launches */
@@ -79,6 +81,7 @@ struct mg_device {
     struct mg_simt *simt;
     struct mg_check *check;
     struct mg_model *model;
+    struct mg_time *time;
     struct mg_advise *advise;
     struct mg_pictures *pictures;
     unsigned others;          /* observers before that of pictures, which is left out where there is nothing to draw */

@@ -169,6 +169,8 @@ static enum mg_status begin(struct mg_device_taken *t, struct mg_diag *diag)
     }
     if (!t->watched)
         mg__check_unobserved(d->check);
+    if (d->time)
+        mg__time_regs(d->time, k->info.regs);
     if (d->advise)
         mg__advise_regs(d->advise, k->info.regs, k->regs_from, k->exact || k->assembled);
     t->began = mg__time_ns();
@@ -220,6 +222,8 @@ void mg__launch_end(struct mg_device_taken *t)
     if (t->rested)
         mg__check_host_waited(d->check, 0, true);
     mg__check_begins(d->check, t->kernel->info.name, t->asked.stream, false);
+    if (d->time)
+        mg__time_regs(d->time, t->kernel->info.regs);
     if (d->advise)
         mg__advise_regs(d->advise, t->kernel->info.regs, t->kernel->regs_from,
                         t->kernel->exact || t->kernel->assembled);

@@ -4,6 +4,7 @@
  *   MARGAY_REPORT    fd:N or a path: where records go (report.h). Unset: no report, and nothing is counted
  *   MARGAY_MODE      run or profile: both count; check: look for mistakes instead (check/check.h); both: do both
  *   MARGAY_CHECK     for which, commas between: race,barrier,init,bounds,launch,leaks,pedantic
+ *   MARGAY_TIME      1: how long every recorded launch takes on the device is estimated (slower)
  *   MARGAY_ADVISE    1: every recorded launch is followed for advice as well (slower: it runs interpreted)
  *   MARGAY_PICTURES  1: and for pictures of each kernel (likewise)
  *   MARGAY_DEVICE    compute capability, 90 unless told
@@ -114,6 +115,7 @@ enum mg_status mg__device_process(struct mg_device_process *p, struct mg_diag *d
     o->strict = is_on("MARGAY_STRICT");
     o->progress = is_on("MARGAY_PROGRESS");
     o->advise = is_on("MARGAY_ADVISE");
+    o->times = is_on("MARGAY_TIME");
     o->pictures = is_on("MARGAY_PICTURES");
     text = text_of("MARGAY_KERNEL");
     if (text && regcomp(&p->only, text, REG_EXTENDED | REG_NOSUB))

@@ -89,13 +89,14 @@ static bool fraction(struct mg_strbuf *out, double value)
 }
 
 /* Those that an object of this scope has. A zero is written like any other number: a reader need not ask whether it is
- * there. Derived ones stand apart, where there is anything to derive them from. */
+ * there; but estimates of time have to be asked for. Derived ones stand apart, where there is anything to derive them
+ * from. */
 static bool metrics(struct mg_strbuf *out, const struct mg_metrics *values, enum mg_metric_scope scope)
 {
     bool ok = mg__strbuf_printf(out, "\"metrics\": {");
     const char *comma = "";
     for (unsigned m = 0; ok && m < MG_METRIC_COUNT; m++) {
-        if (mg__metric_scope((enum mg_metric)m) > scope)
+        if (mg__metric_scope((enum mg_metric)m) > scope || !mg__metric_known(values, (enum mg_metric)m))
             continue;
         ok = mg__strbuf_printf(out, "%s\"%s\": %llu", comma, mg__metric_name((enum mg_metric)m),
                                (unsigned long long)values->v[m]);

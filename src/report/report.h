@@ -42,6 +42,11 @@ bool mg__metrics_add(struct mg_metrics *to, const struct mg_metrics *from);
  * exactly, of what is kept and of an excess. */
 bool mg__metric_value(const struct mg_metrics *metrics, enum mg_metric metric, double *value);
 uint64_t mg__metric_whole(const struct mg_metrics *metrics, enum mg_metric metric);
+/* Those that the model of time fills in, where it was asked to: they are there together, or not at all. */
+static inline bool mg__metric_known(const struct mg_metrics *metrics, enum mg_metric metric)
+{
+    return metric < MG_METRIC_TIME || metric > MG_METRIC_DRAM_READ || metrics->v[MG_METRIC_TIME];
+}
 struct mg_report_written {  /* how many accesses to memory stand in the text, as the counters take them */
     uint32_t loads, stores; /* of global, shared and generic memory; those that ptxas surely joins are one */
     uint32_t atomics;       /* of global memory */

@@ -104,6 +104,10 @@ def compare(data, reports, worst):
             e = errors(some)
             print(f"| {name} | {e['launches']} | {e['mean']:.0%} | {e['median']:.0%} | {e['off_twice']:.0%} | "
                   f"{e['right_order']:.1%} | {e['in_range']:.0%} |")
+    key = "dram__bytes_read.sum"
+    read = [abs(ours[key] / theirs[key] - 1) for *_, ours, theirs in rows if theirs[key] > 100000]
+    print(f"\nBytes read from device memory, of {len(read)} launches that read more than 100 kB: mean error "
+          f"{statistics.mean(read):.0%}, median {statistics.median(read):.1%}.")
     rows.sort(key=lambda r: abs(math.log(r[4]["gpu__time_duration.sum"] / r[3])), reverse=True)
     if worst:
         print("\nFurthest off:\n\n| kernel | blocks | device | here | |\n| --- | ---: | ---: | ---: | ---: |")

@@ -28,11 +28,12 @@ MAY_INCLUDE = {
     # Observers get pointers to instructions, and may look at them: observe.h is the engine's only window.
     "model": {"simt/observe.h", "flow", "cfg", "ptx", "arch", "report"},
     # Asks the same rules what they count, for people to see.
+    "time": {"simt/observe.h", "model", "flow", "cfg", "ptx", "arch", "report"},
     "picture": {"simt/observe.h", "model", "ptx", "arch", "report"},
     "check": {"simt/observe.h", "flow", "ptx", "arch", "report"},
     # Asks the model's rules what other addresses would have cost.
     "advise": {"simt/observe.h", "model", "flow", "ptx", "arch", "report"},
-    "device": {"fatbin", "simt", "jit", "model", "picture", "advise", "check", "report"},
+    "device": {"fatbin", "simt", "jit", "model", "time", "picture", "advise", "check", "report"},
     "embed": {"device"},
     "cudart": {"device"},
     "cuda": {"cudart"},

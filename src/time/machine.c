@@ -1,0 +1,499 @@
+/* machine.c - one multiprocessor at work: the warps of its blocks, four schedulers, pipes, caches, and its share of
+ * what all multiprocessors use.
+ *
+ * A warp is issued its instructions in order, each when its operands are there, its scheduler and its pipe are free;
+ * of several warps the one that can go first goes first. What is used by one at a time (a scheduler, a pipe, the path
+ * to shared memory, the way to the second cache, the share of device memory) is a clock that says until when it is
+ * taken. Loads come after the latency of the place that has them, and after their turn there. Where an access goes is
+ * dealt out by what sample.c found of its instruction: of ten requests of which three miss, each third or fourth does.
+ *
+ * Every block of one multiprocessor is gone through: about one in 132 of the grid's. What a warp waits for is added up
+ * by reason, and the launch's time divided in proportion.
+ *
+ * Left out: pages of device memory, the two halves of the second cache, instruction fetch but for a launch's first,
+ * register banks.
+ */
+#include "time/time_priv.h"
+
+#include <math.h>
+
+enum { STACK = 64, CALLS = 16, SCHEDULERS = 4, UNROLLED = 4 /* loops of one block, by ptxas */, NEAR = 64 };
+#define MOST_OPS 6000000u /* of a launch; what is left then goes on at the same pace */
+
+struct pending {
+    uint32_t other, meet; /* the other way, UINT32_MAX: taken; where both meet */
+};
+struct warp {
+    double order;         /* when it can be issued its next instruction, as far as the one before goes */
+    double at;            /* when that is looked at */
+    uint32_t block, next; /* of the code */
+    uint32_t slot, scheduler;
+    uint32_t nstack, ncalls, round; /* round: of the loop that is one block */
+    struct pending stack[STACK];
+    struct {
+        uint32_t block, next;
+    } calls[CALLS];
+    bool done, waits;
+    uint64_t executed;
+};
+struct slot { /* a resident block */
+    unsigned live, waiting;
+    double latest;
+};
+struct value { /* in a register */
+    double ready;
+    uint8_t why; /* enum mg_time_part */
+};
+struct machine {
+    const struct mg_time_machine *m;
+    struct warp *warps;
+    struct slot *slots;
+    struct value *values;  /* by warp and register */
+    float *turns;          /* by warp and block of the code */
+    float *shared_turns;   /* by block, for all warps */
+    float *miss, *fetched; /* by instruction: dealt out so far */
+    double *code;          /* by block of the code: when it is in the instruction cache; 0: nobody asked */
+    uint32_t *heap, nheap, nwarps;
+    double free_at[SCHEDULERS], pipe[SCHEDULERS][MG_PIPES];
+    double lsu, l2, dram, atomic, starts, end;
+    double l2_rate, dram_rate, atomic_rate;
+    double waited[MG_TIME_PARTS];
+    double dram_bytes;
+    uint64_t begun, own, executed;
+    double active;
+};
+
+/* ---- the warps that could go on, the first of them on top ---- */
+static bool before(const struct machine *x, uint32_t a, uint32_t b)
+{
+    return x->warps[a].at < x->warps[b].at || (x->warps[a].at == x->warps[b].at && a < b);
+}
+
+static void sink(struct machine *x, uint32_t at)
+{
+    for (;;) {
+        uint32_t least = at;
+        for (uint32_t k = 2 * at + 1; k <= 2 * at + 2 && k < x->nheap; k++)
+            if (before(x, x->heap[k], x->heap[least]))
+                least = k;
+        if (least == at)
+            return;
+        uint32_t t = x->heap[at];
+        x->heap[at] = x->heap[least];
+        x->heap[least] = t;
+        at = least;
+    }
+}
+
+static void push(struct machine *x, uint32_t warp)
+{
+    uint32_t at = x->nheap++;
+    x->heap[at] = warp;
+    while (at && before(x, x->heap[at], x->heap[(at - 1) / 2])) {
+        uint32_t t = x->heap[at];
+        x->heap[at] = x->heap[(at - 1) / 2];
+        x->heap[(at - 1) / 2] = t;
+        at = (at - 1) / 2;
+    }
+}
+
+static void pop(struct machine *x)
+{
+    x->heap[0] = x->heap[--x->nheap];
+    sink(x, 0);
+}
+
+/* ---- a warp's way through the code ---- */
+static void enter(struct machine *x, struct warp *w, uint32_t block)
+{
+    const struct mg_time_block *blocks = x->m->code->blocks;
+    bool near = blocks[block].first - blocks[w->block].end < NEAR; /* it came with the code before */
+    if (!near && block > w->block && x->code[block] <= 0)
+        x->code[block] = w->order + P(CODE);
+    w->order = w->at = MG_MAX(w->order, x->code[block]);
+    w->round = block == w->block ? w->round + 1 : 0;
+    w->block = block;
+    w->next = x->m->code->blocks[block].first;
+}
+
+/* Whether the rare way is taken this time. */
+static bool rare(float *turn, double part)
+{
+    *turn += (float)part;
+    if (*turn < 1 - 1e-4f)
+        return false;
+    *turn -= 1;
+    return true;
+}
+
+static void leave(struct machine *x, struct warp *w)
+{
+    if (w->nstack) { /* others of the warp go on elsewhere */
+        struct pending *p = &w->stack[w->nstack - 1];
+        uint32_t to = p->other != UINT32_MAX ? p->other : p->meet;
+        if (p->other != UINT32_MAX)
+            p->other = UINT32_MAX;
+        else
+            w->nstack--;
+        if (to != UINT32_MAX) {
+            enter(x, w, to);
+            return;
+        }
+    }
+    w->done = true;
+}
+
+/* To a block, or first to the other side of a branch if both meet there. */
+static void go(struct machine *x, struct warp *w, uint32_t block)
+{
+    while (w->nstack && w->stack[w->nstack - 1].meet == block) {
+        struct pending *p = &w->stack[w->nstack - 1];
+        uint32_t other = p->other;
+        if (other != UINT32_MAX && other != block) {
+            p->other = UINT32_MAX;
+            enter(x, w, other);
+            return;
+        }
+        w->nstack--;
+    }
+    enter(x, w, block);
+}
+
+static void next_block(struct machine *x, struct warp *w)
+{
+    const struct mg_time_code *code = x->m->code;
+    const struct mg_time_block *b = &code->blocks[w->block];
+    uint32_t index = (uint32_t)(w - x->warps);
+    float *turn = b->once ? &x->shared_turns[w->block] : &x->turns[(size_t)index * code->nblocks + w->block];
+    if (b->nsucc == 0) {
+        if (b->returns && w->ncalls) {
+            w->ncalls--;
+            w->block = w->calls[w->ncalls].block;
+            w->next = w->calls[w->ncalls].next;
+            return;
+        }
+        leave(x, w);
+    } else if (b->nsucc == 1) {
+        if (b->rare > 0 && rare(turn, b->rare))
+            leave(x, w);
+        else
+            go(x, w, b->succ[0]);
+    } else if (!rare(turn, b->rare)) {
+        go(x, w, b->succ[!b->rare_at]);
+    } else if (b->both > 0 && w->nstack < STACK &&
+               (b->both >= 1 - 1e-4 || rare(&x->shared_turns[code->nblocks + w->block], b->both))) {
+        w->stack[w->nstack++] = (struct pending){b->succ[!b->rare_at], b->ipdom};
+        go(x, w, b->succ[b->rare_at]);
+    } else {
+        go(x, w, b->succ[b->rare_at]);
+    }
+}
+
+/* ---- blocks ---- */
+/* When it is free; it is taken for so many cycles from then on. */
+static double take_turn(double *clock, double at, double cycles)
+{
+    double begin = MG_MAX(*clock, at);
+    *clock = begin + cycles;
+    return begin;
+}
+
+static void begin_block(struct machine *x, uint32_t slot, double at)
+{
+    const struct mg_time_machine *m = x->m;
+    at = take_turn(&x->starts, at, P(BLOCK_START) * x->active) + P(BLOCK_FIRST);
+    x->begun++;
+    x->slots[slot] = (struct slot){.live = m->warps};
+    for (unsigned k = 0; k < m->warps; k++) {
+        uint32_t index = slot * m->warps + k;
+        struct warp *w = &x->warps[index];
+        *w = (struct warp){.at = at, .order = at, .slot = slot, .scheduler = index % SCHEDULERS};
+        memset(&x->values[(size_t)index * m->code->nregs], 0, m->code->nregs * sizeof(*x->values));
+        memset(&x->turns[(size_t)index * m->code->nblocks], 0, m->code->nblocks * sizeof(*x->turns));
+        enter(x, w, 0);
+        push(x, index);
+    }
+}
+
+static void open_barrier(struct machine *x, struct slot *s, uint32_t slot)
+{
+    double at = s->latest + P(BARRIER) + P(BARRIER_WARP) * s->live;
+    s->waiting = 0;
+    s->latest = 0;
+    for (uint32_t k = 0; k < x->m->warps; k++) {
+        struct warp *w = &x->warps[slot * x->m->warps + k];
+        if (!w->waits)
+            continue;
+        w->waits = false;
+        x->waited[MG_TIME_BARRIER] += at - w->at;
+        w->at = w->order = at;
+        push(x, slot * x->m->warps + k);
+    }
+}
+
+static void end_warp(struct machine *x, struct warp *w)
+{
+    struct slot *s = &x->slots[w->slot];
+    x->end = MG_MAX(x->end, w->at);
+    if (--s->live == 0) {
+        if (x->begun < x->own)
+            begin_block(x, w->slot, w->at);
+    } else if (s->waiting == s->live) {
+        open_barrier(x, s, w->slot);
+    }
+}
+
+/* ---- accesses ---- */
+/* How many of a request's, dealt out. */
+static bool dealt(float *turn, double part)
+{
+    *turn += (float)part;
+    if (*turn < 1 - 1e-4f)
+        return false;
+    *turn -= 1;
+    return true;
+}
+
+static void wait_part(struct machine *x, double cycles, enum mg_time_part part)
+{
+    if (cycles > 0)
+        x->waited[part] += cycles;
+}
+
+/* When its result is there, and what that is mostly due to. */
+static double access_memory(struct machine *x, const struct mg_time_op *op, double at, uint8_t *why)
+{
+    const struct mg_time_access *a = &x->m->access[op->insn];
+    *why = MG_TIME_L1;
+    if (!a->seen || a->space == MG_SPACE_CONST || a->space == MG_SPACE_LOCAL) {
+        take_turn(&x->lsu, at, 1);
+        return at + P(L1_LATENCY);
+    }
+    bool atomic = a->kind == MG_ACCESS_ATOM || a->kind == MG_ACCESS_RED;
+    if (a->space == MG_SPACE_SHARED && op->swaps) {
+        double begin = take_turn(&x->lsu, at, a->wavefronts + P(SWAP) / 2 * (a->rounds - 1));
+        *why = MG_TIME_ATOMICS;
+        return begin + a->rounds * P(SWAP);
+    }
+    if (a->space == MG_SPACE_SHARED) {
+        double begin = take_turn(&x->lsu, at, a->wavefronts * (atomic ? P(SHARED_ATOMIC) : 1));
+        *why = atomic ? MG_TIME_ATOMICS : MG_TIME_SHARED;
+        return begin + P(SHARED_LATENCY) + a->wavefronts * (atomic ? P(SHARED_ATOMIC) : 1) - 1;
+    }
+    double data = a->sectors * 32 / P(L1_BYTES), tags = a->lines / P(L1_LINES);
+    double held = MG_MAX(x->l2, x->dram) - P(QUEUE); /* stores are taken as long as there is room for them */
+    double begin = take_turn(&x->lsu, MG_MAX(at, held), MG_MAX(MG_MAX(data, tags), P(L1_REQUEST)));
+    if (atomic) {
+        double ops = MG_MAX(a->wavefronts, a->sectors), rate = x->atomic_rate;
+        if (op->floats && a->wavefronts > 1.5 * a->sectors) /* one sum waits for the other */
+            ops = MG_MAX(ops, P(ATOMIC_FLOAT) * a->wavefronts / a->sectors);
+        rate = MG_MIN(rate, MG_MAX(a->places, 1.0) * P(ATOMIC_ONE) / x->active);
+        double there = take_turn(&x->atomic, begin, ops / rate);
+        *why = MG_TIME_ATOMICS;
+        return there + ops / rate + P(ATOMIC_LATENCY);
+    }
+    if (a->kind == MG_ACCESS_ST) {
+        take_turn(&x->l2, begin, MG_MAX(a->sectors * 32 * P(WRITE), a->lines * P(WRITE_LINE)) / x->l2_rate);
+        *why = MG_TIME_L2;
+        return begin + P(L1_LATENCY);
+    }
+    if (a->misses <= 0 || !dealt(&x->miss[op->insn], a->misses))
+        return begin + P(L1_LATENCY) + MG_MAX(data, tags);
+    double sectors = a->past_l1 / a->misses, first = sectors * a->first;
+    double there = take_turn(&x->l2, begin, sectors * 32 / x->l2_rate);
+    double result = there + P(L2_LATENCY) + P(L2_LINE) * a->lines;
+    *why = there - begin > P(L2_LATENCY) / 2 ? MG_TIME_L2 : MG_TIME_LATENCY;
+    double often = x->begun <= x->m->resident ? a->fresh : MG_MIN(a->fresh, first / 2);
+    bool fetches = dealt(&x->fetched[op->insn], MG_MIN(often / a->misses, 1.0));
+    if (first > 0) {
+        double turn = take_turn(&x->dram, begin, first * 32 / x->dram_rate);
+        double late = turn + P(DRAM_LATENCY) + P(DRAM_LINE) * a->lines;
+        x->dram_bytes += first * 32;
+        if ((fetches || turn - begin > P(DRAM_LATENCY)) && late > result) {
+            result = late;
+            *why = turn - begin > P(DRAM_LATENCY) / 2 ? MG_TIME_DRAM : MG_TIME_LATENCY;
+        }
+    }
+    return result;
+}
+
+/* ---- issue ---- */
+/* When the op's operands are there, and what they come late for. */
+static double operands(const struct machine *x, uint32_t index, const struct mg_time_op *op, uint8_t *why)
+{
+    const struct mg_time_code *code = x->m->code;
+    const struct value *values = &x->values[(size_t)index * code->nregs];
+    double ready = x->warps[index].order;
+    *why = MG_TIME_ISSUE;
+    for (uint32_t k = 0; k < op->reads; k++) {
+        const struct value *v = &values[code->regs[op->regs + k]];
+        if (v->ready > ready) {
+            ready = v->ready;
+            *why = v->why;
+        }
+    }
+    return ready;
+}
+
+static void write_results(struct machine *x, uint32_t index, const struct mg_time_op *op, double ready, uint8_t why)
+{
+    const struct mg_time_code *code = x->m->code;
+    for (uint32_t k = 0; k < op->writes; k++)
+        x->values[(size_t)index * code->nregs + code->regs[op->regs + op->reads + k]] = (struct value){ready, why};
+}
+
+static void issue(struct machine *x, uint32_t index, const struct mg_time_op *op, double ready, uint8_t why)
+{
+    struct warp *w = &x->warps[index];
+    uint32_t s = w->scheduler;
+    double at = MG_MAX(w->at, x->free_at[s]);
+    wait_part(x, ready - w->order, (enum mg_time_part)why);
+    wait_part(x, w->at - ready, op->pipe == MG_PIPE_LSU ? MG_TIME_L1 : MG_TIME_ARITHMETIC);
+    wait_part(x, at - w->at, MG_TIME_ISSUE);
+    x->waited[MG_TIME_ISSUE] += op->slots;
+    x->free_at[s] = at + op->slots;
+    x->pipe[s][op->pipe] = at + op->slots * op->interval;
+    double result = at + op->latency;
+    why = MG_TIME_ARITHMETIC;
+    if (op->access)
+        result = access_memory(x, op, at, &why);
+    else if (op->pipe == MG_PIPE_LSU)
+        result = take_turn(&x->lsu, at, 1) + op->latency;
+    write_results(x, index, op, result, why);
+    w->at = w->order = at + op->slots;
+    if (op->pipe == MG_PIPE_CONTROL)
+        w->at = w->order = w->at + P(BRANCH) + op->latency;
+    x->end = MG_MAX(x->end, at + 1);
+}
+
+/* The warp is issued one instruction, or waits for what that needs. */
+static void step(struct machine *x, uint32_t index)
+{
+    struct warp *w = &x->warps[index];
+    const struct mg_time_code *code = x->m->code;
+    uint8_t why;
+    for (unsigned quiet = 0; quiet < 100000; quiet++) {
+        while (!w->done && w->next == code->blocks[w->block].end)
+            next_block(x, w);
+        if (w->done || w->executed > x->m->most)
+            break;
+        const struct mg_time_op *op = &code->ops[w->next];
+        double ready = operands(x, index, op, &why), at = ready;
+        bool none = op->pipe == MG_PIPE_NONE || (op->control && w->round % UNROLLED);
+        if (!none) {
+            at = MG_MAX(at, x->pipe[w->scheduler][op->pipe]);
+            if (at > w->at) { /* others may be issued before */
+                w->at = at;
+                push(x, index);
+                return;
+            }
+        }
+        w->next++;
+        w->executed++;
+        x->executed++;
+        if (none)
+            write_results(x, index, op, ready, why);
+        else
+            issue(x, index, op, ready, why);
+        if (op->call != UINT32_MAX && w->ncalls < CALLS) {
+            w->calls[w->ncalls].block = w->block;
+            w->calls[w->ncalls++].next = w->next;
+            enter(x, w, op->call);
+        }
+        if (op->barrier) {
+            struct slot *s = &x->slots[w->slot];
+            w->waits = true;
+            s->latest = MG_MAX(s->latest, w->at);
+            if (++s->waiting == s->live)
+                open_barrier(x, s, w->slot);
+            return;
+        }
+        if (!none) {
+            push(x, index);
+            return;
+        }
+    }
+    end_warp(x, w);
+}
+
+static void share(struct machine *x)
+{
+    const struct mg_time_machine *m = x->m;
+    const struct mg_board *b = m->arch->board;
+    double clock = b->clock_khz * 1e3 * P(CLOCK);
+    x->active = (double)MG_MIN(m->blocks, (uint64_t)b->sm_count);
+    x->own = (m->blocks + b->sm_count - 1) / b->sm_count;
+    x->l2_rate = MG_MIN(P(L2_BYTES), P(L2_ALL) / x->active);
+    x->dram_rate = MG_MIN(P(L2_BYTES), P(DRAM_SHARE) * mg_board_memory_peak(b) / clock / x->active);
+    x->atomic_rate = P(ATOMIC_ALL) / x->active;
+}
+
+static bool make(struct machine *x)
+{
+    const struct mg_time_machine *m = x->m;
+    x->nwarps = m->warps * (uint32_t)MG_MIN((uint64_t)m->resident, x->own);
+    x->warps = calloc(x->nwarps + 1, sizeof(*x->warps));
+    x->slots = calloc(x->nwarps + 1, sizeof(*x->slots));
+    x->heap = calloc(x->nwarps + 1, sizeof(*x->heap));
+    x->values = calloc((size_t)x->nwarps * m->code->nregs + 1, sizeof(*x->values));
+    x->turns = calloc((size_t)x->nwarps * m->code->nblocks + 1, sizeof(*x->turns));
+    x->shared_turns = calloc(2 * (size_t)m->code->nblocks + 1, sizeof(*x->shared_turns));
+    x->miss = calloc(m->code->nops + 1, sizeof(*x->miss));
+    x->fetched = calloc(m->code->nops + 1, sizeof(*x->fetched));
+    x->code = calloc(m->code->nblocks + 1, sizeof(*x->code));
+    return x->warps && x->slots && x->heap && x->values && x->turns && x->shared_turns && x->miss && x->fetched &&
+           x->code;
+}
+
+static void sum_up(struct machine *x, struct mg_time_result *r)
+{
+    const struct mg_time_machine *m = x->m;
+    const struct mg_board *b = m->arch->board;
+    double clock = b->clock_khz * 1e3 * P(CLOCK), sum = 0;
+    double cycles = MG_MAX(MG_MAX(x->end, x->l2), MG_MAX(x->dram, x->atomic));
+    double alone = (cycles - x->end) / cycles; /* the part of it in which stores and atomics were still under way */
+    if (x->begun < x->own)
+        cycles *= (double)x->own / (double)MG_MAX(x->begun, 1u);
+    double work = cycles / clock, floor_seconds = P(FLOOR) * 1e-9;
+    for (unsigned k = 0; k < MG_TIME_PARTS; k++)
+        sum += x->waited[k];
+    for (unsigned k = 0; k < MG_TIME_PARTS; k++)
+        r->part[k] = sum > 0 ? (1 - alone) * work * x->waited[k] / sum : 0;
+    r->part[x->atomic > MG_MAX(x->l2, x->dram) ? MG_TIME_ATOMICS
+            : x->dram > x->l2                  ? MG_TIME_DRAM
+                                               : MG_TIME_L2] += alone * work;
+    r->part[MG_TIME_LAUNCH] += floor_seconds;
+    r->seconds = work + floor_seconds;
+    r->least = r->seconds / P(RANGE);
+    r->most = r->seconds * P(RANGE);
+    r->dram_read = x->dram_bytes * (double)m->blocks / (double)MG_MAX(x->begun, 1u);
+    r->known = true;
+}
+
+bool mg__time_run(const struct mg_time_machine *m, struct mg_time_result *r)
+{
+    struct machine x = {.m = m};
+    *r = (struct mg_time_result){0};
+    share(&x);
+    bool good = make(&x);
+    if (good) {
+        for (uint32_t k = 0; k < m->resident && x.begun < x.own; k++)
+            begin_block(&x, k, 0);
+        while (x.nheap && x.executed < MOST_OPS) {
+            uint32_t w = x.heap[0];
+            pop(&x);
+            step(&x, w);
+        }
+        sum_up(&x, r);
+    }
+    free(x.warps);
+    free(x.slots);
+    free(x.heap);
+    free(x.values);
+    free(x.turns);
+    free(x.shared_turns);
+    free(x.miss);
+    free(x.fetched);
+    free(x.code);
+    return good;
+}

@@ -1,0 +1,371 @@
+/* sample.c - what the accesses of some blocks say of all: sectors, lines, and which of them the caches have.
+ *
+ * Some of the sampled blocks would share a multiprocessor, which gets every so many blocks of the grid: their accesses
+ * go through its first cache, turn by turn, and what that lacks is known by instruction. The others are spread over the
+ * grid, and tell how much blocks have in common: of n blocks that touch u sectors of an array each, and U different
+ * ones together, the array is taken to have D sectors of which each block touches u at random, U = D (1 - (1 - u/D)^n);
+ * the whole grid then touches as many as its blocks would, and not more than the array has.
+ */
+#include "time/time_priv.h"
+
+#include <math.h>
+
+struct request {
+    uint32_t insn;
+    uint32_t first, count; /* of the sample's sectors */
+    uint16_t wavefronts, lines, rounds;
+    uint8_t kind, space;
+};
+struct mg_time_sample {
+    MG_VEC(struct request) requests;
+    MG_VEC(uint64_t) sectors; /* addresses / 32 */
+};
+
+void mg__time_choose(struct mg_time_choice *c, uint64_t blocks, unsigned sms, unsigned resident)
+{
+    unsigned most = MG_MIN(resident, MG_TIME_BLOCKS / 2);
+    c->n = 0;
+    uint64_t from = MG_MIN(blocks, (uint64_t)sms) / 2;
+    for (uint64_t at = from; c->n < most && at < blocks; at += sms)
+        c->block[c->n++] = at;
+    c->together = c->n;
+    for (unsigned i = 0; c->n < MG_TIME_BLOCKS && i < 4 * MG_TIME_BLOCKS; i++) {
+        double part = 0.6180339887498949 * (i + 1);
+        uint64_t at = (uint64_t)((double)blocks * (part - floor(part)));
+        bool fresh = at < blocks;
+        for (unsigned k = 0; k < c->n; k++)
+            fresh &= c->block[k] != at;
+        if (fresh)
+            c->block[c->n++] = at;
+    }
+}
+
+struct mg_time_sample *mg__time_sample_create(void)
+{
+    return calloc(1, sizeof(struct mg_time_sample));
+}
+
+void mg__time_sample_free(struct mg_time_sample *s)
+{
+    if (!s)
+        return;
+    mg__vec_free(&s->requests);
+    mg__vec_free(&s->sectors);
+    free(s);
+}
+
+/* Lanes at the place that most of them go to. */
+static unsigned most_together(const struct mg_model_access *made)
+{
+    unsigned most = 1;
+    for (unsigned i = 0; i < 32; i++) {
+        unsigned n = 0;
+        for (unsigned k = 0; k < 32; k++)
+            n += made->mask >> i & made->mask >> k & 1 && made->address[i] == made->address[k];
+        most = MG_MAX(most, n);
+    }
+    return most;
+}
+
+bool mg__time_sample_add(struct mg_time_sample *s, const struct mg_arch *arch, const struct mg_launch_info *info,
+                         const struct mg_model_access *made, const struct mg_access *a)
+{
+    const struct mg_ptx_insn *insn = info->insns[a->insn].insn;
+    struct request r = {
+        .insn = a->insn, .first = (uint32_t)s->sectors.count, .kind = (uint8_t)made->kind, .space = a->space};
+    if (s->sectors.count + s->requests.count > MG_TIME_SECTORS)
+        return true;
+    if (a->space == MG_SPACE_SHARED) {
+        r.wavefronts =
+            (uint16_t)mg__model_shared(arch, made->cost, insn, made->width, made->mask, made->address).wavefronts;
+        if (made->kind == MG_ACCESS_ATOM || made->kind == MG_ACCESS_RED)
+            r.rounds = (uint16_t)most_together(made);
+    } else if (a->space == MG_SPACE_GLOBAL) {
+        uint64_t seen[256];
+        uint32_t n = 0, lines = 0;
+        for (unsigned lane = 0; lane < 32; lane++) {
+            if (!(made->mask >> lane & 1))
+                continue;
+            uint64_t from = made->address[lane] / 32, to = (made->address[lane] + made->width - 1) / 32;
+            for (uint64_t sector = from; sector <= to && n < MG_COUNT(seen); sector++) {
+                bool fresh = true, line = true;
+                for (uint32_t k = n; k-- > 0 && fresh;) {
+                    fresh = seen[k] != sector;
+                    line &= seen[k] / 4 != sector / 4;
+                }
+                if (fresh) {
+                    seen[n++] = sector;
+                    lines += line;
+                }
+            }
+        }
+        r.count = n;
+        r.lines = (uint16_t)lines;
+        uint64_t origin = mg__model_origin(info, made->address[__builtin_ctz(made->mask)]);
+        r.wavefronts = (uint16_t)MG_MIN(
+            mg__model_global(arch, made->cost, insn, made->width, made->mask, made->address, origin).moved, UINT16_MAX);
+        if (!mg__vec_grow((void **)&s->sectors.at, &s->sectors.capacity, s->sectors.count + n, sizeof(uint64_t)))
+            return false;
+        memcpy(s->sectors.at + s->sectors.count, seen, n * sizeof(uint64_t));
+        s->sectors.count += n;
+    } else {
+        r.wavefronts = 1;
+    }
+    if (!mg__vec_grow((void **)&s->requests.at, &s->requests.capacity, s->requests.count + 1, sizeof(r)))
+        return false;
+    s->requests.at[s->requests.count++] = r;
+    return true;
+}
+
+/* ---- sets of sectors ---- */
+struct slot {
+    uint64_t key; /* 0: free */
+    uint64_t value;
+};
+struct table {
+    struct slot *slots;
+    uint64_t mask, count;
+};
+
+static bool table_make(struct table *t, uint64_t most)
+{
+    uint64_t room = 64;
+    while (room < 2 * most + 2)
+        room *= 2;
+    t->slots = calloc(room, sizeof(*t->slots));
+    t->mask = room - 1;
+    t->count = 0;
+    return t->slots != NULL;
+}
+
+static struct slot *table_find(struct table *t, uint64_t key)
+{
+    uint64_t at = (key * UINT64_C(0x9E3779B97F4A7C15)) >> 20;
+    for (;; at++) {
+        struct slot *s = &t->slots[at & t->mask];
+        if (s->key == key || !s->key)
+            return s;
+    }
+}
+
+/* ---- the first cache ---- */
+struct digest {
+    struct mg_time_sample *const *samples;
+    const struct mg_time_choice *choice;
+    const struct mg_launch_info *info;
+    struct mg_time_access *access;
+    uint32_t lines; /* of the first cache */
+    struct table table, touched;
+    uint64_t brought; /* sectors that came into the first cache */
+};
+struct array {
+    double each, together, past, blocks, all;
+    uint64_t pieces; /* that it has; 0: not known */
+};
+
+static bool goes_past(const struct digest *d, const struct request *r)
+{
+    const struct mg_ptx_insn *insn = d->info->insns[r->insn].insn;
+    return insn->cache == MG_CACHE_CG || insn->cache == MG_CACHE_CV || insn->sem > MG_PTX_SEM_WEAK ||
+           (r->kind != MG_ACCESS_LD && r->kind != MG_ACCESS_CP_ASYNC);
+}
+
+static void look_up(struct digest *d, const struct mg_time_sample *s, const struct request *r)
+{
+    struct mg_time_access *a = &d->access[r->insn];
+    double past = 0;
+    bool load = r->kind == MG_ACCESS_LD || r->kind == MG_ACCESS_CP_ASYNC;
+    bool fresh = false;
+    for (uint32_t k = 0; k < r->count; k++) {
+        struct slot *seen = table_find(&d->touched, s->sectors.at[r->first + k] / 2 + 1);
+        fresh |= !seen->key;
+        seen->key = s->sectors.at[r->first + k] / 2 + 1;
+        struct slot *slot = table_find(&d->table, s->sectors.at[r->first + k] + 1);
+        bool has = slot->key && d->brought - slot->value < (uint64_t)d->lines * 4;
+        if (load && has && !goes_past(d, r))
+            continue;
+        past++;
+        if (load && !goes_past(d, r)) {
+            slot->key = s->sectors.at[r->first + k] + 1;
+            slot->value = d->brought++;
+        }
+    }
+    a->seen = true;
+    a->space = r->space;
+    a->kind = r->kind;
+    a->requests++;
+    a->wavefronts += r->wavefronts;
+    a->sectors += r->count;
+    a->lines += r->lines;
+    a->past_l1 += past;
+    a->misses += past > 0;
+    a->fresh += past > 0 && fresh;
+    a->rounds += r->rounds;
+}
+
+/* The accesses of blocks that share a multiprocessor, a piece of each in turn. */
+static void replay(struct digest *d)
+{
+    size_t at[MG_TIME_BLOCKS] = {0};
+    bool more = true;
+    while (more) {
+        more = false;
+        for (unsigned i = 0; i < d->choice->together; i++) {
+            const struct mg_time_sample *s = d->samples[i];
+            size_t n = s ? s->requests.count : 0, end = MG_MIN(at[i] + n / 64 + 8, n);
+            for (; at[i] < end; at[i]++)
+                look_up(d, s, &s->requests.at[at[i]]);
+            more |= at[i] < n;
+        }
+    }
+    for (uint32_t i = 0; i < d->info->ninsns; i++) {
+        struct mg_time_access *a = &d->access[i];
+        if (!a->seen)
+            continue;
+        a->wavefronts /= a->requests;
+        a->sectors /= a->requests;
+        a->lines /= a->requests;
+        a->past_l1 /= a->requests;
+        a->misses /= a->requests;
+        a->fresh /= a->requests;
+        a->rounds /= a->requests;
+    }
+}
+
+/* ---- what blocks have in common ---- */
+static size_t array_of(const struct mg_launch_info *info, uint64_t sector)
+{
+    size_t low = 0, high = info->nallocations;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (info->allocations[middle].address <= sector * 32 + 31)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low; /* 0: in none */
+}
+
+/* D of U = D (1 - (1 - u/D)^n): by halves. */
+static double population(double u, double together, double n)
+{
+    if (together >= 0.999 * u * n)
+        return INFINITY;
+    double low = together, high = together * 1e6;
+    for (int i = 0; i < 60; i++) {
+        double d = sqrt(low * high);
+        *(d * (1 - pow(1 - MG_MIN(u / d, 1.0), n)) < together ? &low : &high) = d;
+    }
+    return low;
+}
+
+static double of_all(const struct array *a, double blocks)
+{
+    if (a->blocks < 1)
+        return 0;
+    double u = a->each / a->blocks, share = blocks * a->blocks / a->all;
+    double d = population(u, a->together, a->blocks);
+    double sum = isinf(d) ? u * share : d * (1 - pow(1 - MG_MIN(u / d, 1.0), share));
+    return a->pieces ? MG_MIN(sum, (double)a->pieces) : sum;
+}
+
+/* Different pieces by array, of 64 bytes as device memory is read, or of 512 as atomics are dealt out to the second
+ * cache: each block's, and those of all sampled blocks together. */
+static bool common(struct digest *d, struct array *arrays, bool atomics)
+{
+    struct table all = {0}, own = {0};
+    uint64_t most = 0;
+    for (unsigned i = 0; i < d->choice->n; i++)
+        most += d->samples[i] ? d->samples[i]->sectors.count : 0;
+    bool good = table_make(&all, most);
+    for (unsigned i = 0; good && i < d->choice->n; i++) {
+        const struct mg_time_sample *s = d->samples[i];
+        if (!s || !(good = table_make(&own, s->sectors.count)))
+            continue;
+        for (size_t k = 0; k < s->requests.count; k++) {
+            const struct request *r = &s->requests.at[k];
+            bool atomic = r->kind == MG_ACCESS_ATOM || r->kind == MG_ACCESS_RED;
+            if (atomic != atomics || r->kind == MG_ACCESS_ST)
+                continue;
+            for (uint32_t j = 0; j < r->count; j++) {
+                uint64_t sector = s->sectors.at[r->first + j], piece = sector / (atomics ? 16 : 2) + 1;
+                struct array *a = &arrays[array_of(d->info, sector)];
+                struct slot *mine = table_find(&own, piece), *any = table_find(&all, piece);
+                if (!mine->key) {
+                    mine->key = piece;
+                    a->each++;
+                }
+                if (!any->key) {
+                    any->key = piece;
+                    a->together++;
+                }
+            }
+        }
+        free(own.slots);
+        own.slots = NULL;
+    }
+    free(all.slots);
+    return good;
+}
+
+/* Of each instruction's sectors past the first cache, how many nobody has touched yet; of atomics, how many places. */
+static bool share_out(struct digest *d, bool atomics)
+{
+    size_t n = d->info->nallocations + 1;
+    double blocks = (double)d->info->grid.x * d->info->grid.y * d->info->grid.z;
+    struct array *arrays = calloc(n, sizeof(*arrays));
+    if (!arrays || !common(d, arrays, atomics)) {
+        free(arrays);
+        return false;
+    }
+    double sampled = 0;
+    for (unsigned i = 0; i < d->choice->n; i++)
+        sampled += d->samples[i] != NULL;
+    for (size_t k = 0; k < n; k++) {
+        arrays[k].blocks = arrays[k].all = sampled;
+        arrays[k].pieces = k ? d->info->allocations[k - 1].size / (atomics ? 512 : 64) + 1 : 0;
+    }
+    /* the sectors past the first cache, by array: of the blocks that went through it */
+    for (unsigned i = 0; i < d->choice->together; i++) {
+        const struct mg_time_sample *s = d->samples[i];
+        for (size_t q = 0; s && q < s->requests.count; q++) {
+            const struct request *r = &s->requests.at[q];
+            const struct mg_time_access *a = &d->access[r->insn];
+            if (r->count && a->sectors > 0)
+                arrays[array_of(d->info, s->sectors.at[r->first])].past += r->count * a->past_l1 / a->sectors;
+        }
+    }
+    for (unsigned i = 0; i < d->choice->together; i++) {
+        const struct mg_time_sample *s = d->samples[i];
+        for (size_t q = 0; s && q < s->requests.count; q++) {
+            const struct request *r = &s->requests.at[q];
+            struct mg_time_access *a = &d->access[r->insn];
+            bool atomic = r->kind == MG_ACCESS_ATOM || r->kind == MG_ACCESS_RED;
+            if (atomic != atomics || !r->count || r->kind == MG_ACCESS_ST)
+                continue;
+            const struct array *array = &arrays[array_of(d->info, s->sectors.at[r->first])];
+            double all = of_all(array, blocks);
+            if (atomics)
+                a->places = MG_MAX(a->places, all);
+            else if (array->past > 0)
+                a->first = MG_MIN(2 * all / (array->past * blocks / d->choice->together), 2.0);
+        }
+    }
+    free(arrays);
+    return true;
+}
+
+bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time_choice *c,
+                     const struct mg_launch_info *info, uint32_t cache_lines, struct mg_time_access *access)
+{
+    struct digest d = {.samples = samples, .choice = c, .info = info, .access = access, .lines = cache_lines};
+    uint64_t most = 0;
+    for (unsigned i = 0; i < c->together; i++)
+        most += samples[i] ? samples[i]->sectors.count : 0;
+    bool good = table_make(&d.table, most) && table_make(&d.touched, most);
+    if (good)
+        replay(&d);
+    free(d.table.slots);
+    free(d.touched.slots);
+    return good && share_out(&d, false) && share_out(&d, true);
+}

@@ -1,0 +1,240 @@
+/* time.c - the observer: counts, and a sample of the accesses, while the launch runs; then the model, and its answer.
+ *
+ * All instructions are counted. Of the accesses only those of sampled blocks are kept (sample.c), which are chosen by
+ * their number alone: the answer is the same for any number of workers and under all engines.
+ */
+#include "time/time_priv.h"
+
+const double mg__time_parameter[MG_TIME_PARAMETERS] = {
+#define PARAMETER(id, value, unit, source) value,
+#include "time/device.def"
+};
+
+struct mg_time {
+    const struct mg_arch *arch;
+    uint32_t regs;
+    struct mg_time_result last;
+};
+struct launch {
+    struct mg_time *time;
+    const struct mg_launch_info *info;
+    struct mg_model_made *made;
+    struct mg_insn_counts *counts;
+    struct mg_time_choice choice;
+    struct mg_time_sample *samples[MG_TIME_BLOCKS];
+    struct mg_occupancy occupancy;
+    uint64_t blocks;
+    bool failed;
+};
+struct worker {
+    struct launch *launch;
+    struct mg_insn_counts *counts;
+    struct mg_time_sample *samples[MG_TIME_BLOCKS];
+    uint64_t block; /* the last one that was looked up, and its sample */
+    struct mg_time_sample *sample;
+    bool failed;
+};
+
+static void free_launch(struct launch *l)
+{
+    for (unsigned i = 0; i < MG_TIME_BLOCKS; i++)
+        mg__time_sample_free(l->samples[i]);
+    if (l->made)
+        mg__model_made_free(l->made);
+    free(l->counts);
+    free(l);
+}
+
+static enum mg_status launch_begin(void *self, const struct mg_launch_info *info, unsigned workers, void **state)
+{
+    struct mg_time *t = self;
+    struct launch *l = calloc(1, sizeof(*l));
+    (void)workers;
+    *state = NULL;
+    if (!l)
+        return MG_ERR_NOMEM;
+    l->time = t;
+    l->info = info;
+    l->blocks = (uint64_t)info->grid.x * info->grid.y * info->grid.z;
+    l->made = mg__model_made_create(info);
+    l->counts = calloc((size_t)info->ninsns + 1, sizeof(*l->counts));
+    if (!l->made || !l->counts) {
+        free_launch(l);
+        return MG_ERR_NOMEM;
+    }
+    struct mg_occupancy_query query = mg_arch_query(info->block.x * info->block.y * info->block.z, t->regs,
+                                                    info->shared_static, info->shared_dynamic);
+    query.shared_optin = info->shared_dynamic;
+    if (mg_arch_occupancy(t->arch, &query, &l->occupancy) != MG_OK || !l->occupancy.blocks)
+        l->occupancy.blocks = 1;
+    mg__time_choose(&l->choice, l->blocks, t->arch->board->sm_count, l->occupancy.blocks);
+    *state = l;
+    return MG_OK;
+}
+
+static void *worker_begin(void *state, unsigned worker)
+{
+    struct launch *l = state;
+    struct worker *w = calloc(1, sizeof(*w));
+    (void)worker;
+    if (!w)
+        return NULL;
+    w->launch = l;
+    w->block = UINT64_MAX;
+    w->counts = calloc((size_t)l->info->ninsns + 1, sizeof(*w->counts));
+    if (!w->counts) {
+        free(w);
+        return NULL;
+    }
+    return w;
+}
+
+static void look_up(struct worker *w, uint64_t block)
+{
+    const struct mg_time_choice *c = &w->launch->choice;
+    w->block = block;
+    w->sample = NULL;
+    for (unsigned i = 0; i < c->n; i++) {
+        if (c->block[i] != block)
+            continue;
+        if (!w->samples[i])
+            w->samples[i] = mg__time_sample_create();
+        w->sample = w->samples[i];
+        w->failed |= !w->sample;
+    }
+}
+
+static void on_access(void *worker, struct mg_access *a)
+{
+    struct worker *w = worker;
+    const struct launch *l = w->launch;
+    struct mg_model_access made;
+    if (a->block != w->block)
+        look_up(w, a->block);
+    if (!w->sample || a->insn >= l->info->ninsns || !a->mask || w->failed)
+        return;
+    mg__access_lanes(a);
+    if (mg__model_made_access(l->made, a, true, &made) && made.mask)
+        w->failed |= !mg__time_sample_add(w->sample, l->time->arch, l->info, &made, a);
+}
+
+static void on_counts(void *worker, const struct mg_insn_counts *counts, uint32_t ninsns)
+{
+    struct worker *w = worker;
+    memcpy(w->counts, counts, MG_MIN(ninsns, w->launch->info->ninsns) * sizeof(*counts));
+}
+
+static void worker_end(void *state, void *worker)
+{
+    struct launch *l = state;
+    struct worker *w = worker;
+    for (uint32_t i = 0; i < l->info->ninsns; i++) {
+        l->counts[i].warps += w->counts[i].warps;
+        l->counts[i].threads += w->counts[i].threads;
+        l->counts[i].divergent += w->counts[i].divergent;
+    }
+    for (unsigned i = 0; i < MG_TIME_BLOCKS; i++) {
+        if (!l->samples[i])
+            l->samples[i] = w->samples[i];
+        else
+            mg__time_sample_free(w->samples[i]);
+    }
+    l->failed |= w->failed;
+    free(w->counts);
+    free(w);
+}
+
+/* Lines of the first cache that shared memory leaves. */
+static uint32_t cache_lines(const struct launch *l)
+{
+    const struct mg_arch *arch = l->time->arch;
+    uint64_t shared = (uint64_t)l->occupancy.blocks * l->occupancy.shared_block, set = 0;
+    for (unsigned i = 0; i < arch->ncarveouts && set < shared; i++)
+        set = arch->carveouts_kib[i] * UINT64_C(1024);
+    uint64_t all = arch->unified_cache ? arch->unified_cache : 32768;
+    return (uint32_t)(MG_MAX(all - MG_MIN(set, all), UINT64_C(16384)) / arch->line_bytes);
+}
+
+static void estimate(struct launch *l, struct mg_time_result *r)
+{
+    const struct mg_launch_info *info = l->info;
+    struct mg_time_access *access = calloc((size_t)info->ninsns + 1, sizeof(*access));
+    struct mg_time_code *code = access ? mg__time_code(info, l->counts) : NULL;
+    if (code && mg__time_digest(l->samples, &l->choice, info, cache_lines(l), access)) {
+        uint32_t threads = info->block.x * info->block.y * info->block.z;
+        double all = 0;
+        for (uint32_t i = 0; i < info->ninsns; i++)
+            all += (double)l->counts[i].warps;
+        double warps = (double)l->blocks * ((threads + 31) / 32);
+        struct mg_time_machine machine = {.arch = l->time->arch,
+                                          .code = code,
+                                          .access = access,
+                                          .blocks = l->blocks,
+                                          .warps = (threads + 31) / 32,
+                                          .resident = l->occupancy.blocks,
+                                          .most = (uint64_t)(4 * all / warps) + 1000};
+        (void)mg__time_run(&machine, r);
+    }
+    mg__time_code_free(code);
+    free(access);
+}
+
+static void launch_end(void *state, enum mg_status status)
+{
+    struct launch *l = state;
+    if (!l)
+        return;
+    l->time->last = (struct mg_time_result){0};
+    if (status == MG_OK && !l->failed)
+        estimate(l, &l->time->last);
+    free_launch(l);
+}
+
+struct mg_time *mg__time_create(const struct mg_arch *arch)
+{
+    struct mg_time *t = calloc(1, sizeof(*t));
+    if (t)
+        t->arch = arch;
+    return t;
+}
+
+void mg__time_destroy(struct mg_time *time)
+{
+    free(time);
+}
+
+void mg__time_regs(struct mg_time *time, uint32_t regs)
+{
+    time->regs = regs;
+}
+
+const struct mg_time_result *mg__time_result(const struct mg_time *time)
+{
+    return &time->last;
+}
+
+struct mg_observer mg__time_observer(struct mg_time *time)
+{
+    return (struct mg_observer){
+        .self = time,
+        .wants = MG_OBSERVE_EVERY | MG_OBSERVE_COUNTS,
+        .launch_begin = launch_begin,
+        .worker_begin = worker_begin,
+        .access = on_access,
+        .counts = on_counts,
+        .worker_end = worker_end,
+        .launch_end = launch_end,
+    };
+}
+
+void mg__time_metrics(const struct mg_time_result *r, struct mg_metrics *m)
+{
+    if (!r->known)
+        return;
+    m->v[MG_METRIC_TIME] = (uint64_t)(r->seconds * 1e9 + 0.5);
+    m->v[MG_METRIC_TIME_LEAST] = (uint64_t)(r->least * 1e9 + 0.5);
+    m->v[MG_METRIC_TIME_MOST] = (uint64_t)(r->most * 1e9 + 0.5);
+#define PART(id, metric, name) m->v[MG_METRIC_##metric] = (uint64_t)(r->part[MG_TIME_##id] * 1e9 + 0.5);
+#include "report/part.def"
+    m->v[MG_METRIC_DRAM_READ] = (uint64_t)(r->dram_read + 0.5);
+}

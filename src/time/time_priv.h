@@ -1,0 +1,98 @@
+/* time_priv.h - what the files of this room share. */
+#ifndef MG_TIME_PRIV_H
+#define MG_TIME_PRIV_H
+#include "cfg/cfg.h"
+#include "flow/flow.h"
+#include "model/model.h"
+#include "ptx/ptx.h"
+#include "time/time.h"
+
+enum mg_time_parameter {
+#define PARAMETER(id, value, unit, source) MG_TIME_P_##id,
+#include "time/device.def"
+    MG_TIME_PARAMETERS
+};
+extern const double mg__time_parameter[MG_TIME_PARAMETERS];
+#define P(id) (mg__time_parameter[MG_TIME_P_##id])
+
+enum mg_time_pipe {
+    MG_PIPE_NONE, /* ptxas makes no instruction of it */
+    MG_PIPE_ALU, MG_PIPE_FMA, MG_PIPE_FP64, MG_PIPE_MUFU, MG_PIPE_TENSOR, MG_PIPE_CONTROL, MG_PIPE_LSU,
+    MG_PIPES
+};
+/* ---- sample.c: what accesses did, by instruction; means of the sampled blocks ---- */
+struct mg_time_access {
+    uint8_t space, kind;   /* enum mg_ptx_space, enum mg_access_kind; kind of the last one seen */
+    bool seen;
+    double requests;       /* sampled; what follows is for each of them */
+    double wavefronts;     /* shared */
+    double sectors, lines; /* global: sectors that move, lines of 128 bytes */
+    double past_l1;        /* sectors that the first cache does not have, … */
+    double misses;         /* requests with any such sector */
+    double first;          /* of these, sectors that come from device memory: 64 bytes whenever one is missing */
+    double fresh;          /* requests that go past it for what no block here has touched */
+    double rounds;         /* shared atomics: lanes at one place */
+    double places;         /* atomics: different pieces of 512 bytes in the grid */
+};
+#define MG_TIME_BLOCKS 16u      /* most sampled */
+#define MG_TIME_SECTORS 262144u /* of a sampled block, most */
+struct mg_time_sample;
+/* Which blocks: some that share a multiprocessor, and others spread over the grid. */
+struct mg_time_choice {
+    uint64_t block[MG_TIME_BLOCKS];
+    unsigned n, together; /* the first so many run on one multiprocessor */
+};
+void mg__time_choose(struct mg_time_choice *c, uint64_t blocks, unsigned sms, unsigned resident);
+struct mg_time_sample *mg__time_sample_create(void);
+void mg__time_sample_free(struct mg_time_sample *s);
+/* False: out of memory. */
+bool mg__time_sample_add(struct mg_time_sample *s, const struct mg_arch *arch, const struct mg_launch_info *info,
+                         const struct mg_model_access *made, const struct mg_access *a);
+/* By instruction, from the samples of `c` (NULL: no accesses). False: out of memory. */
+bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time_choice *c,
+                     const struct mg_launch_info *info, uint32_t cache_lines, struct mg_time_access *access);
+
+/* ---- code.c: the kernel as the device runs it ---- */
+struct mg_time_op {
+    uint32_t insn;
+    uint8_t pipe, slots, interval;
+    bool barrier, access, fence, floats;
+    bool control; /* of a loop that is one block: what counts its rounds */
+    bool swaps; /* it is made of compare-and-swap, in shared memory */
+    uint16_t latency;
+    uint32_t regs;         /* of code->regs: those that it reads, then those that it writes */
+    uint16_t reads, writes;
+    uint32_t call;         /* a block, or UINT32_MAX */
+};
+struct mg_time_block {
+    uint32_t first, end; /* ops */
+    uint32_t succ[2], nsucc, ipdom;
+    double rare;         /* how often it goes to succ[rare_at], or, with one successor, leaves the kernel */
+    double both;         /* of these, how often to both, one after the other */
+    unsigned rare_at;
+    bool once;           /* a warp comes here at most once, by and large: who goes where is shared out among warps */
+    bool returns;
+};
+struct mg_time_code {
+    struct mg_arena arena;
+    struct mg_time_op *ops;
+    struct mg_time_block *blocks;
+    uint32_t *regs;
+    uint32_t nops, nblocks, nregs;
+};
+/* NULL: out of memory, or code of a kind that is not followed. */
+struct mg_time_code *mg__time_code(const struct mg_launch_info *info, const struct mg_insn_counts *counts);
+void mg__time_code_free(struct mg_time_code *code);
+
+/* ---- machine.c: one multiprocessor ---- */
+struct mg_time_machine {
+    const struct mg_arch *arch;
+    const struct mg_time_code *code;
+    const struct mg_time_access *access;
+    uint64_t blocks;        /* of the grid */
+    unsigned warps, resident;
+    uint64_t most; /* instructions of a warp, beyond which it is taken to have lost its way */
+};
+/* False: out of memory. */
+bool mg__time_run(const struct mg_time_machine *machine, struct mg_time_result *result);
+#endif

@@ -1,0 +1,64 @@
+"""test_time.py MARGAY NVCC KERNELS.cu - the estimate of time: the same for all threads and engines, made of its parts,
+and what can be worked out by hand.
+
+How far it is off is tests/hardware/test_time.py's.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+CLOCK = 1.98       # GHz, an H200's
+BANDWIDTH = 4916.7 # GB/s, its memory's: 3,201 MHz, twice a cycle, 6,144 lines
+FMA = 4            # cycles until a product can be used: NVIDIA's since Volta, in many papers, and time_micro.txt
+
+
+def profile(margay, program, report, *options):
+    subprocess.run([margay, "profile", "--time", "--quiet", "--board", "h200", "--output", os.devnull, "--json", report,
+                    *options, program], check=True, stdout=subprocess.DEVNULL)
+    with open(report) as file:
+        return [(launch["kernel"].removeprefix("void ").split("(")[0], launch["metrics"]) for launch in json.load(file)["launches"]]
+
+
+def check(good, what):
+    if not good:
+        sys.exit(what)
+
+
+def near(value, wanted, part, what):
+    check(abs(value / wanted - 1) <= part, f"{what}: {value:.0f}, not {wanted:.0f}")
+
+
+def main():
+    margay, nvcc, source = sys.argv[1:4]
+    if not os.access(nvcc, os.X_OK):
+        sys.exit(77)
+    with tempfile.TemporaryDirectory() as folder:
+        program, report = os.path.join(folder, "kernels"), os.path.join(folder, "report.json")
+        subprocess.run([nvcc, "-O3", "-arch=sm_90", "-lineinfo", "-o", program, source], check=True)
+        launches = profile(margay, program, report, "--threads", "1", "--engine", "interp")
+        check({"nothing", "chain<150>", "turn_tiled"} <= {kernel for kernel, _ in launches}, f"kernels: {launches}")
+        for options in (["--threads", "3"], ["--threads", "2", "--engine", "interp"]):
+            check(profile(margay, program, report, *options) == launches, f"other counts or times with {options}")
+        plain = subprocess.run([margay, "profile", "--quiet", "--json", "-", program], check=True, capture_output=True)
+        check(b"gpu__time_duration" not in plain.stdout, "a time that nobody asked for")
+    time = {}
+    for kernel, m in launches:
+        t = time[kernel] = m["gpu__time_duration.sum"]
+        check(m["time__least"] < t < m["time__most"], f"{kernel}: {t} is not in its range")
+        parts = sum(v for name, v in m.items() if name.startswith("time__") and name not in ("time__least", "time__most"))
+        check(abs(parts - t) <= 12, f"{kernel}: {t} ns, of parts of {parts} ns")
+        check(t >= time["nothing"], f"{kernel} takes less than nothing")
+    near(time["chain<150>"] - time["chain<50>"], 100 * 64 * FMA / CLOCK, 0.1, "6,400 products in a chain")
+    moved = 2 * 1024 * 1024 * 4
+    check(time["copy"] > moved / 2 / BANDWIDTH + 1000, "a copy is faster than the memory that it reads")
+    # 8 warps, 256 loads, 32 wavefronts each, one a cycle
+    wavefronts = 8 * 256 * 32 / CLOCK
+    check(time["banks<32>"] > wavefronts, "bank conflicts cost less than their wavefronts")
+    near(time["banks<32>"] - time["nothing"], wavefronts, 0.15, "loads that all go to one bank")
+    check(time["banks<1>"] * 4 < time["banks<32>"], "bank conflicts cost nothing")
+    check(time["turn_naive"] > 1.3 * time["turn_tiled"], "a transpose with strided writes is as fast as one by tiles")
+
+
+main()
