@@ -117,8 +117,8 @@ const struct mg_board *mg_board_find(const char *name)
     const struct mg_board *found[MG_COUNT(boards)], *standing = NULL;
     size_t count = mg_board_match(name, found, MG_COUNT(boards)), representatives = 0;
     for (size_t i = 0; i < count; i++) {
-        if (mg_arch_find(found[i]->cc)->board != found[i])
-            continue;
+        if (mg_arch_find(found[i]->cc)->board != found[i] || has_words(found[i]->name, name) == 1)
+            continue; /* "rtx 50" could be any of them */
         standing = found[i];
         representatives++;
     }

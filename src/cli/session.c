@@ -421,14 +421,15 @@ static int start(struct run *run, const char *program, char **argv, int *status)
     char path[PATH_MAX], library[PATH_MAX + 32];
     int why = 0, wait_status = 0;
     if (!mg__find_program(program, path, sizeof(path), &why)) {
-        if (why == ENOENT && !strchr(program, '/') && access(program, F_OK) == 0)
-            return mg__cli_complain(o, "%s: not found on PATH; for the one in this folder write ./%s", program,
-                                    program);
-        if (why == EACCES && ends_in(program, ".ptx"))
+        bool here = why == ENOENT && !strchr(program, '/') && access(program, F_OK) == 0;
+        if ((here || why == EACCES) && ends_in(program, ".ptx"))
             return mg__cli_complain(o,
                                     "%s is PTX text, which no processor starts: give the program that loads it; "
                                     "'margay occupancy --kernel %s' reads such a file",
                                     program, program);
+        if (here)
+            return mg__cli_complain(o, "%s: not found on PATH; for the one in this folder write ./%s", program,
+                                    program);
         return mg__cli_complain(o, "%s: %s", program, why == EISDIR ? "is a folder" : strerror(why));
     }
     if (!mg__find_libdir(run->libdir, sizeof(run->libdir)))

@@ -172,6 +172,7 @@ static void names(void **state)
     assert_string_equal(found[1]->name, "NVIDIA H20");
     assert_true(mg_board_match("rtx", found, 4) > 4); /* how many there are, not how many had room */
     assert_null(mg_board_find("rtx"));
+    assert_null(mg_board_find("rtx 50")); /* of which one stands for its capability, and others do not */
     assert_int_equal(mg_board_match("voodoo", found, 4), 0);
     static const struct {
         const char *name;
