@@ -867,7 +867,7 @@ margay: error: scale(float*, int): global load of 4 bytes at 0x7f0000001000 is o
                                           "NVRTC", "")):
                 self.assertEqual(r.err.count(f"needs did not start: it needs {os.path.basename(path)}"), 1, r.err)
                 self.assertIn(words, r.err)
-            self.assertIn("NVIDIA's driver provides it, and Margay does not", r.err)
+            self.assertIn("Margay brings one, libcuda.so.1 beside its CUDA runtime, and it is not there", r.err)
             self.assertIn("machine code for GPUs, which Margay cannot run", r.err)
             self.assertNotIn("no kernel was launched", r.err)
             self.assertEqual(len(json.loads(pathlib.Path(self.dir, "r.json").read_text())["errors"]), 6)
