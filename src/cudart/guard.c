@@ -318,6 +318,10 @@ IN_HANDLER void on_call(int number, siginfo_t *info, void *context)
         pass_on(number, info, context);
         return;
     }
+    if (atomic_load(&guard.up) && n == SYS_rt_sigreturn) { /* a handler of the program ends: from where that may be */
+        r[REG_RIP] = (greg_t)(uintptr_t)handler_returns;
+        return;
+    }
     guard.blocks = 0; /* handlers of the program may run meanwhile */
     if (!atomic_load(&guard.up) || !is_simple(r, n)) {
         take_down();
@@ -416,6 +420,8 @@ void mg__cudart_guard_up(void)
 {
     bool flies = false;
     struct cudart_device *d = NULL;
+    if (atomic_load(&guard.up)) /* one entry point called another */
+        return;
     while (!flies && (d = mg__cudart_next(d)) != NULL)
         flies = mg__check_flies(d->device->check);
     if (!flies || guard.ever > STEPS_EVER || !is_alone() || !signals_fit() || !dispatch())

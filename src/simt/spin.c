@@ -40,9 +40,22 @@ static uint64_t mix_bytes(uint64_t h, const void *at, size_t n)
     return mix(h, word ^ n << 56);
 }
 
-static uint64_t of_frame(uint64_t h, const struct mg_frame *f)
+/* What these lanes have in registers: what others have there may be anything. */
+static uint64_t of_frame(uint64_t h, const struct mg_frame *f, uint32_t lanes)
 {
-    h = mix_bytes(h, f->regs, f->code->frame_bytes);
+    for (uint32_t n = 0; n < f->code->nops; n++) {
+        const struct mg_op_is *is = f->code->ops[n].is;
+        for (uint32_t k = 0; k < is->nout; k++) {
+            const struct mg_engine_operand *o = &is->of[k];
+            const uint8_t *at = f->regs + (o->slot >= 0 ? o->slot : 0);
+            uint32_t predicate;
+            memcpy(&predicate, at, 4);
+            if (o->slot >= 0 && o->bytes < 4)
+                h = mix(h, predicate & lanes);
+            for (uint32_t rest = o->slot >= 0 && o->bytes >= 4 ? lanes : 0; rest; rest &= rest - 1)
+                h = mix_bytes(h, at + (size_t)__builtin_ctz(rest) * o->bytes, o->bytes);
+        }
+    }
     return mix_bytes(h, f->params, (size_t)f->code->param_bytes * 32);
 }
 
@@ -61,12 +74,12 @@ static uint64_t of_warp(uint64_t h, const struct mg_warp *w)
             later += w->splits.at[k].mask && w->splits.at[k].chosen > s->chosen;
         h = mix(mix(h, (uintptr_t)s->pc), (uint64_t)s->mask << 32 | (uint64_t)s->wait << 16 | s->barrier);
         h = mix(mix(h, (uint64_t)s->member << 32 | s->result), later << 32 | (uint32_t)s->join);
-        h = of_frame(mix(h, s->resumed), s->frame);
+        h = of_frame(mix(h, s->resumed), s->frame, s->mask);
     }
     for (size_t i = 0; w->nleaves && i < w->joins.count; i++)
         if (w->joins.at[i].live) {
             h = mix(h, (uint64_t)w->joins.at[i].expected << 32 | w->joins.at[i].arrived);
-            h = of_frame(h, w->joins.at[i].frame);
+            h = of_frame(h, w->joins.at[i].frame, w->joins.at[i].arrived);
         }
     return w->local ? mix_bytes(h, w->local, (size_t)w->local_stride * 32) : h;
 }
