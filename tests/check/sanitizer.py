@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """sanitizer.py - the suites of this folder under compute-sanitizer on a GPU, and under `margay check`, side by side.
 
-    tests/check/sanitizer.sh OUT [SECONDS]                      on the GPU machine: builds all suites and calls
+    tests/check/sanitizer.sh [--new] OUT [SECONDS]              on the GPU machine: builds the suites and calls
     sanitizer.py collect SANITIZER PROGRAMS OUT [--seconds N]   ... this, which writes OUT/device.json and prints the tools' table
     sanitizer.py join MARGAY PROGRAMS DEVICE.json               here: adds what Margay finds, and writes sanitizer.json
+    sanitizer.py suites [--new]                                 names of the suites
     sanitizer.py table                                          writes the tables of docs/check.md and cases.md from it
     sanitizer.py table --check                                  ... says whether they are as they would be written
 
@@ -11,7 +12,8 @@ collect: all twins of a suite run in one process, one process at a time, with an
 faults run in parallel and are not. Faults that end nothing share a process as long as no call fails in it; each of the
 others has its own. Those that would not end on a GPU come last and have seconds each. A tool has found a fault when it reports
 anything in that case's kernels, or, where the case has a process of its own, anything at all; and it is wrong about a twin when it
-reports anything in the twin's kernels.
+reports anything in the twin's kernels. With --new only cases are run that sanitizer.json has not, and twins of suites that it has
+not; join adds to what is there.
 """
 import argparse
 import collections
@@ -37,9 +39,27 @@ from test_check import Suite  # noqa: E402
 
 SUITES = sorted(p.stem for p in HERE.glob("*.cu") if p.stem != "pointers")
 TOOLS = ["memcheck", "racecheck", "initcheck", "synccheck"]
-LIMIT = 25  # seconds a process
 HANGS_LIMIT = 8
 SUMMARY = re.compile(r"(ERROR|RACECHECK|LEAK) SUMMARY|Internal|^Target application|^COMPUTE-SANITIZER$|No CUDA-GPU")
+
+
+def known(name):
+    """What sanitizer.json has of a suite."""
+    return json.loads(RESULT.read_text(encoding="utf-8"))["suites"].get(name, {"cases": {}, "twins": {}})
+
+
+def new_cases(name):
+    have = known(name)["cases"]
+    return {c: v for c, v in suite_cases(name).items() if c not in have}
+
+
+def suites_of(args):
+    return [s for s in SUITES if not args.new or new_cases(s)]
+
+
+def suites(args):
+    print(" ".join(suites_of(args)))
+    return 0
 
 
 def suite_cases(name):
@@ -54,7 +74,7 @@ def suite_cases(name):
 
 # ---- on the GPU machine
 
-def run(command, limit=LIMIT):
+def run(command, limit=25):
     """A process and all that it starts: a kernel that hangs is not to outlive its limit."""
     began = time.monotonic()
     try:
@@ -130,8 +150,8 @@ def reports_of(text):
 
 def collect(args):
     end = time.monotonic() + args.seconds
-    extra, known = options(args.sanitizer)
-    raw = {"options": extra, "known": known, "runs": []}
+    extra, listed = options(args.sanitizer)
+    raw = {"options": extra, "known": listed, "runs": []}
     result = {"machine": {}, "options": {t: " ".join(o) for t, o in extra.items()}, "suites": {}}
     version = subprocess.run([args.sanitizer, "--version"], capture_output=True, text=True, check=False).stdout
     gpu = run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"])["text"]
@@ -143,7 +163,8 @@ def collect(args):
         program = [os.path.join(args.programs, suite), *how]
         return program if tool == "plain" else [args.sanitizer, *extra[tool], *program]
 
-    suites = {name: suite_cases(name) for name in SUITES}
+    suites = {name: new_cases(name) if args.new else suite_cases(name) for name in suites_of(args)}
+    fresh = [s for s in suites if not args.new or not known(s)["cases"]]
     for name, cases in suites.items():
         result["suites"][name] = {
             "twins": {}, "cases": {c: {"flags": v["flags"], "kind": v["kind"], "tools": {}} for c, v in cases.items()}}
@@ -153,7 +174,7 @@ def collect(args):
         if time.monotonic() > end:
             return None
         hangs = case and "HANGS" in suites[suite][case]["flags"]
-        return run(command(suite, tool, "fault", *([case] if case else [])), HANGS_LIMIT if hangs else LIMIT)
+        return run(command(suite, tool, "fault", *([case] if case else [])), HANGS_LIMIT if hangs else args.limit)
 
     def keep(item, done):
         suite, tool, case = item
@@ -188,13 +209,13 @@ def collect(args):
         return again
 
     # The twins, one process at a time: what is timed is undisturbed.
-    for suite in SUITES:
+    for suite in suites:
         for tool in ["plain"] + TOOLS:
             if time.monotonic() > end - 0.4 * args.seconds:
                 break
-            if suite == SUITES[0] and tool == "plain":
-                run(command(suite, tool, "right"))  # the driver wakes up
-            done = run(command(suite, tool, "right"))
+            if suite == next(iter(suites)) and tool == "plain":
+                run(command(suite, tool, "right"), args.limit)  # the driver wakes up
+            done = run(command(suite, tool, "right"), args.limit)
             raw["runs"].append([suite, tool, "", "right", done])
             reports = reports_of(done["text"]) if tool != "plain" else []
             result["suites"][suite]["twins"][tool] = {
@@ -202,15 +223,15 @@ def collect(args):
                 "wrong": sorted(c for c, v in suites[suite].items()
                                 if any(r["kernel"].split("<")[0] in v["kernels"] for r in reports))}
     print(f"twins done, {end - time.monotonic():.0f} s left")
-    items = [(s, t, None) for s in SUITES for t in ["plain"] + TOOLS
+    items = [(s, t, None) for s in fresh for t in ["plain"] + TOOLS
              if any(v["flags"].strip() == "0" for v in suites[s].values())]
-    items += [(s, t, c) for s in SUITES for c, v in suites[s].items() for t in ["plain"] + TOOLS
-              if v["flags"].strip() != "0" and "HANGS" not in v["flags"]]
+    items += [(s, t, c) for s in suites for c, v in suites[s].items() for t in ["plain"] + TOOLS
+              if (v["flags"].strip() != "0" or s not in fresh) and "HANGS" not in v["flags"]]
     again = in_parallel(items)
     print(f"faults done, {len(again)} again, {end - time.monotonic():.0f} s left")
     in_parallel(again)
     print(f"now those that hang, {end - time.monotonic():.0f} s left")
-    in_parallel([(s, t, c) for s in SUITES for c, v in suites[s].items() for t in TOOLS if "HANGS" in v["flags"]])
+    in_parallel([(s, t, c) for s in suites for c, v in suites[s].items() for t in TOOLS if "HANGS" in v["flags"]])
     print(f"done, {end - time.monotonic():.0f} s left")
     print("\n".join(by_kind(result)))
     out = pathlib.Path(args.out)
@@ -246,8 +267,22 @@ def plain_run(margay, program, *how):
     return round(time.monotonic() - began, 3)
 
 
+def added(old, new):
+    """The answers of two calls as one; of a suite that both have, the twins are timed and judged by the new one."""
+    for name, entry in new["suites"].items():
+        have = old["suites"].setdefault(name, {"twins": {}, "cases": {}})
+        for tool, twin in entry["twins"].items():
+            before = have["twins"].get(tool, {}).get("wrong", [])
+            have["twins"][tool] = dict(twin, wrong=sorted({*before, *twin["wrong"]}))
+        have["cases"].update(entry["cases"])
+    old["suites"] = dict(sorted(old["suites"].items()))
+    return old
+
+
 def join(args):
     result = json.loads(pathlib.Path(args.device).read_text(encoding="utf-8"))
+    if args.new:
+        result = added(json.loads(RESULT.read_text(encoding="utf-8")), result)
     version = subprocess.run([args.margay, "--version"], capture_output=True, text=True, check=True).stdout.split()
     result["margay"] = {"version": version[-1], "cpu": cpu_name(), "cores": os.cpu_count(), "date": args.date}
     report = f"/tmp/margay-join-{os.getpid()}.json"
@@ -374,12 +409,18 @@ def main():
     c.add_argument("out")
     c.add_argument("--seconds", type=float, default=120)
     c.add_argument("--workers", type=int, default=12)
+    c.add_argument("--limit", type=float, default=25)  # seconds a process
+    c.add_argument("--new", action="store_true")
     c.set_defaults(do=collect)
+    s = sub.add_parser("suites")
+    s.add_argument("--new", action="store_true")
+    s.set_defaults(do=suites)
     j = sub.add_parser("join")
     j.add_argument("margay")
     j.add_argument("programs")
     j.add_argument("device")
     j.add_argument("--date", default=time.strftime("%Y-%m-%d"))
+    j.add_argument("--new", action="store_true")
     j.set_defaults(do=join)
     t = sub.add_parser("table")
     t.add_argument("--check", action="store_true")
@@ -388,4 +429,5 @@ def main():
     return args.do(args)
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
