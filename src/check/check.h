@@ -63,6 +63,9 @@ void mg__check_event_gone(struct mg_check *check, uint64_t event);
  * the host goes on when it is over. */
 void mg__check_begins(struct mg_check *check, const char *call, uint64_t stream, bool waits);
 void mg__check_ends(struct mg_check *check);
+/* Before a launch begins, on its thread; `dependent`: it may do so before the one in front of it in its stream has
+ * ended (programmatic dependent launch). */
+void mg__check_launches(struct mg_check *check, uint64_t stream, bool dependent);
 /* The allocation begins, or is about to end, in the order of a stream: a piece of work that uses all of it. */
 void mg__check_in_order(struct mg_check *check, const char *call, uint64_t stream, uint64_t address);
 

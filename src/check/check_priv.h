@@ -14,6 +14,7 @@
  *   tally.c    occurrences, counted                  find.c    occurrences to findings; found.c findings of the host
  *   say.c      findings in sentences                 name.c    variables and threads in words
  *   stream.c   what orders streams                   early.c   the host beside work under way
+ *   chain.c    launches that begin early
  *   beside.c   launches in turns
  *   host.c     the host's calls                      limits.c  refused launches; calls.c other calls that fail
  */
@@ -146,9 +147,10 @@ struct mg_check {
     MG_VEC(struct failed_call) calls;
     bool told; /* a finding about the host's call that is under way */
     uint64_t launches;
-    struct streams *streams; /* stream.c; NULL: none was made */
-    bool watched;            /* somebody sees what the host does to managed and pinned memory */
-    atomic_bool flies;       /* work that the host has not waited for uses such memory */
+    struct streams *streams;          /* stream.c; NULL: none was made */
+    struct chain *chain, *next_chain; /* chain.c: what the last launch wrote, and the one under way does */
+    bool watched;                     /* somebody sees what the host does to managed and pinned memory */
+    atomic_bool flies;                /* work that the host has not waited for uses such memory */
 };
 struct region *mg__region_find(struct mg_check *check, uint64_t address);
 struct region *mg__region_add(struct mg_check *check, uint64_t address, uint64_t size);
@@ -226,7 +228,9 @@ struct launch {
     struct tally tally;
     unsigned workers;
     size_t shared_units;
-    bool polls; /* an instruction waits in a loop for a flag */
+    bool polls;           /* an instruction waits in a loop for a flag */
+    bool kept, dependent; /* chain.c: what it writes is kept; it may begin before the one in front of it has ended */
+    uint64_t stream;
     bool talks; /* it may tell the host something while it runs, or be told */
     bool ordered, race, init, bounds, barrier, pedantic;
     /* grid.c */
@@ -432,6 +436,15 @@ void mg__streams_use(const struct region *region, enum mg__use use, uint64_t fro
 void mg__streams_free(struct streams *streams);
 struct streams *mg__streams_of(struct mg_check *check); /* made if need be; NULL: no memory */
 
+/* ---- chain.c ---- */
+void mg__chain_begin(struct launch *l);
+void mg__chain_collects(struct launch *l);
+void mg__chain_wrote(struct launch *l, const struct region *region, uint64_t from, uint64_t to, uint32_t insn);
+void mg__chain_used(struct launch *l, const struct region *region, uint64_t from, uint64_t to, uint32_t insn);
+void mg__chain_collected(struct launch *l);
+void mg__chain_break(struct mg_check *check); /* what comes next waits for all that was launched */
+void mg__chain_free(struct mg_check *check);
+
 /* ---- meet.c ---- */
 void mg__meet(struct worker *w, struct block *b, const struct mg_sync *e);
 void mg__meet_end(struct worker *w, struct block *b); /* the launch is over, and the block perhaps not */
@@ -457,6 +470,9 @@ void mg__find_place(struct mg_check *check, enum check_kind kind, const char *ke
 void mg__find_streams(struct mg_check *check, const char *kernel, const char *file, uint32_t line, uint32_t column,
                       const char *other_file, uint32_t other_line, uint32_t other_column, const char *variable,
                       const char *format, ...) MG_PRINTF(10, 11);
+void mg__find_dependent(struct mg_check *check, const char *kernel, const char *file, uint32_t line, uint32_t column,
+                        const char *other_file, uint32_t other_line, uint32_t other_column, const char *variable,
+                        const char *format, ...) MG_PRINTF(10, 11);
 void mg__find_early(struct mg_check *check, const char *kernel, const char *file, uint32_t line, const char *other_file,
                     uint32_t other_line, uint32_t other_column, const char *variable, const char *format, ...)
     MG_PRINTF(9, 10);

@@ -396,6 +396,17 @@ static void leave(struct launch *l, struct region *r, uint64_t offset, uint64_t 
     }
 }
 
+/* For the launch behind this one, and for this one if it may have begun early. */
+static void chain(struct launch *l, const struct region *r, uint64_t from, uint64_t to, uint64_t cell)
+{
+    uint64_t one = cell >> ENTRY_BITS & ENTRY_MASK;
+    uint32_t insn = one ? insn_in(l, ENTRY_MASK - one) : NO_INSN;
+    if (l->dependent)
+        mg__chain_used(l, r, from, to, insn);
+    if (cell >> 60)
+        mg__chain_wrote(l, r, from, to, insn);
+}
+
 /* The cells of a chunk, up to the region's last: judged, and what they say was written is
  * marked. They are empty then. */
 static void collect_chunk(struct worker *w, int32_t object, uint64_t chunk, uint64_t n, bool streams)
@@ -409,6 +420,8 @@ static void collect_chunk(struct worker *w, int32_t object, uint64_t chunk, uint
         uint64_t group = atomic_load_explicit(&r->groups[first / CELLS_GROUP], memory_order_relaxed);
         uint64_t past = MG_MIN(first + CELLS_GROUP, to);
         bool alike = !(group >> FLAG_SPLIT & 1);
+        if (alike && group && l->kept)
+            chain(l, r, 4 * first, MG_MIN(4 * past, r->size), group);
         if (alike && !(judges && group & ENTRY_MASK) && !(streams && group) && (!marks || group >> 60 == 15))
             continue;
         if (!group) {
@@ -421,6 +434,8 @@ static void collect_chunk(struct worker *w, int32_t object, uint64_t chunk, uint
             uint64_t cell = alike ? group : atomic_load_explicit(&r->cells[i], memory_order_relaxed);
             if (judges && cell & ENTRY_MASK)
                 judge(w, object, 4 * i, cell);
+            if (!alike && cell && l->kept)
+                chain(l, r, 4 * i, 4 * i + 4, cell);
             if (streams && cell & (ENTRY_MASK | ENTRY_MASK << ENTRY_BITS))
                 leave(l, r, 4 * i, cell);
             if (!marks || cell >> 60 == 15)
@@ -447,6 +462,7 @@ void mg__grid_collect(struct launch *l)
     struct worker w = {.launch = l};
     if (l->race)
         mg__mixed_collect(&w);
+    mg__chain_collects(l);
     for (size_t k = 0; k < l->info->nallocations; k++) {
         struct region *r = l->regions[k];
         if (!r || !r->tracked || !r->cells)
@@ -460,6 +476,7 @@ void mg__grid_collect(struct launch *l)
         }
         mg__region_settle(r);
     }
+    mg__chain_collected(l);
     for (uint32_t i = 0; i < w.tally.count; i++)
         mg__tally_note(&l->tally, &w.tally.at[i]);
     mg__tally_free(&w.tally);

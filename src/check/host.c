@@ -45,6 +45,7 @@ void mg__check_destroy(struct mg_check *c)
     mg__copied_ended(c, false);
     mg__heap_free_all(c);
     mg__streams_free(c->streams);
+    mg__chain_free(c);
     mg__calls_free(c);
     mg__vec_free(&c->regions);
     mg__vec_free(&c->freed);
@@ -116,6 +117,7 @@ void mg__check_filled(struct mg_check *c, uint64_t address, uint64_t size)
     if (!c)
         return;
     pthread_mutex_lock(&c->lock);
+    mg__chain_break(c);
     struct region *r = mg__region_find(c, address);
     if (r) {
         mg__region_mark(r, address - r->address, address - r->address + size, true);
@@ -132,6 +134,7 @@ void mg__check_copied(struct mg_check *c, uint64_t to, uint64_t from, uint64_t s
     if (!c)
         return;
     pthread_mutex_lock(&c->lock);
+    mg__chain_break(c);
     struct region *dst = mg__region_find(c, to), *src = mg__region_find(c, from);
     bool plain = !src || (src->written == WRITTEN_ALL && !mg__region_has_holes(src));
     uint64_t at = 0, offset = src ? from - src->address : 0;

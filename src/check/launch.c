@@ -111,7 +111,7 @@ static void end_launch(struct launch *l)
 static bool track(struct launch *l)
 {
     const struct mg_launch_info *info = l->info;
-    bool all = l->race && mg__streams_matter(l->check); /* what is read counts as well */
+    bool all = l->dependent || (l->race && mg__streams_matter(l->check)); /* what is read counts as well */
     bool watched = l->race && l->check->watched;
     l->regions = calloc(info->nallocations + 1, sizeof(struct region *));
     if (!l->regions)
@@ -205,6 +205,7 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     pthread_mutex_init(&l->lock, NULL);
     pthread_mutex_lock(&check->lock);
     mg__beside_turn(l, true);
+    mg__chain_begin(l);
     bool good = mg__code_read(info, &l->code) && mg__idiom_read(info, &l->code) && mg__wgmma_read(info, l) &&
                 mg__grid_begin(l) && track(l);
     check->open += good;

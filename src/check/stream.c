@@ -140,7 +140,12 @@ void mg__check_stream_gone(struct mg_check *c, uint64_t stream)
 
 void mg__check_host_waited(struct mg_check *c, uint64_t stream, bool all)
 {
-    struct streams *s = c ? mg__streams_lock(c) : NULL;
+    if (!c)
+        return;
+    pthread_mutex_lock(&c->lock);
+    mg__chain_break(c);
+    pthread_mutex_unlock(&c->lock);
+    struct streams *s = mg__streams_lock(c);
     if (!s)
         return;
     unsigned slot = mg__streams_slot(s, stream);

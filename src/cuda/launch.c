@@ -56,7 +56,7 @@ int mg__cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, un
                        unsigned shared, void *stream, void **params, void **extra)
 {
     CUDA_ENTER();
-    struct cudart_request r = {{gx, gy, gz}, {bx, by, bz}, shared, NULL, stream, false, {0}};
+    struct cudart_request r = {{gx, gy, gz}, {bx, by, bz}, shared, NULL, stream, false, {0}, false};
     return mg__cuda_done(mg__cuda_launch(function, &r, params, extra));
 }
 
@@ -64,13 +64,13 @@ int mg__cuLaunchCooperativeKernel(void *function, unsigned gx, unsigned gy, unsi
                                   unsigned bz, unsigned shared, void *stream, void **params)
 {
     CUDA_ENTER();
-    struct cudart_request r = {{gx, gy, gz}, {bx, by, bz}, shared, NULL, stream, true, {0}};
+    struct cudart_request r = {{gx, gy, gz}, {bx, by, bz}, shared, NULL, stream, true, {0}, false};
     return mg__cuda_done(mg__cuda_launch(function, &r, params, NULL));
 }
 
 enum { MOST_ATTRIBUTE = 20 }; /* of those that there are names for */
 
-/* Their attributes are the runtime's; all but these two are hints for scheduling and caches. */
+/* Their attributes are the runtime's; all but these three are hints for scheduling and caches. */
 int mg__cuLaunchKernelEx(const struct cu_launch *config, void *function, void **params, void **extra)
 {
     CUDA_ENTER();
@@ -82,7 +82,8 @@ int mg__cuLaunchKernelEx(const struct cu_launch *config, void *function, void **
                                NULL,
                                config->stream,
                                false,
-                               {0}};
+                               {0},
+                               false};
     for (unsigned i = 0; i < config->nattributes; i++) {
         const struct cu_launch_attribute *a = &config->attributes[i];
         if (a->id < 0 || a->id > MOST_ATTRIBUTE)
@@ -91,6 +92,8 @@ int mg__cuLaunchKernelEx(const struct cu_launch *config, void *function, void **
             return mg__cuda_done(CUDA_ERROR_INVALID_CLUSTER_SIZE);
         if (a->id == CU_LAUNCH_COOPERATIVE)
             r.cooperative = a->value.cooperative != 0;
+        else if (a->id == CU_LAUNCH_DEPENDENT)
+            r.dependent = a->value.dependent != 0;
         else if (a->id == CU_LAUNCH_CLUSTER)
             r.cluster = (struct mg_dim3){a->value.cluster.x, a->value.cluster.y, a->value.cluster.z};
     }

@@ -122,6 +122,8 @@ static int memop(uint64_t address, uint64_t value, unsigned bytes, unsigned flag
         return CUDA_ERROR_OUT_OF_MEMORY;
     *op = (struct memop){address, bytes == 8 ? value : (uint32_t)value, bytes, flags & 3};
     struct mg_device *d = mg__cudart_call.device->device;
+    if (!waits)
+        mg__check_host_told(d->check, mg__cudart_call.stream);
     enum mg_status status = waits ? mg__queue_until(d, mg__cudart_call.order, holds, op)
                                   : mg__queue_call(d, mg__cudart_call.order, write_value, op);
     if (status)

@@ -37,7 +37,7 @@ enum {
     CU_FUNC_CLUSTER_NON_PORTABLE,
     CU_FUNC_ATTRIBUTES_END = 16
 };
-enum { CU_LAUNCH_COOPERATIVE = 2, CU_LAUNCH_CLUSTER = 4, CU_LAUNCH_PREFERRED_CLUSTER = 11 };
+enum { CU_LAUNCH_COOPERATIVE = 2, CU_LAUNCH_CLUSTER = 4, CU_LAUNCH_DEPENDENT = 6, CU_LAUNCH_PREFERRED_CLUSTER = 11 };
 enum { CU_EVENT_BLOCKING = 1, CU_EVENT_NO_TIMING = 2, CU_EVENT_INTERPROCESS = 4 };
 enum { CU_STREAM_LEGACY = 1, CU_STREAM_PER_THREAD = 2 }; /* handles with a meaning of their own */
 
@@ -98,7 +98,7 @@ struct cu_launch_attribute {
     char pad[4];
     union {
         char pad[64];
-        int cooperative;
+        int cooperative, dependent;
         struct {
             unsigned x, y, z;
         } cluster;

@@ -221,6 +221,7 @@ struct cudart_request {
     void *stream;
     bool cooperative;
     struct mg_dim3 cluster; /* 0: not named */
+    bool dependent;         /* programmatic stream serialization */
 };
 int mg__cudart_launch(const void *handle, const struct cudart_request *request);
 

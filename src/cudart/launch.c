@@ -91,6 +91,7 @@ int mg__cudart_launch(const void *handle, const struct cudart_request *r)
                                        .shared = r->shared,
                                        .args = r->args,
                                        .cooperative = r->cooperative,
+                                       .dependent = r->dependent,
                                        .cluster = r->cluster,
                                        .stream = mg__cudart_call.stream,
                                        .order = mg__cudart_call.order};
@@ -102,13 +103,13 @@ int mg__cudart_launch(const void *handle, const struct cudart_request *r)
 int mg__cudaLaunchKernel(const void *kernel, struct mg_dim3 grid, struct mg_dim3 block, void **args, size_t shared,
                          void *stream)
 {
-    return mg__cudart_launch(kernel, &(struct cudart_request){grid, block, shared, args, stream, false, {0}});
+    return mg__cudart_launch(kernel, &(struct cudart_request){grid, block, shared, args, stream, false, {0}, false});
 }
 
 int mg__cudaLaunchCooperativeKernel(const void *kernel, struct mg_dim3 grid, struct mg_dim3 block, void **args,
                                     size_t shared, void *stream)
 {
-    return mg__cudart_launch(kernel, &(struct cudart_request){grid, block, shared, args, stream, true, {0}});
+    return mg__cudart_launch(kernel, &(struct cudart_request){grid, block, shared, args, stream, true, {0}, false});
 }
 
 int mg__cudaLaunchKernelExC(const struct cu_launch_config *config, const void *kernel, void **args)
@@ -121,11 +122,14 @@ int mg__cudaLaunchKernelExC(const struct cu_launch_config *config, const void *k
                                args,
                                config->stream,
                                false,
-                               {0}};
+                               {0},
+                               false};
     for (unsigned i = 0; i < config->nattributes; i++) {
         const struct cu_launch_attribute *a = &config->attributes[i];
         if (a->id == CU_LAUNCH_COOPERATIVE)
             r.cooperative = a->value.cooperative != 0;
+        else if (a->id == CU_LAUNCH_DEPENDENT)
+            r.dependent = a->value.dependent != 0;
         else if (a->id == CU_LAUNCH_CLUSTER)
             r.cluster = (struct mg_dim3){a->value.cluster.x, a->value.cluster.y, a->value.cluster.z};
     } /* all others are hints for scheduling and caches */

@@ -212,6 +212,7 @@ struct mg_device_launch {
     uint64_t shared;   /* dynamic, bytes */
     void *const *args; /* one pointer a parameter */
     bool cooperative;
+    bool dependent;         /* it may begin before the one in front of it has ended; here it never does */
     struct mg_dim3 cluster; /* 0: not named */
     uint64_t stream;        /* as the checks know it */
     struct mg_order order;

@@ -173,6 +173,7 @@ static enum mg_status begin(struct mg_device_taken *t, struct mg_diag *diag)
         mg__time_regs(d->time, k->info.regs);
     if (d->advise)
         mg__advise_regs(d->advise, k->info.regs, k->regs_from, k->exact || k->assembled);
+    mg__check_launches(d->check, t->asked.stream, t->asked.dependent);
     t->began = mg__time_ns();
     return mg__simt_begin(d->simt, k->simt, &t->simt, &t->run, diag);
 }
