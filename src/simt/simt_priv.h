@@ -246,12 +246,11 @@ struct mg_touched {
     uint32_t word[8][32] __attribute__((aligned(64)));       /* the lanes' words, from the first on */
     uint8_t map[8][MG_TOUCHED] __attribute__((aligned(64))); /* by word from the first on: 1, some lane's */
 };
-#define MG_RARE 32u /* accesses that come by before shapes are looked for */
 struct mg_site {
     struct mg_shape first;   /* the latest */
     struct mg_shape *others; /* MG_SHAPES - 1 of them, made when needed */
     uint16_t misses;         /* in a row; past a limit the site counts as irregular */
-    uint16_t skip;           /* accesses to go before shapes are tried, or tried again */
+    uint16_t skip;           /* accesses to go before shapes are tried again */
     uint64_t lo, hi;         /* the object of the last irregular access */
     struct mg_touched *touched; /* made when needed */
 };

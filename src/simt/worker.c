@@ -15,8 +15,6 @@ bool mg__worker_make(struct mg_worker *worker)
     if (!worker->sites || !worker->counts || !worker->by_insn || !worker->free_frames || !worker->patterns ||
         !mg__tier_worker(worker))
         return false;
-    for (uint32_t s = 0; s < p->nsites; s++) /* shapes are worth their making where an access comes often */
-        worker->sites[s].skip = MG_RARE;
     for (unsigned i = 0; i < run->nobservers; i++) {
         const struct mg_observer *o = &run->observers[i];
         if (o->worker_begin && !(worker->observers[i] = o->worker_begin(run->observer_state[i], worker->index)))
