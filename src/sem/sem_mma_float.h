@@ -369,14 +369,16 @@ static inline void sem_mma_cut(const sem_s32x8 sum[2], unsigned count, const sem
     *d = (result & ~alone) | (*c & alone & ~nothing);
 }
 
-/* One block of a row. `c` are f32; so is `d`, or if `half` f16. */
+/* One block of a row. `c` are f32; so is `d`, or if `half` f16; `from_half`: so they
+ * were before. */
 static inline void sem_mma_step(const struct sem_mma_left *x, const struct sem_mma_right *y, unsigned row,
-                                unsigned first, unsigned count, int fraction, bool half, const sem_s32x8 *c,
-                                sem_s32x8 *d)
+                                unsigned first, unsigned count, int fraction, bool half, bool from_half,
+                                const sem_s32x8 *c, sem_s32x8 *d)
 {
     const sem_s32x8 field = *c >> 23 & 255, odd = field == 255, nothing = (*c & INT32_MAX) == 0;
     const sem_s32x8 own = field - 127 - (field == 0), kept = *c & ~odd;
-    const sem_s32x8 least = own - own + (half ? -14 : -126); /* an f16's subnormal numbers as they are written, too */
+    const sem_s32x8 least =
+        own - own + (from_half ? -14 : -126); /* an f16's subnormal numbers as they are written, too */
     const sem_s32x8 e = SEM_MMA_LARGER(own, least);
     const sem_s32x8 c_exponent = (e & ~nothing) | (SEM_MMA_FAR & nothing);
     sem_s32x8 sum[2], most, largest;
@@ -417,13 +419,13 @@ static inline void sem_mma_rows(const struct sem_mma_left *x, const struct sem_m
             memcpy(&so_far, c[row], sizeof so_far);
         for (unsigned first = 0; first < k; first += block) {
             /* Where C comes later each block is an instruction of its own, and gives what D is. */
-            const bool rounds = half && (how.apart || first + block == k);
+            const bool rounds = half && (how.apart || first + block == k), was_half = half && (how.apart || !first);
             if (block == 16) /* the usual ones: the compiler knows the number */
-                sem_mma_step(x, y, row, first, 16, how.fraction, rounds, &so_far, &now);
+                sem_mma_step(x, y, row, first, 16, how.fraction, rounds, was_half, &so_far, &now);
             else if (block == 8)
-                sem_mma_step(x, y, row, first, 8, how.fraction, rounds, &so_far, &now);
+                sem_mma_step(x, y, row, first, 8, how.fraction, rounds, was_half, &so_far, &now);
             else
-                sem_mma_step(x, y, row, first, block, how.fraction, rounds, &so_far, &now);
+                sem_mma_step(x, y, row, first, block, how.fraction, rounds, was_half, &so_far, &now);
             so_far = now;
             for (unsigned n = 0; rounds && n < SEM_MMA_COLUMNS; n++)
                 so_far[n] = (int32_t)sem_mma_f32_of_f16((uint32_t)now[n]);

@@ -225,7 +225,9 @@ static uint32_t element(const struct shape *s, const uint32_t *a, const uint32_t
             term[count] = product[first + count];
             count++;
         }
-        term[count++] = decode(SEM_MMA_F32, so_far);
+        /* What comes in f16 has the exponents of f16. */
+        term[count++] =
+            s->half && (emulated || first == 0) ? decode(SEM_MMA_F16, narrow(so_far)) : decode(SEM_MMA_F32, so_far);
         const bool half = s->half && (emulated || first + block >= s->k);
         last = sum_block(term, count, fraction, half);
         so_far = half ? widen(last) : last;
@@ -265,8 +267,10 @@ static uint32_t draw(unsigned type, unsigned kind)
     case 4: /* the largest */
         field = top - 1 - next() % 2;
         break;
-    default: /* sums that cancel: few different ones */
-        return (uint32_t)(next() % 2) << (f->bits - 1) | (top / 2 + next() % 2) << (f->bits - 1 - f->exponent_bits);
+    default: { /* sums that cancel: few different ones */
+        const uint32_t sign = next() % 2;
+        return sign << (f->bits - 1) | (top / 2 + next() % 2) << (f->bits - 1 - f->exponent_bits);
+    }
     }
     return rest | field << (f->bits - 1 - f->exponent_bits);
 }
