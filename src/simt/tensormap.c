@@ -33,6 +33,8 @@ const char *mg__tensormap_wrong(const struct mg_tensormap *m)
     const uint32_t inner = (uint32_t)(m->im2col ? m->channels : m->box[0]) * size;
     if (!size)
         return "there is no such type of elements";
+    if (m->type == MG_TENSOR_TF32_FTZ) /* an H200 makes zeros of subnormal numbers; not of those of f32 */
+        return "elements of tf32 whose subnormal numbers are flushed are not simulated";
     if (m->interleave > 2 || m->swizzle > 3 || m->nan > 1)
         return "there is no such interleave, swizzle or fill";
     if (m->rank < 1 || m->rank > MG_TENSORMAP_DIMS || (m->rank < 3 && (m->interleave || m->im2col)))
