@@ -80,6 +80,15 @@ static ALWAYS_INLINE bool matches(const struct mg_shape *s, const void *address,
            (addr64 ? same_pattern64(p, address, base, mask) : same_pattern32(p, address, (uint32_t)base, mask));
 }
 
+/* Those that follow look for themselves: what stands there may be another block's. */
+static ALWAYS_INLINE void no_lead(struct mg_warp *w, const struct mg_mem *mem)
+{
+    if (mem->leads) {
+        w->leads[mem->lead].pattern = NULL;
+        w->leads[mem->lead].shape = NULL;
+    }
+}
+
 /* The remembered shape of this access, or NULL. `base` gets the first active lane's address. */
 static ALWAYS_INLINE struct mg_shape *find_shape(struct mg_warp *w, const struct mg_mem *mem, uint32_t mask,
                                                  const bool addr64, uint64_t *base)
@@ -93,10 +102,7 @@ static ALWAYS_INLINE struct mg_shape *find_shape(struct mg_warp *w, const struct
     if (!addr64)
         at = (uint32_t)at;
     struct mg_shape *s = &site->first;
-    if (mem->leads) {
-        w->leads[mem->lead].pattern = NULL;
-        w->leads[mem->lead].shape = NULL;
-    }
+    no_lead(w, mem);
     for (unsigned k = 0;; k++) {
         if (matches(s, address, value, mask, addr64) && at - s->lo <= s->range && !(at & low_bits) &&
             (at & 3) == s->pattern->phase)
@@ -348,8 +354,10 @@ static ALWAYS_INLINE void polling(struct mg_warp *w, const struct mg_mem *mem)
         const struct mg_mem *mem = op->u.mem;                               \
         uint64_t base;                                                      \
         polling(w, mem);                                                    \
-        if (w->sites[mem->site].skip)                                       \
+        if (w->sites[mem->site].skip) {                                     \
+            no_lead(w, mem);                                                \
             return load_slow(w, op, mask);                                  \
+        }                                                                   \
         const struct mg_shape *s = find_shape(w, mem, mask, ADDR64, &base); \
         if (MG_UNLIKELY(!s))                                                \
             return load_slow(w, op, mask);                                  \
@@ -361,8 +369,10 @@ static ALWAYS_INLINE void polling(struct mg_warp *w, const struct mg_mem *mem)
     {                                                                       \
         const struct mg_mem *mem = op->u.mem;                               \
         uint64_t base;                                                      \
-        if (w->sites[mem->site].skip)                                       \
+        if (w->sites[mem->site].skip) {                                     \
+            no_lead(w, mem);                                                \
             return store_slow(w, op, mask);                                 \
+        }                                                                   \
         const struct mg_shape *s = find_shape(w, mem, mask, ADDR64, &base); \
         if (MG_UNLIKELY(!s))                                                \
             return store_slow(w, op, mask);                                 \
