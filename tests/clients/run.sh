@@ -1,0 +1,32 @@
+#!/bin/sh
+# run.sh MARGAY PYTHON FOLDER CLIENT - the client's kernels from PyPI, unchanged, under Margay: CLIENT_kernels.py says what holds.
+# Installed into FOLDER once; skipped where PyPI or nvcc cannot be had.
+margay=$1 python=$2 folder=$3/$4 client=$4
+here=$(cd "$(dirname "$0")" && pwd)
+case $client in
+bindings) versions="cuda-python==13.4.4 cuda-core==1.2.2 nvidia-cuda-nvrtc==13.0.88 numpy==2.2.6" ;;
+numba) versions="numba==0.68.1 numba-cuda[cu13]==0.30.4 numpy==2.2.6" ;;
+pycuda) versions="pycuda==2026.1 numpy==2.2.6" ;;
+triton) versions="triton==3.9.0 numpy==2.2.6" ;;
+esac
+if [ "$client" = pycuda ] && ! command -v nvcc >/dev/null; then
+    echo "PyCUDA needs nvcc: skipped"
+    exit 77
+fi
+if [ ! -e "$folder/ready" ]; then
+    # shellcheck disable=SC2086
+    "$python" -m venv "$folder" && "$folder/bin/pip" install -q --disable-pip-version-check $versions &&
+        touch "$folder/ready" || { echo "PyPI cannot be had: skipped"; exit 77; }
+fi
+export TRITON_CACHE_DIR="$folder/triton" XDG_CACHE_HOME="$folder/cache" PYTHONWARNINGS=ignore
+rm -rf "$TRITON_CACHE_DIR"
+"$margay" run "$folder/bin/python" "$here/${client}_kernels.py" || exit 1
+# The client's race is found, at its line of Python.
+[ -e "$here/${client}_race.py" ] || exit 0
+said=$("$margay" check "$folder/bin/python" "$here/${client}_race.py" 2>&1)
+status=$?
+line=$(grep -n '# @race' "$here/${client}_race.py" | cut -d: -f1)
+[ $status = 1 ] && echo "$said" | grep -q 'error: race/' && echo "$said" | grep -q "${client}_race.py:$line" && exit 0
+echo "margay check: status $status, and not the race in line $line"
+echo "$said"
+exit 1
