@@ -171,7 +171,7 @@ def test_text():
     table = run(args=[program, "transpose_shared", "matmul_naive"]).stderr.decode()
     check(re.search(r"\d+ ns  shared memory     transpose_shared  .* blocks of 32.8\n +\d+ %: Pad each row of 'tile' by 1 element "
                     r"\(4 bytes\)  shared.cuh:\d+\n", table), f"the table: {table}")
-    check("--kernel NAME, or --full" in table, "the table does not say where the rest is")
+    check("margay advise NAME, or --full" in table, "the table does not say where the rest is")
     check(run("--kernel", "transpose_shared", args=[program]).stderr.decode().count("Occupancy") == 1, "--kernel has no page")
     done = run("--kernel", "no_such_name", args=[program, "matmul_naive"])
     check(done.stderr == b"margay: no kernel whose name matches --kernel 'no_such_name' was launched\n", done.stderr.decode())
