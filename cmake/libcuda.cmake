@@ -37,8 +37,20 @@ foreach(version 12 13)
                libnvJitLink.so.${version} nvJitLink* __nvJitLink*)
     target_compile_definitions(mg_nvjitlink_${version} PRIVATE MARGAY_NVJITLINK=${version})
 endforeach()
+# So with NVRTC, whose machine code is PTX here. It needs nothing of the simulator.
+foreach(version 12 13)
+    set(script ${CMAKE_BINARY_DIR}/libnvrtc.so.${version}.map)
+    file(WRITE ${script} "libnvrtc.so.${version} {\nglobal:\n    nvrtc*;\nlocal:\n    *;\n};\n")
+    add_library(mg_nvrtc_${version} SHARED ${PROJECT_SOURCE_DIR}/src/cuda/nvrtc.c ${PROJECT_SOURCE_DIR}/src/cuda/theirs.c)
+    target_compile_definitions(mg_nvrtc_${version} PRIVATE MARGAY_NVRTC=${version})
+    target_link_libraries(mg_nvrtc_${version} PRIVATE mg_flags ${CMAKE_DL_LIBS})
+    target_link_options(mg_nvrtc_${version} PRIVATE -Wl,--version-script=${script} -Wl,-z,nodelete -Wl,-soname,libnvrtc.so.${version})
+    set_target_properties(mg_nvrtc_${version} PROPERTIES OUTPUT_NAME nvrtc PREFIX lib SUFFIX .so.${version} NO_SONAME ON
+        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib LINK_DEPENDS ${script})
+    install(TARGETS mg_nvrtc_${version} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/margay)
+endforeach()
 mg_drop_in(mg_cuda_1 libcuda.so.1 ${PROJECT_SOURCE_DIR}/src/cuda/exports.c "" cu*)
-target_link_libraries(mg_cuda_1 PRIVATE mg_nvjitlink_12 mg_nvjitlink_13)
+target_link_libraries(mg_cuda_1 PRIVATE mg_nvjitlink_12 mg_nvjitlink_13 mg_nvrtc_12 mg_nvrtc_13)
 
 # What Triton takes for the assembler, and PyCUDA for the compiler.
 foreach(tool ptxas nvcc)

@@ -3,12 +3,11 @@
  * LTO-IR is not documented, but libnvJitLink makes PTX of it on a machine without a GPU (-lto -ptx). It is looked for
  * in $CUDA_HOME, $CUDA_PATH and /usr/local/cuda, and in the Python packages beside any that the process has loaded.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
-#include <link.h>
 
 #include "cuda/driver.h"
 #include "cuda/nvjitlink.h"
+#include "cuda/theirs.h"
 
 struct theirs {
     int (*create)(void **handle, uint32_t count, const char *const *options);
@@ -21,49 +20,11 @@ struct theirs {
     int (*log)(void *handle, char *out);
 };
 
-struct search {
-    void *library;
-    const char *file; /* libnvJitLink.so.13, or .12 */
-};
-
-static void try_at(struct search *search, int length, const char *folder, const char *below)
-{
-    char path[4096];
-    int n = snprintf(path, sizeof(path), "%.*s%s/%s", length, folder, below, search->file);
-    if (!search->library && n > 0 && (size_t)n < sizeof(path))
-        search->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-}
-
-static int beside(struct dl_phdr_info *info, size_t size, void *arg)
-{
-    static const char packages[] = "/site-packages/";
-    struct search *search = arg;
-    const char *at = info->dlpi_name ? strstr(info->dlpi_name, packages) : NULL;
-    (void)size;
-    if (at) {
-        int length = (int)(at - info->dlpi_name) + (int)strlen(packages);
-        try_at(search, length, info->dlpi_name,
-               strstr(search->file, ".13") ? "nvidia/cu13/lib" : "nvidia/nvjitlink/lib");
-    }
-    return search->library != NULL;
-}
-
 static void *library(void)
 {
-    static const char *const files[] = {"libnvJitLink.so.13", "libnvJitLink.so.12"};
-    static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
-    struct search search = {0};
-    for (size_t i = 0; i < MG_COUNT(files) && !search.library; i++) {
-        search.file = files[i];
-        dl_iterate_phdr(beside, &search);
-        for (size_t k = 0; k < MG_COUNT(variables); k++) {
-            const char *folder = getenv(variables[k]);
-            if (folder && folder[0])
-                try_at(&search, (int)strlen(folder), folder, "/lib64");
-        }
-        try_at(&search, 0, "", "/usr/local/cuda/lib64");
-    }
-    return search.library;
+    static const char *const wheels[] = {"nvidia/cu13/lib", "nvidia/nvjitlink/lib", NULL};
+    void *found = mg__theirs_open("libnvJitLink.so.13", wheels);
+    return found ? found : mg__theirs_open("libnvJitLink.so.12", wheels);
 }
 
 static bool load(struct theirs *to)

@@ -14,8 +14,6 @@ SOURCE = """template <class T> __global__ void square(T *x, int n)
 device = Device()
 device.set_current()
 stream = device.create_stream()
-program = Program(SOURCE, code_type="c++", options=ProgramOptions(std="c++17", arch="sm_90"))
-kernel = program.compile("ptx", name_expressions=("square<float>",)).get_kernel("square<float>")
 x = np.arange(100, dtype=np.float32)
 buffer = device.allocate(x.nbytes, stream=stream)
 stream.sync()
@@ -26,12 +24,15 @@ def ok(result):
     return result[1] if len(result) == 2 else result[1:]
 
 
-ok(driver.cuMemcpyHtoD(int(buffer.handle), x.ctypes.data, x.nbytes))
-launch(stream, LaunchConfig(grid=1, block=128), kernel, buffer, np.int32(x.size))
-stream.sync()
-y = np.empty_like(x)
-ok(driver.cuMemcpyDtoH(y.ctypes.data, int(buffer.handle), x.nbytes))
-assert (y == x * x).all()
+for target in ("ptx", "cubin"):
+    program = Program(SOURCE, code_type="c++", options=ProgramOptions(std="c++17", arch="sm_90"))
+    kernel = program.compile(target, name_expressions=("square<float>",)).get_kernel("square<float>")
+    ok(driver.cuMemcpyHtoD(int(buffer.handle), x.ctypes.data, x.nbytes))
+    launch(stream, LaunchConfig(grid=1, block=128), kernel, buffer, np.int32(x.size))
+    stream.sync()
+    y = np.empty_like(x)
+    ok(driver.cuMemcpyDtoH(y.ctypes.data, int(buffer.handle), x.nbytes))
+    assert (y == x * x).all()
 major = driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
 assert ok(driver.cuDeviceGetAttribute(major, ok(driver.cuDeviceGet(0)))) == 9
 result, = driver.cuMemFree(ctypes.c_uint64(12345).value)
