@@ -6,6 +6,12 @@
  * the host waits; and what a dependent launch used of it, in instructions that come before every wait, is told. An
  * instruction that some wait leads to is taken to be behind it, for one thread may wait for its block.
  *
+ * Nothing is claimed of code for older devices, which has no such instruction: libraries ask for early launches
+ * whatever their kernels were compiled for, and no kernel of theirs lets the next one begin before it ends.
+ *
+ * A kernel that lets none begin (griddepcontrol.launch_dependents) is over when the next one starts, though its writes
+ * need not be seen: CUB reads them so, ahead of its wait. Of a kernel that waits somewhere that is said if --pedantic.
+ *
  * Left out: launches whose blocks run in order, and what they use; functions that are called.
  */
 #include "check/check_priv.h"
@@ -24,6 +30,7 @@ struct wrote { /* to one region */
 struct chain {
     uint64_t stream;
     char *kernel;
+    bool lets; /* it lets the next one begin before it ends */
     MG_VEC(struct wrote) wrote;
     MG_VEC(uint32_t) told; /* instructions of the launch under way */
 };
@@ -72,13 +79,23 @@ void mg__chain_begin(struct launch *l)
     l->stream = next.stream;
     l->kept = l->race && !l->ordered && l->info->device_cc >= DEVICE &&
               (c->chain || (c->chain = calloc(1, sizeof(*c->chain))));
-    l->dependent = next.dependent && l->kept && c->chain->kernel && c->chain->stream == next.stream;
+    l->dependent = next.dependent && l->kept && l->info->module->target_sm >= DEVICE && c->chain->kernel &&
+                   c->chain->stream == next.stream;
     next.dependent = false;
 }
 
 static bool is_wait(const struct mg_ptx_insn *i)
 {
     return i->opcode == MG_OP_GRIDDEPCONTROL && i->sub == MG_SUB_WAIT;
+}
+
+/* Whether the code has a griddepcontrol: a wait, or one that lets the next kernel begin. */
+static bool has(const struct mg_launch_info *info, bool wait)
+{
+    for (uint32_t k = 0; k < info->ninsns; k++)
+        if (info->insns[k].insn->opcode == MG_OP_GRIDDEPCONTROL && is_wait(info->insns[k].insn) == wait)
+            return true;
+    return false;
 }
 
 /* Whether the instruction comes before every wait. */
@@ -120,6 +137,8 @@ void mg__chain_used(struct launch *l, const struct region *r, uint64_t from, uin
         if (chain->told.at[i] == insn)
             return;
     if (!mg__vec_push(&chain->told, insn) || !is_early(l->info, insn))
+        return;
+    if (!chain->lets && !l->pedantic && has(l->info, true))
         return;
     struct line line = mg__name_line(l->info, insn);
     char *own = r->name ? mg__report_variable_name(r->name) : NULL, *name = mg__report_demangle(chain->kernel);
@@ -177,4 +196,5 @@ void mg__chain_collected(struct launch *l)
     c->next_chain = NULL;
     c->chain->stream = l->stream;
     c->chain->kernel = strdup(l->info->kernel);
+    c->chain->lets = has(l->info, false);
 }

@@ -107,3 +107,23 @@ CASE(plain, 0)
         launch_early(plain<fault>, 2, 128, p, out);
     }
 }
+
+/* What is read ahead of the wait is there if the kernel in front lets none begin before it ends, as CUB relies on. */
+template <bool lets> __global__ void counts(int *p)
+{
+    p[threadIdx.x] = 7;
+    if (lets)
+        cudaTriggerProgrammaticLaunchCompletion();
+}
+template <bool fault> __global__ void ahead(const int *p, int *out)
+{
+    int n = p[threadIdx.x]; // EXPECT: race/dependent-launch
+    cudaGridDependencySynchronize();
+    out[threadIdx.x] = n;
+}
+CASE(ahead, 0)
+{
+    int *p = zeros(64), *out = zeros(64);
+    counts<fault><<<1, 64>>>(p);
+    launch_early(ahead<fault>, 1, 64, p, out);
+}
