@@ -26,8 +26,10 @@ static void tell(struct mg_check *c, const struct failed_call *f)
     static const enum check_kind kinds[] = {[MG_CHECK_CALL_FAILED] = KIND_LAUNCH_CALL,
                                             [MG_CHECK_CALL_HANDLE] = KIND_LAUNCH_HANDLE,
                                             [MG_CHECK_CALL_SHAPE] = KIND_LAUNCH_COPY};
-    mg__find_place(c, kinds[f->kind], NULL, f->file ? f->file : "", f->line, 0, "", "%s returned %s%s", f->call,
-                   f->error, f->kind == MG_CHECK_CALL_FAILED ? ", and nothing looked at it" : "");
+    mg__find_at(c, kinds[f->kind], NULL,
+                (struct mg_report_finding){.file = f->file ? f->file : "", .line = f->line, .variable = ""},
+                "%s returned %s%s", f->call, f->error,
+                f->kind == MG_CHECK_CALL_FAILED ? ", and nothing looked at it" : "");
 }
 
 void mg__check_call_failed(struct mg_check *c, enum mg_check_call kind, const char *call, const char *error,

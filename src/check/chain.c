@@ -147,9 +147,16 @@ void mg__chain_used(struct launch *l, const struct region *r, uint64_t from, uin
     else
         snprintf(variable, sizeof(variable), "allocation of %llu bytes, byte %llu", (unsigned long long)r->size,
                  (unsigned long long)from);
-    mg__find_dependent(l->check, l->info->kernel, line.file, line.line, line.column, by->file, by->line, by->column,
-                       variable, "%s %s, which %s in front of it writes, and has not waited for that kernel's end",
-                       l->code.sites[insn].writes ? "writes" : "reads", variable, name ? name : chain->kernel);
+    mg__find_at(l->check, KIND_RACE_CHAIN, l->info->kernel,
+                (struct mg_report_finding){.file = line.file,
+                                           .line = line.line,
+                                           .column = line.column,
+                                           .other_file = by->file,
+                                           .other_line = by->line,
+                                           .other_column = by->column,
+                                           .variable = variable},
+                "%s %s, which %s in front of it writes, and has not waited for that kernel's end",
+                l->code.sites[insn].writes ? "writes" : "reads", variable, name ? name : chain->kernel);
     free(own);
     free(name);
 }

@@ -465,17 +465,9 @@ bool mg__say(const struct launch *l, const struct occurrence *o, const char *nam
              const struct line *other, struct mg_strbuf *out);
 void mg__find_host(struct mg_check *check, enum check_kind kind, const char *kernel, const char *variable,
                    const char *format, ...) MG_PRINTF(5, 6);
-void mg__find_place(struct mg_check *check, enum check_kind kind, const char *kernel, const char *file, uint32_t line,
-                    uint32_t column, const char *variable, const char *format, ...) MG_PRINTF(8, 9);
-void mg__find_streams(struct mg_check *check, const char *kernel, const char *file, uint32_t line, uint32_t column,
-                      const char *other_file, uint32_t other_line, uint32_t other_column, const char *variable,
-                      const char *format, ...) MG_PRINTF(10, 11);
-void mg__find_dependent(struct mg_check *check, const char *kernel, const char *file, uint32_t line, uint32_t column,
-                        const char *other_file, uint32_t other_line, uint32_t other_column, const char *variable,
-                        const char *format, ...) MG_PRINTF(10, 11);
-void mg__find_early(struct mg_check *check, const char *kernel, const char *file, uint32_t line, const char *other_file,
-                    uint32_t other_line, uint32_t other_column, const char *variable, const char *format, ...)
-    MG_PRINTF(9, 10);
+/* `at`: the places and the variable. */
+void mg__find_at(struct mg_check *check, enum check_kind kind, const char *kernel, struct mg_report_finding at,
+                 const char *format, ...) MG_PRINTF(5, 6);
 void mg__find_copied(struct mg_check *check, enum place_kind place, struct mg_report_finding finding);
 bool mg__name_object(const struct launch *l, const struct occurrence *o, struct mg_strbuf *out);
 bool mg__name_thread(const struct launch *l, const struct actor *who, bool block, struct mg_strbuf *out);

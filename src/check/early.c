@@ -101,9 +101,15 @@ void mg__check_touched(struct mg_check *c, uint64_t address, bool writes, const 
         else
             snprintf(variable, sizeof(variable), "%s memory of %llu bytes, byte %llu", r->host ? "pinned" : "managed",
                      (unsigned long long)r->size, byte);
-        mg__find_early(c, with->kernel, file, line, with->file, with->line, with->column, variable,
-                       "the host %s %s, which %s %s, and has not waited for it", writes ? "writes" : "reads", variable,
-                       name ? name : with->call, verbs[with->use]);
+        mg__find_at(c, KIND_RACE_HOST, with->kernel,
+                    (struct mg_report_finding){.file = file,
+                                               .line = line,
+                                               .other_file = with->file,
+                                               .other_line = with->line,
+                                               .other_column = with->column,
+                                               .variable = variable},
+                    "the host %s %s, which %s %s, and has not waited for it", writes ? "writes" : "reads", variable,
+                    name ? name : with->call, verbs[with->use]);
         free(own);
         free(name);
     }

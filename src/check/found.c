@@ -44,61 +44,11 @@ void mg__find_host(struct mg_check *check, enum check_kind kind, const char *ker
     va_end(args);
 }
 
-void mg__find_place(struct mg_check *check, enum check_kind kind, const char *kernel, const char *file, uint32_t line,
-                    uint32_t column, const char *variable, const char *format, ...)
+void mg__find_at(struct mg_check *check, enum check_kind kind, const char *kernel, struct mg_report_finding at,
+                 const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    tell(check, kind, kernel,
-         (struct mg_report_finding){.file = file, .line = line, .column = column, .variable = variable}, format, args);
-    va_end(args);
-}
-
-void mg__find_streams(struct mg_check *check, const char *kernel, const char *file, uint32_t line, uint32_t column,
-                      const char *other_file, uint32_t other_line, uint32_t other_column, const char *variable,
-                      const char *format, ...)
-{
-    struct mg_report_finding f = {.file = file,
-                                  .line = line,
-                                  .column = column,
-                                  .other_file = other_file,
-                                  .other_line = other_line,
-                                  .other_column = other_column,
-                                  .variable = variable};
-    va_list args;
-    va_start(args, format);
-    tell(check, KIND_RACE_STREAMS, kernel, f, format, args);
-    va_end(args);
-}
-
-void mg__find_early(struct mg_check *check, const char *kernel, const char *file, uint32_t line, const char *other_file,
-                    uint32_t other_line, uint32_t other_column, const char *variable, const char *format, ...)
-{
-    struct mg_report_finding f = {.file = file,
-                                  .line = line,
-                                  .other_file = other_file,
-                                  .other_line = other_line,
-                                  .other_column = other_column,
-                                  .variable = variable};
-    va_list args;
-    va_start(args, format);
-    tell(check, KIND_RACE_HOST, kernel, f, format, args);
-    va_end(args);
-}
-
-void mg__find_dependent(struct mg_check *check, const char *kernel, const char *file, uint32_t line, uint32_t column,
-                        const char *other_file, uint32_t other_line, uint32_t other_column, const char *variable,
-                        const char *format, ...)
-{
-    struct mg_report_finding f = {.file = file,
-                                  .line = line,
-                                  .column = column,
-                                  .other_file = other_file,
-                                  .other_line = other_line,
-                                  .other_column = other_column,
-                                  .variable = variable};
-    va_list args;
-    va_start(args, format);
-    tell(check, KIND_RACE_CHAIN, kernel, f, format, args);
+    tell(check, kind, kernel, at, format, args);
     va_end(args);
 }

@@ -189,9 +189,11 @@ void mg__heap_leaks(struct mg_check *c)
             pieces++;
             q->freed = k != i;
         }
-        mg__find_place(c, KIND_BOUNDS_LEAK, p->kernel, p->file, p->line, p->column, "device heap",
-                       "%llu bytes of the device's heap that are got here were not freed, in %llu piece%s",
-                       (unsigned long long)bytes, (unsigned long long)pieces, pieces == 1 ? "" : "s");
+        mg__find_at(c, KIND_BOUNDS_LEAK, p->kernel,
+                    (struct mg_report_finding){
+                        .file = p->file, .line = p->line, .column = p->column, .variable = "device heap"},
+                    "%llu bytes of the device's heap that are got here were not freed, in %llu piece%s",
+                    (unsigned long long)bytes, (unsigned long long)pieces, pieces == 1 ? "" : "s");
         p->freed = true;
     }
 }

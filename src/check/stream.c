@@ -329,9 +329,16 @@ static void tell(struct mg_check *c, const struct use *u, const struct use *with
                  (unsigned long long)r->size, (unsigned long long)byte);
     char *name = with->kernel ? mg__report_demangle(with->kernel) : NULL;
     snprintf(other, sizeof(other), "%s", name ? name : with->call);
-    mg__find_streams(c, u->kernel, u->file, u->line, u->column, with->file, with->line, with->column, variable,
-                     "%s%s%s, which %s %s in another stream, and nothing orders the two", u->kernel ? verb(u) : u->call,
-                     u->kernel ? " " : spaced, variable, other, verb(with));
+    mg__find_at(c, KIND_RACE_STREAMS, u->kernel,
+                (struct mg_report_finding){.file = u->file,
+                                           .line = u->line,
+                                           .column = u->column,
+                                           .other_file = with->file,
+                                           .other_line = with->line,
+                                           .other_column = with->column,
+                                           .variable = variable},
+                "%s%s%s, which %s %s in another stream, and nothing orders the two", u->kernel ? verb(u) : u->call,
+                u->kernel ? " " : spaced, variable, other, verb(with));
     free(own);
     free(name);
 }
