@@ -38,6 +38,8 @@ def contents(build):
         files[f"margay/native/lib/{library.name}"] = library
     if (build / "alone/libmargay_jit.so").exists():
         files["margay/native/lib/libmargay_jit.so"] = build / "alone/libmargay_jit.so"
+    for tool in sorted((build / "lib/tools").iterdir()):
+        files[f"margay/native/lib/tools/{tool.name}"] = tool
     missing = [str(f) for f in files.values() if not f.exists()]
     if missing:
         sys.exit(f"wheel: {', '.join(missing)}: not there; `make` builds them")
@@ -73,7 +75,7 @@ def write(build, folder):
 
         for name, source in contents(build).items():
             binary = "/native/" in name
-            if binary:
+            if binary and "/tools/" not in name:
                 stripped = os.path.join(work, "stripped")
                 subprocess.run(["strip", "-o", stripped, source], check=True)
                 source = pathlib.Path(stripped)
