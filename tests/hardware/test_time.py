@@ -33,7 +33,7 @@ def main():
         found = time_data.compare(data, reports, 20)
     wrong = [f"{k} is {found[k]:.3f}, more than {v}" for k, v in MOST.items() if found[k] > v]
     wrong += [f"{k} is {found[k]:.3f}, less than {v}" for k, v in LEAST.items() if found[k] < v]
-    sys.exit("\n".join(wrong))
+    sys.exit("\n".join(wrong) or 0)
 
 
 main()
