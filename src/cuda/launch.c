@@ -68,35 +68,27 @@ int mg__cuLaunchCooperativeKernel(void *function, unsigned gx, unsigned gy, unsi
     return mg__cuda_done(mg__cuda_launch(function, &r, params, NULL));
 }
 
+static struct cu_launch_config runtime_config(const struct cu_launch *c)
+{
+    return (struct cu_launch_config){c->grid, c->block, c->shared, c->stream, c->attributes, c->nattributes};
+}
+
 enum { MOST_ATTRIBUTE = 20 }; /* of those that there are names for */
 
-/* Their attributes are the runtime's; all but these three are hints for scheduling and caches. */
 int mg__cuLaunchKernelEx(const struct cu_launch *config, void *function, void **params, void **extra)
 {
     CUDA_ENTER();
     if (!config || (config->nattributes && !config->attributes))
         return mg__cuda_done(CUDA_ERROR_INVALID_VALUE);
-    struct cudart_request r = {{config->grid.x, config->grid.y, config->grid.z},
-                               {config->block.x, config->block.y, config->block.z},
-                               config->shared,
-                               NULL,
-                               config->stream,
-                               false,
-                               {0},
-                               false};
     for (unsigned i = 0; i < config->nattributes; i++) {
         const struct cu_launch_attribute *a = &config->attributes[i];
         if (a->id < 0 || a->id > MOST_ATTRIBUTE)
             return mg__cuda_done(CUDA_ERROR_INVALID_VALUE);
         if (a->id == CU_LAUNCH_CLUSTER && (!a->value.cluster.x || !a->value.cluster.y || !a->value.cluster.z))
             return mg__cuda_done(CUDA_ERROR_INVALID_CLUSTER_SIZE);
-        if (a->id == CU_LAUNCH_COOPERATIVE)
-            r.cooperative = a->value.cooperative != 0;
-        else if (a->id == CU_LAUNCH_DEPENDENT)
-            r.dependent = a->value.dependent != 0;
-        else if (a->id == CU_LAUNCH_CLUSTER)
-            r.cluster = (struct mg_dim3){a->value.cluster.x, a->value.cluster.y, a->value.cluster.z};
     }
+    const struct cu_launch_config same = runtime_config(config);
+    struct cudart_request r = mg__cudart_request(&same, NULL);
     return mg__cuda_done(mg__cuda_launch(function, &r, params, extra));
 }
 
@@ -141,11 +133,6 @@ CUDA_SAME(cuOccupancyMaxPotentialBlockSize,
 CUDA_SAME(cuOccupancyMaxPotentialBlockSizeWithFlags,
           (int *grid, int *block, void *function, size_t (*shared_of)(int), size_t shared, int most, unsigned flags),
           flags > 1 ? CUDA_ERROR_INVALID_VALUE : potential(grid, block, function, shared_of, shared, most))
-
-static struct cu_launch_config runtime_config(const struct cu_launch *c)
-{
-    return (struct cu_launch_config){c->grid, c->block, c->shared, c->stream, c->attributes, c->nattributes};
-}
 
 int mg__cuOccupancyMaxActiveClusters(int *clusters, void *function, const struct cu_launch *config)
 {

@@ -224,6 +224,8 @@ struct cudart_request {
     bool dependent;         /* programmatic stream serialization */
 };
 int mg__cudart_launch(const void *handle, const struct cudart_request *request);
+/* What a configuration with attributes asks for; those that are not here are hints for scheduling and caches. */
+struct cudart_request mg__cudart_request(const struct cu_launch_config *config, void **args);
 
 /* ---- clusters: cudaFuncSetAttribute and cudaFuncGetAttributes ---- */
 int mg__cudart_cluster_attribute(struct mg_device_kernel *kernel, int number, int value);

@@ -112,18 +112,13 @@ int mg__cudaLaunchCooperativeKernel(const void *kernel, struct mg_dim3 grid, str
     return mg__cudart_launch(kernel, &(struct cudart_request){grid, block, shared, args, stream, true, {0}, false});
 }
 
-int mg__cudaLaunchKernelExC(const struct cu_launch_config *config, const void *kernel, void **args)
+struct cudart_request mg__cudart_request(const struct cu_launch_config *config, void **args)
 {
-    if (!config || (config->nattributes && !config->attributes))
-        return mg__cudart_done(cudaErrorInvalidValue);
-    struct cudart_request r = {{config->grid.x, config->grid.y, config->grid.z},
-                               {config->block.x, config->block.y, config->block.z},
-                               config->shared,
-                               args,
-                               config->stream,
-                               false,
-                               {0},
-                               false};
+    struct cudart_request r = {.grid = {config->grid.x, config->grid.y, config->grid.z},
+                               .block = {config->block.x, config->block.y, config->block.z},
+                               .shared = config->shared,
+                               .args = args,
+                               .stream = config->stream};
     for (unsigned i = 0; i < config->nattributes; i++) {
         const struct cu_launch_attribute *a = &config->attributes[i];
         if (a->id == CU_LAUNCH_COOPERATIVE)
@@ -132,7 +127,15 @@ int mg__cudaLaunchKernelExC(const struct cu_launch_config *config, const void *k
             r.dependent = a->value.dependent != 0;
         else if (a->id == CU_LAUNCH_CLUSTER)
             r.cluster = (struct mg_dim3){a->value.cluster.x, a->value.cluster.y, a->value.cluster.z};
-    } /* all others are hints for scheduling and caches */
+    }
+    return r;
+}
+
+int mg__cudaLaunchKernelExC(const struct cu_launch_config *config, const void *kernel, void **args)
+{
+    if (!config || (config->nattributes && !config->attributes))
+        return mg__cudart_done(cudaErrorInvalidValue);
+    const struct cudart_request r = mg__cudart_request(config, args);
     return mg__cudart_launch(kernel, &r);
 }
 
