@@ -11,35 +11,22 @@
  * "fragment <shift> <wmma.load> : <words>", the registers lane after lane. What they are the results of,
  * matrix_input and matrix_fragment_input say. "failed" and the driver's number: what could not be run.
  */
+#include "isa/gpu.h"
 #include "isa/matrix.h"
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { PROBES = 54, THREADS = 128 };
-static void *driver;
-static uint64_t d_in, d_out;
-
-static int call(const char *name, int error)
-{
-    if (error)
-        fprintf(stderr, "%s: %d\n", name, error);
-    return error;
-}
-#define CALL(name, ...) call(name, ((int (*)())dlsym(driver, name))(__VA_ARGS__))
 
 static int answer(const char *text, unsigned threads, const void *in, size_t in_bytes, void *out, size_t out_bytes)
 {
-    void *module, *kernel, *args[] = {&d_in, &d_out};
+    void *module, *kernel;
     int error = CALL("cuModuleLoadData", &module, text);
     if (error)
         return error;
     unsigned block = threads < THREADS ? threads : THREADS;
     error = CALL("cuModuleGetFunction", &kernel, module, "run");
-    error = error ? error : CALL("cuMemcpyHtoD_v2", d_in, in, in_bytes);
-    error = error ? error
-                  : CALL("cuLaunchKernel", kernel, threads / block, 1, 1, block, 1, 1, 0, (void *)0, args, (void *)0);
-    error = error ? error : CALL("cuMemcpyDtoH_v2", out, d_out, out_bytes);
+    error = error ? error : gpu_run(kernel, threads / block, block, 0, 0, in, in_bytes, out, out_bytes);
     CALL("cuModuleUnload", module);
     return error;
 }
@@ -140,22 +127,10 @@ int main(int argc, char **argv)
 {
     struct matrix_case c;
     struct matrix_fragment f;
-    int device = 0, version = 0;
-    char name[256] = "";
-    void *context;
     if (argc > 2 && !strcmp(argv[1], "--ptx"))
         return write_ptx(argv[2]);
-    driver = dlopen("libcuda.so.1", RTLD_NOW);
-    if (!driver) {
-        fprintf(stderr, "%s\n", dlerror());
+    if (!gpu_open())
         return 2;
-    }
-    if (CALL("cuInit", 0) || CALL("cuDeviceGet", &device, 0) ||
-        CALL("cuDeviceGetName", name, (int)sizeof name, device) || CALL("cuDriverGetVersion", &version) ||
-        CALL("cuDevicePrimaryCtxRetain", &context, device) || CALL("cuCtxSetCurrent", context) ||
-        CALL("cuMemAlloc_v2", &d_in, (size_t)1 << 28) || CALL("cuMemAlloc_v2", &d_out, (size_t)1 << 26))
-        return 2;
-    printf("# %s, driver's CUDA %d.%d\n", name, version / 1000, version % 1000 / 10);
     for (int i = 0; i < matrix_count(); i++)
         if (!matrix_case(i, &c))
             printf("failed 0 %s\n", c.text);

@@ -1,55 +1,13 @@
 /* test_matrix.c - the matrix instructions through the engine, against what an H200 answered (matrix-h200.txt, which
  * matrix_device.c wrote): a million results of each, random and directed, and the fragments of wmma. */
-#include "margay/margay.h"
-#include "matrix.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "isa/embedded.h"
+#include "isa/matrix.h"
 
-static struct mg_context *context;
-
-static int set_up(void **state)
+static bool run_warps(char *text, size_t length, unsigned warps, const void *in, size_t in_bytes, void *out,
+                      size_t out_bytes)
 {
-    (void)state;
-    struct mg_options options = {.threads = 2, .timeout_ms = 120000};
-    return mg_context_create(&options, &context) == MG_OK ? 0 : -1;
-}
-static int tear_down(void **state)
-{
-    (void)state;
-    mg_context_destroy(context);
-    return 0;
-}
-
-/* Runs the module's kernel "run" with so many warps; false: it could not be. */
-static bool answer(char *text, size_t length, unsigned warps, const void *in, size_t in_bytes, void *out,
-                   size_t out_bytes)
-{
-    struct mg_module *module;
-    struct mg_kernel *kernel;
-    uint64_t from, to;
-    bool good = mg_module_load(context, text, length, &module) == MG_OK;
-    if (good) {
-        assert_int_equal(mg_kernel_find(module, "run", &kernel), MG_OK);
-        assert_int_equal(mg_mem_alloc(context, in_bytes, &from), MG_OK);
-        assert_int_equal(mg_mem_alloc(context, out_bytes, &to), MG_OK);
-        memcpy((void *)(uintptr_t)from, in, in_bytes);
-        void *args[] = {&from, &to};
-        struct mg_dim3 grid = {warps > 4 ? warps / 4 : 1, 1, 1}, block = {warps > 4 ? 128 : 32 * warps, 1, 1};
-        good = mg_launch(context, kernel, grid, block, 0, args) == MG_OK;
-        memcpy(out, (const void *)(uintptr_t)to, out_bytes);
-        mg_mem_free(context, from);
-        mg_mem_free(context, to);
-    }
-    if (!good) {
-        const struct mg_diag *d = mg_last_error(context);
-        print_error("%s: %s [%s]\n", mg_status_name(d->status), d->message, d->excerpt);
-    }
-    free(text);
-    return good;
+    return embedded_run(text, length, warps > 4 ? warps / 4 : 1, warps > 4 ? 128 : 32 * warps, 0, 0, in, in_bytes, out,
+                        out_bytes);
 }
 
 /* The line of the file that ends so; "": there is none. */
@@ -89,7 +47,7 @@ static int wrong_kinds(const struct matrix_case *c)
     FILE *file = open_memstream(&text, &length);
     matrix_module(file, c);
     fclose(file);
-    const bool ran = answer(text, length, warps, in, 4 * warps * in_words, out, 4 * warps * out_words);
+    const bool ran = run_warps(text, length, warps, in, 4 * warps * in_words, out, 4 * warps * out_words);
     wrong = !ran;
     for (unsigned kind = 0; kind < MATRIX_KINDS && ran; kind++) {
         uint64_t h = 0xcbf29ce484222325u;
@@ -135,7 +93,7 @@ static void fragments_are_the_devices(void **state)
             matrix_fragment_module(file, &f);
             fclose(file);
             matrix_fragment_input(&f, shift, in);
-            bool good = answer(text, length, 1, in, sizeof in, out, 128 * (size_t)f.words);
+            bool good = run_warps(text, length, 1, in, sizeof in, out, 128 * (size_t)f.words);
             snprintf(start, sizeof start, "fragment %d ", shift);
             at = kept(start, f.text);
             assert_true(at[0]);

@@ -1,57 +1,8 @@
 /* test_wgmma.c - warpgroup multiplications through the engine, against what an H200 answered (wgmma-h200.txt, which
  * wgmma_device.c wrote): a million results of each, random and directed, every width, and which elements of shared
  * memory a descriptor names. */
+#include "isa/embedded.h"
 #include "isa/wgmma.h"
-#include "margay/margay.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
-static struct mg_context *context;
-
-static int set_up(void **state)
-{
-    (void)state;
-    struct mg_options options = {.threads = 2, .timeout_ms = 120000};
-    return mg_context_create(&options, &context) == MG_OK ? 0 : -1;
-}
-static int tear_down(void **state)
-{
-    (void)state;
-    mg_context_destroy(context);
-    return 0;
-}
-
-/* Runs the module's kernel "run" with so many blocks; false: it could not be. */
-static bool answer(char *text, size_t length, unsigned blocks, uint64_t a, uint64_t b, const void *in, size_t in_bytes,
-                   void *out, size_t out_bytes)
-{
-    struct mg_module *module;
-    struct mg_kernel *kernel;
-    uint64_t from, to;
-    bool good = mg_module_load(context, text, length, &module) == MG_OK;
-    if (good) {
-        assert_int_equal(mg_kernel_find(module, "run", &kernel), MG_OK);
-        assert_int_equal(mg_mem_alloc(context, in_bytes, &from), MG_OK);
-        assert_int_equal(mg_mem_alloc(context, out_bytes, &to), MG_OK);
-        memcpy((void *)(uintptr_t)from, in, in_bytes);
-        void *args[] = {&from, &to, &a, &b};
-        good =
-            mg_launch(context, kernel, (struct mg_dim3){blocks, 1, 1}, (struct mg_dim3){128, 1, 1}, 0, args) == MG_OK;
-        memcpy(out, (const void *)(uintptr_t)to, out_bytes);
-        mg_mem_free(context, from);
-        mg_mem_free(context, to);
-    }
-    if (!good) {
-        const struct mg_diag *d = mg_last_error(context);
-        print_error("%s: %s [%s]\n", mg_status_name(d->status), d->message, d->excerpt);
-    }
-    free(text);
-    return good;
-}
 
 /* Whether the file has the line. */
 static bool kept(const char *want)
@@ -96,8 +47,8 @@ static int wrong_kinds(const struct wgmma_case *c)
     FILE *file = open_memstream(&text, &length);
     wgmma_module(file, c);
     fclose(file);
-    const bool ran = answer(text, length, (unsigned)n, plain(c, false), plain(c, true), in, 4 * n * in_words, out,
-                            4 * n * out_words);
+    const bool ran = embedded_run(text, length, (unsigned)n, 128, plain(c, false), plain(c, true), in, 4 * n * in_words,
+                                  out, 4 * n * out_words);
     int wrong = !ran;
     for (unsigned kind = 0; kind < MATRIX_KINDS && ran; kind++) {
         uint64_t h = 0xcbf29ce484222325u;
@@ -141,8 +92,8 @@ static bool is_right(const struct wgmma_layout *l)
         wgmma_layout_module(file, l);
         fclose(file);
         wgmma_layout_input(l, part, in);
-        good = answer(text, length, 1, l->of_b ? 0 : l->descriptor, l->of_b ? l->descriptor : ones, in, 4 * in_words,
-                      out, 4 * out_words);
+        good = embedded_run(text, length, 1, 128, l->of_b ? 0 : l->descriptor, l->of_b ? l->descriptor : ones, in,
+                            4 * in_words, out, 4 * out_words);
         for (int i = 0; i < rows; i++)
             for (int k = 0; k < l->k; k++)
                 number[i * l->k + k] |= wgmma_layout_number(l, out, l->of_b ? k : i, l->of_b ? i : k) << 8 * part;

@@ -10,22 +10,12 @@
  * <case>", over the numbers of the elements, row by row; with --raw "probe <block> <case> : <words>", registers thread
  * after thread, and "map <case> : <numbers>", in runs. "failed" and the driver's number: what could not be run.
  */
+#include "isa/gpu.h"
 #include "isa/wgmma.h"
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { RAW = 27 };
-static void *driver;
-static uint64_t d_in, d_out;
-
-static int call(const char *name, int error)
-{
-    if (error)
-        fprintf(stderr, "%s: %d\n", name, error);
-    return error;
-}
-#define CALL(name, ...) call(name, ((int (*)())dlsym(driver, name))(__VA_ARGS__))
 
 /* The kernel of a module; each is loaded once. */
 static int kernel_of(const char *text, void **kernel)
@@ -53,12 +43,9 @@ static int kernel_of(const char *text, void **kernel)
 static int answer(const char *text, unsigned blocks, uint64_t a, uint64_t b, const void *in, size_t in_bytes, void *out,
                   size_t out_bytes)
 {
-    void *kernel, *args[] = {&d_in, &d_out, &a, &b};
+    void *kernel;
     int error = kernel_of(text, &kernel);
-    error = error ? error : CALL("cuMemcpyHtoD_v2", d_in, in, in_bytes);
-    error = error ? error : CALL("cuLaunchKernel", kernel, blocks, 1, 1, 128, 1, 1, 0, (void *)0, args, (void *)0);
-    error = error ? error : CALL("cuMemcpyDtoH_v2", out, d_out, out_bytes);
-    return error;
+    return error ? error : gpu_run(kernel, blocks, 128, a, b, in, in_bytes, out, out_bytes);
 }
 
 static char *ptx_of(const struct wgmma_case *c, const struct wgmma_layout *l)
@@ -178,24 +165,12 @@ int main(int argc, char **argv)
 {
     struct wgmma_case c;
     struct wgmma_layout l;
-    int device = 0, version = 0;
-    char name[256] = "";
-    void *context;
     if (argc > 2 && !strcmp(argv[1], "--ptx"))
         return write_ptx(argv[2]);
     const bool raw = argc > 1 && !strcmp(argv[1], "--raw");
     const char *wanted = argc > 1 && !raw ? argv[1] : "";
-    driver = dlopen("libcuda.so.1", RTLD_NOW);
-    if (!driver) {
-        fprintf(stderr, "%s\n", dlerror());
+    if (!gpu_open())
         return 2;
-    }
-    if (CALL("cuInit", 0) || CALL("cuDeviceGet", &device, 0) ||
-        CALL("cuDeviceGetName", name, (int)sizeof name, device) || CALL("cuDriverGetVersion", &version) ||
-        CALL("cuDevicePrimaryCtxRetain", &context, device) || CALL("cuCtxSetCurrent", context) ||
-        CALL("cuMemAlloc_v2", &d_in, (size_t)1 << 28) || CALL("cuMemAlloc_v2", &d_out, (size_t)1 << 26))
-        return 2;
-    printf("# %s, driver's CUDA %d.%d\n", name, version / 1000, version % 1000 / 10);
     for (int i = 0; wgmma_layout(i, &l); i++)
         if (strstr(l.text, wanted))
             run_layout(&l, raw);
