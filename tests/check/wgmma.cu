@@ -32,15 +32,18 @@ __device__ static void fill(int *a, int *b)
     if (threadIdx.x < 64)
         b[threadIdx.x] = threadIdx.x;
 }
+/* Operands that a multiplication may read: written, seen by the asynchronous proxy, and by all threads. */
+#define OPERANDS(a, b)                             \
+    __shared__ __align__(128) int a[512], b[64];   \
+    fill(a, b);                                    \
+    PROXY();                                       \
+    __syncthreads()
 
 /* ---- registers ---- */
 template <bool fault> __global__ void read_before_the_wait(int *out)
 {
-    __shared__ __align__(128) int a[512], b[64];
+    OPERANDS(a, b);
     int d[4] = {};
-    fill(a, b);
-    PROXY();
-    __syncthreads();
     FENCE();
     MULTIPLY(d, a, b);
     COMMIT();
@@ -84,11 +87,8 @@ CASE(wait_for_the_group_before, 0)
 
 template <bool fault> __global__ void forgot_to_commit(int *out)
 {
-    __shared__ __align__(128) int a[512], b[64];
+    OPERANDS(a, b);
     int d[4] = {};
-    fill(a, b);
-    PROXY();
-    __syncthreads();
     FENCE();
     MULTIPLY(d, a, b);
     if (!fault)
@@ -106,11 +106,8 @@ CASE(forgot_to_commit, 0)
 
 template <bool fault> __global__ void no_fence(int *out)
 {
-    __shared__ __align__(128) int a[512], b[64];
+    OPERANDS(a, b);
     int d[4] = {};
-    fill(a, b);
-    PROXY();
-    __syncthreads();
     if (!fault)
         FENCE();
     MULTIPLY(d, a, b); // EXPECT: race/wgmma-fence
@@ -126,11 +123,8 @@ CASE(no_fence, 0)
 
 template <bool fault> __global__ void scaled_in_between(int *out)
 {
-    __shared__ __align__(128) int a[512], b[64];
+    OPERANDS(a, b);
     int d[4] = {};
-    fill(a, b);
-    PROXY();
-    __syncthreads();
     FENCE();
     for (int k = 0; k < 2; k++) {
         MULTIPLY(d, a, b); // EXPECT: race/wgmma-fence
@@ -153,11 +147,8 @@ CASE(scaled_in_between, 0)
 /* ---- operands ---- */
 template <bool fault> __global__ void written_while_in_flight(int *out)
 {
-    __shared__ __align__(128) int a[512], b[64];
+    OPERANDS(a, b);
     int d[4] = {};
-    fill(a, b);
-    PROXY();
-    __syncthreads();
     FENCE();
     MULTIPLY(d, a, b);
     COMMIT();
@@ -178,11 +169,8 @@ CASE(written_while_in_flight, 0)
 
 template <bool fault> __global__ void no_proxy_fence(int *out)
 {
-    __shared__ __align__(128) int a[512], b[64];
+    OPERANDS(a, b);
     int d[4] = {};
-    fill(a, b);
-    PROXY();
-    __syncthreads();
     a[threadIdx.x] = 1; // EXPECT: race/proxy a
     if (!fault)
         PROXY();
@@ -201,11 +189,8 @@ CASE(no_proxy_fence, 0)
 
 template <bool fault> __global__ void no_barrier(int *out)
 {
-    __shared__ __align__(128) int a[512], b[64];
+    OPERANDS(a, b);
     int d[4] = {};
-    fill(a, b);
-    PROXY();
-    __syncthreads();
     if (threadIdx.x < 32)
         b[threadIdx.x] = 1; // EXPECT: race/bulk-source b
     PROXY();
