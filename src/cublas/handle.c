@@ -4,12 +4,10 @@
  * modes, workspaces, the number of SMs) is kept and given back.
  */
 #include "cublas/cublas.h"
+#include "hosted/names.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define PUBLIC __attribute__((visibility("default")))
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 #if MARGAY_CUBLAS == 12
 enum { MAJOR = 12, MINOR = 9, PATCH = 1 };

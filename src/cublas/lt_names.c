@@ -5,12 +5,10 @@
  * size.
  */
 #include "cublas/lt.h"
+#include "hosted/names.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define PUBLIC __attribute__((visibility("default")))
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 struct attribute {
     int number;
@@ -337,10 +335,5 @@ PUBLIC const char *cublasLtGetStatusString(int status)
 
 /* ---- what is not there ---- */
 #define API(name)
-#define API_LATER(name)                                           \
-    PUBLIC int name(void)                                         \
-    {                                                             \
-        mg__hosted_missing(#name, "CUBLAS_STATUS_NOT_SUPPORTED"); \
-        return CUBLAS_NOT_SUPPORTED;                              \
-    }
+#define API_LATER(name) HOSTED_LATER(name, "CUBLAS_STATUS_NOT_SUPPORTED", CUBLAS_NOT_SUPPORTED)
 #include "cublas/lt.def"

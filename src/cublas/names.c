@@ -2,10 +2,7 @@
  * and what has only the first. The rest of api.def is not there, and says so.
  */
 #include "cublas/cublas.h"
-
-#define PUBLIC __attribute__((visibility("default")))
-/* Declarations are NVIDIA's headers'; here every name is defined once, from its row. */
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#include "hosted/names.h"
 
 #define INT int
 #define N(name) name
@@ -113,10 +110,5 @@ ROTG(cublasZrotg, MG_C_64F, MG_R_64F)
 
 /* ---- what is not there ---- */
 #define API(name)
-#define API_LATER(name)                                           \
-    PUBLIC int name(void)                                         \
-    {                                                             \
-        mg__hosted_missing(#name, "CUBLAS_STATUS_NOT_SUPPORTED"); \
-        return CUBLAS_NOT_SUPPORTED;                              \
-    }
+#define API_LATER(name) HOSTED_LATER(name, "CUBLAS_STATUS_NOT_SUPPORTED", CUBLAS_NOT_SUPPORTED)
 #include "cublas/api.def"

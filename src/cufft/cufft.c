@@ -7,16 +7,13 @@
  * Compiled once a version of the library, with MARGAY_CUFFT 11 or 12. What is in api.def and not here says that it is
  * not there: callbacks, several devices, half precision.
  */
-#include "hosted/hosted.h"
+#include "hosted/names.h"
 
 #include <fftw3.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define PUBLIC __attribute__((visibility("default")))
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 enum { /* cufftResult */
        SUCCESS = 0,
@@ -515,10 +512,5 @@ PUBLIC int cufftXtExec(int handle, void *in, void *out, int direction)
 
 /* ---- what is not there ---- */
 #define API(name)
-#define API_LATER(name)                                   \
-    PUBLIC int name(void)                                 \
-    {                                                     \
-        mg__hosted_missing(#name, "CUFFT_NOT_SUPPORTED"); \
-        return NOT_SUPPORTED;                             \
-    }
+#define API_LATER(name) HOSTED_LATER(name, "CUFFT_NOT_SUPPORTED", NOT_SUPPORTED)
 #include "cufft/api.def"

@@ -5,15 +5,12 @@
  * worse.
  */
 #include "curand/generator.h"
-#include "hosted/hosted.h"
+#include "hosted/names.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define PUBLIC __attribute__((visibility("default")))
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 enum { /* curandStatus_t */
        SUCCESS = 0,
@@ -276,10 +273,5 @@ PUBLIC int curandGenerateLogNormalDouble(struct curand *c, double *to, size_t n,
 
 /* ---- what is not there ---- */
 #define API(name)
-#define API_LATER(name)                                        \
-    PUBLIC int name(void)                                      \
-    {                                                          \
-        mg__hosted_missing(#name, "CURAND_STATUS_TYPE_ERROR"); \
-        return TYPE_ERROR;                                     \
-    }
+#define API_LATER(name) HOSTED_LATER(name, "CURAND_STATUS_TYPE_ERROR", TYPE_ERROR)
 #include "curand/api.def"
