@@ -136,7 +136,9 @@ static inline void sem_mma_reorder(uint8_t *raw, unsigned k)
         raw[sem_mma_order(k, i)] = old[i];
 }
 
-/* mma.m8n8k4 since sm_75 is a chain of fused multiply-adds, to which C is added. */
+/* mma.m8n8k4 of f16 is no instruction since sm_80: ptxas (13.0, read off its machine code) makes shuffles and f32's
+ * arithmetic of it. With f32 results the products are a chain of fused multiply-adds from +0, to which C is added; with
+ * f16 ones C and the sums of the first and the last two products are added up, and rounded once more. */
 static inline uint32_t sem_mma_chain(const struct sem_mma_left *x, const struct sem_mma_right *y, unsigned row,
                                      unsigned column)
 {
@@ -145,13 +147,24 @@ static inline uint32_t sem_mma_chain(const struct sem_mma_left *x, const struct 
         sum = sem_fma_f32(sem__bits32(x->value[row][i]), sem__bits32(y->value[i][column]), sum, 0);
     return sum;
 }
-static inline void sem_mma_chains(const struct sem_mma_left *x, const struct sem_mma_right *y,
+static inline uint32_t sem_mma_two(const struct sem_mma_left *x, const struct sem_mma_right *y, unsigned row,
+                                   unsigned column, unsigned i)
+{
+    const uint32_t product = sem_mul_f32(sem__bits32(x->value[row][i]), sem__bits32(y->value[i][column]), 0);
+    return sem_fma_f32(sem__bits32(x->value[row][i + 1]), sem__bits32(y->value[i + 1][column]), product, 0);
+}
+static inline void sem_mma_chains(const struct sem_mma_left *x, const struct sem_mma_right *y, bool half,
                                   const uint32_t c[][SEM_MMA_COLUMNS], uint32_t d[][SEM_MMA_COLUMNS])
 {
     for (unsigned row = 0; row < 8; row++)
         for (unsigned n = 0; n < SEM_MMA_COLUMNS; n++) {
-            const uint32_t special = sem_mma_special(x, y, row, n, 0, 4, c[row][n]);
-            d[row][n] = special ? special : sem_add_f32(sem_mma_chain(x, y, row, n), c[row][n], 0);
+            uint32_t sum = sem_mma_special(x, y, row, n, 0, 4, c[row][n]);
+            if (!sum && half)
+                sum = sem_add_f32(sem_add_f32(c[row][n], sem_mma_two(x, y, row, n, 0), 0), sem_mma_two(x, y, row, n, 2),
+                                  0);
+            else if (!sum)
+                sum = sem_add_f32(sem_mma_chain(x, y, row, n), c[row][n], 0);
+            d[row][n] = half ? sem_mma_f16_of_f32(sum) : sum;
         }
 }
 
@@ -334,6 +347,7 @@ static inline void sem_mma_of_quads(const struct mg_sem_mma *w, unsigned cc, con
     struct sem_mma_right y[4];
     uint32_t c[4][SEM_MMA_ROWS][SEM_MMA_COLUMNS], d[4][SEM_MMA_ROWS][SEM_MMA_COLUMNS];
     const unsigned ctype = sem_mma_c(w), third = 4;
+    const bool half = sem_mma_d(w) == SEM_MMA_F16;
     SEM_MMA_EACH(0)
     {
         const struct sem_mma_place a = sem_mma_quads(w, 0, SEM_MMA_F16, lane, i),
@@ -353,15 +367,17 @@ static inline void sem_mma_of_quads(const struct mg_sem_mma *w, unsigned cc, con
         x[quad].sparse = false;
         sem_mma_left_ready(&x[quad], SEM_MMA_F16, 8, 4);
         sem_mma_right_ready(&y[quad], SEM_MMA_F16, 4);
-        if (cc < 75)
-            sem_mma_rows(&x[quad], &y[quad], sem_mma_sums(SEM_MMA_F16, cc, 4), 8, 4, false, c[quad], d[quad]);
+        if (cc < 80)
+            sem_mma_rows(&x[quad], &y[quad], sem_mma_sums(SEM_MMA_F16, cc, 4), 8, 4, half, c[quad], d[quad]);
         else
-            sem_mma_chains(&x[quad], &y[quad], c[quad], d[quad]);
+            sem_mma_chains(&x[quad], &y[quad], half, c[quad], d[quad]);
     }
     SEM_MMA_EACH(2)
     {
-        const struct sem_mma_place at = sem_mma_quads(w, 2, SEM_MMA_F32, lane, i);
-        ((uint32_t *)io->out[i])[lane] = d[lane / 4 % 4][at.row][at.column];
+        const struct sem_mma_place at = sem_mma_quads(w, 2, sem_mma_d(w), lane, i);
+        const uint32_t value = d[lane / 4 % 4][at.row][at.column];
+        uint32_t *to = (uint32_t *)io->out[half ? i / 2 : i] + lane;
+        *to = half && i % 2 ? *to | value << 16 : value;
     }
 }
 

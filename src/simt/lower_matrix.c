@@ -83,8 +83,8 @@ static bool has_shape(const struct mg_sem_mma *w)
 {
     const unsigned bits = sem_mma_format(sem_mma_a(w))->bits, step = bits >= 32 ? 4 : 128 / bits; /* k of a register */
     const unsigned k = w->flags & SEM_MMA_SPARSE ? w->k / 2u : w->k;
-    if (sem_mma_is_quads(w)) /* which results of f16 a device gives is not known */
-        return sem_mma_d(w) == SEM_MMA_F32;
+    if (sem_mma_is_quads(w))
+        return w->n == 8 && (sem_mma_d(w) == SEM_MMA_F32 || sem_mma_c(w) == SEM_MMA_F16);
     if (w->n != 8 || (w->m != 8 && w->m != 16) || !k || k % step)
         return false;
     return w->m == 8 ? k == step && sem_mma_a(w) >= SEM_MMA_F64 : k <= (bits == 64 ? 4 : 2) * step;
