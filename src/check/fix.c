@@ -105,6 +105,28 @@ static bool between_blocks(const struct occurrence *o)
     return o->who.block != o->with.block;
 }
 
+/* Whether what both use is changed by atomics only. */
+static bool atomics_alone(const struct launch *l, const struct occurrence *o)
+{
+    bool found = false;
+    for (uint32_t k = 0; o->object >= 0 && k < l->info->ninsns; k++) {
+        const struct site *s = &l->code.sites[k];
+        if (s->number && s->writes && s->object == o->object) {
+            if (!s->atomic)
+                return false;
+            found = true;
+        }
+    }
+    return found;
+}
+
+/* A plain read of what atomics change: an algorithm may well do with any value that the place had. */
+static bool late_read(struct mg_strbuf *out)
+{
+    return mg__strbuf_printf(out, "If an older value does no harm, read it with a relaxed atomic: cuda::atomic_ref's "
+                                  "load. If it must be the last one, split the kernel in two.");
+}
+
 static bool fix_race(const struct launch *l, const struct occurrence *o, const struct line *line,
                      const struct line *other, struct mg_strbuf *out)
 {
@@ -116,6 +138,12 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
         if (o->value[0])
             return mg__strbuf_printf(out, "Put a __threadfence() between the write and the flag that publishes it, and "
                                           "another between reading the flag and the read.");
+        if (atomics_alone(l, o))
+            return late_read(out);
+        break;
+    case KIND_RACE_BLOCKS_READ_WRITE:
+        if (atomics_alone(l, o))
+            return late_read(out);
         break;
     case KIND_RACE_WRITE_READ:
     case KIND_RACE_READ_WRITE:
@@ -125,7 +153,8 @@ static bool fix_race(const struct launch *l, const struct occurrence *o, const s
         break;
     case KIND_RACE_SAME_VALUE:
         return between_blocks(o) && mg__strbuf_printf(out, "Let one block write it: if (blockIdx.x == 0). Others may "
-                                                           "read it after the launch.");
+                                                           "read it after the launch. A flag that any may raise: "
+                                                           "atomicOr.");
     default:
         break;
     }

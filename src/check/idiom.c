@@ -1,11 +1,13 @@
 /* idiom.c - reads that CUDA programmers leave unordered, and may: told by what becomes of the value.
  *
- *   flag        a volatile load whose value is only compared with something. Whoever decides by it goes on to an
- * atomic, a fence or a lock, or may as well be late: a ticket, a double-checked flag, a look before an atomic. first
- * read  a plain load whose value is what a compare-and-swap expects to find: if it was out of date the swap fails, and
- * gives the value that there is.
+ *   flag         a volatile load whose value is only compared with something. Whoever decides by it goes on to an
+ *                atomic, a fence or a lock, or may as well be late: a ticket, a double-checked flag
+ *   first read   a plain load whose value is what a compare-and-swap expects to find: if it was out of date the swap
+ *                fails, and gives the value that there is
+ *   first look   a plain load whose value is only compared, and an atomic minimum, maximum, AND or OR of the same place
+ *                decides again: an old value makes it go there in vain at worst
  *
- * Both count as MG_ORDER_POLL, which races with plain writes only. Where a value goes is followed register by register,
+ * All count as MG_ORDER_POLL, which races with plain writes only. Where a value goes is followed register by register,
  * without regard to order; what is stored, passed to a function or used in an address is more than a flag.
  */
 #include "check/check_priv.h"
@@ -87,6 +89,26 @@ static struct fate fate_of(struct flow *f, const struct mg_ptx_insn *load, bool 
     return fate;
 }
 
+static bool same_place(const struct mg_ptx_opnd *a, const struct mg_ptx_opnd *b)
+{
+    return a->kind == MG_OPND_ADDR && b->kind == MG_OPND_ADDR && a->var == b->var && a->has_reg == b->has_reg &&
+           (!a->has_reg || a->index == b->index) && a->imm == b->imm;
+}
+
+/* Such atomics only ever move a value one way: who has seen an older one finds out there. */
+static bool decided_again(const struct mg_ptx_func *f, const struct mg_ptx_insn *load)
+{
+    for (size_t k = 0; k < f->ninsns; k++) {
+        const struct mg_ptx_insn *i = &f->insns[k];
+        bool one_way =
+            i->atomop == MG_ATOM_MIN || i->atomop == MG_ATOM_MAX || i->atomop == MG_ATOM_AND || i->atomop == MG_ATOM_OR;
+        if (mg__ptx_is_atomic(i) && one_way &&
+            same_place(mg__ptx_op(f, i, i->address), mg__ptx_op(f, load, load->address)))
+            return true;
+    }
+    return false;
+}
+
 static bool has_swaps(const struct mg_ptx_func *f)
 {
     for (size_t k = 0; k < f->ninsns; k++)
@@ -117,7 +139,8 @@ bool mg__idiom_read(const struct mg_launch_info *info, struct code *code)
             continue;
         if (s->class == MG_ORDER_VOLATILE && !fate_of(&f, i, true).other)
             s->class = MG_ORDER_POLL;
-        else if (s->class == MG_ORDER_PLAIN && swaps && fate_of(&f, i, false).swaps) {
+        else if (s->class == MG_ORDER_PLAIN && ((swaps && fate_of(&f, i, false).swaps) ||
+                                                (decided_again(f.func, i) && !fate_of(&f, i, true).other))) {
             s->class = MG_ORDER_POLL;
             s->letter = true;
         }

@@ -80,6 +80,40 @@ CASE(look_then_least, 0)
     look_then_least<fault><<<3, 64>>>(least, zeros(64));
 }
 
+/* Without volatile too: the minimum decides again. */
+template <bool fault> __global__ void relax_edges(int *distance)
+{
+    int e = (int)(blockIdx.x * blockDim.x + threadIdx.x), *to = distance + e * 7 % 16;
+    if (fault || 1000 - e < *to) {
+        if (fault)
+            *to = 1000 - e; // EXPECT: race/*
+        else
+            atomicMin(to, 1000 - e);
+    }
+}
+CASE(relax_edges, 0)
+{
+    int *distance = zeros(16);
+    cudaMemset(distance, 0x7f, 16 * 4);
+    relax_edges<fault><<<4, 64>>>(distance);
+}
+
+/* What is looked at and then used is more than a look: it may be old. */
+template <bool fault> __global__ void least_and_next(int *least, int *next)
+{
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (fault)
+        next[i] = *least + 1; // EXPECT: race/*
+    // FIX: atomic_ref
+    else
+        next[i] = *(volatile int *)least + 1;
+    atomicMin(least, 1000 - i);
+}
+CASE(least_and_next, 0)
+{
+    least_and_next<fault><<<3, 32>>>(zeros(1), zeros(96));
+}
+
 template <bool fault> __global__ void stop_when_found(int *found, const int *in, int *tried)
 {
     for (int k = 0; k < 4 && *(volatile int *)found < 0; k++) {

@@ -43,12 +43,12 @@ __global__ void next_round(unsigned *out)
     }
     out[threadIdx.x] = sum;
 }
-// by_all_blocks: race/same-value Let one block write it: if (blockIdx.x == 0). Others may read it after the launch.
+// by_all_blocks: race/same-value Let one block write it: if (blockIdx.x == 0). Others may read it after the launch. A flag that any may raise: atomicOr.
 __global__ void by_all_blocks(unsigned *out)
 {
     out[threadIdx.x] = 1; // A
 }
-// by_all_threads: race/same-value Let one thread write it: if (threadIdx.x == 0), and a __syncthreads() before it is read.
+// by_all_threads: race/same-value Let one thread write it: if (threadIdx.x == 0), and a __syncthreads() before it is read. A flag that any may raise: atomicOr.
 __global__ void by_all_threads(unsigned *out)
 {
     if (blockIdx.x == 0)
