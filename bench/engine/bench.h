@@ -94,6 +94,8 @@ struct bench_texts {
 struct bench_peer *bench_engine_open(const struct bench_texts *texts, unsigned threads, enum bench_engine_mode mode,
                                      bool quick, char *error, size_t size);
 uint64_t bench_engine_warp_instructions(const struct bench_peer *engine);
+bool bench_engine_ordered(
+    const struct bench_peer *engine); /* blocks of one of its launches took turns in their order */
 /* What it takes to make a case's kernel into code, or to load code that was kept, seconds each. False, with the reason
  * in `error`, where the case cannot be run; 0: not built, or not compiled. */
 struct bench_making {
@@ -113,12 +115,16 @@ struct bench_peer *bench_opencl_open(const char *source, size_t length, char *er
 /* ---- report.c ---- */
 struct bench_time { /* seconds */
     double best, median;
+    double cpu; /* of all threads: processor time, the median */
     int runs;
 };
 enum bench_column { COL_MODELS, COL_INTERPRET, COL_BARE, COL_THREADS, COL_OPENCL, COL_PLAIN, COL_COUNT };
 struct bench_row {
     const char *name, *size;
     bool wild;
+    int launches; /* as of the case */
+    bool ordered; /* its blocks run one after the other, whatever the number of workers */
+    double pairs; /* median of the rounds' ratios: one worker's time over that of several; 0: not measured */
     uint64_t warp_instructions, wavefronts;
     struct bench_time time[COL_COUNT]; /* runs == 0: not measured */
     struct bench_making making;        /* 0: not measured */

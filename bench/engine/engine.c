@@ -30,6 +30,7 @@ struct engine {
         unsigned char params[64];
     } steps[BENCH_STEPS];
     uint64_t warp_instructions, metrics[MG_METRIC_COUNT];
+    bool ordered;
 };
 
 static bool failed(struct engine *e, const char *what, enum mg_status status, const struct mg_diag *diag)
@@ -45,8 +46,9 @@ static bool failed(struct engine *e, const char *what, enum mg_status status, co
 /* ---- the observer that counts ---- */
 static enum mg_status count_begin(void *self, const struct mg_launch_info *launch, unsigned workers, void **state)
 {
-    (void)launch, (void)workers;
-    *state = self;
+    struct engine *e = *state = self;
+    e->ordered |= launch->ordered || (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z == 1;
+    (void)workers;
     return MG_OK;
 }
 
@@ -100,6 +102,7 @@ static bool engine_reset(struct bench_peer *peer)
         else if (c->bytes[i])
             memset((void *)(uintptr_t)e->buffers[i], 0, c->bytes[i]);
     e->warp_instructions = 0;
+    e->ordered = false;
     memset(e->metrics, 0, sizeof e->metrics);
     return true;
 }
@@ -321,6 +324,11 @@ bool bench_engine_making(const struct bench_texts *texts, const struct bench_cas
 uint64_t bench_engine_warp_instructions(const struct bench_peer *engine)
 {
     return ((const struct engine *)engine)->warp_instructions;
+}
+
+bool bench_engine_ordered(const struct bench_peer *engine)
+{
+    return ((const struct engine *)engine)->ordered;
 }
 
 uint64_t bench_engine_wavefronts(const struct bench_peer *engine)

@@ -8,10 +8,11 @@
  * use its device that runs on the calling thread. For the column with several threads the pin is lifted.
  *
  *     bench_engine [--only NAME] [--contenders LIST] [--reps N] [--threads N] [--json FILE] [--markdown] [--ptx FILE]
- *                  [--cl FILE] [--strict] [--cpu] [--quick]
+ *                  [--wild FILE] [--cl FILE] [--strict] [--cpu] [--quick]
  *
  * --contenders names some of models, interp, bare, threads, opencl, plain, with commas: `--contenders models` is for a
- * profiler. A kernel whose rounds take long is given as many as fit into LONG seconds, two at least.
+ * profiler; what compiling takes is measured without it. A kernel whose rounds take long is given as many as fit into
+ * LONG seconds, two at least.
  * --cpu counts processor time instead of time that passes: for a machine that is busy with other work, as the ratios of
  * the one-core columns still mean something. The column with several threads is then left out. --quick has kernels
  * compiled with little effort.
@@ -47,7 +48,7 @@ struct contender {
     enum bench_column column;
     struct bench_peer *peer;
     bool loaded;
-    double samples[MAX_REPS];
+    double samples[MAX_REPS], cpu[MAX_REPS];
 };
 
 static cpu_set_t allowed;
@@ -135,15 +136,16 @@ static uint64_t clock_ns(clockid_t clock)
 }
 
 /* One run, verified; the time is only of the run. Negative: it failed or its result is wrong. */
-static double run_once(struct contender *c, const struct bench_case *cs)
+static double run_once(struct contender *c, const struct bench_case *cs, double *cpu)
 {
     struct bench_peer *peer = c->peer;
     pin(c->column != COL_THREADS);
     if (!peer->ops->reset(peer))
         return -1.0;
-    uint64_t start = clock_ns(timer);
+    uint64_t start = clock_ns(timer), before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     bool good = peer->ops->run(peer);
     uint64_t end = clock_ns(timer);
+    *cpu = (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before) * 1e-9;
     if (!good)
         return -1.0;
     const void *result = peer->ops->result(peer);
@@ -156,6 +158,32 @@ static double run_once(struct contender *c, const struct bench_case *cs)
     return (double)(end - start) * 1e-9;
 }
 
+/* Medians and bests, and what several workers bring: the two sides of a pair ran one after the other, so that what else
+ * the machine does meets both. */
+static void sum_up(struct contender *contenders, size_t count, int done, struct bench_row *row)
+{
+    const struct contender *one = NULL, *several = NULL;
+    static double pairs[MAX_REPS];
+    for (size_t i = 0; i < count; i++) {
+        one = contenders[i].loaded && contenders[i].column == COL_MODELS ? &contenders[i] : one;
+        several = contenders[i].loaded && contenders[i].column == COL_THREADS ? &contenders[i] : several;
+    }
+    if (one && several) {
+        for (int rep = 0; rep < done; rep++)
+            pairs[rep] = one->samples[rep] / several->samples[rep];
+        qsort(pairs, (size_t)done, sizeof pairs[0], by_value);
+        row->pairs = pairs[done / 2];
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct contender *c = &contenders[i];
+        if (!c->loaded)
+            continue;
+        qsort(c->samples, (size_t)done, sizeof c->samples[0], by_value);
+        qsort(c->cpu, (size_t)done, sizeof c->cpu[0], by_value);
+        row->time[c->column] = (struct bench_time){c->samples[0], c->samples[done / 2], c->cpu[done / 2], done};
+    }
+}
+
 /* Fills `row`; returns the number of contenders that failed. */
 static int measure(struct contender *contenders, size_t count, struct bench_peer *counter, const struct bench_case *cs,
                    int reps, struct bench_row *row)
@@ -166,9 +194,11 @@ static int measure(struct contender *contenders, size_t count, struct bench_peer
     row->name = cs->name;
     row->size = cs->size;
     row->wild = cs->wild;
+    row->launches = cs->launches;
     if (counter) {
         if (counter->ops->load(counter, cs) && counter->ops->run(counter)) {
             row->warp_instructions = bench_engine_warp_instructions(counter);
+            row->ordered = bench_engine_ordered(counter);
         } else {
             fprintf(stderr, "bench_engine: %s: counting: %s\n", cs->name, counter->error);
             failures++;
@@ -180,7 +210,7 @@ static int measure(struct contender *contenders, size_t count, struct bench_peer
         c->loaded = false;
         if (c->column == COL_OPENCL && cs->wild) /* these have plain C alone beside them */
             continue;
-        c->loaded = c->peer->ops->load(c->peer, cs) && run_once(c, cs) >= 0.0;
+        c->loaded = c->peer->ops->load(c->peer, cs) && run_once(c, cs, c->cpu) >= 0.0;
         if (!c->loaded) {
             fprintf(stderr, "bench_engine: %s: %s: %s\n", cs->name, names[c->column], c->peer->error);
             failures++;
@@ -203,7 +233,7 @@ static int measure(struct contender *contenders, size_t count, struct bench_peer
             struct contender *c = &contenders[i];
             if (!c->loaded)
                 continue;
-            c->samples[rep] = run_once(c, cs);
+            c->samples[rep] = run_once(c, cs, &c->cpu[rep]);
             if (c->samples[rep] < 0.0) {
                 fprintf(stderr, "\nbench_engine: %s: %s: %s\n", cs->name, names[c->column], c->peer->error);
                 c->loaded = false;
@@ -212,13 +242,7 @@ static int measure(struct contender *contenders, size_t count, struct bench_peer
         }
     }
     progress(cs->name, reps, 0);
-    for (size_t i = 0; i < count; i++) {
-        struct contender *c = &contenders[i];
-        if (!c->loaded)
-            continue;
-        qsort(c->samples, (size_t)done, sizeof c->samples[0], by_value);
-        row->time[c->column] = (struct bench_time){c->samples[0], c->samples[done / 2], done};
-    }
+    sum_up(contenders, count, done, row);
     return failures;
 }
 
@@ -247,21 +271,16 @@ static char *slurp(const char *path, size_t *size)
 int main(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"only", required_argument, NULL, 'o'},
-        {"contenders", required_argument, NULL, 'n'},
-        {"reps", required_argument, NULL, 'r'},
-        {"threads", required_argument, NULL, 't'},
-        {"json", required_argument, NULL, 'j'},
-        {"markdown", no_argument, NULL, 'm'},
-        {"ptx", required_argument, NULL, 'p'},
-        {"cl", required_argument, NULL, 'c'},
+        {"only", required_argument, NULL, 'o'}, {"contenders", required_argument, NULL, 'n'},
+        {"reps", required_argument, NULL, 'r'}, {"threads", required_argument, NULL, 't'},
+        {"json", required_argument, NULL, 'j'}, {"markdown", no_argument, NULL, 'm'},
+        {"ptx", required_argument, NULL, 'p'},  {"cl", required_argument, NULL, 'c'},
+        {"wild", required_argument, NULL, 'w'},
         {"strict", no_argument, NULL, 's'},
-        {"cpu", no_argument, NULL, 'u'},
-        {"quick", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"cpu", no_argument, NULL, 'u'},        {"quick", no_argument, NULL, 'q'},
+        {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0},
     };
-    const char *only = NULL, *json = NULL, *ptx_path = BENCH_PTX, *cl_path = BENCH_CL;
+    const char *only = NULL, *json = NULL, *ptx_path = BENCH_PTX, *wild_path = BENCH_WILD_PTX, *cl_path = BENCH_CL;
     static struct bench_report report;
     static struct contender contenders[COL_COUNT];
     bool markdown = false, strict = false, quick = false;
@@ -292,6 +311,9 @@ int main(int argc, char **argv)
         case 'p':
             ptx_path = optarg;
             break;
+        case 'w':
+            wild_path = optarg;
+            break;
         case 'c':
             cl_path = optarg;
             break;
@@ -306,9 +328,10 @@ int main(int argc, char **argv)
             report.cpu_time = true;
             break;
         default:
-            fprintf(option == 'h' ? stdout : stderr, "usage: bench_engine [--only NAME] [--contenders LIST] [--reps N] "
-                                                     "[--threads N] [--json FILE] [--markdown] "
-                                                     "[--ptx FILE] [--cl FILE] [--strict] [--cpu] [--quick]\n");
+            fprintf(option == 'h' ? stdout : stderr,
+                    "usage: bench_engine [--only NAME] [--contenders LIST] [--reps N] "
+                    "[--threads N] [--json FILE] [--markdown] "
+                    "[--ptx FILE] [--wild FILE] [--cl FILE] [--strict] [--cpu] [--quick]\n");
             return option == 'h' ? 0 : 2;
         }
     }
@@ -322,7 +345,7 @@ int main(int argc, char **argv)
     size_t cl_size, count = 0;
     struct bench_texts texts;
     int failures = 0;
-    char *ptx = slurp(ptx_path, &texts.length), *wild = slurp(BENCH_WILD_PTX, &texts.wild_length),
+    char *ptx = slurp(ptx_path, &texts.length), *wild = slurp(wild_path, &texts.wild_length),
          *cl = slurp(cl_path, &cl_size);
     texts.ptx = ptx, texts.wild = wild;
     struct bench_peer *counter = bench_engine_open(&texts, 1, BENCH_COUNT, false, error, sizeof error);
@@ -375,7 +398,8 @@ int main(int argc, char **argv)
         struct bench_row *row = &report.rows[report.nrows++];
         failures += measure(contenders, count, counter, &cs, report.reps, row);
         pin(true);
-        if (columns >> COL_MODELS & 1 && !cs.wild && strcmp(cs.name, cs.kernel) == 0 && /* not of a second size */
+        if (columns == (1u << COL_COUNT) - 1 && !cs.wild &&
+            strcmp(cs.name, cs.kernel) == 0 && /* not of a second size */
             !bench_engine_making(&texts, &cs, &row->making, error, sizeof error)) {
             fprintf(stderr, "bench_engine: %s: %s\n", cs.name, error);
             failures++;

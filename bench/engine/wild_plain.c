@@ -343,6 +343,20 @@ void wild_diagonals(void *const *b, int n)
     }
 }
 
+/* ---- what a launch itself costs ---- */
+void wild_launch_empty(void *const *b, int n)
+{
+    (void)b, (void)n;
+}
+
+void wild_launch_small(void *const *b, int n)
+{
+    int *out = b[0];
+    for (int launch = 0; launch < n; launch++)
+        ALL(i, 32)
+    out[i] += launch;
+}
+
 /* ---- dense matrices ---- */
 CLONES void wild_matvec_rows(void *const *b, int n)
 {
