@@ -174,6 +174,11 @@ static void report_faults(struct mg_warp *w, const struct mg_op *op, uint32_t ma
 static void report_times(struct mg_worker *worker, uint32_t insn, const struct mg_mem *mem, const struct mg_shape *s,
                          const uint64_t times[8], int32_t offset)
 {
+    uint64_t any = 0;
+    for (unsigned m = 0; m < 8; m++)
+        any |= times[m];
+    if (!any)
+        return;
     struct mg_access *e = mg__access_begin(worker, insn, mem, s->space, s->pattern->mask, s->var);
     e->pattern = s->pattern;
     for (unsigned m = 0; m < 8; m++) {
@@ -186,15 +191,19 @@ static void report_times(struct mg_worker *worker, uint32_t insn, const struct m
     }
 }
 
+/* Its counts; what it looks like stays. */
 static void flush_shape(struct mg_worker *worker, uint32_t insn, const struct mg_mem *mem, struct mg_shape *s)
 {
-    if (s->pattern && worker->run->want_shapes) {
+    if (!s->pattern)
+        return;
+    if (worker->run->want_shapes) {
         report_times(worker, insn, mem, s, s->times, 0);
         for (uint32_t k = 0; mem->group && k < mem->group->count; k++)
             report_times(worker, mem->group->members[k].insn, mem->group->members[k].mem, s, s->group_times,
                          mem->group->members[k].offset);
     }
-    memset(s, 0, sizeof *s);
+    memset(s->times, 0, sizeof s->times);
+    memset(s->group_times, 0, sizeof s->group_times);
 }
 
 void mg__sites_flush(struct mg_worker *worker)
@@ -282,16 +291,15 @@ static bool remember(struct mg_warp *w, const struct mg_op *op, uint32_t mask, c
         contiguous &= p->delta[i] == (int32_t)(i * bytes);
     }
     uint64_t base = address[__builtin_ctz(mask)];
-    site->first = (struct mg_shape){
-        .pattern = p,
-        .lo = lo - (uint64_t)(int64_t)p->low,
-        .range = hi - bytes - (uint64_t)(int64_t)p->high - (lo - (uint64_t)(int64_t)p->low),
-        .space = space,
-        .var = var,
-        .plan = p->low == p->high                                              ? MG_PLAN_UNIFORM
-                : contiguous                                                   ? MG_PLAN_CONTIGUOUS
-                : words && bytes == 4 && p->high - p->low < 128 && padded      ? MG_PLAN_WINDOW
-                                                                               : MG_PLAN_LANES};
+    site->first = (struct mg_shape){.pattern = p,
+                                    .lo = lo - (uint64_t)(int64_t)p->low,
+                                    .range = hi - bytes - (uint64_t)(int64_t)p->high - (lo - (uint64_t)(int64_t)p->low),
+                                    .space = space,
+                                    .var = var,
+                                    .plan = p->low == p->high ? MG_PLAN_UNIFORM
+                                            : contiguous      ? MG_PLAN_CONTIGUOUS
+                                            : words && bytes == 4 && p->high - p->low < 128 && padded ? MG_PLAN_WINDOW
+                                                                                                      : MG_PLAN_LANES};
     site->first.times[base >> 2 & 7] = 1;
     if (mem->group) {
         int64_t from = (int64_t)lo - p->low - mem->group->least;

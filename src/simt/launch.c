@@ -8,7 +8,7 @@
  */
 #include <assert.h>
 
-#include "simt/simt_priv.h"
+#include "simt/sched_priv.h"
 
 /* ---- checks ---- */
 static void set_cluster(const struct mg_simt_kernel *k, const struct mg_simt_launch *l, struct mg_launch_shape *shape)
@@ -163,6 +163,7 @@ static void set_observers(struct mg_run *run, struct mg_simt_kernel *k, const st
     const unsigned wants = wants_of(s);
     run->observers = s->observers;
     run->nobservers = observers_of(s);
+    run->wants = wants;
     run->want_every = wants & MG_OBSERVE_EVERY;
     run->want_shapes = wants & MG_OBSERVE_SHAPES;
     run->want_bulk = wants & MG_OBSERVE_BULK;
@@ -201,15 +202,49 @@ static void set_info(struct mg_run *run, const struct mg_simt_kernel *k, const s
     mg__memory_range(run->simt, &run->info.range, &run->info.range_size);
 }
 
-static void free_run(struct mg_run *run)
+static void free_workers(struct mg_worker *workers, unsigned n)
+{
+    for (unsigned i = 0; workers && i < n; i++)
+        if (workers[i].sites)
+            mg__worker_free(&workers[i]);
+    free(workers);
+}
+
+void mg__run_free(struct mg_run *run)
 {
     if (run->own_workspace)
         mg__mem_free(run->simt, run->workspace);
-    free(run->workers);
+    free_workers(run->workers, run->nworkers);
     free(run->allocations);
     free(run->shared_vars);
     free(run->params);
     free(run);
+}
+
+/* Its workers are those of the launch that it takes the place of, or new ones. */
+static bool make_workers(struct mg_run *run, struct mg_run *was)
+{
+    if (!mg__keep_fits(was, run)) {
+        free_workers(was->workers, was->nworkers);
+        run->workers = calloc(run->nworkers, sizeof *run->workers);
+        return run->workers;
+    }
+    run->workers = was->workers;
+    for (unsigned i = 0; i < run->nworkers; i++)
+        mg__worker_renew(&run->workers[i]);
+    return true;
+}
+
+static bool take_snapshot(struct mg_run *run, struct mg_run *was)
+{
+    run->memory_changes = mg__memory_changes(run->simt); /* before: at worst it is taken once more */
+    if (was->allocations && was->memory_changes == run->memory_changes) {
+        run->allocations = was->allocations;
+        run->nallocations = was->nallocations;
+        return true;
+    }
+    free(was->allocations);
+    return mg__memory_snapshot(run->simt, &run->allocations, &run->nallocations) == MG_OK;
 }
 
 static enum mg_status begin(struct mg_simt *s, struct mg_simt_kernel *k, const struct mg_simt_launch *l,
@@ -223,27 +258,30 @@ static enum mg_status begin(struct mg_simt *s, struct mg_simt_kernel *k, const s
         *diag = p->error;
         return p->error.status;
     }
-    struct mg_run *run = p ? aligned_alloc(_Alignof(struct mg_run), sizeof *run) : NULL;
-    if (!run)
+    struct mg_run *run = p ? mg__keep_take(k, p, l) : NULL, was = {0};
+    if (run)
+        was = *run;
+    else if (!p || !(run = aligned_alloc(_Alignof(struct mg_run), sizeof *run)))
         return mg__diag_set(diag, MG_ERR_NOMEM, "%s: no host memory for the launch", k->info.name);
     *run = (struct mg_run){.simt = s, .program = p, .asked = *l, .param_size = (uint32_t)k->info.param_size};
     run->launch = &run->asked;
     run->asked.params = run->asked.compiled = NULL; /* the caller's, and read here */
     set_clusters(run, k);
     unsigned regs = l->compiled && l->compiled->regs && !l->estimated ? l->compiled->regs : k->info.regs;
-    run->params = calloc(1, k->info.param_size + 64);
-    run->shared_vars = calloc(p->nshared_vars + 1, sizeof *run->shared_vars);
-    if (run->params && run->shared_vars) {
+    run->params = was.params ? was.params : calloc(1, k->info.param_size + 64);
+    run->shared_vars = was.shared_vars ? was.shared_vars : calloc(p->nshared_vars + 1, sizeof *run->shared_vars);
+    bool good = run->params && run->shared_vars;
+    if (good) {
         set_memory(run, l);
         set_workers(run, l, regs);
-        run->workers = calloc(run->nworkers, sizeof *run->workers);
+        set_observers(run, k, l);
     }
-    if (!run->workers || (l->cooperative && set_workspace(run) != MG_OK) ||
-        mg__memory_snapshot(s, &run->allocations, &run->nallocations) != MG_OK) {
-        free_run(run);
+    good = make_workers(run, &was) && good;
+    good = take_snapshot(run, &was) && good;
+    if (!good || (l->cooperative && set_workspace(run) != MG_OK)) {
+        mg__run_free(run);
         return mg__diag_set(diag, MG_ERR_NOMEM, "%s: no host memory for the launch", k->info.name);
     }
-    set_observers(run, k, l);
     s->heap_used |= p->heap;
     s->print_used |= p->prints;
     set_info(run, k, l);
@@ -354,7 +392,8 @@ void mg__simt_end(struct mg_run *run)
     for (unsigned i = 0; i < run->observing; i++)
         if (run->observers[i].launch_end)
             run->observers[i].launch_end(run->observer_state[i], run->status);
-    free_run(run);
+    if (!mg__keep_give(run))
+        mg__run_free(run);
     pthread_mutex_unlock(lock);
 }
 

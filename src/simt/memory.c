@@ -17,7 +17,8 @@
 
 #include "simt/simt_priv.h"
 
-#define WINDOWS (MG_MAX_CLUSTER + 5) /* the block's and its cluster's shared memory, three more, and a part to align */
+#define WINDOWS (MG_MAX_CLUSTER + 5) /* the block's and its cluster's shared memory, three more, and a part to align \
+                                      */
 
 struct mg_block_of_memory {
     uint64_t address, size;
@@ -29,6 +30,7 @@ struct mg_memory {
     uint8_t *base;
     uint64_t reserved, capacity, used, rover;
     MG_VEC(struct mg_block_of_memory) live; /* by address */
+    uint64_t changes;                       /* of what a snapshot holds */
     struct mg_simt *peers[MG_MAX_PEERS];    /* whose memory our launches may touch, too */
     size_t npeers;
 };
@@ -93,6 +95,7 @@ static enum mg_status insert(struct mg_memory *m, size_t at, struct mg_block_of_
     if (!mg__vec_push(&m->live, block))
         return MG_ERR_NOMEM;
     memmove(&m->live.at[at + 1], &m->live.at[at], (m->live.count - 1 - at) * sizeof block);
+    m->changes++;
     m->live.at[at] = block;
     return MG_OK;
 }
@@ -167,6 +170,7 @@ static enum mg_status remove_block(struct mg_simt *simt, uint64_t address, bool 
     if (i < m->live.count && m->live.at[i].address == address && m->live.at[i].host == host) {
         uint64_t size = m->live.at[i].size;
         m->live.count--;
+        m->changes++;
         memmove(&m->live.at[i], &m->live.at[i + 1], (m->live.count - i) * sizeof m->live.at[0]);
         if (!host) {
             uint64_t from = round_up(address, page), to = (address + size) / page * page;
@@ -225,6 +229,7 @@ void mg__memory_mark_constant(struct mg_simt *simt, uint64_t address)
     size_t i = first_after(simt->memory, address);
     if (i < simt->memory->live.count && simt->memory->live.at[i].address == address)
         simt->memory->live.at[i].constant = true;
+    simt->memory->changes++;
     pthread_mutex_unlock(&simt->lock);
 }
 
@@ -273,6 +278,7 @@ enum mg_status mg__mem_peer(struct mg_simt *simt, struct mg_simt *peer, bool may
         m->peers[m->npeers++] = peer;
     else if (!may && is)
         m->peers[i] = m->peers[--m->npeers];
+    m->changes += 1ull << 32; /* whatever the peers' own numbers are */
     pthread_mutex_unlock(&simt->lock);
     return may && !is && full ? MG_ERR_INVALID : MG_OK;
 }
@@ -318,6 +324,24 @@ enum mg_status mg__memory_snapshot(struct mg_simt *simt, struct mg_allocation **
         *count = kept;
     }
     return good ? MG_OK : MG_ERR_NOMEM;
+}
+
+/* All of them only grow, and more than any of them ever will when the peers become others. */
+uint64_t mg__memory_changes(struct mg_simt *simt)
+{
+    pthread_mutex_lock(&simt->lock);
+    const struct mg_memory *m = simt->memory;
+    struct mg_simt *peers[MG_MAX_PEERS];
+    size_t npeers = m->npeers;
+    uint64_t changes = m->changes;
+    memcpy(peers, m->peers, npeers * sizeof(struct mg_simt *));
+    pthread_mutex_unlock(&simt->lock);
+    for (size_t i = 0; i < npeers; i++) {
+        pthread_mutex_lock(&peers[i]->lock);
+        changes += peers[i]->memory->changes;
+        pthread_mutex_unlock(&peers[i]->lock);
+    }
+    return changes;
 }
 
 const struct mg_allocation *mg__snapshot_find(const struct mg_run *run, uint64_t address)

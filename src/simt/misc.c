@@ -1,7 +1,7 @@
 /* misc.c - handlers that move values inside a thread: special registers, packing, parameters, the stack. */
 #include "simt/simt_priv.h"
 
-#define FOR_LANES(i, mask)                                                                                             \
+#define FOR_LANES(i, mask) \
     for (uint32_t rest_ = (mask), i; rest_ && (i = (uint32_t)__builtin_ctz(rest_), true); rest_ &= rest_ - 1)
 
 MG_HANDLER(mg__op_nop)
@@ -101,9 +101,9 @@ static uint64_t special(const struct mg_warp *w, unsigned reg, unsigned dim, uns
     case MG_SR_LANEMASK_LT:
         return (1u << lane) - 1;
     case MG_SR_LANEMASK_GE:
-        return (uint32_t)~((1u << lane) - 1);
+        return (uint32_t) ~((1u << lane) - 1);
     case MG_SR_LANEMASK_GT:
-        return (uint32_t)~((2ull << lane) - 1);
+        return (uint32_t) ~((2ull << lane) - 1);
     case MG_SR_CLOCK:
         return (uint32_t)w->issued;
     case MG_SR_CLOCK_HI:
@@ -131,6 +131,11 @@ static uint64_t special(const struct mg_warp *w, unsigned reg, unsigned dim, uns
     }
 }
 
+static bool varies(unsigned reg)
+{
+    return reg == MG_SR_TID || (reg >= MG_SR_LANEMASK_EQ && reg <= MG_SR_LANEMASK_GT) || reg == MG_SR_LANEID;
+}
+
 MG_HANDLER(mg__op_sreg)
 {
     bool wide = op->mode;
@@ -147,29 +152,35 @@ MG_HANDLER(mg__op_sreg)
         memcpy(mg__slot(w, op->d), w->tid[dim], 128);
         return op + 1;
     }
-    bool varies = reg == MG_SR_TID || (reg >= MG_SR_LANEMASK_EQ && reg <= MG_SR_LANEMASK_GT) || reg == MG_SR_LANEID;
-    uint64_t same = varies ? 0 : special(w, reg, dim, 0);
-    if (!varies && !wide && mask == ~0u) {
+    bool lanes = varies(reg);
+    uint64_t same = lanes ? 0 : special(w, reg, dim, 0);
+    if (!lanes && !wide && mask == ~0u) {
         uint32_t *d = mg__slot(w, op->d);
         for (unsigned i = 0; i < 32; i++)
             d[i] = (uint32_t)same;
         return op + 1;
     }
     FOR_LANES(i, mask)
-    set_lane(w, op->d, wide, i, varies ? special(w, reg, dim, i) : same);
+    set_lane(w, op->d, wide, i, lanes ? special(w, reg, dim, i) : same);
     return op + 1;
 }
 
 static void fill(struct mg_warp *w, const struct mg_fill *f)
 {
     uint8_t *slot = w->root->regs + f->slot;
+    const bool same = f->kind != MG_FILL_SREG || !varies(f->sreg);
+    uint64_t value = 0;
+    if (f->kind != MG_FILL_SREG)
+        memcpy(&value, w->worker->run->params + f->offset, f->bytes);
+    else if (same)
+        value = special(w, f->sreg, f->dim, 0);
     for (unsigned i = 0; i < 32; i++) {
-        uint64_t value = 0;
-        if (f->kind == MG_FILL_SREG)
+        if (!same)
             value = special(w, f->sreg, f->dim, i);
+        if (f->bytes == 8)
+            ((uint64_t *)(void *)slot)[i] = value;
         else
-            memcpy(&value, w->worker->run->params + f->offset, f->bytes);
-        memcpy(slot + (size_t)i * f->bytes, &value, f->bytes);
+            ((uint32_t *)(void *)slot)[i] = (uint32_t)value;
     }
 }
 
@@ -302,8 +313,10 @@ MG_HANDLER(mg__op_ld_kparam)
                 if (mem->addr >= 0)
                     at += mem->addr64 ? mg__lane64(w, mem->addr, i) : mg__lane32(w, mem->addr, i);
                 if (at > run->param_size || bytes > run->param_size - at)
-                    return mg__fault(w, op, i, MG_ERR_ADDRESS, "access of %u bytes at offset %llu of the kernel's %u "
-                                     "bytes of parameters", bytes, (unsigned long long)at, run->param_size);
+                    return mg__fault(w, op, i, MG_ERR_ADDRESS,
+                                     "access of %u bytes at offset %llu of the kernel's %u "
+                                     "bytes of parameters",
+                                     bytes, (unsigned long long)at, run->param_size);
                 same = read_bytes(run->params + at + v * mem->width, mem->width, mem->sext);
                 known = mem->addr < 0;
                 if (known && mask == ~0u && !mem->dst64) {

@@ -164,9 +164,9 @@ static void run_clusters(struct mg_worker *worker)
     worker->ended = true;
 }
 
-/* A worker's memory is made, used and given back on its own thread: what another processor has written takes 100 ns a
- * line to read or to write, which comes to a good part of a short launch. What it still holds, because the launch has
- * been stopped, is looked at when all have. */
+/* A worker's memory is made, used, and kept for the next launch or given back, on its own thread: what another
+ * processor has written takes 100 ns a line to read or to write, which comes to a good part of a short launch. What it
+ * still holds, because the launch has been stopped, is looked at when all have. */
 static void work(void *arg, unsigned index)
 {
     struct mg_run *run = arg;
@@ -186,8 +186,12 @@ static void work(void *arg, unsigned index)
             return;
         mg__worker_tell(worker);
     }
-    if (worker->held == 0 && !worker->timed_out)
-        mg__worker_free(worker);
+    if (worker->held == 0 && !worker->timed_out) {
+        if (worker->made && !worker->nwarnings && !atomic_load_explicit(&run->stop, memory_order_relaxed))
+            mg__worker_keep(worker);
+        else
+            mg__worker_free(worker);
+    }
 }
 
 /* ---- a launch ---- */

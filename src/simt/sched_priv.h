@@ -33,4 +33,11 @@ void mg__spin_tell(struct mg_worker *worker);
 bool mg__worker_make(struct mg_worker *worker);
 void mg__worker_tell(struct mg_worker *worker); /* the observers, what they have not been told yet */
 void mg__worker_free(struct mg_worker *worker);
+void mg__frames_free(struct mg_worker *worker); /* those of calls that have returned */
+void mg__patterns_free(struct mg_worker *worker);
+
+/* keep.c */
+/* Nothing is left of what only the launch needed; the counters are zero. */
+void mg__worker_keep(struct mg_worker *worker);
+bool mg__worker_again(struct mg_worker *worker); /* on its thread: as if it were new. False: out of memory */
 #endif

@@ -34,6 +34,7 @@ void mg__simt_destroy(struct mg_simt *simt)
 {
     if (!simt)
         return;
+    mg__keep_drop(simt, NULL);
     while (simt->modules)
         mg__simt_module_unload(simt->modules);
     if (simt->pool)
@@ -219,6 +220,9 @@ void mg__simt_module_unload(struct mg_simt_module *module)
 {
     if (!module)
         return;
+    pthread_mutex_lock(&module->simt->launch_lock);
+    mg__keep_drop(module->simt, module);
+    pthread_mutex_unlock(&module->simt->launch_lock);
     for (struct mg_simt_module **at = &module->simt->modules; *at; at = &(*at)->next)
         if (*at == module) {
             *at = module->next;

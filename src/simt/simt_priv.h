@@ -462,6 +462,7 @@ struct mg_worker {
     struct mg_sync sync;
     struct mg_warning *warnings;     /* what a device would let pass */
     size_t nwarnings;
+    uint64_t memory_changes;         /* as its sites and records know memory */
     uint64_t sink[4];                /* where faulting lanes read and write when the launch goes on */
     bool passes;                     /* a fault now does not stop the launch */
     struct mg_diag diag;
@@ -487,8 +488,10 @@ struct mg_run {
     struct mg_observer *observers;
     unsigned nobservers;
     void *observer_state[MG_MAX_OBSERVERS];
+    unsigned wants; /* MG_OBSERVE_* of all of them */
     struct mg_allocation *allocations; /* snapshot, by address */
     size_t nallocations;
+    uint64_t memory_changes; /* when it was taken */
     struct mg_dim3 cluster, clusters; /* blocks of a cluster, clusters of the grid */
     uint32_t cluster_size;
     bool cluster_named;   /* by the kernel or the launch */
@@ -497,6 +500,7 @@ struct mg_run {
     uint32_t takes[4];    /* a block, of its SM: blocks, warps, registers, bytes of shared memory */
     uint32_t resident;    /* most that have begun and not ended: what others leave of those */
     struct mg_run *next_open; /* of the launches that have begun and not ended */
+    struct mg_run *next_kept;
     bool begun, rested;   /* it has; a turn of it has ended before */
     bool patient;         /* its turn may end before it does */
     bool moved;           /* in its last turn it did more than wait */
@@ -548,6 +552,7 @@ struct mg_simt {
     struct mg_memory *memory;
     struct mg_simt_module *modules;
     struct mg_run *open;    /* launches that have begun and not ended */
+    struct mg_run *kept;    /* some that have ended, the latest first (keep.c) */
     atomic_ullong programs; /* that were made */
     const struct mg_lanes *lanes;
     const struct mg_engine *engine;
@@ -641,6 +646,7 @@ enum mg_status mg__memory_alloc_named(struct mg_simt *simt, uint64_t size, uint6
 void mg__memory_range(const struct mg_simt *simt, uint64_t *base, uint64_t *size);
 void mg__memory_mark_constant(struct mg_simt *simt, uint64_t address);
 enum mg_status mg__memory_snapshot(struct mg_simt *simt, struct mg_allocation **list, size_t *count);
+uint64_t mg__memory_changes(struct mg_simt *simt); /* the same number: a snapshot would be the same */
 const struct mg_allocation *mg__snapshot_find(const struct mg_run *run, uint64_t address);
 /* What lies around an address that is in no allocation: those before and after it (NULL: none), and, if a device has
  * that memory mapped, which bytes around the address are so, and in no allocation either. */
@@ -885,6 +891,16 @@ const struct mg_op *mg__engine_some(struct mg_warp *w, const struct mg_op *op, u
 struct mg_described *mg__tier_kernel(struct mg_simt_kernel *kernel, const struct mg_dim3 *block, uint64_t blocks,
                                      bool watched);
 void mg__tier_kernel_free(struct mg_simt_kernel *kernel);
+
+/* launch.c */
+void mg__run_free(struct mg_run *run);
+/* keep.c: launches that have ended, under the launch lock */
+struct mg_run *mg__keep_take(const struct mg_simt_kernel *kernel, const struct mg_program *program,
+                             const struct mg_simt_launch *launch); /* NULL: there is none like it */
+bool mg__keep_fits(const struct mg_run *was, const struct mg_run *run); /* its workers may be those that it had */
+void mg__worker_renew(struct mg_worker *worker);                        /* what others look at */
+bool mg__keep_give(struct mg_run *run);                                 /* false: it is not worth it */
+void mg__keep_drop(struct mg_simt *simt, const struct mg_simt_module *module); /* all of a module, NULL: all */
 
 /* deadlock.c */
 bool mg__run_due(struct mg_worker *worker); /* the launch's time is over; shows progress on the way */

@@ -70,6 +70,7 @@ void kit_expect_at(const struct kit *kit, enum mg_status status, const char *fil
 /* The line of `ptx` that holds the comment HERE; 0: none. */
 unsigned kit_line(const char *ptx);
 
+int kit_run_again(void);
 int kit_run_shapes(void);
 int kit_run_progress(void);
 int kit_run_faults(void);

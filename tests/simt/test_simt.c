@@ -7,8 +7,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int (*run)(void);
-    } groups[] = {{"shapes", kit_run_shapes}, {"progress", kit_run_progress}, {"faults", kit_run_faults},
-                  {"slots", kit_run_slots},   {"fused", kit_run_fused},       {"system", kit_run_system}};
+    } groups[] = {{"again", kit_run_again},   {"shapes", kit_run_shapes}, {"progress", kit_run_progress},
+                  {"faults", kit_run_faults}, {"slots", kit_run_slots},   {"fused", kit_run_fused},
+                  {"system", kit_run_system}};
     int failed = 0, ran = 0;
     for (size_t i = 0; i < MG_COUNT(groups); i++) {
         bool named = argc < 2;
