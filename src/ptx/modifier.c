@@ -396,7 +396,8 @@ static void set(struct mg_ptx_insn *insn, const struct modifier *m, bool *later)
     case CPASYNC:
     case PACK:
     case WORD:
-        insn->sub = (uint8_t)m->value;
+        if (m->value) /* .m8n8 says nothing, wherever it stands */
+            insn->sub = (uint8_t)m->value;
         break;
     case CACHE:
         if (m->value)

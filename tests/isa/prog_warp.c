@@ -111,11 +111,12 @@ PROG(transposed_matrices, 2, 64, 0, "",
     }
 }
 
-/* Rows through stmatrix and back through ldmatrix: 8 rows of 16 bytes a matrix, matrix j behind the others. */
+/* Rows through stmatrix and back through ldmatrix: 8 rows of 16 bytes a matrix, matrix j behind the others. The
+ * modifiers in the order of the PTX ISA and, as CUTLASS writes them, in another. */
 PROG(rows_of_matrices, 1, 32, 0, ".shared .align 16 .b8 rows[512];",
      "mov.u32 %r0, rows; and.b32 %r1, %t, 31; shl.b32 %r2, %r1, 4; add.u32 %r3, %r0, %r2; xor.b32 %r4, %a, %b;\n"
      "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%r3], {%a, %b, %c, %r4}; bar.warp.sync -1;\n"
-     "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r5, %r6}, [%r3];\n"
+     "ldmatrix.sync.aligned.x2.trans.m8n8.shared.b16 {%r5, %r6}, [%r3];\n"
      "ldmatrix.sync.aligned.m8n8.x1.shared::cta.b16 {%r7}, [%r3+384]; bar.warp.sync -1;\n"
      "stmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [%r3], {%a}; bar.warp.sync -1;\n"
      "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r8, %r9, %r10, %r11}, [%r3];\n"
