@@ -20,7 +20,7 @@ struct mg_cli_options {
     const struct mg_board *board;
     bool board_given; /* or its capability */
     unsigned launches, threads, devices, timeout_ms; /* 0: not given */
-    bool verbose, strict, quiet, pictures, time;
+    bool verbose, strict, quiet, pictures, time, host_clock;
     const char *expect; /* profile: budgets, as written */
     int format;         /* enum mg_format of guard.h */
     bool reserved;      /* standard output is a report's: the program's own goes to standard error */

@@ -273,6 +273,11 @@ static int apply(void *arg, int id, const char *value)
             return mg__cli_complain(o, "--engine %s: jit, quick or interp is needed", value);
         o->engine = value;
         return -1;
+    case OPT_CLOCK:
+        if (strcmp(value, "device") && strcmp(value, "host"))
+            return mg__cli_complain(o, "--clock %s: device or host is needed", value);
+        o->host_clock = !strcmp(value, "host");
+        return -1;
     case OPT_EXPECT:
         if (o->expect)
             return mg__cli_complain(o, "--expect is given twice; commas join budgets");

@@ -360,6 +360,7 @@ static void set_environment(void *arg, int report_fd)
     set_number("MARGAY_THREADS", o->threads);
     set_number("MARGAY_VERBOSE", o->verbose);
     set_number("MARGAY_STRICT", o->strict);
+    setenv("MARGAY_CLOCK", o->host_clock ? "host" : "device", 1);
     if (o->engine)
         setenv("MARGAY_ENGINE", o->engine, 1);
     set_number("MARGAY_LAUNCHES", o->launches);

@@ -9,6 +9,7 @@
  * the call waits where CUDA says that it does. What comes from pageable memory is taken by the time the call returns.
  */
 #include "cudart/cudart.h"
+#include "device/timeline.h"
 
 enum { MAX_PITCH = 0x7fffffff };
 
@@ -175,10 +176,25 @@ static void wait_for_other(const struct side *side)
         mg__queue_wait(side->device->device, (struct mg_order){0, true, 0});
 }
 
+/* What the device does for it. */
+static enum mg_transfer kind_of(const struct transfer *t)
+{
+    bool from = !t->fills && !is_device(&t->src), to = !is_device(&t->dst);
+    if (t->fills)
+        return MG_TRANSFER_FILL;
+    if (from == to) /* from host to host it goes by the device, too */
+        return MG_TRANSFER_WITHIN;
+    if (from)
+        return t->src.kind == CUDART_PAGEABLE ? MG_TRANSFER_TO_DEVICE_PAGEABLE : MG_TRANSFER_TO_DEVICE;
+    return t->dst.kind == CUDART_PAGEABLE ? MG_TRANSFER_TO_HOST_PAGEABLE : MG_TRANSFER_TO_HOST;
+}
+
 static int transfer(const struct transfer *t)
 {
     struct mg_device *d = mg__cudart_call.device->device;
     struct mg_order order = mg__cudart_order();
+    mg__timeline_copy(d->timeline, order, kind_of(t), (uint64_t)t->size.width * t->size.height * t->size.depth,
+                      host_waits(t));
     wait_for_other(&t->dst);
     if (!t->fills)
         wait_for_other(&t->src);

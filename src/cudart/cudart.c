@@ -93,8 +93,21 @@ void mg__cudart_warn(const char *kernel, const struct mg_diag *diag)
 
 void mg__cudart_note_times(void)
 {
-    mg__report_note(mg__cudart.process.report, "times that the program takes with events (cudaEventElapsedTime) are "
-                                               "the simulator's and no GPU's; the counts are a GPU's");
+    static const char host[] =
+        "times that the program takes with events (cudaEventElapsedTime) are the simulator's and "
+        "no GPU's; the counts are a GPU's",
+                      device[] = "times that the program takes with events (cudaEventElapsedTime) are the GPU's as "
+                                 "modelled (docs/time.md); --clock host has the simulator's own";
+    const struct mg_device_process *p = &mg__cudart.process;
+    const char *note = p->options.host_clock ? host : device;
+    struct mg_diag diag;
+    if (p->report || p->options.host_clock) {
+        mg__report_note(p->report, note);
+    } else if (!mg__cudart_told(note)) {
+        memset(&diag, 0, sizeof(diag));
+        mg__diag_set(&diag, MG_OK, "%s", note);
+        say("note", NULL, &diag);
+    }
 }
 
 int mg__cudart_error_of(enum mg_status status)

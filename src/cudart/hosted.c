@@ -7,6 +7,7 @@
 #include "cudart/hosted.h"
 
 #include "cudart/cudart.h"
+#include "device/timeline.h"
 
 struct hosted {
     struct margay_hosted_reach reach;
@@ -79,6 +80,18 @@ static void fail(struct margay_hosted_reach *reach)
     mg__cudart_poison(h->call.device, cudaErrorMemoryAllocation);
 }
 
+/* Whoever times it by events is to know. */
+static void tell_clock(const struct hosted *h)
+{
+    struct mg_diag diag;
+    if (!mg__timeline_is_on(h->call.device->device->timeline) || mg__cudart_told(h->asked.routine))
+        return;
+    memset(&diag, 0, sizeof(diag));
+    mg__diag_set(&diag, MG_ERR_UNSUPPORTED, "%s is computed on the host and takes no time by the program's events",
+                 h->asked.routine);
+    mg__cudart_warn(NULL, &diag);
+}
+
 static void compute(struct hosted *h, void *arg)
 {
     struct mg_check *check = h->call.device->device->check;
@@ -86,6 +99,7 @@ static void compute(struct hosted *h, void *arg)
     mg__check_begins(check, h->asked.routine, h->call.stream, h->asked.waits);
     h->asked.compute(arg, &h->reach);
     mg__check_ends(check);
+    tell_clock(h);
     if (!h->refused)
         mg__report_hosted(mg__cudart.process.report, h->asked.library, h->asked.routine);
 }

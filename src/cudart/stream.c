@@ -5,6 +5,7 @@
  * in the order of the calls. Stream capture belongs to graphs, which are not here.
  */
 #include "cudart/cudart.h"
+#include "device/timeline.h"
 
 enum { FIRST_ID = 7 /* the default stream's on an H100 */, NON_BLOCKING = 1 };
 
@@ -327,7 +328,7 @@ int mg__cudaEventCreateWithFlags(void **event, unsigned flags)
     CUDART_ENTER();
     if (!event || flags > 7 || ((flags & CU_EVENT_INTERPROCESS) && !(flags & CU_EVENT_NO_TIMING)))
         return mg__cudart_done(cudaErrorInvalidValue);
-    if (mg__event_make(mg__cudart_here()->device, flags, &e))
+    if (mg__event_make(mg__cudart_here()->device, flags, !(flags & CU_EVENT_NO_TIMING), &e))
         return mg__cudart_done(cudaErrorMemoryAllocation);
     *event = e;
     return mg__cudart_done(0);
@@ -400,7 +401,10 @@ static int elapsed(float *ms, const struct mg_event *a, const struct mg_event *b
         return cudaErrorInvalidResourceHandle;
     if (!atomic_load(&a->mark->over) || !atomic_load(&b->mark->over))
         return cudaErrorNotReady;
-    *ms = (float)((double)(int64_t)(b->mark->time - a->mark->time) * 1e-6);
+    double seconds;
+    if (!mg__timeline_between(a->device->timeline, a->mark, b->mark, &seconds))
+        seconds = (double)(int64_t)(b->mark->time - a->mark->time) * 1e-9;
+    *ms = (float)(seconds * 1e3);
     return 0;
 }
 

@@ -2,6 +2,7 @@
  * what goes from them into the report.
  */
 #include "device/queue.h"
+#include "device/timeline.h"
 
 #include "advise/advise.h"
 #include "jit/jit.h"
@@ -36,7 +37,7 @@ static void on_launch(void *arg, struct mg_report_launch *launch)
     launch->regs = d->running->info.regs;
     launch->regs_from = d->running->regs_from;
     launch->seconds = d->seconds;
-    if (d->time)
+    if (d->options.times)
         mg__time_metrics(mg__time_result(d->time), &launch->metrics);
     mg__report_launch(d->options.report, launch);
 }
@@ -80,12 +81,26 @@ static enum mg_status draw(struct mg_device *d)
     return mg__simt_observe(d->simt, &observer);
 }
 
+/* The first of all, so that launches of which nothing but the time is asked can have it alone, and before the model,
+ * whose record has its answer. */
+static enum mg_status time_launches(struct mg_device *d)
+{
+    if (d->options.host_clock && !d->options.times)
+        return MG_OK;
+    d->time = mg__time_create(&d->arch);
+    d->timeline = d->options.host_clock ? NULL : mg__timeline_create(&d->arch);
+    if (!d->time || (!d->timeline && !d->options.host_clock))
+        return MG_ERR_NOMEM;
+    const struct mg_observer observer = mg__time_observer(d->time);
+    return mg__simt_observe(d->simt, &observer);
+}
+
 static enum mg_status observe(struct mg_device *d)
 {
     struct mg_observer observer;
-    enum mg_status status;
-    if (!d->options.report)
-        return MG_OK;
+    enum mg_status status = time_launches(d);
+    if (status || !d->options.report)
+        return status;
     if (d->options.checks) {
         status = mg__check_create(d->options.checks, on_finding, d, &d->check);
         if (status)
@@ -94,13 +109,6 @@ static enum mg_status observe(struct mg_device *d)
         status = mg__simt_observe(d->simt, &observer);
         if (status || !d->options.both)
             return status ? status : draw(d);
-    }
-    if (d->options.times) { /* before the model, whose record has its answer */
-        if (!(d->time = mg__time_create(&d->arch)))
-            return MG_ERR_NOMEM;
-        observer = mg__time_observer(d->time);
-        if ((status = mg__simt_observe(d->simt, &observer)) != MG_OK)
-            return status;
     }
     status = mg__model_create(&d->arch, on_launch, d, &d->model);
     if (!status) {
@@ -170,6 +178,7 @@ void mg__device_destroy(struct mg_device *d)
     if (d->advise)
         mg__advise_destroy(d->advise);
     mg__time_destroy(d->time);
+    mg__timeline_destroy(d->timeline);
     mg__pictures_destroy(d->pictures);
     mg__check_destroy(d->check);
     free(d);

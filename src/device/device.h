@@ -44,6 +44,7 @@ struct mg_device_options {
     unsigned checks; /* MG_CHECK_RACE …: look for those mistakes, and count nothing; 0: count */
     bool both;       /* with checks: count as well */
     bool times;      /* count, and estimate how long each launch would take */
+    bool host_clock; /* times that programs take are the simulator's own, not the device's as modelled */
     bool advise;     /* count, and say what would make each launch faster */
     bool pictures;   /* records of what pictures are drawn from, of each kernel's first launch (slower) */
     bool progress;   /* records of the progress of long launches */
@@ -81,7 +82,8 @@ struct mg_device {
     struct mg_simt *simt;
     struct mg_check *check;
     struct mg_model *model;
-    struct mg_time *time;
+    struct mg_time *time; /* the first of the observers; NULL: there is none */
+    struct mg_timeline *timeline; /* NULL: its clock is the host's */
     struct mg_advise *advise;
     struct mg_pictures *pictures;
     unsigned others;          /* observers before that of pictures, which is left out where there is nothing to draw */
@@ -186,11 +188,15 @@ struct mg_mark { /* one record of an event; it goes with its last user */
     atomic_uint uses;
     atomic_bool over;
     uint64_t time; /* when it was */
+    bool timed;    /* the event keeps times */
+    bool placed;   /* on the line of modelled time, by whose lock this and the next are read */
+    double modelled;
 };
 struct mg_event {
     struct mg_event *next;
     struct mg_device *device;
     unsigned flags;       /* the skin's */
+    bool timed;
     struct mg_mark *mark; /* the latest; NULL: never recorded */
 };
 uint64_t mg__stream_number(struct mg_device *device); /* of one that is no object: a thread's default stream */
@@ -198,7 +204,8 @@ enum mg_status mg__stream_make(struct mg_device *device, bool blocking, int prio
 /* A handle that may be stale; a copy of what it stands for. False: there is none on the device. */
 bool mg__stream_find(struct mg_device *device, const void *handle, struct mg_stream *found);
 bool mg__stream_drop(struct mg_device *device, const void *handle); /* what it was given goes on */
-enum mg_status mg__event_make(struct mg_device *device, unsigned flags, struct mg_event **event);
+/* `timed`: its times are asked for (mg__timeline_between). */
+enum mg_status mg__event_make(struct mg_device *device, unsigned flags, bool timed, struct mg_event **event);
 bool mg__event_find(struct mg_device *device, const void *handle, struct mg_event *found); /* its mark is kept */
 bool mg__event_drop(struct mg_device *device, const void *handle);
 enum mg_status mg__event_record(struct mg_device *device, const void *handle, struct mg_order order);
@@ -246,7 +253,7 @@ bool mg__queue_over(struct mg_device *device, struct mg_order order); /* all tha
 /* Wait. False: not on the thread of host functions, which others wait for. */
 bool mg__queue_wait(struct mg_device *device, struct mg_order order);
 bool mg__queue_wait_all(struct mg_device *device);
-bool mg__queue_wait_mark(struct mg_device *device, const struct mg_mark *mark);
+bool mg__queue_wait_mark(struct mg_device *device, struct mg_mark *mark);
 void mg__queue_break(struct mg_device *device); /* what is left is not run */
 /* All that can go on does, and what cannot is ended: the program is over, or the code is about to go. */
 void mg__queue_finish(struct mg_device *device);

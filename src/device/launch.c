@@ -5,6 +5,7 @@
  */
 #include "advise/advise.h"
 #include "device/queue.h"
+#include "device/timeline.h"
 #include "picture/picture.h"
 
 /* The engine says "name: " first; whose kernel it is, is the caller's to say, as the program wrote it. */
@@ -113,6 +114,33 @@ static void describe(struct mg_device_taken *t)
                                       .patient = true};
 }
 
+/* On the line of modelled time. */
+static void place(struct mg_device_taken *t)
+{
+    const struct mg_device_kernel *k = t->kernel;
+    const struct mg_device *d = k->module->device;
+    const struct mg_device_launch *l = &t->asked;
+    if (!mg__timeline_is_on(d->timeline))
+        return;
+    const uint64_t facts[] = {(uint64_t)(uintptr_t)k,
+                              l->grid.x,
+                              l->grid.y,
+                              l->grid.z,
+                              l->block.x,
+                              l->block.y,
+                              l->block.z,
+                              l->shared,
+                              l->cluster.x,
+                              l->cluster.y,
+                              l->cluster.z,
+                              mg__hash(t->params, k->info.param_size)};
+    uint64_t blocks = (uint64_t)l->grid.x * l->grid.y * l->grid.z;
+    unsigned resident = mg__device_resident(k, l->block.x * l->block.y * l->block.z, l->shared);
+    double share = (double)blocks / ((double)MG_MAX(resident, 1u) * d->arch.board->sm_count);
+    t->item =
+        mg__timeline_launch(d->timeline, l->order, mg__hash(facts, sizeof(facts)), MG_MIN(share, 1.0), &t->looked);
+}
+
 static void free_taken(struct mg_device_taken *t)
 {
     if (t->params != t->small)
@@ -153,20 +181,30 @@ enum mg_status mg__launch_take(struct mg_device_kernel *k, const struct mg_devic
         mg__report_note(d->options.report, "the clock that kernels read (clock, clock64) counts the simulator's steps "
                                            "and no GPU's cycles; the other counts are a GPU's");
     t->watched = recorded(k);
+    place(t);
     *taken = t;
     return MG_OK;
+}
+
+/* That of times comes first, that of pictures last; those between follow what is recorded. */
+static void choose_observers(const struct mg_device_taken *t)
+{
+    const struct mg_device_kernel *k = t->kernel;
+    const struct mg_device_launch *l = &t->asked;
+    struct mg_device *d = k->module->device;
+    bool timed = d->time && (t->looked || (t->watched && d->options.times));
+    unsigned end = t->watched ? ~0u : 1;
+    if (d->pictures && t->watched && !mg__pictures_wants(d->pictures, k->info.name, l->grid, l->block, l->shared))
+        end = d->others;
+    mg__simt_observe_enable(d->simt, t->watched || timed);
+    mg__simt_observe_range(d->simt, d->time && !timed ? 1 : 0, end);
 }
 
 static enum mg_status begin(struct mg_device_taken *t, struct mg_diag *diag)
 {
     const struct mg_device_kernel *k = t->kernel;
     struct mg_device *d = k->module->device;
-    mg__simt_observe_enable(d->simt, t->watched);
-    if (d->pictures && t->watched) {
-        const struct mg_device_launch *l = &t->asked;
-        bool wanted = mg__pictures_wants(d->pictures, k->info.name, l->grid, l->block, l->shared);
-        mg__simt_observe_first(d->simt, wanted ? ~0u : d->others);
-    }
+    choose_observers(t);
     if (!t->watched)
         mg__check_unobserved(d->check);
     if (d->time)
@@ -188,6 +226,7 @@ bool mg__launch_turn(struct mg_device_taken *t, struct mg_queue *q, bool *moved,
         start = mg__time_ns();
         mg__simt_excuse(t->run, q->useful - t->useful);
     } else {
+        t->useful_before = q->useful;
         t->status = begin(t, &out->diag);
         start = t->began;
     }
@@ -198,11 +237,14 @@ bool mg__launch_turn(struct mg_device_taken *t, struct mg_queue *q, bool *moved,
         o->runs(NULL);
     uint64_t now = mg__time_ns();
     q->useful += *moved ? now - start : 0;
+    t->waited |= !over && mg__simt_polls(t->run);
     t->useful = q->useful;
     t->rested = !over || t->rested;
     if (!over)
         return false;
     t->seconds = (double)(now - t->began) * 1e-9;
+    if (t->waited)
+        t->idle = t->seconds - (double)(q->useful - t->useful_before) * 1e-9;
     if (t->run) {
         t->status = mg__simt_status(t->run, &out->diag);
         out->abandoned = mg__simt_abandoned(t->run);
@@ -232,6 +274,10 @@ void mg__launch_end(struct mg_device_taken *t)
     d->seconds = t->seconds;
     if (t->run)
         mg__simt_end(t->run);
+    if (t->item) {
+        double modelled = t->run && t->looked ? mg__time_result(d->time)->seconds : 0;
+        mg__timeline_ran(d->timeline, t->item, t->looked, modelled, MG_MAX(t->idle, 0.0));
+    }
     d->running = NULL;
     mg__check_ends(d->check);
     if (t->rested)

@@ -5,6 +5,7 @@
  *   MARGAY_MODE      run or profile: both count; check: look for mistakes instead (check/check.h); both: do both
  *   MARGAY_CHECK     for which, commas between: race,barrier,init,bounds,launch,leaks,pedantic
  *   MARGAY_TIME      1: how long every recorded launch takes on the device is estimated (slower)
+ *   MARGAY_CLOCK     host: times that the program takes are the simulator's own; device: as modelled, unless told
  *   MARGAY_ADVISE    1: every recorded launch is followed for advice as well (slower: it runs interpreted)
  *   MARGAY_PICTURES  1: and for pictures of each kernel (likewise)
  *   MARGAY_DEVICE    compute capability, 90 unless told
@@ -116,6 +117,10 @@ enum mg_status mg__device_process(struct mg_device_process *p, struct mg_diag *d
     o->progress = is_on("MARGAY_PROGRESS");
     o->advise = is_on("MARGAY_ADVISE");
     o->times = is_on("MARGAY_TIME");
+    text = text_of("MARGAY_CLOCK");
+    if (text && strcmp(text, "device") && strcmp(text, "host"))
+        return mg__diag_set(diag, MG_ERR_INVALID, "MARGAY_CLOCK=%s is neither device nor host", text);
+    o->host_clock = text && !strcmp(text, "host");
     o->pictures = is_on("MARGAY_PICTURES");
     text = text_of("MARGAY_KERNEL");
     if (text && regcomp(&p->only, text, REG_EXTENDED | REG_NOSUB))

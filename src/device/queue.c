@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE /* pthread_setname_np */
 #include "device/queue.h"
+#include "device/timeline.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -426,6 +427,7 @@ static enum mg_status give_mark(struct mg_device *d, struct mg_order order, stru
 
 enum mg_status mg__queue_record(struct mg_device *d, struct mg_order order, struct mg_mark *mark)
 {
+    mg__timeline_record(d->timeline, order, mark);
     if (!mg__queue_clear(d, order))
         return give_mark(d, order, mark, MG_WORK_RECORD);
     mg__mark_set(mark);
@@ -434,6 +436,7 @@ enum mg_status mg__queue_record(struct mg_device *d, struct mg_order order, stru
 
 enum mg_status mg__queue_order(struct mg_device *d, struct mg_order order, struct mg_mark *mark)
 {
+    mg__timeline_behind(d->timeline, order, mark);
     return atomic_load(&mark->over) ? MG_OK : give_mark(d, order, mark, MG_WORK_WAIT);
 }
 
@@ -532,16 +535,19 @@ bool mg__queue_over(struct mg_device *d, struct mg_order order)
 
 bool mg__queue_wait(struct mg_device *d, struct mg_order order)
 {
+    mg__timeline_wait(d->timeline, &order);
     return !atomic_load(&d->queue->pending) || wait_unless_idle(d->queue, stream_over, &order);
 }
 
 bool mg__queue_wait_all(struct mg_device *d)
 {
+    mg__timeline_wait(d->timeline, NULL);
     return !atomic_load(&d->queue->pending) || wait_unless_idle(d->queue, all_over, NULL);
 }
 
-bool mg__queue_wait_mark(struct mg_device *d, const struct mg_mark *mark)
+bool mg__queue_wait_mark(struct mg_device *d, struct mg_mark *mark)
 {
+    mg__timeline_wait_mark(d->timeline, mark);
     return atomic_load(&mark->over) || wait_unless_idle(d->queue, mark_over, mark);
 }
 

@@ -25,9 +25,13 @@ struct mg_device_taken {
     struct mg_run *run; /* NULL: not begun, or it could not be */
     enum mg_status status;
     bool watched, rested;
+    struct mg_timeline_item *item; /* NULL: it is on no line of modelled time */
+    bool looked;                   /* and how long it takes is looked at */
     uint64_t began;
     double seconds;
-    uint64_t useful; /* of the queue, when its last turn ended */
+    uint64_t useful, useful_before; /* of the queue, when its last turn ended, and when it began */
+    bool waited; /* for the host, or for another launch: so long, which the model of time cannot know */
+    double idle;
     unsigned char small[256], *params;
 };
 struct mg_work {

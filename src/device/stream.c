@@ -136,13 +136,14 @@ void mg__mark_set(struct mg_mark *mark)
     atomic_store(&mark->over, true);
 }
 
-enum mg_status mg__event_make(struct mg_device *d, unsigned flags, struct mg_event **event)
+enum mg_status mg__event_make(struct mg_device *d, unsigned flags, bool timed, struct mg_event **event)
 {
     struct mg_event *e = *event = calloc(1, sizeof(*e));
     if (!e)
         return MG_ERR_NOMEM;
     e->device = d;
     e->flags = flags;
+    e->timed = timed;
     pthread_mutex_lock(&d->streams->lock);
     struct mg_event **at = &d->streams->events[bucket(e)];
     e->next = *at;
@@ -192,6 +193,7 @@ enum mg_status mg__event_record(struct mg_device *d, const void *handle, struct 
     pthread_mutex_lock(&d->streams->lock);
     struct mg_event *e = *event_at(d, handle);
     if (e) {
+        mark->timed = e->timed;
         before = e->mark;
         e->mark = mg__mark_keep(mark);
     }

@@ -73,14 +73,15 @@ static enum mg_status check_launch(const struct mg_simt_kernel *k, const struct 
 /* ---- beginning ---- */
 static unsigned observers_of(const struct mg_simt *s)
 {
-    return s->observe ? MG_MIN(s->nobservers, s->observe_first) : 0;
+    unsigned end = MG_MIN(s->nobservers, s->observe_end);
+    return s->observe && end > s->observe_first ? end - s->observe_first : 0;
 }
 
 static unsigned wants_of(const struct mg_simt *s)
 {
     unsigned wants = 0;
     for (unsigned i = 0; i < observers_of(s); i++)
-        wants |= s->observers[i].wants;
+        wants |= s->observers[s->observe_first + i].wants;
     return wants;
 }
 
@@ -161,7 +162,7 @@ static void set_observers(struct mg_run *run, struct mg_simt_kernel *k, const st
 {
     struct mg_simt *s = run->simt;
     const unsigned wants = wants_of(s);
-    run->observers = s->observers;
+    run->observers = s->observers + s->observe_first;
     run->nobservers = observers_of(s);
     run->wants = wants;
     run->want_every = wants & MG_OBSERVE_EVERY;
@@ -376,6 +377,11 @@ bool mg__simt_turn(struct mg_run *run, bool *moved)
     pthread_mutex_unlock(lock);
     *moved = over || run->moved;
     return over;
+}
+
+bool mg__simt_polls(const struct mg_run *run)
+{
+    return run->polled;
 }
 
 enum mg_status mg__simt_status(const struct mg_run *run, struct mg_diag *diag)

@@ -242,6 +242,7 @@ bool mg__run(struct mg_run *run)
     mg__pool_run(run->simt->pool, run->nworkers, work, run);
     if (!first->ended) {
         run->moved = has_moved(first);
+        run->polled = first->spent < SLICES;
         mg__spin_look(first);
         run->rested = true;
         return false;

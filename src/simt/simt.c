@@ -13,7 +13,7 @@ enum mg_status mg__simt_create(const struct mg_simt_options *options, struct mg_
         s->options = *options;
     s->arch = s->options.arch ? s->options.arch : mg_arch_find(90);
     s->observe = true;
-    s->observe_first = ~0u;
+    s->observe_end = ~0u;
     s->stack_size = STACK;
     s->lanes = mg__lanes_select();
     pthread_mutex_init(&s->lock, NULL);
@@ -69,10 +69,11 @@ void mg__simt_observe_enable(struct mg_simt *simt, bool enable)
     pthread_mutex_unlock(&simt->launch_lock);
 }
 
-void mg__simt_observe_first(struct mg_simt *simt, unsigned observers)
+void mg__simt_observe_range(struct mg_simt *simt, unsigned first, unsigned end)
 {
     pthread_mutex_lock(&simt->launch_lock);
-    simt->observe_first = observers;
+    simt->observe_first = first;
+    simt->observe_end = end;
     pthread_mutex_unlock(&simt->launch_lock);
 }
 

@@ -29,12 +29,13 @@ struct mg_simt_options {
 enum mg_status mg__simt_create(const struct mg_simt_options *options, struct mg_simt **simt);
 void mg__simt_destroy(struct mg_simt *simt);
 const struct mg_arch *mg__simt_arch(const struct mg_simt *simt);
-/* Attached observers see every launch from then on. The struct is copied. At most 4. */
+/* Attached observers see every launch from then on. The struct is copied. At most 6. */
 enum mg_status mg__simt_observe(struct mg_simt *simt, const struct mg_observer *observer);
 /* Turns all observers off and on again for the launches that follow (on at first). */
 void mg__simt_observe_enable(struct mg_simt *simt, bool enable);
-/* Of those attached only the first so many see the launches that follow; ~0u, as at first: all. */
-void mg__simt_observe_first(struct mg_simt *simt, unsigned observers);
+/* Of those launches only these observers are told, by the order in which they were attached: from `first` on, before
+ * `end` (all of them at first). */
+void mg__simt_observe_range(struct mg_simt *simt, unsigned first, unsigned end);
 void mg__simt_set_timeout(struct mg_simt *simt, unsigned timeout_ms);
 /* A code generator (simt/engine.h), which must outlive the device; NULL: everything is interpreted. Before the first
  * launch. */
@@ -128,6 +129,7 @@ enum mg_status mg__simt_begin(struct mg_simt *simt, struct mg_simt_kernel *kerne
 /* True: it is over. Else the turn is: it seems to wait for what it does not do itself, or has run for long, or there is
  * no room on the device; *moved: it has done more than wait. How long turns are is told by what warps do. */
 bool mg__simt_turn(struct mg_run *run, bool *moved);
+bool mg__simt_polls(const struct mg_run *run); /* it rests because its threads only poll */
 void mg__simt_excuse(struct mg_run *run, uint64_t ns); /* its time limit does not run for as long, after a turn */
 void mg__simt_abandon(struct mg_run *run);             /* its next turn ends it as if its time were over */
 /* All of it goes round in loops that change nothing, and will for ever, unless others write memory. */

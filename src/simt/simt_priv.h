@@ -24,7 +24,7 @@
 
 #define MG_LANES 32u
 #define MG_MAX_WARPS 32u
-#define MG_MAX_OBSERVERS 4u
+#define MG_MAX_OBSERVERS 6u
 #define MG_GRANULE (2ull << 20)     /* in which a device maps its memory */
 #define MG_HOST_GRANULE 4096u       /* and the host its own */
 #define MG_WINDOW_SIZE (1ull << 24) /* bytes of the shared, the local and the parameter window */
@@ -507,6 +507,7 @@ struct mg_run {
     bool abandoned;       /* nobody waits for it any more */
     bool spins;           /* it ends because it can never go on */
     bool own_workspace;
+    bool polled;          /* its last turn ended because it only polls, and not because it was long */
     unsigned observing;   /* observers that have begun it */
     enum mg_status status; /* how it ended, and why */
     struct mg_diag diag;
@@ -546,7 +547,7 @@ struct mg_simt {
     struct mg_observer observers[MG_MAX_OBSERVERS];
     unsigned nobservers;
     bool observe;
-    unsigned observe_first; /* of the observers, when they are on */
+    unsigned observe_first, observe_end; /* of the observers, when they are on */
     pthread_mutex_t lock; /* memory */
     pthread_mutex_t launch_lock, print_lock;
     struct mg_memory *memory;

@@ -281,7 +281,7 @@ static void queue(void **state)
     memset((void *)(uintptr_t)x, 0, 8);
     assert_int_equal(mg__device_kernel(m, "await", &await), MG_OK);
     assert_int_equal(mg__device_kernel(m, "bump", &bump), MG_OK);
-    assert_int_equal(mg__event_make(d, 0, &event), MG_OK);
+    assert_int_equal(mg__event_make(d, 0, true, &event), MG_OK);
     assert_int_equal(mg__queue_launch(await, &l, false, &out), MG_OK);
     assert_true(out.pending && !mg__queue_over(d, first) && !mg__queue_over(d, legacy) && mg__queue_over(d, other));
     assert_int_equal(mg__queue_call(d, first, add_one, &behind), MG_OK);
