@@ -17,21 +17,21 @@
 
 #include <math.h>
 
-enum { STACK = 64, CALLS = 16, SCHEDULERS = 4, UNROLLED = 4 /* loops of one block, by ptxas */, NEAR = 64 };
+enum { STACK = 64, CALLS = 16, SCHEDULERS = 4, NEAR = 64 };
 #define MOST_OPS 6000000u /* of a launch; what is left then goes on at the same pace */
 
 struct pending {
     uint32_t other, meet; /* the other way, UINT32_MAX: taken; where both meet */
 };
 struct warp {
-    double order;         /* when it can be issued its next instruction, as far as the one before goes */
-    double at;            /* when that is looked at */
-    uint32_t block, next; /* of the code */
+    double order;              /* when it can be issued its next instruction, as far as the one before goes */
+    double at;                 /* when that is looked at */
+    uint32_t block, next, end; /* of the code */
     uint32_t slot, scheduler;
-    uint32_t nstack, ncalls, round; /* round: of the loop that is one block */
+    uint32_t nstack, ncalls;
     struct pending stack[STACK];
     struct {
-        uint32_t block, next;
+        uint32_t block, next, end;
     } calls[CALLS];
     bool done, waits;
     uint64_t executed;
@@ -104,6 +104,11 @@ static void pop(struct machine *x)
 }
 
 /* ---- a warp's way through the code ---- */
+static float *turn_of(struct machine *x, const struct warp *w)
+{
+    return &x->turns[(size_t)(w - x->warps) * x->m->code->nblocks + w->block];
+}
+
 static void enter(struct machine *x, struct warp *w, uint32_t block)
 {
     const struct mg_time_block *blocks = x->m->code->blocks;
@@ -111,9 +116,21 @@ static void enter(struct machine *x, struct warp *w, uint32_t block)
     if (!near && block > w->block && x->code[block] <= 0)
         x->code[block] = w->order + P(CODE);
     w->order = w->at = MG_MAX(w->order, x->code[block]);
-    w->round = block == w->block ? w->round + 1 : 0;
     w->block = block;
-    w->next = x->m->code->blocks[block].first;
+    w->next = blocks[block].first;
+    w->end = blocks[block].end;
+    if (blocks[block].rounds <= 0)
+        return;
+    float *left = turn_of(x, w);
+    if (*left < 0.5f) { /* comes to the loop: how many rounds? */
+        float *carry = &x->shared_turns[block], n = (float)blocks[block].rounds + *carry;
+        *left = MG_MAX(floorf(n + 1e-3f), 1.0f);
+        *carry = n - *left;
+    }
+    if (blocks[block].unrolled_end && *left >= MG_TIME_UNROLLED) {
+        w->next = blocks[block].unrolled;
+        w->end = blocks[block].unrolled_end;
+    }
 }
 
 /* Whether the rare way is taken this time. */
@@ -163,13 +180,13 @@ static void next_block(struct machine *x, struct warp *w)
 {
     const struct mg_time_code *code = x->m->code;
     const struct mg_time_block *b = &code->blocks[w->block];
-    uint32_t index = (uint32_t)(w - x->warps);
-    float *turn = b->once ? &x->shared_turns[w->block] : &x->turns[(size_t)index * code->nblocks + w->block];
+    float *turn = b->once && b->rounds <= 0 ? &x->shared_turns[w->block] : turn_of(x, w);
     if (b->nsucc == 0) {
         if (b->returns && w->ncalls) {
             w->ncalls--;
             w->block = w->calls[w->ncalls].block;
             w->next = w->calls[w->ncalls].next;
+            w->end = w->calls[w->ncalls].end;
             return;
         }
         leave(x, w);
@@ -178,6 +195,9 @@ static void next_block(struct machine *x, struct warp *w)
             leave(x, w);
         else
             go(x, w, b->succ[0]);
+    } else if (b->rounds > 0) {
+        *turn -= w->end == b->end ? 1 : MG_TIME_UNROLLED;
+        go(x, w, b->succ[*turn < 0.5f ? b->leaves : !b->leaves]);
     } else if (!rare(turn, b->rare)) {
         go(x, w, b->succ[!b->rare_at]);
     } else if (b->both > 0 && w->nstack < STACK &&
@@ -373,13 +393,13 @@ static void step(struct machine *x, uint32_t index)
     const struct mg_time_code *code = x->m->code;
     uint8_t why;
     for (unsigned quiet = 0; quiet < 100000; quiet++) {
-        while (!w->done && w->next == code->blocks[w->block].end)
+        while (!w->done && w->next == w->end)
             next_block(x, w);
         if (w->done || w->executed > x->m->most)
             break;
         const struct mg_time_op *op = &code->ops[w->next];
         double ready = operands(x, index, op, &why), at = ready;
-        bool none = op->pipe == MG_PIPE_NONE || (op->control && w->round % UNROLLED);
+        bool none = op->pipe == MG_PIPE_NONE;
         if (!none) {
             at = MG_MAX(at, x->pipe[w->scheduler][op->pipe]);
             if (at > w->at) { /* others may be issued before */
@@ -397,6 +417,7 @@ static void step(struct machine *x, uint32_t index)
             issue(x, index, op, ready, why);
         if (op->call != UINT32_MAX && w->ncalls < CALLS) {
             w->calls[w->ncalls].block = w->block;
+            w->calls[w->ncalls].end = w->end;
             w->calls[w->ncalls++].next = w->next;
             enter(x, w, op->call);
         }

@@ -17,12 +17,18 @@ extern const double mg__time_parameter[MG_TIME_PARAMETERS];
 
 enum mg_time_pipe {
     MG_PIPE_NONE, /* ptxas makes no instruction of it */
-    MG_PIPE_ALU, MG_PIPE_FMA, MG_PIPE_FP64, MG_PIPE_MUFU, MG_PIPE_TENSOR, MG_PIPE_CONTROL, MG_PIPE_LSU,
+    MG_PIPE_ALU,
+    MG_PIPE_FMA,
+    MG_PIPE_FP64,
+    MG_PIPE_MUFU,
+    MG_PIPE_TENSOR,
+    MG_PIPE_CONTROL,
+    MG_PIPE_LSU,
     MG_PIPES
 };
 /* ---- sample.c: what accesses did, by instruction; means of the sampled blocks ---- */
 struct mg_time_access {
-    uint8_t space, kind;   /* enum mg_ptx_space, enum mg_access_kind; kind of the last one seen */
+    uint8_t space, kind; /* enum mg_ptx_space, enum mg_access_kind; kind of the last one seen */
     bool seen;
     double requests;       /* sampled; what follows is for each of them */
     double wavefronts;     /* shared */
@@ -57,20 +63,23 @@ struct mg_time_op {
     uint32_t insn;
     uint8_t pipe, slots, interval;
     bool barrier, access, fence, floats;
-    bool control; /* of a loop that is one block: what counts its rounds */
     bool swaps; /* it is made of compare-and-swap, in shared memory */
     uint16_t latency;
-    uint32_t regs;         /* of code->regs: those that it reads, then those that it writes */
+    uint32_t regs; /* of code->regs: those that it reads, then those that it writes */
     uint16_t reads, writes;
-    uint32_t call;         /* a block, or UINT32_MAX */
+    uint32_t call; /* a block, or UINT32_MAX */
 };
 struct mg_time_block {
     uint32_t first, end; /* ops */
     uint32_t succ[2], nsucc, ipdom;
-    double rare;         /* how often it goes to succ[rare_at], or, with one successor, leaves the kernel */
-    double both;         /* of these, how often to both, one after the other */
+    double rare; /* how often it goes to succ[rare_at], or, with one successor, leaves the kernel */
+    double both; /* of these, how often to both, one after the other */
     unsigned rare_at;
-    bool once;           /* a warp comes here at most once, by and large: who goes where is shared out among warps */
+    double rounds;   /* 0, or where it leaves a loop: of how often it is come to for each time that it does, … */
+    unsigned leaves; /* … by succ[leaves] */
+    uint32_t unrolled,
+        unrolled_end; /* of a loop that is one block: ops of MG_TIME_UNROLLED rounds; none if it is not unrolled */
+    bool once;        /* a warp comes here at most once, by and large: who goes where is shared out among warps */
     bool returns;
 };
 struct mg_time_code {
@@ -80,6 +89,29 @@ struct mg_time_code {
     uint32_t *regs;
     uint32_t nops, nblocks, nregs;
 };
+enum { MG_TIME_UNROLLED = 4 };
+/* What the files that make it share. */
+struct mg_time_function {
+    const struct mg_ptx_func *func;
+    struct mg_cfg *cfg;
+    uint32_t base, block, reg; /* its first instruction, block and register */
+};
+struct mg_time_builder {
+    const struct mg_launch_info *info;
+    const struct mg_insn_counts *counts;
+    struct mg_time_code *code;
+    struct mg_time_function *functions;
+    size_t nfunctions;
+    uint32_t nregs_used;
+};
+/* ways.c. False: out of memory. */
+double mg__time_executed(const struct mg_time_builder *b, const struct mg_time_function *f, uint32_t block);
+void mg__time_ways(const struct mg_time_builder *b, const struct mg_time_function *f, uint32_t at,
+                   struct mg_time_block *block);
+bool mg__time_rounds(const struct mg_time_builder *b, const struct mg_time_function *f);
+bool mg__time_unroll(struct mg_time_builder *b);
+/* order.c */
+bool mg__time_order(struct mg_time_code *code, const struct mg_launch_info *info);
 /* NULL: out of memory, or code of a kind that is not followed. */
 struct mg_time_code *mg__time_code(const struct mg_launch_info *info, const struct mg_insn_counts *counts);
 void mg__time_code_free(struct mg_time_code *code);
@@ -89,7 +121,7 @@ struct mg_time_machine {
     const struct mg_arch *arch;
     const struct mg_time_code *code;
     const struct mg_time_access *access;
-    uint64_t blocks;        /* of the grid */
+    uint64_t blocks; /* of the grid */
     unsigned warps, resident;
     uint64_t most; /* instructions of a warp, beyond which it is taken to have lost its way */
 };
