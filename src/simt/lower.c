@@ -204,6 +204,12 @@ static void check_slots(struct mg_lower *L)
     mg__strbuf_free(&why);
 }
 
+/* Of arguments and results: in words of their own, so that a call copies words. */
+static uint32_t place_param(uint32_t *top, const struct mg_ptx_var *v)
+{
+    return place(top, (v->size + 3) & ~3ull, MG_MAX(v->align, 4));
+}
+
 static bool layout_frame(struct mg_lower *L)
 {
     const struct mg_ptx_func *f = L->func;
@@ -237,11 +243,11 @@ static bool layout_frame(struct mg_lower *L)
         uint32_t *formal = offsets, *formal_sizes = formal + f->nparams, *ret = formal_sizes + f->nparams,
                  *ret_sizes = ret + f->nrets;
         for (size_t i = 0; i < f->nparams; i++) {
-            formal[i] = L->var_at[f->params[i]->id] = place(&params, f->params[i]->size, f->params[i]->align);
+            formal[i] = L->var_at[f->params[i]->id] = place_param(&params, f->params[i]);
             formal_sizes[i] = (uint32_t)f->params[i]->size;
         }
         for (size_t i = 0; i < f->nrets; i++) {
-            ret[i] = L->var_at[f->rets[i]->id] = place(&params, f->rets[i]->size, f->rets[i]->align);
+            ret[i] = L->var_at[f->rets[i]->id] = place_param(&params, f->rets[i]);
             ret_sizes[i] = (uint32_t)f->rets[i]->size;
         }
         code->formal = formal;
@@ -254,7 +260,7 @@ static bool layout_frame(struct mg_lower *L)
         if (v->size > 16u << 20)
             return false;
         if (v->space == MG_SPACE_PARAM)
-            L->var_at[v->id] = place(&params, v->size, v->align);
+            L->var_at[v->id] = place_param(&params, v);
         else if (v->space == MG_SPACE_LOCAL)
             L->var_at[v->id] = place(&locals, v->size, v->align);
     }

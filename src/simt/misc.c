@@ -1,6 +1,12 @@
 /* misc.c - handlers that move values inside a thread: special registers, packing, parameters, the stack. */
 #include "simt/simt_priv.h"
 
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define WIDE
+#endif
+
 #define FOR_LANES(i, mask) \
     for (uint32_t rest_ = (mask), i; rest_ && (i = (uint32_t)__builtin_ctz(rest_), true); rest_ &= rest_ - 1)
 
@@ -332,28 +338,92 @@ MG_HANDLER(mg__op_ld_kparam)
     return op + 1;
 }
 
+/* ---- arguments and results of calls ---- */
+static uint8_t *param_byte(const struct mg_frame *f, uint32_t offset, unsigned lane)
+{
+    return (uint8_t *)&mg__param_row(f, offset)[lane] + offset % 4;
+}
+
+uint64_t mg__param_read(const struct mg_frame *f, uint32_t offset, unsigned bytes, unsigned lane)
+{
+    uint64_t value = 0;
+    for (unsigned b = 0; b < bytes; b++)
+        value |= (uint64_t)*param_byte(f, offset + b, lane) << 8 * b;
+    return value;
+}
+
+void mg__param_write(const struct mg_frame *f, uint32_t offset, unsigned bytes, unsigned lane, uint64_t value)
+{
+    for (unsigned b = 0; b < bytes; b++)
+        *param_byte(f, offset + b, lane) = (uint8_t)(value >> 8 * b);
+}
+
+WIDE void mg__lanes_copy(uint32_t *to, const uint32_t *from, uint32_t mask)
+{
+    if (mask == ~0u) {
+        memcpy(to, from, 128);
+        return;
+    }
+    for (unsigned i = 0; i < 32; i++) {
+        uint32_t on = 0u - (mask >> i & 1);
+        to[i] = (to[i] & ~on) | (from[i] & on);
+    }
+}
+
+WIDE static void join_halves(uint64_t *to, const uint32_t *low, const uint32_t *high, uint32_t mask)
+{
+    for (unsigned i = 0; i < 32; i++) {
+        uint64_t on = 0ull - (mask >> i & 1);
+        to[i] = (to[i] & ~on) | ((low[i] | (uint64_t)high[i] << 32) & on);
+    }
+}
+
+WIDE static void part_halves(uint32_t *low, uint32_t *high, const uint64_t *from, uint32_t mask)
+{
+    for (unsigned i = 0; i < 32; i++) {
+        uint32_t on = 0u - (mask >> i & 1);
+        low[i] = (low[i] & ~on) | ((uint32_t)from[i] & on);
+        high[i] = (high[i] & ~on) | ((uint32_t)(from[i] >> 32) & on);
+    }
+}
+
 MG_HANDLER(mg__op_ld_param)
 {
     const struct mg_mem *mem = op->u.mem;
-    const uint8_t *base = w->frame->params + mem->offset;
-    for (unsigned v = 0; v < mem->vec; v++)
-        if (mem->reg[v] >= 0)
+    const struct mg_frame *f = w->frame;
+    for (unsigned v = 0; v < mem->vec; v++) {
+        uint32_t offset = (uint32_t)mem->offset + v * mem->width;
+        if (mem->reg[v] < 0)
+            continue;
+        if (mem->width == 4 && !mem->dst64 && offset % 4 == 0)
+            mg__lanes_copy(mg__slot(w, mem->reg[v]), mg__param_row(f, offset), mask);
+        else if (mem->width == 8 && mem->dst64 && offset % 4 == 0)
+            join_halves(mg__slot(w, mem->reg[v]), mg__param_row(f, offset), mg__param_row(f, offset + 4), mask);
+        else
             FOR_LANES(i, mask)
-    set_lane(w, mem->reg[v], mem->dst64, i,
-             read_bytes(base + (size_t)i * w->frame->code->param_bytes + v * mem->width, mem->width, mem->sext));
+            {
+                uint64_t value = mg__param_read(f, offset, mem->width, i);
+                set_lane(w, mem->reg[v], mem->dst64, i, read_bytes((const uint8_t *)&value, mem->width, mem->sext));
+            }
+    }
     return op + 1;
 }
 
 MG_HANDLER(mg__op_st_param)
 {
     const struct mg_mem *mem = op->u.mem;
-    uint8_t *base = w->frame->params + mem->offset;
-    for (unsigned v = 0; v < mem->vec; v++)
-        FOR_LANES(i, mask)
-        {
-            uint64_t value = mem->dst64 ? mg__lane64(w, mem->reg[v], i) : mg__lane32(w, mem->reg[v], i);
-            memcpy(base + (size_t)i * w->frame->code->param_bytes + v * mem->width, &value, mem->width);
-        }
+    const struct mg_frame *f = w->frame;
+    for (unsigned v = 0; v < mem->vec; v++) {
+        uint32_t offset = (uint32_t)mem->offset + v * mem->width;
+        if (mem->width == 4 && !mem->dst64 && offset % 4 == 0)
+            mg__lanes_copy(mg__param_row(f, offset), mg__slot(w, mem->reg[v]), mask);
+        else if (mem->width == 8 && mem->dst64 && offset % 4 == 0)
+            part_halves(mg__param_row(f, offset), mg__param_row(f, offset + 4), mg__slot(w, mem->reg[v]), mask);
+        else
+            FOR_LANES(i, mask)
+        mg__param_write(f, offset, mem->width, i,
+                        mem->dst64 ? mg__lane64(w, mem->reg[v], i) : mg__lane32(w, mem->reg[v], i));
+    }
     return op + 1;
 }
 

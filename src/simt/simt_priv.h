@@ -266,7 +266,7 @@ struct mg_frame {
     struct mg_frame *next; /* in the free list */
     const struct mg_code *code;
     uint8_t *regs;
-    uint8_t *params;       /* [lane][code->param_bytes] */
+    uint8_t *params;       /* arguments and results of calls: code->param_bytes a lane, in rows of a word of each */
     uint32_t local_base, local_top; /* bytes in each lane's local memory */
 };
 enum mg_wait { MG_WAIT_NONE, MG_WAIT_BARRIER, MG_WAIT_WARP, MG_WAIT_CLUSTER };
@@ -638,6 +638,15 @@ static inline uint32_t mg__lane32(const struct mg_warp *w, int32_t operand, unsi
 {
     return ((const uint32_t *)mg__slot(w, operand))[lane];
 }
+
+/* misc.c: arguments and results, in the frame's parameter rows; variables there begin with a word. */
+static inline uint32_t *mg__param_row(const struct mg_frame *f, uint32_t offset)
+{
+    return (uint32_t *)(void *)(f->params + (size_t)(offset / 4) * 128);
+}
+uint64_t mg__param_read(const struct mg_frame *f, uint32_t offset, unsigned bytes, unsigned lane); /* at most 8 */
+void mg__param_write(const struct mg_frame *f, uint32_t offset, unsigned bytes, unsigned lane, uint64_t value);
+void mg__lanes_copy(uint32_t *to, const uint32_t *from, uint32_t mask); /* a row */
 
 /* memory.c */
 enum mg_status mg__memory_create(struct mg_simt *simt);

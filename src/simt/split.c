@@ -407,15 +407,12 @@ struct mg_frame *mg__frame_new(struct mg_worker *worker, const struct mg_code *c
     return f;
 }
 
-static void copy_params(struct mg_frame *to, const uint32_t *to_at, struct mg_frame *from, const uint32_t *from_at,
-                        const uint32_t *sizes, uint32_t n, uint32_t mask)
+static void copy_params(const struct mg_frame *to, const uint32_t *to_at, const struct mg_frame *from,
+                        const uint32_t *from_at, const uint32_t *sizes, uint32_t n, uint32_t mask)
 {
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(rest);
-        for (uint32_t k = 0; k < n; k++)
-            memcpy(to->params + (size_t)lane * to->code->param_bytes + to_at[k],
-                   from->params + (size_t)lane * from->code->param_bytes + from_at[k], sizes[k]);
-    }
+    for (uint32_t k = 0; k < n; k++)
+        for (uint32_t at = 0; at < sizes[k]; at += 4)
+            mg__lanes_copy(mg__param_row(to, to_at[k] + at), mg__param_row(from, from_at[k] + at), mask);
 }
 
 static const struct mg_op *enter(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const struct mg_code *callee)

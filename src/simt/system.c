@@ -168,17 +168,13 @@ static void print(struct mg_simt *s, const char *text, size_t length)
 
 static uint64_t arg(const struct mg_warp *w, const struct mg_callsite *site, unsigned lane, unsigned k)
 {
-    uint64_t value = 0;
-    memcpy(&value, w->frame->params + (size_t)lane * w->frame->code->param_bytes + site->args[k],
-           MG_MIN(site->arg_sizes[k], 8));
-    return value;
+    return mg__param_read(w->frame, site->args[k], MG_MIN(site->arg_sizes[k], 8), lane);
 }
 
 static void give(struct mg_warp *w, const struct mg_callsite *site, unsigned lane, uint64_t value)
 {
     if (site->nrets)
-        memcpy(w->frame->params + (size_t)lane * w->frame->code->param_bytes + site->rets[0], &value,
-               site->ret_sizes[0]);
+        mg__param_write(w->frame, site->rets[0], MG_MIN(site->ret_sizes[0], 8), lane, value);
 }
 
 static const struct mg_op *assert_failed(struct mg_warp *w, const struct mg_op *op, unsigned lane)
