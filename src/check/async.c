@@ -7,11 +7,11 @@
  * A bulk copy is done when the engine has to: when its mbarrier is tried or its group waited for. It may rely on what
  * the thread that asked for it could rely on then. Whatever else the block's threads did to its bytes, before or since,
  * races with it. In the order core all copies of a block are one warp more, AGENT, known to who has seen the phase of
- * their mbarrier end, or has waited for their group. A block of 32 warps has no room for it, and its copies only write.
+ * their mbarrier end, or has waited for their group.
  */
 #include "check/watch.h"
 
-enum { AGENT = MG_ORDER_WARPS - 1 };
+enum { AGENT = MG_ORDER_AGENT };
 
 static struct mbarrier *at(struct block *b, uint64_t address, bool make)
 {
@@ -35,8 +35,10 @@ static struct copy *find(struct block *b, uint32_t number)
 
 void mg__async_ask(struct block *b, const struct mg_sync *e)
 {
-    struct copy c = {.number = e->count, .time = b->order->now, .floor = b->order->floor, .warp = e->warp};
-    memcpy(c.known, b->order->known[e->warp], sizeof(c.known));
+    struct copy c = {.number = e->count, .time = b->order->now, .warp = e->warp, .mask = e->arrive ? 0 : e->mask};
+    mg__order_known(b->order, e->warp, c.known);
+    for (uint32_t v = 0; v < b->order->nwarps; v++)
+        c.copied[v] = mg__order_copied(b->order, e->warp, v);
     c.known[e->warp] = b->order->now++;
     memcpy(c.fenced, b->proxy, sizeof(c.fenced));
     (void)mg__vec_push(&b->copies, c);
@@ -51,29 +53,42 @@ static void forget(struct block *b, uint32_t number)
 
 static bool relies(const struct block *b, const struct copy *c, uint32_t time, struct mg_order_who who)
 {
-    return time <= b->order->begin || time <= MG_MAX(c->floor, c->known[who.warp]);
+    return time <= b->order->begin || time <= c->known[who.warp];
+}
+
+static void note(struct worker *w, const struct block *b, const struct mg_access *a, struct occurrence o, uint64_t unit,
+                 struct mg_order_who who)
+{
+    const struct launch *l = w->launch;
+    uint64_t offset = unit << l->code.unit_shared;
+    if (!who.site || who.site > l->code.nnumbers)
+        return;
+    const uint32_t other = l->code.insn_of[who.site];
+    o.place = PLACE_SHARED;
+    o.insn = o.value[2] ? a->insn : other;
+    o.other = o.value[2] ? other : a->insn;
+    o.object = mg__watch_shared_object(l, offset);
+    o.count = 1;
+    o.width = 4;
+    o.offset = o.object >= 0 ? offset - l->info->shared_vars[o.object].offset : offset;
+    const struct actor first = {b->linear, who.warp, who.warp == AGENT ? ACTOR_COPY : who.lane},
+                       second = mg__watch_actor(a, (unsigned)__builtin_ctz(a->mask));
+    o.who = o.value[2] ? second : first;
+    o.with = o.value[2] ? first : second;
+    mg__tally_note(&w->tally, &o);
 }
 
 void mg__async_note(struct worker *w, const struct block *b, const struct mg_access *a, enum check_kind kind,
                     uint64_t unit, struct mg_order_who who, bool wrote)
 {
-    const struct launch *l = w->launch;
-    uint64_t offset = unit << l->code.unit_shared;
-    int32_t object = mg__watch_shared_object(l, offset);
-    if (!who.site || who.site > l->code.nnumbers)
-        return;
-    mg__tally_note(&w->tally,
-                   &(struct occurrence){.kind = (uint8_t)kind,
-                                        .place = PLACE_SHARED,
-                                        .insn = l->code.insn_of[who.site],
-                                        .other = a->insn,
-                                        .object = object,
-                                        .count = 1,
-                                        .who = {b->linear, who.warp, who.lane},
-                                        .with = mg__watch_actor(a, (unsigned)__builtin_ctz(a->mask)),
-                                        .offset = object >= 0 ? offset - l->info->shared_vars[object].offset : offset,
-                                        .width = 4,
-                                        .value = {wrote, a->kind == MG_ACCESS_BULK_ST}});
+    note(w, b, a, (struct occurrence){.kind = (uint8_t)kind, .value = {wrote, a->kind == MG_ACCESS_BULK_ST}}, unit,
+         who);
+}
+
+void mg__async_early(struct worker *w, const struct block *b, const struct mg_access *a, uint64_t unit,
+                     struct mg_order_who who)
+{
+    note(w, b, a, (struct occurrence){.kind = KIND_RACE_ASYNC, .value = {false, true, true}}, unit, who);
 }
 
 /* One unit, as it was left by the threads. True: something was told. */
@@ -92,11 +107,16 @@ static bool meets(struct worker *w, struct block *b, const struct mg_access *a, 
                        unit, writer, true);
         return true;
     }
-    if (fills && read && reader.warp != AGENT && !relies(b, c, read, reader)) {
-        mg__async_note(w, b, a, read > c->time ? KIND_RACE_ASYNC : KIND_RACE_FILLED, unit, reader, false);
+    if (fills && read && !relies(b, c, read, reader)) {
+        mg__async_note(w, b, a, read > c->time && reader.warp != AGENT ? KIND_RACE_ASYNC : KIND_RACE_FILLED, unit,
+                       reader, false);
         return true;
     }
-    if (!fills && wrote > b->order->begin && writer.warp != AGENT &&
+    if (!fills && wrote > b->order->begin && writer.async && writer.warp != AGENT && wrote > c->copied[writer.warp]) {
+        mg__async_early(w, b, a, unit, writer);
+        return true;
+    }
+    if (!fills && wrote > b->order->begin && writer.warp != AGENT && !writer.async &&
         wrote > MG_MAX(c->fenced[writer.warp], c->fenced[c->warp])) {
         mg__async_note(w, b, a, KIND_RACE_PROXY, unit, writer, true);
         return true;
@@ -114,7 +134,7 @@ static void in_shared(struct worker *w, struct block *b, const struct mg_access 
     struct block *of = own ? b : mg__watch_block(w, a->target);
     if (!of || !of->shared.rows || last >= l->shared_units)
         return;
-    const struct copy *c = own && b->order->nwarps < MG_ORDER_WARPS ? find(b, a->copy) : NULL;
+    const struct copy *c = own ? find(b, a->copy) : NULL;
     const struct mg_order_who me = {.site = l->code.sites[a->insn].number, .warp = AGENT, .async = true};
     bool told = !l->race || !c;
     mg__shadow_settle(of->order, &of->shared);
@@ -152,29 +172,50 @@ void mg__async_access(struct worker *w, struct block *b, const struct mg_access 
 }
 
 /* ---- synchronisation ---- */
-static void copies(struct worker *w, struct block *b, const struct mg_sync *e)
+static void landed(struct worker *w, struct block *b, const struct mg_sync *e)
 {
-    struct mg_order *o = b->order;
-    uint32_t row[MG_ORDER_WARPS] = {0};
-    if (e->kind == MG_SYNC_BULK) {
-        mg__async_ask(b, e);
-    } else if (e->kind == MG_SYNC_BULK_LANDED) {
-        struct block *of = e->target == e->block ? b : mg__watch_block(w, e->target);
-        struct mbarrier *m = e->arrive && of ? at(of, e->address, false) : NULL;
+    struct block *of = e->target == e->block ? b : mg__watch_block(w, e->target);
+    struct mbarrier *m = e->arrive && of ? at(of, e->address, false) : NULL;
+    struct copy *c = find(b, e->count);
+    if (c && !e->arrive) /* of a group, which may be waited for yet */
+        c->over = b->order->now++;
+    else
         forget(b, e->count);
-        if (m)
-            m->open[AGENT] = of->order->now++;
-    } else {
-        row[AGENT] = o->now++;
-        mg__order_learn(o, e->warp, e->mask, row);
+    if (m)
+        m->open[AGENT] = of->order->now++;
+}
+
+/* All groups of these lanes but the latest `count`: they were done in the order in which they were asked for. */
+static void groups(struct block *b, const struct mg_sync *e)
+{
+    uint32_t row[MG_ORDER_WARPS] = {0};
+    for (size_t i = b->copies.count; i-- > 0;) {
+        struct copy *c = &b->copies.at[i];
+        if (c->warp != e->warp || !(c->mask & e->mask))
+            continue;
+        if (e->kind == MG_SYNC_BULK_COMMIT) {
+            c->group++;
+        } else if (c->over && c->group > e->count) {
+            row[AGENT] = MG_MAX(row[AGENT], c->over);
+            *c = b->copies.at[--b->copies.count];
+        }
     }
+    if (row[AGENT])
+        mg__order_learn(b->order, e->warp, e->mask, row);
 }
 
 void mg__async_sync(struct worker *w, struct block *b, const struct mg_sync *e)
 {
-    if (e->kind >= MG_SYNC_BULK && e->kind <= MG_SYNC_BULK_WAIT) {
-        if (b->order->nwarps < MG_ORDER_WARPS)
-            copies(w, b, e);
+    if (e->kind == MG_SYNC_BULK) {
+        mg__async_ask(b, e);
+        return;
+    }
+    if (e->kind == MG_SYNC_BULK_LANDED) {
+        landed(w, b, e);
+        return;
+    }
+    if (e->kind == MG_SYNC_BULK_COMMIT || e->kind == MG_SYNC_BULK_WAIT) {
+        groups(b, e);
         return;
     }
     struct block *of = e->target == e->block ? b : mg__watch_block(w, e->target);

@@ -79,7 +79,7 @@ bool mg__code_in_branch(const struct mg_launch_info *info, uint32_t barrier);
 
 /* ---- idiom.c ---- */
 struct launch;
-bool mg__wgmma_read(const struct mg_launch_info *info, struct launch *l); /* wgmma.c, likewise */
+bool mg__wgmma_read(const struct mg_launch_info *info, struct launch *l);  /* wgmma.c, likewise */
 bool mg__idiom_read(const struct mg_launch_info *info, struct code *code); /* false: no memory */
 
 /* ---- region.c ---- */
@@ -189,7 +189,7 @@ struct occurrence {
     struct actor who, with; /* of the first time */
     uint64_t offset;        /* in the object, or an address */
     uint32_t width;
-    uint32_t value[2]; /* what the message of the kind needs */
+    uint32_t value[4]; /* what the message of the kind needs */
 };
 struct origin { /* the read of a value that nobody made */
     uint32_t insn, width;
@@ -214,7 +214,7 @@ struct occurrence *mg__tally_note(struct tally *tally, const struct occurrence *
 void mg__tally_free(struct tally *tally);
 
 /* ---- the launch ---- */
-struct in_flight { /* instructions of the launch: registers of a multiplication, and what uses them too early */
+struct in_flight {      /* instructions of the launch: registers of a multiplication, and what uses them too early */
     uint32_t mma, insn; /* NO_INSN: there is no fence */
     uint32_t kind;
 };
@@ -269,9 +269,11 @@ struct mbarrier { /* async.c */
     uint32_t over[MG_ORDER_WARPS]; /* to those that are over */
 };
 struct copy { /* a bulk copy under way: what its thread could rely on when it asked for it */
-    uint32_t number, time, floor, warp;
+    uint32_t number, time, warp;
     uint32_t known[MG_ORDER_WARPS], fenced[MG_ORDER_WARPS];
-    bool landed; /* wgmma.c */
+    uint32_t copied[MG_ORDER_WARPS]; /* up to when each warp's cp.async were over for it */
+    uint32_t mask, group, over; /* of those without an mbarrier: its lane, groups since, and when it was done, or 0 */
+    bool landed;                /* wgmma.c */
 };
 struct block {
     bool busy;
@@ -322,6 +324,9 @@ static inline size_t mg__block_local_words(const struct launch *l)
 void mg__async_ask(struct block *b, const struct mg_sync *e); /* a copy, or what is as one, is under way */
 void mg__async_note(struct worker *w, const struct block *b, const struct mg_access *a, enum check_kind kind,
                     uint64_t unit, struct mg_order_who who, bool wrote);
+/* What is read was copied there by cp.async, which the reader has not waited for. */
+void mg__async_early(struct worker *w, const struct block *b, const struct mg_access *a, uint64_t unit,
+                     struct mg_order_who who);
 /* wgmma.c */
 void mg__wgmma_sync(struct worker *w, struct block *b, const struct mg_sync *e);
 void mg__wgmma_access(struct worker *w, struct block *b, const struct mg_access *a);

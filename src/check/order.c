@@ -32,10 +32,10 @@ bool mg__order_begin(struct mg_order *o, uint32_t threads)
         }
         memset(o->known, 0, sizeof(o->known));
     }
-    o->floor = o->begin = ++o->now;
+    o->floor = o->begin = o->agent = ++o->now;
     o->fences = 0;
     o->now++;
-    o->nwarps = MG_MIN((threads + 31) / 32, MG_ORDER_WARPS);
+    o->nwarps = MG_MIN((threads + 31) / 32, MG_ORDER_AGENT);
     o->partial = o->flagged = false;
     for (uint32_t w = 0; w < o->nwarps; w++)
         o->live[w] = threads - 32 * w >= 32 ? ~0u : (1u << (threads - 32 * w)) - 1;
@@ -114,11 +114,13 @@ void mg__order_meet(struct mg_order *o)
     uint32_t t = o->now++;
     o->floor = t;
     o->partial = false;
-    for (uint32_t w = 0; w < o->nwarps; w++)
+    for (uint32_t w = 0; w < o->nwarps; w++) {
+        o->agent = MG_MAX(o->agent, o->known[w][MG_ORDER_AGENT]);
         if (o->copies[w].done_at) { /* the whole block may rely on what was waited for before it came here */
             o->copies[w].done_before = o->copies[w].done;
             o->copies[w].done_before_at = t;
         }
+    }
 }
 
 void mg__order_open(struct mg_order *o, uint32_t barrier, bool all)
@@ -238,8 +240,8 @@ void mg__order_learn(struct mg_order *o, uint32_t warp, uint32_t lanes, const ui
     o->now++;
     o->known[warp][warp] = MG_MAX(o->known[warp][warp], known[warp]); /* of its own copies */
     catch_up(o, warp, lanes, known[warp]);
-    for (uint32_t v = 0; v < MG_ORDER_WARPS; v++) /* the last may be the copies' (async.c) */
-        if (v != warp && known[v] > MG_MAX(o->floor, o->known[warp][v])) {
+    for (uint32_t v = 0; v < MG_ORDER_WARPS; v++)
+        if (v != warp && known[v] > MG_MAX(v == MG_ORDER_AGENT ? o->agent : o->floor, o->known[warp][v])) {
             o->known[warp][v] = known[v];
             o->partial = true;
         }
@@ -317,26 +319,29 @@ uint32_t mg__order_floor(const struct mg_order *o, uint32_t warp)
 }
 
 /* A copy is over for its own lane once it has waited, for others once they have met it after that. */
-static bool copied(const struct mg_order *o, uint32_t time, struct mg_order_who who, struct mg_order_who me)
+uint32_t mg__order_copied(const struct mg_order *o, uint32_t warp, uint32_t of)
 {
-    const struct mg_order_copies *c = &o->copies[who.warp];
-    if (who.warp >= o->nwarps) /* a bulk copy: its time is when it was over (async.c) */
-        return true;
+    const struct mg_order_copies *c = &o->copies[of];
+    uint32_t over = c->done_before_at <= o->floor ? c->done_before : 0;
     for (unsigned k = 0; k < MG_COUNT(c->told); k++)
-        if (c->told[k] > time && c->told[k] <= MG_MAX(o->floor, o->known[me.warp][who.warp]))
-            return true;
-    if (time <= c->done_before && c->done_before_at <= o->floor)
-        return true;
-    if (time > c->done)
-        return false;
-    return who.warp == me.warp || c->done_at <= relies(o, me.warp, who.warp);
+        if (c->told[k] > over && c->told[k] <= MG_MAX(o->floor, o->known[warp][of]))
+            over = c->told[k] - 1;
+    return of == warp || c->done_at <= relies(o, warp, of) ? MG_MAX(over, c->done) : over;
+}
+
+void mg__order_known(const struct mg_order *o, uint32_t warp, uint32_t known[MG_ORDER_WARPS])
+{
+    for (uint32_t v = 0; v < MG_ORDER_WARPS; v++)
+        known[v] = MG_MAX(v == MG_ORDER_AGENT ? o->agent : o->floor, o->known[warp][v]);
 }
 
 bool mg__order_before(const struct mg_order *o, uint32_t time, struct mg_order_who who, struct mg_order_who me)
 {
     if (time <= o->begin)
-        return true; /* of the block that was here before */
-    if (who.async && !copied(o, time, who, me))
+        return true;                /* of the block that was here before */
+    if (who.warp == MG_ORDER_AGENT) /* a bulk copy: its time is when it was over (async.c) */
+        return time <= MG_MAX(o->agent, o->known[me.warp][MG_ORDER_AGENT]);
+    if (who.async && time > mg__order_copied(o, me.warp, who.warp))
         return false;
     if (time <= o->floor)
         return true;

@@ -21,7 +21,8 @@
 #define MG_CHECK_ORDER_H
 #include "base/base.h"
 
-#define MG_ORDER_WARPS 32u
+#define MG_ORDER_WARPS 33u /* 32 of a block, and one more: its bulk copies, which no barrier of the block waits for */
+#define MG_ORDER_AGENT 32u
 #define MG_ORDER_MANY 32u /* as a lane: several of the warp */
 
 /* How an access takes part in synchronisation. Two that are not PLAIN do not race if one of
@@ -33,8 +34,8 @@ struct mg_order_who {
     uint16_t site;
     uint8_t warp, lane; /* lane may be MG_ORDER_MANY */
     uint8_t class;
-    bool async;         /* a copy that goes on by itself until it is waited for */
-    bool others;        /* other warps have done the same since, unordered */
+    bool async;  /* a copy that goes on by itself until it is waited for */
+    bool others; /* other warps have done the same since, unordered */
 };
 /* The cells of 32 units in a row. A time of 0 is none. */
 struct mg_order_row {
@@ -42,20 +43,20 @@ struct mg_order_row {
 };
 
 struct mg_order_copies { /* a warp's asynchronous copies */
-    uint32_t commits[8];  /* times of the latest commits, a ring */
+    uint32_t commits[8]; /* times of the latest commits, a ring */
     uint32_t ncommits;
-    uint32_t done;        /* copies issued up to here have been waited for … */
-    uint32_t done_at;     /* … at this time; 0: never */
+    uint32_t done;                        /* copies issued up to here have been waited for … */
+    uint32_t done_at;                     /* … at this time; 0: never */
     uint32_t done_before, done_before_at; /* the wait before that */
-    uint32_t issued;      /* time of the latest copy */
-    uint32_t told[16];    /* times at which it was left to an mbarrier to tell that all before are over, a ring */
+    uint32_t issued;                      /* time of the latest copy */
+    uint32_t told[16]; /* times at which it was left to an mbarrier to tell that all before are over, a ring */
     uint32_t ntold;
 };
 struct mg_order_barrier {
     uint32_t known[MG_ORDER_WARPS]; /* what arrived */
     uint32_t waiting;               /* warps */
     uint32_t lanes[MG_ORDER_WARPS];
-    uint32_t all;                   /* warps that arrived */
+    uint32_t all; /* warps that arrived */
 };
 struct mg_order_flag { /* an address that warps, or lanes, synchronise by */
     uint64_t address;
@@ -64,21 +65,22 @@ struct mg_order_flag { /* an address that warps, or lanes, synchronise by */
 };
 struct mg_order {
     uint32_t now, floor;
-    uint32_t begin;    /* of the block: what was written before is another block's */
-    uint32_t fences;   /* warps that have gone through a fence: what they publish counts */
+    uint32_t begin;  /* of the block: what was written before is another block's */
+    uint32_t agent;  /* what all may rely on of its bulk copies: floor does not stand below them */
+    uint32_t fences; /* warps that have gone through a fence: what they publish counts */
     uint32_t nwarps;
-    bool partial;      /* a row of `known` is above the floor, or lanes have taken from lanes */
+    bool partial;                  /* a row of `known` is above the floor, or lanes have taken from lanes */
     uint32_t live[MG_ORDER_WARPS]; /* lanes */
     uint32_t known[MG_ORDER_WARPS][MG_ORDER_WARPS], fenced[MG_ORDER_WARPS][MG_ORDER_WARPS];
     struct mg_order_flag *flags;
     uint32_t nflags, room;
-    uint32_t *index;                  /* of flags, a hash table of 2 × room; 0: free */
-    uint32_t lost[MG_ORDER_WARPS];    /* what was published where there was no room: believed of any address */
-    bool flagged;                     /* something was published */
+    uint32_t *index;               /* of flags, a hash table of 2 × room; 0: free */
+    uint32_t lost[MG_ORDER_WARPS]; /* what was published where there was no room: believed of any address */
+    bool flagged;                  /* something was published */
     uint32_t lanes[MG_ORDER_WARPS];
     uint32_t (*pairs[MG_ORDER_WARPS])[32]; /* [lane][other]; rows hold times above lanes[w], or stale ones */
     struct mg_order_barrier barriers[16];
-    uint32_t met[16];                 /* warps that met there last, and when each came */
+    uint32_t met[16]; /* warps that met there last, and when each came */
     uint32_t came[16][MG_ORDER_WARPS];
     struct mg_order_copies copies[MG_ORDER_WARPS];
 };
@@ -115,13 +117,13 @@ void mg__order_learn(struct mg_order *order, uint32_t warp, uint32_t lanes, cons
 /* ---- accesses ---- */
 static inline uint32_t mg__order_pack(struct mg_order_who w)
 {
-    return (uint32_t)w.site | (uint32_t)w.warp << 16 | (uint32_t)w.lane << 21 | (uint32_t)w.class << 27 |
-           (uint32_t)w.async << 29 | (uint32_t)w.others << 30;
+    return (uint32_t)w.site | (w.warp & 31u) << 16 | (uint32_t)w.lane << 21 | (uint32_t)w.class << 27 |
+           (uint32_t)w.async << 29 | (uint32_t)w.others << 30 | (uint32_t)(w.warp >> 5) << 31;
 }
 static inline struct mg_order_who mg__order_unpack(uint32_t v)
 {
     return (struct mg_order_who){.site = (uint16_t)v,
-                                 .warp = (uint8_t)(v >> 16 & 31),
+                                 .warp = (uint8_t)((v >> 16 & 31) | v >> 31 << 5),
                                  .lane = (uint8_t)(v >> 21 & 63),
                                  .class = (uint8_t)(v >> 27 & 3),
                                  .async = v >> 29 & 1,
@@ -129,6 +131,10 @@ static inline struct mg_order_who mg__order_unpack(uint32_t v)
 }
 /* Whether `me`, acting now, may rely on what `who` did at `time`. */
 bool mg__order_before(const struct mg_order *order, uint32_t time, struct mg_order_who who, struct mg_order_who me);
+/* What the warp may rely on now, with the floor in it; and up to what time all asynchronous copies of warp `of` are
+ * over for it. */
+void mg__order_known(const struct mg_order *order, uint32_t warp, uint32_t known[MG_ORDER_WARPS]);
+uint32_t mg__order_copied(const struct mg_order *order, uint32_t warp, uint32_t of);
 /* The least time that `warp` may rely on from all other warps. */
 uint32_t mg__order_floor(const struct mg_order *order, uint32_t warp);
 

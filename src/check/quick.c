@@ -293,7 +293,7 @@ WIDE static bool may_write(const struct mg_order_row *row, unsigned at, unsigned
     uint32_t bad = 0;
     for (unsigned k = 0; k < n; k++) {
         uint32_t mine = who | lane[k], w = row->w_who[at + k], r = row->r_who[at + k];
-        bad |= w & ASYNC;
+        bad |= (w | r) & ASYNC;
         bad |= (row->w_time[at + k] > floor) & ((((w ^ mine) & (WARP_BITS | LANE_BITS)) | (w & OTHERS)) != 0);
         bad |= (row->r_time[at + k] > floor) & ((((r ^ mine) & (WARP_BITS | LANE_BITS)) | (r & OTHERS)) != 0);
     }

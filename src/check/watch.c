@@ -150,6 +150,7 @@ void mg__watch_sync(void *self, const struct mg_sync *e)
         break;
     case MG_SYNC_BULK:
     case MG_SYNC_BULK_LANDED:
+    case MG_SYNC_BULK_COMMIT:
     case MG_SYNC_BULK_WAIT:
     case MG_SYNC_MBARRIER_INIT:
     case MG_SYNC_MBARRIER_INVAL:

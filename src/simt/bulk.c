@@ -93,6 +93,14 @@ static void tell(struct mg_warp *w, const struct mg_op *op, enum mg_sync_kind ki
     mg__sync_emit(w->worker);
 }
 
+static void tell_count(struct mg_warp *w, const struct mg_op *op, enum mg_sync_kind kind, uint32_t mask, uint32_t count)
+{
+    if (!mg__wants_sync(w))
+        return;
+    mg__sync_event(w, op, kind, mask)->count = count;
+    mg__sync_emit(w->worker);
+}
+
 /* ---- landing ---- */
 struct tile {
     const struct flight *f;
@@ -498,11 +506,12 @@ MG_HANDLER(mg__op_bulk_group)
         for (size_t i = 0; all && i < all->list.count; i++)
             if (all->list.at[i].warp == w && mask >> all->list.at[i].lane & 1 && !all->list.at[i].word)
                 all->list.at[i].group++;
+        tell_count(w, op, MG_SYNC_BULK_COMMIT, mask, 0);
         return op + 1;
     }
     struct waiting a = {w, mask, (uint32_t)op->u.imm};
     if (!land_all(w->block->cluster, of_groups, &a))
         return NULL;
-    tell(w, op, MG_SYNC_BULK_WAIT, mask, NULL);
+    tell_count(w, op, MG_SYNC_BULK_WAIT, mask, a.pending);
     return op + 1;
 }

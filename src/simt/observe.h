@@ -218,7 +218,8 @@ enum mg_sync_kind {
     /* Bulk copies, and stores that tell an mbarrier, by their number `count` */
     MG_SYNC_BULK,            /* a lane asks for one */
     MG_SYNC_BULK_LANDED,     /* it is done; if `arrive` its mbarrier, as above, is told */
-    MG_SYNC_BULK_WAIT,       /* lanes have waited for groups of them */
+    MG_SYNC_BULK_COMMIT,     /* lanes close the group of those without an mbarrier */
+    MG_SYNC_BULK_WAIT,       /* lanes have waited for all groups but the latest `count` */
     /* Warpgroup multiplications */
     MG_SYNC_WGMMA,           /* a warp asks for one, of number `count`; it reads its operands when it is waited for */
     MG_SYNC_WGMMA_FENCE,

@@ -1,42 +1,5 @@
 /* async.cu - mbarriers, and bulk copies that they tell of. */
-#include "cases.cuh"
-#include <cstdint>
-
-__device__ static uint32_t at(const void *p)
-{
-    return (uint32_t)__cvta_generic_to_shared(p);
-}
-__device__ static void begin(uint64_t *bar, unsigned count)
-{
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\nfence.mbarrier_init.release.cluster;" ::"r"(at(bar)), "r"(count)
-                 : "memory");
-}
-__device__ static void arrive(uint64_t *bar)
-{
-    asm volatile("{ .reg .b64 t; mbarrier.arrive.shared::cta.b64 t, [%0]; }" ::"r"(at(bar)) : "memory");
-}
-__device__ static void expect(uint64_t *bar, unsigned bytes)
-{
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at(bar)), "r"(bytes) : "memory");
-}
-__device__ static void load(void *to, const void *from, unsigned bytes, uint64_t *bar)
-{
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(at(to)),
-                 "l"(from), "r"(bytes), "r"(at(bar))
-                 : "memory");
-}
-__device__ static void store(void *to, const void *from, unsigned bytes)
-{
-    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\ncp.async.bulk.commit_group;" ::"l"(to),
-                 "r"(at(from)), "r"(bytes)
-                 : "memory");
-}
-/* A wait that is in vain at first must stand in a loop of its own: as a macro its line is the user's. */
-#define WAIT(bar, parity)                                                                                              \
-    asm volatile("{ .reg .pred p;\nAGAIN: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@!p bra AGAIN; }" ::  \
-                     "r"(at(bar)),                                                                                     \
-                 "r"(parity)                                                                                           \
-                 : "memory")
+#include "async.cuh"
 
 /* ---- what an mbarrier orders ---- */
 template <bool fault> __global__ void arrives_and_reads(int *out)
@@ -80,7 +43,7 @@ template <bool fault> __global__ void more_bytes_expected(const int *in, int *ou
     if (threadIdx.x == 0) {
         begin(&full, 1);
         expect(&full, fault ? 2 * sizeof(tile) : sizeof(tile));
-        load(tile, in, sizeof(tile), &full);
+        LOAD(tile, in, sizeof(tile), &full);
     }
     __syncthreads();
     WAIT(&full, 0); // EXPECT: barrier/mbarrier full
@@ -98,13 +61,13 @@ template <bool fault> __global__ void bulk_not_waited_for(const int *in, int *ou
     __shared__ uint64_t full;
     const int t = threadIdx.x;
     tile[t] = 0;
-    asm volatile("fence.proxy.async;" ::: "memory");
+    PROXY();
     if (t == 0)
         begin(&full, 1);
     __syncthreads();
     if (t == 0) {
         expect(&full, sizeof(tile));
-        load(tile, in, sizeof(tile), &full);
+        LOAD(tile, in, sizeof(tile), &full);
     }
     __syncthreads();
     if (!fault)
@@ -122,13 +85,13 @@ template <bool fault> __global__ void wrong_parity(const int *in, int *out)
     __shared__ uint64_t full;
     const int t = threadIdx.x;
     tile[t] = 0;
-    asm volatile("fence.proxy.async;" ::: "memory");
+    PROXY();
     if (t == 0)
         begin(&full, 1);
     __syncthreads();
     if (t == 0) {
         expect(&full, sizeof(tile));
-        load(tile, in, sizeof(tile), &full);
+        LOAD(tile, in, sizeof(tile), &full);
     }
     if (fault)
         asm volatile("{ .reg .pred p;\nAGAIN: mbarrier.test_wait.parity.shared::cta.b64 p, [%0], 1;\n@!p bra AGAIN; }" ::"r"(
@@ -149,7 +112,7 @@ template <bool fault> __global__ void one_of_two(const int *in, int *out)
     __shared__ uint64_t full[2];
     const int t = threadIdx.x;
     tile[0][t] = tile[1][t] = 0;
-    asm volatile("fence.proxy.async;" ::: "memory");
+    PROXY();
     if (t == 0) {
         begin(&full[0], 1);
         begin(&full[1], 1);
@@ -158,8 +121,8 @@ template <bool fault> __global__ void one_of_two(const int *in, int *out)
     if (t == 0) {
         expect(&full[0], sizeof(tile[0]));
         expect(&full[1], sizeof(tile[1]));
-        load(tile[0], in, sizeof(tile[0]), &full[0]);
-        load(tile[1], in + 64, sizeof(tile[1]), &full[1]);
+        LOAD(tile[0], in, sizeof(tile[0]), &full[0]);
+        LOAD(tile[1], in + 64, sizeof(tile[1]), &full[1]);
     }
     WAIT(&full[0], 0);
     if (!fault)
@@ -188,7 +151,7 @@ template <bool fault> __global__ void filled_again(const int *in, int *out)
             if (i)
                 WAIT(&empty, (i - 1) & 1);
             expect(&full, sizeof(tile));
-            load(tile, in + 64 * i, sizeof(tile), &full);
+            LOAD(tile, in + 64 * i, sizeof(tile), &full);
         }
         if (t < 64) {
             WAIT(&full, i & 1);
@@ -215,8 +178,8 @@ template <bool fault> __global__ void no_proxy_fence(int *out)
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     __syncthreads();
     if (t == 0) {
-        store(out, tile, sizeof(tile));
-        asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+        STORE(out, tile, sizeof(tile));
+        READ_OUT(0);
     }
 }
 CASE(no_proxy_fence, 0)
@@ -236,8 +199,8 @@ template <bool fault> __global__ void source_not_ready(int *out)
     if (!fault)
         __syncthreads();
     if (t == 63) {
-        store(out, tile, sizeof(tile));
-        asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+        STORE(out, tile, sizeof(tile));
+        READ_OUT(0);
     }
 }
 CASE(source_not_ready, 0)
@@ -254,9 +217,9 @@ template <bool fault> __global__ void source_changed(int *out)
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         __syncthreads();
         if (t == 0) {
-            store(out + 64 * i, tile, sizeof(tile));
+            STORE(out + 64 * i, tile, sizeof(tile));
             if (!fault)
-                asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+                READ_OUT(0);
         }
         __syncthreads();
     }
