@@ -68,7 +68,7 @@ def empty(folder, wheel):
     assert wheel.name.startswith("margay-") and "-py3-none-" in wheel.name, wheel.name
     tag = re.search(r"manylinux_(\d+)_(\d+)_x86_64", wheel.name)
     if tag:
-        assert newest_glibc(wheel, folder) <= (int(tag[1]), int(tag[2])), wheel.name
+        assert newest_glibc(wheel, folder) <= (int(tag[1]), int(tag[2])) <= (2, 28), wheel.name
     else:
         print("no auditwheel was to be had: the wheel is", wheel.name)
     assert re.match(r"margay \d+\.\d+\.\d+\n$", run(folder, "margay", "--version"))
