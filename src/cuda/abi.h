@@ -75,6 +75,30 @@ struct cu_memcpy3d { /* CUDA_MEMCPY3D_v2; CUDA_MEMCPY3D_PEER has contexts where 
     void *dst_array, *dst_context;
     size_t dst_pitch, dst_height, width, height, depth;
 };
+struct cu_kernel_params { /* CUDA_KERNEL_NODE_PARAMS_v2; the first version ends before `kernel` */
+    void *function;
+    struct cu_dim3 grid, block;
+    unsigned shared;
+    void **args, **extra;
+    void *kernel, *context;
+};
+struct cu_memcpy_params { /* CUDA_MEMCPY_NODE_PARAMS */
+    int flags, reserved;
+    void *context;
+    struct cu_memcpy3d copy;
+};
+struct cu_node_params { /* CUgraphNodeParams */
+    int type, reserved[3];
+    union {
+        long long pad[29];
+        struct cu_kernel_params kernel;
+        struct cu_memcpy_params copy;
+        struct cu_memset_node fill;
+        struct cu_host_node host;
+        void *child, *event;
+    };
+    long long reserved_too;
+};
 struct cu_launch { /* CUlaunchConfig */
     struct cu_dim3 grid, block;
     unsigned shared;

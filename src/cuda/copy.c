@@ -93,7 +93,7 @@ static int box_of(const struct place *p, struct cu_extent size, struct cudart_bo
     return 0;
 }
 
-static int kind_of(int to, int from)
+int mg__cuda_copy_kind(int to, int from)
 {
     if (to == CU_TYPE_UNIFIED || from == CU_TYPE_UNIFIED)
         return CU_DEFAULT;
@@ -110,7 +110,7 @@ static int copy(const struct place *to, const struct place *from, struct cu_exte
     int error = box_of(to, size, &a);
     if (!error)
         error = box_of(from, size, &b);
-    return error ? error : mg__cudart_copy_box(a, b, size, kind_of(to->type, from->type));
+    return error ? error : mg__cudart_copy_box(a, b, size, mg__cuda_copy_kind(to->type, from->type));
 }
 
 static int copy_2d(const struct cu_memcpy_2d *p)

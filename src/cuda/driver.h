@@ -62,6 +62,8 @@ int mg__cuda_jit(unsigned count, const int *options, void **values, struct cuda_
 int mg__cuda_jit_done(struct cuda_jit *jit, int error, const struct mg_diag *diag);
 /* launch.c: with one pointer a parameter, or all of them in a buffer. */
 int mg__cuda_launch(const void *function, struct cudart_request *request, void **params, void **extra);
+int mg__cuda_unpack(const void *function, void **extra, void ***args); /* *args is for the caller to free */
+int mg__cuda_copy_kind(int to, int from);                              /* of CUmemorytypes the runtime's kind */
 /* module.c: a function that is called and is nowhere; NULL: none. */
 const char *mg__cuda_unresolved(const struct mg_ptx_module *ptx);
 /* devrt.c: PTX that stands for an archive of the toolkit; NULL: there is none for this file. */

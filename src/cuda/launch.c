@@ -3,7 +3,7 @@
 
 /* One pointer a parameter, out of a buffer that holds them as the kernel reads them. One that is too short is taken, as
  * a GPU does, and the rest is 0; one that is too long is not (both as an H200 answers). *args holds them all. */
-static int unpack(const void *function, void **extra, void ***args)
+int mg__cuda_unpack(const void *function, void **extra, void ***args)
 {
     const char *buffer = NULL;
     const size_t *size = NULL;
@@ -44,7 +44,7 @@ int mg__cuda_launch(const void *function, struct cudart_request *r, void **param
     if (!function)
         return CUDA_ERROR_INVALID_HANDLE;
     if (extra)
-        error = unpack(function, extra, &unpacked);
+        error = mg__cuda_unpack(function, extra, &unpacked);
     r->args = extra ? unpacked : params;
     if (!error)
         error = mg__cudart_launch(function, r);

@@ -1,4 +1,6 @@
 /* stream.c - streams, events and host functions: the runtime's; and what a stream waits for or writes in memory. */
+#include "cudart/graph.h"
+
 #include "cuda/driver.h"
 
 CUDA_SAME(cuStreamCreate, (void **stream, unsigned flags), mg__cudaStreamCreateWithPriority(stream, flags, 0))
@@ -14,25 +16,9 @@ CUDA_SAME(cuStreamGetDevice, (void *stream, int *device), mg__cudaStreamGetDevic
 CUDA_SAME(cuStreamWaitEvent, (void *stream, void *event, unsigned flags), mg__cudaStreamWaitEvent(stream, event, flags))
 CUDA_SAME(cuStreamAddCallback, (void *stream, void (*callback)(void *, int, void *), void *arg, unsigned flags),
           mg__cudaStreamAddCallback(stream, callback, arg, flags))
-CUDA_SAME(cuStreamIsCapturing, (void *stream, int *status), mg__cudaStreamIsCapturing(stream, status))
 CUDA_SAME(cuStreamSetAttribute, (void *stream, int attribute, const void *value),
           mg__cudaStreamSetAttribute(stream, attribute, value))
 CUDA_SAME(cuStreamCopyAttributes, (void *to, void *from), mg__cudaStreamCopyAttributes(to, from))
-CUDA_SAME(cuThreadExchangeStreamCaptureMode, (int *mode), mg__cudaThreadExchangeStreamCaptureMode(mode))
-
-/* Of a stream that is not captured. */
-CUDA_SAME(cuStreamEndCapture, (void *stream, void **graph),
-          !graph                         ? CUDA_ERROR_INVALID_VALUE
-          : mg__cudart_stream_ok(stream) ? CUDA_ERROR_ILLEGAL_STATE
-                                         : CUDA_ERROR_INVALID_HANDLE)
-
-/* Nothing is ever captured. The later forms have more to tell of a capture, and with none tell nothing. */
-CUDA_SAME(cuStreamGetCaptureInfo, (void *stream, int *status, uint64_t *id),
-          ((void)id, mg__cudaStreamIsCapturing(stream, status)))
-CUDA_SAME(cuStreamGetCaptureInfo_v2, (void *stream, int *status, uint64_t *id),
-          ((void)id, mg__cudaStreamIsCapturing(stream, status)))
-CUDA_SAME(cuStreamGetCaptureInfo_v3, (void *stream, int *status, uint64_t *id),
-          ((void)id, mg__cudaStreamIsCapturing(stream, status)))
 
 int mg__cuStreamGetCtx(void *stream, void **context)
 {
@@ -117,6 +103,9 @@ static int memop(uint64_t address, uint64_t value, unsigned bytes, unsigned flag
     if (address % bytes || kind == CUDART_PAGEABLE || kind == CUDART_WILD || left < bytes ||
         (flags & ~(unsigned)(waits ? WAIT_FLUSH : 0)) > most)
         return CUDA_ERROR_INVALID_VALUE;
+    int error = mg__capture_refused("a wait for memory in a captured stream");
+    if (error)
+        return error;
     struct memop *op = malloc(sizeof(*op));
     if (!op)
         return CUDA_ERROR_OUT_OF_MEMORY;

@@ -104,11 +104,48 @@ struct cu_launch_attribute {
         } cluster;
     } value;
 };
-struct cu_channel_desc { /* cudaChannelFormatDesc */
-    int x, y, z, w, format;
-};
 struct cu_dim3 {
     unsigned x, y, z;
+};
+struct cu_kernel_node { /* cudaKernelNodeParams */
+    void *function;
+    struct cu_dim3 grid, block;
+    unsigned shared;
+    void **args, **extra;
+};
+struct cu_memset_node { /* cudaMemsetParams */
+    void *to;
+    size_t pitch;
+    unsigned value, unit;
+    size_t width, height;
+};
+struct cu_host_node { /* cudaHostNodeParams */
+    void (*call)(void *arg);
+    void *arg;
+};
+struct cu_copy_node { /* cudaMemcpyNodeParams */
+    int flags, reserved[3];
+    struct cu_memcpy_3d copy;
+};
+struct cu_graph_node { /* cudaGraphNodeParams */
+    int type, reserved[3];
+    union {
+        long long pad[29];
+        struct cu_kernel_node kernel;
+        struct cu_copy_node copy;
+        struct cu_memset_node fill;
+        struct cu_host_node host;
+        void *child, *event;
+    };
+    long long reserved_too;
+};
+struct cu_instantiate { /* cudaGraphInstantiateParams */
+    unsigned long long flags;
+    void *stream, *node;
+    int result;
+};
+struct cu_channel_desc { /* cudaChannelFormatDesc */
+    int x, y, z, w, format;
 };
 struct cu_launch_config {
     struct cu_dim3 grid, block;

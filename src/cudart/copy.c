@@ -6,9 +6,10 @@
  * textures.
  *
  * A copy whose stream has nothing left to do is made at once, and any other when its turn comes (device/queue.h); then
- * the call waits where CUDA says that it does. What comes from pageable memory is taken by the time the call returns.
+ * the call waits where CUDA says that it does. What comes from pageable memory is taken by the time the call returns,
+ * but in a graph, whose nodes read it in their turn. In a stream that is captured it becomes a node (graph.h).
  */
-#include "cudart/cudart.h"
+#include "cudart/graph.h"
 #include "device/timeline.h"
 
 enum { MAX_PITCH = 0x7fffffff };
@@ -100,6 +101,7 @@ static void tell_checks(const struct side *dst, const struct side *src, struct c
 struct transfer {
     struct side dst, src;
     struct cu_extent size;
+    int way; /* as the call had it; of a fill none */
     bool fills;
     uint32_t value; /* of so many bytes: 1, 2 or 4 */
     unsigned unit;
@@ -189,10 +191,32 @@ static enum mg_transfer kind_of(const struct transfer *t)
     return t->dst.kind == CUDART_PAGEABLE ? MG_TRANSFER_TO_HOST_PAGEABLE : MG_TRANSFER_TO_HOST;
 }
 
+static struct cu_pitched_ptr pitched(const struct cudart_box *box, struct cu_extent size)
+{
+    size_t pitch = box->pitch ? box->pitch : size.width;
+    return (struct cu_pitched_ptr){box->at, pitch, size.width, box->slice ? box->slice / pitch : size.height};
+}
+
+static int capture(struct mg_capture *into, const struct transfer *t)
+{
+    struct cu_extent n = t->size;
+    const struct cudart_box *to = &t->dst.box;
+    const struct mg_graph_fill f = {to->at,   to->pitch, to->slice, t->value, t->unit, t->fills ? n.width / t->unit : 0,
+                                    n.height, n.depth};
+    const struct cu_memcpy_3d p = {.src = pitched(&t->src.box, n), .dst = pitched(to, n), .extent = n, .kind = t->way};
+    struct mg_graph_op op;
+    int error = t->fills ? mg__graph_fill_op(&f, &op) : mg__graph_copy_op(&p, &op);
+    return error ? error : mg__capture_add(into, &op);
+}
+
 static int transfer(const struct transfer *t)
 {
     struct mg_device *d = mg__cudart_call.device->device;
     struct mg_order order = mg__cudart_order();
+    struct mg_capture *into;
+    int error = mg__capture_asked(&into);
+    if (error || into)
+        return error ? error : capture(into, t);
     mg__timeline_copy(d->timeline, order, kind_of(t), (uint64_t)t->size.width * t->size.height * t->size.depth,
                       host_waits(t));
     wait_for_other(&t->dst);
@@ -202,8 +226,9 @@ static int transfer(const struct transfer *t)
         transfer_now(t);
         return 0;
     }
-    bool waits = host_waits(t);
-    struct transfer *later = put_off(t, !t->fills && !waits && t->src.kind == CUDART_PAGEABLE);
+    bool waits = !mg__cudart_call.replays && host_waits(t);
+    bool stage = !mg__cudart_call.replays && !t->fills && !waits && t->src.kind == CUDART_PAGEABLE;
+    struct transfer *later = put_off(t, stage);
     if (!later || mg__queue_call(d, order, transfer_later, later)) {
         free(later);
         return cudaErrorMemoryAllocation;
@@ -211,21 +236,30 @@ static int transfer(const struct transfer *t)
     return waits ? mg__cudart_wait() : 0;
 }
 
-int mg__cudart_copy_box(struct cudart_box to, struct cudart_box from, struct cu_extent size, int kind)
+/* A box of no size is good, and has no sides. */
+static int copy_ok(struct transfer *t)
 {
-    struct transfer t = {.dst = {.box = to}, .src = {.box = from}, .size = size};
+    const int kind = t->way;
+    const struct cu_extent size = t->size;
     if (kind < CU_HOST_TO_HOST || kind > CU_DEFAULT)
         return cudaErrorInvalidMemcpyDirection;
     if (!size.width || !size.height || !size.depth)
         return 0;
-    if (!span(&to, size, &t.dst.bytes) || !span(&from, size, &t.src.bytes))
+    if (!span(&t->dst.box, size, &t->dst.bytes) || !span(&t->src.box, size, &t->src.bytes))
         return cudaErrorInvalidValue;
-    if (!side_ok(&t.dst, kind == CU_HOST_TO_DEVICE || kind == CU_DEVICE_TO_DEVICE) ||
-        !side_ok(&t.src, kind == CU_DEVICE_TO_HOST || kind == CU_DEVICE_TO_DEVICE))
+    if (!side_ok(&t->dst, kind == CU_HOST_TO_DEVICE || kind == CU_DEVICE_TO_DEVICE) ||
+        !side_ok(&t->src, kind == CU_DEVICE_TO_HOST || kind == CU_DEVICE_TO_DEVICE))
         return cudaErrorInvalidValue;
-    tell_direction(&t.dst, kind == CU_DEVICE_TO_HOST || kind == CU_HOST_TO_HOST);
-    tell_direction(&t.src, kind == CU_HOST_TO_DEVICE || kind == CU_HOST_TO_HOST);
-    return transfer(&t);
+    tell_direction(&t->dst, kind == CU_DEVICE_TO_HOST || kind == CU_HOST_TO_HOST);
+    tell_direction(&t->src, kind == CU_HOST_TO_DEVICE || kind == CU_HOST_TO_HOST);
+    return 0;
+}
+
+int mg__cudart_copy_box(struct cudart_box to, struct cudart_box from, struct cu_extent size, int kind)
+{
+    struct transfer t = {.dst = {.box = to}, .src = {.box = from}, .size = size, .way = kind};
+    int error = copy_ok(&t);
+    return error || !size.width || !size.height || !size.depth ? error : transfer(&t);
 }
 
 static struct cudart_box box_of(const void *at, size_t pitch)
@@ -330,23 +364,34 @@ static int box_at(const struct cu_pitched_ptr *p, struct cu_pos pos, struct cu_e
     return 0;
 }
 
-static int copy_3d(const struct cu_memcpy_3d *p)
+static int boxes_of(const struct cu_memcpy_3d *p, struct cudart_box *dst, struct cudart_box *src)
 {
-    struct cudart_box dst, src;
     if (!p)
         return cudaErrorInvalidValue;
     if (p->src_array || p->dst_array)
         return mg__cudart_missing("cudaMemcpy3D for a CUDA array");
-    int error = box_at(&p->src, p->src_pos, p->extent, &src);
-    if (!error)
-        error = box_at(&p->dst, p->dst_pos, p->extent, &dst);
+    int error = box_at(&p->src, p->src_pos, p->extent, src);
+    return error ? error : box_at(&p->dst, p->dst_pos, p->extent, dst);
+}
+
+int mg__cudart_copy_3d(const struct cu_memcpy_3d *p)
+{
+    struct cudart_box dst, src;
+    int error = boxes_of(p, &dst, &src);
     return error ? error : mg__cudart_copy_box(dst, src, p->extent, p->kind);
+}
+
+int mg__cudart_copy_3d_ok(const struct cu_memcpy_3d *p)
+{
+    struct transfer t = {.size = p->extent, .way = p->kind};
+    int error = boxes_of(p, &t.dst.box, &t.src.box);
+    return error ? error : copy_ok(&t);
 }
 
 int mg__cudaMemcpy3D(const struct cu_memcpy_3d *p)
 {
     CUDART_ENTER();
-    return mg__cudart_done(copy_3d(p));
+    return mg__cudart_done(mg__cudart_copy_3d(p));
 }
 
 int mg__cudaMemcpy3DAsync(const struct cu_memcpy_3d *p, void *stream)
@@ -354,7 +399,7 @@ int mg__cudaMemcpy3DAsync(const struct cu_memcpy_3d *p, void *stream)
     CUDART_ENTER();
     if (!mg__cudart_stream_ok(stream))
         return mg__cudart_done(cudaErrorInvalidResourceHandle);
-    return mg__cudart_done(copy_3d(p));
+    return mg__cudart_done(mg__cudart_copy_3d(p));
 }
 
 static int copy_3d_peer(const struct cu_memcpy_3d_peer *p)
@@ -369,7 +414,7 @@ static int copy_3d_peer(const struct cu_memcpy_3d_peer *p)
         tell_number(p->src.ptr, p->src_device);
     if (!p->dst_array)
         tell_number(p->dst.ptr, p->dst_device);
-    return copy_3d(&q);
+    return mg__cudart_copy_3d(&q);
 }
 
 int mg__cudaMemcpy3DPeer(const struct cu_memcpy_3d_peer *p)
@@ -432,6 +477,12 @@ int mg__cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t count, s
 }
 
 /* ---- fills ---- */
+int mg__cudart_fill_ok(struct cudart_box to, struct cu_extent size)
+{
+    struct side dst = {.box = to};
+    return span(&to, size, &dst.bytes) && side_ok(&dst, true) ? 0 : cudaErrorInvalidValue;
+}
+
 int mg__cudart_fill(struct cudart_box to, uint32_t value, unsigned unit, struct cu_extent size)
 {
     struct transfer t = {.dst = {.box = to}, .size = size, .fills = true, .value = value, .unit = unit};

@@ -194,6 +194,9 @@ int mg__cudart_copy_box(struct cudart_box to, struct cudart_box from, struct cu_
 /* With a value of `unit` bytes, 1, 2 or 4, of which the width is a multiple. */
 int mg__cudart_fill(struct cudart_box to, uint32_t value, unsigned unit, struct cu_extent size);
 int mg__cudart_copy(void *dst, const void *src, size_t count, int kind);
+int mg__cudart_copy_3d(const struct cu_memcpy_3d *p);
+int mg__cudart_copy_3d_ok(const struct cu_memcpy_3d *p); /* the error that it would be */
+int mg__cudart_fill_ok(struct cudart_box to, struct cu_extent size);
 
 /* ---- virtual memory (virtual.c) ---- */
 enum { CUDART_GRANULE = 2 << 20 };
@@ -224,6 +227,8 @@ struct cudart_request {
     bool dependent;         /* programmatic stream serialization */
 };
 int mg__cudart_launch(const void *handle, const struct cudart_request *request);
+/* In the stream of the call, whatever the request names; not captured. */
+int mg__cudart_launch_now(const void *handle, const struct cudart_request *request);
 /* What a configuration with attributes asks for; those that are not here are hints for scheduling and caches. */
 struct cudart_request mg__cudart_request(const struct cu_launch_config *config, void **args);
 
@@ -236,6 +241,11 @@ bool mg__cudart_stream_ok(const void *stream); /* and the call that is under way
 /* Waits for what the call's stream was given, or for all that a device was. The error that the call must return. */
 int mg__cudart_wait(void);
 int mg__cudart_wait_all(struct cudart_device *device);
+/* In the stream of the call; an event of any device. */
+bool mg__cudart_event_known(const void *event);
+int mg__cudart_event_record(void *event);
+int mg__cudart_event_wait(void *event);
+int mg__cudart_host_function(void (*function)(void *), void *arg);
 int mg__cudart_waited(struct cudart_device *device, bool may); /* the error after a wait that was allowed, or was not */
 void mg__cudart_ended(void *device, const struct mg_device_kernel *kernel, const struct mg_device_outcome *outcome);
 
@@ -259,6 +269,7 @@ struct cudart_call {
     struct cudart_device *device; /* the stream's; the thread's where there is none */
     struct mg_order order;        /* that stream's place in the device's work */
     bool per_thread;              /* its default stream is the thread's own */
+    bool replays;                 /* a node of a graph: nothing is taken early, and nobody waits */
 };
 extern _Thread_local struct cudart_call mg__cudart_call;
 /* Not NULL: the driver's call that the thread is in, which the runtime's functions serve: errors are its to keep. */

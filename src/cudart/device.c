@@ -4,7 +4,7 @@
  * A thread's device is made when a call first needs it; questions about devices need none. All devices of a process are
  * alike. Properties are filled from device/attribute.def, so that they and the attributes cannot disagree.
  */
-#include "cudart/cudart.h"
+#include "cudart/graph.h"
 
 /* ---- counting and choosing ---- */
 int mg__cudaGetDeviceCount(int *count)
@@ -98,7 +98,10 @@ int mg__cudaInitDevice(int device, unsigned device_flags, unsigned flags)
 int mg__cudaDeviceSynchronize(void)
 {
     CUDART_ENTER();
-    int error = mg__cudart_wait_all(mg__cudart_here());
+    int error = mg__capture_forbids_wait(true);
+    if (error)
+        return mg__cudart_done(error);
+    error = mg__cudart_wait_all(mg__cudart_here());
     mg__check_host_waited(mg__cudart_here()->device->check, 0, true);
     return mg__cudart_done(error);
 }

@@ -6,7 +6,7 @@
  */
 #include "cudart/hosted.h"
 
-#include "cudart/cudart.h"
+#include "cudart/graph.h"
 #include "device/timeline.h"
 
 struct hosted {
@@ -123,6 +123,9 @@ __attribute__((visibility("default"))) int margay_hosted(const struct margay_hos
         return mg__cudart_done(error);
     if (!mg__cudart_stream_ok(asked->stream))
         return mg__cudart_done(cudaErrorInvalidResourceHandle);
+    error = mg__capture_refused("a library that computes on the host, in a captured stream");
+    if (error)
+        return mg__cudart_done(error);
     struct mg_device *d = mg__cudart_call.device->device;
     if (mg__queue_clear(d, mg__cudart_call.order)) {
         struct hosted now = {.asked = *asked, .call = mg__cudart_call};

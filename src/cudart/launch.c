@@ -6,7 +6,7 @@
  *
  * A launch that has not ended when it returns (device/queue.h) does so later, on whatever thread: mg__cudart_ended.
  */
-#include "cudart/cudart.h"
+#include "cudart/graph.h"
 
 static int error_of(const struct mg_device_outcome *outcome)
 {
@@ -75,17 +75,14 @@ void mg__cudart_ended(void *device, const struct mg_device_kernel *kernel, const
         atomic_compare_exchange_strong(&d->pending, &none, error);
 }
 
-int mg__cudart_launch(const void *handle, const struct cudart_request *r)
+int mg__cudart_launch_now(const void *handle, const struct cudart_request *r)
 {
-    struct cudart_device *here = mg__cudart_here();
+    struct cudart_device *here = mg__cudart_call.device;
     struct mg_device_kernel *kernel;
     struct mg_device_outcome outcome;
-    CUDART_ENTER();
     int error = mg__cudart_func_find(handle, here, &kernel);
-    if (!error && (!mg__cudart_stream_ok(r->stream) || mg__cudart_call.device != here))
-        error = cudaErrorInvalidResourceHandle;
     if (error)
-        return mg__cudart_done(error);
+        return error;
     const struct mg_device_launch l = {.grid = r->grid,
                                        .block = r->block,
                                        .shared = r->shared,
@@ -96,7 +93,27 @@ int mg__cudart_launch(const void *handle, const struct cudart_request *r)
                                        .stream = mg__cudart_call.stream,
                                        .order = mg__cudart_call.order};
     mg__queue_launch(kernel, &l, false, &outcome);
-    return mg__cudart_done(outcome.pending ? 0 : result(here, kernel, &outcome));
+    return outcome.pending ? 0 : result(here, kernel, &outcome);
+}
+
+int mg__cudart_launch(const void *handle, const struct cudart_request *r)
+{
+    struct cudart_device *here = mg__cudart_here();
+    struct mg_device_kernel *kernel;
+    struct mg_capture *capture;
+    struct mg_graph_op op;
+    CUDART_ENTER();
+    int error = mg__cudart_func_find(handle, here, &kernel);
+    if (!error && (!mg__cudart_stream_ok(r->stream) || mg__cudart_call.device != here))
+        error = cudaErrorInvalidResourceHandle;
+    if (!error)
+        error = mg__capture_asked(&capture);
+    if (error)
+        return mg__cudart_done(error);
+    if (!capture)
+        return mg__cudart_done(mg__cudart_launch_now(handle, r));
+    error = mg__graph_kernel(handle, r, &op);
+    return mg__cudart_done(error ? error : mg__capture_add(capture, &op));
 }
 
 /* ---- entry points ---- */

@@ -7,7 +7,7 @@
  * Pools hand out plain device memory; their attributes are kept and mean nothing. Arrays come with textures, later.
  */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
-#include "cudart/cudart.h"
+#include "cudart/graph.h"
 
 #include <sys/mman.h>
 
@@ -205,6 +205,8 @@ int mg__cudart_alloc(void **pointer, size_t size, enum cudart_kind kind, struct 
     if (size > UINT64_MAX / 2)
         return cudaErrorMemoryAllocation;
     int error = mg__cudart_use(device);
+    if (!error && !mg__cudart_call.async)
+        error = mg__capture_forbids();
     if (error)
         return error;
     if (mg__mem_alloc(device->device->simt, size, ALIGN, &address))
@@ -260,7 +262,10 @@ int mg__cudaMalloc(void **pointer, size_t size)
 int mg__cudaFree(void *pointer)
 {
     CUDART_ENTER();
-    int error = mg__cudart_wait_all(mg__cudart_here());
+    int error = mg__capture_forbids();
+    if (error)
+        return mg__cudart_done(error);
+    error = mg__cudart_wait_all(mg__cudart_here());
     mg__check_host_waited(mg__cudart_here()->device->check, 0, true);
     return mg__cudart_done(error ? error : mg__cudart_free(pointer, true));
 }
@@ -329,6 +334,9 @@ static int host_alloc(void **pointer, size_t size, unsigned flags)
         return 0;
     if (size > SIZE_MAX - 4096)
         return cudaErrorMemoryAllocation;
+    int error = mg__capture_forbids();
+    if (error)
+        return error;
     size_t mapped = (size + 4095) & ~(size_t)4095;
     void *host = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (host == MAP_FAILED)
@@ -549,7 +557,9 @@ static void tell_order(const struct cudart_device *device, void *pointer)
 
 static int pool_alloc(void **pointer, size_t size, const struct cudart_pool *pool)
 {
-    int error = mg__cudart_alloc(pointer, size, CUDART_DEVICE, pool->device);
+    int error = mg__capture_refused("cudaMallocAsync in a captured stream");
+    if (!error)
+        error = mg__cudart_alloc(pointer, size, CUDART_DEVICE, pool->device);
     if (!error)
         tell_order(pool->device, *pointer);
     return error;
@@ -610,6 +620,9 @@ int mg__cudaFreeAsync(void *pointer, void *stream)
         return mg__cudart_done(cudaErrorInvalidResourceHandle);
     if (!pointer)
         return mg__cudart_done(cudaErrorInvalidValue);
+    int error = mg__capture_refused("cudaFreeAsync in a captured stream");
+    if (error)
+        return mg__cudart_done(error);
     struct mg_device *d = mg__cudart_call.device->device;
     if (mg__queue_clear(d, mg__cudart_call.order))
         return mg__cudart_done(free_now(pointer));

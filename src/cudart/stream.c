@@ -2,9 +2,9 @@
  * order, is the device's (device/queue.h).
  *
  * Handles are checked against those that live, so that a stale one is an error and never a crash. The checks are told
- * in the order of the calls. Stream capture belongs to graphs, which are not here.
+ * in the order of the calls. What a stream is given that is captured goes to capture.c.
  */
-#include "cudart/cudart.h"
+#include "cudart/graph.h"
 #include "device/timeline.h"
 
 enum { FIRST_ID = 7 /* the default stream's on an H100 */, NON_BLOCKING = 1 };
@@ -120,8 +120,10 @@ int mg__cudaStreamCreate(void **stream)
 int mg__cudaStreamDestroy(void *stream)
 {
     CUDART_ENTER();
+    mg__cudart_stream_ok(stream);
     for (struct cudart_device *d = NULL; !is_default(stream) && (d = mg__cudart_next(d)) != NULL;)
         if (mg__stream_drop(d->device, stream)) {
+            mg__capture_lost(mg__cudart_call.order.stream);
             mg__check_stream_gone(d->device->check, stream_id(stream));
             return mg__cudart_done(0);
         }
@@ -133,7 +135,10 @@ int mg__cudaStreamSynchronize(void *stream)
     CUDART_ENTER();
     if (!mg__cudart_stream_ok(stream))
         return mg__cudart_done(cudaErrorInvalidResourceHandle);
-    int error = mg__cudart_wait();
+    int error = mg__capture_forbids_wait(false);
+    if (error)
+        return mg__cudart_done(error);
+    error = mg__cudart_wait();
     mg__check_host_waited(mg__cudart_call.device->device->check, stream_id(stream), false);
     return mg__cudart_done(error);
 }
@@ -144,6 +149,9 @@ int mg__cudaStreamQuery(void *stream)
     if (!mg__cudart_stream_ok(stream))
         return mg__cudart_done(cudaErrorInvalidResourceHandle);
     struct cudart_device *device = mg__cudart_call.device;
+    int error = mg__capture_forbids_wait(false);
+    if (error)
+        return mg__cudart_done(error);
     if (!mg__queue_over(device->device, mg__cudart_call.order))
         return mg__cudart_done(cudaErrorNotReady);
     mg__check_host_waited(device->device->check, stream_id(stream), false);
@@ -221,26 +229,44 @@ static void put_back(const struct mg_event *event)
 
 /* Checks keep order within a device. An event that orders two devices counts as if the host had waited for the one, so
  * that nothing is claimed of what it did before. */
-int mg__cudaStreamWaitEvent(void *stream, void *event, unsigned flags)
+int mg__cudart_event_wait(void *event)
 {
     struct mg_event e;
     struct cudart_device *of;
     int error = 0;
-    CUDART_ENTER();
     if (!event_of(event, &e, &of))
-        return mg__cudart_done(cudaErrorInvalidResourceHandle);
-    if (!mg__cudart_stream_ok(stream))
-        error = cudaErrorInvalidResourceHandle;
-    else if (flags > 1)
-        error = cudaErrorInvalidValue;
-    else if (e.mark && mg__queue_order(mg__cudart_call.device->device, mg__cudart_call.order, e.mark))
+        return cudaErrorInvalidResourceHandle;
+    if (e.mark && mg__queue_order(mg__cudart_call.device->device, mg__cudart_call.order, e.mark))
         error = cudaErrorMemoryAllocation;
     else if (of == mg__cudart_call.device)
-        mg__check_event_waited(of->device->check, (uint64_t)(uintptr_t)event, stream_id(stream), false);
+        mg__check_event_waited(of->device->check, (uint64_t)(uintptr_t)event, mg__cudart_call.stream, false);
     else
         mg__check_host_waited(of->device->check, 0, true);
     put_back(&e);
-    return mg__cudart_done(error);
+    return error;
+}
+
+bool mg__cudart_event_known(const void *event)
+{
+    struct mg_event e;
+    struct cudart_device *of;
+    if (!event_of(event, &e, &of))
+        return false;
+    put_back(&e);
+    return true;
+}
+
+int mg__cudaStreamWaitEvent(void *stream, void *event, unsigned flags)
+{
+    int error;
+    CUDART_ENTER();
+    if (!mg__cudart_event_known(event) || !mg__cudart_stream_ok(stream))
+        return mg__cudart_done(cudaErrorInvalidResourceHandle);
+    if (flags > 1)
+        return mg__cudart_done(cudaErrorInvalidValue);
+    if (mg__capture_event_waited(event, flags == 1, &error))
+        return mg__cudart_done(error);
+    return mg__cudart_done(mg__cudart_event_wait(event));
 }
 
 struct callback {
@@ -263,6 +289,9 @@ int mg__cudaStreamAddCallback(void *stream, void (*callback)(void *, int, void *
         return mg__cudart_done(cudaErrorInvalidValue);
     if (!mg__cudart_stream_ok(stream))
         return mg__cudart_done(cudaErrorInvalidResourceHandle);
+    int error = mg__capture_refused("cudaStreamAddCallback in a captured stream");
+    if (error)
+        return mg__cudart_done(error);
     struct callback *c = malloc(sizeof(*c));
     if (!c)
         return mg__cudart_done(cudaErrorMemoryAllocation);
@@ -274,36 +303,28 @@ int mg__cudaStreamAddCallback(void *stream, void (*callback)(void *, int, void *
     return mg__cudart_done(mg__cudart_error_of(status));
 }
 
+int mg__cudart_host_function(void (*function)(void *), void *arg)
+{
+    struct mg_device *d = mg__cudart_call.device->device;
+    mg__check_host_told(d->check, mg__cudart_call.stream);
+    return mg__cudart_error_of(mg__queue_host(d, mg__cudart_call.order, function, arg));
+}
+
 int mg__cudaLaunchHostFunc(void *stream, void (*function)(void *), void *arg)
 {
+    struct mg_capture *capture;
+    struct mg_graph_op op;
     CUDART_ENTER();
     if (!function)
         return mg__cudart_done(cudaErrorInvalidValue);
     if (!mg__cudart_stream_ok(stream))
         return mg__cudart_done(cudaErrorInvalidResourceHandle);
-    mg__check_host_told(mg__cudart_call.device->device->check, stream_id(stream));
-    enum mg_status status = mg__queue_host(mg__cudart_call.device->device, mg__cudart_call.order, function, arg);
-    return mg__cudart_done(mg__cudart_error_of(status));
-}
-
-int mg__cudaStreamIsCapturing(void *stream, int *status)
-{
-    CUDART_ENTER();
-    if (!status)
-        return mg__cudart_done(cudaErrorInvalidValue);
-    *status = 0; /* cudaStreamCaptureStatusNone */
-    return mg__cudart_done(mg__cudart_stream_ok(stream) ? 0 : cudaErrorInvalidResourceHandle);
-}
-
-int mg__cudaThreadExchangeStreamCaptureMode(int *mode)
-{
-    static _Thread_local int current; /* cudaStreamCaptureModeGlobal */
-    if (!mode || *mode < 0 || *mode > 2)
-        return mg__cudart_done(cudaErrorInvalidValue);
-    int old = current;
-    current = *mode;
-    *mode = old;
-    return mg__cudart_done(0);
+    int error = mg__capture_asked(&capture);
+    if (!error && capture)
+        error = mg__graph_host(function, arg, &op);
+    if (error)
+        return mg__cudart_done(error);
+    return mg__cudart_done(capture ? mg__capture_add(capture, &op) : mg__cudart_host_function(function, arg));
 }
 
 int mg__cudaStreamSetAttribute(void *stream, int attribute, const void *value)
@@ -344,24 +365,38 @@ int mg__cudaEventDestroy(void *event)
     CUDART_ENTER();
     for (struct cudart_device *d = NULL; (d = mg__cudart_next(d)) != NULL;)
         if (mg__event_drop(d->device, event)) {
+            mg__capture_event_forget(event);
             mg__check_event_gone(d->device->check, (uint64_t)(uintptr_t)event);
             return mg__cudart_done(0);
         }
     return mg__cudart_done(cudaErrorInvalidResourceHandle);
 }
 
+int mg__cudart_event_record(void *event)
+{
+    struct mg_device *d = mg__cudart_call.device->device; /* the event and the stream are of one device */
+    enum mg_status status = mg__event_record(d, event, mg__cudart_call.order);
+    if (!status)
+        mg__check_event_recorded(d->check, (uint64_t)(uintptr_t)event, mg__cudart_call.stream);
+    return status == MG_ERR_NOT_FOUND ? cudaErrorInvalidResourceHandle : mg__cudart_error_of(status);
+}
+
 int mg__cudaEventRecordWithFlags(void *event, void *stream, unsigned flags)
 {
+    struct mg_capture *capture;
     CUDART_ENTER();
     if (flags > 1)
         return mg__cudart_done(cudaErrorInvalidValue);
     if (!mg__cudart_stream_ok(stream))
         return mg__cudart_done(cudaErrorInvalidResourceHandle);
-    struct mg_device *d = mg__cudart_call.device->device; /* the event and the stream are of one device */
-    enum mg_status status = mg__event_record(d, event, mg__cudart_call.order);
-    if (!status)
-        mg__check_event_recorded(d->check, (uint64_t)(uintptr_t)event, stream_id(stream));
-    return mg__cudart_done(status == MG_ERR_NOT_FOUND ? cudaErrorInvalidResourceHandle : mg__cudart_error_of(status));
+    int error = mg__capture_asked(&capture);
+    if (!error && capture)
+        return mg__cudart_done(mg__capture_record(capture, event, flags == 1));
+    if (!error)
+        error = mg__cudart_event_record(event);
+    if (!error)
+        mg__capture_event_forget(event);
+    return mg__cudart_done(error);
 }
 
 int mg__cudaEventRecord(void *event, void *stream)
@@ -373,8 +408,13 @@ static int event_over(void *event, bool wait)
 {
     struct mg_event e;
     struct cudart_device *of;
+    int error;
     if (!event_of(event, &e, &of))
         return cudaErrorInvalidResourceHandle;
+    if (mg__capture_event_asked(event, &error)) {
+        put_back(&e);
+        return error;
+    }
     bool may = !wait || !e.mark || mg__queue_wait_mark(of->device, e.mark);
     bool over = !e.mark || atomic_load(&e.mark->over);
     put_back(&e);

@@ -1,0 +1,389 @@
+/* graph.c - graphs as such: nodes, edges, copies, and which handles are live. graph.h says what they are. */
+#include "cudart/graph.h"
+
+static struct mg_graph *graphs;      /* with handles */
+static struct mg_graph_node *unused; /* nodes that are gone */
+static uint64_t last_id;
+
+/* ---- handles ---- */
+struct mg_graph *mg__graph_known(const void *handle)
+{
+    mg__cudart_lock();
+    struct mg_graph *g = graphs;
+    while (g && g != handle)
+        g = g->next;
+    mg__cudart_unlock();
+    return g;
+}
+
+struct mg_graph_node *mg__graph_node_known(const void *handle)
+{
+    struct mg_graph_node *node = (struct mg_graph_node *)(uintptr_t)handle;
+    return node && node->id ? node : NULL;
+}
+
+int mg__graph_publish(struct mg_graph *g)
+{
+    if (!g)
+        return cudaErrorMemoryAllocation;
+    mg__cudart_lock();
+    g->next = graphs;
+    graphs = g;
+    mg__cudart_unlock();
+    for (size_t i = 0; i < g->nodes.count; i++)
+        if (g->nodes.at[i]->op.type == MG_GRAPH_CHILD)
+            mg__graph_publish(g->nodes.at[i]->op.child);
+    return 0;
+}
+
+static void withdraw(struct mg_graph *g)
+{
+    mg__cudart_lock();
+    struct mg_graph **at = &graphs;
+    while (*at && *at != g)
+        at = &(*at)->next;
+    if (*at)
+        *at = g->next;
+    mg__cudart_unlock();
+}
+
+/* ---- graphs ---- */
+struct mg_graph *mg__graph_make(void)
+{
+    struct mg_graph *g = calloc(1, sizeof(*g));
+    if (!g)
+        return NULL;
+    mg__cudart_lock();
+    g->id = ++last_id;
+    mg__cudart_unlock();
+    return g;
+}
+
+void mg__graph_free(struct mg_graph *g)
+{
+    if (!g)
+        return;
+    withdraw(g);
+    while (g->nodes.count)
+        mg__graph_node_free(g->nodes.at[g->nodes.count - 1]);
+    mg__vec_free(&g->nodes);
+    mg__graph_users_release(g);
+    free(g);
+}
+
+static struct mg_graph_node *make_node(void)
+{
+    mg__cudart_lock();
+    struct mg_graph_node *node = unused;
+    if (node) {
+        unused = node->free;
+        memset(node, 0, sizeof(*node));
+    } else {
+        node = calloc(1, sizeof(*node));
+    }
+    if (node)
+        node->id = ++last_id;
+    mg__cudart_unlock();
+    return node;
+}
+
+static void drop_from(struct mg_graph_node **at, size_t *count, const struct mg_graph_node *node)
+{
+    size_t i = 0;
+    while (i < *count && at[i] != node)
+        i++;
+    if (i == *count)
+        return;
+    memmove(at + i, at + i + 1, (*count - i - 1) * sizeof(*at));
+    --*count;
+}
+
+void mg__graph_node_free(struct mg_graph_node *node)
+{
+    while (node->before.count)
+        mg__graph_disconnect(node->before.at[node->before.count - 1], node);
+    while (node->after.count)
+        mg__graph_disconnect(node, node->after.at[node->after.count - 1]);
+    mg__vec_free(&node->before);
+    mg__vec_free(&node->after);
+    if (node->graph)
+        drop_from(node->graph->nodes.at, &node->graph->nodes.count, node);
+    mg__graph_op_free(&node->op);
+    mg__cudart_lock();
+    node->id = 0;
+    node->graph = NULL;
+    node->free = unused;
+    unused = node;
+    mg__cudart_unlock();
+}
+
+int mg__graph_add(struct mg_graph *g, struct mg_graph_node *const *before, size_t n, struct mg_graph_op *op,
+                  struct mg_graph_node **made)
+{
+    struct mg_graph_node *node = make_node();
+    int error = node ? 0 : cudaErrorMemoryAllocation;
+    if (!node) {
+        mg__graph_op_free(op);
+        return error;
+    }
+    node->op = *op;
+    node->device = mg__cudart_here();
+    if (op->type == MG_GRAPH_CHILD)
+        op->child->parent = node;
+    if (!mg__vec_push(&g->nodes, node))
+        error = cudaErrorMemoryAllocation;
+    else
+        node->graph = g;
+    for (size_t i = 0; i < n && !error; i++)
+        error = mg__graph_connect(before[i], node);
+    if (error)
+        mg__graph_node_free(node);
+    else
+        *made = node;
+    return error;
+}
+
+/* ---- edges ---- */
+bool mg__graph_has_edge(const struct mg_graph_node *from, const struct mg_graph_node *to)
+{
+    for (size_t i = 0; i < to->before.count; i++)
+        if (to->before.at[i] == from)
+            return true;
+    return false;
+}
+
+int mg__graph_connect(struct mg_graph_node *from, struct mg_graph_node *to)
+{
+    if (!from || from->graph != to->graph || from == to || mg__graph_has_edge(from, to))
+        return cudaErrorInvalidValue;
+    if (!mg__vec_push(&to->before, from))
+        return cudaErrorMemoryAllocation;
+    if (!mg__vec_push(&from->after, to)) {
+        to->before.count--;
+        return cudaErrorMemoryAllocation;
+    }
+    return 0;
+}
+
+bool mg__graph_disconnect(struct mg_graph_node *from, struct mg_graph_node *to)
+{
+    if (!mg__graph_has_edge(from, to))
+        return false;
+    drop_from(to->before.at, &to->before.count, from);
+    drop_from(from->after.at, &from->after.count, to);
+    return true;
+}
+
+/* Of what can come next the node that was made first: so a program's own order stays where it is one. */
+int mg__graph_sorted(struct mg_graph *g, struct mg_graph_node ***order)
+{
+    size_t n = g->nodes.count, done = 0;
+    struct mg_graph_node **list = malloc((n + 1) * sizeof(struct mg_graph_node *));
+    size_t *left = malloc((n + 1) * sizeof(size_t)); /* that a node still waits for */
+    *order = list;
+    if (!list || !left) {
+        free(left);
+        free(list);
+        return cudaErrorMemoryAllocation;
+    }
+    for (size_t i = 0; i < n; i++) {
+        g->nodes.at[i]->mark = i;
+        left[i] = g->nodes.at[i]->before.count;
+    }
+    for (size_t i = 0; i < n;) {
+        struct mg_graph_node *node = g->nodes.at[i];
+        if (left[i]) {
+            i++;
+            continue;
+        }
+        left[i] = SIZE_MAX; /* it has its place */
+        list[done++] = node;
+        for (size_t k = 0; k < node->after.count; k++) {
+            size_t next = node->after.at[k]->mark;
+            if (--left[next] == 0 && next < i)
+                i = next;
+        }
+    }
+    free(left);
+    if (done == n)
+        return 0;
+    free(list);
+    return cudaErrorInvalidValue;
+}
+
+/* ---- copies ---- */
+static int copy_into(const struct mg_graph *from, struct mg_graph *to)
+{
+    for (size_t i = 0; i < from->nodes.count; i++) {
+        struct mg_graph_node *node = from->nodes.at[i], *made;
+        struct mg_graph_op op;
+        int error = mg__graph_op_copy(&node->op, &op);
+        if (!error)
+            error = mg__graph_add(to, NULL, 0, &op, &made);
+        if (error)
+            return error;
+        made->origin = node->id;
+        made->device = node->device;
+        made->disabled = node->disabled;
+        node->mark = i;
+    }
+    for (size_t i = 0; i < from->nodes.count; i++)
+        for (size_t k = 0; k < from->nodes.at[i]->before.count; k++) {
+            int error = mg__graph_connect(to->nodes.at[from->nodes.at[i]->before.at[k]->mark], to->nodes.at[i]);
+            if (error)
+                return error;
+        }
+    return mg__graph_users_share(from, to);
+}
+
+struct mg_graph *mg__graph_copy(const struct mg_graph *from)
+{
+    struct mg_graph *g = mg__graph_make();
+    if (g && copy_into(from, g)) {
+        mg__graph_free(g);
+        return NULL;
+    }
+    if (g)
+        g->origin = from->id;
+    return g;
+}
+
+struct mg_graph_node *mg__graph_copy_of(const struct mg_graph *g, uint64_t node)
+{
+    for (size_t i = 0; i < g->nodes.count; i++) {
+        struct mg_graph_node *found = g->nodes.at[i];
+        if (found->origin == node)
+            return found;
+        if (found->op.type == MG_GRAPH_CHILD && (found = mg__graph_copy_of(found->op.child, node)) != NULL)
+            return found;
+    }
+    return NULL;
+}
+
+/* ---- objects of the user ---- */
+struct mg_graph_user {
+    struct mg_graph_user *next;
+    void *object;
+    void (*destroy)(void *object);
+    uint64_t uses; /* the program's own, and one a graph for each time that it keeps it */
+};
+static struct mg_graph_user *users;
+
+static struct mg_graph_user *user_known(const void *handle)
+{
+    struct mg_graph_user *u = users;
+    while (u && u != handle)
+        u = u->next;
+    return u;
+}
+
+static void release(struct mg_graph_user *u, uint64_t count)
+{
+    mg__cudart_lock();
+    u->uses -= MG_MIN(count, u->uses);
+    bool last = !u->uses;
+    struct mg_graph_user **at = &users;
+    while (last && *at != u)
+        at = &(*at)->next;
+    if (last)
+        *at = u->next;
+    mg__cudart_unlock();
+    if (!last)
+        return;
+    u->destroy(u->object);
+    free(u);
+}
+
+int mg__graph_users_share(const struct mg_graph *from, struct mg_graph *to)
+{
+    for (size_t i = 0; i < from->users.count; i++) {
+        if (!mg__vec_push(&to->users, from->users.at[i]))
+            return cudaErrorMemoryAllocation;
+        mg__cudart_lock();
+        from->users.at[i]->uses++;
+        mg__cudart_unlock();
+    }
+    return 0;
+}
+
+void mg__graph_users_release(struct mg_graph *g)
+{
+    for (size_t i = 0; i < g->users.count; i++)
+        release(g->users.at[i], 1);
+    mg__vec_free(&g->users);
+}
+
+int mg__cudaUserObjectCreate(void **made, void *object, void (*destroy)(void *), unsigned uses, unsigned flags)
+{
+    enum { NO_DESTRUCTOR_SYNC = 1 };
+    CUDART_ENTER();
+    if (!made || !destroy || !uses || uses > INT32_MAX || flags != NO_DESTRUCTOR_SYNC)
+        return mg__cudart_done(cudaErrorInvalidValue);
+    struct mg_graph_user *u = calloc(1, sizeof(*u));
+    if (!u)
+        return mg__cudart_done(cudaErrorMemoryAllocation);
+    *u = (struct mg_graph_user){.object = object, .destroy = destroy, .uses = uses};
+    mg__cudart_lock();
+    u->next = users;
+    users = u;
+    mg__cudart_unlock();
+    *made = u;
+    return mg__cudart_done(0);
+}
+
+int mg__cudaUserObjectRetain(void *handle, unsigned count)
+{
+    CUDART_ENTER();
+    mg__cudart_lock();
+    struct mg_graph_user *u = count && count <= INT32_MAX ? user_known(handle) : NULL;
+    if (u)
+        u->uses += count;
+    mg__cudart_unlock();
+    return mg__cudart_done(u ? 0 : cudaErrorInvalidValue);
+}
+
+int mg__cudaUserObjectRelease(void *handle, unsigned count)
+{
+    CUDART_ENTER();
+    mg__cudart_lock();
+    struct mg_graph_user *u = count && count <= INT32_MAX ? user_known(handle) : NULL;
+    mg__cudart_unlock();
+    if (u)
+        release(u, count);
+    return mg__cudart_done(u ? 0 : cudaErrorInvalidValue);
+}
+
+int mg__cudaGraphRetainUserObject(void *graph, void *handle, unsigned count, unsigned flags)
+{
+    enum { MOVE = 1 };
+    CUDART_ENTER();
+    struct mg_graph *g = mg__graph_known(graph);
+    int error = g && count && count <= INT32_MAX && flags <= MOVE ? 0 : cudaErrorInvalidValue;
+    mg__cudart_lock();
+    struct mg_graph_user *u = user_known(handle);
+    if (!u)
+        error = cudaErrorInvalidValue;
+    for (unsigned i = 0; i < count && !error; i++)
+        if (!mg__vec_push(&g->users, u))
+            error = cudaErrorMemoryAllocation;
+    if (!error && !(flags & MOVE))
+        u->uses += count;
+    mg__cudart_unlock();
+    return mg__cudart_done(error);
+}
+
+int mg__cudaGraphReleaseUserObject(void *graph, void *handle, unsigned count)
+{
+    CUDART_ENTER();
+    struct mg_graph *g = mg__graph_known(graph);
+    unsigned found = 0;
+    for (size_t i = g ? g->users.count : 0; i-- && found < count;)
+        if (g->users.at[i] == handle) {
+            memmove(g->users.at + i, g->users.at + i + 1, (g->users.count - i - 1) * sizeof(*g->users.at));
+            g->users.count--;
+            found++;
+        }
+    if (found)
+        release(handle, found);
+    return mg__cudart_done(found && found == count ? 0 : cudaErrorInvalidValue);
+}
