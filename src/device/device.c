@@ -73,7 +73,9 @@ static enum mg_status draw(struct mg_device *d)
     struct mg_observer observer;
     if (!d->options.pictures)
         return MG_OK;
-    d->others = (d->check ? 1u : 0u) + (d->time ? 1u : 0u) + (d->model ? 1u : 0u) + (d->advise ? 1u : 0u);
+    const void *all[] = {d->clock, d->check, d->time, d->model, d->advise};
+    for (size_t i = 0; i < MG_COUNT(all); i++)
+        d->others += all[i] != NULL;
     enum mg_status status = mg__pictures_create(&d->arch, on_picture, d, &d->pictures);
     if (status)
         return status;
@@ -81,18 +83,25 @@ static enum mg_status draw(struct mg_device *d)
     return mg__simt_observe(d->simt, &observer);
 }
 
-/* The first of all, so that launches of which nothing but the time is asked can have it alone, and before the model,
- * whose record has its answer. */
+/* The clock and the times come first of all, so that launches of which nothing but the time is asked can have it alone,
+ * and before the model, whose record has its answer. */
 static enum mg_status time_launches(struct mg_device *d)
 {
     if (d->options.host_clock && !d->options.times)
         return MG_OK;
+    d->clock = d->options.host_clock ? NULL : mg__time_clock_create(&d->arch);
     d->time = mg__time_create(&d->arch);
     d->timeline = d->options.host_clock ? NULL : mg__timeline_create(&d->arch);
-    if (!d->time || (!d->timeline && !d->options.host_clock))
+    if (!d->time || ((!d->timeline || !d->clock) && !d->options.host_clock))
         return MG_ERR_NOMEM;
-    const struct mg_observer observer = mg__time_observer(d->time);
-    return mg__simt_observe(d->simt, &observer);
+    struct mg_observer observer;
+    enum mg_status status = MG_OK;
+    if (d->clock) {
+        observer = mg__time_clock_observer(d->clock);
+        status = mg__simt_observe(d->simt, &observer);
+    }
+    observer = mg__time_observer(d->time);
+    return status ? status : mg__simt_observe(d->simt, &observer);
 }
 
 static enum mg_status observe(struct mg_device *d)
@@ -178,6 +187,7 @@ void mg__device_destroy(struct mg_device *d)
     if (d->advise)
         mg__advise_destroy(d->advise);
     mg__time_destroy(d->time);
+    mg__time_clock_destroy(d->clock);
     mg__timeline_destroy(d->timeline);
     mg__pictures_destroy(d->pictures);
     mg__check_destroy(d->check);

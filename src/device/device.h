@@ -82,7 +82,8 @@ struct mg_device {
     struct mg_simt *simt;
     struct mg_check *check;
     struct mg_model *model;
-    struct mg_time *time; /* the first of the observers; NULL: there is none */
+    struct mg_time_clock *clock; /* the first of the observers; NULL: kernels read the engine's clock */
+    struct mg_time *time;        /* the next; NULL: there is none */
     struct mg_timeline *timeline; /* NULL: its clock is the host's */
     struct mg_advise *advise;
     struct mg_pictures *pictures;

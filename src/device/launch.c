@@ -114,6 +114,15 @@ static void describe(struct mg_device_taken *t)
                                       .patient = true};
 }
 
+static void note_clock(const struct mg_device *d)
+{
+    mg__report_note(d->options.report,
+                    d->clock ? "the clocks that kernels read (clock, clock64, globaltimer) are the GPU's as "
+                               "modelled (docs/time.md); --clock host has the simulator's own steps"
+                             : "the clock that kernels read (clock, clock64) counts the simulator's steps "
+                               "and no GPU's cycles; the other counts are a GPU's");
+}
+
 /* On the line of modelled time. */
 static void place(struct mg_device_taken *t)
 {
@@ -178,26 +187,26 @@ enum mg_status mg__launch_take(struct mg_device_kernel *k, const struct mg_devic
         return out->status;
     }
     if (k->reads_clock)
-        mg__report_note(d->options.report, "the clock that kernels read (clock, clock64) counts the simulator's steps "
-                                           "and no GPU's cycles; the other counts are a GPU's");
+        note_clock(d);
     t->watched = recorded(k);
     place(t);
     *taken = t;
     return MG_OK;
 }
 
-/* That of times comes first, that of pictures last; those between follow what is recorded. */
+/* Those of the clock and of times come first, that of pictures last; those between follow what is recorded. */
 static void choose_observers(const struct mg_device_taken *t)
 {
     const struct mg_device_kernel *k = t->kernel;
     const struct mg_device_launch *l = &t->asked;
     struct mg_device *d = k->module->device;
     bool timed = d->time && (t->looked || (t->watched && d->options.times));
-    unsigned end = t->watched ? ~0u : 1;
+    bool clocked = d->clock && k->reads_clock;
+    unsigned clocks = d->clock ? 1 : 0, times = clocks + (d->time ? 1 : 0), end = t->watched ? ~0u : times;
     if (d->pictures && t->watched && !mg__pictures_wants(d->pictures, k->info.name, l->grid, l->block, l->shared))
         end = d->others;
-    mg__simt_observe_enable(d->simt, t->watched || timed);
-    mg__simt_observe_range(d->simt, d->time && !timed ? 1 : 0, end);
+    mg__simt_observe_enable(d->simt, t->watched || timed || clocked);
+    mg__simt_observe_range(d->simt, clocked ? 0 : timed ? clocks : times, end);
 }
 
 static enum mg_status begin(struct mg_device_taken *t, struct mg_diag *diag)
@@ -209,6 +218,8 @@ static enum mg_status begin(struct mg_device_taken *t, struct mg_diag *diag)
         mg__check_unobserved(d->check);
     if (d->time)
         mg__time_regs(d->time, k->info.regs);
+    if (d->clock)
+        mg__time_clock_regs(d->clock, k->info.regs);
     if (d->advise)
         mg__advise_regs(d->advise, k->info.regs, k->regs_from, k->exact || k->assembled);
     mg__check_launches(d->check, t->asked.stream, t->asked.dependent);

@@ -171,8 +171,11 @@ static void set_observers(struct mg_run *run, struct mg_simt_kernel *k, const st
     run->want_far = wants & (MG_OBSERVE_FAR | MG_OBSERVE_EVERY);
     run->want_sync = wants & MG_OBSERVE_SYNC;
     run->want_steps = wants & MG_OBSERVE_STEPS;
-    for (unsigned i = 0; i < run->nobservers; i++)
+    run->clock = -1;
+    for (unsigned i = 0; i < run->nobservers; i++) {
         run->goes_on |= run->observers[i].fault != NULL;
+        run->clock = run->observers[i].clock ? (int)i : run->clock;
+    }
     if (run->want_every || (!run->want_sync && !run->goes_on))
         run->engine = mg__tier_kernel(k, &l->block, (uint64_t)l->grid.x * l->grid.y * l->grid.z, run->want_every);
     run->lets_pass = l->warn && !run->goes_on;

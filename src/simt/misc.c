@@ -75,6 +75,15 @@ MG_HANDLER(mg__op_halves)
     return op + 1;
 }
 
+/* As modelled, where an observer is the clock. */
+static uint64_t clock_of(const struct mg_warp *w, bool nanoseconds)
+{
+    const struct mg_run *run = w->worker->run;
+    if (run->clock < 0)
+        return nanoseconds ? mg__clock_ns() : w->issued;
+    return run->observers[run->clock].clock(w->worker->observers[run->clock], w->block->linear, w->index, nanoseconds);
+}
+
 static uint64_t special(const struct mg_warp *w, unsigned reg, unsigned dim, unsigned lane)
 {
     const struct mg_run *run = w->worker->run;
@@ -111,17 +120,17 @@ static uint64_t special(const struct mg_warp *w, unsigned reg, unsigned dim, uns
     case MG_SR_LANEMASK_GT:
         return (uint32_t) ~((2ull << lane) - 1);
     case MG_SR_CLOCK:
-        return (uint32_t)w->issued;
+        return (uint32_t)clock_of(w, false);
     case MG_SR_CLOCK_HI:
-        return w->issued >> 32;
+        return clock_of(w, false) >> 32;
     case MG_SR_CLOCK64:
-        return w->issued;
+        return clock_of(w, false);
     case MG_SR_GLOBALTIMER: /* nanoseconds since 1970, as a device's: the system_clock of libcu++ is built on it */
-        return mg__clock_ns();
+        return clock_of(w, true);
     case MG_SR_GLOBALTIMER_LO:
-        return (uint32_t)mg__clock_ns();
+        return (uint32_t)clock_of(w, true);
     case MG_SR_GLOBALTIMER_HI:
-        return mg__clock_ns() >> 32;
+        return clock_of(w, true) >> 32;
     case MG_SR_DYNAMIC_SMEM_SIZE:
         return run->launch->shared;
     case MG_SR_TOTAL_SMEM_SIZE:

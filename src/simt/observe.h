@@ -13,7 +13,7 @@
  *                     fences, asynchronous copies, exits, and what the scheduler had to do so that the block went on.
  *  MG_OBSERVE_BULK    what bulk copies read and write, when they are done.
  *  MG_OBSERVE_STEPS   each instruction of the warps that the observer asked to follow, before it is executed; asked for
- *                     by mg_access.follow, with EVERY.
+ *                     by mg_access.follow, with EVERY; of all warps where an observer is the kernel's clock.
  *
  * Where its lanes go comes as whatever the engine has at hand: their addresses, a pattern that it has seen before and a
  * base, or words of shared memory. mg__access_lanes makes addresses of it, once for all observers that ask. Who can do
@@ -273,6 +273,9 @@ struct mg_observer {
     void (*turn)(void *state); /* the launch goes on; others may have had turns since it did */
     void (*sync)(void *worker, const struct mg_sync *sync);
     bool (*step)(void *worker, const struct mg_step *step); /* false: it need not be told any more */
+    /* With one of these attached, a kernel that reads the clock reads this: cycles, or nanoseconds since 1970. It
+     * is told every warp's steps from its begin. */
+    uint64_t (*clock)(void *worker, uint64_t block, uint32_t warp, bool nanoseconds);
     /* With one of these attached a faulting access does not end the launch: it goes on without those lanes, and ends
      * with the error all the same. `access` has no `where`, and times and shared_var mean nothing. */
     void (*fault)(void *worker, struct mg_access *access, enum mg_fault_kind kind);

@@ -507,6 +507,7 @@ struct mg_run {
     bool abandoned;       /* nobody waits for it any more */
     bool spins;           /* it ends because it can never go on */
     bool own_workspace;
+    int clock;            /* the observer that is its clock, -1: none */
     bool polled;          /* its last turn ended because it only polls, and not because it was long */
     unsigned observing;   /* observers that have begun it */
     enum mg_status status; /* how it ended, and why */

@@ -96,7 +96,7 @@ bool mg__warp_begin(struct mg_warp *w, uint32_t live)
     w->nleaves = 1;
     w->current = 0;
     w->stop = MG_STOP_NONE;
-    w->followed = false;
+    w->followed = w->worker->run->clock >= 0;
     w->choices = w->polls = w->apart = 0;
     struct mg_split first = {.pc = w->root->code->ops, .frame = w->root, .mask = live, .join = -1};
     if (!mg__vec_push(&w->splits, first))

@@ -29,5 +29,11 @@ struct mg_observer mg__time_observer(struct mg_time *time);
 void mg__time_regs(struct mg_time *time, uint32_t regs); /* a thread's, of the launch that follows */
 /* Of the last launch that ended. */
 const struct mg_time_result *mg__time_result(const struct mg_time *time);
+/* The clock that kernels read, for launches of which it is attached (clock.c). */
+struct mg_time_clock;
+struct mg_time_clock *mg__time_clock_create(const struct mg_arch *arch); /* NULL: out of memory */
+void mg__time_clock_destroy(struct mg_time_clock *clock);
+struct mg_observer mg__time_clock_observer(struct mg_time_clock *clock);
+void mg__time_clock_regs(struct mg_time_clock *clock, uint32_t regs); /* as mg__time_regs */
 void mg__time_metrics(const struct mg_time_result *result, struct mg_metrics *metrics);
 #endif

@@ -104,6 +104,68 @@ int main()
 }
 """
 
+CLOCKS = r"""
+#include <cstdio>
+__global__ void clocks(long long *out, const int *list, float y)
+{
+    __shared__ int s[64];
+    float x = y, z = y;
+    int i = 0;
+    s[threadIdx.x] = s[threadIdx.x + 32] = 0;
+    __syncthreads();
+    long long t[8];
+    unsigned long long from, to;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(from));
+    t[0] = clock64();
+#pragma unroll
+    for (int k = 0; k < 100; k++)
+        asm volatile("fma.rn.f32 %0, %0, %1, %1;" : "+f"(x) : "f"(y));
+    t[1] = clock64();
+    for (int k = 0; k < 10; k++)
+        i = ((volatile int *)s)[i + threadIdx.x];
+    *(volatile int *)(s + 1) = i;
+    t[2] = clock64();
+    i = *(const volatile int *)(list + i + threadIdx.x); /* the first time: from device memory */
+    *(volatile int *)(s + 1) = i;
+    t[3] = clock64();
+    i = *(const volatile int *)(list + i + threadIdx.x);
+    *(volatile int *)(s + 1) = i;
+    t[4] = clock64();
+    t[5] = clock64();
+    if (threadIdx.x < 8) /* lanes apart take their own ways */
+        for (int k = 0; k < 50; k++)
+            asm volatile("fma.rn.f32 %0, %0, %1, %1;" : "+f"(z) : "f"(y));
+    t[6] = clock64();
+    while (clock64() - t[6] < 20000)
+        ;
+    t[7] = clock64();
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(to));
+    if (threadIdx.x % 32 == 0) {
+        for (int k = 0; k < 7; k++)
+            out[blockIdx.x * 8 + k] = t[k + 1] - t[k];
+        out[blockIdx.x * 8 + 7] = (long long)(to - from);
+    }
+    if (x + z == 1)
+        out[0] = i;
+}
+int main()
+{
+    long long *out;
+    int *list;
+    cudaMallocManaged(&out, 40 * 8 * sizeof(*out));
+    cudaMalloc(&list, 4096);
+    cudaMemset(list, 0, 4096);
+    clocks<<<40, 32>>>(out, list, 1.5f);
+    cudaDeviceSynchronize();
+    for (int i = 0; i < 40; i++) {
+        for (int k = 0; k < 7; k++)
+            printf("%lld ", out[i * 8 + k]);
+        printf("%lld\n", (out[i * 8 + 7] + 16) / 64);
+    }
+    return 0;
+}
+"""
+
 
 class Clock(unittest.TestCase):
     @classmethod
@@ -149,6 +211,29 @@ class Clock(unittest.TestCase):
         self.assertNotEqual(host.stdout, first.stdout)
         self.assertIn("as modelled", first.stderr)
         self.assertIn("the simulator's and no GPU's", host.stderr)
+
+    def test_clocks(self):
+        program = self.build("clocks", CLOCKS)
+        first = self.run_it("--board", "h200", "--threads", "1", program)
+        cycles = [[int(x) for x in line.split()[:7]] for line in first.stdout.splitlines()]
+        for options in (["--threads", "3"], ["--engine", "interp"]):
+            again = self.run_it("--board", "h200", *options, program)
+            self.assertEqual([line.split()[:7] for line in again.stdout.splitlines()],
+                             [line.split()[:7] for line in first.stdout.splitlines()], options)
+        for fmas, shared, far, near, none, apart, spun in cycles: # about what tests/hardware/time_micro.txt has of an H200
+            self.assertTrue(400 <= fmas <= 500, fmas)
+            self.assertTrue(10 * 23 <= shared <= 10 * 45, shared)
+            self.assertTrue(400 <= far <= 1000, far)
+            self.assertTrue(30 <= near <= 80, near)
+            self.assertTrue(1 <= none <= 40, none)
+            self.assertTrue(150 <= apart <= 600, apart)
+            self.assertTrue(20000 <= spun <= 20200, spun)
+        for line in first.stdout.splitlines(): # nanoseconds by 64, of 1.98 cycles
+            total = sum(int(x) for x in line.split()[:7]) / 1.98 / 64
+            self.assertAlmostEqual(int(line.split()[7]), total, delta=2 + total * 0.02)
+        host = self.run_it("--clock", "host", program)
+        self.assertNotEqual(host.stdout, first.stdout)
+        self.assertIn("clock64", first.stderr)
 
     def test_wrong_name(self):
         done = subprocess.run([MARGAY, "run", "--clock", "sun", "true"], capture_output=True, text=True)
