@@ -17,8 +17,7 @@
 
 #include "simt/simt_priv.h"
 
-#define WINDOWS (MG_MAX_CLUSTER + 5) /* the block's and its cluster's shared memory, three more, and a part to align \
-                                      */
+#define WINDOWS (MG_MAX_CLUSTER + 5) /* the block's and its cluster's shared memory, 3 more, and a part to align */
 
 struct mg_block_of_memory {
     uint64_t address, size;
