@@ -37,8 +37,10 @@ static void on_launch(void *arg, struct mg_report_launch *launch)
     launch->regs = d->running->info.regs;
     launch->regs_from = d->running->regs_from;
     launch->seconds = d->seconds;
-    if (d->options.times)
+    if (d->options.times) {
         mg__time_metrics(mg__time_result(d->time), &launch->metrics);
+        mg__time_lines(d->time, launch->lines, launch->nlines);
+    }
     mg__report_launch(d->options.report, launch);
 }
 

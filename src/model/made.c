@@ -104,6 +104,11 @@ bool mg__model_made_access(const struct mg_model_made *made, struct mg_access *a
     return access->insn < made->ninsns && mg__model_as_made(&made->plans[access->insn], access, joined, as);
 }
 
+bool mg__model_made_elsewhere(const struct mg_model_made *made, uint32_t insn)
+{
+    return insn < made->ninsns && made->plans[insn].changed && !made->plans[insn].width;
+}
+
 unsigned mg__model_made_joined(const struct mg_model_made *made, uint32_t insn)
 {
     if (insn >= made->ninsns || !made->plans[insn].changed)

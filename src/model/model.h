@@ -64,6 +64,8 @@ struct mg_model_access {
  * it takes is gone. */
 bool mg__model_made_access(const struct mg_model_made *made, struct mg_access *access, bool joined,
                            struct mg_model_access *as);
+/* Another instruction carries its accesses, where they are joined. */
+bool mg__model_made_elsewhere(const struct mg_model_made *made, uint32_t insn);
 /* The bytes a lane that an instruction's accesses were joined to, 0 when they were not. */
 unsigned mg__model_made_joined(const struct mg_model_made *made, uint32_t insn);
 #endif

@@ -220,17 +220,33 @@ static json_t *picture_of(struct page *p, const struct mg_tally_kernel *k, size_
 }
 
 /* ---- kernels ---- */
+/* What warps did at the line, by Nsight Compute's names: those that are not 0. */
+static json_t *stalls_of(struct page *p, const struct mg_metrics *metrics)
+{
+    static const enum mg_metric stalls[] = {
+#define STALL(id, metric) MG_METRIC_##metric,
+#include "report/part.def"
+    };
+    json_t *all = json_object();
+    for (size_t i = 0; i < MG_COUNT(stalls); i++)
+        if (metrics->v[stalls[i]])
+            set_number(p, all, mg__metric_stall(stalls[i]), metrics->v[stalls[i]]);
+    return all;
+}
+
 static json_t *lines_of(struct page *p, const struct mg_tally_kernel *k)
 {
     static const enum mg_metric shown[] = {MG_METRIC_WAVEFRONTS_SHARED, MG_METRIC_WAVEFRONTS_SHARED_IDEAL,
                                            MG_METRIC_SECTORS_GLOBAL,    MG_METRIC_SECTORS_GLOBAL_IDEAL,
-                                           MG_METRIC_DIVERGENT,         MG_METRIC_INST};
+                                           MG_METRIC_DIVERGENT,         MG_METRIC_INST,
+                                           MG_METRIC_TIME_LINE};
     json_t *lines = json_array();
     for (size_t i = 0; p->ok && i < k->lines.count; i++) {
         const struct mg_report_line *line = &k->lines.at[i];
         json_t *row = json_pack("[I,I]", file_of(p, line->file, line->line), (json_int_t)line->line);
         for (size_t m = 0; m < MG_COUNT(shown); m++)
             push_number(p, row, line->metrics.v[shown[m]]);
+        push(p, row, stalls_of(p, &line->metrics));
         push(p, lines, row);
     }
     return lines;

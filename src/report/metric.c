@@ -25,6 +25,12 @@ const char *mg__metric_name(enum mg_metric metric)
     return there_is(metric) ? rows[metric].name : "?";
 }
 
+const char *mg__metric_stall(enum mg_metric metric)
+{
+    const char *name = mg__metric_name(metric), *reason = strstr(name, "stalled_");
+    return reason ? reason + strlen("stalled_") : name;
+}
+
 const char *mg__metric_unit(enum mg_metric metric)
 {
     return there_is(metric) ? rows[metric].unit : "?";

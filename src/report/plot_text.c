@@ -9,8 +9,8 @@
 #include <math.h>
 
 struct cell {
-    uint8_t dots;   /* Braille */
-    char mark;      /* 0: none */
+    uint8_t dots; /* Braille */
+    char mark;    /* 0: none */
     bool guide;
 };
 struct canvas {

@@ -152,7 +152,8 @@ struct row {
 
 static bool worth_a_row(const struct mg_metrics *m)
 {
-    return m->v[MG_METRIC_WAVEFRONTS_SHARED] || m->v[MG_METRIC_SECTORS_GLOBAL] || m->v[MG_METRIC_DIVERGENT];
+    return m->v[MG_METRIC_WAVEFRONTS_SHARED] || m->v[MG_METRIC_SECTORS_GLOBAL] || m->v[MG_METRIC_DIVERGENT] ||
+           m->v[MG_METRIC_TIME_LINE];
 }
 
 static int by_place(const void *left, const void *right)
@@ -169,7 +170,8 @@ static int by_place(const void *left, const void *right)
 static int by_badness(const void *left, const void *right)
 {
     const struct row *a = left, *b = right;
-    static const enum mg_metric keys[] = {MG_METRIC_CONFLICTS, MG_METRIC_SECTORS_EXCESS, MG_METRIC_WAVEFRONTS_SHARED,
+    static const enum mg_metric keys[] = {MG_METRIC_TIME_LINE,      MG_METRIC_CONFLICTS,
+                                          MG_METRIC_SECTORS_EXCESS, MG_METRIC_WAVEFRONTS_SHARED,
                                           MG_METRIC_SECTORS_GLOBAL, MG_METRIC_DIVERGENT};
     for (size_t i = 0; i < MG_COUNT(keys); i++) {
         uint64_t x = mg__metric_whole(&a->metrics, keys[i]), y = mg__metric_whole(&b->metrics, keys[i]);
@@ -215,6 +217,38 @@ static bool gather_rows(const struct mg_tally *tally, struct row **rows, size_t 
     return true;
 }
 
+/* "    time 12.3 us, 45 % of the kernel's: long_scoreboard 60 %, selected 13 %": what its warps did, from a tenth on,
+ * most often first, by Nsight Compute's names. */
+static bool line_time(struct mg_strbuf *out, const struct row *row)
+{
+    static const enum mg_metric stalls[] = {
+#define STALL(id, metric) MG_METRIC_##metric,
+#include "report/part.def"
+    };
+    const uint64_t *v = row->metrics.v, time = v[MG_METRIC_TIME_LINE], all = row->kernel->metrics.v[MG_METRIC_TIME];
+    uint64_t samples = 0, below = UINT64_MAX;
+    char text[MG_DURATION];
+    if (!time)
+        return true;
+    mg__layout_duration(text, (double)time * 1e-9);
+    bool ok = mg__strbuf_printf(out, "    time %s, %.0f %% of the kernel's", text,
+                                100 * (double)time / (double)MG_MAX(all, UINT64_C(1)));
+    for (size_t i = 0; i < MG_COUNT(stalls); i++)
+        samples += v[stalls[i]];
+    for (bool first = true; ok; first = false) {
+        size_t next = MG_COUNT(stalls);
+        for (size_t i = 0; i < MG_COUNT(stalls); i++)
+            if (v[stalls[i]] < below && (next == MG_COUNT(stalls) || v[stalls[i]] > v[stalls[next]]))
+                next = i;
+        if (next == MG_COUNT(stalls) || !v[stalls[next]] || v[stalls[next]] * 10 < samples)
+            break;
+        below = v[stalls[next]];
+        ok = mg__strbuf_printf(out, "%s%s %.0f %%", first ? ": " : ", ", mg__metric_stall(stalls[next]),
+                               100 * (double)below / (double)samples);
+    }
+    return ok && plain(out, "\n");
+}
+
 static bool line_row(struct mg_strbuf *out, const struct mg_style *style, struct mg_sources *sources,
                      const struct row *row)
 {
@@ -242,7 +276,7 @@ static bool line_row(struct mg_strbuf *out, const struct mg_style *style, struct
     }
     if (ok && left > 8 && mg__sources_line(sources, row->file, row->line, &text, &length, NULL))
         ok = plain(out, "  ") && mg__layout_text(out, style, text, length, left, NULL);
-    return ok && plain(out, "\n") && numbers(out, style, &row->metrics);
+    return ok && plain(out, "\n") && numbers(out, style, &row->metrics) && line_time(out, row);
 }
 
 static bool source_table(const struct mg_tally *tally, const struct mg_style *style, struct mg_strbuf *out)
@@ -371,6 +405,11 @@ static bool time_note(struct mg_strbuf *out, const struct mg_tally_kernel *k)
                                100 * (double)below / (double)all);
         first = false;
     }
+    double hits;
+    if (ok && mg__metric_value(&k->metrics, MG_METRIC_L1_HIT_RATE, &hits) && k->metrics.v[MG_METRIC_L1_SECTORS])
+        ok = mg__strbuf_printf(out, "; hits in L1 %.0f %%", hits);
+    if (ok && mg__metric_value(&k->metrics, MG_METRIC_L2_HIT_RATE, &hits) && k->metrics.v[MG_METRIC_L1_SECTORS])
+        ok = mg__strbuf_printf(out, ", in L2 %.0f %%", hits);
     return ok && plain(out, "\n");
 }
 

@@ -25,6 +25,7 @@ enum mg_metric_scope { MG_SCOPE_OF_VARIABLE, MG_SCOPE_OF_LINE, MG_SCOPE_OF_LAUNC
 enum mg_metric_adds { MG_ADDS_SUM, MG_ADDS_LARGEST, MG_ADDS_SAME, MG_ADDS_RATIO, MG_ADDS_SHARE, MG_ADDS_EXCESS };
 enum mg_metric_type { MG_TYPE_COUNT, MG_TYPE_BYTES, MG_TYPE_TIME, MG_TYPE_PERCENT, MG_TYPE_RATE, MG_TYPE_FACTOR };
 const char *mg__metric_name(enum mg_metric metric);
+const char *mg__metric_stall(enum mg_metric metric); /* of a STALL of part.def, the reason: "long_scoreboard" */
 const char *mg__metric_unit(enum mg_metric metric);
 const char *mg__metric_text(enum mg_metric metric);
 enum mg_metric_scope mg__metric_scope(enum mg_metric metric);
@@ -42,10 +43,12 @@ bool mg__metrics_add(struct mg_metrics *to, const struct mg_metrics *from);
  * exactly, of what is kept and of an excess. */
 bool mg__metric_value(const struct mg_metrics *metrics, enum mg_metric metric, double *value);
 uint64_t mg__metric_whole(const struct mg_metrics *metrics, enum mg_metric metric);
-/* Those that the model of time fills in, where it was asked to: they are there together, or not at all. */
+/* Those that the model of time fills in, where it was asked to: they are there together, or not at all, of a launch and
+ * of a line at which warps spent time. */
 static inline bool mg__metric_known(const struct mg_metrics *metrics, enum mg_metric metric)
 {
-    return metric < MG_METRIC_TIME || metric > MG_METRIC_DRAM_READ || metrics->v[MG_METRIC_TIME];
+    return metric < MG_METRIC_TIME || metric > MG_METRIC_DRAM_READ || metrics->v[MG_METRIC_TIME] ||
+           metrics->v[MG_METRIC_TIME_LINE];
 }
 struct mg_report_written {  /* how many accesses to memory stand in the text, as the counters take them */
     uint32_t loads, stores; /* of global, shared and generic memory; those that ptxas surely joins are one */

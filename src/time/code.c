@@ -111,7 +111,7 @@ static void add_regs(struct mg_time_builder *b, const struct mg_time_function *f
                      struct mg_time_op *op)
 {
     uint32_t reg;
-    bool written;
+    bool written, elsewhere = op->access && mg__model_made_elsewhere(b->made, op->insn);
     op->regs = b->nregs_used;
     for (int pass = 0; pass < 2; pass++) {
         struct mg_flow_walk walk = {.func = f->func, .insn = insn};
@@ -121,6 +121,17 @@ static void add_regs(struct mg_time_builder *b, const struct mg_time_function *f
             b->code->regs[b->nregs_used++] = f->reg + reg;
             *(pass ? &op->writes : &op->reads) += 1;
         }
+        if (!pass && elsewhere && b->wide != UINT32_MAX) {
+            b->code->regs[b->nregs_used++] = b->wide;
+            op->reads++;
+        }
+    }
+    if (elsewhere) { /* its result comes with another one's */
+        op->pipe = MG_PIPE_NONE;
+        op->slots = op->interval = 0;
+        op->access = false;
+    } else if (op->access && op->writes && mg__model_made_joined(b->made, op->insn)) {
+        b->wide = b->code->regs[op->regs + op->reads];
     }
 }
 
@@ -132,6 +143,7 @@ static uint32_t count_regs(const struct mg_time_builder *b)
         struct mg_flow_walk walk = {.func = b->info->insns[i].func, .insn = b->info->insns[i].insn};
         while (mg__flow_next(&walk, &reg, &written))
             n++;
+        n++; /* what add_regs adds */
     }
     return n;
 }
@@ -170,6 +182,7 @@ static void add_block(struct mg_time_builder *b, const struct mg_time_function *
     struct mg_time_block *block = &code->blocks[f->block + at];
     const struct mg_ptx_insn *last = &f->func->insns[c->end - 1];
     *block = (struct mg_time_block){.first = code->nops, .nsucc = MG_MIN(c->nsucc, 2u), .ipdom = UINT32_MAX};
+    b->wide = UINT32_MAX;
     for (uint32_t i = c->first; i < c->end; i++) {
         const struct mg_ptx_insn *insn = &f->func->insns[i];
         struct mg_time_op *op = &code->ops[code->nops++];
@@ -211,13 +224,14 @@ static bool fill(struct mg_time_builder *b)
         if (!mg__time_rounds(b, &b->functions[i]))
             return false;
     }
-    return mg__time_unroll(b) && mg__time_order(code, info);
+    return mg__time_fuse(b) && mg__time_unroll(b) && mg__time_order(code, info);
 }
 
-struct mg_time_code *mg__time_code(const struct mg_launch_info *info, const struct mg_insn_counts *counts)
+struct mg_time_code *mg__time_code(const struct mg_launch_info *info, const struct mg_insn_counts *counts,
+                                   const struct mg_model_made *made)
 {
     struct mg_time_code *code = calloc(1, sizeof(*code));
-    struct mg_time_builder b = {.info = info, .counts = counts, .code = code};
+    struct mg_time_builder b = {.info = info, .counts = counts, .made = made, .code = code};
     b.functions = calloc((size_t)info->ninsns + 1, sizeof(*b.functions));
     if (code)
         mg__arena_init(&code->arena);

@@ -17,7 +17,7 @@
 
 #include <math.h>
 
-enum { STACK = 64, CALLS = 16, SCHEDULERS = 4, NEAR = 64 };
+enum { STACK = 64, CALLS = 16, SCHEDULERS = 4, NEAR = 64, SAMPLE = 32 /* cycles */ };
 #define MOST_OPS 6000000u /* of a launch; what is left then goes on at the same pace */
 
 struct pending {
@@ -34,6 +34,7 @@ struct warp {
         uint32_t block, next, end;
     } calls[CALLS];
     bool done, waits;
+    double stored; /* when its stores have arrived */
     uint64_t executed;
 };
 struct slot { /* a resident block */
@@ -42,7 +43,7 @@ struct slot { /* a resident block */
 };
 struct value { /* in a register */
     double ready;
-    uint8_t why; /* enum mg_time_part */
+    uint8_t why, stall; /* enum mg_time_part, enum mg_time_stall */
 };
 struct machine {
     const struct mg_time_machine *m;
@@ -103,6 +104,15 @@ static void pop(struct machine *x)
     sink(x, 0);
 }
 
+static void wait_part(struct machine *x, const struct mg_time_op *op, double cycles, enum mg_time_part part,
+                      enum mg_time_stall stall)
+{
+    if (cycles <= 0)
+        return;
+    x->waited[part] += cycles;
+    x->m->stalled[op->insn][stall] += cycles;
+}
+
 /* ---- a warp's way through the code ---- */
 static float *turn_of(struct machine *x, const struct warp *w)
 {
@@ -115,6 +125,8 @@ static void enter(struct machine *x, struct warp *w, uint32_t block)
     bool near = blocks[block].first - blocks[w->block].end < NEAR; /* it came with the code before */
     if (!near && block > w->block && x->code[block] <= 0)
         x->code[block] = w->order + P(CODE);
+    if (blocks[block].first < blocks[block].end)
+        wait_part(x, &x->m->code->ops[blocks[block].first], x->code[block] - w->order, MG_TIME_ISSUE, MG_STALL_NO_INST);
     w->order = w->at = MG_MAX(w->order, x->code[block]);
     w->block = block;
     w->next = blocks[block].first;
@@ -245,17 +257,25 @@ static void open_barrier(struct machine *x, struct slot *s, uint32_t slot)
         if (!w->waits)
             continue;
         w->waits = false;
-        x->waited[MG_TIME_BARRIER] += at - w->at;
+        wait_part(x, &x->m->code->ops[w->next - 1], at - w->at, MG_TIME_BARRIER, MG_STALL_BARRIER);
         w->at = w->order = at;
         push(x, slot * x->m->warps + k);
     }
 }
 
-static void end_warp(struct machine *x, struct warp *w)
+/* Its room is free when its stores have arrived. */
+static void end_warp(struct machine *x, uint32_t index)
 {
+    struct warp *w = &x->warps[index];
     struct slot *s = &x->slots[w->slot];
     x->end = MG_MAX(x->end, w->at);
-    if (--s->live == 0) {
+    if (w->at < w->stored) {
+        if (w->next)
+            wait_part(x, &x->m->code->ops[w->next - 1], w->stored - w->at, MG_TIME_L2, MG_STALL_DRAIN);
+        w->at = w->stored;
+        w->done = true;
+        push(x, index);
+    } else if (--s->live == 0) {
         if (x->begun < x->own)
             begin_block(x, w->slot, w->at);
     } else if (s->waiting == s->live) {
@@ -274,14 +294,8 @@ static bool dealt(float *turn, double part)
     return true;
 }
 
-static void wait_part(struct machine *x, double cycles, enum mg_time_part part)
-{
-    if (cycles > 0)
-        x->waited[part] += cycles;
-}
-
 /* When its result is there, and what that is mostly due to. */
-static double access_memory(struct machine *x, const struct mg_time_op *op, double at, uint8_t *why)
+static double access_memory(struct machine *x, struct warp *w, const struct mg_time_op *op, double at, uint8_t *why)
 {
     const struct mg_time_access *a = &x->m->access[op->insn];
     *why = MG_TIME_L1;
@@ -313,7 +327,9 @@ static double access_memory(struct machine *x, const struct mg_time_op *op, doub
         return there + ops / rate + P(ATOMIC_LATENCY);
     }
     if (a->kind == MG_ACCESS_ST) {
-        take_turn(&x->l2, begin, MG_MAX(a->sectors * 32 * P(WRITE), a->lines * P(WRITE_LINE)) / x->l2_rate);
+        double cycles = MG_MAX(a->sectors * 32 * P(WRITE), a->lines * P(WRITE_LINE)) / x->l2_rate;
+        double arrives = take_turn(&x->l2, begin, cycles) + P(STORE_LATENCY);
+        w->stored = MG_MAX(w->stored, arrives);
         *why = MG_TIME_L2;
         return begin + P(L1_LATENCY);
     }
@@ -338,51 +354,71 @@ static double access_memory(struct machine *x, const struct mg_time_op *op, doub
 }
 
 /* ---- issue ---- */
+/* What those wait for that need the op's result, and for those that come to its pipe too early. */
+static enum mg_time_stall stall_of(const struct machine *x, const struct mg_time_op *op, bool result)
+{
+    const struct mg_time_access *a = &x->m->access[op->insn];
+    if (op->access && a->seen && (a->space == MG_SPACE_GLOBAL || a->space == MG_SPACE_LOCAL))
+        return result ? MG_STALL_LONG : MG_STALL_LG;
+    if (op->pipe == MG_PIPE_LSU)
+        return result ? MG_STALL_SHORT : MG_STALL_MIO;
+    return !result ? MG_STALL_MATH : op->pipe == MG_PIPE_MUFU ? MG_STALL_SHORT : MG_STALL_WAIT;
+}
+
+/* ptxas shares out to both pipes what either can do. */
+static unsigned pipe_of(const struct machine *x, const struct warp *w, const struct mg_time_op *op)
+{
+    const double *free_at = x->pipe[w->scheduler];
+    if (op->pipe != MG_PIPE_EITHER)
+        return op->pipe;
+    return free_at[MG_PIPE_FMA] <= free_at[MG_PIPE_ALU] ? MG_PIPE_FMA : MG_PIPE_ALU;
+}
+
 /* When the op's operands are there, and what they come late for. */
-static double operands(const struct machine *x, uint32_t index, const struct mg_time_op *op, uint8_t *why)
+static struct value operands(const struct machine *x, uint32_t index, const struct mg_time_op *op)
 {
     const struct mg_time_code *code = x->m->code;
     const struct value *values = &x->values[(size_t)index * code->nregs];
-    double ready = x->warps[index].order;
-    *why = MG_TIME_ISSUE;
+    struct value last = {x->warps[index].order, MG_TIME_ISSUE, MG_STALL_WAIT};
     for (uint32_t k = 0; k < op->reads; k++) {
         const struct value *v = &values[code->regs[op->regs + k]];
-        if (v->ready > ready) {
-            ready = v->ready;
-            *why = v->why;
-        }
+        if (v->ready > last.ready)
+            last = *v;
     }
-    return ready;
+    return last;
 }
 
-static void write_results(struct machine *x, uint32_t index, const struct mg_time_op *op, double ready, uint8_t why)
+static void write_results(struct machine *x, uint32_t index, const struct mg_time_op *op, struct value value)
 {
     const struct mg_time_code *code = x->m->code;
     for (uint32_t k = 0; k < op->writes; k++)
-        x->values[(size_t)index * code->nregs + code->regs[op->regs + op->reads + k]] = (struct value){ready, why};
+        x->values[(size_t)index * code->nregs + code->regs[op->regs + op->reads + k]] = value;
 }
 
-static void issue(struct machine *x, uint32_t index, const struct mg_time_op *op, double ready, uint8_t why)
+static void issue(struct machine *x, uint32_t index, const struct mg_time_op *op, struct value operand)
 {
     struct warp *w = &x->warps[index];
     uint32_t s = w->scheduler;
     double at = MG_MAX(w->at, x->free_at[s]);
-    wait_part(x, ready - w->order, (enum mg_time_part)why);
-    wait_part(x, w->at - ready, op->pipe == MG_PIPE_LSU ? MG_TIME_L1 : MG_TIME_ARITHMETIC);
-    wait_part(x, at - w->at, MG_TIME_ISSUE);
-    x->waited[MG_TIME_ISSUE] += op->slots;
+    wait_part(x, op, operand.ready - w->order, (enum mg_time_part)operand.why, (enum mg_time_stall)operand.stall);
+    wait_part(x, op, w->at - operand.ready, op->pipe == MG_PIPE_LSU ? MG_TIME_L1 : MG_TIME_ARITHMETIC,
+              stall_of(x, op, false));
+    wait_part(x, op, at - w->at, MG_TIME_ISSUE, MG_STALL_NOT_SELECTED);
+    wait_part(x, op, op->slots, MG_TIME_ISSUE, MG_STALL_SELECTED);
     x->free_at[s] = at + op->slots;
-    x->pipe[s][op->pipe] = at + op->slots * op->interval;
-    double result = at + op->latency;
-    why = MG_TIME_ARITHMETIC;
+    x->pipe[s][pipe_of(x, w, op)] = at + op->slots * op->interval;
+    struct value result = {at + op->latency, MG_TIME_ARITHMETIC, (uint8_t)stall_of(x, op, true)};
     if (op->access)
-        result = access_memory(x, op, at, &why);
+        result.ready = access_memory(x, w, op, at, &result.why);
     else if (op->pipe == MG_PIPE_LSU)
-        result = take_turn(&x->lsu, at, 1) + op->latency;
-    write_results(x, index, op, result, why);
+        result.ready = take_turn(&x->lsu, at, 1) + op->latency;
+    write_results(x, index, op, result);
     w->at = w->order = at + op->slots;
-    if (op->pipe == MG_PIPE_CONTROL)
+    if (op->pipe == MG_PIPE_CONTROL) {
         w->at = w->order = w->at + P(BRANCH) + op->latency;
+        wait_part(x, op, P(BRANCH), MG_TIME_ISSUE, MG_STALL_BRANCH);
+        wait_part(x, op, op->latency, MG_TIME_LATENCY, op->fence ? MG_STALL_MEMBAR : MG_STALL_SLEEPING);
+    }
     x->end = MG_MAX(x->end, at + 1);
 }
 
@@ -391,17 +427,17 @@ static void step(struct machine *x, uint32_t index)
 {
     struct warp *w = &x->warps[index];
     const struct mg_time_code *code = x->m->code;
-    uint8_t why;
     for (unsigned quiet = 0; quiet < 100000; quiet++) {
         while (!w->done && w->next == w->end)
             next_block(x, w);
         if (w->done || w->executed > x->m->most)
             break;
         const struct mg_time_op *op = &code->ops[w->next];
-        double ready = operands(x, index, op, &why), at = ready;
+        const struct value operand = operands(x, index, op);
+        double at = operand.ready;
         bool none = op->pipe == MG_PIPE_NONE;
         if (!none) {
-            at = MG_MAX(at, x->pipe[w->scheduler][op->pipe]);
+            at = MG_MAX(at, x->pipe[w->scheduler][pipe_of(x, w, op)]);
             if (at > w->at) { /* others may be issued before */
                 w->at = at;
                 push(x, index);
@@ -412,9 +448,9 @@ static void step(struct machine *x, uint32_t index)
         w->executed++;
         x->executed++;
         if (none)
-            write_results(x, index, op, ready, why);
+            write_results(x, index, op, operand);
         else
-            issue(x, index, op, ready, why);
+            issue(x, index, op, operand);
         if (op->call != UINT32_MAX && w->ncalls < CALLS) {
             w->calls[w->ncalls].block = w->block;
             w->calls[w->ncalls].end = w->end;
@@ -434,7 +470,7 @@ static void step(struct machine *x, uint32_t index)
             return;
         }
     }
-    end_warp(x, w);
+    end_warp(x, index);
 }
 
 static void share(struct machine *x)
@@ -488,6 +524,10 @@ static void sum_up(struct machine *x, struct mg_time_result *r)
     r->least = r->seconds / P(RANGE);
     r->most = r->seconds * P(RANGE);
     r->dram_read = x->dram_bytes * (double)m->blocks / (double)MG_MAX(x->begun, 1u);
+    double samples = (double)m->blocks / (double)MG_MAX(x->begun, 1u) / SAMPLE;
+    for (uint32_t i = 0; i < m->ninsns; i++)
+        for (unsigned k = 0; k < MG_STALLS; k++)
+            r->stalled[k] += m->stalled[i][k] *= samples;
     r->known = true;
 }
 

@@ -173,7 +173,7 @@ static bool goes_past(const struct digest *d, const struct request *r)
 static void look_up(struct digest *d, const struct mg_time_sample *s, const struct request *r)
 {
     struct mg_time_access *a = &d->access[r->insn];
-    double past = 0;
+    double past = 0, hits = 0;
     bool load = r->kind == MG_ACCESS_LD || r->kind == MG_ACCESS_CP_ASYNC;
     bool fresh = false;
     for (uint32_t k = 0; k < r->count; k++) {
@@ -182,10 +182,12 @@ static void look_up(struct digest *d, const struct mg_time_sample *s, const stru
         seen->key = s->sectors.at[r->first + k] / 2 + 1;
         struct slot *slot = table_find(&d->table, s->sectors.at[r->first + k] + 1);
         bool has = slot->key && d->brought - slot->value < (uint64_t)d->lines * 4;
-        if (load && has && !goes_past(d, r))
+        bool kept = load ? !goes_past(d, r) : r->kind == MG_ACCESS_ST;
+        hits += has && kept;
+        if (load && has && kept)
             continue;
         past++;
-        if (load && !goes_past(d, r)) {
+        if (kept && !(has && !load)) {
             slot->key = s->sectors.at[r->first + k] + 1;
             slot->value = d->brought++;
         }
@@ -200,6 +202,7 @@ static void look_up(struct digest *d, const struct mg_time_sample *s, const stru
     a->past_l1 += past;
     a->misses += past > 0;
     a->fresh += past > 0 && fresh;
+    a->hits += hits;
     a->rounds += r->rounds;
 }
 
@@ -229,6 +232,7 @@ static void replay(struct digest *d)
         a->misses /= a->requests;
         a->fresh /= a->requests;
         a->rounds /= a->requests;
+        a->hits /= a->requests;
     }
 }
 
@@ -269,9 +273,18 @@ static double of_all(const struct array *a, double blocks)
     return a->pieces ? MG_MIN(sum, (double)a->pieces) : sum;
 }
 
-/* Different pieces by array, of 64 bytes as device memory is read, or of 512 as atomics are dealt out to the second
- * cache: each block's, and those of all sampled blocks together. */
-static bool common(struct digest *d, struct array *arrays, bool atomics)
+/* Pieces: of 64 bytes as device memory is read; of 512 as atomics are dealt out to the second cache; sectors written.
+ */
+enum what { READS, ATOMICS, WRITES };
+static const uint32_t piece_sectors[] = {[READS] = 2, [ATOMICS] = 16, [WRITES] = 1};
+
+static enum what what_is(const struct request *r)
+{
+    return r->kind == MG_ACCESS_ST ? WRITES : r->kind == MG_ACCESS_ATOM || r->kind == MG_ACCESS_RED ? ATOMICS : READS;
+}
+
+/* Different pieces by array: each block's, and those of all sampled blocks together. */
+static bool common(struct digest *d, struct array *arrays, enum what what)
 {
     struct table all = {0}, own = {0};
     uint64_t most = 0;
@@ -284,11 +297,10 @@ static bool common(struct digest *d, struct array *arrays, bool atomics)
             continue;
         for (size_t k = 0; k < s->requests.count; k++) {
             const struct request *r = &s->requests.at[k];
-            bool atomic = r->kind == MG_ACCESS_ATOM || r->kind == MG_ACCESS_RED;
-            if (atomic != atomics || r->kind == MG_ACCESS_ST)
+            if (what_is(r) != what)
                 continue;
             for (uint32_t j = 0; j < r->count; j++) {
-                uint64_t sector = s->sectors.at[r->first + j], piece = sector / (atomics ? 16 : 2) + 1;
+                uint64_t sector = s->sectors.at[r->first + j], piece = sector / piece_sectors[what] + 1;
                 struct array *a = &arrays[array_of(d->info, sector)];
                 struct slot *mine = table_find(&own, piece), *any = table_find(&all, piece);
                 if (!mine->key) {
@@ -309,12 +321,12 @@ static bool common(struct digest *d, struct array *arrays, bool atomics)
 }
 
 /* Of each instruction's sectors past the first cache, how many nobody has touched yet; of atomics, how many places. */
-static bool share_out(struct digest *d, bool atomics)
+static bool share_out(struct digest *d, enum what what, double *bytes)
 {
     size_t n = d->info->nallocations + 1;
     double blocks = (double)d->info->grid.x * d->info->grid.y * d->info->grid.z;
     struct array *arrays = calloc(n, sizeof(*arrays));
-    if (!arrays || !common(d, arrays, atomics)) {
+    if (!arrays || !common(d, arrays, what)) {
         free(arrays);
         return false;
     }
@@ -323,7 +335,8 @@ static bool share_out(struct digest *d, bool atomics)
         sampled += d->samples[i] != NULL;
     for (size_t k = 0; k < n; k++) {
         arrays[k].blocks = arrays[k].all = sampled;
-        arrays[k].pieces = k ? d->info->allocations[k - 1].size / (atomics ? 512 : 64) + 1 : 0;
+        arrays[k].pieces = k ? d->info->allocations[k - 1].size / (32 * piece_sectors[what]) + 1 : 0;
+        *bytes += of_all(&arrays[k], blocks) * 32 * piece_sectors[what];
     }
     /* the sectors past the first cache, by array: of the blocks that went through it */
     for (unsigned i = 0; i < d->choice->together; i++) {
@@ -340,14 +353,13 @@ static bool share_out(struct digest *d, bool atomics)
         for (size_t q = 0; s && q < s->requests.count; q++) {
             const struct request *r = &s->requests.at[q];
             struct mg_time_access *a = &d->access[r->insn];
-            bool atomic = r->kind == MG_ACCESS_ATOM || r->kind == MG_ACCESS_RED;
-            if (atomic != atomics || !r->count || r->kind == MG_ACCESS_ST)
+            if (what_is(r) != what || !r->count)
                 continue;
             const struct array *array = &arrays[array_of(d->info, s->sectors.at[r->first])];
             double all = of_all(array, blocks);
-            if (atomics)
+            if (what == ATOMICS)
                 a->places = MG_MAX(a->places, all);
-            else if (array->past > 0)
+            else if (what == READS && array->past > 0)
                 a->first = MG_MIN(2 * all / (array->past * blocks / d->choice->together), 2.0);
         }
     }
@@ -356,7 +368,8 @@ static bool share_out(struct digest *d, bool atomics)
 }
 
 bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time_choice *c,
-                     const struct mg_launch_info *info, uint32_t cache_lines, struct mg_time_access *access)
+                     const struct mg_launch_info *info, uint32_t cache_lines, struct mg_time_access *access,
+                     struct mg_time_traffic *traffic)
 {
     struct digest d = {.samples = samples, .choice = c, .info = info, .access = access, .lines = cache_lines};
     uint64_t most = 0;
@@ -367,5 +380,20 @@ bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time
         replay(&d);
     free(d.table.slots);
     free(d.touched.slots);
-    return good && share_out(&d, false) && share_out(&d, true);
+    double atomics = 0;
+    good = good && share_out(&d, READS, &traffic->read) && share_out(&d, ATOMICS, &atomics) &&
+           share_out(&d, WRITES, &traffic->written);
+    double blocks = (double)info->grid.x * info->grid.y * info->grid.z, share = blocks / MG_MAX(c->together, 1u);
+    for (uint32_t i = 0; good && i < info->ninsns; i++) {
+        const struct mg_time_access *a = &access[i];
+        if (!a->seen || a->space != MG_SPACE_GLOBAL)
+            continue;
+        bool load = a->kind == MG_ACCESS_LD || a->kind == MG_ACCESS_CP_ASYNC;
+        double requests = a->requests * share;
+        traffic->l1_sectors += a->sectors * requests;
+        traffic->l1_hits += a->hits * requests;
+        traffic->l2_sectors += a->past_l1 * requests;
+        traffic->l2_hits += a->past_l1 * (load ? 1 - MG_MIN(a->first, 1.0) : 1) * requests;
+    }
+    return good;
 }

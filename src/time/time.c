@@ -14,6 +14,9 @@ struct mg_time {
     const struct mg_arch *arch;
     uint32_t regs;
     struct mg_time_result last;
+    const struct mg_insn_info *insns; /* of the last launch, … */
+    uint32_t ninsns;
+    double (*stalled)[MG_STALLS]; /* … and the samples of its warps at each */
 };
 struct launch {
     struct mg_time *time;
@@ -155,12 +158,30 @@ static uint32_t cache_lines(const struct launch *l)
     return (uint32_t)(MG_MAX(all - MG_MIN(set, all), UINT64_C(16384)) / arch->line_bytes);
 }
 
+/* What the second cache has no room for is written back; it makes room evenly for what is read and what is written. */
+static void count_traffic(const struct launch *l, const struct mg_time_traffic *t, struct mg_time_result *r)
+{
+    const struct mg_board *board = l->time->arch->board;
+    double all = t->read + t->written, room = P(L2_ROOM) * (double)board->l2_bytes;
+    double fetched = P(L2_FETCHED) * (double)MG_MIN(l->blocks, (uint64_t)board->sm_count);
+    r->l1_sectors = t->l1_sectors;
+    r->l1_hits = t->l1_hits;
+    r->l2_sectors = t->l2_sectors + fetched;
+    r->l2_hits = t->l2_hits + fetched;
+    r->dram_write = all > room ? t->written * (1 - room / all) : 0;
+}
+
 static void estimate(struct launch *l, struct mg_time_result *r)
 {
     const struct mg_launch_info *info = l->info;
+    struct mg_time *t = l->time;
+    struct mg_time_traffic traffic = {0};
     struct mg_time_access *access = calloc((size_t)info->ninsns + 1, sizeof(*access));
-    struct mg_time_code *code = access ? mg__time_code(info, l->counts) : NULL;
-    if (code && mg__time_digest(l->samples, &l->choice, info, cache_lines(l), access)) {
+    t->stalled = calloc((size_t)info->ninsns + 1, sizeof(*t->stalled));
+    struct mg_time_code *code = access && t->stalled ? mg__time_code(info, l->counts, l->made) : NULL;
+    if (code && mg__time_digest(l->samples, &l->choice, info, cache_lines(l), access, &traffic)) {
+        t->insns = info->insns;
+        t->ninsns = info->ninsns;
         uint32_t threads = info->block.x * info->block.y * info->block.z;
         double all = 0;
         for (uint32_t i = 0; i < info->ninsns; i++)
@@ -172,8 +193,11 @@ static void estimate(struct launch *l, struct mg_time_result *r)
                                           .blocks = l->blocks,
                                           .warps = (threads + 31) / 32,
                                           .resident = l->occupancy.blocks,
-                                          .most = (uint64_t)(4 * all / warps) + 1000};
-        (void)mg__time_run(&machine, r);
+                                          .most = (uint64_t)(4 * all / warps) + 1000,
+                                          .ninsns = info->ninsns,
+                                          .stalled = t->stalled};
+        if (mg__time_run(&machine, r))
+            count_traffic(l, &traffic, r);
     }
     mg__time_code_free(code);
     free(access);
@@ -184,6 +208,9 @@ static void launch_end(void *state, enum mg_status status)
     struct launch *l = state;
     if (!l)
         return;
+    free(l->time->stalled);
+    l->time->stalled = NULL;
+    l->time->ninsns = 0;
     l->time->last = (struct mg_time_result){0};
     if (status == MG_OK && !l->failed)
         estimate(l, &l->time->last);
@@ -200,6 +227,8 @@ struct mg_time *mg__time_create(const struct mg_arch *arch)
 
 void mg__time_destroy(struct mg_time *time)
 {
+    if (time)
+        free(time->stalled);
     free(time);
 }
 
@@ -227,6 +256,36 @@ struct mg_observer mg__time_observer(struct mg_time *time)
     };
 }
 
+static const enum mg_metric stalls[] = {
+#define STALL(id, metric) MG_METRIC_##metric,
+#include "report/part.def"
+};
+
+/* Samples as metrics, and the time that they are a part of. */
+static void add_samples(const struct mg_time_result *r, const double samples[MG_STALLS], struct mg_metrics *m)
+{
+    double sum = 0, all = 0;
+    for (unsigned k = 0; k < MG_STALLS; k++) {
+        m->v[stalls[k]] = (uint64_t)(samples[k] + 0.5);
+        sum += samples[k];
+        all += r->stalled[k];
+    }
+    double time = r->seconds - P(FLOOR) * 1e-9;
+    m->v[MG_METRIC_TIME_LINE] = all > 0 ? (uint64_t)(time * 1e9 * sum / all + 0.5) : 0;
+}
+
+void mg__time_lines(const struct mg_time *time, struct mg_report_line *lines, size_t nlines)
+{
+    for (size_t k = 0; k < nlines && time->last.known; k++) {
+        double samples[MG_STALLS] = {0};
+        for (uint32_t i = 0; i < time->ninsns; i++)
+            if (time->insns[i].line == lines[k].line && !strcmp(time->insns[i].file, lines[k].file))
+                for (unsigned s = 0; s < MG_STALLS; s++)
+                    samples[s] += time->stalled[i][s];
+        add_samples(&time->last, samples, &lines[k].metrics);
+    }
+}
+
 void mg__time_metrics(const struct mg_time_result *r, struct mg_metrics *m)
 {
     if (!r->known)
@@ -236,5 +295,11 @@ void mg__time_metrics(const struct mg_time_result *r, struct mg_metrics *m)
     m->v[MG_METRIC_TIME_MOST] = (uint64_t)(r->most * 1e9 + 0.5);
 #define PART(id, metric, name) m->v[MG_METRIC_##metric] = (uint64_t)(r->part[MG_TIME_##id] * 1e9 + 0.5);
 #include "report/part.def"
+    add_samples(r, r->stalled, m);
+    m->v[MG_METRIC_L1_SECTORS] = (uint64_t)(r->l1_sectors + 0.5);
+    m->v[MG_METRIC_L1_HITS] = (uint64_t)(r->l1_hits + 0.5);
+    m->v[MG_METRIC_L2_SECTORS] = (uint64_t)(r->l2_sectors + 0.5);
+    m->v[MG_METRIC_L2_HITS] = (uint64_t)(r->l2_hits + 0.5);
     m->v[MG_METRIC_DRAM_READ] = (uint64_t)(r->dram_read + 0.5);
+    m->v[MG_METRIC_DRAM_WRITE] = (uint64_t)(r->dram_write + 0.5);
 }

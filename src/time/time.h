@@ -15,11 +15,18 @@ enum mg_time_part { /* what warps waited for, or were issued for */
 #include "report/part.def"
                     MG_TIME_PARTS
 };
+enum mg_time_stall { /* why they were not issued, as Nsight Compute has it; or that they were */
+#define STALL(id, metric) MG_STALL_##id,
+#include "report/part.def"
+                     MG_STALLS
+};
 struct mg_time_result {
-    double seconds, least, most; /* the estimate, and a range that holds four launches of five */
-    double part[MG_TIME_PARTS];  /* seconds; together the estimate */
-    double dram_read;            /* bytes */
-    bool known;                  /* false: the launch failed, or there was no memory */
+    double seconds, least, most;  /* the estimate, and a range that holds four launches of five */
+    double part[MG_TIME_PARTS];   /* seconds; together the estimate */
+    double dram_read, dram_write; /* bytes */
+    double l1_sectors, l1_hits, l2_sectors, l2_hits;
+    double stalled[MG_STALLS]; /* samples: a warp looked at every 32 cycles */
+    bool known;                /* false: the launch failed, or there was no memory */
 };
 
 struct mg_time;
@@ -36,4 +43,6 @@ void mg__time_clock_destroy(struct mg_time_clock *clock);
 struct mg_observer mg__time_clock_observer(struct mg_time_clock *clock);
 void mg__time_clock_regs(struct mg_time_clock *clock, uint32_t regs); /* as mg__time_regs */
 void mg__time_metrics(const struct mg_time_result *result, struct mg_metrics *metrics);
+/* Of the last launch that ended, while its instructions are there: what warps spent at each of these lines. */
+void mg__time_lines(const struct mg_time *time, struct mg_report_line *lines, size_t nlines);
 #endif

@@ -17,6 +17,7 @@ extern const double mg__time_parameter[MG_TIME_PARAMETERS];
 
 enum mg_time_pipe {
     MG_PIPE_NONE, /* ptxas makes no instruction of it */
+    MG_PIPE_EITHER, /* of the next two */
     MG_PIPE_ALU,
     MG_PIPE_FMA,
     MG_PIPE_FP64,
@@ -39,6 +40,7 @@ struct mg_time_access {
     double fresh;          /* requests that go past it for what no block here has touched */
     double rounds;         /* shared atomics: lanes at one place */
     double places;         /* atomics: different pieces of 512 bytes in the grid */
+    double hits;           /* sectors that the first cache has, written ones included */
 };
 #define MG_TIME_BLOCKS 16u      /* most sampled */
 #define MG_TIME_SECTORS 262144u /* of a sampled block, most */
@@ -54,9 +56,14 @@ void mg__time_sample_free(struct mg_time_sample *s);
 /* False: out of memory. */
 bool mg__time_sample_add(struct mg_time_sample *s, const struct mg_arch *arch, const struct mg_launch_info *info,
                          const struct mg_model_access *made, const struct mg_access *a);
+struct mg_time_traffic { /* of the whole launch, as far as the samples tell */
+    double l1_sectors, l1_hits, l2_sectors, l2_hits;
+    double read, written; /* bytes of device memory, each once */
+};
 /* By instruction, from the samples of `c` (NULL: no accesses). False: out of memory. */
 bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time_choice *c,
-                     const struct mg_launch_info *info, uint32_t cache_lines, struct mg_time_access *access);
+                     const struct mg_launch_info *info, uint32_t cache_lines, struct mg_time_access *access,
+                     struct mg_time_traffic *traffic);
 
 /* ---- code.c: the kernel as the device runs it ---- */
 struct mg_time_op {
@@ -99,10 +106,12 @@ struct mg_time_function {
 struct mg_time_builder {
     const struct mg_launch_info *info;
     const struct mg_insn_counts *counts;
+    const struct mg_model_made *made;
     struct mg_time_code *code;
     struct mg_time_function *functions;
     size_t nfunctions;
     uint32_t nregs_used;
+    uint32_t wide; /* what the last access of the block wrote that others are joined to, or UINT32_MAX */
 };
 /* ways.c. False: out of memory. */
 double mg__time_executed(const struct mg_time_builder *b, const struct mg_time_function *f, uint32_t block);
@@ -110,10 +119,13 @@ void mg__time_ways(const struct mg_time_builder *b, const struct mg_time_functio
                    struct mg_time_block *block);
 bool mg__time_rounds(const struct mg_time_builder *b, const struct mg_time_function *f);
 bool mg__time_unroll(struct mg_time_builder *b);
+/* fuse.c. False: out of memory. */
+bool mg__time_fuse(const struct mg_time_builder *b);
 /* order.c */
 bool mg__time_order(struct mg_time_code *code, const struct mg_launch_info *info);
 /* NULL: out of memory, or code of a kind that is not followed. */
-struct mg_time_code *mg__time_code(const struct mg_launch_info *info, const struct mg_insn_counts *counts);
+struct mg_time_code *mg__time_code(const struct mg_launch_info *info, const struct mg_insn_counts *counts,
+                                   const struct mg_model_made *made);
 void mg__time_code_free(struct mg_time_code *code);
 
 /* ---- machine.c: one multiprocessor ---- */
@@ -124,6 +136,8 @@ struct mg_time_machine {
     uint64_t blocks; /* of the grid */
     unsigned warps, resident;
     uint64_t most; /* instructions of a warp, beyond which it is taken to have lost its way */
+    uint32_t ninsns;
+    double (*stalled)[MG_STALLS]; /* by instruction, at first 0: samples of all warps */
 };
 /* False: out of memory. */
 bool mg__time_run(const struct mg_time_machine *machine, struct mg_time_result *result);

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 
+STALLED = "smsp__pcsamp_warps_issue_stalled_"
 CLOCK = 1.98       # GHz, an H200's
 BANDWIDTH = 4916.7 # GB/s, its memory's: 3,201 MHz, twice a cycle, 6,144 lines
 FMA = 4            # cycles until a product can be used: NVIDIA's since Volta, in many papers, and time_micro.txt
@@ -41,6 +42,8 @@ def main():
         check({"nothing", "chain<150>", "turn_tiled"} <= {kernel for kernel, _ in launches}, f"kernels: {launches}")
         for options in (["--threads", "3"], ["--threads", "2", "--engine", "interp"]):
             check(profile(margay, program, report, *options) == launches, f"other counts or times with {options}")
+        with open(report) as file:
+            full = json.load(file)["launches"]
         plain = subprocess.run([margay, "profile", "--quiet", "--json", "-", program], check=True, capture_output=True)
         check(b"gpu__time_duration" not in plain.stdout, "a time that nobody asked for")
     time = {}
@@ -50,6 +53,18 @@ def main():
         parts = sum(v for name, v in m.items() if name.startswith("time__") and name not in ("time__least", "time__most"))
         check(abs(parts - t) <= 12, f"{kernel}: {t} ns, of parts of {parts} ns")
         check(t >= time["nothing"], f"{kernel} takes less than nothing")
+    whole = {launch["kernel"].removeprefix("void ").split("(")[0]: launch for launch in full}
+    for kernel, launch in whole.items():
+        of_lines = sum(line["metrics"].get("line__time", 0) for line in launch["lines"])
+        near(of_lines + launch["metrics"]["time__launch"], time[kernel], 0.02, f"{kernel}: time of all lines and the launch")
+    for kernel, reason in (("chain<150>", "wait"), ("copy", "long_scoreboard"), ("banks<32>", "short_scoreboard")):
+        samples = {name[len(STALLED):]: n for name, n in whole[kernel]["metrics"].items() if name.startswith(STALLED)}
+        check(max(samples, key=samples.get) == reason, f"{kernel}: not {reason} but {samples}")
+    # a copy reads each sector once, from device memory, and writes as many, which the second cache takes
+    derived, elements = whole["copy"]["derived"], 1024 * 1024
+    check(whole["copy"]["metrics"]["dram__bytes_read.sum"] == elements * 4, "bytes read by a copy")
+    check(50 <= derived["lts__t_sector_hit_rate.pct"] <= 58, f"hits of a copy in the second cache: {derived}")
+    check(derived["l1tex__t_sector_hit_rate.pct"] == 0, f"hits of a copy in the first cache: {derived}")
     near(time["chain<150>"] - time["chain<50>"], 100 * 64 * FMA / CLOCK, 0.1, "6,400 products in a chain")
     moved = 2 * 1024 * 1024 * 4
     check(time["copy"] > moved / 2 / BANDWIDTH + 1000, "a copy is faster than the memory that it reads")

@@ -5,13 +5,15 @@
 
 const data = JSON.parse(document.getElementById('data').textContent);
 const counted = data.command !== 'check';
-const METRICS = [ // of a line: file, line, wavefronts, ideal, sectors, ideal, divergent branches, instructions
+// Of a line: file, line, wavefronts, ideal, sectors, ideal, divergent branches, instructions, ns, stalls.
+const METRICS = [
   ['excess', 'wavefronts above the ideal', l => Math.max(0, l[2] - l[3])],
   ['wavefronts', 'wavefronts', l => l[2]],
   ['sectors', 'sectors', l => l[4]],
   ['sectors-excess', 'sectors above the ideal', l => Math.max(0, l[4] - l[5])],
   ['divergent', 'divergent branches', l => l[6]],
   ['instructions', 'instructions of warps', l => l[7]],
+  ['time', 'estimated time, ns', l => l[8]],
 ];
 const TABS = [
   ['source', 'Source and PTX', showSource], ['accesses', 'Banks and sectors', showAccesses],
@@ -70,7 +72,7 @@ function showHead() {
     `margay ${data.command} ${data.version}, on a simulated ${data.device} (compute capability ${data.capability})`));
   const keys = (...names) => names.map((name, i) => [i ? ' and ' : '', el('kbd', {}, name)]).flat();
   document.getElementById('foot').replaceChildren(el('p', {},
-    'Counts are of the simulated device; times on a GPU are not in them. Keys: ', ...keys('n', 'p'),
+    'Counts are of the simulated device; times are estimates, made by profile --time. Keys: ', ...keys('n', 'p'),
     ' next and previous counted line, ', ...keys('j', 'k'), ' next and previous kernel, arrow keys between tabs.'));
 }
 
@@ -113,14 +115,22 @@ function heats(k, name) {
   return new Map(k.lines.map(l => [`${l[0]}:${l[1]}`, metricNamed(name)[2](l)]));
 }
 
-/* What was chosen; else what costs more than it should; else what there is. */
+/* What was chosen; else time, where it was estimated; else what costs more than it should; else what there is. */
 function heatName(k) {
   const counts = m => k.lines.some(l => m[2](l) > 0);
-  const best = METRICS.find(m => m[0].endsWith('excess') && counts(m)) || METRICS.find(counts);
+  const best = METRICS.find(m => m[0] === 'time' && counts(m)) ||
+    METRICS.find(m => m[0].endsWith('excess') && counts(m)) || METRICS.find(counts);
   return state.heat || (best ? best[0] : 'wavefronts');
 }
 
-/* Findings and advice, by the line under which they stand. */
+/* What warps did in the time of a line, from a tenth on: "long_scoreboard 80 %, selected 12 %". */
+function stallText(stalls) {
+  const all = Object.values(stalls).reduce((a, b) => a + b, 0);
+  return Object.entries(stalls).filter(s => s[1] * 10 >= all).sort((a, b) => b[1] - a[1])
+    .map(s => `${s[0]} ${Math.round(100 * s[1] / all)} %`).join(', ');
+}
+
+/* Findings, advice and time, by the line under which they stand. */
 function notesOf(k) {
   const notes = new Map();
   const add = (file, line, ...children) => {
@@ -134,6 +144,10 @@ function notesOf(k) {
       add(f.other_file, f.other_line, {class: f.severity}, head.cloneNode(true), 'the other place of ',
         placeLink(f.file, f.line));
   }
+  const time = k.lines.reduce((all, l) => all + l[8], 0);
+  for (const l of k.lines)
+    if (l[8] * 50 >= time && time)
+      add(l[0], l[1], {class: 'time'}, el('b', {}, `time ${Math.round(100 * l[8] / time)} %: `), stallText(l[9]));
   for (const i of (adviceOf(k) || {}).advice || [])
     add(i.file, i.line, {class: 'advice'}, el('b', {}, `advice (${Math.round(100 * i.gain)} %): `), i.title);
   return notes;
