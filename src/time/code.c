@@ -111,7 +111,7 @@ static void add_regs(struct mg_time_builder *b, const struct mg_time_function *f
                      struct mg_time_op *op)
 {
     uint32_t reg;
-    bool written, elsewhere = op->access && mg__model_made_elsewhere(b->made, op->insn);
+    bool written, elsewhere = op->access && b->made && mg__model_made_elsewhere(b->made, op->insn);
     op->regs = b->nregs_used;
     for (int pass = 0; pass < 2; pass++) {
         struct mg_flow_walk walk = {.func = f->func, .insn = insn};
@@ -130,7 +130,7 @@ static void add_regs(struct mg_time_builder *b, const struct mg_time_function *f
         op->pipe = MG_PIPE_NONE;
         op->slots = op->interval = 0;
         op->access = false;
-    } else if (op->access && op->writes && mg__model_made_joined(b->made, op->insn)) {
+    } else if (op->access && b->made && op->writes && mg__model_made_joined(b->made, op->insn)) {
         b->wide = b->code->regs[op->regs + op->reads];
     }
 }

@@ -16,7 +16,7 @@ extern const double mg__time_parameter[MG_TIME_PARAMETERS];
 #define P(id) (mg__time_parameter[MG_TIME_P_##id])
 
 enum mg_time_pipe {
-    MG_PIPE_NONE, /* ptxas makes no instruction of it */
+    MG_PIPE_NONE,   /* ptxas makes no instruction of it */
     MG_PIPE_EITHER, /* of the next two */
     MG_PIPE_ALU,
     MG_PIPE_FMA,
@@ -123,7 +123,7 @@ bool mg__time_unroll(struct mg_time_builder *b);
 bool mg__time_fuse(const struct mg_time_builder *b);
 /* order.c */
 bool mg__time_order(struct mg_time_code *code, const struct mg_launch_info *info);
-/* NULL: out of memory, or code of a kind that is not followed. */
+/* `made`: which accesses are joined; NULL: none. NULL: out of memory, or code of a kind that is not followed. */
 struct mg_time_code *mg__time_code(const struct mg_launch_info *info, const struct mg_insn_counts *counts,
                                    const struct mg_model_made *made);
 void mg__time_code_free(struct mg_time_code *code);
