@@ -455,6 +455,8 @@ static LLVMValueRef function_for(struct mg_gen *g, uint32_t index)
 {
     const struct mg_engine_op *op = &g->p->ops[index];
     LLVMValueRef general = op->effects & MG_ENGINE_COUNTER && !g->mask ? FIELD(g, g->calls, mg_engine_calls, add)
+                           : op->kind == MG_ENGINE_LOAD                ? FIELD(g, g->calls, mg_engine_calls, load)
+                           : op->kind == MG_ENGINE_STORE               ? FIELD(g, g->calls, mg_engine_calls, store)
                                                                        : FIELD(g, g->calls, mg_engine_calls, op),
                  checked = FIELD(g, g->calls, mg_engine_calls, checked);
     struct line l = {.address = op->mem ? mg__gen_read(g, op->in[0].slot, op->in[0].bytes)

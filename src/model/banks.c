@@ -198,10 +198,50 @@ __attribute__((target("avx2"))) static unsigned degree_marked(const uint32_t wor
     return found;
 }
 
-/* Of the addresses of the active lanes; 0: they lie farther apart. */
-__attribute__((target("avx512f"))) static unsigned degree_of_pairs(uint32_t mask, const uint64_t address[32])
+/* The same of words up to 64 rows apart: a bit a row in each bank's. */
+#define ROWS 64u
+__attribute__((target("avx512f,avx512vpopcntdq,popcnt"))) static unsigned degree_by_rows(const uint32_t word[32],
+                                                                                         uint32_t least)
+{
+    uint64_t rows[BANKS] __attribute__((aligned(64)));
+    __m512i most = _mm512_setzero_si512();
+    for (unsigned b = 0; b < BANKS; b += 8)
+        _mm512_store_si512(rows + b, most);
+    for (unsigned i = 0; i < 32; i++)
+        rows[word[i] % BANKS] |= UINT64_C(1) << (word[i] / BANKS - least / BANKS);
+    for (unsigned b = 0; b < BANKS; b += 8)
+        most = _mm512_max_epu64(most, _mm512_popcnt_epi64(_mm512_load_si512(rows + b)));
+    return (unsigned)_mm512_reduce_max_epu64(most);
+}
+
+/* Of words in two vectors, an idle lane's the same as an active one's; 0: they lie farther apart. */
+__attribute__((target("avx512f,popcnt"), always_inline)) static inline unsigned degree_of_two(const __m512i unit[2],
+                                                                                              uint32_t mask)
 {
     uint32_t word[32];
+    const __m512i one = _mm512_set1_epi32(1), bank = _mm512_set1_epi32(BANKS - 1);
+    uint32_t banks =
+        (uint32_t)_mm512_reduce_or_epi32(_mm512_or_si512(_mm512_sllv_epi32(one, _mm512_and_si512(unit[0], bank)),
+                                                         _mm512_sllv_epi32(one, _mm512_and_si512(unit[1], bank))));
+    if (__builtin_popcount(banks) == __builtin_popcount(mask))
+        return 1; /* each its own */
+    uint32_t least = _mm512_reduce_min_epu32(_mm512_min_epu32(unit[0], unit[1]));
+    uint32_t most = _mm512_reduce_max_epu32(_mm512_max_epu32(unit[0], unit[1]));
+    if (most == least)
+        return 1;
+    if (most - least < 256)
+        return pairs_from(unit[0], unit[1], least);
+    const bool by_rows = most / BANKS - least / BANKS < ROWS && __builtin_cpu_supports("avx512vpopcntdq");
+    if (!by_rows && most - least >= MARKED)
+        return 0;
+    _mm512_storeu_si512(word, unit[0]);
+    _mm512_storeu_si512(word + 16, unit[1]);
+    return by_rows ? degree_by_rows(word, least) : degree_marked(word, least, most - least);
+}
+
+/* Of the addresses of the active lanes. */
+__attribute__((target("avx512f,popcnt"))) static unsigned degree_of_pairs(uint32_t mask, const uint64_t address[32])
+{
     __m512i unit[2];
     for (unsigned i = 0; i < 2; i++) {
         __m256i low = _mm512_cvtepi64_epi32(_mm512_srli_epi64(_mm512_loadu_si512(address + 16 * i), 2));
@@ -211,15 +251,25 @@ __attribute__((target("avx512f"))) static unsigned degree_of_pairs(uint32_t mask
             unit[i] = _mm512_mask_mov_epi32(_mm512_set1_epi32((int)(address[__builtin_ctz(mask)] >> 2)),
                                             (__mmask16)(mask >> 16 * i), unit[i]);
     }
-    uint32_t least = _mm512_reduce_min_epu32(_mm512_min_epu32(unit[0], unit[1]));
-    uint32_t most = _mm512_reduce_max_epu32(_mm512_max_epu32(unit[0], unit[1]));
-    if (most - least < 256)
-        return pairs_from(unit[0], unit[1], least);
-    if (most - least >= MARKED)
-        return 0;
-    _mm512_storeu_si512(word, unit[0]);
-    _mm512_storeu_si512(word + 16, unit[1]);
-    return degree_marked(word, least, most - least);
+    return degree_of_two(unit, mask);
+}
+
+__attribute__((target("avx512f,popcnt"))) static uint64_t degrees_of_rows(const uint32_t *masks,
+                                                                          const uint32_t (*offset)[32], uint32_t rows)
+{
+    uint64_t sum = 0;
+    for (uint32_t r = 0; r < rows; r++) {
+        __m512i unit[2];
+        const __m512i any = _mm512_set1_epi32((int)(offset[r][__builtin_ctz(masks[r])] >> 2));
+        for (unsigned i = 0; i < 2; i++)
+            unit[i] =
+                _mm512_mask_srli_epi32(any, (__mmask16)(masks[r] >> 16 * i), _mm512_loadu_si512(offset[r] + 16 * i), 2);
+        unsigned found = degree_of_two(unit, masks[r]);
+        if (!found)
+            return 0;
+        sum += found;
+    }
+    return sum;
 }
 
 /* Of words up to `most`; 0: they lie farther apart. */
@@ -271,6 +321,11 @@ unsigned mg__model_warp_words(uint32_t mask, const uint64_t address[32])
     return near ? found : 0;
 }
 
+uint64_t mg__model_rows_words(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t rows)
+{
+    return __builtin_cpu_supports("avx512f") ? degrees_of_rows(masks, offset, rows) : 0;
+}
+
 unsigned mg__model_warp_near(const uint32_t word[32], uint32_t most)
 {
     bool near;
@@ -284,6 +339,11 @@ unsigned mg__model_warp_near(const uint32_t word[32], uint32_t most)
     return near ? found : 0;
 }
 #else
+uint64_t mg__model_rows_words(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t rows)
+{
+    (void)masks, (void)offset, (void)rows;
+    return 0;
+}
 unsigned mg__model_warp_near(const uint32_t word[32], uint32_t most)
 {
     (void)word, (void)most;

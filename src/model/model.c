@@ -97,16 +97,17 @@ static void *worker_begin(void *state, unsigned worker)
     return w;
 }
 
+/* Of `a`, which is so many instructions each time. */
 static void add_shared(struct worker *w, const struct mg_access *a, enum mg_access_kind kind, struct mg_cost cost,
-                       struct tally *t)
+                       uint32_t each, struct tally *t)
 {
     struct tally *var =
         a->shared_var >= 0 && (uint32_t)a->shared_var < w->launch->info->nshared_vars ? &w->vars[a->shared_var] : NULL;
     for (; t; t = t == var ? NULL : var) {
         t->wavefronts += cost.wavefronts * a->times;
         t->ideal += cost.ideal * a->times;
-        t->shared_ld += kind == MG_ACCESS_LD ? a->times : 0;
-        t->shared_st += kind == MG_ACCESS_ST ? a->times : 0;
+        t->shared_ld += kind == MG_ACCESS_LD ? a->times * each : 0;
+        t->shared_st += kind == MG_ACCESS_ST ? a->times * each : 0;
     }
 }
 
@@ -132,7 +133,7 @@ static bool count_words(struct worker *w, struct mg_access *a)
         cost.wavefronts = mg__model_warp_words(a->mask, a->address);
     }
     if (cost.wavefronts)
-        add_shared(w, a, a->kind, cost, &w->insns[a->insn]);
+        add_shared(w, a, a->kind, cost, 1, &w->insns[a->insn]);
     return cost.wavefronts != 0;
 }
 
@@ -175,6 +176,36 @@ static void count_far(struct worker *w, const struct mg_access *a)
     w->insns[a->insn].far[a->kind == MG_ACCESS_LD ? 0 : a->kind == MG_ACCESS_ST ? 1 : 2]++;
 }
 
+/* Rows of loads or of stores that are made as they are written; false: one by one. */
+static bool count_rows(struct worker *w, const struct mg_access *a)
+{
+    const struct mg_model_plan *plan = &w->launch->kernel->made->plans[a->insn];
+    const struct mg_arch *arch = w->launch->model->arch;
+    const bool load = a->kind == MG_ACCESS_LD;
+    struct tally *t = &w->insns[a->insn];
+    if (!a->offset || plan->changed || plan->lanes != MG_MODEL_ALL_LANES || (!load && a->kind != MG_ACCESS_ST))
+        return false;
+    if (a->space == MG_SPACE_SHARED) {
+        const struct mg_cost cost = {(uint32_t)mg__model_rows_words(a->masks, a->offset, a->rows), a->rows};
+        if (!cost.wavefronts || a->width > 4 || !w->launch->model->words_at_once)
+            return false;
+        add_shared(w, a, a->kind, cost, a->rows, t);
+    } else if (a->space == MG_SPACE_GLOBAL && a->width <= arch->sector_bytes) {
+        for (uint32_t r = 0; r < a->rows; r++) {
+            const uint32_t sectors = mg__model_row_sectors(arch, a->masks[r], a->offset[r]),
+                           least =
+                               (mg__model_bytes(a->width, a->masks[r]) + arch->sector_bytes - 1) / arch->sector_bytes;
+            t->sectors += sectors;
+            t->sectors_ideal += MG_MIN(least, sectors);
+            t->moved[load ? 0 : 1] += sectors;
+        }
+        t->requests[load ? 0 : 1] += a->rows;
+    } else {
+        return false;
+    }
+    return true;
+}
+
 static void on_access(void *worker, struct mg_access *a)
 {
     struct worker *w = worker;
@@ -189,7 +220,7 @@ static void on_access(void *worker, struct mg_access *a)
         count_far(w, a);
         return;
     }
-    if (count_words(w, a))
+    if (count_rows(w, a) || count_words(w, a))
         return;
     const struct mg_ptx_insn *insn = w->launch->info->insns[a->insn].insn;
     struct tally *t = &w->insns[a->insn];
@@ -199,7 +230,7 @@ static void on_access(void *worker, struct mg_access *a)
             return;
         if (a->space == MG_SPACE_SHARED)
             add_shared(w, a, as.kind,
-                       mg__model_shared(w->launch->model->arch, as.cost, insn, as.width, as.mask, as.address), t);
+                       mg__model_shared(w->launch->model->arch, as.cost, insn, as.width, as.mask, as.address), 1, t);
         else if (a->space == MG_SPACE_GLOBAL)
             count_global(w, &as, insn, a->times, t);
     }

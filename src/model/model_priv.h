@@ -63,7 +63,11 @@ static inline unsigned mg__model_bytes(unsigned width, uint32_t mask)
 /* Wavefronts of a load or store of up to 32 bits, where there are 32 banks of 4 bytes; 0: mg__model_shared must be
  * asked. The ideal is 1. */
 unsigned mg__model_warp_words(uint32_t mask, const uint64_t address[32]);
-/* The same by all lanes, of words, none of them behind `most`. */
+/* The sum over rows of byte offsets and active lanes (struct mg_access); 0: they must be asked for one by one. */
+uint64_t mg__model_rows_words(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t rows);
+/* The distinct sectors of a row, where the access is no wider than one. */
+uint32_t mg__model_row_sectors(const struct mg_arch *arch, uint32_t mask, const uint32_t offset[32]);
+/* Wavefronts by all lanes, of words, none of them behind `most`. */
 unsigned mg__model_warp_near(const uint32_t word[32], uint32_t most);
 /* The sum over accesses of which the touched words are marked. */
 unsigned mg__model_touched(const uint8_t (*touched)[MG_TOUCHED], uint32_t rows);

@@ -62,6 +62,66 @@ __attribute__((target("avx512f,avx512cd"))) static uint32_t distinct_at_once(uns
 }
 #endif
 
+#ifdef __x86_64__
+/* The distinct ones of up to 16 sectors in the lanes `some`; those of another half are compared with each of these. */
+__attribute__((target("avx512f,avx512cd,popcnt"))) static uint32_t distinct_of_row(unsigned shift, uint32_t mask,
+                                                                                   const uint32_t offset[32])
+{
+    const __m512i turn = _mm512_setr_epi32(15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
+    const unsigned n = (unsigned)__builtin_popcount(mask), n_low = (unsigned)__builtin_popcount(mask & 0xffff);
+    const __m128i by = _mm_cvtsi32_si128((int)shift);
+    __m512i low = _mm512_srl_epi32(_mm512_maskz_compress_epi32((__mmask16)mask, _mm512_loadu_si512(offset)), by),
+            high = _mm512_srl_epi32(
+                _mm512_maskz_compress_epi32((__mmask16)(mask >> 16), _mm512_loadu_si512(offset + 16)), by);
+    const __mmask16 in_low = (__mmask16)((1u << n_low) - 1), in_high = (__mmask16)((1u << (n - n_low)) - 1);
+    /* Lanes in the order of their sectors, as they mostly are: where one is another than the one before. */
+    const __m512i ones = _mm512_set1_epi32(-1);
+    __m512i before = _mm512_mask_permutexvar_epi32(_mm512_setzero_si512(), 0xfffe, turn, low);
+    const __m512i last =
+        n_low ? _mm512_permutexvar_epi32(_mm512_set1_epi32((int)n_low - 1), low) : _mm512_setzero_si512();
+    __m512i before_high = _mm512_mask_permutexvar_epi32(last, 0xfffe, turn, high);
+    if (!(_mm512_mask_cmplt_epu32_mask(in_low, low, before) | _mm512_mask_cmplt_epu32_mask(in_high, high, before_high)))
+        return (uint32_t)(__builtin_popcount(_mm512_mask_cmpneq_epi32_mask(in_low & 0xfffe, low, before)) +
+                          __builtin_popcount(_mm512_mask_cmpneq_epi32_mask(
+                              n_low ? in_high : (__mmask16)(in_high & 0xfffe), high, before_high)) +
+                          1);
+    if (n <= 16) { /* one vector has them all */
+        low = _mm512_mask_expand_epi32(low, (__mmask16)(0xffffu << n_low), high);
+        return (uint32_t)__builtin_popcount(
+            _mm512_mask_testn_epi32_mask((__mmask16)((1u << n) - 1), _mm512_conflict_epi32(low), ones));
+    }
+    __mmask16 known = _mm512_mask_test_epi32_mask(in_high, _mm512_conflict_epi32(high), ones);
+    /* Places without a lane have a sector that no lane has. */
+    __m512i turned = _mm512_mask_mov_epi32(ones, in_low, low);
+    for (unsigned k = 0; k < 16; k++) {
+        known |= _mm512_mask_cmpeq_epi32_mask(in_high, high, turned);
+        turned = _mm512_permutexvar_epi32(turn, turned);
+    }
+    unsigned of_low = _mm512_mask_testn_epi32_mask(in_low, _mm512_conflict_epi32(low), ones);
+    return (uint32_t)__builtin_popcount(of_low) + n - n_low - (uint32_t)__builtin_popcount(known);
+}
+#endif
+
+uint32_t mg__model_row_sectors(const struct mg_arch *arch, uint32_t mask, const uint32_t offset[32])
+{
+    const struct units u = units_of(arch);
+    if (!(mask & (mask - 1)))
+        return mask != 0;
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx512cd"))
+        return distinct_of_row(u.sector, mask, offset);
+#endif
+    uint64_t key[32];
+    struct mg_keyset set = {{0}};
+    uint32_t count = 0;
+    unsigned n = 0;
+    for (uint32_t m = mask; m; m &= m - 1, n++) {
+        key[n] = offset[__builtin_ctz(m)] >> u.sector;
+        count += n && key[n] == key[n - 1] ? 0 : mg__keyset_add(&set, key, n) == n;
+    }
+    return count;
+}
+
 static uint32_t distinct_sectors(struct units u, unsigned width, uint32_t mask, const uint64_t address[32])
 {
     unsigned each = MG_MAX(width >> u.sector, 1u);

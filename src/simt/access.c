@@ -52,7 +52,11 @@ WIDE void mg__access_spread(struct mg_access *e, uint32_t row)
     uint64_t *address = e->room->address, base = e->base, to_host = (uint64_t)(uintptr_t)e->at - base;
     uint8_t **where = e->room->where;
     const uint32_t *word = e->word ? e->word + 32 * row : NULL;
-    if (e->pattern)
+    if (e->offset) {
+        e->mask = e->masks[row];
+        for (unsigned i = 0; i < 32; i++)
+            address[i] = base + e->offset[row][i];
+    } else if (e->pattern)
         for (unsigned i = 0; i < 32; i++)
             address[i] = base + (uint64_t)(int64_t)e->pattern->delta[i];
     else
@@ -88,6 +92,8 @@ begin(struct mg_worker *worker, uint32_t insn, const struct mg_mem *mem, uint8_t
     e->rows = 1;
     e->far = false;
     e->touched = NULL;
+    e->offset = NULL;
+    e->masks = NULL;
     e->value = NULL;
     e->follow = NULL;
     e->frame = NULL;
@@ -220,9 +226,12 @@ void mg__sites_flush(struct mg_worker *worker)
                 flush_shape(worker, op->insn, op->u.mem, &site->others[k]);
         }
     }
-    for (uint32_t s = 0; s < p->nsites; s++)
+    for (uint32_t s = 0; s < p->nsites; s++) {
         if (worker->sites[s].touched)
             mg__touched_settle(worker, worker->sites[s].touched);
+        if (worker->sites[s].rows)
+            mg__rows_settle(worker, worker->sites[s].rows);
+    }
 }
 
 int32_t mg__shared_object(const struct mg_warp *w, uint64_t least, uint64_t end, uint64_t *lo, uint64_t *hi)

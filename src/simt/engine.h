@@ -21,7 +21,7 @@
 #define MG_SIMT_ENGINE_H
 #include "base/base.h"
 
-#define MG_ENGINE_VERSION 10u /* of everything here: kept code of another version is not used */
+#define MG_ENGINE_VERSION 11u /* of everything here: kept code of another version is not used */
 
 #define MG_ENGINE_MASKS 32u
 
@@ -206,6 +206,9 @@ struct mg_engine_calls {
     bool (*op)(struct mg_engine_warp *e, uint32_t op, uint32_t mask);
     bool (*checked)(struct mg_engine_warp *e, uint32_t op, uint32_t mask); /* the same, of an atomic */
     bool (*add)(struct mg_engine_warp *e, uint32_t op, uint32_t mask);     /* the same, of a counter in shared memory */
+    /* the same, of a LOAD and of a STORE */
+    bool (*load)(struct mg_engine_warp *e, uint32_t op, uint32_t mask);
+    bool (*store)(struct mg_engine_warp *e, uint32_t op, uint32_t mask);
     bool (*slice)(struct mg_engine_warp *e);                          /* the slice is used up; false: leave */
     void (*settle)(struct mg_engine_deferred *deferred, uint32_t row); /* does the stores; rows of that many lanes */
     /* The same, and begins anew: with a store whose rows begin at addresses from `least` to `most`. */

@@ -158,6 +158,8 @@ void mg__engine_calls(struct mg_worker *worker)
                                              .op = mg__engine_op,
                                              .checked = on_checked,
                                              .add = worker->run->simt->lanes->add_words,
+                                             .load = worker->run->simt->lanes->load_rows,
+                                             .store = worker->run->simt->lanes->store_rows,
                                              .slice = on_slice,
                                              .settle = mg__deferred_settle,
                                              .defer = mg__deferred_begin};

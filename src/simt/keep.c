@@ -123,6 +123,8 @@ static void forget(struct mg_worker *worker)
         if (site->others)
             memset(site->others, 0, (MG_SHAPES - 1) * sizeof *site->others);
         site->lo = site->hi = 0;
+        if (site->rows)
+            site->rows->open = false;
     }
     for (uint32_t s = 0; worker->tier && s < worker->tier->code->nsites; s++)
         worker->records[s].lo = UINT64_MAX;

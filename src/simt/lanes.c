@@ -696,5 +696,8 @@ const struct mg_lanes ISA(mg__lanes) = {
     .mma = ISA(mg__mma),
     .wgmma = ISA(mg__wgmma),
     .add_words = ISA(mg__add_words),
+    .load_rows = ISA(mg__load_rows),
+    .store_rows = ISA(mg__store_rows),
+    .places = ISA(mg__places_of),
     .leave = leave,
 };

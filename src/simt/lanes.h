@@ -41,7 +41,17 @@ static ALWAYS_INLINE void narrow(void)
 
 extern const mg_handler ISA(mg__alu)[MG_SEM_OP_COUNT][3];
 bool ISA(mg__add_words)(struct mg_engine_warp *e, uint32_t index, uint32_t mask);
-/* lanes_any.c; false: nothing was done */
+bool ISA(mg__load_rows)(struct mg_engine_warp *e, uint32_t index, uint32_t mask);
+bool ISA(mg__store_rows)(struct mg_engine_warp *e, uint32_t index, uint32_t mask);
+/* lanes_rows.c; false: nothing was done */
+bool ISA(mg__places_of)(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t *where[32]);
+bool ISA(mg__load_near)(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
+bool ISA(mg__store_near)(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
+/* lanes_any.c: one element a lane, at its offset from `base`; the others, false: nothing was done */
+void ISA(mg__load_elements)(void *d, const struct mg_mem *mem, uint32_t mask, const uint8_t *base,
+                            const uint32_t offset[32]);
+void ISA(mg__store_elements)(const void *d, const struct mg_mem *mem, uint32_t mask, uint8_t *base,
+                             const uint32_t offset[32]);
 bool ISA(mg__load_any)(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
 bool ISA(mg__store_any)(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
 void ISA(mg__mma)(const struct mg_sem_mma *what, unsigned cc, const struct mg_sem_warp *io);

@@ -6,7 +6,8 @@
  *  MG_OBSERVE_SHAPES  the cost of an access depends on its shape alone: the active lanes, the distances of their
  *                     addresses, and the base modulo 32. The engine remembers shapes and reports each once, with the
  *                     number of `times` it occurred, at the end of the launch or when its memory of them is full.
- *                     Addresses are then right modulo 32 and in their distances, not absolutely.
+ *                     Addresses are then right modulo 32 and in their distances, not absolutely. What lies anywhere
+ *                     is told several accesses together. Nothing need be told of local memory.
  *  MG_OBSERVE_EVERY   instead: every access, in each warp's program order, with exact addresses, before it takes
  *                     effect.
  *  MG_OBSERVE_SYNC    what orders accesses, in the order in which it happens in a block: barriers, warp operations,
@@ -154,6 +155,10 @@ struct mg_access {
     uint32_t rows, reach; /* rows: else 1 */
     /* Of these rows, if not NULL: by word from `base` on, 1 if some lane's is this one, else 0. */
     const uint8_t (*touched)[MG_TOUCHED];
+    /* If not NULL, with MG_OBSERVE_SHAPES: `rows` accesses of one instruction, and of each the lanes' distances in
+     * bytes from `base`, which is a multiple of 128, and which lanes access. Junk in idle lanes. */
+    const uint32_t (*offset)[32];
+    const uint32_t *masks;
     uint64_t base;
     uint8_t *at;
     /* MG_OBSERVE_EVERY: what a store is about to write: for each element 32 lanes of 32 or, if value64, 64 bits. NULL
@@ -181,7 +186,7 @@ static inline void mg__access_lanes(struct mg_access *access)
     if (!access->address)
         access->room->spread(access, 0);
 }
-/* The same of one of its rows, for an observer of shapes. */
+/* The same of one of its rows, for an observer of shapes; `mask` is then that row's, too. */
 static inline void mg__access_row(struct mg_access *access, uint32_t row)
 {
     if (!access->address || access->rows > 1)

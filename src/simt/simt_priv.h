@@ -246,6 +246,27 @@ struct mg_touched {
     uint32_t word[8][32] __attribute__((aligned(64)));       /* the lanes' words, from the first on */
     uint8_t map[8][MG_TOUCHED] __attribute__((aligned(64))); /* by word from the first on: 1, some lane's */
 };
+/* Accesses at a site whose lanes lie anywhere in one object (lanes_rows.c). Observers are told of several together: of
+ * those whose lanes are contiguous how often they began at each byte of a sector, of others the lanes. */
+#define MG_ROWS 8u
+struct mg_rows {
+    const struct mg_op *op;
+    uint64_t from, most;   /* lanes may be at from + k * the access's bytes, k <= most */
+    uint64_t base;         /* of `offset`: a multiple of 128 below `from` */
+    uint8_t *at;           /* it, of device memory; of shared memory it is an offset, and this is NULL */
+    int32_t var;
+    bool open, told;       /* there is such an object; somebody wants to know */
+    uint8_t shift;         /* log2 of the access's bytes */
+    uint16_t astray, skip; /* as misses and skip of a site */
+    uint32_t served;       /* accesses in this object */
+    uint32_t last;         /* where lane 0 was of the latest that were contiguous, or would have been */
+    uint32_t line_mask;    /* the lanes of those that were contiguous; 0: none */
+    uint32_t nlines;
+    uint32_t lines[32];    /* by the first lane's byte in its sector, were it active */
+    uint32_t untold;
+    uint32_t mask[MG_ROWS];
+    uint32_t offset[MG_ROWS][32] __attribute__((aligned(64)));
+};
 struct mg_site {
     struct mg_shape first;   /* the latest */
     struct mg_shape *others; /* MG_SHAPES - 1 of them, made when needed */
@@ -253,6 +274,7 @@ struct mg_site {
     uint16_t skip;           /* accesses to go before shapes are tried again */
     uint64_t lo, hi;         /* the object of the last irregular access */
     struct mg_touched *touched; /* made when needed */
+    struct mg_rows *rows;       /* likewise */
 };
 struct mg_lead { /* an address register whose lanes were just compared */
     const struct mg_pattern *pattern; /* NULL: unknown */
@@ -585,7 +607,12 @@ struct mg_lanes {
     mg_handler red_shared_add, red_shared_add_alone; /* likewise */
     void (*mma)(const struct mg_sem_mma *what, unsigned cc, const struct mg_sem_warp *io);
     void (*wgmma)(const struct mg_wgmma_call *call);
-    bool (*add_words)(struct mg_engine_warp *e, uint32_t index, uint32_t mask); /* calls->add of compiled code */
+    /* calls->add, ->load and ->store of compiled code */
+    bool (*add_words)(struct mg_engine_warp *e, uint32_t index, uint32_t mask);
+    bool (*load_rows)(struct mg_engine_warp *e, uint32_t index, uint32_t mask);
+    bool (*store_rows)(struct mg_engine_warp *e, uint32_t index, uint32_t mask);
+    /* The lanes' host pointers, if they are in one object, and told; false: nothing was done. */
+    bool (*places)(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t *where[32]);
     void (*leave)(void); /* before other code runs: ends the use of wide registers */
 };
 const struct mg_lanes *mg__lanes_select(void); /* the best that this processor runs */
@@ -841,6 +868,11 @@ bool mg__atomic_known(const struct mg_mem *mem);
 void mg__touched_settle(struct mg_worker *worker, struct mg_touched *touched); /* tells the observers */
 /* With a window that has the words of this access; NULL: they lie too far apart. */
 struct mg_touched *mg__touched_window(struct mg_warp *w, const struct mg_op *op);
+
+/* rows.c */
+void mg__rows_settle(struct mg_worker *worker, struct mg_rows *rows); /* tells the observers */
+/* The site's, around the object of this access, with nothing untold; NULL: its lanes are not in one. */
+struct mg_rows *mg__rows_open(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
 
 /* access.c: what all engines share of a memory access */
 /* The variable that has bytes least … end - 1 of shared memory, which is at lo … hi - 1; -1: none, and all of them are

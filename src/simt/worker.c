@@ -84,6 +84,7 @@ void mg__worker_free(struct mg_worker *worker)
     for (uint32_t s = 0; worker->sites && s < p->nsites; s++) {
         free(worker->sites[s].others);
         free(worker->sites[s].touched);
+        free(worker->sites[s].rows);
     }
     free(worker->sites);
     worker->sites = NULL; /* it has nothing that could be kept */

@@ -256,6 +256,23 @@ static uint32_t dice(uint32_t n)
     return (uint32_t)(random_state >> 33) % n;
 }
 
+/* Rows as compiled code gives them, of which the middle one is this access and the others are one word and its
+ * neighbour: two wavefronts more. */
+static void rows_agree(const struct mg_arch *a, unsigned width, uint32_t mask, const uint64_t address[32])
+{
+    uint32_t offset[3][32] = {{0}}, masks[3] = {UINT32_MAX, mask, 6};
+    for (unsigned i = 0; i < 32; i++) {
+        offset[1][i] = (uint32_t)(address[i] - (UINT64_C(1) << 40));
+        offset[2][i] = 4 * i;
+    }
+    if (a->banks == 32 && a->bank_bytes == 4 && width <= 4) {
+        uint64_t found = mg__model_rows_words(masks, (const uint32_t(*)[32])offset, 3);
+        assert_true(found == 0 || found == slow_shared(a, true, width, mask, address).wavefronts + 2);
+    }
+    if (width <= a->sector_bytes)
+        assert_int_equal(mg__model_row_sectors(a, mask, offset[1]), slow_sectors(a, width, mask, address));
+}
+
 static unsigned hold_to_slow(const struct mg_arch *a, unsigned rounds)
 {
     const bool common = a->banks == 32 && a->bank_bytes == 4;
@@ -324,6 +341,7 @@ static unsigned hold_to_slow(const struct mg_arch *a, unsigned rounds)
         }
         assert_int_equal(mg__model_sectors(a, MG_ACCESS_LD, width, mask, address, 0),
                          slow_sectors(a, width, mask, address));
+        rows_agree(a, width, mask, address);
         if (width <= 8)
             assert_int_equal(mg__model_sectors(a, MG_ACCESS_RED, width, mask, address, 0),
                              slow_passes(a, mask, address));

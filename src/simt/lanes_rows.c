@@ -1,0 +1,312 @@
+/* lanes_rows.c - loads and stores of compiled code whose lanes are not known to lie on a line, and of atomics: bounds
+ * are one comparison of vectors with the object that the site reached last (rows.c), and what the observers are to know
+ * is kept until there is more. Lanes that are contiguous, under whichever mask, are found at run time and moved as they
+ * lie. Compiled once for each vector extension, as lanes.c is; with AVX-512 others are gathered and scattered, else
+ * moved one by one.
+ */
+#include "simt/engine_priv.h"
+#include "simt/lanes.h"
+
+/* Where the lanes are, in bytes from the object's base: a row of the site's. */
+struct near {
+    struct mg_rows *rows;
+    const uint32_t *offset;
+    uint8_t *base; /* the host's */
+    bool line;     /* the lanes are contiguous, with lane 0 at `first` */
+    uint32_t first;
+#ifdef __AVX512F__
+    __m512i at[2]; /* `offset` */
+#endif
+};
+
+/* ---- where they are ---- */
+#ifdef __AVX512F__
+static ALWAYS_INLINE bool inside(const struct mg_warp *w, const struct mg_mem *m, const struct mg_rows *r,
+                                 uint32_t mask, struct near *n)
+{
+    const void *reg = mg__slot(w, m->addr);
+    const __m512i skew = _mm512_set1_epi32((int)(uint32_t)(r->from - r->base));
+    unsigned out = 0;
+    if (m->addr64) {
+        const __m512i from = _mm512_set1_epi64((long long)(r->from - (uint64_t)m->offset)),
+                      most = _mm512_set1_epi64((long long)r->most), shift = _mm512_set1_epi64(r->shift);
+        for (unsigned k = 0; k < 2; k++) {
+            __m512i a = _mm512_sub_epi64(_mm512_loadu_si512((const uint64_t *)reg + 16 * k), from),
+                    b = _mm512_sub_epi64(_mm512_loadu_si512((const uint64_t *)reg + 16 * k + 8), from);
+            out |= _mm512_mask_cmpgt_epu64_mask((__mmask8)(mask >> 16 * k), _mm512_rorv_epi64(a, shift), most);
+            out |= _mm512_mask_cmpgt_epu64_mask((__mmask8)(mask >> (16 * k + 8)), _mm512_rorv_epi64(b, shift), most);
+            n->at[k] = _mm512_add_epi32(skew, _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi64_epi32(a)),
+                                                                 _mm512_cvtepi64_epi32(b), 1));
+        }
+    } else {
+        const __m512i from = _mm512_set1_epi32((int)((uint32_t)r->from - (uint32_t)m->offset)),
+                      most = _mm512_set1_epi32((int)(uint32_t)r->most), shift = _mm512_set1_epi32(r->shift);
+        for (unsigned k = 0; k < 2; k++) {
+            __m512i a = _mm512_sub_epi32(_mm512_loadu_si512((const uint32_t *)reg + 16 * k), from);
+            out |= _mm512_mask_cmpgt_epu32_mask((__mmask16)(mask >> 16 * k), _mm512_rorv_epi32(a, shift), most);
+            n->at[k] = _mm512_add_epi32(skew, a);
+        }
+    }
+    return out == 0;
+}
+
+static ALWAYS_INLINE bool contiguous(const struct near *n, uint32_t mask, uint32_t first, uint32_t shift)
+{
+    const __m512i from = _mm512_set1_epi32((int)first), by = _mm512_set1_epi32((int)shift);
+    const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i low = _mm512_add_epi32(from, _mm512_sllv_epi32(lane, by));
+    const __m512i high = _mm512_add_epi32(low, _mm512_sllv_epi32(_mm512_set1_epi32(16), by));
+    return _mm512_kortestz(_mm512_mask_cmpneq_epi32_mask((__mmask16)mask, n->at[0], low),
+                           _mm512_mask_cmpneq_epi32_mask((__mmask16)(mask >> 16), n->at[1], high));
+}
+
+static ALWAYS_INLINE void keep(const struct near *n, uint32_t *offset)
+{
+    _mm512_store_si512(offset, n->at[0]);
+    _mm512_store_si512(offset + 16, n->at[1]);
+}
+#else
+static ALWAYS_INLINE bool inside(const struct mg_warp *w, const struct mg_mem *m, const struct mg_rows *r,
+                                 uint32_t mask, struct near *n)
+{
+    const void *reg = mg__slot(w, m->addr);
+    uint32_t *offset = (uint32_t *)(uintptr_t)n->offset, out = 0;
+    const uint32_t skew = (uint32_t)(r->from - r->base), shift = r->shift;
+    if (m->addr64) {
+        const uint64_t from = r->from - (uint64_t)m->offset, most = r->most;
+        for (unsigned i = 0; i < 32; i++) {
+            uint64_t a = ((const uint64_t *)reg)[i] - from, unit = a >> shift | (shift ? a << (64 - shift) : 0);
+            out |= (uint32_t)(unit > most) << i;
+            offset[i] = (uint32_t)a + skew;
+        }
+    } else {
+        const uint32_t from = (uint32_t)r->from - (uint32_t)m->offset, most = (uint32_t)r->most;
+        for (unsigned i = 0; i < 32; i++) {
+            uint32_t a = ((const uint32_t *)reg)[i] - from, unit = a >> shift | (shift ? a << (32 - shift) : 0);
+            out |= (uint32_t)(unit > most) << i;
+            offset[i] = a + skew;
+        }
+    }
+    return !(out & mask);
+}
+
+static ALWAYS_INLINE bool contiguous(const struct near *n, uint32_t mask, uint32_t first, uint32_t shift)
+{
+    uint32_t differ = 0;
+    for (unsigned i = 0; i < 32; i++)
+        differ |= (n->offset[i] ^ (first + (i << shift))) & (0u - (mask >> i & 1u));
+    return differ == 0;
+}
+
+static ALWAYS_INLINE void keep(const struct near *n, uint32_t *offset)
+{
+    (void)n, (void)offset;
+}
+#endif
+
+/* Out of the way. */
+static __attribute__((noinline)) struct mg_rows *open(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
+{
+    narrow();
+    return mg__rows_open(w, op, mask);
+}
+
+static __attribute__((noinline)) void settle(struct mg_worker *worker, struct mg_rows *r)
+{
+    narrow();
+    mg__rows_settle(worker, r);
+}
+
+/* The rows of lanes that a warp reads in a loop are as far apart as the last two were, and too far for the processor to
+ * see. */
+static ALWAYS_INLINE void fetch_ahead(struct mg_rows *r, const struct near *n)
+{
+    const uint8_t *next = n->base + (int64_t)(int32_t)(2 * n->first - r->last);
+    __builtin_prefetch(next);
+    if (r->shift > 1)
+        __builtin_prefetch(next + 64);
+    r->last = n->first;
+}
+
+static ALWAYS_INLINE void count(struct mg_warp *w, struct mg_rows *r, uint32_t mask, const struct near *n)
+{
+    if (n->line && r->line_mask == mask) {
+        r->lines[n->first % MG_COUNT(r->lines)]++;
+        r->nlines++;
+        return;
+    }
+    r->mask[r->untold++] = mask;
+    if (MG_UNLIKELY(r->untold == MG_ROWS)) {
+        settle(w->worker, r);
+        r->line_mask = n->line ? mask : 0;
+    }
+}
+
+/* False: they are not in one object, and nothing was done. Else they are counted. */
+static ALWAYS_INLINE bool begin(struct mg_warp *w, const struct mg_op *op, uint32_t mask, struct near *n)
+{
+    const struct mg_mem *m = op->u.mem;
+    struct mg_rows *r = w->sites[m->site].rows;
+    n->offset = r ? r->offset[r->untold] : NULL;
+    if (MG_UNLIKELY(!r || !r->open || !inside(w, m, r, mask, n))) {
+        r = open(w, op, mask);
+        if (!r)
+            return false;
+        n->offset = r->offset[r->untold];
+        if (!inside(w, m, r, mask, n))
+            return false;
+    }
+    if (m->leads) { /* those that follow look for themselves */
+        w->leads[m->lead].pattern = NULL;
+        w->leads[m->lead].shape = NULL;
+    }
+    uint32_t *offset = r->offset[r->untold];
+    const unsigned lane = (unsigned)__builtin_ctz(mask);
+    keep(n, offset);
+    n->base = r->at ? r->at : w->block->shared + r->base;
+    n->first = offset[lane] - (lane << r->shift);
+    n->line = contiguous(n, mask, n->first, r->shift);
+    r->served++;
+    if (n->line)
+        fetch_ahead(r, n);
+    if (r->told)
+        count(w, r, mask, n);
+    return true;
+}
+
+/* ---- moves ---- */
+#ifdef __AVX512F__
+/* One element a lane of contiguous ones; false: not of this kind. */
+static ALWAYS_INLINE bool load_line(const struct mg_mem *m, void *reg, uint32_t mask, const uint8_t *p)
+{
+    uint32_t *d = reg;
+    const __mmask16 low = (__mmask16)mask, high = (__mmask16)(mask >> 16);
+    if (m->dst64 ? m->width != 8 : m->sext && m->width < 4)
+        return false;
+    if (m->width == 4) {
+        _mm512_storeu_si512(d, _mm512_mask_loadu_epi32(_mm512_loadu_si512(d), low, p));
+        _mm512_storeu_si512(d + 16, _mm512_mask_loadu_epi32(_mm512_loadu_si512(d + 16), high, p + 64));
+    } else if (m->width == 8 && m->dst64) {
+        for (unsigned k = 0; k < 4; k++)
+            _mm512_storeu_si512(d + 16 * k, _mm512_mask_loadu_epi64(_mm512_loadu_si512(d + 16 * k),
+                                                                    (__mmask8)(mask >> 8 * k), p + 64 * k));
+    } else if (m->width == 1) {
+        __m256i all = _mm256_maskz_loadu_epi8(mask, p);
+        _mm512_storeu_si512(d, _mm512_mask_cvtepu8_epi32(_mm512_loadu_si512(d), low, _mm256_castsi256_si128(all)));
+        _mm512_storeu_si512(
+            d + 16, _mm512_mask_cvtepu8_epi32(_mm512_loadu_si512(d + 16), high, _mm256_extracti128_si256(all, 1)));
+    } else if (m->width == 2) {
+        __m512i all = _mm512_maskz_loadu_epi16(mask, p);
+        _mm512_storeu_si512(d, _mm512_mask_cvtepu16_epi32(_mm512_loadu_si512(d), low, _mm512_castsi512_si256(all)));
+        _mm512_storeu_si512(
+            d + 16, _mm512_mask_cvtepu16_epi32(_mm512_loadu_si512(d + 16), high, _mm512_extracti64x4_epi64(all, 1)));
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static ALWAYS_INLINE bool store_line(const struct mg_mem *m, const void *reg, uint32_t mask, uint8_t *p)
+{
+    const uint32_t *s = reg;
+    if (m->dst64 ? m->width != 8 : m->width > 4)
+        return false;
+    for (unsigned k = 0; k < 4 && m->width == 8; k++)
+        _mm512_mask_storeu_epi64(p + 64 * k, (__mmask8)(mask >> 8 * k), _mm512_loadu_si512(s + 16 * k));
+    for (unsigned k = 0; k < 2 && m->width == 4; k++)
+        _mm512_mask_storeu_epi32(p + 64 * k, (__mmask16)(mask >> 16 * k), _mm512_loadu_si512(s + 16 * k));
+    for (unsigned k = 0; k < 2 && m->width == 2; k++)
+        _mm256_mask_storeu_epi16(p + 32 * k, (__mmask16)(mask >> 16 * k),
+                                 _mm512_cvtepi32_epi16(_mm512_loadu_si512(s + 16 * k)));
+    for (unsigned k = 0; k < 2 && m->width == 1; k++)
+        _mm_mask_storeu_epi8(p + 16 * k, (__mmask16)(mask >> 16 * k),
+                             _mm512_cvtepi32_epi8(_mm512_loadu_si512(s + 16 * k)));
+    return true;
+}
+#else
+MG_NO_TSAN static ALWAYS_INLINE bool load_line(const struct mg_mem *m, void *reg, uint32_t mask, const uint8_t *p)
+{
+    if (mask != ~0u || m->width != (m->dst64 ? 8 : 4))
+        return false;
+    memcpy(reg, p, 32u * m->width);
+    return true;
+}
+
+MG_NO_TSAN static ALWAYS_INLINE bool store_line(const struct mg_mem *m, const void *reg, uint32_t mask, uint8_t *p)
+{
+    if (mask != ~0u || m->width != (m->dst64 ? 8 : 4))
+        return false;
+    memcpy(p, reg, 32u * m->width);
+    return true;
+}
+#endif
+
+static ALWAYS_INLINE bool load(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
+{
+    const struct mg_mem *m = op->u.mem;
+    struct near n;
+    if (!begin(w, op, mask, &n))
+        return false;
+    if (n.line && m->vec == 1 && m->reg[0] >= 0 &&
+        load_line(m, mg__slot(w, m->reg[0]), mask, n.base + (int64_t)(int32_t)n.first))
+        return true;
+    for (unsigned v = 0; v < m->vec; v++)
+        if (m->reg[v] >= 0)
+            ISA(mg__load_elements)(mg__slot(w, m->reg[v]), m, mask, n.base + v * m->width, n.offset);
+    return true;
+}
+
+static ALWAYS_INLINE bool store(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
+{
+    const struct mg_mem *m = op->u.mem;
+    struct near n;
+    if (!begin(w, op, mask, &n))
+        return false;
+    if (n.line && m->vec == 1 && store_line(m, mg__slot(w, m->reg[0]), mask, n.base + (int64_t)(int32_t)n.first))
+        return true;
+    for (unsigned v = 0; v < m->vec; v++)
+        ISA(mg__store_elements)(mg__slot(w, m->reg[v]), m, mask, n.base + v * m->width, n.offset);
+    return true;
+}
+
+bool ISA(mg__load_rows)(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
+{
+    struct mg_warp *w = mg__warp_of(e);
+    if (MG_UNLIKELY(!w->filled))
+        mg__fill_block(w, 32);
+    if (MG_UNLIKELY(!load(w, &w->worker->run->program->entry->ops[index], mask)))
+        return mg__engine_op(e, index, mask);
+    narrow();
+    return true;
+}
+
+bool ISA(mg__store_rows)(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
+{
+    struct mg_warp *w = mg__warp_of(e);
+    if (MG_UNLIKELY(!w->filled))
+        mg__fill_block(w, 32);
+    if (MG_UNLIKELY(!store(w, &w->worker->run->program->entry->ops[index], mask)))
+        return mg__engine_op(e, index, mask);
+    narrow();
+    return true;
+}
+
+bool ISA(mg__load_near)(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
+{
+    return load(w, op, mask);
+}
+
+bool ISA(mg__store_near)(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
+{
+    return store(w, op, mask);
+}
+
+bool ISA(mg__places_of)(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t *where[32])
+{
+    struct near n;
+    bool found = begin(w, op, mask, &n);
+    for (unsigned i = 0; found && i < 32; i++)
+        where[i] = n.base + n.offset[i];
+    narrow();
+    return found;
+}

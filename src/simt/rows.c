@@ -1,0 +1,118 @@
+/* rows.c - accesses whose lanes lie anywhere in one object (lanes_rows.c): which object that is, and what of them goes
+ * to the observers.
+ */
+#include "simt/engine_priv.h"
+
+#define SERVES 4u                 /* accesses that an object must serve to be worth its finding */
+#define ASTRAY_AFTER 16u          /* objects in a row that do not */
+#define ASTRAY_FOR 1000u          /* accesses until they are looked for again */
+#define REACH ((uint64_t)1 << 30) /* bytes around an access, of an object that is larger */
+
+static void settle_lines(struct mg_worker *worker, struct mg_rows *r)
+{
+    const uint32_t bytes = 1u << r->shift;
+    struct mg_access *e =
+        mg__access_begin(worker, r->op->insn, r->op->u.mem, r->op->u.mem->space, r->line_mask, r->var);
+    e->address = worker->spread.address;
+    for (unsigned at = 0; at < MG_COUNT(r->lines); at++) {
+        if (!r->lines[at])
+            continue;
+        for (unsigned i = 0; i < 32; i++)
+            worker->spread.address[i] = r->base + MG_COUNT(r->lines) + at + (uint64_t)i * bytes;
+        e->times = r->lines[at];
+        mg__access_event(worker, e, MG_OBSERVE_SHAPES);
+    }
+    memset(r->lines, 0, sizeof r->lines);
+    r->nlines = 0;
+}
+
+void mg__rows_settle(struct mg_worker *worker, struct mg_rows *r)
+{
+    if (r->nlines)
+        settle_lines(worker, r);
+    if (!r->untold)
+        return;
+    struct mg_access *e = mg__access_begin(worker, r->op->insn, r->op->u.mem, r->op->u.mem->space, r->mask[0], r->var);
+    e->base = r->base;
+    e->offset = (const uint32_t(*)[32])r->offset;
+    e->masks = r->mask;
+    e->rows = r->untold;
+    mg__access_event(worker, e, MG_OBSERVE_SHAPES);
+    r->untold = 0;
+}
+
+/* The object that has bytes least … end - 1, or as much of it as 32 bits reach. */
+static bool find_object(const struct mg_warp *w, const struct mg_mem *m, uint64_t least, uint64_t end,
+                        struct mg_rows *r, uint64_t *lo, uint64_t *hi)
+{
+    const struct mg_run *run = w->worker->run;
+    r->var = -1;
+    if (m->space == MG_SPACE_SHARED) {
+        if (end > w->block->shared_size)
+            return false;
+        r->var = mg__shared_object(w, least, end, lo, hi);
+        return r->var >= 0 || run->nshared_vars == 0;
+    }
+    const struct mg_allocation *a = mg__snapshot_find(run, least);
+    if (!a || end > a->address + a->size)
+        return false;
+    *lo = a->address;
+    *hi = a->address + a->size;
+    if (*hi - *lo >= 2 * REACH) {
+        *lo = least - *lo > REACH ? (least - REACH) & ~(uint64_t)127 : *lo;
+        *hi = MG_MIN(*hi, *lo + 2 * REACH - 256);
+    }
+    return end <= *hi;
+}
+
+static bool open_object(const struct mg_warp *w, struct mg_rows *r, const struct mg_mem *m, uint32_t mask)
+{
+    const uint64_t bytes = (uint64_t)m->width * m->vec;
+    uint64_t address[32], least = UINT64_MAX, most = 0, bits = 0, lo, hi;
+    mg__address(w, m, address);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const uint64_t at = address[__builtin_ctz(rest)];
+        least = MG_MIN(least, at);
+        most = MG_MAX(most, at);
+        bits |= at;
+    }
+    if (!mask || bits & (bytes - 1) || most + bytes < most || !find_object(w, m, least, most + bytes, r, &lo, &hi))
+        return false;
+    r->from = (lo + bytes - 1) & ~(bytes - 1);
+    r->most = (hi - bytes - r->from) >> r->shift;
+    r->base = r->from & ~(uint64_t)127;
+    r->at = m->space == MG_SPACE_SHARED ? NULL : (uint8_t *)(uintptr_t)r->base;
+    return true;
+}
+
+struct mg_rows *mg__rows_open(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
+{
+    const struct mg_mem *m = op->u.mem;
+    const struct mg_run *run = w->worker->run;
+    struct mg_site *site = &w->sites[m->site];
+    struct mg_rows *r = site->rows;
+    if (!r) {
+        if (m->addr < 0 || m->cluster || run->want_every ||
+            (m->space != MG_SPACE_SHARED && m->space != MG_SPACE_GLOBAL && m->space != MG_SPACE_CONST) ||
+            !(r = aligned_alloc(_Alignof(struct mg_rows), sizeof *r)))
+            return NULL;
+        memset(r, 0, sizeof *r);
+        r->op = op;
+        r->shift = (uint8_t)__builtin_ctz(m->width * m->vec);
+        r->told = run->want_shapes;
+        site->rows = r;
+    }
+    if (r->skip) {
+        r->skip--;
+        return NULL;
+    }
+    mg__rows_settle(w->worker, r);
+    r->astray = r->served >= SERVES ? 0 : r->astray + 1;
+    r->served = 0;
+    r->open = open_object(w, r, m, mask);
+    if (r->astray == ASTRAY_AFTER) {
+        r->astray = 0;
+        r->skip = ASTRAY_FOR;
+    }
+    return r->open ? r : NULL;
+}
