@@ -146,6 +146,18 @@ struct mg_compiled {
 int mg__compile(const struct mg_cli_options *options, const char *source, struct mg_compiled *compiled);
 void mg__compile_clean(struct mg_compiled *compiled);
 
+/* ---- self.c: the command run by itself ---- */
+struct mg_self {
+    const char *command;
+    const char *const *options; /* they and the program with its arguments end in NULL */
+    char *const *program;
+    const char *output; /* all that it prints goes to this file; NULL: to our standard error */
+};
+/* Its exit status, 128 and more: of a signal; -1: it could not be started. */
+int mg__self_run(const struct mg_self *self);
+/* A temporary folder, for mg__compile_clean. False, and told: there is none. */
+bool mg__self_folder(struct mg_compiled *folder);
+
 /* ---- kinds.c: the catalogue of what is found ---- */
 const struct mg_sarif_rule *mg__kinds(size_t *count);
 /* Whether a check has the name's first `length` characters as its name. */
@@ -218,4 +230,6 @@ int mg__cmd_banks(int argc, char **argv);
 int mg__cmd_limits(int argc, char **argv);
 int mg__cmd_occupancy(int argc, char **argv);
 int mg__cmd_env(int argc, char **argv);
+int mg__cmd_compare(int argc, char **argv);
+int mg__cmd_sweep(int argc, char **argv);
 #endif

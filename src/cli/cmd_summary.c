@@ -6,12 +6,9 @@
  * time goes into and what to change where. The JSON is under 2,000 characters: the longest form that fits is written,
  * of those in `forms`, and what was left out is counted. The reports have the rest.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -19,6 +16,7 @@
 #define MOST_BYTES 1999
 #define MOST_REPORTS 8
 #define MOST_WORDS 32
+#define FIXED_WORDS 5
 
 enum { OPT_JSON = 1000, OPT_HELP, OPT_VERSION, OPT_PASSED };
 static const struct mg_cli_option table[] = {
@@ -96,48 +94,12 @@ static int apply(void *arg, int id, const char *value)
 }
 
 /* ---- the runs ---- */
-static void to_null(void *arg, int report_fd)
-{
-    (void)arg, (void)report_fd;
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0)
-        _exit(127);
-}
-
 /* `margay COMMAND --json REPORT --output /dev/null … PROGRAM`. Returns its status, or -1. */
 static int run_one(const struct summary *s, const char *command, const char *report, char **program, bool quiet)
 {
-    char self[PATH_MAX];
-    size_t n = 0, words = 0;
-    int status = 0, error = 0;
-    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (length <= 0)
-        return -1;
-    self[length] = 0;
-    while (program[words])
-        words++;
-    const char **all = calloc(words + MOST_WORDS + 16, sizeof(*all));
-    if (!all)
-        return -1;
-    all[n++] = "margay";
-    all[n++] = command;
-    all[n++] = "--json";
-    all[n++] = report;
-    all[n++] = "--output";
-    all[n++] = "/dev/null";
-    all[n++] = "--quiet";
-    for (unsigned i = 0; i < s->npassed; i++)
-        all[n++] = s->passed[i];
-    all[n++] = "--";
-    for (size_t i = 0; i < words; i++)
-        all[n++] = program[i];
-    struct mg_child child = {
-        .path = self, .argv = (char **)all, .quiet_stdout = !quiet, .setup = quiet ? to_null : NULL};
-    enum mg_status ran = mg__child_run(&child, &status, &error);
-    free(all);
-    if (ran != MG_OK)
-        return -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    const char *options[FIXED_WORDS + MOST_WORDS + 1] = {"--json", report, "--output", "/dev/null", "--quiet"};
+    memcpy(options + FIXED_WORDS, s->passed, s->npassed * sizeof(*options));
+    return mg__self_run(&(struct mg_self){command, options, program, quiet ? "/dev/null" : NULL});
 }
 
 static int load(struct summary *s, const char *path)
@@ -155,13 +117,8 @@ static int run_both(struct summary *s, char **program)
 {
     struct mg_compiled folder = {{0}, {0}}; /* of which the folder alone is used */
     static const char *const commands[] = {"check", "advise"};
-    const char *tmp = getenv("TMPDIR");
-    snprintf(folder.dir, sizeof(folder.dir), "%s/margay-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
-    if (!mkdtemp(folder.dir)) {
-        int result = mg__cli_complain(NULL, "%s: %s", folder.dir, strerror(errno));
-        folder.dir[0] = 0;
-        return result;
-    }
+    if (!mg__self_folder(&folder))
+        return MG_EXIT_SETUP;
     int result = -1;
     for (size_t i = 0; result < 0 && i < MG_COUNT(commands); i++) {
         char report[sizeof(folder.dir) + 16];

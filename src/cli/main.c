@@ -12,13 +12,15 @@ static const struct {
     {"run", mg__cmd_run, MG_CMD_RUN},       {"profile", mg__cmd_profile, MG_CMD_PROFILE},
     {"check", mg__cmd_check, MG_CMD_CHECK}, {"advise", mg__cmd_advise, MG_CMD_ADVISE},
     {"bench", mg__cmd_bench, MG_CMD_BENCH}, {"diff", mg__cmd_diff, 0},
+    {"compare", mg__cmd_compare, 0},        {"sweep", mg__cmd_sweep, 0},
     {"summary", mg__cmd_summary, 0},        {"banks", mg__cmd_banks, 0},
     {"limits", mg__cmd_limits, 0}, /* 0: it has options of its own (device_option.def) */
     {"occupancy", mg__cmd_occupancy, 0},    {"env", mg__cmd_env, 0},
 };
 
-const char *const mg__cli_commands[] = {"run",   "profile", "check",     "advise", "bench", "diff", "summary",
-                                        "banks", "limits",  "occupancy", "env",    "help",  NULL};
+const char *const mg__cli_commands[] = {"run",    "profile",   "check", "advise",  "bench",
+                                        "diff",   "compare",   "sweep", "summary", "banks",
+                                        "limits", "occupancy", "env",   "help",    NULL};
 
 static int help(void)
 {
@@ -30,6 +32,8 @@ static int help(void)
           "       margay advise [options] PROGRAM|FILE.cu [args...]\n"
           "       margay bench [options] [OPERATION...]\n"
           "       margay diff [options] A.json B.json\n"
+          "       margay compare [options] A[:KERNEL][@NAME=VALUE,...] B[...] [args...]\n"
+          "       margay sweep --block LIST | -D NAME=LIST ... [options] PROGRAM|FILE.cu [args...]\n"
           "       margay banks EXPRESSION --decl DECLARATION | REPORT.json --line [FILE:]LINE\n"
           "       margay summary [--json] REPORT.json... | PROGRAM|FILE.cu [args...]\n"
           "       margay limits [--cc CC | --board NAME | --device N | --all] [--json]\n"
@@ -46,6 +50,8 @@ static int help(void)
           "           be: shared memory or none, padding, index order, block size; the roofline\n"
           "  bench    verify the collection's kernels, and time them on a GPU or count without one\n"
           "  diff     what changed between two reports, and whether it became worse\n"
+          "  compare  which of two kernels, programs or reports is faster on the device, how sure, and why\n"
+          "  sweep    the time for every block size, macro, size and board of a list: table and plot\n"
           "  banks    which bank each lane accesses, before and after the best padding and swizzle\n"
           "  summary  is it right, what limits it, what to change: in a few lines, or in JSON\n"
           "  limits   what a launch, a block and a multiprocessor may have, for any GPU from 5.0 on\n"

@@ -436,15 +436,16 @@ class Advise(Guard):
 class Manual(Guard):
     def test_help_and_manual_have_the_same_options(self):
         page = (pathlib.Path(__file__).resolve().parents[2] / "docs/margay.1").read_text()
-        section = page[page.index(".Sh DIFF AND SUMMARY"):]
-        section = section[:section.index(".Sh ", 4)]
-        for command in ("diff", "summary"):
+        for title, command in (("DIFF AND SUMMARY", "diff"), ("DIFF AND SUMMARY", "summary"), ("COMPARE AND SWEEP", "compare"),
+                               ("COMPARE AND SWEEP", "sweep")):
+            section = page[page.index(f".Sh {title}"):]
+            section = section[:section.index(".Sh ", 4)]
             ways = [self.margay("help", command).stdout, self.margay(command, "--help").stdout, self.margay(command, "-h").stdout]
             self.assertEqual(len(set(ways)), 1)
             self.assertTrue(ways[0].startswith(f"usage: margay {command} "), ways[0])
             self.assertLessEqual(max(map(len, ways[0].splitlines())), 110)
             options = set(re.findall(r"^  --([a-z-]+)", ways[0], re.M)) - {"help", "version"}
-            self.assertIn("json", options)
+            self.assertIn("output" if command == "sweep" else "json", options)
             for option in options:
                 self.assertRegex(section, rf"[ ,]-{option}\b", (command, option))
             self.assertRegex(self.margay(command, "--version").stdout, r"^margay \d+\.\d+\.\d+$")
