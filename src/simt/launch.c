@@ -281,8 +281,9 @@ static enum mg_status begin(struct mg_simt *s, struct mg_simt_kernel *k, const s
         set_observers(run, k, l);
     }
     good = make_workers(run, &was) && good;
+    good = good && (!l->cooperative || set_workspace(run) == MG_OK); /* which the snapshot has, too */
     good = take_snapshot(run, &was) && good;
-    if (!good || (l->cooperative && set_workspace(run) != MG_OK)) {
+    if (!good) {
         mg__run_free(run);
         return mg__diag_set(diag, MG_ERR_NOMEM, "%s: no host memory for the launch", k->info.name);
     }
