@@ -1,28 +1,14 @@
-/* async.c - what mbarriers order, and the asynchronous proxy: bulk copies, which act by themselves.
- *
- * An arrival brings what its warp may rely on to the phase that is open; when the phase is over, who sees that it is
- * may rely on what all brought. Arrivals from other blocks of the cluster bring nothing: what those do to a block's
- * shared memory is far.c's.
+/* async.c - the asynchronous proxy: bulk copies, which act by themselves.
  *
  * A bulk copy is done when the engine has to: when its mbarrier is tried or its group waited for. It may rely on what
  * the thread that asked for it could rely on then. Whatever else the block's threads did to its bytes, before or since,
- * races with it. In the order core all copies of a block are one warp more, AGENT, known to who has seen the phase of
- * their mbarrier end, or has waited for their group.
+ * races with it. In the order core all copies into or out of a block are one warp more, AGENT, known to who has seen
+ * the phase of their mbarrier end (mbarrier.c), or has waited for their group. Of a copy into another block of the
+ * cluster the asking thread relies on what it knows of that one (beyond.c).
  */
 #include "check/watch.h"
 
 enum { AGENT = MG_ORDER_AGENT };
-
-static struct mbarrier *at(struct block *b, uint64_t address, bool make)
-{
-    for (size_t i = 0; i < b->mbarriers.count; i++)
-        if (b->mbarriers.at[i].address == address)
-            return &b->mbarriers.at[i];
-    struct mbarrier fresh = {.address = address};
-    if (!make || !mg__vec_push(&b->mbarriers, fresh))
-        return NULL;
-    return &b->mbarriers.at[b->mbarriers.count - 1];
-}
 
 /* ---- bulk copies ---- */
 static struct copy *find(struct block *b, uint32_t number)
@@ -33,13 +19,20 @@ static struct copy *find(struct block *b, uint32_t number)
     return NULL;
 }
 
-void mg__async_ask(struct block *b, const struct mg_sync *e)
+void mg__async_ask(struct block *b, const struct block *to, const struct mg_sync *e)
 {
-    struct copy c = {.number = e->count, .time = b->order->now, .warp = e->warp, .mask = e->arrive ? 0 : e->mask};
-    mg__order_known(b->order, e->warp, c.known);
+    struct copy c = {
+        .number = e->count, .warp = e->warp, .insn = e->insn, .target = to->linear, .mask = e->arrive ? 0 : e->mask};
+    if (to != b)
+        mg__beyond_known(b, e->warp, to, c.there.known);
+    c.there.time = to->order->now;
+    c.own.time = b->order->now;
+    mg__order_known(b->order, e->warp, c.own.known);
     for (uint32_t v = 0; v < b->order->nwarps; v++)
         c.copied[v] = mg__order_copied(b->order, e->warp, v);
-    c.known[e->warp] = b->order->now++;
+    c.own.known[e->warp] = b->order->now++;
+    if (to == b)
+        c.there = c.own;
     memcpy(c.fenced, b->proxy, sizeof(c.fenced));
     (void)mg__vec_push(&b->copies, c);
 }
@@ -51,7 +44,7 @@ static void forget(struct block *b, uint32_t number)
         *c = b->copies.at[--b->copies.count];
 }
 
-static bool relies(const struct block *b, const struct copy *c, uint32_t time, struct mg_order_who who)
+static bool relies(const struct block *b, const struct since *c, uint32_t time, struct mg_order_who who)
 {
     return time <= b->order->begin || time <= c->known[who.warp];
 }
@@ -91,24 +84,35 @@ void mg__async_early(struct worker *w, const struct block *b, const struct mg_ac
     note(w, b, a, (struct occurrence){.kind = KIND_RACE_ASYNC, .value = {false, true, true}}, unit, who);
 }
 
+/* Reductions of single elements, which do not mind one another. */
+static bool reduces(const struct launch *l, uint32_t insn)
+{
+    const enum mg_ptx_opcode op = l->info->insns[insn].insn->opcode;
+    return op == MG_OP_RED_ASYNC || op == MG_OP_CP_REDUCE_ASYNC_BULK;
+}
+
 /* One unit, as it was left by the threads. True: something was told. */
 static bool meets(struct worker *w, struct block *b, const struct mg_access *a, const struct copy *c, uint64_t unit)
 {
+    const struct since *since = b->linear == a->block ? &c->own : &c->there;
     const struct mg_order_row *row = &b->shared.rows[unit / 32];
     const uint32_t wrote = row->w_time[unit % 32], read = row->r_time[unit % 32];
     const struct mg_order_who writer = mg__order_unpack(row->w_who[unit % 32]),
                               reader = mg__order_unpack(row->r_who[unit % 32]);
     const bool fills = a->kind == MG_ACCESS_BULK_ST;
-    if (wrote && !relies(b, c, wrote, writer)) {
+    const struct launch *l = w->launch;
+    if (wrote && writer.warp == AGENT && writer.site && reduces(l, a->insn) && reduces(l, l->code.insn_of[writer.site]))
+        return false;
+    if (wrote && !relies(b, since, wrote, writer)) {
         mg__async_note(w, b, a,
-                       wrote > c->time && writer.warp != AGENT ? KIND_RACE_ASYNC
-                       : fills                                 ? KIND_RACE_FILLED
-                                                               : KIND_RACE_SOURCE,
+                       wrote > since->time && writer.warp != AGENT ? KIND_RACE_ASYNC
+                       : fills                                     ? KIND_RACE_FILLED
+                                                                   : KIND_RACE_SOURCE,
                        unit, writer, true);
         return true;
     }
-    if (fills && read && !relies(b, c, read, reader)) {
-        mg__async_note(w, b, a, read > c->time && reader.warp != AGENT ? KIND_RACE_ASYNC : KIND_RACE_FILLED, unit,
+    if (fills && read && !relies(b, since, read, reader)) {
+        mg__async_note(w, b, a, read > since->time && reader.warp != AGENT ? KIND_RACE_ASYNC : KIND_RACE_FILLED, unit,
                        reader, false);
         return true;
     }
@@ -134,13 +138,13 @@ static void in_shared(struct worker *w, struct block *b, const struct mg_access 
     struct block *of = own ? b : mg__watch_block(w, a->target);
     if (!of || !of->shared.rows || last >= l->shared_units)
         return;
-    const struct copy *c = own ? find(b, a->copy) : NULL;
+    const struct copy *c = find(b, a->copy);
     const struct mg_order_who me = {.site = l->code.sites[a->insn].number, .warp = AGENT, .async = true};
     bool told = !l->race || !c;
     mg__shadow_settle(of->order, &of->shared);
     for (uint64_t u = first; u <= last; u++) {
         struct mg_order_row *row = &of->shared.rows[u / 32];
-        told = told || meets(w, b, a, c, u);
+        told = told || meets(w, of, a, c, u);
         if (fills) {
             row->w_time[u % 32] = c ? of->order->now : MG_MAX(of->order->floor, 1u);
             row->w_who[u % 32] = mg__order_pack(me);
@@ -172,17 +176,37 @@ void mg__async_access(struct worker *w, struct block *b, const struct mg_access 
 }
 
 /* ---- synchronisation ---- */
-static void landed(struct worker *w, struct block *b, const struct mg_sync *e)
+static void landed(struct block *b, struct block *to, const struct mg_sync *e)
 {
-    struct block *of = e->target == e->block ? b : mg__watch_block(w, e->target);
-    struct mbarrier *m = e->arrive && of ? at(of, e->address, false) : NULL;
     struct copy *c = find(b, e->count);
     if (c && !e->arrive) /* of a group, which may be waited for yet */
         c->over = b->order->now++;
     else
         forget(b, e->count);
-    if (m)
-        m->open[AGENT] = of->order->now++;
+    if (e->arrive && to)
+        mg__mbarrier_landed(b, to, e->address);
+}
+
+static void refused(struct worker *w, const struct mg_sync *e)
+{
+    struct launch *l = w->launch;
+    uint32_t text = 0;
+    pthread_mutex_lock(&l->lock);
+    while (text < l->texts.count && strcmp(l->texts.at[text], e->text))
+        text++;
+    const bool good = text < l->texts.count || mg__vec_push(&l->texts, e->text);
+    pthread_mutex_unlock(&l->lock);
+    if (l->bounds && good)
+        mg__tally_note(&w->tally,
+                       &(struct occurrence){.kind = KIND_BOUNDS_BULK,
+                                            .place = PLACE_NONE,
+                                            .insn = e->insn,
+                                            .other = NO_INSN,
+                                            .object = -1,
+                                            .count = 1,
+                                            .who = {e->block, (uint16_t)e->warp, (uint8_t)__builtin_ctz(e->mask)},
+                                            .with = mg__nobody,
+                                            .value = {text}});
 }
 
 /* All groups of these lanes but the latest `count`: they were done in the order in which they were asked for. */
@@ -206,57 +230,24 @@ static void groups(struct block *b, const struct mg_sync *e)
 
 void mg__async_sync(struct worker *w, struct block *b, const struct mg_sync *e)
 {
-    if (e->kind == MG_SYNC_BULK) {
-        mg__async_ask(b, e);
-        return;
-    }
-    if (e->kind == MG_SYNC_BULK_LANDED) {
-        landed(w, b, e);
-        return;
-    }
-    if (e->kind == MG_SYNC_BULK_COMMIT || e->kind == MG_SYNC_BULK_WAIT) {
-        groups(b, e);
-        return;
-    }
-    struct block *of = e->target == e->block ? b : mg__watch_block(w, e->target);
-    struct mbarrier *m = of ? at(of, e->address, e->kind == MG_SYNC_MBARRIER_INIT) : NULL;
-    if (!m)
-        return;
+    struct block *to = e->target == e->block ? b : mg__watch_block(w, e->target);
     switch (e->kind) {
-    case MG_SYNC_MBARRIER_INIT:
-        *m = (struct mbarrier){.address = e->address};
+    case MG_SYNC_BULK:
+        if (e->arrive && to) {
+            const struct actor who = {e->block, (uint16_t)e->warp, (uint8_t)__builtin_ctz(e->mask)};
+            if (to != b)
+                mg__cluster_begun(w, b, to, e->warp, e->address, e->insn, who);
+            mg__mbarrier_used(w, b, to, e);
+        }
+        mg__async_ask(b, to ? to : b, e);
         break;
-    case MG_SYNC_MBARRIER_COPIES:
-        if (of == b)
-            mg__order_told(b->order, e->warp, m->open);
+    case MG_SYNC_BULK_LANDED:
+        landed(b, to, e);
         break;
-    case MG_SYNC_MBARRIER_ARRIVE:
-        if (of == b)
-            mg__order_bring(b->order, e->warp, m->open);
-        break;
-    case MG_SYNC_MBARRIER_OPEN:
-        for (uint32_t v = 0; v < MG_ORDER_WARPS; v++)
-            m->over[v] = MG_MAX(m->over[v], m->open[v]);
-        memset(m->open, 0, sizeof(m->open));
-        break;
-    case MG_SYNC_MBARRIER_OVER:
-        mg__order_learn(b->order, e->warp, e->mask, m->over);
-        break;
-    case MG_SYNC_MBARRIER_STUCK:
-        mg__tally_note(&w->tally,
-                       &(struct occurrence){.kind = KIND_BARRIER_MBARRIER,
-                                            .place = PLACE_SHARED,
-                                            .insn = e->insn,
-                                            .other = NO_INSN,
-                                            .object = mg__watch_shared_object(w->launch, e->address),
-                                            .count = 1,
-                                            .who = {b->linear, (uint16_t)e->warp, (uint8_t)__builtin_ctz(e->mask)},
-                                            .with = mg__nobody,
-                                            .offset = e->address,
-                                            .width = 8,
-                                            .value = {e->count, e->missing}});
+    case MG_SYNC_BULK_REFUSED:
+        refused(w, e);
         break;
     default:
-        break;
+        groups(b, e);
     }
 }

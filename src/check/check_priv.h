@@ -8,6 +8,7 @@
  *   heap.c     the heap of device-side malloc
  *   copied.c   what kernels copied of them
  *   define.c   values that nobody made, through registers; bits.c through one instruction
+ *   async.c    bulk copies, mbarrier.c what tells of them, beyond.c other blocks of the cluster
  *   watch.c    the observer                          meet.c    barriers and warp operations
  *   shared.c, global.c, local.c, fault.c   accesses, by memory; cells.c which race and what flags carry (watch.h)
  *   quick.c    whole warps at once                   segment.c global memory that a block touched
@@ -238,6 +239,7 @@ struct launch {
     struct releases *releases;
     struct mixed *mixed;
     MG_VEC(struct in_flight) in_flight;
+    MG_VEC(const char *) texts; /* why bulk copies were refused; the engine's */
     MG_VEC(struct stuck) stuck; /* of the first block that waits for ever: where each of its warps is */
     pthread_mutex_t lock;
 };
@@ -260,17 +262,36 @@ struct meeting { /* at one barrier */
 };
 struct far_use { /* of a unit of shared memory, by another block of the cluster since they all met */
     uint64_t unit;
-    uint32_t insn;
+    uint32_t insn, time; /* in that block's time */
     struct actor who;
 };
-struct mbarrier { /* async.c */
+#define MG_NO_BLOCK UINT64_MAX
+struct beyond { /* of another block of the cluster, in its time */
+    uint64_t block;
+    uint32_t known[MG_ORDER_WARPS];
+};
+struct beyonds {
+    MG_VEC(struct beyond) list;
+};
+struct mbarrier {
     uint64_t address;
+    bool ended;          /* it was invalidated */
+    uint32_t insn, made; /* where and when that was, or its initialisation */
+    struct actor by;
+    uint32_t used[MG_ORDER_AGENT], used_by[MG_ORDER_AGENT]; /* when and by which instruction each warp used it last */
+    struct far_use remote;                                  /* the latest arrival from another block; time 0: none */
+    struct beyonds far_open, far_over;
     uint32_t open[MG_ORDER_WARPS]; /* what arrivals have brought to the phase that is open, as a row of the order's */
     uint32_t over[MG_ORDER_WARPS]; /* to those that are over */
 };
-struct copy { /* a bulk copy under way: what its thread could rely on when it asked for it */
-    uint32_t number, time, warp;
-    uint32_t known[MG_ORDER_WARPS], fenced[MG_ORDER_WARPS];
+struct since { /* what the thread of a copy could rely on of a block when it asked for it, and when that was */
+    uint32_t time, known[MG_ORDER_WARPS];
+};
+struct copy { /* a bulk copy under way */
+    uint32_t number, warp, insn;
+    uint64_t target;         /* the block that it writes to, if it tells an mbarrier */
+    struct since own, there; /* of its own block, and of that one */
+    uint32_t fenced[MG_ORDER_WARPS];
     uint32_t copied[MG_ORDER_WARPS]; /* up to when each warp's cp.async were over for it */
     uint32_t mask, group, over; /* of those without an mbarrier: its lane, groups since, and when it was done, or 0 */
     bool landed;                /* wgmma.c */
@@ -286,7 +307,8 @@ struct block {
     bool hollow; /* there are such */
     struct segments segments;
     struct meeting meetings[16];
-    uint32_t met; /* when the blocks of the cluster met last */
+    uint32_t met;                          /* when the blocks of the cluster met last */
+    struct beyonds beyond[MG_ORDER_AGENT]; /* by warp */
     MG_VEC(struct far_use) far;
     uint32_t *far_at; /* by unit, of reads and of writes: the first in `far`, + 1 */
     uint32_t exited;  /* threads */
@@ -321,7 +343,8 @@ static inline size_t mg__block_local_words(const struct launch *l)
     return l->info->local_stride / 64 + 1;
 }
 /* ---- async.c ---- */
-void mg__async_ask(struct block *b, const struct mg_sync *e); /* a copy, or what is as one, is under way */
+/* A copy, or what is as one, is under way; `to`: the block that it writes to, or b. */
+void mg__async_ask(struct block *b, const struct block *to, const struct mg_sync *e);
 void mg__async_note(struct worker *w, const struct block *b, const struct mg_access *a, enum check_kind kind,
                     uint64_t unit, struct mg_order_who who, bool wrote);
 /* What is read was copied there by cp.async, which the reader has not waited for. */
@@ -332,6 +355,21 @@ void mg__wgmma_sync(struct worker *w, struct block *b, const struct mg_sync *e);
 void mg__wgmma_access(struct worker *w, struct block *b, const struct mg_access *a);
 void mg__async_sync(struct worker *w, struct block *b, const struct mg_sync *e);
 void mg__async_access(struct worker *w, struct block *b, const struct mg_access *a);
+/* ---- mbarrier.c ---- */
+void mg__mbarrier_sync(struct worker *w, struct block *b, const struct mg_sync *e);
+void mg__mbarrier_used(struct worker *w, struct block *b, struct block *of, const struct mg_sync *e);
+void mg__mbarrier_landed(struct block *b, struct block *of, uint64_t address); /* a bulk copy of b that tells it */
+void mg__mbarriers_end(struct worker *w, struct block *b);
+void mg__mbarriers_forget(struct block *b);
+/* ---- beyond.c ---- */
+void mg__beyond_bring(struct beyonds *to, uint64_t block, const uint32_t known[MG_ORDER_WARPS]);
+void mg__beyond_join(struct beyonds *to, const struct beyonds *from, uint64_t except);
+/* What a warp of `b` may rely on of block `of`, or of warp `its` of one beyond what all know. */
+void mg__beyond_known(const struct block *b, uint32_t warp, const struct block *of, uint32_t known[MG_ORDER_WARPS]);
+uint32_t mg__beyond_of(const struct block *b, uint32_t warp, uint64_t block, uint32_t its);
+bool mg__beyond_begun(const struct block *b, uint32_t warp, const struct block *of); /* it knows that it has begun */
+void mg__beyond_meet(struct block *b, uint32_t warps);
+void mg__beyond_forget(struct block *b, bool all);
 /* ---- launch.c ---- */
 void mg__block_begin(struct worker *w, uint64_t linear); /* without memory for it the block goes unchecked */
 

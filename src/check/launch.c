@@ -15,7 +15,9 @@ static size_t shared_units(const struct launch *l)
 
 static void free_block(struct block *b, uint32_t nwarps)
 {
+    mg__mbarriers_forget(b);
     mg__vec_free(&b->mbarriers);
+    mg__beyond_forget(b, true);
     mg__vec_free(&b->copies);
     mg__order_free(b->order);
     mg__shadow_free(&b->shared);
@@ -87,7 +89,9 @@ void mg__block_begin(struct worker *w, uint64_t linear)
     mg__cluster_met(b);
     b->met = b->order->begin;
     b->exited = 0;
-    b->mbarriers.count = b->copies.count = 0;
+    mg__mbarriers_forget(b);
+    mg__beyond_forget(b, false);
+    b->copies.count = 0;
     memset(b->proxy, 0, sizeof(b->proxy));
     b->left.insn = NO_INSN;
     w->current = b;
@@ -100,6 +104,7 @@ static void end_launch(struct launch *l)
     mg__code_free(&l->code);
     mg__tally_free(&l->tally);
     mg__vec_free(&l->in_flight);
+    mg__vec_free(&l->texts);
     mg__vec_free(&l->stuck);
     pthread_mutex_destroy(&l->lock);
     free(l->regions);
@@ -226,7 +231,6 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
             s->object_end = frame;
         bool known = s->source.kind == MG_FLOW_VARIABLE && s->source.var->space == MG_SPACE_SHARED && s->object >= 0;
         s->plain_read = s->number && s->reads && !s->writes && !s->atomic && !s->async && s->class == MG_ORDER_PLAIN;
-        l->polls |= mg__ptx_isa((enum mg_ptx_opcode)l->info->insns[k].insn->opcode)->group == MG_G_MBARRIER;
         l->polls |= s->number && s->class == MG_ORDER_POLL && !s->letter;
         s->lo = known ? info->shared_vars[s->object].offset : 0;
         s->hi = known ? s->lo + info->shared_vars[s->object].size : UINT64_MAX;

@@ -108,6 +108,11 @@ static bool say_race(const struct launch *l, const struct occurrence *o, const c
         return mg__name_thread(l, &o->who, true, out) &&
                mg__strbuf_printf(out, " uses registers that the multiplication") && say_line(l, line, other, out) &&
                mg__strbuf_printf(out, " has in flight, and no wgmma.wait_group of its group lies between");
+    if (o->kind == KIND_RACE_CLUSTER_LIFE)
+        return mg__name_thread(l, &o->who, true, out) &&
+               mg__strbuf_printf(out, " uses %s of ", name[0] ? name : "shared memory") &&
+               mg__name_thread(l, &o->with, true, out) &&
+               mg__strbuf_printf(out, o->value[0] ? ", which may have ended" : ", which may not have begun");
     if (o->kind == KIND_RACE_WGMMA_FENCE)
         return mg__name_thread(l, &o->who, true, out) &&
                mg__strbuf_printf(out, " multiplies, and no wgmma.fence lies behind what wrote its registers");
@@ -160,6 +165,18 @@ static bool say_stuck(const struct launch *l, const struct occurrence *o, struct
     return good;
 }
 
+static bool say_life(const struct launch *l, const struct occurrence *o, const struct line *line,
+                     const struct line *other, struct mg_strbuf *out)
+{
+    if (o->value[0] == 0)
+        return mg__strbuf_printf(out, " uses an mbarrier that nobody has initialised");
+    if (o->value[0] == 1)
+        return mg__strbuf_printf(out, " uses an mbarrier that ") && mg__name_thread(l, &o->with, true, out) &&
+               mg__strbuf_printf(out, " initialises") && say_line(l, line, other, out) &&
+               mg__strbuf_printf(out, ", and nothing orders the two");
+    return mg__strbuf_printf(out, " ends an mbarrier that others may still use") && say_line(l, line, other, out);
+}
+
 static bool say_barrier(const struct launch *l, const struct occurrence *o, const struct line *line,
                         const struct line *other, struct mg_strbuf *out)
 {
@@ -193,13 +210,15 @@ static bool say_barrier(const struct launch *l, const struct occurrence *o, cons
     case KIND_BARRIER_MBARRIER:
         if (!mg__strbuf_printf(out, " waits here for ever"))
             return false;
-        return !o->value[0] && !o->value[1]
-                   ? mg__strbuf_printf(out, ": no arrival is missing, it waits for a phase to come")
-               : !o->value[0] ? mg__strbuf_printf(out, ": %u bytes that were expected did not come", o->value[1])
-               : !o->value[1]
-                   ? mg__strbuf_printf(out, " for %u more arrival%s", o->value[0], o->value[0] == 1 ? "" : "s")
-                   : mg__strbuf_printf(out, " for %u more arrival%s and %u bytes", o->value[0],
-                                       o->value[0] == 1 ? "" : "s", o->value[1]);
+        return mg__strbuf_printf(out, ": %u of %u arrivals came in this phase", o->value[1] - o->value[0],
+                                 o->value[1]) &&
+               ((!o->value[2] && !o->value[3]) ||
+                mg__strbuf_printf(out, ", and %u bytes where %u were expected", o->value[3], o->value[2]));
+    case KIND_BARRIER_MBARRIER_LIFE:
+        return say_life(l, o, line, other, out);
+    case KIND_BARRIER_MBARRIER_COUNT:
+        return mg__strbuf_printf(out, " arrives here, %u at once, and the phase waits for %u more of %u", o->value[0],
+                                 o->value[1], o->value[2]);
     case KIND_BARRIER_DIFFERENT:
         return mg__strbuf_printf(out, " waits here while ") && mg__name_thread(l, &o->with, false, out) &&
                mg__strbuf_printf(out, " waits") && say_line(l, line, other, out);
@@ -275,6 +294,8 @@ static bool say_access(const struct launch *l, const struct occurrence *o, const
                                        o->value[0] == 1 ? "was freed before" : "is not where malloc's piece begins") &&
                          say_line(l, line, other, out)
                    : mg__strbuf_printf(out, " frees a pointer that malloc has not given");
+    case KIND_BOUNDS_BULK:
+        return mg__strbuf_printf(out, " asks for a bulk copy that the device refuses: %s", l->texts.at[o->value[0]]);
     case KIND_BOUNDS_MISALIGNED:
         return mg__strbuf_printf(out, " %s %s, which is not aligned to the %s's size", does, name,
                                  writes(l, o) ? "store" : "load");

@@ -104,6 +104,7 @@ void mg__watch_sync(void *self, const struct mg_sync *e)
         mg__meet(w, b, e);
     switch (e->kind) {
     case MG_SYNC_BLOCK_END:
+        mg__cluster_end(w, b);
         b->busy = false;
         if (w->shadows)
             mg__define_forget(w, b->linear);
@@ -115,6 +116,9 @@ void mg__watch_sync(void *self, const struct mg_sync *e)
         break;
     case MG_SYNC_BARRIER_OPEN: {
         const bool all = b->meetings[e->barrier & 15].count == 0;
+        const uint32_t came = all ? ~0u : o->barriers[e->barrier & 15].all;
+        if (came)
+            mg__beyond_meet(b, came);
         mg__order_open(o, e->barrier, all);
         if (all)
             forget(b);
@@ -152,6 +156,9 @@ void mg__watch_sync(void *self, const struct mg_sync *e)
     case MG_SYNC_BULK_LANDED:
     case MG_SYNC_BULK_COMMIT:
     case MG_SYNC_BULK_WAIT:
+    case MG_SYNC_BULK_REFUSED:
+        mg__async_sync(w, b, e);
+        break;
     case MG_SYNC_MBARRIER_INIT:
     case MG_SYNC_MBARRIER_INVAL:
     case MG_SYNC_MBARRIER_BYTES:
@@ -159,8 +166,13 @@ void mg__watch_sync(void *self, const struct mg_sync *e)
     case MG_SYNC_MBARRIER_COPIES:
     case MG_SYNC_MBARRIER_OPEN:
     case MG_SYNC_MBARRIER_OVER:
+    case MG_SYNC_MBARRIER_NONE:
+    case MG_SYNC_MBARRIER_MANY:
     case MG_SYNC_MBARRIER_STUCK:
-        mg__async_sync(w, b, e);
+        mg__mbarrier_sync(w, b, e);
+        break;
+    case MG_SYNC_FAR_ENDED:
+        mg__cluster_over(w, e);
         break;
     case MG_SYNC_WGMMA:
     case MG_SYNC_WGMMA_WAIT:

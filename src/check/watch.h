@@ -47,6 +47,13 @@ bool mg__shared_quick(struct worker *w, struct block *b, struct mg_access *a, co
 void mg__shared_watch(struct worker *w, struct block *b, struct mg_access *a, const struct site *site);
 void mg__cluster_watch(struct worker *w, struct mg_access *a, const struct site *site);
 void mg__cluster_met(struct block *b);
+/* A use of `of`'s shared memory by a warp of `b`: whether that one has surely begun. One that `b` may not have known of
+ * when it ended; and all of those. */
+void mg__cluster_begun(struct worker *w, const struct block *b, const struct block *of, uint32_t warp, uint64_t address,
+                       uint32_t insn, struct actor who);
+void mg__cluster_ended(struct worker *w, const struct block *b, uint64_t address, const struct far_use *use);
+void mg__cluster_end(struct worker *w, struct block *b);
+void mg__cluster_over(struct worker *w, const struct mg_sync *event); /* it has ended */
 /* Whether the block's access to its unit conflicts with one from another block of the cluster. */
 void mg__cluster_meets(struct worker *w, struct block *b, uint64_t unit, const struct mg_access *a, unsigned lane);
 int32_t mg__watch_shared_object(const struct launch *l, uint64_t offset); /* the variable there, -1: none */

@@ -182,7 +182,7 @@ static void begin(struct worker *w, struct block *b, const struct mg_sync *e)
         mg__watch_note(w, (enum check_kind)f->kind, PLACE_NONE, -1, 0, 4, used ? f->insn : f->mma,
                        used ? f->mma : NO_INSN, who, mg__nobody);
     }
-    mg__async_ask(b, e);
+    mg__async_ask(b, b, e);
 }
 
 /* Those of the warp that were done. */
@@ -210,13 +210,13 @@ static bool meets(struct worker *w, struct block *b, const struct mg_access *a, 
     enum check_kind kind;
     if (!wrote || wrote <= b->order->begin)
         return false;
-    if (writer.async && writer.warp != MG_ORDER_AGENT && wrote <= c->time && wrote > c->copied[writer.warp]) {
+    if (writer.async && writer.warp != MG_ORDER_AGENT && wrote <= c->own.time && wrote > c->copied[writer.warp]) {
         mg__async_early(w, b, a, unit, writer);
         return true;
     }
-    if (wrote > c->time)
+    if (wrote > c->own.time)
         kind = KIND_RACE_WGMMA;
-    else if (wrote > c->known[writer.warp])
+    else if (wrote > c->own.known[writer.warp])
         kind = KIND_RACE_SOURCE;
     else if (!writer.async && wrote > MG_MAX(c->fenced[writer.warp], c->fenced[c->warp]))
         kind = KIND_RACE_PROXY;

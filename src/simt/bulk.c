@@ -278,9 +278,19 @@ void mg__bulk_free(struct mg_cluster *c)
 }
 
 /* ---- asking ---- */
-static bool refuse(struct mg_warp *w, const struct mg_op *op, unsigned lane, enum mg_status status, const char *what,
-                   uint64_t number)
+static void tell_refused(struct mg_warp *w, const struct mg_op *op, unsigned lane, const char *text)
 {
+    if (!mg__wants_sync(w))
+        return;
+    mg__sync_event(w, op, MG_SYNC_BULK_REFUSED, 1u << lane)->text = text;
+    mg__sync_emit(w->worker);
+}
+
+/* `text`: the same for observers, without numbers that differ from run to run. */
+static bool refuse(struct mg_warp *w, const struct mg_op *op, unsigned lane, enum mg_status status, const char *text,
+                   const char *what, uint64_t number)
+{
+    tell_refused(w, op, lane, text);
     mg__fault(w, op, lane, status, what, (unsigned long long)number);
     mg__fault_hint(w, "Bulk copies take addresses and sizes that are multiples of 16 bytes (PTX ISA, cp.async.bulk).");
     return false;
@@ -326,28 +336,31 @@ static bool take_map(struct mg_warp *w, const struct mg_op *op, unsigned lane, s
     else
         at = global_at(w, op, lane, address, sizeof f->map);
     if (!at)
-        return w->stop == MG_STOP_FAULT ? false
-                                        : refuse(w, op, lane, MG_ERR_ADDRESS, "no tensor map at 0x%llx", address);
+        return w->stop == MG_STOP_FAULT
+                   ? false
+                   : refuse(w, op, lane, MG_ERR_ADDRESS, "there is no tensor map", "no tensor map at 0x%llx", address);
     memcpy(&f->map, at, sizeof f->map);
-    const char *wrong = f->map.magic != MG_TENSORMAP_MAGIC ? "it was not made by cuTensorMapEncodeTiled or …Im2col"
-                        : f->map.rank != b->dims           ? "it has another number of dimensions"
-                        : f->map.im2col != b->im2col       ? "it is for the other mode, tile or im2col"
-                        : address % 64                     ? "its address must be a multiple of 64"
+    const char *wrong = f->map.magic != MG_TENSORMAP_MAGIC ? "the map was not made by cuTensorMapEncodeTiled or …Im2col"
+                        : f->map.rank != b->dims           ? "the map has another number of dimensions"
+                        : f->map.im2col != b->im2col       ? "the map is for the other mode, tile or im2col"
+                        : address % 64                     ? "the map's address must be a multiple of 64"
                                                            : mg__tensormap_wrong(&f->map);
     if (wrong) {
+        tell_refused(w, op, lane, wrong);
         mg__fault(w, op, lane, MG_ERR_TRAP, "tensor map at 0x%llx: %s", (unsigned long long)address, wrong);
         mg__fault_hint(w, "Make it on the host and pass it as a const __grid_constant__ CUtensorMap.");
         return false;
     }
     struct mg_mem how;
     if (b->reduces && !reduction_of(b, &f->map, &how))
-        return refuse(w, op, lane, MG_ERR_TRAP, "the tensor map's type of elements (%llu) has no such reduction",
-                      f->map.type);
+        return refuse(w, op, lane, MG_ERR_TRAP, "the tensor map's type of elements has no such reduction",
+                      "the tensor map's type of elements (%llu) has no such reduction", f->map.type);
     for (unsigned d = 0; d < b->dims; d++)
         f->at[d] = (int32_t)source(w, op, REST + d, lane);
     for (unsigned d = 0; b->im2col && has(op, REST + b->dims + d) && d < MG_COUNT(f->offsets); d++)
         f->offsets[d] = (uint16_t)source(w, op, REST + b->dims + d, lane);
     if ((int64_t)f->at[0] * mg__tensormap_size(f->map.type) % 16) { /* an H200 says: an illegal instruction */
+        tell_refused(w, op, lane, "the tile does not begin at a multiple of 16 bytes of the tensor's rows");
         mg__fault(w, op, lane, MG_ERR_TRAP,
                   "the tile begins at element %d of the tensor's rows, %lld bytes from their start", f->at[0],
                   (long long)f->at[0] * mg__tensormap_size(f->map.type));
@@ -356,13 +369,14 @@ static bool take_map(struct mg_warp *w, const struct mg_op *op, unsigned lane, s
     }
     unsigned dim;
     if (begins_outside(b, f, &dim)) {
+        tell_refused(w, op, lane, "the tile begins outside of the map's corners");
         mg__fault(w, op, lane, MG_ERR_TRAP, "the tile begins at pixel %d of dimension %u, outside of the map's corners",
                   f->at[dim], dim);
         mg__fault_hint(w, "It must begin between the lower corner and the tensor's end plus the upper one.");
         return false;
     }
     if (f->map.interleave && (f->at[1] < 0 || f->at[1] + (int64_t)f->map.box[1] - 1 > f->map.last[1]))
-        return refuse(w, op, lane, MG_ERR_TRAP,
+        return refuse(w, op, lane, MG_ERR_TRAP, "a tile of an interleaved tensor that leaves dimension 1",
                       "a tile of an interleaved tensor that leaves dimension 1 (at %lld) is not "
                       "simulated",
                       (uint64_t)(int64_t)f->at[1]);
@@ -410,8 +424,8 @@ static bool sides(struct mg_warp *w, const struct mg_op *op, unsigned lane, stru
     if (!shared_at(w, op, b->word, lane, 8, &f->of, &f->word))
         return false;
     return (f->word - f->of->shared) % 8 == 0 ||
-           refuse(w, op, lane, MG_ERR_MISALIGNED, "the mbarrier's address 0x%llx is not a multiple of 8",
-                  (uint64_t)(f->word - f->of->shared));
+           refuse(w, op, lane, MG_ERR_MISALIGNED, "the mbarrier's address is not a multiple of 8",
+                  "the mbarrier's address 0x%llx is not a multiple of 8", (uint64_t)(f->word - f->of->shared));
 }
 
 static bool aligned(struct mg_warp *w, const struct mg_op *op, unsigned lane, const struct flight *f)
@@ -421,15 +435,22 @@ static bool aligned(struct mg_warp *w, const struct mg_op *op, unsigned lane, co
     uint64_t to = b->to_shared ? (uint64_t)(f->dst - f->to->shared) : (uint64_t)(uintptr_t)f->dst;
     if ((b->to_shared || !b->tensor) && to % unit)
         return refuse(w, op, lane, MG_ERR_MISALIGNED,
+                      b->tensor    ? "the tile's shared address is not a multiple of 128"
+                      : b->nvalues ? "its address is not a multiple of the store's size"
+                                   : "its destination is not a multiple of 16",
                       b->tensor    ? "the tile's shared address 0x%llx is not a multiple of 128"
                       : b->nvalues ? "address 0x%llx is not a multiple of the store's size"
                                    : "destination 0x%llx is not a multiple of 16",
                       to);
     uint64_t from = b->from_shared ? (uint64_t)(f->src - w->block->shared) : (uint64_t)(uintptr_t)f->src;
     if (f->src && from % (b->tensor ? unit : 16))
-        return refuse(w, op, lane, MG_ERR_MISALIGNED, "source 0x%llx is not aligned", from);
+        return refuse(w, op, lane, MG_ERR_MISALIGNED,
+                      b->tensor ? "the tile's shared address is not a multiple of 128"
+                                : "its source is not a multiple of 16",
+                      "source 0x%llx is not aligned", from);
     if (f->bytes % 16 && !b->nvalues && !b->tensor)
-        return refuse(w, op, lane, MG_ERR_TRAP, "a size of %llu bytes is not a multiple of 16", f->bytes);
+        return refuse(w, op, lane, MG_ERR_TRAP, "its size is not a multiple of 16",
+                      "a size of %llu bytes is not a multiple of 16", f->bytes);
     return true;
 }
 
@@ -453,7 +474,8 @@ static bool multicast(struct mg_warp *w, const struct mg_op *op, unsigned lane, 
 {
     uint32_t mask = (uint32_t)source(w, op, MASK, lane) & 0xffff, size = w->block->run->cluster_size;
     if (mask >> size)
-        return refuse(w, op, lane, MG_ERR_TRAP, "multicast to blocks 0x%llx, which the cluster has not", mask);
+        return refuse(w, op, lane, MG_ERR_TRAP, "a multicast to blocks that the cluster has not",
+                      "multicast to blocks 0x%llx, which the cluster has not", mask);
     for (; mask; mask &= mask - 1) {
         struct flight one = *f;
         struct mg_block *to = &w->block->cluster->blocks[__builtin_ctz(mask)];

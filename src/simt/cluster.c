@@ -134,6 +134,12 @@ struct mg_block *mg__cluster_reach(struct mg_warp *w, const struct mg_op *op, un
             bytes, (unsigned long long)at, to->ctaid[0], to->ctaid[1], to->ctaid[2], to->shared_size);
         mg__fault_hint(w, "An index runs past the array, or the launch asks for too little dynamic shared memory.");
     } else if (to->live_warps == 0) {
+        if (mg__wants_sync(w)) {
+            struct mg_sync *e = mg__sync_event(w, op, MG_SYNC_FAR_ENDED, 1u << lane);
+            e->target = to->linear;
+            e->address = at;
+            mg__sync_emit(w->worker);
+        }
         mg__fault(w, op, lane, MG_ERR_TRAP,
                   "access to the shared memory of block %u,%u,%u of the cluster, which has ended", to->ctaid[0],
                   to->ctaid[1], to->ctaid[2]);

@@ -93,15 +93,21 @@ static struct tally *tally_of(const struct mg_cluster *c, const uint8_t *word)
     return NULL;
 }
 
+static struct mg_sync *event(struct mg_warp *w, const struct mg_op *op, enum mg_sync_kind kind, uint32_t mask,
+                             const struct mg_block *of, const uint8_t *word)
+{
+    struct mg_sync *e = mg__sync_event(w, op, kind, mask);
+    e->target = of->linear;
+    e->address = (uint64_t)(word - of->shared);
+    return e;
+}
+
 static void tell(struct mg_warp *w, const struct mg_op *op, enum mg_sync_kind kind, uint32_t mask,
                  const struct mg_block *of, const uint8_t *word, uint32_t count)
 {
     if (!mg__wants_sync(w))
         return;
-    struct mg_sync *e = mg__sync_event(w, op, kind, mask);
-    e->target = of->linear;
-    e->address = (uint64_t)(word - of->shared);
-    e->count = count;
+    event(w, op, kind, mask, of, word)->count = count;
     mg__sync_emit(w->worker);
 }
 
@@ -139,10 +145,12 @@ static bool refuse(struct mg_warp *w, const struct mg_op *op, unsigned lane, con
     return false;
 }
 
-static bool usable(struct mg_warp *w, const struct mg_op *op, unsigned lane, struct fields f)
+static bool usable(struct mg_warp *w, const struct mg_op *op, unsigned lane, const struct mg_block *of,
+                   const uint8_t *word, struct fields f)
 {
     if (f.valid)
         return true;
+    tell(w, op, MG_SYNC_MBARRIER_NONE, 1u << lane, of, word, 0);
     refuse(w, op, lane, "there is no mbarrier at this address: none was initialised here, or it was invalidated");
     mg__fault_hint(w, "One thread calls mbarrier.init (or init()), and a __syncthreads() stands before the first use.");
     return false;
@@ -161,9 +169,17 @@ static bool add_bytes(struct mg_warp *w, const struct mg_op *op, unsigned lane, 
     return true;
 }
 
-static bool arrive(struct mg_warp *w, const struct mg_op *op, unsigned lane, struct fields *f, uint32_t count)
+static bool arrive(struct mg_warp *w, const struct mg_op *op, unsigned lane, const struct mg_block *of,
+                   const uint8_t *word, struct fields *f, uint32_t count)
 {
     if (count == 0 || count > f->pending) {
+        if (mg__wants_sync(w)) {
+            struct mg_sync *e = event(w, op, MG_SYNC_MBARRIER_MANY, 1u << lane, of, word);
+            e->count = count;
+            e->missing = f->pending;
+            e->size = f->count;
+            mg__sync_emit(w->worker);
+        }
         mg__fault(w, op, lane, MG_ERR_TRAP, "%u arrival%s at an mbarrier that waits for %u more of %u in this phase",
                   count, count == 1 ? "" : "s", f->pending, f->count);
         mg__fault_hint(w, "The count given to mbarrier.init (or init()) must be that of all arrivals of a phase.");
@@ -177,7 +193,7 @@ bool mg__mbarrier_complete(struct mg_warp *w, const struct mg_op *op, unsigned l
                            uint8_t *word, uint32_t bytes)
 {
     struct fields f = load(word);
-    if (!usable(w, op, lane, f) || !add_bytes(w, op, lane, &f, -(int64_t)bytes))
+    if (!usable(w, op, lane, of, word, f) || !add_bytes(w, op, lane, &f, -(int64_t)bytes))
         return false;
     count_bytes(of->cluster, word, 0, bytes);
     settle(w, op, of, word, &f);
@@ -210,11 +226,11 @@ static bool change(struct mg_warp *w, const struct mg_op *op, unsigned lane, con
     case MG_MBARRIER_COMPLETE:
         return mg__mbarrier_complete(w, op, lane, of, word, operand);
     case MG_MBARRIER_COPIES: /* copies that are not bulk have come; it was counted for one more while they had not */
-        return usable(w, op, lane, f);
+        return usable(w, op, lane, of, word, f);
     default:
         break;
     }
-    if (!usable(w, op, lane, f))
+    if (!usable(w, op, lane, of, word, f))
         return false;
     switch (op->mode) {
     case MG_MBARRIER_INVAL:
@@ -241,7 +257,7 @@ static bool change(struct mg_warp *w, const struct mg_op *op, unsigned lane, con
     bool drops =
         op->mode == MG_MBARRIER_DROP || op->mode == MG_MBARRIER_DROP_EXPECT || op->mode == MG_MBARRIER_DROP_ONLY;
     bool only = op->mode == MG_MBARRIER_ARRIVE_ONLY || op->mode == MG_MBARRIER_DROP_ONLY;
-    if (arrives && !arrive(w, op, lane, &f, arrivals))
+    if (arrives && !arrive(w, op, lane, of, word, &f, arrivals))
         return false;
     if (drops)
         f.count -= MG_MIN(arrivals, f.count);
@@ -326,7 +342,7 @@ MG_HANDLER(mg__op_mbarrier_wait)
         uint8_t *word;
         const struct mg_block *of = word_of(w, op, lane, address[lane], &word);
         struct fields f = of ? load(word) : (struct fields){0};
-        if (!of || !usable(w, op, lane, f))
+        if (!of || !usable(w, op, lane, of, word, f))
             return NULL;
         bool parity =
             op->mode & MG_WAIT_PARITY ? mg__lane32(w, op->b, lane) & 1 : unpack(mg__lane64(w, op->b, lane)).parity;
@@ -398,6 +414,21 @@ static bool stands_still(const struct mg_block *b)
     return b->live_warps == 0 || b->waits || b->in_vain >= IN_VAIN;
 }
 
+/* What each of the warps waits for. */
+static void tell_stuck(struct mg_warp *w)
+{
+    if (!w->wanted)
+        return;
+    const struct fields f = load(w->wanted);
+    const struct tally *t = tally_of(w->block->cluster, w->wanted);
+    struct mg_sync *e = event(w, w->wanted_by, MG_SYNC_MBARRIER_STUCK, 1u << w->wanted_lane, holder(w), w->wanted);
+    e->count = f.pending;
+    e->missing = f.count;
+    e->size = t ? (uint64_t)t->expected : 0;
+    e->barrier = t ? (uint32_t)t->came : 0;
+    mg__sync_emit(w->worker);
+}
+
 void mg__mbarrier_round(struct mg_block *b)
 {
     struct mg_warp *in = NULL;
@@ -414,16 +445,10 @@ void mg__mbarrier_round(struct mg_block *b)
         return;
     say(in, what, sizeof what);
     mg__places(b->run, b->cluster, where, sizeof where);
-    if (mg__wants_sync(in)) {
-        const struct mg_block *of = holder(in);
-        struct fields f = load(in->wanted);
-        struct mg_sync *e = mg__sync_event(in, in->wanted_by, MG_SYNC_MBARRIER_STUCK, 1u << in->wanted_lane);
-        e->target = of->linear;
-        e->address = (uint64_t)(in->wanted - of->shared);
-        e->count = f.pending == f.count ? 0 : f.pending;
-        e->missing = (uint32_t)MG_MAX(f.bytes, 0);
-        mg__sync_emit(in->worker);
-    }
+    for (uint32_t r = 0; mg__wants_sync(in) && r < b->run->cluster_size; r++)
+        for (uint32_t k = 0; k < b->nwarps; k++)
+            if (b->cluster->blocks[r].live_warps && b->cluster->blocks[r].warps[k].nleaves)
+                tell_stuck(&b->cluster->blocks[r].warps[k]);
     mg__fault(in, in->wanted_by, in->wanted_lane, MG_ERR_DEADLOCK, "deadlock: %s, and nobody can come any more; %s",
               what, where);
     mg__fault_hint(in,

@@ -219,12 +219,16 @@ enum mg_sync_kind {
     MG_SYNC_MBARRIER_COPIES, /* lanes arrive when their copies that are not bulk have come */
     MG_SYNC_MBARRIER_OPEN,   /* a phase is over */
     MG_SYNC_MBARRIER_OVER,   /* lanes have seen that it is */
-    MG_SYNC_MBARRIER_STUCK,  /* deadlock: `count` arrivals and `missing` bytes lack */
+    MG_SYNC_MBARRIER_NONE,   /* there is none where lanes use one: the launch ends */
+    MG_SYNC_MBARRIER_MANY,   /* `count` arrivals, and the phase waits for `missing` more of `size`: likewise */
+    MG_SYNC_MBARRIER_STUCK,  /* deadlock: of `missing` arrivals `count` lack; of `size` bytes `barrier` came */
     /* Bulk copies, and stores that tell an mbarrier, by their number `count` */
     MG_SYNC_BULK,            /* a lane asks for one */
     MG_SYNC_BULK_LANDED,     /* it is done; if `arrive` its mbarrier, as above, is told */
+    MG_SYNC_BULK_REFUSED,    /* it cannot be done, says `text`: the launch ends */
     MG_SYNC_BULK_COMMIT,     /* lanes close the group of those without an mbarrier */
     MG_SYNC_BULK_WAIT,       /* lanes have waited for all groups but the latest `count` */
+    MG_SYNC_FAR_ENDED,       /* lanes reach into the shared memory of `target`, which has ended: the launch ends */
     /* Warpgroup multiplications */
     MG_SYNC_WGMMA,           /* a warp asks for one, of number `count`; it reads its operands when it is waited for */
     MG_SYNC_WGMMA_FENCE,
@@ -248,6 +252,7 @@ struct mg_sync {
     uint32_t barrier, count, missing;
     uint64_t address, size;
     uint32_t members[32];
+    const char *text; /* for ever there */
 };
 struct mg_insn_counts {
     uint64_t warps;     /* times a warp issued it (a guard that is false for all lanes included) */

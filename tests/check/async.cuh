@@ -14,9 +14,10 @@ __device__ static void begin(uint64_t *bar, unsigned count)
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\nfence.mbarrier_init.release.cluster;" ::"r"(at(bar)), "r"(count)
                  : "memory");
 }
+#define ARRIVE(bar) asm volatile("{ .reg .b64 t; mbarrier.arrive.shared::cta.b64 t, [%0]; }" ::"r"(at(bar)) : "memory")
 __device__ static void arrive(uint64_t *bar)
 {
-    asm volatile("{ .reg .b64 t; mbarrier.arrive.shared::cta.b64 t, [%0]; }" ::"r"(at(bar)) : "memory");
+    ARRIVE(bar);
 }
 __device__ static void expect(uint64_t *bar, unsigned bytes)
 {

@@ -17,6 +17,7 @@ template <bool fault> __global__ void __cluster_dims__(2) neighbours_sum(const i
         cluster.sync();
     int *theirs = cluster.map_shared_rank(part, cluster.block_rank() ^ 1);
     out[blockIdx.x * 64 + t] = part[t] + theirs[t]; // EXPECT: race/cluster part
+    // ALSO: race/cluster-life
     cluster.sync();
 }
 CASE(neighbours_sum, 0)

@@ -42,6 +42,60 @@ CASE(wrong_stage, 0)
     wrong_stage<fault><<<1, 96>>>(zeros(64 * STEPS), zeros(64));
 }
 
+/* The reader's parity turns with every step, and not with every round of the ring. */
+template <bool fault> __global__ void parity_of_a_step(const int *in, int *out)
+{
+    RING(1, 64);
+    if (t < 64)
+        tile[0][t] = tile[1][t] = 0;
+    PROXY();
+    __syncthreads();
+    if (t == 64)
+        for (int s = 0; s < 2; s++) {
+            expect(&full[s], sizeof tile[s]);
+            LOAD(tile[s], in + 64 * s, sizeof tile[s], &full[s]);
+        }
+    int sum = 0;
+    if (t < 64) {
+        for (int k = 0; k < 2; k++) {
+            WAIT(&full[k % 2], (fault ? k : k / 2) & 1);
+            sum += tile[k % 2][t]; // EXPECT: race/async-copy tile
+        }
+        out[t] = sum;
+    }
+}
+CASE(parity_of_a_step, 0)
+{
+    parity_of_a_step<fault><<<1, 96>>>(zeros(128), zeros(64));
+}
+
+/* The producer waits for its first stages to be released by readers that have none yet. */
+template <bool fault> __global__ void first_round_waits(const int *in, int *out)
+{
+    RING(1, 64);
+    if (t == 64)
+        for (int k = 0; k < STEPS; k++) {
+            const int s = k % 2;
+            WAIT(&empty[s], fault ? k / 2 & 1 : (k / 2 & 1) ^ 1); // EXPECT: barrier/mbarrier empty
+            expect(&full[s], sizeof tile[s]);
+            LOAD(tile[s], in + 64 * k, sizeof tile[s], &full[s]);
+        }
+    int sum = 0;
+    if (t < 64) {
+        for (int k = 0; k < STEPS; k++) {
+            const int s = k % 2;
+            WAIT(&full[s], k / 2 & 1); // ALSO: barrier/mbarrier
+            sum += tile[s][t];
+            arrive(&empty[s]);
+        }
+        out[t] = sum;
+    }
+}
+CASE(first_round_waits, ALONE | HANGS)
+{
+    first_round_waits<fault><<<1, 96>>>(zeros(64 * STEPS), zeros(64));
+}
+
 /* An arrival that expects no bytes ends the phase before the copy has come. */
 template <bool fault> __global__ void nothing_expected(const int *in, int *out)
 {
@@ -374,4 +428,65 @@ template <bool fault> __global__ void both_under_way(int *out)
 CASE(both_under_way, 0)
 {
     both_under_way<fault><<<1, 64>>>(zeros(256));
+}
+
+/* ---- an mbarrier's own life ---- */
+/* It is used by threads that do not know yet that it was made. */
+template <bool fault> __global__ void used_before_it_is_made(int *out)
+{
+    __shared__ uint64_t ready;
+    const int t = threadIdx.x;
+    if (t == 0)
+        begin(&ready, 64);
+    if (!fault)
+        __syncthreads();
+    ARRIVE(&ready); // EXPECT: barrier/mbarrier-life ready
+    WAIT(&ready, 0); // ALSO: barrier/mbarrier-life
+    out[t] = 1;
+}
+CASE(used_before_it_is_made, 0)
+{
+    used_before_it_is_made<fault><<<1, 64>>>(zeros(64));
+}
+
+/* One thread is through and ends it, while others have not seen yet that the phase is over. */
+template <bool fault> __global__ void ended_while_in_use(int *out)
+{
+    __shared__ uint64_t done;
+    const int t = threadIdx.x;
+    if (t == 0)
+        begin(&done, 64);
+    __syncthreads();
+    arrive(&done);
+    WAIT(&done, 0); // ALSO: barrier/mbarrier-life
+    out[t] = 1;
+    if (!fault)
+        __syncthreads();
+    if (t == 0)
+        asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(at(&done)) : "memory"); // EXPECT: barrier/mbarrier-life done
+}
+CASE(ended_while_in_use, 0)
+{
+    ended_while_in_use<fault><<<1, 64>>>(zeros(64));
+}
+
+
+/* One thread arrives for its warp, by 32, and the others arrive as well. */
+template <bool fault> __global__ void too_many_arrive(int *out)
+{
+    __shared__ uint64_t done;
+    const int t = threadIdx.x;
+    if (t == 0)
+        begin(&done, 48);
+    __syncthreads();
+    if (t < 32)
+        arrive(&done);
+    __syncthreads();
+    if (t == 32)
+        asm volatile("{ .reg .b64 s; mbarrier.arrive.shared::cta.b64 s, [%0], %1; }" ::"r"(at(&done)), "r"(fault ? 32 : 16) : "memory"); // EXPECT: barrier/mbarrier-count done
+    out[t] = 1;
+}
+CASE(too_many_arrive, ALONE)
+{
+    too_many_arrive<fault><<<1, 64>>>(zeros(64));
 }

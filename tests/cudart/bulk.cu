@@ -11,7 +11,7 @@
 // CASE past: EXPECT: 700
 // CASE past: STDERR: access of 4096 bytes at
 // CASE map: EXPECT: 719
-// CASE map: STDERR: it was not made by cuTensorMapEncodeTiled
+// CASE map: STDERR: the map was not made by cuTensorMapEncodeTiled
 // CASE bytes: EXPECT: 702
 // CASE bytes: STDERR: has 1 of 1 arrivals and 256 of 512 bytes, and nobody can come any more
 #include "check.h"
