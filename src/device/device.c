@@ -44,10 +44,18 @@ static void on_launch(void *arg, struct mg_report_launch *launch)
     mg__report_launch(d->options.report, launch);
 }
 
+/* What advice would save is a part of the launch's time, which is the model's where that has one. */
 static void on_advice(void *arg, const struct mg_report_advice *advice)
 {
     const struct mg_device *d = arg;
-    mg__report_advice(d->options.report, advice);
+    const struct mg_time_result *time = d->time ? mg__time_result(d->time) : NULL;
+    struct mg_report_advice known = *advice;
+    if (time && time->known && advice->status == MG_OK) {
+        known.seconds = time->seconds;
+        for (size_t i = 0; i < known.nitems; i++)
+            known.items[i].seconds = known.items[i].gain * time->seconds;
+    }
+    mg__report_advice(d->options.report, &known);
 }
 
 static void on_picture(void *arg, struct mg_report_picture *picture)
@@ -89,7 +97,7 @@ static enum mg_status draw(struct mg_device *d)
  * and before the model, whose record has its answer. */
 static enum mg_status time_launches(struct mg_device *d)
 {
-    if (d->options.host_clock && !d->options.times)
+    if (d->options.host_clock && !d->options.times && !d->options.advise)
         return MG_OK;
     d->clock = d->options.host_clock ? NULL : mg__time_clock_create(&d->arch);
     d->time = mg__time_create(&d->arch);

@@ -200,7 +200,7 @@ static void choose_observers(const struct mg_device_taken *t)
     const struct mg_device_kernel *k = t->kernel;
     const struct mg_device_launch *l = &t->asked;
     struct mg_device *d = k->module->device;
-    bool timed = d->time && (t->looked || (t->watched && d->options.times));
+    bool timed = d->time && (t->looked || (t->watched && (d->options.times || d->options.advise)));
     bool clocked = d->clock && k->reads_clock;
     unsigned clocks = d->clock ? 1 : 0, times = clocks + (d->time ? 1 : 0), end = t->watched ? ~0u : times;
     if (d->pictures && t->watched && !mg__pictures_wants(d->pictures, k->info.name, l->grid, l->block, l->shared))

@@ -169,7 +169,7 @@ def test_text():
     short = run(args=[program]).stderr.decode().splitlines()
     check(len(short) <= 24 and max(map(len, short)) <= 80, f"the table has {len(short)} lines")
     table = run(args=[program, "transpose_shared", "matmul_naive"]).stderr.decode()
-    check(re.search(r"\d+ ns  shared memory     transpose_shared  .* blocks of 32.8\n +\d+ %: Pad each row of 'tile' by 1 element "
+    check(re.search(r" [1-9]\.\d us  shared memory     transpose_shared  .* blocks of 32.8\n +\d+ %: Pad each row of 'tile' by 1 element "
                     r"\(4 bytes\)  shared.cuh:\d+\n", table), f"the table: {table}")
     check("margay advise NAME, or --full" in table, "the table does not say where the rest is")
     check(run("--kernel", "transpose_shared", args=[program]).stderr.decode().count("Occupancy") == 1, "--kernel has no page")
