@@ -17,7 +17,7 @@
 
 #include <math.h>
 
-enum { STACK = 64, CALLS = 16, SCHEDULERS = 4, NEAR = 64, SAMPLE = 32 /* cycles */ };
+enum { STACK = 64, CALLS = 16, SCHEDULERS = 4, NEAR = 64, SAMPLE = 32 /* cycles */, FILLS = 8 };
 #define MOST_OPS 6000000u /* of a launch; what is left then goes on at the same pace */
 
 struct pending {
@@ -37,7 +37,8 @@ struct warp {
     double stored; /* when its stores have arrived */
     uint64_t executed;
 };
-struct slot { /* a resident block */
+struct slot {      /* a resident block */
+    uint32_t wave; /* the how manieth block in this slot */
     unsigned live, waiting;
     double latest;
 };
@@ -45,8 +46,14 @@ struct value { /* in a register */
     double ready;
     uint8_t why, stall; /* enum mg_time_part, enum mg_time_stall */
 };
+struct fill { /* of a load that several warps make at the same time round: when its data come */
+    uint32_t wave, turn;
+    double ready;
+};
 struct machine {
     const struct mg_time_machine *m;
+    uint32_t *times;    /* by warp and instruction: how often it was there */
+    struct fill *fills; /* by instruction, FILLS times round */
     struct warp *warps;
     struct slot *slots;
     struct value *values;  /* by warp and register */
@@ -235,12 +242,13 @@ static void begin_block(struct machine *x, uint32_t slot, double at)
     const struct mg_time_machine *m = x->m;
     at = take_turn(&x->starts, at, P(BLOCK_START) * x->active) + P(BLOCK_FIRST);
     x->begun++;
-    x->slots[slot] = (struct slot){.live = m->warps};
+    x->slots[slot] = (struct slot){.live = m->warps, .wave = x->slots[slot].wave + 1};
     for (unsigned k = 0; k < m->warps; k++) {
         uint32_t index = slot * m->warps + k;
         struct warp *w = &x->warps[index];
         *w = (struct warp){.at = at, .order = at, .slot = slot, .scheduler = index % SCHEDULERS};
         memset(&x->values[(size_t)index * m->code->nregs], 0, m->code->nregs * sizeof(*x->values));
+        memset(&x->times[(size_t)index * m->ninsns], 0, m->ninsns * sizeof(*x->times));
         memset(&x->turns[(size_t)index * m->code->nblocks], 0, m->code->nblocks * sizeof(*x->turns));
         enter(x, w, 0);
         push(x, index);
@@ -294,6 +302,26 @@ static bool dealt(float *turn, double part)
     return true;
 }
 
+/* Of a load whose data other warps ask for the same time round: NULL, it is in the first cache; else whose fill it
+ * waits for, or, where `ready` is negative, makes. */
+static struct fill *comes_along(struct machine *x, const struct warp *w, const struct mg_time_op *op,
+                                const struct mg_time_access *a)
+{
+    uint32_t turn = ++x->times[(size_t)(w - x->warps) * x->m->ninsns + op->insn], wave = x->slots[w->slot].wave;
+    double part = MG_MIN(a->misses + a->shared, 1.0);
+    if (floor(turn * part + 1e-6) <= floor((turn - 1) * part + 1e-6)) /* nobody misses, this time round */
+        return NULL;
+    struct fill *fill = &x->fills[(size_t)op->insn * FILLS + turn % FILLS];
+    float *deal = &x->miss[op->insn];
+    *deal += (float)(a->misses / (a->misses + a->shared));
+    bool makes = fill->wave != wave || fill->turn != turn || *deal >= 1 - 1e-4f;
+    if (makes) {
+        *deal -= 1;
+        *fill = (struct fill){wave, turn, -1};
+    }
+    return fill;
+}
+
 /* When its result is there, and what that is mostly due to. */
 static double access_memory(struct machine *x, struct warp *w, const struct mg_time_op *op, double at, uint8_t *why)
 {
@@ -333,8 +361,19 @@ static double access_memory(struct machine *x, struct warp *w, const struct mg_t
         *why = MG_TIME_L2;
         return begin + P(L1_LATENCY);
     }
-    if (a->misses <= 0 || !dealt(&x->miss[op->insn], a->misses))
-        return begin + P(L1_LATENCY) + MG_MAX(data, tags);
+    double near = begin + P(L1_LATENCY) + MG_MAX(data, tags);
+    struct fill *fill = NULL;
+    if (a->misses <= 0)
+        return near;
+    if (a->shared > 0) {
+        fill = comes_along(x, w, op, a);
+        if (fill && fill->ready >= 0) {
+            *why = MG_TIME_LATENCY;
+            return MG_MAX(near, fill->ready);
+        }
+    }
+    if (!fill && !dealt(&x->miss[op->insn], a->misses))
+        return near;
     double sectors = a->past_l1 / a->misses, first = sectors * a->first;
     double there = take_turn(&x->l2, begin, sectors * 32 / x->l2_rate);
     double result = there + P(L2_LATENCY) + P(L2_LINE) * a->lines;
@@ -350,6 +389,8 @@ static double access_memory(struct machine *x, struct warp *w, const struct mg_t
             *why = turn - begin > P(DRAM_LATENCY) / 2 ? MG_TIME_DRAM : MG_TIME_LATENCY;
         }
     }
+    if (fill)
+        fill->ready = result;
     return result;
 }
 
@@ -495,11 +536,13 @@ static bool make(struct machine *x)
     x->values = calloc((size_t)x->nwarps * m->code->nregs + 1, sizeof(*x->values));
     x->turns = calloc((size_t)x->nwarps * m->code->nblocks + 1, sizeof(*x->turns));
     x->shared_turns = calloc(2 * (size_t)m->code->nblocks + 1, sizeof(*x->shared_turns));
-    x->miss = calloc(m->code->nops + 1, sizeof(*x->miss));
-    x->fetched = calloc(m->code->nops + 1, sizeof(*x->fetched));
+    x->miss = calloc(m->ninsns + 1, sizeof(*x->miss));
+    x->fetched = calloc(m->ninsns + 1, sizeof(*x->fetched));
+    x->times = calloc((size_t)x->nwarps * m->ninsns + 1, sizeof(*x->times));
+    x->fills = calloc((size_t)m->ninsns * FILLS + 1, sizeof(*x->fills));
     x->code = calloc(m->code->nblocks + 1, sizeof(*x->code));
     return x->warps && x->slots && x->heap && x->values && x->turns && x->shared_turns && x->miss && x->fetched &&
-           x->code;
+           x->times && x->fills && x->code;
 }
 
 static void sum_up(struct machine *x, struct mg_time_result *r)
@@ -555,6 +598,8 @@ bool mg__time_run(const struct mg_time_machine *m, struct mg_time_result *r)
     free(x.shared_turns);
     free(x.miss);
     free(x.fetched);
+    free(x.times);
+    free(x.fills);
     free(x.code);
     return good;
 }

@@ -13,7 +13,7 @@
 struct request {
     uint32_t insn;
     uint32_t first, count; /* of the sample's sectors */
-    uint16_t wavefronts, lines, rounds;
+    uint16_t wavefronts, lines, rounds, warp;
     uint8_t kind, space;
 };
 struct mg_time_sample {
@@ -71,8 +71,11 @@ bool mg__time_sample_add(struct mg_time_sample *s, const struct mg_arch *arch, c
                          const struct mg_model_access *made, const struct mg_access *a)
 {
     const struct mg_ptx_insn *insn = info->insns[a->insn].insn;
-    struct request r = {
-        .insn = a->insn, .first = (uint32_t)s->sectors.count, .kind = (uint8_t)made->kind, .space = a->space};
+    struct request r = {.insn = a->insn,
+                        .first = (uint32_t)s->sectors.count,
+                        .warp = (uint16_t)a->warp,
+                        .kind = (uint8_t)made->kind,
+                        .space = a->space};
     if (s->sectors.count + s->requests.count > MG_TIME_SECTORS)
         return true;
     if (a->space == MG_SPACE_SHARED) {
@@ -121,6 +124,7 @@ bool mg__time_sample_add(struct mg_time_sample *s, const struct mg_arch *arch, c
 struct slot {
     uint64_t key; /* 0: free */
     uint64_t value;
+    uint32_t insn, turn; /* of the first cache: what brought it, and the how manieth time that its warp was there */
 };
 struct table {
     struct slot *slots;
@@ -157,6 +161,8 @@ struct digest {
     uint32_t lines; /* of the first cache */
     struct table table, touched;
     uint64_t brought; /* sectors that came into the first cache */
+    uint32_t *turns;  /* by sampled block, warp and instruction: how often it was there */
+    uint32_t warps;
 };
 struct array {
     double each, together, past, blocks, all;
@@ -170,12 +176,14 @@ static bool goes_past(const struct digest *d, const struct request *r)
            (r->kind != MG_ACCESS_LD && r->kind != MG_ACCESS_CP_ASYNC);
 }
 
-static void look_up(struct digest *d, const struct mg_time_sample *s, const struct request *r)
+static void look_up(struct digest *d, unsigned block, const struct request *r)
 {
+    const struct mg_time_sample *s = d->samples[block];
+    const uint32_t turn = ++d->turns[((size_t)block * d->warps + r->warp) * d->info->ninsns + r->insn];
     struct mg_time_access *a = &d->access[r->insn];
     double past = 0, hits = 0;
     bool load = r->kind == MG_ACCESS_LD || r->kind == MG_ACCESS_CP_ASYNC;
-    bool fresh = false;
+    bool fresh = false, together = false;
     for (uint32_t k = 0; k < r->count; k++) {
         struct slot *seen = table_find(&d->touched, s->sectors.at[r->first + k] / 2 + 1);
         fresh |= !seen->key;
@@ -184,12 +192,15 @@ static void look_up(struct digest *d, const struct mg_time_sample *s, const stru
         bool has = slot->key && d->brought - slot->value < (uint64_t)d->lines * 4;
         bool kept = load ? !goes_past(d, r) : r->kind == MG_ACCESS_ST;
         hits += has && kept;
+        together |= has && slot->insn == r->insn && slot->turn == turn;
         if (load && has && kept)
             continue;
         past++;
         if (kept && !(has && !load)) {
             slot->key = s->sectors.at[r->first + k] + 1;
             slot->value = d->brought++;
+            slot->insn = r->insn;
+            slot->turn = turn;
         }
     }
     a->seen = true;
@@ -203,6 +214,7 @@ static void look_up(struct digest *d, const struct mg_time_sample *s, const stru
     a->misses += past > 0;
     a->fresh += past > 0 && fresh;
     a->hits += hits;
+    a->shared += past <= 0 && together;
     a->rounds += r->rounds;
 }
 
@@ -217,7 +229,7 @@ static void replay(struct digest *d)
             const struct mg_time_sample *s = d->samples[i];
             size_t n = s ? s->requests.count : 0, end = MG_MIN(at[i] + n / 64 + 8, n);
             for (; at[i] < end; at[i]++)
-                look_up(d, s, &s->requests.at[at[i]]);
+                look_up(d, i, &s->requests.at[at[i]]);
             more |= at[i] < n;
         }
     }
@@ -233,6 +245,7 @@ static void replay(struct digest *d)
         a->fresh /= a->requests;
         a->rounds /= a->requests;
         a->hits /= a->requests;
+        a->shared /= a->requests;
     }
 }
 
@@ -375,11 +388,14 @@ bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time
     uint64_t most = 0;
     for (unsigned i = 0; i < c->together; i++)
         most += samples[i] ? samples[i]->sectors.count : 0;
-    bool good = table_make(&d.table, most) && table_make(&d.touched, most);
+    d.warps = (uint32_t)((uint64_t)info->block.x * info->block.y * info->block.z + 31) / 32;
+    d.turns = calloc((size_t)c->together * d.warps * info->ninsns + 1, sizeof(*d.turns));
+    bool good = d.turns && table_make(&d.table, most) && table_make(&d.touched, most);
     if (good)
         replay(&d);
     free(d.table.slots);
     free(d.touched.slots);
+    free(d.turns);
     double atomics = 0;
     good = good && share_out(&d, READS, &traffic->read) && share_out(&d, ATOMICS, &atomics) &&
            share_out(&d, WRITES, &traffic->written);

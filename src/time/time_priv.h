@@ -36,6 +36,7 @@ struct mg_time_access {
     double sectors, lines; /* global: sectors that move, lines of 128 bytes */
     double past_l1;        /* sectors that the first cache does not have, … */
     double misses;         /* requests with any such sector */
+    double shared;         /* requests that it has because another warp was there the same time round */
     double first;          /* of these, sectors that come from device memory: 64 bytes whenever one is missing */
     double fresh;          /* requests that go past it for what no block here has touched */
     double rounds;         /* shared atomics: lanes at one place */
