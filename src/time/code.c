@@ -54,6 +54,7 @@ static void take(const struct mg_ptx_insn *i, struct mg_time_op *op)
     op->access = mg__ptx_accesses(i);
     op->fence = i->effects & (MG_E_SYNCS | MG_E_WARP | MG_E_ORDERS | MG_E_CALLS | MG_E_TRAPS | MG_E_ENDS) ||
                 i->access == MG_ACCESSES_ATOM || i->access == MG_ACCESSES_RED || i->access == MG_ACCESSES_COPY;
+    op->orders = op->access && i->sem >= MG_PTX_SEM_ACQUIRE && i->sem <= MG_PTX_SEM_SC;
     op->floats = i->ntypes && (is_float(i->type[0]) || i->type[0] == MG_T_F64);
     op->swaps = (i->access == MG_ACCESSES_ATOM || i->access == MG_ACCESSES_RED) && i->ntypes &&
                 i->space == MG_SPACE_SHARED && (is_float(i->type[0]) || i->type[0] == MG_T_F64);

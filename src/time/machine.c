@@ -17,7 +17,7 @@
 
 #include <math.h>
 
-enum { STACK = 64, CALLS = 16, SCHEDULERS = 4, NEAR = 64, SAMPLE = 32 /* cycles */, FILLS = 8 };
+enum { STACK = 64, CALLS = 16, SCHEDULERS = 4, NEAR = 64, SAMPLE = 32 /* cycles */, FILLS = 8, COLD_FROM = 16 };
 #define MOST_OPS 6000000u /* of a launch; what is left then goes on at the same pace */
 
 struct pending {
@@ -63,7 +63,8 @@ struct machine {
     double *code;          /* by block of the code: when it is in the instruction cache; 0: nobody asked */
     uint32_t *heap, nheap, nwarps;
     double free_at[SCHEDULERS], pipe[SCHEDULERS][MG_PIPES];
-    double lsu, l2, dram, atomic, starts, end;
+    double lsu, constants, l2, dram, atomic, starts, end;
+    bool cold;
     double l2_rate, dram_rate, atomic_rate;
     double waited[MG_TIME_PARTS];
     double dram_bytes;
@@ -162,6 +163,15 @@ static bool rare(float *turn, double part)
     return true;
 }
 
+/* The same of a branch at which a warp always goes the same way: which one is shared out among them when they come
+ * there first. */
+static bool always(float *way, float *shared, double part)
+{
+    if (*way >= 0)
+        *way = rare(shared, part) ? -2 : -1;
+    return *way < -1.5f;
+}
+
 static void leave(struct machine *x, struct warp *w)
 {
     if (w->nstack) { /* others of the warp go on elsewhere */
@@ -217,7 +227,7 @@ static void next_block(struct machine *x, struct warp *w)
     } else if (b->rounds > 0) {
         *turn -= w->end == b->end ? 1 : MG_TIME_UNROLLED;
         go(x, w, b->succ[*turn < 0.5f ? b->leaves : !b->leaves]);
-    } else if (!rare(turn, b->rare)) {
+    } else if (!(b->steady ? always(turn, &x->shared_turns[w->block], b->rare) : rare(turn, b->rare))) {
         go(x, w, b->succ[!b->rare_at]);
     } else if (b->both > 0 && w->nstack < STACK &&
                (b->both >= 1 - 1e-4 || rare(&x->shared_turns[code->nblocks + w->block], b->both))) {
@@ -327,9 +337,17 @@ static double access_memory(struct machine *x, struct warp *w, const struct mg_t
 {
     const struct mg_time_access *a = &x->m->access[op->insn];
     *why = MG_TIME_L1;
-    if (!a->seen || a->space == MG_SPACE_CONST || a->space == MG_SPACE_LOCAL) {
-        take_turn(&x->lsu, at, 1);
-        return at + P(L1_LATENCY);
+    if (a->seen && a->space == MG_SPACE_CONST)
+        return take_turn(&x->constants, at, a->rounds * P(CONSTANT)) + a->rounds * P(CONSTANT) + P(L1_LATENCY);
+    if (!a->seen || a->space == MG_SPACE_LOCAL) {
+        double begin = take_turn(&x->lsu, at, MG_MAX(1.0, a->wavefronts));
+        if (a->kind == MG_ACCESS_ST) /* a warp's words lie beside one another */
+            take_turn(&x->l2, begin, a->wavefronts * 128 * P(WRITE) / x->l2_rate);
+        return begin + P(L1_LATENCY);
+    }
+    if (x->cold && a->space == MG_SPACE_GLOBAL) { /* nobody has been here: where does the page lie? */
+        x->cold = false;
+        at += P(COLD) * MG_MIN(x->active / COLD_FROM, 1.0);
     }
     bool atomic = a->kind == MG_ACCESS_ATOM || a->kind == MG_ACCESS_RED;
     if (a->space == MG_SPACE_SHARED && op->swaps) {
@@ -449,16 +467,22 @@ static void issue(struct machine *x, uint32_t index, const struct mg_time_op *op
     x->free_at[s] = at + op->slots;
     x->pipe[s][pipe_of(x, w, op)] = at + op->slots * op->interval;
     struct value result = {at + op->latency, MG_TIME_ARITHMETIC, (uint8_t)stall_of(x, op, true)};
-    if (op->access)
+    if (op->orders) { /* as a fence before it and one behind it would */
+        double fence = MG_MAX(w->stored - at, 0.0) + P(FENCE);
+        wait_part(x, op, fence, MG_TIME_LATENCY, MG_STALL_MEMBAR);
+        result.ready = access_memory(x, w, op, at + fence, &result.why) + P(FENCE);
+        at += fence;
+    } else if (op->access)
         result.ready = access_memory(x, w, op, at, &result.why);
     else if (op->pipe == MG_PIPE_LSU)
         result.ready = take_turn(&x->lsu, at, 1) + op->latency;
     write_results(x, index, op, result);
     w->at = w->order = at + op->slots;
     if (op->pipe == MG_PIPE_CONTROL) {
-        w->at = w->order = w->at + P(BRANCH) + op->latency;
+        double stores = op->latency > 0 ? MG_MAX(w->stored - w->at, 0.0) : 0; /* they arrive first */
+        w->at = w->order = w->at + P(BRANCH) + op->latency + stores;
         wait_part(x, op, P(BRANCH), MG_TIME_ISSUE, MG_STALL_BRANCH);
-        wait_part(x, op, op->latency, MG_TIME_LATENCY, op->fence ? MG_STALL_MEMBAR : MG_STALL_SLEEPING);
+        wait_part(x, op, op->latency + stores, MG_TIME_LATENCY, op->fence ? MG_STALL_MEMBAR : MG_STALL_SLEEPING);
     }
     x->end = MG_MAX(x->end, at + 1);
 }
@@ -519,6 +543,7 @@ static void share(struct machine *x)
     const struct mg_time_machine *m = x->m;
     const struct mg_board *b = m->arch->board;
     double clock = b->clock_khz * 1e3 * P(CLOCK);
+    x->cold = true;
     x->active = (double)MG_MIN(m->blocks, (uint64_t)b->sm_count);
     x->own = (m->blocks + b->sm_count - 1) / b->sm_count;
     x->l2_rate = MG_MIN(P(L2_BYTES), P(L2_ALL) / x->active);

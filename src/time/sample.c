@@ -67,6 +67,18 @@ static unsigned most_together(const struct mg_model_access *made)
     return most;
 }
 
+static unsigned different_words(const struct mg_model_access *made)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < 32; i++) {
+        bool fresh = made->mask >> i & 1;
+        for (unsigned k = 0; k < i && fresh; k++)
+            fresh = !(made->mask >> k & 1) || made->address[i] / 4 != made->address[k] / 4;
+        n += fresh;
+    }
+    return n;
+}
+
 bool mg__time_sample_add(struct mg_time_sample *s, const struct mg_arch *arch, const struct mg_launch_info *info,
                          const struct mg_model_access *made, const struct mg_access *a)
 {
@@ -111,8 +123,10 @@ bool mg__time_sample_add(struct mg_time_sample *s, const struct mg_arch *arch, c
             return false;
         memcpy(s->sectors.at + s->sectors.count, seen, n * sizeof(uint64_t));
         s->sectors.count += n;
+    } else if (a->space == MG_SPACE_CONST) {
+        r.rounds = (uint16_t)different_words(made);
     } else {
-        r.wavefronts = 1;
+        r.wavefronts = (uint16_t)((made->width + 3) / 4);
     }
     if (!mg__vec_grow((void **)&s->requests.at, &s->requests.capacity, s->requests.count + 1, sizeof(r)))
         return false;
@@ -166,7 +180,9 @@ struct digest {
 };
 struct array {
     double each, together, past, blocks, all;
-    uint64_t pieces; /* that it has; 0: not known */
+    double common;        /* pieces that most of the blocks touch, which are in neither of the first two */
+    uint64_t least, most; /* pieces: from where to where */
+    uint64_t pieces;      /* that it has; 0: not known */
 };
 
 static bool goes_past(const struct digest *d, const struct request *r)
@@ -283,6 +299,9 @@ static double of_all(const struct array *a, double blocks)
     double u = a->each / a->blocks, share = blocks * a->blocks / a->all;
     double d = population(u, a->together, a->blocks);
     double sum = isinf(d) ? u * share : d * (1 - pow(1 - MG_MIN(u / d, 1.0), share));
+    /* of n numbers from a range, the largest and the least are (n - 1) / (n + 1) of it apart */
+    double n = a->blocks, range = n > 4 ? (double)(a->most - a->least + 1) * (n + 1) / (n - 1) : INFINITY;
+    sum = MG_MIN(sum + a->common, range);
     return a->pieces ? MG_MIN(sum, (double)a->pieces) : sum;
 }
 
@@ -300,7 +319,7 @@ static enum what what_is(const struct request *r)
 static bool common(struct digest *d, struct array *arrays, enum what what)
 {
     struct table all = {0}, own = {0};
-    uint64_t most = 0;
+    uint64_t most = 0, sampled = 0;
     for (unsigned i = 0; i < d->choice->n; i++)
         most += d->samples[i] ? d->samples[i]->sectors.count : 0;
     bool good = table_make(&all, most);
@@ -323,11 +342,27 @@ static bool common(struct digest *d, struct array *arrays, enum what what)
                 if (!any->key) {
                     any->key = piece;
                     a->together++;
+                    a->least = a->least ? MG_MIN(a->least, piece) : piece;
+                    a->most = MG_MAX(a->most, piece);
+                }
+                if (any->turn != i + 1) { /* in how many blocks it is */
+                    any->turn = i + 1;
+                    any->value++;
                 }
             }
         }
+        sampled++;
         free(own.slots);
         own.slots = NULL;
+    }
+    for (uint64_t k = 0; good && sampled > 2 && k <= all.mask; k++) {
+        const struct slot *s = &all.slots[k];
+        struct array *a = &arrays[array_of(d->info, (s->key - 1) * piece_sectors[what])];
+        if (!s->key || 2 * s->value <= sampled)
+            continue;
+        a->common++;
+        a->together--;
+        a->each -= (double)s->value;
     }
     free(all.slots);
     return good;
@@ -408,8 +443,10 @@ bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time
         double requests = a->requests * share;
         traffic->l1_sectors += a->sectors * requests;
         traffic->l1_hits += a->hits * requests;
-        traffic->l2_sectors += a->past_l1 * requests;
-        traffic->l2_hits += a->past_l1 * (load ? 1 - MG_MIN(a->first, 1.0) : 1) * requests;
+        bool atomic = a->kind == MG_ACCESS_ATOM || a->kind == MG_ACCESS_RED;
+        double asked = atomic ? MG_MAX(a->past_l1, a->wavefronts) : a->past_l1; /* lanes one after the other */
+        traffic->l2_sectors += asked * requests;
+        traffic->l2_hits += asked * (load ? 1 - MG_MIN(a->first, 1.0) : 1) * requests;
     }
     return good;
 }

@@ -71,7 +71,8 @@ struct mg_time_op {
     uint32_t insn;
     uint8_t pipe, slots, interval;
     bool barrier, access, fence, floats;
-    bool swaps; /* it is made of compare-and-swap, in shared memory */
+    bool orders; /* an access that orders others: acquires, releases */
+    bool swaps;  /* it is made of compare-and-swap, in shared memory */
     uint16_t latency;
     uint32_t regs; /* of code->regs: those that it reads, then those that it writes */
     uint16_t reads, writes;
@@ -83,6 +84,7 @@ struct mg_time_block {
     double rare; /* how often it goes to succ[rare_at], or, with one successor, leaves the kernel */
     double both; /* of these, how often to both, one after the other */
     unsigned rare_at;
+    bool steady;     /* what its branch goes by does not change in the loop */
     double rounds;   /* 0, or where it leaves a loop: of how often it is come to for each time that it does, … */
     unsigned leaves; /* … by succ[leaves] */
     uint32_t unrolled,

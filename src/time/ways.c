@@ -88,6 +88,17 @@ void mg__time_ways(const struct mg_time_builder *b, const struct mg_time_functio
 }
 
 /* ---- loops ---- */
+/* The op in the block that writes a register and is the only one that does, or `end`. */
+static uint32_t writer(const struct mg_time_code *code, const struct mg_time_block *block, uint32_t reg)
+{
+    uint32_t found = block->end;
+    for (uint32_t i = block->first; i < block->end; i++)
+        for (uint32_t k = 0; k < code->ops[i].writes; k++)
+            if (code->regs[code->ops[i].regs + code->ops[i].reads + k] == reg)
+                found = found == block->end ? i : UINT32_MAX;
+    return found;
+}
+
 /* The blocks of the loop that begins at `head`, marked: all from which it comes back there. */
 static uint32_t flood(const struct mg_cfg *cfg, uint32_t head, uint8_t *body, uint32_t *todo)
 {
@@ -110,6 +121,21 @@ static uint32_t flood(const struct mg_cfg *cfg, uint32_t head, uint8_t *body, ui
     return size;
 }
 
+/* The predicate of the block's branch is written in the loop. */
+static bool written_in(const struct mg_time_builder *b, const struct mg_time_function *f, const uint8_t *body,
+                       const struct mg_time_block *block)
+{
+    const struct mg_time_code *code = b->code;
+    const struct mg_time_op *branch = &code->ops[block->end - 1];
+    if (branch->reads != 1)
+        return true;
+    for (uint32_t k = 0; k < f->cfg->nblocks; k++)
+        if (body[k] &&
+            writer(code, &code->blocks[f->block + k], code->regs[branch->regs]) != code->blocks[f->block + k].end)
+            return true;
+    return false;
+}
+
 /* Of each branch that leaves the innermost loop that it is in: how often it is come to for each time that it does. */
 bool mg__time_rounds(const struct mg_time_builder *b, const struct mg_time_function *f)
 {
@@ -129,6 +155,7 @@ bool mg__time_rounds(const struct mg_time_builder *b, const struct mg_time_funct
                 continue;
             least[k] = size;
             block->rounds = 0;
+            block->steady = block->nsucc == 2 && !written_in(b, f, body, block);
             const struct mg_cfg_block *c = &cfg->blocks[k];
             if (block->nsucc != 2 || body[c->succ[0]] == body[c->succ[1]])
                 continue;
@@ -144,17 +171,6 @@ bool mg__time_rounds(const struct mg_time_builder *b, const struct mg_time_funct
 }
 
 /* ---- unrolling ---- */
-/* The op in the block that writes a register and is the only one that does, or `end`. */
-static uint32_t writer(const struct mg_time_code *code, const struct mg_time_block *block, uint32_t reg)
-{
-    uint32_t found = block->end;
-    for (uint32_t i = block->first; i < block->end; i++)
-        for (uint32_t k = 0; k < code->ops[i].writes; k++)
-            if (code->regs[code->ops[i].regs + code->ops[i].reads + k] == reg)
-                found = found == block->end ? i : UINT32_MAX;
-    return found;
-}
-
 /* It adds a constant to a register. */
 static bool counts_up(const struct mg_time_builder *b, const struct mg_time_op *op)
 {
