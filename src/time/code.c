@@ -6,7 +6,7 @@
 enum { PREDICATED = 7 };
 
 /* ---- what an instruction takes ---- */
-enum of { ANY, F64, FLOATS, LONG, WIDE, ROUGH, WIDENS };
+enum of { ANY, F64, FLOATS, LONG, WIDE, ROUGH, WIDENS, WAITS };
 static const struct cost {
     uint16_t opcode;
     uint8_t of, pipe, slots, interval;
@@ -37,6 +37,8 @@ static bool fits(const struct mg_ptx_insn *i, enum of of)
         return i->flags & MG_F_WIDE;
     case ROUGH:
         return i->flags & (MG_F_APPROX | MG_F_FULL);
+    case WAITS:
+        return i->sub == MG_SUB_WAIT;
     case WIDENS:
         return !floats && size >= 4 && from >= 4;
     default:

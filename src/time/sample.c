@@ -175,12 +175,15 @@ struct digest {
     uint32_t lines; /* of the first cache */
     struct table table, touched;
     uint64_t brought; /* sectors that came into the first cache */
-    uint32_t *turns;  /* by sampled block, warp and instruction: how often it was there */
+    const struct mg_time_traffic *traffic;
+    double room;     /* of the second cache, bytes */
+    uint32_t *turns; /* by sampled block, warp and instruction: how often it was there */
     uint32_t warps;
 };
 struct array {
     double each, together, past, blocks, all;
-    double common;        /* pieces that most of the blocks touch, which are in neither of the first two */
+    double touched;       /* by all blocks of the grid; again where the second cache has lost it */
+    double common;        /* pieces that a quarter of the blocks touch, which are in neither of the first two */
     uint64_t least, most; /* pieces: from where to where */
     uint64_t pieces;      /* that it has; 0: not known */
 };
@@ -358,7 +361,7 @@ static bool common(struct digest *d, struct array *arrays, enum what what)
     for (uint64_t k = 0; good && sampled > 2 && k <= all.mask; k++) {
         const struct slot *s = &all.slots[k];
         struct array *a = &arrays[array_of(d->info, (s->key - 1) * piece_sectors[what])];
-        if (!s->key || 2 * s->value <= sampled)
+        if (!s->key || 4 * s->value <= sampled)
             continue;
         a->common++;
         a->together--;
@@ -366,6 +369,16 @@ static bool common(struct digest *d, struct array *arrays, enum what what)
     }
     free(all.slots);
     return good;
+}
+
+/* What blocks that are far apart have in common comes again and again, if what the launch touches in between is more
+ * than the second cache has room for. */
+static double again(const struct digest *d, const struct array *a, double blocks, double read)
+{
+    double all = read + d->traffic->written, touches = a->blocks > 0 ? a->each / a->blocks * blocks : 0;
+    if (all <= d->room || isinf(population(a->each / MG_MAX(a->blocks, 1), a->together, a->blocks)))
+        return a->touched;
+    return MG_MAX(a->touched, touches * (1 - d->room / all));
 }
 
 /* Of each instruction's sectors past the first cache, how many nobody has touched yet; of atomics, how many places. */
@@ -384,15 +397,18 @@ static bool share_out(struct digest *d, enum what what, double *bytes)
     for (size_t k = 0; k < n; k++) {
         arrays[k].blocks = arrays[k].all = sampled;
         arrays[k].pieces = k ? d->info->allocations[k - 1].size / (32 * piece_sectors[what]) + 1 : 0;
-        *bytes += of_all(&arrays[k], blocks) * 32 * piece_sectors[what];
+        arrays[k].touched = of_all(&arrays[k], blocks);
+        *bytes += arrays[k].touched * 32 * piece_sectors[what];
     }
+    for (size_t k = 0; k < n && what == READS; k++)
+        arrays[k].touched = again(d, &arrays[k], blocks, *bytes);
     /* the sectors past the first cache, by array: of the blocks that went through it */
     for (unsigned i = 0; i < d->choice->together; i++) {
         const struct mg_time_sample *s = d->samples[i];
         for (size_t q = 0; s && q < s->requests.count; q++) {
             const struct request *r = &s->requests.at[q];
             const struct mg_time_access *a = &d->access[r->insn];
-            if (r->count && a->sectors > 0)
+            if (r->count && a->sectors > 0 && what_is(r) == what)
                 arrays[array_of(d->info, s->sectors.at[r->first])].past += r->count * a->past_l1 / a->sectors;
         }
     }
@@ -404,7 +420,7 @@ static bool share_out(struct digest *d, enum what what, double *bytes)
             if (what_is(r) != what || !r->count)
                 continue;
             const struct array *array = &arrays[array_of(d->info, s->sectors.at[r->first])];
-            double all = of_all(array, blocks);
+            double all = array->touched;
             if (what == ATOMICS)
                 a->places = MG_MAX(a->places, all);
             else if (what == READS && array->past > 0)
@@ -416,10 +432,16 @@ static bool share_out(struct digest *d, enum what what, double *bytes)
 }
 
 bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time_choice *c,
-                     const struct mg_launch_info *info, uint32_t cache_lines, struct mg_time_access *access,
-                     struct mg_time_traffic *traffic)
+                     const struct mg_launch_info *info, uint32_t cache_lines, double room,
+                     struct mg_time_access *access, struct mg_time_traffic *traffic)
 {
-    struct digest d = {.samples = samples, .choice = c, .info = info, .access = access, .lines = cache_lines};
+    struct digest d = {.samples = samples,
+                       .choice = c,
+                       .info = info,
+                       .access = access,
+                       .lines = cache_lines,
+                       .traffic = traffic,
+                       .room = room};
     uint64_t most = 0;
     for (unsigned i = 0; i < c->together; i++)
         most += samples[i] ? samples[i]->sectors.count : 0;
@@ -432,8 +454,8 @@ bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time
     free(d.touched.slots);
     free(d.turns);
     double atomics = 0;
-    good = good && share_out(&d, READS, &traffic->read) && share_out(&d, ATOMICS, &atomics) &&
-           share_out(&d, WRITES, &traffic->written);
+    good = good && share_out(&d, WRITES, &traffic->written) && share_out(&d, READS, &traffic->read) &&
+           share_out(&d, ATOMICS, &atomics);
     double blocks = (double)info->grid.x * info->grid.y * info->grid.z, share = blocks / MG_MAX(c->together, 1u);
     for (uint32_t i = 0; good && i < info->ninsns; i++) {
         const struct mg_time_access *a = &access[i];

@@ -158,11 +158,17 @@ static uint32_t cache_lines(const struct launch *l)
     return (uint32_t)(MG_MAX(all - MG_MIN(set, all), UINT64_C(16384)) / arch->line_bytes);
 }
 
+/* Bytes of the second cache, before it has to lose some. */
+static double cache_room(const struct launch *l)
+{
+    return P(L2_ROOM) * (double)l->time->arch->board->l2_bytes;
+}
+
 /* What the second cache has no room for is written back; it makes room evenly for what is read and what is written. */
 static void count_traffic(const struct launch *l, const struct mg_time_traffic *t, struct mg_time_result *r)
 {
     const struct mg_board *board = l->time->arch->board;
-    double all = t->read + t->written, room = P(L2_ROOM) * (double)board->l2_bytes;
+    double all = t->read + t->written, room = cache_room(l);
     double fetched = P(L2_FETCHED) * (double)MG_MIN(l->blocks, (uint64_t)board->sm_count);
     r->l1_sectors = t->l1_sectors;
     r->l1_hits = t->l1_hits;
@@ -179,7 +185,7 @@ static void estimate(struct launch *l, struct mg_time_result *r)
     struct mg_time_access *access = calloc((size_t)info->ninsns + 1, sizeof(*access));
     t->stalled = calloc((size_t)info->ninsns + 1, sizeof(*t->stalled));
     struct mg_time_code *code = access && t->stalled ? mg__time_code(info, l->counts, l->made) : NULL;
-    if (code && mg__time_digest(l->samples, &l->choice, info, cache_lines(l), access, &traffic)) {
+    if (code && mg__time_digest(l->samples, &l->choice, info, cache_lines(l), cache_room(l), access, &traffic)) {
         t->insns = info->insns;
         t->ninsns = info->ninsns;
         uint32_t threads = info->block.x * info->block.y * info->block.z;

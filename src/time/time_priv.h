@@ -61,10 +61,10 @@ struct mg_time_traffic { /* of the whole launch, as far as the samples tell */
     double l1_sectors, l1_hits, l2_sectors, l2_hits;
     double read, written; /* bytes of device memory, each once */
 };
-/* By instruction, from the samples of `c` (NULL: no accesses). False: out of memory. */
+/* By instruction, from the samples of `c` (NULL: no accesses); `room`: of the second cache. False: out of memory. */
 bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time_choice *c,
-                     const struct mg_launch_info *info, uint32_t cache_lines, struct mg_time_access *access,
-                     struct mg_time_traffic *traffic);
+                     const struct mg_launch_info *info, uint32_t cache_lines, double room,
+                     struct mg_time_access *access, struct mg_time_traffic *traffic);
 
 /* ---- code.c: the kernel as the device runs it ---- */
 struct mg_time_op {
