@@ -1,7 +1,7 @@
 // hopper.cu - what a profiler counts of matrix instructions, asynchronous copies, barriers in memory and clusters.
 //
 //     nvcc -std=c++17 -arch=sm_90a -lineinfo -o hopper hopper.cu
-//     ./hopper matrix|memory|rows [SECONDS [SKIP]]     SECONDS bounds the launches, SKIP leaves the first ones out
+//     ./hopper matrix|memory|clusters|rows|occupancy [SECONDS [SKIP]]     SECONDS bounds the launches, SKIP leaves the first ones out
 //
 // One kernel a launch and one warp or warpgroup a block; each prints "launch N name". matrix: an instruction of every
 // shape and type. memory: copies, clusters, barriers. rows: ldmatrix, stmatrix and cp.async in many layouts.
@@ -250,13 +250,14 @@ BARRIER(barrier_test, uint32_t p; asm volatile("{.reg .pred p; mbarrier.test_wai
 BARRIER(barrier_inval_1, if (threadIdx.x == 0) asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(b) : "memory");)
 BARRIER(barrier_copies, asm volatile("cp.async.ca.shared.global [%0], [%1], 4; cp.async.mbarrier.arrive.noinc.shared.b64 [%2];" ::"r"(sa(room) + 4 * threadIdx.x), "l"(o + threadIdx.x), "r"(b) : "memory"); wait(b);)
 
-// WAITS: who waits for what comes to its barrier: 0 none, 1 block `rank`, 2 both
-#define FAR(name, WAITS, ...)                                                                    \
-    __global__ void __cluster_dims__(2, 1, 1) name(uint32_t *o, uint32_t stride, uint32_t rank)  \
+// Lane x of `lanes` uses the place r.shared[x] of block r.global[x], and the barrier of block `rank`. WAITS: who waits for what
+// comes to its barrier: 0 none, 1 block `rank`, 2 all.
+#define FARN(name, N, WAITS, ...)                                                                \
+    __global__ void __cluster_dims__(N, 1, 1) name(uint32_t *o, Rows r, uint32_t rank, uint32_t lanes) \
     {                                                                                            \
         __shared__ __align__(8) uint64_t bar;                                                    \
         uint32_t at, b, x = threadIdx.x;                                                         \
-        asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(at) : "r"(sa(room) + x * stride), "r"(rank)); \
+        asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(at) : "r"(sa(room) + r.shared[x]), "r"(r.global[x])); \
         asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(b) : "r"(sa(&bar)), "r"(rank)); \
         if (x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1; fence.mbarrier_init.release.cluster;" ::"r"(sa(&bar)) : "memory"); \
         asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory"); \
@@ -267,18 +268,50 @@ BARRIER(barrier_copies, asm volatile("cp.async.ca.shared.global [%0], [%1], 4; c
         asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory"); \
         if (me == 0 && x == 33) o[0] = x + b;                                                    \
     }
+#define FAR(name, WAITS, ...) FARN(name, 2, WAITS, __VA_ARGS__)
+#define ON if (lanes >> x & 1)
+#define FAR_LD(name, ins, T, c) FAR(name, 0, ON { T v; asm volatile("ld.shared::cluster." ins " %0, [%1];" : "=" c(v) : "r"(at) : "memory"); o[x] = (uint32_t)v; })
+#define FAR_ST(name, ins, T, c) FAR(name, 0, ON asm volatile("st.shared::cluster." ins " [%0], %1;" ::"r"(at), c((T)x) : "memory");)
+#define FAR_RED(name, ins, T, c) FAR(name, 0, ON asm volatile("red.shared::cluster." ins " [%0], %1;" ::"r"(at), c((T)x) : "memory");)
+#define FAR_ATOM(name, ins, T, c) FAR(name, 0, ON { T v; asm volatile("atom.shared::cluster." ins " %0, [%1], %2;" : "=" c(v) : "r"(at), c((T)x) : "memory"); o[x] = (uint32_t)v; })
+#define AWAITED(bytes) if (x == 0) asm volatile("mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%0], %1;" ::"r"(b), "r"((bytes) * __popc(lanes)) : "memory"); __syncwarp();
+#define FAR_STAS(name, ins, bytes, values, c, T) FAR(name, 1, AWAITED(bytes) ON asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes." ins " [%0], " values ", [%2];" ::"r"(at), c((T)x), "r"(b) : "memory");)
+#define FAR_REDAS(name, ins, bytes, c, T) FAR(name, 1, AWAITED(bytes) ON asm volatile("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes." ins " [%0], %1, [%2];" ::"r"(at), c((T)x), "r"(b) : "memory");)
 FAR(far_nothing, 0)
-FAR(far_load, 0, uint32_t v; asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(v) : "r"(at) : "memory"); o[x] = v;)
-FAR(far_load4, 0, uint32_t v[4]; asm volatile("ld.shared::cluster.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3]) : "r"(at) : "memory"); o[x] = v[0] ^ v[1] ^ v[2] ^ v[3];)
-FAR(far_store, 0, asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(at), "r"(x) : "memory");)
-FAR(far_store4, 0, asm volatile("st.shared::cluster.v4.u32 [%0], {%1,%1,%1,%1};" ::"r"(at), "r"(x) : "memory");)
-FAR(far_atom, 0, uint32_t v; asm volatile("atom.shared::cluster.add.u32 %0, [%1], %2;" : "=r"(v) : "r"(at), "r"(x) : "memory"); o[x] = v;)
-FAR(far_red, 0, asm volatile("red.shared::cluster.add.u32 [%0], %1;" ::"r"(at), "r"(x) : "memory");)
-FAR(far_st_async, 1, if (x == 0) asm volatile("mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%0], 128;" ::"r"(b) : "memory"); __syncwarp(); asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %1, [%2];" ::"r"(at), "r"(x), "r"(b) : "memory");)
-FAR(far_red_async, 1, if (x == 0) asm volatile("mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%0], 128;" ::"r"(b) : "memory"); __syncwarp(); asm volatile("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%0], %1, [%2];" ::"r"(at), "r"(x), "r"(b) : "memory");)
-FAR(far_arrive, 0, asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(b) : "memory");)
-FAR(far_bulk, 1, if (x == 0) { asm volatile("mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%0], 4096;" ::"r"(b) : "memory"); asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], 4096, [%2];" ::"r"(at), "r"(sa(room) + 8192), "r"(b) : "memory"); })
-FAR(far_multicast, 2, if (x == 0) asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 2048;" ::"r"(sa(&bar)) : "memory"); if (x == 0 && me == 0) asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], 2048, [%2], 3;" ::"r"(sa(room)), "l"(o), "r"(sa(&bar)) : "memory");)
+FAR_LD(far_load, "u32", uint32_t, "r") FAR_LD(far_load1, "u8", uint32_t, "r") FAR_LD(far_load8, "u64", uint64_t, "l")
+FAR(far_load4, 0, ON { uint32_t v[4]; asm volatile("ld.shared::cluster.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3]) : "r"(at) : "memory"); o[x] = v[0] ^ v[1] ^ v[2] ^ v[3]; })
+FAR_ST(far_store, "u32", uint32_t, "r") FAR_ST(far_store1, "u8", uint32_t, "r") FAR_ST(far_store8, "u64", uint64_t, "l")
+FAR(far_store4, 0, ON asm volatile("st.shared::cluster.v4.u32 [%0], {%1,%1,%1,%1};" ::"r"(at), "r"(x) : "memory");)
+FAR_ATOM(far_atom, "add.u32", uint32_t, "r") FAR_ATOM(far_atom8, "add.u64", uint64_t, "l") FAR_ATOM(far_exch, "exch.b32", uint32_t, "r") FAR_ATOM(far_max, "max.s32", uint32_t, "r") FAR_ATOM(far_fadd, "add.f32", float, "f")
+FAR(far_cas, 0, ON { uint32_t v; asm volatile("atom.shared::cluster.cas.b32 %0, [%1], %2, %3;" : "=r"(v) : "r"(at), "r"(0), "r"(x) : "memory"); o[x] = v; })
+FAR_RED(far_red, "add.u32", uint32_t, "r") FAR_RED(far_red8, "add.u64", uint64_t, "l") FAR_RED(far_red_or, "or.b32", uint32_t, "r") FAR_RED(far_red_f, "add.f32", float, "f")
+FAR_STAS(far_st_async, "u32", 4, "%1", "r", uint32_t) FAR_STAS(far_st_async8, "b64", 8, "%1", "l", uint64_t)
+FAR_STAS(far_st_async_v2, "v2.u32", 8, "{%1,%1}", "r", uint32_t) FAR_STAS(far_st_async_v4, "v4.u32", 16, "{%1,%1,%1,%1}", "r", uint32_t) FAR_STAS(far_st_async_v2_8, "v2.b64", 16, "{%1,%1}", "l", uint64_t)
+FAR_REDAS(far_red_async, "add.u32", 4, "r", uint32_t) FAR_REDAS(far_red_async_min, "min.s32", 4, "r", int) FAR_REDAS(far_red_async_inc, "inc.u32", 4, "r", uint32_t) FAR_REDAS(far_red_async_or, "or.b32", 4, "r", uint32_t) FAR_REDAS(far_red_async8, "add.u64", 8, "l", uint64_t)
+FAR(far_arrive, 0, ON asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(b) : "memory");)
+FAR(far_expect, 0, ON asm volatile("mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [%0], 16;" ::"r"(b) : "memory");)
+#define COPY(name, bytes) FAR(name, 1, if (x == 0) { asm volatile("mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%0], " #bytes ";" ::"r"(b) : "memory"); asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], " #bytes ", [%2];" ::"r"(at), "r"(sa(room) + 8192), "r"(b) : "memory"); })
+COPY(far_bulk, 4096) COPY(far_bulk_16, 16) COPY(far_bulk_48, 48) COPY(far_bulk_1024, 1024)
+// A multicast to the blocks of `mask`, each of which waits for it.
+#define CAST(name, N, mask, bytes) FARN(name, N, 2, if (x == 0) { if ((mask) >> me & 1) asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(sa(&bar)), "r"(bytes) : "memory"); else asm volatile("{ .reg .b64 t; mbarrier.arrive.shared.b64 t, [%0]; }" ::"r"(sa(&bar)) : "memory"); } if (x == 0 && me == 0) asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], %2, [%3], %4;" ::"r"(sa(room)), "l"(o), "r"(bytes), "r"(sa(&bar)), "h"((uint16_t)(mask)) : "memory");)
+CAST(far_multicast, 2, 3, 2048) CAST(far_multicast_own, 2, 1, 2048) CAST(far_multicast_other, 2, 2, 2048) CAST(far_multicast_16, 2, 3, 16) CAST(far_multicast_4, 4, 15, 1024) CAST(far_multicast_2_of_4, 4, 10, 1024) CAST(far_multicast_8, 8, 255, 4096)
+// A tile to all blocks, and one to each (how a GEMM shares A and B).
+#define TILE(name, N, mask, bytes)                                                                                                    \
+    __global__ void __cluster_dims__(N, 1, 1) name(const __grid_constant__ CUtensorMap map, int box, int unused)                    \
+    {                                                                                                                                  \
+        __shared__ __align__(8) uint64_t bar;                                                                                          \
+        uint32_t me, s = (sa(room) + 1023) & ~1023u;                                                                                   \
+        asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(me));                                                                     \
+        if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1; fence.mbarrier_init.release.cluster;" ::"r"(sa(&bar)) : "memory"); \
+        asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");                                    \
+        if (threadIdx.x == 0) {                                                                                                        \
+            asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(sa(&bar)), "r"(bytes) : "memory");                  \
+            if (me == 0) asm volatile(TLOAD ".2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%3,%4}], [%2], %5;" ::"r"(s), "l"(&map), "r"(sa(&bar)), "r"(0), "r"(0), "h"((uint16_t)(mask)) : "memory"); \
+        }                                                                                                                              \
+        wait(sa(&bar));                                                                                                                \
+        asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");                                    \
+    }
+TILE(far_tile, 2, 3, 4096) TILE(far_tile_4, 4, 15, 4096)
 
 typedef CUresult (*Tiled)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *, const cuuint64_t *,
                           const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
@@ -311,13 +344,25 @@ template <class K> static void tensor(const char *name, K kernel, int rank, int 
     kernel<<<1, 32, ROOM>>>(map, t);
     done(text);
 }
-template <class K> static void far(const char *name, K kernel, uint32_t stride, uint32_t rank)
+static Rows far_rows(uint32_t stride, uint32_t rank)
 {
-    char text[128];
-    snprintf(text, sizeof text, "%s stride %u rank %u", name, stride, rank);
+    Rows r;
+    for (uint32_t i = 0; i < 32; i++) r.shared[i] = (uint16_t)(i * stride), r.global[i] = rank;
+    return r;
+}
+template <class K> static void far_of(const char *name, const char *pattern, K kernel, const Rows &r, uint32_t rank, uint32_t lanes, int blocks = 2)
+{
+    char text[160];
+    snprintf(text, sizeof text, lanes == ~0u ? "%s %s rank %u" : "%s %s rank %u lanes %x", name, pattern, rank, lanes);
     if (!go(text)) return;
-    kernel<<<2, 32, 16384>>>(out, stride, rank);
+    kernel<<<blocks, 32, 16384>>>(out, r, rank, lanes);
     done(text);
+}
+template <class K> static void far(const char *name, K kernel, uint32_t stride, uint32_t rank, uint32_t lanes = ~0u, int blocks = 2)
+{
+    char pattern[64];
+    snprintf(pattern, sizeof pattern, "stride %u", stride);
+    far_of(name, pattern, kernel, far_rows(stride, rank), rank, lanes, blocks);
 }
 #define BULKS(k, ...) bulk(#k, k, __VA_ARGS__)
 #define TENSORS(k, ...) tensor(#k, k, __VA_ARGS__)
@@ -348,6 +393,85 @@ static void run_memory()
     FARS(far_atom, 128, 1); FARS(far_atom, 0, 1); FARS(far_atom, 4, 0); FARS(far_red, 4, 1); FARS(far_red, 128, 1); FARS(far_red, 4, 0); FARS(far_red_async, 4, 1); FARS(far_st_async, 128, 1); FARS(far_arrive, 4, 1);
     one("barrier_init_32", barrier_init_32); one("barrier_arrive_1", barrier_arrive_1); one("barrier_expect_1", barrier_expect_1);
     one("barrier_inval_1", barrier_inval_1); one("barrier_copies", barrier_copies, 32, 4096);
+}
+
+// ---- clusters ----
+#define FARP(k) far_of(#k, pattern, k, r, 1, ~0u)
+static uint32_t next();
+static void tile(const char *name, void (*kernel)(CUtensorMap, int, int), int blocks, int swizzle)
+{
+    const cuuint64_t dim[2] = {1024, 64}, stride[1] = {4096};
+    const cuuint32_t box[2] = {32, 32}, each[2] = {1, 1};
+    CUtensorMap map;
+    tiled(&map, CU_TENSOR_MAP_DATA_TYPE_UINT32, 2, data, dim, stride, box, each, CU_TENSOR_MAP_INTERLEAVE_NONE, (CUtensorMapSwizzle)swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    char text[64];
+    snprintf(text, sizeof text, "%s swizzle %d", name, swizzle);
+    if (!go(text)) return;
+    kernel<<<blocks, 32, 16384>>>(map, 32, 0);
+    done(text);
+}
+static void run_clusters()
+{
+    cudaDriverEntryPointQueryResult found;
+    cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&tiled, 12000, cudaEnableDefault, &found);
+    const uint32_t strides[] = {0, 8, 16, 32, 64, 128, 36, 132, 256};
+    FARS(far_red, 4, 1); FARS(far_red_async, 4, 1); FARS(far_cas, 4, 1); FARS(far_exch, 4, 1); FARS(far_max, 4, 1); FARS(far_fadd, 4, 1); FARS(far_red_or, 4, 1); FARS(far_red_f, 4, 1);
+    FARS(far_st_async_v2, 8, 1); FARS(far_st_async_v4, 16, 1); FARS(far_st_async8, 8, 1); FARS(far_st_async_v2_8, 16, 1);
+    FARS(far_red_async_min, 4, 1); FARS(far_red_async_inc, 4, 1); FARS(far_red_async_or, 4, 1); FARS(far_red_async8, 8, 1);
+    FARS(far_load1, 1, 1); FARS(far_store1, 1, 1); FARS(far_load8, 8, 1); FARS(far_store8, 8, 1); FARS(far_load4, 16, 1); FARS(far_store4, 16, 1); FARS(far_atom8, 8, 1); FARS(far_red8, 8, 1);
+    FARS(far_atom, 4, 0); FARS(far_red, 4, 0); FARS(far_store, 4, 0); FARS(far_st_async, 4, 0); FARS(far_red_async, 4, 0); FARS(far_bulk, 4, 0); FARS(far_arrive, 4, 1); FARS(far_arrive, 4, 0); FARS(far_arrive, 4, 1, 1); FARS(far_expect, 4, 1, 1);
+    FARS(far_bulk_16, 4, 1); FARS(far_bulk_48, 4, 1); FARS(far_bulk_1024, 4, 1); FARS(far_bulk_16, 4, 0);
+    FARS(far_multicast_own, 0, 0); FARS(far_multicast_other, 0, 0); FARS(far_multicast_16, 0, 0); FARS(far_multicast_4, 0, 0, ~0u, 4); FARS(far_multicast_2_of_4, 0, 0, ~0u, 4); FARS(far_multicast_8, 0, 0, ~0u, 8);
+    tile("far_tile", far_tile, 2, 0); tile("far_tile", far_tile, 2, 3); tile("far_tile_4", far_tile_4, 4, 3);
+    for (uint32_t s : strides) {
+        FARS(far_load, s, 1); FARS(far_store, s, 1); FARS(far_atom, s, 1); FARS(far_red, s, 1); FARS(far_st_async, s, 1); FARS(far_red_async, s, 1);
+    }
+    const uint32_t lanes[] = {1, 0xffff, 0x55555555, 0x000f000f, 0x80000001};
+    for (uint32_t l : lanes) {
+        FARS(far_load, 4, 1, l); FARS(far_store, 4, 1, l); FARS(far_atom, 4, 1, l); FARS(far_red, 4, 1, l); FARS(far_st_async, 4, 1, l); FARS(far_red_async, 4, 1, l);
+    }
+    FARS(far_load4, 32, 1); FARS(far_store4, 32, 1); FARS(far_load8, 16, 1); FARS(far_store8, 16, 1); FARS(far_atom8, 16, 1); FARS(far_red8, 32, 1); FARS(far_red_async8, 16, 1); FARS(far_st_async_v4, 32, 1);
+    FARS(far_load4, 0, 1); FARS(far_store4, 0, 1); FARS(far_load8, 0, 1); FARS(far_atom8, 0, 1); FARS(far_exch, 0, 1); FARS(far_cas, 0, 1); FARS(far_fadd, 0, 1); FARS(far_red_f, 0, 1); FARS(far_max, 128, 1);
+    char pattern[64];
+    for (int n = 0; n < 4; n++) { // words anywhere, and half of the lanes in each block
+        Rows r;
+        const uint32_t spread = n == 0 ? 32 : n == 1 ? 64 : 4096;
+        for (uint32_t i = 0; i < 32; i++) r.shared[i] = (uint16_t)(next() % spread * 4), r.global[i] = n == 3 ? i & 1 : 1;
+        if (n == 3) for (uint32_t i = 0; i < 32; i++) r.shared[i] = (uint16_t)(4 * i);
+        snprintf(pattern, sizeof pattern, n == 3 ? "in turns" : "random of %u", spread);
+        FARP(far_load); FARP(far_store); FARP(far_atom); FARP(far_red);
+        if (n < 3) { FARP(far_st_async); FARP(far_red_async); }
+    }
+}
+// How many clusters of a kernel fit, and how large they can be: no launches, a line each.
+__global__ void plain(uint32_t *o) { if (o) o[0] = 1; }
+static void run_occupancy()
+{
+    cudaFuncSetAttribute(plain, cudaFuncAttributeMaxDynamicSharedMemorySize, 227 * 1024);
+    cudaFuncSetAttribute(plain, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    for (int threads : {32, 128, 256, 512, 1024})
+        for (int shared : {0, 16 * 1024, 48 * 1024, 100 * 1024, 113 * 1024, 200 * 1024, 227 * 1024}) {
+            cudaLaunchConfig_t config = {};
+            cudaLaunchAttribute attribute = {};
+            config.gridDim = dim3(4096);
+            config.blockDim = dim3((unsigned)threads);
+            config.dynamicSmemBytes = (size_t)shared;
+            int size = -1;
+            cudaError_t e = cudaOccupancyMaxPotentialClusterSize(&size, plain, &config);
+            printf("threads %d shared %d: size %d %d; clusters", threads, shared, (int)e, size);
+            config.attrs = &attribute;
+            config.numAttrs = 1;
+            attribute.id = cudaLaunchAttributeClusterDimension;
+            attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+            for (unsigned n : {1u, 2u, 3u, 4u, 6u, 8u, 12u, 16u}) {
+                attribute.val.clusterDim.x = n;
+                config.gridDim = dim3(n * 64);
+                int active = -1;
+                e = cudaOccupancyMaxActiveClusters(&active, plain, &config);
+                printf(" %u:%d,%d", n, (int)e, active);
+            }
+            printf("\n");
+        }
 }
 
 // ---- rows ----
@@ -457,6 +581,8 @@ int main(int argc, char **argv)
     cudaMemset(out, 0, 4 * WORDS);
     if (argc > 1 && !strcmp(argv[1], "matrix")) run_matrix();
     else if (argc > 1 && !strcmp(argv[1], "memory")) run_memory();
+    else if (argc > 1 && !strcmp(argv[1], "clusters")) run_clusters();
+    else if (argc > 1 && !strcmp(argv[1], "occupancy")) run_occupancy();
     else if (argc > 1 && !strcmp(argv[1], "rows")) { layouts(0); odd(0); copies(); layouts(1); }
     else return 2;
     printf("launches %d\n", launches);

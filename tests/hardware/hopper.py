@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MODES = ("matrix", "memory", "rows")
+MODES = ("matrix", "memory", "clusters", "rows")
 KEPT = re.compile(
     r"memory_l[12]_\w+|(sm__inst_executed_pipe_(tensor|tma)\w*|sm__ops_path_tensor_src_(?!\w*sparsity)\w+|"
     r"smsp__inst_executed_op_ldsm|smsp__sass_inst_executed_op_d?shared\w*|l1tex__t_(sectors|requests)_pipe_lsu_mem_global_op_\w+|"
@@ -72,7 +72,7 @@ def check(margay, nvcc):
     with tempfile.TemporaryDirectory() as work:
         program, report = os.path.join(work, "hopper"), os.path.join(work, "report.json")
         subprocess.run([nvcc, *BUILD, "-o", program, os.path.join(HERE, "hopper.cu")], check=True)
-        for mode in MODES:
+        for mode in (mode for mode in MODES if device["launches"].get(mode)):  # clusters: not asked of a device yet
             done = subprocess.run([margay, "profile", "--json", report, program, mode], check=True, timeout=300,
                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
             with open(report) as file:
