@@ -84,7 +84,14 @@ struct bench_peer {
 struct bench_peer *bench_plain_open(void);
 
 /* ---- engine.c ---- */
-enum bench_engine_mode { BENCH_BARE, BENCH_MODELS, BENCH_INTERPRET /* with the models */, BENCH_COUNT };
+enum bench_engine_mode {
+    BENCH_BARE,
+    BENCH_MODELS,
+    BENCH_INTERPRET, /* with the models */
+    BENCH_COUNT,
+    BENCH_SAMPLE,      /* with the models, of one block in eight; each launch is held to what BENCH_MODELS counts */
+    BENCH_SAMPLE_ALONE /* and the others do not run */
+};
 /* NULL with the reason in `error`. BENCH_COUNT only counts the warp instructions of the last run. `quick`: compiled
  * with little effort. */
 struct bench_texts {
@@ -106,6 +113,14 @@ bool bench_engine_making(const struct bench_texts *texts, const struct bench_cas
                          char *error, size_t size);
 /* What the model saw in the last run: shows that it was at work. */
 uint64_t bench_engine_wavefronts(const struct bench_peer *engine);
+/* Of the last run of a sample the sums of launches that were estimated, and of those the ones whose interval of 95 %
+ * has what `exact` counted; and the largest interval, as a part of its sum. */
+struct bench_intervals {
+    unsigned sums, held;
+    double widest;
+};
+void bench_engine_intervals(const struct bench_peer *sample, const struct bench_peer *exact,
+                            struct bench_intervals *sum);
 /* Whether the models of both counted the same in their last runs; the first metric that differs goes to `error`. */
 bool bench_engine_agree(const struct bench_peer *a, const struct bench_peer *b, char *error, size_t size);
 

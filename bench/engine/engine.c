@@ -6,6 +6,8 @@
  */
 #include "bench.h"
 
+#include <math.h>
+
 #ifdef MG_HAVE_JIT
 #include "jit/jit.h"
 #include "simt/engine.h"
@@ -31,7 +33,14 @@ struct engine {
     } steps[BENCH_STEPS];
     uint64_t warp_instructions, metrics[MG_METRIC_COUNT];
     bool ordered;
+    struct seen { /* by launch, up to SEEN of a run: what BENCH_SAMPLE is judged by */
+        struct mg_metrics metrics;
+        double half[MG_METRIC_COUNT];
+        bool sampled;
+    } * seen;
+    unsigned nseen;
 };
+enum { SEEN = 64 };
 
 static bool failed(struct engine *e, const char *what, enum mg_status status, const struct mg_diag *diag)
 {
@@ -78,8 +87,15 @@ static void count_end(void *state, enum mg_status status)
 
 static void model_done(void *arg, struct mg_report_launch *launch)
 {
+    struct engine *e = arg;
     for (unsigned k = 0; k < MG_METRIC_COUNT; k++)
-        ((struct engine *)arg)->metrics[k] += launch->metrics.v[k];
+        e->metrics[k] += launch->metrics.v[k];
+    if (!e->seen || e->nseen == SEEN)
+        return;
+    struct seen *s = &e->seen[e->nseen++];
+    *s = (struct seen){.metrics = launch->metrics, .sampled = launch->sample != NULL};
+    if (launch->sample)
+        memcpy(s->half, launch->sample->half, sizeof s->half);
 }
 
 /* ---- the contender ---- */
@@ -103,6 +119,7 @@ static bool engine_reset(struct bench_peer *peer)
             memset((void *)(uintptr_t)e->buffers[i], 0, c->bytes[i]);
     e->warp_instructions = 0;
     e->ordered = false;
+    e->nseen = 0;
     memset(e->metrics, 0, sizeof e->metrics);
     return true;
 }
@@ -177,6 +194,7 @@ static void engine_close(struct bench_peer *peer)
 #endif
     if (e->model)
         mg__model_destroy(e->model);
+    free(e->seen);
     free(e);
 }
 
@@ -210,7 +228,11 @@ static struct bench_peer *open_with(const struct bench_texts *texts, unsigned th
 #else
     (void)cache, (void)quick;
 #endif
-    if (mode == BENCH_MODELS || mode == BENCH_INTERPRET) {
+    const bool sample = mode == BENCH_SAMPLE || mode == BENCH_SAMPLE_ALONE;
+    if (sample)
+        mg__simt_sample(e->simt, 8, mode == BENCH_SAMPLE_ALONE);
+    e->seen = calloc(SEEN, sizeof *e->seen);
+    if (mode == BENCH_MODELS || mode == BENCH_INTERPRET || sample) {
         status = mg__model_create(mg__simt_arch(e->simt), model_done, e, &e->model);
         if (status == MG_OK) {
             struct mg_observer observer = mg__model_observer(e->model);
@@ -334,6 +356,21 @@ bool bench_engine_ordered(const struct bench_peer *engine)
 uint64_t bench_engine_wavefronts(const struct bench_peer *engine)
 {
     return ((const struct engine *)engine)->metrics[MG_METRIC_WAVEFRONTS_SHARED];
+}
+
+void bench_engine_intervals(const struct bench_peer *sample, const struct bench_peer *exact,
+                            struct bench_intervals *sum)
+{
+    const struct engine *a = (const struct engine *)sample, *b = (const struct engine *)exact;
+    for (unsigned i = 0; i < a->nseen && i < b->nseen; i++)
+        for (unsigned m = 0; m < MG_METRIC_COUNT && a->seen[i].sampled; m++) {
+            double is = (double)b->seen[i].metrics.v[m], about = (double)a->seen[i].metrics.v[m];
+            if (is == 0 && about == 0)
+                continue;
+            sum->sums++;
+            sum->held += fabs(is - about) <= a->seen[i].half[m] + 0.5; /* whole numbers */
+            sum->widest = fmax(sum->widest, a->seen[i].half[m] / fmax(is, 1));
+        }
 }
 
 bool bench_engine_agree(const struct bench_peer *a, const struct bench_peer *b, char *error, size_t size)

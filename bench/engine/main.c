@@ -8,14 +8,15 @@
  * use its device that runs on the calling thread. For the column with several threads the pin is lifted.
  *
  *     bench_engine [--only NAME] [--contenders LIST] [--reps N] [--threads N] [--json FILE] [--markdown] [--ptx FILE]
- *                  [--wild FILE] [--cl FILE] [--strict] [--cpu] [--quick]
+ *                  [--wild FILE] [--cl FILE] [--strict] [--cpu] [--quick] [--sample]
  *
  * --contenders names some of models, interp, bare, threads, opencl, plain, with commas: `--contenders models` is for a
  * profiler; what compiling takes is measured without it. A kernel whose rounds take long is given as many as fit into
  * LONG seconds, two at least.
  * --cpu counts processor time instead of time that passes: for a machine that is busy with other work, as the ratios of
  * the one-core columns still mean something. The column with several threads is then left out. --quick has kernels
- * compiled with little effort.
+ * compiled with little effort. --sample times nothing: each case is counted whole and by a sample of one block in
+ * eight, and the intervals of 95 % that come of the sample are held against the counts.
  *
  * Exit status: 0; 1 if a result is wrong or a contender fails; 2 for a bad argument; with --strict 3 if a target is
  * missed. To add a kernel: kernels.cu and kernels.cl, its data in cases.c, plain.c; or, of the group "wild", wild.cu,
@@ -268,22 +269,73 @@ static char *slurp(const char *path, size_t *size)
     return data;
 }
 
+/* --sample: each case is run whole and by samples. Returns how many sums lie outside of their intervals too often. */
+static int judge_samples(const struct bench_texts *texts, const char *only)
+{
+    static const enum bench_engine_mode modes[2] = {BENCH_SAMPLE, BENCH_SAMPLE_ALONE};
+    struct bench_peer *peers[3] = {NULL};
+    struct bench_intervals all[2] = {{0}};
+    char error[1024];
+    int failures = 0;
+    for (unsigned k = 0; k < 3 && !failures; k++)
+        if (!(peers[k] = bench_engine_open(texts, 2, k ? modes[k - 1] : BENCH_MODELS, false, error, sizeof error)))
+            failures = fprintf(stderr, "bench_engine: %s\n", error);
+    printf("%-18s %26s %26s\n", "95 % intervals", "others run: held, widest", "left out: held, widest");
+    for (size_t i = 0; i < bench_case_count() + bench_wild_count() && !failures; i++) {
+        struct bench_case cs;
+        bool wild = i >= bench_case_count();
+        const char *name = wild ? bench_wild_name(i - bench_case_count()) : bench_case_name(i);
+        if ((only && strcmp(only, name)) || !strncmp(name, "launch_", 7) ||
+            !(wild ? bench_wild_make(i - bench_case_count(), &cs) : bench_case_make(i, &cs)))
+            continue;
+        printf("%-18s", name);
+        for (unsigned k = 0; k < 3; k++)
+            if (!peers[k]->ops->load(peers[k], &cs) || !peers[k]->ops->run(peers[k]))
+                failures += fprintf(stderr, "bench_engine: %s: %s\n", name, peers[k]->error) > 0;
+        for (unsigned k = 0; k < 2; k++) {
+            struct bench_intervals one = {0};
+            bench_engine_intervals(peers[k + 1], peers[0], &one);
+            printf("%16u of %2u, %5.1f %%", one.held, one.sums, 100 * one.widest);
+            all[k].sums += one.sums;
+            all[k].held += one.held;
+        }
+        printf("\n");
+        for (unsigned k = 0; k < 3; k++)
+            peers[k]->current = NULL;
+        bench_case_free(&cs);
+    }
+    for (unsigned k = 0; k < 2; k++) {
+        printf("%s: %u of %u intervals hold\n", k ? "left out" : "others run", all[k].held, all[k].sums);
+        failures += all[k].held * 100 < all[k].sums * 95;
+    }
+    for (unsigned k = 0; k < 3 && peers[k]; k++)
+        peers[k]->ops->close(peers[k]);
+    return failures;
+}
+
 int main(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"only", required_argument, NULL, 'o'}, {"contenders", required_argument, NULL, 'n'},
-        {"reps", required_argument, NULL, 'r'}, {"threads", required_argument, NULL, 't'},
-        {"json", required_argument, NULL, 'j'}, {"markdown", no_argument, NULL, 'm'},
-        {"ptx", required_argument, NULL, 'p'},  {"cl", required_argument, NULL, 'c'},
+        {"only", required_argument, NULL, 'o'},
+        {"contenders", required_argument, NULL, 'n'},
+        {"reps", required_argument, NULL, 'r'},
+        {"threads", required_argument, NULL, 't'},
+        {"json", required_argument, NULL, 'j'},
+        {"markdown", no_argument, NULL, 'm'},
+        {"ptx", required_argument, NULL, 'p'},
+        {"cl", required_argument, NULL, 'c'},
         {"wild", required_argument, NULL, 'w'},
         {"strict", no_argument, NULL, 's'},
-        {"cpu", no_argument, NULL, 'u'},        {"quick", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0},
+        {"cpu", no_argument, NULL, 'u'},
+        {"quick", no_argument, NULL, 'q'},
+        {"sample", no_argument, NULL, 'S'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     const char *only = NULL, *json = NULL, *ptx_path = BENCH_PTX, *wild_path = BENCH_WILD_PTX, *cl_path = BENCH_CL;
     static struct bench_report report;
     static struct contender contenders[COL_COUNT];
-    bool markdown = false, strict = false, quick = false;
+    bool markdown = false, strict = false, quick = false, sample = false;
     unsigned columns = (1u << COL_COUNT) - 1;
     report.reps = 15;
     report.processors = processors();
@@ -323,6 +375,9 @@ int main(int argc, char **argv)
         case 'q':
             quick = true;
             break;
+        case 'S':
+            sample = true;
+            break;
         case 'u':
             timer = CLOCK_PROCESS_CPUTIME_ID;
             report.cpu_time = true;
@@ -331,7 +386,7 @@ int main(int argc, char **argv)
             fprintf(option == 'h' ? stdout : stderr,
                     "usage: bench_engine [--only NAME] [--contenders LIST] [--reps N] "
                     "[--threads N] [--json FILE] [--markdown] "
-                    "[--ptx FILE] [--wild FILE] [--cl FILE] [--strict] [--cpu] [--quick]\n");
+                    "[--ptx FILE] [--wild FILE] [--cl FILE] [--strict] [--cpu] [--quick] [--sample]\n");
             return option == 'h' ? 0 : 2;
         }
     }
@@ -348,6 +403,8 @@ int main(int argc, char **argv)
     char *ptx = slurp(ptx_path, &texts.length), *wild = slurp(wild_path, &texts.wild_length),
          *cl = slurp(cl_path, &cl_size);
     texts.ptx = ptx, texts.wild = wild;
+    if (sample)
+        return judge_samples(&texts, only) != 0;
     struct bench_peer *counter = bench_engine_open(&texts, 1, BENCH_COUNT, false, error, sizeof error);
     static const struct {
         enum bench_column column;

@@ -20,6 +20,8 @@ struct mg_cli_options {
     const struct mg_board *board;
     bool board_given; /* or its capability */
     unsigned launches, threads, devices, timeout_ms; /* 0: not given */
+    uint64_t sample;                                 /* one block in so many, UINT64_MAX: auto, 0: all */
+    bool no_results, progress, no_progress;
     bool verbose, strict, quiet, pictures, time, host_clock;
     const char *expect; /* profile: budgets, as written */
     int format;         /* enum mg_format of guard.h */

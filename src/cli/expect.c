@@ -7,7 +7,8 @@
  * extended, as --kernel) says whose budgets they are; of several lines that fit a kernel, the last one that speaks of a
  * counter in that direction counts, so that exceptions stand below the rule. A kernel that has none of what a budget
  * is about (no shared memory: no conflicts) keeps to it. A line that fits no kernel of the run fails: it would guard
- * nothing. A budget that is exceeded is a finding, so that the report, the page and SARIF have it, too.
+ * nothing. Of a sample of blocks (--sample) the estimates are judged, and not their intervals. A budget that is
+ * exceeded is a finding, so that the report, the page and SARIF have it, too.
  */
 #include "guard.h"
 
@@ -254,6 +255,9 @@ static enum mg_status add(const struct budget *budget, const struct rule *rule, 
     write_value(bound, sizeof(bound), budget->metric, budget->bound);
     bool ok = mg__strbuf_printf(&message, "%s is %s, and the budget is at %s %s", budget->name, is,
                                 budget->least ? "least" : "most", bound) &&
+              (k->sample.counted >= k->sample.blocks ||
+               mg__strbuf_printf(&message, ", estimated from %llu of %llu blocks",
+                                 (unsigned long long)k->sample.counted, (unsigned long long)k->sample.blocks)) &&
               (!rule->file || mg__strbuf_printf(&message, " (%s:%u)", rule->file, rule->line)) &&
               mg__strbuf_printf(&message, ", with grid ") && mg__layout_dim3(&message, style, k->grid) &&
               mg__strbuf_printf(&message, ", block ") && mg__layout_dim3(&message, style, k->block);

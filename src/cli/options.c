@@ -220,6 +220,9 @@ static const struct {
              {OPT_SIMULATE, offsetof(struct mg_cli_options, simulate)},
              {OPT_LEAKS, offsetof(struct mg_cli_options, leaks)},
              {OPT_PEDANTIC, offsetof(struct mg_cli_options, pedantic)},
+             {OPT_NO_RESULTS, offsetof(struct mg_cli_options, no_results)},
+             {OPT_PROGRESS, offsetof(struct mg_cli_options, progress)},
+             {OPT_NO_PROGRESS, offsetof(struct mg_cli_options, no_progress)},
              {OPT_FULL, offsetof(struct mg_cli_options, full)}};
 
 static bool keep(struct mg_cli_options *o, int id, const char *value)
@@ -272,6 +275,13 @@ static int apply(void *arg, int id, const char *value)
         if (strcmp(value, "jit") && strcmp(value, "quick") && strcmp(value, "interp"))
             return mg__cli_complain(o, "--engine %s: jit, quick or interp is needed", value);
         o->engine = value;
+        return -1;
+    case OPT_SAMPLE:
+        o->sample = UINT64_MAX;
+        if (strcmp(value, "auto") && (strncmp(value, "1/", 2) || !parse_count(value + 2, &n)))
+            return mg__cli_complain(o, "--sample %s: 1/N, as 1/64, or auto is needed", value);
+        if (strcmp(value, "auto"))
+            o->sample = n;
         return -1;
     case OPT_CLOCK:
         if (strcmp(value, "device") && strcmp(value, "host"))
@@ -352,6 +362,12 @@ int mg__cli_parse(enum mg_command command, int argc, char **argv, struct mg_cli_
         o->arch = mg_arch_find(o->board ? o->board->cc : 90);
     if (!o->board)
         o->board = o->arch->board;
+    if (o->no_results && !o->sample)
+        return mg__cli_complain(o, "--no-results leaves out what --sample does not draw: give --sample 1/N or auto");
+    if (o->sample && o->time)
+        return mg__cli_complain(o, "--time draws blocks of its own: it goes without --sample");
+    if (o->progress && o->no_progress)
+        return mg__cli_complain(o, "--progress and --no-progress exclude one another");
     result = reserve_output(o);
     if (result >= 0)
         return result;

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,6 +38,7 @@ struct run {
     struct mg_arena held_arena;        /* check: errors wait until it is known whether a finding stands for them */
     MG_VEC(struct held_error *) held;
     bool progress_shown, noted;
+    double progress_next; /* seconds of the launch, before which nothing is shown where there is no terminal */
     char libdir[PATH_MAX];
     unsigned cudart;     /* 12 or 13 */
     char regs[PATH_MAX]; /* a file of what ptxas says of registers; or "" */
@@ -113,18 +115,42 @@ static void erase_progress(struct run *run)
     run->progress_shown = false;
 }
 
-static void show_progress(struct run *run, const struct mg_record *record)
+/* Whether a line of progress is wanted: on a terminal, unless a machine reads it. */
+static bool wants_progress(const struct mg_cli_options *o)
 {
-    const struct mg_style *style = &run->session->options->style;
-    struct mg_strbuf text = {0};
-    if (!record->total || !isatty(STDERR_FILENO))
+    const char *ci = getenv("CI");
+    return o->progress || (!o->no_progress && isatty(STDERR_FILENO) && !(ci && ci[0]));
+}
+
+/* "launch 3: 1,234 of 4,096 blocks (30 %), 12 s left, of KERNEL"; once it is clear that it takes time. Where there is
+ * no terminal, a line at first and then every ten seconds. */
+static void show_progress(struct run *run, const struct mg_record *r)
+{
+    struct mg_style style = run->session->options->style;
+    struct mg_strbuf text = {0}, head = {0};
+    const bool terminal = isatty(STDERR_FILENO);
+    if (!r->total || r->done > r->total || r->seconds < 1 || !wants_progress(run->session->options) ||
+        (!terminal && r->seconds < run->progress_next))
         return;
-    if (mg__strbuf_printf(&text, "\r\x1b[K%3.0f %% of ", 100.0 * (double)record->done / (double)record->total) &&
-        mg__layout_kernel(&text, style, record->kernel, style->width - 12, NULL)) {
+    run->progress_next = r->seconds + 10;
+    double left = r->done ? r->seconds / (double)r->done * (double)(r->total - r->done) : 0;
+    bool ok = mg__strbuf_printf(&head, "launch %llu: ", (unsigned long long)run->session->launches + 1) &&
+              mg__layout_number(&head, r->done, 0) && mg__strbuf_printf(&head, " of ") &&
+              mg__layout_number(&head, r->total, 0) &&
+              mg__strbuf_printf(&head, " blocks (%.0f %%)", 100.0 * (double)r->done / (double)r->total) &&
+              (!r->done || mg__strbuf_printf(&head, left < 100 ? ", %.0f s left" : ", %.0f min left",
+                                             MG_MAX(ceil(left < 100 ? left : left / 60), 1))) &&
+              mg__strbuf_printf(&head, ", of ");
+    ok = ok && mg__strbuf_printf(&text, terminal ? "\r\x1b[K%s" : "margay: %s", head.at) &&
+         mg__layout_kernel(&text, &style, r->kernel,
+                           style.width > head.count + 21 ? style.width - 1 - (unsigned)head.count : 20, NULL) &&
+         (terminal || mg__strbuf_append(&text, "\n", 1));
+    if (ok) {
         fputs(text.at, stderr);
         fflush(stderr);
-        run->progress_shown = true;
+        run->progress_shown = terminal;
     }
+    mg__strbuf_free(&head);
     mg__strbuf_free(&text);
 }
 
@@ -252,6 +278,7 @@ static void handle(struct run *run, const char *line, size_t length)
         erase_progress(run);
         if (record.kind == MG_RECORD_LAUNCH) {
             s->launches++;
+            run->progress_next = 0;
             if (mg__tally_add(&s->tally, &record.launch) != MG_OK)
                 s->damaged++;
             if (s->options->on_launch)
@@ -360,11 +387,17 @@ static void set_environment(void *arg, int report_fd)
     set_number("MARGAY_THREADS", o->threads);
     set_number("MARGAY_VERBOSE", o->verbose);
     set_number("MARGAY_STRICT", o->strict);
+    snprintf(text, sizeof(text), "%llu", (unsigned long long)o->sample);
+    if (o->sample)
+        setenv("MARGAY_SAMPLE", o->sample == UINT64_MAX ? "auto" : text, 1);
+    else
+        unsetenv("MARGAY_SAMPLE");
+    set_number("MARGAY_NO_RESULTS", o->no_results);
     setenv("MARGAY_CLOCK", o->host_clock ? "host" : "device", 1);
     if (o->engine)
         setenv("MARGAY_ENGINE", o->engine, 1);
     set_number("MARGAY_LAUNCHES", o->launches);
-    set_number("MARGAY_PROGRESS", isatty(STDERR_FILENO) ? 1 : 0);
+    set_number("MARGAY_PROGRESS", wants_progress(o));
     if (o->timeout_ms) {
         snprintf(text, sizeof(text), "%u.%03u", o->timeout_ms / 1000, o->timeout_ms % 1000);
         setenv("MARGAY_TIMEOUT", text, 1);

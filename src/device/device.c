@@ -23,10 +23,10 @@ uint64_t mg__device_memory(const struct mg_device_options *options)
 }
 
 /* ---- records ---- */
-static void on_progress(void *arg, const char *kernel, uint64_t done, uint64_t total)
+static void on_progress(void *arg, const char *kernel, uint64_t done, uint64_t total, double seconds)
 {
     const struct mg_device *d = arg;
-    mg__report_progress(d->options.report, kernel, done, total);
+    mg__report_progress(d->options.report, kernel, done, total, seconds);
 }
 
 /* The model's record of a launch, which lacks what only the device knows. */
@@ -162,8 +162,10 @@ enum mg_status mg__device_create(const struct mg_device_options *options, struct
         simt.progress_arg = d;
     }
     enum mg_status status = mg__simt_create(&simt, &d->simt);
-    if (!status)
+    if (!status) {
+        mg__simt_sample(d->simt, options->sample, options->no_results);
         status = mg__queue_create(d);
+    }
     if (!status)
         status = mg__streams_create(d);
     if (status)

@@ -47,6 +47,8 @@ struct mg_device_options {
     bool host_clock; /* times that programs take are the simulator's own, not the device's as modelled */
     bool advise;     /* count, and say what would make each launch faster */
     bool pictures;   /* records of what pictures are drawn from, of each kernel's first launch (slower) */
+    uint64_t sample; /* of observed launches one block in so many is counted, UINT64_MAX: some hundreds; 0: all */
+    bool no_results; /* and the others do not run */
     bool progress;   /* records of the progress of long launches */
     /* A launch that was pending when mg__queue_launch returned is over; on whatever thread. `skin` is the device's. */
     void (*ended)(void *skin, const struct mg_device_kernel *kernel, const struct mg_device_outcome *outcome);

@@ -18,6 +18,8 @@
  *   MARGAY_TIMEOUT   seconds a launch may take, fractions allowed
  *   MARGAY_KERNEL    extended regular expression: record the launches of kernels whose name it finds
  *   MARGAY_LAUNCHES  record the first N of those, of all devices
+ *   MARGAY_SAMPLE    N: of large grids one block in N is counted, auto: some hundreds
+ *   MARGAY_NO_RESULTS  1: of a sample, the other blocks do not run
  *   MARGAY_PROGRESS  1: progress records of long launches
  *
  * The code generator's folder (MARGAY_CACHE) is read where it is used (jit/cache.c).
@@ -115,6 +117,15 @@ enum mg_status mg__device_process(struct mg_device_process *p, struct mg_diag *d
     o->verbose = is_on("MARGAY_VERBOSE");
     o->strict = is_on("MARGAY_STRICT");
     o->progress = is_on("MARGAY_PROGRESS");
+    double sample = 0;
+    text = text_of("MARGAY_SAMPLE");
+    if (text && !strcmp(text, "auto"))
+        o->sample = UINT64_MAX;
+    else if (!number_of("MARGAY_SAMPLE", 1, 1e15, &sample, diag))
+        return MG_ERR_INVALID;
+    else
+        o->sample = (uint64_t)sample;
+    o->no_results = o->sample && is_on("MARGAY_NO_RESULTS");
     o->advise = is_on("MARGAY_ADVISE");
     o->times = is_on("MARGAY_TIME");
     text = text_of("MARGAY_CLOCK");

@@ -35,18 +35,32 @@ struct launch {
     const struct mg_launch_info *info;
     const struct mg_model_kernel *kernel;
     struct tally *insns, *vars;
+    struct tally
+        *executed; /* of a launch with a sample: of all units that ran; there are warps, threads and divergent */
+    MG_VEC(struct mg_model_unit) units;
+    bool lost; /* a unit did not fit into memory */
 };
 struct worker {
     struct launch *launch;
     struct tally *insns, *vars;
+    /* of a launch with a sample: sums by the units' weights, while insns and vars are the unit's */
+    struct tally *weighted_insns, *weighted_vars, *executed;
+    size_t unit;
+    MG_VEC(struct mg_model_unit) units;
+    bool lost; /* a unit did not fit into memory */
 };
 
-static void tally_add(struct tally *to, const struct tally *from)
+static void tally_add_times(struct tally *to, const struct tally *from, uint64_t times)
 {
     uint64_t *t = (uint64_t *)to;
     const uint64_t *f = (const uint64_t *)from;
     for (size_t i = 0; i < sizeof(*to) / sizeof(*t); i++)
-        t[i] += f[i];
+        t[i] += times * f[i];
+}
+
+static void tally_add(struct tally *to, const struct tally *from)
+{
+    tally_add_times(to, from, 1);
 }
 
 /* ---- launch ---- */
@@ -54,6 +68,8 @@ static void free_launch(struct launch *l)
 {
     free(l->insns);
     free(l->vars);
+    free(l->executed);
+    mg__vec_free(&l->units);
     free(l);
 }
 
@@ -69,7 +85,9 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     l->insns = calloc((size_t)info->ninsns + 1, sizeof(*l->insns));
     l->vars = calloc((size_t)info->nshared_vars + 1, sizeof(*l->vars));
     l->kernel = mg__model_kernel(l->model->kernels, info);
-    if (!l->insns || !l->vars || !l->kernel) {
+    if (info->sample)
+        l->executed = calloc((size_t)info->ninsns + 1, sizeof(*l->executed));
+    if (!l->insns || !l->vars || !l->kernel || (info->sample && !l->executed)) {
         free_launch(l);
         return MG_ERR_NOMEM;
     }
@@ -78,6 +96,17 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
 }
 
 /* ---- worker ---- */
+static void free_worker(struct worker *w)
+{
+    free(w->insns);
+    free(w->vars);
+    free(w->weighted_insns);
+    free(w->weighted_vars);
+    free(w->executed);
+    mg__vec_free(&w->units);
+    free(w);
+}
+
 static void *worker_begin(void *state, unsigned worker)
 {
     (void)worker;
@@ -88,10 +117,14 @@ static void *worker_begin(void *state, unsigned worker)
     w->launch = l;
     w->insns = calloc((size_t)l->info->ninsns + 1, sizeof(*w->insns));
     w->vars = calloc((size_t)l->info->nshared_vars + 1, sizeof(*w->vars));
-    if (!w->insns || !w->vars) {
-        free(w->insns);
-        free(w->vars);
-        free(w);
+    w->unit = SIZE_MAX;
+    if (l->info->sample) {
+        w->weighted_insns = calloc((size_t)l->info->ninsns + 1, sizeof(*w->insns));
+        w->weighted_vars = calloc((size_t)l->info->nshared_vars + 1, sizeof(*w->vars));
+        w->executed = calloc((size_t)l->info->ninsns + 1, sizeof(*w->executed));
+    }
+    if (!w->insns || !w->vars || (l->info->sample && (!w->weighted_insns || !w->weighted_vars || !w->executed))) {
+        free_worker(w);
         return NULL;
     }
     return w;
@@ -239,27 +272,16 @@ static void on_access(void *worker, struct mg_access *a)
 static void on_counts(void *worker, const struct mg_insn_counts *counts, uint32_t ninsns)
 {
     struct worker *w = worker;
+    const bool sampled = w->launch->info->sample;
     for (uint32_t i = 0; i < ninsns && i < w->launch->info->ninsns; i++) {
-        w->insns[i].warps += counts[i].warps;
-        w->insns[i].threads += counts[i].threads;
-        w->insns[i].divergent += counts[i].divergent;
+        struct tally t = {.warps = counts[i].warps, .threads = counts[i].threads, .divergent = counts[i].divergent};
+        if (!sampled || w->unit != SIZE_MAX)
+            tally_add(&w->insns[i], &t);
+        if (sampled)
+            tally_add(&w->executed[i], &t);
     }
 }
 
-static void worker_end(void *state, void *worker)
-{
-    struct launch *l = state;
-    struct worker *w = worker;
-    for (uint32_t i = 0; i < l->info->ninsns; i++)
-        tally_add(&l->insns[i], &w->insns[i]);
-    for (uint32_t i = 0; i < l->info->nshared_vars; i++)
-        tally_add(&l->vars[i], &w->vars[i]);
-    free(w->insns);
-    free(w->vars);
-    free(w);
-}
-
-/* ---- the record ---- */
 static void add_matrix(struct mg_metrics *m, const struct tally *t, const struct mg_insn_info *at)
 {
     struct mg_model_matrix what;
@@ -306,6 +328,95 @@ static void add_to_metrics(struct mg_metrics *m, const struct tally *t, const st
     }
 }
 
+/* ---- units of a launch with a sample ---- */
+static bool any(const struct tally *t)
+{
+    const uint64_t *v = (const uint64_t *)t;
+    uint64_t bits = 0;
+    for (size_t i = 0; i < sizeof(*t) / sizeof(*v); i++)
+        bits |= v[i];
+    return bits;
+}
+
+/* The unit that ran is over, or parked. */
+static void on_unit(void *worker, size_t unit)
+{
+    struct worker *w = worker;
+    const struct mg_launch_info *info = w->launch->info;
+    if (w->unit != SIZE_MAX) {
+        const uint64_t weight = mg__model_weight(info->sample, w->unit);
+        struct mg_model_unit is = {.unit = w->unit};
+        for (uint32_t i = 0; i < info->ninsns; i++) {
+            struct tally *t = &w->insns[i];
+            if (!any(t))
+                continue;
+            add_to_metrics(&is.metrics, t, info->insns[i].insn);
+            add_matrix(&is.metrics, t, &info->insns[i]);
+            tally_add_times(&w->weighted_insns[i], t, weight);
+            *t = (struct tally){0};
+        }
+        for (uint32_t i = 0; i < info->nshared_vars; i++) {
+            tally_add_times(&w->weighted_vars[i], &w->vars[i], weight);
+            w->vars[i] = (struct tally){0};
+        }
+        w->lost |= !mg__vec_push(&w->units, is);
+    }
+    w->unit = unit;
+}
+
+static void worker_end(void *state, void *worker)
+{
+    struct launch *l = state;
+    struct worker *w = worker;
+    const bool sampled = l->info->sample;
+    for (uint32_t i = 0; i < l->info->ninsns; i++) {
+        tally_add(&l->insns[i], sampled ? &w->weighted_insns[i] : &w->insns[i]);
+        if (sampled)
+            tally_add(&l->executed[i], &w->executed[i]);
+    }
+    for (uint32_t i = 0; i < l->info->nshared_vars; i++)
+        tally_add(&l->vars[i], sampled ? &w->weighted_vars[i] : &w->vars[i]);
+    for (size_t i = 0; i < w->units.count; i++)
+        w->lost |= !mg__vec_push(&l->units, w->units.at[i]);
+    l->lost |= w->lost;
+    free_worker(w);
+}
+
+static void scale_tally(struct tally *t, double scale)
+{
+    uint64_t *v = (uint64_t *)t;
+    for (size_t i = 0; i < sizeof(*t) / sizeof(*v); i++)
+        v[i] = (uint64_t)((double)v[i] * scale + 0.5);
+}
+
+/* Sums by weights become estimates of the whole launch. */
+static void estimate(struct launch *l, struct mg_report_sample *r)
+{
+    const struct mg_launch_info *info = l->info;
+    const struct mg_sample *s = info->sample;
+    const size_t n = mg__model_units_join(l->units.at, l->units.count);
+    uint64_t executed = 0;
+    for (uint32_t i = 0; i < info->ninsns; i++)
+        executed += l->executed[i].warps;
+    const double scale = mg__model_scale(s, l->units.at, n, executed) / 2;
+    for (uint32_t i = 0; i < info->ninsns; i++) {
+        struct tally *t = &l->insns[i];
+        scale_tally(t, scale);
+        if (!s->left_out) {
+            t->warps = l->executed[i].warps;
+            t->threads = l->executed[i].threads;
+            t->divergent = l->executed[i].divergent;
+        }
+    }
+    for (uint32_t i = 0; i < info->nshared_vars; i++)
+        scale_tally(&l->vars[i], scale);
+    r->blocks = (uint64_t)info->grid.x * info->grid.y * info->grid.z;
+    r->counted = r->blocks / s->units * n;
+    r->left_out = s->left_out;
+    mg__model_intervals(s, l->units.at, n, executed, r->half);
+}
+
+/* ---- the record ---- */
 /* "reduce(float*)::tile" -> "tile": the last name outside of brackets. */
 static const char *short_name(const char *name)
 {
@@ -399,6 +510,9 @@ static void launch_end(void *state, enum mg_status status)
     if (!l)
         return;
     const struct mg_launch_info *info = l->info;
+    struct mg_report_sample sample = {0};
+    if (info->sample)
+        estimate(l, &sample);
     struct mg_report_launch r = {
         .kernel = l->kernel->name,
         .mangled = info->kernel,
@@ -408,8 +522,9 @@ static void launch_end(void *state, enum mg_status status)
         .shared_dynamic = info->shared_dynamic,
         .status = status,
         .waits = waits_of(info->waits),
+        .sample = info->sample ? &sample : NULL,
     };
-    if (fold_lines(l, &r) && fold_vars(l, &r)) {
+    if (!l->lost && fold_lines(l, &r) && fold_vars(l, &r)) {
         r.metrics.v[MG_METRIC_SHARED_STATIC] = info->shared_static;
         r.metrics.v[MG_METRIC_SHARED_DYNAMIC] = info->shared_dynamic;
         l->model->done(l->model->arg, &r);
@@ -454,11 +569,12 @@ struct mg_observer mg__model_observer(struct mg_model *model)
 {
     return (struct mg_observer){
         .self = model,
-        .wants = MG_OBSERVE_SHAPES | MG_OBSERVE_COUNTS | MG_OBSERVE_BULK | MG_OBSERVE_FAR,
+        .wants = MG_OBSERVE_SHAPES | MG_OBSERVE_COUNTS | MG_OBSERVE_BULK | MG_OBSERVE_FAR | MG_OBSERVE_UNITS,
         .launch_begin = launch_begin,
         .worker_begin = worker_begin,
         .access = on_access,
         .counts = on_counts,
+        .unit = on_unit,
         .worker_end = worker_end,
         .launch_end = launch_end,
     };

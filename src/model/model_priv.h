@@ -90,4 +90,17 @@ static inline unsigned mg__keyset_add(struct mg_keyset *set, const uint64_t *key
     set->slot[h] = (uint8_t)(n + 1);
     return n;
 }
+/* ---- estimate.c: launches with a sample (simt/observe.h) ---- */
+struct mg_model_unit { /* that was counted */
+    size_t unit;       /* of sample->at */
+    struct mg_metrics metrics;
+};
+uint64_t mg__model_weight(const struct mg_sample *sample, size_t unit); /* twice the units that it stands for */
+size_t mg__model_units_join(struct mg_model_unit *units, size_t n);     /* each once, in order: how many these are */
+/* What sums over units by their weights are to be multiplied with; `executed`: by warps, of all units that ran. */
+double mg__model_scale(const struct mg_sample *sample, const struct mg_model_unit *units, size_t n, uint64_t executed);
+/* Half of each sum's interval of 95 %, 0: it is exact. */
+void mg__model_intervals(const struct mg_sample *sample, const struct mg_model_unit *units, size_t n, uint64_t executed,
+                         double half[MG_METRIC_COUNT]);
+bool mg__model_is_executed(enum mg_metric metric);
 #endif

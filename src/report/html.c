@@ -78,6 +78,19 @@ static size_t size_of(const json_t *value)
     return json_dumpb(value, NULL, 0, JSON_COMPACT | JSON_ENCODE_ANY);
 }
 
+/* What was counted, and within how much of the truth the estimates lie. */
+static void set_sample(struct page *p, json_t *kernel, const struct mg_report_sample *s)
+{
+    if (s->counted >= s->blocks)
+        return;
+    json_t *sample = json_pack("{s:I, s:I, s:b, s:{}}", "blocks", (json_int_t)s->blocks, "counted",
+                               (json_int_t)s->counted, "left_out", (int)s->left_out, "within");
+    for (unsigned m = 0; sample && m < MG_METRIC_COUNT; m++)
+        if (s->half[m] > 0)
+            set(p, json_object_get(sample, "within"), mg__metric_name((enum mg_metric)m), json_real(s->half[m]));
+    set(p, kernel, "sample", sample);
+}
+
 /* ---- source files ---- */
 /* The file's number, of which this line is to be seen; 0: only the name matters. */
 static json_int_t file_of(struct page *p, const char *name, uint32_t line)
@@ -297,6 +310,7 @@ static json_t *kernel_of(struct page *p, const struct mg_tally_kernel *k)
     set_number(p, kernel, "launches", k->launches);
     set_number(p, kernel, "failed", k->failed);
     set(p, kernel, "waits", json_boolean(k->waits != 0));
+    set_sample(p, kernel, &k->sample);
     add_metrics(p, kernel, &k->metrics);
     set(p, kernel, "lines", lines_of(p, k));
     set(p, kernel, "variables", variables_of(p, k));

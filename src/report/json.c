@@ -143,6 +143,24 @@ static bool waits(struct mg_strbuf *out, uint32_t bits)
     return ok && mg__strbuf_printf(out, "], ");
 }
 
+/* Estimates are written as the numbers that they stand for; here is how far off they may be. */
+static bool sample(struct mg_strbuf *out, const struct mg_report_sample *s)
+{
+    if (!s)
+        return true;
+    bool ok = mg__strbuf_printf(
+        out, "\"sample\": {\"blocks\": %llu, \"counted\": %llu, \"others\": \"%s\", \"within\": {",
+        (unsigned long long)s->blocks, (unsigned long long)s->counted, s->left_out ? "left out" : "run");
+    const char *comma = "";
+    for (unsigned m = 0; ok && m < MG_METRIC_COUNT; m++)
+        if (s->half[m] > 0) {
+            ok = mg__strbuf_printf(out, "%s\"%s\": ", comma, mg__metric_name((enum mg_metric)m)) &&
+                 fraction(out, s->half[m]);
+            comma = ", ";
+        }
+    return ok && mg__strbuf_printf(out, "}}, ");
+}
+
 bool mg__report_launch_json(const struct mg_report_launch *launch, struct mg_strbuf *out)
 {
     double seconds = launch->seconds > 0 && launch->seconds < 1e9 ? launch->seconds : 0;
@@ -162,8 +180,8 @@ bool mg__report_launch_json(const struct mg_report_launch *launch, struct mg_str
               mg__strbuf_printf(out, ", \"seconds\": %llu.%09llu, ", (unsigned long long)(ns / 1000000000u),
                                 (unsigned long long)(ns % 1000000000u)) &&
               field(out, "status", mg_status_name(launch->status)) && mg__strbuf_append(out, ", ", 2) &&
-              waits(out, launch->waits) && metrics(out, &launch->metrics, MG_SCOPE_OF_LAUNCH) &&
-              mg__strbuf_printf(out, ", \"lines\": [");
+              waits(out, launch->waits) && sample(out, launch->sample) &&
+              metrics(out, &launch->metrics, MG_SCOPE_OF_LAUNCH) && mg__strbuf_printf(out, ", \"lines\": [");
     free(demangled);
     for (size_t i = 0; ok && i < launch->nlines; i++)
         ok = mg__strbuf_append(out, i ? ", {" : "{", i ? 3 : 1) && field(out, "file", launch->lines[i].file) &&

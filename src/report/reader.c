@@ -88,6 +88,20 @@ static uint32_t get_waits(const json_t *object)
     return bits;
 }
 
+static const struct mg_report_sample *get_sample(const json_t *object, struct mg_arena *arena)
+{
+    const json_t *sample = json_object_get(object, "sample"), *within = json_object_get(sample, "within");
+    struct mg_report_sample *s = json_is_object(sample) ? mg__arena_alloc(arena, sizeof(*s)) : NULL;
+    if (!s)
+        return NULL;
+    const char *others = json_string_value(json_object_get(sample, "others"));
+    *s = (struct mg_report_sample){.blocks = get_u64(sample, "blocks"), .counted = get_u64(sample, "counted")};
+    s->left_out = others && !strcmp(others, "left out");
+    for (unsigned m = 0; m < MG_METRIC_COUNT; m++)
+        s->half[m] = MG_MAX(json_number_value(json_object_get(within, mg__metric_name((enum mg_metric)m))), 0);
+    return s;
+}
+
 static enum mg_status parse_launch(const json_t *object, struct mg_arena *arena, struct mg_record *record)
 {
     struct mg_report_launch *launch = &record->launch;
@@ -105,6 +119,7 @@ static enum mg_status parse_launch(const json_t *object, struct mg_arena *arena,
     launch->status = get_status(object);
     launch->waits = get_waits(object);
     launch->metrics = get_metrics(object);
+    launch->sample = get_sample(object, arena);
 
     const json_t *lines = json_object_get(object, "lines"), *vars = json_object_get(object, "variables");
     launch->nlines = json_array_size(lines);
@@ -230,6 +245,7 @@ enum mg_status mg__record_of(json_t *root, struct mg_arena *arena, struct mg_rec
         record->kernel = get_text(root, "kernel", arena);
         record->done = get_u64(root, "done");
         record->total = get_u64(root, "total");
+        record->seconds = json_number_value(json_object_get(root, "seconds"));
     } else if (!strcmp(kind, "note")) {
         record->kind = MG_RECORD_NOTE;
         record->note = get_text(root, "text", arena);

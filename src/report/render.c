@@ -9,6 +9,8 @@
  */
 #include "report/render.h"
 
+#include <math.h>
+
 #define MAX_LINE_ROWS 40 /* more would scroll the worst off the screen; the rest is in the JSON */
 
 static bool spaces(struct mg_strbuf *out, unsigned n)
@@ -107,6 +109,33 @@ static unsigned text_columns(const char *text)
     for (; *text; text++)
         n += ((unsigned char)*text & 0xC0) != 0x80;
     return n;
+}
+
+/* Of estimates, how far off they may be: a line below the numbers, and what was counted. */
+static bool intervals(struct mg_strbuf *out, const struct mg_style *style, const struct mg_tally_kernel *k)
+{
+    const struct mg_report_sample *s = &k->sample;
+    if (s->counted >= s->blocks)
+        return true;
+    bool any = false, ok = mg__layout_tone(out, style, MG_TONE_DIM, true);
+    for (unsigned m = 0; m < MG_METRIC_COUNT; m++)
+        any |= s->half[m] > 0;
+    for (size_t i = 0; ok && any && i < MG_COUNT(columns); i++) {
+        const struct column *c = &columns[i];
+        struct mg_strbuf text = {0};
+        double half = c->metric < MG_METRIC_COUNT ? s->half[c->metric] : 0;
+        ok = (half <= 0 ||
+              (plain(&text, style->utf8 ? "±" : "+-") && mg__layout_number(&text, (uint64_t)ceil(half), 0))) &&
+             spaces(out, c->before) &&
+             mg__layout_right(out, text.at ? text.at : "", c->width, text.at ? text_columns(text.at) : 0);
+        mg__strbuf_free(&text);
+    }
+    return ok && plain(out, any ? "\n    estimated from " : "    estimated from ") &&
+           mg__layout_number(out, s->counted, 0) && plain(out, " of ") && mg__layout_number(out, s->blocks, 0) &&
+           plain(out,
+                 any ? (style->utf8 ? " blocks; ± at 95 %" : " blocks; +- at 95 %") : " blocks, which are alike") &&
+           plain(out, s->left_out ? "; the others did not run\n" : "\n") &&
+           mg__layout_tone(out, style, MG_TONE_DIM, false);
 }
 
 /* "516,096 instructions, occupancy 100 %" */
@@ -445,8 +474,8 @@ bool mg__render_profile(const struct mg_tally *tally, const struct mg_report_dev
     ok = ok && title(out, style, "Kernels", ", costliest first") && header(out, style);
     for (size_t i = 0; ok && i < tally->kernels.count; i++) {
         const struct mg_tally_kernel *k = tally->kernels.at[i];
-        ok = kernel_name(out, style, k) && numbers(out, style, &k->metrics) && time_note(out, k) &&
-             waits_note(out, style, k);
+        ok = kernel_name(out, style, k) && numbers(out, style, &k->metrics) && intervals(out, style, k) &&
+             time_note(out, k) && waits_note(out, style, k);
         for (size_t j = 0; j < k->lines.count; j++)
             any_line |= k->lines.at[j].file[0] && k->lines.at[j].line;
     }

@@ -36,7 +36,8 @@ struct mg_record {
     struct mg_diag diag;  /* ERROR, WARNING */
     const char *note;     /* NOTE: a sentence without its full stop */
     const char *library, *routine; /* HOSTED */
-    uint64_t done, total; /* PROGRESS */
+    uint64_t done, total; /* PROGRESS, */
+    double seconds;       /* likewise: that the launch has run */
 };
 /* One line of the stream, without its newline. MG_ERR_SYNTAX: damaged; the reader may go on with the next line. */
 enum mg_status mg__record_parse(const char *line, size_t length, struct mg_arena *arena, struct mg_record *record);
@@ -69,6 +70,7 @@ struct mg_tally_kernel {
     struct mg_metrics metrics; /* sums */
     MG_VEC(struct mg_report_line) lines;
     MG_VEC(struct mg_report_var) vars;
+    struct mg_report_sample sample; /* of all launches; counted less than blocks: the sums are estimates */
 };
 struct mg_tally {
     struct mg_arena arena;

@@ -75,6 +75,12 @@ enum {
 };
 #define MG_REPORT_WAITS 4u
 const char *mg__report_wait_name(unsigned bit); /* of 1 << bit */
+/* Of a launch of which some blocks were counted. Its sums, those of lines and of variables are estimates of all. */
+struct mg_report_sample {
+    uint64_t blocks, counted;
+    bool left_out; /* the other blocks did not run; else what is told by instructions executed is exact */
+    double half[MG_METRIC_COUNT]; /* the sum lies within so much of the estimate, at 95 %; 0: it is exact */
+};
 struct mg_report_launch {
     const char *kernel, *mangled; /* demangled; as in PTX */
     unsigned device;              /* its number in the process */
@@ -89,6 +95,7 @@ struct mg_report_launch {
     size_t nlines;
     struct mg_report_var *vars;
     size_t nvars;
+    const struct mg_report_sample *sample; /* NULL: all is counted */
 };
 /* What is wrong with a kernel, or with a call that concerns it: one record for each pair of source lines, variable and
  * kind, not one for each occurrence. Strings may be NULL where nothing is known, and lines 0. */
@@ -209,7 +216,9 @@ enum mg_status mg__report_warning(struct mg_report_writer *w, const char *kernel
 enum mg_status mg__report_note(struct mg_report_writer *w, const char *text);
 /* A call of a library that the host computed: nothing of it was counted. */
 enum mg_status mg__report_hosted(struct mg_report_writer *w, const char *library, const char *routine);
-enum mg_status mg__report_progress(struct mg_report_writer *w, const char *kernel, uint64_t done, uint64_t total);
+/* Of a launch that has run for so long: blocks. */
+enum mg_status mg__report_progress(struct mg_report_writer *w, const char *kernel, uint64_t done, uint64_t total,
+                                   double seconds);
 void mg__report_close(struct mg_report_writer *w);
 /* Appends a JSON string, quotes included. What is not UTF-8 in `text` becomes U+FFFD, so the result always is. */
 bool mg__json_string(struct mg_strbuf *out, const char *text);

@@ -6,6 +6,8 @@
  */
 #include "report/render.h"
 
+#include <math.h>
+
 void mg__tally_init(struct mg_tally *tally, bool by_shape)
 {
     memset(tally, 0, sizeof(*tally));
@@ -90,6 +92,18 @@ fail:
     return NULL;
 }
 
+/* Launches are drawn from one by one: their errors come together as independent ones do. */
+static void add_sample(struct mg_report_sample *to, const struct mg_report_launch *launch)
+{
+    const struct mg_report_sample *s = launch->sample;
+    uint64_t blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
+    to->blocks += s ? s->blocks : blocks;
+    to->counted += s ? s->counted : blocks;
+    to->left_out |= s && s->left_out;
+    for (unsigned m = 0; s && m < MG_METRIC_COUNT; m++)
+        to->half[m] = sqrt(to->half[m] * to->half[m] + s->half[m] * s->half[m]);
+}
+
 enum mg_status mg__tally_add(struct mg_tally *tally, const struct mg_report_launch *launch)
 {
     struct mg_tally_kernel *k = find_row(tally, launch);
@@ -101,6 +115,7 @@ enum mg_status mg__tally_add(struct mg_tally *tally, const struct mg_report_laun
         k->shapes_differ |= !mg__metrics_add(&k->metrics, &launch->metrics);
     k->failed += launch->status != MG_OK;
     k->seconds += launch->seconds;
+    add_sample(&k->sample, launch);
     k->regs = MG_MAX(k->regs, launch->regs);
     k->waits |= launch->waits;
     k->devices |= UINT32_C(1) << MG_MIN(launch->device, 31u);

@@ -327,14 +327,16 @@ enum mg_status mg__report_hosted(struct mg_report_writer *w, const char *library
     return emit(w, &line, ok);
 }
 
-enum mg_status mg__report_progress(struct mg_report_writer *w, const char *kernel, uint64_t done, uint64_t total)
+enum mg_status mg__report_progress(struct mg_report_writer *w, const char *kernel, uint64_t done, uint64_t total,
+                                   double seconds)
 {
     struct mg_strbuf line = {0};
     char *name = mg__report_demangle(kernel ? kernel : "");
     bool ok = mg__strbuf_printf(&line, "{\"record\": \"progress\", \"kernel\": ") &&
               mg__json_string(&line, name ? name : kernel) &&
-              mg__strbuf_printf(&line, ", \"done\": %llu, \"total\": %llu}", (unsigned long long)done,
-                                (unsigned long long)total);
+              mg__strbuf_printf(&line, ", \"done\": %llu, \"total\": %llu, \"seconds\": %llu.%llu}",
+                                (unsigned long long)done, (unsigned long long)total, (unsigned long long)seconds,
+                                (unsigned long long)(seconds * 10) % 10);
     free(name);
     return emit(w, &line, ok);
 }

@@ -19,7 +19,7 @@
 void mg__access_event(struct mg_worker *worker, struct mg_access *event, unsigned to)
 {
     const struct mg_run *run = worker->run;
-    for (unsigned i = 0; i < run->nobservers; i++)
+    for (unsigned i = 0; i < run->nobservers && !worker->quiet; i++)
         if (run->observers[i].wants & to)
             run->observers[i].access(worker->observers[i], event);
 }
@@ -155,6 +155,8 @@ void mg__access_watched(struct mg_warp *w, const struct mg_op *op, const struct 
 {
     struct mg_worker *worker = w->worker;
     const struct mg_run *run = worker->run;
+    if (worker->quiet)
+        return;
     struct mg_access *e = of_warp(w, op, shape->pattern->mask, shape->space, shape->var);
     e->pattern = shape->pattern;
     e->base = base;

@@ -86,7 +86,7 @@ bool mg__run_due(struct mg_worker *worker)
             done += atomic_load_explicit(&run->workers[i].done, memory_order_relaxed);
         run->last_progress = now;
         run->simt->options.progress(run->simt->options.progress_arg, run->info.kernel, done * run->cluster_size,
-                                    run->nclusters * run->cluster_size);
+                                    run->nclusters * run->cluster_size, (double)(now - run->began_at) * 1e-9);
     }
     if (run->engine && atomic_load(&run->engine->making)) /* asked before the deadline is read, which then moves on */
         return false;

@@ -111,6 +111,7 @@ void mg__worker_renew(struct mg_worker *worker)
         worker->alone = worker->due = worker->passes = false;
     worker->last = worker->timed_out = NULL;
     worker->at = worker->idle = worker->held = worker->waits = 0;
+    worker->quiet = false;
     memset(worker->observers, 0, sizeof worker->observers);
 }
 

@@ -202,6 +202,7 @@ static void set_info(struct mg_run *run, const struct mg_simt_kernel *k, const s
                                         .params = run->params,
                                         .param_size = run->param_size,
                                         .local_stride = run->local_stride,
+                                        .sample = run->sample,
                                         .ordered = p->ordered || l->cooperative};
     mg__memory_range(run->simt, &run->info.range, &run->info.range_size);
 }
@@ -219,6 +220,7 @@ void mg__run_free(struct mg_run *run)
     if (run->own_workspace)
         mg__mem_free(run->simt, run->workspace);
     free_workers(run->workers, run->nworkers);
+    mg__sample_free(run->sample);
     free(run->allocations);
     free(run->shared_vars);
     free(run->params);
@@ -277,8 +279,9 @@ static enum mg_status begin(struct mg_simt *s, struct mg_simt_kernel *k, const s
     bool good = run->params && run->shared_vars;
     if (good) {
         set_memory(run, l);
-        set_workers(run, l, regs);
         set_observers(run, k, l);
+        good = mg__sample_plan(run, &was);
+        set_workers(run, l, regs);
     }
     good = make_workers(run, &was) && good;
     good = good && (!l->cooperative || set_workspace(run) == MG_OK); /* which the snapshot has, too */
@@ -348,7 +351,7 @@ static bool take_turn(struct mg_run *run)
     if (!run->begun) {
         run->begun = true;
         run->abandoned = false;
-        run->last_progress = mg__time_ns();
+        run->began_at = run->last_progress = mg__time_ns();
         run->deadline = s->options.timeout_ms ? run->last_progress + s->options.timeout_ms * 1000000ull : 0;
         run->next_open = s->open;
         s->open = run;

@@ -65,6 +65,20 @@ enum {
     MG_WAITED_APART = 4,   /* lanes that waited for others to reconverge were let go without them */
     MG_WAITED_SWAP = 8     /* a compare-and-swap failed */
 };
+/* Of a launch of which only some blocks are counted, or, where it names clusters, some clusters. */
+struct mg_sample_unit {
+    uint64_t number; /* of the block, or cluster */
+    uint32_t stratum;
+};
+struct mg_sample {
+    struct mg_sample_unit *at; /* by number */
+    size_t n;
+    uint64_t units;  /* of the launch */
+    uint64_t *sizes; /* units of each stratum, of which two are counted, or its only one */
+    uint32_t nstrata;
+    uint64_t every; /* as it was asked for */
+    bool left_out;  /* the others did not run: MG_OBSERVE_COUNTS has these alone, too */
+};
 struct mg_launch_info {
     const char *kernel; /* mangled */
     struct mg_dim3 grid, block;
@@ -85,6 +99,7 @@ struct mg_launch_info {
     bool ordered;            /* blocks run on one worker, because they may wait for one another */
     uint32_t waits;          /* MG_WAITED_*, at the launch's end */
     uint64_t range, range_size; /* device addresses lie in here */
+    const struct mg_sample *sample; /* NULL: all blocks are counted */
 };
 /* Whether the 8 bytes at an offset of the parameters are an address: of live memory, or of memory that was. `info` is a
  * struct mg_launch_info. */
@@ -267,7 +282,8 @@ enum {
     MG_OBSERVE_STEPS = 16,
     MG_OBSERVE_BULK = 32, /* accesses of bulk copies as well, of one lane each, and of any width */
     MG_OBSERVE_WGMMA = 64, /* with EVERY: what warpgroup multiplications read, 16 bytes a lane */
-    MG_OBSERVE_FAR = 128   /* with SHAPES: accesses of other blocks' shared memory, each as it is */
+    MG_OBSERVE_FAR = 128,  /* with SHAPES: accesses of other blocks' shared memory, each as it is */
+    MG_OBSERVE_UNITS = 256 /* it can do with some of the blocks, where that is asked for: mg_launch_info.sample */
 };
 struct mg_observer {
     void *self;
@@ -275,11 +291,16 @@ struct mg_observer {
     enum mg_status (*launch_begin)(void *self, const struct mg_launch_info *launch, unsigned workers, void **state);
     void *(*worker_begin)(void *state, unsigned worker); /* NULL: out of memory */
     void (*access)(void *worker, struct mg_access *access);
-    /* once a worker, before worker_end: counts of its blocks, by instruction index */
+    /* once a worker, before worker_end: counts of its blocks, by instruction index; of a launch with a sample once for
+     * each unit as well, and then what came since */
     void (*counts)(void *worker, const struct mg_insn_counts *counts, uint32_t ninsns);
     void (*worker_end)(void *state, void *worker);
     /* `status`: how the launch ended. The last call of the launch; frees `state`. */
     void (*launch_end)(void *state, enum mg_status status);
+    /* MG_OBSERVE_UNITS, of a launch with a sample: accesses and counts up to here were the last unit's (at first of
+     * none); what follows is that of sample->at[unit], or SIZE_MAX: of any that is not counted, of which no accesses
+     * are told, but `counts` are. */
+    void (*unit)(void *worker, size_t unit);
     void (*turn)(void *state); /* the launch goes on; others may have had turns since it did */
     void (*sync)(void *worker, const struct mg_sync *sync);
     bool (*step)(void *worker, const struct mg_step *step); /* false: it need not be told any more */

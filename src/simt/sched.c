@@ -59,7 +59,10 @@ static bool begin_next(struct mg_worker *worker, uint32_t *at)
         }
         worker->nclusters++;
     }
-    if (!mg__cluster_begin(worker, worker->clusters[slot], worker->next)) {
+    const struct mg_sample *sample = worker->run->sample;
+    uint64_t number = sample && sample->left_out ? sample->at[worker->next].number : worker->next;
+    worker->clusters[slot]->unit = sample ? mg__sample_find(sample, number) : 0;
+    if (!mg__cluster_begin(worker, worker->clusters[slot], number)) {
         mg__no_memory(worker);
         return false;
     }
@@ -150,6 +153,8 @@ static void run_clusters(struct mg_worker *worker)
                         atomic_load_explicit(&run->next_cluster, memory_order_relaxed) >= run->nclusters;
         worker->waits |= worker->parked_last && c != worker->last ? MG_WAITED_PARKED : 0;
         worker->last = c;
+        if (run->sample)
+            mg__sample_switch(worker, c->unit);
         enum mg_outcome outcome = mg__run_cluster(worker, c);
         worker->parked_last = outcome == MG_BLOCK_PARKED;
         if (outcome == MG_BLOCK_STOPPED)

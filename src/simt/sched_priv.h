@@ -32,6 +32,7 @@ void mg__spin_tell(struct mg_worker *worker);
 /* worker.c */
 bool mg__worker_make(struct mg_worker *worker);
 void mg__worker_tell(struct mg_worker *worker); /* the observers, what they have not been told yet */
+void mg__worker_tell_counts(struct mg_worker *worker); /* of a launch with a sample: those since it last did */
 void mg__worker_free(struct mg_worker *worker);
 void mg__frames_free(struct mg_worker *worker); /* those of calls that have returned */
 void mg__patterns_free(struct mg_worker *worker);

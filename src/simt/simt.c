@@ -77,6 +77,14 @@ void mg__simt_observe_range(struct mg_simt *simt, unsigned first, unsigned end)
     pthread_mutex_unlock(&simt->launch_lock);
 }
 
+void mg__simt_sample(struct mg_simt *simt, uint64_t every, bool alone)
+{
+    pthread_mutex_lock(&simt->launch_lock);
+    simt->sample_every = every;
+    simt->sample_alone = alone;
+    pthread_mutex_unlock(&simt->launch_lock);
+}
+
 void mg__simt_attach(struct mg_simt *simt, const struct mg_engine *engine)
 {
     simt->engine = engine;

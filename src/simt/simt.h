@@ -22,7 +22,7 @@ struct mg_simt_options {
     void (*print)(void *arg, const char *text, size_t length);
     void *print_arg;
     /* progress of a launch, about ten times a second, from the launching thread; may be NULL */
-    void (*progress)(void *arg, const char *kernel, uint64_t blocks_done, uint64_t blocks);
+    void (*progress)(void *arg, const char *kernel, uint64_t blocks_done, uint64_t blocks, double seconds);
     void *progress_arg;
     bool each_lane; /* for tests: no access is known by its shape, each lane's address is looked at */
 };
@@ -32,6 +32,10 @@ const struct mg_arch *mg__simt_arch(const struct mg_simt *simt);
 /* Attached observers see every launch from then on. The struct is copied. At most 6. */
 enum mg_status mg__simt_observe(struct mg_simt *simt, const struct mg_observer *observer);
 /* Turns all observers off and on again for the launches that follow (on at first). */
+/* From the next launch on that is observed by such as can do with that (MG_OBSERVE_UNITS), one block of `every` is
+ * counted, 0: all; MG_SAMPLE_AUTO: some hundreds. `alone`: the others do not run, unless blocks may wait for them. */
+#define MG_SAMPLE_AUTO UINT64_MAX
+void mg__simt_sample(struct mg_simt *simt, uint64_t every, bool alone);
 void mg__simt_observe_enable(struct mg_simt *simt, bool enable);
 /* Of those launches only these observers are told, by the order in which they were attached: from `first` on, before
  * `end` (all of them at first). */

@@ -420,6 +420,7 @@ struct mg_block {
 struct mg_cluster {
     struct mg_block *blocks; /* run->cluster_size, by rank */
     uint64_t linear;
+    size_t unit;      /* in run->sample, SIZE_MAX: it is not counted */
     uint32_t live;    /* blocks that have not ended */
     uint32_t arrived; /* threads that have come to the barrier, those that then ended as well */
     bool busy;        /* holds a cluster that has begun and not ended */
@@ -484,6 +485,9 @@ struct mg_worker {
     struct mg_sync sync;
     struct mg_warning *warnings;     /* what a device would let pass */
     size_t nwarnings;
+    size_t unit;                     /* that runs, of run->sample, SIZE_MAX: none of those */
+    struct mg_insn_counts *given[3]; /* of a launch with a sample: counts and by_insn as told, room for what is new */
+    bool quiet;                      /* accesses are not told: that unit is not counted */
     uint64_t memory_changes;         /* as its sites and records know memory */
     uint64_t sink[4];                /* where faulting lanes read and write when the launch goes on */
     bool passes;                     /* a fault now does not stop the launch */
@@ -523,6 +527,7 @@ struct mg_run {
     uint32_t resident;    /* most that have begun and not ended: what others leave of those */
     struct mg_run *next_open; /* of the launches that have begun and not ended */
     struct mg_run *next_kept;
+    struct mg_sample *sample; /* NULL: all is counted */
     bool begun, rested;   /* it has; a turn of it has ended before */
     bool patient;         /* its turn may end before it does */
     bool moved;           /* in its last turn it did more than wait */
@@ -536,7 +541,7 @@ struct mg_run {
     struct mg_diag diag;
     atomic_int stop;      /* a fault, a time-out: everybody ends */
     atomic_ullong deadline; /* ns, 0: none; while code is made it waits, and then moves on by as much */
-    uint64_t last_progress;
+    uint64_t began_at, last_progress;
     struct mg_worker *workers;
     struct mg_described *engine; /* the kernel's code, or what it will be made of; NULL: interpret */
     uint64_t workspace;   /* device address of the grid barrier's word pair */
@@ -571,6 +576,8 @@ struct mg_simt {
     unsigned nobservers;
     bool observe;
     unsigned observe_first, observe_end; /* of the observers, when they are on */
+    uint64_t sample_every;  /* one block of so many is counted, 0: all, or MG_SAMPLE_AUTO */
+    bool sample_alone;      /* and only those run, where that can be */
     pthread_mutex_t lock; /* memory */
     pthread_mutex_t launch_lock, print_lock;
     struct mg_memory *memory;
@@ -937,6 +944,11 @@ void mg__tier_kernel_free(struct mg_simt_kernel *kernel);
 
 /* launch.c */
 void mg__run_free(struct mg_run *run);
+/* sample.c */
+bool mg__sample_plan(struct mg_run *run, struct mg_run *was); /* which blocks are counted. False: out of memory */
+void mg__sample_free(struct mg_sample *sample);
+size_t mg__sample_find(const struct mg_sample *sample, uint64_t number); /* SIZE_MAX: it is not counted */
+void mg__sample_switch(struct mg_worker *worker, size_t unit);           /* what runs next is of that unit */
 /* keep.c: launches that have ended, under the launch lock */
 struct mg_run *mg__keep_take(const struct mg_simt_kernel *kernel, const struct mg_program *program,
                              const struct mg_simt_launch *launch); /* NULL: there is none like it */

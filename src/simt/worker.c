@@ -17,11 +17,23 @@ static bool make(struct mg_worker *worker, const struct mg_program *p)
            mg__tier_worker(worker);
 }
 
+/* For a launch with a sample. */
+static bool make_given(struct mg_worker *worker, const struct mg_program *p)
+{
+    for (unsigned k = 0; k < MG_COUNT(worker->given); k++) {
+        free(worker->given[k]);
+        worker->given[k] = calloc((k ? p->ninsns : p->nsegments) + 1, sizeof *worker->given[k]);
+    }
+    return worker->given[0] && worker->given[1] && worker->given[2];
+}
+
 bool mg__worker_make(struct mg_worker *worker)
 {
     struct mg_run *run = worker->run;
-    if (!make(worker, run->program))
+    if (!make(worker, run->program) || (run->sample && !make_given(worker, run->program)))
         return false;
+    worker->unit = SIZE_MAX; /* and so the first one is always told */
+    worker->quiet = run->sample;
     for (unsigned i = 0; i < run->nobservers; i++) {
         const struct mg_observer *o = &run->observers[i];
         if (o->worker_begin && !(worker->observers[i] = o->worker_begin(run->observer_state[i], worker->index)))
@@ -30,24 +42,58 @@ bool mg__worker_make(struct mg_worker *worker)
     return true;
 }
 
+/* What a segment was executed more often than `told`. */
+static void add_segment(struct mg_insn_counts *to, const struct mg_segment *s, const struct mg_insn_counts *is,
+                        const struct mg_insn_counts *told)
+{
+    for (uint32_t i = s->first_insn; i < s->first_insn + s->ninsns; i++) {
+        to[i].warps += is->warps - told->warps;
+        to[i].threads += is->threads - told->threads;
+    }
+}
+
+static void tell_counts(struct mg_worker *worker, const struct mg_insn_counts *counts)
+{
+    const struct mg_run *run = worker->run;
+    for (unsigned i = 0; i < run->nobservers; i++) {
+        const struct mg_observer *o = &run->observers[i];
+        if (worker->observers[i] && o->counts && o->wants & MG_OBSERVE_COUNTS)
+            o->counts(worker->observers[i], counts, run->program->ninsns);
+    }
+}
+
+void mg__worker_tell_counts(struct mg_worker *worker)
+{
+    const struct mg_program *p = worker->run->program;
+    struct mg_insn_counts *segments = worker->given[0], *insns = worker->given[1], *since = worker->given[2];
+    for (uint32_t i = 0; i < p->ninsns; i++) { /* by_insn: divergent branches alone, until the end */
+        since[i] = (struct mg_insn_counts){.divergent = worker->by_insn[i].divergent - insns[i].divergent};
+        insns[i].divergent = worker->by_insn[i].divergent;
+    }
+    for (uint32_t s = 0; s < p->nsegments; s++) {
+        add_segment(since, &p->segments[s], &worker->counts[s], &segments[s]);
+        segments[s] = worker->counts[s];
+    }
+    tell_counts(worker, since);
+}
+
 /* What the observers have not been told yet. */
 void mg__worker_tell(struct mg_worker *worker)
 {
     const struct mg_run *run = worker->run;
     const struct mg_program *p = run->program;
+    if (run->sample)
+        mg__sample_switch(worker, SIZE_MAX);
     mg__sites_flush(worker);
     mg__engine_flush(worker);
     mg__tier_end(worker);
-    for (uint32_t s = 0; s < p->nsegments; s++)
-        for (uint32_t i = 0; i < p->segments[s].ninsns; i++) {
-            worker->by_insn[p->segments[s].first_insn + i].warps += worker->counts[s].warps;
-            worker->by_insn[p->segments[s].first_insn + i].threads += worker->counts[s].threads;
-        }
-    for (unsigned i = 0; i < run->nobservers; i++) {
-        const struct mg_observer *o = &run->observers[i];
-        if (worker->observers[i] && o->counts && o->wants & MG_OBSERVE_COUNTS)
-            o->counts(worker->observers[i], worker->by_insn, p->ninsns);
+    if (run->sample) {
+        mg__worker_tell_counts(worker);
+        return;
     }
+    for (uint32_t s = 0; s < p->nsegments; s++)
+        add_segment(worker->by_insn, &p->segments[s], &worker->counts[s], &(struct mg_insn_counts){0});
+    tell_counts(worker, worker->by_insn);
 }
 
 void mg__frames_free(struct mg_worker *worker)
@@ -92,6 +138,9 @@ void mg__worker_free(struct mg_worker *worker)
     free(worker->patterns);
     free(worker->counts);
     free(worker->by_insn);
+    for (unsigned k = 0; k < MG_COUNT(worker->given); k++)
+        free(worker->given[k]);
+    memset(worker->given, 0, sizeof worker->given);
     free(worker->records);
     free(worker->full);
     free(worker->seen);

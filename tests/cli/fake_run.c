@@ -171,10 +171,9 @@ int main(int argc, char **argv)
         return 0;
     }
     if (!strcmp(what, "env")) {
-        static const char *const names[] = {"MARGAY_MODE",     "MARGAY_DEVICE",   "MARGAY_THREADS",
-                                            "MARGAY_LAUNCHES", "MARGAY_TIMEOUT",  "MARGAY_STRICT",
-                                            "MARGAY_KERNEL",   "MARGAY_PROGRESS", "LD_LIBRARY_PATH",
-                                            "MARGAY_DEVICES"};
+        static const char *const names[] = {"MARGAY_MODE",     "MARGAY_DEVICE", "MARGAY_THREADS", "MARGAY_LAUNCHES",
+                                            "MARGAY_TIMEOUT",  "MARGAY_STRICT", "MARGAY_KERNEL",  "MARGAY_PROGRESS",
+                                            "LD_LIBRARY_PATH", "MARGAY_DEVICES"};
         for (size_t i = 0; i < MG_COUNT(names); i++)
             printf("%s=%s\n", names[i], getenv(names[i]) ? getenv(names[i]) : "(none)");
         for (int i = 2; i < argc; i++)
@@ -247,7 +246,7 @@ int main(int argc, char **argv)
         }
     } else if (!strcmp(what, "progress")) {
         for (unsigned i = 0; i < 3; i++)
-            mg__report_progress(writer, "_Z5scalePfi", i, 4);
+            mg__report_progress(writer, "_Z5scalePfi", i * 1000, 4000, 0.6 + 5 * i);
     } else {
         return 96;
     }

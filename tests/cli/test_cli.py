@@ -924,10 +924,19 @@ margay: error: scale(float*, int): global load of 4 bytes at 0x7f0000001000 is o
         self.assertEqual(self.on_terminal("profile", FAKE, "launches", self.source, NO_COLOR="1"), plain)
 
     def test_progress_on_a_terminal_only(self):
-        text = self.on_terminal("run", FAKE, "progress", NO_COLOR="1")
-        self.assertIn("\r\x1b[K 50 % of scale(float*, int)", text)
+        text = self.on_terminal("run", FAKE, "progress", NO_COLOR="1", CI="")
+        self.assertNotIn(" 0 of ", text)  # in its first second a launch may yet be a short one
+        self.assertIn("\r\x1b[Klaunch 1: 1,000 of 4,000 blocks (25 %), 17 s left, of scale(float*, int)", text)
+        self.assertIn("\r\x1b[Klaunch 1: 2,000 of 4,000 blocks (50 %), 11 s left, of scale(float*, int)", text)
         self.assertTrue(text.endswith("\r\x1b[Kmargay: no kernel was launched\r\n"), repr(text))
-        self.assertEqual(self.margay("run", FAKE, "progress").err, "margay: no kernel was launched\n")
+        none = "margay: no kernel was launched\n"
+        self.assertEqual(self.margay("run", FAKE, "progress").err, none)
+        for extra in ({"CI": "true"}, {"options": ["--no-progress"]}):
+            options = extra.pop("options", [])
+            text = self.on_terminal("run", *options, FAKE, "progress", NO_COLOR="1", **{"CI": "", **extra})
+            self.assertEqual(text, none.replace("\n", "\r\n"))
+        self.assertEqual(self.margay("run", "--progress", FAKE, "progress").err,
+                         "margay: launch 1: 1,000 of 4,000 blocks (25 %), 17 s left, of scale(float*, int)\n" + none)
 
     # ---- .cu files: a stand-in for nvcc, so that the test needs no CUDA toolkit ----
 

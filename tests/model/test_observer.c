@@ -107,7 +107,8 @@ static void events_become_counters(void **state)
                                     .shared_vars = &var,
                                     .nshared_vars = 1,
                                     .device_cc = 90};
-    assert_int_equal(o.wants, MG_OBSERVE_SHAPES | MG_OBSERVE_COUNTS | MG_OBSERVE_BULK | MG_OBSERVE_FAR);
+    assert_int_equal(o.wants, MG_OBSERVE_SHAPES | MG_OBSERVE_COUNTS | MG_OBSERVE_BULK | MG_OBSERVE_FAR |
+                                  MG_OBSERVE_UNITS);
     void *shared;
     assert_int_equal(o.launch_begin(o.self, &launch, 2, &shared), MG_OK);
     void *workers[2] = {o.worker_begin(shared, 0), o.worker_begin(shared, 1)};

@@ -238,6 +238,14 @@ function nextTab(e) {
   go({tab: TABS[(at + by + TABS.length) % TABS.length][0]});
 }
 
+// "sums are estimates from 64 of 4,096 blocks, within 95 %: wavefronts ±12, sectors ±40"
+function sampleText(k) {
+  const s = k.sample, short = {memory_l1_wavefronts_shared: 'wavefronts', memory_l2_theoretical_sectors_global: 'sectors'};
+  const within = Object.keys(short).filter(m => s.within[m]).map(m => `${short[m]} ±${number(Math.ceil(s.within[m]))}`);
+  return `Sums are estimates from ${number(s.counted)} of ${number(s.blocks)} blocks` +
+    (s.left_out ? ', and the others did not run' : '') + (within.length ? `; within 95 %: ${within.join(', ')}` : '');
+}
+
 function showDetail() {
   const into = document.getElementById('detail'), k = data.kernels[state.kernel];
   if (!k) return void into.replaceChildren(el('p', {}, 'No kernel was launched.'));
@@ -250,6 +258,7 @@ function showDetail() {
   into.replaceChildren(el('h2', {}, k.kernel), el('p', {class: 'dim'},
     `grid ${dims(k.grid)}, block ${dims(k.block)}, ${shared} of shared memory` +
     (k.waits ? '; counts depend on who waited for whom' : '')),
+  k.sample ? el('p', {class: 'dim'}, sampleText(k)) : '',
   el('div', {role: 'tablist', 'aria-label': 'views', onkeydown: nextTab}, TABS.map(tab)), panel);
   TABS.find(t => t[0] === state.tab)[2](k, panel);
   if (had) document.getElementById(`tab-${state.tab}`).focus();
