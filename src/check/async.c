@@ -166,12 +166,17 @@ void mg__async_access(struct worker *w, struct block *b, const struct mg_access 
         return;
     }
     uint64_t at = a->address[__builtin_ctz(a->mask)];
-    int32_t k = a->kind == MG_ACCESS_BULK_ST ? mg__watch_allocation(l, at, -1) : -1;
-    if (k < 0 || !l->regions[k])
+    int32_t k = -1;
+    if (a->kind != MG_ACCESS_BULK_ST)
         return;
-    at -= l->info->allocations[k].address;
     pthread_mutex_lock(&l->lock);
-    mg__region_mark(l->regions[k], at, at + a->width, true);
+    for (uint32_t line = 0; line < a->lines; line++, at += a->apart) {
+        k = mg__watch_allocation(l, at, k);
+        if (k < 0 || !l->regions[k])
+            continue;
+        const uint64_t from = at - l->info->allocations[k].address;
+        mg__region_mark(l->regions[k], from, from + a->width, true);
+    }
     pthread_mutex_unlock(&l->lock);
 }
 

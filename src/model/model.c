@@ -190,18 +190,31 @@ static void count_global(const struct worker *w, const struct mg_model_access *a
 
 /* Bulk copies: what belongs to one line of 128 bytes of shared memory is fetched or sent at once, and the sectors of
  * each such part are counted. */
+static uint64_t bulk_sectors(const struct mg_arch *arch, uint64_t at, uint64_t shared, uint32_t width)
+{
+    uint64_t sectors = 0, part = arch->line_bytes - shared % arch->line_bytes;
+    for (uint64_t end = at + width; at < end; at += part, part = arch->line_bytes) {
+        const uint64_t last = MG_MIN(at + part, end) - 1;
+        sectors += last / arch->sector_bytes - at / arch->sector_bytes + 1;
+    }
+    return sectors;
+}
+
 static void count_bulk(struct worker *w, const struct mg_access *a, const struct mg_ptx_insn *insn)
 {
     const struct mg_arch *arch = w->launch->model->arch;
     const unsigned op = a->kind == MG_ACCESS_BULK_LD ? 0 : insn->atomop != MG_ATOM_NONE ? 2 : 1;
     if (a->space != MG_SPACE_GLOBAL)
         return;
-    uint64_t at = a->address[__builtin_ctz(a->mask)], sectors = 0, part = arch->line_bytes - a->base % arch->line_bytes;
-    for (uint64_t end = at + a->width; at < end; at += part, part = arch->line_bytes) {
-        const uint64_t last = MG_MIN(at + part, end) - 1;
-        sectors += last / arch->sector_bytes - at / arch->sector_bytes + 1;
+    const uint64_t at = a->address[__builtin_ctz(a->mask)];
+    /* As a rule all lines begin alike. */
+    const bool same = a->apart % arch->sector_bytes == 0 && a->pitch % arch->line_bytes == 0;
+    for (uint32_t k = 0; k < a->lines; k++) {
+        w->insns[a->insn].bulk[op] +=
+            bulk_sectors(arch, at + k * a->apart, a->base + (uint64_t)k * a->pitch, a->width) * (same ? a->lines : 1);
+        if (same)
+            break;
     }
-    w->insns[a->insn].bulk[op] += sectors;
 }
 
 static void count_far(struct worker *w, const struct mg_access *a)

@@ -53,21 +53,24 @@ static uint64_t address_of(const struct mg_warp *w, const struct mg_mem *mem, un
 }
 
 /* ---- what observers are told ---- */
-/* `other`: the byte of shared memory on its other side. */
-static void tell_access(const struct flight *f, enum mg_access_kind kind, const struct mg_block *of, const uint8_t *at,
-                        uint32_t bytes, uint64_t other)
+/* `other`: the byte of shared memory on its other side. Of lanes but that which asks nothing is said. */
+static void tell_rows(const struct flight *f, enum mg_access_kind kind, const struct mg_block *of, const uint8_t *at,
+                      uint64_t other, const struct mg_tensor_piece *p)
 {
     struct mg_worker *worker = f->warp->worker;
-    if (!worker->run->want_bulk || !bytes)
+    if (!worker->run->want_bulk || !p->bytes)
         return;
-    uint64_t address[32] = {0};
-    uint8_t *where[32] = {0};
+    uint64_t address[32];
+    uint8_t *where[32];
     const struct mg_mem mem = {.kind = (uint8_t)kind, .width = 4, .vec = 1};
     struct mg_access *e =
         mg__access_begin(worker, f->op->insn, &mem, of ? MG_SPACE_SHARED : MG_SPACE_GLOBAL, 1u << f->lane, -1);
     address[f->lane] = of ? (uint64_t)(at - of->shared) : (uint64_t)(uintptr_t)at;
     where[f->lane] = (uint8_t *)(uintptr_t)at;
-    e->width = bytes;
+    e->width = p->bytes;
+    e->lines = p->rows;
+    e->apart = p->apart;
+    e->pitch = p->pitch;
     e->block = f->warp->block->linear;
     e->target = of ? of->linear : e->block;
     e->warp = f->warp->index;
@@ -76,6 +79,12 @@ static void tell_access(const struct flight *f, enum mg_access_kind kind, const 
     e->copy = f->number;
     e->base = other;
     mg__access_event(worker, e, MG_OBSERVE_BULK);
+}
+
+static void tell_access(const struct flight *f, enum mg_access_kind kind, const struct mg_block *of, const uint8_t *at,
+                        uint32_t bytes, uint64_t other)
+{
+    tell_rows(f, kind, of, at, other, &(struct mg_tensor_piece){.bytes = bytes, .rows = 1});
 }
 
 static void tell(struct mg_warp *w, const struct mg_op *op, enum mg_sync_kind kind, uint32_t mask,
@@ -102,6 +111,8 @@ static void tell_count(struct mg_warp *w, const struct mg_op *op, enum mg_sync_k
 }
 
 /* ---- landing ---- */
+#define SOON 8 /* rows */
+
 struct tile {
     const struct flight *f;
     const struct mg_mem *how; /* a reduction, or NULL */
@@ -117,26 +128,63 @@ static void fill(const struct mg_tensormap *m, uint8_t *at, uint32_t offset)
     *at = m->nan ? nan[offset % 2] : 0;
 }
 
-static bool move_piece(void *arg, const struct mg_tensor_piece *p)
+/* Whole pieces of 16 bytes, which is all there is as a rule. Those of a line of 128 bytes all go as its first one. */
+static void move_sixteens(const struct tile *t, uint8_t *restrict global, uint64_t shared, uint32_t bytes)
 {
-    const struct tile *t = arg;
+    const unsigned swizzle = t->f->map.swizzle;
+    uint8_t *restrict base = t->base;
+    const bool loads = t->loads;
+    for (uint32_t k = 0; k < bytes;) {
+        const uint64_t at = shared + k, places = mg__tensormap_swizzle(swizzle, at) ^ at;
+        const uint32_t line = MG_MIN(bytes - k, 128u - (uint32_t)(at & 127));
+        uint8_t *restrict here = base + (at & ~127ull);
+        if (loads)
+            for (uint32_t b = 0, i = at & 127; b < line; b += 16)
+                memcpy(here + ((i + b) ^ places), global + k + b, 16);
+        else
+            for (uint32_t b = 0, i = at & 127; b < line; b += 16)
+                memcpy(global + k + b, here + ((i + b) ^ places), 16);
+        k += line;
+    }
+}
+
+static void move_row(const struct tile *t, uint8_t *global, uint32_t offset, uint32_t bytes)
+{
     const struct mg_tensormap *m = &t->f->map;
-    uint8_t *global = (uint8_t *)(uintptr_t)p->global;
-    for (uint32_t k = 0; k < p->bytes;) { /* 16 bytes stay together */
-        uint64_t at = t->shared + p->offset + k;
-        uint32_t n = MG_MIN(p->bytes - k, 16u - (uint32_t)(at & 15));
+    for (uint32_t k = 0; k < bytes;) { /* 16 bytes stay together */
+        uint64_t at = t->shared + offset + k;
+        uint32_t n = MG_MIN(bytes - k, 16u - (uint32_t)(at & 15));
         uint8_t *here = t->base + mg__tensormap_swizzle(m->swizzle, at);
         if (t->loads && global)
             memcpy(here, global + k, n);
         else if (t->loads)
             for (uint32_t b = 0; b < n; b++)
-                fill(m, here + b, p->offset + k + b);
+                fill(m, here + b, offset + k + b);
         else if (global && t->how)
             for (uint32_t b = 0; b < n; b += t->how->width)
                 mg__atomic_one(t->how, global + k + b, here + b, t->f->warp->worker->run->serial);
         else if (global)
             memcpy(global + k, here, n);
         k += n;
+    }
+}
+
+static bool move_piece(void *arg, const struct mg_tensor_piece *p)
+{
+    const struct tile *t = arg;
+    const bool sixteens =
+        p->global && !t->how && (t->shared + p->offset) % 16 == 0 && p->pitch % 16 == 0 && p->bytes % 16 == 0;
+    uint8_t *global = (uint8_t *)(uintptr_t)p->global;
+    uint32_t offset = p->offset;
+    for (uint32_t r = 0; r < p->rows; r++, offset += p->pitch, global += p->global ? p->apart : 0) {
+        const uint8_t *soon =
+            global + SOON * p->apart; /* rows lie apart: the processor does not expect the next ones */
+        for (uint32_t k = 0; sixteens && k < p->bytes; k += 64)
+            t->loads ? __builtin_prefetch(soon + k, 0) : __builtin_prefetch(soon + k, 1);
+        if (sixteens)
+            move_sixteens(t, global, t->shared + offset, p->bytes);
+        else
+            move_row(t, global, offset, p->bytes);
     }
     return true;
 }
@@ -189,8 +237,8 @@ static bool tell_piece(void *arg, const struct mg_tensor_piece *p)
 {
     const struct flight *f = arg;
     if (p->global)
-        tell_access(f, f->to ? MG_ACCESS_BULK_LD : MG_ACCESS_BULK_ST, NULL, (uint8_t *)(uintptr_t)p->global, p->bytes,
-                    (uint64_t)(f->to ? f->dst - f->to->shared : f->src - f->warp->block->shared) + p->offset);
+        tell_rows(f, f->to ? MG_ACCESS_BULK_LD : MG_ACCESS_BULK_ST, NULL, (uint8_t *)(uintptr_t)p->global,
+                  (uint64_t)(f->to ? f->dst - f->to->shared : f->src - f->warp->block->shared) + p->offset, p);
     return true;
 }
 
@@ -316,9 +364,11 @@ static bool shared_at(struct mg_warp *w, const struct mg_op *op, const struct mg
  * instruction. */
 static bool begins_outside(const struct mg_bulk *b, const struct flight *f, unsigned *dim)
 {
-    for (*dim = 1; b->im2col && *dim + 1 < b->dims; ++*dim) {
-        const int64_t at = f->at[*dim], least = f->map.lower[*dim - 1];
-        if (at < (b->to_shared ? least : MG_MAX(least, 0)) || at > (int64_t)f->map.last[*dim] + f->map.upper[*dim - 1])
+    const unsigned first = mg__tensormap_spatial(&f->map);
+    for (*dim = first; b->im2col && *dim + 2 < b->dims + first; ++*dim) {
+        const int64_t at = f->at[*dim], least = f->map.lower[*dim - first];
+        if (at < (b->to_shared ? least : MG_MAX(least, 0)) ||
+            at > (int64_t)f->map.last[*dim] + f->map.upper[*dim - first])
             return true;
     }
     return false;
@@ -359,7 +409,8 @@ static bool take_map(struct mg_warp *w, const struct mg_op *op, unsigned lane, s
         f->at[d] = (int32_t)source(w, op, REST + d, lane);
     for (unsigned d = 0; b->im2col && has(op, REST + b->dims + d) && d < MG_COUNT(f->offsets); d++)
         f->offsets[d] = (uint16_t)source(w, op, REST + b->dims + d, lane);
-    if ((int64_t)f->at[0] * mg__tensormap_size(f->map.type) % 16) { /* an H200 says: an illegal instruction */
+    if (!f->map.interleave &&
+        (int64_t)f->at[0] * mg__tensormap_size(f->map.type) % 16) { /* an H200 says: an illegal instruction */
         tell_refused(w, op, lane, "the tile does not begin at a multiple of 16 bytes of the tensor's rows");
         mg__fault(w, op, lane, MG_ERR_TRAP,
                   "the tile begins at element %d of the tensor's rows, %lld bytes from their start", f->at[0],
@@ -375,11 +426,6 @@ static bool take_map(struct mg_warp *w, const struct mg_op *op, unsigned lane, s
         mg__fault_hint(w, "It must begin between the lower corner and the tensor's end plus the upper one.");
         return false;
     }
-    if (f->map.interleave && (f->at[1] < 0 || f->at[1] + (int64_t)f->map.box[1] - 1 > f->map.last[1]))
-        return refuse(w, op, lane, MG_ERR_TRAP, "a tile of an interleaved tensor that leaves dimension 1",
-                      "a tile of an interleaved tensor that leaves dimension 1 (at %lld) is not "
-                      "simulated",
-                      (uint64_t)(int64_t)f->at[1]);
     f->bytes = (uint32_t)mg__tensormap_tile(&f->map);
     return true;
 }
@@ -392,7 +438,13 @@ struct reaching { /* the tensor's memory, before any of it is touched */
 static bool reach_piece(void *arg, const struct mg_tensor_piece *p)
 {
     const struct reaching *r = arg;
-    return !p->global || global_at(r->w, r->op, r->lane, p->global, p->bytes) != NULL;
+    const struct mg_allocation *a = p->global ? mg__snapshot_find(r->w->worker->run, p->global) : NULL;
+    const uint64_t end = p->global + (p->rows - 1) * p->apart + p->bytes;
+    const bool good = !p->global || (a && p->apart < UINT32_MAX && end <= a->address + a->size);
+    for (uint32_t k = 0; k < p->rows && !good; k++) /* not all in one allocation: which row is not in any? */
+        if (!global_at(r->w, r->op, r->lane, p->global + k * p->apart, p->bytes))
+            return false;
+    return true;
 }
 
 /* The two sides, for one block that gets it. */

@@ -163,6 +163,10 @@ struct mg_access {
      * and its delta; likewise its host pointer with `at`. Of a bulk copy's device memory `base` is the byte of shared
      * memory that it goes to, or comes from. */
     const struct mg_pattern *pattern;
+    /* Of a bulk copy's device memory: so many lines of `width` bytes, `apart` from each other, in
+     * shared memory `pitch`. */
+    uint32_t lines, pitch;
+    uint64_t apart;
     /* If not NULL 32-bit words of shared memory: the lane's distance in words from `base`, and its host pointer's from
      * `at`, none more than `reach`. With MG_OBSERVE_SHAPES it may be several accesses of one instruction, a row of 32
      * each. */

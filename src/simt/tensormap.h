@@ -44,17 +44,18 @@ unsigned mg__tensormap_size(unsigned type); /* bytes of an element */
 /* What the driver asks of a map (its documentation of cuTensorMapEncodeTiled and Im2col); NULL: it is well made. */
 const char *mg__tensormap_wrong(const struct mg_tensormap *map);
 
-/* One piece of a tile, in one row of the tensor: `bytes` at `offset` of the tile in shared memory, before the swizzle.
- * `global` is 0 where it lies outside. */
+/* One piece of a tile: `bytes` of so many rows of the tensor, `apart` bytes from each other. In shared memory it is at
+ * `offset` of the tile, before the swizzle, and each row `pitch` further. `global` is 0 where it lies outside. */
 struct mg_tensor_piece {
-    uint64_t global;
-    uint32_t offset, bytes;
+    uint64_t global, apart;
+    uint32_t offset, bytes, rows, pitch;
 };
 typedef bool (*mg_tensor_visit)(void *arg, const struct mg_tensor_piece *piece);
-/* All pieces, in the order of shared memory. False: one visit said so. */
+/* All pieces. False: one visit said so. */
 bool mg__tensormap_walk(const struct mg_tensormap *map, const int32_t at[MG_TENSORMAP_DIMS],
                         const uint16_t offsets[MG_TENSORMAP_DIMS - 2], mg_tensor_visit visit, void *arg);
-uint64_t mg__tensormap_tile(const struct mg_tensormap *map); /* bytes of a tile's elements */
+unsigned mg__tensormap_spatial(const struct mg_tensormap *map); /* im2col: the dimension that is the pixels' first */
+uint64_t mg__tensormap_tile(const struct mg_tensormap *map);    /* bytes of a tile's elements */
 uint64_t mg__tensormap_room(const struct mg_tensormap *map); /* of shared memory, from the first to the last of them */
 /* Where a byte of shared memory goes: 16 bytes change places with others of the same 256, 512 or 1,024. */
 static inline uint64_t mg__tensormap_swizzle(unsigned swizzle, uint64_t address)
