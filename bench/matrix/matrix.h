@@ -9,8 +9,10 @@ struct matrix_type {
     const char *name, *kernel;
     unsigned bytes;
     int exponent, fraction, unused; /* bits of the format; unused: at its low end */
-    unsigned block;                 /* products of k that are summed at once; of eight bits those of one instruction */
-    bool whole;                     /* integers */
+    unsigned block;                 /* products of k that are summed at once */
+    int kept;                       /* bits of a sum behind the point of its largest part; 0: integers */
+    bool as_f16;    /* eight bits become f16: half of a block's products are summed, then the others, and then added */
+    bool warpgroup; /* the kernel is one of wgmma */
 };
 
 /* C = A B, n x n with lines of k; A by rows, B by columns. Zeros where there is no memory. */

@@ -64,33 +64,45 @@ static inline struct sem_mma_sums sem_wgmma_sums(const struct mg_sem_wgmma *w)
                                   : (struct sem_mma_sums){type == SEM_MMA_TF32 ? 8 : 16, 25, false};
 }
 
-/* Registers of D by row and column of the slab: of lane 4 (row % 8) + column / 2 % 4. */
-static inline uint32_t *sem_wgmma_word(uint32_t *const *d, unsigned bits, unsigned slab, unsigned row, unsigned column)
+/* Registers of D by row of the slab: four lanes have two neighbouring columns each, of 32 bits in two registers. */
+static inline uint32_t *sem_wgmma_words(uint32_t *const *d, unsigned bits, unsigned slab, unsigned row, unsigned odd)
 {
-    const unsigned lane = row % 8 * 4 + column / 2, half = row / 8;
-    return (bits == 16 ? d[2 * slab + half] : d[4 * slab + 2 * half + column % 2]) + lane;
+    const unsigned half = row / 8;
+    return (bits == 16 ? d[2 * slab + half] : d[4 * slab + 2 * half + odd]) + row % 8 * 4;
 }
 
 /* C of eight columns in f32, and D. */
 static inline void sem_wgmma_get(unsigned bits, bool adds, uint32_t *const *d, unsigned slab,
                                  uint32_t c[][SEM_MMA_COLUMNS])
 {
-    for (unsigned row = 0; row < 16; row++)
-        for (unsigned n = 0; n < SEM_MMA_COLUMNS; n++) {
-            const uint32_t word = *sem_wgmma_word(d, bits, slab, row, n);
-            c[row][n] = !adds ? 0 : bits == 16 ? sem_mma_f32_of_f16(word >> n % 2 * 16 & 0xffff) : word;
+    if (!adds) {
+        memset(c, 0, sizeof c[0] * SEM_MMA_ROWS);
+        return;
+    }
+    for (unsigned row = 0; row < SEM_MMA_ROWS; row++) {
+        const uint32_t *even = sem_wgmma_words(d, bits, slab, row, 0), *odd = sem_wgmma_words(d, bits, slab, row, 1);
+        for (unsigned n = 0; n < SEM_MMA_COLUMNS / 2; n++) {
+            c[row][2 * n] = bits == 16 ? sem_mma_f32_of_f16(even[n] & 0xffff) : even[n];
+            c[row][2 * n + 1] = bits == 16 ? sem_mma_f32_of_f16(even[n] >> 16) : odd[n];
         }
+    }
 }
 static inline void sem_wgmma_put(unsigned bits, int fraction, uint32_t *const *d, unsigned slab,
                                  uint32_t sums[][SEM_MMA_COLUMNS])
 {
-    for (unsigned row = 0; row < 16; row++)
-        for (unsigned n = 0; n < SEM_MMA_COLUMNS; n++) {
-            uint32_t *word = sem_wgmma_word(d, bits, slab, row, n), sum = sums[row][n];
-            if (fraction < 23 && (sum & 0x7f800000u) != 0x7f800000u)
-                sum &= ~0u << (23 - fraction);
-            *word = bits == 32 ? sum : n % 2 ? (*word & 0xffffu) | sums[row][n] << 16 : sums[row][n];
-        }
+    for (unsigned row = 0; row < SEM_MMA_ROWS; row++) {
+        uint32_t *even = sem_wgmma_words(d, bits, slab, row, 0), *odd = sem_wgmma_words(d, bits, slab, row, 1);
+        for (unsigned n = 0; n < SEM_MMA_COLUMNS && bits == 32 && fraction < 23; n++)
+            if ((sums[row][n] & 0x7f800000u) != 0x7f800000u)
+                sums[row][n] &= ~0u << (23 - fraction);
+        for (unsigned n = 0; n < SEM_MMA_COLUMNS / 2; n++)
+            if (bits == 16) {
+                even[n] = sums[row][2 * n] | sums[row][2 * n + 1] << 16;
+            } else {
+                even[n] = sums[row][2 * n];
+                odd[n] = sums[row][2 * n + 1];
+            }
+    }
 }
 
 /* Elements of one sign more: the highest bit of each is turned. */
@@ -131,7 +143,7 @@ static inline void sem_wgmma_floats(const struct mg_sem_wgmma *w, const uint8_t 
         sem_wgmma_as_written(type, x.exponent[row], k);
     for (unsigned slab = 0; slab < w->n / 8u; slab++) {
         for (unsigned n = 0; n < SEM_MMA_COLUMNS; n++) {
-            memcpy(y.raw[n], b[8 * slab + n], bytes);
+            memcpy(y.raw[n], b[8 * slab + n], SEM_WGMMA_B_BYTES); /* of those that are not sparse half is nothing */
             if (w->flags & SEM_WGMMA_MINUS_B)
                 sem_wgmma_negate(y.raw[n], bytes, bits);
         }
@@ -168,7 +180,7 @@ static inline void sem_wgmma_integers(const struct mg_sem_wgmma *w, const uint8_
                 for (unsigned i = 0; i < SEM_WGMMA_A_BYTES; i++)
                     products += of_a[row][i] * of_b[at[row][i]];
             }
-            uint32_t *word = sem_wgmma_word(d, 32, column / 8, row, column % 8);
+            uint32_t *word = sem_wgmma_words(d, 32, column / 8, row, column % 2) + column % 8 / 2;
             const int64_t c = adds ? (int32_t)*word : 0;
             *word = sem_mma_whole(&w->each, c + products);
         }
