@@ -233,11 +233,11 @@ def collect(args):
     print(f"now those that hang, {end - time.monotonic():.0f} s left")
     in_parallel([(s, t, c) for s in suites for c, v in suites[s].items() for t in TOOLS if "HANGS" in v["flags"]])
     print(f"done, {end - time.monotonic():.0f} s left")
-    print("\n".join(found_table(result, False)))
     out = pathlib.Path(args.out)
     (out / "device.json").write_text(json.dumps(result, indent=1), encoding="utf-8")
     with gzip.open(out / "raw.json.gz", "wt", encoding="utf-8") as f:
         json.dump(raw, f)
+    print("\n".join(found_table(result, False)))
     return 0
 
 

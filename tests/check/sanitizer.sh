@@ -23,7 +23,9 @@ nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
 sanitizer=${SANITIZER:-$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)}
 pids=
 for name in $([ -n "${PROGRAMS:-}" ] || python3 $here/sanitizer.py suites $new); do
-    timeout -k 5 150 "$nvcc" -w -lineinfo -arch="${ARCH:-sm_90}" -o "$work/$name" $here/$name.cu </dev/null \
+    arch=-arch=${ARCH:-sm_90}
+    [ "$name" = wgmma ] && arch="-gencode arch=compute_90a,code=sm_90a"
+    timeout -k 5 150 "$nvcc" -w -lineinfo $arch -o "$work/$name" $here/$name.cu </dev/null \
         >"$work/$name.log" 2>&1 &
     pids="$pids $!"
 done
