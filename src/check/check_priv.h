@@ -83,6 +83,10 @@ struct launch;
 bool mg__wgmma_read(const struct mg_launch_info *info, struct launch *l);  /* wgmma.c, likewise */
 bool mg__idiom_read(const struct mg_launch_info *info, struct code *code); /* false: no memory */
 
+/* ---- decide.c ---- */
+/* Whether what the launch does may depend on which of its blocks come first, for what they read of one another. */
+bool mg__decides(const struct launch *l);
+
 /* ---- region.c ---- */
 /* Device memory of one allocation. A cell of 64 bits stands for 4 bytes while a launch runs, and one for all of a group
  * of CELLS_GROUP as long as they are alike (grid.c). */

@@ -235,6 +235,9 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
         s->lo = known ? info->shared_vars[s->object].offset : 0;
         s->hi = known ? s->lo + info->shared_vars[s->object].size : UINT64_MAX;
     }
+    bool apart = workers > 1 && l->race && info->in_order && !info->ordered;
+    if (apart && mg__decides(l))
+        *info->in_order = true;
     *state = l;
     return MG_OK;
 }

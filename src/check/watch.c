@@ -104,7 +104,10 @@ void mg__watch_sync(void *self, const struct mg_sync *e)
         mg__meet(w, b, e);
     switch (e->kind) {
     case MG_SYNC_BLOCK_END:
-        mg__cluster_end(w, b);
+        if (e->wrong) /* it has not come to its end, and the launch goes on without it */
+            mg__meet_end(w, b);
+        else
+            mg__cluster_end(w, b);
         b->busy = false;
         if (w->shadows)
             mg__define_forget(w, b->linear);

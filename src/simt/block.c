@@ -153,6 +153,8 @@ bool mg__cluster_begin(struct mg_worker *worker, struct mg_cluster *c, uint64_t 
     c->live = size;
     c->arrived = 0;
     c->busy = true;
+    c->lost = false;
+    c->slices = 0;
     mg__mbarrier_forget(c);
     mg__bulk_forget(c);
     mg__wgmma_forget(c);

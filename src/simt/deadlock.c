@@ -128,17 +128,20 @@ bool mg__out_of_time(struct mg_worker *worker, const struct mg_cluster *c)
         mg__sync_emit(worker);
     }
     worker->timed_out = c;
-    atomic_store(&worker->run->stop, 1);
+    mg__end_now(worker->run);
     return true;
 }
 
 /* The launch's time was over. All workers have stopped, and hold what they had. */
 void mg__tell_late(struct mg_run *run)
 {
-    struct mg_worker *worker = run->workers, *end = worker + run->nworkers;
-    while (worker < end && !worker->timed_out)
-        worker++;
-    if (worker == end || worker->diag.status != MG_OK)
+    struct mg_worker *worker = NULL;
+    for (unsigned i = run->nworkers; i-- > 0;) {
+        if (run->workers[i].diag.status != MG_OK) /* a fault comes first */
+            return;
+        worker = run->workers[i].timed_out ? &run->workers[i] : worker;
+    }
+    if (!worker)
         return;
     struct mg_warp *w = timed_out_warp(worker->timed_out, run->cluster_size);
     if (w) {
@@ -181,11 +184,11 @@ void mg__tell_late(struct mg_run *run)
                  run->simt->options.timeout_ms / 1000.0, b->ctaid[0], b->ctaid[1], b->ctaid[2]);
     mg__diag_hint(&worker->diag, "The grid has %llu blocks; or raise --timeout.",
                   (unsigned long long)(run->nclusters * run->cluster_size));
-    worker->fault_block = b->linear;
+    worker->fault_cluster = worker->timed_out->linear;
 }
 
 void mg__no_memory(struct mg_worker *worker)
 {
     mg__diag_set(&worker->diag, MG_ERR_NOMEM, "%s: no host memory for a block", worker->run->info.kernel);
-    atomic_store(&worker->run->stop, 1);
+    mg__end_now(worker->run);
 }

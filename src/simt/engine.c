@@ -310,6 +310,11 @@ const struct mg_op *mg__engine_some(struct mg_warp *w, const struct mg_op *op, u
     return next == ~0u ? NULL : &ops[next];
 }
 
+bool mg__engine_waits(const struct mg_warp *w)
+{
+    return w->block->engine && w->place == WRITTEN;
+}
+
 bool mg__engine_take(struct mg_block *b)
 {
     if (b->warps[0].worker->run->engine->program.partial)
@@ -484,7 +489,7 @@ static enum mg_engine_outcome together(struct mg_worker *worker, struct mg_block
             b->rounds++;
             b->stuck = 0;
         }
-        if (atomic_load_explicit(&worker->run->stop, memory_order_relaxed)) {
+        if (mg__stops(worker->run, b->cluster)) {
             write_phase(b, at);
             return MG_ENGINE_STOPPED;
         }
@@ -590,7 +595,7 @@ enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_bloc
             return outcome;
     } else if (!come_back(b)) {
         write_block(b, false);
-        return atomic_load(&worker->run->stop) ? MG_ENGINE_STOPPED : MG_ENGINE_INTERPRET;
+        return mg__stops(worker->run, b->cluster) ? MG_ENGINE_STOPPED : MG_ENGINE_INTERPRET;
     }
     for (;;) {
         outcome = one_by_one(worker, b);
@@ -598,7 +603,7 @@ enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_bloc
             return outcome;
         if (b->live_warps == 0)
             return MG_ENGINE_DONE;
-        if (atomic_load_explicit(&worker->run->stop, memory_order_relaxed)) {
+        if (mg__stops(worker->run, b->cluster)) {
             write_block(b, true);
             return MG_ENGINE_STOPPED;
         }

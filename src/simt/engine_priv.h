@@ -57,6 +57,7 @@ bool mg__round_over(struct mg_block *b);
 void mg__places(const struct mg_run *run, const struct mg_cluster *only, char *text, size_t size);
 
 bool mg__engine_take(struct mg_block *b); /* a block that is being interpreted can go on as compiled code */
+bool mg__engine_waits(const struct mg_warp *w); /* at the barrier that it is at, whatever its leaf says */
 void mg__engine_flush(struct mg_worker *worker);
 void mg__engine_open(struct mg_warp *w, const struct mg_engine_point *p); /* w has left there: what it had counted */
 void mg__engine_calls(struct mg_worker *worker);                             /* what its compiled code calls */

@@ -35,12 +35,12 @@ const struct mg_op *mg__fault(struct mg_warp *w, const struct mg_op *op, uint32_
                               const char *format, ...)
 {
     struct mg_worker *worker = w->worker;
-    struct mg_run *run = worker->run;
     if (!worker->passes || (status != MG_ERR_ADDRESS && status != MG_ERR_MISALIGNED)) {
         w->stop = MG_STOP_FAULT;
-        atomic_store(&run->stop, 1);
+        mg__end_early(w->block->cluster);
     }
-    if (worker->diag.status != MG_OK)
+    worker->told_fault = worker->diag.status == MG_OK || w->block->cluster->linear < worker->fault_cluster;
+    if (!worker->told_fault)
         return NULL;
     char what[384];
     va_list args;
@@ -48,7 +48,7 @@ const struct mg_op *mg__fault(struct mg_warp *w, const struct mg_op *op, uint32_
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
     record(w, op, lane, &worker->diag, status, what);
-    worker->fault_block = w->block->linear;
+    worker->fault_cluster = w->block->cluster->linear;
     return NULL;
 }
 
@@ -73,7 +73,7 @@ struct mg_diag *mg__warn(struct mg_warp *w, const struct mg_op *op, uint32_t lan
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
     struct mg_warning *warning = &worker->warnings[i];
-    *warning = (struct mg_warning){.op = op, .block = w->block->linear};
+    *warning = (struct mg_warning){.op = op, .block = w->block->linear, .cluster = w->block->cluster->linear};
     record(w, op, lane, &warning->diag, MG_ERR_ADDRESS, what);
     return &warning->diag;
 }
@@ -91,7 +91,7 @@ void mg__warnings_tell(struct mg_run *run)
         for (unsigned i = 0; i < run->nworkers; i++)
             for (size_t k = 0; k < run->workers[i].nwarnings; k++) {
                 const struct mg_warning *at = &run->workers[i].warnings[k];
-                if ((!last || before(last, at)) && (!next || before(at, next)))
+                if (at->cluster <= run->until && (!last || before(last, at)) && (!next || before(at, next)))
                     next = at;
             }
         if (next && run->launch->warn)
@@ -105,7 +105,7 @@ void mg__warnings_tell(struct mg_run *run)
 void mg__fault_hint(struct mg_warp *w, const char *format, ...)
 {
     struct mg_worker *worker = w->worker;
-    if (worker->diag.status == MG_OK || worker->diag.hint[0])
+    if (!worker->told_fault || worker->diag.hint[0])
         return;
     va_list args;
     va_start(args, format);

@@ -203,7 +203,8 @@ static void set_info(struct mg_run *run, const struct mg_simt_kernel *k, const s
                                         .param_size = run->param_size,
                                         .local_stride = run->local_stride,
                                         .sample = run->sample,
-                                        .ordered = p->ordered || l->cooperative};
+                                        .ordered = p->ordered || l->cooperative,
+                                        .in_order = &run->in_order};
     mg__memory_range(run->simt, &run->info.range, &run->info.range_size);
 }
 
@@ -270,6 +271,7 @@ static enum mg_status begin(struct mg_simt *s, struct mg_simt_kernel *k, const s
     else if (!p || !(run = aligned_alloc(_Alignof(struct mg_run), sizeof *run)))
         return mg__diag_set(diag, MG_ERR_NOMEM, "%s: no host memory for the launch", k->info.name);
     *run = (struct mg_run){.simt = s, .program = p, .asked = *l, .param_size = (uint32_t)k->info.param_size};
+    atomic_init(&run->until, UINT64_MAX);
     run->launch = &run->asked;
     run->asked.params = run->asked.compiled = NULL; /* the caller's, and read here */
     set_clusters(run, k);

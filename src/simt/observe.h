@@ -97,6 +97,7 @@ struct mg_launch_info {
     uint32_t param_size;
     uint32_t local_stride;   /* bytes of local memory a thread has */
     bool ordered;            /* blocks run on one worker, because they may wait for one another */
+    bool *in_order;          /* set by launch_begin of an observer: they shall, one after the other */
     uint32_t waits;          /* MG_WAITED_*, at the launch's end */
     uint64_t range, range_size; /* device addresses lie in here */
     const struct mg_sample *sample; /* NULL: all blocks are counted */
@@ -218,7 +219,7 @@ enum mg_fault_kind { MG_FAULT_ADDRESS, MG_FAULT_MISALIGNED };
 /* ---- MG_OBSERVE_SYNC ---- */
 enum mg_sync_kind {
     MG_SYNC_BLOCK_BEGIN,
-    MG_SYNC_BLOCK_END,
+    MG_SYNC_BLOCK_END, /* `wrong`: it is given up before its end, and the launch goes on without it */
     /* lanes arrive at barrier `barrier` for `count` threads, 0: all; `arrive`: they do not wait; `wrong`: there is no
      * such barrier, or none for so many, and the launch ends */
     MG_SYNC_BARRIER,

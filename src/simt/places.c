@@ -32,9 +32,13 @@ static void ranges(struct mg_strbuf *out, uint32_t bits)
     }
 }
 
-static struct place place_of(const struct mg_run *run, const struct mg_split *s)
+static struct place place_of(const struct mg_run *run, const struct mg_warp *w, const struct mg_split *s)
 {
     struct place p = {.wait = s->wait, .barrier = s->wait == MG_WAIT_BARRIER ? s->barrier : 0};
+    if (s->wait == MG_WAIT_NONE && mg__engine_waits(w)) {
+        p.wait = MG_WAIT_BARRIER;
+        p.barrier = (uint8_t)mg__lane32(w, s->pc->a, 0);
+    }
     const struct mg_insn_info *i = &run->program->insns[MG_MIN(s->pc->insn, run->program->ninsns - 1)];
     const char *slash = strrchr(i->file, '/');
     p.file = !i->line ? "<ptx>" : slash ? slash + 1 : i->file;
@@ -45,6 +49,16 @@ static struct place place_of(const struct mg_run *run, const struct mg_split *s)
 static bool same(const struct place *a, const struct place *b)
 {
     return a->line == b->line && a->wait == b->wait && a->barrier == b->barrier && strcmp(a->file, b->file) == 0;
+}
+
+/* In the order of the program: that of a warp's leaves is the engine's. */
+static int by_place(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    int file = strcmp(x->file, y->file), wait = x->wait - y->wait;
+    if (file || x->line != y->line)
+        return file ? file : x->line < y->line ? -1 : 1;
+    return wait ? wait : x->barrier - y->barrier;
 }
 
 static void block_places(const struct mg_block *b, struct mg_strbuf *out)
@@ -58,7 +72,7 @@ static void block_places(const struct mg_block *b, struct mg_strbuf *out)
             const struct mg_split *s = &w->splits.at[i];
             if (!s->mask)
                 continue;
-            struct place p = place_of(b->run, s);
+            struct place p = place_of(b->run, w, s);
             unsigned at = 0;
             while (at < n && !same(&places[at], &p))
                 at++;
@@ -71,6 +85,7 @@ static void block_places(const struct mg_block *b, struct mg_strbuf *out)
             places[at].warps |= 1u << k;
         }
     }
+    qsort(places, n, sizeof *places, by_place);
     for (unsigned i = 0; i < n; i++) {
         const struct place *p = &places[i];
         mg__strbuf_printf(out, "%s%s ", i ? ", " : "", (p->warps & (p->warps - 1)) == 0 ? "warp" : "warps");

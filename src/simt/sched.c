@@ -6,7 +6,7 @@
  *
  * A launch whose result may depend on the order of blocks (program->ordered) has one worker, and then everything
  * happens in the same order for any number of threads and under all engines. What makes counts depend on that order
- * is noted (worker->waits).
+ * is noted (worker->waits). What a fault ends is ending.c's.
  */
 #include <time.h>
 
@@ -28,7 +28,7 @@ static bool next_cluster(struct mg_worker *worker)
             return false;
         }
     }
-    return true;
+    return mg__begins(run, worker->next);
 }
 
 /* Whether the worker's next cluster would be resident on the device, which begins them in their order. What others have
@@ -77,19 +77,24 @@ static bool begin_next(struct mg_worker *worker, uint32_t *at)
 static bool wait_for_room(struct mg_worker *worker)
 {
     while (!fits(worker)) {
-        if (atomic_load_explicit(&worker->run->stop, memory_order_relaxed))
+        if (!mg__begins(worker->run, worker->next))
             return false;
         nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
     }
     return true;
 }
 
+static uint64_t count_done(struct mg_worker *worker)
+{
+    worker->held--;
+    worker->idle = 0;
+    return atomic_fetch_add_explicit(&worker->done, 1, memory_order_relaxed) + 1;
+}
+
 static bool cluster_done(struct mg_worker *worker, struct mg_cluster *c)
 {
     c->busy = false;
-    worker->held--;
-    worker->idle = 0;
-    uint64_t done = atomic_fetch_add_explicit(&worker->done, 1, memory_order_relaxed) + 1;
+    uint64_t done = count_done(worker);
     return ((done & 15) != 0 || !mg__out_of_time(worker, c)) && mg__worker_rise(worker);
 }
 
@@ -135,7 +140,7 @@ static bool has_moved(struct mg_worker *worker)
 static void run_clusters(struct mg_worker *worker)
 {
     struct mg_run *run = worker->run;
-    while (!atomic_load_explicit(&run->stop, memory_order_relaxed)) {
+    while (atomic_load_explicit(&run->stop, memory_order_relaxed) != MG_STOPS_NOW) {
         bool begin = worker->held == 0 || worker->parked_last;
         worker->drained = worker->drained || (begin && !next_cluster(worker));
         if (worker->held == 0 && (worker->drained || !wait_for_room(worker)))
@@ -157,8 +162,12 @@ static void run_clusters(struct mg_worker *worker)
             mg__sample_switch(worker, c->unit);
         enum mg_outcome outcome = mg__run_cluster(worker, c);
         worker->parked_last = outcome == MG_BLOCK_PARKED;
-        if (outcome == MG_BLOCK_STOPPED)
-            break;
+        if (outcome == MG_BLOCK_STOPPED) {
+            if (!mg__cluster_drop(worker, worker->at))
+                break;
+            count_done(worker);
+            continue;
+        }
         if (outcome == MG_BLOCK_DONE && !cluster_done(worker, c))
             break;
         if (outcome == MG_BLOCK_PARKED && mg__out_of_time(worker, c))
@@ -210,6 +219,10 @@ static bool tell_begin(struct mg_run *run)
             return false;
         }
     }
+    if (run->in_order) {
+        run->nworkers = 1;
+        run->serial = true;
+    }
     return true;
 }
 
@@ -220,7 +233,7 @@ static void sum_up(struct mg_run *run)
     mg__tell_late(run);
     for (unsigned i = 0; i < run->nworkers; i++) {
         struct mg_worker *worker = &run->workers[i];
-        if (worker->diag.status != MG_OK && (!worst || worker->fault_block < worst->fault_block))
+        if (worker->diag.status != MG_OK && (!worst || worker->fault_cluster < worst->fault_cluster))
             worst = worker;
         run->info.waits |= worker->waits;
         for (unsigned k = 0; k < run->nobservers; k++)

@@ -15,6 +15,11 @@ enum mg_outcome mg__run_cluster(struct mg_worker *worker, struct mg_cluster *clu
 /* The worker goes over to better code if there is some. False: out of memory. */
 bool mg__worker_rise(struct mg_worker *worker);
 
+/* ending.c */
+void mg__share_used(struct mg_cluster *cluster, bool polled, uint64_t slices);
+/* The cluster at place `at` does not go on, and its place is made free. False: nor does the launch. */
+bool mg__cluster_drop(struct mg_worker *worker, uint32_t at);
+
 /* deadlock.c */
 void mg__deadlock(struct mg_cluster *cluster);
 bool mg__out_of_time(struct mg_worker *worker, const struct mg_cluster *cluster);
@@ -26,7 +31,7 @@ void mg__stuck_leaves(struct mg_warp *warp);
 
 /* spin.c */
 uint64_t mg__executed(const struct mg_worker *worker, uint32_t segment); /* sched.c */
-void mg__spin_look(struct mg_worker *worker); /* a turn of the launch has ended */
+void mg__spin_look(struct mg_worker *worker);                            /* a turn of the launch has ended */
 void mg__spin_tell(struct mg_worker *worker);
 
 /* worker.c */

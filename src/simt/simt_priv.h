@@ -424,6 +424,8 @@ struct mg_cluster {
     uint32_t live;    /* blocks that have not ended */
     uint32_t arrived; /* threads that have come to the barrier, those that then ended as well */
     bool busy;        /* holds a cluster that has begun and not ended */
+    bool lost;        /* it has gone wrong */
+    uint64_t slices;  /* of its shares that are over (ending.c) */
     struct mg_wgmmas *wgmmas;       /* likewise, multiplications (wgmma.c) */
     struct mg_flights *flights;     /* bulk copies under way; likewise (bulk.c) */
     struct mg_mbarriers *mbarriers; /* bytes that they expect; made when needed (mbarrier.c) */
@@ -437,7 +439,7 @@ struct mg_block_times {
 /* Of the accesses of one instruction that a device would let pass, the first of the first block that a worker had. */
 struct mg_warning {
     const struct mg_op *op;
-    uint64_t block;
+    uint64_t block, cluster;
     struct mg_diag diag;
 };
 struct mg_worker {
@@ -477,7 +479,8 @@ struct mg_worker {
     uint32_t held;                   /* clusters that have begun and not ended */
     uint64_t room;                   /* clusters with lower numbers would be resident */
     uint32_t waits;                  /* MG_WAITED_* of its blocks */
-    uint64_t fault_block;
+    uint64_t fault_cluster;          /* of `diag` */
+    bool told_fault;                 /* the last fault became `diag`, and a hint is of it */
     void *observers[MG_MAX_OBSERVERS];
     struct mg_access event;
     struct mg_access_room spread;
@@ -533,13 +536,15 @@ struct mg_run {
     bool moved;           /* in its last turn it did more than wait */
     bool abandoned;       /* nobody waits for it any more */
     bool spins;           /* it ends because it can never go on */
+    bool in_order;        /* an observer asks for one worker */
     bool own_workspace;
     int clock;            /* the observer that is its clock, -1: none */
     bool polled;          /* its last turn ended because it only polls, and not because it was long */
     unsigned observing;   /* observers that have begun it */
     enum mg_status status; /* how it ended, and why */
     struct mg_diag diag;
-    atomic_int stop;      /* a fault, a time-out: everybody ends */
+    atomic_int stop;      /* MG_STOPS_*: a fault, a time-out */
+    atomic_ullong until;  /* clusters behind this one do not go on */
     atomic_ullong deadline; /* ns, 0: none; while code is made it waits, and then moves on by as much */
     uint64_t began_at, last_progress;
     struct mg_worker *workers;
@@ -623,6 +628,17 @@ struct mg_lanes {
     void (*leave)(void); /* before other code runs: ends the use of wide registers */
 };
 const struct mg_lanes *mg__lanes_select(void); /* the best that this processor runs */
+
+/* How a launch ends early (ending.c). */
+enum { MG_STOPS_EARLY = 1, MG_STOPS_NOW = 2 }; /* some cluster has gone wrong; all end */
+void mg__end_now(struct mg_run *run);
+void mg__end_early(struct mg_cluster *cluster);       /* it goes wrong */
+bool mg__given_up(const struct mg_cluster *cluster);  /* of a launch that has stopped */
+bool mg__begins(const struct mg_run *run, uint64_t cluster); /* whether it may */
+static inline bool mg__stops(const struct mg_run *run, const struct mg_cluster *cluster)
+{
+    return MG_UNLIKELY(atomic_load_explicit(&run->stop, memory_order_relaxed)) && mg__given_up(cluster);
+}
 
 /* Turns. */
 static inline void mg__slice_begin(struct mg_warp *w)

@@ -45,8 +45,7 @@ bool mg__slice_over(struct mg_warp *w)
 {
     struct mg_worker *worker = w->worker;
     w->block->looks++;
-    worker->due |=
-        atomic_load_explicit(&worker->run->stop, memory_order_relaxed) || mg__run_due(worker) || mg__tier_due(worker);
+    worker->due |= mg__stops(worker->run, w->block->cluster) || mg__run_due(worker) || mg__tier_due(worker);
     w->e.slice = MG_SLICE;
     if (mg__has_polled(w) || ++w->looks >= MG_LOOKS) {
         w->looks = 0;
@@ -96,8 +95,7 @@ bool mg__round_over(struct mg_block *b)
     worker->due |= !mg__bulk_round(b);
     mg__mbarrier_round(b);
     bool look = ++b->rounds % LOOK_ROUNDS == 0;
-    worker->due |= look && (atomic_load_explicit(&worker->run->stop, memory_order_relaxed) || mg__run_due(worker) ||
-                            mg__tier_due(worker));
+    worker->due |= look && (mg__stops(worker->run, b->cluster) || mg__run_due(worker) || mg__tier_due(worker));
     if (b->stuck < STUCK && !look && !r.yielded)
         return false;
     uint64_t share = b->hinted ? SHARE_HINTED : SHARE + SHARE_HELD * (uint64_t)worker->held;
@@ -106,6 +104,8 @@ bool mg__round_over(struct mg_block *b)
         return false;
     if (worker->run->patient)
         mg__share_over(worker, b->stuck >= STUCK, used);
+    mg__share_used(b->cluster, b->stuck >= STUCK, used);
+    worker->due |= mg__stops(worker->run, b->cluster);
     b->stuck = 0;
     b->looks = b->rounds = 0;
     return !worker->alone || worker->rests;
@@ -115,7 +115,7 @@ bool mg__round_over(struct mg_block *b)
 static bool look(struct mg_worker *worker, struct mg_block *b)
 {
     worker->due = false;
-    return !atomic_load_explicit(&worker->run->stop, memory_order_relaxed) && !mg__out_of_time(worker, b->cluster);
+    return !mg__stops(worker->run, b->cluster) && !mg__out_of_time(worker, b->cluster);
 }
 
 /* The rest of a round, interpreted: MG_BLOCK_DONE where it has come to the round's end. */
@@ -176,7 +176,7 @@ static enum mg_outcome run_block(struct mg_worker *worker, struct mg_block *b)
         enum mg_outcome outcome = run_round(worker, b);
         if (outcome != MG_BLOCK_DONE || b->live_warps == 0)
             return outcome;
-        if (atomic_load_explicit(&worker->run->stop, memory_order_relaxed))
+        if (mg__stops(worker->run, b->cluster))
             return MG_BLOCK_STOPPED;
         if (!b->round.ran) {
             b->waits = for_cluster(b);

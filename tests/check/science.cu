@@ -469,8 +469,7 @@ CASE(throw_darts, 0)
     throw_darts<fault><<<2, 64>>>(g, zeros<unsigned>(1));
 }
 
-/* The best of each block, by a shuffle that half the warp does not come to. (One block: it ends the launch, and how far
- * others had come is chance.) */
+/* The best of each block, by a shuffle that half the warp does not come to. */
 template <bool fault> __global__ void best_walk(const float *gain, float *best)
 {
     int t = threadIdx.x;
@@ -484,7 +483,7 @@ template <bool fault> __global__ void best_walk(const float *gain, float *best)
 }
 CASE(best_walk, ALONE | HANGS)
 {
-    best_walk<fault><<<1, 32>>>(zeros<float>(32), zeros<float>(1));
+    best_walk<fault><<<4, 32>>>(zeros<float>(128), zeros<float>(4));
 }
 
 /* ---- learning ---- */
