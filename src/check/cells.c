@@ -170,11 +170,15 @@ void mg__flags_publish(const struct launch *l, struct block *b, const struct mg_
 {
     if (!(b->order->fences >> a->warp & 1))
         return;
+    const bool takes = l->code.sites[a->insn].takes;
     for (uint32_t rest = a->mask, lanes; rest; rest &= ~lanes) {
         uint64_t address = a->address[__builtin_ctz(rest)];
         lanes = mg__lanes_at(a, rest);
-        for (uint64_t f = flag_of(l, space, address); f <= flag_of(l, space, address + a->width - 1); f++)
+        for (uint64_t f = flag_of(l, space, address); f <= flag_of(l, space, address + a->width - 1); f++) {
             mg__order_publish(b->order, a->warp, f);
+            if (takes && lanes & (lanes - 1)) /* an atomic of several lanes: one finds what another one has left */
+                mg__order_take(b->order, a->warp, lanes, f, false);
+        }
     }
 }
 
