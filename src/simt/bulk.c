@@ -15,7 +15,7 @@
 
 struct flight {
     struct mg_warp *warp; /* whose it is */
-    const struct mg_op *op;
+    struct mg_op op; /* itself: where steps are followed handlers get a copy that does not last */
     struct mg_block *to, *of; /* whose shared memory is written; whose mbarrier is told, NULL: none */
     uint8_t *word;            /* the mbarrier */
     uint8_t *dst;
@@ -64,7 +64,7 @@ static void tell_rows(const struct flight *f, enum mg_access_kind kind, const st
     uint8_t *where[32];
     const struct mg_mem mem = {.kind = (uint8_t)kind, .width = 4, .vec = 1};
     struct mg_access *e =
-        mg__access_begin(worker, f->op->insn, &mem, of ? MG_SPACE_SHARED : MG_SPACE_GLOBAL, 1u << f->lane, -1);
+        mg__access_begin(worker, f->op.insn, &mem, of ? MG_SPACE_SHARED : MG_SPACE_GLOBAL, 1u << f->lane, -1);
     address[f->lane] = of ? (uint64_t)(at - of->shared) : (uint64_t)(uintptr_t)at;
     where[f->lane] = (uint8_t *)(uintptr_t)at;
     e->width = p->bytes;
@@ -208,7 +208,7 @@ static bool reduction_of(const struct mg_bulk *b, const struct mg_tensormap *map
 
 static void land(const struct flight *f)
 {
-    const struct mg_bulk *b = f->op->u.bulk;
+    const struct mg_bulk *b = f->op.u.bulk;
     const bool own = f->to || f->warp->worker->run->serial;
     struct mg_mem how;
     if (b->tensor) {
@@ -230,7 +230,7 @@ static void land(const struct flight *f)
 /* Bytes of shared memory from the first to the last: rows of a tile may lie apart. */
 static uint32_t room_of(const struct flight *f)
 {
-    return f->op->u.bulk->tensor ? (uint32_t)mg__tensormap_room(&f->map) : f->bytes;
+    return f->op.u.bulk->tensor ? (uint32_t)mg__tensormap_room(&f->map) : f->bytes;
 }
 
 static bool tell_piece(void *arg, const struct mg_tensor_piece *p)
@@ -244,7 +244,7 @@ static bool tell_piece(void *arg, const struct mg_tensor_piece *p)
 
 static void tell_sides(struct flight *f)
 {
-    const struct mg_bulk *b = f->op->u.bulk;
+    const struct mg_bulk *b = f->op.u.bulk;
     const struct mg_block *own = f->warp->block;
     if (!own->run->want_bulk)
         return;
@@ -273,8 +273,8 @@ static bool land_all(struct mg_cluster *c, chosen which, const void *arg)
         }
         tell_sides(f);
         land(f);
-        tell(f->warp, f->op, MG_SYNC_BULK_LANDED, 1u << f->lane, f);
-        good &= !f->of || mg__mbarrier_complete(f->warp, f->op, f->lane, f->of, f->word, f->bytes);
+        tell(f->warp, &f->op, MG_SYNC_BULK_LANDED, 1u << f->lane, f);
+        good &= !f->of || mg__mbarrier_complete(f->warp, &f->op, f->lane, f->of, f->word, f->bytes);
     }
     if (all)
         all->list.count = kept;
@@ -545,7 +545,7 @@ MG_HANDLER(mg__op_bulk)
     const struct mg_bulk *b = op->u.bulk;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
-        struct flight f = {.warp = w, .op = op, .lane = lane};
+        struct flight f = {.warp = w, .op = *op, .lane = lane};
         if (has(op, SIZE))
             f.bytes = (uint32_t)source(w, op, SIZE, lane);
         if (b->nvalues)

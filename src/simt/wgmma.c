@@ -11,7 +11,7 @@
 
 struct flight {
     struct mg_warp *warp;
-    const struct mg_op *op;
+    struct mg_op op; /* itself: where steps are followed handlers get a copy that does not last */
     uint64_t a, b;  /* descriptors */
     uint32_t group; /* from the latest back; 0 is the one that is being made */
     uint32_t number;
@@ -122,7 +122,7 @@ static void tell_reads(const struct flight *f, const struct reach *r)
             if (++n < 32 && (line + step < r->lines || chunk + 1 < r->chunks))
                 continue;
             struct mg_access *e =
-                mg__access_begin(worker, f->op->insn, &mem, MG_SPACE_SHARED, n == 32 ? ~0u : (1u << n) - 1, -1);
+                mg__access_begin(worker, f->op.insn, &mem, MG_SPACE_SHARED, n == 32 ? ~0u : (1u << n) - 1, -1);
             e->width = 16;
             e->block = e->target = f->warp->block->linear;
             e->warp = f->warp->index;
@@ -136,7 +136,7 @@ static void tell_reads(const struct flight *f, const struct reach *r)
 
 static void land(const struct flight *f)
 {
-    const struct mg_wgmma *g = f->op->u.wgmma;
+    const struct mg_wgmma *g = f->op.u.wgmma;
     const struct reach of_a = reach_of(g, f, false), of_b = reach_of(g, f, true);
     struct mg_wgmma_call c;
     c.what = &g->what;
@@ -172,7 +172,7 @@ MG_HANDLER(mg__op_wgmma)
 {
     const struct mg_wgmma *g = op->u.wgmma;
     struct mg_cluster *c = w->block->cluster;
-    struct flight f = {.warp = w, .op = op};
+    struct flight f = {.warp = w, .op = *op};
     const unsigned lane = (unsigned)__builtin_ctz(mask);
     if (!c->wgmmas)
         c->wgmmas = calloc(1, sizeof *c->wgmmas);
