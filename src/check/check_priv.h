@@ -234,6 +234,7 @@ struct launch {
     unsigned workers;
     size_t shared_units;
     bool polls;           /* an instruction waits in a loop for a flag */
+    bool relaxed;         /* no arrival at the cluster's barrier releases what was written before it */
     bool kept, dependent; /* chain.c: what it writes is kept; it may begin before the one in front of it has ended */
     uint64_t stream;
     bool talks; /* it may tell the host something while it runs, or be told */
@@ -280,6 +281,7 @@ struct beyonds {
 struct mbarrier {
     uint64_t address;
     bool ended;          /* it was invalidated */
+    bool fenced;         /* its maker has gone through a fence since, which other blocks may need */
     uint32_t insn, made; /* where and when that was, or its initialisation */
     struct actor by;
     uint32_t used[MG_ORDER_AGENT], used_by[MG_ORDER_AGENT]; /* when and by which instruction each warp used it last */
@@ -365,6 +367,7 @@ void mg__mbarrier_used(struct worker *w, struct block *b, struct block *of, cons
 void mg__mbarrier_landed(struct block *b, struct block *of, uint64_t address); /* a bulk copy of b that tells it */
 void mg__mbarriers_end(struct worker *w, struct block *b);
 void mg__mbarriers_forget(struct block *b);
+void mg__mbarriers_fenced(struct block *b, uint32_t warp);
 /* ---- beyond.c ---- */
 void mg__beyond_bring(struct beyonds *to, uint64_t block, const uint32_t known[MG_ORDER_WARPS]);
 void mg__beyond_join(struct beyonds *to, const struct beyonds *from, uint64_t except);

@@ -47,12 +47,18 @@ static void tell(struct worker *w, enum check_kind kind, const struct mg_sync *e
         mg__tally_note(&w->tally, &o);
 }
 
+void mg__mbarriers_fenced(struct block *b, uint32_t warp)
+{
+    for (size_t i = 0; i < b->mbarriers.count; i++)
+        b->mbarriers.at[i].fenced |= b->mbarriers.at[i].by.warp == warp;
+}
+
 static struct actor actor_of(const struct mg_sync *e)
 {
     return (struct actor){e->block, (uint16_t)e->warp, (uint8_t)__builtin_ctz(e->mask)};
 }
 
-enum { NOT_MADE, NOT_KNOWN, ENDED }; /* value[0] of mbarrier-life */
+enum { NOT_MADE, NOT_KNOWN, ENDED, NOT_FENCED }; /* value[0] of mbarrier-life */
 static void tell_life(struct worker *w, const struct mg_sync *e, uint32_t how, uint32_t insn, uint32_t other,
                       struct actor who, struct actor with)
 {
@@ -76,6 +82,8 @@ void mg__mbarrier_used(struct worker *w, struct block *b, struct block *of, cons
     if (!m || m->ended)
         return;
     known_of(b, e, of, known);
+    if (of != b && w->launch->relaxed && !m->fenced)
+        tell_life(w, e, NOT_FENCED, m->insn, e->insn, m->by, actor_of(e));
     if ((of != b || m->by.warp != e->warp) && m->made > known[m->by.warp])
         tell_life(w, e, NOT_KNOWN, e->insn, m->insn, actor_of(e), m->by);
     if (of == b) {
@@ -94,6 +102,7 @@ static void changes(struct worker *w, struct block *b, struct mbarrier *m, const
             tell_life(w, e, ENDED, e->insn, m->used_by[v], actor_of(e), (struct actor){b->linear, (uint16_t)v, 0xff});
     memset(m->used, 0, sizeof m->used);
     m->ended = e->kind == MG_SYNC_MBARRIER_INVAL;
+    m->fenced = false;
     m->insn = e->insn;
     m->by = actor_of(e);
     m->made = b->order->now++;

@@ -174,6 +174,11 @@ static bool say_life(const struct launch *l, const struct occurrence *o, const s
         return mg__strbuf_printf(out, " uses an mbarrier that ") && mg__name_thread(l, &o->with, true, out) &&
                mg__strbuf_printf(out, " initialises") && say_line(l, line, other, out) &&
                mg__strbuf_printf(out, ", and nothing orders the two");
+    if (o->value[0] == 3)
+        return mg__strbuf_printf(out, " initialises an mbarrier that other blocks use, ") &&
+               mg__name_thread(l, &o->with, true, out) && say_line(l, line, other, out) &&
+               mg__strbuf_printf(out,
+                                 ", and neither a fence nor the cluster's barrier, which is relaxed, shows it to them");
     return mg__strbuf_printf(out, " ends an mbarrier that others may still use") && say_line(l, line, other, out);
 }
 

@@ -84,8 +84,10 @@ static void fence(struct launch *l, struct block *b, const struct mg_sync *e)
     if (insn && insn->proxy == MG_PROXY_ASYNC)
         b->proxy[e->warp] = b->order->now;
     mg__order_fence(b->order, e->warp);
-    if (insn && of_the_device(insn))
+    if (insn && of_the_device(insn)) {
+        mg__mbarriers_fenced(b, e->warp);
         mg__release_fence(l, e->block);
+    }
 }
 
 void mg__watch_sync(void *self, const struct mg_sync *e)

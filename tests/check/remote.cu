@@ -133,6 +133,27 @@ CASE(arrives_before_ready, ALONE)
     arrives_before_ready<fault><<<2, 32>>>(zeros(64));
 }
 
+/* The barrier of the cluster is a relaxed one, and nothing else shows other blocks that it is initialised. */
+template <bool fault> __global__ void __cluster_dims__(2) initialised_for_itself(int *out)
+{
+    __shared__ uint64_t ready;
+    cg::cluster_group cluster = cg::this_cluster();
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 32;" ::"r"(at(&ready)) : "memory"); // EXPECT: barrier/mbarrier-life ready
+        if (!fault)
+            asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
+    ARRIVE_AT(&ready, cluster.block_rank() ^ 1);
+    WAIT(&ready, 0);
+    out[blockIdx.x * 32 + threadIdx.x] = 1;
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
+}
+CASE(initialised_for_itself, 0)
+{
+    initialised_for_itself<fault><<<2, 32>>>(zeros(64));
+}
+
 /* ---- copies from block to block ---- */
 /* The barrier of the cluster says that the copy was asked for, not that it has come. */
 template <bool fault> __global__ void __cluster_dims__(2) sent_and_not_waited_for(int *out)
