@@ -1,7 +1,7 @@
 #!/bin/sh
 # run.sh - the benchmarks, as `make bench` runs them: BUILD-FOLDER [options of bench_engine]
 #
-# Without options bench_matrix comes behind bench_engine.
+# Without options bench_matrix comes behind bench_engine, and what `profile --time` costs where there is an nvcc.
 #
 # Keeps the whole run to two processors, the last two that this process may use, so that the table says the same on a
 # machine with many. Within them bench_engine pins its one-core contenders to one.
@@ -23,4 +23,5 @@ else
 fi
 [ -z "$all" ] || [ ! -x "$build/bench_matrix" ] && exec "$@"
 "$@"
-exec "$build/bench_matrix"
+"$build/bench_matrix"
+[ ! -x "$build/margay" ] || exec python3 "$(dirname "$0")/time/measure.py" "$build/margay"

@@ -73,7 +73,8 @@ def pairs(data, reports):
                          f"{ours[i]['kernel']} {ours[i]['grid']} {ours[i]['block']}")
             theirs = dict(zip(data["programs"][name]["metrics"], values))
             if ours[i]["metrics"].get("gpu__time_duration.sum"):
-                yield name, kernel, grid, theirs["gpu__time_duration.sum"], ours[i]["metrics"], theirs
+                yield (name, kernel, grid, theirs["gpu__time_duration.sum"],
+                       {**ours[i]["metrics"], **ours[i]["derived"]}, theirs)
 
 
 def errors(rows):
@@ -108,13 +109,21 @@ def compare(data, reports, worst):
     read = [abs(ours[key] / theirs[key] - 1) for *_, ours, theirs in rows if theirs[key] > 100000]
     print(f"\nBytes read from device memory, of {len(read)} launches that read more than 100 kB: mean error "
           f"{statistics.mean(read):.0%}, median {statistics.median(read):.1%}.")
+    found = {**errors(rows), "read": statistics.mean(read)}
+    # hits of small launches are their code's and constants', and more than all where a counter took several passes
+    for key, name, of in (("lts__t_sector_hit_rate.pct", "second", "lts__t_sectors.sum"),
+                          ("l1tex__t_sector_hit_rate.pct", "first", "l1tex__t_sectors.sum")):
+        off = [abs(ours.get(key, 0) - min(theirs[key], 100)) for *_, ours, theirs in rows if ours[of] > 40000]
+        print(f"Hits of the {name} cache, of {len(off)} launches that ask it for more than 40,000 sectors: off by "
+              f"{statistics.mean(off):.1f} points on average, median {statistics.median(off):.1f}.")
+        found[name] = statistics.mean(off)
     rows.sort(key=lambda r: abs(math.log(r[4]["gpu__time_duration.sum"] / r[3])), reverse=True)
     if worst:
         print("\nFurthest off:\n\n| kernel | blocks | device | here | |\n| --- | ---: | ---: | ---: | ---: |")
     for _, kernel, grid, theirs, ours, _ in rows[:worst]:
         here = ours["gpu__time_duration.sum"]
         print(f"| `{kernel}` | {math.prod(grid)} | {theirs / 1e3:.1f} µs | {here / 1e3:.1f} µs | {here / theirs:.2f} |")
-    return errors(rows)
+    return found
 
 
 def main():
