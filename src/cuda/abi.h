@@ -99,6 +99,43 @@ struct cu_node_params { /* CUgraphNodeParams */
     };
     long long reserved_too;
 };
+struct cu_array2d { /* CUDA_ARRAY_DESCRIPTOR_v2 */
+    size_t width, height;
+    int format;
+    unsigned channels;
+};
+struct cu_array3d { /* CUDA_ARRAY3D_DESCRIPTOR_v2 */
+    size_t width, height, depth;
+    int format;
+    unsigned channels, flags;
+};
+struct cu_driver_resource { /* CUDA_RESOURCE_DESC */
+    int type;
+    union {
+        void *array;
+        struct {
+            uint64_t at;
+            int format;
+            unsigned channels;
+            size_t size;
+        } linear;
+        struct {
+            uint64_t at;
+            int format;
+            unsigned channels;
+            size_t width, height, pitch;
+        } pitched;
+        int reserved[32];
+    };
+    unsigned flags;
+};
+struct cu_driver_texture { /* CUDA_TEXTURE_DESC */
+    int address[3], filter;
+    unsigned flags, anisotropy;
+    int mip_filter;
+    float mip_bias, mip_least, mip_most, border[4];
+    int reserved[12];
+};
 struct cu_launch { /* CUlaunchConfig */
     struct cu_dim3 grid, block;
     unsigned shared;

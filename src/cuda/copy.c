@@ -1,7 +1,6 @@
-/* copy.c - copies and sets: every form of them is a box of bytes to the runtime (cudart/copy.c). Arrays come with
- * textures.
- */
+/* copy.c - copies and sets: every form of them is a box of bytes to the runtime (cudart/copy.c), and an array, too. */
 #include "cuda/driver.h"
+#include "cudart/array.h"
 
 static void *at(uint64_t address)
 {
@@ -69,7 +68,14 @@ struct place {
     const void *host;
     uint64_t device;
     size_t pitch, rows, x, y, z;
+    const void *array;
 };
+
+static int array_box(const struct place *p, struct cu_extent size, struct cudart_box *box)
+{
+    const struct cudart_array *a = mg__cudart_array_known(p->array);
+    return a ? mg__cudart_array_box(a, (struct cu_pos){p->x, p->y, p->z}, size, box) : CUDA_ERROR_INVALID_HANDLE;
+}
 
 static int box_of(const struct place *p, struct cu_extent size, struct cudart_box *box)
 {
@@ -78,7 +84,7 @@ static int box_of(const struct place *p, struct cu_extent size, struct cudart_bo
     if (p->type < CU_TYPE_HOST || p->type > CU_TYPE_UNIFIED)
         return CUDA_ERROR_INVALID_VALUE;
     if (p->type == CU_TYPE_ARRAY)
-        return mg__cuda_missing("cuMemcpy for a CUDA array");
+        return array_box(p, size, box);
     bool narrow = __builtin_add_overflow(p->x, size.width, &end) || end > pitch;
     if ((narrow && (size.height > 1 || size.depth > 1 || p->pitch)) ||
         (size.depth > 1 && (__builtin_add_overflow(p->y, size.height, &end) || end > rows)) ||
@@ -117,9 +123,10 @@ static int copy_2d(const struct cu_memcpy_2d *p)
 {
     if (!p)
         return CUDA_ERROR_INVALID_VALUE;
-    return copy(&(struct place){p->dst_type, p->dst_host, p->dst_device, p->dst_pitch, 0, p->dst_x, p->dst_y, 0},
-                &(struct place){p->src_type, p->src_host, p->src_device, p->src_pitch, 0, p->src_x, p->src_y, 0},
-                (struct cu_extent){p->width, p->height, 1});
+    return copy(
+        &(struct place){p->dst_type, p->dst_host, p->dst_device, p->dst_pitch, 0, p->dst_x, p->dst_y, 0, p->dst_array},
+        &(struct place){p->src_type, p->src_host, p->src_device, p->src_pitch, 0, p->src_x, p->src_y, 0, p->src_array},
+        (struct cu_extent){p->width, p->height, 1});
 }
 
 static int copy_3d(const struct cu_memcpy3d *p)
@@ -127,9 +134,9 @@ static int copy_3d(const struct cu_memcpy3d *p)
     if (!p)
         return CUDA_ERROR_INVALID_VALUE;
     return copy(&(struct place){p->dst_type, p->dst_host, p->dst_device, p->dst_pitch, p->dst_height, p->dst_x,
-                                p->dst_y, p->dst_z},
+                                p->dst_y, p->dst_z, p->dst_array},
                 &(struct place){p->src_type, p->src_host, p->src_device, p->src_pitch, p->src_height, p->src_x,
-                                p->src_y, p->src_z},
+                                p->src_y, p->src_z, p->src_array},
                 (struct cu_extent){p->width, p->height, p->depth});
 }
 

@@ -2,13 +2,14 @@
  *
  * All memory is one address space here, so a copy is a memmove once its ranges have been checked as a GPU checks them:
  * a range that begins in an allocation must end in it, an address in the device's range that no allocation holds is
- * invalid, and the side that the kind calls device must be memory that CUDA knows. Copies to CUDA arrays come with
- * textures.
+ * invalid, and the side that the kind calls device must be memory that CUDA knows. An array is the box that it
+ * is (array.c).
  *
  * A copy whose stream has nothing left to do is made at once, and any other when its turn comes (device/queue.h); then
  * the call waits where CUDA says that it does. What comes from pageable memory is taken by the time the call returns,
  * but in a graph, whose nodes read it in their turn. In a stream that is captured it becomes a node (graph.h).
  */
+#include "cudart/array.h"
 #include "cudart/graph.h"
 #include "device/timeline.h"
 
@@ -347,7 +348,7 @@ int mg__cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t spit
     return mg__cudart_done(copy_2d(dst, dpitch, src, spitch, width, height, kind));
 }
 
-/* ---- 3D: positions are in bytes along x, for there are no arrays ---- */
+/* ---- 3D: positions are in bytes along x, but in arrays ---- */
 static int box_at(const struct cu_pitched_ptr *p, struct cu_pos pos, struct cu_extent size, struct cudart_box *box)
 {
     size_t offset, row, slice;
@@ -364,27 +365,46 @@ static int box_at(const struct cu_pitched_ptr *p, struct cu_pos pos, struct cu_e
     return 0;
 }
 
-static int boxes_of(const struct cu_memcpy_3d *p, struct cudart_box *dst, struct cudart_box *src)
+/* One side: an array, whose places are counted in texels, or memory. *size is in bytes along x. */
+static int end_of(void *array, const struct cu_pitched_ptr *ptr, struct cu_pos pos, struct cu_extent size,
+                  struct cudart_box *box)
+{
+    const struct cudart_array *a = array ? mg__cudart_array_known(array) : NULL;
+    if (array && !a)
+        return cudaErrorInvalidResourceHandle;
+    if (!a)
+        return box_at(ptr, pos, size, box);
+    return __builtin_mul_overflow(pos.x, a->texel, &pos.x) ? cudaErrorInvalidValue
+                                                           : mg__cudart_array_box(a, pos, size, box);
+}
+
+static int boxes_of(const struct cu_memcpy_3d *p, struct cudart_box *dst, struct cudart_box *src,
+                    struct cu_extent *size)
 {
     if (!p)
         return cudaErrorInvalidValue;
-    if (p->src_array || p->dst_array)
-        return mg__cudart_missing("cudaMemcpy3D for a CUDA array");
-    int error = box_at(&p->src, p->src_pos, p->extent, src);
-    return error ? error : box_at(&p->dst, p->dst_pos, p->extent, dst);
+    const struct cudart_array *from = mg__cudart_array_known(p->src_array), *to = mg__cudart_array_known(p->dst_array);
+    *size = p->extent;
+    if (from && to && from->texel != to->texel)
+        return cudaErrorInvalidValue;
+    if ((from || to) && __builtin_mul_overflow(size->width, (from ? from : to)->texel, &size->width))
+        return cudaErrorInvalidValue;
+    int error = end_of(p->src_array, &p->src, p->src_pos, *size, src);
+    return error ? error : end_of(p->dst_array, &p->dst, p->dst_pos, *size, dst);
 }
 
 int mg__cudart_copy_3d(const struct cu_memcpy_3d *p)
 {
     struct cudart_box dst, src;
-    int error = boxes_of(p, &dst, &src);
-    return error ? error : mg__cudart_copy_box(dst, src, p->extent, p->kind);
+    struct cu_extent size;
+    int error = boxes_of(p, &dst, &src, &size);
+    return error ? error : mg__cudart_copy_box(dst, src, size, p->kind);
 }
 
 int mg__cudart_copy_3d_ok(const struct cu_memcpy_3d *p)
 {
-    struct transfer t = {.size = p->extent, .way = p->kind};
-    int error = boxes_of(p, &t.dst.box, &t.src.box);
+    struct transfer t = {.way = p->kind};
+    int error = boxes_of(p, &t.dst.box, &t.src.box, &t.size);
     return error ? error : copy_ok(&t);
 }
 

@@ -572,8 +572,8 @@ static bool check(struct parser *p, const struct tok *start, struct mg_ptx_insn 
     for (const char *at = strchr(letters, 'T'); at;
          at = NULL) { /* it stands first or second, and no letter is optional */
         unsigned n = (unsigned)(at - letters);
-        if (insn->dims && n + 1 < ops->count && ops->at[n + 1].kind == MG_OPND_VEC &&
-            ops->at[n + 1].count != insn->dims)
+        if (mg__ptx_isa((enum mg_ptx_opcode)insn->opcode)->group != MG_G_TEXTURE && insn->dims && n + 1 < ops->count &&
+            ops->at[n + 1].kind == MG_OPND_VEC && ops->at[n + 1].count != insn->dims)
             return mg__ptx_fail_at(p, start, "'%.200s' takes %u coordinates", insn->text, insn->dims);
     }
     if (insn->opcode == MG_OP_CP_ASYNC && insn->sub == MG_SUB_NONE &&

@@ -16,11 +16,13 @@ enum {
     SPACE = 1 << 7, VEC = 1 << 8, FLAG = 1 << 9, CACHE = 1 << 10, LEVEL = 1 << 11, SHFL = 1 << 12, VOTE = 1 << 13,
     BAR = 1 << 14, PRMT = 1 << 15, SHF = 1 << 16, TESTP = 1 << 17, CPASYNC = 1 << 18, PACK = 1 << 19, LOGIC = 1 << 20,
     WORD = 1 << 21, PROXY = 1 << 22, LATER = 1 << 23, MEET = 1 << 24, SHAPE = 1 << 25, LAYOUT = 1 << 26,
-    COUNT = 1 << 27, BULK = 1 << 28
+    COUNT = 1 << 27, BULK = 1 << 28, TEXEL = 1 << 29
 };
 
 /* value2 of class BULK: what `value` is */
 enum { OVER, FLAGGED, DIMS };
+/* value2 of class TEXEL: what `value` is */
+enum { HOW, GEOMETRY, EDGE };
 /* value2 of class LEVEL: what `value` is */
 enum { AT_LEVEL, EVICT_L1, EVICT_L2, FETCH_L2, POLICY };
 
@@ -226,6 +228,30 @@ static const struct modifier modifiers[] = {
     {"3d", BULK, 3, DIMS},
     {"4d", BULK, 4, DIMS},
     {"5d", BULK, 5, DIMS},
+    {"1d", TEXEL, MG_GEOMETRY_1D, GEOMETRY},
+    {"2d", TEXEL, MG_GEOMETRY_2D, GEOMETRY},
+    {"3d", TEXEL, MG_GEOMETRY_3D, GEOMETRY},
+    {"a1d", TEXEL, MG_GEOMETRY_A1D, GEOMETRY},
+    {"a2d", TEXEL, MG_GEOMETRY_A2D, GEOMETRY},
+    {"cube", TEXEL, MG_GEOMETRY_CUBE, GEOMETRY},
+    {"acube", TEXEL, MG_GEOMETRY_ACUBE, GEOMETRY},
+    {"trap", TEXEL, MG_EDGE_TRAP, EDGE},
+    {"clamp", TEXEL, MG_EDGE_CLAMP, EDGE},
+    {"zero", TEXEL, MG_EDGE_ZERO, EDGE},
+    {"level", TEXEL, MG_SUB_TEX_LEVEL, HOW},
+    {"grad", TEXEL, MG_SUB_TEX_GRAD, HOW},
+    {"r", TEXEL, MG_SUB_TLD4_R, HOW},
+    {"g", TEXEL, MG_SUB_TLD4_G, HOW},
+    {"a", TEXEL, MG_SUB_TLD4_A, HOW},
+    {"b", TEXEL, MG_SUB_SURFACE_B, HOW}, /* of tld4 the blue one */
+    {"p", TEXEL, MG_SUB_SURFACE_P, HOW},
+    {"width", TEXEL, MG_SUB_ASK_WIDTH, HOW},
+    {"height", TEXEL, MG_SUB_ASK_HEIGHT, HOW},
+    {"depth", TEXEL, MG_SUB_ASK_DEPTH, HOW},
+    {"array_size", TEXEL, MG_SUB_ASK_LAYERS, HOW},
+    {"normalized_coords", TEXEL, MG_SUB_ASK_NORMALIZED, HOW},
+    {"num_mipmap_levels", TEXEL, MG_SUB_ASK_LEVELS, HOW},
+    {"num_samples", TEXEL, MG_SUB_ASK_SAMPLES, HOW},
     {"alias", PROXY, MG_PROXY_ALIAS, 0},
     {"async", PROXY, MG_PROXY_ASYNC, 0},
     {"async::generic", PROXY, MG_PROXY_ASYNC_GENERIC, 0},
@@ -235,6 +261,17 @@ static const struct modifier modifiers[] = {
     {"tensormap::generic", PROXY, MG_PROXY_TENSORMAP, 0},
     {"proxy::async", PROXY, MG_PROXY_NONE, 0},
     /* Known, and not executed: the instruction becomes one for later */
+    {"base", LATER, 0, 0},
+    {"2dms", LATER, 0, 0},
+    {"a2dms", LATER, 0, 0},
+    {"channel_data_type", LATER, 0, 0},
+    {"channel_order", LATER, 0, 0},
+    {"filter_mode", LATER, 0, 0},
+    {"addr_mode_0", LATER, 0, 0},
+    {"addr_mode_1", LATER, 0, 0},
+    {"addr_mode_2", LATER, 0, 0},
+    {"force_unnormalized_coords", LATER, 0, 0},
+    {"memory_layout", LATER, 0, 0},
     {"cp_mask", LATER, 0, 0},
     {"ignore_oob", LATER, 0, 0},
     {"im2col::w", LATER, 0, 0},
@@ -408,6 +445,9 @@ static void set(struct mg_ptx_insn *insn, const struct modifier *m, bool *later)
         break;
     case BULK:
         set_bulk(insn, m);
+        break;
+    case TEXEL:
+        *(m->value2 == HOW ? &insn->sub : m->value2 == GEOMETRY ? &insn->dims : &insn->edge) = (uint8_t)m->value;
         break;
     case PROXY:
         if (m->value)

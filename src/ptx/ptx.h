@@ -159,8 +159,19 @@ enum mg_ptx_sub {
     MG_SUB_MBARRIER_BYTES, MG_SUB_BULK_GROUP,                           /* cp.async.bulk: what tells that it is over */
     MG_SUB_READ,                                                        /* cp.async.bulk.wait_group */
     MG_SUB_MAP_ADDRESS, MG_SUB_MAP_RANK, MG_SUB_MAP_BOX, MG_SUB_MAP_DIM, MG_SUB_MAP_STRIDE, /* tensormap.replace */
-    MG_SUB_MAP_STEP, MG_SUB_MAP_TYPE, MG_SUB_MAP_INTERLEAVE, MG_SUB_MAP_SWIZZLE, MG_SUB_MAP_FILL
+    MG_SUB_MAP_STEP, MG_SUB_MAP_TYPE, MG_SUB_MAP_INTERLEAVE, MG_SUB_MAP_SWIZZLE, MG_SUB_MAP_FILL,
+    MG_SUB_TEX_LEVEL, MG_SUB_TEX_GRAD,                                                      /* tex */
+    MG_SUB_TLD4_R, MG_SUB_TLD4_G, MG_SUB_TLD4_B, MG_SUB_TLD4_A,                             /* tld4 */
+    MG_SUB_SURFACE_B, MG_SUB_SURFACE_P,                                                     /* suld, sust, sured */
+    MG_SUB_ASK_WIDTH, MG_SUB_ASK_HEIGHT, MG_SUB_ASK_DEPTH, MG_SUB_ASK_LAYERS, MG_SUB_ASK_NORMALIZED, /* txq, suq */
+    MG_SUB_ASK_LEVELS, MG_SUB_ASK_SAMPLES
 };
+/* Of textures and surfaces: their shape, and what lies beyond a surface's edge. */
+enum mg_ptx_geometry {
+    MG_GEOMETRY_NONE, MG_GEOMETRY_1D, MG_GEOMETRY_2D, MG_GEOMETRY_3D, MG_GEOMETRY_A1D, MG_GEOMETRY_A2D,
+    MG_GEOMETRY_CUBE, MG_GEOMETRY_ACUBE
+};
+enum mg_ptx_edge { MG_EDGE_TRAP, MG_EDGE_CLAMP, MG_EDGE_ZERO };
 
 /* As written, without the dot; "" for none. */
 const char *mg__ptx_sub_name(unsigned sub);
@@ -239,7 +250,8 @@ struct mg_ptx_insn {
     uint8_t layout[2];          /* of a matrix, or of A and B: 0 not said, 1 .row, 2 .col */
     uint8_t m;                  /* shape of a matrix multiplication, .m16n8k16 */
     uint16_t n, k;
-    uint8_t dims;               /* of a tensor: 1 … 5 */
+    uint8_t dims;               /* of a tensor: 1 … 5; of a texture or surface: enum mg_ptx_geometry */
+    uint8_t edge;               /* enum mg_ptx_edge */
     uint8_t access;             /* enum mg_ptx_access_kind; NONE for forms without one */
     uint8_t effects;            /* enum mg_ptx_effect, or'd */
     uint8_t algebra;            /* enum mg_ptx_algebra */

@@ -1,5 +1,6 @@
 /* simt.c - the device: its creation, its modules, its kernels. */
 #include "simt/simt_priv.h"
+#include "simt/texture.h"
 
 #define STACK 1024u /* cudaLimitStackSize's default */
 
@@ -40,6 +41,7 @@ void mg__simt_destroy(struct mg_simt *simt)
     if (simt->pool)
         mg__pool_destroy(simt->pool);
     mg__heap_destroy(simt);
+    mg__textures_free(simt);
     mg__memory_destroy(simt);
     pthread_mutex_destroy(&simt->lock);
     pthread_mutex_destroy(&simt->launch_lock);

@@ -92,6 +92,7 @@ struct mg_op {
         const struct mg_switch *table;
         const struct mg_bulk *bulk;
         const struct mg_wgmma *wgmma;
+        const struct mg_texel *texel;
         const struct mg_ptx_var *var;
     } u;
     int32_t guard;   /* predicate operand of a branch, exit or guard op; -1: none */
@@ -143,6 +144,14 @@ struct mg_mem {
     bool local_frame; /* `offset` is relative to the frame's local memory */
 };
 /* A bulk copy, or a store that tells an mbarrier. Its addresses and other sources are the op's, in its row's order. */
+struct mg_texel { /* an instruction of textures or surfaces */
+    uint8_t opcode, sub, geometry, edge; /* enum mg_ptx_opcode, _sub, _geometry, _edge */
+    uint8_t bytes, vec;                  /* an element, elements: what a surface's access moves */
+    uint8_t atomop, type;
+    bool whole;    /* coordinates are integers */
+    bool floating; /* results are */
+    uint8_t ncoordinates;
+};
 struct mg_bulk {
     const struct mg_mem *to, *from, *word, *map; /* NULL: there is none; `to` says what a reduction does as well */
     bool tensor, im2col, multicast, reduces, to_shared, from_shared;
@@ -599,6 +608,7 @@ struct mg_simt {
     bool print_used;     /* one that calls printf */
     uint64_t stack_size; /* bytes a thread, where a kernel's need is not known */
     uint64_t workspace;
+    struct mg_textures *textures; /* made when first needed: texture.c */
 };
 
 /* ---- the parts that are compiled for several vector extensions (lanes.c) ---- */
@@ -862,6 +872,9 @@ MG_HANDLER(mg__op_nanosleep);
 MG_HANDLER(mg__op_fence);
 MG_HANDLER(mg__op_warp);
 MG_HANDLER(mg__op_mma);
+MG_HANDLER(mg__op_texture);
+MG_HANDLER(mg__op_surface);
+MG_HANDLER(mg__op_texture_query);
 MG_HANDLER(mg__op_tensormap_replace);
 MG_HANDLER(mg__op_tensormap_copy);
 MG_HANDLER(mg__op_wgmma);

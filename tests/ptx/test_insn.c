@@ -170,7 +170,7 @@ static const struct expect table[] = {
      {.type = {MG_T_B64}, .space = MG_SPACE_SHARED, .sub = MG_SUB_NOINC, .flags = MG_F_SHARED_CTA}},
     {"tex.2d.v4.f32.s32 {f, f, f, f}, [d, {r, s}];",
      MG_OP_TEX,
-     {.type = {MG_T_F32, MG_T_S32}, .vec = 4, .dims = 2, .flags = MG_F_LATER}},
+     {.type = {MG_T_F32, MG_T_S32}, .vec = 4, .dims = 2}},
     {"vadd.s32.u32.s32.sat r, s.b0, t.h1;",
      MG_OP_VADD,
      {.type = {MG_T_S32, MG_T_U32, MG_T_S32}, .flags = MG_F_LATER | MG_F_SAT}},

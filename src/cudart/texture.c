@@ -1,0 +1,245 @@
+/* texture.c - texture and surface objects: what a program asks for, held to the documents, as the engine's
+ * (simt/texture.h). Mipmaps, views of resources and sRGB are refused by name; references went with CUDA 12.
+ */
+#include "cudart/array.h"
+
+enum { INVALID = cudaErrorInvalidValue, POINT = 0, LINEAR = 1, ELEMENT = 0, UNIT = 1 };
+struct object {
+    struct object *next;
+    uint64_t handle; /* of its device */
+    struct cudart_device *device;
+    bool surface;
+    struct cu_resource_desc resource;
+    struct cu_texture_desc texture;
+};
+static struct object *objects;
+
+static struct object **find(uint64_t handle, bool surface)
+{
+    struct object **at = &objects;
+    while (*at && ((*at)->handle != handle || (*at)->surface != surface || (*at)->device != mg__cudart_here()))
+        at = &(*at)->next;
+    return at;
+}
+
+/* ---- memory ---- */
+static void set_channels(struct mg_texture *t, const struct cu_channel_desc *c)
+{
+    t->bits = (uint8_t)c->x;
+    t->channels = (uint8_t)(1 + (c->y != 0) + (c->z != 0) + (c->w != 0));
+    t->kind = (uint8_t)c->format;
+}
+
+static bool channels_ok(const struct cu_channel_desc *c)
+{
+    bool same = (!c->y || c->y == c->x) && (!c->z || c->z == c->x) && (!c->w || c->w == c->x);
+    bool count = !c->z == !c->w && (c->y || !c->z);
+    bool size = c->x == 32 || c->x == 16 || (c->x == 8 && c->format != MG_TEXEL_FLOAT);
+    return same && count && size && c->format >= 0 && c->format <= MG_TEXEL_FLOAT;
+}
+
+static int of_array(struct mg_texture *t, void *handle)
+{
+    const struct cudart_array *a = mg__cudart_array_known(handle);
+    if (!a)
+        return cudaErrorInvalidResourceHandle;
+    set_channels(t, &a->channels);
+    t->base = (uint64_t)(uintptr_t)a->memory;
+    t->pitch = a->pitch;
+    t->slice = a->slice;
+    t->width = (uint32_t)a->extent.width;
+    t->height = (uint32_t)MG_MAX(a->extent.height, 1);
+    t->depth = (uint32_t)MG_MAX(a->extent.depth, 1);
+    t->layered = a->flags & (CU_ARRAY_LAYERED | CU_ARRAY_CUBE);
+    return 0;
+}
+
+static int of_memory(struct mg_texture *t, const struct cu_resource_desc *r)
+{
+    const uint64_t most = (uint64_t)1 << 28; /* texels of linear memory */
+    const bool line = r->type == CU_RESOURCE_LINEAR;
+    const struct cu_channel_desc *c = line ? &r->linear.channels : &r->pitched.channels;
+    const void *at = line ? r->linear.at : r->pitched.at;
+    uint64_t left, bytes;
+    struct cudart_alloc alloc;
+    if (!channels_ok(c))
+        return cudaErrorInvalidChannelDescriptor;
+    set_channels(t, c);
+    const uint64_t texel = (uint64_t)t->bits / 8 * t->channels;
+    const uint64_t width = line ? r->linear.size / texel : r->pitched.width, height = line ? 1 : r->pitched.height;
+    const uint64_t pitch = line ? width * texel : r->pitched.pitch;
+    if (!width || !height || width > most || height > most || pitch < width * texel || (uintptr_t)at % 16)
+        return INVALID;
+    bytes = (height - 1) * pitch + width * texel;
+    enum cudart_kind kind = mg__cudart_classify(at, &left, &alloc);
+    if ((kind != CUDART_DEVICE && kind != CUDART_MANAGED) || left < bytes)
+        return INVALID;
+    *t = (struct mg_texture){.base = (uint64_t)(uintptr_t)at,
+                             .pitch = pitch,
+                             .width = (uint32_t)width,
+                             .height = (uint32_t)height,
+                             .depth = 1,
+                             .bits = t->bits,
+                             .channels = t->channels,
+                             .kind = t->kind};
+    if (!line)
+        t->slice = pitch * height; /* linear memory has none, and no address mode */
+    return 0;
+}
+
+static int of_resource(struct mg_texture *t, const struct cu_resource_desc *r)
+{
+    memset(t, 0, sizeof(*t));
+    switch (r->type) {
+    case CU_RESOURCE_ARRAY:
+        return of_array(t, r->array);
+    case CU_RESOURCE_LINEAR:
+    case CU_RESOURCE_PITCHED:
+        return of_memory(t, r);
+    case CU_RESOURCE_MIPMAPPED:
+        return mg__cudart_missing("cudaCreateTextureObject of a mipmapped array");
+    default:
+        return INVALID;
+    }
+}
+
+/* ---- how it is read ---- */
+static int set_reading(struct mg_texture *t, const struct cu_texture_desc *d, bool cube)
+{
+    const bool real = t->kind == MG_TEXEL_FLOAT || d->read == UNIT;
+    if (d->srgb)
+        return mg__cudart_missing("cudaCreateTextureObject with sRGB");
+    if (d->filter < POINT || d->filter > LINEAR || d->read < ELEMENT || d->read > UNIT)
+        return INVALID;
+    if ((d->read == UNIT && t->kind != MG_TEXEL_FLOAT && t->bits == 32) || (d->filter == LINEAR && !real && t->slice))
+        return INVALID;
+    for (unsigned k = 0; k < 3; k++) {
+        if (d->address[k] < MG_TEXTURE_WRAP || d->address[k] > MG_TEXTURE_BORDER)
+            return INVALID;
+        bool turns = d->address[k] == MG_TEXTURE_WRAP || d->address[k] == MG_TEXTURE_MIRROR;
+        bool clamps = cube || (turns && !d->normalized); /* as the documents have it */
+        t->address[k] = (uint8_t)(clamps ? MG_TEXTURE_CLAMP : d->address[k]);
+    }
+    t->linear = d->filter == LINEAR;
+    t->unit = d->read == UNIT && t->kind != MG_TEXEL_FLOAT;
+    t->normalized = d->normalized || cube;
+    memcpy(t->border, d->border, sizeof(t->border));
+    return 0;
+}
+
+static int keep(const struct mg_texture *t, const struct cu_resource_desc *r, const struct cu_texture_desc *d,
+                uint64_t *handle)
+{
+    struct object *o = calloc(1, sizeof(*o));
+    if (!o || mg__texture_make(mg__cudart_here()->device->simt, t, handle)) {
+        free(o);
+        return cudaErrorMemoryAllocation;
+    }
+    *o = (struct object){.handle = *handle, .device = mg__cudart_here(), .surface = t->surface, .resource = *r};
+    if (d)
+        o->texture = *d;
+    mg__cudart_lock();
+    o->next = objects;
+    objects = o;
+    mg__cudart_unlock();
+    return 0;
+}
+
+int mg__cudaCreateTextureObject(uint64_t *object, const struct cu_resource_desc *r, const struct cu_texture_desc *d,
+                                const void *view)
+{
+    struct mg_texture t;
+    CUDART_ENTER();
+    if (!object || !r || !d)
+        return mg__cudart_done(INVALID);
+    if (view)
+        return mg__cudart_missing("cudaCreateTextureObject with a view of its resource");
+    int error = of_resource(&t, r);
+    bool cube = !error && r->type == CU_RESOURCE_ARRAY && mg__cudart_array_known(r->array)->flags & CU_ARRAY_CUBE;
+    if (!error)
+        error = set_reading(&t, d, cube);
+    return mg__cudart_done(error ? error : keep(&t, r, d, object));
+}
+
+/* Kernels write it unseen: to the checks it is written from now on. */
+static void tell_written(const struct mg_texture *t)
+{
+    struct mg_check *check = mg__cudart_here()->device->check;
+    if (!check)
+        return;
+    mg__check_begins(check, mg__cudart_call.name, 0, true);
+    mg__check_filled(check, t->base, t->slice * t->depth);
+    mg__check_ends(check);
+}
+
+int mg__cudaCreateSurfaceObject(uint64_t *object, const struct cu_resource_desc *r)
+{
+    struct mg_texture t;
+    CUDART_ENTER();
+    const struct cudart_array *a = r && r->type == CU_RESOURCE_ARRAY ? mg__cudart_array_known(r->array) : NULL;
+    if (!object || !a || !(a->flags & CU_ARRAY_SURFACE))
+        return mg__cudart_done(INVALID);
+    int error = of_resource(&t, r);
+    t.surface = true;
+    if (!error)
+        tell_written(&t);
+    return mg__cudart_done(error ? error : keep(&t, r, NULL, object));
+}
+
+static int destroy(uint64_t handle, bool surface)
+{
+    mg__cudart_lock();
+    struct object **at = find(handle, surface), *o = *at;
+    if (o)
+        *at = o->next;
+    mg__cudart_unlock();
+    if (!o)
+        return INVALID;
+    mg__queue_wait_all(o->device->device); /* kernels that are under way may use it */
+    mg__texture_drop(o->device->device->simt, handle);
+    free(o);
+    return 0;
+}
+
+int mg__cudaDestroyTextureObject(uint64_t object)
+{
+    CUDART_ENTER();
+    return mg__cudart_done(object ? destroy(object, false) : 0);
+}
+
+int mg__cudaDestroySurfaceObject(uint64_t object)
+{
+    CUDART_ENTER();
+    return mg__cudart_done(object ? destroy(object, true) : 0);
+}
+
+/* ---- asked ---- */
+static int ask(uint64_t handle, bool surface, struct cu_resource_desc *r, struct cu_texture_desc *d)
+{
+    mg__cudart_lock();
+    const struct object *o = *find(handle, surface);
+    if (o && r)
+        *r = o->resource;
+    if (o && d)
+        *d = o->texture;
+    mg__cudart_unlock();
+    return o ? 0 : INVALID;
+}
+
+int mg__cudaGetTextureObjectResourceDesc(struct cu_resource_desc *r, uint64_t object)
+{
+    CUDART_ENTER();
+    return mg__cudart_done(r ? ask(object, false, r, NULL) : INVALID);
+}
+
+int mg__cudaGetTextureObjectTextureDesc(struct cu_texture_desc *d, uint64_t object)
+{
+    CUDART_ENTER();
+    return mg__cudart_done(d ? ask(object, false, NULL, d) : INVALID);
+}
+
+int mg__cudaGetSurfaceObjectResourceDesc(struct cu_resource_desc *r, uint64_t object)
+{
+    CUDART_ENTER();
+    return mg__cudart_done(r ? ask(object, true, r, NULL) : INVALID);
+}
