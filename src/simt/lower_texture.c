@@ -12,7 +12,7 @@ struct operands {
     bool good;
 };
 
-static struct mg_texel *new_texel(struct mg_lower *L)
+static struct mg_texel *new_texel(struct mg_lower *L, enum mg_texel_what what)
 {
     const struct mg_ptx_insn *i = L->insn;
     struct mg_texel *x = mg__arena_alloc(&L->program->arena, sizeof *x);
@@ -20,12 +20,8 @@ static struct mg_texel *new_texel(struct mg_lower *L)
         L->status = MG_ERR_NOMEM;
         return NULL;
     }
-    *x = (struct mg_texel){.opcode = (uint8_t)i->opcode,
-                           .sub = i->sub,
-                           .geometry = i->dims,
-                           .edge = i->edge,
-                           .vec = i->vec,
-                           .atomop = i->atomop};
+    *x = (struct mg_texel){
+        .what = (uint8_t)what, .sub = i->sub, .geometry = i->dims, .edge = i->edge, .vec = i->vec, .atomop = i->atomop};
     return x;
 }
 
@@ -111,14 +107,14 @@ static void coordinates(struct mg_lower *L, struct operands *s, struct mg_texel 
         values(L, s, element(L, o, k), 4, type);
 }
 
-void mg__lower_texture(struct mg_lower *L)
+static void texture(struct mg_lower *L, enum mg_texel_what what)
 {
     const struct mg_ptx_insn *i = L->insn;
-    struct mg_texel *x = new_texel(L);
+    struct mg_texel *x = new_texel(L, what);
     struct operands s = {.good = x != NULL};
     if (!x)
         return;
-    if (x->opcode == MG_OP_TLD4 && x->sub == MG_SUB_SURFACE_B)
+    if (what == MG_TEXEL_GATHER && x->sub == MG_SUB_SURFACE_B)
         x->sub = MG_SUB_TLD4_B;
     x->whole = i->type[1] == MG_T_S32;
     bool word = i->type[0] == MG_T_F32 || i->type[0] == MG_T_U32 || i->type[0] == MG_T_S32;
@@ -138,12 +134,23 @@ void mg__lower_texture(struct mg_lower *L)
     widen(L, mg__lower_opnd(L, 0), 4);
 }
 
-void mg__lower_texture_query(struct mg_lower *L)
+void mg__lower_texture(struct mg_lower *L)
 {
-    struct mg_texel *x = new_texel(L);
+    texture(L, MG_TEXEL_SAMPLE);
+}
+
+void mg__lower_texture_gather(struct mg_lower *L)
+{
+    texture(L, MG_TEXEL_GATHER);
+}
+
+static void query(struct mg_lower *L, bool surface)
+{
+    struct mg_texel *x = new_texel(L, MG_TEXEL_QUERY);
     struct operands s = {.good = x != NULL};
     if (!x)
         return;
+    x->surface = surface;
     s.good = x->sub && L->insn->nops == 2;
     if (s.good)
         results(L, &s, mg__lower_opnd(L, 0), 4);
@@ -157,21 +164,22 @@ void mg__lower_texture_query(struct mg_lower *L)
     widen(L, mg__lower_opnd(L, 0), 4);
 }
 
-void mg__lower_surface(struct mg_lower *L)
+static void surface(struct mg_lower *L, enum mg_texel_what what)
 {
     const struct mg_ptx_insn *i = L->insn;
-    const bool loads = i->opcode == MG_OP_SULD;
-    struct mg_texel *x = new_texel(L);
+    const bool loads = what == MG_TEXEL_LOAD;
+    struct mg_texel *x = new_texel(L, what);
     struct operands s = {.good = x != NULL};
     if (!x)
         return;
+    x->surface = true;
     x->bytes = (uint8_t)mg__lower_type_size(i->type[0]);
     x->type = i->type[0];
     const unsigned wide = x->bytes == 8 ? 8 : 4, map = loads;
     const unsigned how = x->atomop;
     bool known =
-        i->opcode != MG_OP_SURED || (x->bytes >= 4 && (how == MG_ATOM_AND || how == MG_ATOM_OR || how == MG_ATOM_ADD ||
-                                                       how == MG_ATOM_MIN || how == MG_ATOM_MAX));
+        what != MG_TEXEL_REDUCE || (x->bytes >= 4 && (how == MG_ATOM_AND || how == MG_ATOM_OR || how == MG_ATOM_ADD ||
+                                                      how == MG_ATOM_MIN || how == MG_ATOM_MAX));
     s.good &= x->sub == MG_SUB_SURFACE_B && x->bytes && known;
     if (s.good && loads)
         results(L, &s, mg__lower_opnd(L, 0), wide);
@@ -192,4 +200,29 @@ void mg__lower_surface(struct mg_lower *L)
     mg__lower_op(L, MG_DO_SURFACE, s.nout, s.of, s.n)->u.texel = x;
     if (loads)
         widen(L, mg__lower_opnd(L, 0), wide);
+}
+
+void mg__lower_texture_query(struct mg_lower *L)
+{
+    query(L, false);
+}
+
+void mg__lower_surface_query(struct mg_lower *L)
+{
+    query(L, true);
+}
+
+void mg__lower_surface_load(struct mg_lower *L)
+{
+    surface(L, MG_TEXEL_LOAD);
+}
+
+void mg__lower_surface_store(struct mg_lower *L)
+{
+    surface(L, MG_TEXEL_STORE);
+}
+
+void mg__lower_surface_reduce(struct mg_lower *L)
+{
+    surface(L, MG_TEXEL_REDUCE);
 }

@@ -144,12 +144,13 @@ struct mg_mem {
     bool local_frame; /* `offset` is relative to the frame's local memory */
 };
 /* A bulk copy, or a store that tells an mbarrier. Its addresses and other sources are the op's, in its row's order. */
+enum mg_texel_what { MG_TEXEL_SAMPLE, MG_TEXEL_GATHER, MG_TEXEL_LOAD, MG_TEXEL_STORE, MG_TEXEL_REDUCE, MG_TEXEL_QUERY };
 struct mg_texel { /* an instruction of textures or surfaces */
-    uint8_t opcode, sub, geometry, edge; /* enum mg_ptx_opcode, _sub, _geometry, _edge */
+    uint8_t what, sub, geometry, edge; /* enum mg_texel_what, mg_ptx_sub, _geometry, _edge */
+    bool surface;
     uint8_t bytes, vec;                  /* an element, elements: what a surface's access moves */
     uint8_t atomop, type;
-    bool whole;    /* coordinates are integers */
-    bool floating; /* results are */
+    bool whole; /* coordinates are integers */
     uint8_t ncoordinates;
 };
 struct mg_bulk {

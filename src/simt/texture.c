@@ -176,7 +176,7 @@ MG_HANDLER(mg__op_texture)
                 mg__texture_fetch(t, at, values);
         } else {
             const struct mg_texture_point p = point_of(w, x, c, lane);
-            if (x->opcode == MG_OP_TLD4)
+            if (x->what == MG_TEXEL_GATHER)
                 mg__texture_gather(t, &p, x->sub - MG_SUB_TLD4_R, values);
             else
                 mg__texture_sample(t, &p, values);
@@ -191,7 +191,7 @@ MG_HANDLER(mg__op_texture_query)
     const struct mg_texel *x = op->u.texel;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(rest);
-        const struct mg_texture *t = find(w, op, lane, x->opcode == MG_OP_SUQ);
+        const struct mg_texture *t = find(w, op, lane, x->surface);
         if (!t)
             return NULL;
         const uint32_t value = x->sub == MG_SUB_ASK_WIDTH        ? t->width
@@ -208,7 +208,7 @@ MG_HANDLER(mg__op_texture_query)
 /* ---- surfaces ---- */
 static const char *op_name(const struct mg_texel *x)
 {
-    return x->opcode == MG_OP_SULD ? "reads" : x->opcode == MG_OP_SUST ? "writes" : "changes";
+    return x->what == MG_TEXEL_LOAD ? "reads" : x->what == MG_TEXEL_STORE ? "writes" : "changes";
 }
 
 /* Where the access lies; *inside: whether it does at all. NULL and not outside: a fault. x is in bytes. */
@@ -289,10 +289,10 @@ MG_HANDLER(mg__op_surface)
         if (!at)
             return NULL;
         for (unsigned k = 0; k < x->vec; k++) {
-            const unsigned first = x->opcode == MG_OP_SULD ? 0 : is->nout + 1u + x->ncoordinates;
+            const unsigned first = x->what == MG_TEXEL_LOAD ? 0 : is->nout + 1u + x->ncoordinates;
             const struct mg_engine_operand *o = &is->of[first + k];
             uint64_t value = 0;
-            if (x->opcode == MG_OP_SULD) {
+            if (x->what == MG_TEXEL_LOAD) {
                 if (!outside)
                     memcpy(&value, at + (size_t)k * x->bytes, x->bytes);
                 if (o->slot >= 0 && o->bytes == 8)
@@ -302,7 +302,7 @@ MG_HANDLER(mg__op_surface)
                 continue;
             }
             value = o->bytes == 8 ? mg__lane64(w, o->slot, lane) : mg__lane32(w, o->slot, lane);
-            if (!outside && x->opcode == MG_OP_SURED)
+            if (!outside && x->what == MG_TEXEL_REDUCE)
                 reduce(x, at, value);
             else if (!outside)
                 memcpy(at + (size_t)k * x->bytes, &value, x->bytes);

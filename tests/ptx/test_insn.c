@@ -296,7 +296,9 @@ static const struct {
     {"cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [sm], [d, {r, s}], [sm+8];",
      "w@ @ r rw@", MG_ACCESSES_NONE, MG_E_ORDERS},
     {"cp.async.bulk.global.shared::cta.bulk_group [d], [sm], 64;", "w@ r@ r", MG_ACCESSES_COPY, 0},
-    {"suq.width.b32 r, [d];", "rw rw@", MG_ACCESSES_NONE, 0}, /* not executed: no more is known */
+    {"suq.width.b32 r, [d];", "w @", MG_ACCESSES_NONE, MG_E_ORDERS},
+    {"tex.2d.v4.f32.s32 {f, f, f, f}, [d, {r, s}];", "w @ r", MG_ACCESSES_NONE, MG_E_ORDERS},
+    {"st.bulk [sm], d, 0;", "rw@ r r", MG_ACCESSES_NONE, 0}, /* not executed: no more is known */
 };
 
 static void operands_have_roles(void **state)
