@@ -10,6 +10,7 @@
 #include "margay/margay.h"
 #include "ptx/ptx.h"
 #include "sem/ref.h"
+#include "textures.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -340,6 +341,13 @@ static void trap_ends_the_launch(void **state)
     assert_int_equal(mg_launch(context, kernel, one, block, 0, args), MG_ERR_TRAP);
 }
 
+static void textures_and_surfaces(void **state)
+{
+    (void)state;
+    tick(textures_text, strlen(textures_text));
+    assert_true(textures_are_right());
+}
+
 static void every_instruction_was_run(void **state)
 {
     (void)state;
@@ -365,6 +373,7 @@ int main(void)
         cmocka_unit_test(carry_chains),
         cmocka_unit_test(operations_compute_what_the_reference_says),
         cmocka_unit_test(trap_ends_the_launch),
+        cmocka_unit_test(textures_and_surfaces),
         cmocka_unit_test(every_instruction_was_run), /* last: it looks at what the others ran */
     };
     return cmocka_run_group_tests_name("isa", tests, set_up, tear_down);

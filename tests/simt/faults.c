@@ -104,6 +104,8 @@ static const struct bad {
     {"a barrier for a number of threads that is none", MG_ERR_TRAP, "multiple of 32", "thread 0,0,0", 1, 64, 0,
      KERNEL("", "add.u32 %r0, %nt, -30;\nbar.sync 1, %r0; // HERE\n")},
     {"an instruction that is not simulated", MG_ERR_UNSUPPORTED, "is not simulated", "block 0,0,0", 1, 32, 0,
+     KERNEL("", "vadd.s32.u32.s32.sat %r0, %r1.b0, %r2.h1; // HERE\n")},
+    {"a texture that is none", MG_ERR_ADDRESS, "is no texture object", "thread 0,0,0", 1, 32, 0,
      KERNEL("", "tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%d0, {%f4, %f5}]; // HERE\n")},
     {"an instruction of newer devices", MG_ERR_UNSUPPORTED, "tcgen05.wait::ld.sync.aligned is not simulated",
      "block 0,0,0", 1, 32, 0, KERNEL("", "tcgen05.wait::ld.sync.aligned; // HERE\n")},
