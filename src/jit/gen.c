@@ -333,8 +333,10 @@ static void arm(struct mg_gen *g, uint32_t i, LLVMBasicBlockRef bb, LLVMBasicBlo
     memcpy(g->form, before, g->nvars * sizeof *before);
     g->exit = NULL; /* no arm goes through another one's */
     g->mask = mask;
+    g->framed++;
     if (executes)
         emit_value(g, i);
+    g->framed++;
     g->mask = g->lanes;
     settle_outs(g, &g->p->ops[i], to);
     LLVMBuildBr(g->b, after);
@@ -531,6 +533,7 @@ static void emit_block(struct mg_gen *g, struct mg_gen_block *b, struct mg_gen_f
     memcpy(g->form, b->in, g->nvars * sizeof *g->form);
     mg__gen_lives(g, b);
     g->serial++;
+    g->framed++;
     g->inside = b->inside;
     g->ngroups = 0;
     g->live = g->lives;

@@ -35,6 +35,7 @@ struct mg_gen_var { /* a register: a slot of the frame, of one size */
     LLVMValueRef all,
         none;        /* of a predicate, i1: that it holds for all lanes, for none; neither may be known to hold */
     uint32_t serial; /* all and none are good while it is g->serial */
+    uint32_t framed; /* its slot has its value while this is g->framed */
 };
 struct mg_gen_block {
     uint32_t first, end; /* ops */
@@ -129,6 +130,7 @@ struct mg_gen {
     struct mg_gen_checkpoint checkpoint;
     bool inside;     /* of a tight loop */
     uint32_t serial; /* of the straight piece of code that is being made */
+    uint32_t framed; /* likewise, of one that is not left on the way to any use of it */
     bool called;     /* this op became a call of the interpreter */
     struct mg_gen_group groups[MG_GEN_GROUPS];
     uint32_t ngroups;
@@ -198,6 +200,9 @@ void mg__gen_count_block(struct mg_gen *g, const struct mg_engine_op *op); /* on
 void mg__gen_some(struct mg_gen *g);
 
 /* gen_value.c */
+/* The variable's slot has its value now, and no other variable's that shares it. */
+void mg__gen_framed(struct mg_gen *g, uint32_t var);
+bool mg__gen_is_framed(const struct mg_gen *g, uint32_t var);
 struct mg_gen_value mg__gen_read(struct mg_gen *g, int32_t slot, unsigned bytes);
 void mg__gen_write(struct mg_gen *g, int32_t slot, unsigned bytes, struct mg_gen_value value); /* blends under a mask */
 LLVMValueRef mg__gen_vector(struct mg_gen *g, struct mg_gen_value *value,
@@ -223,6 +228,7 @@ void mg__gen_lazy_nans(struct mg_gen *g);
 /* gen_mem.c */
 void mg__gen_access(struct mg_gen *g, uint32_t index);
 void mg__gen_call(struct mg_gen *g, uint32_t index);
+void mg__gen_to_frame(struct mg_gen *g, const struct mg_engine_operand *o); /* where it is not there yet */
 
 /* gen_warp.c: an operation of the whole warp, as instructions; false: it is a call. */
 bool mg__gen_warp(struct mg_gen *g, const struct mg_engine_op *op);

@@ -121,6 +121,7 @@ static void go_through(struct mg_gen *g, uint32_t at, uint32_t meet)
         const struct mg_engine_op *last = &g->p->ops[b->end - 1];
         mg__gen_lives(g, b);
         g->serial++;
+        g->framed++;
         g->ngroups = 0;
         g->checkpoint.valid = false;
         if (g->p->ops[b->first].kind == MG_ENGINE_BLOCK)
@@ -185,6 +186,7 @@ static void arm(struct mg_gen *g, uint32_t at, struct mg_gen_level level)
     g->checkpoint.valid = false;
     g->exit = NULL;
     g->ngroups = 0;
+    g->framed++;
 }
 
 static void part(struct mg_gen *g, uint32_t i, LLVMValueRef lanes, LLVMValueRef taken)

@@ -440,13 +440,15 @@ static void by_line(struct mg_gen *g, uint32_t index, struct mg_gen_value addres
 }
 
 /* ---- calls ---- */
-static void to_frame(struct mg_gen *g, const struct mg_engine_operand *o)
+void mg__gen_to_frame(struct mg_gen *g, const struct mg_engine_operand *o)
 {
-    if (mg__gen_var(g, o->slot, o->bytes) == UINT32_MAX)
+    const uint32_t var = mg__gen_var(g, o->slot, o->bytes);
+    if (var == UINT32_MAX || mg__gen_is_framed(g, var))
         return;
     struct mg_gen_value v = mg__gen_read(g, o->slot, o->bytes);
     mg__gen_store(g, mg__gen_vector(g, &v, o->bytes), mg__gen_at(g, g->regs, (uint32_t)o->slot),
                   o->bytes ? o->bytes : 4);
+    mg__gen_framed(g, var);
 }
 
 /* Which function of the interpreter: an atomic whose lanes are on a line is compared and counted here, and needs no
@@ -487,9 +489,9 @@ void mg__gen_call(struct mg_gen *g, uint32_t index)
     if (!(op->effects & MG_ENGINE_REGISTERS) && !g->some)
         mg__gen_deferred_settle(g);
     for (unsigned k = 0; k < op->nin; k++)
-        to_frame(g, &op->in[k]);
+        mg__gen_to_frame(g, &op->in[k]);
     for (unsigned k = 0; k < op->nout && g->mask; k++)
-        to_frame(g, &op->out[k]);
+        mg__gen_to_frame(g, &op->out[k]);
     LLVMTypeRef params[3] = {g->ptr, g->i32, g->i32}, type = LLVMFunctionType(g->i1, params, 3, 0);
     LLVMValueRef f = function_for(g, index), args[3] = {g->e, mg__gen_c32(g, index), mask};
     LLVMValueRef good = LLVMBuildCall2(g->b, type, f, args, 3, "");
@@ -510,6 +512,9 @@ void mg__gen_call(struct mg_gen *g, uint32_t index)
                           (struct mg_gen_value){.form = to, .base = mg__gen_load(g, one, from, o->bytes)});
         else
             mg__gen_write(g, o->slot, o->bytes, mg__gen_of_vector(mg__gen_load(g, all, from, o->bytes ? o->bytes : 4)));
+        const uint32_t var = mg__gen_var(g, o->slot, o->bytes);
+        if (var != UINT32_MAX)
+            mg__gen_framed(g, var);
     }
     g->mask = keep;
 }

@@ -143,8 +143,11 @@ static void frame_vars(struct some *s, const struct mg_gen_block *b, uint32_t en
             seen[v / 64] |= (uint64_t)1 << (v % 64);
             unsigned bytes = g->vars[v].bytes;
             if (out) {
+                if (mg__gen_is_framed(g, v))
+                    continue;
                 struct mg_gen_value value = mg__gen_read(g, g->vars[v].slot, bytes);
                 mg__gen_store(g, mg__gen_vector(g, &value, bytes), frame(g, v), bytes ? bytes : 4);
+                mg__gen_framed(g, v); /* and what shares the slot is not: it may come behind */
                 continue;
             }
             LLVMTypeRef type = bytes ? LLVMVectorType(mg__gen_int(g, bytes), 32) : g->i32;
@@ -153,6 +156,7 @@ static void frame_vars(struct some *s, const struct mg_gen_block *b, uint32_t en
             mg__gen_write(g, g->vars[v].slot, bytes,
                           mg__gen_of_vector(mg__gen_load(g, type, frame(g, v), bytes ? bytes : 4)));
             g->mask = mask;
+            mg__gen_framed(g, v);
         }
     }
 }
@@ -179,6 +183,10 @@ static void guarded_call(struct some *s, uint32_t i)
     const struct mg_engine_op *op = &g->p->ops[i];
     LLVMValueRef lanes = condition(s, op - 1);
     LLVMBasicBlockRef body = mg__gen_bb(g), after = mg__gen_bb(g);
+    for (unsigned k = 0; k < op->nin; k++) /* what both ways have there is known behind them */
+        mg__gen_to_frame(g, &op->in[k]);
+    for (unsigned k = 0; k < op->nout; k++)
+        mg__gen_to_frame(g, &op->out[k]);
     for (unsigned k = 0; k < op->nout; k++) {
         uint32_t v = mg__gen_var(g, op->out[k].slot, op->out[k].bytes);
         if (v != UINT32_MAX)
@@ -219,6 +227,7 @@ static void emit_body(struct some *s, const struct mg_gen_block *b)
     for (uint32_t v = 0; v < g->nvars; v++)
         g->form[v] = (struct mg_gen_form){.reached = true, .vector = true};
     g->serial++;
+    g->framed++;
     g->ngroups = 0;
     mg__gen_lives(g, b);
     frame_vars(s, b, b->end, b->live, false);

@@ -169,6 +169,26 @@ void mg__gen_write(struct mg_gen *g, int32_t slot, unsigned bytes, struct mg_gen
     store_var(g, &g->vars[var], &value);
     g->form[var] = value.form;
     g->vars[var].serial = 0;
+    g->vars[var].framed = 0;
+}
+
+static int32_t end_of(const struct mg_gen_var *v)
+{
+    return v->slot + (v->bytes ? 32 * v->bytes : 4);
+}
+
+void mg__gen_framed(struct mg_gen *g, uint32_t var)
+{
+    struct mg_gen_var *now = &g->vars[var];
+    for (struct mg_gen_var *v = g->vars; v < g->vars + g->nvars; v++)
+        if (v->slot < end_of(now) && now->slot < end_of(v))
+            v->framed = 0;
+    now->framed = g->framed;
+}
+
+bool mg__gen_is_framed(const struct mg_gen *g, uint32_t var)
+{
+    return g->framed && g->vars[var].framed == g->framed;
 }
 
 /* ---- arithmetic ---- */
