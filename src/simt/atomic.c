@@ -199,10 +199,56 @@ MG_NO_TSAN static void quads(struct mg_warp *w, const struct mg_mem *m, uint32_t
     tell_change(w, m, changed);
 }
 
+/* The same of words that nobody else can reach now, by the operations that most programs have. False: not of these. */
+#define WORDS(NEW)                                                      \
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {                \
+        const unsigned i = (unsigned)__builtin_ctz(rest);               \
+        uint32_t *at = (uint32_t *)(void *)where[i], o = *at, v = b[i]; \
+        const uint32_t now = NEW;                                       \
+        differ |= now ^ o;                                              \
+        other |= o ^ v;                                                 \
+        *at = now;                                                      \
+        old[i] = o;                                                     \
+    }                                                                   \
+    break;
+MG_NO_TSAN static bool words(struct mg_warp *w, const struct mg_mem *m, uint32_t mask, uint8_t *const where[32])
+{
+    const uint32_t *b = mg__slot(w, m->reg[1]), *c = m->reg[2] >= 0 ? mg__slot(w, m->reg[2]) : b;
+    uint32_t unwanted[32], *old = m->reg[0] >= 0 ? mg__slot(w, m->reg[0]) : unwanted, differ = m->poll == 0, other = 0;
+    const bool is_signed = m->type == MG_T_S32;
+    if (m->width != 4 || m->dst64 || (!is_signed && m->type != MG_T_U32 && m->type != MG_T_B32))
+        return false;
+    switch (m->atomop) {
+    case MG_ATOM_ADD:
+        WORDS(o + v)
+    case MG_ATOM_EXCH:
+        WORDS(v)
+    case MG_ATOM_CAS:
+        WORDS(o == v ? c[i] : o)
+    case MG_ATOM_AND:
+        WORDS(o & v)
+    case MG_ATOM_OR:
+        WORDS(o | v)
+    case MG_ATOM_XOR:
+        WORDS(o ^ v)
+    case MG_ATOM_MIN:
+        WORDS((is_signed ? (int32_t)v < (int32_t)o : v < o) ? v : o)
+    case MG_ATOM_MAX:
+        WORDS((is_signed ? (int32_t)v > (int32_t)o : v > o) ? v : o)
+    default:
+        return false;
+    }
+    failed(w, other && m->atomop == MG_ATOM_CAS);
+    tell_change(w, m, differ != 0);
+    return true;
+}
+
 /* One element a lane, in lane order; `where`, for the caller's lanes. */
 MG_NO_TSAN static void elements(struct mg_warp *w, const struct mg_mem *m, uint32_t mask, uint8_t *const where[32],
                                 bool own)
 {
+    if (own && words(w, m, mask, where))
+        return;
     const void *bs = mg__slot(w, m->reg[1]), *cs = m->reg[2] >= 0 ? mg__slot(w, m->reg[2]) : bs;
     void *d = m->reg[0] >= 0 ? mg__slot(w, m->reg[0]) : NULL;
     uint64_t keep = m->width == 8 ? ~0ull : (1ull << 8 * m->width) - 1;
@@ -269,9 +315,11 @@ MG_NO_TSAN MG_HANDLER(mg__op_atom)
         return mg__op_unsupported(w, op, mask);
     uint64_t address[32];
     uint8_t *where[32];
-    mg__address(w, m, address);
-    if (!mg__access_slow(w, op, mask, address, where))
-        return NULL;
+    if (!w->worker->run->simt->lanes->places(w, op, mask, where)) {
+        mg__address(w, m, address);
+        if (!mg__access_slow(w, op, mask, address, where))
+            return NULL;
+    }
     bool own = m->space == MG_SPACE_SHARED || w->worker->run->serial;
     if (m->type == MG_T_B128) {
         quads(w, m, mask, where);

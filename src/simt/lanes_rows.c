@@ -138,7 +138,7 @@ static ALWAYS_INLINE void count(struct mg_warp *w, struct mg_rows *r, uint32_t m
     r->mask[r->untold++] = mask;
     if (MG_UNLIKELY(r->untold == MG_ROWS)) {
         settle(w->worker, r);
-        r->line_mask = n->line ? mask : 0;
+        r->line_mask = n->line && r->counts_lines ? mask : 0;
     }
 }
 

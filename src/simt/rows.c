@@ -100,6 +100,7 @@ struct mg_rows *mg__rows_open(struct mg_warp *w, const struct mg_op *op, uint32_
         r->op = op;
         r->shift = (uint8_t)__builtin_ctz(m->width * m->vec);
         r->told = run->want_shapes;
+        r->counts_lines = m->kind == MG_ACCESS_LD || m->kind == MG_ACCESS_ST;
         site->rows = r;
     }
     if (r->skip) {

@@ -266,6 +266,7 @@ struct mg_rows {
     uint8_t *at;           /* it, of device memory; of shared memory it is an offset, and this is NULL */
     int32_t var;
     bool open, told;       /* there is such an object; somebody wants to know */
+    bool counts_lines;     /* of an atomic it matters in which line of the allocation it is */
     uint8_t shift;         /* log2 of the access's bytes */
     uint16_t astray, skip; /* as misses and skip of a site */
     uint32_t served;       /* accesses in this object */
