@@ -140,6 +140,29 @@ CASE(part_points, 0)
     part_points<fault><<<1, 128>>>(zeros<float>(128), zeros<float>(256), 128);
 }
 
+/* Boxes of a tree from its leaves up: the second child that comes goes on, behind a fence. */
+template <bool fault> __global__ void boxes(float *box, int *came, int leaves)
+{
+    int node = leaves - 1 + blockIdx.x * blockDim.x + threadIdx.x;
+    if (node >= 2 * leaves - 1)
+        return;
+    box[node] = node; // ALSO: race/*
+    while (node) {
+        node = (node - 1) / 2;
+        if (!fault)
+            __threadfence();
+        if (!atomicAdd(&came[node], 1))
+            return;
+        if (!fault)
+            __threadfence();
+        box[node] = fmaxf(box[2 * node + 1], box[2 * node + 2]); // EXPECT: race/* *
+    }
+}
+CASE(boxes, 0)
+{
+    boxes<fault><<<2, 64>>>(fresh<float>(255), zeros(127), 128);
+}
+
 /* ---- codes and sequences ---- */
 /* LDPC, min-sum: checks write messages, variables read them. */
 template <bool fault> __global__ void min_sum(const float *channel, const int *edge, float *total)
