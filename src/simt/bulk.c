@@ -14,8 +14,8 @@
 #include "simt/tensormap.h"
 
 struct flight {
-    struct mg_warp *warp; /* whose it is */
-    struct mg_op op; /* itself: where steps are followed handlers get a copy that does not last */
+    struct mg_warp *warp;     /* whose it is */
+    struct mg_op op;          /* itself: where steps are followed handlers get a copy that does not last */
     struct mg_block *to, *of; /* whose shared memory is written; whose mbarrier is told, NULL: none */
     uint8_t *word;            /* the mbarrier */
     uint8_t *dst;

@@ -12,8 +12,8 @@
 struct flight {
     struct mg_warp *warp;
     struct mg_op op; /* itself: where steps are followed handlers get a copy that does not last */
-    uint64_t a, b;  /* descriptors */
-    uint32_t group; /* from the latest back; 0 is the one that is being made */
+    uint64_t a, b;   /* descriptors */
+    uint32_t group;  /* from the latest back; 0 is the one that is being made */
     uint32_t number;
     bool adds;
     uint32_t registers[4][32], metadata[32];
