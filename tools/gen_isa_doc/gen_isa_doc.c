@@ -56,6 +56,25 @@ static void since(const struct mg_ptx_isa *isa)
         printf(" (%s, sm_%s)", isa->since_ptx, isa->since_sm);
 }
 
+/* Why those of targets up to sm_90 are not. */
+static const struct {
+    const char *name, *why;
+} reasons[] = {
+    {"multimem.ld_reduce", "Of `multimem` there is nothing: it is for memory that several GPUs hold at one address, "
+                           "which no program has here"},
+    {"istypep", "None is written by nvcc 13"},
+    {"vadd", "None of these is written by nvcc 13: its intrinsics for bytes and halves come to other instructions"},
+};
+
+static void say_reasons(enum mg_ptx_group group)
+{
+    for (size_t k = 0; k < sizeof(reasons) / sizeof(reasons[0]); k++)
+        for (unsigned op = 1; op < MG_OP_COUNT; op++)
+            if (mg__ptx_isa((enum mg_ptx_opcode)op)->group == group &&
+                !strcmp(mg__ptx_isa((enum mg_ptx_opcode)op)->name, reasons[k].name))
+                printf(" %s.", reasons[k].why);
+}
+
 /* Those that the engine executes, a line each; or the others, in one paragraph behind what was printed (`before`). */
 static bool section(enum mg_ptx_group group, bool executed, bool before)
 {
@@ -75,8 +94,11 @@ static bool section(enum mg_ptx_group group, bool executed, bool before)
             printf("\n");
         any = true;
     }
-    if (any && !executed)
-        printf(".\n");
+    if (any && !executed) {
+        printf(".");
+        say_reasons(group);
+        printf("\n");
+    }
     return any;
 }
 
