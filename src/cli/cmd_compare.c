@@ -276,7 +276,7 @@ static bool show(struct compare *c, const struct mg_tally_kernel *a, const struc
         return ok && plain(c, "no difference to speak of\n") && show_why(c, a, b) && plain(c, "\n");
     return ok &&
            mg__strbuf_printf(&c->out, "%s is faster: %.2f times, %.0f %% sure\n", ta < tb ? "A" : "B",
-                             MG_MAX(ta, tb) / MG_MIN(ta, tb), 100 * (ta < tb ? sure : 1 - sure)) &&
+                             MG_MAX(ta, tb) / MG_MIN(ta, tb), MG_MIN(100 * (ta < tb ? sure : 1 - sure), 99)) &&
            show_why(c, a, b) && plain(c, "\n");
 }
 
