@@ -229,7 +229,7 @@ static inline void sem_mma_widen_row(unsigned type, const uint8_t *raw, unsigned
     default: { /* the lowest bits first */
         const unsigned bits = sem_mma_format(type)->bits;
         for (unsigned i = 0; i < count; i++)
-            to[i] = (int16_t)sem_mma_integer(type, raw[i * bits / 8] >> i * bits % 8 & ((1u << bits) - 1));
+            to[i] = (int16_t)sem_mma_integer(type, (uint32_t)raw[i * bits / 8] >> i * bits % 8 & ((1u << bits) - 1));
     }
     }
 }
