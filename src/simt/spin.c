@@ -13,6 +13,7 @@
 
 #define PRINTS 32u /* the latest ones are kept */
 #define CALM 64u   /* turns: each leaf of each warp has had some by then */
+#define IDLE 64u   /* choices of a leaf in which each that could go on was chosen */
 
 struct mg_spin {
     uint64_t prints[PRINTS];
@@ -59,6 +60,14 @@ static uint64_t of_frame(uint64_t h, const struct mg_frame *f, uint32_t lanes)
     return mix_bytes(h, f->params, (size_t)f->code->param_bytes * 32);
 }
 
+/* Lanes that have stood still since that choice hold what they held then, and in registers that they do not need any
+ * more whatever compiled code leaves there while others run. So those that stand for long are told by the choice alone.
+ */
+static uint64_t of_lanes(uint64_t h, const struct mg_warp *w, uint32_t since, const struct mg_frame *f, uint32_t lanes)
+{
+    return w->choices - since >= IDLE ? mix(h, since) : of_frame(h, f, lanes);
+}
+
 static uint64_t of_warp(uint64_t h, const struct mg_warp *w)
 {
     h = mix(mix(h, w->index), (uint64_t)w->live << 32 | w->nleaves);
@@ -74,12 +83,12 @@ static uint64_t of_warp(uint64_t h, const struct mg_warp *w)
             later += w->splits.at[k].mask && w->splits.at[k].chosen > s->chosen;
         h = mix(mix(h, (uintptr_t)s->pc), (uint64_t)s->mask << 32 | (uint64_t)s->wait << 16 | s->barrier);
         h = mix(mix(h, (uint64_t)s->member << 32 | s->result), later << 32 | (uint32_t)s->join);
-        h = of_frame(mix(h, s->resumed), s->frame, s->mask);
+        h = of_lanes(mix(h, s->resumed), w, s->chosen, s->frame, s->mask);
     }
     for (size_t i = 0; w->nleaves && i < w->joins.count; i++)
         if (w->joins.at[i].live) {
             h = mix(h, (uint64_t)w->joins.at[i].expected << 32 | w->joins.at[i].arrived);
-            h = of_frame(h, w->joins.at[i].frame, w->joins.at[i].arrived);
+            h = of_lanes(h, w, w->joins.at[i].since, w->joins.at[i].frame, w->joins.at[i].arrived);
         }
     return w->local ? mix_bytes(h, w->local, (size_t)w->local_stride * 32) : h;
 }

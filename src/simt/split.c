@@ -161,6 +161,12 @@ const struct mg_op *mg__warp_next(struct mg_warp *w)
     return NULL;
 }
 
+static void come(const struct mg_warp *w, struct mg_join *j, uint32_t lanes)
+{
+    j->arrived |= lanes;
+    j->since = w->choices;
+}
+
 bool mg__leaf_split(struct mg_warp *w, uint32_t stay, const struct mg_op *others)
 {
     struct mg_split other = *current(w);
@@ -187,7 +193,7 @@ bool mg__leaf_part(struct mg_warp *w, const struct mg_op *meet, uint32_t lanes, 
     }
     if (!meet || others != meet)
         return mg__leaf_split(w, stay, others);
-    w->joins.at[current(w)->join].arrived |= lanes & ~stay;
+    come(w, &w->joins.at[current(w)->join], lanes & ~stay);
     set_mask(w, stay);
     return true;
 }
@@ -209,7 +215,7 @@ const struct mg_op *mg__leaf_arrive(struct mg_warp *w, uint32_t mask)
     struct mg_split *s = current(w);
     int32_t at = s->join;
     struct mg_join *j = &w->joins.at[at];
-    j->arrived |= mask;
+    come(w, j, mask);
     s->mask = 0;
     w->nleaves--;
     if (j->arrived == j->expected && !complete(w, at))
@@ -529,7 +535,7 @@ MG_HANDLER(mg__op_ret)
     int32_t inner = s->join;
     for (int32_t k = inner; k != at; k = w->joins.at[k].parent)
         w->joins.at[k].expected &= ~mask;
-    j->arrived |= mask;
+    come(w, j, mask);
     if (rest) {
         set_mask(w, rest);
         return op + 1;

@@ -6,7 +6,6 @@
 Each launch of ends.cu under `run`, `profile` and `check`, with several numbers of threads and each engine: the status, both
 outputs, the findings and the counts are compared whole, but for times and addresses. What the right word is stands in EXPECT
 for some of them, by hand: the first block that goes wrong. MARGAY_TEST_OFTEN: all numbers with all engines, three times.
-MARGAY_TEST_SANITIZED: without what a sanitized build cannot see.
 """
 import concurrent.futures
 import json
@@ -80,10 +79,6 @@ def main():
     todo = [(name, command, *way) for name in names for command in ("run", "profile", "check") for way in ways
             # it is given up at some time, and takes seconds to get there: its counts are marked, and not compared
             if name != "reads_for_ever" or (often and command != "profile")]
-    if "MARGAY_TEST_SANITIZED" in os.environ:
-        # Quick code leaves in idle lanes what was on the host's stack, which is another thing every time then: that the loop
-        # goes round is not seen (spin.c).
-        todo = [w for w in todo if w[0] != "not_all_come" or w[2] != "quick"]
     complaints, first = [], {}
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for what, result in zip(todo, pool.map(lambda w: one(margay, program, *w), todo)):
