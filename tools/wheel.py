@@ -100,7 +100,7 @@ def older(path, patchelf, oldest):
                 missing.add(name)
     if missing - ours:
         sys.exit(f"wheel: {path.name} asks for {', '.join(sorted(missing - ours))}, which older C libraries and python/oldest.c have not")
-    for index in new:  # which nothing asks for now
+    for index in new:  # no symbol asks for it any more, but the loader would
         entry, kept = elf.needs[index][1], next(at for version, at in elf.needs.values() if version == "GLIBC_2.2.5")
         struct.pack_into("<IHHII", elf.image, entry, elf.at("<I", kept)[0], *elf.at("<HH", entry + 4), *elf.at("<I", kept + 8),
                          *elf.at("<I", entry + 12))
