@@ -419,7 +419,7 @@ static void run_clusters()
     FARS(far_st_async_v2, 8, 1); FARS(far_st_async_v4, 16, 1); FARS(far_st_async8, 8, 1); FARS(far_st_async_v2_8, 16, 1);
     FARS(far_red_async_min, 4, 1); FARS(far_red_async_inc, 4, 1); FARS(far_red_async_or, 4, 1); FARS(far_red_async8, 8, 1);
     FARS(far_load1, 1, 1); FARS(far_store1, 1, 1); FARS(far_load8, 8, 1); FARS(far_store8, 8, 1); FARS(far_load4, 16, 1); FARS(far_store4, 16, 1); FARS(far_atom8, 8, 1); FARS(far_red8, 8, 1);
-    FARS(far_atom, 4, 0); FARS(far_red, 4, 0); FARS(far_store, 4, 0); FARS(far_st_async, 4, 0); FARS(far_red_async, 4, 0); FARS(far_bulk, 4, 0); FARS(far_arrive, 4, 1); FARS(far_arrive, 4, 0); FARS(far_arrive, 4, 1, 1); FARS(far_expect, 4, 1, 1);
+    FARS(far_atom, 4, 0); FARS(far_red, 4, 0); FARS(far_store, 4, 0); FARS(far_st_async, 4, 0); FARS(far_red_async, 4, 0); FARS(far_bulk, 4, 0); FARS(far_arrive, 4, 1, 1); FARS(far_arrive, 4, 0, 1); FARS(far_expect, 4, 1, 1);
     FARS(far_bulk_16, 4, 1); FARS(far_bulk_48, 4, 1); FARS(far_bulk_1024, 4, 1); FARS(far_bulk_16, 4, 0);
     FARS(far_multicast_own, 0, 0); FARS(far_multicast_other, 0, 0); FARS(far_multicast_16, 0, 0); FARS(far_multicast_4, 0, 0, ~0u, 4); FARS(far_multicast_2_of_4, 0, 0, ~0u, 4); FARS(far_multicast_8, 0, 0, ~0u, 8);
     tile("far_tile", far_tile, 2, 0); tile("far_tile", far_tile, 2, 3); tile("far_tile_4", far_tile_4, 4, 3);
