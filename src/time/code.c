@@ -46,6 +46,26 @@ static bool fits(const struct mg_ptx_insn *i, enum of of)
     }
 }
 
+/* cp.async and what waits for it. */
+static void take_copies(const struct mg_ptx_func *func, const struct mg_ptx_insn *i, struct mg_time_op *op)
+{
+    bool told = i->sub == MG_SUB_COMMIT_GROUP || i->sub == MG_SUB_WAIT_GROUP || i->sub == MG_SUB_WAIT_ALL;
+    if (mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->group != MG_G_MEM || (i->access != MG_ACCESSES_COPY && !told))
+        return;
+    if (i->sub == MG_SUB_NONE) {
+        op->copies = MG_TIME_COPIES_BEGIN;
+        return;
+    }
+    const struct mg_ptx_opnd *n = i->sub == MG_SUB_WAIT_GROUP ? mg__ptx_op(func, i, 0) : NULL;
+    op->copies = i->sub == MG_SUB_COMMIT_GROUP ? MG_TIME_COPIES_COMMIT : MG_TIME_COPIES_WAIT;
+    op->pending = n && n->kind == MG_OPND_IMM ? (uint8_t)MG_MIN(n->imm, 255u) : 0;
+    op->pipe = MG_PIPE_LSU;
+    op->slots = 1;
+    op->interval = 2;
+    op->access = false;
+    op->fence = true;
+}
+
 static void take(const struct mg_ptx_insn *i, struct mg_time_op *op)
 {
     op->pipe = MG_PIPE_ALU;
@@ -191,6 +211,7 @@ static void add_block(struct mg_time_builder *b, const struct mg_time_function *
         struct mg_time_op *op = &code->ops[code->nops++];
         *op = (struct mg_time_op){.insn = f->base + i, .call = called(b, f, insn)};
         take(insn, op);
+        take_copies(f->func, insn, op);
         add_regs(b, f, insn, op);
     }
     block->end = code->nops;

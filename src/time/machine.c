@@ -17,7 +17,16 @@
 
 #include <math.h>
 
-enum { STACK = 64, CALLS = 16, SCHEDULERS = 4, NEAR = 64, SAMPLE = 32 /* cycles */, FILLS = 8, COLD_FROM = 16 };
+enum {
+    STACK = 64,
+    CALLS = 16,
+    SCHEDULERS = 4,
+    NEAR = 64,
+    SAMPLE = 32 /* cycles */,
+    FILLS = 8,
+    COLD_FROM = 16,
+    COPIES = 16
+};
 #define MOST_OPS 6000000u /* of a launch; what is left then goes on at the same pace */
 
 struct pending {
@@ -34,7 +43,9 @@ struct warp {
         uint32_t block, next, end;
     } calls[CALLS];
     bool done, waits;
-    double stored; /* when its stores have arrived */
+    double stored;                /* when its stores have arrived */
+    double copied, group[COPIES]; /* when its copies of this group have come, and those of groups before */
+    uint32_t ngroups;
     uint64_t executed;
 };
 struct slot {      /* a resident block */
@@ -144,6 +155,8 @@ static void enter(struct machine *x, struct warp *w, uint32_t block)
     float *left = turn_of(x, w);
     if (*left < 0.5f) { /* comes to the loop: how many rounds? */
         float *carry = &x->shared_turns[block], n = (float)blocks[block].rounds + *carry;
+        if (blocks[block].outermost)
+            n *= (float)x->m->unequal;
         *left = MG_MAX(floorf(n + 1e-3f), 1.0f);
         *carry = n - *left;
     }
@@ -339,12 +352,8 @@ static double access_memory(struct machine *x, struct warp *w, const struct mg_t
     *why = MG_TIME_L1;
     if (a->seen && a->space == MG_SPACE_CONST)
         return take_turn(&x->constants, at, a->rounds * P(CONSTANT)) + a->rounds * P(CONSTANT) + P(L1_LATENCY);
-    if (!a->seen || a->space == MG_SPACE_LOCAL) {
-        double begin = take_turn(&x->lsu, at, MG_MAX(1.0, a->wavefronts));
-        if (a->kind == MG_ACCESS_ST) /* a warp's words lie beside one another */
-            take_turn(&x->l2, begin, a->wavefronts * 128 * P(WRITE) / x->l2_rate);
-        return begin + P(L1_LATENCY);
-    }
+    if (!a->seen)
+        return take_turn(&x->lsu, at, 1) + P(L1_LATENCY);
     if (x->cold && a->space == MG_SPACE_GLOBAL) { /* nobody has been here: where does the page lie? */
         x->cold = false;
         at += P(COLD) * MG_MIN(x->active / COLD_FROM, 1.0);
@@ -368,9 +377,15 @@ static double access_memory(struct machine *x, struct warp *w, const struct mg_t
         if (op->floats && a->wavefronts > 1.5 * a->sectors) /* one sum waits for the other */
             ops = MG_MAX(ops, P(ATOMIC_FLOAT) * a->wavefronts / a->sectors);
         rate = MG_MIN(rate, MG_MAX(a->places, 1.0) * P(ATOMIC_ONE) / x->active);
-        double there = take_turn(&x->atomic, begin, ops / rate);
+        double there = take_turn(&x->atomic, begin, ops / rate), late = 0;
+        if (a->first > 0) { /* what it changes comes from device memory first */
+            double turn = take_turn(&x->dram, begin, a->sectors * a->first * 32 / x->dram_rate);
+            x->dram_bytes += a->sectors * a->first * 32;
+            if (dealt(&x->fetched[op->insn], MG_MIN(a->first * a->sectors / 2, 1.0)))
+                late = turn - begin + P(DRAM_LATENCY) - P(L2_LATENCY) + P(DRAM_LINE) * a->lines;
+        }
         *why = MG_TIME_ATOMICS;
-        return there + ops / rate + P(ATOMIC_LATENCY);
+        return there + ops / rate + P(ATOMIC_LATENCY) + late;
     }
     if (a->kind == MG_ACCESS_ST) {
         double cycles = MG_MAX(a->sectors * 32 * P(WRITE), a->lines * P(WRITE_LINE)) / x->l2_rate;
@@ -438,7 +453,16 @@ static struct value operands(const struct machine *x, uint32_t index, const stru
 {
     const struct mg_time_code *code = x->m->code;
     const struct value *values = &x->values[(size_t)index * code->nregs];
-    struct value last = {x->warps[index].order, MG_TIME_ISSUE, MG_STALL_WAIT};
+    const struct warp *w = &x->warps[index];
+    struct value last = {w->order, MG_TIME_ISSUE, MG_STALL_WAIT};
+    if (op->copies == MG_TIME_COPIES_WAIT) { /* for all groups but the latest so many */
+        uint32_t n = w->ngroups > op->pending ? w->ngroups - op->pending : 0;
+        double ready = op->pending == 0 ? w->copied : 0;
+        for (uint32_t k = n > COPIES ? n - COPIES : 0; k < n; k++)
+            ready = MG_MAX(ready, w->group[k % COPIES]);
+        if (ready > last.ready)
+            last = (struct value){ready, MG_TIME_LATENCY, MG_STALL_LONG};
+    }
     for (uint32_t k = 0; k < op->reads; k++) {
         const struct value *v = &values[code->regs[op->regs + k]];
         if (v->ready > last.ready)
@@ -477,6 +501,10 @@ static void issue(struct machine *x, uint32_t index, const struct mg_time_op *op
     else if (op->pipe == MG_PIPE_LSU)
         result.ready = take_turn(&x->lsu, at, 1) + op->latency;
     write_results(x, index, op, result);
+    if (op->copies == MG_TIME_COPIES_BEGIN)
+        w->copied = MG_MAX(w->copied, result.ready);
+    else if (op->copies == MG_TIME_COPIES_COMMIT)
+        w->group[w->ngroups++ % COPIES] = w->copied;
     w->at = w->order = at + op->slots;
     if (op->pipe == MG_PIPE_CONTROL) {
         double stores = op->latency > 0 ? MG_MAX(w->stored - w->at, 0.0) : 0; /* they arrive first */
@@ -591,7 +619,7 @@ static void sum_up(struct machine *x, struct mg_time_result *r)
     r->seconds = work + floor_seconds;
     r->least = r->seconds / P(RANGE);
     r->most = r->seconds * P(RANGE);
-    r->dram_read = x->dram_bytes * (double)m->blocks / (double)MG_MAX(x->begun, 1u);
+    r->dram_read = x->dram_bytes / m->unequal * (double)m->blocks / (double)MG_MAX(x->begun, 1u);
     double samples = (double)m->blocks / (double)MG_MAX(x->begun, 1u) / SAMPLE;
     for (uint32_t i = 0; i < m->ninsns; i++)
         for (unsigned k = 0; k < MG_STALLS; k++)

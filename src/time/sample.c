@@ -5,6 +5,9 @@
  * grid, and tell how much blocks have in common: of n blocks that touch u sectors of an array each, and U different
  * ones together, the array is taken to have D sectors of which each block touches u at random, U = D (1 - (1 - u/D)^n);
  * the whole grid then touches as many as its blocks would, and not more than the array has.
+ *
+ * An instruction that none of the first blocks came to is looked for in the others. Local memory is where the device
+ * has it: a thread's words are 128 bytes apart, those of its warp's other lanes between them.
  */
 #include "time/time_priv.h"
 
@@ -16,6 +19,7 @@ struct request {
     uint16_t wavefronts, lines, rounds, warp;
     uint8_t kind, space;
 };
+#define LOCAL (UINT64_C(1) << 56) /* from here on: local memory, by block and warp */
 struct mg_time_sample {
     MG_VEC(struct request) requests;
     MG_VEC(uint64_t) sectors; /* addresses / 32 */
@@ -79,6 +83,63 @@ static unsigned different_words(const struct mg_model_access *made)
     return n;
 }
 
+/* The sectors that the lanes touch, each once, and how many lines that is. */
+static uint32_t sectors_of(const struct mg_model_access *made, uint64_t seen[256], uint32_t *lines)
+{
+    uint32_t n = 0;
+    *lines = 0;
+    for (unsigned lane = 0; lane < 32; lane++) {
+        if (!(made->mask >> lane & 1))
+            continue;
+        uint64_t from = made->address[lane] / 32, to = (made->address[lane] + made->width - 1) / 32;
+        for (uint64_t sector = from; sector <= to && n < 256; sector++) {
+            bool fresh = true, line = true;
+            for (uint32_t k = n; k-- > 0 && fresh;) {
+                fresh = seen[k] != sector;
+                line &= seen[k] / 4 != sector / 4;
+            }
+            if (fresh) {
+                seen[n++] = sector;
+                *lines += line;
+            }
+        }
+    }
+    return n;
+}
+
+/* The same of local memory, of which the lanes' words lie beside one another. */
+static uint32_t local_sectors_of(const struct mg_launch_info *info, const struct mg_model_access *made,
+                                 const struct mg_access *a, uint64_t seen[256], uint32_t *lines)
+{
+    uint64_t warps = ((uint64_t)info->block.x * info->block.y * info->block.z + 31) / 32;
+    uint64_t base = LOCAL + (a->block * warps + a->warp) * ((info->local_stride + UINT64_C(3)) / 4 * 128);
+    struct mg_model_access word = *made;
+    uint32_t n = 0;
+    *lines = 0;
+    word.width = MG_MIN(made->width, 4u);
+    word.address = word.moved;
+    for (unsigned k = 0; k < made->width && n <= 224; k += 4) {
+        uint32_t some;
+        for (unsigned lane = 0; lane < 32; lane++)
+            word.moved[lane] =
+                base + (made->address[lane] + k) / 4 * 128 + lane * UINT64_C(4) + made->address[lane] % 4;
+        n += sectors_of(&word, seen + n, &some);
+        *lines += some;
+    }
+    return n;
+}
+
+static bool keep_sectors(struct mg_time_sample *s, struct request *r, const uint64_t *seen, uint32_t n, uint32_t lines)
+{
+    r->count = n;
+    r->lines = (uint16_t)lines;
+    if (!mg__vec_grow((void **)&s->sectors.at, &s->sectors.capacity, s->sectors.count + n, sizeof(uint64_t)))
+        return false;
+    memcpy(s->sectors.at + s->sectors.count, seen, n * sizeof(uint64_t));
+    s->sectors.count += n;
+    return true;
+}
+
 bool mg__time_sample_add(struct mg_time_sample *s, const struct mg_arch *arch, const struct mg_launch_info *info,
                          const struct mg_model_access *made, const struct mg_access *a)
 {
@@ -88,6 +149,7 @@ bool mg__time_sample_add(struct mg_time_sample *s, const struct mg_arch *arch, c
                         .warp = (uint16_t)a->warp,
                         .kind = (uint8_t)made->kind,
                         .space = a->space};
+    uint64_t seen[256];
     if (s->sectors.count + s->requests.count > MG_TIME_SECTORS)
         return true;
     if (a->space == MG_SPACE_SHARED) {
@@ -96,35 +158,19 @@ bool mg__time_sample_add(struct mg_time_sample *s, const struct mg_arch *arch, c
         if (made->kind == MG_ACCESS_ATOM || made->kind == MG_ACCESS_RED)
             r.rounds = (uint16_t)most_together(made);
     } else if (a->space == MG_SPACE_GLOBAL) {
-        uint64_t seen[256];
-        uint32_t n = 0, lines = 0;
-        for (unsigned lane = 0; lane < 32; lane++) {
-            if (!(made->mask >> lane & 1))
-                continue;
-            uint64_t from = made->address[lane] / 32, to = (made->address[lane] + made->width - 1) / 32;
-            for (uint64_t sector = from; sector <= to && n < MG_COUNT(seen); sector++) {
-                bool fresh = true, line = true;
-                for (uint32_t k = n; k-- > 0 && fresh;) {
-                    fresh = seen[k] != sector;
-                    line &= seen[k] / 4 != sector / 4;
-                }
-                if (fresh) {
-                    seen[n++] = sector;
-                    lines += line;
-                }
-            }
-        }
-        r.count = n;
-        r.lines = (uint16_t)lines;
+        uint32_t lines, n = sectors_of(made, seen, &lines);
         uint64_t origin = mg__model_origin(info, made->address[__builtin_ctz(made->mask)]);
         r.wavefronts = (uint16_t)MG_MIN(
             mg__model_global(arch, made->cost, insn, made->width, made->mask, made->address, origin).moved, UINT16_MAX);
-        if (!mg__vec_grow((void **)&s->sectors.at, &s->sectors.capacity, s->sectors.count + n, sizeof(uint64_t)))
+        if (!keep_sectors(s, &r, seen, n, lines))
             return false;
-        memcpy(s->sectors.at + s->sectors.count, seen, n * sizeof(uint64_t));
-        s->sectors.count += n;
     } else if (a->space == MG_SPACE_CONST) {
         r.rounds = (uint16_t)different_words(made);
+    } else if (a->space == MG_SPACE_LOCAL) {
+        uint32_t lines, n = local_sectors_of(info, made, a, seen, &lines);
+        r.wavefronts = (uint16_t)((made->width + 3) / 4);
+        if (!keep_sectors(s, &r, seen, n, lines))
+            return false;
     } else {
         r.wavefronts = (uint16_t)((made->width + 3) / 4);
     }
@@ -179,6 +225,7 @@ struct digest {
     double room;     /* of the second cache, bytes */
     uint32_t *turns; /* by sampled block, warp and instruction: how often it was there */
     uint32_t warps;
+    double other_share; /* of what was found in others, to have as many as the first blocks would */
 };
 struct array {
     double each, together, past, blocks, all;
@@ -237,6 +284,22 @@ static void look_up(struct digest *d, unsigned block, const struct request *r)
     a->rounds += r->rounds;
 }
 
+/* What none of the blocks so far came to, of the others. */
+static void replay_others(struct digest *d)
+{
+    unsigned others = 0;
+    for (uint32_t i = 0; i < d->info->ninsns; i++)
+        d->access[i].elsewhere = !d->access[i].seen;
+    for (unsigned i = d->choice->together; i < d->choice->n; i++) {
+        const struct mg_time_sample *s = d->samples[i];
+        for (size_t q = 0; s && q < s->requests.count; q++)
+            if (d->access[s->requests.at[q].insn].elsewhere)
+                look_up(d, i, &s->requests.at[q]);
+        others += s != NULL;
+    }
+    d->other_share = others ? (double)d->choice->together / others : 0;
+}
+
 /* The accesses of blocks that share a multiprocessor, a piece of each in turn. */
 static void replay(struct digest *d)
 {
@@ -252,6 +315,7 @@ static void replay(struct digest *d)
             more |= at[i] < n;
         }
     }
+    replay_others(d);
     for (uint32_t i = 0; i < d->info->ninsns; i++) {
         struct mg_time_access *a = &d->access[i];
         if (!a->seen)
@@ -265,6 +329,7 @@ static void replay(struct digest *d)
         a->rounds /= a->requests;
         a->hits /= a->requests;
         a->shared /= a->requests;
+        a->requests *= a->elsewhere ? d->other_share : 1;
     }
 }
 
@@ -308,14 +373,16 @@ static double of_all(const struct array *a, double blocks)
     return a->pieces ? MG_MIN(sum, (double)a->pieces) : sum;
 }
 
-/* Pieces: of 64 bytes as device memory is read; of 512 as atomics are dealt out to the second cache; sectors written.
- */
-enum what { READS, ATOMICS, WRITES };
-static const uint32_t piece_sectors[] = {[READS] = 2, [ATOMICS] = 16, [WRITES] = 1};
+/* Pieces: of 64 bytes as device memory is read, for atomics, too; of 512 as atomics are dealt out to the second cache;
+ * sectors written. */
+enum what { READS, ATOMICS, WRITES, CHANGES };
+static const uint32_t piece_sectors[] = {[READS] = 2, [ATOMICS] = 16, [WRITES] = 1, [CHANGES] = 2};
 
-static enum what what_is(const struct request *r)
+static bool is_of(const struct request *r, enum what what)
 {
-    return r->kind == MG_ACCESS_ST ? WRITES : r->kind == MG_ACCESS_ATOM || r->kind == MG_ACCESS_RED ? ATOMICS : READS;
+    bool atomic = r->kind == MG_ACCESS_ATOM || r->kind == MG_ACCESS_RED;
+    enum what is = r->kind == MG_ACCESS_ST ? WRITES : !atomic ? READS : what == CHANGES ? CHANGES : ATOMICS;
+    return is == what && r->space == MG_SPACE_GLOBAL;
 }
 
 /* Different pieces by array: each block's, and those of all sampled blocks together. */
@@ -332,7 +399,7 @@ static bool common(struct digest *d, struct array *arrays, enum what what)
             continue;
         for (size_t k = 0; k < s->requests.count; k++) {
             const struct request *r = &s->requests.at[k];
-            if (what_is(r) != what)
+            if (!is_of(r, what))
                 continue;
             for (uint32_t j = 0; j < r->count; j++) {
                 uint64_t sector = s->sectors.at[r->first + j], piece = sector / piece_sectors[what] + 1;
@@ -403,27 +470,28 @@ static bool share_out(struct digest *d, enum what what, double *bytes)
     for (size_t k = 0; k < n && what == READS; k++)
         arrays[k].touched = again(d, &arrays[k], blocks, *bytes);
     /* the sectors past the first cache, by array: of the blocks that went through it */
-    for (unsigned i = 0; i < d->choice->together; i++) {
+    for (unsigned i = 0; i < d->choice->n; i++) {
         const struct mg_time_sample *s = d->samples[i];
         for (size_t q = 0; s && q < s->requests.count; q++) {
             const struct request *r = &s->requests.at[q];
             const struct mg_time_access *a = &d->access[r->insn];
-            if (r->count && a->sectors > 0 && what_is(r) == what)
-                arrays[array_of(d->info, s->sectors.at[r->first])].past += r->count * a->past_l1 / a->sectors;
+            double share = a->elsewhere ? i < d->choice->together ? 0 : d->other_share : i < d->choice->together;
+            if (r->count && a->sectors > 0 && is_of(r, what))
+                arrays[array_of(d->info, s->sectors.at[r->first])].past += share * r->count * a->past_l1 / a->sectors;
         }
     }
-    for (unsigned i = 0; i < d->choice->together; i++) {
+    for (unsigned i = 0; i < d->choice->n; i++) {
         const struct mg_time_sample *s = d->samples[i];
         for (size_t q = 0; s && q < s->requests.count; q++) {
             const struct request *r = &s->requests.at[q];
             struct mg_time_access *a = &d->access[r->insn];
-            if (what_is(r) != what || !r->count)
+            if (!is_of(r, what) || !r->count || (i >= d->choice->together && !a->elsewhere))
                 continue;
             const struct array *array = &arrays[array_of(d->info, s->sectors.at[r->first])];
             double all = array->touched;
             if (what == ATOMICS)
                 a->places = MG_MAX(a->places, all);
-            else if (what == READS && array->past > 0)
+            else if (what != WRITES && array->past > 0)
                 a->first = MG_MIN(2 * all / (array->past * blocks / d->choice->together), 2.0);
         }
     }
@@ -443,10 +511,10 @@ bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time
                        .traffic = traffic,
                        .room = room};
     uint64_t most = 0;
-    for (unsigned i = 0; i < c->together; i++)
+    for (unsigned i = 0; i < c->n; i++)
         most += samples[i] ? samples[i]->sectors.count : 0;
     d.warps = (uint32_t)((uint64_t)info->block.x * info->block.y * info->block.z + 31) / 32;
-    d.turns = calloc((size_t)c->together * d.warps * info->ninsns + 1, sizeof(*d.turns));
+    d.turns = calloc((size_t)c->n * d.warps * info->ninsns + 1, sizeof(*d.turns));
     bool good = d.turns && table_make(&d.table, most) && table_make(&d.touched, most);
     if (good)
         replay(&d);
@@ -455,11 +523,11 @@ bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time
     free(d.turns);
     double atomics = 0;
     good = good && share_out(&d, WRITES, &traffic->written) && share_out(&d, READS, &traffic->read) &&
-           share_out(&d, ATOMICS, &atomics);
+           share_out(&d, ATOMICS, &atomics) && share_out(&d, CHANGES, &traffic->read);
     double blocks = (double)info->grid.x * info->grid.y * info->grid.z, share = blocks / MG_MAX(c->together, 1u);
     for (uint32_t i = 0; good && i < info->ninsns; i++) {
         const struct mg_time_access *a = &access[i];
-        if (!a->seen || a->space != MG_SPACE_GLOBAL)
+        if (!a->seen || (a->space != MG_SPACE_GLOBAL && a->space != MG_SPACE_LOCAL))
             continue;
         bool load = a->kind == MG_ACCESS_LD || a->kind == MG_ACCESS_CP_ASYNC;
         double requests = a->requests * share;

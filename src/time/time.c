@@ -27,6 +27,7 @@ struct launch {
     struct mg_time_sample *samples[MG_TIME_BLOCKS];
     struct mg_occupancy occupancy;
     uint64_t blocks;
+    uint32_t *work; /* by block: accesses of its warps; NULL: there are too many blocks, or too few to tell */
     bool failed;
 };
 struct worker {
@@ -35,8 +36,10 @@ struct worker {
     struct mg_time_sample *samples[MG_TIME_BLOCKS];
     uint64_t block; /* the last one that was looked up, and its sample */
     struct mg_time_sample *sample;
+    uint32_t *work;
     bool failed;
 };
+enum { WORK = 1 << 18 /* blocks of which each one's work is known, most */ };
 
 static void free_launch(struct launch *l)
 {
@@ -45,6 +48,7 @@ static void free_launch(struct launch *l)
     if (l->made)
         mg__model_made_free(l->made);
     free(l->counts);
+    free(l->work);
     free(l);
 }
 
@@ -61,7 +65,8 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     l->blocks = (uint64_t)info->grid.x * info->grid.y * info->grid.z;
     l->made = mg__model_made_create(info);
     l->counts = calloc((size_t)info->ninsns + 1, sizeof(*l->counts));
-    if (!l->made || !l->counts) {
+    l->work = l->blocks <= WORK ? calloc(l->blocks, sizeof(*l->work)) : NULL;
+    if (!l->made || !l->counts || (l->blocks <= WORK && !l->work)) {
         free_launch(l);
         return MG_ERR_NOMEM;
     }
@@ -85,7 +90,10 @@ static void *worker_begin(void *state, unsigned worker)
     w->launch = l;
     w->block = UINT64_MAX;
     w->counts = calloc((size_t)l->info->ninsns + 1, sizeof(*w->counts));
-    if (!w->counts) {
+    w->work = l->work ? calloc(l->blocks, sizeof(*w->work)) : NULL;
+    if (!w->counts || (l->work && !w->work)) {
+        free(w->counts);
+        free(w->work);
         free(w);
         return NULL;
     }
@@ -114,6 +122,8 @@ static void on_access(void *worker, struct mg_access *a)
     struct mg_model_access made;
     if (a->block != w->block)
         look_up(w, a->block);
+    if (w->work && a->block < l->blocks)
+        w->work[a->block]++;
     if (!w->sample || a->insn >= l->info->ninsns || !a->mask || w->failed)
         return;
     mg__access_lanes(a);
@@ -142,8 +152,11 @@ static void worker_end(void *state, void *worker)
         else
             mg__time_sample_free(w->samples[i]);
     }
+    for (uint64_t k = 0; l->work && k < l->blocks; k++)
+        l->work[k] += w->work[k];
     l->failed |= w->failed;
     free(w->counts);
+    free(w->work);
     free(w);
 }
 
@@ -177,6 +190,31 @@ static void count_traffic(const struct launch *l, const struct mg_time_traffic *
     r->dram_write = all > room ? t->written * (1 - room / all) : 0;
 }
 
+/* How much more the multiprocessor does that is done last than one that has its part of equal blocks: each block goes
+ * to the one that has done least so far. Blocks without an access do nothing. */
+static double unequal(const struct launch *l)
+{
+    uint64_t sms = l->time->arch->board->sm_count, done[1024] = {0}, all = 0, most = 0, busy = 0;
+    bool equal = l->work != NULL;
+    for (uint64_t k = 1; equal && k < l->blocks; k++)
+        equal = l->work[k] == l->work[0];
+    if (!l->work || equal || sms > MG_COUNT(done))
+        return 1;
+    for (uint64_t k = 0; k < l->blocks; k++) {
+        if (!l->work[k])
+            continue;
+        uint64_t least = busy < sms ? busy : 0;
+        for (uint64_t i = 1; busy >= sms && i < sms; i++)
+            least = done[i] < done[least] ? i : least;
+        done[least] += l->work[k];
+        all += l->work[k];
+        most = MG_MAX(most, done[least]);
+        busy++;
+    }
+    double mean = (double)all / MG_MAX((double)busy, 1.0) * (double)((busy + sms - 1) / sms);
+    return all ? MG_MAX((double)most / mean, 1.0) : 1;
+}
+
 static void estimate(struct launch *l, struct mg_time_result *r)
 {
     const struct mg_launch_info *info = l->info;
@@ -199,6 +237,7 @@ static void estimate(struct launch *l, struct mg_time_result *r)
                                           .blocks = l->blocks,
                                           .warps = (threads + 31) / 32,
                                           .resident = l->occupancy.blocks,
+                                          .unequal = unequal(l),
                                           .most = (uint64_t)(4 * all / warps) + 1000,
                                           .ninsns = info->ninsns,
                                           .stalled = t->stalled};

@@ -31,6 +31,7 @@ enum mg_time_pipe {
 struct mg_time_access {
     uint8_t space, kind; /* enum mg_ptx_space, enum mg_access_kind; kind of the last one seen */
     bool seen;
+    bool elsewhere;        /* only in blocks that do not share a multiprocessor with the first one */
     double requests;       /* sampled; what follows is for each of them */
     double wavefronts;     /* shared */
     double sectors, lines; /* global: sectors that move, lines of 128 bytes */
@@ -67,12 +68,15 @@ bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time
                      struct mg_time_access *access, struct mg_time_traffic *traffic);
 
 /* ---- code.c: the kernel as the device runs it ---- */
+enum mg_time_copies { MG_TIME_COPIES_NONE, MG_TIME_COPIES_BEGIN, MG_TIME_COPIES_COMMIT, MG_TIME_COPIES_WAIT };
 struct mg_time_op {
     uint32_t insn;
     uint8_t pipe, slots, interval;
     bool barrier, access, fence, floats;
-    bool orders; /* an access that orders others: acquires, releases */
-    bool swaps;  /* it is made of compare-and-swap, in shared memory */
+    bool orders;     /* an access that orders others: acquires, releases */
+    bool swaps;      /* it is made of compare-and-swap, in shared memory */
+    uint8_t copies;  /* enum mg_time_copies: of cp.async */
+    uint8_t pending; /* … groups that a wait leaves */
     uint16_t latency;
     uint32_t regs; /* of code->regs: those that it reads, then those that it writes */
     uint16_t reads, writes;
@@ -89,6 +93,7 @@ struct mg_time_block {
     unsigned leaves; /* … by succ[leaves] */
     uint32_t unrolled,
         unrolled_end; /* of a loop that is one block: ops of MG_TIME_UNROLLED rounds; none if it is not unrolled */
+    bool outermost;   /* of a loop that is in no other */
     bool once;        /* a warp comes here at most once, by and large: who goes where is shared out among warps */
     bool returns;
 };
@@ -138,6 +143,8 @@ struct mg_time_machine {
     const struct mg_time_access *access;
     uint64_t blocks; /* of the grid */
     unsigned warps, resident;
+    double
+        unequal;   /* rounds of outermost loops that the multiprocessor makes that is done last, for each of the mean */
     uint64_t most; /* instructions of a warp, beyond which it is taken to have lost its way */
     uint32_t ninsns;
     double (*stalled)[MG_STALLS]; /* by instruction, at first 0: samples of all warps */

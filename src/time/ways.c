@@ -142,7 +142,8 @@ bool mg__time_rounds(const struct mg_time_builder *b, const struct mg_time_funct
     const struct mg_cfg *cfg = f->cfg;
     uint8_t *body = malloc(cfg->nblocks);
     uint32_t *todo = malloc(cfg->nblocks * sizeof(*todo)), *least = malloc(cfg->nblocks * sizeof(*least));
-    bool good = body && todo && least;
+    uint8_t *depth = calloc(cfg->nblocks, 1); /* loops that it is in */
+    bool good = body && todo && least && depth;
     for (uint32_t k = 0; good && k < cfg->nblocks; k++)
         least[k] = UINT32_MAX;
     for (uint32_t head = 0; good && head < cfg->nblocks; head++) {
@@ -151,6 +152,7 @@ bool mg__time_rounds(const struct mg_time_builder *b, const struct mg_time_funct
         uint32_t size = flood(cfg, head, body, todo);
         for (uint32_t k = 0; k < cfg->nblocks; k++) {
             struct mg_time_block *block = &b->code->blocks[f->block + k];
+            depth[k] = (uint8_t)MG_MIN(depth[k] + body[k], 2);
             if (!body[k] || size >= least[k])
                 continue;
             least[k] = size;
@@ -164,9 +166,12 @@ bool mg__time_rounds(const struct mg_time_builder *b, const struct mg_time_funct
             block->rounds = part > 1e-9 ? 1 / part : 0;
         }
     }
+    for (uint32_t k = 0; good && k < cfg->nblocks; k++)
+        b->code->blocks[f->block + k].outermost = depth[k] == 1;
     free(body);
     free(todo);
     free(least);
+    free(depth);
     return good;
 }
 
