@@ -390,6 +390,8 @@ static double access_memory(struct machine *x, struct warp *w, const struct mg_t
     if (a->kind == MG_ACCESS_ST) {
         double cycles = MG_MAX(a->sectors * 32 * P(WRITE), a->lines * P(WRITE_LINE)) / x->l2_rate;
         double arrives = take_turn(&x->l2, begin, cycles) + P(STORE_LATENCY);
+        if (a->space == MG_SPACE_LOCAL && a->first > 0)
+            take_turn(&x->dram, begin, a->sectors * a->first * 32 / x->dram_rate);
         w->stored = MG_MAX(w->stored, arrives);
         *why = MG_TIME_L2;
         return begin + P(L1_LATENCY);

@@ -33,6 +33,7 @@ void mg__time_choose(struct mg_time_choice *c, uint64_t blocks, unsigned sms, un
     for (uint64_t at = from; c->n < most && at < blocks; at += sms)
         c->block[c->n++] = at;
     c->together = c->n;
+    c->resident = (double)MG_MIN(blocks, (uint64_t)sms * resident);
     for (unsigned i = 0; c->n < MG_TIME_BLOCKS && i < 4 * MG_TIME_BLOCKS; i++) {
         double part = 0.6180339887498949 * (i + 1);
         uint64_t at = (uint64_t)((double)blocks * (part - floor(part)));
@@ -151,6 +152,9 @@ bool mg__time_sample_add(struct mg_time_sample *s, const struct mg_arch *arch, c
                         .space = a->space};
     uint64_t seen[256];
     if (s->sectors.count + s->requests.count > MG_TIME_SECTORS)
+        return true;
+    if (insn->access == MG_ACCESSES_COPY &&
+        a->space == MG_SPACE_SHARED) /* where it goes; it waits for where it comes from */
         return true;
     if (a->space == MG_SPACE_SHARED) {
         r.wavefronts =
@@ -300,21 +304,53 @@ static void replay_others(struct digest *d)
     d->other_share = others ? (double)d->choice->together / others : 0;
 }
 
-/* The accesses of blocks that share a multiprocessor, a piece of each in turn. */
-static void replay(struct digest *d)
+/* The sampled requests of a block, those first that are its warps' first ones: warps go on side by side, and not one
+ * after the other as they were run. NULL: out of memory. */
+static uint32_t *side_by_side(const struct digest *d, const struct mg_time_sample *s)
+{
+    size_t n = s ? s->requests.count : 0;
+    uint32_t *order = malloc((n + 1) * sizeof(*order)), *rank = malloc((n + 1) * sizeof(*rank));
+    uint32_t *first = calloc(n + 2, sizeof(*first)), *nth = calloc((size_t)d->warps + 1, sizeof(*nth));
+    bool good = order && rank && first && nth;
+    for (size_t q = 0; good && q < n; q++) {
+        rank[q] = nth[MG_MIN(s->requests.at[q].warp, d->warps)]++;
+        first[rank[q] + 1]++;
+    }
+    for (size_t q = 0; good && q < n; q++)
+        first[q + 1] += first[q];
+    for (size_t q = 0; good && q < n; q++)
+        order[first[rank[q]]++] = (uint32_t)q;
+    free(rank);
+    free(first);
+    free(nth);
+    if (!good) {
+        free(order);
+        order = NULL;
+    }
+    return order;
+}
+
+/* The accesses of blocks that share a multiprocessor, a piece of each in turn. False: out of memory. */
+static bool replay(struct digest *d)
 {
     size_t at[MG_TIME_BLOCKS] = {0};
-    bool more = true;
+    uint32_t *order[MG_TIME_BLOCKS] = {0};
+    bool more = true, good = true;
+    for (unsigned i = 0; i < d->choice->together; i++)
+        good = (order[i] = side_by_side(d, d->samples[i])) && good;
+    more = good;
     while (more) {
         more = false;
         for (unsigned i = 0; i < d->choice->together; i++) {
             const struct mg_time_sample *s = d->samples[i];
             size_t n = s ? s->requests.count : 0, end = MG_MIN(at[i] + n / 64 + 8, n);
             for (; at[i] < end; at[i]++)
-                look_up(d, i, &s->requests.at[at[i]]);
+                look_up(d, i, &s->requests.at[order[i][at[i]]]);
             more |= at[i] < n;
         }
     }
+    for (unsigned i = 0; i < d->choice->together; i++)
+        free(order[i]);
     replay_others(d);
     for (uint32_t i = 0; i < d->info->ninsns; i++) {
         struct mg_time_access *a = &d->access[i];
@@ -331,6 +367,7 @@ static void replay(struct digest *d)
         a->shared /= a->requests;
         a->requests *= a->elsewhere ? d->other_share : 1;
     }
+    return good;
 }
 
 /* ---- what blocks have in common ---- */
@@ -499,6 +536,24 @@ static bool share_out(struct digest *d, enum what what, double *bytes)
     return true;
 }
 
+/* Local memory of all warps that are there at once comes from device memory and goes back, as far as the second cache
+ * has no room for it. */
+static void share_local(const struct digest *d, struct mg_time_traffic *traffic)
+{
+    double all =
+        (double)d->info->local_stride * d->info->block.x * d->info->block.y * d->info->block.z * d->choice->resident;
+    double lost = all > d->room ? 1 - d->room / all : 0;
+    double blocks = (double)d->info->grid.x * d->info->grid.y * d->info->grid.z;
+    for (uint32_t i = 0; i < d->info->ninsns && lost > 0; i++) {
+        struct mg_time_access *a = &d->access[i];
+        if (!a->seen || a->space != MG_SPACE_LOCAL)
+            continue;
+        double bytes = lost * a->past_l1 * 32 * a->requests * blocks / MG_MAX(d->choice->together, 1u);
+        a->first = lost;
+        *(a->kind == MG_ACCESS_ST ? &traffic->local_written : &traffic->read) += bytes;
+    }
+}
+
 bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time_choice *c,
                      const struct mg_launch_info *info, uint32_t cache_lines, double room,
                      struct mg_time_access *access, struct mg_time_traffic *traffic)
@@ -516,12 +571,12 @@ bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time
     d.warps = (uint32_t)((uint64_t)info->block.x * info->block.y * info->block.z + 31) / 32;
     d.turns = calloc((size_t)c->n * d.warps * info->ninsns + 1, sizeof(*d.turns));
     bool good = d.turns && table_make(&d.table, most) && table_make(&d.touched, most);
-    if (good)
-        replay(&d);
+    good = good && replay(&d);
     free(d.table.slots);
     free(d.touched.slots);
     free(d.turns);
     double atomics = 0;
+    share_local(&d, traffic);
     good = good && share_out(&d, WRITES, &traffic->written) && share_out(&d, READS, &traffic->read) &&
            share_out(&d, ATOMICS, &atomics) && share_out(&d, CHANGES, &traffic->read);
     double blocks = (double)info->grid.x * info->grid.y * info->grid.z, share = blocks / MG_MAX(c->together, 1u);

@@ -168,7 +168,10 @@ static uint32_t cache_lines(const struct launch *l)
     for (unsigned i = 0; i < arch->ncarveouts && set < shared; i++)
         set = arch->carveouts_kib[i] * UINT64_C(1024);
     uint64_t all = arch->unified_cache ? arch->unified_cache : 32768;
-    return (uint32_t)(MG_MAX(all - MG_MIN(set, all), UINT64_C(16384)) / arch->line_bytes);
+    uint64_t lines = MG_MAX(all - MG_MIN(set, all), UINT64_C(16384)) / arch->line_bytes, sms = arch->board->sm_count;
+    /* of those that share it, only some are looked at, which have their part of it */
+    uint64_t there = MG_MIN((uint64_t)l->occupancy.blocks, (l->blocks + sms - 1) / sms);
+    return (uint32_t)(there > l->choice.together ? MG_MAX(lines * l->choice.together / there, UINT64_C(64)) : lines);
 }
 
 /* Bytes of the second cache, before it has to lose some. */
@@ -187,7 +190,7 @@ static void count_traffic(const struct launch *l, const struct mg_time_traffic *
     r->l1_hits = t->l1_hits;
     r->l2_sectors = t->l2_sectors + fetched;
     r->l2_hits = t->l2_hits + fetched;
-    r->dram_write = all > room ? t->written * (1 - room / all) : 0;
+    r->dram_write = (all > room ? t->written * (1 - room / all) : 0) + t->local_written;
 }
 
 /* How much more the multiprocessor does that is done last than one that has its part of equal blocks: each block goes

@@ -51,6 +51,7 @@ struct mg_time_sample;
 struct mg_time_choice {
     uint64_t block[MG_TIME_BLOCKS];
     unsigned n, together; /* the first so many run on one multiprocessor */
+    double resident;      /* blocks that run at once, on all */
 };
 void mg__time_choose(struct mg_time_choice *c, uint64_t blocks, unsigned sms, unsigned resident);
 struct mg_time_sample *mg__time_sample_create(void);
@@ -61,6 +62,7 @@ bool mg__time_sample_add(struct mg_time_sample *s, const struct mg_arch *arch, c
 struct mg_time_traffic { /* of the whole launch, as far as the samples tell */
     double l1_sectors, l1_hits, l2_sectors, l2_hits;
     double read, written; /* bytes of device memory, each once */
+    double local_written; /* and of local memory, what the second cache has no room for */
 };
 /* By instruction, from the samples of `c` (NULL: no accesses); `room`: of the second cache. False: out of memory. */
 bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time_choice *c,
