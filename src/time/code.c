@@ -248,6 +248,7 @@ static bool fill(struct mg_time_builder *b)
         if (!mg__time_rounds(b, &b->functions[i]))
             return false;
     }
+    mg__time_locks(b);
     return mg__time_fuse(b) && mg__time_unroll(b) && mg__time_order(code, info);
 }
 

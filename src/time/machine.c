@@ -74,6 +74,8 @@ struct machine {
     double *code;          /* by block of the code: when it is in the instruction cache; 0: nobody asked */
     uint32_t *heap, nheap, nwarps;
     double free_at[SCHEDULERS], pipe[SCHEDULERS][MG_PIPES];
+    struct warp *holder; /* of the lock, … */
+    double taken, given; /* … since when; when it can be taken again */
     double lsu, constants, l2, dram, atomic, starts, end;
     bool cold;
     double l2_rate, dram_rate, atomic_rate;
@@ -315,6 +317,23 @@ static void end_warp(struct machine *x, uint32_t index)
 }
 
 /* ---- accesses ---- */
+/* One place that warps take turns at holding: those of all multiprocessors, which do alike. It stands for any number of
+ * rounds in which others find it taken. */
+static double take_lock(struct machine *x, struct warp *w, const struct mg_time_op *op, double at)
+{
+    const struct mg_time_access *a = &x->m->access[op->insn];
+    if (op->lock == MG_TIME_LOCK_TAKES && a->places <= 1.5) {
+        at = MG_MAX(at, x->given);
+        x->holder = w;
+        x->taken = at;
+    } else if (op->lock == MG_TIME_LOCK_GIVES && x->holder == w) {
+        double held = at - x->taken + P(ATOMIC_LATENCY);
+        x->holder = NULL;
+        x->given = x->taken + held * x->active;
+    }
+    return at;
+}
+
 /* How many of a request's, dealt out. */
 static bool dealt(float *turn, double part)
 {
@@ -485,6 +504,11 @@ static void issue(struct machine *x, uint32_t index, const struct mg_time_op *op
     struct warp *w = &x->warps[index];
     uint32_t s = w->scheduler;
     double at = MG_MAX(w->at, x->free_at[s]);
+    if (op->lock) {
+        double got = take_lock(x, w, op, at);
+        wait_part(x, op, got - at, MG_TIME_ATOMICS, MG_STALL_LONG);
+        at = got;
+    }
     wait_part(x, op, operand.ready - w->order, (enum mg_time_part)operand.why, (enum mg_time_stall)operand.stall);
     wait_part(x, op, w->at - operand.ready, op->pipe == MG_PIPE_LSU ? MG_TIME_L1 : MG_TIME_ARITHMETIC,
               stall_of(x, op, false));
@@ -531,6 +555,12 @@ static void step(struct machine *x, uint32_t index)
         const struct value operand = operands(x, index, op);
         double at = operand.ready;
         bool none = op->pipe == MG_PIPE_NONE;
+        if (op->lock == MG_TIME_LOCK_TAKES && x->holder && x->holder != w && !x->holder->done) { /* asks again */
+            w->at = w->order = MG_MAX(w->at, w->order) + P(ATOMIC_LATENCY);
+            wait_part(x, op, P(ATOMIC_LATENCY), MG_TIME_ATOMICS, MG_STALL_LONG);
+            push(x, index);
+            return;
+        }
         if (!none) {
             at = MG_MAX(at, x->pipe[w->scheduler][pipe_of(x, w, op)]);
             if (at > w->at) { /* others may be issued before */

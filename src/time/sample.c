@@ -224,7 +224,8 @@ struct digest {
     struct mg_time_access *access;
     uint32_t lines; /* of the first cache */
     struct table table, touched;
-    uint64_t brought; /* sectors that came into the first cache */
+    uint64_t brought; /* sectors that came into the first cache, … */
+    uint64_t valid;   /* … and how many had when all of it was last made invalid */
     const struct mg_time_traffic *traffic;
     double room;     /* of the second cache, bytes */
     uint32_t *turns; /* by sampled block, warp and instruction: how often it was there */
@@ -246,6 +247,13 @@ static bool goes_past(const struct digest *d, const struct request *r)
            (r->kind != MG_ACCESS_LD && r->kind != MG_ACCESS_CP_ASYNC);
 }
 
+/* What the first cache has is no longer true for those that come after. */
+static bool invalidates(const struct mg_ptx_insn *insn)
+{
+    return (insn->sem == MG_PTX_SEM_ACQUIRE || insn->sem == MG_PTX_SEM_ACQ_REL || insn->sem == MG_PTX_SEM_SC) &&
+           insn->scope >= MG_SCOPE_GPU;
+}
+
 static void look_up(struct digest *d, unsigned block, const struct request *r)
 {
     const struct mg_time_sample *s = d->samples[block];
@@ -259,7 +267,7 @@ static void look_up(struct digest *d, unsigned block, const struct request *r)
         fresh |= !seen->key;
         seen->key = s->sectors.at[r->first + k] / 2 + 1;
         struct slot *slot = table_find(&d->table, s->sectors.at[r->first + k] + 1);
-        bool has = slot->key && d->brought - slot->value < (uint64_t)d->lines * 4;
+        bool has = slot->key && d->brought - slot->value < (uint64_t)d->lines * 4 && slot->value >= d->valid;
         bool kept = load ? !goes_past(d, r) : r->kind == MG_ACCESS_ST;
         hits += has && kept;
         together |= has && slot->insn == r->insn && slot->turn == turn;
@@ -273,6 +281,8 @@ static void look_up(struct digest *d, unsigned block, const struct request *r)
             slot->turn = turn;
         }
     }
+    if (invalidates(d->info->insns[r->insn].insn))
+        d->valid = d->brought;
     a->seen = true;
     a->space = r->space;
     a->kind = r->kind;

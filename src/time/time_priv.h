@@ -70,6 +70,7 @@ bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time
                      struct mg_time_access *access, struct mg_time_traffic *traffic);
 
 /* ---- code.c: the kernel as the device runs it ---- */
+enum mg_time_lock { MG_TIME_LOCK_NONE, MG_TIME_LOCK_TAKES, MG_TIME_LOCK_GIVES };
 enum mg_time_copies { MG_TIME_COPIES_NONE, MG_TIME_COPIES_BEGIN, MG_TIME_COPIES_COMMIT, MG_TIME_COPIES_WAIT };
 struct mg_time_op {
     uint32_t insn;
@@ -77,6 +78,7 @@ struct mg_time_op {
     bool barrier, access, fence, floats;
     bool orders;     /* an access that orders others: acquires, releases */
     bool swaps;      /* it is made of compare-and-swap, in shared memory */
+    uint8_t lock;    /* enum mg_time_lock */
     uint8_t copies;  /* enum mg_time_copies: of cp.async */
     uint8_t pending; /* … groups that a wait leaves */
     uint16_t latency;
@@ -129,6 +131,7 @@ void mg__time_ways(const struct mg_time_builder *b, const struct mg_time_functio
                    struct mg_time_block *block);
 bool mg__time_rounds(const struct mg_time_builder *b, const struct mg_time_function *f);
 bool mg__time_unroll(struct mg_time_builder *b);
+void mg__time_locks(const struct mg_time_builder *b);
 /* fuse.c. False: out of memory. */
 bool mg__time_fuse(const struct mg_time_builder *b);
 /* order.c */

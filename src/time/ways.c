@@ -58,7 +58,7 @@ void mg__time_ways(const struct mg_time_builder *b, const struct mg_time_functio
             for (uint32_t p = 0; p < to->npred; p++) {
                 const struct mg_cfg_block *from = &f->cfg->blocks[to->pred[p]];
                 if (dominates(f->cfg, c->succ[k], to->pred[p]))
-                    back += mg__time_executed(b, f, to->pred[p]);
+                    back += to->pred[p] == at ? n : comes(b, f, from, to->pred[p], c->succ[k]);
                 else
                     others += comes(b, f, from, to->pred[p], c->succ[k]);
             }
@@ -173,6 +173,62 @@ bool mg__time_rounds(const struct mg_time_builder *b, const struct mg_time_funct
     free(least);
     free(depth);
     return good;
+}
+
+/* ---- locks ---- */
+static bool reads_result(const struct mg_time_code *code, const struct mg_time_op *op, const struct mg_time_op *of)
+{
+    for (uint32_t k = 0; k < op->reads; k++)
+        for (uint32_t j = 0; j < of->writes; j++)
+            if (code->regs[op->regs + k] == code->regs[of->regs + of->reads + j])
+                return true;
+    return false;
+}
+
+/* The branch at the block's end goes by what this compare-and-swap found, and tries again. */
+static bool spins(const struct mg_time_builder *b, const struct mg_time_function *f, uint32_t at, uint32_t swap)
+{
+    const struct mg_time_code *code = b->code;
+    struct mg_time_block *block = &code->blocks[f->block + at];
+    const struct mg_time_op *branch = &code->ops[block->end - 1];
+    const struct mg_cfg_block *c = &f->cfg->blocks[at];
+    if (block->nsucc != 2 || branch->reads != 1)
+        return false;
+    uint32_t test = writer(code, block, code->regs[branch->regs]);
+    if (test >= block->end || !reads_result(code, &code->ops[test], &code->ops[swap]))
+        return false;
+    for (unsigned k = 0; k < 2; k++)
+        if (dominates(f->cfg, c->succ[k], at)) { /* the model of the machine has it wait instead */
+            block->rare_at = k;
+            block->rare = block->both = 0;
+            block->rounds = block->rounds > 0 ? 1 : 0;
+            return true;
+        }
+    return false;
+}
+
+/* Compare-and-swaps that take a lock, and exchanges and stores that give it back: without these there is none. */
+void mg__time_locks(const struct mg_time_builder *b)
+{
+    struct mg_time_code *code = b->code;
+    bool given = false;
+    for (size_t i = 0; i < b->nfunctions; i++)
+        for (uint32_t k = 0; k < b->functions[i].cfg->nblocks; k++)
+            for (uint32_t o = code->blocks[b->functions[i].block + k].first;
+                 o < code->blocks[b->functions[i].block + k].end; o++) {
+                const struct mg_ptx_insn *insn = b->info->insns[code->ops[o].insn].insn;
+                bool global = insn->space == MG_SPACE_GLOBAL || insn->space == MG_SPACE_GENERIC;
+                bool gives = insn->atomop == MG_ATOM_EXCH ||
+                             (insn->access == MG_ACCESSES_STORE && insn->sem > MG_PTX_SEM_RELAXED);
+                if (code->ops[o].access && global && gives)
+                    code->ops[o].lock = MG_TIME_LOCK_GIVES;
+                else if (insn->access == MG_ACCESSES_ATOM && insn->atomop == MG_ATOM_CAS && global &&
+                         spins(b, &b->functions[i], k, o))
+                    code->ops[o].lock = MG_TIME_LOCK_TAKES;
+                given |= code->ops[o].lock == MG_TIME_LOCK_GIVES;
+            }
+    for (uint32_t o = 0; o < code->nops && !given; o++)
+        code->ops[o].lock = MG_TIME_LOCK_NONE;
 }
 
 /* ---- unrolling ---- */
