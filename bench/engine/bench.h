@@ -89,6 +89,7 @@ enum bench_engine_mode {
     BENCH_MODELS,
     BENCH_INTERPRET, /* with the models */
     BENCH_COUNT,
+    BENCH_CHECK,       /* with what `margay check` attaches */
     BENCH_SAMPLE,      /* with the models, of one block in eight; each launch is held to what BENCH_MODELS counts */
     BENCH_SAMPLE_ALONE /* and the others do not run */
 };
@@ -113,6 +114,7 @@ bool bench_engine_making(const struct bench_texts *texts, const struct bench_cas
                          char *error, size_t size);
 /* What the model saw in the last run: shows that it was at work. */
 uint64_t bench_engine_wavefronts(const struct bench_peer *engine);
+unsigned bench_engine_findings(const struct bench_peer *check);
 /* Of the last run of a sample the sums of launches that were estimated, and of those the ones whose interval of 95 %
  * has what `exact` counted; and the largest interval, as a part of its sum. */
 struct bench_intervals {
@@ -133,7 +135,7 @@ struct bench_time { /* seconds */
     double cpu; /* of all threads: processor time, the median */
     int runs;
 };
-enum bench_column { COL_MODELS, COL_INTERPRET, COL_BARE, COL_THREADS, COL_OPENCL, COL_PLAIN, COL_COUNT };
+enum bench_column { COL_MODELS, COL_INTERPRET, COL_BARE, COL_CHECK, COL_THREADS, COL_OPENCL, COL_PLAIN, COL_COUNT };
 struct bench_row {
     const char *name, *size;
     bool wild;
@@ -141,6 +143,7 @@ struct bench_row {
     bool ordered; /* its blocks run one after the other, whatever the number of workers */
     double pairs; /* median of the rounds' ratios: one worker's time over that of several; 0: not measured */
     uint64_t warp_instructions, wavefronts;
+    unsigned findings;                 /* of COL_CHECK, in one run */
     struct bench_time time[COL_COUNT]; /* runs == 0: not measured */
     struct bench_making making;        /* 0: not measured */
 };

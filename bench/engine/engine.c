@@ -1,8 +1,8 @@
 /* engine.c - the contender that is ours: PTX text through the parser and the engine, in this process.
  *
- * Three modes: bare (no observer), with the models (the observer that `margay profile` attaches), and counting, which
- * asks the engine how many instructions warps issued and is never timed. Loading (parsing, translating, allocating) is
- * not timed, as compiling is not for the peer; a run is the launches.
+ * Modes: bare (no observer), with the models (the observer that `margay profile` attaches), with the checks (that of
+ * `margay check`), and counting, which asks the engine how many instructions warps issued and is never timed. Loading
+ * (parsing, translating, allocating) is not timed, as compiling is not for the peer; a run is the launches.
  */
 #include "bench.h"
 
@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 #endif
+#include "check/check.h"
 #include "model/model.h"
 #include "simt/simt.h"
 
@@ -24,6 +25,7 @@ struct engine {
     struct mg_simt *simt;
     struct mg_engine *jit;
     struct mg_model *model;
+    struct mg_check *check;
     struct mg_simt_module *modules[2]; /* of kernels.cu and of wild.cu */
     struct mg_simt_kernel *kernel;
     uint64_t buffers[BENCH_BUFFERS];
@@ -38,7 +40,7 @@ struct engine {
         double half[MG_METRIC_COUNT];
         bool sampled;
     } * seen;
-    unsigned nseen;
+    unsigned nseen, findings;
 };
 enum { SEEN = 64 };
 
@@ -98,12 +100,23 @@ static void model_done(void *arg, struct mg_report_launch *launch)
         memcpy(s->half, launch->sample->half, sizeof s->half);
 }
 
+static void found(void *arg, const struct mg_report_finding *finding)
+{
+    struct engine *e = arg;
+    e->findings++;
+    if (getenv("MARGAY_VERBOSE"))
+        fprintf(stderr, "%s: %s/%s, %s\n", e->peer.current ? e->peer.current->name : "", finding->check, finding->kind,
+                finding->message);
+}
+
 /* ---- the contender ---- */
 static void drop(struct engine *e)
 {
     for (int i = 0; i < BENCH_BUFFERS; i++) {
-        if (e->buffers[i])
+        if (e->buffers[i]) {
+            mg__check_freed(e->check, e->buffers[i]);
             mg__mem_free(e->simt, e->buffers[i]);
+        }
         e->buffers[i] = 0;
     }
 }
@@ -117,6 +130,10 @@ static bool engine_reset(struct bench_peer *peer)
             memcpy((void *)(uintptr_t)e->buffers[i], c->data[i], c->bytes[i]);
         else if (c->bytes[i])
             memset((void *)(uintptr_t)e->buffers[i], 0, c->bytes[i]);
+    for (int i = 0; i < BENCH_BUFFERS; i++)
+        if (c->bytes[i])
+            mg__check_filled(e->check, e->buffers[i], c->bytes[i]);
+    e->findings = 0;
     e->warp_instructions = 0;
     e->ordered = false;
     e->nseen = 0;
@@ -137,6 +154,7 @@ static bool engine_load(struct bench_peer *peer, const struct bench_case *c)
             enum mg_status status = mg__mem_alloc(e->simt, c->bytes[i], 256, &e->buffers[i]);
             if (status != MG_OK)
                 return failed(e, "device memory", status, NULL);
+            mg__check_allocated(e->check, e->buffers[i], c->bytes[i], MG_CHECK_DEVICE);
         }
     struct mg_simt_kernel_info info;
     mg__simt_kernel_info(e->kernel, &info);
@@ -194,6 +212,7 @@ static void engine_close(struct bench_peer *peer)
 #endif
     if (e->model)
         mg__model_destroy(e->model);
+    mg__check_destroy(e->check);
     free(e->seen);
     free(e);
 }
@@ -236,6 +255,12 @@ static struct bench_peer *open_with(const struct bench_texts *texts, unsigned th
         status = mg__model_create(mg__simt_arch(e->simt), model_done, e, &e->model);
         if (status == MG_OK) {
             struct mg_observer observer = mg__model_observer(e->model);
+            status = mg__simt_observe(e->simt, &observer);
+        }
+    } else if (mode == BENCH_CHECK) {
+        status = mg__check_create(MG_CHECK_ALL, found, e, &e->check);
+        if (status == MG_OK) {
+            struct mg_observer observer = mg__check_observer(e->check);
             status = mg__simt_observe(e->simt, &observer);
         }
     } else if (mode == BENCH_COUNT) {
@@ -356,6 +381,11 @@ bool bench_engine_ordered(const struct bench_peer *engine)
 uint64_t bench_engine_wavefronts(const struct bench_peer *engine)
 {
     return ((const struct engine *)engine)->metrics[MG_METRIC_WAVEFRONTS_SHARED];
+}
+
+unsigned bench_engine_findings(const struct bench_peer *check)
+{
+    return ((const struct engine *)check)->findings;
 }
 
 void bench_engine_intervals(const struct bench_peer *sample, const struct bench_peer *exact,

@@ -141,6 +141,8 @@ static void in_shared(struct worker *w, struct block *b, const struct mg_access 
     const struct copy *c = find(b, a->copy);
     const struct mg_order_who me = {.site = l->code.sites[a->insn].number, .warp = AGENT, .async = true};
     bool told = !l->race || !c;
+    if (fills)
+        mg__swizzle_wrote(of, a, first, last);
     mg__shadow_settle(of->order, &of->shared);
     for (uint64_t u = first; u <= last; u++) {
         struct mg_order_row *row = &of->shared.rows[u / 32];

@@ -8,6 +8,7 @@
  *   heap.c     the heap of device-side malloc
  *   copied.c   what kernels copied of them
  *   define.c   values that nobody made, through registers; bits.c through one instruction
+ *   registers.c   setmaxnreg                         swizzle.c how tiles were written
  *   async.c    bulk copies, mbarrier.c what tells of them, beyond.c other blocks of the cluster
  *   watch.c    the observer                          meet.c    barriers and warp operations
  *   shared.c, global.c, local.c, fault.c   accesses, by memory; cells.c which race and what flags carry (watch.h)
@@ -328,6 +329,8 @@ struct block {
     MG_VEC(struct mbarrier) mbarriers;
     MG_VEC(struct copy) copies;
     uint32_t proxy[MG_ORDER_WARPS]; /* when each warp last went through a fence.proxy.async */
+    struct tiles *tiles;            /* swizzle.c; NULL: no tensor copy wrote any */
+    struct registers *registers;    /* registers.c; NULL: none were given or taken */
 };
 struct worker {
     struct launch *launch;
@@ -361,6 +364,16 @@ void mg__wgmma_sync(struct worker *w, struct block *b, const struct mg_sync *e);
 void mg__wgmma_access(struct worker *w, struct block *b, const struct mg_access *a);
 void mg__async_sync(struct worker *w, struct block *b, const struct mg_sync *e);
 void mg__async_access(struct worker *w, struct block *b, const struct mg_access *a);
+/* ---- swizzle.c ---- */
+/* A bulk copy fills these units. */
+void mg__swizzle_wrote(struct block *of, const struct mg_access *a, uint64_t first, uint64_t last);
+/* A multiplication reads the unit. True: something was told. */
+bool mg__swizzle_read(struct worker *w, const struct block *b, const struct mg_access *a, uint64_t unit);
+void mg__swizzle_forget(struct block *b, bool all);
+/* ---- registers.c ---- */
+void mg__registers_sync(struct worker *w, struct block *b, const struct mg_sync *e);
+void mg__registers_end(struct worker *w, struct block *b); /* it has come to its end */
+void mg__registers_forget(struct block *b);
 /* ---- mbarrier.c ---- */
 void mg__mbarrier_sync(struct worker *w, struct block *b, const struct mg_sync *e);
 void mg__mbarrier_used(struct worker *w, struct block *b, struct block *of, const struct mg_sync *e);
@@ -513,6 +526,9 @@ const char *mg__fix(const struct launch *l, const struct occurrence *o, const st
                     const struct line *other, struct mg_strbuf *out); /* what fits the idiom, or else the kind */
 bool mg__say(const struct launch *l, const struct occurrence *o, const char *name, const struct line *line,
              const struct line *other, struct mg_strbuf *out);
+bool mg__swizzle_say(const struct occurrence *o, const char *name, struct mg_strbuf *out); /* behind who */
+bool mg__swizzle_fix(const struct occurrence *o, struct mg_strbuf *out);
+bool mg__registers_say(const struct launch *l, const struct occurrence *o, struct mg_strbuf *out); /* behind who */
 void mg__find_host(struct mg_check *check, enum check_kind kind, const char *kernel, const char *variable,
                    const char *format, ...) MG_PRINTF(5, 6);
 /* `at`: the places and the variable. */

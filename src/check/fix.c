@@ -197,8 +197,9 @@ const char *mg__fix(const struct launch *l, const struct occurrence *o, const st
                     const struct line *other, struct mg_strbuf *out)
 {
     const char *check = mg__kinds[o->kind].check;
-    bool told = !strcmp(check, "race")      ? fix_race(l, o, line, other, out)
-                : !strcmp(check, "barrier") ? fix_barrier(l, o, line, out)
-                                            : false;
+    bool told = !strcmp(check, "race")           ? fix_race(l, o, line, other, out)
+                : !strcmp(check, "barrier")      ? fix_barrier(l, o, line, out)
+                : o->kind == KIND_BOUNDS_SWIZZLE ? mg__swizzle_fix(o, out)
+                                                 : false;
     return told ? out->at : mg__kinds[o->kind].advice;
 }

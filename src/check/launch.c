@@ -15,6 +15,8 @@ static size_t shared_units(const struct launch *l)
 
 static void free_block(struct block *b, uint32_t nwarps)
 {
+    mg__registers_forget(b);
+    mg__swizzle_forget(b, true);
     mg__mbarriers_forget(b);
     mg__vec_free(&b->mbarriers);
     mg__beyond_forget(b, true);
@@ -89,6 +91,8 @@ void mg__block_begin(struct worker *w, uint64_t linear)
     mg__cluster_met(b);
     b->met = b->order->begin;
     b->exited = 0;
+    mg__registers_forget(b);
+    mg__swizzle_forget(b, false);
     mg__mbarriers_forget(b);
     mg__beyond_forget(b, false);
     b->copies.count = 0;

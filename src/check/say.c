@@ -249,6 +249,11 @@ static bool say_barrier(const struct launch *l, const struct occurrence *o, cons
         return mg__strbuf_printf(out, " names %u threads, and ", o->value[0]) &&
                mg__name_thread(l, &o->with, false, out) && mg__strbuf_printf(out, " %u", o->value[1]) &&
                say_line(l, line, other, out);
+    case KIND_BARRIER_REGISTERS:
+    case KIND_BARRIER_REGISTERS_GROUP:
+    case KIND_BARRIER_REGISTERS_DIRECTION:
+    case KIND_BARRIER_REGISTERS_IGNORED:
+        return mg__registers_say(l, o, out);
     default:
         return true;
     }
@@ -301,6 +306,8 @@ static bool say_access(const struct launch *l, const struct occurrence *o, const
                    : mg__strbuf_printf(out, " frees a pointer that malloc has not given");
     case KIND_BOUNDS_BULK:
         return mg__strbuf_printf(out, " asks for a bulk copy that the device refuses: %s", l->texts.at[o->value[0]]);
+    case KIND_BOUNDS_SWIZZLE:
+        return mg__swizzle_say(o, name, out) && say_line(l, line, other, out);
     case KIND_BOUNDS_MISALIGNED:
         return mg__strbuf_printf(out, " %s %s, which is not aligned to the %s's size", does, name,
                                  writes(l, o) ? "store" : "load");

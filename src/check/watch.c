@@ -110,6 +110,9 @@ void mg__watch_sync(void *self, const struct mg_sync *e)
             mg__meet_end(w, b);
         else
             mg__cluster_end(w, b);
+        if (!e->wrong)
+            mg__registers_end(w, b);
+        mg__registers_forget(b);
         b->busy = false;
         if (w->shadows)
             mg__define_forget(w, b->linear);
@@ -182,6 +185,9 @@ void mg__watch_sync(void *self, const struct mg_sync *e)
     case MG_SYNC_WGMMA:
     case MG_SYNC_WGMMA_WAIT:
         mg__wgmma_sync(w, b, e);
+        break;
+    case MG_SYNC_REGISTERS:
+        mg__registers_sync(w, b, e);
         break;
     case MG_SYNC_EXIT:
         mg__order_exit(o, e->warp, e->mask);

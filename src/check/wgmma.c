@@ -234,11 +234,12 @@ void mg__wgmma_access(struct worker *w, struct block *b, const struct mg_access 
     if (!c || !b->shared.rows)
         return;
     const struct mg_order_who me = {.site = l->code.sites[a->insn].number, .warp = (uint8_t)a->warp};
-    bool told = !l->race;
+    bool told = !l->race, mixed = !l->bounds;
     c->landed = true;
     mg__shadow_settle(b->order, &b->shared);
     for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
         const uint64_t at = a->address[__builtin_ctz(rest)], first = at >> unit, last = (at + a->width - 1) >> unit;
+        mixed = mixed || (last < l->shared_units && mg__swizzle_read(w, b, a, first));
         for (uint64_t u = first; u <= last && last < l->shared_units; u++) {
             struct mg_order_row *row = &b->shared.rows[u / 32];
             told = told || meets(w, b, a, c, u);

@@ -77,6 +77,7 @@ static void tell_rows(const struct flight *f, enum mg_access_kind kind, const st
     e->address = address;
     e->where = where;
     e->copy = f->number;
+    e->swizzle = f->op.u.bulk->tensor && f->map.rank > 1 && !f->map.interleave ? (uint8_t)(1 + f->map.swizzle) : 0;
     e->base = other;
     mg__access_event(worker, e, MG_OBSERVE_BULK);
 }

@@ -173,6 +173,7 @@ MG_HANDLER(mg__op_stack);
 MG_HANDLER(mg__op_nop);
 MG_HANDLER(mg__op_nanosleep);
 MG_HANDLER(mg__op_fence);
+MG_HANDLER(mg__op_setmaxnreg);
 MG_HANDLER(mg__op_warp);
 MG_HANDLER(mg__op_mma);
 MG_HANDLER(mg__op_texture);

@@ -332,6 +332,18 @@ void mg__lower_nanosleep(struct mg_lower *L)
     mg__lower_op(L, MG_DO_NANOSLEEP, 0, NULL, 0);
 }
 
+/* Nothing, where nobody watches. */
+void mg__lower_setmaxnreg(struct mg_lower *L)
+{
+    if (!L->watched || mg__lower_opnd(L, 0)->kind != MG_OPND_IMM) {
+        lower_hint(L);
+        return;
+    }
+    struct mg_op *op = mg__lower_op(L, MG_DO_SETMAXNREG, 0, NULL, 0);
+    op->mode = L->insn->sub == MG_SUB_INC;
+    op->u.imm = (uint64_t)mg__lower_opnd(L, 0)->imm;
+}
+
 /* A policy is a hint: any number will do. */
 void mg__lower_createpolicy(struct mg_lower *L)
 {

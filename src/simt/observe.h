@@ -150,6 +150,10 @@ struct mg_access {
     int32_t shared_var; /* index into launch->shared_vars, -1: none or not shared */
     uint64_t times;     /* 1 for MG_OBSERVE_EVERY */
     uint32_t copy;      /* its number, of MG_OBSERVE_BULK; from 2^31 on of MG_OBSERVE_WGMMA */
+    /* Of these two: 1: none, 2: of 32 bytes, 3: of 64, 4: of 128, as the tensor map, of two dimensions and more, or the
+     * descriptor of matrix A or B says; 0: neither does. */
+    uint8_t swizzle;
+    bool of_b;
     /* MG_OBSERVE_EVERY: linear index of the block and the warp in it; the block whose shared memory it is, which in a
      * cluster may be another */
     uint64_t block, target;
@@ -254,6 +258,7 @@ enum mg_sync_kind {
     MG_SYNC_WGMMA_FENCE,
     MG_SYNC_WGMMA_COMMIT,
     MG_SYNC_WGMMA_WAIT,      /* at most `count` groups are in flight now */
+    MG_SYNC_REGISTERS,       /* setmaxnreg: a warp's threads shall have `count` registers each; `arrive`: .inc */
     MG_SYNC_EXIT,        /* lanes end */
     MG_SYNC_MALLOC,      /* a lane gets `size` bytes of the device's heap at `address`, 0: there was no room */
     MG_SYNC_FREE,        /* a lane is about to give back `address` */

@@ -173,6 +173,18 @@ MG_HANDLER(mg__op_fence)
     return op + 1;
 }
 
+/* How many registers a thread may use changes nothing of what it computes: observers alone are told. */
+MG_HANDLER(mg__op_setmaxnreg)
+{
+    if (mg__wants_sync(w)) {
+        struct mg_sync *e = mg__sync_event(w, op, MG_SYNC_REGISTERS, mask);
+        e->arrive = op->mode;
+        e->count = (uint32_t)op->u.imm;
+        mg__sync_emit(w->worker);
+    }
+    return op + 1;
+}
+
 /* cp.async.commit_group and the waits. Copies are made at once, so every wait is over when it begins. */
 MG_HANDLER(mg__op_cp_group)
 {

@@ -105,7 +105,7 @@ static void lay_down(const struct flight *f, uint8_t a[16][SEM_WGMMA_A_BYTES])
 }
 
 /* What is read: 32 chunks an access. */
-static void tell_reads(const struct flight *f, const struct reach *r)
+static void tell_reads(const struct flight *f, const struct reach *r, bool of_b)
 {
     struct mg_worker *worker = f->warp->worker;
     if (!worker->run->want_every)
@@ -113,6 +113,7 @@ static void tell_reads(const struct flight *f, const struct reach *r)
     uint64_t address[32] = {0};
     uint8_t *where[32] = {0};
     unsigned n = 0;
+    const unsigned mode = (unsigned)(r->descriptor >> 62);
     const struct mg_mem mem = {.kind = MG_ACCESS_BULK_LD, .width = 16, .vec = 1};
     const unsigned step = r->mn ? 8 : 1;
     for (unsigned line = 0; line < r->lines; line += step)
@@ -129,6 +130,8 @@ static void tell_reads(const struct flight *f, const struct reach *r)
             e->address = address;
             e->where = where;
             e->copy = f->number;
+            e->swizzle = mode ? (uint8_t)(5 - mode) : 1;
+            e->of_b = of_b;
             mg__access_event(worker, e, MG_OBSERVE_WGMMA);
             n = 0;
         }
@@ -145,10 +148,10 @@ static void land(const struct flight *f)
     if (g->what.flags & SEM_WGMMA_A_REGISTERS) {
         lay_down(f, c.a);
     } else {
-        tell_reads(f, &of_a);
+        tell_reads(f, &of_a, false);
         fetch(f->warp, &of_a, c.a[0], sizeof c.a[0]);
     }
-    tell_reads(f, &of_b);
+    tell_reads(f, &of_b, true);
     fetch(f->warp, &of_b, c.b[0], sizeof c.b[0]);
     for (unsigned k = 0; k < sem_wgmma_registers(&g->what); k++)
         c.d[k] = mg__slot(f->warp, g->d[k]);

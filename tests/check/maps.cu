@@ -207,3 +207,141 @@ CASE(source_not_aligned, ALONE)
 {
     source_not_aligned<fault><<<1, 64>>>(zeros(64), zeros(64));
 }
+
+/* ---- tiles that warpgroups multiply: how they lie is said twice, by the map and by the descriptor ---- */
+/* Rows of 16 << swizzle bytes of the same tensor. */
+static CUtensorMap swizzled(CUtensorMapSwizzle swizzle, cuuint32_t width, cuuint32_t height)
+{
+    CUtensorMap map;
+    const cuuint64_t dim[2] = {64, 64}, stride[1] = {256};
+    const cuuint32_t box[2] = {width, height}, each[2] = {1, 1};
+    encode()(&map, CU_TENSOR_MAP_DATA_TYPE_INT32, 2, zeros(4096), dim, stride, box, each, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+             CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    return map;
+}
+/* Eight lines are 8 times the swizzle's bytes; without one, core matrices of 8 lines of 16 bytes lie `leading` bytes apart. */
+__device__ static uint64_t tile_of(const void *p, uint64_t mode, uint64_t leading)
+{
+    const uint64_t eight = mode ? 8 * (128 >> (mode - 1)) : 128;
+    return (at(p) & 0x3ffff) >> 4 | leading / 16 << 16 | eight / 16 << 32 | mode << 62;
+}
+#define MULTIPLY_TILES(d, a, b)                                                                                        \
+    asm volatile("wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%0, %1, %2, %3}, %4, %5, 1;"                        \
+                 : "+r"((d)[0]), "+r"((d)[1]), "+r"((d)[2]), "+r"((d)[3])                                              \
+                 : "l"(a), "l"(b)                                                                                      \
+                 : "memory")
+#define TWO_TILES()                               \
+    __shared__ __align__(1024) int a[64 * 32];    \
+    __shared__ __align__(1024) int b[8 * 32];     \
+    int d[4] = {};                                \
+    ONE_BARRIER()
+
+/* The descriptor says 64 bytes where the map says 128. */
+template <bool fault>
+__global__ void narrower_descriptor(const __grid_constant__ CUtensorMap of_a, const __grid_constant__ CUtensorMap of_b, int *out)
+{
+    TWO_TILES();
+    if (t == 0) {
+        expect(&full, sizeof a + sizeof b);
+        TILE(a, &of_a, 0, 0, &full); // OTHER
+        TILE(b, &of_b, 0, 0, &full);
+    }
+    WAIT(&full, 0);
+    FENCE();
+    MULTIPLY_TILES(d, tile_of(a, fault ? 2 : 1, 16), tile_of(b, 1, 16)); // EXPECT: bounds/swizzle a
+    // FIX: CU_TENSOR_MAP_SWIZZLE_64B
+    COMMIT();
+    WAIT_GROUP(0);
+    PIN(d);
+    out[t] = d[0] + d[1] + d[2] + d[3];
+}
+CASE(narrower_descriptor, 0)
+{
+    narrower_descriptor<fault><<<1, 128>>>(swizzled(CU_TENSOR_MAP_SWIZZLE_128B, 32, 64),
+                                           swizzled(CU_TENSOR_MAP_SWIZZLE_128B, 32, 8), zeros(128));
+}
+
+/* The map of B was made without a swizzle. */
+template <bool fault>
+__global__ void map_without_swizzle(const __grid_constant__ CUtensorMap of_a, const __grid_constant__ CUtensorMap of_b, int *out)
+{
+    TWO_TILES();
+    if (t == 0) {
+        expect(&full, sizeof a / 2 + sizeof b / 2);
+        TILE(a, &of_a, 0, 0, &full);
+        TILE(b, &of_b, 0, 0, &full); // OTHER
+    }
+    WAIT(&full, 0);
+    FENCE();
+    MULTIPLY_TILES(d, tile_of(a, 2, 16), tile_of(b, 2, 16)); // EXPECT: bounds/swizzle b
+    // FIX: CU_TENSOR_MAP_SWIZZLE_64B
+    COMMIT();
+    WAIT_GROUP(0);
+    PIN(d);
+    out[t] = d[0] + d[1] + d[2] + d[3];
+}
+CASE(map_without_swizzle, 0)
+{
+    map_without_swizzle<fault>
+        <<<1, 128>>>(swizzled(CU_TENSOR_MAP_SWIZZLE_64B, 16, 64),
+                     swizzled(fault ? CU_TENSOR_MAP_SWIZZLE_NONE : CU_TENSOR_MAP_SWIZZLE_64B, 16, 8), zeros(128));
+}
+
+/* The descriptors were left as they were before the map got its swizzle: rows of 32 bytes in two columns of 16. */
+template <bool fault>
+__global__ void descriptor_without_swizzle(const __grid_constant__ CUtensorMap of_a, int *out)
+{
+    TWO_TILES();
+    if (t == 0) {
+        expect(&full, 64 * 32);
+        for (int k = 0; k < (fault ? 1 : 2); k++)
+            TILE(a + 256 * k, &of_a, 4 * k, 0, &full); // OTHER
+    }
+    for (int i = t; i < 64; i += 128)
+        b[i] = i;
+    PROXY();
+    __syncthreads();
+    WAIT(&full, 0);
+    FENCE();
+    MULTIPLY_TILES(d, tile_of(a, 0, 1024), tile_of(b, 0, 128)); // EXPECT: bounds/swizzle a
+    // FIX: CU_TENSOR_MAP_SWIZZLE_NONE
+    COMMIT();
+    WAIT_GROUP(0);
+    PIN(d);
+    out[t] = d[0] + d[1] + d[2] + d[3];
+}
+CASE(descriptor_without_swizzle, 0)
+{
+    descriptor_without_swizzle<fault><<<1, 128>>>(swizzled(fault ? CU_TENSOR_MAP_SWIZZLE_32B : CU_TENSOR_MAP_SWIZZLE_NONE,
+                                                           fault ? 8 : 4, 64),
+                                                  zeros(128));
+}
+
+/* Weights that lie in device memory as they shall lie in the tile come by a plain bulk copy; by a map they would want one of one
+ * dimension. */
+template <bool fault>
+__global__ void laid_out_before(const __grid_constant__ CUtensorMap of_a, const __grid_constant__ CUtensorMap of_b, const int *weights,
+                                int *out)
+{
+    TWO_TILES();
+    if (t == 0) {
+        expect(&full, sizeof a + sizeof b);
+        TILE(a, &of_a, 0, 0, &full);
+        if (fault)
+            TILE(b, &of_b, 0, 0, &full); // OTHER
+        else
+            LOAD(b, weights, sizeof b, &full);
+    }
+    WAIT(&full, 0);
+    FENCE();
+    MULTIPLY_TILES(d, tile_of(a, 1, 16), tile_of(b, 1, 16)); // EXPECT: bounds/swizzle b
+    COMMIT();
+    WAIT_GROUP(0);
+    PIN(d);
+    out[t] = d[0] + d[1] + d[2] + d[3];
+}
+CASE(laid_out_before, 0)
+{
+    laid_out_before<fault><<<1, 128>>>(swizzled(CU_TENSOR_MAP_SWIZZLE_128B, 32, 64), swizzled(CU_TENSOR_MAP_SWIZZLE_NONE, 32, 8),
+                                       zeros(256), zeros(128));
+}

@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 MARK = re.compile(r"//\s*(EXPECT|OTHER|ALSO|CALL|FIX)(?::\s*(\S+))?(?:\s+(\S+))?")
-KERNEL = re.compile(r"__global__\s+void\s+(?:__(?:launch_bounds|cluster_dims)__\(\w+\)\s*)?(\w+)\(")
+KERNEL = re.compile(r"__global__\s+void\s+(?:__(?:launch_bounds|cluster_dims)__\([\w ,?:]+\)\s*)?(\w+)\(")
 CASE = re.compile(r"^CASE\((\w+), ([A-Z0-9 |]+)\)")
 
 OF_A_LINE = ("call-failed", "handle", "copy-shape", "host")  # of the host's findings those with a line
