@@ -1,7 +1,7 @@
 # The drop-in libraries. libmargay_cuda.so holds the runtime, the driver and all below; libcudart.so.12, libcudart.so.13 and
 # libcuda.so.1 are the names alone, and a process that loads several of them has one simulator.
 set(script ${CMAKE_BINARY_DIR}/libmargay_cuda.map)
-file(WRITE ${script} "{\nglobal:\n    mg__entry_*;\n    mg__cudart_start;\n    margay_hosted*;\nlocal:\n    *;\n};\n")
+file(WRITE ${script} "{\nglobal:\n    mg__entry_*;\n    mg__cudart_start;\n    margay_hosted*;\n    __gmon_start__;\nlocal:\n    *;\n};\n")
 add_library(mg_libcuda SHARED ${PROJECT_SOURCE_DIR}/src/cudart/entries.c ${PROJECT_SOURCE_DIR}/src/cuda/entries.c)
 target_link_libraries(mg_libcuda PRIVATE mg_cuda)
 target_link_options(mg_libcuda PRIVATE -Wl,--version-script=${script} -Wl,-z,nodelete)

@@ -8,6 +8,7 @@ Nothing is loaded before it is asked for: on a machine with a GPU, a program tha
 import atexit
 import ctypes
 import os
+import sys
 import tempfile
 
 from . import _files
@@ -52,15 +53,27 @@ def start(mode="both", *, device=None, board=None, advise=False, kernel=None, th
         return
     if os.environ.get("MARGAY_REPORT"):
         raise RuntimeError("this process runs under the command margay, which has its report")
-    foreign = _foreign()
+    foreign = _foreign() or ("cupy" if "cupy_backends.cuda.api.runtime" in sys.modules else None)  # it has a runtime inside
     if foreign:
         raise RuntimeError(f"{foreign} is loaded already: call margay.start() before anything uses CUDA")
     handle, path = tempfile.mkstemp(prefix="margay-", suffix=".report")
     os.close(handle)
     os.environ.update(settings, MARGAY_REPORT=path)
+    for name, value in _packages():
+        os.environ.setdefault(name, value)
     _Process.settings, _Process.report = settings, open(path, "rb")
     atexit.register(_remove, path, os.getpid())
-    _Process.libraries = [ctypes.CDLL(os.fspath(library)) for library in _files.runtimes()]
+    # Modules with a runtime inside, as CuPy's, ask for a name of the first library when they start (src/cudart/redirect.c).
+    _Process.libraries = [ctypes.CDLL(os.fspath(library), ctypes.RTLD_GLOBAL if library.name.startswith("libmargay_cuda") else ctypes.RTLD_LOCAL)
+                          for library in _files.runtimes()]
+
+
+def _packages():
+    """What packages have settings for, so that they use what can be run: as the command does (src/cli/session.c)."""
+    cache = os.environ.get("MARGAY_CACHE") or os.path.join(
+        os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "margay")
+    yield ("CUPY_CACHE_IN_MEMORY", "1") if cache == "off" else ("CUPY_CACHE_DIR", os.path.join(cache, "cupy"))
+    yield "CUPY_ACCELERATORS", ""
 
 
 def _remove(path, pid):

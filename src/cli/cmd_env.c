@@ -46,6 +46,9 @@ int mg__cmd_env(int argc, char **argv)
         "MARGAY_VERBOSE",
         "TRITON_PTXAS_PATH",
         "TRITON_PTXAS_BLACKWELL_PATH",
+        "CUPY_CACHE_DIR",
+        "CUPY_CACHE_IN_MEMORY",
+        "CUPY_ACCELERATORS",
     };
     struct mg_cli_options options;
     bool lines = false;

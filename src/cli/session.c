@@ -360,6 +360,27 @@ static void prefix_path(const char *name, const char *value)
     mg__strbuf_free(&text);
 }
 
+/* What packages of Python have settings for, so that they hand us what we can run. The user's own settings stay. */
+static void set_packages(const char *libdir)
+{
+    char text[PATH_MAX + 64];
+    snprintf(text, sizeof(text), "%s/tools/ptxas", libdir); /* Triton hands the driver what its assembler makes */
+    setenv("TRITON_PTXAS_PATH", text, 0);
+    setenv("TRITON_PTXAS_BLACKWELL_PATH", text, 0);
+    snprintf(text, sizeof(text), "%s/tools", libdir); /* and PyCUDA what nvcc makes */
+    prefix_path("PATH", text);
+    /* CuPy keeps what NVRTC made: here PTX, and machine code where it ran on a GPU. And its reductions come in two
+     * kinds: compiled by NVRTC, and machine code with PTX for the newest device alone, which is what it takes first. */
+    if (mg__cache_path(NULL, (const uint64_t[2]){0}, "", text)) {
+        *strrchr(text, '/') = '\0';
+        strcat(text, "/cupy");
+        setenv("CUPY_CACHE_DIR", text, 0);
+    } else {
+        setenv("CUPY_CACHE_IN_MEMORY", "1", 0);
+    }
+    setenv("CUPY_ACCELERATORS", "", 0);
+}
+
 static void set_environment(void *arg, int report_fd)
 {
     const struct run *run = arg;
@@ -413,11 +434,7 @@ static void set_environment(void *arg, int report_fd)
     else
         unsetenv("MARGAY_REGS");
     prefix_path("LD_LIBRARY_PATH", run->libdir);
-    snprintf(text, sizeof(text), "%s/tools/ptxas", run->libdir); /* Triton hands the driver what its assembler makes */
-    setenv("TRITON_PTXAS_PATH", text, 0);
-    setenv("TRITON_PTXAS_BLACKWELL_PATH", text, 0);
-    snprintf(text, sizeof(text), "%s/tools", run->libdir); /* and PyCUDA what nvcc makes */
-    prefix_path("PATH", text);
+    set_packages(run->libdir);
     snprintf(text, sizeof(text), "%s/libcudart.so.%u", run->libdir, run->cudart);
     prefix_path("LD_PRELOAD", text);
 #ifdef MARGAY_PRELOAD_FIRST

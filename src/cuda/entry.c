@@ -3,7 +3,10 @@
  * The driver needs cuInit, or a call of the runtime, before anything else. A call that needs a context returns what
  * its context was poisoned with. The codes of the runtime are the driver's, but for those that the driver has not.
  */
+#define _GNU_SOURCE /* dladdr */
 #include "cuda/driver.h"
+
+#include <dlfcn.h>
 
 enum { DRIVER_VERSION = 13000 };
 
@@ -78,18 +81,26 @@ int mg__cuda_done(int error)
     return error;
 }
 
+/* Whether `name`, a string that stays where it is, comes for the first time. */
+static bool first_time(const char *name)
+{
+    static _Atomic(const char *) told[64];
+    for (size_t i = 0; i < MG_COUNT(told); i++) {
+        const char *seen = NULL;
+        if (atomic_compare_exchange_strong(&told[i], &seen, name))
+            return true;
+        if (seen == name)
+            return false;
+    }
+    return true;
+}
+
 int mg__cuda_missing(const char *name)
 {
     struct mg_diag diag;
-    static _Atomic(const char *) told[64];
     mg__cudart_per_thread = 0;
-    for (size_t i = 0; i < MG_COUNT(told); i++) { /* once a name */
-        const char *seen = NULL;
-        if (atomic_compare_exchange_strong(&told[i], &seen, name))
-            break;
-        if (seen == name)
-            return CUDA_ERROR_NOT_SUPPORTED;
-    }
+    if (!first_time(name))
+        return CUDA_ERROR_NOT_SUPPORTED;
     memset(&diag, 0, sizeof(diag));
     mg__diag_set(&diag, MG_ERR_UNSUPPORTED, "the program calls %s, which is not simulated", name);
     mg__diag_hint(&diag, "it returned CUDA_ERROR_NOT_SUPPORTED; docs/cuda-driver.md lists what there is");
@@ -176,11 +187,26 @@ int mg__cuGetProcAddress(const char *symbol, void **function, int version, uint6
 }
 
 /* Its tables are not documented, and libraries ask for them as they start: nothing is said. */
+/* Who asks is a runtime inside a library that could not be redirected: what it serves finds no device, and the user is
+ * told which library that is. NVRTC and nvJitLink ask too, and do without. */
 int mg__cuGetExportTable(const void **table, const void *id)
 {
+    Dl_info caller;
     if (!table || !id)
         return CUDA_ERROR_INVALID_VALUE;
     *table = NULL;
+    bool known = dladdr(__builtin_return_address(0), &caller) && caller.dli_fname;
+    if (known && !strstr(caller.dli_fname, "/libnvrtc") && !strstr(caller.dli_fname, "/libnvJitLink") &&
+        first_time(caller.dli_fname)) {
+        struct mg_diag diag;
+        memset(&diag, 0, sizeof(diag));
+        mg__diag_set(&diag, MG_ERR_UNSUPPORTED,
+                     "%s has a CUDA runtime inside, which asks the driver for tables (cuGetExportTable) that are not "
+                     "documented: it finds no device",
+                     caller.dli_fname);
+        mg__diag_hint(&diag, "if it is yours, do not strip it, or link it with nvcc -cudart shared");
+        mg__cudart_tell(NULL, &diag);
+    }
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 

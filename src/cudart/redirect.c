@@ -7,18 +7,31 @@
  * of api.def that it defines are patched. A patch is a 5-byte jump to a slot in a page mapped near the object, which
  * holds the far jump: some of the entry points are only three bytes long and padded to sixteen.
  *
- * Left out: objects that dlopen brings in later, and shared libraries without a symbol table (cuBLAS, say), which keep
- * their own runtime and find no driver. A program without a symbol table ends here with a message. x86-64 only.
+ * Objects that dlopen brings in later (CuPy's modules, of which five have a runtime each) are looked at in the same
+ * moment, between being linked and their first constructor. What calls us then is the object itself: the start-up code
+ * that C compilers put into it (crti.o) calls the weak function __gmon_start__, meant for profilers, from its _init,
+ * which the System V ABI puts before the constructors; and __gmon_start__ is an ordinary name, which the first library
+ * of the process that exports it defines. So we export it, and look at the object that the call came from. A program
+ * built with -pg has a __gmon_start__ of its own, and keeps it.
+ *
+ * Left out: objects that were linked without crti.o, and shared libraries without a symbol table (NVIDIA's cuBLAS,
+ * say), which keep their own runtime and find no driver. A program without a symbol table ends here with a message.
+ * x86-64 only.
  */
 #define _GNU_SOURCE /* dl_iterate_phdr, MAP_FIXED_NOREPLACE */
 #include "cudart/cudart.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <link.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* How many objects had been loaded when all of them were looked at. */
+static atomic_ullong looked_at_all;
 
 enum { JUMP_SIZE = 5, SLOT_SIZE = 16, ENDBR_SIZE = 4, EXIT_STATUS = 2 };
 static const uint8_t endbr64[ENDBR_SIZE] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -270,61 +283,116 @@ static const struct cudart_api *row(const char *name, unsigned version)
     return NULL;
 }
 
-static void redirect_object(const struct dl_phdr_info *info, const struct symbols *symbols, const char *path)
+/* Whether the object's runtime is ours now. */
+static bool redirect_object(const struct dl_phdr_info *info, const struct symbols *symbols)
 {
     /* cudaDeviceProp and a few signatures changed with 13, whose runtime has no cudaGetDeviceProperties_v2. */
     unsigned version = symbol_named(symbols, "cudaGetDeviceProperties_v2") ? CUDART_V12 : CUDART_V13;
     mg__cudart.version = version == CUDART_V12 ? 12 : 13;
     struct patch patches[1024];
     size_t count = 0;
-    const char *failed = NULL;
     for (size_t i = 0; i < symbols->count && count < MG_COUNT(patches); i++) {
         const ElfW(Sym) *s = &symbols->at[i];
         const char *name = string_at(symbols->names, symbols->names_size, s->st_name);
         const struct cudart_api *api = name && defined_function(s) ? row(name, version) : NULL;
         if (!api)
             continue;
-        if (executable(info, s->st_value) && room_at(s) >= JUMP_SIZE + ENDBR_SIZE)
-            patches[count++] = (struct patch){api, s->st_value};
-        else
-            failed = api->name;
+        if (!executable(info, s->st_value) || room_at(s) < JUMP_SIZE + ENDBR_SIZE)
+            return false;
+        patches[count++] = (struct patch){api, s->st_value};
     }
-    if (count && write_patches(info, patches, count) && !failed)
-        return;
-    say("the CUDA runtime inside ", path, " could not be redirected; relink it with nvcc -cudart shared");
-    _exit(EXIT_STATUS);
+    return count && write_patches(info, patches, count);
 }
 
-static int look_at(struct dl_phdr_info *info, size_t size, void *arg)
+static bool is_in(const struct dl_phdr_info *info, uintptr_t address)
 {
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_LOAD && address - (info->dlpi_addr + p->p_vaddr) < p->p_memsz)
+            return true;
+    }
+    return false;
+}
+
+/* What cannot be redirected ends the process if it is there from the start; of what is opened later, the user is told,
+ * and its calls fail. */
+static bool look_at(const struct dl_phdr_info *info, bool program, bool later)
+{
+    const char *path = program ? "/proc/self/exe" : info->dlpi_name;
     struct image image;
     struct symbols all, dynamic;
-    bool program = !info->dlpi_name || !*info->dlpi_name;
-    const char *path = program ? "/proc/self/exe" : info->dlpi_name;
-    (void)size;
-    for (int i = 0; i < info->dlpi_phnum; i++) { /* ourselves */
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        if (p->p_type == PT_LOAD && (uintptr_t)arg - (info->dlpi_addr + p->p_vaddr) < p->p_memsz)
-            return 0;
-    }
+    bool failed = false;
     if (!image_open(path, &image))
-        return 0; /* the vdso, say */
-    bool device_code = section(&image, 0, ".nv_fatbin");
+        return false; /* the vdso, say */
+    bool device_code = section(&image, 0, ".nv_fatbin"), redirected = false;
     bool have_dynamic = symbols_of(&image, SHT_DYNSYM, &dynamic);
     if (symbols_of(&image, SHT_SYMTAB, &all) && defined_function(symbol_named(&all, "__cudaRegisterFatBinary"))) {
-        redirect_object(info, &all, path);
+        redirected = redirect_object(info, &all);
+        failed = !redirected;
+        if (failed)
+            say("the CUDA runtime inside ", path, " could not be redirected; relink it with nvcc -cudart shared");
     } else if (program && device_code && !(have_dynamic && symbol_named(&dynamic, "__cudaRegisterFatBinary"))) {
+        failed = true;
         say("this program carries the CUDA runtime inside and has no symbol table by which to find it; relink it "
             "without -s "
             "and do not strip it, or link with nvcc -cudart shared",
             "", "");
-        _exit(EXIT_STATUS);
     }
+    if (failed && !later)
+        _exit(EXIT_STATUS);
     image_close(&image);
+    return redirected;
+}
+
+static int look_at_all(struct dl_phdr_info *info, size_t size, void *self)
+{
+    (void)size;
+    atomic_store(&looked_at_all, info->dlpi_adds);
+    if (!is_in(info, (uintptr_t)self)) /* not ourselves */
+        look_at(info, !info->dlpi_name || !*info->dlpi_name, false);
     return 0;
 }
 
 void mg__cudart_redirect(void *self)
 {
-    dl_iterate_phdr(look_at, self);
+    dl_iterate_phdr(look_at_all, self);
+}
+
+/* ---- objects that are opened later ---- */
+struct caller {
+    uintptr_t at;
+    bool redirected;
+};
+
+static int look_at_caller(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct caller *caller = arg;
+    (void)size;
+    if (info->dlpi_adds == atomic_load(&looked_at_all))
+        return 1; /* the process is starting: all have been seen */
+    if (!is_in(info, caller->at))
+        return 0;
+    caller->redirected = look_at(info, false, true);
+    return 1;
+}
+
+/* A runtime opens the driver, and so does this, in the runtime's place: what uses the one asks later for libraries that
+ * come with the other (NVRTC), by names of which Python takes the first that the process has. */
+static void open_driver(void)
+{
+    Dl_info own;
+    char path[PATH_MAX];
+    const char *slash = dladdr((void *)(uintptr_t)open_driver, &own) ? strrchr(own.dli_fname, '/') : NULL;
+    if (slash && snprintf(path, sizeof(path), "%.*s/libcuda.so.1", (int)(slash - own.dli_fname), own.dli_fname) > 0)
+        (void)dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+}
+
+__attribute__((visibility("default"))) void __gmon_start__(void);
+void __gmon_start__(void)
+{
+    struct caller caller = {(uintptr_t)__builtin_return_address(0), false};
+    if (atomic_load(&looked_at_all)) /* libraries of a process that has no runtime yet come before ours */
+        dl_iterate_phdr(look_at_caller, &caller);
+    if (caller.redirected)
+        open_driver();
 }

@@ -839,6 +839,11 @@ margay: error: scale(float*, int): global load of 4 bytes at 0x7f0000001000 is o
         self.check(lines, 0)
         self.assertIn(f"LD_LIBRARY_PATH={self.libdir}:{odd}\n", lines.out)
         self.assertNotIn("MARGAY_REPORT", lines.out)
+        # CuPy keeps its kernels apart from a GPU's, and compiles those of its reductions; what the user says stays.
+        self.assertIn("CUPY_CACHE_DIR=/k/cupy\nCUPY_ACCELERATORS=\n", self.margay("env", "--lines", MARGAY_CACHE="/k").out)
+        off = self.margay("env", "--lines", MARGAY_CACHE="off", CUPY_ACCELERATORS="cub").out
+        self.assertIn("CUPY_CACHE_IN_MEMORY=1\nCUPY_ACCELERATORS=cub\n", off)
+        self.assertNotIn("CUPY_CACHE_DIR", off)
         self.check(self.margay("env", "program"), 2)
         self.assertIn("usage: eval", self.margay("env", "--help").out)
 

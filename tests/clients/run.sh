@@ -6,6 +6,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 case $client in
 bindings) versions="cuda-python==13.4.4 cuda-core==1.2.2 nvidia-cuda-nvrtc==13.0.88 numpy==2.2.6" ;;
 numba) versions="numba==0.68.1 numba-cuda[cu13]==0.30.4 numpy==2.2.6" ;;
+cupy) versions="cupy-cuda13x==14.2.0 nvidia-cuda-nvrtc==13.0.88 nvidia-cuda-runtime==13.0.96 nvidia-cuda-crt==13.0.88 numpy==2.2.6 scipy==1.15.3" ;;
 pycuda) versions="pycuda==2026.1 numpy==2.2.6" ;;
 triton) versions="triton==3.9.0 numpy==2.2.6" ;;
 esac
@@ -18,15 +19,19 @@ if [ ! -e "$folder/ready" ]; then
     "$python" -m venv "$folder" && "$folder/bin/pip" install -q --disable-pip-version-check $versions &&
         touch "$folder/ready" || { echo "PyPI cannot be had: skipped"; exit 77; }
 fi
-export TRITON_CACHE_DIR="$folder/triton" XDG_CACHE_HOME="$folder/cache" PYTHONWARNINGS=ignore
-rm -rf "$TRITON_CACHE_DIR"
+export TRITON_CACHE_DIR="$folder/triton" XDG_CACHE_HOME="$folder/cache" CUPY_CACHE_DIR="$folder/cupy" PYTHONWARNINGS=ignore
+rm -rf "$TRITON_CACHE_DIR" "$CUPY_CACHE_DIR"
 "$margay" run "$folder/bin/python" "$here/${client}_kernels.py" || exit 1
-# The client's race is found, at its line of Python.
+# What CuPy has as machine code for other devices.
+[ "$client" != cupy ] || "$margay" run --device 12.0 "$folder/bin/python" "$here/cupy_kernels.py" newest || exit 1
+# The client's race is found, at its line of Python, or of the kernel's text where that is compiled under a name of its own.
 [ -e "$here/${client}_race.py" ] || exit 0
 said=$("$margay" check "$folder/bin/python" "$here/${client}_race.py" 2>&1)
 status=$?
-line=$(grep -n '# @race' "$here/${client}_race.py" | cut -d: -f1)
-[ $status = 1 ] && echo "$said" | grep -q 'error: race/' && echo "$said" | grep -q "${client}_race.py:$line" && exit 0
+line=$(grep -n '[#/] @race' "$here/${client}_race.py" | cut -d: -f1)
+place=${client}_race.py:$line
+[ "$client" != cupy ] || place=.cu:$((line - $(grep -n 'r"""' "$here/cupy_race.py" | cut -d: -f1) + 1))
+[ $status = 1 ] && echo "$said" | grep -q 'error: race/' && echo "$said" | grep -q "$place\$" && exit 0
 echo "margay check: status $status, and not the race in line $line"
 echo "$said"
 exit 1

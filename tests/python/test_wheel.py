@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """test_wheel.py - the wheel, installed into an empty environment, as a user has it: no toolkit, no compiler, no source tree.
 
-    test_wheel.py empty|packages|numba BUILD_FOLDER
+    test_wheel.py empty|packages|numba|cupy BUILD_FOLDER
 
-empty: nothing but the wheel. packages: with numpy, pandas and pytest from PyPI. numba: kernels of Numba, profiled and checked.
+empty: nothing but the wheel. packages: with numpy, pandas and pytest from PyPI. numba, cupy: kernels of these, profiled and checked.
 Exits with 77 and a message where PyPI is out of reach.
 """
 import os
@@ -19,7 +19,9 @@ TREE = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(sys.argv[2]).resolve()
 PACKAGES = {"empty": [], "packages": ["numpy==2.2.6", "pandas==2.3.3", "pytest==8.4.2"],
             "numba": ["numba==0.68.1", "numba-cuda[cu13]==0.30.4", "cuda-core==1.2.2", "cuda-bindings==13.5.0",
-                      "numpy==2.4.6"]}
+                      "numpy==2.4.6"],
+            "cupy": ["cupy-cuda13x==14.2.0", "nvidia-cuda-nvrtc==13.0.88", "nvidia-cuda-runtime==13.0.96", "nvidia-cuda-crt==13.0.88",
+                     "numpy==2.2.6"]}
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"}
 
 
@@ -193,12 +195,37 @@ def numba(folder, wheel):
     assert done.stdout == "1 375 1.0 [] True\n[('race', True, 18)]\n", done.stdout
 
 
+def cupy(folder, wheel):
+    (folder / "kernels.py").write_text(textwrap.dedent('''\
+        import margay
+        margay.start()
+        import cupy
+        turned = cupy.RawKernel("""
+        extern "C" __global__ void turned(float *x)
+        {
+            __shared__ float row[256];
+            row[threadIdx.x] = x[threadIdx.x];
+            x[threadIdx.x] = row[255 - threadIdx.x];
+        }""", "turned", options=("--generate-line-info",))
+        x = cupy.arange(256, dtype=cupy.float32)
+        with margay.profile() as report:
+            total = float((x * 2).sum())
+        print(total, [(launch.kernel.split("__")[0], launch.efficiency) for launch in report.launches])
+        report = margay.check(turned, (1,), (256,), (x,))
+        print([(f.check, f.line) for f in report.findings], any(l.line == 5 and l.sectors == 32 for l in report.lines))
+        '''))
+    done = subprocess.run([folder / "env/bin/python", "kernels.py"], cwd=folder, env={**ENVIRONMENT, "CUPY_CACHE_DIR": str(folder / "kept")},
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout == "65280.0 [('cupy_multiply', 1.0), ('cupy_sum', 1.0)]\n[('race', 6)] True\n", done.stdout
+
+
 def main():
     what = sys.argv[1]
     with tempfile.TemporaryDirectory(prefix="margay-wheel-") as folder:
         folder = pathlib.Path(folder)
         wheel = install(folder, PACKAGES[what])
-        {"empty": empty, "packages": packages, "numba": numba}[what](folder, wheel)
+        {"empty": empty, "packages": packages, "numba": numba, "cupy": cupy}[what](folder, wheel)
 
 
 if __name__ == "__main__":
