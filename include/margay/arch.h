@@ -208,6 +208,9 @@ enum mg_launch_fault {
 struct mg_dim3 mg_arch_cluster(const struct mg_launch_shape *shape, int *named);
 /* The most blocks that a cluster may have. */
 unsigned mg_arch_cluster_most(const struct mg_arch *arch, int non_portable);
+/* How many clusters of `size` blocks a device has at once, where one SM has `resident` such blocks. Held to one H200;
+ * which SMs can share a cluster differs from chip to chip. */
+unsigned mg_arch_clusters_active(const struct mg_arch *arch, unsigned resident, unsigned size);
 /* Whether a device would take the launch. The record of a refusal says which limit, of which device, and what to do;
  * `diag` may be NULL. */
 enum mg_launch_fault mg_arch_launch_check(const struct mg_arch *arch, const struct mg_launch_shape *shape,

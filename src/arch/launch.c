@@ -129,6 +129,24 @@ unsigned mg_arch_cluster_most(const struct mg_arch *a, int non_portable)
     return non_portable && more ? MG_MAX(16, a->max_cluster_blocks) : a->max_cluster_blocks;
 }
 
+/* Multiprocessors stand in groups that a cluster cannot leave: on an H200 two of 18, five of 16, one of 8 and four
+ * pairs (tests/hardware/clusters.txt). Other chips of the kind have other groups; one with another number of multiprocessors
+ * is taken to have groups of 16. */
+unsigned mg_arch_clusters_active(const struct mg_arch *a, unsigned resident, unsigned size)
+{
+    enum { MOST_RESIDENT = 8, GROUP = 16 }; /* blocks of clusters that one multiprocessor takes; the same source */
+    static const uint8_t measured[] = {18, 18, 16, 16, 16, 16, 16, 8, 2, 2, 2, 2};
+    unsigned count = 0, left = a->board->sm_count;
+    const bool known = left == 132;
+    resident = MG_MIN(resident, MOST_RESIDENT);
+    for (unsigned i = 0; left; i++) {
+        const unsigned group = known ? measured[i] : MG_MIN(left, GROUP);
+        count += size && size <= group ? group * resident / size : 0;
+        left -= group;
+    }
+    return count;
+}
+
 static enum mg_launch_fault check_cluster(const struct mg_arch *a, const struct mg_launch_shape *s,
                                           struct mg_diag *diag)
 {

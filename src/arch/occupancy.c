@@ -14,8 +14,8 @@
  * What the driver sets an SM to when a kernel prefers nothing is not documented; on an H100 it was as much as the
  * blocks need, or more. A caller that knows it says so (shared_config).
  *
- * Left out: the partitioned caching of 5.2 to 6.2 (-Xptxas -dlcm=ca), with which a block has half an SM; clusters,
- * whose blocks must fit one group of SMs together. Checked against NVIDIA's occupancy calculator and against an H100
+ * Left out: the partitioned caching of 5.2 to 6.2 (-Xptxas -dlcm=ca), with which a block has half an SM; clusters
+ * (launch.c). Checked against NVIDIA's occupancy calculator and against an H100
  * (tests/arch).
  */
 #include "arch/arch.h"

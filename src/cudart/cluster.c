@@ -1,8 +1,4 @@
 /* cluster.c - clusters of thread blocks: a kernel's attributes, and how many are resident at once.
- *
- * A device's SMs stand in groups (GPCs) that a cluster cannot leave; how large they are differs from one chip to the
- * next, and no table has it. So the number of active clusters is what fits if any SMs could share one, which may be a
- * few more than a device says.
  */
 #include "cudart/cudart.h"
 
@@ -39,9 +35,9 @@ void mg__cudart_cluster_attributes(const struct mg_device_kernel *kernel, struct
     out->cluster_non_portable = kernel->cluster_non_portable;
 }
 
-/* A launch with this configuration: the blocks of a cluster, and how many blocks are resident at once. */
+/* A launch with this configuration: the blocks of a cluster, and how many an SM has at once. */
 static int ask(const struct cu_launch_config *config, const void *handle, struct mg_device_kernel **kernel,
-               struct mg_dim3 *cluster, uint64_t *blocks)
+               struct mg_dim3 *cluster, unsigned *resident)
 {
     if (!config || (config->nattributes && !config->attributes))
         return cudaErrorInvalidValue;
@@ -62,9 +58,9 @@ static int ask(const struct cu_launch_config *config, const void *handle, struct
     *cluster = mg_arch_cluster(&shape, &named);
     const struct mg_arch *arch = &k->module->device->arch;
     uint64_t threads = (uint64_t)config->block.x * config->block.y * config->block.z;
-    *blocks = !threads || threads > arch->max_threads_block
-                  ? 0
-                  : (uint64_t)mg__device_resident(k, (unsigned)threads, config->shared) * arch->board->sm_count;
+    *resident = !threads || threads > arch->max_threads_block
+                    ? 0
+                    : mg__device_resident(k, (unsigned)threads, config->shared);
     return 0;
 }
 
@@ -72,15 +68,15 @@ int mg__cudaOccupancyMaxActiveClusters(int *clusters, const void *handle, const 
 {
     struct mg_device_kernel *kernel;
     struct mg_dim3 c;
-    uint64_t blocks;
+    unsigned resident;
     CUDART_ENTER();
-    int error = clusters ? ask(config, handle, &kernel, &c, &blocks) : cudaErrorInvalidValue;
+    int error = clusters ? ask(config, handle, &kernel, &c, &resident) : cudaErrorInvalidValue;
     if (error)
         return mg__cudart_done(error);
     uint64_t size = (uint64_t)c.x * c.y * c.z;
     if (size > mg_arch_cluster_most(&kernel->module->device->arch, kernel->cluster_non_portable))
         return mg__cudart_done(cudaErrorInvalidClusterSize);
-    *clusters = (int)(blocks / size);
+    *clusters = (int)mg_arch_clusters_active(&kernel->module->device->arch, resident, (unsigned)size);
     return mg__cudart_done(0);
 }
 
@@ -90,14 +86,14 @@ int mg__cudaOccupancyMaxPotentialClusterSize(int *size, const void *handle, cons
 {
     struct mg_device_kernel *kernel;
     struct mg_dim3 c;
-    uint64_t blocks;
+    unsigned resident;
     CUDART_ENTER();
-    int error = size ? ask(config, handle, &kernel, &c, &blocks) : cudaErrorInvalidValue;
+    int error = size ? ask(config, handle, &kernel, &c, &resident) : cudaErrorInvalidValue;
     if (error)
         return mg__cudart_done(error);
     unsigned most = mg_arch_cluster_most(&kernel->module->device->arch, kernel->cluster_non_portable);
-    while (most > blocks)
+    while (most > 1 && !mg_arch_clusters_active(&kernel->module->device->arch, resident, most))
         most /= 2;
-    *size = (int)most;
+    *size = resident ? (int)most : 0;
     return mg__cudart_done(0);
 }

@@ -7,7 +7,7 @@
  * What counts where:
  *   shared     wavefronts and their ideal; load and store instructions
  *   global     requests (one a warp instruction with an active lane) and sectors by operation, and the sectors of all
- *   bulk       sectors of device memory; far: instructions alone
+ *   bulk       sectors of device memory; far: instructions, and sectors between the blocks of a cluster (far.c)
  *   matrix     instructions and operations of the tensor cores, of how often each was executed (matrix.c)
  *   local, const and param accesses are not counted
  */
@@ -24,7 +24,8 @@ struct mg_model {
 
 struct tally { /* of an instruction or a shared variable */
     uint64_t wavefronts, ideal, shared_ld, shared_st;
-    uint64_t far[3], bulk[3]; /* instructions: ld, st, atom; sectors: ld, st, red */
+    uint64_t far[MG_FAR_KINDS], far_sectors[MG_FAR_KINDS], far_sent; /* instructions, sectors, all sectors */
+    uint64_t bulk[3];                                                /* sectors: ld, st, red */
     uint64_t sectors, sectors_ideal;
     uint64_t requests[4], moved[4]; /* by operation: ld, st, red, atom */
     uint64_t warps, threads, divergent;
@@ -200,12 +201,41 @@ static uint64_t bulk_sectors(const struct mg_arch *arch, uint64_t at, uint64_t s
     return sectors;
 }
 
+static void add_far(struct tally *t, enum mg_model_far kind, struct mg_far_cost cost)
+{
+    t->far[kind]++;
+    t->far_sectors[kind] += cost.sectors;
+    t->far_sent += cost.sent;
+}
+
+static void count_far(struct worker *w, struct mg_access *a, const struct mg_ptx_insn *insn)
+{
+    const bool tells = mg__ptx_isa((enum mg_ptx_opcode)insn->opcode)->group == MG_G_MBARRIER;
+    const enum mg_model_far kind = tells && insn->atomop != MG_ATOM_NONE ? MG_FAR_REDAS
+                                   : tells                               ? MG_FAR_STAS
+                                   : a->kind == MG_ACCESS_LD             ? MG_FAR_LD
+                                   : a->kind == MG_ACCESS_ST             ? MG_FAR_ST
+                                                                         : MG_FAR_ATOM;
+    mg__access_lanes(a);
+    add_far(&w->insns[a->insn], kind, mg__model_far(w->launch->model->arch, kind, a->width, a->mask, a->address));
+}
+
+static struct mg_far_cost copy_cost(const struct mg_arch *arch, const struct mg_access *a)
+{
+    const uint64_t at = a->address[__builtin_ctz(a->mask)];
+    const uint32_t sectors = (uint32_t)bulk_sectors(arch, at, at, a->width);
+    return (struct mg_far_cost){sectors, sectors};
+}
+
 static void count_bulk(struct worker *w, const struct mg_access *a, const struct mg_ptx_insn *insn)
 {
     const struct mg_arch *arch = w->launch->model->arch;
     const unsigned op = a->kind == MG_ACCESS_BULK_LD ? 0 : insn->atomop != MG_ATOM_NONE ? 2 : 1;
-    if (a->space != MG_SPACE_GLOBAL)
+    if (a->space != MG_SPACE_GLOBAL) {
+        if (op == 1 && insn->space2 == MG_SPACE_SHARED) /* from one block's shared memory to another's */
+            add_far(&w->insns[a->insn], MG_FAR_COPY, copy_cost(arch, a));
         return;
+    }
     const uint64_t at = a->address[__builtin_ctz(a->mask)];
     /* As a rule all lines begin alike. */
     const bool same = a->apart % arch->sector_bytes == 0 && a->pitch % arch->line_bytes == 0;
@@ -215,11 +245,6 @@ static void count_bulk(struct worker *w, const struct mg_access *a, const struct
         if (same)
             break;
     }
-}
-
-static void count_far(struct worker *w, const struct mg_access *a)
-{
-    w->insns[a->insn].far[a->kind == MG_ACCESS_LD ? 0 : a->kind == MG_ACCESS_ST ? 1 : 2]++;
 }
 
 /* Rows of loads or of stores that are made as they are written; false: one by one. */
@@ -263,7 +288,7 @@ static void on_access(void *worker, struct mg_access *a)
         return;
     }
     if (a->far) {
-        count_far(w, a);
+        count_far(w, a, w->launch->info->insns[a->insn].insn);
         return;
     }
     if (count_rows(w, a) || count_words(w, a))
@@ -311,6 +336,18 @@ static void add_matrix(struct mg_metrics *m, const struct tally *t, const struct
     }
 }
 
+/* What st.async stores counts with the stores. */
+static const struct {
+    enum mg_metric instructions, sectors;
+} far_metric[MG_FAR_KINDS] = {
+    [MG_FAR_LD] = {MG_METRIC_INST_FAR_LD, MG_METRIC_SECTORS_FAR_LD},
+    [MG_FAR_ST] = {MG_METRIC_INST_FAR_ST, MG_METRIC_SECTORS_FAR_ST},
+    [MG_FAR_ATOM] = {MG_METRIC_INST_FAR_ATOM, MG_METRIC_SECTORS_FAR_ATOM},
+    [MG_FAR_STAS] = {MG_METRIC_INST_FAR_STAS, MG_METRIC_SECTORS_FAR_ST},
+    [MG_FAR_REDAS] = {MG_METRIC_INST_FAR_REDAS, MG_METRIC_SECTORS_FAR_REDAS},
+    [MG_FAR_COPY] = {MG_METRIC_INST_FAR_COPY, MG_METRIC_SECTORS_FAR_COPY},
+};
+
 static void add_to_metrics(struct mg_metrics *m, const struct tally *t, const struct mg_ptx_insn *insn)
 {
     m->v[MG_METRIC_WAVEFRONTS_SHARED] += t->wavefronts;
@@ -327,9 +364,11 @@ static void add_to_metrics(struct mg_metrics *m, const struct tally *t, const st
     m->v[MG_METRIC_SECTORS_ST] += t->moved[1];
     m->v[MG_METRIC_SECTORS_RED] += t->moved[2];
     m->v[MG_METRIC_SECTORS_ATOM] += t->moved[3];
-    m->v[MG_METRIC_INST_FAR_LD] += t->far[0];
-    m->v[MG_METRIC_INST_FAR_ST] += t->far[1];
-    m->v[MG_METRIC_INST_FAR_ATOM] += t->far[2];
+    for (unsigned k = 0; k < MG_FAR_KINDS; k++) {
+        m->v[far_metric[k].instructions] += t->far[k];
+        m->v[far_metric[k].sectors] += t->far_sectors[k];
+    }
+    m->v[MG_METRIC_SECTORS_FAR] += t->far_sent;
     m->v[MG_METRIC_SECTORS_BULK_LD] += t->bulk[0];
     m->v[MG_METRIC_SECTORS_BULK_ST] += t->bulk[1];
     m->v[MG_METRIC_SECTORS_BULK_RED] += t->bulk[2];

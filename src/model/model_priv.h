@@ -90,6 +90,15 @@ static inline unsigned mg__keyset_add(struct mg_keyset *set, const uint64_t *key
     set->slot[h] = (uint8_t)(n + 1);
     return n;
 }
+/* ---- far.c: between the blocks of a cluster ---- */
+enum mg_model_far { MG_FAR_LD, MG_FAR_ST, MG_FAR_ATOM, MG_FAR_STAS, MG_FAR_REDAS, MG_FAR_COPY, MG_FAR_KINDS };
+struct mg_far_cost {
+    uint32_t sectors, sent; /* the operation's; all that is on the way for it */
+};
+/* One warp's access to another block's shared memory; not for MG_FAR_COPY. */
+struct mg_far_cost mg__model_far(const struct mg_arch *arch, enum mg_model_far kind, unsigned width, uint32_t mask,
+                                 const uint64_t address[32]);
+
 /* ---- estimate.c: launches with a sample (simt/observe.h) ---- */
 struct mg_model_unit { /* that was counted */
     size_t unit;       /* of sample->at */

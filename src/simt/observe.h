@@ -292,7 +292,7 @@ enum {
     MG_OBSERVE_STEPS = 16,
     MG_OBSERVE_BULK = 32, /* accesses of bulk copies as well, of one lane each, and of any width */
     MG_OBSERVE_WGMMA = 64, /* with EVERY: what warpgroup multiplications read, 16 bytes a lane */
-    MG_OBSERVE_FAR = 128,  /* with SHAPES: accesses of other blocks' shared memory, each as it is */
+    MG_OBSERVE_FAR = 128,  /* with SHAPES: accesses of other blocks' shared memory, each as it is; st.async at once */
     MG_OBSERVE_UNITS = 256 /* it can do with some of the blocks, where that is asked for: mg_launch_info.sample */
 };
 struct mg_observer {

@@ -393,6 +393,19 @@ static void launches(void **state)
     }
 }
 
+/* An H200's answers, of tests/hardware/clusters.txt. */
+static void clusters_fit_groups_of_sms(void **state)
+{
+    (void)state;
+    const struct mg_arch *a = mg_arch_find(90);
+    assert_int_equal(mg_arch_clusters_active(a, 32, 1), 1056);
+    assert_int_equal(mg_arch_clusters_active(a, 8, 3), 327);
+    assert_int_equal(mg_arch_clusters_active(a, 1, 2), 66);
+    assert_int_equal(mg_arch_clusters_active(a, 1, 16), 7);
+    assert_int_equal(mg_arch_clusters_active(a, 0, 2), 0);
+    assert_int_equal(mg_arch_clusters_active(a, 1, 0), 0);
+}
+
 static void clusters_are_held_to_the_device(void **state)
 {
     (void)state;
@@ -445,6 +458,7 @@ int main(void)
         cmocka_unit_test(most_that_fits),
         cmocka_unit_test(wrong_questions),
         cmocka_unit_test(launches),
+        cmocka_unit_test(clusters_fit_groups_of_sms),
         cmocka_unit_test(clusters_are_held_to_the_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,64 @@
+/* far.c - what one warp sends to, or fetches from, the shared memory of blocks of its cluster.
+ *
+ *   load               the distinct sectors of 32 bytes
+ *   store              the same; on the way one whose bytes are not in one piece takes twice as much
+ *   st.async           a sector as often as lanes meet at one of its addresses; on the way as stores
+ *   red.async          likewise, each taking one
+ *   atomic, reduction  likewise, there and back
+ *
+ * On the way there (l1tex__m_l1tex2xbar_write_sectors_mem_dshared) and at the arrival
+ * (l1tex__m_xbar2l1tex_read_sectors_mem_dshared) it is the same number. Measured on an H200: tests/hardware/hopper.cu,
+ * `clusters`. Floats are added in a loop of exchanges there, which is not followed; where sectors of a line are served
+ * apart it is a few more.
+ */
+#include "model/model_priv.h"
+
+enum { MOST_LANES = 32 };
+
+/* A sector's bytes that some lanes of the warp reach at once: whether they are one piece. */
+static bool one_piece(uint64_t bytes)
+{
+    const uint64_t filled = bytes | (bytes - 1); /* from the lowest down */
+    return !(filled & (filled + 1));
+}
+
+/* The bytes of `width` from `at` on that lie in the sector which begins at `sector`. */
+static uint64_t bytes_of(uint64_t at, unsigned width, uint64_t sector, unsigned sector_bytes)
+{
+    const uint64_t from = MG_MAX(at, sector), to = MG_MIN(at + width, sector + sector_bytes);
+    return to > from ? (to - from == 64 ? UINT64_MAX : (UINT64_C(1) << (to - from)) - 1) << (from - sector) : 0;
+}
+
+struct mg_far_cost mg__model_far(const struct mg_arch *arch, enum mg_model_far kind, unsigned width, uint32_t mask,
+                                 const uint64_t address[32])
+{
+    const bool merges = kind == MG_FAR_LD || kind == MG_FAR_ST, stores = kind == MG_FAR_ST || kind == MG_FAR_STAS;
+    const unsigned unit = arch->sector_bytes;
+    uint64_t key[MOST_LANES];
+    uint8_t turn[MOST_LANES]; /* so many lanes before it have its address */
+    unsigned n = 0;
+    struct mg_far_cost cost = {0};
+    for (uint32_t m = mask; m; m &= m - 1, n++) {
+        key[n] = address[__builtin_ctz(m)];
+        turn[n] = 0;
+        for (unsigned i = 0; i < n && !merges; i++)
+            turn[n] = (uint8_t)(turn[n] + (key[i] == key[n]));
+    }
+    for (unsigned i = 0; i < n; i++)
+        for (uint64_t sector = key[i] / unit * unit; sector < key[i] + width; sector += unit) {
+            uint64_t bytes = bytes_of(key[i], width, sector, unit);
+            bool known = false; /* a lane before it has been here, in the same turn */
+            for (unsigned k = 0; k < n && !known; k++) {
+                const uint64_t others = turn[k] == turn[i] ? bytes_of(key[k], width, sector, unit) : 0;
+                known = others && k < i;
+                bytes |= others;
+            }
+            cost.sectors += !known;
+            cost.sent += known ? 0 : stores && !one_piece(bytes) ? 2 : 1;
+        }
+    if (kind == MG_FAR_ATOM) {
+        cost.sectors *= 2;
+        cost.sent *= 2;
+    }
+    return cost;
+}
