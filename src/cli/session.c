@@ -33,6 +33,7 @@ struct run {
     bool json_failed, any_launch;
     bool heard;                        /* the runtime has said something: the program was started */
     struct mg_strbuf line;             /* the record that is still incomplete */
+    struct mg_repeats repeats;         /* launches that may come again */
     bool skip_line;                    /* it was too long: drop it up to its newline */
     struct mg_strbuf errors, warnings; /* JSON objects, commas between */
     struct mg_arena held_arena;        /* check: errors wait until it is known whether a finding stands for them */
@@ -270,7 +271,7 @@ static void handle(struct run *run, const char *line, size_t length)
     struct mg_arena arena;
     struct mg_record record;
     mg__arena_init(&arena);
-    if (mg__record_parse(line, length, &arena, &record) != MG_OK) {
+    if (mg__record_repeat(&run->repeats, line, length, &arena, &record) != MG_OK) {
         s->damaged++;
     } else if (record.kind == MG_RECORD_PROGRESS) {
         show_progress(run, &record);
@@ -582,6 +583,7 @@ int mg__session_run(struct mg_session *s, const struct mg_cli_options *o, int *s
     mg__strbuf_free(&run.warnings);
     mg__vec_free(&run.held);
     mg__arena_free(&run.held_arena);
+    mg__repeats_free(&run.repeats);
     return result;
 }
 

@@ -46,6 +46,10 @@ static struct mg_model_kernel *make_kernel(const struct mg_launch_info *info)
     for (uint32_t i = 0; i < info->ninsns; i++)
         k->order[i] = &info->insns[i];
     qsort(k->order, info->ninsns, sizeof(*k->order), by_file_and_line);
+    for (uint32_t i = 0; i < info->ninsns; i++)
+        k->nlines +=
+            !i || k->order[i]->line != k->order[i - 1]->line ||
+            strcmp(k->order[i]->file ? k->order[i]->file : "", k->order[i - 1]->file ? k->order[i - 1]->file : "");
     /* dynamic shared memory is the last, "(dynamic)", and another launch may have none */
     for (k->nvars = 0; k->nvars < info->nshared_vars && info->shared_vars[k->nvars].name[0] != '('; k->nvars++)
         if (!(k->vars[k->nvars] = mg__report_demangle(info->shared_vars[k->nvars].name))) {

@@ -35,7 +35,7 @@ struct launch {
     struct mg_model *model;
     const struct mg_launch_info *info;
     const struct mg_model_kernel *kernel;
-    struct tally *insns, *vars;
+    struct tally *insns, *vars; /* insns: the first worker's, to which the others' are added; NULL: none is over */
     struct tally
         *executed; /* of a launch with a sample: of all units that ran; there are warps, threads and divergent */
     MG_VEC(struct mg_model_unit) units;
@@ -83,12 +83,11 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
         return MG_ERR_NOMEM;
     l->model = self;
     l->info = info;
-    l->insns = calloc((size_t)info->ninsns + 1, sizeof(*l->insns));
     l->vars = calloc((size_t)info->nshared_vars + 1, sizeof(*l->vars));
     l->kernel = mg__model_kernel(l->model->kernels, info);
     if (info->sample)
         l->executed = calloc((size_t)info->ninsns + 1, sizeof(*l->executed));
-    if (!l->insns || !l->vars || !l->kernel || (info->sample && !l->executed)) {
+    if (!l->vars || !l->kernel || (info->sample && !l->executed)) {
         free_launch(l);
         return MG_ERR_NOMEM;
     }
@@ -307,16 +306,24 @@ static void on_access(void *worker, struct mg_access *a)
     }
 }
 
+static void add_counts(struct tally *t, const struct mg_insn_counts *counts)
+{
+    t->warps += counts->warps;
+    t->threads += counts->threads;
+    t->divergent += counts->divergent;
+}
+
 static void on_counts(void *worker, const struct mg_insn_counts *counts, uint32_t ninsns)
 {
     struct worker *w = worker;
     const bool sampled = w->launch->info->sample;
     for (uint32_t i = 0; i < ninsns && i < w->launch->info->ninsns; i++) {
-        struct tally t = {.warps = counts[i].warps, .threads = counts[i].threads, .divergent = counts[i].divergent};
+        if (!counts[i].warps && !counts[i].divergent)
+            continue;
         if (!sampled || w->unit != SIZE_MAX)
-            tally_add(&w->insns[i], &t);
+            add_counts(&w->insns[i], &counts[i]);
         if (sampled)
-            tally_add(&w->executed[i], &t);
+            add_counts(&w->executed[i], &counts[i]);
     }
 }
 
@@ -380,7 +387,6 @@ static void add_to_metrics(struct mg_metrics *m, const struct tally *t, const st
     }
 }
 
-/* ---- units of a launch with a sample ---- */
 static bool any(const struct tally *t)
 {
     const uint64_t *v = (const uint64_t *)t;
@@ -390,6 +396,7 @@ static bool any(const struct tally *t)
     return bits;
 }
 
+/* ---- units of a launch with a sample ---- */
 /* The unit that ran is over, or parked. */
 static void on_unit(void *worker, size_t unit)
 {
@@ -421,11 +428,15 @@ static void worker_end(void *state, void *worker)
     struct launch *l = state;
     struct worker *w = worker;
     const bool sampled = l->info->sample;
-    for (uint32_t i = 0; i < l->info->ninsns; i++) {
-        tally_add(&l->insns[i], sampled ? &w->weighted_insns[i] : &w->insns[i]);
-        if (sampled)
-            tally_add(&l->executed[i], &w->executed[i]);
+    struct tally **insns = sampled ? &w->weighted_insns : &w->insns;
+    for (uint32_t i = 0; l->insns && i < l->info->ninsns; i++)
+        tally_add(&l->insns[i], &(*insns)[i]);
+    if (!l->insns) {
+        l->insns = *insns;
+        *insns = NULL;
     }
+    for (uint32_t i = 0; sampled && i < l->info->ninsns; i++)
+        tally_add(&l->executed[i], &w->executed[i]);
     for (uint32_t i = 0; i < l->info->nshared_vars; i++)
         tally_add(&l->vars[i], sampled ? &w->weighted_vars[i] : &w->vars[i]);
     for (size_t i = 0; i < w->units.count; i++)
@@ -512,24 +523,27 @@ static bool fold_lines(const struct launch *l, struct mg_report_launch *r)
 {
     const struct mg_launch_info *info = l->info;
     const struct mg_insn_info **order = l->kernel->order;
-    r->lines = calloc((size_t)info->ninsns + 1, sizeof(*r->lines));
+    r->lines = calloc((size_t)l->kernel->nlines + 1, sizeof(*r->lines));
     if (!r->lines)
         return false;
     for (uint32_t i = 0; i < info->ninsns; i++) {
         const char *file = order[i]->file ? order[i]->file : "";
         struct mg_report_line *line = r->nlines ? &r->lines[r->nlines - 1] : NULL;
-        if (!line || line->line != order[i]->line || strcmp(line->file, file)) {
+        if (!line || line->line != order[i]->line || (line->file != file && strcmp(line->file, file))) {
             line = &r->lines[r->nlines++];
             line->file = file;
             line->line = order[i]->line;
         }
         const struct tally *t = &l->insns[order[i] - info->insns];
+        add_written(&line->written, &l->kernel->made->plans[order[i] - info->insns], order[i]->insn);
+        if (!any(t))
+            continue;
         add_to_metrics(&line->metrics, t, order[i]->insn);
         add_matrix(&line->metrics, t, order[i]);
-        add_matrix(&r->metrics, t, order[i]);
-        add_written(&line->written, &l->kernel->made->plans[order[i] - info->insns], order[i]->insn);
-        add_to_metrics(&r->metrics, t, order[i]->insn);
     }
+    for (size_t i = 0; i < r->nlines; i++) /* sums all, up to here */
+        for (unsigned m = 0; m < MG_METRIC_COUNT; m++)
+            r->metrics.v[m] += r->lines[i].metrics.v[m];
     return true;
 }
 
@@ -563,7 +577,10 @@ static void launch_end(void *state, enum mg_status status)
         return;
     const struct mg_launch_info *info = l->info;
     struct mg_report_sample sample = {0};
-    if (info->sample)
+    if (!l->insns) /* no worker has begun */
+        l->insns = calloc((size_t)info->ninsns + 1, sizeof(*l->insns));
+    l->lost |= !l->insns;
+    if (info->sample && !l->lost)
         estimate(l, &sample);
     struct mg_report_launch r = {
         .kernel = l->kernel->name,

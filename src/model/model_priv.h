@@ -36,7 +36,7 @@ struct mg_model_kernel {
     struct mg_model_made *made;
     const struct mg_insn_info **order; /* its instructions by file and line */
     char *name, **vars;                /* demangled; those of static shared variables, by index */
-    uint32_t nvars;
+    uint32_t nvars, nlines;            /* lines of source, as `order` has them */
 };
 /* Kept, or made now; it stays until the next call at least. NULL: out of memory. */
 const struct mg_model_kernel *mg__model_kernel(struct mg_model_kernel *kept[MG_MODEL_KEPT],

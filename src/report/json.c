@@ -161,10 +161,15 @@ static bool sample(struct mg_strbuf *out, const struct mg_report_sample *s)
     return ok && mg__strbuf_printf(out, "}}, ");
 }
 
+bool mg__json_seconds(struct mg_strbuf *out, double seconds)
+{
+    uint64_t ns = (uint64_t)((seconds > 0 && seconds < 1e9 ? seconds : 0) * 1e9 + 0.5);
+    return mg__strbuf_printf(out, "%llu.%09llu", (unsigned long long)(ns / 1000000000u),
+                             (unsigned long long)(ns % 1000000000u));
+}
+
 bool mg__report_launch_json(const struct mg_report_launch *launch, struct mg_strbuf *out)
 {
-    double seconds = launch->seconds > 0 && launch->seconds < 1e9 ? launch->seconds : 0;
-    uint64_t ns = (uint64_t)(seconds * 1e9 + 0.5);
     char *demangled = NULL;
     const char *kernel = launch->kernel;
     if (!kernel || !kernel[0] || !strncmp(kernel, "_Z", 2)) {
@@ -177,10 +182,9 @@ bool mg__report_launch_json(const struct mg_report_launch *launch, struct mg_str
               mg__strbuf_printf(out, ", \"shared_static\": %u, \"shared_dynamic\": %u, \"regs\": %u",
                                 launch->shared_static, launch->shared_dynamic, launch->regs) &&
               (!launch->regs_from || (mg__strbuf_append(out, ", ", 2) && field(out, "regs_from", launch->regs_from))) &&
-              mg__strbuf_printf(out, ", \"seconds\": %llu.%09llu, ", (unsigned long long)(ns / 1000000000u),
-                                (unsigned long long)(ns % 1000000000u)) &&
-              field(out, "status", mg_status_name(launch->status)) && mg__strbuf_append(out, ", ", 2) &&
-              waits(out, launch->waits) && sample(out, launch->sample) &&
+              mg__strbuf_printf(out, ", \"seconds\": ") && mg__json_seconds(out, launch->seconds) &&
+              mg__strbuf_append(out, ", ", 2) && field(out, "status", mg_status_name(launch->status)) &&
+              mg__strbuf_append(out, ", ", 2) && waits(out, launch->waits) && sample(out, launch->sample) &&
               metrics(out, &launch->metrics, MG_SCOPE_OF_LAUNCH) && mg__strbuf_printf(out, ", \"lines\": [");
     free(demangled);
     for (size_t i = 0; ok && i < launch->nlines; i++)

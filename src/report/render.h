@@ -42,6 +42,18 @@ struct mg_record {
 /* One line of the stream, without its newline. MG_ERR_SYNTAX: damaged; the reader may go on with the next line. */
 enum mg_status mg__record_parse(const char *line, size_t length, struct mg_arena *arena, struct mg_record *record);
 
+/* The same, of a stream whose launches come again and again: those that were read already, but for their time, are not
+ * read anew (repeat.c). What the record points to lives as long as the arena, or until the next call. */
+#define MG_REPEATS 32u
+struct mg_repeat;
+struct mg_repeats { /* zeroed before its first use */
+    struct mg_repeat *at[MG_REPEATS];
+    unsigned next; /* to be forgotten */
+};
+enum mg_status mg__record_repeat(struct mg_repeats *repeats, const char *line, size_t length, struct mg_arena *arena,
+                                 struct mg_record *record);
+void mg__repeats_free(struct mg_repeats *repeats);
+
 /* ---- calls that the host computed (hosted.c) ---- */
 struct mg_hosted_row {
     const char *library, *routine;

@@ -28,6 +28,7 @@ struct mg_report_writer {
     struct mg_report_device device; /* the report's header, */
     struct mg_strbuf kept, found;   /* its launches and findings, commas between, */
     bool lost;                      /* of which one did not fit into memory */
+    struct mg_again again;          /* under the lock */
 };
 
 /* Writes all of it or fails. EAGAIN happens when the program made the inherited pipe non-blocking. */
@@ -162,7 +163,7 @@ static enum mg_status keep(struct mg_report_writer *w, struct mg_strbuf *list, c
 {
     pthread_mutex_lock(&w->lock);
     bool kept = (!list->count || mg__strbuf_append(list, ",\n", 2)) &&
-                (launch ? mg__report_launch_json(launch, list) : mg__report_finding_json(finding, list));
+                (launch ? mg__again_launch(&w->again, launch, list) : mg__report_finding_json(finding, list));
     w->lost |= !kept;
     pthread_mutex_unlock(&w->lock);
     return kept ? MG_OK : MG_ERR_NOMEM;
@@ -190,8 +191,10 @@ enum mg_status mg__report_launch(struct mg_report_writer *w, const struct mg_rep
     if (w->keeps)
         return keep(w, &w->kept, launch, NULL);
     struct mg_strbuf line = {0};
+    pthread_mutex_lock(&w->lock);
     bool ok = mg__strbuf_printf(&line, "{\"record\": \"launch\", \"launch\": ") &&
-              mg__report_launch_json(launch, &line) && mg__strbuf_append(&line, "}", 1);
+              mg__again_launch(&w->again, launch, &line) && mg__strbuf_append(&line, "}", 1);
+    pthread_mutex_unlock(&w->lock);
     enum mg_status status = emit(w, &line, ok);
     if (status == MG_OK) {
         pthread_mutex_lock(&w->lock);
@@ -352,6 +355,7 @@ void mg__report_close(struct mg_report_writer *w)
         close(w->fd);
     mg__strbuf_free(&w->kept);
     mg__strbuf_free(&w->found);
+    mg__again_free(&w->again);
     pthread_mutex_destroy(&w->lock);
     free(w);
 }

@@ -422,16 +422,27 @@ static inline uint32_t sem_cvt_bf16x2_f32(uint32_t a, uint32_t b, uint32_t mode)
 
 /* ---- 8-bit floats: e4m3 (bias 7, no infinity, largest 448 = 0x7e) and e5m2 (bias 15, largest 57344 = 0x7b) ----
  * Only saturating conversions exist: what is too large, infinity included, becomes the largest finite value. */
+/* The magnitude, to the nearest even, with no shift that depends on it: numbers below the format's least normal one,
+ * which have its smallest step, are rounded by adding the number whose last place is that step. */
+static inline uint32_t sem__round8(uint32_t u, uint32_t mbits, uint32_t bias)
+{
+    const uint32_t a = u & 0x7fffffffu, sh = 23 - mbits, least = (128 - bias) << 23; /* the least normal one */
+    const uint32_t step = (151 - bias - mbits) << 23;
+    uint32_t normal = (a - ((127 - bias) << 23) + ((1u << (sh - 1)) - 1) + (a >> sh & 1u)) >> sh;
+    uint32_t below = sem__bits32(sem__f32(a) + sem__f32(step)) - step;
+    return a < least ? below : normal;
+}
 static inline uint32_t sem__f32_to_e4m3(uint32_t a, uint32_t mode)
 {
-    uint32_t mag = sem__round32(a, SEM_RN, 3, 7);
+    uint32_t mag = sem__round8(a, 3, 7);
     uint32_t r = (mag > 0x7eu ? 0x7eu : mag) | (a >> 31) << 7;
     r = (mode & SEM_RELU) && a >> 31 ? 0 : r;
     return sem__isnan32(a) ? 0x7fu : r;
 }
 static inline uint32_t sem__f32_to_e5m2(uint32_t a, uint32_t mode)
 {
-    uint32_t r = sem__narrow32(a, SEM_RN | SEM_SATFINITE, 2, 15, 7);
+    uint32_t mag = sem__round8(a, 2, 15);
+    uint32_t r = (mag > 0x7bu ? 0x7bu : mag) | (a >> 31) << 7;
     r = (mode & SEM_RELU) && a >> 31 ? 0 : r;
     return sem__isnan32(a) ? 0x7fu : r;
 }
@@ -439,8 +450,8 @@ static inline uint16_t sem__e4m3_to_f16(uint32_t b, uint32_t mode)
 {
     uint32_t mag = b & 0x7fu, sign = (b & 0x80u) << 8;
     uint32_t normal = (mag << 7) + (8u << 10);                                /* rebias from 7 to 15 */
-    uint32_t sub = sem__f32_to_f16(sem__bits32((float)(int32_t)mag * 0x1p-9f), 0);
-    uint32_t r = (mag < 8 ? sub : normal) | sign;
+    uint32_t sub = (sem__bits32((float)(int32_t)mag) >> 13) - ((127 - 15 + 9) << 10); /* of 1 to 7, normal in f16 */
+    uint32_t r = (mag >= 8 ? normal : mag ? sub : 0) | sign;
     r = mag == 0x7fu ? 0x7fffu : r;
     return (uint16_t)((mode & SEM_RELU) && r >= 0x8000u ? 0 : r);
 }

@@ -21,6 +21,46 @@ static enum mg_status parse(const char *line, size_t length, struct mg_arena *ar
     return status;
 }
 
+/* Launches that come again are read as the first one is, whatever came between. */
+static void repeats(void **state)
+{
+    (void)state;
+    static const char *const seconds[] = {"0.000012345", "0.25", "3", "1.5x", "", "1e3", "-1", "0.000000001", "1.2.3"};
+    struct mg_repeats kept = {0};
+    for (unsigned i = 0; i < 3 * 50 * MG_COUNT(seconds); i++) {
+        unsigned kernel = i / 3 % 50; /* more than are kept */
+        struct mg_strbuf text = {0};
+        assert_true(mg__strbuf_printf(
+            &text,
+            "{\"record\": \"launch\", \"launch\": {\"kernel\": \"k%u \\\"seconds\\\": 7\", \"seconds\": %s, "
+            "\"metrics\": {\"smsp__inst_executed.sum\": %u}, \"lines\": [{\"file\": \"a\", \"line\": %u}]%s}}",
+            kernel, seconds[(i + i / 3) % MG_COUNT(seconds)], kernel % 7, kernel % 3, i % 11 ? "" : ", \"x\": 1"));
+        struct mg_arena arena, other;
+        struct mg_record got, plain;
+        mg__arena_init(&arena);
+        mg__arena_init(&other);
+        char *copy = malloc(text.count);
+        assert_non_null(copy);
+        memcpy(copy, text.at, text.count);
+        enum mg_status status = mg__record_repeat(&kept, copy, text.count, &arena, &got);
+        free(copy);
+        assert_int_equal(status, parse(text.at, text.count, &other, &plain));
+        if (status == MG_OK) {
+            assert_int_equal(got.kind, plain.kind);
+            assert_string_equal(got.json, plain.json);
+            assert_string_equal(got.launch.kernel, plain.launch.kernel);
+            assert_true(got.launch.seconds == plain.launch.seconds);
+            assert_memory_equal(&got.launch.metrics, &plain.launch.metrics, sizeof(plain.launch.metrics));
+            assert_int_equal(got.launch.nlines, plain.launch.nlines);
+            assert_int_equal(got.launch.lines[0].line, plain.launch.lines[0].line);
+        }
+        mg__arena_free(&arena);
+        mg__arena_free(&other);
+        mg__strbuf_free(&text);
+    }
+    mg__repeats_free(&kept);
+}
+
 /* What the writer writes, the reader reads. */
 static void round_trip(void **state)
 {
@@ -291,6 +331,7 @@ static void any_width(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(repeats),
         cmocka_unit_test(round_trip),  cmocka_unit_test(odd_records), cmocka_unit_test(tally),
         cmocka_unit_test(layout_numbers), cmocka_unit_test(layout_text), cmocka_unit_test(sources),
         cmocka_unit_test(any_width),

@@ -40,6 +40,52 @@ static void strings(void **state)
     }
 }
 
+/* What is kept of a launch is never given for another one. */
+static void again(void **state)
+{
+    (void)state;
+    struct mg_report_line lines[2] = {{.file = "a.cu", .line = 7}, {.file = "", .line = 9}};
+    struct mg_report_var vars[1] = {{.name = "tile", .offset = 16, .size = 64}};
+    struct mg_report_sample sample = {.blocks = 8, .counted = 2};
+    struct mg_report_launch l = {.kernel = "\"seconds\": 5", .mangled = "_Z1kPf", .grid = {1, 2, 3},
+                                 .block = {32, 1, 1}, .lines = lines, .nlines = 2, .vars = vars, .nvars = 1};
+    static struct mg_again kept;
+    for (unsigned round = 0; round < 40; round++) {
+        uint32_t *const numbers[] = {&l.device, &l.grid.x, &l.grid.y, &l.grid.z, &l.block.x, &l.block.y, &l.block.z,
+                                     &l.shared_static, &l.shared_dynamic, &l.regs, &l.waits, &lines[0].line,
+                                     &lines[1].written.loads, &lines[1].written.stores, &lines[1].written.atomics,
+                                     &lines[1].written.guarded, &vars[0].offset, &vars[0].size};
+        uint64_t *const counts[] = {&l.metrics.v[0], &lines[1].metrics.v[2], &vars[0].metrics.v[0]};
+        const char **const texts[] = {&l.kernel, &l.mangled, &l.regs_from, &lines[0].file, &vars[0].name};
+        const unsigned n = MG_COUNT(numbers), c = n + MG_COUNT(counts), t = c + MG_COUNT(texts);
+        if (round < n)
+            *numbers[round] ^= 1;
+        else if (round < c)
+            ++*counts[round - n];
+        else if (round < t)
+            *texts[round - c] = "another";
+        else if (round == t)
+            l.status = MG_ERR_TRAP;
+        else if (round == t + 1)
+            l.nlines = 1;
+        else if (round == t + 2)
+            l.nvars = 0;
+        else if (round == t + 3)
+            l.sample = &sample;
+        else
+            l.sample = NULL;
+        for (unsigned time = 0; time < 3; time++) {
+            struct mg_strbuf direct = {0}, got = {0};
+            l.seconds = 0.5 * time + 1e-9 * round;
+            assert_true(mg__report_launch_json(&l, &direct) && mg__again_launch(&kept, &l, &got));
+            assert_string_equal(got.at, direct.at);
+            mg__strbuf_free(&direct);
+            mg__strbuf_free(&got);
+        }
+    }
+    mg__again_free(&kept);
+}
+
 static void names(void **state)
 {
     (void)state;
@@ -336,7 +382,8 @@ static void metrics_come_together(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strings),        cmocka_unit_test(names),
+        cmocka_unit_test(strings),        cmocka_unit_test(again),
+        cmocka_unit_test(names),
         cmocka_unit_test(variable_names), cmocka_unit_test(launch_json),
         cmocka_unit_test(targets),        cmocka_unit_test(reader_gone),
         cmocka_unit_test(whole_lines),    cmocka_unit_test(statuses),
