@@ -130,8 +130,8 @@ unsigned mg_arch_cluster_most(const struct mg_arch *a, int non_portable)
 }
 
 /* Multiprocessors stand in groups that a cluster cannot leave: on an H200 two of 18, five of 16, one of 8 and four
- * pairs (tests/hardware/clusters.txt). Other chips of the kind have other groups; one with another number of multiprocessors
- * is taken to have groups of 16. */
+ * pairs (tests/hardware/clusters.txt). Other chips of the kind have other groups; one with another number of
+ * multiprocessors is taken to have groups of 16. */
 unsigned mg_arch_clusters_active(const struct mg_arch *a, unsigned resident, unsigned size)
 {
     enum { MOST_RESIDENT = 8, GROUP = 16 }; /* blocks of clusters that one multiprocessor takes; the same source */
