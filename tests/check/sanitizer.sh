@@ -24,7 +24,7 @@ sanitizer=${SANITIZER:-$(command -v compute-sanitizer || echo /usr/local/cuda/bi
 pids=
 for name in $([ -n "${PROGRAMS:-}" ] || python3 $here/sanitizer.py suites $new); do
     arch=-arch=${ARCH:-sm_90}
-    case $name in wgmma | pipelines | remote | maps) arch="-gencode arch=compute_90a,code=sm_90a" ;; esac
+    case $name in wgmma | pipelines | remote | maps | registers) arch="-gencode arch=compute_90a,code=sm_90a" ;; esac
     timeout -k 5 150 "$nvcc" -w -lineinfo $arch -o "$work/$name" $here/$name.cu </dev/null \
         >"$work/$name.log" 2>&1 &
     pids="$pids $!"
