@@ -146,6 +146,7 @@ class Report:
     warnings: list = dataclasses.field(default_factory=list)
     advice: list = dataclasses.field(default_factory=list)  # objects, as docs/report.md has them
     value: object = None
+    sources: dict = dataclasses.field(default_factory=dict)  # texts that are in no file, by name: what NVRTC compiled
 
     @classmethod
     def of(cls, o):
@@ -154,6 +155,7 @@ class Report:
         for kind in ("launches", "findings", "errors", "warnings", "advice"):
             for one in o.get(kind, ()):
                 report._add(kind, one)
+        report.sources = {source["file"]: source["text"] for source in o.get("sources", ())}
         return report
 
     def read(self, stream):
@@ -164,7 +166,9 @@ class Report:
                 continue
             record = json.loads(line)
             kind = record["record"]
-            if kind in kinds:
+            if kind == "source":
+                self.sources[record["file"]] = record["text"]
+            elif kind in kinds:
                 self._add(kinds[kind], record.get(kind, record) if kind in ("launch", "finding", "advice") else record)
 
     def _add(self, kind, o):
@@ -188,11 +192,12 @@ class Report:
             self._found(dataclasses.replace(finding))
         for kind in ("launches", "errors", "warnings", "advice"):
             getattr(self, kind).extend(getattr(other, kind))
+        self.sources.update(other.sources)
 
     def of_kernel(self, name):
         """Of kernels alone whose name has `name` in it."""
         mine = lambda records: [r for r in records if name in (r["kernel"] if isinstance(r, dict) else r.kernel)]
-        return Report(mine(self.launches), mine(self.findings), mine(self.errors), mine(self.warnings), mine(self.advice), self.value)
+        return Report(mine(self.launches), mine(self.findings), mine(self.errors), mine(self.warnings), mine(self.advice), self.value, self.sources)
 
     # ---- added up ----
     @property

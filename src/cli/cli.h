@@ -198,6 +198,7 @@ struct mg_session {
     struct mg_strbuf error_objects; /* as in the report, commas between */
     struct mg_machine machine; /* profile */
     struct mg_hosted_rows hosted; /* calls that the host computed */
+    struct mg_given given; /* source text that is in no file */
     struct mg_findings findings, suppressed; /* in order, once the run is over */
     uint64_t launches, errors, damaged;
     bool internal;  /* an error was a defect of Margay itself */

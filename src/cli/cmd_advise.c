@@ -76,13 +76,19 @@ static int show(struct mg_session *session, const struct mg_cli_options *options
 /* Of a kernel that the last run in this folder had. */
 static int show_last(const struct mg_cli_options *options)
 {
+    struct mg_cli_options told = *options;
     struct mg_advices advices;
+    struct mg_given given;
     struct mg_strbuf text = {0};
     mg__advices_init(&advices);
-    int result = mg__last_take(options, &advices);
+    mg__given_init(&given);
+    advices.given = &given;
+    told.style.given = &given;
+    int result = mg__last_take(options, &advices, &given);
     if (result < 0)
-        result = print(&advices, NULL, options, &text);
+        result = print(&advices, NULL, &told, &text);
     mg__strbuf_free(&text);
+    mg__given_free(&given);
     mg__advices_free(&advices);
     return result < 0 ? 0 : result;
 }
@@ -103,6 +109,7 @@ int mg__cmd_advise(int argc, char **argv)
         options.program++;
         program = next;
     }
+    options.style.given = &session.given;
     result = mg__session_run(&session, &options, &status);
     if (result < 0) {
         int shown = show(&session, &options);

@@ -52,7 +52,7 @@ static bool render(const struct mg_session *s, const struct mg_style *style, str
     struct mg_sources sources;
     bool ok = true, lines = true;
     size_t count = s->findings.at.count;
-    mg__sources_init(&sources);
+    mg__sources_init(&sources, &s->given);
     for (size_t i = 0; ok && i < count && i < MAX_SHOWN; i++) {
         const struct mg_report_finding *f = s->findings.at.at[i];
         lines &= f->line || !f->kernel[0] || !strcmp(f->check, "launch");
@@ -76,7 +76,8 @@ static bool write_sarif(const struct mg_session *s, FILE *to, bool complete)
     size_t nrules;
     const struct mg_sarif_rule *rules = mg__kinds(&nrules);
     struct mg_strbuf text = {0};
-    bool ok = mg__render_sarif(&s->findings, &s->suppressed, rules, nrules, s->options->style.cwd, complete, &text) &&
+    bool ok = mg__render_sarif(&s->findings, &s->suppressed, &s->given, rules, nrules, s->options->style.cwd, complete,
+                               &text) &&
               fwrite(text.at, 1, text.count, to) == text.count;
     mg__strbuf_free(&text);
     return ok;
@@ -137,6 +138,7 @@ int mg__cmd_check(int argc, char **argv)
     if (!mg__output_open(&options, options.output, &to) || !mg__output_open(&options, options.sarif, &sarif))
         goto done;
     const char *program = options.program[0]; /* compiling replaces it */
+    options.style.given = &session.given;
     result = mg__session_run(&session, &options, &status);
     if (result < 0) {
         struct mg_strbuf text = {0};

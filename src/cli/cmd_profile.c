@@ -29,8 +29,8 @@ static bool write_sarif(const struct mg_session *s, const struct mg_budgets *bud
     struct mg_sarif_rule *rules = calloc(mg__budgets_count(budgets) + 1, sizeof(*rules));
     struct mg_strbuf text = {0};
     bool ok = rules &&
-              mg__render_sarif(&s->findings, NULL, rules, mg__budgets_rules(budgets, rules), s->options->style.cwd,
-                               !s->errors && !s->damaged, &text) &&
+              mg__render_sarif(&s->findings, NULL, &s->given, rules, mg__budgets_rules(budgets, rules),
+                               s->options->style.cwd, !s->errors && !s->damaged, &text) &&
               fwrite(text.at, 1, text.count, to) == text.count;
     mg__strbuf_free(&text);
     free(rules);
@@ -105,6 +105,7 @@ int mg__cmd_profile(int argc, char **argv)
     if (!mg__output_open(&options, options.output, &to) || !mg__output_open(&options, options.sarif, &sarif))
         goto done;
     const char *program = options.program[0]; /* compiling replaces it */
+    options.style.given = &session.given;
     result = mg__session_run(&session, &options, &status);
     if (result < 0) {
         int shown = show(&session, &options, to ? to : stderr);

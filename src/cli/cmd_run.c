@@ -10,6 +10,7 @@ int mg__cmd_run(int argc, char **argv)
     int result = mg__cli_parse(MG_CMD_RUN, argc, argv, &options);
     if (result >= 0)
         return result;
+    options.style.given = &session.given;
     result = mg__session_run(&session, &options, &status);
     if (result < 0) {
         bool any = session.launches > 0, ok = true;

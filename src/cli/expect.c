@@ -308,7 +308,7 @@ int mg__budgets_tell(const struct mg_budgets *b, const struct mg_cli_options *o,
     struct mg_sources sources;
     bool ok = true;
     int result = -1;
-    mg__sources_init(&sources);
+    mg__sources_init(&sources, o->style.given);
     for (size_t i = 0; ok && i < findings->at.count; i++) {
         if (strcmp(findings->at.at[i]->check, CHECK))
             continue;

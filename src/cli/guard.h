@@ -41,7 +41,7 @@ void mg__kept_put(const struct mg_kept *kept, const char *program, const char *l
 bool mg__last_is_name(const char *word); /* no program is found under it, and it could be a kernel's name */
 void mg__last_keep(const struct mg_session *session, const char *program);
 /* What was kept of kernels that match options->kernel. Returns -1 to go on, or the status to exit with. */
-int mg__last_take(const struct mg_cli_options *options, struct mg_advices *advices);
+int mg__last_take(const struct mg_cli_options *options, struct mg_advices *advices, struct mg_given *given);
 
 /* ---- kept.c, again ---- */
 /* Texts by a key that says all that they are made of. */

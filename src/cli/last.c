@@ -2,8 +2,8 @@
  *
  * The table of `margay advise` names kernels; who then asks for one of them should not have to wait for the program
  * again. What is kept stands in the cache, under the name of the working folder: when it was, of which program, for
- * which board, and the advice as the report has it. A run that --kernel narrowed is not kept, since it would hide what
- * is there.
+ * which board, source text that is in no file, and the advice as the report has it. A run that --kernel narrowed is not
+ * kept, since it would hide what is there.
  */
 #include "guard.h"
 
@@ -27,7 +27,7 @@ bool mg__last_is_name(const char *word)
 static bool name(const struct mg_cli_options *o, struct mg_kept *kept)
 {
     char key[sizeof(o->cwd) + 32];
-    snprintf(key, sizeof(key), "last advice in %s", o->cwd);
+    snprintf(key, sizeof(key), "last advice with sources in %s", o->cwd);
     return o->style.cwd && mg__kept_text_name(key, strlen(key), kept);
 }
 
@@ -45,7 +45,7 @@ void mg__last_keep(const struct mg_session *s, const char *program)
     const struct mg_cli_options *o = s->options;
     char path[PATH_MAX];
     struct mg_kept kept;
-    struct mg_strbuf text = {0};
+    struct mg_strbuf text = {0}, sources = {0};
     int why = 0;
     if (!s->advices.at.count || o->kernel || !name(o, &kept))
         return;
@@ -56,16 +56,18 @@ void mg__last_keep(const struct mg_session *s, const char *program)
     for (char **arg = o->program + 1; ok && *arg; arg++)
         ok = mg__strbuf_append(&text, " ", 1) && put_line(&text, *arg);
     ok = ok && mg__strbuf_append(&text, "\n", 1) && put_line(&text, found ? path : "") &&
-         mg__strbuf_printf(&text, "\n%s\n", o->board->name) && mg__advices_json(&s->advices, &text);
+         mg__strbuf_printf(&text, "\n%s\n", o->board->name) && mg__given_json(&s->given, &sources) &&
+         put_line(&text, sources.at) && mg__strbuf_append(&text, "\n", 1) && mg__advices_json(&s->advices, &text);
     if (ok && text.count <= MOST_BYTES)
         mg__kept_text_put(&kept, &text);
+    mg__strbuf_free(&sources);
     mg__strbuf_free(&text);
 }
 
 /* ---- taken again ---- */
 struct last {
     time_t when;
-    const char *program, *path, *board, *advice;
+    const char *program, *path, *board, *sources, *advice;
 };
 
 static bool take_apart(char *text, struct last *last)
@@ -75,6 +77,7 @@ static bool take_apart(char *text, struct last *last)
     last->program = strsep(&rest, "\n");
     last->path = strsep(&rest, "\n");
     last->board = strsep(&rest, "\n");
+    last->sources = strsep(&rest, "\n");
     last->advice = rest;
     return rest != NULL;
 }
@@ -104,11 +107,13 @@ static int complain_none(const struct mg_cli_options *o, const char *kernel, con
                             kernel, why, kernel);
 }
 
-static int choose(const struct mg_cli_options *o, const struct last *last, struct mg_advices *advices)
+static int choose(const struct mg_cli_options *o, const struct last *last, struct mg_advices *advices,
+                  struct mg_given *given)
 {
     regex_t regex;
     char why[256];
-    if (mg__advices_load(advices, last->advice) != MG_OK || mg__advices_read(advices) != MG_OK)
+    if (mg__given_load(given, last->sources) != MG_OK || mg__advices_load(advices, last->advice) != MG_OK ||
+        mg__advices_read(advices) != MG_OK)
         return complain_none(o, o->kernel, "what was kept of the last run in this folder is damaged");
     if (regcomp(&regex, o->kernel, REG_EXTENDED | REG_NOSUB))
         return complain_none(o, o->kernel, "it is no regular expression");
@@ -121,7 +126,7 @@ static int choose(const struct mg_cli_options *o, const struct last *last, struc
     return complain_none(o, o->kernel, why);
 }
 
-int mg__last_take(const struct mg_cli_options *o, struct mg_advices *advices)
+int mg__last_take(const struct mg_cli_options *o, struct mg_advices *advices, struct mg_given *given)
 {
     struct mg_kept kept;
     struct mg_strbuf text = {0};
@@ -135,7 +140,7 @@ int mg__last_take(const struct mg_cli_options *o, struct mg_advices *advices)
     else if (o->board_given && strcmp(o->board->name, last.board))
         result = complain_none(o, o->kernel, "the last run in this folder was for another device");
     else
-        result = choose(o, &last, advices);
+        result = choose(o, &last, advices, given);
     if (result < 0 && !o->quiet)
         fprintf(stderr, "margay: of the last run in this folder: %s%s\n", last.program,
                 !last.path[0] || stat(last.path, &st) != 0 || st.st_mtime > last.when ? " (which has changed since)"

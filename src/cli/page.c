@@ -53,6 +53,7 @@ int mg__cli_page(struct mg_session *session, const char *program)
                            .findings = &session->findings,
                            .advices = &session->advices,
                            .pictures = &session->pictures,
+                           .given = &session->given,
                            .errors = session->error_objects.at,
                            .occupancy = occupancy,
                            .arg = (void *)(uintptr_t)o};

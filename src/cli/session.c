@@ -92,6 +92,7 @@ static void json_end(struct run *run)
         (s->options->command != MG_CMD_ADVISE ||
          (mg__strbuf_printf(&text, ",\n\"advice\": ") && mg__advices_json(&s->advices, &text))) &&
         (!s->hosted.at.count || (mg__strbuf_printf(&text, ",\n\"hosted\": ") && mg__hosted_json(&s->hosted, &text))) &&
+        (!s->given.at.count || (mg__strbuf_printf(&text, ",\n\"sources\": ") && mg__given_json(&s->given, &text))) &&
         (!s->pictures.at.count ||
          (mg__strbuf_printf(&text, ",\n\"pictures\": ") && mg__pictures_json(&s->pictures, &text))) &&
         mg__strbuf_printf(&text, ",\n\"errors\": [%s],\n\"warnings\": [%s]}\n", run->errors.at ? run->errors.at : "",
@@ -306,6 +307,9 @@ static void handle(struct run *run, const char *line, size_t length)
                 show_error(run, record.kernel, &record.diag);
         } else if (record.kind == MG_RECORD_HOSTED) {
             if (mg__hosted_add(&s->hosted, record.library, record.routine) != MG_OK)
+                s->damaged++;
+        } else if (record.kind == MG_RECORD_SOURCE) {
+            if (mg__given_add(&s->given, record.file, record.text) != MG_OK)
                 s->damaged++;
         } else if (record.kind == MG_RECORD_NOTE) {
             show_note(run, record.note);
@@ -544,6 +548,8 @@ int mg__session_run(struct mg_session *s, const struct mg_cli_options *o, int *s
     mg__pictures_init(&s->pictures);
     mg__machine_init(&s->machine);
     mg__hosted_init(&s->hosted);
+    mg__given_init(&s->given);
+    s->advices.given = &s->given;
     mg__findings_init(&s->findings);
     mg__findings_init(&s->suppressed);
     mg__arena_init(&run.held_arena);
@@ -603,6 +609,7 @@ void mg__session_free(struct mg_session *s)
     mg__findings_free(&s->suppressed);
     mg__advices_free(&s->advices);
     mg__hosted_free(&s->hosted);
+    mg__given_free(&s->given);
     mg__pictures_free(&s->pictures);
     mg__strbuf_free(&s->error_objects);
     mg__machine_free(&s->machine);

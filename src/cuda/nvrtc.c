@@ -2,7 +2,8 @@
  *
  * NVRTC is NVIDIA's and needs no GPU, but asked for machine code (-arch=sm_90) it gives that, which nothing here can
  * run: cuda.core and CuPy ask so. Compiled through here, a program is for compute_90 instead, and its CUBIN is its PTX,
- * which every load takes. All else goes to NVIDIA's library as it is. Where that is not installed, every call fails.
+ * which every load takes. Behind its PTX stands its source text, for reports (nvrtc_text.c). All else goes to NVIDIA's
+ * library as it is. Where that is not installed, every call fails.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,6 +14,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
+#include "cuda/nvrtc_text.h"
 #include "cuda/theirs.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -67,8 +69,75 @@ EXPORT const char *nvrtcGetErrorString(int result)
     function *real = theirs("nvrtcGetErrorString");
     return real ? (const char *)real(result, 0, 0, 0, 0, 0) : "NVIDIA's libnvrtc is not installed";
 }
-PASS_ON(nvrtcGetCUBIN, "nvrtcGetPTX")
-PASS_ON(nvrtcGetCUBINSize, "nvrtcGetPTXSize")
+
+EXPORT int nvrtcCreateProgram(void **program, const char *text, const char *name, int count, const char *const *headers,
+                              const char *const *names);
+EXPORT int nvrtcCreateProgram(void **program, const char *text, const char *name, int count, const char *const *headers,
+                              const char *const *names)
+{
+    function *real = theirs("nvrtcCreateProgram");
+    int result =
+        real ? (int)real((word)program, (word)text, (word)name, count, (word)headers, (word)names) : INTERNAL_ERROR;
+    if (!result)
+        mg__nvrtc_keep(*program, text, name, count, headers, names);
+    return result;
+}
+
+EXPORT int nvrtcDestroyProgram(void **program);
+EXPORT int nvrtcDestroyProgram(void **program)
+{
+    function *real = theirs("nvrtcDestroyProgram");
+    const void *handle = program ? *program : NULL;
+    int result = real ? (int)real((word)program, 0, 0, 0, 0, 0) : INTERNAL_ERROR;
+    if (!result)
+        mg__nvrtc_forget(handle);
+    return result;
+}
+
+/* NVIDIA's PTX with the texts behind it, and its size, which counts the zero; NULL if there are none. */
+static char *whole_ptx(void *program, size_t *size)
+{
+    function *get_size = theirs("nvrtcGetPTXSize"), *get = theirs("nvrtcGetPTX");
+    char *ptx = NULL, *whole = NULL;
+    if (get_size && get && !get_size((word)program, (word)size, 0, 0, 0, 0) && (ptx = malloc(*size + 1)) != NULL &&
+        !get((word)program, (word)ptx, 0, 0, 0, 0)) {
+        ptx[*size] = '\0';
+        whole = mg__nvrtc_with_texts(program, ptx, size);
+        *size += 1;
+    }
+    free(ptx);
+    return whole;
+}
+
+static int get_ptx(void *program, char *out, size_t *out_size, const char *name)
+{
+    function *real = theirs(name);
+    size_t size = 0;
+    char *whole = out || out_size ? whole_ptx(program, &size) : NULL;
+    if (whole && out)
+        memcpy(out, whole, size);
+    else if (whole)
+        *out_size = size;
+    bool done = whole != NULL;
+    free(whole);
+    if (done)
+        return 0;
+    return real ? (int)real((word)program, out ? (word)out : (word)out_size, 0, 0, 0, 0) : INTERNAL_ERROR;
+}
+
+#define GET_PTX(name)                                           \
+    EXPORT int nvrtcGet##name(void *program, char *out);        \
+    EXPORT int nvrtcGet##name(void *program, char *out)         \
+    {                                                           \
+        return get_ptx(program, out, NULL, "nvrtcGetPTX");      \
+    }                                                           \
+    EXPORT int nvrtcGet##name##Size(void *program, size_t *to); \
+    EXPORT int nvrtcGet##name##Size(void *program, size_t *to)  \
+    {                                                           \
+        return get_ptx(program, NULL, to, "nvrtcGetPTXSize");   \
+    }
+GET_PTX(PTX)
+GET_PTX(CUBIN)
 
 /* sm_90 is compute_90, wherever it stands in the word. */
 static char *virtual_arch(const char *option)
@@ -87,6 +156,7 @@ EXPORT int nvrtcCompileProgram(void *program, int count, const char *const *opti
     function *real = theirs("nvrtcCompileProgram");
     if (!real)
         return INTERNAL_ERROR;
+    mg__nvrtc_compiled(program);
     if (count <= 0 || !options)
         return (int)real((word)program, count, (word)options, 0, 0, 0);
     size_t n = (size_t)count;

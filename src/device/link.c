@@ -10,6 +10,7 @@
  * Left out: variables that are declared several to a statement, which nvcc does not write; .alias across units.
  */
 #include "device/link.h"
+#include "ptx/source.h"
 
 #include <ctype.h>
 
@@ -46,6 +47,7 @@ struct mg_linker {
     const char *header;          /* .version, .target and .address_size of the newest unit */
     size_t header_length;
     MG_VEC(unsigned) file_bases;      /* by unit */
+    struct mg_strbuf sources;         /* the texts of their source files, numbered as in the result */
     MG_VEC(struct mg_strtab) renames; /* by unit: name -> new name */
 };
 
@@ -215,6 +217,7 @@ void mg__link_destroy(struct mg_linker *l)
         return;
     mg__vec_free(&l->statements);
     mg__vec_free(&l->file_bases);
+    mg__strbuf_free(&l->sources);
     mg__vec_free(&l->renames);
     mg__arena_free(&l->arena);
     free(l);
@@ -230,6 +233,23 @@ static unsigned version_of(const struct token *t)
     for (i++; i < t->length && isdigit((unsigned char)t->at[i]) && minor < 100; i++)
         minor = minor * 10 + (unsigned)(t->at[i] - '0');
     return major * 100 + minor;
+}
+
+/* The source text that the unit brings goes along, under the numbers that its files get. */
+static bool keep_sources(struct mg_linker *l, const char *text, unsigned files)
+{
+    const char *at = text, *end = text + strlen(text);
+    struct mg_ptx_source source;
+    bool good = true;
+    while (good && mg__ptx_source_next(&at, end, &source)) {
+        char *decoded = source.file <= files ? mg__ptx_source_text(&source) : NULL;
+        size_t length = 0;
+        char *block = decoded ? mg__ptx_source_block(source.file + l->file_base, decoded, source.size, &length) : NULL;
+        good = !block || mg__strbuf_append(&l->sources, block, length);
+        free(block);
+        free(decoded);
+    }
+    return good;
 }
 
 enum mg_status mg__link_add(struct mg_linker *l, const char *text, size_t length, struct mg_diag *diag)
@@ -271,7 +291,8 @@ enum mg_status mg__link_add(struct mg_linker *l, const char *text, size_t length
     }
     l->version = MG_MAX(l->version, version);
     mg__strtab_init(&renames, &l->arena);
-    if (!mg__vec_push(&l->file_bases, l->file_base) || !mg__vec_push(&l->renames, renames))
+    if (!mg__vec_push(&l->file_bases, l->file_base) || !mg__vec_push(&l->renames, renames) ||
+        !keep_sources(l, copy, files))
         return mg__diag_set(diag, MG_ERR_NOMEM, "out of memory");
     l->file_base += files;
     l->units++;
@@ -391,6 +412,7 @@ enum mg_status mg__link_finish(struct mg_linker *l, char **text, size_t *length,
                 continue;
             good = write_statement(l, s, &out);
         }
+    good = good && (!l->sources.count || mg__strbuf_append(&out, l->sources.at, l->sources.count));
     if (!good) {
         mg__strbuf_free(&out);
         return mg__diag_set(diag, MG_ERR_NOMEM, "out of memory");

@@ -5,6 +5,7 @@
 
 #include "device/link.h"
 #include "fatbin/fatbin.h"
+#include "ptx/source.h"
 
 /* Parts of a linked program that have no PTX for this device. One may be missing: the device runtime, which programs
  * with dynamic parallelism carry. Its PTX is for the newest device alone, and the engine would not run it: a kernel
@@ -115,9 +116,30 @@ static enum mg_status linked_text(const struct mg_device_code *code, unsigned cc
     return status;
 }
 
-static enum mg_status parse(const struct mg_device_code *code, unsigned cc, struct mg_ptx_module **ptx,
-                            struct mg_diag *diag)
+/* The source text that came with the PTX is told, and its files have the names that reports know them by. */
+static enum mg_status tell_sources(struct mg_report_writer *report, const char *text, size_t length,
+                                   struct mg_ptx_module *ptx, struct mg_diag *diag)
 {
+    const char *at = text, *end = text + length;
+    struct mg_ptx_source source;
+    while (mg__ptx_source_next(&at, end, &source)) {
+        bool known = source.file < ptx->nfiles && ptx->files[source.file][0];
+        char *decoded = known ? mg__ptx_source_text(&source) : NULL;
+        const char *name = decoded ? mg__report_source(report, ptx->files[source.file], decoded, source.size) : NULL;
+        free(decoded);
+        if (!name || !strcmp(name, ptx->files[source.file]))
+            continue;
+        ptx->files[source.file] = mg__arena_strdup(&ptx->arena, name);
+        if (!ptx->files[source.file])
+            return mg__diag_set(diag, MG_ERR_NOMEM, "no host memory for a name");
+    }
+    return MG_OK;
+}
+
+static enum mg_status parse(const struct mg_device *device, const struct mg_device_code *code,
+                            struct mg_ptx_module **ptx, struct mg_diag *diag)
+{
+    unsigned cc = device->arch.cc;
     struct left_out left_out = {0};
     char *text = NULL;
     size_t length = 0;
@@ -126,6 +148,8 @@ static enum mg_status parse(const struct mg_device_code *code, unsigned cc, stru
                                          : image_text(&code->images[0], cc, &text, &length, &apart, diag);
     if (!status)
         status = mg__ptx_parse(text, length, ptx, diag);
+    if (!status && (status = tell_sources(device->options.report, text, length, *ptx, diag)) != MG_OK)
+        mg__ptx_free(*ptx);
     free(text);
     if (status)
         return status;
@@ -175,7 +199,7 @@ enum mg_status mg__device_load(struct mg_device *device, const struct mg_device_
     struct mg_ptx_module *ptx;
     memset(diag, 0, sizeof(*diag));
     *module = NULL;
-    enum mg_status status = parse(code, device->arch.cc, &ptx, diag);
+    enum mg_status status = parse(device, code, &ptx, diag);
     if (!status) {
         struct mg_device_module *m = calloc(1, sizeof(*m));
         bool kept = m && mg__vec_push(&device->modules, m);

@@ -4,6 +4,7 @@
  * growing lists are vectors of the parser, moved into the module's arena at the end.
  */
 #include "ptx/ptx_priv.h"
+#include "ptx/source.h"
 
 struct module_name *mg__ptx_module_name(struct parser *p, const char *name, size_t length)
 {
@@ -11,35 +12,6 @@ struct module_name *mg__ptx_module_name(struct parser *p, const char *name, size
 }
 
 /* ---- .file and .loc ---- */
-
-/* The bytes of a name as nvcc writes it in quotes: \" and \\, \t and its like, and three octal digits for a byte that
- * is not printable ASCII, as all of a Chinese name are. In place: no escape is shorter than its byte. NULL if a byte is
- * zero. */
-static char *unescape(char *name)
-{
-    static const char letters[] = "bfnrt", bytes[] = "\b\f\n\r\t";
-    char *out = name;
-    for (const char *at = name; *at; out++) {
-        if (*at != '\\' || !at[1]) {
-            *out = *at++;
-            continue;
-        }
-        unsigned octal = 0, digits = 0;
-        for (at++; digits < 3 && *at >= '0' && *at <= '7'; digits++)
-            octal = octal * 8 + (unsigned)(*at++ - '0');
-        if (digits) {
-            *out = (char)octal;
-        } else {
-            const char *letter = strchr(letters, *at);
-            *out = letter ? bytes[letter - letters] : *at;
-            at++;
-        }
-        if (!*out)
-            return NULL;
-    }
-    *out = '\0';
-    return name;
-}
 
 bool mg__ptx_directive_file(struct parser *p)
 {
@@ -55,7 +27,7 @@ bool mg__ptx_directive_file(struct parser *p)
     char *name = mg__arena_strndup(&p->module->arena, p->tok.at, p->tok.length);
     if (!name)
         return mg__ptx_nomem(p);
-    if (!unescape(name))
+    if (!mg__ptx_unescape(name))
         return mg__ptx_fail(p, ".file: a name with a zero byte");
     if (index)
         p->files.at[index] = name;

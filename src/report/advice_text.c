@@ -444,7 +444,7 @@ bool mg__render_advice(const struct mg_advices *advices, const struct mg_style *
     const struct mg_report_advice *first = &advices->at.at[0]->advice;
     ok = mg__strbuf_printf(out, "margay %s: advice for the %s (compute capability %u.%u)\n", MG_VERSION_STRING,
                            first->board, first->cc / 10, first->cc % 10);
-    mg__sources_init(&sources);
+    mg__sources_init(&sources, style->given);
     for (size_t i = 0; ok && i < advices->at.count && i < MAX_KERNELS; i++) {
         const struct mg_report_advice *a = &advices->at.at[i]->advice;
         ok = title(out, style, advices->at.at[i]) && items(out, style, &sources, a) && chart(out, style, a) &&

@@ -284,7 +284,7 @@ enum mg_status mg__advices_read(struct mg_advices *a)
 {
     struct mg_sources sources;
     enum mg_status status = MG_OK;
-    mg__sources_init(&sources);
+    mg__sources_init(&sources, a->given);
     for (size_t i = 0; i < a->at.count; i++) {
         struct mg_advice_row *row = a->at.at[i];
         json_t *root = row->json ? json_loads(row->json, 0, NULL) : NULL;

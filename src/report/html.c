@@ -454,7 +454,7 @@ static bool put_page(struct mg_strbuf *out, const char *json)
 bool mg__render_html(const struct mg_page *given, struct mg_strbuf *out)
 {
     struct page p = {.given = given, .root = json_object(), .ok = true};
-    mg__sources_init(&p.sources);
+    mg__sources_init(&p.sources, given->given);
     const struct mg_report_device *d = given->device;
     char cc[16];
     snprintf(cc, sizeof(cc), "%u.%u", d->cc / 10, d->cc % 10);

@@ -205,8 +205,9 @@ struct source_file {
     uint32_t nlines;
 };
 
-void mg__sources_init(struct mg_sources *sources)
+void mg__sources_init(struct mg_sources *sources, const struct mg_given *given)
 {
+    sources->given = given;
     mg__arena_init(&sources->arena);
     mg__strtab_init(&sources->files, &sources->arena);
 }
@@ -229,8 +230,15 @@ static struct source_file *load(struct mg_sources *sources, const char *file)
     char *data;
     size_t size;
     struct mg_diag diag;
-    if (!file[0] || mg__file_read(file, SOURCE_LIMIT, &data, &size, &diag) != MG_OK)
+    const char *given;
+    if (mg__given_text(sources->given, file, &given)) {
+        data = given ? strdup(given) : NULL;
+        size = data ? strlen(data) : 0;
+        if (!data)
+            return f;
+    } else if (!file[0] || mg__file_read(file, SOURCE_LIMIT, &data, &size, &diag) != MG_OK) {
         return f; /* remembered as empty */
+    }
     f->text = mg__arena_strndup(&sources->arena, data, size);
     free(data);
     uint32_t lines = 1;

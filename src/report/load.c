@@ -13,6 +13,8 @@ void mg__report_file_init(struct mg_report_file *file, bool by_shape)
     mg__findings_init(&file->findings);
     mg__advices_init(&file->advices);
     mg__pictures_init(&file->pictures);
+    mg__given_init(&file->given);
+    file->advices.given = &file->given;
 }
 
 void mg__report_file_free(struct mg_report_file *file)
@@ -21,6 +23,7 @@ void mg__report_file_free(struct mg_report_file *file)
     mg__findings_free(&file->findings);
     mg__advices_free(&file->advices);
     mg__pictures_free(&file->pictures);
+    mg__given_free(&file->given);
     mg__vec_free(&file->errors);
     mg__arena_free(&file->arena);
 }
@@ -37,6 +40,8 @@ static enum mg_status take(struct mg_report_file *file, struct mg_record *record
         return mg__advices_add(&file->advices, record->json);
     case MG_RECORD_PICTURE:
         return mg__pictures_add(&file->pictures, record);
+    case MG_RECORD_SOURCE:
+        return mg__given_add(&file->given, record->file, record->text);
     case MG_RECORD_ERROR: {
         struct mg_report_error *error = mg__arena_alloc(&file->arena, sizeof(*error));
         if (!error)
@@ -50,7 +55,7 @@ static enum mg_status take(struct mg_report_file *file, struct mg_record *record
     }
 }
 
-/* The objects of one of the file's lists. Of errors the object itself is the record, of others a member is. */
+/* The objects of one of the file's lists. Of errors and sources the object itself is the record, of others a member. */
 static enum mg_status take_list(struct mg_report_file *file, const json_t *root, const char *name, const char *kind)
 {
     const json_t *list = json_object_get(root, name);
@@ -59,7 +64,7 @@ static enum mg_status take_list(struct mg_report_file *file, const json_t *root,
         json_t *object = json_array_get(list, i);
         if (!json_is_object(object))
             return MG_ERR_SYNTAX;
-        bool flat = !strcmp(kind, "error");
+        bool flat = !strcmp(kind, "error") || !strcmp(kind, "source");
         json_t *wrapped = flat ? json_copy(object) : json_pack("{s:O}", kind, object);
         if (!wrapped || json_object_set_new(wrapped, "record", json_string(kind)) != 0) {
             json_decref(wrapped);
@@ -113,11 +118,8 @@ enum mg_status mg__report_load(struct mg_report_file *file, const char *path, st
     file->device = mg__arena_strdup(&file->arena, name ? name : "");
     file->checked |= json_object_get(root, "suppressed") != NULL;
     file->advised |= json_object_get(root, "advice") != NULL;
-    static const char *const lists[][2] = {{"launches", "launch"},
-                                           {"findings", "finding"},
-                                           {"advice", "advice"},
-                                           {"pictures", "picture"},
-                                           {"errors", "error"}};
+    static const char *const lists[][2] = {{"launches", "launch"},  {"findings", "finding"}, {"advice", "advice"},
+                                           {"pictures", "picture"}, {"sources", "source"},   {"errors", "error"}};
     for (size_t i = 0; i < MG_COUNT(lists) && status == MG_OK; i++)
         status = take_list(file, root, lists[i][0], lists[i][1]);
     if (status != MG_OK || !file->device)

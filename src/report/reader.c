@@ -253,6 +253,10 @@ enum mg_status mg__record_of(json_t *root, struct mg_arena *arena, struct mg_rec
         record->kind = MG_RECORD_HOSTED;
         record->library = get_text(root, "library", arena);
         record->routine = get_text(root, "routine", arena);
+    } else if (!strcmp(kind, "source")) {
+        record->kind = MG_RECORD_SOURCE;
+        record->file = get_text(root, "file", arena);
+        record->text = get_text(root, "text", arena);
     } else if (!strcmp(kind, "end")) {
         record->kind = MG_RECORD_END;
     }

@@ -315,7 +315,7 @@ static bool source_table(const struct mg_tally *tally, const struct mg_style *st
     bool ok = gather_rows(tally, &rows, &count);
     if (ok && count) {
         struct mg_sources sources;
-        mg__sources_init(&sources);
+        mg__sources_init(&sources, style->given);
         ok = title(out, style, "Source lines", ", worst first") && header(out, style);
         for (size_t i = 0; ok && i < count && i < MAX_LINE_ROWS; i++)
             ok = line_row(out, style, &sources, &rows[i]);
@@ -526,7 +526,7 @@ static bool render_diag(const char *severity, enum mg_tone tone, const char *ker
     const char *message = diag->message[0] ? diag->message : mg_status_text(diag->status);
     ok = ok && mg__layout_text(out, style, message, strlen(message), UINT32_MAX, NULL) && plain(out, "\n");
     struct mg_sources sources;
-    mg__sources_init(&sources);
+    mg__sources_init(&sources, style->given);
     const char *text = diag->excerpt;
     size_t length = strlen(text), indent = 0;
     bool has_place = diag->file[0] && diag->line;

@@ -21,6 +21,7 @@ enum mg_record_kind {
     MG_RECORD_WARNING, /* as an error; the program goes on */
     MG_RECORD_NOTE,
     MG_RECORD_HOSTED, /* a call that the host computed */
+    MG_RECORD_SOURCE, /* source text that is in no file */
     MG_RECORD_PROGRESS,
     MG_RECORD_END
 };
@@ -36,6 +37,7 @@ struct mg_record {
     struct mg_diag diag;  /* ERROR, WARNING */
     const char *note;     /* NOTE: a sentence without its full stop */
     const char *library, *routine; /* HOSTED */
+    const char *file, *text;       /* SOURCE */
     uint64_t done, total; /* PROGRESS, */
     double seconds;       /* likewise: that the launch has run */
 };
@@ -67,6 +69,20 @@ void mg__hosted_init(struct mg_hosted_rows *rows);
 void mg__hosted_free(struct mg_hosted_rows *rows);
 enum mg_status mg__hosted_add(struct mg_hosted_rows *rows, const char *library, const char *routine);
 bool mg__hosted_json(const struct mg_hosted_rows *rows, struct mg_strbuf *out); /* an array */
+
+/* ---- source text that came with the report (given.c) ---- */
+struct mg_given {
+    struct mg_arena arena;
+    struct mg_strtab by_name;
+    MG_VEC(void *) at;
+};
+void mg__given_init(struct mg_given *given);
+void mg__given_free(struct mg_given *given);
+enum mg_status mg__given_add(struct mg_given *given, const char *file, const char *text);
+/* False: the report says nothing of it. *text NULL: it has two texts of that name, so that neither may be shown. */
+bool mg__given_text(const struct mg_given *given, const char *file, const char **text);
+enum mg_status mg__given_load(struct mg_given *given, const char *json); /* that array; MG_ERR_SYNTAX: it is none */
+bool mg__given_json(const struct mg_given *given, struct mg_strbuf *out); /* an array */
 
 /* ---- tally ---- */
 struct mg_tally_kernel {
@@ -156,6 +172,7 @@ struct mg_advices {
     struct mg_strtab index;
     MG_VEC(struct mg_advice_row *) at;
     uint64_t left_out; /* launches of further kernels and shapes */
+    const struct mg_given *given; /* where sources are looked for first; may be NULL */
 };
 void mg__advices_init(struct mg_advices *advices);
 void mg__advices_free(struct mg_advices *advices);
@@ -202,6 +219,7 @@ struct mg_report_file {
     struct mg_findings findings; /* sorted; without those that were suppressed */
     struct mg_picture_rows pictures;
     struct mg_advices advices; /* not read yet (mg__advices_read) */
+    struct mg_given given;
     MG_VEC(struct mg_report_error *) errors;
 };
 void mg__report_file_init(struct mg_report_file *file, bool by_shape);
@@ -215,6 +233,7 @@ struct mg_style {
     bool color;      /* escape sequences are welcome */
     bool utf8;       /* characters beyond ASCII are */
     const char *cwd; /* file names below it are shown relative to it; may be NULL */
+    const struct mg_given *given; /* source text is looked for there first; may be NULL */
 };
 /* "margay: computed on the host, not counted: cublasSgemm_v2 3 times"; nothing without a row. */
 bool mg__hosted_render(const struct mg_hosted_rows *rows, const struct mg_style *style, struct mg_strbuf *out);
@@ -242,8 +261,9 @@ const char *mg__layout_path(const struct mg_style *style, const char *file);
 struct mg_sources {
     struct mg_arena arena;
     struct mg_strtab files;
+    const struct mg_given *given;
 };
-void mg__sources_init(struct mg_sources *sources);
+void mg__sources_init(struct mg_sources *sources, const struct mg_given *given); /* `given` may be NULL */
 void mg__sources_free(struct mg_sources *sources);
 /* The text of a line without leading and trailing blanks; false when the file or the line is not there. `indent` may be
  * NULL; it gets the bytes of leading blanks. */
@@ -293,6 +313,7 @@ struct mg_page {
     const struct mg_findings *findings; /* these may be NULL */
     const struct mg_advices *advices;   /* read */
     const struct mg_picture_rows *pictures;
+    const struct mg_given *given;
     const char *errors; /* JSON objects, commas between */
     /* Appends what limits the kernel's occupancy, a JSON object; nothing where that is not known. May be NULL. */
     bool (*occupancy)(void *arg, const struct mg_tally_kernel *kernel, struct mg_strbuf *out);
@@ -308,6 +329,6 @@ struct mg_sarif_rule { /* a row of the catalogue of kinds */
 /* `suppressed` findings are in the file too, marked as such. `root`: the folder that file
  * names are told relative to. */
 bool mg__render_sarif(const struct mg_findings *findings, const struct mg_findings *suppressed,
-                      const struct mg_sarif_rule *rules, size_t nrules, const char *root, bool complete,
-                      struct mg_strbuf *out);
+                      const struct mg_given *given, const struct mg_sarif_rule *rules, size_t nrules, const char *root,
+                      bool complete, struct mg_strbuf *out);
 #endif

@@ -1,7 +1,7 @@
 /* report.h - records of what a run did: written as a stream by the simulated process, read and rendered by the command.
  *
  * The stream is JSON lines, so that what was written is good even when the process dies: one object a line with a
- * "record" key: "header", "launch", "finding", "error", "warning", "note", "hosted", "progress",
+ * "record" key: "header", "launch", "finding", "error", "warning", "note", "hosted", "source", "progress",
  * "end".
  * docs/report.md is its manual. The report
  * file of
@@ -216,6 +216,9 @@ enum mg_status mg__report_warning(struct mg_report_writer *w, const char *kernel
 enum mg_status mg__report_note(struct mg_report_writer *w, const char *text);
 /* A call of a library that the host computed: nothing of it was counted. */
 enum mg_status mg__report_hosted(struct mg_report_writer *w, const char *library, const char *routine);
+/* Source text (`size` bytes and a zero) that came with a kernel, and belongs to its file `file`: the name that reports
+ * have for it, which is the writer's (source.c). NULL without a writer or without memory: it stays `file`. */
+const char *mg__report_source(struct mg_report_writer *w, const char *file, const char *text, size_t size);
 /* Of a launch that has run for so long: blocks. */
 enum mg_status mg__report_progress(struct mg_report_writer *w, const char *kernel, uint64_t done, uint64_t total,
                                    double seconds);

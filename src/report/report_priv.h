@@ -20,4 +20,12 @@ struct mg_again {
 /* As mg__report_launch_json; appends. */
 bool mg__again_launch(struct mg_again *again, const struct mg_report_launch *launch, struct mg_strbuf *out);
 void mg__again_free(struct mg_again *again);
+
+/* Names of source texts (source.c). `file` as reports tell it, if that text is meant, and whether it has not been told
+ * yet; NULL: no memory. Not of several threads at once. */
+struct mg_source_names;
+struct mg_source_names *mg__source_names_create(void);
+void mg__source_names_destroy(struct mg_source_names *names);
+const char *mg__source_name(struct mg_source_names *names, const char *file, const char *text, size_t size,
+                            bool *fresh);
 #endif

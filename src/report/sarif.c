@@ -142,8 +142,8 @@ static bool result(struct sarif *s, const struct mg_report_finding *f, bool supp
 }
 
 bool mg__render_sarif(const struct mg_findings *findings, const struct mg_findings *suppressed,
-                      const struct mg_sarif_rule *rules, size_t nrules, const char *root, bool complete,
-                      struct mg_strbuf *out)
+                      const struct mg_given *given, const struct mg_sarif_rule *rules, size_t nrules, const char *root,
+                      bool complete, struct mg_strbuf *out)
 {
     const struct mg_findings *lists[] = {findings, suppressed};
     struct sarif s = {.out = out, .root = root, .rules = rules, .nrules = nrules};
@@ -157,7 +157,7 @@ bool mg__render_sarif(const struct mg_findings *findings, const struct mg_findin
              plain(out, "/\"}},\n");
     ok = ok && mg__strbuf_printf(out, "\"invocations\": [{\"executionSuccessful\": %s}],\n\"results\": [",
                                  complete ? "true" : "false");
-    mg__sources_init(&s.sources);
+    mg__sources_init(&s.sources, given);
     const char *comma = "\n";
     for (size_t l = 0; l < MG_COUNT(lists); l++)
         for (size_t i = 0; ok && lists[l] && i < lists[l]->at.count; i++) {

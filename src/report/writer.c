@@ -24,6 +24,7 @@ struct mg_report_writer {
     bool broken; /* a write failed: nothing more is tried */
     bool noted;  /* there was a note */
     uint64_t launches;
+    struct mg_source_names *names;  /* of source texts; made when the first comes */
     bool keeps;                     /* nothing is written: */
     struct mg_report_device device; /* the report's header, */
     struct mg_strbuf kept, found;   /* its launches and findings, commas between, */
@@ -330,6 +331,28 @@ enum mg_status mg__report_hosted(struct mg_report_writer *w, const char *library
     return emit(w, &line, ok);
 }
 
+const char *mg__report_source(struct mg_report_writer *w, const char *file, const char *text, size_t size)
+{
+    struct mg_strbuf line = {0};
+    const char *name = NULL;
+    bool fresh = false;
+    if (!w)
+        return NULL;
+    pthread_mutex_lock(&w->lock);
+    if (!w->names)
+        w->names = mg__source_names_create();
+    if (w->names)
+        name = mg__source_name(w->names, file, text, size, &fresh);
+    pthread_mutex_unlock(&w->lock);
+    if (!fresh || w->keeps)
+        return name;
+    bool ok = mg__strbuf_printf(&line, "{\"record\": \"source\", \"file\": ") && mg__json_string(&line, name) &&
+              mg__strbuf_printf(&line, ", \"text\": ") && mg__json_string(&line, text) &&
+              mg__strbuf_append(&line, "}", 1);
+    (void)emit(w, &line, ok); /* what fails here is seen with the launch, too */
+    return name;
+}
+
 enum mg_status mg__report_progress(struct mg_report_writer *w, const char *kernel, uint64_t done, uint64_t total,
                                    double seconds)
 {
@@ -356,6 +379,7 @@ void mg__report_close(struct mg_report_writer *w)
     mg__strbuf_free(&w->kept);
     mg__strbuf_free(&w->found);
     mg__again_free(&w->again);
+    mg__source_names_destroy(w->names);
     pthread_mutex_destroy(&w->lock);
     free(w);
 }

@@ -1,5 +1,6 @@
 /* Linking the PTX of several translation units: symbols, private names, line tables. */
 #include "device/link.h"
+#include "ptx/source.h"
 
 #include <setjmp.h>
 #include <cmocka.h>
@@ -132,6 +133,38 @@ static void refused(void **state)
         link_texts(&wrong[i], 1, MG_ERR_SYNTAX, &diag);
 }
 
+/* Source texts go along, under the numbers that their files have in the result. */
+static void sources(void **state)
+{
+    char *units[2], *t;
+    static const char *const texts[] = {"first\n", "second\n"};
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct mg_strbuf unit = {0};
+        size_t length;
+        char *block = mg__ptx_source_block(2, texts[i], strlen(texts[i]), &length);
+        assert_true(mg__strbuf_printf(&unit, HEADER ".visible .entry k%u()\n{\n.loc 2 1 0\nret;\n}\n", i) &&
+                    mg__strbuf_printf(&unit, ".file 1 \"h\"\n.file 2 \"k.cu\"\n%s", block) &&
+                    mg__strbuf_printf(&unit, "\n//margay:source 9 3\n//Zm9v\n")); /* of no file */
+        units[i] = unit.at;
+        free(block);
+    }
+    t = LINK(units[0], units[1]);
+    const char *at = t;
+    struct mg_ptx_source source;
+    for (unsigned i = 0; i < 2; i++) {
+        assert_true(mg__ptx_source_next(&at, t + strlen(t), &source));
+        assert_int_equal(source.file, 2 + 2 * i);
+        char *back = mg__ptx_source_text(&source);
+        assert_string_equal(back, texts[i]);
+        free(back);
+        free(units[i]);
+    }
+    assert_false(mg__ptx_source_next(&at, t + strlen(t), &source));
+    assert_non_null(strstr(t, ".loc 4 1 0"));
+    free(t);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -141,6 +174,7 @@ int main(void)
         cmocka_unit_test(weak_and_shared_once),
         cmocka_unit_test(lines_stay_right),
         cmocka_unit_test(newest_header_wins),
+        cmocka_unit_test(sources),
         cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,7 +45,7 @@ static char *rendered(struct mg_report_finding f, const struct mg_style *style)
     struct mg_sources sources;
     f.kernel = f.kernel ? f.kernel : "";
     f.other_file = f.other_file ? f.other_file : "";
-    mg__sources_init(&sources);
+    mg__sources_init(&sources, NULL);
     assert_true(mg__render_finding(&f, &sources, style, &out));
     mg__sources_free(&sources);
     return out.at;

@@ -266,7 +266,7 @@ static void sources(void **state)
     struct mg_sources s;
     const char *line;
     size_t length, indent;
-    mg__sources_init(&s);
+    mg__sources_init(&s, NULL);
     assert_true(mg__sources_line(&s, path, 1, &line, &length, &indent));
     assert_int_equal(length, 5);
     assert_int_equal(indent, 0);

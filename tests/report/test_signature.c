@@ -48,7 +48,7 @@ static void names(void **state)
         fputs(cases[i].source, f);
         fclose(f);
         struct mg_sources sources;
-        mg__sources_init(&sources);
+        mg__sources_init(&sources, NULL);
         for (unsigned k = 0; k < 5; k++) {
             const char *name = NULL;
             size_t length = 0;
@@ -89,7 +89,7 @@ static void any_text(void **state)
         struct mg_sources sources;
         const char *whole, *name;
         size_t all, length;
-        mg__sources_init(&sources);
+        mg__sources_init(&sources, NULL);
         if (mg__sources_text(&sources, file, &whole, &all) &&
             mg__sources_parameter(&sources, file, cases[1].kernel, 1, &name, &length)) {
             assert_true(name >= whole && length > 0 && name + length <= whole + all);
