@@ -75,6 +75,35 @@ static bool numbers(struct mg_strbuf *out, const struct mg_style *style, const s
     return ok && plain(out, "\n");
 }
 
+/* What has no column: a line of its own where there is some of it. */
+static bool other_units(struct mg_strbuf *out, const struct mg_metrics *m)
+{
+    static const struct {
+        const char *unit, *what;
+        enum mg_metric first, last; /* which are added up */
+    } rows[] = {
+        {"tensor cores", "instructions", MG_METRIC_TENSOR, MG_METRIC_TENSOR},
+        {"tensor cores", "operations", MG_METRIC_OPS_FP16, MG_METRIC_OPS_INT1},
+        {"bulk copies", "sectors loaded", MG_METRIC_SECTORS_BULK_LD, MG_METRIC_SECTORS_BULK_LD},
+        {"bulk copies", "sectors stored", MG_METRIC_SECTORS_BULK_ST, MG_METRIC_SECTORS_BULK_RED},
+        {"between blocks of a cluster", "sectors", MG_METRIC_SECTORS_FAR, MG_METRIC_SECTORS_FAR},
+    };
+    const char *unit = NULL;
+    bool ok = true;
+    for (size_t i = 0; ok && i < MG_COUNT(rows); i++) {
+        uint64_t sum = 0;
+        for (unsigned k = rows[i].first; k <= (unsigned)rows[i].last; k++)
+            sum += m->v[k];
+        if (!sum)
+            continue;
+        const bool same = unit && !strcmp(unit, rows[i].unit);
+        ok = (same ? plain(out, ", ") : mg__strbuf_printf(out, "%s    %s: ", unit ? "\n" : "", rows[i].unit)) &&
+             mg__layout_number(out, sum, 0) && mg__strbuf_printf(out, " %s", rows[i].what);
+        unit = rows[i].unit;
+    }
+    return ok && (!unit || plain(out, "\n"));
+}
+
 static bool title(struct mg_strbuf *out, const struct mg_style *style, const char *text, const char *rest)
 {
     return plain(out, "\n") && mg__layout_tone(out, style, MG_TONE_BOLD, true) && plain(out, text) &&
@@ -182,7 +211,8 @@ struct row {
 static bool worth_a_row(const struct mg_metrics *m)
 {
     return m->v[MG_METRIC_WAVEFRONTS_SHARED] || m->v[MG_METRIC_SECTORS_GLOBAL] || m->v[MG_METRIC_DIVERGENT] ||
-           m->v[MG_METRIC_TIME_LINE];
+           m->v[MG_METRIC_TIME_LINE] || m->v[MG_METRIC_TENSOR] || m->v[MG_METRIC_SECTORS_BULK_LD] ||
+           m->v[MG_METRIC_SECTORS_BULK_ST] || m->v[MG_METRIC_SECTORS_BULK_RED] || m->v[MG_METRIC_SECTORS_FAR];
 }
 
 static int by_place(const void *left, const void *right)
@@ -305,7 +335,8 @@ static bool line_row(struct mg_strbuf *out, const struct mg_style *style, struct
     }
     if (ok && left > 8 && mg__sources_line(sources, row->file, row->line, &text, &length, NULL))
         ok = plain(out, "  ") && mg__layout_text(out, style, text, length, left, NULL);
-    return ok && plain(out, "\n") && numbers(out, style, &row->metrics) && line_time(out, row);
+    return ok && plain(out, "\n") && numbers(out, style, &row->metrics) && other_units(out, &row->metrics) &&
+           line_time(out, row);
 }
 
 static bool source_table(const struct mg_tally *tally, const struct mg_style *style, struct mg_strbuf *out)
@@ -475,7 +506,7 @@ bool mg__render_profile(const struct mg_tally *tally, const struct mg_report_dev
     for (size_t i = 0; ok && i < tally->kernels.count; i++) {
         const struct mg_tally_kernel *k = tally->kernels.at[i];
         ok = kernel_name(out, style, k) && numbers(out, style, &k->metrics) && intervals(out, style, k) &&
-             time_note(out, k) && waits_note(out, style, k);
+             other_units(out, &k->metrics) && time_note(out, k) && waits_note(out, style, k);
         for (size_t j = 0; j < k->lines.count; j++)
             any_line |= k->lines.at[j].file[0] && k->lines.at[j].line;
     }

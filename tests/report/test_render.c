@@ -328,13 +328,43 @@ static void any_width(void **state)
     mg__tally_free(&t);
 }
 
+/* What has no column has a line, and a kernel without it has none. */
+static void other_units(void **state)
+{
+    (void)state;
+    struct mg_tally t;
+    mg__tally_init(&t, true);
+    struct mg_report_launch with = {.kernel = "with", .mangled = "with"}, without = {.kernel = "not", .mangled = "not"};
+    with.metrics.v[MG_METRIC_TENSOR] = 4;
+    with.metrics.v[MG_METRIC_OPS_FP16] = 4096;
+    with.metrics.v[MG_METRIC_OPS_INT8] = 1;
+    with.metrics.v[MG_METRIC_SECTORS_BULK_ST] = 2;
+    with.metrics.v[MG_METRIC_SECTORS_BULK_RED] = 3;
+    with.metrics.v[MG_METRIC_SECTORS_FAR] = 7;
+    with.metrics.v[MG_METRIC_SECTORS_FAR_LD] = 7;
+    assert_int_equal(mg__tally_add(&t, &with), MG_OK);
+    assert_int_equal(mg__tally_add(&t, &without), MG_OK);
+    mg__tally_sort(&t);
+    const struct mg_report_device device = {.name = "d", .cc = 90, .sm_count = 1};
+    const struct mg_style style = {.width = 100, .utf8 = true, .cwd = "/"};
+    struct mg_strbuf out = {0};
+    assert_true(mg__render_profile(&t, &device, &style, &out));
+    const char *found = strstr(out.at, "    tensor cores: 4 instructions, 4,097 operations\n"
+                                       "    bulk copies: 5 sectors stored\n"
+                                       "    between blocks of a cluster: 7 sectors\n");
+    assert_non_null(found);
+    assert_null(strstr(found + sizeof("    tensor cores"), "tensor cores"));
+    mg__strbuf_free(&out);
+    mg__tally_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(repeats),
         cmocka_unit_test(round_trip),  cmocka_unit_test(odd_records), cmocka_unit_test(tally),
         cmocka_unit_test(layout_numbers), cmocka_unit_test(layout_text), cmocka_unit_test(sources),
-        cmocka_unit_test(any_width),
+        cmocka_unit_test(any_width), cmocka_unit_test(other_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
