@@ -1,8 +1,8 @@
 /* curand.c - the drop-in cuRAND's host API: generators, what they are told, and where the numbers go.
  *
  * Numbers depend on no memory of the device, so they are made when they are asked for, and put where they belong when
- * the stream comes to it. What generator.c does not have is refused, and the user is told: wrong numbers would be
- * worse.
+ * the stream comes to it. What is refused with which status is as NVIDIA's library refuses it for host generators
+ * (tests/libs/oracle_random.py). What cannot be had right is refused by name: wrong numbers would be worse.
  */
 #include "curand/generator.h"
 #include "hosted/names.h"
@@ -23,7 +23,7 @@ enum { /* curandStatus_t */
        PREEXISTING_FAILURE = 202,
        INITIALIZATION_FAILED = 203
 };
-enum { PSEUDO_DEFAULT = 100, SEEDED = 102, DYNAMIC = 104 };
+enum { PSEUDO_DEFAULT = 100 };
 #define MAGIC 0x6d61726779726e64ull
 
 struct curand {
@@ -39,15 +39,14 @@ static bool live(const struct curand *c)
 }
 
 /* ---- generators ---- */
-static int create(struct curand **made, int type, bool host, const char *name)
+static int create(struct curand **made, int type, bool host)
 {
     if (!made)
         return OUT_OF_RANGE;
-    type = type == PSEUDO_DEFAULT ? CURAND_XORWOW : type;
-    if (type != CURAND_XORWOW && type != CURAND_MRG32K3A && type != CURAND_PHILOX) {
-        mg__hosted_missing(name, "CURAND_STATUS_TYPE_ERROR");
+    type = type == PSEUDO_DEFAULT ? CURAND_XORWOW : type == CURAND_QUASI_DEFAULT ? CURAND_SOBOL32 : type;
+    if (type != CURAND_XORWOW && type != CURAND_MRG32K3A && type != CURAND_PHILOX && type != CURAND_MTGP32 &&
+        type != CURAND_MT19937 && (type < CURAND_SOBOL32 || type > CURAND_SCRAMBLED_SOBOL64))
         return TYPE_ERROR;
-    }
     if (!host && !mg__hosted_ready("cuRAND"))
         return INITIALIZATION_FAILED;
     struct curand *c = calloc(1, sizeof(*c));
@@ -57,18 +56,19 @@ static int create(struct curand **made, int type, bool host, const char *name)
     c->host = host;
     c->generator.type = type;
     c->generator.ordering = CURAND_DEFAULT;
+    c->generator.dimensions = 1;
     *made = c;
     return SUCCESS;
 }
 
 PUBLIC int curandCreateGenerator(struct curand **generator, int type)
 {
-    return create(generator, type, false, "curandCreateGenerator of MTGP32, MT19937 or a Sobol sequence");
+    return create(generator, type, false);
 }
 
 PUBLIC int curandCreateGeneratorHost(struct curand **generator, int type)
 {
-    return create(generator, type, true, "curandCreateGeneratorHost of MTGP32, MT19937 or a Sobol sequence");
+    return create(generator, type, true);
 }
 
 PUBLIC int curandDestroyGenerator(struct curand *c)
@@ -91,8 +91,8 @@ PUBLIC int curandSetStream(struct curand *c, void *stream)
 
 PUBLIC int curandSetPseudoRandomGeneratorSeed(struct curand *c, unsigned long long seed)
 {
-    if (!live(c))
-        return NOT_INITIALIZED;
+    if (!live(c) || mg__generator_quasi(&c->generator))
+        return live(c) ? TYPE_ERROR : NOT_INITIALIZED;
     c->generator.seed = seed;
     c->generator.ready = false;
     return SUCCESS;
@@ -102,6 +102,8 @@ PUBLIC int curandSetGeneratorOffset(struct curand *c, unsigned long long offset)
 {
     if (!live(c))
         return NOT_INITIALIZED;
+    if (c->generator.type == CURAND_MTGP32 || c->generator.type == CURAND_MT19937)
+        return TYPE_ERROR; /* nobody can step over numbers of these */
     c->generator.offset = offset;
     c->generator.ready = false;
     return SUCCESS;
@@ -111,21 +113,29 @@ PUBLIC int curandSetGeneratorOrdering(struct curand *c, int ordering)
 {
     if (!live(c))
         return NOT_INITIALIZED;
-    if (ordering == DYNAMIC || (ordering == SEEDED && c->generator.type == CURAND_XORWOW)) {
-        mg__hosted_missing("curandSetGeneratorOrdering, seeded or dynamic", "CURAND_STATUS_OUT_OF_RANGE");
+    struct mg_generator *g = &c->generator;
+    bool known = mg__generator_quasi(g)       ? ordering == CURAND_QUASI_ORDERING
+                 : ordering == CURAND_SEEDED  ? g->type == CURAND_XORWOW
+                 : ordering == CURAND_BEST    ? g->type != CURAND_MT19937
+                 : ordering == CURAND_DYNAMIC ? !c->host
+                                              : ordering == CURAND_DEFAULT || ordering == CURAND_LEGACY;
+    if (ordering == CURAND_DYNAMIC && known) /* its sequences are those of the GPU that it runs on */
+        mg__hosted_missing("curandSetGeneratorOrdering, dynamic", "CURAND_STATUS_OUT_OF_RANGE");
+    if (!known || ordering == CURAND_DYNAMIC)
         return OUT_OF_RANGE;
-    }
-    if (ordering < CURAND_BEST || ordering > DYNAMIC || ordering == SEEDED)
-        return OUT_OF_RANGE;
-    c->generator.ordering = ordering == CURAND_LEGACY ? CURAND_LEGACY : CURAND_DEFAULT;
-    c->generator.ready = false;
+    g->ordering = ordering == CURAND_BEST ? CURAND_DEFAULT : ordering;
+    g->ready = false;
     return SUCCESS;
 }
 
-PUBLIC int curandSetQuasiRandomGeneratorDimensions(const struct curand *c, unsigned dimensions)
+PUBLIC int curandSetQuasiRandomGeneratorDimensions(struct curand *c, unsigned dimensions)
 {
-    (void)dimensions;
-    return live(c) ? TYPE_ERROR : NOT_INITIALIZED; /* there is no such generator to have them */
+    if (!live(c) || !mg__generator_quasi(&c->generator))
+        return live(c) ? TYPE_ERROR : NOT_INITIALIZED;
+    if (!dimensions || dimensions > SOBOL_DIMENSIONS)
+        return OUT_OF_RANGE;
+    c->generator.dimensions = dimensions; /* of the points that are still to come */
+    return SUCCESS;
 }
 
 PUBLIC int curandGenerateSeeds(struct curand *c)
@@ -166,13 +176,16 @@ static void put(void *arg, struct margay_hosted_reach *reach)
     free(n->made);
 }
 
-enum what { BITS, UNIFORM, UNIFORM_DOUBLE, NORMAL, NORMAL_DOUBLE, LOG_NORMAL, LOG_NORMAL_DOUBLE };
+enum what { BITS, LONG_BITS, UNIFORM, UNIFORM_DOUBLE, NORMAL, NORMAL_DOUBLE, LOG_NORMAL, LOG_NORMAL_DOUBLE };
 
 static void make(struct mg_generator *g, enum what what, void *out, size_t n, double mean, double deviation)
 {
     switch (what) {
     case BITS:
         mg__generator_bits(g, out, n);
+        break;
+    case LONG_BITS:
+        mg__generator_long_bits(g, out, n);
         break;
     case UNIFORM:
         mg__generator_uniform(g, out, n);
@@ -198,11 +211,17 @@ static void make(struct mg_generator *g, enum what what, void *out, size_t n, do
 static int generate(struct curand *c, const char *routine, enum what what, void *to, size_t n, double mean,
                     double deviation)
 {
-    bool wide = what == UNIFORM_DOUBLE || what == NORMAL_DOUBLE || what == LOG_NORMAL_DOUBLE;
+    bool wide = what == LONG_BITS || what == UNIFORM_DOUBLE || what == NORMAL_DOUBLE || what == LOG_NORMAL_DOUBLE;
     size_t size;
     if (!live(c))
         return NOT_INITIALIZED;
-    if (what >= NORMAL && n % 2)
+    struct mg_generator *g = &c->generator;
+    bool sobol64 = g->type == CURAND_SOBOL64 || g->type == CURAND_SCRAMBLED_SOBOL64;
+    if (what == BITS ? sobol64 : what == LONG_BITS && !sobol64)
+        return TYPE_ERROR;
+    if (mg__generator_quasi(g) && n % g->dimensions)
+        return LENGTH_NOT_MULTIPLE;
+    if (what >= NORMAL && n % 2 && (g->type == CURAND_XORWOW || g->type == CURAND_MRG32K3A))
         return LENGTH_NOT_MULTIPLE;
     if (!n)
         return SUCCESS;
@@ -235,10 +254,9 @@ PUBLIC int curandGenerate(struct curand *c, uint32_t *to, size_t n)
     return generate(c, "curandGenerate", BITS, to, n, 0, 0);
 }
 
-PUBLIC int curandGenerateLongLong(const struct curand *c, unsigned long long *to, size_t n)
+PUBLIC int curandGenerateLongLong(struct curand *c, unsigned long long *to, size_t n)
 {
-    (void)to, (void)n;
-    return live(c) ? TYPE_ERROR : NOT_INITIALIZED; /* that is for the 64-bit Sobol sequences */
+    return generate(c, "curandGenerateLongLong", LONG_BITS, to, n, 0, 0);
 }
 
 PUBLIC int curandGenerateUniform(struct curand *c, float *to, size_t n)
@@ -269,6 +287,45 @@ PUBLIC int curandGenerateLogNormal(struct curand *c, float *to, size_t n, float 
 PUBLIC int curandGenerateLogNormalDouble(struct curand *c, double *to, size_t n, double mean, double deviation)
 {
     return generate(c, "curandGenerateLogNormalDouble", LOG_NORMAL_DOUBLE, to, n, mean, deviation);
+}
+
+/* ---- tables ---- */
+enum { VECTORS32 = 101, SCRAMBLED32 = 102, VECTORS64 = 103, SCRAMBLED64 = 104 }; /* curandDirectionVectorSet_t */
+
+PUBLIC int curandGetDirectionVectors32(const uint32_t (**vectors)[32], int set)
+{
+    if (!vectors || (set != VECTORS32 && set != SCRAMBLED32))
+        return OUT_OF_RANGE;
+    const struct mg_vectors *t = mg__vectors(set == SCRAMBLED32);
+    if (t)
+        *vectors = t->narrow;
+    return t ? SUCCESS : INITIALIZATION_FAILED;
+}
+
+PUBLIC int curandGetDirectionVectors64(const uint64_t (**vectors)[64], int set)
+{
+    if (!vectors || (set != VECTORS64 && set != SCRAMBLED64))
+        return OUT_OF_RANGE;
+    const struct mg_vectors *t = mg__vectors(set == SCRAMBLED64);
+    if (t)
+        *vectors = t->wide;
+    return t ? SUCCESS : INITIALIZATION_FAILED;
+}
+
+PUBLIC int curandGetScrambleConstants32(const uint32_t **constants)
+{
+    const struct mg_vectors *t = constants ? mg__vectors(true) : NULL;
+    if (t)
+        *constants = t->narrow_constants;
+    return t ? SUCCESS : constants ? INITIALIZATION_FAILED : OUT_OF_RANGE;
+}
+
+PUBLIC int curandGetScrambleConstants64(const uint64_t **constants)
+{
+    const struct mg_vectors *t = constants ? mg__vectors(true) : NULL;
+    if (t)
+        *constants = t->constants;
+    return t ? SUCCESS : constants ? INITIALIZATION_FAILED : OUT_OF_RANGE;
 }
 
 /* ---- what is not there ---- */

@@ -6,6 +6,7 @@
  * others, "Parallel random numbers: as easy as 1, 2, 3", 2011; 65,536 streams, which are a word of the counter. How
  * seeds become states and bits become numbers was held to an H200's sequences (tests/libs/random.cu): integers and
  * uniform numbers are its, to the last bit; normal ones are computed in double here, and differ in the last places.
+ * XORWOW seeded stream by stream was held to NVIDIA's host generator (tests/libs/host_random.c).
  */
 #include "curand/generator.h"
 
@@ -17,6 +18,7 @@ enum { XORWOW_STREAMS = 4096, MRG_STREAMS = 81920, MRG_LEGACY_STREAMS = 4096, PH
 
 /* ---- XORWOW ---- */
 enum { BITS = 160, WORDS = 5, JUMP = 67 };
+static const uint64_t seed_step = 3133713; /* between streams in the seeded ordering */
 struct matrix {
     uint32_t image[BITS][WORDS]; /* of each bit of the state */
 };
@@ -59,24 +61,38 @@ static struct matrix one_step(void)
     return m;
 }
 
-static void seed_xorwow(struct mg_generator *g)
+static struct mg_xorwow seeded(uint64_t seed)
 {
-    uint32_t low = (uint32_t)g->seed ^ 0xaad26b49u, high = (uint32_t)(g->seed >> 32) ^ 0xf7dcefddu;
+    uint32_t low = (uint32_t)seed ^ 0xaad26b49u, high = (uint32_t)(seed >> 32) ^ 0xf7dcefddu;
     uint32_t t0 = 1099087573u * low, t1 = 2591861531u * high;
+    return (struct mg_xorwow){{123456789u + t0, 362436069u ^ t0, 521288629u + t1, 88675123u ^ t1, 5783321u + t0},
+                              6615241u + t1 + t0};
+}
+
+/* All streams from one, or where each has a seed, all of these, so many rows on. */
+static void spread_xorwow(struct mg_generator *g, uint32_t seeds)
+{
     uint64_t rows = g->offset / XORWOW_STREAMS;
     struct matrix m = one_step();
-    g->xorwow[0] = (struct mg_xorwow){
-        {123456789u + t0, 362436069u ^ t0, 521288629u + t1, 88675123u ^ t1, 5783321u + t0}, 6615241u + t1 + t0};
     for (unsigned i = 0; i < JUMP; i++) { /* all streams have made so many steps; they commute with the jump */
-        if (i < 64 && rows >> i & 1)
-            apply(&m, g->xorwow[0].v);
+        for (unsigned k = 0; i < 64 && rows >> i & 1 && k < seeds; k++)
+            apply(&m, g->xorwow[k].v);
         square(&m);
     }
-    g->xorwow[0].d += 362437u * (uint32_t)rows;
-    for (unsigned i = 1; i < XORWOW_STREAMS; i++) {
+    for (unsigned i = 0; i < seeds; i++)
+        g->xorwow[i].d += 362437u * (uint32_t)rows;
+    for (unsigned i = seeds; i < XORWOW_STREAMS; i++) {
         g->xorwow[i] = g->xorwow[i - 1];
         apply(&m, g->xorwow[i].v);
     }
+}
+
+static void seed_xorwow(struct mg_generator *g)
+{
+    uint32_t seeds = g->ordering == CURAND_SEEDED ? XORWOW_STREAMS : 1;
+    for (unsigned i = 0; i < seeds; i++)
+        g->xorwow[i] = seeded(g->seed + i * seed_step);
+    spread_xorwow(g, seeds);
     for (unsigned i = 0; i < g->offset % XORWOW_STREAMS; i++)
         xorwow(&g->xorwow[i]);
     g->turn = (uint32_t)(g->offset % XORWOW_STREAMS);
@@ -181,11 +197,25 @@ static void seed_philox(struct mg_generator *g)
 }
 
 /* ---- numbers ---- */
+bool mg__generator_from(struct mg_generator *g, const struct mg_xorwow *first)
+{
+    g->ready = mg__generator_ready(g);
+    if (g->ready) {
+        g->xorwow[0] = *first;
+        spread_xorwow(g, 1);
+    }
+    return g->ready;
+}
+
 bool mg__generator_ready(struct mg_generator *g)
 {
     if (g->ready)
         return true;
     mg__generator_free(g);
+    if (mg__generator_of_words(g))
+        return g->ready = g->type == CURAND_MT19937  ? mg__twister_make(&g->words, g->seed)
+                          : g->type == CURAND_MTGP32 ? mg__mtgp_make(&g->words, g->seed, g->ordering == CURAND_LEGACY)
+                                                     : mg__sobol_make(&g->words, g->type, g->offset);
     g->streams = g->type == CURAND_XORWOW                                     ? XORWOW_STREAMS
                  : g->type == CURAND_PHILOX                                   ? PHILOX_STREAMS
                  : g->type == CURAND_MRG32K3A && g->ordering == CURAND_LEGACY ? MRG_LEGACY_STREAMS
@@ -208,6 +238,9 @@ void mg__generator_free(struct mg_generator *g)
 {
     free(g->state);
     g->state = NULL;
+    mg__twister_free(&g->words);
+    mg__mtgp_free(&g->words);
+    mg__sobol_free(&g->words);
     g->ready = false;
 }
 
@@ -294,9 +327,80 @@ static double of_group(struct mg_generator *g, enum kind kind)
     return number;
 }
 
+/* ---- one number of each word ---- */
+static bool wide(const struct mg_generator *g)
+{
+    return g->type == CURAND_SOBOL64 || g->type == CURAND_SCRAMBLED_SOBOL64;
+}
+
+static float word_normal(uint32_t word)
+{
+    bool up = word > 0x80000000u; /* its mirror image is nearer to 0, and so more exact */
+    float p = uniform(&(const struct mg_generator){0}, up ? ~word : word, 0);
+    float z = mg__normal_quantile_float((double)p);
+    return up ? -z : z;
+}
+
+static double word_normal_double(const struct mg_generator *g, uint64_t word)
+{
+    uint64_t half = wide(g) ? 1ull << 52 : 0x80000000u, n = wide(g) ? word >> 11 : word;
+    bool up = n > half;
+    double unit = wide(g) ? 0x1p-53 : 0x1p-32, p = (double)(up ? 2 * half - 1 - n : n) * unit + unit / 2;
+    return up ? -mg__normal_quantile(p) : mg__normal_quantile(p);
+}
+
+static double word_uniform_double(const struct mg_generator *g, uint64_t word)
+{
+    if (wide(g))
+        return (double)(word >> 11) * 0x1p-53 + 0x1p-54;
+    return (double)word * 0x1p-32 + (g->type == CURAND_MT19937 ? 0x1p-33 : 0x1p-32);
+}
+
+static void of_words(struct mg_generator *g, enum kind kind, void *out, size_t n, double mean, double deviation)
+{
+    uint64_t words[1024];
+    size_t count;
+    for (size_t first = 0; first < n; first += count) {
+        count = n - first < 1024 ? n - first : 1024;
+        if (g->type == CURAND_MT19937)
+            mg__twister_take(&g->words, words, count);
+        else if (g->type == CURAND_MTGP32)
+            mg__mtgp_take(&g->words, words, count);
+        else
+            mg__sobol_take(&g->words, words, first, count, n / g->dimensions);
+        for (size_t i = 0; i < count; i++) {
+            uint32_t word = (uint32_t)(wide(g) ? words[i] >> 32 : words[i]);
+            if (kind == BIT_WORDS && wide(g))
+                ((uint64_t *)out)[first + i] = words[i];
+            else if (kind == BIT_WORDS)
+                ((uint32_t *)out)[first + i] = word;
+            else if (kind == UNIFORM)
+                ((float *)out)[first + i] = uniform(g, word, 0);
+            else if (kind == UNIFORM_DOUBLE)
+                ((double *)out)[first + i] = word_uniform_double(g, words[i]);
+            else if (kind == NORMAL)
+                ((float *)out)[first + i] = fmaf(word_normal(word), (float)deviation, (float)mean);
+            else
+                ((double *)out)[first + i] = fma(word_normal_double(g, words[i]), deviation, mean);
+        }
+    }
+    if (mg__generator_quasi(g))
+        mg__sobol_over(&g->words, n / g->dimensions);
+}
+
+/* ---- what is asked for ---- */
+void mg__generator_long_bits(struct mg_generator *g, uint64_t *out, size_t n)
+{
+    of_words(g, BIT_WORDS, out, n, 0, 0);
+}
+
 void mg__generator_bits(struct mg_generator *g, uint32_t *out, size_t n)
 {
     double value;
+    if (mg__generator_of_words(g)) {
+        of_words(g, BIT_WORDS, out, n, 0, 0);
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
         if (g->type == CURAND_PHILOX) {
             out[i] = (uint32_t)of_group(g, BIT_WORDS);
@@ -312,6 +416,10 @@ void mg__generator_uniform(struct mg_generator *g, float *out, size_t n)
 {
     uint32_t word = 0;
     double value = 0;
+    if (mg__generator_of_words(g)) {
+        of_words(g, UNIFORM, out, n, 0, 0);
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
         if (g->type == CURAND_PHILOX) {
             out[i] = (float)of_group(g, UNIFORM);
@@ -326,6 +434,10 @@ void mg__generator_uniform_double(struct mg_generator *g, double *out, size_t n)
 {
     uint32_t words[2] = {0};
     double values[2] = {0};
+    if (mg__generator_of_words(g)) {
+        of_words(g, UNIFORM_DOUBLE, out, n, 0, 0);
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
         if (g->type == CURAND_PHILOX) {
             out[i] = of_group(g, UNIFORM_DOUBLE);
@@ -340,14 +452,15 @@ void mg__generator_normal(struct mg_generator *g, float *out, size_t n, float me
 {
     uint32_t words[2] = {0};
     double values[2] = {0}, pair[2];
-    for (size_t i = 0; i + 1 < n; i += 2) {
-        if (g->type == CURAND_PHILOX) {
-            pair[0] = of_group(g, NORMAL);
-            pair[1] = of_group(g, NORMAL);
-        } else {
-            take(g, words, values, 2);
-            normal(g, words, values, pair);
-        }
+    if (mg__generator_of_words(g)) {
+        of_words(g, NORMAL, out, n, (double)mean, (double)deviation);
+        return;
+    }
+    for (size_t i = 0; g->type == CURAND_PHILOX && i < n; i++)
+        out[i] = fmaf((float)of_group(g, NORMAL), deviation, mean);
+    for (size_t i = 0; g->type != CURAND_PHILOX && i + 1 < n; i += 2) {
+        take(g, words, values, 2);
+        normal(g, words, values, pair);
         for (size_t k = 0; k < 2; k++)
             out[i + k] = fmaf((float)pair[k], deviation, mean);
     }
@@ -357,14 +470,15 @@ void mg__generator_normal_double(struct mg_generator *g, double *out, size_t n, 
 {
     uint32_t words[4] = {0};
     double values[4] = {0}, pair[2];
-    for (size_t i = 0; i + 1 < n; i += 2) {
-        if (g->type == CURAND_PHILOX) {
-            pair[0] = of_group(g, NORMAL_DOUBLE);
-            pair[1] = of_group(g, NORMAL_DOUBLE);
-        } else {
-            take(g, words, values, g->type == CURAND_MRG32K3A ? 2 : 4);
-            normal_double(g, words, values, pair);
-        }
+    if (mg__generator_of_words(g)) {
+        of_words(g, NORMAL_DOUBLE, out, n, mean, deviation);
+        return;
+    }
+    for (size_t i = 0; g->type == CURAND_PHILOX && i < n; i++)
+        out[i] = fma(of_group(g, NORMAL_DOUBLE), deviation, mean);
+    for (size_t i = 0; g->type != CURAND_PHILOX && i + 1 < n; i += 2) {
+        take(g, words, values, g->type == CURAND_MRG32K3A ? 2 : 4);
+        normal_double(g, words, values, pair);
         for (size_t k = 0; k < 2; k++)
             out[i + k] = fma(pair[k], deviation, mean);
     }

@@ -207,6 +207,33 @@ static void turns()
     OK(curandDestroyGenerator(g));
 }
 
+/* What has no digest of a device here: its numbers are those of the host's generator, which test_random.py holds to
+ * NVIDIA's. */
+static void both()
+{
+    const int n = 3 * 4001;
+    for (int type : {141, 142, 201, 202, 203, 204}) {
+        bool wide = type >= 203;
+        std::vector<uint64_t> host(n), back(n);
+        curandGenerator_t on_host, on_device;
+        void *at;
+        cudaMalloc(&at, n * sizeof(uint64_t));
+        OK(curandCreateGeneratorHost(&on_host, (curandRngType_t)type));
+        OK(curandCreateGenerator(&on_device, (curandRngType_t)type));
+        for (curandGenerator_t g : {on_host, on_device}) {
+            void *to = g == on_host ? host.data() : at;
+            if (type >= 201)
+                OK(curandSetQuasiRandomGeneratorDimensions(g, 3));
+            OK(wide ? curandGenerateLongLong(g, (unsigned long long *)to, n) : curandGenerate(g, (unsigned *)to, n));
+        }
+        cudaMemcpy(back.data(), at, n * sizeof(uint64_t), cudaMemcpyDeviceToHost);
+        expect(!memcmp(host.data(), back.data(), n * (wide ? 8 : 4)), "host and device", type);
+        OK(curandDestroyGenerator(on_host));
+        OK(curandDestroyGenerator(on_device));
+        cudaFree(at);
+    }
+}
+
 static void errors()
 {
     curandGenerator_t g;
@@ -235,6 +262,7 @@ int main()
                    a.ordering * 10 + a.variant, a.what * 2 + device);
     normal();
     turns();
+    both();
     errors();
     expect(cudaDeviceSynchronize() == cudaSuccess, "the device");
     printf(failures ? "%d wrong\n" : "PASS\n", failures);
