@@ -1,5 +1,6 @@
 /* gen_warp.c - operations across the lanes of a warp whose lanes all run: shuffles by known distances, votes,
- * reductions and bar.warp.sync become instructions. All others are calls (gen_mem.c), as are those of some lanes.
+ * reductions, matches and bar.warp.sync become instructions. All others are calls (gen_mem.c), as are those of some
+ * lanes.
  */
 #include "jit/gen.h"
 
@@ -86,6 +87,41 @@ static bool reduce(struct mg_gen *g, const struct mg_engine_op *op, const char *
     return false;
 }
 
+static LLVMValueRef splat(struct mg_gen *g, LLVMValueRef one)
+{
+    LLVMValueRef none = LLVMGetPoison(LLVMVectorType(LLVMTypeOf(one), 32));
+    LLVMValueRef first = LLVMBuildInsertElement(g->b, none, one, mg__gen_c32(g, 0), "");
+    return LLVMBuildShuffleVector(g->b, first, none, LLVMConstNull(LLVMVectorType(g->i32, 32)), "");
+}
+
+/* Which lanes have the same value: each lane's goes to all that are as it is, a bit at a time. */
+static bool match(struct mg_gen *g, const struct mg_engine_op *op, const char *kind)
+{
+    const unsigned bytes = op->in[1].bytes;
+    const bool any = strncmp(kind, "any_", 4) == 0;
+    struct mg_gen_value v = mg__gen_read(g, op->in[1].slot, bytes);
+    LLVMValueRef in = mg__gen_vector(g, &v, bytes), set = LLVMConstNull(LLVMVectorType(g->i32, 32));
+    for (uint32_t k = 0; k < (any ? 32 : 1); k++) {
+        LLVMValueRef same =
+            LLVMBuildICmp(g->b, LLVMIntEQ, in, splat(g, LLVMBuildExtractElement(g->b, in, mg__gen_c32(g, k), "")), "");
+        if (any) {
+            LLVMValueRef bit = LLVMBuildSelect(g->b, same, splat(g, mg__gen_c32(g, UINT32_C(1) << k)),
+                                               LLVMConstNull(LLVMVectorType(g->i32, 32)), "");
+            set = LLVMBuildOr(g->b, set, bit, "");
+            continue;
+        }
+        LLVMValueRef all =
+            LLVMBuildICmp(g->b, LLVMIntEQ, LLVMBuildBitCast(g->b, same, g->i32, ""), mg__gen_c32(g, ~0u), "");
+        if (op->out[0].slot >= 0)
+            mg__gen_write(g, op->out[0].slot, 4, mg__gen_of_base(LLVMBuildSExt(g->b, all, g->i32, "")));
+        if (op->nout > 1 && op->out[1].slot >= 0)
+            mg__gen_write(g, op->out[1].slot, 0, mg__gen_of_base(all));
+    }
+    if (any)
+        mg__gen_write(g, op->out[0].slot, 4, mg__gen_of_vector(set));
+    return true;
+}
+
 bool mg__gen_warp(struct mg_gen *g, const struct mg_engine_op *op)
 {
     int64_t members;
@@ -100,5 +136,6 @@ bool mg__gen_warp(struct mg_gen *g, const struct mg_engine_op *op)
         return false;
     return (strncmp(name, "shfl_", 5) == 0 && shuffle(g, op, name + 5)) ||
            (strncmp(name, "vote_", 5) == 0 && vote(g, op, name + 5)) ||
+           (strncmp(name, "match_", 6) == 0 && match(g, op, name + 6)) ||
            (strncmp(name, "redux_", 6) == 0 && reduce(g, op, name + 6));
 }

@@ -178,69 +178,64 @@ __attribute__((target("avx512f"), always_inline)) static inline unsigned pairs_f
     return most_set(rows);
 }
 
-/* Of words that lie `most` apart: each is marked, and the marks of a bank are added up. A word that two lanes share is
- * marked once. */
-#define MARKED 4096u
-__attribute__((target("avx2"))) static unsigned degree_marked(const uint32_t word[32], uint32_t least, uint32_t most)
+/* Of any words, 32 in two vectors: those that a lane before has are left out, each other one is a bit at its bank, and
+ * the bits are added up bank by bank, digit by digit, lanes 16, 8, 4, 2 and 1 apart. */
+#define SEEN(k)                                                                                        \
+    seen[0] = _kor_mask16(seen[0], _mm512_cmpeq_epi32_mask(high, _mm512_alignr_epi32(low, low, (k)))); \
+    seen[1] = _kor_mask16(seen[1], _mm512_cmpeq_epi32_mask(high, _mm512_alignr_epi32(low, low, (k) + 8)));
+#define APART(turned, n)                                              \
+    carry = _mm512_setzero_si512();                                   \
+    for (unsigned d = 0; d < (n); d++) {                              \
+        const __m512i is = digit[d], other = turned;                  \
+        digit[d] = _mm512_ternarylogic_epi32(is, other, carry, 0x96); \
+        carry = _mm512_ternarylogic_epi32(is, other, carry, 0xe8);    \
+    }                                                                 \
+    digit[n] = carry;
+__attribute__((target("avx512f,avx512cd"), always_inline)) static inline unsigned most_in_bank(__m512i low,
+                                                                                               __m512i high)
 {
-    uint8_t marks[MARKED], in_bank[BANKS];
-    const size_t span = (most + BANKS) / BANKS * BANKS;
-    unsigned found = 0;
-    memset(marks, 0, span);
-    for (unsigned i = 0; i < 32; i++)
-        marks[word[i] - least] = 1;
-    __m256i sum = _mm256_setzero_si256();
-    for (size_t k = 0; k < span; k += BANKS)
-        sum = _mm256_add_epi8(sum, _mm256_loadu_si256((const void *)(marks + k)));
-    _mm256_storeu_si256((void *)in_bank, sum);
-    for (unsigned b = 0; b < BANKS; b++)
-        found = MG_MAX(found, in_bank[b]);
-    return found;
+    const __m512i ones = _mm512_set1_epi32(-1), one = _mm512_set1_epi32(1), bank = _mm512_set1_epi32(BANKS - 1);
+    __mmask16 seen[2] = {_mm512_test_epi32_mask(_mm512_conflict_epi32(high), ones), 0};
+    const __mmask16 before = _mm512_test_epi32_mask(_mm512_conflict_epi32(low), ones);
+    SEEN(0)
+    SEEN(1) SEEN(2) SEEN(3) SEEN(4) SEEN(5) SEEN(6) SEEN(7)
+        const __m512i x = _mm512_maskz_sllv_epi32(_knot_mask16(before), one, _mm512_and_si512(low, bank)),
+                      y = _mm512_maskz_sllv_epi32(_knot_mask16(_kor_mask16(seen[0], seen[1])), one,
+                                                  _mm512_and_si512(high, bank));
+    __m512i digit[6] = {_mm512_xor_si512(x, y), _mm512_and_si512(x, y)}, carry;
+    APART(_mm512_shuffle_i64x2(is, is, 0x4e), 2)
+    APART(_mm512_shuffle_i64x2(is, is, 0xb1), 3)
+    APART(_mm512_shuffle_epi32(is, 0x4e), 4)
+    APART(_mm512_shuffle_epi32(is, 0xb1), 5)
+    uint32_t banks = UINT32_MAX; /* those with the largest count so far */
+    unsigned count = 0;
+    for (unsigned d = 6; d-- > 0;) {
+        uint32_t more = banks & (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(digit[d]));
+        count |= (unsigned)(more != 0) << d;
+        banks = more ? more : banks;
+    }
+    return count;
 }
 
-/* The same of words up to 64 rows apart: a bit a row in each bank's. */
-#define ROWS 64u
-__attribute__((target("avx512f,avx512vpopcntdq,popcnt"))) static unsigned degree_by_rows(const uint32_t word[32],
-                                                                                         uint32_t least)
+/* Of words in two vectors, an idle lane's the same as an active one's. */
+__attribute__((target("avx512f,avx512cd,popcnt"), always_inline)) static inline unsigned
+degree_of_two(const __m512i unit[2], uint32_t mask)
 {
-    uint64_t rows[BANKS] __attribute__((aligned(64)));
-    __m512i most = _mm512_setzero_si512();
-    for (unsigned b = 0; b < BANKS; b += 8)
-        _mm512_store_si512(rows + b, most);
-    for (unsigned i = 0; i < 32; i++)
-        rows[word[i] % BANKS] |= UINT64_C(1) << (word[i] / BANKS - least / BANKS);
-    for (unsigned b = 0; b < BANKS; b += 8)
-        most = _mm512_max_epu64(most, _mm512_popcnt_epi64(_mm512_load_si512(rows + b)));
-    return (unsigned)_mm512_reduce_max_epu64(most);
-}
-
-/* Of words in two vectors, an idle lane's the same as an active one's; 0: they lie farther apart. */
-__attribute__((target("avx512f,popcnt"), always_inline)) static inline unsigned degree_of_two(const __m512i unit[2],
-                                                                                              uint32_t mask)
-{
-    uint32_t word[32];
     const __m512i one = _mm512_set1_epi32(1), bank = _mm512_set1_epi32(BANKS - 1);
     uint32_t banks =
         (uint32_t)_mm512_reduce_or_epi32(_mm512_or_si512(_mm512_sllv_epi32(one, _mm512_and_si512(unit[0], bank)),
                                                          _mm512_sllv_epi32(one, _mm512_and_si512(unit[1], bank))));
     if (__builtin_popcount(banks) == __builtin_popcount(mask))
         return 1; /* each its own */
-    uint32_t least = _mm512_reduce_min_epu32(_mm512_min_epu32(unit[0], unit[1]));
-    uint32_t most = _mm512_reduce_max_epu32(_mm512_max_epu32(unit[0], unit[1]));
-    if (most == least)
+    const __m512i first = _mm512_broadcastd_epi32(_mm512_castsi512_si128(unit[0]));
+    if (_mm512_kortestz(_mm512_cmpneq_epi32_mask(unit[0], first), _mm512_cmpneq_epi32_mask(unit[1], first)))
         return 1;
-    if (most - least < 256)
-        return pairs_from(unit[0], unit[1], least);
-    const bool by_rows = most / BANKS - least / BANKS < ROWS && __builtin_cpu_supports("avx512vpopcntdq");
-    if (!by_rows && most - least >= MARKED)
-        return 0;
-    _mm512_storeu_si512(word, unit[0]);
-    _mm512_storeu_si512(word + 16, unit[1]);
-    return by_rows ? degree_by_rows(word, least) : degree_marked(word, least, most - least);
+    return most_in_bank(unit[0], unit[1]);
 }
 
 /* Of the addresses of the active lanes. */
-__attribute__((target("avx512f,popcnt"))) static unsigned degree_of_pairs(uint32_t mask, const uint64_t address[32])
+__attribute__((target("avx512f,avx512cd,popcnt"))) static unsigned degree_of_pairs(uint32_t mask,
+                                                                                   const uint64_t address[32])
 {
     __m512i unit[2];
     for (unsigned i = 0; i < 2; i++) {
@@ -254,8 +249,8 @@ __attribute__((target("avx512f,popcnt"))) static unsigned degree_of_pairs(uint32
     return degree_of_two(unit, mask);
 }
 
-__attribute__((target("avx512f,popcnt"))) static uint64_t degrees_of_rows(const uint32_t *masks,
-                                                                          const uint32_t (*offset)[32], uint32_t rows)
+__attribute__((target("avx512f,avx512cd,popcnt"))) static uint64_t
+degrees_of_rows(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t rows)
 {
     uint64_t sum = 0;
     for (uint32_t r = 0; r < rows; r++) {
@@ -264,26 +259,16 @@ __attribute__((target("avx512f,popcnt"))) static uint64_t degrees_of_rows(const 
         for (unsigned i = 0; i < 2; i++)
             unit[i] =
                 _mm512_mask_srli_epi32(any, (__mmask16)(masks[r] >> 16 * i), _mm512_loadu_si512(offset[r] + 16 * i), 2);
-        unsigned found = degree_of_two(unit, masks[r]);
-        if (!found)
-            return 0;
-        sum += found;
+        sum += degree_of_two(unit, masks[r]);
     }
     return sum;
 }
 
-/* Of words up to `most`; 0: they lie farther apart. */
-__attribute__((target("avx512f"))) static unsigned degree_of_words(const uint32_t word[32], uint32_t most)
+/* Of words up to `most`. */
+__attribute__((target("avx512f,avx512cd"))) static unsigned degree_of_words(const uint32_t word[32], uint32_t most)
 {
     const __m512i first = _mm512_loadu_si512(word), second = _mm512_loadu_si512(word + 16);
-    uint32_t least = 0;
-    if (most >= 256) { /* they may be closer than that */
-        least = _mm512_reduce_min_epu32(_mm512_min_epu32(first, second));
-        most = _mm512_reduce_max_epu32(_mm512_max_epu32(first, second));
-        if (most - least >= 256)
-            return most - least < MARKED ? degree_marked(word, least, most - least) : 0;
-    }
-    return pairs_from(first, second, least);
+    return most < 256 ? pairs_from(first, second, 0) : most_in_bank(first, second);
 }
 
 static unsigned degree_near(const uint32_t *unit, unsigned n, bool *near)
@@ -312,7 +297,7 @@ unsigned mg__model_warp_words(uint32_t mask, const uint64_t address[32])
 {
     uint32_t unit[32];
     bool near;
-    if (__builtin_cpu_supports("avx512f"))
+    if (__builtin_cpu_supports("avx512cd"))
         return degree_of_pairs(mask, address);
     if (!__builtin_cpu_supports("avx2") || mask != UINT32_MAX)
         return 0;
@@ -323,13 +308,13 @@ unsigned mg__model_warp_words(uint32_t mask, const uint64_t address[32])
 
 uint64_t mg__model_rows_words(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t rows)
 {
-    return __builtin_cpu_supports("avx512f") ? degrees_of_rows(masks, offset, rows) : 0;
+    return __builtin_cpu_supports("avx512cd") ? degrees_of_rows(masks, offset, rows) : 0;
 }
 
 unsigned mg__model_warp_near(const uint32_t word[32], uint32_t most)
 {
     bool near;
-    if (__builtin_cpu_supports("avx512f"))
+    if (__builtin_cpu_supports("avx512cd"))
         return degree_of_words(word, most);
     if (!__builtin_cpu_supports("avx2"))
         return 0;

@@ -32,14 +32,23 @@ static struct units units_of(const struct mg_arch *arch)
 }
 
 #ifdef __x86_64__
+/* Which of 16 values are among 16 others, these turned round step by step. */
+#define AMONG(k)                                                                                                \
+    known[0] = _kor_mask16(known[0], _mm512_cmpeq_epi32_mask(value, _mm512_alignr_epi32(others, others, (k)))); \
+    known[1] = _kor_mask16(known[1], _mm512_cmpeq_epi32_mask(value, _mm512_alignr_epi32(others, others, (k) + 8)));
+__attribute__((target("avx512f,avx512cd"), always_inline)) static inline __mmask16 among(__m512i value, __m512i others)
+{
+    __mmask16 known[2] = {0, 0};
+    AMONG(0) AMONG(1) AMONG(2) AMONG(3) AMONG(4) AMONG(5) AMONG(6) AMONG(7) return _kor_mask16(known[0], known[1]);
+}
+
 /* The distinct sectors of all lanes, as vectors; 0: they lie too far apart. Those of the second half are compared with
- * each of the first, that one turned round step by step. */
+ * each of the first. */
 __attribute__((target("avx512f,avx512cd"))) static uint32_t distinct_at_once(unsigned shift, uint32_t mask,
                                                                              const uint64_t address[32])
 {
     const uint64_t any = address[__builtin_ctz(mask)];
-    const __m512i first = _mm512_set1_epi64((long long)any),
-                  turn = _mm512_setr_epi32(15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
+    const __m512i first = _mm512_set1_epi64((long long)any);
     __m512i half[2], far = _mm512_setzero_si512();
     for (unsigned k = 0; k < 2; k++) { /* an idle lane has an active one's */
         __m512i a = _mm512_mask_loadu_epi64(first, (__mmask8)(mask >> 16 * k), address + 16 * k),
@@ -52,11 +61,7 @@ __attribute__((target("avx512f,avx512cd"))) static uint32_t distinct_at_once(uns
         return 0;
     const __m512i zero = _mm512_setzero_si512();
     __mmask16 known = _mm512_test_epi32_mask(_mm512_conflict_epi32(half[1]), _mm512_set1_epi32(-1));
-    __m512i turned = half[0];
-    for (unsigned k = 0; k < 16; k++) {
-        known |= _mm512_cmpeq_epi32_mask(half[1], turned);
-        turned = _mm512_permutexvar_epi32(turn, turned);
-    }
+    known |= among(half[1], half[0]);
     unsigned of_first = (unsigned)_mm512_cmpeq_epi32_mask(_mm512_conflict_epi32(half[0]), zero);
     return (uint32_t)(__builtin_popcount(of_first) + 16 - __builtin_popcount((unsigned)known));
 }
@@ -92,11 +97,7 @@ __attribute__((target("avx512f,avx512cd,popcnt"))) static uint32_t distinct_of_r
     }
     __mmask16 known = _mm512_mask_test_epi32_mask(in_high, _mm512_conflict_epi32(high), ones);
     /* Places without a lane have a sector that no lane has. */
-    __m512i turned = _mm512_mask_mov_epi32(ones, in_low, low);
-    for (unsigned k = 0; k < 16; k++) {
-        known |= _mm512_mask_cmpeq_epi32_mask(in_high, high, turned);
-        turned = _mm512_permutexvar_epi32(turn, turned);
-    }
+    known |= in_high & among(high, _mm512_mask_mov_epi32(ones, in_low, low));
     unsigned of_low = _mm512_mask_testn_epi32_mask(in_low, _mm512_conflict_epi32(low), ones);
     return (uint32_t)__builtin_popcount(of_low) + n - n_low - (uint32_t)__builtin_popcount(known);
 }
@@ -216,6 +217,20 @@ static bool has_mate(struct units u, uint32_t some, unsigned n, const uint64_t w
     return false;
 }
 
+/* Whether each lane of an atomic has a slot of its own. */
+static bool own_slots(struct units u, uint32_t mask, const uint64_t address[32], uint64_t origin)
+{
+    const unsigned words = 1u << (u.line - WORD_SHIFT);
+    uint64_t taken[SLOTS / 64] = {0}, twice = 0;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        const uint64_t at = address[__builtin_ctz(m)];
+        const unsigned slot = (unsigned)(at >> WORD_SHIFT & (words - 1)) + row_of((at - origin) >> u.line) * words;
+        twice |= taken[slot / 64] >> slot % 64 & 1;
+        taken[slot / 64] |= UINT64_C(1) << slot % 64;
+    }
+    return !twice;
+}
+
 static uint32_t serialised_sectors(struct units u, uint32_t mask, const uint64_t address[32], uint64_t origin)
 {
     uint64_t where[32], sector[32], differ = 0;
@@ -246,11 +261,19 @@ static uint32_t serialised_sectors(struct units u, uint32_t mask, const uint64_t
     return rivals && has_mate(u, rivals, n, where) ? passes(u, n, where, slot) : sum;
 }
 
+/* Whether a lane waits for another. */
+static bool waits(struct units u, enum mg_access_kind kind, unsigned width, uint32_t mask, const uint64_t address[32],
+                  uint64_t origin)
+{
+    return (kind == MG_ACCESS_ATOM || kind == MG_ACCESS_RED) &&
+           (width > 1u << u.sector || !own_slots(u, mask, address, origin));
+}
+
 uint32_t mg__model_sectors(const struct mg_arch *arch, enum mg_access_kind kind, unsigned width, uint32_t mask,
                            const uint64_t address[32], uint64_t origin)
 {
     const struct units u = units_of(arch);
-    if (kind == MG_ACCESS_ATOM || kind == MG_ACCESS_RED)
+    if (waits(u, kind, width, mask, address, origin))
         return serialised_sectors(u, mask, address, origin);
     return distinct_sectors(u, width, mask, address);
 }
@@ -285,10 +308,11 @@ struct mg_global_cost mg__model_global(const struct mg_arch *arch, enum mg_acces
                                        const struct mg_ptx_insn *insn, unsigned width, uint32_t mask,
                                        const uint64_t address[32], uint64_t origin)
 {
-    struct mg_global_cost cost = {.moved = mg__model_sectors(arch, kind, width, mask, address, origin)};
-    bool atomic = kind == MG_ACCESS_ATOM || kind == MG_ACCESS_RED;
+    const struct units u = units_of(arch);
     /* The theoretical sectors are those touched, for atomics too; the ideal is never more than what was touched. */
-    cost.touched = atomic ? mg__model_sectors(arch, MG_ACCESS_LD, width, mask, address, 0) : cost.moved;
+    struct mg_global_cost cost = {.touched = distinct_sectors(u, width, mask, address)};
+    cost.moved =
+        waits(u, kind, width, mask, address, origin) ? serialised_sectors(u, mask, address, origin) : cost.touched;
     unsigned bytes = kind == MG_ACCESS_CP_ASYNC && mg__model_bypass(insn) ? width * distinct_lanes(mask, address)
                                                                           : mg__model_bytes(width, mask);
     cost.ideal = MG_MIN((bytes + arch->sector_bytes - 1) / arch->sector_bytes, cost.touched);

@@ -104,9 +104,13 @@ static inline void sem_warp_vote_ballot_b32(const struct mg_sem_warp *io)
     }                                                                                  \
     static inline void sem_warp_match_any_b##bits(const struct mg_sem_warp *io)        \
     {                                                                                  \
-        uint32_t *d = io->out[0];                                                      \
+        const uint##bits##_t *a = io->in[0];                                           \
+        uint32_t *d = io->out[0], equal[32] = {0};                                     \
+        for (unsigned k = 0; k < 32; k++) /* lane k, to all that are as it is */       \
+            for (unsigned i = 0; i < 32; i++)                                          \
+                equal[i] |= a[i] == a[k] ? UINT32_C(1) << k : 0;                       \
         for (unsigned i = 0; i < 32; i++)                                              \
-            d[i] = sem_equal_b##bits(io, i);                                           \
+            d[i] = equal[i] & io->set[i];                                              \
     }                                                                                  \
     static inline void sem_warp_match_all_b##bits(const struct mg_sem_warp *io)        \
     {                                                                                  \
