@@ -217,18 +217,58 @@ static bool has_mate(struct units u, uint32_t some, unsigned n, const uint64_t w
     return false;
 }
 
-/* Whether each lane of an atomic has a slot of its own. */
-static bool own_slots(struct units u, uint32_t mask, const uint64_t address[32], uint64_t origin)
+/* The lanes of an atomic whose slot a lane before them wants, too. */
+static uint32_t contended(struct units u, uint32_t mask, const uint64_t address[32], uint64_t origin)
 {
     const unsigned words = 1u << (u.line - WORD_SHIFT);
-    uint64_t taken[SLOTS / 64] = {0}, twice = 0;
+    uint64_t taken[SLOTS / 64] = {0};
+    uint32_t later = 0;
     for (uint32_t m = mask; m; m &= m - 1) {
-        const uint64_t at = address[__builtin_ctz(m)];
+        const unsigned lane = (unsigned)__builtin_ctz(m);
+        const uint64_t at = address[lane];
         const unsigned slot = (unsigned)(at >> WORD_SHIFT & (words - 1)) + row_of((at - origin) >> u.line) * words;
-        twice |= taken[slot / 64] >> slot % 64 & 1;
+        later |= (uint32_t)(taken[slot / 64] >> slot % 64 & 1) << lane;
         taken[slot / 64] |= UINT64_C(1) << slot % 64;
     }
-    return !twice;
+    return later;
+}
+
+static inline __attribute__((always_inline)) uint32_t of_line(unsigned shift, const uint64_t address[32], uint64_t line)
+{
+    uint32_t same = 0;
+    for (unsigned i = 0; i < 32; i++)
+        same |= (uint32_t)(address[i] >> shift == line) << i;
+    return same;
+}
+
+#ifdef __x86_64__
+__attribute__((target("avx512f"))) static uint32_t of_line_avx512(unsigned shift, const uint64_t address[32],
+                                                                  uint64_t line)
+{
+    const __m512i is = _mm512_set1_epi64((long long)line);
+    uint32_t same = 0;
+    for (unsigned k = 0; k < 32; k += 8)
+        same |= (uint32_t)_mm512_cmpeq_epi64_mask(_mm512_srli_epi64(_mm512_loadu_si512(address + k), shift), is) << k;
+    return same;
+}
+#endif
+
+/* Whether a lane that waits has another one in its line. If none has, each line is served at once. */
+static bool parts(struct units u, uint32_t waiting, uint32_t mask, const uint64_t address[32])
+{
+    bool found = false;
+    for (; waiting && !found; waiting &= waiting - 1) {
+        const uint64_t line = address[__builtin_ctz(waiting)] >> u.line;
+#ifdef __x86_64__
+        uint32_t same =
+            __builtin_cpu_supports("avx512f") ? of_line_avx512(u.line, address, line) : of_line(u.line, address, line);
+#else
+        uint32_t same = of_line(u.line, address, line);
+#endif
+        same &= mask;
+        found = (same & (same - 1)) != 0;
+    }
+    return found;
 }
 
 static uint32_t serialised_sectors(struct units u, uint32_t mask, const uint64_t address[32], uint64_t origin)
@@ -261,12 +301,12 @@ static uint32_t serialised_sectors(struct units u, uint32_t mask, const uint64_t
     return rivals && has_mate(u, rivals, n, where) ? passes(u, n, where, slot) : sum;
 }
 
-/* Whether a lane waits for another. */
+/* Whether an access is an atomic that moves a sector more than once. */
 static bool waits(struct units u, enum mg_access_kind kind, unsigned width, uint32_t mask, const uint64_t address[32],
                   uint64_t origin)
 {
     return (kind == MG_ACCESS_ATOM || kind == MG_ACCESS_RED) &&
-           (width > 1u << u.sector || !own_slots(u, mask, address, origin));
+           (width > 1u << u.sector || parts(u, contended(u, mask, address, origin), mask, address));
 }
 
 uint32_t mg__model_sectors(const struct mg_arch *arch, enum mg_access_kind kind, unsigned width, uint32_t mask,

@@ -29,6 +29,8 @@ static bool make_block(struct mg_worker *worker, struct mg_cluster *c, uint32_t 
         w->worker = worker;
         w->index = k;
         w->sites = worker->sites;
+        w->rows_of = worker->rows_of;
+        w->ops = run->program->entry->ops;
         w->counts = worker->counts;
         w->root = mg__frame_new(worker, run->program->entry);
         if (!w->root)

@@ -60,10 +60,20 @@ static ALWAYS_INLINE bool contiguous(const struct near *n, uint32_t mask, uint32
                            _mm512_mask_cmpneq_epi32_mask((__mmask16)(mask >> 16), n->at[1], high));
 }
 
-static ALWAYS_INLINE void keep(const struct near *n, uint32_t *offset)
+static ALWAYS_INLINE void keep(const struct near *n)
 {
+    uint32_t *offset = (uint32_t *)(uintptr_t)n->offset;
     _mm512_store_si512(offset, n->at[0]);
     _mm512_store_si512(offset + 16, n->at[1]);
+}
+
+/* Where lane 0 is, or were if they lay on the line of the first lane that runs. */
+static ALWAYS_INLINE uint32_t first_of(const struct near *n, uint32_t mask, uint32_t shift)
+{
+    const unsigned lane = (unsigned)__builtin_ctz(mask);
+    const __m512i half = lane < 16 ? n->at[0] : n->at[1];
+    const __m512i there = _mm512_permutexvar_epi32(_mm512_set1_epi32((int)lane), half); /* its low bits alone */
+    return (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(there)) - (lane << shift);
 }
 #else
 static ALWAYS_INLINE bool inside(const struct mg_warp *w, const struct mg_mem *m, const struct mg_rows *r,
@@ -98,9 +108,15 @@ static ALWAYS_INLINE bool contiguous(const struct near *n, uint32_t mask, uint32
     return differ == 0;
 }
 
-static ALWAYS_INLINE void keep(const struct near *n, uint32_t *offset)
+static ALWAYS_INLINE void keep(const struct near *n)
 {
-    (void)n, (void)offset;
+    (void)n;
+}
+
+static ALWAYS_INLINE uint32_t first_of(const struct near *n, uint32_t mask, uint32_t shift)
+{
+    const unsigned lane = (unsigned)__builtin_ctz(mask);
+    return n->offset[lane] - (lane << shift);
 }
 #endif
 
@@ -142,11 +158,11 @@ static ALWAYS_INLINE void count(struct mg_warp *w, struct mg_rows *r, uint32_t m
     }
 }
 
-/* False: they are not in one object, and nothing was done. Else they are counted. */
-static ALWAYS_INLINE bool begin(struct mg_warp *w, const struct mg_op *op, uint32_t mask, struct near *n)
+/* False: they are not in one object, and nothing was done. Else they are counted. `r`: the site's, or NULL. */
+static ALWAYS_INLINE bool begin(struct mg_warp *w, const struct mg_op *op, uint32_t mask, struct mg_rows *r,
+                                struct near *n)
 {
     const struct mg_mem *m = op->u.mem;
-    struct mg_rows *r = w->sites[m->site].rows;
     n->offset = r ? r->offset[r->untold] : NULL;
     if (MG_UNLIKELY(!r || !r->open || !inside(w, m, r, mask, n))) {
         r = open(w, op, mask);
@@ -160,15 +176,14 @@ static ALWAYS_INLINE bool begin(struct mg_warp *w, const struct mg_op *op, uint3
         w->leads[m->lead].pattern = NULL;
         w->leads[m->lead].shape = NULL;
     }
-    uint32_t *offset = r->offset[r->untold];
-    const unsigned lane = (unsigned)__builtin_ctz(mask);
-    keep(n, offset);
     n->base = r->at ? r->at : w->block->shared + r->base;
-    n->first = offset[lane] - (lane << r->shift);
+    n->first = first_of(n, mask, r->shift);
     n->line = contiguous(n, mask, n->first, r->shift);
     r->served++;
     if (n->line)
         fetch_ahead(r, n);
+    if (!n->line || (r->told && r->line_mask != mask)) /* a line is not asked for them */
+        keep(n);
     if (r->told)
         count(w, r, mask, n);
     return true;
@@ -206,6 +221,41 @@ static ALWAYS_INLINE bool load_line(const struct mg_mem *m, void *reg, uint32_t 
     return true;
 }
 
+/* Four words a lane: lanes are loaded whole, four to a vector, and turned. Idle lanes load what an active one does. */
+static ALWAYS_INLINE bool load_quads(struct mg_warp *w, const struct mg_mem *m, uint32_t mask, const struct near *n)
+{
+    const __m512i two = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29);
+    const __m512i more = _mm512_add_epi32(two, _mm512_set1_epi32(2));
+    const unsigned lane = (unsigned)__builtin_ctz(mask);
+    const __m512i any = _mm512_permutexvar_epi32(_mm512_set1_epi32((int)lane), lane < 16 ? n->at[0] : n->at[1]);
+    for (unsigned half = 0; half < 2; half++) {
+        const __mmask16 some = (__mmask16)(mask >> 16 * half);
+        uint32_t at[16] __attribute__((aligned(64)));
+        __m512i four[4];
+        if (!some)
+            continue;
+        _mm512_store_si512(at, _mm512_mask_mov_epi32(any, some, n->at[half]));
+        for (unsigned k = 0; k < 4; k++) {
+            const uint8_t *const p = n->base;
+            four[k] = _mm512_castsi128_si512(_mm_loadu_si128((const void *)(p + at[4 * k])));
+            four[k] = _mm512_inserti32x4(four[k], _mm_loadu_si128((const void *)(p + at[4 * k + 1])), 1);
+            four[k] = _mm512_inserti32x4(four[k], _mm_loadu_si128((const void *)(p + at[4 * k + 2])), 2);
+            four[k] = _mm512_inserti32x4(four[k], _mm_loadu_si128((const void *)(p + at[4 * k + 3])), 3);
+        }
+        for (unsigned v = 0; v < 4; v += 2) {
+            const __m512i low = _mm512_permutex2var_epi32(four[0], v ? more : two, four[1]),
+                          high = _mm512_permutex2var_epi32(four[2], v ? more : two, four[3]);
+            const __m512i got[2] = {_mm512_shuffle_i64x2(low, high, 0x44), _mm512_shuffle_i64x2(low, high, 0xee)};
+            for (unsigned k = 0; k < 2; k++) {
+                uint32_t *d = (uint32_t *)mg__slot(w, MG_MAX(m->reg[v + k], 0)) + 16 * half;
+                if (m->reg[v + k] >= 0) /* whole, as load_words does */
+                    _mm512_storeu_si512(d, _mm512_mask_mov_epi32(_mm512_loadu_si512(d), some, got[k]));
+            }
+        }
+    }
+    return true;
+}
+
 static ALWAYS_INLINE bool store_line(const struct mg_mem *m, const void *reg, uint32_t mask, uint8_t *p)
 {
     const uint32_t *s = reg;
@@ -232,6 +282,12 @@ MG_NO_TSAN static ALWAYS_INLINE bool load_line(const struct mg_mem *m, void *reg
     return true;
 }
 
+static ALWAYS_INLINE bool load_quads(struct mg_warp *w, const struct mg_mem *m, uint32_t mask, const struct near *n)
+{
+    (void)w, (void)m, (void)mask, (void)n;
+    return false;
+}
+
 MG_NO_TSAN static ALWAYS_INLINE bool store_line(const struct mg_mem *m, const void *reg, uint32_t mask, uint8_t *p)
 {
     if (mask != ~0u || m->width != (m->dst64 ? 8 : 4))
@@ -241,32 +297,47 @@ MG_NO_TSAN static ALWAYS_INLINE bool store_line(const struct mg_mem *m, const vo
 }
 #endif
 
-static ALWAYS_INLINE bool load(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
+static ALWAYS_INLINE bool load(struct mg_warp *w, const struct mg_op *op, uint32_t mask, struct mg_rows *r)
 {
     const struct mg_mem *m = op->u.mem;
     struct near n;
-    if (!begin(w, op, mask, &n))
+    if (!begin(w, op, mask, r, &n))
         return false;
     if (n.line && m->vec == 1 && m->reg[0] >= 0 &&
         load_line(m, mg__slot(w, m->reg[0]), mask, n.base + (int64_t)(int32_t)n.first))
         return true;
+    if (m->vec == 4 && m->width == 4 && !m->dst64 && load_quads(w, m, mask, &n))
+        return true;
+    if (n.line)
+        keep(&n);
     for (unsigned v = 0; v < m->vec; v++)
         if (m->reg[v] >= 0)
             ISA(mg__load_elements)(mg__slot(w, m->reg[v]), m, mask, n.base + v * m->width, n.offset);
     return true;
 }
 
-static ALWAYS_INLINE bool store(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
+static ALWAYS_INLINE bool store(struct mg_warp *w, const struct mg_op *op, uint32_t mask, struct mg_rows *r)
 {
     const struct mg_mem *m = op->u.mem;
     struct near n;
-    if (!begin(w, op, mask, &n))
+    if (!begin(w, op, mask, r, &n))
         return false;
     if (n.line && m->vec == 1 && store_line(m, mg__slot(w, m->reg[0]), mask, n.base + (int64_t)(int32_t)n.first))
         return true;
+    if (n.line)
+        keep(&n);
     for (unsigned v = 0; v < m->vec; v++)
         ISA(mg__store_elements)(mg__slot(w, m->reg[v]), m, mask, n.base + v * m->width, n.offset);
     return true;
+}
+
+/* Looked for by the op, that not each of its facts is waited for in turn. */
+static ALWAYS_INLINE struct mg_rows *rows_of(struct mg_warp *w, uint32_t index)
+{
+    struct mg_rows *r = w->rows_of[index];
+    if (MG_UNLIKELY(!r))
+        r = w->rows_of[index] = w->sites[w->ops[index].u.mem->site].rows;
+    return r;
 }
 
 bool ISA(mg__load_rows)(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
@@ -274,7 +345,7 @@ bool ISA(mg__load_rows)(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
     struct mg_warp *w = mg__warp_of(e);
     if (MG_UNLIKELY(!w->filled))
         mg__fill_block(w, 32);
-    if (MG_UNLIKELY(!load(w, &w->worker->run->program->entry->ops[index], mask)))
+    if (MG_UNLIKELY(!load(w, &w->ops[index], mask, rows_of(w, index))))
         return mg__engine_op(e, index, mask);
     narrow();
     return true;
@@ -285,7 +356,7 @@ bool ISA(mg__store_rows)(struct mg_engine_warp *e, uint32_t index, uint32_t mask
     struct mg_warp *w = mg__warp_of(e);
     if (MG_UNLIKELY(!w->filled))
         mg__fill_block(w, 32);
-    if (MG_UNLIKELY(!store(w, &w->worker->run->program->entry->ops[index], mask)))
+    if (MG_UNLIKELY(!store(w, &w->ops[index], mask, rows_of(w, index))))
         return mg__engine_op(e, index, mask);
     narrow();
     return true;
@@ -293,18 +364,20 @@ bool ISA(mg__store_rows)(struct mg_engine_warp *e, uint32_t index, uint32_t mask
 
 bool ISA(mg__load_near)(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 {
-    return load(w, op, mask);
+    return load(w, op, mask, w->sites[op->u.mem->site].rows);
 }
 
 bool ISA(mg__store_near)(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 {
-    return store(w, op, mask);
+    return store(w, op, mask, w->sites[op->u.mem->site].rows);
 }
 
 bool ISA(mg__places_of)(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t *where[32])
 {
     struct near n;
-    bool found = begin(w, op, mask, &n);
+    bool found = begin(w, op, mask, w->sites[op->u.mem->site].rows, &n);
+    if (found && n.line)
+        keep(&n);
     for (unsigned i = 0; found && i < 32; i++)
         where[i] = n.base + n.offset[i];
     narrow();

@@ -347,6 +347,8 @@ struct mg_warp {
     struct mg_block *block;
     struct mg_worker *worker;
     struct mg_site *sites;
+    struct mg_rows **rows_of;      /* the worker's */
+    const struct mg_op *ops;       /* the kernel's own */
     struct mg_insn_counts *counts; /* by segment */
     uint32_t index;   /* in the block */
     uint32_t live;    /* lanes that exist and have not exited */
@@ -458,6 +460,7 @@ struct mg_worker {
     struct mg_run *run;
     unsigned index;
     struct mg_site *sites;
+    struct mg_rows **rows_of;        /* of its sites, by the kernel's op, as compiled code asks for them; or NULL */
     struct mg_insn_counts *counts;   /* by segment */
     struct mg_insn_counts *by_insn;  /* divergent branches, and the final sums */
     const struct mg_tier *tier;      /* compiled code; NULL: none yet */
