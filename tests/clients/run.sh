@@ -8,8 +8,17 @@ bindings) versions="cuda-python==13.4.4 cuda-core==1.2.2 nvidia-cuda-nvrtc==13.0
 numba) versions="numba==0.68.1 numba-cuda[cu13]==0.30.4 numpy==2.2.6" ;;
 cupy) versions="cupy-cuda13x==14.2.0 nvidia-cuda-nvrtc==13.0.88 nvidia-cuda-runtime==13.0.96 nvidia-cuda-crt==13.0.88 numpy==2.2.6 scipy==1.15.3" ;;
 pycuda) versions="pycuda==2026.1 numpy==2.2.6" ;;
+torch) versions="torch==2.15.0 numpy==2.2.6 ninja==1.13.2 setuptools==84.2.1" ;;
 triton) versions="triton==3.9.0 numpy==2.2.6" ;;
 esac
+if [ "$client" = torch ]; then
+    command -v nvcc >/dev/null || { echo "an extension of PyTorch needs nvcc: skipped"; exit 77; }
+    # Five gigabytes, which nobody is to download without knowing.
+    [ -n "$MARGAY_TEST_TORCH" ] || { echo "MARGAY_TEST_TORCH names no folder for PyTorch (5.4 GB; installed there if it is not): skipped"; exit 77; }
+    folder=$MARGAY_TEST_TORCH
+    export TORCH_EXTENSIONS_DIR="$3/torch-built" PATH="$folder/bin:$PATH"
+    mkdir -p "$TORCH_EXTENSIONS_DIR"
+fi
 if [ "$client" = pycuda ] && ! command -v nvcc >/dev/null; then
     echo "PyCUDA needs nvcc: skipped"
     exit 77
@@ -38,6 +47,14 @@ if [ "$client" = bindings ]; then
         text=$(echo "$line" | sed 's/.*  //')
         grep -q "$text" "$out/r.json" && grep -q "$text" "$out/r.html" || { echo "$text: not in JSON or page"; exit 1; }
     done
+fi
+if [ "$client" = torch ]; then
+    said=$("$margay" check "$folder/bin/python" "$here/torch_kernels.py" race 2>&1)
+    status=$? line=$(grep -n '// @race' "$here/torch_kernels.cu" | cut -d: -f1)
+    [ $status = 1 ] && echo "$said" | grep -q "torch_kernels.cu:$line\$" && exit 0
+    echo "margay check: status $status, and not the race in line $line"
+    echo "$said"
+    exit 1
 fi
 # The client's race is found, at its line of Python, or of the kernel's text where that is compiled under a name of its own.
 [ -e "$here/${client}_race.py" ] || exit 0
