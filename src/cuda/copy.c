@@ -37,6 +37,15 @@ CUDA_SAME(cuMemcpyDtoD, (uint64_t to, uint64_t from, size_t size), line(at(to), 
 CUDA_SAME(cuMemcpyDtoDAsync, (uint64_t to, uint64_t from, size_t size, void *stream),
           line_async(at(to), at(from), size, CU_DEVICE_TO_DEVICE, stream))
 
+CUDA_SAME(cuMemcpyBatchAsync,
+          (void *const *to, const void *const *from, const size_t *sizes, size_t count, const void *attributes,
+           const size_t *first, size_t n, size_t *failed, void *stream),
+          mg__cudart_copy_batch(to, from, sizes, count, attributes, first, n, failed, stream))
+CUDA_SAME(cuMemcpyBatchAsync_v2,
+          (void *const *to, const void *const *from, const size_t *sizes, size_t count, const void *attributes,
+           const size_t *first, size_t n, void *stream),
+          mg__cudart_copy_batch(to, from, sizes, count, attributes, first, n, NULL, stream))
+
 static int contexts_ok(const void *to, const void *from)
 {
     const struct cudart_context *a = to ? mg__cudart_context_of(to) : mg__cudart_current(),

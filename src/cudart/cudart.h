@@ -194,6 +194,9 @@ int mg__cudart_copy_box(struct cudart_box to, struct cudart_box from, struct cu_
 /* With a value of `unit` bytes, 1, 2 or 4, of which the width is a multiple. */
 int mg__cudart_fill(struct cudart_box to, uint32_t value, unsigned unit, struct cu_extent size);
 int mg__cudart_copy(void *dst, const void *src, size_t count, int kind);
+/* Of a batch; *failed, which may be NULL, is the copy that an error is of, or SIZE_MAX. */
+int mg__cudart_copy_batch(void *const *to, const void *const *from, const size_t *sizes, size_t count,
+                          const void *attributes, const size_t *first, size_t n, size_t *failed, void *stream);
 int mg__cudart_copy_3d(const struct cu_memcpy_3d *p);
 int mg__cudart_copy_3d_ok(const struct cu_memcpy_3d *p); /* the error that it would be */
 int mg__cudart_fill_ok(struct cudart_box to, struct cu_extent size);

@@ -73,6 +73,88 @@ static void memory(void)
     OK(cuMemFree(p));
 }
 
+#if CUDA_VERSION >= 13000 /* whose call has no place for the number of the copy that failed */
+static void batches(void)
+{
+    enum { COPIES = 5 };
+    CUstream stream;
+    CUdeviceptr p, to[COPIES], from[COPIES];
+    unsigned host[64], back[64];
+    size_t sizes[COPIES], first[] = {0, 3}, second[] = {0, 0}, third[] = {1, 2};
+    CUmemcpyAttributes how[2] = {{.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM},
+                                 {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL}};
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cuMemAlloc(&p, 2 * sizeof(host)));
+    for (unsigned i = 0; i < 64; i++)
+        host[i] = i * 7;
+    for (size_t i = 0; i < COPIES; i++) { /* of different sizes, into the device and within it */
+        from[i] = (CUdeviceptr)(uintptr_t)(host + i * 8);
+        to[i] = p + (COPIES - 1 - i) * 32;
+        sizes[i] = 4 + i * 4;
+    }
+    OK(cuMemsetD8(p, 0xff, 2 * sizeof(host)));
+    OK(cuMemcpyBatchAsync(to, from, sizes, COPIES, how, first, 2, stream));
+    memset(host, 0, sizeof(host)); /* the second kind has been read by now, and pageable memory always */
+    OK(cuStreamSynchronize(stream));
+    OK(cuMemcpyDtoH(back, p, sizeof(back)));
+    for (unsigned i = 0; i < COPIES; i++)
+        for (unsigned k = 0; k < 8; k++)
+            TRUE(back[(COPIES - 1 - i) * 8 + k] == (k <= i ? (i * 8 + k) * 7 : 0xffffffffu));
+    /* In the order of the stream: behind what is there, before what comes. */
+    OK(cuMemsetD32Async(p, 11, 8, stream));
+    to[0] = p + sizeof(host);
+    from[0] = p;
+    sizes[0] = 32;
+    OK(cuMemcpyBatchAsync(to, from, sizes, 1, how, first, 1, stream));
+    OK(cuMemsetD32Async(p, 12, 8, stream));
+    OK(cuMemcpyDtoHAsync(back, p + sizeof(host), 32, stream));
+    OK(cuStreamSynchronize(stream));
+    TRUE(back[0] == 11 && back[7] == 11);
+
+    WANT(CUDA_ERROR_INVALID_VALUE, cuMemcpyBatchAsync(to, from, sizes, 1, how, first, 1, NULL));
+    WANT(CUDA_ERROR_INVALID_VALUE, cuMemcpyBatchAsync(to, from, sizes, 0, how, first, 1, stream));
+    WANT(CUDA_ERROR_INVALID_VALUE, cuMemcpyBatchAsync(to, from, sizes, 1, how, first, 2, stream));
+    WANT(CUDA_ERROR_INVALID_VALUE, cuMemcpyBatchAsync(to, from, sizes, 3, how, first, 2, stream));
+    WANT(CUDA_ERROR_INVALID_VALUE, cuMemcpyBatchAsync(to, from, sizes, 5, how, second, 2, stream));
+    WANT(CUDA_ERROR_INVALID_VALUE, cuMemcpyBatchAsync(to, from, sizes, 5, how, third, 2, stream));
+    WANT(CUDA_ERROR_INVALID_VALUE, cuMemcpyBatchAsync(to, from, sizes, 5, NULL, first, 1, stream));
+    how[0].srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_INVALID;
+    WANT(CUDA_ERROR_INVALID_VALUE, cuMemcpyBatchAsync(to, from, sizes, 1, how, first, 1, stream));
+    OK(cuMemFree(p));
+    OK(cuStreamDestroy(stream));
+}
+
+static void no_log(void *arg, CUlogLevel level, char *message, size_t length)
+{
+    (void)arg, (void)level, (void)message, (void)length;
+    failures++;
+}
+
+static void logs(void)
+{
+    CUlogsCallbackHandle handle = NULL;
+    CUlogIterator at = 9;
+    char text[100] = "x";
+    size_t size = sizeof(text);
+    OK(cuLogsRegisterCallback(no_log, NULL, &handle));
+    TRUE(handle);
+    OK(cuLogsCurrent(&at, 0));
+    WANT(CUDA_ERROR_INVALID_VALUE, cuMemFree(12345));
+    OK(cuLogsDumpToMemory(&at, text, &size, 0));
+    TRUE(size == 0 && text[0] == 0);
+    WANT(CUDA_ERROR_INVALID_VALUE, cuLogsDumpToMemory(&at, text, NULL, 0));
+    WANT(CUDA_ERROR_INVALID_VALUE, cuLogsDumpToFile(&at, "/no/such/folder/log", 0));
+    OK(cuLogsUnregisterCallback(handle));
+}
+#else
+static void batches(void)
+{
+}
+static void logs(void)
+{
+}
+#endif
+
 int main(void)
 {
     CUcontext context;
@@ -88,6 +170,8 @@ int main(void)
     OK(cuCtxCreate(&context, NULL, 0, 0));
     code();
     memory();
+    batches();
+    logs();
     OK(cuCtxDestroy(context));
     return DONE();
 }
