@@ -1,6 +1,6 @@
 /* The driver's abi.h against cuda.h: sizes, offsets, values, and error codes by their names. Structures of cuda.h keep
- * their layout under a name with a version, so that one header speaks for all from CUDA 12 on; it was last held to those of
- * 12.9 and 13.0. */
+ * their layout under a name with a version, so that one header speaks for all from CUDA 12 on; it was last held to
+ * those of 12.9 and 13.0. */
 #include <cuda.h>
 
 #include <setjmp.h>
