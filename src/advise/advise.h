@@ -11,8 +11,10 @@
 #include "simt/observe.h"
 
 struct mg_advise;
-/* For the device `arch` and its board. `done` gets each launch's advice, valid during the call only. */
-enum mg_status mg__advise_create(const struct mg_arch *arch,
+struct mg_time;
+/* For the device `arch` and its board. `time`, which keeps its launches, has seen each launch end before this has.
+ * `done` gets each launch's advice, valid during the call only. */
+enum mg_status mg__advise_create(const struct mg_arch *arch, struct mg_time *time,
                                  void (*done)(void *arg, const struct mg_report_advice *advice), void *arg,
                                  struct mg_advise **advise);
 void mg__advise_destroy(struct mg_advise *advise);

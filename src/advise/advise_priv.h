@@ -6,6 +6,7 @@
 #include "margay/arch.h"
 #include "model/model.h"
 #include "ptx/ptx.h"
+#include "time/time.h"
 
 enum {
     MG_SHAPES_KEPT = 1024,  /* different accesses of an instruction that are kept before they are sampled, */
@@ -122,6 +123,7 @@ struct mg_seen {
     uint32_t most; /* shapes of an instruction that are kept */
     uint32_t regs;
     const struct mg_arch *arch;
+    struct mg_time *time;
     const char *regs_from;
     bool regs_exact;
 };

@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-enum { MOST_COPIES = 32, AGGREGATE_INSTRUCTIONS = 12 };
+enum { MOST_COPIES = 32, SHUFFLES = 5, SUMS = 7 /* of a warp's lanes that add up */ };
 
 /* Wavefronts of the group's atomics, did they go to the same places in shared memory: their distances are all that
  * counts. */
@@ -46,15 +46,45 @@ static double in_shared(const struct mg_facts *f, uint32_t group)
     return total;
 }
 
-struct private { /* one way of adding up in the block first */
+struct private
+{                                /* one way of adding up in the block first */
     double blocks, bytes, words; /* of the grid; of a block's copy; (address, block) pairs: an atomic each is left */
-    double seconds;
+    bool known;
+    struct mg_change *change;
 };
 
-static double seconds_of(const struct mg_facts *f, const struct private *p, double wavefronts)
+/* The group's atomics go to shared memory, and at the end a block adds up what it has. `sum`: it is one value, which
+ * the block's threads join by shuffles. */
+static void change_private(struct mg_facts *f, uint32_t group, struct private *p, double wavefronts, bool sum)
 {
-    return MG_MAX(p->blocks * f->price.cycle, p->words * f->price.again) + wavefronts * f->price.wavefront +
-           2 * f->warps * p->blocks * f->price.barrier;
+    const double all = (double)f->seen->nblocks, warps = f->warps * all, share = p->blocks / all;
+    const uint32_t end = mg__change_at(f, true);
+    struct mg_change *c = p->change = mg__change(f);
+    double requests = 0;
+    for (uint32_t i = 0; c && i < f->info->ninsns; i++) {
+        const uint32_t site = f->seen->sites.of[i];
+        if (site == UINT32_MAX || f->sites[site].group != group || !f->seen->insns[i].requests)
+            continue;
+        if (sum && mg__change_often(f, i) < 1.5) {
+            mg__change_gone(c, i);
+            mg__change_add(f, c, i, MG_TIME_NEW_SHUFFLE, 5 * mg__change_often(f, i), 0, 0);
+            mg__change_add(f, c, i, MG_TIME_NEW_SHARED, mg__change_often(f, i), 1, 0);
+        } else {
+            c->edits[i].to = MG_SPACE_SHARED;
+        }
+        requests += (double)f->seen->insns[i].requests;
+    }
+    for (uint32_t i = 0; c && i < f->info->ninsns; i++)
+        if (c->edits[i].to) {
+            c->edits[i].to_cost = (float)MG_MAX(wavefronts / requests, 1);
+            c->edits[i].to_rounds = c->edits[i].to_cost;
+        }
+    const double flush = MG_MAX(p->words / 32, p->blocks) / warps; /* of a warp */
+    mg__change_add(f, c, end, MG_TIME_NEW_BARRIER, 2 * share, 0, 0);
+    mg__change_add(f, c, end, MG_TIME_NEW_SHARED, 2 * flush, 1, 0);
+    mg__change_add(f, c, end, MG_TIME_NEW_ATOMIC, flush, MG_MAX(MG_MIN(p->words / p->blocks, 32) / 8, 1),
+                   p->bytes / 512);
+    mg__change_room(f, c, (int64_t)p->bytes);
 }
 
 static void global_atomics(struct mg_facts *f, uint32_t index)
@@ -76,26 +106,25 @@ static void global_atomics(struct mg_facts *f, uint32_t index)
         return;
     unsigned width = f->sites[worst].width;
     double all_bytes = ldexp(g->granules, (int)f->seen->sites.shift); /* that any of the sampled blocks touched */
-    struct private own = {blocks, u->bytes / MG_MAX(u->blocks, 1), mg__facts_distinct(u, g->bytes) / width, 0};
+    struct private own = {blocks, u->bytes / MG_MAX(u->blocks, 1), mg__facts_distinct(u, g->bytes) / width,
+                          u->uses >= 2 * u->bytes, NULL}; /* else a block adds to each address about once */
     bool sum = own.words <= 4 * blocks;
     double wavefronts = sum ? (double)g->moved : in_shared(f, index);
-    own.seconds = seconds_of(f, &own, wavefronts);
-    if (u->uses < 2 * u->bytes)
-        own.seconds = INFINITY; /* a block adds to each address about once: nothing to add up */
+    if (own.known && own.bytes <= f->arch->shared_block)
+        change_private(f, index, &own, wavefronts, sum);
     /* As many blocks as are resident at once, each looping over the work of several. Only where blocks share addresses,
      * so that more work in a block does not mean more of them, and where a block has much to add: not its one sum. */
     double resident = (double)f->occupancy.blocks * f->arch->board->sm_count;
-    struct private loop = {resident, all_bytes, resident * all_bytes / width, INFINITY};
+    struct private loop = {resident, all_bytes, resident * all_bytes / width, false, NULL};
     if (f->has_occupancy && blocks > resident && !u->sampled && 2 * all_bytes <= u->bytes && lanes >= 32 * blocks)
-        loop.seconds = seconds_of(f, &loop, wavefronts);
-    bool loops = loop.seconds < 0.8 * own.seconds;
+        change_private(f, index, &loop, in_shared(f, index), false);
+    bool loops = loop.change && (!own.change || mg__change_saves(f, loop.change) >
+                                                    mg__change_saves(f, own.change) +
+                                                        0.2 * (f->seconds - mg__change_saves(f, own.change)));
     const struct private *then = loops ? &loop : &own;
-    if (then->bytes > f->arch->shared_block)
+    if (!then->change || then->bytes > f->arch->shared_block)
         return;
-    double queue = g->hottest * (double)g->moved / lanes * f->price.cycle;
-    double now = MG_MAX(queue, (double)g->moved * f->price.again);
-    struct mg_report_advice_item *item =
-        isinf(then->seconds) ? NULL : mg__advise_add(f, "privatise", now - then->seconds);
+    struct mg_report_advice_item *item = mg__advise_add(f, "privatise", then->change);
     if (!item)
         return;
     const struct mg_site_fact *s = &f->sites[worst];
@@ -133,16 +162,20 @@ static void global_atomics(struct mg_facts *f, uint32_t index)
         mg__advise_value(f, item, "blocks_then", resident);
 }
 
-/* Wavefronts of a variable's accesses with `copies` of it, or (0) with one lane for each address. */
-static double replay(const struct mg_facts *f, uint32_t var, unsigned copies)
+/* Wavefronts of a variable's accesses with `copies` of it, or (0) with one lane for each address; the change;
+ * and how many of a warp's lanes then do one. */
+static double replay(struct mg_facts *f, uint32_t var, unsigned copies, struct mg_change **change, double *groups)
 {
+    double atomics = 0, leaders = 0;
     double total = 0;
+    struct mg_change *c = *change = mg__change(f);
     uint32_t base = f->info->shared_vars[var].offset;
     for (uint32_t i = 0; i < f->info->ninsns; i++) {
         const struct mg_shapes *set = &f->seen->shared[i];
-        double scale = f->scale[i];
+        double scale = f->scale[i], now = 0, before = total;
         for (uint32_t k = 0; k < set->count; k++) {
             const struct mg_advise_shape *s = &set->at[k];
+            now += s->var == (int32_t)var ? (double)s->taken * (double)s->times * scale : 0;
             bool atomic = s->kind == MG_ACCESS_ATOM || s->kind == MG_ACCESS_RED;
             if (s->var != (int32_t)var)
                 continue;
@@ -169,13 +202,18 @@ static double replay(const struct mg_facts *f, uint32_t var, unsigned copies)
                 for (unsigned other = 0; other < lane; other++)
                     if ((a.mask >> lane & 1) && (a.mask >> other & 1) && a.address[lane] == a.address[other])
                         a.mask &= ~(1u << lane);
+            atomics += (double)s->times * scale;
+            leaders += (double)s->times * scale * __builtin_popcount(a.mask);
             struct mg_model_access as;
             if (mg__model_made_access(f->seen->made, &a, true, &as))
                 total += mg__model_shared(f->arch, as.cost, f->info->insns[i].insn, as.width, as.mask, as.address)
                              .wavefronts *
                          (double)s->times * scale;
         }
+        if (c && now > 0)
+            c->edits[i].wavefronts = (float)((total - before) / now);
     }
+    *groups = atomics > 0 ? leaders / atomics : 1;
     return total;
 }
 
@@ -184,6 +222,7 @@ static bool meet_at_one(const struct mg_facts *f, uint32_t var)
 {
     double one = 0, all = 0;
     for (uint32_t i = 0; i < f->info->ninsns; i++) {
+        double here = 0, kept = 0; /* what is kept of an instruction stands for all of it */
         for (uint32_t k = 0; k < f->seen->shared[i].count; k++) {
             const struct mg_advise_shape *s = &f->seen->shared[i].at[k];
             if (s->var != (int32_t)var || (s->kind != MG_ACCESS_ATOM && s->kind != MG_ACCESS_RED))
@@ -192,9 +231,11 @@ static bool meet_at_one(const struct mg_facts *f, uint32_t var)
             int first = __builtin_ctz(s->mask);
             for (unsigned lane = 0; lane < 32; lane++)
                 same &= !(s->mask >> lane & 1) || s->at[lane] == s->at[first];
-            all += (double)s->times;
-            one += same ? (double)s->times : 0;
+            kept += (double)s->times;
+            here += same ? (double)s->times : 0;
         }
+        all += kept > 0 ? (double)f->seen->insns[i].warps : 0;
+        one += kept > 0 ? here / kept * (double)f->seen->insns[i].warps : 0;
     }
     return one * 2 > all;
 }
@@ -202,37 +243,48 @@ static bool meet_at_one(const struct mg_facts *f, uint32_t var)
 static void shared_atomics(struct mg_facts *f, uint32_t var)
 {
     const struct mg_var_fact *v = &f->vars[var];
-    double now = (double)v->wavefronts, best = 0, best_cost = 0, best_then = now;
+    double now = (double)v->wavefronts, best_then = now;
     unsigned best_copies = 1, blocks = f->occupancy.blocks;
     uint32_t size = f->info->shared_vars[var].size;
+    double groups;
+    struct mg_change *best = NULL, *aggregate;
     if (!v->atomics)
         return;
     for (unsigned copies = 2; copies <= MOST_COPIES && (uint64_t)size * copies <= f->arch->shared_block_optin;
          copies *= 2) {
-        double cost, then = replay(f, var, copies);
-        unsigned fit = mg__advise_blocks_with(f, (int64_t)size * (copies - 1), &cost);
+        struct mg_change *c;
+        double then = replay(f, var, copies, &c, &groups);
+        unsigned fit = mg__change_room(f, c, (int64_t)size * (copies - 1));
         /* Clearing the copies and adding them up at the end: each word of them twice, by as many blocks as fill half
          * of the warp slots, which can loop over the work of the others. */
         double half = ceil(f->arch->max_warps_sm / 2.0 / f->warps) * f->arch->board->sm_count;
         double blocks_then = MG_MIN((double)f->seen->nblocks, MG_MIN((double)fit * f->arch->board->sm_count, half));
-        cost += 2.0 * size * copies / mg__facts_row(f) * blocks_then * f->price.wavefront;
-        double saved = (now - then) * f->price.wavefront - cost;
-        if (fit && saved > best * 1.02) {
-            best = saved;
+        double wavefronts = 2.0 * size * copies / mg__facts_row(f) * blocks_then;
+        mg__change_add(f, c, mg__change_at(f, true), MG_TIME_NEW_SHARED,
+                       wavefronts / f->warps / (double)f->seen->nblocks, 1, 0);
+        if (fit && then < now && mg__change_saves(f, c) > MG_MAX(mg__change_saves(f, best) * 1.02, 0)) {
+            best = c;
             best_copies = copies;
             best_then = then;
-            best_cost = cost;
             blocks = fit;
         }
     }
-    double alone = replay(f, var, 0);
-    if (meet_at_one(f, var)) /* copies of a sum would be summed in the same way */
-        best = 0;
-    double aggregate =
-        (now - alone) * f->price.wavefront - AGGREGATE_INSTRUCTIONS * (double)v->atomics * f->price.issue;
+    double alone = replay(f, var, 0, &aggregate, &groups);
+    /* lanes that do not all meet at one place find out who does, and each group of them adds up by itself */
+    bool one = meet_at_one(f, var);
+    double shuffles = one ? SHUFFLES : SHUFFLES + 2 * groups, sums = one ? SUMS : SUMS + 2 * groups;
+    for (uint32_t i = 0; i < f->info->ninsns; i++) {
+        const struct mg_ptx_insn *insn = f->info->insns[i].insn;
+        if (!mg__change_of_var(f, i, var) || (insn->access != MG_ACCESSES_ATOM && insn->access != MG_ACCESSES_RED))
+            continue;
+        mg__change_add(f, aggregate, i, MG_TIME_NEW_SHUFFLE, shuffles * mg__change_often(f, i), 0, 0);
+        mg__change_add(f, aggregate, i, MG_TIME_NEW_ALU, sums * mg__change_often(f, i), 0, 0);
+    }
+    if (one) /* copies of a sum would be summed in the same way */
+        best = NULL;
     const char *name = mg__facts_variable(f, var);
     struct mg_report_advice_item *item;
-    if (aggregate > best) {
+    if (mg__change_saves(f, aggregate) > mg__change_saves(f, best)) {
         item = mg__advise_add(f, "aggregate", aggregate);
         if (!item)
             return;
@@ -257,7 +309,6 @@ static void shared_atomics(struct mg_facts *f, uint32_t var)
             name, best_copies, best_copies, now, best_then, size * (best_copies - 1), blocks, f->occupancy.blocks, now);
         mg__advise_value(f, item, "copies", best_copies);
         mg__advise_value(f, item, "added_bytes", (double)size * (best_copies - 1));
-        (void)best_cost;
     }
     mg__advise_at(f, item, v->worst);
     item->variable = name;

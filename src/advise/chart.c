@@ -122,14 +122,13 @@ void mg__advise_chart(struct mg_facts *f, struct mg_report_advice *a)
         mg__advise_text(f, "%.0f sectors, ideal %.0f", touched, ideal));
 
     const char *would = would_pay(f);
-    double saved = (f->tiles.as_global - f->tiles.filled) * f->price.again - f->s_barrier;
     if (mg__advise_has(f, "unstage"))
         a->verdict = f->tiles.count && passing
                          ? "Shared memory is wasted here: what is staged is read about once, and global memory itself "
                            "would do."
                          : "Shared memory is not needed here: no thread reads what another wrote.";
-    else if (f->tiles.count && saved > f->tiles.ideal * f->price.wavefront)
-        a->verdict = of_tiles(f, saved > f->tiles.wavefronts * f->price.wavefront);
+    else if (f->tiles.pay == MG_TILES_PAY || f->tiles.pay == MG_TILES_CONFLICT)
+        a->verdict = of_tiles(f, f->tiles.pay == MG_TILES_PAY);
     else if (would)
         a->verdict = would;
     else if (shared)

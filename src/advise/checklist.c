@@ -220,8 +220,8 @@ static const char *answer_barriers_few(struct mg_facts *f, const char **counts)
     if (f->barriers <= 0)
         return none;
     *counts = mg__advise_text(f, "%.0f warps at barriers, %.1f %% of the estimated time", f->barriers,
-                              100 * f->s_barrier / f->seconds);
-    return judge(f->s_barrier < 0.1 * f->seconds);
+                              f->seconds > 0 ? 100 * f->part[MG_TIME_BARRIER] / f->seconds : 0);
+    return judge(f->part[MG_TIME_BARRIER] < 0.1 * f->seconds);
 }
 
 static const char *answer_barriers_needed(struct mg_facts *f, const char **counts)

@@ -11,7 +11,8 @@
 
 void mg__advise_constant(struct mg_facts *f)
 {
-    double passes = 0, requests = 0, wavefronts = 0, cost;
+    double passes = 0, requests = 0, wavefronts = 0;
+    struct mg_change *change = mg__change(f);
     /* Blocks that copy the table: as many as fill half of the warp slots can loop over the work of more. */
     double blocks =
         MG_MIN((double)f->seen->nblocks, ceil(f->arch->max_warps_sm / 2.0 / f->warps) * f->arch->board->sm_count);
@@ -19,7 +20,7 @@ void mg__advise_constant(struct mg_facts *f)
     for (uint32_t i = 0; i < f->info->ninsns; i++) {
         const struct mg_tried *t = &f->seen->insns[i];
         const struct mg_shapes *set = &f->seen->shared[i];
-        double scale = f->scale[i];
+        double scale = f->scale[i], before = wavefronts;
         if (t->const_passes == t->const_requests)
             continue; /* stays where it is */
         passes += (double)t->const_passes;
@@ -40,17 +41,25 @@ void mg__advise_constant(struct mg_facts *f)
                 mg__model_shared(f->arch, MG_ACCESS_LD, f->info->insns[i].insn, s->width, s->mask, address).wavefronts *
                 (double)s->times * scale;
         }
+        if (change && t->const_requests) {
+            change->edits[i].to = MG_SPACE_SHARED;
+            change->edits[i].to_cost = (float)((wavefronts - before) / (double)t->const_requests);
+        }
     }
     if (passes <= 0 || high <= low || f->worst_const == UINT32_MAX)
         return;
     double bytes = (double)(high - low), fills = ceil(bytes / mg__facts_row(f)) * blocks;
-    unsigned fit = mg__advise_blocks_with(f, (int64_t)bytes, &cost);
+    unsigned fit = mg__change_room(f, change, (int64_t)bytes);
     if (f->has_occupancy && !fit)
         return;
-    cost += fills * f->price.wavefront + ceil(bytes / f->arch->sector_bytes) * blocks * f->price.again +
-            f->warps * blocks * f->price.barrier;
-    struct mg_report_advice_item *item =
-        mg__advise_add(f, "constant", (passes - requests) * f->price.again - wavefronts * f->price.wavefront - cost);
+    const uint32_t begin = mg__change_at(f, false);
+    const double share = blocks / (double)f->seen->nblocks, part = bytes / mg__facts_row(f) / f->warps,
+                 loads = share * MG_MAX(part, 1);
+    mg__change_add(f, change, begin, MG_TIME_NEW_LOAD, loads,
+                   mg__facts_row(f) / f->arch->sector_bytes * MG_MIN(part, 1), 0);
+    mg__change_add(f, change, begin, MG_TIME_NEW_SHARED, loads, MG_MIN(part, 1), 0);
+    mg__change_add(f, change, begin, MG_TIME_NEW_BARRIER, share, 0, 0);
+    struct mg_report_advice_item *item = mg__advise_add(f, "constant", change);
     if (!item)
         return;
     mg__advise_at(f, item, f->worst_const);

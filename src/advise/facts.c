@@ -1,26 +1,11 @@
 /* facts.c - from the record of a launch to its facts: what was counted, put together in the terms that advice is given
  * in.
  *
- * The time estimate. Each thing that the kernel does has a price, in seconds with the whole board at its peak rate,
- * and the prices are added: nothing is taken to overlap, so that a change is credited with what it saves wherever the
- * bottleneck is.
- *   a sector that the block moves for the first time   32 bytes of device memory
- *   a sector that it has moved before                  one a cycle and SM. No cache is modelled: a first-level hit is
- *                                                      up to four times as fast, one in the second level somewhat
- *                                                      slower
- *   a wavefront of shared memory                       one a cycle and SM
- *   an address of a load of constant memory            one a cycle and SM, beyond the first, which comes with the
- *                                                      instruction
- *   an instruction of a warp                           one a cycle and scheduler
- *   a warp at a barrier                                BARRIER_SLOTS instructions
- * With these, a tile that each byte is read from once costs more than it saves, twice is about even, and from three
- * times on it pays: the rule of thumb that everyone gives.
+ * The launch's time and its parts are those of the model of time; what a change of it saves, price.c asks that model.
  */
 #include "advise/facts.h"
 
 #include <math.h>
-
-enum { BARRIER_SLOTS = 10 };
 
 static void add_tried(struct mg_tried *to, const struct mg_tried *from)
 {
@@ -224,7 +209,9 @@ static int by_group_and_key(const void *left, const void *right)
 static bool find_hottest(struct mg_facts *f)
 {
     MG_VEC(struct { uint64_t v[3]; }) all = {0};
-    struct { uint64_t v[3]; } one;
+    struct {
+        uint64_t v[3];
+    } one;
     for (unsigned s = 0; s < f->seen->nsampled; s++) {
         const struct mg_advise_block *b = f->seen->blocks[s];
         for (uint32_t i = 0; b && i < b->ngrains; i++) {
@@ -377,7 +364,7 @@ static bool gather_vars(struct mg_facts *f)
     return true;
 }
 
-/* ---- prices ---- */
+/* ---- of groups; and the launch's time ---- */
 double mg__facts_distinct(const struct mg_use *use, uint64_t bytes)
 {
     return use->uses > 0 ? (double)bytes * (use->bytes / use->uses) : (double)bytes;
@@ -389,47 +376,13 @@ double mg__facts_once(const struct mg_advise_group *g)
     return MG_MIN(once, (double)g->moved);
 }
 
-double mg__facts_first(const struct mg_advise_group *g)
+static void take_time(struct mg_facts *f)
 {
-    return g->moved ? mg__facts_once(g) / (double)g->moved : 1;
-}
-
-double mg__facts_sector_seconds(const struct mg_facts *f, double moved, double first)
-{
-    return moved * (first * f->price.memory + (1 - first) * f->price.again);
-}
-
-static void price(struct mg_facts *f)
-{
-    const struct mg_board *b = f->arch->board;
-    double clock = b->clock_khz * 1e3;
-    f->price.cycle = 1 / clock;
-    f->price.memory = f->arch->sector_bytes / mg_board_memory_peak(b);
-    f->price.again = 1 / (clock * b->sm_count);
-    f->price.wavefront = mg__facts_row(f) / mg_board_shared_peak(b);
-    f->price.issue = 1 / (clock * b->sm_count * f->arch->partitions);
-    f->price.barrier = BARRIER_SLOTS * f->price.issue;
-    for (uint32_t g = 0; g < f->ngroups; g++) {
-        const struct mg_advise_group *group = &f->groups[g];
-        double first = mg__facts_first(group);
-        if (group->direction == MG_DIR_ATOMIC) {
-            double lanes = 0;
-            for (uint32_t i = 0; i < f->nsites; i++)
-                lanes += f->sites[i].group == g ? (double)f->sites[i].sum.lanes : 0;
-            /* One address takes one operation a cycle, wherever they come from; lanes that were added up before count
-             * once. */
-            double queue = lanes > 0 ? group->hottest * (double)group->moved / lanes * f->price.cycle : 0;
-            f->s_atomic += MG_MAX(queue, (double)group->moved * f->price.again);
-        } else {
-            f->s_memory += (double)group->moved * first * f->price.memory;
-            f->s_again += (double)group->moved * (1 - first) * f->price.again;
-        }
-    }
-    f->s_shared = (double)f->total.wavefronts * f->price.wavefront;
-    f->s_const = (double)(f->total.const_passes - f->total.const_requests) * f->price.again;
-    f->s_issue = f->inst * f->price.issue;
-    f->s_barrier = f->barriers * f->price.barrier;
-    f->seconds = f->s_memory + f->s_again + f->s_atomic + f->s_shared + f->s_issue + f->s_barrier + f->s_const;
+    const struct mg_time_result *r = mg__time_result(f->seen->time);
+    f->known = r->known;
+    f->seconds = r->known ? r->seconds : 0;
+    for (unsigned k = 0; k < MG_TIME_PARTS; k++)
+        f->part[k] = r->known ? r->part[k] : 0;
 }
 
 static void occupy(struct mg_facts *f)
@@ -453,7 +406,7 @@ bool mg__facts_gather(struct mg_facts *f, const struct mg_seen *seen)
     count_instructions(f);
     if (!gather_sites(f) || !find_scales(f) || !gather_vars(f) || !mg__facts_tiles(f))
         return false;
-    price(f);
+    take_time(f);
     occupy(f);
     return true;
 }
@@ -517,8 +470,8 @@ const char *mg__facts_pattern(struct mg_facts *f, const struct mg_site_fact *s)
         return "one address";
     case MG_PATTERN_UNIT:
         return s->sum.touched == s->sum.ideal ? "contiguous"
-               : s->aligned <= 0.95            ? "contiguous, not aligned"
-                                               : "contiguous, with idle lanes between";
+               : s->aligned <= 0.95           ? "contiguous, not aligned"
+                                              : "contiguous, with idle lanes between";
     case MG_PATTERN_STRIDED:
         return mg__advise_text(f, "stride of %lld bytes", (long long)s->stride);
     case MG_PATTERN_FEW:

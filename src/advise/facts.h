@@ -42,6 +42,7 @@ struct mg_site_fact {
 };
 /* global.c */
 enum mg_cause { MG_FINE, MG_VECTOR, MG_ORDER, MG_FIELDS, MG_OFFSET, MG_NARROW, MG_SCATTER, MG_IDLE, MG_DRIFT };
+enum mg_tiles_pay { MG_TILES_NONE, MG_TILES_PAY, MG_TILES_CONFLICT, MG_TILES_COST };
 enum mg_staging { MG_STAGE_NONE, MG_STAGE_PAYS, MG_STAGE_COSTS }; /* of what several threads read several times */
 struct mg_advise_group { /* sites of one direction that use one array */
     uint8_t direction;
@@ -68,20 +69,20 @@ struct mg_var_fact {
     double filled;      /* global sectors that filling it moved */
     double as_global;   /* sectors that its reads would touch, were they of global memory */
 };
-struct mg_prices { /* seconds each, with the whole board at work */
-    double memory;    /* a sector from device memory */
-    double again;     /* a sector that the block has moved before */
-    double wavefront; /* of shared memory */
-    double issue;     /* of a warp's instruction */
-    double barrier;   /* a warp at a barrier */
-    double cycle;
+struct mg_change {              /* price.c: how the launch would be after a piece of advice was followed */
+    struct mg_time_edit *edits; /* of each instruction */
+    struct mg_time_addition *added;
+    unsigned nadded, room;
+    uint64_t blocks;          /* 0: as they are */
+    unsigned warps, resident; /* likewise */
+    bool asked;
+    double saves; /* seconds, once it was asked */
 };
 struct mg_facts {
     struct mg_arena arena;
     const struct mg_seen *seen;
     const struct mg_launch_info *info;
     const struct mg_arch *arch;
-    struct mg_prices price;
     struct mg_site_fact *sites;
     uint32_t nsites;
     struct mg_advise_group *groups;
@@ -107,15 +108,16 @@ struct mg_facts {
         unsigned count;          /* variables that are copies of global memory */
         bool only;               /* no other shared variable is used */
         double filled, as_global, wavefronts, ideal;
+        uint8_t pay; /* enum mg_tiles_pay */
     } tiles;
     uint32_t worst_const;
-    double s_const;
-    double s_memory, s_again, s_shared, s_issue, s_barrier, s_atomic, seconds;
+    bool known; /* how long the launch takes, by the model of time: */
+    double seconds, part[MG_TIME_PARTS];
     struct mg_occupancy_query query;
     struct mg_occupancy occupancy;
     bool has_occupancy;
     struct { /* what whole warps would save of accesses that start inside sectors */
-        double seconds, sectors; /* fewer touched */
+        double sectors; /* fewer touched */
         unsigned sites;
     } drift;
     MG_VEC(struct mg_report_advice_item) items;
@@ -130,15 +132,11 @@ bool mg__facts_tiles(struct mg_facts *f); /* tiles.c: fills in the vars' copies,
 const char *mg__facts_array(struct mg_facts *f, const struct mg_advise_site *site);  /* "parameter 2" */
 const char *mg__facts_pattern(struct mg_facts *f, const struct mg_site_fact *site);
 const char *mg__facts_variable(struct mg_facts *f, uint32_t var);             /* "tile" */
-/* Seconds of a group's accesses, and of `moved` sectors of which a part `first` has not
- * been moved by the block before. */
-double mg__facts_sector_seconds(const struct mg_facts *f, double moved, double first);
 /* Bytes that a wavefront serves. */
 static inline unsigned mg__facts_row(const struct mg_facts *f)
 {
     return f->arch->banks * f->arch->bank_bytes;
 }
-double mg__facts_first(const struct mg_advise_group *group); /* that part */
 /* Different bytes in each block, added up over all blocks, of so many bytes that threads used; and sectors likewise.
  * Bytes used are counted exactly, and how often each is used is read off the sampled blocks: where all are used alike,
  * both are exact. */
@@ -164,22 +162,48 @@ bool mg__advise_rereads(const struct mg_facts *f, const struct mg_advise_group *
 void mg__advise_atomics(struct mg_facts *f);   /* atomics.c */
 void mg__advise_layout(struct mg_facts *f);    /* layout.c */
 void mg__advise_shared(struct mg_facts *f);    /* shared.c */
+void mg__advise_tiles_pay(struct mg_facts *f); /* shared.c: fills in tiles.pay */
 void mg__advise_constant(struct mg_facts *f);  /* constant.c */
 void mg__advise_lanes(struct mg_facts *f);     /* lanes.c */
 void mg__advise_occupancy(struct mg_facts *f); /* lanes.c */
 void mg__advise_products(struct mg_facts *f);  /* products.c */
 void mg__advise_threads(struct mg_facts *f);   /* threads.c */
 #define MG_ADVISE_MIN_GAIN 0.03 /* of the launch's time: what would save less is no advice */
-/* A new item, with its gain in seconds; NULL when that is nothing or memory is out. `id`: a row of advice.def. */
-struct mg_report_advice_item *mg__advise_add(struct mg_facts *f, const char *id, double seconds);
+/* A new item, with what its change saves; NULL when that is nothing or memory is out. `id`: a row of advice.def. */
+struct mg_report_advice_item *mg__advise_add(struct mg_facts *f, const char *id, struct mg_change *change);
+/* The same, of which `seconds` are another remedy's. */
+struct mg_report_advice_item *mg__advise_add_beyond(struct mg_facts *f, const char *id, struct mg_change *change,
+                                                    double seconds);
 void mg__advise_at(struct mg_facts *f, struct mg_report_advice_item *item, uint32_t insn);
 void mg__advise_value(struct mg_facts *f, struct mg_report_advice_item *item, const char *name, double value);
 void mg__advise_predict(struct mg_facts *f, struct mg_report_advice_item *item, enum mg_metric metric, double value);
 char *mg__advise_text(struct mg_facts *f, const char *format, ...) MG_PRINTF(2, 3);
 const struct mg_report_advice_item *mg__advise_has(const struct mg_facts *f, const char *id);
-/* What `change` bytes of shared memory more would do: blocks on an SM; and the seconds that
- * the lower occupancy costs. */
-unsigned mg__advise_blocks_with(const struct mg_facts *f, int64_t change, double *cost);
+/* Blocks on an SM with `change` bytes of shared memory more. */
+unsigned mg__advise_blocks_with(const struct mg_facts *f, int64_t change);
+
+/* ---- price.c ---- */
+struct mg_change *mg__change(struct mg_facts *f); /* none yet; NULL, which all of these take: out of memory */
+struct mg_change *mg__change_like(struct mg_facts *f, const struct mg_change *from);
+double mg__change_often(const struct mg_facts *f, uint32_t insn); /* executions by a warp of the launch */
+uint32_t mg__change_at(const struct mg_facts *f, bool end);       /* where all warps begin, or end */
+/* `each`: by every warp of the launch; what `cost` and `dram` are, mg_time_addition says. */
+void mg__change_add(struct mg_facts *f, struct mg_change *c, uint32_t before, enum mg_time_new what, double each,
+                    double cost, double dram);
+void mg__change_gone(struct mg_change *c, uint32_t insn);
+/* Factors of a site's sectors, and of what comes of it from device memory. */
+void mg__change_sites(const struct mg_facts *f, struct mg_change *c, uint32_t site, double sectors, double dram);
+double mg__change_memory(const struct mg_facts *f, uint32_t insn); /* sectors of device memory, of the launch now */
+/* Of the requests of a site, or of a group, the first part is left, which brings what all did. */
+void mg__change_first(const struct mg_facts *f, struct mg_change *c, uint32_t site, uint32_t group, double part);
+void mg__change_barriers(const struct mg_facts *f, struct mg_change *c, double times);
+bool mg__change_of_var(const struct mg_facts *f, uint32_t insn, uint32_t var); /* an access of a shared variable */
+unsigned mg__change_room(const struct mg_facts *f, struct mg_change *c, int64_t bytes); /* blocks that then fit */
+double mg__change_saves(struct mg_facts *f, struct mg_change *c);                       /* seconds; below 0: it costs */
+struct mg_change *mg__change_best(struct mg_facts *f, struct mg_change *a, struct mg_change *b);
+bool mg__change_worth(const struct mg_facts *f, double seconds);
+/* Of the launch's time, the least and the most that `seconds` may be. */
+void mg__change_range(const struct mg_facts *f, double seconds, double *least, double *most);
 
 /* ---- checklist.c ---- */
 void mg__advise_checklist(struct mg_facts *f, struct mg_report_advice *a);

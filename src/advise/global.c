@@ -122,9 +122,10 @@ static bool would_break(const struct mg_site_fact *s)
 
 struct remedy {
     const char *id;
-    double seconds, before, after, moved; /* sectors touched by the sites that it fixes, now and then */
+    struct mg_change *change;
+    double before, after; /* sectors touched by the sites that it fixes, now and then */
     uint32_t worst;
-    double worst_seconds;
+    double worst_saved;
     unsigned sites;
     uint64_t requests;
 };
@@ -132,14 +133,17 @@ struct remedy {
 static void cover(struct mg_facts *f, struct remedy *r, uint32_t site, double sectors)
 {
     const struct mg_site_fact *s = &f->sites[site];
-    double now = mg__facts_sector_seconds(f, (double)s->sum.moved, mg__facts_first(&f->groups[s->group]));
-    double then = sectors * f->price.memory;
-    double saved = MG_MAX(now - then, 0);
-    if (!r->sites++ || saved > r->worst_seconds) {
+    double touched = (double)s->sum.touched, saved = touched - sectors, part = touched > 0 ? sectors / touched : 1;
+    if (!r->sites++ || saved > r->worst_saved) {
         r->worst = site;
-        r->worst_seconds = saved;
+        r->worst_saved = saved;
     }
-    r->seconds += saved;
+    if (!r->change)
+        r->change = mg__change(f);
+    if (s->cause == MG_VECTOR)
+        mg__change_first(f, r->change, site, UINT32_MAX, part);
+    else
+        mg__change_sites(f, r->change, site, part, s->cause == MG_FIELDS ? fill(&f->groups[s->group]) : 1);
     r->before += (double)s->sum.touched;
     r->after += sectors;
     r->requests += s->sum.requests;
@@ -162,7 +166,7 @@ static void tell(struct mg_facts *f, const struct remedy *r, const char *title, 
 {
     if (!r->sites)
         return;
-    struct mg_report_advice_item *item = mg__advise_add(f, r->id, r->seconds);
+    struct mg_report_advice_item *item = mg__advise_add(f, r->id, r->change);
     if (!item)
         return;
     const struct mg_site_fact *s = &f->sites[r->worst];
@@ -289,7 +293,9 @@ static void exchange_all(struct mg_facts *f, struct remedy *swap)
         } else if (part >= 0 && part != 1) {
             swap->before += touched;
             swap->after += touched * part;
-            swap->seconds += touched * (1 - part) * f->price.again;
+            if (!swap->change)
+                swap->change = mg__change(f);
+            mg__change_sites(f, swap->change, i, part, 1);
         }
     }
 }
@@ -334,6 +340,18 @@ static void sort_out(struct mg_facts *f, struct remedy *r, bool all)
     }
 }
 
+static void go_through_tile(struct mg_facts *f, struct remedy *r)
+{
+    const double warps = (double)f->warps * (double)f->seen->nblocks;
+    for (uint32_t i = 0; i < f->info->ninsns; i++) /* before the first access that is put in order */
+        if (f->seen->sites.of[i] == r->worst && f->seen->insns[i].requests) {
+            mg__change_add(f, r->change, i, MG_TIME_NEW_SHARED, 2 * (double)r->requests / warps,
+                           f->sites[r->worst].width / 4.0, 0);
+            mg__change_add(f, r->change, i, MG_TIME_NEW_BARRIER, 1, 0, 0);
+            return;
+        }
+}
+
 static void tell_order(struct mg_facts *f, struct remedy *r, bool exchange)
 {
     tell(f, &r[SWAP],
@@ -345,8 +363,8 @@ static void tell_order(struct mg_facts *f, struct remedy *r, bool exchange)
              : "Each thread walks through neighbouring elements by itself. Start at the thread's index and advance by "
                "the number of threads, so that at each step the warp's lanes are neighbours.");
     /* Through a tile: each request becomes one to shared memory as well, there and back, and the block meets once. */
-    r[ORDER].seconds -= 2 * (double)r[ORDER].requests * f->price.wavefront +
-                        (double)f->warps * (double)f->seen->nblocks * f->price.barrier;
+    if (r[ORDER].sites)
+        go_through_tile(f, &r[ORDER]);
     tell(f, &r[ORDER], "Go through a tile in shared memory",
          "Read and write global memory with neighbouring threads on neighbouring elements, and change the order in a "
          "tile in shared memory between, with __syncthreads() after it is filled and a padded row (32 x 33 words) so "
@@ -396,7 +414,6 @@ void mg__advise_global(struct mg_facts *f)
         exchange |= f->sites[i].swaps && size_of(f->sites[i].step_y) == f->sites[i].width;
     bool all = exchange && !f->tiles.count;
     sort_out(f, r, all);
-    f->drift.seconds = r[DRIFT].seconds;
     f->drift.sectors = r[DRIFT].before - r[DRIFT].after;
     f->drift.sites = r[DRIFT].sites;
     if (all)

@@ -17,15 +17,23 @@ char *mg__advise_text(struct mg_facts *f, const char *format, ...)
     return copy ? copy : none;
 }
 
-struct mg_report_advice_item *mg__advise_add(struct mg_facts *f, const char *id, double seconds)
+struct mg_report_advice_item *mg__advise_add_beyond(struct mg_facts *f, const char *id, struct mg_change *change,
+                                                    double others)
 {
-    struct mg_report_advice_item item = {.id = id, .title = "", .why = "", .how = "", .file = "", .variable = "",
-                                         .seconds = seconds};
+    const double seconds = mg__change_saves(f, change) - others;
+    struct mg_report_advice_item item = {
+        .id = id, .title = "", .why = "", .how = "", .file = "", .variable = "", .seconds = seconds};
     item.gain = f->seconds > 0 ? seconds / f->seconds : 0;
+    mg__change_range(f, seconds, &item.gain_least, &item.gain_most);
     bool nothing = !strcmp(id, "nothing");
-    if ((!nothing && !(item.gain >= MG_ADVISE_MIN_GAIN)) || !mg__vec_push(&f->items, item))
+    if ((!nothing && !mg__change_worth(f, seconds)) || !mg__vec_push(&f->items, item))
         return NULL;
     return &f->items.at[f->items.count - 1];
+}
+
+struct mg_report_advice_item *mg__advise_add(struct mg_facts *f, const char *id, struct mg_change *change)
+{
+    return mg__advise_add_beyond(f, id, change, 0);
 }
 
 void mg__advise_at(struct mg_facts *f, struct mg_report_advice_item *item, uint32_t insn)
@@ -65,14 +73,11 @@ const struct mg_report_advice_item *mg__advise_has(const struct mg_facts *f, con
     return NULL;
 }
 
-/* Latency is hidden by other warps: below half of the warp slots, the time spent on global memory is taken to grow as
- * they shrink. (Texts ask for more than 50 %.) */
-unsigned mg__advise_blocks_with(const struct mg_facts *f, int64_t change, double *cost)
+unsigned mg__advise_blocks_with(const struct mg_facts *f, int64_t change)
 {
     struct mg_occupancy_query q = f->query;
     struct mg_occupancy o;
     int64_t bytes = (int64_t)q.shared_dynamic + change;
-    *cost = 0;
     if (!f->has_occupancy)
         return 0;
     if (bytes < 0) {
@@ -81,12 +86,5 @@ unsigned mg__advise_blocks_with(const struct mg_facts *f, int64_t change, double
     }
     q.shared_dynamic = (uint32_t)MG_MIN(bytes, (int64_t)UINT32_MAX);
     q.shared_optin = q.shared_dynamic;
-    if (mg_arch_occupancy(f->arch, &q, &o) != MG_OK || !o.blocks) {
-        *cost = f->seconds;
-        return 0;
-    }
-    double now = MG_MIN(f->occupancy.occupancy, 0.5), then = MG_MIN(o.occupancy, 0.5);
-    if (then < now)
-        *cost = (f->s_memory + f->s_again) * (now / then - 1);
-    return o.blocks;
+    return mg_arch_occupancy(f->arch, &q, &o) == MG_OK ? o.blocks : 0;
 }

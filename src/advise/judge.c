@@ -1,7 +1,7 @@
 /* judge.c - from the record of a launch to its advice: gathers the facts, asks each adviser, and puts what they say in
  * order.
  *
- * Advice is ordered by the seconds that it would save by the estimate of facts.c; what ties (equal to a tenth of a
+ * Advice is ordered by the seconds that it would save by the model of time (price.c); what ties (equal to a tenth of a
  * percent of the launch) stands in the order of importance that advice.def gives. To add a kind: a row of
  * advice.def, and an adviser that calls mg__advise_add (items.c).
  */
@@ -61,15 +61,17 @@ static void place_rest(struct mg_facts *f)
 
 static void say_nothing(struct mg_facts *f, const struct mg_report_advice *a)
 {
-    struct mg_report_advice_item *item = mg__advise_add(f, "nothing", 0);
+    struct mg_report_advice_item *item = mg__advise_add(f, "nothing", NULL);
     if (!item)
         return;
     item->title = "Nothing to do";
     if (f->inst <= 0)
         item->why = "No instruction was executed.";
     else if (a->binding < a->nroofs)
-        item->why = mg__advise_text(f, "No change that the counts point to would save %.0f %% of the estimated time. "
-                                       "What binds is %s.", MG_ADVISE_MIN_GAIN * 100, a->roofs[a->binding].name);
+        item->why = mg__advise_text(f,
+                                    "No change that the counts point to would save %.0f %% of the estimated time. "
+                                    "What binds is %s.",
+                                    MG_ADVISE_MIN_GAIN * 100, a->roofs[a->binding].name);
     unsigned sms = f->arch->board->sm_count;
     if (f->seen->nblocks < sms)
         item->how =
@@ -92,10 +94,9 @@ static void stage_site(const struct mg_facts *f, uint32_t site, struct mg_report
             continue;
         const struct mg_var_fact *v = &f->vars[f->tile_of[i]];
         double wavefronts = (double)v->wavefronts;
-        double saved = (v->as_global - v->filled) * f->price.again - f->s_barrier / f->tiles.count;
-        r->staging = saved > wavefronts * f->price.wavefront          ? "pays already"
-                     : saved > (double)v->ideal * f->price.wavefront ? "pays once its bank conflicts are gone"
-                                                                      : "is there, and does not pay";
+        r->staging = f->tiles.pay == MG_TILES_PAY        ? "pays already"
+                     : f->tiles.pay == MG_TILES_CONFLICT ? "pays once its bank conflicts are gone"
+                                                         : "is there, and does not pay";
         r->stage_sectors = MG_MAX(v->as_global - v->filled, 0);
         r->stage_wavefronts = wavefronts;
         r->stage_barriers = f->barriers;
@@ -129,20 +130,18 @@ static void list_sites(struct mg_facts *f, struct mg_report_advice *a)
     }
 }
 
-/* The largest part of the estimate; a grid that leaves multiprocessors idle is limited by that before all. */
+/* The largest part of the launch's time; of short ones, without what it takes to launch them. */
 static const char *limiter_of(const struct mg_facts *f)
 {
-    const struct {
-        double seconds;
-        const char *name;
-    } parts[] = {{f->s_memory, "device memory"}, {f->s_again, "repeated reads"}, {f->s_shared, "shared memory"},
-                 {f->s_issue, "instructions"},   {f->s_barrier, "barriers"},     {f->s_atomic, "atomics"},
-                 {f->s_const, "constant memory"}};
-    size_t largest = 0;
-    for (size_t i = 1; i < MG_COUNT(parts); i++)
-        if (parts[i].seconds > parts[largest].seconds)
+    static const char *const names[] = {
+#define PART(id, metric, name) [MG_TIME_##id] = name,
+#include "report/part.def"
+    };
+    size_t largest = MG_TIME_LAUNCH;
+    for (size_t i = 0; i < MG_TIME_PARTS; i++)
+        if (i != MG_TIME_LAUNCH && (largest == MG_TIME_LAUNCH || f->part[i] > f->part[largest]))
             largest = i;
-    return f->seconds <= 0 ? "nothing" : parts[largest].name;
+    return f->part[largest] > 0 ? names[largest] : "nothing";
 }
 
 static void describe(struct mg_facts *f, enum mg_status ended, struct mg_report_advice *a)
@@ -209,7 +208,7 @@ enum mg_status mg__advise_judge(struct mg_seen *seen, enum mg_status ended,
     describe(&f, ended, &a);
     mg__advise_roofline(&f, &a);
     if (ended != MG_OK) { /* half a launch says nothing about a whole one */
-        struct mg_report_advice_item *item = mg__advise_add(&f, "nothing", 0);
+        struct mg_report_advice_item *item = mg__advise_add(&f, "nothing", NULL);
         if (item) {
             item->title = "Fix the failure first";
             item->why = "The launch failed, and what it did until then is not what it would do. margay check looks for "
@@ -226,6 +225,7 @@ enum mg_status mg__advise_judge(struct mg_seen *seen, enum mg_status ended,
     mg__advise_constant(&f);
     mg__advise_layout(&f);
     mg__advise_shared(&f);
+    mg__advise_tiles_pay(&f);
     mg__advise_products(&f);
     mg__advise_threads(&f);
     mg__advise_lanes(&f);

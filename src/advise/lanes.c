@@ -5,18 +5,42 @@
  * for its warp or its block (the result written, a barrier's counter) is no loss that another numbering avoids, and not
  * counted as one.
  *
- * Occupancy is worth something where warps wait for memory. The estimate: below half of the warp slots, the time of
- * global memory grows as they shrink. What holds it back is what the occupancy rules say (margay/arch.h); registers are
- * those of the launch record: of the program's machine code, or an estimate from the PTX where it has none.
+ * Occupancy is worth something where warps wait; it is looked at below half of the warp slots. What holds it back is
+ * what the occupancy rules say (margay/arch.h); registers are those of the launch record: of the program's machine
+ * code, or an estimate from the PTX where it has none.
  */
 #include "advise/facts.h"
+
+/* Whole warps: fewer of them, whose accesses are as much larger. */
+static struct mg_change *whole_warps(struct mg_facts *f)
+{
+    struct mg_change *c = mg__change(f);
+    const double fuller = f->warps * 32.0 / f->threads, blocks = (double)f->seen->nblocks / fuller;
+    if (!c)
+        return NULL;
+    for (uint32_t i = 0; i < f->info->ninsns; i++) {
+        const uint32_t site = f->seen->sites.of[i];
+        if (site == UINT32_MAX || f->sites[site].pattern == MG_PATTERN_UNIFORM)
+            continue;
+        const double drift = f->sites[site].cause == MG_DRIFT ? f->sites[site].aligned : 1;
+        c->edits[i].sectors *= (float)(f->threads > 1 ? fuller * drift : f->sites[site].width);
+        c->edits[i].past *= f->threads > 1 ? (float)(fuller * drift) : 1;
+    }
+    if (f->threads > 1) {
+        c->blocks = (uint64_t)MG_MAX(blocks + 0.5, 1);
+        return c;
+    }
+    for (uint32_t i = 0; i < f->info->ninsns; i++) /* one thread did all of it */
+        if (mg__change_often(f, i) > 1)
+            c->edits[i].times = (float)MG_MAX(1.0 / 32, 1 / mg__change_often(f, i));
+    return c;
+}
 
 static void partial_warps(struct mg_facts *f)
 {
     unsigned idle = f->warps * 32 - f->threads;
     double part = (double)idle / (f->warps * 32);
-    double saved = idle ? (f->s_issue + f->s_shared + f->s_barrier) * part + f->drift.seconds : 0;
-    struct mg_report_advice_item *item = idle ? mg__advise_add(f, "block-size", saved) : NULL;
+    struct mg_report_advice_item *item = idle ? mg__advise_add(f, "block-size", whole_warps(f)) : NULL;
     if (!item)
         return;
     unsigned larger = MG_MIN(f->warps * 32, f->arch->max_threads_block);
@@ -43,6 +67,24 @@ static void partial_warps(struct mg_facts *f)
         mg__advise_value(f, item, "drift_sectors", (double)mg__facts_round(f->drift.sectors));
 }
 
+/* As many lanes as were active, in whole warps. */
+static struct mg_change *converged(struct mg_facts *f, double lanes)
+{
+    struct mg_change *c = mg__change(f);
+    for (uint32_t i = 0; c && i < f->info->ninsns; i++) {
+        const struct mg_tried *t = &f->seen->insns[i];
+        const struct mg_ptx_insn *insn = f->info->insns[i].insn;
+        const double part = t->warps ? (double)t->threads / ((double)t->warps * lanes) : 1;
+        if (part > 0.97 || t->threads == t->warps || !insn || insn->effects & MG_E_SYNCS)
+            continue;
+        c->edits[i].times = (float)part;
+        if (t->touched) /* what lanes leave out of a sector, others take */
+            c->edits[i].sectors = (float)(MG_MAX((double)t->ideal / (double)t->touched, part) / part);
+        c->edits[i].past = c->edits[i].sectors;
+    }
+    return c;
+}
+
 static void divergence(struct mg_facts *f)
 {
     double lanes = (double)f->threads / f->warps; /* of a warp, at most */
@@ -50,7 +92,7 @@ static void divergence(struct mg_facts *f)
            part = f->inst > 0 ? lost / (f->inst * lanes) : 0;
     if (f->worst_branch == UINT32_MAX || part < 0.1)
         return;
-    struct mg_report_advice_item *item = mg__advise_add(f, "divergence", part * f->s_issue);
+    struct mg_report_advice_item *item = mg__advise_add(f, "divergence", converged(f, lanes));
     if (!item)
         return;
     mg__advise_at(f, item, f->worst_branch);
@@ -174,8 +216,15 @@ void mg__advise_occupancy(struct mg_facts *f)
     struct lift l;
     if (!find_lift(f, &l))
         return;
-    double part = 1 - o->occupancy / MG_MIN(l.then.occupancy, 0.5);
-    struct mg_report_advice_item *item = mg__advise_add(f, l.id, part * (f->s_memory + f->s_again));
+    struct mg_change *change = mg__change(f);
+    if (!change)
+        return;
+    change->resident = l.then.blocks;
+    if (l.threads != f->threads) {
+        change->warps = (l.threads + 31) / 32;
+        change->blocks = MG_MAX(f->seen->nblocks * f->warps / change->warps, 1u);
+    }
+    struct mg_report_advice_item *item = mg__advise_add(f, l.id, change);
     if (!item)
         return;
     item->why = mg__advise_text(f,

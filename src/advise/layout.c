@@ -12,9 +12,12 @@
 #include "advise/facts.h"
 #include "model/layout.h"
 
+enum { SWIZZLING = 3 /* instructions of an address: row, mask, exclusive or */ };
+
 struct question { /* of one variable */
     const struct mg_facts *facts;
     uint32_t var;
+    struct mg_change *change; /* NULL: not wanted */
 };
 
 /* Whether loads that need `bytes` of alignment can still be joined. */
@@ -30,7 +33,7 @@ static void cost(void *arg, struct mg_layout_trial *t)
     uint32_t base = f->info->shared_vars[q->var].offset;
     for (uint32_t i = 0; i < f->info->ninsns; i++) {
         const struct mg_shapes *set = &f->seen->shared[i];
-        double scale = f->scale[i];
+        double scale = f->scale[i], now = 0, then = 0;
         if (!set->count)
             continue;
         bool joined = joins(&t->layout, mg__model_made_joined(f->seen->made, i));
@@ -39,6 +42,7 @@ static void cost(void *arg, struct mg_layout_trial *t)
             const struct mg_advise_shape *s = &set->at[k];
             if (s->var != (int32_t)q->var)
                 continue;
+            now += (double)s->taken * (double)s->times * scale;
             uint64_t address[32];
             struct mg_access a = {.insn = i,
                                   .kind = s->kind,
@@ -56,7 +60,10 @@ static void cost(void *arg, struct mg_layout_trial *t)
             struct mg_cost c = mg__model_shared(f->arch, as.cost, insn, as.width, as.mask, as.address);
             t->wavefronts += c.wavefronts * (double)s->times * scale;
             t->ideal += c.ideal * (double)s->times * scale;
+            then += c.wavefronts * (double)s->times * scale;
         }
+        if (q->change && now > 0)
+            q->change->edits[i].wavefronts = (float)(then / now);
     }
 }
 
@@ -109,13 +116,25 @@ struct choice {
     uint32_t var, element;
     struct mg_layout_trial pad, swizzle;
     bool padded, sampled, is_static, tree;
-    double now, saved, by_swizzle; /* wavefronts; seconds */
-    unsigned blocks, same;         /* on an SM, with the pad and now */
+    double now, by_swizzle; /* wavefronts; seconds */
+    struct mg_change *change;
+    unsigned blocks, same; /* on an SM, with the pad and now */
 };
 
 static const struct mg_layout_trial *chosen(const struct choice *c)
 {
     return c->padded ? &c->pad : &c->swizzle;
+}
+
+static struct mg_change *changed(struct mg_facts *f, uint32_t var, const struct mg_layout_trial *trial)
+{
+    struct question q = {f, var, mg__change(f)};
+    struct mg_layout_trial again = {.layout = trial->layout};
+    cost(&q, &again);
+    for (uint32_t i = 0; trial->layout.xor_mask && i < f->info->ninsns; i++)
+        if (mg__change_of_var(f, i, var) && mg__change_often(f, i) > 0)
+            mg__change_add(f, q.change, i, MG_TIME_NEW_ALU, SWIZZLING * mg__change_often(f, i), 0, 0);
+    return q.change;
 }
 
 static bool choose(struct mg_facts *f, uint32_t var, struct choice *c)
@@ -128,14 +147,14 @@ static bool choose(struct mg_facts *f, uint32_t var, struct choice *c)
     if (v->wavefronts <= v->ideal || info->size < 2 * c->element)
         return false;
     uint64_t taken = (uint64_t)f->info->shared_static + f->info->shared_dynamic, most = f->arch->shared_block_optin;
-    double conflicts = (double)(v->wavefronts - v->ideal), pad_cost = 0, none;
+    double conflicts = (double)(v->wavefronts - v->ideal), pad_seconds;
     struct mg_layout_search search = {.arch = f->arch,
                                       .size = info->size,
                                       .element = c->element,
                                       .room = most > taken ? most - taken : 0,
                                       .conflicts = conflicts,
                                       .cost = cost,
-                                      .arg = &(struct question){f, var}};
+                                      .arg = &(struct question){f, var, NULL}};
     candidate_rows(f, var, c->element, &rows);
     mg__layout_search(&search, &rows);
     c->pad = search.pad;
@@ -144,16 +163,22 @@ static bool choose(struct mg_facts *f, uint32_t var, struct choice *c)
     for (unsigned i = 0; i < rows.n; i++)
         doublings += (rows.row[i] & (rows.row[i] - 1)) == 0;
     c->tree = doublings >= 4;
-    c->blocks = c->pad.any ? mg__advise_blocks_with(f, c->pad.added, &pad_cost) : 0;
-    c->same = mg__advise_blocks_with(f, 0, &none);
+    c->blocks = c->pad.any ? mg__advise_blocks_with(f, c->pad.added) : 0;
+    c->same = mg__advise_blocks_with(f, 0);
     c->is_static = info->name && info->name[0] != '(';
     if (c->is_static && (uint64_t)f->info->shared_static + c->pad.added > f->arch->shared_block)
         c->blocks = 0; /* a static declaration cannot grow so far */
-    double by_pad = c->pad.any && c->blocks ? (c->now - c->pad.wavefronts) * f->price.wavefront - pad_cost : 0;
-    c->by_swizzle = c->swizzle.any ? (c->now - c->swizzle.wavefronts) * f->price.wavefront : 0;
-    c->padded = by_pad >= c->by_swizzle;
-    c->saved = c->padded ? by_pad : c->by_swizzle;
-    return c->saved > 0 && c->now - chosen(c)->wavefronts >= 0.05 * conflicts;
+    struct mg_change *pad = c->pad.any && c->blocks ? changed(f, var, &c->pad) : NULL;
+    struct mg_change *swizzle = c->swizzle.any ? changed(f, var, &c->swizzle) : NULL;
+    mg__change_room(f, pad, c->pad.added);
+    pad_seconds = mg__change_saves(f, pad);
+    c->by_swizzle = mg__change_saves(f, swizzle);
+    /* as good: that which keeps the indices as they are */
+    c->padded =
+        pad && pad_seconds >= 0.98 * c->by_swizzle && (!swizzle || c->pad.wavefronts <= c->swizzle.wavefronts * 1.02);
+    c->padded |= pad && pad_seconds > 1.02 * c->by_swizzle;
+    c->change = c->padded ? pad : swizzle;
+    return c->change && c->now - chosen(c)->wavefronts >= 0.05 * conflicts;
 }
 
 /* The layout that was not chosen, and what a tree would rather do. */
@@ -245,7 +270,7 @@ static void advise_var(struct mg_facts *f, uint32_t var)
     struct choice c;
     if (!choose(f, var, &c))
         return;
-    struct mg_report_advice_item *item = mg__advise_add(f, c.padded ? "pad" : "swizzle", c.saved);
+    struct mg_report_advice_item *item = mg__advise_add(f, c.padded ? "pad" : "swizzle", c.change);
     if (!item)
         return;
     tell(f, item, &c);

@@ -11,6 +11,7 @@
 
 struct mg_advise {
     const struct mg_arch *arch;
+    struct mg_time *time;
     void (*done)(void *arg, const struct mg_report_advice *advice);
     void *arg;
     uint32_t regs;
@@ -71,6 +72,7 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     s->info = info;
     s->regs = l->advise->regs;
     s->arch = l->advise->arch;
+    s->time = l->advise->time;
     s->regs_from = l->advise->regs_from ? l->advise->regs_from : "";
     s->regs_exact = l->advise->regs_exact;
     choose_blocks(s);
@@ -291,7 +293,7 @@ static void launch_end(void *state, enum mg_status status)
 }
 
 /* ---- public ---- */
-enum mg_status mg__advise_create(const struct mg_arch *arch,
+enum mg_status mg__advise_create(const struct mg_arch *arch, struct mg_time *time,
                                  void (*done)(void *arg, const struct mg_report_advice *advice), void *arg,
                                  struct mg_advise **advise)
 {
@@ -299,6 +301,7 @@ enum mg_status mg__advise_create(const struct mg_arch *arch,
     if (!*advise)
         return MG_ERR_NOMEM;
     (*advise)->arch = arch;
+    (*advise)->time = time;
     (*advise)->done = done;
     (*advise)->arg = arg;
     return MG_OK;

@@ -10,9 +10,9 @@
  * word of a tile.
  *
  * READ_AHEAD. Where a tile is filled through registers again and again, loading it and using it take turns; the
- * resident blocks overlap, a block with itself does not. Saved is one block's share of the shorter of the two phases,
- * the instructions that stored the tile, and where two barriers enclose each tile, one of them; against it stands the
- * second buffer. Devices from 8.0 on copy asynchronously.
+ * resident blocks overlap, a block with itself does not. Then nobody waits for what is loaded until the next barrier,
+ * the instructions that stored the tile go, and where two barriers enclose each tile, one of them; against it stands
+ * the second buffer. Devices from 8.0 on copy asynchronously.
  *
  * UNIFORM. A table in shared memory, filled once, of which all lanes of each warp read one word at a time, each word by
  * every thread: constant memory serves that without a wavefront, and its operands need no load instruction.
@@ -21,7 +21,7 @@
 
 #include <math.h>
 
-enum { LOADS = 4, LEAST_REUSE = 4, MOST_TABLE = 4096, MOST_REGS = 128 };
+enum { LOADS = 4, LEAST_REUSE = 4, MOST_TABLE = 4096, MOST_REGS = 128, COPYING = 3 /* instructions around a copy */ };
 
 struct tiles {                     /* what tiles are read for */
     double loads, load_wavefronts; /* of warps */
@@ -65,20 +65,6 @@ static struct tiles gather(const struct mg_facts *f)
     return t;
 }
 
-/* Seconds of the sectors that fill tiles. */
-static double fill_seconds(const struct mg_facts *f)
-{
-    double seconds = 0;
-    for (uint32_t i = 0; i < f->info->ninsns; i++) {
-        uint32_t site = f->seen->sites.of[i];
-        if (f->tile_of[i] < 0 || site == UINT32_MAX || !f->vars[f->tile_of[i]].copy)
-            continue;
-        const struct mg_advise_group *g = &f->groups[f->sites[site].group];
-        seconds += mg__facts_sector_seconds(f, (double)f->seen->insns[i].moved, mg__facts_first(g));
-    }
-    return seconds;
-}
-
 /* Elements that a thread computes: bytes that it stores, by the width of a float. */
 static double elements(const struct mg_facts *f)
 {
@@ -95,10 +81,59 @@ struct coarser {
     double now;                      /* elements of a thread, now */
     double loads, wavefronts, fills; /* the part of each that is left */
     double blocks;
-    double saved;
+    struct mg_change *change;
 };
 
-static struct coarser try_side(const struct mg_facts *f, const struct tiles *t, unsigned side)
+static bool fills(const struct mg_facts *f, uint32_t insn)
+{
+    return f->tile_of[insn] >= 0 && f->vars[f->tile_of[insn]].copy;
+}
+
+static bool loads_tile(const struct mg_facts *f, uint32_t insn, bool *stores)
+{
+    for (uint32_t v = 0; v < f->info->nshared_vars; v++)
+        if (f->vars[v].copy && mg__change_of_var(f, insn, v)) {
+            *stores = f->info->insns[insn].insn->access != MG_ACCESSES_LOAD;
+            return true;
+        }
+    return false;
+}
+
+static bool computes(const struct mg_facts *f, uint32_t insn)
+{
+    const struct mg_ptx_insn *i = f->info->insns[insn].insn;
+    return i && mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->flops > 0;
+}
+
+/* Fewer blocks, whose threads make all products of what they load. */
+static void change_coarser(struct mg_facts *f, struct coarser *c)
+{
+    const double more = (double)c->side * c->side / c->now;
+    struct mg_occupancy_query q = f->query;
+    struct mg_occupancy o;
+    struct mg_change *change = c->change = mg__change(f);
+    for (uint32_t i = 0; change && i < f->info->ninsns; i++) {
+        const uint32_t site = f->seen->sites.of[i];
+        bool stores = false;
+        if (loads_tile(f, i, &stores))
+            change->edits[i].times = (float)(more * (stores ? c->fills : c->loads));
+        else if (fills(f, i))
+            change->edits[i].times = (float)(more * c->fills);
+        else if (computes(f, i) || (site != UINT32_MAX && f->sites[site].site->direction == MG_DIR_STORE))
+            change->edits[i].times = (float)more;
+    }
+    if (!change)
+        return;
+    change->blocks = (uint64_t)MG_MAX(c->blocks + 0.5, 1);
+    q.regs += (unsigned)((double)c->side * c->side + 2.0 * c->side - c->now);
+    for (uint32_t v = 0; v < f->info->nshared_vars; v++)
+        q.shared_dynamic += f->vars[v].copy ? (uint32_t)(f->info->shared_vars[v].size * (more * c->fills - 1)) : 0;
+    q.shared_optin = q.shared_dynamic;
+    if (mg_arch_occupancy(f->arch, &q, &o) == MG_OK && o.blocks)
+        change->resident = o.blocks;
+}
+
+static struct coarser try_side(struct mg_facts *f, const struct tiles *t, unsigned side)
 {
     double now = elements(f), then = (double)side * side;
     struct coarser c = {.side = side, .now = now, .blocks = (double)f->seen->nblocks * now / then};
@@ -109,22 +144,21 @@ static struct coarser try_side(const struct mg_facts *f, const struct tiles *t, 
     double room = f->query.regs + then + 2.0 * side - now;
     if (c.loads >= 1 || then <= now || room > MOST_REGS || c.blocks * 2 < f->arch->board->sm_count)
         return c;
-    c.saved = t->loads * (1 - c.loads) * f->price.issue + t->load_wavefronts * (1 - c.wavefronts) * f->price.wavefront +
-              fill_seconds(f) * (1 - c.fills) + f->s_barrier * (1 - c.fills);
+    change_coarser(f, &c);
     return c;
 }
 
 static void coarsen(struct mg_facts *f, const struct tiles *t)
 {
-    struct coarser best = {.saved = 0};
+    struct coarser best = {.change = NULL};
     if (f->arithmetic <= 0 || t->words * LOADS < f->arithmetic || t->reads < LEAST_REUSE * t->writes)
         return;
     for (unsigned side = 2; side <= 8; side *= 2) {
         struct coarser c = try_side(f, t, side);
-        if (c.saved > best.saved)
+        if (c.change && mg__change_saves(f, c.change) > mg__change_saves(f, best.change))
             best = c;
     }
-    struct mg_report_advice_item *item = best.saved > 0 ? mg__advise_add(f, "coarsen", best.saved) : NULL;
+    struct mg_report_advice_item *item = best.change ? mg__advise_add(f, "coarsen", best.change) : NULL;
     if (!item)
         return;
     double words = t->words / f->arithmetic;
@@ -182,22 +216,40 @@ static struct filling filling(const struct mg_facts *f)
     return r;
 }
 
+/* Loads of tiles go ahead, no instruction stores them, and every second barrier goes. */
+static struct mg_change *ahead(struct mg_facts *f, double rounds, bool two)
+{
+    struct mg_change *c = mg__change(f);
+    unsigned barriers = 0;
+    for (uint32_t i = 0; c && i < f->info->ninsns; i++) {
+        const struct mg_ptx_insn *insn = f->info->insns[i].insn;
+        bool stores = false;
+        if (fills(f, i)) { /* the copy takes the path to shared memory, too, and is waited for by groups */
+            c->edits[i].ahead = true;
+            mg__change_add(f, c, i, MG_TIME_NEW_SHARED, mg__change_often(f, i), 1, 0);
+            mg__change_add(f, c, i, MG_TIME_NEW_ALU, COPYING * mg__change_often(f, i), 0, 0);
+        } else if (loads_tile(f, i, &stores) && stores)
+            mg__change_gone(c, i);
+        else if (two && insn && insn->effects & MG_E_SYNCS && mg__change_often(f, i) > 0.7 * rounds && barriers++ % 2)
+            mg__change_gone(c, i);
+    }
+    return c;
+}
+
 static void read_ahead(struct mg_facts *f, const struct tiles *t)
 {
     struct filling r = filling(f);
     if (f->arch->cc < 80 || r.rounds < 1.5 || r.insn == UINT32_MAX || !f->has_occupancy || t->reads < 2 * t->writes)
         return;
-    double fill = fill_seconds(f), use = f->s_shared + f->s_issue, cost;
     double barriers = f->barriers / ((double)f->warps * (double)f->seen->nblocks) / r.rounds; /* for each tile */
     uint32_t size = 0;
     for (uint32_t v = 0; v < f->info->nshared_vars; v++)
         size += f->vars[v].copy ? f->info->shared_vars[v].size : 0;
     if (barriers < 0.9) /* the rounds are one tile's parts */
         return;
-    unsigned blocks = mg__advise_blocks_with(f, barriers > 1.5 ? size : 0, &cost);
-    double saved = MG_MIN(fill, use) / f->occupancy.blocks + r.instructions * f->price.issue +
-                   (barriers > 1.5 ? f->s_barrier / 2 : 0) - cost;
-    struct mg_report_advice_item *item = blocks ? mg__advise_add(f, "read-ahead", saved) : NULL;
+    struct mg_change *change = ahead(f, r.rounds, barriers > 1.5);
+    unsigned blocks = mg__change_room(f, change, barriers > 1.5 ? size : 0);
+    struct mg_report_advice_item *item = blocks ? mg__advise_add(f, "read-ahead", change) : NULL;
     if (!item)
         return;
     mg__advise_at(f, item, r.insn);
@@ -245,9 +297,11 @@ static void uniform(struct mg_facts *f, uint32_t var)
             worst = i;
         }
     }
-    double fills = (double)v->wavefronts - wavefronts;
-    struct mg_report_advice_item *item =
-        mg__advise_add(f, "uniform", (wavefronts + fills) * f->price.wavefront + loads * f->price.issue);
+    struct mg_change *change = mg__change(f);
+    for (uint32_t i = 0; change && i < f->info->ninsns; i++)
+        if (mg__change_of_var(f, i, var))
+            mg__change_gone(change, i);
+    struct mg_report_advice_item *item = mg__advise_add(f, "uniform", change);
     if (!item)
         return;
     const char *name = mg__facts_variable(f, var);

@@ -42,6 +42,7 @@ static double matrix_work(const struct mg_facts *f, double *seconds)
 void mg__advise_roofline(struct mg_facts *f, struct mg_report_advice *a)
 {
     const struct mg_board *b = f->arch->board;
+    double issue = (double)b->clock_khz * 1e3 * b->sm_count * f->arch->partitions; /* of warps, a second */
     double fp32 = mg_board_fp32_peak(b), flops = (double)(f->flops_f16 + f->flops_f32 + f->flops_f64);
     double f64_rate = f->arch->fp32_lanes ? (double)f->arch->fp64_lanes / f->arch->fp32_lanes : 0;
     double single = (double)f->flops_f32 + (double)f->flops_f16 / 2 +
@@ -54,7 +55,7 @@ void mg__advise_roofline(struct mg_facts *f, struct mg_report_advice *a)
         {"arithmetic", mixed, flops, 0, flops / mixed},
         {"device memory", mg_board_memory_peak(b), bytes, bytes > 0 ? work / bytes : 0, 0},
         {"shared memory", mg_board_shared_peak(b), shared, shared > 0 ? work / shared : 0, 0},
-        {"instruction issue", 1 / f->price.issue, f->inst, f->inst > 0 ? work / f->inst : 0, f->s_issue},
+        {"instruction issue", issue, f->inst, f->inst > 0 ? work / f->inst : 0, f->inst / issue},
         {"tensor cores", matrix_seconds > 0 ? matrix / matrix_seconds : 0, matrix, 0, matrix_seconds},
     };
     roofs[1].seconds = bytes / roofs[1].peak;

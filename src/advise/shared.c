@@ -26,12 +26,15 @@ static void unused(struct mg_facts *f, uint32_t var)
     if (!v->used || !v->words || v->by_other_thread || v->atomics || words > MOST_PRIVATE_WORDS * threads)
         return;
     bool alone = !exchanges(f, false);
-    double saved = (double)v->wavefronts * f->price.wavefront + (double)(v->loads + v->stores) * f->price.issue +
-                   (alone ? f->s_barrier : 0);
-    double cost;
+    struct mg_change *change = mg__change(f);
+    for (uint32_t i = 0; change && i < f->info->ninsns; i++)
+        if (mg__change_of_var(f, i, var))
+            mg__change_gone(change, i);
+    if (alone)
+        mg__change_barriers(f, change, 0);
     uint32_t size = f->info->shared_vars[var].size;
-    unsigned blocks = mg__advise_blocks_with(f, -(int64_t)size, &cost);
-    struct mg_report_advice_item *item = mg__advise_add(f, "unstage", saved);
+    unsigned blocks = mg__change_room(f, change, -(int64_t)size);
+    struct mg_report_advice_item *item = mg__advise_add(f, "unstage", change);
     if (!item)
         return;
     const char *name = mg__facts_variable(f, var);
@@ -54,13 +57,68 @@ static void unused(struct mg_facts *f, uint32_t var)
     mg__advise_predict(f, item, MG_METRIC_WAVEFRONTS_SHARED, (double)(f->total.wavefronts - v->wavefronts));
 }
 
+/* The tiles' reads go to global memory, and nobody fills them. */
+static struct mg_change *without_tiles(struct mg_facts *f)
+{
+    struct mg_change *c = mg__change(f);
+    double size = 0, from_memory = 0, reads = 0;
+    for (uint32_t i = 0; c && i < f->info->ninsns; i++)
+        if (f->tile_of[i] >= 0 && f->vars[f->tile_of[i]].copy) {
+            from_memory += mg__change_memory(f, i);
+            mg__change_gone(c, i);
+        }
+    for (uint32_t v = 0; c && v < f->info->nshared_vars; v++) {
+        const struct mg_var_fact *var = &f->vars[v];
+        if (!var->copy)
+            continue;
+        size += f->info->shared_vars[v].size;
+        reads += var->as_global;
+        for (uint32_t i = 0; i < f->info->ninsns; i++) {
+            const struct mg_ptx_insn *insn = f->info->insns[i].insn;
+            if (!mg__change_of_var(f, i, v))
+                continue;
+            if (insn->access != MG_ACCESSES_LOAD) {
+                mg__change_gone(c, i);
+                continue;
+            }
+            c->edits[i].to = MG_SPACE_GLOBAL;
+            c->edits[i].to_cost = (float)MG_MAX(var->as_global / (double)MG_MAX(var->loads, 1u), 1);
+        }
+    }
+    for (uint32_t i = 0; c && i < f->info->ninsns; i++)
+        if (c->edits[i].to)
+            c->edits[i].dram = (float)(reads > 0 ? MG_MIN(from_memory / reads, 1) : 0);
+    if (f->tiles.only)
+        mg__change_barriers(f, c, 0);
+    mg__change_room(f, c, -(int64_t)size);
+    return c;
+}
+
+/* Whether the tiles that there are pay, or would without their conflicts. */
+void mg__advise_tiles_pay(struct mg_facts *f)
+{
+    if (!f->tiles.count)
+        return;
+    const double without = mg__change_saves(f, without_tiles(f));
+    f->tiles.pay = without < 0 ? MG_TILES_PAY : MG_TILES_COST;
+    if (without < 0 || f->tiles.wavefronts <= f->tiles.ideal)
+        return;
+    struct mg_change *free_of = mg__change(f);
+    for (uint32_t v = 0; free_of && v < f->info->nshared_vars; v++)
+        for (uint32_t i = 0; f->vars[v].copy && i < f->info->ninsns; i++)
+            if (mg__change_of_var(f, i, v) && f->seen->insns[i].wavefronts)
+                free_of->edits[i].wavefronts =
+                    (float)f->seen->insns[i].wavefronts_ideal / (float)f->seen->insns[i].wavefronts;
+    if (mg__change_saves(f, free_of) > without)
+        f->tiles.pay = MG_TILES_CONFLICT;
+}
+
 /* Tiles that are read about once: the same reads from global memory would touch no more sectors than filling the tile
  * does. Left out: kernels that write what they read, where the tile may keep old values, and tiles beside other shared
  * memory. */
 static void read_once(struct mg_facts *f)
 {
-    double reads = 0, writes = 0, words = 0, ideal = 0, size = 0, cost;
-    uint64_t accesses = 0;
+    double reads = 0, writes = 0, words = 0, size = 0;
     uint32_t first = UINT32_MAX;
     if (!f->tiles.count || !f->tiles.only || f->in_place || mg__advise_has(f, "unstage"))
         return;
@@ -72,16 +130,12 @@ static void read_once(struct mg_facts *f)
         reads += (double)var->reads;
         writes += (double)var->writes;
         words += (double)var->words;
-        ideal += (double)var->ideal; /* conflicts have a remedy of their own */
-        accesses += var->loads + var->stores;
         size += f->info->shared_vars[v].size;
     }
     if (first == UINT32_MAX || words <= 0 || reads >= 2 * writes)
         return;
-    double saved = ideal * f->price.wavefront + (double)accesses / 2 * f->price.issue + f->s_barrier -
-                   (f->tiles.as_global - f->tiles.filled) * f->price.again;
-    unsigned blocks = mg__advise_blocks_with(f, -(int64_t)size, &cost);
-    struct mg_report_advice_item *item = mg__advise_add(f, "unstage", saved);
+    unsigned blocks = mg__advise_blocks_with(f, -(int64_t)size);
+    struct mg_report_advice_item *item = mg__advise_add(f, "unstage", without_tiles(f));
     if (!item)
         return;
     const char *name = mg__facts_variable(f, first);
@@ -120,7 +174,9 @@ static void syncwarp(struct mg_facts *f)
             insn = i;
         }
     }
-    struct mg_report_advice_item *item = mg__advise_add(f, "syncwarp", f->s_barrier - f->barriers * f->price.issue);
+    struct mg_change *change = mg__change(f);
+    mg__change_barriers(f, change, 0);
+    struct mg_report_advice_item *item = mg__advise_add(f, "syncwarp", change);
     if (!item)
         return;
     mg__advise_at(f, item, insn);

@@ -6,41 +6,75 @@
  * reads), two barriers a phase (one if there is one phase), a phase for each tileful: the tile is what fits without
  * costing a resident block, the blocks that no longer fit, where not even a small tile is free. What each thread reads
  * again by itself, in a later pass, needs no tile: registers keep it (keep). What exchanging indices would save by
- * itself is not credited to the tile. What stays out: the instructions that fill the tile, and the cache that may have
- * served the repeated reads.
+ * itself is not credited to the tile.
  */
 #include "advise/facts.h"
 
 #include <math.h>
 
-enum { LEAST_TILE = 1024, MOST_TILE = 48 * 1024 };
+enum { LEAST_TILE = 1024, MOST_TILE = 48 * 1024, WORD = 4, FILLING = 4 /* instructions around each load */ };
+#define LEAST_SAVED 0.02 /* of the launch's sectors: what an array's reuse saves less than is not looked at */
 /* of a thread: more do not fit in registers; more often is waiting, not reading */
 enum { KEPT_WORDS = 32, KEPT_USES = 16 };
 
 struct plan {
-    /* `saved` without the barriers, which arrays share */
-    double saved, wavefronts, sectors_before, sectors_after, bytes;
+    double wavefronts, sectors_before, sectors_after, bytes;
+    struct mg_change *change;
+    double others;     /* seconds that exchanging indices would save by itself */
     const char *names; /* "parameter 1, parameter 2"; NULL: one of them is not known */
-    uint32_t best; /* the site of the group that saves most */
+    uint32_t best;     /* the site of the group that saves most */
     double best_saved;
     unsigned arrays;
     double uses, threads; /* of the best group: a byte */
     bool sampled;
 };
 
-/* Seconds that the group's sectors take now, not counting what an exchange of indices fixes. */
-static double seconds_now(const struct mg_facts *f, uint32_t group, double once)
+/* What other remedies do for the group's sites: the tile is not credited with that. */
+static void change_others(const struct mg_facts *f, struct mg_change *c, uint32_t group)
 {
-    double moved = 0;
     for (uint32_t i = 0; i < f->nsites; i++) {
         const struct mg_site_fact *s = &f->sites[i];
-        if (s->group != group)
-            continue;
-        bool fixed = s->swaps || s->cause == MG_VECTOR || s->cause == MG_OFFSET || s->cause == MG_DRIFT ||
-                      s->cause == MG_NARROW;
-        moved += (double)s->sum.moved * (fixed && s->sum.touched ? (double)s->sum.ideal / (double)s->sum.touched : 1);
+        bool fixed =
+            s->swaps || s->cause == MG_VECTOR || s->cause == MG_OFFSET || s->cause == MG_DRIFT || s->cause == MG_NARROW;
+        if (s->group == group && fixed && s->sum.touched)
+            mg__change_sites(f, c, i, (double)s->sum.ideal / (double)s->sum.touched, 1);
     }
-    return once * f->price.memory + MG_MAX(moved - once, 0) * f->price.again;
+}
+
+/* The group's loads go to the tile, which is filled before the first of them. */
+static void change_group(struct mg_facts *f, struct mg_change *c, uint32_t group, double bytes, double barriers)
+{
+    const struct mg_advise_group *g = &f->groups[group];
+    const double blocks = (double)f->seen->nblocks, warps = f->warps * blocks, once = mg__facts_once(g);
+    double first = 0, from_memory = 0;
+    uint32_t at = UINT32_MAX;
+    for (uint32_t i = 0; c && i < f->info->ninsns; i++) {
+        const uint32_t site = f->seen->sites.of[i];
+        const double requests = (double)f->seen->insns[i].requests;
+        if (site == UINT32_MAX || f->sites[site].group != group || requests <= 0)
+            continue;
+        from_memory += mg__change_memory(f, i);
+        const struct mg_site_fact *s = &f->sites[site];
+        c->edits[i].to = MG_SPACE_SHARED;
+        c->edits[i].to_cost = (float)MG_MAX(s->ideal_staged / (double)s->sum.requests, 1);
+        if (requests > first) {
+            first = requests;
+            at = i;
+        }
+    }
+    /* every warp loads at least once: what there is of it waits for the rest at the barrier */
+    const double part = bytes / (32 * WORD) / f->warps, loads = MG_MAX(part, 1),
+                 dram = once > 0 ? MG_MIN(from_memory / once, 2) : 0;
+    mg__change_add(f, c, at, MG_TIME_NEW_ALU, FILLING * loads, 0, 0);
+    /* and what is more than whole rounds of the block, a halo mostly, is loaded behind the rest */
+    const double rounds = floor(loads), rest = loads - rounds, sectors = MG_MIN(once / (warps * loads), 32);
+    mg__change_add(f, c, at, MG_TIME_NEW_LOAD, rounds, sectors, dram);
+    mg__change_add(f, c, at, MG_TIME_NEW_SHARED, rounds, MG_MIN(part, 1), 0);
+    if (rest > 0) { /* some warp of the block does, and the others wait for it */
+        mg__change_add(f, c, at, MG_TIME_NEW_LOAD, 1, sectors * rest, dram);
+        mg__change_add(f, c, at, MG_TIME_NEW_SHARED, 1, rest, 0);
+    }
+    mg__change_add(f, c, at, MG_TIME_NEW_BARRIER, barriers / warps, 0, 0);
 }
 
 /* Free shared memory of a block: what it may take without a resident block less. */
@@ -79,32 +113,44 @@ static void weigh(struct mg_facts *f, uint32_t index, double tile, struct plan *
     if (g->direction != MG_DIR_LOAD || u->bytes <= 0 || u->uses < 1.5 * u->bytes || u->threads < 1.5 * u->bytes)
         return;
     double once = mg__facts_once(g), bytes = mg__facts_distinct(u, g->bytes) / blocks;
-    double saved = seconds_now(f, index, once) - once * f->price.memory;
     double fills = bytes / mg__facts_row(f) * blocks;
     double barriers = waits(f, bytes, tile);
-    double cost = (fills + g->staged) * f->price.wavefront + barriers * f->price.barrier;
-    g->staging = saved > cost ? MG_STAGE_PAYS : MG_STAGE_COSTS;
+    if ((double)g->moved - once < LEAST_SAVED * (double)f->total.moved)
+        return;
+    struct mg_change *other = mg__change(f), *own;
+    change_others(f, other, index);
+    own = mg__change_like(f, other);
+    change_group(f, own, index, bytes, barriers);
+    mg__change_room(f, own, (int64_t)MG_MIN(bytes, tile));
+    double others = MG_MAX(mg__change_saves(f, other), 0), saved = mg__change_saves(f, own) - others;
+    g->staging = saved > 0 ? MG_STAGE_PAYS : MG_STAGE_COSTS;
     g->stage_sectors = MG_MAX((double)g->touched - once, 0);
     g->stage_wavefronts = fills + g->staged;
     g->stage_barriers = barriers;
-    if (saved <= cost)
+    if (saved <= 0)
         return;
     g->stages = true;
     const char *name = mg__facts_array(f, f->sites[g->first].site);
     all->names = !name[0] || (all->arrays && !all->names) ? NULL
-                 : !all->arrays              ? name
-                 : strcmp(name, all->names) < 0 ? mg__advise_text(f, "%s, %s", name, all->names)
-                                                : mg__advise_text(f, "%s, %s", all->names, name);
+                 : !all->arrays                           ? name
+                 : strcmp(name, all->names) < 0           ? mg__advise_text(f, "%s, %s", name, all->names)
+                                                          : mg__advise_text(f, "%s, %s", all->names, name);
     all->arrays++;
-    all->saved += saved - (fills + g->staged) * f->price.wavefront;
+    all->others += others;
+    if (all->change) { /* with those before it; barriers are shared */
+        change_others(f, all->change, index);
+        change_group(f, all->change, index, bytes, 0);
+    } else {
+        all->change = own;
+    }
     all->wavefronts += fills + g->staged;
     all->sectors_before += (double)g->touched;
     all->sectors_after += once;
     all->bytes += bytes;
     all->sampled |= u->sampled;
-    if (saved - cost <= all->best_saved)
+    if (saved <= all->best_saved)
         return;
-    all->best_saved = saved - cost;
+    all->best_saved = saved;
     all->uses = u->uses / u->bytes;
     all->threads = u->threads / u->bytes;
     all->best = g->first;
@@ -116,15 +162,16 @@ static void weigh(struct mg_facts *f, uint32_t index, double tile, struct plan *
 void mg__advise_staging(struct mg_facts *f)
 {
     struct plan p = {0};
-    double room = free_shared(f), cost = 0;
+    double room = free_shared(f);
     double tile = MG_MAX(room, (double)LEAST_TILE);
     for (uint32_t g = 0; g < f->ngroups; g++)
         weigh(f, g, tile, &p);
     if (!p.arrays)
         return;
     double size = MG_MIN(p.bytes, tile), n = pieces(p.bytes, tile), barriers = waits(f, p.bytes, tile);
-    unsigned blocks = mg__advise_blocks_with(f, (int64_t)size, &cost);
-    struct mg_report_advice_item *item = mg__advise_add(f, "stage", p.saved - barriers * f->price.barrier - cost);
+    p.change = p.arrays > 1 ? mg__change_like(f, p.change) : p.change;
+    unsigned blocks = mg__change_room(f, p.change, (int64_t)size);
+    struct mg_report_advice_item *item = mg__advise_add_beyond(f, "stage", p.change, p.others);
     if (!item) {
         for (uint32_t g = 0; g < f->ngroups; g++) { /* it would gain nothing to speak of */
             f->groups[g].stages = false;
@@ -141,8 +188,9 @@ void mg__advise_staging(struct mg_facts *f)
                                   p.names && p.arrays <= 3 ? p.names
                                   : p.arrays > 1           ? mg__advise_text(f, "%u arrays", p.arrays)
                                                            : "the array");
-    item->why = mg__advise_text(f, "In a block, each byte of %s is read %.1f times, by %.1f threads%s. "
-                                   "Staged, %.0f sectors become %.0f.",
+    item->why = mg__advise_text(f,
+                                "In a block, each byte of %s is read %.1f times, by %.1f threads%s. "
+                                "Staged, %.0f sectors become %.0f.",
                                 item->variable[0] ? item->variable : "it", p.uses, p.threads,
                                 p.sampled ? " (of a sample of its sectors)" : "", p.sectors_before, p.sectors_after);
     const char *way =
@@ -153,8 +201,9 @@ void mg__advise_staging(struct mg_facts *f)
                     p.bytes, n, size, blocks == f->occupancy.blocks ? "without a resident block less" : "then")
               : mg__advise_text(
                     f, "A block reads %.0f different bytes: one tile, and __syncthreads() before it is read.", p.bytes);
-    item->how = mg__advise_text(f, "%s Let neighbouring threads fill it, from the start of a sector on. That adds %.0f "
-                                   "wavefronts and %.0f warps at barriers; %u blocks fit on an SM, now %u.",
+    item->how = mg__advise_text(f,
+                                "%s Let neighbouring threads fill it, from the start of a sector on. That adds %.0f "
+                                "wavefronts and %.0f warps at barriers; %u blocks fit on an SM, now %u.",
                                 way, p.wavefronts, barriers, blocks, f->occupancy.blocks);
     mg__advise_value(f, item, "uses_per_byte", p.uses);
     mg__advise_value(f, item, "threads_per_byte", p.threads);
@@ -181,7 +230,7 @@ void mg__advise_keep(struct mg_facts *f)
     uint32_t which = UINT32_MAX;
     for (uint32_t i = 0; i < f->ngroups; i++) {
         const struct mg_advise_group *g = &f->groups[i];
-        double saved = ((double)g->moved - mg__facts_once(g)) * f->price.again;
+        double saved = (double)g->moved - mg__facts_once(g);
         if (!mg__advise_rereads(f, g) || saved <= best ||
             mg__facts_distinct(&g->use, g->bytes) > 4.0 * KEPT_WORDS * f->threads * (double)f->seen->nblocks)
             continue;
@@ -195,7 +244,9 @@ void mg__advise_keep(struct mg_facts *f)
     for (uint32_t i = 0; i < f->nsites; i++)
         if (f->sites[i].group == which && f->sites[i].sum.requests)
             last = i;
-    struct mg_report_advice_item *item = mg__advise_add(f, "keep", best);
+    struct mg_change *change = mg__change(f);
+    mg__change_first(f, change, UINT32_MAX, which, g->use.bytes / g->use.uses);
+    struct mg_report_advice_item *item = mg__advise_add(f, "keep", change);
     if (!item)
         return;
     const struct mg_advise_site *s = f->sites[last].site;

@@ -8,21 +8,20 @@
  *
  * WORK. What a block does once (joining, barriers, clearing and adding up) is done as often as there are blocks. Where
  * a block's result is small beside what it reads, threads may take several elements before, and TWICE the
- * multiprocessors are blocks enough. Saved is that part of all but the loads.
+ * multiprocessors or more, as many as are resident at most, are blocks enough.
  *
  * VECTORS. A site whose lanes are neighbours and move less than 16 bytes each needs a request for every element; with
- * 16 bytes a thread there are fewer requests, and fewer of the instructions around them: each request is taken to come
- * with AROUND at most (the address, the bound), of what the kernel executes beside accesses and arithmetic. Only where
- * enough threads remain to fill the device with a warp for each scheduler.
+ * 16 bytes a thread there are fewer requests, and fewer of the instructions around them, which are neither accesses nor
+ * arithmetic. Only where enough threads remain to fill the device with a warp for each scheduler.
  *
- * MORE_BLOCKS. A grid of fewer blocks than multiprocessors leaves the others idle, and the estimate, which is of a full
- * board, is short by that. Said of launches of LAUNCH seconds and more: a shorter one spends much of its time starting.
+ * MORE_BLOCKS. A grid of fewer blocks than multiprocessors leaves the others idle. Said of launches of LAUNCH seconds
+ * and more: a shorter one spends much of its time starting.
  */
 #include "advise/facts.h"
 
 #include <math.h>
 
-enum { TWICE = 2, AROUND = 6, WIDEST = 16 };
+enum { TWICE = 2, AROUND = 6, WIDEST = 16, EXCHANGES = 5 /* of 32 lanes */, MOST_TIMES = 64 };
 static const double LAUNCH = 20e-6;
 
 static double log2_threads(const struct mg_facts *f)
@@ -31,6 +30,29 @@ static double log2_threads(const struct mg_facts *f)
 }
 
 /* ---- shuffles ---- */
+/* What the steps did is done twice, by exchanges: of what each step came to, and of the accesses, so much is left. */
+static struct mg_change *change_shuffle(struct mg_facts *f, uint32_t var, double left, double steps)
+{
+    struct mg_change *c = mg__change(f);
+    uint32_t at = UINT32_MAX;
+    for (uint32_t i = 0; c && i < f->info->ninsns; i++) {
+        const struct mg_ptx_insn *insn = f->info->insns[i].insn;
+        bool barrier = insn && insn->effects & MG_E_SYNCS;
+        if (mg__change_of_var(f, i, var)) {
+            c->edits[i].times = (float)left;
+            c->edits[i].wavefronts = f->seen->insns[i].wavefronts ? (float)f->seen->insns[i].wavefronts_ideal /
+                                                                        (float)f->seen->insns[i].wavefronts
+                                                                  : 1;
+            at = at == UINT32_MAX ? i : at;
+        } else if (barrier || (mg__change_often(f, i) > 0.6 * steps && f->seen->sites.of[i] == UINT32_MAX)) {
+            c->edits[i].times = (float)(2 / steps);
+        }
+    }
+    mg__change_add(f, c, at, MG_TIME_NEW_SHUFFLE, 2 * EXCHANGES, 0, 0);
+    mg__change_add(f, c, at, MG_TIME_NEW_ALU, 2 * EXCHANGES, 0, 0);
+    return c;
+}
+
 static void shuffle(struct mg_facts *f, uint32_t var)
 {
     const struct mg_var_fact *v = &f->vars[var];
@@ -41,10 +63,9 @@ static void shuffle(struct mg_facts *f, uint32_t var)
         (double)v->writes < 1.5 * (double)v->words || !v->by_other_warp || v->loads * 4 < v->stores * 5 ||
         v->loads * 10 > v->stores * 29 || (double)v->loads > 2.3 * steps * launched)
         return; /* the last: of two values becomes one, once a step; not two of two, nor one of a neighbourhood */
-    double left = 2 * launched, exchanges = 2 * 5 * launched;
-    double saved = f->s_barrier * (1 - 2 / steps) + MG_MAX((double)v->wavefronts - left, 0) * f->price.wavefront +
-                   ((double)(v->loads + v->stores) - left - exchanges) * f->price.issue;
-    struct mg_report_advice_item *item = mg__advise_add(f, "shuffle", saved);
+    double left = 2 * launched;
+    struct mg_report_advice_item *item =
+        mg__advise_add(f, "shuffle", change_shuffle(f, var, left / (double)(v->loads + v->stores), steps));
     if (!item)
         return;
     const char *name = mg__facts_variable(f, var);
@@ -76,32 +97,60 @@ static double bytes_of(const struct mg_facts *f, enum mg_direction direction)
     return bytes;
 }
 
+/* So many times fewer blocks, whose threads load as many times more, one after the other; what is done with each
+ * element is taken to be an addition or its atomic, and the loop's own instructions. */
+static struct mg_change *change_work(struct mg_facts *f, double more)
+{
+    struct mg_change *c = mg__change(f);
+    more = MG_MIN(more, MOST_TIMES);
+    for (uint32_t i = 0; c && i < f->info->ninsns; i++) {
+        const uint32_t site = f->seen->sites.of[i];
+        const struct mg_ptx_insn *insn = f->info->insns[i].insn;
+        bool loads = site != UINT32_MAX && f->sites[site].site->direction == MG_DIR_LOAD;
+        bool adds = insn && insn->space == MG_SPACE_SHARED &&
+                    (insn->access == MG_ACCESSES_ATOM || insn->access == MG_ACCESSES_RED);
+        if ((!loads && !adds) || !f->seen->insns[i].warps)
+            continue;
+        c->edits[i].times = (float)more;
+        c->edits[i].chain = 1;
+        if (loads)
+            mg__change_add(f, c, i, MG_TIME_NEW_ALU, more * mg__change_often(f, i) * 2, 0, 0);
+    }
+    if (c)
+        c->blocks = (uint64_t)MG_MAX((double)f->seen->nblocks / more + 0.5, 1);
+    return c;
+}
+
 static void work(struct mg_facts *f)
 {
     double blocks = (double)f->seen->nblocks, enough = TWICE * f->arch->board->sm_count;
+    struct mg_change *best = NULL;
     double in = bytes_of(f, MG_DIR_LOAD), out = bytes_of(f, MG_DIR_STORE) + bytes_of(f, MG_DIR_ATOMIC);
     double each = in / (blocks * f->threads);
     if (f->barriers <= 0 || blocks <= enough || f->tiles.count || out * 8 > in || each > 4 * WIDEST)
         return;
-    double once = f->s_barrier + f->s_shared + f->s_issue - (double)f->total.requests * f->price.issue;
-    for (uint32_t v = 0; v < f->info->nshared_vars; v++) /* atomics of every element */
-        if (f->vars[v].atomics)
-            once -= (double)f->vars[v].wavefronts * f->price.wavefront +
-                    (double)f->vars[v].atomics * (1 + AROUND) * f->price.issue;
-    struct mg_report_advice_item *item = mg__advise_add(f, "work", once * (1 - enough / blocks));
+    for (double each_sm = TWICE; each_sm <= MG_MAX(f->occupancy.blocks, TWICE); each_sm *= 2) {
+        const double then = each_sm * f->arch->board->sm_count;
+        struct mg_change *c = then < blocks ? change_work(f, blocks / then) : NULL;
+        if (c && (!best || mg__change_saves(f, c) > mg__change_saves(f, best))) {
+            best = c;
+            enough = then;
+        }
+    }
+    struct mg_report_advice_item *item = mg__advise_add(f, "work", best);
     if (!item)
         return;
     item->title = "Give each thread several elements before the block joins them";
     item->why =
         mg__advise_text(f,
                         "%.0f blocks, in which a thread reads %.0f bytes and a block writes %.0f: what a block does "
-                        "once, %.0f warps at barriers and %.0f wavefronts in all, is %.0f %% of the estimate.",
-                        blocks, each, out / blocks, f->barriers, (double)f->total.wavefronts, 100 * once / f->seconds);
+                        "once, %.0f warps at barriers and %.0f wavefronts in all, is done as often.",
+                        blocks, each, out / blocks, f->barriers, (double)f->total.wavefronts);
     item->how = mg__advise_text(
         f,
         "Launch about %.0f blocks, %u for each multiprocessor, and let threads go through the rest (i += gridDim.x * "
         "blockDim.x), adding in registers; several loads under way at once, of 16 bytes each, keep memory busy.",
-        enough, (unsigned)TWICE);
+        enough, (unsigned)(enough / f->arch->board->sm_count + 0.5));
     mg__advise_value(f, item, "blocks_now", blocks);
     mg__advise_value(f, item, "blocks_then", enough);
     mg__advise_value(f, item, "bytes_per_thread", each);
@@ -114,6 +163,40 @@ static bool widens(const struct mg_facts *f, const struct mg_site_fact *s)
     return s->site->direction != MG_DIR_ATOMIC && s->width < WIDEST && s->pattern == MG_PATTERN_UNIT &&
            (s->cause == MG_FINE || s->cause == MG_OFFSET) &&
            left >= 32.0 * f->arch->partitions * f->arch->board->sm_count;
+}
+
+/* An access by which a block joins its threads' values: one for each thread, however much it brings. */
+static bool joins(const struct mg_facts *f, uint32_t insn)
+{
+    for (uint32_t v = 0; v < f->info->nshared_vars; v++)
+        if (f->vars[v].joined && !f->vars[v].atomics && mg__change_of_var(f, insn, v))
+            return true;
+    return false;
+}
+
+/* So many times fewer threads: what they load at once is larger, and what they do with it is done as many times more;
+ * or, of a loop that goes on by all threads, so many times fewer loads. */
+static struct mg_change *change_vectors(struct mg_facts *f, uint32_t worst, double more)
+{
+    struct mg_change *c = mg__change(f);
+    bool loop = false;
+    for (uint32_t i = 0; i < f->info->ninsns; i++)
+        loop |= f->seen->sites.of[i] == worst && mg__change_often(f, i) >= more;
+    for (uint32_t i = 0; c && i < f->info->ninsns; i++) {
+        const uint32_t site = f->seen->sites.of[i];
+        const struct mg_ptx_insn *insn = f->info->insns[i].insn;
+        if (site != UINT32_MAX && widens(f, &f->sites[site])) {
+            c->edits[i].sectors = c->edits[i].past = (float)more;
+            c->edits[i].times = loop ? (float)(1 / more) : 1;
+        } else if (!loop && insn && f->seen->insns[i].warps &&
+                   (site != UINT32_MAX || (insn->space == MG_SPACE_SHARED && !joins(f, i)) ||
+                    mg__ptx_isa((enum mg_ptx_opcode)insn->opcode)->flops > 0)) {
+            c->edits[i].times = (float)more;
+        }
+    }
+    if (c && !loop)
+        c->blocks = (uint64_t)MG_MAX((double)f->seen->nblocks / more + 0.5, 1);
+    return c;
 }
 
 static void vectors(struct mg_facts *f)
@@ -138,10 +221,11 @@ static void vectors(struct mg_facts *f)
     if (!sites)
         return;
     double beside = MG_MAX(f->inst - accesses - f->arithmetic, 0), around = MG_MIN(beside / requests, AROUND);
-    struct mg_report_advice_item *item = mg__advise_add(f, "vectors", fewer * (1 + around) * f->price.issue);
+    const struct mg_site_fact *s = &f->sites[worst];
+    struct mg_report_advice_item *item =
+        mg__advise_add(f, "vectors", change_vectors(f, worst, (double)WIDEST / s->width));
     if (!item)
         return;
-    const struct mg_site_fact *s = &f->sites[worst];
     item->file = s->site->file;
     item->line = s->site->line;
     item->variable = mg__facts_array(f, s->site);
@@ -163,12 +247,32 @@ static void vectors(struct mg_facts *f)
 }
 
 /* ---- the grid ---- */
+/* So many times more blocks, whose loops are as much shorter; where the work is in no loops, of fewer warps. */
+static struct mg_change *divided(struct mg_facts *f, double more)
+{
+    struct mg_change *c = mg__change(f);
+    double looped = 0;
+    for (uint32_t i = 0; i < f->info->ninsns; i++)
+        looped += mg__change_often(f, i) >= more ? (double)f->seen->insns[i].warps : 0;
+    if (!c)
+        return NULL;
+    c->blocks = (uint64_t)((double)f->seen->nblocks * more + 0.5);
+    if (2 * looped < f->inst) {
+        c->warps = (unsigned)MG_MAX(f->warps / more + 0.5, 1);
+        return c;
+    }
+    for (uint32_t i = 0; i < f->info->ninsns; i++)
+        if (mg__change_often(f, i) > 1)
+            c->edits[i].times = (float)MG_MAX(1 / more, 1 / mg__change_often(f, i));
+    return c;
+}
+
 static void more_blocks(struct mg_facts *f)
 {
     double sms = f->arch->board->sm_count, blocks = (double)f->seen->nblocks;
-    if (blocks >= sms || blocks <= 0 || f->seconds * sms / blocks < LAUNCH)
+    if (blocks >= sms || blocks <= 0 || f->seconds < LAUNCH)
         return;
-    struct mg_report_advice_item *item = mg__advise_add(f, "more-blocks", f->seconds * (1 - blocks / sms));
+    struct mg_report_advice_item *item = mg__advise_add(f, "more-blocks", divided(f, sms / blocks));
     if (!item)
         return;
     item->title = "Divide the work among more blocks";

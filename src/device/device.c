@@ -44,18 +44,10 @@ static void on_launch(void *arg, struct mg_report_launch *launch)
     mg__report_launch(d->options.report, launch);
 }
 
-/* What advice would save is a part of the launch's time, which is the model's where that has one. */
 static void on_advice(void *arg, const struct mg_report_advice *advice)
 {
     const struct mg_device *d = arg;
-    const struct mg_time_result *time = d->time ? mg__time_result(d->time) : NULL;
-    struct mg_report_advice known = *advice;
-    if (time && time->known && advice->status == MG_OK) {
-        known.seconds = time->seconds;
-        for (size_t i = 0; i < known.nitems; i++)
-            known.items[i].seconds = known.items[i].gain * time->seconds;
-    }
-    mg__report_advice(d->options.report, &known);
+    mg__report_advice(d->options.report, advice);
 }
 
 static void on_picture(void *arg, struct mg_report_picture *picture)
@@ -134,8 +126,10 @@ static enum mg_status observe(struct mg_device *d)
         observer = mg__model_observer(d->model);
         status = mg__simt_observe(d->simt, &observer);
     }
-    if (!status && d->options.advise)
-        status = mg__advise_create(&d->arch, on_advice, d, &d->advise);
+    if (!status && d->options.advise) {
+        mg__time_keep(d->time);
+        status = mg__advise_create(&d->arch, d->time, on_advice, d, &d->advise);
+    }
     if (!status && d->advise) {
         observer = mg__advise_observer(d->advise);
         status = mg__simt_observe(d->simt, &observer);

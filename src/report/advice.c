@@ -65,6 +65,7 @@ static bool item(struct mg_strbuf *out, const struct mg_report_advice_item *i)
     return mg__strbuf_append(out, "{", 1) && text(out, "id", i->id) && text(out, "title", i->title) &&
            text(out, "why", i->why) && text(out, "how", i->how) && text(out, "file", i->file) &&
            whole(out, "line", i->line) && text(out, "variable", i->variable) && real(out, "gain", i->gain) &&
+           real(out, "gain_least", i->gain_least) && real(out, "gain_most", i->gain_most) &&
            real(out, "seconds", i->seconds) && values(out, "values", i->values, i->nvalues) &&
            values(out, "predicted", i->predicted, i->npredicted) && mg__strbuf_append(out, "}", 1);
 }

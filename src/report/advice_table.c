@@ -52,7 +52,7 @@ static bool row(struct mg_strbuf *out, const struct mg_style *style, const struc
               plain(&shape, (uint64_t)a->grid.x * a->grid.y * a->grid.z == 1 ? " block of " : " blocks of ") &&
               mg__layout_dim3(&shape, style, a->block);
     unsigned room = style->width - MG_MIN(style->width, NAME_AT + (unsigned)shape.count);
-    ok = ok && mg__strbuf_printf(out, "%8s  %-16s  ", time, a->status == MG_OK ? a->limiter : "it failed") &&
+    ok = ok && mg__strbuf_printf(out, "%8s  %-17s  ", time, a->status == MG_OK ? a->limiter : "it failed") &&
          mg__layout_tone(out, style, MG_TONE_BOLD, true) &&
          mg__layout_text(out, style, own, start + length, MG_MAX(room, 16u), NULL) &&
          mg__layout_tone(out, style, MG_TONE_BOLD, false) && plain(out, shape.at) && plain(out, "\n") &&
@@ -80,7 +80,7 @@ bool mg__render_advice_table(const struct mg_advices *advices, const struct mg_s
     bool ok = mg__strbuf_printf(out, "margay %s: advice for the %s (compute capability %u.%u)\n\n", MG_VERSION_STRING,
                                 first->board, first->cc / 10, first->cc % 10) &&
               mg__layout_tone(out, style, MG_TONE_DIM, true) &&
-              plain(out, "estimate  limited by        kernel, and what would save most of its time\n") &&
+              plain(out, "estimate  limited by         kernel, and what would save most of its time\n") &&
               mg__layout_tone(out, style, MG_TONE_DIM, false);
     for (size_t i = 0; ok && i < advices->at.count; i++) {
         further |= advices->at.at[i]->advice.nitems > 1;

@@ -83,12 +83,13 @@ static bool items(struct mg_strbuf *out, const struct mg_style *style, struct mg
     for (size_t i = 0; ok && i < a->nitems; i++) {
         const struct mg_report_advice_item *item = &a->items[i];
         bool nothing = !strcmp(item->id, "nothing");
-        char gain[48];
+        char gain[80];
         unsigned at = (unsigned)snprintf(gain, sizeof(gain), nothing ? "  " : "  %zu. ", i + 1), used = 0;
         ok = plain(out, gain) && mg__layout_tone(out, style, MG_TONE_BOLD, true) &&
              mg__layout_text(out, style, item->title, strlen(item->title), UINT32_MAX, &used) &&
              mg__layout_tone(out, style, MG_TONE_BOLD, false);
-        unsigned more = (unsigned)snprintf(gain, sizeof(gain), "[%s]: about %.0f %%", item->id, 100 * item->gain);
+        unsigned more = (unsigned)snprintf(gain, sizeof(gain), "[%s]: about %.0f %% (%.0f to %.0f)", item->id, 100 * item->gain,
+                                           100 * item->gain_least, 100 * item->gain_most);
         if (ok && !nothing) /* in the next line where the title leaves it no room */
             ok = mg__strbuf_printf(out, at + used + 1 + more <= style->width ? "%s%*s" : "\n%s%*s", "",
                                    at + used + 1 + more <= style->width ? 1 : (int)at, "") &&

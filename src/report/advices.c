@@ -121,6 +121,8 @@ static void read_items(struct mg_arena *arena, const json_t *object, struct mg_r
         item->line = small(from, "line");
         item->variable = text(arena, from, "variable");
         item->gain = real(from, "gain");
+        item->gain_least = real(from, "gain_least");
+        item->gain_most = real(from, "gain_most");
         item->seconds = real(from, "seconds");
         item->values = values(arena, from, "values", &item->nvalues);
         item->predicted = values(arena, from, "predicted", &item->npredicted);

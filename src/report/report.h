@@ -127,6 +127,7 @@ struct mg_report_advice_item {
     uint32_t line;
     const char *variable;       /* shared variable or array; "" */
     double gain, seconds;       /* of the launch's estimated time: a fraction; and in seconds */
+    double gain_least, gain_most;   /* the fraction's range */
     struct mg_report_value *values; /* what it rests on */
     size_t nvalues;
     struct mg_report_value *predicted; /* counters of the launch after the change, by their names in metric.def */

@@ -71,6 +71,7 @@ struct machine {
     float *turns;          /* by warp and block of the code */
     float *shared_turns;   /* by block, for all warps */
     float *miss, *fetched; /* by instruction: dealt out so far */
+    float *parts;          /* by warp and op, of code that was changed: dealt out so far; NULL: none is */
     double *code;          /* by block of the code: when it is in the instruction cache; 0: nobody asked */
     uint32_t *heap, nheap, nwarps;
     double free_at[SCHEDULERS], pipe[SCHEDULERS][MG_PIPES];
@@ -262,6 +263,33 @@ static double take_turn(double *clock, double at, double cycles)
     return begin;
 }
 
+/* Where a warp's ops begin that are executed a part of the times: elsewhere than the next warp's, but at barriers. */
+static void begin_parts(struct machine *x, uint32_t index, unsigned k)
+{
+    const struct mg_time_machine *m = x->m;
+    const double step = 0.6180339887498949, own = step * (double)(x->begun * m->warps + k),
+                 all = step * (double)x->begun;
+    for (uint32_t i = 0; i < m->code->nops; i++) {
+        double at = m->code->ops[i].barrier ? all : own;
+        x->parts[(size_t)index * m->code->nops + i] = (float)(at - floor(at));
+    }
+}
+
+/* Whether the warp executes it this time. */
+static bool is_due(const struct machine *x, uint32_t index, const struct mg_time_op *op)
+{
+    return op->part <= 0 ||
+           x->parts[(size_t)index * x->m->code->nops + (size_t)(op - x->m->code->ops)] + op->part >= 1 - 1e-4f;
+}
+
+static void deal_part(struct machine *x, uint32_t index, const struct mg_time_op *op)
+{
+    if (op->part > 0) {
+        float *part = &x->parts[(size_t)index * x->m->code->nops + (size_t)(op - x->m->code->ops)];
+        *part += op->part - (*part + op->part >= 1 - 1e-4f ? 1 : 0);
+    }
+}
+
 static void begin_block(struct machine *x, uint32_t slot, double at)
 {
     const struct mg_time_machine *m = x->m;
@@ -275,6 +303,8 @@ static void begin_block(struct machine *x, uint32_t slot, double at)
         memset(&x->values[(size_t)index * m->code->nregs], 0, m->code->nregs * sizeof(*x->values));
         memset(&x->times[(size_t)index * m->ninsns], 0, m->ninsns * sizeof(*x->times));
         memset(&x->turns[(size_t)index * m->code->nblocks], 0, m->code->nblocks * sizeof(*x->turns));
+        if (x->parts)
+            begin_parts(x, index, k);
         enter(x, w, 0);
         push(x, index);
     }
@@ -554,8 +584,8 @@ static void step(struct machine *x, uint32_t index)
         const struct mg_time_op *op = &code->ops[w->next];
         const struct value operand = operands(x, index, op);
         double at = operand.ready;
-        bool none = op->pipe == MG_PIPE_NONE;
-        if (op->lock == MG_TIME_LOCK_TAKES && x->holder && x->holder != w && !x->holder->done) { /* asks again */
+        bool due = is_due(x, index, op), none = !due || op->pipe == MG_PIPE_NONE;
+        if (due && op->lock == MG_TIME_LOCK_TAKES && x->holder && x->holder != w && !x->holder->done) { /* asks again */
             w->at = w->order = MG_MAX(w->at, w->order) + P(ATOMIC_LATENCY);
             wait_part(x, op, P(ATOMIC_LATENCY), MG_TIME_ATOMICS, MG_STALL_LONG);
             push(x, index);
@@ -572,6 +602,7 @@ static void step(struct machine *x, uint32_t index)
         w->next++;
         w->executed++;
         x->executed++;
+        deal_part(x, index, op);
         if (none)
             write_results(x, index, op, operand);
         else
@@ -582,7 +613,7 @@ static void step(struct machine *x, uint32_t index)
             w->calls[w->ncalls++].next = w->next;
             enter(x, w, op->call);
         }
-        if (op->barrier) {
+        if (op->barrier && due) {
             struct slot *s = &x->slots[w->slot];
             w->waits = true;
             s->latest = MG_MAX(s->latest, w->at);
@@ -626,6 +657,8 @@ static bool make(struct machine *x)
     x->times = calloc((size_t)x->nwarps * m->ninsns + 1, sizeof(*x->times));
     x->fills = calloc((size_t)m->ninsns * FILLS + 1, sizeof(*x->fills));
     x->code = calloc(m->code->nblocks + 1, sizeof(*x->code));
+    if (m->code->parts && !(x->parts = calloc((size_t)x->nwarps * m->code->nops + 1, sizeof(*x->parts))))
+        return false;
     return x->warps && x->slots && x->heap && x->values && x->turns && x->shared_turns && x->miss && x->fetched &&
            x->times && x->fills && x->code;
 }
@@ -637,7 +670,9 @@ static void sum_up(struct machine *x, struct mg_time_result *r)
     double clock = b->clock_khz * 1e3 * P(CLOCK), sum = 0;
     double cycles = MG_MAX(MG_MAX(x->end, x->l2), MG_MAX(x->dram, x->atomic));
     double alone = (cycles - x->end) / cycles; /* the part of it in which stores and atomics were still under way */
-    if (x->begun < x->own)
+    if (x->nheap && m->all_ops > (double)x->executed)
+        cycles *= m->all_ops / (double)x->executed;
+    else if (x->begun < x->own)
         cycles *= (double)x->own / (double)MG_MAX(x->begun, 1u);
     double work = cycles / clock, floor_seconds = P(FLOOR) * 1e-9;
     for (unsigned k = 0; k < MG_TIME_PARTS; k++)
@@ -668,7 +703,8 @@ bool mg__time_run(const struct mg_time_machine *m, struct mg_time_result *r)
     if (good) {
         for (uint32_t k = 0; k < m->resident && x.begun < x.own; k++)
             begin_block(&x, k, 0);
-        while (x.nheap && x.executed < MOST_OPS) {
+        const uint64_t most = m->enough ? MG_MIN(m->enough, (uint64_t)MOST_OPS) : MOST_OPS;
+        while (x.nheap && x.executed < most) {
             uint32_t w = x.heap[0];
             pop(&x);
             step(&x, w);
@@ -685,6 +721,7 @@ bool mg__time_run(const struct mg_time_machine *m, struct mg_time_result *r)
     free(x.fetched);
     free(x.times);
     free(x.fills);
+    free(x.parts);
     free(x.code);
     return good;
 }

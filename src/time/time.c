@@ -17,6 +17,8 @@ struct mg_time {
     const struct mg_insn_info *insns; /* of the last launch, … */
     uint32_t ninsns;
     double (*stalled)[MG_STALLS]; /* … and the samples of its warps at each */
+    bool keeps;
+    struct mg_time_kept *kept; /* of the last launch; NULL: nothing */
 };
 struct launch {
     struct mg_time *time;
@@ -218,6 +220,19 @@ static double unequal(const struct launch *l)
     return all ? MG_MAX((double)most / mean, 1.0) : 1;
 }
 
+/* Takes the code and the accesses of a launch that was estimated, for questions about changes. */
+static bool keep(struct launch *l, const struct mg_time_machine *machine)
+{
+    struct mg_time_kept *kept = calloc(1, sizeof(*kept));
+    if (!kept)
+        return false;
+    *kept = (struct mg_time_kept){.machine = *machine, .counts = l->counts, .result = l->time->last};
+    kept->machine.stalled = NULL;
+    l->counts = NULL;
+    l->time->kept = kept;
+    return true;
+}
+
 static void estimate(struct launch *l, struct mg_time_result *r)
 {
     const struct mg_launch_info *info = l->info;
@@ -244,8 +259,11 @@ static void estimate(struct launch *l, struct mg_time_result *r)
                                           .most = (uint64_t)(4 * all / warps) + 1000,
                                           .ninsns = info->ninsns,
                                           .stalled = t->stalled};
-        if (mg__time_run(&machine, r))
+        if (mg__time_run(&machine, r)) {
             count_traffic(l, &traffic, r);
+            if (t->keeps && keep(l, &machine))
+                return;
+        }
     }
     mg__time_code_free(code);
     free(access);
@@ -259,6 +277,8 @@ static void launch_end(void *state, enum mg_status status)
     free(l->time->stalled);
     l->time->stalled = NULL;
     l->time->ninsns = 0;
+    mg__time_kept_free(l->time->kept);
+    l->time->kept = NULL;
     l->time->last = (struct mg_time_result){0};
     if (status == MG_OK && !l->failed)
         estimate(l, &l->time->last);
@@ -275,9 +295,28 @@ struct mg_time *mg__time_create(const struct mg_arch *arch)
 
 void mg__time_destroy(struct mg_time *time)
 {
-    if (time)
+    if (time) {
         free(time->stalled);
+        mg__time_kept_free(time->kept);
+    }
     free(time);
+}
+
+void mg__time_keep(struct mg_time *time)
+{
+    time->keeps = true;
+}
+
+void mg__time_sectors(const struct mg_time *time, uint32_t insn, double *past, double *dram)
+{
+    *past = *dram = 0;
+    if (time->kept && insn < time->kept->machine.ninsns)
+        mg__time_kept_sectors(time->kept, insn, past, dram);
+}
+
+bool mg__time_changed(struct mg_time *time, const struct mg_time_change *change, double *seconds)
+{
+    return time->kept && mg__time_ask(time->kept, change, seconds);
 }
 
 void mg__time_regs(struct mg_time *time, uint32_t regs)

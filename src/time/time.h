@@ -42,6 +42,50 @@ struct mg_time_clock *mg__time_clock_create(const struct mg_arch *arch); /* NULL
 void mg__time_clock_destroy(struct mg_time_clock *clock);
 struct mg_observer mg__time_clock_observer(struct mg_time_clock *clock);
 void mg__time_clock_regs(struct mg_time_clock *clock, uint32_t regs); /* as mg__time_regs */
+
+/* ---- change.c: how long the last launch would take, were it changed ---- */
+struct mg_time_edit {       /* of an instruction; factors, 1: as it was */
+    float times;            /* how often it is executed: above 1 side by side, in registers of their own */
+    float wavefronts;       /* shared memory: of an access, with its atomics' rounds */
+    float sectors;          /* global memory: of an access; lanes are neighbours then, as far as sectors let them */
+    float past;             /* of these, what the first cache does not have */
+    float dram;             /* bytes that come from device memory, of all its accesses */
+    bool shared_out;        /* what follows holds in place of the last two */
+    float to_past, to_dram; /* sectors of an access past the first cache, and those of device memory */
+    uint8_t to;             /* enum mg_ptx_space: it goes there instead; 0: it stays */
+    uint8_t chain;          /* of several executions, how many go side by side; 0: all */
+    bool ahead;             /* it is asked for early, and what it brings is there when the next barrier opens */
+    float to_cost;          /* where it goes: wavefronts or sectors of an access … */
+    float to_rounds;        /* … and lanes of an atomic at one place */
+};
+enum mg_time_new { /* instructions that a change adds */
+                   MG_TIME_NEW_ALU,
+                   MG_TIME_NEW_SHUFFLE,
+                   MG_TIME_NEW_BARRIER,
+                   MG_TIME_NEW_SHARED, /* an access; cost: wavefronts */
+                   MG_TIME_NEW_LOAD,   /* of global memory; cost: sectors */
+                   MG_TIME_NEW_ATOMIC,
+};
+struct mg_time_addition {
+    uint32_t before; /* an instruction */
+    uint8_t what;    /* enum mg_time_new */
+    float times;     /* each time that the instruction would be executed without the change */
+    float cost;
+    float dram; /* of a load's sectors, the part from device memory; of an atomic, different pieces of 512 bytes */
+};
+struct mg_time_change {
+    const struct mg_time_edit *edits; /* of each instruction of the launch */
+    const struct mg_time_addition *added;
+    size_t nadded;
+    uint64_t blocks;          /* of the grid; 0: as they are */
+    unsigned warps, resident; /* of a block; blocks on a multiprocessor; likewise */
+};
+/* Keep what such questions need, of all launches that follow. */
+void mg__time_keep(struct mg_time *time);
+/* Sectors past the first cache and from device memory, for each request of one of its instructions. */
+void mg__time_sectors(const struct mg_time *time, uint32_t insn, double *past, double *dram);
+/* False: nothing was kept, or there is no memory. */
+bool mg__time_changed(struct mg_time *time, const struct mg_time_change *change, double *seconds);
 void mg__time_metrics(const struct mg_time_result *result, struct mg_metrics *metrics);
 /* Of the last launch that ended, while its instructions are there: what warps spent at each of these lines. */
 void mg__time_lines(const struct mg_time *time, struct mg_report_line *lines, size_t nlines);

@@ -85,6 +85,7 @@ struct mg_time_op {
     uint32_t regs; /* of code->regs: those that it reads, then those that it writes */
     uint16_t reads, writes;
     uint32_t call; /* a block, or UINT32_MAX */
+    float part;    /* change.c: how often of the times that a warp comes to it; 0: always */
 };
 struct mg_time_block {
     uint32_t first, end; /* ops */
@@ -107,6 +108,7 @@ struct mg_time_code {
     struct mg_time_block *blocks;
     uint32_t *regs;
     uint32_t nops, nblocks, nregs;
+    bool parts; /* some op has one */
 };
 enum { MG_TIME_UNROLLED = 4 };
 /* What the files that make it share. */
@@ -153,7 +155,21 @@ struct mg_time_machine {
     uint64_t most; /* instructions of a warp, beyond which it is taken to have lost its way */
     uint32_t ninsns;
     double (*stalled)[MG_STALLS]; /* by instruction, at first 0: samples of all warps */
+    uint64_t enough;              /* ops after which it stops; 0: as many as it likes */
+    double all_ops;               /* that it would execute; 0: not known. What is left goes on at the same pace. */
 };
 /* False: out of memory. */
 bool mg__time_run(const struct mg_time_machine *machine, struct mg_time_result *result);
+
+/* ---- change.c: what is kept of a launch for questions about it ---- */
+struct mg_time_kept {
+    struct mg_time_machine machine; /* its code, accesses and stalls are its own */
+    struct mg_insn_counts *counts;
+    struct mg_time_result result;
+    double base; /* seconds of the launch as it was, followed as far as the changed ones are; 0: not asked yet */
+};
+void mg__time_kept_free(struct mg_time_kept *kept);
+/* As mg__time_changed, of what was kept. */
+void mg__time_kept_sectors(const struct mg_time_kept *kept, uint32_t insn, double *past, double *dram);
+bool mg__time_ask(struct mg_time_kept *kept, const struct mg_time_change *change, double *seconds);
 #endif

@@ -60,12 +60,12 @@ __global__ void turn_in_warps(float *out, const float *in)
 
 /* ---- atomics ---- */
 
-// ADVISE histogram_global: privatise verdict=pay operations_then=1024
+// ADVISE histogram_global: privatise verdict=pay operations_then=16384
 __global__ void histogram_global(unsigned *bins, const int *in)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     for (; i < N; i += gridDim.x * blockDim.x)
-        atomicAdd(&bins[in[i] & 63], 1u);
+        atomicAdd(&bins[in[i] >> 6 & 63], 1u);
 }
 
 /* A block adds about once to each address, but all blocks to the same: those that are resident, each looping over the work of
@@ -89,7 +89,7 @@ __global__ void histogram_shared(unsigned *bins, const int *in)
     atomicAdd(&bins[threadIdx.x], mine[threadIdx.x]);
 }
 
-// ADVISE dot_global: privatise operations_then=64
+// ADVISE dot_global: privatise operations_then=4096
 __global__ void dot_global(float *sum, const float *a, const float *b)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -195,7 +195,7 @@ __device__ float sum_of_block(float v)
     return v;
 }
 /* All lanes read one word at a time, but of a tile that is filled again and again: no table for constant memory. */
-// ADVISE pulls: nothing
+// ADVISE pulls: read-ahead
 __global__ void pulls(float *out, const float *in)
 {
     __shared__ float bodies[256];
@@ -230,27 +230,27 @@ __global__ void sweeps(float *out, const float *in)
     out[i] = s[from][y][x];
 }
 
-// ADVISE normalise_rows: keep registers=8 twin=normalise_kept
+// ADVISE normalise_rows: keep registers=32 twin=normalise_kept
 __global__ void normalise_rows(float *out, const float *in)
 {
     float sum = 0;
-    for (int c = threadIdx.x; c < 2048; c += 256)
-        sum += in[blockIdx.x * 2048 + c];
+    for (int c = threadIdx.x; c < 8192; c += 256)
+        sum += in[blockIdx.x % 128 * 8192 + c];
     sum = sum_of_block(sum);
-    for (int c = threadIdx.x; c < 2048; c += 256)
-        out[blockIdx.x * 2048 + c] = in[blockIdx.x * 2048 + c] - sum;
+    for (int c = threadIdx.x; c < 8192; c += 256)
+        out[blockIdx.x % 128 * 8192 + c] = in[blockIdx.x % 128 * 8192 + c] - sum;
 }
 // ADVISE normalise_kept: nothing
 __global__ void normalise_kept(float *out, const float *in)
 {
-    float sum = 0, kept[8];
+    float sum = 0, kept[32];
 #pragma unroll
-    for (int k = 0; k < 8; k++)
-        sum += kept[k] = in[blockIdx.x * 2048 + k * 256 + threadIdx.x];
+    for (int k = 0; k < 32; k++)
+        sum += kept[k] = in[blockIdx.x % 128 * 8192 + k * 256 + threadIdx.x];
     sum = sum_of_block(sum);
 #pragma unroll
-    for (int k = 0; k < 8; k++)
-        out[blockIdx.x * 2048 + k * 256 + threadIdx.x] = kept[k] - sum;
+    for (int k = 0; k < 32; k++)
+        out[blockIdx.x % 128 * 8192 + k * 256 + threadIdx.x] = kept[k] - sum;
 }
 
 /* What one lane does in the end is no divergence that another numbering would mend. */
@@ -306,7 +306,7 @@ __global__ void block_of_100(float *out, const float *in)
 // ADVISE exchange_pairs: divergence
 __global__ void exchange_pairs(float *data, int distance)
 {
-    unsigned i = blockIdx.x * blockDim.x + threadIdx.x, other = i ^ distance;
+    unsigned i = (blockIdx.x * blockDim.x + threadIdx.x) & NEAR, other = i ^ distance;
     if (other > i) {
         float a = data[i], b = data[other];
         data[i] = fminf(a, b);
@@ -335,15 +335,16 @@ __global__ void much_shared(float *out, const float *in)
     out[i] = pool[127 - t] + pool[20127 - t];
 }
 
+#define POOLS 528 /* blocks */
 __device__ void through_pool(float *out, const float *in)
 {
     extern __shared__ float pool[];
     int t = threadIdx.x, i = blockIdx.x * 256 + t;
     for (int k = 0; k < 8; k++)
-        pool[t + k * 256] = in[i + k * 4096] * 2;
+        pool[t + k * 256] = in[i + k * POOLS * 256] * 2;
     __syncthreads();
     for (int k = 0; k < 8; k++)
-        out[i + k * 4096] = pool[(t ^ 32) + k * 256];
+        out[i + k * POOLS * 256] = pool[(t ^ 32) + k * 256];
 }
 
 /* 72 KiB: three blocks of eight warps on a multiprocessor that has room for 64 warps, 37.5 %. */
@@ -362,13 +363,15 @@ __global__ void four_blocks(float *out, const float *in)
 template <int VALUES> __device__ void reuse_many(float *out, const float *in)
 {
     float v[VALUES];
-    int t = blockIdx.x * 256 + threadIdx.x;
+    int t = blockIdx.x % 64 * 256 + threadIdx.x;
 #pragma unroll
     for (int k = 0; k < VALUES; k++)
-        v[k] = in[k * 512 + t];
+        v[k] = in[k * 16384 + t];
+    float sum = 0;
 #pragma unroll
     for (int k = 0; k < VALUES; k++)
-        out[k * 512 + t] = v[k] + v[VALUES - 1 - k] * v[(k * 7 + 3) % VALUES];
+        sum += v[k] + v[VALUES - 1 - k] * v[(k * 7 + 3) % VALUES];
+    out[t] = sum;
 }
 // ADVISE many_registers: registers regs_then=64 blocks_then=4 twin=bounded_registers
 __global__ void __launch_bounds__(256) many_registers(float *out, const float *in)

@@ -77,12 +77,12 @@ template <int PAD> __device__ void transpose_wide(double *out, const double *in)
     __shared__ double tile[32][32 + PAD];
     int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
     for (int i = 0; i < 32; i += 8)
-        tile[threadIdx.y + i][threadIdx.x] = in[(y + i) * 128 + x];
+        tile[threadIdx.y + i][threadIdx.x] = in[(y + i) * M + x];
     __syncthreads();
     x = blockIdx.y * 32 + threadIdx.x;
     y = blockIdx.x * 32 + threadIdx.y;
     for (int i = 0; i < 32; i += 8)
-        out[(y + i) * 128 + x] = tile[threadIdx.x][threadIdx.y + i];
+        out[(y + i) * M + x] = tile[threadIdx.x][threadIdx.y + i];
 }
 // ADVISE transpose_double: pad row_elements=32 pad_elements=1 element_bytes=8 conflicts_then=0 twin=transpose_double_padded
 __global__ void transpose_double(double *out, const double *in)
@@ -130,7 +130,7 @@ template <bool PAD> __device__ void every_second(float *out, const float *in)
         sum += buffer[AT((2 * t + 64 * k) & 511)] * buffer[AT((2 * t + 64 * k + 1) & 511)];
     out[i] = sum;
 }
-// ADVISE stride_of_two: pad row_elements=32 pad_elements=1 conflicts_then=0 twin=stride_of_two_padded
+// ADVISE stride_of_two: coarsen then=pad row_elements=32 pad_elements=1 conflicts_then=0 twin=stride_of_two_padded
 __global__ void stride_of_two(float *out, const float *in)
 {
     every_second<false>(out, in);
@@ -185,7 +185,7 @@ template <int TURN> __device__ void butterflies(float *out, const float *in)
     out[base + t] = v[TURNED(t)];
     out[base + t + 256] = v[TURNED(t + 256)];
 }
-// ADVISE hadamard: swizzle row_elements=32 swizzle_mask=1 swizzle_times=31 added_bytes=0 conflicts_then=0 twin=hadamard_turned
+// ADVISE hadamard: pad swizzle_row_elements=32 swizzle_mask=1 swizzle_times=31
 __global__ void hadamard(float *out, const float *in)
 {
     butterflies<0>(out, in);
@@ -204,8 +204,8 @@ __global__ void matmul_naive(float *c, const float *a, const float *b)
     int col = blockIdx.x * 16 + threadIdx.x, row = blockIdx.y * 16 + threadIdx.y;
     float sum = 0;
     for (int k = 0; k < 64; k++)
-        sum += a[row * 64 + k] * b[k * 64 + col];
-    c[row * 64 + col] = sum;
+        sum += a[row * 64 + k] * b[k * M + col];
+    c[row * M + col] = sum;
 }
 
 /* COLUMNS: the tile of b is filled down its columns. */
@@ -217,23 +217,23 @@ template <bool COLUMNS> static __device__ void matmul_tiles(float *c, const floa
     float sum = 0;
     for (int t = 0; t < 64; t += 16) {
         ta[y][x] = a[row * 64 + t + x];
-        tb[i][j] = b[(t + i) * 64 + blockIdx.x * 16 + j];
+        tb[i][j] = b[(t + i) * M + blockIdx.x * 16 + j];
         __syncthreads();
         for (int k = 0; k < 16; k++)
             sum += ta[y][k] * tb[k][x];
         __syncthreads();
     }
-    c[row * 64 + col] = sum;
+    c[row * M + col] = sum;
 }
 
-// ADVISE matmul_tiled: read-ahead verdict=already
+// ADVISE matmul_tiled: coarsen then=read-ahead verdict=already
 __global__ void matmul_tiled(float *c, const float *a, const float *b)
 {
     matmul_tiles<false>(c, a, b);
 }
 
 /* Nothing but the fill depends on the order. */
-// ADVISE matmul_columns: swap verdict=already twin=matmul_tiled
+// ADVISE matmul_columns: coarsen then=swap verdict=already twin=matmul_tiled
 __global__ void matmul_columns(float *c, const float *a, const float *b)
 {
     matmul_tiles<true>(c, a, b);
@@ -246,8 +246,8 @@ __global__ void matmul_exchanged(float *c, const float *a, const float *b)
     int row = blockIdx.x * 16 + threadIdx.x, col = blockIdx.y * 16 + threadIdx.y;
     float sum = 0;
     for (int k = 0; k < 64; k++)
-        sum += a[row * 64 + k] * b[k * 64 + col];
-    c[row * 64 + col] = sum;
+        sum += a[row * 64 + k] * b[k * M + col];
+    c[row * M + col] = sum;
 }
 
 /* Both matrices are read along their rows, so that lanes are rows apart in b: a tile mends the order and the reuse. */
@@ -258,7 +258,7 @@ __global__ void matmul_by_rows(float *c, const float *a, const float *b)
     float sum = 0;
     for (int k = 0; k < 64; k++)
         sum += a[row * 64 + k] * b[col * 64 + k];
-    c[row * 64 + col] = sum;
+    c[row * M + col] = sum;
 }
 
 /* The tiles come by asynchronous copies, one ahead of the one that is used. */
@@ -271,7 +271,7 @@ __global__ void matmul_copies(float *c, const float *a, const float *b)
     for (int t = 0; t <= 4; t++) {
         if (t < 4) {
             __pipeline_memcpy_async(&ta[t & 1][y][x], &a[row * 64 + t * 16 + x], 4);
-            __pipeline_memcpy_async(&tb[t & 1][y][x], &b[(t * 16 + y) * 64 + col], 4);
+            __pipeline_memcpy_async(&tb[t & 1][y][x], &b[(t * 16 + y) * M + col], 4);
         }
         __pipeline_commit();
         if (!t)
@@ -282,5 +282,5 @@ __global__ void matmul_copies(float *c, const float *a, const float *b)
             sum += ta[(t - 1) & 1][y][k] * tb[(t - 1) & 1][k][x];
         __syncthreads();
     }
-    c[row * 64 + col] = sum;
+    c[row * M + col] = sum;
 }

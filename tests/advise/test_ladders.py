@@ -30,7 +30,7 @@ LADDERS = {
         "warp-tiled": (r"warp_tiled<true>", "read-ahead"),
         "cp.async": (r"gemm_shape<128, 128, 8, 8, 8, 1, 4, 2>", "more-blocks", "256x256x256"), # small matrices fill the chip
         "best": LAST}),
-    "reduce": ("2^18", "float", {
+    "reduce": ("2^22", "float", {
         "global atomics": (r"fold_atomics_kernel<fold_sum<float>", "privatise"),
         "interleaved": (r"interleaved<fold_sum<float>", "divergence"),
         "sequential addressing": (r"fold_tree_kernel<fold_sum<float>", "work"),
@@ -38,44 +38,44 @@ LADDERS = {
         "warp shuffle": (r"warp_shuffle<fold_sum<float>", "work vectors"),
         "single pass": "the next joins the blocks' values in another launch",
         "dependent launch": LAST}),
-    "square_sum": ("2^18", "float", {
+    "square_sum": ("2^22", "float", {
         "global atomics": (r"fold_atomics_kernel<fold_sum<float>", "privatise"),
         "shared tree": (r"fold_tree_kernel<fold_sum<float>", "work shuffle"),
         "best": LAST}),
-    "dot": ("2^18", "float", {
+    "dot": ("2^22", "float", {
         "global atomics": (r"fold_atomics_kernel<fold_sum<float>", "privatise"),
         "shared tree": (r"fold_tree_kernel<fold_sum<float>, fold_product", "work vectors"),
         "best": LAST}),
-    "scan": ("2^20", "float", {
+    "scan": ("2^22", "float", {
         "Hillis-Steele": (r"hillis_steele<float>", "shuffle"), # Blelloch's trees are slower, padded or not
         "Blelloch": (r"scan_blelloch_kernel<false, float>", "pad"),
         "Blelloch padded": (r"scan_blelloch_kernel<true, float>", "shuffle"),
-        "warp shuffle": (r"warp_shuffle<float>", "vectors"),
+        "warp shuffle": "the next adds up a thread's own values first; which sums are whose, one launch does not tell",
         "three-pass": "the next makes one launch of two that read the same",
         "decoupled look-back": "the next is slower", "pipelined": LAST}),
-    "transpose": ("1024x1024", "unsigned int", {
+    "transpose": ("2048x2048", "unsigned int", {
         "naive": (r"transpose_naive<unsigned int>", "stage-order"),
         "shared": (r"transpose_shared<unsigned int>", "pad"),
         "padded": (r"transpose_padded<unsigned int>", "vectors"), # swizzled is as fast
         "swizzled": (r"transpose_swizzled<unsigned int>", "vectors"),
         "vectorised": LAST}),
-    "stencil1d": ("2^20", "", {
-        "naive": (r"^naive\(", "stage"),
+    "stencil1d": ("2^23", "", {
+        "naive": "the next asks for the edge once an element and not at every tap, which no count of accesses tells",
         "shared halo": (r"^halo\(", "coarsen"), # four elements a thread
         "best": LAST}),
-    "conv2d": ("1024x1024x5", "", {
-        "naive": (r"^naive\(", "stage"),
+    "conv2d": ("2048x2048x5", "", {
+        "naive": "the next saves the tests for the edge at every tap, which no count of accesses tells",
         "shared halo": (r"^halo\(", "uniform"),
         "constant filter": (r"constant<5>", "coarsen vectors"), # separable is another algorithm, and slower; then four a thread
         "separable": (r"^separable\(", "coarsen vectors"),
         "best": LAST}),
     "histogram": ("2^23", "unsigned char", {
         "global": (r"histogram_global<unsigned char>", "privatise"),
-        "shared": (r"histogram_shared<unsigned char>", "copies"), # a copy a warp is no faster; then a copy a lane
+        "shared": (r"histogram_shared<unsigned char>", "vectors"), # a copy a warp is no faster; then a copy a lane, and 16 bytes at once
         "copy a warp": (r"histogram_per_warp<unsigned char>", "vectors"), # 16-byte reads; its copies leave no room for more
         "replicated": LAST}),
-    "lut": ("2^20", "", {
-        "global": (r"^lut_global", "stage"), # constant is slower; then shared
+    "lut": ("2^22", "", {
+        "global": (r"^lut_global", "gather"), # constant is slower; then shared
         "constant": (r"^lut_constant", "vectors"), # four bytes at once; the table lies in the parameters, whose reads are not told apart
         "shared": (r"^lut_shared", "vectors"), # 16 bytes a thread
         "replicated": LAST}),

@@ -32,7 +32,7 @@ MAY_INCLUDE = {
     "picture": {"simt/observe.h", "model", "ptx", "arch", "report"},
     "check": {"simt/observe.h", "flow", "ptx", "arch", "report"},
     # Asks the model's rules what other addresses would have cost.
-    "advise": {"simt/observe.h", "model", "flow", "ptx", "arch", "report"},
+    "advise": {"simt/observe.h", "time", "model", "flow", "ptx", "arch", "report"},
     "device": {"fatbin", "simt", "jit", "model", "time", "picture", "advise", "check", "report"},
     "embed": {"device"},
     "cudart": {"device"},
