@@ -12,7 +12,8 @@
 #include "advise/facts.h"
 #include "model/layout.h"
 
-enum { SWIZZLING = 3 /* instructions of an address: row, mask, exclusive or */ };
+/* Instructions of an address: an exclusive or with what mostly stays; or row, mask, product and that. */
+enum { SWIZZLING = 1, SWIZZLING_TIMES = 3 };
 
 struct question { /* of one variable */
     const struct mg_facts *facts;
@@ -131,9 +132,10 @@ static struct mg_change *changed(struct mg_facts *f, uint32_t var, const struct 
     struct question q = {f, var, mg__change(f)};
     struct mg_layout_trial again = {.layout = trial->layout};
     cost(&q, &again);
+    const double each = trial->layout.xor_times > 1 ? SWIZZLING_TIMES : SWIZZLING;
     for (uint32_t i = 0; trial->layout.xor_mask && i < f->info->ninsns; i++)
         if (mg__change_of_var(f, i, var) && mg__change_often(f, i) > 0)
-            mg__change_add(f, q.change, i, MG_TIME_NEW_ALU, SWIZZLING * mg__change_often(f, i), 0, 0);
+            mg__change_add(f, q.change, i, MG_TIME_NEW_ALU, each * mg__change_often(f, i), 0, 0);
     return q.change;
 }
 

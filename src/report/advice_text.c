@@ -88,8 +88,8 @@ static bool items(struct mg_strbuf *out, const struct mg_style *style, struct mg
         ok = plain(out, gain) && mg__layout_tone(out, style, MG_TONE_BOLD, true) &&
              mg__layout_text(out, style, item->title, strlen(item->title), UINT32_MAX, &used) &&
              mg__layout_tone(out, style, MG_TONE_BOLD, false);
-        unsigned more = (unsigned)snprintf(gain, sizeof(gain), "[%s]: about %.0f %% (%.0f to %.0f)", item->id, 100 * item->gain,
-                                           100 * item->gain_least, 100 * item->gain_most);
+        unsigned more = (unsigned)snprintf(gain, sizeof(gain), "[%s]: about %.0f %% (%.0f to %.0f)", item->id,
+                                           100 * item->gain, 100 * item->gain_least, 100 * item->gain_most);
         if (ok && !nothing) /* in the next line where the title leaves it no room */
             ok = mg__strbuf_printf(out, at + used + 1 + more <= style->width ? "%s%*s" : "\n%s%*s", "",
                                    at + used + 1 + more <= style->width ? 1 : (int)at, "") &&
