@@ -118,6 +118,8 @@ def contents(build):
     files["margay/native/libmargay.so.0"] = build / "libmargay.so.0"
     for library in sorted((build / "lib").glob("lib*.so.*")):
         files[f"margay/native/lib/{library.name}"] = library
+    for library in sorted((build / "lib/absent").glob("lib*.so.*")):
+        files[f"margay/native/lib/absent/{library.name}"] = library
     if (build / "alone/libmargay_jit.so").exists():
         files["margay/native/lib/libmargay_jit.so"] = build / "alone/libmargay_jit.so"
     for tool in sorted((build / "lib/tools").iterdir()):

@@ -365,6 +365,19 @@ static void prefix_path(const char *name, const char *value)
     mg__strbuf_free(&text);
 }
 
+/* Behind all that the user names, and once. */
+static void suffix_path(const char *name, const char *value)
+{
+    const char *old = getenv(name);
+    size_t have = old ? strlen(old) : 0, more = strlen(value);
+    struct mg_strbuf text = {0};
+    if (have >= more && !strcmp(old + have - more, value))
+        return;
+    if (mg__strbuf_printf(&text, "%s%s%s", have ? old : "", have ? ":" : "", value))
+        setenv(name, text.at, 1);
+    mg__strbuf_free(&text);
+}
+
 /* What packages of Python have settings for, so that they hand us what we can run. The user's own settings stay. */
 static void set_packages(const char *libdir)
 {
@@ -439,6 +452,8 @@ static void set_environment(void *arg, int report_fd)
     else
         unsetenv("MARGAY_REGS");
     prefix_path("LD_LIBRARY_PATH", run->libdir);
+    snprintf(text, sizeof(text), "%s/absent", run->libdir); /* where nobody has the real ones */
+    suffix_path("LD_LIBRARY_PATH", text);
     set_packages(run->libdir);
     snprintf(text, sizeof(text), "%s/libcudart.so.%u", run->libdir, run->cudart);
     prefix_path("LD_PRELOAD", text);

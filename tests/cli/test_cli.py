@@ -292,7 +292,7 @@ MARGAY_TIMEOUT=1.500
 MARGAY_STRICT=1
 MARGAY_KERNEL=^a|b$
 MARGAY_PROGRESS=(none)
-LD_LIBRARY_PATH={self.libdir}:/opt/x:/opt/y
+LD_LIBRARY_PATH={self.libdir}:/opt/x:/opt/y:{self.libdir}/absent
 MARGAY_DEVICES=(none)
 argument --json
 argument x
@@ -307,7 +307,7 @@ MARGAY_TIMEOUT=(none)
 MARGAY_STRICT=(none)
 MARGAY_KERNEL=(none)
 MARGAY_PROGRESS=(none)
-LD_LIBRARY_PATH={self.libdir}
+LD_LIBRARY_PATH={self.libdir}:{self.libdir}/absent
 MARGAY_DEVICES=(none)
 """)
 
@@ -832,12 +832,12 @@ margay: error: scale(float*, int): global load of 4 bytes at 0x7f0000001000 is o
         self.check(r, 0)
         said = subprocess.run(["sh", "-c", r.out + 'printf "%s\\n" "$LD_LIBRARY_PATH" "$LD_PRELOAD" "$MARGAY_BOARD" "$MARGAY_TIMEOUT"'],
                               capture_output=True, text=True, env={"PATH": os.environ["PATH"]}).stdout.split("\n")
-        self.assertEqual(said[0], f"{self.libdir}:{odd}")
+        self.assertEqual(said[0], f"{self.libdir}:{odd}:{self.libdir}/absent")
         self.assertEqual(said[1].split(":")[-1], f"{self.libdir}/libcudart.so.13")
         self.assertEqual(said[2:4], ["NVIDIA H200", "5.000"])
         lines = self.margay("env", "--lines", LD_LIBRARY_PATH=odd)
         self.check(lines, 0)
-        self.assertIn(f"LD_LIBRARY_PATH={self.libdir}:{odd}\n", lines.out)
+        self.assertIn(f"LD_LIBRARY_PATH={self.libdir}:{odd}:{self.libdir}/absent\n", lines.out)
         self.assertNotIn("MARGAY_REPORT", lines.out)
         # CuPy keeps its kernels apart from a GPU's, and compiles those of its reductions; what the user says stays.
         self.assertIn("CUPY_CACHE_DIR=/k/cupy\nCUPY_ACCELERATORS=\n", self.margay("env", "--lines", MARGAY_CACHE="/k").out)

@@ -11,7 +11,7 @@ import pathlib
 import subprocess
 import sys
 
-ELSEWHERE = {"src/fatbin": "cudart_fatbin", "src/jit": "diff", "src/hosted": "libs_behind", "src/cublas": "libs_blas",
+ELSEWHERE = {"src/fatbin": "cudart_fatbin", "src/jit": "diff", "src/hosted": "libs_behind", "src/absent": "libs_absent", "src/cublas": "libs_blas",
              "src/cufft": "libs_fft", "src/curand": "libs_random", "kernels/common": "kernels_common", "kernels/bench": "kernels_bench"}
 # Built when asked for, on a machine with a GPU: `make tune-gpu`.
 UNTESTED = {"kernels/tune"}

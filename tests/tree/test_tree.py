@@ -42,6 +42,7 @@ MAY_INCLUDE = {
     "cublas": {"hosted"},
     "cufft": {"hosted"},
     "curand": {"hosted"},
+    "absent": {"hosted"},
     "cli": {"report", "picture", "arch", "fatbin", "check/kind.def"},
 }
 MAY_NAME = {
