@@ -397,6 +397,13 @@ static void set_packages(const char *libdir)
         setenv("CUPY_CACHE_IN_MEMORY", "1", 0);
     }
     setenv("CUPY_ACCELERATORS", "", 0);
+    /* Python takes an NVRTC that the process has, and else looks beside its packages: for programs that compile before
+     * they call the driver, which would bring ours. */
+    for (unsigned version = 13; version >= 12; version--) {
+        snprintf(text, sizeof(text), "%s/libnvrtc.so.%u", libdir, version);
+        if (access(text, R_OK) == 0)
+            prefix_path("LD_PRELOAD", text);
+    }
 }
 
 static void set_environment(void *arg, int report_fd)
@@ -454,9 +461,9 @@ static void set_environment(void *arg, int report_fd)
     prefix_path("LD_LIBRARY_PATH", run->libdir);
     snprintf(text, sizeof(text), "%s/absent", run->libdir); /* where nobody has the real ones */
     suffix_path("LD_LIBRARY_PATH", text);
-    set_packages(run->libdir);
     snprintf(text, sizeof(text), "%s/libcudart.so.%u", run->libdir, run->cudart);
     prefix_path("LD_PRELOAD", text);
+    set_packages(run->libdir);
 #ifdef MARGAY_PRELOAD_FIRST
     prefix_path("LD_PRELOAD", MARGAY_PRELOAD_FIRST);
     /* The leaks and crashes of the simulated program are its own affair: it was not built to be checked. */

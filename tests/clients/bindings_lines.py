@@ -9,9 +9,13 @@ def ok(result):
     return result[1] if len(result) == 2 else result[1:]
 
 
-ok(driver.cuInit(0))
-ok(driver.cuCtxSetCurrent(ok(driver.cuDevicePrimaryCtxRetain(ok(driver.cuDeviceGet(0))))))
-memory = ok(driver.cuMemAlloc(4096))
+def start():
+    ok(driver.cuInit(0))
+    ok(driver.cuCtxSetCurrent(ok(driver.cuDevicePrimaryCtxRetain(ok(driver.cuDeviceGet(0))))))
+    return ok(driver.cuMemAlloc(4096))
+
+
+memory = None
 
 
 def run(entry, source, name, headers=(), names=()):
@@ -20,6 +24,8 @@ def run(entry, source, name, headers=(), names=()):
     ptx = b" " * ok(nvrtc.nvrtcGetPTXSize(program))
     ok(nvrtc.nvrtcGetPTX(program, ptx))
     ok(nvrtc.nvrtcDestroyProgram(program))
+    global memory
+    memory = memory or start()  # NVRTC comes first
     kernel = ok(driver.cuModuleGetFunction(ok(driver.cuModuleLoadData(ptx)), entry))
     ok(driver.cuLaunchKernel(kernel, 1, 1, 1, 64, 1, 1, 0, 0, ((int(memory),), (ctypes.c_void_p,)), 0))
     ok(driver.cuCtxSynchronize())
