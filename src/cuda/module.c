@@ -269,29 +269,70 @@ int mg__cuLibraryLoadFromFile(void **library, const char *path, const int *jit, 
     return mg__cuda_done(load_library(library, NULL, path, jit, values, njit));
 }
 
-int mg__cuLibraryUnload(void *handle)
+static int unload(void *handle)
 {
-    CUDA_BEGIN();
     struct cudart_module *library = known(handle, true);
     if (!library)
-        return mg__cuda_done(CUDA_ERROR_INVALID_HANDLE);
+        return CUDA_ERROR_INVALID_HANDLE;
     for (struct cudart_device *d = NULL; (d = mg__cudart_next(d)) != NULL;)
         if (library->on[d->number])
             mg__queue_wait_all(d->device);
     mg__cudart_module_drop(library);
-    return mg__cuda_done(0);
+    return 0;
 }
 
-CUDA_SAME(cuLibraryGetKernel, (void **kernel, void *library, const char *name),
+int mg__cuLibraryUnload(void *handle)
+{
+    CUDA_BEGIN();
+    return mg__cuda_done(unload(handle));
+}
+
+/* A call that the runtime has as well, under its own name and with its own codes, which are the driver's numbers. */
+#define BOTH_SAME(name, parameters, call)                                \
+    CUDA_SAME(cu##name, parameters, call) int mg__cuda##name parameters; \
+    int mg__cuda##name parameters                                        \
+    {                                                                    \
+        CUDART_ENTER();                                                  \
+        return mg__cudart_done(call);                                    \
+    }
+
+BOTH_SAME(LibraryGetKernel, (void **kernel, void *library, const char *name),
           function(kernel, known(library, true), name))
-CUDA_SAME(cuLibraryGetGlobal, (uint64_t * address, size_t *size, void *library, const char *name),
+BOTH_SAME(LibraryGetGlobal, (uint64_t * address, size_t *size, void *library, const char *name),
           variable(address, size, known(library, true), name))
-CUDA_SAME(cuLibraryGetManaged, (uint64_t * address, size_t *size, void *library, const char *name),
+BOTH_SAME(LibraryGetManaged, (uint64_t * address, size_t *size, void *library, const char *name),
           variable(address, size, known(library, true), name))
-CUDA_SAME(cuLibraryGetKernelCount, (unsigned *count, void *library),
+BOTH_SAME(LibraryGetKernelCount, (unsigned *count, void *library),
           count ? list(NULL, 0, count, known(library, true)) : CUDA_ERROR_INVALID_VALUE)
-CUDA_SAME(cuLibraryEnumerateKernels, (void **kernels, unsigned most, void *library),
+BOTH_SAME(LibraryEnumerateKernels, (void **kernels, unsigned most, void *library),
           kernels ? list(kernels, most, NULL, known(library, true)) : CUDA_ERROR_INVALID_VALUE)
+
+int mg__cudaLibraryLoadData(void **library, const void *code, const int *jit, void **values, unsigned njit,
+                            const int *options, void **option_values, unsigned noptions);
+int mg__cudaLibraryLoadData(void **library, const void *code, const int *jit, void **values, unsigned njit,
+                            const int *options, void **option_values, unsigned noptions)
+{
+    CUDART_ENTER();
+    (void)options, (void)option_values, (void)noptions;
+    return mg__cudart_done(load_library(library, code, NULL, jit, values, njit));
+}
+
+int mg__cudaLibraryLoadFromFile(void **library, const char *path, const int *jit, void **values, unsigned njit,
+                                const int *options, void **option_values, unsigned noptions);
+int mg__cudaLibraryLoadFromFile(void **library, const char *path, const int *jit, void **values, unsigned njit,
+                                const int *options, void **option_values, unsigned noptions)
+{
+    CUDART_ENTER();
+    (void)options, (void)option_values, (void)noptions;
+    return mg__cudart_done(load_library(library, NULL, path, jit, values, njit));
+}
+
+int mg__cudaLibraryUnload(void *handle);
+int mg__cudaLibraryUnload(void *handle)
+{
+    CUDART_ENTER();
+    return mg__cudart_done(unload(handle));
+}
 
 /* A library as its context has it. */
 int mg__cuLibraryGetModule(void **module, void *handle)

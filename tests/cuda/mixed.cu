@@ -32,6 +32,54 @@ __global__ void fault(int *p)
     *p = 1;
 }
 
+#if CUDART_VERSION >= 12080
+// Code that the runtime loads itself: the driver's libraries, by other names.
+static void libraries()
+{
+    static const char ptx[] = ".version 7.8\n.target sm_80\n.address_size 64\n.visible .global .u32 word = 40;\n"
+                              ".visible .entry put(.param .u64 to, .param .u32 n)\n{\n.reg .b64 %d;\n.reg .b32 %r;\n"
+                              "ld.param.u64 %d, [to];\nld.param.u32 %r, [n];\nst.global.u32 [%d], %r;\nret;\n}\n"
+                              ".visible .entry other()\n{\nret;\n}\n";
+    cudaLibrary_t library;
+    cudaKernel_t kernel, kernels[4] = {};
+    unsigned count = 0, n = 42, out = 0;
+    unsigned *to;
+    void *word;
+    size_t size;
+    OK(cudaLibraryLoadData(&library, ptx, NULL, NULL, 0, NULL, NULL, 0));
+    OK(cudaLibraryGetKernel(&kernel, library, "put"));
+    WANT(cudaErrorSymbolNotFound, cudaLibraryGetKernel(&kernel, library, "nothing"));
+    WANT(cudaErrorSymbolNotFound, cudaGetLastError());
+    OK(cudaLibraryGetKernelCount(&count, library));
+    TRUE(count == 2);
+    OK(cudaLibraryEnumerateKernels(kernels, 4, library));
+    TRUE(kernels[0] && kernels[1] && !kernels[2]);
+    OK(cudaMalloc(&to, 4));
+    void *args[] = {&to, &n};
+    OK(cudaLaunchKernel((void *)kernel, 1, 32, args, 0, 0));
+    OK(cudaMemcpy(&out, to, 4, cudaMemcpyDeviceToHost));
+    TRUE(out == 42);
+    OK(cudaLibraryGetGlobal(&word, &size, library, "word"));
+    TRUE(size == 4);
+    OK(cudaMemcpy(&out, word, 4, cudaMemcpyDeviceToHost));
+    TRUE(out == 40);
+    OK(cudaFree(to));
+    OK(cudaLibraryUnload(library));
+    WANT(cudaErrorInvalidResourceHandle, cudaLibraryUnload(library));
+    WANT(cudaErrorInvalidResourceHandle, cudaLibraryGetKernel(&kernel, library, "put"));
+    // What is wrong with code is told when it is used for the first time, as with lazy loading.
+    OK(cudaLibraryLoadData(&library, ".version 7.8\n.target sm_80\n.address_size 64\nx\n", NULL, NULL, 0, NULL, NULL, 0));
+    WANT(cudaErrorInvalidPtx, cudaLibraryGetKernel(&kernel, library, "put"));
+    OK(cudaLibraryUnload(library));
+    WANT(cudaErrorFileNotFound, cudaLibraryLoadFromFile(&library, "/no/such/file", NULL, NULL, 0, NULL, NULL, 0));
+    (void)cudaGetLastError();
+}
+#else
+static void libraries()
+{
+}
+#endif
+
 int main()
 {
     // Names as they are exported: cuda.h has macros for those with versions.
@@ -100,6 +148,8 @@ int main()
     OK(cudaMemcpyFromSymbol(&count, counter, sizeof(count)));
     TRUE(count == 64);
     OK(cudaFree((void *)b));
+
+    libraries();
 
     fault<<<1, 1>>>((int *)16);
     WANT(CUDA_ERROR_ILLEGAL_ADDRESS, synchronize());
