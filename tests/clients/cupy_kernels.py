@@ -171,8 +171,8 @@ cp.cuda.set_allocator(cp.get_default_memory_pool().malloc)
 try:
     cp.linalg.solve(gx[:30, :30], gy[:30, 0])
     raise AssertionError("cuSOLVER ran")
-except cp.cuda.cusolver.CUSOLVERError as error:
-    assert "NOT_INITIALIZED" in str(error), error
+except cp.cuda.cusolver.CUSOLVERError as error:  # NVIDIA's, or the one that says that it is not there
+    assert "NOT_INITIALIZED" in str(error) or "NOT_SUPPORTED" in str(error), error
 except (ImportError, RuntimeError) as error:  # where it is not installed
     print("cuSOLVER:", error)
 print("ok")
