@@ -195,6 +195,24 @@ static bool talks(const struct launch *l)
     return false;
 }
 
+/* Reads of what is written whole, and by nobody while the launch runs, through a pointer that means just that. */
+static void leave_unheard(const struct launch *l)
+{
+    const struct mg_launch_info *info = l->info;
+    for (uint32_t k = 0; info->unheard && k < info->ninsns; k++) {
+        const struct site *s = &l->code.sites[k];
+        const uint8_t space = info->insns[k].insn->space;
+        const struct region *r = s->plain_read && s->object >= 0 && space != MG_SPACE_SHARED &&
+                                         space != MG_SPACE_LOCAL && s->source.kind == MG_FLOW_POINTER
+                                     ? l->regions[s->object]
+                                     : NULL;
+        if (r && !r->tracked && r->written == WRITTEN_ALL && !mg__region_has_holes(r) && !r->watched &&
+            !mg__heap_is(&info->allocations[s->object]))
+            info->unheard[k] =
+                (struct mg_unheard){info->allocations[s->object].address, info->allocations[s->object].size};
+    }
+}
+
 static enum mg_status launch_begin(void *self, const struct mg_launch_info *info, unsigned workers, void **state)
 {
     struct mg_check *check = self;
@@ -243,6 +261,7 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
         s->lo = known ? info->shared_vars[s->object].offset : 0;
         s->hi = known ? s->lo + info->shared_vars[s->object].size : UINT64_MAX;
     }
+    leave_unheard(l);
     bool apart = workers > 1 && l->race && info->in_order && !info->ordered;
     if (apart && mg__decides(l))
         *info->in_order = true;

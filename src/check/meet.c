@@ -78,24 +78,37 @@ static void open(struct worker *w, struct block *b, const struct mg_sync *e)
         note(w, KIND_BARRIER_LEFT, m->insn, b->left.insn, m->who, b->left.who, m->arrived, all - m->arrived);
 }
 
+/* Whether all lanes of `mask` name the same lanes, as nearly always. */
+static bool alike(const uint32_t members[32], uint32_t mask)
+{
+    const uint32_t first = members[__builtin_ctz(mask)];
+    uint32_t differ = 0;
+    for (unsigned i = 0; i < 32; i++)
+        differ |= (members[i] ^ first) & (0u - (mask >> i & 1));
+    return !differ;
+}
+
 static void warp_operation(struct worker *w, struct block *b, const struct mg_sync *e)
 {
     uint32_t self = 0;
     bool named = e->insn < w->launch->info->ninsns && mg__ptx_meets_lanes(w->launch->info->insns[e->insn].insn);
     bool told = false;
     b->waits[e->warp] = 0;
-    for (uint32_t rest = e->mask; named && rest; rest &= rest - 1) {
-        unsigned i = (unsigned)__builtin_ctz(rest);
-        uint32_t others = e->members[i] & e->mask;
-        for (; others && !told && e->members[__builtin_ctz(others)] == e->members[i]; others &= others - 1)
-            ;
-        if (others && !told) { /* of those that come together, not all name the same */
-            told = true;
-            note(w, KIND_BARRIER_MASK, e->insn, NO_INSN, (struct actor){e->block, (uint16_t)e->warp, (uint8_t)i},
-                 nobody, e->members[i], e->members[__builtin_ctz(others)]);
+    if (e->mask && alike(e->members, e->mask))
+        self = named ? e->mask & ~e->members[__builtin_ctz(e->mask)] : 0;
+    else
+        for (uint32_t rest = e->mask; named && rest; rest &= rest - 1) {
+            unsigned i = (unsigned)__builtin_ctz(rest);
+            uint32_t others = e->members[i] & e->mask;
+            for (; others && !told && e->members[__builtin_ctz(others)] == e->members[i]; others &= others - 1)
+                ;
+            if (others && !told) { /* of those that come together, not all name the same */
+                told = true;
+                note(w, KIND_BARRIER_MASK, e->insn, NO_INSN, (struct actor){e->block, (uint16_t)e->warp, (uint8_t)i},
+                     nobody, e->members[i], e->members[__builtin_ctz(others)]);
+            }
+            self |= (~e->members[i] >> i & 1) << i;
         }
-        self |= (~e->members[i] >> i & 1) << i;
-    }
     if (self) {
         unsigned i = (unsigned)__builtin_ctz(self);
         note(w, KIND_BARRIER_MASK_SELF, e->insn, NO_INSN, (struct actor){e->block, (uint16_t)e->warp, (uint8_t)i},

@@ -463,7 +463,7 @@ static LLVMValueRef function_for(struct mg_gen *g, uint32_t index)
                  checked = FIELD(g, g->calls, mg_engine_calls, checked);
     struct line l = {.address = op->mem ? mg__gen_read(g, op->in[0].slot, op->in[0].bytes)
                                         : (struct mg_gen_value){.base = NULL}};
-    if (g->some || op->kind != MG_ENGINE_CALL || !op->mem || l.address.form.vector)
+    if (g->some || op->kind != MG_ENGINE_CALL || !op->mem || op->effects & MG_ENGINE_UNHEARD || l.address.form.vector)
         return mg__gen_load(g, g->ptr, general, 8);
     LLVMBasicBlockRef out = mg__gen_bb(g), after = mg__gen_bb(g), from[2] = {NULL, out};
     struct mg_gen_group *group = first_of_site(g, index, &l, out);
@@ -478,11 +478,39 @@ static LLVMValueRef function_for(struct mg_gen *g, uint32_t index)
     return mg__gen_load(g, g->ptr, field, 8);
 }
 
+/* An access that observers may do without: a load by its line, with the result in the frame, where the record says so.
+ * It goes on at the block that is returned; the builder stands where there is a call all the same. */
+static LLVMBasicBlockRef unheard(struct mg_gen *g, uint32_t index)
+{
+    const struct mg_engine_op *op = &g->p->ops[index];
+    struct line l = {.address = mg__gen_read(g, op->in[0].slot, op->in[0].bytes)};
+    if (g->mask || g->some || l.address.form.vector)
+        return NULL;
+    LLVMBasicBlockRef general = mg__gen_bb(g), after = mg__gen_bb(g);
+    struct mg_gen_group *group = first_of_site(g, index, &l, general);
+    group->done = group->count;
+    l.ptr = LLVMBuildIntToPtr(g->b, l.at, g->ptr, "");
+    load_line(g, op, &l);
+    for (unsigned k = 0; k < op->nout; k++)
+        mg__gen_to_frame(g, &op->out[k]);
+    LLVMBuildBr(g->b, after);
+    LLVMPositionBuilderAtEnd(g->b, general);
+    return after;
+}
+
 void mg__gen_call(struct mg_gen *g, uint32_t index)
 {
     const struct mg_engine_op *op = &g->p->ops[index];
     if (op->effects & MG_ENGINE_MEETS && mg__gen_warp(g, op))
         return;
+    const bool may = op->effects & MG_ENGINE_UNHEARD;
+    const uint32_t at = may ? mg__gen_var(g, op->in[0].slot, op->in[0].bytes) : UINT32_MAX;
+    const bool framed = at != UINT32_MAX && mg__gen_is_framed(g, at);
+    LLVMBasicBlockRef after = NULL;
+    if (may) {
+        mg__gen_deferred_settle(g);
+        after = unheard(g, index);
+    }
     struct mg_gen_form to = mg__gen_result(g, op, g->form);
     LLVMValueRef mask = g->mask ? g->mask : mg__gen_c32(g, ~0u);
     g->called = true;
@@ -498,6 +526,13 @@ void mg__gen_call(struct mg_gen *g, uint32_t index)
     LLVMBasicBlockRef on = mg__gen_bb(g);
     mg__gen_expect(g, good, on, mg__gen_fault(g));
     LLVMPositionBuilderAtEnd(g->b, on);
+    if (after) {
+        LLVMBuildBr(g->b, after);
+        LLVMPositionBuilderAtEnd(g->b, after);
+        g->serial++; /* what a way has learnt holds only there */
+        if (at != UINT32_MAX && !framed)
+            g->vars[at].framed = 0;
+    }
     LLVMValueRef keep = g->mask;
     g->mask = NULL; /* the frame has what idle lanes had */
     for (unsigned k = 0; k < op->nout; k++) {

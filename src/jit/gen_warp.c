@@ -122,11 +122,8 @@ static bool match(struct mg_gen *g, const struct mg_engine_op *op, const char *k
     return true;
 }
 
-bool mg__gen_warp(struct mg_gen *g, const struct mg_engine_op *op)
+static bool done(struct mg_gen *g, const struct mg_engine_op *op)
 {
-    int64_t members;
-    if (g->mask || g->some || op->nin < 1 || !is_known(g, &op->in[0], &members) || (uint32_t)members != ~0u)
-        return false;
     if (op->effects & MG_ENGINE_TOGETHER) /* bar.warp.sync: they are */
         return true;
     if (op->row < 0)
@@ -138,4 +135,20 @@ bool mg__gen_warp(struct mg_gen *g, const struct mg_engine_op *op)
            (strncmp(name, "vote_", 5) == 0 && vote(g, op, name + 5)) ||
            (strncmp(name, "match_", 6) == 0 && match(g, op, name + 6)) ||
            (strncmp(name, "redux_", 6) == 0 && reduce(g, op, name + 6));
+}
+
+bool mg__gen_warp(struct mg_gen *g, const struct mg_engine_op *op)
+{
+    int64_t members;
+    if (g->mask || g->some || op->nin < 1 || !is_known(g, &op->in[0], &members) || (uint32_t)members != ~0u ||
+        !done(g, op))
+        return false;
+    if (op->effects & MG_ENGINE_HEARD) {
+        LLVMTypeRef params[2] = {g->ptr, g->i32}, type = LLVMFunctionType(LLVMVoidTypeInContext(g->cx), params, 2, 0);
+        LLVMValueRef args[2] = {g->e, mg__gen_c32(g, (uint32_t)(op - g->p->ops))};
+        LLVMBuildCall2(g->b, type,
+                       mg__gen_load(g, g->ptr, mg__gen_at(g, g->calls, offsetof(struct mg_engine_calls, met)), 8), args,
+                       2, "");
+    }
+    return true;
 }

@@ -19,6 +19,7 @@
 void mg__access_event(struct mg_worker *worker, struct mg_access *event, unsigned to)
 {
     const struct mg_run *run = worker->run;
+    worker->met = NULL;
     for (unsigned i = 0; i < run->nobservers && !worker->quiet; i++)
         if (run->observers[i].wants & to)
             run->observers[i].access(worker->observers[i], event);
@@ -39,6 +40,7 @@ struct mg_sync *mg__sync_event(struct mg_warp *w, const struct mg_op *op, enum m
 
 void mg__sync_emit(struct mg_worker *worker)
 {
+    worker->met = NULL;
     const struct mg_run *run = worker->run;
     for (unsigned i = 0; i < run->nobservers; i++) {
         const struct mg_observer *o = &run->observers[i];
@@ -155,6 +157,7 @@ void mg__access_watched(struct mg_warp *w, const struct mg_op *op, const struct 
 {
     struct mg_worker *worker = w->worker;
     const struct mg_run *run = worker->run;
+    worker->met = NULL;
     if (worker->quiet)
         return;
     struct mg_access *e = of_warp(w, op, shape->pattern->mask, shape->space, shape->var);

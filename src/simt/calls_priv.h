@@ -245,6 +245,8 @@ void mg__access_event(struct mg_worker *worker, struct mg_access *event, unsigne
 void mg__sites_flush(struct mg_worker *worker);
 void mg__address(const struct mg_warp *w, const struct mg_mem *mem, uint64_t address[32]);
 
+/* All lanes of the warp do something together. Nothing is said if nothing else was told since they did last. */
+void mg__warp_met(struct mg_warp *w, const struct mg_op *op);
 /* For observers of MG_OBSERVE_SYNC: fills worker->sync; the caller adds what the kind needs and calls mg__sync_emit. */
 struct mg_sync *mg__sync_event(struct mg_warp *w, const struct mg_op *op, enum mg_sync_kind kind, uint32_t mask);
 void mg__sync_emit(struct mg_worker *worker);

@@ -24,9 +24,13 @@ static const struct mg_engine_mem *describe_mem(struct describe *D, const struct
 static bool describe_access(struct describe *D, struct mg_engine_op *o, const struct mg_mem *m)
 {
     if (D->to->watched) {
+        const bool load = m->kind == MG_ACCESS_LD && o->kind == MG_ENGINE_LOAD && m->space != MG_SPACE_SHARED;
         o->kind = MG_ENGINE_CALL;
         o->effects = MG_ENGINE_ACCESS | MG_ENGINE_TELLS;
-        return true;
+        if (!load || m->poll || m->local_frame || m->no_shape || m->addr < 0 || !m->addr64)
+            return true;
+        o->effects |= MG_ENGINE_UNHEARD;
+        return (o->mem = describe_mem(D, m)) != NULL;
     }
     const bool atomic = m->kind != MG_ACCESS_LD && m->kind != MG_ACCESS_ST;
     if (!atomic &&
@@ -87,9 +91,10 @@ static bool describe_one(struct describe *D, uint32_t index)
     if (row->kind == MG_ENGINE_ALU) {
         o->row = (int16_t)op->u.imm;
     } else if (op->is->id == MG_DO_WARP) {
-        o->row = D->to->watched ? -1 : (int16_t)op->u.imm; /* observers are told by the interpreter's */
-    } else if (op->is->id == MG_DO_BAR_WARP && D->to->watched) {
-        o->effects &= (uint16_t)~MG_ENGINE_TOGETHER;
+        o->row = (int16_t)op->u.imm;
+        o->effects |= D->to->watched ? MG_ENGINE_HEARD : 0;
+    } else if (op->is->id == MG_DO_BAR_WARP) {
+        o->effects |= D->to->watched ? MG_ENGINE_HEARD : 0;
     } else if (row->kind == MG_ENGINE_BRANCH) {
         o->target = (uint32_t)(op->u.target - D->code->ops);
         o->meet = o->falls ? op->d2 : -1;

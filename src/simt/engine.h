@@ -60,7 +60,9 @@ enum mg_engine_effect {
     /* Observers want to know: a BARRIER or an EXIT is told through calls->op when all lanes are there. Behind other ops
      * mg_engine_warp.leave says whether to leave. */
     MG_ENGINE_TELLS = 512,
-    MG_ENGINE_TOGETHER = 1024 /* a CALL that does nothing where all lanes are active and named by its first source */
+    MG_ENGINE_TOGETHER = 1024, /* a CALL that does nothing where all lanes are active and named by its first source */
+    MG_ENGINE_UNHEARD = 2048,  /* a CALL with `mem`: a LOAD where its lanes are on a line that fits its record */
+    MG_ENGINE_HEARD = 4096     /* a CALL with MEETS: where it is done without one, calls->met is called behind it */
 };
 /* UNIFORM: the same in all lanes; BLOCK: in all warps of a block, too. */
 enum mg_engine_fill_kind {
@@ -209,6 +211,7 @@ struct mg_engine_calls {
     /* the same, of a LOAD and of a STORE */
     bool (*load)(struct mg_engine_warp *e, uint32_t op, uint32_t mask);
     bool (*store)(struct mg_engine_warp *e, uint32_t op, uint32_t mask);
+    void (*met)(struct mg_engine_warp *e, uint32_t op);
     bool (*slice)(struct mg_engine_warp *e);                          /* the slice is used up; false: leave */
     void (*settle)(struct mg_engine_deferred *deferred, uint32_t row); /* does the stores; rows of that many lanes */
     /* The same, and begins anew: with a store whose rows begin at addresses from `least` to `most`. */

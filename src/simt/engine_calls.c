@@ -81,6 +81,9 @@ static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, 
     struct mg_engine_record *rec = &e->records[index];
     int64_t low = INT64_MAX, high = INT64_MIN, least = 0, greatest = 0;
     uint64_t bits = address, align = site->bytes;
+    const struct mg_unheard *unheard = run->want_every && run->unheard ? &run->unheard[site->insn] : NULL;
+    if (run->want_every && (!unheard || !unheard->size))
+        return false;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         int64_t delta = delta_of(d->program.row, cx, cy, (unsigned)__builtin_ctz(rest));
         low = MG_MIN(low, delta);
@@ -100,6 +103,11 @@ static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, 
     int32_t var = -1;
     if (site->space == MG_SPACE_SHARED) {
         if (from >= to || (var = mg__shared_object(w, from, to, &lo, &hi)) < 0)
+            return false;
+    } else if (unheard) {
+        lo = unheard->address;
+        hi = lo + unheard->size;
+        if (from < lo || to > hi || from >= to)
             return false;
     } else {
         const struct mg_allocation *a = mg__snapshot_find(run, from);
@@ -147,6 +155,12 @@ static bool on_checked(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
     return call(e, index, mg__op_atom_checked, mask);
 }
 
+static void on_met(struct mg_engine_warp *e, uint32_t index)
+{
+    struct mg_warp *w = mg__warp_of(e);
+    mg__warp_met(w, &w->worker->run->program->entry->ops[index]);
+}
+
 static bool on_slice(struct mg_engine_warp *e)
 {
     return mg__slice_over(mg__warp_of(e));
@@ -160,6 +174,7 @@ void mg__engine_calls(struct mg_worker *worker)
                                              .add = worker->run->simt->lanes->add_words,
                                              .load = worker->run->simt->lanes->load_rows,
                                              .store = worker->run->simt->lanes->store_rows,
+                                             .met = on_met,
                                              .slice = on_slice,
                                              .settle = mg__deferred_settle,
                                              .defer = mg__deferred_begin};

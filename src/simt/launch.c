@@ -203,6 +203,7 @@ static void set_info(struct mg_run *run, const struct mg_simt_kernel *k, const s
                                         .param_size = run->param_size,
                                         .local_stride = run->local_stride,
                                         .sample = run->sample,
+                                        .unheard = run->nobservers == 1 ? run->unheard : NULL,
                                         .ordered = p->ordered || l->cooperative,
                                         .in_order = &run->in_order};
     mg__memory_range(run->simt, &run->info.range, &run->info.range_size);
@@ -225,6 +226,7 @@ void mg__run_free(struct mg_run *run)
     free(run->allocations);
     free(run->shared_vars);
     free(run->params);
+    free(run->unheard);
     free(run);
 }
 
@@ -279,9 +281,14 @@ static enum mg_status begin(struct mg_simt *s, struct mg_simt_kernel *k, const s
     run->params = was.params ? was.params : calloc(1, k->info.param_size + 64);
     run->shared_vars = was.shared_vars ? was.shared_vars : calloc(p->nshared_vars + 1, sizeof *run->shared_vars);
     bool good = run->params && run->shared_vars;
+    run->unheard = was.unheard;
     if (good) {
         set_memory(run, l);
         set_observers(run, k, l);
+        if (run->want_every && run->unheard)
+            memset(run->unheard, 0, (p->ninsns + 1) * sizeof *run->unheard);
+        else if (run->want_every)
+            run->unheard = calloc(p->ninsns + 1, sizeof *run->unheard); /* without memory all is told */
         good = mg__sample_plan(run, &was);
         set_workers(run, l, regs);
     }

@@ -79,6 +79,11 @@ struct mg_sample {
     uint64_t every; /* as it was asked for */
     bool left_out;  /* the others did not run: MG_OBSERVE_COUNTS has these alone, too */
 };
+/* Filled by launch_begin of an observer of MG_OBSERVE_EVERY that is the only one: a load of the instruction, all of
+ * whose lanes lie in these bytes of device memory, need not be told. It may be told all the same. */
+struct mg_unheard {
+    uint64_t address, size;
+};
 struct mg_launch_info {
     const char *kernel; /* mangled */
     struct mg_dim3 grid, block;
@@ -101,6 +106,7 @@ struct mg_launch_info {
     uint32_t waits;          /* MG_WAITED_*, at the launch's end */
     uint64_t range, range_size; /* device addresses lie in here */
     const struct mg_sample *sample; /* NULL: all blocks are counted */
+    struct mg_unheard *unheard;     /* by instruction; NULL: another observer wants to hear of all */
 };
 /* Whether the 8 bytes at an offset of the parameters are an address: of live memory, or of memory that was. `info` is a
  * struct mg_launch_info. */
@@ -228,7 +234,9 @@ enum mg_sync_kind {
      * such barrier, or none for so many, and the launch ends */
     MG_SYNC_BARRIER,
     MG_SYNC_BARRIER_OPEN, /* `barrier` opens: `count` threads had arrived. Those that wait go on */
-    MG_SYNC_WARP,         /* lanes execute a warp operation together; members[i]: the mask that lane i names */
+    /* lanes execute a warp operation together; members[i]: the mask that lane i names. Of all lanes of a warp once, and
+     * not again until something else is told */
+    MG_SYNC_WARP,
     MG_SYNC_WARP_WAIT,    /* lanes arrive at one and wait for `missing` */
     MG_SYNC_WARP_SOURCE,  /* a shuffle: lanes read from lanes members[i] that do not take part with them */
     MG_SYNC_CLUSTER,      /* the barrier of the block's cluster opens */

@@ -501,6 +501,7 @@ struct mg_worker {
     struct mg_access_room spread;
     const void *values[8]; /* the event's */
     struct mg_sync sync;
+    const struct mg_warp *met; /* what was told last is that all its lanes did something together; or NULL */
     struct mg_warning *warnings;     /* what a device would let pass */
     size_t nwarnings;
     size_t unit;                     /* that runs, of run->sample, SIZE_MAX: none of those */
@@ -526,6 +527,7 @@ struct mg_run {
     bool serial; /* one worker: atomics need no lock prefix */
     bool want_shapes, want_sync, want_steps, want_bulk, want_far;
     bool want_every; /* the program is the watched one */
+    struct mg_unheard *unheard; /* by instruction, if one observer alone wants every access; else NULL */
     bool goes_on;    /* an observer takes faults: the launch ends with its error, but later */
     bool lets_pass;  /* what a device only happens to let pass goes on, with a warning: an access beyond its allocation
                         in memory that a device has mapped, the number of a barrier that there is not */

@@ -24,10 +24,27 @@ static uint32_t members_of(const struct mg_warp *w, const struct mg_op *op, uint
 /* `run` do it together, each with the set that it names. */
 static void tell(struct mg_warp *w, const struct mg_op *op, uint32_t run)
 {
+    uint32_t all = run;
+    for (unsigned i = 0; op->e >= 0 && i < 32; i++)
+        all &= mg__lane32(w, op->e, i);
+    if (all == ~0u) {
+        mg__warp_met(w, op);
+        return;
+    }
     struct mg_sync *e = mg__sync_event(w, op, MG_SYNC_WARP, run);
     for (unsigned i = 0; i < 32; i++)
         e->members[i] = op->e < 0 ? run : mg__lane32(w, op->e, i);
     mg__sync_emit(w->worker);
+}
+
+void mg__warp_met(struct mg_warp *w, const struct mg_op *op)
+{
+    if (!mg__wants_sync(w) || w->worker->met == w)
+        return;
+    struct mg_sync *e = mg__sync_event(w, op, MG_SYNC_WARP, ~0u);
+    memset(e->members, 0xff, sizeof e->members);
+    mg__sync_emit(w->worker);
+    w->worker->met = w;
 }
 
 /* The lanes that execute `op` now, or 0 when the leaf has to wait (w->stop is set) and `*next` is to be returned. */
