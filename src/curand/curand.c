@@ -176,9 +176,9 @@ static void put(void *arg, struct margay_hosted_reach *reach)
     free(n->made);
 }
 
-enum what { BITS, LONG_BITS, UNIFORM, UNIFORM_DOUBLE, NORMAL, NORMAL_DOUBLE, LOG_NORMAL, LOG_NORMAL_DOUBLE };
+enum what { BITS, LONG_BITS, UNIFORM, UNIFORM_DOUBLE, POISSON, NORMAL, NORMAL_DOUBLE, LOG_NORMAL, LOG_NORMAL_DOUBLE };
 
-static void make(struct mg_generator *g, enum what what, void *out, size_t n, double mean, double deviation)
+static bool make(struct mg_generator *g, enum what what, void *out, size_t n, double mean, double deviation)
 {
     switch (what) {
     case BITS:
@@ -193,6 +193,8 @@ static void make(struct mg_generator *g, enum what what, void *out, size_t n, do
     case UNIFORM_DOUBLE:
         mg__generator_uniform_double(g, out, n);
         break;
+    case POISSON:
+        return mg__generator_poisson(g, out, n, mean);
     case NORMAL:
     case LOG_NORMAL:
         mg__generator_normal(g, out, n, (float)mean, (float)deviation);
@@ -206,6 +208,7 @@ static void make(struct mg_generator *g, enum what what, void *out, size_t n, do
         ((float *)out)[i] = (float)exp((double)((float *)out)[i]);
     for (size_t i = 0; what == LOG_NORMAL_DOUBLE && i < n; i++)
         ((double *)out)[i] = exp(((double *)out)[i]);
+    return true;
 }
 
 static int generate(struct curand *c, const char *routine, enum what what, void *to, size_t n, double mean,
@@ -229,14 +232,15 @@ static int generate(struct curand *c, const char *routine, enum what what, void 
         return ALLOCATION_FAILED;
     if (!mg__generator_ready(&c->generator))
         return ALLOCATION_FAILED;
-    if (c->host) {
-        make(&c->generator, what, to, n, mean, deviation);
-        return SUCCESS;
-    }
+    if (c->host)
+        return make(&c->generator, what, to, n, mean, deviation) ? SUCCESS : ALLOCATION_FAILED;
     struct numbers numbers = {malloc(size), to, size};
     if (!numbers.made)
         return ALLOCATION_FAILED;
-    make(&c->generator, what, numbers.made, n, mean, deviation);
+    if (!make(&c->generator, what, numbers.made, n, mean, deviation)) {
+        free(numbers.made);
+        return ALLOCATION_FAILED;
+    }
     struct margay_hosted call = {.library = "cuRAND",
                                  .routine = routine,
                                  .stream = c->stream,
@@ -287,6 +291,17 @@ PUBLIC int curandGenerateLogNormal(struct curand *c, float *to, size_t n, float 
 PUBLIC int curandGenerateLogNormalDouble(struct curand *c, double *to, size_t n, double mean, double deviation)
 {
     return generate(c, "curandGenerateLogNormalDouble", LOG_NORMAL_DOUBLE, to, n, mean, deviation);
+}
+
+PUBLIC int curandGeneratePoisson(struct curand *c, uint32_t *to, size_t n, double mean)
+{
+    if (live(c) && (mean <= 0 || mean > 400000)) /* as the manual limits it */
+        return OUT_OF_RANGE;
+    if (live(c) && !mg__poisson_has(&c->generator, mean)) {
+        mg__hosted_missing("curandGeneratePoisson with this generator and mean", "CURAND_STATUS_TYPE_ERROR");
+        return TYPE_ERROR;
+    }
+    return generate(c, "curandGeneratePoisson", POISSON, to, n, mean, 0);
 }
 
 /* ---- tables ---- */

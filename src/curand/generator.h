@@ -59,4 +59,7 @@ void mg__generator_uniform(struct mg_generator *generator, float *out, size_t n)
 void mg__generator_uniform_double(struct mg_generator *generator, double *out, size_t n);
 void mg__generator_normal(struct mg_generator *generator, float *out, size_t n, float mean, float deviation);
 void mg__generator_normal_double(struct mg_generator *generator, double *out, size_t n, double mean, double deviation);
+/* Poisson numbers, of the generators and means for which there are some. False: no memory. */
+bool mg__poisson_has(const struct mg_generator *generator, double mean);
+bool mg__generator_poisson(struct mg_generator *generator, uint32_t *out, size_t n, double mean);
 #endif

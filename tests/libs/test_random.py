@@ -165,6 +165,11 @@ ROWS = """
 105 bits=1 -> 103
 205 bits=1 -> 103
 99 bits=1 -> 103
+200 dims=3 poisson=3000x10 poisson=21x10.75 bits=6 poisson=30000x64 poisson=9x999.5 poisson=3000x4000 poisson=4x20 poisson=3x0 poisson=3x-1 poisson=3x500000 -> 0 0 0:21e5375a8c634188 0:048a8880ad9912a0 0:098f53701bda476c 0:3092dd2de43ae439 0:6b69170417dd53a6 0:aa5a05a7d107daf5 105 104 104 104
+202 dims=3 poisson=3000x10 poisson=21x10.75 bits=6 poisson=30000x64 poisson=9x999.5 poisson=3000x4000 poisson=4x20 poisson=3x0 poisson=3x-1 poisson=3x500000 -> 0 0 0:76060447f5e8c90e 0:cae633ad8fbbe899 0:f86bf6c1a7ed61aa 0:7e6a57aa0c94c630 0:8247bd5e0f6fac04 0:f3452aaaa6b528b8 105 104 104 104
+203 dims=3 poisson=3000x0.25 poisson=21x5 long=6 poisson=30000x64 poisson=9x999.5 poisson=3000x1999.9 poisson=4x20 poisson=30000x1500 poisson=600x1 -> 0 0 0:cbbc793565f1fba2 0:90ef90a59f83204c 0:d7535b600a569c55 0:3092dd2de43ae439 0:6b69170417dd53a6 0:724a352766a19207 105 0:abc7e70ac772e002 0:6d735a3b99746f5f
+204 dims=3 poisson=3000x0.25 poisson=21x5 long=6 poisson=30000x64 poisson=9x999.5 poisson=3000x1999.9 poisson=4x20 poisson=30000x1500 poisson=600x1 -> 0 0 0:94fb094d7c79d6b7 0:707742d0309dc818 0:efcd56a0a154f2f5 0:7e6a57aa0c94c630 0:8247bd5e0f6fac04 0:e38e508e1b449dcb 105 0:b220126abb73a3ab 0:d5718158e7058348
+141 poisson=3001x50 poisson=21x64 bits=6 poisson=60000x333.25 poisson=9x999.5 poisson=3000x4000 seed=5 poisson=777x2000 -> 0 0:abb9b5d83c14e800 0:eecd32c84cf7f344 0:7fec7aa4bd28bb9a 0:b8097e93f1cc58bc 0:86eab7ce5c80e832 0:94f273054c4fd961 0 0:f14a66e3d4c65089
 """
 SETTERS = {"seed": ("curandSetPseudoRandomGeneratorSeed", ctypes.c_ulonglong),
            "offset": ("curandSetGeneratorOffset", ctypes.c_ulonglong),
@@ -178,6 +183,7 @@ FILLERS = {"bits": ("curandGenerate", ctypes.c_uint32, ()),
            "normal64": ("curandGenerateNormalDouble", ctypes.c_double, (ctypes.c_double(1.5), ctypes.c_double(2))),
            "log": ("curandGenerateLogNormal", ctypes.c_float, (ctypes.c_float(0.5), ctypes.c_float(0.25))),
            "log64": ("curandGenerateLogNormalDouble", ctypes.c_double, (ctypes.c_double(0.5), ctypes.c_double(0.25)))}
+POISSON = "curandGeneratePoisson"  # poisson=COUNTxMEAN
 
 
 def answer(library, kind, of_type, calls):
@@ -185,18 +191,18 @@ def answer(library, kind, of_type, calls):
     generator = ctypes.c_void_p()
     told = [str(library.curandCreateGeneratorHost(ctypes.byref(generator), int(of_type)))]
     for call in calls if told[0] == "0" else ():
-        name, value = re.fullmatch(r"(\w+)=(\w+)", call).groups()
+        name, value = re.fullmatch(r"(\w+)=([\w.-]+)", call).groups()
         if name in SETTERS:
             function, kind = SETTERS[name]
             told.append(str(getattr(library, function)(generator, kind(int(value, 0)))))
             continue
-        function, kind, more = FILLERS[name]
-        count = int(value)
+        function, kind, more = FILLERS.get(name) or (POISSON, ctypes.c_uint32, (ctypes.c_double(float(value.partition("x")[2])),))
+        count = int(value.partition("x")[0])
         numbers = (kind * count)()
         status = getattr(library, function)(generator, numbers, ctypes.c_size_t(count), *more)
         if status:
             told.append(str(status))
-        elif more:
+        elif name in FILLERS and more:
             told.append("0:" + "/".join(float(numbers[i]).hex() for i in (0, count // 2, count - 1)))
         else:
             told.append("0:" + hashlib.sha256(bytes(numbers)).hexdigest()[:16])
