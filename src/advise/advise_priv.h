@@ -20,7 +20,7 @@ enum {
 };
 
 /* ---- shapes.c ---- */
-enum { MG_VAR_CONST = -2 };
+enum { MG_VAR_CONST = -2, MG_SHAPES_RECENT = 32 };
 struct mg_advise_shape { /* one access, up to where in global memory it is */
     uint64_t hash, times;
     uint32_t mask;
@@ -37,9 +37,12 @@ struct mg_shapes {
     uint32_t count, capacity, nslots;
     uint32_t *slots;
     uint32_t most;  /* kept; 0: MG_SHAPES_KEPT */
+    uint32_t recent[MG_SHAPES_RECENT]; /* 1 + index of the last one seen of each place; 0: none */
     unsigned level; /* one in 2^level is kept */
 };
 uint64_t mg__shape_hash(const struct mg_advise_shape *shape);
+/* One that was found lately, without a look at `like`'s hash; NULL: none of them is the same. */
+struct mg_advise_shape *mg__shapes_recent(const struct mg_shapes *set, const struct mg_advise_shape *like);
 struct mg_advise_shape *mg__shapes_find(struct mg_shapes *set, const struct mg_advise_shape *like);
 bool mg__shapes_keeps(const struct mg_shapes *set, uint64_t hash); /* not thinned away */
 bool mg__shapes_add(struct mg_shapes *set, const struct mg_advise_shape *shape); /* a new one; false: out of memory */

@@ -151,15 +151,18 @@ static void shape_of(const struct mg_access *a, uint64_t range, struct mg_advise
 {
     bool constant = a->space == MG_SPACE_CONST, shared = !constant && a->space != MG_SPACE_GLOBAL;
     uint64_t base = constant ? range : shared ? 0 : a->address[__builtin_ctz(a->mask)];
-    *s = (struct mg_advise_shape){.mask = a->mask, .width = a->width, .kind = a->kind};
+    s->hash = s->times = 0;
+    s->mask = a->mask;
+    s->width = a->width;
+    s->kind = a->kind;
+    s->taken = s->ideal = s->moved = 0;
     s->var = constant ? MG_VAR_CONST : shared ? a->shared_var : -1;
     s->phase = constant ? 0 : (uint8_t)(base & 31);
-    for (unsigned i = 0; i < 32;
-         i++) { /* far lanes wrap: still different shapes, and their cost was computed exactly */
-        uint32_t d = (uint32_t)(a->address[i] - base);
-        s->at[i] = a->mask >> i & 1 ? (int32_t)d : 0;
-    }
-    s->hash = mg__shape_hash(s);
+    /* far lanes wrap: still different shapes, and their cost was computed exactly */
+    for (unsigned i = 0; i < 32; i++)
+        s->at[i] = (int32_t)(uint32_t)(a->address[i] - base);
+    for (unsigned i = 0; i < 32 && a->mask != UINT32_MAX; i++)
+        s->at[i] = a->mask >> i & 1 ? s->at[i] : 0;
 }
 
 static void cost_of(const struct mg_seen *seen, struct mg_access *a, struct mg_advise_shape *s)
@@ -204,7 +207,11 @@ static void on_access(void *worker, struct mg_access *a)
     set->most = w->most;
     struct mg_advise_shape fresh;
     shape_of(a, seen->info->range, &fresh);
-    struct mg_advise_shape *s = mg__shapes_find(set, &fresh);
+    struct mg_advise_shape *s = mg__shapes_recent(set, &fresh);
+    if (!s) {
+        fresh.hash = mg__shape_hash(&fresh);
+        s = mg__shapes_find(set, &fresh);
+    }
     if (!s) {
         cost_of(seen, a, &fresh);
         fresh.times = a->times;

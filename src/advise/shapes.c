@@ -27,8 +27,7 @@ static bool kept(uint64_t hash, unsigned level)
 
 static bool same(const struct mg_advise_shape *a, const struct mg_advise_shape *b)
 {
-    return a->hash == b->hash && a->mask == b->mask && a->var == b->var && a->phase == b->phase &&
-           memcmp(a->at, b->at, sizeof(a->at)) == 0;
+    return a->mask == b->mask && a->var == b->var && a->phase == b->phase && memcmp(a->at, b->at, sizeof(a->at)) == 0;
 }
 
 static bool rebuild(struct mg_shapes *set, uint32_t nslots)
@@ -61,8 +60,21 @@ static void thin(struct mg_shapes *set, unsigned level)
         if (kept(set->at[i].hash, level))
             set->at[n++] = set->at[i];
     set->count = n;
+    memset(set->recent, 0, sizeof(set->recent));
     if (set->nslots)
         (void)rebuild(set, set->nslots); /* of the same size: needs no memory */
+}
+
+/* Accesses of a loop differ in where they begin: by that. */
+static unsigned place_of(const struct mg_advise_shape *s)
+{
+    return ((unsigned)s->at[__builtin_ctz(s->mask)] + s->phase) / 4 % MG_SHAPES_RECENT;
+}
+
+struct mg_advise_shape *mg__shapes_recent(const struct mg_shapes *set, const struct mg_advise_shape *like)
+{
+    uint32_t i = set->recent[place_of(like)];
+    return i && same(&set->at[i - 1], like) ? &set->at[i - 1] : NULL;
 }
 
 struct mg_advise_shape *mg__shapes_find(struct mg_shapes *set, const struct mg_advise_shape *like)
@@ -70,8 +82,10 @@ struct mg_advise_shape *mg__shapes_find(struct mg_shapes *set, const struct mg_a
     if (!set->nslots)
         return NULL;
     for (uint32_t h = (uint32_t)(like->hash >> 32) & (set->nslots - 1); set->slots[h]; h = (h + 1) & (set->nslots - 1))
-        if (same(&set->at[set->slots[h] - 1], like))
+        if (set->at[set->slots[h] - 1].hash == like->hash && same(&set->at[set->slots[h] - 1], like)) {
+            set->recent[place_of(like)] = set->slots[h];
             return &set->at[set->slots[h] - 1];
+        }
     return NULL;
 }
 
@@ -141,6 +155,7 @@ void mg__shapes_sort(struct mg_shapes *set)
 {
     if (set->count > 1)
         qsort(set->at, set->count, sizeof(*set->at), by_content);
+    memset(set->recent, 0, sizeof(set->recent));
     if (set->nslots)
         (void)rebuild(set, set->nslots);
 }
