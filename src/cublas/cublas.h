@@ -72,7 +72,7 @@ struct mg_cublas_job {
 };
 int mg__cublas_run(struct mg_cublas *handle, struct mg_cublas_job *job);
 const char *mg__cublas_state(int status, bool name); /* its name, or what it means */
-int mg__cublas_status(int error); /* of mg__hosted_run, or a CUDA error */
+int mg__cublas_status(int error);                    /* of mg__hosted_run, or a CUDA error */
 bool mg__cublas_zero(const double scalar[2]);
 
 /* ---- level1.c, level2.c, level3.c, factor.c: what a job computes. False: no memory ---- */
@@ -92,7 +92,7 @@ struct mg_cublas_ex {
     int type;
     int64_t ld, stride;
 };
-enum { CUBLAS_IN_16F = 64, CUBLAS_IN_32F = 68 }; /* cublasComputeType_t */
+enum { CUBLAS_IN_16F = 64, CUBLAS_IN_32F = 68, CUBLAS_IN_64F = 70 }; /* cublasComputeType_t */
 int mg__cublas_gemm_ex(struct mg_cublas *handle, const char *routine, int compute, int transa, int transb, int64_t m,
                        int64_t n, int64_t k, const void *alpha, const void *beta, const struct mg_cublas_ex x[3],
                        bool many, int64_t count);

@@ -4,7 +4,6 @@
 enum {
     IN_16F_PEDANTIC = 65,
     IN_32F_PEDANTIC = 69,
-    IN_64F = 70,
     IN_64F_PEDANTIC = 71,
     IN_32I = 72,
     IN_32I_PEDANTIC = 73,
@@ -43,7 +42,7 @@ static bool types_ok(int compute, int a, int b, int c, int *type, int *scalar)
         return complex_ ? a == MG_C_32F && c == MG_C_32F
                         : ((a == MG_R_16F || a == MG_R_16BF) && (c == a || c == MG_R_32F)) ||
                               ((a == MG_R_8I || a == MG_R_32F) && c == MG_R_32F);
-    case IN_64F:
+    case CUBLAS_IN_64F:
     case IN_64F_PEDANTIC:
     case IN_64F_EMULATED:
         *type = *scalar = a;

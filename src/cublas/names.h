@@ -405,6 +405,52 @@ PUBLIC int N(cublasGemmBatchedEx)(H h, int transa, int transb, INT m, INT n, INT
                               count);
 }
 
+/* A group after the other: each has sizes and scalars of its own, which are the host's, and so many matrices. */
+static int N(grouped)(H h, const char *name, const int *transa, const int *transb, const INT *m, const INT *n,
+                      const INT *k, P alpha, const struct mg_cublas_ex x[3], const INT *const ld[3], P beta, INT groups,
+                      const INT *sizes, int compute)
+{
+    size_t scalar = x[0].type == MG_R_64F ? sizeof(double) : sizeof(float), done = 0;
+    int state = !mg__cublas_live(h) ? CUBLAS_NOT_INITIALIZED : groups < 0 ? CUBLAS_INVALID_VALUE : CUBLAS_SUCCESS;
+    if (!state && (h->pointer_mode || mg__number_complex(x[0].type) || compute < CUBLAS_IN_32F))
+        state = CUBLAS_NOT_SUPPORTED;
+    for (INT g = 0; g < groups && !state; g++)
+        state = sizes[g] < 0 ? CUBLAS_INVALID_VALUE : state;
+    for (INT g = 0; g < groups && !state; g++) {
+        struct mg_cublas_ex one[3];
+        for (int i = 0; i < 3; i++)
+            one[i] = (struct mg_cublas_ex){(const void *const *)x[i].at + done, x[i].type, ld[i][g], 0};
+        state = mg__cublas_gemm_ex(h, name, compute, transa[g], transb[g], m[g], n[g], k[g],
+                                   (const char *)alpha + (size_t)g * scalar, (const char *)beta + (size_t)g * scalar,
+                                   one, true, sizes[g]);
+        done += (size_t)sizes[g];
+    }
+    return state;
+}
+
+PUBLIC int N(cublasGemmGroupedBatchedEx)(H h, const int *transa, const int *transb, const INT *m, const INT *n,
+                                         const INT *k, P alpha, P a, int ta, const INT *lda, P b, int tb,
+                                         const INT *ldb, P beta, P c, int tc, const INT *ldc, INT groups,
+                                         const INT *sizes, int compute)
+{
+    return N(grouped)(h, "cublasGemmGroupedBatchedEx", transa, transb, m, n, k, alpha,
+                      (const struct mg_cublas_ex[3]){{a, ta, 0, 0}, {b, tb, 0, 0}, {c, tc, 0, 0}},
+                      (const INT *const[3]){lda, ldb, ldc}, beta, groups, sizes, compute);
+}
+
+#define GROUPED(L, t, compute)                                                                                         \
+    PUBLIC int N(cublas##L##gemmGroupedBatched)(H h, const int *transa, const int *transb, const INT *m, const INT *n, \
+                                                const INT *k, P alpha, P a, const INT *lda, P b, const INT *ldb,       \
+                                                P beta, P c, const INT *ldc, INT groups, const INT *sizes)             \
+    {                                                                                                                  \
+        return N(grouped)(h, "cublas" #L "gemmGroupedBatched", transa, transb, m, n, k, alpha,                         \
+                          (const struct mg_cublas_ex[3]){{a, t, 0, 0}, {b, t, 0, 0}, {c, t, 0, 0}},                    \
+                          (const INT *const[3]){lda, ldb, ldc}, beta, groups, sizes, compute);                         \
+    }
+GROUPED(S, MG_R_32F, CUBLAS_IN_32F)
+GROUPED(D, MG_R_64F, CUBLAS_IN_64F)
+#undef GROUPED
+
 PUBLIC int N(cublasGemmStridedBatchedEx)(H h, int transa, int transb, INT m, INT n, INT k, P alpha, P a, int ta,
                                          INT lda, int64_t sa, P b, int tb, INT ldb, int64_t sb, P beta, P c, int tc,
                                          INT ldc, int64_t sc, INT count, int compute, int algo)

@@ -718,6 +718,53 @@ static void errors(cublasHandle_t h)
     cudaFree(device);
 }
 
+/* Groups of batches, each with its own sizes and scalars, against one product after the other. */
+template <class T, class S> static void groups(cublasHandle_t h, cudaDataType_t type, cublasComputeType_t compute, S call)
+{
+    const int many = 3, size[] = {2, 0, 3}, m[] = {5, 4, 7}, n[] = {6, 4, 3}, k[] = {4, 4, 9}, ld[] = {12, 12, 12};
+    const cublasOperation_t ta[] = {CUBLAS_OP_N, CUBLAS_OP_N, CUBLAS_OP_T}, tb[] = {CUBLAS_OP_T, CUBLAS_OP_N, CUBLAS_OP_N};
+    const T alpha[] = {2, 1, -1}, beta[] = {0.5, 0, 3};
+    const int total = 5, each = 12 * 12;
+    T *data, **lists, *list[3 * total];
+    std::vector<T> first(3 * total * each), want, have(first.size());
+    for (T &x : first)
+        x = (T)next();
+    cudaMalloc(&data, first.size() * sizeof(T));
+    for (int i = 0; i < 3 * total; i++)
+        list[i] = data + i * each;
+    cudaMalloc(&lists, sizeof(list));
+    cudaMemcpy(lists, list, sizeof(list), cudaMemcpyHostToDevice);
+    want = first;
+    for (int g = 0, done = 0; g < many; done += size[g++])
+        for (int b = done; b < done + size[g]; b++)
+            for (int j = 0; j < n[g]; j++)
+                for (int i = 0; i < m[g]; i++) {
+                    const T *x = &first[b * each], *y = &first[(total + b) * each];
+                    double sum = 0;
+                    for (int l = 0; l < k[g]; l++)
+                        sum += (double)(ta[g] ? x[l + i * 12] : x[i + l * 12]) * (double)(tb[g] ? y[j + l * 12] : y[l + j * 12]);
+                    T *z = &want[(2 * total + b) * each + i + j * 12];
+                    *z = (T)(alpha[g] * sum + beta[g] * (double)*z);
+                }
+    for (int way = 0; way < 2; way++) {
+        cudaMemcpy(data, first.data(), first.size() * sizeof(T), cudaMemcpyHostToDevice);
+        if (way)
+            OK(call(h, ta, tb, m, n, k, alpha, lists, ld, lists + total, ld, beta, lists + 2 * total, ld, many, size));
+        else
+            OK(cublasGemmGroupedBatchedEx(h, ta, tb, m, n, k, alpha, (const void *const *)lists, type, ld,
+                                          (const void *const *)(lists + total), type, ld, beta,
+                                          (void *const *)(lists + 2 * total), type, ld, many, size, compute));
+        cudaMemcpy(have.data(), data, have.size() * sizeof(T), cudaMemcpyDeviceToHost);
+        for (size_t i = 0; i < have.size(); i++)
+            expect(fabs((double)have[i] - (double)want[i]) < 1e-5, "groups", way, (int)i);
+    }
+    expect(cublasGemmGroupedBatchedEx(h, ta, tb, m, n, k, alpha, (const void *const *)lists, type, ld,
+                                      (const void *const *)lists, type, ld, beta, (void *const *)lists, type, ld, -1, size,
+                                      compute) == CUBLAS_STATUS_INVALID_VALUE, "fewer groups than none");
+    cudaFree(lists);
+    cudaFree(data);
+}
+
 int main()
 {
     cublasHandle_t h;
@@ -740,6 +787,8 @@ int main()
     factor<cuComplex>(h);
     factor<cuDoubleComplex>(h);
     hermitian(h);
+    groups<float>(h, CUDA_R_32F, CUBLAS_COMPUTE_32F, cublasSgemmGroupedBatched);
+    groups<double>(h, CUDA_R_64F, CUBLAS_COMPUTE_64F, cublasDgemmGroupedBatched);
     ex<__half, __half, float>(h, CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_32F, 1e-3);
     ex<__half, float, float>(h, CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F, 1e-6);
     ex<__half, __half, __half>(h, CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_16F, 1e-2);
