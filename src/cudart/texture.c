@@ -51,6 +51,7 @@ static int of_array(struct mg_texture *t, void *handle)
     t->height = (uint32_t)MG_MAX(a->extent.height, 1);
     t->depth = (uint32_t)MG_MAX(a->extent.depth, 1);
     t->layered = a->flags & (CU_ARRAY_LAYERED | CU_ARRAY_CUBE);
+    t->volume = a->extent.depth && !t->layered;
     return 0;
 }
 
@@ -111,8 +112,10 @@ static int set_reading(struct mg_texture *t, const struct cu_texture_desc *d, bo
         return mg__cudart_missing("cudaCreateTextureObject with sRGB");
     if (d->filter < POINT || d->filter > LINEAR || d->read < ELEMENT || d->read > UNIT)
         return INVALID;
-    if ((d->read == UNIT && t->kind != MG_TEXEL_FLOAT && t->bits == 32) || (d->filter == LINEAR && !real && t->slice))
+    if (d->read == UNIT && t->kind != MG_TEXEL_FLOAT && t->bits == 32)
         return INVALID;
+    if (d->filter == LINEAR && !real && t->slice)
+        return cudaErrorInvalidFilterSetting;
     for (unsigned k = 0; k < 3; k++) {
         if (d->address[k] < MG_TEXTURE_WRAP || d->address[k] > MG_TEXTURE_BORDER)
             return INVALID;

@@ -1,9 +1,17 @@
 /* texels.c - what a texture holds at a place: address modes, filters, conversions, by the CUDA C++ Programming Guide,
- * "Texture Fetching", and the PTX ISA.
+ * "Texture Fetching", and the PTX ISA; how it rounds on the way, as an H200 does (tests/hardware/textures.cu).
  *
- * The fraction that a linear filter weighs by has 8 bits, rounded to the nearest, so 1 is one of its values. Weights
- * and sums are computed in double and rounded once; how a device rounds on the way is not documented, and was not
- * measured. A cube's face is filtered by itself. There is one level: levels and gradients choose nothing.
+ * - A coordinate that is a part of the size loses what is beyond 21 bits behind the point, downwards, before it is
+ *   multiplied with the size. A filter's place is a whole number of 256ths of a texel, a tie upwards.
+ * - Weights are 256ths, too. Those of a volume are split along z, then x, then y, each time one part rounded and the
+ *   other what is left (`weigh`); a plane's along both at once. A line is a plane of one row, looked at beside its
+ * edge.
+ * - Sums are exact. One of floats is rounded once, to its texels' type, a tie away from zero; one of integers that are
+ *   read as parts of 1 is a whole number of 65535ths, or of 32767ths.
+ *
+ * Of halves and of signed bytes a few sums are one step off: the device keeps some digits less on the way. A cube's
+ * face is filtered by itself, where a device goes on into the next face if the mode is wrap or border. There is one
+ * level: levels and gradients choose nothing.
  */
 #include <math.h>
 #include <string.h>
@@ -35,6 +43,17 @@ static uint32_t channel_bits(const uint8_t *at, unsigned bits, bool sign)
     return word;
 }
 
+/* Of integers that are read as parts of 1: what 1 is, and the whole number. */
+static double most(const struct mg_texture *t)
+{
+    return (double)((UINT64_C(1) << (t->bits - (t->kind == MG_TEXEL_SIGNED))) - 1);
+}
+
+static double level(const struct mg_texture *t, uint32_t bits)
+{
+    return t->kind == MG_TEXEL_SIGNED ? (double)(int32_t)bits : (double)bits;
+}
+
 static double number(const struct mg_texture *t, uint32_t bits)
 {
     float f;
@@ -44,9 +63,7 @@ static double number(const struct mg_texture *t, uint32_t bits)
         memcpy(&f, &bits, sizeof(f));
         return (double)f;
     }
-    const double most = (double)((UINT64_C(1) << (t->bits - (t->kind == MG_TEXEL_SIGNED))) - 1);
-    double v = t->kind == MG_TEXEL_SIGNED ? (double)(int32_t)bits : (double)bits;
-    return fmax(v / most, -1); /* the least of a signed type is -1, too */
+    return fmax(level(t, bits) / most(t), -1); /* the least of a signed type is -1, too */
 }
 
 static struct texel read_at(const struct mg_texture *t, uint32_t x, uint32_t y, uint32_t z)
@@ -88,15 +105,19 @@ static struct texel at_place(const struct mg_texture *t, const int64_t i[3])
     uint32_t at[3];
     bool inside = true;
     for (unsigned k = 0; k < 3; k++) {
-        unsigned mode = k == 2 && t->layered ? MG_TEXTURE_CLAMP : t->address[k]; /* layers have no other mode */
-        inside &= settle(i[k], n[k], mode, &at[k]);
+        if (k == 2 && t->layered) /* one that is not there is the last, before the first, too */
+            at[k] = i[k] >= 0 && i[k] < n[k] ? (uint32_t)i[k] : n[k] - 1;
+        else
+            inside &= settle(i[k], n[k], t->address[k], &at[k]);
     }
     if (inside)
         return read_at(t, at[0], at[1], at[2]);
     struct texel border = {{0, 0, 0, 0}, {0, 0, 0, 0}};
     for (unsigned c = 0; c < 4; c++) {
-        border.value[c] = (double)t->border[c];
         memcpy(&border.bits[c], &t->border[c], sizeof(border.bits[c]));
+        if (t->unit) /* as a texel would have it, a tie downwards */
+            border.bits[c] = (uint32_t)(int32_t)ceil(fmax(-1, fmin(1, (double)t->border[c])) * most(t) - 0.5);
+        border.value[c] = t->unit ? number(t, border.bits[c]) : (double)t->border[c];
     }
     return border;
 }
@@ -114,75 +135,116 @@ static void put(const struct mg_texture *t, const struct texel *v, uint32_t out[
 
 /* ---- places ---- */
 /* A coordinate in texels; what is no number is 0, and what is far away stays beyond every edge. */
-static double in_texels(const struct mg_texture *t, float x, uint32_t n, unsigned mode)
+static double in_texels(const struct mg_texture *t, float x, uint32_t n)
 {
-    const double far = 1e9;
+    const double far = 1e9, steps = 1 << 21;
     if (isnan(x))
         return 0;
-    if (t->normalized && mode == MG_TEXTURE_WRAP)
-        return isinf(x) ? 0 : (double)(x - floorf(x)) * n;
-    double v = t->normalized ? (double)x * n : (double)x;
-    if (t->normalized && mode == MG_TEXTURE_MIRROR && !isinf(x)) {
-        double turn = fmod(fabs((double)x), 2);
-        v = (turn < 1 ? turn : 2 - turn) * n;
-    }
+    const double v = t->normalized ? floor((double)x * steps) / steps * n : (double)x;
     return fmax(-far, fmin(far, v));
 }
 
-/* The two texels of a linear filter begin at *first; the weight of the second, in 256ths. */
-static unsigned between(double x, int64_t *first)
+struct spot { /* of a filter: two texels begin at `at`, and the second one has this weight, in 256ths */
+    int64_t at[3];
+    unsigned weight[3];
+};
+static void between(double x, uint32_t n, bool clamped, struct spot *s, unsigned k)
 {
-    double low = floor(x - 0.5);
-    *first = (int64_t)low;
-    return (unsigned)floor((x - 0.5 - low) * 256 + 0.5);
+    int64_t place = (int64_t)floor(x * 256 - 128 + 0.5);
+    if (clamped)
+        place = place < 0 ? 0 : MG_MIN(place, ((int64_t)n - 1) * 256);
+    s->at[k] = place >> 8;
+    s->weight[k] = (unsigned)(place & 255);
 }
 
-struct spot {
-    int64_t at[3];
-    unsigned weight[3]; /* 0: there is no second one */
-};
+static unsigned up(unsigned v) /* 65536ths as 256ths */
+{
+    return (v + 128) >> 8;
+}
 
-static struct spot find_spot(const struct mg_texture *t, const struct mg_texture_point *p, bool linear)
+static unsigned down(unsigned v) /* the same, a tie downwards */
+{
+    return (v + 127) >> 8;
+}
+
+/* Of the eight texels, the nearer one along x in bit 0, y in 1, z in 2: 256 in all. */
+static void weigh(const unsigned part[3], unsigned weight[8])
+{
+    const unsigned x = part[0], y = part[1];
+    if (!part[2]) {
+        const unsigned both = up(x * y), of[4] = {256 - x - y + both, x - both, y - both, both};
+        memset(weight, 0, 8 * sizeof(*weight));
+        memcpy(weight, of, sizeof(of));
+        return;
+    }
+    for (unsigned z = 0; z < 2; z++) {
+        const unsigned slice = z ? part[2] : 256 - part[2], far = up(slice * x), near = slice - far;
+        const unsigned far_up = up(far * y), near_up = down(near * y);
+        weight[4 * z + 0] = near - near_up;
+        weight[4 * z + 1] = far - far_up;
+        weight[4 * z + 2] = near_up;
+        weight[4 * z + 3] = far_up;
+    }
+}
+
+/* `clamps`: a place beside an edge that clamps is the edge's texel alone. */
+static struct spot find_spot(const struct mg_texture *t, const struct mg_texture_point *p, bool linear, bool clamps)
 {
     const float c[3] = {p->x, p->y, p->z};
     const uint32_t n[3] = {t->width, t->height, t->depth};
     struct spot s = {{0, 0, 0}, {0, 0, 0}};
     for (unsigned k = 0; k < 3; k++) {
-        double x = in_texels(t, c[k], n[k], t->address[k]);
+        const double x = in_texels(t, c[k], n[k]);
         if (k == 2 && t->layered)
             s.at[k] = p->layer;
-        else if (linear && (k == 0 || n[k] > 1))
-            s.weight[k] = between(x, &s.at[k]);
+        else if (linear && (k < 2 || t->volume))
+            between(x, n[k], clamps && t->address[k] == MG_TEXTURE_CLAMP, &s, k);
         else
             s.at[k] = n[k] > 1 || k == 0 ? (int64_t)floor(x) : 0;
     }
     return s;
 }
 
+/* To the nearest of floats with so many digits behind the point, a tie away from zero. */
+static double rounded(double v, int digits, int least)
+{
+    int exponent;
+    frexp(v, &exponent);
+    const double unit = ldexp(1, (exponent - 1 < least ? least : exponent - 1) - digits);
+    return copysign(floor(fabs(v) / unit + 0.5) * unit, v);
+}
+
+/* A sum of 256ths of texels: of floats, or of whole numbers, of which it makes 65535ths or 32767ths. */
+static double filtered(const struct mg_texture *t, double sum)
+{
+    const double whole = t->kind == MG_TEXEL_SIGNED ? 32767 : 65535;
+    if (t->kind == MG_TEXEL_FLOAT)
+        return t->bits == 16 ? rounded(sum / 256, 10, -14) : rounded(sum / 256, 23, -126);
+    return fmax(floor(sum * whole / (most(t) * 256) + 0.5) / whole, -1);
+}
+
 void mg__texture_sample(const struct mg_texture *t, const struct mg_texture_point *p, uint32_t out[4])
 {
     const bool linear = t->linear && is_real(t);
-    const struct spot s = find_spot(t, p, linear);
+    const struct spot s = find_spot(t, p, linear, true);
     struct texel sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
     if (!linear) {
         sum = at_place(t, s.at);
         put(t, &sum, out);
         return;
     }
+    unsigned weight[8];
+    weigh(s.weight, weight);
     for (unsigned corner = 0; corner < 8; corner++) {
-        int64_t at[3];
-        double weight = 1;
-        for (unsigned k = 0; k < 3; k++) {
-            bool second = corner >> k & 1;
-            at[k] = s.at[k] + second;
-            weight *= (double)(second ? s.weight[k] : 256 - s.weight[k]) / 256;
-        }
-        if (weight == 0)
+        if (!weight[corner])
             continue;
+        const int64_t at[3] = {s.at[0] + (corner & 1), s.at[1] + (corner >> 1 & 1), s.at[2] + (corner >> 2)};
         const struct texel v = at_place(t, at);
         for (unsigned c = 0; c < 4; c++)
-            sum.value[c] += weight * v.value[c];
+            sum.value[c] += weight[corner] * (t->kind == MG_TEXEL_FLOAT ? v.value[c] : level(t, v.bits[c]));
     }
+    for (unsigned c = 0; c < 4; c++)
+        sum.value[c] = filtered(t, sum.value[c]);
     put(t, &sum, out);
 }
 
@@ -195,7 +257,7 @@ void mg__texture_fetch(const struct mg_texture *t, const int64_t at[3], uint32_t
 void mg__texture_gather(const struct mg_texture *t, const struct mg_texture_point *p, unsigned channel, uint32_t out[4])
 {
     static const uint8_t dx[] = {0, 1, 1, 0}, dy[] = {1, 1, 0, 0};
-    const struct spot s = find_spot(t, p, true);
+    const struct spot s = find_spot(t, p, true, false);
     for (unsigned k = 0; k < 4; k++) {
         const int64_t at[3] = {s.at[0] + dx[k], s.at[1] + dy[k], s.at[2]};
         uint32_t all[4];

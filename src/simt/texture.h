@@ -22,7 +22,7 @@ struct mg_texture {
     bool surface;                 /* texels are read and written as they are */
     bool linear, normalized;      /* filter; coordinates are parts of the size */
     bool unit;                    /* integers are read as numbers from 0, or -1, to 1 */
-    bool layered;
+    bool layered, volume;
     uint8_t address[3]; /* enum mg_texture_address */
     float border[4];
 };
