@@ -12,6 +12,7 @@ import numpy as np
 import scipy.ndimage
 import scipy.signal
 import scipy.special
+from cupy.cuda import runtime, texture
 from cupyx import jit
 from cupyx.scipy import ndimage, signal, special
 
@@ -166,6 +167,20 @@ same(a, np.full(10, 12.0))
 cp.cuda.set_allocator(cp.cuda.MemoryAsyncPool().malloc)
 same(cp.ones(100) + 1, np.full(100, 2.0))
 cp.cuda.set_allocator(cp.get_default_memory_pool().malloc)
+
+texels = texture.CUDAarray(texture.ChannelFormatDescriptor(32, 0, 0, 0, runtime.cudaChannelFormatKindFloat), 53, 37)
+texels.copy_from(gx)
+sampler = texture.TextureObject(
+    texture.ResourceDescriptor(runtime.cudaResourceTypeArray, cuArr=texels),
+    texture.TextureDescriptor((runtime.cudaAddressModeClamp,) * 2, runtime.cudaFilterModePoint, runtime.cudaReadModeElementType))
+fetch = cp.RawKernel(r"""
+extern "C" __global__ void fetch(float *out, cudaTextureObject_t from, int width)
+{
+    out[blockIdx.x * width + threadIdx.x] = tex2D<float>(from, threadIdx.x, blockIdx.x);
+}""", "fetch")
+a = cp.zeros_like(gx)
+fetch((37,), (53,), (a, sampler, 53))
+same(a, x)
 
 # What stays NVIDIA's machine code says so by its own status.
 try:
