@@ -333,6 +333,36 @@ PUBLIC const char *cublasLtGetStatusString(int status)
     return mg__cublas_state(status, false);
 }
 
+/* ---- settings that change nothing: there is no log, and no heuristics whose answers are worth keeping ---- */
+PUBLIC int cublasLtLoggerSetLevel(int level)
+{
+    return level < 0 || level > 5 ? CUBLAS_INVALID_VALUE : CUBLAS_SUCCESS;
+}
+
+PUBLIC int cublasLtLoggerSetMask(int mask)
+{
+    return mask < 0 ? CUBLAS_INVALID_VALUE : CUBLAS_SUCCESS;
+}
+
+PUBLIC int cublasLtLoggerForceDisable(void)
+{
+    return CUBLAS_SUCCESS;
+}
+
+PUBLIC int cublasLtHeuristicsCacheGetCapacity(size_t *capacity)
+{
+    if (!capacity)
+        return CUBLAS_INVALID_VALUE;
+    *capacity = 0;
+    return CUBLAS_SUCCESS;
+}
+
+PUBLIC int cublasLtHeuristicsCacheSetCapacity(size_t capacity)
+{
+    (void)capacity;
+    return CUBLAS_SUCCESS;
+}
+
 /* ---- what is not there ---- */
 #define API(name)
 #define API_LATER(name) HOSTED_LATER(name, "CUBLAS_STATUS_NOT_SUPPORTED", CUBLAS_NOT_SUPPORTED)

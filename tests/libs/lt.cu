@@ -178,7 +178,15 @@ static void transform()
 
 int main()
 {
+    size_t capacity = 1;
     OK(cublasLtCreate(&lt));
+    OK(cublasLtLoggerSetLevel(0));
+    OK(cublasLtLoggerSetMask(0));
+    OK(cublasLtLoggerForceDisable());
+    expect(cublasLtLoggerSetLevel(6) == CUBLAS_STATUS_INVALID_VALUE, "a level that there is not");
+    OK(cublasLtHeuristicsCacheSetCapacity(100));
+    OK(cublasLtHeuristicsCacheGetCapacity(&capacity));
+    expect(!capacity, "a cache that there is not");
     for (int ta = 0; ta < 2; ta++)
         for (int tb = 0; tb < 2; tb++)
             for (int order = 0; order < 2; order++) {
