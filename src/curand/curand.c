@@ -2,7 +2,7 @@
  *
  * Numbers depend on no memory of the device, so they are made when they are asked for, and put where they belong when
  * the stream comes to it. What is refused with which status is as NVIDIA's library refuses it for host generators
- * (tests/libs/oracle_random.py). What cannot be had right is refused by name: wrong numbers would be worse.
+ * (tests/libs/test_random.py). What cannot be had right is refused by name: wrong numbers would be worse.
  */
 #include "curand/generator.h"
 #include "hosted/names.h"

@@ -6,7 +6,7 @@
  * others, "Parallel random numbers: as easy as 1, 2, 3", 2011; 65,536 streams, which are a word of the counter. How
  * seeds become states and bits become numbers was held to an H200's sequences (tests/libs/random.cu): integers and
  * uniform numbers are its, to the last bit; normal ones are computed in double here, and differ in the last places.
- * XORWOW seeded stream by stream was held to NVIDIA's host generator (tests/libs/host_random.c).
+ * XORWOW seeded stream by stream was held to NVIDIA's host generator (tests/libs/test_random.py).
  */
 #include "curand/generator.h"
 
