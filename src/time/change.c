@@ -2,9 +2,9 @@
  * kept of it are changed as asked, and the same multiprocessor goes through them again.
  *
  * An instruction that is executed more often stands several times, each with registers of its own for what it writes,
- * so that a sum of one does not wait for that of another; `chain` says how many go side by side. One that is executed
- * less often is passed over some of the times, by some warps or by all in turn; a barrier, by all warps of a block
- * together. What is added stands before the instruction that is named.
+ * so that a sum of one does not wait for that of another; `chain` says how many go side by side, SIDE_BY_SIDE at most.
+ * One that is executed less often is passed over some of the times, by some warps or by all in turn; a barrier, by all
+ * warps of a block together. What is added stands before the instruction that is named.
  *
  * ENOUGH instructions are gone through, of the launch as it was, too, so that both are held to each other after as much
  * work: what is left of each goes on at its pace.
@@ -13,7 +13,14 @@
 
 #include <math.h>
 
-enum { ENOUGH = 400000, MOST_COPIES = 64, LINE_SECTORS = 4 /* sectors of a line */, BESIDE = 5 /* of neighbours */ };
+enum {
+    ENOUGH = 400000,
+    MOST_COPIES = 64,
+    SIDE_BY_SIDE = 8,
+    MOST_CODE = 1 << 19 /* ops: beyond, no answer */,
+    LINE_SECTORS = 4 /* sectors of a line */,
+    BESIDE = 5 /* of neighbours */
+};
 
 struct copying {
     const struct mg_time_kept *kept;
@@ -186,7 +193,7 @@ static void copy_range(struct copying *c, uint32_t *at, uint32_t *end, uint32_t 
         uint32_t way = c->ahead + 2 * c->done + 1;
         if (ahead)
             move(c, op->insn, way - 1, way);
-        unsigned n = copies_of(e), chain = e->chain ? e->chain : n;
+        unsigned n = copies_of(e), chain = e->chain ? e->chain : MG_MIN(n, (unsigned)SIDE_BY_SIDE);
         uint32_t own = c->code->nregs;
         for (unsigned k = 0; k < n; k++)
             copy_op(c, op, k % chain, own + (k % chain) * op->writes);
@@ -222,6 +229,10 @@ static struct mg_time_code *changed_code(const struct mg_time_kept *kept, const 
         count_range(kept, change, old->blocks[k].unrolled, old->blocks[k].unrolled_end, &ops, &regs, &own);
     }
     c.nahead = ops_ahead(old, change);
+    if (ops > MOST_CODE || c.nahead > MOST_COPIES) {
+        mg__time_code_free(code);
+        return NULL;
+    }
     regs += (size_t)c.nahead * (ops + 4);
     code->ops = mg__arena_array(&code->arena, ops + 2 * c.nahead + 1, sizeof(*code->ops));
     code->regs = mg__arena_array(&code->arena, regs + 1, sizeof(*code->regs));
