@@ -27,8 +27,8 @@ struct tally { /* of an instruction or a shared variable */
     uint64_t far[MG_FAR_KINDS], far_sectors[MG_FAR_KINDS], far_sent; /* instructions, sectors, all sectors */
     uint64_t bulk[3];                                                /* sectors: ld, st, red */
     uint64_t sectors, sectors_ideal;
-    uint64_t requests[4], moved[4]; /* by operation: ld, st, red, atom */
-    uint64_t warps, threads, divergent;
+    uint64_t requests[4], moved[4];     /* by operation: ld, st, red, atom */
+    uint64_t warps, threads, divergent; /* the last three */
 };
 
 struct launch {
@@ -355,8 +355,26 @@ static const struct {
     [MG_FAR_COPY] = {MG_METRIC_INST_FAR_COPY, MG_METRIC_SECTORS_FAR_COPY},
 };
 
+/* Whether there is more than times executed: most instructions access no memory. */
+static bool accesses(const struct tally *t)
+{
+    const uint64_t *v = (const uint64_t *)t;
+    uint64_t bits = 0;
+    for (size_t i = 0; i < offsetof(struct tally, warps) / sizeof(*v); i++)
+        bits |= v[i];
+    return bits;
+}
+
 static void add_to_metrics(struct mg_metrics *m, const struct tally *t, const struct mg_ptx_insn *insn)
 {
+    m->v[MG_METRIC_INST] += t->warps;
+    m->v[MG_METRIC_THREAD_INST] += t->threads;
+    if (insn && mg__ptx_branches(insn)) {
+        m->v[MG_METRIC_BRANCHES] += t->warps;
+        m->v[MG_METRIC_DIVERGENT] += t->divergent;
+    }
+    if (!accesses(t))
+        return;
     m->v[MG_METRIC_WAVEFRONTS_SHARED] += t->wavefronts;
     m->v[MG_METRIC_WAVEFRONTS_SHARED_IDEAL] += t->ideal;
     m->v[insn && insn->opcode == MG_OP_LDMATRIX ? MG_METRIC_INST_LDMATRIX : MG_METRIC_INST_SHARED_LD] += t->shared_ld;
@@ -379,12 +397,6 @@ static void add_to_metrics(struct mg_metrics *m, const struct tally *t, const st
     m->v[MG_METRIC_SECTORS_BULK_LD] += t->bulk[0];
     m->v[MG_METRIC_SECTORS_BULK_ST] += t->bulk[1];
     m->v[MG_METRIC_SECTORS_BULK_RED] += t->bulk[2];
-    m->v[MG_METRIC_INST] += t->warps;
-    m->v[MG_METRIC_THREAD_INST] += t->threads;
-    if (insn && mg__ptx_branches(insn)) {
-        m->v[MG_METRIC_BRANCHES] += t->warps;
-        m->v[MG_METRIC_DIVERGENT] += t->divergent;
-    }
 }
 
 static bool any(const struct tally *t)
