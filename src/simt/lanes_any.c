@@ -28,6 +28,35 @@ static ALWAYS_INLINE void load_longs(uint64_t *d, const uint8_t *base, const uin
                                                         _mm256_loadu_si256((const void *)(offset + k)), base, 1));
 }
 
+/* Bytes (`bits` 8) and halves as words: the aligned words that they are in are gathered, of which no page has but a
+ * part. */
+static ALWAYS_INLINE void load_parts(uint32_t *d, const uint8_t *base, const uint32_t offset[32], uint32_t mask,
+                                     const unsigned bits, const bool sext)
+{
+    const uint32_t skew = (uint32_t)(uintptr_t)base & 3;
+    for (unsigned k = 0; k < 32; k += 16) {
+        const __m512i at = _mm512_add_epi32(_mm512_loadu_si512(offset + k), _mm512_set1_epi32((int)skew)),
+                      old = _mm512_loadu_si512(d + k);
+        const __mmask16 some = (__mmask16)(mask >> k);
+        const __m512i word =
+            _mm512_mask_i32gather_epi32(old, some, _mm512_andnot_si512(_mm512_set1_epi32(3), at), base - skew, 1);
+        /* to the top, and down again */
+        const __m512i below = _mm512_slli_epi32(_mm512_and_si512(at, _mm512_set1_epi32(3)), 3),
+                      up = _mm512_sllv_epi32(word, _mm512_sub_epi32(_mm512_set1_epi32(32 - (int)bits), below));
+        const __m512i got = sext ? _mm512_srai_epi32(up, 32 - bits) : _mm512_srli_epi32(up, 32 - bits);
+        _mm512_storeu_si512(d + k, _mm512_mask_mov_epi32(old, some, got));
+    }
+}
+#define LOAD_PART(name, bits, sext)                                                                            \
+    static ALWAYS_INLINE void name(uint32_t *d, const uint8_t *base, const uint32_t offset[32], uint32_t mask) \
+    {                                                                                                          \
+        load_parts(d, base, offset, mask, bits, sext);                                                         \
+    }
+LOAD_PART(u8_to_32, 8, false)
+LOAD_PART(s8_to_32, 8, true)
+LOAD_PART(u16_to_32, 16, false)
+LOAD_PART(s16_to_32, 16, true)
+
 static ALWAYS_INLINE void store_words(const uint32_t *s, uint8_t *base, const uint32_t offset[32], uint32_t mask)
 {
     _mm512_mask_i32scatter_epi32(base, (__mmask16)mask, _mm512_loadu_si512(offset), _mm512_loadu_si512(s), 1);
@@ -92,10 +121,12 @@ MG_NO_TSAN static ALWAYS_INLINE void store_longs(const uint64_t *s, uint8_t *bas
         if (mask == ~0u)                                                                                           \
             memcpy(d, got, sizeof got);                                                                            \
     }
+#ifndef __AVX512F__
 LOAD_AS(u8_to_32, uint8_t, uint32_t)
 LOAD_AS(s8_to_32, int8_t, uint32_t)
 LOAD_AS(u16_to_32, uint16_t, uint32_t)
 LOAD_AS(s16_to_32, int16_t, uint32_t)
+#endif
 LOAD_AS(u8_to_64, uint8_t, uint64_t)
 LOAD_AS(s8_to_64, int8_t, uint64_t)
 LOAD_AS(u16_to_64, uint16_t, uint64_t)
