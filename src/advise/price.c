@@ -10,7 +10,7 @@
 #include <math.h>
 
 /* Of the ratio of both times: what the model gets wrong before, it mostly gets wrong behind, too. Four of five pairs of
- * tests/advise/pairs.json. */
+ * tests/hardware/advise_pairs.json. */
 #define RATIO 1.26
 
 struct mg_change *mg__change(struct mg_facts *f)

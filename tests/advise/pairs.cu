@@ -4,7 +4,7 @@
  *                                        and whether both came to the same sums
  *
  * Of each pair `NAME_before` is what advice is asked about and `NAME_after` what it leads to; test_pairs.py holds the gain
- * that `margay advise` expects to the time of the second one, and both to what a device took (pairs.json). A pair is two
+ * that `margay advise` expects to the time of the second one, and both to what a device took (tests/hardware/advise_pairs.json). A pair is two
  * kernels and a row of `main`. All have the same arguments: results, floats, the same or others in another order, indices.
  */
 #include <cmath>
