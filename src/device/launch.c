@@ -209,6 +209,20 @@ static void choose_observers(const struct mg_device_taken *t)
     mg__simt_observe_range(d->simt, clocked ? 0 : timed ? clocks : times, end);
 }
 
+/* What the model of time is to know of a kernel beyond its PTX. */
+static void tell_time(const struct mg_device_kernel *k)
+{
+    struct mg_device *d = k->module->device;
+    const struct mg_cubin_kernel *code = mg__cubin_find(&k->module->cubin, k->info.name);
+    if (!d->time)
+        return;
+    struct mg_time_native native = {0};
+    if (code && code->lines && k->module->code_cc == d->arch.cc)
+        native = (struct mg_time_native){code->words, code->lines, code->nwords};
+    mg__time_regs(d->time, k->info.regs);
+    mg__time_native(d->time, &native);
+}
+
 static enum mg_status begin(struct mg_device_taken *t, struct mg_diag *diag)
 {
     const struct mg_device_kernel *k = t->kernel;
@@ -216,8 +230,7 @@ static enum mg_status begin(struct mg_device_taken *t, struct mg_diag *diag)
     choose_observers(t);
     if (!t->watched)
         mg__check_unobserved(d->check);
-    if (d->time)
-        mg__time_regs(d->time, k->info.regs);
+    tell_time(k);
     if (d->clock)
         mg__time_clock_regs(d->clock, k->info.regs);
     if (d->advise)
@@ -276,8 +289,7 @@ void mg__launch_end(struct mg_device_taken *t)
     if (t->rested)
         mg__check_host_waited(d->check, 0, true);
     mg__check_begins(d->check, t->kernel->info.name, t->asked.stream, false);
-    if (d->time)
-        mg__time_regs(d->time, t->kernel->info.regs);
+    tell_time(t->kernel);
     if (d->advise)
         mg__advise_regs(d->advise, t->kernel->info.regs, t->kernel->regs_from,
                         t->kernel->exact || t->kernel->assembled);

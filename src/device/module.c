@@ -178,7 +178,8 @@ enum mg_status mg__device_link(const struct mg_device *device, const struct mg_d
 }
 
 /* ---- modules ---- */
-static void read_code(struct mg_device_module *m, const struct mg_device_image *machine)
+/* Lines of a linked program's machine code are those of its parts' texts, and not of the one that was linked here. */
+static void read_code(struct mg_device_module *m, const struct mg_device_image *machine, bool linked)
 {
     struct mg_fatbin_entry entry;
     struct mg_diag ignored; /* damaged machine code hurts nobody: PTX is what runs */
@@ -190,6 +191,8 @@ static void read_code(struct mg_device_module *m, const struct mg_device_image *
     m->code_cc = entry.sm;
     if (mg__cubin_read(bytes, size, &m->arena, &m->cubin, &ignored))
         memset(&m->cubin, 0, sizeof(m->cubin));
+    for (size_t i = 0; linked && i < m->cubin.nkernels; i++)
+        m->cubin.kernels[i].lines = NULL;
     free(bytes);
 }
 
@@ -213,7 +216,7 @@ enum mg_status mg__device_load(struct mg_device *device, const struct mg_device_
             m->device = device;
             m->ptx = ptx;
             mg__arena_init(&m->arena);
-            read_code(m, &code->machine);
+            read_code(m, &code->machine, code->linked);
             *module = m;
         }
     }

@@ -14,6 +14,9 @@
  *                     0x10 required block, 3 u32       0x11 in .nv.info: symbol, stack frame
  *                     0x19 bytes of parameters, u16    0x4c named barriers, u8
  *
+ *   .nv_debug_line_sass  a line program as DWARF 2 has it, of all kernels: from which line of the PTX text
+ *                     instructions come. Its addresses are what .rela.nv_debug_line_sass says
+ *
  * A kernel without a register count is left out: no number is better than a guess. Records of other kinds are skipped.
  */
 #include "fatbin/cubin.h"
@@ -225,6 +228,184 @@ static void see_common(void *arg, unsigned kind, const uint8_t *value, size_t si
     }
 }
 
+/* ---- lines ---- */
+struct lines {
+    const uint8_t *at, *end, *base;
+    struct section rela, symbols;
+    const struct reader *r;
+    struct kernels *all;
+    struct mg_arena *arena;
+    struct kernel *kernel; /* of this sequence */
+    uint32_t *line;        /* its own */
+    uint64_t address;      /* in the kernel */
+    int64_t number;
+    uint64_t shown; /* rows up to here are written, and the line from here on */
+    int64_t shown_line;
+};
+
+static uint64_t read_leb(struct lines *l, bool negative)
+{
+    uint64_t value = 0;
+    for (unsigned shift = 0; l->at < l->end && shift < 64; shift += 7) {
+        uint8_t byte = *l->at++;
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte & 0x80)
+            continue;
+        if (negative && byte & 0x40 && shift + 7 < 64)
+            value |= ~UINT64_C(0) << (shift + 7);
+        break;
+    }
+    return value;
+}
+
+/* A new row: what lies before it has the line of the row before. */
+static void show_row(struct lines *l)
+{
+    for (uint64_t k = l->shown / 16; l->line && k < l->address / 16 && k < l->kernel->k.nwords; k++)
+        l->line[k] = l->shown_line > 0 && l->shown_line <= INT32_MAX ? (uint32_t)l->shown_line : 0;
+    l->shown = l->address;
+    l->shown_line = l->number;
+}
+
+/* Whose code begins at the address that stands here: the relocation's symbol lies in its section. */
+static void set_address(struct lines *l)
+{
+    uint64_t offset = (uint64_t)(l->at - l->base);
+    l->kernel = NULL;
+    l->line = NULL;
+    l->address = l->shown = 0;
+    for (uint64_t k = 0; k + 24 <= l->rela.size; k += 24) {
+        const uint8_t *entry = l->rela.at + k;
+        uint64_t symbol = read_le(entry + 8, 8) >> 32;
+        struct section s;
+        if (read_le(entry, 8) != offset || symbol >= l->symbols.size / SYMBOL)
+            continue;
+        const uint8_t *at = l->symbols.at + symbol * SYMBOL;
+        if (!get_section(l->r, (unsigned)read_le(at + 6, 2), &s) || !after(s.name, ".text.") || !s.at)
+            return;
+        const char *name = after(s.name, ".text.");
+        l->kernel = mg__strtab_get(&l->all->by_name, name, strlen(name));
+        l->address = l->shown = read_le(entry + 16, 8) + read_le(at + 8, 8);
+    }
+    if (!l->kernel)
+        return;
+    struct mg_cubin_kernel *k = &l->kernel->k;
+    if (!k->lines && k->nwords)
+        k->lines = mg__arena_array(l->arena, k->nwords, sizeof(*k->lines));
+    l->line = (uint32_t *)k->lines;
+}
+
+enum {
+    EXTENDED = 0,
+    COPY_ROW = 1,
+    ADVANCE = 2,
+    ADVANCE_LINE = 3,
+    SET_FILE = 4,
+    SET_COLUMN = 5,
+    NEGATE = 6,
+    BASIC = 7,
+    CONST_ADD = 8,
+    FIXED_ADVANCE = 9,
+    END_SEQUENCE = 1,
+    SET_ADDRESS = 2
+};
+
+static void extended(struct lines *l)
+{
+    uint64_t size = read_leb(l, false);
+    const uint8_t *next = size > (uint64_t)(l->end - l->at) ? l->end : l->at + size;
+    unsigned op = size && l->at < l->end ? *l->at++ : 0;
+    if (op == SET_ADDRESS && size == 9 && l->end - l->at >= 8) {
+        set_address(l);
+    } else if (op == END_SEQUENCE) {
+        show_row(l);
+        l->kernel = NULL;
+        l->line = NULL;
+        l->address = l->shown = 0;
+        l->number = l->shown_line = 1;
+    }
+    l->at = next;
+}
+
+/* One unit of the line program. */
+static void run_lines(struct lines *l)
+{
+    const uint8_t *unit = l->at;
+    uint64_t size = read_le(unit, 4), header = read_le(unit + 6, 4);
+    if (size < 16 || size > (uint64_t)(l->end - unit) - 4 || header > size - 6 || read_le(unit + 4, 2) != 2) {
+        l->at = l->end;
+        return;
+    }
+    const uint8_t *end = l->end;
+    unsigned least = unit[10], range = unit[13], base = unit[14];
+    int first = (int8_t)unit[12];
+    l->end = unit + 4 + size;
+    l->at = unit + 10 + header;
+    l->number = l->shown_line = 1;
+    while (l->at < l->end && range) {
+        unsigned op = *l->at++;
+        if (op >= base) {
+            l->address += (uint64_t)(op - base) / range * least;
+            l->number += first + (int)((op - base) % range);
+            show_row(l);
+        } else if (op == EXTENDED) {
+            extended(l);
+        } else if (op == COPY_ROW) {
+            show_row(l);
+        } else if (op == ADVANCE) {
+            l->address += read_leb(l, false) * least;
+        } else if (op == ADVANCE_LINE) {
+            l->number += (int64_t)read_leb(l, true);
+        } else if (op == CONST_ADD) {
+            l->address += (255 - base) / range * least;
+        } else if (op == FIXED_ADVANCE) {
+            l->address += l->end - l->at >= 2 ? read_le(l->at, 2) : 0;
+            l->at += MG_MIN(l->end - l->at, 2);
+        } else if (op == SET_FILE || op == SET_COLUMN) {
+            read_leb(l, false);
+        }
+    }
+    l->at = l->end;
+    l->end = end;
+}
+
+/* The kernels' instructions, and their lines. Damage ends it early: nobody needs them. */
+static void read_lines(const struct reader *r, struct mg_arena *arena, struct kernels *all)
+{
+    struct lines l = {.r = r, .all = all, .arena = arena};
+    struct section s, program = {0};
+    uint64_t unused;
+    for (unsigned i = 0; i < r->nsections; i++) {
+        if (!get_section(r, i, &s))
+            return;
+        if (s.at && !strcmp(s.name, ".nv_debug_line_sass"))
+            program = s;
+        if (s.at && !strcmp(s.name, ".rela.nv_debug_line_sass"))
+            l.rela = s;
+    }
+    if (!program.at || !l.rela.at || !raw_section(r, l.rela.link, &l.symbols, &unused) || !l.symbols.at)
+        return;
+    for (unsigned i = 0; i < r->nsections; i++) {
+        const char *name = get_section(r, i, &s) ? after(s.name, ".text.") : NULL;
+        struct kernel *k = name && s.at ? mg__strtab_get(&all->by_name, name, strlen(name)) : NULL;
+        if (!k || s.size / 16 > UINT32_MAX / 2)
+            continue;
+        uint64_t(*words)[2] = mg__arena_array(arena, (size_t)(s.size / 16) + 1, sizeof(*words));
+        if (!words)
+            return;
+        for (uint64_t w = 0; w < s.size / 16; w++) {
+            words[w][0] = read_le(s.at + 16 * w, 8);
+            words[w][1] = read_le(s.at + 16 * w + 8, 8);
+        }
+        k->k.words = (const uint64_t(*)[2])words;
+        k->k.nwords = (uint32_t)(s.size / 16);
+    }
+    l.base = l.at = program.at;
+    l.end = program.at + program.size;
+    while (l.end - l.at > 16)
+        run_lines(&l);
+}
+
 /* Kernels are functions (STT_FUNC) with the entry bit in st_other; device functions have code sections of their own
  * too. */
 static bool is_entry(const struct reader *r, uint32_t table, uint32_t symbol)
@@ -299,6 +480,7 @@ enum mg_status mg__cubin_read(const void *data, size_t size, struct mg_arena *ar
             k->k.shared_static = (uint32_t)MG_MIN(s.size - reserved, (uint64_t)UINT32_MAX);
         }
     }
+    read_lines(&r, arena, &all);
     cubin->kernels = mg__arena_array(arena, MG_MAX(all.count, (size_t)1), sizeof(*cubin->kernels));
     if (!cubin->kernels)
         return mg__diag_set(diag, MG_ERR_NOMEM, "out of memory for the program's machine code");

@@ -13,6 +13,11 @@ struct mg_cubin_kernel {
     uint32_t max_threads;   /* __launch_bounds__ or __block_size__; 0: none given */
     uint32_t param_bytes;
     uint32_t symbol; /* its index in the file's table of symbols */
+    /* Its instructions, of 16 bytes each, and from which line of the PTX text each comes, 0: not told. NULL: none, or
+     * the file says nothing of lines (ptxas -lineinfo). */
+    const uint64_t (*words)[2];
+    const uint32_t *lines;
+    uint32_t nwords;
 };
 struct mg_cubin {
     unsigned cc; /* 90; 0: not told */

@@ -470,6 +470,8 @@ static bool time_note(struct mg_strbuf *out, const struct mg_tally_kernel *k)
         ok = mg__strbuf_printf(out, "; hits in L1 %.0f %%", hits);
     if (ok && mg__metric_value(&k->metrics, MG_METRIC_L2_HIT_RATE, &hits) && k->metrics.v[MG_METRIC_L1_SECTORS])
         ok = mg__strbuf_printf(out, ", in L2 %.0f %%", hits);
+    if (ok && v[MG_METRIC_TIME_NATIVE] < all)
+        ok = plain(out, "; machine code guessed from PTX");
     return ok && plain(out, "\n");
 }
 

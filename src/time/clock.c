@@ -107,7 +107,7 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
         l->info = info;
         l->ops = calloc((size_t)info->ninsns + 1, sizeof(*l->ops));
         l->reads = calloc((size_t)info->ninsns + 1, sizeof(*l->reads));
-        l->code = none ? mg__time_code(info, none, NULL) : NULL;
+        l->code = none ? mg__time_code(info, none, NULL, NULL) : NULL;
     }
     free(none);
     if (!l || !l->ops || !l->reads) {

@@ -198,13 +198,33 @@ static bool predicated(const struct mg_time_function *f, uint32_t at)
     return true;
 }
 
-static void add_block(struct mg_time_builder *b, const struct mg_time_function *f, uint32_t at, double warps)
+void mg__time_shape(const struct mg_time_builder *b, const struct mg_time_function *f, uint32_t at)
+{
+    const struct mg_cfg_block *c = &f->cfg->blocks[at];
+    const struct mg_ptx_insn *last = &f->func->insns[c->end - 1];
+    struct mg_time_block *block = &b->code->blocks[f->block + at];
+    if (b->code->native) {
+        *block = (struct mg_time_block){.first = c->first, .end = c->end};
+    }
+    block->nsucc = MG_MIN(c->nsucc, 2u);
+    block->ipdom = c->ipdom != MG_CFG_EXIT ? f->block + c->ipdom : UINT32_MAX;
+    for (uint32_t k = 0; k < block->nsucc; k++)
+        block->succ[k] = f->block + c->succ[k];
+    double n = mg__time_executed(b, f, at);
+    block->once = n <= b->warps * 1.0001;
+    block->returns = last->opcode == MG_OP_RET;
+    if (block->nsucc == 2)
+        mg__time_ways(b, f, at, block);
+    else if (block->nsucc == 1 && last->effects & MG_E_LEAVES && f->cfg->blocks[c->succ[0]].npred == 1 && n > 0)
+        block->rare = MG_MAX(1 - mg__time_executed(b, f, c->succ[0]) / n, 0.0);
+}
+
+static void add_block(struct mg_time_builder *b, const struct mg_time_function *f, uint32_t at)
 {
     struct mg_time_code *code = b->code;
     const struct mg_cfg_block *c = &f->cfg->blocks[at];
     struct mg_time_block *block = &code->blocks[f->block + at];
-    const struct mg_ptx_insn *last = &f->func->insns[c->end - 1];
-    *block = (struct mg_time_block){.first = code->nops, .nsucc = MG_MIN(c->nsucc, 2u), .ipdom = UINT32_MAX};
+    *block = (struct mg_time_block){.first = code->nops};
     b->wide = UINT32_MAX;
     for (uint32_t i = c->first; i < c->end; i++) {
         const struct mg_ptx_insn *insn = &f->func->insns[i];
@@ -217,17 +237,7 @@ static void add_block(struct mg_time_builder *b, const struct mg_time_function *
     block->end = code->nops;
     if (predicated(f, at))
         code->ops[code->nops - 1].pipe = MG_PIPE_NONE;
-    for (uint32_t k = 0; k < block->nsucc; k++)
-        block->succ[k] = f->block + c->succ[k];
-    if (c->ipdom != MG_CFG_EXIT)
-        block->ipdom = f->block + c->ipdom;
-    double n = mg__time_executed(b, f, at);
-    block->once = n <= warps * 1.0001;
-    block->returns = last->opcode == MG_OP_RET;
-    if (block->nsucc == 2)
-        mg__time_ways(b, f, at, block);
-    else if (block->nsucc == 1 && last->effects & MG_E_LEAVES && f->cfg->blocks[c->succ[0]].npred == 1 && n > 0)
-        block->rare = MG_MAX(1 - mg__time_executed(b, f, c->succ[0]) / n, 0.0);
+    mg__time_shape(b, f, at);
 }
 
 static bool fill(struct mg_time_builder *b)
@@ -241,10 +251,10 @@ static bool fill(struct mg_time_builder *b)
     if (!code->ops || !code->regs || !code->blocks)
         return false;
     uint32_t threads = info->block.x * info->block.y * info->block.z;
-    double warps = (double)((threads + 31) / 32) * info->grid.x * info->grid.y * info->grid.z;
+    b->warps = (double)((threads + 31) / 32) * info->grid.x * info->grid.y * info->grid.z;
     for (size_t i = 0; i < b->nfunctions; i++) {
         for (uint32_t k = 0; k < b->functions[i].cfg->nblocks; k++)
-            add_block(b, &b->functions[i], k, warps);
+            add_block(b, &b->functions[i], k);
         if (!mg__time_rounds(b, &b->functions[i]))
             return false;
     }
@@ -253,7 +263,7 @@ static bool fill(struct mg_time_builder *b)
 }
 
 struct mg_time_code *mg__time_code(const struct mg_launch_info *info, const struct mg_insn_counts *counts,
-                                   const struct mg_model_made *made)
+                                   const struct mg_model_made *made, const struct mg_time_native *native)
 {
     struct mg_time_code *code = calloc(1, sizeof(*code));
     struct mg_time_builder b = {.info = info, .counts = counts, .made = made, .code = code};
@@ -261,6 +271,7 @@ struct mg_time_code *mg__time_code(const struct mg_launch_info *info, const stru
     if (code)
         mg__arena_init(&code->arena);
     bool good = code && b.functions && find_functions(&b) && fill(&b);
+    struct mg_time_code *better = good && native ? mg__time_native_code(&b, native) : NULL;
     for (size_t i = 0; b.functions && i < b.nfunctions; i++)
         mg__cfg_free(b.functions[i].cfg);
     free(b.functions);
@@ -268,7 +279,9 @@ struct mg_time_code *mg__time_code(const struct mg_launch_info *info, const stru
         mg__time_code_free(code);
         return NULL;
     }
-    return code;
+    if (better)
+        mg__time_code_free(code);
+    return better ? better : code;
 }
 
 void mg__time_code_free(struct mg_time_code *code)

@@ -32,6 +32,10 @@ enum {
 struct pending {
     uint32_t other, meet; /* the other way, UINT32_MAX: taken; where both meet */
 };
+struct value { /* in a register, or what a scoreboard tells of */
+    double ready;
+    uint8_t why, stall; /* enum mg_time_part, enum mg_time_stall */
+};
 struct warp {
     double order;              /* when it can be issued its next instruction, as far as the one before goes */
     double at;                 /* when that is looked at */
@@ -43,7 +47,8 @@ struct warp {
         uint32_t block, next, end;
     } calls[CALLS];
     bool done, waits;
-    double stored;                /* when its stores have arrived */
+    double stored; /* when its stores have arrived */
+    struct value scoreboard[MG_TIME_SCOREBOARDS];
     double copied, group[COPIES]; /* when its copies of this group have come, and those of groups before */
     uint32_t ngroups;
     uint64_t executed;
@@ -52,10 +57,6 @@ struct slot {      /* a resident block */
     uint32_t wave; /* the how manieth block in this slot */
     unsigned live, waiting;
     double latest;
-};
-struct value { /* in a register */
-    double ready;
-    uint8_t why, stall; /* enum mg_time_part, enum mg_time_stall */
 };
 struct fill { /* of a load that several warps make at the same time round: when its data come */
     uint32_t wave, turn;
@@ -67,12 +68,12 @@ struct machine {
     struct fill *fills; /* by instruction, FILLS times round */
     struct warp *warps;
     struct slot *slots;
-    struct value *values;  /* by warp and register */
-    float *turns;          /* by warp and block of the code */
-    float *shared_turns;   /* by block, for all warps */
-    float *miss, *fetched; /* by instruction: dealt out so far */
-    float *parts;          /* by warp and op, of code that was changed: dealt out so far; NULL: none is */
-    double *code;          /* by block of the code: when it is in the instruction cache; 0: nobody asked */
+    struct value *values;         /* by warp and register */
+    float *turns;                 /* by warp and block of the code */
+    float *shared_turns;          /* by block, for all warps */
+    float *miss, *fetched, *made; /* by instruction: dealt out so far */
+    float *parts;                 /* by warp and op, of code that was changed: dealt out so far; NULL: none is */
+    double *code;                 /* by block of the code: when it is in the instruction cache; 0: nobody asked */
     uint32_t *heap, nheap, nwarps;
     double free_at[SCHEDULERS], pipe[SCHEDULERS][MG_PIPES];
     struct warp *holder; /* of the lock, … */
@@ -347,21 +348,29 @@ static void end_warp(struct machine *x, uint32_t index)
 }
 
 /* ---- accesses ---- */
-/* One place that warps take turns at holding: those of all multiprocessors, which do alike. It stands for any number of
- * rounds in which others find it taken. */
-static double take_lock(struct machine *x, struct warp *w, const struct mg_time_op *op, double at)
+/* One place that warps take turns at holding: those of all multiprocessors, which do alike. A warp that finds it taken
+ * waits, which stands for any number of rounds. */
+static bool is_taken(struct machine *x, struct warp *w, const struct mg_time_op *op)
 {
-    const struct mg_time_access *a = &x->m->access[op->insn];
-    if (op->lock == MG_TIME_LOCK_TAKES && a->places <= 1.5) {
-        at = MG_MAX(at, x->given);
+    double at = MG_MAX(w->at, w->order), wait = MG_MAX(x->given - at, 0.0);
+    if (x->m->access[op->insn].places > 1.5)
+        return false;
+    if (x->holder && x->holder != w && !x->holder->done)
+        wait = MG_MAX(wait, P(ATOMIC_LATENCY));
+    wait_part(x, op, wait, MG_TIME_ATOMICS, MG_STALL_LONG);
+    w->at = w->order = at + wait;
+    return wait > 0;
+}
+
+static void use_lock(struct machine *x, struct warp *w, const struct mg_time_op *op, double at)
+{
+    if (op->lock == MG_TIME_LOCK_TAKES && x->m->access[op->insn].places <= 1.5) {
         x->holder = w;
         x->taken = at;
     } else if (op->lock == MG_TIME_LOCK_GIVES && x->holder == w) {
-        double held = at - x->taken + P(ATOMIC_LATENCY);
         x->holder = NULL;
-        x->given = x->taken + held * x->active;
+        x->given = x->taken + (at - x->taken + P(ATOMIC_LATENCY)) * x->active;
     }
-    return at;
 }
 
 /* How many of a request's, dealt out. */
@@ -514,6 +523,9 @@ static struct value operands(const struct machine *x, uint32_t index, const stru
         if (ready > last.ready)
             last = (struct value){ready, MG_TIME_LATENCY, MG_STALL_LONG};
     }
+    for (unsigned k = 0; op->native && k < MG_TIME_SCOREBOARDS; k++)
+        if (op->waits >> k & 1 && w->scoreboard[k].ready > last.ready)
+            last = w->scoreboard[k];
     for (uint32_t k = 0; k < op->reads; k++) {
         const struct value *v = &values[code->regs[op->regs + k]];
         if (v->ready > last.ready)
@@ -529,16 +541,23 @@ static void write_results(struct machine *x, uint32_t index, const struct mg_tim
         x->values[(size_t)index * code->nregs + code->regs[op->regs + op->reads + k]] = value;
 }
 
+/* When its operands are read, and when its result is there; what several set at once waits for the last of them. */
+static void set_scoreboards(struct warp *w, const struct mg_time_op *op, double at, struct value result)
+{
+    if (op->sets < MG_TIME_SCOREBOARDS && result.ready > w->scoreboard[op->sets].ready)
+        w->scoreboard[op->sets] = result;
+    struct value read = {at + P(OPERANDS), MG_TIME_ISSUE, MG_STALL_WAIT};
+    if (op->frees < MG_TIME_SCOREBOARDS && read.ready > w->scoreboard[op->frees].ready)
+        w->scoreboard[op->frees] = read;
+}
+
 static void issue(struct machine *x, uint32_t index, const struct mg_time_op *op, struct value operand)
 {
     struct warp *w = &x->warps[index];
     uint32_t s = w->scheduler;
     double at = MG_MAX(w->at, x->free_at[s]);
-    if (op->lock) {
-        double got = take_lock(x, w, op, at);
-        wait_part(x, op, got - at, MG_TIME_ATOMICS, MG_STALL_LONG);
-        at = got;
-    }
+    if (op->lock)
+        use_lock(x, w, op, at);
     wait_part(x, op, operand.ready - w->order, (enum mg_time_part)operand.why, (enum mg_time_stall)operand.stall);
     wait_part(x, op, w->at - operand.ready, op->pipe == MG_PIPE_LSU ? MG_TIME_L1 : MG_TIME_ARITHMETIC,
               stall_of(x, op, false));
@@ -547,7 +566,10 @@ static void issue(struct machine *x, uint32_t index, const struct mg_time_op *op
     x->free_at[s] = at + op->slots;
     x->pipe[s][pipe_of(x, w, op)] = at + op->slots * op->interval;
     struct value result = {at + op->latency, MG_TIME_ARITHMETIC, (uint8_t)stall_of(x, op, true)};
-    if (op->orders) { /* as a fence before it and one behind it would */
+    bool made = !op->native || !op->access || op->made >= 1 || dealt(&x->made[op->insn], op->made);
+    if (!made) {
+        result.ready = at + P(SHARED_LATENCY);
+    } else if (op->orders) { /* as a fence before it and one behind it would */
         double fence = MG_MAX(w->stored - at, 0.0) + P(FENCE);
         wait_part(x, op, fence, MG_TIME_LATENCY, MG_STALL_MEMBAR);
         result.ready = access_memory(x, w, op, at + fence, &result.why) + P(FENCE);
@@ -562,7 +584,16 @@ static void issue(struct machine *x, uint32_t index, const struct mg_time_op *op
     else if (op->copies == MG_TIME_COPIES_COMMIT)
         w->group[w->ngroups++ % COPIES] = w->copied;
     w->at = w->order = at + op->slots;
-    if (op->pipe == MG_PIPE_CONTROL) {
+    if (op->native) {
+        set_scoreboards(w, op, at, result);
+        double fence = op->fence ? MG_MAX(w->stored - at, 0.0) + op->latency : 0;
+        w->at = w->order = at + MG_MAX(op->slots, op->stall) + fence;
+        wait_part(x, op, fence, MG_TIME_LATENCY, MG_STALL_MEMBAR);
+        bool branch = op->pipe == MG_PIPE_CONTROL;
+        wait_part(x, op, (double)op->stall - op->slots, branch ? MG_TIME_ISSUE : MG_TIME_ARITHMETIC,
+                  branch ? MG_STALL_BRANCH : MG_STALL_WAIT);
+    }
+    if (op->pipe == MG_PIPE_CONTROL && !op->native) {
         double stores = op->latency > 0 ? MG_MAX(w->stored - w->at, 0.0) : 0; /* they arrive first */
         w->at = w->order = w->at + P(BRANCH) + op->latency + stores;
         wait_part(x, op, P(BRANCH), MG_TIME_ISSUE, MG_STALL_BRANCH);
@@ -585,9 +616,7 @@ static void step(struct machine *x, uint32_t index)
         const struct value operand = operands(x, index, op);
         double at = operand.ready;
         bool due = is_due(x, index, op), none = !due || op->pipe == MG_PIPE_NONE;
-        if (due && op->lock == MG_TIME_LOCK_TAKES && x->holder && x->holder != w && !x->holder->done) { /* asks again */
-            w->at = w->order = MG_MAX(w->at, w->order) + P(ATOMIC_LATENCY);
-            wait_part(x, op, P(ATOMIC_LATENCY), MG_TIME_ATOMICS, MG_STALL_LONG);
+        if (due && op->lock == MG_TIME_LOCK_TAKES && is_taken(x, w, op)) {
             push(x, index);
             return;
         }
@@ -654,13 +683,14 @@ static bool make(struct machine *x)
     x->shared_turns = calloc(2 * (size_t)m->code->nblocks + 1, sizeof(*x->shared_turns));
     x->miss = calloc(m->ninsns + 1, sizeof(*x->miss));
     x->fetched = calloc(m->ninsns + 1, sizeof(*x->fetched));
+    x->made = calloc(m->ninsns + 1, sizeof(*x->made));
     x->times = calloc((size_t)x->nwarps * m->ninsns + 1, sizeof(*x->times));
     x->fills = calloc((size_t)m->ninsns * FILLS + 1, sizeof(*x->fills));
     x->code = calloc(m->code->nblocks + 1, sizeof(*x->code));
     if (m->code->parts && !(x->parts = calloc((size_t)x->nwarps * m->code->nops + 1, sizeof(*x->parts))))
         return false;
     return x->warps && x->slots && x->heap && x->values && x->turns && x->shared_turns && x->miss && x->fetched &&
-           x->times && x->fills && x->code;
+           x->made && x->times && x->fills && x->code;
 }
 
 static void sum_up(struct machine *x, struct mg_time_result *r)
@@ -719,6 +749,7 @@ bool mg__time_run(const struct mg_time_machine *m, struct mg_time_result *r)
     free(x.shared_turns);
     free(x.miss);
     free(x.fetched);
+    free(x.made);
     free(x.times);
     free(x.fills);
     free(x.parts);

@@ -13,6 +13,7 @@ const double mg__time_parameter[MG_TIME_PARAMETERS] = {
 struct mg_time {
     const struct mg_arch *arch;
     uint32_t regs;
+    struct mg_time_native native;
     struct mg_time_result last;
     const struct mg_insn_info *insns; /* of the last launch, … */
     uint32_t ninsns;
@@ -240,7 +241,8 @@ static void estimate(struct launch *l, struct mg_time_result *r)
     struct mg_time_traffic traffic = {0};
     struct mg_time_access *access = calloc((size_t)info->ninsns + 1, sizeof(*access));
     t->stalled = calloc((size_t)info->ninsns + 1, sizeof(*t->stalled));
-    struct mg_time_code *code = access && t->stalled ? mg__time_code(info, l->counts, l->made) : NULL;
+    struct mg_time_code *code =
+        access && t->stalled ? mg__time_code(info, l->counts, l->made, t->native.words ? &t->native : NULL) : NULL;
     if (code && mg__time_digest(l->samples, &l->choice, info, cache_lines(l), cache_room(l), access, &traffic)) {
         t->insns = info->insns;
         t->ninsns = info->ninsns;
@@ -261,7 +263,14 @@ static void estimate(struct launch *l, struct mg_time_result *r)
                                           .stalled = t->stalled};
         if (mg__time_run(&machine, r)) {
             count_traffic(l, &traffic, r);
-            if (t->keeps && keep(l, &machine))
+            r->native = code->native;
+            if (t->keeps && code->native) { /* changes are made to what PTX suggests */
+                struct mg_time_code *plain = mg__time_code(info, l->counts, l->made, NULL);
+                machine.code = plain ? plain : code;
+                mg__time_code_free(plain ? code : NULL);
+                code = plain ? plain : code;
+            }
+            if (t->keeps && !code->native && keep(l, &machine))
                 return;
         }
     }
@@ -324,6 +333,11 @@ void mg__time_regs(struct mg_time *time, uint32_t regs)
     time->regs = regs;
 }
 
+void mg__time_native(struct mg_time *time, const struct mg_time_native *native)
+{
+    time->native = native ? *native : (struct mg_time_native){0};
+}
+
 const struct mg_time_result *mg__time_result(const struct mg_time *time)
 {
     return &time->last;
@@ -378,6 +392,7 @@ void mg__time_metrics(const struct mg_time_result *r, struct mg_metrics *m)
     if (!r->known)
         return;
     m->v[MG_METRIC_TIME] = (uint64_t)(r->seconds * 1e9 + 0.5);
+    m->v[MG_METRIC_TIME_NATIVE] = r->native ? m->v[MG_METRIC_TIME] : 0;
     m->v[MG_METRIC_TIME_LEAST] = (uint64_t)(r->least * 1e9 + 0.5);
     m->v[MG_METRIC_TIME_MOST] = (uint64_t)(r->most * 1e9 + 0.5);
 #define PART(id, metric, name) m->v[MG_METRIC_##metric] = (uint64_t)(r->part[MG_TIME_##id] * 1e9 + 0.5);

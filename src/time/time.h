@@ -27,6 +27,7 @@ struct mg_time_result {
     double l1_sectors, l1_hits, l2_sectors, l2_hits;
     double stalled[MG_STALLS]; /* samples: a warp looked at every 32 cycles */
     bool known;                /* false: the launch failed, or there was no memory */
+    bool native;               /* its machine code was followed, and not what PTX suggests */
 };
 
 struct mg_time;
@@ -34,6 +35,14 @@ struct mg_time *mg__time_create(const struct mg_arch *arch); /* NULL: out of mem
 void mg__time_destroy(struct mg_time *time);
 struct mg_observer mg__time_observer(struct mg_time *time);
 void mg__time_regs(struct mg_time *time, uint32_t regs); /* a thread's, of the launch that follows */
+/* Its machine code, of the device's capability: instructions of 16 bytes, and from which line of the PTX each comes. It
+ * must live until the launch has ended. NULL: there is none. */
+struct mg_time_native {
+    const uint64_t (*words)[2];
+    const uint32_t *lines;
+    uint32_t n;
+};
+void mg__time_native(struct mg_time *time, const struct mg_time_native *native);
 /* Of the last launch that ended. */
 const struct mg_time_result *mg__time_result(const struct mg_time *time);
 /* The clock that kernels read, for launches of which it is attached (clock.c). */

@@ -25,6 +25,7 @@ enum mg_time_pipe {
     MG_PIPE_TENSOR,
     MG_PIPE_CONTROL,
     MG_PIPE_LSU,
+    MG_PIPE_UNIFORM,
     MG_PIPES
 };
 /* ---- sample.c: what accesses did, by instruction; means of the sampled blocks ---- */
@@ -86,6 +87,11 @@ struct mg_time_op {
     uint16_t reads, writes;
     uint32_t call; /* a block, or UINT32_MAX */
     float part;    /* change.c: how often of the times that a warp comes to it; 0: always */
+    /* Of machine code: cycles until the warp's next one; scoreboards that it sets when its result is there and when its
+     * operands are read (6 and 7: none), and a bit for each that it waits for. */
+    bool native;
+    uint8_t stall, sets, frees, waits;
+    float made; /* of an access that hangs on a predicate, how often it is made */
 };
 struct mg_time_block {
     uint32_t first, end; /* ops */
@@ -108,9 +114,10 @@ struct mg_time_code {
     struct mg_time_block *blocks;
     uint32_t *regs;
     uint32_t nops, nblocks, nregs;
-    bool parts; /* some op has one */
+    bool parts;  /* some op has one */
+    bool native; /* it is machine code */
 };
-enum { MG_TIME_UNROLLED = 4 };
+enum { MG_TIME_UNROLLED = 4, MG_TIME_SCOREBOARDS = 6 };
 /* What the files that make it share. */
 struct mg_time_function {
     const struct mg_ptx_func *func;
@@ -124,6 +131,7 @@ struct mg_time_builder {
     struct mg_time_code *code;
     struct mg_time_function *functions;
     size_t nfunctions;
+    double warps; /* of the launch, in the counts' terms */
     uint32_t nregs_used;
     uint32_t wide; /* what the last access of the block wrote that others are joined to, or UINT32_MAX */
 };
@@ -131,6 +139,9 @@ struct mg_time_builder {
 double mg__time_executed(const struct mg_time_builder *b, const struct mg_time_function *f, uint32_t block);
 void mg__time_ways(const struct mg_time_builder *b, const struct mg_time_function *f, uint32_t at,
                    struct mg_time_block *block);
+/* How many loops are around each block, how often the innermost of them is come to, and its head; both may be NULL. */
+bool mg__time_loops(const struct mg_time_builder *b, const struct mg_time_function *f, const struct mg_cfg *cfg,
+                    uint8_t *depth, double *entries, uint32_t *heads);
 bool mg__time_rounds(const struct mg_time_builder *b, const struct mg_time_function *f);
 bool mg__time_unroll(struct mg_time_builder *b);
 void mg__time_locks(const struct mg_time_builder *b);
@@ -138,9 +149,14 @@ void mg__time_locks(const struct mg_time_builder *b);
 bool mg__time_fuse(const struct mg_time_builder *b);
 /* order.c */
 bool mg__time_order(struct mg_time_code *code, const struct mg_launch_info *info);
-/* `made`: which accesses are joined; NULL: none. NULL: out of memory, or code of a kind that is not followed. */
+/* Where a block goes, and how often. */
+void mg__time_shape(const struct mg_time_builder *b, const struct mg_time_function *f, uint32_t at);
+/* `made`: which accesses are joined; NULL: none. `native`: machine code, or NULL. NULL: out of memory, or code of a
+ * kind that is not followed. */
 struct mg_time_code *mg__time_code(const struct mg_launch_info *info, const struct mg_insn_counts *counts,
-                                   const struct mg_model_made *made);
+                                   const struct mg_model_made *made, const struct mg_time_native *native);
+/* native.c. NULL: it cannot be followed, and the PTX that `b` has made is what there is. */
+struct mg_time_code *mg__time_native_code(struct mg_time_builder *b, const struct mg_time_native *native);
 void mg__time_code_free(struct mg_time_code *code);
 
 /* ---- machine.c: one multiprocessor ---- */

@@ -136,6 +136,40 @@ static bool written_in(const struct mg_time_builder *b, const struct mg_time_fun
     return false;
 }
 
+bool mg__time_loops(const struct mg_time_builder *b, const struct mg_time_function *f, const struct mg_cfg *cfg,
+                    uint8_t *depth, double *entries, uint32_t *heads)
+{
+    uint8_t *body = malloc(cfg->nblocks);
+    uint32_t *todo = malloc(cfg->nblocks * sizeof(*todo)), *least = malloc(cfg->nblocks * sizeof(*least));
+    bool good = body && todo && least;
+    for (uint32_t k = 0; good && k < cfg->nblocks; k++)
+        least[k] = UINT32_MAX;
+    for (uint32_t head = 0; good && head < cfg->nblocks; head++) {
+        if (!cfg->blocks[head].loop_head || !loops(cfg, head))
+            continue;
+        uint32_t size = flood(cfg, head, body, todo);
+        double n = 0;
+        for (uint32_t p = 0; entries && p < cfg->blocks[head].npred; p++) {
+            uint32_t from = cfg->blocks[head].pred[p];
+            n += body[from] ? 0 : comes(b, f, &cfg->blocks[from], from, head);
+        }
+        for (uint32_t k = 0; k < cfg->nblocks; k++) {
+            depth[k] = (uint8_t)MG_MIN(depth[k] + body[k], UINT8_MAX);
+            if (!body[k] || size >= least[k])
+                continue;
+            least[k] = size;
+            if (entries)
+                entries[k] = n;
+            if (heads)
+                heads[k] = head;
+        }
+    }
+    free(body);
+    free(todo);
+    free(least);
+    return good;
+}
+
 /* Of each branch that leaves the innermost loop that it is in: how often it is come to for each time that it does. */
 bool mg__time_rounds(const struct mg_time_builder *b, const struct mg_time_function *f)
 {
