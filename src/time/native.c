@@ -7,8 +7,8 @@
  * rounds as it can, and what is left goes to the next. Blocks without such an instruction have what their neighbours
  * leave to them.
  *
- * Code with an instruction that native.def does not know, with calls of functions, or whose blocks cannot be told how
- * often they are executed, is left to PTX. Only capability 9.0 was looked at.
+ * Code with an instruction that native.def does not know, with loads of constants, with calls of functions, or whose
+ * blocks cannot be told how often they are executed, is left to PTX. Only capability 9.0 was looked at.
  */
 #include "time/time_priv.h"
 
@@ -638,7 +638,8 @@ static bool prepare(struct native *v)
     if (!v->row || !v->insn || !n->n || !index_lines(v))
         return false;
     for (uint32_t o = 0; o < v->ptx->nops; o++)
-        if (v->ptx->ops[o].swaps) /* a loop that PTX does not have */
+        if (v->ptx->ops[o].swaps || /* a loop that PTX does not have; or constants, which may be parts of operands */
+            (v->ptx->ops[o].access && v->b->info->insns[v->ptx->ops[o].insn].insn->space == MG_SPACE_CONST))
             return false;
     for (uint32_t k = 0; k < n->n; k++) {
         v->row[k] = row_of(bits(n->words[k][0], 0, 9));
