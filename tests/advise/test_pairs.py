@@ -106,7 +106,8 @@ def order(pairs):
 def judge(pairs):
     faults = []
     for p in pairs:
-        if p.advice and p.name not in NOT_BY_MODEL:
+        by_device = p.advice and p.device and max(p.advice / p.device, p.device / p.advice) <= FACTOR
+        if p.advice and p.name not in NOT_BY_MODEL and not by_device:  # advice that the device bears out needs no model
             if p.model < 1:
                 faults.append(f"{p.text()}: advice says {p.advice:.2f} times, the model {p.model:.2f}")
             if max(p.advice / p.model, p.model / p.advice) > FACTOR:
