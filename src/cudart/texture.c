@@ -154,7 +154,7 @@ int mg__cudaCreateTextureObject(uint64_t *object, const struct cu_resource_desc 
     struct mg_texture t;
     CUDART_ENTER();
     if (!object || !r || !d)
-        return mg__cudart_done(INVALID);
+        return mg__cudart_done(object && r ? cudaErrorInvalidResourceHandle : INVALID);
     if (view)
         return mg__cudart_missing("cudaCreateTextureObject with a view of its resource");
     int error = of_resource(&t, r);
@@ -180,7 +180,7 @@ int mg__cudaCreateSurfaceObject(uint64_t *object, const struct cu_resource_desc 
     struct mg_texture t;
     CUDART_ENTER();
     const struct cudart_array *a = r && r->type == CU_RESOURCE_ARRAY ? mg__cudart_array_known(r->array) : NULL;
-    if (!object || !a || !(a->flags & CU_ARRAY_SURFACE))
+    if (!object || !a) /* an array that was not made for it will do, on an H200 */
         return mg__cudart_done(INVALID);
     int error = of_resource(&t, r);
     t.surface = true;
@@ -196,8 +196,8 @@ static int destroy(uint64_t handle, bool surface)
     if (o)
         *at = o->next;
     mg__cudart_unlock();
-    if (!o)
-        return INVALID;
+    if (!o) /* as an H200 answers for one that is gone, too */
+        return 0;
     mg__queue_wait_all(o->device->device); /* kernels that are under way may use it */
     mg__texture_drop(o->device->device->simt, handle);
     free(o);
