@@ -18,7 +18,7 @@ __global__ void headers(const __half *a, __half *b, unsigned *n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     b[i] = __hadd(a[i],
-                  __ldg(b + 1023 - i));
+                  __ldg(b + 262143 - i));
     atomicAdd(n, 1u);
 }
 __global__ void tiled(const float *a, const float *b, float *c, int n)
@@ -44,13 +44,13 @@ __global__ void beyond(const float *p)
 int main(int argc, char **)
 {
     float *a, *b, *c;
-    cudaMalloc(&a, 65536);
-    cudaMalloc(&b, 65536);
-    cudaMalloc(&c, 65536);
-    cudaMemset(a, 0, 65536);
-    cudaMemset(b, 0, 65536);
-    cudaMemset(c, 0, 65536);
-    headers<<<4, 256>>>((const __half *)a, (__half *)b, (unsigned *)c);
+    cudaMalloc(&a, 1 << 20);
+    cudaMalloc(&b, 1 << 20);
+    cudaMalloc(&c, 1 << 20);
+    cudaMemset(a, 0, 1 << 20);
+    cudaMemset(b, 0, 1 << 20);
+    cudaMemset(c, 0, 1 << 20);
+    headers<<<1024, 256>>>((const __half *)a, (__half *)b, (unsigned *)c);
     tiled<<<dim3(8, 8), dim3(16, 16)>>>(a, b, c, 128);
     cudaDeviceSynchronize();
     if (argc > 1)
