@@ -11,7 +11,7 @@
  * with .minnctapersm says how many there are
  *
  * What a block begins with is known as a limit: ptxas takes less where no .inc asks for as much. So nothing is said of
- * an .inc that is a warp's first. A warp that has ended keeps what it has.
+ * an .inc that is a warp's first. A warp that has ended keeps what it has: an H200 waits for ever there.
  */
 #include "check/watch.h"
 
