@@ -387,12 +387,18 @@ static void open_driver(void)
         (void)dlopen(path, RTLD_LAZY | RTLD_LOCAL);
 }
 
-__attribute__((visibility("default"))) void __gmon_start__(void);
-void __gmon_start__(void)
+static __attribute__((noinline)) void look_at_opened(uintptr_t at)
 {
-    struct caller caller = {(uintptr_t)__builtin_return_address(0), false};
-    if (atomic_load(&looked_at_all)) /* libraries of a process that has no runtime yet come before ours */
-        dl_iterate_phdr(look_at_caller, &caller);
+    struct caller caller = {at, false};
+    dl_iterate_phdr(look_at_caller, &caller);
     if (caller.redirected)
         open_driver();
+}
+
+/* Libraries of a process that has no runtime yet come before ours, and before a sanitizer's own beginning. */
+__attribute__((visibility("default"), no_sanitize("address", "thread", "undefined"))) void __gmon_start__(void);
+void __gmon_start__(void)
+{
+    if (atomic_load(&looked_at_all))
+        look_at_opened((uintptr_t)__builtin_return_address(0));
 }

@@ -1,10 +1,10 @@
 /* source.c - source text that came with a kernel (ptx/source.h): under which name reports tell it.
  *
- * The name is the program's own, "/home/ada/k.cu". But two programs of one name may have different texts: NVRTC calls every
- * program without a name "default_program", and a program may compile a text that it has changed since it read it from
- * /home/ada/k.cu. Lines of the one must never be shown, or counted, as those of the other. So the first text keeps the
- * name, unless a file of that name says something else, and others become "/home/ada/k.cu#2" and so on; the same text
- * again has the name that it had. In another process the numbers may differ: what reads records of several
+ * The name is the program's own, "/home/ada/k.cu". But two programs of one name may have different texts: NVRTC calls
+ * every program without a name "default_program", and a program may compile a text that it has changed since it read it
+ * from /home/ada/k.cu. Lines of the one must never be shown, or counted, as those of the other. So the first text keeps
+ * the name, unless a file of that name says something else, and others become "/home/ada/k.cu#2" and so on; the same
+ * text again has the name that it had. In another process the numbers may differ: what reads records of several
  * processes leaves a text out where it has two of one name (given.c).
  */
 #include "report/report_priv.h"

@@ -46,6 +46,18 @@ static bool fits(const struct mg_ptx_insn *i, enum of of)
     }
 }
 
+/* Constant memory at a place that the text names is part of the instruction that needs it, as parameters are. */
+static void take_constant(const struct mg_ptx_func *func, const struct mg_ptx_insn *i, struct mg_time_op *op)
+{
+    const struct mg_ptx_opnd *at = i->nops > 1 ? mg__ptx_op(func, i, 1) : NULL;
+    if (!op->access || i->space != MG_SPACE_CONST || at->kind != MG_OPND_ADDR || at->has_reg)
+        return;
+    op->access = false;
+    op->pipe = MG_PIPE_NONE;
+    op->slots = op->interval = 0;
+    op->latency = 0;
+}
+
 /* cp.async and what waits for it. */
 static void take_copies(const struct mg_ptx_func *func, const struct mg_ptx_insn *i, struct mg_time_op *op)
 {
@@ -231,6 +243,7 @@ static void add_block(struct mg_time_builder *b, const struct mg_time_function *
         struct mg_time_op *op = &code->ops[code->nops++];
         *op = (struct mg_time_op){.insn = f->base + i, .call = called(b, f, insn)};
         take(insn, op);
+        take_constant(f->func, insn, op);
         take_copies(f->func, insn, op);
         add_regs(b, f, insn, op);
     }
