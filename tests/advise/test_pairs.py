@@ -26,7 +26,6 @@ NOISE = 1.06  # two launches of 2.5 us differ by as much on the device
 APART = 0.1   # of the time: gains that differ by less are not ordered
 ORDER, IN_RANGE = 0.86, 0.7
 # with the reason
-NOT_BY_MODEL = {"uniform": "constants that are operands of an instruction cost nothing on the device, but in the model"}
 NOT_BY_DEVICE = {"read_ahead": "copies of 4 bytes cost the device more than the model"}
 
 
@@ -107,7 +106,7 @@ def judge(pairs):
     faults = []
     for p in pairs:
         by_device = p.advice and p.device and max(p.advice / p.device, p.device / p.advice) <= FACTOR
-        if p.advice and p.name not in NOT_BY_MODEL and not by_device:  # advice that the device bears out needs no model
+        if p.advice and not by_device:  # advice that the device bears out needs no model
             if p.model < 1:
                 faults.append(f"{p.text()}: advice says {p.advice:.2f} times, the model {p.model:.2f}")
             if max(p.advice / p.model, p.model / p.advice) > FACTOR:
