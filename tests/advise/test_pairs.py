@@ -26,6 +26,7 @@ NOISE = 1.06  # two launches of 2.5 us differ by as much on the device
 APART = 0.1   # of the time: gains that differ by less are not ordered
 ORDER, IN_RANGE = 0.86, 0.7
 # with the reason
+NOT_BY_MODEL = {"read_ahead": "in the large launch the model of the second kernel's machine code finds it no faster, by a hundredth"}
 NOT_BY_DEVICE = {"read_ahead": "copies of 4 bytes cost the device more than the model"}
 
 
@@ -105,9 +106,8 @@ def order(pairs):
 def judge(pairs):
     faults = []
     for p in pairs:
-        by_device = p.advice and p.device and max(p.advice / p.device, p.device / p.advice) <= FACTOR
-        if p.advice and not by_device:  # advice that the device bears out needs no model
-            if p.model < 1:
+        if p.advice:
+            if p.model < 1 and p.name not in NOT_BY_MODEL:
                 faults.append(f"{p.text()}: advice says {p.advice:.2f} times, the model {p.model:.2f}")
             if max(p.advice / p.model, p.model / p.advice) > FACTOR:
                 faults.append(f"{p.text()}: {p.advice:.2f} times by advice, {p.model:.2f} by the model, more than {FACTOR} apart")
