@@ -95,7 +95,10 @@ struct cu_node_params { /* CUgraphNodeParams */
         struct cu_memcpy_params copy;
         struct cu_memset_node fill;
         struct cu_host_node host;
-        void *child, *event;
+        void *child, *event, *unalloc;
+        struct cu_alloc_node alloc;
+        struct cu_condition_node condition;
+        struct cu_batch_node memops;
     };
     long long reserved_too;
 };
@@ -155,12 +158,5 @@ struct cu_allocation { /* CUmemAllocationProp */
         unsigned short usage;
         unsigned char reserved[4];
     } flags;
-};
-struct cu_memop { /* the beginning of each kind of CUstreamBatchMemOpParams */
-    int operation;
-    uint64_t address, value;
-    unsigned flags;
-    uint64_t alias;
-    uint64_t pad;
 };
 #endif

@@ -181,13 +181,22 @@ static int node_of(const struct cu_node_params *p, struct cu_graph_node *out, vo
     case MG_GRAPH_HOST:
         out->host = p->host;
         return 0;
+    case MG_GRAPH_ALLOC:
+        out->alloc = p->alloc;
+        return 0;
+    case MG_GRAPH_CONDITIONAL:
+        out->condition = p->condition;
+        return 0;
+    case MG_GRAPH_MEMOPS:
+        out->memops = p->memops;
+        return 0;
     default:
-        out->child = p->child; /* or the event */
+        out->child = p->child; /* or the event, or the memory to free */
         return 0;
     }
 }
 
-static int add_any(void **made, void *graph, void **before, const void *edges, size_t n, const struct cu_node_params *p)
+static int add_any(void **made, void *graph, void **before, const void *edges, size_t n, struct cu_node_params *p)
 {
     struct cu_graph_node same;
     void **unpacked;
@@ -195,6 +204,10 @@ static int add_any(void **made, void *graph, void **before, const void *edges, s
     if (!error)
         error = mg__cudaGraphAddNode(made, graph, before, edges, n, &same);
     free(unpacked);
+    if (!error && p->type == MG_GRAPH_ALLOC)
+        p->alloc.at = same.alloc.at;
+    if (!error && p->type == MG_GRAPH_CONDITIONAL)
+        p->condition.bodies = same.condition.bodies;
     return error;
 }
 
@@ -209,15 +222,36 @@ static int set_any(void *exec, void *node, const struct cu_node_params *p)
     return error;
 }
 
-CUDA_SAME(cuGraphAddNode, (MG_PLACE, const struct cu_node_params *p), add_any(made, graph, before, NULL, n, p))
+CUDA_SAME(cuGraphAddNode, (MG_PLACE, struct cu_node_params *p), add_any(made, graph, before, NULL, n, p))
 CUDA_SAME(cuGraphAddNode_v2,
-          (void **made, void *graph, void **before, const void *edges, size_t n, const struct cu_node_params *p),
+          (void **made, void *graph, void **before, const void *edges, size_t n, struct cu_node_params *p),
           add_any(made, graph, before, edges, n, p))
 CUDA_SAME(cuGraphNodeSetParams, (void *node, const struct cu_node_params *p), set_any(NULL, node, p))
 CUDA_SAME(cuGraphExecNodeSetParams, (void *exec, void *node, const struct cu_node_params *p),
           exec ? set_any(exec, node, p) : CUDA_ERROR_INVALID_VALUE)
 
 /* ---- what is the runtime's as it is ---- */
+CUDA_SAME(cuGraphAddMemAllocNode, (MG_PLACE, struct cu_alloc_node *p), mg__cudaGraphAddMemAllocNode(PLACED, p))
+CUDA_SAME(cuGraphAddMemFreeNode, (MG_PLACE, void *at), mg__cudaGraphAddMemFreeNode(PLACED, at))
+CUDA_SAME(cuGraphMemAllocNodeGetParams, (void *node, struct cu_alloc_node *p),
+          mg__cudaGraphMemAllocNodeGetParams(node, p))
+CUDA_SAME(cuGraphMemFreeNodeGetParams, (void *node, void **at), mg__cudaGraphMemFreeNodeGetParams(node, at))
+CUDA_SAME(cuDeviceGetGraphMemAttribute, (int device, int attribute, void *value),
+          mg__cudaDeviceGetGraphMemAttribute(device, attribute, value))
+CUDA_SAME(cuDeviceSetGraphMemAttribute, (int device, int attribute, void *value),
+          mg__cudaDeviceSetGraphMemAttribute(device, attribute, value))
+CUDA_SAME(cuDeviceGraphMemTrim, (int device), mg__cudaDeviceGraphMemTrim(device))
+CUDA_SAME(cuGraphConditionalHandleCreate,
+          (uint64_t * handle, void *graph, void *context, unsigned value, unsigned flags),
+          ((void)context, mg__cudaGraphConditionalHandleCreate(handle, graph, value, flags)))
+CUDA_SAME(cuGraphAddBatchMemOpNode, (MG_PLACE, const struct cu_batch_node *p),
+          mg__cudaGraphAddBatchMemOpNode(PLACED, p))
+CUDA_SAME(cuGraphBatchMemOpNodeGetParams, (void *node, struct cu_batch_node *p),
+          mg__cudaGraphBatchMemOpNodeGetParams(node, p))
+CUDA_SAME(cuGraphBatchMemOpNodeSetParams, (void *node, const struct cu_batch_node *p),
+          mg__cudaGraphBatchMemOpNodeSetParams(node, p))
+CUDA_SAME(cuGraphExecBatchMemOpNodeSetParams, (void *exec, void *node, const struct cu_batch_node *p),
+          mg__cudaGraphExecBatchMemOpNodeSetParams(exec, node, p))
 CUDA_SAME(cuGraphCreate, (void **graph, unsigned flags), mg__cudaGraphCreate(graph, flags))
 CUDA_SAME(cuGraphDestroy, (void *graph), mg__cudaGraphDestroy(graph))
 CUDA_SAME(cuGraphDestroyNode, (void *node), mg__cudaGraphDestroyNode(node))

@@ -49,104 +49,19 @@ CUDA_SAME(cuEventQuery, (void *event), mg__cudaEventQuery(event))
 CUDA_SAME(cuEventElapsedTime, (float *ms, void *start, void *end), mg__cudaEventElapsedTime(ms, start, end))
 
 /* ---- waits for memory, and writes to it ---- */
-enum {
-    WAIT_FLUSH = 1 << 30,
-    WRITE_NO_BARRIER = 1,
-    OP_WAIT_32 = 1,
-    OP_WRITE_32,
-    OP_FLUSH,
-    OP_WAIT_64,
-    OP_WRITE_64,
-    OP_BARRIER
-};
-struct memop {
-    uint64_t address, value;
-    unsigned bytes, how;
-};
+enum { WAIT_32 = 1, WRITE_32, WAIT_64 = 4, WRITE_64 };
 
-static bool holds(void *arg)
+static int in_stream(void *stream, const struct cu_memop *ops, unsigned count)
 {
-    const struct memop *op = arg;
-    const void *at = (const void *)(uintptr_t)op->address;
-    uint64_t is = op->bytes == 8 ? __atomic_load_n((const uint64_t *)at, __ATOMIC_ACQUIRE)
-                                 : __atomic_load_n((const uint32_t *)at, __ATOMIC_ACQUIRE);
-    switch (op->how) {
-    case 0: /* the difference is not negative */
-        return op->bytes == 8 ? (int64_t)(is - op->value) >= 0 : (int32_t)((uint32_t)is - (uint32_t)op->value) >= 0;
-    case 1:
-        return is == op->value;
-    case 2:
-        return (is & op->value) != 0;
-    default:
-        return (uint32_t) ~(is | op->value) != 0 || (op->bytes == 8 && ~(is | op->value) != 0);
-    }
-}
-
-static void write_value(void *arg)
-{
-    struct memop *op = arg;
-    void *at = (void *)(uintptr_t)op->address;
-    if (op->bytes == 8)
-        __atomic_store_n((uint64_t *)at, op->value, __ATOMIC_RELEASE);
-    else
-        __atomic_store_n((uint32_t *)at, (uint32_t)op->value, __ATOMIC_RELEASE);
-    free(op);
-}
-
-/* For the stream of the call. */
-static int memop(uint64_t address, uint64_t value, unsigned bytes, unsigned flags, bool waits)
-{
-    uint64_t left;
-    const void *at = (const void *)(uintptr_t)address;
-    enum cudart_kind kind = mg__cudart_classify(at, &left, NULL);
-    unsigned most = waits ? 3 : WRITE_NO_BARRIER;
-    if (address % bytes || kind == CUDART_PAGEABLE || kind == CUDART_WILD || left < bytes ||
-        (flags & ~(unsigned)(waits ? WAIT_FLUSH : 0)) > most)
-        return CUDA_ERROR_INVALID_VALUE;
-    int error = mg__capture_refused("a wait for memory in a captured stream");
-    if (error)
-        return error;
-    struct memop *op = malloc(sizeof(*op));
-    if (!op)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    *op = (struct memop){address, bytes == 8 ? value : (uint32_t)value, bytes, flags & 3};
-    struct mg_device *d = mg__cudart_call.device->device;
-    if (!waits)
-        mg__check_host_told(d->check, mg__cudart_call.stream);
-    enum mg_status status = waits ? mg__queue_until(d, mg__cudart_call.order, holds, op)
-                                  : mg__queue_call(d, mg__cudart_call.order, write_value, op);
-    if (status)
-        free(op);
-    return mg__cudart_error_of(status);
-}
-
-static int in_stream(void *stream, uint64_t address, uint64_t value, unsigned bytes, unsigned flags, bool waits)
-{
-    return mg__cudart_stream_ok(stream) ? memop(address, value, bytes, flags, waits) : CUDA_ERROR_INVALID_HANDLE;
+    return mg__cudart_stream_ok(stream) ? mg__cudart_memops(ops, count) : CUDA_ERROR_INVALID_HANDLE;
 }
 
 #define MEMOPS(bits)                                                                                            \
     CUDA_SAME(cuStreamWaitValue##bits, (void *stream, uint64_t address, uint##bits##_t value, unsigned flags),  \
-              in_stream(stream, address, value, bits / 8, flags, true))                                         \
+              in_stream(stream, &(struct cu_memop){WAIT_##bits, address, value, flags, 0, 0}, 1))               \
     CUDA_SAME(cuStreamWriteValue##bits, (void *stream, uint64_t address, uint##bits##_t value, unsigned flags), \
-              in_stream(stream, address, value, bits / 8, flags, false))
+              in_stream(stream, &(struct cu_memop){WRITE_##bits, address, value, flags, 0, 0}, 1))
 MEMOPS(32)
 MEMOPS(64)
-
-static int batch(void *stream, unsigned count, const struct cu_memop *ops, unsigned flags)
-{
-    int error = (count && !ops) || count > 256 || flags ? CUDA_ERROR_INVALID_VALUE : 0;
-    if (!error && !mg__cudart_stream_ok(stream))
-        error = CUDA_ERROR_INVALID_HANDLE;
-    for (unsigned i = 0; i < count && !error; i++) {
-        const struct cu_memop *op = &ops[i];
-        bool waits = op->operation == OP_WAIT_32 || op->operation == OP_WAIT_64;
-        if (waits || op->operation == OP_WRITE_32 || op->operation == OP_WRITE_64)
-            error = memop(op->address, op->value, op->operation >= OP_WAIT_64 ? 8 : 4, op->flags, waits);
-        else if (op->operation != OP_FLUSH && op->operation != OP_BARRIER) /* memory is in order here */
-            error = CUDA_ERROR_INVALID_VALUE;
-    }
-    return error;
-}
 CUDA_SAME(cuStreamBatchMemOp, (void *stream, unsigned count, const struct cu_memop *ops, unsigned flags),
-          batch(stream, count, ops, flags))
+          flags ? CUDA_ERROR_INVALID_VALUE : in_stream(stream, ops, count))

@@ -127,15 +127,51 @@ struct cu_copy_node { /* cudaMemcpyNodeParams */
     int flags, reserved[3];
     struct cu_memcpy_3d copy;
 };
+struct cu_pool_whole { /* cudaMemPoolProps */
+    int allocation, handles;
+    struct cu_location location;
+    void *win32;
+    size_t most;
+    unsigned short usage;
+    unsigned char reserved[54];
+};
+struct cu_alloc_node { /* cudaMemAllocNodeParams */
+    struct cu_pool_whole pool;
+    const struct cu_access_desc *access;
+    size_t naccess, size;
+    void *at;
+};
+struct cu_condition_node { /* cudaConditionalNodeParams; the driver's has a context behind it */
+    uint64_t handle;
+    int type;
+    unsigned size;
+    void *const *bodies;
+};
+struct cu_memop { /* the beginning of each kind of CUstreamBatchMemOpParams */
+    int operation;
+    uint64_t address, value;
+    unsigned flags;
+    uint64_t alias;
+    uint64_t pad;
+};
+struct cu_batch_node { /* CUDA_BATCH_MEM_OP_NODE_PARAMS */
+    void *context;
+    unsigned count;
+    struct cu_memop *ops;
+    unsigned flags;
+};
 struct cu_graph_node { /* cudaGraphNodeParams */
     int type, reserved[3];
     union {
         long long pad[29];
+        struct cu_alloc_node alloc;
+        struct cu_condition_node condition;
+        struct cu_batch_node memops; /* the driver's alone */
         struct cu_kernel_node kernel;
         struct cu_copy_node copy;
         struct cu_memset_node fill;
         struct cu_host_node host;
-        void *child, *event;
+        void *child, *event, *unalloc;
     };
     long long reserved_too;
 };

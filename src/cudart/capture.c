@@ -137,6 +137,17 @@ int mg__capture_asked(struct mg_capture **capture)
     return error;
 }
 
+bool mg__capture_goes_on(void)
+{
+    struct mg_capture *c = NULL;
+    if (!atomic_load(&mg__captures) || mg__cudart_call.replays)
+        return false;
+    mg__cudart_lock();
+    member_of(mg__cudart_order().stream, &c);
+    mg__cudart_unlock();
+    return c != NULL;
+}
+
 int mg__capture_refused(const char *what)
 {
     struct mg_capture *c;

@@ -259,6 +259,7 @@ static int copy_ok(struct transfer *t)
 int mg__cudart_copy_box(struct cudart_box to, struct cudart_box from, struct cu_extent size, int kind)
 {
     struct transfer t = {.dst = {.box = to}, .src = {.box = from}, .size = size, .way = kind};
+    mg__cudart_call.plans = mg__capture_goes_on();
     int error = copy_ok(&t);
     return error || !size.width || !size.height || !size.depth ? error : transfer(&t);
 }
@@ -508,6 +509,7 @@ int mg__cudart_fill(struct cudart_box to, uint32_t value, unsigned unit, struct 
     struct transfer t = {.dst = {.box = to}, .size = size, .fills = true, .value = value, .unit = unit};
     if (!size.width || !size.height || !size.depth)
         return 0;
+    mg__cudart_call.plans = mg__capture_goes_on();
     if (!span(&to, size, &t.dst.bytes) || !side_ok(&t.dst, true))
         return cudaErrorInvalidValue;
     return transfer(&t);

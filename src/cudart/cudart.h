@@ -173,6 +173,7 @@ struct cudart_alloc {
     size_t mapped;                /* bytes of the mapping to undo, for pinned memory of ours */
     struct cudart_device *device; /* that it was allocated on; NULL for memory that is not CUDA's */
     uint64_t id;                  /* of the process's allocations */
+    bool of_graph;                /* graph_memory.c has it: at times it is nobody's */
 };
 /* What lies at `pointer`; *left gets the bytes from there to the end of its allocation (SIZE_MAX: not known). */
 enum cudart_kind mg__cudart_classify(const void *pointer, uint64_t *left, struct cudart_alloc *alloc);
@@ -184,6 +185,7 @@ void mg__cudart_unshare(struct cudart_device *device, uint64_t address);
 /* Kernels of `device` may touch the memory of `peer`, or may no more; `pool`: by cudaMemPoolSetAccess. */
 int mg__cudart_set_peer(struct cudart_device *device, struct cudart_device *peer, bool may, bool pool);
 int mg__cudart_alloc(void **pointer, size_t size, enum cudart_kind kind, struct cudart_device *device);
+uint64_t mg__cudart_graphs_own(const void *pointer); /* an allocation is a graph's from now on; its id */
 int mg__cudart_free(void *pointer, bool waits); /* device memory, of any device: it waits for that device */
 /* A box of `height` × `depth` rows of `width` bytes, `pitch` bytes apart, slices `slice` bytes apart. */
 struct cudart_box {
@@ -273,6 +275,7 @@ struct cudart_call {
     struct mg_order order;        /* that stream's place in the device's work */
     bool per_thread;              /* its default stream is the thread's own */
     bool replays;                 /* a node of a graph: nothing is taken early, and nobody waits */
+    bool plans;                   /* a node is made: what it works on may not be there yet */
 };
 extern _Thread_local struct cudart_call mg__cudart_call;
 /* Not NULL: the driver's call that the thread is in, which the runtime's functions serve: errors are its to keep. */

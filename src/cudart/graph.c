@@ -16,6 +16,14 @@ struct mg_graph *mg__graph_known(const void *handle)
     return g;
 }
 
+struct mg_graph *mg__graph_at(uint64_t id)
+{
+    struct mg_graph *g = graphs;
+    while (g && g->id != id)
+        g = g->next;
+    return g;
+}
+
 struct mg_graph_node *mg__graph_node_known(const void *handle)
 {
     struct mg_graph_node *node = (struct mg_graph_node *)(uintptr_t)handle;
@@ -30,9 +38,10 @@ int mg__graph_publish(struct mg_graph *g)
     g->next = graphs;
     graphs = g;
     mg__cudart_unlock();
+    struct mg_graph *part;
     for (size_t i = 0; i < g->nodes.count; i++)
-        if (g->nodes.at[i]->op.type == MG_GRAPH_CHILD)
-            mg__graph_publish(g->nodes.at[i]->op.child);
+        for (size_t k = 0; (part = mg__graph_part(&g->nodes.at[i]->op, k)) != NULL; k++)
+            mg__graph_publish(part);
     return 0;
 }
 
@@ -68,6 +77,9 @@ void mg__graph_free(struct mg_graph *g)
         mg__graph_node_free(g->nodes.at[g->nodes.count - 1]);
     mg__vec_free(&g->nodes);
     mg__graph_users_release(g);
+    for (size_t i = 0; i < g->conditions.count; i++)
+        mg__graph_condition_release(g->conditions.at[i]);
+    mg__vec_free(&g->conditions);
     free(g);
 }
 
@@ -117,19 +129,48 @@ void mg__graph_node_free(struct mg_graph_node *node)
     mg__cudart_unlock();
 }
 
+static void adopt(struct mg_graph_node *node)
+{
+    struct mg_graph *part;
+    for (size_t k = 0; (part = mg__graph_part(&node->op, k)) != NULL; k++)
+        part->parent = node;
+}
+
+void mg__graph_node_set(struct mg_graph_node *node, struct mg_graph_op *op)
+{
+    mg__graph_op_free(&node->op);
+    node->op = *op;
+    adopt(node);
+}
+
+/* Graphs of conditions have no nodes that do without the device; memory is freed once. */
+static int can_hold(const struct mg_graph *g, const struct mg_graph_op *op)
+{
+    static const uint32_t within = 1u << MG_GRAPH_KERNEL | 1u << MG_GRAPH_COPY | 1u << MG_GRAPH_FILL |
+                                   1u << MG_GRAPH_CHILD | 1u << MG_GRAPH_EMPTY | 1u << MG_GRAPH_CONDITIONAL;
+    const struct mg_graph *at = g;
+    bool good = true;
+    while (good && at->parent && at->parent->graph) {
+        good = at->parent->op.type != MG_GRAPH_CONDITIONAL || within >> op->type & 1;
+        at = at->parent->graph;
+    }
+    if (good && op->type == MG_GRAPH_UNALLOC)
+        good = !mg__graph_has_unalloc(g, op->memory);
+    return good ? 0 : cudaErrorInvalidValue;
+}
+
 int mg__graph_add(struct mg_graph *g, struct mg_graph_node *const *before, size_t n, struct mg_graph_op *op,
                   struct mg_graph_node **made)
 {
-    struct mg_graph_node *node = make_node();
-    int error = node ? 0 : cudaErrorMemoryAllocation;
+    int error = can_hold(g, op);
+    struct mg_graph_node *node = error ? NULL : make_node();
     if (!node) {
         mg__graph_op_free(op);
-        return error;
+        return error ? error : cudaErrorMemoryAllocation;
     }
     node->op = *op;
     node->device = mg__cudart_here();
-    if (op->type == MG_GRAPH_CHILD)
-        op->child->parent = node;
+    adopt(node);
     if (!mg__vec_push(&g->nodes, node))
         error = cudaErrorMemoryAllocation;
     else
@@ -233,6 +274,11 @@ static int copy_into(const struct mg_graph *from, struct mg_graph *to)
             if (error)
                 return error;
         }
+    for (size_t i = 0; i < from->conditions.count; i++) {
+        if (!mg__vec_push(&to->conditions, from->conditions.at[i]))
+            return cudaErrorMemoryAllocation;
+        mg__graph_condition_keep(from->conditions.at[i]);
+    }
     return mg__graph_users_share(from, to);
 }
 
@@ -254,8 +300,11 @@ struct mg_graph_node *mg__graph_copy_of(const struct mg_graph *g, uint64_t node)
         struct mg_graph_node *found = g->nodes.at[i];
         if (found->origin == node)
             return found;
-        if (found->op.type == MG_GRAPH_CHILD && (found = mg__graph_copy_of(found->op.child, node)) != NULL)
-            return found;
+        const struct mg_graph_op *op = &found->op;
+        const struct mg_graph *part;
+        for (size_t k = 0; (part = mg__graph_part(op, k)) != NULL; k++)
+            if ((found = mg__graph_copy_of(part, node)) != NULL)
+                return found;
     }
     return NULL;
 }
@@ -265,7 +314,7 @@ struct mg_graph_user {
     struct mg_graph_user *next;
     void *object;
     void (*destroy)(void *object);
-    uint64_t uses; /* the program's own, and one a graph for each time that it keeps it */
+    uint64_t own, kept; /* references: the program's, and those of graphs */
 };
 static struct mg_graph_user *users;
 
@@ -277,11 +326,12 @@ static struct mg_graph_user *user_known(const void *handle)
     return u;
 }
 
-static void release(struct mg_graph_user *u, uint64_t count)
+/* Under the lock, which it gives up: the program's function is called without. */
+static void release(struct mg_graph_user *u, uint64_t own, uint64_t kept)
 {
-    mg__cudart_lock();
-    u->uses -= MG_MIN(count, u->uses);
-    bool last = !u->uses;
+    u->own -= own;
+    u->kept -= kept;
+    bool last = !u->own && !u->kept;
     struct mg_graph_user **at = &users;
     while (last && *at != u)
         at = &(*at)->next;
@@ -294,22 +344,38 @@ static void release(struct mg_graph_user *u, uint64_t count)
     free(u);
 }
 
+/* Under the lock. */
+static bool keep_user(struct mg_graph *g, struct mg_graph_user *u, uint64_t count)
+{
+    struct mg_graph_kept fresh = {u, 0}, *k = NULL;
+    for (size_t i = 0; i < g->users.count && !k; i++)
+        if (g->users.at[i].user == u)
+            k = &g->users.at[i];
+    if (!k && mg__vec_push(&g->users, fresh))
+        k = &g->users.at[g->users.count - 1];
+    if (!k)
+        return false;
+    k->count += count;
+    u->kept += count;
+    return true;
+}
+
 int mg__graph_users_share(const struct mg_graph *from, struct mg_graph *to)
 {
-    for (size_t i = 0; i < from->users.count; i++) {
-        if (!mg__vec_push(&to->users, from->users.at[i]))
-            return cudaErrorMemoryAllocation;
-        mg__cudart_lock();
-        from->users.at[i]->uses++;
-        mg__cudart_unlock();
-    }
-    return 0;
+    bool good = true;
+    mg__cudart_lock();
+    for (size_t i = 0; i < from->users.count && good; i++)
+        good = keep_user(to, from->users.at[i].user, from->users.at[i].count);
+    mg__cudart_unlock();
+    return good ? 0 : cudaErrorMemoryAllocation;
 }
 
 void mg__graph_users_release(struct mg_graph *g)
 {
-    for (size_t i = 0; i < g->users.count; i++)
-        release(g->users.at[i], 1);
+    for (size_t i = 0; i < g->users.count; i++) {
+        mg__cudart_lock();
+        release(g->users.at[i].user, 0, g->users.at[i].count);
+    }
     mg__vec_free(&g->users);
 }
 
@@ -322,7 +388,7 @@ int mg__cudaUserObjectCreate(void **made, void *object, void (*destroy)(void *),
     struct mg_graph_user *u = calloc(1, sizeof(*u));
     if (!u)
         return mg__cudart_done(cudaErrorMemoryAllocation);
-    *u = (struct mg_graph_user){.object = object, .destroy = destroy, .uses = uses};
+    *u = (struct mg_graph_user){.object = object, .destroy = destroy, .own = uses};
     mg__cudart_lock();
     u->next = users;
     users = u;
@@ -337,20 +403,23 @@ int mg__cudaUserObjectRetain(void *handle, unsigned count)
     mg__cudart_lock();
     struct mg_graph_user *u = count && count <= INT32_MAX ? user_known(handle) : NULL;
     if (u)
-        u->uses += count;
+        u->own += count;
     mg__cudart_unlock();
     return mg__cudart_done(u ? 0 : cudaErrorInvalidValue);
 }
 
+/* Graphs' references are not the program's to release: not more than it has itself. */
 int mg__cudaUserObjectRelease(void *handle, unsigned count)
 {
     CUDART_ENTER();
     mg__cudart_lock();
     struct mg_graph_user *u = count && count <= INT32_MAX ? user_known(handle) : NULL;
-    mg__cudart_unlock();
-    if (u)
-        release(u, count);
-    return mg__cudart_done(u ? 0 : cudaErrorInvalidValue);
+    const bool good = u && u->own >= count;
+    if (good)
+        release(u, count, 0);
+    else
+        mg__cudart_unlock();
+    return mg__cudart_done(good ? 0 : cudaErrorInvalidValue);
 }
 
 int mg__cudaGraphRetainUserObject(void *graph, void *handle, unsigned count, unsigned flags)
@@ -361,13 +430,12 @@ int mg__cudaGraphRetainUserObject(void *graph, void *handle, unsigned count, uns
     int error = g && count && count <= INT32_MAX && flags <= MOVE ? 0 : cudaErrorInvalidValue;
     mg__cudart_lock();
     struct mg_graph_user *u = user_known(handle);
-    if (!u)
+    if (!u || (flags & MOVE && u->own < count))
         error = cudaErrorInvalidValue;
-    for (unsigned i = 0; i < count && !error; i++)
-        if (!mg__vec_push(&g->users, u))
-            error = cudaErrorMemoryAllocation;
-    if (!error && !(flags & MOVE))
-        u->uses += count;
+    if (!error && !keep_user(g, u, count))
+        error = cudaErrorMemoryAllocation;
+    if (!error && flags & MOVE)
+        u->own -= count;
     mg__cudart_unlock();
     return mg__cudart_done(error);
 }
@@ -376,14 +444,20 @@ int mg__cudaGraphReleaseUserObject(void *graph, void *handle, unsigned count)
 {
     CUDART_ENTER();
     struct mg_graph *g = mg__graph_known(graph);
-    unsigned found = 0;
-    for (size_t i = g ? g->users.count : 0; i-- && found < count;)
-        if (g->users.at[i] == handle) {
-            memmove(g->users.at + i, g->users.at + i + 1, (g->users.count - i - 1) * sizeof(*g->users.at));
-            g->users.count--;
-            found++;
-        }
-    if (found)
-        release(handle, found);
-    return mg__cudart_done(found && found == count ? 0 : cudaErrorInvalidValue);
+    struct mg_graph_kept *k = NULL;
+    mg__cudart_lock();
+    for (size_t i = 0; g && i < g->users.count && !k; i++)
+        if (g->users.at[i].user == handle)
+            k = &g->users.at[i];
+    const bool good = k && count && k->count >= count;
+    if (good) {
+        struct mg_graph_user *u = k->user;
+        k->count -= count;
+        if (!k->count)
+            *k = g->users.at[--g->users.count];
+        release(u, 0, count);
+    } else {
+        mg__cudart_unlock();
+    }
+    return mg__cudart_done(good ? 0 : cudaErrorInvalidValue);
 }

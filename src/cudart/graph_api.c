@@ -51,8 +51,9 @@ static int set(const struct mg_graph_exec *exec, void *handle, int error, struct
     }
     if (exec)
         return mg__graph_exec_set((struct mg_graph_exec *)(uintptr_t)exec, node, op);
-    mg__graph_op_free(&node->op);
-    node->op = *op;
+    mg__graph_node_set(node, op);
+    if (op->type == MG_GRAPH_CHILD)
+        mg__graph_publish(op->child);
     return 0;
 }
 
@@ -138,7 +139,9 @@ static int symbol_op(const void *symbol, void *other, size_t count, size_t offse
 static int child_op(void *handle, void *into, struct mg_graph_op *op)
 {
     const struct mg_graph *g = mg__graph_known(handle);
-    return g && handle != into ? mg__graph_child(g, op) : INVALID;
+    if (!g || handle == into)
+        return INVALID;
+    return mg__graph_has_memory(g) ? cudaErrorNotSupported : mg__graph_child(g, op);
 }
 
 NODE_CALLS(KernelNode, (const struct cu_kernel_node *p), kernel_op(p, &op))
@@ -246,23 +249,83 @@ static int any_op(const struct cu_graph_node *p, void *into, struct mg_graph_op 
     case MG_GRAPH_WAIT_EVENT:
     case MG_GRAPH_RECORD_EVENT:
         return mg__graph_event((enum mg_graph_type)p->type, p->event, op);
+    case MG_GRAPH_UNALLOC:
+        return mg__graph_unalloc(p->unalloc, op);
+    case MG_GRAPH_MEMOPS:
+        return mg__graph_memops(&p->memops, op);
     default:
-        return mg__cudart_missing("cudaGraphAddNode for memory, conditions or semaphores");
+        return mg__cudart_missing("cudaGraphAddNode for semaphores");
     }
 }
 
-int mg__cudaGraphAddNode(void **made, void *graph, void **before, const void *edges, size_t n,
-                         const struct cu_graph_node *p)
+/* Those whose parameters get something back: an address, or graphs to be filled. */
+static int giving_op(struct cu_graph_node *p, struct mg_graph *into, struct mg_graph_op *op)
+{
+    if (p->type == MG_GRAPH_ALLOC)
+        return mg__graph_alloc(&p->alloc, op);
+    int error = mg__graph_conditional(&p->condition, into, op);
+    if (!error)
+        p->condition.bodies = (void *const *)op->condition.bodies;
+    return error;
+}
+
+int mg__cudaGraphAddNode(void **made, void *graph, void **before, const void *edges, size_t n, struct cu_graph_node *p)
 {
     PLACE;
     (void)edges;
-    error = add(&place, any_op(p, graph, &op), &op);
-    if (!error && op.type == MG_GRAPH_CHILD)
-        mg__graph_publish(op.child);
+    const bool gives = p && (p->type == MG_GRAPH_ALLOC || p->type == MG_GRAPH_CONDITIONAL);
+    error = gives ? giving_op(p, mg__graph_known(graph), &op) : any_op(p, graph, &op);
+    error = add(&place, error, &op);
+    struct mg_graph *part;
+    for (size_t k = 0; !error && (part = mg__graph_part(&op, k)) != NULL; k++)
+        mg__graph_publish(part);
     return mg__cudart_done(error);
 }
 
-int mg__cudaGraphAddNode_12(void **made, void *graph, void **before, size_t n, const struct cu_graph_node *p)
+int mg__cudaGraphAddMemAllocNode(void **made, void *graph, void **before, size_t n, struct cu_alloc_node *p)
+{
+    PLACE;
+    return mg__cudart_done(add(&place, mg__graph_alloc(p, &op), &op));
+}
+
+int mg__cudaGraphAddMemFreeNode(void **made, void *graph, void **before, size_t n, void *pointer)
+{
+    PLACE;
+    return mg__cudart_done(add(&place, mg__graph_unalloc(pointer, &op), &op));
+}
+
+int mg__cudaGraphMemAllocNodeGetParams(void *handle, struct cu_alloc_node *p)
+{
+    CUDART_ENTER();
+    const struct mg_graph_node *node = node_of(handle, MG_GRAPH_ALLOC);
+    if (!node || !p)
+        return mg__cudart_done(INVALID);
+    mg__graph_memory_params(node->op.memory, p);
+    return mg__cudart_done(0);
+}
+
+int mg__cudaGraphMemFreeNodeGetParams(void *handle, void **pointer)
+{
+    CUDART_ENTER();
+    const struct mg_graph_node *node = node_of(handle, MG_GRAPH_UNALLOC);
+    if (!node || !pointer)
+        return mg__cudart_done(INVALID);
+    *pointer = mg__graph_memory_address(node->op.memory);
+    return mg__cudart_done(0);
+}
+NODE_CALLS(BatchMemOpNode, (const struct cu_batch_node *p), mg__graph_memops(p, &op))
+
+int mg__cudaGraphBatchMemOpNodeGetParams(void *handle, struct cu_batch_node *p)
+{
+    CUDART_ENTER();
+    const struct mg_graph_node *node = node_of(handle, MG_GRAPH_MEMOPS);
+    if (!node || !p)
+        return mg__cudart_done(INVALID);
+    *p = node->op.memops;
+    return mg__cudart_done(0);
+}
+
+int mg__cudaGraphAddNode_12(void **made, void *graph, void **before, size_t n, struct cu_graph_node *p)
 {
     return mg__cudaGraphAddNode(made, graph, before, NULL, n, p);
 }

@@ -20,6 +20,7 @@ struct step {
     size_t lane;
     struct mg_event *event; /* NULL: no other lane waits for it */
     bool waited;
+    MG_VEC(struct mg_graph_exec *) choices; /* of a condition: an instance of each of its graphs */
 };
 struct lane {
     struct mg_stream *stream; /* NULL: the launch's */
@@ -30,6 +31,7 @@ typedef MG_VEC(size_t) step_list;
 struct mg_graph_exec {
     struct mg_graph_exec *next;
     struct mg_graph *body;
+    bool borrows; /* the body: it is a part of another instance's */
     struct cudart_device *device;
     uint64_t flags;
     pthread_mutex_t launching;
@@ -68,10 +70,15 @@ static void drop_event(const struct mg_graph_exec *x, struct mg_event **event)
     *event = NULL;
 }
 
+static void free_exec(struct mg_graph_exec *x);
+
 static void drop_plan(struct mg_graph_exec *x)
 {
     for (size_t i = 0; i < x->steps.count; i++) {
         struct step *s = &x->steps.at[i];
+        for (size_t k = 0; k < s->choices.count; k++)
+            free_exec(s->choices.at[k]);
+        mg__vec_free(&s->choices);
         drop_event(x, &s->event);
         mg__vec_free(&s->needs);
         mg__vec_free(&s->waits);
@@ -186,6 +193,27 @@ static int find_waits(struct mg_graph_exec *x, struct step *s)
     return 0;
 }
 
+static int make_exec(struct mg_graph *body, bool borrows, struct cudart_device *device, uint64_t flags,
+                     struct mg_graph_exec **made);
+
+static int add_choices(const struct mg_graph_exec *x, struct step *s)
+{
+    const struct mg_graph_op *op = &s->node->op;
+    struct mg_graph *part;
+    int error = 0;
+    if (op->type != MG_GRAPH_CONDITIONAL)
+        return 0;
+    for (size_t k = 0; !error && (part = mg__graph_part(op, k)) != NULL; k++) {
+        struct mg_graph_exec *choice;
+        error = make_exec(part, true, x->device, x->flags, &choice);
+        if (!error && !mg__vec_push(&s->choices, choice)) {
+            free_exec(choice);
+            error = cudaErrorMemoryAllocation;
+        }
+    }
+    return error;
+}
+
 static int plan(struct mg_graph_exec *x)
 {
     step_list none = {0}, exits = {0};
@@ -202,6 +230,8 @@ static int plan(struct mg_graph_exec *x)
             error = find_waits(x, s);
         if (!error)
             x->lanes.at[s->lane].last = i + 1;
+        if (!error)
+            error = add_choices(x, s);
     }
     for (size_t l = 1; l < x->lanes.count && !error; l++) /* the launch's stream waits for them all */
         if (x->lanes.at[l].last)
@@ -220,7 +250,10 @@ static bool of_device(const struct mg_graph *g, const struct cudart_device *devi
     bool good = true;
     for (size_t i = 0; i < g->nodes.count && good; i++) {
         const struct mg_graph_node *node = g->nodes.at[i];
-        good = node->op.type == MG_GRAPH_CHILD ? of_device(node->op.child, device) : node->device == device;
+        const struct mg_graph *part;
+        good = node->op.type == MG_GRAPH_CHILD || node->device == device;
+        for (size_t k = 0; good && (part = mg__graph_part(&node->op, k)) != NULL; k++)
+            good = of_device(part, device);
     }
     return good;
 }
@@ -236,35 +269,53 @@ static void free_exec(struct mg_graph_exec *x)
     drop_event(x, &x->over);
     mg__vec_free(&x->steps);
     mg__vec_free(&x->lanes);
-    mg__graph_free(x->body);
+    if (!x->borrows)
+        mg__graph_free(x->body);
     pthread_mutex_destroy(&x->launching);
     free(x);
 }
 
+static int make_exec(struct mg_graph *body, bool borrows, struct cudart_device *device, uint64_t flags,
+                     struct mg_graph_exec **made)
+{
+    struct mg_graph_exec *x = calloc(1, sizeof(*x));
+    if (!x) {
+        if (!borrows)
+            mg__graph_free(body);
+        return cudaErrorMemoryAllocation;
+    }
+    pthread_mutex_init(&x->launching, NULL);
+    x->device = device;
+    x->flags = flags;
+    x->body = body;
+    x->borrows = borrows;
+    int error = body ? 0 : cudaErrorMemoryAllocation;
+    if (!error && (mg__event_make(device->device, CU_EVENT_NO_TIMING, false, &x->fork) ||
+                   mg__event_make(device->device, CU_EVENT_NO_TIMING, false, &x->over)))
+        error = cudaErrorMemoryAllocation;
+    if (!error)
+        error = plan(x);
+    if (error)
+        free_exec(x);
+    else
+        *made = x;
+    return error;
+}
+
+/* A graph that allocates has one instance at a time: its memory is there once. */
 int mg__graph_instantiate(struct mg_graph *g, uint64_t flags, struct mg_graph_exec **made)
 {
     struct cudart_device *device = g->nodes.count ? g->nodes.at[0]->device : mg__cudart_here();
     struct mg_graph_exec *x;
     if (!of_device(g, device))
         return mg__cudart_missing("cudaGraphInstantiate of a graph over several devices");
-    x = calloc(1, sizeof(*x));
-    if (!x)
-        return cudaErrorMemoryAllocation;
-    pthread_mutex_init(&x->launching, NULL);
-    x->device = device;
-    x->flags = flags;
-    x->body = mg__graph_copy(g);
-    int error = x->body ? 0 : cudaErrorMemoryAllocation;
-    if (!error && (mg__event_make(device->device, CU_EVENT_NO_TIMING, false, &x->fork) ||
-                   mg__event_make(device->device, CU_EVENT_NO_TIMING, false, &x->over)))
-        error = cudaErrorMemoryAllocation;
-    if (!error)
-        error = plan(x);
-    if (error) {
-        free_exec(x);
+    if (g->instances && mg__graph_has_memory(g))
+        return cudaErrorNotSupported;
+    int error = make_exec(mg__graph_copy(g), false, device, flags, &x);
+    if (error)
         return error;
-    }
     mg__cudart_lock();
+    g->instances++;
     x->next = instances;
     instances = x;
     mg__cudart_unlock();
@@ -280,6 +331,9 @@ int mg__graph_exec_drop(struct mg_graph_exec *x)
         at = &(*at)->next;
     if (*at)
         *at = x->next;
+    struct mg_graph *of = mg__graph_at(x->body->origin);
+    if (of && of->instances)
+        of->instances--;
     mg__cudart_unlock();
     pthread_mutex_lock(&x->launching);
     pthread_mutex_unlock(&x->launching);
@@ -301,12 +355,35 @@ static int in_lane(struct mg_graph_exec *x, size_t lane, const struct cudart_cal
     return first ? mg__cudart_event_wait(x->fork) : 0;
 }
 
+static int run(struct mg_graph_exec *x);
+
+/* Of the graphs of a condition the one that its value names, and while it does so. */
+static int choose(const struct step *s)
+{
+    const struct mg_graph_if *c = &s->node->op.condition;
+    const struct cudart_call call = mg__cudart_call;
+    int error;
+    bool again;
+    do {
+        uint32_t value = 0;
+        error = mg__graph_condition_read(c->condition, &value);
+        const uint32_t which = c->type == MG_CONDITION_SWITCH ? value : !value;
+        again = c->type == MG_CONDITION_WHILE && value && !error;
+        if (!error && which < s->choices.count)
+            error = run(s->choices.at[which]);
+        mg__cudart_call = call;
+    } while (again && !error);
+    return error;
+}
+
 static int run_step(struct mg_graph_exec *x, const struct step *s)
 {
     int error = 0;
     for (size_t i = 0; i < s->waits.count && !error; i++)
         error = mg__cudart_event_wait(x->steps.at[s->waits.at[i]].event);
-    if (!error && !s->node->disabled)
+    if (!error && s->node->op.type == MG_GRAPH_CONDITIONAL)
+        error = choose(s);
+    else if (!error && !s->node->disabled)
         error = mg__graph_op_run(&s->node->op);
     if (!error && s->event)
         error = mg__cudart_event_record(s->event);
@@ -335,6 +412,39 @@ static int run(struct mg_graph_exec *x)
     return error ? error : mg__cudart_event_record(x->over);
 }
 
+/* Values are assigned anew, those of graphs within it, too. */
+static int begin_conditions(const struct mg_graph *g)
+{
+    int error = mg__graph_conditions_begin(g);
+    for (size_t i = 0; i < g->nodes.count && !error; i++) {
+        const struct mg_graph *part;
+        for (size_t k = 0; !error && (part = mg__graph_part(&g->nodes.at[i]->op, k)) != NULL; k++)
+            error = begin_conditions(part);
+    }
+    return error;
+}
+
+static bool has_conditions(const struct mg_graph *g)
+{
+    bool has = g->conditions.count > 0;
+    for (size_t i = 0; i < g->nodes.count && !has; i++)
+        has = g->nodes.at[i]->op.type == MG_GRAPH_CHILD && has_conditions(g->nodes.at[i]->op.child);
+    return has;
+}
+
+/* What the launch begins with. Words of conditions are the host's to write when no launch before reads them any more.
+ */
+static int prepare(struct mg_graph_exec *x)
+{
+    enum { FREE_ON_LAUNCH = 1 };
+    int error = mg__graph_memory_begin(x->body, x->flags & FREE_ON_LAUNCH);
+    if (error || !has_conditions(x->body))
+        return error;
+    const bool may = mg__queue_wait(mg__cudart_call.device->device, mg__cudart_call.order);
+    error = mg__cudart_waited(mg__cudart_call.device, may);
+    return error ? error : begin_conditions(x->body);
+}
+
 int mg__graph_launch(struct mg_graph_exec *x, void *stream)
 {
     struct mg_capture *capture = NULL;
@@ -343,7 +453,7 @@ int mg__graph_launch(struct mg_graph_exec *x, void *stream)
     int error = mg__capture_asked(&capture);
     if (!error && capture) {
         struct mg_graph_op op;
-        error = mg__graph_child(x->body, &op);
+        error = mg__graph_has_memory(x->body) ? cudaErrorNotSupported : mg__graph_child(x->body, &op);
         return error ? error : mg__capture_add(capture, &op);
     }
     if (!error && mg__cudart_call.device != x->device)
@@ -351,7 +461,9 @@ int mg__graph_launch(struct mg_graph_exec *x, void *stream)
     if (error)
         return error;
     pthread_mutex_lock(&x->launching);
-    error = run(x);
+    error = prepare(x);
+    if (!error)
+        error = run(x);
     pthread_mutex_unlock(&x->launching);
     return error;
 }
@@ -362,10 +474,14 @@ struct mg_graph_node *mg__graph_exec_node(struct mg_graph_exec *x, const struct 
     return mg__graph_copy_of(x->body, node->id);
 }
 
-static void put_op(struct mg_graph_node *node, struct mg_graph_op *op)
+/* What no update changes: memory, and which condition is looked at how. */
+static bool same_fixed(const struct mg_graph_op *a, const struct mg_graph_op *b)
 {
-    mg__graph_op_free(&node->op);
-    node->op = *op;
+    if (a->type == MG_GRAPH_ALLOC || a->type == MG_GRAPH_UNALLOC)
+        return a->memory == b->memory;
+    return a->type != MG_GRAPH_CONDITIONAL ||
+           (a->condition.condition == b->condition.condition && a->condition.type == b->condition.type &&
+            a->condition.size == b->condition.size);
 }
 
 /* Whether the graphs are of one shape, node by node in the order in which they were made. */
@@ -393,12 +509,18 @@ static bool compare(const struct mg_graph *own, const struct mg_graph *g, struct
             u->result = MG_UPDATE_TYPE;
             return false;
         }
+        if (!same_fixed(&a->op, &b->op)) {
+            u->result = MG_UPDATE_NOT_SUPPORTED;
+            return false;
+        }
     }
     u->node = NULL;
-    for (size_t i = 0; i < g->nodes.count; i++)
-        if (g->nodes.at[i]->op.type == MG_GRAPH_CHILD &&
-            !compare(own->nodes.at[i]->op.child, g->nodes.at[i]->op.child, u))
-            return false;
+    for (size_t i = 0; i < g->nodes.count; i++) {
+        const struct mg_graph *part;
+        for (size_t k = 0; (part = mg__graph_part(&g->nodes.at[i]->op, k)) != NULL; k++)
+            if (!compare(mg__graph_part(&own->nodes.at[i]->op, k), part, u))
+                return false;
+    }
     u->result = MG_UPDATE_DONE;
     return true;
 }
@@ -409,11 +531,17 @@ static int follow(struct mg_graph *own, const struct mg_graph *g)
         struct mg_graph_node *a = own->nodes.at[i];
         const struct mg_graph_node *b = g->nodes.at[i];
         struct mg_graph_op op;
-        int error = b->op.type == MG_GRAPH_CHILD ? follow(a->op.child, b->op.child) : mg__graph_op_copy(&b->op, &op);
+        struct mg_graph *part = mg__graph_part(&b->op, 0);
+        int error = 0;
+        for (size_t k = 0; part && !error; part = mg__graph_part(&b->op, ++k))
+            error = follow(mg__graph_part(&a->op, k), part);
+        if (!error && !mg__graph_part(&b->op, 0)) {
+            error = mg__graph_op_copy(&b->op, &op);
+            if (!error)
+                mg__graph_node_set(a, &op);
+        }
         if (error)
             return error;
-        if (b->op.type != MG_GRAPH_CHILD)
-            put_op(a, &op);
     }
     return 0;
 }
@@ -430,7 +558,7 @@ int mg__graph_exec_set(struct mg_graph_exec *x, const struct mg_graph_node *node
     if (error || op->type == MG_GRAPH_CHILD)
         mg__graph_op_free(op);
     else
-        put_op(own, op);
+        mg__graph_node_set(own, op);
     return error;
 }
 

@@ -33,9 +33,12 @@ int mg__cudaGraphDestroyNode(void *handle)
 {
     CUDART_ENTER();
     struct mg_graph_node *node = mg__graph_node_known(handle);
-    if (node)
+    int error = node ? 0 : INVALID;
+    if (node && mg__graph_has_memory(node->graph)) /* what lives when is told by all of its nodes */
+        error = cudaErrorNotSupported;
+    if (!error)
         mg__graph_node_free(node);
-    return mg__cudart_done(node ? 0 : INVALID);
+    return mg__cudart_done(error);
 }
 
 int mg__cudaGraphClone(void **clone, void *handle)
@@ -44,6 +47,8 @@ int mg__cudaGraphClone(void **clone, void *handle)
     const struct mg_graph *g = mg__graph_known(handle);
     if (!clone || !g)
         return mg__cudart_done(INVALID);
+    if (mg__graph_has_memory(g))
+        return mg__cudart_done(cudaErrorNotSupported);
     struct mg_graph *made = mg__graph_copy(g);
     int error = mg__graph_publish(made);
     if (!error)
@@ -164,6 +169,8 @@ int mg__cudaGraphNodeGetDependentNodes_12(void *handle, void **nodes, size_t *n)
 static int edit(const struct mg_graph *g, void *const *from, void *const *to, size_t n, bool connects)
 {
     int error = g && ((from && to) || !n) ? 0 : INVALID;
+    if (!error && n && !connects && mg__graph_has_memory(g))
+        error = cudaErrorNotSupported;
     for (size_t i = 0; i < n && !error; i++) {
         struct mg_graph_node *a = mg__graph_node_known(from[i]), *b = mg__graph_node_known(to[i]);
         bool good = a && b && a->graph == g && b->graph == g && mg__graph_has_edge(a, b) != connects && a != b;
@@ -209,8 +216,9 @@ int mg__cudaGraphRemoveDependencies_12(void *graph, void **from, void **to, size
 /* ---- a picture ---- */
 static const char *label_of(const struct mg_graph_node *node)
 {
-    static const char *const names[] = {"KERNEL", "MEMCPY", "MEMSET",     "HOST",
-                                        "GRAPH",  "EMPTY",  "EVENT_WAIT", "EVENT_RECORD"};
+    static const char *const names[] = {"KERNEL",    "MEMCPY",     "MEMSET",       "HOST",       "GRAPH",
+                                        "EMPTY",     "EVENT_WAIT", "EVENT_RECORD", "",           "",
+                                        "MEM_ALLOC", "MEM_FREE",   "MEM_OP",       "CONDITIONAL"};
     struct mg_device_kernel *kernel;
     if (node->op.type == MG_GRAPH_KERNEL && !mg__cudart_func_find(node->op.kernel.function, node->device, &kernel))
         return kernel->name;
@@ -227,8 +235,9 @@ static void draw(FILE *file, const struct mg_graph *g)
         for (size_t k = 0; k < node->before.count; k++)
             fprintf(file, "\"%llu\" -> \"%llu\";\n", (unsigned long long)node->before.at[k]->id,
                     (unsigned long long)node->id);
-        if (node->op.type == MG_GRAPH_CHILD)
-            draw(file, node->op.child);
+        const struct mg_graph *part;
+        for (size_t k = 0; (part = mg__graph_part(&node->op, k)) != NULL; k++)
+            draw(file, part);
     }
     fprintf(file, "}\n");
 }

@@ -71,7 +71,10 @@ int mg__graph_copy_op(const struct cu_memcpy_3d *copy, struct mg_graph_op *op)
     if (!n || !n->width || !n->height || !n->depth)
         return cudaErrorInvalidValue;
     *op = (struct mg_graph_op){.type = MG_GRAPH_COPY, .copy = *copy};
-    return mg__cudart_copy_3d_ok(copy);
+    mg__cudart_call.plans = true;
+    int error = mg__cudart_copy_3d_ok(copy);
+    mg__cudart_call.plans = false;
+    return error;
 }
 
 static struct cudart_box box_of(const struct mg_graph_fill *f)
@@ -92,7 +95,10 @@ int mg__graph_fill_op(const struct mg_graph_fill *f, struct mg_graph_op *op)
         (uintptr_t)f->to % f->unit || (f->height > 1 && (f->pitch < bytes || f->pitch % f->unit)))
         return cudaErrorInvalidValue;
     *op = (struct mg_graph_op){.type = MG_GRAPH_FILL, .fill = *f};
-    return mg__cudart_fill_ok(box_of(f), extent_of(f));
+    mg__cudart_call.plans = true;
+    int error = mg__cudart_fill_ok(box_of(f), extent_of(f));
+    mg__cudart_call.plans = false;
+    return error;
 }
 
 /* ---- the others ---- */
@@ -120,12 +126,31 @@ int mg__graph_child(const struct mg_graph *child, struct mg_graph_op *op)
 
 int mg__graph_op_copy(const struct mg_graph_op *from, struct mg_graph_op *to)
 {
-    if (from->type == MG_GRAPH_KERNEL)
+    switch (from->type) {
+    case MG_GRAPH_KERNEL:
         return copy_kernel(from, to);
-    if (from->type == MG_GRAPH_CHILD)
+    case MG_GRAPH_CHILD:
         return mg__graph_child(from->child, to);
-    *to = *from;
-    return 0;
+    case MG_GRAPH_MEMOPS:
+        return mg__graph_memops(&from->memops, to);
+    case MG_GRAPH_CONDITIONAL:
+        return mg__graph_conditional_copy(from, to);
+    case MG_GRAPH_ALLOC:
+    case MG_GRAPH_UNALLOC:
+        mg__graph_memory_keep(from->memory);
+        *to = *from;
+        return 0;
+    default:
+        *to = *from;
+        return 0;
+    }
+}
+
+struct mg_graph *mg__graph_part(const struct mg_graph_op *op, size_t i)
+{
+    if (op->type == MG_GRAPH_CHILD)
+        return i ? NULL : op->child;
+    return op->type == MG_GRAPH_CONDITIONAL && i < op->condition.size ? op->condition.bodies[i] : NULL;
 }
 
 void mg__graph_op_free(struct mg_graph_op *op)
@@ -136,6 +161,12 @@ void mg__graph_op_free(struct mg_graph_op *op)
     }
     if (op->type == MG_GRAPH_CHILD)
         mg__graph_free(op->child);
+    if (op->type == MG_GRAPH_ALLOC || op->type == MG_GRAPH_UNALLOC)
+        mg__graph_memory_release(op->memory);
+    if (op->type == MG_GRAPH_MEMOPS)
+        free(op->memops.ops);
+    if (op->type == MG_GRAPH_CONDITIONAL)
+        mg__graph_conditional_free(&op->condition);
     *op = (struct mg_graph_op){.type = MG_GRAPH_EMPTY};
 }
 
@@ -154,11 +185,18 @@ int mg__graph_op_run(const struct mg_graph_op *op)
         return mg__cudart_event_wait(op->event);
     case MG_GRAPH_RECORD_EVENT:
         return mg__cudart_event_record(op->event);
+    case MG_GRAPH_ALLOC:
+        return mg__graph_memory_alloc(op->memory);
+    case MG_GRAPH_UNALLOC:
+        return mg__graph_memory_free(op->memory);
+    case MG_GRAPH_MEMOPS:
+        return mg__graph_memops_run(&op->memops);
     case MG_GRAPH_EMPTY:
         return 0;
     case MG_GRAPH_CHILD:
+    case MG_GRAPH_CONDITIONAL:
         break;
     }
-    assert(!"a child is its nodes");
+    assert(!"a child is its nodes, and a condition chooses graphs");
     return cudaErrorUnknown;
 }

@@ -138,7 +138,9 @@ enum cudart_kind mg__cudart_classify(const void *pointer, uint64_t *left, struct
     struct mg_allocation variable;
     mg__cudart_lock();
     struct cudart_alloc *alloc = alloc_of(address);
-    if (alloc)
+    if (alloc && alloc->of_graph && !mg__cudart_call.plans && mg__graph_memory_absent(pointer))
+        found = (struct cudart_alloc){address, 0, CUDART_WILD, .device = alloc->device};
+    else if (alloc)
         found = *alloc;
     else if (mg__cudart_reserved(address))
         found = (struct cudart_alloc){address, 0, CUDART_WILD, .device = mg__cudart_here()};
@@ -220,6 +222,16 @@ int mg__cudart_alloc(void **pointer, size_t size, enum cudart_kind kind, struct 
     return 0;
 }
 
+uint64_t mg__cudart_graphs_own(const void *pointer)
+{
+    mg__cudart_lock();
+    struct cudart_alloc *alloc = alloc_of((uint64_t)(uintptr_t)pointer);
+    alloc->of_graph = true;
+    const uint64_t id = alloc->id;
+    mg__cudart_unlock();
+    return id;
+}
+
 /* Page-locked memory is all devices'. */
 static void wait_for_owner(const void *pointer)
 {
@@ -267,6 +279,8 @@ int mg__cudaFree(void *pointer)
         return mg__cudart_done(error);
     error = mg__cudart_wait_all(mg__cudart_here());
     mg__check_host_waited(mg__cudart_here()->device->check, 0, true);
+    if (!error && mg__graph_memory_freed(pointer, &error))
+        return mg__cudart_done(error);
     return mg__cudart_done(error ? error : mg__cudart_free(pointer, true));
 }
 
@@ -342,7 +356,10 @@ static int host_alloc(void **pointer, size_t size, unsigned flags)
     if (host == MAP_FAILED)
         return cudaErrorMemoryAllocation;
     struct cudart_device *here = mg__cudart_here();
-    struct cudart_alloc alloc = {(uint64_t)(uintptr_t)host, size, CUDART_PINNED, false, false, flags, mapped, here, 0};
+    struct cudart_alloc alloc = {.address = (uint64_t)(uintptr_t)host, .size = size, .kind = CUDART_PINNED};
+    alloc.flags = flags;
+    alloc.mapped = mapped;
+    alloc.device = here;
     if (mg__mem_register_host(here->device->simt, host, size)) {
         munmap(host, mapped);
         return cudaErrorMemoryAllocation;
@@ -407,7 +424,7 @@ int mg__cudaHostRegister(void *pointer, size_t size, unsigned flags)
         error = cudaErrorInvalidValue;
     if (!error && mg__mem_register_host(here->device->simt, pointer, size))
         error = cudaErrorMemoryAllocation;
-    struct cudart_alloc alloc = {address, size, CUDART_PINNED, true, false, flags, 0, here, 0};
+    struct cudart_alloc alloc = {address, size, CUDART_PINNED, true, false, flags, 0, here, 0, false};
     if (!error && !keep(alloc, MG_CHECK_HOST)) {
         release(&alloc);
         error = cudaErrorMemoryAllocation;
@@ -557,7 +574,15 @@ static void tell_order(const struct cudart_device *device, void *pointer)
 
 static int pool_alloc(void **pointer, size_t size, const struct cudart_pool *pool)
 {
-    int error = mg__capture_refused("cudaMallocAsync in a captured stream");
+    struct mg_capture *capture;
+    struct mg_graph_op op;
+    int error = mg__capture_asked(&capture);
+    if (!error && capture && pointer) {
+        struct cu_alloc_node p = {.pool = {1, 0, {1, (int)pool->device->ordinal}, NULL, 0, 0, {0}}, .size = size};
+        error = mg__graph_alloc(&p, &op);
+        *pointer = p.at;
+        return error ? error : mg__capture_add(capture, &op);
+    }
     if (!error)
         error = mg__cudart_alloc(pointer, size, CUDART_DEVICE, pool->device);
     if (!error)
@@ -620,8 +645,14 @@ int mg__cudaFreeAsync(void *pointer, void *stream)
         return mg__cudart_done(cudaErrorInvalidResourceHandle);
     if (!pointer)
         return mg__cudart_done(cudaErrorInvalidValue);
-    int error = mg__capture_refused("cudaFreeAsync in a captured stream");
-    if (error)
+    struct mg_capture *capture;
+    struct mg_graph_op op;
+    int error = mg__capture_asked(&capture);
+    if (!error && capture)
+        error = mg__graph_unalloc(pointer, &op);
+    if (!error && capture)
+        return mg__cudart_done(mg__capture_add(capture, &op));
+    if (error || mg__graph_memory_freed(pointer, &error))
         return mg__cudart_done(error);
     struct mg_device *d = mg__cudart_call.device->device;
     if (mg__queue_clear(d, mg__cudart_call.order))

@@ -14,7 +14,8 @@
 static const char *const system_names[] = {[MG_SYS_VPRINTF] = "vprintf",
                                            [MG_SYS_ASSERTFAIL] = "__assertfail",
                                            [MG_SYS_MALLOC] = "malloc",
-                                           [MG_SYS_FREE] = "free"};
+                                           [MG_SYS_FREE] = "free",
+                                           [MG_SYS_CONDITION] = "cudaGraphSetConditional"};
 
 enum mg_system_call mg__system_find(const char *name)
 {

@@ -70,11 +70,15 @@ void mg__lower_call(struct mg_lower *L)
         L->program->ordered |= site->system != MG_SYS_ASSERTFAIL;
         L->program->prints |= site->system == MG_SYS_VPRINTF;
         L->program->heap |= site->system == MG_SYS_MALLOC || site->system == MG_SYS_FREE;
-        static const uint8_t arity[] = {
-            [MG_SYS_VPRINTF] = 2, [MG_SYS_ASSERTFAIL] = 5, [MG_SYS_MALLOC] = 1, [MG_SYS_FREE] = 1};
+        static const uint8_t arity[] = {[MG_SYS_VPRINTF] = 2,
+                                        [MG_SYS_ASSERTFAIL] = 5,
+                                        [MG_SYS_MALLOC] = 1,
+                                        [MG_SYS_FREE] = 1,
+                                        [MG_SYS_CONDITION] = 2};
         bool fits = site->nargs == arity[site->system];
         for (uint32_t k = 0; k < site->nargs; k++)
-            fits &= site->arg_sizes[k] == 8 || (site->arg_sizes[k] == 4 && site->system == MG_SYS_ASSERTFAIL);
+            fits &= site->arg_sizes[k] == 8 || (site->arg_sizes[k] == 4 && (site->system == MG_SYS_ASSERTFAIL ||
+                                                                            (site->system == MG_SYS_CONDITION && k)));
         for (uint32_t k = 0; k < site->nrets; k++)
             fits &= site->ret_sizes[k] == (site->system == MG_SYS_MALLOC ? 8 : 4);
         if (!fits) {

@@ -165,7 +165,7 @@ struct mg_callsite {
     uint32_t *args, *arg_sizes;   /* offsets into the caller's parameter block */
     uint32_t *rets, *ret_sizes;
 };
-enum mg_system_call { MG_SYS_NONE, MG_SYS_VPRINTF, MG_SYS_ASSERTFAIL, MG_SYS_MALLOC, MG_SYS_FREE };
+enum mg_system_call { MG_SYS_NONE, MG_SYS_VPRINTF, MG_SYS_ASSERTFAIL, MG_SYS_MALLOC, MG_SYS_FREE, MG_SYS_CONDITION };
 struct mg_switch {
     const struct mg_op **targets;
     size_t count;

@@ -1,4 +1,5 @@
-/* system.c - what kernels call and no PTX defines: vprintf, __assertfail, malloc, free.
+/* system.c - what kernels call and no PTX defines: vprintf, __assertfail, malloc, free,
+ * cudaGraphSetConditional.
  *
  * printf's arguments lie in the thread's local memory, each aligned to its size, floats as doubles (CUDA programming
  * guide, "Formatted output"). Conversions are done one by one with the host's printf, with the length that the
@@ -218,6 +219,18 @@ static void tell_heap(struct mg_warp *w, const struct mg_op *op, enum mg_sync_ki
     mg__sync_emit(w->worker);
 }
 
+/* cudaGraphSetConditional: the handle is the address of a word (cudart/graph_condition.c). */
+static bool set_condition(struct mg_warp *w, const struct mg_callsite *site, unsigned lane)
+{
+    const uint64_t at = arg(w, site, lane, 0);
+    const uint32_t value = (uint32_t)arg(w, site, lane, 1);
+    const struct mg_allocation *a = mg__snapshot_find(w->worker->run, at);
+    if (!a || at % sizeof(value) || at - a->address + sizeof(value) > a->size)
+        return false;
+    __atomic_store_n((uint32_t *)(uintptr_t)at, value, __ATOMIC_RELEASE);
+    return true;
+}
+
 const struct mg_op *mg__system_call(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 {
     const struct mg_callsite *site = op->u.call;
@@ -241,6 +254,11 @@ const struct mg_op *mg__system_call(struct mg_warp *w, const struct mg_op *op, u
             address = arg(w, site, lane, 0);
             tell_heap(w, op, MG_SYNC_FREE, lane, address, 0);
             mg__heap_free(simt, address);
+            break;
+        case MG_SYS_CONDITION:
+            if (!set_condition(w, site, lane))
+                return mg__fault(w, op, lane, MG_ERR_ADDRESS, "0x%llx is no handle of a condition",
+                                 (unsigned long long)arg(w, site, lane, 0));
             break;
         default:
             return assert_failed(w, op, lane);

@@ -1,5 +1,6 @@
 /* Our half of test_abi: the two headers define the same names and cannot meet in one file. */
 #include "cuda/abi.h"
+#include "cudart/graph.h"
 
 #define SIZE(a, b) sizeof(a),
 #define FIELD(a, f, b, g) offsetof(a, f),

@@ -1,7 +1,7 @@
 // streams.cu - streams, events, callbacks, limits, the device's properties; everything but kernels.
 // ENV: MARGAY_DEVICE=90
 // EXPECT: ok
-// STDERR: the program calls cudaGraphConditionalHandleCreate, which is not simulated
+// STDERR: the program calls cudaImportExternalSemaphore, which is not simulated
 #include "check.h"
 
 static int called;
@@ -105,9 +105,10 @@ int main()
     TRUE(c.x == 8 && c.y == 16 && c.f == cudaChannelFormatKindFloat);
 
     cudaGraph_t g;
-    cudaGraphConditionalHandle condition;
+    cudaExternalSemaphore_t semaphore;
+    cudaExternalSemaphoreHandleDesc from = {};
     OK(cudaGraphCreate(&g, 0));
-    IS(cudaGraphConditionalHandleCreate(&condition, g, 0, 0), 801);
+    IS(cudaImportExternalSemaphore(&semaphore, &from), 801);
     IS(cudaGetLastError(), 801);
     OK(cudaDeviceReset());
     IS(cudaEventRecord(b, 0), 400);
