@@ -61,7 +61,7 @@ static int of_memory(struct mg_texture *t, const struct cu_resource_desc *r)
     const bool line = r->type == CU_RESOURCE_LINEAR;
     const struct cu_channel_desc *c = line ? &r->linear.channels : &r->pitched.channels;
     const void *at = line ? r->linear.at : r->pitched.at;
-    uint64_t left, bytes;
+    uint64_t left, before; /* bytes before the last row */
     struct cudart_alloc alloc;
     if (!channels_ok(c))
         return cudaErrorInvalidChannelDescriptor;
@@ -71,9 +71,9 @@ static int of_memory(struct mg_texture *t, const struct cu_resource_desc *r)
     const uint64_t pitch = line ? width * texel : r->pitched.pitch;
     if (!width || !height || width > most || height > most || pitch < width * texel || (uintptr_t)at % 16)
         return INVALID;
-    bytes = (height - 1) * pitch + width * texel;
     enum cudart_kind kind = mg__cudart_classify(at, &left, &alloc);
-    if ((kind != CUDART_DEVICE && kind != CUDART_MANAGED) || left < bytes)
+    if ((kind != CUDART_DEVICE && kind != CUDART_MANAGED) || __builtin_mul_overflow(height - 1, pitch, &before) ||
+        left < before || left - before < width * texel)
         return INVALID;
     *t = (struct mg_texture){.base = (uint64_t)(uintptr_t)at,
                              .pitch = pitch,

@@ -9,7 +9,11 @@
 
 #include "simt/simt_priv.h"
 
-enum { CHUNK = 1024, CHUNKS = 1024 }; /* objects of a device at most: their product */
+enum {
+    CHUNK = 1024,
+    CHUNKS = 1024, /* objects of a device at most: their product */
+    MOST_CUBES = 1 << 16
+};
 struct object {
     struct mg_texture texture;
     atomic_bool live;
@@ -138,7 +142,7 @@ static struct mg_texture_point point_of(const struct mg_warp *w, const struct mg
         return p;
     const int cube = layered ? p.layer : 0;
     p = mg__texture_face(&p);
-    p.layer += 6 * cube;
+    p.layer = cube >= 0 && cube <= MOST_CUBES ? p.layer + 6 * cube : -1;
     return p;
 }
 
@@ -219,7 +223,9 @@ static uint8_t *surface_at(struct mg_warp *w, const struct mg_op *op, unsigned l
     const int64_t row = (int64_t)t->width * t->channels * t->bits / 8, bytes = (int64_t)x->bytes * x->vec;
     int64_t at[3];
     whole_of(w, x, &op->is->of[op->is->nout + 1], lane, at);
-    const int64_t most[3] = {row - bytes, (int64_t)t->height - 1, (int64_t)t->depth - 1};
+    const bool narrow = row < bytes; /* no place of such a row is meant */
+    const int64_t most[3] = {narrow ? -1 : (row - bytes) / bytes * bytes, (int64_t)t->height - 1,
+                             (int64_t)t->depth - 1};
     *outside = false;
     if (at[0] % bytes) {
         mg__fault(w, op, lane, MG_ERR_MISALIGNED,
@@ -231,7 +237,7 @@ static uint8_t *surface_at(struct mg_warp *w, const struct mg_op *op, unsigned l
         if (at[k] >= 0 && at[k] <= most[k])
             continue;
         *outside = true;
-        at[k] = at[k] < 0 ? 0 : most[k];
+        at[k] = at[k] < 0 ? 0 : MG_MAX(most[k], 0);
     }
     if (*outside && x->edge == MG_EDGE_TRAP) {
         mg__fault(w, op, lane, MG_ERR_ADDRESS, "the kernel %s beyond the edge of a surface of %u x %u x %u texels",
@@ -240,7 +246,7 @@ static uint8_t *surface_at(struct mg_warp *w, const struct mg_op *op, unsigned l
         *outside = false;
         return NULL;
     }
-    *outside &= x->edge == MG_EDGE_ZERO;
+    *outside &= x->edge == MG_EDGE_ZERO || narrow;
     return (uint8_t *)(uintptr_t)t->base + at[2] * (int64_t)t->slice + at[1] * (int64_t)t->pitch + at[0];
 }
 

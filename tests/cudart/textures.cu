@@ -328,10 +328,59 @@ static void surfaces()
     OK(cudaFreeArray(nullptr));
 }
 
+// ---- what does not fit ----
+__global__ void too_wide(cudaSurfaceObject_t s, unsigned *got)
+{
+    got[0] = surf2Dread<unsigned>(s, 0, 1, cudaBoundaryModeClamp);
+    got[1] = surf2Dread<unsigned>(s, 4, 1, cudaBoundaryModeZero);
+    surf2Dwrite(0xffffffffu, s, 0, 1, cudaBoundaryModeClamp);
+}
+
+static void bounds()
+{
+    // A word of a row of one byte: nothing beside it is read or written.
+    const unsigned char bytes[] = {0x7f, 0x7f};
+    unsigned char after[2];
+    unsigned *got;
+    OK(cudaMallocManaged(&got, 2 * sizeof(*got)));
+    cudaArray_t a = array_of(cudaCreateChannelDesc<unsigned char>(), bytes, 1, 2, 0, cudaArraySurfaceLoadStore);
+    cudaResourceDesc r = {};
+    cudaSurfaceObject_t s = 0;
+    r.resType = cudaResourceTypeArray, r.res.array.array = a;
+    OK(cudaCreateSurfaceObject(&s, &r));
+    too_wide<<<1, 1>>>(s, got);
+    OK(cudaDeviceSynchronize());
+    OK(cudaMemcpy2DFromArray(after, 1, a, 0, 0, 1, 2, cudaMemcpyDeviceToHost));
+    TRUE(got[0] == 0 && got[1] == 0 && after[0] == 0x7f && after[1] == 0x7f);
+    OK(cudaDestroySurfaceObject(s));
+    OK(cudaFreeArray(a));
+    // Rows so far apart that the number of bytes is no number of 64 bits.
+    float *memory;
+    OK(cudaMalloc(&memory, 4096));
+    cudaTextureDesc d = {};
+    cudaTextureObject_t t = 0;
+    r = {};
+    r.resType = cudaResourceTypePitch2D;
+    r.res.pitch2D.devPtr = memory;
+    r.res.pitch2D.desc = cudaCreateChannelDesc<float>();
+    r.res.pitch2D.width = 8;
+    r.res.pitch2D.height = 257;
+    r.res.pitch2D.pitchInBytes = (size_t)1 << 56;
+    IS(cudaCreateTextureObject(&t, &r, &d, nullptr), cudaErrorInvalidValue);
+    r.res.pitch2D.height = 16;
+    r.res.pitch2D.pitchInBytes = 256;
+    OK(cudaCreateTextureObject(&t, &r, &d, nullptr));
+    OK(cudaDestroyTextureObject(t));
+    OK(cudaFree(memory));
+    OK(cudaFree(got));
+    (void)cudaGetLastError();
+}
+
 int main()
 {
     filters();
     kinds();
     surfaces();
+    bounds();
     DONE();
 }
