@@ -11,7 +11,7 @@
 #include <pthread.h>
 
 enum kind { LAUNCH, COPY, RECORD, BEHIND, WAIT_STREAM, WAIT_ALL, WAIT_MARK };
-enum { RUNNING = 64, KEYS = 4096 };
+enum { RUNNING = 64, KEYS = 4096, STREAMS = 256 };
 enum host {
 #define HOST(id, us, source) HOST_##id,
 #include "device/transfer.def"
@@ -64,6 +64,7 @@ struct mg_timeline {
         double end;
     })
     streams;
+    size_t many; /* streams; where there are more, those that nobody waits for any more are forgotten */
     double engine[ENGINES];
     struct {
         double begin, end, share;
@@ -109,6 +110,18 @@ void mg__timeline_destroy(struct mg_timeline *l)
 }
 
 /* ---- where an item goes ---- */
+/* The host is past the end of what they did: whatever they are given begins later. A program may make any number of
+ * streams, one after the other. */
+static void forget_streams(struct mg_timeline *l)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < l->streams.count; i++)
+        if (l->streams.at[i].end + host_us[HOST_GAP] * 1e-6 > l->host)
+            l->streams.at[left++] = l->streams.at[i];
+    l->streams.count = left;
+    l->many = 2 * left + STREAMS;
+}
+
 static double *stream_end(struct mg_timeline *l, uint64_t stream)
 {
     static const struct ending none;
@@ -117,6 +130,8 @@ static double *stream_end(struct mg_timeline *l, uint64_t stream)
         if (l->streams.at[i].stream == stream)
             return &l->streams.at[i].end;
     e.stream = stream;
+    if (l->streams.count >= l->many)
+        forget_streams(l);
     return mg__vec_push(&l->streams, e) ? &l->streams.at[l->streams.count - 1].end : &l->latest;
 }
 

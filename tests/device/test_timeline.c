@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -174,9 +175,32 @@ static void late(void **state)
     mg__timeline_destroy(l);
 }
 
+/* A program that makes a stream for each piece of work: no call takes longer for those that are gone. */
+static void many_streams(void **state)
+{
+    enum { MANY = 200000 };
+    (void)state;
+    struct mg_timeline *l = make();
+    struct mg_mark *from = record(l, none), *middle = NULL;
+    clock_t begin = clock();
+    for (unsigned i = 0; i < MANY; i++) {
+        const struct mg_order own = {100 + i, false, 0};
+        run(l, own, 0.1, 1e-3);
+        mg__timeline_wait(l, &own);
+        if (i == MANY / 2)
+            middle = record(l, own);
+    }
+    assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < 5);
+    struct mg_mark *to = record(l, b);
+    double half = between(l, from, mg__mark_keep(middle)), rest = between(l, middle, to);
+    assert_true(half > MANY / 2 * 1e-3 && half < rest * 1.001 && rest < half * 1.001);
+    mg__timeline_destroy(l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(streams), cmocka_unit_test(events), cmocka_unit_test(copies),
-                                       cmocka_unit_test(alike), cmocka_unit_test(late)};
+                                       cmocka_unit_test(alike), cmocka_unit_test(late),
+                                       cmocka_unit_test(many_streams)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
