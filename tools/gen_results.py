@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""gen_results.py - writes docs/results.md, its picture, the short table in README.md and the tables in docs/tuning/ from what was
+"""gen_results.py - writes docs/results.md, its picture, the short tables in the READMEs and the tables in docs/tuning/ from what was
 measured, or says that they are out of date.
 
     gen_results.py SOURCE_FOLDER [RESULTS_FOLDER] [--check]
@@ -121,9 +121,13 @@ def picture(result):
     return "\n".join([*out, line, *labels, "</svg>"]) + "\n"
 
 
-def short_table(result):
-    """For the README: what was reached, without the targets."""
-    lines = [f"| on {result['device']['name']}, {result['date']} | best rung | peer in the same run | ratio |", "| --- | ---: | ---: | ---: |"]
+HEADS = {"README.md": "| on {}, {} | best rung | peer in the same run | ratio |",
+         "README.zh.md": "| {}，{} | 最快的一级 | 同次运行中的对照 | 比值 |"}
+
+
+def short_table(result, head):
+    """For the READMEs: what was reached, without the targets."""
+    lines = [head.format(result["device"]["name"], result["date"]), "| --- | ---: | ---: | ---: |"]
     for what, best, peer, ratio, _, case in targets(result):
         if ratio is not None:
             lines.append(f"| {what} | {rate_text(case, best)} | {peer['name']} {rate_text(case, peer)} | {ratio:.2f} |")
@@ -199,10 +203,10 @@ def main():
             if not result["measured"]:
                 continue
             tests = folder / f"{name}.tests.txt"
-            readme = root / "README.md"
-            if readme not in files and readme.exists():
-                table = "\n".join(short_table(result))
-                files[readme] = SHORT.sub(lambda m: f"{m[1]}\n{table}\n\n{m[2]}", readme.read_text(encoding="utf-8"))
+            for readme, head in ((root / file, head) for file, head in HEADS.items()):
+                if readme not in files and readme.exists():
+                    table = "\n".join(short_table(result, head))
+                    files[readme] = SHORT.sub(lambda m: f"{m[1]}\n{table}\n\n{m[2]}", readme.read_text(encoding="utf-8"))
             lines += device_part(name, result, tests.read_text(encoding="utf-8") if tests.exists() else None)
             if picture(result):
                 files[root / "docs" / f"results-{name}.svg"] = picture(result)

@@ -55,7 +55,8 @@ with tempfile.TemporaryDirectory() as name:
     (results / "test-gpu.tests.txt").write_text(
         "native     kernels_lut ......................***Failed    3.71 sec\nnative     kernels_gemm .....   Passed   32.12 sec\n"
         "memcheck   test_kernels_gemm            clean            15 s\nracecheck  test_kernels_gemm            did not finish   30 s\n")
-    (tree / "README.md").write_text("before\n<!-- results: made by tools/gen_results.py -->\n<!-- /results -->\nafter\n")
+    for readme in ("README.md", "README.zh.md"):
+        (tree / readme).write_text("before\n<!-- results: made by tools/gen_results.py -->\n<!-- /results -->\nafter\n")
     tuning.write_text("# lut\nprose\n<!-- table: made by make tune-gpu -->\nold\n<!-- /table -->\nmore prose\n")
     done = run(tree)
     expect(done.returncode == 0, "the tool failed", done.stderr)
@@ -71,9 +72,10 @@ with tempfile.TemporaryDirectory() as name:
     expect("| fast but wrong |" in text and "**wrong**" in text, "a wrong rung is not marked", text)
     expect(tuning.read_text() == "# lut\nprose\n<!-- table: made by make tune-gpu -->\n\n| shapes | GB/s |\n\n<!-- /table -->\nmore prose\n",
            "the table of the tuning page", tuning.read_text())
-    short = (tree / "README.md").read_text()
-    expect("| lut u8, 2^28 | 2,000 GB/s | device copy 2,105 GB/s | 0.95 |" in short and short.endswith("/results -->\nafter\n"),
-           "the table in the README", short)
+    for readme, ratio in ("README.md", "| ratio |"), ("README.zh.md", "| 比值 |"):
+        short = (tree / readme).read_text(encoding="utf-8")
+        expect("| lut u8, 2^28 | 2,000 GB/s | device copy 2,105 GB/s | 0.95 |" in short and ratio in short
+               and short.endswith("/results -->\nafter\n"), f"the table in {readme}", short)
     expect(run(tree, "--check").returncode == 0, "a page that was just made is said to be out of date")
     page.write_text(text.replace("0.950", "1.950"))
     expect(run(tree, "--check").returncode == 1, "a changed page passes")
