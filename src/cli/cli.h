@@ -104,6 +104,8 @@ bool mg__output_write(const struct mg_cli_options *options, const char *name, co
 /* PROGRAM as execvp would find it. False: *why is an errno. */
 bool mg__find_program(const char *name, char *path, size_t size, int *why);
 bool mg__find_own_dir(char *path, size_t size); /* the folder that the command itself is in */
+/* Why no processor here starts the file, as far as its first bytes tell; NULL: nothing is wrong, or who knows. */
+const char *mg__find_unfit(const char *path);
 /* The folder of Margay's own CUDA runtime. */
 bool mg__find_libdir(char *path, size_t size);
 /* The runtime that the program asks for by name: 12 or 13, and 0 when it names none or is no ELF file. */
@@ -201,6 +203,7 @@ struct mg_session {
     struct mg_given given; /* source text that is in no file */
     struct mg_findings findings, suppressed; /* in order, once the run is over */
     uint64_t launches, errors, damaged;
+    bool heard;     /* the program has made a call of CUDA */
     bool internal;  /* an error was a defect of Margay itself */
     bool signalled; /* the program was ended by a signal, or one asked us to end */
     bool checked; /* the runtime said that it checks */

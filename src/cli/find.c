@@ -60,6 +60,36 @@ bool mg__find_program(const char *name, char *path, size_t size, int *why)
     return search(dirs ? dirs : "/usr/local/bin:/usr/bin:/bin", name, path, size, why);
 }
 
+const char *mg__find_unfit(const char *path)
+{
+    enum { CUDA = 190 }; /* EM_CUDA, which not every elf.h has */
+    static const unsigned fatbin = 0xba55ed50, here =
+#ifdef __aarch64__
+                                                   EM_AARCH64;
+#else
+                                                   EM_X86_64;
+#endif
+    Elf64_Ehdr eh = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? pread(fd, &eh, sizeof(eh), 0) : 0;
+    if (fd >= 0)
+        close(fd);
+    if (n >= 4 && !memcmp(&eh, &fatbin, sizeof(fatbin)))
+        return "holds code for GPUs, which no processor starts: give the program that loads it";
+    if (n < (ssize_t)offsetof(Elf64_Ehdr, e_version) || memcmp(eh.e_ident, ELFMAG, SELFMAG))
+        return NULL;
+    if (eh.e_machine == CUDA)
+        return "is machine code for GPUs, which no processor starts: give the program that loads it; 'margay occupancy "
+               "--kernel FILE' reads such a file";
+    if (eh.e_ident[EI_CLASS] == ELFCLASS32)
+        return "is a 32-bit program, and CUDA has those of 64 bits alone: compile it without -m32";
+    if (eh.e_machine != here)
+        return "is a program for another kind of processor: compile it on this machine";
+    if (eh.e_type == ET_REL)
+        return "is an object file: link it first (nvcc FILE.o -o PROGRAM)";
+    return NULL;
+}
+
 bool mg__find_own_dir(char *path, size_t size)
 {
     ssize_t n = readlink("/proc/self/exe", path, size - 1);

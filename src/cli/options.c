@@ -372,7 +372,7 @@ int mg__cli_parse(enum mg_command command, int argc, char **argv, struct mg_cli_
     if (result >= 0)
         return result;
     if (optind >= argc && command != MG_CMD_BENCH)
-        return mg__cli_complain(o, "no program given; usage: margay %s [options] PROGRAM [args...]", o->name);
+        return mg__cli_complain(o, "no program given; usage: margay %s [options] PROGRAM|FILE.cu [args...]", o->name);
     o->program = argv + optind;
     return -1;
 }

@@ -73,11 +73,35 @@ void mg__cli_help_rows(const struct mg_cli_reader *reader)
     }
 }
 
+/* What does the same here as an option of NVIDIA's tools, or NULL. */
+static const char *foreign(const struct mg_cli_reader *r, const char *given)
+{
+    enum { RUN = MG_CMD_RUN, PROFILE = MG_CMD_PROFILE, CHECK = MG_CMD_CHECK, ADVISE = MG_CMD_ADVISE };
+    static const struct {
+        const char *name;
+        unsigned commands;
+        const char *instead;
+    } rows[] = {
+#define FOREIGN(name, commands, instead) {name, commands, instead},
+#include "foreign.def"
+    };
+    for (size_t i = 0; r->options && i < MG_COUNT(rows); i++) {
+        size_t n = strlen(rows[i].name);
+        bool same = rows[i].name[n - 1] == '=' ? !strncmp(given, rows[i].name, n)
+                                               : !strncmp(given, rows[i].name, n) && (!given[n] || given[n] == '=');
+        if (same && rows[i].commands & r->options->command)
+            return rows[i].instead;
+    }
+    return NULL;
+}
+
 /* A word that getopt_long did not take. */
 static int unknown(const struct mg_cli_reader *r, const char *given, const char *const *names, const char *command)
 {
     char word[64] = "";
-    const char *near = NULL;
+    const char *near = NULL, *instead = foreign(r, given);
+    if (instead)
+        return mg__cli_complain(r->options, "unknown option '%s': %s; see 'margay %s --help'", given, instead, command);
     if (!strncmp(given, "--", 2)) {
         snprintf(word, sizeof(word), "%.*s", (int)strcspn(given + 2, "="), given + 2);
         near = mg__cli_nearest(word, names);

@@ -324,7 +324,7 @@ static void handle(struct run *run, const char *line, size_t length)
 static void receive(void *arg, const char *bytes, size_t size)
 {
     struct run *run = arg;
-    run->heard = true;
+    run->heard = run->session->heard = true;
     while (size) {
         const char *newline = memchr(bytes, '\n', size);
         size_t n = newline ? (size_t)(newline - bytes) : size;
@@ -498,8 +498,12 @@ static int start(struct run *run, const char *program, char **argv, int *status)
     const struct mg_cli_options *o = run->session->options;
     char path[PATH_MAX], library[PATH_MAX + 32];
     int why = 0, wait_status = 0;
-    if (!mg__find_program(program, path, sizeof(path), &why)) {
-        bool here = why == ENOENT && !strchr(program, '/') && access(program, F_OK) == 0;
+    bool found = mg__find_program(program, path, sizeof(path), &why);
+    bool here = !found && why == ENOENT && !strchr(program, '/') && access(program, F_OK) == 0;
+    const char *unfit = mg__find_unfit(found ? path : program);
+    if (unfit && (found || here || why == EACCES))
+        return mg__cli_complain(o, "%s %s", program, unfit);
+    if (!found) {
         if ((here || why == EACCES) && ends_in(program, ".ptx"))
             return mg__cli_complain(o,
                                     "%s is PTX text, which no processor starts: give the program that loads it; "
@@ -508,6 +512,8 @@ static int start(struct run *run, const char *program, char **argv, int *status)
         if (here)
             return mg__cli_complain(o, "%s: not found on PATH; for the one in this folder write ./%s", program,
                                     program);
+        if (why == EACCES)
+            return mg__cli_complain(o, "%s: Permission denied; 'chmod +x' lets a program of yours be run", program);
         return mg__cli_complain(o, "%s: %s", program, why == EISDIR ? "is a folder" : strerror(why));
     }
     if (!mg__find_libdir(run->libdir, sizeof(run->libdir)))
@@ -621,7 +627,7 @@ bool mg__session_none(const struct mg_session *s, struct mg_strbuf *out)
         return mg__strbuf_printf(out, "the run was ended before any kernel had");
     if (s->options->kernel)
         return mg__strbuf_printf(out, "no kernel whose name matches --kernel '%s' was launched", s->options->kernel);
-    return mg__strbuf_printf(out, "no kernel was launched");
+    return mg__strbuf_printf(out, "no kernel was launched%s", s->heard ? "" : ": Margay saw no call of CUDA");
 }
 
 void mg__session_free(struct mg_session *s)

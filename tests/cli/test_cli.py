@@ -202,11 +202,17 @@ class Cli(unittest.TestCase):
             (["help", "rn"], "unknown command 'rn'; did you mean 'run'?"),
             (["zzzzzzzz"], "unknown command 'zzzzzzzz'; see 'margay --help'"),
             (["--nonsense"], "unknown option '--nonsense'; see 'margay --help'"),
-            (["run"], "no program given; usage: margay run [options] PROGRAM [args...]"),
-            (["run", "--"], "no program given; usage: margay run [options] PROGRAM [args...]"),
+            (["run"], "no program given; usage: margay run [options] PROGRAM|FILE.cu [args...]"),
+            (["run", "--"], "no program given; usage: margay run [options] PROGRAM|FILE.cu [args...]"),
             (["run", "--jsno", "x", "true"], "unknown option '--jsno'; did you mean '--json'?"),
             (["run", "--output", "x", "true"], "unknown option '--output'; see 'margay run --help'"),
             (["run", "-x", "true"], "unknown option '-x'; see 'margay run --help'"),
+            (["check", "--tool", "racecheck", "true"], "unknown option '--tool': 'margay check' does what memcheck, racecheck, "
+             "initcheck and synccheck do; see 'margay check --help'"),
+            (["profile", "--kernel-name=k", "true"], "unknown option '--kernel-name=k': --kernel REGEX looks at kernels "
+             "whose name matches alone; see 'margay profile --help'"),
+            (["profile", "-arch=sm_80", "x.cu"], "unknown option '-arch=sm_80': nvcc's options go behind --nvcc-args, and "
+             "--device chooses what is simulated; see 'margay profile --help'"),
             (["run", "--json"], "option '--json' needs a value; see 'margay run --help'"),
             (["run", "--verbose=1", "true"], "option '--verbose' takes no value"),
             (["run", "--launches", "0", "true"], "--launches 0: a number from 1 is needed"),
@@ -246,7 +252,7 @@ class Cli(unittest.TestCase):
         shutil.copy(self.source, os.path.join(self.dir, "src.txt"))
         os.chmod(os.path.join(self.dir, "src.txt"), 0o644)
         r = self.margay("run", "./src.txt")
-        self.check(r, 2, out="", err="margay: error: ./src.txt: Permission denied\n")
+        self.check(r, 2, out="", err="margay: error: ./src.txt: Permission denied; 'chmod +x' lets a program of yours be run\n")
 
     def test_runtime_is_missing(self):
         r = self.margay("run", "true", MARGAY_LIBDIR=self.dir)
@@ -257,7 +263,7 @@ class Cli(unittest.TestCase):
 
     def test_plain_program(self):
         self.check(self.margay("run", "/bin/echo", "hello", "--help", "-x"), 0, "hello --help -x\n",
-                   "margay: no kernel was launched\n")
+                   "margay: no kernel was launched: Margay saw no call of CUDA\n")
 
     def test_double_dash_ends_our_options(self):
         self.check(self.margay("run", "--", "/bin/echo", "--", "-n"), 0, "-- -n\n")
@@ -403,6 +409,24 @@ MARGAY_DEVICES=(none)
         r = self.margay("profile", "./kernel.ptx")
         self.check(r, 2, "")
         self.assertIn("./kernel.ptx is PTX text, which no processor starts", r.err)
+
+    def test_files_that_no_processor_starts(self):
+        elf = bytes([127]) + b"ELF" + bytes([2, 1, 1]) + bytes(9)
+        kind, machine = (3).to_bytes(2, "little"), os.uname().machine == "aarch64"
+        own = (183 if machine else 62).to_bytes(2, "little")
+        for name, data, mode, says in (
+                ("old", elf[:4] + bytes([1]) + elf[5:] + kind + (3).to_bytes(2, "little"), 0o755, "old is a 32-bit program"),
+                ("far", elf + kind + (243).to_bytes(2, "little"), 0o755, "far is a program for another kind of processor"),
+                ("k.cubin", elf + (1).to_bytes(2, "little") + (190).to_bytes(2, "little"), 0o644, "k.cubin is machine code for GPUs"),
+                ("k.fatbin", bytes([0x50, 0xed, 0x55, 0xba]) + bytes(60), 0o644, "k.fatbin holds code for GPUs"),
+                ("part.o", elf + (1).to_bytes(2, "little") + own, 0o644, "part.o is an object file: link it first"),
+                ("plain", elf + kind + own, 0o644, "plain: Permission denied; 'chmod +x'")):
+            path = pathlib.Path(self.dir, name)
+            path.write_bytes(data + bytes(60))
+            path.chmod(mode)
+            r = self.margay("run", "./" + name)
+            self.check(r, 2, "")
+            self.assertIn("margay: error: ./" + says, r.err)
 
     def test_no_main(self):
         for text, has in (("__global__ void k() {}", False), ("// int main()\n__global__ void k() {}", False),
