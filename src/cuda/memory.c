@@ -296,3 +296,12 @@ int mg__cuPointerSetAttribute(const void *value, int number, uint64_t address)
         value && number == CU_POINTER_SYNC_MEMOPS ? attribute(&ignored, number, address) : CUDA_ERROR_INVALID_VALUE;
     return mg__cuda_done(error); /* copies wait as they are documented to */
 }
+
+/* ---- other processes ---- */
+CUDA_SAME(cuIpcGetMemHandle, (struct cu_ipc * handle, uint64_t address),
+          mg__cudaIpcGetMemHandle(handle, (void *)(uintptr_t)address))
+CUDA_SAME(cuIpcOpenMemHandle, (void **address, struct cu_ipc handle, unsigned flags),
+          mg__cudaIpcOpenMemHandle(address, handle, flags))
+CUDA_SAME(cuIpcCloseMemHandle, (uint64_t address), mg__cudaIpcCloseMemHandle((void *)(uintptr_t)address))
+CUDA_SAME(cuIpcGetEventHandle, (struct cu_ipc * handle, void *event), mg__cudaIpcGetEventHandle(handle, event))
+CUDA_SAME(cuIpcOpenEventHandle, (void **event, struct cu_ipc handle), mg__cudaIpcOpenEventHandle(event, handle))

@@ -180,6 +180,9 @@ struct cu_instantiate { /* cudaGraphInstantiateParams */
     void *stream, *node;
     int result;
 };
+struct cu_ipc { /* cudaIpcMemHandle_t, cudaIpcEventHandle_t */
+    char bytes[64];
+};
 struct cu_channel_desc { /* cudaChannelFormatDesc */
     int x, y, z, w, format;
 };

@@ -44,6 +44,11 @@ int mg__cudaMemPoolGetAttribute(struct cudart_pool *pool, int attribute, void *v
 int mg__cudaMemPoolTrimTo(struct cudart_pool *pool, size_t keep);
 int mg__cudaMemPoolSetAccess(struct cudart_pool *pool, const struct cu_access_desc *list, size_t count);
 int mg__cudaMemPoolGetAccess(int *flags, struct cudart_pool *pool, struct cu_location *location);
+int mg__cudaIpcGetMemHandle(struct cu_ipc *handle, void *pointer);
+int mg__cudaIpcOpenMemHandle(void **pointer, struct cu_ipc handle, unsigned flags);
+int mg__cudaIpcCloseMemHandle(void *pointer);
+int mg__cudaIpcGetEventHandle(struct cu_ipc *handle, void *event);
+int mg__cudaIpcOpenEventHandle(void **event, struct cu_ipc handle);
 /* streams and events */
 int mg__cudaStreamCreateWithPriority(void **stream, unsigned flags, int priority);
 int mg__cudaStreamDestroy(void *stream);

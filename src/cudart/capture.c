@@ -194,7 +194,7 @@ int mg__capture_add(struct mg_capture *c, struct mg_graph_op *op)
         error = mg__graph_add(c->graph, m->last.at, m->last.count, op, &node);
     if (!error && !set_last(&m->last, &node, 1))
         error = cudaErrorMemoryAllocation;
-    if (error && m)
+    if (error && m && error != cudaErrorInvalidValue) /* memory that is freed twice: the capture goes on */
         spoil(c, error);
     mg__cudart_unlock();
     return error;

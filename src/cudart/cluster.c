@@ -58,9 +58,8 @@ static int ask(const struct cu_launch_config *config, const void *handle, struct
     *cluster = mg_arch_cluster(&shape, &named);
     const struct mg_arch *arch = &k->module->device->arch;
     uint64_t threads = (uint64_t)config->block.x * config->block.y * config->block.z;
-    *resident = !threads || threads > arch->max_threads_block
-                    ? 0
-                    : mg__device_resident(k, (unsigned)threads, config->shared);
+    *resident =
+        !threads || threads > arch->max_threads_block ? 0 : mg__device_resident(k, (unsigned)threads, config->shared);
     return 0;
 }
 

@@ -168,6 +168,7 @@ static void empty(struct cudart_device *d)
     mg__check_host_waited(d->device->check, 0, true);
     mg__cudart_registry_reset(d);
     mg__cudart_memory_reset(d);
+    mg__cudart_ipc_reset(d);
     mg__streams_reset(d->device);
     reset_peers(d);
 }

@@ -221,6 +221,15 @@ int mg__cudart_memory_open(struct cudart_device *device, uint64_t address, uint6
 void mg__cudart_memory_close(uint64_t address);
 struct cudart_device *mg__cudart_memory_owner(uint64_t address);
 
+/* ---- other processes (ipc.c) ---- */
+void mg__cudart_ipc_reset(const struct cudart_device *device); /* its memory is about to go */
+/* Of an event that has a handle, else nothing to do: it was recorded in the stream of the call; the stream waits for
+ * other processes' records; those are over. */
+int mg__cudart_ipc_recorded(const void *event);
+int mg__cudart_ipc_wait(const void *event);
+bool mg__cudart_ipc_over(const void *event, bool wait);
+void mg__cudart_ipc_event_gone(const void *event);
+
 /* ---- launches ---- */
 struct cudart_request {
     struct mg_dim3 grid, block;
@@ -248,6 +257,7 @@ int mg__cudart_wait(void);
 int mg__cudart_wait_all(struct cudart_device *device);
 /* In the stream of the call; an event of any device. */
 bool mg__cudart_event_known(const void *event);
+bool mg__cudart_event_flags(const void *event, unsigned *flags); /* false: there is none */
 int mg__cudart_event_record(void *event);
 int mg__cudart_event_wait(void *event);
 int mg__cudart_host_function(void (*function)(void *), void *arg);

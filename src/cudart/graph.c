@@ -143,20 +143,25 @@ void mg__graph_node_set(struct mg_graph_node *node, struct mg_graph_op *op)
     adopt(node);
 }
 
-/* Graphs of conditions have no nodes that do without the device; memory is freed once. */
+/* Memory is freed once. */
 static int can_hold(const struct mg_graph *g, const struct mg_graph_op *op)
 {
-    static const uint32_t within = 1u << MG_GRAPH_KERNEL | 1u << MG_GRAPH_COPY | 1u << MG_GRAPH_FILL |
-                                   1u << MG_GRAPH_CHILD | 1u << MG_GRAPH_EMPTY | 1u << MG_GRAPH_CONDITIONAL;
-    const struct mg_graph *at = g;
+    return op->type == MG_GRAPH_UNALLOC && mg__graph_has_unalloc(g, op->memory) ? cudaErrorInvalidValue : 0;
+}
+
+bool mg__graph_can_run(const struct mg_graph *g, bool within)
+{
+    static const uint32_t by_device = 1u << MG_GRAPH_KERNEL | 1u << MG_GRAPH_COPY | 1u << MG_GRAPH_FILL |
+                                      1u << MG_GRAPH_CHILD | 1u << MG_GRAPH_EMPTY | 1u << MG_GRAPH_CONDITIONAL;
     bool good = true;
-    while (good && at->parent && at->parent->graph) {
-        good = at->parent->op.type != MG_GRAPH_CONDITIONAL || within >> op->type & 1;
-        at = at->parent->graph;
+    for (size_t i = 0; i < g->nodes.count && good; i++) {
+        const struct mg_graph_op *op = &g->nodes.at[i]->op;
+        const struct mg_graph *part;
+        good = !within || by_device >> op->type & 1;
+        for (size_t k = 0; good && (part = mg__graph_part(op, k)) != NULL; k++)
+            good = mg__graph_can_run(part, within || op->type == MG_GRAPH_CONDITIONAL);
     }
-    if (good && op->type == MG_GRAPH_UNALLOC)
-        good = !mg__graph_has_unalloc(g, op->memory);
-    return good ? 0 : cudaErrorInvalidValue;
+    return good;
 }
 
 int mg__graph_add(struct mg_graph *g, struct mg_graph_node *const *before, size_t n, struct mg_graph_op *op,

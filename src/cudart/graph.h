@@ -108,6 +108,8 @@ int mg__graph_add(struct mg_graph *graph, struct mg_graph_node *const *before, s
 void mg__graph_node_free(struct mg_graph_node *node);
 void mg__graph_node_set(struct mg_graph_node *node, struct mg_graph_op *op); /* takes *op in the place of its own */
 bool mg__graph_has_edge(const struct mg_graph_node *from, const struct mg_graph_node *to);
+/* Graphs of conditions, as those `within` them are, have no nodes that do without the device. */
+bool mg__graph_can_run(const struct mg_graph *graph, bool within);
 int mg__graph_users_share(const struct mg_graph *from, struct mg_graph *to);
 void mg__graph_users_release(struct mg_graph *graph);
 int mg__graph_connect(struct mg_graph_node *from, struct mg_graph_node *to);

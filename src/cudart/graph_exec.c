@@ -311,6 +311,8 @@ int mg__graph_instantiate(struct mg_graph *g, uint64_t flags, struct mg_graph_ex
         return mg__cudart_missing("cudaGraphInstantiate of a graph over several devices");
     if (g->instances && mg__graph_has_memory(g))
         return cudaErrorNotSupported;
+    if (!mg__graph_can_run(g, false))
+        return cudaErrorInvalidValue;
     int error = make_exec(mg__graph_copy(g), false, device, flags, &x);
     if (error)
         return error;

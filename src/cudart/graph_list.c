@@ -47,7 +47,10 @@ int mg__cudaGraphClone(void **clone, void *handle)
     const struct mg_graph *g = mg__graph_known(handle);
     if (!clone || !g)
         return mg__cudart_done(INVALID);
-    if (mg__graph_has_memory(g))
+    bool conditional = false;
+    for (size_t i = 0; i < g->nodes.count; i++)
+        conditional |= g->nodes.at[i]->op.type == MG_GRAPH_CONDITIONAL;
+    if (conditional || mg__graph_has_memory(g)) /* as an H200 has it */
         return mg__cudart_done(cudaErrorNotSupported);
     struct mg_graph *made = mg__graph_copy(g);
     int error = mg__graph_publish(made);

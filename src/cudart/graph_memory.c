@@ -24,7 +24,7 @@ static struct mg_graph_memory *memories; /* under the lock */
 static struct {
     uint64_t used, most_used, reserved, most_reserved;
 } amounts[MG_MOST_DEVICES];
-enum { GRANULE = 2 << 20 }; /* what an H100 holds for graphs, in pieces */
+enum { GRANULE = 32 << 20 }; /* what an H100 counts, and holds, for graphs */
 
 /* ---- what is used ---- */
 static void count(const struct mg_graph_memory *m, uint64_t used, uint64_t reserved, bool more)
@@ -106,13 +106,15 @@ void mg__graph_memory_release(struct mg_graph_memory *m)
 static int check(const struct cu_alloc_node *p)
 {
     enum { PINNED = 1, ON_DEVICE = 1 };
-    if (!p || !p->size || p->pool.allocation != PINNED || p->pool.handles || p->pool.location.type != ON_DEVICE ||
+    if (!p || !p->size || p->pool.allocation != PINNED || p->pool.location.type != ON_DEVICE ||
         (p->naccess && !p->access) || p->naccess > MG_MOST_DEVICES)
         return cudaErrorInvalidValue;
     for (size_t i = 0; i < p->naccess; i++)
         if (p->access[i].location.type != ON_DEVICE || !mg__cudart_at(p->access[i].location.id))
             return cudaErrorInvalidValue;
-    return mg__cudart_at(p->pool.location.id) ? 0 : cudaErrorInvalidValue;
+    if (!mg__cudart_at(p->pool.location.id))
+        return cudaErrorInvalidValue;
+    return p->pool.handles ? cudaErrorNotSupported : 0;
 }
 
 int mg__graph_alloc(struct cu_alloc_node *p, struct mg_graph_op *op)

@@ -90,7 +90,7 @@ static int run(const struct cu_memop *o)
 
 int mg__graph_memops(const struct cu_batch_node *p, struct mg_graph_op *op)
 {
-    if (!p || !p->count || p->count > MOST_OPS || !p->ops || p->flags)
+    if (!p || p->count > MOST_OPS || (p->count && !p->ops) || p->flags)
         return cudaErrorInvalidValue;
     mg__cudart_call.plans = true;
     int error = 0;
@@ -99,10 +99,11 @@ int mg__graph_memops(const struct cu_batch_node *p, struct mg_graph_op *op)
     mg__cudart_call.plans = false;
     if (error)
         return error;
-    struct cu_memop *ops = malloc(p->count * sizeof(*ops));
+    struct cu_memop *ops = calloc(p->count + 1, sizeof(*ops));
     if (!ops)
         return cudaErrorMemoryAllocation;
-    memcpy(ops, p->ops, p->count * sizeof(*ops));
+    if (p->count)
+        memcpy(ops, p->ops, p->count * sizeof(*ops));
     *op = (struct mg_graph_op){.type = MG_GRAPH_MEMOPS, .memops = {p->context, p->count, ops, 0}};
     return 0;
 }

@@ -243,7 +243,7 @@ int mg__cudart_event_wait(void *event)
     else
         mg__check_host_waited(of->device->check, 0, true);
     put_back(&e);
-    return error;
+    return error ? error : mg__cudart_ipc_wait(event);
 }
 
 bool mg__cudart_event_known(const void *event)
@@ -252,6 +252,17 @@ bool mg__cudart_event_known(const void *event)
     struct cudart_device *of;
     if (!event_of(event, &e, &of))
         return false;
+    put_back(&e);
+    return true;
+}
+
+bool mg__cudart_event_flags(const void *event, unsigned *flags)
+{
+    struct mg_event e;
+    struct cudart_device *of;
+    if (!event_of(event, &e, &of))
+        return false;
+    *flags = e.flags;
     put_back(&e);
     return true;
 }
@@ -366,6 +377,7 @@ int mg__cudaEventDestroy(void *event)
     for (struct cudart_device *d = NULL; (d = mg__cudart_next(d)) != NULL;)
         if (mg__event_drop(d->device, event)) {
             mg__capture_event_forget(event);
+            mg__cudart_ipc_event_gone(event);
             mg__check_event_gone(d->device->check, (uint64_t)(uintptr_t)event);
             return mg__cudart_done(0);
         }
@@ -378,6 +390,8 @@ int mg__cudart_event_record(void *event)
     enum mg_status status = mg__event_record(d, event, mg__cudart_call.order);
     if (!status)
         mg__check_event_recorded(d->check, (uint64_t)(uintptr_t)event, mg__cudart_call.stream);
+    if (!status)
+        return mg__cudart_ipc_recorded(event);
     return status == MG_ERR_NOT_FOUND ? cudaErrorInvalidResourceHandle : mg__cudart_error_of(status);
 }
 
@@ -416,7 +430,7 @@ static int event_over(void *event, bool wait)
         return error;
     }
     bool may = !wait || !e.mark || mg__queue_wait_mark(of->device, e.mark);
-    bool over = !e.mark || atomic_load(&e.mark->over);
+    bool over = (!e.mark || atomic_load(&e.mark->over)) && mg__cudart_ipc_over(event, wait && may);
     put_back(&e);
     if (over)
         mg__check_event_waited(of->device->check, (uint64_t)(uintptr_t)event, 0, true);

@@ -8,6 +8,9 @@
  * lie between two allocations, so that a small overrun hits nothing, and so that a vector load that starts inside one
  * stays readable.
  *
+ * Pieces that other processes are to see (mg__mem_share) are moved into a file without a name, each once, and stay
+ * there.
+ *
  * The windows of shared, local and parameter memory, and one whose addresses stand for functions, are ranges behind
  * device memory that are never made accessible: they only tell generic addresses apart.
  */
@@ -32,6 +35,8 @@ struct mg_memory {
     uint64_t changes;                       /* of what a snapshot holds */
     struct mg_simt *peers[MG_MAX_PEERS];    /* whose memory our launches may touch, too */
     size_t npeers;
+    int file;                /* of pieces that are shared; -1: none yet */
+    MG_VEC(uint64_t) shared; /* their addresses */
 };
 
 static uint64_t round_up(uint64_t value, uint64_t align)
@@ -54,6 +59,7 @@ enum mg_status mg__memory_create(struct mg_simt *simt)
         return MG_ERR_NOMEM;
     }
     m->base = at;
+    m->file = -1;
     m->rover = round_up((uintptr_t)at, MG_GRANULE);
     uint64_t windows = round_up((uintptr_t)at + m->reserved, MG_WINDOW_SIZE);
     simt->shared_window = windows;
@@ -71,6 +77,9 @@ void mg__memory_destroy(struct mg_simt *simt)
         return;
     munmap(m->base, m->reserved + WINDOWS * MG_WINDOW_SIZE);
     mg__vec_free(&m->live);
+    mg__vec_free(&m->shared);
+    if (m->file >= 0)
+        close(m->file);
     free(m);
     simt->memory = NULL;
 }
@@ -186,6 +195,65 @@ static enum mg_status remove_block(struct mg_simt *simt, uint64_t address, bool 
 enum mg_status mg__mem_free(struct mg_simt *simt, uint64_t address)
 {
     return remove_block(simt, address, false);
+}
+
+/* ---- pieces that other processes see ---- */
+static bool is_shared(const struct mg_memory *m, uint64_t piece)
+{
+    for (size_t i = 0; i < m->shared.count; i++)
+        if (m->shared.at[i] == piece)
+            return true;
+    return false;
+}
+
+/* Into the file, page by page as far as there is anything in it. */
+static bool move_piece(struct mg_memory *m, uint64_t piece, uint64_t page)
+{
+    static const uint8_t nothing[4096];
+    const uint64_t at = piece - (uintptr_t)m->base;
+    bool good = mg__vec_push(&m->shared, piece);
+    for (uint64_t k = 0; good && k < MG_GRANULE; k += page) {
+        const uint8_t *from = (const uint8_t *)(uintptr_t)(piece + k);
+        bool empty = true;
+        for (uint64_t j = 0; empty && j < page; j += sizeof nothing)
+            empty = !memcmp(from + j, nothing, sizeof nothing);
+        good = empty || pwrite(m->file, from, page, (off_t)(at + k)) == (ssize_t)page;
+    }
+    if (good)
+        good = mmap((void *)(uintptr_t)piece, MG_GRANULE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, m->file,
+                    (off_t)at) != MAP_FAILED;
+    else if (m->shared.count && m->shared.at[m->shared.count - 1] == piece)
+        m->shared.count--;
+    return good;
+}
+
+enum mg_status mg__mem_share(struct mg_simt *simt, uint64_t address, int *file, uint64_t *offset, uint64_t *end)
+{
+    struct mg_memory *m = simt->memory;
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    pthread_mutex_lock(&simt->lock);
+    size_t i = first_after(m, address);
+    const struct mg_block_of_memory *b = i < m->live.count ? &m->live.at[i] : NULL;
+    enum mg_status status = b && b->address <= address && !b->host ? MG_OK : MG_ERR_INVALID;
+    if (!status && m->file < 0) {
+        m->file = memfd_create("margay-memory", MFD_CLOEXEC);
+        if (m->file < 0 || ftruncate(m->file, (off_t)(m->reserved + page)))
+            status = MG_ERR_NOMEM;
+        if (status && m->file >= 0)
+            close(m->file);
+        if (status)
+            m->file = -1;
+    }
+    if (!status)
+        for (uint64_t p = b->address / MG_GRANULE * MG_GRANULE; p < b->address + b->size && !status; p += MG_GRANULE)
+            status = is_shared(m, p) || move_piece(m, p, page) ? MG_OK : MG_ERR_NOMEM;
+    if (!status) {
+        *file = m->file;
+        *offset = b->address - (uintptr_t)m->base;
+        *end = m->reserved;
+    }
+    pthread_mutex_unlock(&simt->lock);
+    return status;
 }
 
 enum mg_status mg__mem_register_host(struct mg_simt *simt, void *host, uint64_t size)

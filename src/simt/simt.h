@@ -62,6 +62,10 @@ enum mg_status mg__mem_free(struct mg_simt *simt, uint64_t address);
 bool mg__mem_find(const struct mg_simt *simt, uint64_t address, struct mg_allocation *found);
 bool mg__mem_in_range(const struct mg_simt *simt, uint64_t address); /* inside the reserved device range at all */
 void mg__mem_info(const struct mg_simt *simt, uint64_t *free_bytes, uint64_t *total_bytes);
+/* The allocation's memory becomes part of a file that other processes can map, what lies beside it in the same pieces,
+ * too: where it is there, and where the file's memory ends; the page behind that is whoever's who asks. Nothing may be
+ * at work on it meanwhile. */
+enum mg_status mg__mem_share(struct mg_simt *simt, uint64_t address, int *file, uint64_t *offset, uint64_t *end);
 /* Page-locked host memory that kernels may touch (cudaMallocHost, managed memory, cudaHostRegister): any host range. */
 enum mg_status mg__mem_register_host(struct mg_simt *simt, void *host, uint64_t size);
 enum mg_status mg__mem_unregister_host(struct mg_simt *simt, void *host);
