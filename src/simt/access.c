@@ -141,6 +141,16 @@ static void report(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uin
     mg__access_event(w->worker, e, MG_OBSERVE_EVERY | MG_OBSERVE_SHAPES);
 }
 
+void mg__access_params(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
+{
+    uint64_t address[32];
+    struct mg_access *e = of_warp(w, op, mask, MG_SPACE_PARAM, -1);
+    mg__address(w, op->u.mem, address);
+    e->address = address;
+    mg__access_event(w->worker, e, MG_OBSERVE_PARAMS);
+    e->address = NULL;
+}
+
 void mg__access_remote(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t *address,
                        uint8_t *const where[32], const struct mg_block *to)
 {

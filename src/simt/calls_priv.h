@@ -227,6 +227,8 @@ bool mg__access_slow(struct mg_warp *w, const struct mg_op *op, uint32_t mask, c
 uint8_t *mg__access_outside(struct mg_warp *w, const struct mg_op *op, unsigned lane, uint64_t address, unsigned bytes,
                             uint64_t *lo, uint64_t *hi);
 /* Tells of one to the shared memory of another block of the cluster. */
+/* A load of the kernel's parameters by a register, to those who asked for them. */
+void mg__access_params(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
 void mg__access_remote(struct mg_warp *w, const struct mg_op *op, uint32_t mask, const uint64_t *address,
                        uint8_t *const where[32], const struct mg_block *to);
 /* An access of a remembered shape, for observers of every access. */

@@ -169,6 +169,7 @@ static void set_observers(struct mg_run *run, struct mg_simt_kernel *k, const st
     run->want_shapes = wants & MG_OBSERVE_SHAPES;
     run->want_bulk = wants & MG_OBSERVE_BULK;
     run->want_far = wants & (MG_OBSERVE_FAR | MG_OBSERVE_EVERY);
+    run->want_params = wants & MG_OBSERVE_PARAMS;
     run->want_sync = wants & MG_OBSERVE_SYNC;
     run->want_steps = wants & MG_OBSERVE_STEPS;
     run->clock = -1;

@@ -316,6 +316,8 @@ MG_HANDLER(mg__op_ld_kparam)
     const struct mg_mem *mem = op->u.mem;
     const struct mg_run *run = w->worker->run;
     unsigned bytes = mem->width * mem->vec;
+    if (run->want_params && mem->addr >= 0 && mask)
+        mg__access_params(w, op, mask);
     for (unsigned v = 0; v < mem->vec; v++) {
         if (mem->reg[v] < 0)
             continue;

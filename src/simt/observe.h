@@ -145,7 +145,7 @@ struct mg_access_room {
 struct mg_access {
     uint32_t insn; /* index into launch->insns */
     uint8_t kind;  /* enum mg_access_kind */
-    uint8_t space; /* MG_SPACE_SHARED, _GLOBAL, _LOCAL or _CONST: generic addresses are resolved, and an access whose
+    uint8_t space; /* MG_SPACE_SHARED, _GLOBAL, _LOCAL or _CONST (_PARAM: to those that asked for it): generic addresses are resolved, and an access whose
                       lanes reach several spaces is reported once for each */
     bool generic;  /* the instruction used a generic address */
     bool value64;
@@ -165,7 +165,7 @@ struct mg_access {
     uint64_t block, target;
     uint32_t warp;
 
-    /* By lane, NULL: see mg__access_lanes. Shared, local, const: offset in that space; global: device address. Junk in
+    /* By lane, NULL: see mg__access_lanes. Shared, local, const, param: offset in that space; global: device address. Junk in
      * idle lanes. */
     const uint64_t *address;
     /* Likewise; MG_OBSERVE_EVERY: where each lane reads or writes, as host pointers. NULL of an access that faults. */
@@ -301,6 +301,7 @@ enum {
     MG_OBSERVE_BULK = 32, /* accesses of bulk copies as well, of one lane each, and of any width */
     MG_OBSERVE_WGMMA = 64, /* with EVERY: what warpgroup multiplications read, 16 bytes a lane */
     MG_OBSERVE_FAR = 128,  /* with SHAPES: accesses of other blocks' shared memory, each as it is; st.async at once */
+    MG_OBSERVE_PARAMS = 512, /* with EVERY: loads of the kernel's parameters by a register; MG_SPACE_PARAM */
     MG_OBSERVE_UNITS = 256 /* it can do with some of the blocks, where that is asked for: mg_launch_info.sample */
 };
 struct mg_observer {

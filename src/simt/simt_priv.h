@@ -525,7 +525,7 @@ struct mg_run {
     uint32_t local_stride;
     unsigned nworkers;
     bool serial; /* one worker: atomics need no lock prefix */
-    bool want_shapes, want_sync, want_steps, want_bulk, want_far;
+    bool want_shapes, want_sync, want_steps, want_bulk, want_far, want_params;
     bool want_every; /* the program is the watched one */
     struct mg_unheard *unheard; /* by instruction, if one observer alone wants every access; else NULL */
     bool goes_on;    /* an observer takes faults: the launch ends with its error, but later */

@@ -266,7 +266,8 @@ static void change_access(struct mg_time_access *a, const struct mg_time_edit *e
                                      .seen = true,
                                      .requests = a->requests,
                                      .wavefronts = e->to_cost,
-                                     .rounds = MG_MAX(e->to_rounds, 1)};
+                                     .rounds = MG_MAX(e->to_rounds, 1),
+                                     .turns = MG_MAX(e->to_rounds, 1)};
         return;
     }
     if (e->to == MG_SPACE_GLOBAL) { /* from shared memory: what was just there */
@@ -285,6 +286,7 @@ static void change_access(struct mg_time_access *a, const struct mg_time_edit *e
     a->wavefronts = a->space == MG_SPACE_SHARED && a->wavefronts > 0 ? MG_MAX(a->wavefronts * e->wavefronts, 1)
                                                                      : a->wavefronts * e->sectors;
     a->rounds = a->rounds > 0 ? MG_MAX(a->rounds * e->wavefronts, 1) : 0;
+    a->turns = a->turns > 0 ? MG_MAX(a->turns * e->wavefronts, 1) : 0;
     if (e->sectors != 1) {
         a->sectors *= e->sectors;
         a->lines = MG_MIN(MG_MAX(a->sectors / LINE_SECTORS, 1), a->lines * MG_MAX(e->sectors, 1));
@@ -340,6 +342,7 @@ static struct mg_time_access *changed_accesses(const struct mg_time_kept *kept, 
                                              .fresh = load && a->dram > 0,
                                              .first = load ? a->dram : 0,
                                              .rounds = 1,
+                                             .turns = 1,
                                              .places = MG_MAX(a->dram, 1)};
     }
     return all;

@@ -58,6 +58,20 @@ static void take_constant(const struct mg_ptx_func *func, const struct mg_ptx_in
     op->latency = 0;
 }
 
+/* Parameters at places that a register names lie in constant memory. */
+static void take_parameter(const struct mg_ptx_func *func, const struct mg_ptx_insn *i, struct mg_time_op *op)
+{
+    const struct mg_ptx_opnd *at = i->nops > 1 ? mg__ptx_op(func, i, 1) : NULL;
+    if (i->access != MG_ACCESSES_LOAD || i->space != MG_SPACE_PARAM || !func->is_entry || at->kind != MG_OPND_ADDR ||
+        !at->has_reg)
+        return;
+    op->access = true;
+    op->pipe = MG_PIPE_LSU;
+    op->slots = 1;
+    op->interval = 2;
+    op->latency = 0;
+}
+
 /* cp.async and what waits for it. */
 static void take_copies(const struct mg_ptx_func *func, const struct mg_ptx_insn *i, struct mg_time_op *op)
 {
@@ -78,6 +92,12 @@ static void take_copies(const struct mg_ptx_func *func, const struct mg_ptx_insn
     op->fence = true;
 }
 
+bool mg__time_swaps(const struct mg_ptx_insn *i)
+{
+    return (i->access == MG_ACCESSES_ATOM || i->access == MG_ACCESSES_RED) && i->ntypes &&
+           i->space == MG_SPACE_SHARED && (is_float(i->type[0]) || i->type[0] == MG_T_F64);
+}
+
 static void take(const struct mg_ptx_insn *i, struct mg_time_op *op)
 {
     op->pipe = MG_PIPE_ALU;
@@ -90,8 +110,7 @@ static void take(const struct mg_ptx_insn *i, struct mg_time_op *op)
                 i->access == MG_ACCESSES_ATOM || i->access == MG_ACCESSES_RED || i->access == MG_ACCESSES_COPY;
     op->orders = op->access && i->sem >= MG_PTX_SEM_ACQUIRE && i->sem <= MG_PTX_SEM_SC;
     op->floats = i->ntypes && (is_float(i->type[0]) || i->type[0] == MG_T_F64);
-    op->swaps = (i->access == MG_ACCESSES_ATOM || i->access == MG_ACCESSES_RED) && i->ntypes &&
-                i->space == MG_SPACE_SHARED && (is_float(i->type[0]) || i->type[0] == MG_T_F64);
+    op->swaps = mg__time_swaps(i);
     if (op->access) {
         op->pipe = MG_PIPE_LSU;
         op->latency = 0;
@@ -244,6 +263,7 @@ static void add_block(struct mg_time_builder *b, const struct mg_time_function *
         *op = (struct mg_time_op){.insn = f->base + i, .call = called(b, f, insn)};
         take(insn, op);
         take_constant(f->func, insn, op);
+        take_parameter(f->func, insn, op);
         take_copies(f->func, insn, op);
         add_regs(b, f, insn, op);
     }

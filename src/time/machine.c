@@ -57,6 +57,7 @@ struct slot {      /* a resident block */
     uint32_t wave; /* the how manieth block in this slot */
     unsigned live, waiting;
     double latest;
+    double swaps; /* of its shared memory, compare-and-swaps at one place */
 };
 struct fill { /* of a load that several warps make at the same time round: when its data come */
     uint32_t wave, turn;
@@ -78,6 +79,7 @@ struct machine {
     double free_at[SCHEDULERS], pipe[SCHEDULERS][MG_PIPES];
     struct warp *holder; /* of the lock, … */
     double taken, given; /* … since when; when it can be taken again */
+    double shared[SCHEDULERS]; /* the way from each to shared memory */
     double lsu, constants, l2, dram, atomic, starts, end;
     bool cold;
     double l2_rate, dram_rate, atomic_rate;
@@ -408,7 +410,7 @@ static double access_memory(struct machine *x, struct warp *w, const struct mg_t
 {
     const struct mg_time_access *a = &x->m->access[op->insn];
     *why = MG_TIME_L1;
-    if (a->seen && a->space == MG_SPACE_CONST)
+    if (a->seen && (a->space == MG_SPACE_CONST || a->space == MG_SPACE_PARAM))
         return take_turn(&x->constants, at, a->rounds * P(CONSTANT)) + a->rounds * P(CONSTANT) + P(L1_LATENCY);
     if (!a->seen)
         return take_turn(&x->lsu, at, 1) + P(L1_LATENCY);
@@ -418,14 +420,20 @@ static double access_memory(struct machine *x, struct warp *w, const struct mg_t
     }
     bool atomic = a->kind == MG_ACCESS_ATOM || a->kind == MG_ACCESS_RED;
     if (a->space == MG_SPACE_SHARED && op->swaps) {
-        double begin = take_turn(&x->lsu, at, a->wavefronts + P(SWAP) / 2 * (a->rounds - 1));
+        struct slot *s = &x->slots[w->slot];
+        double turns = MG_MAX(a->turns, 1.0), words = turns / MG_MAX(a->rounds, 1.0); /* in one bank, at first */
+        double begin = take_turn(&x->lsu, at, turns * ((words + 1) / 2 + P(SWAP_WAY)));
+        /* at each place one warp after the other, the sooner the more try */
+        double one = P(SWAP) * MG_MAX(1 - s->live / 32.0, 0.5), each = MG_MIN(32 / MG_MAX(a->places, 1.0), a->rounds);
+        double place = take_turn(&s->swaps, begin, each * one) + each * one;
         *why = MG_TIME_ATOMICS;
-        return begin + a->rounds * P(SWAP);
+        return MG_MAX(begin + turns * P(SWAP), place);
     }
     if (a->space == MG_SPACE_SHARED) {
-        double begin = take_turn(&x->lsu, at, a->wavefronts * (atomic ? P(SHARED_ATOMIC) : 1));
+        double begin = take_turn(&x->shared[w->scheduler], at, a->wavefronts * P(SHARED_WAY)), cycles = a->wavefronts;
+        begin = take_turn(&x->lsu, begin, cycles * (atomic ? P(SHARED_ATOMIC) : 1));
         *why = atomic ? MG_TIME_ATOMICS : MG_TIME_SHARED;
-        return begin + P(SHARED_LATENCY) + a->wavefronts * (atomic ? P(SHARED_ATOMIC) : 1) - 1;
+        return begin + P(SHARED_LATENCY) + (cycles - 1) * P(SHARED_WAY);
     }
     double data = a->sectors * 32 / P(L1_BYTES), tags = a->lines / P(L1_LINES);
     double held = MG_MAX(x->l2, x->dram) - P(QUEUE); /* stores are taken as long as there is room for them */
@@ -584,6 +592,10 @@ static void issue(struct machine *x, uint32_t index, const struct mg_time_op *op
     else if (op->copies == MG_TIME_COPIES_COMMIT)
         w->group[w->ngroups++ % COPIES] = w->copied;
     w->at = w->order = at + op->slots;
+    if (op->swaps && made) { /* a loop, until all lanes have had their turn */
+        wait_part(x, op, result.ready - w->at, MG_TIME_ATOMICS, MG_STALL_SHORT);
+        w->at = w->order = MG_MAX(w->at, result.ready);
+    }
     if (op->native) {
         set_scoreboards(w, op, at, result);
         double fence = op->fence ? MG_MAX(w->stored - at, 0.0) + op->latency : 0;
@@ -602,6 +614,13 @@ static void issue(struct machine *x, uint32_t index, const struct mg_time_op *op
     x->end = MG_MAX(x->end, at + 1);
 }
 
+/* A parameter that all lanes read at one place: where ptxas can, it is part of the instruction that needs it. */
+static bool is_operand(const struct machine *x, const struct mg_time_op *op)
+{
+    const struct mg_time_access *a = &x->m->access[op->insn];
+    return !op->native && op->access && a->seen && a->space == MG_SPACE_PARAM && a->rounds < 1.05;
+}
+
 /* The warp is issued one instruction, or waits for what that needs. */
 static void step(struct machine *x, uint32_t index)
 {
@@ -615,7 +634,7 @@ static void step(struct machine *x, uint32_t index)
         const struct mg_time_op *op = &code->ops[w->next];
         const struct value operand = operands(x, index, op);
         double at = operand.ready;
-        bool due = is_due(x, index, op), none = !due || op->pipe == MG_PIPE_NONE;
+        bool due = is_due(x, index, op), none = !due || op->pipe == MG_PIPE_NONE || is_operand(x, op);
         if (due && op->lock == MG_TIME_LOCK_TAKES && is_taken(x, w, op)) {
             push(x, index);
             return;

@@ -69,6 +69,8 @@ struct native {
     /* By block of machine code, < 0: not known: how often it is executed, how often the loop that it heads is come to,
      * and, two for each, how often it goes to its successors. */
     double *x, *enters, *edges;
+    double *least;  /* by block: of those that are not known */
+    bool *all_join; /* by block: all come to it that come to its dominator */
     uint8_t *pieces; /* by PTX instruction: accesses of machine code that are one of its own; 0: it is no anchor */
     uint32_t *only;  /* by PTX instruction: the block that it is in alone and 1, NONE: several, 0: none */
     struct mg_arena arena;
@@ -143,7 +145,8 @@ static uint32_t insn_at(const struct native *v, uint32_t line, enum kind kind)
         const struct mg_ptx_insn *insn = v->b->info->insns[v->lines[low].insn].insn;
         if (found == NONE)
             found = v->lines[low].insn;
-        if (kind == MEMORY && mg__ptx_accesses(insn))
+        if ((kind == MEMORY && mg__ptx_accesses(insn)) ||
+            (kind == CONSTANT && v->ops[v->lines[low].insn] && v->ops[v->lines[low].insn]->access))
             return v->lines[low].insn;
     }
     return found;
@@ -193,6 +196,12 @@ static bool make_graph(struct native *v)
 }
 
 /* ---- how often ---- */
+static bool is_constant(const struct native *v, uint32_t insn)
+{
+    uint8_t space = v->b->info->insns[insn].insn->space;
+    return space == MG_SPACE_CONST || space == MG_SPACE_PARAM;
+}
+
 static bool same_work(const struct native *v, uint32_t k)
 {
     if (v->insn[k] == NONE || !v->ops[v->insn[k]])
@@ -200,7 +209,8 @@ static bool same_work(const struct native *v, uint32_t k)
     const struct mg_time_op *op = v->ops[v->insn[k]];
     switch (v->row[k]->kind) {
     case MEMORY:
-        return op->access;
+    case CONSTANT:
+        return op->access && is_constant(v, v->insn[k]) == (v->row[k]->kind == CONSTANT);
     case FLOATS:
         return op->floats && op->slots == 1 && (op->pipe == MG_PIPE_FMA || op->pipe == MG_PIPE_FP64);
     case BARRIER:
@@ -392,6 +402,19 @@ static bool dominates(const struct mg_cfg *cfg, uint32_t a, uint32_t b)
     return a == b;
 }
 
+/* Blocks to which all come that come to the one above them: no warp leaves the kernel in between. */
+static void find_joins(struct native *v)
+{
+    const struct mg_cfg *cfg = v->cfg;
+    for (uint32_t b = 1; b < cfg->nblocks; b++) {
+        uint32_t above = cfg->blocks[b].idom;
+        v->all_join[b] = cfg->blocks[b].reachable && cfg->blocks[above].ipdom == b && v->head[above] == v->head[b];
+        for (uint32_t k = 0; k < cfg->nblocks && v->all_join[b]; k++)
+            v->all_join[b] = !cfg->blocks[k].reachable || !cfg->blocks[k].nsucc || !leaks(v, k) ||
+                             !dominates(cfg, above, k) || dominates(cfg, b, k);
+    }
+}
+
 /* Of edges into a block or out of it: how much is known of them, and the one that is not, where there is one. */
 struct edges {
     double sum;
@@ -453,11 +476,27 @@ static bool settle(struct native *v, uint32_t b)
     }
     uint32_t above = c->idom;
     bool joins = v->cfg->blocks[above].ipdom == b && v->depth[above] == v->depth[b] && v->x[above] >= 0;
-    if (b && in.n && !in.nopen)
+    if (joins && v->all_join[b])
+        v->x[b] = v->x[above];
+    else if (b && in.n && !in.nopen)
         v->x[b] = joins ? MG_MIN(in.sum, v->x[above]) : in.sum; /* lanes that were apart come together */
     else if (out.n && !out.nopen && !leaks(v, b))
         v->x[b] = out.sum;
     return v->x[b] >= 0;
+}
+
+/* A block that all come through on their way to another one of the same loop is executed as often at least. */
+static void find_least(struct native *v)
+{
+    for (uint32_t b = 0; b < v->cfg->nblocks; b++)
+        for (uint32_t k = b; v->cfg->blocks[b].reachable && v->x[b] > 0 && v->cfg->blocks[k].idom != k;) {
+            k = v->cfg->blocks[k].idom;
+            if (v->depth[k] != v->depth[b] || v->head[k] != v->head[b])
+                continue;
+            if (v->least[k] >= v->x[b])
+                break;
+            v->least[k] = v->x[b];
+        }
 }
 
 /* What nothing tells: what instructions say that are in no other block, or an equal part of what comes. */
@@ -472,7 +511,7 @@ static double guess(const struct native *v, uint32_t b)
         const double *e = edge(v, c->pred[p], b);
         sum += e && *e >= 0 ? *e : MG_MAX(v->x[c->pred[p]], 0.0) / MG_MAX(v->cfg->blocks[c->pred[p]].nsucc, 1u);
     }
-    return most >= 0 ? most : sum;
+    return MG_MAX(most >= 0 ? most : sum, v->least[b]);
 }
 
 static void settle_all(struct native *v)
@@ -487,6 +526,7 @@ static void settle_all(struct native *v)
 static void find_counts(struct native *v)
 {
     const struct mg_cfg *cfg = v->cfg;
+    find_joins(v);
     from_anchors(v, false);
     v->x[0] = v->depth[0] ? v->x[0] : v->b->warps;
     for (uint32_t b = 0; b < cfg->nblocks; b++)
@@ -494,6 +534,8 @@ static void find_counts(struct native *v)
             v->x[b] = 0;
     settle_all(v);
     from_anchors(v, true);
+    settle_all(v);
+    find_least(v);
     for (bool open = true; open;) {
         settle_all(v);
         open = false;
@@ -526,7 +568,7 @@ static bool is_right(const struct native *v)
 {
     double off = 0, all = 0, here = 0, made = 0;
     for (uint32_t i = 0; i < v->b->info->ninsns; i++)
-        if (v->ops[i] && v->ops[i]->access) {
+        if (v->ops[i] && v->ops[i]->access && !is_constant(v, i)) { /* constants may be parts of operands */
             made += count(v, i);
             here += v->pieces[i] ? count(v, i) : 0;
         }
@@ -571,7 +613,7 @@ static void make_op(const struct native *v, uint32_t k, uint32_t insn, struct mg
     op->sets = (uint8_t)bits(word[1], 46, 3);
     op->frees = (uint8_t)bits(word[1], 49, 3);
     op->waits = (uint8_t)bits(word[1], 52, 6);
-    if (row->kind == MEMORY && ptx) {
+    if (ptx && (row->kind == MEMORY || (row->kind == CONSTANT && same_work(v, k)))) {
         op->insn = carrier(v, v->insn[k]);
         const struct mg_time_op *of = v->ops[op->insn];
         op->access = of->access || of->copies == MG_TIME_COPIES_BEGIN;
@@ -638,8 +680,7 @@ static bool prepare(struct native *v)
     if (!v->row || !v->insn || !n->n || !index_lines(v))
         return false;
     for (uint32_t o = 0; o < v->ptx->nops; o++)
-        if (v->ptx->ops[o].swaps || /* a loop that PTX does not have; or constants, which may be parts of operands */
-            (v->ptx->ops[o].access && v->b->info->insns[v->ptx->ops[o].insn].insn->space == MG_SPACE_CONST))
+        if (v->ptx->ops[o].swaps) /* a loop that PTX does not have */
             return false;
     for (uint32_t k = 0; k < n->n; k++) {
         v->row[k] = row_of(bits(n->words[k][0], 0, 9));
@@ -651,12 +692,14 @@ static bool prepare(struct native *v)
         return false;
     v->x = mg__arena_array(&v->arena, (size_t)v->cfg->nblocks + 1, sizeof(*v->x));
     v->enters = mg__arena_array(&v->arena, (size_t)v->cfg->nblocks + 1, sizeof(*v->enters));
+    v->least = mg__arena_array(&v->arena, (size_t)v->cfg->nblocks + 1, sizeof(*v->least));
     v->head = mg__arena_array(&v->arena, (size_t)v->cfg->nblocks + 1, sizeof(*v->head));
+    v->all_join = mg__arena_alloc(&v->arena, (size_t)v->cfg->nblocks + 1);
     v->depth = mg__arena_alloc(&v->arena, (size_t)v->cfg->nblocks + 1);
     v->ptx_head = mg__arena_array(&v->arena, (size_t)v->ptx->nblocks + 1, sizeof(*v->ptx_head));
     v->ptx_depth = mg__arena_alloc(&v->arena, (size_t)v->ptx->nblocks + 1);
     v->entries = mg__arena_array(&v->arena, (size_t)v->ptx->nblocks + 1, sizeof(*v->entries));
-    if (!v->x || !v->depth || !v->ptx_depth || !v->entries || !v->enters || !v->head || !v->ptx_head ||
+    if (!v->x || !v->least || !v->all_join || !v->depth || !v->ptx_depth || !v->entries || !v->enters || !v->head || !v->ptx_head ||
         !mg__time_loops(v->b, NULL, v->cfg, v->depth, NULL, v->head))
         return false;
     for (size_t i = 0; i < v->b->nfunctions; i++) {

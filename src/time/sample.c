@@ -16,14 +16,17 @@
 struct request {
     uint32_t insn;
     uint32_t first, count; /* of the sample's sectors */
-    uint16_t wavefronts, lines, rounds, warp;
+    uint16_t wavefronts, lines, rounds, turns, warp;
     uint8_t kind, space;
 };
 #define LOCAL (UINT64_C(1) << 56) /* from here on: local memory, by block and warp */
 struct mg_time_sample {
     MG_VEC(struct request) requests;
     MG_VEC(uint64_t) sectors; /* addresses / 32 */
+    uint64_t *swapped;        /* a bit for each word of shared memory that compare-and-swaps change; NULL: none */
+    uint32_t nswapped;
 };
+enum { SHARED_WORDS = 65536 };
 
 void mg__time_choose(struct mg_time_choice *c, uint64_t blocks, unsigned sms, unsigned resident)
 {
@@ -56,6 +59,7 @@ void mg__time_sample_free(struct mg_time_sample *s)
         return;
     mg__vec_free(&s->requests);
     mg__vec_free(&s->sectors);
+    free(s->swapped);
     free(s);
 }
 
@@ -70,6 +74,32 @@ static unsigned most_together(const struct mg_model_access *made)
         most = MG_MAX(most, n);
     }
     return most;
+}
+
+/* Lanes whose words lie in one bank, at most: compare-and-swaps of shared memory change one word of each at a time. */
+static unsigned most_in_bank(const struct mg_model_access *made)
+{
+    unsigned most = 1, in[32] = {0};
+    for (unsigned i = 0; i < 32; i++) {
+        unsigned *n = &in[made->address[i] / 4 % 32];
+        *n += made->mask >> i & 1;
+        most = MG_MAX(most, *n);
+    }
+    return most;
+}
+
+static bool keep_swapped(struct mg_time_sample *s, const struct mg_model_access *made)
+{
+    if (!s->swapped && !(s->swapped = calloc(SHARED_WORDS / 64, sizeof(*s->swapped))))
+        return false;
+    for (unsigned i = 0; i < 32; i++) {
+        uint64_t word = made->address[i] / 4 % SHARED_WORDS, bit = UINT64_C(1) << word % 64;
+        if (!(made->mask >> i & 1))
+            continue;
+        s->nswapped += !(s->swapped[word / 64] & bit);
+        s->swapped[word / 64] |= bit;
+    }
+    return true;
 }
 
 static unsigned different_words(const struct mg_model_access *made)
@@ -161,6 +191,11 @@ bool mg__time_sample_add(struct mg_time_sample *s, const struct mg_arch *arch, c
             (uint16_t)mg__model_shared(arch, made->cost, insn, made->width, made->mask, made->address).wavefronts;
         if (made->kind == MG_ACCESS_ATOM || made->kind == MG_ACCESS_RED)
             r.rounds = (uint16_t)most_together(made);
+        if (mg__time_swaps(insn)) {
+            r.turns = (uint16_t)most_in_bank(made);
+            if (!keep_swapped(s, made))
+                return false;
+        }
     } else if (a->space == MG_SPACE_GLOBAL) {
         uint32_t lines, n = sectors_of(made, seen, &lines);
         uint64_t origin = mg__model_origin(info, made->address[__builtin_ctz(made->mask)]);
@@ -168,7 +203,7 @@ bool mg__time_sample_add(struct mg_time_sample *s, const struct mg_arch *arch, c
             mg__model_global(arch, made->cost, insn, made->width, made->mask, made->address, origin).moved, UINT16_MAX);
         if (!keep_sectors(s, &r, seen, n, lines))
             return false;
-    } else if (a->space == MG_SPACE_CONST) {
+    } else if (a->space == MG_SPACE_CONST || a->space == MG_SPACE_PARAM) {
         r.rounds = (uint16_t)different_words(made);
     } else if (a->space == MG_SPACE_LOCAL) {
         uint32_t lines, n = local_sectors_of(info, made, a, seen, &lines);
@@ -296,6 +331,7 @@ static void look_up(struct digest *d, unsigned block, const struct request *r)
     a->hits += hits;
     a->shared += past <= 0 && together;
     a->rounds += r->rounds;
+    a->turns += r->turns;
 }
 
 /* What none of the blocks so far came to, of the others. */
@@ -373,6 +409,7 @@ static bool replay(struct digest *d)
         a->misses /= a->requests;
         a->fresh /= a->requests;
         a->rounds /= a->requests;
+        a->turns /= a->requests;
         a->hits /= a->requests;
         a->shared /= a->requests;
         a->requests *= a->elsewhere ? d->other_share : 1;
@@ -546,6 +583,20 @@ static bool share_out(struct digest *d, enum what what, double *bytes)
     return true;
 }
 
+/* Places in a block's shared memory that compare-and-swaps change. */
+static void share_swaps(const struct digest *d)
+{
+    double places = 0, n = 0;
+    for (unsigned i = 0; i < d->choice->n; i++)
+        if (d->samples[i] && d->samples[i]->nswapped) {
+            places += d->samples[i]->nswapped;
+            n++;
+        }
+    for (uint32_t i = 0; i < d->info->ninsns && n > 0; i++)
+        if (d->access[i].seen && d->access[i].space == MG_SPACE_SHARED)
+            d->access[i].places = places / n;
+}
+
 /* Local memory of all warps that are there at once comes from device memory and goes back, as far as the second cache
  * has no room for it. */
 static void share_local(const struct digest *d, struct mg_time_traffic *traffic)
@@ -586,6 +637,7 @@ bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time
     free(d.touched.slots);
     free(d.turns);
     double atomics = 0;
+    share_swaps(&d);
     share_local(&d, traffic);
     good = good && share_out(&d, WRITES, &traffic->written) && share_out(&d, READS, &traffic->read) &&
            share_out(&d, ATOMICS, &atomics) && share_out(&d, CHANGES, &traffic->read);

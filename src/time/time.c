@@ -347,7 +347,7 @@ struct mg_observer mg__time_observer(struct mg_time *time)
 {
     return (struct mg_observer){
         .self = time,
-        .wants = MG_OBSERVE_EVERY | MG_OBSERVE_COUNTS,
+        .wants = MG_OBSERVE_EVERY | MG_OBSERVE_COUNTS | MG_OBSERVE_PARAMS,
         .launch_begin = launch_begin,
         .worker_begin = worker_begin,
         .access = on_access,

@@ -41,8 +41,9 @@ struct mg_time_access {
     double shared;         /* requests that it has because another warp was there the same time round */
     double first;          /* of these, sectors that come from device memory: 64 bytes whenever one is missing */
     double fresh;          /* requests that go past it for what no block here has touched */
-    double rounds;         /* shared atomics: lanes at one place */
-    double places;         /* atomics: different pieces of 512 bytes in the grid */
+    double rounds;         /* shared atomics: lanes at one place; constants: different words */
+    double turns;          /* shared compare-and-swaps: lanes in one bank */
+    double places;         /* atomics: different pieces of 512 bytes in the grid; such swaps: words in the block */
     double hits;           /* sectors that the first cache has, written ones included */
 };
 #define MG_TIME_BLOCKS 16u      /* most sampled */
@@ -71,6 +72,8 @@ bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time
                      struct mg_time_access *access, struct mg_time_traffic *traffic);
 
 /* ---- code.c: the kernel as the device runs it ---- */
+/* An atomic of shared memory that ptxas makes of compare-and-swaps. */
+bool mg__time_swaps(const struct mg_ptx_insn *insn);
 enum mg_time_lock { MG_TIME_LOCK_NONE, MG_TIME_LOCK_TAKES, MG_TIME_LOCK_GIVES };
 enum mg_time_copies { MG_TIME_COPIES_NONE, MG_TIME_COPIES_BEGIN, MG_TIME_COPIES_COMMIT, MG_TIME_COPIES_WAIT };
 struct mg_time_op {
