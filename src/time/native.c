@@ -699,7 +699,9 @@ static bool prepare(struct native *v)
     v->ptx_head = mg__arena_array(&v->arena, (size_t)v->ptx->nblocks + 1, sizeof(*v->ptx_head));
     v->ptx_depth = mg__arena_alloc(&v->arena, (size_t)v->ptx->nblocks + 1);
     v->entries = mg__arena_array(&v->arena, (size_t)v->ptx->nblocks + 1, sizeof(*v->entries));
-    if (!v->x || !v->least || !v->all_join || !v->depth || !v->ptx_depth || !v->entries || !v->enters || !v->head || !v->ptx_head ||
+    if (!v->x || !v->least || !v->all_join || !v->depth || !v->ptx_depth)
+        return false;
+    if (!v->entries || !v->enters || !v->head || !v->ptx_head ||
         !mg__time_loops(v->b, NULL, v->cfg, v->depth, NULL, v->head))
         return false;
     for (size_t i = 0; i < v->b->nfunctions; i++) {
