@@ -145,8 +145,8 @@ struct mg_access_room {
 struct mg_access {
     uint32_t insn; /* index into launch->insns */
     uint8_t kind;  /* enum mg_access_kind */
-    uint8_t space; /* MG_SPACE_SHARED, _GLOBAL, _LOCAL or _CONST, and _PARAM to those who asked: generic
-                      addresses are resolved, and an access whose lanes reach several spaces is reported once for each */
+    uint8_t space; /* MG_SPACE_SHARED, _GLOBAL, _LOCAL or _CONST, and _PARAM to those who asked: generic addresses
+                      are resolved, and an access whose lanes reach several spaces is reported once for each */
     bool generic;  /* the instruction used a generic address */
     bool value64;
     bool far;      /* of MG_OBSERVE_FAR: in another block's shared memory */
