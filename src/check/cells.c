@@ -144,7 +144,8 @@ struct mg_order_who mg__cells_who(const struct cells *c, unsigned lane)
                                  .warp = (uint8_t)c->a->warp,
                                  .lane = (uint8_t)lane,
                                  .class = c->site->class,
-                                 .async = c->site->async};
+                                 .async = c->site->async,
+                                 .global = c->a->space == MG_SPACE_GLOBAL};
 }
 
 /* ---- flags ---- */

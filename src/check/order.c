@@ -40,6 +40,7 @@ bool mg__order_begin(struct mg_order *o, uint32_t threads)
     for (uint32_t w = 0; w < o->nwarps; w++)
         o->live[w] = threads - 32 * w >= 32 ? ~0u : (1u << (threads - 32 * w)) - 1;
     memset(o->fenced, 0, sizeof(o->fenced));
+    memset(o->idle, 0, sizeof(o->idle));
     if (o->nflags)
         memset(o->index, 0, 2 * (size_t)o->room * sizeof(*o->index));
     o->nflags = 0;
@@ -356,9 +357,11 @@ bool mg__order_before(const struct mg_order *o, uint32_t time, struct mg_order_w
         return false;
     if (who.lane != MG_ORDER_MANY)
         return time <= pairs[me.lane][who.lane];
-    for (unsigned k = 0; k < 32;
-         k++) /* which lanes it was is not known: any of those that have not met counts as one */
-        if (o->live[me.warp] >> k & 1 && k != me.lane && time > pairs[me.lane][k])
+    /* Which lanes it was is not known: any of those that have not met counts as one. */
+    const struct mg_order_idle *idle = &o->idle[me.global][me.warp];
+    const uint32_t may = o->live[me.warp] & ~(time >= idle->since ? idle->lanes : 0);
+    for (unsigned k = 0; k < 32; k++)
+        if (may >> k & 1 && k != me.lane && time > pairs[me.lane][k])
             return false;
     return true;
 }

@@ -7,7 +7,9 @@
  *   between warps   known[w][v]: warp w may rely on what warp v did up to that time. Barriers join rows; a barrier of
  *                   the whole block only raises `floor`, which stands below all rows.
  *   within a warp   lanes[w]: up to that time all lanes of the warp have met (__syncwarp, a shuffle, a vote). A mask
- *                   that names part of the warp fills a matrix of pairs, made when first needed.
+ *                   that names part of the warp fills a matrix of pairs, made when first needed. Lanes that have
+ *                   used no memory since the warp or the block last met (idle) need not be among the pairs: they may
+ *                   have left, and the engine keep them until the others do.
  *   flags           a fence keeps a copy of the warp's row; a strong write publishes that copy at its address, and a
  *                   strong read of the same address takes it, for the lanes that read. Who read a flag may write it.
  *
@@ -36,6 +38,7 @@ struct mg_order_who {
     uint8_t class;
     bool async;  /* a copy that goes on by itself until it is waited for */
     bool others; /* other warps have done the same since, unordered */
+    bool global; /* which memory; not kept */
 };
 /* The cells of 32 units in a row. A time of 0 is none. */
 struct mg_order_row {
@@ -63,6 +66,9 @@ struct mg_order_flag { /* an address that warps, or lanes, synchronise by */
     uint32_t known[MG_ORDER_WARPS]; /* what strong writes published there */
     uint32_t taken[MG_ORDER_WARPS]; /* when each warp last read it */
 };
+struct mg_order_idle {
+    uint32_t since, lanes; /* that have not used this memory since then */
+};
 struct mg_order {
     uint32_t now, floor;
     uint32_t begin;  /* of the block: what was written before is another block's */
@@ -71,6 +77,7 @@ struct mg_order {
     uint32_t nwarps;
     bool partial;                  /* a row of `known` is above the floor, or lanes have taken from lanes */
     uint32_t live[MG_ORDER_WARPS]; /* lanes */
+    struct mg_order_idle idle[2][MG_ORDER_WARPS]; /* of shared memory, and of global memory */
     uint32_t known[MG_ORDER_WARPS][MG_ORDER_WARPS], fenced[MG_ORDER_WARPS][MG_ORDER_WARPS];
     struct mg_order_flag *flags;
     uint32_t nflags, room;
@@ -94,6 +101,14 @@ bool mg__order_begin(struct mg_order *order, uint32_t threads);
 /* ---- synchronisation ---- */
 void mg__order_exit(struct mg_order *order, uint32_t warp, uint32_t lanes);
 void mg__order_warp(struct mg_order *order, uint32_t warp, uint32_t lanes); /* these meet */
+/* These are about to use memory. */
+static inline void mg__order_uses(struct mg_order *o, uint32_t warp, uint32_t lanes, bool global)
+{
+    struct mg_order_idle *idle = &o->idle[global][warp];
+    if (idle->since <= o->floor || idle->since <= o->lanes[warp])
+        *idle = (struct mg_order_idle){o->now, ~0u};
+    idle->lanes &= ~lanes;
+}
 void mg__order_arrive(struct mg_order *order, uint32_t barrier, uint32_t warp, uint32_t lanes, bool waits);
 /* Whether other warps have met at the barrier and this one, which now comes, was not with them nor knows of it: it
  * might have met one of them. *other gets the first of those. */

@@ -28,6 +28,8 @@ static __attribute__((noinline)) void watch(struct worker *w, struct mg_access *
         mg__cluster_watch(w, a, site);
         return;
     }
+    if (a->space == MG_SPACE_SHARED || a->space == MG_SPACE_GLOBAL)
+        mg__order_uses(b->order, a->warp, a->mask, a->space == MG_SPACE_GLOBAL);
     if (a->space == MG_SPACE_SHARED) {
         if (!mg__shared_quick(w, b, a, site))
             mg__shared_watch(w, b, a, site);
@@ -55,6 +57,7 @@ static inline bool quick_read(struct worker *w, const struct mg_access *a)
         return false;
     const struct mg_memo *memo = mg__memos_find(&w->memos, a, unit);
     uint32_t who = (uint32_t)site->number | a->warp << 16; /* as mg__order_pack */
+    mg__order_uses(b->order, a->warp, a->mask, false);
     return memo && mg__shadow_read(b->order, &b->shared, least >> unit, memo, who, l->init, true);
 }
 

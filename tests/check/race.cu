@@ -575,6 +575,33 @@ CASE(tiled_product, 0)
     tiled_product<fault><<<1, dim3(16, 16)>>>(zeros<float>(512), zeros<float>(512), zeros<float>(256));
 }
 
+/* Half of the warp has left before lanes go different ways: those that stay are all that must meet. */
+template <bool fault> __global__ void half_left(const int *in, int *out)
+{
+    __shared__ int s[16];
+    int t = threadIdx.x, v = in[t];
+    if (t > 15)
+        return;
+    for (int round = 0; round < 3; round++) {
+        if (!fault)
+            __syncwarp(0xffff);
+        s[t] = v; // EXPECT: race/in-step s
+        __syncwarp(0xffff);
+        if (v & 1)
+            v += s[(t + 1) % 16]; // ALSO: race/in-step
+        else
+            v -= s[(t + 2) % 16]; // OTHER
+    }
+    out[t] = v;
+}
+CASE(half_left, 0)
+{
+    int *in = zeros(32), one = 1;
+    for (int i = 0; i < 32; i += 3)
+        cudaMemcpy(in + i, &one, sizeof(one), cudaMemcpyHostToDevice);
+    half_left<fault><<<1, 32>>>(in, zeros(16));
+}
+
 /* A flag in shared memory hands a value from one warp to the other: the fence keeps the two writes in order. */
 template <bool fault> __global__ void flag_without_fence(int *out)
 {
