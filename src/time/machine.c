@@ -25,7 +25,8 @@ enum {
     SAMPLE = 32 /* cycles */,
     FILLS = 8,
     COLD_FROM = 16,
-    COPIES = 16
+    COPIES = 16,
+    REFUSALS = 100000 /* beyond: who holds the lock waits for who wants it, which was otherwise in the launch */
 };
 #define MOST_OPS 6000000u /* of a launch; what is left then goes on at the same pace */
 
@@ -85,7 +86,7 @@ struct machine {
     double l2_rate, dram_rate, atomic_rate;
     double waited[MG_TIME_PARTS];
     double dram_bytes;
-    uint64_t begun, own, executed;
+    uint64_t begun, own, executed, refused; /* refused: by a lock, since the last op */
     double active;
 };
 
@@ -636,6 +637,7 @@ static void step(struct machine *x, uint32_t index)
         double at = operand.ready;
         bool due = is_due(x, index, op), none = !due || op->pipe == MG_PIPE_NONE || is_operand(x, op);
         if (due && op->lock == MG_TIME_LOCK_TAKES && is_taken(x, w, op)) {
+            x->refused++;
             push(x, index);
             return;
         }
@@ -650,6 +652,7 @@ static void step(struct machine *x, uint32_t index)
         w->next++;
         w->executed++;
         x->executed++;
+        x->refused = 0;
         deal_part(x, index, op);
         if (none)
             write_results(x, index, op, operand);
@@ -753,7 +756,7 @@ bool mg__time_run(const struct mg_time_machine *m, struct mg_time_result *r)
         for (uint32_t k = 0; k < m->resident && x.begun < x.own; k++)
             begin_block(&x, k, 0);
         const uint64_t most = m->enough ? MG_MIN(m->enough, (uint64_t)MOST_OPS) : MOST_OPS;
-        while (x.nheap && x.executed < most) {
+        while (x.nheap && x.executed < most && x.refused < REFUSALS) {
             uint32_t w = x.heap[0];
             pop(&x);
             step(&x, w);

@@ -38,7 +38,14 @@ static const struct row {
 #define NATIVE(code, kind, pipe, interval, latency) {code, kind, MG_PIPE_##pipe, interval, latency},
 #include "time/native.def"
 };
-enum { NOBODY = 7, SLOW = 90, SLOW_LATENCY = 300, SCALE = 64 };
+enum {
+    NOBODY = 7,
+    SLOW = 90,
+    SLOW_LATENCY = 300,
+    SCALE = 64,
+    MOST_BLOCKS = 4096 /* of code that is followed: each is looked at again for what is found of another */
+};
+#define MOST_TIMES 1e15 /* that a block is executed; what adds up to more is told wrong */
 #define NONE UINT32_MAX
 #define WRONG 0.2 /* of the anchors' executions, most that may be told wrong */
 
@@ -192,7 +199,7 @@ static bool make_graph(struct native *v)
             i->effects = MG_E_ENDS | MG_E_LEAVES;
         }
     }
-    return mg__cfg_build(f, &v->cfg) == MG_OK;
+    return mg__cfg_build(f, &v->cfg) == MG_OK && v->cfg->nblocks <= MOST_BLOCKS;
 }
 
 /* ---- how often ---- */
@@ -546,7 +553,7 @@ static void find_counts(struct native *v)
         }
     }
     for (uint32_t b = 0; b < cfg->nblocks; b++)
-        v->x[b] = MG_MAX(v->x[b], 0.0);
+        v->x[b] = MG_MIN(MG_MAX(v->x[b], 0.0), MOST_TIMES);
 }
 
 /* Where warps go at the end of a block, as the edges say. */
@@ -589,9 +596,16 @@ static bool is_right(const struct native *v)
 static double part_of(const struct native *v, uint32_t insn)
 {
     double sum = 0;
-    for (uint32_t k = 0; k < v->nanchors; k++)
-        if (v->anchors[k].insn == insn)
-            sum += v->x[v->anchors[k].block] * v->anchors[k].copies;
+    uint32_t low = 0, high = v->nanchors;
+    while (low < high) { /* they stand by instruction */
+        uint32_t middle = (low + high) / 2;
+        if (v->anchors[middle].insn < insn)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < v->nanchors && v->anchors[low].insn == insn; low++)
+        sum += v->x[v->anchors[low].block] * v->anchors[low].copies;
     return sum > 0 ? MG_MIN(count(v, insn) / sum, 1.0) : 1;
 }
 
