@@ -32,7 +32,11 @@ class Browser:
              "--no-first-run", "--remote-debugging-port=0", f"--user-data-dir={self.folder}",
              f"--window-size={width},{height}", "about:blank"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        port, _ = self.wait(lambda: (pathlib.Path(self.folder) / "DevToolsActivePort").read_text().split("\n", 1))
+        def port_of():  # the file may be there and not whole yet
+            port, _ = (pathlib.Path(self.folder) / "DevToolsActivePort").read_text().split("\n", 1)
+            return port
+
+        port = self.wait(port_of)
         page = self.wait(lambda: next(t for t in json.loads(self.get(int(port), "/json")) if t["type"] == "page"))
         self.connect(int(port), re.sub(r"^ws://[^/]*", "", page["webSocketDebuggerUrl"]))
         for domain in ("Page", "Runtime", "Network", "Log"):

@@ -293,6 +293,18 @@ class Clicks(Page):
         self.assertEqual(texts.count("8"), 2 + 4)  # lane 8, bank 8, and below four banks
         self.assertEqual(self.page.count("#picture svg .hit"), 4)
 
+    def html_times_stand_beside_the_kernels(self):
+        file, timed = self.source(), metrics(70, 1)
+        timed.update({"gpu__time_duration.sum": 5300, "time__least": 4100, "time__most": 1234567})
+        line = lambda m: [{"file": file, "line": 9, "metrics": m}]
+        for first, heads, cells in ((timed, 1, ["5.3 us", "–"]), (metrics(70, 1), 0, [])):
+            page, _, _ = self.make([launch("one", line(first)), launch("two", line(metrics(7, 1)))])
+            self.page.open(page.as_uri())
+            self.assertEqual(self.page.run("[...document.querySelectorAll('#kernels th')].map(t => t.textContent)").count("Time"), heads)
+            column = "[...document.querySelectorAll('#kernels tbody tr')].map(r => r.children[2].textContent)"
+            self.assertEqual(self.page.run(column)[:len(cells)], cells)
+            self.assertEqual(self.page.count("#kernels td span[title='4.1 us to 1.2 ms in four of five']"), heads)
+
     def html_heat_is_chosen(self):
         self.usual()
         self.page.run("const s = document.querySelector('#heat'); s.value = 'divergent'; s.dispatchEvent(new Event('change'))")

@@ -51,7 +51,8 @@ function adviceOf(k) {
 
 const COUNTERS = {wave: 'memory_l1_wavefronts_shared', waveIdeal: 'memory_l1_wavefronts_shared_ideal',
   sector: 'memory_l2_theoretical_sectors_global', sectorIdeal: 'memory_l2_theoretical_sectors_global_ideal',
-  divergent: 'smsp__sass_branch_targets_threads_divergent.sum'};
+  divergent: 'smsp__sass_branch_targets_threads_divergent.sum', time: 'gpu__time_duration.sum',
+  timeLeast: 'time__least', timeMost: 'time__most'};
 const metric = (k, name) => k.metrics[COUNTERS[name]] || 0;
 
 const isKnown = (file, line) => file !== null && file !== undefined && line > 0;
@@ -76,6 +77,21 @@ function showHead() {
     ' next and previous counted line, ', ...keys('j', 'k'), ' next and previous kernel, arrow keys between tabs.'));
 }
 
+/* Of nanoseconds: "5.3 us". */
+function duration(ns) {
+  const units = ['ns', 'us', 'ms', 's'];
+  let u = 0;
+  for (; ns >= 999.5 && u + 1 < units.length; u++) ns /= 1000;
+  return `${ns > 0 && ns < 9.95 ? ns.toFixed(1) : Math.round(ns)} ${units[u]}`;
+}
+
+const isTimed = () => data.kernels.some(k => metric(k, 'time') > 0);
+function timeCell(k) {
+  if (!metric(k, 'time')) return '–';
+  const range = `${duration(metric(k, 'timeLeast'))} to ${duration(metric(k, 'timeMost'))} in four of five`;
+  return el('span', {title: range}, duration(metric(k, 'time')));
+}
+
 function kernelRow(k, i) {
   const found = findingsOf(k).length, wave = metric(k, 'wave'), sector = metric(k, 'sector');
   const shape = ` grid ${dims(k.grid)}, block ${dims(k.block)}${k.shapes_differ ? ' and others' : ''}`;
@@ -87,7 +103,8 @@ function kernelRow(k, i) {
     number(metric(k, 'divergent')),
   ];
   return {chosen: i === state.kernel, cells: [[name, el('span', {class: 'dim'}, shape)],
-    number(k.launches) + (k.failed ? `, ${number(k.failed)} failed` : ''), ...(counted ? counts : []),
+    number(k.launches) + (k.failed ? `, ${number(k.failed)} failed` : ''), ...(isTimed() ? [timeCell(k)] : []),
+    ...(counted ? counts : []),
     found ? number(found) : '–']};
 }
 
@@ -97,7 +114,8 @@ function note(severity, ...text) {
 
 function showKernels() {
   const counts = ['Wavefronts', '×ideal', 'Sectors', 'Efficiency', 'Divergent'];
-  const heads = ['<Kernel', 'Launches', ...(counted ? counts : []), 'Findings'], left = data.kernels_left_out;
+  const heads = ['<Kernel', 'Launches', ...(isTimed() ? ['Time'] : []), ...(counted ? counts : []), 'Findings'];
+  const left = data.kernels_left_out;
   const errors = data.errors.map(e => note('error', e.kernel ? `${e.kernel}: ` : '', `${e.message} `,
     e.line ? placeLink(e.file, e.line) : null, e.hint ? el('p', {}, e.hint) : null));
   const host = data.findings.filter(f => !f.mangled).map(f => note(f.severity,
