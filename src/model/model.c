@@ -355,14 +355,24 @@ static const struct {
     [MG_FAR_COPY] = {MG_METRIC_INST_FAR_COPY, MG_METRIC_SECTORS_FAR_COPY},
 };
 
+/* Four at a time: every launch asks this of each of its instructions. */
+static bool any_of(const struct tally *t, size_t bytes)
+{
+    const uint64_t *v = (const uint64_t *)t;
+    uint64_t bits[4] = {0};
+    size_t i = 0;
+    for (; i + 4 <= bytes / sizeof(*v); i += 4)
+        for (size_t k = 0; k < 4; k++)
+            bits[k] |= v[i + k];
+    for (; i < bytes / sizeof(*v); i++)
+        bits[0] |= v[i];
+    return bits[0] | bits[1] | bits[2] | bits[3];
+}
+
 /* Whether there is more than times executed: most instructions access no memory. */
 static bool accesses(const struct tally *t)
 {
-    const uint64_t *v = (const uint64_t *)t;
-    uint64_t bits = 0;
-    for (size_t i = 0; i < offsetof(struct tally, warps) / sizeof(*v); i++)
-        bits |= v[i];
-    return bits;
+    return any_of(t, offsetof(struct tally, warps));
 }
 
 static void add_to_metrics(struct mg_metrics *m, const struct tally *t, const struct mg_ptx_insn *insn)
@@ -401,11 +411,7 @@ static void add_to_metrics(struct mg_metrics *m, const struct tally *t, const st
 
 static bool any(const struct tally *t)
 {
-    const uint64_t *v = (const uint64_t *)t;
-    uint64_t bits = 0;
-    for (size_t i = 0; i < sizeof(*t) / sizeof(*v); i++)
-        bits |= v[i];
-    return bits;
+    return t->warps || any_of(t, sizeof(*t));
 }
 
 /* ---- units of a launch with a sample ---- */

@@ -137,6 +137,8 @@ bool mg__leaf_part(struct mg_warp *w, const struct mg_op *meet, uint32_t lanes, 
 bool mg__leaf_split(struct mg_warp *w, uint32_t stay, const struct mg_op *others); /* lanes not in `stay` go on there */
 struct mg_frame *mg__frame_new(struct mg_worker *worker, const struct mg_code *code);
 bool mg__warp_release(struct mg_warp *w, bool polled);   /* lets lanes go that wait at a join; false: none do */
+bool mg__warp_rested(struct mg_warp *w); /* since they wait there the block has been parked */
+void mg__warp_rest(struct mg_warp *w);   /* it is */
 MG_HANDLER(mg__op_block);
 MG_HANDLER(mg__op_block_join);
 MG_HANDLER(mg__op_loop); /* the same where a loop or a function begins: they charge the slice */

@@ -119,6 +119,7 @@ bool mg__out_of_time(struct mg_worker *worker, const struct mg_cluster *c)
 {
     if (!mg__run_due(worker))
         return false;
+    mg__engine_settle(worker);
     struct mg_warp *w = timed_out_warp(c, worker->run->cluster_size);
     if (worker->run->spins) {
         mg__spin_tell(worker);
@@ -143,6 +144,9 @@ void mg__tell_late(struct mg_run *run)
     }
     if (!worker)
         return;
+    for (unsigned i = 0; i < run->nworkers; i++)
+        if (run->workers[i].made)
+            mg__engine_settle(&run->workers[i]);
     struct mg_warp *w = timed_out_warp(worker->timed_out, run->cluster_size);
     if (w) {
         char where[MG_PLACES];

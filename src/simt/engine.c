@@ -9,8 +9,8 @@
  * back (mg__engine_take).
  *
  * Turns and rounds are turns.c's, with the interpreter as without. Compiled code ends a turn in a loop, when the slice
- * is used up; the warp's next turn begins as a walk. A block that is parked, or that goes over to better code, has
- * all its warps written out.
+ * is used up; the warp's next turn begins as a walk. A block that is parked keeps its warps as they are; before it goes
+ * over to better code, and where somebody asks where its warps are, all are written out (mg__engine_settle).
  */
 #include <assert.h>
 
@@ -286,6 +286,16 @@ static void write_block(struct mg_block *b, bool on)
     }
 }
 
+void mg__engine_settle(const struct mg_worker *worker)
+{
+    for (uint32_t c = 0; worker->tier && c < worker->nclusters; c++)
+        for (uint32_t r = 0; worker->clusters[c]->busy && r < worker->run->cluster_size; r++) {
+            struct mg_block *b = &worker->clusters[c]->blocks[r];
+            if (b->engine && !b->fresh && b->live_warps)
+                write_block(b, true);
+        }
+}
+
 /* A warp that can go on as compiled code sooner or later: all its lanes are together, and wait for nothing but a
  * barrier. */
 static const struct mg_split *together_at(const struct mg_warp *w)
@@ -365,36 +375,35 @@ bool mg__engine_warp(struct mg_warp *w)
     return w->cells != NULL;
 }
 
-/* A round is over: parked, looked at, or (INTERPRET here) on with the next one. */
+/* A round is over: parked, looked at, or (INTERPRET here) on with the next one. Warps stay as compiled code has left
+ * them: most go on with the same code. */
 static enum mg_engine_outcome round_over(struct mg_worker *worker, struct mg_block *b)
 {
     bool park = mg__round_over(b);
-    if (!park && !worker->due)
-        return MG_ENGINE_INTERPRET;
-    write_block(b, true);
-    return park ? MG_ENGINE_PARKED : MG_ENGINE_LOOK;
+    return park ? MG_ENGINE_PARKED : worker->due ? MG_ENGINE_LOOK : MG_ENGINE_INTERPRET;
 }
 
-/* All warps have come to the barrier `at` by compiled code alone. */
-static void write_phase(struct mg_block *b, const struct mg_engine_point *at)
+/* They are looked at one by one from here on; from the barrier `at` on, or from the start. */
+static void part_ways(struct mg_block *b, const struct mg_engine_point *at)
 {
     for (uint32_t k = 0; k < b->nwarps; k++) {
-        b->warps[k].entry = at->entry;
-        b->warps[k].point = at;
-        b->warps[k].place = READY;
+        struct mg_warp *w = &b->warps[k];
+        w->entry = at ? at->entry : 0;
+        w->point = at;
+        w->place = READY;
+        if (!w->filled) /* each is now the first of those that run together */
+            mg__fill_block(w, 1);
     }
-    write_block(b, true);
 }
 
 static enum mg_engine_outcome phase_over(struct mg_worker *worker, struct mg_block *b, const struct mg_engine_point *at,
                                          bool outside)
 {
     b->round.outside = outside;
-    bool park = mg__round_over(b);
-    if (!park && !worker->due)
-        return MG_ENGINE_INTERPRET;
-    write_phase(b, at);
-    return park ? MG_ENGINE_PARKED : MG_ENGINE_LOOK;
+    enum mg_engine_outcome outcome = round_over(worker, b);
+    if (outcome != MG_ENGINE_INTERPRET)
+        part_ways(b, at);
+    return outcome;
 }
 
 /* Warps from `first` on, `ran` of them, have run, and all but the last of them to the point `p`. */
@@ -413,19 +422,6 @@ static void have_run(struct mg_block *b, uint32_t first, uint32_t ran, const str
         w->stop = MG_STOP_WAIT;
         r->outside |= w->outside != 0;
         r->ran = true;
-    }
-}
-
-/* They are looked at one by one from here on; from the barrier `at` on, or from the start. */
-static void part_ways(struct mg_block *b, const struct mg_engine_point *at)
-{
-    for (uint32_t k = 0; k < b->nwarps; k++) {
-        struct mg_warp *w = &b->warps[k];
-        w->entry = at ? at->entry : 0;
-        w->point = at;
-        w->place = READY;
-        if (!w->filled) /* each is now the first of those that run together */
-            mg__fill_block(w, 1);
     }
 }
 
@@ -490,7 +486,7 @@ static enum mg_engine_outcome together(struct mg_worker *worker, struct mg_block
             b->stuck = 0;
         }
         if (mg__stops(worker->run, b->cluster)) {
-            write_phase(b, at);
+            part_ways(b, at);
             return MG_ENGINE_STOPPED;
         }
     }
@@ -558,8 +554,8 @@ static enum mg_engine_outcome one_by_one(struct mg_worker *worker, struct mg_blo
             continue;
         }
         enum mg_engine_outcome outcome = turn(worker, b, w);
-        if (outcome == MG_ENGINE_LOOK)
-            write_block(b, b->engine);
+        if (!b->engine)
+            write_block(b, false);
         if (outcome != MG_ENGINE_INTERPRET)
             return b->engine || outcome == MG_ENGINE_STOPPED ? outcome : MG_ENGINE_INTERPRET;
     }
@@ -603,10 +599,8 @@ enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_bloc
             return outcome;
         if (b->live_warps == 0)
             return MG_ENGINE_DONE;
-        if (mg__stops(worker->run, b->cluster)) {
-            write_block(b, true);
+        if (mg__stops(worker->run, b->cluster))
             return MG_ENGINE_STOPPED;
-        }
         bool walks;
         const struct mg_engine_point *at = meeting(b, &walks);
         if (!at && !walks) { /* at different barriers: the interpreter finds out */

@@ -58,6 +58,8 @@ void mg__places(const struct mg_run *run, const struct mg_cluster *only, char *t
 
 bool mg__engine_take(struct mg_block *b); /* a block that is being interpreted can go on as compiled code */
 bool mg__engine_waits(const struct mg_warp *w); /* at the barrier that it is at, whatever its leaf says */
+/* The warps of all blocks that the worker holds, and that do not run now, as the interpreter has them. */
+void mg__engine_settle(const struct mg_worker *worker);
 void mg__engine_flush(struct mg_worker *worker);
 void mg__engine_open(struct mg_warp *w, const struct mg_engine_point *p); /* w has left there: what it had counted */
 void mg__engine_calls(struct mg_worker *worker);                             /* what its compiled code calls */

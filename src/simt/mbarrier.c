@@ -443,6 +443,7 @@ void mg__mbarrier_round(struct mg_block *b)
             in = &b->warps[k];
     if (!in)
         return;
+    mg__engine_settle(in->worker);
     say(in, what, sizeof what);
     mg__places(b->run, b->cluster, where, sizeof where);
     for (uint32_t r = 0; mg__wants_sync(in) && r < b->run->cluster_size; r++)

@@ -322,6 +322,7 @@ struct mg_join {
     const struct mg_callsite *call;
     uint32_t expected, arrived;
     uint32_t since; /* w->choices when a lane last came */
+    bool rested;    /* its block has been parked meanwhile, and others have run */
     int32_t parent;
     int32_t next_free;
     bool live;

@@ -10,7 +10,8 @@
  * Independent progress (CUDA promises it from compute capability 7.0 on): when the warp's turn is over, the leaf that
  * has not run for longest is next; and lanes that wait at a join are let go, for they may hold the lock that the others
  * want, soon where every leaf only polls, and after very many turns (MG_APART, turns.c) whatever the leaves do. That
- * ends their convergence, not the program's correctness.
+ * ends their convergence, not the program's correctness. Where a leaf polls for what another block may do, as at a
+ * grid's barrier, the other blocks have a turn first: a device keeps such lanes together as well.
  *
  * A slice is charged where loops and functions begin (mg__op_loop), and by polls. Compiled code charges the same, so
  * turns end at the same places under all engines, and what depends on the order of turns is the same as well.
@@ -275,28 +276,44 @@ void mg__leaf_exit(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
     mg__cluster_check(w->block->cluster);
 }
 
+/* The join whose lanes are let go next; NULL: none wait. */
+static struct mg_join *waiting(struct mg_warp *w)
+{
+    for (size_t i = w->joins.count; i-- > 0;)
+        if (w->joins.at[i].live && !w->joins.at[i].call && w->joins.at[i].arrived)
+            return &w->joins.at[i];
+    return NULL;
+}
+
+bool mg__warp_rested(struct mg_warp *w)
+{
+    const struct mg_join *j = waiting(w);
+    return !j || j->rested;
+}
+
+void mg__warp_rest(struct mg_warp *w)
+{
+    for (size_t i = 0; w->nleaves && i < w->joins.count; i++)
+        w->joins.at[i].rested |= w->joins.at[i].arrived != 0;
+}
+
 bool mg__warp_release(struct mg_warp *w, bool polled)
 {
-    for (size_t i = w->joins.count; i-- > 0;) {
-        struct mg_join *j = &w->joins.at[i];
-        if (!j->live || j->call || !j->arrived)
-            continue;
-        struct mg_split *s = new_split(w);
-        if (!s)
-            return false;
-        if (mg__wants_sync(w)) {
-            mg__sync_event(w, j->pc, MG_SYNC_RELEASE, j->arrived)->arrive = polled;
-            mg__sync_emit(w->worker);
-        }
-        *s = (struct mg_split){
-            .pc = j->pc, .frame = j->frame, .mask = j->arrived, .join = j->parent, .chosen = w->choices};
-        w->nleaves++;
-        w->worker->waits |= MG_WAITED_APART;
-        j->expected &= ~j->arrived;
-        j->arrived = 0;
-        return true;
+    struct mg_join *j = waiting(w);
+    struct mg_split *s = j ? new_split(w) : NULL;
+    if (!s)
+        return false;
+    if (mg__wants_sync(w)) {
+        mg__sync_event(w, j->pc, MG_SYNC_RELEASE, j->arrived)->arrive = polled;
+        mg__sync_emit(w->worker);
     }
-    return false;
+    *s = (struct mg_split){
+        .pc = j->pc, .frame = j->frame, .mask = j->arrived, .join = j->parent, .chosen = w->choices};
+    w->nleaves++;
+    w->worker->waits |= MG_WAITED_APART;
+    j->expected &= ~j->arrived;
+    j->arrived = 0;
+    return true;
 }
 
 /* ---- handlers ---- */

@@ -199,6 +199,7 @@ bool mg__tier_worker(struct mg_worker *worker)
     memset(records, 0, code->nsites * sizeof *records);
     for (uint32_t s = 0; s < code->nsites; s++)
         records[s].lo = UINT64_MAX; /* fits no address */
+    mg__engine_settle(worker);
     mg__engine_flush(worker);
     worker->times = (struct mg_block_times){0};
     free(worker->records);

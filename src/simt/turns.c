@@ -76,8 +76,9 @@ void mg__turn_over(struct mg_block *b, struct mg_warp *w)
     r->yielded = true;
     r->unpolled |= !polled;
     w->worker->waits |= polled ? MG_WAITED_POLLING : 0;
-    /* Lanes that wait at a join may hold what the others wait for. */
-    if (polled ? ++w->polls > w->nleaves : ++w->apart > MG_APART) {
+    /* Lanes that wait at a join may hold what the others wait for; or another block does, which then goes first. */
+    bool others = w->outside && !w->worker->alone && !mg__warp_rested(w);
+    if (polled ? ++w->polls > w->nleaves && !others : ++w->apart > MG_APART) {
         w->polls = w->apart = 0;
         mg__warp_release(w, true);
     }
@@ -108,6 +109,8 @@ bool mg__round_over(struct mg_block *b)
     worker->due |= mg__stops(worker->run, b->cluster);
     b->stuck = 0;
     b->looks = b->rounds = 0;
+    for (uint32_t k = 0; k < b->nwarps; k++)
+        mg__warp_rest(&b->warps[k]);
     return !worker->alone || worker->rests;
 }
 
