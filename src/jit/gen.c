@@ -302,6 +302,9 @@ static void emit_value(struct mg_gen *g, uint32_t i)
     case MG_ENGINE_UNPACK:
         mg__gen_pack(g, op);
         break;
+    case MG_ENGINE_ROW:
+        mg__gen_param(g, op);
+        break;
     case MG_ENGINE_LOAD:
     case MG_ENGINE_STORE:
         mg__gen_access(g, i);
@@ -468,7 +471,7 @@ void mg__gen_op(struct mg_gen *g, const struct mg_gen_block *b, uint32_t i)
         emit_guarded(g, i);
     else
         emit_value(g, i);
-    if (op->kind == MG_ENGINE_STORE || op->kind == MG_ENGINE_CALL ||
+    if (op->kind == MG_ENGINE_STORE || op->kind == MG_ENGINE_CALL || op->kind == MG_ENGINE_ROW ||
         (op->kind == MG_ENGINE_LOAD && (g->called || g->mask)))
         g->checkpoint.valid = false;
 }
@@ -655,6 +658,13 @@ bool mg__gen_emit(struct mg_gen *g)
     if (!keep)
         return false;
     mg__gen_function(g, "run", LLVMFunctionType(g->i32, params, 3, 0));
+    if (g->p->partial) { /* only `some` is used */
+        lane_numbers(g);
+        LLVMPositionBuilderAtEnd(g->b, g->start);
+        LLVMBuildRet(g->b, mg__gen_c32(g, 0));
+        g->first = g->fn;
+        return true;
+    }
     LLVMBasicBlockRef head = mg__gen_bb(g);
     LLVMPositionBuilderAtEnd(g->b, head);
     lane_numbers(g);

@@ -218,6 +218,7 @@ void mg__gen_alu(struct mg_gen *g, const struct mg_engine_op *op);
 bool mg__gen_known(struct mg_gen *g, int32_t slot, LLVMValueRef *all, LLVMValueRef *none);
 void mg__gen_setp(struct mg_gen *g, const struct mg_engine_op *op);
 void mg__gen_pack(struct mg_gen *g, const struct mg_engine_op *op);
+void mg__gen_param(struct mg_gen *g, const struct mg_engine_op *op); /* a ROW */
 
 /* gen_sem.c */
 bool mg__gen_operations(struct mg_gen *g, bool fused); /* reads those of the kernel that g->sem does not have yet */

@@ -8,7 +8,7 @@
  * and where the slice is used up. So all that depends on the order of lanes and turns is as interpreted.
  *
  * Compiled are the blocks that lie behind a branch on which lanes may disagree, up to where they meet again; all blocks
- * where warps have idle lanes from the start. Accesses are calls of the interpreter's handlers. A register of one block
+ * where warps have idle lanes from the start, and all of a function that the kernel calls, where this is all there is. Accesses are calls of the interpreter's handlers. A register of one block
  * alone keeps its junk in idle lanes; all others are blended.
  */
 #include "jit/gen.h"
@@ -277,7 +277,7 @@ static void emit_way(struct some *s, const struct mg_gen_block *b)
     go_back(g, b->first);
     LLVMPositionBuilderAtEnd(g->b, s->way[b - g->blocks]);
     LLVMValueRef stop = LLVMBuildICmp(g->b, LLVMIntEQ, s->meet, mg__gen_c32(g, b->first), "");
-    if (b->entry)
+    if (b->entry && !g->p->partial)
         stop = LLVMBuildOr(g->b, stop, LLVMBuildICmp(g->b, LLVMIntEQ, s->mask, mg__gen_c32(g, ~0u), ""), "");
     LLVMBuildCondBr(g->b, stop, back, on);
     LLVMPositionBuilderAtEnd(g->b, on);

@@ -494,3 +494,18 @@ void mg__gen_pack(struct mg_gen *g, const struct mg_engine_op *op)
     if (!unpack)
         mg__gen_write(g, w->slot, wide, vector ? mg__gen_of_vector(all) : mg__gen_of_base(all));
 }
+
+void mg__gen_param(struct mg_gen *g, const struct mg_engine_op *op)
+{
+    LLVMTypeRef row = LLVMVectorType(g->i32, 32);
+    LLVMValueRef at = mg__gen_at(g, g->regs, op->mode);
+    if (op->nout) {
+        mg__gen_write(g, op->out[0].slot, 4, mg__gen_of_vector(mg__gen_load(g, row, at, 64)));
+        return;
+    }
+    struct mg_gen_value value = mg__gen_read(g, op->in[0].slot, 4);
+    LLVMValueRef v = mg__gen_vector(g, &value, 4);
+    if (g->mask)
+        v = LLVMBuildSelect(g->b, mg__gen_lanes(g, g->mask), v, mg__gen_load(g, row, at, 64), "");
+    mg__gen_store(g, v, at, 64);
+}

@@ -8,6 +8,7 @@ struct describe {
     const struct mg_code *code;
     const struct mg_lanes *lanes;
     struct mg_engine_op *out;
+    mg_handler *call;
 };
 
 static const struct mg_engine_mem *describe_mem(struct describe *D, const struct mg_mem *m)
@@ -53,6 +54,16 @@ static void describe_sreg(struct mg_engine_op *o, uint64_t imm)
     o->dim = imm >> 16 & 0xff;
 }
 
+/* A word of an argument or a result. */
+static void describe_param(const struct describe *D, struct mg_engine_op *o, const struct mg_mem *m)
+{
+    if (m->width != 4 || m->vec != 1 || m->dst64 || m->offset % 4 || m->reg[0] < 0 || o->nin + o->nout != 1)
+        return;
+    o->kind = MG_ENGINE_ROW;
+    o->effects = MG_ENGINE_REGISTERS;
+    o->mode = mg__rows_at(D->code) + (uint32_t)m->offset * 32;
+}
+
 static bool set_targets(struct describe *D, struct mg_engine_op *o, const struct mg_op *const *to, size_t n)
 {
     uint32_t *targets = mg__arena_array(&D->to->arena, n + 1, sizeof *targets);
@@ -83,7 +94,7 @@ static bool describe_one(struct describe *D, uint32_t index)
                                .nin = op->is->nin,
                                .out = op->is->of,
                                .in = op->is->of + op->is->nout};
-    D->to->call[index] = D->to->watched ? mg__watched_call(D->lanes, op) : mg__op_handler(D->lanes, op);
+    D->call[index] = D->to->watched ? mg__watched_call(D->lanes, op) : mg__op_handler(D->lanes, op);
     if (D->to->watched && (row->kind == MG_ENGINE_BARRIER || row->kind == MG_ENGINE_EXIT))
         o->effects |= MG_ENGINE_TELLS;
     if (row->effects & MG_ENGINE_ACCESS)
@@ -100,6 +111,8 @@ static bool describe_one(struct describe *D, uint32_t index)
         o->meet = o->falls ? op->d2 : -1;
     } else if (op->is->id == MG_DO_BRX) {
         return set_targets(D, o, op->u.table->targets, op->u.table->count);
+    } else if (op->is->id == MG_DO_LD_PARAM || op->is->id == MG_DO_ST_PARAM) {
+        describe_param(D, o, op->u.mem);
     } else if (op->is->id == MG_DO_SREG) {
         describe_sreg(o, op->u.imm);
     }
@@ -126,20 +139,14 @@ uint32_t mg__described_row(const struct mg_dim3 *block)
     return rows && block->y % rows == 0 ? block->x : 0;
 }
 
-struct mg_described *mg__describe(const struct mg_program *program, const struct mg_lanes *lanes, uint32_t row,
-                                  bool partial, bool watched)
+static bool describe_code(struct mg_described *d, const struct mg_program *program, const struct mg_code *code,
+                          const struct mg_lanes *lanes, uint32_t row, struct mg_function *to)
 {
-    struct mg_described *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
-    d->watched = watched;
-    mg__arena_init(&d->arena);
-    const struct mg_code *code = program->entry;
     struct mg_engine_op *ops = mg__arena_array(&d->arena, code->nops + 1, sizeof *ops);
     struct mg_engine_fill *fills = mg__arena_array(&d->arena, code->nfills + 1, sizeof *fills);
-    d->call = mg__arena_array(&d->arena, code->nops + 1, sizeof *d->call);
-    struct describe D = {d, code, lanes, ops};
-    bool good = ops && fills && d->call;
+    to->call = mg__arena_array(&d->arena, code->nops + 1, sizeof *to->call);
+    struct describe D = {d, code, lanes, ops, to->call};
+    bool good = ops && fills && to->call;
     for (uint32_t i = 0; good && i < code->nops; i++)
         good = describe_one(&D, i);
     for (uint32_t i = 1; good && i < code->nops; i++)
@@ -155,23 +162,42 @@ struct mg_described *mg__describe(const struct mg_program *program, const struct
         else if (f->kind == MG_FILL_SREG && f->sreg == MG_SR_LANEID)
             fills[k].kind = MG_ENGINE_FILL_LANEID;
     }
+    to->program = (struct mg_engine_program){.name = code->func->name,
+                                             .ops = ops,
+                                             .nops = code->nops,
+                                             .row = row,
+                                             .pool_at = code->pool_at,
+                                             .pool = code->pool,
+                                             .pool_bytes = code->pool_bytes,
+                                             .frame_bytes = code->frame_bytes,
+                                             .ninsns = program->ninsns,
+                                             .stride = sizeof(struct mg_warp),
+                                             .fills = fills,
+                                             .nfills = code->nfills};
+    return good;
+}
+
+struct mg_described *mg__describe(const struct mg_program *program, const struct mg_lanes *lanes, uint32_t row,
+                                  bool partial, bool watched)
+{
+    struct mg_described *d = calloc(1, sizeof *d);
+    if (!d)
+        return NULL;
+    d->watched = watched;
+    mg__arena_init(&d->arena);
+    d->nfunctions = watched ? 1 : program->ncodes;
+    d->functions = mg__arena_array(&d->arena, d->nfunctions, sizeof *d->functions);
+    bool good = d->functions != NULL;
+    for (uint32_t k = 0; good && k < d->nfunctions; k++) {
+        good = describe_code(d, program, program->codes[k], lanes, k ? 0 : row, &d->functions[k]);
+        d->functions[k].program.partial = partial || k;
+    }
     if (!good) {
         mg__described_free(d);
         return NULL;
     }
-    d->program = (struct mg_engine_program){.name = program->kernel->name,
-                                            .ops = ops,
-                                            .nops = code->nops,
-                                            .row = row,
-                                            .partial = partial,
-                                            .pool_at = code->pool_at,
-                                            .pool = code->pool,
-                                            .pool_bytes = code->pool_bytes,
-                                            .frame_bytes = code->frame_bytes,
-                                            .ninsns = program->ninsns,
-                                            .stride = sizeof(struct mg_warp),
-                                            .fills = fills,
-                                            .nfills = code->nfills};
+    d->program = d->functions[0].program;
+    d->call = d->functions[0].call;
     return d;
 }
 

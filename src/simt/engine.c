@@ -53,31 +53,33 @@ void mg__engine_took(struct mg_worker *worker, bool compiled, bool done, uint64_
 }
 
 /* ---- registers between cells and frame ---- */
-/* The line base + cx x + cy y over 32 lanes; how it differs from what is there, if `only`. Most are the same in all
- * lanes. */
+/* The line base + cx x + cy y over 32 lanes; how it differs from what is there, if `only`. In pieces of 16 bytes, but
+ * for words in rows of two. */
 #define LINE(bits)                                                                                                     \
+    typedef uint##bits##_t piece##bits __attribute__((vector_size(16), aligned(bits / 8), may_alias));                 \
     static uint64_t line##bits(uint##bits##_t *lane, uint32_t row, uint64_t base, uint64_t cx, uint64_t cy, bool only) \
     {                                                                                                                  \
-        uint##bits##_t b = (uint##bits##_t)base, dx = (uint##bits##_t)cx, dy = (uint##bits##_t)cy, found = 0,          \
-                       made[32];                                                                                       \
-        const uint##bits##_t *is = lane;                                                                               \
-        if (dx == 0 && (dy == 0 || row == 32)) {                                                                       \
-            for (uint32_t i = 0; i < 32; i++)                                                                          \
-                made[i] = b;                                                                                           \
-        } else {                                                                                                       \
-            for (uint32_t at = 0; at < 32; at += row, b = (uint##bits##_t)(b + dy)) {                                  \
-                uint##bits##_t v = b;                                                                                  \
-                for (uint32_t x = 0; x < row; x++, v = (uint##bits##_t)(v + dx))                                       \
-                    made[at + x] = v;                                                                                  \
-            }                                                                                                          \
+        enum { N = 128 / bits };                                                                                       \
+        uint##bits##_t b = (uint##bits##_t)base, dx = (uint##bits##_t)cx, dy = (uint##bits##_t)cy, found = 0;          \
+        piece##bits *at = (piece##bits *)(void *)lane, along, differs = {0};                                           \
+        for (unsigned k = 0; k < N; k++)                                                                               \
+            along[k] = (uint##bits##_t)(k * dx);                                                                       \
+        for (uint32_t y = 0; y < 32 && row % N == 0; y += row, b = (uint##bits##_t)(b + dy)) {                         \
+            piece##bits v = along + b;                                                                                 \
+            for (uint32_t x = 0; x < row; x += N, at++, v += (uint##bits##_t)(N * dx))                                 \
+                if (only)                                                                                              \
+                    differs |= *at ^ v;                                                                                \
+                else                                                                                                   \
+                    *at = v;                                                                                           \
         }                                                                                                              \
-        if (!only) {                                                                                                   \
-            memcpy(lane, made, sizeof made);                                                                           \
-            return 0;                                                                                                  \
+        for (unsigned k = 0; k < N; k++)                                                                               \
+            found |= differs[k];                                                                                       \
+        for (uint32_t i = 0; i < 32 && row % N != 0; i++) {                                                            \
+            uint##bits##_t v = (uint##bits##_t)(b + i % row * dx + i / row * dy);                                      \
+            found |= lane[i] ^ v;                                                                                      \
+            lane[i] = only ? lane[i] : v;                                                                              \
         }                                                                                                              \
-        for (uint32_t i = 0; i < 32; i++)                                                                              \
-            found |= is[i] ^ made[i];                                                                                  \
-        return found;                                                                                                  \
+        return only ? found : 0;                                                                                       \
     }
 LINE(32)
 LINE(64)
@@ -163,6 +165,15 @@ static bool read_in(struct mg_warp *w, const struct mg_engine_point *p)
 }
 
 /* ---- a warp ---- */
+/* Compiled code is the kernel's own. */
+static void own_code(struct mg_warp *w)
+{
+    w->e.regs = w->root->regs;
+    w->ops = w->root->code->ops;
+    w->rows_of = w->worker->rows_of;
+    w->call = w->worker->run->engine->call;
+}
+
 bool mg__engine_back(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 {
     if (mask != ~0u || w->frame != w->root || w->nleaves != 1 || w->followed ||
@@ -311,10 +322,30 @@ static const struct mg_split *together_at(const struct mg_warp *w)
     return NULL;
 }
 
+/* The same in a function: with its own frame and ops in the places of the kernel's. */
+static const struct mg_op *function_some(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
+{
+    const struct mg_code *code = w->frame->code;
+    const struct mg_described *d = w->worker->run->engine;
+    const struct mg_some *some = code->id < d->nfunctions ? &w->worker->tier->some[code->id] : NULL;
+    const uint32_t at = (uint32_t)(op - code->ops);
+    if (!some || !some->code || !some->at[at])
+        return op + 1;
+    w->e.regs = w->regs;
+    w->ops = code->ops;
+    w->rows_of = w->worker->rows_of + code->first_op;
+    w->call = d->functions[code->id].call;
+    uint32_t next = some->code->some(&w->e, at, mask, w->join_pc ? (uint32_t)(w->join_pc - code->ops) : ~0u);
+    own_code(w);
+    return next == ~0u ? NULL : &code->ops[next];
+}
+
 const struct mg_op *mg__engine_some(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 {
-    const struct mg_op *ops = w->root->code->ops;
-    if (w->frame != w->root || !w->some_at[op - ops])
+    const struct mg_op *ops = w->frame->code->ops;
+    if (w->frame != w->root)
+        return function_some(w, op, mask);
+    if (!w->some_at[op - ops])
         return op + 1;
     uint32_t next = w->some(&w->e, (uint32_t)(op - ops), mask, w->join_pc ? (uint32_t)(w->join_pc - ops) : ~0u);
     return next == ~0u ? NULL : &ops[next];
@@ -362,7 +393,7 @@ bool mg__engine_warp(struct mg_warp *w)
 {
     free(w->cells);
     w->cells = calloc(w->worker->ncells + 1, sizeof *w->cells);
-    w->e.regs = w->root->regs;
+    own_code(w);
     w->e.shared = w->block->shared;
     w->e.cells = w->cells;
     w->e.records = w->worker->records;
@@ -370,8 +401,11 @@ bool mg__engine_warp(struct mg_warp *w)
     w->e.counts = w->worker->counts;
     w->e.by_insn = w->worker->by_insn;
     w->e.calls = &w->worker->calls;
-    w->some = w->worker->run->want_steps ? NULL : w->worker->tier->code->some;
-    w->some_at = w->worker->tier->some_at;
+    w->some = w->worker->tier->code->some;
+    w->has_some = false;
+    for (uint32_t k = 0; k < w->worker->run->engine->nfunctions && !w->worker->run->want_steps; k++)
+        w->has_some |= w->worker->tier->some[k].code && w->worker->tier->some[k].code->some;
+    w->some_at = w->worker->tier->some[0].at;
     return w->cells != NULL;
 }
 

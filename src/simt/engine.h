@@ -21,7 +21,7 @@
 #define MG_SIMT_ENGINE_H
 #include "base/base.h"
 
-#define MG_ENGINE_VERSION 12u /* of everything here: kept code of another version is not used */
+#define MG_ENGINE_VERSION 13u /* of everything here: kept code of another version is not used */
 
 #define MG_ENGINE_MASKS 32u
 
@@ -34,6 +34,7 @@ enum mg_engine_kind {
     MG_ENGINE_SETP,
     MG_ENGINE_PACK,
     MG_ENGINE_UNPACK, /* as in misc.c, between one register and its parts */
+    MG_ENGINE_ROW,    /* a row of words `mode` bytes behind the frame: out[0] = it, or it = in[0] */
     MG_ENGINE_GUARD,  /* the next op is for the lanes of `guard` ^ `invert` */
     /* to op `target`, if guard < 0 or for the lanes of `guard` ^ `invert`; ways meet at op `meet` (-1: nowhere) */
     MG_ENGINE_BRANCH,
@@ -114,7 +115,8 @@ struct mg_engine_program {
     uint32_t pool_at;          /* slots from here on are constants: pool[slot - pool_at], or a fill */
     const uint8_t *pool;
     uint32_t pool_bytes, frame_bytes, ninsns;
-    bool partial;              /* warps may have idle lanes from the start: only `some` is used */
+    /* warps may have idle lanes from the start, or it is a function that the kernel calls: only `some` is used */
+    bool partial;
     uint32_t stride;           /* bytes from one warp of a block (struct mg_engine_warp) to the next */
     const struct mg_engine_fill *fills;
     uint32_t nfills;

@@ -136,18 +136,17 @@ static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, 
 static bool call(struct mg_engine_warp *e, uint32_t index, mg_handler f, uint32_t mask)
 {
     struct mg_warp *w = mg__warp_of(e);
-    const struct mg_run *run = w->worker->run;
     if (!w->filled)
         mg__fill_block(w, 32);
-    const struct mg_op *next = f(w, &run->program->entry->ops[index], mask);
-    run->simt->lanes->leave();
+    const struct mg_op *next = f(w, &w->ops[index], mask);
+    w->worker->run->simt->lanes->leave();
     e->leave = w->followed;
     return next != NULL;
 }
 
 bool mg__engine_op(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
 {
-    return call(e, index, mg__warp_of(e)->worker->run->engine->call[index], mask);
+    return call(e, index, mg__warp_of(e)->call[index], mask);
 }
 
 static bool on_checked(struct mg_engine_warp *e, uint32_t index, uint32_t mask)

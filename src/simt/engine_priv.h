@@ -4,16 +4,28 @@
 #include "simt/engine.h"
 #include "simt/simt_priv.h"
 
+struct mg_some { /* of a function, with one effort */
+    struct mg_engine_code *code; /* NULL: none */
+    bool *at;                    /* by op: code->some begins there */
+};
 struct mg_tier { /* a kernel's code, made with one effort */
     struct mg_engine_code *code;
     uint32_t *entry_of; /* by op: the point of its entry, or that of the barrier that it is; 0: none */
-    bool *some_at;      /* by op: code->some begins there */
+    struct mg_some *some; /* by the code's id: of the kernel, and of the functions that it calls */
+};
+struct mg_function { /* as described to the code generator */
+    struct mg_engine_program program;
+    mg_handler *call; /* by op: what calls->op runs */
 };
 /* A kernel for blocks of one shape, as described to the code generator, and what became of it (tier.c). */
 struct mg_described {
     struct mg_arena arena;
     struct mg_engine_program program;
-    mg_handler *call; /* by op: what calls->op runs */
+    mg_handler *call;
+    /* By the code's id. The kernel is the first; of the others only `some` is made, and calls and returns are the
+     * interpreter's. */
+    struct mg_function *functions;
+    uint32_t nfunctions;
     bool watched;     /* every access is observed: those are calls, and there is only quick code, in which a warp's
                          lanes take the arms of branches as when interpreted */
     struct mg_tier tiers[MG_ENGINE_EFFORTS];

@@ -62,7 +62,7 @@ MG_NO_TSAN static ALWAYS_INLINE void add_all(uint32_t *at, uint8_t *map, const u
 bool ISA(mg__add_words)(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
 {
     struct mg_warp *w = mg__warp_of(e);
-    const struct mg_op *op = &w->worker->run->program->entry->ops[index];
+    const struct mg_op *op = &w->ops[index];
     const struct mg_mem *m = op->u.mem;
     const uint32_t *address = mg__slot(w, m->addr), *more = mg__slot(w, m->reg[1]), offset = (uint32_t)m->offset;
     struct mg_touched *t = w->sites[m->site].touched;

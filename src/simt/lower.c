@@ -507,6 +507,8 @@ enum mg_status mg__lower(struct mg_simt_module *module, const struct mg_ptx_func
         if (!lower_function(&L, base))
             goto fail;
         base += (uint32_t)L.func->ninsns;
+        L.code->first_op = p->nops;
+        p->nops += L.code->nops;
     }
     p->segments = mg__arena_array(&p->arena, L.segments.count + 1, sizeof *p->segments);
     if (!p->segments || L.status != MG_OK)

@@ -200,8 +200,13 @@ struct mg_code {
     const uint32_t *ret, *ret_sizes;
     uint32_t nformal, nret;
     uint32_t id;           /* in the program */
+    uint32_t first_op;     /* ops of the codes before it there */
     const int32_t *slots;  /* by register of the PTX */
 };
+static inline uint32_t mg__rows_at(const struct mg_code *code) /* of a frame's params, from its registers */
+{
+    return (code->frame_bytes + 63u) / 64u * 64u;
+}
 /* A kernel with all that it calls, ready to run. Immutable once made. */
 struct mg_program {
     struct mg_arena arena;
@@ -209,6 +214,7 @@ struct mg_program {
     uint64_t number; /* from 1, of this simulator's programs */
     struct mg_code **codes;
     uint32_t ncodes;
+    uint32_t nops; /* of all */
     struct mg_code *entry;
     struct mg_insn_info *insns;
     uint32_t ninsns;
@@ -348,8 +354,10 @@ struct mg_warp {
     struct mg_block *block;
     struct mg_worker *worker;
     struct mg_site *sites;
-    struct mg_rows **rows_of;      /* the worker's */
-    const struct mg_op *ops;       /* the kernel's own */
+    /* of the code that is compiled and runs, the kernel's own but in a function: the worker's, ops, what calls->op runs */
+    struct mg_rows **rows_of;
+    const struct mg_op *ops;
+    const mg_handler *call;
     struct mg_insn_counts *counts; /* by segment */
     uint32_t index;   /* in the block */
     uint32_t live;    /* lanes that exist and have not exited */
@@ -378,6 +386,7 @@ struct mg_warp {
     uint32_t looks;           /* slices since its turn was last over for them */
     uint64_t *cells;
     uint32_t (*some)(struct mg_engine_warp *e, uint32_t op, uint32_t mask, uint32_t meet); /* or NULL */
+    bool has_some; /* the kernel does, or a function that it calls */
     const bool *some_at; /* by op */
     const struct mg_engine_point *point; /* the barrier that it stands at, or has just left; NULL: it has not begun */
     uint32_t entry;
@@ -461,7 +470,7 @@ struct mg_worker {
     struct mg_run *run;
     unsigned index;
     struct mg_site *sites;
-    struct mg_rows **rows_of;        /* of its sites, by the kernel's op, as compiled code asks for them; or NULL */
+    struct mg_rows **rows_of;        /* of its sites, by op of all codes, as compiled code asks for them; or NULL */
     struct mg_insn_counts *counts;   /* by segment */
     struct mg_insn_counts *by_insn;  /* divergent branches, and the final sums */
     const struct mg_tier *tier;      /* compiled code; NULL: none yet */

@@ -329,7 +329,7 @@ MG_HANDLER(mg__op_block)
     if (MG_UNLIKELY(w->interpreted) && mg__engine_back(w, op, mask))
         return NULL;
     count(w, op);
-    return w->some ? mg__engine_some(w, op, mask) : op + 1;
+    return w->has_some ? mg__engine_some(w, op, mask) : op + 1;
 }
 
 MG_HANDLER(mg__op_block_join)
@@ -348,7 +348,7 @@ MG_HANDLER(mg__op_loop)
         return NULL;
     }
     count(w, op);
-    return w->some ? mg__engine_some(w, op, mask) : op + 1;
+    return w->has_some ? mg__engine_some(w, op, mask) : op + 1;
 }
 
 MG_HANDLER(mg__op_loop_join)
@@ -417,7 +417,7 @@ struct mg_frame *mg__frame_new(struct mg_worker *worker, const struct mg_code *c
         worker->free_frames[code->id] = f->next;
         return f;
     }
-    size_t header = (sizeof *f + 63) / 64 * 64, regs = (code->frame_bytes + 63u) / 64u * 64u;
+    size_t header = (sizeof *f + 63) / 64 * 64, regs = mg__rows_at(code);
     size_t total = (header + regs + (size_t)code->param_bytes * 32 + 63) / 64 * 64;
     f = aligned_alloc(64, total);
     if (!f)

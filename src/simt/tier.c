@@ -27,8 +27,13 @@ static void index_entries(struct mg_described *d, const struct mg_tier *tier)
             (at->kind == MG_ENGINE_AT_ENTRY && d->program.ops[at->op].kind == MG_ENGINE_BLOCK))
             tier->entry_of[at->op] = p;
     }
-    for (uint32_t k = 0; k < tier->code->nsomes; k++)
-        tier->some_at[tier->code->somes[k]] = true;
+}
+
+static void index_some(struct mg_some *some, struct mg_engine_code *code)
+{
+    some->code = code;
+    for (uint32_t k = 0; k < code->nsomes; k++)
+        some->at[code->somes[k]] = true;
 }
 
 /* The code of this effort, if it can be had; *reason, if not, says why. */
@@ -39,15 +44,27 @@ static bool make(const struct mg_engine *engine, struct mg_described *d, enum mg
     d->tried[effort] |= !kept;
     tier->entry_of =
         tier->entry_of ? tier->entry_of : mg__arena_array(&d->arena, d->program.nops + 1, sizeof *tier->entry_of);
-    tier->some_at =
-        tier->some_at ? tier->some_at : mg__arena_array(&d->arena, d->program.nops + 1, sizeof *tier->some_at);
-    if (!tier->entry_of || !tier->some_at)
+    tier->some = tier->some ? tier->some : mg__arena_array(&d->arena, d->nfunctions, sizeof *tier->some);
+    bool good = tier->entry_of && tier->some;
+    for (uint32_t k = 0; good && k < d->nfunctions; k++) {
+        bool **at = &tier->some[k].at;
+        *at = *at ? *at : mg__arena_array(&d->arena, d->functions[k].program.nops + 1, sizeof **at);
+        good = *at != NULL;
+    }
+    if (!good)
         *reason = "there is no memory for it";
     else
         tier->code = engine->compile(engine->self, &d->program, effort, kept, reason);
     if (!tier->code)
         return false;
     index_entries(d, tier);
+    index_some(&tier->some[0], tier->code);
+    for (uint32_t k = 1; k < d->nfunctions; k++) { /* one that cannot be compiled is interpreted */
+        const char *none;
+        struct mg_engine_code *code = engine->compile(engine->self, &d->functions[k].program, effort, kept, &none);
+        if (code)
+            index_some(&tier->some[k], code);
+    }
     atomic_store(&d->best, (int)effort);
     return true;
 }
@@ -137,8 +154,9 @@ void mg__tier_kernel_free(struct mg_simt_kernel *k)
     for (unsigned i = 0; i < 2 * MG_COUNT(k->described[0]); i++) {
         struct mg_described *d = k->described[i % 2][i / 2];
         for (unsigned t = 0; d && t < MG_ENGINE_EFFORTS; t++)
-            if (d->tiers[t].code)
-                engine->release(engine->self, d->tiers[t].code);
+            for (uint32_t f = 0; d->tiers[t].some && f < d->nfunctions; f++)
+                if (d->tiers[t].some[f].code)
+                    engine->release(engine->self, d->tiers[t].some[f].code);
         mg__described_free(d);
     }
 }

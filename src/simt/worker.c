@@ -9,7 +9,7 @@ static bool make(struct mg_worker *worker, const struct mg_program *p)
     worker->spread.spread = mg__access_spread;
     worker->event.room = &worker->spread;
     worker->sites = calloc(p->nsites + 1, sizeof *worker->sites);
-    worker->rows_of = calloc(p->entry->nops + 1, sizeof *worker->rows_of);
+    worker->rows_of = calloc(p->nops + 1, sizeof *worker->rows_of);
     worker->counts = calloc(p->nsegments + 1, sizeof *worker->counts);
     worker->by_insn = calloc(p->ninsns + 1, sizeof *worker->by_insn);
     worker->free_frames = calloc(p->ncodes + 1, sizeof(struct mg_frame *));

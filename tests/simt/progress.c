@@ -134,6 +134,29 @@ static void lanes_wait_for_lanes(void **state)
     }
 }
 
+/* Lanes that wait at a join while one of them polls for other blocks are a warp again behind a grid's barrier. */
+static void grid_barriers_keep_warps_together(void **state)
+{
+    (void)state;
+    EACH_KIT(i)
+    {
+        const uint32_t *m =
+            run(i,
+                KERNEL("",
+                       "mov.u32 %r5, 0; mov.u32 %r6, 0; mov.u32 %r7, -1; cvt.u32.u64 %r8, %e;\n"
+                       "ROUND: add.u32 %r5, %r5, %r8; bar.sync 0; setp.ne.u32 %p0, %t, 0; @%p0 bra MET;\n"
+                       "atom.global.add.u32 %r0, [%a], 1;\n"
+                       "WAIT: ld.volatile.global.u32 %r1, [%a]; setp.lt.u32 %p1, %r1, %r5; @%p1 bra WAIT;\n"
+                       "MET: bar.sync 0; activemask.b32 %r2; and.b32 %r7, %r7, %r2; add.u32 %r6, %r6, 1;\n"
+                       "setp.lt.u32 %p2, %r6, 5; @%p2 bra ROUND;\n"
+                       "mul.wide.u32 %d0, %gid, 4; add.u64 %d0, %d0, %b; st.global.u32 [%d0], %r7;"),
+                6, 64, false);
+        assert_int_equal(m[0], 30);
+        for (unsigned k = 0; k < 6 * 64; k++)
+            assert_int_equal(m[1024 + k], ~0u);
+    }
+}
+
 static void blocks_wait_for_blocks(void **state)
 {
     (void)state;
@@ -285,6 +308,7 @@ int kit_run_progress(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spin_locks),
         cmocka_unit_test(lanes_wait_for_lanes),
+        cmocka_unit_test(grid_barriers_keep_warps_together),
         cmocka_unit_test(blocks_wait_for_blocks),
         cmocka_unit_test(barriers),
     };
