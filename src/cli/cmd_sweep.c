@@ -485,12 +485,18 @@ static int show(struct sweep *s)
     return !ok || failed == s->all.npoints ? MG_EXIT_SETUP : failed ? MG_EXIT_FINDINGS : 0;
 }
 
-/* -D NAME=LIST is --define NAME=LIST; what stands behind the program's name is the program's. */
+/* -D NAME=LIST, in one word or in two, is --define NAME=LIST; what stands behind the program's name is the program's.
+ * What is made lives as long as the command. */
 static void spell_out(int argc, char **argv)
 {
     for (int i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--"); i++) {
-        if (!strcmp(argv[i], "-D"))
+        if (!strcmp(argv[i], "-D")) {
             argv[i] = "--define";
+        } else if (!strncmp(argv[i], "-D", 2)) {
+            struct mg_strbuf word = {0};
+            if (mg__strbuf_printf(&word, "--define=%s", argv[i] + 2))
+                argv[i] = word.at;
+        }
         i += !strchr(argv[i], '='); /* its value is the next word */
     }
 }

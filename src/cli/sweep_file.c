@@ -52,6 +52,8 @@ static bool add_kernel(struct mg_sweep_point *p, json_t *k)
                                   .least = json_number_value(json_object_get(k, "least")),
                                   .most = json_number_value(json_object_get(k, "most"))};
     snprintf(new.limiter, sizeof(new.limiter), "%s", limiter ? limiter : "");
+    for (char *c = new.limiter; *c; c++)
+        *c = (unsigned char)*c < ' ' || *c == 127 ? '?' : *c;
     new.kernel = name ? strdup(name) : NULL;
     return new.kernel &&mg__vec_push(&p->kernels, new);
 }
@@ -125,9 +127,11 @@ static int read_all(struct mg_sweep *s, int fd)
 
 int mg__sweep_read(struct mg_sweep *s)
 {
-    int fd = open(s->file, O_RDONLY | O_CLOEXEC);
+    int fd = open(s->file, O_RDWR | O_CREAT | O_CLOEXEC, 0666), error = errno; /* before any point is run for nothing */
+    if (fd < 0 && (error == EACCES || error == EROFS))
+        fd = open(s->file, O_RDONLY | O_CLOEXEC); /* of one that is whole */
     if (fd < 0)
-        return errno == ENOENT ? -1 : mg__cli_complain(NULL, "%s: %s", s->file, strerror(errno));
+        return mg__cli_complain(NULL, "%s: %s; --output names another file for the results", s->file, strerror(error));
     int result = read_all(s, fd);
     close(fd);
     return result;
@@ -171,8 +175,12 @@ static bool write_all(const struct mg_sweep *s)
 
 bool mg__sweep_add(struct mg_sweep *s, unsigned point, const char *line)
 {
-    int fd = lock(s->file);
-    bool ok = fd >= 0 && read_all(s, fd) < 0 && take(s, line, strlen(line)) && s->points[point].line && write_all(s);
+    int fd = lock(s->file), error = fd < 0 ? errno : 0;
+    bool ok = fd >= 0 && read_all(s, fd) < 0;
+    if (ok && !(ok = take(s, line, strlen(line)) && s->points[point].line && write_all(s)))
+        error = errno;
+    if (error)
+        mg__cli_complain(NULL, "%s: no result can be added: %s", s->file, strerror(error));
     if (fd >= 0)
         close(fd);
     return ok;

@@ -161,6 +161,20 @@ class Sweep(unittest.TestCase):
                       ["--block", "1", "--block", "2"], []):
             self.assertIn("margay: error:", self.margay("sweep", *wrong, "./k", "{BLOCK}", status=2).stderr)
 
+    def test_results_that_cannot_be_kept(self):
+        """It is said before anything is run, and why."""
+        done = self.margay("sweep", "--block", "64", "--output", "none/sweep.json", "k.cu", status=2)
+        self.assertEqual(done.stderr, "margay: error: none/sweep.json: No such file or directory; --output names another file "
+                                      "for the results\n")
+        done = self.margay("sweep", "--block", "64", "--output", ".", "k.cu", status=2)
+        self.assertIn(".: Is a directory; --output names", done.stderr)
+
+    def test_macro_in_one_word(self):
+        one = self.margay("sweep", "-DWORK=1,2", "--launches", "1", "--output", "attached.json", "k.cu")
+        two = self.margay("sweep", "-D", "WORK=1,2", "--launches", "1", "--output", "apart.json", "k.cu")
+        self.assertEqual(one.stdout, two.stdout)
+        self.assertIn("WORK", one.stdout)
+
     def test_compare(self):
         out = self.margay("compare", "./k:^in_order", "./k:^strided").stdout
         self.assertRegex(out, r"A is faster: [\d.]+ times, \d+ % sure")
