@@ -354,10 +354,10 @@ struct mg_warp {
     struct mg_block *block;
     struct mg_worker *worker;
     struct mg_site *sites;
-    /* of the code that is compiled and runs, the kernel's own but in a function: the worker's, ops, what calls->op runs */
-    struct mg_rows **rows_of;
+    /* of the code that is compiled and runs, which is the kernel's own but in a function: */
+    struct mg_rows **rows_of; /* the worker's */
     const struct mg_op *ops;
-    const mg_handler *call;
+    const mg_handler *call;   /* what calls->op runs */
     struct mg_insn_counts *counts; /* by segment */
     uint32_t index;   /* in the block */
     uint32_t live;    /* lanes that exist and have not exited */
