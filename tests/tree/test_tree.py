@@ -2,7 +2,7 @@
 """test_tree.py - holds every #include of src/ to the one-way dependencies between rooms, and C to 120 columns.
 
 A room may include its own headers, those of the rooms named here, and what those may include in turn. Three more rules:
-a *_priv.h stays in its room; of the engine, an observer sees simt/observe.h alone; every room has a README. A room that is
+a *_priv.h stays in its room; of the engine, an observer sees simt/observe.h alone; every room has a README, which names its files. A room that is
 not in the table fails, so that a new one is thought about, and CONTRIBUTING.md lists what the table says.
 
 And no list of instructions stands outside their table (src/ptx/isa.def): whoever asks what an instruction is asks its row.
@@ -10,6 +10,7 @@ A file of src/ may name two opcodes, one that it is about and one to tell it fro
 
     test_tree.py SOURCE_FOLDER
 """
+import fnmatch
 import pathlib
 import re
 import sys
@@ -123,6 +124,16 @@ def self_test(src):
         yield "self-test: opcodes are not counted"
 
 
+def unnamed(room, names):
+    """Files that the room's README does not name, alone or as one of `cmd_*.c`; headers that have the room's name speak for it."""
+    text = (room / "README.md").read_text(encoding="utf-8") if names else ""
+    patterns = re.findall(r"[\w*]+\*[\w*.]*", text)
+    words = set(re.findall(r"\w+", text))
+    return [f"{room.name}/README.md does not name {name}" for name in sorted(names)
+            if name not in text and pathlib.PurePath(name).stem not in words and not name.endswith("_priv.h")
+            and not any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)]
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     src = root / "src"
@@ -134,6 +145,8 @@ def main():
         files = [p for p in (src / room).rglob("*") if p.suffix in (".c", ".h", ".def", ".cc", ".cpp")]
         if files and not (src / room / "README.md").exists():
             faults.append(f"src/{room} has no README.md")
+        else:
+            faults += unnamed(src / room, [p.name for p in files if p.parent == src / room])
         for file in sorted(files):
             path = file.relative_to(src)
             for match in INCLUDE.finditer(file.read_text(encoding="utf-8")):
