@@ -63,6 +63,8 @@ static void race(const struct cells *c, unsigned lane, unsigned from, int32_t ob
                                                                                      : KIND_RACE_WRITE_WRITE;
     else
         kind = in_warp ? KIND_RACE_IN_STEP : KIND_RACE_WRITE_READ;
+    if (kind == KIND_RACE_SAME_VALUE && c->place == PLACE_SHARED && mg__shared_is_system(c->l, c->a->address[lane]))
+        return; /* cooperative groups' own, which nobody else can mend */
     struct occurrence o = {.kind = (uint8_t)kind,
                            .place = (uint8_t)c->place,
                            .insn = c->a->insn,

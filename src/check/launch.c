@@ -7,7 +7,7 @@
 static size_t shared_units(const struct launch *l)
 {
     const struct mg_launch_info *info = l->info;
-    uint32_t size = info->shared_static;
+    uint32_t size = MG_MAX(info->shared_static, info->shared_reserved ? info->shared_size : 0);
     for (uint32_t k = 0; k < info->nshared_vars; k++)
         size = MG_MAX(size, info->shared_vars[k].offset + info->shared_vars[k].size);
     return size >> l->code.unit_shared;

@@ -9,10 +9,18 @@ int32_t mg__watch_shared_object(const struct launch *l, uint64_t offset)
     return -1;
 }
 
+/* The part that is neither the kernel's nor the launch's. */
+bool mg__shared_is_system(const struct launch *l, uint64_t address)
+{
+    return l->info->shared_reserved && address >= l->info->shared_size - l->info->shared_reserved;
+}
+
 /* Bytes of the access that were never written in this block, or with what nobody made: a bit each. */
 static uint32_t missing_shared(const struct cells *c, uint64_t address)
 {
     uint32_t missing = 0;
+    if (mg__shared_is_system(c->l, address)) /* begins as zeros */
+        return 0;
     for (unsigned k = 0; k < c->a->width; k++) {
         uint64_t u = (address + k) >> c->unit;
         bool hole = c->b->hollow && c->b->holes[address + k];
@@ -23,7 +31,7 @@ static uint32_t missing_shared(const struct cells *c, uint64_t address)
 
 static uint64_t shared_bytes(const struct launch *l)
 {
-    return (uint64_t)l->info->shared_static + l->info->shared_dynamic + 4096;
+    return (uint64_t)l->info->shared_size + 4096;
 }
 
 /* The number of an origin in the block, from 1; the last one stands for all above 255. */

@@ -57,6 +57,7 @@ void mg__cluster_over(struct worker *w, const struct mg_sync *event); /* it has 
 /* Whether the block's access to its unit conflicts with one from another block of the cluster. */
 void mg__cluster_meets(struct worker *w, struct block *b, uint64_t unit, const struct mg_access *a, unsigned lane);
 int32_t mg__watch_shared_object(const struct launch *l, uint64_t offset); /* the variable there, -1: none */
+bool mg__shared_is_system(const struct launch *l, uint64_t offset);
 /* Where what a lane reads of a hole in shared memory comes from, if it is one. */
 void mg__hole_origin(const struct block *b, uint64_t address, uint32_t missing, struct origin *origin);
 bool mg__global_quick(struct worker *w, struct block *b, struct mg_access *a, const struct site *site);

@@ -16,7 +16,7 @@ static bool make_block(struct mg_worker *worker, struct mg_cluster *c, uint32_t 
     b->rank = rank;
     b->poll_reach = run->cluster_size > 1 ? 3 : 2;
     b->nwarps = (threads + 31) / 32;
-    b->shared_size = run->shared_total;
+    b->shared_size = run->shared_size;
     b->shared = calloc(1, (size_t)b->shared_size + 2 * MG_PAD);
     b->warps = aligned_alloc(64, (b->nwarps * sizeof *b->warps + 63) / 64 * 64);
     if (b->warps)

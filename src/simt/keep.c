@@ -77,7 +77,7 @@ static size_t bytes_of(const struct mg_worker *worker)
 {
     const struct mg_run *run = worker->run;
     const struct mg_cluster *c = worker->clusters[0];
-    return run->cluster_size * (run->shared_total + c->blocks[0].nwarps * (size_t)run->program->entry->frame_bytes);
+    return run->cluster_size * (run->shared_size + c->blocks[0].nwarps * (size_t)run->program->entry->frame_bytes);
 }
 
 void mg__worker_keep(struct mg_worker *worker)

@@ -61,6 +61,7 @@ void mg__lower_sreg(struct mg_lower *L, const struct mg_ptx_opnd *o, int32_t to,
     struct mg_op *op = mg__lower_op(L, MG_DO_SREG, 1, MG_OPERANDS(MG_SIZED(to, bytes == 8 ? 8 : 4)));
     op->u.imm = o->index | (uint64_t)o->dim << 16;
     op->mode = bytes == 8;
+    L->program->reserved |= o->index == MG_SR_RESERVED_SMEM;
 }
 
 /* The operand as a slot of the carrier's size; conversions on the way are emitted. -1: it cannot be. */

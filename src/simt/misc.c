@@ -137,8 +137,9 @@ static uint64_t special(const struct mg_warp *w, unsigned reg, unsigned dim, uns
         return run->shared_total;
     case MG_SR_ENVREG: /* 1 and 2: where the grid-wide barrier of a cooperative launch lives */
         return dim == 1 ? run->workspace >> 32 : dim == 2 ? (uint32_t)run->workspace : 0;
-    case MG_SR_RESERVED_SMEM:
-        return 0;
+    case MG_SR_RESERVED_SMEM: /* begin, end, capacity, and places in it, which its users agree on */
+        return dim == 2 ? MG_SHARED_RESERVED
+                        : run->shared_size - MG_SHARED_RESERVED + (dim == 1 ? MG_SHARED_RESERVED : dim == 4 ? 512 : 0);
     case MG_SR_CLUSTER:
         return mg__cluster_register(w->block, dim);
     default:

@@ -88,6 +88,7 @@ struct mg_launch_info {
     const char *kernel; /* mangled */
     struct mg_dim3 grid, block;
     uint32_t shared_static, shared_dynamic;
+    uint32_t shared_size, shared_reserved; /* all that the block has; of that the system's part, at the end */
     const struct mg_ptx_module *module;
     const struct mg_insn_info *insns;
     uint32_t ninsns;

@@ -36,6 +36,7 @@
 #define MG_LOOKS 16    /* slices of a turn in which a warp does not poll */
 #define MG_POLL_COST 32
 #define MG_PAD 256                  /* readable bytes after shared and local memory, for whole-vector loads */
+#define MG_SHARED_RESERVED 1024u      /* of a block, for the system: compute capability 8.0 on */
 
 #if defined(__SANITIZE_THREAD__)
 #define MG_NO_TSAN __attribute__((no_sanitize("thread")))
@@ -229,6 +230,7 @@ struct mg_program {
     bool indirect; /* holds indirect calls: their targets are looked up among codes */
     bool heap;     /* calls malloc or free */
     bool prints;   /* calls printf */
+    bool reserved; /* asks where the system's part of shared memory lies */
     bool deep;     /* recursion, indirect calls or alloca: the stack's limit matters */
     uint32_t stack_need; /* bytes of the deepest chain of calls, each function once */
     struct mg_diag error; /* not MG_OK: it cannot be lowered */
@@ -532,6 +534,7 @@ struct mg_run {
     uint8_t *params;
     uint32_t param_size;
     uint32_t shared_total;
+    uint32_t shared_size; /* that, and behind it the system's part if the program asks for it */
     uint32_t local_stride;
     unsigned nworkers;
     bool serial; /* one worker: atomics need no lock prefix */
