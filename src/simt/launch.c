@@ -113,8 +113,8 @@ static void set_memory(struct mg_run *run, const struct mg_simt_launch *l)
     const struct mg_program *p = run->program;
     uint32_t dynamic_at = (p->shared_static + p->dynamic_align - 1) / p->dynamic_align * p->dynamic_align;
     run->shared_total = l->shared ? dynamic_at + l->shared : p->shared_static;
-    /* The system's part, which cooperative groups of several warps meet by: a device has it in front of all variables, and
-     * here they begin at 0. It is all zeros when a block begins. */
+    /* The system's part, which cooperative groups of several warps meet in: a device has it in front of all variables,
+     * and here they begin at 0. It is all zeros when a block begins. */
     run->shared_size = run->shared_total;
     if (p->reserved)
         run->shared_size = (run->shared_total + 127) / 128 * 128 + MG_SHARED_RESERVED;
