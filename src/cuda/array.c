@@ -1,5 +1,5 @@
 /* array.c - arrays, textures and surfaces: the runtime's, with the driver's structures. References (cuTexRef*) went
- * with CUDA 12, mipmaps are not there.
+ * with CUDA 12.
  */
 #include "cudart/array.h"
 
@@ -78,6 +78,29 @@ static int describe_2d(struct cu_array2d *p, const void *array)
     return error;
 }
 
+static int make_mipmap(void **mipmap, const struct cu_array3d *p, unsigned levels)
+{
+    struct cu_channel_desc c;
+    struct cudart_mipmap *m;
+    if (!mipmap || !p || !channels_of(p->format, p->channels, &c))
+        return CUDA_ERROR_INVALID_VALUE;
+    int error = mg__cudart_mipmap_make(&c, (struct cu_extent){p->width, p->height, p->depth}, p->flags, levels, &m);
+    if (!error)
+        *mipmap = m;
+    return error;
+}
+
+static int drop_mipmap(void *mipmap)
+{
+    struct cudart_mipmap *m = mg__cudart_mipmap_known(mipmap);
+    return m ? mg__cudart_mipmap_free(m) : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUDA_SAME(cuMipmappedArrayCreate, (void **mipmap, const struct cu_array3d *p, unsigned levels),
+          make_mipmap(mipmap, p, levels))
+CUDA_SAME(cuMipmappedArrayDestroy, (void *mipmap), drop_mipmap(mipmap))
+CUDA_SAME(cuMipmappedArrayGetLevel, (void **array, void *mipmap, unsigned level),
+          mg__cudaGetMipmappedArrayLevel(array, mipmap, level))
 CUDA_SAME(cuArrayCreate, (void **array, const struct cu_array2d *p), make_2d(array, p))
 CUDA_SAME(cuArray3DCreate, (void **array, const struct cu_array3d *p), make(array, p))
 CUDA_SAME(cuArrayDestroy, (void *array), drop(array))
@@ -144,11 +167,14 @@ static int resource(const struct cu_driver_resource *p, struct cu_resource_desc 
 /* Whether integers are read as they are: without the flag, those of 8 and 16 bits are parts of the largest. */
 static bool small_integers(const struct cu_resource_desc *r)
 {
-    const struct cudart_array *a = r->type == CU_RESOURCE_ARRAY ? mg__cudart_array_known(r->array) : NULL;
+    const struct cudart_mipmap *m = r->type == CU_RESOURCE_MIPMAPPED ? mg__cudart_mipmap_known(r->array) : NULL;
+    const struct cudart_array *a = m                              ? m->levels[0]
+                                   : r->type == CU_RESOURCE_ARRAY ? mg__cudart_array_known(r->array)
+                                                                  : NULL;
     const struct cu_channel_desc *c = a                               ? &a->channels
                                       : r->type == CU_RESOURCE_LINEAR ? &r->linear.channels
                                                                       : &r->pitched.channels;
-    return (a || r->type != CU_RESOURCE_ARRAY) && c->format != MG_TEXEL_FLOAT && c->x < 32;
+    return (a || r->type > CU_RESOURCE_MIPMAPPED) && c->format != MG_TEXEL_FLOAT && c->x < 32;
 }
 
 static int make_texture(uint64_t *object, const struct cu_driver_resource *p, const struct cu_driver_texture *d,
@@ -164,6 +190,11 @@ static int make_texture(uint64_t *object, const struct cu_driver_resource *p, co
                                 .normalized = (d->flags & NORMALIZED) != 0};
     memcpy(t.address, d->address, sizeof(t.address));
     memcpy(t.border, d->border, sizeof(t.border));
+    t.anisotropy = d->anisotropy;
+    t.mip_filter = d->mip_filter;
+    t.mip_bias = d->mip_bias;
+    t.mip_least = d->mip_least;
+    t.mip_most = d->mip_most;
     return mg__cudaCreateTextureObject(object, &r, &t, view);
 }
 

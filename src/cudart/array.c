@@ -1,12 +1,14 @@
 /* array.c - CUDA arrays: memory of the device that is copied to and from by coordinates, and read by textures.
  *
- * Texels stand row by row. Only the fields of a whole array are held to the documents: sparse ones, planes and mipmaps
- * are not there. Copies are those of copy.c once an array is the box that it is.
+ * Texels stand row by row. Only the fields of a whole array are held to the documents: sparse ones and planes are not
+ * there. A mipmap's levels are arrays in one piece of memory. Copies are those of copy.c once an array is the box that
+ * it is.
  */
 #include "cudart/array.h"
 
-enum { INVALID = cudaErrorInvalidValue, ALIGN = 32 };
+enum { INVALID = cudaErrorInvalidValue, ALIGN = MG_TEXTURE_ROW };
 static struct cudart_array *arrays;
+static struct cudart_mipmap *mipmaps;
 
 struct cudart_array *mg__cudart_array_known(const void *handle)
 {
@@ -41,6 +43,13 @@ static bool shape_ok(struct cu_extent n, unsigned flags)
     return !n.depth || n.height;
 }
 
+/* A size that was checked: no product of these leaves 64 bits. */
+static void lay_out(struct cudart_array *a)
+{
+    a->pitch = (a->extent.width * a->texel + ALIGN - 1) / ALIGN * ALIGN;
+    a->slice = a->pitch * MG_MAX(a->extent.height, 1);
+}
+
 int mg__cudart_array_make(const struct cu_channel_desc *c, struct cu_extent n, unsigned flags,
                           struct cudart_array **made)
 {
@@ -55,8 +64,7 @@ int mg__cudart_array_make(const struct cu_channel_desc *c, struct cu_extent n, u
         return cudaErrorMemoryAllocation;
     *a =
         (struct cudart_array){.device = mg__cudart_here(), .channels = *c, .extent = n, .flags = flags, .texel = texel};
-    a->pitch = (n.width * texel + ALIGN - 1) / ALIGN * ALIGN;
-    a->slice = a->pitch * MG_MAX(n.height, 1);
+    lay_out(a);
     int error = __builtin_mul_overflow(a->slice, MG_MAX(n.depth, 1), &size) ? cudaErrorMemoryAllocation : 0;
     if (!error)
         error = mg__cudart_alloc(&a->memory, size, CUDART_DEVICE, a->device);
@@ -72,7 +80,78 @@ int mg__cudart_array_make(const struct cu_channel_desc *c, struct cu_extent n, u
     return 0;
 }
 
-int mg__cudart_array_free(struct cudart_array *a)
+static size_t part_of(size_t n, unsigned k)
+{
+    return n ? MG_MAX(n >> k, 1) : 0;
+}
+
+struct cudart_mipmap *mg__cudart_mipmap_known(const void *handle)
+{
+    mg__cudart_lock();
+    struct cudart_mipmap *m = mipmaps;
+    while (m && m != handle)
+        m = m->next;
+    mg__cudart_unlock();
+    return m;
+}
+
+/* As many levels as there are halves, at most; at least one (an H200 takes any number). */
+int mg__cudart_mipmap_make(const struct cu_channel_desc *c, struct cu_extent n, unsigned flags, unsigned levels,
+                           struct cudart_mipmap **made)
+{
+    const unsigned known = CU_ARRAY_LAYERED | CU_ARRAY_SURFACE | CU_ARRAY_CUBE | CU_ARRAY_GATHER;
+    const bool stacked = flags & (CU_ARRAY_LAYERED | CU_ARRAY_CUBE);
+    const size_t texel = texel_of(c);
+    if (!texel)
+        return cudaErrorInvalidChannelDescriptor;
+    if (flags & ~known || !shape_ok(n, flags))
+        return INVALID;
+    unsigned most = 1;
+    while (n.width >> most || n.height >> most || (!stacked && n.depth >> most))
+        most++;
+    levels = MG_MIN(MG_MAX(levels, 1u), most);
+    struct cudart_mipmap *m = calloc(1, sizeof(*m) + levels * sizeof(m->levels[0]));
+    size_t size = 0;
+    int error = m ? 0 : cudaErrorMemoryAllocation;
+    for (unsigned k = 0; k < levels && !error; k++) {
+        struct cudart_array *a = m->levels[k] = calloc(1, sizeof(*a));
+        if (!a) {
+            error = cudaErrorMemoryAllocation;
+            break;
+        }
+        m->count++;
+        *a = (struct cudart_array){.device = mg__cudart_here(), .channels = *c, .flags = flags, .texel = texel};
+        a->part = true;
+        a->extent =
+            (struct cu_extent){part_of(n.width, k), part_of(n.height, k), stacked ? n.depth : part_of(n.depth, k)};
+        lay_out(a);
+        size += (a->slice * MG_MAX(a->extent.depth, 1) + MG_TEXTURE_LEVEL - 1) / MG_TEXTURE_LEVEL * MG_TEXTURE_LEVEL;
+    }
+    if (!error)
+        error = mg__cudart_alloc(&m->memory, size, CUDART_DEVICE, mg__cudart_here());
+    if (error) {
+        for (unsigned k = 0; m && k < m->count; k++)
+            free(m->levels[k]);
+        free(m);
+        return error;
+    }
+    char *at = m->memory;
+    mg__cudart_lock();
+    for (unsigned k = 0; k < levels; k++) {
+        struct cudart_array *a = m->levels[k];
+        a->memory = at;
+        at += (a->slice * MG_MAX(a->extent.depth, 1) + MG_TEXTURE_LEVEL - 1) / MG_TEXTURE_LEVEL * MG_TEXTURE_LEVEL;
+        a->next = arrays;
+        arrays = a;
+    }
+    m->next = mipmaps;
+    mipmaps = m;
+    mg__cudart_unlock();
+    *made = m;
+    return 0;
+}
+
+static void forget(struct cudart_array *a)
 {
     mg__cudart_lock();
     struct cudart_array **at = &arrays;
@@ -81,6 +160,31 @@ int mg__cudart_array_free(struct cudart_array *a)
     if (*at)
         *at = a->next;
     mg__cudart_unlock();
+}
+
+int mg__cudart_mipmap_free(struct cudart_mipmap *m)
+{
+    mg__cudart_lock();
+    struct cudart_mipmap **at = &mipmaps;
+    while (*at && *at != m)
+        at = &(*at)->next;
+    if (*at)
+        *at = m->next;
+    mg__cudart_unlock();
+    for (unsigned k = 0; k < m->count; k++) {
+        forget(m->levels[k]);
+        free(m->levels[k]);
+    }
+    mg__cudart_free(m->memory, true); /* a reset of the device has done so already */
+    free(m);
+    return 0;
+}
+
+int mg__cudart_array_free(struct cudart_array *a)
+{
+    if (a->part) /* as an H200 answers; it goes with the mipmap */
+        return 0;
+    forget(a);
     mg__cudart_free(a->memory, true); /* a reset of the device has done so already */
     free(a);
     return 0;
@@ -114,6 +218,40 @@ int mg__cudaMalloc3DArray(void **array, const struct cu_channel_desc *c, struct 
 int mg__cudaMallocArray(void **array, const struct cu_channel_desc *c, size_t width, size_t height, unsigned flags)
 {
     return mg__cudaMalloc3DArray(array, c, (struct cu_extent){width, height, 0}, flags);
+}
+
+int mg__cudaMallocMipmappedArray(void **mipmap, const struct cu_channel_desc *c, struct cu_extent n, unsigned levels,
+                                 unsigned flags)
+{
+    struct cudart_mipmap *m;
+    CUDART_ENTER();
+    if (!mipmap || !c)
+        return mg__cudart_done(INVALID);
+    int error = mg__cudart_mipmap_make(c, n, flags, levels, &m);
+    if (!error)
+        *mipmap = m;
+    return mg__cudart_done(error);
+}
+
+int mg__cudaGetMipmappedArrayLevel(void **array, void *mipmap, unsigned level)
+{
+    CUDART_ENTER();
+    const struct cudart_mipmap *m = mg__cudart_mipmap_known(mipmap);
+    if (!m)
+        return mg__cudart_done(cudaErrorInvalidResourceHandle);
+    if (!array || level >= m->count)
+        return mg__cudart_done(INVALID);
+    *array = m->levels[level];
+    return mg__cudart_done(0);
+}
+
+int mg__cudaFreeMipmappedArray(void *mipmap)
+{
+    CUDART_ENTER();
+    if (!mipmap)
+        return mg__cudart_done(0);
+    struct cudart_mipmap *m = mg__cudart_mipmap_known(mipmap);
+    return mg__cudart_done(m ? mg__cudart_mipmap_free(m) : cudaErrorInvalidResourceHandle);
 }
 
 int mg__cudaFreeArray(void *array)

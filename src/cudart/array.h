@@ -14,11 +14,24 @@ struct cudart_array {
     unsigned flags;
     size_t texel, pitch, slice; /* bytes */
     void *memory;
+    bool part; /* a level: the memory is the mipmap's */
 };
+/* Arrays of one kind in one piece of memory, each half the one before (simt/texture.h says where they lie). */
+struct cudart_mipmap {
+    struct cudart_mipmap *next;
+    void *memory;
+    unsigned count;
+    struct cudart_array *levels[];
+};
+struct cudart_mipmap *mg__cudart_mipmap_known(const void *handle); /* NULL: none of ours */
+int mg__cudart_mipmap_make(const struct cu_channel_desc *channels, struct cu_extent extent, unsigned flags,
+                           unsigned levels, struct cudart_mipmap **made);
+int mg__cudart_mipmap_free(struct cudart_mipmap *mipmap);
 struct cudart_array *mg__cudart_array_known(const void *handle); /* NULL: none of ours */
 int mg__cudart_array_make(const struct cu_channel_desc *channels, struct cu_extent extent, unsigned flags,
                           struct cudart_array **made);
 int mg__cudart_array_free(struct cudart_array *array);
+int mg__cudaGetMipmappedArrayLevel(void **array, void *mipmap, unsigned level);
 /* A part of it, its place and size in bytes along x. */
 int mg__cudart_array_box(const struct cudart_array *array, struct cu_pos pos, struct cu_extent size,
                          struct cudart_box *box);
@@ -26,7 +39,7 @@ int mg__cudart_array_box(const struct cudart_array *array, struct cu_pos pos, st
 struct cu_resource_desc { /* cudaResourceDesc */
     int type;             /* CU_RESOURCE_… */
     union {
-        void *array;
+        void *array; /* or a mipmapped one */
         struct {
             void *at;
             struct cu_channel_desc channels;

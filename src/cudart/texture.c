@@ -1,5 +1,5 @@
 /* texture.c - texture and surface objects: what a program asks for, held to the documents, as the engine's
- * (simt/texture.h). Mipmaps, views of resources and sRGB are refused by name; references went with CUDA 12.
+ * (simt/texture.h). Views of resources and sRGB are refused by name; references went with CUDA 12.
  */
 #include "cudart/array.h"
 
@@ -55,6 +55,15 @@ static int of_array(struct mg_texture *t, void *handle)
     return 0;
 }
 
+static int of_mipmap(struct mg_texture *t, void *handle)
+{
+    const struct cudart_mipmap *m = mg__cudart_mipmap_known(handle);
+    if (!m)
+        return cudaErrorInvalidResourceHandle;
+    t->levels = (uint8_t)m->count;
+    return of_array(t, m->levels[0]);
+}
+
 static int of_memory(struct mg_texture *t, const struct cu_resource_desc *r)
 {
     const uint64_t most = (uint64_t)1 << 28; /* texels of linear memory */
@@ -98,7 +107,7 @@ static int of_resource(struct mg_texture *t, const struct cu_resource_desc *r)
     case CU_RESOURCE_PITCHED:
         return of_memory(t, r);
     case CU_RESOURCE_MIPMAPPED:
-        return mg__cudart_missing("cudaCreateTextureObject of a mipmapped array");
+        return of_mipmap(t, r->array);
     default:
         return INVALID;
     }
@@ -123,6 +132,13 @@ static int set_reading(struct mg_texture *t, const struct cu_texture_desc *d, bo
         bool clamps = cube || (turns && !d->normalized); /* as the documents have it */
         t->address[k] = (uint8_t)(clamps ? MG_TEXTURE_CLAMP : d->address[k]);
     }
+    if (d->mip_filter < POINT || d->mip_filter > LINEAR)
+        return INVALID;
+    t->mip_linear = d->mip_filter == LINEAR;
+    t->anisotropic = d->anisotropy > 1;
+    t->bias = (int16_t)mg__texture_named(d->mip_bias);
+    t->least = (int16_t)MG_MAX(mg__texture_named(d->mip_least), 0);
+    t->most = (int16_t)MG_MAX(mg__texture_named(d->mip_most), 0);
     t->linear = d->filter == LINEAR;
     t->unit = d->read == UNIT && t->kind != MG_TEXEL_FLOAT;
     t->normalized = d->normalized || cube;
@@ -158,7 +174,11 @@ int mg__cudaCreateTextureObject(uint64_t *object, const struct cu_resource_desc 
     if (view)
         return mg__cudart_missing("cudaCreateTextureObject with a view of its resource");
     int error = of_resource(&t, r);
-    bool cube = !error && r->type == CU_RESOURCE_ARRAY && mg__cudart_array_known(r->array)->flags & CU_ARRAY_CUBE;
+    const struct cudart_array *a = error                              ? NULL
+                                   : r->type == CU_RESOURCE_ARRAY     ? mg__cudart_array_known(r->array)
+                                   : r->type == CU_RESOURCE_MIPMAPPED ? mg__cudart_mipmap_known(r->array)->levels[0]
+                                                                      : NULL;
+    const bool cube = a && a->flags & CU_ARRAY_CUBE;
     if (!error)
         error = set_reading(&t, d, cube);
     return mg__cudart_done(error ? error : keep(&t, r, d, object));

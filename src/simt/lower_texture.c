@@ -107,6 +107,24 @@ static void coordinates(struct mg_lower *L, struct operands *s, struct mg_texel 
         values(L, s, element(L, o, k), 4, type);
 }
 
+/* What chooses a level of a mipmap: one number, or how the coordinates change along two directions. */
+static void levels(struct mg_lower *L, struct operands *s, struct mg_texel *x)
+{
+    const unsigned before = s->n;
+    const bool one = x->geometry == MG_GEOMETRY_1D || x->geometry == MG_GEOMETRY_A1D;
+    const bool two = x->geometry == MG_GEOMETRY_2D || x->geometry == MG_GEOMETRY_A2D;
+    const unsigned dims = one ? 1 : two ? 2 : 3;
+    if (x->sub == MG_SUB_TEX_LEVEL && s->good)
+        values(L, s, mg__lower_opnd(L, 3), 4, MG_T_F32);
+    for (unsigned k = 0; x->sub == MG_SUB_TEX_GRAD && k < 2 && s->good; k++) {
+        const struct mg_ptx_opnd *o = mg__lower_opnd(L, 3 + k);
+        s->good &= count_of(o) >= dims;
+        for (unsigned j = 0; j < dims && s->good; j++)
+            values(L, s, element(L, o, j), 4, MG_T_F32);
+    }
+    x->nmore = (uint8_t)(s->n - before);
+}
+
 static void texture(struct mg_lower *L, enum mg_texel_what what)
 {
     const struct mg_ptx_insn *i = L->insn;
@@ -119,13 +137,14 @@ static void texture(struct mg_lower *L, enum mg_texel_what what)
     x->whole = i->type[1] == MG_T_S32;
     bool word = i->type[0] == MG_T_F32 || i->type[0] == MG_T_U32 || i->type[0] == MG_T_S32;
     unsigned extra = x->sub == MG_SUB_TEX_LEVEL ? 1 : x->sub == MG_SUB_TEX_GRAD ? 2 : 0;
-    s.good &= word && (x->whole || i->type[1] == MG_T_F32) && i->nops == 3 + extra;
+    s.good &= word && (x->whole || i->type[1] == MG_T_F32) && i->nops == 3 + extra && !(x->whole && extra);
     if (s.good)
         results(L, &s, mg__lower_opnd(L, 0), 4);
     if (s.good)
         handle(L, &s, mg__lower_opnd(L, 1));
     if (s.good)
         coordinates(L, &s, x, mg__lower_opnd(L, 2), x->whole ? MG_T_S32 : MG_T_F32);
+    levels(L, &s, x);
     if (!s.good) {
         mg__lower_unsupported(L);
         return;

@@ -152,7 +152,7 @@ struct mg_texel { /* an instruction of textures or surfaces */
     uint8_t bytes, vec;                  /* an element, elements: what a surface's access moves */
     uint8_t atomop, type;
     bool whole; /* coordinates are integers */
-    uint8_t ncoordinates;
+    uint8_t ncoordinates, nmore; /* behind them: the level, or two gradients */
 };
 struct mg_bulk {
     const struct mg_mem *to, *from, *word, *map; /* NULL: there is none; `to` says what a reduction does as well */

@@ -10,8 +10,14 @@
  *   read as parts of 1 is a whole number of 65535ths, or of 32767ths.
  *
  * Of halves and of signed bytes a few sums are one step off: the device keeps some digits less on the way. A cube's
- * face is filtered by itself, where a device goes on into the next face if the mode is wrap or border. There is one
- * level: levels and gradients choose nothing.
+ * face is filtered by itself, where a device goes on into the next face if the mode is wrap or border.
+ *
+ * Mipmaps (tests/hardware/mipmaps.cu): a level is a whole number of 256ths, what is beyond is cut off; so is its bias,
+ * which a plain read, of level 0, does without; then it is clamped. The nearest level is that of half a level more,
+ * downwards; between two levels weights are split as along z, first of all. Of gradients the level is the logarithm of
+ * the longest of both, their sum and their difference, where the length is the larger part and 11/32 of the smaller
+ * one, of sums 11/16 of that; the device's logarithm is up to two 256ths off. In a volume the levels' own values are
+ * weighed, and a gradient's length is its Euclidean one: neither was asked of a device.
  */
 #include <math.h>
 #include <string.h>
@@ -223,29 +229,144 @@ static double filtered(const struct mg_texture *t, double sum)
     return fmax(floor(sum * whole / (most(t) * 256) + 0.5) / whole, -1);
 }
 
-void mg__texture_sample(const struct mg_texture *t, const struct mg_texture_point *p, uint32_t out[4])
+/* Adds the texels that a filter takes, each with its weight: one of a plane's, or with `slice` of 256 left to a level.
+ */
+static void add_texels(const struct mg_texture *t, const struct mg_texture_point *p, const unsigned *slice,
+                       double scale, struct texel *sum)
 {
     const bool linear = t->linear && is_real(t);
-    const struct spot s = find_spot(t, p, linear, true);
-    struct texel sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
-    if (!linear) {
-        sum = at_place(t, s.at);
-        put(t, &sum, out);
-        return;
-    }
+    struct spot s = find_spot(t, p, linear, true);
     unsigned weight[8];
-    weigh(s.weight, weight);
+    if (slice) { /* as the nearer or the further slice of a volume: there is nothing else along z */
+        const unsigned part[3] = {s.weight[0], s.weight[1], slice[1]};
+        weigh(part, weight);
+        memmove(weight, weight + 4 * slice[0], 4 * sizeof(*weight));
+        memset(weight + 4, 0, 4 * sizeof(*weight));
+    } else {
+        weigh(s.weight, weight);
+    }
     for (unsigned corner = 0; corner < 8; corner++) {
         if (!weight[corner])
             continue;
         const int64_t at[3] = {s.at[0] + (corner & 1), s.at[1] + (corner >> 1 & 1), s.at[2] + (corner >> 2)};
         const struct texel v = at_place(t, at);
         for (unsigned c = 0; c < 4; c++)
-            sum.value[c] += weight[corner] * (t->kind == MG_TEXEL_FLOAT ? v.value[c] : level(t, v.bits[c]));
+            sum->value[c] += weight[corner] * scale * (t->kind == MG_TEXEL_FLOAT ? v.value[c] : level(t, v.bits[c]));
     }
+}
+
+static void finish(const struct mg_texture *t, struct texel *sum, uint32_t out[4])
+{
     for (unsigned c = 0; c < 4; c++)
-        sum.value[c] = filtered(t, sum.value[c]);
+        sum->value[c] = filtered(t, sum->value[c]);
+    put(t, sum, out);
+}
+
+static void sample_one(const struct mg_texture *t, const struct mg_texture_point *p, uint32_t out[4])
+{
+    struct texel sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+    if (t->linear && is_real(t)) {
+        add_texels(t, p, NULL, 1, &sum);
+        finish(t, &sum, out);
+        return;
+    }
+    sum = at_place(t, find_spot(t, p, false, true).at);
     put(t, &sum, out);
+}
+
+/* ---- mipmaps ---- */
+static uint32_t half(uint32_t n, unsigned k)
+{
+    return MG_MAX(n >> k, 1);
+}
+
+static uint64_t level_bytes(const struct mg_texture *v)
+{
+    return (v->slice * v->depth + MG_TEXTURE_LEVEL - 1) / MG_TEXTURE_LEVEL * MG_TEXTURE_LEVEL;
+}
+
+struct mg_texture mg__texture_level(const struct mg_texture *t, unsigned k)
+{
+    const uint64_t texel = (uint64_t)t->channels * t->bits / 8;
+    struct mg_texture v = *t;
+    v.levels = 1;
+    for (unsigned i = 1; i <= k; i++) {
+        v.base += level_bytes(&v);
+        v.width = half(t->width, i);
+        v.height = half(t->height, i);
+        v.depth = t->layered ? t->depth : half(t->depth, i);
+        v.pitch = (v.width * texel + MG_TEXTURE_ROW - 1) / MG_TEXTURE_ROW * MG_TEXTURE_ROW;
+        v.slice = v.pitch * v.height;
+    }
+    return v;
+}
+
+uint64_t mg__texture_bytes(const struct mg_texture *t)
+{
+    if (t->levels < 2)
+        return (t->depth - 1) * t->slice + (t->height - 1) * t->pitch + (uint64_t)t->width * t->channels * t->bits / 8;
+    const struct mg_texture last = mg__texture_level(t, t->levels - 1u);
+    return last.base - t->base + last.slice * last.depth;
+}
+
+int mg__texture_named(float level)
+{
+    const float most = 64;
+    return isnan(level) ? 0 : (int)(fmaxf(-most, fminf(most, level)) * 256);
+}
+
+static double length(const double *v, unsigned n)
+{
+    double larger = fmax(fabs(v[0]), fabs(v[1])), smaller = fmin(fabs(v[0]), fabs(v[1]));
+    return n > 2 ? sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) : larger + smaller * 11 / 32;
+}
+
+int mg__texture_steep(const struct mg_texture *t, const float *dx, const float *dy, unsigned n)
+{
+    const uint32_t size[3] = {t->width, t->height, t->depth};
+    double of[4][3] = {{0}};
+    for (unsigned k = 0; k < n && k < 3; k++) {
+        const double scale = t->normalized ? size[k] : 1;
+        of[0][k] = dx[k] * scale;
+        of[1][k] = dy[k] * scale;
+        of[2][k] = of[0][k] + of[1][k];
+        of[3][k] = of[0][k] - of[1][k];
+    }
+    double longest = fmax(length(of[0], n), length(of[1], n));
+    if (n == 2)
+        longest = fmax(longest, fmax(length(of[2], n), length(of[3], n)) * 11 / 16);
+    return longest > 0 ? mg__texture_named((float)log2(longest)) : mg__texture_named(-INFINITY);
+}
+
+void mg__texture_sample_at(const struct mg_texture *t, const struct mg_texture_point *p, int at, uint32_t out[4])
+{
+    const int last = (MG_MAX(t->levels, 1) - 1) * 256;
+    at = MG_MIN(MG_MAX(at, t->least), t->most);
+    at = MG_MIN(MG_MAX(at, 0), last);
+    const unsigned k = (unsigned)at >> 8, part = t->mip_linear && is_real(t) ? at & 255 : 0;
+    if (!part) {
+        const struct mg_texture one = mg__texture_level(t, t->mip_linear && is_real(t) ? k : (unsigned)(at + 128) >> 8);
+        sample_one(&one, p, out);
+        return;
+    }
+    const struct mg_texture near = mg__texture_level(t, k), far = mg__texture_level(t, k + 1);
+    struct texel sum = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+    if (t->volume) {
+        add_texels(&near, p, NULL, (256 - part) / 256.0, &sum);
+        add_texels(&far, p, NULL, part / 256.0, &sum);
+    } else {
+        add_texels(&near, p, (const unsigned[]){0, part}, 1, &sum);
+        add_texels(&far, p, (const unsigned[]){1, part}, 1, &sum);
+    }
+    finish(t, &sum, out);
+}
+
+void mg__texture_sample(const struct mg_texture *t, const struct mg_texture_point *p, uint32_t out[4])
+{
+    if (t->levels > 1)
+        mg__texture_sample_at(t, p, 0, out);
+    else
+        sample_one(t, p, out);
 }
 
 void mg__texture_fetch(const struct mg_texture *t, const int64_t at[3], uint32_t out[4])

@@ -102,9 +102,7 @@ static const struct mg_texture *find(struct mg_warp *w, const struct mg_op *op, 
     }
     const struct mg_texture *t = &o->texture;
     const struct mg_allocation *a = mg__snapshot_find(w->worker->run, t->base);
-    uint64_t size =
-        (t->depth - 1) * t->slice + (t->height - 1) * t->pitch + (uint64_t)t->width * t->channels * t->bits / 8;
-    if (a && t->base - a->address + size <= a->size)
+    if (a && t->base - a->address + mg__texture_bytes(t) <= a->size)
         return t;
     mg__fault(w, op, lane, MG_ERR_ADDRESS, "the memory of %s object 0x%llx was freed", surface ? "surface" : "texture",
               (unsigned long long)handle);
@@ -161,6 +159,37 @@ static void whole_of(const struct mg_warp *w, const struct mg_texel *x, const st
         at[2] = (int32_t)mg__lane32(w, c[0].slot, lane);
 }
 
+/* Of a mipmap, at the level that the instruction names or its gradients do. False: a fault. */
+static bool sample(struct mg_warp *w, const struct mg_op *op, unsigned lane, const struct mg_texture *t,
+                   uint32_t *values)
+{
+    const struct mg_texel *x = op->u.texel;
+    const struct mg_engine_operand *c = &op->is->of[op->is->nout + 1], *more = c + x->ncoordinates;
+    const struct mg_texture_point p = point_of(w, x, c, lane);
+    if (t->levels < 2 || !x->nmore) {
+        mg__texture_sample(t, &p, values);
+        return true;
+    }
+    if (x->sub == MG_SUB_TEX_LEVEL) {
+        mg__texture_sample_at(t, &p, mg__texture_named(real(w, more, lane)) + t->bias, values);
+        return true;
+    }
+    const bool cube = x->geometry == MG_GEOMETRY_CUBE || x->geometry == MG_GEOMETRY_ACUBE;
+    if (cube || t->anisotropic) {
+        mg__fault(w, op, lane, MG_ERR_UNSUPPORTED, "a level of %s is not simulated",
+                  cube ? "a cube by gradients" : "a texture with maxAnisotropy above 1 by gradients");
+        return false;
+    }
+    float d[2][3] = {{0}};
+    const unsigned n = x->nmore / 2u;
+    for (unsigned k = 0; k < n; k++) {
+        d[0][k] = real(w, &more[k], lane);
+        d[1][k] = real(w, &more[n + k], lane);
+    }
+    mg__texture_sample_at(t, &p, mg__texture_steep(t, d[0], d[1], n) + t->bias, values);
+    return true;
+}
+
 MG_HANDLER(mg__op_texture)
 {
     const struct mg_texel *x = op->u.texel;
@@ -178,12 +207,11 @@ MG_HANDLER(mg__op_texture)
                 memset(values, 0, sizeof(values));
             else
                 mg__texture_fetch(t, at, values);
-        } else {
+        } else if (x->what == MG_TEXEL_GATHER) {
             const struct mg_texture_point p = point_of(w, x, c, lane);
-            if (x->what == MG_TEXEL_GATHER)
-                mg__texture_gather(t, &p, x->sub - MG_SUB_TLD4_R, values);
-            else
-                mg__texture_sample(t, &p, values);
+            mg__texture_gather(t, &p, x->sub - MG_SUB_TLD4_R, values);
+        } else if (!sample(w, op, lane, t, values)) {
+            return NULL;
         }
         give(w, op->is, lane, values);
     }

@@ -24,6 +24,10 @@ struct mg_texture {
     bool unit;                    /* integers are read as numbers from 0, or -1, to 1 */
     bool layered, volume;
     uint8_t address[3]; /* enum mg_texture_address */
+    uint8_t levels;     /* of a mipmap, each half the one before, behind it in memory; 0 or 1: there is the one */
+    bool mip_linear;    /* between two levels */
+    bool anisotropic;   /* by gradients, in a way that is not known */
+    int16_t bias, least, most; /* of a level that is asked for, in 256ths */
     float border[4];
 };
 struct mg_simt;
@@ -38,6 +42,15 @@ struct mg_texture_point {
     int layer;
 };
 void mg__texture_sample(const struct mg_texture *texture, const struct mg_texture_point *at, uint32_t out[4]);
+/* Of a mipmap: its level `k` by itself; all bytes from `base` on. How arrays lay them out is asked here, too. */
+enum { MG_TEXTURE_ROW = 32, MG_TEXTURE_LEVEL = 512 }; /* a row and a level begin at multiples of these */
+struct mg_texture mg__texture_level(const struct mg_texture *texture, unsigned k);
+uint64_t mg__texture_bytes(const struct mg_texture *texture);
+/* At a level: as the program names it, or of two gradients of so many coordinates; in 256ths, before the bias. */
+int mg__texture_named(float level);
+int mg__texture_steep(const struct mg_texture *texture, const float *dx, const float *dy, unsigned n);
+void mg__texture_sample_at(const struct mg_texture *texture, const struct mg_texture_point *at, int level,
+                           uint32_t out[4]);
 /* At whole coordinates, without a filter. */
 void mg__texture_fetch(const struct mg_texture *texture, const int64_t at[3], uint32_t out[4]);
 /* One channel of the four texels that a linear filter would take, from the lower left on against the clock. */
