@@ -5,7 +5,8 @@
  * direction, as in cuFFT; work areas are taken and not used.
  *
  * Compiled once a version of the library, with MARGAY_CUFFT 11 or 12. What is in api.def and not here says that it is
- * not there: callbacks, several devices, half precision.
+ * not there: callbacks, several devices. Transforms of halves and bfloat16 are computed in f32, over copies, and
+ * rounded once.
  */
 #include "hosted/names.h"
 
@@ -36,6 +37,7 @@ struct side {    /* how the data of one end lie, in elements */
 struct plan {
     bool made;
     int type, rank;
+    int number; /* what its data are made of: MG_R_16F or MG_R_16BF; else by the type */
     int64_t n[MOST_DIMENSIONS], batch;
     struct side in, out;
     void *stream;
@@ -90,6 +92,11 @@ static bool is_double(int type)
     return (type & 0x40) != 0;
 }
 
+static size_t unit(const struct plan *plan) /* bytes of a real number */
+{
+    return plan->number ? mg__number_size(plan->number) : is_double(plan->type) ? 8 : 4;
+}
+
 static bool type_ok(int type)
 {
     return type == R2C || type == C2R || type == C2C || type == D2Z || type == Z2D || type == Z2Z;
@@ -135,7 +142,7 @@ static int describe(struct plan *plan, int rank, const int64_t *n, const int64_t
 /* What a GPU would want of this order. */
 static size_t work_size(const struct plan *plan)
 {
-    size_t all = is_double(plan->type) ? 16 : 8;
+    size_t all = 2 * unit(plan);
     for (int i = 0; i < plan->rank; i++)
         all *= (size_t)plan->n[i];
     return all * (size_t)plan->batch;
@@ -265,9 +272,12 @@ static int type_of(int in, int out, int execution)
 {
     static const struct {
         int in, out, execution, type;
-    } rows[] = {{MG_C_32F, MG_C_32F, MG_C_32F, C2C}, {MG_R_32F, MG_C_32F, MG_C_32F, R2C},
-                {MG_C_32F, MG_R_32F, MG_C_32F, C2R}, {MG_C_64F, MG_C_64F, MG_C_64F, Z2Z},
-                {MG_R_64F, MG_C_64F, MG_C_64F, D2Z}, {MG_C_64F, MG_R_64F, MG_C_64F, Z2D}};
+    } rows[] = {{MG_C_32F, MG_C_32F, MG_C_32F, C2C},    {MG_R_32F, MG_C_32F, MG_C_32F, R2C},
+                {MG_C_32F, MG_R_32F, MG_C_32F, C2R},    {MG_C_64F, MG_C_64F, MG_C_64F, Z2Z},
+                {MG_R_64F, MG_C_64F, MG_C_64F, D2Z},    {MG_C_64F, MG_R_64F, MG_C_64F, Z2D},
+                {MG_C_16F, MG_C_16F, MG_C_16F, C2C},    {MG_R_16F, MG_C_16F, MG_C_16F, R2C},
+                {MG_C_16F, MG_R_16F, MG_C_16F, C2R},    {MG_C_16BF, MG_C_16BF, MG_C_16BF, C2C},
+                {MG_R_16BF, MG_C_16BF, MG_C_16BF, R2C}, {MG_C_16BF, MG_R_16BF, MG_C_16BF, C2R}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (rows[i].in == in && rows[i].out == out && rows[i].execution == execution)
             return rows[i].type;
@@ -279,8 +289,18 @@ static int type_of(int in, int out, int execution)
         const int64_t *onembed, int64_t ostride, int64_t odist, int out, int64_t batch, size_t *size, int execution
 static int make_xt(int handle, XT_MANY, bool keep)
 {
-    int type = type_of(in, out, execution);
-    return type ? make(handle, GIVEN, size, keep) : NOT_SUPPORTED;
+    const int type = type_of(in, out, execution);
+    const int number = execution == MG_C_16F ? MG_R_16F : execution == MG_C_16BF ? MG_R_16BF : 0;
+    struct plan *plan = find(handle);
+    for (int i = 0; number && n && i < rank && i < MOST_DIMENSIONS; i++)
+        if (n[i] < 1 || (n[i] & (n[i] - 1)))
+            return NOT_SUPPORTED; /* as documented: sizes of small numbers are powers of two */
+    int status = type ? make(handle, GIVEN, size, keep) : NOT_SUPPORTED;
+    if (status == SUCCESS && number && size)
+        *size = *size * mg__number_size(number) / sizeof(float);
+    if (status == SUCCESS && keep)
+        plan->number = number;
+    return status;
 }
 
 PUBLIC int cufftXtMakePlanMany(int handle, XT_MANY)
@@ -377,7 +397,7 @@ static bool touch(struct margay_hosted_reach *reach, const struct run *r, bool i
     int64_t step[MOST_DIMENSIONS] = {0}, distance, last = p->rank - 1, rows = p->batch;
     bool real = input ? reads_real(p->type) : writes_real(p->type);
     bool half = !real && (reads_real(p->type) || writes_real(p->type));
-    size_t size = (is_double(p->type) ? 8u : 4u) * (real ? 1u : 2u);
+    size_t size = unit(p) * (real ? 1u : 2u);
     int64_t width = half ? p->n[last] / 2 + 1 : p->n[last];
     steps_of(r, input, step, &distance);
     for (int i = 0; i < last; i++)
@@ -452,19 +472,52 @@ static bool one(const struct run *r, const int64_t istep[], const int64_t ostep[
     return ok;
 }
 
+/* Reals from the first to the last that one transform has at that end. */
+static size_t span_of(const struct run *r, bool input, const int64_t step[])
+{
+    const struct plan *p = &r->plan;
+    const bool real = input ? reads_real(p->type) : writes_real(p->type);
+    const bool half = !real && (reads_real(p->type) || writes_real(p->type));
+    size_t span = 1;
+    for (int i = 0; i < p->rank; i++)
+        span += (size_t)((half && i == p->rank - 1 ? p->n[i] / 2 : p->n[i] - 1) * step[i]);
+    return span * (real ? 1 : 2);
+}
+
+/* In f32, over copies. What lies between the results goes there and back as it is. */
+static bool one_small(const struct run *r, const int64_t istep[], const int64_t ostep[], char *in, char *out)
+{
+    const int number = r->plan.number;
+    const size_t nin = span_of(r, true, istep), nout = span_of(r, false, ostep);
+    float *from = malloc(nin * sizeof(*from)), *to = malloc(nout * sizeof(*to));
+    bool ok = from && to;
+    if (ok) {
+        mg__number_copy(MG_R_32F, from, number, in, nin, 1);
+        mg__number_copy(MG_R_32F, to, number, out, nout, 1);
+        ok = one(r, istep, ostep, (char *)from, (char *)to);
+    }
+    if (ok)
+        mg__number_copy(number, out, MG_R_32F, to, nout, 1);
+    free(from);
+    free(to);
+    return ok;
+}
+
 static void compute(void *arg, struct margay_hosted_reach *reach)
 {
     const struct run *r = arg;
     const struct plan *p = &r->plan;
     int64_t istep[MOST_DIMENSIONS] = {0}, ostep[MOST_DIMENSIONS] = {0}, idist, odist;
-    int64_t isize = (is_double(p->type) ? 8 : 4) * (reads_real(p->type) ? 1 : 2);
-    int64_t osize = (is_double(p->type) ? 8 : 4) * (writes_real(p->type) ? 1 : 2);
+    int64_t isize = (int64_t)unit(p) * (reads_real(p->type) ? 1 : 2);
+    int64_t osize = (int64_t)unit(p) * (writes_real(p->type) ? 1 : 2);
+    bool (*const do_one)(const struct run *, const int64_t[], const int64_t[], char *, char *) =
+        p->number ? one_small : one;
     steps_of(r, true, istep, &idist);
     steps_of(r, false, ostep, &odist);
     if (!touch(reach, r, true) || !touch(reach, r, false))
         return;
     for (int64_t b = 0; b < p->batch; b++)
-        if (!one(r, istep, ostep, (char *)r->in + b * idist * isize, (char *)r->out + b * odist * osize)) {
+        if (!do_one(r, istep, ostep, (char *)r->in + b * idist * isize, (char *)r->out + b * odist * osize)) {
             reach->fail(reach);
             return;
         }
@@ -475,7 +528,7 @@ static int execute(int handle, const char *routine, int type, void *in, void *ou
     const struct plan *plan = find(handle);
     if (!plan || !plan->made)
         return INVALID_PLAN;
-    if (type && plan->type != type)
+    if (type && (plan->type != type || plan->number))
         return INVALID_TYPE;
     if (!in || !out || (direction != FORWARD && direction != INVERSE))
         return INVALID_VALUE;

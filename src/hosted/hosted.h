@@ -27,9 +27,11 @@ enum mg_number {
     MG_R_8I = 3,
     MG_C_32F = 4,
     MG_C_64F = 5,
+    MG_C_16F = 6,
     MG_R_8U = 8,
     MG_R_32I = 10,
     MG_R_16BF = 14,
+    MG_C_16BF = 15,
     MG_R_E4M3 = 28,
     MG_R_E5M2 = 29
 };

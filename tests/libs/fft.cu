@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cufft.h>
 #include <cufftXt.h>
 
@@ -200,11 +202,79 @@ static void errors()
     cudaFree(data);
 }
 
+/* Halves and bfloat16: within a step or two of the largest result, in place and not, with a stride. */
+template <typename T> static void small(cudaDataType real, cudaDataType complex, double step)
+{
+    const int n[3] = {1, 8, 16};
+    long long dims[2] = {n[1], n[2]};
+    const int all = n[1] * n[2], half = n[2] / 2 + 1;
+    size_t size = 0;
+    T *in, *out;
+    cudaMallocManaged(&in, 8 * all * sizeof(T));
+    cudaMallocManaged(&out, 8 * all * sizeof(T));
+    for (int gap = 1; gap < 4; gap++)
+        for (int place = 0; place < 2; place++) {
+            cufftHandle plan;
+            std::vector<Z> x(all);
+            OK(cufftCreate(&plan));
+            OK(cufftXtMakePlanMany(plan, 2, dims, dims, gap, 0, complex, dims, gap, 0, complex, 1, &size, complex));
+            for (int i = 0; i < 8 * all; i++)
+                in[i] = out[i] = T(42.f);
+            for (int i = 0; i < all; i++) {
+                in[2 * gap * i] = T((float)next()), in[2 * gap * i + 1] = T((float)next());
+                x[i] = Z((float)in[2 * gap * i], (float)in[2 * gap * i + 1]);
+            }
+            OK(cufftXtExec(plan, in, place ? in : out, CUFFT_FORWARD));
+            cudaDeviceSynchronize();
+            const T *got = place ? in : out;
+            std::vector<Z> y = transform(x, n, -1);
+            for (int i = 0; i < all; i++) {
+                const Z d = y[i] - Z((float)got[2 * gap * i], (float)got[2 * gap * i + 1]);
+                expect(std::abs(d) <= step * 16, "small C2C", i, place);
+                if (gap > 1)
+                    expect((float)got[2 * gap * i + 2] == 42, "small between", i, place);
+            }
+            expect(cufftExecC2C(plan, (cufftComplex *)in, (cufftComplex *)out, CUFFT_FORWARD) == CUFFT_INVALID_TYPE,
+                   "small as f32");
+            OK(cufftDestroy(plan));
+        }
+    cufftHandle there, back, wrong;
+    std::vector<Z> x(all);
+    OK(cufftCreate(&there));
+    OK(cufftCreate(&back));
+    OK(cufftXtMakePlanMany(there, 2, dims, nullptr, 1, 0, real, nullptr, 1, 0, complex, 1, &size, complex));
+    OK(cufftXtMakePlanMany(back, 2, dims, nullptr, 1, 0, complex, nullptr, 1, 0, real, 1, &size, complex));
+    for (int i = 0; i < all; i++) x[i] = (float)(in[i] = T((float)next()));
+    OK(cufftXtExec(there, in, out, CUFFT_FORWARD));
+    cudaDeviceSynchronize();
+    std::vector<Z> y = transform(x, n, -1);
+    for (int r = 0; r < n[1]; r++)
+        for (int c = 0; c < half; c++) {
+            const int at = 2 * (r * half + c);
+            expect(std::abs(y[r * n[2] + c] - Z((float)out[at], (float)out[at + 1])) <= step * 16, "small R2C", r, c);
+        }
+    OK(cufftXtExec(back, out, in, CUFFT_INVERSE));
+    cudaDeviceSynchronize();
+    for (int i = 0; i < all; i++) expect(std::abs(x[i].real() * all - (float)in[i]) <= step * all, "small C2R", i);
+    long long three[] = {12};
+    OK(cufftCreate(&wrong));
+    expect(cufftXtMakePlanMany(wrong, 1, three, nullptr, 1, 0, complex, nullptr, 1, 0, complex, 1, &size, complex) ==
+               CUFFT_NOT_SUPPORTED,
+           "12 halves");
+    OK(cufftDestroy(wrong));
+    OK(cufftDestroy(there));
+    OK(cufftDestroy(back));
+    cudaFree(in);
+    cudaFree(out);
+}
+
 int main()
 {
     Run<cufftComplex, float>{CUFFT_R2C, CUFFT_C2R, CUFFT_C2C, 1e-5}.all();
     Run<cufftDoubleComplex, double>{CUFFT_D2Z, CUFFT_Z2D, CUFFT_Z2Z, 1e-13}.all();
     strides();
+    small<__half>(CUDA_R_16F, CUDA_C_16F, 1. / 1024);
+    small<__nv_bfloat16>(CUDA_R_16BF, CUDA_C_16BF, 1. / 128);
     errors();
     expect(cudaDeviceSynchronize() == cudaSuccess, "the device");
     printf(failures ? "%d wrong\n" : "PASS\n", failures);
