@@ -29,7 +29,8 @@ static size_t digits(const char *text, size_t length)
     return n;
 }
 
-/* The number behind the first `name`. No string of JSON has a bare quote, so that this is no part of one. */
+/* The number behind `name`, of which there is one and no other. No string of JSON has a bare quote, so that this is no
+ * part of one. */
 static bool find_number(const char *text, size_t length, size_t *from, size_t *to)
 {
     const char *at = memmem(text, length, name, sizeof(name) - 1);
@@ -37,7 +38,7 @@ static bool find_number(const char *text, size_t length, size_t *from, size_t *t
         return false;
     *from = (size_t)(at - text) + sizeof(name) - 1;
     *to = *from + digits(text + *from, length - *from);
-    return *to > *from;
+    return *to > *from && !memmem(text + *to, length - *to, name, sizeof(name) - 1);
 }
 
 static void forget(struct mg_repeat *r)
@@ -112,7 +113,8 @@ static struct mg_repeat *learn(const char *line, size_t length)
     mg__arena_init(&r->arena);
     r->length = length;
     r->line = malloc(length);
-    if (!r->line || !find_number(line, length, &r->from, &r->to) ||
+    if (!r->line || !find_number(line, length, &r->from, &r->to) || r->to == length ||
+        (line[r->to] != ',' && line[r->to] != '}') || /* an exponent: our writer makes none */
         mg__record_parse(line, length, &r->arena, &r->record) != MG_OK || r->record.kind != MG_RECORD_LAUNCH ||
         !find_written(r->record.json, &r->json_from, &r->json_to)) {
         forget(r);
