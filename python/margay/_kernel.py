@@ -167,7 +167,12 @@ def _number(kind, count, value):
     number = _NUMBERS.get(kind)
     if number is None:
         raise Error(f"a parameter of type .{kind} cannot be passed")
-    return number(float(value) if kind[0] == "f" else int(value))
+    if kind[0] == "f":
+        return number(float(value))
+    whole, bits = int(value), 8 * _size(kind)  # what has a sign and what has none is not told apart in PTX
+    if whole != value or not -1 << bits - 1 <= whole < 1 << bits:
+        raise Error(f"a parameter of type .{kind} was given {value!r}, which is no whole number of {bits} bits")
+    return number(whole)
 
 
 def _dim(value):

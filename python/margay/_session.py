@@ -58,14 +58,22 @@ def start(mode="both", *, device=None, board=None, advise=False, kernel=None, th
         raise RuntimeError(f"{foreign} is loaded already: call margay.start() before anything uses CUDA")
     handle, path = tempfile.mkstemp(prefix="margay-", suffix=".report")
     os.close(handle)
+    before = dict(os.environ)
     os.environ.update(settings, MARGAY_REPORT=path)
     for name, value in _packages():
         os.environ.setdefault(name, value)
-    _Process.settings, _Process.report = settings, open(path, "rb")
-    atexit.register(_remove, path, os.getpid())
     # Modules with a runtime inside, as CuPy's, ask for a name of the first library when they start (src/cudart/redirect.c).
-    _Process.libraries = [ctypes.CDLL(os.fspath(library), ctypes.RTLD_GLOBAL if library.name.startswith("libmargay_cuda") else ctypes.RTLD_LOCAL)
-                          for library in _files.runtimes()]
+    try:
+        libraries = [ctypes.CDLL(os.fspath(library), ctypes.RTLD_GLOBAL if library.name.startswith("libmargay_cuda") else ctypes.RTLD_LOCAL)
+                     for library in _files.runtimes()]
+    except OSError:  # it is off, as it was
+        os.unlink(path)
+        for name in set(os.environ) - set(before):
+            del os.environ[name]
+        os.environ.update(before)
+        raise
+    _Process.settings, _Process.report, _Process.libraries = settings, open(path, "rb"), libraries
+    atexit.register(_remove, path, os.getpid())
 
 
 def _packages():
@@ -81,9 +89,22 @@ def _remove(path, pid):
         os.unlink(path)
 
 
+def _length():
+    return os.fstat(_Process.report.fileno()).st_size
+
+
+def _read(begin):
+    """All from there on. Where a file is read is shared with other threads, and with processes that were forked."""
+    pieces = []
+    while piece := os.pread(_Process.report.fileno(), 1 << 20, begin):
+        pieces.append(piece)
+        begin += len(piece)
+    return b"".join(pieces)
+
+
 def _finish():
     """Waits for what is still under way, if anything ran."""
-    if os.fstat(_Process.report.fileno()).st_size:
+    if _length():
         for library in _Process.libraries:
             if "libcudart.so.13" in library._name:
                 library.cudaDeviceSynchronize()
@@ -93,16 +114,15 @@ class _Window:
     def __enter__(self):
         start() if _Process.settings is None else None
         _finish()
-        self.begin = _Process.report.seek(0, os.SEEK_END)
+        self.begin = _length()
         self.report = Report()
         _windows.append(self.report)
         return self.report
 
     def __exit__(self, *_):
         _finish()
-        _windows.remove(self.report)
-        _Process.report.seek(self.begin)
-        stream = _Process.report.read()
+        _windows[:] = [w for w in _windows if w is not self.report]  # another may hold the same
+        stream = _read(self.begin)
         self.report.read(stream[:stream.rfind(b"\n") + 1])
         return False
 

@@ -108,6 +108,15 @@ class Alone(unittest.TestCase):
             with self.assertRaisesRegex(margay.Error, words):
                 sizes.run(1, 1, *args)
 
+    def test_numbers_that_a_parameter_cannot_hold(self):
+        """They were cut to what fits, without a word."""
+        saxpy, x = margay.kernel(SAXPY, "saxpy"), floats([0] * 4)
+        for n in (1 << 32, -(1 << 31) - 1, 2.5):
+            with self.assertRaisesRegex(margay.Error, r"type \.u32 was given .*, which is no whole number of 32 bits"):
+                saxpy.run(1, 4, n, 1.0, x, x)
+        for n in (4.0, (1 << 32) - 1, -1):
+            saxpy.run(1, 4, n, 1.0, x, x)
+
     def test_what_may_not_be_written_is_read(self):
         y = floats([0] * 4)
         margay.kernel(SAXPY, "saxpy").run(1, 4, 4, 1.0, bytes(floats([1, 2, 3, 4])), y)
@@ -222,6 +231,31 @@ class Process(unittest.TestCase):
             print(len(second.launches), second.conflicts, [(f.check, f.line, f.other_line) for f in second.findings if f.line])
             print(len(margay.profile(lambda: None).launches), report.launches[0].kernel)
             """), "1 992 [] [] 6\n1 992 [('race', 6, 4)]\n0 columns(float*, float const*)\n")
+
+    def test_windows_in_windows(self):
+        """Two that hold the same are two all the same."""
+        self.assertEqual(self.python("""\
+            kernel = margay.kernel(".version 7.0\\n.target sm_70\\n.address_size 64\\n.visible .entry k() { ret; }\\n")
+            with margay.profile() as outer:
+                with margay.profile() as inner:
+                    pass
+                kernel.run(1, 32)
+            print(len(outer.launches), len(inner.launches))
+            """), "1 0\n")
+
+    def test_a_start_that_fails_is_none(self):
+        self.assertEqual(self.python("""\
+            import os, pathlib
+            from margay import _files
+            ours, _files.runtimes = _files.runtimes, lambda: [pathlib.Path("/nosuch/libcudart.so.13")]
+            try:
+                margay.start("profile")
+            except OSError:
+                print("MARGAY_REPORT" in os.environ)
+            _files.runtimes = ours
+            margay.start("profile")
+            print(len(margay.profile(lambda: None).launches))
+            """), "False\n0\n")
 
     @unittest.skipUnless(NVCC, "no nvcc")
     def test_expect(self):
