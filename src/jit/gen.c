@@ -651,6 +651,25 @@ void mg__gen_begin(struct mg_gen *g, LLVMValueRef e)
     load_fills(g, false);
 }
 
+/* Of each point the lines first, then predicates that are the same in all lanes, then what lies in the frame: who goes
+ * through the forms (simt/engine.c) ends at the first of those that it has no use for. */
+static bool sort_forms(struct mg_gen *g)
+{
+    struct mg_engine_form *sorted = mg__arena_array(&g->arena, g->nvars + 1, sizeof *sorted);
+    for (size_t p = 0; sorted && p < g->points.count; p++) {
+        struct mg_engine_form *at = &g->forms.at[g->points.at[p].first_form];
+        uint32_t n = 0, nforms = g->points.at[p].nforms;
+        if (nforms == 0)
+            continue;
+        for (unsigned class = 0; class < 3; class++)
+            for (uint32_t k = 0; k < nforms; k++)
+                if ((at[k].vector ? 2u : at[k].bytes == 0) == class)
+                    sorted[n++] = at[k];
+        memcpy(at, sorted, n * sizeof *at);
+    }
+    return sorted != NULL;
+}
+
 bool mg__gen_emit(struct mg_gen *g)
 {
     LLVMTypeRef params[3] = {g->ptr, g->i32, g->i32};
@@ -707,5 +726,5 @@ bool mg__gen_emit(struct mg_gen *g)
     LLVMPositionBuilderAtEnd(g->b, g->start);
     LLVMBuildBr(g->b, head);
     g->first = g->fn;
-    return !g->reason;
+    return sort_forms(g) && !g->reason;
 }

@@ -36,6 +36,8 @@ struct launch {
     const struct mg_launch_info *info;
     const struct mg_model_kernel *kernel;
     struct tally *insns, *vars; /* insns: the first worker's, to which the others' are added; NULL: none is over */
+    struct mg_insn_counts *counts; /* likewise; in `insns` when all are over */
+    bool *accessed;                /* likewise; NULL: not known */
     struct tally
         *executed; /* of a launch with a sample: of all units that ran; there are warps, threads and divergent */
     MG_VEC(struct mg_model_unit) units;
@@ -44,6 +46,11 @@ struct launch {
 struct worker {
     struct launch *launch;
     struct tally *insns, *vars;
+    /* How often instructions were executed, and which of them accessed memory: to read a line that another processor
+     * has written takes 100 ns, and so of a worker's tallies only those are read that hold something. A launch with a
+     * sample has it all in `insns`. */
+    struct mg_insn_counts *counts;
+    bool *accessed;
     /* of a launch with a sample: sums by the units' weights, while insns and vars are the unit's */
     struct tally *weighted_insns, *weighted_vars, *executed;
     size_t unit;
@@ -68,6 +75,8 @@ static void tally_add(struct tally *to, const struct tally *from)
 static void free_launch(struct launch *l)
 {
     free(l->insns);
+    free(l->counts);
+    free(l->accessed);
     free(l->vars);
     free(l->executed);
     mg__vec_free(&l->units);
@@ -99,6 +108,8 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
 static void free_worker(struct worker *w)
 {
     free(w->insns);
+    free(w->counts);
+    free(w->accessed);
     free(w->vars);
     free(w->weighted_insns);
     free(w->weighted_vars);
@@ -117,13 +128,16 @@ static void *worker_begin(void *state, unsigned worker)
     w->launch = l;
     w->insns = calloc((size_t)l->info->ninsns + 1, sizeof(*w->insns));
     w->vars = calloc((size_t)l->info->nshared_vars + 1, sizeof(*w->vars));
+    w->counts = calloc((size_t)l->info->ninsns + 1, sizeof(*w->counts));
+    w->accessed = calloc((size_t)l->info->ninsns + 1, sizeof(*w->accessed));
     w->unit = SIZE_MAX;
     if (l->info->sample) {
         w->weighted_insns = calloc((size_t)l->info->ninsns + 1, sizeof(*w->insns));
         w->weighted_vars = calloc((size_t)l->info->nshared_vars + 1, sizeof(*w->vars));
         w->executed = calloc((size_t)l->info->ninsns + 1, sizeof(*w->executed));
     }
-    if (!w->insns || !w->vars || (l->info->sample && (!w->weighted_insns || !w->weighted_vars || !w->executed))) {
+    if (!w->insns || !w->vars || !w->counts || !w->accessed ||
+        (l->info->sample && (!w->weighted_insns || !w->weighted_vars || !w->executed))) {
         free_worker(w);
         return NULL;
     }
@@ -282,6 +296,7 @@ static void on_access(void *worker, struct mg_access *a)
     struct mg_model_access as;
     if (a->insn >= w->launch->info->ninsns)
         return;
+    w->accessed[a->insn] = true;
     if (a->kind == MG_ACCESS_BULK_LD || a->kind == MG_ACCESS_BULK_ST) {
         count_bulk(w, a, w->launch->info->insns[a->insn].insn);
         return;
@@ -306,6 +321,13 @@ static void on_access(void *worker, struct mg_access *a)
     }
 }
 
+static void add_to_counts(struct mg_insn_counts *to, const struct mg_insn_counts *counts)
+{
+    to->warps += counts->warps;
+    to->threads += counts->threads;
+    to->divergent += counts->divergent;
+}
+
 static void add_counts(struct tally *t, const struct mg_insn_counts *counts)
 {
     t->warps += counts->warps;
@@ -320,7 +342,9 @@ static void on_counts(void *worker, const struct mg_insn_counts *counts, uint32_
     for (uint32_t i = 0; i < ninsns && i < w->launch->info->ninsns; i++) {
         if (!counts[i].warps && !counts[i].divergent)
             continue;
-        if (!sampled || w->unit != SIZE_MAX)
+        if (!sampled)
+            add_to_counts(&w->counts[i], &counts[i]);
+        else if (w->unit != SIZE_MAX)
             add_counts(&w->insns[i], &counts[i]);
         if (sampled)
             add_counts(&w->executed[i], &counts[i]);
@@ -375,7 +399,7 @@ static bool accesses(const struct tally *t)
     return any_of(t, offsetof(struct tally, warps));
 }
 
-static void add_to_metrics(struct mg_metrics *m, const struct tally *t, const struct mg_ptx_insn *insn)
+static void add_executed(struct mg_metrics *m, const struct tally *t, const struct mg_ptx_insn *insn)
 {
     m->v[MG_METRIC_INST] += t->warps;
     m->v[MG_METRIC_THREAD_INST] += t->threads;
@@ -383,6 +407,11 @@ static void add_to_metrics(struct mg_metrics *m, const struct tally *t, const st
         m->v[MG_METRIC_BRANCHES] += t->warps;
         m->v[MG_METRIC_DIVERGENT] += t->divergent;
     }
+}
+
+static void add_to_metrics(struct mg_metrics *m, const struct tally *t, const struct mg_ptx_insn *insn)
+{
+    add_executed(m, t, insn);
     if (!accesses(t))
         return;
     m->v[MG_METRIC_WAVEFRONTS_SHARED] += t->wavefronts;
@@ -447,11 +476,19 @@ static void worker_end(void *state, void *worker)
     struct worker *w = worker;
     const bool sampled = l->info->sample;
     struct tally **insns = sampled ? &w->weighted_insns : &w->insns;
-    for (uint32_t i = 0; l->insns && i < l->info->ninsns; i++)
-        tally_add(&l->insns[i], &(*insns)[i]);
+    for (uint32_t i = 0; l->insns && i < l->info->ninsns; i++) {
+        if (sampled || w->accessed[i])
+            tally_add(&l->insns[i], &(*insns)[i]);
+        l->accessed[i] |= w->accessed[i];
+        add_to_counts(&l->counts[i], &w->counts[i]);
+    }
     if (!l->insns) {
         l->insns = *insns;
+        l->counts = w->counts;
+        l->accessed = w->accessed;
         *insns = NULL;
+        w->counts = NULL;
+        w->accessed = NULL;
     }
     for (uint32_t i = 0; sampled && i < l->info->ninsns; i++)
         tally_add(&l->executed[i], &w->executed[i]);
@@ -556,7 +593,10 @@ static bool fold_lines(const struct launch *l, struct mg_report_launch *r)
         add_written(&line->written, &l->kernel->made->plans[order[i] - info->insns], order[i]->insn);
         if (!any(t))
             continue;
-        add_to_metrics(&line->metrics, t, order[i]->insn);
+        if (l->accessed && !l->accessed[order[i] - info->insns])
+            add_executed(&line->metrics, t, order[i]->insn);
+        else
+            add_to_metrics(&line->metrics, t, order[i]->insn);
         add_matrix(&line->metrics, t, order[i]);
     }
     for (size_t i = 0; i < r->nlines; i++) /* sums all, up to here */
@@ -598,6 +638,8 @@ static void launch_end(void *state, enum mg_status status)
     if (!l->insns) /* no worker has begun */
         l->insns = calloc((size_t)info->ninsns + 1, sizeof(*l->insns));
     l->lost |= !l->insns;
+    for (uint32_t i = 0; l->counts && i < info->ninsns; i++)
+        add_counts(&l->insns[i], &l->counts[i]);
     if (info->sample && !l->lost)
         estimate(l, &sample);
     struct mg_report_launch r = {

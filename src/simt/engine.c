@@ -100,8 +100,8 @@ static void write_out(struct mg_warp *w, const struct mg_engine_point *p)
     uint32_t row = d->program.row ? d->program.row : 32;
     for (uint32_t k = 0; k < p->nforms; k++) {
         const struct mg_engine_form *f = &code->forms[p->first_form + k];
-        if (f->vector || f->bytes == 0)
-            continue;
+        if (f->vector || f->bytes == 0) /* and so are those behind it */
+            break;
         const uint64_t *cell = &w->cells[f->cell];
         uint64_t cx = f->dx ? cell[1] : (uint64_t)f->cx, cy = f->dy ? cell[2] : (uint64_t)f->cy;
         line(w, f, row, cell[0], cx, cy, false);
@@ -137,18 +137,10 @@ static uint64_t lane_value(const struct mg_warp *w, const struct mg_engine_form 
 static bool read_in(struct mg_warp *w, const struct mg_engine_point *p)
 {
     const struct mg_described *d = w->worker->run->engine;
-    uint32_t row = d->program.row ? d->program.row : 32;
-    for (uint32_t k = 0; k < p->nforms; k++) {
-        const struct mg_engine_form *f = &w->worker->tier->code->forms[p->first_form + k];
-        if (f->bytes == 0) {
-            uint32_t m;
-            memcpy(&m, w->root->regs + f->slot, 4);
-            if (!f->vector && m != 0 && m != ~0u)
-                return false;
-            continue;
-        }
-        if (f->vector)
-            continue;
+    const struct mg_engine_form *forms = w->worker->tier->code->forms + p->first_form;
+    uint32_t row = d->program.row ? d->program.row : 32, k = 0;
+    for (; k < p->nforms && !forms[k].vector && forms[k].bytes; k++) {
+        const struct mg_engine_form *f = &forms[k];
         uint64_t base = lane_value(w, f, 0);
         uint64_t cx = f->dx ? lane_value(w, f, 1) - base : (uint64_t)f->cx;
         uint64_t cy = f->dy ? lane_value(w, f, row % 32) - base : (uint64_t)f->cy;
@@ -160,6 +152,12 @@ static bool read_in(struct mg_warp *w, const struct mg_engine_point *p)
             cell[1] = f->bytes == 8 ? cx : (uint64_t)(int64_t)(int32_t)cx;
         if (f->dy)
             cell[2] = f->bytes == 8 ? cy : (uint64_t)(int64_t)(int32_t)cy;
+    }
+    for (; k < p->nforms && !forms[k].vector; k++) {
+        uint32_t m;
+        memcpy(&m, w->root->regs + forms[k].slot, 4);
+        if (m != 0 && m != ~0u)
+            return false;
     }
     return true;
 }
