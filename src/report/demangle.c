@@ -72,8 +72,29 @@ char *mg__report_demangle(const char *name)
     return strdup(name);
 }
 
+/* The variable's own name of what the compiler calls the parts that it has cut an array or a structure into: NAME_$_0. */
+static size_t without_part(const char *name)
+{
+    const char *at = NULL;
+    for (const char *p = name; p && (p = strstr(p, "_$_")) != NULL; p += 3)
+        at = p;
+    return at && at > name && isdigit((unsigned char)at[3]) && !at[3 + strspn(at + 3, "0123456789")]
+               ? (size_t)(at - name)
+               : 0;
+}
+
 char *mg__report_variable_name(const char *name)
 {
+    const size_t whole = without_part(name);
+    if (whole) {
+        char *own = strndup(name, whole), *shown = own ? mg__report_variable_name(own) : NULL;
+        char *text = shown ? malloc(strlen(shown) + strlen(name + whole) + sizeof(" (part )")) : NULL;
+        if (text)
+            sprintf(text, "%s (part %s)", shown, name + whole + 3);
+        free(own);
+        free(shown);
+        return text;
+    }
     char *text = mg__report_demangle(name);
     if (!text || !strcmp(text, name))
         return text;

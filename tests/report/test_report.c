@@ -135,6 +135,10 @@ static void variable_names(void **state)
         const char *in, *out;
     } rows[] = {
         {"_ZZ2mmPKfS0_PfiE1a", "a"},
+        {"_ZZ2mmPKfS0_PfiE1a_$_0", "a (part 0)"}, /* the compiler has cut it up */
+        {"_ZZ2mmPKfS0_PfiE1a_$_2_$_13", "a (part 2) (part 13)"},
+        {"tile_$_", "tile_$_"},
+        {"_$_1", "_$_1"},
         {"_ZZ5tiledILi16EEvPKfPfE4tile", "tile"},
         {"_ZZN2ns5tiledEPfE4tile_0", "tile"}, /* the second of that name in the function */
         {"_ZZ6kernelILi32EEvPfE6tile_A", "tile_A"},
