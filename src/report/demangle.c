@@ -72,7 +72,7 @@ char *mg__report_demangle(const char *name)
     return strdup(name);
 }
 
-/* The variable's own name of what the compiler calls the parts that it has cut an array or a structure into: NAME_$_0. */
+/* Of NAME_$_0, as the compiler calls parts that it has cut an array or a structure into, the name's length; else 0. */
 static size_t without_part(const char *name)
 {
     const char *at = NULL;

@@ -99,7 +99,7 @@ __device__ int vote(int p)
                  : "r"(p));
     return d;
 }
-__global__ void k(const unsigned *in, unsigned *o, unsigned long long *w, int n)
+__global__ void all(const unsigned *in, unsigned *o, unsigned long long *w, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     unsigned a = in[i], b = in[(i + 1) % n], c = in[(i + 2) % n], hi;
@@ -146,7 +146,7 @@ int main()
         in[i] = mixed(i);
     device<unsigned> d(in), o(15 * n);
     device<unsigned long long> w(n);
-    k<<<2, 128>>>(d, o, w, n);
+    all<<<2, 128>>>(d, o, w, n);
     CK(cudaGetLastError());
     CK(cudaDeviceSynchronize());
     auto g = o.get();
