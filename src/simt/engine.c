@@ -169,7 +169,6 @@ static void own_code(struct mg_warp *w)
     w->e.regs = w->root->regs;
     w->ops = w->root->code->ops;
     w->rows_of = w->worker->rows_of;
-    w->call = w->worker->run->engine->call;
 }
 
 bool mg__engine_back(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
@@ -332,7 +331,6 @@ static const struct mg_op *function_some(struct mg_warp *w, const struct mg_op *
     w->e.regs = w->regs;
     w->ops = code->ops;
     w->rows_of = w->worker->rows_of + code->first_op;
-    w->call = d->functions[code->id].call;
     uint32_t next = some->code->some(&w->e, at, mask, w->join_pc ? (uint32_t)(w->join_pc - code->ops) : ~0u);
     own_code(w);
     return next == ~0u ? NULL : &code->ops[next];

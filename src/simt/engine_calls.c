@@ -146,7 +146,10 @@ static bool call(struct mg_engine_warp *e, uint32_t index, mg_handler f, uint32_
 
 bool mg__engine_op(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
 {
-    return call(e, index, mg__warp_of(e)->call[index], mask);
+    const struct mg_warp *w = mg__warp_of(e);
+    const struct mg_described *d = w->worker->run->engine;
+    const mg_handler *handlers = w->ops == w->root->code->ops ? d->call : d->functions[w->frame->code->id].call;
+    return call(e, index, handlers[index], mask);
 }
 
 static bool on_checked(struct mg_engine_warp *e, uint32_t index, uint32_t mask)

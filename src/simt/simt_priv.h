@@ -359,7 +359,6 @@ struct mg_warp {
     /* of the code that is compiled and runs, which is the kernel's own but in a function: */
     struct mg_rows **rows_of; /* the worker's */
     const struct mg_op *ops;
-    const mg_handler *call;   /* what calls->op runs */
     struct mg_insn_counts *counts; /* by segment */
     uint32_t index;   /* in the block */
     uint32_t live;    /* lanes that exist and have not exited */
@@ -388,7 +387,6 @@ struct mg_warp {
     uint32_t looks;           /* slices since its turn was last over for them */
     uint64_t *cells;
     uint32_t (*some)(struct mg_engine_warp *e, uint32_t op, uint32_t mask, uint32_t meet); /* or NULL */
-    bool has_some; /* the kernel does, or a function that it calls */
     const bool *some_at; /* by op */
     const struct mg_engine_point *point; /* the barrier that it stands at, or has just left; NULL: it has not begun */
     uint32_t entry;
@@ -396,6 +394,7 @@ struct mg_warp {
     bool interpreted; /* until compiled code can go on */
     bool followed;    /* an observer wants its steps */
     bool told;        /* that it has come to the barrier at which it stands */
+    bool has_some;    /* blocks for some lanes: the kernel has them, or a function that it calls */
     /* the block's number is in its frame; compiled code needs it in the first lane of the first warp only */
     bool filled;
     uint32_t tid[3][32] __attribute__((aligned(64)));
