@@ -60,6 +60,10 @@ struct slot {      /* a resident block */
     double latest;
     double swaps; /* of its shared memory, compare-and-swaps at one place */
 };
+struct round { /* of a warp in a loop that has several exits */
+    float left, pick; /* rounds; which exit it takes */
+    bool in;
+};
 struct fill { /* of a load that several warps make at the same time round: when its data come */
     uint32_t wave, turn;
     double ready;
@@ -72,6 +76,7 @@ struct machine {
     struct slot *slots;
     struct value *values;         /* by warp and register */
     float *turns;                 /* by warp and block of the code */
+    struct round *rounds;         /* likewise; NULL: no loop has several exits */
     float *shared_turns;          /* by block, for all warps */
     float *miss, *fetched, *made; /* by instruction: dealt out so far */
     float *parts;                 /* by warp and op, of code that was changed: dealt out so far; NULL: none is */
@@ -145,6 +150,38 @@ static float *turn_of(struct machine *x, const struct warp *w)
     return &x->turns[(size_t)(w - x->warps) * x->m->code->nblocks + w->block];
 }
 
+static struct round *round_of(struct machine *x, const struct warp *w, uint32_t head)
+{
+    return &x->rounds[(size_t)(w - x->warps) * x->m->code->nblocks + head];
+}
+
+/* A warp comes to the head of a loop that has several exits: for the first time, or round again. */
+static void begin_round(struct machine *x, const struct warp *w, uint32_t head)
+{
+    const struct mg_time_block *b = &x->m->code->blocks[head];
+    struct round *r = round_of(x, w, head);
+    float *carry = &x->shared_turns[head], *pick = &x->shared_turns[x->m->code->nblocks + head];
+    if (r->in) {
+        r->left -= 1;
+        return;
+    }
+    float n = (float)(b->turns * (b->outermost ? x->m->unequal : 1)) + *carry;
+    *r = (struct round){.left = MG_MAX(floorf(n + 1e-3f), 1.0f), .pick = *pick, .in = true};
+    *carry = n - r->left;
+    *pick += 0.618034f;
+    *pick -= floorf(*pick);
+}
+
+/* Whether it leaves it at this branch. */
+static bool ends_rounds(struct machine *x, const struct warp *w, const struct mg_time_block *b)
+{
+    struct round *r = round_of(x, w, b->head - 1);
+    if (!r->in || r->left > 1.5f || r->pick < b->from || r->pick >= b->to)
+        return false;
+    r->in = false;
+    return true;
+}
+
 static void enter(struct machine *x, struct warp *w, uint32_t block)
 {
     const struct mg_time_block *blocks = x->m->code->blocks;
@@ -157,6 +194,8 @@ static void enter(struct machine *x, struct warp *w, uint32_t block)
     w->block = block;
     w->next = blocks[block].first;
     w->end = blocks[block].end;
+    if (blocks[block].turns > 0)
+        begin_round(x, w, block);
     if (blocks[block].rounds <= 0)
         return;
     float *left = turn_of(x, w);
@@ -244,6 +283,8 @@ static void next_block(struct machine *x, struct warp *w)
             leave(x, w);
         else
             go(x, w, b->succ[0]);
+    } else if (b->head) {
+        go(x, w, b->succ[ends_rounds(x, w, b) ? b->leaves : !b->leaves]);
     } else if (b->rounds > 0) {
         *turn -= w->end == b->end ? 1 : MG_TIME_UNROLLED;
         go(x, w, b->succ[*turn < 0.5f ? b->leaves : !b->leaves]);
@@ -307,6 +348,8 @@ static void begin_block(struct machine *x, uint32_t slot, double at)
         memset(&x->values[(size_t)index * m->code->nregs], 0, m->code->nregs * sizeof(*x->values));
         memset(&x->times[(size_t)index * m->ninsns], 0, m->ninsns * sizeof(*x->times));
         memset(&x->turns[(size_t)index * m->code->nblocks], 0, m->code->nblocks * sizeof(*x->turns));
+        if (x->rounds)
+            memset(&x->rounds[(size_t)index * m->code->nblocks], 0, m->code->nblocks * sizeof(*x->rounds));
         if (x->parts)
             begin_parts(x, index, k);
         enter(x, w, 0);
@@ -711,6 +754,8 @@ static bool make(struct machine *x)
     x->code = calloc(m->code->nblocks + 1, sizeof(*x->code));
     if (m->code->parts && !(x->parts = calloc((size_t)x->nwarps * m->code->nops + 1, sizeof(*x->parts))))
         return false;
+    if (m->code->exits && !(x->rounds = calloc((size_t)x->nwarps * m->code->nblocks + 1, sizeof(*x->rounds))))
+        return false;
     return x->warps && x->slots && x->heap && x->values && x->turns && x->shared_turns && x->miss && x->fetched &&
            x->made && x->times && x->fills && x->code;
 }
@@ -768,6 +813,7 @@ bool mg__time_run(const struct mg_time_machine *m, struct mg_time_result *r)
     free(x.heap);
     free(x.values);
     free(x.turns);
+    free(x.rounds);
     free(x.shared_turns);
     free(x.miss);
     free(x.fetched);

@@ -76,8 +76,8 @@ struct native {
     /* By block of machine code, < 0: not known: how often it is executed, how often the loop that it heads is come to,
      * and, two for each, how often it goes to its successors. */
     double *x, *enters, *edges;
-    double *least;  /* by block: of those that are not known */
-    bool *all_join; /* by block: all come to it that come to its dominator */
+    double *least;   /* by block: of those that are not known */
+    uint32_t *joins; /* by block: one above it that is executed as often; NONE */
     uint8_t *pieces; /* by PTX instruction: accesses of machine code that are one of its own; 0: it is no anchor */
     uint32_t *only;  /* by PTX instruction: the block that it is in alone and 1, NONE: several, 0: none */
     struct mg_arena arena;
@@ -409,16 +409,28 @@ static bool dominates(const struct mg_cfg *cfg, uint32_t a, uint32_t b)
     return a == b;
 }
 
-/* Blocks to which all come that come to the one above them: no warp leaves the kernel in between. */
+static bool same_loop(const struct native *v, uint32_t a, uint32_t b)
+{
+    return v->depth[a] == v->depth[b] && (!v->depth[a] || v->head[a] == v->head[b]);
+}
+
+/* Blocks to which all come, once each time, that come to one above them in the same loop: it is on all their ways, as
+ * these are on all its ways, and no warp leaves the kernel in between. */
 static void find_joins(struct native *v)
 {
     const struct mg_cfg *cfg = v->cfg;
     for (uint32_t b = 1; b < cfg->nblocks; b++) {
-        uint32_t above = cfg->blocks[b].idom;
-        v->all_join[b] = cfg->blocks[b].reachable && cfg->blocks[above].ipdom == b && v->head[above] == v->head[b];
-        for (uint32_t k = 0; k < cfg->nblocks && v->all_join[b]; k++)
-            v->all_join[b] = !cfg->blocks[k].reachable || !cfg->blocks[k].nsucc || !leaks(v, k) ||
-                             !dominates(cfg, above, k) || dominates(cfg, b, k);
+        uint32_t above = cfg->blocks[b].idom, behind;
+        while (above != cfg->blocks[above].idom && !same_loop(v, above, b))
+            above = cfg->blocks[above].idom;
+        bool joins = cfg->blocks[b].reachable && above != b && same_loop(v, above, b);
+        for (behind = above; joins && behind != b && behind != MG_CFG_EXIT;)
+            behind = cfg->blocks[behind].ipdom;
+        joins = joins && behind == b;
+        for (uint32_t k = 0; k < cfg->nblocks && joins; k++)
+            joins = !cfg->blocks[k].reachable || !cfg->blocks[k].nsucc || !leaks(v, k) || !dominates(cfg, above, k) ||
+                    dominates(cfg, b, k);
+        v->joins[b] = joins ? above : NONE;
     }
 }
 
@@ -483,8 +495,8 @@ static bool settle(struct native *v, uint32_t b)
     }
     uint32_t above = c->idom;
     bool joins = v->cfg->blocks[above].ipdom == b && v->depth[above] == v->depth[b] && v->x[above] >= 0;
-    if (joins && v->all_join[b])
-        v->x[b] = v->x[above];
+    if (v->joins[b] != NONE && v->x[v->joins[b]] >= 0)
+        v->x[b] = v->x[v->joins[b]];
     else if (b && in.n && !in.nopen)
         v->x[b] = joins ? MG_MIN(in.sum, v->x[above]) : in.sum; /* lanes that were apart come together */
     else if (out.n && !out.nopen && !leaks(v, b))
@@ -498,7 +510,7 @@ static void find_least(struct native *v)
     for (uint32_t b = 0; b < v->cfg->nblocks; b++)
         for (uint32_t k = b; v->cfg->blocks[b].reachable && v->x[b] > 0 && v->cfg->blocks[k].idom != k;) {
             k = v->cfg->blocks[k].idom;
-            if (v->depth[k] != v->depth[b] || v->head[k] != v->head[b])
+            if (!same_loop(v, k, b))
                 continue;
             if (v->least[k] >= v->x[b])
                 break;
@@ -535,6 +547,12 @@ static void find_counts(struct native *v)
     const struct mg_cfg *cfg = v->cfg;
     find_joins(v);
     from_anchors(v, false);
+    for (unsigned pass = 0; pass < 2; pass++) /* one that ptxas made several of tells too little */
+        for (uint32_t b = 0; b < cfg->nblocks; b++) {
+            double *x = &v->x[b], *above = v->joins[b] != NONE ? &v->x[v->joins[b]] : x;
+            if (*x >= 0 && *above >= 0)
+                *x = *above = MG_MAX(*x, *above);
+        }
     v->x[0] = v->depth[0] ? v->x[0] : v->b->warps;
     for (uint32_t b = 0; b < cfg->nblocks; b++)
         if (v->x[b] < 0 && rarely(v, &cfg->blocks[b]))
@@ -561,6 +579,8 @@ static void set_ways(const struct native *v, uint32_t at, struct mg_time_block *
 {
     const double *way = &v->edges[2 * (size_t)at], n = v->x[at];
     const struct mg_cfg_block *c = &v->cfg->blocks[at];
+    if (block->nsucc == 1 && leaks(v, at) && way[0] >= 0 && n > 0) /* the others have left the kernel */
+        block->rare = MG_MAX(1 - way[0] / n, 0.0);
     if (block->nsucc != 2 || way[0] < 0 || way[1] < 0 || n <= 0)
         return;
     bool back = dominates(v->cfg, c->succ[0], at) || dominates(v->cfg, c->succ[1], at);
@@ -708,12 +728,12 @@ static bool prepare(struct native *v)
     v->enters = mg__arena_array(&v->arena, (size_t)v->cfg->nblocks + 1, sizeof(*v->enters));
     v->least = mg__arena_array(&v->arena, (size_t)v->cfg->nblocks + 1, sizeof(*v->least));
     v->head = mg__arena_array(&v->arena, (size_t)v->cfg->nblocks + 1, sizeof(*v->head));
-    v->all_join = mg__arena_alloc(&v->arena, (size_t)v->cfg->nblocks + 1);
+    v->joins = mg__arena_array(&v->arena, (size_t)v->cfg->nblocks + 1, sizeof(*v->joins));
     v->depth = mg__arena_alloc(&v->arena, (size_t)v->cfg->nblocks + 1);
     v->ptx_head = mg__arena_array(&v->arena, (size_t)v->ptx->nblocks + 1, sizeof(*v->ptx_head));
     v->ptx_depth = mg__arena_alloc(&v->arena, (size_t)v->ptx->nblocks + 1);
     v->entries = mg__arena_array(&v->arena, (size_t)v->ptx->nblocks + 1, sizeof(*v->entries));
-    if (!v->x || !v->least || !v->all_join || !v->depth || !v->ptx_depth)
+    if (!v->x || !v->least || !v->joins || !v->depth || !v->ptx_depth)
         return false;
     if (!v->entries || !v->enters || !v->head || !v->ptx_head ||
         !mg__time_loops(v->b, NULL, v->cfg, v->depth, NULL, v->head))

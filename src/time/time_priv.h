@@ -105,6 +105,11 @@ struct mg_time_block {
     bool steady;     /* what its branch goes by does not change in the loop */
     double rounds;   /* 0, or where it leaves a loop: of how often it is come to for each time that it does, … */
     unsigned leaves; /* … by succ[leaves] */
+    /* Of a loop that is left in several places: at its head how many rounds it makes each time that it is come to, and
+     * at a branch that leaves it the head and 1, and which part of the times, from where to where, it is this branch. */
+    double turns;
+    uint32_t head;
+    float from, to;
     uint32_t unrolled,
         unrolled_end; /* of a loop that is one block: ops of MG_TIME_UNROLLED rounds; none if it is not unrolled */
     bool outermost;   /* of a loop that is in no other */
@@ -118,6 +123,7 @@ struct mg_time_code {
     uint32_t *regs;
     uint32_t nops, nblocks, nregs;
     bool parts;  /* some op has one */
+    bool exits;  /* some loop has several */
     bool native; /* it is machine code */
 };
 enum { MG_TIME_UNROLLED = 4, MG_TIME_SCOREBOARDS = 6 };

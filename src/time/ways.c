@@ -8,6 +8,7 @@
  */
 #include "time/time_priv.h"
 
+#define ONE_EXIT 0.98 /* of the times that a loop is left: the others do not count */
 enum { BODY = 24, BODY_OF_LOADS = 33 /* PTX instructions: larger ones are left as they are */ };
 
 double mg__time_executed(const struct mg_time_builder *b, const struct mg_time_function *f, uint32_t block)
@@ -170,6 +171,40 @@ bool mg__time_loops(const struct mg_time_builder *b, const struct mg_time_functi
     return good;
 }
 
+/* Loops that are left in several places make so many rounds on average, whichever it is in the end. */
+static bool share_exits(const struct mg_time_builder *b, const struct mg_time_function *f, const uint32_t *heads)
+{
+    const uint32_t n = f->cfg->nblocks;
+    struct mg_time_block *blocks = b->code->blocks + f->block;
+    double *all = calloc((size_t)n + 1, sizeof(*all)), *most = calloc((size_t)n + 1, sizeof(*most));
+    double *begun = calloc((size_t)n + 1, sizeof(*begun));
+    bool good = all && most && begun;
+    for (uint32_t k = 0; good && k < n; k++)
+        if (blocks[k].rounds > 0) {
+            double left = mg__time_executed(b, f, k) / blocks[k].rounds;
+            all[heads[k]] += left;
+            most[heads[k]] = MG_MAX(most[heads[k]], left);
+        }
+    for (uint32_t k = 0; good && k < n; k++) {
+        const uint32_t h = heads[k];
+        if (blocks[k].rounds <= 0 || most[h] > ONE_EXIT * all[h])
+            continue;
+        double left = mg__time_executed(b, f, k) / blocks[k].rounds;
+        blocks[k].head = f->block + h + 1;
+        blocks[k].from = (float)(begun[h] / all[h]);
+        blocks[k].to = (float)((begun[h] + left) / all[h]);
+        blocks[k].rounds = 0;
+        blocks[k].steady = false;
+        blocks[h].turns = mg__time_executed(b, f, h) / all[h];
+        begun[h] += left;
+        b->code->exits = true;
+    }
+    free(all);
+    free(most);
+    free(begun);
+    return good;
+}
+
 /* Of each branch that leaves the innermost loop that it is in: how often it is come to for each time that it does. */
 bool mg__time_rounds(const struct mg_time_builder *b, const struct mg_time_function *f)
 {
@@ -177,7 +212,8 @@ bool mg__time_rounds(const struct mg_time_builder *b, const struct mg_time_funct
     uint8_t *body = malloc(cfg->nblocks);
     uint32_t *todo = malloc(cfg->nblocks * sizeof(*todo)), *least = malloc(cfg->nblocks * sizeof(*least));
     uint8_t *depth = calloc(cfg->nblocks, 1); /* loops that it is in */
-    bool good = body && todo && least && depth;
+    uint32_t *heads = calloc(cfg->nblocks, sizeof(*heads));
+    bool good = body && todo && least && depth && heads;
     for (uint32_t k = 0; good && k < cfg->nblocks; k++)
         least[k] = UINT32_MAX;
     for (uint32_t head = 0; good && head < cfg->nblocks; head++) {
@@ -190,6 +226,7 @@ bool mg__time_rounds(const struct mg_time_builder *b, const struct mg_time_funct
             if (!body[k] || size >= least[k])
                 continue;
             least[k] = size;
+            heads[k] = head;
             block->rounds = 0;
             block->steady = block->nsucc == 2 && !written_in(b, f, body, block);
             const struct mg_cfg_block *c = &cfg->blocks[k];
@@ -202,10 +239,12 @@ bool mg__time_rounds(const struct mg_time_builder *b, const struct mg_time_funct
     }
     for (uint32_t k = 0; good && k < cfg->nblocks; k++)
         b->code->blocks[f->block + k].outermost = depth[k] == 1;
+    good = good && share_exits(b, f, heads);
     free(body);
     free(todo);
     free(least);
     free(depth);
+    free(heads);
     return good;
 }
 
@@ -235,7 +274,8 @@ static bool spins(const struct mg_time_builder *b, const struct mg_time_function
         if (dominates(f->cfg, c->succ[k], at)) { /* the model of the machine has it wait instead */
             block->rare_at = k;
             block->rare = block->both = 0;
-            block->rounds = block->rounds > 0 ? 1 : 0;
+            block->rounds = block->rounds > 0 || block->head ? 1 : 0;
+            block->head = 0;
             return true;
         }
     return false;
