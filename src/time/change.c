@@ -400,7 +400,7 @@ static bool run(struct mg_time_kept *kept, const struct mg_time_change *change, 
 bool mg__time_ask(struct mg_time_kept *kept, const struct mg_time_change *change, double *seconds)
 {
     static const struct mg_time_change none;
-    const double least = P(FLOOR) * 1e-9;
+    const double least = OF(kept->machine.arch, FLOOR) * 1e-9;
     double then;
     if (kept->base <= 0 && !run(kept, &none, &kept->base))
         return false;

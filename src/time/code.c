@@ -127,6 +127,9 @@ static void take(const struct mg_ptx_insn *i, struct mg_time_op *op)
             op->latency = costs[k].latency;
             break;
         }
+    op->membar = (i->opcode == MG_OP_MEMBAR || i->opcode == MG_OP_FENCE) && i->scope != MG_SCOPE_CTA;
+    if (i->scope == MG_SCOPE_CTA && (i->opcode == MG_OP_MEMBAR || i->opcode == MG_OP_FENCE))
+        op->latency = (uint16_t)P(FENCE_BLOCK);
 }
 
 /* ---- the functions of a launch ---- */

@@ -88,6 +88,7 @@ struct machine {
     double shared[SCHEDULERS]; /* the way from each to shared memory */
     double lsu, constants, l2, dram, atomic, starts, end;
     bool cold;
+    double fence; /* cycles */
     double l2_rate, dram_rate, atomic_rate;
     double waited[MG_TIME_PARTS];
     double dram_bytes;
@@ -615,6 +616,7 @@ static void issue(struct machine *x, uint32_t index, const struct mg_time_op *op
               stall_of(x, op, false));
     wait_part(x, op, at - w->at, MG_TIME_ISSUE, MG_STALL_NOT_SELECTED);
     wait_part(x, op, op->slots, MG_TIME_ISSUE, MG_STALL_SELECTED);
+    const double latency = op->membar ? x->fence : op->latency;
     x->free_at[s] = at + op->slots;
     x->pipe[s][pipe_of(x, w, op)] = at + op->slots * op->interval;
     struct value result = {at + op->latency, MG_TIME_ARITHMETIC, (uint8_t)stall_of(x, op, true)};
@@ -622,9 +624,9 @@ static void issue(struct machine *x, uint32_t index, const struct mg_time_op *op
     if (!made) {
         result.ready = at + P(SHARED_LATENCY);
     } else if (op->orders) { /* as a fence before it and one behind it would */
-        double fence = MG_MAX(w->stored - at, 0.0) + P(FENCE);
+        double fence = MG_MAX(w->stored - at, 0.0) + x->fence;
         wait_part(x, op, fence, MG_TIME_LATENCY, MG_STALL_MEMBAR);
-        result.ready = access_memory(x, w, op, at + fence, &result.why) + P(FENCE);
+        result.ready = access_memory(x, w, op, at + fence, &result.why) + x->fence;
         at += fence;
     } else if (op->access)
         result.ready = access_memory(x, w, op, at, &result.why);
@@ -642,7 +644,7 @@ static void issue(struct machine *x, uint32_t index, const struct mg_time_op *op
     }
     if (op->native) {
         set_scoreboards(w, op, at, result);
-        double fence = op->fence ? MG_MAX(w->stored - at, 0.0) + op->latency : 0;
+        double fence = op->fence ? MG_MAX(w->stored - at, 0.0) + latency : 0;
         w->at = w->order = at + MG_MAX(op->slots, op->stall) + fence;
         wait_part(x, op, fence, MG_TIME_LATENCY, MG_STALL_MEMBAR);
         bool branch = op->pipe == MG_PIPE_CONTROL;
@@ -650,10 +652,10 @@ static void issue(struct machine *x, uint32_t index, const struct mg_time_op *op
                   branch ? MG_STALL_BRANCH : MG_STALL_WAIT);
     }
     if (op->pipe == MG_PIPE_CONTROL && !op->native) {
-        double stores = op->latency > 0 ? MG_MAX(w->stored - w->at, 0.0) : 0; /* they arrive first */
-        w->at = w->order = w->at + P(BRANCH) + op->latency + stores;
+        double stores = latency > 0 ? MG_MAX(w->stored - w->at, 0.0) : 0; /* they arrive first */
+        w->at = w->order = w->at + P(BRANCH) + latency + stores;
         wait_part(x, op, P(BRANCH), MG_TIME_ISSUE, MG_STALL_BRANCH);
-        wait_part(x, op, op->latency + stores, MG_TIME_LATENCY, op->fence ? MG_STALL_MEMBAR : MG_STALL_SLEEPING);
+        wait_part(x, op, latency + stores, MG_TIME_LATENCY, op->fence ? MG_STALL_MEMBAR : MG_STALL_SLEEPING);
     }
     x->end = MG_MAX(x->end, at + 1);
 }
@@ -729,6 +731,7 @@ static void share(struct machine *x)
     const struct mg_board *b = m->arch->board;
     double clock = b->clock_khz * 1e3 * P(CLOCK);
     x->cold = true;
+    x->fence = OF(m->arch, FENCE);
     x->active = (double)MG_MIN(m->blocks, (uint64_t)b->sm_count);
     x->own = (m->blocks + b->sm_count - 1) / b->sm_count;
     x->l2_rate = MG_MIN(P(L2_BYTES), P(L2_ALL) / x->active);
@@ -771,7 +774,7 @@ static void sum_up(struct machine *x, struct mg_time_result *r)
         cycles *= m->all_ops / (double)x->executed;
     else if (x->begun < x->own)
         cycles *= (double)x->own / (double)MG_MAX(x->begun, 1u);
-    double work = cycles / clock, floor_seconds = P(FLOOR) * 1e-9;
+    double work = cycles / clock, floor_seconds = OF(m->arch, FLOOR) * 1e-9;
     for (unsigned k = 0; k < MG_TIME_PARTS; k++)
         sum += x->waited[k];
     for (unsigned k = 0; k < MG_TIME_PARTS; k++)

@@ -43,6 +43,7 @@ enum {
     SLOW = 90,
     SLOW_LATENCY = 300,
     SCALE = 64,
+    MOST_EXITS = 65536 /* of blocks and exits of the kernel, beyond which nothing is told by what they have in common */,
     MOST_BLOCKS = 4096 /* of code that is followed: each is looked at again for what is found of another */
 };
 #define MOST_TIMES 1e15 /* that a block is executed; what adds up to more is told wrong */
@@ -78,6 +79,7 @@ struct native {
     double *x, *enters, *edges;
     double *least;   /* by block: of those that are not known */
     uint32_t *joins; /* by block: one above it that is executed as often; NONE */
+    uint32_t *exits; /* blocks at whose end some warps leave the kernel, and others go on */
     uint8_t *pieces; /* by PTX instruction: accesses of machine code that are one of its own; 0: it is no anchor */
     uint32_t *only;  /* by PTX instruction: the block that it is in alone and 1, NONE: several, 0: none */
     struct mg_arena arena;
@@ -419,7 +421,13 @@ static bool same_loop(const struct native *v, uint32_t a, uint32_t b)
 static void find_joins(struct native *v)
 {
     const struct mg_cfg *cfg = v->cfg;
-    for (uint32_t b = 1; b < cfg->nblocks; b++) {
+    uint32_t nexits = 0;
+    for (uint32_t k = 0; k < cfg->nblocks; k++) {
+        v->joins[k] = NONE;
+        if (cfg->blocks[k].reachable && cfg->blocks[k].nsucc && leaks(v, k))
+            v->exits[nexits++] = k;
+    }
+    for (uint32_t b = 1; b < cfg->nblocks && (uint64_t)nexits * cfg->nblocks <= MOST_EXITS; b++) {
         uint32_t above = cfg->blocks[b].idom, behind;
         while (above != cfg->blocks[above].idom && !same_loop(v, above, b))
             above = cfg->blocks[above].idom;
@@ -427,9 +435,8 @@ static void find_joins(struct native *v)
         for (behind = above; joins && behind != b && behind != MG_CFG_EXIT;)
             behind = cfg->blocks[behind].ipdom;
         joins = joins && behind == b;
-        for (uint32_t k = 0; k < cfg->nblocks && joins; k++)
-            joins = !cfg->blocks[k].reachable || !cfg->blocks[k].nsucc || !leaks(v, k) || !dominates(cfg, above, k) ||
-                    dominates(cfg, b, k);
+        for (uint32_t k = 0; k < nexits && joins; k++)
+            joins = !dominates(cfg, above, v->exits[k]) || dominates(cfg, b, v->exits[k]);
         v->joins[b] = joins ? above : NONE;
     }
 }
@@ -666,6 +673,7 @@ static void make_op(const struct native *v, uint32_t k, uint32_t insn, struct mg
     } else if ((row->kind == FENCE || row->kind == MATCHES) && ptx) {
         op->latency = ptx->latency;
         op->fence = ptx->fence;
+        op->membar = ptx->membar;
     } else if (row->kind == CALL) {
         op->slots = SLOW;
         op->latency = SLOW_LATENCY;
@@ -729,11 +737,12 @@ static bool prepare(struct native *v)
     v->least = mg__arena_array(&v->arena, (size_t)v->cfg->nblocks + 1, sizeof(*v->least));
     v->head = mg__arena_array(&v->arena, (size_t)v->cfg->nblocks + 1, sizeof(*v->head));
     v->joins = mg__arena_array(&v->arena, (size_t)v->cfg->nblocks + 1, sizeof(*v->joins));
+    v->exits = mg__arena_array(&v->arena, (size_t)v->cfg->nblocks + 1, sizeof(*v->exits));
     v->depth = mg__arena_alloc(&v->arena, (size_t)v->cfg->nblocks + 1);
     v->ptx_head = mg__arena_array(&v->arena, (size_t)v->ptx->nblocks + 1, sizeof(*v->ptx_head));
     v->ptx_depth = mg__arena_alloc(&v->arena, (size_t)v->ptx->nblocks + 1);
     v->entries = mg__arena_array(&v->arena, (size_t)v->ptx->nblocks + 1, sizeof(*v->entries));
-    if (!v->x || !v->least || !v->joins || !v->depth || !v->ptx_depth)
+    if (!v->x || !v->least || !v->joins || !v->exits || !v->depth || !v->ptx_depth)
         return false;
     if (!v->entries || !v->enters || !v->head || !v->ptx_head ||
         !mg__time_loops(v->b, NULL, v->cfg, v->depth, NULL, v->head))

@@ -527,9 +527,9 @@ static bool common(struct digest *d, struct array *arrays, enum what what)
 static double again(const struct digest *d, const struct array *a, double blocks, double read)
 {
     double all = read + d->traffic->written, touches = a->blocks > 0 ? a->each / a->blocks * blocks : 0;
-    if (all <= d->room || isinf(population(a->each / MG_MAX(a->blocks, 1), a->together, a->blocks)))
+    if (all <= d->room || touches <= a->touched)
         return a->touched;
-    return MG_MAX(a->touched, touches * (1 - d->room / all));
+    return a->touched + (touches - a->touched) * (1 - d->room / all);
 }
 
 /* Of each instruction's sectors past the first cache, how many nobody has touched yet; of atomics, how many places. */

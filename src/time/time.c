@@ -10,6 +10,23 @@ const double mg__time_parameter[MG_TIME_PARAMETERS] = {
 #include "time/device.def"
 };
 
+double mg__time_of_board(const struct mg_arch *arch, enum mg_time_parameter id)
+{
+    static const struct {
+        const char *board;
+        enum mg_time_parameter id;
+        double value;
+    } boards[] = {
+#define PARAMETER(id, value, unit, source)
+#define OF_BOARD(board, id, value, source) {board, MG_TIME_P_##id, value},
+#include "time/device.def"
+    };
+    for (size_t k = 0; k < MG_COUNT(boards); k++)
+        if (boards[k].id == id && !strcmp(boards[k].board, arch->board->name))
+            return boards[k].value;
+    return mg__time_parameter[id];
+}
+
 struct mg_time {
     const struct mg_arch *arch;
     uint32_t regs;
@@ -371,7 +388,7 @@ static void add_samples(const struct mg_time_result *r, const double samples[MG_
         sum += samples[k];
         all += r->stalled[k];
     }
-    double time = r->seconds - P(FLOOR) * 1e-9;
+    double time = r->seconds - r->part[MG_TIME_LAUNCH];
     m->v[MG_METRIC_TIME_LINE] = all > 0 ? (uint64_t)(time * 1e9 * sum / all + 0.5) : 0;
 }
 

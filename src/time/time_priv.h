@@ -14,6 +14,9 @@ enum mg_time_parameter {
 };
 extern const double mg__time_parameter[MG_TIME_PARAMETERS];
 #define P(id) (mg__time_parameter[MG_TIME_P_##id])
+/* The same where boards differ in it. */
+double mg__time_of_board(const struct mg_arch *arch, enum mg_time_parameter id);
+#define OF(arch, id) mg__time_of_board(arch, MG_TIME_P_##id)
 
 enum mg_time_pipe {
     MG_PIPE_NONE,   /* ptxas makes no instruction of it */
@@ -80,6 +83,7 @@ struct mg_time_op {
     uint32_t insn;
     uint8_t pipe, slots, interval;
     bool barrier, access, fence, floats;
+    bool membar;
     bool orders;     /* an access that orders others: acquires, releases */
     bool swaps;      /* it is made of compare-and-swap, in shared memory */
     uint8_t lock;    /* enum mg_time_lock */

@@ -9,6 +9,7 @@
 #include "time/time_priv.h"
 
 #define ONE_EXIT 0.98 /* of the times that a loop is left: the others do not count */
+#define LOOKS 2.0     /* at what another warp is to write */
 enum { BODY = 24, BODY_OF_LOADS = 33 /* PTX instructions: larger ones are left as they are */ };
 
 double mg__time_executed(const struct mg_time_builder *b, const struct mg_time_function *f, uint32_t block)
@@ -205,6 +206,24 @@ static bool share_exits(const struct mg_time_builder *b, const struct mg_time_fu
     return good;
 }
 
+/* A loop that only looks whether another warp has written something: how often is a matter of the simulator's turns. */
+static bool polls(const struct mg_time_builder *b, uint32_t at)
+{
+    const struct mg_time_block *block = &b->code->blocks[at];
+    bool looks = false;
+    if (block->nsucc != 2 || (block->succ[0] != at && block->succ[1] != at))
+        return false;
+    for (uint32_t o = block->first; o < block->end; o++) {
+        const struct mg_ptx_insn *insn = b->info->insns[b->code->ops[o].insn].insn;
+        if (!b->code->ops[o].access)
+            continue;
+        if (insn->access != MG_ACCESSES_LOAD || insn->sem <= MG_PTX_SEM_WEAK || insn->space == MG_SPACE_SHARED)
+            return false;
+        looks = true;
+    }
+    return looks;
+}
+
 /* Of each branch that leaves the innermost loop that it is in: how often it is come to for each time that it does. */
 bool mg__time_rounds(const struct mg_time_builder *b, const struct mg_time_function *f)
 {
@@ -235,6 +254,8 @@ bool mg__time_rounds(const struct mg_time_builder *b, const struct mg_time_funct
             block->leaves = body[c->succ[0]];
             double part = block->leaves == block->rare_at ? block->rare : 1 - block->rare;
             block->rounds = part > 1e-9 ? 1 / part : 0;
+            if (polls(b, f->block + k))
+                block->rounds = MG_MIN(block->rounds, LOOKS);
         }
     }
     for (uint32_t k = 0; good && k < cfg->nblocks; k++)

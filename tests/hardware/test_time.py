@@ -1,8 +1,8 @@
-"""test_time.py MARGAY NVCC LADDERS - the model of time held to the times of time_judge.json and time_blind.json: how far
-off it may be.
+"""test_time.py MARGAY NVCC LADDERS - the model of time held to an H200's and an H100's times: how far off it may be.
 
-Runs time_judge.cu and time_blind.cu, which it compiles, and LADDERS (time_ladders.c, linked with the collection) under
-`margay profile --time`, and compares launch by launch. The bounds are a little wider than what docs/time.md shows.
+Runs time_judge.cu, time_blind.cu and time_fresh.cu, which it compiles, and LADDERS (time_ladders.c, linked with the
+collection) under `margay profile --time`, and compares launch by launch. The bounds are a little wider than what
+docs/time.md shows.
 """
 import json
 import os
@@ -13,40 +13,50 @@ import tempfile
 import time_data
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MOST = {"mean": 0.13, "median": 0.09, "off_twice": 0.03, "read": 0.13, "second": 6, "first": 4}
-LEAST = {"right_order": 0.965, "in_range": 0.88}
-BLIND_MOST = {"mean": 0.18, "median": 0.1, "off_twice": 0.06, "read": 0.15, "second": 7, "first": 4}
-BLIND_LEAST = {"right_order": 0.95, "in_range": 0.8}
-
-
-def load(name):
-    with open(os.path.join(HERE, name)) as file:
-        return json.load(file)
+# board, data, programs, what may be most, what must be least
+SETS = [
+    ("h200", "time_judge", ["time_judge", "time_ladders"],
+     {"mean": 0.1, "median": 0.075, "off_twice": 0.02, "read": 0.1, "second": 5.5, "first": 3.5},
+     {"right_order": 0.972, "in_range": 0.93}),
+    ("h200", "time_blind", ["time_blind"],
+     {"mean": 0.15, "median": 0.1, "off_twice": 0.04, "read": 0.14, "second": 6.5, "first": 3.5},
+     {"right_order": 0.96, "in_range": 0.86}),
+    ("h200", "time_fresh", ["time_fresh"],
+     {"mean": 0.16, "median": 0.1, "off_twice": 0.05, "read": 0.07, "second": 5.5, "first": 3},
+     {"right_order": 0.94, "in_range": 0.82}),
+    ("h100", "time_judge_h100", ["time_judge", "time_ladders"],
+     {"mean": 0.11, "median": 0.07, "off_twice": 0.04, "read": 0.1, "second": 6.5, "first": 3.5},
+     {"right_order": 0.965, "in_range": 0.9}),
+    ("h100", "time_blind_h100", ["time_blind"],
+     {"mean": 0.14, "median": 0.09, "off_twice": 0.03, "read": 0.14, "second": 8.5, "first": 3.5},
+     {"right_order": 0.96, "in_range": 0.86}),
+    ("h100", "time_fresh_h100", ["time_fresh"],
+     {"mean": 0.15, "median": 0.09, "off_twice": 0.06, "read": 0.07, "second": 6.2, "first": 3},
+     {"right_order": 0.935, "in_range": 0.82}),
+]
 
 
 def main():
     margay, nvcc, ladders = sys.argv[1:4]
     if not os.access(nvcc, os.X_OK):
         sys.exit(77)
+    wrong = []
     with tempfile.TemporaryDirectory() as folder:
         programs = {"time_ladders": ladders}
-        for name in ("time_judge", "time_blind"):
+        for name in ("time_judge", "time_blind", "time_fresh"):
             programs[name] = os.path.join(folder, name)
             subprocess.run([nvcc, "-O3", "-std=c++17", "-arch=sm_90", "-lineinfo", "-o", programs[name],
                             os.path.join(HERE, name + ".cu")], check=True)
-        reports = {name: os.path.join(folder, name + ".json") for name in programs}
-        for name, program in programs.items():
-            subprocess.run([margay, "profile", "--time", "--quiet", "--board", "h200", "--output", os.devnull, "--json",
-                            reports[name], program], check=True, stdout=subprocess.DEVNULL)
-        blind = {"time_blind": reports.pop("time_blind")}
-        found = time_data.compare(load("time_judge.json"), {k: reports[k] for k in ("time_judge", "time_ladders")}, 20)
-        print()
-        seen = time_data.compare(load("time_blind.json"), blind, 20)
-    wrong = []
-    for what, most, least in ((found, MOST, LEAST), (seen, BLIND_MOST, BLIND_LEAST)):
-        name = "time_blind" if what is seen else "time_judge"
-        wrong += [f"{name}: {k} is {what[k]:.3f}, more than {v}" for k, v in most.items() if what[k] > v]
-        wrong += [f"{name}: {k} is {what[k]:.3f}, less than {v}" for k, v in least.items() if what[k] < v]
+        for board, name, parts, most, least in SETS:
+            reports = {part: os.path.join(folder, f"{part}_{board}.json") for part in parts}
+            for part, report in reports.items():
+                subprocess.run([margay, "profile", "--time", "--quiet", "--board", board, "--output", os.devnull, "--json",
+                                report, programs[part]], check=True, stdout=subprocess.DEVNULL)
+            print(f"\n{name}, an {board.upper()}\n")
+            with open(os.path.join(HERE, name + ".json")) as file:
+                found = time_data.compare(json.load(file), reports, 20)
+            wrong += [f"{name}: {k} is {found[k]:.3f}, more than {v}" for k, v in most.items() if found[k] > v]
+            wrong += [f"{name}: {k} is {found[k]:.3f}, less than {v}" for k, v in least.items() if found[k] < v]
     sys.exit("\n".join(wrong) or 0)
 
 

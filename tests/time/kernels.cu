@@ -46,6 +46,44 @@ __global__ void turn_tiled(float *o, const float *a, int n)
     for (int k = 0; k < 32; k += 8)
         o[(y + k) * n + x] = s[threadIdx.x][threadIdx.y + k];
 }
+/* A table among the arguments: all lanes ask for one word of it, or each for another. */
+struct table {
+    int word[64];
+};
+template <int apart> __global__ void pick(int *o, const __grid_constant__ table t, int rounds)
+{
+    int at = threadIdx.x * apart % 64;
+    for (int r = 0; r < rounds; r++)
+        at = (t.word[at] + threadIdx.x * apart) % 64;
+    o[threadIdx.x] = at;
+}
+/* A loop that half of the warps leave in one place, and half in another, all in the same round: or all in one place. */
+template <bool two> __global__ void left(float *o, const int *even, const int *odd)
+{
+    const int *mine = threadIdx.x / 32 % 2 ? odd : even, first = mine[0], second = mine[1];
+    float v = (float)threadIdx.x;
+    for (int r = 0;; r++) {
+        if (r == first)
+            break;
+        for (int k = 0; k < 8; k++)
+            v = v * 0.5f + o[k];
+        if (two && r == second)
+            break;
+        v = sqrtf(v + 2);
+    }
+    o[threadIdx.x] = v;
+}
+/* Floats added in shared memory: each lane to a place of its own, or all of a warp to one. */
+template <int apart> __global__ void added(float *o)
+{
+    __shared__ float s[32];
+    s[threadIdx.x] = 0;
+    __syncthreads();
+    for (int r = 0; r < 64; r++)
+        atomicAdd(&s[threadIdx.x * apart], 1.0f);
+    __syncthreads();
+    o[threadIdx.x] = s[threadIdx.x];
+}
 /* Halves of warps that go different ways; a loop whose rounds differ from block to block; a barrier. */
 __global__ void uneven(float *o)
 {
@@ -70,6 +108,19 @@ int main()
     banks<32><<<132, 256>>>(o);
     turn_naive<<<dim3(n / 32, n / 32), dim3(32, 8)>>>(o, a, n);
     turn_tiled<<<dim3(n / 32, n / 32), dim3(32, 8)>>>(o, a, n);
+    banks<96><<<132, 32>>>(o);
+    table t;
+    for (int k = 0; k < 64; k++)
+        t.word[k] = k;
+    pick<0><<<132, 256>>>((int *)o, t, 64);
+    pick<1><<<132, 256>>>((int *)o, t, 64);
+    int *rounds, ways[] = {500, 500, 500, 1 << 30, 1 << 30, 500};
+    if (cudaMalloc(&rounds, sizeof(ways)) || cudaMemcpy(rounds, ways, sizeof(ways), cudaMemcpyHostToDevice))
+        return 1;
+    left<false><<<132, 256>>>(o, rounds, rounds);
+    left<true><<<132, 256>>>(o, rounds + 2, rounds + 4);
+    added<1><<<132, 32>>>(o);
+    added<0><<<132, 32>>>(o);
     uneven<<<1000, 96>>>(o);
     if (cudaDeviceSynchronize())
         return 1;

@@ -73,6 +73,13 @@ def main():
     wavefronts = 8 * 256 * 32 / CLOCK
     check(time["banks<32>"] > wavefronts, "bank conflicts cost less than their wavefronts")
     near(time["banks<32>"] - time["nothing"], wavefronts, 0.15, "loads that all go to one bank")
+    # one warp is a scheduler's alone, which has half of the way: two cycles a wavefront (time_micro.txt)
+    near(time["banks<96>"] - time["nothing"], 2 * 256 * 32 / CLOCK, 0.15, "conflicts of one warp")
+    check(time["pick<1>"] > 4 * time["pick<0>"], "lanes that ask for a word of the arguments each wait as if for one")
+    near(time["left<true>"], time["left<false>"], 0.25, "a loop that is left in two places, after as many rounds")
+    # 92 cycles a turn, one after the other (time_micro.txt)
+    near(time["added<1>"] - time["nothing"], 64 * 92 / CLOCK, 0.3, "floats added at places of their own")
+    near(time["added<0>"] - time["nothing"], 64 * 32 * 92 / CLOCK, 0.3, "floats added at one place")
     check(time["banks<1>"] * 4 < time["banks<32>"], "bank conflicts cost nothing")
     check(time["turn_naive"] > 1.3 * time["turn_tiled"], "a transpose with strided writes is as fast as one by tiles")
 
