@@ -6,7 +6,7 @@
 enum { PREDICATED = 7 };
 
 /* ---- what an instruction takes ---- */
-enum of { ANY, F64, FLOATS, LONG, WIDE, ROUGH, WIDENS, WAITS };
+enum of { ANY, F64, FLOATS, LONG, WIDE, ROUGH, WIDENS, WAITS, OF_BLOCK };
 static const struct cost {
     uint16_t opcode;
     uint8_t of, pipe, slots, interval;
@@ -39,6 +39,8 @@ static bool fits(const struct mg_ptx_insn *i, enum of of)
         return i->flags & (MG_F_APPROX | MG_F_FULL);
     case WAITS:
         return i->sub == MG_SUB_WAIT;
+    case OF_BLOCK:
+        return i->scope == MG_SCOPE_CTA;
     case WIDENS:
         return !floats && size >= 4 && from >= 4;
     default:
@@ -127,9 +129,7 @@ static void take(const struct mg_ptx_insn *i, struct mg_time_op *op)
             op->latency = costs[k].latency;
             break;
         }
-    op->membar = (i->opcode == MG_OP_MEMBAR || i->opcode == MG_OP_FENCE) && i->scope != MG_SCOPE_CTA;
-    if (i->scope == MG_SCOPE_CTA && (i->opcode == MG_OP_MEMBAR || i->opcode == MG_OP_FENCE))
-        op->latency = (uint16_t)P(FENCE_BLOCK);
+    op->membar = op->pipe == MG_PIPE_CONTROL && i->effects & MG_E_ORDERS && i->scope != MG_SCOPE_CTA;
 }
 
 /* ---- the functions of a launch ---- */

@@ -43,7 +43,7 @@ enum {
     SLOW = 90,
     SLOW_LATENCY = 300,
     SCALE = 64,
-    MOST_EXITS = 65536 /* of blocks and exits of the kernel, beyond which nothing is told by what they have in common */,
+    MOST_EXITS = 65536 /* times blocks, beyond which nothing is told by which blocks stand on the same ways */,
     MOST_BLOCKS = 4096 /* of code that is followed: each is looked at again for what is found of another */
 };
 #define MOST_TIMES 1e15 /* that a block is executed; what adds up to more is told wrong */

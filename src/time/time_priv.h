@@ -109,8 +109,8 @@ struct mg_time_block {
     bool steady;     /* what its branch goes by does not change in the loop */
     double rounds;   /* 0, or where it leaves a loop: of how often it is come to for each time that it does, … */
     unsigned leaves; /* … by succ[leaves] */
-    /* Of a loop that is left in several places: at its head how many rounds it makes each time that it is come to, and
-     * at a branch that leaves it the head and 1, and which part of the times, from where to where, it is this branch. */
+    /* Of a loop that is left in several places: at its head how many rounds it makes each time that it is come to; at
+     * a branch that leaves it the head and 1, and which part of the times, from where to where, it is this one. */
     double turns;
     uint32_t head;
     float from, to;
