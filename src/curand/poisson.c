@@ -1,6 +1,11 @@
-/* poisson.c - Poisson numbers as the distribution's quantile of one word each: of MTGP32 and of Sobol's sequences, for
- * as many means as NVIDIA's host generators do the same (tests/libs/test_random.py). For smaller and larger means, and
- * with the other generators, they have other methods, which are not here: a call is refused.
+/* poisson.c - Poisson numbers of one word each, as NVIDIA's host generators make them (tests/libs/test_random.py).
+ *
+ * MTGP32 and Sobol's sequences take the distribution's quantile, for as many means as is known. The other generators,
+ * for means below 2,000, look the word up in a table: as many bins of one width as there are numbers whose probability
+ * is more than 0 in double precision, each with its own number's share below and the rest another number's. The table
+ * is made by giving to each number that has less than a bin what it lacks, in ascending order and again from the first,
+ * from the largest number that still has a whole bin. Other means have other methods, which are not here: a call is
+ * refused.
  */
 #include "curand/generator.h"
 
@@ -20,10 +25,83 @@ bool mg__poisson_has(const struct mg_generator *g, double mean)
     case CURAND_SOBOL64:
     case CURAND_SCRAMBLED_SOBOL64:
         return mean > 0 && mean < WIDE_LIMIT;
+    case CURAND_XORWOW:
+    case CURAND_MRG32K3A:
+    case CURAND_PHILOX:
+    case CURAND_MT19937:
+        return mean > 0 && mean < WIDE_LIMIT;
     default:
         return false;
     }
 }
+
+/* ---- by a table ---- */
+struct bin {
+    double share; /* of a bin that is the number's own, or, before it is its turn, what it has to give */
+    uint32_t other;
+    bool settled;
+};
+
+static double probability(double k, double mean)
+{
+    return exp(k * log(mean) - mean - lgamma(k + 1));
+}
+
+static void settle(struct bin *bins, uint32_t n)
+{
+    uint32_t giver = n;
+    bool moved = true;
+    while (moved) {
+        moved = false;
+        for (uint32_t i = 0; i < n; i++) {
+            if (bins[i].settled || bins[i].share >= 1)
+                continue;
+            while (giver && (bins[giver - 1].settled || bins[giver - 1].share < 1))
+                giver--; /* who has given down to less than a bin never has more again */
+            if (!giver)
+                return;
+            bins[i].settled = moved = true;
+            bins[i].other = giver - 1;
+            bins[giver - 1].share -= 1 - bins[i].share;
+        }
+    }
+}
+
+static bool by_table(struct mg_generator *g, uint32_t *out, size_t n, double mean)
+{
+    uint32_t first = (uint32_t)mean, last = first;
+    while (first && probability(first - 1., mean) > 0)
+        first--;
+    while (probability(last + 1., mean) > 0)
+        last++;
+    const uint32_t count = last - first + 1;
+    struct bin *bins = calloc(count, sizeof(*bins));
+    if (!bins)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        bins[i] = (struct bin){probability((double)first + i, mean) * count, i, false};
+    settle(bins, count);
+    /* MRG32k3a's own number is between its words, which are stretched over 32 bits. */
+    double *parts = g->type == CURAND_MRG32K3A ? calloc(n, sizeof(*parts)) : NULL;
+    if (g->type == CURAND_MRG32K3A && !parts) {
+        free(bins);
+        return false;
+    }
+    if (parts)
+        mg__generator_uniform_double(g, parts, n);
+    else
+        mg__generator_bits(g, out, n);
+    for (size_t i = 0; i < n; i++) {
+        const double at = (parts ? parts[i] : ((double)out[i] + 0.5) * 0x1p-32) * count;
+        const uint32_t bin = at < count ? (uint32_t)at : count - 1;
+        out[i] = first + (at - bin < bins[bin].share ? bin : bins[bin].other);
+    }
+    free(parts);
+    free(bins);
+    return true;
+}
+
+/* ---- by the quantile ---- */
 
 /* Sums of probabilities as far as any word reaches: those left out are below 2^-64. */
 struct sums {
@@ -61,6 +139,8 @@ static uint32_t quantile(const struct sums *s, long double p)
 
 bool mg__generator_poisson(struct mg_generator *g, uint32_t *out, size_t n, double mean)
 {
+    if (g->type == CURAND_XORWOW || g->type == CURAND_MRG32K3A || g->type == CURAND_PHILOX || g->type == CURAND_MT19937)
+        return by_table(g, out, n, mean);
     bool wide = g->type == CURAND_SOBOL64 || g->type == CURAND_SCRAMBLED_SOBOL64;
     uint64_t *words = wide ? calloc(n, sizeof(*words)) : NULL;
     struct sums sums = {0};

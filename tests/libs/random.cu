@@ -247,7 +247,8 @@ static void errors()
     expect(curandGenerateNormal(g, at, 3, 0, 1) == CURAND_STATUS_LENGTH_NOT_MULTIPLE, "an odd number of normal ones");
     expect(curandSetQuasiRandomGeneratorDimensions(g, 2) == CURAND_STATUS_TYPE_ERROR, "dimensions");
     expect(curandGenerateLongLong(g, (unsigned long long *)at, 2) == CURAND_STATUS_TYPE_ERROR, "64 bits");
-    expect(curandGeneratePoisson(g, (unsigned *)at, 4, 10) == CURAND_STATUS_TYPE_ERROR, "Poisson numbers of XORWOW");
+    expect(curandGeneratePoisson(g, (unsigned *)at, 4, 5000) == CURAND_STATUS_TYPE_ERROR,
+           "Poisson numbers of a large mean of XORWOW");
     OK(curandDestroyGenerator(g));
     OK(curandCreateGenerator(&g, CURAND_RNG_PSEUDO_MRG32K3A)); /* as the device answers */
     expect(curandSetGeneratorOrdering(g, CURAND_ORDERING_PSEUDO_SEEDED) == CURAND_STATUS_OUT_OF_RANGE, "an ordering");

@@ -170,6 +170,10 @@ ROWS = """
 203 dims=3 poisson=3000x0.25 poisson=21x5 long=6 poisson=30000x64 poisson=9x999.5 poisson=3000x1999.9 poisson=4x20 poisson=30000x1500 poisson=600x1 -> 0 0 0:cbbc793565f1fba2 0:90ef90a59f83204c 0:d7535b600a569c55 0:3092dd2de43ae439 0:6b69170417dd53a6 0:724a352766a19207 105 0:abc7e70ac772e002 0:6d735a3b99746f5f
 204 dims=3 poisson=3000x0.25 poisson=21x5 long=6 poisson=30000x64 poisson=9x999.5 poisson=3000x1999.9 poisson=4x20 poisson=30000x1500 poisson=600x1 -> 0 0 0:94fb094d7c79d6b7 0:707742d0309dc818 0:efcd56a0a154f2f5 0:7e6a57aa0c94c630 0:8247bd5e0f6fac04 0:e38e508e1b449dcb 105 0:b220126abb73a3ab 0:d5718158e7058348
 141 poisson=3001x50 poisson=21x64 bits=6 poisson=60000x333.25 poisson=9x999.5 poisson=3000x4000 seed=5 poisson=777x2000 -> 0 0:abb9b5d83c14e800 0:eecd32c84cf7f344 0:7fec7aa4bd28bb9a 0:b8097e93f1cc58bc 0:86eab7ce5c80e832 0:94f273054c4fd961 0 0:f14a66e3d4c65089
+101 seed=0x123456789abcdef offset=7 poisson=3001x0.7 poisson=21x10 bits=6 poisson=30000x64 poisson=9x999.5 poisson=20000x1999 -> 0 0 0 0:1b81b8f6912f41de 0:cb17b8642d99d3be 0:9597ede5f0f0c900 0:3428c33f470ec88b 0:1c5afd408cf26d99 0:91c31a6aeac87403
+121 seed=0x123456789abcdef offset=7 poisson=3001x0.7 poisson=21x10 bits=6 poisson=30000x64 poisson=9x999.5 poisson=20000x1999 -> 0 0 0 0:d7cacd9f871a4e2a 0:e572267ba50299e4 0:b28a12377110056c 0:31468a3ea8fcc092 0:b659dfcbf0addf47 0:9dce87f972b7e37f
+161 seed=0x123456789abcdef offset=7 poisson=3001x0.7 poisson=21x10 bits=6 poisson=30000x64 poisson=9x999.5 poisson=20000x1999 -> 0 0 0 0:0f267f19da124ffb 0:0ddfa404bf15565b 0:0a9f42f749f084f6 0:7904b57c13499cd9 0:9c729550a41c43e3 0:53add37a85419935
+142 poisson=3001x0.7 bits=6 poisson=3000x333.25 poisson=9x1500 -> 0 0:42aa5b457c6f264f 0:2864d7eefa80a5a3 0:1c75db0e734ce7dd 0:87ee7a4a4ee483b4
 """
 SETTERS = {"seed": ("curandSetPseudoRandomGeneratorSeed", ctypes.c_ulonglong),
            "offset": ("curandSetGeneratorOffset", ctypes.c_ulonglong),
