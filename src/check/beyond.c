@@ -55,6 +55,11 @@ bool mg__beyond_begun(const struct block *b, uint32_t warp, const struct block *
 void mg__beyond_meet(struct block *b, uint32_t warps)
 {
     struct beyonds *all = &b->beyond[__builtin_ctz(warps)];
+    size_t any = 0;
+    for (uint32_t rest = warps; rest; rest &= rest - 1)
+        any |= b->beyond[__builtin_ctz(rest)].list.count;
+    if (!any) /* nobody knows of another block */
+        return;
     for (uint32_t rest = warps; rest; rest &= rest - 1)
         mg__beyond_join(all, &b->beyond[__builtin_ctz(rest)], b->linear);
     for (uint32_t rest = warps; rest; rest &= rest - 1)

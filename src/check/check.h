@@ -19,6 +19,7 @@ enum { /* what is looked for */
        MG_CHECK_LAUNCH = 16,
        MG_CHECK_LEAKS = 32,
        MG_CHECK_PEDANTIC = 64, /* of races: those by the letter alone */
+       MG_CHECK_LONG = 128,    /* for tests: each lane of each access by itself, which finds the same */
        MG_CHECK_ALL = 31
 };
 /* "race,init,leaks,pedantic": the bits; 0 when a word is none of them. */

@@ -11,6 +11,7 @@
  *   registers.c   setmaxnreg                         swizzle.c how tiles were written
  *   async.c    bulk copies, mbarrier.c what tells of them, beyond.c other blocks of the cluster
  *   watch.c    the observer                          meet.c    barriers and warp operations
+ *   noted.c    loads that compiled code notes
  *   shared.c, global.c, local.c, fault.c   accesses, by memory; cells.c which race and what flags carry (watch.h)
  *   quick.c    whole warps at once                   segment.c global memory that a block touched
  *   tally.c    occurrences, counted                  find.c    occurrences to findings; found.c findings of the host
@@ -240,6 +241,7 @@ struct launch {
     uint64_t stream;
     bool talks; /* it may tell the host something while it runs, or be told */
     bool ordered, race, init, bounds, barrier, pedantic;
+    bool by_lanes; /* nothing is judged as a whole */
     /* grid.c */
     uint32_t block_shift, block_bits, site_bits, epoch_bits, kind_bits;
     struct releases *releases;
@@ -345,6 +347,11 @@ struct worker {
     struct origin async_origin;
     uint32_t async[32], async_insn; /* bytes that nobody wrote, of the copy under way to shared memory */
     MG_VEC(struct freed) unwritten; /* bytes that atomics wrote over unwritten ones */
+    struct mg_notes notes;          /* noted.c */
+    bool takes_notes;
+    struct block *notes_of;
+    struct mg_memo **noted;         /* by instruction: the shape of its notes */
+    uint8_t *unsettled;
 };
 /* Of bits for one lane's local memory. */
 static inline size_t mg__block_local_words(const struct launch *l)
@@ -412,6 +419,14 @@ void mg__watch_sync(void *worker, const struct mg_sync *event);
 void mg__watch_fault(void *worker, struct mg_access *access, enum mg_fault_kind fault);
 void mg__watch_note(struct worker *w, enum check_kind kind, enum place_kind place, int32_t object, uint64_t offset,
                     uint32_t width, uint32_t insn, uint32_t other, struct actor who, struct actor with);
+
+/* ---- noted.c ---- */
+bool mg__notes_begin(struct worker *w); /* false: no memory */
+void mg__notes_free(struct worker *w);
+struct mg_notes *mg__notes_of(void *worker);
+uint64_t mg__notes_shape(void *worker, struct mg_access *access, uint64_t lo, uint64_t hi);
+void mg__notes_read(struct worker *w);  /* they are as if they had been told, and gone */
+void mg__notes_go_on(struct worker *w); /* there may be more, if the block that was last told of may have them */
 
 /* ---- define.c ---- */
 enum define_use { USE_HERE, USE_BRANCH, USE_ADDRESS, USE_ATOMIC, USE_RESULT, USE_COPY }; /* occurrence.value[0] */
@@ -482,6 +497,8 @@ uint8_t mg__grid_value(const uint8_t *bytes, unsigned n);
  * False: look at each word, which does no harm to what was done. */
 bool mg__grid_touch_words(struct worker *w, int32_t object, const struct mg_access *a, const struct site *site,
                           uint64_t offset, const struct mg_memo *memo);
+/* The same of each lane's bytes, wherever they are in the region. */
+bool mg__grid_touch_lanes(struct worker *w, int32_t object, const struct mg_access *a, const struct site *site);
 /* Bytes of the 4 at `offset` that the launch has written so far: a bit each. */
 unsigned mg__grid_written(const struct region *region, uint64_t offset);
 void mg__grid_forget(struct region *region, uint64_t from, uint64_t to); /* whole words: nobody has touched them */

@@ -52,6 +52,39 @@ static uint32_t missing_global(const struct region *r, uint64_t offset, unsigned
     return missing;
 }
 
+/* Lanes that lie far apart, or on bytes of words: each by itself. What was done is done again, if it must, with the
+ * same outcome. */
+static __attribute__((noinline)) bool quick_apart(struct worker *w, struct block *b, struct mg_access *a,
+                                                  const struct site *site, int32_t object)
+{
+    const struct launch *l = w->launch;
+    const unsigned unit = l->code.unit_global;
+    const struct mg_order_who me = {.site = site->number, .warp = (uint8_t)a->warp, .class = site->class};
+    const uint32_t who = mg__order_pack(me);
+    struct mg_order_row *row = NULL;
+    uint64_t key = 0;
+    if (l->race && b->order->partial)
+        return false;
+    mg__access_lanes(a);
+    for (uint32_t rest = l->race ? a->mask : 0; rest; rest &= rest - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        const uint64_t last = (a->address[lane] + a->width - 1) >> unit;
+        for (uint64_t u = a->address[lane] >> unit; u <= last; u++) {
+            if (!row || u / 32 != key) {
+                key = u / 32;
+                row = mg__segment_row(&b->segments, u);
+            }
+            if (!row || !(site->writes ? mg__quick_write_one(b->order, row, u % 32, who | lane << 21)
+                                       : mg__quick_read_one(b->order, row, u % 32, who | lane << 21, false)))
+                return false;
+        }
+    }
+    if (!mg__grid_touch_lanes(w, object, a, site))
+        return false;
+    b->order->now += site->writes;
+    return true;
+}
+
 /* Reads of memory that nothing in this launch writes to, and whole words of memory that only this warp has used. */
 bool mg__global_quick(struct worker *w, struct block *b, struct mg_access *a, const struct site *site)
 {
@@ -59,7 +92,7 @@ bool mg__global_quick(struct worker *w, struct block *b, struct mg_access *a, co
     int32_t k = w->last[a->insn];
     uint64_t least, most;
     bool writes = site->writes && !site->async;
-    if (k < 0 || (site->class != MG_ORDER_PLAIN && !site->async) || site->atomic)
+    if (k < 0 || l->by_lanes || (site->class != MG_ORDER_PLAIN && !site->async) || site->atomic)
         return false;
     const struct mg_allocation *alloc = &l->info->allocations[k];
     struct region *r = l->regions[k];
@@ -75,16 +108,19 @@ bool mg__global_quick(struct worker *w, struct block *b, struct mg_access *a, co
         return false;
     if (!r->tracked)
         return true;
-    if (site->async || l->ordered || l->code.unit_global != 2 || a->width % 4 || from % 4)
+    if (site->async || l->ordered)
         return false;
-    const struct mg_memo *memo = mg__access_memo(w, a, 2);
-    if (!memo || (writes && memo->twice))
+    const bool words = l->code.unit_global == 2 && a->width % 4 == 0 && from % 4 == 0;
+    const struct mg_memo *memo = words ? mg__access_memo(w, a, 2) : NULL;
+    if (!memo || memo->apart)
+        return quick_apart(w, b, a, site, k);
+    if (writes && memo->twice)
         return false;
     if (l->race) {
         struct mg_order_who me = {.site = site->number, .warp = (uint8_t)a->warp, .class = site->class};
         if (b->order->partial ||
             !mg__segments_quick(b->order, &b->segments, least >> 2, memo, mg__order_pack(me), writes, a->pattern))
-            return false;
+            return quick_apart(w, b, a, site, k);
         b->order->now += writes;
     }
     return mg__grid_touch_words(w, k, a, site, from, memo);

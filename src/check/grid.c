@@ -21,6 +21,7 @@
  * the number of steps that the block had gone (ordered.c).
  */
 #include "check/grid.h"
+#include "check/watch.h"
 
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define WIDE __attribute__((target_clones("avx2", "default")))
@@ -179,6 +180,17 @@ static void wrote(_Atomic uint64_t *at, uint64_t value, bool alone)
              !atomic_compare_exchange_weak_explicit(at, &old, new, memory_order_relaxed, memory_order_relaxed));
 }
 
+/* The same of one word, on the only worker. */
+static inline void wrote_alone(_Atomic uint64_t *at, unsigned shift, uint8_t value)
+{
+    const uint64_t old = atomic_load_explicit(at, memory_order_relaxed);
+    const uint8_t before = (uint8_t)(old >> shift);
+    if (before == value)
+        return;
+    const uint64_t now = before ? VALUE_MANY : value;
+    atomic_store_explicit(at, (old & ~(255ull << shift)) | now << shift, memory_order_relaxed);
+}
+
 /* What the cell's one block did, this touch included. */
 static struct alone with_touch(const struct launch *l, struct alone a, const struct touch *t)
 {
@@ -192,6 +204,30 @@ static struct alone with_touch(const struct launch *l, struct alone a, const str
     return a;
 }
 
+/* What the touch makes of a cell; `part`: it is of some of its bytes, and not the same for each. */
+static inline uint64_t touched_cell(const struct launch *l, uint64_t old, uint64_t entry, const struct touch *t,
+                                    bool part)
+{
+    const bool alone = old >> FLAG_ALONE & 1;
+    const uint64_t was = alone ? old & ~(ENTRY_MASK | 1ull << FLAG_ALONE) : old;
+    const uint64_t one = was >> ENTRY_BITS & ENTRY_MASK, two = was & ENTRY_MASK;
+    const bool another = (one && block_in(l, ENTRY_MASK - one) != block_in(l, entry)) || two;
+    const uint8_t read = alone ? alone_in(old).read : 0;
+    uint64_t new;
+    if (was >> FLAG_MIXED & 1 || (another && (part || (was >> 60 && was >> 60 != 15) || (read && read != 15)))) {
+        new = was | 1ull << FLAG_MIXED;
+    } else {
+        new = was ? put_in(l, was, entry) : (ENTRY_MASK - entry) << ENTRY_BITS;
+        if (t->site->writes && t->site->class >= MG_ORDER_STRONG)
+            new |= 1ull << FLAG_STRONG;
+        if (l->code.unit_global < 2 && !another)
+            new |= alone_of(with_touch(l, alone ? alone_in(old) : (struct alone){0}, t));
+    }
+    if (t->site->writes && !t->leaves_unwritten)
+        new |= (uint64_t)t->bytes << 60;
+    return new;
+}
+
 static void touch_any(struct worker *w, int32_t object, const struct touch *t, uint32_t insn)
 {
     struct launch *l = w->launch;
@@ -199,27 +235,11 @@ static void touch_any(struct worker *w, int32_t object, const struct touch *t, u
     _Atomic uint64_t *at = &r->cells[t->offset / 4];
     uint64_t entry = entry_of(l, cell_kind(l, t->site, t->site->writes), t->block, t->site->number);
     uint64_t old = atomic_load_explicit(at, memory_order_relaxed), new;
-    bool part = t->bytes != 15;
     uint64_t word = t->offset / 4;
-    do {
-        bool alone = old >> FLAG_ALONE & 1;
-        uint64_t was = alone ? old & ~(ENTRY_MASK | 1ull << FLAG_ALONE) : old;
-        uint64_t one = was >> ENTRY_BITS & ENTRY_MASK, two = was & ENTRY_MASK;
-        bool another = (one && block_in(l, ENTRY_MASK - one) != block_in(l, entry)) || two;
-        uint8_t read = alone ? alone_in(old).read : 0;
-        if (was >> FLAG_MIXED & 1 || (another && (part || (was >> 60 && was >> 60 != 15) || (read && read != 15)))) {
-            new = was | 1ull << FLAG_MIXED;
-        } else {
-            new = put_in(l, was, entry);
-            if (t->site->writes && t->site->class >= MG_ORDER_STRONG)
-                new |= 1ull << FLAG_STRONG;
-            if (l->code.unit_global < 2 && !another)
-                new |= alone_of(with_touch(l, alone ? alone_in(old) : (struct alone){0}, t));
-        }
-        if (t->site->writes && !t->leaves_unwritten)
-            new |= (uint64_t)t->bytes << 60;
-    } while (new != old &&
-             !atomic_compare_exchange_weak_explicit(at, &old, new, memory_order_relaxed, memory_order_relaxed));
+    do
+        new = touched_cell(l, old, entry, t, t->bytes != 15);
+    while (new != old &&
+           !atomic_compare_exchange_weak_explicit(at, &old, new, memory_order_relaxed, memory_order_relaxed));
     if (t->site->writes)
         wrote(&r->values[word / CELLS_GROUP], (uint64_t)t->value << 8 * (word % CELLS_GROUP), false);
     if (new >> FLAG_MIXED & 1)
@@ -337,6 +357,86 @@ bool mg__grid_touch_words(struct worker *w, int32_t object, const struct mg_acce
     return true;
 }
 
+/* What a lane stores to bytes of a word: as mg__grid_value. */
+static inline uint8_t value_of_lane(const struct mg_access *a, unsigned element, unsigned lane, unsigned from,
+                                    unsigned n)
+{
+    uint8_t bytes[4];
+    uint32_t v;
+    if (a->kind == MG_ACCESS_ST && a->value && element >= 4 && n == 4 && from % 4 == 0) {
+        const uint8_t *lanes = a->value[from / element];
+        memcpy(&v, lanes + (size_t)lane * (a->value64 ? 8 : 4) + from % element, 4);
+        return value_in(v, 4);
+    }
+    if (a->kind == MG_ACCESS_ST && a->value && element == 1 && n == 1 && !a->value64)
+        return value_in(((const uint32_t *)a->value[from])[lane] & 255, 1);
+    return mg__value_of(a, element, lane, from, n, bytes) ? mg__grid_value(bytes, n) : VALUE_MANY;
+}
+
+/* The same word's touches, of one block and one instruction, together. False: other blocks share it, by bytes. */
+static inline bool touch_together(const struct launch *l, struct region *r, uint64_t entry, const struct touch *t,
+                                  bool part)
+{
+    const uint64_t word = t->offset / 4, group = word / CELLS_GROUP;
+    const bool alone = l->workers == 1;
+    atomic_uchar *touched = &r->touched[word / CELLS_CHUNK];
+    _Atomic uint64_t *at = &r->cells[word];
+    if (!atomic_load_explicit(touched, memory_order_relaxed))
+        atomic_store_explicit(touched, 1, memory_order_relaxed);
+    if (!(atomic_load_explicit(&r->groups[group], memory_order_acquire) >> FLAG_SPLIT & 1))
+        split(r, group);
+    uint64_t old = atomic_load_explicit(at, memory_order_relaxed), new;
+    do {
+        new = touched_cell(l, old, entry, t, part);
+        if (new >> FLAG_MIXED & 1)
+            return false;
+        if (alone) {
+            atomic_store_explicit(at, new, memory_order_relaxed);
+            break;
+        }
+    } while (new != old &&
+             !atomic_compare_exchange_weak_explicit(at, &old, new, memory_order_relaxed, memory_order_relaxed));
+    if (t->site->writes && alone)
+        wrote_alone(&r->values[group], 8 * (word % CELLS_GROUP), t->value);
+    else if (t->site->writes)
+        wrote(&r->values[group], (uint64_t)t->value << 8 * (word % CELLS_GROUP), false);
+    return true;
+}
+
+bool mg__grid_touch_lanes(struct worker *w, int32_t object, const struct mg_access *a, const struct site *site)
+{
+    const struct launch *l = w->launch;
+    struct region *r = l->regions[object];
+    const uint64_t entry = entry_of(l, cell_kind(l, site, site->writes), a->block, site->number);
+    const unsigned element = site->writes ? mg__element_of(l, a) : 0;
+    struct touch t = {.block = a->block, .offset = UINT64_MAX, .site = site};
+    bool part = false;
+    for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        const uint64_t from = a->address[lane] - r->address, to = from + a->width;
+        for (uint64_t word = from / 4 * 4; word < to; word += 4) {
+            const uint64_t lo = MG_MAX(word, from), hi = MG_MIN(word + 4, to);
+            const uint8_t bytes = (uint8_t)(((1u << (hi - lo)) - 1) << (lo - word)),
+                          value = site->writes ? value_of_lane(a, element, lane, (unsigned)(lo - from),
+                                                               (unsigned)(hi - lo))
+                                               : VALUE_NONE;
+            if (word == t.offset) {
+                t.bytes |= bytes;
+                t.value = t.value == value ? value : VALUE_MANY;
+                part |= bytes != 15;
+                continue;
+            }
+            if (t.offset != UINT64_MAX && !touch_together(l, r, entry, &t, part))
+                return false;
+            t.offset = word;
+            t.bytes = bytes;
+            t.value = value;
+            part = bytes != 15;
+        }
+    }
+    return touch_together(l, r, entry, &t, part);
+}
+
 /* ---- the end ---- */
 static void judge(struct worker *w, int32_t object, uint64_t offset, uint64_t cell)
 {
@@ -407,6 +507,15 @@ static void chain(struct launch *l, const struct region *r, uint64_t from, uint6
         mg__chain_wrote(l, r, from, to, insn);
 }
 
+/* Cells that had to be split, and came to be alike again. */
+static bool same_cells(const _Atomic uint64_t *cells)
+{
+    uint64_t first = atomic_load_explicit(cells, memory_order_relaxed), differ = 0;
+    for (unsigned k = 1; k < CELLS_GROUP; k++)
+        differ |= first ^ atomic_load_explicit(&cells[k], memory_order_relaxed);
+    return differ == 0;
+}
+
 /* The cells of a chunk, up to the region's last: judged, and what they say was written is
  * marked. They are empty then. */
 static void collect_chunk(struct worker *w, int32_t object, uint64_t chunk, uint64_t n, bool streams)
@@ -419,10 +528,16 @@ static void collect_chunk(struct worker *w, int32_t object, uint64_t chunk, uint
     for (uint64_t first = from; first < to; first += CELLS_GROUP) {
         uint64_t group = atomic_load_explicit(&r->groups[first / CELLS_GROUP], memory_order_relaxed);
         uint64_t past = MG_MIN(first + CELLS_GROUP, to);
-        bool alike = !(group >> FLAG_SPLIT & 1);
+        const bool is_split = group >> FLAG_SPLIT & 1;
+        bool alike = !is_split || (!l->dependent && same_cells(&r->cells[first]));
+        if (is_split && alike)
+            group = atomic_load_explicit(&r->cells[first], memory_order_relaxed);
         if (alike && group && l->kept)
             chain(l, r, 4 * first, MG_MIN(4 * past, r->size), group);
-        if (alike && !(judges && group & ENTRY_MASK) && !(streams && group) && (!marks || group >> 60 == 15))
+        if (is_split && alike)
+            memset((void *)&r->cells[first], 0, CELLS_GROUP * sizeof(*r->cells));
+        if (alike && !(judges && group & ENTRY_MASK && !(group >> FLAG_ALONE & 1)) && !(streams && group) &&
+            (!marks || group >> 60 == 15))
             continue;
         if (!group) {
             if (run < first)

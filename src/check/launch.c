@@ -229,6 +229,7 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     l->init = check->checks & MG_CHECK_INIT;
     l->bounds = check->checks & MG_CHECK_BOUNDS;
     l->barrier = check->checks & MG_CHECK_BARRIER;
+    l->by_lanes = check->checks & MG_CHECK_LONG;
     pthread_mutex_init(&l->lock, NULL);
     pthread_mutex_lock(&check->lock);
     mg__beside_turn(l, true);
@@ -253,7 +254,8 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
         if (info->insns[k].func == info->func)
             s->object_end = frame;
         bool known = s->source.kind == MG_FLOW_VARIABLE && s->source.var->space == MG_SPACE_SHARED && s->object >= 0;
-        s->plain_read = s->number && s->reads && !s->writes && !s->atomic && !s->async && s->class == MG_ORDER_PLAIN;
+        s->plain_read = !l->by_lanes && s->number && s->reads &&
+                        !s->writes && !s->atomic && !s->async && s->class == MG_ORDER_PLAIN;
         const struct mg_ptx_insn *insn = info->insns[k].insn;
         l->relaxed &=
             insn->opcode != MG_OP_BARRIER_CLUSTER || insn->sub != MG_SUB_ARRIVE || insn->sem == MG_PTX_SEM_RELAXED;
@@ -284,6 +286,13 @@ static void *worker_begin(void *state, unsigned index)
         w->last[k] = -1;
     w->launch = l;
     w->index = index;
+    if (!mg__notes_begin(w)) {
+        mg__notes_free(w);
+        free(w->last);
+        free(w->shapes);
+        free(w);
+        return NULL;
+    }
     return w;
 }
 
@@ -311,6 +320,7 @@ static void worker_end(void *state, void *worker)
     free(w->last);
     free(w->shapes);
     mg__memos_free(&w->memos);
+    mg__notes_free(w);
     mg__define_free(w);
     free(w);
 }
@@ -352,5 +362,7 @@ struct mg_observer mg__check_observer(struct mg_check *check)
                                 .turn = on_turn,
                                 .sync = mg__watch_sync,
                                 .step = mg__define_step,
-                                .fault = mg__watch_fault};
+                                .fault = mg__watch_fault,
+                                .notes = mg__notes_of,
+                                .noted = mg__notes_shape};
 }

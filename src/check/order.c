@@ -100,7 +100,8 @@ void mg__order_arrive(struct mg_order *o, uint32_t barrier, uint32_t warp, uint3
 {
     struct mg_order_barrier *b = &o->barriers[barrier & 15];
     uint32_t t = o->now++;
-    join(b->known, o->known[warp]);
+    if (o->partial || o->known[warp][MG_ORDER_AGENT] > o->agent) /* else all of it is below the floor */
+        join(b->known, o->known[warp]);
     b->known[warp] = t;
     b->all |= 1u << warp;
     o->came[barrier & 15][warp] = t;

@@ -28,6 +28,7 @@
 #define STRONG_BITS ((uint32_t)MG_ORDER_STRONG << 27)
 #define ASYNC (1u << 29)
 #define OTHERS (1u << 30)
+#define AGENT (1u << 31)
 
 /* ---- shapes ---- */
 struct shape {          /* on its way to a memo; the arrays have room for MG_MEMO_UNITS */
@@ -95,6 +96,10 @@ static bool make(struct mg_memo *m, const struct shape *s, uint32_t mask, uint32
                 }
         }
     }
+    unsigned runs = 1;
+    for (unsigned k = 1; k < m->n; k++)
+        runs += s->unit[k] != s->unit[k - 1] + 1;
+    m->apart = runs * 4 > m->n;
     m->in_order = m->n == span && span == 32 && mask == ~0u;
     for (unsigned k = 0; m->in_order && k < 32; k++)
         m->in_order = lane[k] == k << LANE_SHIFT;
@@ -105,6 +110,31 @@ static bool make(struct mg_memo *m, const struct shape *s, uint32_t mask, uint32
     m->unit = s->unit;
     m->lane = lane;
     return true;
+}
+
+struct mg_memo *mg__memo_new(const uint64_t delta[32], uint32_t mask, uint32_t width, unsigned unit)
+{
+    uint16_t units[MG_MEMO_UNITS];
+    uint32_t lanes[MG_MEMO_UNITS];
+    struct shape s = {.unit = units, .lane = lanes};
+    struct mg_memo made = {0};
+    memcpy(s.delta, delta, sizeof(s.delta));
+    bool good = make(&made, &s, mask, width, unit);
+    size_t n = good ? made.n : 0;
+    struct mg_memo *m = malloc(sizeof(*m) + n * (sizeof(*lanes) + sizeof(*units)));
+    if (!m)
+        return NULL;
+    *m = made;
+    m->width = width;
+    m->unit_log = (uint8_t)unit;
+    m->n = (uint16_t)n; /* 0: no shape that can be used */
+    uint32_t *lane = (uint32_t *)(void *)(m + 1);
+    uint16_t *at = (uint16_t *)(void *)(lane + n);
+    memcpy(lane, lanes, n * sizeof(*lane));
+    memcpy(at, units, n * sizeof(*at));
+    m->lane = lane;
+    m->unit = at;
+    return m;
 }
 
 static struct mg_memo *add(struct mg_memos *memos, const struct mg_access *a, unsigned unit)
@@ -119,29 +149,15 @@ static struct mg_memo *add(struct mg_memos *memos, const struct mg_access *a, un
         memos->at = at;
         memos->capacity = capacity;
     }
-    uint16_t units[MG_MEMO_UNITS];
-    uint32_t lanes[MG_MEMO_UNITS];
-    struct shape s = {.unit = units, .lane = lanes};
-    struct mg_memo made = {0};
+    uint64_t delta[32];
     for (unsigned i = 0; i < 32; i++)
-        s.delta[i] = (uint64_t)(int64_t)p->delta[i];
-    bool good = make(&made, &s, p->mask, a->width, unit);
-    size_t n = good ? made.n : 0;
-    struct mg_memo *m = malloc(sizeof(*m) + n * (sizeof(*lanes) + sizeof(*units)));
-    if (!m)
-        return NULL;
-    *m = made;
-    m->width = a->width;
-    m->unit_log = (uint8_t)unit;
-    m->n = (uint16_t)n; /* 0: no shape that can be used */
-    uint32_t *lane = (uint32_t *)(void *)(m + 1);
-    uint16_t *at = (uint16_t *)(void *)(lane + n);
-    memcpy(lane, lanes, n * sizeof(*lane));
-    memcpy(at, units, n * sizeof(*at));
-    m->lane = lane;
-    m->unit = at;
-    m->next = memos->at[p->id];
-    return memos->at[p->id] = m;
+        delta[i] = (uint64_t)(int64_t)p->delta[i];
+    struct mg_memo *m = mg__memo_new(delta, p->mask, a->width, unit);
+    if (m) {
+        m->next = memos->at[p->id];
+        memos->at[p->id] = m;
+    }
+    return m;
 }
 
 const struct mg_memo *mg__memos_other(struct mg_memos *memos, const struct mg_access *a, unsigned unit)
@@ -231,10 +247,16 @@ static inline bool joins(uint32_t *slot, uint32_t *who, uint32_t time, uint32_t 
     return true;
 }
 
+/* A plain write by the same lane, of which nobody else has made one like it. */
+static inline bool own(uint32_t old, uint32_t who)
+{
+    return !((old ^ who) & (WARP_BITS | LANE_BITS)) && !(old & (CLASS_BITS | ASYNC | OTHERS | AGENT));
+}
+
 bool mg__quick_read_one(const struct mg_order *o, struct mg_order_row *row, unsigned at, uint32_t who, bool init)
 {
-    uint32_t least = init ? o->begin : 0;
-    if (row->w_time[at] - least > o->floor - least || row->w_who[at] & ASYNC)
+    uint32_t least = init ? o->begin : 0, w = row->w_who[at];
+    if (w & ASYNC || (row->w_time[at] - least > o->floor - least && !(row->w_time[at] > o->floor && own(w, who))))
         return false;
     if (row->r_time[at] > o->floor) {
         if (row->r_who[at] & CLASS_BITS)
@@ -244,6 +266,17 @@ bool mg__quick_read_one(const struct mg_order *o, struct mg_order_row *row, unsi
     }
     row->r_time[at] = o->now;
     row->r_who[at] = who;
+    return true;
+}
+
+bool mg__quick_write_one(const struct mg_order *o, struct mg_order_row *row, unsigned at, uint32_t who)
+{
+    uint32_t w = row->w_who[at], r = row->r_who[at];
+    if ((w | r) & ASYNC || (row->w_time[at] > o->floor && ((w ^ who) & (WARP_BITS | LANE_BITS) || w & OTHERS)) ||
+        (row->r_time[at] > o->floor && ((r ^ who) & (WARP_BITS | LANE_BITS) || r & OTHERS)))
+        return false;
+    row->w_time[at] = o->now;
+    row->w_who[at] = who;
     return true;
 }
 
@@ -315,13 +348,17 @@ bool mg__shadow_make(struct mg_shadow *s, size_t units)
     size_t n = (units + 32) / 32;
     s->rows = calloc(n, sizeof(*s->rows));
     s->sums = calloc(n, sizeof(*s->sums));
-    return s->rows && s->sums;
+    s->settled = calloc(n + 2, sizeof(*s->settled));
+    s->stale = calloc(n / 64 + 1, sizeof(*s->stale));
+    return s->rows && s->sums && s->settled && s->stale;
 }
 
 void mg__shadow_free(struct mg_shadow *s)
 {
     free(s->rows);
     free(s->sums);
+    free(s->settled);
+    free(s->stale);
     free(s->held);
 }
 
@@ -332,8 +369,28 @@ void mg__shadow_begin(struct mg_shadow *s, size_t units, bool clear)
         memset(s->rows, 0, n * sizeof(*s->rows));
         memset(s->sums, 0, n * sizeof(*s->sums));
     }
+    memset(s->settled, 0, n * sizeof(*s->settled));
+    memset(s->stale, 0, (n / 64 + 1) * sizeof(*s->stale));
+    s->nstale = n / 64 + 1;
     s->odd = 0;
     mg__shadow_met(s);
+}
+
+WIDE static uint32_t settled_of(const uint32_t *time, uint32_t least, uint32_t room)
+{
+    uint32_t bits = 0;
+    for (unsigned k = 0; k < 32; k++)
+        bits |= (uint32_t)(time[k] - least <= room) << k;
+    return bits;
+}
+
+void mg__shadow_settled(const struct mg_order *o, struct mg_shadow *s)
+{
+    for (size_t w = 0; w < s->nstale; w++)
+        for (; s->stale[w]; s->stale[w] &= s->stale[w] - 1) {
+            const size_t r = 64 * w + (size_t)__builtin_ctzll(s->stale[w]);
+            s->settled[r] = settled_of(s->rows[r].w_time, o->begin, o->floor - o->begin);
+        }
 }
 
 static inline uint64_t bits_of(uint64_t first, uint64_t last)
@@ -445,6 +502,19 @@ static bool may_read_now(const struct mg_order *o, const struct mg_shadow *s, ui
     return true;
 }
 
+void mg__shadow_noted(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *m,
+                      uint32_t who)
+{
+    if (!s->held && !(s->held = malloc(MG_HELD * sizeof(*s->held)))) {
+        read_now(o, s, base, m, o->now, mg__quick_met(o, who), who);
+        return;
+    }
+    if (s->nheld == MG_HELD)
+        mg__shadow_settle(o, s);
+    s->held[s->nheld++] = (struct mg_held){base, m, o->now, mg__quick_met(o, who), who};
+    s->held_rows |= bits_of(base / 32, (base + m->span - 1) / 32);
+}
+
 bool mg__shadow_read_any(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *m,
                          uint32_t who, bool init, bool lasts)
 {
@@ -499,7 +569,7 @@ bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t ba
     }
     for (uint64_t r = first; r <= last; r++) {
         s->sums[r].written = o->now;
-        s->sums[r].clean = 0;
+        mg__shadow_stale(s, r);
     }
     return true;
 }

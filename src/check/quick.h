@@ -13,6 +13,7 @@ struct mg_memo {
     uint8_t unit_log;
     bool twice;           /* several lanes on one unit */
     bool in_order;        /* 32 units in a row, of one lane each, from lane 0 on */
+    bool apart;           /* there are gaps, a few units on */
     uint16_t n, span;     /* different units; from the first to past the last */
     int32_t low;          /* bytes: from the first active lane's address to the lowest */
     const uint16_t *unit; /* n, from the lowest on; only if the span has gaps */
@@ -32,6 +33,8 @@ static inline const struct mg_memo *mg__memos_find(struct mg_memos *memos, const
     return m && m->width == a->width && m->unit_log == unit && m->n ? m : mg__memos_other(memos, a, unit);
 }
 void mg__memos_free(struct mg_memos *memos);
+/* One for lanes at these distances from the first active one, which is the caller's to free; NULL: as above. */
+struct mg_memo *mg__memo_new(const uint64_t delta[32], uint32_t mask, uint32_t width, unsigned unit);
 /* What an instruction's last access looked like, of those that come as addresses. */
 struct mg_last {
     uint32_t mask, misses, first;
@@ -70,6 +73,9 @@ struct mg_shadow {
     uint32_t nheld;
     uint64_t held_rows;      /* rows that they touch, a bit each, modulo 64 */
     struct mg_held *held;    /* MG_HELD, made when needed */
+    uint32_t *settled;       /* by row, a bit a unit: written in this block and before the floor; none … */
+    uint64_t *stale;         /* … in rows, a bit each, that were touched since the block met */
+    size_t nstale;           /* words of it */
 };
 bool mg__shadow_make(struct mg_shadow *s, size_t units);
 void mg__shadow_free(struct mg_shadow *s);
@@ -80,6 +86,18 @@ bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t ba
                       uint32_t who);
 /* Writes the held reads into the cells: before anybody else looks at them. */
 void mg__shadow_settle(const struct mg_order *o, struct mg_shadow *s);
+/* The row's cells are about to change, or may. */
+static inline void mg__shadow_stale(struct mg_shadow *s, uint64_t row)
+{
+    s->sums[row].clean = 0;
+    s->settled[row] = 0;
+    s->stale[row / 64] |= 1ull << row % 64;
+}
+/* The whole block has met, and `settled` is to say so. */
+void mg__shadow_settled(const struct mg_order *o, struct mg_shadow *s);
+/* A read of settled units that was noted. */
+void mg__shadow_noted(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *memo,
+                      uint32_t who);
 /* The whole block has met: what was read before matters no more. */
 static inline void mg__shadow_met(struct mg_shadow *s)
 {
@@ -106,14 +124,15 @@ static inline void mg__shadow_changed(const struct mg_order *o, struct mg_shadow
 {
     for (uint64_t r = first / 32; r <= last / 32; r++) {
         s->sums[r].written = s->sums[r].read = o->now;
-        s->sums[r].clean = 0;
+        mg__shadow_stale(s, r);
     }
 }
 
 /* `n` units of a row from `at` on: whether they may be read or written, or, `apply`, that they were. */
 bool mg__quick_row(const struct mg_order *o, struct mg_order_row *row, unsigned at, unsigned n, uint32_t who,
                    const uint32_t *lane, bool writes, bool apply);
-/* One unit of a plain read, an atomic operation; false: nothing was done. */
+/* One unit of a plain read, a plain write, an atomic operation; false: nothing was done. */
 bool mg__quick_read_one(const struct mg_order *o, struct mg_order_row *row, unsigned at, uint32_t who, bool init);
+bool mg__quick_write_one(const struct mg_order *o, struct mg_order_row *row, unsigned at, uint32_t who);
 bool mg__quick_atomic_one(const struct mg_order *o, struct mg_order_row *row, unsigned at, uint32_t who, bool init);
 #endif

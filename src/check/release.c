@@ -30,6 +30,14 @@ struct member {             /* a block */
     MG_VEC(uint32_t) releases;
     MG_VEC(struct taken) taken;
 };
+/* Up to where a block may rely on another one whose releases it took itself, as long as neither has more of them. */
+enum { DIRECT = 64 };
+struct direct {
+    uint64_t block, other, except;
+    size_t taken, releases;
+    uint32_t upto;
+    bool loose, any;
+};
 struct releases {
     struct member *members;
     uint64_t nblocks;
@@ -41,6 +49,7 @@ struct releases {
     uint64_t knower, knows_taken, except;
     uint32_t *known;
     bool has_known, knows_loosely;
+    struct direct direct[DIRECT]; /* by the other block's number: what was asked last */
 };
 static uint64_t scatter(uint64_t key)
 {
@@ -203,20 +212,38 @@ static void work_out(struct releases *g, uint64_t block, bool loose, uint64_t ex
     g->knows_taken = me->taken.count;
 }
 
+static const struct direct *directly(struct releases *g, uint64_t block, uint64_t other, bool loose, uint64_t except)
+{
+    const struct member *me = &g->members[block], *m = &g->members[other];
+    struct direct *d = &g->direct[other % DIRECT];
+    if (d->block == block && d->other == other && d->except == except && d->loose == loose &&
+        d->taken == me->taken.count && d->releases == m->releases.count)
+        return d;
+    *d = (struct direct){block, other, except, me->taken.count, m->releases.count, 0, loose, false};
+    for (size_t k = 0; k < m->releases.count; k++) {
+        const struct release *r = &g->releases.at[m->releases.at[k]];
+        const uint32_t upto = loose ? r->loose : r->epoch;
+        bool took = false;
+        if ((d->any && upto <= d->upto) || g->places.at[r->place].address / 4 == except / 4)
+            continue;
+        for (size_t j = me->taken.count; j-- > 0 && !took;)
+            took = me->taken.at[j].place == r->place && me->taken.at[j].order >= r->order;
+        if (took) {
+            d->upto = upto;
+            d->any = true;
+        }
+    }
+    return d;
+}
+
 bool mg__release_relies(struct launch *l, uint64_t block, uint64_t other, uint32_t epoch, uint32_t most, bool loose,
                         uint64_t except)
 {
     struct releases *g = l->releases;
     const struct member *me = &g->members[block], *m = &g->members[other];
-    for (size_t k = 0; k < m->releases.count; k++) {
-        const struct release *r = &g->releases.at[m->releases.at[k]];
-        uint32_t upto = loose ? r->loose : r->epoch;
-        if ((upto <= epoch && !(epoch == most && upto >= most)) || g->places.at[r->place].address / 4 == except / 4)
-            continue;
-        for (size_t j = me->taken.count; j-- > 0;)
-            if (me->taken.at[j].place == r->place && me->taken.at[j].order >= r->order)
-                return true;
-    }
+    const struct direct *d = directly(g, block, other, loose, except);
+    if (d->any && (d->upto > epoch || (epoch == most && d->upto >= most)))
+        return true;
     if (!m->releases.count || !me->taken.count)
         return false;
     work_out(g, block, loose, except);

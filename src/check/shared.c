@@ -86,13 +86,13 @@ static void race_shared(const struct cells *c, uint32_t mask, int32_t object)
     }
 }
 
-/* Lanes on units of their own choice: reads, and atomics. */
+/* Lanes on units of their own choice. */
 static __attribute__((noinline)) bool quick_lanes(const struct launch *l, struct block *b, struct mg_access *a,
                                                   const struct site *site, uint32_t who)
 {
     unsigned unit = l->code.unit_shared;
     struct mg_shadow *s = &b->shared;
-    if (a->pattern || a->width != 1u << unit || (site->atomic ? site->own_fence || b->order->flagged : site->writes))
+    if (a->width != 1u << unit || (site->atomic && (site->own_fence || b->order->flagged)))
         return false;
     mg__access_lanes(a);
     mg__shadow_settle(b->order, s);
@@ -105,17 +105,21 @@ static __attribute__((noinline)) bool quick_lanes(const struct launch *l, struct
             if (!mg__quick_atomic_one(b->order, &s->rows[u / 32], u % 32, who | lane << 21, l->init && site->reads))
                 return false;
             sum->written = b->order->now;
-            sum->clean = 0;
+            mg__shadow_stale(s, u / 32);
+        } else if (site->writes) {
+            if (!mg__quick_write_one(b->order, &s->rows[u / 32], u % 32, who | lane << 21))
+                return false;
+            sum->written = b->order->now;
+            mg__shadow_stale(s, u / 32);
         } else {
             if (!mg__quick_read_one(b->order, &s->rows[u / 32], u % 32, who | lane << 21, l->init))
                 return false;
             sum->read = b->order->now;
         }
     }
-    if (site->atomic) {
-        b->order->now++;
+    b->order->now += site->writes;
+    if (site->atomic)
         mg__flags_publish(l, b, a, MG_SPACE_SHARED);
-    }
     return true;
 }
 
@@ -125,7 +129,7 @@ bool mg__shared_quick(struct worker *w, struct block *b, struct mg_access *a, co
     const struct launch *l = w->launch;
     const unsigned unit = l->code.unit_shared;
     uint64_t least, most;
-    if (b->order->partial || b->hollow || b->far.count || (a->follow && *a->follow) || site->async ||
+    if (l->by_lanes || b->order->partial || b->hollow || b->far.count || (a->follow && *a->follow) || site->async ||
         (site->class != MG_ORDER_PLAIN && !site->atomic))
         return false;
     mg__access_reach(a, &least, &most);
@@ -139,8 +143,10 @@ bool mg__shared_quick(struct worker *w, struct block *b, struct mg_access *a, co
         return quick_lanes(l, b, a, site, who);
     bool good = site->writes ? mg__shadow_write(b->order, &b->shared, least >> unit, memo, who)
                              : mg__shadow_read(b->order, &b->shared, least >> unit, memo, who, l->init, a->pattern);
-    b->order->now += good && site->writes;
-    return good;
+    if (!good) /* a warp may use again what one of its own lanes wrote */
+        return quick_lanes(l, b, a, site, who);
+    b->order->now += site->writes;
+    return true;
 }
 
 void mg__shared_watch(struct worker *w, struct block *b, struct mg_access *a, const struct site *site)

@@ -63,8 +63,16 @@ static inline bool quick_read(struct worker *w, const struct mg_access *a)
 
 void mg__watch_access(void *worker, struct mg_access *a)
 {
-    if (!quick_read(worker, a))
-        watch(worker, a);
+    struct worker *w = worker;
+    if (w->notes.n)
+        mg__notes_read(w);
+    if (!quick_read(w, a)) {
+        w->takes_notes &= a->kind < MG_ACCESS_BULK_LD && a->target == a->block;
+        watch(w, a);
+    } else if (w->notes.most) {
+        return;
+    }
+    mg__notes_go_on(w);
 }
 
 /* ---- synchronisation ---- */
@@ -77,6 +85,7 @@ static bool of_the_device(const struct mg_ptx_insn *i)
 static void forget(struct block *b)
 {
     mg__shadow_met(&b->shared);
+    mg__shadow_settled(b->order, &b->shared);
     if (b->segments.count > SEGMENTS_FORGOTTEN)
         mg__segments_forget(&b->segments);
 }
@@ -93,9 +102,8 @@ static void fence(struct launch *l, struct block *b, const struct mg_sync *e)
     }
 }
 
-void mg__watch_sync(void *self, const struct mg_sync *e)
+static void sync_event(struct worker *w, const struct mg_sync *e)
 {
-    struct worker *w = self;
     struct launch *l = w->launch;
     if (e->kind == MG_SYNC_BLOCK_BEGIN) {
         mg__block_begin(w, e->block);
@@ -198,4 +206,27 @@ void mg__watch_sync(void *self, const struct mg_sync *e)
     default:
         break;
     }
+}
+
+/* What tells of more than one block, and may come in the midst of another one. */
+static bool reaches_beyond(const struct mg_sync *e)
+{
+    return e->target != e->block || e->kind == MG_SYNC_CLUSTER ||
+           (e->kind >= MG_SYNC_MBARRIER_INIT && e->kind <= MG_SYNC_WGMMA_WAIT);
+}
+
+void mg__watch_sync(void *self, const struct mg_sync *e)
+{
+    struct worker *w = self;
+    if (w->notes.n) { /* a barrier of the whole block: nothing that notes say hangs on who has come to it */
+        const bool own = e->block == w->notes.block, comes = e->kind == MG_SYNC_BARRIER && !e->count && !e->arrive,
+                   over = e->kind == MG_SYNC_BARRIER_OPEN && !w->notes_of->meetings[e->barrier & 15].count;
+        if (own && over)
+            w->notes.n = 0;
+        else if (!own || !comes)
+            mg__notes_read(w);
+    }
+    w->takes_notes &= !reaches_beyond(e);
+    sync_event(w, e);
+    mg__notes_go_on(w);
 }

@@ -203,6 +203,15 @@ static const char *attempt(const struct mg_engine_program *program, bool little,
     return reason;
 }
 
+/* Of observed accesses: lanes that part are the interpreter's. */
+static bool is_watched(const struct mg_engine_program *program)
+{
+    bool tells = false;
+    for (uint32_t i = 0; i < program->nops; i++)
+        tells |= program->ops[i].effects & MG_ENGINE_TELLS;
+    return tells;
+}
+
 extern const char mg_jit_generate_build[];
 __attribute__((visibility("default"))) const char mg_jit_generate_build[] = MG_JIT_BUILD;
 __attribute__((visibility("default"))) mg_jit_generate mg_jit_generate_kernel;
@@ -216,8 +225,9 @@ bool mg_jit_generate_kernel(const struct mg_engine_program *program, enum mg_eng
     if (program->nops > MG_GEN_OPS) {
         *reason = "long";
     } else if (set_up(reason)) {
-        *reason = attempt(program, little, little, key, &out, dump);
-        if (*reason && strcmp(*reason, "long") == 0 && !little)
+        const bool whole = little || is_watched(program);
+        *reason = attempt(program, little, whole, key, &out, dump);
+        if (*reason && strcmp(*reason, "long") == 0 && !whole)
             *reason = attempt(program, false, true, key, &out, dump);
     }
     pthread_mutex_unlock(&lock);

@@ -25,10 +25,11 @@ static const struct mg_engine_mem *describe_mem(struct describe *D, const struct
 static bool describe_access(struct describe *D, struct mg_engine_op *o, const struct mg_mem *m)
 {
     if (D->to->watched) {
-        const bool load = m->kind == MG_ACCESS_LD && o->kind == MG_ENGINE_LOAD && m->space != MG_SPACE_SHARED;
+        const bool load = m->kind == MG_ACCESS_LD && o->kind == MG_ENGINE_LOAD,
+                   wide = m->space == MG_SPACE_SHARED ? o->insn < MG_ENGINE_NOTED : m->addr64;
         o->kind = MG_ENGINE_CALL;
         o->effects = MG_ENGINE_ACCESS | MG_ENGINE_TELLS;
-        if (!load || m->poll || m->local_frame || m->no_shape || m->addr < 0 || !m->addr64)
+        if (!load || m->poll || m->local_frame || m->no_shape || m->addr < 0 || !wide)
             return true;
         o->effects |= MG_ENGINE_UNHEARD;
         return (o->mem = describe_mem(D, m)) != NULL;

@@ -52,6 +52,15 @@ void mg__engine_took(struct mg_worker *worker, bool compiled, bool done, uint64_
         p->least[compiled] = ns;
 }
 
+/* Notes are one block's. */
+static uint32_t run_code(struct mg_warp *w, uint32_t entry, uint32_t n)
+{
+    struct mg_worker *worker = w->worker;
+    if (worker->notes && worker->notes->block != w->block->linear)
+        worker->notes->most = 0;
+    return worker->tier->code->run(&w->e, entry, n);
+}
+
 /* ---- registers between cells and frame ---- */
 /* The line base + cx x + cy y over 32 lanes; how it differs from what is there, if `only`. In pieces of 16 bytes, but
  * for words in rows of two. */
@@ -231,7 +240,7 @@ static bool follow(struct mg_warp *w)
 {
     const struct mg_described *d = w->worker->run->engine;
     const struct mg_engine_code *code = w->worker->tier->code;
-    for (;; code->run(&w->e, w->entry, 1)) {
+    for (;; run_code(w, w->entry, 1)) {
         const struct mg_engine_point *p = &code->points[w->e.point];
         switch (p->kind) {
         case MG_ENGINE_AT_BARRIER:
@@ -397,6 +406,7 @@ bool mg__engine_warp(struct mg_warp *w)
     w->e.counts = w->worker->counts;
     w->e.by_insn = w->worker->by_insn;
     w->e.calls = &w->worker->calls;
+    w->e.tag = (uint64_t)w->index << 32;
     w->some = w->worker->tier->code->some;
     w->has_some = false;
     for (uint32_t k = 0; k < w->worker->run->engine->nfunctions && !w->worker->run->want_steps; k++)
@@ -474,7 +484,7 @@ static void run_ready(struct mg_worker *worker, struct mg_block *b, uint32_t fir
     uint32_t n = 0;
     for (; first + n < b->nwarps && w[n].place == READY && w[n].entry == w->entry; n++)
         mg__turn_begin(&w[n]);
-    uint32_t ran = code->run(&w->e, w->entry, n);
+    uint32_t ran = run_code(w, w->entry, n);
     have_run(b, first, ran, &code->points[w->e.point]);
 }
 
@@ -487,7 +497,7 @@ static enum mg_engine_outcome together(struct mg_worker *worker, struct mg_block
     for (uint32_t k = 0; k < b->nwarps && at; k++)
         mg__turn_begin(&b->warps[k]);
     for (;;) {
-        uint32_t outside = 0, ran = code->run(&b->warps[0].e, entry, b->nwarps), point = b->warps[0].e.point;
+        uint32_t outside = 0, ran = run_code(b->warps, entry, b->nwarps), point = b->warps[0].e.point;
         const struct mg_engine_point *p = &code->points[point];
         bool alike = ran == b->nwarps && b->warps[ran - 1].e.point == point;
         if (alike && p->kind == MG_ENGINE_AT_EXIT) {
@@ -554,7 +564,7 @@ static enum mg_engine_outcome turn(struct mg_worker *worker, struct mg_block *b,
     if (w->place == WALKING)
         goes = walk(w);
     if (goes && w->place == READY) {
-        worker->tier->code->run(&w->e, w->entry, 1);
+        run_code(w, w->entry, 1);
         w->place = LEFT;
     }
     if (goes && w->place == LEFT)

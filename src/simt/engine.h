@@ -62,7 +62,9 @@ enum mg_engine_effect {
      * mg_engine_warp.leave says whether to leave. */
     MG_ENGINE_TELLS = 512,
     MG_ENGINE_TOGETHER = 1024, /* a CALL that does nothing where all lanes are active and named by its first source */
-    MG_ENGINE_UNHEARD = 2048,  /* a CALL with `mem`: a LOAD where its lanes are on a line that fits its record */
+    /* A CALL with `mem`: a LOAD where its lanes are on a line that fits its record, and which, of shared memory, is
+     * noted */
+    MG_ENGINE_UNHEARD = 2048,
     MG_ENGINE_HEARD = 4096     /* a CALL with MEETS: where it is done without one, calls->met is called behind it */
 };
 /* UNIFORM: the same in all lanes; BLOCK: in all warps of a block, too. */
@@ -175,6 +177,9 @@ struct mg_engine_record {
     uint8_t phase;
     int32_t var;
     uint64_t last; /* the code's own: where it was before, to fetch ahead */
+    /* Of loads that are noted: the words that one covers, a bit each from the least address on, which is `low` from
+     * lane 0's; `told` more notes than there may be: it is not of these. */
+    uint64_t words, low, told;
     uint64_t times[8];
 };
 struct mg_engine_warp {
@@ -189,6 +194,7 @@ struct mg_engine_warp {
     uint32_t point;                    /* where it left */
     int32_t slice;                     /* loops may go on while it is not negative */
     uint32_t leave;                    /* not 0: the interpreter goes on before the next op */
+    uint64_t tag;                      /* its number in the block, as in a note */
 };
 /* Stores of words whose lanes lie far apart, deferred by the code: several of them, of one warp or of warps after one
  * another, often share lines, and are then done lane by lane. Nobody can tell: they are settled before anything that
@@ -214,11 +220,13 @@ struct mg_engine_calls {
     bool (*load)(struct mg_engine_warp *e, uint32_t op, uint32_t mask);
     bool (*store)(struct mg_engine_warp *e, uint32_t op, uint32_t mask);
     void (*met)(struct mg_engine_warp *e, uint32_t op);
+    struct mg_notes *notes; /* observe.h */
     bool (*slice)(struct mg_engine_warp *e);                          /* the slice is used up; false: leave */
     void (*settle)(struct mg_engine_deferred *deferred, uint32_t row); /* does the stores; rows of that many lanes */
     /* The same, and begins anew: with a store whose rows begin at addresses from `least` to `most`. */
     void (*defer)(struct mg_engine_deferred *deferred, uint32_t row, uint64_t least, uint64_t most, uint64_t step);
 };
+#define MG_ENGINE_NOTED (1u << 24) /* instructions whose loads can be noted */
 /* What goes into a kernel's code. Quick code takes a fifth of the time to make and up to four times as long to run,
  * and leaves where the lanes of a branch disagree. */
 enum mg_engine_effort { MG_ENGINE_QUICK, MG_ENGINE_THOROUGH, MG_ENGINE_EFFORTS };

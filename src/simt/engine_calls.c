@@ -70,6 +70,25 @@ void mg__engine_flush(struct mg_worker *worker)
 }
 
 /* ---- what compiled code calls ---- */
+/* Whether loads of this shape, which are in bytes [lo, hi), are noted. */
+static void note_shape(struct mg_warp *w, struct mg_engine_record *rec, const struct mg_op *op, uint64_t address,
+                       uint64_t cx, uint64_t cy, uint64_t lo, uint64_t hi)
+{
+    struct mg_worker *worker = w->worker;
+    const struct mg_described *d = worker->run->engine;
+    struct mg_access *e = mg__access_of_warp(w, op, ~0u, MG_SPACE_SHARED, -1);
+    int64_t low = 0;
+    for (unsigned i = 0; i < 32; i++) {
+        const int64_t delta = delta_of(d->program.row, cx, cy, i);
+        low = MG_MIN(low, delta);
+        worker->spread.address[i] = address + (uint64_t)delta;
+    }
+    e->address = worker->spread.address;
+    rec->low = (uint64_t)low;
+    rec->words = worker->run->observers->noted(worker->observers[0], e, lo, hi);
+    rec->told = rec->words ? 0 : MG_NOTES;
+}
+
 static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, uint64_t cx, uint64_t cy, uint32_t mask)
 {
     struct mg_warp *w = mg__warp_of(e);
@@ -81,8 +100,9 @@ static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, 
     struct mg_engine_record *rec = &e->records[index];
     int64_t low = INT64_MAX, high = INT64_MIN, least = 0, greatest = 0;
     uint64_t bits = address, align = site->bytes;
-    const struct mg_unheard *unheard = run->want_every && run->unheard ? &run->unheard[site->insn] : NULL;
-    if (run->want_every && (!unheard || !unheard->size))
+    const bool noted = run->want_every && site->space == MG_SPACE_SHARED;
+    const struct mg_unheard *unheard = run->want_every && !noted && run->unheard ? &run->unheard[site->insn] : NULL;
+    if (noted ? !worker->notes : run->want_every && (!unheard || !unheard->size))
         return false;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         int64_t delta = delta_of(d->program.row, cx, cy, (unsigned)__builtin_ctz(rest));
@@ -117,6 +137,8 @@ static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, 
         hi = a->address + a->size;
     }
     uint64_t unit = MG_MAX(align, 4);
+    if (noted)
+        note_shape(w, rec, &run->program->entry->ops[code->members[site->first_member].op], address, cx, cy, lo, hi);
     lo -= (uint64_t)(low + least);
     lo += (address - lo) % unit;
     uint64_t range = hi - align - (uint64_t)(high + greatest) - lo;
@@ -177,6 +199,7 @@ void mg__engine_calls(struct mg_worker *worker)
                                              .load = worker->run->simt->lanes->load_rows,
                                              .store = worker->run->simt->lanes->store_rows,
                                              .met = on_met,
+                                             .notes = worker->notes,
                                              .slice = on_slice,
                                              .settle = mg__deferred_settle,
                                              .defer = mg__deferred_begin};

@@ -112,6 +112,7 @@ void mg__worker_renew(struct mg_worker *worker)
     worker->last = worker->timed_out = NULL;
     worker->at = worker->idle = worker->held = worker->waits = 0;
     worker->quiet = false;
+    worker->notes = NULL;
     memset(worker->observers, 0, sizeof worker->observers);
 }
 

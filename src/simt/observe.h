@@ -21,7 +21,8 @@
  * with a pattern need not ask, and that takes a small part of the time that 32 addresses take.
  *
  * Compiled code tells of all this, too, and in the same order, since it leaves accesses and what orders them to the
- * interpreter's functions; of a warp whose steps are wanted it lets go until they are not. A launch runs interpreted
+ * interpreter's functions, but for loads that the observer need not hear (mg_unheard) or finds noted (mg_notes); of a
+ * warp whose steps are wanted it lets go until they are not. A launch runs interpreted
  * where an observer wants MG_OBSERVE_SYNC and none MG_OBSERVE_EVERY.
  *
  * A launch runs on several workers. Each has its own observer state, which worker_begin makes and all calls but the
@@ -83,6 +84,16 @@ struct mg_sample {
  * whose lanes lie in these bytes of device memory, need not be told. It may be told all the same. */
 struct mg_unheard {
     uint64_t address, size;
+};
+/* Loads of shared memory that compiled code makes by itself, where one observer alone wants every access: in shapes
+ * that the observer knows (mg_observer.noted), and of words of which it says that they are settled. They are noted, and
+ * the observer looks at the notes whenever it is told anything. */
+#define MG_NOTES 1024u
+struct mg_notes {
+    uint64_t n, most;       /* how many there are, and may be; 0: all loads are told */
+    uint64_t block;         /* whose they are; before another one runs the engine sets `most` to 0 */
+    const uint8_t *settled; /* a bit for each 32-bit word of shared memory, and 8 bytes more */
+    uint64_t at[MG_NOTES];  /* the least address; from bit 32 on the warp, from bit 40 on the instruction */
 };
 struct mg_launch_info {
     const char *kernel; /* mangled */
@@ -330,5 +341,10 @@ struct mg_observer {
     /* With one of these attached a faulting access does not end the launch: it goes on without those lanes, and ends
      * with the error all the same. `access` has no `where`, and times and shared_var mean nothing. */
     void (*fault)(void *worker, struct mg_access *access, enum mg_fault_kind kind);
+    /* With EVERY: the worker's notes, which it keeps till its end; or NULL. `noted`: whether loads like this one,
+     * anywhere in bytes [lo, hi) of shared memory, are to be noted: the words that one covers, a bit each from its
+     * least address on; 0: they are to be told. */
+    struct mg_notes *(*notes)(void *worker);
+    uint64_t (*noted)(void *worker, struct mg_access *access, uint64_t lo, uint64_t hi);
 };
 #endif

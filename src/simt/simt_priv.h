@@ -476,6 +476,7 @@ struct mg_worker {
     struct mg_insn_counts *by_insn;  /* divergent branches, and the final sums */
     const struct mg_tier *tier;      /* compiled code; NULL: none yet */
     struct mg_engine_calls calls;    /* what it calls */
+    struct mg_notes *notes;          /* of the only observer of every access; NULL: it takes none */
     uint32_t ncells;                 /* that its warps have */
     uint64_t told;                   /* of its work, to the kernel */
     struct mg_engine_record *records; /* of compiled code, by its sites */

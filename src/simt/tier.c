@@ -99,10 +99,7 @@ static struct mg_described *first_launch(struct mg_simt_kernel *k, const struct 
     if (!d)
         return NULL;
     atomic_store(&d->best, -1);
-    if (watched) {
-        d->tried[MG_ENGINE_THOROUGH] = true;
-        make(engine, d, MG_ENGINE_QUICK, engine->patient, &reason);
-    } else if (!engine->patient) {
+    if (!engine->patient) {
         /* What is too long to be made thoroughly may still be made quickly. */
         if (!make(engine, d, (enum mg_engine_effort)engine->effort, false, &reason) &&
             engine->effort != MG_ENGINE_QUICK)
@@ -137,7 +134,7 @@ struct mg_described *mg__tier_kernel(struct mg_simt_kernel *k, const struct mg_d
         foreseen = 0;
     uint64_t all = MG_MIN(atomic_load(&d->work), UINT64_MAX / 2) + foreseen;
     if (all >= atomic_load(&d->due)) {
-        if (all >= due_at(engine, d, MG_ENGINE_THOROUGH) && !watched)
+        if (all >= due_at(engine, d, MG_ENGINE_THOROUGH))
             make_next(engine, d, MG_ENGINE_THOROUGH);
         if (atomic_load(&d->best) < 0)
             make_next(engine, d, MG_ENGINE_QUICK);

@@ -40,6 +40,9 @@ bool mg__worker_make(struct mg_worker *worker)
         if (o->worker_begin && !(worker->observers[i] = o->worker_begin(run->observer_state[i], worker->index)))
             return false;
     }
+    if (run->want_every && run->nobservers == 1 && run->observers->notes)
+        worker->notes = run->observers->notes(worker->observers[0]);
+    worker->calls.notes = worker->notes;
     return true;
 }
 
