@@ -21,7 +21,7 @@
 #define MG_SIMT_ENGINE_H
 #include "base/base.h"
 
-#define MG_ENGINE_VERSION 13u /* of everything here: kept code of another version is not used */
+#define MG_ENGINE_VERSION 14u /* of everything here: kept code of another version is not used */
 
 #define MG_ENGINE_MASKS 32u
 
