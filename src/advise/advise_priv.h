@@ -28,6 +28,7 @@ struct mg_advise_shape { /* one access, up to where in global memory it is */
     uint32_t width; /* bytes a lane, as written */
     uint8_t kind;   /* enum mg_access_kind, as written */
     uint8_t phase;  /* global: address of the first active lane modulo 32 */
+    uint32_t other; /* of an asynchronous copy a digest of where its other side lies, up to a line; else 0 */
     int32_t at[32]; /* shared, constant: offsets; global: distances from the first active lane; 0 in idle lanes */
     /* Wavefronts or sectors touched, and their ideal; sectors moved. Of constants: addresses, and 1. */
     uint32_t taken, ideal, moved;

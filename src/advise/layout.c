@@ -59,9 +59,17 @@ static void cost(void *arg, struct mg_layout_trial *t)
             if (!mg__model_made_access(f->seen->made, &a, joined, &as))
                 continue;
             struct mg_cost c = mg__model_shared(f->arch, as.cost, insn, as.width, as.mask, as.address);
-            t->wavefronts += c.wavefronts * (double)s->times * scale;
+            double taken = c.wavefronts;
+            if (s->other) { /* its source is not known here: what the destination alone makes, as it is and moved */
+                for (unsigned lane = 0; lane < 32; lane++)
+                    address[lane] = (uint32_t)s->at[lane];
+                const uint32_t as_is =
+                    mg__model_shared(f->arch, as.cost, insn, as.width, as.mask, as.address).wavefronts;
+                taken = s->taken * taken / MG_MAX(as_is, 1u);
+            }
+            t->wavefronts += taken * (double)s->times * scale;
             t->ideal += c.ideal * (double)s->times * scale;
-            then += c.wavefronts * (double)s->times * scale;
+            then += taken * (double)s->times * scale;
         }
         if (q->change && now > 0)
             q->change->edits[i].wavefronts = (float)(then / now);

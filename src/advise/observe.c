@@ -145,6 +145,15 @@ static struct mg_advise_block *sampled_block(struct worker *w, uint64_t index)
     return NULL;
 }
 
+static uint32_t other_side(const struct mg_access *a)
+{
+    const uint64_t base = a->other[__builtin_ctz(a->mask)] & ~UINT64_C(127);
+    uint32_t digest = 0;
+    for (uint32_t m = a->mask; m; m &= m - 1)
+        digest = (digest ^ (uint32_t)(a->other[__builtin_ctz(m)] - base)) * 0x9E3779B1u;
+    return digest | 1; /* 0: no copy */
+}
+
 /* The shape of an access; its hash is not filled in for one whose lanes lie too far apart to be told by distances.
  * Constants are told by their place in device memory, whose `range` starts elsewhere in each run. */
 static void shape_of(const struct mg_access *a, uint64_t range, struct mg_advise_shape *s)
@@ -158,6 +167,7 @@ static void shape_of(const struct mg_access *a, uint64_t range, struct mg_advise
     s->taken = s->ideal = s->moved = 0;
     s->var = constant ? MG_VAR_CONST : shared ? a->shared_var : -1;
     s->phase = constant ? 0 : (uint8_t)(base & 31);
+    s->other = a->other ? other_side(a) : 0;
     /* far lanes wrap: still different shapes, and their cost was computed exactly */
     for (unsigned i = 0; i < 32; i++)
         s->at[i] = (int32_t)(uint32_t)(a->address[i] - base);
@@ -182,13 +192,12 @@ static void cost_of(const struct mg_seen *seen, struct mg_access *a, struct mg_a
         return; /* another instruction's access carries it */
     const struct mg_ptx_insn *insn = seen->info->insns[a->insn].insn;
     if (a->space == MG_SPACE_SHARED) {
-        struct mg_cost c = mg__model_shared(seen->arch, made.cost, insn, made.width, made.mask, made.address);
+        struct mg_cost c = mg__model_access_shared(seen->arch, insn, &made);
         s->taken = c.wavefronts;
         s->ideal = c.ideal;
     } else {
         uint64_t origin = mg__model_origin(seen->info, made.address[__builtin_ctz(made.mask)]);
-        struct mg_global_cost c =
-            mg__model_global(seen->arch, made.cost, insn, made.width, made.mask, made.address, origin);
+        struct mg_global_cost c = mg__model_access_global(seen->arch, insn, &made, origin);
         s->taken = c.touched;
         s->ideal = c.ideal;
         s->moved = c.moved;

@@ -11,7 +11,7 @@ enum { FIRST_SLOTS = 32 };
 
 uint64_t mg__shape_hash(const struct mg_advise_shape *s)
 {
-    uint64_t h[4] = {s->mask, (uint64_t)(uint32_t)s->var << 8 | s->phase, 0x9E3779B9, 0x85EBCA6B};
+    uint64_t h[4] = {s->mask, (uint64_t)(uint32_t)s->var << 8 | s->phase, 0x9E3779B9u + s->other, 0x85EBCA6B};
     for (unsigned i = 0; i < 32; i++)
         h[i & 3] = (h[i & 3] ^ (uint32_t)s->at[i]) * UINT64_C(0x9FB21C651E98DF25) + (h[i & 3] >> 29);
     uint64_t all = h[0];
@@ -27,7 +27,8 @@ static bool kept(uint64_t hash, unsigned level)
 
 static bool same(const struct mg_advise_shape *a, const struct mg_advise_shape *b)
 {
-    return a->mask == b->mask && a->var == b->var && a->phase == b->phase && memcmp(a->at, b->at, sizeof(a->at)) == 0;
+    return a->mask == b->mask && a->var == b->var && a->phase == b->phase && a->other == b->other &&
+           memcmp(a->at, b->at, sizeof(a->at)) == 0;
 }
 
 static bool rebuild(struct mg_shapes *set, uint32_t nslots)
@@ -146,6 +147,8 @@ static int by_content(const void *left, const void *right)
         return a->mask < b->mask ? -1 : 1;
     if (a->phase != b->phase)
         return a->phase < b->phase ? -1 : 1;
+    if (a->other != b->other)
+        return a->other < b->other ? -1 : 1;
     if (a->var != b->var)
         return a->var < b->var ? -1 : 1;
     return memcmp(a->at, b->at, sizeof(a->at));

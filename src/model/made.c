@@ -84,6 +84,7 @@ bool mg__model_as_made(const struct mg_model_plan *plan, struct mg_access *a, bo
     as->width = a->width;
     as->mask = a->mask;
     as->address = a->address;
+    as->other = a->other;
     if (plan->changed && joined) {
         as->width = plan->width;
         for (unsigned i = 0; plan->delta && i < 32; i++)

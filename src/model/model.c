@@ -194,8 +194,7 @@ static void count_global(const struct worker *w, const struct mg_model_access *a
     unsigned op = operation[a->kind];
     bool atomic = a->kind == MG_ACCESS_RED || a->kind == MG_ACCESS_ATOM;
     uint64_t origin = atomic && a->mask ? mg__model_origin(w->launch->info, a->address[__builtin_ctz(a->mask)]) : 0;
-    struct mg_global_cost cost =
-        mg__model_global(w->launch->model->arch, a->kind, insn, a->width, a->mask, a->address, origin);
+    struct mg_global_cost cost = mg__model_access_global(w->launch->model->arch, insn, a, origin);
     t->requests[op] += times;
     t->moved[op] += cost.moved * times;
     t->sectors += cost.touched * times;
@@ -315,7 +314,7 @@ static void on_access(void *worker, struct mg_access *a)
             return;
         if (a->space == MG_SPACE_SHARED)
             add_shared(w, a, as.kind,
-                       mg__model_shared(w->launch->model->arch, as.cost, insn, as.width, as.mask, as.address), 1, t);
+                       mg__model_access_shared(w->launch->model->arch, insn, &as), 1, t);
         else if (a->space == MG_SPACE_GLOBAL)
             count_global(w, &as, insn, a->times, t);
     }

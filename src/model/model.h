@@ -58,8 +58,14 @@ struct mg_model_access {
     enum mg_access_kind kind, cost; /* what it is, and whose rule counts it */
     uint32_t width, mask;
     const uint64_t *address; /* the access's own, or `moved` */
+    const uint64_t *other;   /* as in mg_access */
     uint64_t moved[32];
 };
+/* What it costs: mg__model_shared and mg__model_global of it, and of an asynchronous copy what both its sides make. */
+struct mg_cost mg__model_access_shared(const struct mg_arch *arch, const struct mg_ptx_insn *insn,
+                                       const struct mg_model_access *as);
+struct mg_global_cost mg__model_access_global(const struct mg_arch *arch, const struct mg_ptx_insn *insn,
+                                              const struct mg_model_access *as, uint64_t origin);
 /* False: another instruction carries it. `joined` false: no access is joined to another, as where the alignment that
  * it takes is gone. */
 bool mg__model_made_access(const struct mg_model_made *made, struct mg_access *access, bool joined,

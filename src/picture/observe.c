@@ -216,9 +216,13 @@ static bool look(const struct launch *l, struct mg_access *a, unsigned space, st
     if (space == SHARED) {
         const struct mg_report_access given = {.width = as.width, .mask = as.mask};
         mg__picture_cost(arch, &now->as, &given, as.address, &now->cost);
+        if (as.other) { /* the other side counts, too, and there are no phases */
+            now->cost.taken = mg__model_access_shared(arch, now->as.insn, &as).wavefronts;
+            now->cost.nphases = 0;
+        }
     } else {
         uint64_t origin = mg__model_origin(l->info, as.address[__builtin_ctz(as.mask)]);
-        struct mg_global_cost c = mg__model_global(arch, as.cost, now->as.insn, as.width, as.mask, as.address, origin);
+        struct mg_global_cost c = mg__model_access_global(arch, now->as.insn, &as, origin);
         now->cost.taken = c.touched;
         now->cost.ideal = c.ideal;
     }

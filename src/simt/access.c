@@ -97,6 +97,7 @@ begin(struct mg_worker *worker, uint32_t insn, const struct mg_mem *mem, uint8_t
     e->offset = NULL;
     e->masks = NULL;
     e->value = NULL;
+    e->other = worker->other_side;
     e->follow = NULL;
     e->frame = NULL;
     return e;

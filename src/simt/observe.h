@@ -206,6 +206,8 @@ struct mg_access {
     /* MG_OBSERVE_EVERY: what a store is about to write: for each element 32 lanes of 32 or, if value64, 64 bits. NULL
      * for other operations. */
     const void *const *value;
+    /* Of cp.async the other side's addresses by lane, whole; NULL of all other accesses. Junk in idle lanes. */
+    const uint64_t *other;
     bool *follow;      /* set by an observer of MG_OBSERVE_STEPS: it wants the warp's steps from here on; or NULL */
     const void *frame; /* as mg_step's */
     struct mg_access_room *room;

@@ -471,6 +471,7 @@ struct mg_worker {
     struct mg_run *run;
     unsigned index;
     struct mg_site *sites;
+    const uint64_t *other_side;      /* of the cp.async that is under way: mg_access.other; or NULL */
     struct mg_rows **rows_of;        /* of its sites, by op of all codes, as compiled code asks for them; or NULL */
     struct mg_insn_counts *counts;   /* by segment */
     struct mg_insn_counts *by_insn;  /* divergent branches, and the final sums */

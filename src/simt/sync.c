@@ -214,10 +214,13 @@ MG_NO_TSAN MG_HANDLER(mg__op_cp_async)
     }
     struct mg_op part = *op;
     part.u.mem = &mem[1];
-    if ((reads & mask) && !mg__access_slow(w, &part, reads & mask, from, src))
-        return NULL;
+    w->worker->other_side = to;
+    bool good = !(reads & mask) || mg__access_slow(w, &part, reads & mask, from, src);
     part.u.mem = &mem[0];
-    if (!mg__access_slow(w, &part, mask, to, dst))
+    w->worker->other_side = from;
+    good = good && mg__access_slow(w, &part, mask, to, dst);
+    w->worker->other_side = NULL;
+    if (!good)
         return NULL;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);

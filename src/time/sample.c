@@ -199,8 +199,7 @@ bool mg__time_sample_add(struct mg_time_sample *s, const struct mg_arch *arch, c
     } else if (a->space == MG_SPACE_GLOBAL) {
         uint32_t lines, n = sectors_of(made, seen, &lines);
         uint64_t origin = mg__model_origin(info, made->address[__builtin_ctz(made->mask)]);
-        r.wavefronts = (uint16_t)MG_MIN(
-            mg__model_global(arch, made->cost, insn, made->width, made->mask, made->address, origin).moved, UINT16_MAX);
+        r.wavefronts = (uint16_t)MG_MIN(mg__model_access_global(arch, insn, made, origin).moved, UINT16_MAX);
         if (!keep_sectors(s, &r, seen, n, lines))
             return false;
     } else if (a->space == MG_SPACE_CONST || a->space == MG_SPACE_PARAM) {

@@ -6,8 +6,9 @@
 # Run from the repository's root on a machine with an H100, nvcc, ncu and python3. OUT gets counters.json (what the tests
 # compare with: copy it over tests/hardware/counters.json) and log.txt. SECONDS bounds lanes.cu, whose launches come in the
 # order of their worth (150 unless given). WHAT is what to do, in that order: natural, instructions (natural.cu by machine
-# instruction), vectors, passes, lanes, examples; all of them unless given. counters.json is written anew after each, so that what was
-# finished is there when the rest is cut off. A program that fails is named in log.txt and left out.
+# instruction), vectors, copies, fresh (time_fresh.cu), passes, lanes, examples; all of them unless given.
+# counters.json is written anew after each, so that what was finished is there when the rest is cut off. A program that fails
+# is named in log.txt and left out.
 #
 # Every command has a limit and no standard input; NCU and NVCC name other tools than those found. The variable LANES may
 # hold operations of lanes.cu, one a line: then these alone, in all patterns.
@@ -15,7 +16,7 @@ set -u
 out=${1:?usage: collect.sh OUT [SECONDS [WHAT...]]}
 seconds=${2:-150}
 shift $(($# < 2 ? $# : 2))
-[ $# -gt 0 ] || set -- natural instructions vectors passes lanes examples
+[ $# -gt 0 ] || set -- natural instructions vectors copies fresh passes lanes examples
 here=tests/hardware
 [ -f $here/collect.py ] || { echo "collect.sh: run it from the repository's root" >&2; exit 2; }
 mkdir -p "$out"
@@ -110,7 +111,8 @@ main() {
     [ -z "${LANES:-}" ] || mapfile -t operations <<<"$LANES"
     for what in "$@"; do
         case $what in
-        natural | vectors | passes | lanes) sources+=($here/$what.cu) ;;
+        natural | vectors | copies | passes | lanes) sources+=($here/$what.cu) ;;
+        fresh) sources+=($here/time_fresh.cu) ;;
         examples) sources+=(examples/*.cu) ;;
         esac
     done
@@ -122,6 +124,8 @@ main() {
         natural) profile 120 natural "$wanted,$launch,$more$pipe" ",$more$pipe" ;;
         instructions) instructions ;;
         vectors) profile 60 vectors "$wanted,$launch" ",$launch" ;;
+        copies) profile 200 copies "$wanted,$launch" ",$launch" ;;
+        fresh) profile 200 time_fresh "$wanted,$launch" ",$launch" ;;
         passes)
             cp $here/passes.txt "$work/passes.in"
             profile 150 passes "${op}_sectors_pipe_lsu_mem_global_op_red.sum,${op}_sectors_pipe_lsu_mem_global_op_atom.sum" "" \
@@ -134,7 +138,7 @@ main() {
                 profile 100 "$(basename "$source" .cu)" "$wanted,$launch,$more" ",$more"
             done
             ;;
-        *) echo "$what: not natural, instructions, vectors, passes, lanes or examples" ;;
+        *) echo "$what: not natural, instructions, vectors, copies, fresh, passes, lanes or examples" ;;
         esac
         limited 60 python3 $here/collect.py "$work" "$out/counters.json"
         echo "== written after $what, ${SECONDS} s: $(wc -c <"$out/counters.json") bytes"

@@ -1,0 +1,96 @@
+/* copies.c - what a warp's cp.async costs: both its sides count, where each lane reads and where it writes.
+ *
+ * The rules are those of an H100 and an H200, alike (tests/hardware/copies.cu, 720 launches). Rows and swizzled tiles agree to
+ * the last one but 4 of 319 through the first-level cache; places drawn at random are off by a wavefront or two.
+ */
+#include "model/model_priv.h"
+
+enum { UNIT = 16 }; /* bytes that a lane of cp.async.cg copies: half a sector */
+
+static unsigned log2_of(uint32_t power) { return (unsigned)__builtin_ctz(power); }
+
+/* Through the first-level cache: neighbouring lanes whose bytes fill a row of banks are served together. A lane waits for
+ * those before it that read its bank, and for those that write to its bank; what has waited equally long goes at once. */
+static uint32_t through(const struct mg_arch *arch, unsigned width, uint32_t mask, const uint64_t from[32],
+                        const uint64_t to[32])
+{
+    const unsigned lanes = MG_MIN(arch->banks * arch->bank_bytes / width, 32u), shift = log2_of(width);
+    uint32_t wavefronts = 0;
+    for (unsigned first = 0; first < 32; first += lanes) {
+        uint8_t reads[32] = {0}, writes[32] = {0};
+        uint64_t waited = 0;
+        for (unsigned i = first; i < first + lanes; i++)
+            if (mask >> i & 1)
+                waited |= UINT64_C(1) << (reads[from[i] >> shift & (lanes - 1)]++ + writes[to[i] >> shift & (lanes - 1)]++);
+        wavefronts += (uint32_t)__builtin_popcountll(waited);
+    }
+    return wavefronts;
+}
+
+/* Past it: what comes are halves of sectors, and a sector whose halves stay side by side comes as one. Those of one line
+ * go to one row of shared memory at once if they are alike: whole, lower halves or upper ones, that keep or change their
+ * place in the sector, in sectors that keep or change theirs in the pair. */
+static uint32_t past(const struct mg_arch *arch, uint32_t mask, const uint64_t from[32], const uint64_t to[32])
+{
+    const unsigned sector = log2_of(arch->sector_bytes), line = log2_of(arch->line_bytes);
+    struct mg_keyset pieces = {{0}}, groups = {{0}};
+    uint64_t piece[32], group[32];
+    uint8_t halves[32] = {0};
+    unsigned n = 0, ngroups = 0;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(m);
+        piece[n] = (from[i] >> sector) << 33 ^ (to[i] >> sector) << 1 ^ ((from[i] ^ to[i]) / UNIT & 1);
+        const unsigned k = mg__keyset_add(&pieces, piece, n);
+        if (k == n) {
+            group[n] = (from[i] >> line) << 36 ^ (to[i] >> line) << 4 ^ ((from[i] ^ to[i]) / UNIT & 3) << 2;
+            n++;
+        }
+        halves[k] |= (uint8_t)(1u << (to[i] / UNIT & 1));
+    }
+    for (unsigned k = 0; k < n; k++) {
+        group[k] |= halves[k] & 3;
+        ngroups += mg__keyset_add(&groups, group, k) == k;
+    }
+    return ngroups;
+}
+
+static bool by_both(const struct mg_model_access *as)
+{
+    return as->other && as->cost == MG_ACCESS_CP_ASYNC && as->width && as->width <= UNIT;
+}
+
+struct mg_cost mg__model_access_shared(const struct mg_arch *arch, const struct mg_ptx_insn *insn,
+                                       const struct mg_model_access *as)
+{
+    struct mg_cost cost = mg__model_shared(arch, as->cost, insn, as->width, as->mask, as->address);
+    if (by_both(as))
+        cost.wavefronts = mg__model_bypass(insn) ? past(arch, as->mask, as->other, as->address)
+                                                 : through(arch, as->width, as->mask, as->other, as->address);
+    return cost;
+}
+
+struct mg_global_cost mg__model_access_global(const struct mg_arch *arch, const struct mg_ptx_insn *insn,
+                                              const struct mg_model_access *as, uint64_t origin)
+{
+    struct mg_global_cost cost = mg__model_global(arch, as->cost, insn, as->width, as->mask, as->address, origin);
+    if (!by_both(as) || !mg__model_bypass(insn))
+        return cost;
+    /* A sector is fetched for each sector that it goes to; in theory once more where its halves change places. */
+    const unsigned sector = log2_of(arch->sector_bytes), line = log2_of(arch->line_bytes);
+    struct mg_keyset moved = {{0}}, touched = {{0}}, lanes = {{0}};
+    uint64_t move[32], touch[32], lane[32];
+    unsigned n = 0, nlanes = 0;
+    cost = (struct mg_global_cost){0};
+    for (uint32_t m = as->mask; m; m &= m - 1, n++) {
+        const unsigned i = (unsigned)__builtin_ctz(m);
+        const uint64_t from = as->address[i], to = as->other[i];
+        move[n] = (from >> line) << 32 ^ to >> sector;
+        touch[n] = (from >> sector) << 33 ^ (to >> sector) << 1 ^ ((from ^ to) / UNIT & 1);
+        lane[n] = from << 32 ^ to;
+        cost.moved += mg__keyset_add(&moved, move, n) == n;
+        cost.touched += mg__keyset_add(&touched, touch, n) == n;
+        nlanes += mg__keyset_add(&lanes, lane, n) == n;
+    }
+    cost.ideal = (nlanes * as->width + arch->sector_bytes - 1) / arch->sector_bytes;
+    return cost;
+}
