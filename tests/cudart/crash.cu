@@ -40,9 +40,10 @@ static void handler(int)
 }
 
 static pthread_t launcher;
-static void *abort_launcher(void *)
+static void *abort_launcher(void *p)
 {
-    usleep(300000);
+    while (!*(volatile int *)p) /* the kernel has begun */
+        usleep(1000);
     pthread_kill(launcher, SIGABRT); /* what abort, and so a failed assertion of ours, does */
     return nullptr;
 }
@@ -60,7 +61,7 @@ int main(int, char **argv)
     } else if (!strcmp(what, "broken")) {
         pthread_t other;
         launcher = pthread_self();
-        pthread_create(&other, nullptr, abort_launcher, nullptr);
+        pthread_create(&other, nullptr, abort_launcher, p);
         spin<<<2, 32>>>(p);
     } else if (!strcmp(what, "handled")) {
         signal(SIGSEGV, handler);
