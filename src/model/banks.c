@@ -178,64 +178,58 @@ __attribute__((target("avx512f"), always_inline)) static inline unsigned pairs_f
     return most_set(rows);
 }
 
-/* Of any words, 32 in two vectors: those that a lane before has are left out, each other one is a bit at its bank, and
- * the bits are added up bank by bank, digit by digit, lanes 16, 8, 4, 2 and 1 apart. */
+/* The largest of 32 bytes. */
+__attribute__((target("avx2"), always_inline)) static inline unsigned most_of(__m256i in)
+{
+    __m128i most = _mm_max_epu8(_mm256_castsi256_si128(in), _mm256_extracti128_si256(in, 1));
+    most = _mm_sub_epi8(_mm_set1_epi8(-1), most); /* the least is what there is an instruction for, of halves */
+    most = _mm_min_epu8(most, _mm_srli_epi16(most, 8));
+    return 255 - ((unsigned)_mm_cvtsi128_si32(_mm_minpos_epu16(_mm_and_si128(most, _mm_set1_epi16(255)))) & 255);
+}
+
+/* Of any words, 32 in two vectors: those that a lane before has are left out, each other one is a 1 at its bank among
+ * 32 bytes, and these are added up. */
 #define SEEN(k)                                                                                        \
     seen[0] = _kor_mask16(seen[0], _mm512_cmpeq_epi32_mask(high, _mm512_alignr_epi32(low, low, (k)))); \
     seen[1] = _kor_mask16(seen[1], _mm512_cmpeq_epi32_mask(high, _mm512_alignr_epi32(low, low, (k) + 8)));
-#define APART(turned, n)                                              \
-    carry = _mm512_setzero_si512();                                   \
-    for (unsigned d = 0; d < (n); d++) {                              \
-        const __m512i is = digit[d], other = turned;                  \
-        digit[d] = _mm512_ternarylogic_epi32(is, other, carry, 0x96); \
-        carry = _mm512_ternarylogic_epi32(is, other, carry, 0xe8);    \
-    }                                                                 \
-    digit[n] = carry;
-__attribute__((target("avx512f,avx512cd"), always_inline)) static inline unsigned most_in_bank(__m512i low,
-                                                                                               __m512i high)
+__attribute__((target("avx512f,avx512cd,avx2"), always_inline)) static inline unsigned most_in_bank(__m512i low,
+                                                                                                    __m512i high)
 {
-    const __m512i ones = _mm512_set1_epi32(-1), one = _mm512_set1_epi32(1), bank = _mm512_set1_epi32(BANKS - 1);
+    static const uint8_t one[64] __attribute__((aligned(64))) = {[BANKS] = 1};
+    const __m512i ones = _mm512_set1_epi32(-1), bank = _mm512_set1_epi32(BANKS - 1), none = _mm512_set1_epi32(BANKS);
     __mmask16 seen[2] = {_mm512_test_epi32_mask(_mm512_conflict_epi32(high), ones), 0};
     const __mmask16 before = _mm512_test_epi32_mask(_mm512_conflict_epi32(low), ones);
+    uint8_t of[32];
     SEEN(0)
-    SEEN(1) SEEN(2) SEEN(3) SEEN(4) SEEN(5) SEEN(6) SEEN(7)
-        const __m512i x = _mm512_maskz_sllv_epi32(_knot_mask16(before), one, _mm512_and_si512(low, bank)),
-                      y = _mm512_maskz_sllv_epi32(_knot_mask16(_kor_mask16(seen[0], seen[1])), one,
-                                                  _mm512_and_si512(high, bank));
-    __m512i digit[6] = {_mm512_xor_si512(x, y), _mm512_and_si512(x, y)}, carry;
-    APART(_mm512_shuffle_i64x2(is, is, 0x4e), 2)
-    APART(_mm512_shuffle_i64x2(is, is, 0xb1), 3)
-    APART(_mm512_shuffle_epi32(is, 0x4e), 4)
-    APART(_mm512_shuffle_epi32(is, 0xb1), 5)
-    uint32_t banks = UINT32_MAX; /* those with the largest count so far */
-    unsigned count = 0;
-    for (unsigned d = 6; d-- > 0;) {
-        uint32_t more = banks & (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(digit[d]));
-        count |= (unsigned)(more != 0) << d;
-        banks = more ? more : banks;
-    }
-    return count;
+    SEEN(1) SEEN(2) SEEN(3) SEEN(4) SEEN(5) SEEN(6) SEEN(7) const __mmask16 again = _kor_mask16(seen[0], seen[1]);
+    _mm_storeu_si128((void *)of,
+                     _mm512_cvtepi32_epi8(_mm512_mask_mov_epi32(_mm512_and_si512(low, bank), before, none)));
+    _mm_storeu_si128((void *)(of + 16),
+                     _mm512_cvtepi32_epi8(_mm512_mask_mov_epi32(_mm512_and_si512(high, bank), again, none)));
+    __m256i in[4] = {_mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256()};
+    for (unsigned i = 0; i < 32; i += 4)
+        for (unsigned k = 0; k < 4; k++)
+            in[k] = _mm256_add_epi8(in[k], _mm256_loadu_si256((const void *)(one + BANKS - of[i + k])));
+    return most_of(_mm256_add_epi8(_mm256_add_epi8(in[0], in[1]), _mm256_add_epi8(in[2], in[3])));
 }
 
 /* Of words in two vectors, an idle lane's the same as an active one's. */
-__attribute__((target("avx512f,avx512cd,popcnt"), always_inline)) static inline unsigned
-degree_of_two(const __m512i unit[2], uint32_t mask)
+__attribute__((target("avx512f,avx512cd,avx2,popcnt"), always_inline)) static inline bool
+without_conflict(const __m512i unit[2], uint32_t mask)
 {
     const __m512i one = _mm512_set1_epi32(1), bank = _mm512_set1_epi32(BANKS - 1);
     uint32_t banks =
         (uint32_t)_mm512_reduce_or_epi32(_mm512_or_si512(_mm512_sllv_epi32(one, _mm512_and_si512(unit[0], bank)),
                                                          _mm512_sllv_epi32(one, _mm512_and_si512(unit[1], bank))));
     if (__builtin_popcount(banks) == __builtin_popcount(mask))
-        return 1; /* each its own */
+        return true; /* each its own */
     const __m512i first = _mm512_broadcastd_epi32(_mm512_castsi512_si128(unit[0]));
-    if (_mm512_kortestz(_mm512_cmpneq_epi32_mask(unit[0], first), _mm512_cmpneq_epi32_mask(unit[1], first)))
-        return 1;
-    return most_in_bank(unit[0], unit[1]);
+    return _mm512_kortestz(_mm512_cmpneq_epi32_mask(unit[0], first), _mm512_cmpneq_epi32_mask(unit[1], first));
 }
 
 /* Of the addresses of the active lanes. */
-__attribute__((target("avx512f,avx512cd,popcnt"))) static unsigned degree_of_pairs(uint32_t mask,
-                                                                                   const uint64_t address[32])
+__attribute__((target("avx512f,avx512cd,avx2,popcnt"))) static unsigned degree_of_pairs(uint32_t mask,
+                                                                                        const uint64_t address[32])
 {
     __m512i unit[2];
     for (unsigned i = 0; i < 2; i++) {
@@ -246,26 +240,60 @@ __attribute__((target("avx512f,avx512cd,popcnt"))) static unsigned degree_of_pai
             unit[i] = _mm512_mask_mov_epi32(_mm512_set1_epi32((int)(address[__builtin_ctz(mask)] >> 2)),
                                             (__mmask16)(mask >> 16 * i), unit[i]);
     }
-    return degree_of_two(unit, mask);
+    return without_conflict(unit, mask) ? 1 : most_in_bank(unit[0], unit[1]);
 }
 
-__attribute__((target("avx512f,avx512cd,popcnt"))) static uint64_t
-degrees_of_rows(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t rows)
+/* Of some rows. Words within 256 of the least, as those of a table, are marked in a map of bytes, all rows' before the
+ * first map is read, that nothing waits for the marks. */
+enum { ROWS_AT_ONCE = 8 };
+__attribute__((target("avx512f,avx512cd,avx2,popcnt"))) static uint32_t
+degrees_of_some(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t rows)
 {
-    uint64_t sum = 0;
+    uint8_t map[ROWS_AT_ONCE][MG_TOUCHED] __attribute__((aligned(64)));
+    uint32_t sum = 0, maps = 0, word[32] __attribute__((aligned(64)));
     for (uint32_t r = 0; r < rows; r++) {
         __m512i unit[2];
         const __m512i any = _mm512_set1_epi32((int)(offset[r][__builtin_ctz(masks[r])] >> 2));
         for (unsigned i = 0; i < 2; i++)
             unit[i] =
                 _mm512_mask_srli_epi32(any, (__mmask16)(masks[r] >> 16 * i), _mm512_loadu_si512(offset[r] + 16 * i), 2);
-        sum += degree_of_two(unit, masks[r]);
+        if (without_conflict(unit, masks[r])) {
+            sum++;
+            continue;
+        }
+        const __m512i least = _mm512_set1_epi32((int)_mm512_reduce_min_epu32(_mm512_min_epu32(unit[0], unit[1]))),
+                      reach = _mm512_set1_epi32(MG_TOUCHED - 1),
+                      from[2] = {_mm512_sub_epi32(unit[0], least), _mm512_sub_epi32(unit[1], least)};
+        if (_mm512_cmpgt_epu32_mask(_mm512_max_epu32(from[0], from[1]), reach)) {
+            sum += most_in_bank(unit[0], unit[1]);
+            continue;
+        }
+        uint8_t *const to = memset(map[maps++], 0, sizeof(map[0]));
+        _mm512_store_si512(word, from[0]);
+        _mm512_store_si512(word + 16, from[1]);
+#pragma GCC unroll 32
+        for (unsigned i = 0; i < 32; i++)
+            to[word[i]] = 1;
+    }
+    for (uint32_t r = 0; r < maps; r++) {
+        __m256i in = _mm256_load_si256((const void *)map[r]);
+        for (unsigned k = BANKS; k < MG_TOUCHED; k += BANKS)
+            in = _mm256_add_epi8(in, _mm256_load_si256((const void *)(map[r] + k)));
+        sum += most_of(in);
     }
     return sum;
 }
 
+static uint64_t degrees_of_rows(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t rows)
+{
+    uint64_t sum = 0;
+    for (uint32_t r = 0; r < rows; r += ROWS_AT_ONCE)
+        sum += degrees_of_some(masks + r, offset + r, MG_MIN(rows - r, (uint32_t)ROWS_AT_ONCE));
+    return sum;
+}
+
 /* Of words up to `most`. */
-__attribute__((target("avx512f,avx512cd"))) static unsigned degree_of_words(const uint32_t word[32], uint32_t most)
+__attribute__((target("avx512f,avx512cd,avx2"))) static unsigned degree_of_words(const uint32_t word[32], uint32_t most)
 {
     const __m512i first = _mm512_loadu_si512(word), second = _mm512_loadu_si512(word + 16);
     return most < 256 ? pairs_from(first, second, 0) : most_in_bank(first, second);
