@@ -246,6 +246,7 @@ static struct mg_time_code *changed_code(const struct mg_time_kept *kept, const 
     c.ahead = added + 2 * (uint32_t)change->nadded;
     code->nblocks = old->nblocks;
     code->nregs = c.ahead + 2 * c.nahead;
+    code->exits = old->exits;
     for (uint32_t k = 0; k < code->nblocks; k++) {
         struct mg_time_block *b = &code->blocks[k];
         copy_range(&c, &b->first, &b->end, added);
