@@ -338,7 +338,7 @@ static int report(unsigned long k, unsigned long seed, int failed, const struct 
     }
     if (!failed && k >= 20 &&
         (plain < k / 3 || stats[THOROUGH].compiled[MG_ENGINE_THOROUGH] < k / 2 ||
-         stats[QUICK].compiled[MG_ENGINE_QUICK] < k / 2 || stats[WATCHED_CODE].compiled[MG_ENGINE_QUICK] < k / 2 ||
+         stats[QUICK].compiled[MG_ENGINE_QUICK] < k / 2 || stats[WATCHED_CODE].compiled[MG_ENGINE_THOROUGH] < k / 2 ||
          e->steps < k || stats[RISING].compiled[MG_ENGINE_QUICK] < k / 4 ||
          stats[RISING].compiled[MG_ENGINE_THOROUGH] < k / 8)) {
         printf("too few were compiled, or held to plain C: this test says little\n");
