@@ -1,7 +1,7 @@
 /* copies.c - what a warp's cp.async costs: both its sides count, where each lane reads and where it writes.
  *
- * The rules are those of an H100 and an H200, alike (tests/hardware/copies.cu, 720 launches). Rows and swizzled tiles agree to
- * the last one but 4 of 319 through the first-level cache; places drawn at random are off by a wavefront or two.
+ * The rules are an H100's (tests/hardware/copies.cu, 720 launches). Rows and swizzled tiles agree, but 4 of 319 through
+ * the first-level cache; of places drawn at random many are off there by a wavefront or two.
  */
 #include "model/model_priv.h"
 
@@ -9,8 +9,9 @@ enum { UNIT = 16 }; /* bytes that a lane of cp.async.cg copies: half a sector */
 
 static unsigned log2_of(uint32_t power) { return (unsigned)__builtin_ctz(power); }
 
-/* Through the first-level cache: neighbouring lanes whose bytes fill a row of banks are served together. A lane waits for
- * those before it that read its bank, and for those that write to its bank; what has waited equally long goes at once. */
+/* Through the first-level cache: neighbouring lanes whose bytes fill a row of banks are served together. A lane waits
+ * for those before it that read its bank, and for those that write to its bank; what has waited equally long goes at
+ * once. */
 static uint32_t through(const struct mg_arch *arch, unsigned width, uint32_t mask, const uint64_t from[32],
                         const uint64_t to[32])
 {
@@ -19,17 +20,19 @@ static uint32_t through(const struct mg_arch *arch, unsigned width, uint32_t mas
     for (unsigned first = 0; first < 32; first += lanes) {
         uint8_t reads[32] = {0}, writes[32] = {0};
         uint64_t waited = 0;
-        for (unsigned i = first; i < first + lanes; i++)
+        for (unsigned i = first; i < first + lanes; i++) {
+            const uint64_t read = from[i] >> shift & (lanes - 1), written = to[i] >> shift & (lanes - 1);
             if (mask >> i & 1)
-                waited |= UINT64_C(1) << (reads[from[i] >> shift & (lanes - 1)]++ + writes[to[i] >> shift & (lanes - 1)]++);
+                waited |= UINT64_C(1) << (reads[read]++ + writes[written]++);
+        }
         wavefronts += (uint32_t)__builtin_popcountll(waited);
     }
     return wavefronts;
 }
 
-/* Past it: what comes are halves of sectors, and a sector whose halves stay side by side comes as one. Those of one line
- * go to one row of shared memory at once if they are alike: whole, lower halves or upper ones, that keep or change their
- * place in the sector, in sectors that keep or change theirs in the pair. */
+/* Past it: what comes are halves of sectors, and a sector whose halves stay side by side comes as one. Those of one
+ * line go to one row of shared memory at once if they are alike: whole, lower halves or upper ones, that keep or change
+ * their place in the sector, in sectors that keep or change theirs in the pair. */
 static uint32_t past(const struct mg_arch *arch, uint32_t mask, const uint64_t from[32], const uint64_t to[32])
 {
     const unsigned sector = log2_of(arch->sector_bytes), line = log2_of(arch->line_bytes);
