@@ -104,6 +104,25 @@ static bool find_written(const char *json, size_t *from, size_t *to)
     return true;
 }
 
+/* Whether the number is the launch's own, and nothing else hangs on it: the line with another one, read whole, says what
+ * reading its number alone does. */
+static bool proven(struct mg_repeat *r, const char *line, size_t length)
+{
+    static const char other[] = "86399.25";
+    struct mg_strbuf text = {0};
+    struct mg_arena arena;
+    struct mg_record whole, again;
+    mg__arena_init(&arena);
+    bool good = mg__strbuf_append(&text, line, r->from) && mg__strbuf_append(&text, other, sizeof(other) - 1) &&
+                mg__strbuf_append(&text, line + r->to, length - r->to) &&
+                mg__record_parse(text.at, text.count, &arena, &whole) == MG_OK &&
+                once_more(r, text.at, sizeof(other) - 1, &again) && whole.kind == again.kind &&
+                whole.launch.seconds == again.launch.seconds && !strcmp(whole.json, again.json);
+    mg__arena_free(&arena);
+    mg__strbuf_free(&text);
+    return good;
+}
+
 /* Reads the line and keeps what it is; NULL: it is read as any other. */
 static struct mg_repeat *learn(const char *line, size_t length)
 {
@@ -116,7 +135,7 @@ static struct mg_repeat *learn(const char *line, size_t length)
     if (!r->line || !find_number(line, length, &r->from, &r->to) || r->to == length ||
         (line[r->to] != ',' && line[r->to] != '}') || /* an exponent: our writer makes none */
         mg__record_parse(line, length, &r->arena, &r->record) != MG_OK || r->record.kind != MG_RECORD_LAUNCH ||
-        !find_written(r->record.json, &r->json_from, &r->json_to)) {
+        !find_written(r->record.json, &r->json_from, &r->json_to) || !proven(r, line, length)) {
         forget(r);
         return NULL;
     }
