@@ -602,6 +602,34 @@ CASE(half_left, 0)
     half_left<fault><<<1, 32>>>(in, zeros(16));
 }
 
+/* The same in global memory. What those that leave have read is written by nobody. */
+template <bool fault> __global__ void half_left_reading(const int *in, int *out, int *scratch)
+{
+    int t = threadIdx.x, v = in[t];
+    __syncwarp();
+    v += in[31 - t];
+    if (t > 15)
+        return;
+    for (int round = 0; round < 3; round++) {
+        if (!fault)
+            __syncwarp(0xffff);
+        scratch[t] = v; // EXPECT: race/in-step
+        __syncwarp(0xffff);
+        if (v & 1)
+            v += scratch[(t + 1) % 16]; // ALSO: race/in-step
+        else
+            v -= scratch[(t + 2) % 16]; // OTHER
+    }
+    out[t] = v;
+}
+CASE(half_left_reading, 0)
+{
+    int *in = zeros(32), one = 1;
+    for (int i = 0; i < 32; i += 3)
+        cudaMemcpy(in + i, &one, sizeof(one), cudaMemcpyHostToDevice);
+    half_left_reading<fault><<<1, 32>>>(in, zeros(16), zeros(16));
+}
+
 /* A flag in shared memory hands a value from one warp to the other: the fence keeps the two writes in order. */
 template <bool fault> __global__ void flag_without_fence(int *out)
 {
