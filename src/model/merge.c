@@ -10,7 +10,7 @@
  * 8, 16 and 16. Loads that extend a sign, volatile and guarded loads stay alone.
  *
  * Stores are joined when they follow one another with no other access to shared memory between them, and are full pairs
- * or full windows. Global accesses, which ptxas joins where another access shows their base's alignment, are left alone.
+ * or full windows. Global accesses, which ptxas joins where another one shows their base's alignment, are left alone.
  *
  * Addresses and their alignment are linear forms of src/flow, shared variables lie where ptxas lays them out.
  *

@@ -104,8 +104,8 @@ static bool find_written(const char *json, size_t *from, size_t *to)
     return true;
 }
 
-/* Whether the number is the launch's own, and nothing else hangs on it: the line with another one, read whole, says what
- * reading its number alone does. */
+/* Whether the number is the launch's own, and nothing else hangs on it: the line with another one, read whole, says
+ * what reading its number alone does. */
 static bool proven(struct mg_repeat *r, const char *line, size_t length)
 {
     static const char other[] = "86399.25";
