@@ -1,7 +1,7 @@
 """time_data.py - times of launches as a GPU took them, and how far the model's are off.
 
     time_data.py collect DEVICE DRIVER DATE OUT.json NAME=RAW.csv...      ncu's raw page of each program, kept as JSON
-    time_data.py compare DATA.json NAME=REPORT.json... [--worst N]        the errors, as docs/time.md shows them
+    time_data.py compare DATA.json... NAME=REPORT.json... [--worst N]     the errors, as docs/time.md shows them
 
 DATA.json: {"device", "driver", "date", "clocks", "programs": {NAME: {"metrics": [name...],
 "launches": [[kernel, grid, block, [value...]]...]}}}, launches in the order in which the program makes them. REPORT.json
@@ -132,8 +132,11 @@ def main():
         write(out, device, driver, date, {a.split("=")[0]: collect(a.split("=", 1)[1]) for a in sys.argv[6:]})
     else:
         worst = int(sys.argv[sys.argv.index("--worst") + 1]) if "--worst" in sys.argv else 0
-        with open(sys.argv[2]) as file:
-            compare(json.load(file), dict(a.split("=", 1) for a in sys.argv[3:] if "=" in a), worst)
+        data = {"programs": {}}
+        for path in (a for a in sys.argv[2:] if a.endswith(".json") and "=" not in a):
+            with open(path) as file:
+                data["programs"].update(json.load(file)["programs"])
+        compare(data, dict(a.split("=", 1) for a in sys.argv[2:] if "=" in a), worst)
 
 
 if __name__ == "__main__":
