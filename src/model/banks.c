@@ -24,10 +24,7 @@
  *
  * To add an operation: name its lowering in `lowering_of`.
  */
-#ifdef __x86_64__
-#include <immintrin.h>
-#endif
-
+#include "model/again.h"
 #include "model/model_priv.h"
 
 enum { BANKS = MG_MODEL_BANKS, WORD_BYTES = 4 };
@@ -124,7 +121,7 @@ static inline unsigned most_set(const uint32_t rows[8])
 /* The same, of 32 banks, for units within 256 of the least, as those of a table of so many counters: eight rows of 32
  * bits in one vector register, which a lane's unit adds a bit to without a store that a later load must wait for.
  * Counted from the least unit on: which bank is called the first does not matter. */
-__attribute__((target("avx2"))) static unsigned degree_from(const uint32_t unit[32], uint32_t least)
+MG_AVX2 static unsigned degree_from(const uint32_t unit[32], uint32_t least)
 {
     uint32_t rows[8];
     const __m256i row =
@@ -137,23 +134,6 @@ __attribute__((target("avx2"))) static unsigned degree_from(const uint32_t unit[
     }
     _mm256_storeu_si256((void *)rows, _mm256_or_si256(even, odd));
     return most_set(rows);
-}
-
-__attribute__((target("avx2"))) static unsigned degree_of_32(const uint32_t unit[32], bool *near)
-{
-    uint32_t least, most;
-    __m256i low = _mm256_loadu_si256((const void *)unit), high = low;
-    for (unsigned i = 8; i < 32; i += 8) {
-        low = _mm256_min_epu32(low, _mm256_loadu_si256((const void *)(unit + i)));
-        high = _mm256_max_epu32(high, _mm256_loadu_si256((const void *)(unit + i)));
-    }
-    __m128i l = _mm_min_epu32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
-    __m128i h = _mm_max_epu32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1));
-    l = _mm_min_epu32(l, _mm_shuffle_epi32(l, 0x4e)), h = _mm_max_epu32(h, _mm_shuffle_epi32(h, 0x4e));
-    least = (uint32_t)_mm_cvtsi128_si32(_mm_min_epu32(l, _mm_shuffle_epi32(l, 0xb1)));
-    most = (uint32_t)_mm_cvtsi128_si32(_mm_max_epu32(h, _mm_shuffle_epi32(h, 0xb1)));
-    *near = most - least < 256;
-    return *near ? degree_from(unit, least) : 0;
 }
 
 /* Two lanes at a time. */
@@ -187,6 +167,112 @@ __attribute__((target("avx2"), always_inline)) static inline unsigned most_of(__
     return 255 - ((unsigned)_mm_cvtsi128_si32(_mm_minpos_epu16(_mm_and_si128(most, _mm_set1_epi16(255)))) & 255);
 }
 
+/* Of words marked, row by row. */
+MG_AVX2 static unsigned sum_of_most_avx2(const uint8_t (*touched)[MG_TOUCHED], uint32_t rows)
+{
+    unsigned sum = 0;
+    for (uint32_t r = 0; r < rows; r++) {
+        __m256i in = _mm256_loadu_si256((const void *)touched[r]);
+        for (unsigned k = BANKS; k < MG_TOUCHED; k += BANKS)
+            in = _mm256_add_epi8(in, _mm256_loadu_si256((const void *)(touched[r] + k)));
+        sum += most_of(in);
+    }
+    return sum;
+}
+
+/* Of 32 bytes, each a bank, or BANKS where nothing is counted: each a 1 at its place among 32, and these added up. */
+static const uint8_t one_at[64] __attribute__((aligned(64))) = {[BANKS] = 1};
+MG_AVX2_INLINE unsigned most_at(__m256i bank)
+{
+    uint8_t of[32] __attribute__((aligned(32)));
+    __m256i in[4] = {_mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256()};
+    _mm256_store_si256((void *)of, bank);
+#pragma GCC unroll 32
+    for (unsigned i = 0; i < 32; i++)
+        in[i % 4] = _mm256_add_epi8(in[i % 4], _mm256_loadu_si256((const void *)(one_at + BANKS - of[i])));
+    return most_of(_mm256_add_epi8(_mm256_add_epi8(in[0], in[1]), _mm256_add_epi8(in[2], in[3])));
+}
+
+/* Of words below 65536, those that a lane before has left out. */
+MG_AVX2 static unsigned degree_of_halves(const uint32_t word[32])
+{
+    const __m256i in = _mm256_set1_epi16(BANKS - 1), none = _mm256_set1_epi16(BANKS);
+    __m256i half[2], again[2];
+    for (unsigned i = 0; i < 2; i++) /* in another order, as it does not matter */
+        half[i] = _mm256_packus_epi32(_mm256_loadu_si256((const void *)(word + 16 * i)),
+                                      _mm256_loadu_si256((const void *)(word + 16 * i + 8)));
+    mg__again_halves(half, again);
+    for (unsigned i = 0; i < 2; i++)
+        half[i] = _mm256_blendv_epi8(_mm256_and_si256(half[i], in), none, again[i]);
+    return most_at(_mm256_packus_epi16(half[0], half[1]));
+}
+
+/* Of the words of the lanes that run, any of them where none does. */
+MG_AVX2_INLINE unsigned degree_of_vectors(const __m256i unit[4], uint32_t mask)
+{
+    const __m256i one = _mm256_set1_epi32(1), in = _mm256_set1_epi32(BANKS - 1);
+    __m256i bit[4], from[4];
+    for (unsigned k = 0; k < 4; k++)
+        bit[k] = _mm256_sllv_epi32(one, _mm256_and_si256(unit[k], in));
+    bit[0] = _mm256_or_si256(_mm256_or_si256(bit[0], bit[1]), _mm256_or_si256(bit[2], bit[3]));
+    __m128i all = _mm_or_si128(_mm256_castsi256_si128(bit[0]), _mm256_extracti128_si256(bit[0], 1));
+    all = _mm_or_si128(all, _mm_shuffle_epi32(all, 0x4e));
+    const uint32_t banks = (uint32_t)_mm_cvtsi128_si32(_mm_or_si128(all, _mm_shuffle_epi32(all, 0xb1)));
+    if (__builtin_popcount(banks) == __builtin_popcount(mask))
+        return 1; /* each its own */
+    uint32_t word[32] __attribute__((aligned(32))), least, most;
+    mg__ends_of(unit, &least, &most);
+    if (least == most)
+        return 1;
+    /* Counted from the least on: which bank is called the first does not matter. */
+    for (unsigned k = 0; k < 4; k++) {
+        from[k] = _mm256_sub_epi32(unit[k], _mm256_set1_epi32((int)least));
+        _mm256_store_si256((void *)(word + 8 * k), from[k]);
+    }
+    return most - least < 256     ? degree_from(word, 0)
+           : most - least < 65536 ? degree_of_halves(word)
+                                  : degree_far(word, 32, 5);
+}
+
+/* Of the words of some lanes. */
+MG_AVX2 static unsigned degree_of_words(uint32_t mask, const uint32_t word[32])
+{
+    const __m256i any = _mm256_set1_epi32((int)word[__builtin_ctz(mask)]);
+    __m256i unit[4];
+    for (unsigned k = 0; k < 4; k++) /* a word twice counts once */
+        unit[k] = _mm256_blendv_epi8(any, _mm256_loadu_si256((const void *)(word + 8 * k)), mg__lanes_of(mask, 8 * k));
+    return degree_of_vectors(unit, mask);
+}
+
+MG_AVX2 static unsigned degree_of_addresses(uint32_t mask, const uint64_t address[32])
+{
+    const __m256i any = _mm256_set1_epi32((int)(uint32_t)(address[__builtin_ctz(mask)] >> 2));
+    __m256i unit[4];
+    for (unsigned k = 0; k < 4; k++) {
+        const uint64_t *p = address + 8 * k;
+        __m256 a = _mm256_castsi256_ps(_mm256_srli_epi64(_mm256_loadu_si256((const void *)p), 2));
+        __m256 b = _mm256_castsi256_ps(_mm256_srli_epi64(_mm256_loadu_si256((const void *)(p + 4)), 2));
+        __m256i low = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88)); /* the low halves: 0 1 4 5 2 3 6 7 */
+        unit[k] = _mm256_blendv_epi8(any, _mm256_permute4x64_epi64(low, 0xd8), mg__lanes_of(mask, 8 * k));
+    }
+    return degree_of_vectors(unit, mask);
+}
+
+MG_AVX2 static uint64_t degrees_of_offsets(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t rows)
+{
+    uint64_t sum = 0;
+    for (uint32_t r = 0; r < rows; r++) {
+        const __m256i any = _mm256_set1_epi32((int)(offset[r][__builtin_ctz(masks[r])] >> 2));
+        __m256i unit[4];
+        for (unsigned k = 0; k < 4; k++)
+            unit[k] = _mm256_srli_epi32(_mm256_loadu_si256((const void *)(offset[r] + 8 * k)), 2);
+        for (unsigned k = 0; k < 4 && masks[r] != UINT32_MAX; k++)
+            unit[k] = _mm256_blendv_epi8(any, unit[k], mg__lanes_of(masks[r], 8 * k));
+        sum += degree_of_vectors(unit, masks[r]);
+    }
+    return sum;
+}
+
 /* Of any words, 32 in two vectors: those that a lane before has are left out, each other one is a 1 at its bank among
  * 32 bytes, and these are added up. */
 #define SEEN(k)                                                                                        \
@@ -195,7 +281,6 @@ __attribute__((target("avx2"), always_inline)) static inline unsigned most_of(__
 __attribute__((target("avx512f,avx512cd,avx2"), always_inline)) static inline unsigned most_in_bank(__m512i low,
                                                                                                     __m512i high)
 {
-    static const uint8_t one[64] __attribute__((aligned(64))) = {[BANKS] = 1};
     const __m512i ones = _mm512_set1_epi32(-1), bank = _mm512_set1_epi32(BANKS - 1), none = _mm512_set1_epi32(BANKS);
     __mmask16 seen[2] = {_mm512_test_epi32_mask(_mm512_conflict_epi32(high), ones), 0};
     const __mmask16 before = _mm512_test_epi32_mask(_mm512_conflict_epi32(low), ones);
@@ -209,7 +294,7 @@ __attribute__((target("avx512f,avx512cd,avx2"), always_inline)) static inline un
     __m256i in[4] = {_mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256()};
     for (unsigned i = 0; i < 32; i += 4)
         for (unsigned k = 0; k < 4; k++)
-            in[k] = _mm256_add_epi8(in[k], _mm256_loadu_si256((const void *)(one + BANKS - of[i + k])));
+            in[k] = _mm256_add_epi8(in[k], _mm256_loadu_si256((const void *)(one_at + BANKS - of[i + k])));
     return most_of(_mm256_add_epi8(_mm256_add_epi8(in[0], in[1]), _mm256_add_epi8(in[2], in[3])));
 }
 
@@ -275,13 +360,7 @@ degrees_of_some(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t ro
         for (unsigned i = 0; i < 32; i++)
             to[word[i]] = 1;
     }
-    for (uint32_t r = 0; r < maps; r++) {
-        __m256i in = _mm256_load_si256((const void *)map[r]);
-        for (unsigned k = BANKS; k < MG_TOUCHED; k += BANKS)
-            in = _mm256_add_epi8(in, _mm256_load_si256((const void *)(map[r] + k)));
-        sum += most_of(in);
-    }
-    return sum;
+    return sum + sum_of_most_avx2((const uint8_t(*)[MG_TOUCHED])map, maps);
 }
 
 static uint64_t degrees_of_rows(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t rows)
@@ -293,63 +372,33 @@ static uint64_t degrees_of_rows(const uint32_t *masks, const uint32_t (*offset)[
 }
 
 /* Of words up to `most`. */
-__attribute__((target("avx512f,avx512cd,avx2"))) static unsigned degree_of_words(const uint32_t word[32], uint32_t most)
+__attribute__((target("avx512f,avx512cd,avx2"))) static unsigned degree_of_pair(const uint32_t word[32], uint32_t most)
 {
     const __m512i first = _mm512_loadu_si512(word), second = _mm512_loadu_si512(word + 16);
     return most < 256 ? pairs_from(first, second, 0) : most_in_bank(first, second);
 }
 
-static unsigned degree_near(const uint32_t *unit, unsigned n, bool *near)
-{
-    uint32_t padded[32];
-    if (n == 32)
-        return degree_of_32(unit, near);
-    memcpy(padded, unit, n * sizeof *unit);
-    for (unsigned i = n; i < 32; i++) /* a unit twice counts once */
-        padded[i] = unit[0];
-    return degree_of_32(padded, near);
-}
-
-/* The words of 32 addresses. */
-__attribute__((target("avx2"))) static void words_of(const uint64_t address[32], uint32_t unit[32])
-{
-    for (unsigned i = 0; i < 32; i += 8) {
-        __m256 a = _mm256_castsi256_ps(_mm256_srli_epi64(_mm256_loadu_si256((const void *)(address + i)), 2));
-        __m256 b = _mm256_castsi256_ps(_mm256_srli_epi64(_mm256_loadu_si256((const void *)(address + i + 4)), 2));
-        __m256i low = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88)); /* the low halves: 0 1 4 5 2 3 6 7 */
-        _mm256_storeu_si256((void *)(unit + i), _mm256_permute4x64_epi64(low, 0xd8));
-    }
-}
-
 unsigned mg__model_warp_words(uint32_t mask, const uint64_t address[32])
 {
-    uint32_t unit[32];
-    bool near;
-    if (__builtin_cpu_supports("avx512cd"))
-        return degree_of_pairs(mask, address);
-    if (!__builtin_cpu_supports("avx2") || mask != UINT32_MAX)
-        return 0;
-    words_of(address, unit);
-    unsigned found = degree_of_32(unit, &near);
-    return near ? found : 0;
+    return __builtin_cpu_supports("avx512cd") ? degree_of_pairs(mask, address)
+           : __builtin_cpu_supports("avx2")   ? degree_of_addresses(mask, address)
+                                              : 0;
 }
 
 uint64_t mg__model_rows_words(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t rows)
 {
-    return __builtin_cpu_supports("avx512cd") ? degrees_of_rows(masks, offset, rows) : 0;
+    return __builtin_cpu_supports("avx512cd") ? degrees_of_rows(masks, offset, rows)
+           : __builtin_cpu_supports("avx2")   ? degrees_of_offsets(masks, offset, rows)
+                                              : 0;
 }
 
 unsigned mg__model_warp_near(const uint32_t word[32], uint32_t most)
 {
-    bool near;
     if (__builtin_cpu_supports("avx512cd"))
-        return degree_of_words(word, most);
+        return degree_of_pair(word, most);
     if (!__builtin_cpu_supports("avx2"))
         return 0;
-    if (most < 256)
-        return degree_from(word, 0);
-    unsigned found = degree_of_32(word, &near);
-    return near ? found : 0;
+    return most < 256 ? degree_from(word, 0) : degree_of_words(UINT32_MAX, word);
 }
 #else
 uint64_t mg__model_rows_words(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t rows)
@@ -388,13 +437,6 @@ static inline __attribute__((always_inline)) unsigned sum_of_most(const uint8_t 
     return sum;
 }
 
-#ifdef __x86_64__
-__attribute__((target("avx2"))) static unsigned sum_of_most_avx2(const uint8_t (*touched)[MG_TOUCHED], uint32_t rows)
-{
-    return sum_of_most(touched, rows);
-}
-#endif
-
 unsigned mg__model_touched(const uint8_t (*touched)[MG_TOUCHED], uint32_t rows)
 {
 #ifdef __x86_64__
@@ -404,19 +446,22 @@ unsigned mg__model_touched(const uint8_t (*touched)[MG_TOUCHED], uint32_t rows)
     return sum_of_most(touched, rows);
 }
 
-/* The largest number of distinct units in one bank, for lanes within 4 KB of the first, without a branch that depends
- * on an address: a bit a row, a word a bank. */
+/* The largest number of distinct units in one bank. Where there are no vectors for it, of lanes within 4 KB of the
+ * first, without a branch that depends on an address: a bit a row, a word a bank. */
 static unsigned degree(const uint32_t *unit, unsigned n, unsigned row_shift)
 {
 #ifdef __x86_64__
     if (row_shift == 5 && n > 8 && __builtin_cpu_supports("avx2")) {
-        bool near;
-        unsigned found = degree_near(unit, n, &near);
-        if (near)
-            return found;
+        uint32_t word[32];
+        memcpy(word, unit, n * sizeof *unit);
+        return degree_of_words(UINT32_MAX >> (32 - n), n == 32 ? unit : word);
     }
 #endif
-    uint32_t far = 0, bank_mask = (1u << row_shift) - 1;
+    uint32_t far = 0, bank_mask = (1u << row_shift) - 1, banks = 0;
+    for (unsigned i = 0; i < n; i++)
+        banks |= 1u << (unit[i] & bank_mask);
+    if (n && (unsigned)__builtin_popcount(banks) == n) /* each its own */
+        return 1;
     uint32_t first_row = n ? (unit[0] >> row_shift) - 32 : 0; /* 32 rows below the first lane's and 31 above */
     for (unsigned i = 0; i < n; i++)
         far |= (unit[i] >> row_shift) - first_row;

@@ -15,10 +15,7 @@
  * Measured on an H100 and an H200, as in banks.c; docs/fidelity.md says on what. An access is aligned to its width, so
  * that it lies in one sector, or in whole ones.
  */
-#ifdef __x86_64__
-#include <immintrin.h>
-#endif
-
+#include "model/again.h"
 #include "model/model_priv.h"
 
 enum { WORD_SHIFT = 2, SLOTS = MG_MODEL_LINE };
@@ -101,6 +98,67 @@ __attribute__((target("avx512f,avx512cd,popcnt"))) static uint32_t distinct_of_r
     unsigned of_low = _mm512_mask_testn_epi32_mask(in_low, _mm512_conflict_epi32(low), ones);
     return (uint32_t)__builtin_popcount(of_low) + n - n_low - (uint32_t)__builtin_popcount(known);
 }
+
+/* Of 32 lanes, an idle one's the same as one that runs has: mostly in order, else no two the same in their low bits, or
+ * all within what these reach. */
+MG_AVX2_INLINE uint32_t distinct_of_vectors(const __m256i sector[4])
+{
+    const __m256i low = _mm256_set1_epi32(0xffff);
+    __m256i half[2], again[2], before[4], fall = _mm256_setzero_si256();
+    uint32_t same = 0, least, most;
+    for (unsigned k = 0; k < 4; k++) {
+        const __m256i last = k ? sector[k - 1] : _mm256_broadcastd_epi32(_mm256_castsi256_si128(sector[0]));
+        before[k] = _mm256_alignr_epi8(sector[k], _mm256_permute2x128_si256(last, sector[k], 0x21), 12);
+        fall = _mm256_or_si256(fall, _mm256_cmpgt_epi32(before[k], sector[k]));
+    }
+    if (_mm256_testz_si256(fall, fall)) {
+        for (unsigned k = 0; k < 4; k++)
+            same += (uint32_t)__builtin_popcount(
+                (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(before[k], sector[k]))));
+        return 33 - same; /* those that are the same as the one before, as the first is */
+    }
+    for (unsigned i = 0; i < 2; i++)
+        half[i] = _mm256_packus_epi32(_mm256_and_si256(sector[2 * i], low), _mm256_and_si256(sector[2 * i + 1], low));
+    mg__again_halves(half, again);
+    same = (unsigned)__builtin_popcount((unsigned)_mm256_movemask_epi8(_mm256_packs_epi16(again[0], again[1])));
+    if (!same)
+        return 32;
+    mg__ends_of(sector, &least, &most);
+    return 32 - (most - least < 65536 ? same : mg__again_words(sector));
+}
+
+MG_AVX2 static uint32_t distinct_of_offsets(unsigned shift, uint32_t mask, const uint32_t offset[32])
+{
+    const __m128i by = _mm_cvtsi32_si128((int)shift);
+    const __m256i any = _mm256_set1_epi32((int)(offset[__builtin_ctz(mask)] >> shift));
+    __m256i sector[4];
+    for (unsigned k = 0; k < 4; k++)
+        sector[k] = _mm256_srl_epi32(_mm256_loadu_si256((const void *)(offset + 8 * k)), by);
+    for (unsigned k = 0; k < 4 && mask != UINT32_MAX; k++)
+        sector[k] = _mm256_blendv_epi8(any, sector[k], mg__lanes_of(mask, 8 * k));
+    return distinct_of_vectors(sector);
+}
+
+/* 0: they lie too far apart. */
+MG_AVX2 static uint32_t distinct_of_addresses(unsigned shift, uint32_t mask, const uint64_t address[32])
+{
+    const __m128i by = _mm_cvtsi32_si128((int)shift);
+    const __m256i any = _mm256_set1_epi64x((long long)address[__builtin_ctz(mask)]),
+                  apart = _mm256_srl_epi64(_mm256_set1_epi64x(-1), _mm_cvtsi32_si128(33 - (int)shift));
+    __m256i sector[4], far = _mm256_setzero_si256();
+    for (unsigned k = 0; k < 4; k++) {
+        const __m256i runs = mg__lanes_of(mask, 8 * k);
+        __m256i a = _mm256_loadu_si256((const void *)(address + 8 * k)),
+                b = _mm256_loadu_si256((const void *)(address + 8 * k + 4));
+        a = _mm256_blendv_epi8(any, a, _mm256_cvtepi32_epi64(_mm256_castsi256_si128(runs)));
+        b = _mm256_blendv_epi8(any, b, _mm256_cvtepi32_epi64(_mm256_extracti128_si256(runs, 1)));
+        far = _mm256_or_si256(far, _mm256_or_si256(_mm256_xor_si256(a, any), _mm256_xor_si256(b, any)));
+        const __m256 low = _mm256_castsi256_ps(_mm256_srl_epi64(a, by)),
+                     high = _mm256_castsi256_ps(_mm256_srl_epi64(b, by));
+        sector[k] = _mm256_permute4x64_epi64(_mm256_castps_si256(_mm256_shuffle_ps(low, high, 0x88)), 0xd8);
+    }
+    return _mm256_testc_si256(apart, far) ? distinct_of_vectors(sector) : 0;
+}
 #endif
 
 uint32_t mg__model_row_sectors(const struct mg_arch *arch, uint32_t mask, const uint32_t offset[32])
@@ -111,6 +169,8 @@ uint32_t mg__model_row_sectors(const struct mg_arch *arch, uint32_t mask, const 
 #ifdef __x86_64__
     if (__builtin_cpu_supports("avx512cd"))
         return distinct_of_row(u.sector, mask, offset);
+    if (__builtin_cpu_supports("avx2"))
+        return distinct_of_offsets(u.sector, mask, offset);
 #endif
     uint64_t key[32];
     struct mg_keyset set = {{0}};
@@ -127,8 +187,9 @@ static uint32_t distinct_sectors(struct units u, unsigned width, uint32_t mask, 
 {
     unsigned each = MG_MAX(width >> u.sector, 1u);
 #ifdef __x86_64__
-    if (mask & (mask - 1) && __builtin_cpu_supports("avx512cd")) {
-        uint32_t found = distinct_at_once(u.sector, mask, address);
+    if (mask & (mask - 1) && __builtin_cpu_supports("avx2")) {
+        uint32_t found = __builtin_cpu_supports("avx512cd") ? distinct_at_once(u.sector, mask, address)
+                                                            : distinct_of_addresses(u.sector, mask, address);
         if (found)
             return found * each;
     }
