@@ -90,6 +90,7 @@ enum bench_engine_mode {
     BENCH_INTERPRET, /* with the models */
     BENCH_COUNT,
     BENCH_CHECK,       /* with what `margay check` attaches */
+    BENCH_ADVISE,      /* with what `margay advise` attaches */
     BENCH_SAMPLE,      /* with the models, of one block in eight; each launch is held to what BENCH_MODELS counts */
     BENCH_SAMPLE_ALONE /* and the others do not run */
 };
@@ -115,6 +116,7 @@ bool bench_engine_making(const struct bench_texts *texts, const struct bench_cas
 /* What the model saw in the last run: shows that it was at work. */
 uint64_t bench_engine_wavefronts(const struct bench_peer *engine);
 unsigned bench_engine_findings(const struct bench_peer *check);
+unsigned bench_engine_advice(const struct bench_peer *advise); /* pieces of it, of the last run */
 /* Of the last run of a sample the sums of launches that were estimated, and of those the ones whose interval of 95 %
  * has what `exact` counted; and the largest interval, as a part of its sum. */
 struct bench_intervals {
@@ -135,7 +137,17 @@ struct bench_time { /* seconds */
     double cpu; /* of all threads: processor time, the median */
     int runs;
 };
-enum bench_column { COL_MODELS, COL_INTERPRET, COL_BARE, COL_CHECK, COL_THREADS, COL_OPENCL, COL_PLAIN, COL_COUNT };
+enum bench_column {
+    COL_MODELS,
+    COL_INTERPRET,
+    COL_BARE,
+    COL_CHECK,
+    COL_ADVISE,
+    COL_THREADS,
+    COL_OPENCL,
+    COL_PLAIN,
+    COL_COUNT
+};
 struct bench_row {
     const char *name, *size;
     bool wild;
@@ -144,6 +156,7 @@ struct bench_row {
     double pairs; /* median of the rounds' ratios: one worker's time over that of several; 0: not measured */
     uint64_t warp_instructions, wavefronts;
     unsigned findings;                 /* of COL_CHECK, in one run */
+    unsigned advice;                   /* of COL_ADVISE, likewise */
     struct bench_time time[COL_COUNT]; /* runs == 0: not measured */
     struct bench_making making;        /* 0: not measured */
 };

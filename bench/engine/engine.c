@@ -1,8 +1,9 @@
 /* engine.c - the contender that is ours: PTX text through the parser and the engine, in this process.
  *
  * Modes: bare (no observer), with the models (the observer that `margay profile` attaches), with the checks (that of
- * `margay check`), and counting, which asks the engine how many instructions warps issued and is never timed. Loading
- * (parsing, translating, allocating) is not timed, as compiling is not for the peer; a run is the launches.
+ * `margay check`), with the advice (those of `margay advise`), and counting, which asks the engine how many
+ * instructions warps issued and is never timed. Loading (parsing, translating, allocating) is not timed, as compiling
+ * is not for the peer; a run is the launches.
  */
 #include "bench.h"
 
@@ -16,9 +17,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 #endif
+#include "advise/advise.h"
 #include "check/check.h"
 #include "model/model.h"
 #include "simt/simt.h"
+#include "time/time.h"
 
 struct engine {
     struct bench_peer peer;
@@ -26,6 +29,8 @@ struct engine {
     struct mg_engine *jit;
     struct mg_model *model;
     struct mg_check *check;
+    struct mg_time *time;
+    struct mg_advise *advise;
     struct mg_simt_module *modules[2]; /* of kernels.cu and of wild.cu */
     struct mg_simt_kernel *kernel;
     uint64_t buffers[BENCH_BUFFERS];
@@ -40,7 +45,7 @@ struct engine {
         double half[MG_METRIC_COUNT];
         bool sampled;
     } * seen;
-    unsigned nseen, findings;
+    unsigned nseen, findings, advice;
 };
 enum { SEEN = 64 };
 
@@ -100,6 +105,32 @@ static void model_done(void *arg, struct mg_report_launch *launch)
         memcpy(s->half, launch->sample->half, sizeof s->half);
 }
 
+static void advised(void *arg, const struct mg_report_advice *advice)
+{
+    ((struct engine *)arg)->advice += (unsigned)advice->nitems;
+}
+
+/* In the device's order: the model of time has seen a launch end before the other two. */
+static enum mg_status attach_advice(struct engine *e)
+{
+    const struct mg_arch *arch = mg__simt_arch(e->simt);
+    enum mg_status status = MG_OK;
+    e->time = mg__time_create(arch);
+    if (!e->time)
+        return MG_ERR_NOMEM;
+    mg__time_keep(e->time);
+    struct mg_observer observer = mg__time_observer(e->time);
+    if ((status = mg__simt_observe(e->simt, &observer)) != MG_OK ||
+        (status = mg__model_create(arch, model_done, e, &e->model)) != MG_OK)
+        return status;
+    observer = mg__model_observer(e->model);
+    if ((status = mg__simt_observe(e->simt, &observer)) != MG_OK ||
+        (status = mg__advise_create(arch, e->time, advised, e, &e->advise)) != MG_OK)
+        return status;
+    observer = mg__advise_observer(e->advise);
+    return mg__simt_observe(e->simt, &observer);
+}
+
 static void found(void *arg, const struct mg_report_finding *finding)
 {
     struct engine *e = arg;
@@ -133,7 +164,7 @@ static bool engine_reset(struct bench_peer *peer)
     for (int i = 0; i < BENCH_BUFFERS; i++)
         if (c->bytes[i])
             mg__check_filled(e->check, e->buffers[i], c->bytes[i]);
-    e->findings = 0;
+    e->findings = e->advice = 0;
     e->warp_instructions = 0;
     e->ordered = false;
     e->nseen = 0;
@@ -213,6 +244,9 @@ static void engine_close(struct bench_peer *peer)
     if (e->model)
         mg__model_destroy(e->model);
     mg__check_destroy(e->check);
+    if (e->advise)
+        mg__advise_destroy(e->advise);
+    mg__time_destroy(e->time);
     free(e->seen);
     free(e);
 }
@@ -263,6 +297,8 @@ static struct bench_peer *open_with(const struct bench_texts *texts, unsigned th
             struct mg_observer observer = mg__check_observer(e->check);
             status = mg__simt_observe(e->simt, &observer);
         }
+    } else if (mode == BENCH_ADVISE) {
+        status = attach_advice(e);
     } else if (mode == BENCH_COUNT) {
         struct mg_observer observer = {.self = e,
                                        .wants = MG_OBSERVE_COUNTS,
@@ -386,6 +422,11 @@ uint64_t bench_engine_wavefronts(const struct bench_peer *engine)
 unsigned bench_engine_findings(const struct bench_peer *check)
 {
     return ((const struct engine *)check)->findings;
+}
+
+unsigned bench_engine_advice(const struct bench_peer *advise)
+{
+    return ((const struct engine *)advise)->advice;
 }
 
 void bench_engine_intervals(const struct bench_peer *sample, const struct bench_peer *exact,

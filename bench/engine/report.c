@@ -216,29 +216,47 @@ static void print_making(const struct bench_report *report, bool markdown)
     }
 }
 
+/* What `margay check` and `margay advise` attach, beside the models. */
 static double checks_cost(const struct bench_row *row)
 {
     return of_launches(row) ? 0.0 : ratio(best(row, COL_CHECK), best(row, COL_MODELS));
 }
 
-static void print_checks(const struct bench_report *report, bool markdown)
+static double advice_cost(const struct bench_row *row)
+{
+    return of_launches(row) ? 0.0 : ratio(best(row, COL_ADVISE), best(row, COL_MODELS));
+}
+
+/* `said`: how much it had to say of a row. */
+static void print_observed(const struct bench_report *report, bool markdown, enum bench_column column,
+                           const char *title, const char *const heads_of[2],
+                           unsigned (*said)(const struct bench_row *row))
 {
     bool any = false;
     for (size_t i = 0; i < report->nrows; i++) {
         const struct bench_row *row = &report->rows[i];
-        if (!row->time[COL_CHECK].runs || !row->time[COL_MODELS].runs)
+        if (!row->time[column].runs || !row->time[COL_MODELS].runs)
             continue;
         if (!any) {
-            printf("\nWhat checks cost: all of `margay check` beside the models\n%s", markdown ? "\n" : "");
+            printf("\n%s\n%s", title, markdown ? "\n" : "");
             printf(markdown ? "| %s | %s | %s | %s | %s |\n| --- | ---: | ---: | ---: | ---: |\n"
                             : "%-17s  %12s  %12s  %6s  %8s\n",
-                   "kernel", "models", "checks", "x", "findings");
+                   "kernel", "models", heads_of[0], "x", heads_of[1]);
         }
         any = true;
         printf(markdown ? "| %s | %.3f ms | %.3f ms | %.1f | %u |\n" : "%-17s  %9.3f ms  %9.3f ms  %6.1f  %8u\n",
-               row->name, best(row, COL_MODELS) * 1e3, best(row, COL_CHECK) * 1e3,
-               ratio(best(row, COL_CHECK), best(row, COL_MODELS)), row->findings);
+               row->name, best(row, COL_MODELS) * 1e3, best(row, column) * 1e3,
+               ratio(best(row, column), best(row, COL_MODELS)), said(row));
     }
+}
+
+static unsigned findings(const struct bench_row *row)
+{
+    return row->findings;
+}
+static unsigned advice(const struct bench_row *row)
+{
+    return row->advice;
 }
 
 int bench_report_print(const struct bench_report *report, bool markdown)
@@ -266,7 +284,10 @@ int bench_report_print(const struct bench_report *report, bool markdown)
         print_cells((const char(*)[32])text, markdown);
     }
     print_making(report, markdown);
-    print_checks(report, markdown);
+    print_observed(report, markdown, COL_CHECK, "What checks cost: all of `margay check` beside the models",
+                   (const char *const[]){"checks", "findings"}, findings);
+    print_observed(report, markdown, COL_ADVISE, "What advice costs: all of `margay advise` beside the models",
+                   (const char *const[]){"advise", "advice"}, advice);
     printf(markdown ? "\n| target | measured | verdict |\n| --- | --- | --- |\n" : "\nTargets\n");
     missed += judge_rows(report, markdown, "at least 200 M warp instructions/s, models on", 200.0, false, own_rate);
     missed += judge_mean(report, markdown);
@@ -279,6 +300,7 @@ int bench_report_print(const struct bench_report *report, bool markdown)
     missed += judge_rows(report, markdown, "3 times faster than the interpreter", 3.0, false, to_interpreter);
     missed += judge_rows(report, markdown, "the models cost at most 1.7 times", 1.7, true, models_cost);
     missed += judge_rows(report, markdown, "checks cost at most 4 times the models", 4.0, true, checks_cost);
+    missed += judge_rows(report, markdown, "advice costs at most 3 times the models", 3.0, true, advice_cost);
     missed += judge_rows(report, markdown, "compiled in 0.2 s a 1,000 PTX instructions", 0.2, true, making_quick);
     missed += judge_rows(report, markdown, "compiled before: loaded in 5 ms a kernel", 5.0, true, loading);
     if (report->threads == 2)
@@ -300,8 +322,8 @@ static void json_string(FILE *out, const char *text)
 
 bool bench_report_json(const struct bench_report *report, const char *path)
 {
-    static const char *const names[COL_COUNT] = {
-        "margay_models", "margay_interpreted", "margay_bare", "margay_check", "margay_threads", "opencl", "plain_c"};
+    static const char *const names[COL_COUNT] = {"margay_models", "margay_interpreted", "margay_bare", "margay_check",
+                                                 "margay_advise", "margay_threads",     "opencl",      "plain_c"};
     FILE *out = fopen(path, "w");
     if (!out)
         return false;
