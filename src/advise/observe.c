@@ -5,7 +5,8 @@
  * that another layout can be tried. All sums are exact whatever is sampled. Workers keep their own record and are
  * merged in order; nothing in the result depends on how blocks were dealt out.
  *
- * What an access costs is computed once for each shape of it that is kept.
+ * What an access costs is computed once for each shape of it that is kept. In blocks of no sample the engine's own
+ * pattern of an access stands for its shape: such accesses are counted by it, and no addresses are made of them.
  */
 #include "advise/advise_priv.h"
 
@@ -19,13 +20,27 @@ struct mg_advise {
     bool regs_exact;
 };
 
+/* Accesses of an instruction that the engine told with this pattern and base, and so of one shape. */
+struct met {
+    const struct mg_pattern *pattern; /* NULL: nothing is here */
+    uint64_t base, times;             /* times: not yet added to the shape and to the sums */
+    uint32_t insn;
+    uint8_t space;
+    unsigned level; /* of the instruction's shapes, then and since */
+    struct mg_advise_shape shape;
+};
+enum { MET = 512 };
+
 struct worker {
     struct mg_seen *seen; /* info, made, sites and sampled: read only */
     struct mg_tried *insns;
     struct mg_shapes *global, *shared;
     struct mg_advise_block *blocks[MG_BLOCKS_SAMPLED];
-    uint32_t most; /* shapes of an instruction */
-    bool failed;   /* out of memory: the launch gets no advice */
+    uint64_t index; /* of the block that was looked up last, and its sample */
+    struct mg_advise_block *block;
+    struct met *met; /* MET of them, or NULL */
+    uint32_t most;   /* shapes of an instruction */
+    bool failed;     /* out of memory: the launch gets no advice */
 };
 struct launch {
     struct mg_advise *advise;
@@ -106,6 +121,7 @@ static void free_worker(struct worker *w)
     free(w->global);
     free(w->shared);
     free(w->insns);
+    free(w->met);
     free(w);
 }
 
@@ -119,6 +135,7 @@ static void *worker_begin(void *state, unsigned worker)
     uint32_t n = l->seen.info->ninsns;
     w->seen = &l->seen;
     w->most = l->seen.most;
+    w->index = UINT64_MAX;
     w->insns = calloc((size_t)n + 1, sizeof(*w->insns));
     w->global = calloc((size_t)n + 1, sizeof(*w->global));
     w->shared = calloc((size_t)n + 1, sizeof(*w->shared));
@@ -132,6 +149,10 @@ static void *worker_begin(void *state, unsigned worker)
 static struct mg_advise_block *sampled_block(struct worker *w, uint64_t index)
 {
     const struct mg_seen *s = w->seen;
+    if (index == w->index)
+        return w->block;
+    w->index = index;
+    w->block = NULL;
     for (unsigned i = 0; i < s->nsampled; i++) {
         if (s->sampled[i] != index)
             continue;
@@ -140,9 +161,9 @@ static struct mg_advise_block *sampled_block(struct worker *w, uint64_t index)
                 mg__block_create(index, s->info->range, s->sites.count,
                                  s->info->shared_static + s->info->shared_dynamic + 16, i == s->nsampled / 2);
         w->failed |= !w->blocks[i];
-        return w->blocks[i];
+        w->block = w->blocks[i];
     }
-    return NULL;
+    return w->block;
 }
 
 static uint32_t other_side(const struct mg_access *a)
@@ -204,6 +225,56 @@ static void cost_of(const struct mg_seen *seen, struct mg_access *a, struct mg_a
     }
 }
 
+static struct mg_shapes *shapes_of(struct worker *w, uint32_t insn, uint8_t space)
+{
+    return space == MG_SPACE_GLOBAL ? &w->global[insn] : &w->shared[insn];
+}
+
+/* `times` more accesses of the shape to the sums of its instruction. */
+static void add_sums(struct worker *w, uint32_t insn, uint8_t space, const struct mg_advise_shape *s, uint64_t times)
+{
+    struct mg_tried *t = &w->insns[insn];
+    if (space == MG_SPACE_CONST) {
+        t->const_requests += times;
+        t->const_passes += s->taken * times;
+    } else if (space == MG_SPACE_SHARED) {
+        t->wavefronts += s->taken * times;
+        t->wavefronts_ideal += s->ideal * times;
+    } else {
+        unsigned lanes = (unsigned)__builtin_popcount(s->mask);
+        t->requests += times;
+        t->lanes += lanes * times;
+        t->bytes += (uint64_t)lanes * s->width * times;
+        t->touched += s->taken * times;
+        t->ideal += s->ideal * times;
+        t->moved += s->moved * times;
+    }
+}
+
+/* What was only counted by pattern. A shape that is not there any more was thinned away, and its count with it. */
+static void settle(struct worker *w, struct met *m)
+{
+    struct mg_advise_shape *s = m->times ? mg__shapes_find(shapes_of(w, m->insn, m->space), &m->shape) : NULL;
+    if (s)
+        s->times += m->times;
+    add_sums(w, m->insn, m->space, &m->shape, m->times);
+    m->times = 0;
+}
+
+/* Where an access with this pattern is counted; it is there if `pattern` is the same. Of global memory only the place
+ * in a sector is part of a shape. */
+static struct met *met_at(struct worker *w, const struct mg_access *a, uint64_t base)
+{
+    uint64_t h = ((uint64_t)a->pattern->id << 20 ^ (uint64_t)a->insn << 6 ^ base) * UINT64_C(0x9E3779B97F4A7C15);
+    return &w->met[h >> 55];
+}
+
+static bool is_met(struct worker *w, const struct met *m, const struct mg_access *a, uint64_t base)
+{
+    return m->pattern == a->pattern && m->insn == a->insn && m->base == base && m->space == a->space &&
+           m->level == shapes_of(w, a->insn, a->space)->level;
+}
+
 static void on_access(void *worker, struct mg_access *a)
 {
     struct worker *w = worker;
@@ -211,12 +282,24 @@ static void on_access(void *worker, struct mg_access *a)
     bool shared = a->space == MG_SPACE_SHARED, constant = a->space == MG_SPACE_CONST;
     if (a->insn >= seen->info->ninsns || (!shared && !constant && a->space != MG_SPACE_GLOBAL) || !a->mask)
         return;
+    struct mg_advise_block *block = constant ? NULL : sampled_block(w, a->block);
+    struct met *met = NULL;
+    const uint64_t base = shared || constant ? a->base : a->base & 31;
+    if (!block && a->pattern && !a->address && !a->other) {
+        if (!w->met)
+            w->failed |= !(w->met = calloc(MET, sizeof(*w->met)));
+        met = w->met ? met_at(w, a, base) : NULL;
+        if (met && is_met(w, met, a, base)) {
+            met->times++;
+            return;
+        }
+    }
     mg__access_lanes(a);
-    struct mg_shapes *set = shared || constant ? &w->shared[a->insn] : &w->global[a->insn];
+    struct mg_shapes *set = shapes_of(w, a->insn, a->space);
     set->most = w->most;
     struct mg_advise_shape fresh;
     shape_of(a, seen->info->range, &fresh);
-    struct mg_advise_shape *s = mg__shapes_recent(set, &fresh);
+    struct mg_advise_shape *s = met ? NULL : mg__shapes_recent(set, &fresh);
     if (!s) {
         fresh.hash = mg__shape_hash(&fresh);
         s = mg__shapes_find(set, &fresh);
@@ -229,25 +312,17 @@ static void on_access(void *worker, struct mg_access *a)
     } else {
         s->times += a->times;
     }
-    struct mg_tried *t = &w->insns[a->insn];
-    if (constant) {
-        t->const_requests += a->times;
-        t->const_passes += s->taken * a->times;
-        return;
+    add_sums(w, a->insn, a->space, s, a->times);
+    if (met) {
+        if (met->pattern)
+            settle(w, met);
+        *met = (struct met){.pattern = mg__shapes_keeps(set, s->hash) ? a->pattern : NULL,
+                            .base = base,
+                            .insn = a->insn,
+                            .space = a->space,
+                            .level = set->level,
+                            .shape = *s};
     }
-    if (shared) {
-        t->wavefronts += s->taken * a->times;
-        t->wavefronts_ideal += s->ideal * a->times;
-    } else {
-        unsigned lanes = (unsigned)__builtin_popcount(a->mask);
-        t->requests += a->times;
-        t->lanes += lanes * a->times;
-        t->bytes += (uint64_t)lanes * a->width * a->times;
-        t->touched += s->taken * a->times;
-        t->ideal += s->ideal * a->times;
-        t->moved += s->moved * a->times;
-    }
-    struct mg_advise_block *block = sampled_block(w, a->block);
     if (!block)
         return;
     if (shared) {
@@ -262,6 +337,11 @@ static void on_access(void *worker, struct mg_access *a)
 static void on_counts(void *worker, const struct mg_insn_counts *counts, uint32_t ninsns)
 {
     struct worker *w = worker;
+    for (unsigned i = 0; w->met && i < MET; i++) /* patterns end here */
+        if (w->met[i].pattern)
+            settle(w, &w->met[i]);
+    free(w->met);
+    w->met = NULL;
     for (uint32_t i = 0; i < ninsns && i < w->seen->info->ninsns; i++) {
         w->insns[i].warps += counts[i].warps;
         w->insns[i].threads += counts[i].threads;
