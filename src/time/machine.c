@@ -36,6 +36,8 @@ struct pending {
 struct value { /* in a register, or what a scoreboard tells of */
     double ready;
     uint8_t why, stall; /* enum mg_time_part, enum mg_time_stall */
+    float queued;       /* of the time until then: its instruction, `by`, had to wait for a place in the queue */
+    uint32_t by;
 };
 struct warp {
     double order;              /* when it can be issued its next instruction, as far as the one before goes */
@@ -49,6 +51,7 @@ struct warp {
     } calls[CALLS];
     bool done, waits;
     double stored; /* when its stores have arrived */
+    struct value store; /* its latest one: how long it was queued */
     struct value scoreboard[MG_TIME_SCOREBOARDS];
     double copied, group[COPIES]; /* when its copies of this group have come, and those of groups before */
     uint32_t ngroups;
@@ -94,6 +97,7 @@ struct machine {
     double dram_bytes;
     uint64_t begun, own, executed, refused; /* refused: by a lock, since the last op */
     double active;
+    double queued; /* by the access at hand, for a place in the queue */
 };
 
 /* ---- the warps that could go on, the first of them on top ---- */
@@ -143,6 +147,22 @@ static void wait_part(struct machine *x, const struct mg_time_op *op, double cyc
         return;
     x->waited[part] += cycles;
     x->m->stalled[op->insn][stall] += cycles;
+}
+
+/* The same of a wait for a value. The model lets an access be issued although many are before it, and what needs its
+ * result waits for all of them; a multiprocessor's queue is short, and the access itself waits for a place there. */
+static void wait_value(struct machine *x, const struct mg_time_op *op, double cycles, const struct value *v)
+{
+    double queued = MG_MIN((double)v->queued, cycles);
+    if (cycles <= 0)
+        return;
+    wait_part(x, op, cycles - queued, (enum mg_time_part)v->why, (enum mg_time_stall)v->stall);
+    if (queued <= 0)
+        return;
+    const struct mg_time_access *a = &x->m->access[v->by];
+    bool far = a->space == MG_SPACE_GLOBAL || a->space == MG_SPACE_LOCAL;
+    x->waited[v->why] += queued;
+    x->m->stalled[v->by][far ? MG_STALL_LG : MG_STALL_MIO] += queued;
 }
 
 /* ---- a warp's way through the code ---- */
@@ -354,6 +374,8 @@ static void begin_block(struct machine *x, uint32_t slot, double at)
         if (x->parts)
             begin_parts(x, index, k);
         enter(x, w, 0);
+        if (x->slots[slot].wave == 1 && w->next < w->end) /* it is there, and waits for its code */
+            m->stalled[m->code->ops[w->next].insn][MG_STALL_NO_INST] += P(BLOCK_FIRST);
         push(x, index);
     }
 }
@@ -382,7 +404,7 @@ static void end_warp(struct machine *x, uint32_t index)
     x->end = MG_MAX(x->end, w->at);
     if (w->at < w->stored) {
         if (w->next)
-            wait_part(x, &x->m->code->ops[w->next - 1], w->stored - w->at, MG_TIME_L2, MG_STALL_DRAIN);
+            wait_value(x, &x->m->code->ops[w->next - 1], w->stored - w->at, &w->store);
         w->at = w->stored;
         w->done = true;
         push(x, index);
@@ -477,12 +499,14 @@ static double access_memory(struct machine *x, struct warp *w, const struct mg_t
     if (a->space == MG_SPACE_SHARED) {
         double begin = take_turn(&x->shared[w->scheduler], at, a->wavefronts * P(SHARED_WAY)), cycles = a->wavefronts;
         begin = take_turn(&x->lsu, begin, cycles * (atomic ? P(SHARED_ATOMIC) : 1));
+        x->queued = begin - at - P(QUEUED) * cycles * P(SHARED_WAY);
         *why = atomic ? MG_TIME_ATOMICS : MG_TIME_SHARED;
         return begin + P(SHARED_LATENCY) + (cycles - 1) * P(SHARED_WAY);
     }
     double data = a->sectors * 32 / P(L1_BYTES), tags = a->lines / P(L1_LINES);
     double held = MG_MAX(x->l2, x->dram) - P(QUEUE); /* stores are taken as long as there is room for them */
-    double begin = take_turn(&x->lsu, MG_MAX(at, held), MG_MAX(MG_MAX(data, tags), P(L1_REQUEST)));
+    double takes = MG_MAX(MG_MAX(data, tags), P(L1_REQUEST)), begin = take_turn(&x->lsu, MG_MAX(at, held), takes);
+    x->queued = begin - at - P(QUEUED_FAR) * takes;
     if (atomic) {
         double ops = MG_MAX(a->wavefronts, a->sectors), rate = x->atomic_rate;
         if (op->floats && a->wavefronts > 1.5 * a->sectors) /* one sum waits for the other */
@@ -504,6 +528,7 @@ static double access_memory(struct machine *x, struct warp *w, const struct mg_t
         if (a->space == MG_SPACE_LOCAL && a->first > 0)
             take_turn(&x->dram, begin, a->sectors * a->first * 32 / x->dram_rate);
         w->stored = MG_MAX(w->stored, arrives);
+        w->store = (struct value){arrives, MG_TIME_L2, MG_STALL_DRAIN, (float)MG_MAX(x->queued, 0.0), op->insn};
         *why = MG_TIME_L2;
         return begin + P(L1_LATENCY);
     }
@@ -549,7 +574,17 @@ static enum mg_time_stall stall_of(const struct machine *x, const struct mg_time
         return result ? MG_STALL_LONG : MG_STALL_LG;
     if (op->pipe == MG_PIPE_LSU)
         return result ? MG_STALL_SHORT : MG_STALL_MIO;
-    return !result ? MG_STALL_MATH : op->pipe == MG_PIPE_MUFU ? MG_STALL_SHORT : MG_STALL_WAIT;
+    if (op->pipe == MG_PIPE_MUFU)
+        return result ? MG_STALL_SHORT : MG_STALL_MIO;
+    return result ? MG_STALL_WAIT : MG_STALL_MATH;
+}
+
+/* Of a wait for a pipe: the part in which it would have taken the warp, but took another one. */
+static double not_selected(const struct mg_time_op *op)
+{
+    return op->pipe == MG_PIPE_LSU || op->pipe == MG_PIPE_MUFU ? 0
+           : op->pipe == MG_PIPE_EITHER || op->interval < 1    ? 1
+                                                               : 1.0 / op->interval;
 }
 
 /* ptxas shares out to both pipes what either can do. */
@@ -567,14 +602,14 @@ static struct value operands(const struct machine *x, uint32_t index, const stru
     const struct mg_time_code *code = x->m->code;
     const struct value *values = &x->values[(size_t)index * code->nregs];
     const struct warp *w = &x->warps[index];
-    struct value last = {w->order, MG_TIME_ISSUE, MG_STALL_WAIT};
+    struct value last = {.ready = w->order, .why = MG_TIME_ISSUE, .stall = MG_STALL_WAIT};
     if (op->copies == MG_TIME_COPIES_WAIT) { /* for all groups but the latest so many */
         uint32_t n = w->ngroups > op->pending ? w->ngroups - op->pending : 0;
         double ready = op->pending == 0 ? w->copied : 0;
         for (uint32_t k = n > COPIES ? n - COPIES : 0; k < n; k++)
             ready = MG_MAX(ready, w->group[k % COPIES]);
         if (ready > last.ready)
-            last = (struct value){ready, MG_TIME_LATENCY, MG_STALL_LONG};
+            last = (struct value){.ready = ready, .why = MG_TIME_LATENCY, .stall = MG_STALL_LONG};
     }
     for (unsigned k = 0; op->native && k < MG_TIME_SCOREBOARDS; k++)
         if (op->waits >> k & 1 && w->scoreboard[k].ready > last.ready)
@@ -599,7 +634,7 @@ static void set_scoreboards(struct warp *w, const struct mg_time_op *op, double 
 {
     if (op->sets < MG_TIME_SCOREBOARDS && result.ready > w->scoreboard[op->sets].ready)
         w->scoreboard[op->sets] = result;
-    struct value read = {at + P(OPERANDS), MG_TIME_ISSUE, MG_STALL_WAIT};
+    struct value read = {.ready = at + P(OPERANDS), .why = MG_TIME_ISSUE, .stall = MG_STALL_WAIT};
     if (op->frees < MG_TIME_SCOREBOARDS && read.ready > w->scoreboard[op->frees].ready)
         w->scoreboard[op->frees] = read;
 }
@@ -611,15 +646,19 @@ static void issue(struct machine *x, uint32_t index, const struct mg_time_op *op
     double at = MG_MAX(w->at, x->free_at[s]);
     if (op->lock)
         use_lock(x, w, op, at);
-    wait_part(x, op, operand.ready - w->order, (enum mg_time_part)operand.why, (enum mg_time_stall)operand.stall);
-    wait_part(x, op, w->at - operand.ready, op->pipe == MG_PIPE_LSU ? MG_TIME_L1 : MG_TIME_ARITHMETIC,
-              stall_of(x, op, false));
+    enum mg_time_part pipe = op->pipe == MG_PIPE_LSU ? MG_TIME_L1 : MG_TIME_ARITHMETIC;
+    double others = (w->at - operand.ready) * not_selected(op);
+    wait_value(x, op, operand.ready - w->order, &operand);
+    wait_part(x, op, others, pipe, MG_STALL_NOT_SELECTED);
+    wait_part(x, op, w->at - operand.ready - others, pipe, stall_of(x, op, false));
     wait_part(x, op, at - w->at, MG_TIME_ISSUE, MG_STALL_NOT_SELECTED);
     wait_part(x, op, op->slots, MG_TIME_ISSUE, MG_STALL_SELECTED);
     const double latency = op->membar ? x->fence : op->latency;
     x->free_at[s] = at + op->slots;
     x->pipe[s][pipe_of(x, w, op)] = at + op->slots * op->interval;
-    struct value result = {at + op->latency, MG_TIME_ARITHMETIC, (uint8_t)stall_of(x, op, true)};
+    struct value result = {
+        .ready = at + op->latency, .why = MG_TIME_ARITHMETIC, .stall = (uint8_t)stall_of(x, op, true), .by = op->insn};
+    x->queued = 0;
     bool made = !op->native || !op->access || op->made >= 1 || dealt(&x->made[op->insn], op->made);
     if (!made) {
         result.ready = at + P(SHARED_LATENCY);
@@ -632,6 +671,7 @@ static void issue(struct machine *x, uint32_t index, const struct mg_time_op *op
         result.ready = access_memory(x, w, op, at, &result.why);
     else if (op->pipe == MG_PIPE_LSU)
         result.ready = take_turn(&x->lsu, at, 1) + op->latency;
+    result.queued = (float)MG_MAX(x->queued, 0.0);
     write_results(x, index, op, result);
     if (op->copies == MG_TIME_COPIES_BEGIN)
         w->copied = MG_MAX(w->copied, result.ready);

@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 import time_data
+import time_samples
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # board, data, programs, what may be most, what must be least
@@ -35,6 +36,20 @@ SETS = [
      {"right_order": 0.935, "in_range": 0.82}),
 ]
 
+# Samples of an H200 (stalls.json): the program, and what must be least.
+SAMPLES = {"time_judge": {"reasons": 0.79, "same_reason": 0.84, "lines": 0.95, "same_line": 0.94},
+           "time_fresh": {"reasons": 0.8, "same_reason": 0.8, "lines": 0.76, "same_line": 0.78}}
+
+
+def compare_samples(folder):
+    with open(os.path.join(HERE, "stalls.json")) as file:
+        programs = json.load(file)["programs"]
+    found = {name: time_samples.compare(programs[name], os.path.join(folder, f"{name}_h200.json")) for name in SAMPLES}
+    print("\nsamples of an H200\n")
+    time_samples.show(found)
+    return [f"samples of {name}: {k} is {found[name][k]:.3f}, less than {v}" for name, least in SAMPLES.items()
+            for k, v in least.items() if found[name][k] < v]
+
 
 def main():
     margay, nvcc, ladders = sys.argv[1:4]
@@ -57,6 +72,7 @@ def main():
                 found = time_data.compare(json.load(file), reports, 20)
             wrong += [f"{name}: {k} is {found[k]:.3f}, more than {v}" for k, v in most.items() if found[k] > v]
             wrong += [f"{name}: {k} is {found[k]:.3f}, less than {v}" for k, v in least.items() if found[k] < v]
+        wrong += compare_samples(folder)
     sys.exit("\n".join(wrong) or 0)
 
 
