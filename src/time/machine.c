@@ -50,7 +50,7 @@ struct warp {
         uint32_t block, next, end;
     } calls[CALLS];
     bool done, waits;
-    double stored; /* when its stores have arrived */
+    double stored;      /* when its stores have arrived */
     struct value store; /* its latest one: how long it was queued */
     struct value scoreboard[MG_TIME_SCOREBOARDS];
     double copied, group[COPIES]; /* when its copies of this group have come, and those of groups before */
@@ -63,7 +63,7 @@ struct slot {      /* a resident block */
     double latest;
     double swaps; /* of its shared memory, compare-and-swaps at one place */
 };
-struct round { /* of a warp in a loop that has several exits */
+struct round {        /* of a warp in a loop that has several exits */
     float left, pick; /* rounds; which exit it takes */
     bool in;
 };
@@ -86,8 +86,8 @@ struct machine {
     double *code;                 /* by block of the code: when it is in the instruction cache; 0: nobody asked */
     uint32_t *heap, nheap, nwarps;
     double free_at[SCHEDULERS], pipe[SCHEDULERS][MG_PIPES];
-    struct warp *holder; /* of the lock, … */
-    double taken, given; /* … since when; when it can be taken again */
+    struct warp *holder;       /* of the lock, … */
+    double taken, given;       /* … since when; when it can be taken again */
     double shared[SCHEDULERS]; /* the way from each to shared memory */
     double lsu, constants, l2, dram, atomic, starts, end;
     bool cold;
