@@ -28,6 +28,7 @@ enum {
     COPIES = 16,
     REFUSALS = 100000 /* beyond: who holds the lock waits for who wants it, which was otherwise in the launch */
 };
+#define QUEUE 64 /* at least QUEUED */
 #define MOST_OPS 6000000u /* of a launch; what is left then goes on at the same pace */
 
 struct pending {
@@ -88,7 +89,9 @@ struct machine {
     double free_at[SCHEDULERS], pipe[SCHEDULERS][MG_PIPES];
     struct warp *holder;       /* of the lock, … */
     double taken, given;       /* … since when; when it can be taken again */
-    double shared[SCHEDULERS]; /* the way from each to shared memory */
+    double shared[SCHEDULERS]; /* the way from each to shared memory, … */
+    double taken_in[SCHEDULERS][QUEUE]; /* … and when its last accesses left the queue before it, in turn */
+    uint32_t ntaken[SCHEDULERS];
     double lsu, constants, l2, dram, atomic, starts, end;
     bool cold;
     double fence; /* cycles */
@@ -499,7 +502,9 @@ static double access_memory(struct machine *x, struct warp *w, const struct mg_t
     if (a->space == MG_SPACE_SHARED) {
         double begin = take_turn(&x->shared[w->scheduler], at, a->wavefronts * P(SHARED_WAY)), cycles = a->wavefronts;
         begin = take_turn(&x->lsu, begin, cycles * (atomic ? P(SHARED_ATOMIC) : 1));
-        x->queued = begin - at - P(QUEUED) * cycles * P(SHARED_WAY);
+        double *place = &x->taken_in[w->scheduler][x->ntaken[w->scheduler]++ % (uint32_t)P(QUEUED)];
+        x->queued = *place - at; /* that of the access so many before it, which has to leave first */
+        *place = begin;
         *why = atomic ? MG_TIME_ATOMICS : MG_TIME_SHARED;
         return begin + P(SHARED_LATENCY) + (cycles - 1) * P(SHARED_WAY);
     }
