@@ -72,6 +72,10 @@ struct fill { /* of a load that several warps make at the same time round: when 
     uint32_t wave, turn;
     double ready;
 };
+struct queue { /* of accesses: when the last ones left it, in turn */
+    double left[QUEUE];
+    uint32_t n;
+};
 struct machine {
     const struct mg_time_machine *m;
     uint32_t *times;    /* by warp and instruction: how often it was there */
@@ -89,9 +93,8 @@ struct machine {
     double free_at[SCHEDULERS], pipe[SCHEDULERS][MG_PIPES];
     struct warp *holder;       /* of the lock, … */
     double taken, given;       /* … since when; when it can be taken again */
-    double shared[SCHEDULERS]; /* the way from each to shared memory, … */
-    double taken_in[SCHEDULERS][QUEUE]; /* … and when its last accesses left the queue before it, in turn */
-    uint32_t ntaken[SCHEDULERS];
+    double shared[SCHEDULERS]; /* the way from each to shared memory */
+    struct queue near[SCHEDULERS], far[SCHEDULERS]; /* of accesses to shared memory, and to global memory */
     double lsu, constants, l2, dram, atomic, starts, end;
     bool cold;
     double fence; /* cycles */
@@ -475,6 +478,14 @@ static struct fill *comes_along(struct machine *x, const struct warp *w, const s
     return fill;
 }
 
+/* How long an access that leaves a queue at `begin` waits for a place there: until the one QUEUED before it has left. */
+static double wait_place(struct queue *q, double at, double begin)
+{
+    double *place = &q->left[q->n++ % (uint32_t)P(QUEUED)], wait = *place - at;
+    *place = begin;
+    return wait;
+}
+
 /* When its result is there, and what that is mostly due to. */
 static double access_memory(struct machine *x, struct warp *w, const struct mg_time_op *op, double at, uint8_t *why)
 {
@@ -502,16 +513,14 @@ static double access_memory(struct machine *x, struct warp *w, const struct mg_t
     if (a->space == MG_SPACE_SHARED) {
         double begin = take_turn(&x->shared[w->scheduler], at, a->wavefronts * P(SHARED_WAY)), cycles = a->wavefronts;
         begin = take_turn(&x->lsu, begin, cycles * (atomic ? P(SHARED_ATOMIC) : 1));
-        double *place = &x->taken_in[w->scheduler][x->ntaken[w->scheduler]++ % (uint32_t)P(QUEUED)];
-        x->queued = *place - at; /* that of the access so many before it, which has to leave first */
-        *place = begin;
+        x->queued = wait_place(&x->near[w->scheduler], at, begin);
         *why = atomic ? MG_TIME_ATOMICS : MG_TIME_SHARED;
         return begin + P(SHARED_LATENCY) + (cycles - 1) * P(SHARED_WAY);
     }
     double data = a->sectors * 32 / P(L1_BYTES), tags = a->lines / P(L1_LINES);
     double held = MG_MAX(x->l2, x->dram) - P(QUEUE); /* stores are taken as long as there is room for them */
     double takes = MG_MAX(MG_MAX(data, tags), P(L1_REQUEST)), begin = take_turn(&x->lsu, MG_MAX(at, held), takes);
-    x->queued = begin - at - P(QUEUED_FAR) * takes;
+    x->queued = wait_place(&x->far[w->scheduler], at, begin);
     if (atomic) {
         double ops = MG_MAX(a->wavefronts, a->sectors), rate = x->atomic_rate;
         if (op->floats && a->wavefronts > 1.5 * a->sectors) /* one sum waits for the other */

@@ -58,7 +58,8 @@ def main():
     for kernel, launch in whole.items():
         of_lines = sum(line["metrics"].get("line__time", 0) for line in launch["lines"])
         near(of_lines + launch["metrics"]["time__launch"], time[kernel], 0.02, f"{kernel}: time of all lines and the launch")
-    for kernel, reason in (("chain<150>", "wait"), ("copy", "long_scoreboard"), ("banks<32>", "short_scoreboard")):
+    for kernel, reason in (("chain<150>", "wait"), ("copy", "long_scoreboard"), ("banks<32>", "short_scoreboard"),
+                           ("turn_naive", "long_scoreboard")):
         samples = {name[len(STALLED):]: n for name, n in whole[kernel]["metrics"].items() if name.startswith(STALLED)}
         check(max(samples, key=samples.get) == reason, f"{kernel}: not {reason} but {samples}")
     # a copy reads each sector once, from device memory, and writes as many, which the second cache takes
