@@ -478,7 +478,7 @@ static struct fill *comes_along(struct machine *x, const struct warp *w, const s
     return fill;
 }
 
-/* How long an access that leaves a queue at `begin` waits for a place there: until the one QUEUED before it has left. */
+/* How long an access that leaves a queue at `begin` waits for a place: until the one QUEUED before it has left. */
 static double wait_place(struct queue *q, double at, double begin)
 {
     double *place = &q->left[q->n++ % (uint32_t)P(QUEUED)], wait = *place - at;
