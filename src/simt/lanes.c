@@ -490,10 +490,11 @@ static __attribute__((noinline)) struct mg_shape *watched_lead(struct mg_warp *w
     return s;
 }
 
+/* `alone`: for compiled code, which may have made the access that leads without a call. */
 static ALWAYS_INLINE struct mg_shape *watched_shape(struct mg_warp *w, const struct mg_mem *mem, uint32_t mask,
-                                                    const bool addr64, uint64_t *base)
+                                                    const bool addr64, const bool alone, uint64_t *base)
 {
-    const struct mg_lead *lead = mem->lead >= 0 && !mem->leads ? &w->leads[mem->lead] : NULL;
+    const struct mg_lead *lead = !alone && mem->lead >= 0 && !mem->leads ? &w->leads[mem->lead] : NULL;
     struct mg_shape *s = &w->sites[mem->site].first;
     if (!lead || !lead->pattern || s->pattern != lead->pattern || s->pattern->mask != mask)
         return watched_lead(w, mem, mask, addr64, base);
@@ -505,12 +506,12 @@ static ALWAYS_INLINE struct mg_shape *watched_shape(struct mg_warp *w, const str
     return s;
 }
 
-#define WATCHED(name, ADDR64, SLOW, WHERE, DO, ON)                                                                     \
+#define WATCHED(name, ADDR64, ALONE, SLOW, WHERE, DO, ON)                                                              \
     MG_NO_TSAN static MG_HANDLER(name)                                                                                 \
     {                                                                                                                  \
         const struct mg_mem *mem = op->u.mem;                                                                          \
         uint64_t base;                                                                                                 \
-        const struct mg_shape *s = watched_shape(w, mem, mask, ADDR64, &base);                                         \
+        const struct mg_shape *s = watched_shape(w, mem, mask, ADDR64, ALONE, &base);                                  \
         narrow();                                                                                                      \
         if (MG_UNLIKELY(!s))                                                                                           \
             return SLOW(w, op, mask);                                                                                  \
@@ -538,18 +539,18 @@ static ALWAYS_INLINE bool is_word(const struct mg_mem *mem, uint32_t mask)
 {
     return mask == ~0u && mem->width == 4 && mem->vec == 1 && !mem->dst64;
 }
-#define WATCHED_LOAD(name, ADDR64, WHERE, ON)                                                                          \
-    WATCHED(name, ADDR64, load_slow, WHERE, polling(w, mem);                                                           \
+#define WATCHED_LOAD(name, ADDR64, ALONE, WHERE, ON)                                                                   \
+    WATCHED(name, ADDR64, ALONE, load_slow, WHERE, polling(w, mem);                                                    \
             if (MG_LIKELY(is_word(mem, mask) && mem->reg[0] >= 0)) load_word(s, mg__slot(w, mem->reg[0]), p);          \
             else load_other(w, mem, mask, s, p), ON)
-#define WATCHED_STORE(name, ADDR64, WHERE, ON)                                                                         \
-    WATCHED(name, ADDR64, store_slow, WHERE,                                                                           \
+#define WATCHED_STORE(name, ADDR64, ALONE, WHERE, ON)                                                                  \
+    WATCHED(name, ADDR64, ALONE, store_slow, WHERE,                                                                    \
             if (MG_LIKELY(is_word(mem, mask))) store_word(s, mg__slot(w, mem->reg[0]), p);                             \
             else store_other(w, mem, mask, s, p), ON)
-#define ALONE return op + 1;
+#define BACK return op + 1;
 #define WATCHED_BOTH(KIND, name, ADDR64, WHERE)                                                                        \
-    WATCHED_##KIND(h_##name##_watched, ADDR64, WHERE, NEXT)                                                            \
-    WATCHED_##KIND(h_##name##_alone, ADDR64, WHERE, ALONE)
+    WATCHED_##KIND(h_##name##_watched, ADDR64, false, WHERE, NEXT)                                                     \
+    WATCHED_##KIND(h_##name##_alone, ADDR64, true, WHERE, BACK)
 WATCHED_BOTH(LOAD, ld_shared32, false, w->block->shared + base)
 WATCHED_BOTH(LOAD, ld_shared64, true, w->block->shared + base)
 WATCHED_BOTH(LOAD, ld_global, true, (uint8_t *)(uintptr_t)base)

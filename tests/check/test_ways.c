@@ -8,6 +8,8 @@
  * anywhere; some in a loop or behind a condition, with barriers or without. Compared is all that a finding says, of two
  * launches after one another.
  *
+ * What such kernels would hardly meet is written out below (`written`), and there results are compared as well.
+ *
  *     test_check_ways [FIRST [COUNT]]
  */
 #include "check/check.h"
@@ -128,6 +130,8 @@ static void on_found(void *arg, const struct mg_report_finding *f)
         (unsigned long long)f->count, f->message);
 }
 
+static uint32_t results[2][ARRAY / 4]; /* of the last run: what the two arrays hold */
+
 static void run(const char *ptx, const char *engine, unsigned threads, unsigned checks, unsigned filled,
                 struct text *findings)
 {
@@ -149,18 +153,21 @@ static void run(const char *ptx, const char *engine, unsigned threads, unsigned 
     kit_load(&k, ptx);
     for (unsigned i = 0; i < 2; i++)
         kit_expect(&k, kit_launch(&k, GRID, BLOCK, params));
+    for (unsigned i = 0; i < 2; i++)
+        memcpy(results[i], (const void *)(uintptr_t)params.p[i], ARRAY);
     kit_close(&k);
     mg__check_destroy(check);
 }
 
 static unsigned first = 1, count = 150, clean, wrong;
 
+static const struct {
+    const char *engine;
+    unsigned threads, checks;
+} ways[] = {{"interp", 1, 0}, {"jit", 1, 0}, {"quick", 1, 0}, {"jit", 3, 0}, {"jit", 1, MG_CHECK_LONG}};
+
 static void same_findings(void **unused)
 {
-    static const struct {
-        const char *engine;
-        unsigned threads, checks;
-    } ways[] = {{"interp", 1, 0}, {"jit", 1, 0}, {"quick", 1, 0}, {"jit", 3, 0}, {"jit", 1, MG_CHECK_LONG}};
     static struct text program, expected, found;
     (void)unused;
     if (!kit_compiles())
@@ -184,9 +191,59 @@ static void same_findings(void **unused)
     assert_true(count < 100 || (wrong > count / 10 && clean > count / 10));
 }
 
+/* ---- written out ---- */
+static const struct {
+    const char *name, *body;
+    unsigned findings;
+} written[] = {
+    /* Two loads by one register in a loop. All of `s` is written before a barrier, and its second half again behind it:
+     * the first load is of words that are settled from the second time round on, the other one's never are. */
+    {"a load that is noted, and one behind it that is told",
+     "mov.u32 %r4, s; shl.b32 %r1, %t, 2; add.u32 %r4, %r4, %r1; mov.u32 %r5, 0;\n"
+     "st.shared.u32 [%r4], 100; st.shared.u32 [%r4+384], 200; st.shared.u32 [%r4+768], 300;\n"
+     "st.shared.u32 [%r4+1152], 400; bar.sync 0;\n"
+     "st.shared.u32 [%r4+768], 500; st.shared.u32 [%r4+1152], 600;\n"
+     "add.u32 %r2, %r4, 768; mov.u32 %r20, 0;\n"
+     "L: ld.shared.u32 %r6, [%r2]; ld.shared.u32 %r7, [%r2+384];\n"
+     "mad.lo.u32 %r5, %r5, 7, %r6; mad.lo.u32 %r5, %r5, 7, %r7;\n"
+     "add.u32 %r20, %r20, 1; sub.u32 %r2, %r4, 0; add.u32 %r2, %r2, 384; setp.lt.u32 %p1, %r20, 3; @%p1 bra L;\n"
+     "mul.wide.u32 %d1, %gid, 4; add.u64 %d1, %a, %d1; st.global.u32 [%d1], %r5;\n",
+     0},
+};
+
+static void same_as_written(void **unused)
+{
+    static struct text program, expected, found;
+    static uint32_t right[2][ARRAY / 4];
+    (void)unused;
+    if (!kit_compiles())
+        skip();
+    for (unsigned k = 0; k < sizeof(written) / sizeof(written[0]); k++) {
+        program.n = 0;
+        PUT(&program, "%s.shared .align 16 .b8 s[%u];\n.file 1 \"k.cu\"\n%s.loc 1 1 1\n%s\nret;\n}\n", HEADER, SHARED,
+            ENTRY, written[k].body);
+        run(program.at, "interp", 1, MG_CHECK_ALL | MG_CHECK_LONG, 3, &expected);
+        memcpy(right, results, sizeof(right));
+        unsigned n = 0;
+        for (size_t i = 0; i < expected.n; i++)
+            n += expected.at[i] == '\n';
+        if (n != written[k].findings)
+            fail_msg("%s: %u findings are expected, and these are made:\n%s", written[k].name, written[k].findings,
+                     expected.at);
+        for (unsigned i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+            run(program.at, ways[i].engine, ways[i].threads, MG_CHECK_ALL | ways[i].checks, 3, &found);
+            if (strcmp(expected.at, found.at) != 0)
+                fail_msg("%s, %s, %u workers:\n%s\nthe long way finds\n%s", written[k].name, ways[i].engine,
+                         ways[i].threads, found.at, expected.at);
+            if (!n && memcmp(right, results, sizeof(right)) != 0)
+                fail_msg("%s, %s, %u workers: other results", written[k].name, ways[i].engine, ways[i].threads);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(same_findings)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_findings), cmocka_unit_test(same_as_written)};
     first = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : first;
     count = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : count;
     return cmocka_run_group_tests(tests, NULL, NULL);
