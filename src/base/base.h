@@ -7,6 +7,7 @@
 #define MG_BASE_H
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -107,6 +108,21 @@ enum mg_status mg__file_read(const char *path, size_t limit, char **data, size_t
 bool mg__write_whole(int fd, const char *bytes, size_t size);
 uint64_t mg__time_ns(void);  /* monotonic */
 uint64_t mg__clock_ns(void); /* since 1970 */
+
+/* ---- isa.c: vectors ---- */
+/* The level of x86-64 that code may use: 2, 3 (AVX2, FMA, BMI2) or 4 (AVX-512); 1 on another architecture. It is the
+ * processor's, or a lower one that MARGAY_ISA=v2|v3|v4 asks for, by which tests hold the builds against each other and
+ * one machine stands for another. All that is compiled more than once for vectors goes by it. */
+unsigned mg__isa_processor(void);
+unsigned mg__isa_now(void); /* reads the environment */
+extern atomic_uint mg__isa_first;
+static inline unsigned mg__isa(void) /* what it was when it was first asked for */
+{
+    unsigned isa = atomic_load_explicit(&mg__isa_first, memory_order_relaxed);
+    if (MG_UNLIKELY(!isa))
+        atomic_store_explicit(&mg__isa_first, isa = mg__isa_now(), memory_order_relaxed);
+    return isa;
+}
 
 /* ---- cache.c: files that are kept between runs, named by a key. Any thread, any process. ---- */
 #define MG_CACHE_PATH 4096u

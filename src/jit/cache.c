@@ -42,5 +42,6 @@ uint64_t mg__jit_processor(void)
     __get_cpuid_count(7, 0, &leaf[2][0], &leaf[2][1], &leaf[2][2], &leaf[2][3]);
     __get_cpuid_count(7, 1, &leaf[3][0], &leaf[3][1], &leaf[3][2], &leaf[3][3]);
     __get_cpuid(0x80000001u, &leaf[4][0], &leaf[4][1], &leaf[4][2], &leaf[4][3]);
+    leaf[5][0] = mg__isa();
     return mg__hash(leaf, sizeof leaf);
 }

@@ -23,9 +23,12 @@ static bool set_up(const char **reason)
     *reason = "llvm";
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
-    char *triple = LLVMGetDefaultTargetTriple(), *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures(),
-         *message = NULL;
-    fused = strstr(features, "+fma,") != NULL;
+    const unsigned isa = mg__isa();
+    const bool less = isa < mg__isa_processor();
+    char *triple = LLVMGetDefaultTargetTriple(), *message = NULL,
+         *cpu = less ? LLVMCreateMessage(isa == 3 ? "x86-64-v3" : "x86-64-v2") : LLVMGetHostCPUName(),
+         *features = less ? LLVMCreateMessage("") : LLVMGetHostCPUFeatures();
+    fused = less ? isa == 3 : strstr(features, "+fma,") != NULL;
     LLVMTargetRef target;
     if (LLVMGetTargetFromTriple(triple, &target, &message) == 0) {
         context = LLVMContextCreate();

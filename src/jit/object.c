@@ -1,10 +1,11 @@
 /* object.c - kept code made ready to run: tables checked, sections laid out in memory, addresses filled in.
  *
  * The code generator makes position-independent code that calls nothing by name, so that what an object file asks for
- * is little: distances between its own sections. Anything else is refused, and the kernel runs interpreted. Every
- * offset is checked: the bytes may come from a file that was damaged.
+ * is little: distances between its own sections, and `fma` where the processor has none. Anything else is refused, and
+ * the kernel runs interpreted. Every offset is checked: the bytes may come from a file that was damaged.
  */
 #include <elf.h>
+#include <math.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -22,7 +23,15 @@ struct object {
     const Elf64_Ehdr *header;
     const Elf64_Shdr *sections;
     uint64_t *at; /* by section: offset in memory */
+    uint64_t jumps; /* behind the sections, to `outside` */
 };
+
+/* What code may call outside of itself. It may be farther than 2 GB away: a jump for each is in the code's own memory. */
+static const struct {
+    const char *name;
+    double (*function)(double, double, double);
+} outside[] = {{"fma", fma}};
+#define JUMP 16 /* bytes */
 
 static bool inside(const struct object *o, uint64_t offset, uint64_t size)
 {
@@ -76,8 +85,25 @@ static const Elf64_Sym *symbols(const struct object *o, unsigned section, size_t
     return (const void *)(o->bytes + o->sections[section].sh_offset);
 }
 
-static bool place(const struct object *o, const Elf64_Sym *sym, uint64_t *at)
+static bool is_named(const struct object *o, unsigned section, const Elf64_Sym *sym, const char *name)
 {
+    const uint32_t strings = o->sections[section].sh_link;
+    const size_t size = strlen(name) + 1;
+    if (strings >= o->header->e_shnum || o->sections[strings].sh_type != SHT_STRTAB)
+        return false;
+    const Elf64_Shdr *h = &o->sections[strings];
+    return sym->st_name < h->sh_size && h->sh_size - sym->st_name >= size &&
+           memcmp(o->bytes + h->sh_offset + sym->st_name, name, size) == 0;
+}
+
+/* `section`: the symbol's table. */
+static bool place(const struct object *o, unsigned section, const Elf64_Sym *sym, uint64_t *at)
+{
+    for (unsigned k = 0; k < MG_COUNT(outside) && sym->st_shndx == SHN_UNDEF; k++)
+        if (is_named(o, section, sym, outside[k].name)) {
+            *at = o->jumps + k * (uint64_t)JUMP;
+            return true;
+        }
     if (sym->st_shndx == SHN_UNDEF || sym->st_shndx >= o->header->e_shnum || !wanted(&o->sections[sym->st_shndx]))
         return false;
     *at = o->at[sym->st_shndx] + sym->st_value;
@@ -99,7 +125,7 @@ static bool relocate(const struct object *o, const Elf64_Shdr *table, uint8_t *m
     for (size_t k = 0; k < table->sh_size / sizeof *r; k++) {
         uint64_t to, where = o->at[table->sh_info] + r[k].r_offset,
                      size = ELF64_R_TYPE(r[k].r_info) == R_X86_64_64 ? 8 : 4;
-        if (ELF64_R_SYM(r[k].r_info) >= nsyms || !place(o, &syms[ELF64_R_SYM(r[k].r_info)], &to) ||
+        if (ELF64_R_SYM(r[k].r_info) >= nsyms || !place(o, table->sh_link, &syms[ELF64_R_SYM(r[k].r_info)], &to) ||
             r[k].r_offset > target->sh_size || size > target->sh_size - r[k].r_offset)
             return false;
         to += (uint64_t)r[k].r_addend;
@@ -116,16 +142,14 @@ static bool relocate(const struct object *o, const Elf64_Shdr *table, uint8_t *m
     return true;
 }
 
-/* `some` has a name of its own; any other function is `run`. */
-static bool is_some(const struct object *o, unsigned section, const Elf64_Sym *sym)
+/* jmp *0(%rip), and behind it where to. */
+static void write_jumps(uint8_t *to)
 {
-    static const char name[] = "some";
-    uint32_t strings = o->sections[section].sh_link;
-    if (strings >= o->header->e_shnum || o->sections[strings].sh_type != SHT_STRTAB)
-        return false;
-    const Elf64_Shdr *h = &o->sections[strings];
-    return sym->st_name < h->sh_size && h->sh_size - sym->st_name >= sizeof name &&
-           memcmp(o->bytes + h->sh_offset + sym->st_name, name, sizeof name) == 0;
+    static const uint8_t jump[6] = {0xff, 0x25};
+    for (unsigned k = 0; k < MG_COUNT(outside); k++, to += JUMP) {
+        memcpy(to, jump, sizeof jump);
+        memcpy(to + sizeof jump, &outside[k].function, 8);
+    }
 }
 
 static bool link_object(struct loaded *l, const uint8_t *bytes, size_t size)
@@ -137,12 +161,14 @@ static bool link_object(struct loaded *l, const uint8_t *bytes, size_t size)
     uint64_t top = lay_out(&o), page = (uint64_t)sysconf(_SC_PAGESIZE), run = UINT64_MAX, some = UINT64_MAX;
     if (top == 0)
         goto done;
-    l->size = (top + page - 1) / page * page;
+    o.jumps = (top + JUMP - 1) / JUMP * JUMP;
+    l->size = (o.jumps + MG_COUNT(outside) * JUMP + page - 1) / page * page;
     l->memory = mmap(NULL, l->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (l->memory == MAP_FAILED) {
         l->memory = NULL;
         goto done;
     }
+    write_jumps(l->memory + o.jumps);
     for (unsigned s = 0; s < o.header->e_shnum; s++)
         if (wanted(&o.sections[s]) && o.sections[s].sh_type == SHT_PROGBITS)
             memcpy(l->memory + o.at[s], bytes + o.sections[s].sh_offset, o.sections[s].sh_size);
@@ -153,7 +179,8 @@ static bool link_object(struct loaded *l, const uint8_t *bytes, size_t size)
         const Elf64_Sym *syms = symbols(&o, s, &n);
         for (size_t k = 0; syms && k < n; k++)
             if (ELF64_ST_TYPE(syms[k].st_info) == STT_FUNC && ELF64_ST_BIND(syms[k].st_info) == STB_GLOBAL &&
-                !place(&o, &syms[k], is_some(&o, s, &syms[k]) ? &some : &run))
+                /* any function but `some` is `run` */
+                !place(&o, s, &syms[k], is_named(&o, s, &syms[k], "some") ? &some : &run))
                 goto done;
     }
     good = run < top && mprotect(l->memory, l->size, PROT_READ | PROT_EXEC) == 0;

@@ -380,23 +380,23 @@ __attribute__((target("avx512f,avx512cd,avx2"))) static unsigned degree_of_pair(
 
 unsigned mg__model_warp_words(uint32_t mask, const uint64_t address[32])
 {
-    return __builtin_cpu_supports("avx512cd") ? degree_of_pairs(mask, address)
-           : __builtin_cpu_supports("avx2")   ? degree_of_addresses(mask, address)
-                                              : 0;
+    return mg__isa() >= 4 ? degree_of_pairs(mask, address)
+           : mg__isa() >= 3 ? degree_of_addresses(mask, address)
+                            : 0;
 }
 
 uint64_t mg__model_rows_words(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t rows)
 {
-    return __builtin_cpu_supports("avx512cd") ? degrees_of_rows(masks, offset, rows)
-           : __builtin_cpu_supports("avx2")   ? degrees_of_offsets(masks, offset, rows)
-                                              : 0;
+    return mg__isa() >= 4 ? degrees_of_rows(masks, offset, rows)
+           : mg__isa() >= 3 ? degrees_of_offsets(masks, offset, rows)
+                            : 0;
 }
 
 unsigned mg__model_warp_near(const uint32_t word[32], uint32_t most)
 {
-    if (__builtin_cpu_supports("avx512cd"))
+    if (mg__isa() >= 4)
         return degree_of_pair(word, most);
-    if (!__builtin_cpu_supports("avx2"))
+    if (mg__isa() < 3)
         return 0;
     return most < 256 ? degree_from(word, 0) : degree_of_words(UINT32_MAX, word);
 }
@@ -440,7 +440,7 @@ static inline __attribute__((always_inline)) unsigned sum_of_most(const uint8_t 
 unsigned mg__model_touched(const uint8_t (*touched)[MG_TOUCHED], uint32_t rows)
 {
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("avx2"))
+    if (mg__isa() >= 3)
         return sum_of_most_avx2(touched, rows);
 #endif
     return sum_of_most(touched, rows);
@@ -451,7 +451,7 @@ unsigned mg__model_touched(const uint8_t (*touched)[MG_TOUCHED], uint32_t rows)
 static unsigned degree(const uint32_t *unit, unsigned n, unsigned row_shift)
 {
 #ifdef __x86_64__
-    if (row_shift == 5 && n > 8 && __builtin_cpu_supports("avx2")) {
+    if (row_shift == 5 && n > 8 && mg__isa() >= 3) {
         uint32_t word[32];
         memcpy(word, unit, n * sizeof *unit);
         return degree_of_words(UINT32_MAX >> (32 - n), n == 32 ? unit : word);

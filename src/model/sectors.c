@@ -167,9 +167,9 @@ uint32_t mg__model_row_sectors(const struct mg_arch *arch, uint32_t mask, const 
     if (!(mask & (mask - 1)))
         return mask != 0;
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512cd"))
+    if (mg__isa() >= 4)
         return distinct_of_row(u.sector, mask, offset);
-    if (__builtin_cpu_supports("avx2"))
+    if (mg__isa() >= 3)
         return distinct_of_offsets(u.sector, mask, offset);
 #endif
     uint64_t key[32];
@@ -187,9 +187,9 @@ static uint32_t distinct_sectors(struct units u, unsigned width, uint32_t mask, 
 {
     unsigned each = MG_MAX(width >> u.sector, 1u);
 #ifdef __x86_64__
-    if (mask & (mask - 1) && __builtin_cpu_supports("avx2")) {
-        uint32_t found = __builtin_cpu_supports("avx512cd") ? distinct_at_once(u.sector, mask, address)
-                                                            : distinct_of_addresses(u.sector, mask, address);
+    if (mask & (mask - 1) && mg__isa() >= 3) {
+        uint32_t found = mg__isa() >= 4 ? distinct_at_once(u.sector, mask, address)
+                                        : distinct_of_addresses(u.sector, mask, address);
         if (found)
             return found * each;
     }
@@ -321,8 +321,7 @@ static bool parts(struct units u, uint32_t waiting, uint32_t mask, const uint64_
     for (; waiting && !found; waiting &= waiting - 1) {
         const uint64_t line = address[__builtin_ctz(waiting)] >> u.line;
 #ifdef __x86_64__
-        uint32_t same =
-            __builtin_cpu_supports("avx512f") ? of_line_avx512(u.line, address, line) : of_line(u.line, address, line);
+        uint32_t same = mg__isa() >= 4 ? of_line_avx512(u.line, address, line) : of_line(u.line, address, line);
 #else
         uint32_t same = of_line(u.line, address, line);
 #endif

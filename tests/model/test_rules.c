@@ -259,11 +259,7 @@ static uint32_t dice(uint32_t n)
 /* Whether there are vectors for all rows. */
 static bool at_once(void)
 {
-#ifdef __x86_64__
-    return __builtin_cpu_supports("avx2");
-#else
-    return false;
-#endif
+    return mg__isa() >= 3;
 }
 
 /* Rows as compiled code gives them, of which the middle one is this access and the others are one word and its
