@@ -18,11 +18,19 @@ static void swap_cells(struct region *r, struct region *other)
     r->values = other->values;
     r->touched = other->touched;
     r->tracked = other->tracked;
+    r->own = other->own;
+    r->marks = other->marks;
+    r->marks_size = other->marks_size;
+    r->mark_log = other->mark_log;
     other->cells = mine.cells;
     other->groups = mine.groups;
     other->values = mine.values;
     other->touched = mine.touched;
     other->tracked = mine.tracked;
+    other->own = mine.own;
+    other->marks = mine.marks;
+    other->marks_size = mine.marks_size;
+    other->mark_log = mine.mark_log;
 }
 
 static void put_aside(struct launch *l)

@@ -1,7 +1,7 @@
 /* check_priv.h - what the files of this room share.
  *
  *   order.c    happens-before in a block            grid.c, ordered.c, mixed.c   between blocks of a launch
- *   release.c  which block relies on which one
+ *   release.c  which block relies on which one       own.c     memory in which threads cannot meet
  *   code.c     what the instructions tell: classes, where an address comes from, what leads where
  *   idiom.c    flags, and the first read of a compare-and-swap loop
  *   region.c   device memory: what is written, and the cells of a launch
@@ -57,6 +57,7 @@ struct site {                           /* one instruction that accesses memory 
     bool own_fence;              /* .release or .acq_rel: it is its own fence */
     bool in_block;               /* strong, for the block alone */
     bool letter;                 /* a plain read that races by the letter alone */
+    uint8_t mark;                /* launch: what its stores leave in the marks of own.c; 0: it has none */
     uint8_t width;               /* bytes of an atomic */
     uint64_t lo, hi;             /* launch: the shared variable that it means; 0 and ~0: not known */
     int32_t object, from_object; /* launch: index into allocations or shared_vars that it means, -1: not known */
@@ -107,6 +108,10 @@ struct region {
     _Atomic uint64_t *values;
     atomic_uchar *touched; /* a byte for each CELLS_CHUNK cells */
     bool tracked;          /* the launch under way may write here */
+    bool own;              /* likewise, but two of its threads cannot meet here (own.c): no cells are kept then */
+    uint8_t *marks;        /* what wrote there, by granule of 1 << mark_log bytes; NULL: none were needed yet */
+    uint64_t marks_size;
+    uint8_t mark_log;
     /* a bit a byte, set where a kernel copied to what nobody had written; NULL: nowhere */
     _Atomic(_Atomic uint64_t *) holes;
     uint64_t serial; /* order of allocation */
@@ -504,6 +509,19 @@ unsigned mg__grid_written(const struct region *region, uint64_t offset);
 void mg__grid_forget(struct region *region, uint64_t from, uint64_t to); /* whole words: nobody has touched them */
 /* After the launch: races between blocks, from the cells; what was written is then written for good. */
 void mg__grid_collect(struct launch *l);
+
+/* ---- own.c ---- */
+void mg__own_find(struct launch *l); /* of which regions it can be said */
+void mg__own_mark(struct region *region, struct mg_access *a, uint8_t mark);
+/* `hole`: nobody made what is written. */
+void mg__own_mark_lane(struct region *region, uint64_t offset, unsigned width, uint8_t mark, bool hole);
+void mg__own_collect(struct launch *l, int32_t object, bool streams);
+/* The byte was written in this launch; `made`: and with what somebody made. */
+static inline bool mg__own_written(const struct region *r, uint64_t at, bool made)
+{
+    const uint8_t mark = r->own ? r->marks[at >> r->mark_log] : 0;
+    return mark && !(made && mark == 255);
+}
 
 /* ---- stream.c ---- */
 enum mg__use { MG__USE_WRITE, MG__USE_READ, MG__USE_ATOMIC };

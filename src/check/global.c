@@ -46,7 +46,8 @@ static uint32_t missing_global(const struct region *r, uint64_t offset, unsigned
     for (unsigned k = 0; k < width; k++) {
         uint64_t at = offset + k;
         bool written = mg__region_written(r, at, at + 1) ||
-                       (r->tracked && r->cells && mg__grid_written(r, at / 4 * 4) >> at % 4 & 1);
+                       (r->own ? mg__own_written(r, at, false)
+                               : r->tracked && r->cells && mg__grid_written(r, at / 4 * 4) >> at % 4 & 1);
         missing |= (uint32_t)(!written || (holes && mg__region_is_hole(r, at))) << k;
     }
     return missing;
@@ -106,7 +107,9 @@ bool mg__global_quick(struct worker *w, struct block *b, struct mg_access *a, co
     uint64_t from = least - alloc->address, to = most + a->width - alloc->address;
     if (!writes && !mg__region_written(r, from, to))
         return false;
-    if (!r->tracked)
+    if (r->own && writes)
+        mg__own_mark(r, a, site->mark);
+    if (!r->tracked || r->own)
         return true;
     if (site->async || l->ordered)
         return false;
@@ -282,7 +285,9 @@ void mg__global_watch(struct worker *w, struct block *b, struct mg_access *a, co
             mg__region_hole(r, offset, a->width, missing[lane]);
         if (some && missing[lane] == (a->width < 32 ? (1u << a->width) - 1 : ~0u))
             note_copy(w, a, k, &origin);
-        if (!r->tracked)
+        if (r->own && site->writes)
+            mg__own_mark_lane(r, offset, a->width, site->mark, some && missing[lane]);
+        if (!r->tracked || r->own)
             continue;
         if (l->race)
             race_global(&c, lane, k, offset);

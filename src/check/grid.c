@@ -582,6 +582,11 @@ void mg__grid_collect(struct launch *l)
         struct region *r = l->regions[k];
         if (!r || !r->tracked || !r->cells)
             continue;
+        if (r->own) {
+            mg__own_collect(l, (int32_t)k, l->race && mg__streams_follow(l->check, r));
+            mg__region_settle(r);
+            continue;
+        }
         uint64_t n = (r->size + 3) / 4;
         for (uint64_t chunk = 0; chunk <= n / CELLS_CHUNK; chunk++) {
             if (!atomic_load_explicit(&r->touched[chunk], memory_order_relaxed))

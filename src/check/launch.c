@@ -139,7 +139,7 @@ static bool track(struct launch *l)
         if (r) {
             r->name = a->name;
             r->constant = a->constant;
-            r->tracked = false;
+            r->tracked = r->own = false;
         }
         l->regions[k] = r;
     }
@@ -208,8 +208,8 @@ static void leave_unheard(const struct launch *l)
                                      : NULL;
         if (r && !r->tracked && r->written == WRITTEN_ALL && !mg__region_has_holes(r) && !r->watched &&
             !mg__heap_is(&info->allocations[s->object]))
-            info->unheard[k] =
-                (struct mg_unheard){info->allocations[s->object].address, info->allocations[s->object].size};
+            info->unheard[k] = (struct mg_unheard){.address = info->allocations[s->object].address,
+                                                   .size = info->allocations[s->object].size};
     }
 }
 
@@ -264,6 +264,7 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
         s->hi = known ? s->lo + info->shared_vars[s->object].size : UINT64_MAX;
     }
     leave_unheard(l);
+    mg__own_find(l);
     bool apart = workers > 1 && l->race && info->in_order && !info->ordered;
     if (apart && mg__decides(l))
         *info->in_order = true;

@@ -45,6 +45,9 @@ void mg__region_free_cells(struct region *r)
 {
     if (r->cells)
         munmap((void *)r->cells, cell_bytes(r));
+    if (r->marks)
+        munmap(r->marks, r->marks_size);
+    r->marks = NULL;
     free(r->touched);
     r->cells = NULL;
     r->touched = NULL;
@@ -230,5 +233,6 @@ void mg__region_filled(struct region *r, uint64_t from, uint64_t to)
 bool mg__region_is_hole(const struct region *r, uint64_t at)
 {
     _Atomic uint64_t *bits = atomic_load_explicit(&r->holes, memory_order_acquire);
-    return bits && atomic_load_explicit(&bits[at / 64], memory_order_relaxed) >> (at % 64) & 1;
+    return bits && atomic_load_explicit(&bits[at / 64], memory_order_relaxed) >> (at % 64) & 1 &&
+           !mg__own_written(r, at, true); /* filled since, by a store that was not told */
 }

@@ -14,14 +14,14 @@
 enum { SEGMENTS_FORGOTTEN = 1u << 10 };
 
 /* ---- accesses ---- */
-/* A read of what nobody writes while the launch runs, through a pointer that means just that: it orders nothing, and
- * compiled code may leave it untold (leave_unheard in launch.c). */
-static inline bool reads_constant(const struct launch *l, const struct site *site)
+/* A read of what nobody writes while the launch runs, through a pointer that means just that, or an access to memory in
+ * which threads cannot meet: it orders nothing, and compiled code may leave it untold (leave_unheard in launch.c,
+ * own.c). */
+static inline bool orders_nothing(const struct launch *l, const struct site *site)
 {
-    const struct region *r = site->plain_read && site->object >= 0 && site->source.kind == MG_FLOW_POINTER
-                                 ? l->regions[site->object]
-                                 : NULL;
-    return r && !r->tracked;
+    const struct region *r =
+        site->object >= 0 && site->source.kind == MG_FLOW_POINTER ? l->regions[site->object] : NULL;
+    return r && (r->own || (site->plain_read && !r->tracked));
 }
 
 static __attribute__((noinline)) void watch(struct worker *w, struct mg_access *a)
@@ -38,7 +38,7 @@ static __attribute__((noinline)) void watch(struct worker *w, struct mg_access *
         mg__cluster_watch(w, a, site);
         return;
     }
-    if (a->space == MG_SPACE_SHARED || (a->space == MG_SPACE_GLOBAL && !reads_constant(w->launch, site)))
+    if (a->space == MG_SPACE_SHARED || (a->space == MG_SPACE_GLOBAL && !orders_nothing(w->launch, site)))
         mg__order_uses(b->order, a->warp, a->mask, a->space == MG_SPACE_GLOBAL);
     if (a->space == MG_SPACE_SHARED) {
         if (!mg__shared_quick(w, b, a, site))

@@ -509,8 +509,41 @@ static void note(struct mg_gen *g, const struct mg_engine_op *op, const struct m
     mg__gen_store(g, LLVMBuildAdd(g->b, n, mg__gen_c64(g, 1), ""), FIELD(g, notes, mg_notes, n), 8);
 }
 
-/* An access that observers may do without: a load by its line, with the result in the frame, where the record says so.
- * It goes on at the block that is returned; the builder stands where there is a call all the same. */
+/* Marks what a store that is not told writes: a byte for each 4, or for each element where these are smaller. */
+static void mark(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_group *group,
+                 const struct line *of)
+{
+    const struct mg_engine_mem *m = op->mem;
+    const struct mg_gen_form *f = &of->address.form;
+    const unsigned by = log2_of(MG_MIN(m->width, 4u)), each = (unsigned)(m->width * m->vec) >> by, rows = 32 / g->row,
+                   bytes = g->row * each;
+    LLVMValueRef rec = mg__gen_at(g, g->records, (uint64_t)group->site * sizeof(struct mg_engine_record)),
+                 marks = mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, marks), 8),
+                 eight = mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, mark), 8);
+    struct line l = *of;
+    l.at = LLVMBuildAdd(g->b, marks, LLVMBuildLShr(g->b, of->at, mg__gen_c64(g, by), ""), "");
+    l.ptr = LLVMBuildIntToPtr(g->b, l.at, g->ptr, "");
+    l.address.vec = NULL;
+    l.address.form.kx >>= by;
+    l.address.form.ky >>= by;
+    if (f->dx)
+        l.address.cx = LLVMBuildAShr(g->b, wide(g, mg__gen_cx(g, &of->address, 8)), mg__gen_c64(g, by), "");
+    if (f->dy)
+        l.address.cy = LLVMBuildAShr(g->b, wide(g, mg__gen_cy(g, &of->address, 8)), mg__gen_c64(g, by), "");
+    if (!f->dx && f->kx == m->width * m->vec && rows <= 8) {
+        LLVMValueRef row =
+            bytes >= 8 ? splat_n(g, eight, bytes / 8) : LLVMBuildTrunc(g->b, eight, mg__gen_int(g, bytes), "");
+        for (unsigned y = 0; y < rows; y++)
+            mg__gen_store(g, row, row_ptr(g, &l, y, 0), 1);
+        return;
+    }
+    LLVMTypeRef one = mg__gen_int(g, each);
+    LLVMValueRef value = each == 8 ? eight : LLVMBuildTrunc(g->b, eight, one, "");
+    scattered(g, false, LLVMVectorType(one, 32), splat_n(g, value, 32), lane_ptrs(g, &l, 0), 1, NULL);
+}
+
+/* An access that observers may do without: a load or a store by its line, with the result in the frame, where the
+ * record says so. It goes on at the block that is returned; the builder stands where there is a call all the same. */
 static LLVMBasicBlockRef unheard(struct mg_gen *g, uint32_t index)
 {
     const struct mg_engine_op *op = &g->p->ops[index];
@@ -524,7 +557,12 @@ static LLVMBasicBlockRef unheard(struct mg_gen *g, uint32_t index)
         note(g, op, group, &l, general);
     l.ptr = op->mem->space == MG_SPACE_SHARED ? LLVMBuildGEP2(g->b, g->i8, g->shared, &l.at, 1, "")
                                               : LLVMBuildIntToPtr(g->b, l.at, g->ptr, "");
-    load_line(g, op, &l);
+    if (op->mem->kind == MG_ACCESS_LD) {
+        load_line(g, op, &l);
+    } else {
+        mark(g, op, group, &l);
+        store_line(g, op, &l);
+    }
     for (unsigned k = 0; k < op->nout; k++)
         mg__gen_to_frame(g, &op->out[k]);
     LLVMBuildBr(g->b, after);
@@ -538,8 +576,12 @@ void mg__gen_call(struct mg_gen *g, uint32_t index)
     if (op->effects & MG_ENGINE_MEETS && mg__gen_warp(g, op))
         return;
     const bool may = op->effects & MG_ENGINE_UNHEARD;
-    const uint32_t at = may ? mg__gen_var(g, op->in[0].slot, op->in[0].bytes) : UINT32_MAX;
-    const bool framed = at != UINT32_MAX && mg__gen_is_framed(g, at);
+    uint32_t in[9];
+    bool framed[9];
+    for (unsigned k = 0; k < op->nin && may; k++) {
+        in[k] = mg__gen_var(g, op->in[k].slot, op->in[k].bytes);
+        framed[k] = in[k] != UINT32_MAX && mg__gen_is_framed(g, in[k]);
+    }
     LLVMBasicBlockRef after = NULL;
     if (may) {
         mg__gen_deferred_settle(g);
@@ -564,8 +606,9 @@ void mg__gen_call(struct mg_gen *g, uint32_t index)
         LLVMBuildBr(g->b, after);
         LLVMPositionBuilderAtEnd(g->b, after);
         g->serial++; /* what a way has learnt holds only there */
-        if (at != UINT32_MAX && !framed)
-            g->vars[at].framed = 0;
+        for (unsigned k = 0; k < op->nin; k++)
+            if (in[k] != UINT32_MAX && !framed[k])
+                g->vars[in[k]].framed = 0;
     }
     LLVMValueRef keep = g->mask;
     g->mask = NULL; /* the frame has what idle lanes had */

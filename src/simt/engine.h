@@ -21,7 +21,7 @@
 #define MG_SIMT_ENGINE_H
 #include "base/base.h"
 
-#define MG_ENGINE_VERSION 14u /* of everything here: kept code of another version is not used */
+#define MG_ENGINE_VERSION 15u /* of everything here: kept code of another version is not used */
 
 #define MG_ENGINE_MASKS 32u
 
@@ -62,8 +62,8 @@ enum mg_engine_effect {
      * mg_engine_warp.leave says whether to leave. */
     MG_ENGINE_TELLS = 512,
     MG_ENGINE_TOGETHER = 1024, /* a CALL that does nothing where all lanes are active and named by its first source */
-    /* A CALL with `mem`: a LOAD where its lanes are on a line that fits its record, and which, of shared memory, is
-     * noted */
+    /* A CALL with `mem`: a LOAD or a STORE where its lanes are on a line that fits its record; a load of shared memory
+     * is noted then, and a store leaves marks */
     MG_ENGINE_UNHEARD = 2048,
     MG_ENGINE_HEARD = 4096     /* a CALL with MEETS: where it is done without one, calls->met is called behind it */
 };
@@ -180,6 +180,8 @@ struct mg_engine_record {
     /* Of loads that are noted: the words that one covers, a bit each from the least address on, which is `low` from
      * lane 0's; `told` more notes than there may be: it is not of these. */
     uint64_t words, low, told;
+    /* Of stores that are not told: where the marks (mg_unheard) would be of address 0, and eight of them. */
+    uint64_t marks, mark;
     uint64_t times[8];
 };
 struct mg_engine_warp {

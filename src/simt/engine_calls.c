@@ -129,6 +129,9 @@ static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, 
         hi = lo + unheard->size;
         if (from < lo || to > hi || from >= to)
             return false;
+        const unsigned width = run->program->entry->ops[code->members[site->first_member].op].u.mem->width;
+        rec->marks = (uint64_t)(uintptr_t)unheard->marks - (lo >> __builtin_ctz(MG_MIN(width, 4u)));
+        rec->mark = unheard->mark * UINT64_C(0x0101010101010101);
     } else {
         const struct mg_allocation *a = mg__snapshot_find(run, from);
         if (!a || to > a->address + a->size || from >= to)

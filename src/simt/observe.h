@@ -21,9 +21,9 @@
  * with a pattern need not ask, and that takes a small part of the time that 32 addresses take.
  *
  * Compiled code tells of all this, too, and in the same order, since it leaves accesses and what orders them to the
- * interpreter's functions, but for loads that the observer need not hear (mg_unheard) or finds noted (mg_notes); of a
- * warp whose steps are wanted it lets go until they are not. A launch runs interpreted
- * where an observer wants MG_OBSERVE_SYNC and none MG_OBSERVE_EVERY.
+ * interpreter's functions, but for accesses that the observer need not hear (mg_unheard) or finds noted (mg_notes); of
+ * a warp whose steps are wanted it lets go until they are not. A launch runs interpreted where an observer wants
+ * MG_OBSERVE_SYNC and none MG_OBSERVE_EVERY.
  *
  * A launch runs on several workers. Each has its own observer state, which worker_begin makes and all calls but the
  * last get on that worker's thread; `worker_end` gets it on the launching thread, in worker order, after the last
@@ -80,10 +80,14 @@ struct mg_sample {
     uint64_t every; /* as it was asked for */
     bool left_out;  /* the others did not run: MG_OBSERVE_COUNTS has these alone, too */
 };
-/* Filled by launch_begin of an observer of MG_OBSERVE_EVERY that is the only one: a load of the instruction, all of
- * whose lanes lie in these bytes of device memory, need not be told. It may be told all the same. */
+/* Filled by launch_begin of an observer of MG_OBSERVE_EVERY that is the only one: a load or a store of the instruction,
+ * all of whose lanes lie in these bytes of device memory, need not be told. It may be told all the same. Of a store
+ * that is not, `mark` goes to the bytes of `marks` that stand for what it writes: one for each 4 bytes from `address`
+ * on, or for each element where these are smaller. */
 struct mg_unheard {
     uint64_t address, size;
+    uint8_t *marks;
+    uint8_t mark;
 };
 /* Loads of shared memory that compiled code makes by itself, where one observer alone wants every access: in shapes
  * that the observer knows (mg_observer.noted), and of words of which it says that they are settled. They are noted, and

@@ -1,0 +1,568 @@
+/* own.c - global memory in which every thread uses places of its own, whatever it does there: no cells are kept of it.
+ *
+ * What a kernel's addresses are is followed through its text with this launch's numbers in it (parameters, sizes of
+ * the grid and of its blocks): a form, add + the sum of by[i] times an index of the thread or block, which the
+ * register's value equals modulo 2^bits. Sums and products keep that, whatever wraps. Where ways join, and round loops,
+ * it holds for fewer bits: those in which all that may come there agree. What is not followed holds for none, and yet
+ * 4,096 times it is known to be a multiple of 4,096. A value of 32 bits is one of 64 where its form cannot leave its
+ * range; otherwise the form goes on for 32 bits.
+ *
+ * Two threads cannot meet in an allocation if all accesses to it have the same form but for what is added, and these
+ * places are all different (`apart`): taken from the least on, each index goes further in one step than all before it
+ * do together, and so do the different sums that are added. Where the form holds modulo 2^bits only, all of it must fit
+ * in there.
+ *
+ * What else may reach the allocation, or must know of what is done to it, makes it one like any other: accesses whose
+ * address may be anything, atomics, copies, calls; other streams, the host that watches, launches that begin early;
+ * blocks that run in order; lanes that meet without others of their warp, which counts who has used memory (order.h).
+ *
+ * What is left to know is what was written: a mark a granule of up to 4 bytes, which says by which of the stores.
+ * Compiled code sets it by itself (mg_unheard).
+ */
+#include "cfg/cfg.h"
+#include "check/watch.h"
+#include "flow/flow.h"
+
+#include <sys/mman.h>
+
+enum {
+    VARIABLES = 6,
+    STORES = 64,           /* to one allocation */
+    HOLE = 255,            /* a mark: the latest store's value is one that nobody made */
+    THREADS_LEAST = 256,  /* smaller launches are not worth it */
+    MARKS_MOST = 64        /* a store that a thread may make */
+};
+
+struct form {
+    uint64_t add, by[VARIABLES]; /* threadIdx.x y z, blockIdx.x y z */
+    uint8_t bits;
+    bool known; /* false: nothing came here yet */
+};
+struct reader {
+    const struct mg_launch_info *info;
+    const struct mg_ptx_func *func;
+    struct form *regs;
+    uint64_t extent[VARIABLES];
+};
+
+static const struct form anything = {.known = true};
+
+static struct form number(uint64_t value, unsigned bits)
+{
+    return (struct form){.add = value, .bits = (uint8_t)bits, .known = true};
+}
+
+static bool is_number(const struct form *f, unsigned bits)
+{
+    bool fixed = f->known && f->bits >= bits;
+    for (unsigned k = 0; k < VARIABLES; k++)
+        fixed &= f->by[k] == 0;
+    return fixed;
+}
+
+static unsigned zeros(uint64_t v)
+{
+    return v ? (unsigned)__builtin_ctzll(v) : 64;
+}
+
+/* In the range of a signed number of `bits`, which is how coefficients are kept. */
+static uint64_t narrow_to(uint64_t v, unsigned bits)
+{
+    return bits >= 64 ? v : bits == 0 ? 0 : (uint64_t)((int64_t)(v << (64 - bits)) >> (64 - bits));
+}
+
+static struct form cut(struct form f, unsigned bits)
+{
+    f.bits = (uint8_t)MG_MIN(f.bits, bits);
+    f.add = narrow_to(f.add, f.bits);
+    for (unsigned k = 0; k < VARIABLES; k++)
+        f.by[k] = narrow_to(f.by[k], f.bits);
+    return f;
+}
+
+static struct form join(const struct form *a, const struct form *b)
+{
+    if (!a->known || !b->known)
+        return a->known ? *a : *b;
+    unsigned bits = MG_MIN(MG_MIN(a->bits, b->bits), zeros(a->add - b->add));
+    for (unsigned k = 0; k < VARIABLES; k++)
+        bits = MG_MIN(bits, zeros(a->by[k] - b->by[k]));
+    return cut(*a, bits);
+}
+
+static struct form sum(const struct form *a, const struct form *b, bool minus)
+{
+    struct form f = *a;
+    const uint64_t sign = minus ? ~0ull : 1;
+    f.add += sign * b->add;
+    for (unsigned k = 0; k < VARIABLES; k++)
+        f.by[k] += sign * b->by[k];
+    return cut(f, b->bits);
+}
+
+static struct form times(const struct form *a, uint64_t by, unsigned bits)
+{
+    struct form f = *a;
+    f.add *= by;
+    for (unsigned k = 0; k < VARIABLES; k++)
+        f.by[k] *= by;
+    f.bits = (uint8_t)MG_MIN(f.bits + zeros(by), bits);
+    return cut(f, bits);
+}
+
+/* The least and the greatest that the form comes to, as numbers of any size; false: too large. */
+static bool range(const struct reader *r, const struct form *f, int64_t *least, int64_t *most)
+{
+    int64_t low = (int64_t)f->add, high = low, step;
+    for (unsigned k = 0; k < VARIABLES; k++) {
+        if (__builtin_mul_overflow((int64_t)f->by[k], (int64_t)(r->extent[k] - 1), &step) ||
+            (step < 0 ? __builtin_add_overflow(low, step, &low) : __builtin_add_overflow(high, step, &high)))
+            return false;
+    }
+    *least = low;
+    *most = high;
+    return true;
+}
+
+/* A value of 32 bits as one of 64. */
+static struct form wider(const struct reader *r, const struct form *from, bool is_signed)
+{
+    struct form f = cut(*from, 32);
+    int64_t least, most, base = is_signed ? INT32_MIN : 0;
+    if (f.bits < 32 || !range(r, &f, &least, &most))
+        return f;
+    const int64_t by = (least - base) >> 32; /* whole turns */
+    if (most - base - by * ((int64_t)1 << 32) > (int64_t)UINT32_MAX)
+        return f;
+    f.add -= (uint64_t)by << 32;
+    f.bits = 64;
+    return f;
+}
+
+static bool is_integer(uint8_t type)
+{
+    return (type >= MG_T_B8 && type <= MG_T_B64) || (type >= MG_T_U8 && type <= MG_T_S64);
+}
+
+static bool is_signed(uint8_t type)
+{
+    return type >= MG_T_S8 && type <= MG_T_S64;
+}
+
+static struct form operand(const struct reader *r, const struct mg_ptx_opnd *o, unsigned size)
+{
+    if (o->kind == MG_OPND_IMM && !o->is_float)
+        return cut(number((uint64_t)o->imm, 64), 8 * size);
+    if (o->kind == MG_OPND_REG && mg__ptx_type_size((enum mg_ptx_type)r->func->regs[o->index].type) == size)
+        return r->regs[o->index];
+    return anything;
+}
+
+/* Bits of numbers that lie apart add up. */
+static bool disjoint(const struct reader *r, const struct form *high, const struct form *low, unsigned bits)
+{
+    int64_t least, most;
+    unsigned free = zeros(high->add);
+    for (unsigned k = 0; k < VARIABLES; k++)
+        free = MG_MIN(free, zeros(high->by[k]));
+    free = MG_MIN(free, high->bits);
+    return low->bits >= bits && range(r, low, &least, &most) && least >= 0 && free < 63 && most < (int64_t)1 << free;
+}
+
+static struct form product(const struct reader *r, struct form x, struct form y, const struct mg_ptx_insn *i,
+                           unsigned bits)
+{
+    if (i->flags & MG_F_WIDE) {
+        x = wider(r, &x, is_signed(i->type[0]));
+        y = wider(r, &y, is_signed(i->type[0]));
+        bits = 64;
+    }
+    return is_number(&y, bits)   ? times(&x, y.add, bits)
+           : is_number(&x, bits) ? times(&y, x.add, bits)
+                                 : anything;
+}
+
+static struct form fixed_value(const struct reader *r, const struct mg_flow_fixed *v)
+{
+    const struct mg_dim3 *block = &r->info->block, *grid = &r->info->grid;
+    const uint32_t sizes[2][3] = {{block->x, block->y, block->z}, {grid->x, grid->y, grid->z}};
+    uint64_t value = 0;
+    switch (v->kind) {
+    case MG_FLOW_CONSTANT:
+        value = v->bits;
+        break;
+    case MG_FLOW_PARAM:
+        if (v->offset > r->info->param_size || v->size > r->info->param_size - v->offset)
+            return anything;
+        memcpy(&value, r->info->params + v->offset, v->size);
+        break;
+    default:
+        if (v->sreg == MG_SR_TID || v->sreg == MG_SR_CTAID) {
+            struct form f = number(0, 32);
+            f.by[(v->sreg == MG_SR_CTAID ? 3 : 0) + v->dim] = 1;
+            return f;
+        }
+        if (v->sreg != MG_SR_NTID && v->sreg != MG_SR_NCTAID)
+            return anything;
+        value = sizes[v->sreg == MG_SR_NCTAID][v->dim];
+    }
+    return cut(number(value, 8u * v->size), 8u * v->size);
+}
+
+static struct form result(const struct reader *r, const struct mg_ptx_insn *i)
+{
+    struct mg_flow_fixed fixed;
+    if (mg__flow_fixed(r->func, i, &fixed))
+        return fixed_value(r, &fixed);
+    const enum mg_ptx_algebra algebra = mg__ptx_exactly(i);
+    const unsigned size = mg__ptx_type_size((enum mg_ptx_type)i->type[0]), bits = 8 * size,
+                   n = algebra == MG_ALG_CONVERT ? 0 : i->nops;
+    if (i->nresults != 1 || i->access != MG_ACCESSES_NONE || i->nops < 2 || (size != 4 && size != 8) ||
+        i->flags & (MG_F_HI | MG_F_SAT | MG_F_CC) || !is_integer(i->type[0]))
+        return anything;
+    const unsigned wide = i->flags & MG_F_WIDE ? 8 : size;
+    const struct form x = operand(r, mg__ptx_op(r->func, i, 1), size),
+                      y = n > 2 ? operand(r, mg__ptx_op(r->func, i, 2), algebra == MG_ALG_SHL ? 4 : size) : anything,
+                      z = n > 3 ? operand(r, mg__ptx_op(r->func, i, 3), wide) : anything;
+    struct form f;
+    if (algebra == MG_ALG_CONVERT) {
+        const unsigned from = mg__ptx_type_size((enum mg_ptx_type)i->type[1]);
+        f = operand(r, mg__ptx_op(r->func, i, 1), from);
+        if (i->ntypes < 2 || !is_integer(i->type[1]) || (from != 4 && from != 8))
+            return anything;
+        return !f.known ? f : from < size ? wider(r, &f, is_signed(i->type[1])) : cut(f, bits);
+    }
+    if (!x.known || (n > 2 && !y.known) || (n > 3 && !z.known))
+        return (struct form){.known = false};
+    switch (algebra) {
+    case MG_ALG_COPY:
+        return n == 2 ? x : anything;
+    case MG_ALG_ADDRESS:
+        return i->space == MG_SPACE_GLOBAL ? x : anything;
+    case MG_ALG_ADD:
+        return sum(&x, &y, false);
+    case MG_ALG_SUB:
+        return sum(&x, &y, true);
+    case MG_ALG_NEG:
+        return times(&x, ~0ull, bits);
+    case MG_ALG_SHL:
+        return is_number(&y, 32) && y.add < bits ? times(&x, 1ull << y.add, bits) : anything;
+    case MG_ALG_MUL:
+        return product(r, x, y, i, bits);
+    case MG_ALG_MAD:
+        f = product(r, x, y, i, bits);
+        return sum(&f, &z, false);
+    case MG_ALG_OR:
+        return disjoint(r, &x, &y, bits) || disjoint(r, &y, &x, bits) ? sum(&x, &y, false) : anything;
+    case MG_ALG_AND:
+        return is_number(&x, bits) && is_number(&y, bits) ? cut(number(x.add & y.add, bits), bits) : anything;
+    default:
+        return anything;
+    }
+}
+
+/* From the best downwards: what a register may hold is what any of its definitions leaves there. */
+static bool read_forms(struct reader *r)
+{
+    const struct mg_ptx_func *f = r->func;
+    struct mg_cfg *cfg;
+    struct mg_flow_live live;
+    if (mg__cfg_build(f, &cfg) != MG_OK)
+        return false;
+    const bool good = mg__flow_live(f, cfg, &live) && cfg->nblocks;
+    for (uint32_t k = 0; good && k < f->nregs; k++) /* it may be read before anybody wrote it */
+        if (live.in[live.words * cfg->block_of[0] + k / 64] >> k % 64 & 1)
+            r->regs[k] = anything;
+    for (bool again = good; again;) {
+        again = false;
+        for (size_t k = 0; k < f->ninsns; k++) {
+            struct mg_flow_walk w = {f, &f->insns[k], 0, 0};
+            uint32_t reg;
+            struct form made = {.known = false};
+            for (bool written, first = true; mg__flow_next(&w, &reg, &written);) {
+                if (!written)
+                    continue;
+                const unsigned size = mg__ptx_type_size((enum mg_ptx_type)f->regs[reg].type);
+                if (first) /* of several registers nothing is known */
+                    made = w.insn->nresults == 1 && mg__ptx_op(f, w.insn, 0)->kind == MG_OPND_REG ? result(r, w.insn)
+                                                                                                  : anything;
+                first = false;
+                if (made.known)
+                    made = cut(made, 8 * size);
+                const struct form now = join(&r->regs[reg], &made);
+                again |= now.known != r->regs[reg].known || now.bits != r->regs[reg].bits;
+                r->regs[reg] = now;
+            }
+        }
+    }
+    mg__flow_live_free(&live);
+    mg__cfg_free(cfg);
+    return good;
+}
+
+/* ---- an allocation ---- */
+struct use { /* the accesses to one allocation */
+    struct form form; /* `add` is the first one's */
+    uint64_t add[STORES];
+    uint32_t insn[STORES];
+    unsigned n, stores, width, granule; /* width: the widest */
+    bool bad;
+};
+
+static struct form address_of(const struct reader *r, const struct mg_ptx_insn *i)
+{
+    const struct mg_ptx_opnd *o = mg__ptx_op(r->func, i, i->address);
+    if (o->kind != MG_OPND_ADDR || !o->has_reg || o->var ||
+        mg__ptx_type_size((enum mg_ptx_type)r->func->regs[o->index].type) != 8 || !r->regs[o->index].known)
+        return anything;
+    struct form f = r->regs[o->index];
+    const struct form more = number((uint64_t)o->imm, 64);
+    return sum(&f, &more, false);
+}
+
+static void add_use(const struct reader *r, struct use *u, const struct site *s, uint32_t insn)
+{
+    const struct mg_ptx_insn *i = r->info->insns[insn].insn;
+    const unsigned element = mg__ptx_type_size((enum mg_ptx_type)i->type[0]), width = element * MG_MAX(i->vec, 1u),
+                   granule = MG_MIN(element, 4u);
+    const struct form f = address_of(r, i);
+    if (u->bad || u->n == STORES || !element || s->class != MG_ORDER_PLAIN || s->letter || s->atomic ||
+        r->info->insns[insn].func != r->func || (s->writes && u->stores && u->granule != granule)) {
+        u->bad = true;
+        return;
+    }
+    if (u->n == 0)
+        u->form = f;
+    struct form same = f;
+    same.add = u->form.add;
+    u->form = join(&u->form, &same);
+    u->add[u->n] = f.add;
+    u->insn[u->n++] = insn;
+    u->width = MG_MAX(u->width, width);
+    if (s->writes) {
+        u->granule = granule;
+        u->stores++;
+    }
+}
+
+struct step { /* an index: how far it goes at once, and in all */
+    uint64_t by, span;
+};
+
+static int by_length(const void *a, const void *b)
+{
+    const struct step *x = a, *y = b;
+    return (x->by > y->by) - (x->by < y->by);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Whether the places of all threads and all accesses are different. */
+static bool apart(const struct reader *r, const struct use *u)
+{
+    const uint64_t most = 1ull << 62;
+    struct step steps[VARIABLES + 1];
+    int64_t adds[STORES];
+    unsigned n = 0, nadds = 0;
+    const unsigned bits = u->form.bits;
+    if (bits < 3)
+        return false;
+    for (unsigned k = 0; k < VARIABLES; k++) {
+        const int64_t by = (int64_t)narrow_to(u->form.by[k], bits);
+        const uint64_t size = by < 0 ? 0 - (uint64_t)by : (uint64_t)by;
+        if (r->extent[k] == 1)
+            continue;
+        if (size == 0 || size > most / r->extent[k])
+            return false;
+        steps[n++] = (struct step){size, size * (r->extent[k] - 1)};
+    }
+    for (unsigned k = 0; k < u->n; k++)
+        adds[k] = (int64_t)narrow_to(u->add[k] - u->add[0], bits);
+    qsort(adds, u->n, sizeof(*adds), by_value);
+    uint64_t gap = UINT64_MAX;
+    for (unsigned k = 1; k < u->n; k++)
+        if (adds[k] != adds[k - 1]) {
+            gap = MG_MIN(gap, (uint64_t)adds[k] - (uint64_t)adds[k - 1]);
+            nadds++;
+        }
+    if (nadds)
+        steps[n++] = (struct step){gap, (uint64_t)adds[u->n - 1] - (uint64_t)adds[0]};
+    qsort(steps, n, sizeof(*steps), by_length);
+    uint64_t span = u->width;
+    for (unsigned k = 0; k < n; k++) {
+        if (steps[k].by < span || steps[k].span > most)
+            return false;
+        span += steps[k].span;
+    }
+    return span <= most && (bits >= 64 || span <= 1ull << bits);
+}
+
+/* Stores to the same places are told apart by nothing, and the mark is to say which one it was. */
+static bool told_apart(const struct launch *l, const struct use *u)
+{
+    for (unsigned k = 0; k < u->n && l->kept; k++)
+        for (unsigned i = 0; i < k; i++)
+            if (l->code.sites[u->insn[k]].writes && l->code.sites[u->insn[i]].writes &&
+                !narrow_to(u->add[k] - u->add[i], u->form.bits))
+                return false;
+    return true;
+}
+
+static bool make_marks(struct region *r, unsigned granule)
+{
+    const uint64_t size = r->size / granule + 64;
+    if (r->marks && r->marks_size < size) {
+        munmap(r->marks, r->marks_size);
+        r->marks = NULL;
+    }
+    if (!r->marks) {
+        void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (at == MAP_FAILED)
+            return false;
+        r->marks = at;
+        r->marks_size = size;
+    }
+    r->mark_log = (uint8_t)__builtin_ctz(granule);
+    return true;
+}
+
+static void take(struct launch *l, const struct reader *r, int32_t object, const struct use *u)
+{
+    const struct mg_launch_info *info = l->info;
+    struct region *region = l->regions[object];
+    uint64_t threads = 1;
+    for (unsigned k = 0; k < VARIABLES; k++)
+        threads *= r->extent[k];
+    if (u->bad || !u->stores || !region || !region->tracked || region->constant || region->watched ||
+        mg__region_has_holes(region) || mg__heap_is(&info->allocations[object]) ||
+        region->address % u->granule || region->size / u->granule / MARKS_MOST > threads * u->stores ||
+        !apart(r, u) || !told_apart(l, u) || !make_marks(region, u->granule))
+        return;
+    region->own = true;
+    for (unsigned k = 0; k < u->n; k++) {
+        struct site *s = &l->code.sites[u->insn[k]];
+        if (!s->writes)
+            continue;
+        s->mark = (uint8_t)(k + 1);
+        if (info->unheard)
+            info->unheard[u->insn[k]] =
+                (struct mg_unheard){region->address, region->size, region->marks, (uint8_t)(k + 1)};
+    }
+}
+
+/* What rules it out for the whole launch. */
+static bool may_own(const struct launch *l)
+{
+    const struct mg_launch_info *info = l->info;
+    const uint64_t threads =
+        (uint64_t)info->block.x * info->block.y * info->block.z * info->grid.x * info->grid.y * info->grid.z;
+    if (l->by_lanes || l->ordered || l->dependent || mg__streams_matter(l->check) || threads < THREADS_LEAST)
+        return false;
+    for (uint32_t k = 0; k < info->ninsns; k++) {
+        const struct mg_ptx_insn *i = info->insns[k].insn;
+        const struct site *s = &l->code.sites[k];
+        const uint8_t group = mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->group;
+        if (i->effects & MG_E_CALLS || s->async || i->effects & MG_E_FLIES || group == MG_G_TEXTURE)
+            return false;
+        if (mg__ptx_meets_lanes(i)) {
+            const struct mg_ptx_opnd *mask = i->nops ? mg__ptx_op(info->insns[k].func, i, i->nops - 1u) : NULL;
+            if (!mask || mask->kind != MG_OPND_IMM || (uint32_t)mask->imm != ~0u)
+                return false;
+        }
+        if (s->number && s->object < 0 && i->space != MG_SPACE_SHARED && i->space != MG_SPACE_LOCAL)
+            return false; /* it may be anywhere */
+    }
+    return true;
+}
+
+void mg__own_find(struct launch *l)
+{
+    const struct mg_launch_info *info = l->info;
+    bool any = false;
+    if (!may_own(l))
+        return;
+    for (size_t k = 0; k < info->nallocations; k++)
+        any |= l->regions[k] && l->regions[k]->tracked;
+    struct reader r = {.info = info,
+                       .func = info->func,
+                       .regs = any ? calloc(info->func->nregs + 1, sizeof(*r.regs)) : NULL,
+                       .extent = {info->block.x, info->block.y, info->block.z, info->grid.x, info->grid.y,
+                                  info->grid.z}};
+    struct use *uses = r.regs ? calloc(info->nallocations + 1, sizeof(*uses)) : NULL;
+    if (uses && read_forms(&r)) {
+        for (uint32_t k = 0; k < info->ninsns; k++) {
+            const struct site *s = &l->code.sites[k];
+            const uint8_t space = info->insns[k].insn->space;
+            const bool device = s->number && s->object >= 0 && space != MG_SPACE_SHARED && space != MG_SPACE_LOCAL;
+            if (device && s->source.kind == MG_FLOW_POINTER)
+                add_use(&r, &uses[s->object], s, k);
+            else if (device && s->source.kind != MG_FLOW_VARIABLE)
+                any = false;
+            else if (device && s->source.var->space != MG_SPACE_SHARED && s->source.var->space != MG_SPACE_LOCAL)
+                uses[s->object].bad = true;
+        }
+        for (size_t k = 0; any && k < info->nallocations; k++)
+            take(l, &r, (int32_t)k, &uses[k]);
+    }
+    free(uses);
+    free(r.regs);
+}
+
+/* ---- marks ---- */
+void mg__own_mark_lane(struct region *r, uint64_t offset, unsigned width, uint8_t mark, bool hole)
+{
+    memset(r->marks + (offset >> r->mark_log), hole ? HOLE : mark, width >> r->mark_log);
+}
+
+void mg__own_mark(struct region *r, struct mg_access *a, uint8_t mark)
+{
+    const unsigned each = a->width >> r->mark_log;
+    mg__access_lanes(a);
+    for (uint32_t rest = a->mask; rest; rest &= rest - 1)
+        memset(r->marks + ((a->address[__builtin_ctz(rest)] - r->address) >> r->mark_log), mark, each);
+}
+
+/* The launch is over: what was written is so for good. */
+void mg__own_collect(struct launch *l, int32_t object, bool streams)
+{
+    struct region *r = l->regions[object];
+    const uint64_t n = r->size >> r->mark_log;
+    uint32_t insns[HOLE] = {0};
+    const bool holes = mg__region_has_holes(r);
+    for (uint32_t k = l->info->ninsns; k-- > 0;)
+        if (l->code.sites[k].mark && l->code.sites[k].object == object)
+            insns[0] = insns[l->code.sites[k].mark] = k;
+    for (uint64_t i = 0, end; i < n; i = end) {
+        uint64_t eight;
+        for (end = i; end + 8 <= n && !(memcpy(&eight, r->marks + end, 8), eight); end += 8)
+            ;
+        while (end < n && !r->marks[end])
+            end++;
+        for (i = end; end + 8 <= n; end += 8) { /* all eight are not zero */
+            memcpy(&eight, r->marks + end, 8);
+            if ((eight - 0x0101010101010101ull) & ~eight & 0x8080808080808080ull)
+                break;
+        }
+        while (end < n && r->marks[end])
+            end++;
+        if (i == end)
+            break;
+        const uint64_t from = i << r->mark_log, to = MG_MIN(end << r->mark_log, r->size);
+        const uint32_t insn = insns[r->marks[i] == HOLE ? 0 : r->marks[i]];
+        if (r->written != WRITTEN_ALL)
+            mg__region_mark(r, from, to, true);
+        if (l->kept)
+            mg__chain_wrote(l, r, from, to, insn);
+        if (streams)
+            mg__streams_use(r, MG__USE_WRITE, from, to, l, insn);
+        for (uint64_t k = i; holes && k < end; k++)
+            if (r->marks[k] != HOLE)
+                mg__region_hole(r, k << r->mark_log, 1u << r->mark_log, 0);
+        memset(r->marks + i, 0, end - i);
+    }
+    r->own = false;
+}
