@@ -26,7 +26,7 @@ struct object {
     uint64_t jumps; /* behind the sections, to `outside` */
 };
 
-/* What code may call outside of itself. It may be farther than 2 GB away: a jump for each is in the code's own memory. */
+/* What code may call outside of itself: it may be over 2 GB away, and each has a jump in the code's own memory. */
 static const struct {
     const char *name;
     double (*function)(double, double, double);
