@@ -12,13 +12,37 @@
 #include "advise/facts.h"
 #include "model/layout.h"
 
+#include <math.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 /* Instructions of an address: an exclusive or with what mostly stays; or row, mask, product and that. */
 enum { SWIZZLING = 1, SWIZZLING_TIMES = 3 };
 
+/* An access that goes by words: a load or store of up to 32 bits, where banks are words. Its wavefronts are the most of
+ * its different words in one bank. Elements of 32 bits or more are moved as words, which differ under every layout if
+ * they do under one; of smaller ones, which lie together in a word is asked of each layout. */
+enum { UNITS = 32, NO_UNIT = 0, BANKS = 32, MOST_WORDS = 65536 };
+struct worded {
+    uint32_t insn, shape; /* of that instruction */
+    double times, scale;
+    uint16_t unit[UNITS]; /* the question's numbers of the units that it touches, each once; NO_UNIT behind the last */
+};
 struct question { /* of one variable */
     const struct mg_facts *facts;
     uint32_t var;
     struct mg_change *change; /* NULL: not wanted */
+    /* What goes by words, of all instructions in turn; and the units that these touch, where in the variable they are:
+     * elements, or words of larger ones; number NO_UNIT is left out. */
+    MG_VEC(struct worded) worded;
+    MG_VEC(uint32_t) units;
+    uint32_t unit; /* bytes */
+    uint8_t *banks;  /* of the units, by the layout that is tried; of NO_UNIT none */
+    uint16_t *words; /* likewise; NULL: units are words */
+    uint32_t *seen, turn; /* by word: the last access that touched it */
+    double ideal;         /* of all */
+    bool all;             /* accesses go by words */
 };
 
 /* Whether loads that need `bytes` of alignment can still be joined. */
@@ -27,48 +51,235 @@ static bool joins(const struct mg_layout *l, unsigned bytes)
     return bytes <= l->element || (!l->xor_mask && (uint64_t)(l->row + l->pad) * l->element % bytes == 0);
 }
 
+static struct mg_access access_of(const struct mg_advise_shape *s, uint32_t insn, const uint64_t *address)
+{
+    return (struct mg_access){.insn = insn,
+                              .kind = s->kind,
+                              .space = MG_SPACE_SHARED,
+                              .width = s->width,
+                              .mask = s->mask,
+                              .shared_var = s->var,
+                              .address = address};
+}
+
+/* Whether it goes by words, joined or not; `mask`: its lanes. */
+static bool goes_by_words(const struct question *q, uint32_t insn, const struct mg_advise_shape *s, uint32_t *mask)
+{
+    uint64_t address[32];
+    for (unsigned lane = 0; lane < 32; lane++)
+        address[lane] = (uint32_t)s->at[lane];
+    for (int joined = 0; joined < 2; joined++) {
+        struct mg_access a = access_of(s, insn, address);
+        struct mg_model_access as;
+        if (!mg__model_made_access(q->facts->seen->made, &a, joined, &as) || as.address != address ||
+            (as.cost != MG_ACCESS_LD && as.cost != MG_ACCESS_ST) || as.width > 4 || (as.width & (as.width - 1)) ||
+            !as.width || (joined && as.mask != *mask))
+            return false;
+        *mask = as.mask;
+    }
+    return *mask && !s->other;
+}
+
+/* Finds what goes by words. `numbers`: by unit of the variable, NO_UNIT at first. False: out of memory. */
+static bool find_units(struct question *q, uint16_t *numbers, uint32_t nunits)
+{
+    const struct mg_facts *f = q->facts;
+    const uint32_t base = f->info->shared_vars[q->var].offset;
+    for (uint32_t i = 0; i < f->info->ninsns; i++) {
+        const struct mg_shapes *set = &f->seen->shared[i];
+        for (uint32_t k = 0; k < set->count; k++) {
+            const struct mg_advise_shape *s = &set->at[k];
+            struct worded w = {.insn = i, .shape = k, .times = (double)s->times, .scale = f->scale[i]};
+            uint32_t mask = 0, n = 0, known;
+            if (s->var != (int32_t)q->var)
+                continue;
+            bool good = goes_by_words(q, i, s, &mask);
+            for (uint32_t m = mask; good && m; m &= m - 1) {
+                const uint32_t unit = ((uint32_t)s->at[__builtin_ctz(m)] - base) / q->unit;
+                if (unit >= nunits || q->units.count >= UINT16_MAX) {
+                    good = false;
+                    break;
+                }
+                if (numbers[unit] == NO_UNIT) {
+                    if (!mg__vec_grow((void **)&q->units.at, &q->units.capacity, q->units.count + 1, sizeof(uint32_t)))
+                        return false;
+                    q->units.at[q->units.count++] = unit;
+                    numbers[unit] = (uint16_t)q->units.count;
+                }
+                for (known = 0; known < n && w.unit[known] != numbers[unit]; known++)
+                    ;
+                w.unit[known] = numbers[unit];
+                n += known == n;
+            }
+            q->all &= good;
+            q->ideal += w.times * w.scale;
+            if (!good)
+                continue;
+            if (!mg__vec_grow((void **)&q->worded.at, &q->worded.capacity, q->worded.count + 1, sizeof(w)))
+                return false;
+            q->worded.at[q->worded.count++] = w;
+        }
+    }
+    q->banks = malloc(q->units.count + 1);
+    if (q->unit == 4)
+        return q->banks != NULL;
+    q->words = malloc((q->units.count + 1) * sizeof(*q->words));
+    q->seen = calloc(MOST_WORDS, sizeof(*q->seen));
+    return q->banks && q->words && q->seen;
+}
+
+static void answered(struct question *q)
+{
+    mg__vec_free(&q->worded);
+    mg__vec_free(&q->units);
+    free(q->banks);
+    free(q->words);
+    free(q->seen);
+    q->banks = NULL;
+}
+
+/* Where banks are words of 32 bits, 32 of them; else, and without memory, each access is asked for by itself. */
+static struct question question_of(const struct mg_facts *f, uint32_t var, uint32_t element)
+{
+    struct question q = {.facts = f, .var = var, .all = true, .unit = MG_MIN(element, 4u)};
+    const struct mg_shared_var *v = &f->info->shared_vars[var];
+    if (f->arch->banks != BANKS || f->arch->bank_bytes != 4 || v->offset % 4 || (element & (element - 1)))
+        return q;
+    uint16_t *numbers = calloc(v->size / q.unit + 1, sizeof(*numbers));
+    if (!numbers || !find_units(&q, numbers, v->size / q.unit))
+        answered(&q);
+    free(numbers);
+    return q;
+}
+
+/* Where the layout puts the units. False: that is not known. */
+static bool find_banks(struct question *q, const struct mg_layout *l)
+{
+    const uint32_t base = q->facts->info->shared_vars[q->var].offset;
+    if (!q->banks || l->element % q->unit)
+        return false;
+    q->banks[NO_UNIT] = BANKS;
+    for (size_t k = 0; k < q->units.count; k++) {
+        const uint32_t word = (base + mg__layout_moved(l, q->units.at[k] * q->unit)) / 4;
+        q->banks[k + 1] = (uint8_t)(word % BANKS);
+        if (q->words)
+            q->words[k + 1] = (uint16_t)word;
+        if (word >= MOST_WORDS)
+            return false;
+    }
+    return true;
+}
+
+/* The most words in one bank: each is a 1 at its bank's place among 32, and these are added up. */
+#ifdef __SSE2__
+static unsigned most_of_words(const uint8_t *banks, const uint16_t unit[UNITS])
+{
+    static const uint8_t one_at[3 * BANKS] = {[BANKS] = 1};
+    __m128i low = _mm_setzero_si128(), high = low;
+    for (unsigned k = 0; k < UNITS; k++) {
+        const uint8_t *one = one_at + BANKS - banks[unit[k]];
+        low = _mm_add_epi8(low, _mm_loadu_si128((const void *)one));
+        high = _mm_add_epi8(high, _mm_loadu_si128((const void *)(one + 16)));
+    }
+    low = _mm_max_epu8(low, high);
+    low = _mm_max_epu8(low, _mm_srli_si128(low, 8));
+    low = _mm_max_epu8(low, _mm_srli_si128(low, 4));
+    low = _mm_max_epu8(low, _mm_srli_si128(low, 2));
+    low = _mm_max_epu8(low, _mm_srli_si128(low, 1));
+    return (unsigned)_mm_cvtsi128_si32(low) & 255;
+}
+#else
+static unsigned most_of_words(const uint8_t *banks, const uint16_t unit[UNITS])
+{
+    uint8_t in[BANKS + 1] = {0}, most = 0;
+    for (unsigned k = 0; k < UNITS && unit[k] != NO_UNIT; k++)
+        most = MG_MAX(most, ++in[banks[unit[k]]]);
+    return most;
+}
+#endif
+
+static unsigned most_in_bank(struct question *q, const struct worded *w)
+{
+    if (!q->words)
+        return most_of_words(q->banks, w->unit);
+    uint8_t in[BANKS] = {0}, most = 0;
+    q->turn++;
+    for (unsigned k = 0; k < UNITS && w->unit[k] != NO_UNIT; k++) {
+        const uint16_t word = q->words[w->unit[k]];
+        in[word % BANKS] = (uint8_t)(in[word % BANKS] + (q->seen[word] != q->turn));
+        most = MG_MAX(most, in[word % BANKS]);
+        q->seen[word] = q->turn;
+    }
+    return most;
+}
+
+/* Of an access by itself. False: another instruction's carries it. */
+static bool cost_one(const struct question *q, const struct mg_layout *l, uint32_t insn, bool joined,
+                     const struct mg_advise_shape *s, double *taken, double *ideal)
+{
+    const struct mg_facts *f = q->facts;
+    const struct mg_ptx_insn *text = f->info->insns[insn].insn;
+    uint32_t base = f->info->shared_vars[q->var].offset;
+    uint64_t address[32];
+    struct mg_access a = access_of(s, insn, address);
+    for (unsigned lane = 0; lane < 32; lane++)
+        address[lane] = base + (s->mask >> lane & 1 ? mg__layout_moved(l, (uint32_t)s->at[lane] - base) : 0);
+    struct mg_model_access as;
+    if (!mg__model_made_access(f->seen->made, &a, joined, &as))
+        return false;
+    struct mg_cost c = mg__model_shared(f->arch, as.cost, text, as.width, as.mask, as.address);
+    *taken = c.wavefronts;
+    *ideal = c.ideal;
+    if (s->other) { /* its source is not known here: what the destination alone makes, as it is and moved */
+        for (unsigned lane = 0; lane < 32; lane++)
+            address[lane] = (uint32_t)s->at[lane];
+        const uint32_t as_is = mg__model_shared(f->arch, as.cost, text, as.width, as.mask, as.address).wavefronts;
+        *taken = s->taken * *taken / MG_MAX(as_is, 1u);
+    }
+    return true;
+}
+
+/* Where all of its accesses go by words. What is above the best so far, and the ideal, cannot become the best. */
+static void cost_words(struct question *q, struct mg_layout_trial *t)
+{
+    const double most = MG_MAX(t->enough, 1.01 * q->ideal);
+    for (size_t k = 0; k < q->worded.count && t->wavefronts <= most; k++) {
+        const struct worded *w = &q->worded.at[k];
+        t->wavefronts += most_in_bank(q, w) * w->times * w->scale;
+        t->ideal += w->times * w->scale;
+    }
+}
+
 static void cost(void *arg, struct mg_layout_trial *t)
 {
-    const struct question *q = arg;
+    struct question *q = arg;
     const struct mg_facts *f = q->facts;
-    uint32_t base = f->info->shared_vars[q->var].offset;
+    const bool words = find_banks(q, &t->layout);
+    size_t at = 0;
+    if (words && q->all && !q->change) {
+        cost_words(q, t);
+        return;
+    }
     for (uint32_t i = 0; i < f->info->ninsns; i++) {
         const struct mg_shapes *set = &f->seen->shared[i];
         double scale = f->scale[i], now = 0, then = 0;
         if (!set->count)
             continue;
         bool joined = joins(&t->layout, mg__model_made_joined(f->seen->made, i));
-        const struct mg_ptx_insn *insn = f->info->insns[i].insn;
         for (uint32_t k = 0; k < set->count; k++) {
             const struct mg_advise_shape *s = &set->at[k];
+            double taken, ideal = 1;
             if (s->var != (int32_t)q->var)
                 continue;
             now += (double)s->taken * (double)s->times * scale;
-            uint64_t address[32];
-            struct mg_access a = {.insn = i,
-                                  .kind = s->kind,
-                                  .space = MG_SPACE_SHARED,
-                                  .width = s->width,
-                                  .mask = s->mask,
-                                  .shared_var = s->var,
-                                  .address = address};
-            for (unsigned lane = 0; lane < 32; lane++)
-                address[lane] =
-                    base + (s->mask >> lane & 1 ? mg__layout_moved(&t->layout, (uint32_t)s->at[lane] - base) : 0);
-            struct mg_model_access as;
-            if (!mg__model_made_access(f->seen->made, &a, joined, &as))
+            const bool by_words = at < q->worded.count && q->worded.at[at].insn == i && q->worded.at[at].shape == k;
+            if (by_words && words)
+                taken = most_in_bank(q, &q->worded.at[at]);
+            else if (!cost_one(q, &t->layout, i, joined, s, &taken, &ideal))
                 continue;
-            struct mg_cost c = mg__model_shared(f->arch, as.cost, insn, as.width, as.mask, as.address);
-            double taken = c.wavefronts;
-            if (s->other) { /* its source is not known here: what the destination alone makes, as it is and moved */
-                for (unsigned lane = 0; lane < 32; lane++)
-                    address[lane] = (uint32_t)s->at[lane];
-                const uint32_t as_is =
-                    mg__model_shared(f->arch, as.cost, insn, as.width, as.mask, as.address).wavefronts;
-                taken = s->taken * taken / MG_MAX(as_is, 1u);
-            }
+            at += by_words;
             t->wavefronts += taken * (double)s->times * scale;
-            t->ideal += c.ideal * (double)s->times * scale;
+            t->ideal += ideal * (double)s->times * scale;
             then += taken * (double)s->times * scale;
         }
         if (q->change && now > 0)
@@ -137,8 +348,8 @@ static const struct mg_layout_trial *chosen(const struct choice *c)
 
 static struct mg_change *changed(struct mg_facts *f, uint32_t var, const struct mg_layout_trial *trial)
 {
-    struct question q = {f, var, mg__change(f)};
-    struct mg_layout_trial again = {.layout = trial->layout};
+    struct question q = {.facts = f, .var = var, .change = mg__change(f)};
+    struct mg_layout_trial again = {.layout = trial->layout, .enough = INFINITY};
     cost(&q, &again);
     const double each = trial->layout.xor_times > 1 ? SWIZZLING_TIMES : SWIZZLING;
     for (uint32_t i = 0; trial->layout.xor_mask && i < f->info->ninsns; i++)
@@ -158,15 +369,17 @@ static bool choose(struct mg_facts *f, uint32_t var, struct choice *c)
         return false;
     uint64_t taken = (uint64_t)f->info->shared_static + f->info->shared_dynamic, most = f->arch->shared_block_optin;
     double conflicts = (double)(v->wavefronts - v->ideal), pad_seconds;
+    struct question question = question_of(f, var, c->element);
     struct mg_layout_search search = {.arch = f->arch,
                                       .size = info->size,
                                       .element = c->element,
                                       .room = most > taken ? most - taken : 0,
                                       .conflicts = conflicts,
                                       .cost = cost,
-                                      .arg = &(struct question){f, var, NULL}};
+                                      .arg = &question};
     candidate_rows(f, var, c->element, &rows);
     mg__layout_search(&search, &rows);
+    answered(&question);
     c->pad = search.pad;
     c->swizzle = search.swizzle;
     unsigned doublings = 0; /* distances of 2, 4, 8 and so on between lanes: a tree */

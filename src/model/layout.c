@@ -1,6 +1,7 @@
 /* layout.c - other layouts of a variable in shared memory: where they move an element, and the search for the best. */
 #include "model/layout.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { MOST_PAD = 32 };
@@ -75,10 +76,12 @@ static bool better(const struct mg_layout_trial *a, const struct mg_layout_trial
     return a->wavefronts < b->wavefronts - (a->added >= b->added ? slack : 0);
 }
 
-static struct mg_layout_trial attempt(const struct mg_layout_search *s, const struct mg_layout *l)
+static struct mg_layout_trial attempt(const struct mg_layout_search *s, const struct mg_layout *l,
+                                      const struct mg_layout_trial *best)
 {
     uint32_t rows = (s->size / l->element + l->row - 1) / l->row;
     struct mg_layout_trial t = {.layout = *l, .any = true, .added = rows * l->pad * l->element};
+    t.enough = best->any ? best->wavefronts : INFINITY;
     s->cost(s->arg, &t);
     return t;
 }
@@ -91,7 +94,7 @@ static void try_pads(struct mg_layout_search *s, uint32_t row)
         struct mg_layout l = {.element = s->element, .row = row, .pad = p * unit};
         if (rows * l.pad * s->element > s->room)
             break;
-        struct mg_layout_trial t = attempt(s, &l);
+        struct mg_layout_trial t = attempt(s, &l, &s->pad);
         if (better(&t, &s->pad, s->conflicts))
             s->pad = t;
         if (t.wavefronts <= t.ideal)
@@ -111,7 +114,7 @@ static void try_swizzles(struct mg_layout_search *s, uint32_t row)
                               .xor_mask = k < 5 ? mask : 1,
                               .xor_shift = k % 5,
                               .xor_times = k < 5 ? 1 : mask};
-        struct mg_layout_trial t = attempt(s, &l);
+        struct mg_layout_trial t = attempt(s, &l, &s->swizzle);
         if (better(&t, &s->swizzle, s->conflicts))
             s->swizzle = t;
     }
