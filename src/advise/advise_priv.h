@@ -85,6 +85,8 @@ void mg__block_free(struct mg_advise_block *block, uint32_t nsites);
 /* `shift`: log2 of the granule. False: out of memory. */
 bool mg__block_global(struct mg_advise_block *block, const struct mg_access *access, uint32_t site, unsigned shift);
 void mg__block_shared(struct mg_advise_block *block, const struct mg_access *access);
+/* Its granules by address, then by site; none can be added then. False: out of memory. */
+bool mg__block_sort(struct mg_advise_block *block);
 
 /* ---- sites.c: what the programmer sees as one access: a line, a direction, an array ---- */
 enum mg_direction { MG_DIR_LOAD, MG_DIR_STORE, MG_DIR_ATOMIC };

@@ -122,6 +122,17 @@ static struct mg_grain *grain(struct mg_advise_block *b, uint64_t key, uint32_t 
     return g;
 }
 
+/* Neighbouring lanes touch neighbouring granules, which came one behind the other: `last` and the next one are looked at
+ * before the table is. */
+static struct mg_grain *grain_near(struct mg_advise_block *b, const struct mg_grain *last, uint64_t key, uint32_t site,
+                                   unsigned shift)
+{
+    for (unsigned k = 0; last && k < 2 && last + k < b->grains + b->ngrains; k++)
+        if (last[k].key == key && last[k].site == site)
+            return b->grains + (last - b->grains) + k;
+    return grain(b, key, site, shift);
+}
+
 bool mg__block_global(struct mg_advise_block *b, const struct mg_access *a, uint32_t site, unsigned shift)
 {
     if (a->warp >= MG_MAX_THREADS / 32 || site > UINT16_MAX)
@@ -132,6 +143,7 @@ bool mg__block_global(struct mg_advise_block *b, const struct mg_access *a, uint
     struct mg_walk *walk = walks ? b->walks[site] : NULL;
     if (walks && !walk)
         return false;
+    const struct mg_grain *last = NULL;
     for (uint32_t m = a->mask; m; m &= m - 1) {
         unsigned lane = (unsigned)__builtin_ctz(m), thread = a->warp * 32 + lane;
         uint64_t from = a->address[lane] >> shift, to = (a->address[lane] + a->width - 1) >> shift;
@@ -142,14 +154,16 @@ bool mg__block_global(struct mg_advise_block *b, const struct mg_access *a, uint
         for (uint64_t key = from; key <= to; key++) {
             if (b->level && !kept(b, key << shift >> SECTOR_SHIFT))
                 continue;
-            struct mg_grain *g = grain(b, key, site, shift);
+            struct mg_grain *g = grain_near(b, last, key, site, shift);
             if (!g)
                 return false;
             if (b->level && !kept(b, key << shift >> SECTOR_SHIFT)) { /* making room raised the level above it */
                 b->ngrains--;
                 (void)rebuild(b, b->nslots);
+                last = NULL;
                 continue;
             }
+            last = g;
             g->uses++;
             g->threads[a->warp] |= 1u << lane;
         }
@@ -180,4 +194,63 @@ void mg__block_shared(struct mg_advise_block *b, const struct mg_access *a)
             }
         }
     }
+}
+
+/* ---- in order ---- */
+struct place {
+    uint64_t order; /* by key and site */
+    uint32_t at;
+};
+
+/* Digit by digit; digits that all have are passed over. The result is in `places`, or else in `other`. */
+static struct place *sort_places(struct place *places, struct place *other, uint32_t n, uint64_t all)
+{
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+        uint32_t begin[257] = {0};
+        if (!(all >> shift & 255))
+            continue;
+        for (uint32_t i = 0; i < n; i++)
+            begin[(places[i].order >> shift & 255) + 1]++;
+        for (unsigned k = 0; k < 256; k++)
+            begin[k + 1] += begin[k];
+        for (uint32_t i = 0; i < n; i++)
+            other[begin[places[i].order >> shift & 255]++] = places[i];
+        struct place *sorted = other;
+        other = places;
+        places = sorted;
+    }
+    return places;
+}
+
+bool mg__block_sort(struct mg_advise_block *b)
+{
+    uint64_t least = UINT64_MAX, all = 0;
+    const uint32_t n = b->ngrains;
+    for (uint32_t i = 0; i < n; i++)
+        least = MG_MIN(least, b->grains[i].key);
+    struct place *places = malloc(2 * ((size_t)n + 1) * sizeof(*places));
+    struct mg_grain *grains = malloc(((size_t)n + 1) * sizeof(*grains));
+    if (!places || !grains) {
+        free(places);
+        free(grains);
+        return false;
+    }
+    bool sorted = true;
+    for (uint32_t i = 0; i < n; i++) {
+        places[i] = (struct place){(b->grains[i].key - least) << 16 | b->grains[i].site, i};
+        all |= places[i].order;
+        sorted &= !i || places[i - 1].order < places[i].order;
+    }
+    const struct place *order = sorted ? places : sort_places(places, places + n, n, all);
+    for (uint32_t i = 0; i < n && !sorted; i++)
+        grains[i] = b->grains[order[i].at];
+    if (!sorted) {
+        struct mg_grain *old = b->grains;
+        b->grains = grains;
+        b->capacity = n + 1;
+        grains = old;
+    }
+    free(places);
+    free(grains);
+    return true;
 }

@@ -89,14 +89,6 @@ static void unite(uint32_t *parent, uint32_t a, uint32_t b)
         parent[MG_MAX(a, b)] = MG_MIN(a, b);
 }
 
-static int by_key(const void *left, const void *right)
-{
-    const struct mg_grain *a = left, *b = right;
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    return (a->site > b->site) - (a->site < b->site);
-}
-
 /* Load sites whose granules overlap read one array, whatever the parameters are called. */
 static void unite_sites(struct mg_facts *f, uint32_t *parent)
 {
@@ -124,29 +116,49 @@ static void unite_sites(struct mg_facts *f, uint32_t *parent)
                 unite(parent, i, k);
 }
 
-static unsigned popcount_all(const uint32_t *set)
+/* Of a block's warps: lanes that are in the set. */
+static unsigned popcount_all(const uint32_t *set, unsigned warps)
 {
     unsigned n = 0;
-    for (unsigned i = 0; i < MG_MAX_THREADS / 32; i++)
-        n += (unsigned)__builtin_popcount(set[i]);
+    for (unsigned i = 0; i < warps; i++) {
+        uint32_t x = set[i] - (set[i] >> 1 & 0x55555555u);
+        x = (x & 0x33333333u) + (x >> 2 & 0x33333333u);
+        n += ((x + (x >> 4)) & 0x0F0F0F0Fu) * 0x01010101u >> 24;
+    }
     return n;
 }
 
-static void add_use(struct mg_use *u, const struct mg_advise_block *b, double uses, unsigned threads, double bytes,
-                    bool sector)
+/* `scale`: granules that one stands for. */
+static void add_use(struct mg_use *u, double scale, double uses, unsigned threads, double bytes, bool sector)
 {
-    double scale = ldexp(1, (int)b->level);
-    u->sampled |= b->level > 0;
+    u->sampled |= scale > 1;
     u->uses += uses * bytes * scale;
     u->threads += threads * bytes * scale;
     u->bytes += bytes * scale;
     u->sectors += sector ? scale : 0;
 }
 
+/* What several sites of a block, of granules `from` to `to`, which are one, wrote and read. */
+static void exchange(struct mg_facts *f, const struct mg_grain *from, const struct mg_grain *to, unsigned warps)
+{
+    uint32_t wrote[MG_MAX_THREADS / 32] = {0}, read[MG_MAX_THREADS / 32] = {0};
+    for (; from < to; from++)
+        for (unsigned w = 0; w < warps; w++)
+            *(f->sites[from->site].site->direction == MG_DIR_LOAD ? &read[w] : &wrote[w]) |= from->threads[w];
+    unsigned all = 0, writers = popcount_all(wrote, warps);
+    for (unsigned w = 0; w < warps; w++) {
+        all += (read[w] & ~wrote[w]) != 0;
+        f->in_place |= writers && read[w];
+    }
+    f->global_exchange |= writers && (all || (popcount_all(read, warps) && writers > 1));
+}
+
 static void use_block(struct mg_facts *f, const struct mg_advise_block *b, uint64_t *last_site, uint64_t *last_group)
 {
     unsigned shift = f->seen->sites.shift;
-    double bytes = 1u << shift;
+    const struct mg_dim3 *dim = &f->info->block;
+    const unsigned warps = (unsigned)MG_MIN(((uint64_t)dim->x * dim->y * dim->z + 31) / 32, MG_MAX_THREADS / 32u);
+    const double bytes = 1u << shift, scale = ldexp(1, (int)b->level);
     for (uint32_t i = 0; i < f->nsites; i++) {
         last_site[i] = UINT64_MAX;
         f->sites[i].use.moved += (double)b->moved[i];
@@ -156,40 +168,39 @@ static void use_block(struct mg_facts *f, const struct mg_advise_block *b, uint6
         last_group[g] = UINT64_MAX;
     for (uint32_t i = 0, end; i < b->ngrains; i = end) {
         uint64_t key = b->grains[i].key, sector = key << shift >> 5;
+        bool loads = false, stores = false;
         for (end = i; end < b->ngrains && b->grains[end].key == key; end++)
-            ;
-        uint32_t wrote[MG_MAX_THREADS / 32] = {0}, read[MG_MAX_THREADS / 32] = {0};
+            *(f->sites[b->grains[end].site].site->direction == MG_DIR_LOAD ? &loads : &stores) = true;
         for (uint32_t k = i; k < end; k++) {
             const struct mg_grain *g = &b->grains[k];
             struct mg_site_fact *s = &f->sites[g->site];
-            add_use(&s->use, b, g->uses, popcount_all(g->threads), bytes, last_site[g->site] != sector);
+            unsigned all = popcount_all(g->threads, warps);
+            double uses = g->uses;
+            add_use(&s->use, scale, uses, all, bytes, last_site[g->site] != sector);
             last_site[g->site] = sector;
-            for (unsigned w = 0; w < MG_MAX_THREADS / 32; w++)
-                *(s->site->direction == MG_DIR_LOAD ? &read[w] : &wrote[w]) |= g->threads[w];
             /* The group's share is taken at its first site of the granule, for all of its sites. */
-            bool first = true;
+            bool first = true, alone = true;
             for (uint32_t m = i; m < k; m++)
                 first &= f->sites[b->grains[m].site].group != s->group;
             if (!first)
                 continue;
-            uint32_t threads[MG_MAX_THREADS / 32] = {0};
-            double uses = 0;
-            for (uint32_t m = k; m < end; m++) {
+            uint32_t threads[MG_MAX_THREADS / 32];
+            for (uint32_t m = k + 1; m < end; m++) {
                 if (f->sites[b->grains[m].site].group != s->group)
                     continue;
+                if (alone)
+                    memcpy(threads, g->threads, sizeof(threads));
+                alone = false;
                 uses += b->grains[m].uses;
-                for (unsigned w = 0; w < MG_MAX_THREADS / 32; w++)
+                for (unsigned w = 0; w < warps; w++)
                     threads[w] |= b->grains[m].threads[w];
             }
-            add_use(&f->groups[s->group].use, b, uses, popcount_all(threads), bytes, last_group[s->group] != sector);
+            all = alone ? all : popcount_all(threads, warps);
+            add_use(&f->groups[s->group].use, scale, uses, all, bytes, last_group[s->group] != sector);
             last_group[s->group] = sector;
         }
-        unsigned all = 0, writers = popcount_all(wrote);
-        for (unsigned w = 0; w < MG_MAX_THREADS / 32; w++)
-            all += (unsigned)__builtin_popcount(read[w] & ~wrote[w]);
-        for (unsigned w = 0; w < MG_MAX_THREADS / 32; w++)
-            f->in_place |= writers && read[w];
-        f->global_exchange |= writers && (all || (popcount_all(read) && writers > 1));
+        if (loads && stores)
+            exchange(f, b->grains + i, b->grains + end, warps);
     }
     for (uint32_t i = 0; i < f->nsites; i++)
         f->sites[i].use.blocks += last_site[i] != UINT64_MAX;
@@ -265,8 +276,8 @@ static bool gather_sites(struct mg_facts *f)
             add_tried(&f->sites[seen->sites.of[i]].sum, &seen->insns[i]);
     for (unsigned s = 0; s < seen->nsampled; s++) {
         struct mg_advise_block *b = seen->blocks[s];
-        if (b && b->ngrains > 1)
-            qsort(b->grains, b->ngrains, sizeof(*b->grains), by_key);
+        if (b && !mg__block_sort(b))
+            return false;
         f->sampled_blocks += b != NULL;
     }
     unite_sites(f, parent);

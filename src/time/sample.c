@@ -219,6 +219,8 @@ bool mg__time_sample_add(struct mg_time_sample *s, const struct mg_arch *arch, c
 }
 
 /* ---- sets of sectors ---- */
+/* Open addressing, with neighbours side by side. They grow as they fill: whoever is about to add calls table_room
+ * first, for all that it may add, and counts what it did. */
 struct slot {
     uint64_t key; /* 0: free */
     uint64_t value;
@@ -229,25 +231,41 @@ struct table {
     uint64_t mask, count;
 };
 
-static bool table_make(struct table *t, uint64_t most)
+static bool table_make(struct table *t)
 {
-    uint64_t room = 64;
-    while (room < 2 * most + 2)
-        room *= 2;
-    t->slots = calloc(room, sizeof(*t->slots));
-    t->mask = room - 1;
+    enum { FIRST = 256 };
+    t->slots = calloc(FIRST, sizeof(*t->slots));
+    t->mask = FIRST - 1;
     t->count = 0;
     return t->slots != NULL;
 }
 
-static struct slot *table_find(struct table *t, uint64_t key)
+static inline struct slot *table_find(struct table *t, uint64_t key)
 {
-    uint64_t at = (key * UINT64_C(0x9E3779B97F4A7C15)) >> 20;
+    uint64_t at = ((key >> 3) * UINT64_C(0x9E3779B97F4A7C15)) >> 20 << 3 | (key & 7);
     for (;; at++) {
         struct slot *s = &t->slots[at & t->mask];
         if (s->key == key || !s->key)
             return s;
     }
+}
+
+static bool table_room(struct table *t, uint64_t more)
+{
+    if (2 * (t->count + more) <= t->mask)
+        return true;
+    struct table larger = {.mask = t->mask, .count = t->count};
+    while (2 * (t->count + more) > larger.mask)
+        larger.mask = 2 * larger.mask + 1;
+    larger.slots = calloc(larger.mask + 1, sizeof(*larger.slots));
+    if (!larger.slots)
+        return false;
+    for (uint64_t k = 0; k <= t->mask; k++)
+        if (t->slots[k].key)
+            *table_find(&larger, t->slots[k].key) = t->slots[k];
+    free(t->slots);
+    *t = larger;
+    return true;
 }
 
 /* ---- the first cache ---- */
@@ -264,6 +282,7 @@ struct digest {
     double room;     /* of the second cache, bytes */
     uint32_t *turns; /* by sampled block, warp and instruction: how often it was there */
     uint32_t warps;
+    bool failed;        /* out of memory */
     double other_share; /* of what was found in others, to have as many as the first blocks would */
 };
 struct array {
@@ -296,9 +315,14 @@ static void look_up(struct digest *d, unsigned block, const struct request *r)
     double past = 0, hits = 0;
     bool load = r->kind == MG_ACCESS_LD || r->kind == MG_ACCESS_CP_ASYNC;
     bool fresh = false, together = false;
+    if (!table_room(&d->touched, r->count) || !table_room(&d->table, r->count)) {
+        d->failed = true;
+        return;
+    }
     for (uint32_t k = 0; k < r->count; k++) {
         struct slot *seen = table_find(&d->touched, s->sectors.at[r->first + k] / 2 + 1);
         fresh |= !seen->key;
+        d->touched.count += !seen->key;
         seen->key = s->sectors.at[r->first + k] / 2 + 1;
         struct slot *slot = table_find(&d->table, s->sectors.at[r->first + k] + 1);
         bool has = slot->key && d->brought - slot->value < (uint64_t)d->lines * 4 && slot->value >= d->valid;
@@ -309,6 +333,7 @@ static void look_up(struct digest *d, unsigned block, const struct request *r)
             continue;
         past++;
         if (kept && !(has && !load)) {
+            d->table.count += !slot->key;
             slot->key = s->sectors.at[r->first + k] + 1;
             slot->value = d->brought++;
             slot->insn = r->insn;
@@ -413,7 +438,7 @@ static bool replay(struct digest *d)
         a->shared /= a->requests;
         a->requests *= a->elsewhere ? d->other_share : 1;
     }
-    return good;
+    return good && !d->failed;
 }
 
 /* ---- what blocks have in common ---- */
@@ -428,6 +453,22 @@ static size_t array_of(const struct mg_launch_info *info, uint64_t sector)
             high = middle;
     }
     return low; /* 0: in none */
+}
+
+/* The same, where the one before was mostly in the same; from which sector on, and up to which. */
+struct near {
+    uint64_t from, to;
+    size_t array;
+};
+static size_t array_near(const struct mg_launch_info *info, struct near *near, uint64_t sector)
+{
+    if (sector < near->from || sector >= near->to) {
+        const struct mg_allocation *all = info->allocations;
+        near->array = array_of(info, sector);
+        near->from = near->array ? all[near->array - 1].address / 32 : 0; /* whose end is in it belongs to it */
+        near->to = near->array < info->nallocations ? all[near->array].address / 32 : UINT64_MAX;
+    }
+    return near->array;
 }
 
 /* D of U = D (1 - (1 - u/D)^n): by halves. */
@@ -471,29 +512,26 @@ static bool is_of(const struct request *r, enum what what)
 /* Different pieces by array: each block's, and those of all sampled blocks together. */
 static bool common(struct digest *d, struct array *arrays, enum what what)
 {
-    struct table all = {0}, own = {0};
-    uint64_t most = 0, sampled = 0;
-    for (unsigned i = 0; i < d->choice->n; i++)
-        most += d->samples[i] ? d->samples[i]->sectors.count : 0;
-    bool good = table_make(&all, most);
+    struct table all = {0};
+    uint64_t sampled = 0;
+    bool good = table_make(&all);
+    struct near near = {0};
     for (unsigned i = 0; good && i < d->choice->n; i++) {
         const struct mg_time_sample *s = d->samples[i];
-        if (!s || !(good = table_make(&own, s->sectors.count)))
-            continue;
-        for (size_t k = 0; k < s->requests.count; k++) {
+        for (size_t k = 0; s && good && k < s->requests.count; k++) {
             const struct request *r = &s->requests.at[k];
             if (!is_of(r, what))
                 continue;
-            for (uint32_t j = 0; j < r->count; j++) {
+            good = table_room(&all, r->count);
+            for (uint32_t j = 0; good && j < r->count; j++) {
                 uint64_t sector = s->sectors.at[r->first + j], piece = sector / piece_sectors[what] + 1;
-                struct array *a = &arrays[array_of(d->info, sector)];
-                struct slot *mine = table_find(&own, piece), *any = table_find(&all, piece);
-                if (!mine->key) {
-                    mine->key = piece;
+                struct array *a = &arrays[array_near(d->info, &near, sector)];
+                struct slot *any = table_find(&all, piece);
+                if (any->turn != i + 1) /* the block's first */
                     a->each++;
-                }
                 if (!any->key) {
                     any->key = piece;
+                    all.count++;
                     a->together++;
                     a->least = a->least ? MG_MIN(a->least, piece) : piece;
                     a->most = MG_MAX(a->most, piece);
@@ -504,15 +542,13 @@ static bool common(struct digest *d, struct array *arrays, enum what what)
                 }
             }
         }
-        sampled++;
-        free(own.slots);
-        own.slots = NULL;
+        sampled += s != NULL;
     }
     for (uint64_t k = 0; good && sampled > 2 && k <= all.mask; k++) {
         const struct slot *s = &all.slots[k];
-        struct array *a = &arrays[array_of(d->info, (s->key - 1) * piece_sectors[what])];
         if (!s->key || 4 * s->value <= sampled)
             continue;
+        struct array *a = &arrays[array_near(d->info, &near, (s->key - 1) * piece_sectors[what])];
         a->common++;
         a->together--;
         a->each -= (double)s->value;
@@ -553,6 +589,7 @@ static bool share_out(struct digest *d, enum what what, double *bytes)
     for (size_t k = 0; k < n && what == READS; k++)
         arrays[k].touched = again(d, &arrays[k], blocks, *bytes);
     /* the sectors past the first cache, by array: of the blocks that went through it */
+    struct near near = {0};
     for (unsigned i = 0; i < d->choice->n; i++) {
         const struct mg_time_sample *s = d->samples[i];
         for (size_t q = 0; s && q < s->requests.count; q++) {
@@ -560,7 +597,7 @@ static bool share_out(struct digest *d, enum what what, double *bytes)
             const struct mg_time_access *a = &d->access[r->insn];
             double share = a->elsewhere ? i < d->choice->together ? 0 : d->other_share : i < d->choice->together;
             if (r->count && a->sectors > 0 && is_of(r, what))
-                arrays[array_of(d->info, s->sectors.at[r->first])].past += share * r->count * a->past_l1 / a->sectors;
+                arrays[array_near(d->info, &near, s->sectors.at[r->first])].past += share * r->count * a->past_l1 / a->sectors;
         }
     }
     for (unsigned i = 0; i < d->choice->n; i++) {
@@ -570,7 +607,7 @@ static bool share_out(struct digest *d, enum what what, double *bytes)
             struct mg_time_access *a = &d->access[r->insn];
             if (!is_of(r, what) || !r->count || (i >= d->choice->together && !a->elsewhere))
                 continue;
-            const struct array *array = &arrays[array_of(d->info, s->sectors.at[r->first])];
+            const struct array *array = &arrays[array_near(d->info, &near, s->sectors.at[r->first])];
             double all = array->touched;
             if (what == ATOMICS)
                 a->places = MG_MAX(a->places, all);
@@ -625,12 +662,9 @@ bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time
                        .lines = cache_lines,
                        .traffic = traffic,
                        .room = room};
-    uint64_t most = 0;
-    for (unsigned i = 0; i < c->n; i++)
-        most += samples[i] ? samples[i]->sectors.count : 0;
     d.warps = (uint32_t)((uint64_t)info->block.x * info->block.y * info->block.z + 31) / 32;
     d.turns = calloc((size_t)c->n * d.warps * info->ninsns + 1, sizeof(*d.turns));
-    bool good = d.turns && table_make(&d.table, most) && table_make(&d.touched, most);
+    bool good = d.turns && table_make(&d.table) && table_make(&d.touched);
     good = good && replay(&d);
     free(d.table.slots);
     free(d.touched.slots);
