@@ -13,6 +13,7 @@
 struct mg_advise {
     const struct mg_arch *arch;
     struct mg_time *time;
+    struct mg_model_made *made[MG_MODEL_MADE_KEPT]; /* of the latest kernels */
     void (*done)(void *arg, const struct mg_report_advice *advice);
     void *arg;
     uint32_t regs;
@@ -96,7 +97,7 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
         naccesses += info->insns[i].insn && mg__ptx_accesses(info->insns[i].insn);
     s->most =
         MG_MAX(MG_MIN(MG_SHAPES_ALL / MG_MAX(naccesses, 1u), (uint32_t)MG_SHAPES_KEPT), (uint32_t)MG_SHAPES_LEAST);
-    s->made = mg__model_made_create(info);
+    s->made = mg__model_made_kept(l->advise->made, info);
     s->insns = calloc((size_t)info->ninsns + 1, sizeof(*s->insns));
     s->global = calloc((size_t)info->ninsns + 1, sizeof(*s->global));
     s->shared = calloc((size_t)info->ninsns + 1, sizeof(*s->shared));
@@ -405,6 +406,8 @@ enum mg_status mg__advise_create(const struct mg_arch *arch, struct mg_time *tim
 
 void mg__advise_destroy(struct mg_advise *advise)
 {
+    for (unsigned k = 0; advise && k < MG_MODEL_MADE_KEPT; k++)
+        mg__model_made_free(advise->made[k]);
     free(advise);
 }
 

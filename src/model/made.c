@@ -46,6 +46,7 @@ struct mg_model_made *mg__model_made_create(const struct mg_launch_info *info)
     struct mg_flow_shared shared = {0};
     bool good = made && funcs;
     if (good) {
+        made->uses = 1;
         made->ninsns = info->ninsns;
         made->plans = calloc((size_t)info->ninsns + 1, sizeof(*made->plans));
         good = made->plans && mg__flow_shared(info->module, funcs, functions_of(info, funcs), &shared) &&
@@ -62,9 +63,27 @@ struct mg_model_made *mg__model_made_create(const struct mg_launch_info *info)
 
 void mg__model_made_free(struct mg_model_made *made)
 {
-    if (made)
-        free(made->plans);
+    if (!made || (made->uses && --made->uses))
+        return;
+    free(made->plans);
     free(made);
+}
+
+struct mg_model_made *mg__model_made_kept(struct mg_model_made *kept[MG_MODEL_MADE_KEPT],
+                                          const struct mg_launch_info *info)
+{
+    struct mg_model_made **at = &kept[info->program % MG_MODEL_MADE_KEPT];
+    if (!info->program)
+        return mg__model_made_create(info);
+    if (!*at || (*at)->program != info->program) {
+        mg__model_made_free(*at);
+        *at = mg__model_made_create(info);
+        if (!*at)
+            return NULL;
+        (*at)->program = info->program;
+    }
+    (*at)->uses++;
+    return *at;
 }
 
 static bool uniform(uint32_t mask, const uint64_t address[32])

@@ -53,6 +53,11 @@ struct mg_global_cost mg__model_global(const struct mg_arch *arch, enum mg_acces
 struct mg_model_made;
 struct mg_model_made *mg__model_made_create(const struct mg_launch_info *launch);
 void mg__model_made_free(struct mg_model_made *made);
+/* The same for the launches of an observer, who gives each back by mg__model_made_free: those of one program get what
+ * was made for the first, as long as it is kept. */
+#define MG_MODEL_MADE_KEPT 16u
+struct mg_model_made *mg__model_made_kept(struct mg_model_made *kept[MG_MODEL_MADE_KEPT],
+                                          const struct mg_launch_info *launch);
 /* An access as the hardware makes it. */
 struct mg_model_access {
     enum mg_access_kind kind, cost; /* what it is, and whose rule counts it */

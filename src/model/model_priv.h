@@ -28,6 +28,8 @@ struct mg_model_plan *mg__model_merge(const struct mg_ptx_func *func, const stru
 /* The plans of a launch, by its instructions. */
 struct mg_model_made {
     uint32_t ninsns;
+    unsigned uses; /* by launches and those who keep it; the last one frees it */
+    uint64_t program;
     struct mg_model_plan *plans;
 };
 #define MG_MODEL_KEPT 64u

@@ -389,7 +389,7 @@ static bool run(struct mg_time_kept *kept, const struct mg_time_change *change, 
     for (size_t k = 0; k < change->nadded; k++)
         most = MG_MAX(most, change->added[k].times);
     m.most = (uint64_t)MG_MIN((double)m.most * (1 + (double)MG_MIN(most, (float)MOST_COPIES)), 1e18);
-    bool good = m.code && m.access && m.stalled && mg__time_run(&m, &r);
+    bool good = m.code && m.access && m.stalled && mg__time_run_again(kept->again, &m, &r);
     if (good)
         *seconds = r.seconds;
     mg__time_code_free((struct mg_time_code *)m.code);

@@ -35,6 +35,8 @@ struct mg_time {
     const struct mg_insn_info *insns; /* of the last launch, … */
     uint32_t ninsns;
     double (*stalled)[MG_STALLS]; /* … and the samples of its warps at each */
+    struct mg_model_made *made[MG_MODEL_MADE_KEPT]; /* of the latest kernels */
+    struct mg_time_again *again;
     bool keeps;
     struct mg_time_kept *kept; /* of the last launch; NULL: nothing */
 };
@@ -83,7 +85,7 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     l->time = t;
     l->info = info;
     l->blocks = (uint64_t)info->grid.x * info->grid.y * info->grid.z;
-    l->made = mg__model_made_create(info);
+    l->made = mg__model_made_kept(t->made, info);
     l->counts = calloc((size_t)info->ninsns + 1, sizeof(*l->counts));
     l->work = l->blocks <= WORK ? calloc(l->blocks, sizeof(*l->work)) : NULL;
     if (!l->made || !l->counts || (l->blocks <= WORK && !l->work)) {
@@ -244,7 +246,8 @@ static bool keep(struct launch *l, const struct mg_time_machine *machine)
     struct mg_time_kept *kept = calloc(1, sizeof(*kept));
     if (!kept)
         return false;
-    *kept = (struct mg_time_kept){.machine = *machine, .counts = l->counts, .result = l->time->last};
+    *kept = (struct mg_time_kept){
+        .machine = *machine, .counts = l->counts, .again = l->time->again, .result = l->time->last};
     kept->machine.stalled = NULL;
     l->counts = NULL;
     l->time->kept = kept;
@@ -278,7 +281,7 @@ static void estimate(struct launch *l, struct mg_time_result *r)
                                           .most = (uint64_t)(4 * all / warps) + 1000,
                                           .ninsns = info->ninsns,
                                           .stalled = t->stalled};
-        if (mg__time_run(&machine, r)) {
+        if (mg__time_run_again(t->again, &machine, r)) {
             count_traffic(l, &traffic, r);
             r->native = code->native;
             if (t->keeps && code->native) { /* changes are made to what PTX suggests */
@@ -314,14 +317,19 @@ static void launch_end(void *state, enum mg_status status)
 struct mg_time *mg__time_create(const struct mg_arch *arch)
 {
     struct mg_time *t = calloc(1, sizeof(*t));
-    if (t)
-        t->arch = arch;
+    if (!t)
+        return NULL;
+    t->arch = arch;
+    t->again = mg__time_again_create();
     return t;
 }
 
 void mg__time_destroy(struct mg_time *time)
 {
     if (time) {
+        for (unsigned k = 0; k < MG_MODEL_MADE_KEPT; k++)
+            mg__model_made_free(time->made[k]);
+        mg__time_again_free(time->again);
         free(time->stalled);
         mg__time_kept_free(time->kept);
     }

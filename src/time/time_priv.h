@@ -190,10 +190,18 @@ struct mg_time_machine {
 /* False: out of memory. */
 bool mg__time_run(const struct mg_time_machine *machine, struct mg_time_result *result);
 
+/* ---- again.c: the same, which is not done again where all that it is given is the same ---- */
+struct mg_time_again;
+struct mg_time_again *mg__time_again_create(void); /* NULL, which the others take: nothing is remembered */
+void mg__time_again_free(struct mg_time_again *again);
+bool mg__time_run_again(struct mg_time_again *again, const struct mg_time_machine *machine,
+                        struct mg_time_result *result);
+
 /* ---- change.c: what is kept of a launch for questions about it ---- */
 struct mg_time_kept {
     struct mg_time_machine machine; /* its code, accesses and stalls are its own */
     struct mg_insn_counts *counts;
+    struct mg_time_again *again; /* the observer's */
     struct mg_time_result result;
     double base; /* seconds of the launch as it was, followed as far as the changed ones are; 0: not asked yet */
 };
