@@ -459,6 +459,7 @@ bool mg__gen_analyse(struct mg_gen *g)
     }
     g->words = g->nvars / 64 + 1;
     g->form = mg__arena_array(&g->arena, g->nvars + 1, sizeof *g->form);
+    g->stamps = mg__arena_array(&g->arena, g->nvars + 1, sizeof *g->stamps);
     uint32_t longest = 0;
     for (uint32_t i = 0; i < p->nops; i++) { /* what follows a branch begins a block, whether or not an op says so */
         bool begins = i == 0 || p->ops[i].kind == MG_ENGINE_BLOCK || p->ops[i - 1].kind == MG_ENGINE_BARRIER ||
@@ -477,5 +478,5 @@ bool mg__gen_analyse(struct mg_gen *g)
         longest = MG_MAX(longest, i + 1 - g->blocks[g->nblocks - 1].first);
     }
     g->lives = mg__arena_array(&g->arena, (size_t)(longest + 1) * g->words, sizeof *g->lives);
-    return g->form && g->lives && liveness(g) && flow(g);
+    return g->form && g->stamps && g->lives && liveness(g) && flow(g);
 }

@@ -54,7 +54,8 @@ struct mg_gen_group { /* accesses through one address that are counted together 
     int32_t slot;
     uint32_t site, done, count;
     uint32_t mark;   /* done at the checkpoint */
-    LLVMValueRef at; /* i64: the first one's address */
+    LLVMValueRef at;    /* i64: the first one's address */
+    LLVMValueRef found; /* i1: there is such a line, and `at` is good; NULL: it is known to be one */
 };
 #if LLVM_VERSION_MAJOR >= 18 /* since when it insists on a fixpoint, and ends the process without one */
 #define MG_GEN_COMBINE "instcombine<no-verify-fixpoint>"
@@ -93,6 +94,7 @@ struct mg_gen {
     const char *reason; /* why not: a row of reason.def */
     bool quick;         /* little effort */
     bool whole;         /* no arms of branches whose lanes disagree */
+    bool blind;         /* no look at lanes for a line */
     bool tells;         /* accesses are calls that may ask to leave */
     bool some;          /* it is the second function that is made (gen_some.c) */
     LLVMContextRef cx;
@@ -132,6 +134,7 @@ struct mg_gen {
     uint32_t serial; /* of the straight piece of code that is being made */
     uint32_t framed; /* likewise, of one that is not left on the way to any use of it */
     bool called;     /* this op became a call of the interpreter */
+    uint32_t *stamps; /* by variable: `framed`, in another way through the op */
     struct mg_gen_group groups[MG_GEN_GROUPS];
     uint32_t ngroups;
     MG_VEC(struct mg_engine_point) points;

@@ -4,7 +4,8 @@
  * alignment, counted by the base's word in its sector, and then done without a look at its lanes: rows of lanes that
  * are contiguous as one vector, rows of one address as one element, others as a gather or scatter. Accesses of a basic
  * block through one register are one site: the first compares and counts for all. Everything else is a call of the
- * interpreter's handler, with its operands in the frame.
+ * interpreter's handler, with its operands in the frame; but where all lanes run, it is found out first whether they lie
+ * one behind the other all the same.
  */
 #include "jit/gen.h"
 
@@ -35,8 +36,20 @@ static bool writes(const struct mg_engine_op *op, int32_t slot)
     return false;
 }
 
+/* Of how many places in a word a site that is found has one each. */
+static uint32_t places(const struct mg_engine_site *site)
+{
+    return site->found && site->bytes < 4 ? 4u / site->bytes : 1;
+}
+
+/* Lanes that lie one behind the other are moved as they lie. */
+static bool may_be_found(const struct mg_engine_op *op)
+{
+    return op->kind == MG_ENGINE_LOAD || op->mem->vec == 1;
+}
+
 /* A new site for the access and those behind it in its block through the same, unchanged, register. */
-static struct mg_gen_group *new_site(struct mg_gen *g, uint32_t index, const struct mg_gen_form *form)
+static struct mg_gen_group *new_site(struct mg_gen *g, uint32_t index, const struct mg_gen_form *form, bool found)
 {
     const struct mg_engine_op *ops = g->p->ops, *op = &ops[index];
     uint32_t first = (uint32_t)g->members.count;
@@ -45,6 +58,7 @@ static struct mg_gen_group *new_site(struct mg_gen *g, uint32_t index, const str
                                   .bytes = (uint8_t)(op->mem->width * op->mem->vec),
                                   .dx = form->dx,
                                   .dy = form->dy,
+                                  .found = found,
                                   .cx = form->kx,
                                   .cy = form->ky,
                                   .insn = op->insn};
@@ -55,7 +69,8 @@ static struct mg_gen_group *new_site(struct mg_gen *g, uint32_t index, const str
             (g->block_at[i] || o->kind == MG_ENGINE_BRANCH || o->kind == MG_ENGINE_EXIT || o->kind == MG_ENGINE_CALL))
             break;
         if (i == index ||
-            (access_op(o) && same_shape(op, o) && ops[i - 1].kind != MG_ENGINE_GUARD && site.nmembers < 256)) {
+            (access_op(o) && same_shape(op, o) && ops[i - 1].kind != MG_ENGINE_GUARD && site.nmembers < 256 &&
+             (!found || may_be_found(o)))) {
             if (!mg__vec_push(&g->members, ((struct mg_engine_member){i, o->mem->offset - op->mem->offset})))
                 g->reason = "memory";
             site.nmembers++;
@@ -64,7 +79,7 @@ static struct mg_gen_group *new_site(struct mg_gen *g, uint32_t index, const str
             break;
     }
     uint32_t number = (uint32_t)g->sites.count;
-    for (uint32_t k = 0; k < (g->mask ? MG_ENGINE_MASKS : 1); k++)
+    for (uint32_t k = 0; k < (g->mask ? MG_ENGINE_MASKS : places(&site)); k++)
         if (!mg__vec_push(&g->sites, site))
             g->reason = "memory";
     if (g->ngroups == MG_GEN_GROUPS) { /* finished ones are forgotten */
@@ -120,6 +135,13 @@ static LLVMValueRef of_mask(struct mg_gen *g)
     return LLVMBuildAnd(g->b, n, mg__gen_c32(g, MG_ENGINE_MASKS - 1), "");
 }
 
+/* The same for a place in its word. */
+static LLVMValueRef place_of(struct mg_gen *g, LLVMValueRef at, unsigned bytes)
+{
+    LLVMValueRef byte = LLVMBuildAnd(g->b, LLVMBuildTrunc(g->b, at, g->i32, ""), mg__gen_c32(g, 3), "");
+    return LLVMBuildLShr(g->b, byte, mg__gen_c32(g, log2_of(bytes)), "");
+}
+
 static LLVMValueRef wide(struct mg_gen *g, LLVMValueRef v)
 {
     return LLVMTypeOf(v) == g->i64 ? v : LLVMBuildSExt(g->b, v, g->i64, "");
@@ -131,8 +153,8 @@ static void guard(struct mg_gen *g, const struct mg_gen_group *group, const stru
 {
     LLVMValueRef rec = mg__gen_at(g, g->records, (uint64_t)group->site * sizeof(struct mg_engine_record)),
                  number = mg__gen_c32(g, group->site);
-    if (g->mask) {
-        LLVMValueRef which = of_mask(g);
+    if (g->mask || places(site) > 1) {
+        LLVMValueRef which = g->mask ? of_mask(g) : place_of(g, l->at, site->bytes);
         LLVMValueRef by_bytes = LLVMBuildMul(g->b, which, mg__gen_c32(g, sizeof(struct mg_engine_record)), "");
         by_bytes = LLVMBuildZExt(g->b, by_bytes, g->i64, "");
         rec = LLVMBuildInBoundsGEP2(g->b, g->i8, rec, &by_bytes, 1, "");
@@ -401,7 +423,7 @@ static LLVMValueRef at_offset(struct mg_gen *g, const struct mg_engine_op *op, L
 /* A site of its own for the access, compared and counted; `out`: as for guard. */
 static struct mg_gen_group *first_of_site(struct mg_gen *g, uint32_t index, struct line *l, LLVMBasicBlockRef out)
 {
-    struct mg_gen_group *group = new_site(g, index, &l->address.form);
+    struct mg_gen_group *group = new_site(g, index, &l->address.form, false);
     l->at = at_offset(g, &g->p->ops[index], l->address.base);
     group->at = l->at;
     uint32_t count = group->count;
@@ -411,6 +433,29 @@ static struct mg_gen_group *first_of_site(struct mg_gen *g, uint32_t index, stru
     return group;
 }
 
+/* The access itself, of a line that is in bounds and counted. */
+static void move_line(struct mg_gen *g, const struct mg_engine_op *op, struct line *l)
+{
+    l->ptr = op->mem->space == MG_SPACE_SHARED ? LLVMBuildGEP2(g->b, g->i8, g->shared, &l->at, 1, "")
+                                               : LLVMBuildIntToPtr(g->b, l->at, g->ptr, "");
+    bool deferred = mg__gen_is_deferred(g, op, &l->address.form);
+    if (!deferred && op->mem->space != MG_SPACE_SHARED)
+        mg__gen_deferred_check(g, &l->address, l->at, op->mem->width * op->mem->vec);
+    if (deferred)
+        mg__gen_deferred_store(g, op->in[1].slot, &l->address, l->at);
+    else if (op->kind == MG_ENGINE_LOAD)
+        load_line(g, op, l);
+    else
+        store_line(g, op, l);
+}
+
+static LLVMValueRef of_member(struct mg_gen *g, const struct mg_gen_group *group)
+{
+    const struct mg_engine_site *site = &g->sites.at[group->site];
+    return LLVMBuildAdd(g->b, group->at,
+                        mg__gen_c64(g, (uint64_t)g->members.at[site->first_member + group->done].offset), "");
+}
+
 static void by_line(struct mg_gen *g, uint32_t index, struct mg_gen_value address)
 {
     const struct mg_engine_op *op = &g->p->ops[index];
@@ -418,24 +463,12 @@ static void by_line(struct mg_gen *g, uint32_t index, struct mg_gen_value addres
     struct line l = {.address = address, .on = g->mask ? mg__gen_lanes(g, g->mask) : NULL};
     struct mg_gen_group *group = open_group(g, index);
     if (group) { /* all of its members are in bounds: no sum wraps */
-        const struct mg_engine_site *site = &g->sites.at[group->site];
-        l.at = LLVMBuildAdd(g->b, group->at,
-                            mg__gen_c64(g, (uint64_t)g->members.at[site->first_member + group->done].offset), "");
+        l.at = of_member(g, group);
     } else {
         group = first_of_site(g, index, &l, mg__gen_exit(g));
         fetch_ahead(g, group, m, &l);
     }
-    l.ptr = m->space == MG_SPACE_SHARED ? LLVMBuildGEP2(g->b, g->i8, g->shared, &l.at, 1, "")
-                                        : LLVMBuildIntToPtr(g->b, l.at, g->ptr, "");
-    bool deferred = mg__gen_is_deferred(g, op, &l.address.form);
-    if (!deferred && m->space != MG_SPACE_SHARED)
-        mg__gen_deferred_check(g, &l.address, l.at, m->width * m->vec);
-    if (deferred)
-        mg__gen_deferred_store(g, op->in[1].slot, &l.address, l.at);
-    else if (op->kind == MG_ENGINE_LOAD)
-        load_line(g, op, &l);
-    else
-        store_line(g, op, &l);
+    move_line(g, op, &l);
     group->done++;
 }
 
@@ -639,12 +672,123 @@ static bool in_rows(const struct mg_gen *g, const struct mg_engine_op *op, const
            (!f->dx && f->kx == m->width * m->vec && 32 / g->row <= 8 && (op->kind == MG_ENGINE_LOAD || m->vec == 1));
 }
 
+/* ---- lines that are found ---- */
+#define FOUND_TRIES 4     /* times in a row without a line, after which */
+#define FOUND_REST (-256) /* it is not looked for so many times */
+
+/* Whether lane i is at lane 0's place + i * bytes. */
+static LLVMValueRef one_behind_the_other(struct mg_gen *g, LLVMValueRef lanes, LLVMValueRef first, unsigned bytes)
+{
+    static const char name[] = "llvm.vector.reduce.or";
+    LLVMTypeRef vector = LLVMTypeOf(lanes), one = LLVMGetElementType(vector);
+    LLVMValueRef steps[32];
+    for (unsigned i = 0; i < 32; i++)
+        steps[i] = LLVMConstInt(one, i * bytes, 0);
+    LLVMValueRef line = LLVMBuildAdd(g->b, splat_n(g, first, 32), LLVMConstVector(steps, 32), "");
+    LLVMValueRef differ = LLVMBuildXor(g->b, lanes, line, "");
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(g->module, LLVMLookupIntrinsicID(name, strlen(name)), &vector, 1);
+    LLVMValueRef any = LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, &differ, 1, "");
+    return LLVMBuildICmp(g->b, LLVMIntEQ, any, LLVMConstNull(one), "");
+}
+
+/* The lanes are looked at: where there is a line that fits its record it is counted, for all of the group, and the code
+ * goes on here; else at the block that is returned. */
+static LLVMBasicBlockRef look(struct mg_gen *g, uint32_t index, struct mg_gen_value *address, struct line *l,
+                              struct mg_gen_group **group)
+{
+    const struct mg_engine_op *op = &g->p->ops[index];
+    const unsigned bytes = op->mem->width * op->mem->vec;
+    LLVMBasicBlockRef see = mg__gen_bb(g), fits = mg__gen_bb(g), none = mg__gen_bb(g);
+    LLVMValueRef lanes = mg__gen_vector(g, address, op->in[0].bytes);
+    *l = (struct line){.address = {.form = {.reached = true, .kx = bytes, .ky = g->row == 32 ? 0 : bytes * g->row}}};
+    *group = new_site(g, index, &l->address.form, true);
+    const struct mg_engine_site site = g->sites.at[(*group)->site];
+    LLVMValueRef rec = mg__gen_at(g, g->records, (uint64_t)(*group)->site * sizeof(struct mg_engine_record));
+    LLVMValueRef at = FIELD(g, rec, mg_engine_record, tries), tries = mg__gen_load(g, g->i32, at, 4);
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntSGE, tries, mg__gen_c32(g, 0), ""), see, none);
+
+    LLVMPositionBuilderAtEnd(g->b, see);
+    l->address.base = LLVMBuildExtractElement(g->b, lanes, mg__gen_c32(g, 0), "");
+    l->at = at_offset(g, op, l->address.base);
+    LLVMBuildCondBr(g->b, one_behind_the_other(g, lanes, l->address.base, bytes), fits, none);
+
+    LLVMPositionBuilderAtEnd(g->b, none);
+    tries = LLVMBuildAdd(g->b, tries, mg__gen_c32(g, 1), "");
+    LLVMValueRef enough = LLVMBuildICmp(g->b, LLVMIntEQ, tries, mg__gen_c32(g, FOUND_TRIES), "");
+    mg__gen_store(g, LLVMBuildSelect(g->b, enough, mg__gen_c32(g, (uint32_t)FOUND_REST), tries, ""), at, 4);
+
+    LLVMPositionBuilderAtEnd(g->b, fits);
+    LLVMBasicBlockRef unfit = mg__gen_bb(g);
+    guard(g, *group, l, &site, unfit);
+    mg__gen_store(g, mg__gen_c32(g, 0), at, 4);
+    LLVMBasicBlockRef good = LLVMGetInsertBlock(g->b);
+    LLVMPositionBuilderAtEnd(g->b, unfit);
+    LLVMBuildBr(g->b, none);
+    LLVMPositionBuilderAtEnd(g->b, good);
+    return none;
+}
+
+/* An access at an address that is not known to be on a line: as one where it is found to be, else a call. */
+static void by_look(struct mg_gen *g, uint32_t index, struct mg_gen_value address)
+{
+    const struct mg_engine_op *op = &g->p->ops[index];
+    const uint32_t row = g->row;
+    struct mg_gen_group *group = open_group(g, index);
+    LLVMBasicBlockRef none, after = mg__gen_bb(g);
+    struct line l = {.address = {.form = {.reached = true, .kx = op->mem->width * op->mem->vec}}};
+    const bool first = !group;
+    if (first) {
+        none = look(g, index, &address, &l, &group);
+        l.address.form.ky = 0;
+    } else {
+        LLVMBasicBlockRef some = mg__gen_bb(g);
+        none = mg__gen_bb(g);
+        LLVMBuildCondBr(g->b, group->found, some, none);
+        LLVMPositionBuilderAtEnd(g->b, some);
+        l.at = of_member(g, group);
+    }
+    for (uint32_t v = 0; v < g->nvars; v++)
+        g->stamps[v] = g->vars[v].framed;
+    g->row = 32; /* whatever the rows of the block: it is one */
+    if (first)
+        fetch_ahead(g, group, op->mem, &l);
+    move_line(g, op, &l);
+    g->row = row;
+    LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(g->b), NULL};
+    LLVMBuildBr(g->b, after);
+    for (uint32_t v = 0; v < g->nvars; v++) {
+        const uint32_t stamp = g->vars[v].framed;
+        g->vars[v].framed = g->stamps[v];
+        g->stamps[v] = stamp;
+    }
+
+    LLVMPositionBuilderAtEnd(g->b, none);
+    mg__gen_call(g, index);
+    from[1] = LLVMGetInsertBlock(g->b);
+    LLVMBuildBr(g->b, after);
+    for (uint32_t v = 0; v < g->nvars; v++) /* what is in the frame whichever way it went */
+        if (g->stamps[v] != g->framed)
+            g->vars[v].framed = 0;
+
+    LLVMPositionBuilderAtEnd(g->b, after);
+    if (first && group->count > 1) {
+        group->found = LLVMBuildPhi(g->b, g->i1, "");
+        group->at = LLVMBuildPhi(g->b, g->i64, "");
+        LLVMAddIncoming(group->found,
+                        (LLVMValueRef[2]){LLVMConstInt(g->i1, 1, 0), LLVMConstInt(g->i1, 0, 0)}, from, 2);
+        LLVMAddIncoming(group->at, (LLVMValueRef[2]){l.at, mg__gen_c64(g, MG_ENGINE_UNCOUNTED)}, from, 2);
+    }
+    group->done++;
+}
+
 void mg__gen_access(struct mg_gen *g, uint32_t index)
 {
     const struct mg_engine_op *op = &g->p->ops[index];
     struct mg_gen_value address = mg__gen_read(g, op->in[0].slot, op->in[0].bytes);
-    if (g->some || address.form.vector ||
-        (g->mask && !in_rows(g, op, &address.form))) /* masked gathers take LLVM too long */
+    if (address.form.vector && !g->some && !g->mask && !g->blind && may_be_found(op))
+        by_look(g, index, address);
+    else if (g->some || address.form.vector ||
+             (g->mask && !in_rows(g, op, &address.form))) /* masked gathers take LLVM too long */
         mg__gen_call(g, index);
     else
         by_line(g, index, address);

@@ -167,9 +167,10 @@ static void generate(struct mg_gen *g, const uint64_t key[2], struct mg_strbuf *
     LLVMDisposeModule(g->module);
 }
 
-/* One try. With `whole` only branches whose lanes agree are compiled, which makes less code. */
-static const char *attempt(const struct mg_engine_program *program, bool little, bool whole, const uint64_t key[2],
-                           struct mg_strbuf *out, struct mg_strbuf *dump)
+/* One try. With `whole` only branches whose lanes agree are compiled, with `blind` no lane is looked at for a line, which
+ * both make less code. */
+static const char *attempt(const struct mg_engine_program *program, bool little, bool whole, bool blind,
+                           const uint64_t key[2], struct mg_strbuf *out, struct mg_strbuf *dump)
 {
     struct mg_gen *g = calloc(1, sizeof *g);
     if (!g)
@@ -177,6 +178,7 @@ static const char *attempt(const struct mg_engine_program *program, bool little,
     g->p = program;
     g->quick = little;
     g->whole = whole;
+    g->blind = blind;
     mg__arena_init(&g->arena);
     g->cx = context;
     g->sem = operations;
@@ -229,9 +231,9 @@ bool mg_jit_generate_kernel(const struct mg_engine_program *program, enum mg_eng
         *reason = "long";
     } else if (set_up(reason)) {
         const bool whole = little || is_watched(program);
-        *reason = attempt(program, little, whole, key, &out, dump);
-        if (*reason && strcmp(*reason, "long") == 0 && !whole)
-            *reason = attempt(program, false, true, key, &out, dump);
+        *reason = "long";
+        for (unsigned less = whole ? 2 : 0; less < 4 && *reason && strcmp(*reason, "long") == 0; less++)
+            *reason = attempt(program, little, less & 2, less & 1, key, &out, dump);
     }
     pthread_mutex_unlock(&lock);
     if (*reason) {

@@ -15,7 +15,9 @@
  * says that all lanes are in bounds and aligned, and one counter, by the base's word in its sector, is all that the
  * models need (observe.h: shapes). Accesses of a basic block through one address share a site. Where some lanes are
  * idle, which ones differs from time to time, and an access has MG_ENGINE_MASKS sites, one after the other, told apart
- * by the mask.
+ * by the mask. At an address that is not known to have affine form the code may look at the lanes: where they lie one
+ * behind the other, a site serves as well (`found`); one of fewer than four bytes has then a site for each place in a
+ * word.
  */
 #ifndef MG_SIMT_ENGINE_H
 #define MG_SIMT_ENGINE_H
@@ -135,8 +137,9 @@ struct mg_engine_form { /* a live slot at a point */
     uint32_t cell;
 };
 struct mg_engine_open { /* at a point: a site that was counted for all its members, of which `done` were executed */
-    uint32_t site, done, cell; /* the cell holds the address */
+    uint32_t site, done, cell; /* the cell holds the address, or that it was not counted after all */
 };
+#define MG_ENGINE_UNCOUNTED UINT64_MAX
 /* At a point inside the arms of a branch whose lanes disagree, outermost first. cells[cell] are the lanes that came to
  * the branch, cells[cell + 1] those in this arm. */
 struct mg_engine_level {
@@ -161,6 +164,7 @@ struct mg_engine_site {
     uint32_t first_member, nmembers; /* the first one's address is what the record is compared with */
     uint8_t space, bytes;            /* of an access, all elements */
     bool dx, dy;
+    bool found; /* its lanes are looked at each time, and on the line only where that was found */
     int64_t cx, cy;
     uint32_t insn; /* of the first */
 };
@@ -175,7 +179,10 @@ struct mg_engine_record {
     uint64_t cx, cy;
     uint32_t mask;
     uint8_t phase;
+    uint8_t astray; /* of a site whose line is found: times in a row that it did not serve once it was made to fit, */
+    uint16_t skip;  /* and misses for which it is left as it is */
     int32_t var;
+    int32_t tries;  /* the code's own, likewise: times in a row that there was no line; negative: not looked */
     uint64_t last; /* the code's own: where it was before, to fetch ahead */
     /* Of loads that are noted: the words that one covers, a bit each from the least address on, which is `low` from
      * lane 0's; `told` more notes than there may be: it is not of these. */

@@ -39,6 +39,12 @@ static void flush_record(struct mg_worker *worker, const struct mg_described *d,
     }
 }
 
+/* Of a site for each place in a word, which one. */
+static uint32_t place_of(const struct mg_engine_site *site, uint64_t at)
+{
+    return site->found && site->bytes < 4 ? (uint32_t)(at & 3) / site->bytes : 0;
+}
+
 /* Accesses of groups that were counted whole, of which the last have not come. */
 void mg__engine_open(struct mg_warp *w, const struct mg_engine_point *p)
 {
@@ -47,8 +53,11 @@ void mg__engine_open(struct mg_warp *w, const struct mg_engine_point *p)
     for (uint32_t k = 0; k < p->nopen; k++) {
         const struct mg_engine_open *o = &code->opens[p->first_open + k];
         const struct mg_engine_site *site = &code->sites[o->site];
-        struct mg_engine_record *rec = &w->worker->records[o->site];
-        unsigned word = w->cells[o->cell] >> 2 & 7;
+        const uint64_t at = w->cells[o->cell];
+        if (at == MG_ENGINE_UNCOUNTED)
+            continue;
+        struct mg_engine_record *rec = &w->worker->records[o->site + place_of(site, at)];
+        unsigned word = at >> 2 & 7;
         rec->times[word]--;
         for (uint32_t m = 0; m < o->done && w->worker->run->want_shapes; m++)
             report_member(w->worker, d, rec, &code->members[site->first_member + m], word, 1);
@@ -89,7 +98,8 @@ static void note_shape(struct mg_warp *w, struct mg_engine_record *rec, const st
     rec->told = rec->words ? 0 : MG_NOTES;
 }
 
-static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, uint64_t cx, uint64_t cy, uint32_t mask)
+static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address, uint64_t cx, uint64_t cy,
+                     uint32_t mask)
 {
     struct mg_warp *w = mg__warp_of(e);
     struct mg_worker *worker = w->worker;
@@ -156,6 +166,31 @@ static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, 
     rec->phase = address & 3;
     rec->var = var;
     return true;
+}
+
+/* A line that was found can go by a call as well, which is better where it is in another object each time. */
+#define SERVES 4u
+#define ASTRAY_AFTER 16u
+#define ASTRAY_FOR 1000u
+static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, uint64_t cx, uint64_t cy, uint32_t mask)
+{
+    struct mg_engine_record *rec = &e->records[index];
+    if (!mg__warp_of(e)->worker->tier->code->sites[index].found)
+        return make_fit(e, index, address, cx, cy, mask);
+    if (rec->skip) {
+        rec->skip--;
+        return false;
+    }
+    uint64_t served = 0;
+    for (unsigned m = 0; m < MG_COUNT(rec->times); m++)
+        served += rec->times[m];
+    const bool good = make_fit(e, index, address, cx, cy, mask);
+    rec->astray = good && served >= SERVES ? 0 : rec->astray + 1;
+    if (rec->astray == ASTRAY_AFTER) {
+        rec->astray = 0;
+        rec->skip = ASTRAY_FOR;
+    }
+    return good;
 }
 
 static bool call(struct mg_engine_warp *e, uint32_t index, mg_handler f, uint32_t mask)
