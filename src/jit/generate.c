@@ -167,8 +167,8 @@ static void generate(struct mg_gen *g, const uint64_t key[2], struct mg_strbuf *
     LLVMDisposeModule(g->module);
 }
 
-/* One try. With `whole` only branches whose lanes agree are compiled, with `blind` no lane is looked at for a line, which
- * both make less code. */
+/* One try. With `whole` only branches whose lanes agree are compiled, with `blind` lanes are not looked at for a line:
+ * either makes less code. */
 static const char *attempt(const struct mg_engine_program *program, bool little, bool whole, bool blind,
                            const uint64_t key[2], struct mg_strbuf *out, struct mg_strbuf *dump)
 {
