@@ -4,8 +4,8 @@
  * alignment, counted by the base's word in its sector, and then done without a look at its lanes: rows of lanes that
  * are contiguous as one vector, rows of one address as one element, others as a gather or scatter. Accesses of a basic
  * block through one register are one site: the first compares and counts for all. Everything else is a call of the
- * interpreter's handler, with its operands in the frame; but where all lanes run, they are looked at first: they may lie
- * one behind the other all the same.
+ * interpreter's handler, with its operands in the frame; but where all lanes run they are looked at first, for they may
+ * lie one behind the other all the same.
  */
 #include "jit/gen.h"
 
