@@ -698,33 +698,33 @@ static LLVMBasicBlockRef look(struct mg_gen *g, uint32_t index, struct mg_gen_va
 {
     const struct mg_engine_op *op = &g->p->ops[index];
     const unsigned bytes = op->mem->width * op->mem->vec;
-    LLVMBasicBlockRef see = mg__gen_bb(g), fits = mg__gen_bb(g), none = mg__gen_bb(g);
+    LLVMBasicBlockRef see = mg__gen_bb(g), fits = mg__gen_bb(g), unfit = mg__gen_bb(g), rest = mg__gen_bb(g),
+                      none = mg__gen_bb(g);
     LLVMValueRef lanes = mg__gen_vector(g, address, op->in[0].bytes);
     *l = (struct line){.address = {.form = {.reached = true, .kx = bytes, .ky = g->row == 32 ? 0 : bytes * g->row}}};
     *group = new_site(g, index, &l->address.form, true);
     const struct mg_engine_site site = g->sites.at[(*group)->site];
     LLVMValueRef rec = mg__gen_at(g, g->records, (uint64_t)(*group)->site * sizeof(struct mg_engine_record));
     LLVMValueRef at = FIELD(g, rec, mg_engine_record, tries), tries = mg__gen_load(g, g->i32, at, 4);
-    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntSGE, tries, mg__gen_c32(g, 0), ""), see, none);
+    LLVMValueRef more = LLVMBuildAdd(g->b, tries, mg__gen_c32(g, 1), "");
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntSGE, tries, mg__gen_c32(g, 0), ""), see, rest);
+    LLVMPositionBuilderAtEnd(g->b, rest);
+    mg__gen_store(g, more, at, 4);
+    LLVMBuildBr(g->b, none);
 
     LLVMPositionBuilderAtEnd(g->b, see);
     l->address.base = LLVMBuildExtractElement(g->b, lanes, mg__gen_c32(g, 0), "");
     l->at = at_offset(g, op, l->address.base);
-    LLVMBuildCondBr(g->b, one_behind_the_other(g, lanes, l->address.base, bytes), fits, none);
+    LLVMBuildCondBr(g->b, one_behind_the_other(g, lanes, l->address.base, bytes), fits, unfit);
 
-    LLVMPositionBuilderAtEnd(g->b, none);
-    tries = LLVMBuildAdd(g->b, tries, mg__gen_c32(g, 1), "");
-    LLVMValueRef enough = LLVMBuildICmp(g->b, LLVMIntEQ, tries, mg__gen_c32(g, FOUND_TRIES), "");
-    mg__gen_store(g, LLVMBuildSelect(g->b, enough, mg__gen_c32(g, (uint32_t)FOUND_REST), tries, ""), at, 4);
+    LLVMPositionBuilderAtEnd(g->b, unfit);
+    LLVMValueRef enough = LLVMBuildICmp(g->b, LLVMIntEQ, more, mg__gen_c32(g, FOUND_TRIES), "");
+    mg__gen_store(g, LLVMBuildSelect(g->b, enough, mg__gen_c32(g, (uint32_t)FOUND_REST), more, ""), at, 4);
+    LLVMBuildBr(g->b, none);
 
     LLVMPositionBuilderAtEnd(g->b, fits);
-    LLVMBasicBlockRef unfit = mg__gen_bb(g);
     guard(g, *group, l, &site, unfit);
     mg__gen_store(g, mg__gen_c32(g, 0), at, 4);
-    LLVMBasicBlockRef good = LLVMGetInsertBlock(g->b);
-    LLVMPositionBuilderAtEnd(g->b, unfit);
-    LLVMBuildBr(g->b, none);
-    LLVMPositionBuilderAtEnd(g->b, good);
     return none;
 }
 
