@@ -439,6 +439,74 @@ static bool flow(struct mg_gen *g)
     return true;
 }
 
+/* ---- addresses that were loaded ----
+ * Lanes that each load their own index, as a gather does, hardly ever lie one behind the other: nobody looks. */
+static bool is_loaded(const struct mg_gen *g, const struct mg_engine_operand *o, const uint64_t *loaded)
+{
+    const uint32_t v = o->bytes ? mg__gen_var(g, o->slot, o->bytes) : UINT32_MAX;
+    return v != UINT32_MAX && mg__gen_is_live(loaded, v);
+}
+
+static void load_step(const struct mg_gen *g, uint32_t i, const struct mg_gen_form *forms, uint64_t *loaded)
+{
+    const struct mg_engine_op *op = &g->p->ops[i];
+    bool any = (op->kind == MG_ENGINE_LOAD || op->effects & MG_ENGINE_ACCESS) && mg__gen_result(g, op, forms).vector;
+    for (unsigned k = 0; k < op->nin && op->kind != MG_ENGINE_CALL && op->kind != MG_ENGINE_LOAD; k++)
+        any |= is_loaded(g, &op->in[k], loaded);
+    for (unsigned k = 0; k < op->nout; k++) {
+        const uint32_t v = mg__gen_var(g, op->out[k].slot, op->out[k].bytes);
+        const uint64_t bit = v == UINT32_MAX ? 0 : (uint64_t)1 << (v % 64);
+        if (any)
+            loaded[v / 64 * (bit != 0)] |= bit;
+        else if (i == 0 || g->p->ops[i - 1].kind != MG_ENGINE_GUARD)
+            loaded[v / 64 * (bit != 0)] &= ~bit;
+    }
+}
+
+static bool loaded_to(struct mg_gen *g, uint32_t op, const uint64_t *loaded)
+{
+    uint64_t *to = g->blocks[g->block_at[op] - 1].loaded, more = 0;
+    for (uint32_t w = 0; w < g->words; w++) {
+        more |= loaded[w] & ~to[w];
+        to[w] |= loaded[w];
+    }
+    return more != 0;
+}
+
+static bool find_far(struct mg_gen *g)
+{
+    uint64_t *now = mg__arena_array(&g->arena, g->words, sizeof *now);
+    g->far = mg__arena_array(&g->arena, g->p->nops + 1, sizeof *g->far);
+    bool changed = now && g->far;
+    for (uint32_t b = 0; b < g->nblocks && changed; b++)
+        changed = (g->blocks[b].loaded = mg__arena_array(&g->arena, g->words, sizeof *now)) != NULL;
+    const bool good = changed;
+    while (changed) {
+        changed = false;
+        for (uint32_t b = 0; b < g->nblocks; b++) {
+            const struct mg_gen_block *block = &g->blocks[b];
+            if (!block->reached)
+                continue;
+            memcpy(now, block->loaded, g->words * sizeof *now);
+            memcpy(g->form, block->in, g->nvars * sizeof *g->form);
+            for (uint32_t i = block->first; i < block->end; i++) {
+                const struct mg_engine_op *op = &g->p->ops[i];
+                if (op->kind == MG_ENGINE_LOAD || op->kind == MG_ENGINE_STORE)
+                    g->far[i] = is_loaded(g, &op->in[0], now);
+                load_step(g, i, g->form, now);
+                mg__gen_step(g, i, g->form);
+                if (op->kind == MG_ENGINE_BRANCH)
+                    changed |= loaded_to(g, op->target, now);
+                for (uint32_t k = 0; op->kind == MG_ENGINE_LEAVE && k < op->ntargets; k++)
+                    changed |= loaded_to(g, op->targets[k], now);
+            }
+            if (g->p->ops[block->end - 1].falls && block->end < g->p->nops)
+                changed |= loaded_to(g, block->end, now);
+        }
+    }
+    return good;
+}
+
 bool mg__gen_analyse(struct mg_gen *g)
 {
     const struct mg_engine_program *p = g->p;
@@ -478,5 +546,5 @@ bool mg__gen_analyse(struct mg_gen *g)
         longest = MG_MAX(longest, i + 1 - g->blocks[g->nblocks - 1].first);
     }
     g->lives = mg__arena_array(&g->arena, (size_t)(longest + 1) * g->words, sizeof *g->lives);
-    return g->form && g->stamps && g->lives && liveness(g) && flow(g);
+    return g->form && g->stamps && g->lives && liveness(g) && flow(g) && find_far(g);
 }

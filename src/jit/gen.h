@@ -49,6 +49,7 @@ struct mg_gen_block {
     uint32_t point;         /* of the entry */
     struct mg_gen_form *in; /* by variable */
     uint64_t *live;         /* before the first op */
+    uint64_t *loaded;       /* there: variables whose lanes come from what lanes have loaded */
 };
 struct mg_gen_group { /* accesses through one address that are counted together */
     int32_t slot;
@@ -95,6 +96,7 @@ struct mg_gen {
     bool quick;         /* little effort */
     bool whole;         /* no arms of branches whose lanes disagree */
     bool blind;         /* no look at lanes for a line */
+    bool *far;          /* by op: an access whose address comes from what lanes have loaded */
     bool tells;         /* accesses are calls that may ask to leave */
     bool some;          /* it is the second function that is made (gen_some.c) */
     LLVMContextRef cx;

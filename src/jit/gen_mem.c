@@ -785,7 +785,7 @@ void mg__gen_access(struct mg_gen *g, uint32_t index)
 {
     const struct mg_engine_op *op = &g->p->ops[index];
     struct mg_gen_value address = mg__gen_read(g, op->in[0].slot, op->in[0].bytes);
-    if (address.form.vector && !g->some && !g->mask && !g->blind && may_be_found(op))
+    if (address.form.vector && !g->some && !g->mask && !g->blind && !g->far[index] && may_be_found(op))
         by_look(g, index, address);
     else if (g->some || address.form.vector ||
              (g->mask && !in_rows(g, op, &address.form))) /* masked gathers take LLVM too long */

@@ -3,8 +3,8 @@
  *
  * With little effort (MG_ENGINE_QUICK) the IR is hardly looked at, and LLVM selects and allocates without optimisation:
  * a fifth of the time, for code that takes up to four times as long. Arms of branches whose lanes disagree are left out
- * there, for they are the larger part of many kernels. LLVM's verifier then looks at what tests ask for alone: the
- * generator is the same.
+ * there, for they are the larger part of many kernels, and so are looks at lanes, whose values would have to go to the
+ * stack and come back. LLVM's verifier then looks at what tests ask for alone: the generator is the same.
  */
 #include <pthread.h>
 
@@ -232,7 +232,7 @@ bool mg_jit_generate_kernel(const struct mg_engine_program *program, enum mg_eng
     } else if (set_up(reason)) {
         const bool whole = little || is_watched(program);
         *reason = "long";
-        for (unsigned less = whole ? 2 : 0; less < 4 && *reason && strcmp(*reason, "long") == 0; less++)
+        for (unsigned less = little ? 3 : whole ? 2 : 0; less < 4 && *reason && strcmp(*reason, "long") == 0; less++)
             *reason = attempt(program, little, less & 2, less & 1, key, &out, dump);
     }
     pthread_mutex_unlock(&lock);
