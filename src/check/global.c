@@ -93,12 +93,18 @@ bool mg__global_quick(struct worker *w, struct block *b, struct mg_access *a, co
     int32_t k = w->last[a->insn];
     uint64_t least, most;
     bool writes = site->writes && !site->async;
-    if (k < 0 || l->by_lanes || (site->class != MG_ORDER_PLAIN && !site->async) || site->atomic)
+    if (l->by_lanes || (site->class != MG_ORDER_PLAIN && !site->async) || site->atomic)
         return false;
+    const int32_t meant = site->async ? site->from_object : site->object;
+    mg__access_reach(a, &least, &most);
+    if (k < 0) { /* the instruction's first in this launch */
+        const bool device = site->source.kind == MG_FLOW_POINTER && !site->async;
+        if ((k = mg__watch_allocation(l, least, device ? meant : -1)) < 0)
+            return false;
+        w->last[a->insn] = k;
+    }
     const struct mg_allocation *alloc = &l->info->allocations[k];
     struct region *r = l->regions[k];
-    int32_t meant = site->async ? site->from_object : site->object;
-    mg__access_reach(a, &least, &most);
     if (!r || mg__heap_is(alloc) || mg__region_has_holes(r) || (writes && a->follow && *a->follow))
         return false;
     if (least < alloc->address || most + a->width > alloc->address + alloc->size || (meant >= 0 && meant != k) ||

@@ -225,9 +225,28 @@ static bool reaches_beyond(const struct mg_sync *e)
            (e->kind >= MG_SYNC_MBARRIER_INIT && e->kind <= MG_SYNC_WGMMA_WAIT);
 }
 
+/* The commonest event of all: a warp comes to a barrier of the whole block where others of it are. What mg__meet and
+ * mg__order_arrive would do, where nobody knows more than all do. */
+static inline bool arrives(struct worker *w, const struct mg_sync *e)
+{
+    struct block *b = w->current;
+    if (e->kind != MG_SYNC_BARRIER || e->count || e->arrive || e->wrong || e->barrier >= 16 || !b || !b->busy ||
+        b->linear != e->block || e->target != e->block)
+        return false;
+    struct mg_order *o = b->order;
+    struct meeting *m = &b->meetings[e->barrier];
+    if (!m->arrived || m->count || m->insn != e->insn || o->partial || o->known[e->warp][MG_ORDER_AGENT] > o->agent)
+        return false;
+    m->arrived += (uint32_t)__builtin_popcount(e->mask);
+    mg__order_arrive(o, e->barrier, e->warp, e->mask, true);
+    return true;
+}
+
 void mg__watch_sync(void *self, const struct mg_sync *e)
 {
     struct worker *w = self;
+    if ((!w->notes.n || e->block == w->notes.block) && arrives(w, e))
+        return;
     if (w->notes.n) { /* a barrier of the whole block: nothing that notes say hangs on who has come to it */
         const bool own = e->block == w->notes.block, comes = e->kind == MG_SYNC_BARRIER && !e->count && !e->arrive,
                    over = e->kind == MG_SYNC_BARRIER_OPEN && !w->notes_of->meetings[e->barrier & 15].count;

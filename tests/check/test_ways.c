@@ -211,6 +211,8 @@ static void same_findings(void **unused)
 #define AT "mul.wide.s32 %d9, %r2, 4; add.u64 %d1, %a, %d9;\n"
 #define OWN "mov.u32 %r2, %gid;\n" AT
 #define PUT_GID "st.global.u32 [%d1], %gid;\n"
+/* The beginning of a row of `n` elements for each thread, into %d2. */
+#define ROW(n) "mul.wide.u32 %d10, %gid, 4*" #n "; add.u64 %d2, %a, %d10;\n"
 enum { FILLED = 3, NO_A = 2, ONLY_A = 1, NONE = 0 };
 
 /* Of two launches. */
@@ -317,6 +319,103 @@ static const struct {
     {"past the end", "mul.wide.u32 %d9, %gid, 64; add.u64 %d1, %a, %d9; st.global.u32 [%d1+256], %gid;\n", 2, FILLED, 1,
      1, true},
     {"before the beginning", "sub.u32 %r2, %gid, 3;\n" AT PUT_GID, 2, FILLED, 1, 1, true},
+    /* Rows of threads' own, from loops of one block. */
+    {"rows of eight",
+     ROW(8) "mov.u32 %r20, 0;\n"
+            "L: add.u64 %d3, %d2, 4; st.global.u32 [%d3+-4], %gid; add.u64 %d2, %d2, 4; add.u32 %r20, %r20, 1;\n"
+            "setp.ne.u32 %p1, %r20, 8; @%p1 bra L;\n",
+     0, NONE, 1, 1, false},
+    {"rows of eight, of which nine are written",
+     ROW(8) "mov.u32 %r20, 0;\n"
+            "L: st.global.u32 [%d2], %gid; add.u64 %d2, %d2, 4; add.u32 %r20, %r20, 1;\n"
+            "setp.ne.u32 %p1, %r20, 9; @%p1 bra L;\n",
+     4, FILLED, 1, 1, false},
+    {"rows of eight, written behind the step",
+     ROW(8) "mov.u32 %r20, 0;\n"
+            "L: add.u64 %d2, %d2, 4; st.global.u32 [%d2], %gid; add.u32 %r20, %r20, 1;\n"
+            "setp.ne.u32 %p1, %r20, 8; @%p1 bra L;\n",
+     0, NONE, 1, 1, false},
+    {"rows of eight, and one behind the loop",
+     ROW(8) "mov.u32 %r20, 0;\n"
+            "L: st.global.u32 [%d2], %gid; add.u64 %d2, %d2, 4; add.u32 %r20, %r20, 1;\n"
+            "setp.ne.u32 %p1, %r20, 8; @%p1 bra L;\nst.global.u32 [%d2], %t;\n",
+     4, FILLED, 1, 1, false},
+    {"rows of eight backwards",
+     ROW(8) "mov.u32 %r20, 7;\n"
+            "L: st.global.u32 [%d2+28], %gid; add.s64 %d2, %d2, -4; add.s32 %r20, %r20, -1;\n"
+            "setp.ge.s32 %p1, %r20, 0; @%p1 bra L;\n",
+     0, NONE, 1, 1, false},
+    {"rows of eight backwards, one too far",
+     ROW(8) "mov.u32 %r20, 7;\n"
+            "L: st.global.u32 [%d2+28], %gid; add.s64 %d2, %d2, -4; add.s32 %r20, %r20, -1;\n"
+            "setp.ge.s32 %p1, %r20, -1; @%p1 bra L;\n",
+     6, FILLED, 1, 1, true},
+    {"rows of eight, until it is not so",
+     ROW(8) "mov.u32 %r20, 0;\n"
+            "L: st.global.u32 [%d2], %gid; add.u64 %d2, %d2, 4; add.u32 %r20, %r20, 1;\n"
+            "setp.gt.s32 %p1, %r20, 7; @!%p1 bra L;\n",
+     0, NONE, 1, 1, false},
+    {"rows of eight, until it is more",
+     ROW(8) "mov.u32 %r20, 0;\n"
+            "L: st.global.u32 [%d2], %gid; add.u64 %d2, %d2, 4; add.u32 %r20, %r20, 1;\n"
+            "setp.gt.s32 %p1, %r20, 8; @!%p1 bra L;\n",
+     4, FILLED, 1, 1, false},
+    {"a row of 96 of each block, in three steps of 32 threads",
+     "mul.lo.u32 %r3, %bid, 96; and.b32 %r4, %t, 31; mov.u32 %r20, %r4;\n"
+     "L: add.u32 %r2, %r3, %r20; mul.wide.s32 %d9, %r2, 4; add.u64 %d1, %a, %d9; st.global.u32 [%d1], %gid;\n"
+     "add.u32 %r20, %r20, 32; setp.lt.s32 %p1, %r20, 96; @%p1 bra L;\n",
+     2, FILLED, 1, 1, false},
+    {"a row of 192 of each block, in two steps",
+     "mul.lo.u32 %r3, %bid, 192; mov.u32 %r20, %t;\n"
+     "L: add.u32 %r2, %r3, %r20; mul.wide.s32 %d9, %r2, 4; add.u64 %d1, %a, %d9; st.global.u32 [%d1], %gid;\n"
+     "add.u32 %r20, %r20, 96; setp.lt.s32 %p1, %r20, 192; @%p1 bra L;\n",
+     0, NONE, 1, 1, false},
+    {"a row of 191 of each block, in two steps",
+     "mul.lo.u32 %r3, %bid, 191; mov.u32 %r20, %t;\n"
+     "L: add.u32 %r2, %r3, %r20; mul.wide.s32 %d9, %r2, 4; add.u64 %d1, %a, %d9; st.global.u32 [%d1], %gid;\n"
+     "add.u32 %r20, %r20, 96; setp.lt.s32 %p1, %r20, 192; @%p1 bra L;\n",
+     2, FILLED, 1, 1, false},
+    {"a loop that goes on where it ended before",
+     ROW(8) "mov.u32 %r21, 0;\nM: mov.u32 %r20, 0;\n"
+            "L: st.global.u32 [%d2], %gid; add.u64 %d2, %d2, 4; add.u32 %r20, %r20, 1;\n"
+            "setp.ne.u32 %p1, %r20, 8; @%p1 bra L;\nadd.u32 %r21, %r21, 1; setp.lt.u32 %p2, %r21, 2; @%p2 bra M;\n",
+     4, FILLED, 1, 1, false},
+    {"a loop that begins anew",
+     ROW(8) "mov.u32 %r21, 0;\nM: mov.u32 %r20, 0; mov.u64 %d3, %d2;\n"
+            "L: st.global.u32 [%d3], %gid; add.u64 %d3, %d3, 4; add.u32 %r20, %r20, 1;\n"
+            "setp.ne.u32 %p1, %r20, 8; @%p1 bra L;\nadd.u32 %r21, %r21, 1; setp.lt.u32 %p2, %r21, 2; @%p2 bra M;\n",
+     0, NONE, 1, 1, false},
+    {"a loop as long as memory says",
+     ROW(8) "mov.u32 %r20, 0; mov.u64 %d4, %b; ld.global.u32 %r8, [%d4]; add.u32 %r8, %r8, 9;\n"
+            "L: st.global.u32 [%d2], %gid; add.u64 %d2, %d2, 4; add.u32 %r20, %r20, 1;\n"
+            "setp.ne.u32 %p1, %r20, %r8; @%p1 bra L;\n",
+     4, FILLED, 1, 1, false},
+    {"a step that memory says",
+     ROW(8) "mov.u32 %r20, 0; mov.u64 %d4, %b; ld.global.u64 %d8, [%d4]; add.u64 %d8, %d8, 32;\n"
+            "L: st.global.u32 [%d2], %gid; add.u64 %d2, %d2, %d8; add.u32 %r20, %r20, 1;\n"
+            "setp.ne.u32 %p1, %r20, 2; @%p1 bra L;\n",
+     4, FILLED, 1, 1, false},
+    {"a counter that wraps before it ends",
+     ROW(8) "mov.u32 %r20, 0x7ffffffc;\n"
+            "L: st.global.u32 [%d2], %gid; add.u64 %d2, %d2, 4; add.u32 %r20, %r20, 1;\n"
+            "setp.ne.u32 %p1, %r20, 0x80000005; @%p1 bra L;\n",
+     4, FILLED, 1, 1, false},
+    {"a counter without a sign",
+     ROW(8) "mov.u32 %r20, 0xfffffff0;\n"
+            "L: st.global.u32 [%d2], %gid; add.u64 %d2, %d2, 4; add.u32 %r20, %r20, 1;\n"
+            "setp.lt.u32 %p1, %r20, 0xfffffff9; @%p1 bra L;\n",
+     4, FILLED, 1, 1, false},
+    {"a store that nothing leads to",
+     OWN PUT_GID "mov.u32 %r8, 3; setp.eq.s32 %p1, %r8, 3; @%p1 bra X;\nst.global.u32 [%a], 7;\nX:\n", 0, NONE, 1, 1,
+     false},
+    {"a store that a number leads to",
+     OWN PUT_GID "mov.u32 %r8, 3; setp.eq.s32 %p1, %r8, 3; @!%p1 bra X;\nst.global.u32 [%a], 7;\nX:\n", 4, FILLED, 1,
+     1, false},
+    {"a store that a number leads to the second time",
+     OWN PUT_GID "mov.u32 %r8, 3; mov.u32 %r20, 0;\n"
+                 "L: setp.eq.s32 %p1, %r8, 3; mov.u32 %r8, 4; add.u32 %r20, %r20, 1; @%p1 bra L;\n"
+                 "st.global.u32 [%a], 7;\n",
+     4, FILLED, 1, 1, false},
     /* The second launch reads what the first one left. */
     {"what nobody made", OWN "ld.global.u32 %r5, [%d1]; setp.eq.u32 %p1, %r5, 7; @%p1 bra X;\nX:\n"
      "mul.wide.u32 %d10, %gid, 4; add.u64 %d2, %d10, %b; ld.global.u32 %r5, [%d2];\nst.global.u32 [%d1], %r5;\n", 1,
