@@ -12,6 +12,11 @@ bool mg__value_of(const struct mg_access *a, unsigned element, unsigned lane, un
 {
     if (a->kind != MG_ACCESS_ST || !a->value)
         return false;
+    if (bytes == 4 && element % 4 == 0 && from % 4 == 0) {
+        memcpy(out, (const uint8_t *)a->value[from / element] + (size_t)lane * (a->value64 ? 8 : 4) + from % element,
+               4);
+        return true;
+    }
     for (unsigned k = 0; k < bytes; k++) {
         unsigned v = (from + k) / element, byte = (from + k) % element;
         const uint8_t *lanes = a->value[v];
@@ -39,7 +44,7 @@ bool mg__same_value(const struct launch *l, const struct mg_access *a, unsigned 
         return false;
     if (at_once)
         return other < 32 && mg__value_of(a, element, other, from, bytes, theirs) && !memcmp(mine, theirs, bytes);
-    return !memcmp(mine, a->where[lane] + from, bytes);
+    return bytes == 4 ? !memcmp(mine, a->where[lane] + from, 4) : !memcmp(mine, a->where[lane] + from, bytes);
 }
 
 /* ---- races in a block ---- */

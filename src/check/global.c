@@ -53,6 +53,40 @@ static uint32_t missing_global(const struct region *r, uint64_t offset, unsigned
     return missing;
 }
 
+/* Each word that a lane reaches, for the other blocks. */
+static void touch_words(struct worker *w, const struct mg_access *a, const struct site *site, unsigned lane, int32_t k,
+                        uint64_t offset, bool leaves_unwritten)
+{
+    const struct launch *l = w->launch;
+    for (uint64_t word = offset / 4 * 4; word < offset + a->width; word += 4) {
+        uint64_t lo = MG_MAX(word, offset), hi = MG_MIN(word + 4, offset + a->width);
+        struct touch t = {.block = a->block,
+                          .offset = word,
+                          .site = site,
+                          .leaves_unwritten = leaves_unwritten,
+                          .bytes = (uint8_t)(((1u << (hi - lo)) - 1) << (lo - word))};
+        uint8_t value[4];
+        if (site->writes && l->ordered)
+            t.differs = !mg__same_value(l, a, lane, (unsigned)(lo - offset), (unsigned)(hi - lo), false, 0);
+        else if (site->writes &&
+                 mg__value_of(a, mg__element_of(l, a), lane, (unsigned)(lo - offset), (unsigned)(hi - lo), value))
+            t.value = mg__grid_value(value, (unsigned)(hi - lo));
+        else
+            t.value = VALUE_MANY;
+        mg__grid_touch(w, k, &t, a->insn, mg__watch_actor(a, lane));
+    }
+}
+
+/* The same of all lanes of a plain access, for blocks that run in order. */
+static void touch_in_order(struct worker *w, struct mg_access *a, const struct site *site, int32_t k)
+{
+    mg__access_lanes(a);
+    for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        touch_words(w, a, site, lane, k, a->address[lane] - w->launch->info->allocations[k].address, false);
+    }
+}
+
 /* Lanes that lie far apart, or on bytes of words: each by itself. What was done is done again, if it must, with the
  * same outcome. */
 static __attribute__((noinline)) bool quick_apart(struct worker *w, struct block *b, struct mg_access *a,
@@ -80,7 +114,9 @@ static __attribute__((noinline)) bool quick_apart(struct worker *w, struct block
                 return false;
         }
     }
-    if (!mg__grid_touch_lanes(w, object, a, site))
+    if (l->ordered)
+        touch_in_order(w, a, site, object);
+    else if (!mg__grid_touch_lanes(w, object, a, site))
         return false;
     b->order->now += site->writes;
     return true;
@@ -117,7 +153,7 @@ bool mg__global_quick(struct worker *w, struct block *b, struct mg_access *a, co
         mg__own_mark(r, a, site->mark);
     if (!r->tracked || r->own)
         return true;
-    if (site->async || l->ordered)
+    if (site->async)
         return false;
     const bool words = l->code.unit_global == 2 && a->width % 4 == 0 && from % 4 == 0;
     const struct mg_memo *memo = words ? mg__access_memo(w, a, 2) : NULL;
@@ -132,31 +168,9 @@ bool mg__global_quick(struct worker *w, struct block *b, struct mg_access *a, co
             return quick_apart(w, b, a, site, k);
         b->order->now += writes;
     }
-    return mg__grid_touch_words(w, k, a, site, from, memo);
-}
-
-/* Each word that a lane reaches, for the other blocks. */
-static void touch_words(struct worker *w, const struct mg_access *a, const struct site *site, unsigned lane, int32_t k,
-                        uint64_t offset, bool leaves_unwritten)
-{
-    const struct launch *l = w->launch;
-    for (uint64_t word = offset / 4 * 4; word < offset + a->width; word += 4) {
-        uint64_t lo = MG_MAX(word, offset), hi = MG_MIN(word + 4, offset + a->width);
-        struct touch t = {.block = a->block,
-                          .offset = word,
-                          .site = site,
-                          .leaves_unwritten = leaves_unwritten,
-                          .bytes = (uint8_t)(((1u << (hi - lo)) - 1) << (lo - word))};
-        uint8_t value[4];
-        if (site->writes && l->ordered)
-            t.differs = !mg__same_value(l, a, lane, (unsigned)(lo - offset), (unsigned)(hi - lo), false, 0);
-        else if (site->writes &&
-                 mg__value_of(a, mg__element_of(l, a), lane, (unsigned)(lo - offset), (unsigned)(hi - lo), value))
-            t.value = mg__grid_value(value, (unsigned)(hi - lo));
-        else
-            t.value = VALUE_MANY;
-        mg__grid_touch(w, k, &t, a->insn, mg__watch_actor(a, lane));
-    }
+    if (l->ordered)
+        touch_in_order(w, a, site, k);
+    return l->ordered || mg__grid_touch_words(w, k, a, site, from, memo);
 }
 
 /* What a strong read takes, and a strong write publishes. */

@@ -210,9 +210,18 @@ static void same_findings(void **unused)
 /* The address of 32-bit element %r2 of %a, into %d1. */
 #define AT "mul.wide.s32 %d9, %r2, 4; add.u64 %d1, %a, %d9;\n"
 #define OWN "mov.u32 %r2, %gid;\n" AT
+#define NEXT "add.u32 %r2, %gid, 1;\n" AT
 #define PUT_GID "st.global.u32 [%d1], %gid;\n"
 /* The beginning of a row of `n` elements for each thread, into %d2. */
 #define ROW(n) "mul.wide.u32 %d10, %gid, 4*" #n "; add.u64 %d2, %a, %d10;\n"
+/* For the flag of the block before, in %b; sets the block's own. */
+#define WAITS                                                                                                          \
+    "mul.wide.u32 %d12, %bid, 4; add.u64 %d13, %b, %d12; setp.ne.u32 %p5, %t, 0; setp.eq.u32 %p6, %bid, 0;\n"          \
+    "or.pred %p5, %p5, %p6; @%p5 bra W1;\nW: ld.volatile.global.u32 %r30, [%d13+-4]; setp.eq.u32 %p7, %r30, 0;\n"     \
+    "@%p7 bra W;\nmembar.gl;\nW1: bar.sync 0;\n"
+#define TELLS                                                                                                          \
+    "membar.gl; bar.sync 0; setp.ne.u32 %p5, %t, 0; @%p5 bra W2;\nmul.wide.u32 %d14, %bid, 4;\n"                      \
+    "add.u64 %d15, %b, %d14; membar.gl; st.volatile.global.u32 [%d15], 1;\nW2:\n"
 enum { FILLED = 3, NO_A = 2, ONLY_A = 1, NONE = 0 };
 
 /* Of two launches. */
@@ -416,6 +425,18 @@ static const struct {
                  "L: setp.eq.s32 %p1, %r8, 3; mov.u32 %r8, 4; add.u32 %r20, %r20, 1; @%p1 bra L;\n"
                  "st.global.u32 [%a], 7;\n",
      4, FILLED, 1, 1, false},
+    /* Blocks that wait for the one before them, and so run in order. */
+    {"what the block before wrote, waited for",
+     NEXT WAITS PUT_GID "bar.sync 0; ld.global.u32 %r5, [%d1+-4];\n" TELLS, 0, FILLED, 1, 1, false},
+    {"what the block before wrote, not waited for",
+     NEXT PUT_GID "bar.sync 0; ld.global.u32 %r5, [%d1+-4];\n" WAITS TELLS, 2, FILLED, 1, 1, false},
+    {"what the block behind writes",
+     NEXT WAITS PUT_GID "ld.global.u32 %r5, [%d1+384];\n" TELLS, 0, FILLED, 1, 1, false},
+    {"far apart, and waited for",
+     ROW(8) WAITS "st.global.u32 [%d2+32], %gid; st.global.v2.u32 [%d2+8], {%gid, %gid};\n"
+                  "ld.global.u32 %r5, [%d2];\n" TELLS, 2, FILLED, 1, 1, false},
+    {"the same value by all, and not waited for", "mov.u32 %r2, %t;\n" AT "st.global.u32 [%d1], 9;\n" WAITS TELLS, 2,
+     FILLED, 1, 1, false},
     /* The second launch reads what the first one left. */
     {"what nobody made", OWN "ld.global.u32 %r5, [%d1]; setp.eq.u32 %p1, %r5, 7; @%p1 bra X;\nX:\n"
      "mul.wide.u32 %d10, %gid, 4; add.u64 %d2, %d10, %b; ld.global.u32 %r5, [%d2];\nst.global.u32 [%d1], %r5;\n", 1,
