@@ -167,6 +167,15 @@ static struct mg_advise_block *sampled_block(struct worker *w, uint64_t index)
     return w->block;
 }
 
+static bool closely(void *worker, uint64_t block)
+{
+    const struct mg_seen *s = ((struct worker *)worker)->seen;
+    bool found = false;
+    for (unsigned i = 0; i < s->nsampled; i++)
+        found |= s->sampled[i] == block;
+    return found;
+}
+
 static uint32_t other_side(const struct mg_access *a)
 {
     const uint64_t base = a->other[__builtin_ctz(a->mask)] & ~UINT64_C(127);
@@ -426,6 +435,7 @@ struct mg_observer mg__advise_observer(struct mg_advise *advise)
         .launch_begin = launch_begin,
         .worker_begin = worker_begin,
         .access = on_access,
+        .closely = closely,
         .counts = on_counts,
         .worker_end = worker_end,
         .launch_end = launch_end,

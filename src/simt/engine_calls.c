@@ -24,7 +24,24 @@ static void report_member(struct mg_worker *worker, const struct mg_described *d
                                     (uint64_t)delta_of(d->program.row, rec->cx, rec->cy, i);
     e->address = worker->spread.address;
     e->times = times;
-    mg__access_event(worker, e, MG_OBSERVE_SHAPES);
+    e->block = e->target = UINT64_MAX;
+    mg__access_event(worker, e, worker->together ? MG_OBSERVE_SHAPES | MG_OBSERVE_EVERY : MG_OBSERVE_SHAPES);
+}
+
+/* Whose loads those are that wait to be told. */
+static void tell_joined(struct mg_worker *worker)
+{
+    const struct mg_run *run = worker->run;
+    uint64_t sum = 0;
+    if (!worker->together || !worker->tier)
+        return;
+    for (uint32_t s = 0; s < worker->tier->code->nsites; s++)
+        for (unsigned m = 0; m < 8; m++)
+            sum += worker->records[s].times[m];
+    for (unsigned i = 0; i < run->nobservers && sum > worker->joined; i++)
+        if (run->observers[i].together)
+            run->observers[i].together(worker->observers[i], worker->joined_block, sum - worker->joined);
+    worker->joined = sum;
 }
 
 static void flush_record(struct mg_worker *worker, const struct mg_described *d, uint32_t index)
@@ -33,8 +50,9 @@ static void flush_record(struct mg_worker *worker, const struct mg_described *d,
     const struct mg_engine_code *code = worker->tier->code;
     const struct mg_engine_site *site = &code->sites[index];
     for (unsigned m = 0; m < 8; m++) {
-        for (uint32_t k = 0; rec->times[m] && k < site->nmembers && worker->run->want_shapes; k++)
+        for (uint32_t k = 0; rec->times[m] && k < site->nmembers && (worker->run->want_shapes || worker->together); k++)
             report_member(worker, d, rec, &code->members[site->first_member + k], m, rec->times[m]);
+        worker->joined -= worker->together ? rec->times[m] : 0;
         rec->times[m] = 0;
     }
 }
@@ -69,6 +87,7 @@ void mg__engine_flush(struct mg_worker *worker)
     const struct mg_described *d = worker->run->engine;
     if (!worker->tier)
         return;
+    tell_joined(worker);
     for (uint32_t s = 0; s < worker->tier->code->nsites; s++)
         flush_record(worker, d, s);
     for (uint32_t s = 0; s < worker->run->program->nsegments; s++) {
@@ -78,7 +97,26 @@ void mg__engine_flush(struct mg_worker *worker)
     }
 }
 
+/* Another block's warps go on. What may be told together of one must be told by itself of another. */
+void mg__engine_turn(struct mg_worker *worker, uint64_t block)
+{
+    const struct mg_run *run = worker->run;
+    bool together = true;
+    tell_joined(worker);
+    worker->joined_block = block;
+    for (unsigned i = 0; i < run->nobservers && together; i++)
+        together = !(run->observers[i].wants & MG_OBSERVE_EVERY) ||
+                   !run->observers[i].closely(worker->observers[i], block);
+    for (uint32_t s = 0; worker->together && !together && s < worker->tier->code->nsites; s++) {
+        flush_record(worker, run->engine, s);
+        worker->records[s].lo = UINT64_MAX;
+    }
+    worker->together = together;
+}
+
 /* ---- what compiled code calls ---- */
+enum { REFITS = 4096 /* of a record whose loads are told together: one that fits no better is left alone */ };
+
 /* Whether loads of this shape, which are in bytes [lo, hi), are noted. */
 static void note_shape(struct mg_warp *w, struct mg_engine_record *rec, const struct mg_op *op, uint64_t address,
                        uint64_t cx, uint64_t cy, uint64_t lo, uint64_t hi)
@@ -112,7 +150,8 @@ static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address,
     uint64_t bits = address, align = site->bytes;
     const bool noted = run->want_every && site->space == MG_SPACE_SHARED;
     const struct mg_unheard *unheard = run->want_every && !noted && run->unheard ? &run->unheard[site->insn] : NULL;
-    if (noted ? !worker->notes : run->want_every && (!unheard || !unheard->size))
+    const bool together = worker->together && !noted && rec->words++ < REFITS;
+    if (noted ? !worker->notes : run->want_every && !together && (!unheard || !unheard->size))
         return false;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         int64_t delta = delta_of(d->program.row, cx, cy, (unsigned)__builtin_ctz(rest));
@@ -134,7 +173,7 @@ static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address,
     if (site->space == MG_SPACE_SHARED) {
         if (from >= to || (var = mg__shared_object(w, from, to, &lo, &hi)) < 0)
             return false;
-    } else if (unheard) {
+    } else if (unheard && !together) {
         lo = unheard->address;
         hi = lo + unheard->size;
         if (from < lo || to > hi || from >= to)
@@ -157,6 +196,7 @@ static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address,
     uint64_t range = hi - align - (uint64_t)(high + greatest) - lo;
     if (address - lo > range)
         return false;
+    tell_joined(worker);
     flush_record(worker, d, index);
     rec->lo = lo;
     rec->range = range / unit;

@@ -73,6 +73,7 @@ bool mg__engine_waits(const struct mg_warp *w); /* at the barrier that it is at,
 /* The warps of all blocks that the worker holds, and that do not run now, as the interpreter has them. */
 void mg__engine_settle(const struct mg_worker *worker);
 void mg__engine_flush(struct mg_worker *worker);
+void mg__engine_turn(struct mg_worker *worker, uint64_t block); /* it goes on */
 void mg__engine_open(struct mg_warp *w, const struct mg_engine_point *p); /* w has left there: what it had counted */
 void mg__engine_calls(struct mg_worker *worker);                             /* what its compiled code calls */
 bool mg__engine_op(struct mg_engine_warp *e, uint32_t index, uint32_t mask); /* calls->op */

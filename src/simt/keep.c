@@ -113,6 +113,7 @@ void mg__worker_renew(struct mg_worker *worker)
     worker->at = worker->idle = worker->held = worker->waits = 0;
     worker->quiet = false;
     worker->notes = NULL;
+    worker->joins = worker->together = false;
     memset(worker->observers, 0, sizeof worker->observers);
 }
 
@@ -139,7 +140,7 @@ bool mg__worker_again(struct mg_worker *worker)
     if (worker->npatterns > MOST_PATTERNS || worker->memory_changes != run->memory_changes)
         forget(worker);
     for (uint32_t s = 0; run->want_every && worker->tier && s < worker->tier->code->nsites; s++)
-        worker->records[s].lo = UINT64_MAX; /* what need not be told is another launch's to say */
+        worker->records[s].words = 0, worker->records[s].lo = UINT64_MAX; /* what need not be told is another launch's to say */
     if (worker->npatterns > MOST_PATTERNS)
         mg__patterns_free(worker);
     worker->memory_changes = run->memory_changes;

@@ -40,6 +40,12 @@ bool mg__worker_make(struct mg_worker *worker)
         if (o->worker_begin && !(worker->observers[i] = o->worker_begin(run->observer_state[i], worker->index)))
             return false;
     }
+    worker->joins = run->want_every && !run->sample;
+    worker->together = false;
+    worker->joined_block = UINT64_MAX;
+    worker->joined = 0;
+    for (unsigned i = 0; i < run->nobservers; i++)
+        worker->joins &= !(run->observers[i].wants & MG_OBSERVE_EVERY) || run->observers[i].closely;
     if (run->want_every && run->nobservers == 1 && run->observers->notes)
         worker->notes = run->observers->notes(worker->observers[0]);
     worker->calls.notes = worker->notes;

@@ -153,6 +153,22 @@ static void on_access(void *worker, struct mg_access *a)
         w->failed |= !mg__time_sample_add(w->sample, l->time->arch, l->info, &made, a);
 }
 
+static bool closely(void *worker, uint64_t block)
+{
+    const struct mg_time_choice *c = &((struct worker *)worker)->launch->choice;
+    bool found = false;
+    for (unsigned i = 0; i < c->n; i++)
+        found |= c->block[i] == block;
+    return found;
+}
+
+static void together(void *worker, uint64_t block, uint64_t accesses)
+{
+    struct worker *w = worker;
+    if (w->work && block < w->launch->blocks)
+        w->work[block] += (uint32_t)accesses;
+}
+
 static void on_counts(void *worker, const struct mg_insn_counts *counts, uint32_t ninsns)
 {
     struct worker *w = worker;
@@ -376,6 +392,8 @@ struct mg_observer mg__time_observer(struct mg_time *time)
         .launch_begin = launch_begin,
         .worker_begin = worker_begin,
         .access = on_access,
+        .closely = closely,
+        .together = together,
         .counts = on_counts,
         .worker_end = worker_end,
         .launch_end = launch_end,
