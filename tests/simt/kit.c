@@ -78,7 +78,11 @@ static void one_access(struct seen *s, struct mg_access *a)
     assert_true(a->mask != 0 && a->insn < launch->ninsns && a->times > 0 && a->width % a->element == 0);
     if (a->pattern)
         assert_true(a->pattern->mask == a->mask && a->pattern->id < MG_PATTERN_LIMIT);
-    if (s->by->wants & MG_OBSERVE_EVERY) {
+    if (s->by->wants & KIT_SOME && a->block == UINT64_MAX) {
+        assert_true(a->space == MG_SPACE_GLOBAL && a->kind == MG_ACCESS_LD);
+        sum->joined += a->times;
+    } else if (s->by->wants & MG_OBSERVE_EVERY) {
+        sum->by_block += mix(a->block, 1);
         assert_true(a->times == 1 && a->rows == 1 && a->target == a->block);
         sum->exact += exact_of(launch, a);
     }
@@ -110,6 +114,18 @@ static void on_access(void *worker, struct mg_access *a)
     }
 }
 
+static bool closely(void *worker, uint64_t block)
+{
+    (void)worker;
+    return block % 3 == 1;
+}
+
+static void together(void *worker, uint64_t block, uint64_t accesses)
+{
+    assert_true(block % 3 != 1 && accesses > 0);
+    ((struct seen *)worker)->sums.by_block += mix(block, 1) * accesses;
+}
+
 static void on_counts(void *worker, const struct mg_insn_counts *counts, uint32_t ninsns)
 {
     struct seen *s = worker;
@@ -134,6 +150,8 @@ static void worker_end(void *state, void *worker)
     to->wavefronts += from->wavefronts;
     to->shapes += from->shapes;
     to->exact += from->exact;
+    to->joined += from->joined;
+    to->by_block += from->by_block;
     to->patterns += from->patterns;
     to->counts += from->counts;
     to->issued += from->issued;
@@ -172,10 +190,12 @@ bool kit_compiles(void)
 static void attach(struct kit *kit, struct kit_observer *o, unsigned wants, struct kit_sums *sums)
 {
     struct mg_observer observer = {.self = o,
-                                   .wants = wants,
+                                   .wants = wants & 0xffff,
                                    .launch_begin = launch_begin,
                                    .worker_begin = worker_begin,
                                    .access = on_access,
+                                   .closely = wants & KIT_SOME ? closely : NULL,
+                                   .together = wants & KIT_SOME ? together : NULL,
                                    .counts = on_counts,
                                    .worker_end = worker_end,
                                    .launch_end = launch_end};

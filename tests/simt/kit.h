@@ -31,6 +31,8 @@ struct kit_sums {
     uint64_t shapes;   /* of each access's instruction, lanes, width, space, distances and base modulo 32 */
     uint64_t exact;    /* MG_OBSERVE_EVERY: of each access's warp, addresses and values */
     uint64_t patterns; /* events that came as one */
+    uint64_t joined;   /* accesses that were told together, of blocks that it need not hear closely */
+    uint64_t by_block; /* MG_OBSERVE_EVERY: of each access's block, however it was told */
     uint64_t counts;   /* of each instruction's counts */
     uint64_t issued, threads, divergent;
 };
@@ -40,6 +42,7 @@ struct kit_observer {
     struct kit_sums *sums;
 };
 #define KIT_EACH_LANE 0x10000u /* in `wants`: nothing is known by its shape */
+#define KIT_SOME 0x20000u      /* it must hear every third block closely, and others not */
 struct kit {
     struct mg_simt *simt;
     struct mg_engine *engine; /* by MARGAY_ENGINE; NULL: interpreted */
