@@ -587,8 +587,9 @@ static void load_fields(struct mg_gen *g, LLVMValueRef e, unsigned from, unsigne
 {
     static const size_t fields[] = {offsetof(struct mg_engine_warp, regs),   offsetof(struct mg_engine_warp, cells),
                                     offsetof(struct mg_engine_warp, shared), offsetof(struct mg_engine_warp, records),
-                                    offsetof(struct mg_engine_warp, full),   offsetof(struct mg_engine_warp, calls)};
-    LLVMValueRef *const values[] = {&g->regs, &g->cells, &g->shared, &g->records, &g->full, &g->calls};
+                                    offsetof(struct mg_engine_warp, full),   offsetof(struct mg_engine_warp, calls),
+                                    offsetof(struct mg_engine_warp, apart)};
+    LLVMValueRef *const values[] = {&g->regs, &g->cells, &g->shared, &g->records, &g->full, &g->calls, &g->apart};
     for (unsigned k = from; k < to; k++)
         *values[k] = mg__gen_load(g, g->ptr, mg__gen_at(g, e, fields[k]), 8);
 }
@@ -646,7 +647,7 @@ void mg__gen_function(struct mg_gen *g, const char *name, LLVMTypeRef type)
 void mg__gen_begin(struct mg_gen *g, LLVMValueRef e)
 {
     g->e = e;
-    load_fields(g, e, 0, 6);
+    load_fields(g, e, 0, 7);
     load_fills(g, true);
     load_fills(g, false);
 }
@@ -689,7 +690,7 @@ bool mg__gen_emit(struct mg_gen *g)
     lane_numbers(g);
     LLVMPositionBuilderAtEnd(g->b, g->start); /* what all warps of the block share */
     g->e = LLVMGetParam(g->fn, 0);
-    load_fields(g, g->e, 0, 6);
+    load_fields(g, g->e, 0, 7);
     load_fills(g, true);
     mg__gen_deferred_begin(g);
     LLVMPositionBuilderAtEnd(g->b, head);

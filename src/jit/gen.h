@@ -96,6 +96,7 @@ struct mg_gen {
     bool quick;         /* little effort */
     bool whole;         /* no arms of branches whose lanes disagree */
     bool blind;         /* no look at lanes for a line */
+    bool masks;         /* the processor moves some of the lanes in one instruction, of whatever size */
     bool *far;          /* by op: an access whose address comes from what lanes have loaded */
     bool tells;         /* accesses are calls that may ask to leave */
     bool some;          /* it is the second function that is made (gen_some.c) */
@@ -106,7 +107,7 @@ struct mg_gen {
     LLVMBasicBlockRef at_end, at_leave;  /* of one warp: at a barrier or the kernel's end, and elsewhere */
     LLVMValueRef end_point, leave_point; /* phis in these */
     uint32_t exit_point;                 /* 0: none yet */
-    LLVMValueRef fn, e, regs, shared, cells, records, full, calls;
+    LLVMValueRef fn, e, regs, shared, cells, records, full, calls, apart;
     LLVMBasicBlockRef start;
     LLVMValueRef deferred; /* struct mg_engine_deferred; NULL: nothing is deferred */
     LLVMTypeRef i1, i8, i16, i32, i64, ptr;

@@ -79,7 +79,7 @@ static struct mg_gen_group *new_site(struct mg_gen *g, uint32_t index, const str
             break;
     }
     uint32_t number = (uint32_t)g->sites.count;
-    for (uint32_t k = 0; k < (g->mask ? MG_ENGINE_MASKS : places(&site)); k++)
+    for (uint32_t k = 0; k < (!g->mask ? places(&site) : found ? MG_ENGINE_FEW_MASKS : MG_ENGINE_MASKS); k++)
         if (!mg__vec_push(&g->sites, site))
             g->reason = "memory";
     if (g->ngroups == MG_GEN_GROUPS) { /* finished ones are forgotten */
@@ -127,12 +127,12 @@ static LLVMValueRef count_bits(struct mg_gen *g, const char *name, LLVMValueRef 
     return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, args, strcmp(name, "llvm.ctpop") ? 2 : 1, "");
 }
 
-/* The number of the site for this mask among its MG_ENGINE_MASKS: the first n lanes, or one lane, have one each. */
-static LLVMValueRef of_mask(struct mg_gen *g)
+/* The number of the site for this mask among its `most`: the first n lanes, or one lane, have one each. */
+static LLVMValueRef of_mask(struct mg_gen *g, uint32_t most)
 {
     LLVMValueRef low = LLVMBuildMul(g->b, count_bits(g, "llvm.cttz", g->mask), mg__gen_c32(g, 5), "");
     LLVMValueRef n = LLVMBuildAdd(g->b, count_bits(g, "llvm.ctpop", g->mask), low, "");
-    return LLVMBuildAnd(g->b, n, mg__gen_c32(g, MG_ENGINE_MASKS - 1), "");
+    return LLVMBuildAnd(g->b, n, mg__gen_c32(g, most - 1), "");
 }
 
 /* The same for a place in its word. */
@@ -154,7 +154,8 @@ static void guard(struct mg_gen *g, const struct mg_gen_group *group, const stru
     LLVMValueRef rec = mg__gen_at(g, g->records, (uint64_t)group->site * sizeof(struct mg_engine_record)),
                  number = mg__gen_c32(g, group->site);
     if (g->mask || places(site) > 1) {
-        LLVMValueRef which = g->mask ? of_mask(g) : place_of(g, l->at, site->bytes);
+        LLVMValueRef which = g->mask ? of_mask(g, site->found ? MG_ENGINE_FEW_MASKS : MG_ENGINE_MASKS)
+                                     : place_of(g, l->at, site->bytes);
         LLVMValueRef by_bytes = LLVMBuildMul(g->b, which, mg__gen_c32(g, sizeof(struct mg_engine_record)), "");
         by_bytes = LLVMBuildZExt(g->b, by_bytes, g->i64, "");
         rec = LLVMBuildInBoundsGEP2(g->b, g->i8, rec, &by_bytes, 1, "");
@@ -391,7 +392,7 @@ static void fetch_ahead(struct mg_gen *g, const struct mg_gen_group *group, cons
 {
     const struct mg_gen_form *f = &l->address.form;
     const char *name = "llvm.prefetch";
-    if (g->quick || g->inside || g->mask || m->space == MG_SPACE_SHARED || f->dx || f->kx != m->width * m->vec ||
+    if (g->quick || (!g->some && (g->inside || g->mask)) || m->space == MG_SPACE_SHARED || f->dx || f->kx != m->width * m->vec ||
         g->row < 8)
         return;
     LLVMValueRef at = FIELD(g, mg__gen_at(g, g->records, (uint64_t)group->site * sizeof(struct mg_engine_record)),
@@ -673,22 +674,38 @@ static bool in_rows(const struct mg_gen *g, const struct mg_engine_op *op, const
 }
 
 /* ---- lines that are found ---- */
-#define FOUND_TRIES 4     /* times in a row without a line, after which */
-#define FOUND_REST (-256) /* it is not looked for so many times */
+/* Lanes that are looked at in vain are so again where a call has found a line this many times: first where there was
+ * none, then where it was in no record. */
+#define FOUND_AFTER 1
+#define FITS_AFTER 100
 
-/* Whether lane i is at lane 0's place + i * bytes. */
-static LLVMValueRef one_behind_the_other(struct mg_gen *g, LLVMValueRef lanes, LLVMValueRef first, unsigned bytes)
+static LLVMValueRef reduce(struct mg_gen *g, const char *name, LLVMValueRef v)
 {
-    static const char name[] = "llvm.vector.reduce.or";
+    LLVMTypeRef type = LLVMTypeOf(v);
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(g->module, LLVMLookupIntrinsicID(name, strlen(name)), &type, 1);
+    return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, &v, 1, "");
+}
+
+/* Whether lane i is at a place + i * bytes, which goes to *first. Of some of the lanes, where all have the same place
+ * that is the same as the bits that any has and that all have. */
+static LLVMValueRef one_behind_the_other(struct mg_gen *g, LLVMValueRef lanes, unsigned bytes, LLVMValueRef on,
+                                         LLVMValueRef *first)
+{
     LLVMTypeRef vector = LLVMTypeOf(lanes), one = LLVMGetElementType(vector);
     LLVMValueRef steps[32];
     for (unsigned i = 0; i < 32; i++)
         steps[i] = LLVMConstInt(one, i * bytes, 0);
-    LLVMValueRef line = LLVMBuildAdd(g->b, splat_n(g, first, 32), LLVMConstVector(steps, 32), "");
-    LLVMValueRef differ = LLVMBuildXor(g->b, lanes, line, "");
-    LLVMValueRef f = LLVMGetIntrinsicDeclaration(g->module, LLVMLookupIntrinsicID(name, strlen(name)), &vector, 1);
-    LLVMValueRef any = LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, &differ, 1, "");
-    return LLVMBuildICmp(g->b, LLVMIntEQ, any, LLVMConstNull(one), "");
+    if (!on) {
+        *first = LLVMBuildExtractElement(g->b, lanes, mg__gen_c32(g, 0), "");
+        LLVMValueRef line = LLVMBuildAdd(g->b, splat_n(g, *first, 32), LLVMConstVector(steps, 32), "");
+        LLVMValueRef differ = reduce(g, "llvm.vector.reduce.or", LLVMBuildXor(g->b, lanes, line, ""));
+        return LLVMBuildICmp(g->b, LLVMIntEQ, differ, LLVMConstNull(one), "");
+    }
+    LLVMValueRef places = LLVMBuildSub(g->b, lanes, LLVMConstVector(steps, 32), "");
+    *first = reduce(g, "llvm.vector.reduce.or", LLVMBuildSelect(g->b, on, places, LLVMConstNull(vector), ""));
+    LLVMValueRef all =
+        reduce(g, "llvm.vector.reduce.and", LLVMBuildSelect(g->b, on, places, LLVMConstAllOnes(vector), ""));
+    return LLVMBuildICmp(g->b, LLVMIntEQ, *first, all, "");
 }
 
 /* The lanes are looked at: where there is a line that fits its record it is counted, for all of the group, and the code
@@ -698,34 +715,41 @@ static LLVMBasicBlockRef look(struct mg_gen *g, uint32_t index, struct mg_gen_va
 {
     const struct mg_engine_op *op = &g->p->ops[index];
     const unsigned bytes = op->mem->width * op->mem->vec;
-    LLVMBasicBlockRef see = mg__gen_bb(g), fits = mg__gen_bb(g), unfit = mg__gen_bb(g), rest = mg__gen_bb(g),
+    LLVMBasicBlockRef see = mg__gen_bb(g), fits = mg__gen_bb(g), unfit = mg__gen_bb(g), parted = mg__gen_bb(g),
                       none = mg__gen_bb(g);
     LLVMValueRef lanes = mg__gen_vector(g, address, op->in[0].bytes);
-    *l = (struct line){.address = {.form = {.reached = true, .kx = bytes, .ky = g->row == 32 ? 0 : bytes * g->row}}};
+    *l = (struct line){.address = {.form = {.reached = true, .kx = bytes, .ky = g->row == 32 ? 0 : bytes * g->row}},
+                       .on = g->mask ? mg__gen_lanes(g, g->mask) : NULL};
     *group = new_site(g, index, &l->address.form, true);
     const struct mg_engine_site site = g->sites.at[(*group)->site];
-    LLVMValueRef rec = mg__gen_at(g, g->records, (uint64_t)(*group)->site * sizeof(struct mg_engine_record));
-    LLVMValueRef at = FIELD(g, rec, mg_engine_record, tries), tries = mg__gen_load(g, g->i32, at, 4);
-    LLVMValueRef more = LLVMBuildAdd(g->b, tries, mg__gen_c32(g, 1), "");
-    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntSGE, tries, mg__gen_c32(g, 0), ""), see, rest);
-    LLVMPositionBuilderAtEnd(g->b, rest);
-    mg__gen_store(g, more, at, 4);
-    LLVMBuildBr(g->b, none);
+    LLVMValueRef at = mg__gen_at(g, g->apart, index), zero = LLVMConstInt(g->i8, 0, 0);
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, mg__gen_load(g, g->i8, at, 1), zero, ""), see, none);
 
     LLVMPositionBuilderAtEnd(g->b, see);
-    l->address.base = LLVMBuildExtractElement(g->b, lanes, mg__gen_c32(g, 0), "");
+    LLVMValueRef is_line = one_behind_the_other(g, lanes, bytes, l->on, &l->address.base);
     l->at = at_offset(g, op, l->address.base);
-    LLVMBuildCondBr(g->b, one_behind_the_other(g, lanes, l->address.base, bytes), fits, unfit);
+    LLVMBuildCondBr(g->b, is_line, fits, parted);
 
+    LLVMPositionBuilderAtEnd(g->b, parted);
+    mg__gen_store(g, LLVMConstInt(g->i8, FOUND_AFTER, 0), at, 1);
+    LLVMBuildBr(g->b, none);
     LLVMPositionBuilderAtEnd(g->b, unfit);
-    LLVMValueRef enough = LLVMBuildICmp(g->b, LLVMIntEQ, more, mg__gen_c32(g, FOUND_TRIES), "");
-    mg__gen_store(g, LLVMBuildSelect(g->b, enough, mg__gen_c32(g, (uint32_t)FOUND_REST), more, ""), at, 4);
+    mg__gen_store(g, LLVMConstInt(g->i8, FITS_AFTER, 0), at, 1);
     LLVMBuildBr(g->b, none);
 
     LLVMPositionBuilderAtEnd(g->b, fits);
     guard(g, *group, l, &site, unfit);
-    mg__gen_store(g, mg__gen_c32(g, 0), at, 4);
     return none;
+}
+
+/* What the call has found out of a line. */
+static void heed_call(struct mg_gen *g, uint32_t index)
+{
+    LLVMValueRef at = mg__gen_at(g, g->apart, index), apart = mg__gen_load(g, g->i8, at, 1),
+                 line = mg__gen_load(g, g->i32, FIELD(g, g->e, mg_engine_warp, line), 4);
+    LLVMValueRef any = LLVMBuildAnd(g->b, LLVMBuildICmp(g->b, LLVMIntNE, apart, LLVMConstInt(g->i8, 0, 0), ""),
+                                    LLVMBuildICmp(g->b, LLVMIntNE, line, mg__gen_c32(g, 0), ""), "");
+    mg__gen_store(g, LLVMBuildSub(g->b, apart, LLVMBuildZExt(g->b, any, g->i8, ""), ""), at, 1);
 }
 
 /* An access at an address that is not known to be on a line: as one where it is found to be, else a call. */
@@ -754,6 +778,8 @@ static void by_look(struct mg_gen *g, uint32_t index, struct mg_gen_value addres
         fetch_ahead(g, group, op->mem, &l);
     move_line(g, op, &l);
     g->row = row;
+    for (unsigned k = 0; k < op->nout && g->some; k++) /* a call leaves it there, and there it must be in the end */
+        mg__gen_to_frame(g, &op->out[k]);
     LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(g->b), NULL};
     LLVMBuildBr(g->b, after);
     for (uint32_t v = 0; v < g->nvars; v++) {
@@ -764,6 +790,8 @@ static void by_look(struct mg_gen *g, uint32_t index, struct mg_gen_value addres
 
     LLVMPositionBuilderAtEnd(g->b, none);
     mg__gen_call(g, index);
+    if (first)
+        heed_call(g, index);
     from[1] = LLVMGetInsertBlock(g->b);
     LLVMBuildBr(g->b, after);
     for (uint32_t v = 0; v < g->nvars; v++) /* what is in the frame whichever way it went */
@@ -781,11 +809,30 @@ static void by_look(struct mg_gen *g, uint32_t index, struct mg_gen_value addres
     group->done++;
 }
 
+static bool in_loop(const struct mg_gen *g, uint32_t index)
+{
+    for (uint32_t b = 0; b < g->nblocks && g->blocks[b].first <= index; b++)
+        if (g->blocks[b].loop && index < g->blocks[g->blocks[b].latch].end)
+            return true;
+    return false;
+}
+
+/* Where some of the lanes run, in code that is theirs alone, there are records for few masks and no places in words:
+ * they must be met often. */
+static bool is_looked_at(const struct mg_gen *g, uint32_t index)
+{
+    const struct mg_engine_op *op = &g->p->ops[index];
+    if (g->blind || g->far[index] || !may_be_found(op))
+        return false;
+    return g->some ? g->masks && op->mem->vec == 1 && op->mem->width >= 4 && !g->p->partial && in_loop(g, index)
+                   : !g->mask;
+}
+
 void mg__gen_access(struct mg_gen *g, uint32_t index)
 {
     const struct mg_engine_op *op = &g->p->ops[index];
     struct mg_gen_value address = mg__gen_read(g, op->in[0].slot, op->in[0].bytes);
-    if (address.form.vector && !g->some && !g->mask && !g->blind && !g->far[index] && may_be_found(op))
+    if (address.form.vector && is_looked_at(g, index))
         by_look(g, index, address);
     else if (g->some || address.form.vector ||
              (g->mask && !in_rows(g, op, &address.form))) /* masked gathers take LLVM too long */

@@ -193,6 +193,7 @@ struct mg_described *mg__describe(const struct mg_program *program, const struct
     for (uint32_t k = 0; good && k < d->nfunctions; k++) {
         good = describe_code(d, program, program->codes[k], lanes, k ? 0 : row, &d->functions[k]);
         d->functions[k].program.partial = partial || k;
+        d->functions[k].program.function = k > 0;
     }
     if (!good) {
         mg__described_free(d);

@@ -180,6 +180,7 @@ static void own_code(struct mg_warp *w)
     w->e.regs = w->root->regs;
     w->ops = w->root->code->ops;
     w->rows_of = w->worker->rows_of;
+    w->e.apart = w->worker->apart;
 }
 
 bool mg__engine_back(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
@@ -342,6 +343,7 @@ static const struct mg_op *function_some(struct mg_warp *w, const struct mg_op *
     w->e.regs = w->regs;
     w->ops = code->ops;
     w->rows_of = w->worker->rows_of + code->first_op;
+    w->e.apart = w->worker->apart + code->first_op;
     uint32_t next = some->code->some(&w->e, at, mask, w->join_pc ? (uint32_t)(w->join_pc - code->ops) : ~0u);
     own_code(w);
     return next == ~0u ? NULL : &code->ops[next];
@@ -355,6 +357,9 @@ const struct mg_op *mg__engine_some(struct mg_warp *w, const struct mg_op *op, u
     if (!w->some_at[op - ops])
         return op + 1;
     uint32_t next = w->some(&w->e, (uint32_t)(op - ops), mask, w->join_pc ? (uint32_t)(w->join_pc - ops) : ~0u);
+    if (mask == ~0u && next != ~0u && w->worker->run->engine->program.ops[next].kind != MG_ENGINE_BLOCK)
+        /* in the midst of a block, of whose accesses those that were done by their line have left no word */
+        memset(w->leads, 0, sizeof w->leads);
     return next == ~0u ? NULL : &ops[next];
 }
 

@@ -17,7 +17,7 @@
  * idle, which ones differs from time to time, and an access has MG_ENGINE_MASKS sites, one after the other, told apart
  * by the mask. At an address that is not known to have affine form the code may look at the lanes: where they lie one
  * behind the other, a site serves as well (`found`); one of fewer than four bytes has then a site for each place in a
- * word.
+ * word, and one of some of the lanes has MG_ENGINE_FEW_MASKS.
  */
 #ifndef MG_SIMT_ENGINE_H
 #define MG_SIMT_ENGINE_H
@@ -26,6 +26,7 @@
 #define MG_ENGINE_VERSION 15u /* of everything here: kept code of another version is not used */
 
 #define MG_ENGINE_MASKS 32u
+#define MG_ENGINE_FEW_MASKS 4u /* of one that is found, in code for some of the lanes */
 
 enum mg_engine_kind {
     MG_ENGINE_BLOCK, /* begins a basic block: counts segment `mode` */
@@ -121,6 +122,7 @@ struct mg_engine_program {
     uint32_t pool_bytes, frame_bytes, ninsns;
     /* warps may have idle lanes from the start, or it is a function that the kernel calls: only `some` is used */
     bool partial;
+    bool function; /* it is one: sites are the kernel's */
     uint32_t stride;           /* bytes from one warp of a block (struct mg_engine_warp) to the next */
     const struct mg_engine_fill *fills;
     uint32_t nfills;
@@ -182,7 +184,7 @@ struct mg_engine_record {
     uint8_t astray; /* of a site whose line is found: times in a row that it did not serve once it was made to fit, */
     uint16_t skip;  /* and misses for which it is left as it is */
     int32_t var;
-    int32_t tries;  /* the code's own, likewise: times in a row that there was no line; negative: not looked */
+    uint32_t next;  /* that was ever made to fit: its number + 1; the last one has ~0u, others have 0 */
     uint64_t last; /* the code's own: where it was before, to fetch ahead */
     /* Of loads that are noted: the words that one covers, a bit each from the least address on, which is `low` from
      * lane 0's; `told` more notes than there may be: it is not of these. */
@@ -204,6 +206,10 @@ struct mg_engine_warp {
     int32_t slice;                     /* loops may go on while it is not negative */
     uint32_t leave;                    /* not 0: the interpreter goes on before the next op */
     uint64_t tag;                      /* its number in the block, as in a note */
+    /* The code's own, by op, of an access: how often its lanes must yet be found one behind the other by calls->load or
+     * store, as `line` then says, before it looks at them again. */
+    uint8_t *apart;
+    uint32_t line;
 };
 /* Stores of words whose lanes lie far apart, deferred by the code: several of them, of one warp or of warps after one
  * another, often share lines, and are then done lane by lane. Nobody can tell: they are settled before anything that

@@ -88,8 +88,8 @@ void mg__engine_flush(struct mg_worker *worker)
     if (!worker->tier)
         return;
     tell_joined(worker);
-    for (uint32_t s = 0; s < worker->tier->code->nsites; s++)
-        flush_record(worker, d, s);
+    for (uint32_t s = worker->fitted; s && s != UINT32_MAX; s = worker->records[s - 1].next)
+        flush_record(worker, d, s - 1);
     for (uint32_t s = 0; s < worker->run->program->nsegments; s++) {
         worker->counts[s].warps += worker->full[s];
         worker->counts[s].threads += 32 * worker->full[s];
@@ -205,13 +205,17 @@ static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address,
     rec->mask = mask;
     rec->phase = address & 3;
     rec->var = var;
+    if (!rec->next) {
+        rec->next = worker->fitted ? worker->fitted : UINT32_MAX;
+        worker->fitted = index + 1;
+    }
     return true;
 }
 
 /* A line that was found can go by a call as well, which is better where it is in another object each time. */
-#define SERVES 4u
-#define ASTRAY_AFTER 16u
-#define ASTRAY_FOR 1000u
+#define SERVES 32u
+#define ASTRAY_AFTER 2u
+#define ASTRAY_FOR 200u
 static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, uint64_t cx, uint64_t cy, uint32_t mask)
 {
     struct mg_engine_record *rec = &e->records[index];

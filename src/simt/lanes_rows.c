@@ -179,6 +179,7 @@ static ALWAYS_INLINE bool begin(struct mg_warp *w, const struct mg_op *op, uint3
     n->base = r->at ? r->at : w->block->shared + r->base;
     n->first = first_of(n, mask, r->shift);
     n->line = contiguous(n, mask, n->first, r->shift);
+    w->e.line = n->line;
     r->served++;
     if (n->line)
         fetch_ahead(r, n);
@@ -345,8 +346,10 @@ bool ISA(mg__load_rows)(struct mg_engine_warp *e, uint32_t index, uint32_t mask)
     struct mg_warp *w = mg__warp_of(e);
     if (MG_UNLIKELY(!w->filled))
         mg__fill_block(w, 32);
-    if (MG_UNLIKELY(!load(w, &w->ops[index], mask, rows_of(w, index))))
+    if (MG_UNLIKELY(!load(w, &w->ops[index], mask, rows_of(w, index)))) {
+        e->line = 0;
         return mg__engine_op(e, index, mask);
+    }
     narrow();
     return true;
 }
@@ -356,8 +359,10 @@ bool ISA(mg__store_rows)(struct mg_engine_warp *e, uint32_t index, uint32_t mask
     struct mg_warp *w = mg__warp_of(e);
     if (MG_UNLIKELY(!w->filled))
         mg__fill_block(w, 32);
-    if (MG_UNLIKELY(!store(w, &w->ops[index], mask, rows_of(w, index))))
+    if (MG_UNLIKELY(!store(w, &w->ops[index], mask, rows_of(w, index)))) {
+        e->line = 0;
         return mg__engine_op(e, index, mask);
+    }
     narrow();
     return true;
 }

@@ -473,6 +473,7 @@ struct mg_worker {
     struct mg_site *sites;
     const uint64_t *other_side;      /* of the cp.async that is under way: mg_access.other; or NULL */
     struct mg_rows **rows_of;        /* of its sites, by op of all codes, as compiled code asks for them; or NULL */
+    uint8_t *apart;                  /* likewise: mg_engine_warp */
     struct mg_insn_counts *counts;   /* by segment */
     struct mg_insn_counts *by_insn;  /* divergent branches, and the final sums */
     const struct mg_tier *tier;      /* compiled code; NULL: none yet */
@@ -483,6 +484,7 @@ struct mg_worker {
     uint32_t ncells;                 /* that its warps have */
     uint64_t told;                   /* of its work, to the kernel */
     struct mg_engine_record *records; /* of compiled code, by its sites */
+    uint32_t fitted;                 /* the first one that was made to fit, + 1 */
     uint64_t *full;                  /* by segment: times that compiled code executed it with all lanes */
     struct mg_block_times times;              /* of the tier */
     struct mg_frame **free_frames;   /* by code id */

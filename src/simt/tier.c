@@ -219,6 +219,7 @@ bool mg__tier_worker(struct mg_worker *worker)
     worker->times = (struct mg_block_times){0};
     free(worker->records);
     worker->records = records;
+    worker->fitted = 0;
     worker->ncells = code->ncells;
     mg__engine_calls(worker);
     worker->tier = &d->tiers[best];

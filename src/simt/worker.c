@@ -10,11 +10,12 @@ static bool make(struct mg_worker *worker, const struct mg_program *p)
     worker->event.room = &worker->spread;
     worker->sites = calloc(p->nsites + 1, sizeof *worker->sites);
     worker->rows_of = calloc(p->nops + 1, sizeof *worker->rows_of);
+    worker->apart = calloc(p->nops + 1, sizeof *worker->apart);
     worker->counts = calloc(p->nsegments + 1, sizeof *worker->counts);
     worker->by_insn = calloc(p->ninsns + 1, sizeof *worker->by_insn);
     worker->free_frames = calloc(p->ncodes + 1, sizeof(struct mg_frame *));
     worker->patterns = calloc(MG_PATTERN_HASH, sizeof(struct mg_pattern *));
-    return worker->sites && worker->rows_of && worker->counts && worker->by_insn && worker->free_frames &&
+    return worker->sites && worker->rows_of && worker->apart && worker->counts && worker->by_insn && worker->free_frames &&
            worker->patterns && mg__tier_worker(worker);
 }
 
@@ -144,6 +145,7 @@ void mg__worker_free(struct mg_worker *worker)
     }
     free(worker->sites);
     free(worker->rows_of);
+    free(worker->apart);
     worker->sites = NULL; /* it has nothing that could be kept */
     mg__patterns_free(worker);
     free(worker->patterns);
