@@ -392,8 +392,8 @@ static void fetch_ahead(struct mg_gen *g, const struct mg_gen_group *group, cons
 {
     const struct mg_gen_form *f = &l->address.form;
     const char *name = "llvm.prefetch";
-    if (g->quick || (!g->some && (g->inside || g->mask)) || m->space == MG_SPACE_SHARED || f->dx || f->kx != m->width * m->vec ||
-        g->row < 8)
+    if (g->quick || (!g->some && (g->inside || g->mask)) || m->space == MG_SPACE_SHARED || f->dx ||
+        f->kx != m->width * m->vec || g->row < 8)
         return;
     LLVMValueRef at = FIELD(g, mg__gen_at(g, g->records, (uint64_t)group->site * sizeof(struct mg_engine_record)),
                             mg_engine_record, last);

@@ -9,7 +9,8 @@
  *
  * Compiled are the blocks that lie behind a branch on which lanes may disagree, up to where they meet again; all blocks
  * where warps have idle lanes from the start, and all of a function that the kernel calls, where this is all there is.
- * Accesses are calls of the interpreter's handlers. A register of one block alone keeps its junk in idle lanes; all
+ * Accesses are calls of the interpreter's handlers, but for those in loops whose lanes are found to be consecutive
+ * (gen_mem.c). A register of one block alone keeps its junk in idle lanes; all
  * others are blended.
  */
 #include "jit/gen.h"

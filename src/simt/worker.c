@@ -15,8 +15,8 @@ static bool make(struct mg_worker *worker, const struct mg_program *p)
     worker->by_insn = calloc(p->ninsns + 1, sizeof *worker->by_insn);
     worker->free_frames = calloc(p->ncodes + 1, sizeof(struct mg_frame *));
     worker->patterns = calloc(MG_PATTERN_HASH, sizeof(struct mg_pattern *));
-    return worker->sites && worker->rows_of && worker->apart && worker->counts && worker->by_insn && worker->free_frames &&
-           worker->patterns && mg__tier_worker(worker);
+    return worker->sites && worker->rows_of && worker->apart && worker->counts && worker->by_insn &&
+           worker->free_frames && worker->patterns && mg__tier_worker(worker);
 }
 
 /* For a launch with a sample. */
