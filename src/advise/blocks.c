@@ -122,10 +122,10 @@ static struct mg_grain *grain(struct mg_advise_block *b, uint64_t key, uint32_t 
     return g;
 }
 
-/* Neighbouring lanes touch neighbouring granules, which came one behind the other: `last` and the next one are looked at
- * before the table is. */
-static struct mg_grain *grain_near(struct mg_advise_block *b, const struct mg_grain *last, uint64_t key, uint32_t site,
-                                   unsigned shift)
+/* Neighbouring lanes touch neighbouring granules, which came one behind the other: `last` and the next one are looked
+ * at before the table is. */
+static struct mg_grain *grain_near(struct mg_advise_block *b, const struct mg_grain *last, uint64_t key,
+                                   uint32_t site, unsigned shift)
 {
     for (unsigned k = 0; last && k < 2 && last + k < b->grains + b->ngrains; k++)
         if (last[k].key == key && last[k].site == site)

@@ -20,7 +20,7 @@ struct mg_layout_trial {
     double wavefronts, ideal;
     uint32_t added; /* bytes */
     bool any;
-    double enough; /* of one that is tried: with more wavefronts than that, and than the ideal, it need not be followed */
+    double enough; /* of one that is tried: with more wavefronts than that and the ideal it need not be followed */
 };
 uint32_t mg__layout_moved(const struct mg_layout *layout,
                           uint32_t offset); /* both in bytes from the variable's start */

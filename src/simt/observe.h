@@ -347,10 +347,10 @@ struct mg_observer {
     /* With one of these attached a faulting access does not end the launch: it goes on without those lanes, and ends
      * with the error all the same. `access` has no `where`, and times and shared_var mean nothing. */
     void (*fault)(void *worker, struct mg_access *access, enum mg_fault_kind kind);
-    /* With EVERY: whether it must be told each access of a block by itself. Of blocks of which no observer must, loads of
-     * global memory may be told together, with `times` and addresses as MG_OBSERVE_SHAPES has them, as those of block
-     * UINT64_MAX; how many of a block will be, or were, `together` says. NULL: of all blocks; and who cares for the
-     * number alone. */
+    /* With EVERY: whether it must be told each access of a block by itself. Of blocks of which no observer must, loads
+     * of global memory may be told together, with `times` and addresses as MG_OBSERVE_SHAPES has them, as those of
+     * block UINT64_MAX; how many of a block will be, or were, `together` says. NULL: of all blocks; and who cares for
+     * the number alone. */
     bool (*closely)(void *worker, uint64_t block);
     void (*together)(void *worker, uint64_t block, uint64_t accesses);
     /* With EVERY: the worker's notes, which it keeps till its end; or NULL. `noted`: whether loads like this one,

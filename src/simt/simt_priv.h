@@ -479,7 +479,7 @@ struct mg_worker {
     const struct mg_tier *tier;      /* compiled code; NULL: none yet */
     struct mg_engine_calls calls;    /* what it calls */
     bool joins, together;            /* loads of some blocks may be told together; those of the block under way are */
-    uint64_t joined_block, joined;   /* that block; of the loads that wait to be told, those that it is known whose they are */
+    uint64_t joined_block, joined;   /* that block; of the loads that wait to be told, those whose block was told */
     struct mg_notes *notes;          /* of the only observer of every access; NULL: it takes none */
     uint32_t ncells;                 /* that its warps have */
     uint64_t told;                   /* of its work, to the kernel */

@@ -597,7 +597,8 @@ static bool share_out(struct digest *d, enum what what, double *bytes)
             const struct mg_time_access *a = &d->access[r->insn];
             double share = a->elsewhere ? i < d->choice->together ? 0 : d->other_share : i < d->choice->together;
             if (r->count && a->sectors > 0 && is_of(r, what))
-                arrays[array_near(d->info, &near, s->sectors.at[r->first])].past += share * r->count * a->past_l1 / a->sectors;
+                arrays[array_near(d->info, &near, s->sectors.at[r->first])].past +=
+                    share * r->count * a->past_l1 / a->sectors;
         }
     }
     for (unsigned i = 0; i < d->choice->n; i++) {

@@ -1,5 +1,5 @@
-/* test_again.c - what is remembered of a multiprocessor is what going through it gives, and whatever it is given is told
- * apart: each field of it is changed, one at a time, and the answer is that of a machine that remembers nothing.
+/* test_again.c - what is remembered of a multiprocessor is what going through it gives, and whatever it is given is
+ * told apart: each field of it is changed, one at a time, and the answer is that of a machine that remembers nothing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,8 @@ static double stalled[2][INSNS][MG_STALLS];
 /* A loop of eight rounds: two loads, a product, and a store behind it. */
 static void make(void)
 {
-    static const uint8_t pipes[OPS] = {MG_PIPE_ALU, MG_PIPE_LSU, MG_PIPE_LSU, MG_PIPE_FMA, MG_PIPE_CONTROL, MG_PIPE_LSU};
+    static const uint8_t pipes[OPS] = {MG_PIPE_ALU, MG_PIPE_LSU, MG_PIPE_LSU, MG_PIPE_FMA,
+                                        MG_PIPE_CONTROL, MG_PIPE_LSU};
     memset(ops, 0, sizeof ops);
     memset(blocks, 0, sizeof blocks);
     memset(accesses, 0, sizeof accesses);
@@ -52,7 +53,8 @@ static void make(void)
     }
     blocks[0] = (struct mg_time_block){.end = 5, .succ = {0, 1}, .nsucc = 2, .ipdom = 1, .rounds = 8, .leaves = 1};
     blocks[1] = (struct mg_time_block){.first = 5, .end = 6, .ipdom = UINT32_MAX};
-    code = (struct mg_time_code){.ops = ops, .blocks = blocks, .regs = regs, .nops = OPS, .nblocks = BLOCKS, .nregs = OPS};
+    code = (struct mg_time_code){
+        .ops = ops, .blocks = blocks, .regs = regs, .nops = OPS, .nblocks = BLOCKS, .nregs = OPS};
     machine = (struct mg_time_machine){.arch = mg_arch_find(90),
                                        .code = &code,
                                        .access = accesses,
