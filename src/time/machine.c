@@ -13,6 +13,7 @@
  * Left out: pages of device memory, the two halves of the second cache, instruction fetch but for a launch's first,
  * register banks.
  */
+#include "time/ready.h"
 #include "time/time_priv.h"
 
 #include <math.h>
@@ -80,10 +81,6 @@ struct queue { /* of accesses: when the last ones left it, in turn */
     double left[QUEUE];
     uint32_t n;
 };
-struct event { /* a warp that could go on, and when */
-    double at;
-    uint32_t warp;
-};
 struct machine {
     const struct mg_time_machine *m;
     uint32_t *times;    /* by warp and instruction: how often it was there */
@@ -97,9 +94,8 @@ struct machine {
     float *miss, *fetched, *made; /* by instruction: dealt out so far */
     float *parts;                 /* by warp and op, of code that was changed: dealt out so far; NULL: none is */
     double *code;                 /* by block of the code: when it is in the instruction cache; 0: nobody asked */
-    struct event *heap;           /* EVENT_FIRST of them, and the first on top */
-    uint32_t nheap, nwarps;
-    bool open; /* what is on top has been taken off, and its place not yet */
+    struct mg_ready ready;        /* the warps that could go on */
+    uint32_t nwarps;
     double free_at[SCHEDULERS], pipe[SCHEDULERS][MG_PIPES];
     struct warp *holder;       /* of the lock, … */
     double taken, given;       /* … since when; when it can be taken again */
@@ -116,57 +112,7 @@ struct machine {
     double queued; /* by the access at hand, for a place in the queue */
 };
 
-/* ---- the warps that could go on, the first of them on top: a heap of which each has four below it, in one line of the
- * cache. The place of the one that was taken off is kept for the next that comes, which mostly is the same. ---- */
-enum { WAYS = 4, EVENT_FIRST = 3 /* so that those below one begin at a line */ };
-
-static inline bool before(struct event a, struct event b)
-{
-    return a.at < b.at || (a.at == b.at && a.warp < b.warp);
-}
-
-static void sink(struct event *heap, uint32_t n, uint32_t at, struct event e)
-{
-    for (;;) {
-        const uint32_t first = WAYS * at + 1, end = MG_MIN(first + WAYS, n);
-        uint32_t least = first;
-        if (first >= n)
-            break;
-        for (uint32_t k = first + 1; k < end; k++)
-            least = before(heap[k], heap[least]) ? k : least;
-        if (!before(heap[least], e))
-            break;
-        heap[at] = heap[least];
-        at = least;
-    }
-    heap[at] = e;
-}
-
-static void push(struct machine *x, uint32_t warp)
-{
-    const struct event e = {x->warps[warp].at, warp};
-    struct event *heap = x->heap + EVENT_FIRST;
-    if (x->open) {
-        x->open = false;
-        sink(heap, x->nheap, 0, e);
-        return;
-    }
-    uint32_t at = x->nheap++;
-    for (; at && before(e, heap[(at - 1) / WAYS]); at = (at - 1) / WAYS)
-        heap[at] = heap[(at - 1) / WAYS];
-    heap[at] = e;
-}
-
-static void close_top(struct machine *x)
-{
-    struct event *heap = x->heap + EVENT_FIRST;
-    if (!x->open)
-        return;
-    x->open = false;
-    if (--x->nheap)
-        sink(heap, x->nheap, 0, heap[x->nheap]);
-}
-
+/* ---- what warps wait for ---- */
 static void wait_part(struct machine *x, const struct mg_time_op *op, double cycles, enum mg_time_part part,
                       enum mg_time_stall stall)
 {
@@ -190,6 +136,11 @@ static void wait_value(struct machine *x, const struct mg_time_op *op, double cy
     bool far = a->space == MG_SPACE_GLOBAL || a->space == MG_SPACE_LOCAL;
     x->waited[v->why] += queued;
     x->m->stalled[v->by][far ? MG_STALL_LG : MG_STALL_MIO] += queued;
+}
+
+static void go_on(struct machine *x, uint32_t warp)
+{
+    mg__ready_push(&x->ready, (struct mg_ready_warp){x->warps[warp].at, warp});
 }
 
 /* ---- a warp's way through the code ---- */
@@ -403,7 +354,7 @@ static void begin_block(struct machine *x, uint32_t slot, double at)
         enter(x, w, 0);
         if (x->slots[slot].wave == 1 && w->next < w->end) /* it is there, and waits for its code */
             m->stalled[m->code->ops[w->next].insn][MG_STALL_NO_INST] += P(BLOCK_FIRST);
-        push(x, index);
+        go_on(x, index);
     }
 }
 
@@ -419,7 +370,7 @@ static void open_barrier(struct machine *x, struct slot *s, uint32_t slot)
         w->waits = false;
         wait_part(x, &x->m->code->ops[w->next - 1], at - w->at, MG_TIME_BARRIER, MG_STALL_BARRIER);
         w->at = w->order = at;
-        push(x, slot * x->m->warps + k);
+        go_on(x, slot * x->m->warps + k);
     }
 }
 
@@ -434,7 +385,7 @@ static void end_warp(struct machine *x, uint32_t index)
             wait_value(x, &x->m->code->ops[w->next - 1], w->stored - w->at, &w->store);
         w->at = w->stored;
         w->done = true;
-        push(x, index);
+        go_on(x, index);
     } else if (--s->live == 0) {
         if (x->begun < x->own)
             begin_block(x, w->slot, w->at);
@@ -759,7 +710,7 @@ static void step(struct machine *x, uint32_t index)
         if (due && op->lock == MG_TIME_LOCK_TAKES && is_taken(x, w, op)) {
             x->refused++;
             w->looked = false; /* its turn is another one */
-            push(x, index);
+            go_on(x, index);
             return;
         }
         if (!none) {
@@ -768,7 +719,7 @@ static void step(struct machine *x, uint32_t index)
                 w->at = at;
                 w->looked = true;
                 w->operand = operand;
-                push(x, index);
+                go_on(x, index);
                 return;
             }
         }
@@ -797,7 +748,7 @@ static void step(struct machine *x, uint32_t index)
             return;
         }
         if (!none) {
-            push(x, index);
+            go_on(x, index);
             return;
         }
     }
@@ -824,7 +775,6 @@ static bool make(struct machine *x)
     x->nwarps = m->warps * (uint32_t)MG_MIN((uint64_t)m->resident, x->own);
     x->warps = calloc(x->nwarps + 1, sizeof(*x->warps));
     x->slots = calloc(x->nwarps + 1, sizeof(*x->slots));
-    x->heap = aligned_alloc(64, ((x->nwarps + EVENT_FIRST + 1) * sizeof(*x->heap) + 63) / 64 * 64);
     x->values = calloc((size_t)x->nwarps * m->code->nregs + 1, sizeof(*x->values));
     x->turns = calloc((size_t)x->nwarps * m->code->nblocks + 1, sizeof(*x->turns));
     x->shared_turns = calloc(2 * (size_t)m->code->nblocks + 1, sizeof(*x->shared_turns));
@@ -838,7 +788,7 @@ static bool make(struct machine *x)
         return false;
     if (m->code->exits && !(x->rounds = calloc((size_t)x->nwarps * m->code->nblocks + 1, sizeof(*x->rounds))))
         return false;
-    return x->warps && x->slots && x->heap && x->values && x->turns && x->shared_turns && x->miss && x->fetched &&
+    return mg__ready_make(&x->ready, x->nwarps) && x->warps && x->slots && x->values && x->turns && x->shared_turns && x->miss && x->fetched &&
            x->made && x->times && x->fills && x->code;
 }
 
@@ -849,7 +799,7 @@ static void sum_up(struct machine *x, struct mg_time_result *r)
     double clock = b->clock_khz * 1e3 * P(CLOCK), sum = 0;
     double cycles = MG_MAX(MG_MAX(x->end, x->l2), MG_MAX(x->dram, x->atomic));
     double alone = (cycles - x->end) / cycles; /* the part of it in which stores and atomics were still under way */
-    if (x->nheap && m->all_ops > (double)x->executed)
+    if (x->ready.n && m->all_ops > (double)x->executed)
         cycles *= m->all_ops / (double)x->executed;
     else if (x->begun < x->own)
         cycles *= (double)x->own / (double)MG_MAX(x->begun, 1u);
@@ -883,16 +833,15 @@ bool mg__time_run(const struct mg_time_machine *m, struct mg_time_result *r)
         for (uint32_t k = 0; k < m->resident && x.begun < x.own; k++)
             begin_block(&x, k, 0);
         const uint64_t most = m->enough ? MG_MIN(m->enough, (uint64_t)MOST_OPS) : MOST_OPS;
-        while (x.nheap && x.executed < most && x.refused < REFUSALS) {
-            x.open = true;
-            step(&x, x.heap[EVENT_FIRST].warp);
-            close_top(&x);
+        while (x.ready.n && x.executed < most && x.refused < REFUSALS) {
+            step(&x, mg__ready_take(&x.ready));
+            mg__ready_close(&x.ready);
         }
         sum_up(&x, r);
     }
     free(x.warps);
     free(x.slots);
-    free(x.heap);
+    mg__ready_free(&x.ready);
     free(x.values);
     free(x.turns);
     free(x.rounds);

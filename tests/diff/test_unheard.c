@@ -95,12 +95,15 @@ static void told_as_said(const char *engine)
         ((uint64_t *)(uintptr_t)at[2])[i] = 1000003ull * i + 5;
         ((uint8_t *)(uintptr_t)at[3])[i] = (uint8_t)(i * i);
     }
-    const struct mg_unheard b = {at[1], THREADS * 4}, c = {at[2], THREADS * 8}, e = {at[3], THREADS};
+    const struct mg_unheard b = {.address = at[1], .size = THREADS * 4}, c = {.address = at[2], .size = THREADS * 8},
+                            e = {.address = at[3], .size = THREADS};
     kit_load(&k, ptx);
-    const struct mg_unheard whole[LOADS] = {b, c, e, c}, halves[LOADS] = {{b.address, b.size / 2},
-                                                                          {c.address, 8},
-                                                                          {e.address + e.size / 2, e.size / 2},
-                                                                          {c.address, c.size / 2}};
+    struct mg_unheard whole[LOADS] = {b, c, e, c}, halves[LOADS] = {b, c, e, c};
+    halves[0].size /= 2;
+    halves[1].size = 8;
+    halves[2].size /= 2;
+    halves[2].address += halves[2].size;
+    halves[3].size /= 2;
     memcpy(seen.say, whole, sizeof whole);
     launch(&k, at, (unsigned[]){none, none, none, none});
     memcpy(seen.say, halves, sizeof halves);
