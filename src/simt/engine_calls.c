@@ -150,7 +150,8 @@ static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address,
     uint64_t bits = address, align = site->bytes;
     const bool noted = run->want_every && site->space == MG_SPACE_SHARED;
     const struct mg_unheard *unheard = run->want_every && !noted && run->unheard ? &run->unheard[site->insn] : NULL;
-    const bool together = worker->together && !noted && rec->words++ < REFITS;
+    const struct mg_mem *m = run->program->entry->ops[code->members[site->first_member].op].u.mem;
+    const bool together = worker->together && !noted && m->kind == MG_ACCESS_LD && rec->words++ < REFITS;
     if (noted ? !worker->notes : run->want_every && !together && (!unheard || !unheard->size))
         return false;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
@@ -178,8 +179,7 @@ static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address,
         hi = lo + unheard->size;
         if (from < lo || to > hi || from >= to)
             return false;
-        const unsigned width = run->program->entry->ops[code->members[site->first_member].op].u.mem->width;
-        rec->marks = (uint64_t)(uintptr_t)unheard->marks - (lo >> __builtin_ctz(MG_MIN(width, 4u)));
+        rec->marks = (uint64_t)(uintptr_t)unheard->marks - (lo >> __builtin_ctz(MG_MIN(m->width, 4u)));
         rec->mark = unheard->mark * UINT64_C(0x0101010101010101);
     } else {
         const struct mg_allocation *a = mg__snapshot_find(run, from);
