@@ -788,8 +788,8 @@ static bool make(struct machine *x)
         return false;
     if (m->code->exits && !(x->rounds = calloc((size_t)x->nwarps * m->code->nblocks + 1, sizeof(*x->rounds))))
         return false;
-    return mg__ready_make(&x->ready, x->nwarps) && x->warps && x->slots && x->values && x->turns && x->shared_turns && x->miss && x->fetched &&
-           x->made && x->times && x->fills && x->code;
+    return mg__ready_make(&x->ready, x->nwarps) && x->warps && x->slots && x->values && x->turns && x->shared_turns &&
+           x->miss && x->fetched && x->made && x->times && x->fills && x->code;
 }
 
 static void sum_up(struct machine *x, struct mg_time_result *r)
