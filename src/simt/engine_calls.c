@@ -14,6 +14,11 @@ static int64_t delta_of(uint32_t row, uint64_t cx, uint64_t cy, unsigned lane)
 }
 
 /* ---- counts of accesses ---- */
+/* Of the records that were ever made to fit, one number after the other: no other counted anything. */
+#define EACH_FITTED(worker, s)                                                                                         \
+    for (uint32_t s##_ = (worker)->fitted, s; s##_ && s##_ != UINT32_MAX && (s = s##_ - 1, true);                      \
+         s##_ = (worker)->records[s].next)
+
 static void report_member(struct mg_worker *worker, const struct mg_described *d, const struct mg_engine_record *rec,
                           const struct mg_engine_member *member, unsigned word, uint64_t times)
 {
@@ -35,7 +40,7 @@ static void tell_joined(struct mg_worker *worker)
     uint64_t sum = 0;
     if (!worker->together || !worker->tier)
         return;
-    for (uint32_t s = 0; s < worker->tier->code->nsites; s++)
+    EACH_FITTED (worker, s)
         for (unsigned m = 0; m < 8; m++)
             sum += worker->records[s].times[m];
     for (unsigned i = 0; i < run->nobservers && sum > worker->joined; i++)
@@ -88,8 +93,8 @@ void mg__engine_flush(struct mg_worker *worker)
     if (!worker->tier)
         return;
     tell_joined(worker);
-    for (uint32_t s = worker->fitted; s && s != UINT32_MAX; s = worker->records[s - 1].next)
-        flush_record(worker, d, s - 1);
+    EACH_FITTED (worker, s)
+        flush_record(worker, d, s);
     for (uint32_t s = 0; s < worker->run->program->nsegments; s++) {
         worker->counts[s].warps += worker->full[s];
         worker->counts[s].threads += 32 * worker->full[s];
@@ -107,10 +112,11 @@ void mg__engine_turn(struct mg_worker *worker, uint64_t block)
     for (unsigned i = 0; i < run->nobservers && together; i++)
         together = !(run->observers[i].wants & MG_OBSERVE_EVERY) ||
                    !run->observers[i].closely(worker->observers[i], block);
-    for (uint32_t s = 0; worker->together && !together && s < worker->tier->code->nsites; s++) {
-        flush_record(worker, run->engine, s);
-        worker->records[s].lo = UINT64_MAX;
-    }
+    if (worker->together && !together)
+        EACH_FITTED (worker, s) {
+            flush_record(worker, run->engine, s);
+            worker->records[s].lo = UINT64_MAX;
+        }
     worker->together = together;
 }
 

@@ -17,7 +17,7 @@ struct given { /* all that mg__time_run reads */
         const struct mg_arch *arch;
         uint64_t blocks, most, enough;
         double unequal, all_ops;
-        uint32_t warps, resident, ninsns, nops, nblocks, nregs, flags, unused;
+        uint32_t warps, resident, ninsns, nops, nblocks, nregs, flags, unused; /* no bytes between them */
     } scalars;
     struct part part[5];
     size_t bytes;
@@ -35,43 +35,23 @@ struct mg_time_again {
     uint64_t turn;
 };
 
-/* Four words side by side. */
-static uint64_t hash_of(uint64_t h, const struct part *p)
-{
-    const uint64_t by = UINT64_C(0x9E3779B97F4A7C15);
-    const uint8_t *at = p->at;
-    size_t left = p->bytes;
-    uint64_t lane[4] = {h, h + 1, h + 2, h + 3}, word[4];
-    for (; left >= sizeof(word); at += sizeof(word), left -= sizeof(word)) {
-        memcpy(word, at, sizeof(word));
-        for (unsigned k = 0; k < 4; k++)
-            lane[k] = (lane[k] ^ lane[k] >> 29 ^ word[k]) * by;
-    }
-    for (; left; left--)
-        lane[0] = (lane[0] ^ lane[0] >> 29 ^ *at++) * by;
-    for (unsigned k = 1; k < 4; k++)
-        lane[0] = (lane[0] ^ lane[0] >> 29 ^ lane[k]) * by;
-    return lane[0];
-}
-
 static void look_at(struct given *g, const struct mg_time_machine *m)
 {
     const struct mg_time_code *code = m->code;
     size_t regs = 0;
-    memset(g, 0, sizeof(*g));
-    g->scalars.arch = m->arch;
-    g->scalars.blocks = m->blocks;
-    g->scalars.most = m->most;
-    g->scalars.enough = m->enough;
-    g->scalars.unequal = m->unequal;
-    g->scalars.all_ops = m->all_ops;
-    g->scalars.warps = m->warps;
-    g->scalars.resident = m->resident;
-    g->scalars.ninsns = m->ninsns;
-    g->scalars.nops = code->nops;
-    g->scalars.nblocks = code->nblocks;
-    g->scalars.nregs = code->nregs;
-    g->scalars.flags = (uint32_t)(code->parts | code->exits << 1 | code->native << 2);
+    *g = (struct given){.scalars = {.arch = m->arch,
+                                    .blocks = m->blocks,
+                                    .most = m->most,
+                                    .enough = m->enough,
+                                    .unequal = m->unequal,
+                                    .all_ops = m->all_ops,
+                                    .warps = m->warps,
+                                    .resident = m->resident,
+                                    .ninsns = m->ninsns,
+                                    .nops = code->nops,
+                                    .nblocks = code->nblocks,
+                                    .nregs = code->nregs,
+                                    .flags = (uint32_t)(code->parts | code->exits << 1 | code->native << 2)}};
     for (uint32_t i = 0; i < code->nops; i++)
         regs = MG_MAX(regs, (size_t)code->ops[i].regs + code->ops[i].reads + code->ops[i].writes);
     g->part[0] = (struct part){&g->scalars, sizeof(g->scalars)};
@@ -81,7 +61,7 @@ static void look_at(struct given *g, const struct mg_time_machine *m)
     g->part[4] = (struct part){m->access, m->ninsns * sizeof(*m->access)};
     for (size_t k = 0; k < MG_COUNT(g->part); k++) {
         g->bytes += g->part[k].bytes;
-        g->hash = hash_of(g->hash, &g->part[k]);
+        g->hash = 31 * g->hash + mg__hash(g->part[k].at, g->part[k].bytes);
     }
 }
 
