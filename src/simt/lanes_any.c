@@ -8,10 +8,33 @@
 
 /* ---- elements ---- */
 #ifdef __AVX512F__
+/* Gathers and scatters take as long for one lane as for all. */
+static ALWAYS_INLINE bool few(uint32_t mask)
+{
+    return __builtin_popcount(mask) <= 8;
+}
+
 /* Registers are written whole, idle lanes as they were: a load that follows could not have a part of a store at once.
  */
+MG_NO_TSAN static ALWAYS_INLINE __m512i few_words(__m512i d, const uint8_t *base, const uint32_t *offset, uint32_t mask)
+{
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        int word;
+        memcpy(&word, base + offset[__builtin_ctz(rest)], sizeof word);
+        d = _mm512_mask_set1_epi32(d, (__mmask16)(rest & -rest), word);
+    }
+    return d;
+}
+
 static ALWAYS_INLINE void load_words(uint32_t *d, const uint8_t *base, const uint32_t offset[32], uint32_t mask)
 {
+    if (few(mask)) {
+        const __m512i low = few_words(_mm512_loadu_si512(d), base, offset, mask & 0xffff),
+                      high = few_words(_mm512_loadu_si512(d + 16), base, offset + 16, mask >> 16);
+        _mm512_storeu_si512(d, low);
+        _mm512_storeu_si512(d + 16, high);
+        return;
+    }
     __m512i low = _mm512_mask_i32gather_epi32(_mm512_loadu_si512(d), (__mmask16)mask, _mm512_loadu_si512(offset), base,
                                               1),
             high = _mm512_mask_i32gather_epi32(_mm512_loadu_si512(d + 16), (__mmask16)(mask >> 16),
@@ -57,8 +80,14 @@ LOAD_PART(s8_to_32, 8, true)
 LOAD_PART(u16_to_32, 16, false)
 LOAD_PART(s16_to_32, 16, true)
 
-static ALWAYS_INLINE void store_words(const uint32_t *s, uint8_t *base, const uint32_t offset[32], uint32_t mask)
+MG_NO_TSAN static ALWAYS_INLINE void store_words(const uint32_t *s, uint8_t *base, const uint32_t offset[32],
+                                                 uint32_t mask)
 {
+    if (few(mask)) {
+        for (uint32_t rest = mask; rest; rest &= rest - 1)
+            memcpy(base + offset[__builtin_ctz(rest)], &s[__builtin_ctz(rest)], 4);
+        return;
+    }
     _mm512_mask_i32scatter_epi32(base, (__mmask16)mask, _mm512_loadu_si512(offset), _mm512_loadu_si512(s), 1);
     _mm512_mask_i32scatter_epi32(base, (__mmask16)(mask >> 16), _mm512_loadu_si512(offset + 16),
                                  _mm512_loadu_si512(s + 16), 1);

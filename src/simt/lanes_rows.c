@@ -13,6 +13,7 @@ struct near {
     const uint32_t *offset;
     uint8_t *base; /* the host's */
     bool line;     /* the lanes are contiguous, with lane 0 at `first` */
+    bool same;     /* they are not, but lie as the site's shape has it */
     uint32_t first;
 #ifdef __AVX512F__
     __m512i at[2]; /* `offset` */
@@ -58,6 +59,23 @@ static ALWAYS_INLINE bool contiguous(const struct near *n, uint32_t mask, uint32
     const __m512i high = _mm512_add_epi32(low, _mm512_sllv_epi32(_mm512_set1_epi32(16), by));
     return _mm512_kortestz(_mm512_mask_cmpneq_epi32_mask((__mmask16)mask, n->at[0], low),
                            _mm512_mask_cmpneq_epi32_mask((__mmask16)(mask >> 16), n->at[1], high));
+}
+
+static ALWAYS_INLINE bool like_shape(const struct mg_rows *r, const struct near *n, uint32_t mask)
+{
+    const __m512i from = _mm512_set1_epi32((int)n->first);
+    return _mm512_kortestz(
+        _mm512_mask_cmpneq_epi32_mask((__mmask16)mask, n->at[0],
+                                      _mm512_add_epi32(from, _mm512_load_si512(r->shape))),
+        _mm512_mask_cmpneq_epi32_mask((__mmask16)(mask >> 16), n->at[1],
+                                      _mm512_add_epi32(from, _mm512_load_si512(r->shape + 16))));
+}
+
+static ALWAYS_INLINE void learn_shape(struct mg_rows *r, const struct near *n)
+{
+    const __m512i from = _mm512_set1_epi32((int)n->first);
+    _mm512_store_si512(r->shape, _mm512_sub_epi32(n->at[0], from));
+    _mm512_store_si512(r->shape + 16, _mm512_sub_epi32(n->at[1], from));
 }
 
 static ALWAYS_INLINE void keep(const struct near *n)
@@ -108,6 +126,20 @@ static ALWAYS_INLINE bool contiguous(const struct near *n, uint32_t mask, uint32
     return differ == 0;
 }
 
+static ALWAYS_INLINE bool like_shape(const struct mg_rows *r, const struct near *n, uint32_t mask)
+{
+    uint32_t differ = 0;
+    for (unsigned i = 0; i < 32; i++)
+        differ |= (n->offset[i] ^ (n->first + r->shape[i])) & (0u - (mask >> i & 1u));
+    return differ == 0;
+}
+
+static ALWAYS_INLINE void learn_shape(struct mg_rows *r, const struct near *n)
+{
+    for (unsigned i = 0; i < 32; i++)
+        r->shape[i] = n->offset[i] - n->first;
+}
+
 static ALWAYS_INLINE void keep(const struct near *n)
 {
     (void)n;
@@ -133,6 +165,41 @@ static __attribute__((noinline)) void settle(struct mg_worker *worker, struct mg
     mg__rows_settle(worker, r);
 }
 
+static __attribute__((noinline)) void settle_shape(struct mg_worker *worker, struct mg_rows *r)
+{
+    narrow();
+    mg__rows_settle_shape(worker, r);
+}
+
+static __attribute__((noinline)) void find_window(struct mg_rows *r)
+{
+    narrow();
+    mg__rows_window(r);
+}
+
+/* Whether the lanes lie as those of an earlier access did. If not they are what is looked for from now on, unless what
+ * was looked for has served and not failed too often. */
+#define STRANGE 4u
+static ALWAYS_INLINE bool of_shape(struct mg_warp *w, struct mg_rows *r, uint32_t mask, const struct near *n)
+{
+    if (mask == r->shape_mask && like_shape(r, n, mask)) {
+        if (MG_UNLIKELY(r->window == MG_WINDOW_UNKNOWN))
+            find_window(r);
+        r->strange = 0;
+        return true;
+    }
+    if (r->nshapes) {
+        if (++r->strange < STRANGE)
+            return false;
+        settle_shape(w->worker, r);
+    }
+    learn_shape(r, n);
+    r->shape_mask = mask;
+    r->window = MG_WINDOW_UNKNOWN;
+    r->strange = 0;
+    return false;
+}
+
 /* The rows of lanes that a warp reads in a loop are as far apart as the last two were, and too far for the processor to
  * see. */
 static ALWAYS_INLINE void fetch_ahead(struct mg_rows *r, const struct near *n)
@@ -149,6 +216,11 @@ static ALWAYS_INLINE void count(struct mg_warp *w, struct mg_rows *r, uint32_t m
     if (n->line && r->line_mask == mask) {
         r->lines[n->first % MG_COUNT(r->lines)]++;
         r->nlines++;
+        return;
+    }
+    if (n->same) {
+        r->shapes[n->first % MG_COUNT(r->shapes)]++;
+        r->nshapes++;
         return;
     }
     r->mask[r->untold++] = mask;
@@ -179,6 +251,8 @@ static ALWAYS_INLINE bool begin(struct mg_warp *w, const struct mg_op *op, uint3
     n->base = r->at ? r->at : w->block->shared + r->base;
     n->first = first_of(n, mask, r->shift);
     n->line = contiguous(n, mask, n->first, r->shift);
+    n->same = !n->line && r->counts_lines && of_shape(w, r, mask, n);
+    n->rows = r;
     w->e.line = n->line;
     r->served++;
     if (n->line)
@@ -257,6 +331,36 @@ static ALWAYS_INLINE bool load_quads(struct mg_warp *w, const struct mg_mem *m, 
     return true;
 }
 
+/* All lanes are in a few bytes, as a row of a tile that several rows of lanes read. */
+static ALWAYS_INLINE bool load_window(struct mg_warp *w, const struct mg_mem *m, uint32_t mask, const struct mg_rows *r,
+                                      const struct near *n)
+{
+    const uint8_t *p = n->base + (int64_t)(int32_t)(n->first + r->least);
+    const __m512i low = _mm512_maskz_loadu_epi32(r->in[0], p), high = _mm512_maskz_loadu_epi32(r->in[1], p + 64);
+    for (unsigned v = 0; v < m->vec; v++) {
+        uint32_t *d = (uint32_t *)mg__slot(w, MG_MAX(m->reg[v], 0));
+        if (m->reg[v] < 0)
+            continue;
+        if (r->window == MG_WINDOW_WORDS)
+            for (unsigned k = 0; k < 2; k++) {
+                const __m512i at = _mm512_add_epi32(_mm512_load_si512(r->index + 16 * k), _mm512_set1_epi32((int)v));
+                _mm512_storeu_si512(d + 16 * k, _mm512_mask_mov_epi32(_mm512_loadu_si512(d + 16 * k),
+                                                                      (__mmask16)(mask >> 16 * k),
+                                                                      _mm512_permutex2var_epi32(low, at, high)));
+            }
+        else
+            for (unsigned k = 0; k < 4; k++) {
+                const __m512i at =
+                    _mm512_add_epi64(_mm512_cvtepu32_epi64(_mm256_load_si256((const void *)(r->index + 8 * k))),
+                                     _mm512_set1_epi64(v));
+                _mm512_storeu_si512(d + 16 * k, _mm512_mask_mov_epi64(_mm512_loadu_si512(d + 16 * k),
+                                                                      (__mmask8)(mask >> 8 * k),
+                                                                      _mm512_permutex2var_epi64(low, at, high)));
+            }
+    }
+    return true;
+}
+
 static ALWAYS_INLINE bool store_line(const struct mg_mem *m, const void *reg, uint32_t mask, uint8_t *p)
 {
     const uint32_t *s = reg;
@@ -289,6 +393,13 @@ static ALWAYS_INLINE bool load_quads(struct mg_warp *w, const struct mg_mem *m, 
     return false;
 }
 
+static ALWAYS_INLINE bool load_window(struct mg_warp *w, const struct mg_mem *m, uint32_t mask, const struct mg_rows *r,
+                                      const struct near *n)
+{
+    (void)w, (void)m, (void)mask, (void)r, (void)n;
+    return false;
+}
+
 MG_NO_TSAN static ALWAYS_INLINE bool store_line(const struct mg_mem *m, const void *reg, uint32_t mask, uint8_t *p)
 {
     if (mask != ~0u || m->width != (m->dst64 ? 8 : 4))
@@ -306,6 +417,8 @@ static ALWAYS_INLINE bool load(struct mg_warp *w, const struct mg_op *op, uint32
         return false;
     if (n.line && m->vec == 1 && m->reg[0] >= 0 &&
         load_line(m, mg__slot(w, m->reg[0]), mask, n.base + (int64_t)(int32_t)n.first))
+        return true;
+    if (n.same && n.rows->window > MG_WINDOW_NONE && load_window(w, m, mask, n.rows, &n))
         return true;
     if (m->vec == 4 && m->width == 4 && !m->dst64 && load_quads(w, m, mask, &n))
         return true;

@@ -8,28 +8,41 @@
 #define ASTRAY_FOR 1000u          /* accesses until they are looked for again */
 #define REACH ((uint64_t)1 << 30) /* bytes around an access, of an object that is larger */
 
-static void settle_lines(struct mg_worker *worker, struct mg_rows *r)
+/* Accesses with lane 0 at a byte of its sector and the others from there on, so many at each byte. */
+static void settle_counted(struct mg_worker *worker, const struct mg_rows *r, uint32_t mask, const uint32_t from[32],
+                           uint32_t times[32])
 {
-    const uint32_t bytes = 1u << r->shift;
-    struct mg_access *e =
-        mg__access_begin(worker, r->op->insn, r->op->u.mem, r->op->u.mem->space, r->line_mask, r->var);
+    struct mg_access *e = mg__access_begin(worker, r->op->insn, r->op->u.mem, r->op->u.mem->space, mask, r->var);
+    const uint64_t base = r->base + REACH; /* lanes may lie below lane 0 */
     e->address = worker->spread.address;
-    for (unsigned at = 0; at < MG_COUNT(r->lines); at++) {
-        if (!r->lines[at])
+    for (unsigned at = 0; at < 32; at++) {
+        if (!times[at])
             continue;
         for (unsigned i = 0; i < 32; i++)
-            worker->spread.address[i] = r->base + MG_COUNT(r->lines) + at + (uint64_t)i * bytes;
-        e->times = r->lines[at];
+            worker->spread.address[i] = base + at + (uint64_t)(int64_t)(int32_t)from[i];
+        e->times = times[at];
         mg__access_event(worker, e, MG_OBSERVE_SHAPES);
+        times[at] = 0;
     }
-    memset(r->lines, 0, sizeof r->lines);
-    r->nlines = 0;
+}
+
+void mg__rows_settle_shape(struct mg_worker *worker, struct mg_rows *r)
+{
+    if (r->nshapes)
+        settle_counted(worker, r, r->shape_mask, r->shape, r->shapes);
+    r->nshapes = 0;
 }
 
 void mg__rows_settle(struct mg_worker *worker, struct mg_rows *r)
 {
-    if (r->nlines)
-        settle_lines(worker, r);
+    mg__rows_settle_shape(worker, r);
+    if (r->nlines) {
+        uint32_t line[32];
+        for (unsigned i = 0; i < 32; i++)
+            line[i] = i << r->shift;
+        settle_counted(worker, r, r->line_mask, line, r->lines);
+        r->nlines = 0;
+    }
     if (!r->untold)
         return;
     struct mg_access *e = mg__access_begin(worker, r->op->insn, r->op->u.mem, r->op->u.mem->space, r->mask[0], r->var);
@@ -39,6 +52,29 @@ void mg__rows_settle(struct mg_worker *worker, struct mg_rows *r)
     e->rows = r->untold;
     mg__access_event(worker, e, MG_OBSERVE_SHAPES);
     r->untold = 0;
+}
+
+void mg__rows_window(struct mg_rows *r)
+{
+    const struct mg_mem *m = r->op->u.mem;
+    const unsigned bytes = m->width;
+    int32_t least = INT32_MAX, most = INT32_MIN;
+    for (uint32_t rest = r->shape_mask; rest; rest &= rest - 1) {
+        const int32_t at = (int32_t)r->shape[__builtin_ctz(rest)];
+        least = MG_MIN(least, at);
+        most = MG_MAX(most, at);
+    }
+    const uint64_t span = (uint64_t)((int64_t)most - least) + bytes * m->vec;
+    r->window = MG_WINDOW_NONE;
+    if (m->kind != MG_ACCESS_LD || span > MG_WINDOW || bytes != (m->dst64 ? 8 : 4))
+        return;
+    const uint32_t words = (uint32_t)((1ull << span / 4) - 1);
+    r->window = bytes == 4 ? MG_WINDOW_WORDS : MG_WINDOW_LONGS;
+    r->least = (uint32_t)least;
+    r->in[0] = (uint16_t)words;
+    r->in[1] = (uint16_t)(words >> 16);
+    for (unsigned i = 0; i < 32; i++)
+        r->index[i] = r->shape_mask >> i & 1 ? (r->shape[i] - r->least) / bytes : 0;
 }
 
 /* The object that has bytes least … end - 1, or as much of it as 32 bits reach. */

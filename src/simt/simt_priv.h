@@ -267,6 +267,9 @@ struct mg_touched {
 /* Accesses at a site whose lanes lie anywhere in one object (lanes_rows.c). Observers are told of several together: of
  * those whose lanes are contiguous how often they began at each byte of a sector, of others the lanes. */
 #define MG_ROWS 8u
+/* Whether all lanes of a shape are in MG_WINDOW bytes: those are loaded, and turned. */
+#define MG_WINDOW 128u
+enum mg_window { MG_WINDOW_UNKNOWN, MG_WINDOW_NONE, MG_WINDOW_WORDS, MG_WINDOW_LONGS };
 struct mg_rows {
     const struct mg_op *op;
     uint64_t from, most;   /* lanes may be at from + k * the access's bytes, k <= most */
@@ -282,9 +285,18 @@ struct mg_rows {
     uint32_t line_mask;    /* the lanes of those that were contiguous; 0: none */
     uint32_t nlines;
     uint32_t lines[32];    /* by the first lane's byte in its sector, were it active */
+    /* Lanes that lie as those of an earlier access did, elsewhere: counted as lines are. */
+    uint32_t shape_mask;   /* its lanes; 0: none */
+    uint32_t nshapes, strange; /* and how many since lay otherwise */
+    uint32_t shapes[32];
+    uint8_t window;        /* enum mg_window */
+    uint16_t in[2];        /* the words of the window that an access covers, a bit each */
+    uint32_t least;        /* where it begins, from lane 0's place on a line */
     uint32_t untold;
     uint32_t mask[MG_ROWS];
     uint32_t offset[MG_ROWS][32] __attribute__((aligned(64)));
+    uint32_t shape[32] __attribute__((aligned(64))); /* lanes from lane 0's place on a line */
+    uint32_t index[32] __attribute__((aligned(64))); /* their elements in the window */
 };
 struct mg_site {
     struct mg_shape first;   /* the latest */
