@@ -57,6 +57,7 @@ struct mg_gen_group { /* accesses through one address that are counted together 
     uint32_t mark;   /* done at the checkpoint */
     LLVMValueRef at;    /* i64: the first one's address */
     LLVMValueRef found; /* i1: there is such a line, and `at` is good; NULL: it is known to be one */
+    LLVMValueRef same;  /* i1: it is one place for all lanes; NULL: it is not */
 };
 #if LLVM_VERSION_MAJOR >= 18 /* since when it insists on a fixpoint, and ends the process without one */
 #define MG_GEN_COMBINE "instcombine<no-verify-fixpoint>"

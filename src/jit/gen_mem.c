@@ -70,7 +70,7 @@ static struct mg_gen_group *new_site(struct mg_gen *g, uint32_t index, const str
             break;
         if (i == index ||
             (access_op(o) && same_shape(op, o) && ops[i - 1].kind != MG_ENGINE_GUARD && site.nmembers < 256 &&
-             (!found || may_be_found(o)))) {
+             (!found || (may_be_found(o) && o->kind == op->kind)))) {
             if (!mg__vec_push(&g->members, ((struct mg_engine_member){i, o->mem->offset - op->mem->offset})))
                 g->reason = "memory";
             site.nmembers++;
@@ -434,15 +434,21 @@ static struct mg_gen_group *first_of_site(struct mg_gen *g, uint32_t index, stru
     return group;
 }
 
-/* The access itself, of a line that is in bounds and counted. */
-static void move_line(struct mg_gen *g, const struct mg_engine_op *op, struct line *l)
+/* Where it is, and no deferred store is. True: it is deferred itself. */
+static bool point_to(struct mg_gen *g, const struct mg_engine_op *op, struct line *l)
 {
     l->ptr = op->mem->space == MG_SPACE_SHARED ? LLVMBuildGEP2(g->b, g->i8, g->shared, &l->at, 1, "")
                                                : LLVMBuildIntToPtr(g->b, l->at, g->ptr, "");
     bool deferred = mg__gen_is_deferred(g, op, &l->address.form);
     if (!deferred && op->mem->space != MG_SPACE_SHARED)
         mg__gen_deferred_check(g, &l->address, l->at, op->mem->width * op->mem->vec);
-    if (deferred)
+    return deferred;
+}
+
+/* The access itself, of a line that is in bounds and counted. */
+static void move_line(struct mg_gen *g, const struct mg_engine_op *op, struct line *l)
+{
+    if (point_to(g, op, l))
         mg__gen_deferred_store(g, op->in[1].slot, &l->address, l->at);
     else if (op->kind == MG_ENGINE_LOAD)
         load_line(g, op, l);
@@ -686,10 +692,11 @@ static LLVMValueRef reduce(struct mg_gen *g, const char *name, LLVMValueRef v)
     return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, &v, 1, "");
 }
 
-/* Whether lane i is at a place + i * bytes, which goes to *first. Of some of the lanes, where all have the same place
- * that is the same as the bits that any has and that all have. */
+/* Whether lane i is at a place + i * bytes, which goes to *first; or where `same` is asked for all lanes there, which
+ * goes to it. Of some of the lanes, where all have the same place that is the same as the bits that any has and that
+ * all have. */
 static LLVMValueRef one_behind_the_other(struct mg_gen *g, LLVMValueRef lanes, unsigned bytes, LLVMValueRef on,
-                                         LLVMValueRef *first)
+                                         LLVMValueRef *first, LLVMValueRef *same)
 {
     LLVMTypeRef vector = LLVMTypeOf(lanes), one = LLVMGetElementType(vector);
     LLVMValueRef steps[32];
@@ -697,7 +704,14 @@ static LLVMValueRef one_behind_the_other(struct mg_gen *g, LLVMValueRef lanes, u
         steps[i] = LLVMConstInt(one, i * bytes, 0);
     if (!on) {
         *first = LLVMBuildExtractElement(g->b, lanes, mg__gen_c32(g, 0), "");
-        LLVMValueRef line = LLVMBuildAdd(g->b, splat_n(g, *first, 32), LLVMConstVector(steps, 32), "");
+        LLVMValueRef apart = LLVMConstVector(steps, 32);
+        if (same) {
+            LLVMValueRef second = LLVMBuildExtractElement(g->b, lanes, mg__gen_c32(g, 1), "");
+            *same = LLVMBuildICmp(g->b, LLVMIntEQ, *first, second, "");
+            LLVMValueRef kept = LLVMBuildSExt(g->b, LLVMBuildNot(g->b, *same, ""), one, "");
+            apart = LLVMBuildAnd(g->b, apart, splat_n(g, kept, 32), "");
+        }
+        LLVMValueRef line = LLVMBuildAdd(g->b, splat_n(g, *first, 32), apart, "");
         LLVMValueRef differ = reduce(g, "llvm.vector.reduce.or", LLVMBuildXor(g->b, lanes, line, ""));
         return LLVMBuildICmp(g->b, LLVMIntEQ, differ, LLVMConstNull(one), "");
     }
@@ -720,14 +734,22 @@ static LLVMBasicBlockRef look(struct mg_gen *g, uint32_t index, struct mg_gen_va
     LLVMValueRef lanes = mg__gen_vector(g, address, op->in[0].bytes);
     *l = (struct line){.address = {.form = {.reached = true, .kx = bytes, .ky = g->row == 32 ? 0 : bytes * g->row}},
                        .on = g->mask ? mg__gen_lanes(g, g->mask) : NULL};
+    LLVMValueRef same = NULL;
+    const bool either = op->kind == MG_ENGINE_LOAD && !g->mask;
+    l->address.form.dx = either;
+    l->address.form.dy = either && g->row < 32;
     *group = new_site(g, index, &l->address.form, true);
     const struct mg_engine_site site = g->sites.at[(*group)->site];
     LLVMValueRef at = mg__gen_at(g, g->apart, index), zero = LLVMConstInt(g->i8, 0, 0);
     LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, mg__gen_load(g, g->i8, at, 1), zero, ""), see, none);
 
     LLVMPositionBuilderAtEnd(g->b, see);
-    LLVMValueRef is_line = one_behind_the_other(g, lanes, bytes, l->on, &l->address.base);
+    LLVMValueRef is_line = one_behind_the_other(g, lanes, bytes, l->on, &l->address.base, either ? &same : NULL);
     l->at = at_offset(g, op, l->address.base);
+    if (either) {
+        l->address.cx = LLVMBuildSelect(g->b, same, mg__gen_c64(g, 0), mg__gen_c64(g, bytes), "");
+        l->address.cy = LLVMBuildSelect(g->b, same, mg__gen_c64(g, 0), mg__gen_c64(g, bytes * g->row), "");
+    }
     LLVMBuildCondBr(g->b, is_line, fits, parted);
 
     LLVMPositionBuilderAtEnd(g->b, parted);
@@ -739,7 +761,27 @@ static LLVMBasicBlockRef look(struct mg_gen *g, uint32_t index, struct mg_gen_va
 
     LLVMPositionBuilderAtEnd(g->b, fits);
     guard(g, *group, l, &site, unfit);
+    (*group)->same = same;
+    l->address = (struct mg_gen_value){.form = {.reached = true, .kx = bytes}};
     return none;
+}
+
+/* Loads of one place by all lanes, as vectors. */
+static void load_same(struct mg_gen *g, const struct mg_engine_op *op, const struct line *l)
+{
+    const struct mg_engine_mem *m = op->mem;
+    struct line of_one = *l;
+    LLVMValueRef got[8] = {0};
+    of_one.address.form.kx = 0;
+    point_to(g, op, &of_one);
+    for (unsigned v = 0; v < m->vec; v++)
+        if (op->out[v].slot >= 0) {
+            LLVMValueRef x = mg__gen_load(g, mg__gen_int(g, m->width), row_ptr(g, &of_one, 0, v * m->width), m->width);
+            got[v] = splat_n(g, to_register(g, m, x, false, op->out[v].bytes), 32);
+        }
+    for (unsigned v = 0; v < m->vec; v++)
+        if (got[v])
+            mg__gen_write(g, op->out[v].slot, op->out[v].bytes, mg__gen_of_vector(got[v]));
 }
 
 /* What the call has found out of a line. */
@@ -763,7 +805,6 @@ static void by_look(struct mg_gen *g, uint32_t index, struct mg_gen_value addres
     const bool first = !group;
     if (first) {
         none = look(g, index, &address, &l, &group);
-        l.address.form.ky = 0;
     } else {
         LLVMBasicBlockRef some = mg__gen_bb(g);
         none = mg__gen_bb(g);
@@ -774,9 +815,20 @@ static void by_look(struct mg_gen *g, uint32_t index, struct mg_gen_value addres
     for (uint32_t v = 0; v < g->nvars; v++)
         g->stamps[v] = g->vars[v].framed;
     g->row = 32; /* whatever the rows of the block: it is one */
+    LLVMBasicBlockRef moved = mg__gen_bb(g);
+    if (group->same) {
+        LLVMBasicBlockRef one = mg__gen_bb(g), many = mg__gen_bb(g);
+        LLVMBuildCondBr(g->b, group->same, one, many);
+        LLVMPositionBuilderAtEnd(g->b, one);
+        load_same(g, op, &l);
+        LLVMBuildBr(g->b, moved);
+        LLVMPositionBuilderAtEnd(g->b, many);
+    }
     if (first)
         fetch_ahead(g, group, op->mem, &l);
     move_line(g, op, &l);
+    LLVMBuildBr(g->b, moved);
+    LLVMPositionBuilderAtEnd(g->b, moved);
     g->row = row;
     for (unsigned k = 0; k < op->nout && g->some; k++) /* a call leaves it there, and there it must be in the end */
         mg__gen_to_frame(g, &op->out[k]);
@@ -805,6 +857,11 @@ static void by_look(struct mg_gen *g, uint32_t index, struct mg_gen_value addres
         LLVMAddIncoming(group->found,
                         (LLVMValueRef[2]){LLVMConstInt(g->i1, 1, 0), LLVMConstInt(g->i1, 0, 0)}, from, 2);
         LLVMAddIncoming(group->at, (LLVMValueRef[2]){l.at, mg__gen_c64(g, MG_ENGINE_UNCOUNTED)}, from, 2);
+        if (group->same) {
+            LLVMValueRef same = group->same;
+            group->same = LLVMBuildPhi(g->b, g->i1, "");
+            LLVMAddIncoming(group->same, (LLVMValueRef[2]){same, LLVMConstInt(g->i1, 0, 0)}, from, 2);
+        }
     }
     group->done++;
 }

@@ -23,7 +23,7 @@
 #define MG_SIMT_ENGINE_H
 #include "base/base.h"
 
-#define MG_ENGINE_VERSION 15u /* of everything here: kept code of another version is not used */
+#define MG_ENGINE_VERSION 16u /* of everything here: kept code of another version is not used */
 
 #define MG_ENGINE_MASKS 32u
 #define MG_ENGINE_FEW_MASKS 4u /* of one that is found, in code for some of the lanes */
@@ -206,8 +206,8 @@ struct mg_engine_warp {
     int32_t slice;                     /* loops may go on while it is not negative */
     uint32_t leave;                    /* not 0: the interpreter goes on before the next op */
     uint64_t tag;                      /* its number in the block, as in a note */
-    /* The code's own, by op, of an access: how often its lanes must yet be found one behind the other by calls->load or
-     * store, as `line` then says, before it looks at them again. */
+    /* The code's own, by op, of an access: how often its lanes must yet be found one behind the other, or all at one
+     * place, by calls->load or store, as `line` then says, before it looks at them again. */
     uint8_t *apart;
     uint32_t line;
 };

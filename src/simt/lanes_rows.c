@@ -253,7 +253,7 @@ static ALWAYS_INLINE bool begin(struct mg_warp *w, const struct mg_op *op, uint3
     n->line = contiguous(n, mask, n->first, r->shift);
     n->same = !n->line && r->counts_lines && of_shape(w, r, mask, n);
     n->rows = r;
-    w->e.line = n->line;
+    w->e.line = n->line || (n->same && r->one_place);
     r->served++;
     if (n->line)
         fetch_ahead(r, n);

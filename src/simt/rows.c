@@ -66,6 +66,7 @@ void mg__rows_window(struct mg_rows *r)
     }
     const uint64_t span = (uint64_t)((int64_t)most - least) + bytes * m->vec;
     r->window = MG_WINDOW_NONE;
+    r->one_place = r->shape_mask == ~0u && span == bytes * m->vec;
     if (m->kind != MG_ACCESS_LD || span > MG_WINDOW || bytes != (m->dst64 ? 8 : 4))
         return;
     const uint32_t words = (uint32_t)((1ull << span / 4) - 1);

@@ -290,6 +290,7 @@ struct mg_rows {
     uint32_t nshapes, strange; /* and how many since lay otherwise */
     uint32_t shapes[32];
     uint8_t window;        /* enum mg_window */
+    bool one_place;        /* known with it: it is all lanes', and they are at one place */
     uint16_t in[2];        /* the words of the window that an access covers, a bit each */
     uint32_t least;        /* where it begins, from lane 0's place on a line */
     uint32_t untold;
