@@ -57,7 +57,7 @@ struct mg_gen_group { /* accesses through one address that are counted together 
     uint32_t mark;   /* done at the checkpoint */
     LLVMValueRef at;    /* i64: the first one's address */
     LLVMValueRef found; /* i1: there is such a line, and `at` is good; NULL: it is known to be one */
-    LLVMValueRef same;  /* i1: it is one place for all lanes; NULL: it is not */
+    LLVMValueRef lie;   /* i8: of a shape, enum mg_engine_lie; NULL: it is a line */
 };
 #if LLVM_VERSION_MAJOR >= 18 /* since when it insists on a fixpoint, and ends the process without one */
 #define MG_GEN_COMBINE "instcombine<no-verify-fixpoint>"
@@ -149,7 +149,7 @@ struct mg_gen {
     MG_VEC(struct mg_engine_level) point_levels;
     MG_VEC(uint32_t) somes; /* ops: where blocks of the second function begin */
     LLVMValueRef first; /* the function that it comes after */
-    uint32_t ncells;
+    uint32_t ncells, nshapes;
     LLVMValueRef special[MG_SEM_OP_COUNT]; /* rows compiled for a mode */
     uint32_t special_mode[MG_SEM_OP_COUNT];
 };

@@ -7,7 +7,7 @@
  * interpreter's handler, with its operands in the frame; but where all lanes run they are looked at first, for they may
  * lie one behind the other all the same.
  */
-#include "jit/gen.h"
+#include "jit/gen_mem.h"
 
 #define FIELD(g, base, type, field) mg__gen_at(g, base, offsetof(struct type, field))
 
@@ -43,13 +43,13 @@ static uint32_t places(const struct mg_engine_site *site)
 }
 
 /* Lanes that lie one behind the other are moved as they lie. */
-static bool may_be_found(const struct mg_engine_op *op)
+bool mg__gen_may_be_found(const struct mg_engine_op *op)
 {
     return op->kind == MG_ENGINE_LOAD || op->mem->vec == 1;
 }
 
 /* A new site for the access and those behind it in its block through the same, unchanged, register. */
-static struct mg_gen_group *new_site(struct mg_gen *g, uint32_t index, const struct mg_gen_form *form, bool found)
+struct mg_gen_group *mg__gen_site(struct mg_gen *g, uint32_t index, const struct mg_gen_form *form, bool found)
 {
     const struct mg_engine_op *ops = g->p->ops, *op = &ops[index];
     uint32_t first = (uint32_t)g->members.count;
@@ -62,6 +62,8 @@ static struct mg_gen_group *new_site(struct mg_gen *g, uint32_t index, const str
                                   .cx = form->kx,
                                   .cy = form->ky,
                                   .insn = op->insn};
+    if (found && !g->mask)
+        site.shape = ++g->nshapes;
     bool alone = op->kind == MG_ENGINE_CALL || g->mask || (index > 0 && ops[index - 1].kind == MG_ENGINE_GUARD);
     for (uint32_t i = index; i < g->p->nops; i++) {
         const struct mg_engine_op *o = &ops[i];
@@ -70,7 +72,7 @@ static struct mg_gen_group *new_site(struct mg_gen *g, uint32_t index, const str
             break;
         if (i == index ||
             (access_op(o) && same_shape(op, o) && ops[i - 1].kind != MG_ENGINE_GUARD && site.nmembers < 256 &&
-             (!found || (may_be_found(o) && o->kind == op->kind)))) {
+             (!found || (mg__gen_may_be_found(o) && o->kind == op->kind)))) {
             if (!mg__vec_push(&g->members, ((struct mg_engine_member){i, o->mem->offset - op->mem->offset})))
                 g->reason = "memory";
             site.nmembers++;
@@ -100,7 +102,7 @@ static struct mg_gen_group *new_site(struct mg_gen *g, uint32_t index, const str
 }
 
 /* The group that has counted this access already. */
-static struct mg_gen_group *open_group(struct mg_gen *g, uint32_t index)
+struct mg_gen_group *mg__gen_open_group(struct mg_gen *g, uint32_t index)
 {
     for (uint32_t k = 0; k < g->ngroups; k++) {
         struct mg_gen_group *group = &g->groups[k];
@@ -113,12 +115,6 @@ static struct mg_gen_group *open_group(struct mg_gen *g, uint32_t index)
 }
 
 /* ---- one access by its line ---- */
-struct line {
-    struct mg_gen_value address; /* 64-bit coefficients, if they are values */
-    LLVMValueRef at;             /* i64: of lane 0, which may be idle */
-    LLVMValueRef ptr;
-    LLVMValueRef on; /* <32 x i1>: lanes that take part; NULL: all */
-};
 
 static LLVMValueRef count_bits(struct mg_gen *g, const char *name, LLVMValueRef v)
 {
@@ -148,7 +144,7 @@ static LLVMValueRef wide(struct mg_gen *g, LLVMValueRef v)
 }
 
 /* Compares with the record of the site, and counts; where that cannot be, on to `out`. */
-static void guard(struct mg_gen *g, const struct mg_gen_group *group, const struct line *l,
+void mg__gen_fits_record(struct mg_gen *g, const struct mg_gen_group *group, const struct mg_gen_line *l,
                   const struct mg_engine_site *site, LLVMBasicBlockRef out)
 {
     LLVMValueRef rec = mg__gen_at(g, g->records, (uint64_t)group->site * sizeof(struct mg_engine_record)),
@@ -220,7 +216,7 @@ static LLVMValueRef concat(struct mg_gen *g, LLVMValueRef *piece, unsigned n)
     return piece[0];
 }
 
-static LLVMValueRef splat_n(struct mg_gen *g, LLVMValueRef v, unsigned n)
+LLVMValueRef mg__gen_splat(struct mg_gen *g, LLVMValueRef v, unsigned n)
 {
     int zero[32] = {0};
     if (n == 1)
@@ -230,7 +226,7 @@ static LLVMValueRef splat_n(struct mg_gen *g, LLVMValueRef v, unsigned n)
     return shuffle(g, one, NULL, zero, n);
 }
 
-static LLVMValueRef row_ptr(struct mg_gen *g, const struct line *l, unsigned y, uint64_t more)
+LLVMValueRef mg__gen_row_ptr(struct mg_gen *g, const struct mg_gen_line *l, unsigned y, uint64_t more)
 {
     LLVMValueRef at = mg__gen_c64(g, more);
     if (y)
@@ -239,7 +235,7 @@ static LLVMValueRef row_ptr(struct mg_gen *g, const struct line *l, unsigned y, 
     return LLVMBuildGEP2(g->b, g->i8, l->ptr, &at, 1, "");
 }
 
-static LLVMValueRef lane_ptrs(struct mg_gen *g, const struct line *l, uint64_t more)
+static LLVMValueRef lane_ptrs(struct mg_gen *g, const struct mg_gen_line *l, uint64_t more)
 {
     struct mg_gen_value v = l->address;
     bool small = !v.form.dx && !v.form.dy && llabs(v.form.kx) < 1 << 24 && llabs(v.form.ky) < 1 << 24;
@@ -249,7 +245,7 @@ static LLVMValueRef lane_ptrs(struct mg_gen *g, const struct line *l, uint64_t m
         v.cx = v.form.dx ? wide(g, v.cx) : NULL;
         v.cy = v.form.dy ? wide(g, v.cy) : NULL;
     }
-    LLVMValueRef index = mg__gen_vector(g, &v, small ? 4 : 8), from = row_ptr(g, l, 0, more);
+    LLVMValueRef index = mg__gen_vector(g, &v, small ? 4 : 8), from = mg__gen_row_ptr(g, l, 0, more);
     return LLVMBuildGEP2(g->b, g->i8, from, &index, 1, "");
 }
 
@@ -297,7 +293,7 @@ static LLVMValueRef row_of(struct mg_gen *g, bool load, LLVMTypeRef type, LLVMVa
 }
 
 /* An element as a register holds it. */
-static LLVMValueRef to_register(struct mg_gen *g, const struct mg_engine_mem *m, LLVMValueRef v, bool vector,
+LLVMValueRef mg__gen_to_register(struct mg_gen *g, const struct mg_engine_mem *m, LLVMValueRef v, bool vector,
                                 unsigned bytes)
 {
     LLVMTypeRef type = vector ? LLVMVectorType(mg__gen_int(g, bytes), 32) : mg__gen_int(g, bytes);
@@ -308,7 +304,7 @@ static LLVMValueRef to_register(struct mg_gen *g, const struct mg_engine_mem *m,
                             : LLVMBuildZExt(g->b, v, type, "");
 }
 
-static void load_line(struct mg_gen *g, const struct mg_engine_op *op, const struct line *l)
+static void load_line(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l)
 {
     const struct mg_engine_mem *m = op->mem;
     LLVMTypeRef one = mg__gen_int(g, m->width), vector = LLVMVectorType(one, 32);
@@ -320,7 +316,7 @@ static void load_line(struct mg_gen *g, const struct mg_engine_op *op, const str
     for (unsigned y = 0; y < rows && whole && !uniform; y++) {
         bool again = y && !f->dy && f->ky == 0 && !l->on;
         row[y] = again ? row[0]
-                       : row_of(g, true, LLVMVectorType(one, g->row * m->vec), NULL, row_ptr(g, l, y, 0), m->width,
+                       : row_of(g, true, LLVMVectorType(one, g->row * m->vec), NULL, mg__gen_row_ptr(g, l, y, 0), m->width,
                                 l->on, y, m->vec);
     }
     for (unsigned v = 0; v < m->vec; v++) {
@@ -329,20 +325,20 @@ static void load_line(struct mg_gen *g, const struct mg_engine_op *op, const str
         if (op->out[v].slot < 0)
             continue;
         if (uniform) {
-            got[v] = to_register(g, m, mg__gen_load(g, one, row_ptr(g, l, 0, v * m->width), m->width), false, bytes);
+            got[v] = mg__gen_to_register(g, m, mg__gen_load(g, one, mg__gen_row_ptr(g, l, 0, v * m->width), m->width), false, bytes);
             continue;
         }
         for (unsigned y = 0; y < rows && (whole || same); y++) {
             int index[32];
             for (unsigned x = 0; x < g->row; x++)
                 index[x] = (int)(x * m->vec + v);
-            piece[y] = same         ? splat_n(g, mg__gen_load(g, one, row_ptr(g, l, y, v * m->width), m->width), g->row)
+            piece[y] = same         ? mg__gen_splat(g, mg__gen_load(g, one, mg__gen_row_ptr(g, l, y, v * m->width), m->width), g->row)
                        : m->vec > 1 ? shuffle(g, row[y], NULL, index, g->row)
                                     : row[y];
         }
         got[v] = whole || same ? concat(g, piece, rows)
                                : scattered(g, true, vector, NULL, lane_ptrs(g, l, v * m->width), m->width, l->on);
-        got[v] = to_register(g, m, got[v], true, bytes);
+        got[v] = mg__gen_to_register(g, m, got[v], true, bytes);
     }
     for (unsigned v = 0; v < m->vec; v++)
         if (got[v])
@@ -350,7 +346,7 @@ static void load_line(struct mg_gen *g, const struct mg_engine_op *op, const str
                           uniform ? mg__gen_of_base(got[v]) : mg__gen_of_vector(got[v]));
 }
 
-static void store_line(struct mg_gen *g, const struct mg_engine_op *op, const struct line *l)
+static void store_line(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l)
 {
     const struct mg_engine_mem *m = op->mem;
     LLVMTypeRef one = mg__gen_int(g, m->width), vector = LLVMVectorType(one, 32);
@@ -369,7 +365,7 @@ static void store_line(struct mg_gen *g, const struct mg_engine_op *op, const st
             LLVMValueRef last = mg__gen_c32(g, 31);
             if (l->on)
                 last = LLVMBuildSub(g->b, last, count_bits(g, "llvm.ctlz", g->mask), "");
-            mg__gen_store(g, LLVMBuildExtractElement(g->b, x, last, ""), row_ptr(g, l, 0, v * m->width), m->width);
+            mg__gen_store(g, LLVMBuildExtractElement(g->b, x, last, ""), mg__gen_row_ptr(g, l, 0, v * m->width), m->width);
             continue;
         }
         for (unsigned y = 0; y < rows && whole; y++) {
@@ -377,7 +373,7 @@ static void store_line(struct mg_gen *g, const struct mg_engine_op *op, const st
             for (unsigned i = 0; i < g->row; i++)
                 index[i] = (int)(y * g->row + i);
             row_of(g, false, LLVMVectorType(one, g->row), rows == 1 ? x : shuffle(g, x, NULL, index, g->row),
-                   row_ptr(g, l, y, 0), m->width, l->on, y, 1);
+                   mg__gen_row_ptr(g, l, y, 0), m->width, l->on, y, 1);
         }
         if (!whole)
             scattered(g, false, vector, x, lane_ptrs(g, l, v * m->width), m->width, l->on);
@@ -387,8 +383,8 @@ static void store_line(struct mg_gen *g, const struct mg_engine_op *op, const st
 /* Warps after one another read or write rows of an array, too far apart for the processor to see: the next one's are
  * fetched while this one works. A store that waits for its line also holds up loads from places a multiple of 4 KB
  * away, which the processor takes for the same at first. Iterations of a tight loop are left to the processor. */
-static void fetch_ahead(struct mg_gen *g, const struct mg_gen_group *group, const struct mg_engine_mem *m,
-                        struct line *l)
+void mg__gen_fetch_ahead(struct mg_gen *g, const struct mg_gen_group *group, const struct mg_engine_mem *m,
+                        struct mg_gen_line *l)
 {
     const struct mg_gen_form *f = &l->address.form;
     const char *name = "llvm.prefetch";
@@ -414,28 +410,28 @@ static void fetch_ahead(struct mg_gen *g, const struct mg_gen_group *group, cons
     }
 }
 
-static LLVMValueRef at_offset(struct mg_gen *g, const struct mg_engine_op *op, LLVMValueRef base)
+LLVMValueRef mg__gen_at_offset(struct mg_gen *g, const struct mg_engine_op *op, LLVMValueRef base)
 {
     if (op->in[0].bytes == 8)
         return LLVMBuildAdd(g->b, base, mg__gen_c64(g, (uint64_t)op->mem->offset), "");
     return LLVMBuildZExt(g->b, LLVMBuildAdd(g->b, base, mg__gen_c32(g, (uint32_t)op->mem->offset), ""), g->i64, "");
 }
 
-/* A site of its own for the access, compared and counted; `out`: as for guard. */
-static struct mg_gen_group *first_of_site(struct mg_gen *g, uint32_t index, struct line *l, LLVMBasicBlockRef out)
+/* A site of its own for the access, compared and counted; `out`: as for mg__gen_fits_record. */
+static struct mg_gen_group *first_of_site(struct mg_gen *g, uint32_t index, struct mg_gen_line *l, LLVMBasicBlockRef out)
 {
-    struct mg_gen_group *group = new_site(g, index, &l->address.form, false);
-    l->at = at_offset(g, &g->p->ops[index], l->address.base);
+    struct mg_gen_group *group = mg__gen_site(g, index, &l->address.form, false);
+    l->at = mg__gen_at_offset(g, &g->p->ops[index], l->address.base);
     group->at = l->at;
     uint32_t count = group->count;
     group->count = 0; /* nothing is counted yet where this leaves */
-    guard(g, group, l, &g->sites.at[group->site], out);
+    mg__gen_fits_record(g, group, l, &g->sites.at[group->site], out);
     group->count = count;
     return group;
 }
 
 /* Where it is, and no deferred store is. True: it is deferred itself. */
-static bool point_to(struct mg_gen *g, const struct mg_engine_op *op, struct line *l)
+bool mg__gen_point_to(struct mg_gen *g, const struct mg_engine_op *op, struct mg_gen_line *l)
 {
     l->ptr = op->mem->space == MG_SPACE_SHARED ? LLVMBuildGEP2(g->b, g->i8, g->shared, &l->at, 1, "")
                                                : LLVMBuildIntToPtr(g->b, l->at, g->ptr, "");
@@ -446,9 +442,9 @@ static bool point_to(struct mg_gen *g, const struct mg_engine_op *op, struct lin
 }
 
 /* The access itself, of a line that is in bounds and counted. */
-static void move_line(struct mg_gen *g, const struct mg_engine_op *op, struct line *l)
+void mg__gen_move_line(struct mg_gen *g, const struct mg_engine_op *op, struct mg_gen_line *l)
 {
-    if (point_to(g, op, l))
+    if (mg__gen_point_to(g, op, l))
         mg__gen_deferred_store(g, op->in[1].slot, &l->address, l->at);
     else if (op->kind == MG_ENGINE_LOAD)
         load_line(g, op, l);
@@ -456,7 +452,7 @@ static void move_line(struct mg_gen *g, const struct mg_engine_op *op, struct li
         store_line(g, op, l);
 }
 
-static LLVMValueRef of_member(struct mg_gen *g, const struct mg_gen_group *group)
+LLVMValueRef mg__gen_of_member(struct mg_gen *g, const struct mg_gen_group *group)
 {
     const struct mg_engine_site *site = &g->sites.at[group->site];
     return LLVMBuildAdd(g->b, group->at,
@@ -467,15 +463,15 @@ static void by_line(struct mg_gen *g, uint32_t index, struct mg_gen_value addres
 {
     const struct mg_engine_op *op = &g->p->ops[index];
     const struct mg_engine_mem *m = op->mem;
-    struct line l = {.address = address, .on = g->mask ? mg__gen_lanes(g, g->mask) : NULL};
-    struct mg_gen_group *group = open_group(g, index);
+    struct mg_gen_line l = {.address = address, .on = g->mask ? mg__gen_lanes(g, g->mask) : NULL};
+    struct mg_gen_group *group = mg__gen_open_group(g, index);
     if (group) { /* all of its members are in bounds: no sum wraps */
-        l.at = of_member(g, group);
+        l.at = mg__gen_of_member(g, group);
     } else {
         group = first_of_site(g, index, &l, mg__gen_exit(g));
-        fetch_ahead(g, group, m, &l);
+        mg__gen_fetch_ahead(g, group, m, &l);
     }
-    move_line(g, op, &l);
+    mg__gen_move_line(g, op, &l);
     group->done++;
 }
 
@@ -501,7 +497,7 @@ static LLVMValueRef function_for(struct mg_gen *g, uint32_t index)
                            : op->kind == MG_ENGINE_STORE               ? FIELD(g, g->calls, mg_engine_calls, store)
                                                                        : FIELD(g, g->calls, mg_engine_calls, op),
                  checked = FIELD(g, g->calls, mg_engine_calls, checked);
-    struct line l = {.address = op->mem ? mg__gen_read(g, op->in[0].slot, op->in[0].bytes)
+    struct mg_gen_line l = {.address = op->mem ? mg__gen_read(g, op->in[0].slot, op->in[0].bytes)
                                         : (struct mg_gen_value){.base = NULL}};
     if (g->some || op->kind != MG_ENGINE_CALL || !op->mem || op->effects & MG_ENGINE_UNHEARD || l.address.form.vector)
         return mg__gen_load(g, g->ptr, general, 8);
@@ -521,7 +517,7 @@ static LLVMValueRef function_for(struct mg_gen *g, uint32_t index)
 /* A load of shared memory that fits its record: noted, if there may be notes and all of its words are settled; else on
  * to `out`. */
 static void note(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_group *group,
-                 const struct line *l, LLVMBasicBlockRef out)
+                 const struct mg_gen_line *l, LLVMBasicBlockRef out)
 {
     LLVMValueRef rec = mg__gen_at(g, g->records, (uint64_t)group->site * sizeof(struct mg_engine_record)),
                  notes = mg__gen_load(g, g->ptr, FIELD(g, g->calls, mg_engine_calls, notes), 8);
@@ -551,7 +547,7 @@ static void note(struct mg_gen *g, const struct mg_engine_op *op, const struct m
 
 /* Marks what a store that is not told writes: a byte for each 4, or for each element where these are smaller. */
 static void mark(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_group *group,
-                 const struct line *of)
+                 const struct mg_gen_line *of)
 {
     const struct mg_engine_mem *m = op->mem;
     const struct mg_gen_form *f = &of->address.form;
@@ -560,7 +556,7 @@ static void mark(struct mg_gen *g, const struct mg_engine_op *op, const struct m
     LLVMValueRef rec = mg__gen_at(g, g->records, (uint64_t)group->site * sizeof(struct mg_engine_record)),
                  marks = mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, marks), 8),
                  eight = mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, mark), 8);
-    struct line l = *of;
+    struct mg_gen_line l = *of;
     l.at = LLVMBuildAdd(g->b, marks, LLVMBuildLShr(g->b, of->at, mg__gen_c64(g, by), ""), "");
     l.ptr = LLVMBuildIntToPtr(g->b, l.at, g->ptr, "");
     l.address.vec = NULL;
@@ -572,14 +568,14 @@ static void mark(struct mg_gen *g, const struct mg_engine_op *op, const struct m
         l.address.cy = LLVMBuildAShr(g->b, wide(g, mg__gen_cy(g, &of->address, 8)), mg__gen_c64(g, by), "");
     if (!f->dx && f->kx == m->width * m->vec && rows <= 8) {
         LLVMValueRef row =
-            bytes >= 8 ? splat_n(g, eight, bytes / 8) : LLVMBuildTrunc(g->b, eight, mg__gen_int(g, bytes), "");
+            bytes >= 8 ? mg__gen_splat(g, eight, bytes / 8) : LLVMBuildTrunc(g->b, eight, mg__gen_int(g, bytes), "");
         for (unsigned y = 0; y < rows; y++)
-            mg__gen_store(g, row, row_ptr(g, &l, y, 0), 1);
+            mg__gen_store(g, row, mg__gen_row_ptr(g, &l, y, 0), 1);
         return;
     }
     LLVMTypeRef one = mg__gen_int(g, each);
     LLVMValueRef value = each == 8 ? eight : LLVMBuildTrunc(g->b, eight, one, "");
-    scattered(g, false, LLVMVectorType(one, 32), splat_n(g, value, 32), lane_ptrs(g, &l, 0), 1, NULL);
+    scattered(g, false, LLVMVectorType(one, 32), mg__gen_splat(g, value, 32), lane_ptrs(g, &l, 0), 1, NULL);
 }
 
 /* An access that observers may do without: a load or a store by its line, with the result in the frame, where the
@@ -587,7 +583,7 @@ static void mark(struct mg_gen *g, const struct mg_engine_op *op, const struct m
 static LLVMBasicBlockRef unheard(struct mg_gen *g, uint32_t index)
 {
     const struct mg_engine_op *op = &g->p->ops[index];
-    struct line l = {.address = mg__gen_read(g, op->in[0].slot, op->in[0].bytes)};
+    struct mg_gen_line l = {.address = mg__gen_read(g, op->in[0].slot, op->in[0].bytes)};
     if (g->mask || g->some || l.address.form.vector)
         return NULL;
     LLVMBasicBlockRef general = mg__gen_bb(g), after = mg__gen_bb(g);
@@ -679,218 +675,12 @@ static bool in_rows(const struct mg_gen *g, const struct mg_engine_op *op, const
            (!f->dx && f->kx == m->width * m->vec && 32 / g->row <= 8 && (op->kind == MG_ENGINE_LOAD || m->vec == 1));
 }
 
-/* ---- lines that are found ---- */
-/* Lanes that are looked at in vain are so again where a call has found a line this many times: first where there was
- * none, then where it was in no record. */
-#define FOUND_AFTER 1
-#define FITS_AFTER 100
-
-static LLVMValueRef reduce(struct mg_gen *g, const char *name, LLVMValueRef v)
-{
-    LLVMTypeRef type = LLVMTypeOf(v);
-    LLVMValueRef f = LLVMGetIntrinsicDeclaration(g->module, LLVMLookupIntrinsicID(name, strlen(name)), &type, 1);
-    return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, &v, 1, "");
-}
-
-/* Whether lane i is at a place + i * bytes, which goes to *first; or where `same` is asked for all lanes there, which
- * goes to it. Of some of the lanes, where all have the same place that is the same as the bits that any has and that
- * all have. */
-static LLVMValueRef one_behind_the_other(struct mg_gen *g, LLVMValueRef lanes, unsigned bytes, LLVMValueRef on,
-                                         LLVMValueRef *first, LLVMValueRef *same)
-{
-    LLVMTypeRef vector = LLVMTypeOf(lanes), one = LLVMGetElementType(vector);
-    LLVMValueRef steps[32];
-    for (unsigned i = 0; i < 32; i++)
-        steps[i] = LLVMConstInt(one, i * bytes, 0);
-    if (!on) {
-        *first = LLVMBuildExtractElement(g->b, lanes, mg__gen_c32(g, 0), "");
-        LLVMValueRef apart = LLVMConstVector(steps, 32);
-        if (same) {
-            LLVMValueRef second = LLVMBuildExtractElement(g->b, lanes, mg__gen_c32(g, 1), "");
-            *same = LLVMBuildICmp(g->b, LLVMIntEQ, *first, second, "");
-            LLVMValueRef kept = LLVMBuildSExt(g->b, LLVMBuildNot(g->b, *same, ""), one, "");
-            apart = LLVMBuildAnd(g->b, apart, splat_n(g, kept, 32), "");
-        }
-        LLVMValueRef line = LLVMBuildAdd(g->b, splat_n(g, *first, 32), apart, "");
-        LLVMValueRef differ = reduce(g, "llvm.vector.reduce.or", LLVMBuildXor(g->b, lanes, line, ""));
-        return LLVMBuildICmp(g->b, LLVMIntEQ, differ, LLVMConstNull(one), "");
-    }
-    LLVMValueRef places = LLVMBuildSub(g->b, lanes, LLVMConstVector(steps, 32), "");
-    *first = reduce(g, "llvm.vector.reduce.or", LLVMBuildSelect(g->b, on, places, LLVMConstNull(vector), ""));
-    LLVMValueRef all =
-        reduce(g, "llvm.vector.reduce.and", LLVMBuildSelect(g->b, on, places, LLVMConstAllOnes(vector), ""));
-    return LLVMBuildICmp(g->b, LLVMIntEQ, *first, all, "");
-}
-
-/* The lanes are looked at: where there is a line that fits its record it is counted, for all of the group, and the code
- * goes on here; else at the block that is returned. */
-static LLVMBasicBlockRef look(struct mg_gen *g, uint32_t index, struct mg_gen_value *address, struct line *l,
-                              struct mg_gen_group **group)
-{
-    const struct mg_engine_op *op = &g->p->ops[index];
-    const unsigned bytes = op->mem->width * op->mem->vec;
-    LLVMBasicBlockRef see = mg__gen_bb(g), fits = mg__gen_bb(g), unfit = mg__gen_bb(g), parted = mg__gen_bb(g),
-                      none = mg__gen_bb(g);
-    LLVMValueRef lanes = mg__gen_vector(g, address, op->in[0].bytes);
-    *l = (struct line){.address = {.form = {.reached = true, .kx = bytes, .ky = g->row == 32 ? 0 : bytes * g->row}},
-                       .on = g->mask ? mg__gen_lanes(g, g->mask) : NULL};
-    LLVMValueRef same = NULL;
-    const bool either = op->kind == MG_ENGINE_LOAD && !g->mask;
-    l->address.form.dx = either;
-    l->address.form.dy = either && g->row < 32;
-    *group = new_site(g, index, &l->address.form, true);
-    const struct mg_engine_site site = g->sites.at[(*group)->site];
-    LLVMValueRef at = mg__gen_at(g, g->apart, index), zero = LLVMConstInt(g->i8, 0, 0);
-    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, mg__gen_load(g, g->i8, at, 1), zero, ""), see, none);
-
-    LLVMPositionBuilderAtEnd(g->b, see);
-    LLVMValueRef is_line = one_behind_the_other(g, lanes, bytes, l->on, &l->address.base, either ? &same : NULL);
-    l->at = at_offset(g, op, l->address.base);
-    if (either) {
-        l->address.cx = LLVMBuildSelect(g->b, same, mg__gen_c64(g, 0), mg__gen_c64(g, bytes), "");
-        l->address.cy = LLVMBuildSelect(g->b, same, mg__gen_c64(g, 0), mg__gen_c64(g, bytes * g->row), "");
-    }
-    LLVMBuildCondBr(g->b, is_line, fits, parted);
-
-    LLVMPositionBuilderAtEnd(g->b, parted);
-    mg__gen_store(g, LLVMConstInt(g->i8, FOUND_AFTER, 0), at, 1);
-    LLVMBuildBr(g->b, none);
-    LLVMPositionBuilderAtEnd(g->b, unfit);
-    mg__gen_store(g, LLVMConstInt(g->i8, FITS_AFTER, 0), at, 1);
-    LLVMBuildBr(g->b, none);
-
-    LLVMPositionBuilderAtEnd(g->b, fits);
-    guard(g, *group, l, &site, unfit);
-    (*group)->same = same;
-    l->address = (struct mg_gen_value){.form = {.reached = true, .kx = bytes}};
-    return none;
-}
-
-/* Loads of one place by all lanes, as vectors. */
-static void load_same(struct mg_gen *g, const struct mg_engine_op *op, const struct line *l)
-{
-    const struct mg_engine_mem *m = op->mem;
-    struct line of_one = *l;
-    LLVMValueRef got[8] = {0};
-    of_one.address.form.kx = 0;
-    point_to(g, op, &of_one);
-    for (unsigned v = 0; v < m->vec; v++)
-        if (op->out[v].slot >= 0) {
-            LLVMValueRef x = mg__gen_load(g, mg__gen_int(g, m->width), row_ptr(g, &of_one, 0, v * m->width), m->width);
-            got[v] = splat_n(g, to_register(g, m, x, false, op->out[v].bytes), 32);
-        }
-    for (unsigned v = 0; v < m->vec; v++)
-        if (got[v])
-            mg__gen_write(g, op->out[v].slot, op->out[v].bytes, mg__gen_of_vector(got[v]));
-}
-
-/* What the call has found out of a line. */
-static void heed_call(struct mg_gen *g, uint32_t index)
-{
-    LLVMValueRef at = mg__gen_at(g, g->apart, index), apart = mg__gen_load(g, g->i8, at, 1),
-                 line = mg__gen_load(g, g->i32, FIELD(g, g->e, mg_engine_warp, line), 4);
-    LLVMValueRef any = LLVMBuildAnd(g->b, LLVMBuildICmp(g->b, LLVMIntNE, apart, LLVMConstInt(g->i8, 0, 0), ""),
-                                    LLVMBuildICmp(g->b, LLVMIntNE, line, mg__gen_c32(g, 0), ""), "");
-    mg__gen_store(g, LLVMBuildSub(g->b, apart, LLVMBuildZExt(g->b, any, g->i8, ""), ""), at, 1);
-}
-
-/* An access at an address that is not known to be on a line: as one where it is found to be, else a call. */
-static void by_look(struct mg_gen *g, uint32_t index, struct mg_gen_value address)
-{
-    const struct mg_engine_op *op = &g->p->ops[index];
-    const uint32_t row = g->row;
-    struct mg_gen_group *group = open_group(g, index);
-    LLVMBasicBlockRef none, after = mg__gen_bb(g);
-    struct line l = {.address = {.form = {.reached = true, .kx = op->mem->width * op->mem->vec}}};
-    const bool first = !group;
-    if (first) {
-        none = look(g, index, &address, &l, &group);
-    } else {
-        LLVMBasicBlockRef some = mg__gen_bb(g);
-        none = mg__gen_bb(g);
-        LLVMBuildCondBr(g->b, group->found, some, none);
-        LLVMPositionBuilderAtEnd(g->b, some);
-        l.at = of_member(g, group);
-    }
-    for (uint32_t v = 0; v < g->nvars; v++)
-        g->stamps[v] = g->vars[v].framed;
-    g->row = 32; /* whatever the rows of the block: it is one */
-    LLVMBasicBlockRef moved = mg__gen_bb(g);
-    if (group->same) {
-        LLVMBasicBlockRef one = mg__gen_bb(g), many = mg__gen_bb(g);
-        LLVMBuildCondBr(g->b, group->same, one, many);
-        LLVMPositionBuilderAtEnd(g->b, one);
-        load_same(g, op, &l);
-        LLVMBuildBr(g->b, moved);
-        LLVMPositionBuilderAtEnd(g->b, many);
-    }
-    if (first)
-        fetch_ahead(g, group, op->mem, &l);
-    move_line(g, op, &l);
-    LLVMBuildBr(g->b, moved);
-    LLVMPositionBuilderAtEnd(g->b, moved);
-    g->row = row;
-    for (unsigned k = 0; k < op->nout && g->some; k++) /* a call leaves it there, and there it must be in the end */
-        mg__gen_to_frame(g, &op->out[k]);
-    LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(g->b), NULL};
-    LLVMBuildBr(g->b, after);
-    for (uint32_t v = 0; v < g->nvars; v++) {
-        const uint32_t stamp = g->vars[v].framed;
-        g->vars[v].framed = g->stamps[v];
-        g->stamps[v] = stamp;
-    }
-
-    LLVMPositionBuilderAtEnd(g->b, none);
-    mg__gen_call(g, index);
-    if (first)
-        heed_call(g, index);
-    from[1] = LLVMGetInsertBlock(g->b);
-    LLVMBuildBr(g->b, after);
-    for (uint32_t v = 0; v < g->nvars; v++) /* what is in the frame whichever way it went */
-        if (g->stamps[v] != g->framed)
-            g->vars[v].framed = 0;
-
-    LLVMPositionBuilderAtEnd(g->b, after);
-    if (first && group->count > 1) {
-        group->found = LLVMBuildPhi(g->b, g->i1, "");
-        group->at = LLVMBuildPhi(g->b, g->i64, "");
-        LLVMAddIncoming(group->found,
-                        (LLVMValueRef[2]){LLVMConstInt(g->i1, 1, 0), LLVMConstInt(g->i1, 0, 0)}, from, 2);
-        LLVMAddIncoming(group->at, (LLVMValueRef[2]){l.at, mg__gen_c64(g, MG_ENGINE_UNCOUNTED)}, from, 2);
-        if (group->same) {
-            LLVMValueRef same = group->same;
-            group->same = LLVMBuildPhi(g->b, g->i1, "");
-            LLVMAddIncoming(group->same, (LLVMValueRef[2]){same, LLVMConstInt(g->i1, 0, 0)}, from, 2);
-        }
-    }
-    group->done++;
-}
-
-static bool in_loop(const struct mg_gen *g, uint32_t index)
-{
-    for (uint32_t b = 0; b < g->nblocks && g->blocks[b].first <= index; b++)
-        if (g->blocks[b].loop && index < g->blocks[g->blocks[b].latch].end)
-            return true;
-    return false;
-}
-
-/* Where some of the lanes run, in code that is theirs alone, there are records for few masks and no places in words:
- * they must be met often. */
-static bool is_looked_at(const struct mg_gen *g, uint32_t index)
-{
-    const struct mg_engine_op *op = &g->p->ops[index];
-    if (g->blind || g->far[index] || !may_be_found(op))
-        return false;
-    return g->some ? g->masks && op->mem->vec == 1 && op->mem->width >= 4 && !g->p->partial && in_loop(g, index)
-                   : !g->mask;
-}
-
 void mg__gen_access(struct mg_gen *g, uint32_t index)
 {
     const struct mg_engine_op *op = &g->p->ops[index];
     struct mg_gen_value address = mg__gen_read(g, op->in[0].slot, op->in[0].bytes);
-    if (address.form.vector && is_looked_at(g, index))
-        by_look(g, index, address);
+    if (address.form.vector && mg__gen_is_looked_at(g, index))
+        mg__gen_by_look(g, index, address);
     else if (g->some || address.form.vector ||
              (g->mask && !in_rows(g, op, &address.form))) /* masked gathers take LLVM too long */
         mg__gen_call(g, index);

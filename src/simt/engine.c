@@ -409,6 +409,7 @@ bool mg__engine_warp(struct mg_warp *w)
     w->e.shared = w->block->shared;
     w->e.cells = w->cells;
     w->e.records = w->worker->records;
+    w->e.shapes = w->worker->shapes;
     w->e.full = w->worker->full;
     w->e.counts = w->worker->counts;
     w->e.by_insn = w->worker->by_insn;

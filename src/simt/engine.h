@@ -168,7 +168,8 @@ struct mg_engine_site {
     bool dx, dy;
     bool found; /* its lanes are looked at each time, and on the line only where that was found */
     int64_t cx, cy;
-    uint32_t insn; /* of the first */
+    uint32_t insn;  /* of the first */
+    uint32_t shape; /* where `found`, of all lanes: its shape's number + 1 */
 };
 struct mg_engine_member {
     uint32_t op;
@@ -193,11 +194,30 @@ struct mg_engine_record {
     uint64_t marks, mark;
     uint64_t times[8];
 };
+/* MG_WINDOW bytes that have all lanes of an access: they are loaded, and turned. */
+#define MG_WINDOW 128u
+struct mg_window {
+    uint32_t index[32] __attribute__((aligned(64))); /* the lanes' elements */
+    uint32_t least; /* where it begins, from lane 0 */
+    uint16_t in[2]; /* the words that the access covers, a bit each */
+    bool serves;    /* there is one */
+};
+/* By worker: how the lanes of an access lay several times in a row. Its records are those of accesses that lie so; the
+ * code moves lines and single places itself. */
+enum mg_engine_lie { MG_ENGINE_LINE = 1, MG_ENGINE_ONE_PLACE, MG_ENGINE_OTHERWISE };
+struct mg_engine_shape {
+    uint32_t from[32] __attribute__((aligned(64))); /* the lanes, from lane 0, with a sign */
+    uint8_t lie;
+    struct mg_window window; /* calls->move's, as all that follows */
+    uint32_t offset[32] __attribute__((aligned(64))); /* from the least */
+    uint32_t least;                                   /* from lane 0 */
+};
 struct mg_engine_warp {
     uint8_t *regs;                     /* the frame */
     uint8_t *shared;
     uint64_t *cells;
     struct mg_engine_record *records;  /* by site */
+    struct mg_engine_shape *shapes;    /* by number */
     uint64_t *full;                    /* by segment: times that all 32 lanes executed it */
     struct mg_insn_counts *counts;     /* by segment: with some of the lanes */
     struct mg_insn_counts *by_insn;    /* divergent branches */
@@ -206,8 +226,8 @@ struct mg_engine_warp {
     int32_t slice;                     /* loops may go on while it is not negative */
     uint32_t leave;                    /* not 0: the interpreter goes on before the next op */
     uint64_t tag;                      /* its number in the block, as in a note */
-    /* The code's own, by op, of an access: how often its lanes must yet be found one behind the other, or all at one
-     * place, by calls->load or store, as `line` then says, before it looks at them again. */
+    /* The code's own, by op, of an access: how often its lanes must yet be found one behind the other, or as they were
+     * before, by calls->load or store, as `line` (enum mg_engine_lie, or 0) then says, before it looks at them again. */
     uint8_t *apart;
     uint32_t line;
 };
@@ -234,6 +254,10 @@ struct mg_engine_calls {
     /* the same, of a LOAD and of a STORE */
     bool (*load)(struct mg_engine_warp *e, uint32_t op, uint32_t mask);
     bool (*store)(struct mg_engine_warp *e, uint32_t op, uint32_t mask);
+    /* The access's lanes came again as they were: that is the site's shape from now on. */
+    void (*learn)(struct mg_engine_warp *e, uint32_t site, uint32_t op);
+    /* An access of a shape, in bounds and counted, with lane 0 at `at`; operands in the frame, but the address. */
+    void (*move)(struct mg_engine_warp *e, uint32_t op, const struct mg_engine_shape *shape, uint64_t at);
     void (*met)(struct mg_engine_warp *e, uint32_t op);
     struct mg_notes *notes; /* observe.h */
     bool (*slice)(struct mg_engine_warp *e);                          /* the slice is used up; false: leave */

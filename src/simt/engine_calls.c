@@ -7,9 +7,13 @@
  */
 #include "simt/engine_priv.h"
 
-static int64_t delta_of(uint32_t row, uint64_t cx, uint64_t cy, unsigned lane)
+/* A lane from lane 0: by the site's shape, else by the record's coefficients. */
+static int64_t delta_of(const struct mg_worker *worker, const struct mg_engine_site *site, uint64_t cx, uint64_t cy,
+                        unsigned lane)
 {
-    row = row ? row : 32;
+    const uint32_t row = worker->run->engine->program.row ? worker->run->engine->program.row : 32;
+    if (site->shape)
+        return (int32_t)worker->shapes[site->shape - 1].from[lane];
     return (int64_t)(cx * (lane % row) + cy * (lane / row));
 }
 
@@ -19,14 +23,15 @@ static int64_t delta_of(uint32_t row, uint64_t cx, uint64_t cy, unsigned lane)
     for (uint32_t s##_ = (worker)->fitted, s; s##_ && s##_ != UINT32_MAX && (s = s##_ - 1, true);                      \
          s##_ = (worker)->records[s].next)
 
-static void report_member(struct mg_worker *worker, const struct mg_described *d, const struct mg_engine_record *rec,
-                          const struct mg_engine_member *member, unsigned word, uint64_t times)
+static void report_member(struct mg_worker *worker, const struct mg_engine_site *site,
+                          const struct mg_engine_record *rec, const struct mg_engine_member *member, unsigned word,
+                          uint64_t times)
 {
     const struct mg_op *op = &worker->run->program->entry->ops[member->op];
     struct mg_access *e = mg__access_begin(worker, op->insn, op->u.mem, op->u.mem->space, rec->mask, rec->var);
     for (unsigned i = 0; i < 32; i++)
         worker->spread.address[i] = ((uint64_t)1 << 40) + 4 * word + rec->phase + (uint64_t)member->offset +
-                                    (uint64_t)delta_of(d->program.row, rec->cx, rec->cy, i);
+                                    (uint64_t)delta_of(worker, site, rec->cx, rec->cy, i);
     e->address = worker->spread.address;
     e->times = times;
     e->block = e->target = UINT64_MAX;
@@ -49,14 +54,14 @@ static void tell_joined(struct mg_worker *worker)
     worker->joined = sum;
 }
 
-static void flush_record(struct mg_worker *worker, const struct mg_described *d, uint32_t index)
+static void flush_record(struct mg_worker *worker, uint32_t index)
 {
     struct mg_engine_record *rec = &worker->records[index];
     const struct mg_engine_code *code = worker->tier->code;
     const struct mg_engine_site *site = &code->sites[index];
     for (unsigned m = 0; m < 8; m++) {
         for (uint32_t k = 0; rec->times[m] && k < site->nmembers && (worker->run->want_shapes || worker->together); k++)
-            report_member(worker, d, rec, &code->members[site->first_member + k], m, rec->times[m]);
+            report_member(worker, site, rec, &code->members[site->first_member + k], m, rec->times[m]);
         worker->joined -= worker->together ? rec->times[m] : 0;
         rec->times[m] = 0;
     }
@@ -71,7 +76,6 @@ static uint32_t place_of(const struct mg_engine_site *site, uint64_t at)
 /* Accesses of groups that were counted whole, of which the last have not come. */
 void mg__engine_open(struct mg_warp *w, const struct mg_engine_point *p)
 {
-    const struct mg_described *d = w->worker->run->engine;
     const struct mg_engine_code *code = w->worker->tier->code;
     for (uint32_t k = 0; k < p->nopen; k++) {
         const struct mg_engine_open *o = &code->opens[p->first_open + k];
@@ -83,18 +87,17 @@ void mg__engine_open(struct mg_warp *w, const struct mg_engine_point *p)
         unsigned word = at >> 2 & 7;
         rec->times[word]--;
         for (uint32_t m = 0; m < o->done && w->worker->run->want_shapes; m++)
-            report_member(w->worker, d, rec, &code->members[site->first_member + m], word, 1);
+            report_member(w->worker, site, rec, &code->members[site->first_member + m], word, 1);
     }
 }
 
 void mg__engine_flush(struct mg_worker *worker)
 {
-    const struct mg_described *d = worker->run->engine;
     if (!worker->tier)
         return;
     tell_joined(worker);
     EACH_FITTED (worker, s)
-        flush_record(worker, d, s);
+        flush_record(worker, s);
     for (uint32_t s = 0; s < worker->run->program->nsegments; s++) {
         worker->counts[s].warps += worker->full[s];
         worker->counts[s].threads += 32 * worker->full[s];
@@ -114,7 +117,7 @@ void mg__engine_turn(struct mg_worker *worker, uint64_t block)
                    !run->observers[i].closely(worker->observers[i], block);
     if (worker->together && !together)
         EACH_FITTED (worker, s) {
-            flush_record(worker, run->engine, s);
+            flush_record(worker, s);
             worker->records[s].lo = UINT64_MAX;
         }
     worker->together = together;
@@ -124,15 +127,14 @@ void mg__engine_turn(struct mg_worker *worker, uint64_t block)
 enum { REFITS = 4096 /* of a record whose loads are told together: one that fits no better is left alone */ };
 
 /* Whether loads of this shape, which are in bytes [lo, hi), are noted. */
-static void note_shape(struct mg_warp *w, struct mg_engine_record *rec, const struct mg_op *op, uint64_t address,
-                       uint64_t cx, uint64_t cy, uint64_t lo, uint64_t hi)
+static void note_shape(struct mg_warp *w, const struct mg_engine_site *site, struct mg_engine_record *rec,
+                       const struct mg_op *op, uint64_t address, uint64_t cx, uint64_t cy, uint64_t lo, uint64_t hi)
 {
     struct mg_worker *worker = w->worker;
-    const struct mg_described *d = worker->run->engine;
     struct mg_access *e = mg__access_of_warp(w, op, ~0u, MG_SPACE_SHARED, -1);
     int64_t low = 0;
     for (unsigned i = 0; i < 32; i++) {
-        const int64_t delta = delta_of(d->program.row, cx, cy, i);
+        const int64_t delta = delta_of(worker, site, cx, cy, i);
         low = MG_MIN(low, delta);
         worker->spread.address[i] = address + (uint64_t)delta;
     }
@@ -148,7 +150,6 @@ static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address,
     struct mg_warp *w = mg__warp_of(e);
     struct mg_worker *worker = w->worker;
     const struct mg_run *run = worker->run;
-    const struct mg_described *d = run->engine;
     const struct mg_engine_code *code = worker->tier->code;
     const struct mg_engine_site *site = &code->sites[index];
     struct mg_engine_record *rec = &e->records[index];
@@ -161,7 +162,7 @@ static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address,
     if (noted ? !worker->notes : run->want_every && !together && (!unheard || !unheard->size))
         return false;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        int64_t delta = delta_of(d->program.row, cx, cy, (unsigned)__builtin_ctz(rest));
+        int64_t delta = delta_of(worker, site, cx, cy, (unsigned)__builtin_ctz(rest));
         low = MG_MIN(low, delta);
         high = MG_MAX(high, delta);
         bits |= (uint64_t)delta;
@@ -196,14 +197,14 @@ static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address,
     }
     uint64_t unit = MG_MAX(align, 4);
     if (noted)
-        note_shape(w, rec, &run->program->entry->ops[code->members[site->first_member].op], address, cx, cy, lo, hi);
+        note_shape(w, site, rec, &run->program->entry->ops[code->members[site->first_member].op], address, cx, cy, lo, hi);
     lo -= (uint64_t)(low + least);
     lo += (address - lo) % unit;
     uint64_t range = hi - align - (uint64_t)(high + greatest) - lo;
     if (address - lo > range)
         return false;
     tell_joined(worker);
-    flush_record(worker, d, index);
+    flush_record(worker, index);
     rec->lo = lo;
     rec->range = range / unit;
     rec->cx = cx;
@@ -241,6 +242,60 @@ static bool on_miss(struct mg_engine_warp *e, uint32_t index, uint64_t address, 
         rec->skip = ASTRAY_FOR;
     }
     return good;
+}
+
+/* ---- shapes ---- */
+static void make_shape(struct mg_engine_shape *s, const struct mg_mem *m, const uint32_t from[32])
+{
+    int32_t least = 0;
+    bool line = true, one = true;
+    for (unsigned i = 0; i < 32; i++) {
+        s->from[i] = from[i];
+        least = MG_MIN(least, (int32_t)from[i]);
+        line &= from[i] == i * m->width * m->vec;
+        one &= from[i] == 0;
+    }
+    for (unsigned i = 0; i < 32; i++)
+        s->offset[i] = from[i] - (uint32_t)least;
+    s->least = (uint32_t)least;
+    s->lie = line ? MG_ENGINE_LINE : one ? MG_ENGINE_ONE_PLACE : MG_ENGINE_OTHERWISE;
+    mg__rows_window(&s->window, m, from, ~0u);
+}
+
+struct mg_engine_shape *mg__engine_shapes(const struct mg_engine_code *code, const struct mg_op *ops)
+{
+    uint32_t n = 0, line[32];
+    for (uint32_t s = 0; s < code->nsites; s++)
+        n = MG_MAX(n, code->sites[s].shape);
+    struct mg_engine_shape *shapes = aligned_alloc(_Alignof(struct mg_engine_shape), (n + 1) * sizeof *shapes);
+    for (uint32_t s = 0; s < code->nsites && shapes; s++) {
+        const struct mg_engine_site *site = &code->sites[s];
+        for (unsigned i = 0; i < 32; i++)
+            line[i] = i * site->bytes;
+        if (site->shape)
+            make_shape(&shapes[site->shape - 1], ops[code->members[site->first_member].op].u.mem, line);
+    }
+    return shapes;
+}
+
+static void on_learn(struct mg_engine_warp *e, uint32_t index, uint32_t op)
+{
+    struct mg_warp *w = mg__warp_of(e);
+    const struct mg_engine_site *sites = w->worker->tier->code->sites;
+    const struct mg_rows *rows = w->sites[w->ops[op].u.mem->site].rows;
+    struct mg_engine_shape *shape = &e->shapes[sites[index].shape - 1];
+    uint32_t from[32]; 
+    for (unsigned i = 0; i < 32; i++)
+        from[i] = e->line == MG_ENGINE_LINE ? i * sites[index].bytes : rows->shape[i];
+    if (!memcmp(from, shape->from, sizeof from))
+        return;
+    tell_joined(w->worker);
+    for (uint32_t s = index; s < w->worker->tier->code->nsites && sites[s].shape == sites[index].shape; s++) {
+        flush_record(w->worker, s);
+        e->records[s].lo = UINT64_MAX;
+        e->records[s].astray = 0; /* it was another shape that did not serve */
+    }
+    make_shape(shape, w->ops[op].u.mem, from);
 }
 
 static bool call(struct mg_engine_warp *e, uint32_t index, mg_handler f, uint32_t mask)
@@ -286,6 +341,8 @@ void mg__engine_calls(struct mg_worker *worker)
                                              .add = worker->run->simt->lanes->add_words,
                                              .load = worker->run->simt->lanes->load_rows,
                                              .store = worker->run->simt->lanes->store_rows,
+                                             .learn = on_learn,
+                                             .move = worker->run->simt->lanes->move_shape,
                                              .met = on_met,
                                              .notes = worker->notes,
                                              .slice = on_slice,

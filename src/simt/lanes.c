@@ -699,6 +699,7 @@ const struct mg_lanes ISA(mg__lanes) = {
     .add_words = ISA(mg__add_words),
     .load_rows = ISA(mg__load_rows),
     .store_rows = ISA(mg__store_rows),
+    .move_shape = ISA(mg__move_shape),
     .places = ISA(mg__places_of),
     .leave = leave,
 };

@@ -43,6 +43,7 @@ extern const mg_handler ISA(mg__alu)[MG_SEM_OP_COUNT][3];
 bool ISA(mg__add_words)(struct mg_engine_warp *e, uint32_t index, uint32_t mask);
 bool ISA(mg__load_rows)(struct mg_engine_warp *e, uint32_t index, uint32_t mask);
 bool ISA(mg__store_rows)(struct mg_engine_warp *e, uint32_t index, uint32_t mask);
+void ISA(mg__move_shape)(struct mg_engine_warp *e, uint32_t index, const struct mg_engine_shape *shape, uint64_t at);
 /* lanes_rows.c; false: nothing was done */
 bool ISA(mg__places_of)(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t *where[32]);
 bool ISA(mg__load_near)(struct mg_warp *w, const struct mg_op *op, uint32_t mask);

@@ -174,7 +174,8 @@ static __attribute__((noinline)) void settle_shape(struct mg_worker *worker, str
 static __attribute__((noinline)) void find_window(struct mg_rows *r)
 {
     narrow();
-    mg__rows_window(r);
+    mg__rows_window(&r->window, r->op->u.mem, r->shape, r->shape_mask);
+    r->looked = true;
 }
 
 /* Whether the lanes lie as those of an earlier access did. If not they are what is looked for from now on, unless what
@@ -183,7 +184,7 @@ static __attribute__((noinline)) void find_window(struct mg_rows *r)
 static ALWAYS_INLINE bool of_shape(struct mg_warp *w, struct mg_rows *r, uint32_t mask, const struct near *n)
 {
     if (mask == r->shape_mask && like_shape(r, n, mask)) {
-        if (MG_UNLIKELY(r->window == MG_WINDOW_UNKNOWN))
+        if (MG_UNLIKELY(!r->looked))
             find_window(r);
         r->strange = 0;
         return true;
@@ -195,7 +196,7 @@ static ALWAYS_INLINE bool of_shape(struct mg_warp *w, struct mg_rows *r, uint32_
     }
     learn_shape(r, n);
     r->shape_mask = mask;
-    r->window = MG_WINDOW_UNKNOWN;
+    r->looked = false;
     r->strange = 0;
     return false;
 }
@@ -253,7 +254,7 @@ static ALWAYS_INLINE bool begin(struct mg_warp *w, const struct mg_op *op, uint3
     n->line = contiguous(n, mask, n->first, r->shift);
     n->same = !n->line && r->counts_lines && of_shape(w, r, mask, n);
     n->rows = r;
-    w->e.line = n->line || (n->same && r->one_place);
+    w->e.line = n->line ? MG_ENGINE_LINE : n->same && mask == ~0u ? MG_ENGINE_OTHERWISE : 0;
     r->served++;
     if (n->line)
         fetch_ahead(r, n);
@@ -332,18 +333,18 @@ static ALWAYS_INLINE bool load_quads(struct mg_warp *w, const struct mg_mem *m, 
 }
 
 /* All lanes are in a few bytes, as a row of a tile that several rows of lanes read. */
-static ALWAYS_INLINE bool load_window(struct mg_warp *w, const struct mg_mem *m, uint32_t mask, const struct mg_rows *r,
-                                      const struct near *n)
+static ALWAYS_INLINE bool load_window(struct mg_warp *w, const struct mg_mem *m, uint32_t mask,
+                                      const struct mg_window *window, const uint8_t *p)
 {
-    const uint8_t *p = n->base + (int64_t)(int32_t)(n->first + r->least);
-    const __m512i low = _mm512_maskz_loadu_epi32(r->in[0], p), high = _mm512_maskz_loadu_epi32(r->in[1], p + 64);
+    const __m512i low = _mm512_maskz_loadu_epi32(window->in[0], p),
+                  high = _mm512_maskz_loadu_epi32(window->in[1], p + 64);
     for (unsigned v = 0; v < m->vec; v++) {
         uint32_t *d = (uint32_t *)mg__slot(w, MG_MAX(m->reg[v], 0));
         if (m->reg[v] < 0)
             continue;
-        if (r->window == MG_WINDOW_WORDS)
+        if (m->width == 4)
             for (unsigned k = 0; k < 2; k++) {
-                const __m512i at = _mm512_add_epi32(_mm512_load_si512(r->index + 16 * k), _mm512_set1_epi32((int)v));
+                const __m512i at = _mm512_add_epi32(_mm512_load_si512(window->index + 16 * k), _mm512_set1_epi32((int)v));
                 _mm512_storeu_si512(d + 16 * k, _mm512_mask_mov_epi32(_mm512_loadu_si512(d + 16 * k),
                                                                       (__mmask16)(mask >> 16 * k),
                                                                       _mm512_permutex2var_epi32(low, at, high)));
@@ -351,7 +352,7 @@ static ALWAYS_INLINE bool load_window(struct mg_warp *w, const struct mg_mem *m,
         else
             for (unsigned k = 0; k < 4; k++) {
                 const __m512i at =
-                    _mm512_add_epi64(_mm512_cvtepu32_epi64(_mm256_load_si256((const void *)(r->index + 8 * k))),
+                    _mm512_add_epi64(_mm512_cvtepu32_epi64(_mm256_load_si256((const void *)(window->index + 8 * k))),
                                      _mm512_set1_epi64(v));
                 _mm512_storeu_si512(d + 16 * k, _mm512_mask_mov_epi64(_mm512_loadu_si512(d + 16 * k),
                                                                       (__mmask8)(mask >> 8 * k),
@@ -393,10 +394,10 @@ static ALWAYS_INLINE bool load_quads(struct mg_warp *w, const struct mg_mem *m, 
     return false;
 }
 
-static ALWAYS_INLINE bool load_window(struct mg_warp *w, const struct mg_mem *m, uint32_t mask, const struct mg_rows *r,
-                                      const struct near *n)
+static ALWAYS_INLINE bool load_window(struct mg_warp *w, const struct mg_mem *m, uint32_t mask,
+                                      const struct mg_window *window, const uint8_t *p)
 {
-    (void)w, (void)m, (void)mask, (void)r, (void)n;
+    (void)w, (void)m, (void)mask, (void)window, (void)p;
     return false;
 }
 
@@ -418,7 +419,8 @@ static ALWAYS_INLINE bool load(struct mg_warp *w, const struct mg_op *op, uint32
     if (n.line && m->vec == 1 && m->reg[0] >= 0 &&
         load_line(m, mg__slot(w, m->reg[0]), mask, n.base + (int64_t)(int32_t)n.first))
         return true;
-    if (n.same && n.rows->window > MG_WINDOW_NONE && load_window(w, m, mask, n.rows, &n))
+    if (n.same && n.rows->window.serves &&
+        load_window(w, m, mask, &n.rows->window, n.base + (int64_t)(int32_t)(n.first + n.rows->window.least)))
         return true;
     if (m->vec == 4 && m->width == 4 && !m->dst64 && load_quads(w, m, mask, &n))
         return true;
@@ -488,6 +490,24 @@ bool ISA(mg__load_near)(struct mg_warp *w, const struct mg_op *op, uint32_t mask
 bool ISA(mg__store_near)(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 {
     return store(w, op, mask, w->sites[op->u.mem->site].rows);
+}
+
+void ISA(mg__move_shape)(struct mg_engine_warp *e, uint32_t index, const struct mg_engine_shape *s, uint64_t at)
+{
+    struct mg_warp *w = mg__warp_of(e);
+    const struct mg_mem *m = w->ops[index].u.mem;
+    uint8_t *const p = m->space == MG_SPACE_SHARED ? w->block->shared + at : (uint8_t *)(uintptr_t)at;
+    uint8_t *const least = p + (int64_t)(int32_t)s->least;
+    if (m->kind == MG_ACCESS_LD &&
+        !(s->window.serves && load_window(w, m, ~0u, &s->window, p + (int64_t)(int32_t)s->window.least))) {
+        for (unsigned v = 0; v < m->vec; v++)
+            if (m->reg[v] >= 0)
+                ISA(mg__load_elements)(mg__slot(w, m->reg[v]), m, ~0u, least + v * m->width, s->offset);
+    } else if (m->kind != MG_ACCESS_LD) {
+        for (unsigned v = 0; v < m->vec; v++)
+            ISA(mg__store_elements)(mg__slot(w, m->reg[v]), m, ~0u, least + v * m->width, s->offset);
+    }
+    narrow();
 }
 
 bool ISA(mg__places_of)(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t *where[32])

@@ -54,28 +54,25 @@ void mg__rows_settle(struct mg_worker *worker, struct mg_rows *r)
     r->untold = 0;
 }
 
-void mg__rows_window(struct mg_rows *r)
+void mg__rows_window(struct mg_window *window, const struct mg_mem *m, const uint32_t from[32], uint32_t mask)
 {
-    const struct mg_mem *m = r->op->u.mem;
     const unsigned bytes = m->width;
     int32_t least = INT32_MAX, most = INT32_MIN;
-    for (uint32_t rest = r->shape_mask; rest; rest &= rest - 1) {
-        const int32_t at = (int32_t)r->shape[__builtin_ctz(rest)];
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int32_t at = (int32_t)from[__builtin_ctz(rest)];
         least = MG_MIN(least, at);
         most = MG_MAX(most, at);
     }
     const uint64_t span = (uint64_t)((int64_t)most - least) + bytes * m->vec;
-    r->window = MG_WINDOW_NONE;
-    r->one_place = r->shape_mask == ~0u && span == bytes * m->vec;
-    if (m->kind != MG_ACCESS_LD || span > MG_WINDOW || bytes != (m->dst64 ? 8 : 4))
+    window->serves = m->kind == MG_ACCESS_LD && span <= MG_WINDOW && bytes == (m->dst64 ? 8 : 4);
+    if (!window->serves)
         return;
     const uint32_t words = (uint32_t)((1ull << span / 4) - 1);
-    r->window = bytes == 4 ? MG_WINDOW_WORDS : MG_WINDOW_LONGS;
-    r->least = (uint32_t)least;
-    r->in[0] = (uint16_t)words;
-    r->in[1] = (uint16_t)(words >> 16);
+    window->least = (uint32_t)least;
+    window->in[0] = (uint16_t)words;
+    window->in[1] = (uint16_t)(words >> 16);
     for (unsigned i = 0; i < 32; i++)
-        r->index[i] = r->shape_mask >> i & 1 ? (r->shape[i] - r->least) / bytes : 0;
+        window->index[i] = mask >> i & 1 ? (from[i] - window->least) / bytes : 0;
 }
 
 /* The object that has bytes least … end - 1, or as much of it as 32 bits reach. */

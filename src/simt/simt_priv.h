@@ -267,9 +267,6 @@ struct mg_touched {
 /* Accesses at a site whose lanes lie anywhere in one object (lanes_rows.c). Observers are told of several together: of
  * those whose lanes are contiguous how often they began at each byte of a sector, of others the lanes. */
 #define MG_ROWS 8u
-/* Whether all lanes of a shape are in MG_WINDOW bytes: those are loaded, and turned. */
-#define MG_WINDOW 128u
-enum mg_window { MG_WINDOW_UNKNOWN, MG_WINDOW_NONE, MG_WINDOW_WORDS, MG_WINDOW_LONGS };
 struct mg_rows {
     const struct mg_op *op;
     uint64_t from, most;   /* lanes may be at from + k * the access's bytes, k <= most */
@@ -289,15 +286,12 @@ struct mg_rows {
     uint32_t shape_mask;   /* its lanes; 0: none */
     uint32_t nshapes, strange; /* and how many since lay otherwise */
     uint32_t shapes[32];
-    uint8_t window;        /* enum mg_window */
-    bool one_place;        /* known with it: it is all lanes', and they are at one place */
-    uint16_t in[2];        /* the words of the window that an access covers, a bit each */
-    uint32_t least;        /* where it begins, from lane 0's place on a line */
+    bool looked;           /* for its window */
     uint32_t untold;
     uint32_t mask[MG_ROWS];
     uint32_t offset[MG_ROWS][32] __attribute__((aligned(64)));
-    uint32_t shape[32] __attribute__((aligned(64))); /* lanes from lane 0's place on a line */
-    uint32_t index[32] __attribute__((aligned(64))); /* their elements in the window */
+    uint32_t shape[32] __attribute__((aligned(64))); /* from lane 0's place on a line */
+    struct mg_window window;                         /* likewise */
 };
 struct mg_site {
     struct mg_shape first;   /* the latest */
@@ -497,6 +491,7 @@ struct mg_worker {
     uint32_t ncells;                 /* that its warps have */
     uint64_t told;                   /* of its work, to the kernel */
     struct mg_engine_record *records; /* of compiled code, by its sites */
+    struct mg_engine_shape *shapes;   /* and by their shapes */
     uint32_t fitted;                 /* the first one that was made to fit, + 1 */
     uint64_t *full;                  /* by segment: times that compiled code executed it with all lanes */
     struct mg_block_times times;              /* of the tier */
@@ -672,6 +667,7 @@ struct mg_lanes {
     bool (*add_words)(struct mg_engine_warp *e, uint32_t index, uint32_t mask);
     bool (*load_rows)(struct mg_engine_warp *e, uint32_t index, uint32_t mask);
     bool (*store_rows)(struct mg_engine_warp *e, uint32_t index, uint32_t mask);
+    void (*move_shape)(struct mg_engine_warp *e, uint32_t index, const struct mg_engine_shape *shape, uint64_t at);
     /* The lanes' host pointers, if they are in one object, and told; false: nothing was done. */
     bool (*places)(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t *where[32]);
     void (*leave)(void); /* before other code runs: ends the use of wide registers */

@@ -205,10 +205,12 @@ bool mg__tier_worker(struct mg_worker *worker)
         return true;
     const struct mg_engine_code *code = d->tiers[best].code;
     struct mg_engine_record *records = aligned_alloc(64, (code->nsites * sizeof *records + 127) / 64 * 64);
+    struct mg_engine_shape *shapes = mg__engine_shapes(code, worker->run->program->entry->ops);
     if (!worker->full)
         worker->full = calloc(worker->run->program->nsegments + 1, sizeof *worker->full);
-    if (!records || !worker->full) {
+    if (!records || !shapes || !worker->full) {
         free(records);
+        free(shapes);
         return false;
     }
     memset(records, 0, code->nsites * sizeof *records);
@@ -219,6 +221,8 @@ bool mg__tier_worker(struct mg_worker *worker)
     worker->times = (struct mg_block_times){0};
     free(worker->records);
     worker->records = records;
+    free(worker->shapes);
+    worker->shapes = shapes;
     worker->fitted = 0;
     worker->ncells = code->ncells;
     mg__engine_calls(worker);

@@ -155,6 +155,7 @@ void mg__worker_free(struct mg_worker *worker)
         free(worker->given[k]);
     memset(worker->given, 0, sizeof worker->given);
     free(worker->records);
+    free(worker->shapes);
     free(worker->full);
     free(worker->seen);
     free(worker->spin);

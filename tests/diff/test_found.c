@@ -270,8 +270,23 @@ static void as_interpreted(void **state)
             }
 }
 
-/* How many of the accesses are done by their line: all where lanes are consecutive, and none where they never are.
- * Where that was not found it is not looked for before a call has. Quick code looks at none. */
+/* Whether the lanes of accesses m and n, warp after warp, lie alike; of m = -1, whether those of n are consecutive. */
+static bool alike(unsigned pattern, int m, int n)
+{
+    for (unsigned i = 1; i < LANES; i++) {
+        const unsigned a = (unsigned)n % ROUNDS, b = (unsigned)m % ROUNDS, of_a = (unsigned)n / ROUNDS,
+                       of_b = (unsigned)m / ROUNDS;
+        const uint32_t from = unit_of(pattern, a, of_a, i) - unit_of(pattern, a, of_a, 0);
+        if (from != (m < 0 ? i : unit_of(pattern, b, of_b, i) - unit_of(pattern, b, of_b, 0)))
+            return false;
+    }
+    return true;
+}
+
+/* How many of the accesses are done by compiled code: all that lie as the one before, but for a few at the start of
+ * each way to lie, and none that lie as no other one did. Where that was not found it is not looked for before a call
+ * has. Quick code looks at none. */
+enum { START = 6 /* calls that find a way to lie, replace the one before, and are looked at in vain */ };
 static void looked_at(void **state)
 {
     (void)state;
@@ -279,22 +294,25 @@ static void looked_at(void **state)
     const struct mg_dim3 block = {64, 1, 1};
     for (const struct kernel *k = kernels; k < kernels + MG_COUNT(kernels); k++)
         for (unsigned pattern = 0; pattern < PATTERNS; pattern++) {
-            uint64_t want = 0;
-            bool looks = true;
-            for (unsigned n = 0; n < 2 * ROUNDS; n++) { /* warp after warp */
-                const unsigned round = n % ROUNDS, warp = n / ROUNDS;
-                bool line = true;
-                for (unsigned i = 1; i < LANES; i++)
-                    line &= unit_of(pattern, round, warp, i) == unit_of(pattern, round, warp, 0) + i;
-                want += looks && line;
-                looks = line;
+            uint64_t least = 0, most = 0, in_a_row = 0;
+            for (int n = 0; n < 2 * ROUNDS; n++) {
+                bool met = alike(pattern, -1, n);
+                for (int m = 0; m < n && !met; m++)
+                    met = alike(pattern, m, n);
+                most += met;
+                in_a_row = n && alike(pattern, n - 1, n) ? in_a_row + 1 : 0;
+                least += in_a_row >= START;
             }
+            if (pattern == CONSECUTIVE)
+                least = most;
             for (unsigned e = 0; k->looked >= 0 && e < MG_COUNT(engines); e++) {
                 run(k, pattern, engines[e], block, &o);
-                const uint64_t all = e ? 0 : want * (unsigned)k->looked;
-                if (o.by_line != all)
-                    fail_msg("%s, pattern %u, %s: %llu by line, not %llu", k->name, pattern, engines[e],
-                             (unsigned long long)o.by_line, (unsigned long long)all);
+                const uint64_t sites = e ? 0 : (unsigned)k->looked, from = least * sites,
+                               to = most * (e ? 0 : MG_MAX(sites, 4)); /* others that lie alike are no lines */
+                if (o.by_line < from || o.by_line > to)
+                    fail_msg("%s, pattern %u, %s: %llu by the code itself, not %llu to %llu", k->name, pattern,
+                             engines[e], (unsigned long long)o.by_line, (unsigned long long)from,
+                             (unsigned long long)to);
             }
         }
 }

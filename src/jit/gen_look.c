@@ -1,0 +1,276 @@
+/* gen_look.c - accesses at addresses of which nothing is proven, where they are looked at.
+ *
+ * Lanes mostly lie as they did before: one behind the other, all at one place, or as a tile's rows and columns have it,
+ * in any object. Where all lanes run, the code compares them with the site's shape, which calls have found to come again
+ * and again; then bounds and counts are those of a line, one comparison and one sum for all accesses through one
+ * register. Lines and single places are loaded here, others by a call that has nothing left to look at. Where some of
+ * the lanes run they are looked at for a line alone.
+ */
+#include "jit/gen_mem.h"
+
+#define SHAPE(g, shape, field) mg__gen_at(g, shape, offsetof(struct mg_engine_shape, field))
+
+/* Lanes that are looked at in vain are so again where a call has found a line, or lanes as those before them, this many
+ * times: first where they lay otherwise, then where it was in no record. */
+#define FOUND_AFTER 1
+#define FITS_AFTER 100
+
+static LLVMValueRef reduce(struct mg_gen *g, const char *name, LLVMValueRef v)
+{
+    LLVMTypeRef type = LLVMTypeOf(v);
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(g->module, LLVMLookupIntrinsicID(name, strlen(name)), &type, 1);
+    return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, &v, 1, "");
+}
+
+/* Whether lane i is at a place + i * bytes, which goes to *first, of the lanes that run: where all have the same place
+ * that is the same as the bits that any has and that all have. */
+static LLVMValueRef one_behind_the_other(struct mg_gen *g, LLVMValueRef lanes, unsigned bytes, LLVMValueRef on,
+                                         LLVMValueRef *first)
+{
+    LLVMTypeRef vector = LLVMTypeOf(lanes), one = LLVMGetElementType(vector);
+    LLVMValueRef steps[32];
+    for (unsigned i = 0; i < 32; i++)
+        steps[i] = LLVMConstInt(one, i * bytes, 0);
+    LLVMValueRef places = LLVMBuildSub(g->b, lanes, LLVMConstVector(steps, 32), "");
+    *first = reduce(g, "llvm.vector.reduce.or", LLVMBuildSelect(g->b, on, places, LLVMConstNull(vector), ""));
+    LLVMValueRef all =
+        reduce(g, "llvm.vector.reduce.and", LLVMBuildSelect(g->b, on, places, LLVMConstAllOnes(vector), ""));
+    return LLVMBuildICmp(g->b, LLVMIntEQ, *first, all, "");
+}
+
+/* Whether all lanes lie as the shape has it. */
+static LLVMValueRef of_shape(struct mg_gen *g, LLVMValueRef lanes, LLVMValueRef shape, LLVMValueRef *first)
+{
+    LLVMTypeRef vector = LLVMTypeOf(lanes), one = LLVMGetElementType(vector);
+    *first = LLVMBuildExtractElement(g->b, lanes, mg__gen_c32(g, 0), "");
+    LLVMValueRef from = mg__gen_load(g, LLVMVectorType(g->i32, 32), SHAPE(g, shape, from), 64);
+    if (one == g->i64)
+        from = LLVMBuildSExt(g->b, from, vector, "");
+    LLVMValueRef there = LLVMBuildAdd(g->b, mg__gen_splat(g, *first, 32), from, "");
+    LLVMValueRef differ = reduce(g, "llvm.vector.reduce.or", LLVMBuildXor(g->b, lanes, there, ""));
+    return LLVMBuildICmp(g->b, LLVMIntEQ, differ, LLVMConstNull(one), "");
+}
+
+static LLVMValueRef shape_of(struct mg_gen *g, const struct mg_gen_group *group)
+{
+    const uint32_t number = g->sites.at[group->site].shape - 1;
+    LLVMValueRef shapes = mg__gen_load(g, g->ptr, mg__gen_at(g, g->e, offsetof(struct mg_engine_warp, shapes)), 8);
+    return mg__gen_at(g, shapes, (uint64_t)number * sizeof(struct mg_engine_shape));
+}
+
+/* The lanes are looked at: where they are as they were and fit their record they are counted, for all of the group, and
+ * the code goes on here; else at the block that is returned. */
+static LLVMBasicBlockRef look(struct mg_gen *g, uint32_t index, struct mg_gen_value *address, struct mg_gen_line *l,
+                              struct mg_gen_group **group)
+{
+    const struct mg_engine_op *op = &g->p->ops[index];
+    const unsigned bytes = op->mem->width * op->mem->vec;
+    LLVMBasicBlockRef see = mg__gen_bb(g), fits = mg__gen_bb(g), unfit = mg__gen_bb(g), parted = mg__gen_bb(g),
+                      none = mg__gen_bb(g);
+    LLVMValueRef lanes = mg__gen_vector(g, address, op->in[0].bytes), shape = NULL;
+    *l = (struct mg_gen_line){
+        .address = {.form = {.reached = true, .kx = bytes, .ky = g->row == 32 ? 0 : bytes * g->row}},
+        .on = g->mask ? mg__gen_lanes(g, g->mask) : NULL};
+    *group = mg__gen_site(g, index, &l->address.form, true);
+    const struct mg_engine_site site = g->sites.at[(*group)->site];
+    LLVMValueRef at = mg__gen_at(g, g->apart, index), zero = LLVMConstInt(g->i8, 0, 0);
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, mg__gen_load(g, g->i8, at, 1), zero, ""), see, none);
+
+    LLVMPositionBuilderAtEnd(g->b, see);
+    if (site.shape)
+        shape = shape_of(g, *group);
+    LLVMValueRef found = shape ? of_shape(g, lanes, shape, &l->address.base)
+                               : one_behind_the_other(g, lanes, bytes, l->on, &l->address.base);
+    l->at = mg__gen_at_offset(g, op, l->address.base);
+    LLVMBuildCondBr(g->b, found, fits, parted);
+
+    LLVMPositionBuilderAtEnd(g->b, parted);
+    mg__gen_store(g, LLVMConstInt(g->i8, FOUND_AFTER, 0), at, 1);
+    LLVMBuildBr(g->b, none);
+    LLVMPositionBuilderAtEnd(g->b, unfit);
+    mg__gen_store(g, LLVMConstInt(g->i8, FITS_AFTER, 0), at, 1);
+    LLVMBuildBr(g->b, none);
+
+    LLVMPositionBuilderAtEnd(g->b, fits);
+    mg__gen_fits_record(g, *group, l, &site, unfit);
+    (*group)->lie = shape ? mg__gen_load(g, g->i8, SHAPE(g, shape, lie), 1) : NULL;
+    l->address = (struct mg_gen_value){.form = {.reached = true, .kx = bytes}};
+    return none;
+}
+
+/* What the call has found out; of a shape, what is to be looked for from now on. */
+static void heed_call(struct mg_gen *g, uint32_t index, const struct mg_gen_group *group)
+{
+    LLVMValueRef at = mg__gen_at(g, g->apart, index), apart = mg__gen_load(g, g->i8, at, 1),
+                 line = mg__gen_load(g, g->i32, mg__gen_at(g, g->e, offsetof(struct mg_engine_warp, line)), 4);
+    LLVMValueRef any = LLVMBuildAnd(g->b, LLVMBuildICmp(g->b, LLVMIntNE, apart, LLVMConstInt(g->i8, 0, 0), ""),
+                                    LLVMBuildICmp(g->b, LLVMIntNE, line, mg__gen_c32(g, 0), ""), "");
+    LLVMValueRef left = LLVMBuildSub(g->b, apart, LLVMBuildZExt(g->b, any, g->i8, ""), "");
+    mg__gen_store(g, left, at, 1);
+    if (!g->sites.at[group->site].shape)
+        return;
+    LLVMBasicBlockRef again = mg__gen_bb(g), after = mg__gen_bb(g);
+    LLVMValueRef none = LLVMBuildICmp(g->b, LLVMIntEQ, left, LLVMConstInt(g->i8, 0, 0), "");
+    mg__gen_expect(g, LLVMBuildNot(g->b, LLVMBuildAnd(g->b, any, none, ""), ""), after, again);
+    LLVMPositionBuilderAtEnd(g->b, again);
+    LLVMTypeRef params[3] = {g->ptr, g->i32, g->i32},
+                type = LLVMFunctionType(LLVMVoidTypeInContext(g->cx), params, 3, 0);
+    LLVMValueRef f = mg__gen_load(g, g->ptr, mg__gen_at(g, g->calls, offsetof(struct mg_engine_calls, learn)), 8),
+                 args[3] = {g->e, mg__gen_c32(g, group->site), mg__gen_c32(g, index)};
+    LLVMBuildCall2(g->b, type, f, args, 3, "");
+    LLVMBuildBr(g->b, after);
+    LLVMPositionBuilderAtEnd(g->b, after);
+}
+
+/* ---- moves ---- */
+/* Of one place by all lanes, as vectors. */
+static void load_one_place(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l)
+{
+    const struct mg_engine_mem *m = op->mem;
+    struct mg_gen_line of_one = *l;
+    LLVMValueRef got[8] = {0};
+    of_one.address.form.kx = 0;
+    mg__gen_point_to(g, op, &of_one);
+    for (unsigned v = 0; v < m->vec; v++)
+        if (op->out[v].slot >= 0) {
+            LLVMValueRef from = mg__gen_row_ptr(g, &of_one, 0, v * m->width),
+                         x = mg__gen_load(g, mg__gen_int(g, m->width), from, m->width);
+            got[v] = mg__gen_splat(g, mg__gen_to_register(g, m, x, false, op->out[v].bytes), 32);
+        }
+    for (unsigned v = 0; v < m->vec; v++)
+        if (got[v])
+            mg__gen_write(g, op->out[v].slot, op->out[v].bytes, mg__gen_of_vector(got[v]));
+}
+
+/* By a call, through the frame; what is known to be in the frame is left as it was. */
+static void move_shape(struct mg_gen *g, uint32_t index, const struct mg_gen_group *group, LLVMValueRef at)
+{
+    const struct mg_engine_op *op = &g->p->ops[index];
+    const struct mg_engine_mem *m = op->mem;
+    mg__gen_deferred_settle(g);
+    for (unsigned k = 1; k < op->nin; k++) {
+        struct mg_gen_value v = mg__gen_read(g, op->in[k].slot, op->in[k].bytes);
+        const uint32_t var = mg__gen_var(g, op->in[k].slot, op->in[k].bytes);
+        if (var != UINT32_MAX && !mg__gen_is_framed(g, var))
+            mg__gen_store(g, mg__gen_vector(g, &v, op->in[k].bytes),
+                          mg__gen_at(g, g->regs, (uint32_t)op->in[k].slot), op->in[k].bytes);
+    }
+    LLVMTypeRef params[4] = {g->ptr, g->i32, g->ptr, g->i64},
+                type = LLVMFunctionType(LLVMVoidTypeInContext(g->cx), params, 4, 0);
+    LLVMValueRef f = mg__gen_load(g, g->ptr, mg__gen_at(g, g->calls, offsetof(struct mg_engine_calls, move)), 8),
+                 args[4] = {g->e, mg__gen_c32(g, index), shape_of(g, group), at};
+    LLVMBuildCall2(g->b, type, f, args, 4, "");
+    for (unsigned v = 0; v < m->vec && op->kind == MG_ENGINE_LOAD; v++)
+        if (op->out[v].slot >= 0) {
+            LLVMTypeRef all = LLVMVectorType(mg__gen_int(g, op->out[v].bytes), 32);
+            mg__gen_write(g, op->out[v].slot, op->out[v].bytes,
+                          mg__gen_of_vector(mg__gen_load(g, all, mg__gen_at(g, g->regs, (uint32_t)op->out[v].slot),
+                                                         op->out[v].bytes)));
+        }
+}
+
+/* Lanes that are in bounds and counted. */
+static void move(struct mg_gen *g, uint32_t index, struct mg_gen_group *group, struct mg_gen_line *l, bool first)
+{
+    const struct mg_engine_op *op = &g->p->ops[index];
+    LLVMBasicBlockRef moved = mg__gen_bb(g);
+    if (group->lie) {
+        LLVMBasicBlockRef line = mg__gen_bb(g), other = mg__gen_bb(g);
+        LLVMValueRef way = LLVMBuildSwitch(g->b, group->lie, other, 2);
+        LLVMAddCase(way, LLVMConstInt(g->i8, MG_ENGINE_LINE, 0), line);
+        if (op->kind == MG_ENGINE_LOAD) {
+            LLVMBasicBlockRef one = mg__gen_bb(g);
+            LLVMAddCase(way, LLVMConstInt(g->i8, MG_ENGINE_ONE_PLACE, 0), one);
+            LLVMPositionBuilderAtEnd(g->b, one);
+            load_one_place(g, op, l);
+            LLVMBuildBr(g->b, moved);
+        }
+        LLVMPositionBuilderAtEnd(g->b, other);
+        move_shape(g, index, group, l->at);
+        LLVMBuildBr(g->b, moved);
+        LLVMPositionBuilderAtEnd(g->b, line);
+    }
+    if (first)
+        mg__gen_fetch_ahead(g, group, op->mem, l);
+    mg__gen_move_line(g, op, l);
+    LLVMBuildBr(g->b, moved);
+    LLVMPositionBuilderAtEnd(g->b, moved);
+}
+
+/* An access at an address of which nothing is known: as one that was before where it is found to be, else a call. */
+void mg__gen_by_look(struct mg_gen *g, uint32_t index, struct mg_gen_value address)
+{
+    const struct mg_engine_op *op = &g->p->ops[index];
+    const uint32_t row = g->row;
+    struct mg_gen_group *group = mg__gen_open_group(g, index);
+    LLVMBasicBlockRef none, after = mg__gen_bb(g);
+    struct mg_gen_line l = {.address = {.form = {.reached = true, .kx = op->mem->width * op->mem->vec}}};
+    const bool first = !group;
+    if (first) {
+        none = look(g, index, &address, &l, &group);
+    } else {
+        LLVMBasicBlockRef some = mg__gen_bb(g);
+        none = mg__gen_bb(g);
+        LLVMBuildCondBr(g->b, group->found, some, none);
+        LLVMPositionBuilderAtEnd(g->b, some);
+        l.at = mg__gen_of_member(g, group);
+    }
+    for (uint32_t v = 0; v < g->nvars; v++)
+        g->stamps[v] = g->vars[v].framed;
+    g->row = 32; /* whatever the rows of the block: it is one */
+    move(g, index, group, &l, first);
+    g->row = row;
+    for (unsigned k = 0; k < op->nout && g->some; k++) /* a call leaves it there, and there it must be in the end */
+        mg__gen_to_frame(g, &op->out[k]);
+    LLVMBasicBlockRef from[2] = {LLVMGetInsertBlock(g->b), NULL};
+    LLVMBuildBr(g->b, after);
+    for (uint32_t v = 0; v < g->nvars; v++) {
+        const uint32_t stamp = g->vars[v].framed;
+        g->vars[v].framed = g->stamps[v];
+        g->stamps[v] = stamp;
+    }
+
+    LLVMPositionBuilderAtEnd(g->b, none);
+    mg__gen_call(g, index);
+    if (first)
+        heed_call(g, index, group);
+    from[1] = LLVMGetInsertBlock(g->b);
+    LLVMBuildBr(g->b, after);
+    for (uint32_t v = 0; v < g->nvars; v++) /* what is in the frame whichever way it went */
+        if (g->stamps[v] != g->framed)
+            g->vars[v].framed = 0;
+
+    LLVMPositionBuilderAtEnd(g->b, after);
+    if (first && group->count > 1) {
+        LLVMValueRef lie = group->lie;
+        group->found = LLVMBuildPhi(g->b, g->i1, "");
+        group->at = LLVMBuildPhi(g->b, g->i64, "");
+        LLVMAddIncoming(group->found,
+                        (LLVMValueRef[2]){LLVMConstInt(g->i1, 1, 0), LLVMConstInt(g->i1, 0, 0)}, from, 2);
+        LLVMAddIncoming(group->at, (LLVMValueRef[2]){l.at, mg__gen_c64(g, MG_ENGINE_UNCOUNTED)}, from, 2);
+        if (lie) {
+            group->lie = LLVMBuildPhi(g->b, g->i8, "");
+            LLVMAddIncoming(group->lie, (LLVMValueRef[2]){lie, LLVMConstInt(g->i8, 0, 0)}, from, 2);
+        }
+    }
+    group->done++;
+}
+
+static bool in_loop(const struct mg_gen *g, uint32_t index)
+{
+    for (uint32_t b = 0; b < g->nblocks && g->blocks[b].first <= index; b++)
+        if (g->blocks[b].loop && index < g->blocks[g->blocks[b].latch].end)
+            return true;
+    return false;
+}
+
+/* Where some of the lanes run, in code that is theirs alone, there are records for few masks and no places in words:
+ * they must be met often. */
+bool mg__gen_is_looked_at(const struct mg_gen *g, uint32_t index)
+{
+    const struct mg_engine_op *op = &g->p->ops[index];
+    if (g->blind || g->far[index] || !mg__gen_may_be_found(op))
+        return false;
+    return g->some ? g->masks && op->mem->vec == 1 && op->mem->width >= 4 && !g->p->partial && in_loop(g, index)
+                   : !g->mask;
+}

@@ -1,0 +1,39 @@
+/* gen_mem.h - what accesses by their lines (gen_mem.c) and those that are looked at (gen_look.c) share. */
+#ifndef MARGAY_JIT_GEN_MEM_H
+#define MARGAY_JIT_GEN_MEM_H
+#include "jit/gen.h"
+
+struct mg_gen_line {
+    struct mg_gen_value address; /* 64-bit coefficients, if they are values */
+    LLVMValueRef at;             /* i64: of lane 0, which may be idle */
+    LLVMValueRef ptr;
+    LLVMValueRef on; /* <32 x i1>: lanes that take part; NULL: all */
+};
+
+/* Lanes that lie one behind the other are moved as they lie. */
+bool mg__gen_may_be_found(const struct mg_engine_op *op);
+/* A new site for the access and those behind it in its block through the same, unchanged, register. */
+struct mg_gen_group *mg__gen_site(struct mg_gen *g, uint32_t index, const struct mg_gen_form *form, bool found);
+/* The group that has counted this access already. */
+struct mg_gen_group *mg__gen_open_group(struct mg_gen *g, uint32_t index);
+/* Compares with the record of the site, and counts; where that cannot be, on to `out`. */
+void mg__gen_fits_record(struct mg_gen *g, const struct mg_gen_group *group, const struct mg_gen_line *l,
+                         const struct mg_engine_site *site, LLVMBasicBlockRef out);
+LLVMValueRef mg__gen_at_offset(struct mg_gen *g, const struct mg_engine_op *op, LLVMValueRef base);
+LLVMValueRef mg__gen_of_member(struct mg_gen *g, const struct mg_gen_group *group);
+/* Where it is, and no deferred store is. True: it is deferred itself. */
+bool mg__gen_point_to(struct mg_gen *g, const struct mg_engine_op *op, struct mg_gen_line *l);
+/* The access itself, of a line that is in bounds and counted. */
+void mg__gen_move_line(struct mg_gen *g, const struct mg_engine_op *op, struct mg_gen_line *l);
+void mg__gen_fetch_ahead(struct mg_gen *g, const struct mg_gen_group *group, const struct mg_engine_mem *m,
+                         struct mg_gen_line *l);
+LLVMValueRef mg__gen_row_ptr(struct mg_gen *g, const struct mg_gen_line *l, unsigned y, uint64_t more);
+LLVMValueRef mg__gen_splat(struct mg_gen *g, LLVMValueRef v, unsigned n);
+/* An element as a register holds it. */
+LLVMValueRef mg__gen_to_register(struct mg_gen *g, const struct mg_engine_mem *m, LLVMValueRef v, bool vector,
+                                 unsigned bytes);
+
+/* gen_look.c */
+bool mg__gen_is_looked_at(const struct mg_gen *g, uint32_t index);
+void mg__gen_by_look(struct mg_gen *g, uint32_t index, struct mg_gen_value address);
+#endif
