@@ -677,6 +677,8 @@ bool mg__gen_emit(struct mg_gen *g)
     struct mg_gen_form *keep = mg__arena_array(&g->arena, g->nvars + 1, sizeof *keep);
     if (!keep)
         return false;
+    for (uint32_t i = 0; i < g->p->nops; i++)
+        g->tells |= g->p->ops[i].kind == MG_ENGINE_CALL && g->p->ops[i].effects & MG_ENGINE_TELLS;
     mg__gen_function(g, "run", LLVMFunctionType(g->i32, params, 3, 0));
     if (g->p->partial) { /* only `some` is used */
         lane_numbers(g);
@@ -698,8 +700,6 @@ bool mg__gen_emit(struct mg_gen *g)
     load_fields(g, g->e, 0, 2);
     load_fills(g, false);
     g->ncells = 3 * g->nvars;
-    for (uint32_t i = 0; i < g->p->nops; i++)
-        g->tells |= g->p->ops[i].kind == MG_ENGINE_CALL && g->p->ops[i].effects & MG_ENGINE_TELLS;
     for (uint32_t b = 0; b < g->nblocks; b++)
         if (g->blocks[b].reached) {
             g->blocks[b].bb = mg__gen_bb(g);

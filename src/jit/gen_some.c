@@ -10,8 +10,8 @@
  * Compiled are the blocks that lie behind a branch on which lanes may disagree, up to where they meet again; all blocks
  * where warps have idle lanes from the start, and all of a function that the kernel calls, where this is all there is.
  * Accesses are calls of the interpreter's handlers, but for those in loops whose lanes are found to be consecutive
- * (gen_mem.c). A register of one block alone keeps its junk in idle lanes; all
- * others are blended.
+ * (gen_mem.c); behind one that is observed it comes back where the observer wants to follow the warp. A register of one
+ * block alone keeps its junk in idle lanes; all others are blended.
  */
 #include "jit/gen.h"
 
@@ -222,6 +222,26 @@ static void emit_op(struct some *s, const struct mg_gen_block *b, uint32_t i)
     }
 }
 
+static LLVMValueRef nobody_asks(struct mg_gen *g)
+{
+    LLVMValueRef leave = mg__gen_load(g, g->i32, mg__gen_at(g, g->e, offsetof(struct mg_engine_warp, leave)), 4);
+    return LLVMBuildICmp(g->b, LLVMIntEQ, leave, mg__gen_c32(g, 0), "");
+}
+
+/* An observed access may ask to leave behind it: all that is wanted there is in the frame before. */
+static void emit_told(struct some *s, const struct mg_gen_block *b, uint32_t i)
+{
+    struct mg_gen *g = s->g;
+    const uint64_t *live = i + 1 < b->end ? g->lives + (size_t)(i + 1 - b->first) * g->words : s->keep;
+    LLVMBasicBlockRef on = mg__gen_bb(g), back = mg__gen_bb(g);
+    frame_vars(s, b, i, live, true);
+    emit_op(s, b, i);
+    mg__gen_expect(g, nobody_asks(g), on, back);
+    LLVMPositionBuilderAtEnd(g->b, back);
+    go_back(g, i + 1);
+    LLVMPositionBuilderAtEnd(g->b, on);
+}
+
 static void emit_body(struct some *s, const struct mg_gen_block *b)
 {
     struct mg_gen *g = s->g;
@@ -262,7 +282,10 @@ static void emit_body(struct some *s, const struct mg_gen_block *b)
             go_back(g, i);
             return;
         }
-        emit_op(s, b, i);
+        if (op->effects & MG_ENGINE_TELLS)
+            emit_told(s, b, i);
+        else
+            emit_op(s, b, i);
     }
     frame_vars(s, b, b->end, s->keep, true);
     go_on(s, b->end);

@@ -120,7 +120,7 @@ static uint32_t size_of(const struct mg_gen *g)
 /* Where lanes part. What would be too long goes without looks at lanes, and then without it at all. */
 static bool second_function(struct mg_gen *g)
 {
-    for (unsigned round = 0; round < 2 && !g->tells; round++) {
+    for (unsigned round = 0; round < 2; round++) {
         const bool blind = g->blind;
         mg__gen_some(g);
         if (g->fn == g->first || g->reason || size_of(g) <= MG_GEN_PARTS)
@@ -215,7 +215,7 @@ static const char *attempt(const struct mg_engine_program *program, bool little,
     return reason;
 }
 
-/* Of observed accesses: lanes that part are the interpreter's. */
+/* Of observed accesses: arms are not compiled. */
 static bool is_watched(const struct mg_engine_program *program)
 {
     bool tells = false;

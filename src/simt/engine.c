@@ -352,12 +352,16 @@ static const struct mg_op *function_some(struct mg_warp *w, const struct mg_op *
 const struct mg_op *mg__engine_some(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
 {
     const struct mg_op *ops = w->frame->code->ops;
+    const struct mg_described *d = w->worker->run->engine;
+    if (w->followed)
+        return op + 1;
     if (w->frame != w->root)
         return function_some(w, op, mask);
     if (!w->some_at[op - ops])
         return op + 1;
     uint32_t next = w->some(&w->e, (uint32_t)(op - ops), mask, w->join_pc ? (uint32_t)(w->join_pc - ops) : ~0u);
-    if (mask == ~0u && next != ~0u && w->worker->run->engine->program.ops[next].kind != MG_ENGINE_BLOCK)
+    w->e.leave = 0;
+    if ((mask == ~0u || d->watched) && next != ~0u && d->program.ops[next].kind != MG_ENGINE_BLOCK)
         /* in the midst of a block, of whose accesses those that were done by their line have left no word */
         memset(w->leads, 0, sizeof w->leads);
     return next == ~0u ? NULL : &ops[next];
@@ -417,7 +421,8 @@ bool mg__engine_warp(struct mg_warp *w)
     w->e.tag = (uint64_t)w->index << 32;
     w->some = w->worker->tier->code->some;
     w->has_some = false;
-    for (uint32_t k = 0; k < w->worker->run->engine->nfunctions && !w->worker->run->want_steps; k++)
+    const bool may = !w->worker->run->want_steps || w->worker->run->engine->watched;
+    for (uint32_t k = 0; k < w->worker->run->engine->nfunctions && may; k++)
         w->has_some |= w->worker->tier->some[k].code && w->worker->tier->some[k].code->some;
     w->some_at = w->worker->tier->some[0].at;
     return w->cells != NULL;

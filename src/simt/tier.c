@@ -121,7 +121,7 @@ struct mg_described *mg__tier_kernel(struct mg_simt_kernel *k, const struct mg_d
     const unsigned shapes = MG_COUNT(k->described[0]) - 1; /* the last: some lanes of a warp are idle from the start */
     const bool partial = threads % 32 != 0;
     unsigned slot = partial ? shapes : row ? (unsigned)__builtin_ctz(row) : 0;
-    if (!engine || slot > shapes || (partial && watched))
+    if (!engine || slot > shapes)
         return NULL;
     struct mg_described *d = k->described[watched][slot];
     if (!d)
