@@ -492,8 +492,10 @@ void mg__gen_to_frame(struct mg_gen *g, const struct mg_engine_operand *o)
 static LLVMValueRef function_for(struct mg_gen *g, uint32_t index)
 {
     const struct mg_engine_op *op = &g->p->ops[index];
+    const bool unheard = op->kind == MG_ENGINE_CALL && op->effects & MG_ENGINE_UNHEARD &&
+                         op->mem->kind == MG_ACCESS_LD && op->mem->space != MG_SPACE_SHARED; /* it may be */
     LLVMValueRef general = op->effects & MG_ENGINE_COUNTER && !g->mask ? FIELD(g, g->calls, mg_engine_calls, add)
-                           : op->kind == MG_ENGINE_LOAD                ? FIELD(g, g->calls, mg_engine_calls, load)
+                           : op->kind == MG_ENGINE_LOAD || unheard     ? FIELD(g, g->calls, mg_engine_calls, load)
                            : op->kind == MG_ENGINE_STORE               ? FIELD(g, g->calls, mg_engine_calls, store)
                                                                        : FIELD(g, g->calls, mg_engine_calls, op),
                  checked = FIELD(g, g->calls, mg_engine_calls, checked);

@@ -132,6 +132,26 @@ struct mg_access *mg__access_of_warp(struct mg_warp *w, const struct mg_op *op, 
     return of_warp(w, op, mask, space, var);
 }
 
+/* Whether nobody need hear of an access in bytes [least, end); where a lane is: by `address`, or else by its distance
+ * from `base`. A store leaves its marks. */
+static bool goes_unheard(const struct mg_warp *w, const struct mg_op *op, uint8_t space, uint32_t mask, uint64_t least,
+                         uint64_t end, uint64_t base, const int32_t *delta, const uint64_t *address)
+{
+    const struct mg_run *run = w->worker->run;
+    const struct mg_unheard *u = run->unheard ? &run->unheard[op->insn] : NULL;
+    const struct mg_mem *m = op->u.mem;
+    if (!u || !u->size || space == MG_SPACE_SHARED || space == MG_SPACE_LOCAL || w->followed || least < u->address ||
+        end > u->address + u->size || (m->kind != MG_ACCESS_LD && (m->kind != MG_ACCESS_ST || !u->marks)))
+        return false;
+    const unsigned by = (unsigned)__builtin_ctz(MG_MIN(m->width, 4u));
+    for (uint32_t rest = m->kind == MG_ACCESS_ST ? mask : 0; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        const uint64_t at = address ? address[lane] : base + (uint64_t)(int64_t)delta[lane];
+        memset(u->marks + ((at - u->address) >> by), u->mark, (size_t)m->width * m->vec >> by);
+    }
+    return true;
+}
+
 /* To all: an access whose shape is not remembered is one that occurred once. */
 static void report(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint8_t space, const uint64_t *address,
                    int32_t var, uint8_t *const where[32])
@@ -168,11 +188,18 @@ void mg__access_watched(struct mg_warp *w, const struct mg_op *op, const struct 
 {
     struct mg_worker *worker = w->worker;
     const struct mg_run *run = worker->run;
-    worker->met = NULL;
-    if (worker->quiet)
+    const struct mg_pattern *p = shape->pattern;
+    if (worker->quiet) {
+        worker->met = NULL;
         return;
-    struct mg_access *e = of_warp(w, op, shape->pattern->mask, shape->space, shape->var);
-    e->pattern = shape->pattern;
+    }
+    if (goes_unheard(w, op, shape->space, p->mask, base + (uint64_t)(int64_t)p->low,
+                     base + (uint64_t)(int64_t)p->high + (uint64_t)op->u.mem->width * op->u.mem->vec, base, p->delta,
+                     NULL))
+        return;
+    worker->met = NULL;
+    struct mg_access *e = of_warp(w, op, p->mask, shape->space, shape->var);
+    e->pattern = p;
     e->base = base;
     e->at = at;
     if (run->nobservers == 1)
@@ -586,6 +613,8 @@ static bool access_space(struct mg_warp *w, const struct mg_op *op, uint32_t mas
     } else if (site->skip) {
         site->skip--;
     }
+    if (run->want_every && one_object && goes_unheard(w, op, space, mask, least, most + bytes, 0, NULL, address))
+        return true;
     if (run->want_shapes || run->want_every)
         report(w, op, mask, space, address, var, where);
     return true;

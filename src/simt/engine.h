@@ -251,7 +251,7 @@ struct mg_engine_calls {
     bool (*op)(struct mg_engine_warp *e, uint32_t op, uint32_t mask);
     bool (*checked)(struct mg_engine_warp *e, uint32_t op, uint32_t mask); /* the same, of an atomic */
     bool (*add)(struct mg_engine_warp *e, uint32_t op, uint32_t mask);     /* the same, of a counter in shared memory */
-    /* the same, of a LOAD and of a STORE */
+    /* the same, of a LOAD, or a CALL with UNHEARD that loads device memory, and of a STORE */
     bool (*load)(struct mg_engine_warp *e, uint32_t op, uint32_t mask);
     bool (*store)(struct mg_engine_warp *e, uint32_t op, uint32_t mask);
     /* The access's lanes came again as they were: that is the site's shape from now on. */

@@ -139,6 +139,9 @@ bool mg__worker_again(struct mg_worker *worker)
     const struct mg_code *entry = run->program->entry;
     if (worker->npatterns > MOST_PATTERNS || worker->memory_changes != run->memory_changes)
         forget(worker);
+    for (uint32_t s = 0; run->want_every && s < run->program->nsites; s++)
+        if (worker->sites[s].rows)
+            worker->sites[s].rows->open = false;
     for (uint32_t s = 0; run->want_every && worker->tier && s < worker->tier->code->nsites; s++) {
         worker->records[s].words = 0;
         worker->records[s].lo = UINT64_MAX; /* what need not be told is another launch's to say */

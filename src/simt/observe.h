@@ -21,9 +21,9 @@
  * with a pattern need not ask, and that takes a small part of the time that 32 addresses take.
  *
  * Compiled code tells of all this, too, and in the same order, since it leaves accesses and what orders them to the
- * interpreter's functions, but for accesses that the observer need not hear (mg_unheard) or finds noted (mg_notes); of
- * a warp whose steps are wanted it lets go until they are not. A launch runs interpreted where an observer wants
- * MG_OBSERVE_SYNC and none MG_OBSERVE_EVERY.
+ * interpreter's functions, but for accesses that it finds noted (mg_notes); those that the observer need not hear
+ * (mg_unheard) neither tells. Of a warp whose steps are wanted compiled code lets go until they are not. A launch runs
+ * interpreted where an observer wants MG_OBSERVE_SYNC and none MG_OBSERVE_EVERY.
  *
  * A launch runs on several workers. Each has its own observer state, which worker_begin makes and all calls but the
  * last get on that worker's thread; `worker_end` gets it on the launching thread, in worker order, after the last

@@ -75,10 +75,18 @@ void mg__rows_window(struct mg_window *window, const struct mg_mem *m, const uin
         window->index[i] = mask >> i & 1 ? (from[i] - window->least) / bytes : 0;
 }
 
+/* Of a load that observers of every access need not hear of: where. */
+static const struct mg_unheard *unheard_of(const struct mg_run *run, const struct mg_op *op)
+{
+    const bool loads = op->u.mem->kind == MG_ACCESS_LD && op->u.mem->space == MG_SPACE_GLOBAL;
+    return loads && run->unheard && run->unheard[op->insn].size ? &run->unheard[op->insn] : NULL;
+}
+
 /* The object that has bytes least … end - 1, or as much of it as 32 bits reach. */
-static bool find_object(const struct mg_warp *w, const struct mg_mem *m, uint64_t least, uint64_t end,
+static bool find_object(const struct mg_warp *w, const struct mg_op *op, uint64_t least, uint64_t end,
                         struct mg_rows *r, uint64_t *lo, uint64_t *hi)
 {
+    const struct mg_mem *m = op->u.mem;
     const struct mg_run *run = w->worker->run;
     r->var = -1;
     if (m->space == MG_SPACE_SHARED) {
@@ -88,7 +96,9 @@ static bool find_object(const struct mg_warp *w, const struct mg_mem *m, uint64_
         return r->var >= 0 || run->nshared_vars == 0;
     }
     const struct mg_allocation *a = mg__snapshot_find(run, least);
-    if (!a || end > a->address + a->size)
+    const struct mg_unheard *u = unheard_of(run, op);
+    if (!a || end > a->address + a->size ||
+        (run->want_every && (!u || a->address < u->address || a->address + a->size > u->address + u->size)))
         return false;
     *lo = a->address;
     *hi = a->address + a->size;
@@ -99,8 +109,9 @@ static bool find_object(const struct mg_warp *w, const struct mg_mem *m, uint64_
     return end <= *hi;
 }
 
-static bool open_object(const struct mg_warp *w, struct mg_rows *r, const struct mg_mem *m, uint32_t mask)
+static bool open_object(const struct mg_warp *w, struct mg_rows *r, const struct mg_op *op, uint32_t mask)
 {
+    const struct mg_mem *m = op->u.mem;
     const uint64_t bytes = (uint64_t)m->width * m->vec;
     uint64_t address[32], least = UINT64_MAX, most = 0, bits = 0, lo, hi;
     mg__address(w, m, address);
@@ -110,7 +121,7 @@ static bool open_object(const struct mg_warp *w, struct mg_rows *r, const struct
         most = MG_MAX(most, at);
         bits |= at;
     }
-    if (!mask || bits & (bytes - 1) || most + bytes < most || !find_object(w, m, least, most + bytes, r, &lo, &hi))
+    if (!mask || bits & (bytes - 1) || most + bytes < most || !find_object(w, op, least, most + bytes, r, &lo, &hi))
         return false;
     r->from = (lo + bytes - 1) & ~(bytes - 1);
     r->most = (hi - bytes - r->from) >> r->shift;
@@ -125,8 +136,10 @@ struct mg_rows *mg__rows_open(struct mg_warp *w, const struct mg_op *op, uint32_
     const struct mg_run *run = w->worker->run;
     struct mg_site *site = &w->sites[m->site];
     struct mg_rows *r = site->rows;
+    if (run->want_every && !unheard_of(run, op))
+        return NULL;
     if (!r) {
-        if (m->addr < 0 || m->cluster || run->want_every ||
+        if (m->addr < 0 || m->cluster ||
             (m->space != MG_SPACE_SHARED && m->space != MG_SPACE_GLOBAL && m->space != MG_SPACE_CONST) ||
             !(r = aligned_alloc(_Alignof(struct mg_rows), sizeof *r)))
             return NULL;
@@ -144,7 +157,7 @@ struct mg_rows *mg__rows_open(struct mg_warp *w, const struct mg_op *op, uint32_
     mg__rows_settle(w->worker, r);
     r->astray = r->served >= SERVES ? 0 : r->astray + 1;
     r->served = 0;
-    r->open = open_object(w, r, m, mask);
+    r->open = open_object(w, r, op, mask);
     if (r->astray == ASTRAY_AFTER) {
         r->astray = 0;
         r->skip = ASTRAY_FOR;
