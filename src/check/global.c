@@ -1,5 +1,6 @@
 /* global.c - accesses to device memory: bounds, what was ever written, races in the block, and what is left for the
  * other blocks (grid.c). */
+#include "check/grid.h"
 #include "check/watch.h"
 
 enum { UNWRITTEN_MOST = 1u << 16 };
@@ -80,10 +81,19 @@ static void touch_words(struct worker *w, const struct mg_access *a, const struc
 /* The same of all lanes of a plain access, for blocks that run in order. */
 static void touch_in_order(struct worker *w, struct mg_access *a, const struct site *site, int32_t k)
 {
+    struct launch *l = w->launch;
+    struct region *r = l->regions[k];
+    struct ordered_words o;
     mg__access_lanes(a);
+    mg__ordered_words_begin(w, a, site, &o);
     for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(rest);
-        touch_words(w, a, site, lane, k, a->address[lane] - w->launch->info->allocations[k].address, false);
+        const uint64_t offset = a->address[lane] - r->address;
+        bool quick = !((offset | a->width) & 3);
+        for (uint64_t word = offset / 4; quick && word < (offset + a->width) / 4; word++)
+            quick = mg__ordered_word(l, r, &o, word);
+        if (!quick) /* from its first word on: what was done is done again */
+            touch_words(w, a, site, lane, k, offset, false);
     }
 }
 
@@ -157,7 +167,7 @@ bool mg__global_quick(struct worker *w, struct block *b, struct mg_access *a, co
         return false;
     const bool words = l->code.unit_global == 2 && a->width % 4 == 0 && from % 4 == 0;
     const struct mg_memo *memo = words ? mg__access_memo(w, a, 2) : NULL;
-    if (!memo || memo->apart)
+    if (!memo || (memo->apart && (!l->ordered || (writes && memo->twice))))
         return quick_apart(w, b, a, site, k);
     if (writes && memo->twice)
         return false;

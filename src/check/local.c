@@ -1,20 +1,22 @@
 /* local.c - accesses to threads' local memory, of which a bit a byte says whether its thread has written it. */
 #include "check/watch.h"
 
-static uint32_t unset(const uint64_t *bits, uint64_t from, unsigned n)
+/* Of at most 32 bytes, which most often are in one word of bits. */
+static inline uint32_t unset(const uint64_t *bits, uint64_t from, unsigned n)
 {
-    uint32_t missing = 0;
-    for (unsigned k = 0; k < n; k++)
-        missing |= (uint32_t)(~bits[(from + k) / 64] >> ((from + k) % 64) & 1) << k;
-    return missing;
+    uint64_t missing = ~bits[from / 64] >> (from % 64);
+    if (from % 64 + n > 64)
+        missing |= ~bits[from / 64 + 1] << (64 - from % 64);
+    return (uint32_t)(missing & ((1ull << n) - 1));
 }
 
-static void set_bits(uint64_t *bits, uint64_t from, unsigned n, uint32_t missing)
+static inline void set_bits(uint64_t *bits, uint64_t from, unsigned n, uint32_t missing)
 {
-    for (unsigned k = 0; k < n; k++) {
-        uint64_t bit = 1ull << ((from + k) % 64), *at = &bits[(from + k) / 64];
-        *at = missing >> k & 1 ? *at & ~bit : *at | bit;
-    }
+    const uint64_t all = (1ull << n) - 1;
+    const unsigned by = from % 64;
+    bits[from / 64] = (bits[from / 64] | all << by) & ~((uint64_t)missing << by);
+    if (by + n > 64)
+        bits[from / 64 + 1] = (bits[from / 64 + 1] | all >> (64 - by)) & ~((uint64_t)missing >> (64 - by));
 }
 
 void mg__local_watch(struct worker *w, struct block *b, struct mg_access *a, const struct site *site)
@@ -38,12 +40,12 @@ void mg__local_watch(struct worker *w, struct block *b, struct mg_access *a, con
     if (!b->local[a->warp] && !(b->local[a->warp] = calloc(words * 8, 32)))
         return;
     uint64_t *bits = (uint64_t *)(void *)b->local[a->warp];
-    uint32_t missing[32] = {0};
+    uint32_t missing[32] = {0}, any = 0;
     for (uint32_t rest = site->reads ? mask : 0; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
-        missing[lane] = unset(bits + lane * words, a->address[lane], a->width);
+        any |= missing[lane] = unset(bits + lane * words, a->address[lane], a->width);
     }
-    if (site->reads)
+    if (any)
         mg__watch_unwritten(w, b, a, missing, KIND_INIT_LOCAL, PLACE_LOCAL, -1, 0);
     if (!site->writes)
         return;

@@ -85,6 +85,67 @@ static void torn(struct worker *w, int32_t object, const struct touch *t, uint32
                        some_thread(block << l->block_shift));
 }
 
+/* Whether a read in the cell gives way to this one. */
+static bool gives_way(struct launch *l, const struct touch *t, uint64_t read)
+{
+    return !read || block_in(l, read) == t->block >> l->block_shift || kind_in(l, read) == STRONG_READ ||
+           (kind_in(l, read) == VOLATILE_READ && cell_kind(l, t->site, false) == PLAIN_READ) || relies(l, t, read, 0);
+}
+
+static uint64_t entry_now(const struct launch *l, const struct touch *t)
+{
+    const uint32_t most = (1u << l->epoch_bits) - 1, epoch = MG_MIN(mg__release_steps(l, t->block), most);
+    return entry_of(l, cell_kind(l, t->site, t->site->writes), t->block, t->site->number) | epoch;
+}
+
+void mg__ordered_words_begin(const struct worker *w, const struct mg_access *a, const struct site *site,
+                             struct ordered_words *o)
+{
+    *o = (struct ordered_words){.touch = {.block = a->block, .site = site, .bytes = 15},
+                                .free_of_write = true,
+                                .free_of_read = true,
+                                .follows_read = true};
+    o->entry = entry_now(w->launch, &o->touch);
+}
+
+/* As mg__ordered_touch, where there is nothing to tell. Neighbours were mostly used alike, and who relies on whom is
+ * asked once for all of those. */
+bool mg__ordered_word(struct launch *l, struct region *r, struct ordered_words *o, uint64_t word)
+{
+    const struct touch *t = &o->touch;
+    const bool writes = t->site->writes;
+    _Atomic uint64_t *at = &r->cells[word], *group = &r->groups[word / CELLS_GROUP];
+    if (!(atomic_load_explicit(group, memory_order_relaxed) >> FLAG_SPLIT & 1)) {
+        if (atomic_load_explicit(group, memory_order_relaxed))
+            return false;
+        atomic_store_explicit(group, 1ull << FLAG_SPLIT, memory_order_relaxed); /* its cells are 0 */
+        atomic_store_explicit(&r->touched[word / CELLS_CHUNK], 1, memory_order_relaxed);
+    }
+    const uint64_t old = atomic_load_explicit(at, memory_order_relaxed), wrote = old >> ENTRY_BITS & ENTRY_MASK,
+                   read = old & ENTRY_MASK;
+    if (old >> 60 && old >> 60 != 15)
+        return false;
+    if (wrote != o->wrote) {
+        o->wrote = wrote;
+        o->free_of_write = !conflict(l, t, wrote, writes);
+    }
+    if (read != o->read) {
+        o->read = read;
+        o->free_of_read = !writes || !conflict(l, t, read, true);
+        o->follows_read = writes || gives_way(l, t, read);
+    }
+    if (!o->free_of_write || !o->free_of_read)
+        return false;
+    uint64_t new = old;
+    if (writes)
+        new = (old & ~(ENTRY_MASK << ENTRY_BITS)) | o->entry << ENTRY_BITS | 15ull << 60;
+    else if (o->follows_read)
+        new = (old & ~ENTRY_MASK) | o->entry;
+    if (new != old)
+        atomic_store_explicit(at, new, memory_order_relaxed);
+    return true;
+}
+
 void mg__ordered_touch(struct worker *w, int32_t object, const struct touch *t, uint32_t insn, struct actor who)
 {
     struct launch *l = w->launch;
@@ -92,8 +153,7 @@ void mg__ordered_touch(struct worker *w, int32_t object, const struct touch *t, 
     _Atomic uint64_t *at = &r->cells[t->offset / 4];
     uint64_t old = atomic_load_explicit(at, memory_order_relaxed), new = old;
     uint64_t wrote = old >> ENTRY_BITS & ENTRY_MASK, read = old & ENTRY_MASK;
-    uint32_t most = (1u << l->epoch_bits) - 1, epoch = MG_MIN(mg__release_steps(l, t->block), most);
-    uint64_t entry = entry_of(l, cell_kind(l, t->site, t->site->writes), t->block, t->site->number) | epoch;
+    uint64_t entry = entry_now(l, t);
     bool part = t->bytes != 15 || (old >> 60 && old >> 60 != 15);
     uint64_t block = t->block >> l->block_shift;
     if (part && ((wrote && block_in(l, wrote) != block) || (read && block_in(l, read) != block)) &&
@@ -111,9 +171,7 @@ void mg__ordered_touch(struct worker *w, int32_t object, const struct touch *t, 
     if (t->site->writes) {
         new = (new & ~(ENTRY_MASK << ENTRY_BITS)) | entry << ENTRY_BITS |
               (t->leaves_unwritten ? 0 : (uint64_t)t->bytes << 60);
-    } else if (!read || block_in(l, read) == block || kind_in(l, read) == STRONG_READ ||
-               (kind_in(l, read) == VOLATILE_READ && cell_kind(l, t->site, false) == PLAIN_READ) ||
-               relies(l, t, read, 0)) {
+    } else if (gives_way(l, t, read)) {
         new = (new & ~ENTRY_MASK) | entry;
     }
     atomic_store_explicit(at, new, memory_order_relaxed);

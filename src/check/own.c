@@ -17,7 +17,8 @@
  * blocks that run in order; lanes that meet without others of their warp, which counts who has used memory (order.h).
  *
  * What is left to know is what was written: a mark a granule of up to 4 bytes, which says by which of the stores.
- * Compiled code sets it by itself (mg_unheard).
+ * The engine sets it by itself (mg_unheard). Where all was written before the launch, loads are not told either, until
+ * a value that nobody made is followed: only a warp that is followed can store one, and only its own threads read it.
  */
 #include "cfg/cfg.h"
 #include "check/watch.h"
@@ -445,12 +446,15 @@ static void take(struct launch *l, const struct reader *r, int32_t object, const
     region->own = true;
     for (unsigned k = 0; k < u->n; k++) {
         struct site *s = &l->code.sites[u->insn[k]];
+        if (!s->writes && info->unheard && s->plain_read && region->written == WRITTEN_ALL)
+            info->unheard[u->insn[k]] =
+                (struct mg_unheard){.address = region->address, .size = region->size, .unfollowed = true};
         if (!s->writes)
             continue;
         s->mark = (uint8_t)(k + 1);
         if (info->unheard)
             info->unheard[u->insn[k]] =
-                (struct mg_unheard){region->address, region->size, region->marks, (uint8_t)(k + 1)};
+                (struct mg_unheard){region->address, region->size, region->marks, (uint8_t)(k + 1), false};
     }
 }
 

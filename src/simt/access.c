@@ -23,6 +23,8 @@ void mg__access_event(struct mg_worker *worker, struct mg_access *event, unsigne
     for (unsigned i = 0; i < run->nobservers && !worker->quiet; i++)
         if (run->observers[i].wants & to)
             run->observers[i].access(worker->observers[i], event);
+    if (event->follow && *event->follow)
+        mg__engine_following(worker);
 }
 
 struct mg_sync *mg__sync_event(struct mg_warp *w, const struct mg_op *op, enum mg_sync_kind kind, uint32_t mask)
@@ -141,7 +143,7 @@ static bool goes_unheard(const struct mg_warp *w, const struct mg_op *op, uint8_
     const struct mg_unheard *u = run->unheard ? &run->unheard[op->insn] : NULL;
     const struct mg_mem *m = op->u.mem;
     if (!u || !u->size || space == MG_SPACE_SHARED || space == MG_SPACE_LOCAL || w->followed || least < u->address ||
-        end > u->address + u->size || (m->kind != MG_ACCESS_LD && (m->kind != MG_ACCESS_ST || !u->marks)))
+        end > u->address + u->size || (u->unfollowed && w->worker->following) || (m->kind != MG_ACCESS_LD && (m->kind != MG_ACCESS_ST || !u->marks)))
         return false;
     const unsigned by = (unsigned)__builtin_ctz(MG_MIN(m->width, 4u));
     for (uint32_t rest = m->kind == MG_ACCESS_ST ? mask : 0; rest; rest &= rest - 1) {
@@ -202,10 +204,13 @@ void mg__access_watched(struct mg_warp *w, const struct mg_op *op, const struct 
     e->pattern = p;
     e->base = base;
     e->at = at;
-    if (run->nobservers == 1)
-        run->observers->access(worker->observers[0], e); /* as most are */
-    else
+    if (run->nobservers == 1) { /* as most are */
+        run->observers->access(worker->observers[0], e);
+        if (MG_UNLIKELY(w->followed))
+            mg__engine_following(worker);
+    } else {
         mg__access_event(worker, e, MG_OBSERVE_EVERY);
+    }
 }
 
 /* Lanes that no device would let through: the observers that asked for them are told. */
@@ -516,19 +521,25 @@ WIDE static void bounds_of(const uint64_t address[32], uint32_t mask, uint64_t *
     *all = (uint64_t)bits;
 }
 
-/* For observers of every access: all lanes at once, if they are aligned and in the block's shared memory, or in the
- * object that the site reached last. */
+/* For observers of every access: all lanes at once, if they are aligned and in the block's shared memory, in their
+ * stacks, or in the object that the site reached last. */
 static bool all_inside(const struct mg_warp *w, const struct mg_site *site, uint32_t mask, uint8_t space,
                        const uint64_t address[32], unsigned bytes, uint8_t *where[32], uint64_t *least, uint64_t *most)
 {
     uint64_t low, high, bits;
     bounds_of(address, mask, &low, &high, &bits);
-    uint64_t from = space == MG_SPACE_SHARED ? 0 : site->lo,
-             to = space == MG_SPACE_SHARED ? w->block->shared_size : site->hi;
-    if (space == MG_SPACE_LOCAL || bits >> 63 || bits & (bytes - 1) || low < from || high > to || bytes > to - high)
+    const bool local = space == MG_SPACE_LOCAL;
+    uint64_t from = space == MG_SPACE_SHARED || local ? 0 : site->lo,
+             to = space == MG_SPACE_SHARED ? w->block->shared_size : local ? w->local_stride : site->hi;
+    if (bits >> 63 || bits & (bytes - 1) || low < from || high > to || bytes > to - high || (local && !w->local))
         return false;
     uint64_t base = space == MG_SPACE_SHARED ? (uint64_t)(uintptr_t)w->block->shared : 0;
-    if (mask == ~0u) {
+    if (local) {
+        for (uint32_t rest = mask; rest; rest &= rest - 1) {
+            const unsigned lane = (unsigned)__builtin_ctz(rest);
+            where[lane] = w->local + (size_t)lane * w->local_stride + address[lane];
+        }
+    } else if (mask == ~0u) {
         for (unsigned i = 0; i < 32; i++)
             where[i] = (uint8_t *)(uintptr_t)(base + address[i]);
     } else { /* the other lanes may have been resolved in another space */

@@ -123,6 +123,20 @@ void mg__engine_turn(struct mg_worker *worker, uint64_t block)
     worker->together = together;
 }
 
+/* An observer follows a warp, the first one of the worker: what it need not have heard until then is looked at anew. */
+void mg__engine_following(struct mg_worker *worker)
+{
+    if (worker->following)
+        return;
+    worker->following = true;
+    for (uint32_t s = 0; s < worker->run->program->nsites; s++)
+        if (worker->sites[s].rows)
+            worker->sites[s].rows->open = false;
+    if (worker->tier)
+        EACH_FITTED (worker, s)
+            worker->records[s].lo = UINT64_MAX;
+}
+
 /* ---- what compiled code calls ---- */
 enum { REFITS = 4096 /* of a record whose loads are told together: one that fits no better is left alone */ };
 
@@ -159,7 +173,9 @@ static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address,
     const struct mg_unheard *unheard = run->want_every && !noted && run->unheard ? &run->unheard[site->insn] : NULL;
     const struct mg_mem *m = run->program->entry->ops[code->members[site->first_member].op].u.mem;
     const bool together = worker->together && !noted && m->kind == MG_ACCESS_LD && rec->words++ < REFITS;
-    if (noted ? !worker->notes : run->want_every && !together && (!unheard || !unheard->size))
+    if (noted ? !worker->notes
+              : run->want_every && !together &&
+                    (!unheard || !unheard->size || (unheard->unfollowed && worker->following)))
         return false;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         int64_t delta = delta_of(worker, site, cx, cy, (unsigned)__builtin_ctz(rest));

@@ -113,7 +113,7 @@ void mg__worker_renew(struct mg_worker *worker)
     worker->at = worker->idle = worker->held = worker->waits = 0;
     worker->quiet = false;
     worker->notes = NULL;
-    worker->joins = worker->together = false;
+    worker->joins = worker->together = worker->following = false;
     memset(worker->observers, 0, sizeof worker->observers);
 }
 

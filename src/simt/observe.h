@@ -83,11 +83,13 @@ struct mg_sample {
 /* Filled by launch_begin of an observer of MG_OBSERVE_EVERY that is the only one: a load or a store of the instruction,
  * all of whose lanes lie in these bytes of device memory, need not be told. It may be told all the same. Of a store
  * that is not, `mark` goes to the bytes of `marks` that stand for what it writes: one for each 4 bytes from `address`
- * on, or for each element where these are smaller. */
+ * on, or for each element where these are smaller. With `unfollowed`: only on a worker that has not followed any warp
+ * of the launch yet (MG_OBSERVE_STEPS). */
 struct mg_unheard {
     uint64_t address, size;
     uint8_t *marks;
     uint8_t mark;
+    bool unfollowed;
 };
 /* Loads of shared memory that compiled code makes by itself, where one observer alone wants every access: in shapes
  * that the observer knows (mg_observer.noted), and of words of which it says that they are settled. They are noted, and

@@ -76,10 +76,11 @@ void mg__rows_window(struct mg_window *window, const struct mg_mem *m, const uin
 }
 
 /* Of a load that observers of every access need not hear of: where. */
-static const struct mg_unheard *unheard_of(const struct mg_run *run, const struct mg_op *op)
+static const struct mg_unheard *unheard_of(const struct mg_worker *worker, const struct mg_op *op)
 {
     const bool loads = op->u.mem->kind == MG_ACCESS_LD && op->u.mem->space == MG_SPACE_GLOBAL;
-    return loads && run->unheard && run->unheard[op->insn].size ? &run->unheard[op->insn] : NULL;
+    const struct mg_unheard *u = loads && worker->run->unheard ? &worker->run->unheard[op->insn] : NULL;
+    return u && u->size && !(u->unfollowed && worker->following) ? u : NULL;
 }
 
 /* The object that has bytes least … end - 1, or as much of it as 32 bits reach. */
@@ -96,7 +97,7 @@ static bool find_object(const struct mg_warp *w, const struct mg_op *op, uint64_
         return r->var >= 0 || run->nshared_vars == 0;
     }
     const struct mg_allocation *a = mg__snapshot_find(run, least);
-    const struct mg_unheard *u = unheard_of(run, op);
+    const struct mg_unheard *u = unheard_of(w->worker, op);
     if (!a || end > a->address + a->size ||
         (run->want_every && (!u || a->address < u->address || a->address + a->size > u->address + u->size)))
         return false;
@@ -136,7 +137,7 @@ struct mg_rows *mg__rows_open(struct mg_warp *w, const struct mg_op *op, uint32_
     const struct mg_run *run = w->worker->run;
     struct mg_site *site = &w->sites[m->site];
     struct mg_rows *r = site->rows;
-    if (run->want_every && !unheard_of(run, op))
+    if (run->want_every && !unheard_of(w->worker, op))
         return NULL;
     if (!r) {
         if (m->addr < 0 || m->cluster ||

@@ -488,6 +488,7 @@ struct mg_worker {
     bool joins, together;            /* loads of some blocks may be told together; those of the block under way are */
     uint64_t joined_block, joined;   /* that block; of the loads that wait to be told, those whose block was told */
     struct mg_notes *notes;          /* of the only observer of every access; NULL: it takes none */
+    bool following;                  /* an observer has asked to follow a warp in this launch */
     uint32_t ncells;                 /* that its warps have */
     uint64_t told;                   /* of its work, to the kernel */
     struct mg_engine_record *records; /* of compiled code, by its sites */

@@ -5,7 +5,8 @@
  * short ones: whole warps, loads that compiled code notes, and those that it leaves out; interpreted and compiled, on
  * one worker and on several (unless blocks race, and what they read is chance). Kernels read and write shared memory
  * and two arrays, by words, halves and bytes, at places that are lanes' own, neighbours', one for all, far apart or
- * anywhere; some in a loop or behind a condition, with barriers or without. Compared is all that a finding says, of two
+ * anywhere; some in a loop or behind a condition, by all lanes or where they have parted, with barriers or without, in
+ * blocks of whole warps and of others. Compared is all that a finding says, of two
  * launches after one another.
  *
  * What such kernels would hardly meet is written out below (`written`), and there results are compared as well.
@@ -68,9 +69,9 @@ static void place(struct text *t, unsigned bytes, unsigned width, const char *th
     PUT(t, "and.b32 %%r2, %%r2, %u; shl.b32 %%r2, %%r2, %u;\n", n - 1, (unsigned)__builtin_ctz(width));
 }
 
-static void step(struct text *t, unsigned line, bool narrow)
+static void step(struct text *t, unsigned line, bool narrow, bool parted)
 {
-    const unsigned kind = draw(10), width = narrow ? 1u << draw(3) : 4u, bits = 8 * width;
+    const unsigned kind = draw(parted ? 7 : 10), width = narrow ? 1u << draw(3) : 4u, bits = 8 * width;
     const char *to = draw(2) ? "%a" : "%b", *guard = draw(8) ? "" : "@%p2 ";
     PUT(t, ".loc 1 %u 1\n", line);
     if (kind < 6) {
@@ -97,9 +98,28 @@ static void step(struct text *t, unsigned line, bool narrow)
     }
 }
 
+/* One or two steps behind a branch that some lanes take, or in a loop that some leave before others. */
+static void part(struct text *t, unsigned k, bool narrow)
+{
+    const bool loop = draw(2);
+    const unsigned by = draw(5);
+    if (loop)
+        PUT(t, "shr.u32 %%r22, %%t, %u; and.b32 %%r22, %%r22, 3; mov.u32 %%r21, 0;\nP%u:\n", by, k);
+    else
+        PUT(t, "shr.u32 %%r21, %%t, %u; and.b32 %%r21, %%r21, 1; setp.eq.u32 %%p3, %%r21, 0; @%%p3 bra P%u;\n", by, k);
+    step(t, 10 + k, narrow, true);
+    if (draw(2))
+        step(t, 40 + k, narrow, true);
+    if (loop)
+        PUT(t, "add.u32 %%r21, %%r21, 1; setp.le.u32 %%p3, %%r21, %%r22; @%%p3 bra P%u;\n", k);
+    else
+        PUT(t, "P%u:\n", k);
+}
+
 static void make(struct text *t)
 {
-    const unsigned steps = 4 + draw(16), loop = draw(steps), sure = draw(2), narrow = draw(3) == 0;
+    const unsigned steps = 4 + draw(16), loop = draw(steps), sure = draw(2), narrow = draw(3) == 0,
+                   parts = draw(3) == 0;
     t->n = 0;
     PUT(t, "%s.shared .align 16 .b8 s[%u];\n.file 1 \"k.cu\"\n", HEADER, SHARED);
     PUT(t, "%s", ENTRY);
@@ -113,7 +133,10 @@ static void make(struct text *t)
     for (unsigned k = 0; k < steps; k++) {
         if (k == loop)
             PUT(t, "L:\n");
-        step(t, 10 + k, narrow);
+        if (!parts || draw(3))
+            step(t, 10 + k, narrow, false);
+        else
+            part(t, k, narrow);
         if (sure)
             PUT(t, "bar.sync 0;\n");
     }
@@ -187,7 +210,8 @@ static void same_findings(void **unused)
     for (unsigned k = first; k < first + count; k++) {
         state = k;
         make(&program);
-        struct way way = {"interp", 1, MG_CHECK_ALL | MG_CHECK_LONG, draw(4), {GRID, 1, 1}, {BLOCK, 1, 1}, false};
+        struct way way = {"interp", 1, MG_CHECK_ALL | MG_CHECK_LONG, draw(4), {GRID, 1, 1},
+                          {draw(4) ? BLOCK : BLOCK - 16, 1, 1}, false};
         run(program.at, &way, &expected);
         *(expected.n ? &wrong : &clean) += 1;
         for (unsigned i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
@@ -450,6 +474,21 @@ static const struct {
      "mul.wide.u32 %d10, %gid, 4; add.u64 %d2, %d10, %b; ld.global.u32 %r5, [%d2];\n" OWN "st.global.u32 [%d1], %r5;\n"
      "mov.u32 %r5, 1; mov.u32 %r20, 0;\nL: add.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, 9; @%p1 bra L;\n" PUT_GID
      "ld.global.u32 %r5, [%d1]; setp.eq.u32 %p1, %r5, 7; @%p1 bra X;\nX:\n", 0, NONE, 1, 1, false},
+    {"what nobody made, put where numbers were read, and read again",
+     OWN "mul.wide.u32 %d10, %gid, 4; add.u64 %d2, %d10, %b; mov.u32 %r20, 0;\n"
+     "L: ld.global.u32 %r6, [%d1]; setp.eq.u32 %p1, %r6, 7; @%p1 bra X;\nX: setp.ne.u32 %p2, %r20, 3; @%p2 bra Y;\n"
+     "ld.global.u32 %r5, [%d2];\nst.global.u32 [%d1], %r5;\nmov.u32 %r5, 0;\n"
+     "Y: add.u32 %r20, %r20, 1; setp.lt.u32 %p3, %r20, 7; @%p3 bra L;\n", 2, ONLY_A, 1, 1, false},
+    {"the same by some lanes",
+     OWN "mul.wide.u32 %d10, %gid, 4; add.u64 %d2, %d10, %b; mov.u32 %r20, 0; and.b32 %r7, %t, 7; add.u32 %r8, %r7, 5;\n"
+     "L: ld.global.u32 %r6, [%d1]; setp.eq.u32 %p1, %r6, 7; @%p1 bra X;\nX: setp.ne.u32 %p2, %r20, %r7; @%p2 bra Y;\n"
+     "ld.global.u32 %r5, [%d2];\nst.global.u32 [%d1], %r5;\nmov.u32 %r5, 0;\n"
+     "Y: add.u32 %r20, %r20, 1; setp.lt.u32 %p3, %r20, %r8; @%p3 bra L;\n", 2, ONLY_A, 1, 1, false},
+    {"what nobody made, read where lanes have parted, and used where they are together",
+     OWN "mul.wide.u32 %d10, %gid, 4; add.u64 %d2, %d10, %b; mov.u32 %r20, 0; mov.u32 %r5, 1; and.b32 %r7, %t, 3;\n"
+     "L: setp.ge.u32 %p1, %r20, %r7; @%p1 bra X;\nld.global.u32 %r5, [%d2];\nadd.u32 %r6, %r5, %t; xor.b32 %r5, %r6, 3;\n"
+     "X: add.u32 %r20, %r20, 1; setp.lt.u32 %p3, %r20, 4; @%p3 bra L;\n"
+     "setp.eq.u32 %p2, %r5, 7; @%p2 bra Y;\nst.global.u32 [%d1], 3;\nY:\n", 2, ONLY_A, 1, 1, false},
     {"a neighbour's place behind a barrier",
      OWN PUT_GID "bar.sync 0; xor.b32 %r2, %gid, 1;\n" AT "ld.global.u32 %r5, [%d1];\n", 0, NONE, 1, 1, false},
     {"a neighbour's place without one",
