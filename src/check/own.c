@@ -402,13 +402,20 @@ static bool apart(const struct reader *r, const struct use *u)
     return span <= most && (bits >= 64 || span <= 1ull << bits);
 }
 
+/* All that is ever said of a store to memory of threads' own: copies that a compiler makes of one are alike. */
+static bool same_line(const struct launch *l, uint32_t a, uint32_t b)
+{
+    const struct line x = mg__name_line(l->info, a), y = mg__name_line(l->info, b);
+    return x.line == y.line && x.column == y.column && strcmp(x.file, y.file) == 0;
+}
+
 /* Stores to the same places are told apart by nothing, and the mark is to say which one it was. */
 static bool told_apart(const struct launch *l, const struct use *u)
 {
     for (unsigned k = 0; k < u->n && l->kept; k++)
         for (unsigned i = 0; i < k; i++)
             if (l->code.sites[u->insn[k]].writes && l->code.sites[u->insn[i]].writes &&
-                !narrow_to(u->add[k] - u->add[i], u->form.bits))
+                !narrow_to(u->add[k] - u->add[i], u->form.bits) && !same_line(l, u->insn[k], u->insn[i]))
                 return false;
     return true;
 }
