@@ -142,8 +142,9 @@ static bool goes_unheard(const struct mg_warp *w, const struct mg_op *op, uint8_
     const struct mg_run *run = w->worker->run;
     const struct mg_unheard *u = run->unheard ? &run->unheard[op->insn] : NULL;
     const struct mg_mem *m = op->u.mem;
-    if (!u || !u->size || space == MG_SPACE_SHARED || space == MG_SPACE_LOCAL || w->followed || least < u->address ||
-        end > u->address + u->size || (u->unfollowed && w->worker->following) || (m->kind != MG_ACCESS_LD && (m->kind != MG_ACCESS_ST || !u->marks)))
+    if (!u || !u->size || space == MG_SPACE_SHARED || space == MG_SPACE_LOCAL || w->followed ||
+        least < u->address || end > u->address + u->size || (u->unfollowed && w->worker->following) ||
+        (m->kind != MG_ACCESS_LD && (m->kind != MG_ACCESS_ST || !u->marks)))
         return false;
     const unsigned by = (unsigned)__builtin_ctz(MG_MIN(m->width, 4u));
     for (uint32_t rest = m->kind == MG_ACCESS_ST ? mask : 0; rest; rest &= rest - 1) {

@@ -26,8 +26,8 @@ struct mg_described {
      * interpreter's. */
     struct mg_function *functions;
     uint32_t nfunctions;
-    bool watched;     /* every access is observed: those are calls, and there is only quick code, in which a warp's
-                         lanes take the arms of branches as when interpreted */
+    bool watched;     /* every access is observed: those are calls, and where lanes part they take the arms of branches
+                         as when interpreted */
     struct mg_tier tiers[MG_ENGINE_EFFORTS];
     bool tried[MG_ENGINE_EFFORTS];
     atomic_int best; /* of the tiers that there are; -1: none */

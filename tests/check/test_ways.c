@@ -480,13 +480,15 @@ static const struct {
      "ld.global.u32 %r5, [%d2];\nst.global.u32 [%d1], %r5;\nmov.u32 %r5, 0;\n"
      "Y: add.u32 %r20, %r20, 1; setp.lt.u32 %p3, %r20, 7; @%p3 bra L;\n", 2, ONLY_A, 1, 1, false},
     {"the same by some lanes",
-     OWN "mul.wide.u32 %d10, %gid, 4; add.u64 %d2, %d10, %b; mov.u32 %r20, 0; and.b32 %r7, %t, 7; add.u32 %r8, %r7, 5;\n"
+     OWN "mul.wide.u32 %d10, %gid, 4; add.u64 %d2, %d10, %b; mov.u32 %r20, 0; and.b32 %r7, %t, 7;\n"
+     "add.u32 %r8, %r7, 5;\n"
      "L: ld.global.u32 %r6, [%d1]; setp.eq.u32 %p1, %r6, 7; @%p1 bra X;\nX: setp.ne.u32 %p2, %r20, %r7; @%p2 bra Y;\n"
      "ld.global.u32 %r5, [%d2];\nst.global.u32 [%d1], %r5;\nmov.u32 %r5, 0;\n"
      "Y: add.u32 %r20, %r20, 1; setp.lt.u32 %p3, %r20, %r8; @%p3 bra L;\n", 2, ONLY_A, 1, 1, false},
     {"what nobody made, read where lanes have parted, and used where they are together",
      OWN "mul.wide.u32 %d10, %gid, 4; add.u64 %d2, %d10, %b; mov.u32 %r20, 0; mov.u32 %r5, 1; and.b32 %r7, %t, 3;\n"
-     "L: setp.ge.u32 %p1, %r20, %r7; @%p1 bra X;\nld.global.u32 %r5, [%d2];\nadd.u32 %r6, %r5, %t; xor.b32 %r5, %r6, 3;\n"
+     "L: setp.ge.u32 %p1, %r20, %r7; @%p1 bra X;\nld.global.u32 %r5, [%d2];\n"
+     "add.u32 %r6, %r5, %t; xor.b32 %r5, %r6, 3;\n"
      "X: add.u32 %r20, %r20, 1; setp.lt.u32 %p3, %r20, 4; @%p3 bra L;\n"
      "setp.eq.u32 %p2, %r5, 7; @%p2 bra Y;\nst.global.u32 [%d1], 3;\nY:\n", 2, ONLY_A, 1, 1, false},
     {"a neighbour's place behind a barrier",
