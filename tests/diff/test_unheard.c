@@ -1,7 +1,7 @@
-/* test_unheard.c - loads of which an observer says that it need not hear, on a line, anywhere, and of some of the lanes:
- * neither engine tells of them; those that reach beyond what was said are told, and it is forgotten with the launch.
- * Where it was said of a worker that follows no warp, they are told from the first one on that is followed. Results are
- * the same.
+/* test_unheard.c - loads of which an observer says that it need not hear, on a line, anywhere, and of some of the
+ * lanes: neither engine tells of them; those that reach beyond what was said are told, and it is forgotten with the
+ * launch. Where it was said of a worker that follows no warp, they are told from the first one on that is followed.
+ * Results are the same.
  */
 #include "simt/kit.h"
 
@@ -10,7 +10,8 @@
 
 enum { BLOCK = 64, GRID = 4, THREADS = BLOCK * GRID, LOADS = 6 };
 
-/* a[i] = b[i] + 3 c[0] + e[i], of 32, 64 twice over and 8 bits; and b[37 i % 256], and where i % 3 is not 0 b[i] more. */
+/* a[i] = b[i] + 3 c[0] + e[i], of 32, 64 twice over and 8 bits; and b[37 i % 256], and where i % 3 is not 0 b[i] more.
+ */
 static const char ptx[] = KERNEL("", "mul.wide.u32 %d1, %gid, 4; add.u64 %d2, %b, %d1; ld.global.u32 %r1, [%d2];\n"
                                      "ld.global.v2.u32 {%r2, %r3}, [%c]; mad.lo.u32 %r1, %r2, 3, %r1;\n"
                                      "cvt.u64.u32 %d3, %gid; add.u64 %d4, %e, %d3; ld.global.u8 %r4, [%d4];\n"
