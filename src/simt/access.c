@@ -196,7 +196,8 @@ void mg__access_watched(struct mg_warp *w, const struct mg_op *op, const struct 
         worker->met = NULL;
         return;
     }
-    if (goes_unheard(w, op, shape->space, p->mask, base + (uint64_t)(int64_t)p->low,
+    if (run->unheard && run->unheard[op->insn].size &&
+        goes_unheard(w, op, shape->space, p->mask, base + (uint64_t)(int64_t)p->low,
                      base + (uint64_t)(int64_t)p->high + (uint64_t)op->u.mem->width * op->u.mem->vec, base, p->delta,
                      NULL))
         return;
