@@ -11,7 +11,7 @@
  *   registers.c   setmaxnreg                         swizzle.c how tiles were written
  *   async.c    bulk copies, mbarrier.c what tells of them, beyond.c other blocks of the cluster
  *   watch.c    the observer                          meet.c    barriers and warp operations
- *   noted.c    loads that compiled code notes
+ *   noted.c    accesses that compiled code notes
  *   shared.c, global.c, local.c, fault.c   accesses, by memory; cells.c which race and what flags carry (watch.h)
  *   quick.c    whole warps at once                   segment.c global memory that a block touched
  *   tally.c    occurrences, counted                  find.c    occurrences to findings; found.c findings of the host
@@ -355,8 +355,8 @@ struct worker {
     struct mg_notes notes;          /* noted.c */
     bool takes_notes;
     struct block *notes_of;
-    struct mg_memo **noted;         /* by instruction: the shape of its notes */
-    uint8_t *unsettled;
+    MG_VEC(struct noted *) noted;   /* by shape */
+    uint8_t *unwritten_words;       /* while there is no block */
 };
 /* Of bits for one lane's local memory. */
 static inline size_t mg__block_local_words(const struct launch *l)
@@ -429,8 +429,9 @@ void mg__watch_note(struct worker *w, enum check_kind kind, enum place_kind plac
 bool mg__notes_begin(struct worker *w); /* false: no memory */
 void mg__notes_free(struct worker *w);
 struct mg_notes *mg__notes_of(void *worker);
-uint64_t mg__notes_shape(void *worker, struct mg_access *access, uint64_t lo, uint64_t hi);
+bool mg__notes_shape(void *worker, struct mg_access *access, uint64_t lo, uint64_t hi, struct mg_noted *as);
 void mg__notes_read(struct worker *w);  /* they are as if they had been told, and gone */
+void mg__notes_met(struct worker *w);   /* the same, where the whole block has met, and will be told so */
 void mg__notes_go_on(struct worker *w); /* there may be more, if the block that was last told of may have them */
 
 /* ---- define.c ---- */

@@ -1,35 +1,49 @@
-/* noted.c - loads of shared memory that compiled code makes without a call (simt/observe.h, mg_notes).
+/* noted.c - accesses to shared memory that compiled code makes without a call (simt/observe.h, mg_notes).
  *
- * A plain read of what was written before the last barrier of the whole block is in order, and matters only to a write
- * that comes before the next one (quick.c). So compiled code may make it by itself, where all of its words are settled,
- * and leave a note: which instruction, which warp, and where. Whatever is told next, the notes are read first, as if
- * each had been told when it was made; nothing that they depend on has changed since then. If that is the barrier of
- * the whole block, they are forgotten, as held reads are.
+ * A plain load of what was written in this block, and a plain store, whole warps both, need not be looked at when they
+ * are made: compiled code makes them by itself and leaves notes, in their order: which shape, which warp, and where. The
+ * notes are read when the block meets, and before anything is told that they may hang on, as if each access had been
+ * told when it was made. Nothing has changed since then that they depend on, but the memory itself, which the sentence
+ * for two stores of the same value asks for: compiled code has kept what its stores have overwritten, so that where an
+ * access is not plainly in order, the memory is brought back to what it was then.
  *
- * No notes are made where a read would have to be looked at (quick_read in watch.c): a block with rows above the floor,
- * with values that nobody made, or with accesses that are not plain; and none any more once there was a bulk copy, an
- * mbarrier or a use of another block's shared memory, which may come between what is told of two blocks.
+ * Where the block meets, loads of rows that nobody has written since it last met matter no more, and most notes are just
+ * forgotten.
+ *
+ * No notes are made where an access would have to be looked at (quick_read in watch.c, mg__shared_quick): a block with
+ * rows above the floor, with values that nobody made, or with accesses that are not plain; and none any more once there
+ * was a bulk copy, an mbarrier or a use of another block's shared memory, which may come between what is told of two
+ * blocks.
  */
 #include "check/watch.h"
 
-enum { NOTED_SPAN = 56 };
+enum { SHAPES = 1024 };
+
+struct noted {
+    struct mg_access access; /* but for what differs each time */
+    struct mg_memo *memo;
+    uint64_t delta[32];
+    uint32_t bytes; /* of all lanes, of a store; or 0 */
+};
 
 bool mg__notes_begin(struct worker *w)
 {
     const struct launch *l = w->launch;
-    w->noted = calloc(l->info->ninsns + 1, sizeof(*w->noted));
-    w->unsettled = calloc(l->shared_units / 8 + 16, 1); /* while there is no block */
-    w->notes.settled = w->unsettled;
-    w->takes_notes = l->init && l->code.unit_shared == 2;
-    return w->noted && w->unsettled;
+    w->unwritten_words = calloc(l->shared_units / 8 + 16, 1);
+    w->notes.written = w->unwritten_words;
+    w->takes_notes = l->init && l->code.unit_shared == 2 && !l->by_lanes;
+    return w->unwritten_words;
 }
 
 void mg__notes_free(struct worker *w)
 {
-    for (uint32_t k = 0; w->noted && k < w->launch->info->ninsns; k++)
-        free(w->noted[k]);
-    free(w->noted);
-    free(w->unsettled);
+    for (size_t k = 0; k < w->noted.count; k++) {
+        free(w->noted.at[k]->memo);
+        free(w->noted.at[k]);
+    }
+    mg__vec_free(&w->noted);
+    free(w->unwritten_words);
+    free(w->notes.saved);
 }
 
 struct mg_notes *mg__notes_of(void *worker)
@@ -38,17 +52,120 @@ struct mg_notes *mg__notes_of(void *worker)
     return w->takes_notes ? &w->notes : NULL;
 }
 
+/* ---- what they say ---- */
+static inline const struct noted *shape_of(const struct worker *w, uint64_t note)
+{
+    return w->noted.at[note >> 40];
+}
+
+/* A store is undone, or done again: its lanes' bytes change places with what was kept. */
+static void exchange(struct worker *w, const struct noted *s, uint64_t note, uint8_t *saved)
+{
+    const uint64_t lane0 = (uint32_t)note - (uint64_t)(int64_t)s->memo->low;
+    const uint32_t width = s->access.width;
+    for (unsigned i = 0; i < 32; i++) {
+        uint8_t *at = w->notes.shared + lane0 + s->delta[i], keep[MG_NOTE_BYTES / 32];
+        memcpy(keep, at, width);
+        memcpy(at, saved + (size_t)i * width, width);
+        memcpy(saved + (size_t)i * width, keep, width);
+    }
+}
+
+/* Stores from the last one back to note `k`; returns where its bytes are. */
+static uint8_t *undo(struct worker *w, uint64_t k)
+{
+    uint8_t *saved = w->notes.saved + w->notes.nsaved;
+    for (uint64_t n = w->notes.n; n-- > k;) {
+        const struct noted *s = shape_of(w, w->notes.at[n]);
+        saved -= s->bytes;
+        if (s->bytes)
+            exchange(w, s, w->notes.at[n], saved);
+    }
+    return saved;
+}
+
+/* As it would have been told. Memory is as it was before it; `saved`: what it stores. */
+static void tell(struct worker *w, struct block *b, const struct noted *s, uint64_t note, const uint8_t *saved)
+{
+    struct mg_access a = s->access;
+    const uint64_t lane0 = (uint32_t)note - (uint64_t)(int64_t)s->memo->low;
+    uint64_t address[32], values[MG_NOTE_BYTES / 32][32];
+    uint8_t *where[32];
+    const void *value[MG_NOTE_BYTES / 32];
+    const uint32_t parts = a.width / a.element, stride = a.value64 ? 8 : 4;
+    for (unsigned i = 0; i < 32; i++) {
+        address[i] = lane0 + s->delta[i];
+        where[i] = w->notes.shared + address[i];
+    }
+    for (uint32_t v = 0; s->bytes && v < parts; v++) {
+        value[v] = values[v];
+        for (unsigned i = 0; i < 32; i++)
+            memcpy((uint8_t *)values[v] + (size_t)i * stride, saved + (size_t)i * a.width + (size_t)v * a.element,
+                   a.element);
+    }
+    a.block = a.target = b->linear;
+    a.warp = (uint32_t)(note >> 32) & 255;
+    a.address = address;
+    a.where = where;
+    a.value = s->bytes ? value : NULL;
+    mg__watch_shared(w, b, &a, &w->launch->code.sites[a.insn]);
+}
+
+/* Whether it is plainly in order; the cells then know of it. */
+static inline bool in_order(struct block *b, const struct noted *s, uint64_t unit, uint32_t who)
+{
+    struct mg_order *o = b->order;
+    if (!s->bytes)
+        return mg__shadow_read(o, &b->shared, unit, s->memo, who, true, true) ||
+               mg__shadow_read_own(o, &b->shared, unit, s->memo, who);
+    if (!mg__shadow_write(o, &b->shared, unit, s->memo, who))
+        return false;
+    o->now++;
+    return true;
+}
+
+static void read_notes(struct worker *w, struct block *b, bool met)
+{
+    uint8_t *saved = NULL; /* once memory is not as it is now */
+    for (uint64_t k = 0; k < w->notes.n; k++) {
+        const uint64_t note = w->notes.at[k], unit = (uint32_t)note >> 2;
+        const struct noted *s = shape_of(w, note);
+        const uint32_t warp = (uint32_t)(note >> 32) & 255,
+                       who = (uint32_t)w->launch->code.sites[s->access.insn].number | warp << 16; /* mg__order_pack */
+        if (met && !s->bytes && !mg__shadow_was_written(&b->shared, unit, s->memo))
+            continue;
+        mg__order_uses(b->order, warp, ~0u, false);
+        if (!in_order(b, s, unit, who)) {
+            if (!saved)
+                saved = undo(w, k);
+            tell(w, b, s, note, saved);
+        }
+        if (saved && s->bytes)
+            exchange(w, s, note, saved);
+        saved = saved ? saved + s->bytes : NULL;
+    }
+}
+
 void mg__notes_read(struct worker *w)
 {
     struct block *b = w->notes_of;
-    for (uint64_t k = 0; b && b->busy && b->linear == w->notes.block && k < w->notes.n; k++) {
-        const uint64_t note = w->notes.at[k];
-        const uint32_t insn = (uint32_t)(note >> 40), warp = (uint32_t)(note >> 32) & 255;
-        mg__order_uses(b->order, warp, ~0u, false);
-        mg__shadow_noted(b->order, &b->shared, (uint32_t)note >> 2, w->noted[insn],
-                         (uint32_t)w->launch->code.sites[insn].number | warp << 16); /* as mg__order_pack */
+    if (b && b->busy && b->linear == w->notes.block)
+        read_notes(w, b, false);
+    w->notes.n = w->notes.nsaved = 0;
+}
+
+void mg__notes_met(struct worker *w)
+{
+    struct block *b = w->notes_of;
+    if (b && b->busy && b->linear == w->notes.block && (w->notes.nsaved || mg__shadow_any_written(&b->shared))) {
+        for (uint64_t k = 0; w->notes.nsaved && k < w->notes.n; k++) {
+            const struct noted *s = shape_of(w, w->notes.at[k]);
+            if (s->bytes)
+                mg__shadow_will_write(&b->shared, (uint32_t)w->notes.at[k] >> 2, s->memo);
+        }
+        read_notes(w, b, true);
     }
-    w->notes.n = 0;
+    w->notes.n = w->notes.nsaved = 0;
 }
 
 void mg__notes_go_on(struct worker *w)
@@ -58,12 +175,15 @@ void mg__notes_go_on(struct worker *w)
     if (!w->takes_notes || !b || !b->busy || b->order->partial || b->hollow || b->far.count ||
         b->shared.odd > b->order->floor)
         return;
+    if (w->notes.block != b->linear || w->notes_of != b)
+        w->notes.shared = w->notes.running;
     w->notes_of = b;
     w->notes.block = b->linear;
-    w->notes.settled = (const uint8_t *)b->shared.settled;
+    w->notes.written = (uint8_t *)b->shared.written;
     w->notes.most = MG_NOTES;
 }
 
+/* ---- shapes ---- */
 /* The same units, by the same lanes. */
 static bool same_memo(const struct mg_memo *a, const struct mg_memo *b)
 {
@@ -71,30 +191,60 @@ static bool same_memo(const struct mg_memo *a, const struct mg_memo *b)
            !memcmp(a->unit, b->unit, a->n * sizeof(*a->unit)) && !memcmp(a->lane, b->lane, a->n * sizeof(*a->lane));
 }
 
-uint64_t mg__notes_shape(void *worker, struct mg_access *a, uint64_t lo, uint64_t hi)
+static struct noted *make_shape(struct worker *w, const struct mg_access *a, struct mg_memo *m)
+{
+    struct noted *s = calloc(1, sizeof(*s));
+    if (!s || !mg__vec_push(&w->noted, s)) {
+        free(s);
+        return NULL;
+    }
+    s->access = *a;
+    s->access.pattern = NULL;
+    s->access.frame = s->access.other = NULL;
+    s->access.follow = NULL;
+    s->access.room = NULL;
+    s->memo = m;
+    s->bytes = a->kind == MG_ACCESS_ST ? 32 * a->width : 0;
+    for (unsigned i = 0; i < 32; i++)
+        s->delta[i] = a->address[i] - a->address[0];
+    return s;
+}
+
+bool mg__notes_shape(void *worker, struct mg_access *a, uint64_t lo, uint64_t hi, struct mg_noted *as)
 {
     struct worker *w = worker;
     const struct site *site = &w->launch->code.sites[a->insn];
-    uint64_t delta[32], words = 0;
-    if (!w->takes_notes || !site->plain_read || lo < site->lo || hi > site->hi || a->mask != ~0u)
-        return 0;
+    const bool stores = a->kind == MG_ACCESS_ST;
+    uint64_t delta[32];
+    if (!w->takes_notes || lo < site->lo || hi > site->hi || a->mask != ~0u || !site->number ||
+        (stores ? site->class != MG_ORDER_PLAIN || site->publishes || site->reads || site->async || site->atomic ||
+                      32 * a->width > MG_NOTE_BYTES
+                : !site->plain_read))
+        return false;
+    if (stores && !w->notes.saved && !(w->notes.saved = malloc((size_t)MG_NOTES * MG_NOTE_BYTES)))
+        return false;
     for (unsigned i = 0; i < 32; i++)
         delta[i] = a->address[i] - a->address[0];
     struct mg_memo *m = mg__memo_new(delta, a->mask, a->width, 2);
-    if (!m || !m->n || m->span > NOTED_SPAN || (a->address[0] + (uint64_t)(int64_t)m->low) % 4) {
-        free(m);
-        return 0;
+    if (!m || !m->n || (stores && m->twice) || (a->address[0] + (uint64_t)(int64_t)m->low) % 4)
+        goto fail;
+    for (as->shape = 0; as->shape < w->noted.count; as->shape++) {
+        const struct noted *s = w->noted.at[as->shape];
+        if (s->access.insn == a->insn && !memcmp(s->delta, delta, sizeof(delta)) && same_memo(s->memo, m))
+            break;
     }
-    if (!w->noted[a->insn]) {
-        w->noted[a->insn] = m;
-    } else { /* an instruction has one shape, or is told */
-        const bool same = same_memo(w->noted[a->insn], m);
+    if (as->shape == w->noted.count) {
+        if (as->shape == SHAPES || !make_shape(w, a, m))
+            goto fail;
+    } else {
         free(m);
-        if (!same)
-            return 0;
     }
-    m = w->noted[a->insn];
-    for (unsigned k = 0; k < m->n; k++)
-        words |= 1ull << (m->n == m->span ? k : m->unit[k]);
-    return words;
+    m = w->noted.at[as->shape]->memo;
+    as->words = 0;
+    for (unsigned k = 0; m->span <= MG_NOTE_WORDS && k < m->n; k++)
+        as->words |= 1ull << (m->n == m->span ? k : m->unit[k]);
+    return true;
+fail:
+    free(m);
+    return false;
 }

@@ -307,6 +307,21 @@ WIDE static bool may_read(const struct mg_order_row *row, unsigned at, unsigned 
     return bad == 0;
 }
 
+/* Of units that were written before the floor, or since by the lane that reads. */
+WIDE static bool may_read_own(const struct mg_order_row *row, unsigned at, unsigned n, uint32_t floor, uint32_t least,
+                              uint32_t who, const uint32_t *lane)
+{
+    uint32_t bad = 0, room = floor - least;
+    for (unsigned k = 0; k < n; k++) {
+        uint32_t w = row->w_who[at + k], mine = who | lane[k], time = row->w_time[at + k];
+        bool own = (time > floor) & !((w ^ mine) & (WARP_BITS | LANE_BITS)) &
+                   !(w & (CLASS_BITS | ASYNC | OTHERS | AGENT));
+        bad |= (uint32_t)!((time - least <= room) | own) | (w & ASYNC);
+        bad |= (row->r_time[at + k] > floor) & ((row->r_who[at + k] & CLASS_BITS) != 0);
+    }
+    return bad == 0;
+}
+
 WIDE static void did_read(struct mg_order_row *row, unsigned at, unsigned n, uint32_t floor, uint32_t met, uint32_t now,
                           uint32_t who, const uint32_t *lane)
 {
@@ -348,16 +363,16 @@ bool mg__shadow_make(struct mg_shadow *s, size_t units)
     size_t n = (units + 32) / 32;
     s->rows = calloc(n, sizeof(*s->rows));
     s->sums = calloc(n, sizeof(*s->sums));
-    s->settled = calloc(n + 2, sizeof(*s->settled));
+    s->written = calloc(n + 2, sizeof(*s->written));
     s->stale = calloc(n / 64 + 1, sizeof(*s->stale));
-    return s->rows && s->sums && s->settled && s->stale;
+    return s->rows && s->sums && s->written && s->stale;
 }
 
 void mg__shadow_free(struct mg_shadow *s)
 {
     free(s->rows);
     free(s->sums);
-    free(s->settled);
+    free(s->written);
     free(s->stale);
     free(s->held);
 }
@@ -369,14 +384,14 @@ void mg__shadow_begin(struct mg_shadow *s, size_t units, bool clear)
         memset(s->rows, 0, n * sizeof(*s->rows));
         memset(s->sums, 0, n * sizeof(*s->sums));
     }
-    memset(s->settled, 0, n * sizeof(*s->settled));
+    memset(s->written, 0, n * sizeof(*s->written));
     memset(s->stale, 0, (n / 64 + 1) * sizeof(*s->stale));
     s->nstale = n / 64 + 1;
     s->odd = 0;
     mg__shadow_met(s);
 }
 
-WIDE static uint32_t settled_of(const uint32_t *time, uint32_t least, uint32_t room)
+WIDE static uint32_t written_of(const uint32_t *time, uint32_t least, uint32_t room)
 {
     uint32_t bits = 0;
     for (unsigned k = 0; k < 32; k++)
@@ -384,12 +399,12 @@ WIDE static uint32_t settled_of(const uint32_t *time, uint32_t least, uint32_t r
     return bits;
 }
 
-void mg__shadow_settled(const struct mg_order *o, struct mg_shadow *s)
+void mg__shadow_all_written(const struct mg_order *o, struct mg_shadow *s)
 {
     for (size_t w = 0; w < s->nstale; w++)
         for (; s->stale[w]; s->stale[w] &= s->stale[w] - 1) {
             const size_t r = 64 * w + (size_t)__builtin_ctzll(s->stale[w]);
-            s->settled[r] = settled_of(s->rows[r].w_time, o->begin, o->floor - o->begin);
+            s->written[r] = written_of(s->rows[r].w_time, o->begin, o->floor - o->begin);
         }
 }
 
@@ -502,17 +517,39 @@ static bool may_read_now(const struct mg_order *o, const struct mg_shadow *s, ui
     return true;
 }
 
-void mg__shadow_noted(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *m,
-                      uint32_t who)
+void mg__shadow_will_write(struct mg_shadow *s, uint64_t base, const struct mg_memo *m)
 {
-    if (!s->held && !(s->held = malloc(MG_HELD * sizeof(*s->held)))) {
-        read_now(o, s, base, m, o->now, mg__quick_met(o, who), who);
-        return;
+    for (uint64_t r = base / 32; r <= (base + m->span - 1) / 32; r++)
+        s->stale[r / 64] |= 1ull << r % 64;
+}
+
+bool mg__shadow_was_written(const struct mg_shadow *s, uint64_t base, const struct mg_memo *m)
+{
+    uint64_t any = 0;
+    for (uint64_t r = base / 32; r <= (base + m->span - 1) / 32; r++)
+        any |= s->stale[r / 64] >> r % 64 & 1;
+    return any;
+}
+
+bool mg__shadow_read_own(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *m,
+                         uint32_t who)
+{
+    if (s->odd > o->floor)
+        return false;
+    for (unsigned k = 0; m->n != m->span && k < m->n; k++)
+        if (!may_read_own(&s->rows[(base + m->unit[k]) / 32], (base + m->unit[k]) % 32, 1, o->floor, o->begin, who,
+                          &m->lane[k]))
+            return false;
+    for (unsigned k = 0, n; m->n == m->span && k < m->span; k += n) {
+        unsigned at = (base + k) % 32;
+        n = MG_MIN(m->span - k, 32 - at);
+        if (!may_read_own(&s->rows[(base + k) / 32], at, n, o->floor, o->begin, who, &m->lane[k]))
+            return false;
     }
-    if (s->nheld == MG_HELD)
+    if (s->held_rows & bits_of(base / 32, (base + m->span - 1) / 32))
         mg__shadow_settle(o, s);
-    s->held[s->nheld++] = (struct mg_held){base, m, o->now, mg__quick_met(o, who), who};
-    s->held_rows |= bits_of(base / 32, (base + m->span - 1) / 32);
+    read_now(o, s, base, m, o->now, mg__quick_met(o, who), who);
+    return true;
 }
 
 bool mg__shadow_read_any(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *m,
@@ -550,9 +587,11 @@ bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t ba
             if (!may_write(&s->rows[(base + m->unit[k]) / 32], (base + m->unit[k]) % 32, 1, o->floor, who, &m->lane[k]))
                 return false;
         for (unsigned k = 0; k < m->n; k++) {
-            struct mg_order_row *row = &s->rows[(base + m->unit[k]) / 32];
-            row->w_time[(base + m->unit[k]) % 32] = o->now;
-            row->w_who[(base + m->unit[k]) % 32] = who | m->lane[k];
+            const uint64_t u = base + m->unit[k];
+            struct mg_order_row *row = &s->rows[u / 32];
+            row->w_time[u % 32] = o->now;
+            row->w_who[u % 32] = who | m->lane[k];
+            s->written[u / 32] |= 1u << u % 32;
         }
     } else {
         for (unsigned k = 0, n; !untouched && k < m->span; k += n) {
@@ -565,6 +604,7 @@ bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t ba
             unsigned at = (base + k) % 32;
             n = MG_MIN(m->span - k, 32 - at);
             did_write(&s->rows[(base + k) / 32], at, n, o->now, who, &m->lane[k]);
+            s->written[(base + k) / 32] |= (uint32_t)(((1ull << n) - 1) << at);
         }
     }
     for (uint64_t r = first; r <= last; r++) {

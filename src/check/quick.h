@@ -73,8 +73,8 @@ struct mg_shadow {
     uint32_t nheld;
     uint64_t held_rows;      /* rows that they touch, a bit each, modulo 64 */
     struct mg_held *held;    /* MG_HELD, made when needed */
-    uint32_t *settled;       /* by row, a bit a unit: written in this block and before the floor; none … */
-    uint64_t *stale;         /* … in rows, a bit each, that were touched since the block met */
+    uint32_t *written;       /* by row, a bit a unit: written in this block; not all are known … */
+    uint64_t *stale;         /* … of rows, a bit each, that were written since the block met */
     size_t nstale;           /* words of it */
 };
 bool mg__shadow_make(struct mg_shadow *s, size_t units);
@@ -86,18 +86,17 @@ bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t ba
                       uint32_t who);
 /* Writes the held reads into the cells: before anybody else looks at them. */
 void mg__shadow_settle(const struct mg_order *o, struct mg_shadow *s);
-/* The row's cells are about to change, or may. */
+/* The row's cells are about to be written, or may be. */
 static inline void mg__shadow_stale(struct mg_shadow *s, uint64_t row)
 {
     s->sums[row].clean = 0;
-    s->settled[row] = 0;
     s->stale[row / 64] |= 1ull << row % 64;
 }
-/* The whole block has met, and `settled` is to say so. */
-void mg__shadow_settled(const struct mg_order *o, struct mg_shadow *s);
-/* A read of settled units that was noted. */
-void mg__shadow_noted(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *memo,
-                      uint32_t who);
+/* The whole block has met, and `written` is to say all. */
+void mg__shadow_all_written(const struct mg_order *o, struct mg_shadow *s);
+/* Rows of the units are about to be written; whether one of them was, since the block met. */
+void mg__shadow_will_write(struct mg_shadow *s, uint64_t base, const struct mg_memo *memo);
+bool mg__shadow_was_written(const struct mg_shadow *s, uint64_t base, const struct mg_memo *memo);
 /* The whole block has met: what was read before matters no more. */
 static inline void mg__shadow_met(struct mg_shadow *s)
 {
@@ -119,6 +118,16 @@ static inline bool mg__shadow_read(const struct mg_order *o, struct mg_shadow *s
     s->held_rows |= 1ull << r % 64;
     return true;
 }
+static inline bool mg__shadow_any_written(const struct mg_shadow *s)
+{
+    uint64_t any = 0;
+    for (size_t k = 0; k < s->nstale; k++)
+        any |= s->stale[k];
+    return any;
+}
+/* A read of units that are all written, some of them by the lanes that now read, since the block met. */
+bool mg__shadow_read_own(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *memo,
+                         uint32_t who);
 /* Cells of the units were changed by others than the functions above. */
 static inline void mg__shadow_changed(const struct mg_order *o, struct mg_shadow *s, uint64_t first, uint64_t last)
 {

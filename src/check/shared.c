@@ -105,11 +105,13 @@ static __attribute__((noinline)) bool quick_lanes(const struct launch *l, struct
             if (!mg__quick_atomic_one(b->order, &s->rows[u / 32], u % 32, who | lane << 21, l->init && site->reads))
                 return false;
             sum->written = b->order->now;
+            s->written[u / 32] |= 1u << u % 32;
             mg__shadow_stale(s, u / 32);
         } else if (site->writes) {
             if (!mg__quick_write_one(b->order, &s->rows[u / 32], u % 32, who | lane << 21))
                 return false;
             sum->written = b->order->now;
+            s->written[u / 32] |= 1u << u % 32;
             mg__shadow_stale(s, u / 32);
         } else {
             if (!mg__quick_read_one(b->order, &s->rows[u / 32], u % 32, who | lane << 21, l->init))

@@ -24,6 +24,13 @@ static inline bool orders_nothing(const struct launch *l, const struct site *sit
     return r && (r->own || (site->plain_read && !r->tracked));
 }
 
+void mg__watch_shared(struct worker *w, struct block *b, struct mg_access *a, const struct site *site)
+{
+    mg__order_uses(b->order, a->warp, a->mask, false);
+    if (!mg__shared_quick(w, b, a, site))
+        mg__shared_watch(w, b, a, site);
+}
+
 static __attribute__((noinline)) void watch(struct worker *w, struct mg_access *a)
 {
     struct block *b = mg__watch_block(w, a->block);
@@ -38,11 +45,10 @@ static __attribute__((noinline)) void watch(struct worker *w, struct mg_access *
         mg__cluster_watch(w, a, site);
         return;
     }
-    if (a->space == MG_SPACE_SHARED || (a->space == MG_SPACE_GLOBAL && !orders_nothing(w->launch, site)))
-        mg__order_uses(b->order, a->warp, a->mask, a->space == MG_SPACE_GLOBAL);
+    if (a->space == MG_SPACE_GLOBAL && !orders_nothing(w->launch, site))
+        mg__order_uses(b->order, a->warp, a->mask, true);
     if (a->space == MG_SPACE_SHARED) {
-        if (!mg__shared_quick(w, b, a, site))
-            mg__shared_watch(w, b, a, site);
+        mg__watch_shared(w, b, a, site);
     } else if (a->space == MG_SPACE_GLOBAL) {
         if (!mg__global_quick(w, b, a, site))
             mg__global_watch(w, b, a, site);
@@ -71,10 +77,18 @@ static inline bool quick_read(struct worker *w, const struct mg_access *a)
     return memo && mg__shadow_read(b->order, &b->shared, least >> unit, memo, who, l->init, true);
 }
 
+/* What the notes say does not hang on it, nor it on them: a plain access to other memory. */
+static inline bool is_apart(const struct worker *w, const struct mg_access *a)
+{
+    const struct site *site = &w->launch->code.sites[a->insn];
+    return a->space == MG_SPACE_GLOBAL && a->kind <= MG_ACCESS_ST && a->block == w->notes.block &&
+           site->class == MG_ORDER_PLAIN && !site->async && !site->publishes && !site->takes;
+}
+
 void mg__watch_access(void *worker, struct mg_access *a)
 {
     struct worker *w = worker;
-    if (w->notes.n)
+    if (w->notes.n && !is_apart(w, a))
         mg__notes_read(w);
     if (!quick_read(w, a)) {
         w->takes_notes &= a->kind < MG_ACCESS_BULK_LD && a->target == a->block;
@@ -95,7 +109,7 @@ static bool of_the_device(const struct mg_ptx_insn *i)
 static void forget(struct block *b)
 {
     mg__shadow_met(&b->shared);
-    mg__shadow_settled(b->order, &b->shared);
+    mg__shadow_all_written(b->order, &b->shared);
     if (b->segments.count > SEGMENTS_FORGOTTEN)
         mg__segments_forget(&b->segments);
 }
@@ -247,11 +261,14 @@ void mg__watch_sync(void *self, const struct mg_sync *e)
     struct worker *w = self;
     if ((!w->notes.n || e->block == w->notes.block) && arrives(w, e))
         return;
-    if (w->notes.n) { /* a barrier of the whole block: nothing that notes say hangs on who has come to it */
-        const bool own = e->block == w->notes.block, comes = e->kind == MG_SYNC_BARRIER && !e->count && !e->arrive,
-                   over = e->kind == MG_SYNC_BARRIER_OPEN && !w->notes_of->meetings[e->barrier & 15].count;
+    if (w->notes.n) { /* a barrier of the whole block, or its end: nothing that notes say hangs on who has come to it */
+        const bool own = e->block == w->notes.block,
+                   comes = (e->kind == MG_SYNC_BARRIER && !e->count && !e->arrive) ||
+                           (e->kind == MG_SYNC_EXIT && !w->notes_of->order->pairs[e->warp]),
+                   over = (e->kind == MG_SYNC_BARRIER_OPEN && !w->notes_of->meetings[e->barrier & 15].count) ||
+                          e->kind == MG_SYNC_BLOCK_END;
         if (own && over)
-            w->notes.n = 0;
+            mg__notes_met(w);
         else if (!own || !comes)
             mg__notes_read(w);
     }

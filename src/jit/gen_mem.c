@@ -516,37 +516,6 @@ static LLVMValueRef function_for(struct mg_gen *g, uint32_t index)
     return mg__gen_load(g, g->ptr, field, 8);
 }
 
-/* A load of shared memory that fits its record: noted, if there may be notes and all of its words are settled; else on
- * to `out`. */
-static void note(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_group *group,
-                 const struct mg_gen_line *l, LLVMBasicBlockRef out)
-{
-    LLVMValueRef rec = mg__gen_at(g, g->records, (uint64_t)group->site * sizeof(struct mg_engine_record)),
-                 notes = mg__gen_load(g, g->ptr, FIELD(g, g->calls, mg_engine_calls, notes), 8);
-    LLVMValueRef first =
-        LLVMBuildAdd(g->b, l->at, mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, low), 8), "");
-    LLVMValueRef n = mg__gen_load(g, g->i64, FIELD(g, notes, mg_notes, n), 8),
-                 told = mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, told), 8),
-                 most = mg__gen_load(g, g->i64, FIELD(g, notes, mg_notes, most), 8),
-                 words = mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, words), 8),
-                 settled = mg__gen_load(g, g->ptr, FIELD(g, notes, mg_notes, settled), 8);
-    LLVMValueRef byte = LLVMBuildLShr(g->b, first, mg__gen_c64(g, 5), ""),
-                 bit = LLVMBuildAnd(g->b, LLVMBuildLShr(g->b, first, mg__gen_c64(g, 2), ""), mg__gen_c64(g, 7), "");
-    LLVMValueRef bits = mg__gen_load(g, g->i64, LLVMBuildGEP2(g->b, g->i8, settled, &byte, 1, ""), 1);
-    bits = LLVMBuildAnd(g->b, LLVMBuildLShr(g->b, bits, bit, ""), words, "");
-    LLVMValueRef ok =
-        LLVMBuildAnd(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, bits, words, ""),
-                     LLVMBuildICmp(g->b, LLVMIntULT, LLVMBuildAdd(g->b, n, told, ""), most, ""), "");
-    LLVMBasicBlockRef good = mg__gen_bb(g);
-    mg__gen_expect(g, ok, good, out);
-    LLVMPositionBuilderAtEnd(g->b, good);
-    LLVMValueRef tag = mg__gen_load(g, g->i64, FIELD(g, g->e, mg_engine_warp, tag), 8);
-    LLVMValueRef who = LLVMBuildOr(g->b, tag, mg__gen_c64(g, (uint64_t)op->insn << 40), "");
-    mg__gen_store(g, LLVMBuildOr(g->b, first, who, ""),
-                  LLVMBuildGEP2(g->b, g->i64, FIELD(g, notes, mg_notes, at), &n, 1, ""), 8);
-    mg__gen_store(g, LLVMBuildAdd(g->b, n, mg__gen_c64(g, 1), ""), FIELD(g, notes, mg_notes, n), 8);
-}
-
 /* Marks what a store that is not told writes: a byte for each 4, or for each element where these are smaller. */
 static void mark(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_group *group,
                  const struct mg_gen_line *of)
@@ -586,21 +555,21 @@ static LLVMBasicBlockRef unheard(struct mg_gen *g, uint32_t index)
 {
     const struct mg_engine_op *op = &g->p->ops[index];
     struct mg_gen_line l = {.address = mg__gen_read(g, op->in[0].slot, op->in[0].bytes)};
-    if (g->mask || g->some || l.address.form.vector)
+    const bool shared = op->mem->space == MG_SPACE_SHARED;
+    if (g->mask || g->some || l.address.form.vector || (shared && !mg__gen_notes(g, op->mem, &l.address.form)))
         return NULL;
     LLVMBasicBlockRef general = mg__gen_bb(g), after = mg__gen_bb(g);
     struct mg_gen_group *group = first_of_site(g, index, &l, general);
     group->done = group->count;
-    if (op->mem->space == MG_SPACE_SHARED)
-        note(g, op, group, &l, general);
-    l.ptr = op->mem->space == MG_SPACE_SHARED ? LLVMBuildGEP2(g->b, g->i8, g->shared, &l.at, 1, "")
-                                              : LLVMBuildIntToPtr(g->b, l.at, g->ptr, "");
-    if (op->mem->kind == MG_ACCESS_LD) {
-        load_line(g, op, &l);
-    } else {
+    if (shared)
+        mg__gen_note(g, op, group->site, &l.address, l.at, general);
+    else if (op->mem->kind == MG_ACCESS_ST)
         mark(g, op, group, &l);
+    l.ptr = shared ? LLVMBuildGEP2(g->b, g->i8, g->shared, &l.at, 1, "") : LLVMBuildIntToPtr(g->b, l.at, g->ptr, "");
+    if (op->mem->kind == MG_ACCESS_LD)
+        load_line(g, op, &l);
+    else
         store_line(g, op, &l);
-    }
     for (unsigned k = 0; k < op->nout; k++)
         mg__gen_to_frame(g, &op->out[k]);
     LLVMBuildBr(g->b, after);

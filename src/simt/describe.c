@@ -26,8 +26,8 @@ static bool describe_access(struct describe *D, struct mg_engine_op *o, const st
 {
     if (D->to->watched) {
         const bool load = m->kind == MG_ACCESS_LD && o->kind == MG_ENGINE_LOAD,
-                   store = m->kind == MG_ACCESS_ST && o->kind == MG_ENGINE_STORE && m->space != MG_SPACE_SHARED,
-                   wide = m->space == MG_SPACE_SHARED ? o->insn < MG_ENGINE_NOTED : m->addr64;
+                   store = m->kind == MG_ACCESS_ST && o->kind == MG_ENGINE_STORE,
+                   wide = m->space == MG_SPACE_SHARED || m->addr64;
         o->kind = MG_ENGINE_CALL;
         o->effects = MG_ENGINE_ACCESS | MG_ENGINE_TELLS;
         if (!(load || store) || m->poll || m->local_frame || m->no_shape || m->addr < 0 || !wide)

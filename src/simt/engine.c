@@ -56,8 +56,13 @@ void mg__engine_took(struct mg_worker *worker, bool compiled, bool done, uint64_
 static uint32_t run_code(struct mg_warp *w, uint32_t entry, uint32_t n)
 {
     struct mg_worker *worker = w->worker;
-    if (worker->notes && worker->notes->block != w->block->linear)
-        worker->notes->most = 0;
+    if (worker->notes) {
+        worker->notes->running = w->e.shared;
+        if (worker->notes->block == w->block->linear)
+            worker->notes->shared = w->e.shared;
+        else
+            worker->notes->most = 0;
+    }
     if (worker->joins && worker->joined_block != w->block->linear)
         mg__engine_turn(worker, w->block->linear);
     return worker->tier->code->run(&w->e, entry, n);

@@ -65,8 +65,8 @@ enum mg_engine_effect {
      * mg_engine_warp.leave says whether to leave. */
     MG_ENGINE_TELLS = 512,
     MG_ENGINE_TOGETHER = 1024, /* a CALL that does nothing where all lanes are active and named by its first source */
-    /* A CALL with `mem`: a LOAD or a STORE where its lanes are on a line that fits its record; a load of shared memory
-     * is noted then, and a store leaves marks */
+    /* A CALL with `mem`: a LOAD or a STORE where its lanes are on a line that fits its record; one of shared memory is
+     * noted then, and another store leaves marks */
     MG_ENGINE_UNHEARD = 2048,
     MG_ENGINE_HEARD = 4096     /* a CALL with MEETS: where it is done without one, calls->met is called behind it */
 };
@@ -187,9 +187,9 @@ struct mg_engine_record {
     int32_t var;
     uint32_t next;  /* that was ever made to fit: its number + 1; the last one has ~0u, others have 0 */
     uint64_t last; /* the code's own: where it was before, to fetch ahead */
-    /* Of loads that are noted: the words that one covers, a bit each from the least address on, which is `low` from
-     * lane 0's; `told` more notes than there may be: it is not of these. */
-    uint64_t words, low, told;
+    /* Of accesses that are noted: the words that one covers, a bit each from the least address on, which is `low` from
+     * lane 0's; its shape, as in a note; `told` more notes than there may be: it is not of these. */
+    uint64_t words, low, told, shape;
     /* Of stores that are not told: where the marks (mg_unheard) would be of address 0, and eight of them. */
     uint64_t marks, mark;
     uint64_t times[8];
@@ -265,7 +265,6 @@ struct mg_engine_calls {
     /* The same, and begins anew: with a store whose rows begin at addresses from `least` to `most`. */
     void (*defer)(struct mg_engine_deferred *deferred, uint32_t row, uint64_t least, uint64_t most, uint64_t step);
 };
-#define MG_ENGINE_NOTED (1u << 24) /* instructions whose loads can be noted */
 /* What goes into a kernel's code. Quick code takes a fifth of the time to make and up to four times as long to run,
  * and leaves where the lanes of a branch disagree. */
 enum mg_engine_effort { MG_ENGINE_QUICK, MG_ENGINE_THOROUGH, MG_ENGINE_EFFORTS };

@@ -140,7 +140,7 @@ void mg__engine_following(struct mg_worker *worker)
 /* ---- what compiled code calls ---- */
 enum { REFITS = 4096 /* of a record whose loads are told together: one that fits no better is left alone */ };
 
-/* Whether loads of this shape, which are in bytes [lo, hi), are noted. */
+/* Whether accesses of this shape, which are in bytes [lo, hi), are noted. */
 static void note_shape(struct mg_warp *w, const struct mg_engine_site *site, struct mg_engine_record *rec,
                        const struct mg_op *op, uint64_t address, uint64_t cx, uint64_t cy, uint64_t lo, uint64_t hi)
 {
@@ -153,9 +153,11 @@ static void note_shape(struct mg_warp *w, const struct mg_engine_site *site, str
         worker->spread.address[i] = address + (uint64_t)delta;
     }
     e->address = worker->spread.address;
+    struct mg_noted as = {0};
     rec->low = (uint64_t)low;
-    rec->words = worker->run->observers->noted(worker->observers[0], e, lo, hi);
-    rec->told = rec->words ? 0 : MG_NOTES;
+    rec->told = worker->run->observers->noted(worker->observers[0], e, lo, hi, &as) ? 0 : MG_NOTES;
+    rec->words = as.words;
+    rec->shape = as.shape << 40;
 }
 
 static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address, uint64_t cx, uint64_t cy,

@@ -91,16 +91,29 @@ struct mg_unheard {
     uint8_t mark;
     bool unfollowed;
 };
-/* Loads of shared memory that compiled code makes by itself, where one observer alone wants every access: in shapes
- * that the observer knows (mg_observer.noted), and of words of which it says that they are settled. They are noted, and
- * the observer looks at the notes whenever it is told anything. */
+/* Accesses to shared memory that compiled code makes by itself, where one observer alone wants every access: in shapes
+ * that the observer knows (mg_observer.noted), and loads only of words of which it says that they are written. They are
+ * noted, in the order in which they are made, and the observer looks at the notes when it is told anything that may
+ * hang on them. */
 #define MG_NOTES 1024u
+#define MG_NOTE_BYTES 512u /* that one store overwrites at most */
 struct mg_notes {
-    uint64_t n, most;       /* how many there are, and may be; 0: all loads are told */
-    uint64_t block;         /* whose they are; before another one runs the engine sets `most` to 0 */
-    const uint8_t *settled; /* a bit for each 32-bit word of shared memory, and 8 bytes more */
-    uint64_t at[MG_NOTES];  /* the least address; from bit 32 on the warp, from bit 40 on the instruction */
+    uint64_t n, most;      /* how many there are, and may be; 0: all are told */
+    uint64_t block;        /* whose they are; before another one runs the engine sets `most` to 0 */
+    uint8_t *written;      /* a bit for each 32-bit word of shared memory, and 8 bytes more; stores may set them */
+    uint8_t *shared;       /* that block's memory, … */
+    uint8_t *running;      /* … and that of the block that runs, which is it when the observer names another block */
+    uint8_t *saved;        /* what the noted stores have overwritten, one behind the other, lane by lane; the observer's,
+                              and large enough for MG_NOTES of MG_NOTE_BYTES */
+    uint64_t nsaved;       /* so many bytes */
+    uint64_t at[MG_NOTES]; /* the least address; from bit 32 on the warp, from bit 40 on the shape */
 };
+struct mg_noted {
+    uint64_t shape; /* below 2^24 */
+    uint64_t words; /* that an access covers, a bit each from its least address on; of no meaning where they are more
+                       than MG_NOTE_WORDS */
+};
+#define MG_NOTE_WORDS 56u
 struct mg_launch_info {
     const char *kernel; /* mangled */
     struct mg_dim3 grid, block;
@@ -355,10 +368,9 @@ struct mg_observer {
      * the number alone. */
     bool (*closely)(void *worker, uint64_t block);
     void (*together)(void *worker, uint64_t block, uint64_t accesses);
-    /* With EVERY: the worker's notes, which it keeps till its end; or NULL. `noted`: whether loads like this one,
-     * anywhere in bytes [lo, hi) of shared memory, are to be noted: the words that one covers, a bit each from its
-     * least address on; 0: they are to be told. */
+    /* With EVERY: the worker's notes, which it keeps till its end; or NULL. `noted`: whether loads or stores like this
+     * one, anywhere in bytes [lo, hi) of shared memory, are to be noted; false: they are to be told. */
     struct mg_notes *(*notes)(void *worker);
-    uint64_t (*noted)(void *worker, struct mg_access *access, uint64_t lo, uint64_t hi);
+    bool (*noted)(void *worker, struct mg_access *access, uint64_t lo, uint64_t hi, struct mg_noted *as);
 };
 #endif
