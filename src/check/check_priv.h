@@ -421,6 +421,7 @@ void mg__segments_free(struct segments *segments);
 /* ---- watch.c ---- */
 void mg__watch_access(void *worker, struct mg_access *access);
 void mg__watch_sync(void *worker, const struct mg_sync *event);
+bool mg__watch_met(void *worker, uint64_t block, uint32_t barrier);
 void mg__watch_fault(void *worker, struct mg_access *access, enum mg_fault_kind fault);
 void mg__watch_note(struct worker *w, enum check_kind kind, enum place_kind place, int32_t object, uint64_t offset,
                     uint32_t width, uint32_t insn, uint32_t other, struct actor who, struct actor with);

@@ -365,5 +365,6 @@ struct mg_observer mg__check_observer(struct mg_check *check)
                                 .step = mg__define_step,
                                 .fault = mg__watch_fault,
                                 .notes = mg__notes_of,
-                                .noted = mg__notes_shape};
+                                .noted = mg__notes_shape,
+                                .met = mg__watch_met};
 }

@@ -239,7 +239,29 @@ static bool reaches_beyond(const struct mg_sync *e)
            (e->kind >= MG_SYNC_MBARRIER_INIT && e->kind <= MG_SYNC_WGMMA_WAIT);
 }
 
-/* The commonest event of all: a warp comes to a barrier of the whole block where others of it are. What mg__meet and
+/* All warps of the block have come to a barrier for all of it, and it opens: what their events would do (mg__meet,
+ * mg__order_arrive, mg__order_open), where nobody was there before them. That nobody met there apart (mg__order_apart)
+ * is plain from here on: all times are below the floor. */
+bool mg__watch_met(void *self, uint64_t block, uint32_t barrier)
+{
+    struct worker *w = self;
+    struct block *b = w->current;
+    if (barrier >= 16 || !b || !b->busy || b->linear != block || b->meetings[barrier].arrived)
+        return false;
+    if (w->notes.n && w->notes.block == block)
+        mg__notes_met(w);
+    else if (w->notes.n)
+        mg__notes_read(w);
+    if (!w->takes_notes) /* somebody may know of other blocks */
+        mg__beyond_meet(b, b->order->nwarps < 32 ? (1u << b->order->nwarps) - 1 : ~0u);
+    mg__order_meet(b->order);
+    b->order->met[barrier] = 0;
+    forget(b);
+    mg__notes_go_on(w);
+    return true;
+}
+
+/* The commonest event of those told one by one: a warp comes to a barrier of the whole block where others of it are. What mg__meet and
  * mg__order_arrive would do, where nobody knows more than all do. */
 static inline bool arrives(struct worker *w, const struct mg_sync *e)
 {

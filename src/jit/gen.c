@@ -416,14 +416,20 @@ static void leave_if_asked(struct mg_gen *g)
     LLVMPositionBuilderAtEnd(g->b, on);
 }
 
-/* The observers hear of a barrier or an exit to which all lanes have come. */
+/* The observers hear of a barrier or an exit to which all lanes have come, if not from the engine. */
 static void tell(struct mg_gen *g, uint32_t i)
 {
     if (!(g->p->ops[i].effects & MG_ENGINE_TELLS))
         return;
     LLVMTypeRef params[3] = {g->ptr, g->i32, g->i32}, type = LLVMFunctionType(g->i1, params, 3, 0);
+    LLVMBasicBlockRef told = mg__gen_bb(g), on = mg__gen_bb(g);
+    LLVMValueRef quiet = mg__gen_load(g, g->i32, mg__gen_at(g, g->calls, offsetof(struct mg_engine_calls, quiet)), 4);
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, quiet, mg__gen_c32(g, 0), ""), told, on);
+    LLVMPositionBuilderAtEnd(g->b, told);
     LLVMValueRef f = mg__gen_load(g, g->ptr, mg__gen_at(g, g->calls, offsetof(struct mg_engine_calls, op)), 8);
     LLVMBuildCall2(g->b, type, f, (LLVMValueRef[3]){g->e, mg__gen_c32(g, i), mg__gen_c32(g, ~0u)}, 3, "");
+    LLVMBuildBr(g->b, on);
+    LLVMPositionBuilderAtEnd(g->b, on);
 }
 
 static void emit_begin(struct mg_gen *g, const struct mg_engine_op *op)

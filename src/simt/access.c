@@ -29,6 +29,8 @@ void mg__access_event(struct mg_worker *worker, struct mg_access *event, unsigne
 
 struct mg_sync *mg__sync_event(struct mg_warp *w, const struct mg_op *op, enum mg_sync_kind kind, uint32_t mask)
 {
+    if (MG_UNLIKELY(w->block->nuntold))
+        mg__tell_untold(w->block);
     struct mg_sync *e = &w->worker->sync;
     e->kind = (uint8_t)kind;
     e->arrive = false;

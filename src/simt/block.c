@@ -96,6 +96,7 @@ static bool begin_block(struct mg_worker *worker, struct mg_block *b)
     b->tier = worker->tier;
     b->round = (struct mg_round){0};
     b->opened = b->hinted = b->waits = false;
+    b->nuntold = 0;
     b->in_vain = 0;
     bool again = b->as_begun;
     b->as_begun = false;

@@ -195,6 +195,9 @@ MG_HANDLER(mg__op_bar);
 MG_HANDLER(mg__tell_bar);
 MG_HANDLER(mg__tell_exit);
 void mg__tell_open(struct mg_block *block, uint32_t id, uint32_t threads);
+void mg__tell_untold(struct mg_block *block); /* warps that have come to a barrier */
+/* All have come to this one, and it opens: false: nobody was told. */
+bool mg__tell_met(struct mg_block *block, const struct mg_op *at);
 MG_HANDLER(mg__op_bar_warp);
 MG_HANDLER(mg__op_cp_async);
 MG_HANDLER(mg__op_cp_group);

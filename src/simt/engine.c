@@ -242,6 +242,13 @@ static bool walk(struct mg_warp *w)
     return w->stop != MG_STOP_FAULT;
 }
 
+/* The warp has come to a barrier, and compiled code has not said so. */
+static void tell_come(struct mg_warp *w, const struct mg_engine_point *p)
+{
+    if (w->worker->calls.quiet)
+        mg__tell_bar(w, &w->root->code->ops[p->op], ~0u);
+}
+
 /* A warp that compiled code has left: on to the next barrier, the end, or a place where only the interpreter goes on.
  * False: a fault. */
 static bool follow(struct mg_warp *w)
@@ -256,8 +263,11 @@ static bool follow(struct mg_warp *w)
             w->entry = p->entry;
             w->place = AT_BARRIER;
             w->stop = MG_STOP_WAIT;
+            tell_come(w, p);
             return true;
         case MG_ENGINE_AT_EXIT:
+            if (w->worker->calls.quiet)
+                mg__tell_exit(w, &w->root->code->ops[p->op], ~0u);
             w->live = 0;
             w->nleaves = 0;
             w->splits.at[0].mask = 0;
@@ -478,18 +488,25 @@ static void have_run(struct mg_block *b, uint32_t first, uint32_t ran, const str
         w->point = p;
         w->place = AT_BARRIER;
         w->stop = MG_STOP_WAIT;
+        tell_come(w, p);
         r->outside |= w->outside != 0;
         r->ran = true;
     }
 }
 
-/* All threads that live have come to the barrier `at`. */
-static void tell_open(struct mg_block *b, const struct mg_engine_point *at)
+/* All threads that live have come to the barrier `at`; `quietly`: nobody knows of any. */
+static void tell_open(struct mg_block *b, const struct mg_engine_point *at, bool quietly)
 {
     struct mg_warp *w = &b->warps[0];
+    const struct mg_op *op = &w->root->code->ops[at->op];
     if (!mg__wants_sync(w))
         return;
-    mg__tell_open(b, mg__lane32(w, w->root->code->ops[at->op].a, 0), b->live_threads);
+    if (quietly && mg__tell_met(b, op))
+        return;
+    for (uint32_t k = 0; k < b->nwarps && quietly; k++)
+        mg__tell_bar(&b->warps[k], op, ~0u);
+    if (quietly || !b->nuntold || !mg__tell_met(b, op))
+        mg__tell_open(b, mg__lane32(w, op->a, 0), b->live_threads);
     for (uint32_t k = 0; k < b->nwarps; k++)
         b->warps[k].told = false;
 }
@@ -529,7 +546,7 @@ static enum mg_engine_outcome together(struct mg_worker *worker, struct mg_block
         }
         at = p;
         entry = p->entry;
-        tell_open(b, at);
+        tell_open(b, at, worker->calls.quiet);
         for (uint32_t k = 0; k < b->nwarps && b->polled; k++) {
             outside |= b->warps[k].outside;
             mg__turn_begin(&b->warps[k]);
@@ -669,7 +686,7 @@ enum mg_engine_outcome mg__engine_block(struct mg_worker *worker, struct mg_bloc
             if (b->warps[k].place == AT_BARRIER)
                 b->warps[k].place = READY;
         if (at)
-            tell_open(b, at);
+            tell_open(b, at, false);
         if ((outcome = round_over(worker, b)) != MG_ENGINE_INTERPRET)
             return outcome;
         if (at && b->live_warps == b->nwarps && (outcome = together(worker, b, at)) != MG_ENGINE_INTERPRET)

@@ -23,7 +23,7 @@
 #define MG_SIMT_ENGINE_H
 #include "base/base.h"
 
-#define MG_ENGINE_VERSION 16u /* of everything here: kept code of another version is not used */
+#define MG_ENGINE_VERSION 17u /* of everything here: kept code of another version is not used */
 
 #define MG_ENGINE_MASKS 32u
 #define MG_ENGINE_FEW_MASKS 4u /* of one that is found, in code for some of the lanes */
@@ -61,7 +61,8 @@ enum mg_engine_effect {
     MG_ENGINE_REGISTERS = 64, /* it reads and writes nothing else */
     MG_ENGINE_SAME = 128,     /* results are the same in all lanes if sources are */
     MG_ENGINE_CHARGES = 256,  /* a BLOCK: the slice */
-    /* Observers want to know: a BARRIER or an EXIT is told through calls->op when all lanes are there. Behind other ops
+    /* Observers want to know: a BARRIER or an EXIT is told through calls->op when all lanes are there, unless
+     * calls->quiet. Behind other ops
      * mg_engine_warp.leave says whether to leave. */
     MG_ENGINE_TELLS = 512,
     MG_ENGINE_TOGETHER = 1024, /* a CALL that does nothing where all lanes are active and named by its first source */
@@ -260,6 +261,7 @@ struct mg_engine_calls {
     void (*move)(struct mg_engine_warp *e, uint32_t op, const struct mg_engine_shape *shape, uint64_t at);
     void (*met)(struct mg_engine_warp *e, uint32_t op);
     struct mg_notes *notes; /* observe.h */
+    uint32_t quiet;         /* not 0: a BARRIER or an EXIT is told by the engine, behind `run` */
     bool (*slice)(struct mg_engine_warp *e);                          /* the slice is used up; false: leave */
     void (*settle)(struct mg_engine_deferred *deferred, uint32_t row); /* does the stores; rows of that many lanes */
     /* The same, and begins anew: with a store whose rows begin at addresses from `least` to `most`. */

@@ -363,6 +363,7 @@ void mg__engine_calls(struct mg_worker *worker)
                                              .move = worker->run->simt->lanes->move_shape,
                                              .met = on_met,
                                              .notes = worker->notes,
+                                             .quiet = worker->calls.quiet,
                                              .slice = on_slice,
                                              .settle = mg__deferred_settle,
                                              .defer = mg__deferred_begin};

@@ -371,6 +371,11 @@ struct mg_observer {
     /* With EVERY: the worker's notes, which it keeps till its end; or NULL. `noted`: whether loads or stores like this
      * one, anywhere in bytes [lo, hi) of shared memory, are to be noted; false: they are to be told. */
     struct mg_notes *(*notes)(void *worker);
+    /* With EVERY and SYNC, of an observer that is the only one: all warps of the block, whole, have come to `barrier`,
+     * for all of its threads, by the same instruction, and it opens. False: nothing was done, and each is to be told by
+     * itself. Who has this is told of warps that come to such a barrier, or end, when something else than an access is
+     * told of the block, or the warp's next one; and of none that ends if all of them do so together. */
+    bool (*met)(void *worker, uint64_t block, uint32_t barrier);
     bool (*noted)(void *worker, struct mg_access *access, uint64_t lo, uint64_t hi, struct mg_noted *as);
 };
 #endif

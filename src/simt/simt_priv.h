@@ -439,6 +439,9 @@ struct mg_block {
     const struct mg_tier *tier; /* that it began with, or went on as */
     struct mg_round round;
     bool opened;       /* a barrier for all threads has opened: the round is over */
+    const struct mg_op *untold_at; /* the barrier that these warps, in this order, have come to, and nobody was told */
+    uint8_t untold[32];
+    uint32_t nuntold;
     uint64_t looks, rounds; /* slices used up, and rounds, since it was last taken up */
     uint32_t stuck;    /* how sure it is that its warps wait for another block */
     bool hinted;       /* some warp has polled outside */

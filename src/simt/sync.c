@@ -65,23 +65,52 @@ static bool lets_pass(struct mg_warp *w, const struct mg_op *op, unsigned lane, 
 }
 
 /* Lanes arrive at the barrier, of all of the block or of `count` threads. */
-static void tell(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint32_t id, uint32_t count, bool wrong)
+static void tell_come(struct mg_warp *w, const struct mg_op *op, uint32_t mask, uint32_t id, uint32_t count, bool wrong)
 {
-    if (mg__wants_sync(w) && !w->told) {
-        struct mg_sync *e = mg__sync_event(w, op, MG_SYNC_BARRIER, mask);
-        e->barrier = id;
-        e->count = count;
-        e->arrive = (op->mode & 0xff) == MG_SUB_ARRIVE;
-        e->wrong = wrong;
-        mg__sync_emit(w->worker);
-    }
+    if (!mg__wants_sync(w))
+        return;
+    struct mg_sync *e = mg__sync_event(w, op, MG_SYNC_BARRIER, mask);
+    e->barrier = id;
+    e->count = count;
+    e->arrive = (op->mode & 0xff) == MG_SUB_ARRIVE;
+    e->wrong = wrong;
+    mg__sync_emit(w->worker);
 }
 
 MG_HANDLER(mg__tell_bar)
 {
-    tell(w, op, mask, mg__lane32(w, op->a, 0), 0, false);
+    struct mg_block *b = w->block;
+    if (w->told)
+        return op + 1;
     w->told = true;
+    if (!w->worker->calls.quiet || (b->nuntold && b->untold_at != op)) {
+        tell_come(w, op, mask, mg__lane32(w, op->a, 0), 0, false);
+        return op + 1;
+    }
+    b->untold_at = op;
+    b->untold[b->nuntold++] = (uint8_t)w->index;
     return op + 1;
+}
+
+void mg__tell_untold(struct mg_block *b)
+{
+    const uint32_t n = b->nuntold, id = mg__lane32(&b->warps[0], b->untold_at->a, 0);
+    b->nuntold = 0;
+    for (uint32_t k = 0; k < n; k++)
+        tell_come(&b->warps[b->untold[k]], b->untold_at, ~0u, id, 0, false);
+}
+
+bool mg__tell_met(struct mg_block *b, const struct mg_op *at)
+{
+    struct mg_worker *worker = b->warps[0].worker;
+    const struct mg_run *run = worker->run;
+    const bool all = b->nuntold ? b->nuntold == b->nwarps && b->untold_at == at : b->live_warps == b->nwarps;
+    if (!worker->calls.quiet || !all ||
+        !run->observers->met(worker->observers[0], b->linear, mg__lane32(&b->warps[0], at->a, 0)))
+        return false;
+    b->nuntold = 0;
+    worker->met = NULL;
+    return true;
 }
 
 void mg__tell_open(struct mg_block *block, uint32_t id, uint32_t threads)
@@ -116,7 +145,8 @@ MG_HANDLER(mg__op_bar)
     uint32_t id = mg__lane32(w, op->a, first), expected = op->b >= 0 ? mg__lane32(w, op->b, first) : 0;
     bool none = id >= MG_COUNT(w->block->barriers),
          odd = op->b >= 0 && (expected == 0 || expected % 32 || expected > 1024);
-    tell(w, op, mask, id, expected, none || odd);
+    if (!w->told)
+        tell_come(w, op, mask, id, expected, none || odd);
     w->told = false;
     if ((none || odd) && lets_pass(w, op, first, &id, &expected))
         none = odd = false;

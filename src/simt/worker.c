@@ -50,6 +50,7 @@ bool mg__worker_make(struct mg_worker *worker)
     if (run->want_every && run->nobservers == 1 && run->observers->notes)
         worker->notes = run->observers->notes(worker->observers[0]);
     worker->calls.notes = worker->notes;
+    worker->calls.quiet = run->want_every && run->want_sync && run->nobservers == 1 && run->observers->met;
     return true;
 }
 
