@@ -430,7 +430,7 @@ void mg__watch_note(struct worker *w, enum check_kind kind, enum place_kind plac
 bool mg__notes_begin(struct worker *w); /* false: no memory */
 void mg__notes_free(struct worker *w);
 struct mg_notes *mg__notes_of(void *worker);
-bool mg__notes_shape(void *worker, struct mg_access *access, uint64_t lo, uint64_t hi, struct mg_noted *as);
+bool mg__notes_shape(void *worker, struct mg_access *access, uint64_t lo, uint64_t hi, uint64_t *shape);
 void mg__notes_read(struct worker *w);  /* they are as if they had been told, and gone */
 void mg__notes_met(struct worker *w);   /* the same, where the whole block has met, and will be told so */
 void mg__notes_go_on(struct worker *w); /* there may be more, if the block that was last told of may have them */

@@ -210,7 +210,7 @@ static struct noted *make_shape(struct worker *w, const struct mg_access *a, str
     return s;
 }
 
-bool mg__notes_shape(void *worker, struct mg_access *a, uint64_t lo, uint64_t hi, struct mg_noted *as)
+bool mg__notes_shape(void *worker, struct mg_access *a, uint64_t lo, uint64_t hi, uint64_t *shape)
 {
     struct worker *w = worker;
     const struct site *site = &w->launch->code.sites[a->insn];
@@ -228,21 +228,17 @@ bool mg__notes_shape(void *worker, struct mg_access *a, uint64_t lo, uint64_t hi
     struct mg_memo *m = mg__memo_new(delta, a->mask, a->width, 2);
     if (!m || !m->n || (stores && m->twice) || (a->address[0] + (uint64_t)(int64_t)m->low) % 4)
         goto fail;
-    for (as->shape = 0; as->shape < w->noted.count; as->shape++) {
-        const struct noted *s = w->noted.at[as->shape];
+    for (*shape = 0; *shape < w->noted.count; ++*shape) {
+        const struct noted *s = w->noted.at[*shape];
         if (s->access.insn == a->insn && !memcmp(s->delta, delta, sizeof(delta)) && same_memo(s->memo, m))
             break;
     }
-    if (as->shape == w->noted.count) {
-        if (as->shape == SHAPES || !make_shape(w, a, m))
+    if (*shape == w->noted.count) {
+        if (*shape == SHAPES || !make_shape(w, a, m))
             goto fail;
     } else {
         free(m);
     }
-    m = w->noted.at[as->shape]->memo;
-    as->words = 0;
-    for (unsigned k = 0; m->span <= MG_NOTE_WORDS && k < m->n; k++)
-        as->words |= 1ull << (m->n == m->span ? k : m->unit[k]);
     return true;
 fail:
     free(m);

@@ -365,7 +365,9 @@ bool mg__shadow_make(struct mg_shadow *s, size_t units)
     s->sums = calloc(n, sizeof(*s->sums));
     s->written = calloc(n + 2, sizeof(*s->written));
     s->stale = calloc(n / 64 + 1, sizeof(*s->stale));
-    return s->rows && s->sums && s->written && s->stale;
+    s->atoms = calloc(n, sizeof(*s->atoms));
+    s->unsure = calloc(n / 64 + 1, sizeof(*s->unsure));
+    return s->rows && s->sums && s->written && s->stale && s->atoms && s->unsure;
 }
 
 void mg__shadow_free(struct mg_shadow *s)
@@ -375,6 +377,9 @@ void mg__shadow_free(struct mg_shadow *s)
     free(s->written);
     free(s->stale);
     free(s->held);
+    free(s->lanes);
+    free(s->atoms);
+    free(s->unsure);
 }
 
 void mg__shadow_begin(struct mg_shadow *s, size_t units, bool clear)
@@ -386,6 +391,8 @@ void mg__shadow_begin(struct mg_shadow *s, size_t units, bool clear)
     }
     memset(s->written, 0, n * sizeof(*s->written));
     memset(s->stale, 0, (n / 64 + 1) * sizeof(*s->stale));
+    memset(s->unsure, 0, (n / 64 + 1) * sizeof(*s->unsure));
+    memset(s->atoms, 0, n * sizeof(*s->atoms));
     s->nstale = n / 64 + 1;
     s->odd = 0;
     mg__shadow_met(s);
@@ -401,9 +408,9 @@ WIDE static uint32_t written_of(const uint32_t *time, uint32_t least, uint32_t r
 
 void mg__shadow_all_written(const struct mg_order *o, struct mg_shadow *s)
 {
-    for (size_t w = 0; w < s->nstale; w++)
-        for (; s->stale[w]; s->stale[w] &= s->stale[w] - 1) {
-            const size_t r = 64 * w + (size_t)__builtin_ctzll(s->stale[w]);
+    for (size_t w = 0; w < s->nstale; s->stale[w++] = 0)
+        for (; s->unsure[w]; s->unsure[w] &= s->unsure[w] - 1) {
+            const size_t r = 64 * w + (size_t)__builtin_ctzll(s->unsure[w]);
             s->written[r] = written_of(s->rows[r].w_time, o->begin, o->floor - o->begin);
         }
 }
@@ -491,11 +498,100 @@ static void read_now(const struct mg_order *o, struct mg_shadow *s, uint64_t bas
     }
 }
 
+/* The same of lanes on units of their own choice, as mg__quick_read_one and mg__quick_atomic_one would. */
+static void lanes_now(const struct mg_order *o, struct mg_shadow *s, const struct mg_held *h)
+{
+    const struct mg_held_lanes *lanes = &s->lanes[h->base];
+    for (uint32_t rest = lanes->mask; rest; rest &= rest - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(rest), u = lanes->unit[lane], r = u / 32;
+        struct mg_order_row *row = &s->rows[r];
+        uint32_t *time = lanes->atomic ? &row->w_time[u % 32] : &row->r_time[u % 32],
+                 *slot = lanes->atomic ? &row->w_who[u % 32] : &row->r_who[u % 32], who = h->who | lane << LANE_SHIFT;
+        *(lanes->atomic ? &s->sums[r].written : &s->sums[r].read) = h->now;
+        if (lanes->atomic)
+            s->atoms[r] = 0;
+        if (*time > o->floor && !joins(slot, &who, *time, h->met))
+            continue;
+        *time = h->now;
+        *slot = who;
+    }
+}
+
 void mg__shadow_settle(const struct mg_order *o, struct mg_shadow *s)
 {
     for (uint32_t k = 0; k < s->nheld; k++)
-        read_now(o, s, s->held[k].base, s->held[k].memo, s->held[k].now, s->held[k].met, s->held[k].who);
+        if (s->held[k].memo)
+            read_now(o, s, s->held[k].base, s->held[k].memo, s->held[k].now, s->held[k].met, s->held[k].who);
+        else
+            lanes_now(o, s, &s->held[k]);
     mg__shadow_met(s);
+}
+
+WIDE static bool all_are_written(const uint32_t *written, const uint32_t *unit)
+{
+    uint32_t all = 1;
+    for (unsigned i = 0; i < 32; i++)
+        all &= written[unit[i] / 32] >> (unit[i] % 32);
+    return all;
+}
+
+/* Rows from 64 * word on that have one of the units. */
+WIDE static uint64_t rows_of(const uint32_t *unit, uint32_t word)
+{
+    uint64_t rows = 0;
+    for (unsigned i = 0; i < 32; i++)
+        rows |= (uint64_t)(unit[i] / 2048 == word) << (unit[i] / 32 % 64);
+    return rows;
+}
+
+enum { HELD_WORDS = 8 /* of rows, of a block's memory in which lanes are held */ };
+
+bool mg__shadow_hold(const struct mg_order *o, struct mg_shadow *s, const struct mg_access *a, unsigned by,
+                     uint32_t who, bool atomic)
+{
+    uint32_t unit[32];
+    uint64_t rows[HELD_WORDS], any = 0;
+    if (s->odd > o->floor || s->nstale > HELD_WORDS ||
+        !(s->held || (s->held = malloc(MG_HELD * sizeof(*s->held)))) ||
+        !(s->lanes || (s->lanes = malloc(MG_HELD * sizeof(*s->lanes)))))
+        return false;
+    const uint64_t first = a->address[__builtin_ctz(a->mask)];
+    for (unsigned i = 0; i < 32; i++)
+        unit[i] = (uint32_t)((a->mask >> i & 1 ? a->address[i] : first) >> by);
+    if (!all_are_written(s->written, unit))
+        return false;
+    for (size_t k = 0; k < s->nstale; k++) {
+        rows[k] = rows_of(unit, (uint32_t)k);
+        any |= rows[k];
+        if (!atomic && rows[k] & s->stale[k])
+            return false;
+        for (uint64_t rest = atomic ? rows[k] : 0; rest; rest &= rest - 1) {
+            const uint64_t r = 64 * k + (uint64_t)__builtin_ctzll(rest);
+            if (s->atoms[r] != o->floor &&
+                (s->sums[r].written > o->floor || s->sums[r].read > o->floor || s->stale[k] & rest & -rest))
+                return false;
+        }
+    }
+    if (atomic && any & s->read_rows)
+        return false;
+    if (s->nheld == MG_HELD) {
+        mg__shadow_settle(o, s);
+        return false;
+    }
+    for (size_t k = 0; atomic && k < s->nstale; k++)
+        for (uint64_t rest = rows[k]; rest; rest &= rest - 1) {
+            const uint64_t r = 64 * k + (uint64_t)__builtin_ctzll(rest);
+            s->atoms[r] = o->floor;
+            mg__shadow_stale(s, r);
+        }
+    *(atomic ? &s->atom_rows : &s->read_rows) |= any;
+    struct mg_held_lanes *lanes = &s->lanes[s->nlanes];
+    lanes->mask = a->mask;
+    lanes->atomic = atomic;
+    for (unsigned i = 0; i < 32; i++)
+        lanes->unit[i] = (uint16_t)unit[i];
+    s->held[s->nheld++] = (struct mg_held){s->nlanes++, NULL, o->now, mg__quick_met(o, who), who};
+    return true;
 }
 
 /* Where not all accesses are plain. */
@@ -536,6 +632,8 @@ bool mg__shadow_read_own(const struct mg_order *o, struct mg_shadow *s, uint64_t
 {
     if (s->odd > o->floor)
         return false;
+    if ((s->read_rows | s->atom_rows) & bits_of(base / 32, (base + m->span - 1) / 32))
+        mg__shadow_settle(o, s);
     for (unsigned k = 0; m->n != m->span && k < m->n; k++)
         if (!may_read_own(&s->rows[(base + m->unit[k]) / 32], (base + m->unit[k]) % 32, 1, o->floor, o->begin, who,
                           &m->lane[k]))
@@ -546,8 +644,6 @@ bool mg__shadow_read_own(const struct mg_order *o, struct mg_shadow *s, uint64_t
         if (!may_read_own(&s->rows[(base + k) / 32], at, n, o->floor, o->begin, who, &m->lane[k]))
             return false;
     }
-    if (s->held_rows & bits_of(base / 32, (base + m->span - 1) / 32))
-        mg__shadow_settle(o, s);
     read_now(o, s, base, m, o->now, mg__quick_met(o, who), who);
     return true;
 }
@@ -557,13 +653,15 @@ bool mg__shadow_read_any(const struct mg_order *o, struct mg_shadow *s, uint64_t
 {
     uint32_t least = init ? o->begin : 0;
     bool plain = s->odd <= o->floor;
+    if (s->atom_rows & bits_of(base / 32, (base + m->span - 1) / 32))
+        mg__shadow_settle(o, s);
     if (!(plain ? settled(o, s, base, m, least) : may_read_now(o, s, base, m, least)))
         return false;
     if (plain && lasts && (s->held || (s->held = malloc(MG_HELD * sizeof(*s->held))))) {
         if (s->nheld == MG_HELD)
             mg__shadow_settle(o, s);
         s->held[s->nheld++] = (struct mg_held){base, m, o->now, mg__quick_met(o, who), who};
-        s->held_rows |= bits_of(base / 32, (base + m->span - 1) / 32);
+        s->read_rows |= bits_of(base / 32, (base + m->span - 1) / 32);
         return true;
     }
     mg__shadow_settle(o, s);
@@ -577,7 +675,7 @@ bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t ba
     uint64_t first = base / 32, last = (base + m->span - 1) / 32;
     if (m->twice)
         return false;
-    if (s->held_rows & bits_of(first, last))
+    if ((s->read_rows | s->atom_rows) & bits_of(first, last))
         mg__shadow_settle(o, s);
     bool untouched = s->odd <= o->floor;
     for (uint64_t r = first; r <= last; r++)

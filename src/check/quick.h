@@ -60,21 +60,29 @@ static inline uint32_t mg__quick_met(const struct mg_order *o, uint32_t who)
 {
     return o->lanes[mg__order_unpack(who).warp];
 }
-struct mg_held { /* a read that the cells do not know of yet */
-    uint64_t base;
-    const struct mg_memo *memo;
+struct mg_held { /* a read that the cells do not know of yet, or an atomic operation */
+    uint64_t base;              /* of one without a memo: its number in `lanes` */
+    const struct mg_memo *memo; /* NULL: lanes on units of their own choice */
     uint32_t now, met, who;
+};
+struct mg_held_lanes {
+    uint32_t mask;
+    bool atomic;
+    uint16_t unit[32];
 };
 struct mg_shadow {
     struct mg_order_row *rows;
     struct mg_row_sum *sums; /* by row */
     /* time of the last access that is not plain; ~0: a copy. No read is held that may meet it */
     uint32_t odd;
-    uint32_t nheld;
-    uint64_t held_rows;      /* rows that they touch, a bit each, modulo 64 */
-    struct mg_held *held;    /* MG_HELD, made when needed */
+    uint32_t nheld, nlanes;
+    uint64_t read_rows, atom_rows; /* rows that they touch, a bit each, modulo 64 */
+    struct mg_held *held;          /* MG_HELD, made when needed; likewise */
+    struct mg_held_lanes *lanes;
+    uint32_t *atoms;         /* by row: the floor since which held atomic operations alone have used it */
     uint32_t *written;       /* by row, a bit a unit: written in this block; not all are known … */
-    uint64_t *stale;         /* … of rows, a bit each, that were written since the block met */
+    uint64_t *unsure;        /* … of these rows, a bit each */
+    uint64_t *stale;         /* rows, likewise, that were written since the block met */
     size_t nstale;           /* words of it */
 };
 bool mg__shadow_make(struct mg_shadow *s, size_t units);
@@ -100,9 +108,13 @@ bool mg__shadow_was_written(const struct mg_shadow *s, uint64_t base, const stru
 /* The whole block has met: what was read before matters no more. */
 static inline void mg__shadow_met(struct mg_shadow *s)
 {
-    s->nheld = 0;
-    s->held_rows = 0;
+    s->nheld = s->nlanes = 0;
+    s->read_rows = s->atom_rows = 0;
 }
+/* Lanes on units of their own choice, all of which are written: a read of what nobody has written since the block met,
+ * or an atomic operation where nobody has done anything else since then, is held. False: nothing was done. */
+bool mg__shadow_hold(const struct mg_order *o, struct mg_shadow *s, const struct mg_access *a, unsigned unit,
+                     uint32_t who, bool atomic);
 /* The same. Reads of units that were not written since `begin` count as out of the ordinary, if `init`. `lasts`: the
  * memo lives as long as the block. */
 bool mg__shadow_read_any(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *memo,
@@ -115,7 +127,7 @@ static inline bool mg__shadow_read(const struct mg_order *o, struct mg_shadow *s
         !lasts || !s->held)
         return mg__shadow_read_any(o, s, base, memo, who, init, lasts);
     s->held[s->nheld++] = (struct mg_held){base, memo, o->now, mg__quick_met(o, who), who}; /* that is clean */
-    s->held_rows |= 1ull << r % 64;
+    s->read_rows |= 1ull << r % 64;
     return true;
 }
 static inline bool mg__shadow_any_written(const struct mg_shadow *s)
@@ -133,6 +145,7 @@ static inline void mg__shadow_changed(const struct mg_order *o, struct mg_shadow
 {
     for (uint64_t r = first / 32; r <= last / 32; r++) {
         s->sums[r].written = s->sums[r].read = o->now;
+        s->unsure[r / 64] |= 1ull << r % 64;
         mg__shadow_stale(s, r);
     }
 }

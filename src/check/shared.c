@@ -87,14 +87,22 @@ static void race_shared(const struct cells *c, uint32_t mask, int32_t object)
 }
 
 /* Lanes on units of their own choice. */
-static __attribute__((noinline)) bool quick_lanes(const struct launch *l, struct block *b, struct mg_access *a,
+static __attribute__((noinline)) bool quick_lanes(const struct worker *w, struct block *b, struct mg_access *a,
                                                   const struct site *site, uint32_t who)
 {
+    const struct launch *l = w->launch;
     unsigned unit = l->code.unit_shared;
     struct mg_shadow *s = &b->shared;
     if (a->width != 1u << unit || (site->atomic && (site->own_fence || b->order->flagged)))
         return false;
     mg__access_lanes(a);
+    if (w->takes_notes && (site->atomic ? site->class == MG_ORDER_STRONG : !site->writes) &&
+        mg__shadow_hold(b->order, s, a, unit, who, site->atomic)) {
+        b->order->now += site->writes;
+        if (site->atomic)
+            mg__flags_publish(l, b, a, MG_SPACE_SHARED);
+        return true;
+    }
     mg__shadow_settle(b->order, s);
     for (uint32_t rest = a->mask; rest;
          rest &= rest - 1) { /* what was done is done again, if it must, with the same outcome */
@@ -142,11 +150,11 @@ bool mg__shared_quick(struct worker *w, struct block *b, struct mg_access *a, co
     const struct mg_memo *memo =
         site->atomic ? NULL : mg__access_memo(w, a, unit); /* an atomic's addresses are the data's */
     if (!memo)
-        return quick_lanes(l, b, a, site, who);
+        return quick_lanes(w, b, a, site, who);
     bool good = site->writes ? mg__shadow_write(b->order, &b->shared, least >> unit, memo, who)
                              : mg__shadow_read(b->order, &b->shared, least >> unit, memo, who, l->init, a->pattern);
     if (!good) /* a warp may use again what one of its own lanes wrote */
-        return quick_lanes(l, b, a, site, who);
+        return quick_lanes(w, b, a, site, who);
     b->order->now += site->writes;
     return true;
 }

@@ -699,11 +699,13 @@ bool mg__gen_emit(struct mg_gen *g)
     LLVMPositionBuilderAtEnd(g->b, g->start); /* what all warps of the block share */
     g->e = LLVMGetParam(g->fn, 0);
     load_fields(g, g->e, 0, 7);
+    g->notes = mg__gen_load(g, g->ptr, mg__gen_at(g, g->calls, offsetof(struct mg_engine_calls, notes)), 8);
     load_fills(g, true);
     mg__gen_deferred_begin(g);
     LLVMPositionBuilderAtEnd(g->b, head);
     begin_warp(g, head);
     load_fields(g, g->e, 0, 2);
+    g->tag = mg__gen_load(g, g->i64, mg__gen_at(g, g->e, offsetof(struct mg_engine_warp, tag)), 8);
     load_fills(g, false);
     g->ncells = 3 * g->nvars;
     for (uint32_t b = 0; b < g->nblocks; b++)

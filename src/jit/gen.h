@@ -55,6 +55,7 @@ struct mg_gen_group { /* accesses through one address that are counted together 
     int32_t slot;
     uint32_t site, done, count;
     uint32_t mark;   /* done at the checkpoint */
+    bool noted;      /* not counted: who has notes wants no counts */
     LLVMValueRef at;    /* i64: the first one's address */
     LLVMValueRef found; /* i1: there is such a line, and `at` is good; NULL: it is known to be one */
     LLVMValueRef lie;   /* i8: of a shape, enum mg_engine_lie; NULL: it is a line */
@@ -109,6 +110,7 @@ struct mg_gen {
     LLVMValueRef end_point, leave_point; /* phis in these */
     uint32_t exit_point;                 /* 0: none yet */
     LLVMValueRef fn, e, regs, shared, cells, records, full, calls, apart;
+    LLVMValueRef notes, tag; /* of the first function alone */
     LLVMBasicBlockRef start;
     LLVMValueRef deferred; /* struct mg_engine_deferred; NULL: nothing is deferred */
     LLVMTypeRef i1, i8, i16, i32, i64, ptr;

@@ -190,6 +190,8 @@ void mg__gen_fits_record(struct mg_gen *g, const struct mg_gen_group *group, con
     LLVMValueRef made = LLVMBuildCall2(g->b, type, f, args, 6, "");
     LLVMBuildCondBr(g->b, made, good, out);
     LLVMPositionBuilderAtEnd(g->b, good);
+    if (group->noted)
+        return;
     LLVMValueRef word = LLVMBuildAnd(g->b, LLVMBuildLShr(g->b, l->at, mg__gen_c64(g, 2), ""), mg__gen_c64(g, 7), "");
     LLVMValueRef times = LLVMBuildGEP2(g->b, g->i64, FIELD(g, rec, mg_engine_record, times), &word, 1, "");
     mg__gen_add(g, times, mg__gen_c64(g, 1));
@@ -417,10 +419,12 @@ LLVMValueRef mg__gen_at_offset(struct mg_gen *g, const struct mg_engine_op *op, 
     return LLVMBuildZExt(g->b, LLVMBuildAdd(g->b, base, mg__gen_c32(g, (uint32_t)op->mem->offset), ""), g->i64, "");
 }
 
-/* A site of its own for the access, compared and counted; `out`: as for mg__gen_fits_record. */
-static struct mg_gen_group *first_of_site(struct mg_gen *g, uint32_t index, struct mg_gen_line *l, LLVMBasicBlockRef out)
+/* A site of its own for the access, compared and, unless it is `noted`, counted; `out`: as for mg__gen_fits_record. */
+static struct mg_gen_group *first_of_site(struct mg_gen *g, uint32_t index, struct mg_gen_line *l, bool noted,
+                                          LLVMBasicBlockRef out)
 {
     struct mg_gen_group *group = mg__gen_site(g, index, &l->address.form, false);
+    group->noted = noted;
     l->at = mg__gen_at_offset(g, &g->p->ops[index], l->address.base);
     group->at = l->at;
     uint32_t count = group->count;
@@ -468,7 +472,7 @@ static void by_line(struct mg_gen *g, uint32_t index, struct mg_gen_value addres
     if (group) { /* all of its members are in bounds: no sum wraps */
         l.at = mg__gen_of_member(g, group);
     } else {
-        group = first_of_site(g, index, &l, mg__gen_exit(g));
+        group = first_of_site(g, index, &l, false, mg__gen_exit(g));
         mg__gen_fetch_ahead(g, group, m, &l);
     }
     mg__gen_move_line(g, op, &l);
@@ -504,7 +508,7 @@ static LLVMValueRef function_for(struct mg_gen *g, uint32_t index)
     if (g->some || op->kind != MG_ENGINE_CALL || !op->mem || op->effects & MG_ENGINE_UNHEARD || l.address.form.vector)
         return mg__gen_load(g, g->ptr, general, 8);
     LLVMBasicBlockRef out = mg__gen_bb(g), after = mg__gen_bb(g), from[2] = {NULL, out};
-    struct mg_gen_group *group = first_of_site(g, index, &l, out);
+    struct mg_gen_group *group = first_of_site(g, index, &l, false, out);
     group->done = group->count; /* and no other access is part of it */
     from[0] = LLVMGetInsertBlock(g->b);
     LLVMBuildBr(g->b, after);
@@ -559,7 +563,7 @@ static LLVMBasicBlockRef unheard(struct mg_gen *g, uint32_t index)
     if (g->mask || g->some || l.address.form.vector || (shared && !mg__gen_notes(g, op->mem, &l.address.form)))
         return NULL;
     LLVMBasicBlockRef general = mg__gen_bb(g), after = mg__gen_bb(g);
-    struct mg_gen_group *group = first_of_site(g, index, &l, general);
+    struct mg_gen_group *group = first_of_site(g, index, &l, shared, general);
     group->done = group->count;
     if (shared)
         mg__gen_note(g, op, group->site, &l.address, l.at, general);

@@ -1,18 +1,21 @@
 /* gen_note.c - accesses to shared memory that compiled code makes by itself and leaves a note of (simt/observe.h,
  * mg_notes): a load if all that it reads is written, a store together with what it overwrites.
  *
- * Words that lie close together are bits of one 64-bit integer, of which ones the record says; of those that lie far
- * apart each lane's bits are looked at, in one gather. Stores that lie far apart leave no bits: they are set when the
- * observer reads its notes.
+ * Words that lie close together are bits of one 64-bit integer; of those that lie far apart each lane's bits are looked
+ * at, in one gather. Stores that lie far apart leave no bits: they are set when the observer reads its notes.
  */
 #include "jit/gen.h"
 
+#define CLOSE 56u /* with the bits of a byte before them, of 64 */
 #define FIELD(g, base, type, field) mg__gen_at(g, base, offsetof(struct type, field))
 
-/* Whether all words of an access are known to lie within MG_NOTE_WORDS. */
-static bool is_close(const struct mg_gen *g, const struct mg_engine_mem *m, const struct mg_gen_form *f)
+/* Whether all words of an access are known to lie within CLOSE; then which ones, a bit each, from the lowest on, and how
+ * far from lane 0 that is. Addresses are multiples of 4. */
+static bool is_close(const struct mg_gen *g, const struct mg_engine_mem *m, const struct mg_gen_form *f,
+                     uint64_t *words, int64_t *lowest)
 {
     int64_t low = 0, high = 0;
+    const unsigned bytes = (unsigned)m->width * m->vec;
     if (f->dx || f->dy || llabs(f->kx) > 1 << 16 || llabs(f->ky) > 1 << 16)
         return false;
     for (unsigned i = 0; i < 32; i++) {
@@ -20,7 +23,13 @@ static bool is_close(const struct mg_gen *g, const struct mg_engine_mem *m, cons
         low = MG_MIN(low, at);
         high = MG_MAX(high, at);
     }
-    return high - low + m->width * m->vec <= 4 * (int64_t)MG_NOTE_WORDS;
+    *words = 0;
+    *lowest = low;
+    if (high - low + bytes > 4 * (int64_t)CLOSE)
+        return false;
+    for (unsigned i = 0; i < 32; i++)
+        *words |= ((1ull << bytes / 4) - 1) << (f->kx * (i % g->row) + f->ky * (i / g->row) - low) / 4;
+    return true;
 }
 
 static bool in_rows(const struct mg_gen *g, const struct mg_engine_mem *m, const struct mg_gen_form *f)
@@ -113,10 +122,14 @@ void mg__gen_note(struct mg_gen *g, const struct mg_engine_op *op, uint32_t site
                   LLVMValueRef at, LLVMBasicBlockRef out)
 {
     const struct mg_engine_mem *m = op->mem;
-    const bool close = is_close(g, m, &address->form), loads = m->kind == MG_ACCESS_LD;
+    uint64_t covers;
+    int64_t low;
+    const bool close = is_close(g, m, &address->form, &covers, &low), loads = m->kind == MG_ACCESS_LD;
     LLVMValueRef rec = mg__gen_at(g, g->records, (uint64_t)site * sizeof(struct mg_engine_record)),
-                 notes = mg__gen_load(g, g->ptr, FIELD(g, g->calls, mg_engine_calls, notes), 8);
-    LLVMValueRef first = LLVMBuildAdd(g->b, at, mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, low), 8), "");
+                 notes = g->notes;
+    LLVMValueRef from = close ? mg__gen_c64(g, (uint64_t)low)
+                              : mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, low), 8),
+                 first = LLVMBuildAdd(g->b, at, from, "");
     LLVMValueRef n = mg__gen_load(g, g->i64, FIELD(g, notes, mg_notes, n), 8),
                  told = mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, told), 8),
                  most = mg__gen_load(g, g->i64, FIELD(g, notes, mg_notes, most), 8),
@@ -127,7 +140,7 @@ void mg__gen_note(struct mg_gen *g, const struct mg_engine_op *op, uint32_t site
         LLVMValueRef byte = LLVMBuildLShr(g->b, first, mg__gen_c64(g, 5), ""),
                      bit = LLVMBuildAnd(g->b, LLVMBuildLShr(g->b, first, mg__gen_c64(g, 2), ""), mg__gen_c64(g, 7), "");
         place = LLVMBuildGEP2(g->b, g->i8, written, &byte, 1, "");
-        words = LLVMBuildShl(g->b, mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, words), 8), bit, "");
+        words = LLVMBuildShl(g->b, mg__gen_c64(g, covers), bit, "");
         bits = mg__gen_load(g, g->i64, place, 1);
     }
     if (loads && close)
@@ -138,8 +151,7 @@ void mg__gen_note(struct mg_gen *g, const struct mg_engine_op *op, uint32_t site
     LLVMBasicBlockRef good = mg__gen_bb(g);
     mg__gen_expect(g, ok, good, out);
     LLVMPositionBuilderAtEnd(g->b, good);
-    LLVMValueRef tag = mg__gen_load(g, g->i64, FIELD(g, g->e, mg_engine_warp, tag), 8);
-    LLVMValueRef who = LLVMBuildOr(g->b, tag, mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, shape), 8), "");
+    LLVMValueRef who = LLVMBuildOr(g->b, g->tag, mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, shape), 8), "");
     mg__gen_store(g, LLVMBuildOr(g->b, first, who, ""),
                   LLVMBuildGEP2(g->b, g->i64, FIELD(g, notes, mg_notes, at), &n, 1, ""), 8);
     mg__gen_store(g, LLVMBuildAdd(g->b, n, mg__gen_c64(g, 1), ""), FIELD(g, notes, mg_notes, n), 8);

@@ -6,7 +6,7 @@
 #include "simt/engine.h"
 
 #define MG_JIT_MAGIC 0x544a474du /* "MGJT" */
-#define MG_JIT_VERSION 15u        /* of generated code: kept code of another version is not used */
+#define MG_JIT_VERSION 17u        /* of generated code: kept code of another version is not used */
 
 /* A compiled kernel as bytes: this header, the tables in the order of their counts, and the object file. */
 struct mg_jit_header {

@@ -23,7 +23,7 @@
 #define MG_SIMT_ENGINE_H
 #include "base/base.h"
 
-#define MG_ENGINE_VERSION 17u /* of everything here: kept code of another version is not used */
+#define MG_ENGINE_VERSION 18u /* of everything here: kept code of another version is not used */
 
 #define MG_ENGINE_MASKS 32u
 #define MG_ENGINE_FEW_MASKS 4u /* of one that is found, in code for some of the lanes */
@@ -188,9 +188,9 @@ struct mg_engine_record {
     int32_t var;
     uint32_t next;  /* that was ever made to fit: its number + 1; the last one has ~0u, others have 0 */
     uint64_t last; /* the code's own: where it was before, to fetch ahead */
-    /* Of accesses that are noted: the words that one covers, a bit each from the least address on, which is `low` from
-     * lane 0's; its shape, as in a note; `told` more notes than there may be: it is not of these. */
-    uint64_t words, low, told, shape;
+    /* Of accesses that are noted: where the least address is from lane 0's; the shape, as in a note; `told` more notes
+     * than there may be: it is not of these. Of others how often it was made to fit. */
+    uint64_t low, shape, told, fits;
     /* Of stores that are not told: where the marks (mg_unheard) would be of address 0, and eight of them. */
     uint64_t marks, mark;
     uint64_t times[8];

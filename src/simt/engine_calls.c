@@ -153,11 +153,10 @@ static void note_shape(struct mg_warp *w, const struct mg_engine_site *site, str
         worker->spread.address[i] = address + (uint64_t)delta;
     }
     e->address = worker->spread.address;
-    struct mg_noted as = {0};
+    uint64_t shape = 0;
     rec->low = (uint64_t)low;
-    rec->told = worker->run->observers->noted(worker->observers[0], e, lo, hi, &as) ? 0 : MG_NOTES;
-    rec->words = as.words;
-    rec->shape = as.shape << 40;
+    rec->told = worker->run->observers->noted(worker->observers[0], e, lo, hi, &shape) ? 0 : MG_NOTES;
+    rec->shape = shape << 40;
 }
 
 static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address, uint64_t cx, uint64_t cy,
@@ -174,7 +173,7 @@ static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address,
     const bool noted = run->want_every && site->space == MG_SPACE_SHARED;
     const struct mg_unheard *unheard = run->want_every && !noted && run->unheard ? &run->unheard[site->insn] : NULL;
     const struct mg_mem *m = run->program->entry->ops[code->members[site->first_member].op].u.mem;
-    const bool together = worker->together && !noted && m->kind == MG_ACCESS_LD && rec->words++ < REFITS;
+    const bool together = worker->together && !noted && m->kind == MG_ACCESS_LD && rec->fits++ < REFITS;
     if (noted ? !worker->notes
               : run->want_every && !together &&
                     (!unheard || !unheard->size || (unheard->unfollowed && worker->following)))

@@ -143,7 +143,7 @@ bool mg__worker_again(struct mg_worker *worker)
         if (worker->sites[s].rows)
             worker->sites[s].rows->open = false;
     for (uint32_t s = 0; run->want_every && worker->tier && s < worker->tier->code->nsites; s++) {
-        worker->records[s].words = 0;
+        worker->records[s].fits = 0;
         worker->records[s].lo = UINT64_MAX; /* what need not be told is another launch's to say */
     }
     if (worker->npatterns > MOST_PATTERNS)

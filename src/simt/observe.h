@@ -108,12 +108,6 @@ struct mg_notes {
     uint64_t nsaved;       /* so many bytes */
     uint64_t at[MG_NOTES]; /* the least address; from bit 32 on the warp, from bit 40 on the shape */
 };
-struct mg_noted {
-    uint64_t shape; /* below 2^24 */
-    uint64_t words; /* that an access covers, a bit each from its least address on; of no meaning where they are more
-                       than MG_NOTE_WORDS */
-};
-#define MG_NOTE_WORDS 56u
 struct mg_launch_info {
     const char *kernel; /* mangled */
     struct mg_dim3 grid, block;
@@ -369,13 +363,13 @@ struct mg_observer {
     bool (*closely)(void *worker, uint64_t block);
     void (*together)(void *worker, uint64_t block, uint64_t accesses);
     /* With EVERY: the worker's notes, which it keeps till its end; or NULL. `noted`: whether loads or stores like this
-     * one, anywhere in bytes [lo, hi) of shared memory, are to be noted; false: they are to be told. */
+     * one, anywhere in bytes [lo, hi) of shared memory, are to be noted, as *shape; false: they are to be told. */
     struct mg_notes *(*notes)(void *worker);
     /* With EVERY and SYNC, of an observer that is the only one: all warps of the block, whole, have come to `barrier`,
      * for all of its threads, by the same instruction, and it opens. False: nothing was done, and each is to be told by
      * itself. Who has this is told of warps that come to such a barrier, or end, when something else than an access is
      * told of the block, or the warp's next one; and of none that ends if all of them do so together. */
     bool (*met)(void *worker, uint64_t block, uint32_t barrier);
-    bool (*noted)(void *worker, struct mg_access *access, uint64_t lo, uint64_t hi, struct mg_noted *as);
+    bool (*noted)(void *worker, struct mg_access *access, uint64_t lo, uint64_t hi, uint64_t *shape);
 };
 #endif

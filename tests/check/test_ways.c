@@ -2,7 +2,7 @@
  * checked.
  *
  * The long way takes each lane of each access by itself, interpreted, on one worker (MG_CHECK_LONG). The others are the
- * short ones: whole warps, loads that compiled code notes, and those that it leaves out; interpreted and compiled, on
+ * short ones: whole warps, accesses that compiled code notes, and those that it leaves out; interpreted and compiled, on
  * one worker and on several (unless blocks race, and what they read is chance). Kernels read and write shared memory
  * and two arrays, by words, halves and bytes, at places that are lanes' own, neighbours', one for all, far apart or
  * anywhere; some in a loop or behind a condition, by all lanes or where they have parted, with barriers or without, in
@@ -40,6 +40,15 @@ struct text {
 static void place(struct text *t, unsigned bytes, unsigned width, const char *thread)
 {
     const unsigned n = bytes / width;
+    if (bytes == SHARED && draw(2)) { /* on a line, as anybody can see */
+        const unsigned by = width == 4 && draw(3) == 0 ? 5 : 1, most = by * (BLOCK - 1), from = width * draw(n - most);
+        PUT(t, "mul.lo.u32 %%r2, %%t, %u;\n", by * width);
+        if (draw(4))
+            PUT(t, "add.u32 %%r2, %%r2, %u;\n", from);
+        else
+            PUT(t, "sub.u32 %%r2, %u, %%r2;\n", from + most * width);
+        return;
+    }
     switch (draw(8)) {
     case 0: /* its own */
     case 1:
@@ -71,7 +80,7 @@ static void place(struct text *t, unsigned bytes, unsigned width, const char *th
 
 static void step(struct text *t, unsigned line, bool narrow, bool parted)
 {
-    const unsigned kind = draw(parted ? 7 : 10), width = narrow ? 1u << draw(3) : 4u, bits = 8 * width;
+    const unsigned kind = draw(parted ? 7 : 12), width = narrow ? 1u << draw(3) : 4u, bits = 8 * width;
     const char *to = draw(2) ? "%a" : "%b", *guard = draw(8) ? "" : "@%p2 ";
     PUT(t, ".loc 1 %u 1\n", line);
     if (kind < 6) {
@@ -93,6 +102,17 @@ static void step(struct text *t, unsigned line, bool narrow, bool parted)
         PUT(t, "bar.warp.sync 0xffffffff;\n");
     } else if (kind == 8) {
         PUT(t, "mov.u32 %%r1, %u;\n", draw(3)); /* the same in all lanes */
+    } else if (kind == 9) {
+        const char *what[] = {"red.shared.add.u32 [%r2], %r1;", "atom.shared.max.u32 %r1, [%r2], %r20;"};
+        place(t, SHARED, 4, "%t");
+        PUT(t, "add.u32 %%r2, %%r2, %%r4; %s%s\n", guard, what[draw(2)]);
+    } else if (kind == 10) {
+        const char *what[] = {"st.shared.v2.u32 [%r2], {%r1, %r20};", "st.shared.v4.u32 [%r2], {%r1, %t, %r20, %r1};",
+                              "ld.shared.v2.u32 {%r5, %r1}, [%r2];", "ld.shared.v4.u32 {%r5, %r1, %r6, %r7}, [%r2];",
+                              "cvt.u64.u32 %d8, %r1; st.shared.u64 [%r2], %d8;"};
+        const unsigned which = draw(5);
+        place(t, SHARED, which % 2 ? 16 : 8, "%t");
+        PUT(t, "add.u32 %%r2, %%r2, %%r4; %s\n", what[which]);
     } else {
         PUT(t, "bar.sync 0;\n");
     }
@@ -118,13 +138,13 @@ static void part(struct text *t, unsigned k, bool narrow)
 
 static void make(struct text *t)
 {
-    const unsigned steps = 4 + draw(16), loop = draw(steps), sure = draw(2), narrow = draw(3) == 0,
+    const unsigned steps = 4 + draw(16), loop = draw(steps), sure = draw(4) != 0, narrow = draw(3) == 0,
                    parts = draw(3) == 0;
     t->n = 0;
     PUT(t, "%s.shared .align 16 .b8 s[%u];\n.file 1 \"k.cu\"\n", HEADER, SHARED);
     PUT(t, "%s", ENTRY);
     PUT(t, "mov.u32 %%r4, s; mov.u32 %%r1, %%gid; mov.u32 %%r20, 0; setp.lt.u32 %%p2, %%t, %u;\n", 1 + draw(BLOCK));
-    if (draw(3)) { /* all of it is written */
+    if (draw(6)) { /* all of it is written */
         PUT(t, ".loc 1 1 1\nmov.u32 %%r6, %%t;\nF: shl.b32 %%r7, %%r6, 2; add.u32 %%r7, %%r7, %%r4;\n"
                "st.shared.u32 [%%r7], %%r6; add.u32 %%r6, %%r6, %u; setp.lt.u32 %%p3, %%r6, %u; @%%p3 bra F;\n"
                "bar.sync 0;\n",
@@ -246,6 +266,9 @@ static void same_findings(void **unused)
 #define TELLS                                                                                                          \
     "membar.gl; bar.sync 0; setp.ne.u32 %p5, %t, 0; @%p5 bra W2;\nmul.wide.u32 %d14, %bid, 4;\n"                      \
     "add.u64 %d15, %b, %d14; membar.gl; st.volatile.global.u32 [%d15], 1;\nW2:\n"
+/* The thread's word of shared memory, into %r3. */
+#define S_OWN "mov.u32 %r4, s; shl.b32 %r1, %t, 2; add.u32 %r3, %r4, %r1;\n"
+#define PUT_R5 OWN "st.global.u32 [%d1], %r5;\n"
 enum { FILLED = 3, NO_A = 2, ONLY_A = 1, NONE = 0 };
 
 /* Of two launches. */
@@ -267,6 +290,72 @@ static const struct {
      "add.u32 %r20, %r20, 1; add.u32 %r2, %r4, 384; setp.lt.u32 %p1, %r20, 3; @%p1 bra L;\n"
      "mul.wide.u32 %d9, %gid, 4; add.u64 %d1, %a, %d9; st.global.u32 [%d1], %r5;\n",
      0, FILLED, 1, 1, false},
+
+    /* Stores that are noted, and what they may hang on. */
+    {"more of them than there are notes",
+     S_OWN "mov.u32 %r20, 0;\nL: st.shared.u32 [%r3], %r20; ld.shared.u32 %r5, [%r3]; add.u32 %r20, %r20, 1;\n"
+           "setp.lt.u32 %p1, %r20, 900; @%p1 bra L;\n" PUT_R5 "xor.b32 %r6, %r3, 4;\nld.shared.u32 %r7, [%r6];\n",
+     2, FILLED, 1, 1, false},
+    {"all warps store the same values",
+     S_OWN "and.b32 %r6, %t, 31; shl.b32 %r7, %r6, 2; add.u32 %r7, %r7, %r4;\nst.shared.u32 [%r7], %r6;\n", 2, FILLED,
+     1, 1, false},
+    {"all warps store the same values, and then others",
+     "mov.u32 %r4, s; shl.b32 %r7, %lane, 2; add.u32 %r7, %r7, %r4;\nst.shared.u32 [%r7], %lane;\n"
+     "st.shared.u32 [%r7], %t;\nst.shared.u32 [%r7], %lane;\n", 2, FILLED, 1, 1, false},
+    {"what was there before is stored again",
+     "mov.u32 %r4, s; shl.b32 %r7, %lane, 2; add.u32 %r7, %r7, %r4;\nst.shared.u32 [%r7], 5;\nbar.sync 0;\n"
+     "st.shared.u32 [%r7], 5;\nld.shared.u32 %r5, [%r7];\n", 6, FILLED, 1, 1, false},
+    {"a named barrier for all, and a neighbour's word",
+     S_OWN "st.shared.u32 [%r3], %t;\nbar.sync 1, 96;\nxor.b32 %r6, %r3, 256; ld.shared.u32 %r5, [%r3];\n"
+           "st.shared.u32 [%r3], %r5;\nbar.sync 0;\nsub.u32 %r7, 380, %r3; add.u32 %r7, %r7, %r4; add.u32 %r7, %r7, %r4;\n"
+           "ld.shared.u32 %r5, [%r7];\n" PUT_R5, 0, FILLED, 1, 1, false},
+    {"a named barrier for some, and a neighbour's word",
+     S_OWN "st.shared.u32 [%r3], %t;\nsetp.lt.u32 %p1, %t, 64; @%p1 bra T; bra J;\nT: bar.sync 1, 64;\n"
+           "J: sub.u32 %r7, 380, %r3; add.u32 %r7, %r7, %r4; add.u32 %r7, %r7, %r4;\nld.shared.u32 %r5, [%r7];\n"
+           "bar.sync 0;\n", 2, FILLED, 1, 1, false},
+    {"a warp that does not come to the barrier",
+     S_OWN "st.shared.u32 [%r3], %t;\nsetp.ge.u32 %p1, %t, 64; @%p1 bra X;\nbar.sync 0;\n"
+           "ld.shared.u32 %r5, [%r3+128];\nX:\n", 2, FILLED, 1, 1, false},
+    {"warps at different barriers",
+     S_OWN "st.shared.u32 [%r3], %t;\nsetp.ge.u32 %p1, %t, 32; @%p1 bra X;\nbar.sync 0;\nbra Y;\nX:\nbar.sync 0;\n"
+           "Y: sub.u32 %r7, 380, %r3; add.u32 %r7, %r7, %r4; add.u32 %r7, %r7, %r4;\nld.shared.u32 %r5, [%r7];\n", 2,
+     FILLED, 1, 1, false},
+    {"some of a warp at the barrier first, in a loop",
+     S_OWN "mov.u32 %r20, 0;\nL: setp.lt.u32 %p1, %t, 7; @!%p1 bra B;\nst.shared.u32 [%r3], %r20;\nB: bar.sync 0;\n"
+           "setp.lt.u32 %p2, %t, 32; @%p2 bra C;\nld.shared.u32 %r5, [%r3+-128];\nC: add.u32 %r20, %r20, 1;\n"
+           "setp.lt.u32 %p3, %r20, 4; @%p3 bra L;\n", 2, FILLED, 1, 1, false},
+    {"a neighbour's word behind a barrier of the warp, and another warp's",
+     S_OWN "st.shared.u32 [%r3], %t;\nbar.warp.sync 0xffffffff;\nxor.b32 %r6, %lane, 31; sub.u32 %r6, %r6, %lane;\n"
+           "shl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r3; ld.shared.u32 %r5, [%r6];\n"
+           "sub.u32 %r7, 380, %r3; add.u32 %r7, %r7, %r4; add.u32 %r7, %r7, %r4;\nld.shared.u32 %r6, [%r7];\n" PUT_R5,
+     2, FILLED, 1, 1, false},
+    {"columns, and rows of them",
+     "mov.u32 %r4, s; mad.lo.u32 %r3, %t, 20, %r4; st.shared.u32 [%r3], %t; st.shared.u32 [%r3+4], %t;\nbar.sync 0;\n"
+     "ld.shared.u32 %r5, [%r3+4]; ld.shared.u32 %r6, [%r3+8];\nadd.u32 %r5, %r5, %r6;\n" PUT_R5, 2, FILLED, 1, 1,
+     false},
+    {"four words each, and the next thread's",
+     "mov.u32 %r4, s; mad.lo.u32 %r3, %t, 16, %r4; st.shared.v4.u32 [%r3], {%t, %t, %gid, %t};\n"
+     "ld.shared.v4.u32 {%r5, %r6, %r7, %r8}, [%r3];\nst.shared.v2.u32 [%r3], {%r7, %r8};\nbar.sync 0;\n"
+     "ld.shared.u32 %r5, [%r3+12]; xor.b32 %r9, %r3, 16; ld.shared.v2.u32 {%r6, %r7}, [%r9];\n" PUT_R5
+     "st.shared.u32 [%r3+8], %t;\nld.shared.u32 %r5, [%r3+4];\n", 0, FILLED, 1, 1, false},
+    {"counters, and what they come to",
+     S_OWN "st.shared.u32 [%r3], 0;\nbar.sync 0;\nmul.lo.u32 %r6, %t, 7; and.b32 %r6, %r6, 31; shl.b32 %r6, %r6, 2;\n"
+           "add.u32 %r6, %r6, %r4; red.shared.add.u32 [%r6], 3;\nred.shared.add.u32 [%r6+4], 1;\nbar.sync 0;\n"
+           "ld.shared.u32 %r5, [%r3];\n" PUT_R5, 0, FILLED, 1, 1, false},
+    {"counters, read too early",
+     S_OWN "st.shared.u32 [%r3], 0;\nbar.sync 0;\nmul.lo.u32 %r6, %t, 7; and.b32 %r6, %r6, 31; shl.b32 %r6, %r6, 2;\n"
+           "add.u32 %r6, %r6, %r4;\nred.shared.add.u32 [%r6], 3;\nld.shared.u32 %r5, [%r3];\n"
+           "red.shared.add.u32 [%r6], 1;\n", 4, FILLED, 1, 1, false},
+    {"counters, set again too early",
+     S_OWN "st.shared.u32 [%r3], 0;\nbar.sync 0;\nmul.lo.u32 %r6, %t, 7; and.b32 %r6, %r6, 31; shl.b32 %r6, %r6, 2;\n"
+           "add.u32 %r6, %r6, %r4;\nred.shared.add.u32 [%r6], 3;\nst.shared.u32 [%r3], 0;\n", 2, FILLED, 1, 1, false},
+    {"a table, and a word of it that changes",
+     S_OWN "st.shared.u32 [%r3], %t;\nbar.sync 0;\nmul.lo.u32 %r6, %t, %t; and.b32 %r6, %r6, 63; shl.b32 %r6, %r6, 2;\n"
+           "add.u32 %r6, %r6, %r4;\nld.shared.u32 %r5, [%r6];\nst.shared.u32 [%r3], 1;\nld.shared.u32 %r7, [%r6];\n", 4,
+     FILLED, 1, 1, false},
+    {"counters that nobody has set",
+     S_OWN "mul.lo.u32 %r6, %t, 7; and.b32 %r6, %r6, 31; shl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r4;\n"
+           "red.shared.add.u32 [%r6], 3;\n", 2, FILLED, 1, 1, false},
 
     /* Places of threads' own (src/check/own.c), and what is nearly so. */
     {"each thread its own", OWN PUT_GID, 0, NONE, 1, 1, false},
