@@ -1,14 +1,14 @@
 /* noted.c - accesses to shared memory that compiled code makes without a call (simt/observe.h, mg_notes).
  *
  * A plain load of what was written in this block, and a plain store, whole warps both, need not be looked at when they
- * are made: compiled code makes them by itself and leaves notes, in their order: which shape, which warp, and where. The
+ * are made: compiled code makes them by itself and leaves notes, in their order: which shape, which warp, where. The
  * notes are read when the block meets, and before anything is told that they may hang on, as if each access had been
  * told when it was made. Nothing has changed since then that they depend on, but the memory itself, which the sentence
  * for two stores of the same value asks for: compiled code has kept what its stores have overwritten, so that where an
  * access is not plainly in order, the memory is brought back to what it was then.
  *
- * Where the block meets, loads of rows that nobody has written since it last met matter no more, and most notes are just
- * forgotten.
+ * Where the block meets, loads of rows that nobody has written since it last met matter no more: most notes are
+ * just forgotten.
  *
  * No notes are made where an access would have to be looked at (quick_read in watch.c, mg__shared_quick): a block with
  * rows above the floor, with values that nobody made, or with accesses that are not plain; and none any more once there

@@ -261,8 +261,8 @@ bool mg__watch_met(void *self, uint64_t block, uint32_t barrier)
     return true;
 }
 
-/* The commonest event of those told one by one: a warp comes to a barrier of the whole block where others of it are. What mg__meet and
- * mg__order_arrive would do, where nobody knows more than all do. */
+/* The commonest of the events that are told one by one: a warp comes to a barrier of the whole block where others of it
+ * are. What mg__meet and mg__order_arrive would do, where nobody knows more than all do. */
 static inline bool arrives(struct worker *w, const struct mg_sync *e)
 {
     struct block *b = w->current;

@@ -242,7 +242,7 @@ void mg__gen_to_frame(struct mg_gen *g, const struct mg_engine_operand *o); /* w
 
 /* gen_note.c: accesses to shared memory that an observer finds noted. */
 bool mg__gen_notes(const struct mg_gen *g, const struct mg_engine_mem *m, const struct mg_gen_form *form);
-/* One that fits the record of `site`, with lane 0 at `at`, is noted and goes on here, if it may be; else on to `out`. */
+/* One that fits the record of `site`, with lane 0 at `at`, is noted and goes on here if it may be; else on to `out`. */
 void mg__gen_note(struct mg_gen *g, const struct mg_engine_op *op, uint32_t site, const struct mg_gen_value *address,
                   LLVMValueRef at, LLVMBasicBlockRef out);
 

@@ -9,8 +9,8 @@
 #define CLOSE 56u /* with the bits of a byte before them, of 64 */
 #define FIELD(g, base, type, field) mg__gen_at(g, base, offsetof(struct type, field))
 
-/* Whether all words of an access are known to lie within CLOSE; then which ones, a bit each, from the lowest on, and how
- * far from lane 0 that is. Addresses are multiples of 4. */
+/* Whether all words of an access are known to lie within CLOSE; then which ones, a bit each, from the lowest on, and
+ * how far from lane 0 that is. Addresses are multiples of 4. */
 static bool is_close(const struct mg_gen *g, const struct mg_engine_mem *m, const struct mg_gen_form *f,
                      uint64_t *words, int64_t *lowest)
 {
@@ -151,7 +151,8 @@ void mg__gen_note(struct mg_gen *g, const struct mg_engine_op *op, uint32_t site
     LLVMBasicBlockRef good = mg__gen_bb(g);
     mg__gen_expect(g, ok, good, out);
     LLVMPositionBuilderAtEnd(g->b, good);
-    LLVMValueRef who = LLVMBuildOr(g->b, g->tag, mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, shape), 8), "");
+    LLVMValueRef shape = mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, shape), 8),
+                 who = LLVMBuildOr(g->b, g->tag, shape, "");
     mg__gen_store(g, LLVMBuildOr(g->b, first, who, ""),
                   LLVMBuildGEP2(g->b, g->i64, FIELD(g, notes, mg_notes, at), &n, 1, ""), 8);
     mg__gen_store(g, LLVMBuildAdd(g->b, n, mg__gen_c64(g, 1), ""), FIELD(g, notes, mg_notes, n), 8);

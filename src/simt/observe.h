@@ -103,7 +103,7 @@ struct mg_notes {
     uint8_t *written;      /* a bit for each 32-bit word of shared memory, and 8 bytes more; stores may set them */
     uint8_t *shared;       /* that block's memory, … */
     uint8_t *running;      /* … and that of the block that runs, which is it when the observer names another block */
-    uint8_t *saved;        /* what the noted stores have overwritten, one behind the other, lane by lane; the observer's,
+    uint8_t *saved;        /* what noted stores have overwritten, one behind the other, lane by lane: the observer's
                               and large enough for MG_NOTES of MG_NOTE_BYTES */
     uint64_t nsaved;       /* so many bytes */
     uint64_t at[MG_NOTES]; /* the least address; from bit 32 on the warp, from bit 40 on the shape */

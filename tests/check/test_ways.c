@@ -2,8 +2,8 @@
  * checked.
  *
  * The long way takes each lane of each access by itself, interpreted, on one worker (MG_CHECK_LONG). The others are the
- * short ones: whole warps, accesses that compiled code notes, and those that it leaves out; interpreted and compiled, on
- * one worker and on several (unless blocks race, and what they read is chance). Kernels read and write shared memory
+ * short ones: whole warps, accesses that compiled code notes, and those that it leaves out; interpreted and compiled,
+ * on one worker and on several (unless blocks race, and what they read is chance). Kernels read and write shared memory
  * and two arrays, by words, halves and bytes, at places that are lanes' own, neighbours', one for all, far apart or
  * anywhere; some in a loop or behind a condition, by all lanes or where they have parted, with barriers or without, in
  * blocks of whole warps and of others. Compared is all that a finding says, of two
@@ -307,7 +307,8 @@ static const struct {
      "st.shared.u32 [%r7], 5;\nld.shared.u32 %r5, [%r7];\n", 6, FILLED, 1, 1, false},
     {"a named barrier for all, and a neighbour's word",
      S_OWN "st.shared.u32 [%r3], %t;\nbar.sync 1, 96;\nxor.b32 %r6, %r3, 256; ld.shared.u32 %r5, [%r3];\n"
-           "st.shared.u32 [%r3], %r5;\nbar.sync 0;\nsub.u32 %r7, 380, %r3; add.u32 %r7, %r7, %r4; add.u32 %r7, %r7, %r4;\n"
+           "st.shared.u32 [%r3], %r5;\nbar.sync 0;\nsub.u32 %r7, 380, %r3; add.u32 %r7, %r7, %r4;\n"
+           "add.u32 %r7, %r7, %r4;\n"
            "ld.shared.u32 %r5, [%r7];\n" PUT_R5, 0, FILLED, 1, 1, false},
     {"a named barrier for some, and a neighbour's word",
      S_OWN "st.shared.u32 [%r3], %t;\nsetp.lt.u32 %p1, %t, 64; @%p1 bra T; bra J;\nT: bar.sync 1, 64;\n"
