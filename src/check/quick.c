@@ -367,7 +367,9 @@ bool mg__shadow_make(struct mg_shadow *s, size_t units)
     s->stale = calloc(n / 64 + 1, sizeof(*s->stale));
     s->atoms = calloc(n, sizeof(*s->atoms));
     s->unsure = calloc(n / 64 + 1, sizeof(*s->unsure));
-    return s->rows && s->sums && s->written && s->stale && s->atoms && s->unsure;
+    s->fresh = calloc(n, sizeof(*s->fresh));
+    return s->rows && s->sums && s->written && s->stale && s->atoms && s->unsure &&
+           s->fresh;
 }
 
 void mg__shadow_free(struct mg_shadow *s)
@@ -380,6 +382,7 @@ void mg__shadow_free(struct mg_shadow *s)
     free(s->lanes);
     free(s->atoms);
     free(s->unsure);
+    free(s->fresh);
 }
 
 void mg__shadow_begin(struct mg_shadow *s, size_t units, bool clear)
@@ -393,6 +396,7 @@ void mg__shadow_begin(struct mg_shadow *s, size_t units, bool clear)
     memset(s->stale, 0, (n / 64 + 1) * sizeof(*s->stale));
     memset(s->unsure, 0, (n / 64 + 1) * sizeof(*s->unsure));
     memset(s->atoms, 0, n * sizeof(*s->atoms));
+    memset(s->fresh, 0, n * sizeof(*s->fresh));
     s->nstale = n / 64 + 1;
     s->odd = 0;
     mg__shadow_met(s);
@@ -408,11 +412,14 @@ WIDE static uint32_t written_of(const uint32_t *time, uint32_t least, uint32_t r
 
 void mg__shadow_all_written(const struct mg_order *o, struct mg_shadow *s)
 {
-    for (size_t w = 0; w < s->nstale; s->stale[w++] = 0)
+    for (size_t w = 0; w < s->nstale; w++) {
+        for (; s->stale[w]; s->stale[w] &= s->stale[w] - 1)
+            s->fresh[64 * w + (size_t)__builtin_ctzll(s->stale[w])] = 0;
         for (; s->unsure[w]; s->unsure[w] &= s->unsure[w] - 1) {
             const size_t r = 64 * w + (size_t)__builtin_ctzll(s->unsure[w]);
             s->written[r] = written_of(s->rows[r].w_time, o->begin, o->floor - o->begin);
         }
+    }
 }
 
 static inline uint64_t bits_of(uint64_t first, uint64_t last)
@@ -508,8 +515,10 @@ static void lanes_now(const struct mg_order *o, struct mg_shadow *s, const struc
         uint32_t *time = lanes->atomic ? &row->w_time[u % 32] : &row->r_time[u % 32],
                  *slot = lanes->atomic ? &row->w_who[u % 32] : &row->r_who[u % 32], who = h->who | lane << LANE_SHIFT;
         *(lanes->atomic ? &s->sums[r].written : &s->sums[r].read) = h->now;
-        if (lanes->atomic)
+        if (lanes->atomic) {
             s->atoms[r] = 0;
+            s->fresh[r] |= 1u << u % 32;
+        }
         if (*time > o->floor && !joins(slot, &who, *time, h->met))
             continue;
         *time = h->now;
@@ -525,6 +534,41 @@ void mg__shadow_settle(const struct mg_order *o, struct mg_shadow *s)
         else
             lanes_now(o, s, &s->held[k]);
     mg__shadow_met(s);
+}
+
+static inline __attribute__((always_inline)) bool each_lane(const struct mg_order *o, struct mg_shadow *s,
+                                                            const struct mg_access *a, unsigned unit, uint32_t who,
+                                                            enum mg_lanes what, bool init)
+{
+    const bool writes = what != MG_LANES_READ;
+    for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(rest), me = who | lane << LANE_SHIFT;
+        const uint64_t u = a->address[lane] >> unit, r = u / 32;
+        struct mg_order_row *row = &s->rows[r];
+        if (!(what == MG_LANES_READ    ? mg__quick_read_one(o, row, u % 32, me, init)
+              : what == MG_LANES_WRITE ? mg__quick_write_one(o, row, u % 32, me)
+                                       : mg__quick_atomic_one(o, row, u % 32, me, init)))
+            return false;
+        *(writes ? &s->sums[r].written : &s->sums[r].read) = o->now;
+        if (writes) {
+            mg__shadow_wrote(s, r, 1u << u % 32);
+            mg__shadow_stale(s, r);
+        }
+    }
+    return true;
+}
+
+bool mg__shadow_lanes(const struct mg_order *o, struct mg_shadow *s, const struct mg_access *a, unsigned unit,
+                      uint32_t who, enum mg_lanes what, bool init)
+{
+    switch (what) {
+    case MG_LANES_READ:
+        return each_lane(o, s, a, unit, who, MG_LANES_READ, init);
+    case MG_LANES_WRITE:
+        return each_lane(o, s, a, unit, who, MG_LANES_WRITE, false);
+    default:
+        return each_lane(o, s, a, unit, who, MG_LANES_ATOMIC, init);
+    }
 }
 
 WIDE static bool all_are_written(const uint32_t *written, const uint32_t *unit)
@@ -669,6 +713,20 @@ bool mg__shadow_read_any(const struct mg_order *o, struct mg_shadow *s, uint64_t
     return true;
 }
 
+/* Whether one of the units may have been written since the block met. */
+static inline bool any_fresh(const struct mg_shadow *s, uint64_t base, const struct mg_memo *m)
+{
+    uint64_t any = 0;
+    for (unsigned k = 0; m->n != m->span && k < m->n; k++)
+        any |= s->fresh[(base + m->unit[k]) / 32] >> (base + m->unit[k]) % 32 & 1;
+    for (unsigned k = 0, n; m->n == m->span && k < m->span; k += n) {
+        unsigned at = (base + k) % 32;
+        n = MG_MIN(m->span - k, 32 - at);
+        any |= s->fresh[(base + k) / 32] & ((1ull << n) - 1) << at;
+    }
+    return any;
+}
+
 bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *m,
                       uint32_t who)
 {
@@ -677,9 +735,9 @@ bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t ba
         return false;
     if ((s->read_rows | s->atom_rows) & bits_of(first, last))
         mg__shadow_settle(o, s);
-    bool untouched = s->odd <= o->floor;
+    bool untouched = s->odd <= o->floor && !any_fresh(s, base, m);
     for (uint64_t r = first; r <= last; r++)
-        untouched &= s->sums[r].written <= o->floor && s->sums[r].read <= o->floor;
+        untouched &= s->sums[r].read <= o->floor;
     if (m->n != m->span) {
         for (unsigned k = 0; !untouched && k < m->n; k++)
             if (!may_write(&s->rows[(base + m->unit[k]) / 32], (base + m->unit[k]) % 32, 1, o->floor, who, &m->lane[k]))
@@ -689,7 +747,7 @@ bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t ba
             struct mg_order_row *row = &s->rows[u / 32];
             row->w_time[u % 32] = o->now;
             row->w_who[u % 32] = who | m->lane[k];
-            s->written[u / 32] |= 1u << u % 32;
+            mg__shadow_wrote(s, u / 32, 1u << u % 32);
         }
     } else {
         for (unsigned k = 0, n; !untouched && k < m->span; k += n) {
@@ -702,7 +760,7 @@ bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t ba
             unsigned at = (base + k) % 32;
             n = MG_MIN(m->span - k, 32 - at);
             did_write(&s->rows[(base + k) / 32], at, n, o->now, who, &m->lane[k]);
-            s->written[(base + k) / 32] |= (uint32_t)(((1ull << n) - 1) << at);
+            mg__shadow_wrote(s, (base + k) / 32, (uint32_t)(((1ull << n) - 1) << at));
         }
     }
     for (uint64_t r = first; r <= last; r++) {

@@ -82,6 +82,7 @@ struct mg_shadow {
     uint32_t *atoms;         /* by row: the floor since which held atomic operations alone have used it */
     uint32_t *written;       /* by row, a bit a unit: written in this block; not all are known … */
     uint64_t *unsure;        /* … of these rows, a bit each */
+    uint32_t *fresh;         /* like `written`, since the block met; a bit may be set in vain */
     uint64_t *stale;         /* rows, likewise, that were written since the block met */
     size_t nstale;           /* words of it */
 };
@@ -94,6 +95,12 @@ bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t ba
                       uint32_t who);
 /* Writes the held reads into the cells: before anybody else looks at them. */
 void mg__shadow_settle(const struct mg_order *o, struct mg_shadow *s);
+/* A unit of the row has been written. */
+static inline void mg__shadow_wrote(struct mg_shadow *s, uint64_t row, uint32_t units)
+{
+    s->written[row] |= units;
+    s->fresh[row] |= units;
+}
 /* The row's cells are about to be written, or may be. */
 static inline void mg__shadow_stale(struct mg_shadow *s, uint64_t row)
 {
@@ -140,12 +147,18 @@ static inline bool mg__shadow_any_written(const struct mg_shadow *s)
 /* A read of units that are all written, some of them by the lanes that now read, since the block met. */
 bool mg__shadow_read_own(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *memo,
                          uint32_t who);
+/* Lanes on units of their own choice, each looked at by itself. False: what was done is done again, if it must, with
+ * the same outcome. `init`: as above, of reads and of atomic operations. */
+enum mg_lanes { MG_LANES_READ, MG_LANES_WRITE, MG_LANES_ATOMIC };
+bool mg__shadow_lanes(const struct mg_order *o, struct mg_shadow *s, const struct mg_access *a, unsigned unit,
+                      uint32_t who, enum mg_lanes what, bool init);
 /* Cells of the units were changed by others than the functions above. */
 static inline void mg__shadow_changed(const struct mg_order *o, struct mg_shadow *s, uint64_t first, uint64_t last)
 {
     for (uint64_t r = first / 32; r <= last / 32; r++) {
         s->sums[r].written = s->sums[r].read = o->now;
         s->unsure[r / 64] |= 1ull << r % 64;
+        s->fresh[r] = ~0u;
         mg__shadow_stale(s, r);
     }
 }

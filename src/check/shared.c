@@ -104,29 +104,12 @@ static __attribute__((noinline)) bool quick_lanes(const struct worker *w, struct
         return true;
     }
     mg__shadow_settle(b->order, s);
-    for (uint32_t rest = a->mask; rest;
-         rest &= rest - 1) { /* what was done is done again, if it must, with the same outcome */
-        uint32_t lane = (uint32_t)__builtin_ctz(rest);
-        uint64_t u = a->address[lane] >> unit;
-        struct mg_row_sum *sum = &s->sums[u / 32];
-        if (site->atomic) {
-            if (!mg__quick_atomic_one(b->order, &s->rows[u / 32], u % 32, who | lane << 21, l->init && site->reads))
-                return false;
-            sum->written = b->order->now;
-            s->written[u / 32] |= 1u << u % 32;
-            mg__shadow_stale(s, u / 32);
-        } else if (site->writes) {
-            if (!mg__quick_write_one(b->order, &s->rows[u / 32], u % 32, who | lane << 21))
-                return false;
-            sum->written = b->order->now;
-            s->written[u / 32] |= 1u << u % 32;
-            mg__shadow_stale(s, u / 32);
-        } else {
-            if (!mg__quick_read_one(b->order, &s->rows[u / 32], u % 32, who | lane << 21, l->init))
-                return false;
-            sum->read = b->order->now;
-        }
-    }
+    if (!mg__shadow_lanes(b->order, s, a, unit, who,
+                          site->atomic   ? MG_LANES_ATOMIC
+                          : site->writes ? MG_LANES_WRITE
+                                         : MG_LANES_READ,
+                          l->init && site->reads))
+        return false;
     b->order->now += site->writes;
     if (site->atomic)
         mg__flags_publish(l, b, a, MG_SPACE_SHARED);
