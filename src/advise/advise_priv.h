@@ -11,7 +11,7 @@
 enum {
     MG_SHAPES_KEPT = 1024,  /* different accesses of an instruction that are kept before they are sampled, */
     MG_SHAPES_LEAST = 64,   /* and as few as this where a kernel has very many instructions: */
-    MG_SHAPES_ALL = 256 * 1024, /* of all instructions of a launch, about */
+    MG_SHAPES_ALL = 32 * 1024, /* of all instructions of a launch, about */
     MG_WALKS = 1024,        /* access sites whose threads' steps are followed */
     MG_BLOCKS_SAMPLED = 8,  /* blocks whose bytes are followed one by one */
     MG_GRAINS_KEPT = 16384, /* (site, granule) pairs of such a block before sectors are sampled */

@@ -37,11 +37,12 @@ struct question { /* of one variable */
      * elements, or words of larger ones; number NO_UNIT is left out. */
     MG_VEC(struct worded) worded;
     MG_VEC(uint32_t) units;
-    uint32_t unit; /* bytes */
-    uint8_t *banks;  /* of the units, by the layout that is tried; of NO_UNIT none */
-    uint16_t *words; /* likewise; NULL: units are words */
+    uint32_t unit;        /* bytes */
+    uint8_t *banks;       /* of the units, by the layout that is tried; of NO_UNIT none */
+    uint16_t *words;      /* likewise; NULL: units are words */
     uint32_t *seen, turn; /* by word: the last access that touched it */
     double ideal;         /* of all */
+    size_t stride;        /* from one to the next of `worded`, so that all come, spread over them */
     bool all;             /* accesses go by words */
 };
 
@@ -138,6 +139,18 @@ static void answered(struct question *q)
     q->banks = NULL;
 }
 
+/* Golden steps, and none that comes back before all were seen. */
+static size_t stride_of(size_t n)
+{
+    for (size_t stride = n * 5 / 8 | 1;; stride++) {
+        size_t a = n, b = stride, rest;
+        for (; b; rest = a % b, a = b, b = rest)
+            ;
+        if (a <= 1)
+            return n > 1 ? stride % n : 0;
+    }
+}
+
 /* Where banks are words of 32 bits, 32 of them; else, and without memory, each access is asked for by itself. */
 static struct question question_of(const struct mg_facts *f, uint32_t var, uint32_t element)
 {
@@ -148,6 +161,7 @@ static struct question question_of(const struct mg_facts *f, uint32_t var, uint3
     uint16_t *numbers = calloc(v->size / q.unit + 1, sizeof(*numbers));
     if (!numbers || !find_units(&q, numbers, v->size / q.unit))
         answered(&q);
+    q.stride = stride_of(q.worded.count);
     free(numbers);
     return q;
 }
@@ -239,14 +253,33 @@ static bool cost_one(const struct question *q, const struct mg_layout *l, uint32
     return true;
 }
 
-/* Where all of its accesses go by words. What is above the best so far, and the ideal, cannot become the best. */
+/* Where all of its accesses go by words. What is above the best so far, and the ideal, cannot become the best: that is
+ * looked at every LOOK accesses, which come spread over all of them, as the mean of those so far tells it, less three
+ * times its error. What is not given up is counted whole. */
+enum { LOOK = 128 };
 static void cost_words(struct question *q, struct mg_layout_trial *t)
 {
     const double most = MG_MAX(t->enough, 1.01 * q->ideal);
-    for (size_t k = 0; k < q->worded.count && t->wavefronts <= most; k++) {
-        const struct worded *w = &q->worded.at[k];
-        t->wavefronts += most_in_bank(q, w) * w->times * w->scale;
-        t->ideal += w->times * w->scale;
+    const size_t n = q->worded.count;
+    double weights = 0, squares = 0, spread = 0;
+    for (size_t k = 0, at = 0; k < n && t->wavefronts <= most;
+         k++, at = at + q->stride < n ? at + q->stride : at + q->stride - n) {
+        const struct worded *w = &q->worded.at[at];
+        const double weight = w->times * w->scale, each = most_in_bank(q, w);
+        t->wavefronts += each * weight;
+        t->ideal += weight;
+        weights += weight;
+        squares += weight * weight;
+        spread += each * each * weight;
+        if ((k + 1) % LOOK)
+            continue;
+        const double mean = t->wavefronts / weights,
+                     error = sqrt(MG_MAX(spread / weights - mean * mean, 0) * squares) / weights;
+        if ((mean - 3 * error) * q->ideal > most) {
+            t->wavefronts = mean * q->ideal;
+            t->ideal = q->ideal;
+            return;
+        }
     }
 }
 
@@ -346,10 +379,13 @@ static const struct mg_layout_trial *chosen(const struct choice *c)
     return c->padded ? &c->pad : &c->swizzle;
 }
 
-static struct mg_change *changed(struct mg_facts *f, uint32_t var, const struct mg_layout_trial *trial)
+static struct mg_change *changed(struct mg_facts *f, const struct question *searched,
+                                 const struct mg_layout_trial *trial)
 {
-    struct question q = {.facts = f, .var = var, .change = mg__change(f)};
+    const uint32_t var = searched->var;
+    struct question q = *searched;
     struct mg_layout_trial again = {.layout = trial->layout, .enough = INFINITY};
+    q.change = mg__change(f);
     cost(&q, &again);
     const double each = trial->layout.xor_times > 1 ? SWIZZLING_TIMES : SWIZZLING;
     for (uint32_t i = 0; trial->layout.xor_mask && i < f->info->ninsns; i++)
@@ -379,7 +415,6 @@ static bool choose(struct mg_facts *f, uint32_t var, struct choice *c)
                                       .arg = &question};
     candidate_rows(f, var, c->element, &rows);
     mg__layout_search(&search, &rows);
-    answered(&question);
     c->pad = search.pad;
     c->swizzle = search.swizzle;
     unsigned doublings = 0; /* distances of 2, 4, 8 and so on between lanes: a tree */
@@ -391,8 +426,9 @@ static bool choose(struct mg_facts *f, uint32_t var, struct choice *c)
     c->is_static = info->name && info->name[0] != '(';
     if (c->is_static && (uint64_t)f->info->shared_static + c->pad.added > f->arch->shared_block)
         c->blocks = 0; /* a static declaration cannot grow so far */
-    struct mg_change *pad = c->pad.any && c->blocks ? changed(f, var, &c->pad) : NULL;
-    struct mg_change *swizzle = c->swizzle.any ? changed(f, var, &c->swizzle) : NULL;
+    struct mg_change *pad = c->pad.any && c->blocks ? changed(f, &question, &c->pad) : NULL;
+    struct mg_change *swizzle = c->swizzle.any ? changed(f, &question, &c->swizzle) : NULL;
+    answered(&question);
     mg__change_room(f, pad, c->pad.added);
     pad_seconds = mg__change_saves(f, pad);
     c->by_swizzle = mg__change_saves(f, swizzle);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 enum { MOST_PAD = 32 };
+#define SLACK 0.02 /* of the conflicts: what is less is no difference */
 
 uint32_t mg__layout_moved(const struct mg_layout *l, uint32_t offset)
 {
@@ -68,7 +69,7 @@ static void sort_rows(const struct mg_layout_search *s, struct mg_layout_rows *r
 /* Of two that come out nearly alike the one that costs less memory, or is the plainer: it was tried first. */
 static bool better(const struct mg_layout_trial *a, const struct mg_layout_trial *b, double conflicts)
 {
-    double slack = 0.02 * conflicts;
+    double slack = SLACK * conflicts;
     if (!b->any || a->wavefronts == b->wavefronts)
         return !b->any || a->added < b->added;
     if (a->wavefronts <= a->ideal) /* nothing is better than that */
@@ -81,7 +82,7 @@ static struct mg_layout_trial attempt(const struct mg_layout_search *s, const st
 {
     uint32_t rows = (s->size / l->element + l->row - 1) / l->row;
     struct mg_layout_trial t = {.layout = *l, .any = true, .added = rows * l->pad * l->element};
-    t.enough = best->any ? best->wavefronts : INFINITY;
+    t.enough = best->any ? best->wavefronts - (t.added >= best->added ? SLACK * s->conflicts : 0) : INFINITY;
     s->cost(s->arg, &t);
     return t;
 }
