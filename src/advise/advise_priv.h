@@ -55,9 +55,8 @@ void mg__shapes_free(struct mg_shapes *set);
 struct mg_grain { /* a granule of global memory, as one site of one block used it */
     uint64_t key;    /* address in granules */
     uint32_t uses;   /* thread accesses */
+    uint32_t set;    /* of the block's sets of threads */
     uint16_t site;
-    uint16_t unused;
-    uint32_t threads[MG_MAX_THREADS / 32]; /* by warp, a bit a lane */
 };
 struct mg_word { /* a word of the block's shared memory */
     uint32_t writes, reads;
@@ -70,18 +69,28 @@ struct mg_walk { /* a site's addresses in the order of its threads: of each its 
 struct mg_advise_block {
     uint64_t index, range;
     struct mg_grain *grains;
-    uint32_t ngrains, capacity, nslots;
+    uint32_t *threads; /* a set of each grain: by warp, a bit a lane */
+    uint32_t nwarps;
+    uint32_t ngrains, capacity, nslots, nthreads; /* nthreads: words that `threads` has room for */
     uint32_t *slots;
     unsigned level;
     struct mg_word *words; /* nwords of them */
     uint32_t nwords;
     uint64_t *moved;       /* by site: sectors that its accesses moved */
     struct mg_walk **walks; /* by site; NULL in blocks other than the middle one */
+    uint32_t nsites;
 };
-/* `range`: where device memory starts. */
-struct mg_advise_block *mg__block_create(uint64_t index, uint64_t range, uint32_t nsites, uint32_t shared_bytes,
-                                         bool walk);
-void mg__block_free(struct mg_advise_block *block, uint32_t nsites);
+/* Which threads of the block touched the granule: by warp, a bit a lane. */
+static inline const uint32_t *mg__grain_threads(const struct mg_advise_block *block, const struct mg_grain *grain)
+{
+    return block->threads + (size_t)grain->set * block->nwarps;
+}
+/* `range`: where device memory starts; `was`: of another launch, whose memory it takes, or NULL. */
+struct mg_advise_block *mg__block_create(struct mg_advise_block *was, uint64_t index, uint64_t range, uint32_t nsites,
+                                         uint32_t shared_bytes, uint32_t warps, bool walk);
+/* What only its launch knows; it can then be another one's. */
+void mg__block_end(struct mg_advise_block *block);
+void mg__block_free(struct mg_advise_block *block);
 /* `shift`: log2 of the granule. False: out of memory. */
 bool mg__block_global(struct mg_advise_block *block, const struct mg_access *access, uint32_t site, unsigned shift);
 void mg__block_shared(struct mg_advise_block *block, const struct mg_access *access);

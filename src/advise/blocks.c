@@ -18,36 +18,51 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 29);
 }
 
-struct mg_advise_block *mg__block_create(uint64_t index, uint64_t range, uint32_t nsites, uint32_t shared_bytes,
-                                         bool walk)
+struct mg_advise_block *mg__block_create(struct mg_advise_block *was, uint64_t index, uint64_t range, uint32_t nsites,
+                                         uint32_t shared_bytes, uint32_t warps, bool walk)
 {
-    struct mg_advise_block *b = calloc(1, sizeof(*b));
+    struct mg_advise_block *b = was ? was : calloc(1, sizeof(*b));
     if (!b)
         return NULL;
     b->index = index;
     b->range = range;
+    b->nwarps = warps;
+    b->nsites = nsites;
     b->nwords = (shared_bytes + 3) / 4;
     b->words = calloc((size_t)b->nwords + 1, sizeof(*b->words));
     b->moved = calloc((size_t)nsites + 1, sizeof(*b->moved));
     b->walks = walk ? calloc((size_t)nsites + 1, sizeof(*b->walks)) : NULL;
     if (!b->words || !b->moved || (walk && !b->walks)) {
-        mg__block_free(b, nsites);
+        mg__block_free(b);
         return NULL;
     }
     return b;
 }
 
-void mg__block_free(struct mg_advise_block *b, uint32_t nsites)
+void mg__block_end(struct mg_advise_block *b)
+{
+    for (uint32_t i = 0; b->walks && i < b->nsites; i++)
+        free(b->walks[i]);
+    free(b->walks);
+    free(b->words);
+    free(b->moved);
+    b->walks = NULL;
+    b->words = NULL;
+    b->moved = NULL;
+    if (b->slots)
+        memset(b->slots, 0, b->nslots * sizeof(*b->slots));
+    b->ngrains = 0;
+    b->level = 0;
+}
+
+void mg__block_free(struct mg_advise_block *b)
 {
     if (!b)
         return;
-    for (uint32_t i = 0; b->walks && i < nsites; i++)
-        free(b->walks[i]);
-    free(b->walks);
+    mg__block_end(b);
     free(b->grains);
+    free(b->threads);
     free(b->slots);
-    free(b->words);
-    free(b->moved);
     free(b);
 }
 
@@ -96,8 +111,13 @@ static struct mg_grain *grain(struct mg_advise_block *b, uint64_t key, uint32_t 
         uint32_t n = 0;
         b->level++;
         for (uint32_t i = 0; i < b->ngrains; i++)
-            if (kept(b, b->grains[i].key << shift >> SECTOR_SHIFT))
-                b->grains[n++] = b->grains[i];
+            if (kept(b, b->grains[i].key << shift >> SECTOR_SHIFT)) {
+                memmove(b->threads + (size_t)n * b->nwarps, b->threads + (size_t)b->grains[i].set * b->nwarps,
+                        b->nwarps * sizeof(*b->threads)); /* until it is sorted, a set is where its grain is */
+                b->grains[n] = b->grains[i];
+                b->grains[n].set = n;
+                n++;
+            }
         b->ngrains = n;
         (void)rebuild(b, b->nslots);
     }
@@ -109,23 +129,30 @@ static struct mg_grain *grain(struct mg_advise_block *b, uint64_t key, uint32_t 
         b->grains = grains;
         b->capacity = capacity;
     }
+    if ((b->ngrains + 1) * b->nwarps > b->nthreads) {
+        uint32_t room = MG_MAX(b->capacity * b->nwarps, b->nthreads);
+        uint32_t *threads = realloc(b->threads, room * sizeof(*threads));
+        if (!threads)
+            return NULL;
+        b->threads = threads;
+        b->nthreads = room;
+    }
     if ((b->ngrains + 1) * 2 > b->nslots && !rebuild(b, b->nslots ? b->nslots * 2 : FIRST_SLOTS))
         return NULL;
     uint32_t h = slot_of(b, key, site);
     while (b->slots[h])
         h = (h + 1) & (b->nslots - 1);
     struct mg_grain *g = &b->grains[b->ngrains++];
-    memset(g, 0, sizeof(*g));
-    g->key = key;
-    g->site = (uint16_t)site;
+    *g = (struct mg_grain){.key = key, .set = b->ngrains - 1, .site = (uint16_t)site};
+    memset(b->threads + (size_t)g->set * b->nwarps, 0, b->nwarps * sizeof(*b->threads));
     b->slots[h] = b->ngrains;
     return g;
 }
 
 /* Neighbouring lanes touch neighbouring granules, which came one behind the other: `last` and the next one are looked
  * at before the table is. */
-static struct mg_grain *grain_near(struct mg_advise_block *b, const struct mg_grain *last, uint64_t key,
-                                   uint32_t site, unsigned shift)
+static struct mg_grain *grain_near(struct mg_advise_block *b, const struct mg_grain *last, uint64_t key, uint32_t site,
+                                   unsigned shift)
 {
     for (unsigned k = 0; last && k < 2 && last + k < b->grains + b->ngrains; k++)
         if (last[k].key == key && last[k].site == site)
@@ -135,7 +162,7 @@ static struct mg_grain *grain_near(struct mg_advise_block *b, const struct mg_gr
 
 bool mg__block_global(struct mg_advise_block *b, const struct mg_access *a, uint32_t site, unsigned shift)
 {
-    if (a->warp >= MG_MAX_THREADS / 32 || site > UINT16_MAX)
+    if (a->warp >= b->nwarps || site > UINT16_MAX)
         return true;
     bool walks = b->walks && site < MG_WALKS;
     if (walks && !b->walks[site])
@@ -165,7 +192,7 @@ bool mg__block_global(struct mg_advise_block *b, const struct mg_access *a, uint
             }
             last = g;
             g->uses++;
-            g->threads[a->warp] |= 1u << lane;
+            b->threads[(size_t)g->set * b->nwarps + a->warp] |= 1u << lane;
         }
     }
     return true;

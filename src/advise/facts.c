@@ -139,12 +139,16 @@ static void add_use(struct mg_use *u, double scale, double uses, unsigned thread
 }
 
 /* What several sites of a block, of granules `from` to `to`, which are one, wrote and read. */
-static void exchange(struct mg_facts *f, const struct mg_grain *from, const struct mg_grain *to, unsigned warps)
+static void exchange(struct mg_facts *f, const struct mg_advise_block *b, const struct mg_grain *from,
+                     const struct mg_grain *to, unsigned warps)
 {
     uint32_t wrote[MG_MAX_THREADS / 32] = {0}, read[MG_MAX_THREADS / 32] = {0};
-    for (; from < to; from++)
+    for (; from < to; from++) {
+        const uint32_t *threads = mg__grain_threads(b, from);
+        uint32_t *all_of = f->sites[from->site].site->direction == MG_DIR_LOAD ? read : wrote;
         for (unsigned w = 0; w < warps; w++)
-            *(f->sites[from->site].site->direction == MG_DIR_LOAD ? &read[w] : &wrote[w]) |= from->threads[w];
+            all_of[w] |= threads[w];
+    }
     unsigned all = 0, writers = popcount_all(wrote, warps);
     for (unsigned w = 0; w < warps; w++) {
         all += (read[w] & ~wrote[w]) != 0;
@@ -156,8 +160,7 @@ static void exchange(struct mg_facts *f, const struct mg_grain *from, const stru
 static void use_block(struct mg_facts *f, const struct mg_advise_block *b, uint64_t *last_site, uint64_t *last_group)
 {
     unsigned shift = f->seen->sites.shift;
-    const struct mg_dim3 *dim = &f->info->block;
-    const unsigned warps = (unsigned)MG_MIN(((uint64_t)dim->x * dim->y * dim->z + 31) / 32, MG_MAX_THREADS / 32u);
+    const unsigned warps = b->nwarps;
     const double bytes = 1u << shift, scale = ldexp(1, (int)b->level);
     for (uint32_t i = 0; i < f->nsites; i++) {
         last_site[i] = UINT64_MAX;
@@ -174,7 +177,7 @@ static void use_block(struct mg_facts *f, const struct mg_advise_block *b, uint6
         for (uint32_t k = i; k < end; k++) {
             const struct mg_grain *g = &b->grains[k];
             struct mg_site_fact *s = &f->sites[g->site];
-            unsigned all = popcount_all(g->threads, warps);
+            unsigned all = popcount_all(mg__grain_threads(b, g), warps);
             double uses = g->uses;
             add_use(&s->use, scale, uses, all, bytes, last_site[g->site] != sector);
             last_site[g->site] = sector;
@@ -189,18 +192,18 @@ static void use_block(struct mg_facts *f, const struct mg_advise_block *b, uint6
                 if (f->sites[b->grains[m].site].group != s->group)
                     continue;
                 if (alone)
-                    memcpy(threads, g->threads, sizeof(threads));
+                    memcpy(threads, mg__grain_threads(b, g), warps * sizeof(*threads));
                 alone = false;
                 uses += b->grains[m].uses;
                 for (unsigned w = 0; w < warps; w++)
-                    threads[w] |= b->grains[m].threads[w];
+                    threads[w] |= mg__grain_threads(b, &b->grains[m])[w];
             }
             all = alone ? all : popcount_all(threads, warps);
             add_use(&f->groups[s->group].use, scale, uses, all, bytes, last_group[s->group] != sector);
             last_group[s->group] = sector;
         }
         if (loads && stores)
-            exchange(f, b->grains + i, b->grains + end, warps);
+            exchange(f, b, b->grains + i, b->grains + end, warps);
     }
     for (uint32_t i = 0; i < f->nsites; i++)
         f->sites[i].use.blocks += last_site[i] != UINT64_MAX;

@@ -19,6 +19,7 @@ struct mg_advise {
     uint32_t regs;
     const char *regs_from;
     bool regs_exact;
+    struct mg_advise_block *spare[MG_BLOCKS_SAMPLED]; /* of launches that are over: their memory is used again */
 };
 
 /* Accesses of an instruction that the engine told with this pattern and base, and so of one shape. */
@@ -34,6 +35,7 @@ enum { MET = 512 };
 
 struct worker {
     struct mg_seen *seen; /* info, made, sites and sampled: read only */
+    struct mg_advise_block **spare;
     struct mg_tried *insns;
     struct mg_shapes *global, *shared;
     struct mg_advise_block *blocks[MG_BLOCKS_SAMPLED];
@@ -46,6 +48,7 @@ struct worker {
 struct launch {
     struct mg_advise *advise;
     struct mg_seen seen;
+    struct mg_advise_block *spare[MG_BLOCKS_SAMPLED]; /* for its blocks; each is one worker's to take */
     bool failed;
 };
 
@@ -56,7 +59,7 @@ static void free_seen(struct mg_seen *s)
     for (uint32_t i = 0; s->shared && i < s->info->ninsns; i++)
         mg__shapes_free(&s->shared[i]);
     for (unsigned i = 0; i < MG_BLOCKS_SAMPLED; i++)
-        mg__block_free(s->blocks[i], s->sites.count);
+        mg__block_free(s->blocks[i]);
     mg__model_made_free(s->made);
     mg__sites_free(&s->sites);
     free(s->insns);
@@ -106,6 +109,8 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
         free(l);
         return MG_ERR_NOMEM;
     }
+    memcpy(l->spare, l->advise->spare, sizeof(l->spare));
+    memset(l->advise->spare, 0, sizeof(l->advise->spare));
     *state = l;
     return MG_OK;
 }
@@ -118,7 +123,7 @@ static void free_worker(struct worker *w)
     for (uint32_t i = 0; w->shared && i < n; i++)
         mg__shapes_free(&w->shared[i]);
     for (unsigned i = 0; i < MG_BLOCKS_SAMPLED; i++)
-        mg__block_free(w->blocks[i], w->seen->sites.count);
+        mg__block_free(w->blocks[i]);
     free(w->global);
     free(w->shared);
     free(w->insns);
@@ -135,6 +140,7 @@ static void *worker_begin(void *state, unsigned worker)
         return NULL;
     uint32_t n = l->seen.info->ninsns;
     w->seen = &l->seen;
+    w->spare = l->spare;
     w->most = l->seen.most;
     w->index = UINT64_MAX;
     w->insns = calloc((size_t)n + 1, sizeof(*w->insns));
@@ -157,10 +163,15 @@ static struct mg_advise_block *sampled_block(struct worker *w, uint64_t index)
     for (unsigned i = 0; i < s->nsampled; i++) {
         if (s->sampled[i] != index)
             continue;
-        if (!w->blocks[i])
+        if (!w->blocks[i]) {
+            const struct mg_dim3 *dim = &s->info->block;
+            const uint32_t warps = (uint32_t)(((uint64_t)dim->x * dim->y * dim->z + 31) / 32);
+            struct mg_advise_block *spare = w->spare[i];
+            w->spare[i] = NULL;
             w->blocks[i] =
-                mg__block_create(index, s->info->range, s->sites.count,
-                                 s->info->shared_static + s->info->shared_dynamic + 16, i == s->nsampled / 2);
+                mg__block_create(spare, index, s->info->range, s->sites.count,
+                                 s->info->shared_static + s->info->shared_dynamic + 16, warps, i == s->nsampled / 2);
+        }
         w->failed |= !w->blocks[i];
         w->block = w->blocks[i];
     }
@@ -285,6 +296,44 @@ static bool is_met(struct worker *w, const struct met *m, const struct mg_access
            m->level == shapes_of(w, a->insn, a->space)->level;
 }
 
+/* To the shapes and the sums; `met`, if not NULL: where accesses like this one are counted from here on. Returns the
+ * sectors that it moved. */
+static uint32_t add_access(struct worker *w, struct mg_access *a, struct met *met, uint64_t base)
+{
+    mg__access_lanes(a);
+    struct mg_shapes *set = shapes_of(w, a->insn, a->space);
+    set->most = w->most;
+    struct mg_advise_shape fresh;
+    shape_of(a, w->seen->info->range, &fresh);
+    struct mg_advise_shape *s = met ? NULL : mg__shapes_recent(set, &fresh);
+    if (!s) {
+        fresh.hash = mg__shape_hash(&fresh);
+        s = mg__shapes_find(set, &fresh);
+    }
+    if (!s) {
+        cost_of(w->seen, a, &fresh);
+        fresh.times = a->times;
+        s = &fresh;
+        w->failed |= !mg__shapes_add(set, &fresh);
+    } else {
+        s->times += a->times;
+    }
+    add_sums(w, a->insn, a->space, s, a->times);
+    if (met) {
+        const struct mg_advise_shape shape = *s; /* what is told last may move the shapes */
+        if (met->pattern)
+            settle(w, met);
+        *met = (struct met){.pattern = mg__shapes_keeps(set, shape.hash) ? a->pattern : NULL,
+                            .base = base,
+                            .insn = a->insn,
+                            .space = a->space,
+                            .level = set->level,
+                            .shape = shape};
+        return shape.moved;
+    }
+    return s->moved;
+}
+
 static void on_access(void *worker, struct mg_access *a)
 {
     struct worker *w = worker;
@@ -294,52 +343,27 @@ static void on_access(void *worker, struct mg_access *a)
         return;
     struct mg_advise_block *block = constant ? NULL : sampled_block(w, a->block);
     struct met *met = NULL;
+    uint32_t moved;
     const uint64_t base = shared || constant ? a->base : a->base & 31;
-    if (!block && a->pattern && !a->address && !a->other) {
+    if (a->pattern && !a->other && a->block != UINT64_MAX) {
         if (!w->met)
             w->failed |= !(w->met = calloc(MET, sizeof(*w->met)));
         met = w->met ? met_at(w, a, base) : NULL;
-        if (met && is_met(w, met, a, base)) {
-            met->times++;
-            return;
-        }
     }
-    mg__access_lanes(a);
-    struct mg_shapes *set = shapes_of(w, a->insn, a->space);
-    set->most = w->most;
-    struct mg_advise_shape fresh;
-    shape_of(a, seen->info->range, &fresh);
-    struct mg_advise_shape *s = met ? NULL : mg__shapes_recent(set, &fresh);
-    if (!s) {
-        fresh.hash = mg__shape_hash(&fresh);
-        s = mg__shapes_find(set, &fresh);
-    }
-    if (!s) {
-        cost_of(seen, a, &fresh);
-        fresh.times = a->times;
-        s = &fresh;
-        w->failed |= !mg__shapes_add(set, &fresh);
+    if (met && is_met(w, met, a, base)) {
+        met->times++;
+        moved = met->shape.moved;
     } else {
-        s->times += a->times;
-    }
-    add_sums(w, a->insn, a->space, s, a->times);
-    if (met) {
-        if (met->pattern)
-            settle(w, met);
-        *met = (struct met){.pattern = mg__shapes_keeps(set, s->hash) ? a->pattern : NULL,
-                            .base = base,
-                            .insn = a->insn,
-                            .space = a->space,
-                            .level = set->level,
-                            .shape = *s};
+        moved = add_access(w, a, met, base);
     }
     if (!block)
         return;
+    mg__access_lanes(a);
     if (shared) {
         mg__block_shared(block, a);
     } else if (seen->sites.of[a->insn] != UINT32_MAX) {
         uint32_t site = seen->sites.of[a->insn];
-        block->moved[site] += s->moved;
+        block->moved[site] += moved;
         w->failed |= !mg__block_global(block, a, site, seen->sites.shift);
     }
 }
@@ -394,6 +418,16 @@ static void launch_end(void *state, enum mg_status status)
         }
         (void)mg__advise_judge(&l->seen, status, l->advise->done, l->advise->arg);
     }
+    for (unsigned i = 0; i < MG_BLOCKS_SAMPLED; i++) {
+        struct mg_advise_block **to = &l->advise->spare[i], *b = l->seen.blocks[i] ? l->seen.blocks[i] : l->spare[i];
+        if (l->seen.blocks[i])
+            mg__block_free(l->spare[i]);
+        l->seen.blocks[i] = NULL;
+        if (b)
+            mg__block_end(b);
+        mg__block_free(*to);
+        *to = b;
+    }
     free_seen(&l->seen);
     free(l);
 }
@@ -417,6 +451,8 @@ void mg__advise_destroy(struct mg_advise *advise)
 {
     for (unsigned k = 0; advise && k < MG_MODEL_MADE_KEPT; k++)
         mg__model_made_free(advise->made[k]);
+    for (unsigned i = 0; advise && i < MG_BLOCKS_SAMPLED; i++)
+        mg__block_free(advise->spare[i]);
     free(advise);
 }
 

@@ -63,6 +63,11 @@ void mg__time_sample_free(struct mg_time_sample *s)
     free(s);
 }
 
+size_t mg__time_sample_requests(const struct mg_time_sample *s)
+{
+    return s->requests.count;
+}
+
 /* Lanes at the place that most of them go to. */
 static unsigned most_together(const struct mg_model_access *made)
 {
@@ -216,6 +221,73 @@ bool mg__time_sample_add(struct mg_time_sample *s, const struct mg_arch *arch, c
         return false;
     s->requests.at[s->requests.count++] = r;
     return true;
+}
+
+/* ---- the same again ---- */
+enum {
+    MET_BYTES = 256 /* places that are so far apart are alike to banks and lines */,
+    MET_SECTORS_EACH = MET_BYTES / 32
+};
+
+static uint32_t met_phase(const struct mg_access *a)
+{
+    return (uint32_t)(a->base % MET_BYTES) << 8 | a->space;
+}
+
+bool mg__time_sample_met(struct mg_time_sample *s, const struct mg_time_met *met, const struct mg_access *a,
+                         bool *failed)
+{
+    if (met->pattern != a->pattern || met->insn != a->insn || met->phase != met_phase(a))
+        return false;
+    if (met->none || s->sectors.count + s->requests.count > MG_TIME_SECTORS)
+        return true;
+    if (!mg__vec_grow((void **)&s->requests.at, &s->requests.capacity, s->requests.count + 1,
+                      sizeof(*s->requests.at)) ||
+        !mg__vec_grow((void **)&s->sectors.at, &s->sectors.capacity, s->sectors.count + met->count, sizeof(uint64_t))) {
+        *failed = true;
+        return true;
+    }
+    s->requests.at[s->requests.count++] = (struct request){.insn = a->insn,
+                                                           .first = (uint32_t)s->sectors.count,
+                                                           .count = met->count,
+                                                           .wavefronts = met->wavefronts,
+                                                           .lines = met->lines,
+                                                           .rounds = met->rounds,
+                                                           .turns = met->turns,
+                                                           .warp = (uint16_t)a->warp,
+                                                           .kind = met->kind,
+                                                           .space = met->space};
+    const uint64_t base = a->base / MET_BYTES * MET_SECTORS_EACH;
+    for (uint32_t k = 0; k < met->count; k++)
+        s->sectors.at[s->sectors.count++] = base + (uint64_t)(int64_t)met->sector[k];
+    return true;
+}
+
+/* What depends on more than its pattern is left out: where an atomic's array begins, which words are swapped, the other
+ * side of a copy, the thread's place in local memory. */
+void mg__time_sample_meet(const struct mg_time_sample *s, struct mg_time_met *met, const struct mg_launch_info *info,
+                          const struct mg_model_access *made, const struct mg_access *a)
+{
+    const bool atomic = a->kind == MG_ACCESS_ATOM || a->kind == MG_ACCESS_RED;
+    const struct request *r = s->requests.count ? &s->requests.at[s->requests.count - 1] : NULL;
+    met->pattern = NULL;
+    if (a->other || (a->space == MG_SPACE_GLOBAL ? atomic : a->space != MG_SPACE_SHARED) ||
+        mg__time_swaps(info->insns[a->insn].insn) || (made && (!r || r->insn != a->insn)))
+        return;
+    *met = (struct mg_time_met){.pattern = a->pattern, .insn = a->insn, .phase = met_phase(a), .none = !made};
+    if (!made)
+        return;
+    met->count = r->count;
+    met->wavefronts = r->wavefronts;
+    met->lines = r->lines;
+    met->rounds = r->rounds;
+    met->turns = r->turns;
+    met->kind = r->kind;
+    met->space = r->space;
+    for (uint32_t k = 0; k < r->count && r->count <= MG_TIME_MET_SECTORS; k++)
+        met->sector[k] = (int32_t)(s->sectors.at[r->first + k] - a->base / MET_BYTES * MET_SECTORS_EACH);
+    if (r->count > MG_TIME_MET_SECTORS)
+        met->pattern = NULL;
 }
 
 /* ---- sets of sectors ---- */

@@ -34,7 +34,7 @@ struct mg_time {
     struct mg_time_result last;
     const struct mg_insn_info *insns; /* of the last launch, … */
     uint32_t ninsns;
-    double (*stalled)[MG_STALLS]; /* … and the samples of its warps at each */
+    double (*stalled)[MG_STALLS];                   /* … and the samples of its warps at each */
     struct mg_model_made *made[MG_MODEL_MADE_KEPT]; /* of the latest kernels */
     struct mg_time_again *again;
     bool keeps;
@@ -58,6 +58,7 @@ struct worker {
     struct mg_time_sample *samples[MG_TIME_BLOCKS];
     uint64_t block; /* the last one that was looked up, and its sample */
     struct mg_time_sample *sample;
+    struct mg_time_met *met; /* MG_TIME_MET of them, while patterns last; or NULL */
     uint32_t *work;
     bool failed;
 };
@@ -148,9 +149,22 @@ static void on_access(void *worker, struct mg_access *a)
         w->work[a->block]++;
     if (!w->sample || a->insn >= l->info->ninsns || !a->mask || w->failed)
         return;
+    struct mg_time_met *met = NULL;
+    if (a->pattern) {
+        if (!w->met)
+            w->failed |= !(w->met = calloc(MG_TIME_MET, sizeof(*w->met)));
+        const uint64_t key = (uint64_t)a->pattern->id << 32 ^ (uint64_t)a->insn << 8 ^ a->base % 256;
+        met = w->met ? &w->met[key * UINT64_C(0x9E3779B97F4A7C15) >> 56] : NULL;
+        if (met && mg__time_sample_met(w->sample, met, a, &w->failed))
+            return;
+    }
     mg__access_lanes(a);
-    if (mg__model_made_access(l->made, a, true, &made) && made.mask)
+    const size_t before = mg__time_sample_requests(w->sample);
+    const bool some = mg__model_made_access(l->made, a, true, &made) && made.mask;
+    if (some)
         w->failed |= !mg__time_sample_add(w->sample, l->time->arch, l->info, &made, a);
+    if (met && !w->failed && mg__time_sample_requests(w->sample) == before + some)
+        mg__time_sample_meet(w->sample, met, l->info, some ? &made : NULL, a);
 }
 
 static bool closely(void *worker, uint64_t block)
@@ -172,6 +186,8 @@ static void together(void *worker, uint64_t block, uint64_t accesses)
 static void on_counts(void *worker, const struct mg_insn_counts *counts, uint32_t ninsns)
 {
     struct worker *w = worker;
+    free(w->met);
+    w->met = NULL;
     memcpy(w->counts, counts, MG_MIN(ninsns, w->launch->info->ninsns) * sizeof(*counts));
 }
 
@@ -193,6 +209,7 @@ static void worker_end(void *state, void *worker)
     for (uint64_t k = 0; l->work && k < l->blocks; k++)
         l->work[k] += w->work[k];
     l->failed |= w->failed;
+    free(w->met);
     free(w->counts);
     free(w->work);
     free(w);
