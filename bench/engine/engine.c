@@ -125,7 +125,7 @@ static enum mg_status attach_advice(struct engine *e)
         return status;
     observer = mg__model_observer(e->model);
     if ((status = mg__simt_observe(e->simt, &observer)) != MG_OK ||
-        (status = mg__advise_create(arch, e->time, advised, e, &e->advise)) != MG_OK)
+        (status = mg__advise_create(arch, e->time, e->model, advised, e, &e->advise)) != MG_OK)
         return status;
     observer = mg__advise_observer(e->advise);
     return mg__simt_observe(e->simt, &observer);

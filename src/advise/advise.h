@@ -12,9 +12,11 @@
 
 struct mg_advise;
 struct mg_time;
-/* For the device `arch` and its board. `time`, which keeps its launches, has seen each launch end before this has.
+struct mg_model;
+/* For the device `arch` and its board. `time`, which keeps its launches, has seen each launch end before this has, and
+ * so has `model`, whose counts are those of the blocks that are not looked at; NULL: all are.
  * `done` gets each launch's advice, valid during the call only. */
-enum mg_status mg__advise_create(const struct mg_arch *arch, struct mg_time *time,
+enum mg_status mg__advise_create(const struct mg_arch *arch, struct mg_time *time, struct mg_model *model,
                                  void (*done)(void *arg, const struct mg_report_advice *advice), void *arg,
                                  struct mg_advise **advise);
 void mg__advise_destroy(struct mg_advise *advise);

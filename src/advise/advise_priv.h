@@ -136,6 +136,7 @@ struct mg_seen {
     unsigned nsampled;
     uint64_t nblocks;
     uint32_t most; /* shapes of an instruction that are kept */
+    bool parted;   /* only some blocks were looked at; what shapes come to stands for what was counted in all */
     uint32_t regs;
     const struct mg_arch *arch;
     struct mg_time *time;

@@ -317,7 +317,7 @@ static bool find_scales(struct mg_facts *f)
         const struct mg_shapes *set = &f->seen->shared[i];
         const struct mg_tried *t = &f->seen->insns[i];
         double kept = 0;
-        for (uint32_t k = 0; set->level && k < set->count; k++)
+        for (uint32_t k = 0; (set->level || f->seen->parted) && k < set->count; k++)
             kept += (double)set->at[k].taken * (double)set->at[k].times;
         f->scale[i] = kept > 0 ? (double)(t->wavefronts + t->const_passes) / kept : ldexp(1, (int)set->level);
     }
@@ -335,7 +335,10 @@ static bool gather_vars(struct mg_facts *f)
         return false;
     for (uint32_t i = 0; i < f->info->ninsns; i++) {
         const struct mg_shapes *set = &f->seen->shared[i];
-        double scale = f->scale[i];
+        double scale = f->scale[i], ideal = 0;
+        for (uint32_t k = 0; f->seen->parted && k < set->count; k++)
+            ideal += (double)set->at[k].ideal * (double)set->at[k].times;
+        const double ideal_scale = ideal > 0 ? (double)f->seen->insns[i].wavefronts_ideal / ideal : scale;
         for (uint32_t k = 0; k < set->count; k++) {
             const struct mg_advise_shape *s = &set->at[k];
             if (s->var < 0 || (uint32_t)s->var >= n)
@@ -343,7 +346,7 @@ static bool gather_vars(struct mg_facts *f)
             struct sums *v = &sums[s->var];
             double times = (double)s->times * scale, excess = s->taken > s->ideal ? (s->taken - s->ideal) * times : 0;
             v->wavefronts += s->taken * times;
-            v->ideal += s->ideal * times;
+            v->ideal += s->ideal * (double)s->times * ideal_scale;
             *(s->kind == MG_ACCESS_LD                                    ? &v->loads
               : s->kind == MG_ACCESS_ST || s->kind == MG_ACCESS_CP_ASYNC ? &v->stores
                                                                          : &v->atomics) += times;

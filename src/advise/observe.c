@@ -10,9 +10,12 @@
  */
 #include "advise/advise_priv.h"
 
+#include <limits.h>
+
 struct mg_advise {
     const struct mg_arch *arch;
     struct mg_time *time;
+    struct mg_model *model;                         /* NULL: every block is looked at */
     struct mg_model_made *made[MG_MODEL_MADE_KEPT]; /* of the latest kernels */
     void (*done)(void *arg, const struct mg_report_advice *advice);
     void *arg;
@@ -36,6 +39,7 @@ enum { MET = 512 };
 struct worker {
     struct mg_seen *seen; /* info, made, sites and sampled: read only */
     struct mg_advise_block **spare;
+    bool rest; /* its blocks are those of a parted launch that nobody looks at */
     struct mg_tried *insns;
     struct mg_shapes *global, *shared;
     struct mg_advise_block *blocks[MG_BLOCKS_SAMPLED];
@@ -48,6 +52,8 @@ struct worker {
 struct launch {
     struct mg_advise *advise;
     struct mg_seen seen;
+    unsigned nworkers;
+    struct mg_insn_counts *near; /* of a parted launch the counts of the blocks that were looked at */
     struct mg_advise_block *spare[MG_BLOCKS_SAMPLED]; /* for its blocks; each is one worker's to take */
     bool failed;
 };
@@ -81,12 +87,12 @@ static void choose_blocks(struct mg_seen *s)
 
 static enum mg_status launch_begin(void *self, const struct mg_launch_info *info, unsigned workers, void **state)
 {
-    (void)workers;
     struct launch *l = calloc(1, sizeof(*l));
     *state = NULL;
     if (!l)
         return MG_ERR_NOMEM;
     l->advise = self;
+    l->nworkers = workers;
     struct mg_seen *s = &l->seen;
     s->info = info;
     s->regs = l->advise->regs;
@@ -101,11 +107,13 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     s->most =
         MG_MAX(MG_MIN(MG_SHAPES_ALL / MG_MAX(naccesses, 1u), (uint32_t)MG_SHAPES_KEPT), (uint32_t)MG_SHAPES_LEAST);
     s->made = mg__model_made_kept(l->advise->made, info);
+    l->near = calloc((size_t)info->ninsns + 1, sizeof(*l->near));
     s->insns = calloc((size_t)info->ninsns + 1, sizeof(*s->insns));
     s->global = calloc((size_t)info->ninsns + 1, sizeof(*s->global));
     s->shared = calloc((size_t)info->ninsns + 1, sizeof(*s->shared));
-    if (!s->made || !s->insns || !s->global || !s->shared || !mg__sites_find(info, &s->sites)) {
+    if (!l->near || !s->made || !s->insns || !s->global || !s->shared || !mg__sites_find(info, &s->sites)) {
         free_seen(s);
+        free(l->near);
         free(l);
         return MG_ERR_NOMEM;
     }
@@ -133,7 +141,6 @@ static void free_worker(struct worker *w)
 
 static void *worker_begin(void *state, unsigned worker)
 {
-    (void)worker;
     struct launch *l = state;
     struct worker *w = calloc(1, sizeof(*w));
     if (!w)
@@ -141,6 +148,7 @@ static void *worker_begin(void *state, unsigned worker)
     uint32_t n = l->seen.info->ninsns;
     w->seen = &l->seen;
     w->spare = l->spare;
+    w->rest = worker >= l->nworkers;
     w->most = l->seen.most;
     w->index = UINT64_MAX;
     w->insns = calloc((size_t)n + 1, sizeof(*w->insns));
@@ -176,6 +184,13 @@ static struct mg_advise_block *sampled_block(struct worker *w, uint64_t index)
         w->block = w->blocks[i];
     }
     return w->block;
+}
+
+static unsigned blocks(void *state, uint64_t *at, unsigned most)
+{
+    const struct launch *l = state;
+    memcpy(at, l->seen.sampled, MG_MIN(l->seen.nsampled, most) * sizeof(*at));
+    return l->advise->model ? l->seen.nsampled : UINT_MAX;
 }
 
 static bool closely(void *worker, uint64_t block)
@@ -393,6 +408,8 @@ static void worker_end(void *state, void *worker)
         const uint64_t *from = (const uint64_t *)&w->insns[i];
         for (size_t k = 0; k < sizeof(struct mg_tried) / sizeof(*to); k++)
             to[k] += from[k];
+        l->near[i].warps += w->rest ? 0 : w->insns[i].warps;
+        l->near[i].threads += w->rest ? 0 : w->insns[i].threads;
         s->global[i].most = s->shared[i].most = w->most;
         w->failed |= !mg__shapes_merge(&s->global[i], &w->global[i]) || !mg__shapes_merge(&s->shared[i], &w->shared[i]);
     }
@@ -406,12 +423,49 @@ static void worker_end(void *state, void *worker)
     free_worker(w);
 }
 
+static uint64_t times(uint64_t n, double factor)
+{
+    return (uint64_t)((double)n * factor + 0.5);
+}
+
+/* From the blocks that were looked at to all of a parted launch: what models count is theirs, of all blocks; lanes and
+ * requests, and how often each shape came, go by how often the instruction was executed. */
+static void extend(struct mg_seen *s, const struct mg_model *model, const struct mg_insn_counts *near)
+{
+    s->parted = true;
+    for (uint32_t i = 0; i < s->info->ninsns; i++) {
+        struct mg_tried *t = &s->insns[i];
+        struct mg_model_counted all;
+        if (t->warps == near[i].warps || !mg__model_counted(model, i, &all))
+            continue;
+        const double warps = near[i].warps ? (double)t->warps / (double)near[i].warps : 1,
+                     threads = near[i].threads ? (double)t->threads / (double)near[i].threads : warps;
+        t->requests = t->requests ? times(t->requests, warps) : all.requests;
+        t->bytes = t->lanes ? times(t->bytes, threads) : all.sectors_ideal * s->arch->sector_bytes;
+        t->lanes = t->lanes ? times(t->lanes, threads) : all.requests ? t->threads : 0;
+        t->touched = all.sectors;
+        t->ideal = all.sectors_ideal;
+        t->moved = all.moved;
+        t->wavefronts = all.wavefronts;
+        t->wavefronts_ideal = all.ideal;
+        t->const_requests = times(t->const_requests, warps);
+        t->const_passes = times(t->const_passes, warps);
+        for (unsigned k = 0; k < 2; k++) {
+            struct mg_shapes *set = k ? &s->global[i] : &s->shared[i];
+            for (uint32_t j = 0; j < set->count; j++)
+                set->at[j].times = times(set->at[j].times, warps);
+        }
+    }
+}
+
 static void launch_end(void *state, enum mg_status status)
 {
     struct launch *l = state;
     if (!l)
         return;
     if (!l->failed) {
+        if (l->seen.info->parted)
+            extend(&l->seen, l->advise->model, l->near);
         for (uint32_t i = 0; i < l->seen.info->ninsns; i++) {
             mg__shapes_sort(&l->seen.global[i]);
             mg__shapes_sort(&l->seen.shared[i]);
@@ -429,11 +483,12 @@ static void launch_end(void *state, enum mg_status status)
         *to = b;
     }
     free_seen(&l->seen);
+    free(l->near);
     free(l);
 }
 
 /* ---- public ---- */
-enum mg_status mg__advise_create(const struct mg_arch *arch, struct mg_time *time,
+enum mg_status mg__advise_create(const struct mg_arch *arch, struct mg_time *time, struct mg_model *model,
                                  void (*done)(void *arg, const struct mg_report_advice *advice), void *arg,
                                  struct mg_advise **advise)
 {
@@ -442,6 +497,7 @@ enum mg_status mg__advise_create(const struct mg_arch *arch, struct mg_time *tim
         return MG_ERR_NOMEM;
     (*advise)->arch = arch;
     (*advise)->time = time;
+    (*advise)->model = model;
     (*advise)->done = done;
     (*advise)->arg = arg;
     return MG_OK;
@@ -472,6 +528,7 @@ struct mg_observer mg__advise_observer(struct mg_advise *advise)
         .worker_begin = worker_begin,
         .access = on_access,
         .closely = closely,
+        .blocks = blocks,
         .counts = on_counts,
         .worker_end = worker_end,
         .launch_end = launch_end,

@@ -128,7 +128,7 @@ static enum mg_status observe(struct mg_device *d)
     }
     if (!status && d->options.advise) {
         mg__time_keep(d->time);
-        status = mg__advise_create(&d->arch, d->time, on_advice, d, &d->advise);
+        status = mg__advise_create(&d->arch, d->time, d->model, on_advice, d, &d->advise);
     }
     if (!status && d->advise) {
         observer = mg__advise_observer(d->advise);

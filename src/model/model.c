@@ -14,12 +14,15 @@
 #include "model/matrix.h"
 #include "model/model_priv.h"
 
+struct tally;
 struct mg_model {
     void (*done)(void *arg, struct mg_report_launch *launch);
     void *arg;
     const struct mg_arch *arch;
     bool words_at_once; /* mg__model_warp_words and the like hold */
     struct mg_model_kernel *kernels[MG_MODEL_KEPT];
+    struct tally *last; /* of the last launch, by instruction; NULL: nothing was counted */
+    uint32_t nlast;
 };
 
 struct tally { /* of an instruction or a shared variable */
@@ -35,7 +38,7 @@ struct launch {
     struct mg_model *model;
     const struct mg_launch_info *info;
     const struct mg_model_kernel *kernel;
-    struct tally *insns, *vars; /* insns: the first worker's, to which the others' are added; NULL: none is over */
+    struct tally *insns, *vars;    /* insns: the first worker's, to which the others' are added; NULL: none is over */
     struct mg_insn_counts *counts; /* likewise; in `insns` when all are over */
     bool *accessed;                /* likewise; NULL: not known */
     struct tally
@@ -313,8 +316,7 @@ static void on_access(void *worker, struct mg_access *a)
         if (!mg__model_as_made(&w->launch->kernel->made->plans[a->insn], a, true, &as))
             return;
         if (a->space == MG_SPACE_SHARED)
-            add_shared(w, a, as.kind,
-                       mg__model_access_shared(w->launch->model->arch, insn, &as), 1, t);
+            add_shared(w, a, as.kind, mg__model_access_shared(w->launch->model->arch, insn, &as), 1, t);
         else if (a->space == MG_SPACE_GLOBAL)
             count_global(w, &as, insn, a->times, t);
     }
@@ -659,6 +661,10 @@ static void launch_end(void *state, enum mg_status status)
     }
     free(r.lines);
     free(r.vars);
+    free(l->model->last);
+    l->model->last = l->insns;
+    l->model->nlast = info->ninsns;
+    l->insns = NULL;
     free_launch(l);
 }
 
@@ -688,9 +694,25 @@ enum mg_status mg__model_create(const struct mg_arch *arch, void (*done)(void *a
 
 void mg__model_destroy(struct mg_model *model)
 {
-    if (model)
+    if (model) {
         mg__model_kernels_free(model->kernels);
+        free(model->last);
+    }
     free(model);
+}
+
+bool mg__model_counted(const struct mg_model *model, uint32_t insn, struct mg_model_counted *counted)
+{
+    if (!model->last || insn >= model->nlast)
+        return false;
+    const struct tally *t = &model->last[insn];
+    *counted = (struct mg_model_counted){
+        .wavefronts = t->wavefronts, .ideal = t->ideal, .sectors = t->sectors, .sectors_ideal = t->sectors_ideal};
+    for (unsigned op = 0; op < MG_COUNT(t->moved); op++) {
+        counted->requests += t->requests[op];
+        counted->moved += t->moved[op];
+    }
+    return true;
 }
 
 struct mg_observer mg__model_observer(struct mg_model *model)

@@ -16,6 +16,12 @@ enum mg_status mg__model_create(const struct mg_arch *arch, void (*done)(void *a
                                 void *arg, struct mg_model **model);
 void mg__model_destroy(struct mg_model *model);
 struct mg_observer mg__model_observer(struct mg_model *model); /* for one simulator */
+/* What was counted of an instruction in the last launch that ended. False: nothing. */
+struct mg_model_counted {
+    uint64_t wavefronts, ideal;                       /* shared memory */
+    uint64_t requests, sectors, sectors_ideal, moved; /* global; sectors: touched */
+};
+bool mg__model_counted(const struct mg_model *model, uint32_t insn, struct mg_model_counted *counted);
 
 /* The rules themselves. `address` as in mg_access; `width` in bytes a lane, `mask` the active lanes. */
 struct mg_cost {

@@ -83,14 +83,20 @@ static bool before(const struct mg_warning *a, const struct mg_warning *b)
     return a->block != b->block ? a->block < b->block : a->op < b->op;
 }
 
+static struct mg_worker *worker_at(const struct mg_run *run, unsigned i)
+{
+    return i < run->nworkers ? &run->workers[i] : &run->rest->workers[i - run->nworkers];
+}
+
 void mg__warnings_tell(struct mg_run *run)
 {
     const struct mg_warning *last = NULL, *next;
+    const unsigned all = run->nworkers + (run->rest ? run->rest->nworkers : 0);
     do {
         next = NULL;
-        for (unsigned i = 0; i < run->nworkers; i++)
-            for (size_t k = 0; k < run->workers[i].nwarnings; k++) {
-                const struct mg_warning *at = &run->workers[i].warnings[k];
+        for (unsigned i = 0; i < all; i++)
+            for (size_t k = 0; k < worker_at(run, i)->nwarnings; k++) {
+                const struct mg_warning *at = &worker_at(run, i)->warnings[k];
                 if (at->cluster <= run->until && (!last || before(last, at)) && (!next || before(at, next)))
                     next = at;
             }
@@ -98,8 +104,8 @@ void mg__warnings_tell(struct mg_run *run)
             run->launch->warn(run->launch->warn_context, &next->diag);
         last = next;
     } while (next);
-    for (unsigned i = 0; i < run->nworkers; i++)
-        free(run->workers[i].warnings);
+    for (unsigned i = 0; i < all; i++)
+        free(worker_at(run, i)->warnings);
 }
 
 void mg__fault_hint(struct mg_warp *w, const char *format, ...)

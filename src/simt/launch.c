@@ -163,12 +163,12 @@ static void set_workers(struct mg_run *run, const struct mg_simt_launch *l, unsi
     run->patient = l->patient && (ordered || run->nclusters == 1); /* whatever the number of threads */
 }
 
-static void set_observers(struct mg_run *run, struct mg_simt_kernel *k, const struct mg_simt_launch *l)
+static void set_observers(struct mg_run *run, struct mg_simt_kernel *k, const struct mg_simt_launch *l, bool rest)
 {
     struct mg_simt *s = run->simt;
-    const unsigned wants = wants_of(s);
     run->observers = s->observers + s->observe_first;
     run->nobservers = observers_of(s);
+    const unsigned wants = rest ? mg__part_rest(run) : wants_of(s);
     run->wants = wants;
     run->want_every = wants & MG_OBSERVE_EVERY;
     run->want_shapes = wants & MG_OBSERVE_SHAPES;
@@ -227,6 +227,9 @@ static void free_workers(struct mg_worker *workers, unsigned n)
 
 void mg__run_free(struct mg_run *run)
 {
+    if (run->rest)
+        mg__run_free(run->rest);
+    free(run->accesses);
     if (run->own_workspace)
         mg__mem_free(run->simt, run->workspace);
     free_workers(run->workers, run->nworkers);
@@ -264,13 +267,11 @@ static bool take_snapshot(struct mg_run *run, struct mg_run *was)
     return mg__memory_snapshot(run->simt, &run->allocations, &run->nallocations) == MG_OK;
 }
 
-static enum mg_status begin(struct mg_simt *s, struct mg_simt_kernel *k, const struct mg_simt_launch *l,
-                            struct mg_run **result, struct mg_diag *diag)
+/* `rest`: the second part of a launch in two (part.c). */
+static enum mg_status begin_part(struct mg_simt *s, struct mg_simt_kernel *k, const struct mg_simt_launch *l, bool rest,
+                                 struct mg_run **result, struct mg_diag *diag)
 {
-    enum mg_status status = check_launch(k, l, diag);
-    if (status != MG_OK)
-        return status;
-    const struct mg_program *p = program_of(k, wants_of(s) & MG_OBSERVE_EVERY);
+    const struct mg_program *p = program_of(k, !rest && wants_of(s) & MG_OBSERVE_EVERY);
     if (p && p->error.status != MG_OK) {
         *diag = p->error;
         return p->error.status;
@@ -290,9 +291,10 @@ static enum mg_status begin(struct mg_simt *s, struct mg_simt_kernel *k, const s
     run->shared_vars = was.shared_vars ? was.shared_vars : calloc(p->nshared_vars + 1, sizeof *run->shared_vars);
     bool good = run->params && run->shared_vars;
     run->unheard = was.unheard;
+    run->accesses = was.accesses;
     if (good) {
         set_memory(run, l);
-        set_observers(run, k, l);
+        set_observers(run, k, l, rest);
         if (run->want_every && run->unheard)
             memset(run->unheard, 0, (p->ninsns + 1) * sizeof *run->unheard);
         else if (run->want_every)
@@ -312,6 +314,22 @@ static enum mg_status begin(struct mg_simt *s, struct mg_simt_kernel *k, const s
     set_info(run, k, l);
     *result = run;
     return MG_OK;
+}
+
+static enum mg_status begin(struct mg_simt *s, struct mg_simt_kernel *k, const struct mg_simt_launch *l,
+                            struct mg_run **result, struct mg_diag *diag)
+{
+    enum mg_status status = check_launch(k, l, diag);
+    if (status == MG_OK)
+        status = begin_part(s, k, l, false, result, diag);
+    if (status != MG_OK || !mg__part_may(*result))
+        return status;
+    status = begin_part(s, k, l, true, &(*result)->rest, diag);
+    if (status != MG_OK) {
+        (*result)->rest = NULL;
+        mg__run_free(*result);
+    }
+    return status;
 }
 
 /* ---- what is under way ---- */
@@ -422,8 +440,11 @@ void mg__simt_end(struct mg_run *run)
     for (unsigned i = 0; i < run->observing; i++)
         if (run->observers[i].launch_end)
             run->observers[i].launch_end(run->observer_state[i], run->status);
-    if (!mg__keep_give(run))
-        mg__run_free(run);
+    struct mg_run *parts[2] = {run, run->rest};
+    run->rest = NULL;
+    for (unsigned p = 0; p < 2 && parts[p]; p++)
+        if (!mg__keep_give(parts[p]))
+            mg__run_free(parts[p]);
     pthread_mutex_unlock(lock);
 }
 

@@ -60,7 +60,9 @@ static bool begin_next(struct mg_worker *worker, uint32_t *at)
         worker->nclusters++;
     }
     const struct mg_sample *sample = worker->run->sample;
-    uint64_t number = sample && sample->left_out ? sample->at[worker->next].number : worker->next;
+    uint64_t number = sample && sample->left_out ? sample->at[worker->next].number
+                      : worker->run->nchosen     ? mg__part_number(worker->run, worker->next)
+                                                 : worker->next;
     worker->clusters[slot]->unit = sample ? mg__sample_find(sample, number) : 0;
     if (!mg__cluster_begin(worker, worker->clusters[slot], number)) {
         mg__no_memory(worker);
@@ -161,6 +163,8 @@ static void run_clusters(struct mg_worker *worker)
         if (run->sample)
             mg__sample_switch(worker, c->unit);
         enum mg_outcome outcome = mg__run_cluster(worker, c);
+        if (run->nchosen)
+            mg__part_tell(worker, c->linear);
         worker->parked_last = outcome == MG_BLOCK_PARKED;
         if (outcome == MG_BLOCK_STOPPED) {
             if (!mg__cluster_drop(worker, worker->at))
@@ -227,33 +231,48 @@ static bool tell_begin(struct mg_run *run)
 }
 
 /* All workers have ended. */
-static void sum_up(struct mg_run *run)
+static void gather(struct mg_run *run, struct mg_run *launch, const struct mg_worker **first_lost)
 {
-    const struct mg_worker *worst = NULL;
+    const struct mg_worker *worst = *first_lost;
     mg__tell_late(run);
     for (unsigned i = 0; i < run->nworkers; i++) {
         struct mg_worker *worker = &run->workers[i];
         if (worker->diag.status != MG_OK && (!worst || worker->fault_cluster < worst->fault_cluster))
             worst = worker;
-        run->info.waits |= worker->waits;
+        launch->info.waits |= worker->waits;
         for (unsigned k = 0; k < run->nobservers; k++)
             if (worker->observers[k] && run->observers[k].worker_end)
                 run->observers[k].worker_end(run->observer_state[k], worker->observers[k]);
     }
+    *first_lost = worst;
+}
+
+static void sum_up(struct mg_run *run)
+{
+    const struct mg_worker *worst = NULL;
+    struct mg_run *parts[2] = {run, run->rest};
+    for (unsigned p = 0; p < 2 && parts[p]; p++)
+        gather(parts[p], run, &worst);
     run->status = worst ? worst->diag.status : MG_OK;
     if (worst)
         run->diag = worst->diag;
     mg__warnings_tell(run);
-    for (unsigned i = 0; i < run->nworkers; i++)
-        if (run->workers[i].held || run->workers[i].timed_out)
-            mg__worker_free(&run->workers[i]);
+    for (unsigned p = 0; p < 2 && parts[p]; p++) {
+        parts[p]->status = run->status;
+        for (unsigned i = 0; i < parts[p]->nworkers; i++)
+            if (parts[p]->workers[i].held || parts[p]->workers[i].timed_out)
+                mg__worker_free(&parts[p]->workers[i]);
+    }
 }
 
 bool mg__run(struct mg_run *run)
 {
     struct mg_worker *first = run->workers;
-    if (!first->made && !tell_begin(run))
-        return true;
+    if (!first->made) {
+        if (!tell_begin(run))
+            return true;
+        mg__part_begin(run);
+    }
     for (unsigned i = 0; run->rested && i < run->nobservers; i++)
         if (run->observers[i].turn)
             run->observers[i].turn(run->observer_state[i]);
@@ -264,6 +283,10 @@ bool mg__run(struct mg_run *run)
         mg__spin_look(first);
         run->rested = true;
         return false;
+    }
+    if (run->rest && atomic_load(&run->stop) != MG_STOPS_NOW) {
+        mg__part_follow(run->rest, run);
+        mg__pool_run(run->simt->pool, run->rest->nworkers, work, run->rest);
     }
     sum_up(run);
     return true;

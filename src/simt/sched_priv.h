@@ -9,6 +9,14 @@ enum mg_outcome { MG_BLOCK_DONE, MG_BLOCK_PARKED, MG_BLOCK_STOPPED, MG_BLOCK_TAK
 /* sched.c: of a patient launch a block has used up its share, so many slices; `idle`: it only polled. */
 void mg__share_over(struct mg_worker *worker, bool idle, uint64_t slices);
 
+/* part.c */
+bool mg__part_may(const struct mg_run *run);    /* it can be parted, as far as is known before it begins */
+unsigned mg__part_rest(struct mg_run *run);     /* it is a second part: its observers, and what they want */
+void mg__part_begin(struct mg_run *run);        /* its observers know of it; run->rest stays if it is parted */
+uint64_t mg__part_number(const struct mg_run *run, uint64_t next); /* of its cluster that comes at that place */
+void mg__part_tell(struct mg_worker *worker, uint64_t block);      /* what it did since was the block's */
+void mg__part_follow(struct mg_run *rest, const struct mg_run *first);
+
 /* turns.c */
 /* A turn for each of its blocks, and more as long as none of them was parked. */
 enum mg_outcome mg__run_cluster(struct mg_worker *worker, struct mg_cluster *cluster);

@@ -541,6 +541,8 @@ struct mg_worker {
     bool passes;                     /* a fault now does not stop the launch */
     struct mg_diag diag;
 };
+#define MG_PART_MOST 64u  /* blocks that observers ask for, of a launch in two parts */
+#define MG_PART_LEAST 64u /* of a grid in two parts */
 /* One launch under way. */
 struct mg_run {
     struct mg_simt *simt;
@@ -597,6 +599,13 @@ struct mg_run {
     struct mg_worker *workers;
     struct mg_described *engine; /* the kernel's code, or what it will be made of; NULL: interpret */
     uint64_t workspace;   /* device address of the grid barrier's word pair */
+    /* part.c: of a launch in two parts the second one, or NULL; the blocks that are the first one's */
+    struct mg_run *rest;
+    bool is_rest;
+    unsigned nchosen, first_worker; /* 0 of a launch that is whole; what observers know its first worker as */
+    uint64_t chosen[MG_PART_MOST];
+    uint32_t *accesses; /* by segment */
+    struct mg_observer own_observers[MG_MAX_OBSERVERS];
     struct mg_shared_var *shared_vars;
     uint32_t nshared_vars;
     /* written all the time, and so in a line of its own: the fields above are read by all workers at every block */

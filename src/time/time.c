@@ -145,7 +145,7 @@ static void on_access(void *worker, struct mg_access *a)
     struct mg_model_access made;
     if (a->block != w->block)
         look_up(w, a->block);
-    if (w->work && a->block < l->blocks)
+    if (w->work && a->block < l->blocks && !l->info->parted)
         w->work[a->block]++;
     if (!w->sample || a->insn >= l->info->ninsns || !a->mask || w->failed)
         return;
@@ -174,6 +174,13 @@ static bool closely(void *worker, uint64_t block)
     for (unsigned i = 0; i < c->n; i++)
         found |= c->block[i] == block;
     return found;
+}
+
+static unsigned blocks(void *state, uint64_t *at, unsigned most)
+{
+    const struct mg_time_choice *c = &((struct launch *)state)->choice;
+    memcpy(at, c->block, MG_MIN(c->n, most) * sizeof(*at));
+    return c->n;
 }
 
 static void together(void *worker, uint64_t block, uint64_t accesses)
@@ -411,6 +418,7 @@ struct mg_observer mg__time_observer(struct mg_time *time)
         .access = on_access,
         .closely = closely,
         .together = together,
+        .blocks = blocks,
         .counts = on_counts,
         .worker_end = worker_end,
         .launch_end = launch_end,
