@@ -198,8 +198,26 @@ bool mg__block_global(struct mg_advise_block *b, const struct mg_access *a, uint
     return true;
 }
 
-void mg__block_shared(struct mg_advise_block *b, const struct mg_access *a)
+/* All lanes read one place. */
+static void read_together(struct mg_advise_block *b, const struct mg_access *a)
 {
+    const unsigned lanes = (unsigned)__builtin_popcount(a->mask),
+                   first = a->warp * 32 + (unsigned)__builtin_ctz(a->mask);
+    for (uint64_t i = a->base / 4; i <= (a->base + a->width - 1) / 4 && i < b->nwords; i++) {
+        struct mg_word *w = &b->words[i];
+        w->by_other_thread |= w->writer && (lanes > 1 || w->writer != first + 1);
+        w->by_other_warp |= w->writer && (w->writer - 1u) / 32 != a->warp;
+        w->reads += lanes;
+    }
+}
+
+void mg__block_shared(struct mg_advise_block *b, struct mg_access *a)
+{
+    if (a->kind == MG_ACCESS_LD && a->pattern && a->pattern->low == a->pattern->high) {
+        read_together(b, a);
+        return;
+    }
+    mg__access_lanes(a);
     bool reads = a->kind == MG_ACCESS_LD || a->kind == MG_ACCESS_ATOM || a->kind == MG_ACCESS_RED;
     bool writes = a->kind != MG_ACCESS_LD;
     for (unsigned pass = 0; pass < 2; pass++) { /* the lanes of one access read before any of them writes */

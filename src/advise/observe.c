@@ -34,7 +34,7 @@ struct met {
     unsigned level; /* of the instruction's shapes, then and since */
     struct mg_advise_shape shape;
 };
-enum { MET = 512 };
+enum { MET = 512, SHARED_FROM = 64 /* blocks of a grid, of which few are looked at */ };
 
 struct worker {
     struct mg_seen *seen; /* info, made, sites and sampled: read only */
@@ -73,8 +73,33 @@ static void free_seen(struct mg_seen *s)
     free(s->shared);
 }
 
-/* Blocks (2i + 1) / 2n of the way through the grid: all of a small one, and the middles of n equal parts of a large
- * one. */
+/* Of those that the model of time looks at the nearest to each, so that few blocks are looked at in all. */
+static void share_blocks(struct mg_seen *s)
+{
+    uint64_t theirs[32];
+    unsigned n = mg__time_blocks(s->time, theirs, MG_COUNT(theirs));
+    for (unsigned i = 0; i < s->nsampled && n >= s->nsampled; i++) {
+        unsigned best = UINT_MAX;
+        uint64_t apart = UINT64_MAX;
+        for (unsigned k = 0; k < n; k++) {
+            uint64_t far = theirs[k] > s->sampled[i] ? theirs[k] - s->sampled[i] : s->sampled[i] - theirs[k];
+            bool free = !i || theirs[k] > s->sampled[i - 1];
+            unsigned behind = 0; /* enough are left for those that follow */
+            for (unsigned m = 0; m < n; m++)
+                behind += theirs[m] > theirs[k];
+            if (free && behind >= s->nsampled - i - 1 && far < apart) {
+                apart = far;
+                best = k;
+            }
+        }
+        if (best == UINT_MAX)
+            return;
+        s->sampled[i] = theirs[best];
+    }
+}
+
+/* Blocks (2i + 1) / 2n of the way through the grid, or near them: all of a small one, and the middles of n equal parts
+ * of a large one. */
 static void choose_blocks(struct mg_seen *s)
 {
     const struct mg_dim3 *g = &s->info->grid;
@@ -83,6 +108,8 @@ static void choose_blocks(struct mg_seen *s)
     uint64_t part = s->nblocks / MG_BLOCKS_SAMPLED, rest = s->nblocks % MG_BLOCKS_SAMPLED;
     for (unsigned i = 0; i < s->nsampled; i++)
         s->sampled[i] = s->nblocks <= MG_BLOCKS_SAMPLED ? i : part * i + rest * i / MG_BLOCKS_SAMPLED + part / 2;
+    if (s->nblocks >= SHARED_FROM)
+        share_blocks(s);
 }
 
 static enum mg_status launch_begin(void *self, const struct mg_launch_info *info, unsigned workers, void **state)
@@ -373,10 +400,10 @@ static void on_access(void *worker, struct mg_access *a)
     }
     if (!block)
         return;
-    mg__access_lanes(a);
     if (shared) {
         mg__block_shared(block, a);
     } else if (seen->sites.of[a->insn] != UINT32_MAX) {
+        mg__access_lanes(a);
         uint32_t site = seen->sites.of[a->insn];
         block->moved[site] += moved;
         w->failed |= !mg__block_global(block, a, site, seen->sites.shift);

@@ -38,7 +38,8 @@ bool mg__worker_make(struct mg_worker *worker)
     worker->quiet = run->sample;
     for (unsigned i = 0; i < run->nobservers; i++) {
         const struct mg_observer *o = &run->observers[i];
-        if (o->worker_begin && !(worker->observers[i] = o->worker_begin(run->observer_state[i], run->first_worker + worker->index)))
+        const unsigned index = run->first_worker + worker->index;
+        if (o->worker_begin && !(worker->observers[i] = o->worker_begin(run->observer_state[i], index)))
             return false;
     }
     worker->joins = run->want_every && !run->sample && !run->nchosen;

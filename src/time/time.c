@@ -37,6 +37,7 @@ struct mg_time {
     double (*stalled)[MG_STALLS];                   /* … and the samples of its warps at each */
     struct mg_model_made *made[MG_MODEL_MADE_KEPT]; /* of the latest kernels */
     struct mg_time_again *again;
+    struct mg_time_choice begun; /* of the launch that has begun last */
     bool keeps;
     struct mg_time_kept *kept; /* of the last launch; NULL: nothing */
 };
@@ -99,6 +100,7 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     if (mg_arch_occupancy(t->arch, &query, &l->occupancy) != MG_OK || !l->occupancy.blocks)
         l->occupancy.blocks = 1;
     mg__time_choose(&l->choice, l->blocks, t->arch->board->sm_count, l->occupancy.blocks);
+    t->begun = l->choice;
     *state = l;
     return MG_OK;
 }
@@ -391,6 +393,13 @@ void mg__time_sectors(const struct mg_time *time, uint32_t insn, double *past, d
 bool mg__time_changed(struct mg_time *time, const struct mg_time_change *change, double *seconds)
 {
     return time->kept && mg__time_ask(time->kept, change, seconds);
+}
+
+unsigned mg__time_blocks(const struct mg_time *time, uint64_t *at, unsigned most)
+{
+    const unsigned n = MG_MIN(time->begun.n, most);
+    memcpy(at, time->begun.block, n * sizeof(*at));
+    return n;
 }
 
 void mg__time_regs(struct mg_time *time, uint32_t regs)

@@ -34,6 +34,8 @@ struct mg_time;
 struct mg_time *mg__time_create(const struct mg_arch *arch); /* NULL: out of memory */
 void mg__time_destroy(struct mg_time *time);
 struct mg_observer mg__time_observer(struct mg_time *time);
+/* Blocks whose accesses it looks at in the launch that has begun last; how many, `most` at most. */
+unsigned mg__time_blocks(const struct mg_time *time, uint64_t *at, unsigned most);
 void mg__time_regs(struct mg_time *time, uint32_t regs); /* a thread's, of the launch that follows */
 /* Its machine code, of the device's capability: instructions of 16 bytes, and from which line of the PTX each comes. It
  * must live until the launch has ended. NULL: there is none. */
