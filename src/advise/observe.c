@@ -213,11 +213,19 @@ static struct mg_advise_block *sampled_block(struct worker *w, uint64_t index)
     return w->block;
 }
 
+/* What lanes read at places of their own in constant memory no model counts: then all blocks. */
 static unsigned blocks(void *state, uint64_t *at, unsigned most)
 {
     const struct launch *l = state;
+    const struct mg_launch_info *info = l->seen.info;
+    bool all = !l->advise->model;
+    for (uint32_t i = 0; i < info->ninsns && !all; i++) {
+        const struct mg_ptx_insn *insn = info->insns[i].insn;
+        all = insn && insn->access == MG_ACCESSES_LOAD && insn->space == MG_SPACE_CONST &&
+              mg__ptx_op(info->insns[i].func, insn, insn->address)->has_reg;
+    }
     memcpy(at, l->seen.sampled, MG_MIN(l->seen.nsampled, most) * sizeof(*at));
-    return l->advise->model ? l->seen.nsampled : UINT_MAX;
+    return all ? UINT_MAX : l->seen.nsampled;
 }
 
 static bool closely(void *worker, uint64_t block)

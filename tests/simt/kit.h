@@ -43,6 +43,7 @@ struct kit_observer {
 };
 #define KIT_EACH_LANE 0x10000u /* in `wants`: nothing is known by its shape */
 #define KIT_SOME 0x20000u      /* it must hear every third block closely, and others not */
+#define KIT_BLOCKS 0x40000u    /* it names a few blocks, and may hear nothing of others */
 struct kit {
     struct mg_simt *simt;
     struct mg_engine *engine; /* by MARGAY_ENGINE; NULL: interpreted */
