@@ -129,7 +129,7 @@ void mg__part_tell(struct mg_worker *worker, uint64_t block)
     uint64_t sum = 0;
     for (uint32_t s = 0; s < run->program->nsegments; s++)
         sum += mg__executed(worker, s) * run->accesses[s];
-    for (unsigned i = 0; i < run->nobservers; i++)
+    for (unsigned i = 0; i < run->nobservers && sum > worker->joined; i++)
         if (run->observers[i].together)
             run->observers[i].together(worker->observers[i], block, sum - worker->joined);
     worker->joined = sum;

@@ -13,8 +13,8 @@ static uint64_t mix(uint64_t h, uint64_t v)
 static enum mg_status launch_begin(void *self, const struct mg_launch_info *launch, unsigned workers, void **state)
 {
     struct kit_observer *o = self;
-    (void)workers;
     memset(o->sums, 0, sizeof *o->sums);
+    o->workers = workers;
     o->launch = launch;
     *state = o;
     return MG_OK;
@@ -23,13 +23,27 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *laun
 struct seen {
     struct kit_observer *by;
     struct kit_sums sums;
+    bool rest; /* of a launch in two parts, of the blocks that nobody names */
 };
+/* The blocks that are named: some in the midst, and the last. */
+static uint64_t named(const struct kit_observer *o, unsigned k)
+{
+    const struct mg_dim3 *g = &o->launch->grid;
+    return k < 4 ? 1 + 7 * k : (uint64_t)g->x * g->y * g->z - 1;
+}
+static unsigned blocks(void *state, uint64_t *at, unsigned most)
+{
+    for (unsigned k = 0; k < 5 && k < most; k++)
+        at[k] = named(state, 4 - k);
+    return 5;
+}
 static void *worker_begin(void *state, unsigned worker)
 {
-    (void)worker;
     struct seen *s = calloc(1, sizeof *s);
     if (s)
         s->by = state;
+    if (s && s->by->launch->parted && worker >= s->by->workers)
+        s->rest = true;
     return s;
 }
 
@@ -82,7 +96,14 @@ static void one_access(struct seen *s, struct mg_access *a)
         assert_true(a->space == MG_SPACE_GLOBAL && a->kind == MG_ACCESS_LD);
         sum->joined += a->times;
     } else if (s->by->wants & MG_OBSERVE_EVERY) {
-        sum->by_block += mix(a->block, 1);
+        if (launch->parted) {
+            bool is_named = false;
+            for (unsigned k = 0; k < 5; k++)
+                is_named |= named(s->by, k) == a->block;
+            assert_true(is_named && !s->rest && s->by->wants & KIT_BLOCKS);
+        } else {
+            sum->by_block += mix(a->block, 1);
+        }
         assert_true(a->times == 1 && a->rows == 1 && a->target == a->block);
         sum->exact += exact_of(launch, a);
     }
@@ -122,7 +143,8 @@ static bool closely(void *worker, uint64_t block)
 
 static void together(void *worker, uint64_t block, uint64_t accesses)
 {
-    assert_true(block % 3 != 1 && accesses > 0);
+    const struct seen *s = worker;
+    assert_true(accesses > 0 && (s->by->launch->parted ? s->by->wants & KIT_BLOCKS : block % 3 != 1));
     ((struct seen *)worker)->sums.by_block += mix(block, 1) * accesses;
 }
 
@@ -163,6 +185,7 @@ static void worker_end(void *state, void *worker)
 static void launch_end(void *state, enum mg_status status)
 {
     (void)status;
+    ((struct kit_observer *)state)->parted = ((struct kit_observer *)state)->launch->parted;
     ((struct kit_observer *)state)->launch = NULL;
 }
 
@@ -195,7 +218,8 @@ static void attach(struct kit *kit, struct kit_observer *o, unsigned wants, stru
                                    .worker_begin = worker_begin,
                                    .access = on_access,
                                    .closely = wants & KIT_SOME ? closely : NULL,
-                                   .together = wants & KIT_SOME ? together : NULL,
+                                   .together = wants & (KIT_SOME | KIT_BLOCKS) ? together : NULL,
+                                   .blocks = wants & KIT_BLOCKS ? blocks : NULL,
                                    .counts = on_counts,
                                    .worker_end = worker_end,
                                    .launch_end = launch_end};

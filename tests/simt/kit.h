@@ -40,6 +40,8 @@ struct kit_observer {
     unsigned wants;
     const struct mg_launch_info *launch;
     struct kit_sums *sums;
+    unsigned workers; /* of the launch, as it began */
+    bool parted;      /* the last launch was in two parts */
 };
 #define KIT_EACH_LANE 0x10000u /* in `wants`: nothing is known by its shape */
 #define KIT_SOME 0x20000u      /* it must hear every third block closely, and others not */

@@ -39,6 +39,10 @@ static const struct way {
     {"shapes beside some blocks closely", NULL, 2, SHAPES, EVERY | KIT_SOME},
     {"some blocks closely twice", NULL, 2, EVERY | KIT_SOME, EVERY | KIT_SOME},
     {"some blocks closely beside every access", NULL, 2, EVERY | KIT_SOME, EVERY},
+    {"shapes beside named blocks", NULL, 1, SHAPES, EVERY | KIT_BLOCKS},
+    {"shapes beside named blocks, 3 threads", NULL, 3, SHAPES, EVERY | KIT_BLOCKS},
+    {"named blocks twice, 2 threads", NULL, 2, EVERY | KIT_BLOCKS, EVERY | KIT_BLOCKS},
+    {"named blocks beside every access", NULL, 2, EVERY | KIT_BLOCKS, EVERY},
     {"no observer", NULL, 2, 0, 0},
 };
 static struct device {
@@ -75,7 +79,8 @@ static int close_devices(void **state)
     if (sums->field != truth->field)                                                               \
     fail_msg("%s: %s: %llu %s, not %llu\n%s", what, name, (unsigned long long)sums->field, #field, \
              (unsigned long long)truth->field, ptx)
-static void same(const char *what, const char *name, const char *ptx, const struct kit_sums *sums, unsigned wants)
+static void same(const char *what, const char *name, const char *ptx, const struct kit_sums *sums, unsigned wants,
+                 bool parted)
 {
     const struct kit_sums *truth = &devices[0].kit.sums;
     if (!wants)
@@ -84,6 +89,10 @@ static void same(const char *what, const char *name, const char *ptx, const stru
     SAME(issued);
     SAME(threads);
     SAME(divergent);
+    if (wants & MG_OBSERVE_EVERY && parted) { /* of few blocks, but how much all did */
+        SAME(by_block);
+        return;
+    }
     SAME(requests);
     SAME(lanes);
     SAME(sectors);
@@ -112,8 +121,8 @@ static void hold(const char *what, const char *ptx, struct mg_dim3 grid, struct 
         if (memcmp((void *)(uintptr_t)d->out, (void *)(uintptr_t)devices[0].out, OUT_BYTES) != 0 ||
             memcmp((void *)(uintptr_t)d->sums, (void *)(uintptr_t)devices[0].sums, 4096) != 0)
             fail_msg("%s: %s: other results\n%s", what, ways[i].name, ptx);
-        same(what, ways[i].name, ptx, &k->sums, ways[i].wants);
-        same(what, ways[i].name, ptx, &k->beside, ways[i].beside);
+        same(what, ways[i].name, ptx, &k->sums, ways[i].wants, k->observers[0].parted);
+        same(what, ways[i].name, ptx, &k->beside, ways[i].beside, k->observers[1].parted);
     }
 }
 
@@ -124,6 +133,32 @@ static void hold1(const char *what, const char *ptx, uint32_t grid, uint32_t blo
 
 /* %d0: in + 4 gid; %d1: out + 4 gid; %d2 is 4 gid. */
 #define PLACES "mul.wide.u32 %d2, %gid, 4; add.u64 %d0, %a, %d2; add.u64 %d1, %b, %d2;\n"
+
+/* A launch in two parts, and those that are not: small ones, and where blocks may wait for one another. */
+static void parted(void **state)
+{
+    static const char body[] =
+        PLACES "mov.u32 %r10, words; shl.b32 %r1, %t, 2; add.u32 %r2, %r10, %r1; mul.lo.u32 %r3, %gid, 7;\n"
+               "and.b32 %r3, %r3, 0xffff; mul.wide.u32 %d3, %r3, 4; add.u64 %d3, %a, %d3; ld.global.u32 %r0, [%d3];\n"
+               "st.shared.u32 [%r2], %r0; bar.sync 0; and.b32 %r4, %r0, 0x7c; add.u32 %r4, %r4, %r10;\n"
+               "ld.shared.u32 %r5, [%r4]; and.b32 %r6, %r0, 1; setp.eq.u32 %p1, %r6, 0; @%p1 bra EVEN;\n"
+               "ld.global.u32 %r7, [%d0]; add.u32 %r5, %r5, %r7; red.global.add.u32 [%c], 1;\n"
+               "EVEN: red.shared.add.u32 [%r10], 3; st.global.u32 [%d1], %r5;";
+    static const char ticket[] =
+        PLACES "mov.u32 %r10, words; atom.global.add.u32 %r0, [%c], 1; st.global.u32 [%d1], %r0;";
+    char ptx[8192];
+    (void)state;
+    for (unsigned k = 0; k < 4; k++) {
+        snprintf(ptx, sizeof ptx, "%s.shared .align 16 .b8 words[1024];\n%s%s\nret;\n}\n", HEADER, ENTRY,
+                 k == 3 ? ticket : body);
+        hold1("in two parts", ptx, k == 0 ? 600 : k == 1 ? 64 : k == 2 ? 63 : 600, k == 1 ? 256 : 96);
+        for (size_t i = 0; i < MG_COUNT(ways); i++) {
+            const bool named = ways[i].beside & KIT_BLOCKS;
+            const bool others = ways[i].wants & MG_OBSERVE_EVERY && !(ways[i].wants & KIT_BLOCKS);
+            assert_int_equal(devices[i].kit.observers[1].parted, named && !others && k < 2);
+        }
+    }
+}
 
 static void simple(void **state)
 {
@@ -565,8 +600,8 @@ static void told_together(const char *engine, unsigned threads)
                              MG_OK);
         assert_memory_equal((void *)(uintptr_t)at[0][1], (void *)(uintptr_t)at[1][1], OUT_BYTES);
         devices[0].kit.sums = truth.sums;
-        same("loads", engine, ptx, &some.sums, EVERY);
-        same("loads", engine, ptx, &some.beside, SHAPES);
+        same("loads", engine, ptx, &some.sums, EVERY, false);
+        same("loads", engine, ptx, &some.beside, SHAPES, false);
         /* two loads of each of 20 rounds, and the last one where all lanes make it: but for the first of a line, which
          * may have to be told */
         const uint64_t most = (2 * 20 * WARPS + 1) * (BLOCKS - 13);
@@ -596,7 +631,7 @@ int kit_run_shapes(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(simple),       cmocka_unit_test(written), cmocka_unit_test(address_registers),
         cmocka_unit_test(many_patterns), cmocka_unit_test(made_up),
-        cmocka_unit_test(together),
+        cmocka_unit_test(together),     cmocka_unit_test(parted),
     };
     return cmocka_run_group_tests_name("counts and shapes", tests, open_devices, close_devices);
 }
