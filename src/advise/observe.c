@@ -34,7 +34,11 @@ struct met {
     unsigned level; /* of the instruction's shapes, then and since */
     struct mg_advise_shape shape;
 };
-enum { MET = 512, SHARED_FROM = 64 /* blocks of a grid, of which few are looked at */ };
+enum {
+    MET = 512,
+    SELDOM = 64 /* accesses: a launch of fewer does without */,
+    SHARED_FROM = 64 /* blocks of a grid, of which few are looked at */
+};
 
 struct worker {
     struct mg_seen *seen; /* info, made, sites and sampled: read only */
@@ -46,6 +50,7 @@ struct worker {
     uint64_t index; /* of the block that was looked up last, and its sample */
     struct mg_advise_block *block;
     struct met *met; /* MET of them, or NULL */
+    uint32_t seldom; /* accesses before there were */
     uint32_t most;   /* shapes of an instruction */
     bool failed;     /* out of memory: the launch gets no advice */
 };
@@ -396,7 +401,7 @@ static void on_access(void *worker, struct mg_access *a)
     uint32_t moved;
     const uint64_t base = shared || constant ? a->base : a->base & 31;
     if (a->pattern && !a->other && a->block != UINT64_MAX) {
-        if (!w->met)
+        if (!w->met && ++w->seldom > SELDOM)
             w->failed |= !(w->met = calloc(MET, sizeof(*w->met)));
         met = w->met ? met_at(w, a, base) : NULL;
     }

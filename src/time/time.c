@@ -60,10 +60,14 @@ struct worker {
     uint64_t block; /* the last one that was looked up, and its sample */
     struct mg_time_sample *sample;
     struct mg_time_met *met; /* MG_TIME_MET of them, while patterns last; or NULL */
+    uint32_t seldom;         /* accesses before there were */
     uint32_t *work;
     bool failed;
 };
-enum { WORK = 1 << 18 /* blocks of which each one's work is known, most */ };
+enum {
+    SELDOM = 64 /* accesses: a launch of fewer remembers none */,
+    WORK = 1 << 18 /* blocks of which each one's work is known, most */
+};
 
 static void free_launch(struct launch *l)
 {
@@ -153,7 +157,7 @@ static void on_access(void *worker, struct mg_access *a)
         return;
     struct mg_time_met *met = NULL;
     if (a->pattern) {
-        if (!w->met)
+        if (!w->met && ++w->seldom > SELDOM)
             w->failed |= !(w->met = calloc(MG_TIME_MET, sizeof(*w->met)));
         const uint64_t key = (uint64_t)a->pattern->id << 32 ^ (uint64_t)a->insn << 8 ^ a->base % 256;
         met = w->met ? &w->met[key * UINT64_C(0x9E3779B97F4A7C15) >> 56] : NULL;
