@@ -1,8 +1,8 @@
 /* gen_look.c - accesses at addresses of which nothing is proven, where they are looked at.
  *
  * Lanes mostly lie as they did before: one behind the other, all at one place, or as a tile's rows and columns have it,
- * in any object. Where all lanes run, the code compares them with the site's shape, which calls have found to come again
- * and again; then bounds and counts are those of a line, one comparison and one sum for all accesses through one
+ * in any object. Where all lanes run, the code compares them with the site's shape, which calls have found to come
+ * again; then bounds and counts are those of a line, one comparison and one sum for all accesses through one
  * register. Lines and single places are loaded here, others by a call that has nothing left to look at. Where some of
  * the lanes run they are looked at for a line alone.
  */

@@ -4,8 +4,7 @@
  * alignment, counted by the base's word in its sector, and then done without a look at its lanes: rows of lanes that
  * are contiguous as one vector, rows of one address as one element, others as a gather or scatter. Accesses of a basic
  * block through one register are one site: the first compares and counts for all. Everything else is a call of the
- * interpreter's handler, with its operands in the frame; but where all lanes run they are looked at first, for they may
- * lie one behind the other all the same.
+ * interpreter's handler, with its operands in the frame, or is looked at (gen_look.c).
  */
 #include "jit/gen_mem.h"
 
@@ -318,7 +317,8 @@ static void load_line(struct mg_gen *g, const struct mg_engine_op *op, const str
     for (unsigned y = 0; y < rows && whole && !uniform; y++) {
         bool again = y && !f->dy && f->ky == 0 && !l->on;
         row[y] = again ? row[0]
-                       : row_of(g, true, LLVMVectorType(one, g->row * m->vec), NULL, mg__gen_row_ptr(g, l, y, 0), m->width,
+                       : row_of(g, true, LLVMVectorType(one, g->row * m->vec), NULL, mg__gen_row_ptr(g, l, y, 0),
+                                m->width,
                                 l->on, y, m->vec);
     }
     for (unsigned v = 0; v < m->vec; v++) {
@@ -327,14 +327,16 @@ static void load_line(struct mg_gen *g, const struct mg_engine_op *op, const str
         if (op->out[v].slot < 0)
             continue;
         if (uniform) {
-            got[v] = mg__gen_to_register(g, m, mg__gen_load(g, one, mg__gen_row_ptr(g, l, 0, v * m->width), m->width), false, bytes);
+            got[v] = mg__gen_load(g, one, mg__gen_row_ptr(g, l, 0, v * m->width), m->width);
+            got[v] = mg__gen_to_register(g, m, got[v], false, bytes);
             continue;
         }
         for (unsigned y = 0; y < rows && (whole || same); y++) {
             int index[32];
             for (unsigned x = 0; x < g->row; x++)
                 index[x] = (int)(x * m->vec + v);
-            piece[y] = same         ? mg__gen_splat(g, mg__gen_load(g, one, mg__gen_row_ptr(g, l, y, v * m->width), m->width), g->row)
+            LLVMValueRef from = same ? mg__gen_row_ptr(g, l, y, v * m->width) : NULL;
+            piece[y] = same         ? mg__gen_splat(g, mg__gen_load(g, one, from, m->width), g->row)
                        : m->vec > 1 ? shuffle(g, row[y], NULL, index, g->row)
                                     : row[y];
         }
@@ -367,7 +369,8 @@ static void store_line(struct mg_gen *g, const struct mg_engine_op *op, const st
             LLVMValueRef last = mg__gen_c32(g, 31);
             if (l->on)
                 last = LLVMBuildSub(g->b, last, count_bits(g, "llvm.ctlz", g->mask), "");
-            mg__gen_store(g, LLVMBuildExtractElement(g->b, x, last, ""), mg__gen_row_ptr(g, l, 0, v * m->width), m->width);
+            mg__gen_store(g, LLVMBuildExtractElement(g->b, x, last, ""), mg__gen_row_ptr(g, l, 0, v * m->width),
+                          m->width);
             continue;
         }
         for (unsigned y = 0; y < rows && whole; y++) {

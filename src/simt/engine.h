@@ -228,7 +228,8 @@ struct mg_engine_warp {
     uint32_t leave;                    /* not 0: the interpreter goes on before the next op */
     uint64_t tag;                      /* its number in the block, as in a note */
     /* The code's own, by op, of an access: how often its lanes must yet be found one behind the other, or as they were
-     * before, by calls->load or store, as `line` (enum mg_engine_lie, or 0) then says, before it looks at them again. */
+     * before, by calls->load or store, before it looks at them again; `line` is what was found (enum mg_engine_lie), or
+     * 0. */
     uint8_t *apart;
     uint32_t line;
 };

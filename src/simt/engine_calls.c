@@ -214,7 +214,8 @@ static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address,
     }
     uint64_t unit = MG_MAX(align, 4);
     if (noted)
-        note_shape(w, site, rec, &run->program->entry->ops[code->members[site->first_member].op], address, cx, cy, lo, hi);
+        note_shape(w, site, rec, &run->program->entry->ops[code->members[site->first_member].op], address, cx, cy, lo,
+                   hi);
     lo -= (uint64_t)(low + least);
     lo += (address - lo) % unit;
     uint64_t range = hi - align - (uint64_t)(high + greatest) - lo;

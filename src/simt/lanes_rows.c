@@ -344,7 +344,8 @@ static ALWAYS_INLINE bool load_window(struct mg_warp *w, const struct mg_mem *m,
             continue;
         if (m->width == 4)
             for (unsigned k = 0; k < 2; k++) {
-                const __m512i at = _mm512_add_epi32(_mm512_load_si512(window->index + 16 * k), _mm512_set1_epi32((int)v));
+                const __m512i at =
+                    _mm512_add_epi32(_mm512_load_si512(window->index + 16 * k), _mm512_set1_epi32((int)v));
                 _mm512_storeu_si512(d + 16 * k, _mm512_mask_mov_epi32(_mm512_loadu_si512(d + 16 * k),
                                                                       (__mmask16)(mask >> 16 * k),
                                                                       _mm512_permutex2var_epi32(low, at, high)));
