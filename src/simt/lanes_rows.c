@@ -179,25 +179,38 @@ static __attribute__((noinline)) void find_window(struct mg_rows *r)
 }
 
 /* Whether the lanes lie as those of an earlier access did. If not they are what is looked for from now on, unless what
- * was looked for has served and not failed too often. */
+ * was looked for has served and not failed too often; and lanes that lie anew each time are left alone for a while. */
+#define ALIKE 16u /* times in a row, before it is worth counting by */
 #define STRANGE 4u
+#define TIRED_AFTER 8u
+#define TIRED_FOR 56u
 static ALWAYS_INLINE bool of_shape(struct mg_warp *w, struct mg_rows *r, uint32_t mask, const struct near *n)
 {
+    if (r->tired) {
+        r->tired--;
+        return false;
+    }
     if (mask == r->shape_mask && like_shape(r, n, mask)) {
         if (MG_UNLIKELY(!r->looked))
             find_window(r);
         r->strange = 0;
+        r->alike = (uint8_t)MG_MIN(r->alike + 1u, ALIKE);
         return true;
     }
+    r->strange++;
     if (r->nshapes) {
-        if (++r->strange < STRANGE)
+        if (r->strange < STRANGE)
             return false;
         settle_shape(w->worker, r);
+        r->strange = 0;
+    } else if (r->strange == TIRED_AFTER) {
+        r->strange = 0;
+        r->tired = TIRED_FOR;
     }
     learn_shape(r, n);
     r->shape_mask = mask;
+    r->alike = 0;
     r->looked = false;
-    r->strange = 0;
     return false;
 }
 
@@ -219,7 +232,7 @@ static ALWAYS_INLINE void count(struct mg_warp *w, struct mg_rows *r, uint32_t m
         r->nlines++;
         return;
     }
-    if (n->same) {
+    if (n->same && r->alike == ALIKE) {
         r->shapes[n->first % MG_COUNT(r->shapes)]++;
         r->nshapes++;
         return;
@@ -254,7 +267,9 @@ static ALWAYS_INLINE bool begin(struct mg_warp *w, const struct mg_op *op, uint3
     n->line = contiguous(n, mask, n->first, r->shift);
     n->same = !n->line && r->counts_lines && of_shape(w, r, mask, n);
     n->rows = r;
-    w->e.line = n->line ? MG_ENGINE_LINE : n->same && mask == ~0u ? MG_ENGINE_OTHERWISE : 0;
+    w->e.line = n->line                                       ? MG_ENGINE_LINE
+                : n->same && r->alike == ALIKE && mask == ~0u ? MG_ENGINE_OTHERWISE
+                                                              : 0;
     r->served++;
     if (n->line)
         fetch_ahead(r, n);

@@ -284,7 +284,10 @@ struct mg_rows {
     uint32_t lines[32];    /* by the first lane's byte in its sector, were it active */
     /* Lanes that lie as those of an earlier access did, elsewhere: counted as lines are. */
     uint32_t shape_mask;   /* its lanes; 0: none */
-    uint32_t nshapes, strange; /* and how many since lay otherwise */
+    uint32_t nshapes;
+    uint8_t alike;         /* in a row, up to a limit */
+    uint8_t strange;       /* in a row, that lay otherwise */
+    uint8_t tired;         /* accesses for which nobody looks */
     uint32_t shapes[32];
     bool looked;           /* for its window */
     uint32_t untold;
@@ -531,6 +534,7 @@ struct mg_worker {
     const void *values[8]; /* the event's */
     struct mg_sync sync;
     const struct mg_warp *met; /* what was told last is that all its lanes did something together; or NULL */
+    uint64_t met_notes;        /* how many notes there were then */
     struct mg_warning *warnings;     /* what a device would let pass */
     size_t nwarnings;
     size_t unit;                     /* that runs, of run->sample, SIZE_MAX: none of those */

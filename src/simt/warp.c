@@ -39,12 +39,14 @@ static void tell(struct mg_warp *w, const struct mg_op *op, uint32_t run)
 
 void mg__warp_met(struct mg_warp *w, const struct mg_op *op)
 {
-    if (!mg__wants_sync(w) || w->worker->met == w)
+    const struct mg_notes *notes = w->worker->notes;
+    if (!mg__wants_sync(w) || (w->worker->met == w && (!notes || notes->n == w->worker->met_notes)))
         return;
     struct mg_sync *e = mg__sync_event(w, op, MG_SYNC_WARP, ~0u);
     memset(e->members, 0xff, sizeof e->members);
     mg__sync_emit(w->worker);
     w->worker->met = w;
+    w->worker->met_notes = notes ? notes->n : 0;
 }
 
 /* The lanes that execute `op` now, or 0 when the leaf has to wait (w->stop is set) and `*next` is to be returned. */
