@@ -39,6 +39,44 @@ static ALWAYS_INLINE void narrow(void)
 #endif
 }
 
+#if defined(__AVX2__) && !defined(__AVX512F__)
+/* All ones in the lanes of a mask, 8 of 32 bits from lane `from` on. */
+static ALWAYS_INLINE __m256i lanes_of(uint32_t mask, unsigned from)
+{
+    const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)(mask >> from)), bit), bit);
+}
+
+/* Eight lanes of a register from lane `from` on, or four of 64 bits; idle ones keep theirs. */
+static ALWAYS_INLINE void keep_32(uint32_t *d, uint32_t mask, unsigned from, __m256i got)
+{
+    __m256i *at = (__m256i *)(void *)(d + from);
+    _mm256_storeu_si256(at, mask == ~0u ? got : _mm256_blendv_epi8(_mm256_loadu_si256(at), got, lanes_of(mask, from)));
+}
+
+static ALWAYS_INLINE __m256i pairs_of(uint32_t mask, unsigned from)
+{
+    return _mm256_cvtepi32_epi64(_mm256_castsi256_si128(lanes_of(mask, from)));
+}
+
+static ALWAYS_INLINE void keep_64(uint32_t *d, uint32_t mask, unsigned from, __m256i got)
+{
+    __m256i *at = (__m256i *)(void *)(d + 2 * from);
+    _mm256_storeu_si256(at, mask == ~0u ? got : _mm256_blendv_epi8(_mm256_loadu_si256(at), got, pairs_of(mask, from)));
+}
+
+/* The places of eight lanes, an idle one's the same as an active one's: in `here`, if not as they stand. */
+static ALWAYS_INLINE const uint32_t *places_from(const uint32_t *offset, uint32_t mask, unsigned from, uint32_t any,
+                                                 uint32_t here[8])
+{
+    if (mask == ~0u)
+        return offset + from;
+    const __m256i at = _mm256_loadu_si256((const void *)(offset + (from & ~7u)));
+    _mm256_store_si256((void *)here, _mm256_blendv_epi8(_mm256_set1_epi32((int)any), at, lanes_of(mask, from & ~7u)));
+    return here + (from & 7);
+}
+#endif
+
 extern const mg_handler ISA(mg__alu)[MG_SEM_OP_COUNT][3];
 bool ISA(mg__add_words)(struct mg_engine_warp *e, uint32_t index, uint32_t mask);
 bool ISA(mg__load_rows)(struct mg_engine_warp *e, uint32_t index, uint32_t mask);

@@ -99,70 +99,76 @@ static ALWAYS_INLINE void store_longs(const uint64_t *s, uint8_t *base, const ui
         _mm512_mask_i32scatter_epi64(base, (__mmask8)(mask >> k), _mm256_loadu_si256((const void *)(offset + k)),
                                      _mm512_loadu_si512(s + k), 1);
 }
-#else
-MG_NO_TSAN static ALWAYS_INLINE void load_words(uint32_t *d, const uint8_t *base, const uint32_t offset[32],
-                                                uint32_t mask)
-{
-    for (uint32_t rest = mask; rest; rest &= rest - 1)
-        memcpy(&d[__builtin_ctz(rest)], base + offset[__builtin_ctz(rest)], 4);
-}
-
-MG_NO_TSAN static ALWAYS_INLINE void load_longs(uint64_t *d, const uint8_t *base, const uint32_t offset[32],
-                                                uint32_t mask)
-{
-    for (uint32_t rest = mask; rest; rest &= rest - 1)
-        memcpy(&d[__builtin_ctz(rest)], base + offset[__builtin_ctz(rest)], 8);
-}
-
-MG_NO_TSAN static ALWAYS_INLINE void store_words(const uint32_t *s, uint8_t *base, const uint32_t offset[32],
-                                                 uint32_t mask)
-{
-    for (uint32_t rest = mask; rest; rest &= rest - 1)
-        memcpy(base + offset[__builtin_ctz(rest)], &s[__builtin_ctz(rest)], 4);
-}
-
-MG_NO_TSAN static ALWAYS_INLINE void store_longs(const uint64_t *s, uint8_t *base, const uint32_t offset[32],
-                                                 uint32_t mask)
-{
-    for (uint32_t rest = mask; rest; rest &= rest - 1)
-        memcpy(base + offset[__builtin_ctz(rest)], &s[__builtin_ctz(rest)], 8);
-}
 #endif
 
-/* Bytes and halves, and what a wider register makes of an element: by way of words, idle lanes from a place of their
- * own. */
-#define LOAD_AS(name, T, R)                                                                                        \
+/* Bytes and halves, what a wider register makes of an element, and all there is without larger vectors. Few lanes are
+ * taken one by one; of more a vector is made of elements one after the other, of which idle lanes have an active one's,
+ * for a store of its parts would be waited for by whoever reads it. */
+#define LOAD_EACH(T, R)                                   \
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {  \
+        const unsigned i = (unsigned)__builtin_ctz(rest); \
+        T v;                                              \
+        memcpy(&v, base + offset[i], sizeof v);           \
+        d[i] = (R)v;                                      \
+    }
+#if defined(__AVX2__) && !defined(__AVX512F__)
+#define AT(T, i) (*(const T __attribute__((aligned(1), may_alias)) *)(const void *)(base + at[i]))
+#define VECTOR_32(T)                                                                                            \
+    _mm256_setr_epi32((int)AT(T, 0), (int)AT(T, 1), (int)AT(T, 2), (int)AT(T, 3), (int)AT(T, 4), (int)AT(T, 5), \
+                      (int)AT(T, 6), (int)AT(T, 7))
+#define VECTOR_64(T) \
+    _mm256_setr_epi64x((long long)AT(T, 0), (long long)AT(T, 1), (long long)AT(T, 2), (long long)AT(T, 3))
+#define LOAD(name, T, R, bits)                                                                                     \
+    MG_NO_TSAN static ALWAYS_INLINE void name(R *d, const uint8_t *base, const uint32_t offset[32], uint32_t mask) \
+    {                                                                                                              \
+        enum { N = 256 / bits };                                                                                   \
+        if (__builtin_popcount(mask) <= 8) {                                                                       \
+            LOAD_EACH(T, R)                                                                                        \
+            return;                                                                                                \
+        }                                                                                                          \
+        const uint32_t any = offset[__builtin_ctz(mask)];                                                          \
+        for (unsigned k = 0; k < 32; k += N) {                                                                     \
+            uint32_t here[8] __attribute__((aligned(32)));                                                         \
+            const uint32_t *const at = places_from(offset, mask, k, any, here);                                    \
+            keep_##bits((uint32_t *)(void *)d, mask, k, VECTOR_##bits(T));                                         \
+        }                                                                                                          \
+    }
+#define LOAD_32(name, T) LOAD(name, T, uint32_t, 32)
+#define LOAD_64(name, T) LOAD(name, T, uint64_t, 64)
+#else
+#define LOAD(name, T, R)                                                                                           \
     MG_NO_TSAN static ALWAYS_INLINE void name(R *d, const uint8_t *base, const uint32_t offset[32], uint32_t mask) \
     {                                                                                                              \
         R got[32];                                                                                                 \
-        if (mask == ~0u)                                                                                           \
-            for (unsigned i = 0; i < 32; i++) {                                                                    \
-                T v;                                                                                               \
-                memcpy(&v, base + offset[i], sizeof v);                                                            \
-                got[i] = (R)v;                                                                                     \
-            }                                                                                                      \
-        else                                                                                                       \
-            for (uint32_t rest = mask; rest; rest &= rest - 1) {                                                   \
-                T v;                                                                                               \
-                memcpy(&v, base + offset[__builtin_ctz(rest)], sizeof v);                                          \
-                d[__builtin_ctz(rest)] = (R)v;                                                                     \
-            }                                                                                                      \
-        if (mask == ~0u)                                                                                           \
-            memcpy(d, got, sizeof got);                                                                            \
+        if (mask != ~0u) {                                                                                         \
+            LOAD_EACH(T, R)                                                                                        \
+            return;                                                                                                \
+        }                                                                                                          \
+        for (unsigned i = 0; i < 32; i++) {                                                                        \
+            T v;                                                                                                   \
+            memcpy(&v, base + offset[i], sizeof v);                                                                \
+            got[i] = (R)v;                                                                                         \
+        }                                                                                                          \
+        memcpy(d, got, sizeof got);                                                                                \
     }
-#ifndef __AVX512F__
-LOAD_AS(u8_to_32, uint8_t, uint32_t)
-LOAD_AS(s8_to_32, int8_t, uint32_t)
-LOAD_AS(u16_to_32, uint16_t, uint32_t)
-LOAD_AS(s16_to_32, int16_t, uint32_t)
+#define LOAD_32(name, T) LOAD(name, T, uint32_t)
+#define LOAD_64(name, T) LOAD(name, T, uint64_t)
 #endif
-LOAD_AS(u8_to_64, uint8_t, uint64_t)
-LOAD_AS(s8_to_64, int8_t, uint64_t)
-LOAD_AS(u16_to_64, uint16_t, uint64_t)
-LOAD_AS(s16_to_64, int16_t, uint64_t)
-LOAD_AS(u32_to_64, uint32_t, uint64_t)
-LOAD_AS(s32_to_64, int32_t, uint64_t)
-LOAD_AS(low_of_64, uint64_t, uint32_t)
+#ifndef __AVX512F__
+LOAD_32(u8_to_32, uint8_t)
+LOAD_32(s8_to_32, int8_t)
+LOAD_32(u16_to_32, uint16_t)
+LOAD_32(s16_to_32, int16_t)
+LOAD_32(load_words, uint32_t)
+LOAD_64(load_longs, uint64_t)
+#endif
+LOAD_64(u8_to_64, uint8_t)
+LOAD_64(s8_to_64, int8_t)
+LOAD_64(u16_to_64, uint16_t)
+LOAD_64(s16_to_64, int16_t)
+LOAD_64(u32_to_64, uint32_t)
+LOAD_64(s32_to_64, int32_t)
+LOAD_32(low_of_64, uint64_t)
 
 #define STORE_AS(name, T, R)                                                                                       \
     MG_NO_TSAN static ALWAYS_INLINE void name(const R *s, uint8_t *base, const uint32_t offset[32], uint32_t mask) \
@@ -178,6 +184,10 @@ LOAD_AS(low_of_64, uint64_t, uint32_t)
                 memcpy(base + offset[__builtin_ctz(rest)], &v, sizeof v);                                          \
             }                                                                                                      \
     }
+#ifndef __AVX512F__
+STORE_AS(store_words, uint32_t, uint32_t)
+STORE_AS(store_longs, uint64_t, uint64_t)
+#endif
 STORE_AS(b8_of_32, uint8_t, uint32_t)
 STORE_AS(b16_of_32, uint16_t, uint32_t)
 STORE_AS(b64_of_32, uint64_t, uint32_t)

@@ -65,8 +65,7 @@ static ALWAYS_INLINE bool like_shape(const struct mg_rows *r, const struct near 
 {
     const __m512i from = _mm512_set1_epi32((int)n->first);
     return _mm512_kortestz(
-        _mm512_mask_cmpneq_epi32_mask((__mmask16)mask, n->at[0],
-                                      _mm512_add_epi32(from, _mm512_load_si512(r->shape))),
+        _mm512_mask_cmpneq_epi32_mask((__mmask16)mask, n->at[0], _mm512_add_epi32(from, _mm512_load_si512(r->shape))),
         _mm512_mask_cmpneq_epi32_mask((__mmask16)(mask >> 16), n->at[1],
                                       _mm512_add_epi32(from, _mm512_load_si512(r->shape + 16))));
 }
@@ -92,6 +91,102 @@ static ALWAYS_INLINE uint32_t first_of(const struct near *n, uint32_t mask, uint
     const __m512i half = lane < 16 ? n->at[0] : n->at[1];
     const __m512i there = _mm512_permutexvar_epi32(_mm512_set1_epi32((int)lane), half); /* its low bits alone */
     return (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(there)) - (lane << shift);
+}
+#elif defined(__AVX2__)
+static ALWAYS_INLINE __m256i load8(const uint32_t *from)
+{
+    return _mm256_load_si256((const void *)from);
+}
+
+/* Whether a > b, both without a sign. */
+static ALWAYS_INLINE __m256i above32(__m256i a, __m256i b)
+{
+    const __m256i sign = _mm256_set1_epi32(INT32_MIN);
+    return _mm256_cmpgt_epi32(_mm256_xor_si256(a, sign), _mm256_xor_si256(b, sign));
+}
+
+static ALWAYS_INLINE __m256i above64(__m256i a, __m256i b)
+{
+    const __m256i sign = _mm256_set1_epi64x(INT64_MIN);
+    return _mm256_cmpgt_epi64(_mm256_xor_si256(a, sign), _mm256_xor_si256(b, sign));
+}
+
+/* The low halves of 8 words of 64 bits. */
+static ALWAYS_INLINE __m256i low_halves(__m256i a, __m256i b)
+{
+    const __m256 low = _mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0x88);
+    return _mm256_permute4x64_epi64(_mm256_castps_si256(low), 0xd8);
+}
+
+/* Turned right by the unit's bits, a place that is no multiple of it is beyond all others; of 0 bits the left shift has
+ * nothing left. */
+static ALWAYS_INLINE bool inside(const struct mg_warp *w, const struct mg_mem *m, const struct mg_rows *r,
+                                 uint32_t mask, struct near *n)
+{
+    const void *reg = mg__slot(w, m->addr);
+    uint32_t *offset = (uint32_t *)(uintptr_t)n->offset;
+    const unsigned bits = m->addr64 ? 64 : 32;
+    const __m256i skew = _mm256_set1_epi32((int)(uint32_t)(r->from - r->base));
+    const __m128i right = _mm_cvtsi32_si128(r->shift), left = _mm_cvtsi32_si128((int)bits - r->shift);
+    __m256i out = _mm256_setzero_si256();
+    if (m->addr64) {
+        const __m256i from = _mm256_set1_epi64x((long long)(r->from - (uint64_t)m->offset)),
+                      most = _mm256_set1_epi64x((long long)r->most);
+        for (unsigned k = 0; k < 32; k += 8) {
+            __m256i a[2], far[2];
+            for (unsigned h = 0; h < 2; h++) {
+                a[h] = _mm256_sub_epi64(_mm256_loadu_si256((const void *)((const uint64_t *)reg + k + 4 * h)), from);
+                far[h] = above64(_mm256_or_si256(_mm256_srl_epi64(a[h], right), _mm256_sll_epi64(a[h], left)), most);
+            }
+            out = _mm256_or_si256(out, _mm256_and_si256(low_halves(far[0], far[1]), lanes_of(mask, k)));
+            _mm256_store_si256((void *)(offset + k), _mm256_add_epi32(low_halves(a[0], a[1]), skew));
+        }
+    } else {
+        const __m256i from = _mm256_set1_epi32((int)((uint32_t)r->from - (uint32_t)m->offset)),
+                      most = _mm256_set1_epi32((int)(uint32_t)r->most);
+        for (unsigned k = 0; k < 32; k += 8) {
+            const __m256i a = _mm256_sub_epi32(_mm256_loadu_si256((const void *)((const uint32_t *)reg + k)), from),
+                          turned = _mm256_or_si256(_mm256_srl_epi32(a, right), _mm256_sll_epi32(a, left));
+            out = _mm256_or_si256(out, _mm256_and_si256(above32(turned, most), lanes_of(mask, k)));
+            _mm256_store_si256((void *)(offset + k), _mm256_add_epi32(a, skew));
+        }
+    }
+    return _mm256_testz_si256(out, out);
+}
+
+/* Whether each lane that runs is as far from `first` as it is said to be. */
+static ALWAYS_INLINE bool lie_at(const struct near *n, uint32_t mask, uint32_t first, const __m256i from[4])
+{
+    const __m256i base = _mm256_set1_epi32((int)first);
+    __m256i differ = _mm256_setzero_si256();
+    for (unsigned k = 0; k < 4; k++) {
+        const __m256i d = _mm256_xor_si256(load8(n->offset + 8 * k), _mm256_add_epi32(base, from[k]));
+        differ = _mm256_or_si256(differ, mask == ~0u ? d : _mm256_and_si256(d, lanes_of(mask, 8 * k)));
+    }
+    return _mm256_testz_si256(differ, differ);
+}
+
+static ALWAYS_INLINE bool contiguous(const struct near *n, uint32_t mask, uint32_t first, uint32_t shift)
+{
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    __m256i from[4];
+    for (unsigned k = 0; k < 4; k++)
+        from[k] =
+            _mm256_sll_epi32(_mm256_add_epi32(lane, _mm256_set1_epi32(8 * (int)k)), _mm_cvtsi32_si128((int)shift));
+    return lie_at(n, mask, first, from);
+}
+
+static ALWAYS_INLINE bool like_shape(const struct mg_rows *r, const struct near *n, uint32_t mask)
+{
+    const __m256i from[4] = {load8(r->shape), load8(r->shape + 8), load8(r->shape + 16), load8(r->shape + 24)};
+    return lie_at(n, mask, n->first, from);
+}
+
+static ALWAYS_INLINE void learn_shape(struct mg_rows *r, const struct near *n)
+{
+    const __m256i from = _mm256_set1_epi32((int)n->first);
+    for (unsigned k = 0; k < 32; k += 8)
+        _mm256_store_si256((void *)(r->shape + k), _mm256_sub_epi32(load8(n->offset + k), from));
 }
 #else
 static ALWAYS_INLINE bool inside(const struct mg_warp *w, const struct mg_mem *m, const struct mg_rows *r,
@@ -139,7 +234,9 @@ static ALWAYS_INLINE void learn_shape(struct mg_rows *r, const struct near *n)
     for (unsigned i = 0; i < 32; i++)
         r->shape[i] = n->offset[i] - n->first;
 }
+#endif
 
+#ifndef __AVX512F__
 static ALWAYS_INLINE void keep(const struct near *n)
 {
     (void)n;
@@ -267,9 +364,7 @@ static ALWAYS_INLINE bool begin(struct mg_warp *w, const struct mg_op *op, uint3
     n->line = contiguous(n, mask, n->first, r->shift);
     n->same = !n->line && r->counts_lines && of_shape(w, r, mask, n);
     n->rows = r;
-    w->e.line = n->line                                       ? MG_ENGINE_LINE
-                : n->same && r->alike == ALIKE && mask == ~0u ? MG_ENGINE_OTHERWISE
-                                                              : 0;
+    w->e.line = n->line ? MG_ENGINE_LINE : n->same && r->alike == ALIKE && mask == ~0u ? MG_ENGINE_OTHERWISE : 0;
     r->served++;
     if (n->line)
         fetch_ahead(r, n);
@@ -361,18 +456,18 @@ static ALWAYS_INLINE bool load_window(struct mg_warp *w, const struct mg_mem *m,
             for (unsigned k = 0; k < 2; k++) {
                 const __m512i at =
                     _mm512_add_epi32(_mm512_load_si512(window->index + 16 * k), _mm512_set1_epi32((int)v));
-                _mm512_storeu_si512(d + 16 * k, _mm512_mask_mov_epi32(_mm512_loadu_si512(d + 16 * k),
-                                                                      (__mmask16)(mask >> 16 * k),
-                                                                      _mm512_permutex2var_epi32(low, at, high)));
+                _mm512_storeu_si512(d + 16 * k,
+                                    _mm512_mask_mov_epi32(_mm512_loadu_si512(d + 16 * k), (__mmask16)(mask >> 16 * k),
+                                                          _mm512_permutex2var_epi32(low, at, high)));
             }
         else
             for (unsigned k = 0; k < 4; k++) {
                 const __m512i at =
                     _mm512_add_epi64(_mm512_cvtepu32_epi64(_mm256_load_si256((const void *)(window->index + 8 * k))),
                                      _mm512_set1_epi64(v));
-                _mm512_storeu_si512(d + 16 * k, _mm512_mask_mov_epi64(_mm512_loadu_si512(d + 16 * k),
-                                                                      (__mmask8)(mask >> 8 * k),
-                                                                      _mm512_permutex2var_epi64(low, at, high)));
+                _mm512_storeu_si512(d + 16 * k,
+                                    _mm512_mask_mov_epi64(_mm512_loadu_si512(d + 16 * k), (__mmask8)(mask >> 8 * k),
+                                                          _mm512_permutex2var_epi64(low, at, high)));
             }
     }
     return true;
@@ -393,6 +488,109 @@ static ALWAYS_INLINE bool store_line(const struct mg_mem *m, const void *reg, ui
     for (unsigned k = 0; k < 2 && m->width == 1; k++)
         _mm_mask_storeu_epi8(p + 16 * k, (__mmask16)(mask >> 16 * k),
                              _mm512_cvtepi32_epi8(_mm512_loadu_si512(s + 16 * k)));
+    return true;
+}
+#elif defined(__AVX2__)
+MG_NO_TSAN static ALWAYS_INLINE bool load_line(const struct mg_mem *m, void *reg, uint32_t mask, const uint8_t *p)
+{
+    uint32_t *d = reg;
+    if (m->width == 4 && !m->dst64) {
+        for (unsigned k = 0; k < 32; k += 8)
+            keep_32(d, mask, k,
+                    mask == ~0u ? _mm256_loadu_si256((const void *)(p + 4 * k))
+                                : _mm256_maskload_epi32((const int *)(const void *)(p + 4 * k), lanes_of(mask, k)));
+    } else if (m->width == 8 && m->dst64) {
+        for (unsigned k = 0; k < 32; k += 4)
+            keep_64(d, mask, k,
+                    mask == ~0u
+                        ? _mm256_loadu_si256((const void *)(p + 8 * k))
+                        : _mm256_maskload_epi64((const long long *)(const void *)(p + 8 * k), pairs_of(mask, k)));
+    } else if (mask == ~0u && m->width < 4 && !m->dst64 && !m->sext) { /* there are no masks for so small ones */
+        for (unsigned k = 0; k < 32; k += 8)
+            keep_32(d, mask, k,
+                    m->width == 1 ? _mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)(p + k)))
+                                  : _mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)(p + 2 * k))));
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* As with larger vectors, eight lanes at a time. */
+MG_NO_TSAN static ALWAYS_INLINE bool load_quads(struct mg_warp *w, const struct mg_mem *m, uint32_t mask,
+                                                const struct near *n)
+{
+    const uint32_t any = n->offset[__builtin_ctz(mask)];
+    for (unsigned k = 0; k < 32; k += 8) {
+        uint32_t here[8] __attribute__((aligned(32)));
+        const uint32_t *const at = places_from(n->offset, mask, k, any, here);
+        __m256i row[4], two[4], got[4];
+        for (unsigned i = 0; i < 4; i++)
+            row[i] = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const void *)(n->base + at[i]))),
+                                             _mm_loadu_si128((const void *)(n->base + at[i + 4])), 1);
+        two[0] = _mm256_unpacklo_epi32(row[0], row[1]), two[1] = _mm256_unpacklo_epi32(row[2], row[3]);
+        two[2] = _mm256_unpackhi_epi32(row[0], row[1]), two[3] = _mm256_unpackhi_epi32(row[2], row[3]);
+        got[0] = _mm256_unpacklo_epi64(two[0], two[1]), got[1] = _mm256_unpackhi_epi64(two[0], two[1]);
+        got[2] = _mm256_unpacklo_epi64(two[2], two[3]), got[3] = _mm256_unpackhi_epi64(two[2], two[3]);
+        for (unsigned v = 0; v < 4; v++)
+            if (m->reg[v] >= 0)
+                keep_32(mg__slot(w, m->reg[v]), mask, k, got[v]);
+    }
+    return true;
+}
+
+/* Of words alone: longer elements take as many instructions as lanes. */
+MG_NO_TSAN static ALWAYS_INLINE bool load_window(struct mg_warp *w, const struct mg_mem *m, uint32_t mask,
+                                                 const struct mg_window *window, const uint8_t *p)
+{
+    const uint32_t words = window->in[0] | (uint32_t)window->in[1] << 16;
+    __m256i in[4];
+    if (m->width != 4)
+        return false;
+    for (unsigned k = 0; k < 4; k++)
+        in[k] = _mm256_maskload_epi32((const int *)(const void *)(p + 32 * k), lanes_of(words, 8 * k));
+    for (unsigned v = 0; v < m->vec; v++) {
+        uint32_t *d = (uint32_t *)mg__slot(w, MG_MAX(m->reg[v], 0));
+        for (unsigned k = 0; k < 32 && m->reg[v] >= 0; k += 8) {
+            const __m256i at = _mm256_add_epi32(load8(window->index + k), _mm256_set1_epi32((int)v));
+            const __m256 of_16 = _mm256_castsi256_ps(_mm256_slli_epi32(at, 28));
+            __m256 got = _mm256_blendv_ps(_mm256_castsi256_ps(_mm256_permutevar8x32_epi32(in[0], at)),
+                                          _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(in[1], at)), of_16);
+            if (words >> 16)
+                got = _mm256_blendv_ps(got,
+                                       _mm256_blendv_ps(_mm256_castsi256_ps(_mm256_permutevar8x32_epi32(in[2], at)),
+                                                        _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(in[3], at)),
+                                                        of_16),
+                                       _mm256_castsi256_ps(_mm256_slli_epi32(at, 27)));
+            keep_32(d, mask, k, _mm256_castps_si256(got));
+        }
+    }
+    return true;
+}
+
+/* Eight lanes at once where all of them run: a store under a mask takes longer than one for each lane. */
+MG_NO_TSAN static ALWAYS_INLINE bool store_line(const struct mg_mem *m, const void *reg, uint32_t mask, uint8_t *p)
+{
+    const uint32_t *s = reg;
+    if (m->width != (m->dst64 ? 8 : 4))
+        return false;
+    const unsigned each = m->width / 4u; /* words */
+    for (unsigned k = 0; k < 32; k += 8) {
+        uint32_t rest = mask >> k & 255;
+        if (rest == 255) {
+            for (unsigned h = 0; h < each; h++)
+                _mm256_storeu_si256((void *)(p + 4 * each * k + 32 * h),
+                                    _mm256_loadu_si256((const void *)(s + each * k + 8 * h)));
+            continue;
+        }
+        for (; rest; rest &= rest - 1) {
+            const unsigned i = k + (unsigned)__builtin_ctz(rest);
+            if (each == 2)
+                memcpy(p + 8 * i, s + 2 * i, 8);
+            else
+                memcpy(p + 4 * i, s + i, 4);
+        }
+    }
     return true;
 }
 #else
