@@ -154,8 +154,82 @@ static void part(struct text *t, unsigned k, bool narrow)
         PUT(t, "P%u:\n", k);
 }
 
+/* A loop that counts %r21 up or down so many times by `step` and, before it or behind it, uses the place of %d1, which
+ * goes by `stride`; `k`: of the labels. Neither is set anew, or one in two ways, where it is gone through again. */
+static void put_count(struct text *t, unsigned k, unsigned times, int stride, bool again)
+{
+    static const char *const less[] = {"lt.s32", "lt.u32", "le.s32", "ne.s32", "ge.s32"},
+                            *const more[] = {"gt.s32", "ge.s32", "ne.b32", "le.s32"};
+    const bool down = draw(3) == 0, behind = draw(3) == 0;
+    const unsigned step = 1 + draw(4), first = down ? step * times + draw(3) : draw(3), which = draw(down ? 4 : 5);
+    const char *cmp = down ? more[which] : less[which], *sign = down ? "-" : "";
+    const bool negated = !strncmp(cmp, down ? "le" : "ge", 2);
+    int bound = (int)first + (down ? -1 : 1) * (int)(step * times);
+    bound += !strncmp(cmp, "le", 2) && !down ? -1 : down && which == 1 ? 1 : 0;
+    if (!again || draw(4))
+        PUT(t, "mov.u32 %%r21, %u;\n", first);
+    else
+        PUT(t, "setp.eq.u32 %%p5, %%r22, 0; @%%p5 mov.u32 %%r21, %u;\n@!%%p5 mov.u32 %%r21, %u;\n", first, first);
+    PUT(t, "mov.u32 %%r24, %u; mov.u32 %%r25, %d;\nC%u:\n", step, bound, k);
+    if (behind)
+        PUT(t, "add.s64 %%d1, %%d1, %d;\n", stride);
+    PUT(t, ".loc 1 %u 1\n", 100 + k);
+    if (draw(3))
+        PUT(t, "st.global.u32 [%%d1+%d], %%r1;\n", behind ? -stride : 0);
+    else
+        PUT(t, "ld.global.u32 %%r5, [%%d1+%d]; add.u32 %%r1, %%r1, %%r5;\n", behind ? -stride : 0);
+    if (!behind)
+        PUT(t, "add.s64 %%d1, %%d1, %d;\n", stride);
+    if (down || draw(2))
+        PUT(t, "add.s32 %%r21, %%r21, %s%u;\n", sign, step);
+    else
+        PUT(t, "add.s32 %%r21, %%r21, %%r24;\n");
+    PUT(t, "setp.%s %%p3, %%r21, %s; @%s%%p3 bra C%u;\n", cmp, "%r25", negated ? "!" : "", k);
+}
+
+/* Loops over rows of one array, which fit beside one another or nearly so. */
+static void make_loops(struct text *t)
+{
+    const unsigned loops = 1 + draw(3), row = 2 + draw(10), by_blocks = draw(3) == 0;
+    t->n = 0;
+    PUT(t, "%s.file 1 \"k.cu\"\n%smov.u32 %%r1, %%gid; mov.u32 %%r20, 0;\nL:\n", HEADER, ENTRY);
+    for (unsigned k = 0; k < loops && !by_blocks; k++) {
+        const unsigned from = draw(row), times = 1 + draw(row - from + (draw(3) == 0));
+        const bool back = draw(3) == 0, again = draw(4) == 0, anew = draw(2);
+        PUT(t, "mov.u32 %%r22, 0;\n");
+        if (again && anew)
+            PUT(t, "D%u:\n", k);
+        PUT(t, "mad.lo.u32 %%r2, %%gid, %u, %u; mul.wide.u32 %%d9, %%r2, 4; add.u64 %%d1, %%a, %%d9;\n", row,
+            8 + from + (back ? times - 1 : 0));
+        if (again && !anew)
+            PUT(t, "D%u:\n", k);
+        put_count(t, k, again ? 1 + draw(2) : times, back ? -4 : 4, again);
+        if (again)
+            PUT(t, "add.u32 %%r22, %%r22, 1; setp.lt.u32 %%p4, %%r22, 2; @%%p4 bra D%u;\n", k);
+    }
+    for (unsigned k = 0; k < loops && by_blocks; k++) { /* a row of each block, in steps of its threads or others */
+        const unsigned wide = 90 + draw(300), by = draw(3) ? BLOCK : 60 + draw(60), apart = wide + draw(4) - 1;
+        PUT(t, "mov.u32 %%r22, %%bid;\nE%u: setp.ge.s32 %%p4, %%t, %u; @%%p4 bra G%u;\nmul.lo.u32 %%r23, %%r22, %u; "
+               "mov.u32 %%r21, %%t;\n", k, wide, k, apart);
+        if (draw(2))
+            PUT(t, "F%u: add.u32 %%r2, %%r23, %%r21;\n", k);
+        else /* from its end */
+            PUT(t, "F%u: not.b32 %%r24, %%r21; add.u32 %%r25, %%r23, %u; add.u32 %%r2, %%r25, %%r24;\n", k, wide);
+        PUT(t, "mul.wide.s32 %%d9, %%r2, 4; add.u64 %%d1, %%a, %%d9;\n.loc 1 %u 1\nst.global.u32 [%%d1], %%r1;\n",
+            100 + k);
+        PUT(t, "add.s32 %%r21, %%r21, %u; setp.lt.s32 %%p3, %%r21, %u; @%%p3 bra F%u;\n", by, wide, k);
+        PUT(t, "G%u: add.s32 %%r22, %%r22, %u; setp.lt.s32 %%p4, %%r22, 15; @%%p4 bra E%u;\n", k, GRID, k);
+    }
+    PUT(t, "add.u32 %%r20, %%r20, 1; setp.lt.u32 %%p1, %%r20, %u; @%%p1 bra L;\nret;\n}\n", 1 + draw(2));
+}
+
 static void make(struct text *t)
 {
+    in_rows = false;
+    if (draw(5) == 0) {
+        make_loops(t);
+        return;
+    }
     const unsigned steps = 4 + draw(16), loop = draw(steps), sure = draw(4) != 0, narrow = draw(3) == 0,
                    parts = draw(3) == 0;
     t->n = 0;
@@ -565,6 +639,12 @@ static const struct {
             "L: st.global.u32 [%d2], %gid; add.u64 %d2, %d2, 4; add.u32 %r20, %r20, 1;\n"
             "setp.lt.u32 %p1, %r20, 0xfffffff9; @%p1 bra L;\n",
      4, FILLED, 1, 1, false},
+    {"a counter that is set back on the way round",
+     ROW(8) "mov.u32 %r20, 0; mov.u32 %r21, 0;\n"
+            "L: st.global.u32 [%d2], %gid; add.u64 %d2, %d2, 4; add.u32 %r20, %r20, 1;\n"
+            "setp.lt.u32 %p1, %r20, 8; @!%p1 bra X;\nadd.u32 %r21, %r21, 1; setp.eq.u32 %p2, %r21, 3;\n"
+            "@%p2 mov.u32 %r20, 0;\nbra L;\nX:\n",
+     4, FILLED, 1, 1, false},
     {"a store that nothing leads to",
      OWN PUT_GID "mov.u32 %r8, 3; setp.eq.s32 %p1, %r8, 3; @%p1 bra X;\nst.global.u32 [%a], 7;\nX:\n", 0, NONE, 1, 1,
      false},
@@ -711,8 +791,8 @@ static void same_as_written(void **unused)
 #define EACH(n) "add.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, " #n "; @%p1 bra L;\n"
 #define SOME_OF(n) "mov.u32 %r20, 0;\nL: bar.sync 0; setp.ge.u32 %p3, %t, " #n "; @%p3 bra X;\n"
 #define SHARED_WORDS "st.shared.u32 [%r3], %t; st.shared.u32 [%r3+512], %t; bar.sync 0;\n"
-/* Of two launches of five blocks of three warps, so many accesses at most, where the interpreter tells of ten times as
- * many. */
+/* Of two launches of five blocks of three warps, so many accesses at most, where the long way hears of ten times
+ * as many. */
 static const struct {
     const char *name, *body;
     unsigned most;
@@ -736,6 +816,14 @@ static const struct {
                         "@%p4 ld.shared.u32 %r5, [%r3+512]; @%p4 st.shared.u32 [%r3], %r5;\n" EACH(100),
      200,
      {BLOCK, 1, 1}},
+    {"rows of eleven, in a loop",
+     "mov.u32 %r20, 0;\nL: mul.wide.u32 %d9, %gid, 44; add.u64 %d1, %a, %d9; mov.u32 %r21, 11;\n"
+     "M: st.global.u32 [%d1], %gid; add.u64 %d1, %d1, 4; add.s32 %r21, %r21, -1;\n"
+     "setp.ne.s32 %p2, %r21, 0; @%p2 bra M;\n"
+     EACH(60), 200, {BLOCK, 1, 1}},
+    {"rows of 191 of each block, from their ends", "mov.u32 %r20, 0;\nL: mul.lo.u32 %r3, %bid, 191; mov.u32 %r21, %t;\n"
+     "M: not.b32 %r4, %r21; add.s32 %r5, %r3, 191; add.s32 %r2, %r5, %r4;\n" AT PUT_GID
+     "add.s32 %r21, %r21, 96; setp.lt.s32 %p2, %r21, 191; @%p2 bra M;\n" EACH(200), 200, {BLOCK, 1, 1}},
     {"by some of two rows, which are padded",
      "mov.u32 %r43, %tid.y; mov.u32 %r4, s; mad.lo.u32 %r6, %r43, 68, %r4;\n"
      "shl.b32 %r1, %t, 2; add.u32 %r3, %r6, %r1; add.u32 %r7, %r4, %r1; st.shared.u32 [%r3], %t; bar.sync 0;\n" SOME_OF(
@@ -752,12 +840,13 @@ static void short_ways(void **unused)
     if (!kit_compiles())
         skip();
     for (unsigned k = 0; k < sizeof(few) / sizeof(few[0]); k++) {
-        struct way way = {"interp", 1, MG_CHECK_ALL, FILLED, {GRID, 1, 1}, few[k].block, false};
+        struct way way = {"interp", 1, MG_CHECK_ALL | MG_CHECK_LONG, FILLED, {GRID, 1, 1}, few[k].block, false};
         program.n = 0;
         PUT(&program, "%s.shared .align 16 .b8 s[%u];\n%s%s\nret;\n}\n", HEADER, SHARED, ENTRY, few[k].body);
         run(program.at, &way, &found);
         const unsigned all = told;
         way.engine = "jit";
+        way.checks = MG_CHECK_ALL;
         run(program.at, &way, &found);
         if (told > few[k].most || all < 10 * few[k].most || found.n)
             fail_msg("%s: %u of %u accesses are told, %u are expected at most\n%s", few[k].name, told, all, few[k].most,
