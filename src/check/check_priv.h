@@ -1,7 +1,7 @@
 /* check_priv.h - what the files of this room share.
  *
  *   order.c    happens-before in a block            grid.c, ordered.c, mixed.c   between blocks of a launch
- *   release.c  which block relies on which one       own.c     memory in which threads cannot meet
+ *   release.c  which block relies on which one       own.c     memory in which threads cannot meet; rounds.c loops
  *   code.c     what the instructions tell: classes, where an address comes from, what leads where
  *   idiom.c    flags, and the first read of a compare-and-swap loop
  *   region.c   device memory: what is written, and the cells of a launch

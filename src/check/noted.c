@@ -1,11 +1,11 @@
 /* noted.c - accesses to shared memory that compiled code makes without a call (simt/observe.h, mg_notes).
  *
- * A plain load of what was written in this block, and a plain store, whole warps both, need not be looked at when they
- * are made: compiled code makes them by itself and leaves notes, in their order: which shape, which warp, where. The
- * notes are read when the block meets, and before anything is told that they may hang on, as if each access had been
- * told when it was made. Nothing has changed since then that they depend on, but the memory itself, which the sentence
- * for two stores of the same value asks for: compiled code has kept what its stores have overwritten, so that where an
- * access is not plainly in order, the memory is brought back to what it was then.
+ * A plain load of what was written in this block, and a plain store, by a whole warp or some of its lanes, need not be
+ * looked at when they are made: compiled code makes them by itself and leaves notes, in their order: which shape, which
+ * warp, where. The notes are read when the block meets, and before anything is told that they may hang on, as if each
+ * access had been told when it was made. Nothing has changed since then that they depend on, but the memory itself,
+ * which the sentence for two stores of the same value asks for: compiled code has kept what its stores have
+ * overwritten, so that where an access is not plainly in order, the memory is brought back to what it was then.
  *
  * Where the block meets, loads of rows that nobody has written since it last met matter no more: most notes are
  * just forgotten.
@@ -22,8 +22,8 @@ enum { SHAPES = 1024 };
 struct noted {
     struct mg_access access; /* but for what differs each time */
     struct mg_memo *memo;
-    uint64_t delta[32];
-    uint32_t bytes; /* of all lanes, of a store; or 0 */
+    uint64_t delta[32]; /* from the first active lane's; 0 in idle lanes */
+    uint32_t bytes;     /* of all 32 lanes, of a store; or 0 */
 };
 
 bool mg__notes_begin(struct worker *w)
@@ -61,10 +61,11 @@ static inline const struct noted *shape_of(const struct worker *w, uint64_t note
 /* A store is undone, or done again: its lanes' bytes change places with what was kept. */
 static void exchange(struct worker *w, const struct noted *s, uint64_t note, uint8_t *saved)
 {
-    const uint64_t lane0 = (uint32_t)note - (uint64_t)(int64_t)s->memo->low;
+    const uint64_t first = (uint32_t)note - (uint64_t)(int64_t)s->memo->low;
     const uint32_t width = s->access.width;
-    for (unsigned i = 0; i < 32; i++) {
-        uint8_t *at = w->notes.shared + lane0 + s->delta[i], keep[MG_NOTE_BYTES / 32];
+    for (uint32_t rest = s->access.mask; rest; rest &= rest - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(rest);
+        uint8_t *at = w->notes.shared + first + s->delta[i], keep[MG_NOTE_BYTES / 32];
         memcpy(keep, at, width);
         memcpy(at, saved + (size_t)i * width, width);
         memcpy(saved + (size_t)i * width, keep, width);
@@ -88,13 +89,13 @@ static uint8_t *undo(struct worker *w, uint64_t k)
 static void tell(struct worker *w, struct block *b, const struct noted *s, uint64_t note, const uint8_t *saved)
 {
     struct mg_access a = s->access;
-    const uint64_t lane0 = (uint32_t)note - (uint64_t)(int64_t)s->memo->low;
+    const uint64_t first = (uint32_t)note - (uint64_t)(int64_t)s->memo->low;
     uint64_t address[32], values[MG_NOTE_BYTES / 32][32];
     uint8_t *where[32];
     const void *value[MG_NOTE_BYTES / 32];
     const uint32_t parts = a.width / a.element, stride = a.value64 ? 8 : 4;
     for (unsigned i = 0; i < 32; i++) {
-        address[i] = lane0 + s->delta[i];
+        address[i] = first + s->delta[i];
         where[i] = w->notes.shared + address[i];
     }
     for (uint32_t v = 0; s->bytes && v < parts; v++) {
@@ -134,7 +135,7 @@ static void read_notes(struct worker *w, struct block *b, bool met)
                        who = (uint32_t)w->launch->code.sites[s->access.insn].number | warp << 16; /* mg__order_pack */
         if (met && !s->bytes && !mg__shadow_was_written(&b->shared, unit, s->memo))
             continue;
-        mg__order_uses(b->order, warp, ~0u, false);
+        mg__order_uses(b->order, warp, s->access.mask, false);
         if (!in_order(b, s, unit, who)) {
             if (!saved)
                 saved = undo(w, k);
@@ -191,7 +192,8 @@ static bool same_memo(const struct mg_memo *a, const struct mg_memo *b)
            !memcmp(a->unit, b->unit, a->n * sizeof(*a->unit)) && !memcmp(a->lane, b->lane, a->n * sizeof(*a->lane));
 }
 
-static struct noted *make_shape(struct worker *w, const struct mg_access *a, struct mg_memo *m)
+static struct noted *make_shape(struct worker *w, const struct mg_access *a, const uint64_t delta[32],
+                                struct mg_memo *m)
 {
     struct noted *s = calloc(1, sizeof(*s));
     if (!s || !mg__vec_push(&w->noted, s)) {
@@ -205,8 +207,7 @@ static struct noted *make_shape(struct worker *w, const struct mg_access *a, str
     s->access.room = NULL;
     s->memo = m;
     s->bytes = a->kind == MG_ACCESS_ST ? 32 * a->width : 0;
-    for (unsigned i = 0; i < 32; i++)
-        s->delta[i] = a->address[i] - a->address[0];
+    memcpy(s->delta, delta, sizeof(s->delta));
     return s;
 }
 
@@ -216,25 +217,27 @@ bool mg__notes_shape(void *worker, struct mg_access *a, uint64_t lo, uint64_t hi
     const struct site *site = &w->launch->code.sites[a->insn];
     const bool stores = a->kind == MG_ACCESS_ST;
     uint64_t delta[32];
-    if (!w->takes_notes || lo < site->lo || hi > site->hi || a->mask != ~0u || !site->number ||
+    if (!w->takes_notes || lo < site->lo || hi > site->hi || !site->number ||
         (stores ? site->class != MG_ORDER_PLAIN || site->publishes || site->reads || site->async || site->atomic ||
                       32 * a->width > MG_NOTE_BYTES
                 : !site->plain_read))
         return false;
     if (stores && !w->notes.saved && !(w->notes.saved = malloc((size_t)MG_NOTES * MG_NOTE_BYTES)))
         return false;
+    const uint64_t first = a->address[__builtin_ctz(a->mask)];
     for (unsigned i = 0; i < 32; i++)
-        delta[i] = a->address[i] - a->address[0];
+        delta[i] = a->mask >> i & 1 ? a->address[i] - first : 0;
     struct mg_memo *m = mg__memo_new(delta, a->mask, a->width, 2);
-    if (!m || !m->n || (stores && m->twice) || (a->address[0] + (uint64_t)(int64_t)m->low) % 4)
+    if (!m || !m->n || (stores && m->twice) || (first + (uint64_t)(int64_t)m->low) % 4)
         goto fail;
     for (*shape = 0; *shape < w->noted.count; ++*shape) {
         const struct noted *s = w->noted.at[*shape];
-        if (s->access.insn == a->insn && !memcmp(s->delta, delta, sizeof(delta)) && same_memo(s->memo, m))
+        if (s->access.insn == a->insn && s->access.mask == a->mask && !memcmp(s->delta, delta, sizeof(delta)) &&
+            same_memo(s->memo, m))
             break;
     }
     if (*shape == w->noted.count) {
-        if (*shape == SHAPES || !make_shape(w, a, m))
+        if (*shape >= (a->mask == ~0u ? SHAPES : SHAPES / 2) || !make_shape(w, a, delta, m))
             goto fail;
     } else {
         free(m);

@@ -407,8 +407,7 @@ static void emit_guarded(struct mg_gen *g, uint32_t i)
         g->checkpoint.valid = false;
 }
 
-/* The warp leaves before g->op if a call has asked for it. */
-static void leave_if_asked(struct mg_gen *g)
+void mg__gen_leave_if_asked(struct mg_gen *g)
 {
     LLVMBasicBlockRef on = mg__gen_bb(g);
     LLVMValueRef asked = mg__gen_load(g, g->i32, mg__gen_at(g, g->e, offsetof(struct mg_engine_warp, leave)), 4);
@@ -435,7 +434,7 @@ static void tell(struct mg_gen *g, uint32_t i)
 static void emit_begin(struct mg_gen *g, const struct mg_engine_op *op)
 {
     if (g->tells)
-        leave_if_asked(g);
+        mg__gen_leave_if_asked(g);
     if (op->effects & MG_ENGINE_CHARGES) {
         LLVMBasicBlockRef on = mg__gen_bb(g), used = mg__gen_bb(g);
         LLVMValueRef slice = mg__gen_at(g, g->e, offsetof(struct mg_engine_warp, slice));
@@ -494,7 +493,7 @@ static bool emit(struct mg_gen *g, const struct mg_gen_block *b, uint32_t i, str
     const struct mg_engine_op *op = &g->p->ops[i];
     begin_op(g, b, i);
     if (i > b->first && op[-1].effects & MG_ENGINE_TELLS)
-        leave_if_asked(g);
+        mg__gen_leave_if_asked(g);
     switch (op->kind) {
     case MG_ENGINE_BRANCH:
         if (!op->falls)

@@ -88,7 +88,8 @@ struct mg_gen_level {
 #define MG_GEN_OPS 6000u
 #define MG_GEN_SIZE 40000u /* LLVM's instructions */
 #define MG_GEN_PARTS 10000u
-#define MG_GEN_APART 40u   /* ops between two entries that are not needed, in a kernel of more than MG_GEN_SMALL */
+#define MG_GEN_WATCHED 20000u /* instead, where accesses are observed, and each may be a way out of an arm */
+#define MG_GEN_APART 40u      /* ops between two entries that are not needed, in a kernel of more than MG_GEN_SMALL */
 #define MG_GEN_SMALL 300u
 
 struct mg_gen {
@@ -242,9 +243,10 @@ void mg__gen_to_frame(struct mg_gen *g, const struct mg_engine_operand *o); /* w
 
 /* gen_note.c: accesses to shared memory that an observer finds noted. */
 bool mg__gen_notes(const struct mg_gen *g, const struct mg_engine_mem *m, const struct mg_gen_form *form);
-/* One that fits the record of `site`, with lane 0 at `at`, is noted and goes on here if it may be; else on to `out`. */
-void mg__gen_note(struct mg_gen *g, const struct mg_engine_op *op, uint32_t site, const struct mg_gen_value *address,
-                  LLVMValueRef at, LLVMBasicBlockRef out);
+/* One that fits the record, with lane 0 at `at`, is noted and goes on here if it may be; else on to `out`. `on`: as in
+ * struct mg_gen_line. */
+void mg__gen_note(struct mg_gen *g, const struct mg_engine_op *op, LLVMValueRef rec, const struct mg_gen_value *address,
+                  LLVMValueRef at, LLVMValueRef on, LLVMBasicBlockRef out);
 
 /* gen_warp.c: an operation of the whole warp, as instructions; false: it is a call. */
 bool mg__gen_warp(struct mg_gen *g, const struct mg_engine_op *op);
@@ -271,6 +273,7 @@ LLVMBasicBlockRef mg__gen_bb(struct mg_gen *g);
  * op's operands are still what they were, and in a block that comes before all that follows. */
 LLVMBasicBlockRef mg__gen_exit(struct mg_gen *g);
 LLVMBasicBlockRef mg__gen_fault(struct mg_gen *g);
+void mg__gen_leave_if_asked(struct mg_gen *g); /* before g->op, if a call has asked for it */
 void mg__gen_expect(struct mg_gen *g, LLVMValueRef likely, LLVMBasicBlockRef yes, LLVMBasicBlockRef no);
 LLVMValueRef mg__gen_at(struct mg_gen *g, LLVMValueRef base, uint64_t offset);
 LLVMValueRef mg__gen_c64(const struct mg_gen *g, uint64_t value);

@@ -113,6 +113,18 @@ static LLVMValueRef some(struct mg_gen *g, LLVMValueRef mask)
 
 static void part(struct mg_gen *g, uint32_t i, LLVMValueRef lanes, LLVMValueRef taken);
 
+/* Behind an access that was told: the warp leaves, in its arms, before op `next` if the observer asked for it. */
+static void leave_if_asked(struct mg_gen *g, const struct mg_gen_block *b, uint32_t next)
+{
+    const struct mg_gen_block *other = next < b->end ? NULL : block_of(g, next);
+    g->op = next;
+    g->live = other ? other->live : g->lives + (size_t)(next - b->first) * g->words;
+    g->exit = NULL;
+    g->checkpoint.valid = false;
+    mg__gen_leave_if_asked(g);
+    g->checkpoint.valid = false;
+}
+
 /* The blocks of one arm, for g->lanes. */
 static void go_through(struct mg_gen *g, uint32_t at, uint32_t meet)
 {
@@ -127,8 +139,11 @@ static void go_through(struct mg_gen *g, uint32_t at, uint32_t meet)
         if (g->p->ops[b->first].kind == MG_ENGINE_BLOCK)
             mg__gen_count_block(g, &g->p->ops[b->first]);
         for (uint32_t i = b->first; i < b->end; i++)
-            if (g->p->ops[i].kind != MG_ENGINE_BRANCH)
+            if (g->p->ops[i].kind != MG_ENGINE_BRANCH) {
                 mg__gen_op(g, b, i);
+                if (g->p->ops[i].effects & MG_ENGINE_TELLS)
+                    leave_if_asked(g, b, i + 1);
+            }
         if (last->kind != MG_ENGINE_BRANCH) {
             at = b->end;
         } else if (!last->falls) {

@@ -142,9 +142,8 @@ static LLVMValueRef wide(struct mg_gen *g, LLVMValueRef v)
     return LLVMTypeOf(v) == g->i64 ? v : LLVMBuildSExt(g->b, v, g->i64, "");
 }
 
-/* Compares with the record of the site, and counts; where that cannot be, on to `out`. */
-void mg__gen_fits_record(struct mg_gen *g, const struct mg_gen_group *group, const struct mg_gen_line *l,
-                  const struct mg_engine_site *site, LLVMBasicBlockRef out)
+LLVMValueRef mg__gen_fits_record(struct mg_gen *g, const struct mg_gen_group *group, const struct mg_gen_line *l,
+                                 const struct mg_engine_site *site, LLVMBasicBlockRef out)
 {
     LLVMValueRef rec = mg__gen_at(g, g->records, (uint64_t)group->site * sizeof(struct mg_engine_record)),
                  number = mg__gen_c32(g, group->site);
@@ -190,10 +189,11 @@ void mg__gen_fits_record(struct mg_gen *g, const struct mg_gen_group *group, con
     LLVMBuildCondBr(g->b, made, good, out);
     LLVMPositionBuilderAtEnd(g->b, good);
     if (group->noted)
-        return;
+        return rec;
     LLVMValueRef word = LLVMBuildAnd(g->b, LLVMBuildLShr(g->b, l->at, mg__gen_c64(g, 2), ""), mg__gen_c64(g, 7), "");
     LLVMValueRef times = LLVMBuildGEP2(g->b, g->i64, FIELD(g, rec, mg_engine_record, times), &word, 1, "");
     mg__gen_add(g, times, mg__gen_c64(g, 1));
+    return rec;
 }
 
 static LLVMValueRef shuffle(struct mg_gen *g, LLVMValueRef a, LLVMValueRef b, const int *index, unsigned n)
@@ -305,6 +305,17 @@ LLVMValueRef mg__gen_to_register(struct mg_gen *g, const struct mg_engine_mem *m
                             : LLVMBuildZExt(g->b, v, type, "");
 }
 
+/* Where a row reads its one place. One without lanes reads of what is there for certain: its own may be nowhere. */
+static LLVMValueRef place_of_row(struct mg_gen *g, const struct mg_gen_line *l, unsigned y, uint64_t more)
+{
+    LLVMValueRef ptr = mg__gen_row_ptr(g, l, y, more);
+    if (!l->on || g->row == 32)
+        return ptr;
+    LLVMValueRef lanes = LLVMBuildAnd(g->b, g->mask, mg__gen_c32(g, ((1u << g->row) - 1) << y * g->row), ""),
+                 any = LLVMBuildICmp(g->b, LLVMIntNE, lanes, mg__gen_c32(g, 0), "");
+    return LLVMBuildSelect(g->b, any, ptr, g->e, "");
+}
+
 static void load_line(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l)
 {
     const struct mg_engine_mem *m = op->mem;
@@ -312,7 +323,7 @@ static void load_line(struct mg_gen *g, const struct mg_engine_op *op, const str
     const struct mg_gen_form *f = &l->address.form;
     unsigned rows = 32 / g->row;
     bool uniform = mg__gen_uniform(*f);
-    bool whole = !f->dx && f->kx == m->width * m->vec && rows <= 8, same = !f->dx && f->kx == 0 && rows <= 8 && !l->on;
+    bool whole = !f->dx && f->kx == m->width * m->vec && rows <= 8, same = !f->dx && f->kx == 0 && rows <= 8;
     LLVMValueRef row[32] = {0}, got[8] = {0};
     for (unsigned y = 0; y < rows && whole && !uniform; y++) {
         bool again = y && !f->dy && f->ky == 0 && !l->on;
@@ -335,7 +346,7 @@ static void load_line(struct mg_gen *g, const struct mg_engine_op *op, const str
             int index[32];
             for (unsigned x = 0; x < g->row; x++)
                 index[x] = (int)(x * m->vec + v);
-            LLVMValueRef from = same ? mg__gen_row_ptr(g, l, y, v * m->width) : NULL;
+            LLVMValueRef from = same ? place_of_row(g, l, y, v * m->width) : NULL;
             piece[y] = same         ? mg__gen_splat(g, mg__gen_load(g, one, from, m->width), g->row)
                        : m->vec > 1 ? shuffle(g, row[y], NULL, index, g->row)
                                     : row[y];
@@ -432,7 +443,7 @@ static struct mg_gen_group *first_of_site(struct mg_gen *g, uint32_t index, stru
     group->at = l->at;
     uint32_t count = group->count;
     group->count = 0; /* nothing is counted yet where this leaves */
-    mg__gen_fits_record(g, group, l, &g->sites.at[group->site], out);
+    l->rec = mg__gen_fits_record(g, group, l, &g->sites.at[group->site], out);
     group->count = count;
     return group;
 }
@@ -524,16 +535,14 @@ static LLVMValueRef function_for(struct mg_gen *g, uint32_t index)
 }
 
 /* Marks what a store that is not told writes: a byte for each 4, or for each element where these are smaller. */
-static void mark(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_group *group,
-                 const struct mg_gen_line *of)
+static void mark(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *of)
 {
     const struct mg_engine_mem *m = op->mem;
     const struct mg_gen_form *f = &of->address.form;
     const unsigned by = log2_of(MG_MIN(m->width, 4u)), each = (unsigned)(m->width * m->vec) >> by, rows = 32 / g->row,
                    bytes = g->row * each;
-    LLVMValueRef rec = mg__gen_at(g, g->records, (uint64_t)group->site * sizeof(struct mg_engine_record)),
-                 marks = mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, marks), 8),
-                 eight = mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, mark), 8);
+    LLVMValueRef marks = mg__gen_load(g, g->i64, FIELD(g, of->rec, mg_engine_record, marks), 8),
+                 eight = mg__gen_load(g, g->i64, FIELD(g, of->rec, mg_engine_record, mark), 8);
     struct mg_gen_line l = *of;
     l.at = LLVMBuildAdd(g->b, marks, LLVMBuildLShr(g->b, of->at, mg__gen_c64(g, by), ""), "");
     l.ptr = LLVMBuildIntToPtr(g->b, l.at, g->ptr, "");
@@ -556,6 +565,16 @@ static void mark(struct mg_gen *g, const struct mg_engine_op *op, const struct m
     scattered(g, false, LLVMVectorType(one, 32), mg__gen_splat(g, value, 32), lane_ptrs(g, &l, 0), 1, NULL);
 }
 
+/* Whether some of the lanes can make it by themselves: in rows that are contiguous, or of one place each. A mark of 4
+ * bytes cannot be left by some of the lanes without the others. */
+static bool some_may(const struct mg_gen *g, const struct mg_engine_mem *m, const struct mg_gen_form *f)
+{
+    const bool loads = m->kind == MG_ACCESS_LD;
+    return (loads || m->space == MG_SPACE_SHARED) &&
+           (mg__gen_uniform(*f) ||
+            (!f->dx && 32 / g->row <= 8 && (f->kx == m->width * m->vec ? loads || m->vec == 1 : loads && f->kx == 0)));
+}
+
 /* An access that observers may do without: a load or a store by its line, with the result in the frame, where the
  * record says so. It goes on at the block that is returned; the builder stands where there is a call all the same. */
 static LLVMBasicBlockRef unheard(struct mg_gen *g, uint32_t index)
@@ -563,15 +582,17 @@ static LLVMBasicBlockRef unheard(struct mg_gen *g, uint32_t index)
     const struct mg_engine_op *op = &g->p->ops[index];
     struct mg_gen_line l = {.address = mg__gen_read(g, op->in[0].slot, op->in[0].bytes)};
     const bool shared = op->mem->space == MG_SPACE_SHARED;
-    if (g->mask || g->some || l.address.form.vector || (shared && !mg__gen_notes(g, op->mem, &l.address.form)))
+    if (g->some || l.address.form.vector || (g->mask && !some_may(g, op->mem, &l.address.form)) ||
+        (shared && !mg__gen_notes(g, op->mem, &l.address.form)))
         return NULL;
+    l.on = g->mask ? mg__gen_lanes(g, g->mask) : NULL;
     LLVMBasicBlockRef general = mg__gen_bb(g), after = mg__gen_bb(g);
     struct mg_gen_group *group = first_of_site(g, index, &l, shared, general);
     group->done = group->count;
     if (shared)
-        mg__gen_note(g, op, group->site, &l.address, l.at, general);
+        mg__gen_note(g, op, l.rec, &l.address, l.at, l.on, general);
     else if (op->mem->kind == MG_ACCESS_ST)
-        mark(g, op, group, &l);
+        mark(g, op, &l);
     l.ptr = shared ? LLVMBuildGEP2(g->b, g->i8, g->shared, &l.at, 1, "") : LLVMBuildIntToPtr(g->b, l.at, g->ptr, "");
     if (op->mem->kind == MG_ACCESS_LD)
         load_line(g, op, &l);
@@ -590,8 +611,9 @@ void mg__gen_call(struct mg_gen *g, uint32_t index)
     if (op->effects & MG_ENGINE_MEETS && mg__gen_warp(g, op))
         return;
     const bool may = op->effects & MG_ENGINE_UNHEARD;
-    uint32_t in[9];
+    uint32_t in[9], out[9];
     bool framed[9];
+    struct mg_gen_form before[9];
     for (unsigned k = 0; k < op->nin && may; k++) {
         in[k] = mg__gen_var(g, op->in[k].slot, op->in[k].bytes);
         framed[k] = in[k] != UINT32_MAX && mg__gen_is_framed(g, in[k]);
@@ -599,7 +621,16 @@ void mg__gen_call(struct mg_gen *g, uint32_t index)
     LLVMBasicBlockRef after = NULL;
     if (may) {
         mg__gen_deferred_settle(g);
+        for (unsigned k = 0; k < op->nout; k++) {
+            out[k] = mg__gen_var(g, op->out[k].slot, op->out[k].bytes);
+            before[k] = out[k] != UINT32_MAX ? g->form[out[k]] : (struct mg_gen_form){0};
+        }
         after = unheard(g, index);
+        for (unsigned k = 0; k < op->nout && after; k++) /* the call's way has not been through that one */
+            if (out[k] != UINT32_MAX) {
+                g->form[out[k]] = before[k];
+                g->vars[out[k]].framed = 0;
+            }
     }
     struct mg_gen_form to = mg__gen_result(g, op, g->form);
     LLVMValueRef mask = g->mask ? g->mask : mg__gen_c32(g, ~0u);

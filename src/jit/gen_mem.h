@@ -7,7 +7,8 @@ struct mg_gen_line {
     struct mg_gen_value address; /* 64-bit coefficients, if they are values */
     LLVMValueRef at;             /* i64: of lane 0, which may be idle */
     LLVMValueRef ptr;
-    LLVMValueRef on; /* <32 x i1>: lanes that take part; NULL: all */
+    LLVMValueRef on;  /* <32 x i1>: lanes that take part; NULL: all */
+    LLVMValueRef rec; /* its record, once it was compared with it */
 };
 
 /* Lanes that lie one behind the other are moved as they lie. */
@@ -16,9 +17,9 @@ bool mg__gen_may_be_found(const struct mg_engine_op *op);
 struct mg_gen_group *mg__gen_site(struct mg_gen *g, uint32_t index, const struct mg_gen_form *form, bool found);
 /* The group that has counted this access already. */
 struct mg_gen_group *mg__gen_open_group(struct mg_gen *g, uint32_t index);
-/* Compares with the record of the site, and counts; where that cannot be, on to `out`. */
-void mg__gen_fits_record(struct mg_gen *g, const struct mg_gen_group *group, const struct mg_gen_line *l,
-                         const struct mg_engine_site *site, LLVMBasicBlockRef out);
+/* Compares with the record of the site, which is returned, and counts; where that cannot be, on to `out`. */
+LLVMValueRef mg__gen_fits_record(struct mg_gen *g, const struct mg_gen_group *group, const struct mg_gen_line *l,
+                                 const struct mg_engine_site *site, LLVMBasicBlockRef out);
 LLVMValueRef mg__gen_at_offset(struct mg_gen *g, const struct mg_engine_op *op, LLVMValueRef base);
 LLVMValueRef mg__gen_of_member(struct mg_gen *g, const struct mg_gen_group *group);
 /* Where it is, and no deferred store is. True: it is deferred itself. */

@@ -2,7 +2,8 @@
  * mg_notes): a load if all that it reads is written, a store together with what it overwrites.
  *
  * Words that lie close together are bits of one 64-bit integer; of those that lie far apart each lane's bits are looked
- * at, in one gather. Stores that lie far apart leave no bits: they are set when the observer reads its notes.
+ * at, in one gather. Stores that lie far apart leave no bits: they are set when the observer reads its notes. Which
+ * words some of the lanes use depends on the mask, and stands in its record.
  */
 #include "jit/gen.h"
 
@@ -89,9 +90,27 @@ static LLVMValueRef each_written(struct mg_gen *g, const struct mg_engine_mem *m
     return LLVMBuildICmp(g->b, LLVMIntEQ, LLVMBuildAnd(g->b, all, words, ""), words, "");
 }
 
+/* A row of what is there; of some of its lanes, or all. */
+static LLVMValueRef row_of(struct mg_gen *g, LLVMTypeRef type, LLVMValueRef from, unsigned align, LLVMValueRef on,
+                           unsigned y, unsigned vec)
+{
+    if (!on)
+        return mg__gen_load(g, type, from, align);
+    const char *name = "llvm.masked.load";
+    LLVMValueRef index[32 * MG_NOTE_BYTES / 128];
+    for (unsigned i = 0; i < g->row * vec; i++)
+        index[i] = mg__gen_c32(g, y * g->row + i / vec);
+    LLVMTypeRef types[2] = {type, g->ptr};
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(g->module, LLVMLookupIntrinsicID(name, strlen(name)), types, 2),
+                 some = LLVMBuildShuffleVector(g->b, on, LLVMGetPoison(LLVMTypeOf(on)),
+                                               LLVMConstVector(index, g->row * vec), "");
+    LLVMValueRef args[4] = {from, mg__gen_c32(g, align), some, LLVMConstNull(type)};
+    return LLVMBuildCall2(g->b, LLVMGlobalGetValueType(f), f, args, 4, "");
+}
+
 /* What a store overwrites, lane by lane. */
 static void save(struct mg_gen *g, const struct mg_engine_mem *m, const struct mg_gen_value *address, LLVMValueRef at,
-                 LLVMValueRef notes)
+                 LLVMValueRef on, LLVMValueRef notes)
 {
     const unsigned bytes = (unsigned)m->width * m->vec, rows = 32 / g->row;
     LLVMValueRef n = mg__gen_load(g, g->i64, FIELD(g, notes, mg_notes, nsaved), 8),
@@ -101,6 +120,10 @@ static void save(struct mg_gen *g, const struct mg_engine_mem *m, const struct m
     LLVMTypeRef one = mg__gen_int(g, m->width);
     mg__gen_store(g, LLVMBuildAdd(g->b, n, mg__gen_c64(g, 32 * (uint64_t)bytes), ""), FIELD(g, notes, mg_notes, nsaved),
                   8);
+    if (on && mg__gen_uniform(address->form)) {
+        mg__gen_store(g, splat(g, mg__gen_load(g, one, from, m->width)), to, 4);
+        return;
+    }
     if (!in_rows(g, m, &address->form)) {
         mg__gen_store(g, gather(g, one, from, distances(g, address), m->width), to, 4);
         return;
@@ -113,21 +136,21 @@ static void save(struct mg_gen *g, const struct mg_engine_mem *m, const struct m
             up = LLVMBuildMul(g->b, cy, mg__gen_c64(g, y), "");
         }
         LLVMTypeRef row = LLVMVectorType(one, g->row * m->vec);
-        mg__gen_store(g, mg__gen_load(g, row, LLVMBuildGEP2(g->b, g->i8, from, &up, 1, ""), m->width),
+        mg__gen_store(g, row_of(g, row, LLVMBuildGEP2(g->b, g->i8, from, &up, 1, ""), m->width, on, y, m->vec),
                       mg__gen_at(g, to, (uint64_t)y * g->row * bytes), 4);
     }
 }
 
-void mg__gen_note(struct mg_gen *g, const struct mg_engine_op *op, uint32_t site, const struct mg_gen_value *address,
-                  LLVMValueRef at, LLVMBasicBlockRef out)
+void mg__gen_note(struct mg_gen *g, const struct mg_engine_op *op, LLVMValueRef rec, const struct mg_gen_value *address,
+                  LLVMValueRef at, LLVMValueRef on, LLVMBasicBlockRef out)
 {
     const struct mg_engine_mem *m = op->mem;
-    uint64_t covers;
+    uint64_t known;
     int64_t low;
-    const bool close = is_close(g, m, &address->form, &covers, &low), loads = m->kind == MG_ACCESS_LD;
-    LLVMValueRef rec = mg__gen_at(g, g->records, (uint64_t)site * sizeof(struct mg_engine_record)),
-                 notes = g->notes;
-    LLVMValueRef from = close ? mg__gen_c64(g, (uint64_t)low)
+    const bool fixed = !on && is_close(g, m, &address->form, &known, &low), close = fixed || on,
+               loads = m->kind == MG_ACCESS_LD;
+    LLVMValueRef notes = g->notes;
+    LLVMValueRef from = fixed ? mg__gen_c64(g, (uint64_t)low)
                               : mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, low), 8),
                  first = LLVMBuildAdd(g->b, at, from, "");
     LLVMValueRef n = mg__gen_load(g, g->i64, FIELD(g, notes, mg_notes, n), 8),
@@ -140,7 +163,9 @@ void mg__gen_note(struct mg_gen *g, const struct mg_engine_op *op, uint32_t site
         LLVMValueRef byte = LLVMBuildLShr(g->b, first, mg__gen_c64(g, 5), ""),
                      bit = LLVMBuildAnd(g->b, LLVMBuildLShr(g->b, first, mg__gen_c64(g, 2), ""), mg__gen_c64(g, 7), "");
         place = LLVMBuildGEP2(g->b, g->i8, written, &byte, 1, "");
-        words = LLVMBuildShl(g->b, mg__gen_c64(g, covers), bit, "");
+        LLVMValueRef covers =
+            fixed ? mg__gen_c64(g, known) : mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, covers), 8);
+        words = LLVMBuildShl(g->b, covers, bit, "");
         bits = mg__gen_load(g, g->i64, place, 1);
     }
     if (loads && close)
@@ -160,5 +185,5 @@ void mg__gen_note(struct mg_gen *g, const struct mg_engine_op *op, uint32_t site
         return;
     if (close)
         mg__gen_store(g, LLVMBuildOr(g->b, bits, words, ""), place, 1);
-    save(g, m, address, at, notes);
+    save(g, m, address, at, on, notes);
 }

@@ -149,7 +149,7 @@ static void generate(struct mg_gen *g, const uint64_t key[2], struct mg_strbuf *
     g->b = LLVMCreateBuilderInContext(g->cx);
     if (!mg__gen_emit(g)) {
         g->reason = g->reason ? g->reason : "memory";
-    } else if (size_of(g) > (g->whole ? MG_GEN_SIZE : MG_GEN_PARTS)) {
+    } else if (size_of(g) > (g->whole ? MG_GEN_SIZE : g->tells ? MG_GEN_WATCHED : MG_GEN_PARTS)) {
         g->reason = "long";
     } else if (!second_function(g)) {
         g->reason = g->reason ? g->reason : "memory";
@@ -215,15 +215,6 @@ static const char *attempt(const struct mg_engine_program *program, bool little,
     return reason;
 }
 
-/* Of observed accesses: arms are not compiled. */
-static bool is_watched(const struct mg_engine_program *program)
-{
-    bool tells = false;
-    for (uint32_t i = 0; i < program->nops; i++)
-        tells |= program->ops[i].effects & MG_ENGINE_TELLS;
-    return tells;
-}
-
 extern const char mg_jit_generate_build[];
 __attribute__((visibility("default"))) const char mg_jit_generate_build[] = MG_JIT_BUILD;
 __attribute__((visibility("default"))) mg_jit_generate mg_jit_generate_kernel;
@@ -237,9 +228,8 @@ bool mg_jit_generate_kernel(const struct mg_engine_program *program, enum mg_eng
     if (program->nops > MG_GEN_OPS) {
         *reason = "long";
     } else if (set_up(reason)) {
-        const bool whole = little || is_watched(program);
         *reason = "long";
-        for (unsigned less = little ? 3 : whole ? 2 : 0; less < 4 && *reason && strcmp(*reason, "long") == 0; less++)
+        for (unsigned less = little ? 3 : 0; less < 4 && *reason && strcmp(*reason, "long") == 0; less++)
             *reason = attempt(program, little, less & 2, less & 1, key, &out, dump);
     }
     pthread_mutex_unlock(&lock);

@@ -189,8 +189,10 @@ struct mg_engine_record {
     uint32_t next;  /* that was ever made to fit: its number + 1; the last one has ~0u, others have 0 */
     uint64_t last; /* the code's own: where it was before, to fetch ahead */
     /* Of accesses that are noted: where the least address is from lane 0's; the shape, as in a note; `told` more notes
-     * than there may be: it is not of these. Of others how often it was made to fit. */
+     * than there may be: it is not of these. Of others, and those of some of the lanes, how often it was made to fit.
+     */
     uint64_t low, shape, told, fits;
+    uint64_t covers; /* words from the least address on that these lanes use, a bit each */
     /* Of stores that are not told: where the marks (mg_unheard) would be of address 0, and eight of them. */
     uint64_t marks, mark;
     uint64_t times[8];

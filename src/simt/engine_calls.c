@@ -138,25 +138,39 @@ void mg__engine_following(struct mg_worker *worker)
 }
 
 /* ---- what compiled code calls ---- */
-enum { REFITS = 4096 /* of a record whose loads are told together: one that fits no better is left alone */ };
+/* A record that fits no better is left alone: one whose loads are told together; one of some of the lanes. */
+enum { REFITS = 4096, RENOTES = 64 };
 
-/* Whether accesses of this shape, which are in bytes [lo, hi), are noted. */
+/* Whether accesses of this shape, which are in bytes [lo, hi), are noted. Of some of the lanes: only if their words are
+ * bits of one integer, with those of a byte before them. */
+enum { CLOSE = 56 };
 static void note_shape(struct mg_warp *w, const struct mg_engine_site *site, struct mg_engine_record *rec,
-                       const struct mg_op *op, uint64_t address, uint64_t cx, uint64_t cy, uint64_t lo, uint64_t hi)
+                       const struct mg_op *op, uint64_t address, uint64_t cx, uint64_t cy, uint32_t mask, uint64_t lo,
+                       uint64_t hi)
 {
     struct mg_worker *worker = w->worker;
-    struct mg_access *e = mg__access_of_warp(w, op, ~0u, MG_SPACE_SHARED, -1);
-    int64_t low = 0;
+    struct mg_access *e = mg__access_of_warp(w, op, mask, MG_SPACE_SHARED, -1);
+    int64_t low = INT64_MAX, high = INT64_MIN;
     for (unsigned i = 0; i < 32; i++) {
         const int64_t delta = delta_of(worker, site, cx, cy, i);
-        low = MG_MIN(low, delta);
         worker->spread.address[i] = address + (uint64_t)delta;
+        if (mask >> i & 1) {
+            low = MG_MIN(low, delta);
+            high = MG_MAX(high, delta);
+        }
     }
     e->address = worker->spread.address;
     uint64_t shape = 0;
+    const bool close = high - low + site->bytes <= 4 * CLOSE;
     rec->low = (uint64_t)low;
-    rec->told = worker->run->observers->noted(worker->observers[0], e, lo, hi, &shape) ? 0 : MG_NOTES;
+    rec->told =
+        (close || mask == ~0u) && worker->run->observers->noted(worker->observers[0], e, lo, hi, &shape) ? 0 : MG_NOTES;
     rec->shape = shape << 40;
+    rec->covers = 0;
+    for (uint32_t rest = close ? mask : 0; rest; rest &= rest - 1) {
+        const int64_t delta = delta_of(worker, site, cx, cy, (unsigned)__builtin_ctz(rest)) - low;
+        rec->covers |= ((UINT64_C(1) << site->bytes / 4) - 1) << delta / 4;
+    }
 }
 
 static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address, uint64_t cx, uint64_t cy,
@@ -174,7 +188,7 @@ static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address,
     const struct mg_unheard *unheard = run->want_every && !noted && run->unheard ? &run->unheard[site->insn] : NULL;
     const struct mg_mem *m = run->program->entry->ops[code->members[site->first_member].op].u.mem;
     const bool together = worker->together && !noted && m->kind == MG_ACCESS_LD && rec->fits++ < REFITS;
-    if (noted ? !worker->notes
+    if (noted ? !worker->notes || (mask != ~0u && rec->fits++ >= RENOTES)
               : run->want_every && !together &&
                     (!unheard || !unheard->size || (unheard->unfollowed && worker->following)))
         return false;
@@ -214,8 +228,8 @@ static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address,
     }
     uint64_t unit = MG_MAX(align, 4);
     if (noted)
-        note_shape(w, site, rec, &run->program->entry->ops[code->members[site->first_member].op], address, cx, cy, lo,
-                   hi);
+        note_shape(w, site, rec, &run->program->entry->ops[code->members[site->first_member].op], address, cx, cy, mask,
+                   lo, hi);
     lo -= (uint64_t)(low + least);
     lo += (address - lo) % unit;
     uint64_t range = hi - align - (uint64_t)(high + greatest) - lo;

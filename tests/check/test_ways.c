@@ -6,23 +6,25 @@
  * on one worker and on several (unless blocks race, and what they read is chance). Kernels read and write shared memory
  * and two arrays, by words, halves and bytes, at places that are lanes' own, neighbours', one for all, far apart or
  * anywhere; some in a loop or behind a condition, by all lanes or where they have parted, with barriers or without, in
- * blocks of whole warps and of others. Compared is all that a finding says, of two
- * launches after one another.
+ * blocks of whole warps and of others, of one row of threads and of rows of 16. Compared is all that a finding says, of
+ * two launches after one another.
  *
- * What such kernels would hardly meet is written out below (`written`), and there results are compared as well.
+ * What such kernels would hardly meet is written out below (`written`), and there results are compared as well. That
+ * the short ways are gone at all is told by how few accesses the checker hears of (`short_ways`).
  *
  *     test_check_ways [FIRST [COUNT]]
  */
-#include "check/check.h"
+#include "check/check_priv.h"
 #include "simt/kit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 96, GRID = 5, SHARED = 2048, ARRAY = BLOCK * GRID * 64, TEXT = 1 << 15 };
+enum { BLOCK = 96, ROW = 16, GRID = 5, SHARED = 2048, ARRAY = BLOCK * GRID * 64, TEXT = 1 << 15 };
 
 static uint64_t state;
+static bool in_rows; /* the block has rows of ROW threads: %r44 is the thread's place in one, %r43 its number */
 static unsigned draw(unsigned n)
 {
     state = state * 6364136223846793005u + 1442695040888963407u;
@@ -40,6 +42,12 @@ struct text {
 static void place(struct text *t, unsigned bytes, unsigned width, const char *thread)
 {
     const unsigned n = bytes / width;
+    if (bytes == SHARED && in_rows && draw(2)) { /* rows that are padded; one place of each; a place of one row */
+        const unsigned by = ROW + draw(5), kind = draw(3), most = by * (BLOCK / ROW);
+        PUT(t, "mul.lo.u32 %%r2, %%r43, %u; mad.lo.u32 %%r2, %%r44, %u, %%r2; add.u32 %%r2, %%r2, %u;\n",
+            kind == 2 ? 0 : by * width, kind == 1 ? 0 : width, width * draw(n - most + 1));
+        return;
+    }
     if (bytes == SHARED && draw(2)) { /* on a line, as anybody can see */
         const unsigned by = width == 4 && draw(3) == 0 ? 5 : 1, most = by * (BLOCK - 1), from = width * draw(n - most);
         PUT(t, "mul.lo.u32 %%r2, %%t, %u;\n", by * width);
@@ -121,28 +129,118 @@ static void step(struct text *t, unsigned line, bool narrow, bool parted)
 /* One or two steps behind a branch that some lanes take, or in a loop that some leave before others. */
 static void part(struct text *t, unsigned k, bool narrow)
 {
-    const bool loop = draw(2);
+    const bool loop = draw(3) == 0, nested = !loop && draw(3) == 0, other = !loop && draw(3) == 0;
     const unsigned by = draw(5);
     if (loop)
         PUT(t, "shr.u32 %%r22, %%t, %u; and.b32 %%r22, %%r22, 3; mov.u32 %%r21, 0;\nP%u:\n", by, k);
+    else if (draw(2)) /* the first ones */
+        PUT(t, "setp.ge.u32 %%p3, %%t, %u; @%%p3 bra P%u;\n", 1 + draw(BLOCK), k);
     else
         PUT(t, "shr.u32 %%r21, %%t, %u; and.b32 %%r21, %%r21, 1; setp.eq.u32 %%p3, %%r21, 0; @%%p3 bra P%u;\n", by, k);
     step(t, 10 + k, narrow, true);
-    if (draw(2))
+    if (nested)
+        PUT(t, "and.b32 %%r23, %%lane, %u; setp.eq.u32 %%p4, %%r23, 0; @%%p4 bra Q%u;\n", 1u << draw(5), k);
+    if (nested || draw(2))
         step(t, 40 + k, narrow, true);
-    if (loop)
+    if (nested)
+        PUT(t, "Q%u:\n", k);
+    if (other) {
+        PUT(t, "bra R%u;\nP%u:\n", k, k);
+        step(t, 70 + k, narrow, true);
+        PUT(t, "R%u:\n", k);
+    } else if (loop)
         PUT(t, "add.u32 %%r21, %%r21, 1; setp.le.u32 %%p3, %%r21, %%r22; @%%p3 bra P%u;\n", k);
     else
         PUT(t, "P%u:\n", k);
 }
 
+/* A loop that counts %r21 up or down so many times by `step` and, before it or behind it, uses the place of %d1, which
+ * goes by `stride`; `k`: of the labels. Neither is set anew, or one in two ways, where it is gone through again. */
+static void put_count(struct text *t, unsigned k, unsigned times, int stride, bool again)
+{
+    static const char *const less[] = {"lt.s32", "lt.u32", "le.s32", "ne.s32", "ge.s32"},
+                            *const more[] = {"gt.s32", "ge.s32", "ne.b32", "le.s32"};
+    const bool down = draw(3) == 0, behind = draw(3) == 0;
+    const unsigned step = 1 + draw(4), first = down ? step * times + draw(3) : draw(3), which = draw(down ? 4 : 5);
+    const char *cmp = down ? more[which] : less[which], *sign = down ? "-" : "";
+    const bool negated = !strncmp(cmp, down ? "le" : "ge", 2);
+    int bound = (int)first + (down ? -1 : 1) * (int)(step * times);
+    bound += !strncmp(cmp, "le", 2) && !down ? -1 : down && which == 1 ? 1 : 0;
+    if (!again || draw(4))
+        PUT(t, "mov.u32 %%r21, %u;\n", first);
+    else
+        PUT(t, "setp.eq.u32 %%p5, %%r22, 0; @%%p5 mov.u32 %%r21, %u;\n@!%%p5 mov.u32 %%r21, %u;\n", first, first);
+    PUT(t, "mov.u32 %%r24, %u; mov.u32 %%r25, %d;\nC%u:\n", step, bound, k);
+    if (behind)
+        PUT(t, "add.s64 %%d1, %%d1, %d;\n", stride);
+    PUT(t, ".loc 1 %u 1\n", 100 + k);
+    if (draw(3))
+        PUT(t, "st.global.u32 [%%d1+%d], %%r1;\n", behind ? -stride : 0);
+    else
+        PUT(t, "ld.global.u32 %%r5, [%%d1+%d]; add.u32 %%r1, %%r1, %%r5;\n", behind ? -stride : 0);
+    if (!behind)
+        PUT(t, "add.s64 %%d1, %%d1, %d;\n", stride);
+    if (down || draw(2))
+        PUT(t, "add.s32 %%r21, %%r21, %s%u;\n", sign, step);
+    else
+        PUT(t, "add.s32 %%r21, %%r21, %%r24;\n");
+    PUT(t, "setp.%s %%p3, %%r21, %s; @%s%%p3 bra C%u;\n", cmp, "%r25", negated ? "!" : "", k);
+}
+
+/* Loops over rows of one array, which fit beside one another or nearly so. */
+static void make_loops(struct text *t)
+{
+    const unsigned loops = 1 + draw(3), row = 2 + draw(10), by_blocks = draw(3) == 0;
+    t->n = 0;
+    PUT(t, "%s.file 1 \"k.cu\"\n%smov.u32 %%r1, %%gid; mov.u32 %%r20, 0;\nL:\n", HEADER, ENTRY);
+    for (unsigned k = 0; k < loops && !by_blocks; k++) {
+        const unsigned from = draw(row), times = 1 + draw(row - from + (draw(3) == 0));
+        const bool back = draw(3) == 0, again = draw(4) == 0, anew = draw(2);
+        PUT(t, "mov.u32 %%r22, 0;\n");
+        if (again && anew)
+            PUT(t, "D%u:\n", k);
+        PUT(t, "mad.lo.u32 %%r2, %%gid, %u, %u; mul.wide.u32 %%d9, %%r2, 4; add.u64 %%d1, %%a, %%d9;\n", row,
+            8 + from + (back ? times - 1 : 0));
+        if (again && !anew)
+            PUT(t, "D%u:\n", k);
+        put_count(t, k, again ? 1 + draw(2) : times, back ? -4 : 4, again);
+        if (again)
+            PUT(t, "add.u32 %%r22, %%r22, 1; setp.lt.u32 %%p4, %%r22, 2; @%%p4 bra D%u;\n", k);
+    }
+    for (unsigned k = 0; k < loops && by_blocks; k++) { /* a row of each block, in steps of its threads or others */
+        const unsigned wide = 90 + draw(300), by = draw(3) ? BLOCK : 60 + draw(60), apart = wide + draw(4) - 1;
+        PUT(t, "mov.u32 %%r22, %%bid;\nE%u: setp.ge.s32 %%p4, %%t, %u; @%%p4 bra G%u;\nmul.lo.u32 %%r23, %%r22, %u; "
+               "mov.u32 %%r21, %%t;\n", k, wide, k, apart);
+        if (draw(2))
+            PUT(t, "F%u: add.u32 %%r2, %%r23, %%r21;\n", k);
+        else /* from its end */
+            PUT(t, "F%u: not.b32 %%r24, %%r21; add.u32 %%r25, %%r23, %u; add.u32 %%r2, %%r25, %%r24;\n", k, wide);
+        PUT(t, "mul.wide.s32 %%d9, %%r2, 4; add.u64 %%d1, %%a, %%d9;\n.loc 1 %u 1\nst.global.u32 [%%d1], %%r1;\n",
+            100 + k);
+        PUT(t, "add.s32 %%r21, %%r21, %u; setp.lt.s32 %%p3, %%r21, %u; @%%p3 bra F%u;\n", by, wide, k);
+        PUT(t, "G%u: add.s32 %%r22, %%r22, %u; setp.lt.s32 %%p4, %%r22, 15; @%%p4 bra E%u;\n", k, GRID, k);
+    }
+    PUT(t, "add.u32 %%r20, %%r20, 1; setp.lt.u32 %%p1, %%r20, %u; @%%p1 bra L;\nret;\n}\n", 1 + draw(2));
+}
+
 static void make(struct text *t)
 {
+    in_rows = false;
+    if (draw(5) == 0) {
+        make_loops(t);
+        return;
+    }
     const unsigned steps = 4 + draw(16), loop = draw(steps), sure = draw(4) != 0, narrow = draw(3) == 0,
                    parts = draw(3) == 0;
     t->n = 0;
     PUT(t, "%s.shared .align 16 .b8 s[%u];\n.file 1 \"k.cu\"\n", HEADER, SHARED);
     PUT(t, "%s", ENTRY);
+    in_rows = draw(4) == 0;
+    if (in_rows)
+        PUT(t,
+            "mov.u32 %%r44, %%t; mov.u32 %%r43, %%tid.y; mad.lo.u32 %%t, %%r43, %u, %%t; mad.lo.u32 %%gid, %%bid, %u, "
+            "%%t;\n",
+            ROW, BLOCK);
     PUT(t, "mov.u32 %%r4, s; mov.u32 %%r1, %%gid; mov.u32 %%r20, 0; setp.lt.u32 %%p2, %%t, %u;\n", 1 + draw(BLOCK));
     if (draw(6)) { /* all of it is written */
         PUT(t, ".loc 1 1 1\nmov.u32 %%r6, %%t;\nF: shl.b32 %%r7, %%r6, 2; add.u32 %%r7, %%r7, %%r4;\n"
@@ -174,6 +272,13 @@ static void on_found(void *arg, const struct mg_report_finding *f)
 }
 
 static uint32_t results[2][ARRAY / 4]; /* of the last run: what the two arrays hold */
+static unsigned told;                  /* likewise: accesses that the checker heard of, on one worker */
+
+static void on_access(void *worker, struct mg_access *a)
+{
+    told++;
+    mg__watch_access(worker, a);
+}
 
 struct way {
     const char *engine;
@@ -191,7 +296,10 @@ static void run(const char *ptx, const struct way *way, struct text *findings)
     findings->at[0] = 0;
     kit_open(&k, way->threads, 60000, 0, NULL);
     assert_int_equal(mg__check_create(way->checks, on_found, findings, &check), MG_OK);
-    const struct mg_observer observer = mg__check_observer(check);
+    struct mg_observer observer = mg__check_observer(check);
+    if (way->threads == 1)
+        observer.access = on_access;
+    told = 0;
     assert_int_equal(mg__simt_observe(k.simt, &observer), MG_OK);
     struct kit_params params = {{kit_alloc(&k, ARRAY), kit_alloc(&k, ARRAY)}};
     for (unsigned i = 0; i < 2; i++) {
@@ -230,8 +338,11 @@ static void same_findings(void **unused)
     for (unsigned k = first; k < first + count; k++) {
         state = k;
         make(&program);
-        struct way way = {"interp", 1, MG_CHECK_ALL | MG_CHECK_LONG, draw(4), {GRID, 1, 1},
-                          {draw(4) ? BLOCK : BLOCK - 16, 1, 1}, false};
+        struct way way = {
+            "interp", 1, MG_CHECK_ALL | MG_CHECK_LONG, draw(4), {GRID, 1, 1}, {draw(4) ? BLOCK : BLOCK - 16, 1, 1},
+            false};
+        if (in_rows)
+            way.block = (struct mg_dim3){ROW, BLOCK / ROW, 1};
         run(program.at, &way, &expected);
         *(expected.n ? &wrong : &clean) += 1;
         for (unsigned i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
@@ -528,6 +639,12 @@ static const struct {
             "L: st.global.u32 [%d2], %gid; add.u64 %d2, %d2, 4; add.u32 %r20, %r20, 1;\n"
             "setp.lt.u32 %p1, %r20, 0xfffffff9; @%p1 bra L;\n",
      4, FILLED, 1, 1, false},
+    {"a counter that is set back on the way round",
+     ROW(8) "mov.u32 %r20, 0; mov.u32 %r21, 0;\n"
+            "L: st.global.u32 [%d2], %gid; add.u64 %d2, %d2, 4; add.u32 %r20, %r20, 1;\n"
+            "setp.lt.u32 %p1, %r20, 8; @!%p1 bra X;\nadd.u32 %r21, %r21, 1; setp.eq.u32 %p2, %r21, 3;\n"
+            "@%p2 mov.u32 %r20, 0;\nbra L;\nX:\n",
+     4, FILLED, 1, 1, false},
     {"a store that nothing leads to",
      OWN PUT_GID "mov.u32 %r8, 3; setp.eq.s32 %p1, %r8, 3; @%p1 bra X;\nst.global.u32 [%a], 7;\nX:\n", 0, NONE, 1, 1,
      false},
@@ -583,8 +700,38 @@ static const struct {
      "setp.eq.u32 %p2, %r5, 7; @%p2 bra Y;\nst.global.u32 [%d1], 3;\nY:\n", 2, ONLY_A, 1, 1, false},
     {"a neighbour's place behind a barrier",
      OWN PUT_GID "bar.sync 0; xor.b32 %r2, %gid, 1;\n" AT "ld.global.u32 %r5, [%d1];\n", 0, NONE, 1, 1, false},
-    {"a neighbour's place without one",
-     OWN PUT_GID "xor.b32 %r2, %gid, 1;\n" AT "ld.global.u32 %r5, [%d1];\n", 2, FILLED, 1, 1, false},
+    {"a neighbour's place without one", OWN PUT_GID "xor.b32 %r2, %gid, 1;\n" AT "ld.global.u32 %r5, [%d1];\n", 2,
+     FILLED, 1, 1, false},
+    /* Accesses that lanes make which have parted. */
+    {"a load that overwrites its address",
+     S_OWN "mov.u32 %r5, %r3; st.shared.u32 [%r3], %r3; bar.sync 0; mov.u32 %r20, 0;\n"
+           "L: mov.u32 %r6, %r3; ld.shared.u32 %r6, [%r6]; ld.shared.u32 %r6, [%r6];\n"
+           "setp.lt.u32 %p3, %t, 40; @!%p3 bra X; ld.shared.u32 %r6, [%r6];\nX: sub.u32 %r5, %r6, %r4;\n"
+           "add.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, 3; @%p1 bra L;\n" PUT_R5,
+     0, FILLED, 1, 1, false},
+    {"some lanes store what others read, with a barrier and without",
+     S_OWN "st.shared.u32 [%r3], %t; bar.sync 0; setp.lt.u32 %p3, %t, 37; @!%p3 bra X;\nst.shared.u32 [%r3], 7;\nX:\n"
+           "xor.b32 %r6, %r3, 64;\nld.shared.u32 %r5, [%r6];\nbar.sync 0;\nld.shared.u32 %r5, [%r6];\n" PUT_R5,
+     2, FILLED, 1, 1, false},
+    {"the same by the same value",
+     S_OWN "st.shared.u32 [%r3], 7; bar.sync 0; and.b32 %r6, %lane, 15; shl.b32 %r7, %r6, 2; add.u32 %r7, %r7, %r4;\n"
+           "setp.lt.u32 %p3, %lane, 16; @!%p3 bra X;\nst.shared.u32 [%r7], 7;\nX: st.shared.u32 [%r3+512], 1;\n",
+     2, FILLED, 1, 1, false},
+    {"two ways store to one place",
+     S_OWN "setp.lt.u32 %p3, %lane, 16; xor.b32 %r6, %r3, 64; @!%p3 bra X;\nst.shared.u32 [%r3], 7;\nbra Y;\n"
+           "X:\nst.shared.u32 [%r6], 8;\nY:\n",
+     2, FILLED, 1, 1, false},
+    {"some lanes read what nobody has written, and all use it",
+     S_OWN "mov.u32 %r5, 0; setp.lt.u32 %p3, %t, 40; @!%p3 bra X;\nld.shared.u32 %r5, [%r3]; add.u32 %r6, %r5, 1;\n"
+           "st.shared.u32 [%r3+512], %r6;\nX: ld.shared.u32 %r7, [%r3+512];\nsetp.eq.u32 %p4, %r5, 3;\n"
+           "@%p4 st.shared.u32 [%r3+1024], 1;\n",
+     2, FILLED, 1, 1, false},
+    {"some lanes of an arm in an arm read what nobody has written",
+     S_OWN "mov.u32 %r5, 0; mov.u32 %r8, 1; setp.lt.u32 %p3, %t, 40; @!%p3 bra X;\nst.shared.u32 [%r3+512], %t;\n"
+           "and.b32 %r6, %lane, 1; setp.eq.u32 %p4, %r6, 0; @%p4 bra Y;\nld.shared.u32 %r5, [%r3];\nY:\n"
+           "add.u32 %r8, %r5, 2;\nbra Z;\nX:\nmov.u32 %r8, 9;\nst.shared.u32 [%r3+512], %t;\nZ: mov.u32 %r2, %gid;\n" AT
+           "st.global.u32 [%d1], %r8;\nsetp.eq.u32 %p4, %r8, 3;\n@%p4 st.shared.u32 [%r3+1024], 1;\n",
+     2, FILLED, 1, 1, false},
     {"columns of a matrix", "mad.lo.u32 %r2, %t, 8, %bid;\n" AT PUT_GID, 0, NONE, 1, 1, false},
     {"columns of a matrix that is too narrow", "mad.lo.u32 %r2, %t, 4, %bid;\n" AT PUT_GID, 2, FILLED, 1, 1, false},
 };
@@ -640,9 +787,77 @@ static void same_as_written(void **unused)
     assert_int_equal(bad, 0);
 }
 
+/* ---- how many are told ---- */
+#define EACH(n) "add.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, " #n "; @%p1 bra L;\n"
+#define SOME_OF(n) "mov.u32 %r20, 0;\nL: bar.sync 0; setp.ge.u32 %p3, %t, " #n "; @%p3 bra X;\n"
+#define SHARED_WORDS "st.shared.u32 [%r3], %t; st.shared.u32 [%r3+512], %t; bar.sync 0;\n"
+/* Of two launches of five blocks of three warps, so many accesses at most, where the long way hears of ten times
+ * as many. */
+static const struct {
+    const char *name, *body;
+    unsigned most;
+    struct mg_dim3 block;
+} few[] = {
+    {"by the first lanes of a warp",
+     S_OWN SHARED_WORDS SOME_OF(39) "ld.shared.u32 %r5, [%r3+512]; ld.shared.u32 %r6, [%r3];\n"
+                                    "add.u32 %r5, %r5, %r6; st.shared.u32 [%r3], %r5;\nX:" EACH(100),
+     200,
+     {BLOCK, 1, 1}},
+    {"by one lane",
+     S_OWN SHARED_WORDS SOME_OF(1) "ld.shared.u32 %r5, [%r4+512]; st.shared.u32 [%r4], %r5;\nX:" EACH(100),
+     200,
+     {BLOCK, 1, 1}},
+    {"by two ways in turns",
+     S_OWN SHARED_WORDS SOME_OF(7) "st.shared.u32 [%r3], %r20;\nbra Y;\nX: st.shared.u32 [%r3], 5;\nY:" EACH(100),
+     200,
+     {BLOCK, 1, 1}},
+    {"behind a guard",
+     S_OWN SHARED_WORDS "mov.u32 %r20, 0; setp.lt.u32 %p4, %lane, 9;\nL: bar.sync 0;\n"
+                        "@%p4 ld.shared.u32 %r5, [%r3+512]; @%p4 st.shared.u32 [%r3], %r5;\n" EACH(100),
+     200,
+     {BLOCK, 1, 1}},
+    {"rows of eleven, in a loop",
+     "mov.u32 %r20, 0;\nL: mul.wide.u32 %d9, %gid, 44; add.u64 %d1, %a, %d9; mov.u32 %r21, 11;\n"
+     "M: st.global.u32 [%d1], %gid; add.u64 %d1, %d1, 4; add.s32 %r21, %r21, -1;\n"
+     "setp.ne.s32 %p2, %r21, 0; @%p2 bra M;\n"
+     EACH(60), 200, {BLOCK, 1, 1}},
+    {"rows of 191 of each block, from their ends", "mov.u32 %r20, 0;\nL: mul.lo.u32 %r3, %bid, 191; mov.u32 %r21, %t;\n"
+     "M: not.b32 %r4, %r21; add.s32 %r5, %r3, 191; add.s32 %r2, %r5, %r4;\n" AT PUT_GID
+     "add.s32 %r21, %r21, 96; setp.lt.s32 %p2, %r21, 191; @%p2 bra M;\n" EACH(200), 200, {BLOCK, 1, 1}},
+    {"by some of two rows, which are padded",
+     "mov.u32 %r43, %tid.y; mov.u32 %r4, s; mad.lo.u32 %r6, %r43, 68, %r4;\n"
+     "shl.b32 %r1, %t, 2; add.u32 %r3, %r6, %r1; add.u32 %r7, %r4, %r1; st.shared.u32 [%r3], %t; bar.sync 0;\n" SOME_OF(
+         5) "setp.eq.u32 %p4, %r43, 0; @%p4 bra X; ld.shared.u32 %r5, [%r7]; ld.shared.u32 %r8, [%r6+24];\n"
+            "add.u32 %r5, %r5, %r8; st.shared.u32 [%r3], %r5;\nX:" EACH(100),
+     200,
+     {ROW, BLOCK / ROW, 1}},
+};
+
+static void short_ways(void **unused)
+{
+    static struct text program, found;
+    (void)unused;
+    if (!kit_compiles())
+        skip();
+    for (unsigned k = 0; k < sizeof(few) / sizeof(few[0]); k++) {
+        struct way way = {"interp", 1, MG_CHECK_ALL | MG_CHECK_LONG, FILLED, {GRID, 1, 1}, few[k].block, false};
+        program.n = 0;
+        PUT(&program, "%s.shared .align 16 .b8 s[%u];\n%s%s\nret;\n}\n", HEADER, SHARED, ENTRY, few[k].body);
+        run(program.at, &way, &found);
+        const unsigned all = told;
+        way.engine = "jit";
+        way.checks = MG_CHECK_ALL;
+        run(program.at, &way, &found);
+        if (told > few[k].most || all < 10 * few[k].most || found.n)
+            fail_msg("%s: %u of %u accesses are told, %u are expected at most\n%s", few[k].name, told, all, few[k].most,
+                     found.at);
+    }
+}
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(same_findings), cmocka_unit_test(same_as_written)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_findings), cmocka_unit_test(same_as_written),
+                                       cmocka_unit_test(short_ways)};
     first = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : first;
     count = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : count;
     return cmocka_run_group_tests(tests, NULL, NULL);

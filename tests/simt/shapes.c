@@ -602,9 +602,9 @@ static void told_together(const char *engine, unsigned threads)
         devices[0].kit.sums = truth.sums;
         same("loads", engine, ptx, &some.sums, EVERY, false);
         same("loads", engine, ptx, &some.beside, SHAPES, false);
-        /* two loads of each of 20 rounds, and the last one where all lanes make it: but for the first of a line, which
+        /* two loads of each of 20 rounds, and the last one where any lanes make it: but for the first of a line, which
          * may have to be told */
-        const uint64_t most = (2 * 20 * WARPS + 1) * (BLOCKS - 13);
+        const uint64_t most = (2 * 20 * WARPS + 2) * (BLOCKS - 13);
         if (strcmp(engine, "interp") != 0)
             assert_true(some.sums.joined <= most && some.sums.joined > most / 2);
         else
