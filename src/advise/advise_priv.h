@@ -144,7 +144,17 @@ struct mg_seen {
     bool regs_exact;
 };
 
+/* ---- longest.c ---- */
+struct mg_longest;
+struct mg_longest *mg__longest_create(void); /* NULL: out of memory */
+void mg__longest_free(struct mg_longest *longest);
+/* Whether a launch that ended takes longer than all before it of its kernel and shape, by the estimate. */
+bool mg__longest_is(struct mg_longest *longest, const struct mg_launch_info *info, double seconds);
+
 /* ---- judge.c ---- */
+/* Of a launch that another one of its kernel and shape stands for: that there was one. */
+void mg__advise_count(const struct mg_seen *seen, enum mg_status ended,
+                      void (*done)(void *arg, const struct mg_report_advice *advice), void *arg);
 enum mg_status mg__advise_judge(struct mg_seen *seen, enum mg_status ended,
                                 void (*done)(void *arg, const struct mg_report_advice *advice), void *arg);
 #endif

@@ -28,16 +28,24 @@ struct mg_time_sample {
 };
 enum { SHARED_WORDS = 65536 };
 
+enum {
+    SMALL = 16 /* blocks: a grid of fewer is looked at whole; of others one block in … */,
+    PART = 4,
+    LEAST = 8 /* and so many at least, which are enough to tell what blocks have in common */
+};
+
 void mg__time_choose(struct mg_time_choice *c, uint64_t blocks, unsigned sms, unsigned resident)
 {
     unsigned most = MG_MIN(resident, MG_TIME_BLOCKS / 2);
+    const uint64_t all =
+        blocks < SMALL ? MG_TIME_BLOCKS : MG_MIN(MG_MAX(blocks / PART, (uint64_t)LEAST), (uint64_t)MG_TIME_BLOCKS);
     c->n = 0;
     uint64_t from = MG_MIN(blocks, (uint64_t)sms) / 2;
     for (uint64_t at = from; c->n < most && at < blocks; at += sms)
         c->block[c->n++] = at;
     c->together = c->n;
     c->resident = (double)MG_MIN(blocks, (uint64_t)sms * resident);
-    for (unsigned i = 0; c->n < MG_TIME_BLOCKS && i < 4 * MG_TIME_BLOCKS; i++) {
+    for (unsigned i = 0; c->n < all && i < 4 * MG_TIME_BLOCKS; i++) {
         double part = 0.6180339887498949 * (i + 1);
         uint64_t at = (uint64_t)((double)blocks * (part - floor(part)));
         bool fresh = at < blocks;
