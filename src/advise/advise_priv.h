@@ -78,6 +78,7 @@ struct mg_advise_block {
     uint32_t nwords;
     uint64_t *moved;       /* by site: sectors that its accesses moved */
     struct mg_walk **walks; /* by site; NULL in blocks other than the middle one */
+    uint32_t **latest;      /* by site; by thread: the grain of its latest access; NULL: there was none */
     uint32_t nsites;
 };
 /* Which threads of the block touched the granule: by warp, a bit a lane. */
@@ -111,10 +112,15 @@ struct mg_sites {
     uint32_t count;
     uint32_t *of;       /* by instruction; UINT32_MAX: none */
     unsigned shift;     /* log2 of the smallest global access: the granule */
+    uint64_t program;   /* whose they are; 0: nothing is here, or they are found anew each time */
+    uint64_t pointers;  /* which words of the parameters are addresses, on which they depend as well */
 };
+enum { MG_SITES_KEPT = 4 };
 /* Where an instruction is, in the program's own sources where it was inlined from a header of the toolkit. */
 void mg__site_place(const struct mg_launch_info *info, uint32_t insn, const char **file, uint32_t *line);
-bool mg__sites_find(const struct mg_launch_info *info, struct mg_sites *sites);
+/* `kept`: of MG_SITES_KEPT launches that are over. What is the same is taken out of it; the other one puts it back. */
+bool mg__sites_find(const struct mg_launch_info *info, struct mg_sites *kept, struct mg_sites *sites);
+void mg__sites_keep(struct mg_sites *kept, struct mg_sites *sites);
 void mg__sites_free(struct mg_sites *sites);
 
 /* ---- observe.c: what a launch left ---- */

@@ -16,6 +16,7 @@ struct mg_advise {
     const struct mg_arch *arch;
     struct mg_time *time;
     struct mg_longest *longest;
+    struct mg_sites sites[MG_SITES_KEPT];
     struct mg_model *model;                         /* NULL: every block is looked at */
     struct mg_model_made *made[MG_MODEL_MADE_KEPT]; /* of the latest kernels */
     void (*done)(void *arg, const struct mg_report_advice *advice);
@@ -147,7 +148,8 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     s->insns = calloc((size_t)info->ninsns + 1, sizeof(*s->insns));
     s->global = calloc((size_t)info->ninsns + 1, sizeof(*s->global));
     s->shared = calloc((size_t)info->ninsns + 1, sizeof(*s->shared));
-    if (!l->near || !s->made || !s->insns || !s->global || !s->shared || !mg__sites_find(info, &s->sites)) {
+    if (!l->near || !s->made || !s->insns || !s->global || !s->shared ||
+        !mg__sites_find(info, l->advise->sites, &s->sites)) {
         free_seen(s);
         free(l->near);
         free(l);
@@ -562,6 +564,7 @@ static void launch_end(void *state, enum mg_status status)
         mg__block_free(*to);
         *to = b;
     }
+    mg__sites_keep(l->advise->sites, &l->seen.sites);
     free_seen(&l->seen);
     free(l->near);
     free(l);
@@ -592,6 +595,8 @@ void mg__advise_destroy(struct mg_advise *advise)
         mg__model_made_free(advise->made[k]);
     for (unsigned i = 0; advise && i < MG_BLOCKS_SAMPLED; i++)
         mg__block_free(advise->spare[i]);
+    for (unsigned k = 0; advise && k < MG_SITES_KEPT; k++)
+        mg__sites_free(&advise->sites[k]);
     mg__longest_free(advise ? advise->longest : NULL);
     free(advise);
 }

@@ -349,6 +349,11 @@ static bool table_room(struct table *t, uint64_t more)
 }
 
 /* ---- the first cache ---- */
+/* Pieces: of 64 bytes as device memory is read, for atomics, too; of 512 as atomics are dealt out to the second cache;
+ * sectors written. */
+enum what { READS, ATOMICS, WRITES, CHANGES };
+static const uint32_t piece_sectors[] = {[READS] = 2, [ATOMICS] = 16, [WRITES] = 1, [CHANGES] = 2};
+
 struct digest {
     struct mg_time_sample *const *samples;
     const struct mg_time_choice *choice;
@@ -362,8 +367,9 @@ struct digest {
     double room;     /* of the second cache, bytes */
     uint32_t *turns; /* by sampled block, warp and instruction: how often it was there */
     uint32_t warps;
-    bool failed;        /* out of memory */
-    double other_share; /* of what was found in others, to have as many as the first blocks would */
+    bool failed;           /* out of memory */
+    double other_share;    /* of what was found in others, to have as many as the first blocks would */
+    bool has[CHANGES + 1]; /* whether any request is of this kind */
 };
 struct array {
     double each, together, past, blocks, all;
@@ -577,11 +583,6 @@ static double of_all(const struct array *a, double blocks)
     return a->pieces ? MG_MIN(sum, (double)a->pieces) : sum;
 }
 
-/* Pieces: of 64 bytes as device memory is read, for atomics, too; of 512 as atomics are dealt out to the second cache;
- * sectors written. */
-enum what { READS, ATOMICS, WRITES, CHANGES };
-static const uint32_t piece_sectors[] = {[READS] = 2, [ATOMICS] = 16, [WRITES] = 1, [CHANGES] = 2};
-
 static bool is_of(const struct request *r, enum what what)
 {
     bool atomic = r->kind == MG_ACCESS_ATOM || r->kind == MG_ACCESS_RED;
@@ -647,9 +648,21 @@ static double again(const struct digest *d, const struct array *a, double blocks
     return a->touched + (touches - a->touched) * (1 - d->room / all);
 }
 
+static void find_kinds(struct digest *d)
+{
+    for (unsigned i = 0; i < d->choice->n; i++) {
+        const struct mg_time_sample *s = d->samples[i];
+        for (size_t k = 0; s && k < s->requests.count; k++)
+            for (enum what what = READS; what <= CHANGES; what++)
+                d->has[what] |= is_of(&s->requests.at[k], what);
+    }
+}
+
 /* Of each instruction's sectors past the first cache, how many nobody has touched yet; of atomics, how many places. */
 static bool share_out(struct digest *d, enum what what, double *bytes)
 {
+    if (!d->has[what])
+        return true;
     size_t n = d->info->nallocations + 1;
     double blocks = (double)d->info->grid.x * d->info->grid.y * d->info->grid.z;
     struct array *arrays = calloc(n, sizeof(*arrays));
@@ -751,6 +764,7 @@ bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time
     free(d.touched.slots);
     free(d.turns);
     double atomics = 0;
+    find_kinds(&d);
     share_swaps(&d);
     share_local(&d, traffic);
     good = good && share_out(&d, WRITES, &traffic->written) && share_out(&d, READS, &traffic->read) &&
