@@ -78,6 +78,7 @@ struct mg_advise_block {
     uint32_t nwords;
     uint64_t *moved;       /* by site: sectors that its accesses moved */
     struct mg_walk **walks; /* by site; NULL in blocks other than the middle one */
+    uint32_t **latest;      /* by site; by thread: the grain of its latest access; NULL: there was none */
     uint32_t nsites;
 };
 /* Which threads of the block touched the granule: by warp, a bit a lane. */
@@ -111,10 +112,15 @@ struct mg_sites {
     uint32_t count;
     uint32_t *of;       /* by instruction; UINT32_MAX: none */
     unsigned shift;     /* log2 of the smallest global access: the granule */
+    uint64_t program;   /* whose they are; 0: nothing is here, or they are found anew each time */
+    uint64_t pointers;  /* which words of the parameters are addresses, on which they depend as well */
 };
+enum { MG_SITES_KEPT = 4 };
 /* Where an instruction is, in the program's own sources where it was inlined from a header of the toolkit. */
 void mg__site_place(const struct mg_launch_info *info, uint32_t insn, const char **file, uint32_t *line);
-bool mg__sites_find(const struct mg_launch_info *info, struct mg_sites *sites);
+/* `kept`: of MG_SITES_KEPT launches that are over. What is the same is taken out of it; the other one puts it back. */
+bool mg__sites_find(const struct mg_launch_info *info, struct mg_sites *kept, struct mg_sites *sites);
+void mg__sites_keep(struct mg_sites *kept, struct mg_sites *sites);
 void mg__sites_free(struct mg_sites *sites);
 
 /* ---- observe.c: what a launch left ---- */
@@ -144,7 +150,17 @@ struct mg_seen {
     bool regs_exact;
 };
 
+/* ---- longest.c ---- */
+struct mg_longest;
+struct mg_longest *mg__longest_create(void); /* NULL: out of memory */
+void mg__longest_free(struct mg_longest *longest);
+/* Whether a launch that ended takes longer than all before it of its kernel and shape, by the estimate. */
+bool mg__longest_is(struct mg_longest *longest, const struct mg_launch_info *info, double seconds);
+
 /* ---- judge.c ---- */
+/* Of a launch that another one of its kernel and shape stands for: that there was one. */
+void mg__advise_count(const struct mg_seen *seen, enum mg_status ended,
+                      void (*done)(void *arg, const struct mg_report_advice *advice), void *arg);
 enum mg_status mg__advise_judge(struct mg_seen *seen, enum mg_status ended,
                                 void (*done)(void *arg, const struct mg_report_advice *advice), void *arg);
 #endif

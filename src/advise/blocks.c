@@ -32,7 +32,8 @@ struct mg_advise_block *mg__block_create(struct mg_advise_block *was, uint64_t i
     b->words = calloc((size_t)b->nwords + 1, sizeof(*b->words));
     b->moved = calloc((size_t)nsites + 1, sizeof(*b->moved));
     b->walks = walk ? calloc((size_t)nsites + 1, sizeof(*b->walks)) : NULL;
-    if (!b->words || !b->moved || (walk && !b->walks)) {
+    b->latest = calloc((size_t)nsites + 1, sizeof(*b->latest));
+    if (!b->words || !b->moved || !b->latest || (walk && !b->walks)) {
         mg__block_free(b);
         return NULL;
     }
@@ -43,9 +44,13 @@ void mg__block_end(struct mg_advise_block *b)
 {
     for (uint32_t i = 0; b->walks && i < b->nsites; i++)
         free(b->walks[i]);
+    for (uint32_t i = 0; b->latest && i < b->nsites; i++)
+        free(b->latest[i]);
+    free(b->latest);
     free(b->walks);
     free(b->words);
     free(b->moved);
+    b->latest = NULL;
     b->walks = NULL;
     b->words = NULL;
     b->moved = NULL;
@@ -149,15 +154,57 @@ static struct mg_grain *grain(struct mg_advise_block *b, uint64_t key, uint32_t 
     return g;
 }
 
-/* Neighbouring lanes touch neighbouring granules, which came one behind the other: `last` and the next one are looked
- * at before the table is. */
-static struct mg_grain *grain_near(struct mg_advise_block *b, const struct mg_grain *last, uint64_t key, uint32_t site,
+static bool is_at(const struct mg_advise_block *b, uint32_t i, uint64_t key, uint32_t site)
+{
+    return i < b->ngrains && b->grains[i].key == key && b->grains[i].site == site;
+}
+
+/* Neighbouring lanes touch neighbouring granules, which came one behind the other: that of the lane before, `last`, and
+ * the next one are looked at first. Lanes that are apart mostly move on together, and so in the order in which granules
+ * came: `then`, as far from the thread's latest as the lane before found its own. Only then in the table. */
+static struct mg_grain *grain_near(struct mg_advise_block *b, uint32_t last, uint32_t then, uint64_t key, uint32_t site,
                                    unsigned shift)
 {
-    for (unsigned k = 0; last && k < 2 && last + k < b->grains + b->ngrains; k++)
-        if (last[k].key == key && last[k].site == site)
-            return b->grains + (last - b->grains) + k;
+    if (is_at(b, last, key, site))
+        return &b->grains[last];
+    if (last != UINT32_MAX && is_at(b, last + 1, key, site))
+        return &b->grains[last + 1];
+    if (is_at(b, then, key, site))
+        return &b->grains[then];
     return grain(b, key, site, shift);
+}
+
+/* Each thread's first two addresses. */
+static void walk_on(struct mg_walk *walk, const struct mg_access *a)
+{
+    for (uint32_t m = a->mask; m; m &= m - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(m), thread = a->warp * 32 + lane;
+        if (!walk->first[thread])
+            walk->first[thread] = a->address[lane];
+        else if (!walk->second[thread])
+            walk->second[thread] = a->address[lane];
+    }
+}
+
+/* Lanes of one address use a granule; `last` is its grain then, UINT32_MAX if it is not kept. */
+static bool use(struct mg_advise_block *b, const struct mg_access *a, uint32_t lanes, uint64_t key, uint32_t site,
+                unsigned shift, uint32_t then, uint32_t *last)
+{
+    if (b->level && !kept(b, key << shift >> SECTOR_SHIFT))
+        return true;
+    struct mg_grain *g = grain_near(b, *last, then, key, site, shift);
+    if (!g)
+        return false;
+    if (b->level && !kept(b, key << shift >> SECTOR_SHIFT)) { /* making room raised the level above it */
+        b->ngrains--;
+        (void)rebuild(b, b->nslots);
+        *last = UINT32_MAX;
+        return true;
+    }
+    *last = (uint32_t)(g - b->grains);
+    g->uses += lanes & (lanes - 1) ? (uint32_t)__builtin_popcount(lanes) : 1;
+    b->threads[(size_t)g->set * b->nwarps + a->warp] |= lanes;
+    return true;
 }
 
 bool mg__block_global(struct mg_advise_block *b, const struct mg_access *a, uint32_t site, unsigned shift)
@@ -167,32 +214,24 @@ bool mg__block_global(struct mg_advise_block *b, const struct mg_access *a, uint
     bool walks = b->walks && site < MG_WALKS;
     if (walks && !b->walks[site])
         b->walks[site] = calloc(1, sizeof(**b->walks));
-    struct mg_walk *walk = walks ? b->walks[site] : NULL;
-    if (walks && !walk)
+    if (!b->latest[site])
+        b->latest[site] = calloc((size_t)b->nwarps * 32, sizeof(**b->latest));
+    if ((walks && !b->walks[site]) || !b->latest[site])
         return false;
-    const struct mg_grain *last = NULL;
-    for (uint32_t m = a->mask; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m), thread = a->warp * 32 + lane;
-        uint64_t from = a->address[lane] >> shift, to = (a->address[lane] + a->width - 1) >> shift;
-        if (walk && !walk->first[thread])
-            walk->first[thread] = a->address[lane];
-        else if (walk && !walk->second[thread])
-            walk->second[thread] = a->address[lane];
+    if (walks)
+        walk_on(b->walks[site], a);
+    const bool one = a->pattern && a->pattern->low == a->pattern->high;
+    uint32_t *latest = b->latest[site] + a->warp * 32, last = UINT32_MAX, far = 0;
+    for (uint32_t m = a->mask; m; m = one ? 0 : m & (m - 1)) {
+        const unsigned lane = (unsigned)__builtin_ctz(m);
+        const uint64_t from = a->address[lane] >> shift, to = (a->address[lane] + a->width - 1) >> shift;
         for (uint64_t key = from; key <= to; key++) {
-            if (b->level && !kept(b, key << shift >> SECTOR_SHIFT))
-                continue;
-            struct mg_grain *g = grain_near(b, last, key, site, shift);
-            if (!g)
+            if (!use(b, a, one ? m : 1u << lane, key, site, shift, latest[lane] + far, &last))
                 return false;
-            if (b->level && !kept(b, key << shift >> SECTOR_SHIFT)) { /* making room raised the level above it */
-                b->ngrains--;
-                (void)rebuild(b, b->nslots);
-                last = NULL;
-                continue;
+            if (key == from && last != UINT32_MAX) {
+                far = last - latest[lane];
+                latest[lane] = last;
             }
-            last = g;
-            g->uses++;
-            b->threads[(size_t)g->set * b->nwarps + a->warp] |= 1u << lane;
         }
     }
     return true;

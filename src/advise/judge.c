@@ -196,6 +196,24 @@ static void describe(struct mg_facts *f, enum mg_status ended, struct mg_report_
     }
 }
 
+void mg__advise_count(const struct mg_seen *seen, enum mg_status ended,
+                      void (*done)(void *arg, const struct mg_report_advice *advice), void *arg)
+{
+    const struct mg_launch_info *info = seen->info;
+    const struct mg_report_advice a = {.kernel = info->kernel,
+                                       .mangled = info->kernel,
+                                       .board = seen->arch->board->name,
+                                       .grid = info->grid,
+                                       .block = info->block,
+                                       .cc = info->device_cc,
+                                       .shared_static = info->shared_static,
+                                       .shared_dynamic = info->shared_dynamic,
+                                       .status = ended,
+                                       .seconds = mg__time_result(seen->time)->seconds,
+                                       .shorter = true};
+    done(arg, &a);
+}
+
 enum mg_status mg__advise_judge(struct mg_seen *seen, enum mg_status ended,
                                 void (*done)(void *arg, const struct mg_report_advice *advice), void *arg)
 {

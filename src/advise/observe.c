@@ -15,6 +15,8 @@
 struct mg_advise {
     const struct mg_arch *arch;
     struct mg_time *time;
+    struct mg_longest *longest;
+    struct mg_sites sites[MG_SITES_KEPT];
     struct mg_model *model;                         /* NULL: every block is looked at */
     struct mg_model_made *made[MG_MODEL_MADE_KEPT]; /* of the latest kernels */
     void (*done)(void *arg, const struct mg_report_advice *advice);
@@ -37,7 +39,8 @@ struct met {
 enum {
     MET = 512,
     SELDOM = 64 /* accesses: a launch of fewer does without */,
-    SHARED_FROM = 64 /* blocks of a grid, of which few are looked at */
+    SHARED_FROM = 16 /* blocks of a grid, of which few are looked at */,
+    MANY = 64 /* blocks: those that are looked at stand for the others */
 };
 
 struct worker {
@@ -79,10 +82,8 @@ static void free_seen(struct mg_seen *s)
 }
 
 /* Of those that the model of time looks at the nearest to each, so that few blocks are looked at in all. */
-static void share_blocks(struct mg_seen *s)
+static void share_blocks(struct mg_seen *s, const uint64_t *theirs, unsigned n)
 {
-    uint64_t theirs[32];
-    unsigned n = mg__time_blocks(s->time, theirs, MG_COUNT(theirs));
     for (unsigned i = 0; i < s->nsampled && n >= s->nsampled; i++) {
         unsigned best = UINT_MAX;
         uint64_t apart = UINT64_MAX;
@@ -104,17 +105,21 @@ static void share_blocks(struct mg_seen *s)
 }
 
 /* Blocks (2i + 1) / 2n of the way through the grid, or near them: all of a small one, and the middles of n equal parts
- * of a large one. */
+ * of a large one, of which the model of time looks at some. */
 static void choose_blocks(struct mg_seen *s)
 {
     const struct mg_dim3 *g = &s->info->grid;
+    uint64_t theirs[32];
+    const unsigned n = mg__time_blocks(s->time, theirs, MG_COUNT(theirs));
     s->nblocks = (uint64_t)g->x * g->y * g->z;
-    s->nsampled = (unsigned)MG_MIN(s->nblocks, (uint64_t)MG_BLOCKS_SAMPLED);
-    uint64_t part = s->nblocks / MG_BLOCKS_SAMPLED, rest = s->nblocks % MG_BLOCKS_SAMPLED;
+    const bool shared = s->nblocks >= SHARED_FROM && n;
+    const unsigned most = shared ? MG_MIN(n, (unsigned)MG_BLOCKS_SAMPLED) : MG_BLOCKS_SAMPLED;
+    s->nsampled = (unsigned)MG_MIN(s->nblocks, (uint64_t)most);
+    uint64_t part = s->nblocks / most, rest = s->nblocks % most;
     for (unsigned i = 0; i < s->nsampled; i++)
-        s->sampled[i] = s->nblocks <= MG_BLOCKS_SAMPLED ? i : part * i + rest * i / MG_BLOCKS_SAMPLED + part / 2;
-    if (s->nblocks >= SHARED_FROM)
-        share_blocks(s);
+        s->sampled[i] = s->nblocks <= most ? i : part * i + rest * i / most + part / 2;
+    if (shared)
+        share_blocks(s, theirs, n);
 }
 
 static enum mg_status launch_begin(void *self, const struct mg_launch_info *info, unsigned workers, void **state)
@@ -143,7 +148,8 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     s->insns = calloc((size_t)info->ninsns + 1, sizeof(*s->insns));
     s->global = calloc((size_t)info->ninsns + 1, sizeof(*s->global));
     s->shared = calloc((size_t)info->ninsns + 1, sizeof(*s->shared));
-    if (!l->near || !s->made || !s->insns || !s->global || !s->shared || !mg__sites_find(info, &s->sites)) {
+    if (!l->near || !s->made || !s->insns || !s->global || !s->shared ||
+        !mg__sites_find(info, l->advise->sites, &s->sites)) {
         free_seen(s);
         free(l->near);
         free(l);
@@ -389,10 +395,33 @@ static uint32_t add_access(struct worker *w, struct mg_access *a, struct met *me
     return s->moved;
 }
 
+/* Of blocks that nobody looks at: in a small grid some are unlike all others, and the shapes of global memory are all
+ * taken. Where in shared memory they lie is not told. */
+static bool takes_rest(const struct mg_seen *s, uint32_t insn)
+{
+    const struct mg_ptx_insn *at = s->info->insns[insn].insn;
+    return s->nblocks < MANY && at && at->access != MG_ACCESSES_COPY;
+}
+
+static void add_rest(struct worker *w, struct mg_access *a)
+{
+    if (a->insn >= w->seen->info->ninsns || a->space != MG_SPACE_GLOBAL || !takes_rest(w->seen, a->insn))
+        return;
+    for (uint32_t row = 0; row < a->rows; row++) {
+        mg__access_row(a, row);
+        if (a->mask)
+            (void)add_access(w, a, NULL, 0);
+    }
+}
+
 static void on_access(void *worker, struct mg_access *a)
 {
     struct worker *w = worker;
     const struct mg_seen *seen = w->seen;
+    if (w->rest) {
+        add_rest(w, a);
+        return;
+    }
     bool shared = a->space == MG_SPACE_SHARED, constant = a->space == MG_SPACE_CONST;
     if (a->insn >= seen->info->ninsns || (!shared && !constant && a->space != MG_SPACE_GLOBAL) || !a->mask)
         return;
@@ -469,7 +498,8 @@ static uint64_t times(uint64_t n, double factor)
 }
 
 /* From the blocks that were looked at to all of a parted launch: what models count is theirs, of all blocks; lanes and
- * requests, and how often each shape came, go by how often the instruction was executed. */
+ * requests, and how often each shape came, go by how often the instruction was executed, where the others did not tell
+ * their shapes. */
 static void extend(struct mg_seen *s, const struct mg_model *model, const struct mg_insn_counts *near)
 {
     s->parted = true;
@@ -480,9 +510,12 @@ static void extend(struct mg_seen *s, const struct mg_model *model, const struct
             continue;
         const double warps = near[i].warps ? (double)t->warps / (double)near[i].warps : 1,
                      threads = near[i].threads ? (double)t->threads / (double)near[i].threads : warps;
-        t->requests = t->requests ? times(t->requests, warps) : all.requests;
-        t->bytes = t->lanes ? times(t->bytes, threads) : all.sectors_ideal * s->arch->sector_bytes;
-        t->lanes = t->lanes ? times(t->lanes, threads) : all.requests ? t->threads : 0;
+        const bool told = takes_rest(s, i);
+        if (!told) {
+            t->requests = t->requests ? times(t->requests, warps) : all.requests;
+            t->bytes = t->lanes ? times(t->bytes, threads) : all.sectors_ideal * s->arch->sector_bytes;
+            t->lanes = t->lanes ? times(t->lanes, threads) : all.requests ? t->threads : 0;
+        }
         t->touched = all.sectors;
         t->ideal = all.sectors_ideal;
         t->moved = all.moved;
@@ -490,7 +523,7 @@ static void extend(struct mg_seen *s, const struct mg_model *model, const struct
         t->wavefronts_ideal = all.ideal;
         t->const_requests = times(t->const_requests, warps);
         t->const_passes = times(t->const_passes, warps);
-        for (unsigned k = 0; k < 2; k++) {
+        for (unsigned k = 0; k < (told ? 1 : 2); k++) {
             struct mg_shapes *set = k ? &s->global[i] : &s->shared[i];
             for (uint32_t j = 0; j < set->count; j++)
                 set->at[j].times = times(set->at[j].times, warps);
@@ -498,20 +531,29 @@ static void extend(struct mg_seen *s, const struct mg_model *model, const struct
     }
 }
 
+static void judge(struct launch *l, enum mg_status status)
+{
+    const struct mg_advise *a = l->advise;
+    if (!mg__longest_is(a->longest, l->seen.info, mg__time_result(a->time)->seconds)) {
+        mg__advise_count(&l->seen, status, a->done, a->arg);
+        return;
+    }
+    if (l->seen.info->parted)
+        extend(&l->seen, a->model, l->near);
+    for (uint32_t i = 0; i < l->seen.info->ninsns; i++) {
+        mg__shapes_sort(&l->seen.global[i]);
+        mg__shapes_sort(&l->seen.shared[i]);
+    }
+    (void)mg__advise_judge(&l->seen, status, a->done, a->arg);
+}
+
 static void launch_end(void *state, enum mg_status status)
 {
     struct launch *l = state;
     if (!l)
         return;
-    if (!l->failed) {
-        if (l->seen.info->parted)
-            extend(&l->seen, l->advise->model, l->near);
-        for (uint32_t i = 0; i < l->seen.info->ninsns; i++) {
-            mg__shapes_sort(&l->seen.global[i]);
-            mg__shapes_sort(&l->seen.shared[i]);
-        }
-        (void)mg__advise_judge(&l->seen, status, l->advise->done, l->advise->arg);
-    }
+    if (!l->failed)
+        judge(l, status);
     for (unsigned i = 0; i < MG_BLOCKS_SAMPLED; i++) {
         struct mg_advise_block **to = &l->advise->spare[i], *b = l->seen.blocks[i] ? l->seen.blocks[i] : l->spare[i];
         if (l->seen.blocks[i])
@@ -522,6 +564,7 @@ static void launch_end(void *state, enum mg_status status)
         mg__block_free(*to);
         *to = b;
     }
+    mg__sites_keep(l->advise->sites, &l->seen.sites);
     free_seen(&l->seen);
     free(l->near);
     free(l);
@@ -533,8 +576,11 @@ enum mg_status mg__advise_create(const struct mg_arch *arch, struct mg_time *tim
                                  struct mg_advise **advise)
 {
     *advise = calloc(1, sizeof(**advise));
-    if (!*advise)
+    if (!*advise || !((*advise)->longest = mg__longest_create())) {
+        free(*advise);
+        *advise = NULL;
         return MG_ERR_NOMEM;
+    }
     (*advise)->arch = arch;
     (*advise)->time = time;
     (*advise)->model = model;
@@ -549,6 +595,9 @@ void mg__advise_destroy(struct mg_advise *advise)
         mg__model_made_free(advise->made[k]);
     for (unsigned i = 0; advise && i < MG_BLOCKS_SAMPLED; i++)
         mg__block_free(advise->spare[i]);
+    for (unsigned k = 0; advise && k < MG_SITES_KEPT; k++)
+        mg__sites_free(&advise->sites[k]);
+    mg__longest_free(advise ? advise->longest : NULL);
     free(advise);
 }
 
@@ -563,7 +612,7 @@ struct mg_observer mg__advise_observer(struct mg_advise *advise)
 {
     return (struct mg_observer){
         .self = advise,
-        .wants = MG_OBSERVE_EVERY | MG_OBSERVE_COUNTS,
+        .wants = MG_OBSERVE_EVERY | MG_OBSERVE_COUNTS | MG_OBSERVE_REST,
         .launch_begin = launch_begin,
         .worker_begin = worker_begin,
         .access = on_access,

@@ -4,6 +4,8 @@
  * two accesses. So a site is a source line, a direction and an array, and the array is the kernel parameter or the
  * __device__ variable that the address is computed from. Where it may come from more than one, or none is
  * known, the array is unknown: such accesses of a line are one site.
+ *
+ * They are those of the launch before if its instructions are the same, and the same of its parameters are pointers.
  */
 #include "advise/advise_priv.h"
 
@@ -43,11 +45,53 @@ void mg__site_place(const struct mg_launch_info *info, uint32_t insn, const char
     *line = i->line;
 }
 
-bool mg__sites_find(const struct mg_launch_info *info, struct mg_sites *s)
+/* A bit for each word of the parameters at which an address begins. False: there are too many. */
+static bool find_pointers(const struct mg_launch_info *info, uint64_t *pointers)
+{
+    *pointers = 0;
+    for (uint32_t word = 0; word < 64 && word * 4 < info->param_size; word++)
+        *pointers |= (uint64_t)mg__launch_is_pointer(info, word * 4) << word;
+    return info->param_size <= 256;
+}
+
+static bool find_kept(struct mg_sites *kept, uint64_t program, uint64_t pointers, struct mg_sites *s)
+{
+    for (unsigned k = 0; program && k < MG_SITES_KEPT; k++)
+        if (kept[k].program == program && kept[k].pointers == pointers) {
+            *s = kept[k];
+            memset(&kept[k], 0, sizeof(kept[k]));
+            return true;
+        }
+    return false;
+}
+
+void mg__sites_keep(struct mg_sites *kept, struct mg_sites *s)
+{
+    unsigned to = 0;
+    while (to < MG_SITES_KEPT - 1 && kept[to].program)
+        to++;
+    if (s->program) { /* the oldest, which is the first one, goes */
+        if (kept[to].program) {
+            mg__sites_free(&kept[0]);
+            memmove(&kept[0], &kept[1], (MG_SITES_KEPT - 1) * sizeof(*kept));
+        }
+        kept[to] = *s;
+        memset(s, 0, sizeof(*s));
+    }
+    mg__sites_free(s);
+}
+
+bool mg__sites_find(const struct mg_launch_info *info, struct mg_sites *kept, struct mg_sites *s)
 {
     const struct mg_ptx_func *func = NULL;
     struct mg_flow_origin *regs = NULL;
+    uint64_t pointers;
+    const uint64_t program = find_pointers(info, &pointers) ? info->program : 0;
+    if (find_kept(kept, program, pointers, s))
+        return true;
     memset(s, 0, sizeof(*s));
+    s->program = program;
+    s->pointers = pointers;
     s->shift = 4;
     s->at = calloc((size_t)info->ninsns + 1, sizeof(*s->at));
     s->of = malloc(((size_t)info->ninsns + 1) * sizeof(*s->of));

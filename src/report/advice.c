@@ -109,9 +109,20 @@ static bool roofline(struct mg_strbuf *out, const struct mg_report_advice *a)
     return ok && mg__strbuf_append(out, "]}", 2);
 }
 
+/* What the reader tells launches apart by, and which of them stands for others. */
+static bool shorter(const struct mg_report_advice *a, struct mg_strbuf *out)
+{
+    return mg__strbuf_append(out, "{", 1) && text(out, "mangled", a->mangled) && dim3(out, "grid", a->grid) &&
+           dim3(out, "block", a->block) && whole(out, "shared_static", a->shared_static) &&
+           whole(out, "shared_dynamic", a->shared_dynamic) && text(out, "status", mg_status_name(a->status)) &&
+           real(out, "seconds", a->seconds) && mg__strbuf_append(out, "}", 1);
+}
+
 bool mg__report_advice_json(const struct mg_report_advice *a, struct mg_strbuf *out)
 {
     char cc[16];
+    if (a->shorter)
+        return shorter(a, out);
     snprintf(cc, sizeof(cc), "%u.%u", a->cc / 10, a->cc % 10);
     bool ok = mg__strbuf_append(out, "{", 1) && text(out, "kernel", a->kernel) && text(out, "mangled", a->mangled) &&
               dim3(out, "grid", a->grid) && dim3(out, "block", a->block) && text(out, "board", a->board) &&

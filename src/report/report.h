@@ -185,6 +185,9 @@ struct mg_report_advice {
     size_t nsites;
     struct mg_report_advice_item *items; /* largest gain first; never empty: "nothing" is an item */
     size_t nitems;
+    /* It takes no longer than one before of the same kernel and shape, which stands for it: nothing else is said than
+     * which kernel, in which shape, how it ended, and `seconds`. */
+    bool shorter;
 };
 
 struct mg_report_device {

@@ -330,6 +330,7 @@ enum {
     MG_OBSERVE_WGMMA = 64, /* with EVERY: what warpgroup multiplications read, 16 bytes a lane */
     MG_OBSERVE_FAR = 128,  /* with SHAPES: accesses of other blocks' shared memory, each as it is; st.async at once */
     MG_OBSERVE_PARAMS = 512, /* with EVERY: loads of the kernel's parameters by a register; MG_SPACE_PARAM */
+    MG_OBSERVE_REST = 1024, /* with EVERY: of the blocks that a parted launch leaves (mg_observer.blocks) SHAPES */
     MG_OBSERVE_UNITS = 256 /* it can do with some of the blocks, where that is asked for: mg_launch_info.sample */
 };
 struct mg_observer {

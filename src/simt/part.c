@@ -1,5 +1,5 @@
 /* part.c - a launch in two parts: the blocks that observers of every access ask for, and all others, which run as if
- * there were no such observers.
+ * there were no such observers, but for their shapes where one asks for these (MG_OBSERVE_REST).
  *
  * Who wants every access pays for a call at each. Most who do want those of a few blocks (mg_observer.blocks), and of
  * the others what all can have: counts, and what observers of shapes are told. So where each of them names its blocks,
@@ -13,11 +13,13 @@
  */
 #include "simt/sched_priv.h"
 
-enum { LEAST = 4 /* times as many clusters as those that are asked for */ };
+enum { LEAST = 2 /* times as many clusters as those that are asked for */ };
 
 static unsigned without_every(unsigned wants)
 {
-    return wants & MG_OBSERVE_EVERY ? wants & (MG_OBSERVE_SHAPES | MG_OBSERVE_COUNTS) : wants;
+    if (!(wants & MG_OBSERVE_EVERY))
+        return wants;
+    return (wants & (MG_OBSERVE_SHAPES | MG_OBSERVE_COUNTS)) | (wants & MG_OBSERVE_REST ? MG_OBSERVE_SHAPES : 0);
 }
 
 bool mg__part_may(const struct mg_run *run)

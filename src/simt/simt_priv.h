@@ -546,7 +546,7 @@ struct mg_worker {
     struct mg_diag diag;
 };
 #define MG_PART_MOST 64u  /* blocks that observers ask for, of a launch in two parts */
-#define MG_PART_LEAST 64u /* of a grid in two parts */
+#define MG_PART_LEAST 16u /* of a grid in two parts */
 /* One launch under way. */
 struct mg_run {
     struct mg_simt *simt;

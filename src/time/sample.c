@@ -28,16 +28,24 @@ struct mg_time_sample {
 };
 enum { SHARED_WORDS = 65536 };
 
+enum {
+    SMALL = 16 /* blocks: a grid of fewer is looked at whole; of others one block in … */,
+    PART = 4,
+    LEAST = 8 /* and so many at least, which are enough to tell what blocks have in common */
+};
+
 void mg__time_choose(struct mg_time_choice *c, uint64_t blocks, unsigned sms, unsigned resident)
 {
     unsigned most = MG_MIN(resident, MG_TIME_BLOCKS / 2);
+    const uint64_t all =
+        blocks < SMALL ? MG_TIME_BLOCKS : MG_MIN(MG_MAX(blocks / PART, (uint64_t)LEAST), (uint64_t)MG_TIME_BLOCKS);
     c->n = 0;
     uint64_t from = MG_MIN(blocks, (uint64_t)sms) / 2;
     for (uint64_t at = from; c->n < most && at < blocks; at += sms)
         c->block[c->n++] = at;
     c->together = c->n;
     c->resident = (double)MG_MIN(blocks, (uint64_t)sms * resident);
-    for (unsigned i = 0; c->n < MG_TIME_BLOCKS && i < 4 * MG_TIME_BLOCKS; i++) {
+    for (unsigned i = 0; c->n < all && i < 4 * MG_TIME_BLOCKS; i++) {
         double part = 0.6180339887498949 * (i + 1);
         uint64_t at = (uint64_t)((double)blocks * (part - floor(part)));
         bool fresh = at < blocks;
@@ -341,6 +349,11 @@ static bool table_room(struct table *t, uint64_t more)
 }
 
 /* ---- the first cache ---- */
+/* Pieces: of 64 bytes as device memory is read, for atomics, too; of 512 as atomics are dealt out to the second cache;
+ * sectors written. */
+enum what { READS, ATOMICS, WRITES, CHANGES };
+static const uint32_t piece_sectors[] = {[READS] = 2, [ATOMICS] = 16, [WRITES] = 1, [CHANGES] = 2};
+
 struct digest {
     struct mg_time_sample *const *samples;
     const struct mg_time_choice *choice;
@@ -354,8 +367,9 @@ struct digest {
     double room;     /* of the second cache, bytes */
     uint32_t *turns; /* by sampled block, warp and instruction: how often it was there */
     uint32_t warps;
-    bool failed;        /* out of memory */
-    double other_share; /* of what was found in others, to have as many as the first blocks would */
+    bool failed;           /* out of memory */
+    double other_share;    /* of what was found in others, to have as many as the first blocks would */
+    bool has[CHANGES + 1]; /* whether any request is of this kind */
 };
 struct array {
     double each, together, past, blocks, all;
@@ -569,11 +583,6 @@ static double of_all(const struct array *a, double blocks)
     return a->pieces ? MG_MIN(sum, (double)a->pieces) : sum;
 }
 
-/* Pieces: of 64 bytes as device memory is read, for atomics, too; of 512 as atomics are dealt out to the second cache;
- * sectors written. */
-enum what { READS, ATOMICS, WRITES, CHANGES };
-static const uint32_t piece_sectors[] = {[READS] = 2, [ATOMICS] = 16, [WRITES] = 1, [CHANGES] = 2};
-
 static bool is_of(const struct request *r, enum what what)
 {
     bool atomic = r->kind == MG_ACCESS_ATOM || r->kind == MG_ACCESS_RED;
@@ -639,9 +648,21 @@ static double again(const struct digest *d, const struct array *a, double blocks
     return a->touched + (touches - a->touched) * (1 - d->room / all);
 }
 
+static void find_kinds(struct digest *d)
+{
+    for (unsigned i = 0; i < d->choice->n; i++) {
+        const struct mg_time_sample *s = d->samples[i];
+        for (size_t k = 0; s && k < s->requests.count; k++)
+            for (enum what what = READS; what <= CHANGES; what++)
+                d->has[what] |= is_of(&s->requests.at[k], what);
+    }
+}
+
 /* Of each instruction's sectors past the first cache, how many nobody has touched yet; of atomics, how many places. */
 static bool share_out(struct digest *d, enum what what, double *bytes)
 {
+    if (!d->has[what])
+        return true;
     size_t n = d->info->nallocations + 1;
     double blocks = (double)d->info->grid.x * d->info->grid.y * d->info->grid.z;
     struct array *arrays = calloc(n, sizeof(*arrays));
@@ -743,6 +764,7 @@ bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time
     free(d.touched.slots);
     free(d.turns);
     double atomics = 0;
+    find_kinds(&d);
     share_swaps(&d);
     share_local(&d, traffic);
     good = good && share_out(&d, WRITES, &traffic->written) && share_out(&d, READS, &traffic->read) &&

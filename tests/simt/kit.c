@@ -95,6 +95,8 @@ static void one_access(struct seen *s, struct mg_access *a)
     if (s->by->wants & KIT_SOME && a->block == UINT64_MAX) {
         assert_true(a->space == MG_SPACE_GLOBAL && a->kind == MG_ACCESS_LD);
         sum->joined += a->times;
+    } else if (s->rest && s->by->wants & MG_OBSERVE_REST) {
+        assert_true(launch->parted);
     } else if (s->by->wants & MG_OBSERVE_EVERY) {
         if (launch->parted) {
             bool is_named = false;

@@ -43,6 +43,8 @@ static const struct way {
     {"shapes beside named blocks, 3 threads", NULL, 3, SHAPES, EVERY | KIT_BLOCKS},
     {"named blocks twice, 2 threads", NULL, 2, EVERY | KIT_BLOCKS, EVERY | KIT_BLOCKS},
     {"named blocks beside every access", NULL, 2, EVERY | KIT_BLOCKS, EVERY},
+    {"named blocks, and shapes of the others", NULL, 1, EVERY | KIT_BLOCKS | MG_OBSERVE_REST, EVERY | KIT_BLOCKS},
+    {"named blocks, and shapes of the others, 3 threads", NULL, 3, SHAPES, EVERY | KIT_BLOCKS | MG_OBSERVE_REST},
     {"no observer", NULL, 2, 0, 0},
 };
 static struct device {
@@ -91,16 +93,17 @@ static void same(const char *what, const char *name, const char *ptx, const stru
     SAME(divergent);
     if (wants & MG_OBSERVE_EVERY && parted) { /* of few blocks, but how much all did */
         SAME(by_block);
-        return;
+        if (!(wants & MG_OBSERVE_REST))
+            return;
     }
     SAME(requests);
     SAME(lanes);
     SAME(sectors);
     SAME(wavefronts);
     SAME(shapes);
-    if (wants & MG_OBSERVE_EVERY)
+    if (wants & MG_OBSERVE_EVERY && !parted)
         SAME(by_block);
-    if (wants & MG_OBSERVE_EVERY && !sums->joined)
+    if (wants & MG_OBSERVE_EVERY && !parted && !sums->joined)
         SAME(exact);
 }
 
@@ -151,7 +154,7 @@ static void parted(void **state)
     for (unsigned k = 0; k < 4; k++) {
         snprintf(ptx, sizeof ptx, "%s.shared .align 16 .b8 words[1024];\n%s%s\nret;\n}\n", HEADER, ENTRY,
                  k == 3 ? ticket : body);
-        hold1("in two parts", ptx, k == 0 ? 600 : k == 1 ? 64 : k == 2 ? 63 : 600, k == 1 ? 256 : 96);
+        hold1("in two parts", ptx, k == 0 ? 600 : k == 1 ? 24 : k == 2 ? 15 : 600, k == 1 ? 256 : 96);
         for (size_t i = 0; i < MG_COUNT(ways); i++) {
             const bool named = ways[i].beside & KIT_BLOCKS;
             const bool others = ways[i].wants & MG_OBSERVE_EVERY && !(ways[i].wants & KIT_BLOCKS);
