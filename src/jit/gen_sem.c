@@ -5,7 +5,7 @@
  * over scalars when its operands are the same in all lanes. One with branches is copied into a loop over the lanes.
  * Either way no call is left. Flags that promise no overflow are dropped: nothing is gained by them here.
  */
-#include "jit/gen_mem.h"
+#include "jit/gen.h"
 
 extern const char mg_sem_bitcode_fma[], mg_sem_bitcode_fma_end[], mg_sem_bitcode_plain[], mg_sem_bitcode_plain_end[];
 
@@ -342,40 +342,6 @@ static LLVMValueRef specialise(struct mg_gen *g, int row, uint32_t mode, LLVMVal
     return f;
 }
 
-/* Of doubles a NaN's bits are told apart, and which ones come out is the processor's (sem_float.h). LLVM thinks less of
- * them: it takes x * 1 and x - 0 for x, which leaves a signalling NaN as it is, and works out constants with NaNs of
- * its own. So it is not shown those that it could do this with: 0, 1, what is not finite, and operands that are all
- * constants. */
-static bool may_be_seen(LLVMValueRef v, bool vector)
-{
-    LLVMValueRef one = vector ? LLVMGetAggregateElement(v, 0) : v;
-    if (!one || !LLVMIsAConstantInt(one))
-        return false;
-    const uint64_t magnitude = LLVMConstIntGetZExtValue(one) << 1;
-    return magnitude != 0 && magnitude != UINT64_C(0x3ff0000000000000) << 1 &&
-           magnitude < UINT64_C(0x7ff0000000000000) << 1;
-}
-
-static void hide_constants(struct mg_gen *g, const struct mg_sem_row *r, LLVMValueRef *args, bool vector)
-{
-    const size_t length = strlen(r->name);
-    bool all = true;
-    if (r->ret != MG_SEM_B64 || length < 4 || memcmp(r->name + length - 4, "_f64", 4) != 0)
-        return;
-    for (unsigned k = 0; k < r->nargs; k++)
-        all &= LLVMIsConstant(args[k]);
-    for (unsigned k = 0; k < r->nargs; k++) {
-        LLVMTypeRef type = LLVMTypeOf(args[k]), one = vector ? LLVMGetElementType(type) : type;
-        if (one != g->i64 || !LLVMIsConstant(args[k]) || (!all && may_be_seen(args[k], vector)))
-            continue;
-        LLVMTypeRef same = LLVMFunctionType(g->i64, &g->i64, 1, 0);
-        LLVMValueRef hidden = LLVMGetInlineAsm(same, "", 0, "=r,0", 4, 0, 0, LLVMInlineAsmDialectATT, 0),
-                     v = vector ? LLVMGetAggregateElement(args[k], 0) : args[k];
-        v = LLVMBuildCall2(g->b, same, hidden, &v, 1, "");
-        args[k] = vector ? mg__gen_splat(g, v, 32) : v;
-    }
-}
-
 LLVMValueRef mg__gen_row(struct mg_gen *g, int row, uint32_t mode, LLVMValueRef *args, bool vector)
 {
     char name[128];
@@ -388,7 +354,6 @@ LLVMValueRef mg__gen_row(struct mg_gen *g, int row, uint32_t mode, LLVMValueRef 
     }
     if (LLVMCountParams(f) > r->nargs)
         f = specialise(g, row, mode, f);
-    hide_constants(g, r, args, vector);
     LLVMValueRef v = straight(g, f, args, vector);
     if (v)
         return v;

@@ -131,6 +131,23 @@ void mg__gen_settle(struct mg_gen *g, uint32_t var, struct mg_gen_form to)
     *now = to;
 }
 
+/* Of doubles NaN's bits are told apart, and which ones come out is the processor's (sem_float.h). LLVM thinks less of
+ * them: x * 1 is x to it, though it be a signalling NaN, and of infinities it makes NaNs of its own. So it is not shown
+ * ±1, -0, and what is not finite; no other type has much use of their bits. */
+static LLVMValueRef hidden_double(struct mg_gen *g, int64_t bits)
+{
+    const uint64_t v = (uint64_t)bits, magnitude = v & INT64_MAX, one = UINT64_C(0x3ff0000000000000),
+                   infinity = UINT64_C(0x7ff0000000000000);
+    LLVMValueRef c = mg__gen_c64(g, v);
+    if (magnitude != one && magnitude < infinity && (magnitude != 0 || v == 0))
+        return c;
+    if (v >> 48 == 0xffff) /* a small number below 0, more likely: as a double it is a quiet NaN */
+        return c;
+    LLVMTypeRef type = LLVMFunctionType(g->i64, &g->i64, 1, 0);
+    LLVMValueRef same = LLVMGetInlineAsm(type, "", 0, "=r,0", 4, 0, 0, LLVMInlineAsmDialectATT, 0);
+    return LLVMBuildCall2(g->b, type, same, &c, 1, "");
+}
+
 static struct mg_gen_value read_constant(struct mg_gen *g, int32_t slot, unsigned bytes)
 {
     int64_t c;
@@ -139,7 +156,7 @@ static struct mg_gen_value read_constant(struct mg_gen *g, int32_t slot, unsigne
             return g->fills[k];
     if (mg__gen_constant(g, slot, bytes, &c)) {
         if (bytes)
-            return mg__gen_of_base(integer(g, bytes, c));
+            return mg__gen_of_base(bytes == 8 ? hidden_double(g, c) : integer(g, bytes, c));
         return c == 0 || c == -1 ? mg__gen_of_base(LLVMConstInt(g->i1, c != 0, 0))
                                  : mg__gen_of_vector(mg__gen_c32(g, (uint32_t)c));
     }

@@ -321,7 +321,7 @@ static inline uint64_t sem_cvt_f64_f64(uint64_t a, uint32_t mode)
     uint64_t r = a;
     if (mode & SEM_INTEGRAL)
         r = sem__bits64(sem__integral64(sem__f64(a), mode));
-    return sem__sat64(sem__out64(r, 0, 0, a), mode);
+    return sem__sat64(sem__out64(r, a, 0, 0), mode);
 }
 static inline uint16_t sem_cvt_f16_f16(uint16_t a, uint32_t mode)
 {

@@ -167,41 +167,47 @@ static inline uint32_t sem__finite64(uint64_t a)
 {
     return (a & 0x7ff0000000000000u) != 0x7ff0000000000000u;
 }
+static inline uint64_t sem__passed64(uint64_t r, uint64_t operand)
+{
+    return sem__f64(operand) != sem__f64(operand) ? sem__quiet64(operand) : r;
+}
 /* The result r of an operation on some operands: which NaN, if any. The last operand given is preferred. */
 static inline uint64_t sem__out64(uint64_t r, uint64_t third, uint64_t second, uint64_t first)
 {
+    r = sem__f64(r) != sem__f64(r) ? 0xfff8000000000000u : r;
+    return sem__passed64(sem__passed64(sem__passed64(r, third), second), first);
+}
+/* The same of sums and products. An x86 does so, but for its choice among several NaNs: one alone comes out quiet,
+ * whichever operand it is, and an invalid operation gives this very NaN. So r is right where the others are numbers. */
+static inline uint64_t sem__chosen64(uint64_t r, uint64_t third, uint64_t second, uint64_t first)
+{
 #ifdef __x86_64__
-    /* An x86 does the same but for its choice among several NaNs: one alone comes out quiet, whichever operand it is,
-     * and an invalid operation gives this very NaN. So what `r` has of the third is right where the others are numbers.
-     */
     (void)third;
+    return sem__passed64(sem__passed64(r, second), first);
 #else
-    r = sem__isnan64(r) ? 0xfff8000000000000u : r;
-    r = sem__isnan64(third) ? sem__quiet64(third) : r;
+    return sem__out64(r, third, second, first);
 #endif
-    r = sem__f64(second) != sem__f64(second) ? sem__quiet64(second) : r;
-    return sem__f64(first) != sem__f64(first) ? sem__quiet64(first) : r;
 }
 static inline uint64_t sem_add_f64(uint64_t a, uint64_t b, uint32_t mode)
 {
     uint64_t r = sem__bits64(sem__f64(a) + sem__f64(b));
     if ((mode & SEM_RND_MASK) && sem__finite64(a) && sem__finite64(b))
         r = sem__soft_fma(sem__f64(a), 1.0, sem__f64(b), mode, 52, 1023);
-    return sem__out64(r, a, 0, b);
+    return sem__chosen64(r, 0, a, b);
 }
 static inline uint64_t sem_sub_f64(uint64_t a, uint64_t b, uint32_t mode)
 {
     uint64_t r = sem__bits64(sem__f64(a) - sem__f64(b));
     if ((mode & SEM_RND_MASK) && sem__finite64(a) && sem__finite64(b))
         r = sem__soft_fma(sem__f64(a), 1.0, -sem__f64(b), mode, 52, 1023);
-    return sem__out64(r, a, 0, b);
+    return sem__chosen64(r, 0, a, b);
 }
 static inline uint64_t sem_mul_f64(uint64_t a, uint64_t b, uint32_t mode)
 {
     uint64_t r = sem__bits64(sem__f64(a) * sem__f64(b));
     if ((mode & SEM_RND_MASK) && sem__finite64(a) && sem__finite64(b) && a << 1 != 0 && b << 1 != 0)
         r = sem__soft_fma(sem__f64(a), sem__f64(b), 0.0, mode, 52, 1023);
-    return sem__out64(r, a, 0, b);
+    return sem__chosen64(r, 0, a, b);
 }
 static inline uint64_t sem_fma_f64(uint64_t a, uint64_t b, uint64_t c, uint32_t mode)
 {
@@ -210,7 +216,7 @@ static inline uint64_t sem_fma_f64(uint64_t a, uint64_t b, uint64_t c, uint32_t 
         r = sem__soft_fma(sem__f64(a), sem__f64(b), sem__f64(c), mode, 52, 1023);
     else
         r = sem__bits64(__builtin_fma(sem__f64(a), sem__f64(b), sem__f64(c)));
-    return sem__out64(r, a, c, b);
+    return sem__chosen64(r, a, c, b);
 }
 static inline uint64_t sem_mad_f64(uint64_t a, uint64_t b, uint64_t c, uint32_t mode)
 {
@@ -221,7 +227,7 @@ static inline uint64_t sem_div_f64(uint64_t a, uint64_t b, uint32_t mode)
     uint64_t r = sem__bits64(sem__f64(a) / sem__f64(b));
     if ((mode & SEM_RND_MASK) && sem__finite64(a) && sem__finite64(b) && a << 1 != 0 && b << 1 != 0)
         r = sem__soft_div(sem__f64(a), sem__f64(b), mode, 52, 1023);
-    return sem__out64(r, b, 0, a);
+    return sem__out64(r, 0, b, a);
 }
 static inline uint64_t sem_rcp_f64(uint64_t a, uint32_t mode)
 {
