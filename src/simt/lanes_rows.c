@@ -1,8 +1,8 @@
 /* lanes_rows.c - loads and stores of compiled code whose lanes are not known to lie on a line, and of atomics: bounds
  * are one comparison of vectors with the object that the site reached last (rows.c), and what the observers are to know
  * is kept until there is more. Lanes that are contiguous, under whichever mask, are found at run time and moved as they
- * lie. Compiled once for each vector extension, as lanes.c is; with AVX-512 others are gathered and scattered, else
- * moved one by one.
+ * lie. Compiled once for each vector extension, as lanes.c is; with AVX-512 others are gathered and scattered, with
+ * AVX2 quads and what is close together is turned, and the rest, as everything without either, moved one by one.
  */
 #include "simt/engine_priv.h"
 #include "simt/lanes.h"
