@@ -74,7 +74,7 @@ static LLVMBasicBlockRef look(struct mg_gen *g, uint32_t index, struct mg_gen_va
     *group = mg__gen_site(g, index, &l->address.form, true);
     const struct mg_engine_site site = g->sites.at[(*group)->site];
     LLVMValueRef at = mg__gen_at(g, g->apart, index), zero = LLVMConstInt(g->i8, 0, 0);
-    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, mg__gen_load(g, g->i8, at, 1), zero, ""), see, none);
+    mg__gen_expect(g, LLVMBuildICmp(g->b, LLVMIntEQ, mg__gen_load(g, g->i8, at, 1), zero, ""), see, none);
 
     LLVMPositionBuilderAtEnd(g->b, see);
     if (site.shape)
@@ -82,7 +82,7 @@ static LLVMBasicBlockRef look(struct mg_gen *g, uint32_t index, struct mg_gen_va
     LLVMValueRef found = shape ? of_shape(g, lanes, shape, &l->address.base)
                                : one_behind_the_other(g, lanes, bytes, l->on, &l->address.base);
     l->at = mg__gen_at_offset(g, op, l->address.base);
-    LLVMBuildCondBr(g->b, found, fits, parted);
+    mg__gen_expect(g, found, fits, parted);
 
     LLVMPositionBuilderAtEnd(g->b, parted);
     mg__gen_store(g, LLVMConstInt(g->i8, FOUND_AFTER, 0), at, 1);
@@ -123,8 +123,22 @@ static void heed_call(struct mg_gen *g, uint32_t index, const struct mg_gen_grou
 }
 
 /* ---- moves ---- */
-/* Of one place by all lanes, as vectors. */
-static void load_one_place(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l)
+/* Where the register that a load writes lies in the frame, if an element in memory is as the register holds it. Then a
+ * load is one of vectors behind all ways: of the line itself, or of the frame where another way has put it. So there
+ * are no vectors in the ways that would have to be brought together, of which LLVM has most to do. That lanes lie as
+ * they did is expected, so that values wait in registers where they do, and in memory around the calls. */
+static LLVMValueRef as_in_memory(struct mg_gen *g, const struct mg_engine_op *op)
+{
+    const struct mg_engine_mem *m = op->mem;
+    return op->kind == MG_ENGINE_LOAD && !g->mask && m->vec == 1 && op->out[0].slot >= 0 &&
+                   op->out[0].bytes == m->width
+               ? mg__gen_at(g, g->regs, (uint32_t)op->out[0].slot)
+               : NULL;
+}
+
+/* Of one place by all lanes, as vectors, which go to `frame` if that is not NULL. */
+static void load_one_place(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l,
+                           LLVMValueRef frame)
 {
     const struct mg_engine_mem *m = op->mem;
     struct mg_gen_line of_one = *l;
@@ -137,13 +151,18 @@ static void load_one_place(struct mg_gen *g, const struct mg_engine_op *op, cons
                          x = mg__gen_load(g, mg__gen_int(g, m->width), from, m->width);
             got[v] = mg__gen_splat(g, mg__gen_to_register(g, m, x, false, op->out[v].bytes), 32);
         }
+    if (frame) {
+        mg__gen_store(g, got[0], frame, m->width);
+        return;
+    }
     for (unsigned v = 0; v < m->vec; v++)
         if (got[v])
             mg__gen_write(g, op->out[v].slot, op->out[v].bytes, mg__gen_of_vector(got[v]));
 }
 
 /* By a call, through the frame; what is known to be in the frame is left as it was. */
-static void move_shape(struct mg_gen *g, uint32_t index, const struct mg_gen_group *group, LLVMValueRef at)
+static void move_shape(struct mg_gen *g, uint32_t index, const struct mg_gen_group *group, LLVMValueRef at,
+                       LLVMValueRef frame)
 {
     const struct mg_engine_op *op = &g->p->ops[index];
     const struct mg_engine_mem *m = op->mem;
@@ -160,7 +179,7 @@ static void move_shape(struct mg_gen *g, uint32_t index, const struct mg_gen_gro
     LLVMValueRef f = mg__gen_load(g, g->ptr, mg__gen_at(g, g->calls, offsetof(struct mg_engine_calls, move)), 8),
                  args[4] = {g->e, mg__gen_c32(g, index), shape_of(g, group), at};
     LLVMBuildCall2(g->b, type, f, args, 4, "");
-    for (unsigned v = 0; v < m->vec && op->kind == MG_ENGINE_LOAD; v++)
+    for (unsigned v = 0; v < m->vec && op->kind == MG_ENGINE_LOAD && !frame; v++)
         if (op->out[v].slot >= 0) {
             LLVMTypeRef all = LLVMVectorType(mg__gen_int(g, op->out[v].bytes), 32);
             mg__gen_write(g, op->out[v].slot, op->out[v].bytes,
@@ -169,41 +188,65 @@ static void move_shape(struct mg_gen *g, uint32_t index, const struct mg_gen_gro
         }
 }
 
-/* Lanes that are in bounds and counted. */
-static void move(struct mg_gen *g, uint32_t index, struct mg_gen_group *group, struct mg_gen_line *l, bool first)
+static LLVMValueRef lies(struct mg_gen *g, const struct mg_gen_group *group, enum mg_engine_lie lie)
+{
+    return LLVMBuildICmp(g->b, LLVMIntEQ, group->lie, LLVMConstInt(g->i8, lie, 0), "");
+}
+
+/* Lanes that are in bounds and counted. Where there is a `frame`, what is loaded is at the place that is returned. */
+static LLVMValueRef move(struct mg_gen *g, uint32_t index, struct mg_gen_group *group, struct mg_gen_line *l,
+                         bool first, LLVMValueRef frame)
 {
     const struct mg_engine_op *op = &g->p->ops[index];
-    LLVMBasicBlockRef moved = mg__gen_bb(g);
+    LLVMBasicBlockRef moved = mg__gen_bb(g), from[3];
+    LLVMValueRef place[3] = {frame, frame, frame};
+    unsigned ways = 0;
     if (group->lie) {
-        LLVMBasicBlockRef line = mg__gen_bb(g), other = mg__gen_bb(g);
-        LLVMValueRef way = LLVMBuildSwitch(g->b, group->lie, other, 2);
-        LLVMAddCase(way, LLVMConstInt(g->i8, MG_ENGINE_LINE, 0), line);
+        LLVMBasicBlockRef line = mg__gen_bb(g), other = mg__gen_bb(g), off_line = mg__gen_bb(g);
+        mg__gen_expect(g, lies(g, group, MG_ENGINE_LINE), line, off_line);
+        LLVMPositionBuilderAtEnd(g->b, off_line);
         if (op->kind == MG_ENGINE_LOAD) {
             LLVMBasicBlockRef one = mg__gen_bb(g);
-            LLVMAddCase(way, LLVMConstInt(g->i8, MG_ENGINE_ONE_PLACE, 0), one);
+            LLVMBuildCondBr(g->b, lies(g, group, MG_ENGINE_ONE_PLACE), one, other);
             LLVMPositionBuilderAtEnd(g->b, one);
-            load_one_place(g, op, l);
+            load_one_place(g, op, l, frame);
+            from[ways++] = LLVMGetInsertBlock(g->b);
             LLVMBuildBr(g->b, moved);
+        } else {
+            LLVMBuildBr(g->b, other);
         }
         LLVMPositionBuilderAtEnd(g->b, other);
-        move_shape(g, index, group, l->at);
+        move_shape(g, index, group, l->at, frame);
+        from[ways++] = LLVMGetInsertBlock(g->b);
         LLVMBuildBr(g->b, moved);
         LLVMPositionBuilderAtEnd(g->b, line);
     }
     if (first)
         mg__gen_fetch_ahead(g, group, op->mem, l);
-    mg__gen_move_line(g, op, l);
+    if (frame) {
+        mg__gen_point_to(g, op, l);
+        place[ways] = l->ptr;
+    } else {
+        mg__gen_move_line(g, op, l);
+    }
+    from[ways++] = LLVMGetInsertBlock(g->b);
     LLVMBuildBr(g->b, moved);
     LLVMPositionBuilderAtEnd(g->b, moved);
+    if (!frame)
+        return NULL;
+    LLVMValueRef phi = LLVMBuildPhi(g->b, g->ptr, "");
+    LLVMAddIncoming(phi, place, from, ways);
+    return phi;
 }
 
 /* An access at an address of which nothing is known: as one that was before where it is found to be, else a call. */
 void mg__gen_by_look(struct mg_gen *g, uint32_t index, struct mg_gen_value address)
 {
     const struct mg_engine_op *op = &g->p->ops[index];
-    const uint32_t row = g->row;
+    const uint32_t row = g->row, var = mg__gen_var(g, op->in[0].slot, op->in[0].bytes);
     struct mg_gen_group *group = mg__gen_open_group(g, index);
     LLVMBasicBlockRef none, after = mg__gen_bb(g);
+    LLVMValueRef frame = as_in_memory(g, op);
     struct mg_gen_line l = {.address = {.form = {.reached = true, .kx = op->mem->width * op->mem->vec}}};
     const bool first = !group;
     if (first) {
@@ -211,14 +254,14 @@ void mg__gen_by_look(struct mg_gen *g, uint32_t index, struct mg_gen_value addre
     } else {
         LLVMBasicBlockRef some = mg__gen_bb(g);
         none = mg__gen_bb(g);
-        LLVMBuildCondBr(g->b, group->found, some, none);
+        mg__gen_expect(g, group->found, some, none);
         LLVMPositionBuilderAtEnd(g->b, some);
         l.at = mg__gen_of_member(g, group);
     }
     for (uint32_t v = 0; v < g->nvars; v++)
         g->stamps[v] = g->vars[v].framed;
     g->row = 32; /* whatever the rows of the block: it is one */
-    move(g, index, group, &l, first);
+    LLVMValueRef place[2] = {move(g, index, group, &l, first, frame), frame};
     g->row = row;
     for (unsigned k = 0; k < op->nout && g->some; k++) /* a call leaves it there, and there it must be in the end */
         mg__gen_to_frame(g, &op->out[k]);
@@ -231,6 +274,8 @@ void mg__gen_by_look(struct mg_gen *g, uint32_t index, struct mg_gen_value addre
     }
 
     LLVMPositionBuilderAtEnd(g->b, none);
+    if (!first && var != UINT32_MAX) /* the first one came this way, too, and its call found the address there */
+        mg__gen_framed(g, var);
     mg__gen_call(g, index);
     if (first)
         heed_call(g, index, group);
@@ -252,6 +297,12 @@ void mg__gen_by_look(struct mg_gen *g, uint32_t index, struct mg_gen_value addre
             group->lie = LLVMBuildPhi(g->b, g->i8, "");
             LLVMAddIncoming(group->lie, (LLVMValueRef[2]){lie, LLVMConstInt(g->i8, 0, 0)}, from, 2);
         }
+    }
+    if (frame) {
+        LLVMValueRef phi = LLVMBuildPhi(g->b, g->ptr, "");
+        LLVMAddIncoming(phi, place, from, 2);
+        LLVMTypeRef all = LLVMVectorType(mg__gen_int(g, op->mem->width), 32);
+        mg__gen_write(g, op->out[0].slot, op->mem->width, mg__gen_of_vector(mg__gen_load(g, all, phi, op->mem->width)));
     }
     group->done++;
 }

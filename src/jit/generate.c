@@ -8,6 +8,8 @@
  */
 #include <pthread.h>
 
+#include <llvm-c/Support.h>
+
 #include "jit/gen.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -17,11 +19,16 @@ static bool fused; /* the processor has fused multiply-add */
 static bool masks; /* and moves of some of the elements of a vector, of whatever size */
 static LLVMTargetMachineRef quick, thorough;
 
+/* How far the register allocator looks for a place to split a range; by LLVM's own choice it looks for half of the time
+ * that a kernel of a thousand accesses takes, and finds nothing better. */
+static const char *const allocation[] = {"", "-grow-region-complexity-budget=300"};
+
 static bool set_up(const char **reason)
 {
     if (quick && thorough)
         return true;
     *reason = "llvm";
+    LLVMParseCommandLineOptions(MG_COUNT(allocation), allocation, "");
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
     const unsigned isa = mg__isa();
