@@ -130,8 +130,7 @@ static void heed_call(struct mg_gen *g, uint32_t index, const struct mg_gen_grou
 static LLVMValueRef as_in_memory(struct mg_gen *g, const struct mg_engine_op *op)
 {
     const struct mg_engine_mem *m = op->mem;
-    return op->kind == MG_ENGINE_LOAD && !g->mask && m->vec == 1 && op->out[0].slot >= 0 &&
-                   op->out[0].bytes == m->width
+    return op->kind == MG_ENGINE_LOAD && !g->mask && m->vec == 1 && op->out[0].slot >= 0 && op->out[0].bytes == m->width
                ? mg__gen_at(g, g->regs, (uint32_t)op->out[0].slot)
                : NULL;
 }
@@ -171,8 +170,8 @@ static void move_shape(struct mg_gen *g, uint32_t index, const struct mg_gen_gro
         struct mg_gen_value v = mg__gen_read(g, op->in[k].slot, op->in[k].bytes);
         const uint32_t var = mg__gen_var(g, op->in[k].slot, op->in[k].bytes);
         if (var != UINT32_MAX && !mg__gen_is_framed(g, var))
-            mg__gen_store(g, mg__gen_vector(g, &v, op->in[k].bytes),
-                          mg__gen_at(g, g->regs, (uint32_t)op->in[k].slot), op->in[k].bytes);
+            mg__gen_store(g, mg__gen_vector(g, &v, op->in[k].bytes), mg__gen_at(g, g->regs, (uint32_t)op->in[k].slot),
+                          op->in[k].bytes);
     }
     LLVMTypeRef params[4] = {g->ptr, g->i32, g->ptr, g->i64},
                 type = LLVMFunctionType(LLVMVoidTypeInContext(g->cx), params, 4, 0);
@@ -290,8 +289,7 @@ void mg__gen_by_look(struct mg_gen *g, uint32_t index, struct mg_gen_value addre
         LLVMValueRef lie = group->lie;
         group->found = LLVMBuildPhi(g->b, g->i1, "");
         group->at = LLVMBuildPhi(g->b, g->i64, "");
-        LLVMAddIncoming(group->found,
-                        (LLVMValueRef[2]){LLVMConstInt(g->i1, 1, 0), LLVMConstInt(g->i1, 0, 0)}, from, 2);
+        LLVMAddIncoming(group->found, (LLVMValueRef[2]){LLVMConstInt(g->i1, 1, 0), LLVMConstInt(g->i1, 0, 0)}, from, 2);
         LLVMAddIncoming(group->at, (LLVMValueRef[2]){l.at, mg__gen_c64(g, MG_ENGINE_UNCOUNTED)}, from, 2);
         if (lie) {
             group->lie = LLVMBuildPhi(g->b, g->i8, "");

@@ -6,26 +6,46 @@
  * there, for they are the larger part of many kernels, and so are looks at lanes, whose values would have to go to the
  * stack and come back. LLVM's verifier then looks at what tests ask for alone: the generator is the same.
  */
-#include <pthread.h>
-
 #include <llvm-c/Support.h>
+#include <pthread.h>
+#include <unistd.h>
 
 #include "jit/gen.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static LLVMContextRef context; /* kept: an operation's function is read once */
-static LLVMModuleRef operations;
+/* By effort: one thread makes quick code while another makes thorough code. */
+static struct maker {
+    pthread_mutex_t lock;
+    LLVMContextRef context; /* kept: an operation's function is read once */
+    LLVMModuleRef operations;
+    LLVMTargetMachineRef machine;
+} makers[MG_ENGINE_EFFORTS] = {{.lock = PTHREAD_MUTEX_INITIALIZER}, {.lock = PTHREAD_MUTEX_INITIALIZER}};
+static pthread_mutex_t setting_up = PTHREAD_MUTEX_INITIALIZER;
+static bool ending; /* under either lock: the process is */
+static pid_t process;
 static bool fused; /* the processor has fused multiply-add */
 static bool masks; /* and moves of some of the elements of a vector, of whatever size */
-static LLVMTargetMachineRef quick, thorough;
 
 /* How far the register allocator looks for a place to split a range; by LLVM's own choice it looks for half of the time
  * that a kernel of a thousand accesses takes, and finds nothing better. */
 static const char *const allocation[] = {"", "-grow-region-complexity-budget=300"};
 
+/* Code may be made while the process ends, when LLVM takes itself apart: that is waited for, and no more is made. It is
+ * registered behind what LLVM has registered, and so comes first. */
+static void end_making(void)
+{
+    if (getpid() != process) /* one that was forked off has nobody to wait for */
+        return;
+    for (unsigned k = 0; k < MG_ENGINE_EFFORTS; k++)
+        pthread_mutex_lock(&makers[k].lock);
+    ending = true;
+    for (unsigned k = 0; k < MG_ENGINE_EFFORTS; k++)
+        pthread_mutex_unlock(&makers[k].lock);
+}
+
 static bool set_up(const char **reason)
 {
-    if (quick && thorough)
+    static bool done;
+    if (done)
         return true;
     *reason = "llvm";
     LLVMParseCommandLineOptions(MG_COUNT(allocation), allocation, "");
@@ -39,19 +59,22 @@ static bool set_up(const char **reason)
     fused = less ? isa == 3 : strstr(features, "+fma,") != NULL;
     masks = !less && strstr(features, "+avx512bw,") && strstr(features, "+avx512vl,");
     LLVMTargetRef target;
-    if (LLVMGetTargetFromTriple(triple, &target, &message) == 0) {
-        context = LLVMContextCreate();
-        operations = LLVMModuleCreateWithNameInContext("operations", context);
-        quick = LLVMCreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelNone, LLVMRelocPIC,
-                                        LLVMCodeModelSmall);
-        thorough = LLVMCreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelLess, LLVMRelocPIC,
-                                           LLVMCodeModelSmall);
+    done = LLVMGetTargetFromTriple(triple, &target, &message) == 0;
+    for (unsigned k = 0; k < MG_ENGINE_EFFORTS && done; k++) {
+        const LLVMCodeGenOptLevel level = k == MG_ENGINE_QUICK ? LLVMCodeGenLevelNone : LLVMCodeGenLevelLess;
+        makers[k].context = LLVMContextCreate();
+        makers[k].operations = LLVMModuleCreateWithNameInContext("operations", makers[k].context);
+        makers[k].machine =
+            LLVMCreateTargetMachine(target, triple, cpu, features, level, LLVMRelocPIC, LLVMCodeModelSmall);
+        done = makers[k].machine != NULL;
     }
     LLVMDisposeMessage(message);
     LLVMDisposeMessage(triple);
     LLVMDisposeMessage(cpu);
     LLVMDisposeMessage(features);
-    return quick && thorough;
+    process = getpid();
+    done = done && atexit(end_making) == 0;
+    return done;
 }
 
 static bool passes(struct mg_gen *g, const char *names)
@@ -182,21 +205,23 @@ static void generate(struct mg_gen *g, const uint64_t key[2], struct mg_strbuf *
 
 /* One try. With `whole` only branches whose lanes agree are compiled, with `blind` lanes are not looked at for a line:
  * either makes less code. */
-static const char *attempt(const struct mg_engine_program *program, bool little, bool whole, bool blind,
-                           const uint64_t key[2], struct mg_strbuf *out, struct mg_strbuf *dump)
+static const char *attempt(const struct mg_engine_program *program, enum mg_engine_effort effort, bool whole,
+                           bool blind, const uint64_t key[2], struct mg_strbuf *out, struct mg_strbuf *dump)
 {
+    const struct maker *by = &makers[effort];
+    LLVMContextRef context = by->context;
     struct mg_gen *g = calloc(1, sizeof *g);
     if (!g)
         return "memory";
     g->p = program;
-    g->quick = little;
+    g->quick = effort == MG_ENGINE_QUICK;
     g->whole = whole;
     g->blind = blind;
     g->masks = masks;
     mg__arena_init(&g->arena);
     g->cx = context;
-    g->sem = operations;
-    g->tm = little ? quick : thorough;
+    g->sem = by->operations;
+    g->tm = by->machine;
     g->i1 = LLVMInt1TypeInContext(context);
     g->i8 = LLVMInt8TypeInContext(context);
     g->i16 = LLVMInt16TypeInContext(context);
@@ -229,17 +254,22 @@ bool mg_jit_generate_kernel(const struct mg_engine_program *program, enum mg_eng
                             const uint64_t key[2], char **bytes, size_t *size, const char **reason,
                             struct mg_strbuf *dump)
 {
-    bool little = effort == MG_ENGINE_QUICK;
     struct mg_strbuf out = {0};
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&setting_up);
+    bool ready = set_up(reason);
+    pthread_mutex_unlock(&setting_up);
+    pthread_mutex_lock(&makers[effort].lock);
     if (program->nops > MG_GEN_OPS) {
         *reason = "long";
-    } else if (set_up(reason)) {
+    } else if (ending) {
+        *reason = "ending";
+    } else if (ready) {
         *reason = "long";
-        for (unsigned less = little ? 3 : 0; less < 4 && *reason && strcmp(*reason, "long") == 0; less++)
-            *reason = attempt(program, little, less & 2, less & 1, key, &out, dump);
+        for (unsigned less = effort == MG_ENGINE_QUICK ? 3 : 0; less < 4 && *reason && strcmp(*reason, "long") == 0;
+             less++)
+            *reason = attempt(program, effort, less & 2, less & 1, key, &out, dump);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&makers[effort].lock);
     if (*reason) {
         mg__strbuf_free(&out);
         return false;

@@ -16,7 +16,7 @@
 struct jit {
     struct mg_engine engine;
     struct mg_jit_options options;
-    pthread_mutex_t lock;
+    pthread_mutex_t lock; /* of what follows */
     mg_jit_generate *generate;
     bool looked;
     struct mg_jit_stats stats;
@@ -65,9 +65,9 @@ static uint64_t mix_number(uint64_t h, uint64_t v)
 
 static uint64_t mix_op(uint64_t h, const struct mg_engine_op *op)
 {
-    const int64_t fields[] = {op->kind,  op->effects, op->known,  op->dim,    op->row,           op->mode,
-                              op->guard, op->invert,  op->insn,   op->target, op->meet,          op->ntargets,
-                              op->falls, op->nin,     op->nout,   op->mem != NULL};
+    const int64_t fields[] = {op->kind,  op->effects, op->known, op->dim,        op->row,  op->mode,
+                              op->guard, op->invert,  op->insn,  op->target,     op->meet, op->ntargets,
+                              op->falls, op->nin,     op->nout,  op->mem != NULL};
     h = mix(h, fields, sizeof fields);
     for (unsigned k = 0; k < op->nin; k++)
         h = mix_number(h, (uint64_t)(uint32_t)op->in[k].slot << 8 | op->in[k].bytes);
@@ -164,6 +164,17 @@ static mg_jit_generate *find_generator(void)
     return f ? f : open_generator(MG_JIT_LIBRARY_INSTALLED);
 }
 
+static mg_jit_generate *generator_of(struct jit *j)
+{
+    pthread_mutex_lock(&j->lock);
+    if (!j->looked)
+        j->generate = find_generator();
+    j->looked = true;
+    mg_jit_generate *f = j->generate;
+    pthread_mutex_unlock(&j->lock);
+    return f;
+}
+
 static struct mg_engine_code *load_kept(struct jit *j, const struct mg_engine_program *p, const uint64_t key[2])
 {
     char *bytes = NULL;
@@ -172,47 +183,56 @@ static struct mg_engine_code *load_kept(struct jit *j, const struct mg_engine_pr
     struct mg_engine_code *code =
         mg__jit_cache_get(j->options.cache, key, &bytes, &size) ? mg__jit_load(bytes, size) : NULL;
     free(bytes);
-    if (code) {
-        j->stats.loaded++;
-        j->stats.load_seconds += seconds() - start;
-        if (j->options.verbose)
-            fprintf(stderr, "margay: %s: compiled before, loaded in %.1f ms\n", p->name, 1e3 * (seconds() - start));
-    }
+    if (!code)
+        return NULL;
+    const double took = seconds() - start;
+    pthread_mutex_lock(&j->lock);
+    j->stats.loaded++;
+    j->stats.load_seconds += took;
+    pthread_mutex_unlock(&j->lock);
+    if (j->options.verbose)
+        fprintf(stderr, "margay: %s: compiled before, loaded in %.1f ms\n", p->name, 1e3 * took);
+    return code;
+}
+
+/* NULL: *name of reason.def says why. */
+static struct mg_engine_code *generate(struct jit *j, const struct mg_engine_program *p, enum mg_engine_effort effort,
+                                       const uint64_t key[2], bool keeps, const char **name)
+{
+    mg_jit_generate *f = generator_of(j);
+    char *bytes = NULL;
+    size_t size = 0;
+    *name = "library";
+    if (!f || !f(p, effort, key, &bytes, &size, name, j->dump))
+        return NULL;
+    struct mg_engine_code *code = mg__jit_load(bytes, size);
+    *name = "load";
+    if (code && keeps)
+        mg__jit_cache_put(j->options.cache, key, bytes, size);
+    free(bytes);
     return code;
 }
 
 static struct mg_engine_code *make(struct jit *j, const struct mg_engine_program *p, enum mg_engine_effort effort,
                                    const uint64_t key[2], bool keeps, const char **reason)
 {
-    struct mg_engine_code *code = NULL;
-    char *bytes = NULL;
-    size_t size = 0;
     const char *name = NULL;
-    if (!j->looked) {
-        j->looked = true;
-        j->generate = find_generator();
-    }
-    double start = seconds();
-    if (!j->generate) {
-        name = "library";
-    } else if (j->generate(p, effort, key, &bytes, &size, &name, j->dump)) {
-        code = mg__jit_load(bytes, size);
-        name = code ? NULL : "load";
-        if (code && keeps)
-            mg__jit_cache_put(j->options.cache, key, bytes, size);
-        free(bytes);
-    }
+    const double start = seconds();
+    struct mg_engine_code *code = generate(j, p, effort, key, keeps, &name);
+    const double took = seconds() - start;
+    pthread_mutex_lock(&j->lock);
     if (code) {
         j->stats.compiled[effort]++;
-        j->stats.compile_seconds[effort] += seconds() - start;
-        if (j->options.verbose)
-            fprintf(stderr, "margay: %s: compiled %s in %.1f ms\n", p->name,
-                    effort == MG_ENGINE_QUICK ? "quickly" : "thoroughly", 1e3 * (seconds() - start));
+        j->stats.compile_seconds[effort] += took;
     } else {
         j->stats.refused++;
         j->stats.faulty += strcmp(name, "verify") == 0 || strcmp(name, "load") == 0;
         *reason = sentence(name);
     }
+    pthread_mutex_unlock(&j->lock);
+    if (code && j->options.verbose)
+        fprintf(stderr, "margay: %s: compiled %s in %.1f ms\n", p->name,
+                effort == MG_ENGINE_QUICK ? "quickly" : "thoroughly", 1e3 * took);
     return code;
 }
 
@@ -222,14 +242,12 @@ static struct mg_engine_code *compile(void *self, const struct mg_engine_program
     struct jit *j = self;
     struct mg_engine_code *code = NULL;
     uint64_t key[2];
-    pthread_mutex_lock(&j->lock);
     mg__jit_key(p, effort, key);
     bool keeps = !j->options.cache || j->options.cache[0];
     if (keeps && !j->dump)
         code = load_kept(j, p, key);
     if (!code && !kept)
         code = make(j, p, effort, key, keeps, reason);
-    pthread_mutex_unlock(&j->lock);
     return code;
 }
 
@@ -255,9 +273,12 @@ struct mg_engine *mg__jit_open(const struct mg_jit_options *options, const char 
     }
     j->options = *options;
     pthread_mutex_init(&j->lock, NULL);
-    j->engine = (struct mg_engine){
-        .self = j, .patient = options->patient, .effort = options->quick ? MG_ENGINE_QUICK : MG_ENGINE_THOROUGH,
-        .compile = compile, .release = release, .say = say};
+    j->engine = (struct mg_engine){.self = j,
+                                   .patient = options->patient,
+                                   .effort = options->quick ? MG_ENGINE_QUICK : MG_ENGINE_THOROUGH,
+                                   .compile = compile,
+                                   .release = release,
+                                   .say = say};
     return &j->engine;
 }
 

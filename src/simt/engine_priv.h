@@ -1,6 +1,8 @@
 /* engine_priv.h - compiled code inside the engine: descriptions of kernels, and blocks that run it. */
 #ifndef MG_ENGINE_PRIV_H
 #define MG_ENGINE_PRIV_H
+#include <pthread.h>
+
 #include "simt/engine.h"
 #include "simt/simt_priv.h"
 
@@ -33,7 +35,10 @@ struct mg_described {
     atomic_int best; /* of the tiers that there are; -1: none */
     /* warp instructions that have run, and when a better tier is made of it; due UINT64_MAX: never */
     atomic_ullong work, due;
-    atomic_bool making; /* by a worker, now */
+    atomic_bool making; /* by a worker, or by `maker`, now: who sets it may touch what follows, and `tried` */
+    pthread_t maker;    /* makes thorough code while quick code runs */
+    bool made;          /* `maker` was begun, and nobody has joined it */
+    const struct mg_engine *engine; /* the maker's */
 };
 uint32_t mg__described_row(const struct mg_dim3 *block); /* lanes a row of such a block, 0: irregular */
 struct mg_described *mg__describe(const struct mg_program *program, const struct mg_lanes *lanes, uint32_t row,

@@ -5,13 +5,17 @@
  * as long as making it takes, so that at worst twice the time of the best choice is spent. Time is told by warp
  * instructions and not by a clock, so that runs repeat. What a launch executes at least, every instruction once by
  * every warp, counts before it begins. Workers look between blocks, and within a block between turns of its warps and
- * in compiled loops; the one that finds the code due makes it, and the others go on meanwhile with what they have. Code
+ * in compiled loops; the one that finds quick code due makes it, and the others go on meanwhile with what they have.
+ * Thorough code takes several times as long, and is made by a thread of its own while all of them run quick code. Code
  * that was kept of an earlier run is taken at once.
  */
+#include <signal.h>
+
 #include "simt/engine_priv.h"
 
 /* In warps that execute each instruction of the kernel once. Making code takes some 0.2 and 1 ms an instruction; a warp
- * takes 20 to 50 ns to interpret one, and some 4 ns more in quick code than in thorough code. */
+ * takes 20 to 50 ns to interpret one, and some 4 ns more in quick code than in thorough code. Where vectors are half as
+ * long, making it takes twice as long, but so does quick code. */
 static const uint64_t due_after[MG_ENGINE_EFFORTS] = {16384, 262144};
 
 static uint64_t due_at(const struct mg_engine *engine, const struct mg_described *d, enum mg_engine_effort effort)
@@ -90,6 +94,50 @@ static void make_next(const struct mg_engine *engine, struct mg_described *d, en
     plan(engine, d, reason);
 }
 
+static void *maker_main(void *described)
+{
+    struct mg_described *d = described;
+    make_next(d->engine, d, MG_ENGINE_THOROUGH);
+    atomic_store(&d->making, false);
+    return NULL;
+}
+
+static void join_maker(struct mg_described *d)
+{
+    if (d->made)
+        pthread_join(d->maker, NULL);
+    d->made = false;
+}
+
+/* Thorough code by a thread of its own; false: there is none. A test that says when code is due wants it then. */
+static bool make_apart(const struct mg_engine *engine, struct mg_described *d)
+{
+    sigset_t all, before;
+    if (engine->due[MG_ENGINE_QUICK])
+        return false;
+    join_maker(d);
+    d->engine = engine;
+    atomic_store(&d->due, UINT64_MAX);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the program's */
+    d->made = pthread_create(&d->maker, NULL, maker_main, d) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return d->made;
+}
+
+/* What is due after so much work, by the one who has set d->making. */
+static void make_due(const struct mg_engine *engine, struct mg_described *d, uint64_t work)
+{
+    if (work >= atomic_load(&d->due) && atomic_load(&d->best) < 0)
+        make_next(engine, d, MG_ENGINE_QUICK);
+    if (work >= atomic_load(&d->due) && atomic_load(&d->best) == MG_ENGINE_QUICK) {
+        if (make_apart(engine, d))
+            return;
+        make_next(engine, d, MG_ENGINE_THOROUGH);
+    }
+    atomic_store(&d->making, false);
+}
+
 static struct mg_described *first_launch(struct mg_simt_kernel *k, const struct mg_engine *engine, uint32_t row,
                                          bool partial, bool watched)
 {
@@ -133,12 +181,8 @@ struct mg_described *mg__tier_kernel(struct mg_simt_kernel *k, const struct mg_d
     if (engine->due[0]) /* a test's: only what has run counts */
         foreseen = 0;
     uint64_t all = MG_MIN(atomic_load(&d->work), UINT64_MAX / 2) + foreseen;
-    if (all >= atomic_load(&d->due)) {
-        if (all >= due_at(engine, d, MG_ENGINE_THOROUGH))
-            make_next(engine, d, MG_ENGINE_THOROUGH);
-        if (atomic_load(&d->best) < 0)
-            make_next(engine, d, MG_ENGINE_QUICK);
-    }
+    if (all >= atomic_load(&d->due) && !atomic_exchange(&d->making, true))
+        make_due(engine, d, all);
     bool none = atomic_load(&d->best) < 0, never = atomic_load(&d->due) == UINT64_MAX;
     if (none && !never && atomic_load(&d->work) == 0 && engine->say)
         engine->say(engine->self, k->info.name, "it has run for less time so far than compiling it takes");
@@ -150,6 +194,8 @@ void mg__tier_kernel_free(struct mg_simt_kernel *k)
     const struct mg_engine *engine = k->module->simt->engine;
     for (unsigned i = 0; i < 2 * MG_COUNT(k->described[0]); i++) {
         struct mg_described *d = k->described[i % 2][i / 2];
+        if (d)
+            join_maker(d);
         for (unsigned t = 0; d && t < MG_ENGINE_EFFORTS; t++)
             for (uint32_t f = 0; d->tiers[t].some && f < d->nfunctions; f++)
                 if (d->tiers[t].some[f].code)
@@ -179,12 +225,9 @@ bool mg__tier_due(struct mg_worker *worker)
         tell(worker);
         if (atomic_load(&d->work) >= due && !atomic_exchange(&d->making, true)) {
             uint64_t start = mg__time_ns();
-            if (atomic_load(&d->due) == due) /* nobody made it meanwhile */
-                make_next(worker->run->simt->engine, d,
-                          atomic_load(&d->best) < 0 ? MG_ENGINE_QUICK : MG_ENGINE_THOROUGH);
+            make_due(worker->run->simt->engine, d, atomic_load(&d->work));
             if (atomic_load(&worker->run->deadline)) /* the kernel's time is not what making its code takes */
                 atomic_fetch_add(&worker->run->deadline, mg__time_ns() - start);
-            atomic_store(&d->making, false);
         }
     }
     int best = atomic_load(&d->best);
