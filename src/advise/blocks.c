@@ -186,16 +186,24 @@ static void walk_on(struct mg_walk *walk, const struct mg_access *a)
     }
 }
 
-/* Lanes of one address use a granule; `last` is its grain then, UINT32_MAX if it is not kept. */
+/* The active lanes whose sectors are kept. An access does not reach beyond one. */
+static uint32_t lanes_kept(const struct mg_advise_block *b, const struct mg_access *a)
+{
+    uint32_t lanes = 0;
+    for (unsigned i = 0; i < 32 && b->level; i++)
+        lanes |= (uint32_t)kept(b, a->address[i] >> SECTOR_SHIFT) << i;
+    return b->level ? lanes & a->mask : a->mask;
+}
+
+/* Lanes of one address use a granule that is kept; `last` is its grain then, UINT32_MAX if it is no more. */
 static bool use(struct mg_advise_block *b, const struct mg_access *a, uint32_t lanes, uint64_t key, uint32_t site,
                 unsigned shift, uint32_t then, uint32_t *last)
 {
-    if (b->level && !kept(b, key << shift >> SECTOR_SHIFT))
-        return true;
+    const unsigned level = b->level;
     struct mg_grain *g = grain_near(b, *last, then, key, site, shift);
     if (!g)
         return false;
-    if (b->level && !kept(b, key << shift >> SECTOR_SHIFT)) { /* making room raised the level above it */
+    if (b->level != level && !kept(b, key << shift >> SECTOR_SHIFT)) { /* making room raised the level above it */
         b->ngrains--;
         (void)rebuild(b, b->nslots);
         *last = UINT32_MAX;
@@ -221,16 +229,23 @@ bool mg__block_global(struct mg_advise_block *b, const struct mg_access *a, uint
     if (walks)
         walk_on(b->walks[site], a);
     const bool one = a->pattern && a->pattern->low == a->pattern->high;
-    uint32_t *latest = b->latest[site] + a->warp * 32, last = UINT32_MAX, far = 0;
-    for (uint32_t m = a->mask; m; m = one ? 0 : m & (m - 1)) {
-        const unsigned lane = (unsigned)__builtin_ctz(m);
+    uint32_t *latest = b->latest[site] + a->warp * 32, last = UINT32_MAX, far = 0, lanes = lanes_kept(b, a);
+    for (unsigned level = b->level; lanes; lanes = one ? 0 : lanes & (lanes - 1)) {
+        const unsigned lane = (unsigned)__builtin_ctz(lanes);
         const uint64_t from = a->address[lane] >> shift, to = (a->address[lane] + a->width - 1) >> shift;
         for (uint64_t key = from; key <= to; key++) {
-            if (!use(b, a, one ? m : 1u << lane, key, site, shift, latest[lane] + far, &last))
+            if (!use(b, a, one ? lanes : 1u << lane, key, site, shift, latest[lane] + far, &last))
                 return false;
             if (key == from && last != UINT32_MAX) {
                 far = last - latest[lane];
                 latest[lane] = last;
+            }
+            if (b->level != level) { /* making room left some of them out */
+                const uint32_t left = lanes_kept(b, a);
+                level = b->level;
+                lanes &= left | 1u << lane;
+                if (!(left >> lane & 1))
+                    break;
             }
         }
     }

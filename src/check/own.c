@@ -319,21 +319,84 @@ struct form mg__form_result(const struct reader *r, const struct mg_ptx_insn *i)
     }
 }
 
+/* The instructions whose results come to an address or to a comparison: what others make is not followed. */
+struct slice {
+    uint8_t *needed; /* by register */
+    uint8_t *in;     /* by instruction */
+    uint32_t *insns; /* in program order */
+    size_t n;
+};
+
+static void need_what_it_reads(const struct mg_ptx_func *f, uint32_t insn, uint8_t *needed)
+{
+    struct mg_flow_walk w = {f, &f->insns[insn], 0, 0};
+    uint32_t reg;
+    for (bool written; mg__flow_next(&w, &reg, &written);)
+        needed[reg] |= !written;
+}
+
+static bool makes_what_is_needed(const struct mg_ptx_func *f, uint32_t insn, const uint8_t *needed)
+{
+    struct mg_flow_walk w = {f, &f->insns[insn], 0, 0};
+    uint32_t reg;
+    bool made = false;
+    for (bool written; !made && mg__flow_next(&w, &reg, &written);)
+        made = written && needed[reg];
+    return made;
+}
+
+static bool find_slice(const struct mg_ptx_func *f, struct slice *s)
+{
+    s->needed = calloc(f->nregs + 1, 1);
+    s->in = calloc(f->ninsns + 1, 1);
+    s->insns = calloc(f->ninsns + 1, sizeof(*s->insns));
+    if (!s->needed || !s->in || !s->insns)
+        return false;
+    for (uint32_t k = 0; k < f->ninsns; k++) {
+        const struct mg_ptx_insn *i = &f->insns[k];
+        const bool device = i->access != MG_ACCESSES_NONE && i->space != MG_SPACE_SHARED && i->space != MG_SPACE_LOCAL;
+        const struct mg_ptx_opnd *o = device ? mg__ptx_op(f, i, i->address) : NULL;
+        if (o && o->kind == MG_OPND_ADDR && o->has_reg)
+            s->needed[o->index] = 1;
+        if (i->opcode == MG_OP_SETP)
+            need_what_it_reads(f, k, s->needed);
+    }
+    for (bool again = true; again;) {
+        again = false;
+        for (uint32_t k = (uint32_t)f->ninsns; k-- > 0;)
+            if (!s->in[k] && makes_what_is_needed(f, k, s->needed)) {
+                s->in[k] = again = true;
+                need_what_it_reads(f, k, s->needed);
+            }
+    }
+    for (uint32_t k = 0; k < f->ninsns; k++)
+        if (s->in[k])
+            s->insns[s->n++] = k;
+    return true;
+}
+
+static void free_slice(struct slice *s)
+{
+    free(s->needed);
+    free(s->in);
+    free(s->insns);
+}
+
 /* From the best downwards: what a register may hold is what any of its definitions leaves there. */
-static void solve(struct reader *r, const struct mg_flow_live *live)
+static void solve(struct reader *r, const struct slice *s, const struct mg_flow_live *live)
 {
     const struct mg_ptx_func *f = r->func;
     for (uint32_t k = 0; k < f->nregs; k++) /* it may be read before anybody wrote it */
-        r->regs[k] = mg__form_read_early(live, k) ? anything : (struct form){.known = false};
+        r->regs[k] = !s->needed[k] || mg__form_read_early(live, k) ? anything : (struct form){.known = false};
     for (bool again = true; again;) {
         again = false;
-        for (size_t k = 0; k < f->ninsns; k++) {
-            r->at = (uint32_t)k;
-            struct mg_flow_walk w = {f, &f->insns[k], 0, 0};
+        for (size_t k = 0; k < s->n; k++) {
+            r->at = s->insns[k];
+            struct mg_flow_walk w = {f, &f->insns[r->at], 0, 0};
             uint32_t reg;
             struct form made = {.known = false};
             for (bool written, first = true; mg__flow_next(&w, &reg, &written);) {
-                if (!written)
+                if (!written || !s->needed[reg])
                     continue;
                 const unsigned size = mg__ptx_type_size((enum mg_ptx_type)f->regs[reg].type);
                 if (first) /* of several registers nothing is known */
@@ -360,15 +423,17 @@ static bool read_forms(struct reader *r)
     enum { NESTED = 3 };
     const struct mg_ptx_func *f = r->func;
     struct mg_flow_live live;
+    struct slice slice = {0};
     if (mg__cfg_build(f, &r->cfg) != MG_OK)
         return false;
-    const bool good = mg__flow_live(f, r->cfg, &live) && r->cfg->nblocks;
+    const bool good = mg__flow_live(f, r->cfg, &live) && r->cfg->nblocks && find_slice(f, &slice);
     for (unsigned k = 0; good && k <= NESTED; k++) {
-        solve(r, &live);
+        solve(r, &slice, &live);
         if (k == NESTED || !mg__rounds_find(r, &live))
             break;
     }
     mg__flow_live_free(&live);
+    free_slice(&slice);
     return good;
 }
 

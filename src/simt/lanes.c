@@ -267,6 +267,8 @@ static ALWAYS_INLINE void gather32(uint32_t *out, const uint8_t *p, const int32_
 MG_NO_TSAN static ALWAYS_INLINE void load_shape(struct mg_warp *w, const struct mg_mem *mem, uint32_t mask,
                                                 const struct mg_shape *s, const uint8_t *p)
 {
+    if (mem->vec == 1 && mem->reg[0] < 0) /* nobody wants it */
+        return;
     if (MG_LIKELY(mask == ~0u && mem->width == 4 && mem->vec == 1 && !mem->dst64)) {
         uint32_t *d = mg__slot(w, mem->reg[0]);
         if (s->plan == MG_PLAN_WINDOW) {
@@ -289,10 +291,21 @@ MG_NO_TSAN static ALWAYS_INLINE void load_shape(struct mg_warp *w, const struct 
             d[i] = p[i];
         return;
     }
+    if (mask == ~0u && mem->width == 8 && s->plan == MG_PLAN_CONTIGUOUS && mem->vec == 1) {
+        memcpy(mg__slot(w, mem->reg[0]), p, 256);
+        return;
+    }
     for (unsigned v = 0; v < mem->vec; v++, p += mem->width) {
         if (mem->reg[v] < 0)
             continue;
-        if (mem->width == 8 && mask == ~0u) {
+        if (mask == ~0u && s->plan == MG_PLAN_UNIFORM) {
+            const uint64_t value = load_element(p, mem->width, mem->sext);
+            void *d = mg__slot(w, mem->reg[v]);
+            for (unsigned i = 0; i < 32 && mem->dst64; i++)
+                ((uint64_t *)d)[i] = value;
+            for (unsigned i = 0; i < 32 && !mem->dst64; i++)
+                ((uint32_t *)d)[i] = (uint32_t)value;
+        } else if (mem->width == 8 && mask == ~0u) {
             uint64_t *d = mg__slot(w, mem->reg[v]);
             for (unsigned i = 0; i < 32; i++)
                 memcpy(&d[i], p + s->pattern->delta[i], 8);
