@@ -14,7 +14,7 @@ enum {
     MG_SHAPES_ALL = 32 * 1024, /* of all instructions of a launch, about */
     MG_WALKS = 1024,        /* access sites whose threads' steps are followed */
     MG_BLOCKS_SAMPLED = 8,  /* blocks whose bytes are followed one by one */
-    MG_GRAINS_KEPT = 4096, /* (site, granule) pairs of such a block before sectors are sampled */
+    MG_GRAINS_KEPT = 4096,  /* (site, granule) pairs of such a block before sectors are sampled */
     MG_SITES_JOINED = 64,   /* access sites that can share a tile; further ones stand alone */
     MG_MAX_THREADS = 1024,
 };

@@ -186,12 +186,17 @@ static void walk_on(struct mg_walk *walk, const struct mg_access *a)
     }
 }
 
-/* The active lanes whose sectors are kept. An access does not reach beyond one. */
+static bool in_one_sector(const struct mg_access *a, unsigned lane)
+{
+    return a->address[lane] >> SECTOR_SHIFT == (a->address[lane] + a->width - 1) >> SECTOR_SHIFT;
+}
+
+/* The active lanes some of whose sectors may be kept. */
 static uint32_t lanes_kept(const struct mg_advise_block *b, const struct mg_access *a)
 {
     uint32_t lanes = 0;
     for (unsigned i = 0; i < 32 && b->level; i++)
-        lanes |= (uint32_t)kept(b, a->address[i] >> SECTOR_SHIFT) << i;
+        lanes |= (uint32_t)(!in_one_sector(a, i) || kept(b, a->address[i] >> SECTOR_SHIFT)) << i;
     return b->level ? lanes & a->mask : a->mask;
 }
 
@@ -234,6 +239,8 @@ bool mg__block_global(struct mg_advise_block *b, const struct mg_access *a, uint
         const unsigned lane = (unsigned)__builtin_ctz(lanes);
         const uint64_t from = a->address[lane] >> shift, to = (a->address[lane] + a->width - 1) >> shift;
         for (uint64_t key = from; key <= to; key++) {
+            if (b->level && !in_one_sector(a, lane) && !kept(b, key << shift >> SECTOR_SHIFT))
+                continue;
             if (!use(b, a, one ? lanes : 1u << lane, key, site, shift, latest[lane] + far, &last))
                 return false;
             if (key == from && last != UINT32_MAX) {

@@ -319,67 +319,65 @@ struct form mg__form_result(const struct reader *r, const struct mg_ptx_insn *i)
     }
 }
 
-/* The instructions whose results come to an address or to a comparison: what others make is not followed. */
+/* The registers whose values come to an address or to a comparison, and the instructions that make them: what others
+ * make is not followed. */
 struct slice {
     uint8_t *needed; /* by register */
     uint8_t *in;     /* by instruction */
-    uint32_t *insns; /* in program order */
-    size_t n;
+    uint32_t *todo;  /* registers whose definitions are not in yet */
+    uint32_t ntodo;
 };
 
-static void need_what_it_reads(const struct mg_ptx_func *f, uint32_t insn, uint8_t *needed)
+static void need(struct slice *s, uint32_t reg)
+{
+    if (!s->needed[reg])
+        s->todo[s->ntodo++] = reg;
+    s->needed[reg] = 1;
+}
+
+static void need_what_it_reads(struct slice *s, const struct mg_ptx_func *f, uint32_t insn)
 {
     struct mg_flow_walk w = {f, &f->insns[insn], 0, 0};
     uint32_t reg;
     for (bool written; mg__flow_next(&w, &reg, &written);)
-        needed[reg] |= !written;
-}
-
-static bool makes_what_is_needed(const struct mg_ptx_func *f, uint32_t insn, const uint8_t *needed)
-{
-    struct mg_flow_walk w = {f, &f->insns[insn], 0, 0};
-    uint32_t reg;
-    bool made = false;
-    for (bool written; !made && mg__flow_next(&w, &reg, &written);)
-        made = written && needed[reg];
-    return made;
-}
-
-static bool find_slice(const struct mg_ptx_func *f, struct slice *s)
-{
-    s->needed = calloc(f->nregs + 1, 1);
-    s->in = calloc(f->ninsns + 1, 1);
-    s->insns = calloc(f->ninsns + 1, sizeof(*s->insns));
-    if (!s->needed || !s->in || !s->insns)
-        return false;
-    for (uint32_t k = 0; k < f->ninsns; k++) {
-        const struct mg_ptx_insn *i = &f->insns[k];
-        const bool device = i->access != MG_ACCESSES_NONE && i->space != MG_SPACE_SHARED && i->space != MG_SPACE_LOCAL;
-        const struct mg_ptx_opnd *o = device ? mg__ptx_op(f, i, i->address) : NULL;
-        if (o && o->kind == MG_OPND_ADDR && o->has_reg)
-            s->needed[o->index] = 1;
-        if (i->opcode == MG_OP_SETP)
-            need_what_it_reads(f, k, s->needed);
-    }
-    for (bool again = true; again;) {
-        again = false;
-        for (uint32_t k = (uint32_t)f->ninsns; k-- > 0;)
-            if (!s->in[k] && makes_what_is_needed(f, k, s->needed)) {
-                s->in[k] = again = true;
-                need_what_it_reads(f, k, s->needed);
-            }
-    }
-    for (uint32_t k = 0; k < f->ninsns; k++)
-        if (s->in[k])
-            s->insns[s->n++] = k;
-    return true;
+        if (!written)
+            need(s, reg);
 }
 
 static void free_slice(struct slice *s)
 {
     free(s->needed);
     free(s->in);
-    free(s->insns);
+    free(s->todo);
+}
+
+static bool find_slice(const struct mg_ptx_func *f, struct slice *s)
+{
+    struct mg_flow_chains chains;
+    s->needed = calloc(f->nregs + 1, 1);
+    s->in = calloc(f->ninsns + 1, 1);
+    s->todo = calloc(f->nregs + 1, sizeof(*s->todo));
+    const bool good = mg__flow_chains(f, &chains) && s->needed && s->in && s->todo;
+    for (uint32_t k = 0; good && k < f->ninsns; k++) {
+        const struct mg_ptx_insn *i = &f->insns[k];
+        const bool device = i->access != MG_ACCESSES_NONE && i->space != MG_SPACE_SHARED && i->space != MG_SPACE_LOCAL;
+        const struct mg_ptx_opnd *o = device ? mg__ptx_op(f, i, i->address) : NULL;
+        if (o && o->kind == MG_OPND_ADDR && o->has_reg)
+            need(s, o->index);
+        if (i->opcode == MG_OP_SETP)
+            need_what_it_reads(s, f, k);
+    }
+    while (good && s->ntodo) {
+        const uint32_t reg = s->todo[--s->ntodo];
+        for (uint32_t k = chains.def_at[reg]; k < chains.def_at[reg + 1]; k++) {
+            const uint32_t def = chains.defs[k];
+            if (!s->in[def])
+                need_what_it_reads(s, f, def);
+            s->in[def] = 1;
+        }
+    }
+    mg__flow_chains_free(&chains);
+    return good;
 }
 
 /* From the best downwards: what a register may hold is what any of its definitions leaves there. */
@@ -390,9 +388,11 @@ static void solve(struct reader *r, const struct slice *s, const struct mg_flow_
         r->regs[k] = !s->needed[k] || mg__form_read_early(live, k) ? anything : (struct form){.known = false};
     for (bool again = true; again;) {
         again = false;
-        for (size_t k = 0; k < s->n; k++) {
-            r->at = s->insns[k];
-            struct mg_flow_walk w = {f, &f->insns[r->at], 0, 0};
+        for (size_t k = 0; k < f->ninsns; k++) {
+            if (!s->in[k])
+                continue;
+            r->at = (uint32_t)k;
+            struct mg_flow_walk w = {f, &f->insns[k], 0, 0};
             uint32_t reg;
             struct form made = {.known = false};
             for (bool written, first = true; mg__flow_next(&w, &reg, &written);) {
