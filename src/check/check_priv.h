@@ -431,6 +431,7 @@ bool mg__notes_begin(struct worker *w); /* false: no memory */
 void mg__notes_free(struct worker *w);
 struct mg_notes *mg__notes_of(void *worker);
 bool mg__notes_shape(void *worker, struct mg_access *access, uint64_t lo, uint64_t hi, uint64_t *shape);
+bool mg__notes_run(void *worker, const struct mg_noted_load *loads, uint32_t n, uint32_t notes, uint64_t *shape);
 void mg__notes_read(struct worker *w);  /* they are as if they had been told, and gone */
 void mg__notes_met(struct worker *w);   /* the same, where the whole block has met, and will be told so */
 void mg__notes_go_on(struct worker *w); /* there may be more, if the block that was last told of may have them */

@@ -366,5 +366,6 @@ struct mg_observer mg__check_observer(struct mg_check *check)
                                 .fault = mg__watch_fault,
                                 .notes = mg__notes_of,
                                 .noted = mg__notes_shape,
+                                .noted_run = mg__notes_run,
                                 .met = mg__watch_met};
 }

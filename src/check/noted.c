@@ -24,6 +24,10 @@ struct noted {
     struct mg_memo *memo;
     uint64_t delta[32]; /* from the first active lane's; 0 in idle lanes */
     uint32_t bytes;     /* of all 32 lanes, of a store; or 0 */
+    /* Of loads of a run: these, in how many notes that is told, and their units, from and to, from the note's place. */
+    struct mg_noted_load *loads;
+    uint32_t nloads, notes; /* 0: it is one access */
+    int64_t least, most;
 };
 
 bool mg__notes_begin(struct worker *w)
@@ -39,6 +43,7 @@ void mg__notes_free(struct worker *w)
 {
     for (size_t k = 0; k < w->noted.count; k++) {
         free(w->noted.at[k]->memo);
+        free(w->noted.at[k]->loads);
         free(w->noted.at[k]);
     }
     mg__vec_free(&w->noted);
@@ -125,25 +130,73 @@ static inline bool in_order(struct block *b, const struct noted *s, uint64_t uni
     return true;
 }
 
+struct reading {
+    struct block *block;
+    bool met;       /* as the block meets */
+    uint8_t *saved; /* once memory is not as it is now: what the next store overwrote */
+};
+
+/* Note `k`, or what it says of one load. */
+static void read_note(struct worker *w, struct reading *r, uint64_t k, const struct noted *s, uint64_t note)
+{
+    struct block *b = r->block;
+    const uint64_t unit = (uint32_t)note >> 2;
+    const uint32_t warp = (uint32_t)(note >> 32) & 255,
+                   who = (uint32_t)w->launch->code.sites[s->access.insn].number | warp << 16; /* mg__order_pack */
+    if (r->met && !s->bytes && !mg__shadow_was_written(&b->shared, unit, unit + s->memo->span - 1))
+        return;
+    mg__order_uses(b->order, warp, s->access.mask, false);
+    if (!in_order(b, s, unit, who)) {
+        if (!r->saved)
+            r->saved = undo(w, k);
+        tell(w, b, s, note, r->saved);
+    }
+    if (r->saved && s->bytes)
+        exchange(w, s, note, r->saved);
+    r->saved = r->saved ? r->saved + s->bytes : NULL;
+}
+
+/* The run that begins with note `k`: its loads in their order, as far as they are in notes that matter. */
+static void read_run(struct worker *w, struct reading *r, uint64_t k, uint32_t notes)
+{
+    struct run_note {
+        const struct noted *shape;
+        uint64_t note;
+        uint32_t next;
+    } left[MG_NOTED_RUN];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < notes; i++) {
+        const uint64_t note = w->notes.at[k + i];
+        const struct noted *s = shape_of(w, note);
+        const int64_t unit = (int64_t)((uint32_t)note >> 2);
+        if (r->met &&
+            !mg__shadow_was_written(&r->block->shared, (uint64_t)(unit + s->least), (uint64_t)(unit + s->most)))
+            continue;
+        left[n++] = (struct run_note){s, note, 0};
+    }
+    while (n) {
+        uint32_t first = 0;
+        for (uint32_t i = 1; i < n; i++)
+            if (left[i].shape->loads[left[i].next].order < left[first].shape->loads[left[first].next].order)
+                first = i;
+        struct run_note *f = &left[first];
+        const struct mg_noted_load *l = &f->shape->loads[f->next++];
+        read_note(w, r, k, w->noted.at[l->shape], f->note + (uint64_t)(int64_t)l->offset);
+        if (f->next == f->shape->nloads)
+            *f = left[--n];
+    }
+}
+
 static void read_notes(struct worker *w, struct block *b, bool met)
 {
-    uint8_t *saved = NULL; /* once memory is not as it is now */
-    for (uint64_t k = 0; k < w->notes.n; k++) {
-        const uint64_t note = w->notes.at[k], unit = (uint32_t)note >> 2;
-        const struct noted *s = shape_of(w, note);
-        const uint32_t warp = (uint32_t)(note >> 32) & 255,
-                       who = (uint32_t)w->launch->code.sites[s->access.insn].number | warp << 16; /* mg__order_pack */
-        if (met && !s->bytes && !mg__shadow_was_written(&b->shared, unit, s->memo))
-            continue;
-        mg__order_uses(b->order, warp, s->access.mask, false);
-        if (!in_order(b, s, unit, who)) {
-            if (!saved)
-                saved = undo(w, k);
-            tell(w, b, s, note, saved);
-        }
-        if (saved && s->bytes)
-            exchange(w, s, note, saved);
-        saved = saved ? saved + s->bytes : NULL;
+    struct reading r = {b, met, NULL};
+    for (uint64_t k = 0, n; k < w->notes.n; k += n) {
+        const struct noted *s = shape_of(w, w->notes.at[k]);
+        n = s->nloads ? MG_MIN(s->notes, w->notes.n - k) : 1;
+        if (s->nloads)
+            read_run(w, &r, k, (uint32_t)n);
+        else
+            read_note(w, &r, k, s, w->notes.at[k]);
     }
 }
 
@@ -232,8 +285,8 @@ bool mg__notes_shape(void *worker, struct mg_access *a, uint64_t lo, uint64_t hi
         goto fail;
     for (*shape = 0; *shape < w->noted.count; ++*shape) {
         const struct noted *s = w->noted.at[*shape];
-        if (s->access.insn == a->insn && s->access.mask == a->mask && !memcmp(s->delta, delta, sizeof(delta)) &&
-            same_memo(s->memo, m))
+        if (!s->nloads && s->access.insn == a->insn && s->access.mask == a->mask &&
+            !memcmp(s->delta, delta, sizeof(delta)) && same_memo(s->memo, m))
             break;
     }
     if (*shape == w->noted.count) {
@@ -246,4 +299,36 @@ bool mg__notes_shape(void *worker, struct mg_access *a, uint64_t lo, uint64_t hi
 fail:
     free(m);
     return false;
+}
+
+bool mg__notes_run(void *worker, const struct mg_noted_load *loads, uint32_t n, uint32_t notes, uint64_t *shape)
+{
+    struct worker *w = worker;
+    for (*shape = 0; *shape < w->noted.count; ++*shape) {
+        const struct noted *s = w->noted.at[*shape];
+        bool same = s->nloads == n && s->notes == notes;
+        for (uint32_t k = 0; k < n && same; k++)
+            same = s->loads[k].shape == loads[k].shape && s->loads[k].offset == loads[k].offset &&
+                   s->loads[k].order == loads[k].order;
+        if (same)
+            return true;
+    }
+    struct noted *s = *shape < SHAPES && n && notes <= MG_NOTED_RUN ? calloc(1, sizeof(*s)) : NULL;
+    if (!s || !(s->loads = malloc(n * sizeof(*loads))) || !mg__vec_push(&w->noted, s)) {
+        if (s)
+            free(s->loads);
+        free(s);
+        return false;
+    }
+    memcpy(s->loads, loads, n * sizeof(*loads));
+    s->nloads = n;
+    s->notes = notes;
+    s->least = INT64_MAX;
+    s->most = INT64_MIN;
+    for (uint32_t k = 0; k < n; k++) {
+        const int64_t unit = loads[k].offset / 4;
+        s->least = MG_MIN(s->least, unit);
+        s->most = MG_MAX(s->most, unit + w->noted.at[loads[k].shape]->memo->span - 1);
+    }
+    return true;
 }

@@ -663,10 +663,10 @@ void mg__shadow_will_write(struct mg_shadow *s, uint64_t base, const struct mg_m
         s->stale[r / 64] |= 1ull << r % 64;
 }
 
-bool mg__shadow_was_written(const struct mg_shadow *s, uint64_t base, const struct mg_memo *m)
+bool mg__shadow_was_written(const struct mg_shadow *s, uint64_t first, uint64_t last)
 {
     uint64_t any = 0;
-    for (uint64_t r = base / 32; r <= (base + m->span - 1) / 32; r++)
+    for (uint64_t r = first / 32; r <= last / 32; r++)
         any |= s->stale[r / 64] >> r % 64 & 1;
     return any;
 }

@@ -109,9 +109,9 @@ static inline void mg__shadow_stale(struct mg_shadow *s, uint64_t row)
 }
 /* The whole block has met, and `written` is to say all. */
 void mg__shadow_all_written(const struct mg_order *o, struct mg_shadow *s);
-/* Rows of the units are about to be written; whether one of them was, since the block met. */
+/* Rows of the units are about to be written; whether one of units [first, last] was, since the block met. */
 void mg__shadow_will_write(struct mg_shadow *s, uint64_t base, const struct mg_memo *memo);
-bool mg__shadow_was_written(const struct mg_shadow *s, uint64_t base, const struct mg_memo *memo);
+bool mg__shadow_was_written(const struct mg_shadow *s, uint64_t first, uint64_t last);
 /* The whole block has met: what was read before matters no more. */
 static inline void mg__shadow_met(struct mg_shadow *s)
 {

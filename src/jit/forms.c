@@ -517,9 +517,10 @@ bool mg__gen_analyse(struct mg_gen *g)
     g->vars = mg__arena_array(&g->arena, operands + 1, sizeof *g->vars);
     g->var_of = mg__arena_array(&g->arena, (p->frame_bytes / 4 + 1) * 3, sizeof *g->var_of);
     g->block_at = mg__arena_array(&g->arena, p->nops + 1, sizeof *g->block_at);
+    g->noted = mg__arena_array(&g->arena, p->nops + 1, sizeof *g->noted);
     g->blocks = mg__arena_array(&g->arena, p->nops + 1, sizeof *g->blocks);
     g->fills = mg__arena_array(&g->arena, p->nfills + 1, sizeof *g->fills);
-    if (!g->vars || !g->var_of || !g->block_at || !g->blocks || !g->fills)
+    if (!g->vars || !g->var_of || !g->block_at || !g->noted || !g->blocks || !g->fills)
         return false;
     for (uint32_t i = 0; i < p->nops; i++) {
         collect(g, p->ops[i].in, p->ops[i].nin);

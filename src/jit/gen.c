@@ -492,8 +492,9 @@ static bool emit(struct mg_gen *g, const struct mg_gen_block *b, uint32_t i, str
 {
     const struct mg_engine_op *op = &g->p->ops[i];
     begin_op(g, b, i);
-    if (i > b->first && op[-1].effects & MG_ENGINE_TELLS)
+    if (i > b->first && op[-1].effects & MG_ENGINE_TELLS && !g->asked)
         mg__gen_leave_if_asked(g);
+    g->asked = false;
     switch (op->kind) {
     case MG_ENGINE_BRANCH:
         if (!op->falls)
@@ -530,7 +531,9 @@ static bool emit(struct mg_gen *g, const struct mg_gen_block *b, uint32_t i, str
         LLVMBuildBr(g->b, mg__gen_exit(g));
         return true;
     default:
+        g->alone = !is_guarded(g, b, i);
         mg__gen_op(g, b, i);
+        g->alone = false;
         return false;
     }
 }

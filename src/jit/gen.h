@@ -60,6 +60,10 @@ struct mg_gen_group { /* accesses through one address that are counted together 
     LLVMValueRef found; /* i1: there is such a line, and `at` is good; NULL: it is known to be one */
     LLVMValueRef lie;   /* i8: of a shape, enum mg_engine_lie; NULL: it is a line */
 };
+struct mg_gen_noted { /* a load whose note one before it has left */
+    LLVMValueRef ok; /* i1: it has; NULL: nobody has yet said whether it may be noted */
+    LLVMValueRef at; /* i64 */
+};
 #if LLVM_VERSION_MAJOR >= 18 /* since when it insists on a fixpoint, and ends the process without one */
 #define MG_GEN_COMBINE "instcombine<no-verify-fixpoint>"
 #else
@@ -141,6 +145,9 @@ struct mg_gen {
     uint32_t serial; /* of the straight piece of code that is being made */
     uint32_t framed; /* likewise, of one that is not left on the way to any use of it */
     bool called;     /* this op became a call of the interpreter */
+    bool alone;      /* and it is neither guarded nor in an arm */
+    bool asked;      /* whether to leave behind it, where the call was */
+    struct mg_gen_noted *noted; /* by op */
     uint32_t *stamps; /* by variable: `framed`, in another way through the op */
     struct mg_gen_group groups[MG_GEN_GROUPS];
     uint32_t ngroups;
@@ -238,6 +245,8 @@ void mg__gen_lazy_nans(struct mg_gen *g);
 
 /* gen_mem.c */
 void mg__gen_access(struct mg_gen *g, uint32_t index);
+
+/* gen_call.c */
 void mg__gen_call(struct mg_gen *g, uint32_t index);
 void mg__gen_to_frame(struct mg_gen *g, const struct mg_engine_operand *o); /* where it is not there yet */
 
@@ -247,6 +256,9 @@ bool mg__gen_notes(const struct mg_gen *g, const struct mg_engine_mem *m, const 
  * struct mg_gen_line. */
 void mg__gen_note(struct mg_gen *g, const struct mg_engine_op *op, LLVMValueRef rec, const struct mg_gen_value *address,
                   LLVMValueRef at, LLVMValueRef on, LLVMBasicBlockRef out);
+/* A load by all lanes that begins a run: all of it is noted, and this one, `first`, goes on here; or on to `general`.
+ * Of the others g->noted says which. False: it is alone, and nothing was done. */
+bool mg__gen_note_run(struct mg_gen *g, uint32_t index, LLVMBasicBlockRef general, struct mg_gen_noted *first);
 
 /* gen_warp.c: an operation of the whole warp, as instructions; false: it is a call. */
 bool mg__gen_warp(struct mg_gen *g, const struct mg_engine_op *op);

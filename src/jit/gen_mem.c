@@ -1,4 +1,4 @@
-/* gen_mem.c - memory accesses and calls of the interpreter.
+/* gen_mem.c - memory accesses.
  *
  * An access whose lanes' addresses lie on a line is compared with the record of its site, one comparison for bounds and
  * alignment, counted by the base's word in its sector, and then done without a look at its lanes: rows of lanes that
@@ -10,13 +10,8 @@
 
 #define FIELD(g, base, type, field) mg__gen_at(g, base, offsetof(struct type, field))
 
-static unsigned log2_of(unsigned n)
-{
-    return (unsigned)__builtin_ctz(n);
-}
-
 /* ---- sites ---- */
-static bool same_shape(const struct mg_engine_op *a, const struct mg_engine_op *b)
+bool mg__gen_same_shape(const struct mg_engine_op *a, const struct mg_engine_op *b)
 {
     return a->in[0].slot == b->in[0].slot && a->mem->space == b->mem->space && a->in[0].bytes == b->in[0].bytes &&
            a->mem->width * a->mem->vec == b->mem->width * b->mem->vec;
@@ -70,7 +65,7 @@ struct mg_gen_group *mg__gen_site(struct mg_gen *g, uint32_t index, const struct
             (g->block_at[i] || o->kind == MG_ENGINE_BRANCH || o->kind == MG_ENGINE_EXIT || o->kind == MG_ENGINE_CALL))
             break;
         if (i == index ||
-            (access_op(o) && same_shape(op, o) && ops[i - 1].kind != MG_ENGINE_GUARD && site.nmembers < 256 &&
+            (access_op(o) && mg__gen_same_shape(op, o) && ops[i - 1].kind != MG_ENGINE_GUARD && site.nmembers < 256 &&
              (!found || (mg__gen_may_be_found(o) && o->kind == op->kind)))) {
             if (!mg__vec_push(&g->members, ((struct mg_engine_member){i, o->mem->offset - op->mem->offset})))
                 g->reason = "memory";
@@ -134,10 +129,10 @@ static LLVMValueRef of_mask(struct mg_gen *g, uint32_t most)
 static LLVMValueRef place_of(struct mg_gen *g, LLVMValueRef at, unsigned bytes)
 {
     LLVMValueRef byte = LLVMBuildAnd(g->b, LLVMBuildTrunc(g->b, at, g->i32, ""), mg__gen_c32(g, 3), "");
-    return LLVMBuildLShr(g->b, byte, mg__gen_c32(g, log2_of(bytes)), "");
+    return LLVMBuildLShr(g->b, byte, mg__gen_c32(g, mg__gen_log2(bytes)), "");
 }
 
-static LLVMValueRef wide(struct mg_gen *g, LLVMValueRef v)
+LLVMValueRef mg__gen_wide(struct mg_gen *g, LLVMValueRef v)
 {
     return LLVMTypeOf(v) == g->i64 ? v : LLVMBuildSExt(g->b, v, g->i64, "");
 }
@@ -158,11 +153,12 @@ LLVMValueRef mg__gen_fits_record(struct mg_gen *g, const struct mg_gen_group *gr
     LLVMValueRef lo = mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, lo), 8);
     LLVMValueRef range = mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, range), 8);
     LLVMValueRef d = LLVMBuildSub(g->b, l->at, lo, "");
-    unsigned by = log2_of(MG_MAX(site->bytes, 4u));
+    unsigned by = mg__gen_log2(MG_MAX(site->bytes, 4u));
     LLVMValueRef r = LLVMBuildOr(g->b, LLVMBuildLShr(g->b, d, mg__gen_c64(g, by), ""),
                                  LLVMBuildShl(g->b, d, mg__gen_c64(g, 64 - by), ""), "");
     LLVMValueRef ok = LLVMBuildICmp(g->b, LLVMIntULE, r, range, "");
-    LLVMValueRef cx = wide(g, mg__gen_cx(g, &l->address, 8)), cy = wide(g, mg__gen_cy(g, &l->address, 8));
+    LLVMValueRef cx = mg__gen_wide(g, mg__gen_cx(g, &l->address, 8)),
+                 cy = mg__gen_wide(g, mg__gen_cy(g, &l->address, 8));
     if (g->mask)
         ok = LLVMBuildAnd(g->b, ok,
                           LLVMBuildICmp(g->b, LLVMIntEQ, g->mask,
@@ -204,7 +200,7 @@ static LLVMValueRef shuffle(struct mg_gen *g, LLVMValueRef a, LLVMValueRef b, co
     return LLVMBuildShuffleVector(g->b, a, b ? b : LLVMGetPoison(LLVMTypeOf(a)), LLVMConstVector(mask, n), "");
 }
 
-static LLVMValueRef concat(struct mg_gen *g, LLVMValueRef *piece, unsigned n)
+LLVMValueRef mg__gen_concat(struct mg_gen *g, LLVMValueRef *piece, unsigned n)
 {
     int index[32];
     for (; n > 1; n /= 2) {
@@ -231,20 +227,20 @@ LLVMValueRef mg__gen_row_ptr(struct mg_gen *g, const struct mg_gen_line *l, unsi
 {
     LLVMValueRef at = mg__gen_c64(g, more);
     if (y)
-        at = LLVMBuildAdd(g->b, at, LLVMBuildMul(g->b, wide(g, mg__gen_cy(g, &l->address, 8)), mg__gen_c64(g, y), ""),
-                          "");
+        at = LLVMBuildAdd(
+            g->b, at, LLVMBuildMul(g->b, mg__gen_wide(g, mg__gen_cy(g, &l->address, 8)), mg__gen_c64(g, y), ""), "");
     return LLVMBuildGEP2(g->b, g->i8, l->ptr, &at, 1, "");
 }
 
-static LLVMValueRef lane_ptrs(struct mg_gen *g, const struct mg_gen_line *l, uint64_t more)
+LLVMValueRef mg__gen_lane_ptrs(struct mg_gen *g, const struct mg_gen_line *l, uint64_t more)
 {
     struct mg_gen_value v = l->address;
     bool small = !v.form.dx && !v.form.dy && llabs(v.form.kx) < 1 << 24 && llabs(v.form.ky) < 1 << 24;
     v.base = small ? mg__gen_c32(g, 0) : mg__gen_c64(g, 0);
     v.vec = NULL;
     if (!small) {
-        v.cx = v.form.dx ? wide(g, v.cx) : NULL;
-        v.cy = v.form.dy ? wide(g, v.cy) : NULL;
+        v.cx = v.form.dx ? mg__gen_wide(g, v.cx) : NULL;
+        v.cy = v.form.dy ? mg__gen_wide(g, v.cy) : NULL;
     }
     LLVMValueRef index = mg__gen_vector(g, &v, small ? 4 : 8), from = mg__gen_row_ptr(g, l, 0, more);
     return LLVMBuildGEP2(g->b, g->i8, from, &index, 1, "");
@@ -258,9 +254,8 @@ static LLVMValueRef all_on(struct mg_gen *g)
     return LLVMConstVector(on, 32);
 }
 
-/* A gather or a scatter. */
-static LLVMValueRef scattered(struct mg_gen *g, bool load, LLVMTypeRef vector, LLVMValueRef value, LLVMValueRef ptrs,
-                              unsigned align, LLVMValueRef on)
+LLVMValueRef mg__gen_scattered(struct mg_gen *g, bool load, LLVMTypeRef vector, LLVMValueRef value, LLVMValueRef ptrs,
+                               unsigned align, LLVMValueRef on)
 {
     const char *name = load ? "llvm.masked.gather" : "llvm.masked.scatter";
     LLVMTypeRef types[2] = {vector, LLVMVectorType(g->ptr, 32)};
@@ -316,7 +311,7 @@ static LLVMValueRef place_of_row(struct mg_gen *g, const struct mg_gen_line *l, 
     return LLVMBuildSelect(g->b, any, ptr, g->e, "");
 }
 
-static void load_line(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l)
+void mg__gen_load_line(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l)
 {
     const struct mg_engine_mem *m = op->mem;
     LLVMTypeRef one = mg__gen_int(g, m->width), vector = LLVMVectorType(one, 32);
@@ -351,8 +346,9 @@ static void load_line(struct mg_gen *g, const struct mg_engine_op *op, const str
                        : m->vec > 1 ? shuffle(g, row[y], NULL, index, g->row)
                                     : row[y];
         }
-        got[v] = whole || same ? concat(g, piece, rows)
-                               : scattered(g, true, vector, NULL, lane_ptrs(g, l, v * m->width), m->width, l->on);
+        got[v] = whole || same ? mg__gen_concat(g, piece, rows)
+                               : mg__gen_scattered(g, true, vector, NULL, mg__gen_lane_ptrs(g, l, v * m->width),
+                                                   m->width, l->on);
         got[v] = mg__gen_to_register(g, m, got[v], true, bytes);
     }
     for (unsigned v = 0; v < m->vec; v++)
@@ -361,7 +357,7 @@ static void load_line(struct mg_gen *g, const struct mg_engine_op *op, const str
                           uniform ? mg__gen_of_base(got[v]) : mg__gen_of_vector(got[v]));
 }
 
-static void store_line(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l)
+void mg__gen_store_line(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l)
 {
     const struct mg_engine_mem *m = op->mem;
     LLVMTypeRef one = mg__gen_int(g, m->width), vector = LLVMVectorType(one, 32);
@@ -392,7 +388,7 @@ static void store_line(struct mg_gen *g, const struct mg_engine_op *op, const st
                    mg__gen_row_ptr(g, l, y, 0), m->width, l->on, y, 1);
         }
         if (!whole)
-            scattered(g, false, vector, x, lane_ptrs(g, l, v * m->width), m->width, l->on);
+            mg__gen_scattered(g, false, vector, x, mg__gen_lane_ptrs(g, l, v * m->width), m->width, l->on);
     }
 }
 
@@ -416,7 +412,7 @@ void mg__gen_fetch_ahead(struct mg_gen *g, const struct mg_gen_group *group, con
     LLVMValueRef f_prefetch =
         LLVMGetIntrinsicDeclaration(g->module, LLVMLookupIntrinsicID(name, strlen(name)), &g->ptr, 1);
     for (unsigned y = 0; y < 32 / g->row; y++) {
-        LLVMValueRef up = LLVMBuildMul(g->b, wide(g, mg__gen_cy(g, &l->address, 8)), mg__gen_c64(g, y), "");
+        LLVMValueRef up = LLVMBuildMul(g->b, mg__gen_wide(g, mg__gen_cy(g, &l->address, 8)), mg__gen_c64(g, y), "");
         LLVMValueRef row = LLVMBuildGEP2(g->b, g->i8, ptr, &up, 1, "");
         for (unsigned byte = 0; byte < g->row * m->width * m->vec && byte < 256; byte += 64) {
             LLVMValueRef args[4] = {mg__gen_at(g, row, byte), mg__gen_c32(g, m->kind != MG_ACCESS_LD),
@@ -433,9 +429,8 @@ LLVMValueRef mg__gen_at_offset(struct mg_gen *g, const struct mg_engine_op *op, 
     return LLVMBuildZExt(g->b, LLVMBuildAdd(g->b, base, mg__gen_c32(g, (uint32_t)op->mem->offset), ""), g->i64, "");
 }
 
-/* A site of its own for the access, compared and, unless it is `noted`, counted; `out`: as for mg__gen_fits_record. */
-static struct mg_gen_group *first_of_site(struct mg_gen *g, uint32_t index, struct mg_gen_line *l, bool noted,
-                                          LLVMBasicBlockRef out)
+struct mg_gen_group *mg__gen_first_of_site(struct mg_gen *g, uint32_t index, struct mg_gen_line *l, bool noted,
+                                           LLVMBasicBlockRef out)
 {
     struct mg_gen_group *group = mg__gen_site(g, index, &l->address.form, false);
     group->noted = noted;
@@ -465,9 +460,9 @@ void mg__gen_move_line(struct mg_gen *g, const struct mg_engine_op *op, struct m
     if (mg__gen_point_to(g, op, l))
         mg__gen_deferred_store(g, op->in[1].slot, &l->address, l->at);
     else if (op->kind == MG_ENGINE_LOAD)
-        load_line(g, op, l);
+        mg__gen_load_line(g, op, l);
     else
-        store_line(g, op, l);
+        mg__gen_store_line(g, op, l);
 }
 
 LLVMValueRef mg__gen_of_member(struct mg_gen *g, const struct mg_gen_group *group)
@@ -486,194 +481,11 @@ static void by_line(struct mg_gen *g, uint32_t index, struct mg_gen_value addres
     if (group) { /* all of its members are in bounds: no sum wraps */
         l.at = mg__gen_of_member(g, group);
     } else {
-        group = first_of_site(g, index, &l, false, mg__gen_exit(g));
+        group = mg__gen_first_of_site(g, index, &l, false, mg__gen_exit(g));
         mg__gen_fetch_ahead(g, group, m, &l);
     }
     mg__gen_move_line(g, op, &l);
     group->done++;
-}
-
-/* ---- calls ---- */
-void mg__gen_to_frame(struct mg_gen *g, const struct mg_engine_operand *o)
-{
-    const uint32_t var = mg__gen_var(g, o->slot, o->bytes);
-    if (var == UINT32_MAX || mg__gen_is_framed(g, var))
-        return;
-    struct mg_gen_value v = mg__gen_read(g, o->slot, o->bytes);
-    mg__gen_store(g, mg__gen_vector(g, &v, o->bytes), mg__gen_at(g, g->regs, (uint32_t)o->slot),
-                  o->bytes ? o->bytes : 4);
-    mg__gen_framed(g, var);
-}
-
-/* Which function of the interpreter: an atomic whose lanes are on a line is compared and counted here, and needs no
- * look at them. */
-static LLVMValueRef function_for(struct mg_gen *g, uint32_t index)
-{
-    const struct mg_engine_op *op = &g->p->ops[index];
-    const bool unheard = op->kind == MG_ENGINE_CALL && op->effects & MG_ENGINE_UNHEARD &&
-                         op->mem->kind == MG_ACCESS_LD && op->mem->space != MG_SPACE_SHARED; /* it may be */
-    LLVMValueRef general = op->effects & MG_ENGINE_COUNTER && !g->mask ? FIELD(g, g->calls, mg_engine_calls, add)
-                           : op->kind == MG_ENGINE_LOAD || unheard     ? FIELD(g, g->calls, mg_engine_calls, load)
-                           : op->kind == MG_ENGINE_STORE               ? FIELD(g, g->calls, mg_engine_calls, store)
-                                                                       : FIELD(g, g->calls, mg_engine_calls, op),
-                 checked = FIELD(g, g->calls, mg_engine_calls, checked);
-    struct mg_gen_line l = {.address = op->mem ? mg__gen_read(g, op->in[0].slot, op->in[0].bytes)
-                                        : (struct mg_gen_value){.base = NULL}};
-    if (g->some || op->kind != MG_ENGINE_CALL || !op->mem || op->effects & MG_ENGINE_UNHEARD || l.address.form.vector)
-        return mg__gen_load(g, g->ptr, general, 8);
-    LLVMBasicBlockRef out = mg__gen_bb(g), after = mg__gen_bb(g), from[2] = {NULL, out};
-    struct mg_gen_group *group = first_of_site(g, index, &l, false, out);
-    group->done = group->count; /* and no other access is part of it */
-    from[0] = LLVMGetInsertBlock(g->b);
-    LLVMBuildBr(g->b, after);
-    LLVMPositionBuilderAtEnd(g->b, out);
-    LLVMBuildBr(g->b, after);
-    LLVMPositionBuilderAtEnd(g->b, after);
-    LLVMValueRef field = LLVMBuildPhi(g->b, g->ptr, "");
-    LLVMAddIncoming(field, (LLVMValueRef[2]){checked, general}, from, 2);
-    return mg__gen_load(g, g->ptr, field, 8);
-}
-
-/* Marks what a store that is not told writes: a byte for each 4, or for each element where these are smaller. */
-static void mark(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *of)
-{
-    const struct mg_engine_mem *m = op->mem;
-    const struct mg_gen_form *f = &of->address.form;
-    const unsigned by = log2_of(MG_MIN(m->width, 4u)), each = (unsigned)(m->width * m->vec) >> by, rows = 32 / g->row,
-                   bytes = g->row * each;
-    LLVMValueRef marks = mg__gen_load(g, g->i64, FIELD(g, of->rec, mg_engine_record, marks), 8),
-                 eight = mg__gen_load(g, g->i64, FIELD(g, of->rec, mg_engine_record, mark), 8);
-    struct mg_gen_line l = *of;
-    l.at = LLVMBuildAdd(g->b, marks, LLVMBuildLShr(g->b, of->at, mg__gen_c64(g, by), ""), "");
-    l.ptr = LLVMBuildIntToPtr(g->b, l.at, g->ptr, "");
-    l.address.vec = NULL;
-    l.address.form.kx >>= by;
-    l.address.form.ky >>= by;
-    if (f->dx)
-        l.address.cx = LLVMBuildAShr(g->b, wide(g, mg__gen_cx(g, &of->address, 8)), mg__gen_c64(g, by), "");
-    if (f->dy)
-        l.address.cy = LLVMBuildAShr(g->b, wide(g, mg__gen_cy(g, &of->address, 8)), mg__gen_c64(g, by), "");
-    if (!f->dx && f->kx == m->width * m->vec && rows <= 8) {
-        LLVMValueRef row =
-            bytes >= 8 ? mg__gen_splat(g, eight, bytes / 8) : LLVMBuildTrunc(g->b, eight, mg__gen_int(g, bytes), "");
-        for (unsigned y = 0; y < rows; y++)
-            mg__gen_store(g, row, mg__gen_row_ptr(g, &l, y, 0), 1);
-        return;
-    }
-    LLVMTypeRef one = mg__gen_int(g, each);
-    LLVMValueRef value = each == 8 ? eight : LLVMBuildTrunc(g->b, eight, one, "");
-    scattered(g, false, LLVMVectorType(one, 32), mg__gen_splat(g, value, 32), lane_ptrs(g, &l, 0), 1, NULL);
-}
-
-/* Whether some of the lanes can make it by themselves: in rows that are contiguous, or of one place each. A mark of 4
- * bytes cannot be left by some of the lanes without the others. */
-static bool some_may(const struct mg_gen *g, const struct mg_engine_mem *m, const struct mg_gen_form *f)
-{
-    const bool loads = m->kind == MG_ACCESS_LD;
-    return (loads || m->space == MG_SPACE_SHARED) &&
-           (mg__gen_uniform(*f) ||
-            (!f->dx && 32 / g->row <= 8 && (f->kx == m->width * m->vec ? loads || m->vec == 1 : loads && f->kx == 0)));
-}
-
-/* An access that observers may do without: a load or a store by its line, with the result in the frame, where the
- * record says so. It goes on at the block that is returned; the builder stands where there is a call all the same. */
-static LLVMBasicBlockRef unheard(struct mg_gen *g, uint32_t index)
-{
-    const struct mg_engine_op *op = &g->p->ops[index];
-    struct mg_gen_line l = {.address = mg__gen_read(g, op->in[0].slot, op->in[0].bytes)};
-    const bool shared = op->mem->space == MG_SPACE_SHARED;
-    if (g->some || l.address.form.vector || (g->mask && !some_may(g, op->mem, &l.address.form)) ||
-        (shared && !mg__gen_notes(g, op->mem, &l.address.form)))
-        return NULL;
-    l.on = g->mask ? mg__gen_lanes(g, g->mask) : NULL;
-    LLVMBasicBlockRef general = mg__gen_bb(g), after = mg__gen_bb(g);
-    struct mg_gen_group *group = first_of_site(g, index, &l, shared, general);
-    group->done = group->count;
-    if (shared)
-        mg__gen_note(g, op, l.rec, &l.address, l.at, l.on, general);
-    else if (op->mem->kind == MG_ACCESS_ST)
-        mark(g, op, &l);
-    l.ptr = shared ? LLVMBuildGEP2(g->b, g->i8, g->shared, &l.at, 1, "") : LLVMBuildIntToPtr(g->b, l.at, g->ptr, "");
-    if (op->mem->kind == MG_ACCESS_LD)
-        load_line(g, op, &l);
-    else
-        store_line(g, op, &l);
-    for (unsigned k = 0; k < op->nout; k++)
-        mg__gen_to_frame(g, &op->out[k]);
-    LLVMBuildBr(g->b, after);
-    LLVMPositionBuilderAtEnd(g->b, general);
-    return after;
-}
-
-void mg__gen_call(struct mg_gen *g, uint32_t index)
-{
-    const struct mg_engine_op *op = &g->p->ops[index];
-    if (op->effects & MG_ENGINE_MEETS && mg__gen_warp(g, op))
-        return;
-    const bool may = op->effects & MG_ENGINE_UNHEARD;
-    uint32_t in[9], out[9];
-    bool framed[9];
-    struct mg_gen_form before[9];
-    for (unsigned k = 0; k < op->nin && may; k++) {
-        in[k] = mg__gen_var(g, op->in[k].slot, op->in[k].bytes);
-        framed[k] = in[k] != UINT32_MAX && mg__gen_is_framed(g, in[k]);
-    }
-    LLVMBasicBlockRef after = NULL;
-    if (may) {
-        mg__gen_deferred_settle(g);
-        for (unsigned k = 0; k < op->nout; k++) {
-            out[k] = mg__gen_var(g, op->out[k].slot, op->out[k].bytes);
-            before[k] = out[k] != UINT32_MAX ? g->form[out[k]] : (struct mg_gen_form){0};
-        }
-        after = unheard(g, index);
-        for (unsigned k = 0; k < op->nout && after; k++) /* the call's way has not been through that one */
-            if (out[k] != UINT32_MAX) {
-                g->form[out[k]] = before[k];
-                g->vars[out[k]].framed = 0;
-            }
-    }
-    struct mg_gen_form to = mg__gen_result(g, op, g->form);
-    LLVMValueRef mask = g->mask ? g->mask : mg__gen_c32(g, ~0u);
-    g->called = true;
-    if (!(op->effects & MG_ENGINE_REGISTERS) && !g->some)
-        mg__gen_deferred_settle(g);
-    for (unsigned k = 0; k < op->nin; k++)
-        mg__gen_to_frame(g, &op->in[k]);
-    for (unsigned k = 0; k < op->nout && g->mask; k++)
-        mg__gen_to_frame(g, &op->out[k]);
-    LLVMTypeRef params[3] = {g->ptr, g->i32, g->i32}, type = LLVMFunctionType(g->i1, params, 3, 0);
-    LLVMValueRef f = function_for(g, index), args[3] = {g->e, mg__gen_c32(g, index), mask};
-    LLVMValueRef good = LLVMBuildCall2(g->b, type, f, args, 3, "");
-    LLVMBasicBlockRef on = mg__gen_bb(g);
-    mg__gen_expect(g, good, on, mg__gen_fault(g));
-    LLVMPositionBuilderAtEnd(g->b, on);
-    if (after) {
-        LLVMBuildBr(g->b, after);
-        LLVMPositionBuilderAtEnd(g->b, after);
-        g->serial++; /* what a way has learnt holds only there */
-        for (unsigned k = 0; k < op->nin; k++)
-            if (in[k] != UINT32_MAX && !framed[k])
-                g->vars[in[k]].framed = 0;
-    }
-    LLVMValueRef keep = g->mask;
-    g->mask = NULL; /* the frame has what idle lanes had */
-    for (unsigned k = 0; k < op->nout; k++) {
-        const struct mg_engine_operand *o = &op->out[k];
-        if (o->slot < 0)
-            continue;
-        LLVMTypeRef one = o->bytes ? mg__gen_int(g, o->bytes) : g->i32,
-                    all = o->bytes ? LLVMVectorType(one, 32) : g->i32;
-        LLVMValueRef from = mg__gen_at(g, g->regs, (uint32_t)o->slot);
-        if (!to.vector && !keep && o->bytes)
-            mg__gen_write(g, o->slot, o->bytes,
-                          (struct mg_gen_value){.form = to, .base = mg__gen_load(g, one, from, o->bytes)});
-        else
-            mg__gen_write(g, o->slot, o->bytes, mg__gen_of_vector(mg__gen_load(g, all, from, o->bytes ? o->bytes : 4)));
-        const uint32_t var = mg__gen_var(g, o->slot, o->bytes);
-        if (var != UINT32_MAX)
-            mg__gen_framed(g, var);
-    }
-    g->mask = keep;
 }
 
 /* Whether rows of lanes are contiguous, or all lanes one place. */

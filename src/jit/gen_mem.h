@@ -11,8 +11,15 @@ struct mg_gen_line {
     LLVMValueRef rec; /* its record, once it was compared with it */
 };
 
+static inline unsigned mg__gen_log2(unsigned n)
+{
+    return (unsigned)__builtin_ctz(n);
+}
+LLVMValueRef mg__gen_wide(struct mg_gen *g, LLVMValueRef v); /* to an i64 */
 /* Lanes that lie one behind the other are moved as they lie. */
 bool mg__gen_may_be_found(const struct mg_engine_op *op);
+/* Through the same register, and of the same bytes a lane. */
+bool mg__gen_same_shape(const struct mg_engine_op *a, const struct mg_engine_op *b);
 /* A new site for the access and those behind it in its block through the same, unchanged, register. */
 struct mg_gen_group *mg__gen_site(struct mg_gen *g, uint32_t index, const struct mg_gen_form *form, bool found);
 /* The group that has counted this access already. */
@@ -20,15 +27,25 @@ struct mg_gen_group *mg__gen_open_group(struct mg_gen *g, uint32_t index);
 /* Compares with the record of the site, which is returned, and counts; where that cannot be, on to `out`. */
 LLVMValueRef mg__gen_fits_record(struct mg_gen *g, const struct mg_gen_group *group, const struct mg_gen_line *l,
                                  const struct mg_engine_site *site, LLVMBasicBlockRef out);
+/* A site of its own for the access, compared and, unless it is `noted`, counted; `out`: as for mg__gen_fits_record. */
+struct mg_gen_group *mg__gen_first_of_site(struct mg_gen *g, uint32_t index, struct mg_gen_line *l, bool noted,
+                                           LLVMBasicBlockRef out);
 LLVMValueRef mg__gen_at_offset(struct mg_gen *g, const struct mg_engine_op *op, LLVMValueRef base);
 LLVMValueRef mg__gen_of_member(struct mg_gen *g, const struct mg_gen_group *group);
 /* Where it is, and no deferred store is. True: it is deferred itself. */
 bool mg__gen_point_to(struct mg_gen *g, const struct mg_engine_op *op, struct mg_gen_line *l);
 /* The access itself, of a line that is in bounds and counted. */
 void mg__gen_move_line(struct mg_gen *g, const struct mg_engine_op *op, struct mg_gen_line *l);
+void mg__gen_load_line(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l);
+void mg__gen_store_line(struct mg_gen *g, const struct mg_engine_op *op, const struct mg_gen_line *l);
 void mg__gen_fetch_ahead(struct mg_gen *g, const struct mg_gen_group *group, const struct mg_engine_mem *m,
                          struct mg_gen_line *l);
 LLVMValueRef mg__gen_row_ptr(struct mg_gen *g, const struct mg_gen_line *l, unsigned y, uint64_t more);
+LLVMValueRef mg__gen_lane_ptrs(struct mg_gen *g, const struct mg_gen_line *l, uint64_t more);
+/* A gather or a scatter. */
+LLVMValueRef mg__gen_scattered(struct mg_gen *g, bool load, LLVMTypeRef vector, LLVMValueRef value, LLVMValueRef ptrs,
+                               unsigned align, LLVMValueRef on);
+LLVMValueRef mg__gen_concat(struct mg_gen *g, LLVMValueRef *piece, unsigned n); /* they are lost */
 LLVMValueRef mg__gen_splat(struct mg_gen *g, LLVMValueRef v, unsigned n);
 /* An element as a register holds it. */
 LLVMValueRef mg__gen_to_register(struct mg_gen *g, const struct mg_engine_mem *m, LLVMValueRef v, bool vector,

@@ -1,11 +1,11 @@
 /* gen_note.c - accesses to shared memory that compiled code makes by itself and leaves a note of (simt/observe.h,
  * mg_notes): a load if all that it reads is written, a store together with what it overwrites.
  *
- * Words that lie close together are bits of one 64-bit integer; of those that lie far apart each lane's bits are looked
- * at, in one gather. Stores that lie far apart leave no bits: they are set when the observer reads its notes. Which
- * words some of the lanes use depends on the mask, and stands in its record.
+ * Words that lie close together, of one access or of several loads, are bits of one 64-bit integer; of those that lie
+ * far apart each lane's bits are looked at, in one gather. Stores that lie far apart leave no bits: they are set when the
+ * observer reads its notes. Which words some of the lanes use depends on the mask, and stands in its record.
  */
-#include "jit/gen.h"
+#include "jit/gen_mem.h"
 
 #define CLOSE 56u /* with the bits of a byte before them, of 64 */
 #define FIELD(g, base, type, field) mg__gen_at(g, base, offsetof(struct type, field))
@@ -75,8 +75,9 @@ static LLVMValueRef gather(struct mg_gen *g, LLVMTypeRef one, LLVMValueRef from,
 
 /* Whether each lane's words are written. */
 static LLVMValueRef each_written(struct mg_gen *g, const struct mg_engine_mem *m, const struct mg_gen_value *address,
-                                 LLVMValueRef at, LLVMValueRef written)
+                                 LLVMValueRef at)
 {
+    LLVMValueRef written = mg__gen_load(g, g->ptr, FIELD(g, g->notes, mg_notes, written), 8);
     LLVMValueRef lanes = LLVMBuildAdd(g->b, splat(g, LLVMBuildTrunc(g->b, at, g->i32, "")), distances(g, address), ""),
                  byte = LLVMBuildLShr(g->b, lanes, splat(g, mg__gen_c32(g, 5)), ""),
                  bit = LLVMBuildAnd(g->b, LLVMBuildLShr(g->b, lanes, splat(g, mg__gen_c32(g, 2)), ""),
@@ -141,6 +142,39 @@ static void save(struct mg_gen *g, const struct mg_engine_mem *m, const struct m
     }
 }
 
+/* Where the words from `first` on begin to be told written, and which bits of the 64 there are `covers`. */
+static LLVMValueRef bits_of(struct mg_gen *g, LLVMValueRef first, LLVMValueRef covers, LLVMValueRef *words)
+{
+    LLVMValueRef byte = LLVMBuildLShr(g->b, first, mg__gen_c64(g, 5), ""),
+                 bit = LLVMBuildAnd(g->b, LLVMBuildLShr(g->b, first, mg__gen_c64(g, 2), ""), mg__gen_c64(g, 7), ""),
+                 written = mg__gen_load(g, g->ptr, FIELD(g, g->notes, mg_notes, written), 8);
+    *words = LLVMBuildShl(g->b, covers, bit, "");
+    return LLVMBuildGEP2(g->b, g->i8, written, &byte, 1, "");
+}
+
+/* Whether all of `words` are among `bits`. */
+static LLVMValueRef covers(struct mg_gen *g, LLVMValueRef bits, LLVMValueRef words)
+{
+    return LLVMBuildICmp(g->b, LLVMIntEQ, LLVMBuildAnd(g->b, bits, words, ""), words, "");
+}
+
+/* Whether there is room for so many more notes of records that have `told` together. */
+static LLVMValueRef has_room(struct mg_gen *g, LLVMValueRef n, LLVMValueRef told, unsigned more)
+{
+    LLVMValueRef most = mg__gen_load(g, g->i64, FIELD(g, g->notes, mg_notes, most), 8),
+                 all = LLVMBuildAdd(g->b, LLVMBuildAdd(g->b, n, told, ""), mg__gen_c64(g, more), "");
+    return LLVMBuildICmp(g->b, LLVMIntULE, all, most, "");
+}
+
+/* A note, the `more`-th behind the `n` that there are. */
+static void put(struct mg_gen *g, LLVMValueRef n, unsigned more, LLVMValueRef first, LLVMValueRef rec)
+{
+    LLVMValueRef shape = mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, shape), 8),
+                 who = LLVMBuildOr(g->b, g->tag, shape, ""),
+                 to = mg__gen_at(g, FIELD(g, g->notes, mg_notes, at), 8 * (uint64_t)more);
+    mg__gen_store(g, LLVMBuildOr(g->b, first, who, ""), LLVMBuildGEP2(g->b, g->i64, to, &n, 1, ""), 8);
+}
+
 void mg__gen_note(struct mg_gen *g, const struct mg_engine_op *op, LLVMValueRef rec, const struct mg_gen_value *address,
                   LLVMValueRef at, LLVMValueRef on, LLVMBasicBlockRef out)
 {
@@ -154,36 +188,206 @@ void mg__gen_note(struct mg_gen *g, const struct mg_engine_op *op, LLVMValueRef 
                               : mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, low), 8),
                  first = LLVMBuildAdd(g->b, at, from, "");
     LLVMValueRef n = mg__gen_load(g, g->i64, FIELD(g, notes, mg_notes, n), 8),
-                 told = mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, told), 8),
-                 most = mg__gen_load(g, g->i64, FIELD(g, notes, mg_notes, most), 8),
-                 written = mg__gen_load(g, g->ptr, FIELD(g, notes, mg_notes, written), 8),
-                 ok = LLVMBuildICmp(g->b, LLVMIntULT, LLVMBuildAdd(g->b, n, told, ""), most, "");
+                 ok = has_room(g, n, mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, told), 8), 1);
     LLVMValueRef place = NULL, bits = NULL, words = NULL;
     if (close) {
-        LLVMValueRef byte = LLVMBuildLShr(g->b, first, mg__gen_c64(g, 5), ""),
-                     bit = LLVMBuildAnd(g->b, LLVMBuildLShr(g->b, first, mg__gen_c64(g, 2), ""), mg__gen_c64(g, 7), "");
-        place = LLVMBuildGEP2(g->b, g->i8, written, &byte, 1, "");
-        LLVMValueRef covers =
-            fixed ? mg__gen_c64(g, known) : mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, covers), 8);
-        words = LLVMBuildShl(g->b, covers, bit, "");
+        place = bits_of(g, first,
+                        fixed ? mg__gen_c64(g, known)
+                              : mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, covers), 8),
+                        &words);
         bits = mg__gen_load(g, g->i64, place, 1);
     }
-    if (loads && close)
-        ok = LLVMBuildAnd(g->b, ok,
-                          LLVMBuildICmp(g->b, LLVMIntEQ, LLVMBuildAnd(g->b, bits, words, ""), words, ""), "");
-    else if (loads)
-        ok = LLVMBuildAnd(g->b, ok, each_written(g, m, address, at, written), "");
+    if (loads)
+        ok = LLVMBuildAnd(g->b, ok, close ? covers(g, bits, words) : each_written(g, m, address, at), "");
     LLVMBasicBlockRef good = mg__gen_bb(g);
     mg__gen_expect(g, ok, good, out);
     LLVMPositionBuilderAtEnd(g->b, good);
-    LLVMValueRef shape = mg__gen_load(g, g->i64, FIELD(g, rec, mg_engine_record, shape), 8),
-                 who = LLVMBuildOr(g->b, g->tag, shape, "");
-    mg__gen_store(g, LLVMBuildOr(g->b, first, who, ""),
-                  LLVMBuildGEP2(g->b, g->i64, FIELD(g, notes, mg_notes, at), &n, 1, ""), 8);
+    put(g, n, 0, first, rec);
     mg__gen_store(g, LLVMBuildAdd(g->b, n, mg__gen_c64(g, 1), ""), FIELD(g, notes, mg_notes, n), 8);
     if (loads)
         return;
     if (close)
         mg__gen_store(g, LLVMBuildOr(g->b, bits, words, ""), place, 1);
     save(g, m, address, at, on, notes);
+}
+
+/* ---- runs ----
+ * Loads of one basic block with nothing between them that anyone is told, or that may leave. The first one, where the
+ * registers of all of them are what they will be, compares for all, and all are noted, or none: so the notes say of
+ * them, by register, what single ones would have said one after the other.
+ */
+struct run_register {
+    struct mg_gen_value address;
+    struct mg_engine_site site;
+    struct mg_engine_member member[MG_NOTED_TOGETHER];
+    uint64_t known;
+    int64_t low;
+    uint32_t op; /* its first load */
+    bool written; /* another value is in it since */
+    LLVMValueRef at, rec;
+};
+struct run {
+    struct run_register of[MG_NOTED_RUN];
+    unsigned n, loads;
+};
+
+static bool writes(const struct mg_engine_op *op, int32_t slot)
+{
+    for (unsigned k = 0; k < op->nout; k++)
+        if (op->out[k].slot == slot)
+            return true;
+    return false;
+}
+
+/* Arithmetic that never leaves: lines that become wider may. */
+static bool stays(const struct mg_engine_op *op)
+{
+    const bool alu = op->kind == MG_ENGINE_ALU;
+    const uint8_t rule = alu ? mg__gen_rule(op->row).rule : MG_RULE_NONE;
+    return (alu && rule != MG_RULE_WIDE && rule != MG_RULE_MADWIDE && rule != MG_RULE_EXTEND) ||
+           op->kind == MG_ENGINE_MOV || op->kind == MG_ENGINE_SETP || op->kind == MG_ENGINE_PACK ||
+           op->kind == MG_ENGINE_UNPACK || op->kind == MG_ENGINE_NOP;
+}
+
+/* Whether the load belongs to the run that began with op `from`; it is in there now. */
+static bool joins(struct mg_gen *g, struct run *run, uint32_t from, uint32_t index)
+{
+    const struct mg_engine_op *ops = g->p->ops, *op = &ops[index];
+    if (op->kind != MG_ENGINE_CALL || !(op->effects & MG_ENGINE_UNHEARD) || op->mem->kind != MG_ACCESS_LD ||
+        op->mem->space != MG_SPACE_SHARED)
+        return false;
+    unsigned k = 0;
+    while (k < run->n && !mg__gen_same_shape(&ops[run->of[k].op], op))
+        k++;
+    struct run_register *r = &run->of[k];
+    if (k == run->n) {
+        if (k == MG_NOTED_RUN)
+            return false;
+        for (uint32_t i = from; i < index; i++)
+            if (writes(&ops[i], op->in[0].slot))
+                return false;
+        const struct mg_gen_form form = mg__gen_form(g, g->form, op->in[0].slot, op->in[0].bytes);
+        *r = (struct run_register){.op = index};
+        if (form.vector || !mg__gen_notes(g, op->mem, &form) || !is_close(g, op->mem, &form, &r->known, &r->low))
+            return false;
+        r->site = (struct mg_engine_site){.space = op->mem->space,
+                                          .bytes = (uint8_t)(op->mem->width * op->mem->vec),
+                                          .cx = form.kx,
+                                          .cy = form.ky,
+                                          .insn = op->insn};
+        run->n++;
+    }
+    const int64_t offset = op->mem->offset - ops[r->op].mem->offset;
+    if (r->written || r->site.nmembers == MG_NOTED_TOGETHER || offset % r->site.bytes)
+        return false;
+    r->member[r->site.nmembers++] = (struct mg_engine_member){index, offset};
+    run->loads++;
+    return true;
+}
+
+static void find_run(struct mg_gen *g, uint32_t from, struct run *run)
+{
+    const struct mg_engine_op *ops = g->p->ops;
+    run->n = run->loads = 0;
+    for (uint32_t i = from; i < g->p->nops && (i == from || !g->block_at[i]); i++) {
+        if (!stays(&ops[i]) && !joins(g, run, from, i))
+            break;
+        for (unsigned k = 0; k < run->n; k++)
+            run->of[k].written |= writes(&ops[i], ops[run->of[k].op].in[0].slot);
+    }
+}
+
+static int by_offset(const void *left, const void *right)
+{
+    const int64_t a = ((const struct mg_engine_member *)left)->offset,
+                  b = ((const struct mg_engine_member *)right)->offset;
+    return (a > b) - (a < b);
+}
+
+/* Whether all words of the register's loads are written. */
+static LLVMValueRef all_written(struct mg_gen *g, const struct run_register *r, LLVMValueRef first)
+{
+    struct mg_engine_member by[MG_NOTED_TOGETHER];
+    const uint32_t n = r->site.nmembers, span = 64 - (uint32_t)__builtin_clzll(r->known);
+    LLVMValueRef good = LLVMConstInt(g->i1, 1, 0);
+    memcpy(by, r->member, n * sizeof(*by));
+    qsort(by, n, sizeof(*by), by_offset);
+    for (uint32_t k = 0, from; k < n;) {
+        uint64_t known = 0;
+        for (from = k; k < n && (by[k].offset - by[from].offset) / 4 + span <= CLOSE; k++)
+            known |= r->known << (by[k].offset - by[from].offset) / 4;
+        LLVMValueRef words, at = LLVMBuildAdd(g->b, first, mg__gen_c64(g, (uint64_t)by[from].offset), ""),
+                            place = bits_of(g, at, mg__gen_c64(g, known), &words);
+        good = LLVMBuildAnd(g->b, good, covers(g, mg__gen_load(g, g->i64, place, 1), words), "");
+    }
+    return good;
+}
+
+/* A site for the register, compared. */
+static void fit_register(struct mg_gen *g, struct run_register *r, unsigned notes, LLVMBasicBlockRef out)
+{
+    const struct mg_engine_op *op = &g->p->ops[r->op];
+    r->site.first_member = (uint32_t)g->members.count;
+    r->site.notes = (uint8_t)notes;
+    for (uint32_t k = 0; k < r->site.nmembers; k++)
+        if (!mg__vec_push(&g->members, r->member[k]))
+            g->reason = "memory";
+    const struct mg_gen_group group = {
+        .slot = op->in[0].slot, .site = (uint32_t)g->sites.count, .count = r->site.nmembers, .noted = true};
+    if (!mg__vec_push(&g->sites, r->site))
+        g->reason = "memory";
+    const struct mg_gen_line l = {.address = r->address, .at = r->at};
+    r->rec = mg__gen_fits_record(g, &group, &l, &r->site, out);
+}
+
+bool mg__gen_note_run(struct mg_gen *g, uint32_t index, LLVMBasicBlockRef general, struct mg_gen_noted *first)
+{
+    static const bool good_or_not[2] = {true, false};
+    struct run run;
+    if (index > 0 && g->p->ops[index - 1].kind == MG_ENGINE_GUARD)
+        return false;
+    find_run(g, index, &run);
+    if (run.loads < 2)
+        return false;
+    LLVMBasicBlockRef out = mg__gen_bb(g), good = mg__gen_bb(g), known = mg__gen_bb(g), on = mg__gen_bb(g);
+    for (unsigned k = 0; k < run.n; k++) { /* where they are is wanted on either way */
+        const struct mg_engine_op *op = &g->p->ops[run.of[k].op];
+        run.of[k].address = mg__gen_read(g, op->in[0].slot, op->in[0].bytes);
+        run.of[k].at = mg__gen_at_offset(g, op, run.of[k].address.base);
+    }
+    for (unsigned k = 0; k < run.n; k++)
+        fit_register(g, &run.of[k], run.n, out);
+    LLVMValueRef n = mg__gen_load(g, g->i64, FIELD(g, g->notes, mg_notes, n), 8), told = mg__gen_c64(g, 0),
+                 at[MG_NOTED_RUN], written = LLVMConstInt(g->i1, 1, 0);
+    for (unsigned k = 0; k < run.n; k++) {
+        const struct run_register *r = &run.of[k];
+        at[k] = LLVMBuildAdd(g->b, r->at, mg__gen_c64(g, (uint64_t)r->low), "");
+        told = LLVMBuildAdd(g->b, told, mg__gen_load(g, g->i64, FIELD(g, r->rec, mg_engine_record, told), 8), "");
+        written = LLVMBuildAnd(g->b, written, all_written(g, r, at[k]), "");
+    }
+    mg__gen_expect(g, LLVMBuildAnd(g->b, written, has_room(g, n, told, run.n), ""), good, out);
+    LLVMPositionBuilderAtEnd(g->b, good);
+    for (unsigned k = 0; k < run.n; k++)
+        put(g, n, k, at[k], run.of[k].rec);
+    mg__gen_store(g, LLVMBuildAdd(g->b, n, mg__gen_c64(g, run.n), ""), FIELD(g, g->notes, mg_notes, n), 8);
+    LLVMBuildBr(g->b, known);
+    LLVMPositionBuilderAtEnd(g->b, out);
+    LLVMBuildBr(g->b, known);
+    LLVMPositionBuilderAtEnd(g->b, known);
+    LLVMValueRef ok = LLVMBuildPhi(g->b, g->i1, "");
+    for (unsigned k = 0; k < 2; k++) {
+        LLVMValueRef value = LLVMConstInt(g->i1, good_or_not[k], 0);
+        LLVMAddIncoming(ok, &value, k ? &out : &good, 1);
+    }
+    for (unsigned k = 0; k < run.n; k++)
+        for (uint32_t i = 0; i < run.of[k].site.nmembers; i++) {
+            const struct mg_engine_member *m = &run.of[k].member[i];
+            g->noted[m->op] = (struct mg_gen_noted){
+                ok, LLVMBuildAdd(g->b, run.of[k].at, mg__gen_c64(g, (uint64_t)m->offset), "")};
+        }
+    *first = g->noted[index];
+    g->noted[index].ok = NULL;
+    mg__gen_expect(g, ok, on, general);
+    LLVMPositionBuilderAtEnd(g->b, on);
+    return true;
 }

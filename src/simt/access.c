@@ -148,11 +148,13 @@ static bool goes_unheard(const struct mg_warp *w, const struct mg_op *op, uint8_
         least < u->address || end > u->address + u->size || (u->unfollowed && w->worker->following) ||
         (m->kind != MG_ACCESS_LD && (m->kind != MG_ACCESS_ST || !u->marks)))
         return false;
-    const unsigned by = (unsigned)__builtin_ctz(MG_MIN(m->width, 4u));
+    const unsigned by = (unsigned)__builtin_ctz(MG_MIN(m->width, 4u)), each = (unsigned)(m->width * m->vec) >> by;
     for (uint32_t rest = m->kind == MG_ACCESS_ST ? mask : 0; rest; rest &= rest - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(rest);
         const uint64_t at = address ? address[lane] : base + (uint64_t)(int64_t)delta[lane];
-        memset(u->marks + ((at - u->address) >> by), u->mark, (size_t)m->width * m->vec >> by);
+        uint8_t *const to = u->marks + ((at - u->address) >> by);
+        for (unsigned k = 0; k < each; k++)
+            to[k] = u->mark;
     }
     return true;
 }

@@ -23,7 +23,7 @@
 #define MG_SIMT_ENGINE_H
 #include "base/base.h"
 
-#define MG_ENGINE_VERSION 18u /* of everything here: kept code of another version is not used */
+#define MG_ENGINE_VERSION 19u /* of everything here: kept code of another version is not used */
 
 #define MG_ENGINE_MASKS 32u
 #define MG_ENGINE_FEW_MASKS 4u /* of one that is found, in code for some of the lanes */
@@ -168,6 +168,7 @@ struct mg_engine_site {
     uint8_t space, bytes;            /* of an access, all elements */
     bool dx, dy;
     bool found; /* its lanes are looked at each time, and on the line only where that was found */
+    uint8_t notes; /* of a run of loads of shared memory: in how many notes it is told, of which this site's is one */
     int64_t cx, cy;
     uint32_t insn;  /* of the first */
     uint32_t shape; /* where `found`, of all lanes: its shape's number + 1 */

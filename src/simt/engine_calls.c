@@ -141,36 +141,44 @@ void mg__engine_following(struct mg_worker *worker)
 /* A record that fits no better is left alone: one whose loads are told together; one of some of the lanes. */
 enum { REFITS = 4096, RENOTES = 64 };
 
-/* Whether accesses of this shape, which are in bytes [lo, hi), are noted. Of some of the lanes: only if their words are
- * bits of one integer, with those of a byte before them. */
+/* Whether accesses of this shape, which are in bytes [lo, hi), are noted; those of several loads, together. Of some of
+ * the lanes: only if their words are bits of one integer, with those of a byte before them. */
 enum { CLOSE = 56 };
 static void note_shape(struct mg_warp *w, const struct mg_engine_site *site, struct mg_engine_record *rec,
-                       const struct mg_op *op, uint64_t address, uint64_t cx, uint64_t cy, uint32_t mask, uint64_t lo,
-                       uint64_t hi)
+                       uint64_t address, uint64_t cx, uint64_t cy, uint32_t mask, uint64_t lo, uint64_t hi)
 {
     struct mg_worker *worker = w->worker;
-    struct mg_access *e = mg__access_of_warp(w, op, mask, MG_SPACE_SHARED, -1);
-    int64_t low = INT64_MAX, high = INT64_MIN;
+    const struct mg_observer *o = worker->run->observers;
+    const struct mg_engine_member *members = &worker->tier->code->members[site->first_member];
+    int64_t delta[32], low = INT64_MAX, high = INT64_MIN;
+    uint64_t shape = 0;
+    struct mg_noted_load loads[MG_NOTED_TOGETHER];
     for (unsigned i = 0; i < 32; i++) {
-        const int64_t delta = delta_of(worker, site, cx, cy, i);
-        worker->spread.address[i] = address + (uint64_t)delta;
+        delta[i] = delta_of(worker, site, cx, cy, i);
         if (mask >> i & 1) {
-            low = MG_MIN(low, delta);
-            high = MG_MAX(high, delta);
+            low = MG_MIN(low, delta[i]);
+            high = MG_MAX(high, delta[i]);
         }
     }
-    e->address = worker->spread.address;
-    uint64_t shape = 0;
     const bool close = high - low + site->bytes <= 4 * CLOSE;
+    bool noted = (close || mask == ~0u) && site->nmembers <= MG_NOTED_TOGETHER;
+    for (uint32_t k = 0; noted && k < site->nmembers; k++) {
+        struct mg_access *e = mg__access_of_warp(w, &worker->run->program->entry->ops[members[k].op], mask,
+                                                 MG_SPACE_SHARED, -1);
+        for (unsigned i = 0; i < 32; i++)
+            worker->spread.address[i] = address + (uint64_t)(delta[i] + members[k].offset);
+        e->address = worker->spread.address;
+        noted = o->noted(worker->observers[0], e, lo, hi, &shape);
+        loads[k] = (struct mg_noted_load){shape, (int32_t)members[k].offset, members[k].op};
+    }
+    if (noted && site->notes)
+        noted = o->noted_run(worker->observers[0], loads, site->nmembers, site->notes, &shape);
     rec->low = (uint64_t)low;
-    rec->told =
-        (close || mask == ~0u) && worker->run->observers->noted(worker->observers[0], e, lo, hi, &shape) ? 0 : MG_NOTES;
+    rec->told = noted ? 0 : MG_NOTES;
     rec->shape = shape << 40;
     rec->covers = 0;
-    for (uint32_t rest = close ? mask : 0; rest; rest &= rest - 1) {
-        const int64_t delta = delta_of(worker, site, cx, cy, (unsigned)__builtin_ctz(rest)) - low;
-        rec->covers |= ((UINT64_C(1) << site->bytes / 4) - 1) << delta / 4;
-    }
+    for (uint32_t rest = close ? mask : 0; rest; rest &= rest - 1)
+        rec->covers |= ((UINT64_C(1) << site->bytes / 4) - 1) << (delta[__builtin_ctz(rest)] - low) / 4;
 }
 
 static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address, uint64_t cx, uint64_t cy,
@@ -228,8 +236,7 @@ static bool make_fit(struct mg_engine_warp *e, uint32_t index, uint64_t address,
     }
     uint64_t unit = MG_MAX(align, 4);
     if (noted)
-        note_shape(w, site, rec, &run->program->entry->ops[code->members[site->first_member].op], address, cx, cy, mask,
-                   lo, hi);
+        note_shape(w, site, rec, address, cx, cy, mask, lo, hi);
     lo -= (uint64_t)(low + least);
     lo += (address - lo) % unit;
     uint64_t range = hi - align - (uint64_t)(high + greatest) - lo;

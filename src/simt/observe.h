@@ -97,6 +97,13 @@ struct mg_unheard {
  * hang on them. */
 #define MG_NOTES 1024u
 #define MG_NOTE_BYTES 512u /* that one store overwrites at most */
+#define MG_NOTED_TOGETHER 64u /* loads of a run in one note, at most */
+#define MG_NOTED_RUN 4u       /* notes of a run, at most */
+struct mg_noted_load {
+    uint64_t shape; /* its own */
+    int32_t offset; /* bytes from where the note is */
+    uint32_t order; /* in its run: ascending, also in a note */
+};
 struct mg_notes {
     uint64_t n, most;      /* how many there are, and may be; 0: all are told */
     uint64_t block;        /* whose they are; before another one runs the engine sets `most` to 0 */
@@ -370,13 +377,16 @@ struct mg_observer {
      * how often access instructions were executed. Workers from launch_begin's `workers` on are of those others. */
     unsigned (*blocks)(void *state, uint64_t *at, unsigned most);
     /* With EVERY: the worker's notes, which it keeps till its end; or NULL. `noted`: whether loads or stores like this
-     * one, anywhere in bytes [lo, hi) of shared memory, are to be noted, as *shape; false: they are to be told. */
+     * one, anywhere in bytes [lo, hi) of shared memory, are to be noted, as *shape; false: they are to be told.
+     * `noted_run`: the shape of one of `notes` notes, one behind the other, which say what a run of loads of a warp did;
+     * in this one are those `n`. */
     struct mg_notes *(*notes)(void *worker);
+    bool (*noted)(void *worker, struct mg_access *access, uint64_t lo, uint64_t hi, uint64_t *shape);
+    bool (*noted_run)(void *worker, const struct mg_noted_load *loads, uint32_t n, uint32_t notes, uint64_t *shape);
     /* With EVERY and SYNC, of an observer that is the only one: all warps of the block, whole, have come to `barrier`,
      * for all of its threads, by the same instruction, and it opens. False: nothing was done, and each is to be told by
      * itself. Who has this is told of warps that come to such a barrier, or end, when something else than an access is
      * told of the block, or the warp's next one; and of none that ends if all of them do so together. */
     bool (*met)(void *worker, uint64_t block, uint32_t barrier);
-    bool (*noted)(void *worker, struct mg_access *access, uint64_t lo, uint64_t hi, uint64_t *shape);
 };
 #endif

@@ -86,9 +86,35 @@ static void place(struct text *t, unsigned bytes, unsigned width, const char *th
     PUT(t, "and.b32 %%r2, %%r2, %u; shl.b32 %%r2, %%r2, %u;\n", n - 1, (unsigned)__builtin_ctz(width));
 }
 
+/* Loads of shared memory through few registers, which are told together, and what may come between them. */
+static void loads(struct text *t, unsigned line)
+{
+    const unsigned n = 2 + draw(6), kind = draw(in_rows ? 3 : 2), far = draw(2) ? 12 : SHARED / 4 - BLOCK;
+    if (kind == 0)
+        PUT(t, "shl.b32 %%r2, %%t, 2; add.u32 %%r2, %%r2, %%r4;\n");
+    else if (kind == 1) /* one place for all */
+        PUT(t, "add.u32 %%r2, %%r4, %u;\n", 4 * draw(BLOCK));
+    else /* one for each row */
+        PUT(t, "mad.lo.u32 %%r2, %%r43, %u, %%r4;\n", 4 * ROW);
+    PUT(t, "shl.b32 %%r3, %%t, 2; add.u32 %%r3, %%r3, %%r4;\n");
+    for (unsigned k = 0; k < n; k++) {
+        PUT(t, ".loc 1 %u 1\nld.shared.u32 %%r5, [%%r2+%u]; mad.lo.u32 %%r1, %%r1, 3, %%r5;\n", 200 + 8 * line + k,
+            4 * draw(far));
+        const unsigned between = draw(12);
+        if (between == 0)
+            PUT(t, "st.shared.u32 [%%r3], %%r1;\n");
+        else if (between < 4)
+            PUT(t, "ld.shared.u32 %%r6, [%%r3+%u]; add.u32 %%r1, %%r1, %%r6;\n", 4 * draw(8));
+        else if (between == 4)
+            PUT(t, "@%%p2 ld.global.u32 %%r6, [%%a]; xor.b32 %%r1, %%r1, %%r6;\n");
+        else if (between == 5)
+            PUT(t, "add.u32 %%r2, %%r2, 4;\n");
+    }
+}
+
 static void step(struct text *t, unsigned line, bool narrow, bool parted)
 {
-    const unsigned kind = draw(parted ? 7 : 12), width = narrow ? 1u << draw(3) : 4u, bits = 8 * width;
+    const unsigned kind = draw(parted ? 7 : 13), width = narrow ? 1u << draw(3) : 4u, bits = 8 * width;
     const char *to = draw(2) ? "%a" : "%b", *guard = draw(8) ? "" : "@%p2 ";
     PUT(t, ".loc 1 %u 1\n", line);
     if (kind < 6) {
@@ -121,6 +147,8 @@ static void step(struct text *t, unsigned line, bool narrow, bool parted)
         const unsigned which = draw(5);
         place(t, SHARED, which % 2 ? 16 : 8, "%t");
         PUT(t, "add.u32 %%r2, %%r2, %%r4; %s\n", what[which]);
+    } else if (kind == 11) {
+        loads(t, line);
     } else {
         PUT(t, "bar.sync 0;\n");
     }
