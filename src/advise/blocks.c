@@ -195,8 +195,15 @@ static bool in_one_sector(const struct mg_access *a, unsigned lane)
 static uint32_t lanes_kept(const struct mg_advise_block *b, const struct mg_access *a)
 {
     uint32_t lanes = 0;
-    for (unsigned i = 0; i < 32 && b->level; i++)
-        lanes |= (uint32_t)(!in_one_sector(a, i) || kept(b, a->address[i] >> SECTOR_SHIFT)) << i;
+    uint64_t sector = UINT64_MAX; /* of the lane before */
+    bool keep = false;
+    for (unsigned i = 0; i < 32 && b->level; i++) {
+        if (a->address[i] >> SECTOR_SHIFT != sector) {
+            sector = a->address[i] >> SECTOR_SHIFT;
+            keep = kept(b, sector);
+        }
+        lanes |= (uint32_t)(keep || !in_one_sector(a, i)) << i;
+    }
     return b->level ? lanes & a->mask : a->mask;
 }
 

@@ -491,7 +491,7 @@ static bool find_far(struct mg_gen *g)
             memcpy(g->form, block->in, g->nvars * sizeof *g->form);
             for (uint32_t i = block->first; i < block->end; i++) {
                 const struct mg_engine_op *op = &g->p->ops[i];
-                if (op->kind == MG_ENGINE_LOAD || op->kind == MG_ENGINE_STORE)
+                if (op->kind == MG_ENGINE_LOAD || op->kind == MG_ENGINE_STORE || op->effects & MG_ENGINE_UNHEARD)
                     g->far[i] = is_loaded(g, &op->in[0], now);
                 load_step(g, i, g->form, now);
                 mg__gen_step(g, i, g->form);

@@ -248,6 +248,7 @@ void mg__gen_access(struct mg_gen *g, uint32_t index);
 
 /* gen_call.c */
 void mg__gen_call(struct mg_gen *g, uint32_t index);
+void mg__gen_call_of(struct mg_gen *g, uint32_t index); /* of lanes that are not looked at, or were in vain */
 void mg__gen_to_frame(struct mg_gen *g, const struct mg_engine_operand *o); /* where it is not there yet */
 
 /* gen_note.c: accesses to shared memory that an observer finds noted. */

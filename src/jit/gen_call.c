@@ -254,7 +254,7 @@ static void meet(struct mg_gen *g, const struct mg_engine_op *op, struct ways *w
     }
 }
 
-void mg__gen_call(struct mg_gen *g, uint32_t index)
+void mg__gen_call_of(struct mg_gen *g, uint32_t index)
 {
     const struct mg_engine_op *op = &g->p->ops[index];
     if (op->effects & MG_ENGINE_MEETS && mg__gen_warp(g, op))
@@ -305,4 +305,14 @@ void mg__gen_call(struct mg_gen *g, uint32_t index)
     for (unsigned k = 0; k < op->nin; k++)
         if (in[k] != UINT32_MAX && !framed[k])
             g->vars[in[k]].framed = 0;
+}
+
+void mg__gen_call(struct mg_gen *g, uint32_t index)
+{
+    const struct mg_engine_op *op = &g->p->ops[index];
+    if (op->effects & MG_ENGINE_UNHEARD && mg__gen_form(g, g->form, op->in[0].slot, op->in[0].bytes).vector &&
+        mg__gen_is_looked_at(g, index))
+        mg__gen_by_look(g, index, mg__gen_read(g, op->in[0].slot, op->in[0].bytes));
+    else
+        mg__gen_call_of(g, index);
 }

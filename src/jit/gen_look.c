@@ -130,7 +130,7 @@ static void heed_call(struct mg_gen *g, uint32_t index, const struct mg_gen_grou
 static LLVMValueRef as_in_memory(struct mg_gen *g, const struct mg_engine_op *op)
 {
     const struct mg_engine_mem *m = op->mem;
-    return op->kind == MG_ENGINE_LOAD && !g->mask && m->vec == 1 && op->out[0].slot >= 0 && op->out[0].bytes == m->width
+    return mg__gen_loads(op) && !g->mask && m->vec == 1 && op->out[0].slot >= 0 && op->out[0].bytes == m->width
                ? mg__gen_at(g, g->regs, (uint32_t)op->out[0].slot)
                : NULL;
 }
@@ -178,7 +178,7 @@ static void move_shape(struct mg_gen *g, uint32_t index, const struct mg_gen_gro
     LLVMValueRef f = mg__gen_load(g, g->ptr, mg__gen_at(g, g->calls, offsetof(struct mg_engine_calls, move)), 8),
                  args[4] = {g->e, mg__gen_c32(g, index), shape_of(g, group), at};
     LLVMBuildCall2(g->b, type, f, args, 4, "");
-    for (unsigned v = 0; v < m->vec && op->kind == MG_ENGINE_LOAD && !frame; v++)
+    for (unsigned v = 0; v < m->vec && mg__gen_loads(op) && !frame; v++)
         if (op->out[v].slot >= 0) {
             LLVMTypeRef all = LLVMVectorType(mg__gen_int(g, op->out[v].bytes), 32);
             mg__gen_write(g, op->out[v].slot, op->out[v].bytes,
@@ -204,7 +204,7 @@ static LLVMValueRef move(struct mg_gen *g, uint32_t index, struct mg_gen_group *
         LLVMBasicBlockRef line = mg__gen_bb(g), other = mg__gen_bb(g), off_line = mg__gen_bb(g);
         mg__gen_expect(g, lies(g, group, MG_ENGINE_LINE), line, off_line);
         LLVMPositionBuilderAtEnd(g->b, off_line);
-        if (op->kind == MG_ENGINE_LOAD) {
+        if (mg__gen_loads(op)) {
             LLVMBasicBlockRef one = mg__gen_bb(g);
             LLVMBuildCondBr(g->b, lies(g, group, MG_ENGINE_ONE_PLACE), one, other);
             LLVMPositionBuilderAtEnd(g->b, one);
@@ -275,7 +275,7 @@ void mg__gen_by_look(struct mg_gen *g, uint32_t index, struct mg_gen_value addre
     LLVMPositionBuilderAtEnd(g->b, none);
     if (!first && var != UINT32_MAX) /* the first one came this way, too, and its call found the address there */
         mg__gen_framed(g, var);
-    mg__gen_call(g, index);
+    mg__gen_call_of(g, index);
     if (first)
         heed_call(g, index, group);
     from[1] = LLVMGetInsertBlock(g->b);
@@ -320,6 +320,8 @@ bool mg__gen_is_looked_at(const struct mg_gen *g, uint32_t index)
     const struct mg_engine_op *op = &g->p->ops[index];
     if (g->blind || g->far[index] || !mg__gen_may_be_found(op))
         return false;
+    if (op->kind == MG_ENGINE_CALL) /* what it stores leaves marks, and what it does to shared memory notes */
+        return !g->some && !g->mask && mg__gen_loads(op) && op->mem->space != MG_SPACE_SHARED;
     return g->some ? g->masks && op->mem->vec == 1 && op->mem->width >= 4 && !g->p->partial && in_loop(g, index)
                    : !g->mask;
 }

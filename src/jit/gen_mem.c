@@ -39,7 +39,7 @@ static uint32_t places(const struct mg_engine_site *site)
 /* Lanes that lie one behind the other are moved as they lie. */
 bool mg__gen_may_be_found(const struct mg_engine_op *op)
 {
-    return op->kind == MG_ENGINE_LOAD || op->mem->vec == 1;
+    return mg__gen_loads(op) || op->mem->vec == 1;
 }
 
 /* A new site for the access and those behind it in its block through the same, unchanged, register. */
@@ -459,7 +459,7 @@ void mg__gen_move_line(struct mg_gen *g, const struct mg_engine_op *op, struct m
 {
     if (mg__gen_point_to(g, op, l))
         mg__gen_deferred_store(g, op->in[1].slot, &l->address, l->at);
-    else if (op->kind == MG_ENGINE_LOAD)
+    else if (mg__gen_loads(op))
         mg__gen_load_line(g, op, l);
     else
         mg__gen_store_line(g, op, l);

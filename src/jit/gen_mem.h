@@ -15,6 +15,11 @@ static inline unsigned mg__gen_log2(unsigned n)
 {
     return (unsigned)__builtin_ctz(n);
 }
+/* Of a LOAD, a STORE or a CALL that stands for one. */
+static inline bool mg__gen_loads(const struct mg_engine_op *op)
+{
+    return op->mem->kind == MG_ACCESS_LD;
+}
 LLVMValueRef mg__gen_wide(struct mg_gen *g, LLVMValueRef v); /* to an i64 */
 /* Lanes that lie one behind the other are moved as they lie. */
 bool mg__gen_may_be_found(const struct mg_engine_op *op);

@@ -2,8 +2,8 @@
  * mg_notes): a load if all that it reads is written, a store together with what it overwrites.
  *
  * Words that lie close together, of one access or of several loads, are bits of one 64-bit integer; of those that lie
- * far apart each lane's bits are looked at, in one gather. Stores that lie far apart leave no bits: they are set when the
- * observer reads its notes. Which words some of the lanes use depends on the mask, and stands in its record.
+ * far apart each lane's bits are looked at, in one gather. Stores that lie far apart leave no bits: they are set when
+ * the observer reads its notes. Which words some of the lanes use depends on the mask, and stands in its record.
  */
 #include "jit/gen_mem.h"
 

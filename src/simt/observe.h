@@ -378,8 +378,8 @@ struct mg_observer {
     unsigned (*blocks)(void *state, uint64_t *at, unsigned most);
     /* With EVERY: the worker's notes, which it keeps till its end; or NULL. `noted`: whether loads or stores like this
      * one, anywhere in bytes [lo, hi) of shared memory, are to be noted, as *shape; false: they are to be told.
-     * `noted_run`: the shape of one of `notes` notes, one behind the other, which say what a run of loads of a warp did;
-     * in this one are those `n`. */
+     * `noted_run`: the shape of one of `notes` notes, one behind the other, which say what a run of loads of a warp
+     * did; in this one are those `n`. */
     struct mg_notes *(*notes)(void *worker);
     bool (*noted)(void *worker, struct mg_access *access, uint64_t lo, uint64_t hi, uint64_t *shape);
     bool (*noted_run)(void *worker, const struct mg_noted_load *loads, uint32_t n, uint32_t notes, uint64_t *shape);

@@ -61,6 +61,16 @@ struct mg_time_sample *mg__time_sample_create(void)
     return calloc(1, sizeof(struct mg_time_sample));
 }
 
+bool mg__time_sample_clear(struct mg_time_sample *s)
+{
+    enum { KEPT = 65536 };
+    free(s->swapped);
+    s->swapped = NULL;
+    s->nswapped = 0;
+    s->requests.count = s->sectors.count = 0;
+    return s->requests.capacity <= KEPT && s->sectors.capacity <= KEPT;
+}
+
 void mg__time_sample_free(struct mg_time_sample *s)
 {
     if (!s)
@@ -406,10 +416,13 @@ static void look_up(struct digest *d, unsigned block, const struct request *r)
         return;
     }
     for (uint32_t k = 0; k < r->count; k++) {
-        struct slot *seen = table_find(&d->touched, s->sectors.at[r->first + k] / 2 + 1);
-        fresh |= !seen->key;
-        d->touched.count += !seen->key;
-        seen->key = s->sectors.at[r->first + k] / 2 + 1;
+        const uint64_t half = s->sectors.at[r->first + k] / 2 + 1;
+        if (!k || half != s->sectors.at[r->first + k - 1] / 2 + 1) {
+            struct slot *seen = table_find(&d->touched, half);
+            fresh |= !seen->key;
+            d->touched.count += !seen->key;
+            seen->key = half;
+        }
         struct slot *slot = table_find(&d->table, s->sectors.at[r->first + k] + 1);
         bool has = slot->key && d->brought - slot->value < (uint64_t)d->lines * 4 && slot->value >= d->valid;
         bool kept = load ? !goes_past(d, r) : r->kind == MG_ACCESS_ST;
@@ -599,6 +612,7 @@ static bool common(struct digest *d, struct array *arrays, enum what what)
     struct near near = {0};
     for (unsigned i = 0; good && i < d->choice->n; i++) {
         const struct mg_time_sample *s = d->samples[i];
+        uint64_t last = 0; /* the same piece again says nothing new of the block */
         for (size_t k = 0; s && good && k < s->requests.count; k++) {
             const struct request *r = &s->requests.at[k];
             if (!is_of(r, what))
@@ -606,6 +620,9 @@ static bool common(struct digest *d, struct array *arrays, enum what what)
             good = table_room(&all, r->count);
             for (uint32_t j = 0; good && j < r->count; j++) {
                 uint64_t sector = s->sectors.at[r->first + j], piece = sector / piece_sectors[what] + 1;
+                if (piece == last)
+                    continue;
+                last = piece;
                 struct array *a = &arrays[array_near(d->info, &near, sector)];
                 struct slot *any = table_find(&all, piece);
                 if (any->turn != i + 1) /* the block's first */

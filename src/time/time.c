@@ -40,6 +40,7 @@ struct mg_time {
     struct mg_time_choice begun; /* of the launch that has begun last */
     bool keeps;
     struct mg_time_kept *kept; /* of the last launch; NULL: nothing */
+    struct mg_time_sample *spare[MG_TIME_BLOCKS]; /* of launches that are over: their memory is used again */
 };
 struct launch {
     struct mg_time *time;
@@ -48,6 +49,7 @@ struct launch {
     struct mg_insn_counts *counts;
     struct mg_time_choice choice;
     struct mg_time_sample *samples[MG_TIME_BLOCKS];
+    struct mg_time_sample *spare[MG_TIME_BLOCKS]; /* for these; each is one worker's to take */
     struct mg_occupancy occupancy;
     uint64_t blocks;
     uint32_t *work; /* by block: accesses of its warps; NULL: there are too many blocks, or too few to tell */
@@ -71,8 +73,15 @@ enum {
 
 static void free_launch(struct launch *l)
 {
-    for (unsigned i = 0; i < MG_TIME_BLOCKS; i++)
-        mg__time_sample_free(l->samples[i]);
+    for (unsigned i = 0; i < MG_TIME_BLOCKS; i++) {
+        struct mg_time_sample *s = l->samples[i] ? l->samples[i] : l->spare[i], **to = &l->time->spare[i];
+        if (s != l->spare[i])
+            mg__time_sample_free(l->spare[i]);
+        if (s && (*to || !mg__time_sample_clear(s)))
+            mg__time_sample_free(s);
+        else if (s)
+            *to = s;
+    }
     if (l->made)
         mg__model_made_free(l->made);
     free(l->counts);
@@ -105,6 +114,8 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
         l->occupancy.blocks = 1;
     mg__time_choose(&l->choice, l->blocks, t->arch->board->sm_count, l->occupancy.blocks);
     t->begun = l->choice;
+    memcpy(l->spare, t->spare, sizeof(l->spare));
+    memset(t->spare, 0, sizeof(t->spare));
     *state = l;
     return MG_OK;
 }
@@ -137,8 +148,11 @@ static void look_up(struct worker *w, uint64_t block)
     for (unsigned i = 0; i < c->n; i++) {
         if (c->block[i] != block)
             continue;
-        if (!w->samples[i])
-            w->samples[i] = mg__time_sample_create();
+        if (!w->samples[i]) {
+            struct mg_time_sample **spare = &w->launch->spare[i];
+            w->samples[i] = *spare ? *spare : mg__time_sample_create();
+            *spare = NULL;
+        }
         w->sample = w->samples[i];
         w->failed |= !w->sample;
     }
@@ -375,6 +389,8 @@ void mg__time_destroy(struct mg_time *time)
     if (time) {
         for (unsigned k = 0; k < MG_MODEL_MADE_KEPT; k++)
             mg__model_made_free(time->made[k]);
+        for (unsigned i = 0; i < MG_TIME_BLOCKS; i++)
+            mg__time_sample_free(time->spare[i]);
         mg__time_again_free(time->again);
         free(time->stalled);
         mg__time_kept_free(time->kept);

@@ -60,6 +60,8 @@ struct mg_time_choice {
 };
 void mg__time_choose(struct mg_time_choice *c, uint64_t blocks, unsigned sms, unsigned resident);
 struct mg_time_sample *mg__time_sample_create(void);
+/* For another launch; false: it has so much memory that it is better given back. */
+bool mg__time_sample_clear(struct mg_time_sample *s);
 void mg__time_sample_free(struct mg_time_sample *s);
 size_t mg__time_sample_requests(const struct mg_time_sample *s);
 /* What accesses of one pattern come to, which were met before: by where they begin in two lines. A worker's; it begins

@@ -844,6 +844,12 @@ static const struct {
                         "@%p4 ld.shared.u32 %r5, [%r3+512]; @%p4 st.shared.u32 [%r3], %r5;\n" EACH(100),
      200,
      {BLOCK, 1, 1}},
+    {"runs of loads through two registers",
+     S_OWN SHARED_WORDS "mov.u32 %r20, 0;\nL: ld.shared.u32 %r5, [%r3]; ld.shared.u32 %r6, [%r4+40]; add.u32 %r5, %r5, "
+                        "%r6;\nld.shared.u32 %r7, [%r3+512]; ld.shared.u32 %r8, [%r4+512]; xor.b32 %r7, %r7, %r8;\n"
+                        "ld.shared.u32 %r9, [%r4]; add.u32 %r5, %r5, %r7; add.u32 %r5, %r5, %r9;\n" EACH(100),
+     200,
+     {BLOCK, 1, 1}},
     {"rows of eleven, in a loop",
      "mov.u32 %r20, 0;\nL: mul.wide.u32 %d9, %gid, 44; add.u64 %d1, %a, %d9; mov.u32 %r21, 11;\n"
      "M: st.global.u32 [%d1], %gid; add.u64 %d1, %d1, 4; add.s32 %r21, %r21, -1;\n"
