@@ -95,7 +95,7 @@ struct mg_unheard {
  * that the observer knows (mg_observer.noted), and loads only of words of which it says that they are written. They are
  * noted, in the order in which they are made, and the observer looks at the notes when it is told anything that may
  * hang on them. */
-#define MG_NOTES 1024u
+#define MG_NOTES 8192u
 #define MG_NOTE_BYTES 512u /* that one store overwrites at most */
 #define MG_NOTED_TOGETHER 64u /* loads of a run in one note, at most */
 #define MG_NOTED_RUN 4u       /* notes of a run, at most */

@@ -847,7 +847,7 @@ static const struct {
     {"runs of loads through two registers",
      S_OWN SHARED_WORDS "mov.u32 %r20, 0;\nL: ld.shared.u32 %r5, [%r3]; ld.shared.u32 %r6, [%r4+40]; add.u32 %r5, %r5, "
                         "%r6;\nld.shared.u32 %r7, [%r3+512]; ld.shared.u32 %r8, [%r4+512]; xor.b32 %r7, %r7, %r8;\n"
-                        "ld.shared.u32 %r9, [%r4]; add.u32 %r5, %r5, %r7; add.u32 %r5, %r5, %r9;\n" EACH(100),
+                        "ld.shared.u32 %r9, [%r4]; add.u32 %r5, %r5, %r7; add.u32 %r5, %r5, %r9;\n" EACH(1500),
      200,
      {BLOCK, 1, 1}},
     {"rows of eleven, in a loop",
