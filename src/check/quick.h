@@ -49,7 +49,7 @@ bool mg__quick_shape(struct mg_last *last, const struct mg_access *a, unsigned u
 void mg__quick_bounds(const struct mg_access *a, uint64_t *least, uint64_t *most);
 
 /* ---- a block's shared memory ---- */
-#define MG_HELD 256u
+#define MG_HELD 2048u
 struct mg_row_sum {
     uint32_t written, read; /* no cell of the row has a later time */
     uint32_t clean;         /* order->begin of a block: all units were written since then, and before the floor */

@@ -187,7 +187,7 @@ struct mg_described *mg__describe(const struct mg_program *program, const struct
         return NULL;
     d->watched = watched;
     mg__arena_init(&d->arena);
-    d->nfunctions = watched ? 1 : program->ncodes;
+    d->nfunctions = program->ncodes;
     d->functions = mg__arena_array(&d->arena, d->nfunctions, sizeof *d->functions);
     bool good = d->functions != NULL;
     for (uint32_t k = 0; good && k < d->nfunctions; k++) {

@@ -86,6 +86,21 @@ static void place(struct text *t, unsigned bytes, unsigned width, const char *th
     PUT(t, "and.b32 %%r2, %%r2, %u; shl.b32 %%r2, %%r2, %u;\n", n - 1, (unsigned)__builtin_ctz(width));
 }
 
+/* A word of shared memory is read; lanes that are given an odd number write it then, and so may have parted. */
+#define FUNCTION                                                                                                       \
+    ".func (.param .b32 f_r) f(.param .b32 f_at, .param .b32 f_v)\n{\n.reg .pred %f_p; .reg .b32 %f<8>;\n"             \
+    ".loc 1 5 1\nld.param.u32 %f1, [f_at]; ld.param.u32 %f2, [f_v]; ld.shared.u32 %f3, [%f1]; add.u32 %f3, %f3, "      \
+    "%f2;\nand.b32 %f4, %f2, 1; setp.eq.u32 %f_p, %f4, 0; @%f_p bra F_OUT;\n.loc 1 6 1\nst.shared.u32 [%f1], %f3;\n" \
+    "F_OUT: .loc 1 7 1\nld.shared.u32 %f5, [%f1]; xor.b32 %f3, %f3, %f5; st.param.b32 [f_r], %f3; ret;\n}\n"
+
+static void call(struct text *t, const char *guard)
+{
+    place(t, SHARED, 4, "%t");
+    PUT(t, "add.u32 %%r2, %%r2, %%r4; mov.u32 %%r5, 0;\n{ .param .b32 to; .param .b32 at; .param .b32 v;\n"
+           "st.param.b32 [at], %%r2; st.param.b32 [v], %s; %scall (to), f, (at, v);\nld.param.b32 %%r5, [to]; }\n"
+           "add.u32 %%r1, %%r1, %%r5;\n", draw(2) ? "%r1" : "%t", guard);
+}
+
 /* Loads of shared memory through few registers, which are told together, and what may come between them. */
 static void loads(struct text *t, unsigned line)
 {
@@ -114,7 +129,7 @@ static void loads(struct text *t, unsigned line)
 
 static void step(struct text *t, unsigned line, bool narrow, bool parted)
 {
-    const unsigned kind = draw(parted ? 7 : 13), width = narrow ? 1u << draw(3) : 4u, bits = 8 * width;
+    const unsigned kind = draw(parted ? 7 : 14), width = narrow ? 1u << draw(3) : 4u, bits = 8 * width;
     const char *to = draw(2) ? "%a" : "%b", *guard = draw(8) ? "" : "@%p2 ";
     PUT(t, ".loc 1 %u 1\n", line);
     if (kind < 6) {
@@ -149,6 +164,8 @@ static void step(struct text *t, unsigned line, bool narrow, bool parted)
         PUT(t, "add.u32 %%r2, %%r2, %%r4; %s\n", what[which]);
     } else if (kind == 11) {
         loads(t, line);
+    } else if (kind == 12) {
+        call(t, draw(4) ? "" : "@%p2 ");
     } else {
         PUT(t, "bar.sync 0;\n");
     }
@@ -261,7 +278,7 @@ static void make(struct text *t)
     const unsigned steps = 4 + draw(16), loop = draw(steps), sure = draw(4) != 0, narrow = draw(3) == 0,
                    parts = draw(3) == 0;
     t->n = 0;
-    PUT(t, "%s.shared .align 16 .b8 s[%u];\n.file 1 \"k.cu\"\n", HEADER, SHARED);
+    PUT(t, "%s.shared .align 16 .b8 s[%u];\n.file 1 \"k.cu\"\n%s", HEADER, SHARED, FUNCTION);
     PUT(t, "%s", ENTRY);
     in_rows = draw(4) == 0;
     if (in_rows)
