@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 96, ROW = 16, GRID = 5, SHARED = 2048, ARRAY = BLOCK * GRID * 64, TEXT = 1 << 15 };
+enum { BLOCK = 96, ROW = 16, GRID = 5, SHARED = 2048, ARRAY = BLOCK * GRID * 64, TEXT = 1 << 17 };
 
 static uint64_t state;
 static bool in_rows; /* the block has rows of ROW threads: %r44 is the thread's place in one, %r43 its number */
@@ -97,8 +97,8 @@ static void call(struct text *t, const char *guard)
 {
     place(t, SHARED, 4, "%t");
     PUT(t, "add.u32 %%r2, %%r2, %%r4; mov.u32 %%r5, 0;\n{ .param .b32 to; .param .b32 at; .param .b32 v;\n"
-           "st.param.b32 [at], %%r2; st.param.b32 [v], %s; %scall (to), f, (at, v);\nld.param.b32 %%r5, [to]; }\n"
-           "add.u32 %%r1, %%r1, %%r5;\n", draw(2) ? "%r1" : "%t", guard);
+           "st.param.b32 [at], %%r2; st.param.b32 [v], %s; %scall (to), f, (at, v);\n"
+           "%sld.param.b32 %%r5, [to]; }\nadd.u32 %%r1, %%r1, %%r5;\n", draw(2) ? "%r1" : "%t", guard, guard);
 }
 
 /* Loads of shared memory through few registers, which are told together, and what may come between them. */
@@ -286,7 +286,8 @@ static void make(struct text *t)
             "mov.u32 %%r44, %%t; mov.u32 %%r43, %%tid.y; mad.lo.u32 %%t, %%r43, %u, %%t; mad.lo.u32 %%gid, %%bid, %u, "
             "%%t;\n",
             ROW, BLOCK);
-    PUT(t, "mov.u32 %%r4, s; mov.u32 %%r1, %%gid; mov.u32 %%r20, 0; setp.lt.u32 %%p2, %%t, %u;\n", 1 + draw(BLOCK));
+    PUT(t, "mov.u32 %%r4, s; mov.u32 %%r1, %%gid; mov.u32 %%r5, 0; mov.u32 %%r20, 0; setp.lt.u32 %%p2, %%t, %u;\n",
+        1 + draw(BLOCK));
     if (draw(6)) { /* all of it is written */
         PUT(t, ".loc 1 1 1\nmov.u32 %%r6, %%t;\nF: shl.b32 %%r7, %%r6, 2; add.u32 %%r7, %%r7, %%r4;\n"
                "st.shared.u32 [%%r7], %%r6; add.u32 %%r6, %%r6, %u; setp.lt.u32 %%p3, %%r6, %u; @%%p3 bra F;\n"
