@@ -362,7 +362,7 @@ static const struct mg_op *function_some(struct mg_warp *w, const struct mg_op *
     uint32_t next = some->code->some(&w->e, at, mask, w->join_pc ? (uint32_t)(w->join_pc - code->ops) : ~0u);
     own_code(w);
     w->e.leave = 0;
-    if (next != ~0u && d->functions[code->id].program.ops[next].kind != MG_ENGINE_BLOCK)
+    if (d->watched && next != ~0u && d->functions[code->id].program.ops[next].kind != MG_ENGINE_BLOCK)
         memset(w->leads, 0, sizeof w->leads); /* as in mg__engine_some */
     return next == ~0u ? NULL : &code->ops[next];
 }
