@@ -188,8 +188,13 @@ static void take(struct launch *l, struct block *b, const struct mg_access *a, c
 {
     if (site->takes)
         mg__flags_take(l, b, a, MG_SPACE_GLOBAL, site->class == MG_ORDER_POLL);
-    for (uint32_t rest = site->takes && !site->in_block ? a->mask : 0; rest; rest &= ~mg__lanes_at(a, rest))
-        mg__release_take(l, a->block, a->address[__builtin_ctz(rest)]);
+    uint64_t last = 0; /* taken once more a release is the same */
+    for (uint32_t rest = l->releases && site->takes && !site->in_block ? a->mask : 0; rest; rest &= rest - 1) {
+        const uint64_t address = a->address[__builtin_ctz(rest)];
+        if (address != last)
+            mg__release_take(l, a->block, address);
+        last = address;
+    }
 }
 
 static void publish(struct launch *l, struct block *b, const struct mg_access *a, const struct site *site)
@@ -200,7 +205,7 @@ static void publish(struct launch *l, struct block *b, const struct mg_access *a
             mg__release_fence(l, a->block);
         }
         mg__flags_publish(l, b, a, MG_SPACE_GLOBAL);
-        for (uint32_t rest = site->in_block ? 0 : a->mask; rest; rest &= ~mg__lanes_at(a, rest))
+        for (uint32_t rest = !l->releases || site->in_block ? 0 : a->mask; rest; rest &= ~mg__lanes_at(a, rest))
             mg__release_publish(l, a->block, a->address[__builtin_ctz(rest)], !site->atomic);
     }
 }

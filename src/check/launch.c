@@ -275,7 +275,10 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
 static void *worker_begin(void *state, unsigned index)
 {
     struct launch *l = state;
-    struct worker *w = calloc(1, sizeof(*w));
+    const bool notes = mg__notes_taken(l);
+    struct worker *w = malloc(notes ? sizeof(*w) : offsetof(struct worker, notes.at));
+    if (w)
+        memset(w, 0, offsetof(struct worker, notes.at));
     if (!w || !(w->last = malloc((l->info->ninsns + 1) * sizeof(*w->last))) ||
         !(w->shapes = calloc(l->info->ninsns + 1, sizeof(*w->shapes)))) {
         if (w)
