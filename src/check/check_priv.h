@@ -356,8 +356,14 @@ struct worker {
     struct block *notes_of;
     MG_VEC(struct noted *) noted;   /* by shape */
     uint8_t *unwritten_words;       /* while there is no block */
-    struct mg_notes notes;          /* noted.c; the last: what is in it is not cleared, nor there if none are taken */
+    struct mg_notes notes;          /* noted.c; the last, for mg__worker_clear */
 };
+/* All but the room for notes, which is large. */
+static inline void mg__worker_clear(struct worker *w, struct launch *l)
+{
+    memset(w, 0, offsetof(struct worker, notes.at));
+    w->launch = l;
+}
 /* Of bits for one lane's local memory. */
 static inline size_t mg__block_local_words(const struct launch *l)
 {
@@ -427,7 +433,6 @@ void mg__watch_note(struct worker *w, enum check_kind kind, enum place_kind plac
                     uint32_t width, uint32_t insn, uint32_t other, struct actor who, struct actor with);
 
 /* ---- noted.c ---- */
-bool mg__notes_taken(const struct launch *l); /* whether there may be any */
 bool mg__notes_begin(struct worker *w); /* false: no memory */
 void mg__notes_free(struct worker *w);
 struct mg_notes *mg__notes_of(void *worker);

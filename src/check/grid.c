@@ -575,8 +575,7 @@ static void collect_chunk(struct worker *w, int32_t object, uint64_t chunk, uint
 void mg__grid_collect(struct launch *l)
 {
     struct worker w;
-    memset(&w, 0, offsetof(struct worker, notes.at)); /* all but the room for notes, which is large */
-    w.launch = l;
+    mg__worker_clear(&w, l);
     if (l->race)
         mg__mixed_collect(&w);
     mg__chain_collects(l);

@@ -275,10 +275,9 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
 static void *worker_begin(void *state, unsigned index)
 {
     struct launch *l = state;
-    const bool notes = mg__notes_taken(l);
-    struct worker *w = malloc(notes ? sizeof(*w) : offsetof(struct worker, notes.at));
+    struct worker *w = malloc(sizeof(*w));
     if (w)
-        memset(w, 0, offsetof(struct worker, notes.at));
+        mg__worker_clear(w, l);
     if (!w || !(w->last = malloc((l->info->ninsns + 1) * sizeof(*w->last))) ||
         !(w->shapes = calloc(l->info->ninsns + 1, sizeof(*w->shapes)))) {
         if (w)
@@ -288,7 +287,6 @@ static void *worker_begin(void *state, unsigned index)
     }
     for (uint32_t k = 0; k < l->info->ninsns; k++)
         w->last[k] = -1;
-    w->launch = l;
     w->index = index;
     if (!mg__notes_begin(w)) {
         mg__notes_free(w);

@@ -30,17 +30,12 @@ struct noted {
     int64_t least, most;
 };
 
-bool mg__notes_taken(const struct launch *l)
-{
-    return l->init && l->code.unit_shared == 2 && !l->by_lanes && l->info->shared_size > l->info->shared_reserved;
-}
-
 bool mg__notes_begin(struct worker *w)
 {
     const struct launch *l = w->launch;
     w->unwritten_words = calloc(l->shared_units / 8 + 16, 1);
     w->notes.written = w->unwritten_words;
-    w->takes_notes = mg__notes_taken(l);
+    w->takes_notes = l->init && l->code.unit_shared == 2 && !l->by_lanes;
     return w->unwritten_words;
 }
 

@@ -22,7 +22,7 @@ static bool access_op(const struct mg_engine_op *op)
     return op->kind == MG_ENGINE_LOAD || op->kind == MG_ENGINE_STORE;
 }
 
-static bool writes(const struct mg_engine_op *op, int32_t slot)
+bool mg__gen_writes(const struct mg_engine_op *op, int32_t slot)
 {
     for (unsigned k = 0; k < op->nout; k++)
         if (op->out[k].slot == slot)
@@ -71,7 +71,7 @@ struct mg_gen_group *mg__gen_site(struct mg_gen *g, uint32_t index, const struct
                 g->reason = "memory";
             site.nmembers++;
         }
-        if (alone || writes(o, op->in[0].slot))
+        if (alone || mg__gen_writes(o, op->in[0].slot))
             break;
     }
     uint32_t number = (uint32_t)g->sites.count;

@@ -25,6 +25,7 @@ LLVMValueRef mg__gen_wide(struct mg_gen *g, LLVMValueRef v); /* to an i64 */
 bool mg__gen_may_be_found(const struct mg_engine_op *op);
 /* Through the same register, and of the same bytes a lane. */
 bool mg__gen_same_shape(const struct mg_engine_op *a, const struct mg_engine_op *b);
+bool mg__gen_writes(const struct mg_engine_op *op, int32_t slot);
 /* A new site for the access and those behind it in its block through the same, unchanged, register. */
 struct mg_gen_group *mg__gen_site(struct mg_gen *g, uint32_t index, const struct mg_gen_form *form, bool found);
 /* The group that has counted this access already. */

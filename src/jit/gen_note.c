@@ -231,14 +231,6 @@ struct run {
     unsigned n, loads;
 };
 
-static bool writes(const struct mg_engine_op *op, int32_t slot)
-{
-    for (unsigned k = 0; k < op->nout; k++)
-        if (op->out[k].slot == slot)
-            return true;
-    return false;
-}
-
 /* Arithmetic that never leaves: lines that become wider may. */
 static bool stays(const struct mg_engine_op *op)
 {
@@ -264,7 +256,7 @@ static bool joins(struct mg_gen *g, struct run *run, uint32_t from, uint32_t ind
         if (k == MG_NOTED_RUN)
             return false;
         for (uint32_t i = from; i < index; i++)
-            if (writes(&ops[i], op->in[0].slot))
+            if (mg__gen_writes(&ops[i], op->in[0].slot))
                 return false;
         const struct mg_gen_form form = mg__gen_form(g, g->form, op->in[0].slot, op->in[0].bytes);
         *r = (struct run_register){.op = index};
@@ -293,7 +285,7 @@ static void find_run(struct mg_gen *g, uint32_t from, struct run *run)
         if (!stays(&ops[i]) && !joins(g, run, from, i))
             break;
         for (unsigned k = 0; k < run->n; k++)
-            run->of[k].written |= writes(&ops[i], ops[run->of[k].op].in[0].slot);
+            run->of[k].written |= mg__gen_writes(&ops[i], ops[run->of[k].op].in[0].slot);
     }
 }
 
@@ -342,7 +334,6 @@ static void fit_register(struct mg_gen *g, struct run_register *r, unsigned note
 
 bool mg__gen_note_run(struct mg_gen *g, uint32_t index, LLVMBasicBlockRef general, struct mg_gen_noted *first)
 {
-    static const bool good_or_not[2] = {true, false};
     struct run run;
     if (index > 0 && g->p->ops[index - 1].kind == MG_ENGINE_GUARD)
         return false;
@@ -375,10 +366,8 @@ bool mg__gen_note_run(struct mg_gen *g, uint32_t index, LLVMBasicBlockRef genera
     LLVMBuildBr(g->b, known);
     LLVMPositionBuilderAtEnd(g->b, known);
     LLVMValueRef ok = LLVMBuildPhi(g->b, g->i1, "");
-    for (unsigned k = 0; k < 2; k++) {
-        LLVMValueRef value = LLVMConstInt(g->i1, good_or_not[k], 0);
-        LLVMAddIncoming(ok, &value, k ? &out : &good, 1);
-    }
+    LLVMAddIncoming(ok, (LLVMValueRef[2]){LLVMConstInt(g->i1, 1, 0), LLVMConstInt(g->i1, 0, 0)},
+                    (LLVMBasicBlockRef[2]){good, out}, 2);
     for (unsigned k = 0; k < run.n; k++)
         for (uint32_t i = 0; i < run.of[k].site.nmembers; i++) {
             const struct mg_engine_member *m = &run.of[k].member[i];
