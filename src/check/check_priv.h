@@ -28,6 +28,7 @@
 
 #include "check/check.h"
 #include "check/order.h"
+#include "check/phase.h"
 #include "check/quick.h"
 #include "flow/flow.h"
 #include "ptx/ptx.h"
@@ -212,6 +213,7 @@ struct origin { /* the read of a value that nobody made */
     uint64_t offset;
 };
 struct tally {
+    uint64_t notes; /* calls of mg__tally_note */
     struct occurrence *at;
     uint32_t count, capacity;
     uint32_t *index;
@@ -242,6 +244,7 @@ struct launch {
     size_t shared_units;
     bool polls;           /* an instruction waits in a loop for a flag */
     bool relaxed;         /* no arrival at the cluster's barrier releases what was written before it */
+    bool one_width;       /* of all its atomic operations */
     bool kept, dependent; /* chain.c: what it writes is kept; it may begin before the one in front of it has ended */
     uint64_t stream;
     bool talks; /* it may tell the host something while it runs, or be told */
@@ -310,6 +313,10 @@ struct copy { /* a bulk copy under way */
     uint32_t mask, group, over; /* of those without an mbarrier: its lane, groups since, and when it was done, or 0 */
     bool landed;                /* wgmma.c */
 };
+struct polled { /* a warp's latest poll of one place in device memory, of which there was nothing to say */
+    uint64_t address, told; /* worker.told, then */
+    uint32_t insn, mask;
+};
 struct block {
     bool busy;
     uint64_t linear;
@@ -336,6 +343,7 @@ struct block {
     MG_VEC(struct mbarrier) mbarriers;
     MG_VEC(struct copy) copies;
     uint32_t proxy[MG_ORDER_WARPS]; /* when each warp last went through a fence.proxy.async */
+    struct polled polled[MG_ORDER_AGENT]; /* by warp */
     struct tiles *tiles;            /* swizzle.c; NULL: no tensor copy wrote any */
     struct registers *registers;    /* registers.c; NULL: none were given or taken */
 };
@@ -345,6 +353,7 @@ struct worker {
     struct tally tally;
     MG_VEC(struct block *) blocks;
     struct block *current;
+    uint64_t told; /* accesses and events, but for polls that change nothing */
     struct mg_memos memos;   /* by pattern */
     struct mg_last *shapes;  /* by instruction: where accesses come as addresses */
     int32_t *last;           /* by instruction: index of the allocation it accessed last */
@@ -356,6 +365,7 @@ struct worker {
     struct block *notes_of;
     MG_VEC(struct noted *) noted;   /* by shape */
     uint8_t *unwritten_words;       /* while there is no block */
+    struct mg_phase phase;
     struct mg_notes notes;          /* noted.c; the last, for mg__worker_clear */
 };
 /* All but the room for notes, which is large. */

@@ -78,7 +78,15 @@ static void touch_words(struct worker *w, const struct mg_access *a, const struc
     }
 }
 
-/* The same of all lanes of a plain access, for blocks that run in order. */
+static void touch_lanes(struct worker *w, const struct mg_access *a, const struct site *site, int32_t k)
+{
+    for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        touch_words(w, a, site, lane, k, a->address[lane] - w->launch->regions[k]->address, false);
+    }
+}
+
+/* The same of a plain access, for blocks that run in order. */
 static void touch_in_order(struct worker *w, struct mg_access *a, const struct site *site, int32_t k)
 {
     struct launch *l = w->launch;
@@ -95,92 +103,6 @@ static void touch_in_order(struct worker *w, struct mg_access *a, const struct s
         if (!quick) /* from its first word on: what was done is done again */
             touch_words(w, a, site, lane, k, offset, false);
     }
-}
-
-/* Lanes that lie far apart, or on bytes of words: each by itself. What was done is done again, if it must, with the
- * same outcome. */
-static __attribute__((noinline)) bool quick_apart(struct worker *w, struct block *b, struct mg_access *a,
-                                                  const struct site *site, int32_t object)
-{
-    const struct launch *l = w->launch;
-    const unsigned unit = l->code.unit_global;
-    const struct mg_order_who me = {.site = site->number, .warp = (uint8_t)a->warp, .class = site->class};
-    const uint32_t who = mg__order_pack(me);
-    struct mg_order_row *row = NULL;
-    uint64_t key = 0;
-    if (l->race && b->order->partial)
-        return false;
-    mg__access_lanes(a);
-    for (uint32_t rest = l->race ? a->mask : 0; rest; rest &= rest - 1) {
-        const uint32_t lane = (uint32_t)__builtin_ctz(rest);
-        const uint64_t last = (a->address[lane] + a->width - 1) >> unit;
-        for (uint64_t u = a->address[lane] >> unit; u <= last; u++) {
-            if (!row || u / 32 != key) {
-                key = u / 32;
-                row = mg__segment_row(&b->segments, u);
-            }
-            if (!row || !(site->writes ? mg__quick_write_one(b->order, row, u % 32, who | lane << 21)
-                                       : mg__quick_read_one(b->order, row, u % 32, who | lane << 21, false)))
-                return false;
-        }
-    }
-    if (l->ordered)
-        touch_in_order(w, a, site, object);
-    else if (!mg__grid_touch_lanes(w, object, a, site))
-        return false;
-    b->order->now += site->writes;
-    return true;
-}
-
-/* Reads of memory that nothing in this launch writes to, and whole words of memory that only this warp has used. */
-bool mg__global_quick(struct worker *w, struct block *b, struct mg_access *a, const struct site *site)
-{
-    struct launch *l = w->launch;
-    int32_t k = w->last[a->insn];
-    uint64_t least, most;
-    bool writes = site->writes && !site->async;
-    if (l->by_lanes || (site->class != MG_ORDER_PLAIN && !site->async) || site->atomic)
-        return false;
-    const int32_t meant = site->async ? site->from_object : site->object;
-    mg__access_reach(a, &least, &most);
-    if (k < 0) { /* the instruction's first in this launch */
-        const bool device = site->source.kind == MG_FLOW_POINTER && !site->async;
-        if ((k = mg__watch_allocation(l, least, device ? meant : -1)) < 0)
-            return false;
-        w->last[a->insn] = k;
-    }
-    const struct mg_allocation *alloc = &l->info->allocations[k];
-    struct region *r = l->regions[k];
-    if (!r || mg__heap_is(alloc) || mg__region_has_holes(r) || (writes && a->follow && *a->follow))
-        return false;
-    if (least < alloc->address || most + a->width > alloc->address + alloc->size || (meant >= 0 && meant != k) ||
-        (alloc->constant && writes))
-        return false;
-    uint64_t from = least - alloc->address, to = most + a->width - alloc->address;
-    if (!writes && !mg__region_written(r, from, to))
-        return false;
-    if (r->own && writes)
-        mg__own_mark(r, a, site->mark);
-    if (!r->tracked || r->own)
-        return true;
-    if (site->async)
-        return false;
-    const bool words = l->code.unit_global == 2 && a->width % 4 == 0 && from % 4 == 0;
-    const struct mg_memo *memo = words ? mg__access_memo(w, a, 2) : NULL;
-    if (!memo || (memo->apart && (!l->ordered || (writes && memo->twice))))
-        return quick_apart(w, b, a, site, k);
-    if (writes && memo->twice)
-        return false;
-    if (l->race) {
-        struct mg_order_who me = {.site = site->number, .warp = (uint8_t)a->warp, .class = site->class};
-        if (b->order->partial ||
-            !mg__segments_quick(b->order, &b->segments, least >> 2, memo, mg__order_pack(me), writes, a->pattern))
-            return quick_apart(w, b, a, site, k);
-        b->order->now += writes;
-    }
-    if (l->ordered)
-        touch_in_order(w, a, site, k);
-    return l->ordered || mg__grid_touch_words(w, k, a, site, from, memo);
 }
 
 /* What a strong read takes, and a strong write publishes. */
@@ -208,6 +130,114 @@ static void publish(struct launch *l, struct block *b, const struct mg_access *a
         for (uint32_t rest = !l->releases || site->in_block ? 0 : a->mask; rest; rest &= ~mg__lanes_at(a, rest))
             mg__release_publish(l, a->block, a->address[__builtin_ctz(rest)], !site->atomic);
     }
+}
+
+/* Lanes that lie far apart, or on bytes of words: each by itself. What was done is done again, if it must, with the
+ * same outcome. */
+static __attribute__((noinline)) bool quick_apart(struct worker *w, struct block *b, struct mg_access *a,
+                                                  const struct site *site, int32_t object)
+{
+    const struct launch *l = w->launch;
+    const unsigned unit = l->code.unit_global;
+    const struct mg_order_who me = {.site = site->number, .warp = (uint8_t)a->warp, .class = site->class};
+    const uint32_t who = mg__order_pack(me);
+    struct mg_order_row *row = NULL;
+    uint64_t key = 0;
+    if (l->race && b->order->partial)
+        return false;
+    mg__access_lanes(a);
+    for (uint32_t rest = l->race ? a->mask : 0; rest; rest &= rest - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        const uint64_t last = (a->address[lane] + a->width - 1) >> unit;
+        for (uint64_t u = a->address[lane] >> unit; u <= last; u++) {
+            if (!row || u / 32 != key) {
+                key = u / 32;
+                row = mg__segment_row(&b->segments, u);
+            }
+            if (!row || !(site->atomic   ? mg__quick_atomic_one(b->order, row, u % 32, who | lane << 21, false)
+                          : site->writes ? mg__quick_write_one(b->order, row, u % 32, who | lane << 21)
+                                         : mg__quick_read_one(b->order, row, u % 32, who | lane << 21, false)))
+                return false;
+        }
+    }
+    if (l->ordered && site->atomic)
+        touch_lanes(w, a, site, object);
+    else if (l->ordered)
+        touch_in_order(w, a, site, object);
+    else if (!mg__grid_touch_lanes(w, object, a, site))
+        return false;
+    b->order->now += site->writes;
+    return true;
+}
+
+/* An atomic operation on written memory, where all of the launch are of one width. */
+static bool quick_atomic(struct worker *w, struct block *b, struct mg_access *a, const struct site *site,
+                         int32_t object)
+{
+    struct launch *l = w->launch;
+    const struct region *r = l->regions[object];
+    if (site->class != MG_ORDER_STRONG || !l->one_width || l->pedantic || !r->tracked || r->own)
+        return false;
+    mg__access_lanes(a);
+    take(l, b, a, site); /* once more is the same */
+    if (!quick_apart(w, b, a, site, object))
+        return false;
+    publish(l, b, a, site);
+    return true;
+}
+
+/* Reads of memory that nothing in this launch writes to, and whole words of memory that only this warp has used; atomic
+ * operations. */
+bool mg__global_quick(struct worker *w, struct block *b, struct mg_access *a, const struct site *site)
+{
+    struct launch *l = w->launch;
+    int32_t k = w->last[a->insn];
+    uint64_t least, most;
+    bool writes = site->writes && !site->async;
+    if (l->by_lanes || (site->class != MG_ORDER_PLAIN && !site->async && !site->atomic))
+        return false;
+    const int32_t meant = site->async ? site->from_object : site->object;
+    mg__access_reach(a, &least, &most);
+    if (k < 0) { /* the instruction's first in this launch */
+        const bool device = site->source.kind == MG_FLOW_POINTER && !site->async;
+        if ((k = mg__watch_allocation(l, least, device ? meant : -1)) < 0)
+            return false;
+        w->last[a->insn] = k;
+    }
+    const struct mg_allocation *alloc = &l->info->allocations[k];
+    struct region *r = l->regions[k];
+    if (!r || mg__heap_is(alloc) || mg__region_has_holes(r) || (writes && a->follow && *a->follow))
+        return false;
+    if (least < alloc->address || most + a->width > alloc->address + alloc->size || (meant >= 0 && meant != k) ||
+        (alloc->constant && writes))
+        return false;
+    uint64_t from = least - alloc->address, to = most + a->width - alloc->address;
+    if ((!writes || site->atomic) && !mg__region_written(r, from, to))
+        return false;
+    if (site->atomic)
+        return quick_atomic(w, b, a, site, k);
+    if (r->own && writes)
+        mg__own_mark(r, a, site->mark);
+    if (!r->tracked || r->own)
+        return true;
+    if (site->async)
+        return false;
+    const bool words = l->code.unit_global == 2 && a->width % 4 == 0 && from % 4 == 0;
+    const struct mg_memo *memo = words ? mg__access_memo(w, a, 2) : NULL;
+    if (!memo || (memo->apart && (!l->ordered || (writes && memo->twice))))
+        return quick_apart(w, b, a, site, k);
+    if (writes && memo->twice)
+        return false;
+    if (l->race) {
+        struct mg_order_who me = {.site = site->number, .warp = (uint8_t)a->warp, .class = site->class};
+        if (b->order->partial ||
+            !mg__segments_quick(b->order, &b->segments, least >> 2, memo, mg__order_pack(me), writes, a->pattern))
+            return quick_apart(w, b, a, site, k);
+        b->order->now += writes;
+    }
+    if (l->ordered)
+        touch_in_order(w, a, site, k);
+    return l->ordered || mg__grid_touch_words(w, k, a, site, from, memo);
 }
 
 /* A lane stores nothing but what nobody made. */

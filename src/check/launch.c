@@ -248,7 +248,8 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     l->talks = check->watched && talks(l);
     l->shared_units = shared_units(l);
     uint32_t frame = frame_end(info->func);
-    l->relaxed = true;
+    l->relaxed = l->one_width = true;
+    uint8_t width = 0; /* of its atomics */
     for (uint32_t k = 0; k < info->ninsns; k++) {
         struct site *s = &l->code.sites[k];
         if (info->insns[k].func == info->func)
@@ -259,6 +260,8 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
         const struct mg_ptx_insn *insn = info->insns[k].insn;
         l->relaxed &=
             insn->opcode != MG_OP_BARRIER_CLUSTER || insn->sub != MG_SUB_ARRIVE || insn->sem == MG_PTX_SEM_RELAXED;
+        l->one_width &= !s->atomic || !width || width == s->width;
+        width = s->atomic ? s->width : width;
         l->polls |= s->number && s->class == MG_ORDER_POLL && !s->letter;
         s->lo = known ? info->shared_vars[s->object].offset : 0;
         s->hi = known ? s->lo + info->shared_vars[s->object].size : UINT64_MAX;

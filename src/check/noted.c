@@ -49,6 +49,7 @@ void mg__notes_free(struct worker *w)
     mg__vec_free(&w->noted);
     free(w->unwritten_words);
     free(w->notes.saved);
+    mg__phase_free(&w->phase);
 }
 
 struct mg_notes *mg__notes_of(void *worker)
@@ -61,6 +62,18 @@ struct mg_notes *mg__notes_of(void *worker)
 static inline const struct noted *shape_of(const struct worker *w, uint64_t note)
 {
     return w->noted.at[note >> 40];
+}
+
+static inline uint32_t warp_of(uint64_t note)
+{
+    return (uint32_t)(note >> 32) & 255;
+}
+
+/* Whether one of the run's loads is of a row in which somebody has stored since the block last met. */
+static inline bool stale(const struct block *b, const struct noted *run, uint64_t note)
+{
+    const int64_t unit = (int64_t)((uint32_t)note >> 2);
+    return mg__shadow_was_written(&b->shared, (uint64_t)(unit + run->least), (uint64_t)(unit + run->most));
 }
 
 /* A store is undone, or done again: its lanes' bytes change places with what was kept. */
@@ -110,7 +123,7 @@ static void tell(struct worker *w, struct block *b, const struct noted *s, uint6
                    a.element);
     }
     a.block = a.target = b->linear;
-    a.warp = (uint32_t)(note >> 32) & 255;
+    a.warp = warp_of(note);
     a.address = address;
     a.where = where;
     a.value = s->bytes ? value : NULL;
@@ -141,7 +154,7 @@ static void read_note(struct worker *w, struct reading *r, uint64_t k, const str
 {
     struct block *b = r->block;
     const uint64_t unit = (uint32_t)note >> 2;
-    const uint32_t warp = (uint32_t)(note >> 32) & 255,
+    const uint32_t warp = warp_of(note),
                    who = (uint32_t)w->launch->code.sites[s->access.insn].number | warp << 16; /* mg__order_pack */
     if (r->met && !s->bytes && !mg__shadow_was_written(&b->shared, unit, unit + s->memo->span - 1))
         return;
@@ -168,9 +181,7 @@ static void read_run(struct worker *w, struct reading *r, uint64_t k, uint32_t n
     for (uint32_t i = 0; i < notes; i++) {
         const uint64_t note = w->notes.at[k + i];
         const struct noted *s = shape_of(w, note);
-        const int64_t unit = (int64_t)((uint32_t)note >> 2);
-        if (r->met &&
-            !mg__shadow_was_written(&r->block->shared, (uint64_t)(unit + s->least), (uint64_t)(unit + s->most)))
+        if (r->met && !stale(r->block, s, note))
             continue;
         left[n++] = (struct run_note){s, note, 0};
     }
@@ -208,17 +219,44 @@ void mg__notes_read(struct worker *w)
     w->notes.n = w->notes.nsaved = 0;
 }
 
+/* Whether each word that noted stores wrote was used by one thread alone; then there is no more to it. The rows that
+ * they wrote are stale from here on. */
+static bool plainly_met(struct worker *w, struct block *b)
+{
+    struct mg_phase *p = &w->phase;
+    bool plain = mg__phase_begin(p, b->order, &b->shared, w->launch->shared_units);
+    uint32_t stores = 0;
+    for (uint64_t k = 0; k < w->notes.n; k++) {
+        const uint64_t note = w->notes.at[k];
+        const struct noted *s = shape_of(w, note);
+        if (!s->bytes)
+            continue;
+        mg__shadow_will_write(&b->shared, (uint32_t)note >> 2, s->memo);
+        plain = plain && mg__phase_write(p, b->order, &b->shared, (uint32_t)note >> 2, s->memo, warp_of(note));
+        stores++;
+    }
+    for (uint64_t k = 0; plain && k < w->notes.n; k++) {
+        const uint64_t note = w->notes.at[k];
+        const struct noted *s = shape_of(w, note);
+        if (!s->bytes && !s->nloads)
+            plain = mg__phase_read(p, (uint32_t)note >> 2, s->memo, warp_of(note));
+        if (!s->nloads || !stale(b, s, note))
+            continue;
+        for (uint32_t i = 0; plain && i < s->nloads; i++)
+            plain = mg__phase_read(p, (uint64_t)((int64_t)(uint32_t)note + s->loads[i].offset) >> 2,
+                                   w->noted.at[s->loads[i].shape]->memo, warp_of(note));
+    }
+    b->order->now += plain ? stores : 0;
+    mg__phase_end(p, b->order, &b->shared, plain);
+    return plain;
+}
+
 void mg__notes_met(struct worker *w)
 {
     struct block *b = w->notes_of;
-    if (b && b->busy && b->linear == w->notes.block && (w->notes.nsaved || mg__shadow_any_written(&b->shared))) {
-        for (uint64_t k = 0; w->notes.nsaved && k < w->notes.n; k++) {
-            const struct noted *s = shape_of(w, w->notes.at[k]);
-            if (s->bytes)
-                mg__shadow_will_write(&b->shared, (uint32_t)w->notes.at[k] >> 2, s->memo);
-        }
+    if (b && b->busy && b->linear == w->notes.block &&
+        (w->notes.nsaved ? !plainly_met(w, b) : mg__shadow_any_written(&b->shared)))
         read_notes(w, b, true);
-    }
     w->notes.n = w->notes.nsaved = 0;
 }
 

@@ -100,9 +100,15 @@ static bool make(struct mg_memo *m, const struct shape *s, uint32_t mask, uint32
     for (unsigned k = 1; k < m->n; k++)
         runs += s->unit[k] != s->unit[k - 1] + 1;
     m->apart = runs * 4 > m->n;
-    m->in_order = m->n == span && span == 32 && mask == ~0u;
-    for (unsigned k = 0; m->in_order && k < 32; k++)
-        m->in_order = lane[k] == k << LANE_SHIFT;
+    m->in_a_row = !m->twice;
+    m->first = (uint8_t)(lane[0] >> LANE_SHIFT);
+    m->units = 0;
+    for (unsigned k = 0; k < m->n; k++) {
+        const unsigned at = m->n == span ? k : s->unit[k];
+        m->in_a_row &= lane[k] == lane[0] + (at << LANE_SHIFT);
+        m->units |= span <= 32 ? 1u << at : 0;
+    }
+    m->in_order = m->in_a_row && m->n == span && span == 32;
     m->span = (uint16_t)span;
     m->low = (int32_t)low;
     m->width = width;

@@ -13,6 +13,9 @@ struct mg_memo {
     uint8_t unit_log;
     bool twice;           /* several lanes on one unit */
     bool in_order;        /* 32 units in a row, of one lane each, from lane 0 on */
+    bool in_a_row;        /* of one lane each, which are as far apart as their units; the lowest is lane `first`'s */
+    uint8_t first;
+    uint32_t units;       /* a bit each, of a span of 32 at most; else 0 */
     bool apart;           /* there are gaps, a few units on */
     uint16_t n, span;     /* different units; from the first to past the last */
     int32_t low;          /* bytes: from the first active lane's address to the lowest */
@@ -54,6 +57,7 @@ struct mg_row_sum {
     uint32_t written, read; /* no cell of the row has a later time */
     uint32_t clean;         /* order->begin of a block: all units were written since then, and before the floor */
     uint32_t unclean;       /* the floor at which that was not so */
+    uint32_t begun, units;  /* order->begin of a block, whose cells say of these units that they are written */
 };
 /* Up to when all lanes of the warp have met, of a packed `who`. */
 static inline uint32_t mg__quick_met(const struct mg_order *o, uint32_t who)

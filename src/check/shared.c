@@ -93,7 +93,7 @@ static __attribute__((noinline)) bool quick_lanes(const struct worker *w, struct
     const struct launch *l = w->launch;
     unsigned unit = l->code.unit_shared;
     struct mg_shadow *s = &b->shared;
-    if (a->width != 1u << unit || (site->atomic && (site->own_fence || b->order->flagged)))
+    if (a->width != 1u << unit || (site->atomic && (site->own_fence || b->order->flagged || !l->one_width)))
         return false;
     mg__access_lanes(a);
     if (w->takes_notes && (site->atomic ? site->class == MG_ORDER_STRONG : !site->writes) &&

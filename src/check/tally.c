@@ -19,6 +19,7 @@ static bool same(const struct occurrence *a, const struct occurrence *b)
 
 struct occurrence *mg__tally_note(struct tally *t, const struct occurrence *o)
 {
+    t->notes++;
     for (size_t h = t->nindex ? slot_of(o, t->nindex) : 0; t->nindex && t->index[h]; h = (h + 1) & (t->nindex - 1)) {
         struct occurrence *at = &t->at[t->index[h] - 1];
         if (!same(at, o))

@@ -85,16 +85,50 @@ static inline bool is_apart(const struct worker *w, const struct mg_access *a)
            site->class == MG_ORDER_PLAIN && !site->async && !site->publishes && !site->takes;
 }
 
+/* A poll of one place in device memory may be the same as the warp's last one: where nothing else was told since then,
+ * it changes nothing. Several workers would not know of one another. */
+static struct polled *polled_of(struct worker *w, struct mg_access *a, uint64_t *address)
+{
+    uint64_t last;
+    struct block *b = a->space == MG_SPACE_GLOBAL && w->launch->workers == 1 && a->warp < MG_ORDER_AGENT
+                          ? mg__watch_block(w, a->block)
+                          : NULL;
+    if (!b)
+        return NULL;
+    mg__access_reach(a, address, &last);
+    return *address == last ? &b->polled[a->warp] : NULL;
+}
+
+static __attribute__((noinline)) void watch_poll(struct worker *w, struct mg_access *a)
+{
+    uint64_t address;
+    struct polled *p = polled_of(w, a, &address);
+    if (p && p->told == w->told && p->address == address && p->insn == a->insn && p->mask == a->mask)
+        return;
+    const uint64_t notes = w->tally.notes;
+    w->told++;
+    watch(w, a);
+    if (p && w->tally.notes == notes && !(a->follow && *a->follow))
+        *p = (struct polled){address, w->told, a->insn, a->mask};
+}
+
 void mg__watch_access(void *worker, struct mg_access *a)
 {
     struct worker *w = worker;
     if (w->notes.n && !is_apart(w, a))
         mg__notes_read(w);
-    if (!quick_read(w, a)) {
+    if (quick_read(w, a)) {
+        w->told++;
+        if (w->notes.most)
+            return;
+    } else {
         w->takes_notes &= a->kind < MG_ACCESS_BULK_LD && a->target == a->block;
-        watch(w, a);
-    } else if (w->notes.most) {
-        return;
+        if (w->launch->code.sites[a->insn].class == MG_ORDER_POLL && a->kind == MG_ACCESS_LD) {
+            watch_poll(w, a);
+        } else {
+            w->told++;
+            watch(w, a);
+        }
     }
     mg__notes_go_on(w);
 }
@@ -248,6 +282,7 @@ bool mg__watch_met(void *self, uint64_t block, uint32_t barrier)
     struct block *b = w->current;
     if (barrier >= 16 || !b || !b->busy || b->linear != block || b->meetings[barrier].arrived)
         return false;
+    w->told++;
     if (w->notes.n && w->notes.block == block)
         mg__notes_met(w);
     else if (w->notes.n)
@@ -281,6 +316,7 @@ static inline bool arrives(struct worker *w, const struct mg_sync *e)
 void mg__watch_sync(void *self, const struct mg_sync *e)
 {
     struct worker *w = self;
+    w->told++;
     if ((!w->notes.n || e->block == w->notes.block) && arrives(w, e))
         return;
     if (w->notes.n) { /* a barrier of the whole block, or its end: nothing that notes say hangs on who has come to it */
