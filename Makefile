@@ -39,7 +39,7 @@ test-all: test ## `make test`, then all tests that it leaves out, each engine ov
 	@cmake --build $(BUILD) -j $(JOBS) --target tests_all
 	$(call ctest,$(BUILD)) -L '^all$$'
 	@! test -e $(BUILD)/lib/libmargay_jit.so || MARGAY_ENGINE=interp $(call ctest,$(BUILD)) -L '^engine$$'
-	@$(MAKE) --no-print-directory test-asan
+	@MARGAY_TWIN=$(abspath $(BUILD)) $(MAKE) --no-print-directory test-asan # nvcc's work is the same there
 
 test-asan: ## all tests under the address and undefined-behaviour sanitizers, in build-asan/
 	@$(call configure,$(BUILD)-asan,asan,-DMARGAY_TESTS=ON)

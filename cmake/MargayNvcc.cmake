@@ -17,6 +17,9 @@ endif()
 set(MARGAY_CUDA_ARCH 90 CACHE STRING "Compute capability that CUDA code is compiled for: its machine code, and its PTX")
 option(MARGAY_CUDA_PTX_ONLY "Compile CUDA code to PTX alone: enough for the simulator, and quicker" OFF)
 
+# What compiles in a build, in place of nvcc itself: it can take what another build folder made.
+get_filename_component(MARGAY_NVCC_MAKES ${CMAKE_CURRENT_LIST_DIR}/../tools/nvcc.sh ABSOLUTE)
+list(APPEND MARGAY_NVCC_MAKES ${CMAKE_BINARY_DIR} ${MARGAY_NVCC})
 if(MARGAY_NVCC)
     get_filename_component(MARGAY_CUDA_ROOT ${MARGAY_NVCC} REALPATH)
     get_filename_component(MARGAY_CUDA_ROOT ${MARGAY_CUDA_ROOT} DIRECTORY)
@@ -46,7 +49,7 @@ function(mg_cuda_objects out)
         get_filename_component(dir ${object} DIRECTORY)
         file(MAKE_DIRECTORY ${dir})
         add_custom_command(OUTPUT ${object}
-            COMMAND ${MARGAY_NVCC} -c -O3 -std=c++17 -lineinfo -Xcompiler=-fPIC,-fvisibility=hidden,-Wall
+            COMMAND ${MARGAY_NVCC_MAKES} -c -O3 -std=c++17 -lineinfo -Xcompiler=-fPIC,-fvisibility=hidden,-Wall
                     -gencode "arch=compute_${MARGAY_CUDA_ARCH},code=${code}" ${ARG_FLAGS}
                     -MD -MF ${object}.d -o ${object} ${source}
             DEPENDS ${source} ${ARG_DEPENDS} DEPFILE ${object}.d COMMENT "nvcc ${name}" VERBATIM)

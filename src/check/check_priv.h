@@ -365,6 +365,9 @@ struct worker {
     struct block *notes_of;
     MG_VEC(struct noted *) noted;   /* by shape */
     uint8_t *unwritten_words;       /* while there is no block */
+    struct mg_held_lanes *noted_lanes; /* MG_HELD, made when needed; how many there are, and atomic operations */
+    uint32_t nlanes, natomics;
+    uint32_t *lanes_shape;          /* by instruction, + 1; likewise */
     struct mg_phase phase;
     struct mg_notes notes;          /* noted.c; the last, for mg__worker_clear */
 };
@@ -447,6 +450,9 @@ bool mg__notes_begin(struct worker *w); /* false: no memory */
 void mg__notes_free(struct worker *w);
 struct mg_notes *mg__notes_of(void *worker);
 bool mg__notes_shape(void *worker, struct mg_access *access, uint64_t lo, uint64_t hi, uint64_t *shape);
+/* A read or an atomic operation, of lanes at words of their own choice in the running block's shared memory, while it
+ * takes notes. False: it must be looked at. */
+bool mg__notes_lanes(struct worker *w, struct mg_access *access);
 bool mg__notes_run(void *worker, const struct mg_noted_load *loads, uint32_t n, uint32_t notes, uint64_t *shape);
 void mg__notes_read(struct worker *w);  /* they are as if they had been told, and gone */
 void mg__notes_met(struct worker *w);   /* the same, where the whole block has met, and will be told so */

@@ -21,7 +21,7 @@ enum { SHAPES = 1024 };
 
 struct noted {
     struct mg_access access; /* but for what differs each time */
-    struct mg_memo *memo;
+    struct mg_memo *memo;    /* NULL: lanes at words of their own choice; the note has their number in place of an address */
     uint64_t delta[32]; /* from the first active lane's; 0 in idle lanes */
     uint32_t bytes;     /* of all 32 lanes, of a store; or 0 */
     /* Of loads of a run: these, in how many notes that is told, and their units, from and to, from the note's place. */
@@ -49,6 +49,8 @@ void mg__notes_free(struct worker *w)
     mg__vec_free(&w->noted);
     free(w->unwritten_words);
     free(w->notes.saved);
+    free(w->noted_lanes);
+    free(w->lanes_shape);
     mg__phase_free(&w->phase);
 }
 
@@ -103,6 +105,13 @@ static uint8_t *undo(struct worker *w, uint64_t k)
     return saved;
 }
 
+static void tell_access(struct worker *w, struct block *b, struct mg_access *a, uint32_t warp)
+{
+    a->block = a->target = b->linear;
+    a->warp = warp;
+    mg__watch_shared(w, b, a, &w->launch->code.sites[a->insn]);
+}
+
 /* As it would have been told. Memory is as it was before it; `saved`: what it stores. */
 static void tell(struct worker *w, struct block *b, const struct noted *s, uint64_t note, const uint8_t *saved)
 {
@@ -122,12 +131,26 @@ static void tell(struct worker *w, struct block *b, const struct noted *s, uint6
             memcpy((uint8_t *)values[v] + (size_t)i * stride, saved + (size_t)i * a.width + (size_t)v * a.element,
                    a.element);
     }
-    a.block = a.target = b->linear;
-    a.warp = warp_of(note);
     a.address = address;
     a.where = where;
     a.value = s->bytes ? value : NULL;
-    mg__watch_shared(w, b, &a, &w->launch->code.sites[a.insn]);
+    tell_access(w, b, &a, warp_of(note));
+}
+
+static void tell_lanes(struct worker *w, struct block *b, const struct noted *s, uint64_t note)
+{
+    struct mg_access a = s->access;
+    const struct mg_held_lanes *lanes = &w->noted_lanes[(uint32_t)note];
+    uint64_t address[32];
+    uint8_t *where[32];
+    for (unsigned i = 0; i < 32; i++) {
+        address[i] = (uint64_t)lanes->unit[i] * 4;
+        where[i] = w->notes.shared + address[i];
+    }
+    a.mask = lanes->mask;
+    a.address = address;
+    a.where = where;
+    tell_access(w, b, &a, warp_of(note));
 }
 
 /* Whether it is plainly in order; the cells then know of it. */
@@ -206,9 +229,17 @@ static void read_notes(struct worker *w, struct block *b, bool met)
         n = s->nloads ? MG_MIN(s->notes, w->notes.n - k) : 1;
         if (s->nloads)
             read_run(w, &r, k, (uint32_t)n);
-        else
+        else if (s->memo)
             read_note(w, &r, k, s, w->notes.at[k]);
+        else
+            tell_lanes(w, b, s, w->notes.at[k]);
     }
+}
+
+static inline void forget_notes(struct worker *w)
+{
+    w->notes.n = w->notes.nsaved = 0;
+    w->nlanes = w->natomics = 0;
 }
 
 void mg__notes_read(struct worker *w)
@@ -216,11 +247,36 @@ void mg__notes_read(struct worker *w)
     struct block *b = w->notes_of;
     if (b && b->busy && b->linear == w->notes.block)
         read_notes(w, b, false);
-    w->notes.n = w->notes.nsaved = 0;
+    forget_notes(w);
 }
 
-/* Whether each word that noted stores wrote was used by one thread alone; then there is no more to it. The rows that
- * they wrote are stale from here on. */
+static void will_write_lanes(struct mg_shadow *s, const struct mg_held_lanes *lanes)
+{
+    for (uint32_t rest = lanes->mask; rest; rest &= rest - 1) {
+        const uint64_t r = lanes->unit[__builtin_ctz(rest)] / 32;
+        s->stale[r / 64] |= 1ull << r % 64;
+    }
+}
+
+/* Whether rows in which there were atomic operations were used by nothing else. */
+static bool atomics_apart(const struct worker *w, const struct mg_shadow *s, uint32_t floor)
+{
+    uint64_t rows = 0, others = 0;
+    for (uint32_t k = 0; k < w->nlanes; k++)
+        *(w->noted_lanes[k].atomic ? &rows : &others) |= w->noted_lanes[k].rows;
+    for (uint64_t k = 0; k < w->notes.n; k++) {
+        const struct noted *n = shape_of(w, w->notes.at[k]);
+        const int64_t unit = (int64_t)((uint32_t)w->notes.at[k] >> 2);
+        if (n->nloads)
+            others |= mg__shadow_rows((uint64_t)(unit + n->least) / 32, (uint64_t)(unit + n->most) / 32);
+        else if (n->memo)
+            others |= mg__shadow_rows((uint64_t)unit / 32, (uint64_t)(unit + n->memo->span - 1) / 32);
+    }
+    return s->read <= floor && !s->nheld && !(rows & others);
+}
+
+/* Whether each word that noted stores wrote was used by one thread alone, and each that was added to by nothing else;
+ * then there is no more to it. The rows of these words are stale from here on. */
 static bool plainly_met(struct worker *w, struct block *b)
 {
     struct mg_phase *p = &w->phase;
@@ -235,18 +291,28 @@ static bool plainly_met(struct worker *w, struct block *b)
         plain = plain && mg__phase_write(p, b->order, &b->shared, (uint32_t)note >> 2, s->memo, warp_of(note));
         stores++;
     }
+    const bool atomics = w->natomics && !atomics_apart(w, &b->shared, b->order->floor);
+    for (uint32_t k = 0; atomics && k < w->nlanes; k++)
+        if (w->noted_lanes[k].atomic) {
+            will_write_lanes(&b->shared, &w->noted_lanes[k]);
+            plain = plain && mg__phase_atomic(p, b->order, &b->shared, &w->noted_lanes[k]);
+        }
     for (uint64_t k = 0; plain && k < w->notes.n; k++) {
         const uint64_t note = w->notes.at[k];
         const struct noted *s = shape_of(w, note);
-        if (!s->bytes && !s->nloads)
+        if (!s->nloads && !s->memo) {
+            const struct mg_held_lanes *lanes = &w->noted_lanes[(uint32_t)note];
+            plain = lanes->atomic || mg__phase_read_lanes(p, lanes, warp_of(note));
+        } else if (!s->nloads && !s->bytes) {
             plain = mg__phase_read(p, (uint32_t)note >> 2, s->memo, warp_of(note));
+        }
         if (!s->nloads || !stale(b, s, note))
             continue;
         for (uint32_t i = 0; plain && i < s->nloads; i++)
             plain = mg__phase_read(p, (uint64_t)((int64_t)(uint32_t)note + s->loads[i].offset) >> 2,
                                    w->noted.at[s->loads[i].shape]->memo, warp_of(note));
     }
-    b->order->now += plain ? stores : 0;
+    b->order->now += plain ? stores + w->natomics : 0;
     mg__phase_end(p, b->order, &b->shared, plain);
     return plain;
 }
@@ -255,9 +321,9 @@ void mg__notes_met(struct worker *w)
 {
     struct block *b = w->notes_of;
     if (b && b->busy && b->linear == w->notes.block &&
-        (w->notes.nsaved ? !plainly_met(w, b) : mg__shadow_any_written(&b->shared)))
+        (w->notes.nsaved || w->natomics ? !plainly_met(w, b) : mg__shadow_any_written(&b->shared)))
         read_notes(w, b, true);
-    w->notes.n = w->notes.nsaved = 0;
+    forget_notes(w);
 }
 
 void mg__notes_go_on(struct worker *w)
@@ -323,7 +389,7 @@ bool mg__notes_shape(void *worker, struct mg_access *a, uint64_t lo, uint64_t hi
         goto fail;
     for (*shape = 0; *shape < w->noted.count; ++*shape) {
         const struct noted *s = w->noted.at[*shape];
-        if (!s->nloads && s->access.insn == a->insn && s->access.mask == a->mask &&
+        if (!s->nloads && s->memo && s->access.insn == a->insn && s->access.mask == a->mask &&
             !memcmp(s->delta, delta, sizeof(delta)) && same_memo(s->memo, m))
             break;
     }
@@ -339,6 +405,45 @@ fail:
     return false;
 }
 
+/* ---- lanes at words of their own choice ---- */
+/* The shape that stands for those of the instruction; false: there is none. */
+static bool lanes_shape(struct worker *w, const struct mg_access *a, uint64_t *shape)
+{
+    static const uint64_t none[32];
+    if (!w->lanes_shape && !(w->lanes_shape = calloc(w->launch->info->ninsns + 1, sizeof(*w->lanes_shape))))
+        return false;
+    if (!w->lanes_shape[a->insn] && w->noted.count < SHAPES && make_shape(w, a, none, NULL))
+        w->lanes_shape[a->insn] = (uint32_t)w->noted.count;
+    *shape = w->lanes_shape[a->insn] - 1u;
+    return w->lanes_shape[a->insn];
+}
+
+bool mg__notes_lanes(struct worker *w, struct mg_access *a)
+{
+    const struct launch *l = w->launch;
+    const struct site *site = &l->code.sites[a->insn];
+    const struct mg_order *o = w->current->order;
+    uint64_t least, most, shape;
+    if (!site->number || a->width != 4 || w->nlanes == MG_HELD || w->notes.n == MG_NOTES || (a->follow && *a->follow))
+        return false;
+    if (site->atomic ? site->class != MG_ORDER_STRONG || !l->one_width || l->pedantic || site->own_fence || o->flagged ||
+                           o->fences >> a->warp & 1 || w->notes.nsaved
+                     : !site->plain_read)
+        return false;
+    mg__access_reach(a, &least, &most);
+    if (least < site->lo || most + 4 > site->hi || !lanes_shape(w, a, &shape) ||
+        !(w->noted_lanes || (w->noted_lanes = malloc(MG_HELD * sizeof(*w->noted_lanes)))))
+        return false;
+    mg__access_lanes(a);
+    if (!mg__shadow_lanes_written(&w->current->shared, a, &w->noted_lanes[w->nlanes]))
+        return false;
+    w->noted_lanes[w->nlanes].atomic = site->atomic;
+    w->natomics += site->atomic;
+    w->notes.at[w->notes.n++] = shape << 40 | (uint64_t)a->warp << 32 | w->nlanes++;
+    return true;
+}
+
+/* ---- runs ---- */
 bool mg__notes_run(void *worker, const struct mg_noted_load *loads, uint32_t n, uint32_t notes, uint64_t *shape)
 {
     struct worker *w = worker;

@@ -58,6 +58,19 @@ static inline bool same_lanes(const struct mg_phase_owner *a, const struct mg_ph
     return a->warp == b->warp && a->memo == b->memo && a->from == b->from;
 }
 
+/* The row, in which nobody did anything since the floor but what is told here; NULL: somebody did. */
+static inline struct mg_phase_row *row_of(struct mg_phase *p, const struct mg_order *o, const struct mg_shadow *s,
+                                          uint64_t r)
+{
+    struct mg_phase_row *row = &p->rows[r];
+    if (!row->n && !row->atomic) {
+        if (s->sums[r].read > o->floor || (s->read_rows | s->atom_rows) >> r % 64 & 1)
+            return NULL;
+        p->used[p->nused++] = (uint32_t)r;
+    }
+    return row;
+}
+
 bool mg__phase_write(struct mg_phase *p, const struct mg_order *o, const struct mg_shadow *s, uint64_t base,
                      const struct mg_memo *m, uint32_t warp)
 {
@@ -67,12 +80,9 @@ bool mg__phase_write(struct mg_phase *p, const struct mg_order *o, const struct 
     for (unsigned k = 0; k < m->n;) {
         uint64_t r;
         me.units = units_in_row(base, m, &k, &r);
-        struct mg_phase_row *row = &p->rows[r];
-        if (!row->n) {
-            if (s->sums[r].read > o->floor || (s->read_rows | s->atom_rows) >> r % 64 & 1)
-                return false;
-            p->used[p->nused++] = (uint32_t)r;
-        }
+        struct mg_phase_row *row = row_of(p, o, s, r);
+        if (!row)
+            return false;
         struct mg_phase_owner *mine = NULL;
         for (uint32_t i = 0; i < row->n; i++) {
             if (same_lanes(&row->by[i], &me))
@@ -90,6 +100,39 @@ bool mg__phase_write(struct mg_phase *p, const struct mg_order *o, const struct 
     return true;
 }
 
+bool mg__phase_atomic(struct mg_phase *p, const struct mg_order *o, const struct mg_shadow *s,
+                      const struct mg_held_lanes *lanes)
+{
+    for (uint32_t rest = lanes->mask; rest; rest &= rest - 1) {
+        const uint32_t u = lanes->unit[__builtin_ctz(rest)], unit = 1u << u % 32;
+        struct mg_phase_row *row = row_of(p, o, s, u / 32);
+        if (!row)
+            return false;
+        for (uint32_t i = 0; i < row->n; i++)
+            if (row->by[i].units & unit)
+                return false;
+        row->atomic |= unit;
+    }
+    return true;
+}
+
+bool mg__phase_read_lanes(const struct mg_phase *p, const struct mg_held_lanes *lanes, uint32_t warp)
+{
+    for (uint32_t rest = lanes->mask; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        const uint32_t u = lanes->unit[lane], unit = 1u << u % 32;
+        const struct mg_phase_row *row = &p->rows[u / 32];
+        bool conflict = row->atomic & unit;
+        for (uint32_t i = 0; i < row->n; i++) {
+            const struct mg_phase_owner *by = &row->by[i];
+            conflict |= by->units & unit && (by->warp != warp || by->memo || by->from + lane != u);
+        }
+        if (conflict)
+            return false;
+    }
+    return true;
+}
+
 bool mg__phase_read(const struct mg_phase *p, uint64_t base, const struct mg_memo *m, uint32_t warp)
 {
     const struct mg_phase_owner me = owner_of(base, m, warp);
@@ -97,6 +140,8 @@ bool mg__phase_read(const struct mg_phase *p, uint64_t base, const struct mg_mem
         uint64_t r;
         const uint32_t units = units_in_row(base, m, &k, &r);
         const struct mg_phase_row *row = &p->rows[r];
+        if (row->atomic & units)
+            return false;
         for (uint32_t i = 0; i < row->n; i++)
             if (row->by[i].units & units && !same_lanes(&row->by[i], &me))
                 return false;
@@ -113,8 +158,8 @@ void mg__phase_end(struct mg_phase *p, const struct mg_order *o, struct mg_shado
         uint32_t units = 0;
         for (uint32_t k = 0; k < row->n; k++)
             units |= row->by[k].units;
-        row->n = 0;
-        if (!plain || (sum->begun == o->begin && !(units & ~sum->units)))
+        row->n = row->atomic = 0;
+        if (!plain || !units || (sum->begun == o->begin && !(units & ~sum->units)))
             continue;
         for (unsigned k = 0; k < 32; k++)
             s->rows[r].w_time[k] = units >> k & 1 ? o->now : s->rows[r].w_time[k];

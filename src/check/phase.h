@@ -18,6 +18,7 @@ struct mg_phase_owner {
 };
 struct mg_phase_row {
     uint32_t n;
+    uint32_t atomic; /* units of atomic operations */
     struct mg_phase_owner by[MG_PHASE_OWNERS];
 };
 struct mg_phase {
@@ -29,9 +30,13 @@ void mg__phase_free(struct mg_phase *phase);
 /* Whether it can be told at all; `units`: of the memory. */
 bool mg__phase_begin(struct mg_phase *phase, const struct mg_order *order, const struct mg_shadow *shadow,
                      size_t units);
-/* A store, and then, after all stores, a load. False: it is not plain that nothing is in conflict. */
+/* A store; after all of these an atomic operation; and after all of these a load. False: it is not plain that nothing is
+ * in conflict. */
 bool mg__phase_write(struct mg_phase *phase, const struct mg_order *order, const struct mg_shadow *shadow,
                      uint64_t base, const struct mg_memo *memo, uint32_t warp);
+bool mg__phase_atomic(struct mg_phase *phase, const struct mg_order *order, const struct mg_shadow *shadow,
+                      const struct mg_held_lanes *lanes);
+bool mg__phase_read_lanes(const struct mg_phase *phase, const struct mg_held_lanes *lanes, uint32_t warp);
 bool mg__phase_read(const struct mg_phase *phase, uint64_t base, const struct mg_memo *memo, uint32_t warp);
 /* Its end. `plain`: nothing was in conflict, and what was written is; the block meets at once. */
 void mg__phase_end(struct mg_phase *phase, const struct mg_order *order, struct mg_shadow *shadow, bool plain);

@@ -404,7 +404,7 @@ void mg__shadow_begin(struct mg_shadow *s, size_t units, bool clear)
     memset(s->atoms, 0, n * sizeof(*s->atoms));
     memset(s->fresh, 0, n * sizeof(*s->fresh));
     s->nstale = n / 64 + 1;
-    s->odd = 0;
+    s->odd = s->read = 0;
     mg__shadow_met(s);
 }
 
@@ -426,15 +426,6 @@ void mg__shadow_all_written(const struct mg_order *o, struct mg_shadow *s)
             s->written[r] = written_of(s->rows[r].w_time, o->begin, o->floor - o->begin);
         }
     }
-}
-
-static inline uint64_t bits_of(uint64_t first, uint64_t last)
-{
-    if (last - first >= 63)
-        return ~0ull;
-    uint64_t bits = (2ull << (last - first)) - 1;
-    unsigned by = first % 64;
-    return by ? bits << by | bits >> (64 - by) : bits;
 }
 
 WIDE static bool all_written(const uint32_t *time, unsigned n, uint32_t least, uint32_t room)
@@ -490,6 +481,7 @@ static void read_now(const struct mg_order *o, struct mg_shadow *s, uint64_t bas
                      uint32_t now, uint32_t met, uint32_t who)
 {
     uint64_t last = (base + m->span - 1) / 32;
+    s->read = now;
     for (uint64_t r = base / 32; r <= last; r++)
         s->sums[r].read = now;
     if (m->n != m->span) {
@@ -521,6 +513,7 @@ static void lanes_now(const struct mg_order *o, struct mg_shadow *s, const struc
         uint32_t *time = lanes->atomic ? &row->w_time[u % 32] : &row->r_time[u % 32],
                  *slot = lanes->atomic ? &row->w_who[u % 32] : &row->r_who[u % 32], who = h->who | lane << LANE_SHIFT;
         *(lanes->atomic ? &s->sums[r].written : &s->sums[r].read) = h->now;
+        s->read = h->now;
         if (lanes->atomic) {
             s->atoms[r] = 0;
             s->fresh[r] |= 1u << u % 32;
@@ -556,6 +549,7 @@ static inline __attribute__((always_inline)) bool each_lane(const struct mg_orde
                                        : mg__quick_atomic_one(o, row, u % 32, me, init)))
             return false;
         *(writes ? &s->sums[r].written : &s->sums[r].read) = o->now;
+        s->read = o->now;
         if (writes) {
             mg__shadow_wrote(s, r, 1u << u % 32);
             mg__shadow_stale(s, r);
@@ -583,6 +577,22 @@ WIDE static bool all_are_written(const uint32_t *written, const uint32_t *unit)
     for (unsigned i = 0; i < 32; i++)
         all &= written[unit[i] / 32] >> (unit[i] % 32);
     return all;
+}
+
+WIDE bool mg__shadow_lanes_written(const struct mg_shadow *s, const struct mg_access *a, struct mg_held_lanes *lanes)
+{
+    const uint64_t first = a->address[__builtin_ctz(a->mask)];
+    uint32_t all = 1;
+    uint64_t rows = 0;
+    for (unsigned i = 0; i < 32; i++) {
+        const uint32_t unit = (uint32_t)((a->mask >> i & 1 ? a->address[i] : first) >> 2);
+        all &= s->written[unit / 32] >> unit % 32;
+        rows |= 1ull << unit / 32 % 64;
+        lanes->unit[i] = (uint16_t)unit;
+    }
+    lanes->mask = a->mask;
+    lanes->rows = rows;
+    return all & 1;
 }
 
 /* Rows from 64 * word on that have one of the units. */
@@ -682,7 +692,7 @@ bool mg__shadow_read_own(const struct mg_order *o, struct mg_shadow *s, uint64_t
 {
     if (s->odd > o->floor)
         return false;
-    if ((s->read_rows | s->atom_rows) & bits_of(base / 32, (base + m->span - 1) / 32))
+    if ((s->read_rows | s->atom_rows) & mg__shadow_rows(base / 32, (base + m->span - 1) / 32))
         mg__shadow_settle(o, s);
     for (unsigned k = 0; m->n != m->span && k < m->n; k++)
         if (!may_read_own(&s->rows[(base + m->unit[k]) / 32], (base + m->unit[k]) % 32, 1, o->floor, o->begin, who,
@@ -703,7 +713,7 @@ bool mg__shadow_read_any(const struct mg_order *o, struct mg_shadow *s, uint64_t
 {
     uint32_t least = init ? o->begin : 0;
     bool plain = s->odd <= o->floor;
-    if (s->atom_rows & bits_of(base / 32, (base + m->span - 1) / 32))
+    if (s->atom_rows & mg__shadow_rows(base / 32, (base + m->span - 1) / 32))
         mg__shadow_settle(o, s);
     if (!(plain ? settled(o, s, base, m, least) : may_read_now(o, s, base, m, least)))
         return false;
@@ -711,7 +721,7 @@ bool mg__shadow_read_any(const struct mg_order *o, struct mg_shadow *s, uint64_t
         if (s->nheld == MG_HELD)
             mg__shadow_settle(o, s);
         s->held[s->nheld++] = (struct mg_held){base, m, o->now, mg__quick_met(o, who), who};
-        s->read_rows |= bits_of(base / 32, (base + m->span - 1) / 32);
+        s->read_rows |= mg__shadow_rows(base / 32, (base + m->span - 1) / 32);
         return true;
     }
     mg__shadow_settle(o, s);
@@ -739,7 +749,7 @@ bool mg__shadow_write(const struct mg_order *o, struct mg_shadow *s, uint64_t ba
     uint64_t first = base / 32, last = (base + m->span - 1) / 32;
     if (m->twice)
         return false;
-    if ((s->read_rows | s->atom_rows) & bits_of(first, last))
+    if ((s->read_rows | s->atom_rows) & mg__shadow_rows(first, last))
         mg__shadow_settle(o, s);
     bool untouched = s->odd <= o->floor && !any_fresh(s, base, m);
     for (uint64_t r = first; r <= last; r++)

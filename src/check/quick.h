@@ -70,6 +70,7 @@ struct mg_held { /* a read that the cells do not know of yet, or an atomic opera
     uint32_t now, met, who;
 };
 struct mg_held_lanes {
+    uint64_t rows; /* a bit each, modulo 64; not of those that are held */
     uint32_t mask;
     bool atomic;
     uint16_t unit[32];
@@ -79,6 +80,7 @@ struct mg_shadow {
     struct mg_row_sum *sums; /* by row */
     /* time of the last access that is not plain; ~0: a copy. No read is held that may meet it */
     uint32_t odd;
+    uint32_t read; /* when a read went into the cells, or what may be one, last */
     uint32_t nheld, nlanes;
     uint64_t read_rows, atom_rows; /* rows that they touch, a bit each, modulo 64 */
     struct mg_held *held;          /* MG_HELD, made when needed; likewise */
@@ -113,6 +115,15 @@ static inline void mg__shadow_stale(struct mg_shadow *s, uint64_t row)
 }
 /* The whole block has met, and `written` is to say all. */
 void mg__shadow_all_written(const struct mg_order *o, struct mg_shadow *s);
+/* Rows from the first to the last one, a bit each, modulo 64. */
+static inline uint64_t mg__shadow_rows(uint64_t first, uint64_t last)
+{
+    if (last - first >= 63)
+        return ~0ull;
+    uint64_t bits = (2ull << (last - first)) - 1;
+    unsigned by = first % 64;
+    return by ? bits << by | bits >> (64 - by) : bits;
+}
 /* Rows of the units are about to be written; whether one of units [first, last] was, since the block met. */
 void mg__shadow_will_write(struct mg_shadow *s, uint64_t base, const struct mg_memo *memo);
 bool mg__shadow_was_written(const struct mg_shadow *s, uint64_t first, uint64_t last);
@@ -122,6 +133,8 @@ static inline void mg__shadow_met(struct mg_shadow *s)
     s->nheld = s->nlanes = 0;
     s->read_rows = s->atom_rows = 0;
 }
+/* Whether the lanes' words are all written; where they are goes to *lanes. */
+bool mg__shadow_lanes_written(const struct mg_shadow *s, const struct mg_access *a, struct mg_held_lanes *lanes);
 /* Lanes on units of their own choice, all of which are written: a read of what nobody has written since the block met,
  * or an atomic operation where nobody has done anything else since then, is held. False: nothing was done. */
 bool mg__shadow_hold(const struct mg_order *o, struct mg_shadow *s, const struct mg_access *a, unsigned unit,
@@ -160,7 +173,7 @@ bool mg__shadow_lanes(const struct mg_order *o, struct mg_shadow *s, const struc
 static inline void mg__shadow_changed(const struct mg_order *o, struct mg_shadow *s, uint64_t first, uint64_t last)
 {
     for (uint64_t r = first / 32; r <= last / 32; r++) {
-        s->sums[r].written = s->sums[r].read = o->now;
+        s->sums[r].written = s->sums[r].read = s->read = o->now;
         s->unsure[r / 64] |= 1ull << r % 64;
         s->fresh[r] = ~0u;
         mg__shadow_stale(s, r);

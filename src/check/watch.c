@@ -112,9 +112,22 @@ static __attribute__((noinline)) void watch_poll(struct worker *w, struct mg_acc
         *p = (struct polled){address, w->told, a->insn, a->mask};
 }
 
+/* A read or an atomic operation in the midst of notes, which becomes one more. */
+static inline bool is_noted(struct worker *w, struct mg_access *a)
+{
+    const struct block *b = w->current;
+    return a->space == MG_SPACE_SHARED && w->notes.most && a->kind != MG_ACCESS_ST && a->kind < MG_ACCESS_CP_ASYNC && b &&
+           b == w->notes_of && b->linear == w->notes.block && a->block == w->notes.block && a->target == a->block &&
+           mg__notes_lanes(w, a);
+}
+
 void mg__watch_access(void *worker, struct mg_access *a)
 {
     struct worker *w = worker;
+    if (is_noted(w, a)) {
+        w->told++;
+        return;
+    }
     if (w->notes.n && !is_apart(w, a))
         mg__notes_read(w);
     if (quick_read(w, a)) {
