@@ -142,14 +142,11 @@ static void tell_lanes(struct worker *w, struct block *b, const struct noted *s,
     struct mg_access a = s->access;
     const struct mg_held_lanes *lanes = &w->noted_lanes[(uint32_t)note];
     uint64_t address[32];
-    uint8_t *where[32];
-    for (unsigned i = 0; i < 32; i++) {
+    for (unsigned i = 0; i < 32; i++)
         address[i] = (uint64_t)lanes->unit[i] * 4;
-        where[i] = w->notes.shared + address[i];
-    }
     a.mask = lanes->mask;
     a.address = address;
-    a.where = where;
+    a.where = NULL; /* only what is stored is held against what is there */
     tell_access(w, b, &a, warp_of(note));
 }
 

@@ -93,35 +93,52 @@ static inline void sem_warp_vote_ballot_b32(const struct mg_sem_warp *io)
 }
 
 /* ---- match: the lanes of the set with the same value; all: the whole set, or none ---- */
-#define SEM_MATCH(bits)                                                                \
-    static inline uint32_t sem_equal_b##bits(const struct mg_sem_warp *io, unsigned i) \
-    {                                                                                  \
-        const uint##bits##_t *a = io->in[0];                                           \
-        uint32_t equal = 0;                                                            \
-        for (unsigned k = 0; k < 32; k++)                                              \
-            equal |= (uint32_t)(a[k] == a[i]) << k;                                    \
-        return equal & io->set[i];                                                     \
-    }                                                                                  \
-    static inline void sem_warp_match_any_b##bits(const struct mg_sem_warp *io)        \
-    {                                                                                  \
-        const uint##bits##_t *a = io->in[0];                                           \
-        uint32_t *d = io->out[0], equal[32] = {0};                                     \
-        for (unsigned k = 0; k < 32; k++) /* lane k, to all that are as it is */       \
-            for (unsigned i = 0; i < 32; i++)                                          \
-                equal[i] |= a[i] == a[k] ? UINT32_C(1) << k : 0;                       \
-        for (unsigned i = 0; i < 32; i++)                                              \
-            d[i] = equal[i] & io->set[i];                                              \
-    }                                                                                  \
-    static inline void sem_warp_match_all_b##bits(const struct mg_sem_warp *io)        \
-    {                                                                                  \
-        uint32_t *d = io->out[0], all = 0;                                             \
-        for (unsigned i = 0; i < 32; i++) {                                            \
-            bool same = sem_equal_b##bits(io, i) == io->set[i];                        \
-            d[i] = same ? io->set[i] : 0;                                              \
-            all |= (uint32_t)same << i;                                                \
-        }                                                                              \
-        if (io->out[1])                                                                \
-            *(uint32_t *)io->out[1] = all;                                             \
+/* A bit for each of 32 bytes, which are 0 or 1. */
+static inline uint32_t sem_bits_of(const uint8_t is[32])
+{
+    uint32_t bits = 0;
+    for (unsigned k = 0; k < 4; k++) {
+        uint64_t eight = 0;
+        for (unsigned i = 0; i < 8; i++)
+            eight |= (uint64_t)is[8 * k + i] << 8 * i;
+        bits |= (uint32_t)(eight * UINT64_C(0x0102040810204080) >> 56) << 8 * k; /* bit 8 i goes to bit 56 + i */
+    }
+    return bits;
+}
+#define SEM_MATCH(bits)                                                                                \
+    /* Each value once: the lanes that have it. */                                                     \
+    static inline void sem_equal_b##bits(const struct mg_sem_warp *io, uint32_t equal[32])             \
+    {                                                                                                  \
+        const uint##bits##_t *a = io->in[0];                                                           \
+        for (uint32_t rest = io->run; rest;) {                                                         \
+            const uint##bits##_t value = a[__builtin_ctz(rest)];                                       \
+            uint8_t is[32];                                                                            \
+            for (unsigned k = 0; k < 32; k++)                                                          \
+                is[k] = a[k] == value;                                                                 \
+            const uint32_t same = sem_bits_of(is);                                                     \
+            for (uint32_t k = same & rest; k; k &= k - 1)                                              \
+                equal[__builtin_ctz(k)] = same;                                                        \
+            rest &= ~same;                                                                             \
+        }                                                                                              \
+    }                                                                                                  \
+    static inline void sem_warp_match_any_b##bits(const struct mg_sem_warp *io)                        \
+    {                                                                                                  \
+        uint32_t *d = io->out[0], equal[32] = {0};                                                     \
+        sem_equal_b##bits(io, equal);                                                                  \
+        for (unsigned i = 0; i < 32; i++)                                                              \
+            d[i] = equal[i] & io->set[i];                                                              \
+    }                                                                                                  \
+    static inline void sem_warp_match_all_b##bits(const struct mg_sem_warp *io)                        \
+    {                                                                                                  \
+        uint32_t *d = io->out[0], equal[32] = {0}, all = 0;                                            \
+        sem_equal_b##bits(io, equal);                                                                  \
+        for (unsigned i = 0; i < 32; i++) {                                                            \
+            const bool same = (equal[i] & io->set[i]) == io->set[i];                                   \
+            d[i] = same ? io->set[i] : 0;                                                              \
+            all |= (uint32_t)same << i;                                                                \
+        }                                                                                              \
+        if (io->out[1])                                                                                \
+            *(uint32_t *)io->out[1] = all;                                                             \
     }
 SEM_MATCH(32)
 SEM_MATCH(64)

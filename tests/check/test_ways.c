@@ -220,6 +220,45 @@ static const struct {
      S_OWN "st.shared.u32 [%r3], %t;\nbar.sync 0;\nmul.lo.u32 %r6, %t, %t; and.b32 %r6, %r6, 63; shl.b32 %r6, %r6, 2;\n"
            "add.u32 %r6, %r6, %r4;\nld.shared.u32 %r5, [%r6];\nst.shared.u32 [%r3], 1;\nld.shared.u32 %r7, [%r6];\n", 4,
      FILLED, 1, 1, false},
+    {"counters, and a table beside them",
+     S_OWN "st.shared.u32 [%r3], 0;\nbar.sync 0;\nmul.lo.u32 %r6, %t, 7; and.b32 %r6, %r6, 15; shl.b32 %r6, %r6, 2;\n"
+           "add.u32 %r6, %r6, %r4; ld.shared.u32 %r5, [%r6+64]; red.shared.add.u32 [%r6], 3;\n"
+           "ld.shared.u32 %r7, [%r6+64]; red.shared.add.u32 [%r6], %r5; setp.ge.u32 %p1, %t, 32; @!%p1 bra X;\n"
+           "st.shared.u32 [%r3], %r7; ld.shared.u32 %r5, [%r3];\nX: bar.sync 0;\nld.shared.u32 %r5, [%r3];\n" PUT_R5,
+     0, FILLED, 1, 1, false},
+    {"counters that are a word of the table",
+     S_OWN "st.shared.u32 [%r3], 0;\nbar.sync 0;\nmul.lo.u32 %r6, %t, 7; and.b32 %r6, %r6, 15; shl.b32 %r6, %r6, 2;\n"
+           "add.u32 %r6, %r6, %r4; ld.shared.u32 %r5, [%r6+60];\nred.shared.add.u32 [%r6], 3;\n", 2, FILLED, 1, 1,
+     false},
+    {"counters, set to the same number by two warps before",
+     S_OWN "st.shared.u32 [%r3], 0;\nbar.sync 0;\nshl.b32 %r6, %lane, 2; add.u32 %r6, %r6, %r4;\n"
+           "setp.ge.u32 %p1, %t, 64; @%p1 bra X;\nst.shared.u32 [%r6], 5;\nX: red.shared.add.u32 [%r6], 3;\n", 4,
+     FILLED, 1, 1, false},
+    {"words of two warps",
+     S_OWN "st.shared.u32 [%r3], 0;\nbar.sync 0;\nand.b32 %r6, %t, 63; shl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r4;\n"
+           "st.shared.u32 [%r6], %t;\n", 2, FILLED, 1, 1, false},
+    {"the next lane's word, and the warp has not met",
+     S_OWN "st.shared.u32 [%r3], 0; setp.lt.u32 %p1, %lane, 31;\nbar.sync 0;\nst.shared.u32 [%r3], %t;\n"
+           "@%p1 ld.shared.u32 %r5, [%r3+4];\n", 2, FILLED, 1, 1, false},
+    {"the next lane's word, stored to as well",
+     S_OWN "st.shared.u32 [%r3], 0; setp.lt.u32 %p1, %lane, 31;\nbar.sync 0;\nst.shared.u32 [%r3], %t;\n"
+           "@%p1 st.shared.u32 [%r3+4], %t;\n", 2, FILLED, 1, 1, false},
+    {"the next lane's word in a table, and the warp has not met",
+     S_OWN "st.shared.u32 [%r3], 0;\nbar.sync 0;\nst.shared.u32 [%r3], %t; mul.lo.u32 %r6, %lane, 5;\n"
+           "and.b32 %r6, %r6, 31; sub.u32 %r6, %r6, %lane; shl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r3;\n"
+           "ld.shared.u32 %r5, [%r6];\n", 2, FILLED, 1, 1, false},
+    {"pairs of words, each one lane's",
+     S_OWN "st.shared.u32 [%r3], %t; and.b32 %r6, %t, 7; add.u32 %r6, %t, %r6; mov.u32 %r20, 0;\n"
+           "st.shared.u32 [%r3+384], %t; shr.u32 %r7, %t, 2; shl.b32 %r8, %r7, 3; and.b32 %r9, %t, 3;\n"
+           "add.u32 %r8, %r8, %r9; shl.b32 %r8, %r8, 2; add.u32 %r8, %r8, %r4;\n"
+           "L: bar.sync 0;\nld.shared.u32 %r5, [%r8]; ld.shared.u32 %r6, [%r8+16];\n"
+           "st.shared.u32 [%r8], %r6; st.shared.u32 [%r8+16], %r5;\n"
+           "add.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, 4; @%p1 bra L;\n" PUT_R5, 0, FILLED, 1, 1, false},
+    {"read where lanes have parted, by eight bytes, and then stored to by another warp",
+     S_OWN "st.shared.u32 [%r3], %t; st.shared.u32 [%r3+384], %t; and.b32 %r7, %lane, 3; mov.u32 %r20, 0;\n"
+           "shl.b32 %r9, %t, 3; add.u32 %r9, %r9, %r4;\nbar.sync 0;\n"
+           "L: ld.shared.v2.u32 {%r5, %r6}, [%r9];\nadd.u32 %r20, %r20, 1; setp.le.u32 %p1, %r20, %r7; @%p1 bra L;\n"
+           "st.shared.u32 [%r3], %r20;\n", 2, FILLED, 1, 1, false},
     {"counters that nobody has set",
      S_OWN "mul.lo.u32 %r6, %t, 7; and.b32 %r6, %r6, 31; shl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r4;\n"
            "red.shared.add.u32 [%r6], 3;\n", 2, FILLED, 1, 1, false},

@@ -29,7 +29,10 @@ static void place(struct text *t, unsigned bytes, unsigned width, const char *th
     }
     if (bytes == SHARED && draw(2)) { /* on a line, as anybody can see */
         const unsigned by = width == 4 && draw(3) == 0 ? 5 : 1, most = by * (BLOCK - 1), from = width * draw(n - most);
-        PUT(t, "mul.lo.u32 %%r2, %%t, %u;\n", by * width);
+        if (draw(5))
+            PUT(t, "mul.lo.u32 %%r2, %%t, %u;\n", by * width);
+        else /* the last warp where the first one is */
+            PUT(t, "and.b32 %%r2, %%t, 63; mul.lo.u32 %%r2, %%r2, %u;\n", by * width);
         if (draw(4))
             PUT(t, "add.u32 %%r2, %%r2, %u;\n", from);
         else
