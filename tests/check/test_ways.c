@@ -232,8 +232,8 @@ static const struct {
      false},
     {"counters, set to the same number by two warps before",
      S_OWN "st.shared.u32 [%r3], 0;\nbar.sync 0;\nshl.b32 %r6, %lane, 2; add.u32 %r6, %r6, %r4;\n"
-           "setp.ge.u32 %p1, %t, 64; @%p1 bra X;\nst.shared.u32 [%r6], 5;\nX: red.shared.add.u32 [%r6], 3;\n", 4,
-     FILLED, 1, 1, false},
+           "setp.ge.u32 %p1, %t, 64; @%p1 bra X;\nst.shared.u32 [%r6], 5;\nbra Y;\n"
+           "X: red.shared.add.u32 [%r6], 3;\nY: bar.sync 0;\n", 4, FILLED, 1, 1, false},
     {"words of two warps",
      S_OWN "st.shared.u32 [%r3], 0;\nbar.sync 0;\nand.b32 %r6, %t, 63; shl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r4;\n"
            "st.shared.u32 [%r6], %t;\n", 2, FILLED, 1, 1, false},
@@ -258,7 +258,7 @@ static const struct {
      S_OWN "st.shared.u32 [%r3], %t; st.shared.u32 [%r3+384], %t; and.b32 %r7, %lane, 3; mov.u32 %r20, 0;\n"
            "shl.b32 %r9, %t, 3; add.u32 %r9, %r9, %r4;\nbar.sync 0;\n"
            "L: ld.shared.v2.u32 {%r5, %r6}, [%r9];\nadd.u32 %r20, %r20, 1; setp.le.u32 %p1, %r20, %r7; @%p1 bra L;\n"
-           "st.shared.u32 [%r3], %r20;\n", 2, FILLED, 1, 1, false},
+           "st.shared.u32 [%r3], %r20;\nbar.sync 0;\n", 2, FILLED, 1, 1, false},
     {"counters that nobody has set",
      S_OWN "mul.lo.u32 %r6, %t, 7; and.b32 %r6, %r6, 31; shl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r4;\n"
            "red.shared.add.u32 [%r6], 3;\n", 2, FILLED, 1, 1, false},
