@@ -366,7 +366,7 @@ struct worker {
     MG_VEC(struct noted *) noted;   /* by shape */
     uint8_t *unwritten_words;       /* while there is no block */
     struct mg_held_lanes *noted_lanes; /* MG_HELD, made when needed; how many there are, and atomic operations */
-    uint32_t nlanes, natomics;
+    uint32_t nlanes, natomics, lanes_wait;
     uint32_t *lanes_shape;          /* by instruction, + 1; likewise */
     struct mg_phase phase;
     struct mg_notes notes;          /* noted.c; the last, for mg__worker_clear */

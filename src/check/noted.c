@@ -17,7 +17,10 @@
  */
 #include "check/watch.h"
 
-enum { SHAPES = 1024 };
+enum {
+    SHAPES = 1024,
+    LANES_WAIT = 1024 /* accesses: where lanes' notes had to be read, so many are told before there are more of them */
+};
 
 struct noted {
     struct mg_access access; /* but for what differs each time */
@@ -220,6 +223,8 @@ static void read_run(struct worker *w, struct reading *r, uint64_t k, uint32_t n
 
 static void read_notes(struct worker *w, struct block *b, bool met)
 {
+    if (w->nlanes)
+        w->lanes_wait = LANES_WAIT;
     struct reading r = {b, met, NULL};
     for (uint64_t k = 0, n; k < w->notes.n; k += n) {
         const struct noted *s = shape_of(w, w->notes.at[k]);
@@ -421,6 +426,10 @@ bool mg__notes_lanes(struct worker *w, struct mg_access *a)
     const struct site *site = &l->code.sites[a->insn];
     const struct mg_order *o = w->current->order;
     uint64_t least, most, shape;
+    if (w->lanes_wait) {
+        w->lanes_wait--;
+        return false;
+    }
     if (!site->number || a->width != 4 || w->nlanes == MG_HELD || w->notes.n == MG_NOTES || (a->follow && *a->follow))
         return false;
     if (site->atomic ? site->class != MG_ORDER_STRONG || !l->one_width || l->pedantic || site->own_fence || o->flagged ||

@@ -33,20 +33,22 @@ bool mg__order_begin(struct mg_order *o, uint32_t threads)
         memset(o->known, 0, sizeof(o->known));
     }
     o->floor = o->begin = o->agent = ++o->now;
-    o->fences = 0;
+    if (o->fences)
+        memset(o->fenced, 0, sizeof(o->fenced));
+    for (uint32_t rest = o->arrived; rest; rest &= rest - 1)
+        memset(&o->barriers[__builtin_ctz(rest)], 0, sizeof(*o->barriers));
+    o->fences = o->arrived = 0;
     o->now++;
     o->nwarps = MG_MIN((threads + 31) / 32, MG_ORDER_AGENT);
     o->partial = o->flagged = false;
     for (uint32_t w = 0; w < o->nwarps; w++)
         o->live[w] = threads - 32 * w >= 32 ? ~0u : (1u << (threads - 32 * w)) - 1;
-    memset(o->fenced, 0, sizeof(o->fenced));
     memset(o->idle, 0, sizeof(o->idle));
     if (o->nflags)
         memset(o->index, 0, 2 * (size_t)o->room * sizeof(*o->index));
     o->nflags = 0;
     memset(o->lost, 0, sizeof(o->lost));
     memset(o->lanes, 0, sizeof(o->lanes));
-    memset(o->barriers, 0, sizeof(o->barriers));
     memset(o->met, 0, sizeof(o->met));
     memset(o->copies, 0, sizeof(o->copies));
     return goes_on;
@@ -104,6 +106,7 @@ void mg__order_arrive(struct mg_order *o, uint32_t barrier, uint32_t warp, uint3
         join(b->known, o->known[warp]);
     b->known[warp] = t;
     b->all |= 1u << warp;
+    o->arrived |= 1u << (barrier & 15);
     o->came[barrier & 15][warp] = t;
     if (waits) {
         b->waiting |= 1u << warp;
@@ -242,11 +245,13 @@ void mg__order_learn(struct mg_order *o, uint32_t warp, uint32_t lanes, const ui
     o->now++;
     o->known[warp][warp] = MG_MAX(o->known[warp][warp], known[warp]); /* of its own copies */
     catch_up(o, warp, lanes, known[warp]);
-    for (uint32_t v = 0; v < MG_ORDER_WARPS; v++)
+    for (uint32_t k = 0; k <= o->nwarps; k++) {
+        const uint32_t v = k < o->nwarps ? k : MG_ORDER_AGENT;
         if (v != warp && known[v] > MG_MAX(v == MG_ORDER_AGENT ? o->agent : o->floor, o->known[warp][v])) {
             o->known[warp][v] = known[v];
             o->partial = true;
         }
+    }
 }
 
 void mg__order_take(struct mg_order *o, uint32_t warp, uint32_t lanes, uint64_t address, bool waits)

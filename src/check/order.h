@@ -87,6 +87,7 @@ struct mg_order {
     uint32_t lanes[MG_ORDER_WARPS];
     uint32_t (*pairs[MG_ORDER_WARPS])[32]; /* [lane][other]; rows hold times above lanes[w], or stale ones */
     struct mg_order_barrier barriers[16];
+    uint32_t arrived; /* barriers to which somebody has come in this block, a bit each */
     uint32_t met[16]; /* warps that met there last, and when each came */
     uint32_t came[16][MG_ORDER_WARPS];
     struct mg_order_copies copies[MG_ORDER_WARPS];
