@@ -69,6 +69,7 @@ struct code {
     uint32_t *insn_of;  /* by number: the instruction */
     uint32_t nnumbers;
     uint32_t unit_shared, unit_global; /* bytes of the narrowest access: log2 */
+    bool asks_later; /* something may ask who wrote shared memory before the block last met */
 };
 bool mg__code_read(const struct mg_launch_info *info, struct code *code);
 void mg__code_free(struct code *code);

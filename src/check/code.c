@@ -317,6 +317,14 @@ static bool multiplies(const struct mg_ptx_insn *i)
     return i->effects & MG_E_FLIES && i->nresults;
 }
 
+/* What may ask who wrote a block's shared memory, or come from another block, whatever barriers there were since. */
+static bool asks_later(const struct mg_ptx_insn *i)
+{
+    const uint8_t group = (uint8_t)mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->group;
+    return in_bulk(i) || multiplies(i) || group == MG_G_MBARRIER || group == MG_G_CLUSTER ||
+           i->opcode == MG_OP_BARRIER_CLUSTER || i->opcode == MG_OP_MAPA;
+}
+
 bool mg__code_read(const struct mg_launch_info *info, struct code *code)
 {
     *code = (struct code){.unit_shared = 2, .unit_global = 2};
@@ -339,6 +347,7 @@ bool mg__code_read(const struct mg_launch_info *info, struct code *code)
             mg__flow_origins(func, mg__launch_is_pointer, info, regs);
         }
         s->object = s->from_object = -1;
+        code->asks_later |= asks_later(i);
         if (!mg__ptx_accesses(i) && !in_bulk(i) && !multiplies(i))
             continue;
         describe(s, i);

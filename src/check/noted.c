@@ -19,12 +19,12 @@
 
 enum {
     SHAPES = 1024,
-    LANES_WAIT = 1024 /* accesses: where lanes' notes had to be read, so many are told before there are more of them */
+    LANES_WAIT = 1024 /* accesses that are told before there are notes of lanes again, where these had to be read */
 };
 
 struct noted {
     struct mg_access access; /* but for what differs each time */
-    struct mg_memo *memo;    /* NULL: lanes at words of their own choice; the note has their number in place of an address */
+    struct mg_memo *memo;    /* NULL: lanes at words of their own choice, whose number is in the note */
     uint64_t delta[32]; /* from the first active lane's; 0 in idle lanes */
     uint32_t bytes;     /* of all 32 lanes, of a store; or 0 */
     /* Of loads of a run: these, in how many notes that is told, and their units, from and to, from the note's place. */
@@ -282,7 +282,7 @@ static bool atomics_apart(const struct worker *w, const struct mg_shadow *s, uin
 static bool plainly_met(struct worker *w, struct block *b)
 {
     struct mg_phase *p = &w->phase;
-    bool plain = mg__phase_begin(p, b->order, &b->shared, w->launch->shared_units);
+    bool plain = !w->launch->code.asks_later && mg__phase_begin(p, b->order, &b->shared, w->launch->shared_units);
     uint32_t stores = 0;
     for (uint64_t k = 0; k < w->notes.n; k++) {
         const uint64_t note = w->notes.at[k];
@@ -432,9 +432,8 @@ bool mg__notes_lanes(struct worker *w, struct mg_access *a)
     }
     if (!site->number || a->width != 4 || w->nlanes == MG_HELD || w->notes.n == MG_NOTES || (a->follow && *a->follow))
         return false;
-    if (site->atomic ? site->class != MG_ORDER_STRONG || !l->one_width || l->pedantic || site->own_fence || o->flagged ||
-                           o->fences >> a->warp & 1 || w->notes.nsaved
-                     : !site->plain_read)
+    const bool orders = site->class != MG_ORDER_STRONG || site->own_fence || o->flagged || o->fences >> a->warp & 1;
+    if (site->atomic ? orders || !l->one_width || l->pedantic || w->notes.nsaved : !site->plain_read)
         return false;
     mg__access_reach(a, &least, &most);
     if (least < site->lo || most + 4 > site->hi || !lanes_shape(w, a, &shape) ||

@@ -161,8 +161,11 @@ void mg__phase_end(struct mg_phase *p, const struct mg_order *o, struct mg_shado
         row->n = row->atomic = 0;
         if (!plain || !units || (sum->begun == o->begin && !(units & ~sum->units)))
             continue;
-        for (unsigned k = 0; k < 32; k++)
-            s->rows[r].w_time[k] = units >> k & 1 ? o->now : s->rows[r].w_time[k];
+        struct mg_order_row *cells = &s->rows[r];
+        for (unsigned k = 0; k < 32; k++) { /* by whom is nobody's question any more */
+            cells->w_time[k] = units >> k & 1 ? o->now : cells->w_time[k];
+            cells->w_who[k] = units >> k & 1 ? 0 : cells->w_who[k];
+        }
         s->written[r] |= units;
         sum->written = o->now;
         sum->units = units | (sum->begun == o->begin ? sum->units : 0);

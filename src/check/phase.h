@@ -30,8 +30,8 @@ void mg__phase_free(struct mg_phase *phase);
 /* Whether it can be told at all; `units`: of the memory. */
 bool mg__phase_begin(struct mg_phase *phase, const struct mg_order *order, const struct mg_shadow *shadow,
                      size_t units);
-/* A store; after all of these an atomic operation; and after all of these a load. False: it is not plain that nothing is
- * in conflict. */
+/* A store; after all of these an atomic operation; and after all of these a load. False: it is not plain that nothing
+ * is in conflict. */
 bool mg__phase_write(struct mg_phase *phase, const struct mg_order *order, const struct mg_shadow *shadow,
                      uint64_t base, const struct mg_memo *memo, uint32_t warp);
 bool mg__phase_atomic(struct mg_phase *phase, const struct mg_order *order, const struct mg_shadow *shadow,

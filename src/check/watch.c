@@ -116,9 +116,9 @@ static __attribute__((noinline)) void watch_poll(struct worker *w, struct mg_acc
 static inline bool is_noted(struct worker *w, struct mg_access *a)
 {
     const struct block *b = w->current;
-    return a->space == MG_SPACE_SHARED && w->notes.most && a->kind != MG_ACCESS_ST && a->kind < MG_ACCESS_CP_ASYNC && b &&
-           b == w->notes_of && b->linear == w->notes.block && a->block == w->notes.block && a->target == a->block &&
-           mg__notes_lanes(w, a);
+    return a->space == MG_SPACE_SHARED && w->notes.most && a->kind != MG_ACCESS_ST && a->kind < MG_ACCESS_CP_ASYNC &&
+           b && b == w->notes_of && b->linear == w->notes.block && a->block == w->notes.block &&
+           a->target == a->block && mg__notes_lanes(w, a);
 }
 
 void mg__watch_access(void *worker, struct mg_access *a)

@@ -259,6 +259,11 @@ static const struct {
            "shl.b32 %r9, %t, 3; add.u32 %r9, %r9, %r4;\nbar.sync 0;\n"
            "L: ld.shared.v2.u32 {%r5, %r6}, [%r9];\nadd.u32 %r20, %r20, 1; setp.le.u32 %p1, %r20, %r7; @%p1 bra L;\n"
            "st.shared.u32 [%r3], %r20;\nbar.sync 0;\n", 2, FILLED, 1, 1, false},
+    {"words that are copied, which in the next block are stored to first",
+     S_OWN "st.shared.u32 [%r3], %t; xor.b32 %r6, %r3, 4;\nbar.sync 0;\nld.shared.u32 %r5, [%r6];\nbar.sync 0;\n"
+     OWN "cp.async.ca.shared.global [%r3], [%d1], 4; cp.async.wait_all;\nbar.sync 0;\nld.shared.u32 %r7, [%r6];\n"
+         "add.u32 %r5, %r5, %r7; mul.wide.u32 %d10, %gid, 4; add.u64 %d2, %b, %d10; st.global.u32 [%d2], %r5;\n",
+     0, FILLED, 1, 1, false},
     {"counters that nobody has set",
      S_OWN "mul.lo.u32 %r6, %t, 7; and.b32 %r6, %r6, 31; shl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r4;\n"
            "red.shared.add.u32 [%r6], 3;\n", 2, FILLED, 1, 1, false},
