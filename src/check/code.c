@@ -317,12 +317,12 @@ static bool multiplies(const struct mg_ptx_insn *i)
     return i->effects & MG_E_FLIES && i->nresults;
 }
 
-/* What may ask who wrote a block's shared memory, or come from another block, whatever barriers there were since. */
+/* What may ask who wrote a block's shared memory, or come from another block, whatever barriers there were since:
+ * copies and multiplications by proxy, mbarriers, clusters. All of them but mbarriers came with capability 9.0. */
 static bool asks_later(const struct mg_ptx_insn *i)
 {
-    const uint8_t group = (uint8_t)mg__ptx_isa((enum mg_ptx_opcode)i->opcode)->group;
-    return in_bulk(i) || multiplies(i) || group == MG_G_MBARRIER || group == MG_G_CLUSTER ||
-           i->opcode == MG_OP_BARRIER_CLUSTER || i->opcode == MG_OP_MAPA;
+    const struct mg_ptx_isa *isa = mg__ptx_isa((enum mg_ptx_opcode)i->opcode);
+    return isa->group == MG_G_MBARRIER || strtol(isa->since_sm, NULL, 10) >= 90;
 }
 
 bool mg__code_read(const struct mg_launch_info *info, struct code *code)

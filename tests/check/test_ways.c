@@ -266,8 +266,9 @@ static const struct {
      0, FILLED, 1, 1, false},
     {"counters of eight bytes, and of their halves",
      S_OWN "st.shared.u32 [%r3], 0; st.shared.u32 [%r3+384], 0; shl.b32 %r6, %lane, 3; add.u32 %r6, %r6, %r4;\n"
-           "mov.u64 %d8, 1; setp.ge.u32 %p1, %t, 32;\nbar.sync 0;\n@%p1 bra X;\nred.shared.add.u64 [%r6], %d8;\nbra Y;\n"
-           "X: red.shared.add.u32 [%r6], 3;\nY: bar.sync 0;\n", 2, FILLED, 1, 1, false},
+           "mov.u64 %d8, 1; setp.ge.u32 %p1, %t, 32;\nbar.sync 0;\n@%p1 bra X;\n"
+           "red.shared.add.u64 [%r6], %d8;\nbra Y;\nX: red.shared.add.u32 [%r6], 3;\nY: bar.sync 0;\n", 2, FILLED, 1,
+     1, false},
     {"the same in global memory",
      "mul.wide.u32 %d10, %lane, 8; add.u64 %d2, %a, %d10; mov.u64 %d8, 1; setp.ge.u32 %p1, %t, 32;\n@%p1 bra X;\n"
      "red.global.add.u64 [%d2], %d8;\nbra Y;\nX: red.global.add.u32 [%d2], 3;\nY: bar.sync 0;\n", 2, FILLED, 1, 1,
