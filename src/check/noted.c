@@ -361,6 +361,9 @@ static struct noted *make_shape(struct worker *w, const struct mg_access *a, con
     }
     s->access = *a;
     s->access.pattern = NULL;
+    s->access.word = NULL;
+    s->access.offset = NULL;
+    s->access.touched = NULL;
     s->access.frame = s->access.other = NULL;
     s->access.follow = NULL;
     s->access.room = NULL;
