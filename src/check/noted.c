@@ -7,8 +7,8 @@
  * which the sentence for two stores of the same value asks for: compiled code has kept what its stores have
  * overwritten, so that where an access is not plainly in order, the memory is brought back to what it was then.
  *
- * Where the block meets, most notes are just forgotten: loads of rows that nobody has written since it last met matter no
- * more, and stores neither, where each word of theirs was one thread's (phase.h).
+ * Where the block meets, most notes are just forgotten: loads of rows that nobody has written since it last met matter
+ * no more, and stores neither, where each word of theirs was one thread's (phase.h).
  *
  * A read or an atomic operation that is told in between, of lanes at words of their own choice, becomes a note as well
  * (mg__notes_lanes), so that those before it need not be read for it. An atomic operation is none behind a store:

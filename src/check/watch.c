@@ -90,9 +90,9 @@ static inline bool is_apart(const struct worker *w, const struct mg_access *a)
 static struct polled *polled_of(struct worker *w, struct mg_access *a, uint64_t *address)
 {
     uint64_t last;
-    struct block *b = a->space == MG_SPACE_GLOBAL && w->launch->workers == 1 && a->warp < MG_ORDER_AGENT
-                          ? mg__watch_block(w, a->block)
-                          : NULL;
+    const struct launch *l = w->launch;
+    const bool may = a->space == MG_SPACE_GLOBAL && l->workers == 1 && !l->by_lanes && a->warp < MG_ORDER_AGENT;
+    struct block *b = may ? mg__watch_block(w, a->block) : NULL;
     if (!b)
         return NULL;
     mg__access_reach(a, address, &last);

@@ -474,6 +474,9 @@ static const struct {
     {"far apart, and waited for",
      ROW(8) WAITS "st.global.u32 [%d2+32], %gid; st.global.v2.u32 [%d2+8], {%gid, %gid};\n"
                   "ld.global.u32 %r5, [%d2];\n" TELLS, 2, FILLED, 1, 1, false},
+    {"a flag that is stored to by chance, and waited for",
+     NEXT WAITS PUT_GID "setp.ne.u32 %p5, %t, 0; @%p5 bra W2;\nmul.wide.u32 %d14, %bid, 4; add.u64 %d15, %b, %d14;\n"
+     "st.global.u32 [%d15], 1;\nW2:\n", 2, FILLED, 1, 1, false},
     {"the same value by all, and not waited for", "mov.u32 %r2, %t;\n" AT "st.global.u32 [%d1], 9;\n" WAITS TELLS, 2,
      FILLED, 1, 1, false},
     /* The second launch reads what the first one left. */
