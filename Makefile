@@ -29,13 +29,13 @@ demo: setup ## set up, build, and profile examples/transpose.cu
 
 # Labels of tests: `all`, too long for `make test`; `engine`, for the engine that MARGAY_ENGINE names (compiled, unless told);
 # `programs`, too long for sanitizers.
-test: ## set up, build and pass a test of everything: five minutes with two processors
+test: ## set up, build and pass a test of everything: five to ten minutes with two processors
 	@tools/setup.sh test $(BUILD)
 	@$(call configure,$(BUILD),default,-DMARGAY_TESTS=ON)
 	@cmake --build $(BUILD) -j $(JOBS)
 	$(call ctest,$(BUILD)) -LE '^all$$'
 
-test-all: test ## `make test`, then all tests that it leaves out, each engine over all, and all under sanitizers: 45 minutes
+test-all: test ## `make test`, then all tests that it leaves out, each engine over all, and all under sanitizers: about an hour
 	@cmake --build $(BUILD) -j $(JOBS) --target tests_all
 	$(call ctest,$(BUILD)) -L '^all$$'
 	@! test -e $(BUILD)/lib/libmargay_jit.so || MARGAY_ENGINE=interp $(call ctest,$(BUILD)) -L '^engine$$'
