@@ -78,15 +78,7 @@ static void touch_words(struct worker *w, const struct mg_access *a, const struc
     }
 }
 
-static void touch_lanes(struct worker *w, const struct mg_access *a, const struct site *site, int32_t k)
-{
-    for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
-        const unsigned lane = (unsigned)__builtin_ctz(rest);
-        touch_words(w, a, site, lane, k, a->address[lane] - w->launch->regions[k]->address, false);
-    }
-}
-
-/* The same of a plain access, for blocks that run in order. */
+/* The same of all lanes, for blocks that run in order: of a plain access in a few instructions a word. */
 static void touch_in_order(struct worker *w, struct mg_access *a, const struct site *site, int32_t k)
 {
     struct launch *l = w->launch;
@@ -97,7 +89,7 @@ static void touch_in_order(struct worker *w, struct mg_access *a, const struct s
     for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(rest);
         const uint64_t offset = a->address[lane] - r->address;
-        bool quick = !((offset | a->width) & 3);
+        bool quick = !site->atomic && !((offset | a->width) & 3);
         for (uint64_t word = offset / 4; quick && word < (offset + a->width) / 4; word++)
             quick = mg__ordered_word(l, r, &o, word);
         if (!quick) /* from its first word on: what was done is done again */
@@ -160,9 +152,7 @@ static __attribute__((noinline)) bool quick_apart(struct worker *w, struct block
                 return false;
         }
     }
-    if (l->ordered && site->atomic)
-        touch_lanes(w, a, site, object);
-    else if (l->ordered)
+    if (l->ordered)
         touch_in_order(w, a, site, object);
     else if (!mg__grid_touch_lanes(w, object, a, site))
         return false;

@@ -571,14 +571,6 @@ bool mg__shadow_lanes(const struct mg_order *o, struct mg_shadow *s, const struc
     }
 }
 
-WIDE static bool all_are_written(const uint32_t *written, const uint32_t *unit)
-{
-    uint32_t all = 1;
-    for (unsigned i = 0; i < 32; i++)
-        all &= written[unit[i] / 32] >> (unit[i] % 32);
-    return all;
-}
-
 WIDE bool mg__shadow_lanes_written(const struct mg_shadow *s, const struct mg_access *a, struct mg_held_lanes *lanes)
 {
     const uint64_t first = a->address[__builtin_ctz(a->mask)];
@@ -596,33 +588,29 @@ WIDE bool mg__shadow_lanes_written(const struct mg_shadow *s, const struct mg_ac
 }
 
 /* Rows from 64 * word on that have one of the units. */
-WIDE static uint64_t rows_of(const uint32_t *unit, uint32_t word)
+WIDE static uint64_t rows_of(const uint16_t *unit, uint32_t word)
 {
     uint64_t rows = 0;
     for (unsigned i = 0; i < 32; i++)
-        rows |= (uint64_t)(unit[i] / 2048 == word) << (unit[i] / 32 % 64);
+        rows |= (uint64_t)(unit[i] / 2048u == word) << (unit[i] / 32 % 64);
     return rows;
 }
 
 enum { HELD_WORDS = 8 /* of rows, of a block's memory in which lanes are held */ };
 
-bool mg__shadow_hold(const struct mg_order *o, struct mg_shadow *s, const struct mg_access *a, unsigned by,
-                     uint32_t who, bool atomic)
+bool mg__shadow_hold(const struct mg_order *o, struct mg_shadow *s, const struct mg_access *a, uint32_t who,
+                     bool atomic)
 {
-    uint32_t unit[32];
-    uint64_t rows[HELD_WORDS], any = 0;
+    struct mg_held_lanes lanes = {.atomic = atomic};
+    uint64_t rows[HELD_WORDS];
     if (s->odd > o->floor || s->nstale > HELD_WORDS ||
         !(s->held || (s->held = malloc(MG_HELD * sizeof(*s->held)))) ||
         !(s->lanes || (s->lanes = malloc(MG_HELD * sizeof(*s->lanes)))))
         return false;
-    const uint64_t first = a->address[__builtin_ctz(a->mask)];
-    for (unsigned i = 0; i < 32; i++)
-        unit[i] = (uint32_t)((a->mask >> i & 1 ? a->address[i] : first) >> by);
-    if (!all_are_written(s->written, unit))
+    if (!mg__shadow_lanes_written(s, a, &lanes))
         return false;
     for (size_t k = 0; k < s->nstale; k++) {
-        rows[k] = rows_of(unit, (uint32_t)k);
-        any |= rows[k];
+        rows[k] = rows_of(lanes.unit, (uint32_t)k);
         if (!atomic && rows[k] & s->stale[k])
             return false;
         for (uint64_t rest = atomic ? rows[k] : 0; rest; rest &= rest - 1) {
@@ -632,7 +620,7 @@ bool mg__shadow_hold(const struct mg_order *o, struct mg_shadow *s, const struct
                 return false;
         }
     }
-    if (atomic && any & s->read_rows)
+    if (atomic && lanes.rows & s->read_rows)
         return false;
     if (s->nheld == MG_HELD) {
         mg__shadow_settle(o, s);
@@ -644,12 +632,8 @@ bool mg__shadow_hold(const struct mg_order *o, struct mg_shadow *s, const struct
             s->atoms[r] = o->floor;
             mg__shadow_stale(s, r);
         }
-    *(atomic ? &s->atom_rows : &s->read_rows) |= any;
-    struct mg_held_lanes *lanes = &s->lanes[s->nlanes];
-    lanes->mask = a->mask;
-    lanes->atomic = atomic;
-    for (unsigned i = 0; i < 32; i++)
-        lanes->unit[i] = (uint16_t)unit[i];
+    *(atomic ? &s->atom_rows : &s->read_rows) |= lanes.rows;
+    s->lanes[s->nlanes] = lanes;
     s->held[s->nheld++] = (struct mg_held){s->nlanes++, NULL, o->now, mg__quick_met(o, who), who};
     return true;
 }

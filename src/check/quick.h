@@ -70,7 +70,7 @@ struct mg_held { /* a read that the cells do not know of yet, or an atomic opera
     uint32_t now, met, who;
 };
 struct mg_held_lanes {
-    uint64_t rows; /* a bit each, modulo 64; not of those that are held */
+    uint64_t rows; /* a bit each, modulo 64 */
     uint32_t mask;
     bool atomic;
     uint16_t unit[32];
@@ -135,10 +135,10 @@ static inline void mg__shadow_met(struct mg_shadow *s)
 }
 /* Whether the lanes' words are all written; where they are goes to *lanes. */
 bool mg__shadow_lanes_written(const struct mg_shadow *s, const struct mg_access *a, struct mg_held_lanes *lanes);
-/* Lanes on units of their own choice, all of which are written: a read of what nobody has written since the block met,
+/* Lanes on words of their own choice, all of which are written: a read of what nobody has written since the block met,
  * or an atomic operation where nobody has done anything else since then, is held. False: nothing was done. */
-bool mg__shadow_hold(const struct mg_order *o, struct mg_shadow *s, const struct mg_access *a, unsigned unit,
-                     uint32_t who, bool atomic);
+bool mg__shadow_hold(const struct mg_order *o, struct mg_shadow *s, const struct mg_access *a, uint32_t who,
+                     bool atomic);
 /* The same. Reads of units that were not written since `begin` count as out of the ordinary, if `init`. `lasts`: the
  * memo lives as long as the block. */
 bool mg__shadow_read_any(const struct mg_order *o, struct mg_shadow *s, uint64_t base, const struct mg_memo *memo,

@@ -97,7 +97,7 @@ static __attribute__((noinline)) bool quick_lanes(const struct worker *w, struct
         return false;
     mg__access_lanes(a);
     if (w->takes_notes && (site->atomic ? site->class == MG_ORDER_STRONG : !site->writes) &&
-        mg__shadow_hold(b->order, s, a, unit, who, site->atomic)) {
+        mg__shadow_hold(b->order, s, a, who, site->atomic)) {
         b->order->now += site->writes;
         if (site->atomic)
             mg__flags_publish(l, b, a, MG_SPACE_SHARED);
