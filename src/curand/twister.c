@@ -16,19 +16,23 @@
 #include <string.h>
 
 enum { N = 624, M = 397, DEGREE = 19937, STREAMS = 8192, THREADS = 8, RUN = 7, ROWS = N / THREADS };
-enum { LIMBS = (2 * DEGREE + 63) / 64 + 1, WINDOW = 6, TERMS = 256, JUMP = 2048 };
+enum { LIMBS = (2 * DEGREE + 63) / 64 + 1, TERMS = 256, JUMP = 2048 };
+enum { WINDOW = 6, PATTERNS = 1 << WINDOW, WINDOWS = (DEGREE + WINDOW - 1) / WINDOW };
 static const uint32_t twist_matrix = 0x9908b0df;
 
 struct stream {
     uint32_t x[N];
 };
+/* As many words as fit vectors: the compiler takes them together. */
+typedef uint32_t vector __attribute__((vector_size(64), aligned(4), may_alias));
+enum { WIDE = 16, VECTORS = (N + WINDOW + WIDE - 1) / WIDE };
 struct mg_twister {
     struct stream *streams;
-    uint32_t made;        /* so many of them */
-    uint64_t place;       /* of the next number */
-    uint64_t jump[LIMBS]; /* coefficients */
-    uint32_t *sums;       /* while jumping */
-    uint32_t path[DEGREE + N + WINDOW];
+    uint32_t made;  /* so many of them */
+    uint64_t place; /* of the next number */
+    /* The jump's polynomial: the term that a window begins with, those of one pattern beside one another; where these end. */
+    uint16_t windows[WINDOWS], ends[PATTERNS];
+    uint32_t path[DEGREE + WINDOW + VECTORS * WIDE]; /* while jumping */
 };
 
 /* ---- the jump's polynomial ---- */
@@ -98,11 +102,18 @@ static uint64_t spread(uint32_t x) /* its bits at even places */
     return (v | v << 1) & 0x5555555555555555ull;
 }
 
-static void make_jump(uint64_t *a)
+static unsigned pattern_of(const uint64_t *a, unsigned first)
 {
-    unsigned terms[TERMS], n = characteristic(terms);
-    memset(a, 0, LIMBS * sizeof(*a));
-    a[0] = 2; /* t */
+    uint64_t bits = a[first / 64] >> (first % 64);
+    if (first % 64 > 64 - WINDOW)
+        bits |= a[first / 64 + 1] << (64 - first % 64);
+    return (unsigned)bits % PATTERNS;
+}
+
+static void make_jump(struct mg_twister *t)
+{
+    unsigned terms[TERMS], n = characteristic(terms), count = 0;
+    uint64_t a[LIMBS] = {2}; /* t */
     for (unsigned i = 0; i < JUMP; i++) {
         for (unsigned k = DEGREE / 64 + 1; k-- > 0;) {
             uint64_t limb = a[k];
@@ -111,6 +122,12 @@ static void make_jump(uint64_t *a)
             a[2 * k] = spread((uint32_t)limb);
         }
         reduce(a, terms, n);
+    }
+    for (unsigned pattern = 0; pattern < PATTERNS; pattern++) {
+        for (unsigned i = 0; i < DEGREE; i += WINDOW)
+            if (pattern_of(a, i) == pattern)
+                t->windows[count++] = (uint16_t)i;
+        t->ends[pattern] = (uint16_t)count;
     }
 }
 
@@ -135,31 +152,30 @@ static uint32_t tempered(uint32_t y)
     return y ^ y >> 18;
 }
 
+__attribute__((target_clones("avx512f", "avx2", "default"))) static void add(uint32_t *to, const uint32_t *from, unsigned vectors)
+{
+    vector *t = (vector *)to;
+    const vector *f = (const vector *)from;
+    for (unsigned k = 0; k < vectors; k++)
+        t[k] ^= f[k];
+}
+
 /* The state 2^2048 steps on: the sum of the states so many steps on as the polynomial has terms. WINDOW terms are taken
  * at a time: places with the same pattern of terms are summed first, and then shifted once. */
 static void jump(struct mg_twister *t, const struct stream *from, struct stream *to)
 {
-    enum { WIDE = N + WINDOW };
     memcpy(t->path, from->x, sizeof(from->x));
-    for (unsigned i = 0; i + N < DEGREE + WIDE; i++)
+    for (unsigned i = 0; i + N < sizeof(t->path) / sizeof(*t->path); i++)
         t->path[i + N] = twisted(t->path[i], t->path[i + 1], t->path[i + M]);
-    memset(t->sums, 0, (sizeof(*t->sums) << WINDOW) * WIDE);
-    for (unsigned i = 0; i < DEGREE; i += WINDOW) {
-        uint64_t bits = t->jump[i / 64] >> (i % 64);
-        if (i % 64 > 64 - WINDOW)
-            bits |= t->jump[i / 64 + 1] << (64 - i % 64);
-        uint32_t *sum = t->sums + (bits & ((1u << WINDOW) - 1)) * WIDE;
-        const uint32_t *path = t->path + i;
-        for (unsigned k = 0; bits & ((1u << WINDOW) - 1) && k < WIDE; k++)
-            sum[k] ^= path[k];
-    }
     memset(to->x, 0, sizeof(to->x));
-    for (unsigned pattern = 1; pattern < 1u << WINDOW; pattern++)
-        for (unsigned i = 0; i < WINDOW; i++) {
-            const uint32_t *sum = t->sums + pattern * WIDE + i;
-            for (unsigned k = 0; pattern >> i & 1 && k < N; k++)
-                to->x[k] ^= sum[k];
-        }
+    for (unsigned pattern = 1, w = t->ends[0]; pattern < PATTERNS; pattern++) {
+        uint32_t sum[VECTORS * WIDE] = {0};
+        for (; w < t->ends[pattern]; w++)
+            add(sum, t->path + t->windows[w], VECTORS);
+        for (unsigned i = 0; i < WINDOW; i++)
+            if (pattern >> i & 1)
+                add(to->x, sum + i, N / WIDE);
+    }
 }
 
 /* Where the word of a thread stands among the 624, in one of the 78 rows that these fill. */
@@ -177,8 +193,7 @@ bool mg__twister_make(struct mg_words *w, uint64_t seed)
     if (!t)
         return false;
     t->streams = calloc(STREAMS, sizeof(*t->streams));
-    t->sums = calloc((size_t)(N + WINDOW) << WINDOW, sizeof(*t->sums));
-    if (!t->streams || !t->sums)
+    if (!t->streams)
         return false;
     uint32_t *x = t->streams[0].x;
     x[0] = (uint32_t)seed;
@@ -191,10 +206,8 @@ bool mg__twister_make(struct mg_words *w, uint64_t seed)
 
 void mg__twister_free(struct mg_words *w)
 {
-    if (w->twister) {
+    if (w->twister)
         free(w->twister->streams);
-        free(w->twister->sums);
-    }
     free(w->twister);
     w->twister = NULL;
 }
@@ -207,7 +220,7 @@ void mg__twister_take(struct mg_words *w, uint64_t *out, size_t n)
         unsigned row = (unsigned)(t->place / THREADS / STREAMS % ROWS);
         if (s >= t->made) {
             if (t->made == 1)
-                make_jump(t->jump);
+                make_jump(t);
             jump(t, &t->streams[s - 1], &t->streams[s]);
             t->made = s + 1;
         } else if (!row && !thread && t->place >= (uint64_t)THREADS * STREAMS) {

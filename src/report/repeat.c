@@ -19,6 +19,7 @@ struct mg_repeat {
     struct mg_arena arena;
     struct mg_record record;
     struct mg_strbuf json; /* of the latest that was the same */
+    enum { UNASKED, PROVEN, ALONE } number; /* asked when there is a second line: most have none */
 };
 
 static size_t digits(const char *text, size_t length)
@@ -106,15 +107,15 @@ static bool find_written(const char *json, size_t *from, size_t *to)
 
 /* Whether the number is the launch's own, and nothing else hangs on it: the line with another one, read whole, says
  * what reading its number alone does. */
-static bool proven(struct mg_repeat *r, const char *line, size_t length)
+static bool proven(struct mg_repeat *r)
 {
     static const char other[] = "86399.25";
     struct mg_strbuf text = {0};
     struct mg_arena arena;
     struct mg_record whole, again;
     mg__arena_init(&arena);
-    bool good = mg__strbuf_append(&text, line, r->from) && mg__strbuf_append(&text, other, sizeof(other) - 1) &&
-                mg__strbuf_append(&text, line + r->to, length - r->to) &&
+    bool good = mg__strbuf_append(&text, r->line, r->from) && mg__strbuf_append(&text, other, sizeof(other) - 1) &&
+                mg__strbuf_append(&text, r->line + r->to, r->length - r->to) &&
                 mg__record_parse(text.at, text.count, &arena, &whole) == MG_OK &&
                 once_more(r, text.at, sizeof(other) - 1, &again) && whole.kind == again.kind &&
                 whole.launch.seconds == again.launch.seconds && !strcmp(whole.json, again.json);
@@ -135,7 +136,7 @@ static struct mg_repeat *learn(const char *line, size_t length)
     if (!r->line || !find_number(line, length, &r->from, &r->to) || r->to == length ||
         (line[r->to] != ',' && line[r->to] != '}') || /* an exponent: our writer makes none */
         mg__record_parse(line, length, &r->arena, &r->record) != MG_OK || r->record.kind != MG_RECORD_LAUNCH ||
-        !find_written(r->record.json, &r->json_from, &r->json_to) || !proven(r, line, length)) {
+        !find_written(r->record.json, &r->json_from, &r->json_to)) {
         forget(r);
         return NULL;
     }
@@ -151,8 +152,12 @@ enum mg_status mg__record_repeat(struct mg_repeats *repeats, const char *line, s
     for (unsigned i = 0; i < MG_REPEATS; i++) {
         struct mg_repeat *r = repeats->at[i];
         size_t n = r ? same(r, line, length) : 0;
-        if (n && once_more(r, line, n, record))
+        if (n && r->number == UNASKED)
+            r->number = proven(r) ? PROVEN : ALONE;
+        if (n && r->number == PROVEN && once_more(r, line, n, record))
             return MG_OK;
+        if (n)
+            return mg__record_parse(line, length, arena, record);
     }
     struct mg_repeat *r = learn(line, length);
     if (!r)
