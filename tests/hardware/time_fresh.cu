@@ -6,13 +6,12 @@
  * One more is a kernel, a function that runs and checks it, and a row of the table at the end. Dense and
  * sparse matrices and grids are here, the others in the headers beside.
  */
-// FLAGS: -O2
 #include <cooperative_groups.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_pipeline.h>
 #include <mma.h>
-
+// FLAGS: -O2
 #include "time_fresh.cuh"
 #include "time_fresh_more.cuh"
 #include "time_fresh_nets.cuh"
