@@ -136,6 +136,27 @@ struct mg_access *mg__access_of_warp(struct mg_warp *w, const struct mg_op *op, 
     return of_warp(w, op, mask, space, var);
 }
 
+/* What a store that nobody hears of leaves behind, for every piece that it has written. */
+static void leave_marks(const struct mg_unheard *u, const struct mg_mem *m, uint32_t mask, uint64_t base,
+                        const int32_t *delta, const uint64_t *address)
+{
+    const unsigned by = (unsigned)__builtin_ctz(MG_MIN(m->width, 4u)), each = (unsigned)(m->width * m->vec) >> by;
+    uint8_t *const marks = u->marks;
+    const uint8_t mark = u->mark;
+    const uint64_t from = u->address;
+    if (mask == ~0u && each == 1 && !address) { /* as most do */
+        for (unsigned lane = 0; lane < 32; lane++)
+            marks[(base - from + (uint64_t)(int64_t)delta[lane]) >> by] = mark;
+        return;
+    }
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        const uint64_t at = address ? address[lane] : base + (uint64_t)(int64_t)delta[lane];
+        for (unsigned k = 0; k < each; k++)
+            marks[((at - from) >> by) + k] = mark;
+    }
+}
+
 /* Whether nobody need hear of an access in bytes [least, end); where a lane is: by `address`, or else by its distance
  * from `base`. A store leaves its marks. */
 static bool goes_unheard(const struct mg_warp *w, const struct mg_op *op, uint8_t space, uint32_t mask, uint64_t least,
@@ -148,14 +169,8 @@ static bool goes_unheard(const struct mg_warp *w, const struct mg_op *op, uint8_
         least < u->address || end > u->address + u->size || (u->unfollowed && w->worker->following) ||
         (m->kind != MG_ACCESS_LD && (m->kind != MG_ACCESS_ST || !u->marks)))
         return false;
-    const unsigned by = (unsigned)__builtin_ctz(MG_MIN(m->width, 4u)), each = (unsigned)(m->width * m->vec) >> by;
-    for (uint32_t rest = m->kind == MG_ACCESS_ST ? mask : 0; rest; rest &= rest - 1) {
-        const unsigned lane = (unsigned)__builtin_ctz(rest);
-        const uint64_t at = address ? address[lane] : base + (uint64_t)(int64_t)delta[lane];
-        uint8_t *const to = u->marks + ((at - u->address) >> by);
-        for (unsigned k = 0; k < each; k++)
-            to[k] = u->mark;
-    }
+    if (m->kind == MG_ACCESS_ST)
+        leave_marks(u, m, mask, base, delta, address);
     return true;
 }
 

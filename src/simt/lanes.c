@@ -345,6 +345,9 @@ MG_NO_TSAN static ALWAYS_INLINE void store_shape(struct mg_warp *w, const struct
                     unsigned i = (unsigned)__builtin_ctz(rest);
                     memcpy(p + s->pattern->delta[i], &r4[i], 4);
                 }
+        } else if (mem->width == 1 && !mem->dst64 && mask == ~0u) {
+            for (unsigned i = 0; i < 32; i++)
+                p[s->pattern->delta[i]] = (uint8_t)((const uint32_t *)r)[i];
         } else {
             for (uint32_t rest = mask; rest; rest &= rest - 1) {
                 unsigned i = (unsigned)__builtin_ctz(rest);
