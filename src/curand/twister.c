@@ -30,7 +30,7 @@ struct mg_twister {
     struct stream *streams;
     uint32_t made;  /* so many of them */
     uint64_t place; /* of the next number */
-    /* The jump's polynomial: the term that a window begins with, those of one pattern beside one another; where these end. */
+    /* The jump's polynomial: the term that a window begins with, by pattern; where those of a pattern end. */
     uint16_t windows[WINDOWS], ends[PATTERNS];
     uint32_t path[DEGREE + WINDOW + VECTORS * WIDE]; /* while jumping */
 };
@@ -152,7 +152,8 @@ static uint32_t tempered(uint32_t y)
     return y ^ y >> 18;
 }
 
-__attribute__((target_clones("avx512f", "avx2", "default"))) static void add(uint32_t *to, const uint32_t *from, unsigned vectors)
+__attribute__((target_clones("avx512f", "avx2", "default"))) static void add(uint32_t *to, const uint32_t *from,
+                                                                             unsigned vectors)
 {
     vector *t = (vector *)to;
     const vector *f = (const vector *)from;
