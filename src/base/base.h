@@ -33,6 +33,14 @@
 #define MG_UNREACHABLE() abort()
 #endif
 
+/* A function that is compiled for AVX2 as well, for processors that have it: chosen when the library is loaded, before
+ * a sanitizer is ready. */
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define MG_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define MG_WIDE
+#endif
+
 /* ---- arena: zeroed memory that is freed all at once; 16-byte aligned ---- */
 struct mg_arena {
     struct mg_arena_chunk *head;

@@ -23,12 +23,6 @@
 #include "check/grid.h"
 #include "check/watch.h"
 
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define WIDE
-#endif
-
 bool mg__grid_begin(struct launch *l)
 {
     const struct mg_dim3 *g = &l->info->grid;
@@ -149,7 +143,7 @@ uint8_t mg__grid_value(const uint8_t *bytes, unsigned n)
 }
 
 /* Of 32 lanes' words, `stride` bytes apart. */
-WIDE static void values_of(const uint8_t *words, unsigned stride, uint8_t value[32])
+MG_WIDE static void values_of(const uint8_t *words, unsigned stride, uint8_t value[32])
 {
     uint32_t v[32];
     for (unsigned i = 0; i < 32; i++)

@@ -14,11 +14,6 @@
  */
 #include "check/quick.h"
 
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define WIDE
-#endif
 #define LANE_SHIFT 21
 #define LANE_BITS (63u << LANE_SHIFT)
 #define TAKEN (1u << 31)
@@ -186,7 +181,7 @@ void mg__memos_free(struct mg_memos *memos)
     free(memos->at);
 }
 
-WIDE static bool same(const uint64_t *address, const uint64_t *delta, uint64_t base, uint32_t mask)
+MG_WIDE static bool same(const uint64_t *address, const uint64_t *delta, uint64_t base, uint32_t mask)
 {
     uint64_t differ = 0;
     if (mask == ~0u)
@@ -217,7 +212,7 @@ bool mg__quick_shape(struct mg_last *l, const struct mg_access *a, unsigned unit
     return l->mask != 0;
 }
 
-WIDE void mg__quick_bounds(const struct mg_access *a, uint64_t *least, uint64_t *most)
+MG_WIDE void mg__quick_bounds(const struct mg_access *a, uint64_t *least, uint64_t *most)
 {
     int64_t low = INT64_MAX, high = 0; /* addresses are below 2^63: signed compares are what vectors have */
     if (a->mask == ~0u) {
@@ -303,7 +298,7 @@ bool mg__quick_atomic_one(const struct mg_order *o, struct mg_order_row *row, un
 }
 
 /* ---- units in a row ---- */
-WIDE static bool may_read(const struct mg_order_row *row, unsigned at, unsigned n, uint32_t floor, uint32_t least)
+MG_WIDE static bool may_read(const struct mg_order_row *row, unsigned at, unsigned n, uint32_t floor, uint32_t least)
 {
     uint32_t bad = 0, room = floor - least;
     for (unsigned k = at; k < at + n; k++) {
@@ -314,8 +309,8 @@ WIDE static bool may_read(const struct mg_order_row *row, unsigned at, unsigned 
 }
 
 /* Of units that were written before the floor, or since by the lane that reads. */
-WIDE static bool may_read_own(const struct mg_order_row *row, unsigned at, unsigned n, uint32_t floor, uint32_t least,
-                              uint32_t who, const uint32_t *lane)
+MG_WIDE static bool may_read_own(const struct mg_order_row *row, unsigned at, unsigned n, uint32_t floor,
+                                 uint32_t least, uint32_t who, const uint32_t *lane)
 {
     uint32_t bad = 0, room = floor - least;
     for (unsigned k = 0; k < n; k++) {
@@ -328,8 +323,8 @@ WIDE static bool may_read_own(const struct mg_order_row *row, unsigned at, unsig
     return bad == 0;
 }
 
-WIDE static void did_read(struct mg_order_row *row, unsigned at, unsigned n, uint32_t floor, uint32_t met, uint32_t now,
-                          uint32_t who, const uint32_t *lane)
+MG_WIDE static void did_read(struct mg_order_row *row, unsigned at, unsigned n, uint32_t floor, uint32_t met,
+                             uint32_t now, uint32_t who, const uint32_t *lane)
 {
     for (unsigned k = 0; k < n; k++) {
         uint32_t time = row->r_time[at + k], old = row->r_who[at + k], mine = who | lane[k];
@@ -341,8 +336,8 @@ WIDE static void did_read(struct mg_order_row *row, unsigned at, unsigned n, uin
     }
 }
 
-WIDE static bool may_write(const struct mg_order_row *row, unsigned at, unsigned n, uint32_t floor, uint32_t who,
-                           const uint32_t *lane)
+MG_WIDE static bool may_write(const struct mg_order_row *row, unsigned at, unsigned n, uint32_t floor, uint32_t who,
+                              const uint32_t *lane)
 {
     uint32_t bad = 0;
     for (unsigned k = 0; k < n; k++) {
@@ -354,8 +349,8 @@ WIDE static bool may_write(const struct mg_order_row *row, unsigned at, unsigned
     return bad == 0;
 }
 
-WIDE static void did_write(struct mg_order_row *row, unsigned at, unsigned n, uint32_t now, uint32_t who,
-                           const uint32_t *lane)
+MG_WIDE static void did_write(struct mg_order_row *row, unsigned at, unsigned n, uint32_t now, uint32_t who,
+                              const uint32_t *lane)
 {
     for (unsigned k = 0; k < n; k++) {
         row->w_time[at + k] = now;
@@ -408,7 +403,7 @@ void mg__shadow_begin(struct mg_shadow *s, size_t units, bool clear)
     mg__shadow_met(s);
 }
 
-WIDE static uint32_t written_of(const uint32_t *time, uint32_t least, uint32_t room)
+MG_WIDE static uint32_t written_of(const uint32_t *time, uint32_t least, uint32_t room)
 {
     uint32_t bits = 0;
     for (unsigned k = 0; k < 32; k++)
@@ -428,7 +423,7 @@ void mg__shadow_all_written(const struct mg_order *o, struct mg_shadow *s)
     }
 }
 
-WIDE static bool all_written(const uint32_t *time, unsigned n, uint32_t least, uint32_t room)
+MG_WIDE static bool all_written(const uint32_t *time, unsigned n, uint32_t least, uint32_t room)
 {
     uint32_t bad = 0;
     for (unsigned k = 0; k < n; k++)
@@ -571,7 +566,7 @@ bool mg__shadow_lanes(const struct mg_order *o, struct mg_shadow *s, const struc
     }
 }
 
-WIDE bool mg__shadow_lanes_written(const struct mg_shadow *s, const struct mg_access *a, struct mg_held_lanes *lanes)
+MG_WIDE bool mg__shadow_lanes_written(const struct mg_shadow *s, const struct mg_access *a, struct mg_held_lanes *lanes)
 {
     const uint64_t first = a->address[__builtin_ctz(a->mask)];
     uint32_t all = 1;
@@ -588,7 +583,7 @@ WIDE bool mg__shadow_lanes_written(const struct mg_shadow *s, const struct mg_ac
 }
 
 /* Rows from 64 * word on that have one of the units. */
-WIDE static uint64_t rows_of(const uint16_t *unit, uint32_t word)
+MG_WIDE static uint64_t rows_of(const uint16_t *unit, uint32_t word)
 {
     uint64_t rows = 0;
     for (unsigned i = 0; i < 32; i++)

@@ -152,12 +152,12 @@ enum mg_status mg__record_repeat(struct mg_repeats *repeats, const char *line, s
     for (unsigned i = 0; i < MG_REPEATS; i++) {
         struct mg_repeat *r = repeats->at[i];
         size_t n = r ? same(r, line, length) : 0;
-        if (n && r->number == UNASKED)
+        if (!n)
+            continue;
+        if (r->number == UNASKED)
             r->number = proven(r) ? PROVEN : ALONE;
-        if (n && r->number == PROVEN && once_more(r, line, n, record))
-            return MG_OK;
-        if (n)
-            return mg__record_parse(line, length, arena, record);
+        return r->number == PROVEN && once_more(r, line, n, record) ? MG_OK
+                                                                    : mg__record_parse(line, length, arena, record);
     }
     struct mg_repeat *r = learn(line, length);
     if (!r)

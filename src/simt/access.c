@@ -6,12 +6,6 @@
  */
 #include "simt/simt_priv.h"
 
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define WIDE
-#endif
-
 #define MG_IRREGULAR_AFTER 12  /* misses in a row that make a site irregular */
 #define MG_IRREGULAR_FOR 16384 /* accesses until shapes are tried again */
 #define MG_SHAPE_BASE ((uint64_t)1 << 40)
@@ -53,7 +47,7 @@ void mg__sync_emit(struct mg_worker *worker)
     }
 }
 
-WIDE void mg__access_spread(struct mg_access *e, uint32_t row)
+MG_WIDE void mg__access_spread(struct mg_access *e, uint32_t row)
 {
     uint64_t *address = e->room->address, base = e->base, to_host = (uint64_t)(uintptr_t)e->at - base;
     uint8_t **where = e->room->where;
@@ -519,7 +513,7 @@ static uint8_t *resolve_local(struct mg_warp *w, const struct mg_op *op, unsigne
 
 /* Least, greatest and all bits of the active lanes' addresses; good for addresses below 2^63, for signed compares are
  * what vectors have. */
-WIDE static void bounds_of(const uint64_t address[32], uint32_t mask, uint64_t *least, uint64_t *most, uint64_t *all)
+MG_WIDE static void bounds_of(const uint64_t address[32], uint32_t mask, uint64_t *least, uint64_t *most, uint64_t *all)
 {
     int64_t low = INT64_MAX, high = 0, bits = 0;
     if (mask == ~0u) {

@@ -325,6 +325,22 @@ MG_NO_TSAN static ALWAYS_INLINE void load_shape(struct mg_warp *w, const struct 
     }
 }
 
+/* `width` is a constant: which element it is, is not asked lane by lane. */
+MG_NO_TSAN static ALWAYS_INLINE void store_elements(uint8_t *p, const int32_t *delta, const void *r, uint32_t mask,
+                                                    const unsigned width, bool wide)
+{
+    const uint64_t *r8 = r;
+    const uint32_t *r4 = r;
+    if (mask == ~0u)
+        for (unsigned i = 0; i < 32; i++)
+            store_element(p + delta[i], width, wide ? r8[i] : r4[i]);
+    else
+        for (uint32_t rest = mask; rest; rest &= rest - 1) {
+            unsigned i = (unsigned)__builtin_ctz(rest);
+            store_element(p + delta[i], width, wide ? r8[i] : r4[i]);
+        }
+}
+
 MG_NO_TSAN static ALWAYS_INLINE void store_shape(struct mg_warp *w, const struct mg_mem *mem, uint32_t mask,
                                                  const struct mg_shape *s, uint8_t *p)
 {
@@ -333,27 +349,21 @@ MG_NO_TSAN static ALWAYS_INLINE void store_shape(struct mg_warp *w, const struct
         memcpy(p, mg__slot(w, mem->reg[0]), 32u * mem->width);
         return;
     }
+    const int32_t *delta = s->pattern->delta;
     for (unsigned v = 0; v < mem->vec; v++, p += mem->width) {
         const void *r = mg__slot(w, mem->reg[v]);
-        if (mem->width == 4 && !mem->dst64) {
-            const uint32_t *r4 = r;
-            if (mask == ~0u)
-                for (unsigned i = 0; i < 32; i++)
-                    memcpy(p + s->pattern->delta[i], &r4[i], 4);
-            else
-                for (uint32_t rest = mask; rest; rest &= rest - 1) {
-                    unsigned i = (unsigned)__builtin_ctz(rest);
-                    memcpy(p + s->pattern->delta[i], &r4[i], 4);
-                }
-        } else if (mem->width == 1 && !mem->dst64 && mask == ~0u) {
-            for (unsigned i = 0; i < 32; i++)
-                p[s->pattern->delta[i]] = (uint8_t)((const uint32_t *)r)[i];
-        } else {
-            for (uint32_t rest = mask; rest; rest &= rest - 1) {
-                unsigned i = (unsigned)__builtin_ctz(rest);
-                store_element(p + s->pattern->delta[i], mem->width,
-                              mem->dst64 ? ((const uint64_t *)r)[i] : ((const uint32_t *)r)[i]);
-            }
+        switch (mem->width) {
+        case 1:
+            store_elements(p, delta, r, mask, 1, mem->dst64);
+            break;
+        case 2:
+            store_elements(p, delta, r, mask, 2, mem->dst64);
+            break;
+        case 4:
+            store_elements(p, delta, r, mask, 4, mem->dst64);
+            break;
+        default:
+            store_elements(p, delta, r, mask, 8, mem->dst64);
         }
     }
 }

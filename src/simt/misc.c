@@ -1,12 +1,6 @@
 /* misc.c - handlers that move values inside a thread: special registers, packing, parameters, the stack. */
 #include "simt/simt_priv.h"
 
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define WIDE
-#endif
-
 #define FOR_LANES(i, mask) \
     for (uint32_t rest_ = (mask), i; rest_ && (i = (uint32_t)__builtin_ctz(rest_), true); rest_ &= rest_ - 1)
 
@@ -370,7 +364,7 @@ void mg__param_write(const struct mg_frame *f, uint32_t offset, unsigned bytes, 
         *param_byte(f, offset + b, lane) = (uint8_t)(value >> 8 * b);
 }
 
-WIDE void mg__lanes_copy(uint32_t *to, const uint32_t *from, uint32_t mask)
+MG_WIDE void mg__lanes_copy(uint32_t *to, const uint32_t *from, uint32_t mask)
 {
     if (mask == ~0u) {
         memcpy(to, from, 128);
@@ -382,7 +376,7 @@ WIDE void mg__lanes_copy(uint32_t *to, const uint32_t *from, uint32_t mask)
     }
 }
 
-WIDE static void join_halves(uint64_t *to, const uint32_t *low, const uint32_t *high, uint32_t mask)
+MG_WIDE static void join_halves(uint64_t *to, const uint32_t *low, const uint32_t *high, uint32_t mask)
 {
     for (unsigned i = 0; i < 32; i++) {
         uint64_t on = 0ull - (mask >> i & 1);
@@ -390,7 +384,7 @@ WIDE static void join_halves(uint64_t *to, const uint32_t *low, const uint32_t *
     }
 }
 
-WIDE static void part_halves(uint32_t *low, uint32_t *high, const uint64_t *from, uint32_t mask)
+MG_WIDE static void part_halves(uint32_t *low, uint32_t *high, const uint64_t *from, uint32_t mask)
 {
     for (unsigned i = 0; i < 32; i++) {
         uint32_t on = 0u - (mask >> i & 1);
