@@ -44,7 +44,8 @@ struct mg_gen_block {
     bool inside;            /* of a tight loop */
     bool maybe;             /* an entry here would be of use */
     bool diverges;          /* it ends with a branch whose lanes may disagree */
-    bool parts;             /* it ends with a branch whose arms are compiled for some of the lanes as well */
+    bool fits;              /* it ends with a branch whose arms are small */
+    bool parts;             /* and they are compiled for some of the lanes as well */
     uint32_t latch;         /* of a loop: the last block that goes back to it */
     uint32_t point;         /* of the entry */
     struct mg_gen_form *in; /* by variable */
@@ -206,6 +207,8 @@ void mg__gen_regions(struct mg_gen *g); /* which blocks part; needs the forms */
 /* The arms of the branch `i`, one after the other, for the lanes that take it and those that do not, neither of them
  * none. What is live where they meet has then the form that the block there wants. */
 void mg__gen_part(struct mg_gen *g, uint32_t i, LLVMValueRef taken);
+/* The same of those of `lanes`, and it goes on here. */
+void mg__gen_arms(struct mg_gen *g, uint32_t i, LLVMValueRef lanes, LLVMValueRef taken);
 static inline bool mg__gen_keeps(const struct mg_gen *g, uint32_t var)
 {
     return !g->keep || g->guarded || var == UINT32_MAX || mg__gen_is_live(g->keep, var);

@@ -82,7 +82,7 @@ void mg__gen_regions(struct mg_gen *g)
         const struct mg_engine_op *op = &g->p->ops[block->end - 1];
         const struct mg_gen_block *meet = op->meet >= 0 ? block_of(g, (uint32_t)op->meet) : NULL;
         memset(written, 0, g->words * sizeof *written);
-        block->parts = meet && meet->reached && arms_fit(&w, block->end - 1, 1);
+        block->parts = block->fits = meet && meet->reached && arms_fit(&w, block->end - 1, 1);
         for (uint32_t v = 0; v < g->nvars && block->parts; v++)
             block->parts = !mg__gen_is_live(written, v) || !mg__gen_is_live(meet->live, v) || meet->in[v].vector;
     }
@@ -110,8 +110,6 @@ static LLVMValueRef some(struct mg_gen *g, LLVMValueRef mask)
 {
     return LLVMBuildICmp(g->b, LLVMIntNE, mask, mg__gen_c32(g, 0), "");
 }
-
-static void part(struct mg_gen *g, uint32_t i, LLVMValueRef lanes, LLVMValueRef taken);
 
 /* Behind an access that was told: the warp leaves, in its arms, before op `next` if the observer asked for it. */
 static void leave_if_asked(struct mg_gen *g, const struct mg_gen_block *b, uint32_t next)
@@ -151,7 +149,7 @@ static void go_through(struct mg_gen *g, uint32_t at, uint32_t meet)
         } else {
             struct mg_gen_value v = mg__gen_read(g, last->guard, 0);
             LLVMValueRef way = LLVMBuildXor(g->b, mg__gen_vector(g, &v, 0), mg__gen_c32(g, last->invert), "");
-            part(g, b->end - 1, g->lanes, LLVMBuildAnd(g->b, way, g->lanes, ""));
+            mg__gen_arms(g, b->end - 1, g->lanes, LLVMBuildAnd(g->b, way, g->lanes, ""));
             at = (uint32_t)last->meet;
         }
     }
@@ -172,7 +170,7 @@ static void arm(struct mg_gen *g, uint32_t at, struct mg_gen_level level)
     const uint64_t *outer_keep = g->keep;
     LLVMValueRef outer_lanes = g->lanes, outer_mask = g->mask;
     for (uint32_t w = 0; w < g->words; w++)
-        keep[w] = (g->nlevels ? outer_keep[w] : 0) | meet->live[w] | (other && !level.second ? other->live[w] : 0);
+        keep[w] = (outer_keep ? outer_keep[w] : 0) | meet->live[w] | (other && !level.second ? other->live[w] : 0);
     memcpy(before, g->form, g->nvars * sizeof *before);
     LLVMBasicBlockRef body = mg__gen_bb(g), skip = mg__gen_bb(g), after = mg__gen_bb(g);
     LLVMBuildCondBr(g->b, some(g, level.mine), body, skip);
@@ -204,7 +202,7 @@ static void arm(struct mg_gen *g, uint32_t at, struct mg_gen_level level)
     g->framed++;
 }
 
-static void part(struct mg_gen *g, uint32_t i, LLVMValueRef lanes, LLVMValueRef taken)
+void mg__gen_arms(struct mg_gen *g, uint32_t i, LLVMValueRef lanes, LLVMValueRef taken)
 {
     const struct mg_engine_op *op = &g->p->ops[i];
     LLVMValueRef rest = LLVMBuildAnd(g->b, lanes, LLVMBuildNot(g->b, taken, ""), "");
@@ -219,7 +217,7 @@ static void part(struct mg_gen *g, uint32_t i, LLVMValueRef lanes, LLVMValueRef 
 void mg__gen_part(struct mg_gen *g, uint32_t i, LLVMValueRef taken)
 {
     const struct mg_gen_block *meet = block_of(g, (uint32_t)g->p->ops[i].meet);
-    part(g, i, mg__gen_c32(g, ~0u), taken);
+    mg__gen_arms(g, i, mg__gen_c32(g, ~0u), taken);
     mg__gen_settle_for(g, meet);
     LLVMBuildBr(g->b, meet->bb);
 }

@@ -19,8 +19,9 @@ struct some {
     struct mg_gen *g;
     bool *seen;                    /* by block: on this search */
     bool *in;                      /* by block: compiled */
-    LLVMBasicBlockRef *body, *way; /* by block: behind its BLOCK op, which is counted; before it */
+    LLVMBasicBlockRef *body, *way; /* by block: behind its BLOCK op, which is counted; before it, if it has one */
     uint64_t *keep;                /* variables that are live between blocks, and those that share their slots */
+    uint64_t *held;                /* of these, those that have been loaded in the block's code */
     LLVMValueRef mask, meet;
 };
 
@@ -59,6 +60,12 @@ static void mark(struct some *s, uint32_t op, int64_t meet)
     mark_from(s, op, meet);
 }
 
+/* Whether the interpreter can begin it: a basic block, or what stands behind a barrier in the midst of one. */
+static bool begins(const struct mg_gen *g, uint32_t op)
+{
+    return g->p->ops[op].kind == MG_ENGINE_BLOCK || (op > 0 && g->p->ops[op - 1].kind == MG_ENGINE_BARRIER);
+}
+
 static bool choose(struct some *s)
 {
     const struct mg_gen *g = s->g;
@@ -76,7 +83,7 @@ static bool choose(struct some *s)
         }
     }
     for (uint32_t b = 0; b < g->nblocks; b++) {
-        s->in[b] &= g->p->ops[g->blocks[b].first].kind == MG_ENGINE_BLOCK;
+        s->in[b] &= begins(g, g->blocks[b].first);
         any |= s->in[b];
     }
     return any;
@@ -111,7 +118,7 @@ static void go_back(struct mg_gen *g, uint32_t op)
 static void go_on(struct some *s, uint32_t op)
 {
     const struct mg_gen_block *b = block_of(s->g, op);
-    if (b && s->in[b - s->g->blocks])
+    if (b && s->way[b - s->g->blocks])
         LLVMBuildBr(s->g->b, s->way[b - s->g->blocks]);
     else
         go_back(s->g, op);
@@ -139,10 +146,10 @@ static void frame_vars(struct some *s, const struct mg_gen_block *b, uint32_t en
                                                 : k < op->nin + op->nout ? &op->in[k - op->nout]
                                                                          : &guard;
             uint32_t v = o->slot < 0 ? UINT32_MAX : mg__gen_var(g, o->slot, o->bytes);
-            if (v == UINT32_MAX || mg__gen_is_live(seen, v) || (out && k >= op->nout) ||
+            if (v == UINT32_MAX || mg__gen_is_live(out ? seen : s->held, v) || (out && k >= op->nout) ||
                 !(mg__gen_is_live(s->keep, v) || mg__gen_is_live(live, v)))
                 continue;
-            seen[v / 64] |= (uint64_t)1 << (v % 64);
+            (out ? seen : s->held)[v / 64] |= (uint64_t)1 << (v % 64);
             unsigned bytes = g->vars[v].bytes;
             if (out) {
                 if (mg__gen_is_framed(g, v))
@@ -242,6 +249,24 @@ static void emit_told(struct some *s, const struct mg_gen_block *b, uint32_t i)
     LLVMPositionBuilderAtEnd(g->b, on);
 }
 
+/* The branch's arms, one after the other, and on to where they meet. */
+static void emit_arms(struct some *s, const struct mg_gen_block *b, LLVMValueRef taken)
+{
+    struct mg_gen *g = s->g;
+    const uint32_t i = b->end - 1, meet = (uint32_t)g->p->ops[i].meet;
+    memset(s->seen, 0, g->nblocks * sizeof *s->seen);
+    mark_from(s, i + 1, meet);
+    mark_from(s, g->p->ops[i].target, meet);
+    for (uint32_t k = 0; k < g->nblocks; k++)
+        if (s->seen[k])
+            frame_vars(s, &g->blocks[k], g->blocks[k].end, g->blocks[k].live, false);
+    mg__gen_arms(g, i, s->mask, taken);
+    for (uint32_t k = 0; k < g->nblocks; k++)
+        if (s->seen[k])
+            frame_vars(s, &g->blocks[k], g->blocks[k].end, s->keep, true);
+    go_on(s, meet);
+}
+
 static void emit_body(struct some *s, const struct mg_gen_block *b)
 {
     struct mg_gen *g = s->g;
@@ -251,6 +276,7 @@ static void emit_body(struct some *s, const struct mg_gen_block *b)
     g->serial++;
     g->framed++;
     g->ngroups = 0;
+    memset(s->held, 0, g->words * sizeof *s->held);
     mg__gen_lives(g, b);
     frame_vars(s, b, b->end, b->live, false);
     for (uint32_t i = b->first; i < b->end && !g->reason; i++) {
@@ -274,7 +300,10 @@ static void emit_body(struct some *s, const struct mg_gen_block *b)
             LLVMPositionBuilderAtEnd(g->b, no);
             go_on(s, i + 1);
             LLVMPositionBuilderAtEnd(g->b, part);
-            go_back(g, i);
+            if (b->fits && !g->tells)
+                emit_arms(s, b, taken);
+            else
+                go_back(g, i);
             return;
         }
         if (stops(guarded ? op + 1 : op)) {
@@ -291,12 +320,14 @@ static void emit_body(struct some *s, const struct mg_gen_block *b)
     go_on(s, b->end);
 }
 
-/* On the way to a block: where other lanes wait, where all are together and may go on in the other function, and where
- * the slice is used up, the interpreter begins it. */
+/* On the way to a basic block: where other lanes wait, where all are together and may go on in the other function, and
+ * where the slice is used up, the interpreter begins it. Behind a barrier it always does. */
 static void emit_way(struct some *s, const struct mg_gen_block *b)
 {
     struct mg_gen *g = s->g;
     const struct mg_engine_op *op = &g->p->ops[b->first];
+    if (!s->way[b - g->blocks])
+        return;
     LLVMBasicBlockRef back = mg__gen_bb(g), on = mg__gen_bb(g);
     LLVMPositionBuilderAtEnd(g->b, back);
     go_back(g, b->first);
@@ -325,8 +356,9 @@ static bool prepare(struct some *s)
     s->body = mg__arena_array(&g->arena, g->nblocks + 1, sizeof *s->body);
     s->way = mg__arena_array(&g->arena, g->nblocks + 1, sizeof *s->way);
     s->keep = mg__arena_array(&g->arena, g->words, sizeof *s->keep);
+    s->held = mg__arena_array(&g->arena, g->words, sizeof *s->held);
     s->seen = mg__arena_array(&g->arena, g->nblocks + 1, sizeof *s->seen);
-    if (!s->in || !s->seen || !s->body || !s->way || !s->keep || !choose(s))
+    if (!s->in || !s->seen || !s->body || !s->way || !s->keep || !s->held || !choose(s))
         return false;
     choose_kept(s);
     for (uint32_t v = 0; v < g->nvars; v++) /* homes are a function's own */
@@ -358,7 +390,8 @@ void mg__gen_some(struct mg_gen *g)
     for (uint32_t b = 0; b < g->nblocks; b++)
         if (s.in[b]) {
             s.body[b] = mg__gen_bb(g);
-            s.way[b] = mg__gen_bb(g);
+            if (g->p->ops[g->blocks[b].first].kind == MG_ENGINE_BLOCK)
+                s.way[b] = mg__gen_bb(g);
             LLVMAddCase(to, mg__gen_c32(g, g->blocks[b].first), s.body[b]);
         }
     for (uint32_t b = 0; b < g->nblocks && !g->reason; b++)

@@ -282,6 +282,7 @@ const struct mg_op *mg__system_call(struct mg_warp *w, const struct mg_op *op, u
 /* at op: w->stop says to enter compiled code */
 bool mg__engine_back(struct mg_warp *w, const struct mg_op *op, uint32_t mask);
 const struct mg_op *mg__engine_some(struct mg_warp *w, const struct mg_op *op, uint32_t mask); /* behind a BLOCK op */
+const struct mg_op *mg__engine_behind(struct mg_warp *w, const struct mg_op *op, uint32_t mask); /* behind a barrier */
 void mg__engine_following(struct mg_worker *worker); /* a warp of it */
 /* For a launch of that many blocks. NULL: interpret. */
 struct mg_described *mg__tier_kernel(struct mg_simt_kernel *kernel, const struct mg_dim3 *block, uint64_t blocks,

@@ -367,22 +367,36 @@ static const struct mg_op *function_some(struct mg_warp *w, const struct mg_op *
     return next == ~0u ? NULL : &code->ops[next];
 }
 
-const struct mg_op *mg__engine_some(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
+/* Its compiled code from op `at` on, which is one of those where it can begin. */
+static const struct mg_op *root_some(struct mg_warp *w, uint32_t at, uint32_t mask)
 {
-    const struct mg_op *ops = w->frame->code->ops;
+    const struct mg_op *ops = w->root->code->ops;
     const struct mg_described *d = w->worker->run->engine;
-    if (w->followed)
-        return op + 1;
-    if (w->frame != w->root)
-        return function_some(w, op, mask);
-    if (!w->some_at[op - ops])
-        return op + 1;
-    uint32_t next = w->some(&w->e, (uint32_t)(op - ops), mask, w->join_pc ? (uint32_t)(w->join_pc - ops) : ~0u);
+    uint32_t next = w->some(&w->e, at, mask, w->join_pc ? (uint32_t)(w->join_pc - ops) : ~0u);
     w->e.leave = 0;
     if ((mask == ~0u || d->watched) && next != ~0u && d->program.ops[next].kind != MG_ENGINE_BLOCK)
         /* in the midst of a block, of whose accesses those that were done by their line have left no word */
         memset(w->leads, 0, sizeof w->leads);
     return next == ~0u ? NULL : &ops[next];
+}
+
+const struct mg_op *mg__engine_some(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
+{
+    if (w->followed)
+        return op + 1;
+    if (w->frame != w->root)
+        return function_some(w, op, mask);
+    const uint32_t at = (uint32_t)(op - w->root->code->ops);
+    return w->some_at[at] ? root_some(w, at, mask) : op + 1;
+}
+
+const struct mg_op *mg__engine_behind(struct mg_warp *w, const struct mg_op *op, uint32_t mask)
+{
+    const uint32_t at = (uint32_t)(op + 1 - w->root->code->ops);
+    if (w->followed || w->frame != w->root || !w->some_at[at] ||
+        w->worker->run->engine->program.ops[at].kind == MG_ENGINE_BLOCK) /* which is not counted yet */
+        return op + 1;
+    return root_some(w, at, mask);
 }
 
 bool mg__engine_waits(const struct mg_warp *w)

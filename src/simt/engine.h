@@ -23,7 +23,7 @@
 #define MG_SIMT_ENGINE_H
 #include "base/base.h"
 
-#define MG_ENGINE_VERSION 19u /* of everything here: kept code of another version is not used */
+#define MG_ENGINE_VERSION 20u /* of everything here: kept code of another version is not used */
 
 #define MG_ENGINE_MASKS 32u
 #define MG_ENGINE_FEW_MASKS 4u /* of one that is found, in code for some of the lanes */
@@ -278,8 +278,8 @@ struct mg_engine_code {
     /* Runs up to n warps of a block one after the other from an entry (0 is the kernel's start), as long as all come to
      * the same barrier or end; returns how many ran. e->point of each says where it left. */
     uint32_t (*run)(struct mg_engine_warp *e, uint32_t entry, uint32_t n);
-    /* The lanes of `mask` from behind the BLOCK op `op` of somes[] on, with all registers in the frame; a block that
-     * begins at op `meet` is not begun. Returns the op at which the interpreter goes on, ~0u: the launch ends. NULL: no
+    /* The lanes of `mask` from the op `op` of somes[] on, behind it if it is a BLOCK, which is counted, with all
+     * registers in the frame; a block that begins at op `meet` is not begun. Returns the op at which the interpreter goes on, ~0u: the launch ends. NULL: no
      * lanes part but in `run`. */
     uint32_t (*some)(struct mg_engine_warp *e, uint32_t op, uint32_t mask, uint32_t meet);
     const struct mg_engine_point *points;
@@ -288,7 +288,7 @@ struct mg_engine_code {
     const struct mg_engine_site *sites;
     const struct mg_engine_member *members;
     const struct mg_engine_level *levels;
-    const uint32_t *somes; /* ops */
+    const uint32_t *somes; /* ops: BLOCKs, and what stands behind barriers */
     uint32_t npoints, nforms, nopens, nsites, nmembers, nlevels, nsomes, ncells;
     void *memory; /* the engine's */
 };

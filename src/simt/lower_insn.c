@@ -96,8 +96,11 @@ void mg__lower_call(struct mg_lower *L)
     op->u.call = site;
 }
 
+/* A branch to what comes next parts nobody, and ptxas makes none of it. */
 void mg__lower_bra(struct mg_lower *L)
 {
+    if (mg__lower_opnd(L, 0)->index == (uint32_t)(L->insn - L->func->insns) + 1)
+        return;
     if (L->insn->guard >= 0)
         guarded(L, MG_DO_BRA);
     else

@@ -134,7 +134,7 @@ MG_HANDLER(mg__op_bar)
         } else if (sub == MG_SUB_RED) {
             mg__pred_set(w, op->d, s->result ? ~0u : 0, s->mask);
         }
-        return op + 1;
+        return w->has_some ? mg__engine_behind(w, op, mask) : op + 1;
     }
     if (MG_UNLIKELY(w->interpreted) &&
         mg__engine_back(w, op, mask)) { /* compiled code waits here, and goes on behind it */
