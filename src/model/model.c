@@ -292,10 +292,50 @@ static bool count_rows(struct worker *w, const struct mg_access *a)
     return true;
 }
 
+static void count_row(struct worker *w, struct mg_access *a, uint32_t row)
+{
+    const struct mg_ptx_insn *insn = w->launch->info->insns[a->insn].insn;
+    struct tally *t = &w->insns[a->insn];
+    struct mg_model_access as;
+    mg__access_row(a, row);
+    if (!mg__model_as_made(&w->launch->kernel->made->plans[a->insn], a, true, &as))
+        return;
+    if (a->space == MG_SPACE_SHARED)
+        add_shared(w, a, as.kind, mg__model_access_shared(w->launch->model->arch, insn, &as), 1, t);
+    else if (a->space == MG_SPACE_GLOBAL)
+        count_global(w, &as, insn, a->times, t);
+}
+
+/* Rows of atomics: most have no lane that waits for another one, and then it does not matter which of them are made
+ * one. */
+static bool count_atomics(struct worker *w, struct mg_access *a)
+{
+    const struct mg_model_plan *plan = &w->launch->kernel->made->plans[a->insn];
+    const struct mg_arch *arch = w->launch->model->arch;
+    const unsigned op = a->kind == MG_ACCESS_RED || plan->no_result ? 2 : 3;
+    struct tally *t = &w->insns[a->insn];
+    if (!a->offset || plan->changed || a->space != MG_SPACE_GLOBAL || a->width > arch->sector_bytes ||
+        (a->kind != MG_ACCESS_ATOM && a->kind != MG_ACCESS_RED))
+        return false;
+    const uint64_t origin = mg__model_origin(w->launch->info, a->base + a->offset[0][__builtin_ctz(a->masks[0])]);
+    for (uint32_t r = 0; r < a->rows; r++) {
+        const uint32_t sectors = mg__model_row_atomic(arch, a->masks[r], a->offset[r], a->base, origin),
+                       least = (mg__model_bytes(a->width, a->masks[r]) + arch->sector_bytes - 1) / arch->sector_bytes;
+        if (!sectors) {
+            count_row(w, a, r);
+            continue;
+        }
+        t->requests[op]++;
+        t->moved[op] += sectors;
+        t->sectors += sectors;
+        t->sectors_ideal += MG_MIN(least, sectors);
+    }
+    return true;
+}
+
 static void on_access(void *worker, struct mg_access *a)
 {
     struct worker *w = worker;
-    struct mg_model_access as;
     if (a->insn >= w->launch->info->ninsns)
         return;
     w->accessed[a->insn] = true;
@@ -307,19 +347,10 @@ static void on_access(void *worker, struct mg_access *a)
         count_far(w, a, w->launch->info->insns[a->insn].insn);
         return;
     }
-    if (count_rows(w, a) || count_words(w, a))
+    if (count_rows(w, a) || count_atomics(w, a) || count_words(w, a))
         return;
-    const struct mg_ptx_insn *insn = w->launch->info->insns[a->insn].insn;
-    struct tally *t = &w->insns[a->insn];
-    for (uint32_t row = 0; row < a->rows; row++) {
-        mg__access_row(a, row);
-        if (!mg__model_as_made(&w->launch->kernel->made->plans[a->insn], a, true, &as))
-            return;
-        if (a->space == MG_SPACE_SHARED)
-            add_shared(w, a, as.kind, mg__model_access_shared(w->launch->model->arch, insn, &as), 1, t);
-        else if (a->space == MG_SPACE_GLOBAL)
-            count_global(w, &as, insn, a->times, t);
-    }
+    for (uint32_t row = 0; row < a->rows; row++)
+        count_row(w, a, row);
 }
 
 static void add_to_counts(struct mg_insn_counts *to, const struct mg_insn_counts *counts)

@@ -69,6 +69,9 @@ unsigned mg__model_warp_words(uint32_t mask, const uint64_t address[32]);
 uint64_t mg__model_rows_words(const uint32_t *masks, const uint32_t (*offset)[32], uint32_t rows);
 /* The distinct sectors of a row, where the access is no wider than one. */
 uint32_t mg__model_row_sectors(const struct mg_arch *arch, uint32_t mask, const uint32_t offset[32]);
+/* The same of an atomic whose lanes want no slot twice (sectors.c), from `base` on; 0: its lanes must be asked. */
+uint32_t mg__model_row_atomic(const struct mg_arch *arch, uint32_t mask, const uint32_t offset[32], uint64_t base,
+                              uint64_t origin);
 /* Wavefronts by all lanes, of words, none of them behind `most`. */
 unsigned mg__model_warp_near(const uint32_t word[32], uint32_t most);
 /* The sum over accesses of which the touched words are marked. */

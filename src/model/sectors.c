@@ -294,6 +294,53 @@ static uint32_t contended(struct units u, uint32_t mask, const uint64_t address[
     return later;
 }
 
+#ifdef __x86_64__
+/* The slots of 16 lanes, as `contended` finds them. */
+__attribute__((target("avx512f"), always_inline)) static inline __m512i slots_of(struct units u, __m512i offset,
+                                                                               uint32_t base, uint32_t origin)
+{
+    const __m512i at = _mm512_add_epi32(offset, _mm512_set1_epi32((int)base)), three = _mm512_set1_epi32(3),
+                  line = _mm512_srli_epi32(_mm512_sub_epi32(at, _mm512_set1_epi32((int)origin)), u.line);
+    __m512i row = _mm512_xor_si512(_mm512_xor_si512(line, _mm512_srli_epi32(line, 2)), _mm512_srli_epi32(line, 5));
+    row = _mm512_and_si512(row, three);
+    row = _mm512_mask_xor_epi32(row, _mm512_test_epi32_mask(line, _mm512_set1_epi32(16)), row, three);
+    const __m512i word = _mm512_and_si512(_mm512_srli_epi32(at, WORD_SHIFT),
+                                          _mm512_set1_epi32((1 << (u.line - WORD_SHIFT)) - 1));
+    return _mm512_add_epi32(word, _mm512_slli_epi32(row, u.line - WORD_SHIFT));
+}
+
+__attribute__((target("avx512f,avx512cd,popcnt"))) static bool row_contended(struct units u, uint32_t mask,
+                                                                             const uint32_t offset[32], uint32_t base,
+                                                                             uint32_t origin)
+{
+    const __m512i ones = _mm512_set1_epi32(-1);
+    const unsigned n = (unsigned)__builtin_popcount(mask), n_low = (unsigned)__builtin_popcount(mask & 0xffff);
+    const __mmask16 in_low = (__mmask16)((1u << n_low) - 1), in_high = (__mmask16)((1u << (n - n_low)) - 1);
+    __m512i low = _mm512_maskz_compress_epi32((__mmask16)mask, _mm512_loadu_si512(offset)),
+            high = _mm512_maskz_compress_epi32((__mmask16)(mask >> 16), _mm512_loadu_si512(offset + 16));
+    if (n <= 16) { /* one vector has them all */
+        low = slots_of(u, _mm512_mask_expand_epi32(low, (__mmask16)(0xffffu << n_low), high), base, origin);
+        return _mm512_mask_test_epi32_mask((__mmask16)((1u << n) - 1), _mm512_conflict_epi32(low), ones);
+    }
+    low = _mm512_mask_mov_epi32(ones, in_low, slots_of(u, low, base, origin));
+    high = slots_of(u, high, base, origin);
+    return _mm512_mask_test_epi32_mask(in_low, _mm512_conflict_epi32(low), ones) |
+           _mm512_mask_test_epi32_mask(in_high, _mm512_conflict_epi32(high), ones) | (in_high & among(high, low));
+}
+#endif
+
+uint32_t mg__model_row_atomic(const struct mg_arch *arch, uint32_t mask, const uint32_t offset[32], uint64_t base,
+                              uint64_t origin)
+{
+#ifdef __x86_64__
+    /* The lower 32 bits tell: a slot hangs on fewer. */
+    if (mg__isa() >= 4 && !row_contended(units_of(arch), mask, offset, (uint32_t)base, (uint32_t)origin))
+        return mg__model_row_sectors(arch, mask, offset);
+#endif
+    (void)arch, (void)mask, (void)offset, (void)base, (void)origin;
+    return 0;
+}
+
 static inline __attribute__((always_inline)) uint32_t of_line(unsigned shift, const uint64_t address[32], uint64_t line)
 {
     uint32_t same = 0;
