@@ -23,6 +23,7 @@ enum { READY, AT_BARRIER, LEFT, OUTSIDE, WALKING, WRITTEN, ENDED };
 
 /* ---- whether compiled code pays ---- */
 #define TIMED_BLOCKS 6u /* of either kind */
+#define TIMED_CLOSE 32u /* of either, where a quarter may lie between them: what is cold at first is not so later */
 #define TIMED_LEAVES 24u
 #define TIMED_ENOUGH 256u /* of both */
 
@@ -33,7 +34,10 @@ bool mg__engine_pays(struct mg_worker *worker)
     const struct mg_block_times *p = &worker->times;
     if (p->off || p->blocks[1] < TIMED_BLOCKS || p->leaves < TIMED_LEAVES)
         return true;
-    return p->blocks[0] >= TIMED_BLOCKS && p->least[1] <= p->least[0];
+    if (p->blocks[0] < TIMED_BLOCKS)
+        return false;
+    const bool close = p->least[0] < p->least[1] + p->least[1] / 4 && p->least[1] < p->least[0] + p->least[0] / 4;
+    return close && p->blocks[0] < TIMED_CLOSE ? p->blocks[1] <= p->blocks[0] : p->least[1] <= p->least[0];
 }
 
 /* Times matter only until either kind is known, and only where compiled code is left at all. */
