@@ -45,15 +45,6 @@ void mg__site_place(const struct mg_launch_info *info, uint32_t insn, const char
     *line = i->line;
 }
 
-/* A bit for each word of the parameters at which an address begins. False: there are too many. */
-static bool find_pointers(const struct mg_launch_info *info, uint64_t *pointers)
-{
-    *pointers = 0;
-    for (uint32_t word = 0; word < 64 && word * 4 < info->param_size; word++)
-        *pointers |= (uint64_t)mg__launch_is_pointer(info, word * 4) << word;
-    return info->param_size <= 256;
-}
-
 static bool find_kept(struct mg_sites *kept, uint64_t program, uint64_t pointers, struct mg_sites *s)
 {
     for (unsigned k = 0; program && k < MG_SITES_KEPT; k++)
@@ -86,7 +77,7 @@ bool mg__sites_find(const struct mg_launch_info *info, struct mg_sites *kept, st
     const struct mg_ptx_func *func = NULL;
     struct mg_flow_origin *regs = NULL;
     uint64_t pointers;
-    const uint64_t program = find_pointers(info, &pointers) ? info->program : 0;
+    const uint64_t program = mg__launch_pointers(info, &pointers) ? info->program : 0;
     if (find_kept(kept, program, pointers, s))
         return true;
     memset(s, 0, sizeof(*s));

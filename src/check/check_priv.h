@@ -53,6 +53,7 @@ struct site {                           /* one instruction that accesses memory 
     uint8_t class;   /* enum mg_order_class */
     bool reads, writes, atomic;
     bool async;
+    bool named; /* source is known, and from */
     bool plain_read;
     bool publishes, takes;       /* a strong write, a strong read */
     bool own_fence;              /* .release or .acq_rel: it is its own fence */
@@ -67,12 +68,18 @@ struct site {                           /* one instruction that accesses memory 
 struct code {
     struct site *sites; /* by launch instruction */
     uint32_t *insn_of;  /* by number: the instruction */
-    uint32_t nnumbers;
+    uint32_t ninsns, nnumbers;
     uint32_t unit_shared, unit_global; /* bytes of the narrowest access: log2 */
     bool asks_later; /* something may ask who wrote shared memory before the block last met */
 };
-bool mg__code_read(const struct mg_launch_info *info, struct code *code);
+enum { CODE_KEPT = 16 };
+struct code_kept {              /* of a launch that may be over */
+    uint64_t program, pointers; /* mg_launch_info.program, 0: none; mg__launch_pointers */
+    struct code code;           /* as it is read, without objects */
+};
+bool mg__code_read(struct code_kept kept[CODE_KEPT], const struct mg_launch_info *info, struct code *code);
 void mg__code_free(struct code *code);
+void mg__code_forget(struct code_kept kept[CODE_KEPT]);
 /* Whether control can go from instruction `from` to `to` without meeting a barrier of the block (or, `warp`, one of a
  * warp either); `stops` false: meeting what it may. */
 bool mg__code_leads(const struct mg_launch_info *info, uint32_t from, uint32_t to, bool stops, bool warp);
@@ -143,6 +150,13 @@ struct failed_call { /* calls.c */
     bool looked; /* or told */
 };
 struct streams;
+/* What a worker has learnt of a program's accesses, for the next launch of it: short ones would learn it anew each
+ * time. */
+struct learnt {
+    uint64_t program;       /* mg_launch_info.program; 0: nothing */
+    struct mg_last *shapes; /* by instruction: where accesses come as addresses */
+    struct mg_memos memos;  /* by pattern */
+};
 struct mg_check {
     unsigned checks;
     void (*found)(void *arg, const struct mg_report_finding *finding);
@@ -163,6 +177,8 @@ struct mg_check {
     uint64_t launches;
     struct streams *streams;          /* stream.c; NULL: none was made */
     struct chain *chain, *next_chain; /* chain.c: what the last launch wrote, and the one under way does */
+    struct code_kept kept[CODE_KEPT]; /* code.c */
+    struct learnt learnt;
     bool watched;                     /* somebody sees what the host does to managed and pinned memory */
     atomic_bool flies;                /* work that the host has not waited for uses such memory */
 };
@@ -355,8 +371,7 @@ struct worker {
     MG_VEC(struct block *) blocks;
     struct block *current;
     uint64_t told; /* accesses and events, but for polls that change nothing */
-    struct mg_memos memos;   /* by pattern */
-    struct mg_last *shapes;  /* by instruction: where accesses come as addresses */
+    struct learnt learnt;
     int32_t *last;           /* by instruction: index of the allocation it accessed last */
     struct shadows *shadows; /* define.c */
     struct origin async_origin;
@@ -423,6 +438,7 @@ bool mg__beyond_begun(const struct block *b, uint32_t warp, const struct block *
 void mg__beyond_meet(struct block *b, uint32_t warps);
 void mg__beyond_forget(struct block *b, bool all);
 /* ---- launch.c ---- */
+void mg__learnt_free(struct learnt *learnt);
 void mg__block_begin(struct worker *w, uint64_t linear); /* without memory for it the block goes unchecked */
 
 /* ---- beside.c ---- */

@@ -2,6 +2,9 @@
  *
  * A volatile load that goes round a loop with an address that the loop does not change, and with nothing in the loop
  * that writes, waits for another thread: it synchronises (MG_ORDER_POLL), and so do its copies on the same source line.
+ *
+ * What a launch's code tells is kept for those that come after it, as long as its instructions are the same and the
+ * same of its parameters are pointers; which arrays it means is looked up each time.
  */
 #include "check/check_priv.h"
 
@@ -325,9 +328,9 @@ static bool asks_later(const struct mg_ptx_insn *i)
     return isa->group == MG_G_MBARRIER || strtol(isa->since_sm, NULL, 10) >= 90;
 }
 
-bool mg__code_read(const struct mg_launch_info *info, struct code *code)
+static bool read(const struct mg_launch_info *info, struct code *code)
 {
-    *code = (struct code){.unit_shared = 2, .unit_global = 2};
+    *code = (struct code){.unit_shared = 2, .unit_global = 2, .ninsns = info->ninsns};
     code->sites = calloc(info->ninsns + 1, sizeof(*code->sites));
     code->insn_of = calloc(info->ninsns + 2, sizeof(*code->insn_of));
     if (!code->sites || !code->insn_of)
@@ -346,7 +349,6 @@ bool mg__code_read(const struct mg_launch_info *info, struct code *code)
                 return false;
             mg__flow_origins(func, mg__launch_is_pointer, info, regs);
         }
-        s->object = s->from_object = -1;
         code->asks_later |= asks_later(i);
         if (!mg__ptx_accesses(i) && !in_bulk(i) && !multiplies(i))
             continue;
@@ -358,12 +360,10 @@ bool mg__code_read(const struct mg_launch_info *info, struct code *code)
             s->async = in_bulk(i);
             continue;
         }
+        s->named = true;
         s->source = source_of(regs, mg__ptx_op(func, i, i->address));
-        s->object = object_of(info, &s->source);
-        if (s->async) {
+        if (s->async)
             s->from = source_of(regs, mg__ptx_op(func, i, i->address + 1u));
-            s->from_object = object_of(info, &s->from);
-        }
         unsigned unit = unit_of(i);
         if (i->space == MG_SPACE_SHARED || i->space == MG_SPACE_GENERIC)
             code->unit_shared = MG_MIN(code->unit_shared, unit);
@@ -372,7 +372,54 @@ bool mg__code_read(const struct mg_launch_info *info, struct code *code)
     }
     free(regs);
     find_polls(info, code);
+    return mg__idiom_read(info, code);
+}
+
+/* Which arrays the launch's instructions mean. */
+static void find_objects(const struct mg_launch_info *info, struct code *code)
+{
+    for (uint32_t k = 0; k < info->ninsns; k++) {
+        struct site *s = &code->sites[k];
+        s->object = s->named ? object_of(info, &s->source) : -1;
+        s->from_object = s->named && s->async ? object_of(info, &s->from) : -1;
+    }
+}
+
+static bool copy(const struct code *from, struct code *to)
+{
+    const size_t sites = (from->ninsns + 1) * sizeof(*to->sites), insn_of = (from->nnumbers + 2) * sizeof(*to->insn_of);
+    *to = *from;
+    to->sites = malloc(sites);
+    to->insn_of = malloc(insn_of);
+    if (!to->sites || !to->insn_of)
+        return false;
+    memcpy(to->sites, from->sites, sites);
+    memcpy(to->insn_of, from->insn_of, insn_of);
     return true;
+}
+
+bool mg__code_read(struct code_kept kept[CODE_KEPT], const struct mg_launch_info *info, struct code *code)
+{
+    uint64_t pointers;
+    const uint64_t program = mg__launch_pointers(info, &pointers) ? info->program : 0;
+    struct code_kept *k = &kept[(program ^ pointers) % CODE_KEPT];
+    const bool again = program && k->program == program && k->pointers == pointers;
+    if (!(again ? copy(&k->code, code) : read(info, code)))
+        return false;
+    if (program && !again) {
+        mg__code_free(&k->code);
+        *k = (struct code_kept){.program = program, .pointers = pointers};
+        if (!copy(code, &k->code))
+            k->program = 0;
+    }
+    find_objects(info, code);
+    return true;
+}
+
+void mg__code_forget(struct code_kept kept[CODE_KEPT])
+{
+    for (unsigned k = 0; k < CODE_KEPT; k++)
+        mg__code_free(&kept[k].code);
 }
 
 void mg__code_free(struct code *code)

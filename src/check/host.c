@@ -47,6 +47,8 @@ void mg__check_destroy(struct mg_check *c)
     mg__streams_free(c->streams);
     mg__chain_free(c);
     mg__calls_free(c);
+    mg__code_forget(c->kept);
+    mg__learnt_free(&c->learnt);
     mg__vec_free(&c->regions);
     mg__vec_free(&c->freed);
     pthread_mutex_destroy(&c->lock);

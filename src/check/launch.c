@@ -234,8 +234,7 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     pthread_mutex_lock(&check->lock);
     mg__beside_turn(l, true);
     mg__chain_begin(l);
-    bool good = mg__code_read(info, &l->code) && mg__idiom_read(info, &l->code) && mg__wgmma_read(info, l) &&
-                mg__grid_begin(l) && track(l);
+    bool good = mg__code_read(check->kept, info, &l->code) && mg__wgmma_read(info, l) && mg__grid_begin(l) && track(l);
     check->open += good;
     check->running = check->open;
     if (!good)
@@ -275,14 +274,33 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     return MG_OK;
 }
 
+static bool take_learnt(struct launch *l, struct learnt *to)
+{
+    struct mg_check *check = l->check;
+    pthread_mutex_lock(&check->lock);
+    if (check->learnt.program && check->learnt.program == l->info->program) {
+        *to = check->learnt;
+        check->learnt = (struct learnt){0};
+    }
+    pthread_mutex_unlock(&check->lock);
+    to->program = l->info->program;
+    to->memos.launch++;
+    return to->shapes || (to->shapes = calloc(l->info->ninsns + 1, sizeof(*to->shapes)));
+}
+
+void mg__learnt_free(struct learnt *learnt)
+{
+    free(learnt->shapes);
+    mg__memos_free(&learnt->memos);
+}
+
 static void *worker_begin(void *state, unsigned index)
 {
     struct launch *l = state;
     struct worker *w = malloc(sizeof(*w));
     if (w)
         mg__worker_clear(w, l);
-    if (!w || !(w->last = malloc((l->info->ninsns + 1) * sizeof(*w->last))) ||
-        !(w->shapes = calloc(l->info->ninsns + 1, sizeof(*w->shapes)))) {
+    if (!w || !(w->last = malloc((l->info->ninsns + 1) * sizeof(*w->last))) || !take_learnt(l, &w->learnt)) {
         if (w)
             free(w->last);
         free(w);
@@ -294,7 +312,7 @@ static void *worker_begin(void *state, unsigned index)
     if (!mg__notes_begin(w)) {
         mg__notes_free(w);
         free(w->last);
-        free(w->shapes);
+        mg__learnt_free(&w->learnt);
         free(w);
         return NULL;
     }
@@ -316,6 +334,11 @@ static void worker_end(void *state, void *worker)
             mg__region_mark(r, w->unwritten.at[i].address - r->address,
                             w->unwritten.at[i].address - r->address + w->unwritten.at[i].size, true);
     }
+    struct learnt old = w->learnt;
+    if (old.program) {
+        old = l->check->learnt;
+        l->check->learnt = w->learnt;
+    }
     pthread_mutex_unlock(&l->check->lock);
     for (size_t i = 0; i < w->blocks.count; i++)
         free_block(w->blocks.at[i], MG_ORDER_WARPS);
@@ -323,8 +346,7 @@ static void worker_end(void *state, void *worker)
     mg__vec_free(&w->unwritten);
     mg__tally_free(&w->tally);
     free(w->last);
-    free(w->shapes);
-    mg__memos_free(&w->memos);
+    mg__learnt_free(&old);
     mg__notes_free(w);
     mg__define_free(w);
     free(w);

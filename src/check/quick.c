@@ -138,47 +138,70 @@ struct mg_memo *mg__memo_new(const uint64_t delta[32], uint32_t mask, uint32_t w
     return m;
 }
 
-static struct mg_memo *add(struct mg_memos *memos, const struct mg_access *a, unsigned unit)
+static bool grow(struct mg_memos *memos, uint32_t id)
 {
-    const struct mg_pattern *p = a->pattern;
-    if (p->id >= memos->capacity) {
-        uint32_t capacity = MG_MAX(memos->capacity * 2, p->id + 16);
-        struct mg_memo **at = realloc(memos->at, capacity * sizeof(struct mg_memo *));
-        if (!at)
-            return NULL;
-        memset(at + memos->capacity, 0, (capacity - memos->capacity) * sizeof(struct mg_memo *));
-        memos->at = at;
-        memos->capacity = capacity;
+    const uint32_t capacity = MG_MAX(memos->capacity * 2, id + 16), more = capacity - memos->capacity;
+    struct mg_memo **at = realloc(memos->at, capacity * sizeof(struct mg_memo *));
+    memos->at = at ? at : memos->at;
+    struct mg_memos_of *of = realloc(memos->of, capacity * sizeof(*of));
+    memos->of = of ? of : memos->of;
+    if (!at || !of)
+        return false;
+    memset(at + memos->capacity, 0, more * sizeof(struct mg_memo *));
+    memset(of + memos->capacity, 0, more * sizeof(*of));
+    memos->capacity = capacity;
+    return true;
+}
+
+static void forget(struct mg_memos *memos, uint32_t id)
+{
+    for (struct mg_memo *m = memos->at[id], *next; m; m = next) {
+        next = m->next;
+        free(m);
     }
-    uint64_t delta[32];
-    for (unsigned i = 0; i < 32; i++)
-        delta[i] = (uint64_t)(int64_t)p->delta[i];
-    struct mg_memo *m = mg__memo_new(delta, p->mask, a->width, unit);
-    if (m) {
-        m->next = memos->at[p->id];
-        memos->at[p->id] = m;
+    memos->at[id] = NULL;
+}
+
+/* The pattern's memos; those of another one, which had its id in a launch before, are gone then. */
+static struct mg_memo **memos_of(struct mg_memos *memos, const struct mg_pattern *p)
+{
+    if (p->id >= memos->capacity && !grow(memos, p->id))
+        return NULL;
+    struct mg_memos_of *of = &memos->of[p->id];
+    if (of->launch != memos->launch && (of->mask != p->mask || memcmp(of->delta, p->delta, sizeof(of->delta)))) {
+        forget(memos, p->id);
+        of->mask = p->mask;
+        memcpy(of->delta, p->delta, sizeof(of->delta));
     }
-    return m;
+    of->launch = memos->launch;
+    return &memos->at[p->id];
 }
 
 const struct mg_memo *mg__memos_other(struct mg_memos *memos, const struct mg_access *a, unsigned unit)
 {
-    struct mg_memo *m = a->pattern->id < memos->capacity ? memos->at[a->pattern->id] : NULL;
+    const struct mg_pattern *p = a->pattern;
+    struct mg_memo **at = memos_of(memos, p), *m = at ? *at : NULL;
     while (m && (m->width != a->width || m->unit_log != unit))
         m = m->next;
-    if (!m)
-        m = add(memos, a, unit);
+    if (!m && at) {
+        uint64_t delta[32];
+        for (unsigned i = 0; i < 32; i++)
+            delta[i] = (uint64_t)(int64_t)p->delta[i];
+        m = mg__memo_new(delta, p->mask, a->width, unit);
+        if (m) {
+            m->next = *at;
+            *at = m;
+        }
+    }
     return m && m->n ? m : NULL;
 }
 
 void mg__memos_free(struct mg_memos *memos)
 {
     for (uint32_t k = 0; k < memos->capacity; k++)
-        for (struct mg_memo *m = memos->at[k], *next; m; m = next) {
-            next = m->next;
-            free(m);
-        }
+        forget(memos, k);
     free(memos->at);
+    free(memos->of);
 }
 
 MG_WIDE static bool same(const uint64_t *address, const uint64_t *delta, uint64_t base, uint32_t mask)

@@ -23,16 +23,24 @@ struct mg_memo {
     const uint32_t *lane; /* n: as in a packed mg_order_who */
     struct mg_memo *next; /* of the same pattern and another width */
 };
-/* Those of the patterns that the engine remembers: by mg_pattern's id, made when first asked for. */
+/* Those of the patterns that the engine remembers: by mg_pattern's id, made when first asked for. In another launch the
+ * id may be another pattern's, and mostly is the same one's. */
+struct mg_memos_of { /* the pattern, as it was when the memos were made */
+    uint32_t launch, mask;
+    int32_t delta[32];
+};
 struct mg_memos {
     struct mg_memo **at;
+    struct mg_memos_of *of;
     uint32_t capacity;
+    uint32_t launch; /* its number */
 };
 const struct mg_memo *mg__memos_other(struct mg_memos *memos, const struct mg_access *a, unsigned unit);
 /* NULL: too wide or uneven a shape, or no memory. */
 static inline const struct mg_memo *mg__memos_find(struct mg_memos *memos, const struct mg_access *a, unsigned unit)
 {
-    const struct mg_memo *m = a->pattern->id < memos->capacity ? memos->at[a->pattern->id] : NULL;
+    const uint32_t id = a->pattern->id;
+    const struct mg_memo *m = id < memos->capacity && memos->of[id].launch == memos->launch ? memos->at[id] : NULL;
     return m && m->width == a->width && m->unit_log == unit && m->n ? m : mg__memos_other(memos, a, unit);
 }
 void mg__memos_free(struct mg_memos *memos);

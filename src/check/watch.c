@@ -71,7 +71,7 @@ static inline bool quick_read(struct worker *w, const struct mg_access *a)
     uint64_t least = a->base + (uint64_t)(int64_t)a->pattern->low, most = a->base + (uint64_t)(int64_t)a->pattern->high;
     if (least < site->lo || most + a->width > site->hi)
         return false;
-    const struct mg_memo *memo = mg__memos_find(&w->memos, a, unit);
+    const struct mg_memo *memo = mg__memos_find(&w->learnt.memos, a, unit);
     uint32_t who = (uint32_t)site->number | a->warp << 16; /* as mg__order_pack */
     mg__order_uses(b->order, a->warp, a->mask, false);
     return memo && mg__shadow_read(b->order, &b->shared, least >> unit, memo, who, l->init, true);

@@ -83,7 +83,7 @@ static inline void mg__access_reach(struct mg_access *a, uint64_t *least, uint64
 static inline const struct mg_memo *mg__access_memo(struct worker *w, const struct mg_access *a, unsigned unit)
 {
     if (a->pattern)
-        return mg__memos_find(&w->memos, a, unit);
-    return mg__quick_shape(&w->shapes[a->insn], a, unit) ? &w->shapes[a->insn].memo : NULL;
+        return mg__memos_find(&w->learnt.memos, a, unit);
+    return mg__quick_shape(&w->learnt.shapes[a->insn], a, unit) ? &w->learnt.shapes[a->insn].memo : NULL;
 }
 #endif

@@ -297,21 +297,20 @@ static uint32_t contended(struct units u, uint32_t mask, const uint64_t address[
 #ifdef __x86_64__
 /* The slots of 16 lanes, as `contended` finds them. */
 __attribute__((target("avx512f"), always_inline)) static inline __m512i slots_of(struct units u, __m512i offset,
-                                                                               uint32_t base, uint32_t origin)
+                                                                                 uint32_t base, uint32_t origin)
 {
     const __m512i at = _mm512_add_epi32(offset, _mm512_set1_epi32((int)base)), three = _mm512_set1_epi32(3),
                   line = _mm512_srli_epi32(_mm512_sub_epi32(at, _mm512_set1_epi32((int)origin)), u.line);
     __m512i row = _mm512_xor_si512(_mm512_xor_si512(line, _mm512_srli_epi32(line, 2)), _mm512_srli_epi32(line, 5));
     row = _mm512_and_si512(row, three);
     row = _mm512_mask_xor_epi32(row, _mm512_test_epi32_mask(line, _mm512_set1_epi32(16)), row, three);
-    const __m512i word = _mm512_and_si512(_mm512_srli_epi32(at, WORD_SHIFT),
-                                          _mm512_set1_epi32((1 << (u.line - WORD_SHIFT)) - 1));
+    const __m512i word =
+        _mm512_and_si512(_mm512_srli_epi32(at, WORD_SHIFT), _mm512_set1_epi32((1 << (u.line - WORD_SHIFT)) - 1));
     return _mm512_add_epi32(word, _mm512_slli_epi32(row, u.line - WORD_SHIFT));
 }
 
-__attribute__((target("avx512f,avx512cd,popcnt"))) static bool row_contended(struct units u, uint32_t mask,
-                                                                             const uint32_t offset[32], uint32_t base,
-                                                                             uint32_t origin)
+__attribute__((target("avx512f,avx512cd,popcnt"))) static bool
+row_contended(struct units u, uint32_t mask, const uint32_t offset[32], uint32_t base, uint32_t origin)
 {
     const __m512i ones = _mm512_set1_epi32(-1);
     const unsigned n = (unsigned)__builtin_popcount(mask), n_low = (unsigned)__builtin_popcount(mask & 0xffff);

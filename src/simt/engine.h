@@ -279,8 +279,8 @@ struct mg_engine_code {
      * the same barrier or end; returns how many ran. e->point of each says where it left. */
     uint32_t (*run)(struct mg_engine_warp *e, uint32_t entry, uint32_t n);
     /* The lanes of `mask` from the op `op` of somes[] on, behind it if it is a BLOCK, which is counted, with all
-     * registers in the frame; a block that begins at op `meet` is not begun. Returns the op at which the interpreter goes on, ~0u: the launch ends. NULL: no
-     * lanes part but in `run`. */
+     * registers in the frame; a block that begins at op `meet` is not begun. Returns the op at which the interpreter
+     * goes on, ~0u: the launch ends. NULL: no lanes part but in `run`. */
     uint32_t (*some)(struct mg_engine_warp *e, uint32_t op, uint32_t mask, uint32_t meet);
     const struct mg_engine_point *points;
     const struct mg_engine_form *forms;

@@ -155,6 +155,14 @@ static inline bool mg__launch_is_pointer(const void *info, uint64_t offset)
         found = value - l->allocations[i].address < l->allocations[i].size;
     return found;
 }
+/* A bit for each word of the parameters at which an address begins. False: there are too many words. */
+static inline bool mg__launch_pointers(const struct mg_launch_info *info, uint64_t *pointers)
+{
+    *pointers = 0;
+    for (uint32_t word = 0; word < 64 && word * 4 < info->param_size; word++)
+        *pointers |= (uint64_t)mg__launch_is_pointer(info, word * 4) << word;
+    return info->param_size <= 256;
+}
 /* Distances of the lanes' addresses from the first active lane's: one object for each in a worker, until its
  * `counts`. */
 #define MG_PATTERN_LIMIT 4096u /* of a worker; more count as irregular */
