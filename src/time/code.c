@@ -1,5 +1,6 @@
 /* code.c - a kernel as the device runs it: its instructions with what they take (cost.def), put in the order in which
- * ptxas would issue them within a basic block, and how often each branch went where.
+ * ptxas would issue them within a basic block, and how often each branch went where. It is a function of the program,
+ * the launch's size and the counts, and kept for launches that have all of these alike.
  */
 #include "time/time_priv.h"
 
@@ -322,7 +323,82 @@ struct mg_time_code *mg__time_code(const struct mg_launch_info *info, const stru
 
 void mg__time_code_free(struct mg_time_code *code)
 {
+    if (code && code->others) {
+        code->others--;
+        return;
+    }
     if (code)
         mg__arena_free(&code->arena);
     free(code);
+}
+
+/* ---- code of launches before ---- */
+enum { CODES = 8 };
+struct made_from { /* what code is made from, but for the counts */
+    uint64_t program;
+    struct mg_dim3 grid, block;
+    const void *native;
+};
+struct mg_time_codes {
+    struct kept {
+        struct made_from from;
+        struct mg_insn_counts *counts;
+        struct mg_time_code *code; /* NULL: nothing is here */
+    } at[CODES];
+    unsigned next; /* the oldest */
+};
+
+static bool same_size(const struct mg_dim3 *a, const struct mg_dim3 *b)
+{
+    return a->x == b->x && a->y == b->y && a->z == b->z;
+}
+
+static bool same(const struct kept *k, const struct made_from *from, const struct mg_insn_counts *counts, size_t bytes)
+{
+    return k->code && k->from.program == from->program && k->from.native == from->native &&
+           same_size(&k->from.grid, &from->grid) && same_size(&k->from.block, &from->block) &&
+           !memcmp(k->counts, counts, bytes);
+}
+
+static void drop(struct kept *k)
+{
+    mg__time_code_free(k->code);
+    free(k->counts);
+    *k = (struct kept){.code = NULL};
+}
+
+struct mg_time_code *mg__time_code_again(struct mg_time_codes *codes, const struct mg_launch_info *info,
+                                         const struct mg_insn_counts *counts, const struct mg_model_made *made,
+                                         const struct mg_time_native *native)
+{
+    const size_t bytes = info->ninsns * sizeof(*counts);
+    const struct made_from from = {info->program, info->grid, info->block, native ? native->words : NULL};
+    const bool keeps = codes && info->program && bytes;
+    for (unsigned i = 0; keeps && i < CODES; i++)
+        if (same(&codes->at[i], &from, counts, bytes)) {
+            codes->at[i].code->others++;
+            return codes->at[i].code;
+        }
+    struct mg_time_code *code = mg__time_code(info, counts, made, native);
+    struct mg_insn_counts *copy = keeps && code ? malloc(bytes) : NULL;
+    if (copy) {
+        struct kept *k = &codes->at[codes->next++ % CODES];
+        memcpy(copy, counts, bytes);
+        drop(k);
+        *k = (struct kept){from, copy, code};
+        code->others++;
+    }
+    return code;
+}
+
+struct mg_time_codes *mg__time_codes_create(void)
+{
+    return calloc(1, sizeof(struct mg_time_codes));
+}
+
+void mg__time_codes_free(struct mg_time_codes *codes)
+{
+    for (unsigned i = 0; codes && i < CODES; i++)
+        drop(&codes->at[i]);
+    free(codes);
 }

@@ -37,9 +37,10 @@ struct mg_time {
     double (*stalled)[MG_STALLS];                   /* … and the samples of its warps at each */
     struct mg_model_made *made[MG_MODEL_MADE_KEPT]; /* of the latest kernels */
     struct mg_time_again *again;
+    struct mg_time_codes *codes;
     struct mg_time_choice begun; /* of the launch that has begun last */
     bool keeps;
-    struct mg_time_kept *kept; /* of the last launch; NULL: nothing */
+    struct mg_time_kept *kept;                    /* of the last launch; NULL: nothing */
     struct mg_time_sample *spare[MG_TIME_BLOCKS]; /* of launches that are over: their memory is used again */
 };
 struct launch {
@@ -321,8 +322,9 @@ static void estimate(struct launch *l, struct mg_time_result *r)
     struct mg_time_traffic traffic = {0};
     struct mg_time_access *access = calloc((size_t)info->ninsns + 1, sizeof(*access));
     t->stalled = calloc((size_t)info->ninsns + 1, sizeof(*t->stalled));
-    struct mg_time_code *code =
-        access && t->stalled ? mg__time_code(info, l->counts, l->made, t->native.words ? &t->native : NULL) : NULL;
+    struct mg_time_code *code = access && t->stalled ? mg__time_code_again(t->codes, info, l->counts, l->made,
+                                                                           t->native.words ? &t->native : NULL)
+                                                     : NULL;
     if (code && mg__time_digest(l->samples, &l->choice, info, cache_lines(l), cache_room(l), access, &traffic)) {
         t->insns = info->insns;
         t->ninsns = info->ninsns;
@@ -345,7 +347,7 @@ static void estimate(struct launch *l, struct mg_time_result *r)
             count_traffic(l, &traffic, r);
             r->native = code->native;
             if (t->keeps && code->native) { /* changes are made to what PTX suggests */
-                struct mg_time_code *plain = mg__time_code(info, l->counts, l->made, NULL);
+                struct mg_time_code *plain = mg__time_code_again(t->codes, info, l->counts, l->made, NULL);
                 machine.code = plain ? plain : code;
                 mg__time_code_free(plain ? code : NULL);
                 code = plain ? plain : code;
@@ -381,6 +383,7 @@ struct mg_time *mg__time_create(const struct mg_arch *arch)
         return NULL;
     t->arch = arch;
     t->again = mg__time_again_create();
+    t->codes = mg__time_codes_create();
     return t;
 }
 
@@ -394,6 +397,7 @@ void mg__time_destroy(struct mg_time *time)
         mg__time_again_free(time->again);
         free(time->stalled);
         mg__time_kept_free(time->kept);
+        mg__time_codes_free(time->codes);
     }
     free(time);
 }

@@ -146,9 +146,10 @@ struct mg_time_code {
     struct mg_time_block *blocks;
     uint32_t *regs;
     uint32_t nops, nblocks, nregs;
-    bool parts;  /* some op has one */
-    bool exits;  /* some loop has several */
-    bool native; /* it is machine code */
+    bool parts;      /* some op has one */
+    bool exits;      /* some loop has several */
+    bool native;     /* it is machine code */
+    uint32_t others; /* who have it as well, and will free it */
 };
 enum { MG_TIME_UNROLLED = 4, MG_TIME_SCOREBOARDS = 6 };
 /* What the files that make it share. */
@@ -191,6 +192,13 @@ struct mg_time_code *mg__time_code(const struct mg_launch_info *info, const stru
 /* native.c. NULL: it cannot be followed, and the PTX that `b` has made is what there is. */
 struct mg_time_code *mg__time_native_code(struct mg_time_builder *b, const struct mg_time_native *native);
 void mg__time_code_free(struct mg_time_code *code);
+/* The same, which is that of a launch before where all that it is made from is the same: to be freed likewise. */
+struct mg_time_codes;
+struct mg_time_codes *mg__time_codes_create(void); /* NULL: out of memory */
+void mg__time_codes_free(struct mg_time_codes *codes);
+struct mg_time_code *mg__time_code_again(struct mg_time_codes *codes, const struct mg_launch_info *info,
+                                         const struct mg_insn_counts *counts, const struct mg_model_made *made,
+                                         const struct mg_time_native *native);
 
 /* ---- machine.c: one multiprocessor ---- */
 struct mg_time_machine {
