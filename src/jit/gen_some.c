@@ -1,11 +1,12 @@
 /* gen_some.c - blocks for a warp of which only some lanes run: a second function, which the interpreter calls where it
- * begins a block, and which comes back where it must look.
+ * begins a block or goes on behind a barrier, and which comes back where it must look.
  *
  * Who runs next, where lanes part, meet, wait and end stays the interpreter's (simt/split.c); what a block computes is
  * compiled, under the mask of the lanes that run. Registers are in the frame between blocks, as the interpreter has
- * them; a branch on which all of these lanes agree goes on here. It comes back before an op that parts or joins lanes,
- * that all lanes of the warp make together, or that compiled code does not have; before a block where other lanes wait;
- * and where the slice is used up. So all that depends on the order of lanes and turns is as interpreted.
+ * them; a branch on which all of these lanes agree goes on here, and so does one whose arms are small, through both
+ * (gen_mask.c), unless accesses are observed. It comes back before any other op that parts or joins lanes, that all
+ * lanes of the warp make together, or that compiled code does not have; before a block where other lanes wait; and
+ * where the slice is used up. So all that depends on the order of lanes and turns is as interpreted.
  *
  * Compiled are the blocks that lie behind a branch on which lanes may disagree, up to where they meet again; all blocks
  * where warps have idle lanes from the start, and all of a function that the kernel calls, where this is all there is.

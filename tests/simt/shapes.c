@@ -209,6 +209,23 @@ static void written(void **state)
                  "NEXT: add.u32 %r2, %r2, 1; bra L;\nOUT: st.global.u32 [%d1], %r3;"),
           11, 100);
     assert_true(devices[0].kit.sums.divergent > 0);
+    hold1("a branch to what comes next",
+          KERNEL("", PLACES "and.b32 %r1, %lane, 1; setp.eq.u32 %p1, %r1, 0; @%p1 bra NEXT;\n"
+                 "NEXT: st.global.u32 [%d1], %r1;"),
+          5, 45);
+    assert_int_equal(devices[0].kit.sums.requests, 10); /* by whole warps: it parts nobody */
+    assert_int_equal(devices[0].kit.sums.divergent, 0);
+    hold1("arms behind barriers, of warps that are not whole",
+          KERNEL(".shared .align 16 .b8 one[1024];\n",
+                 PLACES "mov.u32 %r10, one; shl.b32 %r1, %t, 2; add.u32 %r2, %r10, %r1; ld.global.u32 %r3, [%d0];\n"
+                 "st.shared.u32 [%r2], %r3; mov.u32 %r4, 0;\n"
+                 "L: bar.sync 0; sub.u32 %r5, %r4, %t; setp.gt.u32 %p0, %r5, 15; @%p0 bra OVER;\n"
+                 "shl.b32 %r6, %r5, 2; add.u32 %r6, %r6, %r10; ld.shared.u32 %r7, [%r6]; add.u32 %r3, %r3, %r7;\n"
+                 "and.b32 %r8, %r3, 1; setp.eq.u32 %p1, %r8, 0; @%p1 bra EVEN; st.shared.u32 [%r2], %r3; bra OVER;\n"
+                 "EVEN: add.u32 %r3, %r3, %lane;\n"
+                 "OVER: bar.sync 0; add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 40; @%p2 bra L;\n"
+                 "st.global.u32 [%d1], %r3;"),
+          6, 45);
     hold1("early returns",
           KERNEL("", PLACES
                  "ld.global.u32 %r0, [%d0]; and.b32 %r1, %r0, 0x300; setp.eq.u32 %p0, %r1, 0; @%p0 bra END;\n"
