@@ -32,18 +32,19 @@ static const struct mg_gen_block *block_of(const struct mg_gen *g, uint32_t op)
 }
 
 /* ---- which blocks ---- */
-static void mark_from(struct some *s, uint32_t op, int64_t meet)
+/* All blocks from the op on, up to `meet`: s->seen. */
+static void look_from(struct some *s, uint32_t op, int64_t meet)
 {
     const struct mg_gen *g = s->g;
     for (const struct mg_gen_block *b; op != meet && (b = block_of(g, op)) != NULL;) {
         if (!b->reached || s->seen[b - g->blocks])
             return;
-        s->in[b - g->blocks] = s->seen[b - g->blocks] = true;
+        s->seen[b - g->blocks] = true;
         const struct mg_engine_op *last = &g->p->ops[b->end - 1];
         for (uint32_t k = 0; last->kind == MG_ENGINE_LEAVE && k < last->ntargets; k++)
-            mark_from(s, last->targets[k], meet);
+            look_from(s, last->targets[k], meet);
         if (last->kind == MG_ENGINE_BRANCH && last->falls)
-            mark_from(s, last->target, meet);
+            look_from(s, last->target, meet);
         if (last->kind == MG_ENGINE_BRANCH && !last->falls)
             op = last->target;
         else if (last->falls || b->end - 1 < g->p->nops - 1)
@@ -58,7 +59,9 @@ static void mark_from(struct some *s, uint32_t op, int64_t meet)
 static void mark(struct some *s, uint32_t op, int64_t meet)
 {
     memset(s->seen, 0, s->g->nblocks * sizeof *s->seen);
-    mark_from(s, op, meet);
+    look_from(s, op, meet);
+    for (uint32_t b = 0; b < s->g->nblocks; b++)
+        s->in[b] |= s->seen[b];
 }
 
 /* Whether the interpreter can begin it: a basic block, or what stands behind a barrier in the midst of one. */
@@ -256,8 +259,8 @@ static void emit_arms(struct some *s, const struct mg_gen_block *b, LLVMValueRef
     struct mg_gen *g = s->g;
     const uint32_t i = b->end - 1, meet = (uint32_t)g->p->ops[i].meet;
     memset(s->seen, 0, g->nblocks * sizeof *s->seen);
-    mark_from(s, i + 1, meet);
-    mark_from(s, g->p->ops[i].target, meet);
+    look_from(s, i + 1, meet);
+    look_from(s, g->p->ops[i].target, meet);
     for (uint32_t k = 0; k < g->nblocks; k++)
         if (s->seen[k])
             frame_vars(s, &g->blocks[k], g->blocks[k].end, g->blocks[k].live, false);
