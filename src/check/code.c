@@ -328,7 +328,7 @@ static bool asks_later(const struct mg_ptx_insn *i)
     return isa->group == MG_G_MBARRIER || strtol(isa->since_sm, NULL, 10) >= 90;
 }
 
-static bool read(const struct mg_launch_info *info, struct code *code)
+static bool read_insns(const struct mg_launch_info *info, struct code *code)
 {
     *code = (struct code){.unit_shared = 2, .unit_global = 2, .ninsns = info->ninsns};
     code->sites = calloc(info->ninsns + 1, sizeof(*code->sites));
@@ -404,7 +404,7 @@ bool mg__code_read(struct code_kept kept[CODE_KEPT], const struct mg_launch_info
     const uint64_t program = mg__launch_pointers(info, &pointers) ? info->program : 0;
     struct code_kept *k = &kept[(program ^ pointers) % CODE_KEPT];
     const bool again = program && k->program == program && k->pointers == pointers;
-    if (!(again ? copy(&k->code, code) : read(info, code)))
+    if (!(again ? copy(&k->code, code) : read_insns(info, code)))
         return false;
     if (program && !again) {
         mg__code_free(&k->code);

@@ -262,6 +262,18 @@ static void count_bulk(struct worker *w, const struct mg_access *a, const struct
     }
 }
 
+/* A row of an access no wider than a sector, by the operation's number. */
+static void add_sectors(const struct worker *w, const struct mg_access *a, uint32_t row, unsigned op, uint32_t sectors)
+{
+    const unsigned sector = w->launch->model->arch->sector_bytes;
+    const uint32_t least = (mg__model_bytes(a->width, a->masks[row]) + sector - 1) / sector;
+    struct tally *t = &w->insns[a->insn];
+    t->requests[op]++;
+    t->moved[op] += sectors;
+    t->sectors += sectors;
+    t->sectors_ideal += MG_MIN(least, sectors);
+}
+
 /* Rows of loads or of stores that are made as they are written; false: one by one. */
 static bool count_rows(struct worker *w, const struct mg_access *a)
 {
@@ -277,15 +289,8 @@ static bool count_rows(struct worker *w, const struct mg_access *a)
             return false;
         add_shared(w, a, a->kind, cost, a->rows, t);
     } else if (a->space == MG_SPACE_GLOBAL && a->width <= arch->sector_bytes) {
-        for (uint32_t r = 0; r < a->rows; r++) {
-            const uint32_t sectors = mg__model_row_sectors(arch, a->masks[r], a->offset[r]),
-                           least =
-                               (mg__model_bytes(a->width, a->masks[r]) + arch->sector_bytes - 1) / arch->sector_bytes;
-            t->sectors += sectors;
-            t->sectors_ideal += MG_MIN(least, sectors);
-            t->moved[load ? 0 : 1] += sectors;
-        }
-        t->requests[load ? 0 : 1] += a->rows;
+        for (uint32_t r = 0; r < a->rows; r++)
+            add_sectors(w, a, r, load ? 0 : 1, mg__model_row_sectors(arch, a->masks[r], a->offset[r]));
     } else {
         return false;
     }
@@ -313,22 +318,16 @@ static bool count_atomics(struct worker *w, struct mg_access *a)
     const struct mg_model_plan *plan = &w->launch->kernel->made->plans[a->insn];
     const struct mg_arch *arch = w->launch->model->arch;
     const unsigned op = a->kind == MG_ACCESS_RED || plan->no_result ? 2 : 3;
-    struct tally *t = &w->insns[a->insn];
     if (!a->offset || plan->changed || a->space != MG_SPACE_GLOBAL || a->width > arch->sector_bytes ||
         (a->kind != MG_ACCESS_ATOM && a->kind != MG_ACCESS_RED))
         return false;
     const uint64_t origin = mg__model_origin(w->launch->info, a->base + a->offset[0][__builtin_ctz(a->masks[0])]);
     for (uint32_t r = 0; r < a->rows; r++) {
-        const uint32_t sectors = mg__model_row_atomic(arch, a->masks[r], a->offset[r], a->base, origin),
-                       least = (mg__model_bytes(a->width, a->masks[r]) + arch->sector_bytes - 1) / arch->sector_bytes;
-        if (!sectors) {
+        const uint32_t sectors = mg__model_row_atomic(arch, a->masks[r], a->offset[r], a->base, origin);
+        if (sectors)
+            add_sectors(w, a, r, op, sectors);
+        else
             count_row(w, a, r);
-            continue;
-        }
-        t->requests[op]++;
-        t->moved[op] += sectors;
-        t->sectors += sectors;
-        t->sectors_ideal += MG_MIN(least, sectors);
     }
     return true;
 }

@@ -45,6 +45,8 @@ struct mg_cost mg__model_phases(const struct mg_arch *arch, enum mg_access_kind 
 uint32_t mg__model_sectors(const struct mg_arch *arch, enum mg_access_kind kind, unsigned width, uint32_t mask,
                            const uint64_t address[32], uint64_t origin);
 uint64_t mg__model_origin(const struct mg_launch_info *info, uint64_t address); /* 0: in no allocation */
+/* The lanes whose addresses, shifted right, are this. */
+uint32_t mg__model_lanes_at(const uint64_t address[32], unsigned shift, uint64_t unit);
 /* One access to global memory: sectors moved (an atomic's lanes on one address one after the other), those touched, and
  * the fewest that its bytes could have touched. */
 struct mg_global_cost {

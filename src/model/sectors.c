@@ -340,19 +340,11 @@ uint32_t mg__model_row_atomic(const struct mg_arch *arch, uint32_t mask, const u
     return 0;
 }
 
-static inline __attribute__((always_inline)) uint32_t of_line(unsigned shift, const uint64_t address[32], uint64_t line)
-{
-    uint32_t same = 0;
-    for (unsigned i = 0; i < 32; i++)
-        same |= (uint32_t)(address[i] >> shift == line) << i;
-    return same;
-}
-
 #ifdef __x86_64__
-__attribute__((target("avx512f"))) static uint32_t of_line_avx512(unsigned shift, const uint64_t address[32],
-                                                                  uint64_t line)
+__attribute__((target("avx512f"))) static uint32_t lanes_at_avx512(const uint64_t address[32], unsigned shift,
+                                                                   uint64_t unit)
 {
-    const __m512i is = _mm512_set1_epi64((long long)line);
+    const __m512i is = _mm512_set1_epi64((long long)unit);
     uint32_t same = 0;
     for (unsigned k = 0; k < 32; k += 8)
         same |= (uint32_t)_mm512_cmpeq_epi64_mask(_mm512_srli_epi64(_mm512_loadu_si512(address + k), shift), is) << k;
@@ -360,18 +352,25 @@ __attribute__((target("avx512f"))) static uint32_t of_line_avx512(unsigned shift
 }
 #endif
 
+uint32_t mg__model_lanes_at(const uint64_t address[32], unsigned shift, uint64_t unit)
+{
+#ifdef __x86_64__
+    if (mg__isa() >= 4)
+        return lanes_at_avx512(address, shift, unit);
+#endif
+    uint32_t same = 0;
+    for (unsigned i = 0; i < 32; i++)
+        same |= (uint32_t)(address[i] >> shift == unit) << i;
+    return same;
+}
+
 /* Whether a lane that waits has another one in its line. If none has, each line is served at once. */
 static bool parts(struct units u, uint32_t waiting, uint32_t mask, const uint64_t address[32])
 {
     bool found = false;
     for (; waiting && !found; waiting &= waiting - 1) {
         const uint64_t line = address[__builtin_ctz(waiting)] >> u.line;
-#ifdef __x86_64__
-        uint32_t same = mg__isa() >= 4 ? of_line_avx512(u.line, address, line) : of_line(u.line, address, line);
-#else
-        uint32_t same = of_line(u.line, address, line);
-#endif
-        same &= mask;
+        const uint32_t same = mask & mg__model_lanes_at(address, u.line, line);
         found = (same & (same - 1)) != 0;
     }
     return found;

@@ -333,38 +333,16 @@ void mg__time_code_free(struct mg_time_code *code)
 }
 
 /* ---- code of launches before ---- */
-enum { CODES = 8 };
-struct made_from { /* what code is made from, but for the counts */
-    uint64_t program;
-    struct mg_dim3 grid, block;
-    const void *native;
-};
-struct mg_time_codes {
-    struct kept {
-        struct made_from from;
-        struct mg_insn_counts *counts;
-        struct mg_time_code *code; /* NULL: nothing is here */
-    } at[CODES];
-    unsigned next; /* the oldest */
-};
-
 static bool same_size(const struct mg_dim3 *a, const struct mg_dim3 *b)
 {
     return a->x == b->x && a->y == b->y && a->z == b->z;
 }
 
-static bool same(const struct kept *k, const struct made_from *from, const struct mg_insn_counts *counts, size_t bytes)
+static void drop(struct mg_time_code_of *of)
 {
-    return k->code && k->from.program == from->program && k->from.native == from->native &&
-           same_size(&k->from.grid, &from->grid) && same_size(&k->from.block, &from->block) &&
-           !memcmp(k->counts, counts, bytes);
-}
-
-static void drop(struct kept *k)
-{
-    mg__time_code_free(k->code);
-    free(k->counts);
-    *k = (struct kept){.code = NULL};
+    mg__time_code_free(of->code);
+    free(of->counts);
+    *of = (struct mg_time_code_of){.code = NULL};
 }
 
 struct mg_time_code *mg__time_code_again(struct mg_time_codes *codes, const struct mg_launch_info *info,
@@ -372,33 +350,29 @@ struct mg_time_code *mg__time_code_again(struct mg_time_codes *codes, const stru
                                          const struct mg_time_native *native)
 {
     const size_t bytes = info->ninsns * sizeof(*counts);
-    const struct made_from from = {info->program, info->grid, info->block, native ? native->words : NULL};
-    const bool keeps = codes && info->program && bytes;
-    for (unsigned i = 0; keeps && i < CODES; i++)
-        if (same(&codes->at[i], &from, counts, bytes)) {
-            codes->at[i].code->others++;
-            return codes->at[i].code;
+    const void *words = native ? native->words : NULL;
+    for (unsigned i = 0; info->program && i < MG_TIME_CODES; i++) {
+        const struct mg_time_code_of *of = &codes->at[i];
+        if (of->code && of->program == info->program && of->native == words && same_size(&of->grid, &info->grid) &&
+            same_size(&of->block, &info->block) && !memcmp(of->counts, counts, bytes)) {
+            of->code->others++;
+            return of->code;
         }
+    }
     struct mg_time_code *code = mg__time_code(info, counts, made, native);
-    struct mg_insn_counts *copy = keeps && code ? malloc(bytes) : NULL;
+    struct mg_insn_counts *copy = info->program && code ? malloc(bytes) : NULL;
     if (copy) {
-        struct kept *k = &codes->at[codes->next++ % CODES];
+        struct mg_time_code_of *of = &codes->at[codes->next++ % MG_TIME_CODES];
         memcpy(copy, counts, bytes);
-        drop(k);
-        *k = (struct kept){from, copy, code};
+        drop(of);
+        *of = (struct mg_time_code_of){info->program, info->grid, info->block, words, copy, code};
         code->others++;
     }
     return code;
 }
 
-struct mg_time_codes *mg__time_codes_create(void)
+void mg__time_codes_forget(struct mg_time_codes *codes)
 {
-    return calloc(1, sizeof(struct mg_time_codes));
-}
-
-void mg__time_codes_free(struct mg_time_codes *codes)
-{
-    for (unsigned i = 0; codes && i < CODES; i++)
+    for (unsigned i = 0; i < MG_TIME_CODES; i++)
         drop(&codes->at[i]);
-    free(codes);
 }

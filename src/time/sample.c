@@ -86,20 +86,12 @@ size_t mg__time_sample_requests(const struct mg_time_sample *s)
     return s->requests.count;
 }
 
-MG_WIDE static uint32_t lanes_at(const uint64_t address[32], uint64_t place)
-{
-    uint32_t lanes = 0;
-    for (unsigned i = 0; i < 32; i++)
-        lanes |= (uint32_t)(address[i] == place) << i;
-    return lanes;
-}
-
 /* Lanes at the place that most of them go to. */
 static unsigned most_together(const struct mg_model_access *made)
 {
     unsigned most = 1;
     for (uint32_t rest = made->mask; (unsigned)__builtin_popcount(rest) > most;) {
-        const uint32_t here = rest & lanes_at(made->address, made->address[__builtin_ctz(rest)]);
+        const uint32_t here = rest & mg__model_lanes_at(made->address, 0, made->address[__builtin_ctz(rest)]);
         most = MG_MAX(most, (unsigned)__builtin_popcount(here));
         rest &= ~here;
     }

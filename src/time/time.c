@@ -37,7 +37,7 @@ struct mg_time {
     double (*stalled)[MG_STALLS];                   /* … and the samples of its warps at each */
     struct mg_model_made *made[MG_MODEL_MADE_KEPT]; /* of the latest kernels */
     struct mg_time_again *again;
-    struct mg_time_codes *codes;
+    struct mg_time_codes codes;
     struct mg_time_choice begun; /* of the launch that has begun last */
     bool keeps;
     struct mg_time_kept *kept;                    /* of the last launch; NULL: nothing */
@@ -322,7 +322,7 @@ static void estimate(struct launch *l, struct mg_time_result *r)
     struct mg_time_traffic traffic = {0};
     struct mg_time_access *access = calloc((size_t)info->ninsns + 1, sizeof(*access));
     t->stalled = calloc((size_t)info->ninsns + 1, sizeof(*t->stalled));
-    struct mg_time_code *code = access && t->stalled ? mg__time_code_again(t->codes, info, l->counts, l->made,
+    struct mg_time_code *code = access && t->stalled ? mg__time_code_again(&t->codes, info, l->counts, l->made,
                                                                            t->native.words ? &t->native : NULL)
                                                      : NULL;
     if (code && mg__time_digest(l->samples, &l->choice, info, cache_lines(l), cache_room(l), access, &traffic)) {
@@ -347,7 +347,7 @@ static void estimate(struct launch *l, struct mg_time_result *r)
             count_traffic(l, &traffic, r);
             r->native = code->native;
             if (t->keeps && code->native) { /* changes are made to what PTX suggests */
-                struct mg_time_code *plain = mg__time_code_again(t->codes, info, l->counts, l->made, NULL);
+                struct mg_time_code *plain = mg__time_code_again(&t->codes, info, l->counts, l->made, NULL);
                 machine.code = plain ? plain : code;
                 mg__time_code_free(plain ? code : NULL);
                 code = plain ? plain : code;
@@ -383,7 +383,6 @@ struct mg_time *mg__time_create(const struct mg_arch *arch)
         return NULL;
     t->arch = arch;
     t->again = mg__time_again_create();
-    t->codes = mg__time_codes_create();
     return t;
 }
 
@@ -397,7 +396,7 @@ void mg__time_destroy(struct mg_time *time)
         mg__time_again_free(time->again);
         free(time->stalled);
         mg__time_kept_free(time->kept);
-        mg__time_codes_free(time->codes);
+        mg__time_codes_forget(&time->codes);
     }
     free(time);
 }

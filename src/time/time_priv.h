@@ -192,13 +192,23 @@ struct mg_time_code *mg__time_code(const struct mg_launch_info *info, const stru
 /* native.c. NULL: it cannot be followed, and the PTX that `b` has made is what there is. */
 struct mg_time_code *mg__time_native_code(struct mg_time_builder *b, const struct mg_time_native *native);
 void mg__time_code_free(struct mg_time_code *code);
-/* The same, which is that of a launch before where all that it is made from is the same: to be freed likewise. */
-struct mg_time_codes;
-struct mg_time_codes *mg__time_codes_create(void); /* NULL: out of memory */
-void mg__time_codes_free(struct mg_time_codes *codes);
+/* The codes of the latest launches, with all that they were made from. Zeros: none. */
+enum { MG_TIME_CODES = 8 };
+struct mg_time_codes {
+    struct mg_time_code_of {
+        uint64_t program;
+        struct mg_dim3 grid, block;
+        const void *native;
+        struct mg_insn_counts *counts;
+        struct mg_time_code *code; /* NULL: nothing is here */
+    } at[MG_TIME_CODES];
+    unsigned next; /* the oldest */
+};
+/* As mg__time_code, and to be freed likewise; not made again where all that it is made from is the same. */
 struct mg_time_code *mg__time_code_again(struct mg_time_codes *codes, const struct mg_launch_info *info,
                                          const struct mg_insn_counts *counts, const struct mg_model_made *made,
                                          const struct mg_time_native *native);
+void mg__time_codes_forget(struct mg_time_codes *codes);
 
 /* ---- machine.c: one multiprocessor ---- */
 struct mg_time_machine {

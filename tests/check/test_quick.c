@@ -82,17 +82,7 @@ static bool quickly(struct history *h, struct mg_last *last, struct mg_memos *me
         return false;
     if (me.class == MG_ORDER_STRONG) {
         mg__shadow_settle(h->order, &h->shadow);
-        for (unsigned lane = 0; lane < 32; lane++) {
-            uint64_t u = a->address[lane] / 4;
-            if (a->width != 4 || (a->mask >> lane & 1 && !mg__quick_atomic_one(h->order, &h->shadow.rows[u / 32],
-                                                                               u % 32, who | lane << 21, init)))
-                return false;
-            if (a->mask >> lane & 1) {
-                h->shadow.sums[u / 32].written = h->order->now;
-                h->shadow.sums[u / 32].clean = 0;
-            }
-        }
-        return true;
+        return a->width == 4 && mg__shadow_lanes(h->order, &h->shadow, a, 2, who, MG_LANES_ATOMIC, init);
     }
     const struct mg_memo *memo = a->pattern                        ? mg__memos_find(memos, a, 2)
                                  : mg__quick_shape(last, a, 2) ? &last->memo
@@ -119,11 +109,11 @@ static struct found slowly(struct history *h, const struct mg_access *a, bool wr
     return by_lanes(h, a, writes, me);
 }
 
-/* The engine's work: one object for each set of distances. */
+/* The engine's work: one object for each set of distances, and numbers anew in each launch. */
+static struct mg_pattern patterns[512];
+static uint32_t npatterns;
 static const struct mg_pattern *pattern_of(const struct mg_access *a)
 {
-    static struct mg_pattern patterns[512];
-    static uint32_t npatterns;
     struct mg_pattern p = {.mask = a->mask};
     uint64_t base = a->address[__builtin_ctz(a->mask)];
     for (unsigned i = 0; i < 32; i++)
@@ -168,6 +158,10 @@ static void compare(bool init, bool global)
             for (unsigned k = 0; k < 2; k++)
                 mg__shadow_begin(&both[k]->shadow, UNITS, !mg__order_begin(both[k]->order, 32 * WARPS));
             mg__segments_forget(&quick.segments);
+            if (draw(2)) { /* of another launch */
+                npatterns = 0;
+                memos.launch++;
+            }
             continue;
         }
         if (what < 6) {
@@ -221,9 +215,11 @@ static void compare(bool init, bool global)
 static void same_findings(void **unused)
 {
     (void)unused;
-    compare(false, false);
-    compare(true, false);
-    compare(false, true);
+    for (unsigned k = 0; k < 3; k++) {
+        compare(false, false);
+        compare(true, false);
+        compare(false, true);
+    }
 }
 
 int main(void)

@@ -129,6 +129,58 @@ static void told_apart(void **state)
     mg__time_again_free(again);
 }
 
+/* Code is made anew where anything that it is made from is another. */
+static void codes(void **state)
+{
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
+                               ".reg .pred %p; .reg .b32 %r<3>; .reg .b64 %d;\nld.param.u64 %d, [p]; mov.u32 %r0, 0;\n"
+                               "L: ld.global.u32 %r1, [%d]; add.u32 %r0, %r0, %r1; setp.lt.u32 %p, %r0, 9; @%p bra L;\n"
+                               "st.global.u32 [%d], %r0; ret;\n}\n";
+    struct mg_ptx_module *module;
+    (void)state;
+    assert_int_equal(mg__ptx_parse(text, strlen(text), &module, NULL), MG_OK);
+    const struct mg_ptx_func *f = module->funcs[0];
+    struct mg_insn_info insns[16] = {{0}};
+    struct mg_insn_counts counts[16] = {{0}};
+    const uint32_t n = (uint32_t)f->ninsns;
+    assert_true(n > 6 && n <= 16);
+    for (uint32_t i = 0; i < n; i++) {
+        insns[i] = (struct mg_insn_info){.insn = &f->insns[i], .func = f};
+        counts[i].warps = i < 2 || i + 2 >= n ? 4 : 40;
+    }
+    struct mg_launch_info info = {
+        .program = 7, .func = f, .insns = insns, .ninsns = n, .grid = {4, 1, 1}, .block = {32, 1, 1}};
+    struct mg_time_codes kept = {0};
+    struct mg_time_code *first = mg__time_code_again(&kept, &info, counts, NULL, NULL);
+    assert_non_null(first);
+#define CODE(same, ...)                                                                      \
+    {                                                                                        \
+        __VA_ARGS__;                                                                         \
+        struct mg_time_code *now = mg__time_code_again(&kept, &info, counts, NULL, NULL);    \
+        struct mg_time_code *made = mg__time_code(&info, counts, NULL, NULL);                \
+        assert_true((now == first) == (same));                                               \
+        assert_int_equal(now->nops, made->nops);                                             \
+        assert_memory_equal(now->ops, made->ops, made->nops * sizeof *made->ops);            \
+        assert_memory_equal(now->blocks, made->blocks, made->nblocks * sizeof *made->blocks); \
+        mg__time_code_free(now);                                                             \
+        mg__time_code_free(made);                                                            \
+    }
+    CODE(true, (void)0)
+    CODE(false, counts[3].warps++)
+    CODE(true, counts[3].warps--)
+    CODE(false, info.grid.x = 8)
+    CODE(false, info.grid.x = 4, info.block.y = 2)
+    CODE(false, info.block.y = 1, info.program = 8)
+    CODE(false, info.program = 0)
+    CODE(true, info.program = 7)
+    for (uint32_t k = 0; k < 2 * MG_TIME_CODES; k++) /* more than are kept */
+        CODE(false, info.program = 100 + k)
+    assert_int_equal(first->others, 0); /* it is this test's alone */
+    mg__time_code_free(first);
+    mg__time_codes_forget(&kept);
+    mg__ptx_free(module);
+}
+
 /* Without memory to remember in. */
 static void nothing(void **state)
 {
@@ -140,6 +192,7 @@ static void nothing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(told_apart), cmocka_unit_test(nothing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(told_apart), cmocka_unit_test(codes),
+                                       cmocka_unit_test(nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
