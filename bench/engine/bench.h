@@ -91,6 +91,8 @@ enum bench_engine_mode {
     BENCH_COUNT,
     BENCH_CHECK,       /* with what `margay check` attaches */
     BENCH_ADVISE,      /* with what `margay advise` attaches */
+    BENCH_TIMED,       /* with what `margay profile` attaches to a launch that the program times, by events */
+    BENCH_CHECK_TIMED, /* with what `margay check` attaches to one */
     BENCH_SAMPLE,      /* with the models, of one block in eight; each launch is held to what BENCH_MODELS counts */
     BENCH_SAMPLE_ALONE /* and the others do not run */
 };
@@ -143,6 +145,8 @@ enum bench_column {
     COL_BARE,
     COL_CHECK,
     COL_ADVISE,
+    COL_TIMED,
+    COL_CHECK_TIMED,
     COL_THREADS,
     COL_OPENCL,
     COL_PLAIN,

@@ -1,9 +1,10 @@
 /* engine.c - the contender that is ours: PTX text through the parser and the engine, in this process.
  *
  * Modes: bare (no observer), with the models (the observer that `margay profile` attaches), with the checks (that of
- * `margay check`), with the advice (those of `margay advise`), and counting, which asks the engine how many
- * instructions warps issued and is never timed. Loading (parsing, translating, allocating) is not timed, as compiling
- * is not for the peer; a run is the launches.
+ * `margay check`), with the advice (those of `margay advise`), the first two with the model of time before them, as for
+ * launches that a program times, and counting, which asks the engine how many instructions warps issued and is never
+ * timed. Loading (parsing, translating, allocating) is not timed, as compiling is not for the peer; a run is the
+ * launches.
  */
 #include "bench.h"
 
@@ -110,27 +111,6 @@ static void advised(void *arg, const struct mg_report_advice *advice)
     ((struct engine *)arg)->advice += (unsigned)advice->nitems;
 }
 
-/* In the device's order: the model of time has seen a launch end before the other two. */
-static enum mg_status attach_advice(struct engine *e)
-{
-    const struct mg_arch *arch = mg__simt_arch(e->simt);
-    enum mg_status status = MG_OK;
-    e->time = mg__time_create(arch);
-    if (!e->time)
-        return MG_ERR_NOMEM;
-    mg__time_keep(e->time);
-    struct mg_observer observer = mg__time_observer(e->time);
-    if ((status = mg__simt_observe(e->simt, &observer)) != MG_OK ||
-        (status = mg__model_create(arch, model_done, e, &e->model)) != MG_OK)
-        return status;
-    observer = mg__model_observer(e->model);
-    if ((status = mg__simt_observe(e->simt, &observer)) != MG_OK ||
-        (status = mg__advise_create(arch, e->time, e->model, advised, e, &e->advise)) != MG_OK)
-        return status;
-    observer = mg__advise_observer(e->advise);
-    return mg__simt_observe(e->simt, &observer);
-}
-
 static void found(void *arg, const struct mg_report_finding *finding)
 {
     struct engine *e = arg;
@@ -141,6 +121,38 @@ static void found(void *arg, const struct mg_report_finding *finding)
 }
 
 /* ---- the contender ---- */
+static enum mg_status attach(struct engine *e, struct mg_observer observer)
+{
+    return mg__simt_observe(e->simt, &observer);
+}
+
+/* In the order of src/device: the model of time, the checks, the models, the advice. No clock: no kernel here reads
+ * one. */
+static enum mg_status attach_all(struct engine *e, enum bench_engine_mode mode)
+{
+    const struct mg_arch *arch = mg__simt_arch(e->simt);
+    const bool advise = mode == BENCH_ADVISE, timed = mode == BENCH_TIMED || mode == BENCH_CHECK_TIMED;
+    enum mg_status status = MG_OK;
+    if (timed || advise) {
+        e->time = mg__time_create(arch);
+        if (!e->time)
+            return MG_ERR_NOMEM;
+        if (advise)
+            mg__time_keep(e->time);
+        if ((status = attach(e, mg__time_observer(e->time))) != MG_OK)
+            return status;
+    }
+    if (mode == BENCH_CHECK || mode == BENCH_CHECK_TIMED) {
+        status = mg__check_create(MG_CHECK_ALL, found, e, &e->check);
+        return status ? status : attach(e, mg__check_observer(e->check));
+    }
+    if ((status = mg__model_create(arch, model_done, e, &e->model)) != MG_OK ||
+        (status = attach(e, mg__model_observer(e->model))) != MG_OK || !advise)
+        return status;
+    status = mg__advise_create(arch, e->time, e->model, advised, e, &e->advise);
+    return status ? status : attach(e, mg__advise_observer(e->advise));
+}
+
 static void drop(struct engine *e)
 {
     for (int i = 0; i < BENCH_BUFFERS; i++) {
@@ -285,21 +297,7 @@ static struct bench_peer *open_with(const struct bench_texts *texts, unsigned th
     if (sample)
         mg__simt_sample(e->simt, 8, mode == BENCH_SAMPLE_ALONE);
     e->seen = calloc(SEEN, sizeof *e->seen);
-    if (mode == BENCH_MODELS || mode == BENCH_INTERPRET || sample) {
-        status = mg__model_create(mg__simt_arch(e->simt), model_done, e, &e->model);
-        if (status == MG_OK) {
-            struct mg_observer observer = mg__model_observer(e->model);
-            status = mg__simt_observe(e->simt, &observer);
-        }
-    } else if (mode == BENCH_CHECK) {
-        status = mg__check_create(MG_CHECK_ALL, found, e, &e->check);
-        if (status == MG_OK) {
-            struct mg_observer observer = mg__check_observer(e->check);
-            status = mg__simt_observe(e->simt, &observer);
-        }
-    } else if (mode == BENCH_ADVISE) {
-        status = attach_advice(e);
-    } else if (mode == BENCH_COUNT) {
+    if (mode == BENCH_COUNT) {
         struct mg_observer observer = {.self = e,
                                        .wants = MG_OBSERVE_COUNTS,
                                        .launch_begin = count_begin,
@@ -308,6 +306,8 @@ static struct bench_peer *open_with(const struct bench_texts *texts, unsigned th
                                        .worker_end = count_worker_end,
                                        .launch_end = count_end};
         status = mg__simt_observe(e->simt, &observer);
+    } else if (mode != BENCH_BARE) {
+        status = attach_all(e, mode);
     }
     if (status != MG_OK) {
         failed(e, "no observer", status, NULL);

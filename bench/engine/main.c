@@ -10,9 +10,9 @@
  *     bench_engine [--only NAME] [--contenders LIST] [--reps N] [--threads N] [--json FILE] [--markdown] [--ptx FILE]
  *                  [--wild FILE] [--cl FILE] [--strict] [--cpu] [--quick] [--sample]
  *
- * --contenders names some of models, interp, bare, check, advise, threads, opencl, plain, with commas:
- * `--contenders models` is for a profiler; what compiling takes is measured without it. A kernel whose rounds take long
- * is given as many as fit into LONG seconds, two at least.
+ * --contenders names some of models, interp, bare, check, advise, timed, check_timed, threads, opencl, plain,
+ * with commas: `--contenders models` is for a profiler; what compiling takes is measured without it. A kernel whose
+ * rounds take long is given as many as fit into LONG seconds, two at least.
  * --cpu counts processor time instead of time that passes: for a machine that is busy with other work, as the ratios of
  * the one-core columns still mean something. The column with several threads is then left out. --quick has kernels
  * compiled with little effort. --sample times nothing: each case is counted whole and by a sample of one block in
@@ -109,8 +109,8 @@ static void progress(const char *name, int done, int reps)
     }
 }
 
-static const char *const names[COL_COUNT] = {"models", "interp",  "bare",   "check",
-                                             "advise", "threads", "opencl", "plain"};
+static const char *const names[COL_COUNT] = {"models", "interp",      "bare",    "check",  "advise",
+                                             "timed",  "check_timed", "threads", "opencl", "plain"};
 
 /* The columns that a list names; ends the process at a name that is none. */
 static unsigned columns_of(const char *list)
@@ -122,8 +122,8 @@ static unsigned columns_of(const char *list)
             k++;
         if (k == COL_COUNT) {
             fprintf(stderr,
-                    "bench_engine: --contenders: models, interp, bare, check, advise, threads, opencl, plain; not "
-                    "\"%.*s\"\n",
+                    "bench_engine: --contenders: models, interp, bare, check, advise, timed, check_timed, "
+                    "threads, opencl, plain; not \"%.*s\"\n",
                     (int)length, at);
             exit(2);
         }
@@ -416,8 +416,14 @@ int main(int argc, char **argv)
     static const struct {
         enum bench_column column;
         enum bench_engine_mode mode;
-    } engines[] = {{COL_MODELS, BENCH_MODELS}, {COL_INTERPRET, BENCH_INTERPRET}, {COL_BARE, BENCH_BARE},
-                   {COL_CHECK, BENCH_CHECK},   {COL_ADVISE, BENCH_ADVISE},       {COL_THREADS, BENCH_MODELS}};
+    } engines[] = {{COL_MODELS, BENCH_MODELS},
+                   {COL_INTERPRET, BENCH_INTERPRET},
+                   {COL_BARE, BENCH_BARE},
+                   {COL_CHECK, BENCH_CHECK},
+                   {COL_ADVISE, BENCH_ADVISE},
+                   {COL_TIMED, BENCH_TIMED},
+                   {COL_CHECK_TIMED, BENCH_CHECK_TIMED},
+                   {COL_THREADS, BENCH_MODELS}};
     for (size_t i = 0; i < MG_COUNT(engines); i++) {
         bool several = engines[i].column == COL_THREADS;
         if (!(columns >> engines[i].column & 1) || (several && (report.threads < 2 || report.cpu_time)))

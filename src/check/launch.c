@@ -267,7 +267,7 @@ static enum mg_status launch_begin(void *self, const struct mg_launch_info *info
     }
     leave_unheard(l);
     mg__own_find(l);
-    bool apart = workers > 1 && l->race && info->in_order && !info->ordered;
+    bool apart = (workers > 1 || info->parting) && l->race && info->in_order && !info->ordered;
     if (apart && mg__decides(l))
         *info->in_order = true;
     *state = l;

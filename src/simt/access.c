@@ -219,8 +219,8 @@ void mg__access_watched(struct mg_warp *w, const struct mg_op *op, const struct 
     e->pattern = p;
     e->base = base;
     e->at = at;
-    if (run->nobservers == 1) { /* as most are */
-        run->observers->access(worker->observers[0], e);
+    if (run->sole >= 0) { /* as mostly */
+        run->observers[run->sole].access(worker->observers[run->sole], e);
         if (MG_UNLIKELY(w->followed))
             mg__engine_following(worker);
     } else {

@@ -298,7 +298,7 @@ size_t mg__sample_find(const struct mg_sample *sample, uint64_t number); /* SIZE
 void mg__sample_switch(struct mg_worker *worker, size_t unit);           /* what runs next is of that unit */
 /* keep.c: launches that have ended, under the launch lock */
 struct mg_run *mg__keep_take(const struct mg_simt_kernel *kernel, const struct mg_program *program,
-                             const struct mg_simt_launch *launch); /* NULL: there is none like it */
+                             const struct mg_simt_launch *launch, bool rest); /* NULL: there is none like it */
 bool mg__keep_fits(const struct mg_run *was, const struct mg_run *run); /* its workers may be those that it had */
 void mg__worker_renew(struct mg_worker *worker);                        /* what others look at */
 bool mg__keep_give(struct mg_run *run);                                 /* false: it is not worth it */

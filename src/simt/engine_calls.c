@@ -148,7 +148,8 @@ static void note_shape(struct mg_warp *w, const struct mg_engine_site *site, str
                        uint64_t address, uint64_t cx, uint64_t cy, uint32_t mask, uint64_t lo, uint64_t hi)
 {
     struct mg_worker *worker = w->worker;
-    const struct mg_observer *o = worker->run->observers;
+    const int sole = worker->run->sole;
+    const struct mg_observer *o = &worker->run->observers[sole];
     const struct mg_engine_member *members = &worker->tier->code->members[site->first_member];
     int64_t delta[32], low = INT64_MAX, high = INT64_MIN;
     uint64_t shape = 0;
@@ -168,11 +169,11 @@ static void note_shape(struct mg_warp *w, const struct mg_engine_site *site, str
         for (unsigned i = 0; i < 32; i++)
             worker->spread.address[i] = address + (uint64_t)(delta[i] + members[k].offset);
         e->address = worker->spread.address;
-        noted = o->noted(worker->observers[0], e, lo, hi, &shape);
+        noted = o->noted(worker->observers[sole], e, lo, hi, &shape);
         loads[k] = (struct mg_noted_load){shape, (int32_t)members[k].offset, members[k].op};
     }
     if (noted && site->notes)
-        noted = o->noted_run(worker->observers[0], loads, site->nmembers, site->notes, &shape);
+        noted = o->noted_run(worker->observers[sole], loads, site->nmembers, site->notes, &shape);
     rec->low = (uint64_t)low;
     rec->told = noted ? 0 : MG_NOTES;
     rec->shape = shape << 40;

@@ -18,13 +18,14 @@ static bool same_dim(const struct mg_dim3 *a, const struct mg_dim3 *b)
 }
 
 /* ---- the list ---- */
-struct mg_run *mg__keep_take(const struct mg_simt_kernel *k, const struct mg_program *p, const struct mg_simt_launch *l)
+struct mg_run *mg__keep_take(const struct mg_simt_kernel *k, const struct mg_program *p, const struct mg_simt_launch *l,
+                             bool rest)
 {
     struct mg_simt *s = k->module->simt;
     for (struct mg_run **at = &s->kept; *at; at = &(*at)->next_kept) {
         struct mg_run *run = *at;
-        if (run->program == p && same_dim(&run->asked.block, &l->block) && run->asked.shared == l->shared &&
-            same_dim(&run->asked.cluster, &l->cluster)) {
+        if (run->program == p && run->is_rest == rest && same_dim(&run->asked.block, &l->block) &&
+            run->asked.shared == l->shared && same_dim(&run->asked.cluster, &l->cluster)) {
             *at = run->next_kept;
             return run;
         }

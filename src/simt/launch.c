@@ -77,11 +77,14 @@ static unsigned observers_of(const struct mg_simt *s)
     return s->observe && end > s->observe_first ? end - s->observe_first : 0;
 }
 
-static unsigned wants_of(const struct mg_simt *s)
+/* `rest`: of the second part of a launch in two. */
+static unsigned wants_of(const struct mg_simt *s, bool rest)
 {
     unsigned wants = 0;
-    for (unsigned i = 0; i < observers_of(s); i++)
-        wants |= s->observers[s->observe_first + i].wants;
+    for (unsigned i = 0; i < observers_of(s); i++) {
+        const struct mg_observer *o = &s->observers[s->observe_first + i];
+        wants |= rest ? mg__part_wants(o) : o->wants;
+    }
     return wants;
 }
 
@@ -168,7 +171,9 @@ static void set_observers(struct mg_run *run, struct mg_simt_kernel *k, const st
     struct mg_simt *s = run->simt;
     run->observers = s->observers + s->observe_first;
     run->nobservers = observers_of(s);
-    const unsigned wants = rest ? mg__part_rest(run) : wants_of(s);
+    const unsigned wants = wants_of(s, rest);
+    if (rest)
+        mg__part_rest(run);
     run->wants = wants;
     run->want_every = wants & MG_OBSERVE_EVERY;
     run->want_shapes = wants & MG_OBSERVE_SHAPES;
@@ -177,8 +182,11 @@ static void set_observers(struct mg_run *run, struct mg_simt_kernel *k, const st
     run->want_params = wants & MG_OBSERVE_PARAMS;
     run->want_sync = wants & MG_OBSERVE_SYNC;
     run->want_steps = wants & MG_OBSERVE_STEPS;
-    run->clock = -1;
+    run->clock = run->sole = -1;
+    unsigned told = 0;
     for (unsigned i = 0; i < run->nobservers; i++) {
+        if (run->observers[i].wants & ~(unsigned)MG_OBSERVE_COUNTS)
+            run->sole = told++ ? -1 : (int)i;
         run->goes_on |= run->observers[i].fault != NULL;
         run->clock = run->observers[i].clock ? (int)i : run->clock;
     }
@@ -211,7 +219,7 @@ static void set_info(struct mg_run *run, const struct mg_simt_kernel *k, const s
                                         .param_size = run->param_size,
                                         .local_stride = run->local_stride,
                                         .sample = run->sample,
-                                        .unheard = run->nobservers == 1 ? run->unheard : NULL,
+                                        .unheard = run->sole >= 0 ? run->unheard : NULL,
                                         .ordered = p->ordered || l->cooperative,
                                         .in_order = &run->in_order};
     mg__memory_range(run->simt, &run->info.range, &run->info.range_size);
@@ -271,12 +279,12 @@ static bool take_snapshot(struct mg_run *run, struct mg_run *was)
 static enum mg_status begin_part(struct mg_simt *s, struct mg_simt_kernel *k, const struct mg_simt_launch *l, bool rest,
                                  struct mg_run **result, struct mg_diag *diag)
 {
-    const struct mg_program *p = program_of(k, !rest && wants_of(s) & MG_OBSERVE_EVERY);
+    const struct mg_program *p = program_of(k, wants_of(s, rest) & MG_OBSERVE_EVERY);
     if (p && p->error.status != MG_OK) {
         *diag = p->error;
         return p->error.status;
     }
-    struct mg_run *run = p ? mg__keep_take(k, p, l) : NULL, was = {0};
+    struct mg_run *run = p ? mg__keep_take(k, p, l, rest) : NULL, was = {0};
     if (run)
         was = *run;
     else if (!p || !(run = aligned_alloc(_Alignof(struct mg_run), sizeof *run)))
@@ -328,8 +336,11 @@ static enum mg_status begin(struct mg_simt *s, struct mg_simt_kernel *k, const s
     if (status != MG_OK) {
         (*result)->rest = NULL;
         mg__run_free(*result);
+        return status;
     }
-    return status;
+    (*result)->info.unheard = (*result)->rest->info.unheard; /* of the first part all is told */
+    (*result)->info.parting = true;
+    return MG_OK;
 }
 
 /* ---- what is under way ---- */

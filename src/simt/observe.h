@@ -139,7 +139,7 @@ struct mg_launch_info {
     uint64_t range, range_size; /* device addresses lie in here */
     const struct mg_sample *sample; /* NULL: all blocks are counted */
     struct mg_unheard *unheard;     /* by instruction; NULL: another observer wants to hear of all */
-    bool parted;                    /* set before workers begin: mg_observer.blocks */
+    bool parting, parted;           /* it may be parted, and it is; set before workers begin: mg_observer.blocks */
 };
 /* Whether the 8 bytes at an offset of the parameters are an address: of live memory, or of memory that was. `info` is a
  * struct mg_launch_info. */
@@ -380,9 +380,9 @@ struct mg_observer {
     bool (*closely)(void *worker, uint64_t block);
     void (*together)(void *worker, uint64_t block, uint64_t accesses);
     /* With EVERY: the blocks of which it must be told each access, into `at`; how many they are, more than `most`: too
-     * many. Asked after launch_begin. If all such observers say so, the engine may part the launch (info->parted): no
-     * accesses are told of the other blocks but what MG_OBSERVE_SHAPES is, and `together` is told of all blocks, with
-     * how often access instructions were executed. Workers from launch_begin's `workers` on are of those others. */
+     * many. Asked after launch_begin. The engine may part the launch by that (info->parted): no accesses of the other
+     * blocks are told to who says so but what MG_OBSERVE_SHAPES is, and `together` is told of all blocks, with how
+     * often access instructions were executed. Workers from launch_begin's `workers` on are of those others. */
     unsigned (*blocks)(void *state, uint64_t *at, unsigned most);
     /* With EVERY: the worker's notes, which it keeps till its end; or NULL. `noted`: whether loads or stores like this
      * one, anywhere in bytes [lo, hi) of shared memory, are to be noted, as *shape; false: they are to be told.

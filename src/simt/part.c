@@ -2,9 +2,10 @@
  * there were no such observers, but for their shapes where one asks for these (MG_OBSERVE_REST).
  *
  * Who wants every access pays for a call at each. Most who do want those of a few blocks (mg_observer.blocks), and of
- * the others what all can have: counts, and what observers of shapes are told. So where each of them names its blocks,
+ * the others what all can have: counts, and what observers of shapes are told. So where an observer names its blocks,
  * these run first, as a launch of their own (mg_run) whose program gives every access, and then the rest, as another
- * one with the program that runs without such observers. Both have the same observers, whose launch it is once: the
+ * one with the program that runs without such observers; or, where one is left that wants every access of all blocks,
+ * it is told of the rest alone, which it may have by notes. Both have the same observers, whose launch it is once: the
  * second one's workers come to them as further workers.
  *
  * Blocks change their order that way, and those of one part end before those of the other begin. That may only be where
@@ -15,33 +16,29 @@
 
 enum { LEAST = 2 /* times as many clusters as those that are asked for */ };
 
-static unsigned without_every(unsigned wants)
+unsigned mg__part_wants(const struct mg_observer *o)
 {
-    if (!(wants & MG_OBSERVE_EVERY))
-        return wants;
-    return (wants & (MG_OBSERVE_SHAPES | MG_OBSERVE_COUNTS)) | (wants & MG_OBSERVE_REST ? MG_OBSERVE_SHAPES : 0);
+    if (!(o->wants & MG_OBSERVE_EVERY) || !o->blocks)
+        return o->wants;
+    return (o->wants & (MG_OBSERVE_SHAPES | MG_OBSERVE_COUNTS)) | (o->wants & MG_OBSERVE_REST ? MG_OBSERVE_SHAPES : 0);
 }
 
 bool mg__part_may(const struct mg_run *run)
 {
-    bool may = run->want_every && !run->want_sync && !run->want_steps && run->clock < 0 && !run->goes_on &&
-               !run->sample && !run->patient && !run->asked.cooperative && !run->program->ordered &&
-               run->cluster_size == 1 && run->nclusters >= MG_PART_LEAST;
-    for (unsigned i = 0; may && i < run->nobservers; i++)
-        may = !(run->observers[i].wants & MG_OBSERVE_EVERY) || run->observers[i].blocks;
-    return may;
+    bool asks = false;
+    for (unsigned i = 0; i < run->nobservers; i++)
+        asks |= run->observers[i].wants & MG_OBSERVE_EVERY && run->observers[i].blocks;
+    return asks && run->clock < 0 && !run->sample && !run->patient && !run->asked.cooperative &&
+           !run->program->ordered && run->cluster_size == 1 && run->nclusters >= MG_PART_LEAST;
 }
 
-unsigned mg__part_rest(struct mg_run *run)
+void mg__part_rest(struct mg_run *run)
 {
-    unsigned wants = 0;
     for (unsigned i = 0; i < run->nobservers; i++) {
         run->own_observers[i] = run->observers[i];
-        run->own_observers[i].wants = without_every(run->observers[i].wants);
-        wants |= run->own_observers[i].wants;
+        run->own_observers[i].wants = mg__part_wants(&run->observers[i]);
     }
     run->observers = run->own_observers;
-    return wants;
 }
 
 /* Instructions and variables have the same numbers in both programs. */
@@ -79,7 +76,7 @@ static bool choose(struct mg_run *run)
     unsigned n = 0, kept = 0;
     for (unsigned i = 0; i < run->nobservers; i++) {
         const struct mg_observer *o = &run->observers[i];
-        if (!(o->wants & MG_OBSERVE_EVERY))
+        if (!(o->wants & MG_OBSERVE_EVERY) || !o->blocks)
             continue;
         unsigned more = o->blocks(run->observer_state[i], run->chosen + n, MG_PART_MOST - n);
         if (more > MG_PART_MOST - n)
@@ -103,6 +100,7 @@ void mg__part_begin(struct mg_run *run)
         !count_accesses(rest)) {
         run->rest = NULL;
         run->nchosen = 0;
+        run->info.unheard = NULL; /* the rest's */
         mg__run_free(rest);
         return;
     }

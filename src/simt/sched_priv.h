@@ -11,7 +11,8 @@ void mg__share_over(struct mg_worker *worker, bool idle, uint64_t slices);
 
 /* part.c */
 bool mg__part_may(const struct mg_run *run);    /* it can be parted, as far as is known before it begins */
-unsigned mg__part_rest(struct mg_run *run);     /* it is a second part: its observers, and what they want */
+unsigned mg__part_wants(const struct mg_observer *observer); /* MG_OBSERVE_* of a second part */
+void mg__part_rest(struct mg_run *run);                      /* it is a second part: its observers want that */
 void mg__part_begin(struct mg_run *run);        /* its observers know of it; run->rest stays if it is parted */
 uint64_t mg__part_number(const struct mg_run *run, uint64_t next); /* of its cluster that comes at that place */
 void mg__part_tell(struct mg_worker *worker, uint64_t block);      /* what it did since was the block's */

@@ -563,12 +563,13 @@ struct mg_run {
     bool serial; /* one worker: atomics need no lock prefix */
     bool want_shapes, want_sync, want_steps, want_bulk, want_far, want_params;
     bool want_every; /* the program is the watched one */
-    struct mg_unheard *unheard; /* by instruction, if one observer alone wants every access; else NULL */
+    struct mg_unheard *unheard; /* by instruction, if `sole` wants every access: what it need not be told */
     bool goes_on;    /* an observer takes faults: the launch ends with its error, but later */
     bool lets_pass;  /* what a device only happens to let pass goes on, with a warning: an access beyond its allocation
                         in memory that a device has mapped, the number of a barrier that there is not */
     struct mg_observer *observers;
     unsigned nobservers;
+    int sole; /* the only observer that is told anything but counts, -1: there are several, or none */
     void *observer_state[MG_MAX_OBSERVERS];
     unsigned wants; /* MG_OBSERVE_* of all of them */
     struct mg_allocation *allocations; /* snapshot, by address */

@@ -106,7 +106,7 @@ bool mg__tell_met(struct mg_block *b, const struct mg_op *at)
     const struct mg_run *run = worker->run;
     const bool all = b->nuntold ? b->nuntold == b->nwarps && b->untold_at == at : b->live_warps == b->nwarps;
     if (!worker->calls.quiet || !all ||
-        !run->observers->met(worker->observers[0], b->linear, mg__lane32(&b->warps[0], at->a, 0)))
+        !run->observers[run->sole].met(worker->observers[run->sole], b->linear, mg__lane32(&b->warps[0], at->a, 0)))
         return false;
     b->nuntold = 0;
     worker->met = NULL;

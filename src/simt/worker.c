@@ -48,10 +48,11 @@ bool mg__worker_make(struct mg_worker *worker)
     worker->joined = 0;
     for (unsigned i = 0; i < run->nobservers; i++)
         worker->joins &= !(run->observers[i].wants & MG_OBSERVE_EVERY) || run->observers[i].closely;
-    if (run->want_every && run->nobservers == 1 && run->observers->notes)
-        worker->notes = run->observers->notes(worker->observers[0]);
+    const struct mg_observer *sole = run->want_every && run->sole >= 0 ? &run->observers[run->sole] : NULL;
+    if (sole && sole->notes)
+        worker->notes = sole->notes(worker->observers[run->sole]);
     worker->calls.notes = worker->notes;
-    worker->calls.quiet = run->want_every && run->want_sync && run->nobservers == 1 && run->observers->met;
+    worker->calls.quiet = sole && run->want_sync && sole->met;
     return true;
 }
 
