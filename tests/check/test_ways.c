@@ -3,7 +3,8 @@
  *
  * The long way takes each lane of each access by itself, interpreted, on one worker (MG_CHECK_LONG). The others are the
  * short ones: whole warps, accesses that compiled code notes, and those that it leaves out; interpreted and compiled,
- * on one worker and on several (unless blocks race, and what they read is chance). What the kernels do stands in
+ * on one worker and on several (unless blocks race, and what they read is chance); and beside an observer who wants
+ * every access of some blocks, as launches have that their program times. What the kernels do stands in
  * ways_programs.c. Compared is all that a finding says, of two launches after one another.
  *
  * What such kernels would hardly meet is written out below (`written`), and there results are compared as well. That
@@ -27,7 +28,7 @@ static void on_found(void *arg, const struct mg_report_finding *f)
         (unsigned long long)f->count, f->message);
 }
 
-static uint32_t results[2][ARRAY / 4]; /* of the last run: what the two arrays hold */
+static uint32_t results[2][MOST / 4];  /* of the last run: what the two arrays hold */
 static unsigned told;                  /* likewise: accesses that the checker heard of, on one worker */
 
 static void on_access(void *worker, struct mg_access *a)
@@ -36,11 +37,43 @@ static void on_access(void *worker, struct mg_access *a)
     mg__watch_access(worker, a);
 }
 
+/* Who wants every access of two blocks: of the others he is told none where the launch is parted. */
+static unsigned other_blocks;
+
+static enum mg_status asks_begin(void *self, const struct mg_launch_info *info, unsigned workers, void **state)
+{
+    (void)self, (void)info, (void)workers;
+    *state = &other_blocks;
+    return MG_OK;
+}
+
+static void *asks_worker(void *state, unsigned index)
+{
+    (void)index;
+    return state;
+}
+
+static unsigned asks_blocks(void *state, uint64_t *at, unsigned most)
+{
+    (void)state;
+    assert_true(most >= 2);
+    at[0] = LARGE - 2;
+    at[1] = 3;
+    return 2;
+}
+
+static void asks_access(void *worker, struct mg_access *a)
+{
+    mg__access_lanes(a);
+    if (a->block != 3 && a->block != LARGE - 2)
+        __atomic_fetch_add((unsigned *)worker, 1, __ATOMIC_RELAXED);
+}
+
 struct way {
     const char *engine;
     unsigned threads, checks, filled;
     struct mg_dim3 grid, block;
-    bool fails;
+    bool fails, asked;
 };
 
 static void run(const char *ptx, const struct way *way, struct text *findings)
@@ -55,13 +88,21 @@ static void run(const char *ptx, const struct way *way, struct text *findings)
     struct mg_observer observer = mg__check_observer(check);
     if (way->threads == 1)
         observer.access = on_access;
-    told = 0;
+    told = other_blocks = 0;
+    const struct mg_observer asks = {.wants = MG_OBSERVE_EVERY | MG_OBSERVE_COUNTS | MG_OBSERVE_PARAMS,
+                                     .launch_begin = asks_begin,
+                                     .worker_begin = asks_worker,
+                                     .access = asks_access,
+                                     .blocks = asks_blocks};
+    if (way->asked)
+        assert_int_equal(mg__simt_observe(k.simt, &asks), MG_OK);
     assert_int_equal(mg__simt_observe(k.simt, &observer), MG_OK);
-    struct kit_params params = {{kit_alloc(&k, ARRAY), kit_alloc(&k, ARRAY)}};
+    const size_t bytes = (size_t)BLOCK * way->grid.x * 64;
+    struct kit_params params = {{kit_alloc(&k, bytes), kit_alloc(&k, bytes)}};
     for (unsigned i = 0; i < 2; i++) {
-        mg__check_allocated(check, params.p[i], ARRAY, MG_CHECK_DEVICE);
+        mg__check_allocated(check, params.p[i], bytes, MG_CHECK_DEVICE);
         if (way->filled >> i & 1)
-            mg__check_filled(check, params.p[i], ARRAY);
+            mg__check_filled(check, params.p[i], bytes);
     }
     kit_load(&k, ptx);
     for (unsigned i = 0; i < 2; i++) {
@@ -71,19 +112,20 @@ static void run(const char *ptx, const struct way *way, struct text *findings)
             kit_expect(&k, status);
     }
     for (unsigned i = 0; i < 2; i++)
-        memcpy(results[i], (const void *)(uintptr_t)params.p[i], ARRAY);
+        memcpy(results[i], (const void *)(uintptr_t)params.p[i], bytes);
     kit_close(&k);
     mg__check_destroy(check);
 }
 
-static unsigned first = 1, count = 150, clean, wrong;
+static unsigned first = 1, count = 150, clean, wrong, parted;
 
-static const struct way ways[] = {
-    {.engine = "interp", .threads = 1},
-    {.engine = "jit", .threads = 1},
-    {.engine = "quick", .threads = 1},
-    {.engine = "jit", .threads = 3},
-    {.engine = "jit", .threads = 1, .checks = MG_CHECK_LONG}};
+static const struct way ways[] = {{.engine = "interp", .threads = 1},
+                                  {.engine = "jit", .threads = 1},
+                                  {.engine = "quick", .threads = 1},
+                                  {.engine = "jit", .threads = 3},
+                                  {.engine = "jit", .threads = 1, .asked = true},
+                                  {.engine = "interp", .threads = 3, .asked = true},
+                                  {.engine = "jit", .threads = 1, .checks = MG_CHECK_LONG}};
 
 static void same_findings(void **unused)
 {
@@ -93,26 +135,37 @@ static void same_findings(void **unused)
         skip();
     for (unsigned k = first; k < first + count; k++) {
         const bool in_rows = ways_make(&program, k);
-        struct way way = {
-            "interp", 1, MG_CHECK_ALL | MG_CHECK_LONG, ways_draw(4), {GRID, 1, 1},
-            {ways_draw(4) ? BLOCK : BLOCK - 16, 1, 1}, false};
+        struct way way = {"interp",
+                          1,
+                          MG_CHECK_ALL | MG_CHECK_LONG,
+                          ways_draw(4),
+                          {k % 3 ? GRID : LARGE, 1, 1},
+                          {ways_draw(4) ? BLOCK : BLOCK - 16, 1, 1},
+                          false,
+                          false};
         if (in_rows)
             way.block = (struct mg_dim3){ROW, BLOCK / ROW, 1};
         run(program.at, &way, &expected);
         *(expected.n ? &wrong : &clean) += 1;
         for (unsigned i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-            if (ways[i].threads > 1 && strstr(expected.at, ", block (")) /* what they read of each other is chance */
+            const bool chance = strstr(expected.at, ", block ("); /* what they read of each other */
+            if (chance && (ways[i].threads > 1 || ways[i].asked))
+                continue;
+            if (ways[i].asked && way.grid.x < LARGE)
                 continue;
             way.engine = ways[i].engine;
             way.threads = ways[i].threads;
             way.checks = MG_CHECK_ALL | ways[i].checks;
+            way.asked = ways[i].asked;
             run(program.at, &way, &found);
+            parted += ways[i].asked && !other_blocks;
             if (strcmp(expected.at, found.at) != 0)
                 fail_msg("program %u, %s, %u workers:\n%s\nthe long way finds\n%s\n%s", k, ways[i].engine,
                          ways[i].threads, found.at, expected.at, program.at);
         }
     }
-    printf("%u kernels with findings, %u without\n", wrong, clean);
+    printf("%u kernels with findings, %u without; %u launched in two parts\n", wrong, clean, parted);
+    assert_true(count < 100 || parted > count / 10);
     assert_true(count < 100 || (wrong > count / 10 && clean > count / 10));
 }
 
@@ -550,7 +603,7 @@ static const struct {
 static void same_as_written(void **unused)
 {
     static struct text program, expected, found;
-    static uint32_t right[2][ARRAY / 4];
+    static uint32_t right[2][MOST / 4];
     unsigned bad = 0;
     (void)unused;
     if (!kit_compiles())
@@ -562,7 +615,8 @@ static void same_as_written(void **unused)
                           written[k].filled,
                           {GRID, written[k].grid_y ? written[k].grid_y : 1, 1},
                           {BLOCK, written[k].block_y ? written[k].block_y : 1, 1},
-                          written[k].fails};
+                          written[k].fails,
+                          false};
         program.n = 0;
         PUT(&program, "%s.shared .align 16 .b8 s[%u];\n.file 1 \"k.cu\"\n%s", HEADER, SHARED, ENTRY);
         unsigned line = 0;
@@ -657,7 +711,7 @@ static void short_ways(void **unused)
     if (!kit_compiles())
         skip();
     for (unsigned k = 0; k < sizeof(few) / sizeof(few[0]); k++) {
-        struct way way = {"interp", 1, MG_CHECK_ALL | MG_CHECK_LONG, FILLED, {GRID, 1, 1}, few[k].block, false};
+        struct way way = {"interp", 1, MG_CHECK_ALL | MG_CHECK_LONG, FILLED, {GRID, 1, 1}, few[k].block, false, false};
         program.n = 0;
         PUT(&program, "%s.shared .align 16 .b8 s[%u];\n%s%s\nret;\n}\n", HEADER, SHARED, ENTRY, few[k].body);
         run(program.at, &way, &found);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { BLOCK = 96, ROW = 16, GRID = 5, SHARED = 2048, ARRAY = BLOCK * GRID * 64, TEXT = 1 << 17 };
+enum { BLOCK = 96, ROW = 16, GRID = 5, LARGE = 19, SHARED = 2048, MOST = BLOCK * LARGE * 64, TEXT = 1 << 17 };
 
 struct text {
     char at[TEXT];
