@@ -174,7 +174,7 @@ static void on_access(void *worker, struct mg_access *a)
     if (a->pattern) {
         if (!w->met && ++w->seldom > SELDOM)
             w->failed |= !(w->met = calloc(MG_TIME_MET, sizeof(*w->met)));
-        const uint64_t key = (uint64_t)a->pattern->id << 32 ^ (uint64_t)a->insn << 8 ^ a->base % 256;
+        const uint64_t key = (uint64_t)a->pattern->id << 32 ^ (uint64_t)a->insn << 8 ^ a->base % 32;
         met = w->met ? &w->met[key * UINT64_C(0x9E3779B97F4A7C15) >> 56] : NULL;
         if (met && mg__time_sample_met(w->sample, met, a, &w->failed))
             return;

@@ -64,20 +64,20 @@ struct mg_time_sample *mg__time_sample_create(void);
 bool mg__time_sample_clear(struct mg_time_sample *s);
 void mg__time_sample_free(struct mg_time_sample *s);
 size_t mg__time_sample_requests(const struct mg_time_sample *s);
-/* What accesses of one pattern come to, which were met before: by where they begin in two lines. A worker's; it begins
+/* What accesses of one pattern come to, which were met before: by where they begin in a sector. A worker's; it begins
  * as zeros. */
 enum { MG_TIME_MET = 256, MG_TIME_MET_SECTORS = 32 };
 struct mg_time_met {
     const struct mg_pattern *pattern; /* NULL: nothing is here */
     uint32_t insn, phase, count;
-    uint16_t wavefronts, lines, rounds, turns;
+    uint16_t wavefronts, rounds, turns;
+    uint16_t lines[4]; /* by the base's sector in its line; 0: not looked at yet */
     uint8_t kind, space;
     bool none; /* another instruction carries it */
-    int32_t sector[MG_TIME_MET_SECTORS]; /* from that of its base's lines on */
+    int32_t sector[MG_TIME_MET_SECTORS]; /* from that of its base on */
 };
 /* True: it was met, and is added, or, *failed, there was no memory. */
-bool mg__time_sample_met(struct mg_time_sample *s, const struct mg_time_met *met, const struct mg_access *a,
-                         bool *failed);
+bool mg__time_sample_met(struct mg_time_sample *s, struct mg_time_met *met, const struct mg_access *a, bool *failed);
 /* Of what was added last; `made`: as what, NULL: not at all. */
 void mg__time_sample_meet(const struct mg_time_sample *s, struct mg_time_met *met, const struct mg_launch_info *info,
                           const struct mg_model_access *made, const struct mg_access *a);

@@ -1,0 +1,522 @@
+/* digest.c - what the accesses of some blocks (sample.c) say of all: which of their sectors the caches have.
+ *
+ * The accesses of the blocks that share a multiprocessor go through its first cache, turn by turn, and what that lacks
+ * is known by instruction. The others, which are spread over the grid, tell how much blocks have in common: of n blocks
+ * that touch u sectors of an array each, and U different ones together, the array is taken to have D sectors of which
+ * each block touches u at random, U = D (1 - (1 - u/D)^n); the whole grid then touches as many as its blocks would, and
+ * not more than the array has.
+ *
+ * An instruction that none of the first blocks came to is looked for in the others.
+ */
+#include "time/sample.h"
+
+#include <math.h>
+
+/* ---- sets of places ---- */
+/* Open addressing, with neighbours side by side. They grow as they fill: whoever is about to add calls table_room
+ * first, for all that it may add, and counts what it did. A slot begins with its key; 0: it is free. */
+struct table {
+    uint8_t *slots;
+    uint64_t mask, count;
+};
+/* Four sectors. */
+struct line {
+    uint64_t key;
+    uint32_t brought[4];       /* into the first cache, as the how manieth sector; 0: never */
+    uint32_t insn[4], turn[4]; /* what brought it, and the how manieth time that its warp was there */
+    uint32_t touched;          /* a bit for each half that a request was at */
+};
+/* Four pieces. */
+struct pieces {
+    uint64_t key;
+    uint16_t blocks[4]; /* a bit for each sampled block that touches it */
+};
+_Static_assert(MG_TIME_BLOCKS <= 16, "a bit for each");
+
+static bool table_make(struct table *t, size_t size)
+{
+    enum { FIRST = 256 };
+    *t = (struct table){.slots = calloc(FIRST, size), .mask = FIRST - 1};
+    return t->slots != NULL;
+}
+
+static inline void *table_find(const struct table *t, size_t size, uint64_t key)
+{
+    uint64_t at = ((key >> 2) * UINT64_C(0x9E3779B97F4A7C15)) >> 20 << 2 | (key & 3);
+    for (;; at++) {
+        uint64_t *slot = (uint64_t *)(void *)(t->slots + (at & t->mask) * size);
+        if (*slot == key || !*slot)
+            return slot;
+    }
+}
+
+static bool table_room(struct table *t, size_t size, uint64_t more)
+{
+    if (2 * (t->count + more) <= t->mask)
+        return true;
+    struct table larger = {.mask = t->mask, .count = t->count};
+    while (2 * (t->count + more) > larger.mask)
+        larger.mask = 2 * larger.mask + 1;
+    larger.slots = calloc(larger.mask + 1, size);
+    if (!larger.slots)
+        return false;
+    for (uint64_t k = 0; k <= t->mask; k++) {
+        const uint64_t *slot = (const uint64_t *)(const void *)(t->slots + k * size);
+        if (*slot)
+            memcpy(table_find(&larger, size, *slot), slot, size);
+    }
+    free(t->slots);
+    *t = larger;
+    return true;
+}
+
+/* ---- the first cache ---- */
+/* Pieces: of 64 bytes as device memory is read, for atomics, too; of 512 as atomics are dealt out to the second cache;
+ * sectors written. */
+enum what { READS, ATOMICS, WRITES, CHANGES };
+static const unsigned piece_shift[] = {[READS] = 1, [ATOMICS] = 4, [WRITES] = 0, [CHANGES] = 1}; /* of a sector */
+
+struct digest {
+    struct mg_time_sample *const *samples;
+    const struct mg_time_choice *choice;
+    const struct mg_launch_info *info;
+    struct mg_time_access *access;
+    uint32_t lines;     /* of the first cache */
+    struct table cache; /* of struct line */
+    uint32_t brought;   /* sectors that came into the first cache, … */
+    uint32_t valid;     /* … and how many had when all of it was last made invalid */
+    const struct mg_time_traffic *traffic;
+    double room;     /* of the second cache, bytes */
+    uint32_t *turns; /* by sampled block, warp and instruction: how often it was there */
+    uint32_t warps;
+    bool failed;           /* out of memory */
+    double other_share;    /* of what was found in others, to have as many as the first blocks would */
+    bool has[CHANGES + 1]; /* whether any request is of this kind */
+};
+struct array {
+    double each, together, past, blocks, all;
+    double touched;       /* by all blocks of the grid; again where the second cache has lost it */
+    double common;        /* pieces that a quarter of the blocks touch, which are in neither of the first two */
+    uint64_t least, most; /* pieces: from where to where */
+    uint64_t pieces;      /* that it has; 0: not known */
+};
+
+static bool goes_past(const struct digest *d, const struct request *r)
+{
+    const struct mg_ptx_insn *insn = d->info->insns[r->insn].insn;
+    return insn->cache == MG_CACHE_CG || insn->cache == MG_CACHE_CV || insn->sem > MG_PTX_SEM_WEAK ||
+           (r->kind != MG_ACCESS_LD && r->kind != MG_ACCESS_CP_ASYNC);
+}
+
+/* What the first cache has is no longer true for those that come after. */
+static bool invalidates(const struct mg_ptx_insn *insn)
+{
+    return (insn->sem == MG_PTX_SEM_ACQUIRE || insn->sem == MG_PTX_SEM_ACQ_REL || insn->sem == MG_PTX_SEM_SC) &&
+           insn->scope >= MG_SCOPE_GPU;
+}
+
+static void look_up(struct digest *d, unsigned block, const struct request *r)
+{
+    const struct mg_time_sample *s = d->samples[block];
+    const uint32_t turn = ++d->turns[((size_t)block * d->warps + r->warp) * d->info->ninsns + r->insn];
+    struct mg_time_access *a = &d->access[r->insn];
+    double past = 0, hits = 0;
+    bool load = r->kind == MG_ACCESS_LD || r->kind == MG_ACCESS_CP_ASYNC;
+    bool fresh = false, together = false;
+    const uint64_t *sectors = s->sectors.at + r->first;
+    const bool kept = load ? !goes_past(d, r) : r->kind == MG_ACCESS_ST;
+    struct line *line = NULL;
+    if (!table_room(&d->cache, sizeof(*line), r->count)) {
+        d->failed = true;
+        return;
+    }
+    for (uint32_t k = 0; k < r->count; k++) {
+        const uint64_t key = sectors[k] / 4 + 1;
+        const unsigned at = sectors[k] % 4;
+        if (!line || line->key != key) {
+            line = table_find(&d->cache, sizeof(*line), key);
+            d->cache.count += !line->key;
+            line->key = key;
+        }
+        fresh |= !(line->touched >> at / 2 & 1);
+        line->touched |= 1u << at / 2;
+        const bool has =
+            line->brought[at] && d->brought - (line->brought[at] - 1) < d->lines * 4 && line->brought[at] > d->valid;
+        hits += has && kept;
+        together |= has && line->insn[at] == r->insn && line->turn[at] == turn;
+        if (load && has && kept)
+            continue;
+        past++;
+        if (kept && !(has && !load)) {
+            line->brought[at] = ++d->brought;
+            line->insn[at] = r->insn;
+            line->turn[at] = turn;
+        }
+    }
+    if (invalidates(d->info->insns[r->insn].insn))
+        d->valid = d->brought;
+    a->seen = true;
+    a->space = r->space;
+    a->kind = r->kind;
+    a->requests++;
+    a->wavefronts += r->wavefronts;
+    a->sectors += r->count;
+    a->lines += r->lines;
+    a->past_l1 += past;
+    a->misses += past > 0;
+    a->fresh += past > 0 && fresh;
+    a->hits += hits;
+    a->shared += past <= 0 && together;
+    a->rounds += r->rounds;
+    a->turns += r->turns;
+}
+
+/* What none of the blocks so far came to, of the others. */
+static void replay_others(struct digest *d)
+{
+    unsigned others = 0;
+    for (uint32_t i = 0; i < d->info->ninsns; i++)
+        d->access[i].elsewhere = !d->access[i].seen;
+    for (unsigned i = d->choice->together; i < d->choice->n; i++) {
+        const struct mg_time_sample *s = d->samples[i];
+        for (size_t q = 0; s && q < s->requests.count; q++)
+            if (d->access[s->requests.at[q].insn].elsewhere)
+                look_up(d, i, &s->requests.at[q]);
+        others += s != NULL;
+    }
+    d->other_share = others ? (double)d->choice->together / others : 0;
+}
+
+/* The sampled requests of a block, those first that are its warps' first ones: warps go on side by side, and not one
+ * after the other as they were run. NULL: out of memory. */
+static uint32_t *side_by_side(const struct digest *d, const struct mg_time_sample *s)
+{
+    size_t n = s ? s->requests.count : 0;
+    uint32_t *order = malloc((n + 1) * sizeof(*order)), *rank = malloc((n + 1) * sizeof(*rank));
+    uint32_t *first = calloc(n + 2, sizeof(*first)), *nth = calloc((size_t)d->warps + 1, sizeof(*nth));
+    bool good = order && rank && first && nth;
+    for (size_t q = 0; good && q < n; q++) {
+        rank[q] = nth[MG_MIN(s->requests.at[q].warp, d->warps)]++;
+        first[rank[q] + 1]++;
+    }
+    for (size_t q = 0; good && q < n; q++)
+        first[q + 1] += first[q];
+    for (size_t q = 0; good && q < n; q++)
+        order[first[rank[q]]++] = (uint32_t)q;
+    free(rank);
+    free(first);
+    free(nth);
+    if (!good) {
+        free(order);
+        order = NULL;
+    }
+    return order;
+}
+
+/* The accesses of blocks that share a multiprocessor, a piece of each in turn. False: out of memory. */
+static bool replay(struct digest *d)
+{
+    size_t at[MG_TIME_BLOCKS] = {0};
+    uint32_t *order[MG_TIME_BLOCKS] = {0};
+    bool more = true, good = true;
+    for (unsigned i = 0; i < d->choice->together; i++)
+        good = (order[i] = side_by_side(d, d->samples[i])) && good;
+    more = good;
+    while (more) {
+        more = false;
+        for (unsigned i = 0; i < d->choice->together; i++) {
+            const struct mg_time_sample *s = d->samples[i];
+            size_t n = s ? s->requests.count : 0, end = MG_MIN(at[i] + n / 64 + 8, n);
+            for (; at[i] < end; at[i]++)
+                look_up(d, i, &s->requests.at[order[i][at[i]]]);
+            more |= at[i] < n;
+        }
+    }
+    for (unsigned i = 0; i < d->choice->together; i++)
+        free(order[i]);
+    replay_others(d);
+    for (uint32_t i = 0; i < d->info->ninsns; i++) {
+        struct mg_time_access *a = &d->access[i];
+        if (!a->seen)
+            continue;
+        a->wavefronts /= a->requests;
+        a->sectors /= a->requests;
+        a->lines /= a->requests;
+        a->past_l1 /= a->requests;
+        a->misses /= a->requests;
+        a->fresh /= a->requests;
+        a->rounds /= a->requests;
+        a->turns /= a->requests;
+        a->hits /= a->requests;
+        a->shared /= a->requests;
+        a->requests *= a->elsewhere ? d->other_share : 1;
+    }
+    return good && !d->failed;
+}
+
+/* ---- what blocks have in common ---- */
+static size_t array_of(const struct mg_launch_info *info, uint64_t sector)
+{
+    size_t low = 0, high = info->nallocations;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (info->allocations[middle].address <= sector * 32 + 31)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low; /* 0: in none */
+}
+
+/* The same, where the one before was mostly in the same; from which sector on, and up to which. */
+struct near {
+    uint64_t from, to;
+    size_t array;
+};
+static size_t array_near(const struct mg_launch_info *info, struct near *near, uint64_t sector)
+{
+    if (sector < near->from || sector >= near->to) {
+        const struct mg_allocation *all = info->allocations;
+        near->array = array_of(info, sector);
+        near->from = near->array ? all[near->array - 1].address / 32 : 0; /* whose end is in it belongs to it */
+        near->to = near->array < info->nallocations ? all[near->array].address / 32 : UINT64_MAX;
+    }
+    return near->array;
+}
+
+/* D of U = D (1 - (1 - u/D)^n): by halves. */
+static double population(double u, double together, double n)
+{
+    if (together >= 0.999 * u * n)
+        return INFINITY;
+    double low = together, high = together * 1e6;
+    for (int i = 0; i < 60; i++) {
+        double d = sqrt(low * high);
+        *(d * (1 - pow(1 - MG_MIN(u / d, 1.0), n)) < together ? &low : &high) = d;
+    }
+    return low;
+}
+
+static double of_all(const struct array *a, double blocks)
+{
+    if (a->blocks < 1)
+        return 0;
+    double u = a->each / a->blocks, share = blocks * a->blocks / a->all;
+    double d = population(u, a->together, a->blocks);
+    double sum = isinf(d) ? u * share : d * (1 - pow(1 - MG_MIN(u / d, 1.0), share));
+    /* of n numbers from a range, the largest and the least are (n - 1) / (n + 1) of it apart */
+    double n = a->blocks, range = n > 4 ? (double)(a->most - a->least + 1) * (n + 1) / (n - 1) : INFINITY;
+    sum = MG_MIN(sum + a->common, range);
+    return a->pieces ? MG_MIN(sum, (double)a->pieces) : sum;
+}
+
+static bool is_of(const struct request *r, enum what what)
+{
+    bool atomic = r->kind == MG_ACCESS_ATOM || r->kind == MG_ACCESS_RED;
+    enum what is = r->kind == MG_ACCESS_ST ? WRITES : !atomic ? READS : what == CHANGES ? CHANGES : ATOMICS;
+    return is == what && r->space == MG_SPACE_GLOBAL;
+}
+
+/* Different pieces by array: each block's, and those of all sampled blocks together. */
+static bool common(struct digest *d, struct array *arrays, enum what what)
+{
+    const unsigned shift = piece_shift[what];
+    struct table all;
+    unsigned sampled = 0;
+    bool good = table_make(&all, sizeof(struct pieces));
+    struct near near = {0};
+    for (unsigned i = 0; good && i < d->choice->n; i++) {
+        const struct mg_time_sample *s = d->samples[i];
+        struct pieces *those = NULL;
+        for (size_t k = 0; s && good && k < s->requests.count; k++) {
+            const struct request *r = &s->requests.at[k];
+            if (!is_of(r, what))
+                continue;
+            const uint64_t before = all.mask;
+            good = table_room(&all, sizeof(*those), r->count);
+            those = all.mask == before ? those : NULL; /* it has moved */
+            for (uint32_t j = 0; good && j < r->count; j++) {
+                const uint64_t sector = s->sectors.at[r->first + j], piece = sector >> shift, key = piece / 4 + 1;
+                if (!those || those->key != key) {
+                    those = table_find(&all, sizeof(*those), key);
+                    all.count += !those->key;
+                    those->key = key;
+                }
+                uint16_t *blocks = &those->blocks[piece % 4];
+                if (*blocks >> i & 1)
+                    continue;
+                struct array *a = &arrays[array_near(d->info, &near, sector)];
+                a->each++;
+                if (!*blocks) {
+                    a->together++;
+                    a->least = a->least ? MG_MIN(a->least, piece + 1) : piece + 1;
+                    a->most = MG_MAX(a->most, piece + 1);
+                }
+                *blocks |= (uint16_t)(1u << i);
+            }
+        }
+        sampled += s != NULL;
+    }
+    for (uint64_t k = 0; good && sampled > 2 && k <= all.mask; k++) {
+        const struct pieces *those = (const struct pieces *)(const void *)all.slots + k;
+        for (unsigned m = 0; m < 4 && those->key; m++) {
+            const unsigned n = (unsigned)__builtin_popcount(those->blocks[m]);
+            if (4 * n <= sampled)
+                continue;
+            const uint64_t piece = (those->key - 1) * 4 + m;
+            struct array *a = &arrays[array_near(d->info, &near, piece << shift)];
+            a->common++;
+            a->together--;
+            a->each -= n;
+        }
+    }
+    free(all.slots);
+    return good;
+}
+
+/* What blocks that are far apart have in common comes again and again, if what the launch touches in between is more
+ * than the second cache has room for. */
+static double again(const struct digest *d, const struct array *a, double blocks, double read)
+{
+    double all = read + d->traffic->written, touches = a->blocks > 0 ? a->each / a->blocks * blocks : 0;
+    if (all <= d->room || touches <= a->touched)
+        return a->touched;
+    return a->touched + (touches - a->touched) * (1 - d->room / all);
+}
+
+static void find_kinds(struct digest *d)
+{
+    for (unsigned i = 0; i < d->choice->n; i++) {
+        const struct mg_time_sample *s = d->samples[i];
+        for (size_t k = 0; s && k < s->requests.count; k++)
+            for (enum what what = READS; what <= CHANGES; what++)
+                d->has[what] |= is_of(&s->requests.at[k], what);
+    }
+}
+
+/* Of each instruction's sectors past the first cache, how many nobody has touched yet; of atomics, how many places. */
+static bool share_out(struct digest *d, enum what what, double *bytes)
+{
+    if (!d->has[what])
+        return true;
+    size_t n = d->info->nallocations + 1;
+    double blocks = (double)d->info->grid.x * d->info->grid.y * d->info->grid.z;
+    struct array *arrays = calloc(n, sizeof(*arrays));
+    if (!arrays || !common(d, arrays, what)) {
+        free(arrays);
+        return false;
+    }
+    double sampled = 0;
+    for (unsigned i = 0; i < d->choice->n; i++)
+        sampled += d->samples[i] != NULL;
+    for (size_t k = 0; k < n; k++) {
+        arrays[k].blocks = arrays[k].all = sampled;
+        arrays[k].pieces = k ? d->info->allocations[k - 1].size / ((32u << piece_shift[what])) + 1 : 0;
+        arrays[k].touched = of_all(&arrays[k], blocks);
+        *bytes += arrays[k].touched * (32u << piece_shift[what]);
+    }
+    for (size_t k = 0; k < n && what == READS; k++)
+        arrays[k].touched = again(d, &arrays[k], blocks, *bytes);
+    /* the sectors past the first cache, by array: of the blocks that went through it */
+    struct near near = {0};
+    for (unsigned i = 0; i < d->choice->n; i++) {
+        const struct mg_time_sample *s = d->samples[i];
+        for (size_t q = 0; s && q < s->requests.count; q++) {
+            const struct request *r = &s->requests.at[q];
+            const struct mg_time_access *a = &d->access[r->insn];
+            double share = a->elsewhere ? i < d->choice->together ? 0 : d->other_share : i < d->choice->together;
+            if (r->count && a->sectors > 0 && is_of(r, what))
+                arrays[array_near(d->info, &near, s->sectors.at[r->first])].past +=
+                    share * r->count * a->past_l1 / a->sectors;
+        }
+    }
+    for (unsigned i = 0; i < d->choice->n; i++) {
+        const struct mg_time_sample *s = d->samples[i];
+        for (size_t q = 0; s && q < s->requests.count; q++) {
+            const struct request *r = &s->requests.at[q];
+            struct mg_time_access *a = &d->access[r->insn];
+            if (!is_of(r, what) || !r->count || (i >= d->choice->together && !a->elsewhere))
+                continue;
+            const struct array *array = &arrays[array_near(d->info, &near, s->sectors.at[r->first])];
+            double all = array->touched;
+            if (what == ATOMICS)
+                a->places = MG_MAX(a->places, all);
+            else if (what != WRITES && array->past > 0)
+                a->first = MG_MIN(2 * all / (array->past * blocks / d->choice->together), 2.0);
+        }
+    }
+    free(arrays);
+    return true;
+}
+
+/* Places in a block's shared memory that compare-and-swaps change. */
+static void share_swaps(const struct digest *d)
+{
+    double places = 0, n = 0;
+    for (unsigned i = 0; i < d->choice->n; i++)
+        if (d->samples[i] && d->samples[i]->nswapped) {
+            places += d->samples[i]->nswapped;
+            n++;
+        }
+    for (uint32_t i = 0; i < d->info->ninsns && n > 0; i++)
+        if (d->access[i].seen && d->access[i].space == MG_SPACE_SHARED)
+            d->access[i].places = places / n;
+}
+
+/* Local memory of all warps that are there at once comes from device memory and goes back, as far as the second cache
+ * has no room for it. */
+static void share_local(const struct digest *d, struct mg_time_traffic *traffic)
+{
+    double all =
+        (double)d->info->local_stride * d->info->block.x * d->info->block.y * d->info->block.z * d->choice->resident;
+    double lost = all > d->room ? 1 - d->room / all : 0;
+    double blocks = (double)d->info->grid.x * d->info->grid.y * d->info->grid.z;
+    for (uint32_t i = 0; i < d->info->ninsns && lost > 0; i++) {
+        struct mg_time_access *a = &d->access[i];
+        if (!a->seen || a->space != MG_SPACE_LOCAL)
+            continue;
+        double bytes = lost * a->past_l1 * 32 * a->requests * blocks / MG_MAX(d->choice->together, 1u);
+        a->first = lost;
+        *(a->kind == MG_ACCESS_ST ? &traffic->local_written : &traffic->read) += bytes;
+    }
+}
+
+bool mg__time_digest(struct mg_time_sample *const *samples, const struct mg_time_choice *c,
+                     const struct mg_launch_info *info, uint32_t cache_lines, double room,
+                     struct mg_time_access *access, struct mg_time_traffic *traffic)
+{
+    struct digest d = {.samples = samples,
+                       .choice = c,
+                       .info = info,
+                       .access = access,
+                       .lines = cache_lines,
+                       .traffic = traffic,
+                       .room = room};
+    d.warps = (uint32_t)((uint64_t)info->block.x * info->block.y * info->block.z + 31) / 32;
+    d.turns = calloc((size_t)c->n * d.warps * info->ninsns + 1, sizeof(*d.turns));
+    bool good = d.turns && table_make(&d.cache, sizeof(struct line));
+    good = good && replay(&d);
+    free(d.cache.slots);
+    free(d.turns);
+    double atomics = 0;
+    find_kinds(&d);
+    share_swaps(&d);
+    share_local(&d, traffic);
+    good = good && share_out(&d, WRITES, &traffic->written) && share_out(&d, READS, &traffic->read) &&
+           share_out(&d, ATOMICS, &atomics) && share_out(&d, CHANGES, &traffic->read);
+    double blocks = (double)info->grid.x * info->grid.y * info->grid.z, share = blocks / MG_MAX(c->together, 1u);
+    for (uint32_t i = 0; good && i < info->ninsns; i++) {
+        const struct mg_time_access *a = &access[i];
+        if (!a->seen || (a->space != MG_SPACE_GLOBAL && a->space != MG_SPACE_LOCAL))
+            continue;
+        bool load = a->kind == MG_ACCESS_LD || a->kind == MG_ACCESS_CP_ASYNC;
+        double requests = a->requests * share;
+        traffic->l1_sectors += a->sectors * requests;
+        traffic->l1_hits += a->hits * requests;
+        bool atomic = a->kind == MG_ACCESS_ATOM || a->kind == MG_ACCESS_RED;
+        double asked = atomic ? MG_MAX(a->past_l1, a->wavefronts) : a->past_l1; /* lanes one after the other */
+        traffic->l2_sectors += asked * requests;
+        traffic->l2_hits += asked * (load ? 1 - MG_MIN(a->first, 1.0) : 1) * requests;
+    }
+    return good;
+}

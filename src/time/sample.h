@@ -1,0 +1,19 @@
+/* sample.h - the accesses of a sampled block, as sample.c keeps them and digest.c reads them. */
+#ifndef MG_TIME_SAMPLE_H
+#define MG_TIME_SAMPLE_H
+#include "time/time_priv.h"
+
+struct request {
+    uint32_t insn;
+    uint32_t first, count; /* of the sample's sectors */
+    uint16_t wavefronts, lines, rounds, turns, warp;
+    uint8_t kind, space;
+};
+#define LOCAL (UINT64_C(1) << 56) /* from here on: local memory, by block and warp */
+struct mg_time_sample {
+    MG_VEC(struct request) requests;
+    MG_VEC(uint64_t) sectors; /* addresses / 32 */
+    uint64_t *swapped;        /* a bit for each word of shared memory that compare-and-swaps change; NULL: none */
+    uint32_t nswapped;
+};
+#endif
