@@ -37,7 +37,8 @@ struct met {
     struct mg_advise_shape shape;
 };
 enum {
-    MET = 512,
+    MET_BITS = 9, /* 512 places for them at first, eight times as many where they push each other out */
+    MET_MORE = 3,
     SELDOM = 64 /* accesses: a launch of fewer does without */,
     SHARED_FROM = 16 /* blocks of a grid, of which few are looked at */,
     MANY = 64 /* blocks: those that are looked at stand for the others */
@@ -52,7 +53,9 @@ struct worker {
     struct mg_advise_block *blocks[MG_BLOCKS_SAMPLED];
     uint64_t index; /* of the block that was looked up last, and its sample */
     struct mg_advise_block *block;
-    struct met *met; /* MET of them, or NULL */
+    struct met *met; /* 2^met_bits of them, or NULL */
+    unsigned met_bits;
+    uint32_t pushed; /* one out by another */
     uint32_t seldom; /* accesses before there were */
     uint32_t most;   /* shapes of an instruction */
     bool failed;     /* out of memory: the launch gets no advice */
@@ -348,13 +351,35 @@ static void settle(struct worker *w, struct met *m)
 static struct met *met_at(struct worker *w, const struct mg_access *a, uint64_t base)
 {
     uint64_t h = ((uint64_t)a->pattern->id << 20 ^ (uint64_t)a->insn << 6 ^ base) * UINT64_C(0x9E3779B97F4A7C15);
-    return &w->met[h >> 55];
+    return &w->met[h >> (64 - w->met_bits)];
 }
 
 static bool is_met(struct worker *w, const struct met *m, const struct mg_access *a, uint64_t base)
 {
     return m->pattern == a->pattern && m->insn == a->insn && m->base == base && m->space == a->space &&
            m->level == shapes_of(w, a->insn, a->space)->level;
+}
+
+static void settle_all(struct worker *w)
+{
+    for (size_t i = 0; w->met && i < (size_t)1 << w->met_bits; i++)
+        if (w->met[i].pattern)
+            settle(w, &w->met[i]);
+    free(w->met);
+    w->met = NULL;
+}
+
+static struct met *find_met(struct worker *w, const struct mg_access *a, uint64_t base)
+{
+    const bool crowded = w->met && w->met_bits == MET_BITS && w->pushed >> MET_BITS;
+    if (crowded)
+        settle_all(w);
+    if (!w->met && ++w->seldom > SELDOM) {
+        w->met_bits = crowded ? MET_BITS + MET_MORE : MET_BITS;
+        w->met = calloc((size_t)1 << w->met_bits, sizeof(*w->met));
+        w->failed |= !w->met;
+    }
+    return w->met ? met_at(w, a, base) : NULL;
 }
 
 /* To the shapes and the sums; `met`, if not NULL: where accesses like this one are counted from here on. Returns the
@@ -382,8 +407,10 @@ static uint32_t add_access(struct worker *w, struct mg_access *a, struct met *me
     add_sums(w, a->insn, a->space, s, a->times);
     if (met) {
         const struct mg_advise_shape shape = *s; /* what is told last may move the shapes */
-        if (met->pattern)
+        if (met->pattern) {
             settle(w, met);
+            w->pushed++;
+        }
         *met = (struct met){.pattern = mg__shapes_keeps(set, shape.hash) ? a->pattern : NULL,
                             .base = base,
                             .insn = a->insn,
@@ -429,11 +456,8 @@ static void on_access(void *worker, struct mg_access *a)
     struct met *met = NULL;
     uint32_t moved;
     const uint64_t base = shared || constant ? a->base : a->base & 31;
-    if (a->pattern && !a->other && a->block != UINT64_MAX) {
-        if (!w->met && ++w->seldom > SELDOM)
-            w->failed |= !(w->met = calloc(MET, sizeof(*w->met)));
-        met = w->met ? met_at(w, a, base) : NULL;
-    }
+    if (a->pattern && !a->other && a->block != UINT64_MAX)
+        met = find_met(w, a, base);
     if (met && is_met(w, met, a, base)) {
         met->times++;
         moved = met->shape.moved;
@@ -455,11 +479,7 @@ static void on_access(void *worker, struct mg_access *a)
 static void on_counts(void *worker, const struct mg_insn_counts *counts, uint32_t ninsns)
 {
     struct worker *w = worker;
-    for (unsigned i = 0; w->met && i < MET; i++) /* patterns end here */
-        if (w->met[i].pattern)
-            settle(w, &w->met[i]);
-    free(w->met);
-    w->met = NULL;
+    settle_all(w); /* patterns end here */
     for (uint32_t i = 0; i < ninsns && i < w->seen->info->ninsns; i++) {
         w->insns[i].warps += counts[i].warps;
         w->insns[i].threads += counts[i].threads;

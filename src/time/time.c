@@ -62,13 +62,17 @@ struct worker {
     struct mg_time_sample *samples[MG_TIME_BLOCKS];
     uint64_t block; /* the last one that was looked up, and its sample */
     struct mg_time_sample *sample;
-    struct mg_time_met *met; /* MG_TIME_MET of them, while patterns last; or NULL */
+    struct mg_time_met *met; /* 2^met_bits of them, while patterns last; or NULL */
+    unsigned met_bits;
+    uint32_t pushed;         /* one out by another */
     uint32_t seldom;         /* accesses before there were */
     uint32_t *work;
     bool failed;
 };
 enum {
     SELDOM = 64 /* accesses: a launch of fewer remembers none */,
+    MET_BITS = 8, /* 256 places for them at first, eight times as many where they push each other out */
+    MET_MORE = 3,
     WORK = 1 << 18 /* blocks of which each one's work is known, most */
 };
 
@@ -159,6 +163,21 @@ static void look_up(struct worker *w, uint64_t block)
     }
 }
 
+static struct mg_time_met *find_met(struct worker *w, const struct mg_access *a)
+{
+    const bool crowded = w->met && w->met_bits == MET_BITS && w->pushed >> MET_BITS;
+    if (!w->met && ++w->seldom <= SELDOM)
+        return NULL;
+    if (!w->met || crowded) {
+        free(w->met);
+        w->met_bits = crowded ? MET_BITS + MET_MORE : MET_BITS;
+        w->met = calloc((size_t)1 << w->met_bits, sizeof(*w->met));
+        w->failed |= !w->met;
+    }
+    const uint64_t key = (uint64_t)a->pattern->id << 32 ^ (uint64_t)a->insn << 8 ^ a->base % 32;
+    return w->met ? &w->met[key * UINT64_C(0x9E3779B97F4A7C15) >> (64 - w->met_bits)] : NULL;
+}
+
 static void on_access(void *worker, struct mg_access *a)
 {
     struct worker *w = worker;
@@ -172,10 +191,7 @@ static void on_access(void *worker, struct mg_access *a)
         return;
     struct mg_time_met *met = NULL;
     if (a->pattern) {
-        if (!w->met && ++w->seldom > SELDOM)
-            w->failed |= !(w->met = calloc(MG_TIME_MET, sizeof(*w->met)));
-        const uint64_t key = (uint64_t)a->pattern->id << 32 ^ (uint64_t)a->insn << 8 ^ a->base % 32;
-        met = w->met ? &w->met[key * UINT64_C(0x9E3779B97F4A7C15) >> 56] : NULL;
+        met = find_met(w, a);
         if (met && mg__time_sample_met(w->sample, met, a, &w->failed))
             return;
     }
@@ -184,8 +200,10 @@ static void on_access(void *worker, struct mg_access *a)
     const bool some = mg__model_made_access(l->made, a, true, &made) && made.mask;
     if (some)
         w->failed |= !mg__time_sample_add(w->sample, l->time->arch, l->info, &made, a);
-    if (met && !w->failed && mg__time_sample_requests(w->sample) == before + some)
+    if (met && !w->failed && mg__time_sample_requests(w->sample) == before + some) {
+        w->pushed += met->pattern != NULL;
         mg__time_sample_meet(w->sample, met, l->info, some ? &made : NULL, a);
+    }
 }
 
 static bool closely(void *worker, uint64_t block)

@@ -66,7 +66,7 @@ void mg__time_sample_free(struct mg_time_sample *s);
 size_t mg__time_sample_requests(const struct mg_time_sample *s);
 /* What accesses of one pattern come to, which were met before: by where they begin in a sector. A worker's; it begins
  * as zeros. */
-enum { MG_TIME_MET = 256, MG_TIME_MET_SECTORS = 32 };
+enum { MG_TIME_MET_SECTORS = 32 };
 struct mg_time_met {
     const struct mg_pattern *pattern; /* NULL: nothing is here */
     uint32_t insn, phase, count;
