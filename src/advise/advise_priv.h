@@ -66,19 +66,27 @@ struct mg_word { /* a word of the block's shared memory */
 struct mg_walk { /* a site's addresses in the order of its threads: of each its first and its second access */
     uint64_t first[MG_MAX_THREADS], second[MG_MAX_THREADS]; /* 0: none */
 };
+/* A sector, as one site of the block used it. */
+struct mg_advise_sector {
+    uint64_t number; /* address / 32 */
+    uint32_t site;
+    uint16_t grain[]; /* of its granules, and 1; 0: not used */
+};
 struct mg_advise_block {
     uint64_t index, range;
     struct mg_grain *grains;
     uint32_t *threads; /* a set of each grain: by warp, a bit a lane */
     uint32_t nwarps;
-    uint32_t ngrains, capacity, nslots, nthreads; /* nthreads: words that `threads` has room for */
-    uint32_t *slots;
-    unsigned level;
+    uint32_t ngrains, capacity, nthreads; /* nthreads: words that `threads` has room for */
+    uint8_t *sectors;                     /* those of its grains, one behind the other, sector_bytes each */
+    uint32_t nsectors, sectors_capacity, sector_bytes, nslots;
+    uint32_t *slots; /* of sectors, and 1 */
+    unsigned shift, level;
     struct mg_word *words; /* nwords of them */
     uint32_t nwords;
     uint64_t *moved;       /* by site: sectors that its accesses moved */
     struct mg_walk **walks; /* by site; NULL in blocks other than the middle one */
-    uint32_t **latest;      /* by site; by thread: the grain of its latest access; NULL: there was none */
+    uint32_t **latest;      /* by site; by thread: the sector of its latest access; NULL: there was none */
     uint32_t nsites;
 };
 /* Which threads of the block touched the granule: by warp, a bit a lane. */

@@ -1,8 +1,9 @@
 /* blocks.c - a sampled block: which bytes of global memory each site of it touched, how often and by which threads, and
  * how its words of shared memory passed between threads.
  *
- * Global memory is followed in granules, the smallest access of the kernel. A block may touch more than there is room
- * for: then whole sectors are sampled, by a hash of their address, so that what is kept of a sector is all of it.
+ * Global memory is followed in granules, the smallest access of the kernel, and found by sectors, which lanes that lie
+ * together share. A block may touch more granules than there is room for: then whole sectors are sampled, by a hash of
+ * their address, so that what is kept of a sector is all of it, and which these are does not depend on any order.
  * Shared memory is followed whole, in words of four bytes.
  *
  * Accesses come in the order in which the engine ran the warps, with a barrier's two sides on their right sides; that
@@ -10,7 +11,7 @@
  */
 #include "advise/advise_priv.h"
 
-enum { FIRST_SLOTS = 256, SECTOR_SHIFT = 5 };
+enum { FIRST_SLOTS = 256, SECTOR_SHIFT = 5, MOST_LEVELS = 40 };
 
 static uint64_t mix(uint64_t x)
 {
@@ -56,7 +57,7 @@ void mg__block_end(struct mg_advise_block *b)
     b->moved = NULL;
     if (b->slots)
         memset(b->slots, 0, b->nslots * sizeof(*b->slots));
-    b->ngrains = 0;
+    b->ngrains = b->nsectors = 0;
     b->level = 0;
 }
 
@@ -67,33 +68,9 @@ void mg__block_free(struct mg_advise_block *b)
     mg__block_end(b);
     free(b->grains);
     free(b->threads);
+    free(b->sectors);
     free(b->slots);
     free(b);
-}
-
-static uint32_t slot_of(const struct mg_advise_block *b, uint64_t key, uint32_t site)
-{
-    return (uint32_t)(mix(key * 64 + site) >> 24) & (b->nslots - 1);
-}
-
-static bool rebuild(struct mg_advise_block *b, uint32_t nslots)
-{
-    if (nslots != b->nslots) {
-        uint32_t *slots = malloc(nslots * sizeof(*slots));
-        if (!slots)
-            return false;
-        free(b->slots);
-        b->slots = slots;
-        b->nslots = nslots;
-    }
-    memset(b->slots, 0, b->nslots * sizeof(*b->slots));
-    for (uint32_t i = 0; i < b->ngrains; i++) {
-        uint32_t h = slot_of(b, b->grains[i].key, b->grains[i].site);
-        while (b->slots[h])
-            h = (h + 1) & (b->nslots - 1);
-        b->slots[h] = i + 1;
-    }
-    return true;
 }
 
 /* By the address in the device's range: where that lies differs from run to run. */
@@ -102,21 +79,95 @@ static bool kept(const struct mg_advise_block *b, uint64_t sector)
     return (mix(sector - (b->range >> SECTOR_SHIFT)) & ((UINT64_C(1) << b->level) - 1)) == 0;
 }
 
-static struct mg_grain *grain(struct mg_advise_block *b, uint64_t key, uint32_t site, unsigned shift)
+static struct mg_advise_sector *sector_at(const struct mg_advise_block *b, uint32_t i)
 {
-    if (b->nslots) {
-        uint32_t h = slot_of(b, key, site);
-        for (; b->slots[h]; h = (h + 1) & (b->nslots - 1)) {
-            struct mg_grain *g = &b->grains[b->slots[h] - 1];
-            if (g->key == key && g->site == site)
-                return g;
-        }
+    return (struct mg_advise_sector *)(void *)(b->sectors + (size_t)i * b->sector_bytes);
+}
+
+static bool is_at(const struct mg_advise_block *b, uint32_t i, uint64_t number, uint32_t site)
+{
+    return i < b->nsectors && sector_at(b, i)->number == number && sector_at(b, i)->site == site;
+}
+
+static void begin_sectors(struct mg_advise_block *b, unsigned shift)
+{
+    const uint32_t bytes =
+        (uint32_t)(sizeof(struct mg_advise_sector) + (sizeof(uint16_t) << (SECTOR_SHIFT - shift)) + 7) / 8 * 8;
+    if (b->nsectors)
+        return;
+    if (bytes != b->sector_bytes) { /* of another launch */
+        free(b->sectors);
+        b->sectors = NULL;
+        b->sectors_capacity = 0;
     }
-    while (b->ngrains >= MG_GRAINS_KEPT && b->level < 40) {
+    b->sector_bytes = bytes;
+    b->shift = shift;
+}
+
+/* Where it is, or is to be. */
+static uint32_t *slot_of(const struct mg_advise_block *b, uint64_t number, uint32_t site)
+{
+    uint32_t h = (uint32_t)(mix(number * 64 + site) >> 24);
+    for (;; h++) {
+        uint32_t *slot = &b->slots[h & (b->nslots - 1)];
+        if (!*slot || is_at(b, *slot - 1, number, site))
+            return slot;
+    }
+}
+
+static bool make_room(struct mg_advise_block *b)
+{
+    if (b->nsectors == b->sectors_capacity) {
+        const uint32_t capacity = b->sectors_capacity ? b->sectors_capacity * 2 : FIRST_SLOTS / 2;
+        uint8_t *sectors = realloc(b->sectors, (size_t)capacity * b->sector_bytes);
+        if (!sectors)
+            return false;
+        b->sectors = sectors;
+        b->sectors_capacity = capacity;
+    }
+    if ((b->nsectors + 1) * 2 <= b->nslots)
+        return true;
+    const uint32_t nslots = b->nslots ? b->nslots * 2 : FIRST_SLOTS;
+    uint32_t *slots = calloc(nslots, sizeof(*slots));
+    if (!slots)
+        return false;
+    free(b->slots);
+    b->slots = slots;
+    b->nslots = nslots;
+    for (uint32_t i = 0; i < b->nsectors; i++)
+        *slot_of(b, sector_at(b, i)->number, sector_at(b, i)->site) = i + 1;
+    return true;
+}
+
+/* The sector's place; UINT32_MAX: out of memory. */
+static uint32_t sector_of(struct mg_advise_block *b, uint64_t number, uint32_t site)
+{
+    if (!make_room(b))
+        return UINT32_MAX;
+    uint32_t *slot = slot_of(b, number, site);
+    if (!*slot) {
+        struct mg_advise_sector *s = sector_at(b, b->nsectors);
+        memset(s, 0, b->sector_bytes);
+        s->number = number;
+        s->site = site;
+        *slot = ++b->nsectors;
+    }
+    return *slot - 1;
+}
+
+static uint16_t *grain_of(const struct mg_advise_block *b, struct mg_advise_sector *s, uint64_t key)
+{
+    return &s->grain[key & ((1u << (SECTOR_SHIFT - b->shift)) - 1)];
+}
+
+/* Leaves out more sectors, until there is room for another grain. */
+static bool thin(struct mg_advise_block *b)
+{
+    while (b->ngrains >= MG_GRAINS_KEPT && b->level < MOST_LEVELS) {
         uint32_t n = 0;
         b->level++;
         for (uint32_t i = 0; i < b->ngrains; i++)
-            if (kept(b, b->grains[i].key << shift >> SECTOR_SHIFT)) {
+            if (kept(b, b->grains[i].key << b->shift >> SECTOR_SHIFT)) {
                 memmove(b->threads + (size_t)n * b->nwarps, b->threads + (size_t)b->grains[i].set * b->nwarps,
                         b->nwarps * sizeof(*b->threads)); /* until it is sorted, a set is where its grain is */
                 b->grains[n] = b->grains[i];
@@ -124,8 +175,21 @@ static struct mg_grain *grain(struct mg_advise_block *b, uint64_t key, uint32_t 
                 n++;
             }
         b->ngrains = n;
-        (void)rebuild(b, b->nslots);
     }
+    memset(b->slots, 0, b->nslots * sizeof(*b->slots));
+    b->nsectors = 0;
+    for (uint32_t i = 0; i < b->ngrains; i++) {
+        const struct mg_grain *g = &b->grains[i];
+        const uint32_t at = sector_of(b, g->key << b->shift >> SECTOR_SHIFT, g->site);
+        if (at == UINT32_MAX)
+            return false;
+        *grain_of(b, sector_at(b, at), g->key) = (uint16_t)(i + 1);
+    }
+    return true;
+}
+
+static struct mg_grain *add_grain(struct mg_advise_block *b, uint64_t key, uint32_t site)
+{
     if (b->ngrains == b->capacity) {
         uint32_t capacity = b->capacity ? b->capacity * 2 : FIRST_SLOTS / 2;
         struct mg_grain *grains = realloc(b->grains, capacity * sizeof(*grains));
@@ -142,36 +206,10 @@ static struct mg_grain *grain(struct mg_advise_block *b, uint64_t key, uint32_t 
         b->threads = threads;
         b->nthreads = room;
     }
-    if ((b->ngrains + 1) * 2 > b->nslots && !rebuild(b, b->nslots ? b->nslots * 2 : FIRST_SLOTS))
-        return NULL;
-    uint32_t h = slot_of(b, key, site);
-    while (b->slots[h])
-        h = (h + 1) & (b->nslots - 1);
-    struct mg_grain *g = &b->grains[b->ngrains++];
-    *g = (struct mg_grain){.key = key, .set = b->ngrains - 1, .site = (uint16_t)site};
+    struct mg_grain *g = &b->grains[b->ngrains];
+    *g = (struct mg_grain){.key = key, .set = b->ngrains++, .site = (uint16_t)site};
     memset(b->threads + (size_t)g->set * b->nwarps, 0, b->nwarps * sizeof(*b->threads));
-    b->slots[h] = b->ngrains;
     return g;
-}
-
-static bool is_at(const struct mg_advise_block *b, uint32_t i, uint64_t key, uint32_t site)
-{
-    return i < b->ngrains && b->grains[i].key == key && b->grains[i].site == site;
-}
-
-/* Neighbouring lanes touch neighbouring granules, which came one behind the other: that of the lane before, `last`, and
- * the next one are looked at first. Lanes that are apart mostly move on together, and so in the order in which granules
- * came: `then`, as far from the thread's latest as the lane before found its own. Only then in the table. */
-static struct mg_grain *grain_near(struct mg_advise_block *b, uint32_t last, uint32_t then, uint64_t key, uint32_t site,
-                                   unsigned shift)
-{
-    if (is_at(b, last, key, site))
-        return &b->grains[last];
-    if (last != UINT32_MAX && is_at(b, last + 1, key, site))
-        return &b->grains[last + 1];
-    if (is_at(b, then, key, site))
-        return &b->grains[then];
-    return grain(b, key, site, shift);
 }
 
 /* Each thread's first two addresses. */
@@ -191,39 +229,83 @@ static bool in_one_sector(const struct mg_access *a, unsigned lane)
     return a->address[lane] >> SECTOR_SHIFT == (a->address[lane] + a->width - 1) >> SECTOR_SHIFT;
 }
 
-/* The active lanes some of whose sectors may be kept. */
-static uint32_t lanes_kept(const struct mg_advise_block *b, const struct mg_access *a)
+/* Lanes use the granules from `from` to `to`, which are in one sector. `at`: where that is known to be, or to look at
+ * first; where it is then, or UINT32_MAX if it is none that is kept. False: out of memory. */
+static bool use(struct mg_advise_block *b, uint32_t warp, uint32_t lanes, uint64_t from, uint64_t to, uint32_t site,
+                uint32_t *at)
 {
-    uint32_t lanes = 0;
-    uint64_t sector = UINT64_MAX; /* of the lane before */
-    bool keep = false;
-    for (unsigned i = 0; i < 32 && b->level; i++) {
-        if (a->address[i] >> SECTOR_SHIFT != sector) {
-            sector = a->address[i] >> SECTOR_SHIFT;
-            keep = kept(b, sector);
+    const uint64_t number = from << b->shift >> SECTOR_SHIFT;
+    const uint32_t uses = lanes & (lanes - 1) ? (uint32_t)__builtin_popcount(lanes) : 1;
+    for (uint64_t key = from; key <= to; key++) {
+        if (!is_at(b, *at, number, site) && (*at = sector_of(b, number, site)) == UINT32_MAX)
+            return false;
+        uint16_t *grain = grain_of(b, sector_at(b, *at), key);
+        struct mg_grain *g;
+        if (*grain) {
+            g = &b->grains[*grain - 1];
+        } else {
+            if (b->ngrains >= MG_GRAINS_KEPT) {
+                if (!thin(b))
+                    return false;
+                *at = UINT32_MAX;
+                if (!kept(b, number) || b->ngrains >= MG_GRAINS_KEPT)
+                    return true;
+                key--; /* again, where it is now */
+                continue;
+            }
+            if (!(g = add_grain(b, key, site)))
+                return false;
+            *grain = (uint16_t)b->ngrains;
         }
-        lanes |= (uint32_t)(keep || !in_one_sector(a, i)) << i;
+        g->uses += uses;
+        b->threads[(size_t)g->set * b->nwarps + warp] |= lanes;
     }
-    return b->level ? lanes & a->mask : a->mask;
+    return true;
 }
 
-/* Lanes of one address use a granule that is kept; `last` is its grain then, UINT32_MAX if it is no more. */
-static bool use(struct mg_advise_block *b, const struct mg_access *a, uint32_t lanes, uint64_t key, uint32_t site,
-                unsigned shift, uint32_t then, uint32_t *last)
+/* Neighbouring lanes touch one sector, or sectors that came one behind the other; a lane its own latest one once more,
+ * or one as far from that as the lane before found its own. Only then the table is asked. */
+static uint32_t near(const struct mg_advise_block *b, uint64_t number, uint32_t site, uint32_t last, uint32_t latest,
+                     uint32_t far)
 {
-    const unsigned level = b->level;
-    struct mg_grain *g = grain_near(b, *last, then, key, site, shift);
-    if (!g)
+    const uint32_t places[] = {last, last + 1, latest, latest + far};
+    for (unsigned k = 0; k < MG_COUNT(places); k++)
+        if (is_at(b, places[k], number, site))
+            return places[k];
+    return UINT32_MAX;
+}
+
+/* Likewise, if all of the granules that lie in the sector at `at` were used before. */
+static bool use_known(struct mg_advise_block *b, const struct mg_access *a, uint32_t at, uint64_t address,
+                      uint32_t lanes)
+{
+    const uint32_t uses = lanes & (lanes - 1) ? (uint32_t)__builtin_popcount(lanes) : 1,
+                   n = (uint32_t)(((address + a->width - 1) >> b->shift) - (address >> b->shift)) + 1;
+    if (at >= b->nsectors)
         return false;
-    if (b->level != level && !kept(b, key << shift >> SECTOR_SHIFT)) { /* making room raised the level above it */
-        b->ngrains--;
-        (void)rebuild(b, b->nslots);
-        *last = UINT32_MAX;
-        return true;
+    const uint16_t *grain = grain_of(b, sector_at(b, at), address >> b->shift);
+    for (uint32_t k = 0; k < n; k++)
+        if (!grain[k])
+            return false;
+    for (uint32_t k = 0; k < n; k++) {
+        b->grains[grain[k] - 1].uses += uses;
+        b->threads[(size_t)(grain[k] - 1) * b->nwarps + a->warp] |= lanes;
     }
-    *last = (uint32_t)(g - b->grains);
-    g->uses += lanes & (lanes - 1) ? (uint32_t)__builtin_popcount(lanes) : 1;
-    b->threads[(size_t)g->set * b->nwarps + a->warp] |= lanes;
+    return true;
+}
+
+/* A lane, or lanes of one address, whose sector may not be known yet, or whose granules are several. */
+static bool use_all(struct mg_advise_block *b, const struct mg_access *a, unsigned lane, uint32_t lanes, uint32_t site,
+                    uint32_t *at)
+{
+    const unsigned each = SECTOR_SHIFT - b->shift; /* granules of a sector, log2 */
+    const uint64_t from = a->address[lane] >> b->shift, to = (a->address[lane] + a->width - 1) >> b->shift;
+    for (uint64_t number = from >> each; number <= to >> each; number++) {
+        if (b->level && !kept(b, number))
+            continue;
+        if (!use(b, a->warp, lanes, MG_MAX(from, number << each), MG_MIN(to, ((number + 1) << each) - 1), site, at))
+            return false;
+    }
     return true;
 }
 
@@ -240,28 +322,32 @@ bool mg__block_global(struct mg_advise_block *b, const struct mg_access *a, uint
         return false;
     if (walks)
         walk_on(b->walks[site], a);
+    begin_sectors(b, shift);
     const bool one = a->pattern && a->pattern->low == a->pattern->high;
-    uint32_t *latest = b->latest[site] + a->warp * 32, last = UINT32_MAX, far = 0, lanes = lanes_kept(b, a);
-    for (unsigned level = b->level; lanes; lanes = one ? 0 : lanes & (lanes - 1)) {
+    uint32_t *latest = b->latest[site] + a->warp * 32, at = UINT32_MAX, far = 0;
+    uint64_t last = UINT64_MAX; /* the sector of the lane before, which is kept, or not */
+    bool keep = false;
+    for (uint32_t lanes = a->mask; lanes; lanes = one ? 0 : lanes & (lanes - 1)) {
         const unsigned lane = (unsigned)__builtin_ctz(lanes);
-        const uint64_t from = a->address[lane] >> shift, to = (a->address[lane] + a->width - 1) >> shift;
-        for (uint64_t key = from; key <= to; key++) {
-            if (b->level && !in_one_sector(a, lane) && !kept(b, key << shift >> SECTOR_SHIFT))
-                continue;
-            if (!use(b, a, one ? lanes : 1u << lane, key, site, shift, latest[lane] + far, &last))
-                return false;
-            if (key == from && last != UINT32_MAX) {
-                far = last - latest[lane];
-                latest[lane] = last;
-            }
-            if (b->level != level) { /* making room left some of them out */
-                const uint32_t left = lanes_kept(b, a);
-                level = b->level;
-                lanes &= left | 1u << lane;
-                if (!(left >> lane & 1))
-                    break;
+        const uint64_t address = a->address[lane], number = address >> SECTOR_SHIFT;
+        const uint32_t together = one ? lanes : lanes & -lanes;
+        if (number != last) {
+            last = number;
+            keep = !b->level || kept(b, number);
+            if (keep && (at = near(b, number, site, at, latest[lane], far)) != UINT32_MAX) {
+                far = at - latest[lane];
+                latest[lane] = at;
             }
         }
+        const bool inside = in_one_sector(a, lane);
+        if (inside && (!keep || use_known(b, a, at, address, together)))
+            continue;
+        if (!use_all(b, a, lane, together, site, &at))
+            return false;
+        if (at != UINT32_MAX)
+            latest[lane] = at;
+        if (at == UINT32_MAX || !inside) /* it may have been left out, to make room */
+            last = UINT64_MAX;
     }
     return true;
 }
